@@ -1,0 +1,17 @@
+/* Identities: the first 128 bits of SHA-256, in hex. */
+#ifndef TL_BASE_HASH_H
+#define TL_BASE_HASH_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define ID_HEX 32 /* characters of an id, without the NUL */
+
+struct id {
+	char s[ID_HEX + 1];
+};
+
+void hash_id(struct id *id, const void *p, size_t n);
+uint64_t hash64(const void *p, size_t n); /* FNV-1a; for tables, never for identity */
+
+#endif
