@@ -15,7 +15,8 @@ struct arena_chunk {
 	_Alignas(ALIGN) char data[];
 };
 
-/* Moves on to a chunk with room for n bytes: the next one kept from an earlier round, or a new one. */
+/* Moves on to a chunk with room for n bytes: the next one kept from an earlier round, or a new one.
+ */
 static void next_chunk(struct arena *a, size_t n)
 {
 	struct arena_chunk **link = a->cur ? &a->cur->next : &a->first;

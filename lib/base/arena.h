@@ -1,8 +1,8 @@
 /* Arenas: memory that is freed all at once.
  *
- * A program has two: one for the whole run and one that it resets after each record, so that nothing
- * else needs a free. Memory is zeroed and aligned to 16 bytes. Allocation never returns NULL (see
- * die_no_memory). arena_reset() keeps the chunks for the next record.
+ * A program has two: one for the whole run and one that it resets after each record, so that
+ * nothing else needs a free. Memory is zeroed and aligned to 16 bytes. Allocation never returns
+ * NULL (see die_no_memory). arena_reset() keeps the chunks for the next record.
  */
 #ifndef TL_BASE_ARENA_H
 #define TL_BASE_ARENA_H
@@ -15,7 +15,10 @@ struct arena {
 	size_t used; /* bytes used in cur */
 };
 
-#define ARENA_INIT {NULL, NULL, 0}
+#define ARENA_INIT                                                                                 \
+	{                                                                                          \
+		NULL, NULL, 0                                                                      \
+	}
 
 void *arena_alloc(struct arena *a, size_t n) __attribute__((malloc, alloc_size(2)));
 char *arena_strndup(struct arena *a, const char *s, size_t n);

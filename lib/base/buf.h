@@ -1,7 +1,7 @@
 /* Growing byte buffers, in which all output text is built.
  *
- * Invariants: s is NULL or NUL-terminated at s[n]; cap counts the bytes allocated. A zeroed struct is
- * an empty buffer. buf_free() gives the memory back; buf_clear() keeps it for the next line.
+ * Invariants: s is NULL or NUL-terminated at s[n]; cap counts the bytes allocated. A zeroed struct
+ * is an empty buffer. buf_free() gives the memory back; buf_clear() keeps it for the next line.
  * Numbers never depend on the locale (no program of the toolkit calls setlocale).
  */
 #ifndef TL_BASE_BUF_H
@@ -16,7 +16,10 @@ struct buf {
 	size_t n, cap;
 };
 
-#define BUF_INIT {NULL, 0, 0}
+#define BUF_INIT                                                                                   \
+	{                                                                                          \
+		NULL, 0, 0                                                                         \
+	}
 
 void buf_reserve(struct buf *b, size_t extra); /* room for extra bytes and a NUL */
 void buf_add(struct buf *b, const void *p, size_t n);
@@ -24,7 +27,7 @@ void buf_ch(struct buf *b, char c);
 void buf_str(struct buf *b, const char *s);
 void buf_fmt(struct buf *b, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 void buf_int(struct buf *b, int64_t v); /* decimal, several times faster than buf_fmt */
-void buf_num(struct buf *b, double v);  /* 9 significant digits; null if not finite */
+void buf_num(struct buf *b, double v);	/* 9 significant digits; null if not finite */
 void buf_json(struct buf *b, const char *s, size_t n); /* a quoted and escaped JSON string */
 void buf_clear(struct buf *b);
 void buf_free(struct buf *b);

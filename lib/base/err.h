@@ -1,8 +1,8 @@
 /* Errors: one sentence for a person, and the exit status it deserves.
  *
  * A function that can fail takes a `struct err *` as its last argument and returns 0, or -1 after
- * filling it with a complete sentence (no trailing newline, no program name). Only cmd/ prints errors
- * and exits. The struct owns its text; there is nothing to free.
+ * filling it with a complete sentence (no trailing newline, no program name). Only cmd/ prints
+ * errors and exits. The struct owns its text; there is nothing to free.
  */
 #ifndef TL_BASE_ERR_H
 #define TL_BASE_ERR_H
@@ -11,11 +11,11 @@
 
 enum exit_status {
 	EXIT_DONE = 0,
-	EXIT_NO = 1,      /* an honest "no": nothing known, nothing worth more */
-	EXIT_USAGE = 2,   /* the command line is wrong */
-	EXIT_INPUT = 3,   /* bad input or I/O */
+	EXIT_NO = 1,	  /* an honest "no": nothing known, nothing worth more */
+	EXIT_USAGE = 2,	  /* the command line is wrong */
+	EXIT_INPUT = 3,	  /* bad input or I/O */
 	EXIT_INEXACT = 4, /* an answer, but nearest, predicted, or of another env */
-	EXIT_BUSY = 75,   /* the device or the database is held by another run */
+	EXIT_BUSY = 75,	  /* the device or the database is held by another run */
 };
 
 struct err {
@@ -23,7 +23,10 @@ struct err {
 	char msg[1000];
 };
 
-#define ERR_INIT {0, ""}
+#define ERR_INIT                                                                                   \
+	{                                                                                          \
+		0, ""                                                                              \
+	}
 
 /* Fills e (which may be NULL) and returns -1, so that `return err_set(e, ...)` reads as it acts. */
 int err_set(struct err *e, const char *fmt, ...) __attribute__((format(printf, 2, 3)));

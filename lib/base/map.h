@@ -23,9 +23,13 @@ struct map {
 	size_t nslot;
 };
 
-#define MAP_INIT {NULL, 0, 0, NULL, 0}
+#define MAP_INIT                                                                                   \
+	{                                                                                          \
+		NULL, 0, 0, NULL, 0                                                                \
+	}
 
-/* The value's place, made (NULL) if the key is new; *isnew may be NULL. Valid until the next call. */
+/* The value's place, made (NULL) if the key is new; *isnew may be NULL. Valid until the next call.
+ */
 void **map_put(struct map *m, const char *key, size_t len, int *isnew);
 void *map_get(const struct map *m, const char *key, size_t len); /* NULL if unknown */
 void map_free(struct map *m);

@@ -13,6 +13,6 @@ struct rng {
 void rng_seed(struct rng *r, uint64_t seed, const char *stream);
 uint64_t rng_u64(struct rng *r);
 uint64_t rng_below(struct rng *r, uint64_t n); /* uniform in [0, n), without modulo bias; n > 0 */
-double rng_unit(struct rng *r);                /* uniform in [0, 1) */
+double rng_unit(struct rng *r);		       /* uniform in [0, 1) */
 
 #endif

@@ -1,10 +1,11 @@
 /* JSON text of one record: strict parsing into a flat token array, without copying.
  *
- * Tokens point into the text, which must stay in place while they are used; json_free() gives back the
- * token array, which json_parse() reuses from one record to the next. Stricter than RFC 8259 in what a
- * record may hold: duplicate keys, integers beyond 2^53-1 in magnitude and numbers outside the range of a
- * double are errors, as are NaN and Infinity, which JSON never had. Built over jsmn (Debian libjsmn-dev),
- * which keeps byte spans; what jsmn leaves unchecked (separators, numbers, escapes, UTF-8) is checked here.
+ * Tokens point into the text, which must stay in place while they are used; json_free() gives back
+ * the token array, which json_parse() reuses from one record to the next. Stricter than RFC 8259 in
+ * what a record may hold: duplicate keys, integers beyond 2^53-1 in magnitude and numbers outside
+ * the range of a double are errors, as are NaN and Infinity, which JSON never had. Built over jsmn
+ * (Debian libjsmn-dev), which keeps byte spans; what jsmn leaves unchecked (separators, numbers,
+ * escapes, UTF-8) is checked here.
  */
 #ifndef TL_IO_JSON_H
 #define TL_IO_JSON_H
@@ -16,7 +17,16 @@
 #include "lib/base/buf.h"
 #include "lib/base/err.h"
 
-enum json_type { JSON_NULL, JSON_FALSE, JSON_TRUE, JSON_INT, JSON_REAL, JSON_STR, JSON_ARR, JSON_OBJ };
+enum json_type {
+	JSON_NULL,
+	JSON_FALSE,
+	JSON_TRUE,
+	JSON_INT,
+	JSON_REAL,
+	JSON_STR,
+	JSON_ARR,
+	JSON_OBJ
+};
 
 struct json {
 	enum json_type type;
@@ -28,15 +38,20 @@ struct json {
 
 struct json_doc {
 	const char *text;
-	struct json *tok; /* tok[0] is the whole value; a member is a JSON_STR key, then its value */
+	struct json
+		*tok; /* tok[0] is the whole value; a member is a JSON_STR key, then its value */
 	int n, cap;
 	void *scratch; /* jsmn's own tokens */
 	int scratch_cap;
 };
 
-#define JSON_DOC_INIT {NULL, NULL, 0, 0, NULL, 0}
+#define JSON_DOC_INIT                                                                              \
+	{                                                                                          \
+		NULL, NULL, 0, 0, NULL, 0                                                          \
+	}
 
-/* Parses exactly one JSON value (white space around it allowed). The error names the byte offset. */
+/* Parses exactly one JSON value (white space around it allowed). The error names the byte offset.
+ */
 int json_parse(struct json_doc *d, const char *s, size_t n, struct err *e);
 void json_free(struct json_doc *d);
 
@@ -54,9 +69,9 @@ int json_bool(const struct json *v, int *out);
 int json_str(const struct json *v, struct arena *a, const char **out); /* unescaped copy in a */
 int json_is(const struct json *v, const char *s); /* is v this string (without escapes)? */
 
-/* Rewriting: copies the record's text to out with the top-level fields given replaced where they stand,
- * or appended at the end in the order given; a field with value NULL is removed. All other bytes of the
- * line stay as they were. d must hold the parse of the text. Values are JSON text. */
+/* Rewriting: copies the record's text to out with the top-level fields given replaced where they
+ * stand, or appended at the end in the order given; a field with value NULL is removed. All other
+ * bytes of the line stay as they were. d must hold the parse of the text. Values are JSON text. */
 struct json_field {
 	const char *key, *value;
 };

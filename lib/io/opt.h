@@ -1,8 +1,9 @@
-/* The option table: from one table come parsing (getopt_long), --help, the OPTIONS section of the man page
- * and the completions of bash, zsh and fish, so that they cannot disagree.
+/* The option table: from one table come parsing (getopt_long), --help, the OPTIONS section of the
+ * man page and the completions of bash, zsh and fish, so that they cannot disagree.
  *
- * Every program has --help (-h) and --version without listing them. A malformed table (no help text, a name or
- * letter twice, a default that does not parse) is a bug that ends any start of the program with an assertion.
+ * Every program has --help (-h) and --version without listing them. A malformed table (no help
+ * text, a name or letter twice, a default that does not parse) is a bug that ends any start of the
+ * program with an assertion.
  */
 #ifndef TL_IO_OPT_H
 #define TL_IO_OPT_H
@@ -13,15 +14,15 @@
 #include "lib/base/err.h"
 
 enum opt_kind {
-	OPT_FLAG,   /* int *, set to 1 */
-	OPT_COUNT,  /* int64_t *, 0 or more; accepts k and M suffixes (1000, 1000000) */
-	OPT_REAL,   /* double *, finite and >= 0 */
-	OPT_TIME,   /* double * in seconds; accepts s, m, h and ms suffixes */
-	OPT_STRING, /* const char ** */
-	OPT_FILE,   /* const char **; completes file names */
-	OPT_DIR,    /* const char **; completes folders */
-	OPT_ENUM,   /* const char **, one of values */
-	OPT_LIST,   /* struct opt_list *, may be given several times */
+	OPT_FLAG,	 /* int *, set to 1 */
+	OPT_COUNT,	 /* int64_t *, 0 or more; accepts k and M suffixes (1000, 1000000) */
+	OPT_REAL,	 /* double *, finite and >= 0 */
+	OPT_TIME,	 /* double * in seconds; accepts s, m, h and ms suffixes */
+	OPT_STRING,	 /* const char ** */
+	OPT_FILE,	 /* const char **; completes file names */
+	OPT_DIR,	 /* const char **; completes folders */
+	OPT_ENUM,	 /* const char **, one of values */
+	OPT_LIST,	 /* struct opt_list *, may be given several times */
 	OPT_HIDDEN_FLAG, /* an OPT_FLAG that no help, man page or completion shows */
 };
 
@@ -31,7 +32,7 @@ struct opt_list {
 };
 
 struct opt {
-	int letter;       /* 0: no short form */
+	int letter;	  /* 0: no short form */
 	const char *name; /* long form, without dashes */
 	enum opt_kind kind;
 	void *value;
@@ -46,14 +47,18 @@ struct program {
 	const char *synopsis; /* what stands behind the name: "[OPTION...] [FILE...]" */
 	const struct opt *opts; /* ends with an entry whose name is NULL */
 	int min_args, max_args; /* operands allowed; max -1: any number */
-	const char *operands;   /* what completion offers: "file", "none" */
+	const char *operands;	/* what completion offers: "file", "none" */
 };
 
-#define OPT_END {0, NULL, OPT_FLAG, NULL, NULL, NULL, NULL}
+#define OPT_END                                                                                    \
+	{                                                                                          \
+		0, NULL, OPT_FLAG, NULL, NULL, NULL, NULL                                          \
+	}
 
-/* Parses argv, stores the values, ignores SIGPIPE, and returns the index of the first operand. Prints and exits by
- * itself for --help, --version, --help-man (the OPTIONS section in mdoc) and --help-complete=bash|zsh|fish
- * (status 0), and for usage errors (status 2, one line on stderr that names --help). */
+/* Parses argv, stores the values, ignores SIGPIPE, and returns the index of the first operand.
+ * Prints and exits by itself for --help, --version, --help-man (the OPTIONS section in mdoc) and
+ * --help-complete=bash|zsh|fish (status 0), and for usage errors (status 2, one line on stderr that
+ * names --help). */
 int opt_parse(const struct program *p, int argc, char **argv);
 
 /* "tl-gen: sentence" on stderr; returns e->status, for `return opt_fail(p, &e);` in main. */

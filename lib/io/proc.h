@@ -1,5 +1,6 @@
-/* Child processes: started by posix_spawn or exec only (never a bare fork that goes on running our code: an OpenMP
- * team or a driver would hang), in a process group of their own where asked, killed with their parent.
+/* Child processes: started by posix_spawn or exec only (never a bare fork that goes on running our
+ * code: an OpenMP team or a driver would hang), in a process group of their own where asked, killed
+ * with their parent.
  */
 #ifndef TL_IO_PROC_H
 #define TL_IO_PROC_H
@@ -11,35 +12,40 @@
 #include "lib/base/err.h"
 
 struct proc {
-	pid_t pid;  /* 0: none */
-	int in;     /* write end of the child's stdin, or -1 */
-	int out;    /* read end of the child's stdout, or -1 */
-	int errfd;  /* read end of the child's stderr, or -1 */
+	pid_t pid;	/* 0: none */
+	int in;		/* write end of the child's stdin, or -1 */
+	int out;	/* read end of the child's stdout, or -1 */
+	int errfd;	/* read end of the child's stderr, or -1 */
 	double started; /* clock_now() */
 };
 
 enum proc_flags {
-	PROC_STDIN = 1,  /* a pipe to the child's stdin; otherwise stdin_fd, or /dev/null if that is -1 */
-	PROC_STDOUT = 2, /* a pipe from its stdout; otherwise stdout_fd, or our stderr if that is -1 */
-	PROC_STDERR = 4, /* a pipe from its stderr; otherwise our stderr */
-	PROC_GROUP = 8,  /* a process group of its own */
+	PROC_STDIN =
+		1, /* a pipe to the child's stdin; otherwise stdin_fd, or /dev/null if that is -1 */
+	PROC_STDOUT =
+		2, /* a pipe from its stdout; otherwise stdout_fd, or our stderr if that is -1 */
+	PROC_STDERR = 4,	   /* a pipe from its stderr; otherwise our stderr */
+	PROC_GROUP = 8,		   /* a process group of its own */
 	PROC_DIE_WITH_PARENT = 16, /* killed by the kernel when this process dies */
 };
 
 /* argv[0] without a slash is looked up in PATH. All pipe ends here are close-on-exec. */
 int proc_start(struct proc *p, char *const *argv, int flags, int stdin_fd, int stdout_fd,
 	       struct err *e);
-/* Waits at most timeout_s (negative: for ever). 1: ended, *status as by waitpid; 0: still running. */
+/* Waits at most timeout_s (negative: for ever). 1: ended, *status as by waitpid; 0: still running.
+ */
 int proc_wait(struct proc *p, double timeout_s, int *status, struct err *e);
 /* SIGKILL to the process (its group, if it has one), then reaps it. */
 void proc_kill(struct proc *p);
 void proc_close(struct proc *p); /* closes our pipe ends */
-/* Runs a command to its end with all its output (stdout and stderr, at most max bytes) in out. Returns the exit
- * status, 128 + signal, or -1 with e filled (could not start, or timed out and was killed). */
+/* Runs a command to its end with all its output (stdout and stderr, at most max bytes) in out.
+ * Returns the exit status, 128 + signal, or -1 with e filled (could not start, or timed out and was
+ * killed). */
 int proc_run(char *const *argv, double timeout_s, size_t max, struct buf *out, struct err *e);
 
-/* Folder of the programs beside this one: bin/ for its siblings, libexec/tl/ for workers, share/tl/ for data; found from
- * /proc/self/exe, so that a build tree, an installed tree and a moved tree all work. */
+/* Folder of the programs beside this one: bin/ for its siblings, libexec/tl/ for workers, share/tl/
+ * for data; found from /proc/self/exe, so that a build tree, an installed tree and a moved tree all
+ * work. */
 int path_bin(struct buf *out, const char *program, struct err *e);
 int path_libexec(struct buf *out, const char *program, struct err *e);
 

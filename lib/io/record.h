@@ -1,12 +1,12 @@
 /* Record streams: newline-delimited JSON on pipes, as man 5 tl-record says.
  *
- * A reader goes through its files (or stdin, "-") line by line and tells a record's type from the fixed
- * start of the line, {"tl":1,"type":"...", without parsing the rest: what a program does not act on moves at
- * memory speed. A writer buffers whole lines. Before a reader would block, it flushes the writer tied to it,
- * so that nothing is held back from the next program.
+ * A reader goes through its files (or stdin, "-") line by line and tells a record's type from the
+ * fixed start of the line, {"tl":1,"type":"...", without parsing the rest: what a program does not
+ * act on moves at memory speed. A writer buffers whole lines. Before a reader would block, it
+ * flushes the writer tied to it, so that nothing is held back from the next program.
  *
- * Bad lines are reported on stderr with file and line number, counted, and skipped; rec_status() turns
- * the counts into the exit status at the end.
+ * Bad lines are reported on stderr with file and line number, counted, and skipped; rec_status()
+ * turns the counts into the exit status at the end.
  */
 #ifndef TL_IO_RECORD_H
 #define TL_IO_RECORD_H
@@ -33,7 +33,7 @@ struct rec {
 	size_t n;
 	enum rec_type type;
 	const char *file; /* "-" for stdin */
-	uint64_t line;    /* from 1 */
+	uint64_t line;	  /* from 1 */
 };
 
 struct rec_out;
@@ -41,39 +41,44 @@ struct rec_in;
 
 /* paths NULL or npaths 0: stdin. tied (may be NULL) is flushed before any read that would block. */
 struct rec_in *rec_open(char *const *paths, int npaths, struct rec_out *tied, struct err *e);
-/* 1: a record; 0: end of all input (or a stop was asked for, see rec_stop_on_signals); -1: I/O error. A
- * line that is no record is reported and skipped here; a last line without newline is a bad line if it does not
- * parse. Empty lines are skipped. */
+/* 1: a record; 0: end of all input (or a stop was asked for, see rec_stop_on_signals); -1: I/O
+ * error. A line that is no record is reported and skipped here; a last line without newline is a
+ * bad line if it does not parse. Empty lines are skipped. */
 int rec_next(struct rec_in *in, struct rec *r, struct err *e);
-/* Parses the record's text into d (kept inside the reader, reused); reports a bad line and returns -1. */
+/* Parses the record's text into d (kept inside the reader, reused); reports a bad line and returns
+ * -1. */
 int rec_parse(struct rec_in *in, const struct rec *r, struct json_doc **d);
 /* Reports and counts a line that parsed but makes no sense. Returns -1. */
 int rec_bad(struct rec_in *in, const struct rec *r, const struct err *why);
 /* Would the next rec_next() block? Used by programs that work while they wait. */
 int rec_would_block(struct rec_in *in);
-/* A file descriptor to poll together with others, or -1 when buffered lines are waiting or at the end. */
+/* A file descriptor to poll together with others, or -1 when buffered lines are waiting or at the
+ * end. */
 int rec_fd(const struct rec_in *in);
 uint64_t rec_bad_count(const struct rec_in *in);
 void rec_close(struct rec_in *in);
 
-/* path NULL or "-": stdout. Otherwise a temporary file beside path, fsynced and renamed by rec_commit(). */
+/* path NULL or "-": stdout. Otherwise a temporary file beside path, fsynced and renamed by
+ * rec_commit(). */
 struct rec_out *rec_create(const char *path, struct err *e);
 int rec_put(struct rec_out *out, const char *s, size_t n, struct err *e); /* adds the newline */
 int rec_flush(struct rec_out *out, struct err *e);
-/* Flushes, fsyncs and renames; for stdout only flushes. After a failure the old file stands as it was. */
+/* Flushes, fsyncs and renames; for stdout only flushes. After a failure the old file stands as it
+ * was. */
 int rec_commit(struct rec_out *out, struct err *e);
 /* Closes; without a commit before it, a temporary file is removed. */
 void rec_discard(struct rec_out *out);
 /* Was the last failure a reader that went away (EPIPE)? SIGPIPE is ignored by opt_parse(). */
 int rec_broken_pipe(const struct rec_out *out);
-/* Has stdout's reader gone? Polls without blocking (POLLERR/POLLHUP), for programs that work long. */
+/* Has stdout's reader gone? Polls without blocking (POLLERR/POLLHUP), for programs that work long.
+ */
 int rec_reader_gone(const struct rec_out *out);
 
-/* Group bookkeeping: feed every record; tells, at the end, of a stream that was cut off. A group opens with
- * a workload record and closes with its end record. Candidates or results without a group are allowed (a
- * dump), and so is a stream of workload records alone. */
+/* Group bookkeeping: feed every record; tells, at the end, of a stream that was cut off. A group
+ * opens with a workload record and closes with its end record. Candidates or results without a
+ * group are allowed (a dump), and so is a stream of workload records alone. */
 struct rec_groups {
-	int open;  /* 1 inside a group that has seen a candidate or result */
+	int open; /* 1 inside a group that has seen a candidate or result */
 	char id[33];
 	uint64_t cut; /* groups that were cut off */
 };

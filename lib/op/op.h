@@ -1,8 +1,9 @@
 /* Operators and workloads.
  *
- * An operator is a file lib/op/NAME.c that defines `const struct op op_NAME`: its dimensions, its notation,
- * its tensors, its flops and the naive nest that defines what it computes. A workload is one operator with
- * exact dimensions, element type, layout and post-ops; its id does not depend on count, source or user fields.
+ * An operator is a file lib/op/NAME.c that defines `const struct op op_NAME`: its dimensions, its
+ * notation, its tensors, its flops and the naive nest that defines what it computes. A workload is
+ * one operator with exact dimensions, element type, layout and post-ops; its id does not depend on
+ * count, source or user fields.
  */
 #ifndef TL_OP_OP_H
 #define TL_OP_OP_H
@@ -22,18 +23,19 @@ struct nest;
 
 /* What a tensor of a workload is for; also the order in which kernels get them. */
 enum tensor_role {
-	TENSOR_SRC,     /* activations: conv2d source, matmul left side */
-	TENSOR_WEIGHTS, /* conv2d weights (logical g x oc/g x ic/g x kh x kw), matmul right side (b x k x n) */
-	TENSOR_BIAS,    /* oc or n values */
-	TENSOR_ADD,     /* residual, shape and layout of dst */
+	TENSOR_SRC,	/* activations: conv2d source, matmul left side */
+	TENSOR_WEIGHTS, /* conv2d weights (logical g x oc/g x ic/g x kh x kw), matmul right side (b
+			   x k x n) */
+	TENSOR_BIAS,	/* oc or n values */
+	TENSOR_ADD,	/* residual, shape and layout of dst */
 	TENSOR_DST,
 	TENSOR_ROLES
 };
 
 struct tensor {
 	enum tensor_role role;
-	int64_t size;   /* elements, dense */
-	int is_const;   /* weights and bias known ahead: packing them is off the clock */
+	int64_t size; /* elements, dense */
+	int is_const; /* weights and bias known ahead: packing them is off the clock */
 };
 
 struct op {
@@ -44,9 +46,11 @@ struct op {
 	/* Problem text (the notation of oneDNN's benchdnn) to dimensions and back. */
 	int (*parse)(const char *prob, int64_t *dim, struct err *e);
 	void (*print)(const int64_t *dim, struct buf *out);
-	/* Are the dimensions, layout and post-ops a problem at all? Refuses sizes whose tensors pass 2^40 elements. */
+	/* Are the dimensions, layout and post-ops a problem at all? Refuses sizes whose tensors
+	 * pass 2^40 elements. */
 	int (*check)(const struct workload *w, struct err *e);
-	int64_t (*flops)(const struct workload *w); /* 2 x multiply-adds; post-ops are not counted */
+	int64_t (*flops)(
+		const struct workload *w); /* 2 x multiply-adds; post-ops are not counted */
 	int (*tensors)(const struct workload *w, struct tensor t[OP_MAX_TENSORS]); /* how many */
 	/* The nest that defines the operator, with double accumulators where wide is set. */
 	int (*naive)(const struct workload *w, int wide, struct nest *n, struct err *e);
@@ -65,10 +69,25 @@ struct workload {
 	char prob[PROB_MAX];
 };
 
-/* conv2d: oh and ow are given, so that asymmetric padding on the far side follows; dh and dw count from 0 as in benchdnn. */
+/* conv2d: oh and ow are given, so that asymmetric padding on the far side follows; dh and dw count
+ * from 0 as in benchdnn. */
 enum conv2d_dim {
-	CONV_MB, CONV_G, CONV_IC, CONV_IH, CONV_IW, CONV_OC, CONV_OH, CONV_OW,
-	CONV_KH, CONV_KW, CONV_SH, CONV_SW, CONV_PH, CONV_PW, CONV_DH, CONV_DW,
+	CONV_MB,
+	CONV_G,
+	CONV_IC,
+	CONV_IH,
+	CONV_IW,
+	CONV_OC,
+	CONV_OH,
+	CONV_OW,
+	CONV_KH,
+	CONV_KW,
+	CONV_SH,
+	CONV_SW,
+	CONV_PH,
+	CONV_PW,
+	CONV_DH,
+	CONV_DW,
 };
 enum matmul_dim { MATMUL_B, MATMUL_M, MATMUL_K, MATMUL_N };
 
@@ -77,16 +96,18 @@ extern const struct op op_conv2d, op_matmul;
 const struct op *op_find(const char *name, size_t n);
 extern const struct op *const op_list[]; /* NULL at the end; made from the file list */
 
-/* Completes a workload whose op, dim, dtype, layout, rhs_const and post are set: checks, prob, flops, id. */
+/* Completes a workload whose op, dim, dtype, layout, rhs_const and post are set: checks, prob,
+ * flops, id. */
 int workload_finish(struct workload *w, struct err *e);
-/* From the fields of a workload record, or of the "workload" object inside a candidate or result. Recomputes prob, flops
- * and id; fields that disagree with them are errors. */
+/* From the fields of a workload record, or of the "workload" object inside a candidate or result.
+ * Recomputes prob, flops and id; fields that disagree with them are errors. */
 int workload_from_json(struct workload *w, const struct json_doc *d, const struct json *obj,
 		       struct err *e);
 /* From --op, --prob and friends. layout and post may be NULL (the operator's default, none). */
 int workload_from_text(struct workload *w, const char *op, const char *prob, const char *layout,
 		       const char *post, struct err *e);
-/* Writes the fields `"workload_id":..,"op":..,"prob":..,"dtype":..,"layout":..,"post":[..][,"rhs":"computed"],"flops":..`
+/* Writes the fields
+ * `"workload_id":..,"op":..,"prob":..,"dtype":..,"layout":..,"post":[..][,"rhs":"computed"],"flops":..`
  * without braces. "rhs" is written for matmul only. */
 void workload_fields(const struct workload *w, struct buf *out);
 int workload_has_post(const struct workload *w, enum post p);

@@ -1,8 +1,9 @@
 /* Canonical text and ids.
  *
- * An id is the first 128 bits of SHA-256 over the text "key=value;key=value;...", keys in byte order, each once,
- * values without floats. The text, not the JSON that carried it, is the identity: field order, white space and
- * defaults left out in the JSON do not change it. Golden vectors are in tests/space.c.
+ * An id is the first 128 bits of SHA-256 over the text "key=value;key=value;...", keys in byte
+ * order, each once, values without floats. The text, not the JSON that carried it, is the identity:
+ * field order, white space and defaults left out in the JSON do not change it. Golden vectors are
+ * in tests/space.c.
  */
 #ifndef TL_SPACE_KEY_H
 #define TL_SPACE_KEY_H

@@ -4,8 +4,9 @@
 
 enum dtype { DTYPE_F32, DTYPES };
 
-/* Layout of the activations in memory, outermost dimension first. Weights have no layout in a workload: they are
- * constant and packed off the clock (oihw is their logical order, k x n for matmul). */
+/* Layout of the activations in memory, outermost dimension first. Weights have no layout in a
+ * workload: they are constant and packed off the clock (oihw is their logical order, k x n for
+ * matmul). */
 enum layout { LAYOUT_NHWC, LAYOUT_NCHW, LAYOUT_AB, LAYOUTS }; /* ab: row-major matrices */
 
 /* Fused element-wise operations on the output, in the order of the list. */

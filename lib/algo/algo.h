@@ -1,0 +1,39 @@
+/* Algorithms: ways to compute an operator, each a file lib/algo/NAME.c that defines `const struct
+ * algo algo_NAME`.
+ *
+ * An algorithm answers "not applicable" as an ordinary answer, so that callers ask every algorithm
+ * about every workload and none knows an operator by name. Its revision is part of each candidate's
+ * id: raise it when the same knobs begin to mean another program.
+ */
+#ifndef TL_ALGO_ALGO_H
+#define TL_ALGO_ALGO_H
+
+#include <stdint.h>
+
+#include "lib/base/err.h"
+#include "lib/op/op.h"
+#include "lib/space/knob.h"
+#include "lib/space/limits.h"
+
+struct nest;
+
+struct algo {
+	const char *name;
+	const char *summary; /* one sentence, for the manual */
+	const char *target;  /* "cpu" */
+	int rev;
+	int nknobs;
+	const struct knob *knob;
+	/* The space for a workload on a machine: 1 and s filled, or 0, not applicable. */
+	int (*space)(const struct workload *w, const struct limits *m, struct knob_space *s);
+	/* Do these knobs make a program for this workload, whatever the machine? 1, or 0 with the
+	 * reason in *why. */
+	int (*valid)(const struct workload *w, const int64_t *knob, const char **why);
+	/* Builds the nest; knobs must be valid. Memory comes from the nest's arena. */
+	int (*build)(const struct workload *w, const int64_t *knob, struct nest *n, struct err *e);
+};
+
+extern const struct algo *const algo_list[]; /* NULL at the end; made from the file list */
+const struct algo *algo_find(const char *name, size_t n);
+
+#endif

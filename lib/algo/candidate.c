@@ -1,0 +1,105 @@
+#include "lib/algo/candidate.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "lib/space/key.h"
+
+void candidate_identify(struct candidate *c)
+{
+	const struct algo *a = c->algo;
+	struct key k = {0};
+
+	key_str(&k, "type", "candidate");
+	key_int(&k, "tl", 1);
+	key_str(&k, "workload", c->w.id.s);
+	key_str(&k, "target", a->target);
+	key_str(&k, "algo", a->name);
+	key_int(&k, "rev", a->rev);
+	for (int i = 0; i < a->nknobs; i++) {
+		char name[24];
+
+		if (c->knob[i] == a->knob[i].frozen)
+			continue;
+		snprintf(name, sizeof name, "knob.%s", a->knob[i].name);
+		key_int(&k, name, c->knob[i]);
+	}
+	key_id(&k, &c->id);
+}
+
+static int knobs_from_json(struct candidate *c, const struct json_doc *d, const struct json *obj,
+			   struct err *e)
+{
+	const struct algo *a = c->algo;
+	int known = 0;
+
+	if (!obj || obj->type != JSON_OBJ)
+		return err_set(e, "\"knobs\" is missing or not an object");
+	for (int i = 0; i < a->nknobs; i++) {
+		const struct json *v = json_get(d, obj, a->knob[i].name);
+
+		c->knob[i] = a->knob[i].frozen;
+		if (!v)
+			continue;
+		known++;
+		if (json_int(v, &c->knob[i]) < 0)
+			return err_set(e, "knob \"%s\" is not an integer", a->knob[i].name);
+	}
+	if (known != obj->size)
+		return err_set(e, "algorithm %s has no such knob among \"knobs\"", a->name);
+	return 0;
+}
+
+int candidate_from_json(struct candidate *c, const struct json_doc *d, int check, struct err *e)
+{
+	const struct json *rec = d->tok, *v = json_get(d, rec, "algo");
+
+	if (workload_from_json(&c->w, d, json_get(d, rec, "workload"), e) < 0)
+		return err_in(e, "workload");
+	if (!v || v->type != JSON_STR)
+		return err_set(e, "\"algo\" is missing or not a string");
+	c->algo = algo_find(v->s, v->n);
+	if (!c->algo)
+		return err_set(e, "unknown algorithm \"%.*s\"", (int)v->n, v->s);
+	if (!json_is(json_get(d, rec, "target"), c->algo->target))
+		return err_set(e, "\"target\" is not \"%s\", as algorithm %s wants",
+			       c->algo->target, c->algo->name);
+	if (knobs_from_json(c, d, json_get(d, rec, "knobs"), e) < 0)
+		return -1;
+	candidate_identify(c);
+	if (check && !json_is(json_get(d, rec, "candidate_id"), c->id.s))
+		return err_set(e, "\"candidate_id\" is not %s, as the fields make it", c->id.s);
+	return 0;
+}
+
+void candidate_print_with(const struct candidate *c, const char *workload_json, size_t n,
+			  struct buf *out)
+{
+	const struct algo *a = c->algo;
+
+	buf_str(out, "{\"tl\":1,\"type\":\"candidate\",\"candidate_id\":\"");
+	buf_add(out, c->id.s, ID_HEX);
+	buf_str(out, "\",\"workload\":{");
+	buf_add(out, workload_json, n);
+	buf_str(out, "},\"target\":\"");
+	buf_str(out, a->target);
+	buf_str(out, "\",\"algo\":\"");
+	buf_str(out, a->name);
+	buf_str(out, "\",\"knobs\":{");
+	for (int i = 0; i < a->nknobs; i++) {
+		buf_str(out, i ? ",\"" : "\"");
+		buf_str(out, a->knob[i].name);
+		buf_str(out, "\":");
+		buf_int(out, c->knob[i]);
+	}
+	buf_str(out, "}}");
+}
+
+void candidate_print(const struct candidate *c, struct buf *out)
+{
+	struct buf w = BUF_INIT;
+
+	workload_fields(&c->w, &w);
+	candidate_print_with(c, w.s, w.n, out);
+	buf_free(&w);
+}

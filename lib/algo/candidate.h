@@ -1,0 +1,27 @@
+/* Candidates: a workload, a target, an algorithm and its knobs; one tensor program that could be
+ * built. */
+#ifndef TL_ALGO_CANDIDATE_H
+#define TL_ALGO_CANDIDATE_H
+
+#include "lib/algo/algo.h"
+
+struct candidate {
+	struct workload w;
+	const struct algo *algo;
+	int64_t knob[KNOB_MAX]; /* in the order of algo->knob */
+	struct id id;
+};
+
+/* Computes c->id from the workload's id, the algorithm and the knobs. */
+void candidate_identify(struct candidate *c);
+/* From a candidate or result record. Recomputes the ids; a candidate_id that disagrees is an error
+ * unless check is 0. Knobs left out take their frozen default; unknown algorithms and knobs are
+ * errors. */
+int candidate_from_json(struct candidate *c, const struct json_doc *d, int check, struct err *e);
+/* The whole record line, without newline. */
+void candidate_print(const struct candidate *c, struct buf *out);
+/* For printing many candidates of one workload fast: everything between the id and the target. */
+void candidate_print_with(const struct candidate *c, const char *workload_json, size_t n,
+			  struct buf *out);
+
+#endif

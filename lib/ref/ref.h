@@ -1,0 +1,44 @@
+/* References: what a candidate is compared with. naive.c is the truth in double precision; onednn.c
+ * the baseline.
+ *
+ * The vendor's library is offered as variants: each algorithm it has times the workload's own
+ * layout and the layout it prefers, post-ops fused. The caller times them all and takes the best;
+ * nothing here times. Weights and bias are constant and reordered when the variant is made, off the
+ * clock; activations of a preferred-layout variant are reordered off the clock too, so that each
+ * variant is as fast as the library can be.
+ */
+#ifndef TL_REF_REF_H
+#define TL_REF_REF_H
+
+#include "lib/base/err.h"
+#include "lib/op/op.h"
+
+enum { REF_MAX_VARIANTS = 8 };
+
+/* Tensors of one problem by role, dense float arrays (NULL if the workload has none): src, add and
+ * dst in the workload's layout, weights in logical order (g, oc/g, ic/g, kh, kw; or b, k, n), bias
+ * oc or n values. */
+struct ref_data {
+	const float *src, *weights, *bias, *add;
+};
+
+struct ref;
+
+/* Makes every variant the library has for the workload. Uses the OpenMP team of the calling
+ * process; the number of threads is OpenMP's. Returns NULL with e filled if the library fails; a
+ * library without any implementation gives an object with no variants. */
+struct ref *ref_onednn_open(const struct workload *w, const struct ref_data *data, struct err *e);
+int ref_variants(const struct ref *r);
+/* "onednn 2.6.3 direct jit:avx512_core" */
+const char *ref_name(const struct ref *r, int variant);
+/* "nhwc", "nchw", "ab", or "preferred" */
+const char *ref_layout(const struct ref *r, int variant);
+/* Runs one variant to completion: the timed call. */
+int ref_run(struct ref *r, int variant, struct err *e);
+/* The variant's last output as a dense array in the workload's layout. */
+int ref_output(struct ref *r, int variant, float *dst, struct err *e);
+void ref_close(struct ref *r);
+/* "onednn 2.6.3" */
+const char *ref_onednn_version(void);
+
+#endif
