@@ -30,7 +30,7 @@ enum json_type {
 
 struct json {
 	enum json_type type;
-	int size;      /* values in an array, members in an object */
+	int size;      /* values in an array, members in an object; of a string: has it escapes? */
 	int next;      /* index of the token after this value and all it holds */
 	const char *s; /* text of the value; a string's without its quotes, escapes as written */
 	size_t n;
@@ -66,8 +66,8 @@ const struct json *json_next(const struct json_doc *d, const struct json *parent
 int json_int(const struct json *v, int64_t *out);
 int json_num(const struct json *v, double *out); /* integers too */
 int json_bool(const struct json *v, int *out);
-int json_str(const struct json *v, struct arena *a, const char **out); /* unescaped copy in a */
-int json_is(const struct json *v, const char *s); /* is v this string (without escapes)? */
+int json_str(const struct json *v, struct arena *a, const char **out); /* unescaped copy in a; not with \u0000 */
+int json_is(const struct json *v, const char *s); /* is v this string, escapes undone? */
 
 /* Rewriting: copies the record's text to out with the top-level fields given replaced where they
  * stand, or appended at the end in the order given; a field with value NULL is removed. All other

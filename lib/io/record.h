@@ -41,6 +41,9 @@ struct rec_in;
 
 /* paths NULL or npaths 0: stdin. tied (may be NULL) is flushed before any read that would block. */
 struct rec_in *rec_open(char *const *paths, int npaths, struct rec_out *tied, struct err *e);
+/* For tl-check: lines that are records but do not begin as they must ("tl" and "type" first, without white space)
+ * are put in order instead of refused. */
+void rec_accept_any_start(struct rec_in *in);
 /* 1: a record; 0: end of all input (or a stop was asked for, see rec_stop_on_signals); -1: I/O
  * error. A line that is no record is reported and skipped here; a last line without newline is a
  * bad line if it does not parse. Empty lines are skipped. */
@@ -50,7 +53,7 @@ int rec_next(struct rec_in *in, struct rec *r, struct err *e);
 int rec_parse(struct rec_in *in, const struct rec *r, struct json_doc **d);
 /* Reports and counts a line that parsed but makes no sense. Returns -1. */
 int rec_bad(struct rec_in *in, const struct rec *r, const struct err *why);
-/* Would the next rec_next() block? Used by programs that work while they wait. */
+/* Would the next rec_next() block? Leaves the last record in place. Used by programs that work while they wait. */
 int rec_would_block(struct rec_in *in);
 /* A file descriptor to poll together with others, or -1 when buffered lines are waiting or at the
  * end. */

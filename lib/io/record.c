@@ -1,0 +1,624 @@
+#include "lib/io/record.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "lib/io/progress.h"
+
+enum {
+	IN_SIZE = 256 * 1024, /* grows when a line is longer */
+	LINE_MAX_BYTES = 64 * 1024 * 1024,
+	OUT_SIZE = 64 * 1024, /* a full pipe */
+};
+
+static const char START[] = "{\"tl\":1,\"type\":\"";
+enum { START_LEN = sizeof START - 1 };
+
+/* Stopping. A signal sets the number and makes the pipe readable, so that no signal falls between
+ * the look at the number and the wait for input. The handler resets itself: a second signal of the
+ * kind kills. */
+
+static volatile sig_atomic_t stop_signal;
+static int stop_pipe[2] = {-1, -1};
+
+static void on_stop(int sig)
+{
+	int saved = errno;
+
+	stop_signal = sig;
+	if (write(stop_pipe[1], "", 1) < 0)
+		errno = 0; /* the pipe is full: it is readable already */
+	errno = saved;
+}
+
+void rec_stop_on_signals(void)
+{
+	static const int sigs[] = {SIGINT, SIGTERM, SIGHUP};
+	struct sigaction sa = {.sa_handler = on_stop, .sa_flags = SA_RESETHAND}, old;
+
+	if (stop_pipe[0] < 0 && pipe2(stop_pipe, O_CLOEXEC | O_NONBLOCK))
+		return; /* signals go on killing */
+	for (size_t i = 0; i < sizeof sigs / sizeof *sigs; i++) {
+		sigaction(sigs[i], NULL, &old);
+		if (old.sa_handler != SIG_IGN) /* nohup, or a background job */
+			sigaction(sigs[i], &sa, NULL);
+	}
+}
+
+int rec_stopped(void)
+{
+	return stop_signal;
+}
+
+/* Writing */
+
+struct rec_out {
+	int fd;
+	int broken;
+	char *path, *tmp; /* NULL: written directly */
+	size_t n;
+	char data[OUT_SIZE];
+};
+
+/* Opens the temporary file beside path, with the permissions that the file has or would get. */
+static int open_tmp(struct rec_out *out, const char *path, struct err *e)
+{
+	struct stat st;
+	struct buf tmp = BUF_INIT;
+	char *real = realpath(path, NULL); /* so that a symbolic link stays one */
+
+	out->path = real ? real : xstrdup(path);
+	buf_fmt(&tmp, "%s.%ld.tmp", out->path, (long)getpid());
+	out->tmp = tmp.s;
+	unlink(out->tmp); /* of a dead process with our number */
+	out->fd = open(out->tmp, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+	if (out->fd < 0) {
+		err_sys(e, "cannot create %s", out->tmp);
+		free(out->tmp);
+		out->tmp = NULL;
+		return -1;
+	}
+	if (!stat(out->path, &st) && fchmod(out->fd, st.st_mode & 07777))
+		return err_sys(e, "cannot set the permissions of %s", out->tmp);
+	return 0;
+}
+
+struct rec_out *rec_create(const char *path, struct err *e)
+{
+	struct rec_out *out = xmalloc(sizeof *out);
+	struct stat st;
+	int rc = 0;
+
+	out->fd = STDOUT_FILENO;
+	out->broken = 0;
+	out->path = out->tmp = NULL;
+	out->n = 0;
+	if (!path || !strcmp(path, "-"))
+		return out;
+	if (!stat(path, &st) &&
+	    !S_ISREG(st.st_mode)) { /* a device or FIFO cannot be renamed over */
+		out->path = xstrdup(path);
+		out->fd = open(path, O_WRONLY | O_CLOEXEC);
+		if (out->fd < 0)
+			rc = err_sys(e, "cannot open %s", path);
+	} else {
+		rc = open_tmp(out, path, e);
+	}
+	if (rc) {
+		rec_discard(out);
+		return NULL;
+	}
+	return out;
+}
+
+static int write_all(struct rec_out *out, const char *s, size_t n, struct err *e)
+{
+	while (n) {
+		ssize_t k = write(out->fd, s, n);
+
+		if (k >= 0) {
+			s += k;
+			n -= (size_t)k;
+		} else if (errno ==
+			   EAGAIN) { /* a non-blocking terminal or pipe that we were given */
+			struct pollfd p = {out->fd, POLLOUT, 0};
+
+			poll(&p, 1, -1);
+		} else if (errno != EINTR) {
+			out->broken = errno == EPIPE;
+			return err_sys(e, "cannot write %s",
+				       out->path ? out->path : "standard output");
+		}
+	}
+	return 0;
+}
+
+int rec_flush(struct rec_out *out, struct err *e)
+{
+	size_t n = out->n;
+
+	out->n = 0; /* what failed once is not written again, half of it twice */
+	return write_all(out, out->data, n, e);
+}
+
+int rec_put(struct rec_out *out, const char *s, size_t n, struct err *e)
+{
+	if (n >= OUT_SIZE - out->n) {
+		if (rec_flush(out, e))
+			return -1;
+		if (n >= OUT_SIZE)
+			return write_all(out, s, n, e) || write_all(out, "\n", 1, e) ? -1 : 0;
+	}
+	memcpy(out->data + out->n, s, n);
+	out->data[out->n + n] = '\n';
+	out->n += n + 1;
+	return 0;
+}
+
+/* A rename is only safe from a power cut once the folder is on the disk, too. */
+static void sync_folder(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	char *dir = slash ? strndup(path, (size_t)(slash - path + 1)) : strdup(".");
+	int fd = dir ? open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
+
+	if (fd >= 0) {
+		fsync(fd);
+		close(fd);
+	}
+	free(dir);
+}
+
+int rec_commit(struct rec_out *out, struct err *e)
+{
+	if (rec_flush(out, e))
+		return -1;
+	if (!out->tmp)
+		return 0;
+	if (fsync(out->fd))
+		return err_sys(e, "cannot write %s to the disk", out->tmp);
+	if (rename(out->tmp, out->path))
+		return err_sys(e, "cannot rename %s to %s", out->tmp, out->path);
+	free(out->tmp);
+	out->tmp = NULL;
+	sync_folder(out->path);
+	return 0;
+}
+
+void rec_discard(struct rec_out *out)
+{
+	if (!out)
+		return;
+	if (out->tmp)
+		unlink(out->tmp);
+	if (out->fd >= 0 && out->fd != STDOUT_FILENO)
+		close(out->fd);
+	free(out->tmp);
+	free(out->path);
+	free(out);
+}
+
+int rec_broken_pipe(const struct rec_out *out)
+{
+	return out->broken;
+}
+
+int rec_reader_gone(const struct rec_out *out)
+{
+	struct pollfd p = {out->fd, 0, 0};
+
+	return poll(&p, 1, 0) > 0 && (p.revents & (POLLERR | POLLHUP));
+}
+
+/* Reading */
+
+struct rec_in {
+	char *const *paths;
+	int npaths, ipath; /* ipath: the file that is open, or the next one */
+	int fd;		   /* -1: none open */
+	int any_start;
+	struct rec_out *tied;
+	char *data;
+	size_t start, scanned, end, cap; /* data[start..scanned) has no newline */
+	int eof, skipping;		 /* skipping: inside a line that is too long */
+	uint64_t line, bad;
+	struct json_doc doc;
+	struct buf retyped;
+};
+
+static char *const stdin_only[] = {(char *)"-"};
+
+struct rec_in *rec_open(char *const *paths, int npaths, struct rec_out *tied, struct err *e)
+{
+	struct rec_in *in = xcalloc(1, sizeof *in);
+
+	if (!paths || !npaths) {
+		paths = stdin_only;
+		npaths = 1;
+	}
+	in->paths = paths;
+	in->npaths = npaths;
+	in->fd = -1;
+	in->tied = tied;
+	for (int i = 0; i < npaths; i++) /* a wrong name ends the program before it has done half */
+		if (strcmp(paths[i], "-") != 0 && access(paths[i], R_OK)) {
+			err_sys(e, "cannot read %s", paths[i]);
+			free(in);
+			return NULL;
+		}
+	in->cap = IN_SIZE;
+	in->data = xmalloc(in->cap);
+	return in;
+}
+
+void rec_accept_any_start(struct rec_in *in)
+{
+	in->any_start = 1;
+}
+
+void rec_close(struct rec_in *in)
+{
+	if (!in)
+		return;
+	if (in->fd > STDIN_FILENO)
+		close(in->fd);
+	json_free(&in->doc);
+	buf_free(&in->retyped);
+	free(in->data);
+	free(in);
+}
+
+static int report(struct rec_in *in, const char *file, uint64_t line, const char *why)
+{
+	in->bad++;
+	progress_clear();
+	fprintf(stderr, "%s: %s:%llu: %s\n", program_invocation_short_name,
+		strcmp(file, "-") ? file : "(standard input)", (unsigned long long)line, why);
+	return -1;
+}
+
+int rec_bad(struct rec_in *in, const struct rec *r, const struct err *why)
+{
+	return report(in, r->file, r->line, why->msg);
+}
+
+uint64_t rec_bad_count(const struct rec_in *in)
+{
+	return in->bad;
+}
+
+static int open_next(struct rec_in *in, struct err *e)
+{
+	const char *path = in->paths[in->ipath];
+
+	in->fd = strcmp(path, "-") ? open(path, O_RDONLY | O_CLOEXEC) : STDIN_FILENO;
+	if (in->fd < 0)
+		return err_sys(e, "cannot open %s", path);
+	in->eof = in->skipping = 0;
+	in->line = 0;
+	in->start = in->scanned = in->end = 0;
+	return 0;
+}
+
+static void close_file(struct rec_in *in)
+{
+	if (in->fd > STDIN_FILENO)
+		close(in->fd);
+	in->fd = -1;
+	in->ipath++;
+}
+
+static int readable(int fd)
+{
+	struct pollfd p = {fd, POLLIN, 0};
+
+	return poll(&p, 1, 0) != 0;
+}
+
+/* Waits for input or a stop. What is finished goes to the next program before. */
+static int wait_input(struct rec_in *in, struct err *e)
+{
+	struct pollfd p[2] = {{in->fd, POLLIN, 0}, {stop_pipe[0], POLLIN, 0}};
+
+	if (readable(in->fd))
+		return 0;
+	if (in->tied && rec_flush(in->tied, e))
+		return -1;
+	while (!stop_signal && poll(p, 2, -1) < 0)
+		if (errno != EINTR)
+			return err_sys(e, "cannot wait for %s", in->paths[in->ipath]);
+	return 0;
+}
+
+/* Room behind the data: by moving the unfinished line to the front, then by growing. */
+static void make_room(struct rec_in *in)
+{
+	if (in->end < in->cap)
+		return;
+	if (in->start) {
+		memmove(in->data, in->data + in->start, in->end - in->start);
+		in->scanned -= in->start;
+		in->end -= in->start;
+		in->start = 0;
+	}
+	if (in->end - in->start < in->cap / 2)
+		return;
+	in->cap *= 2;
+	in->data = xrealloc(in->data, in->cap);
+}
+
+static int read_more(struct rec_in *in, struct err *e)
+{
+	ssize_t n;
+
+	do
+		n = read(in->fd, in->data + in->end, in->cap - in->end);
+	while (n < 0 && errno == EINTR && !stop_signal);
+	if (n < 0 && (errno == EINTR || errno == EAGAIN))
+		return 0;
+	if (n < 0)
+		return err_sys(e, "cannot read %s", in->paths[in->ipath]);
+	in->eof = n == 0;
+	in->end += (size_t)n;
+	return 0;
+}
+
+/* The newline that ends the line at start, NULL if it has not come yet. */
+static char *find_newline(struct rec_in *in)
+{
+	char *nl = memchr(in->data + in->scanned, '\n', in->end - in->scanned);
+
+	in->scanned = nl ? (size_t)(nl - in->data) : in->end;
+	return nl;
+}
+
+static enum rec_type type_of(const char *s, size_t n)
+{
+	static const struct {
+		const char *name;
+		size_t n;
+		enum rec_type type;
+	} types[] = {
+		{"candidate", 9, REC_CANDIDATE},
+		{"result", 6, REC_RESULT},
+		{"workload", 8, REC_WORKLOAD},
+		{"end", 3, REC_END},
+	};
+
+	for (size_t i = 0; i < sizeof types / sizeof *types; i++)
+		if (n == types[i].n && !memcmp(s, types[i].name, n))
+			return types[i].type;
+	return REC_OTHER;
+}
+
+/* A record that begins otherwise, for tl-check: moves "tl" and "type" to the front. */
+static int retype(struct rec_in *in, struct rec *r, struct err *e)
+{
+	static const struct json_field none[] = {{"tl", NULL}, {"type", NULL}};
+	const struct json *tl, *type;
+	struct buf rest = BUF_INIT;
+	int64_t version;
+
+	if (json_parse(&in->doc, r->s, r->n, e))
+		return -1;
+	tl = json_get(&in->doc, in->doc.tok, "tl");
+	type = json_get(&in->doc, in->doc.tok, "type");
+	if (json_int(tl, &version) || !type || type->type != JSON_STR || type->size)
+		return err_set(e, "this is no record: it has no \"tl\" or no \"type\"");
+	if (version != TL_FORMAT)
+		return err_set(e, "format version %lld is not known here", (long long)version);
+	json_rewrite(&in->doc, none, 2, &rest);
+	buf_clear(&in->retyped);
+	buf_add(&in->retyped, START, START_LEN);
+	buf_add(&in->retyped, type->s, type->n);
+	buf_ch(&in->retyped, '"');
+	if (in->doc.tok->size > 2)
+		buf_ch(&in->retyped, ',');
+	buf_add(&in->retyped, rest.s + 1, rest.n - 1);
+	buf_free(&rest);
+	r->s = in->retyped.s;
+	r->n = in->retyped.n;
+	r->type = type_of(r->s + START_LEN, type->n);
+	return 0;
+}
+
+/* Tells the type by the start of the line; 1, or 0 after a report. */
+static int accept_line(struct rec_in *in, struct rec *r, int unfinished)
+{
+	struct err e = ERR_INIT;
+	const char *type = r->s + START_LEN, *quote = NULL;
+
+	if (unfinished && json_parse(&in->doc, r->s, r->n, &e)) {
+		report(in, r->file, r->line, "the last line is cut off");
+		return 0;
+	}
+	if (r->n > START_LEN && !memcmp(r->s, START, START_LEN))
+		quote = memchr(type, '"', r->n - START_LEN);
+	if (quote) {
+		r->type = type_of(type, (size_t)(quote - type));
+		return 1;
+	}
+	if (in->any_start && !retype(in, r, &e))
+		return 1;
+	report(in, r->file, r->line,
+	       in->any_start ? e.msg
+			     : "this is no record of format 1: it does not begin with "
+			       "{\"tl\":1,\"type\":\"");
+	return 0;
+}
+
+/* Takes the line that ends at stop out of the buffer. 1: it is a record; 0: it was skipped. */
+static int take_line(struct rec_in *in, size_t stop, int unfinished, struct rec *r)
+{
+	r->s = in->data + in->start;
+	r->n = stop - in->start;
+	r->file = in->paths[in->ipath];
+	r->line = ++in->line;
+	in->start = in->scanned = stop + !unfinished;
+	if (in->skipping) {
+		in->skipping = 0;
+		return 0;
+	}
+	if (!r->n || (r->n == 1 && r->s[0] == '\r'))
+		return 0;
+	return accept_line(in, r, unfinished);
+}
+
+static void skip_long_line(struct rec_in *in)
+{
+	if (!in->skipping)
+		report(in, in->paths[in->ipath], in->line + 1, "the line is longer than 64 MiB");
+	in->skipping = 1;
+	in->start = in->scanned = in->end = 0;
+}
+
+int rec_next(struct rec_in *in, struct rec *r, struct err *e)
+{
+	while (!stop_signal) {
+		char *nl;
+
+		if (in->fd < 0) {
+			if (in->ipath == in->npaths)
+				return 0;
+			if (open_next(in, e))
+				return -1;
+		}
+		if ((nl = find_newline(in))) {
+			if (take_line(in, (size_t)(nl - in->data), 0, r))
+				return 1;
+			continue;
+		}
+		if (in->eof) {
+			int found = in->end > in->start && take_line(in, in->end, 1, r);
+
+			if (found)
+				return 1;
+			close_file(in);
+			continue;
+		}
+		if (in->end - in->start > LINE_MAX_BYTES)
+			skip_long_line(in);
+		if (in->start == in->end)
+			in->start = in->scanned = in->end = 0;
+		make_room(in);
+		if (wait_input(in, e) || (!stop_signal && read_more(in, e)))
+			return -1;
+	}
+	return 0;
+}
+
+int rec_parse(struct rec_in *in, const struct rec *r, struct json_doc **d)
+{
+	struct err e = ERR_INIT;
+
+	*d = &in->doc;
+	if (json_parse(&in->doc, r->s, r->n, &e))
+		return rec_bad(in, r, &e);
+	return 0;
+}
+
+int rec_would_block(struct rec_in *in)
+{
+	/* Only reads behind the data: the record given out last must stay where it is. */
+	while (!stop_signal && in->fd >= 0 && !find_newline(in) && !in->eof) {
+		if (!readable(in->fd))
+			return 1;
+		if (in->end == in->cap || read_more(in, NULL))
+			return 0;
+	}
+	if (in->fd < 0 && in->ipath < in->npaths && !strcmp(in->paths[in->ipath], "-"))
+		return !stop_signal && !readable(STDIN_FILENO);
+	return 0;
+}
+
+int rec_fd(const struct rec_in *in)
+{
+	if (in->fd < 0)
+		return in->ipath < in->npaths && !strcmp(in->paths[in->ipath], "-") ? STDIN_FILENO
+										    : -1;
+	if (in->eof || memchr(in->data + in->scanned, '\n', in->end - in->scanned))
+		return -1;
+	return in->fd;
+}
+
+/* Groups */
+
+/* Is the record's workload the open group's? Without a parse, or an id, it is taken for it. */
+static int same_group(const struct rec_groups *g, const struct rec *r, const struct json_doc *d)
+{
+	const struct json *v = d ? d->tok : NULL;
+
+	if (r->type == REC_CANDIDATE || r->type == REC_RESULT)
+		v = v ? json_get(d, v, "workload") : NULL;
+	v = v ? json_get(d, v, "workload_id") : NULL;
+	return !v || json_is(v, g->id);
+}
+
+void rec_groups_feed(struct rec_groups *g, const struct rec *r, const struct json_doc *d)
+{
+	const struct json *v;
+
+	switch (r->type) {
+	case REC_WORKLOAD:
+		rec_groups_end(g);
+		v = d ? json_get(d, d->tok, "workload_id") : NULL;
+		if (v && v->n == sizeof g->id - 1)
+			memcpy(g->id, v->s, v->n);
+		else
+			g->id[0] = '?'; /* a group all the same */
+		break;
+	case REC_CANDIDATE:
+	case REC_RESULT:
+		if (g->id[0] && (g->id[0] == '?' || same_group(g, r, d)))
+			g->open = 1;
+		break;
+	case REC_END:
+		if (g->open && g->id[0] != '?' && !same_group(g, r, d))
+			g->cut++;
+		g->open = 0;
+		g->id[0] = 0;
+		break;
+	default:
+		break;
+	}
+}
+
+void rec_groups_end(struct rec_groups *g)
+{
+	g->cut += (uint64_t)g->open;
+	g->open = 0;
+	memset(g->id, 0, sizeof g->id);
+}
+
+void rec_end_text(struct buf *b, const char *workload_id, int64_t drawn, const char *why)
+{
+	buf_str(b, "{\"tl\":1,\"type\":\"end\",\"workload_id\":\"");
+	buf_str(b, workload_id);
+	buf_str(b, "\",\"drawn\":");
+	buf_int(b, drawn);
+	buf_str(b, ",\"why\":");
+	buf_json(b, why, strlen(why));
+	buf_ch(b, '}');
+}
+
+void rec_now(char out[25])
+{
+	struct timespec t;
+	struct tm tm;
+	size_t n;
+
+	clock_gettime(CLOCK_REALTIME, &t);
+	gmtime_r(&t.tv_sec, &tm);
+	n = strftime(out, 25, "%Y-%m-%dT%H:%M:%S", &tm);
+	assert(n == 19);
+	snprintf(out + n, 25 - n, ".%03dZ", (int)(t.tv_nsec / 1000000) % 1000);
+}
