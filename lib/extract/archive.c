@@ -1,0 +1,228 @@
+#include "lib/extract/archive.h"
+
+#include <archive.h>
+#include <archive_entry.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { BLOCK = 256 * 1024, ZEROS = 4096 };
+
+struct input {
+	char *path;
+	int fd;
+	struct archive *archive; /* NULL: a plain file */
+	int plain_given;
+	int64_t size, at; /* of a plain file */
+	int64_t expected; /* offset in the member where the next block of the archive belongs */
+	const unsigned char *held;
+	size_t nheld;
+	int64_t gap; /* zeros to give before what is held: a hole in a sparse file */
+	struct buf label, name;
+	struct member member;
+	unsigned char block[BLOCK];
+};
+
+static ssize_t read_some(int fd, void *to, size_t n)
+{
+	ssize_t r;
+
+	do
+		r = read(fd, to, n);
+	while (r < 0 && errno == EINTR);
+	return r;
+}
+
+static int plain_next(void *ctx, const unsigned char **block, size_t *n, struct err *e)
+{
+	struct input *in = ctx;
+	/* Between weights a model has a hundred bytes or so: small blocks after a skip, large ones
+	 * in a row. */
+	ssize_t r = read_some(in->fd, in->block, in->nheld ? BLOCK : 4096);
+
+	if (r < 0)
+		return err_sys(e, "it cannot be read");
+	in->nheld = 1;
+	in->at += r;
+	*block = in->block;
+	*n = (size_t)r;
+	return r > 0;
+}
+
+static int plain_skip(void *ctx, uint64_t n, struct err *e)
+{
+	struct input *in = ctx;
+
+	if (n > (uint64_t)(in->size > in->at ? in->size - in->at : 0))
+		return err_set(e, "it is cut off at byte %lld", (long long)in->size);
+	in->at += (int64_t)n;
+	in->nheld = 0;
+	if (lseek(in->fd, in->at, SEEK_SET) < 0)
+		return err_sys(e, "it cannot be read");
+	return 0;
+}
+
+static int archive_failed(struct input *in, struct err *e)
+{
+	const char *why = archive_error_string(in->archive);
+
+	return err_set(e, "the archive cannot be read on (%s)", why ? why : "unknown reason");
+}
+
+static int member_next(void *ctx, const unsigned char **block, size_t *n, struct err *e)
+{
+	static const unsigned char zeros[ZEROS];
+	struct input *in = ctx;
+
+	while (!in->gap && !in->nheld) {
+		const void *p;
+		int64_t offset;
+		int r = archive_read_data_block(in->archive, &p, &in->nheld, &offset);
+
+		if (r == ARCHIVE_EOF)
+			return 0;
+		if (r != ARCHIVE_OK && r != ARCHIVE_WARN)
+			return archive_failed(in, e);
+		in->held = p;
+		in->gap = offset > in->expected ? offset - in->expected : 0;
+		in->expected = offset + (int64_t)in->nheld;
+	}
+	if (in->gap) {
+		*block = zeros;
+		*n = in->gap > ZEROS ? ZEROS : (size_t)in->gap;
+		in->gap -= (int64_t)*n;
+		return 1;
+	}
+	*block = in->held;
+	*n = in->nheld;
+	in->nheld = 0;
+	return 1;
+}
+
+static la_ssize_t pipe_read(struct archive *a, void *ctx, const void **block)
+{
+	struct input *in = ctx;
+	ssize_t r = read_some(in->fd, in->block, BLOCK);
+
+	if (r < 0)
+		archive_set_error(a, errno, "%s", strerror(errno));
+	*block = in->block;
+	return r;
+}
+
+static int open_archive(struct input *in, int regular, struct err *e)
+{
+	int r;
+
+	in->archive = archive_read_new();
+	if (!in->archive)
+		die_no_memory();
+	archive_read_support_filter_all(in->archive);
+	archive_read_support_format_all(in->archive);
+	archive_read_support_format_raw(in->archive);
+	if (regular)
+		r = archive_read_open_fd(in->archive, in->fd, BLOCK);
+	else
+		r = archive_read_open(in->archive, in, NULL, pipe_read, NULL);
+	if (r == ARCHIVE_OK)
+		return 0;
+	archive_failed(in, e);
+	return err_in(e, "%s", in->path);
+}
+
+struct input *input_open(const char *path, int (*is_plain)(const unsigned char *head, size_t n),
+			 struct err *e)
+{
+	struct input *in = xcalloc(1, sizeof *in);
+	struct stat st;
+	int regular;
+
+	in->path = xstrdup(path);
+	in->fd = strcmp(path, "-") ? open(path, O_RDONLY | O_CLOEXEC) : dup(STDIN_FILENO);
+	if (in->fd < 0 || fstat(in->fd, &st) < 0) {
+		err_sys(e, "%s: it cannot be opened", path);
+		goto fail;
+	}
+	if (S_ISDIR(st.st_mode)) {
+		err_set(e, "%s: it is a folder; name the files in it", path);
+		goto fail;
+	}
+	regular = S_ISREG(st.st_mode) && lseek(in->fd, 0, SEEK_CUR) == 0;
+	in->size = st.st_size;
+	if (regular && is_plain) {
+		ssize_t n = pread(in->fd, in->block, PULL_HEAD, 0);
+
+		if (n > 0 && is_plain(in->block, (size_t)n))
+			return in;
+	}
+	if (!open_archive(in, regular, e))
+		return in;
+fail:
+	input_close(in);
+	return NULL;
+}
+
+static int plain_member(struct input *in, struct member **m)
+{
+	if (in->plain_given)
+		return 0;
+	in->plain_given = 1;
+	in->member = (struct member){
+		in->path, in->path, 1, {.next = plain_next, .skip = plain_skip, .ctx = in}};
+	*m = &in->member;
+	return 1;
+}
+
+int input_next(struct input *in, struct member **m, struct err *e)
+{
+	struct archive_entry *entry;
+	int r;
+
+	if (!in->archive)
+		return plain_member(in, m);
+	do {
+		r = archive_read_next_header(in->archive, &entry);
+		if (r == ARCHIVE_EOF)
+			return 0;
+		if (r != ARCHIVE_OK && r != ARCHIVE_WARN) {
+			archive_failed(in, e);
+			return err_in(e, "%s", in->path);
+		}
+	} while (archive_entry_filetype(entry) && archive_entry_filetype(entry) != AE_IFREG);
+	in->nheld = 0;
+	in->gap = in->expected = 0;
+	buf_clear(&in->name);
+	buf_clear(&in->label);
+	buf_str(&in->label, in->path);
+	in->member.alone = archive_format(in->archive) == ARCHIVE_FORMAT_RAW;
+	if (in->member.alone) {
+		buf_str(&in->name, in->path);
+	} else {
+		const char *name = archive_entry_pathname(entry);
+
+		buf_str(&in->name, name ? name : "(a member without a name)");
+		buf_fmt(&in->label, ": %s", in->name.s);
+	}
+	in->member.name = in->name.s;
+	in->member.label = in->label.s;
+	in->member.bytes = (struct pull){.next = member_next, .ctx = in};
+	*m = &in->member;
+	return 1;
+}
+
+void input_close(struct input *in)
+{
+	if (!in)
+		return;
+	if (in->archive)
+		archive_read_free(in->archive);
+	if (in->fd >= 0)
+		close(in->fd);
+	buf_free(&in->label);
+	buf_free(&in->name);
+	free(in->path);
+	free(in);
+}

@@ -1,0 +1,272 @@
+#include "lib/extract/graph.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+void graph_init(struct graph *g, struct arena *a)
+{
+	*g = (struct graph){.a = a, .name = ""};
+}
+
+void graph_free(struct graph *g)
+{
+	for (int i = 0; i < g->nnode; i++)
+		for (int k = 0; k < g->node[i].nattr; k++)
+			if (g->node[i].attr[k].subgraph)
+				graph_free(g->node[i].attr[k].subgraph);
+	map_free(&g->by_name);
+	g->nnode = 0;
+}
+
+/* Room for one more in an array of the arena that doubles; what it leaves behind is at most as
+ * large again. */
+static void *one_more(struct arena *a, void *old, int n, int *cap, size_t size)
+{
+	void *p;
+
+	if (n < *cap)
+		return old;
+	*cap = *cap ? *cap * 2 : 16;
+	p = arena_alloc(a, (size_t)*cap * size);
+	if (n)
+		memcpy(p, old, (size_t)n * size);
+	return p;
+}
+
+int graph_value(struct graph *g, const char *name)
+{
+	int isnew;
+	void **slot = map_put(&g->by_name, name, strlen(name), &isnew);
+	struct value *v;
+
+	if (!isnew)
+		return (int)((intptr_t)*slot - 1);
+	v = arena_new(g->a, struct value);
+	v->name = name;
+	v->shape.rank = RANK_UNKNOWN;
+	v->producer = v->consumer = -1;
+	g->value = one_more(g->a, g->value, g->nvalue, &g->value_cap, sizeof *g->value);
+	g->value[g->nvalue] = v;
+	*slot = (void *)(intptr_t)++g->nvalue;
+	return g->nvalue - 1;
+}
+
+struct node *graph_add_node(struct graph *g)
+{
+	g->node = one_more(g->a, g->node, g->nnode, &g->node_cap, sizeof *g->node);
+	return &g->node[g->nnode++];
+}
+
+static int link_outputs(struct graph *g, int i, struct err *e)
+{
+	const struct node *n = &g->node[i];
+
+	for (int k = 0; k < n->nout; k++) {
+		struct value *v = n->out[k] >= 0 ? g->value[n->out[k]] : NULL;
+
+		if (!v)
+			continue;
+		if (v->producer >= 0 || v->is_const || v->is_input)
+			return err_set(e, "the value '%s' is made twice", v->name);
+		v->producer = i;
+	}
+	return 0;
+}
+
+static int link_inputs(struct graph *g, int i, struct err *e)
+{
+	const struct node *n = &g->node[i];
+
+	for (int k = 0; k < n->ndeps; k++) {
+		struct value *v = n->in[k] >= 0 ? g->value[n->in[k]] : NULL;
+
+		if (!v)
+			continue;
+		if (v->producer < 0 && !v->is_const && !v->is_input)
+			return err_set(e, "the node %s (%s) reads '%s', which nothing makes",
+				       node_label(g, n), n->type, v->name);
+		v->uses++;
+		v->consumer = i;
+	}
+	return 0;
+}
+
+enum mark { WHITE, GREY, BLACK };
+
+/* Depth first from node i, without recursion: a graph may be as deep as it is long. */
+static int visit(struct graph *g, int i, unsigned char *mark, int *next_in, int *stack, int *n,
+		 struct err *e)
+{
+	int depth = 0;
+
+	stack[depth++] = i;
+	mark[i] = GREY;
+	while (depth) {
+		int at = stack[depth - 1];
+		const struct node *nd = &g->node[at];
+		int v, p;
+
+		if (next_in[at] == nd->ndeps) {
+			mark[at] = BLACK;
+			g->order[(*n)++] = at;
+			depth--;
+			continue;
+		}
+		v = nd->in[next_in[at]++];
+		p = v < 0 ? -1 : g->value[v]->producer;
+		if (p < 0 || mark[p] == BLACK)
+			continue;
+		if (mark[p] == GREY)
+			return err_set(e, "the graph has a cycle through the node %s (%s)",
+				       node_label(g, &g->node[p]), g->node[p].type);
+		mark[p] = GREY;
+		stack[depth++] = p;
+	}
+	return 0;
+}
+
+static int sort(struct graph *g, struct err *e)
+{
+	size_t n = (size_t)g->nnode;
+	unsigned char *mark = xcalloc(n, 1);
+	int *next_in = xcalloc(n, sizeof *next_in), *stack = xcalloc(n, sizeof *stack);
+	int done = 0, r = 0;
+
+	g->order = arena_array(g->a, int, n);
+	for (int i = 0; i < g->nnode && !r; i++)
+		if (mark[i] == WHITE)
+			r = visit(g, i, mark, next_in, stack, &done, e);
+	free(mark);
+	free(next_in);
+	free(stack);
+	return r;
+}
+
+int graph_link(struct graph *g, struct err *e)
+{
+	for (int i = 0; i < g->nnode; i++)
+		if (link_outputs(g, i, e))
+			return -1;
+	for (int i = 0; i < g->nnode; i++)
+		if (link_inputs(g, i, e))
+			return -1;
+	for (int i = 0; i < g->nvalue; i++) {
+		const struct value *v = g->value[i];
+
+		if (v->is_output && v->producer < 0 && !v->is_const && !v->is_input)
+			return err_set(e, "nothing makes the output '%s'", v->name);
+	}
+	return sort(g, e);
+}
+
+const char *node_label(const struct graph *g, const struct node *n)
+{
+	if (n->name[0])
+		return n->name;
+	return n->nout && n->out[0] >= 0 ? g->value[n->out[0]]->name : "without a name";
+}
+
+const struct attr *node_attr(const struct node *n, const char *name)
+{
+	for (int i = 0; i < n->nattr; i++)
+		if (!strcmp(n->attr[i].name, name))
+			return &n->attr[i];
+	return NULL;
+}
+
+int64_t node_int(const struct node *n, const char *name, int64_t otherwise)
+{
+	const struct attr *a = node_attr(n, name);
+
+	return a ? a->i : otherwise;
+}
+
+float node_float(const struct node *n, const char *name, float otherwise)
+{
+	const struct attr *a = node_attr(n, name);
+
+	return a ? a->f : otherwise;
+}
+
+const char *node_str(const struct node *n, const char *name, const char *otherwise)
+{
+	const struct attr *a = node_attr(n, name);
+
+	return a && a->s ? a->s : otherwise;
+}
+
+int node_is(const struct node *n, const char *type)
+{
+	return !strcmp(n->type, type) && (!n->domain[0] || !strcmp(n->domain, "ai.onnx"));
+}
+
+struct value *node_in(const struct graph *g, const struct node *n, int i)
+{
+	return i < n->nin && n->in[i] >= 0 ? g->value[n->in[i]] : NULL;
+}
+
+struct value *node_out(const struct graph *g, const struct node *n, int i)
+{
+	return i < n->nout && n->out[i] >= 0 ? g->value[n->out[i]] : NULL;
+}
+
+int shape_known(const struct shape *s)
+{
+	for (int i = 0; i < s->rank; i++)
+		if (s->dim[i] < 0)
+			return 0;
+	return s->rank >= 0;
+}
+
+int64_t shape_count(const struct shape *s)
+{
+	int64_t n = 1;
+
+	for (int i = 0; i < s->rank; i++)
+		n *= s->dim[i];
+	return n;
+}
+
+int shape_equal(const struct shape *a, const struct shape *b)
+{
+	return shape_known(a) && a->rank == b->rank &&
+	       !memcmp(a->dim, b->dim, sizeof a->dim[0] * (size_t)a->rank);
+}
+
+void shape_print(const struct shape *s, struct buf *out)
+{
+	if (s->rank < 0)
+		buf_str(out, "an unknown shape");
+	else if (s->rank == 0)
+		buf_str(out, "a scalar");
+	for (int i = 0; i < s->rank; i++) {
+		if (i)
+			buf_ch(out, 'x');
+		if (s->dim[i] < 0)
+			buf_ch(out, '?');
+		else
+			buf_int(out, s->dim[i]);
+	}
+}
+
+const char *elem_name(int elem)
+{
+	static const char *const name[] = {"unknown type", "f32", "u8",	    "i8",   "u16", "i16",
+					   "i32",	   "i64", "string", "bool", "f16", "f64",
+					   "u32",	   "u64", "c64",    "c128", "bf16"};
+
+	if (elem < 0 || elem >= (int)(sizeof name / sizeof *name))
+		return "another type";
+	return name[elem];
+}
+
+int elem_is_int(int elem)
+{
+	return (elem >= ELEM_U8 && elem <= ELEM_I64) || elem == ELEM_BOOL || elem == ELEM_U32 ||
+	       elem == ELEM_U64;
+}
+
+int elem_is_real(int elem)
+{
+	return elem == ELEM_F32 || elem == ELEM_F64 || elem == ELEM_F16 || elem == ELEM_BF16;
+}

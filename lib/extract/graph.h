@@ -1,0 +1,148 @@
+/* The graph of a model: nodes and the values between them, as small as the names in it.
+ *
+ * Values are interned by name and addressed by index, nodes likewise, both in the order of the
+ * file; weights are known by shape only. Small integer and float tensors keep their elements,
+ * because shapes are computed from them. All memory is the arena's, given at graph_init();
+ * graph_free() frees only the name table.
+ */
+#ifndef TL_EXTRACT_GRAPH_H
+#define TL_EXTRACT_GRAPH_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "lib/base/arena.h"
+#include "lib/base/buf.h"
+#include "lib/base/err.h"
+#include "lib/base/hash.h"
+#include "lib/base/map.h"
+
+enum {
+	GRAPH_MAX_RANK = 12,
+	KEEP_INTS = 4096, /* integer tensors up to so many elements keep them */
+	KEEP_REALS = 64,  /* and float tensors */
+};
+
+#define DIM_UNKNOWN (-1)
+#define RANK_UNKNOWN (-1)
+#define MAX_ELEMENTS ((int64_t)1 << 40) /* of any tensor: more is absurd */
+#define INT_UNKNOWN INT64_MIN		/* an element that depends on an unknown dimension */
+
+/* Element types as TensorProto.DataType numbers them. */
+enum elem {
+	ELEM_UNKNOWN,
+	ELEM_F32,
+	ELEM_U8,
+	ELEM_I8,
+	ELEM_U16,
+	ELEM_I16,
+	ELEM_I32,
+	ELEM_I64,
+	ELEM_STRING,
+	ELEM_BOOL,
+	ELEM_F16,
+	ELEM_F64,
+	ELEM_U32,
+	ELEM_U64,
+	ELEM_C64,
+	ELEM_C128,
+	ELEM_BF16,
+};
+
+struct shape {
+	int rank; /* RANK_UNKNOWN */
+	int64_t dim[GRAPH_MAX_RANK];
+};
+
+union scalar {
+	int64_t i; /* of integer and boolean tensors */
+	double f;  /* of float tensors */
+};
+
+/* What the file says of a value's type: from value_info, graph inputs and outputs. */
+struct declared {
+	struct shape shape; /* 0 where a dimension is a symbol or missing */
+	const char *symbol[GRAPH_MAX_RANK];
+	int elem;
+};
+
+struct value {
+	const char *name;
+	struct shape shape;
+	int elem;
+	union scalar *kept; /* elements, if known; as many as the shape says */
+	const struct declared *declared;
+	int is_const; /* initializer, or made from constants only */
+	int is_input, is_output;
+	int quantized;	   /* made by DequantizeLinear: a float in form only */
+	int producer;	   /* node, or -1 */
+	int uses;	   /* node inputs that read it, subgraphs' included */
+	int consumer;	   /* the last node among them */
+	const char *blame; /* operator type because of which the shape is unknown */
+};
+
+struct graph;
+
+struct attr {
+	const char *name;
+	int64_t i;
+	float f;
+	const char *s;
+	int64_t *ints;
+	int nints;
+	float *floats;
+	int nfloats;
+	struct value *tensor;	/* NULL if none */
+	struct graph *subgraph; /* NULL if none */
+};
+
+struct node {
+	const char *name, *type, *domain;
+	int *in;   /* values, -1 for an optional one left out; then what subgraphs capture */
+	int nin;   /* without captures */
+	int ndeps; /* with captures */
+	int *out;
+	int nout;
+	struct attr *attr;
+	int nattr;
+};
+
+struct graph {
+	struct arena *a;
+	const char *name;
+	struct node *node;
+	int nnode, node_cap;
+	struct value **value;
+	int nvalue, value_cap;
+	struct map by_name; /* value index + 1 */
+	int *order;	    /* nodes, topologically, as near to the file's order as can be */
+};
+
+void graph_init(struct graph *g, struct arena *a);
+void graph_free(struct graph *g); /* and those of its subgraphs */
+/* The value of that name, made if new. */
+int graph_value(struct graph *g, const char *name);
+struct node *graph_add_node(struct graph *g);
+/* Fills producer, uses, consumer and order. Errors: a value made twice or by nobody, a cycle. */
+int graph_link(struct graph *g, struct err *e);
+
+/* "'conv1'", or the name of the first output if the node has none; for messages. */
+const char *node_label(const struct graph *g, const struct node *n);
+const struct attr *node_attr(const struct node *n, const char *name); /* NULL if absent */
+int64_t node_int(const struct node *n, const char *name, int64_t otherwise);
+float node_float(const struct node *n, const char *name, float otherwise);
+const char *node_str(const struct node *n, const char *name, const char *otherwise);
+int node_is(const struct node *n, const char *type);
+/* Input or output i, NULL if it is left out. */
+struct value *node_in(const struct graph *g, const struct node *n, int i);
+struct value *node_out(const struct graph *g, const struct node *n, int i);
+
+int shape_known(const struct shape *s);	    /* rank and all dimensions */
+int64_t shape_count(const struct shape *s); /* elements; the shape must be known */
+int shape_equal(const struct shape *a, const struct shape *b); /* known and equal */
+void shape_print(const struct shape *s, struct buf *out);      /* "1x3x?x224" */
+const char *elem_name(int elem);
+int elem_is_int(int elem);  /* integers and booleans */
+int elem_is_real(int elem); /* floats */
+
+#endif

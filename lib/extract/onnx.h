@@ -1,0 +1,28 @@
+/* ONNX: a ModelProto read from a stream into a graph.
+ *
+ * Field numbers are those of onnx.proto (ir_version 3 and later; operator sets 7 and later are what
+ * shape inference is written for). Weights are passed over: raw_data and the typed lists of a
+ * TensorProto are kept only for small tensors, and external data is never opened.
+ */
+#ifndef TL_EXTRACT_ONNX_H
+#define TL_EXTRACT_ONNX_H
+
+#include "lib/base/err.h"
+#include "lib/base/hash.h"
+#include "lib/extract/graph.h"
+#include "lib/extract/pull.h"
+
+struct model {
+	struct graph graph;
+	int64_t ir_version;
+	int64_t opset; /* of the domain "" */
+	struct id hash;
+};
+
+/* Could these be the first bytes of a model? */
+int onnx_claims(const unsigned char *head, size_t n);
+/* Reads the model and links its graph. The arena holds all of it; model_free() frees the tables. */
+int onnx_read(struct model *m, struct pull *in, struct arena *a, struct err *e);
+void model_free(struct model *m);
+
+#endif

@@ -1,0 +1,23 @@
+/* Shared by the files that read ONNX messages; nobody else includes it. */
+#ifndef TL_EXTRACT_ONNX_PARSE_H
+#define TL_EXTRACT_ONNX_PARSE_H
+
+#include "lib/extract/graph.h"
+#include "lib/extract/wire.h"
+
+enum { NAME_MAX_BYTES = 1 << 20, LIST_MAX = 1 << 20, DEPTH_MAX = 16 };
+
+struct parse {
+	struct wire wire;
+	struct arena *a;
+	struct buf raw; /* of the tensor at hand */
+	int depth;	/* of nested graphs */
+};
+
+int parse_name(struct parse *p, const struct wire_field *f, const char **out, struct err *e);
+/* Adds the value of a repeated int64 field, packed or not, to b as int64_t; at most max of them. */
+int parse_ints(struct parse *p, const struct wire_field *f, int max, struct buf *b, struct err *e);
+/* TensorProto into name, shape, elem and kept of v. The message ends at end. */
+int parse_tensor(struct parse *p, uint64_t end, struct value *v, struct err *e);
+
+#endif
