@@ -620,5 +620,5 @@ void rec_now(char out[25])
 	gmtime_r(&t.tv_sec, &tm);
 	n = strftime(out, 25, "%Y-%m-%dT%H:%M:%S", &tm);
 	assert(n == 19);
-	snprintf(out + n, 25 - n, ".%03dZ", (int)(t.tv_nsec / 1000000) % 1000);
+	snprintf(out + n, 25 - n, ".%03uZ", (unsigned)(t.tv_nsec / 1000000) % 1000u);
 }

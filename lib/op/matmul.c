@@ -1,0 +1,141 @@
+/* Matrix product, C[b] = A[b] B[b], row-major. Written MxK:KxN as oneDNN's benchdnn writes it,
+ * BxMxK:BxKxN if batched. */
+#include "lib/op/op.h"
+
+#include <string.h>
+
+static const int64_t DIM_LIMIT = INT32_MAX;
+static const int64_t SIZE_LIMIT = (int64_t)1 << 40;
+static const int64_t FLOPS_LIMIT = ((int64_t)1 << 53) - 1; /* what a record can say */
+
+/* "AxBxC": up to max numbers into v, their count into *n; moves *s behind them. */
+static int parse_shape(const char **s, int64_t *v, int max, int *n, struct err *e)
+{
+	const char *p = *s;
+
+	for (*n = 0;;) {
+		int64_t x = 0;
+
+		if (*p < '0' || *p > '9')
+			return err_set(e, "\"%.20s\" stands where a number should be", p);
+		if (*n == max)
+			return err_set(e, "a matrix has at most %d dimensions here", max);
+		for (; *p >= '0' && *p <= '9'; p++) {
+			x = x * 10 + (*p - '0');
+			if (x > DIM_LIMIT)
+				return err_set(e, "a dimension is beyond 2^31-1");
+		}
+		v[(*n)++] = x;
+		if (*p != 'x')
+			break;
+		p++;
+	}
+	*s = p;
+	return 0;
+}
+
+static int parse(const char *prob, int64_t *dim, struct err *e)
+{
+	int64_t a[3] = {0}, b[3] = {0};
+	const char *s = prob;
+	int na, nb;
+
+	if (parse_shape(&s, a, 3, &na, e))
+		return err_in(e, "the left side of \"%.60s\"", prob);
+	if (*s++ != ':')
+		return err_set(e, "the problem \"%.60s\" has no ':' between its matrices", prob);
+	if (parse_shape(&s, b, 3, &nb, e))
+		return err_in(e, "the right side of \"%.60s\"", prob);
+	if (*s && *s != 'n' && (s[0] != '_' || s[1] != 'n')) /* n"name" ends the text */
+		return err_set(e, "\"%.20s\" stands behind the problem \"%.60s\"", s, prob);
+	if (na < 2 || na != nb)
+		return err_set(e, "the problem \"%.60s\" is not MxK:KxN or BxMxK:BxKxN", prob);
+	if (a[na - 1] != b[nb - 2])
+		return err_set(e, "the inner dimensions %lld and %lld differ", (long long)a[na - 1],
+			       (long long)b[nb - 2]);
+	if (na == 3 && a[0] != b[0])
+		return err_set(e, "the batches %lld and %lld differ", (long long)a[0],
+			       (long long)b[0]);
+	dim[MATMUL_B] = na == 3 ? a[0] : 1;
+	dim[MATMUL_M] = a[na - 2];
+	dim[MATMUL_K] = a[na - 1];
+	dim[MATMUL_N] = b[nb - 1];
+	return 0;
+}
+
+static void print(const int64_t *dim, struct buf *out)
+{
+	for (int side = 0; side < 2; side++) {
+		if (side)
+			buf_ch(out, ':');
+		if (dim[MATMUL_B] > 1) {
+			buf_int(out, dim[MATMUL_B]);
+			buf_ch(out, 'x');
+		}
+		buf_int(out, dim[side ? MATMUL_K : MATMUL_M]);
+		buf_ch(out, 'x');
+		buf_int(out, dim[side ? MATMUL_N : MATMUL_K]);
+	}
+}
+
+static int64_t product(int64_t a, int64_t b, int64_t c, int64_t d, int64_t limit)
+{
+	int64_t r;
+
+	if (__builtin_mul_overflow(a, b, &r) || __builtin_mul_overflow(r, c, &r) ||
+	    __builtin_mul_overflow(r, d, &r) || r > limit)
+		return -1;
+	return r;
+}
+
+static int check(const struct workload *w, struct err *e)
+{
+	int64_t b = w->dim[MATMUL_B], m = w->dim[MATMUL_M], k = w->dim[MATMUL_K],
+		n = w->dim[MATMUL_N];
+
+	for (int i = 0; i <= MATMUL_N; i++)
+		if (w->dim[i] < 1 || w->dim[i] > DIM_LIMIT)
+			return err_set(e, "the dimension %s is %lld, outside 1 to 2^31-1",
+				       w->op->dim[i], (long long)w->dim[i]);
+	if (w->layout != LAYOUT_AB)
+		return err_set(e, "matmul has no layout %s", layout_name(w->layout));
+	if (product(b, m, k, 1, SIZE_LIMIT) < 0 || product(b, k, n, 1, SIZE_LIMIT) < 0 ||
+	    product(b, m, n, 1, SIZE_LIMIT) < 0)
+		return err_set(e, "a tensor has more than 2^40 elements");
+	if (product(2 * b, m, k, n, FLOPS_LIMIT) < 0)
+		return err_set(e, "the problem has more than 2^53-1 operations");
+	return 0;
+}
+
+static int64_t flops(const struct workload *w)
+{
+	return 2 * w->dim[MATMUL_B] * w->dim[MATMUL_M] * w->dim[MATMUL_K] * w->dim[MATMUL_N];
+}
+
+static int tensors(const struct workload *w, struct tensor t[OP_MAX_TENSORS])
+{
+	int64_t b = w->dim[MATMUL_B], m = w->dim[MATMUL_M], k = w->dim[MATMUL_K],
+		n = w->dim[MATMUL_N];
+	int count = 0;
+
+	t[count++] = (struct tensor){TENSOR_SRC, b * m * k, 0};
+	t[count++] = (struct tensor){TENSOR_WEIGHTS, b * k * n, w->rhs_const};
+	if (workload_has_post(w, POST_BIAS))
+		t[count++] = (struct tensor){TENSOR_BIAS, n, 1};
+	if (workload_has_post(w, POST_ADD))
+		t[count++] = (struct tensor){TENSOR_ADD, b * m * n, 0};
+	t[count++] = (struct tensor){TENSOR_DST, b * m * n, 0};
+	return count;
+}
+
+const struct op op_matmul = {
+	.name = "matmul",
+	.summary = "matrix product, batched or not",
+	.ndims = MATMUL_N + 1,
+	.dim = {"b", "m", "k", "n"},
+	.parse = parse,
+	.print = print,
+	.check = check,
+	.flops = flops,
+	.tensors = tensors,
+};

@@ -1,0 +1,256 @@
+#include "lib/op/op.h"
+
+#include <assert.h>
+#include <string.h>
+
+#include "lib/space/key.h"
+
+const struct op *op_find(const char *name, size_t n)
+{
+	for (const struct op *const *op = op_list; *op; op++)
+		if (strlen((*op)->name) == n && !memcmp((*op)->name, name, n))
+			return *op;
+	return NULL;
+}
+
+int workload_has_post(const struct workload *w, enum post p)
+{
+	for (int i = 0; i < w->npost; i++)
+		if (w->post[i] == p)
+			return 1;
+	return 0;
+}
+
+int64_t workload_bytes(const struct workload *w)
+{
+	struct tensor t[OP_MAX_TENSORS];
+	int n = w->op->tensors(w, t);
+	int64_t size = 0;
+
+	for (int i = 0; i < n; i++)
+		size += t[i].size; /* at most 6 x 2^40 */
+	return size * dtype_size(w->dtype);
+}
+
+static int check_posts(const struct workload *w, struct err *e)
+{
+	for (int i = 0; i < w->npost; i++) {
+		for (int j = 0; j < i; j++)
+			if (w->post[i] == w->post[j])
+				return err_set(e, "the post-op %s stands twice in the list",
+					       post_name(w->post[i]));
+		if (w->post[i] == POST_BIAS && i)
+			return err_set(e, "the post-op bias must be the first");
+	}
+	return 0;
+}
+
+static void make_id(struct workload *w)
+{
+	struct key k = {0};
+	char posts[OP_MAX_POSTS * 8] = "", *p = posts;
+
+	for (int i = 0; i < w->npost; i++) {
+		if (i)
+			*p++ = ',';
+		p = stpcpy(p, post_name(w->post[i]));
+	}
+	key_str(&k, "type", "workload");
+	key_int(&k, "tl", 1);
+	key_str(&k, "op", w->op->name);
+	key_str(&k, "dtype", dtype_name(w->dtype));
+	key_str(&k, "layout", layout_name(w->layout));
+	key_str(&k, "post", posts);
+	if (w->op == &op_matmul)
+		key_str(&k, "rhs", w->rhs_const ? "const" : "computed");
+	for (int i = 0; i < w->op->ndims; i++)
+		key_int(&k, w->op->dim[i], w->dim[i]);
+	key_id(&k, &w->id);
+}
+
+int workload_finish(struct workload *w, struct err *e)
+{
+	struct buf prob = BUF_INIT;
+
+	if (check_posts(w, e) || w->op->check(w, e))
+		return -1;
+	w->op->print(w->dim, &prob);
+	assert(prob.n < sizeof w->prob); /* 16 numbers of at most 10 digits, and their names */
+	memcpy(w->prob, prob.s, prob.n + 1);
+	buf_free(&prob);
+	w->flops = w->op->flops(w);
+	make_id(w);
+	return 0;
+}
+
+/* The layout that is meant where none is named. */
+static enum layout default_layout(const struct op *op)
+{
+	return op == &op_matmul ? LAYOUT_AB : LAYOUT_NHWC;
+}
+
+static int add_post(struct workload *w, const char *s, size_t n, struct err *e)
+{
+	int p = post_find(s, n);
+
+	if (p < 0)
+		return err_set(e, "\"%.*s\" is no post-op; there are bias, add, relu and relu6",
+			       n < 40 ? (int)n : 40, s);
+	if (w->npost == OP_MAX_POSTS)
+		return err_set(e, "there are more than %d post-ops", OP_MAX_POSTS);
+	w->post[w->npost++] = (enum post)p;
+	return 0;
+}
+
+static int set_layout(struct workload *w, const char *s, size_t n, struct err *e)
+{
+	int l = layout_find(s, n);
+
+	if (l < 0)
+		return err_set(e, "\"%.*s\" is no layout; there are nhwc, nchw and ab",
+			       n < 40 ? (int)n : 40, s);
+	w->layout = (enum layout)l;
+	return 0;
+}
+
+static int set_op(struct workload *w, const char *s, size_t n, struct err *e)
+{
+	*w = (struct workload){.op = op_find(s, n), .dtype = DTYPE_F32, .rhs_const = 1};
+	if (!w->op)
+		return err_set(e, "there is no operator \"%.*s\"", n < 40 ? (int)n : 40, s);
+	w->layout = default_layout(w->op);
+	return 0;
+}
+
+int workload_from_text(struct workload *w, const char *op, const char *prob, const char *layout,
+		       const char *post, struct err *e)
+{
+	if (set_op(w, op, strlen(op), e) || w->op->parse(prob, w->dim, e))
+		return -1;
+	if (layout && set_layout(w, layout, strlen(layout), e))
+		return -1;
+	while (post && *post) {
+		size_t n = strcspn(post, ",");
+
+		if (add_post(w, post, n, e))
+			return -1;
+		post += n + (post[n] == ',');
+	}
+	return workload_finish(w, e);
+}
+
+/* A string field without escapes, NULL if it is absent; anything else is an error. */
+static int text_field(const struct json_doc *d, const struct json *obj, const char *key,
+		      const struct json **v, struct err *e)
+{
+	*v = json_get(d, obj, key);
+	if (*v && ((*v)->type != JSON_STR || (*v)->size))
+		return err_set(e, "\"%s\" is not a plain string", key);
+	return 0;
+}
+
+static int read_posts(struct workload *w, const struct json_doc *d, const struct json *list,
+		      struct err *e)
+{
+	if (!list)
+		return 0;
+	if (list->type != JSON_ARR)
+		return err_set(e, "\"post\" is not an array");
+	for (const struct json *v = json_first(d, list); v; v = json_next(d, list, v)) {
+		if (v->type != JSON_STR)
+			return err_set(e, "\"post\" holds something that is not a string");
+		if (add_post(w, v->s, v->n, e))
+			return -1;
+	}
+	return 0;
+}
+
+static int read_prob(struct workload *w, const struct json *prob, struct err *e)
+{
+	char text[2 * PROB_MAX];
+
+	if (prob->n >= sizeof text)
+		return err_set(e, "\"prob\" is longer than %zu characters", sizeof text - 1);
+	memcpy(text, prob->s, prob->n);
+	text[prob->n] = 0;
+	return w->op->parse(text, w->dim, e);
+}
+
+static int read_fields(struct workload *w, const struct json_doc *d, const struct json *obj,
+		       struct err *e)
+{
+	const struct json *op, *prob, *dtype, *layout, *rhs;
+
+	if (!obj || obj->type != JSON_OBJ)
+		return err_set(e, "the workload is missing or not an object");
+	if (text_field(d, obj, "op", &op, e) || text_field(d, obj, "prob", &prob, e) ||
+	    text_field(d, obj, "dtype", &dtype, e) || text_field(d, obj, "layout", &layout, e) ||
+	    text_field(d, obj, "rhs", &rhs, e))
+		return -1;
+	if (!op || !prob)
+		return err_set(e, "the workload has no \"%s\"", op ? "prob" : "op");
+	if (set_op(w, op->s, op->n, e) || read_prob(w, prob, e) ||
+	    read_posts(w, d, json_get(d, obj, "post"), e))
+		return -1;
+	if (layout && set_layout(w, layout->s, layout->n, e))
+		return -1;
+	if (dtype) {
+		int t = dtype_find(dtype->s, dtype->n);
+
+		if (t < 0)
+			return err_set(e, "\"%.*s\" is no element type; there is f32",
+				       dtype->n < 40 ? (int)dtype->n : 40, dtype->s);
+		w->dtype = (enum dtype)t;
+	}
+	if (rhs && w->op != &op_matmul)
+		return err_set(e, "\"rhs\" belongs to matmul only");
+	if (rhs && !json_is(rhs, "const") && !json_is(rhs, "computed"))
+		return err_set(e, "\"rhs\" is neither \"const\" nor \"computed\"");
+	w->rhs_const = !rhs || json_is(rhs, "const");
+	return 0;
+}
+
+int workload_from_json(struct workload *w, const struct json_doc *d, const struct json *obj,
+		       struct err *e)
+{
+	const struct json *id, *flops;
+	int64_t n;
+
+	if (read_fields(w, d, obj, e) || workload_finish(w, e))
+		return -1;
+	flops = json_get(d, obj, "flops");
+	if (flops && (json_int(flops, &n) || n != w->flops))
+		return err_set(e, "\"flops\" is %.*s, but %s makes %lld",
+			       flops->n < 40 ? (int)flops->n : 40, flops->s, w->prob,
+			       (long long)w->flops);
+	id = json_get(d, obj, "workload_id");
+	if (id && !json_is(id, w->id.s))
+		return err_set(e, "\"workload_id\" is %.*s, but the workload's id is %s",
+			       id->n < 40 ? (int)id->n : 40, id->s, w->id.s);
+	return 0;
+}
+
+void workload_fields(const struct workload *w, struct buf *out)
+{
+	buf_str(out, "\"workload_id\":\"");
+	buf_add(out, w->id.s, ID_HEX);
+	buf_str(out, "\",\"op\":\"");
+	buf_str(out, w->op->name);
+	buf_str(out, "\",\"prob\":\"");
+	buf_str(out, w->prob);
+	buf_str(out, "\",\"dtype\":\"");
+	buf_str(out, dtype_name(w->dtype));
+	buf_str(out, "\",\"layout\":\"");
+	buf_str(out, layout_name(w->layout));
+	buf_str(out, "\",\"post\":[");
+	for (int i = 0; i < w->npost; i++) {
+		buf_str(out, i ? ",\"" : "\"");
+		buf_str(out, post_name(w->post[i]));
+		buf_ch(out, '"');
+	}
+	buf_ch(out, ']');
+	if (w->op == &op_matmul)
+		buf_str(out, w->rhs_const ? ",\"rhs\":\"const\"" : ",\"rhs\":\"computed\"");
+	buf_str(out, ",\"flops\":");
+	buf_int(out, w->flops);
+}
