@@ -34,7 +34,7 @@ TEST_C := $(patsubst tests/%.c,%,$(wildcard tests/*.c))
 TEST_SH := $(wildcard tests/*.t)
 
 # A registry lists the files of a room but the one named after the room itself.
-registry_names = $(filter-out $(1),$(patsubst lib/$(1)/%.c,%,$(wildcard lib/$(1)/*.c)))
+registry_names = $(filter-out $(1) candidate,$(patsubst lib/$(1)/%.c,%,$(wildcard lib/$(1)/*.c)))
 REGISTRIES := op algo search format
 OPS := $(call registry_names,op)
 ALGOS := $(call registry_names,algo)
@@ -63,7 +63,7 @@ $(LIBTL): $(LIB_OBJ)
 	@rm -f $@
 	$(AR) rcs $@ $^
 
-$(B)/lib/ref/onednn.o $(B)/libexec/%.o: ALL_CFLAGS += -fopenmp
+$(B)/lib/ref/onednn.o $(B)/lib/target/kernel.o $(WORKERS:%=$(B)/libexec/%.o): ALL_CFLAGS += -fopenmp
 $(B)/%.o: %.c config.mk
 	@mkdir -p $(@D)
 	$(CC) $(CPPFLAGS) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<

@@ -8,6 +8,9 @@
 #include <assert.h>
 #include <string.h>
 
+#include "lib/nest/nest.h"
+#include "lib/tile/brgemm.h"
+
 enum { UNSET = -1 };
 static const int64_t DIM_LIMIT = INT32_MAX;
 static const int64_t SIZE_LIMIT = (int64_t)1 << 40;
@@ -252,6 +255,109 @@ static int tensors(const struct workload *w, struct tensor t[OP_MAX_TENSORS])
 	return n;
 }
 
+/* Strides of an activation tensor in elements, by layout: image, channel, row, column. */
+struct strides {
+	int n, c, h, w; /* symbols */
+};
+
+static struct strides strides_of(struct nest *n, enum layout layout, int64_t c, int64_t h,
+				 int64_t w)
+{
+	struct strides s;
+
+	s.n = nest_param(n, "sn", c * h * w);
+	s.c = nest_param(n, "sc", layout == LAYOUT_NHWC ? 1 : h * w);
+	s.h = nest_param(n, "sh", layout == LAYOUT_NHWC ? w * c : w);
+	s.w = nest_param(n, "sw", layout == LAYOUT_NHWC ? c : 1);
+	return s;
+}
+
+/* The tap's input coordinate, o * stride - pad + k * (dilation + 1), guarded by two ifs that the
+ * caller closes. */
+static int open_guard(struct nest *n, int o, int k, int64_t stride, int64_t pad, int64_t dilation,
+		      int64_t extent)
+{
+	struct affine at = af_sum(af_times(af_var(o), nest_param(n, "s", stride)),
+				  af_times(af_var(k), nest_param(n, "d", dilation + 1)),
+				  af_mul(af_var(nest_param(n, "p", pad)), -1));
+	int i = nest_let(n, "i", at);
+
+	nest_if_less(n, af(-1), af_var(i));
+	nest_if_less(n, af_var(i), af_var(nest_param(n, "extent", extent)));
+	return i;
+}
+
+/* The definition: for each output value the sum over taps and channels, then the post-ops. */
+static int naive(const struct workload *w, int wide, struct nest *n, struct err *e)
+{
+	const int64_t *d = w->dim;
+	int64_t icg = d[CONV_IC] / d[CONV_G], ocg = d[CONV_OC] / d[CONV_G];
+	int64_t dst_size = d[CONV_MB] * d[CONV_OC] * d[CONV_OH] * d[CONV_OW];
+	enum elem elem = wide ? ELEM_F64 : ELEM_F32;
+	int src = nest_arg(n, "src", TENSOR_SRC, d[CONV_MB] * d[CONV_IC] * d[CONV_IH] * d[CONV_IW],
+			   0);
+	int wei = nest_arg(n, "wei", TENSOR_WEIGHTS, d[CONV_OC] * icg * d[CONV_KH] * d[CONV_KW], 0);
+	int bias = workload_has_post(w, POST_BIAS) ? nest_arg(n, "bias", TENSOR_BIAS, d[CONV_OC], 0)
+						   : -1;
+	int add = workload_has_post(w, POST_ADD) ? nest_arg(n, "add", TENSOR_ADD, dst_size, 0) : -1;
+	int dst = nest_arg(n, "dst", TENSOR_DST, dst_size, 1);
+	int acc = nest_reg(n, "acc", elem, 1, 1, 1);
+	struct strides si = strides_of(n, w->layout, d[CONV_IC], d[CONV_IH], d[CONV_IW]);
+	struct strides so = strides_of(n, w->layout, d[CONV_OC], d[CONV_OH], d[CONV_OW]);
+	int vicg = nest_param(n, "ICG", icg), vocg = nest_param(n, "OCG", ocg);
+	int vkh = nest_param(n, "KH", d[CONV_KH]), vkw = nest_param(n, "KW", d[CONV_KW]);
+	int vwo = nest_param(n, "wo", icg * d[CONV_KH] * d[CONV_KW]);
+	int vwi = nest_param(n, "wi", d[CONV_KH] * d[CONV_KW]);
+	int b = nest_for(n, LOOP_PARALLEL, "b", af(0), af_var(nest_param(n, "MB", d[CONV_MB])));
+	int oh = nest_for(n, LOOP_PARALLEL, "oh", af(0), af_var(nest_param(n, "OH", d[CONV_OH])));
+	int ow = nest_for(n, LOOP_PARALLEL, "ow", af(0), af_var(nest_param(n, "OW", d[CONV_OW])));
+	int g = nest_for(n, LOOP_PARALLEL, "g", af(0), af_var(nest_param(n, "G", d[CONV_G])));
+	int o = nest_for(n, LOOP_SERIAL, "o", af(0), af_var(vocg));
+	struct affine channel = af_add(af_times(af_var(g), vocg), af_var(o)), at, from;
+	const struct expr *x, *y, *xb = NULL, *xa = NULL;
+	int kh, kw, ih, iw, i;
+
+	(void)e;
+	nest_store(n, acc, af(0), NULL, ex_const(n, elem, 1, 0));
+	kh = nest_for(n, LOOP_SERIAL, "kh", af(0), af_var(vkh));
+	ih = open_guard(n, oh, kh, d[CONV_SH], d[CONV_PH], d[CONV_DH], d[CONV_IH]);
+	kw = nest_for(n, LOOP_SERIAL, "kw", af(0), af_var(vkw));
+	iw = open_guard(n, ow, kw, d[CONV_SW], d[CONV_PW], d[CONV_DW], d[CONV_IW]);
+	i = nest_for(n, LOOP_SERIAL, "i", af(0), af_var(vicg));
+	from = af_sum(
+		af_times(af_var(b), si.n), af_times(af_var(ih), si.h), af_times(af_var(iw), si.w),
+		af_times(af_var(nest_let(n, "c", af_add(af_times(af_var(g), vicg), af_var(i)))),
+			 si.c));
+	x = ex_load(n, src, 1, from, NULL);
+	y = ex_load(n, wei, 1,
+		    af_sum(af_times(af_var(nest_let(n, "oc", channel)), vwo),
+			   af_times(af_var(i), vwi), af_times(af_var(kh), vkw), af_var(kw)),
+		    NULL);
+	if (wide) {
+		x = ex_op(n, EXPR_WIDEN, x, NULL, NULL);
+		y = ex_op(n, EXPR_WIDEN, y, NULL, NULL);
+	}
+	nest_store(n, acc, af(0), NULL, ex_op(n, EXPR_FMA, x, y, ex_reg(n, acc, af(0))));
+	for (int depth = 0; depth < 7; depth++) /* i, two guards, kw, two guards, kh */
+		nest_close(n);
+
+	at = af_sum(af_times(af_var(b), so.n), af_times(af_var(oh), so.h),
+		    af_times(af_var(ow), so.w), af_times(af_var(nest_let(n, "oc", channel)), so.c));
+	if (bias >= 0)
+		xb = ex_load(n, bias, 1, channel, NULL);
+	if (add >= 0)
+		xa = ex_load(n, add, 1, at, NULL);
+	if (wide && xb)
+		xb = ex_op(n, EXPR_WIDEN, xb, NULL, NULL);
+	if (wide && xa)
+		xa = ex_op(n, EXPR_WIDEN, xa, NULL, NULL);
+	x = post_apply(n, ex_reg(n, acc, af(0)), w->npost, w->post, xb, xa);
+	nest_store(n, dst, at, NULL, wide ? ex_op(n, EXPR_NARROW, x, NULL, NULL) : x);
+	while (n->depth)
+		nest_close(n);
+	return 0;
+}
+
 const struct op op_conv2d = {
 	.name = "conv2d",
 	.summary = "two-dimensional convolution",
@@ -263,4 +369,5 @@ const struct op op_conv2d = {
 	.check = check,
 	.flops = flops,
 	.tensors = tensors,
+	.naive = naive,
 };

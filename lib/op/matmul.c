@@ -4,6 +4,9 @@
 
 #include <string.h>
 
+#include "lib/nest/nest.h"
+#include "lib/tile/brgemm.h"
+
 static const int64_t DIM_LIMIT = INT32_MAX;
 static const int64_t SIZE_LIMIT = (int64_t)1 << 40;
 static const int64_t FLOPS_LIMIT = ((int64_t)1 << 53) - 1; /* what a record can say */
@@ -128,6 +131,58 @@ static int tensors(const struct workload *w, struct tensor t[OP_MAX_TENSORS])
 	return count;
 }
 
+/* The definition: dst[b, i, j] = post(sum over p of src[b, i, p] * weights[b, p, j]). */
+static int naive(const struct workload *w, int wide, struct nest *n, struct err *e)
+{
+	const int64_t *d = w->dim;
+	int64_t dst_size = d[MATMUL_B] * d[MATMUL_M] * d[MATMUL_N];
+	enum elem elem = wide ? ELEM_F64 : ELEM_F32;
+	int src = nest_arg(n, "src", TENSOR_SRC, d[MATMUL_B] * d[MATMUL_M] * d[MATMUL_K], 0);
+	int wei = nest_arg(n, "wei", TENSOR_WEIGHTS, d[MATMUL_B] * d[MATMUL_K] * d[MATMUL_N], 0);
+	int bias = workload_has_post(w, POST_BIAS)
+			   ? nest_arg(n, "bias", TENSOR_BIAS, d[MATMUL_N], 0)
+			   : -1;
+	int add = workload_has_post(w, POST_ADD) ? nest_arg(n, "add", TENSOR_ADD, dst_size, 0) : -1;
+	int dst = nest_arg(n, "dst", TENSOR_DST, dst_size, 1);
+	int acc = nest_reg(n, "acc", elem, 1, 1, 1);
+	int vm = nest_param(n, "M", d[MATMUL_M]), vk = nest_param(n, "K", d[MATMUL_K]);
+	int vn = nest_param(n, "N", d[MATMUL_N]);
+	int vkn = nest_param(n, "KN", d[MATMUL_K] * d[MATMUL_N]);
+	int b = nest_for(n, LOOP_PARALLEL, "b", af(0), af_var(nest_param(n, "B", d[MATMUL_B])));
+	int i = nest_for(n, LOOP_PARALLEL, "i", af(0), af_var(vm));
+	int row = nest_let(n, "row", af_add(af_times(af_var(b), vm), af_var(i)));
+	int j = nest_for(n, LOOP_SERIAL, "j", af(0), af_var(vn)), p;
+	struct affine at = af_add(af_times(af_var(row), vn), af_var(j));
+	const struct expr *x, *y, *xb = NULL, *xa = NULL;
+
+	(void)e;
+	nest_store(n, acc, af(0), NULL, ex_const(n, elem, 1, 0));
+	p = nest_for(n, LOOP_SERIAL, "p", af(0), af_var(vk));
+	x = ex_load(n, src, 1, af_add(af_times(af_var(row), vk), af_var(p)), NULL);
+	y = ex_load(n, wei, 1, af_sum(af_times(af_var(b), vkn), af_times(af_var(p), vn), af_var(j)),
+		    NULL);
+	if (wide) {
+		x = ex_op(n, EXPR_WIDEN, x, NULL, NULL);
+		y = ex_op(n, EXPR_WIDEN, y, NULL, NULL);
+	}
+	nest_store(n, acc, af(0), NULL, ex_op(n, EXPR_FMA, x, y, ex_reg(n, acc, af(0))));
+	nest_close(n);
+
+	if (bias >= 0)
+		xb = ex_load(n, bias, 1, af_var(j), NULL);
+	if (add >= 0)
+		xa = ex_load(n, add, 1, at, NULL);
+	if (wide && xb)
+		xb = ex_op(n, EXPR_WIDEN, xb, NULL, NULL);
+	if (wide && xa)
+		xa = ex_op(n, EXPR_WIDEN, xa, NULL, NULL);
+	x = post_apply(n, ex_reg(n, acc, af(0)), w->npost, w->post, xb, xa);
+	nest_store(n, dst, at, NULL, wide ? ex_op(n, EXPR_NARROW, x, NULL, NULL) : x);
+	while (n->depth)
+		nest_close(n);
+	return 0;
+}
+
 const struct op op_matmul = {
 	.name = "matmul",
 	.summary = "matrix product, batched or not",
@@ -138,4 +193,5 @@ const struct op op_matmul = {
 	.check = check,
 	.flops = flops,
 	.tensors = tensors,
+	.naive = naive,
 };

@@ -1,0 +1,360 @@
+#include "lib/nest/nest.h"
+
+#include <assert.h>
+#include <stddef.h>
+#include <string.h>
+
+void nest_init(struct nest *n, struct arena *a, const char *name)
+{
+	n->arena = a;
+	n->name = name;
+	n->nvars = n->nbuffers = n->nparams = n->nslots = n->depth = 0;
+	n->body = NULL;
+	n->tail = &n->body;
+}
+
+static int new_var(struct nest *n, const char *name, enum var_kind kind)
+{
+	struct var *v = &n->var[n->nvars];
+
+	assert(n->nvars < NEST_VARS);
+	*v = (struct var){.name = name, .kind = kind, .param = -1};
+	return n->nvars++;
+}
+
+int nest_param(struct nest *n, const char *name, int64_t value)
+{
+	int v = new_var(n, name, VAR_SYMBOL);
+
+	n->var[v].runtime = 1;
+	n->var[v].param = n->nparams++;
+	n->var[v].value = value;
+	return v;
+}
+
+int nest_const(struct nest *n, const char *name, int64_t value)
+{
+	int v = new_var(n, name, VAR_SYMBOL);
+
+	n->var[v].value = value;
+	return v;
+}
+
+static struct buffer *new_buffer(struct nest *n, const char *name, enum buffer_kind kind)
+{
+	struct buffer *b = &n->buffer[n->nbuffers++];
+
+	assert(n->nbuffers <= NEST_BUFFERS);
+	*b = (struct buffer){.name = name,
+			     .kind = kind,
+			     .lanes = 1,
+			     .cols = 1,
+			     .slot = -1,
+			     .stride_param = -1,
+			     .base = -1};
+	return b;
+}
+
+int nest_arg(struct nest *n, const char *name, int role, int64_t size, int written)
+{
+	struct buffer *b = new_buffer(n, name, BUFFER_ARG);
+
+	b->role = role;
+	b->size = size;
+	b->written = written;
+	b->slot = n->nslots++;
+	return n->nbuffers - 1;
+}
+
+int nest_packed(struct nest *n, const char *name, int role, const struct packing *p)
+{
+	struct buffer *b = new_buffer(n, name, BUFFER_PACKED);
+
+	b->role = role;
+	b->packing = *p;
+	b->size = packing_size(p);
+	b->slot = n->nslots++;
+	return n->nbuffers - 1;
+}
+
+int nest_work(struct nest *n, const char *name, int64_t size)
+{
+	struct buffer *b = new_buffer(n, name, BUFFER_WORK);
+
+	b->size = (size + 15) & ~(int64_t)15;
+	b->slot = n->nslots++;
+	b->stride_param = n->nparams++;
+	return n->nbuffers - 1;
+}
+
+int nest_reg(struct nest *n, const char *name, enum elem elem, int lanes, int rows, int cols)
+{
+	struct buffer *b = new_buffer(n, name, BUFFER_REG);
+
+	b->elem = elem;
+	b->lanes = lanes;
+	b->cols = cols;
+	b->size = (int64_t)rows * cols;
+	return n->nbuffers - 1;
+}
+
+struct affine af(int64_t c)
+{
+	return (struct affine){.c = c};
+}
+
+struct affine af_var(int var)
+{
+	return (struct affine){.n = 1, .t[0] = {1, -1, (int16_t)var}};
+}
+
+struct affine af_add(struct affine a, struct affine b)
+{
+	a.c += b.c;
+	for (int i = 0; i < b.n; i++) {
+		int j = 0;
+
+		while (j < a.n && (a.t[j].var != b.t[i].var || a.t[j].sym != b.t[i].sym))
+			j++;
+		if (j < a.n) {
+			a.t[j].coef += b.t[i].coef;
+			continue;
+		}
+		assert(a.n < AFFINE_TERMS);
+		a.t[a.n++] = b.t[i];
+	}
+	return a;
+}
+
+struct affine af_sub(struct affine a, struct affine b)
+{
+	return af_add(a, af_mul(b, -1));
+}
+
+struct affine af_mul(struct affine a, int64_t k)
+{
+	a.c *= k;
+	for (int i = 0; i < a.n; i++)
+		a.t[i].coef *= k;
+	return a;
+}
+
+struct affine af_times(struct affine a, int sym)
+{
+	for (int i = 0; i < a.n; i++) {
+		assert(a.t[i].sym < 0);
+		a.t[i].sym = (int16_t)sym;
+	}
+	if (a.c) {
+		assert(a.n < AFFINE_TERMS);
+		a.t[a.n].coef = a.c;
+		a.t[a.n].sym = -1;
+		a.t[a.n].var = (int16_t)sym;
+		a.n++;
+		a.c = 0;
+	}
+	return a;
+}
+
+struct affine af_sum_(const struct affine *a, unsigned long n)
+{
+	struct affine s = a[0];
+
+	for (unsigned long i = 1; i < n; i++)
+		s = af_add(s, a[i]);
+	return s;
+}
+
+static struct expr *new_expr(struct nest *n, enum expr_kind kind, enum elem elem, int lanes)
+{
+	struct expr *x = arena_new(n->arena, struct expr);
+
+	x->kind = kind;
+	x->elem = elem;
+	x->lanes = lanes;
+	return x;
+}
+
+const struct expr *ex_const(struct nest *n, enum elem elem, int lanes, double v)
+{
+	struct expr *x = new_expr(n, EXPR_CONST, elem, lanes);
+
+	x->value = v;
+	return x;
+}
+
+const struct expr *ex_load(struct nest *n, int buffer, int lanes, struct affine index,
+			   const struct affine *valid)
+{
+	struct expr *x = new_expr(n, EXPR_LOAD, n->buffer[buffer].elem, lanes);
+
+	x->buffer = buffer;
+	x->index = index;
+	x->valid = valid;
+	return x;
+}
+
+const struct expr *ex_reg(struct nest *n, int buffer, struct affine index)
+{
+	return ex_load(n, buffer, n->buffer[buffer].lanes, index, NULL);
+}
+
+const struct expr *ex_bcast(struct nest *n, int lanes, const struct expr *a)
+{
+	struct expr *x = new_expr(n, EXPR_BCAST, a->elem, lanes);
+
+	assert(a->lanes == 1);
+	x->a = a;
+	return x;
+}
+
+const struct expr *ex_op(struct nest *n, enum expr_kind kind, const struct expr *a,
+			 const struct expr *b, const struct expr *c)
+{
+	enum elem elem = kind == EXPR_WIDEN ? ELEM_F64 : kind == EXPR_NARROW ? ELEM_F32 : a->elem;
+	struct expr *x = new_expr(n, kind, elem, a->lanes);
+
+	x->a = a;
+	x->b = b;
+	x->c = c;
+	return x;
+}
+
+static struct node *append(struct nest *n, enum node_kind kind)
+{
+	struct node *s = arena_new(n->arena, struct node);
+
+	s->kind = kind;
+	*n->tail = s;
+	n->tail = &s->next;
+	return s;
+}
+
+static void open_body(struct nest *n, struct node *s, struct node **body)
+{
+	assert(n->depth < (int)(sizeof n->stack / sizeof *n->stack));
+	n->stack[n->depth++] = &s->next;
+	n->tail = body;
+}
+
+int nest_for(struct nest *n, enum loop_kind kind, const char *name, struct affine lo,
+	     struct affine hi)
+{
+	struct node *s = append(n, NODE_FOR);
+
+	s->loop = kind;
+	s->var = new_var(n, name, VAR_LOOP);
+	s->a = lo;
+	s->b = hi;
+	open_body(n, s, &s->body);
+	return s->var;
+}
+
+/* The node that owns the innermost open body: its next pointer is what the stack remembers. */
+static struct node *open_node(struct nest *n)
+{
+	assert(n->depth > 0);
+	return (struct node *)((char *)n->stack[n->depth - 1] - offsetof(struct node, next));
+}
+
+void nest_unroll_hint(struct nest *n, int times)
+{
+	open_node(n)->unroll = times;
+}
+
+void nest_if_less(struct nest *n, struct affine a, struct affine b)
+{
+	struct node *s = append(n, NODE_IF);
+
+	s->a = a;
+	s->b = b;
+	open_body(n, s, &s->body);
+}
+
+void nest_else(struct nest *n)
+{
+	struct node *s = open_node(n);
+
+	assert(s->kind == NODE_IF && !s->orelse);
+	n->tail = &s->orelse;
+}
+
+void nest_close(struct nest *n)
+{
+	assert(n->depth > 0);
+	n->tail = n->stack[--n->depth];
+}
+
+int nest_let(struct nest *n, const char *name, struct affine a)
+{
+	struct node *s = append(n, NODE_LET);
+
+	s->var = new_var(n, name, VAR_LET);
+	s->a = a;
+	return s->var;
+}
+
+int nest_let_min(struct nest *n, const char *name, struct affine a, struct affine b)
+{
+	int v = nest_let(n, name, a);
+	struct node *s = (struct node *)((char *)n->tail - offsetof(struct node, next));
+
+	s->b = b;
+	s->has_b = 1;
+	return v;
+}
+
+int nest_view(struct nest *n, const char *name, int base, struct affine from)
+{
+	struct buffer *b = new_buffer(n, name, BUFFER_VIEW);
+	struct node *s = append(n, NODE_VIEW);
+
+	b->base = base;
+	b->elem = n->buffer[base].elem;
+	s->buffer = n->nbuffers - 1;
+	s->a = from;
+	return s->buffer;
+}
+
+void nest_store(struct nest *n, int buffer, struct affine index, const struct affine *valid,
+		const struct expr *value)
+{
+	struct node *s = append(n, NODE_STORE);
+
+	s->buffer = buffer;
+	s->a = index;
+	s->valid = valid;
+	s->value = value;
+}
+
+const struct affine *nest_keep(struct nest *n, struct affine a)
+{
+	struct affine *p = arena_new(n->arena, struct affine);
+
+	*p = a;
+	return p;
+}
+
+int nest_base(const struct nest *n, int buffer)
+{
+	while (n->buffer[buffer].kind == BUFFER_VIEW)
+		buffer = n->buffer[buffer].base;
+	return buffer;
+}
+
+int64_t af_eval(const struct nest *n, const struct affine *a, const int64_t *value)
+{
+	int64_t v = a->c;
+
+	for (int i = 0; i < a->n; i++) {
+		int64_t t = a->t[i].coef;
+		int sym = a->t[i].sym, var = a->t[i].var;
+
+		if (sym >= 0)
+			t *= n->var[sym].value;
+		if (var >= 0)
+			t *= n->var[var].kind == VAR_SYMBOL ? n->var[var].value : value[var];
+		v += t;
+	}
+	return v;
+}

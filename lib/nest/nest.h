@@ -1,0 +1,197 @@
+/* The loop-nest IR: what algorithms build and targets print.
+ *
+ * A nest is a tree of nodes over integer variables, buffers and expressions. It has one meaning,
+ * that of the interpreter (interp.h); the source that a target prints must have the same.
+ * Everything lives in the nest's arena and goes with it.
+ *
+ *  - Integer variables are symbols (an extent or stride with its value, passed at run time or
+ * printed as a constant), loop variables, and lets. Index expressions are affine in them, with a
+ * symbol allowed as a factor: no division.
+ *  - Vectors are types, not loops: a load, store or register has a number of lanes; 1 is a scalar.
+ * A count of valid lanes makes an access masked: lanes beyond it load as zero and are not stored.
+ *  - Registers are arrays indexed by constants once the loops marked LOOP_UNROLL are unrolled,
+ * which is done by the printer and the interpreter, never in the tree.
+ *  - Loops marked LOOP_PARALLEL, nested directly in each other, are one iteration space that the
+ * threads of the team share in contiguous stretches. Workspace buffers exist once a thread.
+ *  - Room is left for more: node kinds for operations on tiles (mma, AMX, asynchronous copies),
+ * loop kinds for GPU blocks and threads, and buffer kinds for shared memory each add a value to the
+ * lists here, a case to the interpreter and a printer in the target that has them.
+ */
+#ifndef TL_NEST_NEST_H
+#define TL_NEST_NEST_H
+
+#include <stdint.h>
+
+#include "lib/base/arena.h"
+#include "lib/space/layout.h"
+
+enum { NEST_VARS = 96, NEST_PARAMS = 64, NEST_BUFFERS = 24, AFFINE_TERMS = 8 };
+
+/* ---- integer variables and affine forms ---- */
+
+enum var_kind { VAR_SYMBOL, VAR_LOOP, VAR_LET };
+
+struct var {
+	const char *name;
+	enum var_kind kind;
+	int runtime;   /* symbols: passed in params[], otherwise a constant in the source */
+	int param;     /* symbols: index in params[], -1 if not passed */
+	int64_t value; /* symbols */
+};
+
+/* c + sum of coef * sym * var; sym and var are variable numbers or -1 (factor left out). */
+struct affine {
+	int64_t c;
+	int n;
+	struct {
+		int64_t coef;
+		int16_t sym, var;
+	} t[AFFINE_TERMS];
+};
+
+/* ---- buffers ---- */
+
+enum buffer_kind {
+	BUFFER_ARG,    /* a dense tensor of the workload, as it is */
+	BUFFER_PACKED, /* a constant tensor of the workload, packed off the clock */
+	BUFFER_WORK,   /* scratch memory, one a thread */
+	BUFFER_REG,    /* named registers */
+	BUFFER_VIEW,   /* another buffer from a place on; made by NODE_VIEW */
+};
+
+enum elem { ELEM_F32, ELEM_F64 };
+
+struct buffer {
+	const char *name;
+	enum buffer_kind kind;
+	enum elem elem;
+	int role;		/* ARG, PACKED: enum tensor_role of the workload's tensor */
+	int lanes;		/* REG: lanes of each register */
+	int cols;		/* REG: register i is printed as name_row_col, row = i / cols */
+	int64_t size;		/* elements (REG: registers; WORK: a thread, multiple of 16) */
+	int written;		/* ARG: the kernel writes it */
+	int slot;		/* ARG, PACKED, WORK: index in buffers[] of the kernel */
+	int stride_param;	/* WORK: index in params[] of size */
+	int base;		/* VIEW: the buffer seen through */
+	struct packing packing; /* PACKED */
+};
+
+/* ---- expressions ---- */
+
+enum expr_kind {
+	EXPR_CONST,
+	EXPR_LOAD,
+	EXPR_BCAST, /* scalar to vector */
+	EXPR_ADD,
+	EXPR_MUL,
+	EXPR_MAX,
+	EXPR_MIN,
+	EXPR_FMA,    /* a * b + c */
+	EXPR_WIDEN,  /* f32 to f64 */
+	EXPR_NARROW, /* f64 to f32 */
+};
+
+struct expr {
+	enum expr_kind kind;
+	enum elem elem;
+	int lanes;
+	double value;		      /* CONST */
+	const struct expr *a, *b, *c; /* operands */
+	int buffer;		      /* LOAD */
+	struct affine index;	      /* LOAD, in elements (REG: in registers) */
+	const struct affine *valid;   /* LOAD: count of valid lanes, NULL: all */
+};
+
+/* ---- nodes ---- */
+
+enum loop_kind { LOOP_SERIAL, LOOP_UNROLL, LOOP_PARALLEL };
+
+enum node_kind {
+	NODE_FOR,   /* for var in [lo, hi) body */
+	NODE_IF,    /* if a < b then body else orelse */
+	NODE_LET,   /* var = min(a, b), or a if there is no b */
+	NODE_VIEW,  /* view buffer = base from index a on */
+	NODE_STORE, /* buffer[index] = value, lanes as the value has */
+};
+
+struct node {
+	enum node_kind kind;
+	struct node *next;
+	struct node *body, *orelse;
+	enum loop_kind loop;
+	int unroll; /* FOR, serial: how often the compiler is asked to unroll; 0: as it likes */
+	int var;    /* FOR, LET */
+	int buffer; /* STORE, VIEW */
+	struct affine a; /* FOR: lo; IF, LET, VIEW: see above; STORE: index */
+	struct affine b; /* FOR: hi; IF, LET */
+	int has_b;	 /* LET */
+	const struct affine *valid;
+	const struct expr *value;
+};
+
+struct nest {
+	struct arena *arena;
+	const char *name;
+	int nvars, nbuffers, nparams, nslots;
+	struct var var[NEST_VARS];
+	struct buffer buffer[NEST_BUFFERS];
+	struct node *body;
+	struct node **tail; /* where the builder appends */
+	int depth;
+	struct node **stack[32];
+};
+
+void nest_init(struct nest *n, struct arena *a, const char *name);
+
+/* Symbols: a run-time parameter, or a constant in the source. */
+int nest_param(struct nest *n, const char *name, int64_t value);
+int nest_const(struct nest *n, const char *name, int64_t value);
+
+int nest_arg(struct nest *n, const char *name, int role, int64_t size, int written);
+int nest_packed(struct nest *n, const char *name, int role, const struct packing *p);
+int nest_work(struct nest *n, const char *name, int64_t size);
+int nest_reg(struct nest *n, const char *name, enum elem elem, int lanes, int rows, int cols);
+
+/* Affine forms, by value. */
+struct affine af(int64_t c);   /* constant */
+struct affine af_var(int var); /* variable or symbol */
+struct affine af_add(struct affine a, struct affine b);
+struct affine af_sub(struct affine a, struct affine b);
+struct affine af_mul(struct affine a, int64_t k);
+struct affine af_times(struct affine a, int sym); /* no term of a may have a symbol factor yet */
+#define af_sum(...)                                                                                \
+	af_sum_((struct affine[]){__VA_ARGS__},                                                    \
+		sizeof((struct affine[]){__VA_ARGS__}) / sizeof(struct affine))
+struct affine af_sum_(const struct affine *a, unsigned long n);
+
+/* Expressions. valid may be NULL. */
+const struct expr *ex_const(struct nest *n, enum elem elem, int lanes, double v);
+const struct expr *ex_load(struct nest *n, int buffer, int lanes, struct affine index,
+			   const struct affine *valid);
+const struct expr *ex_reg(struct nest *n, int buffer, struct affine index);
+const struct expr *ex_bcast(struct nest *n, int lanes, const struct expr *a);
+const struct expr *ex_op(struct nest *n, enum expr_kind kind, const struct expr *a,
+			 const struct expr *b, const struct expr *c);
+
+/* Statements, appended where the builder stands. for, if and else open a body that nest_close()
+ * ends. */
+int nest_for(struct nest *n, enum loop_kind kind, const char *name, struct affine lo,
+	     struct affine hi);			  /* returns the loop variable */
+void nest_unroll_hint(struct nest *n, int times); /* for the loop just opened */
+void nest_if_less(struct nest *n, struct affine a, struct affine b);
+void nest_else(struct nest *n); /* closes the if's body, opens its other one */
+void nest_close(struct nest *n);
+int nest_let(struct nest *n, const char *name, struct affine a);
+int nest_let_min(struct nest *n, const char *name, struct affine a, struct affine b);
+int nest_view(struct nest *n, const char *name, int base, struct affine from);
+void nest_store(struct nest *n, int buffer, struct affine index, const struct affine *valid,
+		const struct expr *value);
+const struct affine *nest_keep(struct nest *n, struct affine a); /* a copy in the arena */
+
+/* The buffer's own, through views. */
+int nest_base(const struct nest *n, int buffer);
+/* Value with every symbol at its value and every other variable from value[] (by variable number).
+ */
+int64_t af_eval(const struct nest *n, const struct affine *a, const int64_t *value);
+
+#endif

@@ -1,0 +1,36 @@
+/* Memory layouts of packed tensors: an ordered list of axes, outermost first, each a stretch of one
+ * logical dimension, such as "N/64 K 64n". An index of a logical dimension is the sum of its axes'
+ * positions times their steps; positions past the dimension's extent are padding and hold zero.
+ * From the list follow the size and the packing.
+ */
+#ifndef TL_SPACE_LAYOUT_H
+#define TL_SPACE_LAYOUT_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "lib/base/buf.h"
+
+enum { LAYOUT_RANK = 6, LAYOUT_AXES = 10 };
+
+struct packing {
+	int rank;
+	int64_t extent[LAYOUT_RANK]; /* of the logical dimensions, dense, the last one contiguous */
+	int naxes;
+	struct {
+		int dim;
+		int64_t n, step;
+	} axis[LAYOUT_AXES];
+};
+
+/* Adds a logical dimension; returns its number. */
+int packing_dim(struct packing *p, int64_t extent);
+/* Adds an axis: n positions, step apart, along dimension dim. */
+void packing_axis(struct packing *p, int dim, int64_t n, int64_t step);
+int64_t packing_size(const struct packing *p); /* elements */
+/* Fills dst (packing_size elements) from the dense logical tensor src. */
+void packing_run(const struct packing *p, const float *src, float *dst);
+/* One line that tells two packings apart: for caches and messages. */
+void packing_text(const struct packing *p, struct buf *out);
+
+#endif

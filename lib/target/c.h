@@ -1,0 +1,22 @@
+/* A nest as GNU C with vector types: the source text of a CPU kernel, for AVX-512, AVX2, NEON or
+ * none of them alike.
+ *
+ * The printed function has external linkage and the ABI
+ *     void NAME(const long *params, float *const *buffers, long thread, long threads, void
+ * (*barrier)(void)); where params and buffers are as nest.h numbers them. The text depends on
+ * compile-time choices alone, so that its hash is the key of the build cache.
+ */
+#ifndef TL_TARGET_C_H
+#define TL_TARGET_C_H
+
+#include "lib/base/buf.h"
+#include "lib/nest/nest.h"
+
+typedef void (*c_kernel)(const long *params, float *const *buffers, long thread, long threads,
+			 void (*barrier)(void));
+
+void c_print(const struct nest *n, struct buf *out);
+/* The values of params[0 .. n->nparams): run-time symbols, and the sizes of workspaces. */
+void c_params(const struct nest *n, long *params);
+
+#endif

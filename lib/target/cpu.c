@@ -1,0 +1,240 @@
+#include "lib/target/cpu.h"
+
+#include <ctype.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "lib/io/proc.h"
+
+/* What an instruction set means, best first. A new CPU is a row here. */
+static const struct isa {
+	const char *name;
+	int lanes, vregs, fma_per_cycle, load_per_cycle;
+	const char *flags[6];
+} isas[] = {
+	{"avx512",
+	 16,
+	 32,
+	 2,
+	 2,
+	 {"-mavx512f", "-mavx512vl", "-mavx512dq", "-mavx512bw", "-mfma",
+	  "-mprefer-vector-width=512"}},
+	{"avx2", 8, 16, 2, 2, {"-mavx2", "-mfma"}},
+	{"scalar", 1, 16, 2, 2, {NULL}},
+};
+
+static const char *const common_flags[] = {
+	"-O2",
+	"-std=gnu11",
+	"-fno-tree-slp-vectorize",
+	"-ffp-contract=fast",
+	"-falign-loops=64",
+	"-fno-stack-protector",
+	"-w",
+	"-fPIC",
+	"-shared",
+	"-nostdlib",
+};
+
+static int has_isa(const struct isa *isa)
+{
+	__builtin_cpu_init();
+	if (isa->lanes == 16)
+		return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl") &&
+		       __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512bw");
+	if (isa->lanes == 8)
+		return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
+	return 1;
+}
+
+static const struct isa *find_isa(const char *name)
+{
+	for (size_t i = 0; i < sizeof isas / sizeof *isas; i++)
+		if (!strcmp(isas[i].name, name))
+			return &isas[i];
+	return NULL;
+}
+
+int cpu_isa_lanes(const char *isa)
+{
+	const struct isa *i = find_isa(isa);
+
+	return i ? i->lanes : 0;
+}
+
+/* Bytes of a data cache by level, from the kernel; def where it does not say. */
+static int64_t cache_bytes(int level, int64_t def)
+{
+	for (int i = 0; i < 6; i++) {
+		char path[96], text[64] = "", type[16] = "";
+		long size = 0, lvl = 0;
+		char unit = 0;
+		FILE *f;
+
+		for (int j = 0; j < 3; j++) {
+			static const char *const file[] = {"level", "type", "size"};
+
+			snprintf(path, sizeof path, "/sys/devices/system/cpu/cpu0/cache/index%d/%s",
+				 i, file[j]);
+			f = fopen(path, "re");
+			if (!f)
+				return def;
+			if (!fgets(text, sizeof text, f))
+				text[0] = 0;
+			fclose(f);
+			if (j == 0)
+				lvl = strtol(text, NULL, 10);
+			else if (j == 1)
+				snprintf(type, sizeof type, "%.12s", text);
+			else if (sscanf(text, "%ld%c", &size, &unit) < 1)
+				size = 0;
+		}
+		if (lvl == level && strncmp(type, "Instruction", 11) && size > 0)
+			return size * (unit == 'K' ? 1024 : unit == 'M' ? 1024 * 1024 : 1);
+	}
+	return def;
+}
+
+static int usable_cpus(void)
+{
+	const char *env = getenv("OMP_NUM_THREADS");
+	cpu_set_t set;
+	int n = env ? atoi(env) : 0;
+
+	if (n > 0)
+		return n;
+	if (!sched_getaffinity(0, sizeof set, &set))
+		n = CPU_COUNT(&set);
+	return n > 0 ? n : 1;
+}
+
+int cpu_limits(struct limits *m, struct err *e)
+{
+	const char *want = getenv("TL_ISA");
+	const struct isa *isa = isas;
+
+	if (want && *want) {
+		isa = find_isa(want);
+		if (!isa)
+			return err_status(
+				e, EXIT_USAGE,
+				"TL_ISA is \"%s\", which is none of avx512, avx2 and scalar", want);
+		if (!has_isa(isa))
+			return err_set(e, "TL_ISA asks for %s, which this CPU does not have", want);
+	}
+	while (!has_isa(isa))
+		isa++;
+	memset(m, 0, sizeof *m);
+	snprintf(m->isa, sizeof m->isa, "%s", isa->name);
+	m->lanes = isa->lanes;
+	m->vregs = isa->vregs;
+	m->fma_per_cycle = isa->fma_per_cycle;
+	m->load_per_cycle = isa->load_per_cycle;
+	m->threads = usable_cpus();
+	m->l1d = cache_bytes(1, 32 << 10);
+	m->l2 = cache_bytes(2, 1 << 20);
+	m->l3 = cache_bytes(3, 8 << 20);
+	return 0;
+}
+
+static const char *compiler(void)
+{
+	const char *cc = getenv("TL_CC");
+
+	return cc && *cc ? cc : "cc";
+}
+
+void cpu_cc_argv(const char *isa, const char *source, const char *object, char *argv[CPU_CC_ARGS])
+{
+	const struct isa *i = find_isa(isa);
+	int n = 0;
+
+	argv[n++] = (char *)compiler();
+	for (size_t j = 0; j < sizeof common_flags / sizeof *common_flags; j++)
+		argv[n++] = (char *)common_flags[j];
+	for (int j = 0; i && j < 6 && i->flags[j]; j++)
+		argv[n++] = (char *)i->flags[j];
+	argv[n++] = "-o";
+	argv[n++] = (char *)object;
+	argv[n++] = (char *)source;
+	argv[n] = NULL;
+}
+
+void cpu_cc_text(const char *isa, struct buf *out)
+{
+	char *argv[CPU_CC_ARGS];
+
+	cpu_cc_argv(isa, "", "", argv);
+	for (int i = 0; argv[i]; i++) {
+		buf_str(out, argv[i]);
+		buf_ch(out, ' ');
+	}
+}
+
+int cpu_cc_version(struct buf *out, struct err *e)
+{
+	char *argv[] = {(char *)compiler(), "--version", NULL};
+	struct buf text = BUF_INIT;
+	int rc = proc_run(argv, 20, 4096, &text, e);
+	const char *version, *end;
+
+	if (rc != 0) {
+		if (rc > 0)
+			err_set(e, "the compiler %s fails at --version", argv[0]);
+		buf_free(&text);
+		return -1;
+	}
+	/* "cc (Debian 12.2.0-14) 12.2.0" or "Debian clang version 14.0.6": the last number of the
+	 * first line. */
+	end = strchr(text.s, '\n');
+	if (!end)
+		end = text.s + text.n;
+	version = end;
+	while (version > text.s && !isspace((unsigned char)version[-1]))
+		version--;
+	buf_fmt(out, "%s %.*s", strstr(text.s, "clang") ? "clang" : "gcc", (int)(end - version),
+		version);
+	buf_free(&text);
+	return 0;
+}
+
+void cpu_model(struct buf *out)
+{
+	FILE *f = fopen("/proc/cpuinfo", "re");
+	char line[512];
+
+	while (f && fgets(line, sizeof line, f)) {
+		char *colon = strchr(line, ':');
+
+		if (strncmp(line, "model name", 10) || !colon)
+			continue;
+		line[strcspn(line, "\n")] = 0;
+		buf_str(out, colon + 2);
+		break;
+	}
+	if (f)
+		fclose(f);
+	if (!out->n)
+		buf_str(out, "unknown");
+}
+
+void cpu_features(struct buf *out)
+{
+	__builtin_cpu_init();
+#define FEATURE(name)                                                                              \
+	if (__builtin_cpu_supports(name))                                                          \
+	buf_fmt(out, "%s%s", out->n ? "," : "", name)
+	FEATURE("avx2");
+	FEATURE("fma");
+	FEATURE("avx512f");
+	FEATURE("avx512bw");
+	FEATURE("avx512vl");
+	FEATURE("avx512vnni");
+	FEATURE("avx512bf16");
+	FEATURE("amx-tile");
+	FEATURE("amx-bf16");
+#undef FEATURE
+}

@@ -1,0 +1,19 @@
+/* Loaded kernels and the thread team that runs them. The team is OpenMP's, the same that oneDNN
+ * uses; only the worker links this file, so that no supervisor ever starts OpenMP. */
+#ifndef TL_TARGET_KERNEL_H
+#define TL_TARGET_KERNEL_H
+
+#include "lib/base/err.h"
+#include "lib/target/c.h"
+
+struct kernel {
+	void *handle;
+	c_kernel run;
+};
+
+int kernel_load(struct kernel *k, const char *object, const char *name, struct err *e);
+/* One call with the whole team. */
+void kernel_run(const struct kernel *k, const long *params, float *const *buffers, int threads);
+void kernel_unload(struct kernel *k);
+
+#endif

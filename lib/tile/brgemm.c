@@ -1,0 +1,200 @@
+#include "lib/tile/brgemm.h"
+
+#include <stddef.h>
+
+void brgemm_registers(struct nest *n, struct brgemm *g, int lanes, int max_rows, int nv)
+{
+	g->lanes = lanes;
+	g->nv = nv;
+	g->acc = nest_reg(n, "acc", ELEM_F32, lanes, max_rows, nv);
+	g->areg = nest_reg(n, "a", ELEM_F32, lanes, max_rows, 1);
+	g->breg = nest_reg(n, "b", ELEM_F32, lanes, 1, nv);
+}
+
+/* Register number of acc[row, vector]. */
+static struct affine acc_at(const struct brgemm *g, int row, int vec)
+{
+	return af_add(af_mul(af_var(row), g->nv), af_var(vec));
+}
+
+/* Valid lanes of vector vec where `columns` are left from the tile's first column on; NULL if all
+ * are. */
+static const struct affine *lanes_left(struct nest *n, const struct brgemm *g,
+				       const struct affine *columns, int vec)
+{
+	if (!columns)
+		return NULL;
+	return nest_keep(n, af_sub(*columns, af_mul(af_var(vec), g->lanes)));
+}
+
+static void open_tile(struct nest *n, const struct brgemm *g, int rows, int *row, int *vec)
+{
+	*row = nest_for(n, LOOP_UNROLL, "m", af(0), af(rows));
+	*vec = nest_for(n, LOOP_UNROLL, "v", af(0), af(g->nv));
+}
+
+static void close_tile(struct nest *n)
+{
+	nest_close(n);
+	nest_close(n);
+}
+
+static void zero_tile(struct nest *n, const struct brgemm *g, int rows)
+{
+	int row, vec;
+
+	open_tile(n, g, rows, &row, &vec);
+	nest_store(n, g->acc, acc_at(g, row, vec), NULL, ex_const(n, ELEM_F32, g->lanes, 0));
+	close_tile(n);
+}
+
+static struct affine c_index(const struct brgemm *g, const struct brgemm_out *o, int row, int vec)
+{
+	struct affine m = o->c_row; /* a constant or one symbol */
+
+	if (m.n)
+		m = af_times(af_var(row), m.t[0].var);
+	else
+		m = af_mul(af_var(row), m.c);
+	return af_sum(o->c_at, m, af_mul(af_var(vec), g->lanes));
+}
+
+static void load_tile(struct nest *n, const struct brgemm *g, int rows, const struct brgemm_out *o)
+{
+	int row, vec;
+
+	open_tile(n, g, rows, &row, &vec);
+	nest_store(n, g->acc, acc_at(g, row, vec), NULL,
+		   ex_load(n, o->c, g->lanes, c_index(g, o, row, vec),
+			   lanes_left(n, g, o->valid, vec)));
+	close_tile(n);
+}
+
+/* factor * stride, for a stride that is a constant or one symbol. */
+static struct affine scaled(struct affine factor, struct affine stride)
+{
+	return stride.n ? af_times(factor, stride.t[0].var) : af_mul(factor, stride.c);
+}
+
+static void multiply_tile(struct nest *n, const struct brgemm *g, int rows)
+{
+	struct affine a_at = g->a_at, b_at = g->b_at;
+	int a, b, k, row, vec;
+
+	for (int t = 0; t < g->ntaps; t++) {
+		int tap = nest_for(n, LOOP_SERIAL, "t", af(0), g->tap[t].n);
+
+		a_at = af_add(a_at, scaled(af_var(tap), g->tap[t].a_step));
+		b_at = af_add(b_at, scaled(af_var(tap), g->tap[t].b_step));
+	}
+	a = nest_view(n, "A", g->a, a_at);
+	b = nest_view(n, "B", g->b, b_at);
+	k = nest_for(n, LOOP_SERIAL, "k", af(0), g->k);
+	nest_unroll_hint(n, g->unroll);
+
+	vec = nest_for(n, LOOP_UNROLL, "v", af(0), af(g->nv));
+	nest_store(n, g->breg, af_var(vec), NULL,
+		   ex_load(n, b, g->lanes,
+			   af_add(scaled(af_var(k), g->b_k), af_mul(af_var(vec), g->lanes)),
+			   lanes_left(n, g, g->b_valid, vec)));
+	nest_close(n);
+
+	row = nest_for(n, LOOP_UNROLL, "m", af(0), af(rows));
+	nest_store(
+		n, g->areg, af_var(row), NULL,
+		ex_bcast(n, g->lanes,
+			 ex_load(n, a, 1, af_add(scaled(af_var(row), g->a_row), af_var(k)), NULL)));
+	vec = nest_for(n, LOOP_UNROLL, "v", af(0), af(g->nv));
+	nest_store(n, g->acc, acc_at(g, row, vec), NULL,
+		   ex_op(n, EXPR_FMA, ex_reg(n, g->areg, af_var(row)),
+			 ex_reg(n, g->breg, af_var(vec)), ex_reg(n, g->acc, acc_at(g, row, vec))));
+	close_tile(n);
+
+	nest_close(n);
+	for (int t = 0; t < g->ntaps; t++)
+		nest_close(n);
+}
+
+const struct expr *post_apply(struct nest *n, const struct expr *x, int npost,
+			      const enum post *post, const struct expr *bias,
+			      const struct expr *add)
+{
+	const struct expr *zero = ex_const(n, x->elem, x->lanes, 0);
+
+	for (int i = 0; i < npost; i++) {
+		switch (post[i]) {
+		case POST_BIAS:
+			x = ex_op(n, EXPR_ADD, x, bias, NULL);
+			break;
+		case POST_ADD:
+			x = ex_op(n, EXPR_ADD, x, add, NULL);
+			break;
+		case POST_RELU:
+			x = ex_op(n, EXPR_MAX, x, zero, NULL);
+			break;
+		case POST_RELU6:
+			x = ex_op(n, EXPR_MIN, ex_op(n, EXPR_MAX, x, zero, NULL),
+				  ex_const(n, x->elem, x->lanes, 6), NULL);
+			break;
+		default:
+			break;
+		}
+	}
+	return x;
+}
+
+static void store_tile(struct nest *n, const struct brgemm *g, int rows, const struct brgemm_out *o,
+		       int finished)
+{
+	const struct expr *x, *bias = NULL, *add = NULL;
+	const struct affine *valid;
+	struct affine at;
+	int row, vec;
+
+	open_tile(n, g, rows, &row, &vec);
+	at = c_index(g, o, row, vec);
+	valid = lanes_left(n, g, o->valid, vec);
+	x = ex_reg(n, g->acc, acc_at(g, row, vec));
+	if (finished) {
+		if (o->bias >= 0)
+			bias = ex_load(n, o->bias, g->lanes,
+				       af_add(o->bias_at, af_mul(af_var(vec), g->lanes)), NULL);
+		if (o->add >= 0)
+			add = ex_load(n, o->add, g->lanes, at, valid);
+		x = post_apply(n, x, o->npost, o->post, bias, add);
+	}
+	nest_store(n, o->c, at, valid, x);
+	close_tile(n);
+}
+
+void brgemm_tile(struct nest *n, const struct brgemm *g, int rows, const struct brgemm_out *o,
+		 int chunk, struct affine chunks)
+{
+	if (chunk < 0) {
+		zero_tile(n, g, rows);
+		multiply_tile(n, g, rows);
+		store_tile(n, g, rows, o, 1);
+		return;
+	}
+	nest_if_less(n, af_var(chunk), af(1));
+	zero_tile(n, g, rows);
+	nest_else(n);
+	load_tile(n, g, rows, o);
+	nest_close(n);
+	multiply_tile(n, g, rows);
+	nest_if_less(n, af_add(af_var(chunk), af(1)), chunks);
+	store_tile(n, g, rows, o, 0);
+	nest_else(n);
+	store_tile(n, g, rows, o, 1);
+	nest_close(n);
+}
+
+struct row_split row_split(int64_t extent, int64_t max_rows)
+{
+	struct row_split s;
+
+	s.tiles = (extent + max_rows - 1) / max_rows;
+	s.rows = (int)(extent / s.tiles);
+	s.rest = extent % s.tiles;
+	return s;
+}

@@ -1,0 +1,68 @@
+/* The batch-reduce matrix product: the inner kernel of gemm and direct convolution.
+ *
+ *     acc[rows x nv*lanes] += sum over taps t, k:  A[t, row, k] * B[t, k, column]
+ *
+ * (Georganas et al., "Harnessing deep learning via a single building block", IPDPS 2020.) A is read
+ * one value at a time and broadcast; B one vector at a time; acc stays in registers for all taps
+ * and k. rows, nv and lanes are compile-time choices, every extent and stride is a symbol. The
+ * caller declares the registers once and may build several tiles over them (full and remainder
+ * rows).
+ */
+#ifndef TL_TILE_BRGEMM_H
+#define TL_TILE_BRGEMM_H
+
+#include "lib/nest/nest.h"
+#include "lib/space/types.h"
+
+enum { BRGEMM_TAPS = 2 };
+
+struct brgemm {
+	int lanes, nv;	     /* vectors a row; a tile is nv * lanes columns */
+	int unroll;	     /* of the loop over k, asked of the compiler */
+	int acc, areg, breg; /* registers: rows x nv, rows x 1, 1 x nv */
+
+	int a; /* buffer, element A[row, k] at a_at + row * a_row + k */
+	struct affine a_at, a_row;
+	int b; /* buffer, vector of B[k, column] at b_at + k * b_k + column */
+	struct affine b_at, b_k;
+	const struct affine *b_valid; /* columns of B from b_at on, or NULL: all are there */
+	struct affine k;	      /* values of k: [0, k) */
+	int ntaps;		      /* loops around k, outermost first; 0 to BRGEMM_TAPS */
+	struct {
+		struct affine n, a_step, b_step;
+	} tap[BRGEMM_TAPS];
+};
+
+/* Where a tile's result goes and comes from; columns beyond valid are neither read nor written. */
+struct brgemm_out {
+	int c; /* buffer, element at c_at + row * c_row + column */
+	struct affine c_at, c_row;
+	const struct affine *valid; /* columns from c_at on, or NULL: all */
+	int bias;		    /* buffer at bias_at + column (padded to whole tiles), or -1 */
+	struct affine bias_at;
+	int add; /* buffer indexed like c, or -1 */
+	int npost;
+	const enum post *post; /* applied in order when the tile is finished */
+};
+
+void brgemm_registers(struct nest *n, struct brgemm *g, int lanes, int max_rows, int nv);
+/* One tile. Where k is cut into chunks, chunk is the variable of the loop over them and chunks
+ * their number: partial sums wait in c until the last one. Without chunks: chunk -1. */
+void brgemm_tile(struct nest *n, const struct brgemm *g, int rows, const struct brgemm_out *o,
+		 int chunk, struct affine chunks);
+/* Rows in near-equal parts: `tiles` tiles, the first `rest` of them rows + 1 high, the others rows.
+ * Tile t begins at row t * rows + min(t, rest). So 49 rows by at most 6 are 4 x 6 and 5 x 5: two
+ * bodies and no masks. */
+struct row_split {
+	int64_t tiles, rest;
+	int rows;
+};
+struct row_split row_split(int64_t extent, int64_t max_rows);
+
+/* One value through the post-ops, for stores that go element by element: bias and add are the
+ * values to add. */
+const struct expr *post_apply(struct nest *n, const struct expr *x, int npost,
+			      const enum post *post, const struct expr *bias,
+			      const struct expr *add);
+
+#endif
