@@ -1,6 +1,6 @@
-/* Child processes: started by posix_spawn or exec only (never a bare fork that goes on running our
- * code: an OpenMP team or a driver would hang), in a process group of their own where asked, killed
- * with their parent.
+/* Child processes: started as posix_spawn does it (vfork and exec, never a fork that goes on
+ * running our code: an OpenMP team or a driver would hang), in a process group of their own where
+ * asked, killed with their parent.
  */
 #ifndef TL_IO_PROC_H
 #define TL_IO_PROC_H
@@ -13,6 +13,7 @@
 
 struct proc {
 	pid_t pid;	/* 0: none */
+	int group;	/* it leads a process group of its own */
 	int in;		/* write end of the child's stdin, or -1 */
 	int out;	/* read end of the child's stdout, or -1 */
 	int errfd;	/* read end of the child's stderr, or -1 */

@@ -1,0 +1,302 @@
+#include "lib/io/proc.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <poll.h>
+#include <sched.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "lib/io/clock.h"
+
+enum { CHILD_STACK = 64 * 1024 };
+
+/* What the child needs between vfork and exec; it runs on our memory, on a stack of its own, while
+ * we wait. */
+struct launch {
+	char *const *argv;
+	int flags;
+	int fd[3];
+	pid_t parent;
+	sigset_t mask;
+	int error;
+};
+
+/* posix_spawn cannot ask to be killed with the parent, so that this is its vfork written out: only
+ * system calls and no return until exec. Signals are blocked meanwhile and our handlers reset
+ * before they are let in. */
+static int child(void *arg)
+{
+	struct launch *l = arg;
+	int fd[3];
+
+	for (int sig = 1; sig < NSIG; sig++) {
+		struct sigaction sa;
+
+		if (sigaction(sig, NULL, &sa) || sa.sa_handler == SIG_DFL ||
+		    (sa.sa_handler == SIG_IGN && sig != SIGPIPE))
+			continue;
+		sa = (struct sigaction){.sa_handler = SIG_DFL};
+		sigaction(sig, &sa, NULL);
+	}
+	if ((l->flags & PROC_GROUP) && setpgid(0, 0))
+		goto fail;
+	if (l->flags & PROC_DIE_WITH_PARENT) {
+		if (prctl(PR_SET_PDEATHSIG, SIGKILL))
+			goto fail;
+		if (getppid() != l->parent) /* it died before the call */
+			_exit(127);
+	}
+	for (int i = 0; i < 3; i++) /* out of the way of 0, 1 and 2 first */
+		if ((fd[i] = fcntl(l->fd[i], F_DUPFD_CLOEXEC, 3)) < 0)
+			goto fail;
+	for (int i = 0; i < 3; i++)
+		if (dup2(fd[i], i) < 0)
+			goto fail;
+	sigprocmask(SIG_SETMASK, &l->mask, NULL);
+	execvp(l->argv[0], l->argv);
+fail:
+	l->error = errno;
+	_exit(127);
+}
+
+static int launch(struct proc *p, struct launch *l)
+{
+	char *stack = malloc(CHILD_STACK);
+	sigset_t all;
+
+	if (!stack) {
+		errno = ENOMEM;
+		return -1;
+	}
+	sigfillset(&all);
+	pthread_sigmask(SIG_BLOCK, &all, &l->mask);
+	p->pid = clone(child, stack + CHILD_STACK, CLONE_VM | CLONE_VFORK | SIGCHLD, l);
+	if (p->pid < 0)
+		l->error = errno;
+	else if (l->error)
+		waitpid(p->pid, NULL, 0);
+	pthread_sigmask(SIG_SETMASK, &l->mask, NULL);
+	free(stack);
+	errno = l->error;
+	return l->error ? -1 : 0;
+}
+
+static void close_fd(int *fd)
+{
+	if (*fd >= 0)
+		close(*fd);
+	*fd = -1;
+}
+
+/* A pipe for one of the child's descriptors, if it is to have one; -1 and -1 otherwise. */
+static int make_end(int piped, int reads, int *ours, int *theirs)
+{
+	int ends[2];
+
+	*ours = *theirs = -1;
+	if (!piped)
+		return 0;
+	if (pipe2(ends, O_CLOEXEC))
+		return -1;
+	*ours = ends[reads ? 1 : 0];
+	*theirs = ends[reads ? 0 : 1];
+	return 0;
+}
+
+static int start(struct proc *p, char *const *argv, int flags, const int fd[3], struct err *e)
+{
+	struct launch l = {.argv = argv, .flags = flags, .parent = getpid()};
+	int theirs[3] = {-1, -1, -1}, null = -1, rc = -1;
+
+	*p = (struct proc){0, flags & PROC_GROUP, -1, -1, -1, clock_now()};
+	if (make_end(flags & PROC_STDIN, 1, &p->in, &theirs[0]) ||
+	    make_end(flags & PROC_STDOUT, 0, &p->out, &theirs[1]) ||
+	    make_end(flags & PROC_STDERR, 0, &p->errfd, &theirs[2]) ||
+	    (null = open("/dev/null", O_RDWR | O_CLOEXEC)) < 0) {
+		err_sys(e, "cannot make a pipe for %s", argv[0]);
+	} else {
+		const int fallback[3] = {null, STDERR_FILENO, STDERR_FILENO};
+
+		for (int i = 0; i < 3; i++)
+			l.fd[i] = theirs[i] >= 0 ? theirs[i] : fd[i] >= 0 ? fd[i] : fallback[i];
+		rc = launch(p, &l);
+		if (rc)
+			err_sys(e, "cannot start %s", argv[0]);
+	}
+	close_fd(&null);
+	for (int i = 0; i < 3; i++)
+		close_fd(&theirs[i]);
+	if (rc) {
+		p->pid = 0;
+		proc_close(p);
+	}
+	return rc;
+}
+
+int proc_start(struct proc *p, char *const *argv, int flags, int stdin_fd, int stdout_fd,
+	       struct err *e)
+{
+	return start(p, argv, flags, (const int[]){stdin_fd, stdout_fd, -1}, e);
+}
+
+/* Reaps the process if it has ended. */
+static int try_wait(struct proc *p, int *status, struct err *e)
+{
+	pid_t pid;
+
+	do
+		pid = waitpid(p->pid, status, WNOHANG);
+	while (pid < 0 && errno == EINTR);
+	if (pid < 0)
+		return err_sys(e, "cannot wait for process %ld", (long)p->pid);
+	if (!pid)
+		return 0;
+	p->pid = 0;
+	return 1;
+}
+
+int proc_wait(struct proc *p, double timeout_s, int *status, struct err *e)
+{
+	double until = clock_now() + timeout_s;
+	struct pollfd ended;
+	int rc;
+
+	if ((rc = try_wait(p, status, e)) || timeout_s == 0)
+		return rc;
+	ended = (struct pollfd){(int)syscall(SYS_pidfd_open, p->pid, 0), POLLIN, 0};
+	if (ended.fd < 0)
+		return err_sys(e, "cannot watch process %ld", (long)p->pid);
+	while (!(rc = try_wait(p, status, e))) {
+		double left = until - clock_now();
+
+		if (timeout_s > 0 && left <= 0)
+			break;
+		if (timeout_s < 0)
+			left = -1e-3;
+		else if (left > 1000)
+			left = 1000;
+		/* Rounded up, so that the last wait is not a spin. */
+		poll(&ended, 1, timeout_s < 0 ? -1 : (int)(left * 1e3) + 1);
+	}
+	close(ended.fd);
+	return rc;
+}
+
+void proc_kill(struct proc *p)
+{
+	if (p->pid <= 0)
+		return;
+	kill(p->group ? -p->pid : p->pid, SIGKILL);
+	while (waitpid(p->pid, NULL, 0) < 0 && errno == EINTR)
+		;
+	p->pid = 0;
+}
+
+void proc_close(struct proc *p)
+{
+	close_fd(&p->in);
+	close_fd(&p->out);
+	close_fd(&p->errfd);
+}
+
+/* Reads what the pipe has; 1: more may come, 0: the end. What passes max is read and dropped. */
+static int drain(int fd, size_t max, struct buf *out)
+{
+	char chunk[16 * 1024];
+	ssize_t n = read(fd, chunk, sizeof chunk);
+
+	if (n < 0)
+		return errno == EINTR;
+	if (out->n < max)
+		buf_add(out, chunk, (size_t)n < max - out->n ? (size_t)n : max - out->n);
+	return n > 0;
+}
+
+int proc_run(char *const *argv, double timeout_s, size_t max, struct buf *out, struct err *e)
+{
+	double until = clock_now() + timeout_s, left = timeout_s;
+	struct proc p;
+	int ends[2], status, rc, more = 1;
+
+	if (pipe2(ends, O_CLOEXEC))
+		return err_sys(e, "cannot make a pipe for %s", argv[0]);
+	rc = start(&p, argv, PROC_GROUP | PROC_DIE_WITH_PARENT, (const int[]){-1, ends[1], ends[1]},
+		   e);
+	close(ends[1]);
+	if (rc) {
+		close(ends[0]);
+		return -1;
+	}
+	while (more && (timeout_s < 0 || (left = until - clock_now()) > 0)) {
+		struct pollfd f = {ends[0], POLLIN, 0};
+
+		if (left > 1000)
+			left = 1000;
+		if (poll(&f, 1, timeout_s < 0 ? -1 : (int)(left * 1e3) + 1) > 0)
+			more = drain(ends[0], max, out);
+	}
+	if (timeout_s >= 0 && (left = until - clock_now()) < 0)
+		left = 0;
+	rc = proc_wait(&p, timeout_s < 0 ? -1 : left, &status, e);
+	close(ends[0]);
+	if (rc == 1)
+		return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+	proc_kill(&p);
+	return rc ? -1 : err_set(e, "%s did not end within %g s", argv[0], timeout_s);
+}
+
+/* The folder of /proc/self/exe, and whether the program is a worker in libexec/tl. */
+static int own_folder(struct buf *out, int *worker, struct err *e)
+{
+	static const char libexec[] = "/libexec/tl";
+	char path[PATH_MAX], *slash;
+	ssize_t n = readlink("/proc/self/exe", path, sizeof path - 1);
+	size_t k;
+
+	if (n < 0)
+		return err_sys(e, "cannot read /proc/self/exe");
+	path[n] = 0;
+	slash = strrchr(path, '/');
+	*slash = 0;
+	k = (size_t)(slash - path);
+	*worker = k >= sizeof libexec - 1 && !strcmp(slash - (sizeof libexec - 1), libexec);
+	buf_add(out, path, k);
+	return 0;
+}
+
+int path_bin(struct buf *out, const char *program, struct err *e)
+{
+	int worker;
+
+	buf_clear(out);
+	if (own_folder(out, &worker, e))
+		return -1;
+	if (worker)
+		buf_str(out, "/../../bin");
+	buf_fmt(out, "/%s", program);
+	if (access(out->s, X_OK))
+		return err_sys(e, "cannot find the program %s at %s", program, out->s);
+	return 0;
+}
+
+int path_libexec(struct buf *out, const char *program, struct err *e)
+{
+	int worker;
+
+	buf_clear(out);
+	if (own_folder(out, &worker, e))
+		return -1;
+	buf_fmt(out, worker ? "/%s" : "/../libexec/tl/%s", program);
+	if (access(out->s, X_OK))
+		return err_sys(e, "cannot find the program %s at %s", program, out->s);
+	return 0;
+}
