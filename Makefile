@@ -18,14 +18,15 @@ else
 B := build/san
 BIN := build/san/bin
 LIBEXEC := build/san/libexec/tl
-OPTFLAGS := -O1 -g -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer
+SANFLAGS := -fsanitize=address,undefined
+OPTFLAGS := -O1 -g $(SANFLAGS) -fno-sanitize-recover=undefined -fno-omit-frame-pointer
 endif
 
 WARN := -Wall -Wextra -Wshadow -Wpointer-arith -Wstrict-prototypes -Wmissing-prototypes -Wwrite-strings -Wvla
 CPPFLAGS += -D_GNU_SOURCE -I. -DTL_VERSION='"$(VERSION)"'
 CFLAGS ?=
 ALL_CFLAGS = -std=gnu11 $(OPTFLAGS) $(WARN) $(CFLAGS)
-LDFLAGS += -Wl,--as-needed $(if $(SAN),-fsanitize=address,undefined)
+LDFLAGS += -Wl,--as-needed $(SANFLAGS)
 
 PROGRAMS := $(patsubst cmd/%.c,%,$(wildcard cmd/*.c))
 WORKERS := $(patsubst libexec/%.c,%,$(wildcard libexec/*.c))

@@ -343,7 +343,7 @@ static void copy_band(struct direct *s)
 		width = 0;
 	right = p->band_w - p->pw - width;
 	/* Input row of band row 0, and the band's height: (oh1 - oh0) * SH + window - SH. */
-	first = af_sub(af_times(af_var(s->oh0), vsh), af_var(vph));
+	first = af_var(nest_let(n, "first", af_sub(af_times(af_var(s->oh0), vsh), af_var(vph))));
 	high = nest_let(n, "rows",
 			af_add(af_times(af_sub(af_var(s->oh1), af_var(s->oh0)), vsh), af_var(vkh)));
 	/* Rows [0, -lo) lie above the image, [hi, rows) below it. */
@@ -416,7 +416,7 @@ static void open_chunk(struct direct *s)
 	vkc = nest_param(n, "kc", s->k[KC]);
 	s->vchunks = nest_param(n, "chunks", ceil_div(s->p.ic, s->k[KC]));
 	s->chunk = nest_for(n, LOOP_SERIAL, "kb", af(0), af_var(s->vchunks));
-	s->k0 = af_times(af_var(s->chunk), vkc);
+	s->k0 = af_var(nest_let(n, "k0", af_times(af_var(s->chunk), vkc)));
 	kn = nest_let_min(n, "kn", af_var(vkc), af_sub(af_var(vk), s->k0));
 	s->kn = af_var(kn);
 }

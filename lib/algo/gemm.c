@@ -230,7 +230,7 @@ static void open_chunk(struct gemm *s)
 	vkc = nest_param(n, "kc", kc);
 	vchunks = s->vchunks = nest_param(n, "chunks", ceil_div(s->p.k, kc));
 	s->chunk = nest_for(n, LOOP_SERIAL, "kb", af(0), af_var(vchunks));
-	s->k0 = af_times(af_var(s->chunk), vkc);
+	s->k0 = af_var(nest_let(n, "k0", af_times(af_var(s->chunk), vkc)));
 	kn = nest_let_min(n, "kn", af_var(vkc), af_sub(af_var(s->vk), s->k0));
 	s->kn = af_var(kn);
 }

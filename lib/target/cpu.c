@@ -157,7 +157,7 @@ void cpu_cc_argv(const char *isa, const char *source, const char *object, char *
 		argv[n++] = (char *)common_flags[j];
 	for (int j = 0; i && j < 6 && i->flags[j]; j++)
 		argv[n++] = (char *)i->flags[j];
-	argv[n++] = "-o";
+	argv[n++] = (char *)"-o";
 	argv[n++] = (char *)object;
 	argv[n++] = (char *)source;
 	argv[n] = NULL;
@@ -176,7 +176,7 @@ void cpu_cc_text(const char *isa, struct buf *out)
 
 int cpu_cc_version(struct buf *out, struct err *e)
 {
-	char *argv[] = {(char *)compiler(), "--version", NULL};
+	char *argv[] = {(char *)compiler(), (char *)"--version", NULL};
 	struct buf text = BUF_INIT;
 	int rc = proc_run(argv, 20, 4096, &text, e);
 	const char *version, *end;

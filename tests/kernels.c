@@ -1,0 +1,338 @@
+/* Every candidate means what its operator says: random problems, random candidates, interpreter
+ * against the naive nest, and a share of them compiled for each instruction set that the CPU has.
+ *
+ * TL_TEST_PROBLEMS (20) problems an operator, TL_TEST_CANDIDATES (60) candidates each; 0
+ * candidates: the whole space. */
+#include <dlfcn.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "lib/base/rng.h"
+#include "lib/io/proc.h"
+#include "lib/nest/interp.h"
+#include "lib/nest/operands.h"
+#include "lib/search/search.h"
+#include "lib/target/c.h"
+#include "lib/target/cpu.h"
+#include "tests/tap.h"
+
+static struct rng rng;
+
+static int64_t pick(int64_t lo, int64_t hi)
+{
+	return lo + (int64_t)rng_below(&rng, (uint64_t)(hi - lo + 1));
+}
+
+static void random_posts(struct workload *w)
+{
+	for (int p = 0; p < POSTS; p++)
+		if (pick(0, 2) == 0)
+			w->post[w->npost++] = (enum post)p;
+}
+
+/* Small and awkward: odd sizes, groups, strides, dilation, uneven padding, both layouts. */
+static int random_conv(struct workload *w)
+{
+	int64_t *d = w->dim;
+	struct err e;
+
+	memset(w, 0, sizeof *w);
+	w->op = &op_conv2d;
+	w->rhs_const = 1;
+	w->layout = pick(0, 2) ? LAYOUT_NHWC : LAYOUT_NCHW;
+	d[CONV_G] = pick(0, 3) ? 1 : pick(2, 4);
+	d[CONV_MB] = pick(1, 2);
+	d[CONV_IC] = d[CONV_G] * pick(1, d[CONV_G] > 1 ? 5 : 20);
+	d[CONV_OC] = d[CONV_G] * pick(1, d[CONV_G] > 1 ? 18 : 40);
+	for (int i = 0; i < 2; i++) {
+		int64_t window, pad;
+
+		d[CONV_KH + i] = pick(1, 3);
+		d[CONV_SH + i] = pick(1, 3);
+		d[CONV_DH + i] = pick(0, 1);
+		d[CONV_PH + i] = pick(0, 2);
+		d[CONV_IH + i] = pick(3, 11);
+		window = (d[CONV_KH + i] - 1) * (d[CONV_DH + i] + 1) + 1;
+		pad = d[CONV_PH + i] + pick(0, 1);
+		if (d[CONV_IH + i] + pad < window)
+			return 0;
+		d[CONV_OH + i] = (d[CONV_IH + i] + pad - window) / d[CONV_SH + i] + 1;
+	}
+	if (pick(0, 3) == 0) { /* plain 1x1, which gemm takes as well */
+		for (int i = CONV_KH; i <= CONV_DW; i++)
+			d[i] = i <= CONV_SW;
+		d[CONV_G] = 1;
+		d[CONV_OH] = d[CONV_IH];
+		d[CONV_OW] = d[CONV_IW];
+	}
+	random_posts(w);
+	return workload_finish(w, &e) == 0;
+}
+
+static int random_matmul(struct workload *w)
+{
+	struct err e;
+
+	memset(w, 0, sizeof *w);
+	w->op = &op_matmul;
+	w->layout = LAYOUT_AB;
+	w->rhs_const = (int)pick(0, 1);
+	w->dim[MATMUL_B] = pick(0, 1) ? 1 : pick(2, 3);
+	w->dim[MATMUL_M] = pick(1, 40);
+	w->dim[MATMUL_K] = pick(1, 90);
+	w->dim[MATMUL_N] = pick(1, 70);
+	random_posts(w);
+	return workload_finish(w, &e) == 0;
+}
+
+/* One problem with its data and the answer. */
+struct problem {
+	struct workload w;
+	float *tensor[TENSOR_ROLES];
+	int64_t size[TENSOR_ROLES];
+	float *expected;
+};
+
+static float *random_floats(int64_t n)
+{
+	float *p = xmalloc((size_t)n * sizeof *p);
+
+	for (int64_t i = 0; i < n; i++)
+		p[i] = (float)(rng_unit(&rng) * 2 - 1);
+	return p;
+}
+
+static void problem_open(struct problem *p)
+{
+	struct tensor t[OP_MAX_TENSORS];
+	int n = p->w.op->tensors(&p->w, t);
+	struct arena a = ARENA_INIT;
+	float *buffers[NEST_BUFFERS] = {0};
+	struct nest nest;
+	struct err e = ERR_INIT;
+
+	for (int i = 0; i < n; i++) {
+		p->tensor[t[i].role] = random_floats(t[i].size);
+		p->size[t[i].role] = t[i].size;
+	}
+	nest_init(&nest, &a, "naive");
+	if (p->w.op->naive(&p->w, 1, &nest, &e) < 0)
+		bail_out("%s", e.msg);
+	for (int i = 0; i < nest.nslots; i++)
+		buffers[i] = p->tensor[operand_buffer(&nest, i)->role];
+	if (interp_run(&nest, buffers, &e) < 0)
+		bail_out("the naive nest of %s %s: %s", p->w.op->name, p->w.prob, e.msg);
+	p->expected = p->tensor[TENSOR_DST];
+	p->tensor[TENSOR_DST] = NULL;
+	arena_free(&a);
+}
+
+static void problem_close(struct problem *p)
+{
+	for (int i = 0; i < TENSOR_ROLES; i++)
+		free(p->tensor[i]);
+	free(p->expected);
+	memset(p, 0, sizeof *p);
+}
+
+/* The operands of a nest; the output and all workspace are poisoned. */
+static void operands_open(const struct problem *p, const struct nest *n, int threads,
+			  float **buffers)
+{
+	for (int i = 0; i < n->nslots; i++) {
+		const struct buffer *b = operand_buffer(n, i);
+		int64_t size = operand_size(n, i, threads);
+
+		buffers[i] = xmalloc((size_t)size * sizeof(float));
+		for (int64_t j = 0; j < size; j++)
+			buffers[i][j] = NAN;
+		if (b->kind == BUFFER_PACKED)
+			packing_run(&b->packing, p->tensor[b->role], buffers[i]);
+		else if (b->kind == BUFFER_ARG && !b->written)
+			memcpy(buffers[i], p->tensor[b->role], (size_t)size * sizeof(float));
+	}
+}
+
+static double error_of(const struct problem *p, const struct nest *n, float *const *buffers)
+{
+	double diff = 0, norm = 0;
+	const float *out = NULL;
+
+	for (int i = 0; i < n->nslots; i++)
+		if (operand_buffer(n, i)->written)
+			out = buffers[i];
+	for (int64_t i = 0; i < p->size[TENSOR_DST]; i++) {
+		double d = (double)out[i] - (double)p->expected[i];
+
+		if (!isfinite(out[i]))
+			return INFINITY;
+		diff += d * d;
+		norm += (double)p->expected[i] * (double)p->expected[i];
+	}
+	return norm > 0 ? sqrt(diff / norm) : sqrt(diff);
+}
+
+static void describe(const struct candidate *c, struct buf *out)
+{
+	buf_clear(out);
+	candidate_print(c, out);
+}
+
+/* Compiles one nest and runs it with `threads` threads one after the other, which is as good as at
+ * once. */
+static double compiled_error(const struct problem *p, const struct nest *n, const char *isa,
+			     const char *dir, struct err *e)
+{
+	char source[256], object[256], *argv[CPU_CC_ARGS];
+	struct buf text = BUF_INIT, log = BUF_INIT;
+	float *buffers[NEST_BUFFERS];
+	long params[NEST_PARAMS];
+	enum { THREADS = 3 };
+	double error = NAN;
+	c_kernel run;
+	void *handle;
+	FILE *f;
+
+	snprintf(source, sizeof source, "%s/k.c", dir);
+	snprintf(object, sizeof object, "%s/k.so", dir);
+	c_print(n, &text);
+	f = fopen(source, "we");
+	fwrite(text.s, 1, text.n, f);
+	fclose(f);
+	cpu_cc_argv(isa, source, object, argv);
+	if (proc_run(argv, 60, 10000, &log, e) == 0 && (handle = dlopen(object, RTLD_NOW))) {
+		*(void **)&run = dlsym(handle, n->name);
+		operands_open(p, n, THREADS, buffers);
+		c_params(n, params);
+		for (int t = 0; t < THREADS; t++)
+			run(params, buffers, t, THREADS, NULL);
+		error = error_of(p, n, buffers);
+		for (int i = 0; i < n->nslots; i++)
+			free(buffers[i]);
+		dlclose(handle);
+	} else {
+		err_set(e, "cc: %.800s", log.s ? log.s : "");
+	}
+	unlink(source);
+	unlink(object);
+	buf_free(&text);
+	buf_free(&log);
+	return error;
+}
+
+static double interpreted_error(const struct problem *p, const struct nest *n, struct err *e)
+{
+	float *buffers[NEST_BUFFERS];
+	double error = NAN;
+
+	operands_open(p, n, 1, buffers);
+	if (interp_run(n, buffers, e) == 0)
+		error = error_of(p, n, buffers);
+	for (int i = 0; i < n->nslots; i++)
+		free(buffers[i]);
+	return error;
+}
+
+struct tally {
+	int64_t candidates, compiled, bad;
+};
+
+static void check_problem(struct problem *p, const struct limits *m, int64_t wanted,
+			  int64_t compile_one_in, const char *dir, struct tally *tally)
+{
+	struct search_space space;
+	struct arena state = ARENA_INIT, a = ARENA_INIT;
+	struct buf text = BUF_INIT;
+	uint64_t point;
+	void *s;
+
+	search_space_init(&space, &p->w, m, NULL);
+	s = search_find(wanted ? "random" : "grid")->start(&space, 1, 0, &state);
+	for (int64_t i = 0; !wanted || i < wanted;) {
+		struct candidate c = {.w = p->w};
+		struct err e = ERR_INIT;
+		struct nest n;
+		double error;
+
+		if (!search_find(wanted ? "random" : "grid")->propose(s, &point))
+			break;
+		if (!search_space_at(&space, point, &c))
+			continue;
+		arena_reset(&a);
+		nest_init(&n, &a, "kernel");
+		i++;
+		tally->candidates++;
+		candidate_identify(&c);
+		if (c.algo->build(&c.w, c.knob, &n, &e) < 0)
+			error = NAN;
+		else
+			error = interpreted_error(p, &n, &e);
+		if (error < 1e-5 && pick(1, compile_one_in) == 1) {
+			error = compiled_error(p, &n, m->isa, dir, &e);
+			tally->compiled++;
+		}
+		if (error < 1e-5)
+			continue;
+		tally->bad++;
+		describe(&c, &text);
+		diag("error %g%s%s\n# %s", error, e.msg[0] ? ": " : "", e.msg, text.s);
+		if (tally->bad > 20)
+			break;
+	}
+	buf_free(&text);
+	arena_free(&a);
+	arena_free(&state);
+}
+
+static int64_t from_env(const char *name, int64_t def)
+{
+	const char *s = getenv(name);
+
+	return s ? atoll(s) : def;
+}
+
+int main(void)
+{
+	static const char *const isas[] = {"avx512", "avx2", "scalar"};
+	int64_t problems = from_env("TL_TEST_PROBLEMS", 20);
+	int64_t candidates = from_env("TL_TEST_CANDIDATES", 60);
+	char dir[] = "/tmp/tl-test-kernels-XXXXXX";
+	struct err e = ERR_INIT;
+
+	if (!mkdtemp(dir))
+		bail_out("no folder under /tmp");
+	for (size_t k = 0; k < sizeof isas / sizeof *isas; k++) {
+		struct limits m;
+
+		setenv("TL_ISA", isas[k], 1);
+		if (cpu_limits(&m, &e) < 0) {
+			skip("%s: %s", isas[k], e.msg);
+			continue;
+		}
+		for (int op = 0; op < 2; op++) {
+			struct tally tally = {0};
+
+			rng_seed(&rng, 7, isas[k]);
+			for (int64_t i = 0; i < problems;) {
+				struct problem p = {0};
+
+				if (!(op ? random_matmul(&p.w) : random_conv(&p.w)))
+					continue;
+				i++;
+				problem_open(&p);
+				check_problem(&p, &m, candidates, from_env("TL_TEST_COMPILE", 25),
+					      dir, &tally);
+				problem_close(&p);
+			}
+			ok(tally.bad == 0 && tally.candidates >= problems && tally.compiled > 0,
+			   "%s %s: %lld candidates interpreted, %lld compiled, %lld wrong", isas[k],
+			   op ? "matmul" : "conv2d", (long long)tally.candidates,
+			   (long long)tally.compiled, (long long)tally.bad);
+		}
+	}
+	rmdir(dir);
+	return done_testing();
+}
