@@ -1,0 +1,183 @@
+/* lib/space and lib/op: ids that may never change, and the notation of problems. The golden ids
+ * were computed by another implementation (Python's hashlib) from the canonical text in
+ * lib/space/key.h. */
+#include <string.h>
+
+#include "lib/op/op.h"
+#include "lib/space/key.h"
+#include "tests/tap.h"
+
+static void test_key(void)
+{
+	struct key k = {0};
+	struct buf b = BUF_INIT;
+
+	key_str(&k, "op", "x");
+	key_int(&k, "a", -5);
+	key_str(&k, "z", "");
+	key_int(&k, "B", 2);
+	key_text(&k, &b);
+	ok(!strcmp(b.s, "B=2;a=-5;op=x;z=;"), "keys stand in byte order");
+	buf_free(&b);
+}
+
+static void golden(const char *op, const char *prob, const char *layout, const char *post,
+		   int rhs_const, const char *id)
+{
+	struct workload w;
+	struct err e = ERR_INIT;
+
+	if (workload_from_text(&w, op, prob, layout, post, &e))
+		bail_out("%s: %s", prob, e.msg);
+	w.rhs_const = rhs_const;
+	if (!ok(!workload_finish(&w, &e) && !strcmp(w.id.s, id), "the id of %s %s", op, prob))
+		diag("got %s", w.id.s);
+}
+
+/* Parses prob, wants the canonical text, and wants the same dimensions from that text again. */
+static void prints(const char *op, const char *prob, const char *want)
+{
+	struct workload w, again;
+	struct err e = ERR_INIT;
+
+	if (workload_from_text(&w, op, prob, NULL, NULL, &e)) {
+		ok(0, "%s is written %s", prob, want);
+		diag("%s", e.msg);
+		return;
+	}
+	if (!ok(!strcmp(w.prob, want), "%s is written %s", prob, want))
+		diag("got %s", w.prob);
+	ok(!workload_from_text(&again, op, w.prob, NULL, NULL, &e) &&
+		   !memcmp(w.dim, again.dim, sizeof w.dim) && !strcmp(w.id.s, again.id.s),
+	   "%s means the same again", w.prob);
+}
+
+static void refused(const char *op, const char *prob, const char *layout, const char *post,
+		    const char *why)
+{
+	struct workload w;
+	struct err e = ERR_INIT;
+	int rc = workload_from_text(&w, op, prob, layout, post, &e);
+
+	if (!ok(rc == -1 && strstr(e.msg, why), "%s %s is refused: %s", op, prob, why))
+		diag("got %d, %s", rc, e.msg);
+}
+
+static void test_conv2d(void)
+{
+	const char *op = "conv2d", *r50 = "mb1_ic64ih56_oc64oh56_kh3ph1";
+
+	prints(op, "mb1_ic64ih56oc64oh56kh3sh1dh0ph1", r50);
+	prints(op, "ic64ih56oc64oh56kh3", r50); /* as in benchdnn: padding follows from oh */
+	prints(op, "kh3kw3oc64ow56oh56ic64iw56ih56ph1pw1n\"conv:1_x\"", r50);
+	prints(op, "ic64ih56oc64kh3", "mb1_ic64ih56_oc64oh54_kh3");
+	prints(op, "ic64ih56oc64oh56kh3ph0", "mb1_ic64ih56_oc64oh56_kh3ph0");
+	prints(op, "mb2g32ic32ih112oc32kh3sh2ph1", "mb2g32_ic32ih112_oc32oh56_kh3sh2ph1");
+	prints(op, "ic3ih224iw200oc8kh7sh2ph3",
+	       "mb1_ic3ih224iw200_oc8oh112ow100_kh7kw7sh2sw2ph3pw3");
+	prints(op, "ic8ih17oc8oh17ow17kh1kw7ph0pw3", "mb1_ic8ih17iw17_oc8oh17ow17_kh1kw7ph0pw3");
+	prints(op, "ic3ih224oc64oh112kh3sh2", "mb1_ic3ih224_oc64oh112_kh3sh2"); /* far side only */
+	prints(op, "ic4ih9oc4kh3dh1ph2", "mb1_ic4ih9_oc4oh9_kh3ph2dh1");
+
+	refused(op, "", NULL, NULL, "has no ic");
+	refused(op, "ic64ih56oc64", NULL, NULL, "has no kh");
+	refused(op, "ic64ih56oc64kh3ic64", NULL, NULL, "twice");
+	refused(op, "ic64ih56oc64kh", NULL, NULL, "no number");
+	refused(op, "ic64ih56oc64khx", NULL, NULL, "no dimension");
+	refused(op, "ic64ih-1oc64kh3", NULL, NULL, "no dimension");
+	refused(op, "ic64id5ih5oc64kh3", NULL, NULL, "3-D");
+	refused(op, "ic0ih5oc6kh3", NULL, NULL, "outside 1");
+	refused(op, "ic6ih0oc6kh3", NULL, NULL, "1 or more");
+	refused(op, "ic6ih5oc6kh3sh0", NULL, NULL, "1 or more");
+	refused(op, "ic6ih2oc6kh3", NULL, NULL, "outside 1");
+	refused(op, "ic6ih5oc6oh2kh3", NULL, NULL, "make more");
+	refused(op, "ic6ih5oc6oh50kh3ph1", NULL, NULL, "more than");
+	refused(op, "g4ic6ih5oc8kh3", NULL, NULL, "do not divide");
+	refused(op, "ic99999999999999999999ih5oc8kh3", NULL, NULL, "2^31-1");
+	refused(op, "ic2147483647ih2147483647oc1kh1", NULL, NULL, "2^40");
+	refused(op, "ic1048576ih1024oc1048576kh1", NULL, NULL, "2^53-1");
+	refused(op, "ic1ih1oc1oh2147483647kh2147483647sh2147483647dh2147483647", NULL, NULL, "");
+	refused(op, "ic64ih56oc64kh3", "ab", NULL, "layout");
+	refused(op, "ic64ih56oc64kh3", "xyz", NULL, "no layout");
+	refused(op, "ic64ih56oc64kh3", NULL, "bias,bias", "twice");
+	refused(op, "ic64ih56oc64kh3", NULL, "relu,bias", "first");
+	refused(op, "ic64ih56oc64kh3", NULL, "gelu", "no post-op");
+	refused("conv9d", "ic1", NULL, NULL, "no operator");
+}
+
+static void test_matmul(void)
+{
+	const char *op = "matmul";
+
+	prints(op, "49x512:512x1000", "49x512:512x1000");
+	prints(op, "1x2x3:1x3x4", "2x3:3x4");
+	prints(op, "8x2x3:8x3x4_n\"x\"", "8x2x3:8x3x4");
+	refused(op, "2x3:4x5", NULL, NULL, "differ");
+	refused(op, "8x2x3:7x3x4", NULL, NULL, "batches");
+	refused(op, "2x3", NULL, NULL, "':'");
+	refused(op, "2x3:3", NULL, NULL, "not MxK:KxN");
+	refused(op, "2:2", NULL, NULL, "not MxK:KxN");
+	refused(op, "2x3:3x4x5x6", NULL, NULL, "at most 3");
+	refused(op, "2x3:3x4junk", NULL, NULL, "behind");
+	refused(op, "0x3:3x4", NULL, NULL, "outside 1");
+	refused(op, "2147483648x3:3x4", NULL, NULL, "2^31-1");
+	refused(op, "2147483647x2147483647:2147483647x1", NULL, NULL, "2^40");
+}
+
+static void test_workload(void)
+{
+	static const char *const bad[][2] = {
+		{"{\"op\":\"conv2d\"}", "no \"prob\""},
+		{"{\"op\":1,\"prob\":\"\"}", "plain string"},
+		{"{\"op\":\"matmul\",\"prob\":\"2x3:3x4\",\"flops\":47}", "flops"},
+		{"{\"op\":\"matmul\",\"prob\":\"2x3:3x4\",\"workload_id\":\"0\"}", "workload_id"},
+		{"{\"op\":\"matmul\",\"prob\":\"2x3:3x4\",\"dtype\":\"f64\"}", "element type"},
+		{"{\"op\":\"matmul\",\"prob\":\"2x3:3x4\",\"post\":\"relu\"}", "array"},
+		{"{\"op\":\"matmul\",\"prob\":\"2x3:3x4\",\"rhs\":\"x\"}", "rhs"},
+		{"{\"op\":\"conv2d\",\"prob\":\"ic1ih1oc1kh1\",\"rhs\":\"const\"}", "matmul only"},
+		{"[]", "not an object"},
+	};
+	struct json_doc d = JSON_DOC_INIT;
+	struct workload w, again;
+	struct tensor t[OP_MAX_TENSORS];
+	struct buf b = BUF_INIT;
+	struct err e = ERR_INIT;
+
+	if (workload_from_text(&w, "conv2d", "g2ic4ih5oc6kh3ph1", "nchw", "bias,add,relu6", &e))
+		bail_out("%s", e.msg);
+	ok(w.flops == 2 * 6 * 5 * 5 * 2 * 9, "flops count each multiply-add twice");
+	ok(w.op->tensors(&w, t) == 5 && t[1].size == 6 * 2 * 9 && t[1].is_const, "five tensors");
+	ok(workload_bytes(&w) == 4 * (4 * 25 + 108 + 6 + 2 * 150), "bytes count each tensor once");
+	buf_ch(&b, '{');
+	workload_fields(&w, &b);
+	buf_ch(&b, '}');
+	ok(!json_parse(&d, b.s, b.n, &e) && !workload_from_json(&again, &d, d.tok, &e) &&
+		   !strcmp(again.id.s, w.id.s) && again.layout == LAYOUT_NCHW && again.npost == 3,
+	   "a workload comes back from its own fields");
+	for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+		int rc;
+
+		if (json_parse(&d, bad[i][0], strlen(bad[i][0]), &e))
+			bail_out("%s", e.msg);
+		rc = workload_from_json(&again, &d, d.tok, &e);
+		if (!ok(rc == -1 && strstr(e.msg, bad[i][1]), "%s is refused", bad[i][0]))
+			diag("got %s", e.msg);
+	}
+	json_free(&d);
+	buf_free(&b);
+}
+
+int main(void)
+{
+	test_key();
+	golden("conv2d", "ic64ih56oc64kh3ph1", NULL, "bias,relu", 1,
+	       "4c37ef429432a06ac4502501a1f8777a");
+	golden("conv2d", "g64ic64ih56oc64kh3ph1", "nchw", NULL, 1,
+	       "ce7327cb520e259ef69fd43e95085528");
+	golden("matmul", "49x512:512x1000", NULL, NULL, 1, "f0b6c2f5d7fa21638b4b570435ec1e4e");
+	golden("matmul", "8x2x3:8x3x4", NULL, "relu6", 0, "47c326ba174d219b70c043c06cf3d537");
+	test_conv2d();
+	test_matmul();
+	test_workload();
+	return done_testing();
+}
