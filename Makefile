@@ -58,7 +58,8 @@ $(LIBEXEC)/%: $(B)/libexec/%.o $(LIBTL) config.mk
 	$(CC) $(ALL_CFLAGS) -fopenmp $(LDFLAGS) -o $@ $< $(LIBTL) $(LIBS_ref) $(LIBS)
 $(B)/tests/%: $(B)/tests/%.o $(LIBTL) config.mk
 	@mkdir -p $(@D)
-	$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $< $(LIBTL) $(LIBS)
+	$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $< $(LIBTL) $(LIBS_test_$*) $(LIBS)
+LIBS_test_onednn = -fopenmp $(LIBS_ref)
 
 $(LIBTL): $(LIB_OBJ)
 	@rm -f $@

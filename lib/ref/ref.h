@@ -13,7 +13,7 @@
 #include "lib/base/err.h"
 #include "lib/op/op.h"
 
-enum { REF_MAX_VARIANTS = 8 };
+enum { REF_MAX_VARIANTS = 16 };
 
 /* Tensors of one problem by role, dense float arrays (NULL if the workload has none): src, add and
  * dst in the workload's layout, weights in logical order (g, oc/g, ic/g, kh, kw; or b, k, n), bias
@@ -35,7 +35,9 @@ const char *ref_name(const struct ref *r, int variant);
 const char *ref_layout(const struct ref *r, int variant);
 /* Runs one variant to completion: the timed call. */
 int ref_run(struct ref *r, int variant, struct err *e);
-/* The variant's last output as a dense array in the workload's layout. */
+/* The variant's last output as a dense array in the workload's layout. A variant "sum" adds into its
+ * output, which grows from run to run (the time is the same): it is run once more, from the start.
+ */
 int ref_output(struct ref *r, int variant, float *dst, struct err *e);
 void ref_close(struct ref *r);
 /* "onednn 2.6.3" */

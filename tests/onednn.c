@@ -1,0 +1,277 @@
+/* Every variant that oneDNN offers computes what the operator says, whatever its layout, algorithm
+ * and way to add; and says the same again after many runs. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "lib/base/rng.h"
+#include "lib/ref/ref.h"
+#include "tests/tap.h"
+
+static const struct problem {
+	const char *op, *prob, *layout, *post;
+	int computed;
+} problems[] = {
+	{"conv2d", "mb1_ic16ih8_oc16oh8_kh3ph1", "nhwc", "", 0},
+	{"conv2d", "mb1_ic64ih14_oc64oh14_kh3ph1", "nhwc", "bias,relu", 0},
+	{"conv2d", "mb2_ic32ih13_oc48oh13_kh3ph1", "nhwc", "bias,add,relu", 0},
+	{"conv2d", "mb1_ic64ih14_oc64oh14_kh3ph1", "nchw", "bias,relu", 0},
+	{"conv2d", "mb1_ic32ih9_oc32oh9_kh3ph1", "nchw", "add", 0},
+	{"conv2d", "mb1_ic32ih7_oc64oh7_kh1", "nhwc", "bias,relu6", 0},
+	{"conv2d", "mb3_ic20ih7iw5_oc36oh7ow5_kh1kw1ph0pw0", "nhwc", "bias,add,relu", 0},
+	{"conv2d", "mb1_ic32ih7_oc64oh7_kh1", "nchw", "bias,add", 0},
+	{"conv2d", "mb1_ic64ih14_oc32oh7_kh1sh2", "nhwc", "bias", 0},
+	{"conv2d", "mb1_ic3ih35_oc24oh17_kh7sh2ph2", "nhwc", "bias,relu", 0},
+	{"conv2d", "mb1_ic3ih33_oc16oh17_kh7sh2ph3", "nchw", "relu", 0},
+	{"conv2d", "mb1g32_ic32ih15_oc32oh15_kh3ph1", "nhwc", "bias,relu6", 0},
+	{"conv2d", "mb2g24_ic24ih15_oc24oh7_kh3sh2ph0", "nhwc", "bias,add,relu6", 0},
+	{"conv2d", "mb1g16_ic16ih12_oc16oh12_kh5ph2", "nchw", "bias,relu", 0},
+	{"conv2d", "mb1g4_ic32ih10_oc64oh10_kh3ph1", "nhwc", "bias,relu", 0},
+	{"conv2d", "mb1g3_ic15ih10_oc21oh5_kh3sh2ph1", "nhwc", "add,relu", 0},
+	{"conv2d", "mb1g8_ic8ih9_oc16oh9_kh3ph1", "nhwc", "bias", 0},
+	{"conv2d", "mb1_ic32ih17_oc32oh17_kh3ph2dh1", "nhwc", "bias,relu", 0},
+	{"conv2d", "mb1_ic5ih11iw18_oc7oh9ow9_kh3kw5sh1sw2ph0pw2", "nhwc", "bias,add", 0},
+	/* more padding on the far side, and input that no window reaches */
+	{"conv2d", "mb1_ic16ih14_oc16oh7_kh3sh2ph0", "nhwc", "bias,relu", 0},
+	{"conv2d", "mb1_ic16ih16_oc32oh5_kh3sh3ph0", "nhwc", "bias,relu", 0},
+	{"conv2d", "mb1_ic16ih12iw7_oc16oh12ow7_kh1kw7ph0pw3", "nhwc", "relu,add", 0},
+	{"matmul", "32x64:64x48", "ab", "", 0},
+	{"matmul", "49x64:64x80", "ab", "bias,relu", 0},
+	{"matmul", "17x33:33x29", "ab", "bias,add,relu", 0},
+	{"matmul", "1x256:256x100", "ab", "bias", 0},
+	{"matmul", "64x1:1x64", "ab", "bias", 0},
+	{"matmul", "5x7:7x1", "ab", "relu6", 0},
+	{"matmul", "64x64:64x64", "ab", "add", 0},
+	{"matmul", "64x64:64x64", "ab", "relu,add", 0},
+	{"matmul", "33x17:17x65", "ab", "", 1},
+	{"matmul", "128x96:96x128", "ab", "bias,add,relu6", 1},
+	{"matmul", "1x100:100x50", "ab", "bias", 1},
+	{"matmul", "12x32x64:12x64x32", "ab", "", 1},
+	{"matmul", "12x33x64:12x64x33", "ab", "add", 1},
+	{"matmul", "3x16x16:3x16x16", "ab", "bias,relu", 1},
+	{"matmul", "4x31x20:4x20x9", "ab", "bias,add,relu", 0},
+	{"matmul", "2x64x64:2x64x64", "ab", "relu6", 0},
+	{"matmul", "100x3:3x7", "ab", "bias,add,relu6", 0},
+	{"matmul", "2x1x8:2x8x1", "ab", "", 1},
+	{"matmul", "128x256:256x128", "ab", "bias,relu", 0},
+	{"matmul", "7x512:512x33", "ab", "bias,relu6", 0},
+};
+
+static float *randoms(int64_t n, const char *stream)
+{
+	float *p = malloc((size_t)n * sizeof *p);
+	struct rng rng;
+
+	rng_seed(&rng, 1, stream);
+	for (int64_t i = 0; i < n; i++)
+		p[i] = (float)(2 * rng_unit(&rng) - 1);
+	return p;
+}
+
+static double with_posts(const struct workload *w, const struct ref_data *t, double x, int64_t at,
+			 int64_t channel)
+{
+	for (int i = 0; i < w->npost; i++)
+		switch (w->post[i]) {
+		case POST_BIAS:
+			x += t->bias[channel];
+			break;
+		case POST_ADD:
+			x += t->add[at];
+			break;
+		case POST_RELU:
+			x = x > 0 ? x : 0;
+			break;
+		case POST_RELU6:
+			x = x > 0 ? x < 6 ? x : 6 : 0;
+			break;
+		case POSTS:
+			break;
+		}
+	return x;
+}
+
+/* Index of an activation. */
+static int64_t place(const struct workload *w, int64_t n, int64_t c, int64_t y, int64_t x,
+		     int64_t cs, int64_t h, int64_t wd)
+{
+	return w->layout == LAYOUT_NHWC ? ((n * h + y) * wd + x) * cs + c
+					: ((n * cs + c) * h + y) * wd + x;
+}
+
+static double conv_at(const struct workload *w, const struct ref_data *t, int64_t n, int64_t o,
+		      int64_t y, int64_t x)
+{
+	const int64_t *d = w->dim;
+	int64_t ics = d[CONV_IC] / d[CONV_G], g = o / (d[CONV_OC] / d[CONV_G]);
+	double sum = 0;
+
+	for (int64_t c = 0; c < ics; c++)
+		for (int64_t i = 0; i < d[CONV_KH]; i++)
+			for (int64_t j = 0; j < d[CONV_KW]; j++) {
+				int64_t iy = y * d[CONV_SH] - d[CONV_PH] + i * (d[CONV_DH] + 1);
+				int64_t ix = x * d[CONV_SW] - d[CONV_PW] + j * (d[CONV_DW] + 1);
+				int64_t tap = ((o * ics + c) * d[CONV_KH] + i) * d[CONV_KW] + j;
+
+				if (iy < 0 || iy >= d[CONV_IH] || ix < 0 || ix >= d[CONV_IW])
+					continue;
+				sum += (double)t->weights[tap] *
+				       t->src[place(w, n, g * ics + c, iy, ix, d[CONV_IC],
+						    d[CONV_IH], d[CONV_IW])];
+			}
+	return sum;
+}
+
+static void conv(const struct workload *w, const struct ref_data *t, double *dst)
+{
+	const int64_t *d = w->dim;
+
+	for (int64_t n = 0; n < d[CONV_MB]; n++)
+		for (int64_t o = 0; o < d[CONV_OC]; o++)
+			for (int64_t y = 0; y < d[CONV_OH]; y++)
+				for (int64_t x = 0; x < d[CONV_OW]; x++) {
+					int64_t at = place(w, n, o, y, x, d[CONV_OC], d[CONV_OH],
+							   d[CONV_OW]);
+
+					dst[at] =
+						with_posts(w, t, conv_at(w, t, n, o, y, x), at, o);
+				}
+}
+
+static void matmul(const struct workload *w, const struct ref_data *t, double *dst)
+{
+	int64_t b = w->dim[MATMUL_B], m = w->dim[MATMUL_M], k = w->dim[MATMUL_K];
+	int64_t n = w->dim[MATMUL_N];
+
+	for (int64_t row = 0; row < b * m; row++)
+		for (int64_t col = 0; col < n; col++) {
+			double sum = 0;
+
+			for (int64_t i = 0; i < k; i++)
+				sum += (double)t->src[row * k + i] *
+				       t->weights[(row / m * k + i) * n + col];
+			dst[row * n + col] = with_posts(w, t, sum, row * n + col, col);
+		}
+}
+
+/* Largest error over largest value. */
+static double error(const float *got, const double *want, int64_t n)
+{
+	double worst = 0, most = 0;
+
+	for (int64_t i = 0; i < n; i++) {
+		double diff = fabs(got[i] - want[i]);
+
+		if (!(diff <= worst)) /* NaN too */
+			worst = diff;
+		most = fmax(most, fabs(want[i]));
+	}
+	return worst / most;
+}
+
+static void test_variant(struct ref *r, int v, const struct problem *p, const double *want,
+			 float *got, int64_t n)
+{
+	double limit = strstr(ref_name(r, v), "winograd") ? 1e-4 : 2e-6, first, again;
+	const char *layout = ref_layout(r, v);
+	struct err e = ERR_INIT;
+	int bad;
+
+	memset(got, 255, (size_t)n * sizeof *got);
+	bad = ref_run(r, v, &e) || ref_output(r, v, got, &e);
+	first = error(got, want, n);
+	for (int i = 0; i < 3 && !bad; i++)
+		bad = ref_run(r, v, &e);
+	memset(got, 255, (size_t)n * sizeof *got);
+	bad = bad || ref_output(r, v, got, &e);
+	again = error(got, want, n);
+	ok(!bad && first <= limit && again <= limit, "%s %s [%s] %s, %s: error %.1e, %.1e%s",
+	   p->prob, p->layout, p->post, ref_name(r, v), layout, first, again, e.msg);
+	ok(!strcmp(layout, p->layout) || !strcmp(layout, "preferred"), "its layout is %s", layout);
+	for (int i = 0; i < v; i++)
+		if (!strcmp(ref_name(r, i), ref_name(r, v)) && !strcmp(ref_layout(r, i), layout))
+			ok(!strcmp(layout, "preferred"), "a second %s in the same layout",
+			   ref_name(r, v));
+}
+
+static void test_problem(const struct problem *p)
+{
+	struct tensor tensor[OP_MAX_TENSORS];
+	float *array[TENSOR_ROLES] = {NULL}, *got;
+	struct err e = ERR_INIT;
+	struct ref_data data;
+	struct workload w;
+	struct ref *r;
+	double *want;
+	int64_t n = 0;
+
+	if (workload_from_text(&w, p->op, p->prob, p->layout, p->post, &e))
+		bail_out("%s: %s", p->prob, e.msg);
+	w.rhs_const = !p->computed;
+	if (workload_finish(&w, &e))
+		bail_out("%s: %s", p->prob, e.msg);
+	for (int i = w.op->tensors(&w, tensor); i--;) {
+		static const char *const stream[] = {"src", "weights", "bias", "add", "dst"};
+
+		array[tensor[i].role] = randoms(tensor[i].size, stream[tensor[i].role]);
+		if (tensor[i].role == TENSOR_DST)
+			n = tensor[i].size;
+	}
+	data = (struct ref_data){array[TENSOR_SRC], array[TENSOR_WEIGHTS], array[TENSOR_BIAS],
+				 array[TENSOR_ADD]};
+	got = array[TENSOR_DST];
+	want = malloc((size_t)n * sizeof *want);
+	(w.op == &op_conv2d ? conv : matmul)(&w, &data, want);
+	r = ref_onednn_open(&w, &data, &e);
+	if (ok(r && ref_variants(r) > 0, "%s has variants%s", p->prob, e.msg)) {
+		for (int t = 0; t < TENSOR_DST; t++) { /* the caller's no longer matter */
+			free(array[t]);
+			array[t] = NULL;
+		}
+		for (int v = 0; v < ref_variants(r); v++)
+			test_variant(r, v, p, want, got, n);
+	}
+	ref_close(r);
+	free(want);
+	for (int t = 0; t < TENSOR_ROLES; t++)
+		free(array[t]);
+}
+
+/* stdout is for records, whatever the environment asks of the library. The first use in the
+ * process: it reads the environment once. */
+static void test_quiet(void)
+{
+	static const float data[4] = {1, 2, 3, 4};
+	struct ref_data d = {.src = data, .weights = data};
+	struct err e = ERR_INIT;
+	FILE *f = tmpfile();
+	int out = dup(1), bad;
+	struct workload w;
+	struct ref *r;
+
+	setenv("DNNL_VERBOSE", "2", 1);
+	setenv("ONEDNN_VERBOSE", "2", 1);
+	fflush(stdout);
+	if (!f || out < 0 || dup2(fileno(f), 1) < 0)
+		bail_out("stdout cannot be put aside");
+	bad = workload_from_text(&w, "matmul", "2x2:2x2", NULL, NULL, &e);
+	r = bad ? NULL : ref_onednn_open(&w, &d, &e);
+	bad = !r || !ref_variants(r) || ref_run(r, 0, &e);
+	ref_close(r);
+	fflush(stdout);
+	dup2(out, 1);
+	close(out);
+	ok(!bad, "a product runs%s", e.msg);
+	ok(lseek(fileno(f), 0, SEEK_END) == 0, "nothing of it is on stdout");
+	fclose(f);
+}
+
+int main(void)
+{
+	test_quiet();
+	ok(!strncmp(ref_onednn_version(), "onednn ", 7), "this is %s", ref_onednn_version());
+	for (size_t i = 0; i < sizeof problems / sizeof *problems; i++)
+		test_problem(&problems[i]);
+	return done_testing();
+}
