@@ -1,0 +1,109 @@
+#!/bin/sh
+# tl-check: what it takes, what it refuses, what it corrects.
+bin=${BIN:-bin}
+tmp=$(mktemp -d) || exit 1
+trap 'rm -rf "$tmp"' EXIT
+n=0
+
+ok() { # status name
+	n=$((n + 1))
+	if [ "$1" -eq 0 ]; then echo "ok $n - $2"; else echo "not ok $n - $2"; fi
+}
+
+# good NAME LINE [WANT]: passes as WANT (as itself)
+good() {
+	got=$(printf '%s\n' "$2" | "$bin/tl-check" 2>"$tmp/err") && [ "$got" = "${3:-$2}" ]
+	ok $? "$1"
+	[ "$got" = "${3:-$2}" ] || { echo "# got $got"; sed 's/^/# /' "$tmp/err"; }
+}
+
+# bad NAME LINE WORDS: exit 3, no output, WORDS and the line's number on stderr
+bad() {
+	got=$(printf '%s\n' "$2" | "$bin/tl-check" 2>"$tmp/err")
+	[ $? -eq 3 ] && [ -z "$got" ] && grep -q -e ":1: .*$3" "$tmp/err"
+	ok $? "$1"
+	grep -q -e "$3" "$tmp/err" || sed 's/^/# /' "$tmp/err"
+}
+
+wl='"op":"matmul","prob":"49x512:512x1000","dtype":"f32","layout":"ab","post":[],"rhs":"const","flops":50176000'
+id=f0b6c2f5d7fa21638b4b570435ec1e4e
+start='{"tl":1,"type":'
+w="$start\"workload\",\"workload_id\":\"$id\",$wl"
+
+good 'a workload' "$w}"
+good 'with everything' "$w,\"count\":3,\"source\":[\"a:b:c\"],\"round\":1,\"budget\":64,\"incumbent\":{\"candidate_id\":\"$id\",\"latency_s\":0.001},\"prune\":{\"action\":\"tune\",\"reason\":\"r\"},\"x\":{\"mine\":null,\"t_s\":-1}}"
+good 'white space and numbers' "$w, \"x\" : [ 1.50 , 1E2, \"\\u00e9\" ] }" "$w,\"x\":[1.5,100,\"é\"]}"
+good 'a type of later versions' "${start}\"novel\",\"a\":null}"
+good 'an end' "${start}\"end\",\"workload_id\":\"$id\",\"drawn\":0,\"why\":\"n reached\",\"kept\":3}"
+good 'ids are filled in' "${start}\"workload\",\"op\":\"matmul\",\"prob\":\"1x49x512:1x512x1000\"}" \
+	"${start}\"workload\",\"op\":\"matmul\",\"prob\":\"49x512:512x1000\",\"workload_id\":\"$id\",\"dtype\":\"f32\",\"layout\":\"ab\",\"post\":[],\"rhs\":\"const\",\"flops\":50176000}"
+
+bad 'another id' "${start}\"workload\",\"workload_id\":\"x$id\",$wl}" "workload_id"
+bad 'a duplicate key' "$w,\"flops\":50176000}" 'twice'
+bad 'no JSON' "$w" 'end'
+bad 'no record' '{"a":1}' 'no record'
+bad 'another version' '{"tl":2,"type":"workload"}' 'no record'
+bad 'an integer beyond 2^53-1' "$w,\"x\":9007199254740992}" '2^53-1'
+bad 'NaN' "$w,\"x\":NaN}" 'byte'
+bad 'a negative count' "$w,\"count\":-1}" 'count'
+bad 'a source that is no list' "$w,\"source\":\"a\"}" 'source'
+bad 'an unknown action' "$w,\"prune\":{\"action\":\"no\",\"reason\":\"\"}}" 'tune|stop'
+bad 'an end without its count' "${start}\"end\",\"workload_id\":\"$id\",\"why\":\"\"}" 'drawn'
+bad 'null without a reason' "$w,\"budget\":null}" 'reason'
+bad 'a negative time' "$w,\"wait_s\":-1}" 'quantity'
+bad 'impossible dimensions' "${start}\"workload\",\"op\":\"matmul\",\"prob\":\"2x3:4x5\"}" 'differ'
+bad 'a candidate without a workload' "${start}\"candidate\",\"target\":\"cpu\"}" 'workload'
+
+# A candidate, by whatever ids it should have.
+c="\"workload\":{\"workload_id\":\"$id\",$wl},\"target\":\"cpu\",\"algo\":\"gemm\",\"knobs\":{}"
+cand=$(printf '%s\n' "${start}\"candidate\",$c}" | "$bin/tl-check")
+ok $? 'a candidate gets its id'
+cid=$(printf '%s\n' "$cand" | sed -n 's/.*"candidate_id":"\([0-9a-f]*\)".*/\1/p')
+good 'and keeps it' "$cand"
+c="\"candidate_id\":\"$cid\",$c"
+bad 'another candidate id' "${start}\"candidate\",$(printf '%s' "$c" | sed "s/$cid/$id/")}" 'candidate_id'
+bad 'an unknown algorithm' "${start}\"candidate\",$(printf '%s' "$c" | sed s/gemm/magic/)}" 'magic'
+
+r="${start}\"result\",$c"
+at='"at":"2026-11-21T09:00:00.000Z"'
+meas='"stage":"race","latency_s":0.001,"ci_s":[0.001,0.002],"error":{"l2":1e-07,"max":1e-07},"env_id":"e"'
+good 'a result' "$r,\"status\":\"ok\",$meas,\"cost\":{\"energy_J\":null,\"energy_why\":\"no RAPL\"},\"baseline\":null,\"baseline_why\":\"none\",$at}"
+good 'a failure' "$r,\"status\":\"crash\",\"why\":\"signal 11\",$at}"
+bad 'an unknown status' "$r,\"status\":\"fine\",$at}" 'status'
+bad 'a failure without a reason' "$r,\"status\":\"crash\",$at}" 'why'
+bad 'ok without a latency' "$r,\"status\":\"ok\",\"stage\":\"race\",$at}" 'latency_s'
+bad 'a time of day that is none' "$r,\"status\":\"ok\",$meas,\"at\":\"2026-13-21T09:00:00.000Z\"}" 'UTC'
+bad 'an interval upside down' "$r,\"status\":\"ok\",$(printf '%s' "$meas" | sed 's/0.002/0.0001/'),$at}" 'interval'
+bad 'a verdict of a race' "$r,\"status\":\"ok\",$meas,\"verdict\":\"same\",$at}" 'final'
+bad 'energy that nobody knows' "$r,\"status\":\"ok\",$meas,\"cost\":{\"energy_J\":null},$at}" 'reason'
+
+# Streams and files
+printf '%s\n' "$w}" 'junk' "$w}" >"$tmp/in"
+[ "$("$bin/tl-check" "$tmp/in" 2>"$tmp/err" | wc -l)" -eq 2 ] && grep -q 'in:2: ' "$tmp/err"
+ok $? 'the stream goes on after a bad line'
+echo old >"$tmp/out"
+"$bin/tl-check" -o "$tmp/out" "$tmp/in" 2>/dev/null
+[ $? -eq 3 ] && [ "$(cat "$tmp/out")" = old ]
+ok $? 'a file is not replaced by half of it'
+printf '%s\n' "$w}" | "$bin/tl-check" -o "$tmp/out" - && [ "$(cat "$tmp/out")" = "$w}" ]
+ok $? 'a file is replaced by all of it'
+[ -z "$("$bin/tl-check" -q "$tmp/out")" ]
+ok $? '-q writes nothing'
+[ "$(ls "$tmp" | tr '\n' ' ')" = 'err in out ' ]
+ok $? 'no temporary file is left'
+
+# --fix
+printf '%s\n' "{ \"type\":\"workload\", \"workload_id\":\"bad\", \"tl\":1, \"op\":\"matmul\", \"prob\":\"49x512:512x1000\",\"flops\":1}" |
+	"$bin/tl-check" --fix >"$tmp/out" && grep -q "^{\"tl\":1,\"type\":\"workload\",\"workload_id\":\"$id\"" "$tmp/out" &&
+	"$bin/tl-check" "$tmp/out" | cmp -s - "$tmp/out"
+ok $? '--fix puts order, ids and flops right'
+printf '%s\n' "${start}\"candidate\",$(printf '%s' "$c" | sed "s/$cid/$id/")}" | "$bin/tl-check" --fix | grep -q "\"candidate_id\":\"$cid\""
+ok $? '--fix rewrites a candidate id'
+printf '%s\n' "$w,\"count\":-1}" | "$bin/tl-check" --fix >/dev/null 2>&1
+[ $? -eq 3 ]
+ok $? '--fix invents nothing'
+"$bin/tl-check" "$tmp/missing" 2>/dev/null
+[ $? -eq 3 ]
+ok $? 'a missing file is an input error'
+
+echo "1..$n"
