@@ -15,7 +15,7 @@ struct input {
 	char *path;
 	int fd;
 	struct archive *archive; /* NULL: a plain file */
-	int plain_given;
+	int plain_given, failed;
 	int64_t size, at; /* of a plain file */
 	int64_t expected; /* offset in the member where the next block of the archive belongs */
 	const unsigned char *held;
@@ -69,6 +69,7 @@ static int archive_failed(struct input *in, struct err *e)
 {
 	const char *why = archive_error_string(in->archive);
 
+	in->failed = 1;
 	return err_set(e, "the archive cannot be read on (%s)", why ? why : "unknown reason");
 }
 
@@ -183,6 +184,8 @@ int input_next(struct input *in, struct member **m, struct err *e)
 
 	if (!in->archive)
 		return plain_member(in, m);
+	if (in->failed) /* and said so, when the last member was read */
+		return 0;
 	do {
 		r = archive_read_next_header(in->archive, &entry);
 		if (r == ARCHIVE_EOF)

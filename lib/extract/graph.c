@@ -249,6 +249,18 @@ void shape_print(const struct shape *s, struct buf *out)
 	}
 }
 
+int value_is_along(const struct value *v, const struct shape *s, int dim)
+{
+	int offset = s->rank - v->shape.rank;
+
+	if (!v->is_const || !shape_known(&v->shape) || offset < 0)
+		return 0;
+	for (int i = 0; i < v->shape.rank; i++)
+		if (v->shape.dim[i] != 1 && (i + offset != dim || v->shape.dim[i] != s->dim[dim]))
+			return 0;
+	return 1;
+}
+
 const char *elem_name(int elem)
 {
 	static const char *const name[] = {"unknown type", "f32", "u8",	    "i8",   "u16", "i16",

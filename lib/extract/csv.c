@@ -1,0 +1,186 @@
+/* Lists of workloads as comma-separated values: a header of op, prob and, where wanted, layout,
+ * post and count in any order, then a row for each. Post-ops are joined by '+' (or by commas,
+ * quoted): "bias+relu". */
+#include <csv.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/extract/extract.h"
+
+enum column { OP, PROB, LAYOUT, POST, COUNT, COLUMNS };
+enum { FIELDS_MAX = 64, FIELD_MAX_BYTES = 1000, COUNT_MAX = 100000 };
+
+static const char *const names[] = {"op", "prob", "layout", "post", "count"};
+
+struct reader {
+	struct extract *x;
+	struct member *m;
+	struct collected found;
+	int64_t row; /* rows ended so far, header included */
+	int header_done, broken;
+	enum column column[FIELDS_MAX]; /* what stands in each field; COLUMNS: not for us */
+	int nfields, at, too_long;
+	struct buf value[COLUMNS];
+	struct err e;
+};
+
+static int claims(const char *name, const unsigned char *head, size_t n)
+{
+	(void)head;
+	(void)n;
+	return extract_name_ends(name, ".csv") || extract_name_ends(name, ".csv.gz") ||
+	       extract_name_ends(name, ".csv.zst") || extract_name_ends(name, ".csv.xz");
+}
+
+static void bad_row(struct reader *r, struct err *e)
+{
+	extract_bad_line(r->x, r->m, r->row, e);
+}
+
+static void header_field(struct reader *r, const char *s, size_t n)
+{
+	if (r->nfields == FIELDS_MAX) {
+		r->broken = 1;
+		return;
+	}
+	if (r->nfields == 0 && n >= 3 && !memcmp(s, "\xef\xbb\xbf", 3)) { /* a byte-order mark */
+		s += 3;
+		n -= 3;
+	}
+	r->column[r->nfields] = COLUMNS;
+	for (int i = 0; i < COLUMNS; i++)
+		if (strlen(names[i]) == n && !memcmp(names[i], s, n))
+			r->column[r->nfields] = (enum column)i;
+	r->nfields++;
+}
+
+static void on_field(void *s, size_t n, void *ctx)
+{
+	struct reader *r = ctx;
+
+	if (!r->header_done) {
+		header_field(r, s, n);
+		return;
+	}
+	if (n > FIELD_MAX_BYTES)
+		r->too_long = 1;
+	else if (r->at < r->nfields && r->column[r->at] != COLUMNS)
+		buf_add(&r->value[r->column[r->at]], s, n);
+	r->at++;
+}
+
+static void check_header(struct reader *r)
+{
+	int seen[COLUMNS + 1] = {0};
+
+	for (int i = 0; i < r->nfields; i++)
+		seen[r->column[i]]++;
+	r->header_done = 1;
+	for (int i = 0; i < COLUMNS; i++)
+		if (seen[i] > 1)
+			r->broken = 1;
+	if (!seen[OP] || !seen[PROB])
+		r->broken = 1;
+	if (r->broken)
+		err_set(&r->e,
+			"its first line does not name the columns op and prob once each (and "
+			"layout, post and count, if there are any)");
+}
+
+static const char *text(const struct reader *r, enum column c)
+{
+	return r->value[c].n ? r->value[c].s : NULL;
+}
+
+static int row_count(const struct reader *r, int64_t *count, struct err *e)
+{
+	const char *s = text(r, COUNT);
+	char *end;
+
+	*count = s ? strtoll(s, &end, 10) : 1;
+	if (s && (*end || *count < 1 || *count > COUNT_MAX))
+		return err_set(e, "the count \"%s\" is no number from 1 to %d", s, COUNT_MAX);
+	return 0;
+}
+
+static void on_row(int terminator, void *ctx)
+{
+	struct reader *r = ctx;
+	struct err e = ERR_INIT;
+	struct workload w;
+	int64_t count;
+
+	(void)terminator;
+	r->row++;
+	if (!r->header_done) {
+		check_header(r);
+		return;
+	}
+	for (size_t i = 0; i < r->value[POST].n; i++)
+		if (strchr("+; ", r->value[POST].s[i]))
+			r->value[POST].s[i] = ',';
+	if (r->broken)
+		return;
+	if (r->too_long)
+		err_set(&e, "a field is longer than %d bytes", FIELD_MAX_BYTES);
+	else if (r->at != r->nfields)
+		err_set(&e, "it has %d fields, and the first line %d", r->at, r->nfields);
+	else if (!text(r, OP) || !text(r, PROB))
+		err_set(&e, "it names no op or no prob");
+	else if (!workload_from_text(&w, text(r, OP), text(r, PROB), text(r, LAYOUT), text(r, POST),
+				     &e) &&
+		 !row_count(r, &count, &e))
+		for (int64_t i = 1; i <= count; i++) {
+			char label[48];
+
+			snprintf(label, sizeof label, "%lld.%lld", (long long)r->row, (long long)i);
+			collect(&r->found, &w, label);
+		}
+	if (e.status)
+		bad_row(r, &e);
+	for (int i = 0; i < COLUMNS; i++)
+		buf_clear(&r->value[i]);
+	r->at = r->too_long = 0;
+}
+
+static int parse(struct reader *r, struct csv_parser *p, struct err *e)
+{
+	int s;
+
+	while ((s = pull_fill(&r->m->bytes, e)) > 0 && !r->broken) {
+		struct pull *in = &r->m->bytes;
+		size_t n = (size_t)(in->end - in->at);
+
+		collect_bytes(&r->found, (const char *)in->at, n);
+		if (csv_parse(p, in->at, n, on_field, on_row, r) != n)
+			return err_set(e, "line %lld: %s", (long long)r->row + 1,
+				       csv_strerror(csv_error(p)));
+		in->at = in->end;
+	}
+	if (s < 0)
+		return -1;
+	csv_fini(p, on_field, on_row, r);
+	if (!r->header_done)
+		check_header(r);
+	if (r->broken)
+		*e = r->e;
+	return r->broken ? -1 : 0;
+}
+
+static int read(struct extract *x, struct member *m, struct err *e)
+{
+	struct reader r = {.x = x, .m = m};
+	struct csv_parser p;
+	int s;
+
+	if (csv_init(&p, CSV_STRICT | CSV_APPEND_NULL | CSV_STRICT_FINI))
+		die_no_memory();
+	s = parse(&r, &p, e);
+	csv_free(&p);
+	collect_finish(x, &r.found, m);
+	for (int i = 0; i < COLUMNS; i++)
+		buf_free(&r.value[i]);
+	return s;
+}
+
+const struct format format_csv = {"csv", "lists of op,prob,layout,post,count", claims, read};

@@ -1,0 +1,66 @@
+/* Extraction: operators of models, lists and logs as workloads.
+ *
+ * An input (see archive.h) holds members; each is read by the format that claims it. A format is a
+ * file here that defines `const struct format format_NAME` and stands in the table in extract.c.
+ * What goes wrong with one member is said and counted, and the others still go on.
+ */
+#ifndef TL_EXTRACT_EXTRACT_H
+#define TL_EXTRACT_EXTRACT_H
+
+#include "lib/base/err.h"
+#include "lib/extract/archive.h"
+#include "lib/extract/infer.h"
+#include "lib/extract/worklist.h"
+#include "lib/op/op.h"
+
+struct extract {
+	/* Options. */
+	enum layout layout; /* of conv2d, where the input does not say it */
+	struct infer_options infer;
+	const char *format; /* name of the only format to use; NULL: whichever claims a member */
+	/* Called with one sentence: an error, or (is_error 0) what there is to report. */
+	void (*say)(void *ctx, int is_error, const char *sentence);
+	void *ctx;
+
+	/* Results. */
+	struct worklist found;
+	int64_t failed; /* inputs and members that could not be read, and bad lines */
+};
+
+struct format {
+	const char *name;
+	const char *summary;
+	/* Does the member look like it, by its name or its first bytes? */
+	int (*claims)(const char *name, const unsigned char *head, size_t n);
+	int (*read)(struct extract *x, struct member *m, struct err *e);
+};
+
+extern const struct format format_onnx, format_csv, format_log, format_records;
+extern const struct format *const format_list[]; /* in the order they are asked; NULL at the end */
+
+/* Reads one input; errors are said, and counted in failed. */
+void extract_input(struct extract *x, const char *path);
+void extract_free(struct extract *x);
+
+/* Shared by the formats. */
+int extract_name_ends(const char *name, const char *suffix); /* case does not matter */
+/* The model's part of a source: the file's name without folder, endings and colons. */
+void extract_stem(const char *name, struct buf *out);
+/* Appends text as valid UTF-8, '?' for what is none. */
+void extract_utf8(struct buf *out, const char *s);
+void extract_report(struct extract *x, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+/* Says and counts a bad line of a member. */
+void extract_bad_line(struct extract *x, const struct member *m, int64_t line, const struct err *e);
+
+/* Workloads of a list or log, whose hash is known only at its end: collect them with their labels
+ * (the NODE of a source), then move them to the result. */
+struct collected {
+	struct worklist list;
+	struct buf all; /* bytes to hash */
+	struct id hash;
+};
+void collect(struct collected *c, const struct workload *w, const char *label);
+void collect_bytes(struct collected *c, const char *s, size_t n);
+void collect_finish(struct extract *x, struct collected *c, const struct member *m);
+
+#endif

@@ -1,0 +1,239 @@
+/* Arithmetic on the elements of small tensors, as far as exporters compute shapes with it. Integers
+ * keep to integers, and what overflows or depends on an unknown dimension is INT_UNKNOWN. */
+#include <math.h>
+#include <string.h>
+
+#include "lib/extract/infer.h"
+
+static int64_t int_div(int64_t a, int64_t b)
+{
+	return b == 0 || (b == -1 && a == INT64_MIN) ? INT_UNKNOWN : a / b;
+}
+
+static int64_t int_mod(int64_t a, int64_t b)
+{
+	int64_t r;
+
+	if (b == 0 || b == -1)
+		return b ? 0 : INT_UNKNOWN;
+	r = a % b;
+	return r && (r < 0) != (b < 0) ? r + b : r; /* the sign of b, as Python has it */
+}
+
+/* Binary operators on integers; *known is cleared for those not here. */
+static int64_t int_binary(const char *op, int64_t a, int64_t b, int *known)
+{
+	int64_t r;
+
+	if (a == INT_UNKNOWN || b == INT_UNKNOWN)
+		return INT_UNKNOWN;
+	if (!strcmp(op, "Add") || !strcmp(op, "Sum"))
+		return __builtin_add_overflow(a, b, &r) ? INT_UNKNOWN : r;
+	if (!strcmp(op, "Sub"))
+		return __builtin_sub_overflow(a, b, &r) ? INT_UNKNOWN : r;
+	if (!strcmp(op, "Mul"))
+		return __builtin_mul_overflow(a, b, &r) ? INT_UNKNOWN : r;
+	if (!strcmp(op, "Div"))
+		return int_div(a, b);
+	if (!strcmp(op, "Mod"))
+		return int_mod(a, b);
+	if (!strcmp(op, "Max"))
+		return a > b ? a : b;
+	if (!strcmp(op, "Min"))
+		return a < b ? a : b;
+	if (!strcmp(op, "Equal"))
+		return a == b;
+	if (!strcmp(op, "Greater"))
+		return a > b;
+	if (!strcmp(op, "GreaterOrEqual"))
+		return a >= b;
+	if (!strcmp(op, "Less"))
+		return a < b;
+	if (!strcmp(op, "LessOrEqual"))
+		return a <= b;
+	if (!strcmp(op, "And"))
+		return a && b;
+	if (!strcmp(op, "Or"))
+		return a || b;
+	if (!strcmp(op, "Xor"))
+		return !a != !b;
+	*known = 0;
+	return 0;
+}
+
+static double real_binary(const char *op, double a, double b, int *known)
+{
+	if (!strcmp(op, "Add") || !strcmp(op, "Sum"))
+		return a + b;
+	if (!strcmp(op, "Sub"))
+		return a - b;
+	if (!strcmp(op, "Mul"))
+		return a * b;
+	if (!strcmp(op, "Div"))
+		return a / b;
+	if (!strcmp(op, "Pow"))
+		return pow(a, b);
+	if (!strcmp(op, "Max"))
+		return fmax(a, b);
+	if (!strcmp(op, "Min"))
+		return fmin(a, b);
+	*known = 0;
+	return 0;
+}
+
+static int64_t int_unary(const char *op, int64_t a, int *known)
+{
+	if (a == INT_UNKNOWN || !strcmp(op, "Identity") || !strcmp(op, "Dropout") ||
+	    !strcmp(op, "Floor") || !strcmp(op, "Ceil"))
+		return a;
+	if (!strcmp(op, "Neg"))
+		return -a;
+	if (!strcmp(op, "Abs"))
+		return a < 0 ? -a : a;
+	if (!strcmp(op, "Not"))
+		return !a;
+	*known = 0;
+	return 0;
+}
+
+static double real_unary(const char *op, double a, int *known)
+{
+	if (!strcmp(op, "Identity") || !strcmp(op, "Dropout"))
+		return a;
+	if (!strcmp(op, "Neg"))
+		return -a;
+	if (!strcmp(op, "Abs"))
+		return fabs(a);
+	if (!strcmp(op, "Floor"))
+		return floor(a);
+	if (!strcmp(op, "Ceil"))
+		return ceil(a);
+	if (!strcmp(op, "Round"))
+		return nearbyint(a);
+	if (!strcmp(op, "Sqrt"))
+		return sqrt(a);
+	*known = 0;
+	return 0;
+}
+
+static union scalar cast(union scalar v, int from, int to, int *known)
+{
+	union scalar r = v;
+
+	if (elem_is_int(from) && elem_is_real(to)) {
+		*known &= v.i != INT_UNKNOWN; /* a float cannot say so */
+		r.f = (double)v.i;
+	} else if (elem_is_real(from) && elem_is_int(to)) {
+		if (fabs(v.f) < 0x1p62)
+			r.i = to == ELEM_BOOL ? v.f != 0 : (int64_t)v.f;
+		else
+			r.i = INT_UNKNOWN;
+	} else if (elem_is_int(from) && to == ELEM_BOOL && v.i != INT_UNKNOWN) {
+		r.i = v.i != 0;
+	} else if (!(elem_is_int(from) && elem_is_int(to)) &&
+		   !(elem_is_real(from) && elem_is_real(to))) {
+		*known = 0;
+	}
+	return r;
+}
+
+static union scalar apply(const struct node *n, union scalar a, union scalar b, int type, int to,
+			  int *known)
+{
+	union scalar r = {.i = 0};
+
+	if (!strcmp(n->type, "Cast"))
+		return cast(a, type, to, known);
+	if (n->nin > 1 && elem_is_int(type))
+		r.i = int_binary(n->type, a.i, b.i, known);
+	else if (n->nin > 1)
+		r.f = real_binary(n->type, a.f, b.f, known);
+	else if (elem_is_int(type))
+		r.i = int_unary(n->type, a.i, known);
+	else
+		r.f = real_unary(n->type, a.f, known);
+	return r;
+}
+
+/* Strides of an input seen from the output: 0 along broadcast dimensions. -1: it is no broadcast.
+ */
+static int broadcast_strides(const struct shape *in, const struct shape *out, int64_t *stride)
+{
+	int64_t own[GRAPH_MAX_RANK];
+
+	if (in->rank > out->rank)
+		return -1;
+	infer_strides(in, own);
+	for (int i = 0; i < out->rank; i++) {
+		int from = i - (out->rank - in->rank);
+
+		stride[i] = from < 0 || in->dim[from] == 1 ? 0 : own[from];
+		if (from >= 0 && in->dim[from] != 1 && in->dim[from] != out->dim[i])
+			return -1;
+	}
+	return 0;
+}
+
+enum { ARITY_MAX = 3 };
+
+static union scalar one(const struct node *n, const struct value **in, const int64_t *at, int to,
+			int *known)
+{
+	union scalar a = in[0]->kept[at[0]], b = {.i = 0};
+
+	if (!strcmp(n->type, "Where")) {
+		if (a.i == INT_UNKNOWN)
+			*known = 0;
+		return in[a.i ? 1 : 2]->kept[at[a.i ? 1 : 2]];
+	}
+	if (n->nin > 1 && in[1])
+		b = in[1]->kept[at[1]];
+	return apply(n, a, b, in[0]->elem, to, known);
+}
+
+/* The inputs, if the elements of all are known and of types that go together. */
+static int gather_inputs(const struct infer *x, const struct node *n, int nin,
+			 const struct shape *out, const struct value **in,
+			 int64_t stride[][GRAPH_MAX_RANK])
+{
+	int is_where = !strcmp(n->type, "Where");
+
+	for (int i = 0; i < nin; i++) {
+		in[i] = node_in(x->g, n, i);
+		if (!in[i] || !in[i]->kept || !shape_known(&in[i]->shape) ||
+		    (!elem_is_int(in[i]->elem) && !elem_is_real(in[i]->elem)) ||
+		    broadcast_strides(&in[i]->shape, out, stride[i]))
+			return -1;
+		if (!(is_where && i < 2) &&
+		    elem_is_int(in[i]->elem) != elem_is_int(in[is_where ? 1 : 0]->elem))
+			return -1;
+	}
+	return is_where && !elem_is_int(in[0]->elem) ? -1 : 0;
+}
+
+void fold_elementwise(struct infer *x, const struct node *n)
+{
+	struct value *v = node_out(x->g, n, 0);
+	const struct value *in[ARITY_MAX] = {NULL};
+	int64_t stride[ARITY_MAX][GRAPH_MAX_RANK], at[GRAPH_MAX_RANK] = {0};
+	int nin = !strcmp(n->type, "Dropout") ? 1 : n->nin, known = 1;
+	union scalar *to;
+
+	if (!v || !shape_known(&v->shape) || nin < 1 || nin > ARITY_MAX ||
+	    (nin == ARITY_MAX) != !strcmp(n->type, "Where"))
+		return;
+	if (gather_inputs(x, n, nin, &v->shape, in, stride) || !(to = infer_keep(x, n, 0)))
+		return;
+	for (int64_t k = 0; k < shape_count(&v->shape) && known; k++) {
+		int64_t p[ARITY_MAX] = {0};
+
+		for (int i = 0; i < nin; i++)
+			for (int d = 0; d < v->shape.rank; d++)
+				p[i] += at[d] * stride[i][d];
+		to[k] = one(n, in, p, v->elem, &known);
+		for (int d = v->shape.rank; d-- > 0 && ++at[d] == v->shape.dim[d];)
+			at[d] = 0;
+	}
+	if (!known)
+		v->kept = NULL;
+}

@@ -1,0 +1,143 @@
+/* What follows an operator and can be done on its output while that is still in registers. */
+#include "lib/extract/task.h"
+
+#include <math.h>
+#include <string.h>
+
+static int has(const struct task *t, enum post p)
+{
+	return workload_has_post(&t->w, p);
+}
+
+/* Only a bias so far: scaling and shifting can still go into weights and bias. */
+static int still_linear(const struct task *t)
+{
+	return t->w.npost == 0 || (t->w.npost == 1 && t->w.post[0] == POST_BIAS);
+}
+
+static int push(struct task *t, enum post p)
+{
+	if (has(t, p) || t->w.npost == OP_MAX_POSTS)
+		return 0;
+	t->w.post[t->w.npost++] = p;
+	return 1;
+}
+
+static int take_bias(struct task *t)
+{
+	return has(t, POST_BIAS) || push(t, POST_BIAS); /* two constants make one */
+}
+
+/* A scale for each channel goes into the weights, which must be constant for it. */
+static int take_scale(const struct task *t)
+{
+	return still_linear(t) && t->w.rhs_const;
+}
+
+static int take_batch_norm(const struct graph *g, const struct node *n, struct task *t, int cur)
+{
+	if (n->in[0] != cur || node_int(n, "training_mode", 0) || !take_scale(t) ||
+	    g->value[cur]->shape.rank < 2 || t->channel_dim != 1)
+		return 0;
+	for (int i = 1; i < n->nout; i++)
+		if (n->out[i] >= 0 && g->value[n->out[i]]->uses)
+			return 0;
+	for (int i = 1; i < 5; i++)
+		if (!node_in(g, n, i) || !node_in(g, n, i)->is_const)
+			return 0;
+	return take_bias(t);
+}
+
+/* The other operand of a binary node that reads cur once, or NULL. */
+static const struct value *other_operand(const struct graph *g, const struct node *n, int cur)
+{
+	if (n->nin != 2 || n->in[0] < 0 || n->in[1] < 0 || n->in[0] == n->in[1])
+		return NULL;
+	return g->value[n->in[n->in[0] == cur]];
+}
+
+static int take_add(const struct graph *g, const struct node *n, struct task *t, int cur)
+{
+	const struct value *v = other_operand(g, n, cur), *mine = g->value[cur];
+	const struct value *out = node_out(g, n, 0);
+
+	if (!v || !out || !shape_equal(&mine->shape, &out->shape))
+		return 0;
+	if (t->channel_dim >= 0 && value_is_along(v, &mine->shape, t->channel_dim))
+		return still_linear(t) && take_bias(t);
+	return shape_equal(&v->shape, &mine->shape) && v->elem == ELEM_F32 && push(t, POST_ADD);
+}
+
+static int take_mul(const struct graph *g, const struct node *n, struct task *t, int cur)
+{
+	const struct value *v = other_operand(g, n, cur), *mine = g->value[cur];
+	const struct value *out = node_out(g, n, 0);
+
+	return v && out && shape_equal(&mine->shape, &out->shape) && t->channel_dim >= 0 &&
+	       value_is_along(v, &mine->shape, t->channel_dim) && take_scale(t);
+}
+
+/* A bound of a Clip: attribute (before opset 11) or input. 1 known, 0 absent, -1 unknown. */
+static int bound(const struct graph *g, const struct node *n, const char *name, int i, double *out)
+{
+	const struct attr *a = node_attr(n, name);
+	const struct value *v = node_in(g, n, i);
+
+	if (a) {
+		*out = (double)a->f;
+		return 1;
+	}
+	if (!v)
+		return 0;
+	if (!v->kept || !elem_is_real(v->elem) || !shape_known(&v->shape) ||
+	    shape_count(&v->shape) != 1)
+		return -1;
+	*out = v->kept[0].f;
+	return 1;
+}
+
+static int take_clip(const struct graph *g, const struct node *n, struct task *t)
+{
+	double low, high = INFINITY;
+
+	if (bound(g, n, "min", 1, &low) != 1 || low != 0 || bound(g, n, "max", 2, &high) < 0)
+		return 0;
+	if (high == 6)
+		return push(t, POST_RELU6);
+	return high >= (double)3.4e38f && push(t, POST_RELU);
+}
+
+static int take(const struct graph *g, const struct node *n, struct task *t, int cur)
+{
+	if (node_is(n, "Relu"))
+		return push(t, POST_RELU);
+	if (node_is(n, "Clip"))
+		return n->in[0] == cur && take_clip(g, n, t);
+	if (node_is(n, "Add") || node_is(n, "Sum"))
+		return take_add(g, n, t, cur);
+	if (node_is(n, "Mul"))
+		return take_mul(g, n, t, cur);
+	if (node_is(n, "BatchNormalization"))
+		return take_batch_norm(g, n, t, cur);
+	return node_is(n, "Identity") || (node_is(n, "Dropout") && n->in[0] == cur);
+}
+
+void task_fuse(const struct graph *g, struct task *t, unsigned char *absorbed)
+{
+	int cur = g->node[t->node].out[0];
+
+	if (t->pad >= 0)
+		absorbed[t->pad] = 1;
+	for (;;) {
+		const struct value *v = g->value[cur];
+		const struct node *n;
+
+		if (v->is_output || v->uses != 1 || absorbed[v->consumer])
+			return;
+		n = &g->node[v->consumer];
+		if (!n->nout || n->out[0] < 0 || n->nin != n->ndeps || !take(g, n, t, cur))
+			return;
+		absorbed[v->consumer] = 1;
+		cur = n->out[0];
+	}
+}

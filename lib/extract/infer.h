@@ -1,0 +1,106 @@
+/* Shape inference: the shape of every value of a graph, and the elements of the small integer
+ * tensors that shapes are computed from (Shape -> Gather -> Concat -> Reshape and the like).
+ *
+ * Operators are rows of a table in infer.c; their functions are in infer_window.c (what slides a
+ * window), infer_matrix.c (products, reductions, recurrent networks), infer_move.c (what only moves
+ * elements) and fold.c (arithmetic on elements). A function sets what it can and leaves the rest
+ * unknown; -1 is for a graph that contradicts itself. An operator without a row leaves its outputs
+ * unknown, unless the file declares them, and everything that depends on them carries its type as
+ * blame.
+ *
+ * Inputs: --shape wins; then a fixed dimension of the file; a symbol that --shape bound elsewhere;
+ * and the first dimension, where it is a symbol, is the batch (1 unless given). A batch that is
+ * given also replaces a fixed first dimension of inputs of rank 2 and more. Other symbols stay
+ * unknown.
+ */
+#ifndef TL_EXTRACT_INFER_H
+#define TL_EXTRACT_INFER_H
+
+#include <stdint.h>
+
+#include "lib/extract/graph.h"
+
+struct input_shape { /* --shape NAME:1,3,224,224 */
+	const char *name;
+	struct shape shape;
+	int used;
+};
+
+struct infer_options {
+	int64_t batch; /* 0: not given */
+	struct input_shape *shape;
+	int nshape;
+};
+
+struct infer {
+	struct graph *g;
+	const struct infer_options *options;
+	int64_t opset;
+	int reshaped; /* a fixed dimension was overridden: what the file declares inside is stale */
+	struct map symbols; /* bound by --shape: name -> int64_t * */
+	struct map unknown; /* operator types without a row -> count */
+	struct map open;    /* symbols without a value */
+};
+
+int infer_run(struct infer *x, struct graph *g, int64_t opset, const struct infer_options *o,
+	      struct err *e);
+void infer_free(struct infer *x);
+/* Reads "name:1,3,224,224". */
+int infer_shape_option(struct input_shape *s, const char *text, struct err *e);
+
+typedef int infer_fn(struct infer *x, const struct node *n, struct err *e);
+
+/* The geometry of a sliding window, resolved: explicit or automatic padding, defaults filled in. */
+struct window {
+	int rank; /* spatial dimensions */
+	int64_t in[GRAPH_MAX_RANK], kernel[GRAPH_MAX_RANK], stride[GRAPH_MAX_RANK];
+	int64_t dilation[GRAPH_MAX_RANK];		       /* 1: none */
+	int64_t before[GRAPH_MAX_RANK], after[GRAPH_MAX_RANK]; /* padding */
+	int64_t out[GRAPH_MAX_RANK];
+};
+/* Of a node over data of shape s with the kernel given; -1: contradictory. Unknown sizes stay
+ * unknown. */
+int window_resolve(const struct graph *g, const struct node *n, const struct shape *s,
+		   const int64_t *kernel, struct window *w, struct err *e);
+
+/* Shared by the infer_*.c files. */
+int infer_bad(const struct infer *x, const struct node *n, struct err *e, const char *fmt, ...)
+	__attribute__((format(printf, 4, 5)));
+/* Sets the shape of output i; refuses absurd ones. */
+int infer_set(struct infer *x, const struct node *n, int i, const struct shape *s, struct err *e);
+/* Numpy's broadcasting of b onto a. */
+int infer_broadcast(struct infer *x, const struct node *n, struct shape *a, const struct shape *b,
+		    struct err *e);
+/* An axis counted from the end if negative; -1 if there is none such. */
+int infer_axis(int64_t axis, int rank);
+/* An integer list given as attribute or as input i. 1: given and known (n, v); 0: not given; -1:
+ * given but unknown. */
+int infer_list(const struct graph *g, const struct node *n, const char *attr, int i, int *count,
+	       const int64_t **v);
+/* Room for the elements of output i, whose shape is set; NULL if they are too many or unknown. */
+union scalar *infer_keep(struct infer *x, const struct node *n, int i);
+/* Elements of output i as a strided view of those of from: element (a, b, ..) is from[offset +
+ * a*stride[0] ..] */
+void infer_view(struct infer *x, const struct node *n, int i, const struct value *from,
+		int64_t offset, const int64_t *stride);
+void infer_strides(const struct shape *s, int64_t *stride);
+/* Computes the elements of output 0 of an element-wise operator, if it can (fold.c). */
+void fold_elementwise(struct infer *x, const struct node *n);
+
+infer_fn infer_conv, infer_conv_transpose, infer_pool, infer_global_pool, infer_pad, infer_resize,
+	infer_depth_to_space, infer_space_to_depth;
+infer_fn infer_gemm, infer_matmul, infer_einsum, infer_reduce, infer_arg, infer_topk, infer_rnn;
+infer_fn infer_concat, infer_split, infer_slice, infer_gather, infer_gather_elements,
+	infer_gather_nd, infer_reshape, infer_flatten, infer_transpose, infer_squeeze,
+	infer_unsqueeze, infer_expand, infer_tile, infer_shape, infer_size, infer_constant,
+	infer_constant_of_shape, infer_range, infer_one_hot;
+
+/* Einsum "ij,jk->ik" with the sizes of its letters; multiply-adds are the product of all sizes. */
+struct einsum {
+	int64_t size[128];
+	char used[128];
+	char out[GRAPH_MAX_RANK + 1];
+};
+int einsum_resolve(const struct graph *g, const struct node *n, struct einsum *s);
+
+#endif

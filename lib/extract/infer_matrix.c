@@ -1,0 +1,286 @@
+/* Products, reductions and recurrent networks. */
+#include <string.h>
+
+#include "lib/extract/infer.h"
+
+int infer_gemm(struct infer *x, const struct node *n, struct err *e)
+{
+	const struct value *a = node_in(x->g, n, 0), *b = node_in(x->g, n, 1);
+	int ta = node_int(n, "transA", 0) != 0, tb = node_int(n, "transB", 0) != 0;
+	struct shape s = {2, {DIM_UNKNOWN, DIM_UNKNOWN}};
+
+	if (!a || !b || (a->shape.rank >= 0 && a->shape.rank != 2) ||
+	    (b->shape.rank >= 0 && b->shape.rank != 2))
+		return infer_bad(x, n, e, "wants two matrices");
+	if (a->shape.rank == 2)
+		s.dim[0] = a->shape.dim[ta];
+	if (b->shape.rank == 2)
+		s.dim[1] = b->shape.dim[!tb];
+	if (a->shape.rank == 2 && b->shape.rank == 2) {
+		int64_t k = a->shape.dim[!ta], k2 = b->shape.dim[tb];
+
+		if (k >= 0 && k2 >= 0 && k != k2)
+			return infer_bad(x, n, e, "has inner dimensions %lld and %lld",
+					 (long long)k, (long long)k2);
+	}
+	return infer_set(x, n, 0, &s, e);
+}
+
+/* A vector on the left is a row, on the right a column; the one added dimension is dropped again.
+ */
+int infer_matmul(struct infer *x, const struct node *n, struct err *e)
+{
+	const struct value *va = node_in(x->g, n, 0);
+	const struct value *vb = node_in(x->g, n, node_is(n, "QLinearMatMul") ? 3 : 1);
+	struct shape a, b, s;
+	int row = 0, column = 0;
+
+	if (!va || !vb)
+		return infer_bad(x, n, e, "wants two inputs");
+	if (va->shape.rank < 0 || vb->shape.rank < 0)
+		return 0;
+	a = va->shape;
+	b = vb->shape;
+	if (!a.rank || !b.rank)
+		return infer_bad(x, n, e, "multiplies a scalar");
+	if (a.rank == 1) {
+		a = (struct shape){2, {1, a.dim[0]}};
+		row = 1;
+	}
+	if (b.rank == 1) {
+		b = (struct shape){2, {b.dim[0], 1}};
+		column = 1;
+	}
+	if (a.dim[a.rank - 1] >= 0 && b.dim[b.rank - 2] >= 0 &&
+	    a.dim[a.rank - 1] != b.dim[b.rank - 2])
+		return infer_bad(x, n, e, "has inner dimensions %lld and %lld",
+				 (long long)a.dim[a.rank - 1], (long long)b.dim[b.rank - 2]);
+	s = a;
+	s.rank -= 2;
+	b.rank -= 2;
+	if (infer_broadcast(x, n, &s, &b, e))
+		return -1;
+	if (!row)
+		s.dim[s.rank++] = a.dim[a.rank - 2];
+	if (!column)
+		s.dim[s.rank++] = b.dim[b.rank + 1];
+	return infer_set(x, n, 0, &s, e);
+}
+
+/* Sizes of the letters of one operand, "bij". -1: they do not fit. */
+static int letters(struct einsum *s, const char *p, size_t len, const struct shape *shape)
+{
+	if (shape->rank != (int)len)
+		return -1;
+	for (size_t i = 0; i < len; i++) {
+		unsigned char c = (unsigned char)p[i];
+		int64_t d = shape->dim[i];
+
+		if (c >= sizeof s->used || d < 0)
+			return -1;
+		if (s->used[c] && s->size[c] != d && s->size[c] != 1 && d != 1)
+			return -1;
+		if (!s->used[c] || d > s->size[c])
+			s->size[c] = d;
+		s->used[c] = 1;
+	}
+	return 0;
+}
+
+/* Explicit equations over letters; those with an ellipsis or without "->" are not resolved. */
+int einsum_resolve(const struct graph *g, const struct node *n, struct einsum *s)
+{
+	const char *text = node_str(n, "equation", "");
+	char eq[128];
+	size_t len = 0;
+	const char *p = eq, *arrow;
+
+	*s = (struct einsum){0};
+	for (; *text && len + 1 < sizeof eq; text++)
+		if (*text != ' ')
+			eq[len++] = *text;
+	eq[len] = 0;
+	arrow = strstr(eq, "->");
+	if (*text || !arrow || strchr(eq, '.') || strlen(arrow + 2) > GRAPH_MAX_RANK)
+		return -1;
+	for (int i = 0; i < n->nin; i++) {
+		const struct value *v = node_in(g, n, i);
+		size_t k = strcspn(p, ",-");
+
+		if (!v || letters(s, p, k, &v->shape))
+			return -1;
+		p += k + (p[k] == ',');
+	}
+	if (p != arrow)
+		return -1;
+	for (size_t i = 0; arrow[2 + i]; i++) {
+		unsigned char c = (unsigned char)arrow[2 + i];
+
+		if (c >= sizeof s->used || !s->used[c])
+			return -1;
+		s->out[i] = (char)c;
+	}
+	return 0;
+}
+
+int infer_einsum(struct infer *x, const struct node *n, struct err *e)
+{
+	struct shape s = {0};
+	struct einsum sum;
+
+	if (einsum_resolve(x->g, n, &sum))
+		return 0;
+	for (; sum.out[s.rank]; s.rank++)
+		s.dim[s.rank] = sum.size[(unsigned char)sum.out[s.rank]];
+	return infer_set(x, n, 0, &s, e);
+}
+
+static void mark_axes(const struct shape *s, int given, int naxes, const int64_t *axes,
+		      int none_is_all, char *reduced)
+{
+	memset(reduced, given && naxes ? 0 : none_is_all, GRAPH_MAX_RANK);
+	for (int i = 0; i < naxes; i++) {
+		int axis = infer_axis(axes[i], s->rank);
+
+		if (axis >= 0)
+			reduced[axis] = 1;
+	}
+}
+
+/* Products, sums, extremes of a list: how exporters compute sizes. */
+static void fold_reduce(struct infer *x, const struct node *n)
+{
+	const struct value *in = node_in(x->g, n, 0);
+	const struct value *v = node_out(x->g, n, 0);
+	union scalar *out;
+	int64_t r;
+
+	if (!in->kept || !elem_is_int(in->elem) || !v || !shape_known(&v->shape) ||
+	    shape_count(&v->shape) != 1 || !shape_known(&in->shape) || !shape_count(&in->shape))
+		return;
+	r = in->kept[0].i;
+	for (int64_t i = 1; i < shape_count(&in->shape); i++) {
+		int64_t k = in->kept[i].i;
+
+		if (k == INT_UNKNOWN || r == INT_UNKNOWN)
+			r = INT_UNKNOWN;
+		else if (node_is(n, "ReduceProd")
+				 ? __builtin_mul_overflow(r, k, &r)
+				 : node_is(n, "ReduceSum") && __builtin_add_overflow(r, k, &r))
+			r = INT_UNKNOWN;
+		else if (node_is(n, "ReduceMax") ? k > r : node_is(n, "ReduceMin") && k < r)
+			r = k;
+	}
+	if (!node_is(n, "ReduceProd") && !node_is(n, "ReduceSum") && !node_is(n, "ReduceMax") &&
+	    !node_is(n, "ReduceMin") && shape_count(&in->shape) != 1)
+		return;
+	out = infer_keep(x, n, 0);
+	if (out)
+		out[0].i = r;
+}
+
+int infer_reduce(struct infer *x, const struct node *n, struct err *e)
+{
+	const struct value *in = node_in(x->g, n, 0);
+	int keep = node_int(n, "keepdims", 1) != 0, given, naxes;
+	char reduced[GRAPH_MAX_RANK];
+	const int64_t *axes;
+	struct shape s = {0};
+
+	if (!in)
+		return infer_bad(x, n, e, "has no input");
+	given = infer_list(x->g, n, "axes", 1, &naxes, &axes);
+	if (in->shape.rank < 0 || (given < 0 && !keep))
+		return 0;
+	for (int i = 0; i < naxes; i++)
+		if (infer_axis(axes[i], in->shape.rank) < 0)
+			return infer_bad(x, n, e, "reduces a dimension that is not there");
+	mark_axes(&in->shape, given, naxes, axes, !node_int(n, "noop_with_empty_axes", 0), reduced);
+	for (int i = 0; i < in->shape.rank; i++) {
+		if (given < 0)
+			s.dim[s.rank++] = DIM_UNKNOWN;
+		else if (!reduced[i])
+			s.dim[s.rank++] = in->shape.dim[i];
+		else if (keep)
+			s.dim[s.rank++] = 1;
+	}
+	if (infer_set(x, n, 0, &s, e))
+		return -1;
+	fold_reduce(x, n);
+	return 0;
+}
+
+int infer_arg(struct infer *x, const struct node *n, struct err *e)
+{
+	const struct value *in = node_in(x->g, n, 0);
+	struct shape s = {0};
+	int axis;
+
+	if (!in)
+		return infer_bad(x, n, e, "has no input");
+	if (in->shape.rank < 0)
+		return 0;
+	axis = infer_axis(node_int(n, "axis", 0), in->shape.rank);
+	if (axis < 0)
+		return infer_bad(x, n, e, "reduces a dimension that is not there");
+	for (int i = 0; i < in->shape.rank; i++)
+		if (i != axis)
+			s.dim[s.rank++] = in->shape.dim[i];
+		else if (node_int(n, "keepdims", 1))
+			s.dim[s.rank++] = 1;
+	return infer_set(x, n, 0, &s, e);
+}
+
+int infer_topk(struct infer *x, const struct node *n, struct err *e)
+{
+	const struct value *in = node_in(x->g, n, 0), *k = node_in(x->g, n, 1);
+	const struct attr *fixed = node_attr(n, "k");
+	struct shape s;
+	int axis;
+
+	if (!in)
+		return infer_bad(x, n, e, "has no input");
+	if (in->shape.rank < 0)
+		return 0;
+	s = in->shape;
+	axis = infer_axis(node_int(n, "axis", -1), s.rank);
+	if (axis < 0)
+		return infer_bad(x, n, e, "sorts along a dimension that is not there");
+	s.dim[axis] = DIM_UNKNOWN;
+	if (fixed)
+		s.dim[axis] = fixed->i;
+	else if (k && k->kept && elem_is_int(k->elem) && shape_count(&k->shape) == 1 &&
+		 k->kept[0].i != INT_UNKNOWN)
+		s.dim[axis] = k->kept[0].i;
+	if (n->nout > 1 && node_out(x->g, n, 1))
+		node_out(x->g, n, 1)->elem = ELEM_I64;
+	return infer_set(x, n, 0, &s, e) || infer_set(x, n, 1, &s, e) ? -1 : 0;
+}
+
+/* X: sequence x batch x input (layout 0). Y: sequence x directions x batch x hidden; then the last
+ * states. */
+int infer_rnn(struct infer *x, const struct node *n, struct err *e)
+{
+	const struct value *in = node_in(x->g, n, 0), *r = node_in(x->g, n, 2);
+	int64_t hidden, dirs;
+	struct shape y, h;
+
+	if (!in || !r)
+		return infer_bad(x, n, e, "wants data and two weights");
+	if (in->shape.rank != 3 || r->shape.rank != 3)
+		return in->shape.rank < 0 || r->shape.rank < 0
+			       ? 0
+			       : infer_bad(x, n, e, "wants three-dimensional inputs");
+	hidden = r->shape.dim[2];
+	dirs = r->shape.dim[0];
+	if (node_int(n, "layout", 0)) {
+		y = (struct shape){4, {in->shape.dim[0], in->shape.dim[1], dirs, hidden}};
+		h = (struct shape){3, {in->shape.dim[0], dirs, hidden}};
+	} else {
+		y = (struct shape){4, {in->shape.dim[0], dirs, in->shape.dim[1], hidden}};
+		h = (struct shape){3, {dirs, in->shape.dim[1], hidden}};
+	}
+	return infer_set(x, n, 0, &y, e) || infer_set(x, n, 1, &h, e) || infer_set(x, n, 2, &h, e)
+		       ? -1
+		       : 0;
+}

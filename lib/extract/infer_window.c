@@ -1,0 +1,360 @@
+/* Operators that slide a window over the data, and those that pad and resize it. */
+#include <math.h>
+#include <string.h>
+
+#include "lib/extract/infer.h"
+
+enum { FAR = 1 << 20 }; /* paddings, strides and dilations beyond it are absurd */
+
+/* Entry i of a list attribute, or the default where the attribute is absent. -1: too short, or
+ * absurd. */
+static int entry(const struct node *n, const char *name, int count, int i, int64_t otherwise,
+		 int64_t min, int64_t *out)
+{
+	const struct attr *a = node_attr(n, name);
+
+	*out = otherwise;
+	if (!a || !a->nints)
+		return 0;
+	if (a->nints != count || a->ints[i] < min || a->ints[i] > FAR)
+		return -1;
+	*out = a->ints[i];
+	return 0;
+}
+
+static int read_axis(const struct graph *g, const struct node *n, struct window *w, int i,
+		     struct err *e)
+{
+	if (!entry(n, "strides", w->rank, i, 1, 1, &w->stride[i]) &&
+	    !entry(n, "dilations", w->rank, i, 1, 1, &w->dilation[i]) &&
+	    !entry(n, "pads", 2 * w->rank, i, 0, 0, &w->before[i]) &&
+	    !entry(n, "pads", 2 * w->rank, i + w->rank, 0, 0, &w->after[i]) && w->kernel[i] != 0 &&
+	    w->kernel[i] <= FAR)
+		return 0;
+	return err_set(e, "the node %s (%s) has a window that makes no sense", node_label(g, n),
+		       n->type);
+}
+
+static int64_t reach(const struct window *w, int i)
+{
+	return (w->kernel[i] - 1) * w->dilation[i] + 1;
+}
+
+/* SAME: as many outputs as strides fit into the input; the odd cell goes behind (UPPER) or before
+ * (LOWER). */
+static void pad_same(struct window *w, int i, int upper)
+{
+	int64_t out = (w->in[i] + w->stride[i] - 1) / w->stride[i];
+	int64_t all = (out - 1) * w->stride[i] + reach(w, i) - w->in[i];
+
+	if (all < 0)
+		all = 0;
+	w->before[i] = upper ? all / 2 : all - all / 2;
+	w->after[i] = all - w->before[i];
+}
+
+int window_resolve(const struct graph *g, const struct node *n, const struct shape *s,
+		   const int64_t *kernel, struct window *w, struct err *e)
+{
+	const char *pad = node_str(n, "auto_pad", "NOTSET");
+
+	*w = (struct window){.rank = s->rank - 2};
+	for (int i = 0; i < w->rank; i++) {
+		w->in[i] = s->dim[i + 2];
+		w->kernel[i] = kernel[i];
+		w->out[i] = DIM_UNKNOWN;
+		if (read_axis(g, n, w, i, e))
+			return -1;
+		if (!strcmp(pad, "VALID"))
+			w->before[i] = w->after[i] = 0;
+		if (w->in[i] < 0 || w->kernel[i] < 0)
+			continue;
+		if (!strncmp(pad, "SAME_", 5))
+			pad_same(w, i, !strcmp(pad, "SAME_UPPER"));
+		w->out[i] = w->in[i] + w->before[i] + w->after[i] - reach(w, i);
+		if (w->out[i] < 0)
+			return err_set(
+				e, "the node %s (%s) has a window of %lld over %lld padded inputs",
+				node_label(g, n), n->type, (long long)reach(w, i),
+				(long long)(w->in[i] + w->before[i] + w->after[i]));
+		w->out[i] = w->out[i] / w->stride[i] + 1;
+	}
+	return 0;
+}
+
+/* Sizes of the kernel: the attribute, else those of the weights, else unknown. */
+static int kernel_sizes(const struct node *n, const struct value *weights, int rank, int64_t *k)
+{
+	const struct attr *a = node_attr(n, "kernel_shape");
+
+	for (int i = 0; i < rank; i++) {
+		k[i] = weights && weights->shape.rank == rank + 2 ? weights->shape.dim[i + 2]
+								  : DIM_UNKNOWN;
+		if (a && a->nints != rank)
+			return -1;
+		if (a && k[i] >= 0 && a->ints[i] != k[i])
+			return -1;
+		if (a)
+			k[i] = a->ints[i];
+		if (k[i] < DIM_UNKNOWN || k[i] == 0 || (a && k[i] < 1))
+			return -1;
+	}
+	return 0;
+}
+
+int infer_conv(struct infer *x, const struct node *n, struct err *e)
+{
+	const struct value *in = node_in(x->g, n, 0);
+	const struct value *weights = node_in(x->g, n, node_is(n, "QLinearConv") ? 3 : 1);
+	int64_t k[GRAPH_MAX_RANK], group = node_int(n, "group", 1);
+	struct shape s;
+	struct window w;
+
+	if (!in || !weights)
+		return infer_bad(x, n, e, "wants data and weights");
+	if (in->shape.rank < 0)
+		return 0;
+	s = in->shape;
+	if (s.rank < 3)
+		return infer_bad(x, n, e, "wants data of three and more dimensions");
+	if (weights->shape.rank >= 0 && weights->shape.rank != s.rank)
+		return infer_bad(x, n, e, "has data of %d and weights of %d dimensions", s.rank,
+				 weights->shape.rank);
+	if (kernel_sizes(n, weights, s.rank - 2, k))
+		return infer_bad(x, n, e, "has a kernel_shape that contradicts its weights");
+	if (group < 1 || group > FAR)
+		return infer_bad(x, n, e, "has %lld groups", (long long)group);
+	s.dim[1] = DIM_UNKNOWN;
+	if (weights->shape.rank > 1) {
+		int64_t ic = weights->shape.dim[1], oc = weights->shape.dim[0];
+
+		if (ic >= 0 && in->shape.dim[1] >= 0 && ic * group != in->shape.dim[1])
+			return infer_bad(x, n, e, "reads %lld channels, but its weights want %lld",
+					 (long long)in->shape.dim[1], (long long)(ic * group));
+		if (oc >= 0 && oc % group)
+			return infer_bad(x, n, e, "makes %lld channels in %lld groups",
+					 (long long)oc, (long long)group);
+		s.dim[1] = oc;
+	}
+	if (window_resolve(x->g, n, &in->shape, k, &w, e))
+		return -1;
+	memcpy(s.dim + 2, w.out, sizeof *w.out * (size_t)w.rank);
+	return infer_set(x, n, 0, &s, e);
+}
+
+int infer_conv_transpose(struct infer *x, const struct node *n, struct err *e)
+{
+	const struct value *in = node_in(x->g, n, 0), *weights = node_in(x->g, n, 1);
+	const struct attr *fixed = node_attr(n, "output_shape");
+	const char *pad = node_str(n, "auto_pad", "NOTSET");
+	int64_t k[GRAPH_MAX_RANK], group = node_int(n, "group", 1);
+	struct shape s;
+	struct window w = {0};
+
+	if (!in || !weights)
+		return infer_bad(x, n, e, "wants data and weights");
+	if (in->shape.rank < 3 || weights->shape.rank != in->shape.rank)
+		return in->shape.rank < 0 || weights->shape.rank < 0
+			       ? 0
+			       : infer_bad(x, n, e, "has data and weights that do not fit");
+	s = in->shape;
+	w.rank = s.rank - 2;
+	if (kernel_sizes(n, weights, w.rank, k) || group < 1 || group > FAR)
+		return infer_bad(x, n, e, "has a kernel_shape or group that makes no sense");
+	s.dim[1] = weights->shape.dim[1] < 0 ? DIM_UNKNOWN : weights->shape.dim[1] * group;
+	for (int i = 0; i < w.rank; i++) {
+		int64_t more;
+
+		w.kernel[i] = k[i];
+		if (read_axis(x->g, n, &w, i, e) ||
+		    entry(n, "output_padding", w.rank, i, 0, 0, &more))
+			return infer_bad(x, n, e, "has a window that makes no sense");
+		if (fixed && fixed->nints >= w.rank)
+			s.dim[i + 2] = fixed->ints[fixed->nints - w.rank + i];
+		else if (s.dim[i + 2] < 0 || k[i] < 0)
+			s.dim[i + 2] = DIM_UNKNOWN;
+		else if (!strncmp(pad, "SAME_", 5))
+			s.dim[i + 2] *= w.stride[i];
+		else
+			s.dim[i + 2] = w.stride[i] * (s.dim[i + 2] - 1) + more + reach(&w, i) -
+				       w.before[i] - w.after[i];
+		if (s.dim[i + 2] < DIM_UNKNOWN)
+			return infer_bad(x, n, e, "makes a negative size");
+	}
+	return infer_set(x, n, 0, &s, e);
+}
+
+/* With ceil_mode a last window may hang over the end, unless it would begin in the padding behind.
+ */
+static int64_t pooled(const struct window *w, int i)
+{
+	int64_t room = w->in[i] + w->before[i] + w->after[i] - reach(w, i);
+	int64_t out = (room + w->stride[i] - 1) / w->stride[i] + 1;
+
+	return (out - 1) * w->stride[i] >= w->in[i] + w->before[i] ? out - 1 : out;
+}
+
+int infer_pool(struct infer *x, const struct node *n, struct err *e)
+{
+	const struct value *in = node_in(x->g, n, 0);
+	int64_t k[GRAPH_MAX_RANK];
+	struct shape s;
+	struct window w;
+
+	if (!in)
+		return infer_bad(x, n, e, "has no input");
+	if (in->shape.rank < 0)
+		return 0;
+	s = in->shape;
+	if (s.rank < 3 || !node_attr(n, "kernel_shape") || kernel_sizes(n, NULL, s.rank - 2, k))
+		return infer_bad(x, n, e, "has a kernel_shape that makes no sense");
+	if (window_resolve(x->g, n, &s, k, &w, e))
+		return -1;
+	for (int i = 0; i < w.rank; i++) {
+		int ceil_mode = node_int(n, "ceil_mode", 0) != 0;
+
+		s.dim[i + 2] = ceil_mode && w.out[i] >= 0 ? pooled(&w, i) : w.out[i];
+	}
+	if (n->nout > 1 && node_out(x->g, n, 1))
+		node_out(x->g, n, 1)->elem = ELEM_I64;
+	return infer_set(x, n, 0, &s, e) || infer_set(x, n, 1, &s, e) ? -1 : 0;
+}
+
+int infer_global_pool(struct infer *x, const struct node *n, struct err *e)
+{
+	const struct value *in = node_in(x->g, n, 0);
+	struct shape s;
+
+	if (!in)
+		return infer_bad(x, n, e, "has no input");
+	s = in->shape;
+	for (int i = 2; i < s.rank; i++)
+		s.dim[i] = 1;
+	return infer_set(x, n, 0, &s, e);
+}
+
+int infer_pad(struct infer *x, const struct node *n, struct err *e)
+{
+	const struct value *in = node_in(x->g, n, 0);
+	const int64_t *pads, *axes;
+	int npads, naxes, given, some;
+	struct shape s;
+
+	if (!in)
+		return infer_bad(x, n, e, "has no input");
+	if (in->shape.rank < 0)
+		return 0;
+	s = in->shape;
+	given = infer_list(x->g, n, node_attr(n, "paddings") ? "paddings" : "pads", 1, &npads,
+			   &pads);
+	some = infer_list(x->g, n, NULL, 3, &naxes, &axes);
+	if (given < 0 || some < 0) {
+		for (int i = 0; i < s.rank; i++)
+			s.dim[i] = DIM_UNKNOWN;
+		return infer_set(x, n, 0, &s, e);
+	}
+	if (!some)
+		naxes = s.rank;
+	if (!given || npads != 2 * naxes)
+		return infer_bad(x, n, e, "wants two paddings for each dimension");
+	for (int i = 0; i < naxes; i++) {
+		int axis = some ? infer_axis(axes[i], s.rank) : i;
+
+		if (axis < 0 || pads[i] > FAR || pads[i + naxes] > FAR)
+			return infer_bad(x, n, e, "has paddings that make no sense");
+		if (s.dim[axis] < 0 || pads[i] < -FAR || pads[i + naxes] < -FAR) {
+			s.dim[axis] = DIM_UNKNOWN;
+			continue;
+		}
+		s.dim[axis] += pads[i] + pads[i + naxes];
+		if (s.dim[axis] < 0)
+			return infer_bad(x, n, e, "makes a negative size");
+	}
+	return infer_set(x, n, 0, &s, e);
+}
+
+/* Factors as floats: an attribute (Upsample 7), or input 1 (Upsample 9, Resize 10) or 2 (Resize
+ * 11). */
+static int factor(const struct infer *x, const struct node *n, int rank, int i, double *out)
+{
+	const struct attr *a = node_attr(n, "scales");
+	const struct value *v;
+
+	if (a && a->nfloats == rank) {
+		*out = a->floats[i];
+		return 1;
+	}
+	v = node_in(x->g, n, n->nin > 2 || x->opset >= 11 ? 2 : 1);
+	if (!v || !v->kept || !elem_is_real(v->elem) || v->shape.rank != 1 ||
+	    v->shape.dim[0] != rank)
+		return 0;
+	*out = v->kept[i].f;
+	return 1;
+}
+
+int infer_resize(struct infer *x, const struct node *n, struct err *e)
+{
+	const struct value *in = node_in(x->g, n, 0);
+	const struct attr *only = node_attr(n, "axes"); /* since opset 18 */
+	const int64_t *sizes;
+	int nsizes, fixed;
+	struct shape s;
+
+	if (!in)
+		return infer_bad(x, n, e, "has no input");
+	if (in->shape.rank < 0)
+		return 0;
+	s = in->shape;
+	fixed = infer_list(x->g, n, NULL, 3, &nsizes, &sizes);
+	for (int i = 0; i < (only ? only->nints : s.rank); i++) {
+		int count = only ? only->nints : s.rank;
+		int axis = only ? infer_axis(only->ints[i], s.rank) : i;
+		double f, size;
+
+		if (axis < 0)
+			return infer_bad(x, n, e, "resizes a dimension that is not there");
+		if (fixed == 1 && nsizes == count) {
+			if (sizes[i] < 0 && sizes[i] != INT_UNKNOWN)
+				return infer_bad(x, n, e, "makes a negative size");
+			s.dim[axis] = sizes[i] == INT_UNKNOWN ? DIM_UNKNOWN : sizes[i];
+		} else if (s.dim[axis] >= 0 && factor(x, n, count, i, &f)) {
+			size = floor((double)s.dim[axis] * f);
+			if (!(size >= 0 && size <= (double)MAX_ELEMENTS))
+				return infer_bad(x, n, e, "has an absurd factor");
+			s.dim[axis] = (int64_t)size;
+		} else {
+			s.dim[axis] = DIM_UNKNOWN;
+		}
+	}
+	return infer_set(x, n, 0, &s, e);
+}
+
+int infer_depth_to_space(struct infer *x, const struct node *n, struct err *e)
+{
+	const struct value *in = node_in(x->g, n, 0);
+	int64_t b = node_int(n, "blocksize", 0);
+	struct shape s;
+
+	if (!in || b < 1 || b > 1024 || (in->shape.rank >= 0 && in->shape.rank != 4))
+		return infer_bad(x, n, e, "wants an image and a blocksize");
+	s = in->shape;
+	for (int i = 1; i < s.rank; i++)
+		if (s.dim[i] >= 0)
+			s.dim[i] = i == 1 ? s.dim[i] / (b * b) : s.dim[i] * b;
+	return infer_set(x, n, 0, &s, e);
+}
+
+int infer_space_to_depth(struct infer *x, const struct node *n, struct err *e)
+{
+	const struct value *in = node_in(x->g, n, 0);
+	int64_t b = node_int(n, "blocksize", 0);
+	struct shape s;
+
+	if (!in || b < 1 || b > 1024 || (in->shape.rank >= 0 && in->shape.rank != 4))
+		return infer_bad(x, n, e, "wants an image and a blocksize");
+	s = in->shape;
+	for (int i = 1; i < s.rank; i++)
+		if (s.dim[i] >= 0)
+			s.dim[i] = i == 1 ? s.dim[i] * (b * b) : s.dim[i] / b;
+	return infer_set(x, n, 0, &s, e);
+}

@@ -1,0 +1,210 @@
+/* ONNX models: parse, infer shapes, find the operators, fuse, and say what was left. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/extract/extract.h"
+#include "lib/extract/onnx.h"
+#include "lib/extract/tally.h"
+#include "lib/extract/task.h"
+
+struct job {
+	struct extract *x;
+	struct arena a;
+	struct model model;
+	struct infer infer;
+	struct buf stem;
+	struct task *task; /* of each node that multiplies and adds, in topological order */
+	int ntask;
+	unsigned char *absorbed; /* of each node */
+	int64_t macs, covered;	 /* known ones */
+	int extracted, unknown;	 /* operators; tasks of unknown size */
+};
+
+static int claims(const char *name, const unsigned char *head, size_t n)
+{
+	return extract_name_ends(name, ".onnx") || onnx_claims(head, n);
+}
+
+static void make_tasks(struct job *j)
+{
+	struct graph *g = &j->model.graph;
+
+	j->task = arena_array(&j->a, struct task, g->nnode);
+	j->absorbed = arena_alloc(&j->a, (size_t)g->nnode);
+	for (int i = 0; i < g->nnode; i++)
+		j->ntask += task_make(g, g->order[i], j->x->layout, &j->a, &j->task[j->ntask]);
+	for (int i = j->ntask; i-- > 0;) {
+		struct task *t = &j->task[i];
+		struct err e = ERR_INIT;
+
+		if (t->why)
+			continue;
+		/* Before anything is taken into it: what is no workload must leave its followers to
+		 * others. */
+		if (workload_finish(&t->w, &e)) {
+			t->why = arena_strdup(&j->a, e.msg);
+			continue;
+		}
+		task_fuse(g, t, j->absorbed);
+		if (workload_finish(&t->w, &e))
+			t->why = arena_strdup(&j->a, e.msg);
+	}
+}
+
+/* Names of nodes are to be unique but often are not, or are missing; names of values are. */
+static const char *node_source(struct job *j, const struct node *n, const struct map *names)
+{
+	const int *count = map_get(names, n->name, strlen(n->name));
+	const struct graph *g = &j->model.graph;
+
+	if (count && *count == 1)
+		return n->name;
+	return arena_printf(&j->a, "%s%s%s", n->name, n->name[0] ? "#" : "",
+			    n->nout && n->out[0] >= 0 ? g->value[n->out[0]]->name : "");
+}
+
+static void count_names(struct job *j, struct map *names)
+{
+	const struct graph *g = &j->model.graph;
+
+	for (int i = 0; i < g->nnode; i++) {
+		const char *name = g->node[i].name;
+		int **count = name[0] ? (int **)map_put(names, name, strlen(name), NULL) : NULL;
+
+		if (count && !*count)
+			*count = arena_new(&j->a, int);
+		if (count)
+			++**count;
+	}
+}
+
+static void emit(struct job *j)
+{
+	struct map names = MAP_INIT;
+	struct buf source = BUF_INIT;
+
+	count_names(j, &names);
+	for (int i = 0; i < j->ntask; i++) {
+		const struct task *t = &j->task[i];
+
+		if (t->macs < 0)
+			j->unknown++;
+		else if (__builtin_add_overflow(j->macs, t->macs, &j->macs))
+			j->macs = INT64_MAX;
+		if (t->why)
+			continue;
+		j->extracted++;
+		j->covered += t->macs;
+		buf_clear(&source);
+		buf_fmt(&source, "%s:%.12s:", j->stem.s, j->model.hash.s);
+		extract_utf8(&source, node_source(j, &j->model.graph.node[t->node], &names));
+		work_add_source(worklist_put(&j->x->found, &t->w, NULL, 0), source.s);
+	}
+	buf_free(&source);
+	map_free(&names);
+}
+
+/* Is the node about constants and sizes only, done before the model runs? */
+static int is_plumbing(const struct graph *g, const struct node *n)
+{
+	for (int i = 0; i < n->nout; i++) {
+		const struct value *v = node_out(g, n, i);
+
+		if (v && !v->is_const && !v->kept)
+			return 0;
+	}
+	return n->nout > 0;
+}
+
+static void tally_subgraphs(struct job *j, const struct node *n, struct tally *left)
+{
+	for (int i = 0; i < n->nattr; i++) {
+		const struct graph *sub = n->attr[i].subgraph;
+
+		for (int k = 0; sub && k < sub->nnode; k++) {
+			const struct node *in = &sub->node[k];
+
+			if (!node_is(in, "Constant"))
+				tally_add(left,
+					  arena_printf(&j->a, "%s (inside %s)", in->type, n->type));
+			tally_subgraphs(j, in, left);
+		}
+	}
+}
+
+static void tally_left(struct job *j, struct tally *left)
+{
+	const struct graph *g = &j->model.graph;
+	int next = 0;
+
+	for (int i = 0; i < g->nnode; i++) {
+		const struct node *n = &g->node[g->order[i]];
+
+		tally_subgraphs(j, n, left);
+		if (next < j->ntask && j->task[next].node == g->order[i]) {
+			const struct task *t = &j->task[next++];
+
+			if (t->why)
+				tally_add(left, arena_printf(&j->a, "%s (%s)", n->type, t->why));
+		} else if (!j->absorbed[g->order[i]] && !is_plumbing(g, n)) {
+			tally_add(left, n->type);
+		}
+	}
+}
+
+static void report_names(struct job *j, const char *what, const struct map *m, const char *hint)
+{
+	struct buf b = BUF_INIT;
+
+	for (size_t i = 0; i < m->n; i++)
+		buf_fmt(&b, "%s%s", i ? ", " : "", m->item[i].key);
+	if (m->n)
+		extract_report(j->x, "%s: %s: %s%s", j->stem.s, what, b.s, hint);
+	buf_free(&b);
+}
+
+static void report(struct job *j)
+{
+	struct tally left = {MAP_INIT};
+	struct buf b = BUF_INIT;
+
+	tally_left(j, &left);
+	buf_fmt(&b, "%s: %d operators extracted", j->stem.s, j->extracted);
+	if (j->macs)
+		buf_fmt(&b, ", %.1f %% of the model's %lld multiply-adds",
+			100.0 * (double)j->covered / (double)j->macs, (long long)j->macs);
+	if (j->unknown)
+		buf_fmt(&b, "; those of %d operators are not known", j->unknown);
+	extract_report(j->x, "%s", b.s);
+	buf_clear(&b);
+	tally_print(&left, &b);
+	if (b.n)
+		extract_report(j->x, "%s: not extracted: %s", j->stem.s, b.s);
+	report_names(j, "unknown operators", &j->infer.unknown, "");
+	report_names(j, "sizes not known", &j->infer.open, " (--shape gives them)");
+	tally_free(&left);
+	buf_free(&b);
+}
+
+static int read(struct extract *x, struct member *m, struct err *e)
+{
+	struct job j = {.x = x};
+	int r;
+
+	extract_stem(m->name, &j.stem);
+	r = onnx_read(&j.model, &m->bytes, &j.a, e);
+	if (!r)
+		r = infer_run(&j.infer, &j.model.graph, j.model.opset, &x->infer, e);
+	if (!r) {
+		make_tasks(&j);
+		emit(&j);
+		report(&j);
+	}
+	infer_free(&j.infer);
+	model_free(&j.model);
+	arena_free(&j.a);
+	buf_free(&j.stem);
+	return r;
+}
+
+const struct format format_onnx = {"onnx", "ONNX models", claims, read};

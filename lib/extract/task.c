@@ -1,0 +1,294 @@
+#include "lib/extract/task.h"
+
+#include <limits.h>
+#include <string.h>
+
+#include "lib/extract/infer.h"
+
+/* a x b, or -1 if either is unknown or the product absurd. */
+static int64_t times(int64_t a, int64_t b)
+{
+	int64_t r;
+
+	return a < 0 || b < 0 || __builtin_mul_overflow(a, b, &r) ? -1 : r;
+}
+
+static int64_t count_or_unknown(const struct shape *s)
+{
+	return shape_known(s) ? shape_count(s) : -1;
+}
+
+static const char *unknown_shape(struct arena *a, const struct value *const *v, int n)
+{
+	for (int i = 0; i < n; i++)
+		if (v[i] && !shape_known(&v[i]->shape) && v[i]->blame)
+			return arena_printf(a, "unknown shape because of %s", v[i]->blame);
+	return "unknown shape";
+}
+
+/* NULL if both are f32, in earnest. */
+static const char *not_f32(struct arena *a, const struct value *p, const struct value *q)
+{
+	const struct value *const both[] = {p, q};
+
+	for (int i = 0; i < 2; i++) {
+		if (both[i]->quantized)
+			return "quantized, not f32";
+		if (both[i]->elem != ELEM_F32)
+			return arena_printf(a, "%s, not f32", elem_name(both[i]->elem));
+	}
+	return NULL;
+}
+
+/* A Pad of zeros around the image can become part of the convolution's own padding. */
+static int zero_pad(const struct graph *g, const struct node *pad, int64_t *before, int64_t *after)
+{
+	const struct value *in = node_in(g, pad, 0), *fill = node_in(g, pad, 2);
+	const int64_t *pads;
+	int npads;
+
+	if (!node_is(pad, "Pad") || strcmp(node_str(pad, "mode", "constant"), "constant") != 0 ||
+	    !in || node_in(g, pad, 3) || node_float(pad, "value", 0) != 0)
+		return 0;
+	if (fill && (!fill->kept || !elem_is_real(fill->elem) || !shape_known(&fill->shape) ||
+		     shape_count(&fill->shape) != 1 || fill->kept[0].f != 0))
+		return 0;
+	if (infer_list(g, pad, "pads", 1, &npads, &pads) != 1 || in->shape.rank < 3 ||
+	    npads != 2 * in->shape.rank || !shape_known(&in->shape))
+		return 0;
+	for (int i = 0; i < in->shape.rank; i++) {
+		int64_t b = pads[i], c = pads[i + in->shape.rank];
+
+		if (b < 0 || c < 0 || (i < 2 && (b || c)))
+			return 0;
+		if (i >= 2) {
+			before[i - 2] = b;
+			after[i - 2] = c;
+		}
+	}
+	return 1;
+}
+
+/* Window and input shape of a convolution, with a Pad before it taken in. */
+static int conv_window(const struct graph *g, const struct node *n, struct task *t,
+		       struct window *w, struct shape *in)
+{
+	const struct value *data = node_in(g, n, 0), *weights = node_in(g, n, 1);
+	int64_t before[GRAPH_MAX_RANK], after[GRAPH_MAX_RANK];
+
+	*in = data->shape;
+	if (window_resolve(g, n, in, weights->shape.dim + 2, w, NULL))
+		return -1;
+	if (data->producer < 0 || !zero_pad(g, &g->node[data->producer], before, after))
+		return 0;
+	*in = node_in(g, &g->node[data->producer], 0)->shape;
+	for (int i = 0; i < w->rank; i++) {
+		w->in[i] = in->dim[i + 2];
+		w->before[i] += before[i];
+		w->after[i] += after[i];
+	}
+	if (data->uses == 1 && !data->is_output)
+		t->pad = data->producer;
+	return 0;
+}
+
+/* conv2d from one or two spatial dimensions; a missing height is 1. */
+static void conv_dims(struct task *t, const struct node *n, const struct window *w,
+		      const struct shape *in, const struct shape *weights)
+{
+	int64_t *d = t->w.dim;
+	int x = w->rank - 1;
+
+	d[CONV_MB] = in->dim[0];
+	d[CONV_G] = node_int(n, "group", 1);
+	d[CONV_IC] = in->dim[1];
+	d[CONV_OC] = weights->dim[0];
+	d[CONV_IH] = d[CONV_OH] = d[CONV_KH] = d[CONV_SH] = 1;
+	d[CONV_PH] = d[CONV_DH] = 0;
+	if (x) {
+		d[CONV_IH] = w->in[0];
+		d[CONV_OH] = w->out[0];
+		d[CONV_KH] = w->kernel[0];
+		d[CONV_SH] = w->stride[0];
+		d[CONV_PH] = w->before[0];
+		d[CONV_DH] = w->dilation[0] - 1;
+	}
+	d[CONV_IW] = w->in[x];
+	d[CONV_OW] = w->out[x];
+	d[CONV_KW] = w->kernel[x];
+	d[CONV_SW] = w->stride[x];
+	d[CONV_PW] = w->before[x];
+	d[CONV_DW] = w->dilation[x] - 1;
+	/* A dilation of a window of one says nothing, and must not make two workloads of one. */
+	if (d[CONV_KH] == 1)
+		d[CONV_DH] = 0;
+	if (d[CONV_KW] == 1)
+		d[CONV_DW] = 0;
+}
+
+static void make_conv(const struct graph *g, const struct node *n, enum layout layout,
+		      struct arena *a, struct task *t)
+{
+	const struct value *data = node_in(g, n, 0);
+	const struct value *weights = node_in(g, n, node_is(n, "QLinearConv") ? 3 : 1);
+	const struct value *out = node_out(g, n, 0), *const all[] = {data, weights, out};
+	struct window w;
+	struct shape in;
+
+	if (!shape_known(&data->shape) || !shape_known(&weights->shape) || !out ||
+	    !shape_known(&out->shape)) {
+		t->why = unknown_shape(a, all, 3);
+		return;
+	}
+	/* Each output takes one multiply-add for each weight of its channel. */
+	t->macs = times(shape_count(&out->shape),
+			weights->shape.dim[0] ? shape_count(&weights->shape) / weights->shape.dim[0]
+					      : 0);
+	if (!node_is(n, "Conv"))
+		t->why = node_is(n, "DeformConv") ? "not an operator here" : "quantized, not f32";
+	else if (data->shape.rank > 4)
+		t->why = arena_printf(a, "%d-D", data->shape.rank - 2);
+	else if (!(t->why = not_f32(a, data, weights)) && !weights->is_const)
+		t->why = "computed weights";
+	if (t->why)
+		return;
+	if (conv_window(g, n, t, &w, &in)) {
+		t->why = "a window that makes no sense";
+		return;
+	}
+	t->w = (struct workload){.op = &op_conv2d, .layout = layout, .rhs_const = 1};
+	conv_dims(t, n, &w, &in, &weights->shape);
+	t->channel_dim = 1;
+	if (node_in(g, n, 2))
+		t->w.post[t->w.npost++] = POST_BIAS;
+}
+
+static void set_matmul(struct task *t, int64_t b, int64_t m, int64_t k, int64_t n, int rhs_const)
+{
+	t->w = (struct workload){.op = &op_matmul, .layout = LAYOUT_AB, .rhs_const = rhs_const};
+	t->w.dim[MATMUL_B] = b;
+	t->w.dim[MATMUL_M] = m;
+	t->w.dim[MATMUL_K] = k;
+	t->w.dim[MATMUL_N] = n;
+	t->macs = times(times(b, m), times(k, n));
+}
+
+static void make_gemm(const struct graph *g, const struct node *n, struct arena *a, struct task *t)
+{
+	const struct value *p = node_in(g, n, 0), *q = node_in(g, n, 1), *c = node_in(g, n, 2);
+	const struct value *out = node_out(g, n, 0), *const all[] = {p, q, out};
+	int ta = node_int(n, "transA", 0) != 0;
+
+	if (!out || !shape_known(&p->shape) || !shape_known(&q->shape) ||
+	    !shape_known(&out->shape)) {
+		t->why = unknown_shape(a, all, 3);
+		return;
+	}
+	set_matmul(t, 1, out->shape.dim[0], p->shape.dim[!ta], out->shape.dim[1], q->is_const);
+	t->why = not_f32(a, p, q);
+	t->channel_dim = 1;
+	if (c && value_is_along(c, &out->shape, 1))
+		t->w.post[t->w.npost++] = POST_BIAS;
+	else if (c && shape_equal(&c->shape, &out->shape))
+		t->w.post[t->w.npost++] = POST_ADD;
+}
+
+/* The right side's leading dimensions are all 1, or there are none: one matrix for all rows of the
+ * left. */
+static int one_matrix(const struct shape *s)
+{
+	for (int i = 0; i + 2 < s->rank; i++)
+		if (s->dim[i] != 1)
+			return 0;
+	return 1;
+}
+
+static void make_matmul(const struct graph *g, const struct node *n, struct arena *a,
+			struct task *t)
+{
+	const struct value *p = node_in(g, n, 0);
+	const struct value *q = node_in(g, n, node_is(n, "QLinearMatMul") ? 3 : 1);
+	const struct value *out = node_out(g, n, 0), *const all[] = {p, q, out};
+	int64_t k, m, cols, rows, size;
+
+	if (!out || !shape_known(&p->shape) || !shape_known(&q->shape) ||
+	    !shape_known(&out->shape)) {
+		t->why = unknown_shape(a, all, 3);
+		return;
+	}
+	k = p->shape.dim[p->shape.rank - 1];
+	m = p->shape.rank > 1 ? p->shape.dim[p->shape.rank - 2] : 1;
+	cols = q->shape.rank > 1 ? q->shape.dim[q->shape.rank - 1] : 1;
+	size = shape_count(&out->shape);
+	rows = cols ? size / cols : 0;
+	if (one_matrix(&q->shape))
+		set_matmul(t, 1, rows, k, cols, q->is_const);
+	else
+		set_matmul(t, m ? rows / m : 0, m, k, cols, q->is_const);
+	t->why = node_is(n, "MatMul") ? not_f32(a, p, q) : "quantized, not f32";
+	t->channel_dim = q->shape.rank > 1 ? out->shape.rank - 1 : -1;
+}
+
+static void make_einsum(const struct graph *g, const struct node *n, struct task *t)
+{
+	struct einsum s;
+
+	t->why = "not an operator here";
+	if (einsum_resolve(g, n, &s))
+		return;
+	t->macs = 1;
+	for (size_t i = 0; i < sizeof s.used; i++)
+		if (s.used[i])
+			t->macs = times(t->macs, s.size[i]);
+}
+
+/* Input and recurrent weights are read once for each element of each sequence. */
+static void make_rnn(const struct graph *g, const struct node *n, struct task *t)
+{
+	const struct value *x = node_in(g, n, 0), *w = node_in(g, n, 1), *r = node_in(g, n, 2);
+
+	t->why = "not an operator here";
+	if (x && w && r && shape_known(&x->shape) && x->shape.rank == 3 && shape_known(&w->shape) &&
+	    shape_known(&r->shape))
+		t->macs = times(times(x->shape.dim[0], x->shape.dim[1]),
+				shape_count(&w->shape) + shape_count(&r->shape));
+}
+
+static void make_transposed(const struct graph *g, const struct node *n, struct task *t)
+{
+	const struct value *x = node_in(g, n, 0), *w = node_in(g, n, 1);
+
+	t->why = "not an operator here";
+	if (shape_known(&x->shape) && shape_known(&w->shape) && w->shape.dim[0])
+		t->macs = times(count_or_unknown(&x->shape),
+				shape_count(&w->shape) / w->shape.dim[0]);
+}
+
+int task_make(const struct graph *g, int node, enum layout layout, struct arena *a, struct task *t)
+{
+	const struct node *n = &g->node[node];
+
+	*t = (struct task){.node = node, .macs = -1, .channel_dim = -1, .pad = -1};
+	if (n->domain[0] && strcmp(n->domain, "ai.onnx") != 0)
+		return 0;
+	if (node_is(n, "Conv") || node_is(n, "ConvInteger") || node_is(n, "DeformConv") ||
+	    node_is(n, "QLinearConv"))
+		make_conv(g, n, layout, a, t);
+	else if (node_is(n, "Gemm"))
+		make_gemm(g, n, a, t);
+	else if (node_is(n, "MatMul") || node_is(n, "MatMulInteger") || node_is(n, "QLinearMatMul"))
+		make_matmul(g, n, a, t);
+	else if (node_is(n, "Einsum"))
+		make_einsum(g, n, t);
+	else if (node_is(n, "ConvTranspose"))
+		make_transposed(g, n, t);
+	else if (node_is(n, "LSTM") || node_is(n, "GRU") || node_is(n, "RNN"))
+		make_rnn(g, n, t);
+	else
+		return 0;
+	if (!t->why && t->macs < 0)
+		t->why = "of absurd size";
+	if (!t->why && t->macs == 0)
+		t->why = "empty";
+	return 1;
+}

@@ -1,0 +1,31 @@
+/* Tasks: which nodes of a graph are operators that can be tuned, and as which workloads.
+ *
+ * A node that multiplies and adds but is no operator of the toolkit (or not in f32, or of unknown
+ * shape) gets a reason instead of a workload; its multiply-adds still count in the model's sum
+ * where they are known.
+ */
+#ifndef TL_EXTRACT_TASK_H
+#define TL_EXTRACT_TASK_H
+
+#include "lib/extract/graph.h"
+#include "lib/op/op.h"
+
+struct task {
+	int node;
+	struct workload w;
+	int64_t macs;	 /* multiply-adds; -1: unknown */
+	const char *why; /* why there is no workload; NULL: there is one */
+	int channel_dim; /* of the output: the one that bias runs along */
+	int pad;	 /* node of a Pad that went into the padding, or -1 */
+};
+
+/* 1: the node multiplies and adds, *t is filled; 0: it does not. The workload is not finished yet.
+ */
+int task_make(const struct graph *g, int node, enum layout layout, struct arena *a, struct task *t);
+
+/* Takes what follows the task's node into its list of post-ops: batch normalization, bias,
+ * residual, relu, relu6; marks the nodes taken in absorbed (a byte for each node). Tasks must be
+ * given last to first: where two producers could take an addition, the later one does. */
+void task_fuse(const struct graph *g, struct task *t, unsigned char *absorbed);
+
+#endif

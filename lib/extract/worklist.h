@@ -1,0 +1,34 @@
+/* The workloads found, each once, with where they were found; in order of first appearance.
+ *
+ * A source is "MODEL:HASH12:NODE" (for lists and logs: file, hash, line). What makes it the same
+ * source is the part behind the model's name, so that an extraction that is repeated, or of a
+ * renamed copy, adds nothing; the count of a workload is the number of its sources.
+ */
+#ifndef TL_EXTRACT_WORKLIST_H
+#define TL_EXTRACT_WORKLIST_H
+
+#include "lib/base/buf.h"
+#include "lib/base/err.h"
+#include "lib/base/map.h"
+#include "lib/io/json.h"
+#include "lib/op/op.h"
+
+struct work {
+	struct workload w;
+	char *line;	   /* the record it came in, whose other fields are kept; or NULL */
+	struct map source; /* "HASH12:NODE" -> the whole source, a char * */
+};
+
+struct worklist {
+	struct map by_id; /* struct work * */
+};
+
+/* w must be finished. line (may be NULL) is copied if the workload is new. */
+struct work *worklist_put(struct worklist *l, const struct workload *w, const char *line, size_t n);
+/* 1 if the source is new. */
+int work_add_source(struct work *k, const char *source);
+/* The record's line, without its newline. */
+void work_print(const struct work *k, struct json_doc *scratch, struct buf *out);
+void worklist_free(struct worklist *l);
+
+#endif
