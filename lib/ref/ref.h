@@ -35,8 +35,9 @@ const char *ref_name(const struct ref *r, int variant);
 const char *ref_layout(const struct ref *r, int variant);
 /* Runs one variant to completion: the timed call. */
 int ref_run(struct ref *r, int variant, struct err *e);
-/* The variant's last output as a dense array in the workload's layout. A variant "sum" adds into its
- * output, which grows from run to run (the time is the same): it is run once more, from the start.
+/* The variant's last output as a dense array in the workload's layout. A variant "sum" adds into
+ * its output, which grows from run to run (the time is the same): it is run once more, from the
+ * start.
  */
 int ref_output(struct ref *r, int variant, float *dst, struct err *e);
 void ref_close(struct ref *r);
