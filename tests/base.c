@@ -1,5 +1,6 @@
 /* lib/base: what everything else rests on. */
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "lib/base/arena.h"
@@ -18,6 +19,9 @@ static void test_buf(void)
 	buf_ch(&b, ' ');
 	buf_int(&b, INT64_MAX);
 	ok(!strcmp(b.s, "-9223372036854775808 9223372036854775807"), "buf_int prints the extremes");
+	buf_clear(&b);
+	buf_int(&b, -1207);
+	ok(!strcmp(b.s, "-1207"), "and what lies between");
 	buf_clear(&b);
 	buf_num(&b, 0.1);
 	buf_ch(&b, ' ');
@@ -90,7 +94,7 @@ static void test_hash(void)
 static void test_rng(void)
 {
 	struct rng a, b, c;
-	int count[7] = {0}, same = 1, worst = 0, unit = 1;
+	int count[7] = {0}, same = 1, worst = 0, unit = 1, low = 0;
 
 	rng_seed(&a, 42, NULL);
 	rng_seed(&b, 42, NULL);
@@ -109,6 +113,10 @@ static void test_rng(void)
 		if (abs(count[i] - 10000) > worst)
 			worst = abs(count[i] - 10000);
 	ok(worst < 500, "rng_below is uniform");
+	/* Of 3 x 2^62 values a third lies below 2^62; by the modulus alone it would be half. */
+	for (int i = 0; i < 30000; i++)
+		low += rng_below(&a, (uint64_t)3 << 62) < (uint64_t)1 << 62;
+	ok(abs(low - 10000) < 500, "rng_below has no bias for large ranges");
 	ok(unit, "rng_unit lies within [0, 1)");
 }
 

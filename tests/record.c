@@ -116,7 +116,7 @@ static void test_copy(void)
 
 static void test_output(void)
 {
-	char *path = path_of("out"), *link = path_of("link");
+	char *path = path_of("out"), *link = path_of("link"), tmp[200];
 	struct err e = ERR_INIT;
 	struct rec_out *out;
 	struct stat st;
@@ -128,6 +128,8 @@ static void test_output(void)
 	   "the old file stands until the commit");
 	rec_discard(out);
 	ok(holds(path, "old\n"), "and for ever without one");
+	snprintf(tmp, sizeof tmp, "%s.%ld.tmp", path, (long)getpid());
+	ok(access(tmp, F_OK) == -1, "the temporary file goes with it");
 	ok(symlink("out", link) == 0, "a symbolic link");
 	out = rec_create(link, &e);
 	ok(!rec_put(out, "new", 3, &e) && !rec_commit(out, &e) && holds(path, "new\n"),
