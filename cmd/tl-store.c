@@ -1,0 +1,210 @@
+/* tl-store: results, workloads and ends -> the database, passed on like tee once committed. */
+#include <signal.h>
+#include <stdio.h>
+
+#include "lib/io/clock.h"
+#include "lib/io/opt.h"
+#include "lib/io/record.h"
+#include "lib/store/store.h"
+
+/* A commit costs three syncs. While input is plentiful a batch may grow, as long as others who
+ * wait for the database are not kept waiting for more than a moment. */
+enum { BATCH_RECORDS = 10000, BATCH_BYTES = 16 * 1024 * 1024 };
+static const double BATCH_S = 0.5;
+
+static const char *database, *output;
+static int quiet, verbose, check;
+
+static const struct opt opts[] = {
+	{'d', "db", OPT_FILE, &database, "FILE",
+	 "The database; by default $TL_DB, else tl/tl.db in $XDG_DATA_HOME or ~/.local/share. It "
+	 "is "
+	 "made if it is not there.",
+	 NULL},
+	{'o', "output", OPT_FILE, &output, "FILE",
+	 "Pass records on to FILE, which is replaced at the end, instead of standard output.",
+	 NULL},
+	{'q', "quiet", OPT_FLAG, &quiet, NULL, "Do not pass records on.", NULL},
+	{'v', "verbose", OPT_FLAG, &verbose, NULL,
+	 "Say at the end how many records were new and how many were known.", NULL},
+	{0, "check", OPT_FLAG, &check, NULL,
+	 "Read no records; check every page of the database, and end with status 1 if it is "
+	 "damaged.",
+	 NULL},
+	OPT_END,
+};
+
+static const struct program program = {
+	.name = "tl-store",
+	.summary = "keep results in the database and pass them on",
+	.synopsis = "[OPTION...] [FILE...]",
+	.opts = opts,
+	.min_args = 0,
+	.max_args = -1,
+	.operands = "file",
+};
+
+struct batch {
+	int open;
+	int64_t n;	 /* records stored in it */
+	double began;	 /* clock_now() */
+	struct buf held; /* lines to pass on after the commit */
+	int64_t fresh, known;
+};
+
+/* A reader that went away is no reason to lose results: they are stored all the same. */
+static int pass_on(struct batch *b, struct rec_out *out, struct err *e)
+{
+	if (!quiet && b->held.n) {
+		int failed = rec_put(out, b->held.s, b->held.n - 1, e) || rec_flush(out, e);
+
+		if (failed && !rec_broken_pipe(out))
+			return -1;
+		quiet = failed;
+	}
+	buf_clear(&b->held);
+	return 0;
+}
+
+static int finish(struct batch *b, struct store *db, struct rec_out *out, struct err *e)
+{
+	if (b->open && store_commit(db, e))
+		return -1;
+	b->open = 0;
+	b->n = 0;
+	return pass_on(b, out, e);
+}
+
+static int store_one(struct batch *b, struct store *db, struct rec_in *in, const struct rec *r,
+		     const struct json_doc *d, struct err *e)
+{
+	struct err why = ERR_INIT;
+
+	if (!b->open) {
+		if (store_begin(db, e))
+			return -1;
+		b->open = 1;
+		b->began = clock_now();
+	}
+	b->n++;
+	switch (store_put(db, r, d, &why)) {
+	case STORE_FAILED:
+		*e = why;
+		return -1;
+	case STORE_BAD:
+		rec_bad(in, r, &why);
+		return 0;
+	case STORE_NEW:
+		b->fresh++;
+		return 1;
+	default:
+		b->known++;
+		return 1;
+	}
+}
+
+static int is_full(const struct batch *b)
+{
+	return b->n >= BATCH_RECORDS || b->held.n >= BATCH_BYTES ||
+	       (b->open && clock_now() - b->began >= BATCH_S);
+}
+
+static int store_all(struct batch *b, struct store *db, struct rec_in *in, struct rec_out *out,
+		     struct rec_groups *groups, struct err *e)
+{
+	struct rec r;
+	int more;
+
+	while ((more = rec_next(in, &r, e)) > 0) {
+		int ours = r.type == REC_RESULT || r.type == REC_WORKLOAD || r.type == REC_END;
+		struct json_doc *d = NULL;
+		int good = !ours || !rec_parse(in, &r, &d);
+
+		if (good && ours)
+			good = store_one(b, db, in, &r, d, e);
+		if (good < 0)
+			return -1;
+		rec_groups_feed(groups, &r, good ? d : NULL);
+		if (good && !quiet) {
+			buf_add(&b->held, r.s, r.n);
+			buf_ch(&b->held, '\n');
+		}
+		if ((is_full(b) || rec_would_block(in)) && finish(b, db, out, e))
+			return -1;
+	}
+	rec_groups_end(groups);
+	return more < 0 || finish(b, db, out, e) ? -1 : 0;
+}
+
+static int run_check(struct store *db, struct err *e)
+{
+	struct buf report = BUF_INIT;
+	int sound = store_check(db, &report, e);
+
+	if (!sound)
+		fprintf(stderr, "%s: the database is damaged:\n%s", program.name, report.s);
+	buf_free(&report);
+	return sound < 0 ? opt_fail(&program, e) : sound ? EXIT_DONE : EXIT_NO;
+}
+
+/* Returns the exit status. */
+static int run(struct store *db, struct rec_in *in, struct rec_out *out)
+{
+	struct batch b = {0};
+	struct rec_groups groups = {0};
+	struct err e = ERR_INIT;
+	int status = EXIT_DONE;
+
+	if (store_all(&b, db, in, out, &groups, &e)) {
+		status = opt_fail(&program, &e);
+		store_rollback(db);
+	} else if (rec_commit(out, &e) && !rec_broken_pipe(out)) {
+		status = opt_fail(&program, &e);
+	}
+	if (status == EXIT_DONE && groups.cut && !rec_stopped()) {
+		fprintf(stderr,
+			"%s: the input was cut off: %llu workload%s without an end record; what "
+			"came is stored\n",
+			program.name, (unsigned long long)groups.cut, groups.cut == 1 ? "" : "s");
+		status = EXIT_INPUT;
+	}
+	if (status == EXIT_DONE && rec_bad_count(in))
+		status = EXIT_INPUT;
+	if (verbose)
+		fprintf(stderr, "%s: %lld new, %lld known, %llu bad\n", program.name,
+			(long long)b.fresh, (long long)b.known,
+			(unsigned long long)rec_bad_count(in));
+	buf_free(&b.held);
+	return status;
+}
+
+int main(int argc, char **argv)
+{
+	int first = opt_parse(&program, argc, argv), status;
+	struct buf path = BUF_INIT;
+	struct err e = ERR_INIT;
+	struct store *db = NULL;
+	struct rec_out *out = NULL;
+	struct rec_in *in = NULL;
+
+	/* The producer stops at an interrupt; what it has finished comes through to the end. */
+	signal(SIGINT, SIG_IGN);
+	rec_stop_on_signals();
+	if (store_default_path(database, check ? STORE_READ : STORE_WRITE, &path, &e) ||
+	    !(db = store_open(path.s, check ? STORE_READ : STORE_WRITE, &e)))
+		status = opt_fail(&program, &e);
+	else if (check)
+		status = run_check(db, &e);
+	else if (!(out = rec_create(output, &e)) ||
+		 !(in = rec_open(argv + first, argc - first, out, &e)))
+		status = opt_fail(&program, &e);
+	else
+		status = run(db, in, out);
+	rec_close(in);
+	rec_discard(out);
+	store_close(db);
+	buf_free(&path);
+	if (rec_stopped())
+		opt_die_by_signal(rec_stopped());
+	return status;
+}

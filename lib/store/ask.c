@@ -1,0 +1,410 @@
+/* Looking things up. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "lib/store/db.h"
+
+/* Envs */
+
+/* By the last run that began in each. */
+int store_envs(struct store *s, struct arena *a, struct store_env **env, int *n, struct err *e)
+{
+	int cap = 0, rc;
+	sqlite3_stmt *q = db_sql(s,
+				 "SELECT id, env, (SELECT max(runs.num) FROM runs"
+				 " WHERE runs.env = envs.num) AS last FROM envs"
+				 " WHERE last NOT NULL ORDER BY last DESC, id",
+				 e);
+
+	*env = NULL;
+	*n = 0;
+	if (!q)
+		return -1;
+	while ((rc = db_step(s, q, e)) > 0) {
+		if (*n == cap) {
+			struct store_env *more = arena_array(a, struct store_env, cap * 2 + 8);
+
+			if (*n)
+				memcpy(more, *env, (size_t)*n * sizeof *more);
+			*env = more;
+			cap = cap * 2 + 8;
+		}
+		(*env)[*n].id = db_text(q, 0, a);
+		(*env)[(*n)++].json = db_text(q, 1, a);
+	}
+	return rc;
+}
+
+int store_env_here(struct store *s, const char *given, struct arena *a, struct store_env *env,
+		   struct err *e)
+{
+	sqlite3_stmt *q;
+	int rc;
+
+	q = given ? db_sql(s, "SELECT id, env FROM envs WHERE id = ?", e)
+		  : db_sql(s,
+			   "SELECT id, envs.env FROM envs JOIN results ON results.env = envs.num"
+			   " ORDER BY results.num DESC LIMIT 1",
+			   e);
+	if (!q)
+		return -1;
+	if (given)
+		db_bind_text(q, 1, given);
+	rc = db_step(s, q, e);
+	if (rc == 1) {
+		env->id = db_text(q, 0, a);
+		env->json = db_text(q, 1, a);
+		sqlite3_reset(q);
+	} else if (!rc && given) { /* nothing was measured there yet */
+		env->id = given;
+		env->json = NULL;
+		return 1;
+	}
+	return rc;
+}
+
+/* Results */
+
+static void hex(const unsigned char *p, struct id *id)
+{
+	static const char digit[] = "0123456789abcdef";
+
+	for (int i = 0; i < ID_HEX / 2; i++) {
+		id->s[2 * i] = digit[p[i] >> 4];
+		id->s[2 * i + 1] = digit[p[i] & 15];
+	}
+	id->s[ID_HEX] = 0;
+}
+
+#define RESULT_COLUMNS " candidate, runs.id, status, at, final, latency_s, baseline_s, core_s"
+
+static int result_from_row(struct store *s, sqlite3_stmt *q, struct arena *a,
+			   struct store_result *r, struct err *e)
+{
+	if (sqlite3_column_bytes(q, 0) != ID_HEX / 2)
+		return err_set(e, "the database %s is damaged: an id has the wrong length",
+			       s->path);
+	hex(sqlite3_column_blob(q, 0), &r->candidate_id);
+	r->run = db_text(q, 1, a);
+	r->status = db_text(q, 2, a);
+	r->at = db_text(q, 3, a);
+	r->final = sqlite3_column_int(q, 4);
+	r->latency_s = db_num(q, 5);
+	r->baseline_s = db_num(q, 6);
+	r->core_s = db_num(q, 7);
+	r->record = NULL;
+	r->record_n = 0;
+	return 0;
+}
+
+/* Binds the row numbers of a workload and an env to parameters 1 and 2. 0: one is unknown. */
+static int bind_where(struct store *s, sqlite3_stmt *q, const char *workload_id, const char *env_id,
+		      struct err *e)
+{
+	int64_t workload, env;
+
+	if (db_workload(s, workload_id, &workload, e) || db_env(s, env_id, &env, e))
+		return -1;
+	sqlite3_bind_int64(q, 1, workload);
+	sqlite3_bind_int64(q, 2, env);
+	return workload && env;
+}
+
+/* An array in an arena that grows by doubling. */
+static struct store_result *grow(struct arena *a, struct store_result *r, int64_t n, int64_t *cap)
+{
+	struct store_result *more = r;
+
+	if (n == *cap) {
+		*cap = *cap * 2 + 16;
+		more = arena_array(a, struct store_result, *cap);
+		if (n)
+			memcpy(more, r, (size_t)n * sizeof *r);
+	}
+	return more;
+}
+
+static int with_record(struct store *s, int64_t num, struct arena *a, struct store_result *r,
+		       struct err *e)
+{
+	sqlite3_stmt *q = db_sql(s, "SELECT record FROM records WHERE num = ?", e);
+	int rc;
+
+	if (!q)
+		return -1;
+	sqlite3_bind_int64(q, 1, num);
+	rc = db_step(s, q, e);
+	if (rc < 0)
+		return -1;
+	if (!rc)
+		return err_set(e, "the database %s is damaged: a result has no record", s->path);
+	r->record = db_text(q, 0, a);
+	r->record_n = (size_t)sqlite3_column_bytes(q, 0);
+	sqlite3_reset(q);
+	return 0;
+}
+
+int store_top(struct store *s, const char *workload_id, const char *env_id, int64_t n,
+	      struct arena *a, struct store_result **out, int64_t *nout, struct err *e)
+{
+	struct store_result r;
+	int64_t cap = 0;
+	struct map known = MAP_INIT;
+	int rc, isnew;
+	sqlite3_stmt *q = db_sql(s,
+				 "SELECT" RESULT_COLUMNS ", results.num FROM results"
+				 " JOIN runs ON runs.num = run"
+				 " WHERE workload = ? AND results.env = ? AND status = 'ok'"
+				 " ORDER BY final DESC, latency_s, candidate, runs.id",
+				 e);
+
+	*out = NULL;
+	*nout = 0;
+	if (!q || (rc = bind_where(s, q, workload_id, env_id, e)) < 0)
+		return -1;
+	if (!rc || n <= 0)
+		return 0;
+	while ((rc = db_step(s, q, e)) > 0 && !(rc = result_from_row(s, q, a, &r, e))) {
+		map_put(&known, r.candidate_id.s, ID_HEX, &isnew);
+		if (!isnew)
+			continue;
+		if ((rc = with_record(s, sqlite3_column_int64(q, 8), a, &r, e)))
+			break;
+		*out = grow(a, *out, *nout, &cap);
+		(*out)[(*nout)++] = r;
+		if (*nout == n)
+			break;
+	}
+	sqlite3_reset(q);
+	map_free(&known);
+	return rc < 0 ? -1 : *nout > 0;
+}
+
+int store_history(struct store *s, const char *workload_id, const char *env_id, struct arena *a,
+		  struct store_result **out, int64_t *nout, struct err *e)
+{
+	int64_t cap = 0;
+	int rc;
+	sqlite3_stmt *q = db_sql(s,
+				 "SELECT" RESULT_COLUMNS " FROM results JOIN runs ON runs.num = run"
+				 " WHERE workload = ? AND results.env = ?"
+				 " ORDER BY at, runs.id, candidate, final",
+				 e);
+
+	*out = NULL;
+	*nout = 0;
+	if (!q || (rc = bind_where(s, q, workload_id, env_id, e)) < 0)
+		return -1;
+	if (!rc)
+		return 0;
+	while ((rc = db_step(s, q, e)) > 0) {
+		*out = grow(a, *out, *nout, &cap);
+		if (result_from_row(s, q, a, &(*out)[*nout], e)) {
+			sqlite3_reset(q);
+			return -1;
+		}
+		++*nout;
+	}
+	return rc < 0 ? -1 : *nout > 0;
+}
+
+/* Workloads */
+
+static int workload_from_row(struct store *s, sqlite3_stmt *q, struct json_doc *d,
+			     struct workload *w, struct err *e)
+{
+	buf_clear(&s->text);
+	buf_fmt(&s->text, "{%s}", (const char *)sqlite3_column_text(q, 0));
+	if (json_parse(d, s->text.s, s->text.n, e) || workload_from_json(w, d, d->tok, e))
+		return err_in(e, "a workload in the database %s", s->path);
+	return 0;
+}
+
+int store_workloads(struct store *s, const char *op, const char *env_id, struct arena *a,
+		    struct workload **out, int64_t *nout, struct err *e)
+{
+	struct json_doc d = JSON_DOC_INIT;
+	int64_t env = 0, cap = 0;
+	sqlite3_stmt *q;
+	int rc;
+
+	*out = NULL;
+	*nout = 0;
+	if (env_id && db_env(s, env_id, &env, e))
+		return -1;
+	if (env_id && !env)
+		return 0;
+	q = env_id ? db_sql(s,
+			    "SELECT record FROM workloads WHERE op = ?1 AND EXISTS(SELECT 1 FROM"
+			    " results WHERE workload = workloads.num AND env = ?2"
+			    " AND status = 'ok') ORDER BY id",
+			    e)
+		   : db_sql(s,
+			    "SELECT record FROM workloads WHERE op = ?1 AND EXISTS(SELECT 1 FROM"
+			    " results WHERE workload = workloads.num AND status = 'ok')"
+			    " ORDER BY id",
+			    e);
+	if (!q)
+		return -1;
+	db_bind_text(q, 1, op);
+	if (env_id)
+		sqlite3_bind_int64(q, 2, env);
+	while ((rc = db_step(s, q, e)) > 0) {
+		if (*nout == cap) {
+			struct workload *more;
+
+			cap = cap * 2 + 16;
+			more = arena_array(a, struct workload, cap);
+			if (*nout)
+				memcpy(more, *out, (size_t)*nout * sizeof *more);
+			*out = more;
+		}
+		if (workload_from_row(s, q, &d, &(*out)[*nout], e)) {
+			sqlite3_reset(q);
+			rc = -1;
+			break;
+		}
+		++*nout;
+	}
+	json_free(&d);
+	return rc < 0 ? -1 : *nout > 0;
+}
+
+int store_sources(struct store *s, const char *workload_id, int64_t *n, struct err *e)
+{
+	sqlite3_stmt *q = db_sql(s,
+				 "SELECT count(*) FROM sources JOIN workloads ON num = workload"
+				 " WHERE id = ?",
+				 e);
+	int rc;
+
+	*n = 0;
+	if (!q)
+		return -1;
+	db_bind_text(q, 1, workload_id);
+	if ((rc = db_step(s, q, e)) < 0)
+		return -1;
+	*n = sqlite3_column_int64(q, 0);
+	sqlite3_reset(q);
+	return *n > 0;
+}
+
+/* Counts */
+
+static int64_t count_or_unknown(sqlite3_stmt *q, int i)
+{
+	return sqlite3_column_type(q, i) == SQLITE_NULL ? -1 : sqlite3_column_int64(q, i);
+}
+
+static int tally_results(struct store *s, const char *workload_id, const char *env_id,
+			 struct store_tally *t, struct err *e)
+{
+	int rc;
+	sqlite3_stmt *q = db_sql(s,
+				 "SELECT count(*), total(status = 'ok'),"
+				 " total(status = 'ok' AND NOT final), total(status = 'preempted'),"
+				 " total(core_s) FROM results WHERE workload = ? AND env = ?",
+				 e);
+
+	if (!q || (rc = bind_where(s, q, workload_id, env_id, e)) < 0)
+		return -1;
+	if (!rc)
+		return 0;
+	if (db_step(s, q, e) < 0)
+		return -1;
+	t->results = sqlite3_column_int64(q, 0);
+	t->ok = sqlite3_column_int64(q, 1);
+	t->raced_ok = sqlite3_column_int64(q, 2);
+	t->stopped = sqlite3_column_int64(q, 3);
+	t->core_s = sqlite3_column_double(q, 4);
+	sqlite3_reset(q);
+	return 0;
+}
+
+/* A run whose env is not known, because it brought no result, counts everywhere. */
+static int tally_ends(struct store *s, const char *workload_id, const char *env_id,
+		      struct store_tally *t, struct err *e)
+{
+	int64_t *const count[] = {&t->drawn,	 &t->kept,   &t->refused, &t->measured,
+				  &t->preempted, &t->failed, &t->built};
+	int rc;
+	sqlite3_stmt *q = db_sql(s,
+				 "SELECT sum(drawn), sum(kept), sum(refused), sum(measured),"
+				 " sum(preempted), sum(failed), sum(built) FROM ends"
+				 " JOIN runs ON runs.num = run"
+				 " WHERE workload = ?1 AND (env = ?2 OR env IS NULL)",
+				 e);
+
+	if (!q || (rc = bind_where(s, q, workload_id, env_id, e)) < 0)
+		return -1;
+	if ((rc = db_step(s, q, e)) < 0)
+		return -1;
+	for (int i = 0; i < 7; i++)
+		*count[i] = count_or_unknown(q, i);
+	sqlite3_reset(q);
+	q = db_sql(s,
+		   "SELECT measured + ifnull(preempted, 0) + ifnull(failed, 0) = 0 FROM ends"
+		   " JOIN runs ON runs.num = run"
+		   " WHERE workload = ?1 AND (env = ?2 OR env IS NULL)"
+		   " ORDER BY ends.num DESC LIMIT 1",
+		   e);
+	if (!q || bind_where(s, q, workload_id, env_id, e) < 0)
+		return -1;
+	if ((rc = db_step(s, q, e)) < 0)
+		return -1;
+	t->exhausted = rc && sqlite3_column_int(q, 0);
+	sqlite3_reset(q);
+	return 0;
+}
+
+int store_tally(struct store *s, const char *workload_id, const char *env_id, struct store_tally *t,
+		struct err *e)
+{
+	*t = (struct store_tally){0};
+	if (tally_results(s, workload_id, env_id, t, e) || tally_ends(s, workload_id, env_id, t, e))
+		return -1;
+	return t->results > 0;
+}
+
+static int one_number(struct store *s, const char *sql, int64_t *n, struct err *e)
+{
+	sqlite3_stmt *q = db_sql(s, sql, e);
+
+	if (!q || db_step(s, q, e) < 0)
+		return -1;
+	*n = sqlite3_column_int64(q, 0);
+	sqlite3_reset(q);
+	return 0;
+}
+
+int store_stats(struct store *s, struct arena *a, struct store_stats *st, struct err *e)
+{
+	sqlite3_stmt *q;
+	int rc;
+
+	*st = (struct store_stats){0};
+	if (one_number(s, "SELECT count(*) FROM workloads", &st->workloads, e) ||
+	    one_number(s, "SELECT count(*) FROM sources", &st->sources, e) ||
+	    one_number(s, "SELECT count(*) FROM envs", &st->envs, e) ||
+	    one_number(s, "SELECT count(*) FROM runs", &st->runs, e) ||
+	    one_number(s, "SELECT count(*) FROM ends", &st->ends, e) ||
+	    one_number(s, "SELECT count(*) FROM (SELECT DISTINCT workload, candidate FROM results)",
+		       &st->candidates, e))
+		return -1;
+	q = db_sql(s, "SELECT status, count(*), total(core_s) FROM results GROUP BY 1 ORDER BY 1",
+		   e);
+	if (!q)
+		return -1;
+	while ((rc = db_step(s, q, e)) > 0) {
+		int i = st->nstatus;
+
+		st->results += sqlite3_column_int64(q, 1);
+		st->core_s += sqlite3_column_double(q, 2);
+		if (i == sizeof st->status / sizeof *st->status)
+			continue;
+		st->status[i].name = db_text(q, 0, a);
+		st->status[i].n = sqlite3_column_int64(q, 1);
+		st->nstatus++;
+	}
+	return rc;
+}

@@ -1,0 +1,129 @@
+/* Dumps: pages of records, read with the lock held and given out without it. */
+#include <stdlib.h>
+
+#include "lib/store/db.h"
+
+enum { PAGE_RECORDS = 1000, PAGE_BYTES = 4 * 1024 * 1024 };
+
+struct page {
+	struct buf text;
+	size_t stop[PAGE_RECORDS]; /* where each record ends in text */
+	int n;
+	int64_t last; /* row number of the page's last record */
+};
+
+/* Writes the text of the record in the statement's row behind the page's text. */
+typedef int print_fn(struct store *s, sqlite3_stmt *q, struct buf *out, struct err *e);
+
+/* q selects rows with numbers above ?1 up to ?2 in order, the number in column 0. */
+static int read_page(struct store *s, sqlite3_stmt *q, print_fn *print, int64_t end, struct page *p,
+		     struct err *e)
+{
+	int rc = 0;
+
+	sqlite3_bind_int64(q, 1, p->last);
+	sqlite3_bind_int64(q, 2, end);
+	p->n = 0;
+	buf_clear(&p->text);
+	while (p->n < PAGE_RECORDS && p->text.n < PAGE_BYTES && (rc = db_step(s, q, e)) > 0) {
+		p->last = sqlite3_column_int64(q, 0);
+		if (print(s, q, &p->text, e)) {
+			rc = -1;
+			break;
+		}
+		p->stop[p->n++] = p->text.n;
+	}
+	sqlite3_reset(q);
+	return rc < 0 ? -1 : 0;
+}
+
+static int give_page(const struct page *p, store_line_fn *line, void *arg, struct err *e)
+{
+	for (int i = 0; i < p->n; i++) {
+		size_t start = i ? p->stop[i - 1] : 0;
+
+		if (line(arg, p->text.s + start, p->stop[i] - start, e))
+			return -1;
+	}
+	return 0;
+}
+
+static int dump(struct store *s, sqlite3_stmt *max, sqlite3_stmt *q, print_fn *print,
+		store_line_fn *line, void *arg, struct err *e)
+{
+	struct page *p;
+	int64_t end;
+	int rc;
+
+	if (!max || !q || db_step(s, max, e) < 0)
+		return -1;
+	end = sqlite3_column_int64(max, 0);
+	sqlite3_reset(max);
+	p = xcalloc(1, sizeof *p);
+	do {
+		rc = read_page(s, q, print, end, p, e);
+		if (!rc)
+			rc = give_page(p, line, arg, e);
+	} while (!rc && p->n);
+	buf_free(&p->text);
+	free(p);
+	return rc;
+}
+
+static int print_text(struct store *s, sqlite3_stmt *q, struct buf *out, struct err *e)
+{
+	(void)s, (void)e;
+	buf_add(out, sqlite3_column_text(q, 1), (size_t)sqlite3_column_bytes(q, 1));
+	return 0;
+}
+
+/* The workload's fields, and the union of what was seen of its sources. */
+static int print_workload(struct store *s, sqlite3_stmt *q, struct buf *out, struct err *e)
+{
+	sqlite3_stmt *sources;
+	int64_t n = 0;
+	int rc;
+
+	sources = db_sql(s, "SELECT source FROM sources WHERE workload = ? ORDER BY source", e);
+	if (!sources)
+		return -1;
+	buf_clear(&s->text);
+	sqlite3_bind_int64(sources, 1, sqlite3_column_int64(q, 0));
+	while ((rc = db_step(s, sources, e)) > 0) {
+		buf_str(&s->text, n++ ? "," : "");
+		buf_json(&s->text, (const char *)sqlite3_column_text(sources, 0),
+			 (size_t)sqlite3_column_bytes(sources, 0));
+	}
+	buf_fmt(out, "{\"tl\":%d,\"type\":\"workload\",", TL_FORMAT);
+	print_text(s, q, out, e);
+	if (n)
+		buf_fmt(out, ",\"count\":%lld,\"source\":[%s]", (long long)n, s->text.s);
+	buf_ch(out, '}');
+	return rc;
+}
+
+int store_dump(struct store *s, int kinds, store_line_fn *line, void *arg, struct err *e)
+{
+	if (kinds & STORE_RESULTS &&
+	    dump(s, db_sql(s, "SELECT max(num) FROM records", e),
+		 db_sql(s,
+			"SELECT num, record FROM records WHERE num > ? AND num <= ? ORDER BY num",
+			e),
+		 print_text, line, arg, e))
+		return -1;
+	if (kinds & STORE_WORKLOADS &&
+	    dump(s, db_sql(s, "SELECT max(num) FROM workloads", e),
+		 db_sql(s,
+			"SELECT num, record FROM workloads WHERE num > ? AND num <= ?"
+			" ORDER BY num",
+			e),
+		 print_workload, line, arg, e))
+		return -1;
+	if (kinds & STORE_ENDS &&
+	    dump(s, db_sql(s, "SELECT max(num) FROM ends", e),
+		 db_sql(s, "SELECT num, record FROM ends WHERE num > ? AND num <= ? ORDER BY num",
+			e),
+		 print_text, line, arg, e))
+		return -1;
+	return 0;
+}

@@ -1,0 +1,433 @@
+/* Storing records: what store.h says of keys and of replays happens here. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "lib/store/db.h"
+
+static const char *const statuses[] = {"ok",  "preempted", "build",	  "timeout", "crash",
+				       "oom", "wrong",	   "unsupported", "filtered"};
+
+/* A result record, as far as the columns go. Texts live in the scratch arena. */
+struct row {
+	const char *workload_id, *env_id, *run, *status, *at;
+	unsigned char candidate[ID_HEX / 2];
+	int final;
+	double latency_s, baseline_s, core_s;
+	int64_t workload, env, run_num;
+};
+
+/* A prepared statement, or out of the function with the database's failure. */
+#define SQL_OR_FAIL(q, s, sql, e)                                                                  \
+	do {                                                                                       \
+		(q) = db_sql((s), (sql), (e));                                                     \
+		if (!(q))                                                                          \
+			return STORE_FAILED;                                                       \
+	} while (0)
+
+static int get_text(struct store *s, const struct json_doc *d, const struct json *obj,
+		    const char *key, const char **out, struct err *e)
+{
+	if (json_str(json_get(d, obj, key), &s->scratch, out) || !**out)
+		return err_set(e, "\"%s\" is missing or not a text", key);
+	return 0;
+}
+
+static int hex_digit(char c)
+{
+	return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
+
+static int get_id(struct store *s, const struct json_doc *d, const struct json *obj,
+		  const char *key, const char **out, struct err *e)
+{
+	if (get_text(s, d, obj, key, out, e))
+		return -1;
+	if (strlen(*out) == ID_HEX && strspn(*out, "0123456789abcdef") == ID_HEX)
+		return 0;
+	return err_set(e, "\"%s\" is not %d hexadecimal digits", key, ID_HEX);
+}
+
+static void unhex(const char *hex, unsigned char *out)
+{
+	for (int i = 0; i < ID_HEX / 2; i++)
+		out[i] = (unsigned char)(hex_digit(hex[2 * i]) << 4 | hex_digit(hex[2 * i + 1]));
+}
+
+/* A number or null; a missing one is null, too. */
+static int get_seconds(const struct json_doc *d, const struct json *obj, const char *key,
+		       double *out, struct err *e)
+{
+	const struct json *v = json_get(d, obj, key);
+
+	*out = NAN;
+	if (!v || v->type == JSON_NULL)
+		return 0;
+	if (json_num(v, out) || *out < 0)
+		return err_set(e, "\"%s\" is not a number of seconds", key);
+	return 0;
+}
+
+static int known_status(const char *status)
+{
+	for (size_t i = 0; i < sizeof statuses / sizeof *statuses; i++)
+		if (!strcmp(status, statuses[i]))
+			return 1;
+	return 0;
+}
+
+static int row_from_json(struct store *s, struct row *w, const struct json_doc *d, struct err *e)
+{
+	const struct json *rec = d->tok, *stage = json_get(d, rec, "stage");
+	const char *candidate;
+
+	if (get_id(s, d, rec, "candidate_id", &candidate, e) ||
+	    get_id(s, d, json_get(d, rec, "workload"), "workload_id", &w->workload_id, e) ||
+	    get_text(s, d, rec, "env_id", &w->env_id, e) ||
+	    get_text(s, d, rec, "run", &w->run, e) || get_text(s, d, rec, "at", &w->at, e) ||
+	    get_text(s, d, rec, "status", &w->status, e) ||
+	    get_seconds(d, rec, "latency_s", &w->latency_s, e) ||
+	    get_seconds(d, json_get(d, rec, "baseline"), "latency_s", &w->baseline_s, e) ||
+	    get_seconds(d, json_get(d, rec, "cost"), "core_s", &w->core_s, e))
+		return -1;
+	unhex(candidate, w->candidate);
+	if (!known_status(w->status))
+		return err_set(e, "\"%s\" is no status", w->status);
+	if (!strcmp(w->status, "ok") && !(w->latency_s > 0))
+		return err_set(e, "the status is ok, but \"latency_s\" is not a positive number");
+	w->final = json_is(stage, "final");
+	if (stage && stage->type != JSON_NULL && !w->final && !json_is(stage, "race"))
+		return err_set(e, "\"stage\" is neither race nor final");
+	return 0;
+}
+
+/* Interning. Each gives the row's number, made if the id is new. */
+
+static enum store_put run_insert(struct store *s, sqlite3_stmt *q, struct map *known,
+				 const char *id, int64_t *num, struct err *e)
+{
+	if (db_step(s, q, e) < 0)
+		return STORE_FAILED;
+	*num = sqlite3_last_insert_rowid(s->db);
+	*map_put(known, id, strlen(id), NULL) = (void *)(intptr_t)*num;
+	return STORE_NEW;
+}
+
+/* obj has the fields of the workload, whose id was read already. Only a workload that is new is
+ * looked at closely: its id must be what its fields make. */
+static enum store_put intern_workload(struct store *s, const char *id, const struct json_doc *d,
+				      const struct json *obj, int64_t *num, struct err *e)
+{
+	struct workload w;
+	struct buf post = BUF_INIT;
+	enum store_put rc;
+	sqlite3_stmt *q;
+
+	if (db_workload(s, id, num, e))
+		return STORE_FAILED;
+	if (*num)
+		return STORE_KNOWN;
+	if (workload_from_json(&w, d, obj, e))
+		return STORE_BAD;
+	SQL_OR_FAIL(q, s,
+		    "INSERT INTO workloads(id, op, prob, dtype, layout, post, flops, record)"
+		    " VALUES(?, ?, ?, ?, ?, ?, ?, ?)",
+		    e);
+	buf_clear(&s->text);
+	workload_fields(&w, &s->text);
+	buf_str(&post, "");
+	for (int i = 0; i < w.npost; i++)
+		buf_fmt(&post, "%s%s", i ? "," : "", post_name(w.post[i]));
+	db_bind_text(q, 1, id);
+	db_bind_text(q, 2, w.op->name);
+	db_bind_text(q, 3, w.prob);
+	db_bind_text(q, 4, dtype_name(w.dtype));
+	db_bind_text(q, 5, layout_name(w.layout));
+	db_bind_text(q, 6, post.s);
+	sqlite3_bind_int64(q, 7, w.flops);
+	db_bind_text(q, 8, s->text.s);
+	rc = run_insert(s, q, &s->workloads, id, num, e);
+	buf_free(&post);
+	return rc;
+}
+
+static enum store_put intern_env(struct store *s, const char *id, int64_t *num, struct err *e)
+{
+	sqlite3_stmt *q;
+
+	if (db_env(s, id, num, e))
+		return STORE_FAILED;
+	if (*num)
+		return STORE_KNOWN;
+	SQL_OR_FAIL(q, s, "INSERT INTO envs(id) VALUES(?)", e);
+	db_bind_text(q, 1, id);
+	return run_insert(s, q, &s->envs, id, num, e);
+}
+
+static enum store_put intern_run(struct store *s, const char *id, int64_t *num, struct err *e)
+{
+	sqlite3_stmt *q;
+
+	if (db_run(s, id, num, e))
+		return STORE_FAILED;
+	if (*num)
+		return STORE_KNOWN;
+	SQL_OR_FAIL(q, s, "INSERT INTO runs(id) VALUES(?)", e);
+	db_bind_text(q, 1, id);
+	return run_insert(s, q, &s->runs, id, num, e);
+}
+
+/* An end record may come before the results of its run, and a result without "env" before one with
+ * it. Looked at once for each run. */
+static enum store_put note_env(struct store *s, const struct row *w, const struct json *env,
+			       struct err *e)
+{
+	sqlite3_stmt *q;
+	int isnew;
+
+	*map_put(&s->noted, w->run, strlen(w->run), &isnew) = s;
+	if (!isnew)
+		return STORE_KNOWN;
+	SQL_OR_FAIL(q, s, "UPDATE runs SET env = ? WHERE num = ? AND env IS NULL", e);
+	sqlite3_bind_int64(q, 1, w->env);
+	sqlite3_bind_int64(q, 2, w->run_num);
+	if (db_step(s, q, e) < 0)
+		return STORE_FAILED;
+	if (!env || env->type != JSON_OBJ)
+		return STORE_KNOWN;
+	SQL_OR_FAIL(q, s, "UPDATE envs SET env = ? WHERE num = ? AND env IS NULL", e);
+	sqlite3_bind_text(q, 1, env->s, (int)env->n, SQLITE_STATIC);
+	sqlite3_bind_int64(q, 2, w->env);
+	return db_step(s, q, e) < 0 ? STORE_FAILED : STORE_KNOWN;
+}
+
+/* Results */
+
+static void bind_key(sqlite3_stmt *q, const struct row *w)
+{
+	sqlite3_bind_int64(q, 1, w->workload);
+	sqlite3_bind_blob(q, 2, w->candidate, sizeof w->candidate, SQLITE_STATIC);
+	sqlite3_bind_int64(q, 3, w->env);
+	sqlite3_bind_int64(q, 4, w->run_num);
+	sqlite3_bind_int(q, 5, w->final);
+}
+
+static void bind_values(sqlite3_stmt *q, int i, const struct row *w)
+{
+	db_bind_text(q, i, w->status);
+	db_bind_num(q, i + 1, w->latency_s);
+	db_bind_num(q, i + 2, w->baseline_s);
+	db_bind_num(q, i + 3, w->core_s);
+	db_bind_text(q, i + 4, w->at);
+}
+
+static enum store_put put_text(struct store *s, sqlite3_stmt *q, int64_t num, const struct rec *r,
+			       struct err *e)
+{
+	sqlite3_bind_int64(q, 1, num);
+	sqlite3_bind_text(q, 2, r->s, (int)r->n, SQLITE_STATIC);
+	return db_step(s, q, e) < 0 ? STORE_FAILED : STORE_NEW;
+}
+
+/* The key is there already. Keeps the later record, so that two databases merged either way end
+ * up the same. */
+static enum store_put put_again(struct store *s, const struct row *w, const struct rec *r,
+				struct err *e)
+{
+	sqlite3_stmt *q;
+	const char *at;
+	int64_t num;
+	size_t n;
+	int order;
+
+	SQL_OR_FAIL(q, s,
+		    "SELECT num, at, record FROM results JOIN records USING(num) WHERE"
+		    " workload = ? AND candidate = ? AND env = ? AND run = ? AND final = ?",
+		    e);
+	bind_key(q, w);
+	if (db_step(s, q, e) != 1)
+		return err_set(e, "the database %s is damaged: a result has no record", s->path),
+		       STORE_FAILED;
+	num = sqlite3_column_int64(q, 0);
+	at = (const char *)sqlite3_column_text(q, 1);
+	n = (size_t)sqlite3_column_bytes(q, 2);
+	order = strcmp(w->at, at);
+	if (!order)
+		order = memcmp(r->s, sqlite3_column_text(q, 2), n < r->n ? n : r->n);
+	if (!order)
+		order = (r->n > n) - (r->n < n);
+	sqlite3_reset(q);
+	if (order <= 0)
+		return STORE_KNOWN;
+	SQL_OR_FAIL(q, s,
+		    "UPDATE results SET status = ?2, latency_s = ?3, baseline_s = ?4, core_s = ?5,"
+		    " at = ?6 WHERE num = ?1",
+		    e);
+	sqlite3_bind_int64(q, 1, num);
+	bind_values(q, 2, w);
+	if (db_step(s, q, e) < 0)
+		return STORE_FAILED;
+	SQL_OR_FAIL(q, s, "UPDATE records SET record = ?2 WHERE num = ?1", e);
+	return put_text(s, q, num, r, e);
+}
+
+static enum store_put put_result(struct store *s, const struct rec *r, const struct json_doc *d,
+				 struct err *e)
+{
+	struct row w;
+	enum store_put rc;
+	sqlite3_stmt *q;
+
+	if (row_from_json(s, &w, d, e))
+		return STORE_BAD;
+	rc = intern_workload(s, w.workload_id, d, json_get(d, d->tok, "workload"), &w.workload, e);
+	if (rc < 0)
+		return rc;
+	if ((rc = intern_env(s, w.env_id, &w.env, e)) < 0)
+		return rc;
+	if ((rc = intern_run(s, w.run, &w.run_num, e)) < 0)
+		return rc;
+	SQL_OR_FAIL(q, s,
+		    "INSERT INTO results(workload, candidate, env, run, final, status, latency_s,"
+		    " baseline_s, core_s, at) VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+		    " ON CONFLICT DO NOTHING",
+		    e);
+	bind_key(q, &w);
+	bind_values(q, 6, &w);
+	if (db_step(s, q, e) < 0)
+		return STORE_FAILED;
+	if (!sqlite3_changes(s->db))
+		return put_again(s, &w, r, e);
+	SQL_OR_FAIL(q, s, "INSERT INTO records(num, record) VALUES(?, ?)", e);
+	if (put_text(s, q, sqlite3_last_insert_rowid(s->db), r, e) < 0)
+		return STORE_FAILED;
+	return note_env(s, &w, json_get(d, d->tok, "env"), e) < 0 ? STORE_FAILED : STORE_NEW;
+}
+
+/* Workloads: the union of the sources is kept, from which the count follows. */
+
+static enum store_put put_source(struct store *s, int64_t workload, const char *source,
+				 struct err *e)
+{
+	sqlite3_stmt *q;
+
+	SQL_OR_FAIL(q, s,
+		    "INSERT INTO sources(workload, source) VALUES(?, ?) ON CONFLICT DO NOTHING", e);
+	sqlite3_bind_int64(q, 1, workload);
+	db_bind_text(q, 2, source);
+	if (db_step(s, q, e) < 0)
+		return STORE_FAILED;
+	return sqlite3_changes(s->db) ? STORE_NEW : STORE_KNOWN;
+}
+
+static int check_sources(struct store *s, const struct json_doc *d, const struct json *list,
+			 struct err *e)
+{
+	const char *text;
+
+	if (list && list->type != JSON_ARR)
+		return err_set(e, "\"source\" is not a list");
+	for (const struct json *v = json_first(d, list); v; v = json_next(d, list, v))
+		if (json_str(v, &s->scratch, &text))
+			return err_set(e, "\"source\" is not a list of texts");
+	return 0;
+}
+
+static enum store_put put_workload(struct store *s, const struct json_doc *d, struct err *e)
+{
+	const struct json *list = json_get(d, d->tok, "source");
+	const char *id, *text;
+	enum store_put rc, one;
+	int64_t num;
+
+	if (get_id(s, d, d->tok, "workload_id", &id, e) || check_sources(s, d, list, e))
+		return STORE_BAD;
+	if ((rc = intern_workload(s, id, d, d->tok, &num, e)) < 0)
+		return rc;
+	for (const struct json *v = json_first(d, list); v; v = json_next(d, list, v)) {
+		json_str(v, &s->scratch, &text);
+		if ((one = put_source(s, num, text, e)) < 0)
+			return one;
+		if (one == STORE_NEW)
+			rc = STORE_NEW;
+	}
+	return rc;
+}
+
+/* Ends */
+
+static const char *const end_counts[] = {"drawn",     "kept",	"refused", "measured",
+					 "preempted", "failed", "built"};
+enum { END_COUNTS = sizeof end_counts / sizeof *end_counts };
+
+static int bind_counts(sqlite3_stmt *q, int at, const struct json_doc *d, struct err *e)
+{
+	for (int i = 0; i < END_COUNTS; i++) {
+		const struct json *v = json_get(d, d->tok, end_counts[i]);
+		int64_t n;
+
+		sqlite3_bind_null(q, at + i);
+		if (!v || v->type == JSON_NULL)
+			continue;
+		if (json_int(v, &n) || n < 0)
+			return err_set(e, "\"%s\" is not a count", end_counts[i]);
+		sqlite3_bind_int64(q, at + i, n);
+	}
+	return 0;
+}
+
+static enum store_put put_end(struct store *s, const struct rec *r, const struct json_doc *d,
+			      struct err *e)
+{
+	const struct json *run = json_get(d, d->tok, "run");
+	const char *id, *run_id;
+	int64_t workload, run_num;
+	unsigned char key[ID_HEX / 2];
+	struct id hash;
+	sqlite3_stmt *q;
+
+	if (!run || run->type == JSON_NULL)
+		return STORE_KNOWN;
+	if (get_id(s, d, d->tok, "workload_id", &id, e) ||
+	    get_text(s, d, d->tok, "run", &run_id, e))
+		return STORE_BAD;
+	if (db_workload(s, id, &workload, e))
+		return STORE_FAILED;
+	if (!workload)
+		return err_set(e, "this ends a workload of which nothing came before"), STORE_BAD;
+	SQL_OR_FAIL(q, s,
+		    "INSERT INTO ends(workload, run, key, record, drawn, kept, refused, measured,"
+		    " preempted, failed, built) VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+		    " ON CONFLICT DO NOTHING",
+		    e);
+	if (bind_counts(q, 5, d, e))
+		return STORE_BAD;
+	if (intern_run(s, run_id, &run_num, e) < 0)
+		return STORE_FAILED;
+	buf_clear(&s->text);
+	json_canonical(d, d->tok, &s->text);
+	hash_id(&hash, s->text.s, s->text.n);
+	unhex(hash.s, key);
+	sqlite3_bind_int64(q, 1, workload);
+	sqlite3_bind_int64(q, 2, run_num);
+	sqlite3_bind_blob(q, 3, key, sizeof key, SQLITE_STATIC);
+	sqlite3_bind_text(q, 4, r->s, (int)r->n, SQLITE_STATIC);
+	if (db_step(s, q, e) < 0)
+		return STORE_FAILED;
+	return sqlite3_changes(s->db) ? STORE_NEW : STORE_KNOWN;
+}
+
+enum store_put store_put(struct store *s, const struct rec *r, const struct json_doc *d,
+			 struct err *e)
+{
+	arena_reset(&s->scratch);
+	switch (r->type) {
+	case REC_WORKLOAD:
+		return put_workload(s, d, e);
+	case REC_RESULT:
+		return put_result(s, r, d, e);
+	case REC_END:
+		return put_end(s, r, d, e);
+	default:
+		return STORE_KNOWN;
+	}
+}

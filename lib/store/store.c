@@ -1,0 +1,434 @@
+#include "lib/store/store.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "lib/io/clock.h"
+#include "lib/store/db.h"
+
+enum {
+	APPLICATION_ID = 0x544c6462, /* "TLdb" */
+	BUSY_S = 120,
+	CACHE_KIB = 128 * 1024,
+};
+
+/* The schema, one script a version: migrations[v] turns version v into v + 1. A script that was
+ * released is never edited.
+ *
+ * Results are narrow, and the texts of their records stand apart, so that counting and sorting
+ * read little. Ids are numbers here: within a workload's results both indexes then grow in one
+ * place, which keeps inserting fast when there are many. */
+static const char *const migrations[] = {
+	"CREATE TABLE workloads("
+	"	num INTEGER PRIMARY KEY,"
+	"	id TEXT NOT NULL UNIQUE,"
+	"	op TEXT NOT NULL,"
+	"	prob TEXT NOT NULL,"
+	"	dtype TEXT NOT NULL,"
+	"	layout TEXT NOT NULL,"
+	"	post TEXT NOT NULL," /* bias,relu */
+	"	flops INTEGER NOT NULL,"
+	"	record TEXT NOT NULL" /* its fields as JSON, without braces, count and source */
+	") STRICT;"
+	"CREATE INDEX workloads_op ON workloads(op);"
+	"CREATE TABLE sources("
+	"	workload INTEGER NOT NULL REFERENCES workloads,"
+	"	source TEXT NOT NULL,"
+	"	PRIMARY KEY(workload, source)"
+	") STRICT, WITHOUT ROWID;"
+	"CREATE TABLE envs("
+	"	num INTEGER PRIMARY KEY,"
+	"	id TEXT NOT NULL UNIQUE,"
+	"	env TEXT" /* JSON */
+	") STRICT;"
+	"CREATE TABLE runs("
+	"	num INTEGER PRIMARY KEY,"
+	"	id TEXT NOT NULL UNIQUE,"
+	"	env INTEGER REFERENCES envs"
+	") STRICT;"
+	"CREATE TABLE results("
+	"	num INTEGER PRIMARY KEY,"
+	"	workload INTEGER NOT NULL REFERENCES workloads,"
+	"	candidate BLOB NOT NULL," /* the id's 16 bytes */
+	"	env INTEGER NOT NULL REFERENCES envs,"
+	"	run INTEGER NOT NULL REFERENCES runs,"
+	"	final INTEGER NOT NULL," /* stage: 1 final, 0 race */
+	"	status TEXT NOT NULL,"
+	"	latency_s REAL,"
+	"	baseline_s REAL,"
+	"	core_s REAL,"
+	"	at TEXT NOT NULL"
+	") STRICT;"
+	"CREATE UNIQUE INDEX results_key ON results(workload, candidate, env, run, final);"
+	"CREATE INDEX results_best ON results(workload, env, final DESC, latency_s, candidate)"
+	"	WHERE status = 'ok';"
+	"CREATE TABLE records("
+	"	num INTEGER PRIMARY KEY REFERENCES results,"
+	"	record TEXT NOT NULL"
+	") STRICT;"
+	"CREATE TABLE ends("
+	"	num INTEGER PRIMARY KEY,"
+	"	workload INTEGER NOT NULL REFERENCES workloads,"
+	"	run INTEGER NOT NULL REFERENCES runs,"
+	"	key BLOB NOT NULL," /* hash of the record in canonical form */
+	"	drawn INTEGER, kept INTEGER, refused INTEGER, measured INTEGER,"
+	"	preempted INTEGER, failed INTEGER, built INTEGER,"
+	"	record TEXT NOT NULL"
+	") STRICT;"
+	"CREATE UNIQUE INDEX ends_key ON ends(workload, run, key);",
+};
+enum { VERSION = sizeof migrations / sizeof *migrations };
+
+/* Where */
+
+static int make_folder(const char *path, struct err *e)
+{
+	struct buf b = BUF_INIT;
+	int rc = 0;
+
+	buf_str(&b, path);
+	for (char *p = b.s + 1; !rc && (p = strchr(p, '/')); p++) {
+		*p = 0;
+		if (mkdir(b.s, 0777) && errno != EEXIST)
+			rc = err_sys(e, "cannot make the folder %s", b.s);
+		*p = '/';
+	}
+	buf_free(&b);
+	return rc;
+}
+
+int store_default_path(const char *given, enum store_mode mode, struct buf *out, struct err *e)
+{
+	const char *db = getenv("TL_DB"), *data = getenv("XDG_DATA_HOME"), *home = getenv("HOME");
+
+	if (!given && db && *db)
+		given = db;
+	if (given) {
+		buf_str(out, given);
+		return 0;
+	}
+	if (data && *data == '/') /* a relative one is to be ignored, says the specification */
+		buf_str(out, data);
+	else if (home && *home)
+		buf_fmt(out, "%s/.local/share", home);
+	else
+		return err_set(e, "there is no place for the database: neither -d, TL_DB, "
+				  "XDG_DATA_HOME nor HOME is given");
+	buf_str(out, "/tl/tl.db");
+	return mode == STORE_WRITE ? make_folder(out->s, e) : 0;
+}
+
+/* Statements */
+
+int db_fail(struct store *s, const char *what, struct err *e)
+{
+	int rc = sqlite3_errcode(s->db) & 0xff;
+
+	if (rc == SQLITE_NOMEM)
+		die_no_memory();
+	if (rc == SQLITE_BUSY)
+		return err_status(e, EXIT_BUSY,
+				  "cannot %s the database %s: others held it for %d seconds", what,
+				  s->path, BUSY_S);
+	return err_set(e, "cannot %s the database %s: %s", what, s->path, sqlite3_errmsg(s->db));
+}
+
+sqlite3_stmt *db_sql(struct store *s, const char *sql, struct err *e)
+{
+	sqlite3_stmt *q;
+
+	for (int i = 0; i < s->nstmt; i++)
+		if (s->stmt[i].sql == sql)
+			return s->stmt[i].stmt;
+	assert(s->nstmt < DB_STATEMENTS);
+	if (sqlite3_prepare_v3(s->db, sql, -1, SQLITE_PREPARE_PERSISTENT, &q, NULL)) {
+		db_fail(s, "use", e);
+		return NULL;
+	}
+	s->stmt[s->nstmt].sql = sql;
+	s->stmt[s->nstmt++].stmt = q;
+	return q;
+}
+
+int db_step(struct store *s, sqlite3_stmt *q, struct err *e)
+{
+	int rc = sqlite3_step(q);
+
+	if (rc == SQLITE_ROW)
+		return 1;
+	if (rc != SQLITE_DONE)
+		db_fail(s, sqlite3_stmt_readonly(q) ? "read" : "write", e);
+	sqlite3_reset(q);
+	return rc == SQLITE_DONE ? 0 : -1;
+}
+
+int db_exec(struct store *s, const char *sql, struct err *e)
+{
+	return sqlite3_exec(s->db, sql, NULL, NULL, NULL) ? db_fail(s, "use", e) : 0;
+}
+
+void db_bind_text(sqlite3_stmt *q, int i, const char *text)
+{
+	sqlite3_bind_text(q, i, text, -1, SQLITE_STATIC);
+}
+
+void db_bind_num(sqlite3_stmt *q, int i, double v)
+{
+	sqlite3_bind_double(q, i, v); /* stores NaN as NULL */
+}
+
+double db_num(sqlite3_stmt *q, int i)
+{
+	return sqlite3_column_type(q, i) == SQLITE_NULL ? NAN : sqlite3_column_double(q, i);
+}
+
+const char *db_text(sqlite3_stmt *q, int i, struct arena *a)
+{
+	const char *text = (const char *)sqlite3_column_text(q, i);
+
+	return text ? arena_strndup(a, text, (size_t)sqlite3_column_bytes(q, i)) : NULL;
+}
+
+static int find_num(struct store *s, struct map *known, const char *sql, const char *id,
+		    int64_t *num, struct err *e)
+{
+	sqlite3_stmt *q;
+	int rc;
+
+	*num = (intptr_t)map_get(known, id, strlen(id));
+	if (*num)
+		return 0;
+	if (!(q = db_sql(s, sql, e)))
+		return -1;
+	db_bind_text(q, 1, id);
+	rc = db_step(s, q, e);
+	if (rc == 1) {
+		*num = sqlite3_column_int64(q, 0);
+		*map_put(known, id, strlen(id), NULL) = (void *)(intptr_t)*num;
+		sqlite3_reset(q);
+	}
+	return rc < 0 ? -1 : 0;
+}
+
+int db_workload(struct store *s, const char *id, int64_t *num, struct err *e)
+{
+	return find_num(s, &s->workloads, "SELECT num FROM workloads WHERE id = ?", id, num, e);
+}
+
+int db_env(struct store *s, const char *id, int64_t *num, struct err *e)
+{
+	return find_num(s, &s->envs, "SELECT num FROM envs WHERE id = ?", id, num, e);
+}
+
+int db_run(struct store *s, const char *id, int64_t *num, struct err *e)
+{
+	return find_num(s, &s->runs, "SELECT num FROM runs WHERE id = ?", id, num, e);
+}
+
+/* Opening */
+
+/* Others hold the file: wait a few milliseconds, not the same for everyone, as long as it is no
+ * longer than BUSY_S in all. SQLite's own waits grow to 100 ms, in which a writer that works in
+ * batches, one after the other, would leave no gap long enough to be found. */
+static int on_busy(void *arg, int times)
+{
+	struct store *s = arg;
+	unsigned mix = ((unsigned)getpid() * 2654435761u + (unsigned)times * 40503u) >> 13;
+	struct timespec t = {0, 500000 + (long)(mix % 4096) * 1000};
+
+	if (!times)
+		s->busy_since = clock_now();
+	if (clock_now() - s->busy_since > BUSY_S)
+		return 0;
+	nanosleep(&t, NULL);
+	return 1;
+}
+
+static int pragma_int(struct store *s, const char *sql, int64_t *v, struct err *e)
+{
+	sqlite3_stmt *q;
+
+	if (sqlite3_prepare_v2(s->db, sql, -1, &q, NULL))
+		return db_fail(s, "open", e);
+	if (sqlite3_step(q) != SQLITE_ROW) {
+		db_fail(s, "open", e);
+		sqlite3_finalize(q);
+		return -1;
+	}
+	*v = sqlite3_column_int64(q, 0);
+	sqlite3_finalize(q);
+	return 0;
+}
+
+/* Is this a database of ours, and of which version? 0: it is empty. */
+static int read_version(struct store *s, int64_t *version, struct err *e)
+{
+	int64_t application, tables;
+
+	if (pragma_int(s, "PRAGMA application_id", &application, e) ||
+	    pragma_int(s, "PRAGMA user_version", version, e) ||
+	    pragma_int(s, "SELECT count(*) FROM sqlite_schema", &tables, e))
+		return -1;
+	if (application != APPLICATION_ID && (application || *version || tables))
+		return err_set(e, "%s is a database of another program", s->path);
+	if (*version > VERSION)
+		return err_set(e, "%s was made by a newer version (schema %lld; this one knows %d)",
+			       s->path, (long long)*version, VERSION);
+	return 0;
+}
+
+static int migrate(struct store *s, struct err *e)
+{
+	int64_t version;
+	char *sql;
+
+	if (read_version(s, &version, e))
+		return -1;
+	if (version == VERSION)
+		return 0;
+	if (store_begin(s, e))
+		return -1;
+	if (read_version(s, &version, e)) /* another process may have done it meanwhile */
+		return -1;
+	for (; version < VERSION; version++)
+		if (db_exec(s, migrations[version], e))
+			return -1;
+	sql = sqlite3_mprintf("PRAGMA application_id = %d; PRAGMA user_version = %d",
+			      APPLICATION_ID, VERSION);
+	if (!sql)
+		die_no_memory();
+	if (db_exec(s, sql, e)) {
+		sqlite3_free(sql);
+		return -1;
+	}
+	sqlite3_free(sql);
+	return store_commit(s, e);
+}
+
+/* journal_mode: never WAL, which SQLite before 3.51.3 can corrupt when writers and checkpoints
+ * meet. Of the rollback journals TRUNCATE is the one whose end of commit is synced by
+ * synchronous=FULL, so that what was passed on survives a power cut. */
+static int configure(struct store *s, enum store_mode mode, struct err *e)
+{
+	static const char journal[] = "PRAGMA journal_mode = TRUNCATE";
+	sqlite3_stmt *q;
+	char *sql;
+	int rc;
+
+	sqlite3_busy_handler(s->db, on_busy, s);
+	sqlite3_extended_result_codes(s->db, 1);
+	if (sqlite3_prepare_v2(s->db, journal, -1, &q, NULL))
+		return db_fail(s, "open", e);
+	rc = sqlite3_step(q) == SQLITE_ROW &&
+	     !strcmp((const char *)sqlite3_column_text(q, 0), "truncate");
+	sqlite3_finalize(q);
+	if (!rc)
+		return sqlite3_errcode(s->db)
+			       ? db_fail(s, "open", e)
+			       : err_set(e, "%s cannot be given a rollback journal", s->path);
+	sql = sqlite3_mprintf("PRAGMA synchronous = FULL; PRAGMA cache_size = -%d", CACHE_KIB);
+	if (!sql)
+		die_no_memory();
+	rc = db_exec(s, sql, e);
+	sqlite3_free(sql);
+	if (rc || migrate(s, e))
+		return -1;
+	return mode == STORE_READ ? db_exec(s, "PRAGMA query_only = ON", e) : 0;
+}
+
+struct store *store_open(const char *path, enum store_mode mode, struct err *e)
+{
+	struct store *s = xcalloc(1, sizeof *s);
+	int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX;
+
+	s->path = xstrdup(path);
+	/* Reading may have to roll back what a killed writer left, so it opens for writing, too;
+	 * SQLite opens a file without write permission for reading only. */
+	if (mode == STORE_WRITE)
+		flags |= SQLITE_OPEN_CREATE;
+	else if (access(path, R_OK)) {
+		err_sys(e, "cannot read the database %s", path);
+		store_close(s);
+		return NULL;
+	}
+	if (sqlite3_open_v2(path, &s->db, flags, NULL)) {
+		db_fail(s, "open", e);
+		store_close(s);
+		return NULL;
+	}
+	if (configure(s, mode, e)) {
+		store_close(s);
+		return NULL;
+	}
+	return s;
+}
+
+void store_close(struct store *s)
+{
+	if (!s)
+		return;
+	for (int i = 0; i < s->nstmt; i++)
+		sqlite3_finalize(s->stmt[i].stmt);
+	sqlite3_close(s->db); /* rolls back what is open */
+	map_free(&s->workloads);
+	map_free(&s->envs);
+	map_free(&s->runs);
+	map_free(&s->noted);
+	arena_free(&s->scratch);
+	buf_free(&s->text);
+	free(s->path);
+	free(s);
+}
+
+int store_check(struct store *s, struct buf *report, struct err *e)
+{
+	static const char *const pragmas[] = {"PRAGMA integrity_check(20)",
+					      "PRAGMA foreign_key_check"};
+	size_t before = report->n;
+
+	for (int i = 0; i < 2; i++) {
+		sqlite3_stmt *q = db_sql(s, pragmas[i], e);
+		int rc;
+
+		if (!q)
+			return -1;
+		while ((rc = db_step(s, q, e)) > 0) {
+			const char *text = (const char *)sqlite3_column_text(q, 0);
+
+			if (i)
+				buf_fmt(report, "table %s has a row without its parent\n", text);
+			else if (strcmp(text, "ok") != 0)
+				buf_fmt(report, "%s\n", text);
+		}
+		if (rc < 0)
+			return -1;
+	}
+	return report->n == before;
+}
+
+/* Batches */
+
+int store_begin(struct store *s, struct err *e)
+{
+	return db_exec(s, "BEGIN IMMEDIATE", e);
+}
+
+int store_commit(struct store *s, struct err *e)
+{
+	return db_exec(s, "COMMIT", e);
+}
+
+void store_rollback(struct store *s)
+{
+	if (!sqlite3_get_autocommit(s->db))
+		sqlite3_exec(s->db, "ROLLBACK", NULL, NULL, NULL);
+	map_free(&s->workloads);
+	map_free(&s->envs);
+	map_free(&s->runs);
+	map_free(&s->noted);
+}

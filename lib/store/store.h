@@ -1,0 +1,130 @@
+/* The database: what has been measured, and where workloads come from, behind a few verbs.
+ *
+ * One SQLite file with a rollback journal, synced at each commit: a process may be killed at any
+ * time, and many may write at once (they take turns, see store_begin). What is stored does not
+ * depend on the order in which it came, and storing a record twice changes nothing:
+ *
+ * - A result is known by (candidate, env, run, stage). Of two different records with that key the
+ *   later one is kept, by "at" and then by the bytes of the record.
+ * - The best result of a workload in an env is the first in the order final before race, lower
+ *   latency, candidate id, run id, among those with status ok. An index keeps that order, so there
+ *   is no second copy that could disagree.
+ * - Records are kept whole: a dump gives back each result byte for byte.
+ *
+ * Seconds as double, NAN where unknown. Texts given out live in the arena passed in. Functions
+ * that look something up return 1 if it is there, 0 if not, -1 on failure.
+ */
+#ifndef TL_STORE_STORE_H
+#define TL_STORE_STORE_H
+
+#include <stdint.h>
+
+#include "lib/base/arena.h"
+#include "lib/base/buf.h"
+#include "lib/base/err.h"
+#include "lib/base/hash.h"
+#include "lib/io/json.h"
+#include "lib/io/record.h"
+#include "lib/op/op.h"
+
+struct store;
+
+/* STORE_READ changes nothing (but what a killed writer left half done is rolled back by it). */
+enum store_mode { STORE_READ, STORE_WRITE };
+
+/* The database's path: given, else $TL_DB, else ${XDG_DATA_HOME:-~/.local/share}/tl/tl.db, whose
+ * folder is made if mode is STORE_WRITE. */
+int store_default_path(const char *given, enum store_mode mode, struct buf *out, struct err *e);
+/* STORE_WRITE makes the file if there is none. NULL on failure. A database made by a newer version
+ * or by another program is refused; an older one is brought up to date. */
+struct store *store_open(const char *path, enum store_mode mode, struct err *e);
+void store_close(struct store *s);
+/* Reads every page. 1: sound; 0: damaged, with the first damages in report, one a line. */
+int store_check(struct store *s, struct buf *report, struct err *e);
+
+/* Writing: a batch is all or nothing. store_begin waits for other writers, up to two minutes, and
+ * then fails with EXIT_BUSY. */
+int store_begin(struct store *s, struct err *e);
+int store_commit(struct store *s, struct err *e);
+void store_rollback(struct store *s);
+
+enum store_put {
+	STORE_FAILED = -2, /* the database cannot be written: roll back and give up */
+	STORE_BAD = -1,	   /* the record makes no sense; nothing was changed */
+	STORE_KNOWN = 0,   /* the database knew all of it */
+	STORE_NEW = 1,
+};
+/* Stores a workload, result or end record; d holds its parse. Needs a batch. End records without
+ * "run" say nothing that could be told apart from a replay: they are STORE_KNOWN. */
+enum store_put store_put(struct store *s, const struct rec *r, const struct json_doc *d,
+			 struct err *e);
+
+/* Envs */
+
+struct store_env {
+	const char *id;
+	const char *json; /* the "env" object as it was recorded; NULL if no record had one */
+};
+/* All envs that have results, the latest first. */
+int store_envs(struct store *s, struct arena *a, struct store_env **env, int *n, struct err *e);
+/* The env to answer for: given (--env) if not NULL, else the env of the result stored last. 0 if
+ * the database is empty and none is given. */
+int store_env_here(struct store *s, const char *given, struct arena *a, struct store_env *env,
+		   struct err *e);
+
+/* Results */
+
+struct store_result {
+	struct id candidate_id;
+	const char *run, *status, *at;
+	int final; /* stage: 1 final, 0 race */
+	double latency_s, baseline_s, core_s;
+	const char *record; /* NULL from store_history() */
+	size_t record_n;
+};
+/* The best n results of distinct candidates for a workload in an env, best first. */
+int store_top(struct store *s, const char *workload_id, const char *env_id, int64_t n,
+	      struct arena *a, struct store_result **out, int64_t *nout, struct err *e);
+/* All results of a workload in an env in the order of at, run, candidate, stage; no record texts.
+ */
+int store_history(struct store *s, const char *workload_id, const char *env_id, struct arena *a,
+		  struct store_result **out, int64_t *nout, struct err *e);
+
+/* Workloads */
+
+/* Workloads of an operator with a result of status ok, in env_id, or in any env if that is NULL. */
+int store_workloads(struct store *s, const char *op, const char *env_id, struct arena *a,
+		    struct workload **out, int64_t *nout, struct err *e);
+/* Places in models that a workload is known from; 0 if none. */
+int store_sources(struct store *s, const char *workload_id, int64_t *n, struct err *e);
+
+/* Counts for one workload in one env; -1 where no end record said. */
+struct store_tally {
+	int64_t drawn, kept, refused, measured, preempted, failed, built; /* from end records */
+	int64_t results, ok, raced_ok, stopped; /* results; of stage race ok, and preempted */
+	double core_s;
+	int exhausted; /* the last end record told of no candidate at all */
+};
+int store_tally(struct store *s, const char *workload_id, const char *env_id, struct store_tally *t,
+		struct err *e);
+
+struct store_stats {
+	int64_t workloads, sources, candidates, results, envs, runs, ends;
+	double core_s;
+	int nstatus;
+	struct {
+		const char *name;
+		int64_t n;
+	} status[16];
+};
+int store_stats(struct store *s, struct arena *a, struct store_stats *st, struct err *e);
+
+/* Dumps: calls line for each record of the kinds wanted, results first, then workloads, then ends
+ * (so that no dump looks like a group that was cut off). Reads in pages and holds no lock during
+ * the calls, so that a dump into a slow reader, or into the same database, stops no one; what is
+ * stored after the start is not dumped. A line function returns 0, or -1 to end the dump. */
+enum store_kind { STORE_RESULTS = 1, STORE_WORKLOADS = 2, STORE_ENDS = 4, STORE_ALL = 7 };
+typedef int store_line_fn(void *arg, const char *s, size_t n, struct err *e);
+int store_dump(struct store *s, int kinds, store_line_fn *line, void *arg, struct err *e);
+
+#endif

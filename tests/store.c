@@ -1,0 +1,442 @@
+/* The database against brute force: results in any order, with duplicates, conflicts and ties, must
+ * give the same best, top and dump as a plain array that is sorted. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "lib/base/map.h"
+#include "lib/base/rng.h"
+#include "lib/store/store.h"
+#include "tests/tap.h"
+
+enum { WORKLOADS = 3, ENVS = 2, CANDIDATES = 9, RUNS = 3, RECORDS = 700, LATENCIES = 5, TIMES = 4 };
+
+struct made {
+	int workload, env, candidate, run, final, ok;
+	double latency_s;
+	char at[25];
+	struct id id;
+	char *text;
+};
+
+static struct workload workload[WORKLOADS];
+static struct made made[RECORDS], *kept[RECORDS];
+static int nkept;
+static char path[] = "/tmp/tl-store-XXXXXX";
+static struct json_doc doc;
+
+static void make_workloads(void)
+{
+	static const char *const prob[WORKLOADS] = {"ic8ih8oc8oh8kh3ph1", "ic16ih8oc8oh8kh1",
+						    "g8ic8ih9oc8oh4kh3sh2"};
+	struct err e = ERR_INIT;
+
+	for (int i = 0; i < WORKLOADS; i++)
+		if (workload_from_text(&workload[i], "conv2d", prob[i], NULL, "relu", &e))
+			bail_out("%s", e.msg);
+}
+
+static void make_record(struct rng *r, struct made *m)
+{
+	static const char *const failed[] = {"preempted", "build", "wrong", "timeout"};
+	struct buf b = BUF_INIT;
+	char seed[40];
+	int why = (int)rng_below(r, 4);
+
+	m->workload = (int)rng_below(r, WORKLOADS);
+	m->env = (int)rng_below(r, ENVS);
+	m->candidate = (int)rng_below(r, CANDIDATES);
+	m->run = (int)rng_below(r, RUNS);
+	m->final = rng_below(r, 5) == 0;
+	m->ok = rng_below(r, 3) > 0;
+	m->latency_s = (double)(1 + rng_below(r, LATENCIES)) / 10000;
+	snprintf(m->at, sizeof m->at, "2026-11-21T09:00:0%d.000Z", (int)rng_below(r, TIMES));
+	snprintf(seed, sizeof seed, "%d %d", m->workload, m->candidate);
+	hash_id(&m->id, seed, strlen(seed));
+	buf_fmt(&b, "{\"tl\":1,\"type\":\"result\",\"candidate_id\":\"%s\",\"workload\":{",
+		m->id.s);
+	workload_fields(&workload[m->workload], &b);
+	buf_fmt(&b,
+		"},\"status\":\"%s\",\"stage\":\"%s\",\"latency_s\":", m->ok ? "ok" : failed[why],
+		m->final ? "final" : "race");
+	if (m->ok || !why)
+		buf_num(&b, m->latency_s);
+	else
+		buf_str(&b, "null");
+	buf_fmt(&b, ",\"env_id\":\"env%d\",\"run\":\"run%d\",\"at\":\"%s\",\"x\":%d}", m->env,
+		m->run, m->at, (int)rng_below(r, 100));
+	m->text = b.s;
+}
+
+/* The rules, as plainly as they can be said. */
+
+static int same_key(const struct made *a, const struct made *b)
+{
+	return a->workload == b->workload && a->env == b->env && a->candidate == b->candidate &&
+	       a->run == b->run && a->final == b->final;
+}
+
+static int is_later(const struct made *a, const struct made *b)
+{
+	int order = strcmp(a->at, b->at);
+
+	return (order ? order : strcmp(a->text, b->text)) > 0;
+}
+
+static int by_merit(const void *pa, const void *pb)
+{
+	const struct made *a = *(struct made *const *)pa, *b = *(struct made *const *)pb;
+	int order;
+
+	if (a->final != b->final)
+		return b->final - a->final;
+	if (a->latency_s != b->latency_s)
+		return a->latency_s < b->latency_s ? -1 : 1;
+	order = strcmp(a->id.s, b->id.s);
+	return order ? order : a->run - b->run;
+}
+
+static void keep(void)
+{
+	nkept = 0;
+	for (int i = 0; i < RECORDS; i++) {
+		int k = 0;
+
+		while (k < nkept && !same_key(kept[k], &made[i]))
+			k++;
+		if (k == nkept)
+			kept[nkept++] = &made[i];
+		else if (is_later(&made[i], kept[k]))
+			kept[k] = &made[i];
+	}
+}
+
+/* The best distinct candidates of workload w in env v. */
+static int best_of(int w, int v, struct made **out)
+{
+	int n = 0, distinct = 0;
+
+	for (int i = 0; i < nkept; i++)
+		if (kept[i]->workload == w && kept[i]->env == v && kept[i]->ok)
+			out[n++] = kept[i];
+	qsort(out, (size_t)n, sizeof *out, by_merit);
+	for (int i = 0; i < n; i++) {
+		int k = 0;
+
+		while (k < distinct && out[k]->candidate != out[i]->candidate)
+			k++;
+		if (k == distinct)
+			out[distinct++] = out[i];
+	}
+	return distinct;
+}
+
+/* Storing */
+
+static enum store_put put(struct store *s, const char *text, struct err *e)
+{
+	struct rec r = {text, strlen(text), REC_RESULT, "-", 1};
+
+	if (strstr(text, "\"type\":\"end\""))
+		r.type = REC_END;
+	if (strstr(text, "\"type\":\"workload\""))
+		r.type = REC_WORKLOAD;
+	if (json_parse(&doc, r.s, r.n, e))
+		return STORE_BAD;
+	return store_put(s, &r, &doc, e);
+}
+
+static struct store *open_new(void)
+{
+	struct err e = ERR_INIT;
+	struct store *s;
+
+	unlink(path);
+	s = store_open(path, STORE_WRITE, &e);
+	if (!s)
+		bail_out("%s", e.msg);
+	return s;
+}
+
+/* Stores all in the order given; batches of random length, some rolled back and stored again. */
+static void store_all(struct store *s, struct rng *r, const int *order)
+{
+	struct err e = ERR_INIT;
+
+	for (int i = 0; i < RECORDS;) {
+		int n = 1 + (int)rng_below(r, 40), give_up = rng_below(r, 6) == 0, j;
+
+		if (store_begin(s, &e))
+			bail_out("%s", e.msg);
+		for (j = i; j < i + n && j < RECORDS; j++)
+			if (put(s, made[order[j]].text, &e) < 0)
+				bail_out("%s", e.msg);
+		if (give_up) {
+			store_rollback(s);
+			continue;
+		}
+		if (store_commit(s, &e))
+			bail_out("%s", e.msg);
+		i = j;
+	}
+}
+
+static int check_top(struct store *s, int w, int v, int n)
+{
+	struct made *want[RECORDS];
+	struct arena a = ARENA_INIT;
+	struct store_result *got;
+	struct err e = ERR_INIT;
+	char env[8];
+	int nwant = best_of(w, v, want), good;
+	int64_t ngot;
+
+	if (nwant > n)
+		nwant = n;
+	snprintf(env, sizeof env, "env%d", v);
+	good = store_top(s, workload[w].id.s, env, n, &a, &got, &ngot, &e) == (nwant > 0) &&
+	       ngot == nwant;
+	for (int i = 0; good && i < nwant; i++)
+		good = !strcmp(got[i].record, want[i]->text) &&
+		       !strcmp(got[i].candidate_id.s, want[i]->id.s) &&
+		       got[i].latency_s == want[i]->latency_s && got[i].final == want[i]->final;
+	arena_free(&a);
+	return good;
+}
+
+static int take_line(void *arg, const char *s, size_t n, struct err *e)
+{
+	struct map *lines = arg;
+
+	(void)e;
+	map_put(lines, s, n, NULL);
+	return 0;
+}
+
+static int check_dump(struct store *s)
+{
+	struct map lines = MAP_INIT;
+	struct err e = ERR_INIT;
+	int good = !store_dump(s, STORE_RESULTS, take_line, &lines, &e) && lines.n == (size_t)nkept;
+
+	for (int i = 0; good && i < nkept; i++) {
+		int isnew;
+
+		map_put(&lines, kept[i]->text, strlen(kept[i]->text), &isnew);
+		good = !isnew;
+	}
+	map_free(&lines);
+	return good;
+}
+
+static int check_history(struct store *s, int w, int v)
+{
+	struct arena a = ARENA_INIT;
+	struct store_result *got;
+	struct err e = ERR_INIT;
+	char env[8];
+	int64_t ngot, nwant = 0;
+	int good;
+
+	snprintf(env, sizeof env, "env%d", v);
+	for (int i = 0; i < nkept; i++)
+		nwant += kept[i]->workload == w && kept[i]->env == v;
+	good = store_history(s, workload[w].id.s, env, &a, &got, &ngot, &e) == 1 && ngot == nwant;
+	for (int64_t i = 1; good && i < ngot; i++)
+		good = strcmp(got[i - 1].at, got[i].at) <= 0;
+	arena_free(&a);
+	return good;
+}
+
+static void test_orders(void)
+{
+	struct rng r;
+	int order[RECORDS];
+
+	rng_seed(&r, 20261121, "store");
+	for (int i = 0; i < RECORDS; i++) {
+		make_record(&r, &made[i]);
+		order[i] = i;
+	}
+	keep();
+	for (int round = 0; round < 6; round++) {
+		struct store *s = open_new();
+		int top = 1, history = 1;
+
+		for (int i = RECORDS - 1; i > 0; i--) {
+			int j = (int)rng_below(&r, (uint64_t)i + 1), t = order[i];
+
+			order[i] = order[j];
+			order[j] = t;
+		}
+		store_all(s, &r, order);
+		if (round == 3) /* all of it again: nothing may change */
+			store_all(s, &r, order);
+		for (int w = 0; w < WORKLOADS; w++)
+			for (int v = 0; v < ENVS; v++) {
+				top &= check_top(s, w, v, 1) && check_top(s, w, v, 3) &&
+				       check_top(s, w, v, 1000);
+				history &= check_history(s, w, v);
+			}
+		ok(top, "order %d: the best and the top are those of brute force", round);
+		ok(history, "order %d: the history is whole and in order", round);
+		ok(check_dump(s), "order %d: the dump holds what is to be kept, byte for byte",
+		   round);
+		store_close(s);
+	}
+}
+
+/* Records that make no sense */
+
+static void test_bad(void)
+{
+	struct store *s = open_new();
+	struct err e = ERR_INIT;
+	struct buf b = BUF_INIT;
+	static const struct {
+		const char *from, *to, *what;
+	} change[] = {
+		{"\"status\":\"ok\"", "\"status\":\"good\"", "an unknown status"},
+		{"\"latency_s\":0.0", "\"latency_s\":-0.0", "a negative latency"},
+		{"\"stage\":\"", "\"stage\":\"x", "an unknown stage"},
+		{"\"candidate_id\":\"", "\"candidate_id\":\"x", "an id that is none"},
+		{"\"run\":", "\"ran\":", "a missing run"},
+		{"ic8", "ic9", "a workload whose id is not that of its fields"},
+	};
+	const char *good = NULL;
+
+	for (int i = 0; i < RECORDS && !good; i++)
+		if (made[i].ok && made[i].workload == 0)
+			good = made[i].text;
+	store_begin(s, &e);
+	for (size_t i = 0; i < sizeof change / sizeof *change; i++) {
+		const char *at = strstr(good, change[i].from);
+
+		buf_clear(&b);
+		buf_add(&b, good, (size_t)(at - good));
+		buf_str(&b, change[i].to);
+		buf_str(&b, at + strlen(change[i].from));
+		ok(put(s, b.s, &e) == STORE_BAD, "%s is refused: %s", change[i].what, e.msg);
+	}
+	ok(put(s, good, &e) == STORE_NEW && put(s, good, &e) == STORE_KNOWN,
+	   "a good one is new once");
+	store_commit(s, &e);
+	store_close(s);
+	buf_free(&b);
+}
+
+/* Sources and counts */
+
+static void put_ok(struct store *s, const char *text)
+{
+	struct err e = ERR_INIT;
+
+	if (put(s, text, &e) < 0)
+		bail_out("%s", e.msg);
+}
+
+static void test_counts(void)
+{
+	struct store *s = open_new();
+	struct err e = ERR_INIT;
+	struct store_tally t;
+	struct buf b = BUF_INIT;
+	int64_t n;
+	static const char *const lists[] = {"\"a\",\"b\"", "\"b\",\"c\"", "\"a\",\"b\""};
+
+	store_begin(s, &e);
+	for (int i = 0; i < 3; i++) {
+		buf_clear(&b);
+		buf_str(&b, "{\"tl\":1,\"type\":\"workload\",");
+		workload_fields(&workload[0], &b);
+		buf_fmt(&b, ",\"source\":[%s]}", lists[i]);
+		put_ok(s, b.s);
+	}
+	for (int i = 0; i < 2; i++) /* the same twice, then another run */
+		for (int run = 0; run < 2; run++) {
+			buf_clear(&b);
+			buf_fmt(&b,
+				"{\"tl\":1,\"type\":\"end\",\"workload_id\":\"%s\",\"drawn\":%d,"
+				"\"why\":\"n "
+				"reached\",\"measured\":5,\"built\":2,\"run\":\"run%d\"}",
+				workload[0].id.s, 10 + run, run);
+			put_ok(s, b.s);
+		}
+	store_commit(s, &e);
+	ok(store_sources(s, workload[0].id.s, &n, &e) == 1 && n == 3,
+	   "sources are a union, and the count is their number");
+	for (int i = 0; i < RECORDS; i++)
+		if (made[i].workload == 0)
+			put_ok(s, made[i].text);
+	store_tally(s, workload[0].id.s, "env0", &t, &e);
+	if (store_tally(s, workload[0].id.s, "env1", &t, &e) != 1)
+		bail_out("%s", e.msg);
+	for (int i = n = 0; i < nkept; i++)
+		n += kept[i]->workload == 0 && kept[i]->env == 1;
+	ok(t.results == n, "results are counted in their env");
+	ok(t.preempted == -1 && t.refused == -1, "what no end record said is unknown, not 0");
+	store_close(s);
+	buf_free(&b);
+}
+
+static void test_ends(void)
+{
+	struct store *s = open_new();
+	struct err e = ERR_INIT;
+	struct store_tally t;
+	struct buf b = BUF_INIT;
+
+	put_ok(s, made[0].text);
+	for (int i = 0; i < 4; i++) {
+		buf_clear(&b);
+		buf_fmt(&b,
+			"{\"tl\":1,\"type\":\"end\",\"workload_id\":\"%s\",\"drawn\":%d,"
+			"\"why\":\"n reached\",\"measured\":%d,\"run\":\"new%d\"}",
+			workload[made[0].workload].id.s, 10 + i % 2, i % 2 ? 0 : 5, i % 2);
+		put_ok(s, b.s);
+	}
+	b.n = 0;
+	buf_fmt(&b, "env%d", made[0].env);
+	store_tally(s, workload[made[0].workload].id.s, b.s, &t, &e);
+	ok(t.drawn == 21 && t.measured == 5, "end records add up, replays do not");
+	ok(t.exhausted, "the last end told of no candidate");
+	store_close(s);
+	buf_free(&b);
+}
+
+static void test_other_files(void)
+{
+	struct err e = ERR_INIT;
+	FILE *f;
+
+	unlink(path);
+	ok(!store_open(path, STORE_READ, &e), "reading makes no file: %s", e.msg);
+	f = fopen(path, "w");
+	if (!f)
+		bail_out("cannot write %s", path);
+	for (int i = 0; i < 2000; i++)
+		fputs("this is no database ", f);
+	fclose(f);
+	ok(!store_open(path, STORE_WRITE, &e), "another file is left alone: %s", e.msg);
+}
+
+int main(void)
+{
+	int fd = mkstemp(path);
+
+	if (fd < 0)
+		bail_out("cannot make %s", path);
+	close(fd);
+	make_workloads();
+	test_orders();
+	test_bad();
+	test_counts();
+	test_ends();
+	test_other_files();
+	unlink(path);
+	for (int i = 0; i < RECORDS; i++)
+		free(made[i].text);
+	json_free(&doc);
+	return done_testing();
+}
