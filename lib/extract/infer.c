@@ -12,10 +12,11 @@ enum kind {
 	BOOLEAN, /* makes booleans */
 	INDEX,	 /* makes i64 */
 	INT32,
-	CAST,	/* attribute "to" */
-	FLOATS, /* makes what its last float input is: DequantizeLinear's scale */
-	BYTES,	/* QuantizeLinear: the type of the zero point */
-	OWN,	/* the function sets it */
+	CAST,	   /* attribute "to" */
+	FLOATS,	   /* makes what its last float input is: DequantizeLinear's scale */
+	CAST_LIKE, /* the type of input 1 */
+	BYTES,	   /* QuantizeLinear: the type of the zero point */
+	OWN,	   /* the function sets it */
 };
 
 struct row {
@@ -24,7 +25,8 @@ struct row {
 	enum kind kind;
 };
 
-static infer_fn unary, nary, where, prelu, all_like_first, random_like, non_zero;
+static infer_fn unary, nary, where, prelu, dropout, random_like, non_zero, quantize_dynamic, boxes,
+	grid_sample;
 
 static const struct row rows[] = {
 	{"Conv", infer_conv, SAME},
@@ -87,9 +89,15 @@ static const struct row rows[] = {
 	{"Where", where, OWN},
 	{"PRelu", prelu, SAME},
 	{"Identity", unary, MOVES},
-	{"Dropout", all_like_first, MOVES},
+	{"Dropout", dropout, MOVES},
 	{"Cast", unary, CAST},
+	{"CastLike", random_like, CAST_LIKE},
 	{"QuantizeLinear", unary, BYTES},
+	{"DynamicQuantizeLinear", quantize_dynamic, OWN},
+	{"NonMaxSuppression", boxes, INDEX},
+	{"GridSample", grid_sample, SAME},
+	{"Bernoulli", random_like, SAME},
+	{"EyeLike", random_like, SAME},
 	{"DequantizeLinear", unary, FLOATS},
 	{"BatchNormalization", unary, SAME},
 	{"LayerNormalization", unary, SAME},
@@ -380,10 +388,12 @@ static int unary(struct infer *x, const struct node *n, struct err *e)
 	return 0;
 }
 
-static int all_like_first(struct infer *x, const struct node *n, struct err *e)
+static int dropout(struct infer *x, const struct node *n, struct err *e)
 {
 	if (unary(x, n, e))
 		return -1;
+	if (node_out(x->g, n, 1))
+		node_out(x->g, n, 1)->elem = ELEM_BOOL;
 	return infer_set(x, n, 1, &node_in(x->g, n, 0)->shape, e);
 }
 
@@ -439,10 +449,46 @@ static int non_zero(struct infer *x, const struct node *n, struct err *e)
 	return infer_set(x, n, 0, &s, e);
 }
 
+static int quantize_dynamic(struct infer *x, const struct node *n, struct err *e)
+{
+	static const int elem[] = {ELEM_U8, ELEM_F32, ELEM_U8};
+	const struct shape scalar = {0};
+
+	for (int i = 0; i < 3; i++)
+		if (node_out(x->g, n, i))
+			node_out(x->g, n, i)->elem = elem[i];
+	if (infer_set(x, n, 1, &scalar, e) || infer_set(x, n, 2, &scalar, e))
+		return -1;
+	return random_like(x, n, e);
+}
+
+static int boxes(struct infer *x, const struct node *n, struct err *e)
+{
+	const struct shape s = {2, {DIM_UNKNOWN, 3}};
+
+	return infer_set(x, n, 0, &s, e);
+}
+
+/* N x C x the size of the grid, which is N x size x rank. */
+static int grid_sample(struct infer *x, const struct node *n, struct err *e)
+{
+	const struct value *in = node_in(x->g, n, 0), *grid = node_in(x->g, n, 1);
+	struct shape s;
+
+	if (!in || !grid)
+		return infer_bad(x, n, e, "wants data and a grid");
+	if (in->shape.rank < 3 || grid->shape.rank != in->shape.rank)
+		return 0;
+	s = in->shape;
+	for (int i = 2; i < s.rank; i++)
+		s.dim[i] = grid->shape.dim[i - 1];
+	return infer_set(x, n, 0, &s, e);
+}
+
 static void set_type(struct infer *x, const struct node *n, enum kind kind)
 {
 	const struct value *in = node_in(x->g, n, 0), *zero = node_in(x->g, n, 2);
-	const struct value *scale = node_in(x->g, n, 1);
+	const struct value *second = node_in(x->g, n, 1);
 
 	for (int i = 0; i < n->nout; i++) {
 		struct value *v = node_out(x->g, n, i);
@@ -459,10 +505,10 @@ static void set_type(struct infer *x, const struct node *n, enum kind kind)
 			v->elem = ELEM_I32;
 		else if (kind == CAST)
 			v->elem = (int)node_int(n, "to", ELEM_UNKNOWN);
-		else if (kind == FLOATS)
-			v->elem = scale ? scale->elem : ELEM_F32;
+		else if (kind == FLOATS || kind == CAST_LIKE)
+			v->elem = second ? second->elem : ELEM_F32;
 		else if (kind == BYTES)
-			v->elem = zero ? zero->elem : ELEM_U8;
+			v->elem = (int)node_int(n, "output_dtype", zero ? zero->elem : ELEM_U8);
 	}
 }
 
