@@ -1,0 +1,341 @@
+/* tl-gen: workloads -> candidates.
+ *
+ * History, so that nothing known is proposed again, comes from a database (-d) and from result
+ * records that come before a workload in the stream; these, and the end records of their groups,
+ * are consumed. A candidate is known once its result is final (ok, preempted, wrong, unsupported,
+ * build), or once it failed twice otherwise (timeout, oom, crash).
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "lib/algo/candidate.h"
+#include "lib/base/arena.h"
+#include "lib/base/map.h"
+#include "lib/io/json.h"
+#include "lib/io/opt.h"
+#include "lib/io/record.h"
+#include "lib/search/search.h"
+#include "lib/store/store.h"
+#include "lib/target/cpu.h"
+
+enum { CHANCES = 2, LOOK_UP_EVERY = 1024 };
+
+static char search_names[256]; /* "grid|random", from the registry */
+static const char *search_name = "random", *algo_name, *database, *env_wanted, *output;
+static int64_t wanted = 4096, seed = 1;
+
+static const struct opt opts[] = {
+	{'s', "search", OPT_ENUM, &search_name, "NAME",
+	 "Who decides what is proposed: \"random\" draws without replacement, \"grid\" takes every "
+	 "point of the space in order.",
+	 search_names},
+	{'n', "number", OPT_COUNT, &wanted, "N",
+	 "Candidates for each workload; 0: the whole space.", NULL},
+	{0, "seed", OPT_COUNT, &seed, "N", "Another seed gives another stream; the same, the same.",
+	 NULL},
+	{'a', "algo", OPT_STRING, &algo_name, "NAME", "Propose candidates of this algorithm only.",
+	 NULL},
+	{'d', "db", OPT_FILE, &database, "FILE",
+	 "Propose nothing that the database FILE knows. Result records that come before a workload "
+	 "in the stream serve as well.",
+	 NULL},
+	{0, "env", OPT_STRING, &env_wanted, "ID",
+	 "History counts if it is of this env. By default that of the newest result in the "
+	 "database, and all results in the stream.",
+	 NULL},
+	{'o', "output", OPT_FILE, &output, "FILE",
+	 "Write to FILE instead of standard output. FILE is replaced at the end.", NULL},
+	OPT_END,
+};
+
+static const struct program program = {
+	.name = "tl-gen",
+	.summary = "make candidate tensor programs",
+	.synopsis = "[OPTION...] [FILE...]",
+	.opts = opts,
+	.min_args = 0,
+	.max_args = -1,
+	.operands = "file",
+};
+
+/* What is known of one workload: how many of its chances each candidate has used up, and the
+ * records of those that ran, for a strategy that wants to be told. */
+struct history {
+	struct map used; /* candidate id -> chances, as a number in the pointer */
+	struct buf told; /* record lines */
+};
+
+static struct {
+	const struct search *search;
+	struct limits limits;
+	struct rec_in *in;
+	struct rec_out *out;
+	struct store *db;
+	const char *env_id;	/* of the database's history, NULL if it has none */
+	struct map histories;	/* workload id -> struct history */
+	struct arena run, work; /* for all time; for one workload */
+	struct buf line, json;
+} gen;
+
+static void list_searches(void)
+{
+	size_t n = 0;
+
+	for (const struct search *const *s = search_list; *s; s++)
+		n += (size_t)snprintf(search_names + n, sizeof search_names - n, "%s%s",
+				      n ? "|" : "", (*s)->name);
+}
+
+static struct history *history_of(const char *workload_id)
+{
+	void **at = map_put(&gen.histories, workload_id, strlen(workload_id), NULL);
+
+	if (!*at)
+		*at = arena_new(&gen.run, struct history);
+	return *at;
+}
+
+static void learn(struct history *h, const char *candidate_id, const char *status)
+{
+	static const char *const final[] = {"ok", "preempted", "wrong", "unsupported", "build"};
+	static const char *const again[] = {"timeout", "oom", "crash"};
+	intptr_t chances = 0;
+	void **at;
+
+	for (size_t i = 0; i < sizeof final / sizeof *final; i++)
+		if (!strcmp(status, final[i]))
+			chances = CHANCES;
+	for (size_t i = 0; i < sizeof again / sizeof *again; i++)
+		if (!strcmp(status, again[i]))
+			chances = 1;
+	if (!chances)
+		return; /* filtered: it was never tried */
+	at = map_put(&h->used, candidate_id, strlen(candidate_id), NULL);
+	*at = (void *)((intptr_t)*at + chances);
+}
+
+static int is_known(const struct history *h, const char *candidate_id)
+{
+	return (intptr_t)map_get(&h->used, candidate_id, ID_HEX) >= CHANCES;
+}
+
+static int learn_from_record(const struct rec *r)
+{
+	struct json_doc *d;
+	struct err e = ERR_INIT;
+	const char *workload, *candidate, *status;
+	const struct json *w;
+	struct history *h;
+
+	if (rec_parse(gen.in, r, &d))
+		return -1;
+	w = json_get(d, d->tok, "workload");
+	if (json_str(json_get(d, w, "workload_id"), &gen.work, &workload) ||
+	    json_str(json_get(d, d->tok, "candidate_id"), &gen.work, &candidate) ||
+	    json_str(json_get(d, d->tok, "status"), &gen.work, &status)) {
+		err_set(&e, "a result without workload_id, candidate_id or status");
+		return rec_bad(gen.in, r, &e);
+	}
+	if (env_wanted && !json_is(json_get(d, d->tok, "env_id"), env_wanted))
+		return 0;
+	h = history_of(workload);
+	learn(h, candidate, status);
+	if (gen.search->observe && !strcmp(status, "ok")) {
+		buf_add(&h->told, r->s, r->n);
+		buf_ch(&h->told, '\n');
+	}
+	return 0;
+}
+
+static int learn_from_store(const char *workload_id, struct history *h, struct err *e)
+{
+	struct store_result *result;
+	int64_t n;
+
+	if (!gen.db || !gen.env_id)
+		return 0;
+	if (store_history(gen.db, workload_id, gen.env_id, &gen.work, &result, &n, e) < 0)
+		return -1;
+	for (int64_t i = 0; i < n; i++)
+		learn(h, result[i].candidate_id.s, result[i].status);
+	if (!gen.search->observe)
+		return 0;
+	if (store_top(gen.db, workload_id, gen.env_id, INT64_MAX, &gen.work, &result, &n, e) < 0)
+		return -1;
+	for (int64_t i = 0; i < n; i++) {
+		buf_add(&h->told, result[i].record, result[i].record_n);
+		buf_ch(&h->told, '\n');
+	}
+	return 0;
+}
+
+/* Hands the history to the strategy. */
+static void tell(void *state, const struct history *h)
+{
+	struct json_doc d = JSON_DOC_INIT;
+	const char *end = h->told.s + h->told.n;
+
+	for (const char *p = h->told.s; p < end;) {
+		const char *nl = memchr(p, '\n', (size_t)(end - p));
+		struct candidate c;
+		double latency_s;
+
+		if (!json_parse(&d, p, (size_t)(nl - p), NULL) &&
+		    !candidate_from_json(&c, &d, 1, NULL) &&
+		    !json_num(json_get(&d, d.tok, "latency_s"), &latency_s))
+			gen.search->observe(state, &c, latency_s);
+		p = nl + 1;
+	}
+	json_free(&d);
+}
+
+static int put_end(const struct workload *w, int64_t drawn, const char *why, struct err *e)
+{
+	buf_clear(&gen.line);
+	rec_end_text(&gen.line, w->id.s, drawn, why);
+	return rec_put(gen.out, gen.line.s, gen.line.n, e);
+}
+
+/* Draws for one workload. An interrupted group gets no end. */
+static int propose(const struct workload *w, int64_t round, struct err *e)
+{
+	struct history *h = history_of(w->id.s);
+	struct candidate c = {.w = *w};
+	struct search_space space;
+	int64_t drawn = 0;
+	uint64_t point;
+	void *state;
+
+	if (learn_from_store(w->id.s, h, e))
+		return -1;
+	search_space_init(&space, w, &gen.limits, algo_name);
+	if (!space.nalgos)
+		return put_end(w, 0, "no algorithm applies", e);
+	state = gen.search->start(&space, (uint64_t)seed, round, &gen.work);
+	if (gen.search->observe && h->told.n)
+		tell(state, h);
+	buf_clear(&gen.json);
+	workload_fields(w, &gen.json);
+	for (uint64_t tries = 1;; tries++) {
+		if (tries % LOOK_UP_EVERY == 0 && rec_stopped())
+			return 0;
+		if (wanted && drawn == wanted)
+			return put_end(w, drawn, "n reached", e);
+		if (!gen.search->propose(state, &point))
+			return put_end(w, drawn, "space exhausted", e);
+		if (!search_space_at(&space, point, &c))
+			continue;
+		candidate_identify(&c);
+		if (h->used.n && is_known(h, c.id.s))
+			continue;
+		buf_clear(&gen.line);
+		candidate_print_with(&c, gen.json.s, gen.json.n, &gen.line);
+		if (rec_put(gen.out, gen.line.s, gen.line.n, e))
+			return -1;
+		drawn++;
+	}
+}
+
+static int do_workload(const struct rec *r, struct err *e)
+{
+	const struct json *v;
+	struct json_doc *d;
+	struct err why = ERR_INIT;
+	struct workload w;
+	int64_t round = 0;
+
+	if (rec_parse(gen.in, r, &d))
+		return 0;
+	v = json_get(d, d->tok, "round");
+	if (workload_from_json(&w, d, d->tok, &why) ||
+	    (v && (json_int(v, &round) || round < 0) && err_set(&why, "\"round\" is no count"))) {
+		rec_bad(gen.in, r, &why);
+		return 0;
+	}
+	v = json_get(d, json_get(d, d->tok, "prune"), "action");
+	if (rec_put(gen.out, r->s, r->n, e))
+		return -1;
+	if (json_is(v, "stop"))
+		return put_end(&w, 0, "stopped", e);
+	return propose(&w, round, e);
+}
+
+static int generate(struct err *e)
+{
+	struct rec r;
+	int more;
+
+	while ((more = rec_next(gen.in, &r, e)) > 0) {
+		arena_reset(&gen.work);
+		switch (r.type) {
+		case REC_WORKLOAD:
+			if (do_workload(&r, e))
+				return -1;
+			break;
+		case REC_RESULT:
+			learn_from_record(&r);
+			break;
+		case REC_END:
+			break;
+		default:
+			if (rec_put(gen.out, r.s, r.n, e))
+				return -1;
+		}
+	}
+	return more < 0 ? -1 : rec_commit(gen.out, e);
+}
+
+static int open_history(struct err *e)
+{
+	struct store_env env;
+	int rc;
+
+	gen.env_id = env_wanted;
+	if (!database)
+		return 0;
+	if (access(database, F_OK)) {
+		opt_warn(&program, "the database %s is not there: nothing is known yet", database);
+		return 0;
+	}
+	if (!(gen.db = store_open(database, STORE_READ, e)) ||
+	    (rc = store_env_here(gen.db, env_wanted, &gen.run, &env, e)) < 0)
+		return -1;
+	if (rc)
+		gen.env_id = env.id;
+	return 0;
+}
+
+static int run(char **files, int nfiles)
+{
+	struct err e = ERR_INIT;
+
+	if (algo_name && !algo_find(algo_name, strlen(algo_name))) {
+		err_status(&e, EXIT_USAGE, "there is no algorithm \"%s\"", algo_name);
+		return opt_fail(&program, &e);
+	}
+	gen.search = search_find(search_name);
+	if (cpu_limits(&gen.limits, &e) || open_history(&e) ||
+	    !(gen.out = rec_create(output, &e)) || !(gen.in = rec_open(files, nfiles, gen.out, &e)))
+		return opt_fail(&program, &e);
+	if (generate(&e))
+		return rec_broken_pipe(gen.out) ? EXIT_DONE : opt_fail(&program, &e);
+	return rec_bad_count(gen.in) ? EXIT_INPUT : EXIT_DONE;
+}
+
+int main(int argc, char **argv)
+{
+	int first, status;
+
+	list_searches();
+	first = opt_parse(&program, argc, argv);
+	rec_stop_on_signals();
+	status = run(argv + first, argc - first);
+	rec_close(gen.in);
+	rec_discard(gen.out);
+	store_close(gen.db);
+	if (rec_stopped())
+		opt_die_by_signal(rec_stopped());
+	return status;
+}

@@ -1,0 +1,96 @@
+/* lib/algo: a candidate's id is that of the canonical text, written the slow way here, and never
+ * changes. The golden ids were computed by another implementation (Python's hashlib) from the text
+ * in the comments. */
+#include <stdio.h>
+#include <string.h>
+
+#include "lib/algo/candidate.h"
+#include "lib/base/rng.h"
+#include "lib/space/key.h"
+#include "tests/tap.h"
+
+static void slow_id(const struct candidate *c, struct id *id)
+{
+	struct key k = {0};
+
+	key_str(&k, "type", "candidate");
+	key_int(&k, "tl", 1);
+	key_str(&k, "workload", c->w.id.s);
+	key_str(&k, "target", c->algo->target);
+	key_str(&k, "algo", c->algo->name);
+	key_int(&k, "rev", c->algo->rev);
+	for (int i = 0; i < c->algo->nknobs; i++) {
+		char name[24];
+
+		if (c->knob[i] == c->algo->knob[i].frozen)
+			continue;
+		snprintf(name, sizeof name, "knob.%s", c->algo->knob[i].name);
+		key_int(&k, name, c->knob[i]);
+	}
+	key_id(&k, id);
+}
+
+static void set(struct candidate *c, const char *knob, int64_t value)
+{
+	for (int i = 0; i < c->algo->nknobs; i++)
+		if (!strcmp(c->algo->knob[i].name, knob))
+			c->knob[i] = value;
+}
+
+static void start(struct candidate *c, const char *op, const char *prob, const char *algo)
+{
+	struct err e = ERR_INIT;
+
+	memset(c, 0, sizeof *c);
+	if (workload_from_text(&c->w, op, prob, NULL, NULL, &e))
+		bail_out("%s", e.msg);
+	if (!(c->algo = algo_find(algo, strlen(algo))))
+		bail_out("no algorithm %s", algo);
+	for (int i = 0; i < c->algo->nknobs; i++)
+		c->knob[i] = c->algo->knob[i].frozen;
+}
+
+static void is_id(struct candidate *c, const char *id, const char *what)
+{
+	candidate_identify(c);
+	if (!ok(!strcmp(c->id.s, id), "the id of %s", what))
+		diag("got %s", c->id.s);
+}
+
+int main(void)
+{
+	struct candidate c;
+	struct rng rng;
+	int bad = 0;
+
+	/* algo=gemm;rev=1;target=cpu;tl=1;type=candidate;workload=f0b6c2f5d7fa21638b4b570435ec1e4e;
+	 */
+	start(&c, "matmul", "49x512:512x1000", "gemm");
+	is_id(&c, "561bea6d151bae5d5ea5bffcccac7669", "gemm with every knob at its frozen default");
+	/* algo=gemm;knob.kc=128;knob.mr=7;knob.nv=4;knob.order=1;knob.vl=16;rev=1;... */
+	set(&c, "vl", 16);
+	set(&c, "nv", 4);
+	set(&c, "mr", 7);
+	set(&c, "kc", 128);
+	set(&c, "order", 1);
+	is_id(&c, "43ce79815788dbea634fc4bdf786ea2f", "gemm with five knobs set");
+
+	rng_seed(&rng, 3, "candidate");
+	for (const struct algo *const *a = algo_list; *a; a++) {
+		start(&c, "conv2d", "ic64ih56oc64kh3ph1", (*a)->name);
+		for (int n = 0; n < 2000; n++) {
+			struct id slow;
+
+			for (int i = 0; i < (*a)->nknobs; i++)
+				c.knob[i] = rng_below(&rng, 3) ? (int64_t)rng_below(&rng, 2000)
+							       : (*a)->knob[i].frozen;
+			if (n == 7)
+				c.knob[0] = -INT64_C(9007199254740991);
+			candidate_identify(&c);
+			slow_id(&c, &slow);
+			bad += strcmp(c.id.s, slow.s) != 0;
+		}
+	}
+	ok(!bad, "the fast id is the id of the canonical text: %d differ", bad);
+	return done_testing();
+}
