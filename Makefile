@@ -1,12 +1,13 @@
 # Tensor Lathe. `make help` lists the targets.
 #
-# One non-recursive Makefile. Adding a program, operator, algorithm, strategy or input format is adding a file: the
+# One non-recursive Makefile. Adding a program, worker, operator, algorithm, strategy or test is adding a file: the
 # lists below are wildcards, and the registries are made from them.
 
 VERSION := 0.1.0
 PREFIX ?= /usr/local
 CC ?= cc
 SAN ?=
+JOBS ?= $(shell nproc)
 
 # Where things are built: bin/, libexec/tl/ and build/ for the ordinary build; all below build/san/ with SAN=1.
 ifeq ($(SAN),)
@@ -33,10 +34,12 @@ WORKERS := $(patsubst libexec/%.c,%,$(wildcard libexec/*.c))
 LIB_SRC := $(wildcard lib/*/*.c)
 TEST_C := $(patsubst tests/%.c,%,$(wildcard tests/*.c))
 TEST_SH := $(wildcard tests/*.t)
+ALL_C := $(LIB_SRC) $(wildcard cmd/*.c libexec/*.c tests/*.c)
+ALL_H := $(wildcard lib/*/*.h tests/*.h)
+ALL_SH := $(wildcard share/*.sh tests/*.t tests/*.sh) .ci/run
 
 # A registry lists the files of a room but the one named after the room itself.
 registry_names = $(filter-out $(1) candidate,$(patsubst lib/$(1)/%.c,%,$(wildcard lib/$(1)/*.c)))
-REGISTRIES := op algo search format
 OPS := $(call registry_names,op)
 ALGOS := $(call registry_names,algo)
 SEARCHES := $(call registry_names,search)
@@ -44,31 +47,44 @@ SEARCHES := $(call registry_names,search)
 LIB_OBJ := $(LIB_SRC:%.c=$(B)/%.o) $(B)/registry.o
 LIBTL := $(B)/libtl.a
 
-all: $(PROGRAMS:%=$(BIN)/%) $(WORKERS:%=$(LIBEXEC)/%)
+all: $(PROGRAMS:%=$(BIN)/%) $(WORKERS:%=$(LIBEXEC)/%) ## build the programs and workers (with SAN=1: under build/san, with sanitizers)
 
+## Set-up
+
+deps: ## install the Debian packages that are needed and missing (share/deps.txt)
+	@sh share/deps.sh
+
+# Nothing may look for a compiler or a library before `deps` is done, where it is among the goals (`make deps demo`):
+# config.mk waits for it, and everything that is built waits for config.mk.
+DEPS := $(filter deps,$(MAKECMDGOALS))
+config.mk: share/configure.sh | $(DEPS)
+	@CC='$(CC)' sh share/configure.sh > $@.tmp && mv $@.tmp $@
+ifneq ($(filter-out deps help clean,$(or $(MAKECMDGOALS),all)),)
 -include config.mk
-config.mk: share/configure.sh
-	@sh share/configure.sh > $@.tmp && mv $@.tmp $@
+endif
 
-$(BIN)/%: $(B)/cmd/%.o $(LIBTL) config.mk
-	@mkdir -p $(@D)
-	$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $< $(LIBTL) $(LIBS_$*) $(LIBS)
-$(LIBEXEC)/%: $(B)/libexec/%.o $(LIBTL) config.mk
-	@mkdir -p $(@D)
-	$(CC) $(ALL_CFLAGS) -fopenmp $(LDFLAGS) -o $@ $< $(LIBTL) $(LIBS_ref) $(LIBS)
-$(B)/tests/%: $(B)/tests/%.o $(LIBTL) config.mk
-	@mkdir -p $(@D)
-	$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $< $(LIBTL) $(LIBS_test_$*) $(LIBS)
+## Building
+
+# What some objects and programs need beyond the others. Only the worker and lib/ref ever see OpenMP.
+OPENMP_OBJ := $(B)/lib/ref/onednn.o $(B)/lib/target/kernel.o $(WORKERS:%=$(B)/libexec/%.o)
+$(OPENMP_OBJ): ALL_CFLAGS += -fopenmp
 LIBS_test_onednn = -fopenmp $(LIBS_ref)
+
+link = @mkdir -p $(@D); echo "  LINK $@"; $(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $< $(LIBTL)
+$(BIN)/%: $(B)/cmd/%.o $(LIBTL) config.mk
+	$(link) $(LIBS_$*) $(LIBS)
+$(LIBEXEC)/%: $(B)/libexec/%.o $(LIBTL) config.mk
+	$(link) -fopenmp $(LIBS_ref) $(LIBS)
+$(B)/tests/%: $(B)/tests/%.o $(LIBTL) config.mk
+	$(link) $(LIBS_test_$*) $(LIBS)
 
 $(LIBTL): $(LIB_OBJ)
 	@rm -f $@
-	$(AR) rcs $@ $^
+	@$(AR) rcs $@ $^
 
-$(B)/lib/ref/onednn.o $(B)/lib/target/kernel.o $(WORKERS:%=$(B)/libexec/%.o): ALL_CFLAGS += -fopenmp
+compile = @mkdir -p $(@D); echo "  CC   $<"; $(CC) $(CPPFLAGS) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
 $(B)/%.o: %.c config.mk
-	@mkdir -p $(@D)
-	$(CC) $(CPPFLAGS) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
+	$(compile)
 
 # The registries: op_list, algo_list, search_list, in the order of the file names.
 $(B)/registry.c: Makefile $(wildcard lib/op lib/algo lib/search)
@@ -81,14 +97,93 @@ $(B)/registry.c: Makefile $(wildcard lib/op lib/algo lib/search)
 	for s in $(SEARCHES); do echo "extern const struct search search_$$s;"; done; \
 	printf 'const struct search *const search_list[] = {'; printf '&search_%s, ' $(SEARCHES); echo '0};'; \
 	} > $@
-$(B)/registry.o: $(B)/registry.c
-	$(CC) $(CPPFLAGS) $(ALL_CFLAGS) -c -o $@ $<
+$(B)/registry.o: $(B)/registry.c config.mk
+	$(compile)
 
--include $(wildcard $(B)/*/*.d $(B)/lib/*/*.d)
+# Manual pages: man/NAME.1.in with the OPTIONS section put in as the program prints it. Completions: likewise.
+MAN1 := $(patsubst man/%.in,build/man/%,$(wildcard $(PROGRAMS:%=man/%.1.in)))
+MAN57 := $(patsubst man/%,build/man/%,$(wildcard man/*.5 man/*.7))
+COMPLETIONS := $(foreach shell,bash zsh fish,$(PROGRAMS:%=build/completions/$(shell)/%))
 
-clean:
+doc: $(MAN1) $(MAN57) $(COMPLETIONS) ## make the manual pages (build/man) and completions (build/completions)
+build/man/%.1: man/%.1.in bin/%
+	@mkdir -p $(@D)
+	@bin/$* --help-man > $@.options
+	@sed -e '/^@OPTIONS@$$/{r $@.options' -e 'd}' -e 's/@VERSION@/$(VERSION)/' $< > $@.tmp
+	@rm $@.options; mv $@.tmp $@
+build/man/%: man/%
+	@mkdir -p $(@D)
+	@sed -e 's/@VERSION@/$(VERSION)/' $< > $@
+build/completions/bash/% build/completions/zsh/% build/completions/fish/%: bin/%
+	@mkdir -p build/completions/bash build/completions/zsh build/completions/fish
+	@for shell in bash zsh fish; do bin/$* --help-complete=$$shell > build/completions/$$shell/$*; done
+
+-include $(wildcard $(B)/*.d $(B)/*/*.d $(B)/lib/*/*.d build/lint/*/*.d build/lint/lib/*/*.d)
+
+## Checking
+
+TESTS := $(TEST_C:%=$(B)/tests/%) $(TEST_SH)
+# Tests never see the user's own database and cache; leaks of other people's libraries are listed in share/lsan.supp.
+TEST_ENV = BIN=$(CURDIR)/$(BIN) LIBEXEC=$(CURDIR)/$(LIBEXEC) TL_DB= SAN=$(SAN) \
+	XDG_DATA_HOME=$(CURDIR)/$(B)/home/data XDG_CACHE_HOME=$(CURDIR)/$(B)/home/cache \
+	ASAN_OPTIONS=detect_leaks=1:abort_on_error=0:$(ASAN_OPTIONS) UBSAN_OPTIONS=print_stacktrace=1 \
+	LSAN_OPTIONS=suppressions=$(CURDIR)/share/lsan.supp:print_suppressions=0
+
+check: all doc $(TEST_C:%=$(B)/tests/%) ## run the tests (TESTS='tests/man.t build/tests/json' for some; SAN=1 under ASan and UBSan)
+	@mkdir -p $(B)/home
+	env $(TEST_ENV) prove -j $(JOBS) --timer $(TESTS)
+
+LINT_OBJ := $(ALL_C:%.c=build/lint/%.o)
+$(OPENMP_OBJ:$(B)/%=build/lint/%): ALL_CFLAGS += -fopenmp
+build/lint/%.o: %.c config.mk
+	@mkdir -p $(@D)
+	@$(CC) $(CPPFLAGS) $(ALL_CFLAGS) -Werror -MMD -MP -c -o $@ $<
+
+lint: $(LINT_OBJ) ## compile with -Wall -Wextra -Werror; run cppcheck, clang-format, shellcheck and the test of floors
+	@mkdir -p build/lint/cppcheck
+	@cppcheck -q -j $(JOBS) --cppcheck-build-dir=build/lint/cppcheck --std=c11 -I. -D_GNU_SOURCE \
+		--inline-suppr --suppressions-list=share/cppcheck.supp --enable=warning,performance,portability \
+		--error-exitcode=1 $(ALL_C)
+	@clang-format --dry-run -Werror $(ALL_C) $(ALL_H)
+	@shellcheck -S warning $(ALL_SH)
+	prove tests/floors.t
+
+format: ## lay the source out as clang-format wants it
+	clang-format -i $(ALL_C) $(ALL_H)
+
+## Using
+
+demo: all ## tune a ResNet kept in share/models, and show the table
+	@sh share/demo.sh
+bench-kernels: all ## the best kernels against oneDNN, for every workload of two networks
+	@sh share/bench-kernels.sh
+
+# FILE:PLACE below the prefix, and the file's mode.
+SHARE_DATA := $(wildcard share/models/*)
+INSTALL_BIN = $(PROGRAMS:%=bin/%:bin/%) $(WORKERS:%=libexec/tl/%:libexec/tl/%)
+INSTALL_DATA = $(foreach page,$(MAN1),$(page):share/man/man1/$(notdir $(page))) \
+	$(foreach page,$(MAN57),$(page):share/man/man$(subst .,,$(suffix $(page)))/$(notdir $(page))) \
+	$(PROGRAMS:%=build/completions/bash/%:share/bash-completion/completions/%) \
+	$(PROGRAMS:%=build/completions/zsh/%:share/zsh/site-functions/_%) \
+	$(PROGRAMS:%=build/completions/fish/%:share/fish/vendor_completions.d/%.fish) \
+	$(SHARE_DATA:share/%=share/%:share/tl/%)
+ROOT = $(DESTDIR)$(PREFIX)
+
+install: all doc ## install programs, workers, manual pages, completions and data (PREFIX=/usr/local DESTDIR=)
+	@for f in $(INSTALL_BIN); do install -D -m 755 "$${f%%:*}" "$(ROOT)/$${f#*:}" || exit; done
+	@for f in $(INSTALL_DATA); do install -D -m 644 "$${f%%:*}" "$(ROOT)/$${f#*:}" || exit; done
+uninstall: ## remove what install put there
+	@for f in $(INSTALL_BIN) $(INSTALL_DATA); do rm -f "$(ROOT)/$${f#*:}"; done
+	@rmdir -p --ignore-fail-on-non-empty "$(ROOT)/libexec/tl" "$(ROOT)/share/tl/models" 2>/dev/null || :
+
+clean: ## remove all that was built
 	rm -rf build bin libexec/tl config.mk
 
-.PHONY: all clean
+help: ## this list
+	@echo 'Tensor Lathe $(VERSION). Targets:'
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1|\2/p' Makefile | while IFS='|' read -r target what; do \
+		printf '  %-14s %s\n' "$$target" "$$what"; done
+
+.PHONY: all deps doc check lint format demo bench-kernels install uninstall clean help
 .DELETE_ON_ERROR:
 .SECONDARY:
