@@ -1,0 +1,308 @@
+#include "lib/store/match.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "lib/algo/candidate.h"
+
+/* How many near workloads are looked at for one whose candidates are valid. */
+enum { NEAR = 16, KINDS = 8 };
+
+/* All workloads of an operator that have a result, here or (anywhere) in any env. */
+struct kind {
+	const struct op *op;
+	int anywhere;
+	struct workload *w;
+	int64_t n;
+};
+
+struct matcher {
+	struct store *s;
+	const struct store_env *here;
+	struct store_env *env;
+	int nenv; /* -1: not read yet */
+	struct kind kind[KINDS];
+	int nkind;
+	struct arena arena; /* of the matcher's life */
+	struct json_doc doc, other;
+};
+
+const char *match_name(enum match_how how)
+{
+	static const char *const name[] = {"none", "exact", "env", "nearest"};
+
+	return name[how];
+}
+
+struct matcher *matcher_open(struct store *s, const struct store_env *here)
+{
+	struct matcher *m = xcalloc(1, sizeof *m);
+
+	m->s = s;
+	m->here = here;
+	m->nenv = -1;
+	return m;
+}
+
+void matcher_close(struct matcher *m)
+{
+	if (!m)
+		return;
+	json_free(&m->doc);
+	json_free(&m->other);
+	arena_free(&m->arena);
+	free(m);
+}
+
+/* Other envs */
+
+static int parse_env(struct json_doc *d, const struct store_env *env)
+{
+	struct err ignored = ERR_INIT;
+
+	return env->json && !json_parse(d, env->json, strlen(env->json), &ignored) &&
+	       d->tok->type == JSON_OBJ;
+}
+
+/* Counts the fields in which an env differs from this one, and names them in out (may be NULL). */
+static int env_differences(struct matcher *m, const struct store_env *env, struct buf *out)
+{
+	int n = 0;
+
+	if (!parse_env(&m->doc, m->here) || !parse_env(&m->other, env))
+		return 1000;
+	for (const struct json *k = json_first(&m->other, m->other.tok); k;
+	     k = json_next(&m->other, m->other.tok, k)) {
+		const struct json *there = k + 1, *here;
+		char key[64];
+
+		if (k->n >= sizeof key)
+			continue;
+		memcpy(key, k->s, k->n);
+		key[k->n] = 0;
+		here = json_get(&m->doc, m->doc.tok, key);
+		if (here && here->n == there->n && !memcmp(here->s, there->s, there->n))
+			continue;
+		n++;
+		if (out)
+			buf_fmt(out, "%s %s is %.*s there and %.*s here", n > 1 ? "," : ":", key,
+				(int)there->n, there->s, here ? (int)here->n : 7,
+				here ? here->s : "unknown");
+	}
+	return n;
+}
+
+static int read_envs(struct matcher *m, struct err *e)
+{
+	if (m->nenv >= 0)
+		return 0;
+	return store_envs(m->s, &m->arena, &m->env, &m->nenv, e);
+}
+
+/* The same workload in the env most like this one. */
+static int find_in_env(struct matcher *m, const char *workload_id, int64_t top, struct arena *a,
+		       struct match *out, struct err *e)
+{
+	const struct store_env *best = NULL;
+	struct buf why = BUF_INIT;
+	int least = 0;
+
+	if (read_envs(m, e))
+		return -1;
+	for (int i = 0; i < m->nenv; i++) {
+		int n, found;
+
+		if (!strcmp(m->env[i].id, m->here->id))
+			continue;
+		found = store_top(m->s, workload_id, m->env[i].id, 1, a, &out->result, &out->n, e);
+		if (found < 0)
+			return -1;
+		n = env_differences(m, &m->env[i], NULL);
+		if (found && (!best || n < least)) {
+			best = &m->env[i];
+			least = n;
+		}
+	}
+	if (!best)
+		return 0;
+	if (store_top(m->s, workload_id, best->id, top, a, &out->result, &out->n, e) < 0)
+		return -1;
+	buf_fmt(&why, "measured in the env %s, not in %s", best->id, m->here->id);
+	env_differences(m, best, &why);
+	out->how = MATCH_ENV;
+	out->why = arena_strndup(a, why.s, why.n);
+	buf_free(&why);
+	return 1;
+}
+
+/* Near workloads */
+
+double match_distance(const struct workload *a, const struct workload *b)
+{
+	double sum = (a->layout != b->layout) + (a->rhs_const != b->rhs_const);
+
+	for (int i = 0; i < a->op->ndims; i++) {
+		double d = log2(((double)a->dim[i] + 1) / ((double)b->dim[i] + 1));
+
+		sum += d * d;
+	}
+	for (int p = 0; p < POSTS; p++)
+		sum += (workload_has_post(a, p) != workload_has_post(b, p)) / 16.0;
+	return sqrt(sum);
+}
+
+static int find_kind(struct matcher *m, const struct op *op, int anywhere, struct kind **out,
+		     struct err *e)
+{
+	struct kind *k = m->kind;
+
+	while (k < m->kind + m->nkind && (k->op != op || k->anywhere != anywhere))
+		k++;
+	*out = k;
+	if (k < m->kind + m->nkind)
+		return 0;
+	if (m->nkind == KINDS)
+		*out = k = m->kind; /* more operators than there are: forget one */
+	else
+		m->nkind++;
+	k->op = op;
+	k->anywhere = anywhere;
+	return store_workloads(m->s, op->name, anywhere ? NULL : m->here->id, &m->arena, &k->w,
+			       &k->n, e);
+}
+
+/* The nearest workloads, nearest first; the lower id goes first where two are as near. */
+static int nearest(const struct kind *k, const struct workload *w, const struct workload **near)
+{
+	double distance[NEAR];
+	int n = 0;
+
+	for (int64_t i = 0; i < k->n; i++) {
+		double d;
+		int j;
+
+		if (k->w[i].dtype != w->dtype || !strcmp(k->w[i].id.s, w->id.s))
+			continue;
+		d = match_distance(w, &k->w[i]);
+		if (n == NEAR && d >= distance[n - 1])
+			continue;
+		n += n < NEAR;
+		for (j = n - 1; j > 0 && distance[j - 1] > d; j--) {
+			distance[j] = distance[j - 1];
+			near[j] = near[j - 1];
+		}
+		distance[j] = d;
+		near[j] = &k->w[i];
+	}
+	return n;
+}
+
+/* Does the candidate of a result for another workload make a program for this one? */
+static int is_valid_for(struct matcher *m, const struct store_result *r, const struct workload *w)
+{
+	struct err ignored = ERR_INIT;
+	struct candidate c;
+	const char *why;
+
+	return !json_parse(&m->doc, r->record, r->record_n, &ignored) &&
+	       !candidate_from_json(&c, &m->doc, 0, &ignored) &&
+	       c.algo->valid(w, c.knob, &why) == 1;
+}
+
+static const char *why_near(const struct workload *there, const struct workload *here,
+			    const char *env, struct arena *a)
+{
+	struct buf b = BUF_INIT;
+	const char *text, *mark = ":";
+
+	buf_fmt(&b, "measured for the nearest workload known%s%s, %s %s", env ? " in the env " : "",
+		env ? env : "", there->op->name, there->prob);
+	for (int i = 0; i < here->op->ndims; i++) {
+		if (there->dim[i] == here->dim[i])
+			continue;
+		buf_fmt(&b, "%s %s is %lld there and %lld here", mark, here->op->dim[i],
+			(long long)there->dim[i], (long long)here->dim[i]);
+		mark = ",";
+	}
+	if (there->layout != here->layout) {
+		buf_fmt(&b, "%s layout is %s there and %s here", mark, layout_name(there->layout),
+			layout_name(here->layout));
+		mark = ",";
+	}
+	if (there->rhs_const != here->rhs_const) {
+		buf_fmt(&b, "%s the right side is constant only %s", mark,
+			there->rhs_const ? "there" : "here");
+		mark = ",";
+	}
+	for (int p = 0; p < POSTS; p++) {
+		if (workload_has_post(there, p) == workload_has_post(here, p))
+			continue;
+		buf_fmt(&b, "%s post-op %s is only %s", mark, post_name(p),
+			workload_has_post(there, p) ? "there" : "here");
+		mark = ",";
+	}
+	text = arena_strndup(a, b.s, b.n);
+	buf_free(&b);
+	return text;
+}
+
+static int try_near(struct matcher *m, const struct workload *there, const struct workload *here,
+		    const struct store_env *env, int64_t top, struct arena *a, struct match *out,
+		    struct err *e)
+{
+	struct store_result *r;
+	int64_t n;
+
+	/* Some of the best may not fit; a few more are asked for. */
+	if (store_top(m->s, there->id.s, env->id, top + NEAR, a, &r, &n, e) < 0)
+		return -1;
+	out->n = 0;
+	out->result = r;
+	for (int64_t i = 0; i < n && out->n < top; i++)
+		if (is_valid_for(m, &r[i], here))
+			r[out->n++] = r[i];
+	if (!out->n)
+		return 0;
+	out->how = MATCH_NEAREST;
+	out->why = why_near(there, here, env == m->here ? NULL : env->id, a);
+	return 1;
+}
+
+static int find_near(struct matcher *m, const struct workload *w, int anywhere, int64_t top,
+		     struct arena *a, struct match *out, struct err *e)
+{
+	const struct workload *near[NEAR];
+	struct kind *k;
+	int n, found = 0;
+
+	if (find_kind(m, w->op, anywhere, &k, e) < 0 || read_envs(m, e))
+		return -1;
+	n = nearest(k, w, near);
+	for (int i = 0; i < n && !found; i++) {
+		if (!anywhere)
+			found = try_near(m, near[i], w, m->here, top, a, out, e);
+		for (int j = 0; anywhere && j < m->nenv && !found; j++)
+			found = try_near(m, near[i], w, &m->env[j], top, a, out, e);
+	}
+	return found;
+}
+
+int match_find(struct matcher *m, const struct workload *w, int64_t top, struct arena *a,
+	       struct match *out, struct err *e)
+{
+	int found;
+
+	*out = (struct match){MATCH_NONE, NULL, 0, NULL};
+	found = store_top(m->s, w->id.s, m->here->id, top, a, &out->result, &out->n, e);
+	if (found > 0)
+		out->how = MATCH_EXACT;
+	if (!found)
+		found = find_in_env(m, w->id.s, top, a, out, e);
+	if (!found)
+		found = find_near(m, w, 0, top, a, out, e);
+	if (!found)
+		found = find_near(m, w, 1, top, a, out, e);
+	if (!found)
+		out->n = 0;
+	return found;
+}
