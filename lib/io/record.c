@@ -388,10 +388,9 @@ static enum rec_type type_of(const char *s, size_t n)
 		size_t n;
 		enum rec_type type;
 	} types[] = {
-		{"candidate", 9, REC_CANDIDATE},
-		{"result", 6, REC_RESULT},
-		{"workload", 8, REC_WORKLOAD},
-		{"end", 3, REC_END},
+		{"candidate", 9, REC_CANDIDATE}, {"result", 6, REC_RESULT},
+		{"workload", 8, REC_WORKLOAD},	 {"end", 3, REC_END},
+		{"begin", 5, REC_BEGIN},	 {"done", 4, REC_DONE},
 	};
 
 	for (size_t i = 0; i < sizeof types / sizeof *types; i++)
@@ -563,13 +562,20 @@ static int same_group(const struct rec_groups *g, const struct rec *r, const str
 	return !v || json_is(v, g->id);
 }
 
+static void close_group(struct rec_groups *g)
+{
+	g->cut += (uint64_t)g->open;
+	g->open = 0;
+	memset(g->id, 0, sizeof g->id);
+}
+
 void rec_groups_feed(struct rec_groups *g, const struct rec *r, const struct json_doc *d)
 {
 	const struct json *v;
 
 	switch (r->type) {
 	case REC_WORKLOAD:
-		rec_groups_end(g);
+		close_group(g);
 		v = d ? json_get(d, d->tok, "workload_id") : NULL;
 		if (v && v->n == sizeof g->id - 1)
 			memcpy(g->id, v->s, v->n);
@@ -580,6 +586,12 @@ void rec_groups_feed(struct rec_groups *g, const struct rec *r, const struct jso
 	case REC_RESULT:
 		if (g->id[0] && (g->id[0] == '?' || same_group(g, r, d)))
 			g->open = 1;
+		break;
+	case REC_BEGIN:
+		g->runs++;
+		break;
+	case REC_DONE:
+		g->runs -= g->runs > 0;
 		break;
 	case REC_END:
 		if (g->open && g->id[0] != '?' && !same_group(g, r, d))
@@ -594,9 +606,9 @@ void rec_groups_feed(struct rec_groups *g, const struct rec *r, const struct jso
 
 void rec_groups_end(struct rec_groups *g)
 {
-	g->cut += (uint64_t)g->open;
-	g->open = 0;
-	memset(g->id, 0, sizeof g->id);
+	close_group(g);
+	g->cut += g->runs;
+	g->runs = 0;
 }
 
 void rec_end_text(struct buf *b, const char *workload_id, int64_t drawn, const char *why)

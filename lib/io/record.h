@@ -26,6 +26,8 @@ enum rec_type {
 	REC_CANDIDATE,
 	REC_RESULT,
 	REC_END,
+	REC_BEGIN, /* a measuring run begins: until its done record, the stream is not whole */
+	REC_DONE,
 };
 
 struct rec {
@@ -41,8 +43,8 @@ struct rec_in;
 
 /* paths NULL or npaths 0: stdin. tied (may be NULL) is flushed before any read that would block. */
 struct rec_in *rec_open(char *const *paths, int npaths, struct rec_out *tied, struct err *e);
-/* For tl-check: lines that are records but do not begin as they must ("tl" and "type" first, without white space)
- * are put in order instead of refused. */
+/* For tl-check: lines that are records but do not begin as they must ("tl" and "type" first,
+ * without white space) are put in order instead of refused. */
 void rec_accept_any_start(struct rec_in *in);
 /* 1: a record; 0: end of all input (or a stop was asked for, see rec_stop_on_signals); -1: I/O
  * error. A line that is no record is reported and skipped here; a last line without newline is a
@@ -53,7 +55,8 @@ int rec_next(struct rec_in *in, struct rec *r, struct err *e);
 int rec_parse(struct rec_in *in, const struct rec *r, struct json_doc **d);
 /* Reports and counts a line that parsed but makes no sense. Returns -1. */
 int rec_bad(struct rec_in *in, const struct rec *r, const struct err *why);
-/* Would the next rec_next() block? Leaves the last record in place. Used by programs that work while they wait. */
+/* Would the next rec_next() block? Leaves the last record in place. Used by programs that work
+ * while they wait. */
 int rec_would_block(struct rec_in *in);
 /* A file descriptor to poll together with others, or -1 when buffered lines are waiting or at the
  * end. */
@@ -83,7 +86,9 @@ int rec_reader_gone(const struct rec_out *out);
 struct rec_groups {
 	int open; /* 1 inside a group that has seen a candidate or result */
 	char id[33];
-	uint64_t cut; /* groups that were cut off */
+	uint64_t runs; /* measuring runs begun and not done: the measurer may die between two groups
+			*/
+	uint64_t cut;  /* groups and runs that were cut off */
 };
 void rec_groups_feed(struct rec_groups *g, const struct rec *r, const struct json_doc *d);
 void rec_groups_end(struct rec_groups *g);

@@ -1,0 +1,274 @@
+#include "lib/measure/cache.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "lib/io/clock.h"
+#include "lib/target/cpu.h"
+
+enum { MESSAGE_MAX = 8192 };
+
+struct job {
+	struct proc proc;
+	struct build *build; /* NULL: idle */
+	char *temporary;     /* object until it is renamed */
+	struct buf message;
+};
+
+static int make_folders(char *path, struct err *e)
+{
+	for (char *p = path + 1;; p++) {
+		char c = *p;
+
+		if (c && c != '/')
+			continue;
+		*p = 0;
+		if (mkdir(path, 0777) < 0 && errno != EEXIST)
+			return err_sys(e, "cannot make the folder %s", path);
+		*p = c;
+		if (!c)
+			return 0;
+	}
+}
+
+static int find_folder(struct cache *c, struct err *e)
+{
+	const char *tl = getenv("TL_CACHE"), *xdg = getenv("XDG_CACHE_HOME"),
+		   *home = getenv("HOME");
+
+	if (tl && *tl)
+		c->dir = arena_printf(&c->arena, "%s/objects", tl);
+	else if (xdg && *xdg)
+		c->dir = arena_printf(&c->arena, "%s/tl/objects", xdg);
+	else if (home && *home)
+		c->dir = arena_printf(&c->arena, "%s/.cache/tl/objects", home);
+	else
+		return err_set(e, "no place for compiled kernels: set TL_CACHE or HOME");
+	return make_folders(c->dir, e);
+}
+
+int cache_canary(struct cache *c, struct err *e)
+{
+	static const char text[] = "int canary(void) { return 42; }\n";
+	char *source = arena_printf(&c->arena, "%s/canary-%d.c", c->dir, (int)getpid());
+	char *object = arena_printf(&c->arena, "%s/canary-%d.so", c->dir, (int)getpid());
+	char *argv[CPU_CC_ARGS];
+	struct buf log = BUF_INIT;
+	FILE *f = fopen(source, "we");
+	int rc, bad;
+
+	if (!f)
+		return err_sys(e, "cannot write %s", source);
+	bad = fputs(text, f) < 0;
+	if (fclose(f) || bad) {
+		unlink(source);
+		return err_sys(e, "cannot write %s", source);
+	}
+	cpu_cc_argv(c->isa, source, object, argv);
+	rc = proc_run(argv, 60, MESSAGE_MAX, &log, e);
+	if (rc > 0)
+		err_set(e, "the compiler %s cannot build anything (status %d): %.300s", argv[0], rc,
+			log.s ? log.s : "");
+	unlink(source);
+	unlink(object);
+	buf_free(&log);
+	return rc ? -1 : 0;
+}
+
+int cache_open(struct cache *c, const char *isa, int jobs, struct err *e)
+{
+	struct buf text = BUF_INIT;
+
+	*c = (struct cache){.jobs = jobs, .timeout_s = 60};
+	c->queue_end = &c->queue;
+	snprintf(c->isa, sizeof c->isa, "%s", isa);
+	c->job = xcalloc((size_t)jobs, sizeof *c->job);
+	if (find_folder(c, e) < 0 || cache_canary(c, e) < 0)
+		return -1;
+	cpu_cc_text(isa, &text);
+	if (cpu_cc_version(&text, e) < 0) {
+		buf_free(&text);
+		return -1;
+	}
+	c->command_text = arena_strdup(&c->arena, text.s);
+	buf_free(&text);
+	return 0;
+}
+
+static int write_source(const char *path, const char *text, size_t n, struct err *e)
+{
+	FILE *f = fopen(path, "we");
+	int bad;
+
+	if (!f)
+		return err_sys(e, "cannot write %s", path);
+	bad = fwrite(text, 1, n, f) != n;
+	if (fclose(f) || bad)
+		return err_sys(e, "cannot write %s", path);
+	return 0;
+}
+
+struct build *cache_add(struct cache *c, const char *source, size_t n, struct err *e)
+{
+	struct buf key = BUF_INIT;
+	struct build *b;
+	struct id code;
+	void **place;
+
+	buf_str(&key, c->command_text);
+	buf_add(&key, source, n);
+	hash_id(&code, key.s, key.n);
+	buf_free(&key);
+	place = map_put(&c->builds, code.s, ID_HEX, NULL);
+	if (*place)
+		return *place;
+	b = arena_new(&c->arena, struct build);
+	b->code = code;
+	b->object = arena_printf(&c->arena, "%s/%s.so", c->dir, code.s);
+	b->source = arena_printf(&c->arena, "%s/%s-%d.c", c->dir, code.s, (int)getpid());
+	if (access(b->object, R_OK) == 0) {
+		b->state = BUILD_DONE;
+		b->cached = 1;
+	} else {
+		if (write_source(b->source, source, n, e) < 0)
+			return NULL;
+		b->state = BUILD_QUEUED;
+		*c->queue_end = b;
+		c->queue_end = &b->next;
+	}
+	*place = b;
+	return b;
+}
+
+static int start_job(struct cache *c, struct job *j, struct err *e)
+{
+	struct build *b = c->queue;
+	char *argv[CPU_CC_ARGS];
+
+	c->queue = b->next;
+	if (!c->queue)
+		c->queue_end = &c->queue;
+	j->temporary = arena_printf(&c->arena, "%s-%d.tmp", b->object, (int)getpid());
+	buf_clear(&j->message);
+	cpu_cc_argv(c->isa, b->source, j->temporary, argv);
+	if (proc_start(&j->proc, argv, PROC_STDERR | PROC_GROUP | PROC_DIE_WITH_PARENT, -1, -1, e) <
+	    0)
+		return -1;
+	fcntl(j->proc.errfd, F_SETFL, O_NONBLOCK);
+	j->build = b;
+	b->state = BUILD_RUNNING;
+	return 0;
+}
+
+static void read_message(struct job *j)
+{
+	char text[1024];
+	ssize_t n;
+
+	while ((n = read(j->proc.errfd, text, sizeof text)) > 0)
+		if (j->message.n < MESSAGE_MAX)
+			buf_add(&j->message, text, (size_t)n);
+}
+
+static const char *first_error(struct cache *c, const struct job *j, int status)
+{
+	const char *s = j->message.s ? strstr(j->message.s, "error") : NULL;
+
+	if (s)
+		return arena_strndup(&c->arena, s, strcspn(s, "\n"));
+	return arena_printf(&c->arena, "the compiler ended with status %d", status);
+}
+
+/* Takes in a job that has ended. -1 only for faults of the machine. */
+static int end_job(struct cache *c, struct job *j, int status, int late, struct err *e)
+{
+	struct build *b = j->build;
+
+	read_message(j);
+	b->seconds = clock_now() - j->proc.started;
+	proc_close(&j->proc);
+	unlink(b->source);
+	j->build = NULL;
+	if (!late && WIFEXITED(status) && WEXITSTATUS(status) == 0) {
+		if (rename(j->temporary, b->object) < 0)
+			return err_sys(e, "cannot rename %s", j->temporary);
+		b->state = BUILD_DONE;
+		c->built++;
+		return 0;
+	}
+	unlink(j->temporary);
+	b->state = BUILD_FAILED;
+	b->why = late ? "the compiler took too long"
+		      : first_error(c, j, WIFEXITED(status) ? WEXITSTATUS(status) : 128);
+	return cache_canary(c, e); /* whose fault is it? */
+}
+
+int cache_poll(struct cache *c, struct err *e)
+{
+	for (int i = 0; i < c->jobs; i++) {
+		struct job *j = &c->job[i];
+		int status, ended;
+
+		if (j->build) {
+			read_message(j);
+			ended = proc_wait(&j->proc, 0, &status, e);
+			if (ended < 0)
+				return -1;
+			if (!ended && clock_now() - j->proc.started > c->timeout_s) {
+				proc_kill(&j->proc);
+				if (end_job(c, j, 0, 1, e) < 0)
+					return -1;
+			} else if (ended && end_job(c, j, status, 0, e) < 0) {
+				return -1;
+			}
+		}
+		if (!j->build && c->queue && start_job(c, j, e) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+static int busy(const struct cache *c)
+{
+	for (int i = 0; i < c->jobs; i++)
+		if (c->job[i].build)
+			return 1;
+	return c->queue != NULL;
+}
+
+int cache_wait(struct cache *c, const struct build *b, struct err *e)
+{
+	while (b ? b->state == BUILD_QUEUED || b->state == BUILD_RUNNING : busy(c)) {
+		if (cache_poll(c, e) < 0)
+			return -1;
+		poll(NULL, 0, 1);
+	}
+	return 0;
+}
+
+void cache_close(struct cache *c)
+{
+	for (int i = 0; c->job && i < c->jobs; i++) {
+		struct job *j = &c->job[i];
+
+		if (j->build) {
+			proc_kill(&j->proc);
+			proc_close(&j->proc);
+			unlink(j->build->source);
+			unlink(j->temporary);
+		}
+		buf_free(&j->message);
+	}
+	for (struct build *b = c->queue; b; b = b->next)
+		unlink(b->source);
+	free(c->job);
+	map_free(&c->builds);
+	arena_free(&c->arena);
+}

@@ -1,0 +1,57 @@
+/* A group: one workload and the candidates to measure for it, from the records that came in to
+ * those that go out.
+ *
+ * While groups are read their kernels build (cache.h); group_run() then verifies, races and
+ * re-times them in a worker and writes the results. What a worker's death costs is the candidate
+ * that ran.
+ */
+#ifndef TL_MEASURE_GROUP_H
+#define TL_MEASURE_GROUP_H
+
+#include "lib/algo/candidate.h"
+#include "lib/io/record.h"
+#include "lib/measure/cache.h"
+#include "lib/measure/env.h"
+#include "lib/measure/worker.h"
+
+struct measure {
+	struct cache cache;
+	struct worker worker;
+	struct env env;
+	struct id run; /* of this run, in every result */
+	double max_error;
+	double timeout_s; /* for one candidate */
+	int64_t finals;	  /* candidates re-timed with the baseline */
+	uint64_t seed;
+	struct rec_out *out;
+	int64_t timed, total; /* candidates, for the progress line */
+};
+
+struct item;
+struct group {
+	struct arena arena; /* everything of the group */
+	struct workload w;
+	const char *record; /* the workload record, NULL if none came */
+	size_t record_n;
+	const char *end; /* the end record, NULL if none came */
+	size_t end_n;
+	int cut;	    /* its input was cut off: it gets no end */
+	double incumbent_s; /* from the workload record; 0: none */
+	struct item *first, **last;
+	int64_t n;
+	struct build *naive;
+	struct group *next;
+};
+
+void group_init(struct group *g, const struct workload *w);
+void group_free(struct group *g);
+/* Takes a candidate in: checks it, and starts its build. The line is copied. -1 only for faults of
+ * the machine. */
+int group_add(struct measure *m, struct group *g, const struct candidate *c, const char *line,
+	      size_t n, struct err *e);
+/* Measures the group and writes workload, results and end. Builds must have ended. Returns 0; 1 if
+ * a signal stopped it (what was finished has been written, the end has not); -1 for faults of the
+ * machine or of the output. */
+int group_run(struct measure *m, struct group *g, struct err *e);
+
+#endif

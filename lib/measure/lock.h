@@ -1,0 +1,11 @@
+/* One lock a device for timing: two timed runs on one machine would measure each other. */
+#ifndef TL_MEASURE_LOCK_H
+#define TL_MEASURE_LOCK_H
+
+#include "lib/base/err.h"
+
+/* Takes the machine-wide lock of a device ("cpu"); waits unless nowait, then EXIT_BUSY. Returns the
+ * descriptor that holds it until it is closed or the process ends, or -1. */
+int lock_device(const char *device, int nowait, struct err *e);
+
+#endif

@@ -1,0 +1,41 @@
+#include "lib/measure/stat.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+static int compare(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+
+	return (x > y) - (x < y);
+}
+
+struct stat_median stat_median(double *x, int n)
+{
+	struct stat_median m = {.n = n};
+	int lo, hi;
+
+	qsort(x, (size_t)n, sizeof *x, compare);
+	m.median = n % 2 ? x[n / 2] : (x[n / 2 - 1] + x[n / 2]) / 2;
+	lo = (int)floor(n / 2.0 - 0.98 * sqrt(n));
+	hi = (int)ceil(n / 2.0 + 0.98 * sqrt(n));
+	m.lo = x[n < 6 || lo < 0 ? 0 : lo];
+	m.hi = x[n < 6 || hi > n - 1 ? n - 1 : hi];
+	return m;
+}
+
+enum stat_verdict stat_verdict(struct stat_median r)
+{
+	if (r.lo > 1)
+		return STAT_FASTER;
+	if (r.hi < 1)
+		return STAT_SLOWER;
+	return r.lo >= 0.98 && r.hi <= 1.02 ? STAT_SAME : STAT_UNDECIDED;
+}
+
+const char *stat_verdict_name(enum stat_verdict v)
+{
+	static const char *const name[] = {"faster", "same", "slower", "undecided"};
+
+	return name[v];
+}

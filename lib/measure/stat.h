@@ -1,0 +1,25 @@
+/* Statistics of timings: medians with distribution-free intervals, nothing that assumes a normal
+ * distribution.
+ *
+ * The interval of the median is the pair of order statistics at ranks n/2 -+ z sqrt(n)/2 (Conover,
+ * "Practical Nonparametric Statistics", section 3.2), z = 1.96; with fewer than 6 samples, the
+ * whole range.
+ */
+#ifndef TL_MEASURE_STAT_H
+#define TL_MEASURE_STAT_H
+
+struct stat_median {
+	double median, lo, hi;
+	int n;
+};
+
+/* Sorts x in place. n > 0. */
+struct stat_median stat_median(double *x, int n);
+
+enum stat_verdict { STAT_FASTER, STAT_SAME, STAT_SLOWER, STAT_UNDECIDED };
+/* From the interval of paired ratios baseline / candidate: faster if all of it is above 1, slower
+ * if below, same if it lies within 2% around 1 and contains it, else undecided. */
+enum stat_verdict stat_verdict(struct stat_median ratio);
+const char *stat_verdict_name(enum stat_verdict v);
+
+#endif

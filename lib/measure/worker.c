@@ -1,0 +1,170 @@
+#include "lib/measure/worker.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "lib/io/clock.h"
+#include "lib/io/record.h"
+
+int worker_open(struct worker *w, int threads, struct err *e)
+{
+	*w = (struct worker){.threads = threads};
+	return path_libexec(&w->path, "worker-cpu", e);
+}
+
+int worker_libs(struct worker *w, struct buf *out, struct err *e)
+{
+	char *argv[] = {w->path.s, (char *)"--libs", NULL};
+	int rc = proc_run(argv, 30, 1000, out, e);
+
+	if (rc > 0)
+		return err_set(e, "%s --libs fails with status %d: %.300s", w->path.s, rc,
+			       out->s ? out->s : "");
+	if (rc == 0 && out->s)
+		out->s[out->n = strcspn(out->s, "\n")] = 0;
+	return rc;
+}
+
+static int start(struct worker *w, struct err *e)
+{
+	char *argv[] = {w->path.s, NULL};
+	char threads[16];
+
+	/* The team stands on its cores from the first kernel on, for candidate and baseline alike.
+	 */
+	snprintf(threads, sizeof threads, "%d", w->threads);
+	setenv("OMP_NUM_THREADS", threads, 1);
+	setenv("OMP_PROC_BIND", "true", 1);
+	setenv("OMP_DYNAMIC", "false", 1);
+	return proc_start(&w->proc, argv,
+			  PROC_STDIN | PROC_STDOUT | PROC_GROUP | PROC_DIE_WITH_PARENT, -1, -1, e);
+}
+
+void worker_kill(struct worker *w)
+{
+	if (!w->proc.pid)
+		return;
+	proc_kill(&w->proc);
+	proc_close(&w->proc);
+	w->proc.pid = 0;
+}
+
+static enum ask_result fail(struct worker *w, enum ask_result r, const char *why)
+{
+	snprintf(w->why, sizeof w->why, "%s", why);
+	worker_kill(w);
+	return r;
+}
+
+/* The worker closed its pipe: how did it end? */
+static enum ask_result ended(struct worker *w)
+{
+	struct err e = ERR_INIT;
+	int status = 0;
+
+	if (proc_wait(&w->proc, 5, &status, &e) != 1)
+		return fail(w, ASK_CRASH, "the worker closed its pipe");
+	proc_close(&w->proc);
+	w->proc.pid = 0;
+	if (WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL)
+		return fail(w, ASK_OOM, "the kernel killed the worker, most likely for memory");
+	if (WIFSIGNALED(status))
+		snprintf(w->why, sizeof w->why, "the worker died of signal %d (%s)",
+			 WTERMSIG(status), strsignal(WTERMSIG(status)));
+	else
+		snprintf(w->why, sizeof w->why, "the worker ended with status %d",
+			 WEXITSTATUS(status));
+	return ASK_CRASH;
+}
+
+static enum ask_result send(struct worker *w, const char *line, size_t n)
+{
+	buf_clear(&w->line);
+	buf_add(&w->line, line, n);
+	buf_ch(&w->line, '\n');
+	for (size_t done = 0; done < w->line.n;) {
+		ssize_t k = write(w->proc.in, w->line.s + done, w->line.n - done);
+
+		if (k < 0 && errno == EINTR)
+			continue;
+		if (k < 0)
+			return ended(w);
+		done += (size_t)k;
+	}
+	buf_clear(&w->line);
+	return ASK_OK;
+}
+
+/* Reads until the answer's newline. */
+static enum ask_result receive(struct worker *w, double timeout_s)
+{
+	double end = clock_now() + timeout_s;
+
+	while (!w->line.n || w->line.s[w->line.n - 1] != '\n') {
+		struct pollfd p = {.fd = w->proc.out, .events = POLLIN};
+		double left = end - clock_now();
+		char text[4096];
+		ssize_t n;
+
+		if (rec_stopped())
+			return fail(w, ASK_STOPPED, "stopped by a signal");
+		if (left <= 0 || w->line.n > 1 << 20)
+			return fail(w, ASK_TIMEOUT, "no answer in time");
+		if (poll(&p, 1, left > 0.2 ? 200 : (int)(left * 1000) + 1) <= 0)
+			continue;
+		n = read(w->proc.out, text, sizeof text);
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			return ended(w);
+		buf_add(&w->line, text, (size_t)n);
+	}
+	return ASK_OK;
+}
+
+enum ask_result worker_ask(struct worker *w, const char *line, size_t n, double timeout_s)
+{
+	struct err e = ERR_INIT;
+	enum ask_result r;
+	const struct json *v;
+
+	w->why[0] = 0;
+	if (!w->proc.pid && start(w, &e) < 0)
+		return fail(w, ASK_FAILED, e.msg);
+	if ((r = send(w, line, n)) != ASK_OK || (r = receive(w, timeout_s)) != ASK_OK)
+		return r;
+	if (json_parse(&w->answer, w->line.s, w->line.n - 1, &e) < 0)
+		return fail(w, ASK_FAILED, "the worker's answer is no JSON");
+	v = json_get(&w->answer, w->answer.tok, "error");
+	if (v) {
+		snprintf(w->why, sizeof w->why, "%.*s", v->n < 190 ? (int)v->n : 190, v->s);
+		worker_kill(w);
+		return ASK_FAILED;
+	}
+	return ASK_OK;
+}
+
+void worker_close(struct worker *w)
+{
+	if (w->proc.pid) { /* the end of its input ends it */
+		struct err e = ERR_INIT;
+		int status;
+
+		close(w->proc.in);
+		w->proc.in = -1;
+		if (proc_wait(&w->proc, 2, &status, &e) == 1)
+			w->proc.pid = 0;
+		worker_kill(w);
+		proc_close(&w->proc);
+	}
+	json_free(&w->answer);
+	buf_free(&w->line);
+	buf_free(&w->path);
+}
