@@ -60,7 +60,7 @@ DEPS := $(filter deps,$(MAKECMDGOALS))
 config.mk: share/configure.sh | $(DEPS)
 	@CC='$(CC)' sh share/configure.sh > $@.tmp && mv $@.tmp $@
 ifneq ($(filter-out deps help clean,$(or $(MAKECMDGOALS),all)),)
--include config.mk
+include config.mk
 endif
 
 ## Building

@@ -1,0 +1,161 @@
+# The rules of the house, read off the source. Prints "RULE FILE:LINE: sentence" for each breach.
+# Run in the root of a tree, with the files to read as arguments; their paths say which rules hold for them.
+
+BEGIN {
+	# The floors, lowest first. A file includes its own floor and lower ones.
+	n = split("base io space nest tile op algo target model ref search measure store extract", name)
+	for (i = 1; i <= n; i++)
+		floor[name[i]] = i
+	top = n + 1
+
+	# Where a library's header may stand: a header, and the start of the paths.
+	place["archive.h"] = place["archive_entry.h"] = "lib/extract/"
+	place["sqlite3.h"] = "lib/store/"
+	place["csv.h"] = "lib/extract/ lib/io/ cmd/"
+	place["jsmn.h"] = "lib/io/json.c"
+	place["omp.h"] = "lib/target/kernel.c lib/ref/onednn.c libexec/ tests/"
+	# The same for all headers that begin so.
+	family["dnnl"] = family["oneapi/dnnl/"] = "lib/ref/onednn.c"
+	family["nettle/"] = "lib/base/hash.c"
+	family["xgboost/"] = "lib/model/"
+	family["cudnn"] = "lib/ref/cudnn.c"
+	family["cuda"] = "lib/target/cuda.c lib/ref/cudnn.c"
+	family["nvrtc"] = family["nvml"] = "lib/target/cuda.c"
+	family["CL/"] = "lib/target/opencl.c"
+	# The C library and the kernel: everywhere.
+	n = split("assert ctype dirent dlfcn errno fcntl fenv float fnmatch getopt glob inttypes libgen limits locale " \
+		"malloc math poll pthread sched search setjmp signal spawn stdarg stdatomic stdbool stddef stdint stdio " \
+		"stdlib stdnoreturn string strings termios time ucontext unistd wchar wctype", name)
+	for (i = 1; i <= n; i++)
+		libc[name[i] ".h"] = 1
+
+	n = split("strcpy strcat sprintf vsprintf gets strtok strtok_r setlocale system fork vfork alloca", name)
+	for (i = 1; i <= n; i++)
+		banned[name[i]] = 1
+	# Only programs print errors and exit; these two do it in their stead.
+	n = split("exit _exit abort perror", name)
+	for (i = 1; i <= n; i++)
+		ends[name[i]] = 1
+	may_end["lib/base/err.c"] = may_end["lib/io/opt.c"] = 1
+	# proc.c: between vfork and exec, in the child.
+	may_end["lib/io/proc.c"] = 1
+}
+
+function breach(rule, sentence)
+{
+	printf "%s %s:%d: %s\n", rule, FILENAME, FNR, sentence
+}
+
+# The line without strings, character constants and comments; a comment may go on to the next line.
+function code(s,    out, c, i, n)
+{
+	n = length(s)
+	for (i = 1; i <= n; i++) {
+		c = substr(s, i, 1)
+		if (in_comment) {
+			if (c == "*" && substr(s, i + 1, 1) == "/") {
+				in_comment = 0
+				i++
+			}
+		} else if (c == "/" && substr(s, i + 1, 1) == "*") {
+			in_comment = 1
+			i++
+		} else if (c == "/" && substr(s, i + 1, 1) == "/") {
+			break
+		} else if (c == "\"" || c == "'") {
+			out = out c
+			for (i++; i <= n && substr(s, i, 1) != c; i++)
+				if (substr(s, i, 1) == "\\")
+					i++
+			out = out c
+		} else {
+			out = out c
+		}
+	}
+	return out
+}
+
+function allowed_at(places,    p, n, i)
+{
+	n = split(places, p, " ")
+	for (i = 1; i <= n; i++)
+		if (index(FILENAME, p[i]) == 1)
+			return 1
+	return 0
+}
+
+function system_header(h,    f)
+{
+	if (h in place) {
+		if (!allowed_at(place[h]))
+			breach("headers", "<" h "> belongs in " place[h])
+		return
+	}
+	for (f in family)
+		if (index(h, f) == 1) {
+			if (!allowed_at(family[f]))
+				breach("headers", "<" h "> belongs in " family[f])
+			return
+		}
+	if (!(h in libc) && h !~ /^(sys|linux|asm|arpa|netinet)\//)
+		breach("headers", "<" h "> is not known; give it a place in tests/floors.awk")
+}
+
+function own_header(h,    p)
+{
+	split(h, p, "/")
+	if (p[1] == "lib" && (p[2] in floor)) {
+		if (floor[p[2]] > mine)
+			breach("floors", "\"" h "\" is on a higher floor")
+	} else if (!(p[1] == "tests" && FILENAME ~ /^tests\//)) {
+		breach("floors", "\"" h "\": includes are written from the root, \"lib/FLOOR/FILE.h\"")
+	}
+}
+
+FNR == 1 {
+	in_comment = 0
+	is_c = FILENAME ~ /\.[ch]$/
+	split(FILENAME, part, "/")
+	mine = top
+	if (part[1] == "lib") {
+		mine = floor[part[2]]
+		if (!mine) {
+			breach("floors", "lib/" part[2] " is no floor")
+			mine = top
+		}
+	}
+}
+
+# Everything that is text: no folder of one machine.
+{
+	if (FILENAME != "tests/floors.t" && match($0, /(^|[^A-Za-z0-9._})-])\/(home|work|root)\//))
+		breach("paths", "names a folder of one machine: " substr($0, RSTART, 40))
+}
+
+is_c && /^[ \t]*#[ \t]*include/ {
+	h = $0
+	if (h ~ /</) {
+		gsub(/^[^<]*<|>.*$/, "", h)
+		system_header(h)
+	} else {
+		gsub(/^[^"]*"|"[^"]*$/, "", h)
+		own_header(h)
+	}
+	next
+}
+
+is_c {
+	s = code($0)
+	while (match(s, /[A-Za-z_][A-Za-z_0-9]*[ \t]*\(/)) {
+		f = substr(s, RSTART, RLENGTH)
+		before = RSTART > 1 ? substr(s, RSTART - 1, 1) : ""
+		s = substr(s, RSTART + RLENGTH)
+		gsub(/[ \t(]/, "", f)
+		if (before == "." || before == ">") # a member of that name
+			continue
+		if (f in banned)
+			breach("banned", f "() is banned")
+		if ((f in ends) && part[1] == "lib" && !(FILENAME in may_end))
+			breach("ends", f "(): a library returns -1 and a sentence")
+	}
+}

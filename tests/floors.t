@@ -1,0 +1,105 @@
+#!/bin/sh
+# The rules of the house (CONVENTIONS.md), read off the source by tests/floors.awk: floors, places of libraries'
+# headers, banned functions, who may exit, names. The same rules are then shown to find what breaks them.
+cd "$(dirname "$0")/.." || exit 1
+root=$PWD
+tmp=$(mktemp -d) || exit 1
+trap 'rm -rf "$tmp"' EXIT
+n=0
+
+ok() { # status name
+	n=$((n + 1))
+	if [ "$1" -eq 0 ]; then echo "ok $n - $2"; else echo "not ok $n - $2"; fi
+}
+
+# All breaches in the tree we stand in.
+breaches() {
+	# shellcheck disable=SC2046 # no file name here has blanks
+	awk -f "$root/tests/floors.awk" $(find lib cmd libexec tests share man docs .ci ./*.md Makefile INSTALL NEWS \
+		-type f ! -path '*/models/*' ! -path 'libexec/tl/*' 2>/dev/null | grep -v '\.tmp$' | sed 's|^\./||' | sort)
+	names
+}
+
+# The file's name is the symbol's and the record's value.
+names() {
+	for room in op algo search; do
+		for f in lib/$room/*.c; do
+			name=$(basename "$f" .c)
+			case $room/$name in op/op | algo/algo | algo/candidate | search/search | */\*) continue ;; esac
+			grep -q "^const struct $room ${room}_$name = {" "$f" ||
+				echo "names $f:1: does not define const struct $room ${room}_$name"
+			grep -q "\.name = \"$name\"" "$f" || echo "names $f:1: does not say .name = \"$name\""
+		done
+	done
+	for f in cmd/*.c; do
+		name=$(basename "$f" .c)
+		[ "$name" = '*' ] || grep -q "\.name = \"$name\"" "$f" ||
+			echo "names $f:1: does not say .name = \"$name\""
+	done
+}
+
+breaches >"$tmp/found"
+while read -r rule what; do
+	grep "^$rule " "$tmp/found" | sed 's/^/# /'
+	! grep -q "^$rule " "$tmp/found"
+	ok $? "$what"
+done <<EOF
+floors a folder includes itself and lower floors only
+headers each library's header stands in its own place
+banned no banned function is called
+ends only programs print errors and exit
+names files are named as what they define
+paths no folder of one machine is named
+EOF
+
+# Does it find what is wrong? Trees of one file: RULE PATH LINE, and - for no breach.
+while read -r rule path line; do
+	rm -rf "$tmp/tree"
+	mkdir -p "$tmp/tree/$(dirname "$path")"
+	printf '%s\n' "$line" >"$tmp/tree/$path"
+	found=$(cd "$tmp/tree" && breaches | cut -d' ' -f1 | sort -u)
+	[ "$found" = "${rule#-}" ]
+	ok $? "$([ "$rule" = - ] && echo nothing wrong || echo "$rule") in $path: $line"
+	[ "$found" = "${rule#-}" ] || echo "# found '$found'"
+done <<'EOF'
+floors lib/io/x.c #include "lib/op/op.h"
+floors lib/base/x.h # include "lib/io/json.h"
+floors lib/nest/x.c #include "lib/target/c.h"
+floors lib/measure/x.c #include "lib/store/store.h"
+floors lib/op/x.h #include "op.h"
+floors lib/attic/x.c int x;
+floors cmd/x.h #include "tests/tap.h"
+- lib/op/x.h #include "lib/nest/nest.h"
+- lib/io/x.c #include "lib/io/json.h"
+- tests/x.c #include "lib/store/db.h"
+headers lib/op/x.h #include <sqlite3.h>
+headers lib/ref/cudnn.c #include <dnnl.h>
+headers lib/ref/x.c #include <oneapi/dnnl/dnnl.h>
+headers lib/measure/x.c #include <omp.h>
+headers lib/extract/x.c #include <jsmn.h>
+headers lib/base/map.c #include <nettle/sha2.h>
+headers lib/search/x.h #include <xgboost/c_api.h>
+headers lib/target/cpu.c #include <cuda.h>
+headers lib/base/x.c #include <glib.h>
+- lib/store/x.h #include <sqlite3.h>
+- lib/base/x.c #include <sys/stat.h>
+banned lib/io/x.c 	strcpy(a, b);
+banned libexec/x.c 	if (system ("rm")) x();
+banned lib/io/proc.c 	pid = fork();
+banned tests/x.c 	n = 1, sprintf(a, "x");
+- lib/io/x.c 	/* strcpy(a, b) */ snprintf(a, n, "fork()"); // system()
+- lib/io/x.c 	g->system(1); file_system(2);
+ends lib/io/x.c 	exit(1);
+ends lib/nest/x.c 	abort();
+- libexec/x.c 	exit(1);
+- lib/io/x.c 	at_exit(f);
+names lib/op/relu.c const struct op op_prelu = { .name = "relu" };
+names lib/algo/winograd.c const struct algo algo_winograd = { .name = "wino" };
+names lib/search/evolve.c static const struct search search_evolve = { .name = "evolve" };
+names cmd/tl-x.c static const struct program program = { .name = "tl-y" };
+- lib/op/relu.c const struct op op_relu = { .name = "relu" };
+paths share/x.sh cd /home/me/tl
+paths docs/x.md see `/work/x`
+- share/x.sh cd "$HOME/home/me"; ls lib/work/x
+EOF
+echo "1..$n"
