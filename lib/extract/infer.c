@@ -497,7 +497,9 @@ static void set_type(struct infer *x, const struct node *n, enum kind kind)
 			continue;
 		v->elem = in ? in->elem : ELEM_UNKNOWN;
 		v->quantized = kind == FLOATS || (kind == MOVES && in && in->quantized);
-		if (kind == BOOLEAN)
+		if (kind == SAME && node_attr(n, "dtype")) /* RandomNormalLike and its kin */
+			v->elem = (int)node_int(n, "dtype", v->elem);
+		else if (kind == BOOLEAN)
 			v->elem = ELEM_BOOL;
 		else if (kind == INDEX)
 			v->elem = ELEM_I64;

@@ -287,6 +287,14 @@ static int parse_type(struct parse *p, uint64_t end, struct declared *d, struct 
 	return r;
 }
 
+/* In two steps: graph_value() may move the table. */
+static struct value *value_named(struct graph *g, const char *name)
+{
+	int i = graph_value(g, name);
+
+	return g->value[i];
+}
+
 enum info { INFO_INPUT = 11, INFO_OUTPUT = 12, INFO_VALUE = 13 };
 
 static int parse_value_info(struct parse *p, uint64_t end, struct graph *g, enum info what,
@@ -311,7 +319,7 @@ static int parse_value_info(struct parse *p, uint64_t end, struct graph *g, enum
 	}
 	if (r || !name[0])
 		return r;
-	v = g->value[graph_value(g, name)];
+	v = value_named(g, name);
 	v->declared = d;
 	v->is_input |= what == INFO_INPUT && !v->is_const;
 	v->is_output |= what == INFO_OUTPUT;
@@ -326,7 +334,7 @@ static int parse_initializer(struct parse *p, uint64_t end, struct graph *g, str
 		return -1;
 	if (!t.name[0])
 		return err_set(e, "it holds an initializer without a name");
-	v = g->value[graph_value(g, t.name)];
+	v = value_named(g, t.name);
 	v->shape = t.shape;
 	v->elem = t.elem;
 	v->kept = t.kept;

@@ -1,0 +1,982 @@
+/* Extraction: figures of real models, fusion, shapes, formats, and hostile inputs.
+ *
+ * Models are written here field by field, so that each test shows the graph it is about. */
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "lib/base/rng.h"
+#include "lib/extract/extract.h"
+#include "lib/extract/onnx.h"
+#include "tests/tap.h"
+
+/* Writing protobuf */
+
+static void put_varint(struct buf *b, uint64_t v)
+{
+	for (; v > 127; v >>= 7)
+		buf_ch(b, (char)(v | 128));
+	buf_ch(b, (char)v);
+}
+
+static void put_int(struct buf *b, int field, int64_t v)
+{
+	put_varint(b, (uint64_t)field << 3);
+	put_varint(b, (uint64_t)v);
+}
+
+static void put_bytes(struct buf *b, int field, const void *p, size_t n)
+{
+	put_varint(b, (uint64_t)field << 3 | 2);
+	put_varint(b, n);
+	buf_add(b, p, n);
+}
+
+static void put_str(struct buf *b, int field, const char *s)
+{
+	put_bytes(b, field, s, strlen(s));
+}
+
+static void put_buf(struct buf *b, int field, struct buf *m)
+{
+	put_bytes(b, field, m->s ? m->s : "", m->n);
+	buf_free(m);
+}
+
+/* Writing ONNX */
+
+/* Numbers of "1,3,224,224" as repeated field, one by one. */
+static void put_dims(struct buf *b, int field, const char *dims)
+{
+	for (char *end; *dims; dims = *end ? end + 1 : end)
+		put_int(b, field, strtoll(dims, &end, 10));
+}
+
+/* An attribute "axis=1", "pads=0,0,1,1", "alpha=0.5", or "mode=edge". */
+static void put_attr(struct buf *node, const char *text)
+{
+	struct buf a = BUF_INIT;
+	const char *v = strchr(text, '=') + 1;
+	float f = strtof(v, NULL);
+
+	put_bytes(&a, 1, text, (size_t)(v - 1 - text));
+	if (strspn(v, "-0123456789,") < strlen(v) && strspn(v, "-0123456789.") == strlen(v)) {
+		put_varint(&a, 2 << 3 | 5);
+		buf_add(&a, &f, sizeof f);
+	} else if (strspn(v, "-0123456789,") < strlen(v)) {
+		put_str(&a, 4, v);
+	} else if (strchr(v, ',')) {
+		put_dims(&a, 8, v);
+	} else {
+		put_int(&a, 3, strtoll(v, NULL, 10));
+	}
+	put_buf(node, 5, &a);
+}
+
+/* Names in "a b c"; "_" is one left out. */
+static void put_names(struct buf *b, int field, const char *names)
+{
+	while (*names) {
+		size_t n = strcspn(names, " ");
+
+		put_bytes(b, field, names, n == 1 && *names == '_' ? 0 : n);
+		names += n + (names[n] == ' ');
+	}
+}
+
+/* "Conv x w -> y", then attributes until NULL. */
+static void node(struct buf *g, const char *text, ...) __attribute__((sentinel));
+static void node(struct buf *g, const char *text, ...)
+{
+	struct buf n = BUF_INIT, in = BUF_INIT;
+	const char *arrow = strstr(text, " -> "), *space = strchr(text, ' ');
+	va_list ap;
+
+	if (space < arrow)
+		buf_add(&in, space + 1, (size_t)(arrow - space - 1));
+	buf_str(&in, "");
+	put_names(&n, 1, in.s);
+	put_names(&n, 2, arrow + 4);
+	put_bytes(&n, 4, text, (size_t)(space - text));
+	va_start(ap, text);
+	for (const char *a; (a = va_arg(ap, const char *));)
+		put_attr(&n, a);
+	va_end(ap);
+	buf_free(&in);
+	put_buf(g, 1, &n);
+}
+
+static void tensor(struct buf *t, const char *name, const char *dims, int elem)
+{
+	put_dims(t, 1, dims);
+	put_int(t, 2, elem);
+	put_str(t, 8, name);
+}
+
+/* Weights: no data, as if they lay outside. */
+static void weights(struct buf *g, const char *name, const char *dims)
+{
+	struct buf t = BUF_INIT;
+
+	tensor(&t, name, dims, ELEM_F32);
+	put_buf(g, 5, &t);
+}
+
+static void ints(struct buf *g, const char *name, const char *values)
+{
+	struct buf t = BUF_INIT;
+	char dims[24];
+	int n = 1;
+
+	for (const char *s = values; *s; s++)
+		n += *s == ',';
+	snprintf(dims, sizeof dims, "%d", *values ? n : 0);
+	tensor(&t, name, dims, ELEM_I64);
+	put_dims(&t, 7, values);
+	put_buf(g, 5, &t);
+}
+
+static void real(struct buf *g, const char *name, float v)
+{
+	struct buf t = BUF_INIT;
+
+	tensor(&t, name, "", ELEM_F32);
+	put_bytes(&t, 9, &v, sizeof v);
+	put_buf(g, 5, &t);
+}
+
+/* Field 11: input, 12: output, 13: value_info. Dimensions that are no numbers are symbols. */
+static void info(struct buf *g, int field, const char *name, const char *dims, int elem)
+{
+	struct buf v = BUF_INIT, type = BUF_INIT, tt = BUF_INIT, shape = BUF_INIT;
+
+	put_int(&tt, 1, elem);
+	while (*dims) {
+		struct buf d = BUF_INIT;
+		size_t n = strcspn(dims, ",");
+
+		if (strchr("-0123456789", dims[0]))
+			put_int(&d, 1, strtoll(dims, NULL, 10));
+		else
+			put_bytes(&d, 2, dims, n);
+		put_buf(&shape, 1, &d);
+		dims += n + (dims[n] == ',');
+	}
+	put_buf(&tt, 2, &shape);
+	put_buf(&type, 1, &tt);
+	put_str(&v, 1, name);
+	put_buf(&v, 2, &type);
+	put_buf(g, field, &v);
+}
+
+static void input(struct buf *g, const char *name, const char *dims)
+{
+	info(g, 11, name, dims, ELEM_F32);
+}
+
+static void output(struct buf *g, const char *name)
+{
+	info(g, 12, name, "", ELEM_F32);
+}
+
+static void model(struct buf *m, struct buf *g, int opset)
+{
+	struct buf o = BUF_INIT;
+
+	put_int(m, 1, 7);
+	put_str(m, 2, "test");
+	put_buf(m, 7, g);
+	put_int(&o, 2, opset);
+	put_buf(m, 8, &o);
+}
+
+/* Running the extraction */
+
+static struct buf said;
+static char path[64];
+
+static void say(void *ctx, int is_error, const char *sentence)
+{
+	(void)ctx;
+	buf_str(&said, is_error ? "E: " : "");
+	buf_str(&said, sentence);
+	buf_ch(&said, '\n');
+}
+
+static void write_file(const char *name, const void *p, size_t n)
+{
+	int fd = open(name, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+
+	if (fd < 0 || write(fd, p, n) != (ssize_t)n || close(fd))
+		bail_out("%s cannot be written", name);
+}
+
+static void extract_bytes(struct extract *x, const void *p, size_t n)
+{
+	buf_clear(&said);
+	buf_str(&said, "");
+	x->say = say;
+	write_file(path, p, n);
+	extract_input(x, path);
+}
+
+/* "conv2d mb1_.. bias,relu x3; " for each workload. */
+static void describe(const struct extract *x, struct buf *out)
+{
+	buf_clear(out);
+	buf_str(out, "");
+	for (size_t i = 0; i < x->found.by_id.n; i++) {
+		const struct work *k = x->found.by_id.item[i].value;
+
+		buf_fmt(out, "%s%s", i ? "; " : "", k->w.prob);
+		for (int p = 0; p < k->w.npost; p++)
+			buf_fmt(out, "%c%s", p ? ',' : ' ', post_name(k->w.post[p]));
+		if (k->w.op == &op_matmul && !k->w.rhs_const)
+			buf_str(out, " computed");
+		if (k->source.n != 1)
+			buf_fmt(out, " x%zu", k->source.n);
+	}
+}
+
+/* The workloads of a graph, or what was said if it could not be read. The graph is consumed. */
+static void workloads(struct buf *g, int opset, struct infer_options *o, struct buf *out)
+{
+	struct extract x = {.layout = LAYOUT_NHWC};
+	struct buf m = BUF_INIT;
+
+	if (o)
+		x.infer = *o;
+	model(&m, g, opset);
+	extract_bytes(&x, m.s, m.n);
+	describe(&x, out);
+	if (x.failed)
+		buf_str(out, said.s);
+	extract_free(&x);
+	buf_free(&m);
+}
+
+static void expect(struct buf *g, int opset, const char *want, const char *what)
+{
+	struct buf got = BUF_INIT;
+
+	workloads(g, opset, NULL, &got);
+	if (!ok(!strcmp(got.s, want), "%s", what))
+		diag("got  %s\nwant %s", got.s, want);
+	buf_free(&got);
+}
+
+static int was_said(const char *text)
+{
+	if (said.s && strstr(said.s, text))
+		return 1;
+	diag("said %s", said.s ? said.s : "nothing");
+	return 0;
+}
+
+/* The graph is refused with a sentence that holds text. */
+static void refuse(struct buf *g, const char *text, const char *what)
+{
+	struct buf got = BUF_INIT;
+
+	workloads(g, 13, NULL, &got);
+	ok(said.s && !strncmp(said.s, "E: ", 3) && was_said(text), "refused: %s", what);
+	buf_free(&got);
+}
+
+/* The models of the collection */
+
+static void test_figures(void)
+{
+	static const struct {
+		const char *file;
+		int64_t flops;
+		int count;
+	} want[] = {
+		{"resnet50.tar.zst", 8178368512, 54},	  {"resnet18.tar.gz", 3628146688, 21},
+		{"vgg16.tar.gz", 30940528640, 16},	  {"mobilenet_v2.tar.zst", 601548544, 53},
+		{"densenet121.tar.zst", 5668323328, 121}, {"inception_v3.tar.zst", 11426432192, 95},
+		{"alexnet.zip", 1428376960, 8},		  {"squeezenet1_1.zip", 698303872, 26},
+		{"bert_base.tar.zst", 22348431360, 97},
+	};
+
+	for (size_t i = 0; i < sizeof want / sizeof *want; i++) {
+		struct extract x = {.layout = LAYOUT_NHWC, .say = say};
+		int64_t flops = 0;
+		char name[100];
+		int count = 0;
+
+		snprintf(name, sizeof name, "share/models/%s", want[i].file);
+		extract_input(&x, name);
+		for (size_t k = 0; k < x.found.by_id.n; k++) {
+			const struct work *w = x.found.by_id.item[k].value;
+
+			flops += w->w.flops * (int64_t)w->source.n;
+			count += (int)w->source.n;
+		}
+		ok(flops == want[i].flops && count == want[i].count && !x.failed,
+		   "%s: %lld flops in %d operators", want[i].file, (long long)flops, count);
+		extract_free(&x);
+	}
+}
+
+/* Fusion */
+
+static void conv(struct buf *g, const char *text)
+{
+	node(g, text, "kernel_shape=3,3", "pads=1,1,1,1", NULL);
+}
+
+static struct buf image(void)
+{
+	struct buf g = BUF_INIT;
+
+	input(&g, "x", "1,8,14,14");
+	weights(&g, "w", "8,8,3,3");
+	weights(&g, "v", "8,8,3,3");
+	weights(&g, "c", "8");
+	return g;
+}
+
+#define CONV "mb1_ic8ih14_oc8oh14_kh3ph1"
+
+static void test_fusion(void)
+{
+	struct buf g = image();
+
+	conv(&g, "Conv x w -> a");
+	node(&g, "BatchNormalization a c c c c -> b", NULL);
+	node(&g, "Relu b -> y", NULL);
+	output(&g, "y");
+	expect(&g, 13, CONV " bias,relu", "batch normalization becomes a bias, relu follows");
+
+	g = image();
+	conv(&g, "Conv x w -> a");
+	node(&g, "Relu a -> b", NULL);
+	node(&g, "BatchNormalization b c c c c -> y", NULL);
+	output(&g, "y");
+	expect(&g, 13, CONV " relu", "batch normalization behind a relu stays outside");
+
+	g = image();
+	conv(&g, "Conv x w c -> a");
+	conv(&g, "Conv a v c -> b");
+	node(&g, "Add b a -> d", NULL);
+	node(&g, "Relu d -> y", NULL);
+	output(&g, "y");
+	expect(&g, 13, CONV " bias; " CONV " bias,add,relu",
+	       "a residual goes to the later producer");
+
+	g = image();
+	conv(&g, "Conv x w c -> a");
+	conv(&g, "Conv x v c -> b");
+	node(&g, "Add a b -> y", NULL);
+	output(&g, "y");
+	expect(&g, 13, CONV " bias; " CONV " bias,add", "of two producers the later takes the sum");
+
+	g = image();
+	conv(&g, "Conv x w -> a");
+	conv(&g, "Conv x v -> b");
+	node(&g, "Add a b -> d", NULL);
+	node(&g, "Add d x -> y", NULL);
+	output(&g, "y");
+	expect(&g, 13, CONV "; " CONV " add", "one residual at most");
+
+	g = image();
+	conv(&g, "Conv x w -> a");
+	node(&g, "Relu a -> y", NULL);
+	output(&g, "y");
+	output(&g, "a");
+	expect(&g, 13, CONV, "what the graph puts out is not fused away");
+
+	g = image();
+	conv(&g, "Conv x w -> a");
+	node(&g, "Relu a -> y", NULL);
+	node(&g, "Sigmoid a -> z", NULL);
+	output(&g, "y");
+	output(&g, "z");
+	expect(&g, 13, CONV, "what two nodes read is not fused away");
+
+	g = image();
+	conv(&g, "Conv x w -> a");
+	node(&g, "Add a a -> y", NULL);
+	output(&g, "y");
+	expect(&g, 13, CONV, "a sum with itself is no residual");
+
+	g = image();
+	weights(&g, "k", "8,1,1");
+	conv(&g, "Conv x w -> a");
+	node(&g, "Add k a -> y", NULL);
+	output(&g, "y");
+	expect(&g, 13, CONV " bias", "a constant for each channel is a bias");
+
+	g = image();
+	weights(&g, "k", "14");
+	conv(&g, "Conv x w -> a");
+	node(&g, "Add k a -> y", NULL);
+	output(&g, "y");
+	expect(&g, 13, CONV, "a constant for each column is none");
+}
+
+static void clip(int opset, const char *low, const char *high, const char *want)
+{
+	struct buf g = image();
+	char min[24], max[24], what[80];
+
+	conv(&g, "Conv x w -> a");
+	snprintf(min, sizeof min, "min=%s", low);
+	snprintf(max, sizeof max, "max=%s", high);
+	if (opset < 11) {
+		node(&g, "Clip a -> y", min, max, NULL);
+	} else {
+		real(&g, "l", strtof(low, NULL));
+		real(&g, "h", strtof(high, NULL));
+		node(&g, "Clip a l h -> y", NULL);
+	}
+	output(&g, "y");
+	snprintf(what, sizeof what, "clip from %s to %s in opset %d", low, high, opset);
+	expect(&g, opset, want, what);
+}
+
+static void test_clip(void)
+{
+	struct buf g = image();
+
+	clip(13, "0.0", "6.0", CONV " relu6");
+	clip(9, "0.0", "6.0", CONV " relu6");
+	clip(13, "0.0", "5.0", CONV);
+	clip(13, "-1.0", "6.0", CONV);
+	conv(&g, "Conv x w -> a");
+	real(&g, "l", 0);
+	node(&g, "Clip a l -> y", NULL);
+	output(&g, "y");
+	expect(&g, 13, CONV " relu", "clip from 0 without an upper bound is relu");
+}
+
+static void test_subgraph(void)
+{
+	struct buf g = image(), n = BUF_INIT, sub = BUF_INIT, attr = BUF_INIT;
+
+	conv(&g, "Conv x w -> a");
+	node(&g, "Relu a -> y", NULL);
+	node(&sub, "Sigmoid a -> s", NULL);
+	output(&sub, "s");
+	put_str(&attr, 1, "then_branch");
+	put_buf(&attr, 6, &sub);
+	put_str(&n, 1, "y");
+	put_str(&n, 2, "z");
+	put_str(&n, 4, "If");
+	put_buf(&n, 5, &attr);
+	put_buf(&g, 1, &n);
+	output(&g, "y");
+	output(&g, "z");
+	expect(&g, 13, CONV, "what a subgraph reads is not fused away");
+	ok(was_said("unknown operators: If") && was_said("Sigmoid (inside If) 1"),
+	   "subgraphs are reported");
+}
+
+/* Operators and their geometry */
+
+static void test_padding(void)
+{
+	struct buf g = image();
+
+	ints(&g, "p", "0,0,1,1,0,0,1,1");
+	node(&g, "Pad x p -> a", NULL);
+	node(&g, "Conv a w -> y", NULL);
+	output(&g, "y");
+	expect(&g, 13, CONV, "a pad of zeros goes into the convolution");
+	ok(!strstr(said.s, "Pad"), "and is not left over");
+
+	g = image();
+	node(&g, "Pad x -> a", "pads=0,0,0,0,0,0,1,1", "mode=constant", NULL);
+	node(&g, "Conv a w -> y", "strides=2,2", NULL);
+	output(&g, "y");
+	expect(&g, 9, "mb1_ic8ih14_oc8oh7_kh3sh2", "an asymmetric one too");
+
+	g = image();
+	ints(&g, "p", "0,0,1,1,0,0,1,1");
+	node(&g, "Pad x p -> a", "mode=reflect", NULL);
+	node(&g, "Conv a w -> y", NULL);
+	output(&g, "y");
+	expect(&g, 13, "mb1_ic8ih16_oc8oh14_kh3", "a pad by reflection stays outside");
+	ok(was_said("Pad 1"), "and is reported");
+
+	g = image();
+	node(&g, "Conv x w -> y", "auto_pad=SAME_UPPER", "strides=2,2", NULL);
+	output(&g, "y");
+	expect(&g, 13, "mb1_ic8ih14_oc8oh7_kh3sh2", "SAME_UPPER pads behind");
+
+	g = image();
+	node(&g, "Conv x w -> y", "auto_pad=SAME_LOWER", "strides=2,2", NULL);
+	output(&g, "y");
+	expect(&g, 13, "mb1_ic8ih14_oc8oh7_kh3sh2ph1", "SAME_LOWER pads before");
+
+	g = image();
+	node(&g, "Conv x w -> y", "auto_pad=VALID", "dilations=2,2", NULL);
+	output(&g, "y");
+	expect(&g, 13, "mb1_ic8ih14_oc8oh10_kh3dh1", "VALID pads nothing; dilation counts from 0");
+}
+
+static void test_convolutions(void)
+{
+	struct buf g = image();
+
+	weights(&g, "d", "8,1,3,3");
+	node(&g, "Conv x d -> y", "group=8", "pads=1,1,1,1", NULL);
+	output(&g, "y");
+	expect(&g, 13, "mb1g8_ic8ih14_oc8oh14_kh3ph1", "depthwise");
+
+	memset(&g, 0, sizeof g);
+	input(&g, "x", "2,4,50");
+	weights(&g, "w", "6,4,5");
+	node(&g, "Conv x w -> y", "pads=2,2", "strides=2,", NULL);
+	output(&g, "y");
+	expect(&g, 13, "mb2_ic4ih1iw50_oc6oh1ow25_kh1kw5sh1sw2ph0pw2",
+	       "one spatial dimension is a width");
+
+	memset(&g, 0, sizeof g);
+	input(&g, "x", "1,4,8,8,8");
+	weights(&g, "w", "6,4,3,3,3");
+	node(&g, "Conv x w -> y", NULL);
+	output(&g, "y");
+	expect(&g, 13, "", "three spatial dimensions are not extracted");
+	ok(was_said("Conv (3-D) 1") && was_said("0.0 %"), "but reported, with their share");
+
+	memset(&g, 0, sizeof g);
+	input(&g, "x", "1,4,8,8");
+	input(&g, "w", "6,4,3,3");
+	node(&g, "Conv x w -> y", NULL);
+	output(&g, "y");
+	expect(&g, 13, "", "computed weights are not extracted");
+	ok(was_said("computed weights"), "but reported");
+
+	memset(&g, 0, sizeof g);
+	info(&g, 11, "x", "1,4,8,8", ELEM_F16);
+	weights(&g, "w", "6,4,3,3");
+	node(&g, "Conv x w -> y", NULL);
+	output(&g, "y");
+	expect(&g, 13, "", "f16 is not extracted");
+	ok(was_said("f16, not f32"), "but reported");
+}
+
+static void test_quantized(void)
+{
+	struct buf g = image(), t = BUF_INIT;
+
+	tensor(&t, "q", "8,8,3,3", ELEM_I8);
+	put_buf(&g, 5, &t);
+	real(&g, "scale", 0.5f);
+	node(&g, "DequantizeLinear q scale -> dq", NULL);
+	node(&g, "Conv x dq -> y", NULL);
+	output(&g, "y");
+	expect(&g, 13, "", "dequantized weights are not f32");
+	ok(was_said("quantized, not f32"), "and reported so");
+}
+
+static void test_products(void)
+{
+	struct buf g = BUF_INIT;
+
+	input(&g, "x", "5,7");
+	weights(&g, "w", "9,7");
+	weights(&g, "c", "9");
+	node(&g, "Gemm x w c -> y", "transB=1", NULL);
+	output(&g, "y");
+	expect(&g, 13, "5x7:7x9 bias", "Gemm with a transposed right side");
+
+	memset(&g, 0, sizeof g);
+	input(&g, "x", "7,5");
+	weights(&g, "w", "7,9");
+	input(&g, "c", "5,9");
+	node(&g, "Gemm x w c -> y", "transA=1", NULL);
+	output(&g, "y");
+	expect(&g, 13, "5x7:7x9 add", "Gemm with a transposed left side and a matrix to add");
+
+	memset(&g, 0, sizeof g);
+	input(&g, "x", "2,3,7");
+	weights(&g, "w", "7,9");
+	weights(&g, "c", "9");
+	node(&g, "MatMul x w -> a", NULL);
+	node(&g, "Add a c -> b", NULL);
+	node(&g, "Relu b -> y", NULL);
+	output(&g, "y");
+	expect(&g, 13, "6x7:7x9 bias,relu", "one matrix on the right takes all rows at once");
+
+	memset(&g, 0, sizeof g);
+	input(&g, "x", "2,3,4,7");
+	input(&g, "z", "1,3,7,9");
+	node(&g, "MatMul x z -> y", NULL);
+	output(&g, "y");
+	expect(&g, 13, "6x4x7:6x7x9 computed", "batches are multiplied out");
+
+	memset(&g, 0, sizeof g);
+	input(&g, "x", "7");
+	weights(&g, "w", "7,9");
+	node(&g, "MatMul x w -> y", NULL);
+	output(&g, "y");
+	expect(&g, 13, "1x7:7x9", "a vector is a row");
+
+	memset(&g, 0, sizeof g);
+	input(&g, "x", "5,7");
+	weights(&g, "w", "9,7");
+	node(&g, "Transpose w -> t", NULL);
+	node(&g, "MatMul x t -> y", NULL);
+	node(&g, "MatMul x t -> z", NULL);
+	output(&g, "y");
+	output(&g, "z");
+	expect(&g, 13, "5x7:7x9 x2", "what is made of constants is constant; equal ones come once");
+}
+
+/* Shapes */
+
+static void test_shapes(void)
+{
+	struct buf g = BUF_INIT, got = BUF_INIT;
+	struct input_shape given = {.name = "x", .shape = {2, {3, 40}}};
+	struct infer_options batch8 = {.batch = 8}, shaped = {.shape = &given, .nshape = 1};
+
+	for (int i = 0; i < 3; i++) {
+		memset(&g, 0, sizeof g);
+		input(&g, "x", "N,12,5");
+		ints(&g, "zero", "0");
+		ints(&g, "rest", "-1");
+		weights(&g, "w", "60,9");
+		node(&g, "Shape x -> s", NULL);
+		node(&g, "Gather s zero -> n", "axis=0", NULL);
+		node(&g, "Concat n rest -> to", "axis=0", NULL);
+		node(&g, "Reshape x to -> f", NULL);
+		node(&g, "MatMul f w -> y", NULL);
+		output(&g, "y");
+		if (i == 0)
+			expect(&g, 13, "1x60:60x9", "sizes are computed through the graph; N is 1");
+		if (i == 1)
+			workloads(&g, 13, &batch8, &got);
+	}
+	buf_free(&g);
+	ok(!strcmp(got.s, "8x60:60x9"), "--batch: %s", got.s);
+
+	memset(&g, 0, sizeof g);
+	input(&g, "x", "N,seq");
+	input(&g, "z", "seq,6");
+	node(&g, "MatMul x z -> y", NULL);
+	output(&g, "y");
+	workloads(&g, 13, &shaped, &got);
+	ok(!strcmp(got.s, "3x40:40x6 computed"), "--shape binds symbols: %s", got.s);
+
+	memset(&g, 0, sizeof g);
+	input(&g, "x", "N,seq,8");
+	weights(&g, "w", "8,9");
+	node(&g, "MatMul x w -> y", NULL);
+	output(&g, "y");
+	expect(&g, 13, "", "a size that nobody gives is not made up");
+	ok(was_said("seq of 'x'") && was_said("MatMul (unknown shape"), "and reported");
+
+	memset(&g, 0, sizeof g);
+	input(&g, "x", "4,8");
+	weights(&g, "w", "8,9");
+	node(&g, "Strange x -> a", NULL);
+	node(&g, "MatMul a w -> y", NULL);
+	output(&g, "y");
+	expect(&g, 13, "", "behind an unknown operator nothing is extracted");
+	ok(was_said("unknown operators: Strange") &&
+		   was_said("MatMul (unknown shape because of Strange) 1"),
+	   "and the operator to blame is named");
+
+	memset(&g, 0, sizeof g);
+	input(&g, "x", "4,8");
+	weights(&g, "w", "8,9");
+	node(&g, "Strange x -> a", NULL);
+	node(&g, "MatMul a w -> y", NULL);
+	info(&g, 13, "a", "4,8", ELEM_F32);
+	output(&g, "y");
+	expect(&g, 13, "4x8:8x9", "what the file declares stands in for inference");
+	buf_free(&got);
+}
+
+/* Refusals */
+
+static void test_refusals(void)
+{
+	struct buf g = BUF_INIT;
+
+	input(&g, "x", "4,8");
+	node(&g, "Add x b -> a", NULL);
+	node(&g, "Relu a -> b", NULL);
+	output(&g, "b");
+	refuse(&g, "cycle", "a cycle");
+
+	memset(&g, 0, sizeof g);
+	input(&g, "x", "4,8");
+	node(&g, "Add x gone -> y", NULL);
+	output(&g, "y");
+	refuse(&g, "'gone', which nothing makes", "an input that nothing makes");
+
+	memset(&g, 0, sizeof g);
+	input(&g, "x", "4,8");
+	node(&g, "Relu x -> y", NULL);
+	node(&g, "Tanh x -> y", NULL);
+	output(&g, "y");
+	refuse(&g, "'y' is made twice", "a value made twice");
+
+	memset(&g, 0, sizeof g);
+	input(&g, "x", "1,-3,8");
+	node(&g, "Relu x -> y", NULL);
+	output(&g, "y");
+	refuse(&g, "absurd dimension, -3", "a negative dimension");
+
+	memset(&g, 0, sizeof g);
+	input(&g, "x", "1048576,1048576,2");
+	node(&g, "Relu x -> y", NULL);
+	output(&g, "y");
+	refuse(&g, "absurd size", "more than 2^40 elements");
+
+	memset(&g, 0, sizeof g);
+	input(&g, "x", "1,8");
+	weights(&g, "w", "4611686018427387904,4");
+	node(&g, "MatMul x w -> y", NULL);
+	output(&g, "y");
+	refuse(&g, "absurd dimension", "weights whose size overflows");
+
+	g = image();
+	node(&g, "Conv x w -> y", "dilations=9,9", NULL);
+	output(&g, "y");
+	refuse(&g, "a window of 19 over 14", "a window larger than its image");
+
+	memset(&g, 0, sizeof g);
+	input(&g, "x", "1,4,14,14");
+	weights(&g, "w", "8,8,3,3");
+	node(&g, "Conv x w -> y", NULL);
+	output(&g, "y");
+	refuse(&g, "reads 4 channels, but its weights want 8", "channels that do not fit");
+
+	memset(&g, 0, sizeof g);
+	input(&g, "x", "5,6");
+	weights(&g, "w", "7,8");
+	node(&g, "MatMul x w -> y", NULL);
+	output(&g, "y");
+	refuse(&g, "inner dimensions 6 and 7", "inner dimensions that differ");
+}
+
+/* The same model byte by byte and in one block gives the same graph and the same hash. */
+
+struct drip {
+	const unsigned char *s;
+	size_t n, step;
+};
+
+static int drip_next(void *ctx, const unsigned char **block, size_t *n, struct err *e)
+{
+	struct drip *d = ctx;
+
+	(void)e;
+	*block = d->s;
+	*n = d->n < d->step ? d->n : d->step;
+	d->s += *n;
+	d->n -= *n;
+	return *n > 0;
+}
+
+static void a_model(struct buf *m)
+{
+	struct buf g = image(), t = BUF_INIT;
+	char data[1500] = {0};
+
+	tensor(&t, "big", "375", ELEM_F32);
+	put_bytes(&t, 9, data, sizeof data);
+	put_buf(&g, 5, &t);
+	conv(&g, "Conv x w c -> a");
+	node(&g, "Relu a -> b", NULL);
+	node(&g, "Flatten b -> f", NULL);
+	weights(&g, "fc", "1568,10");
+	node(&g, "MatMul f fc -> y", NULL);
+	output(&g, "y");
+	model(m, &g, 13);
+}
+
+static void test_stream(void)
+{
+	static const size_t steps[] = {1, 7, 1 << 20};
+	struct buf m = BUF_INIT;
+	struct id hash[3];
+	int nodes[3];
+
+	a_model(&m);
+	for (int i = 0; i < 3; i++) {
+		struct drip d = {(unsigned char *)m.s, m.n, steps[i]};
+		struct pull p = {.next = drip_next, .ctx = &d};
+		struct arena a = ARENA_INIT;
+		struct model mo = {0};
+		struct err e = ERR_INIT;
+		const unsigned char *head;
+		size_t n;
+
+		if (pull_head(&p, &head, &n, &e) || onnx_read(&mo, &p, &a, &e))
+			diag("%s", e.msg);
+		hash[i] = mo.hash;
+		nodes[i] = mo.graph.nnode;
+		model_free(&mo);
+		arena_free(&a);
+	}
+	ok(nodes[0] == 4 && nodes[1] == 4 && nodes[2] == 4,
+	   "a model can come in blocks of any size");
+	ok(hash[0].s[0] && !strcmp(hash[0].s, hash[1].s) && !strcmp(hash[0].s, hash[2].s),
+	   "and has the same hash");
+	buf_free(&m);
+}
+
+/* Whatever happens to the bytes, the answer is a list of workloads or a sentence. */
+static void test_hostile(void)
+{
+	struct extract x = {.layout = LAYOUT_NHWC};
+	struct buf m = BUF_INIT, whole = BUF_INIT, got = BUF_INIT;
+	struct rng r;
+	size_t refused = 0, silent = 0;
+
+	a_model(&m);
+	extract_bytes(&x, m.s, m.n);
+	describe(&x, &whole);
+	extract_free(&x);
+	ok(!strcmp(whole.s, CONV " bias,relu; 1x1568:1568x10"), "the model as it is: %s", whole.s);
+	for (size_t n = 0; n < m.n; n++) {
+		struct extract cut = {.layout = LAYOUT_NHWC};
+
+		extract_bytes(&cut, m.s, n);
+		refused += cut.failed == 1;
+		extract_free(&cut);
+	}
+	ok(refused == m.n, "cut off anywhere it is refused (%zu of %zu)", refused, m.n);
+	rng_seed(&r, 1, "flip");
+	for (int i = 0; i < 3000; i++) {
+		struct extract flip = {.layout = LAYOUT_NHWC};
+		char *s = xmalloc(m.n);
+
+		memcpy(s, m.s, m.n);
+		for (uint64_t k = rng_below(&r, 4) + 1; k--;)
+			s[rng_below(&r, m.n)] ^= (char)(1 << rng_below(&r, 8));
+		extract_bytes(&flip, s, m.n);
+		silent += !flip.failed && !said.n;
+		extract_free(&flip);
+		free(s);
+	}
+	ok(!silent, "with bits flipped it is read or refused, and never silently");
+	buf_free(&m);
+	buf_free(&whole);
+	buf_free(&got);
+}
+
+/* The other formats */
+
+static void lines(const char *format, const char *text, const char *want, int failed,
+		  const char *what)
+{
+	struct extract x = {.layout = LAYOUT_NHWC, .format = format};
+	struct buf got = BUF_INIT;
+
+	for (int i = 0; i < 2; i++) /* twice is once */
+		extract_bytes(&x, text, strlen(text));
+	describe(&x, &got);
+	if (!ok(!strcmp(got.s, want) && x.failed == 2 * failed, "%s", what))
+		diag("got  %s, %lld failed\nwant %s\n%s", got.s, (long long)x.failed, want, said.s);
+	buf_free(&got);
+	extract_free(&x);
+}
+
+static void test_lists(void)
+{
+	lines("csv",
+	      "op,prob,layout,post,count\nconv2d,ic8ih14oc8kh3ph1,nchw,bias+relu,3\n"
+	      "matmul,5x7:7x9,,,\n",
+	      CONV " bias,relu x3; 5x7:7x9", 0, "rows of a list; a count makes sources");
+	lines("csv", "prob,note,op\r\n5x7:7x9,\"a, b\",matmul\r\n", "5x7:7x9", 0,
+	      "columns in any order, others ignored");
+	lines("csv", "op,prob\nmatmul,nonsense\nmatmul,5x7:7x9\nmatmul\n", "5x7:7x9", 2,
+	      "bad rows are counted, good ones taken");
+	lines("csv", "a,b\n1,2\n", "", 1, "a list without op and prob is refused");
+}
+
+static void test_logs(void)
+{
+	lines(NULL, "mb1_ic8ih14oc8oh14kh3ph1n\"first\"\n5x7:7x9\n", CONV "; 5x7:7x9", 0,
+	      "problems, one a line");
+	lines(NULL, "--matmul --dt=f32 2x3x4x7:1x3x7x9\n--dt=bf16 8x8:8x8\n", "6x4x7:6x7x9", 0,
+	      "options of benchdnn; other types are left out");
+	lines(NULL, "mb1_ic8ih14oc8oh99kh3ph1\n", "", 1, "a problem that is none is a bad line");
+	lines(NULL,
+	      "onednn_verbose,info,oneDNN v2.6.3\n"
+	      "onednn_verbose,exec,cpu,convolution,jit:avx512_core,forward_inference,"
+	      "src_f32::blocked:abcd:f0 wei_f32::blocked:Acdb16a:f0 bia_f32::blocked:a:f0 "
+	      "dst_f32::blocked:acdb:f0,attr-scratchpad:user attr-post-ops:sum+eltwise_relu ,"
+	      "alg:convolution_direct,mb1_ic8oc8_ih14oh14kh3sh1dh0ph1_iw14ow14kw3sw1dw0pw1,0.05\n"
+	      "app says hello\n"
+	      "onednn_verbose,v1,primitive,exec,cpu,matmul,brg:avx512_core,undef,"
+	      "src:f32:a:blocked:ab::f0 wei:f32:a:blocked:ab::f0 dst:f32:a:blocked:ab::f0,,,"
+	      "5x7:7x9,0.01\n"
+	      "onednn_verbose,exec,cpu,pooling,jit,forward,src_f32 dst_f32,,alg,mb1ic8,0.1\n"
+	      "onednn_verbose,exec,cpu,inner_product,gemm:jit,forward_inference,"
+	      "src_f32::blocked:acdb:f0 wei_f32::x bia_f32::x dst_f32::x,,,mb1ic4ih2iw2oc5,0.1\n",
+	      CONV " bias,add,relu; 5x7:7x9; 1x16:16x5 bias", 0, "verbose lines of oneDNN 2 and 3");
+	ok(was_said("pooling 1"), "what is left out is reported");
+}
+
+static void test_records(void)
+{
+	struct extract x = {.layout = LAYOUT_NHWC}, y = {.layout = LAYOUT_NHWC};
+	struct json_doc scratch = JSON_DOC_INIT;
+	struct buf m = BUF_INIT, line = BUF_INIT, again = BUF_INIT;
+
+	a_model(&m);
+	extract_bytes(&x, m.s, m.n);
+	for (size_t i = 0; i < x.found.by_id.n; i++) {
+		work_print(x.found.by_id.item[i].value, &scratch, &line);
+		buf_ch(&line, '\n');
+	}
+	line.n -= 2; /* a field that is not ours */
+	buf_str(&line, ",\"x\":{\"note\":7}}\n");
+	extract_bytes(&y, line.s, line.n);
+	extract_bytes(&y, m.s, m.n);
+	extract_bytes(&y, line.s, line.n);
+	for (size_t i = 0; i < y.found.by_id.n; i++) {
+		work_print(y.found.by_id.item[i].value, &scratch, &again);
+		buf_ch(&again, '\n');
+	}
+	ok(line.n && !strcmp(line.s, again.s),
+	   "records, merged with the model they came from, stay as they are");
+	extract_bytes(&y, "{\"tl\":1,\"type\":\"end\"}\n", 22);
+	ok(y.failed == 1, "other records are refused");
+	extract_free(&x);
+	extract_free(&y);
+	json_free(&scratch);
+	buf_free(&m);
+	buf_free(&line);
+	buf_free(&again);
+}
+
+int main(void)
+{
+	char folder[] = "/tmp/tl-extract-XXXXXX";
+
+	if (!mkdtemp(folder))
+		bail_out("no folder for temporary files");
+	snprintf(path, sizeof path, "%s/model", folder);
+	test_figures();
+	test_fusion();
+	test_clip();
+	test_subgraph();
+	test_padding();
+	test_convolutions();
+	test_quantized();
+	test_products();
+	test_shapes();
+	test_refusals();
+	test_stream();
+	test_hostile();
+	test_lists();
+	test_logs();
+	test_records();
+	unlink(path);
+	rmdir(folder);
+	buf_free(&said);
+	return done_testing();
+}
