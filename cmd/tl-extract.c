@@ -1,5 +1,6 @@
 /* tl-extract: models, archives of models, lists and logs -> workload records, each once. */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "lib/base/buf.h"
@@ -69,6 +70,13 @@ static int read_options(struct extract *x, struct err *e)
 	return 0;
 }
 
+static void free_options(struct extract *x)
+{
+	for (int i = 0; i < x->infer.nshape; i++)
+		infer_shape_free(&x->infer.shape[i]);
+	free(x->infer.shape);
+}
+
 static int write_all(const struct extract *x, struct rec_out *out, struct err *e)
 {
 	struct json_doc scratch = JSON_DOC_INIT;
@@ -109,5 +117,6 @@ int main(int argc, char **argv)
 		opt_fail(&program, &e);
 	rec_discard(out);
 	extract_free(&x);
+	free_options(&x);
 	return r || x.failed ? EXIT_INPUT : EXIT_DONE;
 }

@@ -634,7 +634,8 @@ static void test_products(void)
 static void test_shapes(void)
 {
 	struct buf g = BUF_INIT, got = BUF_INIT;
-	struct input_shape given = {.name = "x", .shape = {2, {3, 40}}};
+	char name[] = "x";
+	struct input_shape given = {.name = name, .shape = {2, {3, 40}}};
 	struct infer_options batch8 = {.batch = 8}, shaped = {.shape = &given, .nshape = 1};
 
 	for (int i = 0; i < 3; i++) {

@@ -722,3 +722,9 @@ int infer_shape_option(struct input_shape *s, const char *text, struct err *e)
 		die_no_memory();
 	return 0;
 }
+
+void infer_shape_free(struct input_shape *s)
+{
+	free(s->name);
+	s->name = NULL;
+}

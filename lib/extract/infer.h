@@ -21,7 +21,7 @@
 #include "lib/extract/graph.h"
 
 struct input_shape { /* --shape NAME:1,3,224,224 */
-	const char *name;
+	char *name;
 	struct shape shape;
 	int used;
 };
@@ -45,8 +45,9 @@ struct infer {
 int infer_run(struct infer *x, struct graph *g, int64_t opset, const struct infer_options *o,
 	      struct err *e);
 void infer_free(struct infer *x);
-/* Reads "name:1,3,224,224". */
+/* Reads "name:1,3,224,224"; the name is a copy, which infer_shape_free() gives back. */
 int infer_shape_option(struct input_shape *s, const char *text, struct err *e);
+void infer_shape_free(struct input_shape *s);
 
 typedef int infer_fn(struct infer *x, const struct node *n, struct err *e);
 

@@ -161,9 +161,12 @@ static int parse_node_fields(struct parse *p, uint64_t end, struct graph *g, str
 			r = parse_name(p, &f, &n->type, e);
 			break;
 		case 5:
-			r = wire_message(&p->wire, &f, e) || parse_attr(p, f.end, &at, e) ? -1 : 0;
+			at = (struct attr){.name = ""};
+			r = wire_message(&p->wire, &f, e);
 			if (!r)
-				buf_add(attrs, &at, sizeof at);
+				r = parse_attr(p, f.end, &at, e);
+			buf_add(attrs, &at,
+				sizeof at); /* a broken one too: it may own a subgraph */
 			break;
 		case 7:
 			r = parse_name(p, &f, &n->domain, e);
