@@ -58,24 +58,35 @@ static void put_median(struct buf *out, const char *time, const char *ci, struct
 	buf_ch(out, ']');
 }
 
+static void put_best(struct buf *out, const struct baseline_best *b)
+{
+	buf_str(out, "{\"impl\":");
+	buf_json(out, b->impl, strlen(b->impl));
+	buf_str(out, ",\"layout\":");
+	buf_json(out, b->layout, strlen(b->layout));
+	put_median(out, "latency_s", "ci_s", b->time);
+	buf_ch(out, '}');
+}
+
 static int baseline(struct buf *out, struct err *e)
 {
 	struct baseline b;
 
 	if (session_baseline(session, &b, e) < 0)
 		return -1;
-	if (!b.impl) {
+	if (!b.best.impl) {
 		buf_str(out, "{\"baseline\":null,\"why\":");
 		buf_json(out, b.why, strlen(b.why));
 		buf_ch(out, '}');
 		return 0;
 	}
-	buf_str(out, "{\"baseline\":{\"impl\":");
-	buf_json(out, b.impl, strlen(b.impl));
-	buf_str(out, ",\"layout\":");
-	buf_json(out, b.layout, strlen(b.layout));
-	put_median(out, "latency_s", "ci_s", b.time);
-	buf_str(out, "}}");
+	buf_str(out, "{\"baseline\":");
+	put_best(out, &b.best);
+	if (b.direct.impl) {
+		buf_str(out, ",\"direct\":");
+		put_best(out, &b.direct);
+	}
+	buf_ch(out, '}');
 	return 0;
 }
 
@@ -97,6 +108,10 @@ static void put_outcome(struct buf *out, const struct outcome *o)
 	if (o->has_baseline) {
 		put_median(out, "baseline_s", "baseline_ci_s", o->baseline);
 		put_median(out, "ratio", "ratio_ci", o->ratio);
+		if (o->has_direct) {
+			put_median(out, "direct_s", "direct_ci_s", o->direct);
+			put_median(out, "direct_ratio", "direct_ratio_ci", o->direct_ratio);
+		}
 		buf_fmt(out, ",\"verdict\":\"%s\"", stat_verdict_name(stat_verdict(o->ratio)));
 	}
 	buf_ch(out, '}');

@@ -49,8 +49,8 @@ static int child(void *arg)
 	}
 	if ((l->flags & PROC_GROUP) && setpgid(0, 0))
 		goto fail;
-	if (l->flags & PROC_DIE_WITH_PARENT) {
-		if (prctl(PR_SET_PDEATHSIG, SIGKILL))
+	if (l->flags & (PROC_DIE_WITH_PARENT | PROC_TERM_WITH_PARENT)) {
+		if (prctl(PR_SET_PDEATHSIG, l->flags & PROC_DIE_WITH_PARENT ? SIGKILL : SIGTERM))
 			goto fail;
 		if (getppid() != l->parent) /* it died before the call */
 			_exit(127);

@@ -25,9 +25,10 @@ enum proc_flags {
 		1, /* a pipe to the child's stdin; otherwise stdin_fd, or /dev/null if that is -1 */
 	PROC_STDOUT =
 		2, /* a pipe from its stdout; otherwise stdout_fd, or our stderr if that is -1 */
-	PROC_STDERR = 4,	   /* a pipe from its stderr; otherwise our stderr */
-	PROC_GROUP = 8,		   /* a process group of its own */
-	PROC_DIE_WITH_PARENT = 16, /* killed by the kernel when this process dies */
+	PROC_STDERR = 4,	    /* a pipe from its stderr; otherwise our stderr */
+	PROC_GROUP = 8,		    /* a process group of its own */
+	PROC_DIE_WITH_PARENT = 16,  /* killed by the kernel when this process dies */
+	PROC_TERM_WITH_PARENT = 32, /* the same with SIGTERM, so that it can write what it has */
 };
 
 /* argv[0] without a slash is looked up in PATH. All pipe ends here are close-on-exec. */

@@ -168,7 +168,8 @@ static enum ask_result ask_candidate(struct measure *m, const struct item *it, i
 /* ---- writing results ---- */
 
 struct baseline_text {
-	struct buf json; /* the "baseline" object or null */
+	struct buf json;   /* the "baseline" object or null */
+	struct buf direct; /* the best direct variant, where that is another one; or empty */
 	char why[200];
 	double open_s; /* data, reference and baseline, until charged to a result */
 };
@@ -238,6 +239,35 @@ static void put_error(struct buf *out, const struct json_doc *d)
 	buf_ch(out, '}');
 }
 
+/* An opponent as it was timed for the group, or in turns with this candidate where d says so. */
+static void put_opponent(struct buf *out, const struct buf *json, const struct json_doc *d,
+			 const char *time, const char *ci)
+{
+	const char *cut;
+
+	if (!d || json->n <= 4 || !json_get(d, d->tok, time)) {
+		buf_add(out, json->s, json->n);
+		return;
+	}
+	cut = strstr(json->s, ",\"latency_s\"");
+	buf_add(out, json->s, (size_t)(cut - json->s));
+	copy_field(out, d, time, "latency_s");
+	copy_field(out, d, ci, "ci_s");
+	buf_ch(out, '}');
+}
+
+static void put_ratio(struct buf *out, const struct json_doc *d, const char *name, const char *ci)
+{
+	const struct json *v = json_get(d, d->tok, name);
+
+	if (!v)
+		return;
+	buf_fmt(out, ",\"%s\":{\"median\":", name);
+	copy_value(out, v);
+	copy_field(out, d, ci, "ci");
+	buf_ch(out, '}');
+}
+
 /* The measured part of a result; d is the worker's answer, NULL if it gave none. */
 static void put_timing(struct buf *out, const struct json_doc *d, const char *status, int final,
 		       const struct baseline_text *b)
@@ -256,26 +286,18 @@ static void put_timing(struct buf *out, const struct json_doc *d, const char *st
 	}
 	put_error(out, d);
 	buf_str(out, ",\"baseline\":");
-	if (d && json_get(d, d->tok, "baseline_s") &&
-	    b->json.n > 4) { /* paired with this candidate */
-		const char *cut = strstr(b->json.s, ",\"latency_s\"");
-
-		buf_add(out, b->json.s, (size_t)(cut - b->json.s));
-		copy_field(out, d, "baseline_s", "latency_s");
-		copy_field(out, d, "baseline_ci_s", "ci_s");
-		buf_ch(out, '}');
-	} else {
-		buf_add(out, b->json.s, b->json.n);
-	}
+	put_opponent(out, &b->json, d, "baseline_s", "baseline_ci_s");
 	if (b->json.n == 4) { /* null */
 		buf_str(out, ",\"baseline_why\":");
 		buf_json(out, b->why, strlen(b->why));
 	}
-	if (d && json_get(d, d->tok, "ratio") && ok) {
-		buf_str(out, ",\"ratio\":{\"median\":");
-		copy_value(out, json_get(d, d->tok, "ratio"));
-		copy_field(out, d, "ratio_ci", "ci");
-		buf_ch(out, '}');
+	if (b->direct.n) {
+		buf_str(out, ",\"baseline_direct\":");
+		put_opponent(out, &b->direct, d, "direct_s", "direct_ci_s");
+	}
+	if (d && ok) {
+		put_ratio(out, d, "ratio", "ratio_ci");
+		put_ratio(out, d, "direct_ratio", "direct_ratio_ci");
 		copy_field(out, d, "verdict", "verdict");
 	}
 }
@@ -347,6 +369,9 @@ static int take_baseline(struct measure *m, struct group *g, struct baseline_tex
 	v = json_get(&m->worker.answer, m->worker.answer.tok, "baseline");
 	why = json_get(&m->worker.answer, m->worker.answer.tok, "why");
 	buf_add(&b->json, v->s, v->n);
+	v = json_get(&m->worker.answer, m->worker.answer.tok, "direct");
+	if (v)
+		buf_add(&b->direct, v->s, v->n);
 	if (why)
 		snprintf(b->why, sizeof b->why, "%.*s", (int)why->n, why->s);
 	b->open_s = clock_now() - start;
@@ -505,7 +530,7 @@ static int put_end(struct measure *m, const struct group *g, const struct counts
 
 int group_run(struct measure *m, struct group *g, struct err *e)
 {
-	struct baseline_text b = {.json = BUF_INIT};
+	struct baseline_text b = {.json = BUF_INIT, .direct = BUF_INIT};
 	double best = g->incumbent_s;
 	struct counts n = {0};
 	int rc = 0;
@@ -528,6 +553,7 @@ int group_run(struct measure *m, struct group *g, struct err *e)
 	if (rc == 0 && !g->cut && (g->n || g->end))
 		rc = put_end(m, g, &n, e);
 	buf_free(&b.json);
+	buf_free(&b.direct);
 	/* Between groups nothing is timed: let the next program work now. */
 	if (rec_flush(m->out, rc < 0 ? NULL : e) < 0)
 		return -1;

@@ -19,11 +19,15 @@ struct session *session_open(const struct workload *w, const char *naive, int th
 			     uint64_t seed, struct err *e);
 void session_close(struct session *s);
 
-/* Times every variant that the library offers and keeps the best. impl stays NULL, with why, if it
- * has none that is right. */
+/* Times every variant that the library offers and keeps the best; and, where that is a Winograd
+ * one, the best of the others as well, which do the same arithmetic as a direct candidate. */
+struct baseline_best {
+	const char *impl, *layout; /* NULL: none that is right */
+	struct stat_median time;   /* seconds */
+};
 struct baseline {
-	const char *impl, *layout, *why;
-	struct stat_median time; /* seconds */
+	struct baseline_best best, direct; /* direct.impl is NULL if best is direct itself */
+	const char *why;		   /* where best.impl is NULL */
 };
 int session_baseline(struct session *s, struct baseline *b, struct err *e);
 
@@ -34,8 +38,9 @@ struct outcome {
 	double error_l2, error_max;
 	double verify_s, run_s;
 	/* session_final() only */
-	struct stat_median baseline, ratio; /* ratio: baseline / candidate, paired */
-	int has_baseline;
+	int has_baseline, has_direct;
+	struct stat_median baseline, ratio;	 /* ratio: baseline / candidate, paired */
+	struct stat_median direct, direct_ratio; /* the same against the best direct variant */
 };
 
 /* Verifies a candidate and races it against limit_s, the incumbent's time (0: none): stops as soon

@@ -1,0 +1,184 @@
+#include "lib/io/pipeline.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "lib/io/record.h"
+
+void pipeline_stage(struct pipeline *p, const char *program)
+{
+	assert(p->n < PIPELINE_STAGES);
+	p->n++;
+	pipeline_arg(p, program);
+}
+
+void pipeline_arg(struct pipeline *p, const char *arg)
+{
+	int i = p->n - 1;
+
+	assert(p->stage[i].argc < PIPELINE_ARGS);
+	p->stage[i].argv[p->stage[i].argc++] = (char *)arg;
+}
+
+void pipeline_arg2(struct pipeline *p, const char *option, const char *value)
+{
+	if (!value)
+		return;
+	pipeline_arg(p, option);
+	pipeline_arg(p, value);
+}
+
+static int open_or(const char *path, int flags, int fallback, struct err *e)
+{
+	int fd = path ? open(path, flags | O_CLOEXEC, 0666) : fallback;
+
+	if (fd < 0)
+		err_sys(e, "cannot open %s", path);
+	return fd;
+}
+
+static int start_stage(struct pipeline *p, int i, int in, int out, struct err *e)
+{
+	char *argv[PIPELINE_ARGS + 1];
+	struct buf path = BUF_INIT;
+	/* The last stage is the sink: it reads to the end of its input, also when we are gone. */
+	int flags = i == p->n - 1 && i > 0 ? 0 : PROC_TERM_WITH_PARENT, rc;
+
+	memcpy(argv, p->stage[i].argv, sizeof argv);
+	rc = path_bin(&path, argv[0], e);
+	if (rc == 0) {
+		argv[0] = path.s;
+		rc = proc_start(&p->stage[i].proc, argv, flags, in, out, e);
+	}
+	buf_free(&path);
+	return rc;
+}
+
+static int start_all(struct pipeline *p, int in, int out, struct err *e)
+{
+	for (int i = 0; i < p->n; i++) {
+		int ends[2] = {-1, out}, rc;
+
+		if (i < p->n - 1 && pipe2(ends, O_CLOEXEC) < 0)
+			return err_sys(e, "cannot make a pipe");
+		rc = start_stage(p, i, in, ends[1], e);
+		if (i > 0)
+			close(in);
+		if (i < p->n - 1)
+			close(ends[1]);
+		in = ends[0];
+		if (rc < 0) {
+			if (i < p->n - 1)
+				close(in);
+			return -1;
+		}
+	}
+	return 0;
+}
+
+static void signal_producers(struct pipeline *p, int sig)
+{
+	for (int i = 0; i < p->n; i++)
+		if (p->stage[i].proc.pid && (i < p->n - 1 || p->n == 1))
+			kill(p->stage[i].proc.pid, sig);
+}
+
+static void wait_all(struct pipeline *p)
+{
+	int left = 0, told = 0;
+
+	for (int i = 0; i < p->n; i++)
+		left += p->stage[i].proc.pid != 0;
+	while (left) {
+		if (rec_stopped() && !told++)
+			signal_producers(p, SIGTERM);
+		for (int i = 0; i < p->n; i++) {
+			struct err e;
+
+			if (!p->stage[i].proc.pid ||
+			    proc_wait(&p->stage[i].proc, 0, &p->stage[i].status, &e) == 0)
+				continue;
+			p->stage[i].proc.pid = 0;
+			left--;
+		}
+		if (left)
+			poll(NULL, 0, 5);
+	}
+}
+
+static int exit_status(int status)
+{
+	return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+}
+
+int pipeline_run(struct pipeline *p, struct err *e)
+{
+	int in = open_or(p->stdin_path, O_RDONLY, STDIN_FILENO, e), out, rc, status = 0;
+
+	if (in < 0)
+		return -1;
+	out = open_or(p->stdout_path, O_WRONLY | O_CREAT | O_TRUNC, STDOUT_FILENO, e);
+	rc = out < 0 ? -1 : start_all(p, in, out, e);
+	if (p->stdin_path)
+		close(in);
+	if (p->stdout_path && out >= 0)
+		close(out);
+	if (rc < 0)
+		signal_producers(p, SIGTERM);
+	wait_all(p);
+	if (rc < 0)
+		return -1;
+	/* A stage that fails starves those behind it: the first failure is the cause. */
+	for (int i = 0; i < p->n && !status; i++)
+		status = exit_status(p->stage[i].status);
+	return status;
+}
+
+void shell_quote(const char *s, struct buf *out)
+{
+	static const char plain[] =
+		"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=./:,@%";
+
+	if (*s && strspn(s, plain) == strlen(s)) {
+		buf_str(out, s);
+		return;
+	}
+	/* "$name" and "$name/file" are the script's own variables and stay open to the shell. */
+	if (*s == '$' && strspn(s + 1, plain) == strlen(s + 1)) {
+		buf_fmt(out, "\"%s\"", s);
+		return;
+	}
+	buf_ch(out, '\'');
+	for (; *s; s++) {
+		if (*s == '\'')
+			buf_str(out, "'\\''");
+		else
+			buf_ch(out, *s);
+	}
+	buf_ch(out, '\'');
+}
+
+void pipeline_print(const struct pipeline *p, struct buf *out)
+{
+	for (int i = 0; i < p->n; i++) {
+		buf_str(out, i ? " | " : "");
+		for (int j = 0; j < p->stage[i].argc; j++) {
+			buf_str(out, j ? " " : "");
+			shell_quote(p->stage[i].argv[j], out);
+		}
+	}
+	if (p->stdin_path) {
+		buf_str(out, " <");
+		shell_quote(p->stdin_path, out);
+	}
+	if (p->stdout_path) {
+		buf_str(out, " >");
+		shell_quote(p->stdout_path, out);
+	}
+}
