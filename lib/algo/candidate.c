@@ -91,12 +91,13 @@ static int knobs_from_json(struct candidate *c, const struct json_doc *d, const 
 	return 0;
 }
 
-int candidate_from_json(struct candidate *c, const struct json_doc *d, int check, struct err *e)
+int candidate_from_json_with(struct candidate *c, const struct json_doc *d, int check,
+			     const struct workload *w, struct err *e)
 {
 	const struct json *rec = d->tok, *v = json_get(d, rec, "algo");
 
-	if (workload_from_json(&c->w, d, json_get(d, rec, "workload"), e) < 0)
-		return err_in(e, "workload");
+	if (&c->w != w)
+		c->w = *w;
 	if (!v || v->type != JSON_STR)
 		return err_set(e, "\"algo\" is missing or not a string");
 	c->algo = algo_find(v->s, v->n);
@@ -111,6 +112,13 @@ int candidate_from_json(struct candidate *c, const struct json_doc *d, int check
 	if (check && !json_is(json_get(d, rec, "candidate_id"), c->id.s))
 		return err_set(e, "\"candidate_id\" is not %s, as the fields make it", c->id.s);
 	return 0;
+}
+
+int candidate_from_json(struct candidate *c, const struct json_doc *d, int check, struct err *e)
+{
+	if (workload_from_json(&c->w, d, json_get(d, d->tok, "workload"), e) < 0)
+		return err_in(e, "workload");
+	return candidate_from_json_with(c, d, check, &c->w, e);
 }
 
 void candidate_print_with(const struct candidate *c, const char *workload_json, size_t n,

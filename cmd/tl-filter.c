@@ -1,0 +1,555 @@
+/* tl-filter: candidates -> those most worth building.
+ *
+ * A group's candidates stream by; what the static checks refuse is gone, and of the rest the best
+ * by the analytic draft are held back until the group's end. Candidates outside of a group (a
+ * dump) are held by workload until the end of the input.
+ */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/algo/candidate.h"
+#include "lib/base/arena.h"
+#include "lib/base/map.h"
+#include "lib/base/rng.h"
+#include "lib/io/json.h"
+#include "lib/io/opt.h"
+#include "lib/io/record.h"
+#include "lib/model/draft.h"
+#include "lib/model/static.h"
+#include "lib/nest/nest.h"
+#include "lib/target/cpu.h"
+
+enum { EXPLORE_FROM = 8 }; /* from this k on, one of those kept is drawn from the refused */
+
+static int64_t keep = 32, seed = 1;
+static double diverse = 1.0 / 3;
+static const char *output, *refused_path;
+
+static const struct opt opts[] = {
+	{'k', "keep", OPT_COUNT, &keep, "N",
+	 "Candidates to pass on for each workload. A workload with a \"budget\" gets that many.",
+	 NULL},
+	{0, "diverse", OPT_REAL, &diverse, "SHARE",
+	 "At most this share of them has the same register tile, as long as there are others (a "
+	 "third); 1: any number.",
+	 NULL},
+	{0, "seed", OPT_COUNT, &seed, "N",
+	 "From -k 8 on, one of those passed on is drawn at random from the refused; by this seed.",
+	 NULL},
+	{0, "refused", OPT_FILE, &refused_path, "FILE",
+	 "Write the refused to FILE, as results of status \"filtered\". FILE is replaced at the "
+	 "end.",
+	 NULL},
+	{'o', "output", OPT_FILE, &output, "FILE",
+	 "Write to FILE instead of standard output. FILE is replaced at the end.", NULL},
+	OPT_END,
+};
+
+static const struct program program = {
+	.name = "tl-filter",
+	.summary = "pass on the candidates most worth building",
+	.synopsis = "[OPTION...] [FILE...]",
+	.opts = opts,
+	.min_args = 0,
+	.max_args = -1,
+	.operands = "file",
+};
+
+/* A candidate that is held, with its line. */
+struct pick {
+	double seconds;
+	struct id id;
+	char *line;
+	size_t n;
+	struct pool *pool;
+	int taken;
+};
+
+/* The best of those that share a register tile, at most k. */
+struct pool {
+	struct pick *pick;
+	int64_t n, cap, worst, taken;
+};
+
+struct group {
+	struct id workload_id;
+	int opened; /* by a workload record */
+	int64_t k, seen, refused;
+	double best;
+	struct map ids, pools; /* seen; by register tile */
+	struct rng rng;
+	struct pick spare; /* the one drawn from the refused so far */
+	int64_t spares;	   /* of how many */
+	struct pick *lost; /* with --refused: the others */
+	int64_t nlost, caplost;
+};
+
+static struct {
+	struct limits limits;
+	struct rec_in *in;
+	struct rec_out *out, *refused;
+	struct map groups; /* by workload id; NULL once ended */
+	struct group *open;
+	struct arena arena; /* of one record */
+	struct json_doc doc;
+	struct buf line, value;
+	uint64_t cut;
+	/* The workload read last, and its text. */
+	struct buf text;
+	struct workload workload;
+} filter;
+
+/* ---- picks and pools ---- */
+
+static int before(const struct pick *a, const struct pick *b)
+{
+	if (a->seconds != b->seconds)
+		return a->seconds < b->seconds;
+	return strcmp(a->id.s, b->id.s) < 0;
+}
+
+static int compare_picks(const void *pa, const void *pb)
+{
+	const struct pick *const *a = pa, *const *b = pb;
+
+	return before(*a, *b) ? -1 : before(*b, *a);
+}
+
+/* The record of a refused candidate; why NULL: it was slower than the best. */
+static int put_refused(const char *line, size_t n, double seconds, double best, const char *why,
+		       struct err *e)
+{
+	struct json_field f[] = {
+		{"type", "\"result\""}, {"score", NULL}, {"status", "\"filtered\""},
+		{"why", NULL},		{"at", NULL},
+	};
+	char score[60], now[25], at[28];
+
+	buf_clear(&filter.value);
+	if (why) {
+		buf_json(&filter.value, why, strlen(why));
+	} else {
+		snprintf(score, sizeof score, "{\"draft_s\":%.9g}", seconds);
+		f[1].value = score;
+		buf_fmt(&filter.value, "\"predicted to take %.3g times as long as the best\"",
+			seconds / best);
+	}
+	f[3].value = filter.value.s;
+	rec_now(now);
+	snprintf(at, sizeof at, "\"%s\"", now);
+	f[4].value = at;
+	buf_clear(&filter.line);
+	if (json_parse(&filter.doc, line, n, e))
+		return -1;
+	json_rewrite(&filter.doc, f, 5, &filter.line);
+	return rec_put(filter.refused, filter.line.s, filter.line.n, e);
+}
+
+static void lose(struct group *g, const struct pick *p)
+{
+	if (!filter.refused) {
+		free(p->line);
+		return;
+	}
+	if (g->nlost == g->caplost) {
+		g->caplost = g->caplost * 2 + 64;
+		g->lost = xrealloc(g->lost, sizeof *g->lost * (size_t)g->caplost);
+	}
+	g->lost[g->nlost++] = *p;
+}
+
+/* Takes the pick, line and all. Each refused candidate has the same chance to stay as the spare
+ * (Vitter, "Random sampling with a reservoir", ACM TOMS 11, 1985, algorithm R). */
+static void refuse(struct group *g, struct pick *p)
+{
+	struct pick loser = *p;
+
+	if (rng_below(&g->rng, (uint64_t)++g->spares) == 0) {
+		loser = g->spare;
+		g->spare = *p;
+	}
+	if (loser.line)
+		lose(g, &loser);
+}
+
+/* Is it among the best k so far? */
+static int pool_wants(const struct pool *p, int64_t k, const struct pick *c)
+{
+	return p->n < k || (k && before(c, &p->pick[p->worst]));
+}
+
+static void pool_add(struct group *g, struct pool *p, struct pick *c)
+{
+	if (p->n < g->k) {
+		if (p->n == p->cap) {
+			p->cap = p->cap * 2 + 4;
+			p->pick = xrealloc(p->pick, sizeof *p->pick * (size_t)p->cap);
+		}
+		p->pick[p->n++] = *c;
+	} else {
+		refuse(g, &p->pick[p->worst]);
+		p->pick[p->worst] = *c;
+	}
+	p->worst = 0;
+	for (int64_t i = 1; i < p->n; i++)
+		if (before(&p->pick[p->worst], &p->pick[i]))
+			p->worst = i;
+}
+
+/* What counts as the same register tile. */
+static struct pool *pool_of(struct group *g, const struct candidate *c)
+{
+	static const char *const tile[] = {"vl", "nv", "mr"};
+	struct {
+		const struct algo *algo;
+		int64_t knob[3];
+	} key = {c->algo, {0, 0, 0}};
+	void **at;
+
+	for (int i = 0; i < c->algo->nknobs; i++)
+		for (int j = 0; j < 3; j++)
+			if (!strcmp(c->algo->knob[i].name, tile[j]))
+				key.knob[j] = c->knob[i];
+	at = map_put(&g->pools, (const char *)&key, sizeof key, NULL);
+	if (!*at)
+		*at = xcalloc(1, sizeof(struct pool));
+	return *at;
+}
+
+/* ---- groups ---- */
+
+static struct group *group_new(const char *workload_id)
+{
+	struct group *g = xcalloc(1, sizeof *g);
+
+	memcpy(g->workload_id.s, workload_id, ID_HEX);
+	g->k = keep;
+	rng_seed(&g->rng, (uint64_t)seed, workload_id);
+	*map_put(&filter.groups, workload_id, ID_HEX, NULL) = g;
+	return g;
+}
+
+static void group_free(struct group *g)
+{
+	for (size_t i = 0; i < g->pools.n; i++) {
+		struct pool *p = g->pools.item[i].value;
+
+		free(p->pick);
+		free(p);
+	}
+	for (int64_t i = 0; i < g->nlost; i++)
+		free(g->lost[i].line);
+	free(g->lost);
+	free(g->spare.line);
+	map_free(&g->pools);
+	map_free(&g->ids);
+	*map_put(&filter.groups, g->workload_id.s, ID_HEX, NULL) = NULL;
+	if (filter.open == g)
+		filter.open = NULL;
+	free(g);
+}
+
+static int put_kept(const struct pick *p, int random, struct err *e)
+{
+	char score[80];
+	struct json_field f = {"score", score};
+
+	snprintf(score, sizeof score, "{\"draft_s\":%.9g%s}", p->seconds,
+		 random ? ",\"random\":true" : "");
+	buf_clear(&filter.line);
+	if (json_parse(&filter.doc, p->line, p->n, e))
+		return -1;
+	json_rewrite(&filter.doc, &f, 1, &filter.line);
+	return rec_put(filter.out, filter.line.s, filter.line.n, e);
+}
+
+/* Marks the chosen among n picks in order of time. First come those that the draft can tell from
+ * one already chosen, with the limit on each register tile; places left go to any within the limit;
+ * then to any. */
+static void choose(struct pick **order, int64_t n, int64_t places, int64_t k)
+{
+	int64_t each = (int64_t)floor((double)k * diverse), taken = 0;
+
+	if (each < 1)
+		each = 1;
+	for (int pass = 0; pass < 3; pass++) {
+		double last = 0;
+
+		for (int64_t i = 0; i < n && taken < places; i++) {
+			struct pick *p = order[i];
+
+			if (p->taken || (pass < 2 && p->pool->taken >= each) ||
+			    (!pass && p->seconds == last))
+				continue;
+			last = p->seconds;
+			p->taken = 1;
+			p->pool->taken++;
+			taken++;
+		}
+	}
+}
+
+/* Writes what a group keeps, by predicted time, the random one last. Returns how many, or -1. */
+static int64_t put_selection(struct group *g, struct err *e)
+{
+	struct pick **order;
+	int64_t n = 0, kept = 0, places = g->k;
+	int rc = 0, random;
+
+	for (size_t i = 0; i < g->pools.n; i++)
+		n += ((struct pool *)g->pools.item[i].value)->n;
+	order = xmalloc(sizeof *order * (size_t)(n + 1));
+	n = 0;
+	for (size_t i = 0; i < g->pools.n; i++) {
+		struct pool *p = g->pools.item[i].value;
+
+		for (int64_t j = 0; j < p->n; j++) {
+			p->pick[j].pool = p;
+			order[n++] = &p->pick[j];
+		}
+	}
+	qsort(order, (size_t)n, sizeof *order, compare_picks);
+	random = g->k >= EXPLORE_FROM && n + g->spares > g->k;
+	choose(order, n, places - random, g->k);
+	for (int64_t i = 0; i < n && !rc; i++) {
+		if (order[i]->taken) {
+			rc = put_kept(order[i], 0, e);
+			kept++;
+		} else {
+			refuse(g, order[i]);
+			order[i]->line = NULL;
+		}
+	}
+	if (random && !rc) {
+		rc = put_kept(&g->spare, 1, e);
+		kept++;
+	} else if (g->spare.line) {
+		lose(g, &g->spare);
+		g->spare.line = NULL;
+	}
+	for (int64_t i = 0; i < n; i++)
+		free(order[i]->line);
+	free(order);
+	for (int64_t i = 0; i < g->nlost && !rc; i++)
+		rc = put_refused(g->lost[i].line, g->lost[i].n, g->lost[i].seconds, g->best, NULL,
+				 e);
+	g->refused = g->seen - kept;
+	return rc ? -1 : kept;
+}
+
+/* A group that ends without its end record: its selection stands, but no end says that it is
+ * whole. */
+static int cut_off(struct group *g, struct err *e)
+{
+	opt_warn(&program,
+		 "the input was cut off: workload %s has no end record; what came was selected "
+		 "from",
+		 g->workload_id.s);
+	filter.cut++;
+	if (put_selection(g, e) < 0)
+		return -1;
+	group_free(g);
+	return 0;
+}
+
+/* ---- records ---- */
+
+static int do_workload(const struct rec *r, struct err *e)
+{
+	struct json_doc *d;
+	struct err why = ERR_INIT;
+	const struct json *budget;
+	struct workload w;
+	struct group *g;
+	int64_t k = keep;
+
+	if (rec_parse(filter.in, r, &d))
+		return 0;
+	budget = json_get(d, d->tok, "budget");
+	if (workload_from_json(&w, d, d->tok, &why) || (budget && (json_int(budget, &k) || k < 0) &&
+							err_set(&why, "\"budget\" is no count"))) {
+		rec_bad(filter.in, r, &why);
+		return 0;
+	}
+	if (filter.open && filter.open->seen && cut_off(filter.open, e))
+		return -1;
+	g = map_get(&filter.groups, w.id.s, ID_HEX);
+	if (!g)
+		g = group_new(w.id.s);
+	g->opened = 1;
+	g->k = k;
+	filter.open = g;
+	return rec_put(filter.out, r->s, r->n, e);
+}
+
+/* Reads the candidate; an embedded workload that reads like the last one is not read again. */
+static int read_candidate(const struct json_doc *d, struct candidate *c, struct err *e)
+{
+	const struct json *v = json_get(d, d->tok, "workload");
+
+	if (!v || v->n != filter.text.n || memcmp(v->s, filter.text.s, v->n)) {
+		buf_clear(&filter.text);
+		if (workload_from_json(&filter.workload, d, v, e))
+			return err_in(e, "workload");
+		buf_add(&filter.text, v->s, v->n);
+	}
+	return candidate_from_json_with(c, d, 1, &filter.workload, e);
+}
+
+/* Builds and checks the nest and predicts its time; -1 with the reason if it is refused. */
+static int predict(const struct candidate *c, double *seconds, struct err *why)
+{
+	static struct nest nest;
+	struct draft draft;
+	const char *text;
+
+	if (!c->algo->valid(&c->w, c->knob, &text))
+		return err_set(why, "%s", text);
+	nest_init(&nest, &filter.arena, "kernel");
+	if (c->algo->build(&c->w, c->knob, &nest, why) || static_check(&nest, &filter.limits, why))
+		return -1;
+	draft_predict(&nest, &filter.limits, &draft);
+	*seconds = draft.seconds;
+	return 0;
+}
+
+static int do_candidate(const struct rec *r, struct err *e)
+{
+	struct candidate c;
+	struct json_doc *d;
+	struct err why = ERR_INIT;
+	struct pick p = {0};
+	struct pool *pool;
+	struct group *g;
+	int isnew;
+
+	if (rec_parse(filter.in, r, &d))
+		return 0;
+	if (read_candidate(d, &c, &why)) {
+		rec_bad(filter.in, r, &why);
+		return 0;
+	}
+	g = filter.open && !strcmp(filter.open->workload_id.s, c.w.id.s)
+		    ? filter.open
+		    : map_get(&filter.groups, c.w.id.s, ID_HEX);
+	if (!g)
+		g = group_new(c.w.id.s);
+	map_put(&g->ids, c.id.s, ID_HEX, &isnew);
+	if (!isnew)
+		return 0;
+	g->seen++;
+	if (predict(&c, &p.seconds, &why))
+		return filter.refused ? put_refused(r->s, r->n, 0, 0, why.msg, e) : 0;
+	if (!g->best || p.seconds < g->best)
+		g->best = p.seconds;
+	p.id = c.id;
+	p.n = r->n;
+	pool = pool_of(g, &c);
+	p.line = xmalloc(r->n);
+	memcpy(p.line, r->s, r->n);
+	if (pool_wants(pool, g->k, &p))
+		pool_add(g, pool, &p);
+	else
+		refuse(g, &p);
+	return 0;
+}
+
+static int do_end(const struct rec *r, struct err *e)
+{
+	char kept_text[24], refused_text[24];
+	struct json_field f[] = {{"kept", kept_text}, {"refused", refused_text}};
+	const char *id;
+	struct json_doc *d;
+	struct err why = ERR_INIT;
+	struct group *g;
+	int64_t kept = 0, refused = 0;
+
+	if (rec_parse(filter.in, r, &d))
+		return 0;
+	if (json_str(json_get(d, d->tok, "workload_id"), &filter.arena, &id)) {
+		err_set(&why, "\"workload_id\" is missing or not a string");
+		rec_bad(filter.in, r, &why);
+		return 0;
+	}
+	g = map_get(&filter.groups, id, strlen(id));
+	if (g) {
+		kept = put_selection(g, e);
+		if (kept < 0)
+			return -1;
+		refused = g->refused;
+		group_free(g);
+	}
+	snprintf(kept_text, sizeof kept_text, "%lld", (long long)kept);
+	snprintf(refused_text, sizeof refused_text, "%lld", (long long)refused);
+	buf_clear(&filter.line);
+	json_rewrite(d, f, 2, &filter.line);
+	return rec_put(filter.out, filter.line.s, filter.line.n, e);
+}
+
+static int select_all(struct err *e)
+{
+	struct rec r;
+	int more;
+
+	while ((more = rec_next(filter.in, &r, e)) > 0) {
+		int rc;
+
+		arena_reset(&filter.arena);
+		if (r.type == REC_WORKLOAD)
+			rc = do_workload(&r, e);
+		else if (r.type == REC_CANDIDATE)
+			rc = do_candidate(&r, e);
+		else if (r.type == REC_END)
+			rc = do_end(&r, e);
+		else
+			rc = rec_put(filter.out, r.s, r.n, e);
+		if (rc)
+			return -1;
+	}
+	if (more < 0 || rec_stopped())
+		return more;
+	for (size_t i = 0; i < filter.groups.n; i++) {
+		struct group *g = filter.groups.item[i].value;
+
+		if (!g)
+			continue;
+		if (g->opened && g->seen) {
+			if (cut_off(g, e))
+				return -1;
+			continue;
+		}
+		if (put_selection(g, e) < 0)
+			return -1;
+		group_free(g);
+	}
+	if (filter.refused && rec_commit(filter.refused, e))
+		return -1;
+	return rec_commit(filter.out, e);
+}
+
+static int run(char **files, int nfiles)
+{
+	struct err e = ERR_INIT;
+
+	if (cpu_limits(&filter.limits, &e) || !(filter.out = rec_create(output, &e)) ||
+	    (refused_path && !(filter.refused = rec_create(refused_path, &e))) ||
+	    !(filter.in = rec_open(files, nfiles, filter.out, &e)) || select_all(&e))
+		return opt_fail(&program, &e);
+	return rec_bad_count(filter.in) || filter.cut ? EXIT_INPUT : EXIT_DONE;
+}
+
+int main(int argc, char **argv)
+{
+	int first = opt_parse(&program, argc, argv), status;
+
+	rec_stop_on_signals();
+	status = run(argv + first, argc - first);
+	rec_close(filter.in);
+	rec_discard(filter.out);
+	rec_discard(filter.refused);
+	if (rec_stopped())
+		opt_die_by_signal(rec_stopped());
+	return status;
+}

@@ -1,0 +1,148 @@
+#include "lib/model/static.h"
+
+#include <string.h>
+
+static const int64_t WORK_MAX = (int64_t)1 << 30; /* bytes of scratch memory, all threads */
+enum { WORK_TIMES = 8 };			  /* of the operands, on top of a cache a thread */
+
+enum { DEPTH = 40 };
+
+/* Where a register array lives: within one step of an unrolled loop, or everywhere. */
+struct use {
+	const struct node *scope; /* the loop in which it was written last */
+	int everywhere;
+	int64_t steps; /* of the unrolled loops that its index follows there */
+};
+
+struct walk {
+	const struct nest *n;
+	int depth;
+	const struct node *path[DEPTH];
+	struct use use[NEST_BUFFERS];
+};
+
+static int follows(const struct affine *index, int var)
+{
+	for (int i = 0; i < index->n; i++)
+		if (index->t[i].var == var)
+			return 1;
+	return 0;
+}
+
+static void written(struct walk *w, const struct node *store)
+{
+	struct use *u = &w->use[store->buffer];
+
+	u->scope = NULL;
+	u->steps = 1;
+	for (int d = 0; d < w->depth; d++) {
+		const struct node *s = w->path[d];
+
+		if (s->kind != NODE_FOR || s->loop != LOOP_UNROLL || !follows(&store->a, s->var))
+			continue;
+		u->steps *= af_eval(w->n, &s->b, NULL) - af_eval(w->n, &s->a, NULL);
+		if (!u->scope)
+			u->scope = s;
+	}
+}
+
+static void read_in(struct walk *w, const struct expr *x)
+{
+	if (!x)
+		return;
+	if (x->kind == EXPR_LOAD && w->n->buffer[x->buffer].kind == BUFFER_REG) {
+		struct use *u = &w->use[x->buffer];
+		int inside = 0;
+
+		for (int d = 0; d < w->depth; d++)
+			inside |= w->path[d] == u->scope;
+		u->everywhere |= !inside;
+	}
+	read_in(w, x->a);
+	read_in(w, x->b);
+	read_in(w, x->c);
+}
+
+static void walk_body(struct walk *w, const struct node *s)
+{
+	for (; s; s = s->next) {
+		if (s->kind == NODE_STORE) {
+			read_in(w, s->value);
+			if (w->n->buffer[s->buffer].kind == BUFFER_REG)
+				written(w, s);
+		}
+		if ((s->kind != NODE_FOR && s->kind != NODE_IF) || w->depth == DEPTH)
+			continue;
+		w->path[w->depth++] = s;
+		walk_body(w, s->body);
+		walk_body(w, s->orelse);
+		w->depth--;
+	}
+}
+
+int64_t static_registers(const struct nest *n, const struct limits *m)
+{
+	/* AVX-512 reads a value for all lanes as an operand of its arithmetic. */
+	int folded = !strcmp(m->isa, "avx512"), local = 0;
+	int64_t registers = 0;
+	struct walk w;
+
+	w.n = n;
+	w.depth = 0;
+	memset(w.use, 0, sizeof w.use[0] * (size_t)n->nbuffers);
+	walk_body(&w, n->body);
+	for (int i = 0; i < n->nbuffers; i++) {
+		const struct use *u = &w.use[i];
+
+		if (n->buffer[i].kind != BUFFER_REG || n->buffer[i].lanes == 1 || !u->steps)
+			continue;
+		if (u->everywhere)
+			registers += n->buffer[i].size;
+		else if (n->buffer[i].size / u->steps > local)
+			local = (int)(n->buffer[i].size / u->steps);
+	}
+	return registers + (folded ? 0 : local);
+}
+
+static int check_lanes(const struct nest *n, const struct limits *m, struct err *why)
+{
+	for (int i = 0; i < n->nbuffers; i++)
+		if (n->buffer[i].kind == BUFFER_REG && n->buffer[i].lanes > m->lanes)
+			return err_set(why, "vectors of %d lanes are unsupported: %s has %d",
+				       n->buffer[i].lanes, m->isa, m->lanes);
+	return 0;
+}
+
+static int check_work(const struct nest *n, const struct limits *m, struct err *why)
+{
+	int64_t operands = 0, work = 0, threads = m->threads > 0 ? m->threads : 1, allowed;
+
+	for (int i = 0; i < n->nbuffers; i++) {
+		const struct buffer *b = &n->buffer[i];
+
+		if (b->kind == BUFFER_ARG || b->kind == BUFFER_PACKED)
+			operands += b->size * 4;
+		else if (b->kind == BUFFER_WORK)
+			work += b->size * 4 * threads;
+	}
+	allowed = operands * WORK_TIMES + m->l2 * threads;
+	if (allowed > WORK_MAX)
+		allowed = WORK_MAX;
+	if (work > allowed)
+		return err_set(why, "the workspace of %lld bytes is out of proportion",
+			       (long long)work);
+	return 0;
+}
+
+int static_check(const struct nest *n, const struct limits *m, struct err *why)
+{
+	int64_t registers;
+
+	if (check_lanes(n, m, why) || check_work(n, m, why))
+		return -1;
+	registers = static_registers(n, m);
+	if (registers > m->vregs)
+		return err_set(why, "the innermost loop needs %lld vector registers of %d: spills",
+			       (long long)registers, m->vregs);
+	return 0;
+}

@@ -1,0 +1,19 @@
+/* Static checks: what can be said of a nest on a machine without building it.
+ *
+ * A nest that fails would not run there (vectors wider than the machine's), would spill registers
+ * in its innermost loop, or wants scratch memory out of all proportion.
+ */
+#ifndef TL_MODEL_STATIC_H
+#define TL_MODEL_STATIC_H
+
+#include "lib/base/err.h"
+#include "lib/nest/nest.h"
+#include "lib/space/limits.h"
+
+/* 0, or -1 with the reason. */
+int static_check(const struct nest *n, const struct limits *m, struct err *why);
+/* Vector registers that live at once. A register that is written and read within one step of an
+ * unrolled loop counts once, not once a step. */
+int64_t static_registers(const struct nest *n, const struct limits *m);
+
+#endif
