@@ -9,7 +9,7 @@
 
 /* A commit costs three syncs. While input is plentiful a batch may grow, as long as others who
  * wait for the database are not kept waiting for more than a moment. */
-enum { BATCH_RECORDS = 10000, BATCH_BYTES = 16 * 1024 * 1024 };
+enum { BATCH_RECORDS = 20000, BATCH_BYTES = 16 * 1024 * 1024 };
 static const double BATCH_S = 0.5;
 
 static const char *database, *output;

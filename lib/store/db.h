@@ -13,6 +13,7 @@ struct store {
 	sqlite3 *db;
 	char *path;
 	double busy_since; /* clock_now() of the first refusal in a row */
+	double committed;  /* clock_now() of the last commit; 0: none yet */
 	int nstmt;
 	struct {
 		const char *sql; /* a literal: its address is the key */

@@ -1,18 +1,12 @@
 /* Storing records: what store.h says of keys and of replays happens here. */
-#include <math.h>
 #include <stdlib.h>
 
 #include "lib/store/db.h"
+#include "lib/store/row.h"
 
-static const char *const statuses[] = {"ok",  "preempted", "build",	  "timeout", "crash",
-				       "oom", "wrong",	   "unsupported", "filtered"};
-
-/* A result record, as far as the columns go. Texts live in the scratch arena. */
-struct row {
-	const char *workload_id, *env_id, *run, *status, *at;
-	unsigned char candidate[ID_HEX / 2];
-	int final;
-	double latency_s, baseline_s, core_s;
+/* A result with its row numbers. */
+struct numbered {
+	struct row row;
 	int64_t workload, env, run_num;
 };
 
@@ -23,82 +17,6 @@ struct row {
 		if (!(q))                                                                          \
 			return STORE_FAILED;                                                       \
 	} while (0)
-
-static int get_text(struct store *s, const struct json_doc *d, const struct json *obj,
-		    const char *key, const char **out, struct err *e)
-{
-	if (json_str(json_get(d, obj, key), &s->scratch, out) || !**out)
-		return err_set(e, "\"%s\" is missing or not a text", key);
-	return 0;
-}
-
-static int hex_digit(char c)
-{
-	return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-}
-
-static int get_id(struct store *s, const struct json_doc *d, const struct json *obj,
-		  const char *key, const char **out, struct err *e)
-{
-	if (get_text(s, d, obj, key, out, e))
-		return -1;
-	if (strlen(*out) == ID_HEX && strspn(*out, "0123456789abcdef") == ID_HEX)
-		return 0;
-	return err_set(e, "\"%s\" is not %d hexadecimal digits", key, ID_HEX);
-}
-
-static void unhex(const char *hex, unsigned char *out)
-{
-	for (int i = 0; i < ID_HEX / 2; i++)
-		out[i] = (unsigned char)(hex_digit(hex[2 * i]) << 4 | hex_digit(hex[2 * i + 1]));
-}
-
-/* A number or null; a missing one is null, too. */
-static int get_seconds(const struct json_doc *d, const struct json *obj, const char *key,
-		       double *out, struct err *e)
-{
-	const struct json *v = json_get(d, obj, key);
-
-	*out = NAN;
-	if (!v || v->type == JSON_NULL)
-		return 0;
-	if (json_num(v, out) || *out < 0)
-		return err_set(e, "\"%s\" is not a number of seconds", key);
-	return 0;
-}
-
-static int known_status(const char *status)
-{
-	for (size_t i = 0; i < sizeof statuses / sizeof *statuses; i++)
-		if (!strcmp(status, statuses[i]))
-			return 1;
-	return 0;
-}
-
-static int row_from_json(struct store *s, struct row *w, const struct json_doc *d, struct err *e)
-{
-	const struct json *rec = d->tok, *stage = json_get(d, rec, "stage");
-	const char *candidate;
-
-	if (get_id(s, d, rec, "candidate_id", &candidate, e) ||
-	    get_id(s, d, json_get(d, rec, "workload"), "workload_id", &w->workload_id, e) ||
-	    get_text(s, d, rec, "env_id", &w->env_id, e) ||
-	    get_text(s, d, rec, "run", &w->run, e) || get_text(s, d, rec, "at", &w->at, e) ||
-	    get_text(s, d, rec, "status", &w->status, e) ||
-	    get_seconds(d, rec, "latency_s", &w->latency_s, e) ||
-	    get_seconds(d, json_get(d, rec, "baseline"), "latency_s", &w->baseline_s, e) ||
-	    get_seconds(d, json_get(d, rec, "cost"), "core_s", &w->core_s, e))
-		return -1;
-	unhex(candidate, w->candidate);
-	if (!known_status(w->status))
-		return err_set(e, "\"%s\" is no status", w->status);
-	if (!strcmp(w->status, "ok") && !(w->latency_s > 0))
-		return err_set(e, "the status is ok, but \"latency_s\" is not a positive number");
-	w->final = json_is(stage, "final");
-	if (stage && stage->type != JSON_NULL && !w->final && !json_is(stage, "race"))
-		return err_set(e, "\"stage\" is neither race nor final");
-	return 0;
-}
 
 /* Interning. Each gives the row's number, made if the id is new. */
 
@@ -178,13 +96,13 @@ static enum store_put intern_run(struct store *s, const char *id, int64_t *num, 
 
 /* An end record may come before the results of its run, and a result without "env" before one with
  * it. Looked at once for each run. */
-static enum store_put note_env(struct store *s, const struct row *w, const struct json *env,
+static enum store_put note_env(struct store *s, const struct numbered *w, const struct json *env,
 			       struct err *e)
 {
 	sqlite3_stmt *q;
 	int isnew;
 
-	*map_put(&s->noted, w->run, strlen(w->run), &isnew) = s;
+	*map_put(&s->noted, w->row.run, strlen(w->row.run), &isnew) = s;
 	if (!isnew)
 		return STORE_KNOWN;
 	SQL_OR_FAIL(q, s, "UPDATE runs SET env = ? WHERE num = ? AND env IS NULL", e);
@@ -202,22 +120,22 @@ static enum store_put note_env(struct store *s, const struct row *w, const struc
 
 /* Results */
 
-static void bind_key(sqlite3_stmt *q, const struct row *w)
+static void bind_key(sqlite3_stmt *q, const struct numbered *w)
 {
 	sqlite3_bind_int64(q, 1, w->workload);
-	sqlite3_bind_blob(q, 2, w->candidate, sizeof w->candidate, SQLITE_STATIC);
+	sqlite3_bind_blob(q, 2, w->row.candidate, sizeof w->row.candidate, SQLITE_STATIC);
 	sqlite3_bind_int64(q, 3, w->env);
 	sqlite3_bind_int64(q, 4, w->run_num);
-	sqlite3_bind_int(q, 5, w->final);
+	sqlite3_bind_int(q, 5, w->row.final);
 }
 
-static void bind_values(sqlite3_stmt *q, int i, const struct row *w)
+static void bind_values(sqlite3_stmt *q, int i, const struct numbered *w)
 {
-	db_bind_text(q, i, w->status);
-	db_bind_num(q, i + 1, w->latency_s);
-	db_bind_num(q, i + 2, w->baseline_s);
-	db_bind_num(q, i + 3, w->core_s);
-	db_bind_text(q, i + 4, w->at);
+	db_bind_text(q, i, w->row.status);
+	db_bind_num(q, i + 1, w->row.latency_s);
+	db_bind_num(q, i + 2, w->row.baseline_s);
+	db_bind_num(q, i + 3, w->row.core_s);
+	db_bind_text(q, i + 4, w->row.at);
 }
 
 static enum store_put put_text(struct store *s, sqlite3_stmt *q, int64_t num, const struct rec *r,
@@ -230,7 +148,7 @@ static enum store_put put_text(struct store *s, sqlite3_stmt *q, int64_t num, co
 
 /* The key is there already. Keeps the later record, so that two databases merged either way end
  * up the same. */
-static enum store_put put_again(struct store *s, const struct row *w, const struct rec *r,
+static enum store_put put_again(struct store *s, const struct numbered *w, const struct rec *r,
 				struct err *e)
 {
 	sqlite3_stmt *q;
@@ -250,7 +168,7 @@ static enum store_put put_again(struct store *s, const struct row *w, const stru
 	num = sqlite3_column_int64(q, 0);
 	at = (const char *)sqlite3_column_text(q, 1);
 	n = (size_t)sqlite3_column_bytes(q, 2);
-	order = strcmp(w->at, at);
+	order = strcmp(w->row.at, at);
 	if (!order)
 		order = memcmp(r->s, sqlite3_column_text(q, 2), n < r->n ? n : r->n);
 	if (!order)
@@ -273,18 +191,19 @@ static enum store_put put_again(struct store *s, const struct row *w, const stru
 static enum store_put put_result(struct store *s, const struct rec *r, const struct json_doc *d,
 				 struct err *e)
 {
-	struct row w;
+	struct numbered w;
 	enum store_put rc;
 	sqlite3_stmt *q;
 
-	if (row_from_json(s, &w, d, e))
+	if (row_from_json(&w.row, d, &s->scratch, e))
 		return STORE_BAD;
-	rc = intern_workload(s, w.workload_id, d, json_get(d, d->tok, "workload"), &w.workload, e);
+	rc = intern_workload(s, w.row.workload_id, d, json_get(d, d->tok, "workload"), &w.workload,
+			     e);
 	if (rc < 0)
 		return rc;
-	if ((rc = intern_env(s, w.env_id, &w.env, e)) < 0)
+	if ((rc = intern_env(s, w.row.env_id, &w.env, e)) < 0)
 		return rc;
-	if ((rc = intern_run(s, w.run, &w.run_num, e)) < 0)
+	if ((rc = intern_run(s, w.row.run, &w.run_num, e)) < 0)
 		return rc;
 	SQL_OR_FAIL(q, s,
 		    "INSERT INTO results(workload, candidate, env, run, final, status, latency_s,"
@@ -339,7 +258,7 @@ static enum store_put put_workload(struct store *s, const struct json_doc *d, st
 	enum store_put rc, one;
 	int64_t num;
 
-	if (get_id(s, d, d->tok, "workload_id", &id, e) || check_sources(s, d, list, e))
+	if (row_id(d, d->tok, "workload_id", &s->scratch, &id, e) || check_sources(s, d, list, e))
 		return STORE_BAD;
 	if ((rc = intern_workload(s, id, d, d->tok, &num, e)) < 0)
 		return rc;
@@ -387,8 +306,8 @@ static enum store_put put_end(struct store *s, const struct rec *r, const struct
 
 	if (!run || run->type == JSON_NULL)
 		return STORE_KNOWN;
-	if (get_id(s, d, d->tok, "workload_id", &id, e) ||
-	    get_text(s, d, d->tok, "run", &run_id, e))
+	if (row_id(d, d->tok, "workload_id", &s->scratch, &id, e) ||
+	    row_text(d, d->tok, "run", &s->scratch, &run_id, e))
 		return STORE_BAD;
 	if (db_workload(s, id, &workload, e))
 		return STORE_FAILED;
@@ -406,7 +325,7 @@ static enum store_put put_end(struct store *s, const struct rec *r, const struct
 	buf_clear(&s->text);
 	json_canonical(d, d->tok, &s->text);
 	hash_id(&hash, s->text.s, s->text.n);
-	unhex(hash.s, key);
+	row_unhex(hash.s, key);
 	sqlite3_bind_int64(q, 1, workload);
 	sqlite3_bind_int64(q, 2, run_num);
 	sqlite3_bind_blob(q, 3, key, sizeof key, SQLITE_STATIC);

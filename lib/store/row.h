@@ -1,0 +1,27 @@
+/* Inside of lib/store: fields of records, checked. */
+#ifndef TL_STORE_ROW_H
+#define TL_STORE_ROW_H
+
+#include "lib/base/arena.h"
+#include "lib/base/err.h"
+#include "lib/base/hash.h"
+#include "lib/io/json.h"
+
+/* A result record, as far as the columns go. Texts live in an arena. */
+struct row {
+	const char *workload_id, *env_id, *run, *status, *at;
+	unsigned char candidate[ID_HEX / 2];
+	int final;
+	double latency_s, baseline_s, core_s; /* NAN: unknown */
+};
+
+int row_from_json(struct row *w, const struct json_doc *d, struct arena *a, struct err *e);
+
+/* A field that must be a text, not empty; and one that must be an id. */
+int row_text(const struct json_doc *d, const struct json *obj, const char *key, struct arena *a,
+	     const char **out, struct err *e);
+int row_id(const struct json_doc *d, const struct json *obj, const char *key, struct arena *a,
+	   const char **out, struct err *e);
+void row_unhex(const char *hex, unsigned char *out); /* ID_HEX digits */
+
+#endif
