@@ -1,0 +1,289 @@
+/* tl-tune: the loop. Runs the other programs as pipelines, round by round, until tl-prune says that
+ * nothing is worth more.
+ *
+ * It does nothing that a shell script over them could not: --print prints that script, from the
+ * same pipelines. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "lib/base/arena.h"
+#include "lib/io/opt.h"
+#include "lib/io/pipeline.h"
+#include "lib/io/progress.h"
+#include "lib/io/record.h"
+
+static const char *db, *output, *until, *seed, *number, *keep, *layout, *batch, *patience, *finals;
+static int no_db, nowait, quiet, verbose, print;
+
+static const struct opt opts[] = {
+	{'d', "db", OPT_FILE, &db, "FILE",
+	 "The database that is asked first and told everything; by default $TL_DB, else tl/tl.db "
+	 "in "
+	 "$XDG_DATA_HOME or ~/.local/share.",
+	 NULL},
+	{0, "no-db", OPT_FLAG, &no_db, NULL,
+	 "Start from nothing and keep no database: all records of the run go to the output.", NULL},
+	{'o', "output", OPT_FILE, &output, "FILE",
+	 "Write the best result of each workload to FILE (- is standard output) instead of a table "
+	 "to "
+	 "standard output.",
+	 NULL},
+	{'u', "until", OPT_STRING, &until, "LIMITS",
+	 "Stop when one of these is reached, counted from the start of this run: core-seconds<N, "
+	 "seconds<N, rounds<N, candidates<N, separated by commas.",
+	 NULL},
+	{'n', "number", OPT_STRING, &number, "N",
+	 "Candidates that tl-gen proposes for each workload in a round.", NULL},
+	{'b', "budget", OPT_STRING, &keep, "N",
+	 "Candidates measured in a round, over all workloads; by default tl-prune's.", NULL},
+	{0, "patience", OPT_STRING, &patience, "N",
+	 "A workload stops after N candidates without a gain; by default tl-prune's.", NULL},
+	{0, "final", OPT_STRING, &finals, "K",
+	 "Candidates of each workload and round that are timed in turns with the library.", NULL},
+	{0, "seed", OPT_STRING, &seed, "N", "Another seed proposes other candidates.", NULL},
+	{0, "layout", OPT_STRING, &layout, "NAME", "Layout of convolutions: nhwc or nchw.", NULL},
+	{0, "batch", OPT_STRING, &batch, "N", "Batch size, where a model leaves it open.", NULL},
+	{0, "no-wait", OPT_FLAG, &nowait, NULL,
+	 "Exit with status 75 if another run is timing on this machine, instead of waiting for it.",
+	 NULL},
+	{0, "print", OPT_FLAG, &print, NULL, "Print the shell script that does the same, and exit.",
+	 NULL},
+	{'q', "quiet", OPT_FLAG, &quiet, NULL, "Say only what goes wrong; no table.", NULL},
+	{'v', "verbose", OPT_FLAG, &verbose, NULL,
+	 "Say why each workload is tuned or stopped, round by round.", NULL},
+	OPT_END,
+};
+
+static const struct program program = {
+	.name = "tl-tune",
+	.summary = "tune the operators of models on this machine",
+	.synopsis = "[OPTION...] [FILE...]",
+	.opts = opts,
+	.min_args = 0,
+	.max_args = -1,
+	.operands = "file",
+};
+
+/* Where things are; in the printed script the names of shell variables. */
+struct places {
+	const char *db, *workloads, *round, *since;
+	char *const *files;
+	int nfiles;
+};
+
+static void extract(struct pipeline *p, const struct places *at)
+{
+	pipeline_stage(p, "tl-extract");
+	if (quiet)
+		pipeline_arg(p, "-q");
+	pipeline_arg2(p, "--layout", layout);
+	pipeline_arg2(p, "--batch", batch);
+	pipeline_arg2(p, "-o", at->workloads);
+	for (int i = 0; i < at->nfiles; i++)
+		pipeline_arg(p, at->files[i]);
+}
+
+/* Makes the database, if need be, and tells it what is to be tuned. */
+static void store(struct pipeline *p, const struct places *at)
+{
+	pipeline_stage(p, "tl-store");
+	pipeline_arg(p, "-q");
+	pipeline_arg2(p, "-d", at->db);
+	pipeline_arg(p, at->workloads);
+}
+
+static void prune(struct pipeline *p, const struct places *at)
+{
+	pipeline_stage(p, "tl-prune");
+	if (verbose)
+		pipeline_arg(p, "-v");
+	pipeline_arg2(p, "-d", at->db);
+	pipeline_arg2(p, "--until", until);
+	if (until)
+		pipeline_arg2(p, "--since", at->since);
+	pipeline_arg2(p, "-b", keep);
+	pipeline_arg2(p, "--patience", patience);
+	pipeline_arg2(p, "-o", at->round);
+	pipeline_arg(p, at->workloads);
+}
+
+static void measure(struct pipeline *p, const struct places *at)
+{
+	pipeline_stage(p, "tl-gen");
+	pipeline_arg2(p, "-d", at->db);
+	pipeline_arg2(p, "--seed", seed);
+	pipeline_arg2(p, "-n", number);
+	pipeline_arg(p, at->round);
+	pipeline_stage(p, "tl-filter");
+	pipeline_stage(p, "tl-measure");
+	pipeline_arg2(p, "--final", finals);
+	if (nowait)
+		pipeline_arg(p, "--no-wait");
+	pipeline_stage(p, "tl-store");
+	pipeline_arg(p, "-q");
+	pipeline_arg2(p, "-d", at->db);
+}
+
+static void report(struct pipeline *p, const struct places *at)
+{
+	pipeline_stage(p, "tl-query");
+	pipeline_arg2(p, "-d", at->db);
+	if (no_db)
+		pipeline_arg(p, "--dump=all");
+	else if (!output)
+		pipeline_arg(p, "--table");
+	if (output && strcmp(output, "-") != 0)
+		pipeline_arg2(p, "-o", output);
+	if (!no_db)
+		pipeline_arg(p, at->workloads);
+}
+
+static void put_line(const char *before, void (*fill)(struct pipeline *, const struct places *),
+		     const struct places *at, const char *after)
+{
+	struct pipeline p = {0};
+	struct buf b = BUF_INIT;
+
+	fill(&p, at);
+	pipeline_print(&p, &b);
+	printf("%s%s%s", before, b.s, after);
+	buf_free(&b);
+}
+
+static int print_script(char *const *files, int n)
+{
+	struct places at = {"$db", "$work/workloads", "$work/round", "$since", files, n};
+	struct buf b = BUF_INIT;
+
+	printf("#!/bin/sh\n# What tl-tune does, as a script.\nset -eu\n"
+	       "work=$(mktemp -d)\ntrap 'rm -rf \"$work\"' EXIT\n");
+	if (no_db) {
+		printf("db=$work/db\n");
+	} else if (db) {
+		shell_quote(db, &b);
+		printf("db=%s\n", b.s);
+		buf_free(&b);
+	} else {
+		printf("db=${TL_DB:-${XDG_DATA_HOME:-$HOME/.local/share}/tl/tl.db}\n");
+	}
+	printf("since=$(date -u +%%Y-%%m-%%dT%%H:%%M:%%S.000Z)\n");
+	put_line("", extract, &at, "\n");
+	put_line("", store, &at, "\n");
+	put_line("while ", prune, &at, "; do\n");
+	put_line("\t", measure, &at, "\ndone\n");
+	if (!quiet || output)
+		put_line("", report, &at, "\n");
+	return EXIT_DONE;
+}
+
+/* The exit status of a pipeline; what could not be started is told here. */
+static int run(void (*fill)(struct pipeline *, const struct places *), const struct places *at)
+{
+	struct pipeline p = {0};
+	struct err e = ERR_INIT;
+	int status;
+
+	fill(&p, at);
+	progress_clear();
+	status = pipeline_run(&p, &e);
+	return status < 0 ? opt_fail(&program, &e) : status;
+}
+
+/* What the round that tl-prune has just planned will do. */
+static void announce(const struct places *at, int round)
+{
+	FILE *f = quiet ? NULL : fopen(at->round, "re");
+	int workloads = 0, c;
+
+	if (!f)
+		return;
+	while ((c = getc(f)) != EOF)
+		workloads += c == '\n';
+	fclose(f);
+	fprintf(stderr, "%s: round %d: %d workload%s\n", program.name, round, workloads,
+		workloads == 1 ? "" : "s");
+}
+
+/* Rounds until tl-prune ends with "nothing is worth more". */
+static int rounds(const struct places *at)
+{
+	for (int round = 1;; round++) {
+		int status = run(prune, at);
+
+		if (status == EXIT_NO)
+			return EXIT_DONE;
+		if (!status) {
+			announce(at, round);
+			status = run(measure, at);
+		}
+		if (status || rec_stopped())
+			return status;
+	}
+}
+
+static int tune(const struct places *at)
+{
+	int status = run(extract, at), told;
+
+	if (!status)
+		status = run(store, at);
+	if (status)
+		return status;
+	status = rounds(at);
+	if (rec_stopped())
+		return status; /* what was measured is stored; the next run goes on from there */
+	if (!quiet || output) {
+		told = run(report, at);
+		/* A workload that nothing is known of is no failure of the report. */
+		if (!status && told != EXIT_NO && told != EXIT_INEXACT)
+			status = told;
+	}
+	return status;
+}
+
+static void remove_folder(const char *dir)
+{
+	static const char *const names[] = {"workloads", "round", "db", "db-journal"};
+	char path[300];
+
+	for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+		snprintf(path, sizeof path, "%s/%s", dir, names[i]);
+		unlink(path);
+	}
+	rmdir(dir);
+}
+
+int main(int argc, char **argv)
+{
+	int first = opt_parse(&program, argc, argv), status;
+	const char *tmp = getenv("TMPDIR");
+	struct arena a = ARENA_INIT;
+	struct places at = {.db = db, .files = argv + first, .nfiles = argc - first};
+	char *dir, since[25];
+
+	if (print)
+		return print_script(argv + first, argc - first);
+	rec_stop_on_signals();
+	dir = arena_printf(&a, "%.200s/tl-tune-XXXXXX", tmp && *tmp ? tmp : "/tmp");
+	if (!mkdtemp(dir)) {
+		struct err e = ERR_INIT;
+
+		err_sys(&e, "cannot make the folder %s", dir);
+		return opt_fail(&program, &e);
+	}
+	rec_now(since);
+	at.since = since;
+	at.workloads = arena_printf(&a, "%s/workloads", dir);
+	at.round = arena_printf(&a, "%s/round", dir);
+	if (no_db)
+		at.db = arena_printf(&a, "%s/db", dir);
+	status = tune(&at);
+	remove_folder(dir);
+	arena_free(&a);
+	if (rec_stopped())
+		opt_die_by_signal(rec_stopped());
+	return status;
+}
