@@ -1,0 +1,105 @@
+#!/bin/sh
+# tl-gen: what it proposes, that it repeats itself exactly, and what it never proposes.
+bin=${BIN:-bin}
+tmp=$(mktemp -d) || exit 1
+trap 'rm -rf "$tmp"' EXIT
+n=0
+
+ok() { # status name
+	n=$((n + 1))
+	if [ "$1" -eq 0 ]; then echo "ok $n - $2"; else echo "not ok $n - $2"; fi
+}
+candidates() { grep '^{"tl":1,"type":"candidate"' "$@"; }
+ids() { candidates "$@" | cut -d'"' -f10; }
+gen() { "$bin/tl-gen" "$@"; }
+
+wls=${0%/*}/workloads.ndjson
+printf '%s\n' '{"tl":1,"type":"workload","op":"matmul","prob":"5x6:6x7"}' >"$tmp/small"
+"$bin/tl-check" --fix "$tmp/small" >"$tmp/one" || exit 1
+
+# The stream
+gen -n 300 "$wls" >"$tmp/a" && gen -n 300 "$wls" >"$tmp/b" && cmp -s "$tmp/a" "$tmp/b"
+ok $? 'the same seed gives the same stream'
+gen -n 300 --seed 2 "$wls" >"$tmp/b" && ! cmp -s "$tmp/a" "$tmp/b"
+ok $? 'another seed gives another'
+[ "$(candidates "$tmp/a" | wc -l)" -eq 900 ] && [ "$(ids "$tmp/a" | sort -u | wc -l)" -eq 900 ]
+ok $? '-n 300 gives 300 different candidates a workload'
+"$bin/tl-check" "$tmp/a" >"$tmp/c" 2>"$tmp/err" && cmp -s "$tmp/a" "$tmp/c"
+ok $? 'tl-check finds nothing wrong and nothing to change'
+grep '"type":"workload"' "$tmp/a" | cmp -s - "$wls"
+ok $? 'workloads pass byte for byte'
+awk -F'"' '/"type":"workload"/ { if (open) exit 1; id = $10; open = 1; seen = 0; next }
+	/"type":"candidate"/ { if (!open || $16 != id) exit 1; seen++; next }
+	/"type":"end"/ { if (!open || $10 != id || $0 !~ "\"drawn\":" seen "[,}]") exit 1; open = 0; next }
+	END { if (open) exit 1 }' "$tmp/a"
+ok $? 'each group is its workload, its candidates and its end'
+! gen -n 300 -a direct "$wls" | candidates | grep -qv '"algo":"direct"'
+ok $? '--algo limits the algorithm'
+gen --algo nosuch "$wls" >"$tmp/out" 2>"$tmp/err"
+[ $? -eq 2 ] && [ ! -s "$tmp/out" ] && grep -q nosuch "$tmp/err"
+ok $? 'an unknown algorithm is a usage error'
+
+# The whole space
+gen -n 0 "$tmp/one" >"$tmp/random" && gen -n 0 --search=grid "$tmp/one" >"$tmp/grid" &&
+	ids "$tmp/random" | sort >"$tmp/r" && ids "$tmp/grid" | sort >"$tmp/g" &&
+	[ "$(wc -l <"$tmp/g")" -gt 50 ] && cmp -s "$tmp/r" "$tmp/g" && [ -z "$(uniq -d "$tmp/r")" ]
+ok $? '-n 0 covers the space, every point once, in either order'
+! cmp -s "$tmp/random" "$tmp/grid"
+ok $? 'random is another order than grid'
+tail -n 1 "$tmp/random" | grep -q "\"drawn\":$(wc -l <"$tmp/r"),\"why\":\"space exhausted\""
+ok $? 'the end says that the space is exhausted'
+gen -n 7 "$tmp/one" | tail -n 1 | grep -q '"drawn":7,"why":"n reached"'
+ok $? 'or that n is reached'
+
+# What lies on the way
+printf '%s\n' '{"tl":1,"type":"novel","a":null}' | cat - "$tmp/one" | gen -n 1 | head -n 1 |
+	grep -qxF '{"tl":1,"type":"novel","a":null}'
+ok $? 'records of other types pass'
+{ cat "$tmp/one"; echo junk; cat "$wls"; } | gen -n 2 >"$tmp/out" 2>"$tmp/err"
+[ $? -eq 3 ] && grep -q ':2:' "$tmp/err" && [ "$(candidates "$tmp/out" | wc -l)" -eq 8 ]
+ok $? 'a bad line is an error with its number, and the stream goes on'
+sed 's/}$/,"prune":{"action":"stop","reason":"r"}}/' "$tmp/one" >"$tmp/stop"
+gen "$tmp/stop" >"$tmp/out" && [ "$(wc -l <"$tmp/out")" -eq 2 ] && head -n 1 "$tmp/out" | cmp -s - "$tmp/stop" &&
+	tail -n 1 "$tmp/out" | grep -q '"type":"end".*"drawn":0'
+ok $? 'a workload that is to stop gets no candidates'
+sed 's/}$/,"round":1}/' "$tmp/one" | gen -n 20 | ids >"$tmp/r1"
+gen -n 20 "$tmp/one" | ids >"$tmp/r0"
+[ -s "$tmp/r1" ] && ! cmp -s "$tmp/r0" "$tmp/r1"
+ok $? 'another round is another stream'
+(
+	gen -n 0 "$wls" 2>"$tmp/err"
+	echo $? >"$tmp/status"
+) | head -n 1 >"$tmp/out"
+[ "$(cat "$tmp/status")" = 0 ] && [ ! -s "$tmp/err" ] && [ -s "$tmp/out" ]
+ok $? 'a closed pipe ends it quietly with status 0'
+
+# History: of the whole space, results of each status for the first ones of the grid
+result() { # status: candidates on stdin become results
+	sed -e 's/"type":"candidate"/"type":"result"/' \
+		-e "s/}\$/,\"status\":\"$1\",\"why\":\"w\",\"stage\":\"race\",\"latency_s\":1,\"bound\":\"lower\",\"error\":{\"l2\":0,\"max\":0},\"env_id\":\"e\",\"run\":\"$2\",\"at\":\"2026-01-01T00:00:00.000Z\"}/"
+}
+line() { candidates "$tmp/grid" | sed -n "$1p"; }
+: >"$tmp/history"
+i=1
+for status in ok preempted wrong unsupported build filtered timeout oom crash; do
+	line $i | result $status r1 >>"$tmp/history"
+	i=$((i + 1))
+done
+line 9 | result crash r2 >>"$tmp/history"
+cat "$tmp/history" "$tmp/one" | gen -n 0 >"$tmp/out"
+ids "$tmp/out" | sort >"$tmp/got"
+for i in 1 2 3 4 5 9; do line $i; done | cut -d'"' -f10 | sort >"$tmp/known"
+comm -23 "$tmp/g" "$tmp/known" | cmp -s - "$tmp/got"
+ok $? 'what results before the workload make known is not proposed; one failure is not final'
+! grep -q '"type":"result"' "$tmp/out"
+ok $? 'those results are consumed'
+cat "$tmp/history" "$tmp/one" | gen -n 0 --env other | ids | sort | cmp -s - "$tmp/g"
+ok $? 'results of another env are no history'
+cat "$tmp/history" "$tmp/one" | "$bin/tl-store" -q -d "$tmp/db" 2>"$tmp/err" &&
+	gen -n 0 -d "$tmp/db" "$tmp/one" | ids | sort | cmp -s - "$tmp/got"
+ok $? 'a database makes the same known' || sed 's/^/# /' "$tmp/err"
+gen -n 1 -d "$tmp/none" "$tmp/one" 2>"$tmp/err" | candidates >"$tmp/out" && grep -q none "$tmp/err" && [ ! -e "$tmp/none" ]
+ok $? 'a database that is not there is said, not made'
+gen -n 5 -o "$tmp/file" "$tmp/one" && [ "$(candidates "$tmp/file" | wc -l)" -eq 5 ]
+ok $? '-o writes a file'
+echo "1..$n"
