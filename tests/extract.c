@@ -392,8 +392,8 @@ static void test_fusion(void)
 
 	g = image();
 	conv(&g, "Conv x w -> a");
-	node(&g, "Relu a -> y", NULL);
 	node(&g, "Sigmoid a -> z", NULL);
+	node(&g, "Relu a -> y", NULL);
 	output(&g, "y");
 	output(&g, "z");
 	expect(&g, 13, CONV, "what two nodes read is not fused away");
@@ -753,6 +753,12 @@ static void test_refusals(void)
 	refuse(&g, "reads 4 channels, but its weights want 8", "channels that do not fit");
 
 	memset(&g, 0, sizeof g);
+	put_varint(&g, 1 << 3 | 2); /* a node that claims more bytes than its graph has */
+	put_varint(&g, 99);
+	put_int(&g, 1, 0);
+	refuse(&g, "a field runs over the end of its message", "a length that lies");
+
+	memset(&g, 0, sizeof g);
 	input(&g, "x", "5,6");
 	weights(&g, "w", "7,8");
 	node(&g, "MatMul x w -> y", NULL);
@@ -903,6 +909,7 @@ static void test_logs(void)
 	      "problems, one a line");
 	lines(NULL, "--matmul --dt=f32 2x3x4x7:1x3x7x9\n--dt=bf16 8x8:8x8\n", "6x4x7:6x7x9", 0,
 	      "options of benchdnn; other types are left out");
+	lines("log", "2x3x4x7:1x1x7x9\n", "24x7:7x9", 0, "one matrix for all batches");
 	lines(NULL, "mb1_ic8ih14oc8oh99kh3ph1\n", "", 1, "a problem that is none is a bad line");
 	lines(NULL,
 	      "onednn_verbose,info,oneDNN v2.6.3\n"

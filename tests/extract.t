@@ -50,6 +50,10 @@ ok $? 'extracting twice changes nothing'
 cat "$tmp/resnet18.wl" "$tmp/resnet18.wl" | "$bin/tl-extract" -q | cmp -s - "$tmp/resnet18.wl"
 ok $? 'nor do records said twice on standard input'
 
+tar -xOzf "$models/resnet18.tar.gz" >"$tmp/renamed.onnx"
+"$bin/tl-extract" -q "$tmp/resnet18.wl" "$tmp/renamed.onnx" | cmp -s - "$tmp/resnet18.wl"
+ok $? 'nor does a copy of another name'
+
 tar -xOzf "$models/resnet18.tar.gz" >"$tmp/resnet18.onnx"
 "$bin/tl-extract" -q "$tmp/resnet18.onnx" | cmp -s - "$tmp/resnet18.wl"
 ok $? 'a plain file is the same as its archive'

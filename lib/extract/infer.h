@@ -2,11 +2,12 @@
  * tensors that shapes are computed from (Shape -> Gather -> Concat -> Reshape and the like).
  *
  * Operators are rows of a table in infer.c; their functions are in infer_window.c (what slides a
- * window), infer_matrix.c (products, reductions, recurrent networks), infer_move.c (what only moves
- * elements) and fold.c (arithmetic on elements). A function sets what it can and leaves the rest
- * unknown; -1 is for a graph that contradicts itself. An operator without a row leaves its outputs
- * unknown, unless the file declares them, and everything that depends on them carries its type as
- * blame.
+ * window), infer_matrix.c (products, reductions, recurrent networks), infer_move.c and infer_pick.c
+ * (what only moves elements, or picks some), infer_make.c (constants and sizes), infer_like.c (what
+ * keeps or broadcasts shapes) and fold.c (arithmetic on elements). A function sets what it can and
+ * leaves the rest unknown; -1 is for a graph that contradicts itself. An operator without a row
+ * leaves its outputs unknown, unless the file declares them, and everything that depends on them
+ * carries its type as blame.
  *
  * Inputs: --shape wins; then a fixed dimension of the file; a symbol that --shape bound elsewhere;
  * and the first dimension, where it is a symbol, is the batch (1 unless given). A batch that is
@@ -69,6 +70,18 @@ int infer_bad(const struct infer *x, const struct node *n, struct err *e, const 
 	__attribute__((format(printf, 4, 5)));
 /* Sets the shape of output i; refuses absurd ones. */
 int infer_set(struct infer *x, const struct node *n, int i, const struct shape *s, struct err *e);
+/* More than 2^40 elements, or a negative size. */
+int infer_absurd(const struct shape *s);
+/* Says that an input is missing. Returns -1. */
+int infer_lacks(const struct infer *x, const struct node *n, struct err *e);
+/* A shape of that rank with nothing else known; of unknown rank if it is out of range. */
+void infer_open(struct shape *s, int64_t rank);
+/* Counts key in a map of int64_t *. */
+void infer_count(struct map *m, struct arena *a, const char *key);
+int infer_inputs(struct infer *x, struct err *e);
+/* First element and count of start:end:step over a dimension, as Python counts. */
+void infer_slice_range(int64_t dim, int64_t start, int64_t end, int64_t step, int64_t *first,
+		       int64_t *count);
 /* Numpy's broadcasting of b onto a. */
 int infer_broadcast(struct infer *x, const struct node *n, struct shape *a, const struct shape *b,
 		    struct err *e);
@@ -88,6 +101,8 @@ void infer_strides(const struct shape *s, int64_t *stride);
 /* Computes the elements of output 0 of an element-wise operator, if it can (fold.c). */
 void fold_elementwise(struct infer *x, const struct node *n);
 
+infer_fn infer_unary, infer_nary, infer_where, infer_prelu, infer_dropout, infer_random_like,
+	infer_non_zero, infer_quantize_dynamic, infer_boxes, infer_grid_sample;
 infer_fn infer_conv, infer_conv_transpose, infer_pool, infer_global_pool, infer_pad, infer_resize,
 	infer_depth_to_space, infer_space_to_depth;
 infer_fn infer_gemm, infer_matmul, infer_einsum, infer_reduce, infer_arg, infer_topk, infer_rnn;

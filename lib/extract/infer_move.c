@@ -21,18 +21,6 @@ static int set_and_copy(struct infer *x, const struct node *n, const struct shap
 	return 0;
 }
 
-static void unknown_dims(struct shape *s, int64_t rank)
-{
-	s->rank = rank >= 0 && rank <= GRAPH_MAX_RANK ? (int)rank : RANK_UNKNOWN;
-	for (int i = 0; i < s->rank; i++)
-		s->dim[i] = DIM_UNKNOWN;
-}
-
-static int no_input(const struct infer *x, const struct node *n, struct err *e)
-{
-	return infer_bad(x, n, e, "lacks an input");
-}
-
 /* Elements of a concatenation: for each outer index, the inner parts of all inputs. */
 static void fold_concat(struct infer *x, const struct node *n, int axis)
 {
@@ -64,7 +52,7 @@ int infer_concat(struct infer *x, const struct node *n, struct err *e)
 	int axis;
 
 	if (!in)
-		return no_input(x, n, e);
+		return infer_lacks(x, n, e);
 	s = in->shape;
 	if (s.rank < 0)
 		return 0;
@@ -75,7 +63,7 @@ int infer_concat(struct infer *x, const struct node *n, struct err *e)
 		const struct value *v = node_in(x->g, n, i);
 
 		if (!v)
-			return no_input(x, n, e);
+			return infer_lacks(x, n, e);
 		if (v->shape.rank < 0)
 			return 0;
 		if (v->shape.rank != s.rank)
@@ -108,7 +96,7 @@ int infer_split(struct infer *x, const struct node *n, struct err *e)
 	struct shape s;
 
 	if (!in)
-		return no_input(x, n, e);
+		return infer_lacks(x, n, e);
 	if (in->shape.rank < 0 || !n->nout)
 		return 0;
 	s = in->shape;
@@ -142,190 +130,6 @@ int infer_split(struct infer *x, const struct node *n, struct err *e)
 		at += s.dim[axis] > 0 ? s.dim[axis] : 0;
 	}
 	return 0;
-}
-
-/* First element and count of start:end:step over a dimension, as Python counts. */
-static void slice_range(int64_t dim, int64_t start, int64_t end, int64_t step, int64_t *first,
-			int64_t *count)
-{
-	int64_t low = step < 0 ? -1 : 0, high = step < 0 ? dim - 1 : dim;
-
-	if (start < 0)
-		start = start < -dim ? -1 : start + dim;
-	if (end < 0)
-		end = end < -dim ? -1 : end + dim;
-	start = start < 0 ? 0 : start > high ? high : start;
-	end = end < low ? low : end > dim ? dim : end;
-	*first = start;
-	if (step > 0)
-		*count = end > start ? (end - start - 1) / step + 1 : 0;
-	else
-		*count = start > end
-				 ? (start - end - 1) / -(step == INT64_MIN ? -INT64_MAX : step) + 1
-				 : 0;
-}
-
-struct slices {
-	int n, known;
-	const int64_t *start, *end, *axis, *step;
-};
-
-static int read_slices(const struct graph *g, const struct node *n, struct slices *s)
-{
-	int attrs = node_attr(n, "starts") != NULL, ns, ne, na, nt, a, t;
-
-	s->known = infer_list(g, n, "starts", attrs ? -1 : 1, &ns, &s->start) == 1;
-	s->known &= infer_list(g, n, "ends", attrs ? -1 : 2, &ne, &s->end) == 1;
-	a = infer_list(g, n, "axes", attrs ? -1 : 3, &na, &s->axis);
-	t = infer_list(g, n, NULL, attrs ? -1 : 4, &nt, &s->step);
-	s->n = s->known ? ns : a == 1 ? na : -1;
-	if ((s->known && ns != ne) || (a == 1 && s->n != na) || (t == 1 && s->n >= 0 && s->n != nt))
-		return -1;
-	if (a < 0)
-		s->n = -1; /* any dimension may be sliced */
-	s->known &= a >= 0 && t >= 0;
-	return 0;
-}
-
-/* One dimension; updates the shape, the offset and stride of the view. */
-static int slice_axis(struct slices *c, int i, struct shape *s, int64_t *offset, int64_t *stride)
-{
-	int axis = infer_axis(c->axis ? c->axis[i] : i, s->rank);
-	int64_t step = c->step ? c->step[i] : 1, first;
-
-	if (axis < 0 || step == 0)
-		return -1;
-	if (!c->known || s->dim[axis] < 0 || c->start[i] == INT_UNKNOWN || step == INT_UNKNOWN ||
-	    (c->end[i] == INT_UNKNOWN && step > 0)) {
-		s->dim[axis] = DIM_UNKNOWN;
-		return 0;
-	}
-	slice_range(s->dim[axis], c->start[i], c->end[i], step, &first, &s->dim[axis]);
-	if (s->dim[axis] > 0) {
-		*offset += first * stride[axis];
-		stride[axis] *= s->dim[axis] > 1 ? step : 1;
-	}
-	return 0;
-}
-
-int infer_slice(struct infer *x, const struct node *n, struct err *e)
-{
-	const struct value *in = node_in(x->g, n, 0);
-	int64_t stride[GRAPH_MAX_RANK], offset = 0;
-	struct slices c;
-	struct shape s;
-
-	if (!in)
-		return no_input(x, n, e);
-	if (in->shape.rank < 0)
-		return 0;
-	s = in->shape;
-	if (read_slices(x->g, n, &c))
-		return infer_bad(x, n, e, "has lists of different length");
-	if (c.n < 0) {
-		unknown_dims(&s, s.rank);
-		return infer_set(x, n, 0, &s, e);
-	}
-	if (shape_known(&s))
-		infer_strides(&s, stride);
-	else
-		memset(stride, 0, sizeof stride);
-	for (int i = 0; i < c.n; i++)
-		if (slice_axis(&c, i, &s, &offset, stride))
-			return infer_bad(x, n, e, "slices a dimension that is not there");
-	if (infer_set(x, n, 0, &s, e))
-		return -1;
-	if (shape_known(&s) && shape_known(&in->shape) && in->kept)
-		infer_view(x, n, 0, in, offset, stride);
-	return 0;
-}
-
-static void fold_gather(struct infer *x, const struct node *n, int axis)
-{
-	const struct value *in = node_in(x->g, n, 0), *index = node_in(x->g, n, 1);
-	int64_t outer = 1, inner = 1, dim, count, at = 0;
-	union scalar *to;
-
-	if (!in->kept || !index->kept || !shape_known(&in->shape) || !(to = infer_keep(x, n, 0)))
-		return;
-	for (int d = 0; d < axis; d++)
-		outer *= in->shape.dim[d];
-	for (int d = axis + 1; d < in->shape.rank; d++)
-		inner *= in->shape.dim[d];
-	dim = in->shape.dim[axis];
-	count = shape_count(&index->shape);
-	for (int64_t o = 0; o < outer; o++)
-		for (int64_t k = 0; k < count; k++) {
-			int64_t i = index->kept[k].i;
-
-			if (i < -dim || i >= dim) { /* unknown, or out of bounds */
-				node_out(x->g, n, 0)->kept = NULL;
-				return;
-			}
-			i += i < 0 ? dim : 0;
-			memcpy(to + at, in->kept + (o * dim + i) * inner,
-			       sizeof *to * (size_t)inner);
-			at += inner;
-		}
-}
-
-int infer_gather(struct infer *x, const struct node *n, struct err *e)
-{
-	const struct value *in = node_in(x->g, n, 0), *index = node_in(x->g, n, 1);
-	struct shape s = {0};
-	int axis;
-
-	if (!in || !index)
-		return no_input(x, n, e);
-	if (in->shape.rank < 0 || index->shape.rank < 0)
-		return 0;
-	axis = infer_axis(node_int(n, "axis", 0), in->shape.rank);
-	if (axis < 0)
-		return infer_bad(x, n, e, "gathers along a dimension that is not there");
-	if (in->shape.rank + index->shape.rank - 1 > GRAPH_MAX_RANK)
-		return 0;
-	for (int i = 0; i < in->shape.rank; i++) {
-		if (i != axis) {
-			s.dim[s.rank++] = in->shape.dim[i];
-			continue;
-		}
-		for (int k = 0; k < index->shape.rank; k++)
-			s.dim[s.rank++] = index->shape.dim[k];
-	}
-	if (infer_set(x, n, 0, &s, e))
-		return -1;
-	fold_gather(x, n, axis);
-	return 0;
-}
-
-int infer_gather_elements(struct infer *x, const struct node *n, struct err *e)
-{
-	const struct value *index = node_in(x->g, n, 1);
-
-	return index ? infer_set(x, n, 0, &index->shape, e) : no_input(x, n, e);
-}
-
-int infer_gather_nd(struct infer *x, const struct node *n, struct err *e)
-{
-	const struct value *in = node_in(x->g, n, 0), *index = node_in(x->g, n, 1);
-	int64_t batch = node_int(n, "batch_dims", 0), depth;
-	struct shape s;
-
-	if (!in || !index)
-		return no_input(x, n, e);
-	if (in->shape.rank < 0 || index->shape.rank < 1)
-		return 0;
-	s = index->shape;
-	depth = s.dim[--s.rank];
-	if (depth < 0)
-		return 0;
-	if (batch < 0 || depth > in->shape.rank || batch + depth > in->shape.rank)
-		return infer_bad(x, n, e, "has indices that do not fit its data");
-	if (s.rank + in->shape.rank - batch - depth > GRAPH_MAX_RANK)
-		return 0;
-	for (int i = (int)(batch + depth); i < in->shape.rank; i++)
-		s.dim[s.rank++] = in->shape.dim[i];
-	return infer_set(x, n, 0, &s, e);
 }
 
 /* 0 copies the input's dimension (unless allowzero), -1 is what is left. */
@@ -379,12 +183,12 @@ int infer_reshape(struct infer *x, const struct node *n, struct err *e)
 	struct shape s;
 
 	if (!in)
-		return no_input(x, n, e);
+		return infer_lacks(x, n, e);
 	given = infer_list(x->g, n, "shape", 1, &count, &want);
 	if (!given)
-		return no_input(x, n, e);
+		return infer_lacks(x, n, e);
 	if (given < 0) {
-		unknown_dims(&s, to->shape.rank == 1 ? to->shape.dim[0] : -1);
+		infer_open(&s, to->shape.rank == 1 ? to->shape.dim[0] : -1);
 		return infer_set(x, n, 0, &s, e);
 	}
 	if (count > GRAPH_MAX_RANK)
@@ -401,7 +205,7 @@ int infer_flatten(struct infer *x, const struct node *n, struct err *e)
 	int64_t axis = node_int(n, "axis", 1);
 
 	if (!in)
-		return no_input(x, n, e);
+		return infer_lacks(x, n, e);
 	if (in->shape.rank < 0)
 		return 0;
 	if (axis < -in->shape.rank || axis > in->shape.rank)
@@ -425,7 +229,7 @@ int infer_transpose(struct infer *x, const struct node *n, struct err *e)
 	struct shape s;
 
 	if (!in)
-		return no_input(x, n, e);
+		return infer_lacks(x, n, e);
 	if (in->shape.rank < 0)
 		return 0;
 	s = in->shape;
@@ -460,7 +264,7 @@ int infer_squeeze(struct infer *x, const struct node *n, struct err *e)
 	int given, count;
 
 	if (!in)
-		return no_input(x, n, e);
+		return infer_lacks(x, n, e);
 	given = infer_list(x->g, n, "axes", 1, &count, &axes);
 	if (in->shape.rank < 0 || given < 0)
 		return 0;
@@ -488,7 +292,7 @@ int infer_unsqueeze(struct infer *x, const struct node *n, struct err *e)
 	int given, count, from = 0;
 
 	if (!in)
-		return no_input(x, n, e);
+		return infer_lacks(x, n, e);
 	given = infer_list(x->g, n, "axes", 1, &count, &axes);
 	if (in->shape.rank < 0 || given < 0 || in->shape.rank + count > GRAPH_MAX_RANK)
 		return 0;
@@ -514,7 +318,7 @@ int infer_expand(struct infer *x, const struct node *n, struct err *e)
 	struct shape s;
 
 	if (!in || !to)
-		return no_input(x, n, e);
+		return infer_lacks(x, n, e);
 	if (infer_list(x->g, n, NULL, 1, &count, &want) < 0 || count > GRAPH_MAX_RANK)
 		return 0;
 	s.rank = count;
@@ -546,12 +350,12 @@ int infer_tile(struct infer *x, const struct node *n, struct err *e)
 	int count;
 
 	if (!in || !node_in(x->g, n, 1))
-		return no_input(x, n, e);
+		return infer_lacks(x, n, e);
 	s = in->shape;
 	if (s.rank < 0)
 		return 0;
 	if (infer_list(x->g, n, NULL, 1, &count, &times) < 0) {
-		unknown_dims(&s, s.rank);
+		infer_open(&s, s.rank);
 		return infer_set(x, n, 0, &s, e);
 	}
 	if (count != s.rank)
@@ -562,182 +366,5 @@ int infer_tile(struct infer *x, const struct node *n, struct err *e)
 		else if (times[i] < 0 || __builtin_mul_overflow(s.dim[i], times[i], &s.dim[i]))
 			return infer_bad(x, n, e, "makes a tensor of absurd size");
 	}
-	return infer_set(x, n, 0, &s, e);
-}
-
-int infer_shape(struct infer *x, const struct node *n, struct err *e)
-{
-	const struct value *in = node_in(x->g, n, 0);
-	int64_t start = node_int(n, "start", 0), end = node_int(n, "end", INT64_MAX), first;
-	struct shape s = {1, {DIM_UNKNOWN}};
-	union scalar *to;
-
-	if (!in)
-		return no_input(x, n, e);
-	if (in->shape.rank < 0)
-		return infer_set(x, n, 0, &s, e);
-	slice_range(in->shape.rank, start, end, 1, &first, &s.dim[0]);
-	if (infer_set(x, n, 0, &s, e))
-		return -1;
-	if (!(to = infer_keep(x, n, 0)))
-		return 0;
-	for (int64_t i = 0; i < s.dim[0]; i++) {
-		int64_t d = in->shape.dim[first + i];
-
-		to[i].i = d < 0 ? INT_UNKNOWN : d;
-	}
-	return 0;
-}
-
-int infer_size(struct infer *x, const struct node *n, struct err *e)
-{
-	const struct value *in = node_in(x->g, n, 0);
-	struct shape s = {0};
-	union scalar *to;
-
-	if (!in)
-		return no_input(x, n, e);
-	if (infer_set(x, n, 0, &s, e))
-		return -1;
-	if ((to = infer_keep(x, n, 0)))
-		to[0].i = shape_known(&in->shape) ? shape_count(&in->shape) : INT_UNKNOWN;
-	return 0;
-}
-
-static void constant_list(struct value *v, struct graph *g, const struct attr *a, int is_int,
-			  int is_list)
-{
-	int n = !is_list ? 1 : is_int ? a->nints : a->nfloats;
-
-	v->elem = is_int ? ELEM_I64 : ELEM_F32;
-	v->shape = (struct shape){is_list, {n}};
-	if (n > (is_int ? KEEP_INTS : KEEP_REALS))
-		return;
-	v->kept = arena_array(g->a, union scalar, n);
-	for (int i = 0; i < n; i++) {
-		if (is_int)
-			v->kept[i].i = is_list ? a->ints[i] : a->i;
-		else
-			v->kept[i].f = (double)(is_list ? a->floats[i] : a->f);
-	}
-}
-
-int infer_constant(struct infer *x, const struct node *n, struct err *e)
-{
-	struct value *v = node_out(x->g, n, 0);
-	const struct attr *a;
-
-	if (!v)
-		return 0;
-	if ((a = node_attr(n, "value")) && a->tensor) {
-		v->shape = a->tensor->shape;
-		v->elem = a->tensor->elem;
-		v->kept = a->tensor->kept;
-	} else if ((a = node_attr(n, "value_int"))) {
-		constant_list(v, x->g, a, 1, 0);
-	} else if ((a = node_attr(n, "value_ints"))) {
-		constant_list(v, x->g, a, 1, 1);
-	} else if ((a = node_attr(n, "value_float"))) {
-		constant_list(v, x->g, a, 0, 0);
-	} else if ((a = node_attr(n, "value_floats"))) {
-		constant_list(v, x->g, a, 0, 1);
-	} else if (!node_attr(n, "value_string") && !node_attr(n, "value_strings") &&
-		   !node_attr(n, "sparse_value")) {
-		return infer_bad(x, n, e, "has no value");
-	}
-	return 0;
-}
-
-int infer_constant_of_shape(struct infer *x, const struct node *n, struct err *e)
-{
-	const struct attr *a = node_attr(n, "value");
-	struct value *v = node_out(x->g, n, 0);
-	const struct value *to = node_in(x->g, n, 0);
-	union scalar fill = {.i = 0}, *kept;
-	const int64_t *want;
-	struct shape s;
-	int count;
-
-	if (!to || !v)
-		return no_input(x, n, e);
-	v->elem = a && a->tensor ? a->tensor->elem : ELEM_F32;
-	if (infer_list(x->g, n, NULL, 0, &count, &want) < 0 || count > GRAPH_MAX_RANK) {
-		unknown_dims(&s, to->shape.rank == 1 ? to->shape.dim[0] : -1);
-		return infer_set(x, n, 0, &s, e);
-	}
-	s.rank = count;
-	for (int i = 0; i < count; i++) {
-		if (want[i] < 0 && want[i] != INT_UNKNOWN)
-			return infer_bad(x, n, e, "makes an absurd dimension, %lld",
-					 (long long)want[i]);
-		s.dim[i] = want[i] < 0 ? DIM_UNKNOWN : want[i];
-	}
-	if (infer_set(x, n, 0, &s, e))
-		return -1;
-	if (a && a->tensor) {
-		if (!a->tensor->kept || shape_count(&a->tensor->shape) < 1)
-			return 0;
-		fill = a->tensor->kept[0];
-	}
-	if (!shape_known(&s) || shape_count(&s) > KEEP_INTS || !(kept = infer_keep(x, n, 0)))
-		return 0;
-	for (int64_t i = 0; i < shape_count(&s); i++)
-		kept[i] = fill;
-	return 0;
-}
-
-static const union scalar *one_int(const struct value *v)
-{
-	return v && v->kept && elem_is_int(v->elem) && shape_known(&v->shape) &&
-			       shape_count(&v->shape) == 1 && v->kept[0].i != INT_UNKNOWN
-		       ? v->kept
-		       : NULL;
-}
-
-int infer_range(struct infer *x, const struct node *n, struct err *e)
-{
-	const union scalar *start = one_int(node_in(x->g, n, 0));
-	const union scalar *limit = one_int(node_in(x->g, n, 1));
-	const union scalar *step = one_int(node_in(x->g, n, 2));
-	struct shape s = {1, {DIM_UNKNOWN}};
-	union scalar *to;
-	int64_t span;
-
-	if (start && limit && step) {
-		if (!step->i || step->i == INT64_MIN ||
-		    __builtin_sub_overflow(limit->i, start->i, &span) || span == INT64_MIN)
-			return infer_bad(x, n, e, "counts in steps that make no sense");
-		if (step->i < 0)
-			span = -span;
-		s.dim[0] = span > 0 ? (span - 1) / (step->i < 0 ? -step->i : step->i) + 1 : 0;
-	}
-	if (infer_set(x, n, 0, &s, e))
-		return -1;
-	if (!shape_known(&s) || !(to = infer_keep(x, n, 0)))
-		return 0;
-	for (int64_t i = 0; i < s.dim[0]; i++)
-		to[i].i = start->i + i * step->i;
-	return 0;
-}
-
-int infer_one_hot(struct infer *x, const struct node *n, struct err *e)
-{
-	const struct value *in = node_in(x->g, n, 0), *values = node_in(x->g, n, 2);
-	const union scalar *depth = one_int(node_in(x->g, n, 1));
-	struct shape s = {0};
-	int axis;
-
-	if (!in || !values)
-		return no_input(x, n, e);
-	if (node_out(x->g, n, 0))
-		node_out(x->g, n, 0)->elem = values->elem;
-	if (in->shape.rank < 0 || in->shape.rank == GRAPH_MAX_RANK)
-		return 0;
-	axis = infer_axis(node_int(n, "axis", -1), in->shape.rank + 1);
-	if (axis < 0)
-		return infer_bad(x, n, e, "adds a dimension out of range");
-	for (int i = 0; i <= in->shape.rank; i++)
-		s.dim[s.rank++] = i == axis ? (depth ? depth->i : DIM_UNKNOWN)
-					    : in->shape.dim[i - (i > axis)];
 	return infer_set(x, n, 0, &s, e);
 }

@@ -19,5 +19,7 @@ int parse_name(struct parse *p, const struct wire_field *f, const char **out, st
 int parse_ints(struct parse *p, const struct wire_field *f, int max, struct buf *b, struct err *e);
 /* TensorProto into name, shape, elem and kept of v. The message ends at end. */
 int parse_tensor(struct parse *p, uint64_t end, struct value *v, struct err *e);
+/* TypeProto into elem, shape and symbols of d. */
+int parse_type(struct parse *p, uint64_t end, struct declared *d, struct err *e);
 
 #endif

@@ -1,0 +1,112 @@
+/* Operators that keep the shape of an input, or broadcast several; and a few with a shape of their
+ * own. */
+#include "lib/extract/infer.h"
+
+int infer_unary(struct infer *x, const struct node *n, struct err *e)
+{
+	const struct value *in = node_in(x->g, n, 0);
+
+	if (!in)
+		return infer_bad(x, n, e, "has no input");
+	if (infer_set(x, n, 0, &in->shape, e))
+		return -1;
+	fold_elementwise(x, n);
+	return 0;
+}
+
+int infer_dropout(struct infer *x, const struct node *n, struct err *e)
+{
+	if (infer_unary(x, n, e))
+		return -1;
+	if (node_out(x->g, n, 1))
+		node_out(x->g, n, 1)->elem = ELEM_BOOL;
+	return infer_set(x, n, 1, &node_in(x->g, n, 0)->shape, e);
+}
+
+int infer_random_like(struct infer *x, const struct node *n, struct err *e)
+{
+	const struct value *in = node_in(x->g, n, 0);
+
+	return in ? infer_set(x, n, 0, &in->shape, e) : infer_bad(x, n, e, "has no input");
+}
+
+int infer_nary(struct infer *x, const struct node *n, struct err *e)
+{
+	const struct value *in = node_in(x->g, n, 0);
+	struct shape s;
+
+	if (!in)
+		return infer_bad(x, n, e, "has no input");
+	s = in->shape;
+	if (!node_attr(n, "broadcast")) /* before opset 7, input 1 took the shape of input 0 */
+		for (int i = 1; i < n->nin; i++)
+			if ((in = node_in(x->g, n, i)) && infer_broadcast(x, n, &s, &in->shape, e))
+				return -1;
+	if (infer_set(x, n, 0, &s, e))
+		return -1;
+	fold_elementwise(x, n);
+	return 0;
+}
+
+int infer_where(struct infer *x, const struct node *n, struct err *e)
+{
+	const struct value *p = node_in(x->g, n, 1);
+
+	if (n->nin < 3 || !p)
+		return infer_bad(x, n, e, "wants three inputs");
+	if (n->nout && node_out(x->g, n, 0))
+		node_out(x->g, n, 0)->elem = p->elem;
+	return infer_nary(x, n, e);
+}
+
+/* The slope is broadcast onto the data, never the other way. */
+int infer_prelu(struct infer *x, const struct node *n, struct err *e)
+{
+	return infer_random_like(x, n, e);
+}
+
+int infer_non_zero(struct infer *x, const struct node *n, struct err *e)
+{
+	const struct value *in = node_in(x->g, n, 0);
+	struct shape s = {2, {DIM_UNKNOWN, DIM_UNKNOWN}};
+
+	if (in && in->shape.rank >= 0)
+		s.dim[0] = in->shape.rank;
+	return infer_set(x, n, 0, &s, e);
+}
+
+int infer_quantize_dynamic(struct infer *x, const struct node *n, struct err *e)
+{
+	static const int elem[] = {ELEM_U8, ELEM_F32, ELEM_U8};
+	const struct shape scalar = {0};
+
+	for (int i = 0; i < 3; i++)
+		if (node_out(x->g, n, i))
+			node_out(x->g, n, i)->elem = elem[i];
+	if (infer_set(x, n, 1, &scalar, e) || infer_set(x, n, 2, &scalar, e))
+		return -1;
+	return infer_random_like(x, n, e);
+}
+
+int infer_boxes(struct infer *x, const struct node *n, struct err *e)
+{
+	const struct shape s = {2, {DIM_UNKNOWN, 3}};
+
+	return infer_set(x, n, 0, &s, e);
+}
+
+/* N x C x the size of the grid, which is N x size x rank. */
+int infer_grid_sample(struct infer *x, const struct node *n, struct err *e)
+{
+	const struct value *in = node_in(x->g, n, 0), *grid = node_in(x->g, n, 1);
+	struct shape s;
+
+	if (!in || !grid)
+		return infer_bad(x, n, e, "wants data and a grid");
+	if (in->shape.rank < 3 || grid->shape.rank != in->shape.rank)
+		return 0;
+	s = in->shape;
+	for (int i = 2; i < s.rank; i++)
+		s.dim[i] = grid->shape.dim[i - 1];
+	return infer_set(x, n, 0, &s, e);
+}
