@@ -12,6 +12,7 @@ static const struct {
 	double issue;	       /* operations a cycle */
 	double load_share; /* of the load ports' peak, reached with lines that straddle and conflict
 			    */
+	double window;	   /* operations in flight */
 	double fma_latency; /* cycles */
 	double overlap;	    /* share of the lesser times that hides behind the greatest */
 	double loop, entry; /* cycles an iteration of an outer loop, and a loop's entry and exit */
@@ -27,22 +28,28 @@ static const struct {
 	.store = 1,
 	.issue = 5,
 	.load_share = 0.8,
+	.window = 400,
 	.fma_latency = 4,
 	.overlap = 0.7,
 	.loop = 2,
 	.entry = 14,
 	.mask = 4,
-	.fits = 0.75,
+	.fits = 0.85,
 	.fork_s = 2e-6,
 	.hz = 2.5e9,
 	.ways = 12,
 };
 
-enum { DEPTH = 20, SITES = 64, LOOPS = 48, CACHES = 3, LINE = 64, PAGE = 4096 };
+enum { DEPTH = 20, SITES = 64, LOOPS = 48, LINE = 64, PAGE = 4096 };
 
-/* A value over the loops around it: its mean, and what one iteration of each adds. */
+/* A thread with this many items does not feel that one is smaller. */
+static const double MANY_ITEMS = 8;
+
+/* A value over the loops around it: its mean, and what one iteration of each adds. Slopes are set
+ * where loops has a bit, for most values do not follow most loops. */
 struct form {
 	double mean;
+	uint32_t loops;
 	double slope[DEPTH];
 };
 
@@ -84,15 +91,37 @@ struct walk {
 	double conflict_bytes; /* a thread's extra traffic from the second-level cache */
 };
 
+/* fmax() and fmin() are calls: they care for NaN. */
+static inline double max(double a, double b)
+{
+	return a > b ? a : b;
+}
+
+static inline double min(double a, double b)
+{
+	return a < b ? a : b;
+}
+
 /* ---- values ---- */
+
+/* f += k * g */
+static void add_form(struct form *f, const struct form *g, double k)
+{
+	f->mean += k * g->mean;
+	for (uint32_t rest = g->loops; rest; rest &= rest - 1) {
+		int d = __builtin_ctz(rest);
+
+		f->slope[d] = k * g->slope[d] + (f->loops >> d & 1 ? f->slope[d] : 0);
+	}
+	f->loops |= g->loops;
+}
 
 static void evaluate(const struct walk *w, const struct affine *a, struct form *f)
 {
 	const struct nest *n = w->n;
 
 	f->mean = (double)a->c;
-	for (int d = 0; d < w->depth; d++)
-		f->slope[d] = 0;
+	f->loops = 0;
 	for (int i = 0; i < a->n; i++) {
 		int sym = a->t[i].sym, var = a->t[i].var;
 		double k = (double)a->t[i].coef;
@@ -104,9 +133,7 @@ static void evaluate(const struct walk *w, const struct affine *a, struct form *
 		} else if (n->var[var].kind == VAR_SYMBOL) {
 			f->mean += k * (double)n->var[var].value;
 		} else {
-			f->mean += k * w->var[var].mean;
-			for (int d = 0; d < w->depth; d++)
-				f->slope[d] += k * w->var[var].slope[d];
+			add_form(f, &w->var[var], k);
 		}
 	}
 }
@@ -116,7 +143,9 @@ static double below_zero(const struct walk *w, const struct form *f, double *mea
 {
 	double half = 0, count = 1, lo, step, k;
 
-	for (int d = 0; d < w->depth; d++) {
+	for (uint32_t rest = f->loops; rest; rest &= rest - 1) {
+		int d = __builtin_ctz(rest);
+
 		if (f->slope[d] == 0 || w->path[d].n <= 1)
 			continue;
 		half += fabs(f->slope[d]) * (w->path[d].n - 1) / 2;
@@ -124,13 +153,13 @@ static double below_zero(const struct walk *w, const struct form *f, double *mea
 	}
 	lo = f->mean - half;
 	if (half == 0 || lo >= 0 || f->mean + half <= 0) {
-		*mean_min = fmin(f->mean, 0);
+		*mean_min = min(f->mean, 0);
 		if (half == 0 || lo >= 0)
 			return f->mean < 0 && lo < 0;
 		return lo + 2 * half < 0 ? 1 : 1 - 1 / count;
 	}
 	step = 2 * half / (count - 1);
-	k = fmin(ceil(-lo / step), count);
+	k = min(ceil(-lo / step), count);
 	*mean_min = (k * lo + step * k * (k - 1) / 2) / count;
 	return k / count;
 }
@@ -144,9 +173,8 @@ static void let(struct walk *w, const struct node *s)
 	if (!s->has_b)
 		return;
 	evaluate(w, &s->b, &other);
-	diff.mean = v->mean - other.mean;
-	for (int d = 0; d < w->depth; d++)
-		diff.slope[d] = v->slope[d] - other.slope[d];
+	diff = *v;
+	add_form(&diff, &other, -1);
 	share = below_zero(w, &diff, &mean_min);
 	if (share < 0.5)
 		*v = other;
@@ -166,7 +194,7 @@ static double footprint(const struct walk *w, const double *step, const int *ord
 
 		if (order[i] < d || n <= 1)
 			continue;
-		if (count == 1 && c <= fmax(span, LINE)) {
+		if (count == 1 && c <= max(span, LINE)) {
 			span += c * (n - 1);
 		} else if (count > 1 && c <= stride * count) {
 			count += c / stride * (n - 1);
@@ -176,7 +204,7 @@ static double footprint(const struct walk *w, const double *step, const int *ord
 			count = n;
 		}
 	}
-	return blocks * count * fmax(span, LINE);
+	return blocks * count * max(span, LINE);
 }
 
 /* Rows a power of two apart fall into few sets of the first-level cache and push each other out:
@@ -215,8 +243,7 @@ static void add_site(struct walk *w, int buffer, const struct affine *index, int
 	t = &w->site[w->nsites++];
 	evaluate(w, index, &f);
 	if (w->n->buffer[buffer].kind == BUFFER_VIEW)
-		for (int d = 0; d < w->depth; d++)
-			f.slope[d] += w->view[buffer].slope[d];
+		add_form(&f, &w->view[buffer], 1);
 	t->buffer = root;
 	t->depth = w->depth;
 	for (int d = 0; d < w->depth; d++) {
@@ -225,7 +252,7 @@ static void add_site(struct walk *w, int buffer, const struct affine *index, int
 		t->loop[d] = w->path[d].id;
 		t->outside[d] = outside;
 		outside *= w->path[d].dealt;
-		step[d] = fabs(f.slope[d]) * 4;
+		step[d] = f.loops >> d & 1 ? fabs(f.slope[d]) * 4 : 0;
 		if (step[d] == 0)
 			continue;
 		for (norder++; i && step[order[i - 1]] > step[d]; i--)
@@ -235,9 +262,11 @@ static void add_site(struct walk *w, int buffer, const struct affine *index, int
 	step[w->depth] = 4 * lanes;
 	t->outside[w->depth] = outside;
 	t->times = times;
-	for (int d = 0; d <= w->depth; d++)
-		t->touched[d] = fmin(footprint(w, step, order, norder, d),
-				     (double)w->n->buffer[root].size * 4 + LINE);
+	for (int d = w->depth; d >= 0; d--)
+		t->touched[d] = d < w->depth && step[d] == 0
+					? t->touched[d + 1]
+					: min(footprint(w, step, order, norder, d),
+					      (double)w->n->buffer[root].size * 4 + LINE);
 	add_conflicts(w, step, times * outside);
 }
 
@@ -301,7 +330,15 @@ static double ports(const struct walk *w, const struct work *k)
 	double store = k->store / machine.store;
 	double issue = (k->fma + k->arith + k->load + k->store + k->other) / machine.issue;
 
-	return fmax(fmax(fma, load), fmax(store, issue));
+	return max(max(fma, load), max(store, issue));
+}
+
+/* Runs of a loop that overlap: short ones find room for the next in the window. */
+static double in_flight(const struct work *k, double n)
+{
+	double run = n * (k->fma + k->arith + k->load + k->store + k->other);
+
+	return min(max(machine.window / run, 1), machine.fma_latency);
 }
 
 static void push(struct walk *w, const struct node *s, double n, double dealt)
@@ -313,6 +350,7 @@ static void push(struct walk *w, const struct node *s, double n, double dealt)
 	w->path[w->depth] = (struct loop){w->nloops++, s->loop, n, dealt};
 	v->mean += (n - 1) / 2;
 	v->slope[w->depth] = 1;
+	v->loops |= (uint32_t)1 << w->depth;
 	w->depth++;
 }
 
@@ -340,9 +378,9 @@ static void walk_serial(struct walk *w, const struct node *s, struct work *here,
 		inner.other += 2.0 / (s->unroll > 1 ? s->unroll : 1);
 		each = ports(w, &inner);
 		if (inner.chain > 0)
-			each = fmax(each, machine.fma_latency);
+			each = max(each, machine.fma_latency / in_flight(&inner, n));
 		else if (inner.fma == 0)
-			each = fmax(each, 1);
+			each = max(each, 1);
 	}
 	here->cycles += times * (n * each + machine.entry);
 	here->loops++;
@@ -367,7 +405,7 @@ static void walk_parallel(struct walk *w, const struct node *s, struct work *her
 	}
 	w->share = ceil(w->items / w->threads);
 	for (double left = w->share, i = count - 1; i >= 0; i--) {
-		dealt[(int)i] = fmin(n[(int)i], left);
+		dealt[(int)i] = min(n[(int)i], left);
 		left = ceil(left / n[(int)i]);
 	}
 	for (int i = 0; i < count; i++)
@@ -405,9 +443,7 @@ static void walk_if(struct walk *w, const struct node *s, struct work *here, dou
 
 	evaluate(w, &s->a, &a);
 	evaluate(w, &s->b, &b);
-	a.mean -= b.mean;
-	for (int d = 0; d < w->depth; d++)
-		a.slope[d] -= b.slope[d];
+	add_form(&a, &b, -1);
 	yes = below_zero(w, &a, &unused);
 	if (yes > 0)
 		walk_body(w, s->body, here, times * yes, share * yes);
@@ -435,8 +471,7 @@ static void walk_body(struct walk *w, const struct node *s, struct work *here, d
 
 			evaluate(w, &s->a, f);
 			if (w->n->buffer[b->base].kind == BUFFER_VIEW)
-				for (int d = 0; d < w->depth; d++)
-					f->slope[d] += w->view[b->base].slope[d];
+				add_form(f, &w->view[b->base], 1);
 			break;
 		}
 		case NODE_STORE:
@@ -478,7 +513,7 @@ static void working_sets(const struct walk *w, double *whole, double *body)
 		for (int d = 0; d <= t->depth; d++) {
 			double *p = &most[d ? t->loop[d - 1] + 1 : 0][t->buffer];
 
-			*p = fmax(*p, t->touched[d]);
+			*p = max(*p, t->touched[d]);
 		}
 	}
 	for (int i = 0; i <= w->nloops; i++) {
@@ -516,22 +551,27 @@ void draft_predict(const struct nest *n, const struct limits *m, struct draft *d
 {
 	struct walk w;
 	double whole = 0, body[LOOPS], mean, first, t[4], most, sum,
-		hz = m->hz > 0 ? m->hz : machine.hz;
+	       hz = m->hz > 0 ? m->hz : machine.hz;
 
-	first = compute(&w, n, m, 1);
 	mean = compute(&w, n, m, 0);
 	assert(w.nloops <= LOOPS);
 	working_sets(&w, &whole, body);
 	d->items = w.items;
-	d->compute_cycles = w.share * mean + fmax(first - mean, 0);
+	d->compute_cycles = w.share * mean;
 	d->l2_bytes = traffic(&w, (double)m->l1d * machine.fits, whole, body) + w.conflict_bytes;
 	d->l3_bytes = traffic(&w, (double)m->l2 * machine.fits, whole, body);
 	d->memory_bytes = traffic(&w, (double)m->l3 / w.threads * machine.fits, whole, body);
+	if (w.share < MANY_ITEMS && w.share < w.items) { /* the last walk: it forgets the sites */
+		double spread = (w.items - w.share) / (w.items - 1);
+
+		first = compute(&w, n, m, 1);
+		d->compute_cycles += max(first - mean, 0) * spread;
+	}
 	t[0] = d->compute_cycles;
 	t[1] = d->l2_bytes / machine.l2;
 	t[2] = d->l3_bytes / machine.l3;
 	t[3] = d->memory_bytes / machine.memory;
-	most = fmax(fmax(t[0], t[1]), fmax(t[2], t[3]));
+	most = max(max(t[0], t[1]), max(t[2], t[3]));
 	sum = t[0] + t[1] + t[2] + t[3];
 	d->seconds = (most + (1 - machine.overlap) * (sum - most)) / hz +
 		     (m->threads > 1 ? machine.fork_s : 0);

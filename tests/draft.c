@@ -1,0 +1,225 @@
+/* lib/model: the draft orders candidates as machines do, on a machine made up here; and the static
+ * checks. Orderings only: nothing is timed. */
+#include <math.h>
+#include <string.h>
+
+#include "lib/algo/candidate.h"
+#include "lib/model/draft.h"
+#include "lib/model/static.h"
+#include "tests/tap.h"
+
+static const struct limits avx512 = {
+	.isa = "avx512",
+	.lanes = 16,
+	.vregs = 32,
+	.fma_per_cycle = 2,
+	.load_per_cycle = 2,
+	.threads = 2,
+	.l1d = 48 << 10,
+	.l2 = 2 << 20,
+	.l3 = 128 << 20,
+	.hz = 2.5e9,
+};
+
+static struct arena arena;
+static struct nest nest;
+static struct workload w;
+
+static void use(const char *op, const char *prob, const char *layout)
+{
+	struct err e = ERR_INIT;
+
+	if (workload_from_text(&w, op, prob, layout, NULL, &e))
+		bail_out("%s", e.msg);
+}
+
+/* "mr=7 nv=4": these knobs, the others at their frozen defaults. */
+static void build(const char *algo, const char *text)
+{
+	struct candidate c = {.w = w};
+	struct err e = ERR_INIT;
+	const char *why;
+
+	c.algo = algo_find(algo, strlen(algo));
+	for (int i = 0; i < c.algo->nknobs; i++) {
+		char name[32];
+		const char *p;
+
+		snprintf(name, sizeof name, " %s=", c.algo->knob[i].name);
+		p = strstr(text, name);
+		c.knob[i] = p ? strtoll(p + strlen(name), NULL, 10) : c.algo->knob[i].frozen;
+	}
+	if (!c.algo->valid(&c.w, c.knob, &why))
+		bail_out("%s: %s", text, why);
+	arena_reset(&arena);
+	nest_init(&nest, &arena, "kernel");
+	if (c.algo->build(&c.w, c.knob, &nest, &e))
+		bail_out("%s: %s", text, e.msg);
+}
+
+static struct draft draft(const char *algo, const char *text, const struct limits *m)
+{
+	struct draft d;
+
+	build(algo, text);
+	draft_predict(&nest, m, &d);
+	return d;
+}
+
+/* Is the first candidate predicted at least `times` as fast as the second? */
+static void faster(const char *algo, const char *a, const char *b, double times, const char *name)
+{
+	struct draft x = draft(algo, a, &avx512), y = draft(algo, b, &avx512);
+
+	if (!ok(x.seconds * times < y.seconds, "%s", name))
+		diag("%g s for%s, %g s for%s", x.seconds, a, y.seconds, b);
+}
+
+static double peak_share(const struct draft *d)
+{
+	double cycles =
+		(double)w.flops / (2.0 * avx512.lanes * avx512.fma_per_cycle) / avx512.threads;
+
+	return cycles / d->compute_cycles;
+}
+
+static void test_tiles(void)
+{
+	struct draft d;
+
+	use("matmul", "504x520:520x768", NULL);
+	d = draft("gemm", " vl=16 nv=4 mr=6 mc=8 order=1", &avx512);
+	ok(peak_share(&d) > 0.8 && peak_share(&d) <= 1, "a 6x64 tile is near the peak: %.2f",
+	   peak_share(&d));
+	faster("gemm", " vl=16 nv=4 mr=6 mc=8 order=1", " vl=16 nv=1 mr=28 mc=8 order=1", 1.1,
+	       "28x16 is bound by its loads");
+	faster("gemm", " vl=16 nv=4 mr=6 mc=8 order=1", " vl=16 nv=1 mr=1 mc=8 order=1", 4,
+	       "one accumulator waits for itself");
+	faster("gemm", " vl=16 nv=4 mr=6 mc=8 order=1", " vl=8 nv=2 mr=6 mc=8 order=1", 1.5,
+	       "half a vector is half as fast");
+	use("matmul", "504x16:16x768", NULL);
+	d = draft("gemm", " vl=16 nv=4 mr=6 mc=8 order=1", &avx512);
+	ok(peak_share(&d) < 0.6, "a short loop over k pays for its start: %.2f", peak_share(&d));
+	use("matmul", "512x512:512x80", NULL);
+	faster("gemm", " vl=16 nv=5 mr=5", " vl=16 nv=4 mr=5", 1.3,
+	       "columns that only fill a tile up are work as well");
+	use("matmul", "512x512:512x512", NULL);
+	faster("gemm", " vl=16 nv=4 mr=6 mc=8", " vl=16 nv=4 mr=6 mc=8 kc=64", 1.03,
+	       "short chunks of k pay for starting and for partial sums");
+}
+
+static void test_threads(void)
+{
+	struct limits one = avx512;
+	struct draft a, b;
+
+	one.threads = 1;
+	use("matmul", "480x512:512x512", NULL);
+	faster("gemm", " vl=16 nv=4 mr=6 mc=40", " vl=16 nv=4 mr=6", 1.8,
+	       "a single work item uses one thread");
+	faster("gemm", " vl=16 nv=4 mr=6 mc=40", " vl=16 nv=4 mr=6 mc=64", 1.4,
+	       "uneven blocks leave one thread waiting");
+	a = draft("gemm", " vl=16 nv=4 mr=6 mc=40", &avx512);
+	b = draft("gemm", " vl=16 nv=4 mr=6 mc=40", &one);
+	ok(a.items == 2 && fabs(b.compute_cycles / a.compute_cycles - 2) < 0.02,
+	   "two items take one thread twice as long");
+	a = draft("gemm", " vl=16 nv=4 mr=6 mc=64", &avx512);
+	b = draft("gemm", " vl=16 nv=4 mr=6 mc=64", &one);
+	ok(a.items == 2 && b.compute_cycles < 1.4 * a.compute_cycles,
+	   "a small last block takes less than the first");
+}
+
+static void test_memory(void)
+{
+	struct limits small = avx512;
+	struct draft a, b;
+
+	use("matmul", "1024x4096:4096x1024", NULL);
+	a = draft("gemm", " vl=16 nv=4 mr=6 kc=128 mc=16 order=1", &avx512);
+	b = draft("gemm", " vl=16 nv=4 mr=6 kc=1024 mc=16 order=1", &avx512);
+	ok(a.l2_bytes < 0.7 * b.l2_bytes,
+	   "a panel of B that fits in the first cache is read from the second once a block");
+	a = draft("gemm", " vl=16 nv=4 mr=6 kc=128 mc=16 order=1", &avx512);
+	b = draft("gemm", " vl=16 nv=4 mr=6 kc=128 mc=16 order=0", &avx512);
+	ok(a.l2_bytes < 0.7 * b.l2_bytes, "rows innermost reuse the panel, columns do not");
+	use("matmul", "8x4096:4096x4096", NULL);
+	a = draft("gemm", " vl=16 nv=3 mr=8 nc=1", &avx512);
+	ok(a.l3_bytes > 0.95 * 4096 * 4096 * 4 / 2 && a.l3_bytes < 1.2 * 4096 * 4096 * 4 / 2,
+	   "each thread reads its half of the weights from the third cache, once");
+	ok(a.memory_bytes == 0, "and what fits there is not read from memory");
+	small.l3 = 8 << 20;
+	a = draft("gemm", " vl=16 nv=3 mr=8 nc=1", &small);
+	ok(a.memory_bytes > 0.95 * 4096 * 4096 * 4 / 2, "unless the third cache is small");
+	use("conv2d", "ic512ih7oc512oh7kh3ph1", NULL);
+	a = draft("direct", " vl=16 nv=4 mr=7 nc=1 order=1", &avx512);
+	b = draft("direct", " vl=16 nv=4 mr=7 rows=1 nc=1 par=0", &avx512);
+	ok(a.l3_bytes < 0.5 * b.l3_bytes, "deep layers: taking rows one by one reads the weights "
+					  "again and again");
+	use("matmul", "64x64:64x64", NULL);
+	a = draft("gemm", " vl=16 nv=4 mr=6 mc=1", &avx512);
+	ok(a.l3_bytes == 0 && a.memory_bytes == 0, "small problems stay in the second cache");
+}
+
+static void test_layout(void)
+{
+	struct draft a, b;
+
+	use("conv2d", "ic64ih56oc64oh56kh3ph1", "nchw");
+	b = draft("direct", " vl=16 nv=4 mr=6 rows=7", &avx512);
+	use("conv2d", "ic64ih56oc64oh56kh3ph1", "nhwc");
+	a = draft("direct", " vl=16 nv=4 mr=6 rows=7", &avx512);
+	ok(a.seconds < b.seconds, "nchw pays for copying in and scattering out");
+	b = draft("direct", " vl=16 nv=4 mr=6 rows=1", &avx512);
+	ok(a.compute_cycles < b.compute_cycles, "one-row bands copy each input row three times");
+}
+
+static void refused(const char *knobs, const struct limits *m, const char *why)
+{
+	struct err e = ERR_INIT;
+	int rc;
+
+	build("gemm", knobs);
+	rc = static_check(&nest, m, &e);
+	if (why)
+		ok(rc == -1 && strstr(e.msg, why), "%s is refused on %s: %s", knobs, m->isa, why);
+	else
+		ok(rc == 0, "%s is fine on %s", knobs, m->isa);
+	if (why ? rc == 0 : rc != 0)
+		diag("got %d %s", rc, e.msg);
+}
+
+static void test_static(void)
+{
+	struct limits avx2 = avx512, tiny = avx512;
+
+	snprintf(avx2.isa, sizeof avx2.isa, "avx2");
+	avx2.lanes = 8;
+	avx2.vregs = 16;
+	tiny.l2 = 1024;
+	use("matmul", "512x512:512x768", NULL);
+	build("gemm", " vl=16 nv=4 mr=6");
+	ok(static_registers(&nest, &avx512) == 28, "6x64 takes 24 + 4 registers");
+	build("gemm", " vl=8 nv=2 mr=6");
+	ok(static_registers(&nest, &avx2) == 15,
+	   "6x16 takes 12 + 2 + 1 without broadcast operands");
+	refused(" vl=16 nv=4 mr=7", &avx512, NULL);
+	refused(" vl=16 nv=4 mr=6", &avx2, "lanes");
+	refused(" vl=8 nv=2 mr=6", &avx2, NULL);
+	avx2.vregs = 14;
+	refused(" vl=8 nv=2 mr=6", &avx2, "spills");
+	use("matmul", "1024x1024:1024x8", NULL);
+	refused(" vl=8 nv=1 mr=8 pack_a=1 mc=1", &avx512, NULL);
+	tiny.threads = 64;
+	refused(" vl=8 nv=1 mr=8 pack_a=1", &tiny, "workspace");
+}
+
+int main(void)
+{
+	test_tiles();
+	test_threads();
+	test_memory();
+	test_layout();
+	test_static();
+	arena_free(&arena);
+	return done_testing();
+}
