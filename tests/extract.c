@@ -353,6 +353,22 @@ static void test_fusion(void)
 	expect(&g, 13, CONV " bias,relu", "batch normalization becomes a bias, relu follows");
 
 	g = image();
+	conv(&g, "Conv x w c -> a");
+	node(&g, "BatchNormalization a c c c c -> b", NULL);
+	node(&g, "Relu b -> y", NULL);
+	output(&g, "y");
+	expect(&g, 13, CONV " bias,relu", "with a bias that is there already it is one bias");
+
+	g = image();
+	weights(&g, "k", "1,8,1,1");
+	conv(&g, "Conv x w -> a");
+	node(&g, "Mul a k -> b", NULL);
+	node(&g, "Add b k -> d", NULL);
+	node(&g, "Relu d -> y", NULL);
+	output(&g, "y");
+	expect(&g, 13, CONV " bias,relu", "so does one written as a product and a sum");
+
+	g = image();
 	conv(&g, "Conv x w -> a");
 	node(&g, "Relu a -> b", NULL);
 	node(&g, "BatchNormalization b c c c c -> y", NULL);
@@ -693,6 +709,16 @@ static void test_shapes(void)
 	info(&g, 13, "a", "4,8", ELEM_F32);
 	output(&g, "y");
 	expect(&g, 13, "4x8:8x9", "what the file declares stands in for inference");
+
+	memset(&g, 0, sizeof g);
+	input(&g, "x", "4,8");
+	weights(&g, "w", "8,9");
+	node(&g, "Strange x -> a", NULL);
+	node(&g, "MatMul a w -> y", NULL);
+	info(&g, 13, "a", "4,8", ELEM_F32);
+	output(&g, "y");
+	workloads(&g, 13, &batch8, &got);
+	ok(!got.n, "but not where another batch was asked for");
 	buf_free(&got);
 }
 
