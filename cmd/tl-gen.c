@@ -42,8 +42,8 @@ static const struct opt opts[] = {
 	 "in the stream serve as well.",
 	 NULL},
 	{0, "env", OPT_STRING, &env_wanted, "ID",
-	 "History counts if it is of this env. By default that of the newest result in the "
-	 "database, and all results in the stream.",
+	 "History counts if it is of this env. By default the database's counts if it is of this "
+	 "machine's, and all results in the stream.",
 	 NULL},
 	{'o', "output", OPT_FILE, &output, "FILE",
 	 "Write to FILE instead of standard output. FILE is replaced at the end.", NULL},
@@ -302,8 +302,12 @@ static int open_history(struct err *e)
 	if (!(gen.db = store_open(database, STORE_READ, e)) ||
 	    (rc = store_env_here(gen.db, env_wanted, &gen.run, &env, e)) < 0)
 		return -1;
-	if (rc)
-		gen.env_id = env.id;
+	if (!rc)
+		return 0;
+	if (env.doubt)
+		opt_warn(&program, "history is taken from env %s, the latest: %s", env.id,
+			 env.doubt);
+	gen.env_id = env.id;
 	return 0;
 }
 

@@ -96,7 +96,7 @@ ok $? 'those results are consumed'
 cat "$tmp/history" "$tmp/one" | gen -n 0 --env other | ids | sort | cmp -s - "$tmp/g"
 ok $? 'results of another env are no history'
 cat "$tmp/history" "$tmp/one" | "$bin/tl-store" -q -d "$tmp/db" 2>"$tmp/err" &&
-	gen -n 0 -d "$tmp/db" "$tmp/one" | ids | sort | cmp -s - "$tmp/got"
+	gen -n 0 -d "$tmp/db" --env e "$tmp/one" | ids | sort | cmp -s - "$tmp/got"
 ok $? 'a database makes the same known' || sed 's/^/# /' "$tmp/err"
 gen -n 1 -d "$tmp/none" "$tmp/one" 2>"$tmp/err" | candidates >"$tmp/out" && grep -q none "$tmp/err" && [ ! -e "$tmp/none" ]
 ok $? 'a database that is not there is said, not made'
