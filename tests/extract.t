@@ -1,4 +1,5 @@
 #!/bin/sh
+# shellcheck disable=SC2002,SC3045 # pipes are what is tested; dash has ulimit -v
 # tl-extract: archives, standard input, merging, options, and what it says when it cannot.
 bin=${BIN:-bin}
 models=share/models
