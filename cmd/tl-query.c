@@ -19,7 +19,7 @@ static const struct opt opts[] = {
 	 "The database; by default $TL_DB, else tl/tl.db in $XDG_DATA_HOME or ~/.local/share.",
 	 NULL},
 	{0, "env", OPT_STRING, &env_id, "ID",
-	 "Answer for the env with this id; by default that of the result stored last.", NULL},
+	 "Answer for the env with this id; by default this machine's.", NULL},
 	{0, "op", OPT_STRING, &op_name, "NAME",
 	 "Ask for one workload, of this operator, instead of reading records.", NULL},
 	{0, "prob", OPT_STRING, &prob, "TEXT",
@@ -264,7 +264,10 @@ static int run_answers(struct query *q, char **paths, int npaths, struct err *e)
 	if (rc < 0)
 		return -1;
 	if (!rc)
-		q->here = (struct store_env){"", NULL}; /* an empty database knows no env */
+		q->here = (struct store_env){"", NULL, NULL}; /* an empty database knows no env */
+	if (q->here.doubt)
+		opt_warn(&program, "answering for the env %s of the last result: %s", q->here.id,
+			 q->here.doubt);
 	q->matcher = matcher_open(q->db, &q->here);
 	if (op_name) {
 		rc = workload_from_text(&w, op_name, prob, layout, post, e);

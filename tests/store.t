@@ -22,7 +22,7 @@ dump() { # database: all that it holds, in an order of its own
 }
 
 results n=40 >"$tmp/a"
-results n=40 run=run2 seed=9 at=2026-11-22T09:00:00.000Z >"$tmp/b"
+results n=40 run=run2 seed=9 day=22 >"$tmp/b"
 
 # Passing on
 
@@ -162,10 +162,10 @@ ok $? 'and nothing of either is lost'
 # Where
 
 TL_DB="$tmp/env.db" "$bin/tl-store" -q "$tmp/a" && [ -s "$tmp/env.db" ]
-ok $? '$TL_DB names the database'
+ok $? 'TL_DB names the database'
 XDG_DATA_HOME="$tmp/data" "$bin/tl-store" -q "$tmp/a" && [ -s "$tmp/data/tl/tl.db" ]
-ok $? 'else it is in $XDG_DATA_HOME'
+ok $? 'else it is in XDG_DATA_HOME'
 XDG_DATA_HOME='' HOME="$tmp/home" "$bin/tl-store" -q "$tmp/a" && [ -s "$tmp/home/.local/share/tl/tl.db" ]
-ok $? 'else below $HOME'
+ok $? 'else below HOME'
 
 echo "1..$n"

@@ -2,6 +2,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "lib/measure/env.h"
 #include "lib/store/db.h"
 
 /* Envs */
@@ -35,31 +36,66 @@ int store_envs(struct store *s, struct arena *a, struct store_env **env, int *n,
 	return rc;
 }
 
-int store_env_here(struct store *s, const char *given, struct arena *a, struct store_env *env,
-		   struct err *e)
+static int env_given(struct store *s, const char *id, struct arena *a, struct store_env *env,
+		     struct err *e)
 {
 	sqlite3_stmt *q;
 	int rc;
 
-	q = given ? db_sql(s, "SELECT id, env FROM envs WHERE id = ?", e)
-		  : db_sql(s,
-			   "SELECT id, envs.env FROM envs JOIN results ON results.env = envs.num"
-			   " ORDER BY results.num DESC LIMIT 1",
-			   e);
-	if (!q)
+	*env = (struct store_env){.id = arena_strdup(a, id)};
+	if (!s)
+		return 1;
+	if (!(q = db_sql(s, "SELECT env FROM envs WHERE id = ?", e)))
 		return -1;
-	if (given)
-		db_bind_text(q, 1, given);
-	rc = db_step(s, q, e);
-	if (rc == 1) {
+	db_bind_text(q, 1, id);
+	if ((rc = db_step(s, q, e)) < 0)
+		return -1;
+	env->json = rc ? db_text(q, 0, a) : NULL; /* nothing was measured there yet */
+	sqlite3_reset(q);
+	return 1;
+}
+
+static int env_latest(struct store *s, struct arena *a, struct store_env *env, struct err *e)
+{
+	sqlite3_stmt *q;
+	int rc;
+
+	*env = (struct store_env){0};
+	if (!s)
+		return 0;
+	q = db_sql(s,
+		   "SELECT id, envs.env FROM envs JOIN results ON results.env = envs.num"
+		   " ORDER BY results.num DESC LIMIT 1",
+		   e);
+	if (!q || (rc = db_step(s, q, e)) < 0)
+		return -1;
+	if (rc) {
 		env->id = db_text(q, 0, a);
 		env->json = db_text(q, 1, a);
-		sqlite3_reset(q);
-	} else if (!rc && given) { /* nothing was measured there yet */
-		env->id = given;
-		env->json = NULL;
+	}
+	sqlite3_reset(q);
+	return rc;
+}
+
+int store_env_here(struct store *s, const char *given, struct arena *a, struct store_env *env,
+		   struct err *e)
+{
+	struct env here = {0};
+	struct err why = ERR_INIT;
+	int rc;
+
+	if (given)
+		return env_given(s, given, a, env, e);
+	if (!env_here(&here, &why)) {
+		*env = (struct store_env){arena_strdup(a, here.id.s),
+					  arena_strndup(a, here.json.s, here.json.n), NULL};
+		env_free(&here);
 		return 1;
 	}
+	env_free(&here);
+	rc = env_latest(s, a, env, e);
+	if (rc > 0)
+		env->doubt = arena_strdup(a, why.msg);
 	return rc;
 }
 

@@ -63,12 +63,14 @@ enum store_put store_put(struct store *s, const struct rec *r, const struct json
 
 struct store_env {
 	const char *id;
-	const char *json; /* the "env" object as it was recorded; NULL if no record had one */
+	const char *json;  /* the "env" object as it was recorded; NULL if no record had one */
+	const char *doubt; /* store_env_here: why this may not be this machine's; else NULL */
 };
 /* All envs that have results, the latest first. */
 int store_envs(struct store *s, struct arena *a, struct store_env **env, int *n, struct err *e);
-/* The env to answer for: given (--env) if not NULL, else the env of the result stored last. 0 if
- * the database is empty and none is given. */
+/* The env to answer for: given (--env) if not NULL, else this machine's, which a worker is asked
+ * for; if it cannot say, the env of the result stored last, in doubt. s may be NULL. 0 if there is
+ * none. */
 int store_env_here(struct store *s, const char *given, struct arena *a, struct store_env *env,
 		   struct err *e);
 

@@ -1,0 +1,399 @@
+/* tl-prune: workloads and history -> the workloads still worth tuning, each with its budget. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "lib/io/opt.h"
+#include "lib/io/record.h"
+#include "lib/store/history.h"
+#include "lib/store/preempt.h"
+#include "lib/store/store.h"
+
+static const char *database, *output, *env_id, *until, *since;
+static int no_db, all, quiet, verbose;
+static int64_t budget = -1, patience = 32;
+static double gain = 0.01, min_gain = 1e-5;
+
+static const struct opt opts[] = {
+	{'d', "db", OPT_FILE, &database, "FILE",
+	 "Take the history from this database; by default $TL_DB, else tl/tl.db in $XDG_DATA_HOME "
+	 "or "
+	 "~/.local/share, if it is there.",
+	 NULL},
+	{0, "no-db", OPT_FLAG, &no_db, NULL,
+	 "Take the history from the result and end records of the input alone.", NULL},
+	{0, "env", OPT_STRING, &env_id, "ID",
+	 "The env whose results count; by default this machine's.", NULL},
+	{'b', "budget", OPT_COUNT, &budget, "N",
+	 "Candidates to measure in the next round, over all workloads; by default 8 for each.",
+	 NULL},
+	{0, "gain", OPT_REAL, &gain, "X",
+	 "What counts as a gain, as a part of the latency; by default 0.01.", NULL},
+	{0, "patience", OPT_COUNT, &patience, "N",
+	 "An operator stops after N candidates without a gain; by default 32.", NULL},
+	{0, "min-gain", OPT_REAL, &min_gain, "X",
+	 "All stop when less is expected for a core-second, as a part of the time of all; by "
+	 "default "
+	 "0.00001.",
+	 NULL},
+	{0, "until", OPT_STRING, &until, "LIMITS",
+	 "Go on only while all of these hold: core-seconds<N, seconds<N, rounds<N, candidates<N, "
+	 "separated by commas.",
+	 NULL},
+	{0, "since", OPT_STRING, &since, "TIME",
+	 "For --until, count from this time on (2026-11-21T09:00:00.000Z); by default from the "
+	 "first "
+	 "result.",
+	 NULL},
+	{0, "all", OPT_FLAG, &all, NULL, "Write the workloads that stop, too.", NULL},
+	{'q', "quiet", OPT_FLAG, &quiet, NULL,
+	 "Write no records; end with status 1 if nothing is worth more.", NULL},
+	{'v', "verbose", OPT_FLAG, &verbose, NULL, "Say each decision on standard error.", NULL},
+	{'o', "output", OPT_FILE, &output, "FILE",
+	 "Write to FILE, which is replaced at the end, instead of standard output.", NULL},
+	OPT_END,
+};
+
+static const struct program program = {
+	.name = "tl-prune",
+	.summary = "choose the workloads still worth tuning and share out the budget",
+	.synopsis = "[OPTION...] [FILE...]",
+	.opts = opts,
+	.min_args = 0,
+	.max_args = -1,
+	.operands = "file",
+};
+
+/* Limits */
+
+enum limit_name { CORE_SECONDS, SECONDS, ROUNDS, CANDIDATES, LIMITS };
+static const char *const limit_name[LIMITS] = {"core-seconds", "seconds", "rounds", "candidates"};
+
+struct limits_until {
+	double most[LIMITS]; /* INFINITY: none */
+};
+
+static int parse_until(const char *text, struct limits_until *l, struct err *e)
+{
+	for (int i = 0; i < LIMITS; i++)
+		l->most[i] = INFINITY;
+	while (text && *text) {
+		size_t n = strcspn(text, "<,");
+		char *stop = NULL;
+		int i = 0;
+
+		while (i < LIMITS && (strlen(limit_name[i]) != n || memcmp(limit_name[i], text, n)))
+			i++;
+		if (i < LIMITS && text[n] == '<')
+			l->most[i] = strtod(text + n + 1, &stop);
+		if (!stop || stop == text + n + 1 || (*stop && *stop != ',') || !(l->most[i] >= 0))
+			return err_status(e, EXIT_USAGE,
+					  "--until wants limits such as "
+					  "core-seconds<14400,rounds<8, not \"%s\"",
+					  text);
+		text = stop + (*stop == ',');
+	}
+	return 0;
+}
+
+/* Seconds from a time as in "at" until now. NAN if it is no such time. */
+static double seconds_since(const char *at)
+{
+	struct tm tm = {0};
+	const char *rest = at ? strptime(at, "%Y-%m-%dT%H:%M:%S", &tm) : NULL;
+
+	return rest ? difftime(time(NULL), timegm(&tm)) : NAN;
+}
+
+/* The sentence of the first limit that is reached, in buf; NULL if none is. */
+static const char *reached(const struct limits_until *l, const struct history *h, char *buf,
+			   size_t size)
+{
+	double used[LIMITS] = {
+		[CORE_SECONDS] = h->core_s_since,
+		[SECONDS] = seconds_since(since ? since : h->first_at),
+		[ROUNDS] = h->rounds_since,
+		[CANDIDATES] = (double)h->candidates_since,
+	};
+
+	for (int i = 0; i < LIMITS; i++)
+		if (used[i] >= l->most[i]) {
+			snprintf(buf, size, "all stop: the limit %s<%.9g is reached with %.9g",
+				 limit_name[i], l->most[i], used[i]);
+			return buf;
+		}
+	return NULL;
+}
+
+/* Input: workloads are kept until all is read, other records go through at once. */
+
+struct item {
+	const char *line;
+	size_t n;
+	struct workload w;
+	int64_t count, round;
+};
+
+struct input {
+	struct store *db;
+	struct history history;
+	struct store_env env;
+	struct arena arena;
+	struct item *item;
+	int n, cap;
+};
+
+static int add_workload(struct input *in, const struct rec *r, const struct json_doc *d,
+			struct err *e)
+{
+	struct item it = {0};
+
+	if (workload_from_json(&it.w, d, d->tok, e))
+		return -1;
+	if (history_get(&in->history, it.w.id.s))
+		return 0; /* twice in the input */
+	if (json_int(json_get(d, d->tok, "count"), &it.count) || it.count < 1)
+		it.count = 0;
+	json_int(json_get(d, d->tok, "round"), &it.round);
+	if (!it.count && in->db && store_sources(in->db, it.w.id.s, &it.count, e) < 0)
+		return -1;
+	if (!it.count)
+		it.count = 1;
+	if (history_add_workload(&in->history, in->db, it.w.id.s, e))
+		return -1;
+	it.line = arena_strndup(&in->arena, r->s, r->n);
+	it.n = r->n;
+	if (in->n == in->cap) {
+		in->cap = in->cap * 2 + 64;
+		in->item = xrealloc(in->item, (size_t)in->cap * sizeof *in->item);
+	}
+	in->item[in->n++] = it;
+	return 0;
+}
+
+/* Result and end records are history; whose workload comes later in the input, or not at all, is
+ * not known yet, so that they wait, too. */
+struct late {
+	struct late *next;
+	const char *line;
+	size_t n;
+	enum rec_type type;
+};
+
+static int read_all(struct input *in, struct rec_in *rin, struct rec_out *out, struct err *e)
+{
+	struct late *first = NULL, **last = &first;
+	struct json_doc doc = JSON_DOC_INIT, *d;
+	struct rec r;
+	int more, rc = 0;
+
+	while ((more = rec_next(rin, &r, e)) > 0) {
+		struct err why = ERR_INIT;
+
+		if (r.type == REC_WORKLOAD) {
+			if (!rec_parse(rin, &r, &d) && add_workload(in, &r, d, &why))
+				rec_bad(rin, &r, &why);
+		} else if (r.type == REC_RESULT || r.type == REC_END) {
+			struct late *l;
+
+			if (rec_parse(rin, &r, &d))
+				continue;
+			l = *last = arena_new(&in->arena, struct late);
+			*l = (struct late){NULL, arena_strndup(&in->arena, r.s, r.n), r.n, r.type};
+			last = &l->next;
+		} else if (!quiet && rec_put(out, r.s, r.n, e)) {
+			return -1;
+		}
+	}
+	for (struct late *l = first; l && !rc && more >= 0; l = l->next) {
+		struct rec old = {l->line, l->n, l->type, "-", 0};
+
+		rc = json_parse(&doc, l->line, l->n, e) ||
+		     history_add_record(&in->history, &old, &doc, e);
+	}
+	json_free(&doc);
+	return rc || more < 0 ? -1 : 0;
+}
+
+/* Deciding */
+
+static int64_t next_round(const struct input *in)
+{
+	int64_t round = in->history.rounds;
+
+	for (int i = 0; i < in->n; i++)
+		if (in->item[i].round > round)
+			round = in->item[i].round;
+	return round + 1;
+}
+
+static struct preempt_op *make_ops(const struct input *in)
+{
+	struct preempt_op *op = xcalloc((size_t)in->n, sizeof *op);
+
+	for (int i = 0; i < in->n; i++) {
+		const struct item *it = &in->item[i];
+		const struct history_item *h = history_get(&in->history, it->w.id.s);
+
+		op[i].count = it->count;
+		op[i].flops = (double)it->w.flops;
+		op[i].time_s = h->best ? h->best->latency_s : h->baseline_s;
+		op[i].tries = h->tries;
+		op[i].ntries = h->ntries;
+		op[i].exhausted = h->exhausted;
+	}
+	return op;
+}
+
+static int write_workload(const struct input *in, const struct item *it,
+			  const struct preempt_op *op, struct rec_out *out, struct err *e)
+{
+	const struct history_item *h = history_get(&in->history, it->w.id.s);
+	struct json_doc d = JSON_DOC_INIT;
+	struct buf incumbent = BUF_INIT, prune = BUF_INIT, line = BUF_INIT;
+	char round[24], share[24];
+	struct json_field f[] = {
+		{"round", round}, {"budget", share}, {"incumbent", NULL}, {"prune", NULL}};
+	int rc;
+
+	snprintf(round, sizeof round, "%lld", (long long)next_round(in));
+	snprintf(share, sizeof share, "%lld", (long long)op->budget);
+	if (h->best) {
+		buf_fmt(&incumbent,
+			"{\"candidate_id\":\"%s\",\"latency_s\":", h->best->candidate_id.s);
+		buf_num(&incumbent, h->best->latency_s);
+		buf_ch(&incumbent, '}');
+		f[2].value = incumbent.s;
+	}
+	buf_fmt(&prune, "{\"action\":\"%s\",\"reason\":", op->tune ? "tune" : "stop");
+	buf_json(&prune, op->reason, strlen(op->reason));
+	buf_ch(&prune, '}');
+	f[3].value = prune.s;
+	rc = json_parse(&d, it->line, it->n, e);
+	if (!rc) {
+		json_rewrite(&d, f, 4, &line);
+		rc = rec_put(out, line.s, line.n, e);
+	}
+	json_free(&d);
+	buf_free(&incumbent);
+	buf_free(&prune);
+	buf_free(&line);
+	return rc;
+}
+
+static void say(const struct item *it, const struct preempt_op *op)
+{
+	fprintf(stderr, "%s: %s %s %s: %s.\n", program.name, op->tune ? "tune" : "stop",
+		it->w.op->name, it->w.prob, op->reason);
+}
+
+/* Decides and writes. Returns the number of workloads to be tuned, -1 on failure. */
+static int decide(struct input *in, const struct limits_until *limits, struct rec_out *out,
+		  struct err *e)
+{
+	struct preempt_rules rules = {gain, patience, budget, min_gain, 0};
+	struct preempt_op *op;
+	char why[200];
+	int tuned, rc = 0;
+
+	history_finish(&in->history, since);
+	if (budget < 0)
+		rules.budget = 8 * (int64_t)in->n;
+	rules.rounds = in->history.rounds;
+	op = make_ops(in);
+	tuned = preempt_decide(op, in->n, &rules);
+	if (reached(limits, &in->history, why, sizeof why)) {
+		preempt_stop_all(op, in->n, why);
+		tuned = 0;
+	}
+	for (int i = 0; i < in->n && !rc; i++) {
+		if (verbose)
+			say(&in->item[i], &op[i]);
+		if (!quiet && (op[i].tune || all))
+			rc = write_workload(in, &in->item[i], &op[i], out, e);
+	}
+	free(op);
+	return rc ? -1 : tuned;
+}
+
+/* The database, if there is one; it is no error that there is none unless it was named. */
+static int open_database(struct input *in, struct err *e)
+{
+	struct buf path = BUF_INIT;
+	int rc = 0;
+
+	if (!no_db)
+		rc = store_default_path(database, STORE_READ, &path, e);
+	if (!no_db && !rc && (database || !access(path.s, F_OK)))
+		rc = (in->db = store_open(path.s, STORE_READ, e)) ? 0 : -1;
+	buf_free(&path);
+	if (rc || store_env_here(in->db, env_id, &in->arena, &in->env, e) < 0)
+		return -1;
+	if (in->env.doubt)
+		opt_warn(&program, "the results of the env %s count: %s", in->env.id,
+			 in->env.doubt);
+	in->history.env = in->env.id;
+	return 0;
+}
+
+/* Returns the exit status. */
+static int run(struct input *in, char **paths, int npaths, struct rec_out *out)
+{
+	struct err e = ERR_INIT;
+	struct limits_until limits;
+	struct rec_in *rin;
+	int tuned = -1, bad = 0;
+
+	if (parse_until(until, &limits, &e) || open_database(in, &e) ||
+	    !(rin = rec_open(paths, npaths, NULL, &e)))
+		return opt_fail(&program, &e);
+	if (!read_all(in, rin, out, &e) && !rec_stopped())
+		tuned = decide(in, &limits, out, &e);
+	bad = rec_bad_count(rin) > 0;
+	rec_close(rin);
+	if (rec_stopped())
+		return EXIT_DONE;
+	if (tuned < 0 || rec_commit(out, &e))
+		return rec_broken_pipe(out) ? EXIT_DONE : opt_fail(&program, &e);
+	return bad ? EXIT_INPUT : quiet && !tuned ? EXIT_NO : EXIT_DONE;
+}
+
+static void check_usage(void)
+{
+	const char *why = NULL;
+
+	if (patience < 1)
+		why = "--patience wants 1 or more";
+	else if (no_db && database)
+		why = "--no-db and -d exclude each other";
+	else if (since && isnan(seconds_since(since)))
+		why = "--since wants a time such as 2026-11-21T09:00:00.000Z";
+	if (!why)
+		return;
+	fprintf(stderr, "%s: %s; see %s --help\n", program.name, why, program.name);
+	exit(EXIT_USAGE);
+}
+
+int main(int argc, char **argv)
+{
+	int first = opt_parse(&program, argc, argv), status;
+	struct input in = {0};
+	struct err e = ERR_INIT;
+	struct rec_out *out;
+
+	check_usage();
+	rec_stop_on_signals();
+	out = rec_create(output, &e);
+	status = out ? run(&in, argv + first, argc - first, out) : opt_fail(&program, &e);
+	rec_discard(out);
+	history_free(&in.history);
+	arena_free(&in.arena);
+	free(in.item);
+	store_close(in.db);
+	if (rec_stopped())
+		opt_die_by_signal(rec_stopped());
+	return status;
+}

@@ -1,0 +1,262 @@
+#include "lib/store/history.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "lib/store/row.h"
+
+static struct store_result *append(struct history_item *it)
+{
+	if (it->n == it->cap) {
+		it->cap = it->cap * 2 + 16;
+		it->result = xrealloc(it->result, (size_t)it->cap * sizeof *it->result);
+	}
+	return &it->result[it->n++];
+}
+
+static struct history_item *get_item(const struct history *h, const char *id)
+{
+	return map_get(&h->items, id, strlen(id));
+}
+
+const struct history_item *history_get(const struct history *h, const char *id)
+{
+	return get_item(h, id);
+}
+
+int history_add_workload(struct history *h, struct store *s, const char *id, struct err *e)
+{
+	struct history_item *it;
+	struct store_result *r;
+	struct store_tally t;
+	int64_t n;
+	void **place;
+	int isnew;
+
+	place = map_put(&h->items, id, strlen(id), &isnew);
+	if (!isnew)
+		return 0;
+	*place = it = arena_new(&h->arena, struct history_item);
+	memcpy(it->id.s, id, sizeof it->id.s);
+	if (!s || !h->env)
+		return 0;
+	if (store_history(s, id, h->env, &h->arena, &r, &n, e) < 0 ||
+	    store_tally(s, id, h->env, &t, e) < 0)
+		return -1;
+	it->exhausted = t.exhausted;
+	for (int64_t i = 0; i < n; i++)
+		*append(it) = r[i];
+	return 0;
+}
+
+static int add_end(struct history *h, const struct json_doc *d, struct err *e)
+{
+	static const char *const counts[] = {"measured", "preempted", "failed"};
+	const char *id;
+	struct history_item *it;
+	int64_t n, sum = 0;
+
+	if (json_int(json_get(d, d->tok, "measured"), &n)) /* did not pass tl-measure */
+		return 0;
+	if (row_id(d, d->tok, "workload_id", &h->arena, &id, e))
+		return -1;
+	for (int i = 0; i < 3; i++)
+		if (!json_int(json_get(d, d->tok, counts[i]), &n))
+			sum += n;
+	if ((it = get_item(h, id)))
+		it->exhausted = sum == 0;
+	return 0;
+}
+
+int history_add_record(struct history *h, const struct rec *r, const struct json_doc *d,
+		       struct err *e)
+{
+	static const char digit[] = "0123456789abcdef";
+	struct history_item *it;
+	struct store_result *s;
+	struct row w;
+
+	if (r->type == REC_END)
+		return add_end(h, d, e);
+	if (row_from_json(&w, d, &h->arena, e))
+		return -1;
+	if (!h->env)
+		h->env = w.env_id;
+	if (strcmp(h->env, w.env_id) != 0 || !(it = get_item(h, w.workload_id)))
+		return 0;
+	s = append(it);
+	*s = (struct store_result){.run = w.run,
+				   .status = w.status,
+				   .at = w.at,
+				   .final = w.final,
+				   .latency_s = w.latency_s,
+				   .baseline_s = w.baseline_s,
+				   .core_s = w.core_s};
+	for (int i = 0; i < ID_HEX; i++)
+		s->candidate_id.s[i] =
+			digit[i % 2 ? w.candidate[i / 2] & 15 : w.candidate[i / 2] >> 4];
+	it->exhausted = 0;
+	return 0;
+}
+
+/* Finishing */
+
+static int by_time(const void *pa, const void *pb)
+{
+	const struct store_result *a = pa, *b = pb;
+	int order = strcmp(a->at, b->at);
+
+	if (!order)
+		order = strcmp(a->run, b->run);
+	if (!order)
+		order = strcmp(a->candidate_id.s, b->candidate_id.s);
+	return order ? order : a->final - b->final;
+}
+
+static int same_result(const struct store_result *a, const struct store_result *b)
+{
+	return a->final == b->final && !strcmp(a->run, b->run) &&
+	       !strcmp(a->candidate_id.s, b->candidate_id.s);
+}
+
+static int is_ok(const struct store_result *r)
+{
+	return !strcmp(r->status, "ok");
+}
+
+/* The order of store.h. */
+static int is_better(const struct store_result *a, const struct store_result *b)
+{
+	if (!b || a->final != b->final)
+		return !b || a->final;
+	if (a->latency_s != b->latency_s)
+		return a->latency_s < b->latency_s;
+	return strcmp(a->candidate_id.s, b->candidate_id.s) < 0;
+}
+
+/* The same result from the database and from a record stands at the same place of the order. */
+static void sort_item(struct history_item *it)
+{
+	int64_t n = 0;
+
+	if (it->n)
+		qsort(it->result, (size_t)it->n, sizeof *it->result, by_time);
+	for (int64_t i = 0; i < it->n; i++)
+		if (!n || !same_result(&it->result[n - 1], &it->result[i]))
+			it->result[n++] = it->result[i];
+	it->n = n;
+}
+
+struct round {
+	const char *run, *at;
+	int number;
+};
+
+static int by_at(const void *pa, const void *pb)
+{
+	const struct round *a = *(struct round *const *)pa, *b = *(struct round *const *)pb;
+	int order = strcmp(a->at, b->at);
+
+	return order ? order : strcmp(a->run, b->run);
+}
+
+/* Numbers the runs by their first result. */
+static void number_rounds(struct history *h, struct map *rounds, const char *since)
+{
+	struct round **sorted;
+
+	for (size_t i = 0; i < h->items.n; i++) {
+		struct history_item *it = h->items.item[i].value;
+
+		for (int64_t j = 0; j < it->n; j++) {
+			const struct store_result *r = &it->result[j];
+			void **place = map_put(rounds, r->run, strlen(r->run), NULL);
+			struct round *round = *place;
+
+			if (!round) {
+				*place = round = arena_new(&h->arena, struct round);
+				*round = (struct round){r->run, r->at, 0};
+			}
+			if (strcmp(r->at, round->at) < 0)
+				round->at = r->at;
+		}
+	}
+	sorted = xcalloc(rounds->n, sizeof *sorted);
+	for (size_t i = 0; i < rounds->n; i++)
+		sorted[i] = rounds->item[i].value;
+	qsort(sorted, rounds->n, sizeof *sorted, by_at);
+	for (size_t i = 0; i < rounds->n; i++) {
+		sorted[i]->number = (int)i;
+		h->rounds_since += !since || strcmp(sorted[i]->at, since) >= 0;
+	}
+	h->rounds = (int)rounds->n;
+	free(sorted);
+}
+
+static void add_try(struct history_item *it, struct map *known, const struct store_result *r,
+		    int round)
+{
+	int isnew;
+	void **place = map_put(known, r->candidate_id.s, ID_HEX, &isnew);
+	struct preempt_try *t;
+
+	if (isnew) {
+		t = &it->tries[it->ntries++];
+		*t = (struct preempt_try){NAN, r->core_s, round};
+		*place = t;
+	} else {
+		t = *place; /* timed again as finalist, or given another chance */
+		t->core_s = isnan(t->core_s)   ? r->core_s
+			    : isnan(r->core_s) ? t->core_s
+					       : t->core_s + r->core_s;
+	}
+	if (is_ok(r) && isnan(t->latency_s))
+		t->latency_s = r->latency_s;
+	if (is_ok(r) && is_better(r, it->best))
+		it->best = r;
+	if (!isnan(r->baseline_s))
+		it->baseline_s = r->baseline_s;
+}
+
+static void finish_item(struct history *h, struct history_item *it, const struct map *rounds,
+			const char *since)
+{
+	struct map known = MAP_INIT;
+
+	it->baseline_s = NAN;
+	it->tries = arena_array(&h->arena, struct preempt_try, it->n + 1);
+	for (int64_t i = 0; i < it->n; i++) {
+		const struct store_result *r = &it->result[i];
+		const struct round *round = map_get(rounds, r->run, strlen(r->run));
+		int64_t before = it->ntries;
+
+		add_try(it, &known, r, round->number);
+		if (since && strcmp(r->at, since) < 0)
+			continue;
+		h->candidates_since += it->ntries - before;
+		h->core_s_since += isnan(r->core_s) ? 0 : r->core_s;
+		if (!h->first_at || strcmp(r->at, h->first_at) < 0)
+			h->first_at = r->at;
+	}
+	map_free(&known);
+}
+
+void history_finish(struct history *h, const char *since)
+{
+	struct map rounds = MAP_INIT;
+
+	for (size_t i = 0; i < h->items.n; i++)
+		sort_item(h->items.item[i].value);
+	number_rounds(h, &rounds, since);
+	for (size_t i = 0; i < h->items.n; i++)
+		finish_item(h, h->items.item[i].value, &rounds, since);
+	map_free(&rounds);
+}
+
+void history_free(struct history *h)
+{
+	for (size_t i = 0; i < h->items.n; i++)
+		free(((struct history_item *)h->items.item[i].value)->result);
+	map_free(&h->items);
+	arena_free(&h->arena);
+}

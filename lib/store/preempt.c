@@ -1,0 +1,382 @@
+#include "lib/store/preempt.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "lib/base/err.h"
+
+/* Before anything is known, a doubling of the candidates is expected to bring 20%; that counts as
+ * much as 8 candidates tried. */
+static const double PRIOR_DOUBLING = 0.2, PRIOR_TRIES = 8;
+
+enum {
+	SHARE_MIN = 4, /* a turn with fewer candidates is not worth its start */
+	WAIT_MAX = 10, /* doublings of the wait for another turn */
+};
+
+#define SAY(op, ...) snprintf((op)->reason, sizeof(op)->reason, __VA_ARGS__)
+
+/* What the history says */
+
+static double best_of(const struct preempt_try *t, int64_t n)
+{
+	double best = NAN;
+
+	for (int64_t i = 0; i < n; i++)
+		best = fmin(best, t[i].latency_s); /* of a number and NAN, the number */
+	return best;
+}
+
+/* Small gains add up: the mark moves only when the best has fallen by a whole gain below it. */
+static int64_t tries_since_gain(const struct preempt_op *op, double gain)
+{
+	double mark = NAN;
+	int64_t last = 0;
+
+	for (int64_t i = 0; i < op->ntries; i++) {
+		double s = op->tries[i].latency_s;
+
+		if (!isnan(s) && (isnan(mark) || s < mark * (1 - gain))) {
+			mark = s;
+			last = i + 1;
+		}
+	}
+	return op->ntries - last;
+}
+
+static double expected_doubling(const struct preempt_op *op)
+{
+	int64_t n = op->ntries;
+	double best = best_of(op->tries, n), half = best_of(op->tries, (n + 1) / 2), seen = 0;
+
+	if (n > 1 && !isnan(best))
+		seen = isnan(half) ? PRIOR_DOUBLING : log(half / best);
+	return ((double)n * seen + PRIOR_TRIES * PRIOR_DOUBLING) / ((double)n + PRIOR_TRIES);
+}
+
+double preempt_expected(const struct preempt_op *op, int64_t m)
+{
+	double doublings = log2((double)(op->ntries + m + 1) / (double)(op->ntries + 1));
+
+	return (double)op->count * op->time_s * (1 - exp(-op->doubling * doublings));
+}
+
+static int by_value(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+
+	return (x > y) - (x < y);
+}
+
+/* Where no time is known, the flops at the median rate of the others stand in for it. */
+static void estimate_times(struct preempt_op *op, int n)
+{
+	double *rate = xcalloc((size_t)n, sizeof *rate), s_per_flop = 1e-11;
+	int known = 0;
+
+	for (int i = 0; i < n; i++)
+		if (op[i].time_s > 0 && op[i].flops > 0)
+			rate[known++] = op[i].time_s / op[i].flops;
+	qsort(rate, (size_t)known, sizeof *rate, by_value);
+	if (known)
+		s_per_flop = rate[known / 2];
+	for (int i = 0; i < n; i++)
+		if (!(op[i].time_s > 0))
+			op[i].time_s = fmax(op[i].flops, 1) * s_per_flop;
+	free(rate);
+}
+
+/* Plateaus and turns */
+
+static int64_t turn_size(const struct preempt_rules *r)
+{
+	return r->patience / 4 > SHARE_MIN ? r->patience / 4 : SHARE_MIN;
+}
+
+/* Rounds for which an operator that stopped waits: 2, then 4, 8, ... as fruitless turns fill one
+ * patience after the other. */
+static int64_t wait_rounds(const struct preempt_op *op, const struct preempt_rules *r)
+{
+	int64_t k = op->idle / r->patience;
+
+	return (int64_t)1 << (k < WAIT_MAX ? k : WAIT_MAX);
+}
+
+enum state { GOING, WAITING, TURN, OVER };
+
+static enum state state_of(struct preempt_op *op, const struct preempt_rules *r)
+{
+	double best = best_of(op->tries, op->ntries);
+	int64_t quiet;
+
+	if (op->exhausted) {
+		SAY(op, "no candidate is left that was not tried");
+		return OVER;
+	}
+	if (op->idle < r->patience)
+		return GOING;
+	quiet = r->rounds - 1 - op->tries[op->ntries - 1].round;
+	if (quiet >= wait_rounds(op, r)) {
+		SAY(op,
+		    "another turn, %lld rounds after it stopped without a gain of %.3g%% in %lld "
+		    "candidates",
+		    (long long)quiet, r->gain * 100, (long long)op->idle);
+		return TURN;
+	}
+	if (isnan(best))
+		SAY(op, "none of its %lld candidates gave a result", (long long)op->ntries);
+	else
+		SAY(op,
+		    "no gain of %.3g%% in the last %lld of %lld candidates; the best is %.1f us",
+		    r->gain * 100, (long long)op->idle, (long long)op->ntries, best * 1e6);
+	return WAITING;
+}
+
+/* Sharing out the budget */
+
+struct share {
+	struct preempt_op *op;
+	double tries;  /* with what the first turn gives */
+	double budget; /* not yet whole */
+};
+
+/* Steepest expected gain first: the one that is filled first. */
+static int by_slope(const void *pa, const void *pb)
+{
+	const struct share *a = pa, *b = pb;
+	double x = a->op->weight / (a->tries + 1), y = b->op->weight / (b->tries + 1);
+
+	if (x != y)
+		return x > y ? -1 : 1;
+	return (a->op > b->op) - (a->op < b->op);
+}
+
+/* Water filling: maximizes the sum of weight x log(tries + 1 + budget). Shares are sorted by slope;
+ * returns how many get anything. */
+static int fill(struct share *s, int n, double budget)
+{
+	double weights = 0, tries = 0, level = 0;
+	int k;
+
+	for (k = 0; k < n; k++) {
+		double w = s[k].op->weight, t = s[k].tries + 1;
+
+		if (k && w / t <= weights / (budget + tries))
+			break;
+		weights += w;
+		tries += t;
+	}
+	level = (budget + tries) / weights;
+	for (int i = 0; i < n; i++)
+		s[i].budget = i < k ? s[i].op->weight * level - (s[i].tries + 1) : 0;
+	return k;
+}
+
+/* The same, but no share below SHARE_MIN: the smallest gives way to the others. Operators that had
+ * their first candidates stay with those. */
+static void share_out(struct share *s, int n, int64_t budget)
+{
+	double rest = 0;
+
+	qsort(s, (size_t)n, sizeof *s, by_slope);
+	for (int k = n ? fill(s, n, (double)budget) : 0; k > 1; k = fill(s, n, (double)budget)) {
+		int least = 0;
+
+		for (int i = 1; i < k; i++)
+			if (s[i].budget <= s[least].budget)
+				least = i;
+		if (s[least].budget >= SHARE_MIN)
+			break;
+		s[least].budget = 0; /* behind the others, out of their sight */
+		for (struct share gone = s[least]; least < n - 1; least++) {
+			s[least] = s[least + 1];
+			s[least + 1] = gone;
+		}
+		n--;
+	}
+	for (int i = 0; i < n; i++) { /* whole numbers with the same sum */
+		int64_t whole = (int64_t)floor(s[i].budget + rest + 1e-6);
+
+		rest += s[i].budget - (double)whole;
+		s[i].op->budget += whole;
+	}
+}
+
+/* An operator of which nothing is known gets a few candidates whatever its weight, which is a guess
+ * then; a rest too small for a share goes to the first of them. Returns what is left. */
+static int64_t give_first(struct share *s, int n, int64_t budget)
+{
+	struct share *first = NULL;
+
+	for (int i = 0; i < n && budget >= SHARE_MIN; i++) {
+		if (s[i].op->ntries)
+			continue;
+		s[i].op->budget = SHARE_MIN;
+		s[i].tries += SHARE_MIN;
+		budget -= SHARE_MIN;
+		first = first ? first : &s[i];
+	}
+	if (!first || budget >= SHARE_MIN)
+		return budget;
+	first->op->budget += budget;
+	return 0;
+}
+
+/* A quarter of the budget at most is for turns. */
+static int64_t give_turns(struct preempt_op **turn, int n, const struct preempt_rules *r)
+{
+	int64_t left = r->budget / 4, given = 0;
+
+	for (int i = 0; i < n; i++) {
+		int64_t size = turn_size(r) < left ? turn_size(r) : left;
+
+		if (size < SHARE_MIN) {
+			SAY(turn[i], "it waits for another turn, which others have now");
+			continue;
+		}
+		turn[i]->budget = size;
+		turn[i]->tune = 1;
+		left -= size;
+		given += size;
+	}
+	return r->budget - given;
+}
+
+static void explain_share(struct preempt_op *op, const struct preempt_rules *r, double all)
+{
+	double part = 100 * op->weight / all;
+
+	op->tune = op->budget > 0;
+	if (!op->tune)
+		SAY(op,
+		    "the budget brings more elsewhere: %.3g%% of the gain to expect are here, "
+		    "after %lld candidates",
+		    part, (long long)op->ntries);
+	else if (!op->ntries)
+		SAY(op, "%lld of %lld candidates, its first", (long long)op->budget,
+		    (long long)r->budget);
+	else
+		SAY(op,
+		    "%lld of %lld candidates: %lld x %.1f us is %.3g%% of the gain to expect; "
+		    "after %lld candidates, as many again may bring %.3g%%",
+		    (long long)op->budget, (long long)r->budget, (long long)op->count,
+		    op->time_s * 1e6, part, (long long)op->ntries, 100 * (1 - exp(-op->doubling)));
+}
+
+static void share_budget(struct preempt_op **going, int n, int64_t budget,
+			 const struct preempt_rules *r)
+{
+	struct share *s = xcalloc((size_t)n, sizeof *s);
+	double all = 0;
+
+	for (int i = 0; i < n; i++) {
+		s[i].op = going[i];
+		s[i].tries = (double)going[i]->ntries;
+		all += going[i]->weight;
+	}
+	qsort(s, (size_t)n, sizeof *s, by_slope);
+	budget = give_first(s, n, budget);
+	if (budget)
+		share_out(s, n, budget);
+	for (int i = 0; i < n; i++)
+		explain_share(going[i], r, all);
+	free(s);
+}
+
+/* All or nothing */
+
+void preempt_stop_all(struct preempt_op *op, int n, const char *reason)
+{
+	for (int i = 0; i < n; i++) {
+		op[i].tune = 0;
+		op[i].budget = 0;
+		SAY(&op[i], "%s", reason);
+	}
+}
+
+/* Mean core-seconds of a candidate: of the operator's own if it has any, else of all. NAN: no cost
+ * is known. */
+static double cost_of(const struct preempt_op *op, int n)
+{
+	double sum = 0;
+	int64_t known = 0;
+
+	for (int i = 0; i < n; i++)
+		for (int64_t j = 0; j < op[i].ntries; j++) {
+			double c = op[i].tries[j].core_s;
+
+			if (isnan(c))
+				continue;
+			sum += c;
+			known++;
+		}
+	return known ? sum / (double)known : NAN;
+}
+
+/* Is what the round is expected to bring worth its cost? Never said of a round in which an operator
+ * is tried for the first time. */
+static int is_worth(struct preempt_op *op, int n, const struct preempt_rules *r, char *why,
+		    size_t size)
+{
+	double all = 0, gain = 0, cost = 0, mean = cost_of(op, n);
+
+	for (int i = 0; i < n; i++) {
+		double own = cost_of(&op[i], 1);
+
+		all += (double)op[i].count * op[i].time_s;
+		if (!op[i].tune)
+			continue;
+		if (!op[i].ntries)
+			return 1;
+		gain += preempt_expected(&op[i], op[i].budget);
+		cost += (double)op[i].budget * (isnan(own) ? mean : own);
+	}
+	if (isnan(cost) || gain / all >= r->min_gain * cost)
+		return 1;
+	snprintf(why, size,
+		 "all stop: a gain of %.2g%% of all time is expected for %.0f core-seconds, less "
+		 "than "
+		 "%.2g%% for each",
+		 100 * gain / all, cost, 100 * r->min_gain);
+	return 0;
+}
+
+int preempt_decide(struct preempt_op *op, int n, const struct preempt_rules *rules)
+{
+	struct preempt_op **going = xcalloc((size_t)n, sizeof *going),
+			  **turn = xcalloc((size_t)n, sizeof *turn);
+	char why[sizeof op->reason];
+	int ngoing = 0, nturn = 0, tuned = 0;
+
+	estimate_times(op, n);
+	for (int i = 0; i < n; i++) {
+		op[i].tune = 0;
+		op[i].budget = 0;
+		op[i].idle = tries_since_gain(&op[i], rules->gain);
+		op[i].doubling = expected_doubling(&op[i]);
+		op[i].weight = (double)op[i].count * op[i].time_s * op[i].doubling;
+		switch (state_of(&op[i], rules)) {
+		case GOING:
+			going[ngoing++] = &op[i];
+			break;
+		case TURN:
+			turn[nturn++] = &op[i];
+			break;
+		default:
+			break;
+		}
+	}
+	if (ngoing)
+		share_budget(going, ngoing, give_turns(turn, nturn, rules), rules);
+	for (int i = 0; i < nturn && !ngoing; i++)
+		SAY(turn[i], "no gain of %.3g%% in the last %lld candidates, and no other goes on",
+		    rules->gain * 100, (long long)turn[i]->idle);
+	if (!is_worth(op, n, rules, why, sizeof why))
+		preempt_stop_all(op, n, why);
+	for (int i = 0; i < n; i++)
+		tuned += op[i].tune;
+	free(going);
+	free(turn);
+	return tuned;
+}

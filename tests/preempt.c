@@ -1,0 +1,203 @@
+/* Operator preemption: what the budget does over made-up histories, and that a decision can be
+ * explained. */
+#include <math.h>
+#include <string.h>
+
+#include "lib/base/rng.h"
+#include "lib/store/preempt.h"
+#include "tests/tap.h"
+
+enum { OPS = 6, TRIES = 400 };
+
+static struct preempt_try tries[OPS][TRIES];
+static struct preempt_op op[OPS];
+static const struct preempt_rules rules = {
+	.gain = 0.01, .patience = 32, .budget = 96, .min_gain = 0, .rounds = 10};
+
+/* n tries, of which the last gain of a whole percent is at `last`. */
+static void history(int i, int n, int last, double best_s, int round)
+{
+	for (int k = 0; k < n; k++) {
+		double fall = k < last ? (double)(last - k) / last : 0;
+
+		tries[i][k] = (struct preempt_try){best_s * (1 + fall), 0.25, round};
+	}
+	op[i] = (struct preempt_op){
+		.count = 1, .flops = 1e8, .time_s = best_s, .tries = tries[i], .ntries = n};
+}
+
+static int64_t total(void)
+{
+	int64_t sum = 0;
+
+	for (int i = 0; i < OPS; i++)
+		sum += op[i].budget;
+	return sum;
+}
+
+static int decide(const struct preempt_rules *r)
+{
+	return preempt_decide(op, OPS, r);
+}
+
+static void test_first(void)
+{
+	for (int i = 0; i < OPS; i++) {
+		history(i, 0, 0, NAN, 0);
+		op[i].flops = i ? 1e8 : 1e10;
+	}
+	ok(decide(&rules) == OPS, "all are tuned at first");
+	ok(total() == rules.budget, "the budget is given out: %lld", (long long)total());
+	ok(op[0].budget > op[1].budget && op[5].budget >= 4, "more to the large one, some to each");
+}
+
+static void test_weights(void)
+{
+	for (int i = 0; i < OPS; i++)
+		history(i, 30, 30, 1e-4, 9);
+	decide(&rules);
+	ok(op[0].budget == op[5].budget, "equal operators get equal shares");
+	op[0].count = 5;
+	decide(&rules);
+	ok(op[0].budget > op[1].budget, "count weighs: %lld and %lld", (long long)op[0].budget,
+	   (long long)op[1].budget);
+	op[0].count = 1;
+	op[2].time_s = 1e-3;
+	decide(&rules);
+	ok(op[2].budget > op[1].budget, "time weighs");
+	op[2].time_s = 1e-4;
+	history(3, 30, 3, 1e-4, 9); /* nothing came of the last doubling */
+	decide(&rules);
+	ok(op[3].budget < op[1].budget && op[3].doubling < op[1].doubling, "gains weigh");
+}
+
+static void test_plateau(void)
+{
+	struct preempt_rules r = rules;
+
+	for (int i = 0; i < OPS; i++)
+		history(i, 60, 60, 1e-4, 9);
+	history(1, 60, 20, 1e-4, 9);
+	ok(decide(&rules) == OPS - 1 && !op[1].tune && !op[1].budget,
+	   "a plateau stops its operator: %s", op[1].reason);
+	ok(total() == rules.budget, "and the others get its budget");
+	for (int k = 30; k < 60; k++) /* 0.4% now and then, which make 1% together */
+		tries[1][k].latency_s = 1e-4 * (1 - 0.004 * (k / 10 - 2));
+	decide(&rules);
+	ok(op[1].idle == 9, "small gains add up");
+	history(1, 60, 20, 1e-4, 9);
+	r.rounds = 11;
+	decide(&r);
+	ok(!op[1].tune, "it waits one round");
+	r.rounds = 12;
+	decide(&r);
+	ok(op[1].tune && op[1].budget > 0 && op[1].budget <= 8,
+	   "and has another, short turn after two: %s", op[1].reason);
+	history(1, 100, 20, 1e-4, 9);
+	decide(&r);
+	ok(!op[1].tune, "the wait doubles when turns bring nothing");
+	r.rounds = 14;
+	decide(&r);
+	ok(op[1].tune, "but ends");
+}
+
+static void test_stops(void)
+{
+	struct preempt_rules r = rules;
+
+	for (int i = 0; i < OPS; i++)
+		history(i, 60, 10, 1e-4, i == 0 ? 1 : 9);
+	ok(decide(&rules) == 0 && total() == 0, "all stop when none goes on of its own merit");
+	for (int i = 0; i < OPS; i++)
+		history(i, 60, 60, 1e-4, 9);
+	op[4].exhausted = 1;
+	decide(&rules);
+	ok(!op[4].tune, "no turn without candidates: %s", op[4].reason);
+	r.min_gain = 1;
+	ok(decide(&r) == 0, "all stop when the gain is not worth its cost: %s", op[0].reason);
+	history(3, 0, 0, NAN, 0);
+	ok(decide(&r) > 0, "but not before each was tried");
+}
+
+/* Random histories: the budget is kept, nobody gets a turn too short to start, reasons are there.
+ */
+static void test_random(void)
+{
+	struct rng rng;
+	int kept = 1, whole = 1, told = 1, spent = 1;
+
+	rng_seed(&rng, 7, "preempt");
+	for (int round = 0; round < 3000; round++) {
+		struct preempt_rules r = rules;
+		int tuned, first = 0;
+
+		r.budget = (int64_t)rng_below(&rng, 200);
+		r.rounds = 1 + (int)rng_below(&rng, 30);
+		for (int i = 0; i < OPS; i++) {
+			int n = (int)rng_below(&rng, 2) ? (int)rng_below(&rng, TRIES) : 0;
+
+			history(i, n, 1, 1e-6 * (double)(1 + rng_below(&rng, 1000)),
+				(int)rng_below(&rng, (uint64_t)r.rounds));
+			for (int k = 0; k < n; k++)
+				if (rng_below(&rng, 4) == 0)
+					tries[i][k].latency_s = NAN;
+				else
+					tries[i][k].latency_s *= 1 + rng_unit(&rng);
+			op[i].count = 1 + (int64_t)rng_below(&rng, 20);
+			if (!n)
+				op[i].time_s = NAN;
+		}
+		tuned = decide(&r);
+		for (int i = 0; i < OPS; i++) {
+			first += op[i].tune && op[i].idle < r.patience;
+			kept &= op[i].budget >= 0 && op[i].tune == (op[i].budget > 0);
+			told &= strlen(op[i].reason) > 10;
+			whole &= !op[i].tune || op[i].budget >= 4 || tuned == 1 || r.budget < 4;
+		}
+		kept &= total() <= r.budget;
+		spent &= !first || total() == r.budget;
+	}
+	ok(kept, "the budget is never passed");
+	ok(spent, "and all of it is given out if any operator goes on");
+	ok(whole, "no turn is too short to start");
+	ok(told, "each decision has its reason");
+}
+
+/* Water filling against trying all: no exchange of one candidate makes the expected sum larger (but
+ * for rounding). */
+static void test_optimal(void)
+{
+	double before = 0, most = 0;
+
+	for (int i = 0; i < OPS; i++) {
+		history(i, 20 + 5 * i, 20 + 5 * i, 1e-4 * (1 + i % 3), 9);
+		op[i].count = 1 + i % 2;
+	}
+	decide(&rules);
+	for (int i = 0; i < OPS; i++)
+		before += op[i].weight * log((double)(op[i].ntries + op[i].budget + 1));
+	for (int i = 0; i < OPS; i++)
+		for (int j = 0; j < OPS; j++) {
+			double after = before;
+
+			if (i == j || op[i].budget < 2 || op[j].budget < 2)
+				continue;
+			after += op[i].weight * log((double)(op[i].ntries + op[i].budget - 1) /
+						    (double)(op[i].ntries + op[i].budget + 1));
+			after += op[j].weight * log((double)(op[j].ntries + op[j].budget + 3) /
+						    (double)(op[j].ntries + op[j].budget + 1));
+			most = fmax(most, after - before);
+		}
+	ok(most <= 1e-3 * before, "moving two candidates gains nothing");
+}
+
+int main(void)
+{
+	test_first();
+	test_weights();
+	test_plateau();
+	test_stops();
+	test_random();
+	test_optimal();
+	return done_testing();
+}

@@ -1,0 +1,106 @@
+#!/bin/sh
+# tl-prune: who goes on, with how much, and why. The policy itself is tested by tests/preempt.c.
+bin=${BIN:-bin}
+here=$(dirname "$0")
+tmp=$(mktemp -d) || exit 1
+trap 'rm -rf "$tmp"' EXIT
+unset TL_DB
+n=0
+wl=$here/workloads.ndjson
+
+ok() { # status name
+	n=$((n + 1))
+	if [ "$1" -eq 0 ]; then echo "ok $n - $2"; else echo "not ok $n - $2"; fi
+}
+
+results() { # awk variables
+	for v; do set -- "$@" -v "$v" && shift; done
+	awk "$@" -f "$here/results.awk" "${in:-$wl}"
+}
+
+prune() {
+	"$bin/tl-prune" --env env1 "$@"
+}
+
+# sums FILE: of the budgets
+sums() {
+	sed 's/.*"budget":\([0-9]*\).*/\1/' "$1" | awk '{ s += $1 } END { print s + 0 }'
+}
+
+prune --no-db "$wl" >"$tmp/out"
+[ $? -eq 0 ] && [ "$(wc -l <"$tmp/out")" -eq 3 ] && [ "$(sums "$tmp/out")" -eq 24 ]
+ok $? 'without history all are tuned, with 8 candidates each on average'
+"$bin/tl-check" "$tmp/out" | cmp -s - "$tmp/out"
+ok $? 'the records are as they should be'
+sed 's/,"round":.*/}/' "$tmp/out" | cmp -s - "$wl"
+ok $? 'and but for what was added as they were'
+grep -q '"round":1,"budget":[0-9]*,"prune":{"action":"tune","reason":"' "$tmp/out"
+ok $? 'round, budget, no incumbent, and the reason'
+
+# One operator has a plateau, the others fall.
+
+sed -n 1p "$wl" >"$tmp/w1"
+sed -n 2,3p "$wl" >"$tmp/w23"
+in=$tmp/w1 results n=60 drop=1 best=1e-4 first=0 >"$tmp/h1"
+in=$tmp/w23 results n=60 drop=0.97 best=1e-4 >"$tmp/h23"
+# the plateau: the best comes first
+awk '/"type":"result"/ && !done { sub(/"latency_s":[^,]*/, "\"latency_s\":9e-05"); done = 1 } { print }' "$tmp/h1" |
+	grep -v '"stage":"final"' >"$tmp/h1b"
+"$bin/tl-store" -q -d "$tmp/db" "$tmp/h1b" "$tmp/h23"
+prune -d "$tmp/db" "$wl" >"$tmp/out"
+[ $? -eq 0 ] && ! grep -q 4c37ef429432a06ac4502501a1f8777a "$tmp/out" &&
+	[ "$(sums "$tmp/out")" -eq 24 ]
+ok $? 'a plateau stops an operator, and the others get its budget'
+prune -b 200 -d "$tmp/db" "$wl" | grep -c . | grep -qx 2
+ok $? 'each of them, if it is large enough'
+prune -d "$tmp/db" --all "$wl" | grep -q '"budget":0,.*"action":"stop","reason":"the budget brings more elsewhere'
+ok $? 'else the one that brings more'
+prune -d "$tmp/db" --all "$wl" | grep -q '4c37ef429432a06a.*"round":2,"budget":0,"incumbent":{"candidate_id":"[0-9a-f]*","latency_s":9e-05},"prune":{"action":"stop","reason":"no gain of 1% in the last'
+ok $? '--all writes it, too, with its incumbent and the reason'
+prune -v -d "$tmp/db" "$wl" 2>&1 >/dev/null | grep -c ': \(tune\|stop\) ' | grep -qx 3
+ok $? '-v says each decision'
+cat "$tmp/h1b" "$tmp/h23" | prune --no-db >"$tmp/out2"
+cmp -s "$tmp/out" "$tmp/out2"
+ok $? 'history from records is as good as from the database'
+cat "$tmp/h1b" "$tmp/h23" | prune -d "$tmp/db" | cmp -s - "$tmp/out"
+ok $? 'and does not count twice'
+prune -d "$tmp/db" "$wl" "$wl" | cmp -s - "$tmp/out"
+ok $? 'a workload that comes twice is one'
+sed 's/"count":2/"count":200/' "$wl" | prune -d "$tmp/db" -b 100 >"$tmp/heavy"
+prune -d "$tmp/db" -b 100 "$wl" >"$tmp/even"
+[ "$(sums "$tmp/heavy")" -eq 100 ] && [ "$(sums "$tmp/even")" -eq 100 ] &&
+	[ "$(sed -n 1p "$tmp/heavy" | sed 's/.*"budget":\([0-9]*\).*/\1/')" -gt "$(sed -n 1p "$tmp/even" | sed 's/.*"budget":\([0-9]*\).*/\1/')" ]
+ok $? 'count weighs'
+"$bin/tl-prune" --env other -d "$tmp/db" "$wl" | grep -c '"round":1' | grep -qx 3
+ok $? 'results of another env do not count'
+
+# Stopping
+
+prune -q -d "$tmp/db" "$wl"
+ok $? '-q: something is worth more'
+prune -q -d "$tmp/db" "$tmp/w1"
+[ $? -eq 1 ]
+ok $? '-q: nothing is worth more, status 1'
+prune -q --min-gain 1 -d "$tmp/db" "$wl"
+[ $? -eq 1 ]
+ok $? '--min-gain stops all'
+for limit in core-seconds 'core-seconds<40' 'seconds<5' 'rounds<1' 'candidates<100' 'rounds<9,candidates<180'; do
+	prune -q --until "$limit" -d "$tmp/db" "$wl" 2>/dev/null
+	echo $?
+done >"$tmp/got"
+printf '%s\n' 2 1 1 1 1 1 | cmp -s - "$tmp/got"
+ok $? '--until: what stops'
+prune -q --until 'core-seconds<60,rounds<2,candidates<181' -d "$tmp/db" "$wl" &&
+	prune -q --until 'core-seconds<1,rounds<1' --since 2026-11-21T10:00:00.000Z -d "$tmp/db" "$wl"
+ok $? '--until: what goes on, --since: what does not count'
+echo '{"tl":1,"type":"end","workload_id":"26ac6296f0e4819b28fec9ae3e5197b5","drawn":0,"why":"the space is exhausted","kept":0,"refused":0,"measured":0,"preempted":0,"failed":0,"built":0,"run":"run2"}' |
+	"$bin/tl-store" -q -d "$tmp/db"
+prune --all -d "$tmp/db" "$wl" | grep 26ac6296f0e4819b28fec9ae3e5197b5 | grep -q '"action":"stop","reason":"no candidate is left'
+ok $? 'an operator without candidates stops'
+echo '{"tl":1,"type":"workload","op":"conv2d"}' | cat - "$wl" | prune -d "$tmp/db" >/dev/null 2>"$tmp/err"
+[ $? -eq 3 ] && grep -q ':1: ' "$tmp/err"
+ok $? 'a bad record is named and gives status 3'
+[ "$(echo '{"tl":1,"type":"novel"}' | prune --no-db)" = '{"tl":1,"type":"novel"}' ]
+ok $? 'other records pass through'
+
+echo "1..$n"

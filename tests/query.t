@@ -1,0 +1,132 @@
+#!/bin/sh
+# tl-query: exact, of another env, nearest, nothing; top, tables, CSV, statistics, dumps.
+bin=${BIN:-bin}
+here=$(dirname "$0")
+tmp=$(mktemp -d) || exit 1
+trap 'rm -rf "$tmp"' EXIT
+unset TL_DB
+n=0
+
+ok() { # status name
+	n=$((n + 1))
+	if [ "$1" -eq 0 ]; then echo "ok $n - $2"; else echo "not ok $n - $2"; fi
+}
+
+results() { # awk variables
+	for v; do set -- "$@" -v "$v" && shift; done
+	awk "$@" -f "$here/results.awk" "$here/workloads.ndjson"
+}
+
+query() {
+	"$bin/tl-query" -d "$tmp/db" --env env1 "$@"
+}
+
+conv() { # database, env, problem, options: of a convolution with bias and relu
+	db=$1 env=$2 prob=$3
+	shift 3
+	"$bin/tl-query" -d "$db" --env "$env" --op conv2d --post bias,relu --prob "$prob" "$@"
+}
+known=ic64ih56oc64oh56kh3ph1
+
+results n=20 >"$tmp/a"
+"$bin/tl-store" -q -d "$tmp/db" "$tmp/a"
+
+# Exact
+
+query "$here/workloads.ndjson" >"$tmp/out"
+ok $? 'exact answers give status 0'
+grep '"stage":"final"' "$tmp/a" | sed 's/}$/,"match":"exact"}/' | cmp -s - "$tmp/out"
+ok $? 'and are the final results, with how they match behind'
+[ "$(conv "$tmp/db" env1 $known)" = "$(head -n 1 "$tmp/out")" ]
+ok $? '--op and --prob ask the same as a record'
+results n=20 run=worse best=2e-4 seed=5 | "$bin/tl-store" -q -d "$tmp/db"
+query "$here/workloads.ndjson" | cmp -s - "$tmp/out"
+ok $? 'worse results change no answer'
+conv "$tmp/db" env1 $known --top 100 >"$tmp/top"
+[ "$(wc -l <"$tmp/top")" -eq 14 ] && [ "$(grep -o '"candidate_id":"[^"]*"' "$tmp/top" | sort -u | wc -l)" -eq 14 ]
+ok $? '--top gives distinct candidates'
+grep '"stage":"race"' "$tmp/top" | sed 's/.*"latency_s":\([^,]*\),"ci.*"reps.*/\1/' | sort -cg 2>"$tmp/err"
+ok $? 'and the best first'
+[ "$(conv "$tmp/db" env1 $known --top 3)" = "$(head -n 3 "$tmp/top")" ]
+ok $? 'the best 3 are the first of the best 100'
+
+# Inexact
+
+conv "$tmp/db" other $known >"$tmp/out"
+[ $? -eq 4 ] && grep -q '"match":"env","why":"measured in the env env1, not in other' "$tmp/out"
+ok $? 'the same workload in another env gives status 4'
+results n=5 env=env2 | "$bin/tl-store" -q -d "$tmp/db2"
+results n=5 env=env1 | sed -n 1,8p | sed '$d' >"$tmp/one"
+"$bin/tl-store" -q -d "$tmp/db2" "$tmp/one" 2>/dev/null
+"$bin/tl-query" -d "$tmp/db2" --env env1 --op matmul --prob 1x512:512x1000 --post bias >"$tmp/out"
+[ $? -eq 4 ] && grep -q '"match":"env"' "$tmp/out" && grep -q 'cc is gcc 13.1.0 there and gcc 12.2.0 here' "$tmp/out"
+ok $? 'and says in which fields the envs differ'
+conv "$tmp/db" env1 ic64ih28oc64oh28kh3ph1 >"$tmp/out"
+[ $? -eq 4 ] && grep -q '"match":"nearest","why":"measured for the nearest workload known, conv2d mb1_ic128ih28_oc128oh28_kh3ph1: ic is 128 there and 64 here, oc is 128 there and 64 here"}' "$tmp/out"
+ok $? 'a workload that is not known gets the nearest'
+query --op conv2d --prob ic130ih28oc128oh28kh3ph1 >"$tmp/out"
+[ $? -eq 4 ] && grep -q 'mb1_ic128ih28_oc128oh28_kh3ph1: ic is 128 there and 130 here, post-op bias is only there, post-op relu is only there' "$tmp/out"
+ok $? 'whichever that is'
+query --op matmul --prob 1x512:512x1000 >"$tmp/out"
+[ $? -eq 4 ] && [ "$(grep -c '"algo":"gemm"' "$tmp/out")" -eq 1 ]
+ok $? 'never of another operator'
+
+# Nothing
+
+sed -n 6p "$tmp/a" | sed 's/"status":"preempted"/"status":"build"/' >"$tmp/failed"
+"$bin/tl-store" -q -d "$tmp/none.db" "$tmp/failed"
+got=$(conv "$tmp/none.db" env1 $known)
+[ $? -eq 1 ] && [ -z "$got" ]
+ok $? 'nothing but failures is nothing known, status 1'
+XDG_DATA_HOME="$tmp/nowhere" "$bin/tl-query" "$here/workloads.ndjson" 2>/dev/null
+[ $? -eq 1 ] && [ ! -e "$tmp/nowhere" ]
+ok $? 'so is a database that was not made yet'
+"$bin/tl-query" -d "$tmp/nowhere.db" "$here/workloads.ndjson" 2>/dev/null
+[ $? -eq 3 ] && [ ! -e "$tmp/nowhere.db" ]
+ok $? 'but one that is named must be there'
+echo '{"tl":1,"type":"workload","op":"conv2d"}' | query >/dev/null 2>&1
+[ $? -eq 3 ]
+ok $? 'a bad record gives status 3'
+query --op conv2d >/dev/null 2>&1
+[ $? -eq 2 ]
+ok $? '--op without --prob is a usage error'
+[ "$(echo '{"tl":1,"type":"novel"}' | query)" = '{"tl":1,"type":"novel"}' ]
+ok $? 'other records pass through'
+
+# Tables, with figures that can be checked by hand
+
+cat >"$tmp/hand" <<'END'
+{"tl":1,"type":"workload","workload_id":"26ac6296f0e4819b28fec9ae3e5197b5","op":"matmul","prob":"1x512:512x1000","dtype":"f32","layout":"ab","post":["bias"],"rhs":"const","flops":1024000,"source":["a","b","c"]}
+{"tl":1,"type":"result","candidate_id":"00000000000000000000000000000001","workload":{"workload_id":"26ac6296f0e4819b28fec9ae3e5197b5","op":"matmul","prob":"1x512:512x1000","dtype":"f32","layout":"ab","post":["bias"],"rhs":"const","flops":1024000},"target":"cpu","algo":"gemm","knobs":{},"status":"ok","stage":"final","latency_s":1.234e-05,"baseline":{"impl":"b","latency_s":2e-05},"ratio":{"median":1.625,"ci":[1.6,1.7]},"verdict":"faster","cost":{"core_s":1.5},"env_id":"env1","run":"r","at":"2026-11-21T09:00:00.000Z"}
+{"tl":1,"type":"result","candidate_id":"00000000000000000000000000000002","workload":{"workload_id":"26ac6296f0e4819b28fec9ae3e5197b5"},"status":"preempted","stage":"race","latency_s":3e-05,"bound":"lower","cost":{"core_s":0.25},"env_id":"env1","run":"r","at":"2026-11-21T09:00:00.000Z"}
+{"tl":1,"type":"end","workload_id":"26ac6296f0e4819b28fec9ae3e5197b5","drawn":70,"why":"n reached","built":6,"preempted":1,"measured":4,"run":"r"}
+END
+"$bin/tl-store" -q -d "$tmp/hand.db" "$tmp/hand"
+"$bin/tl-query" -d "$tmp/hand.db" --env env1 --table --op matmul --prob 1x512:512x1000 --post bias |
+	sed 's/  */ /g;s/ $//' >"$tmp/out"
+cat >"$tmp/want" <<'END'
+op problem post count baseline us tuned us ratio verdict algorithm generated built preempted measured
+matmul 1x512:512x1000 bias 3 20.0 12.3 1.62 faster gemm 70 6 1 4
+total count x time 3 60.0 37.0 1.62 70 6 1 4
+Measuring took 1.8 core-seconds.
+END
+cmp -s "$tmp/want" "$tmp/out"
+ok $? 'the table, with the count of the database'
+cmp -s "$tmp/want" "$tmp/out" || sed 's/^/# /' "$tmp/out"
+sed 's/"source":.*/"count":5}/;q' "$tmp/hand" | "$bin/tl-query" -d "$tmp/hand.db" --env env1 --table >"$tmp/out"
+grep -q 'bias  *5 ' "$tmp/out" && grep -q 'total .* 5  *100.0  *61.7' "$tmp/out"
+ok $? 'the count of the record goes before'
+"$bin/tl-query" -d "$tmp/hand.db" --env env1 --csv --op matmul --prob 1x512:512x1000 --post bias,relu >"$tmp/out"
+[ $? -eq 4 ] && [ "$(sed 1d "$tmp/out" | cut -d, -f 2-6,10-14)" = 'matmul,1x512:512x1000,f32,ab,"bias,,,,,nearest' ]
+ok $? 'CSV quotes what must be quoted, and gives no times that are not exact'
+"$bin/tl-query" -d "$tmp/hand.db" --stats >"$tmp/out"
+grep -q '"workloads":1,"sources":3,"candidates":2,"results":2,"status":{"ok":1,"preempted":1},"envs":1,"runs":1,"core_s":1.75}' "$tmp/out"
+ok $? '--stats counts'
+"$bin/tl-query" -d "$tmp/hand.db" --dump=workloads | "$bin/tl-check" -q &&
+	"$bin/tl-query" -d "$tmp/hand.db" --dump=workloads | grep -q '"count":3,"source":\["a","b","c"\]}$'
+ok $? 'workloads are dumped with the union of their sources'
+query --dump=results | head -n 1 >"$tmp/out" 2>"$tmp/err"
+[ -s "$tmp/out" ] && [ ! -s "$tmp/err" ]
+ok $? 'a reader that goes away is no failure'
+
+echo "1..$n"
