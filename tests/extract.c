@@ -2,7 +2,6 @@
  *
  * Models are written here field by field, so that each test shows the graph it is about. */
 #include <fcntl.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -87,13 +86,11 @@ static void put_names(struct buf *b, int field, const char *names)
 	}
 }
 
-/* "Conv x w -> y", then attributes until NULL. */
-static void node(struct buf *g, const char *text, ...) __attribute__((sentinel));
-static void node(struct buf *g, const char *text, ...)
+/* "Conv x w -> y", with attributes in "group=8 pads=1,1,1,1". */
+static void node(struct buf *g, const char *text, const char *attrs)
 {
 	struct buf n = BUF_INIT, in = BUF_INIT;
 	const char *arrow = strstr(text, " -> "), *space = strchr(text, ' ');
-	va_list ap;
 
 	if (space < arrow)
 		buf_add(&in, space + 1, (size_t)(arrow - space - 1));
@@ -101,10 +98,14 @@ static void node(struct buf *g, const char *text, ...)
 	put_names(&n, 1, in.s);
 	put_names(&n, 2, arrow + 4);
 	put_bytes(&n, 4, text, (size_t)(space - text));
-	va_start(ap, text);
-	for (const char *a; (a = va_arg(ap, const char *));)
-		put_attr(&n, a);
-	va_end(ap);
+	while (*attrs) {
+		size_t k = strcspn(attrs, " ");
+		char one[80];
+
+		snprintf(one, sizeof one, "%.*s", (int)k, attrs);
+		put_attr(&n, one);
+		attrs += k + (attrs[k] == ' ');
+	}
 	buf_free(&in);
 	put_buf(g, 1, &n);
 }
@@ -326,7 +327,7 @@ static void test_figures(void)
 
 static void conv(struct buf *g, const char *text)
 {
-	node(g, text, "kernel_shape=3,3", "pads=1,1,1,1", NULL);
+	node(g, text, "kernel_shape=3,3 pads=1,1,1,1");
 }
 
 static struct buf image(void)
@@ -347,39 +348,39 @@ static void test_fusion(void)
 	struct buf g = image();
 
 	conv(&g, "Conv x w -> a");
-	node(&g, "BatchNormalization a c c c c -> b", NULL);
-	node(&g, "Relu b -> y", NULL);
+	node(&g, "BatchNormalization a c c c c -> b", "");
+	node(&g, "Relu b -> y", "");
 	output(&g, "y");
 	expect(&g, 13, CONV " bias,relu", "batch normalization becomes a bias, relu follows");
 
 	g = image();
 	conv(&g, "Conv x w c -> a");
-	node(&g, "BatchNormalization a c c c c -> b", NULL);
-	node(&g, "Relu b -> y", NULL);
+	node(&g, "BatchNormalization a c c c c -> b", "");
+	node(&g, "Relu b -> y", "");
 	output(&g, "y");
 	expect(&g, 13, CONV " bias,relu", "with a bias that is there already it is one bias");
 
 	g = image();
 	weights(&g, "k", "1,8,1,1");
 	conv(&g, "Conv x w -> a");
-	node(&g, "Mul a k -> b", NULL);
-	node(&g, "Add b k -> d", NULL);
-	node(&g, "Relu d -> y", NULL);
+	node(&g, "Mul a k -> b", "");
+	node(&g, "Add b k -> d", "");
+	node(&g, "Relu d -> y", "");
 	output(&g, "y");
 	expect(&g, 13, CONV " bias,relu", "so does one written as a product and a sum");
 
 	g = image();
 	conv(&g, "Conv x w -> a");
-	node(&g, "Relu a -> b", NULL);
-	node(&g, "BatchNormalization b c c c c -> y", NULL);
+	node(&g, "Relu a -> b", "");
+	node(&g, "BatchNormalization b c c c c -> y", "");
 	output(&g, "y");
 	expect(&g, 13, CONV " relu", "batch normalization behind a relu stays outside");
 
 	g = image();
 	conv(&g, "Conv x w c -> a");
 	conv(&g, "Conv a v c -> b");
-	node(&g, "Add b a -> d", NULL);
-	node(&g, "Relu d -> y", NULL);
+	node(&g, "Add b a -> d", "");
+	node(&g, "Relu d -> y", "");
 	output(&g, "y");
 	expect(&g, 13, CONV " bias; " CONV " bias,add,relu",
 	       "a residual goes to the later producer");
@@ -387,50 +388,50 @@ static void test_fusion(void)
 	g = image();
 	conv(&g, "Conv x w c -> a");
 	conv(&g, "Conv x v c -> b");
-	node(&g, "Add a b -> y", NULL);
+	node(&g, "Add a b -> y", "");
 	output(&g, "y");
 	expect(&g, 13, CONV " bias; " CONV " bias,add", "of two producers the later takes the sum");
 
 	g = image();
 	conv(&g, "Conv x w -> a");
 	conv(&g, "Conv x v -> b");
-	node(&g, "Add a b -> d", NULL);
-	node(&g, "Add d x -> y", NULL);
+	node(&g, "Add a b -> d", "");
+	node(&g, "Add d x -> y", "");
 	output(&g, "y");
 	expect(&g, 13, CONV "; " CONV " add", "one residual at most");
 
 	g = image();
 	conv(&g, "Conv x w -> a");
-	node(&g, "Relu a -> y", NULL);
+	node(&g, "Relu a -> y", "");
 	output(&g, "y");
 	output(&g, "a");
 	expect(&g, 13, CONV, "what the graph puts out is not fused away");
 
 	g = image();
 	conv(&g, "Conv x w -> a");
-	node(&g, "Sigmoid a -> z", NULL);
-	node(&g, "Relu a -> y", NULL);
+	node(&g, "Sigmoid a -> z", "");
+	node(&g, "Relu a -> y", "");
 	output(&g, "y");
 	output(&g, "z");
 	expect(&g, 13, CONV, "what two nodes read is not fused away");
 
 	g = image();
 	conv(&g, "Conv x w -> a");
-	node(&g, "Add a a -> y", NULL);
+	node(&g, "Add a a -> y", "");
 	output(&g, "y");
 	expect(&g, 13, CONV, "a sum with itself is no residual");
 
 	g = image();
 	weights(&g, "k", "8,1,1");
 	conv(&g, "Conv x w -> a");
-	node(&g, "Add k a -> y", NULL);
+	node(&g, "Add k a -> y", "");
 	output(&g, "y");
 	expect(&g, 13, CONV " bias", "a constant for each channel is a bias");
 
 	g = image();
 	weights(&g, "k", "14");
 	conv(&g, "Conv x w -> a");
-	node(&g, "Add k a -> y", NULL);
+	node(&g, "Add k a -> y", "");
 	output(&g, "y");
 	expect(&g, 13, CONV, "a constant for each column is none");
 }
@@ -438,17 +439,16 @@ static void test_fusion(void)
 static void clip(int opset, const char *low, const char *high, const char *want)
 {
 	struct buf g = image();
-	char min[24], max[24], what[80];
+	char bounds[64], what[80];
 
 	conv(&g, "Conv x w -> a");
-	snprintf(min, sizeof min, "min=%s", low);
-	snprintf(max, sizeof max, "max=%s", high);
+	snprintf(bounds, sizeof bounds, "min=%s max=%s", low, high);
 	if (opset < 11) {
-		node(&g, "Clip a -> y", min, max, NULL);
+		node(&g, "Clip a -> y", bounds);
 	} else {
 		real(&g, "l", strtof(low, NULL));
 		real(&g, "h", strtof(high, NULL));
-		node(&g, "Clip a l h -> y", NULL);
+		node(&g, "Clip a l h -> y", "");
 	}
 	output(&g, "y");
 	snprintf(what, sizeof what, "clip from %s to %s in opset %d", low, high, opset);
@@ -465,7 +465,7 @@ static void test_clip(void)
 	clip(13, "-1.0", "6.0", CONV);
 	conv(&g, "Conv x w -> a");
 	real(&g, "l", 0);
-	node(&g, "Clip a l -> y", NULL);
+	node(&g, "Clip a l -> y", "");
 	output(&g, "y");
 	expect(&g, 13, CONV " relu", "clip from 0 without an upper bound is relu");
 }
@@ -475,8 +475,8 @@ static void test_subgraph(void)
 	struct buf g = image(), n = BUF_INIT, sub = BUF_INIT, attr = BUF_INIT;
 
 	conv(&g, "Conv x w -> a");
-	node(&g, "Relu a -> y", NULL);
-	node(&sub, "Sigmoid a -> s", NULL);
+	node(&g, "Relu a -> y", "");
+	node(&sub, "Sigmoid a -> s", "");
 	output(&sub, "s");
 	put_str(&attr, 1, "then_branch");
 	put_buf(&attr, 6, &sub);
@@ -499,38 +499,38 @@ static void test_padding(void)
 	struct buf g = image();
 
 	ints(&g, "p", "0,0,1,1,0,0,1,1");
-	node(&g, "Pad x p -> a", NULL);
-	node(&g, "Conv a w -> y", NULL);
+	node(&g, "Pad x p -> a", "");
+	node(&g, "Conv a w -> y", "");
 	output(&g, "y");
 	expect(&g, 13, CONV, "a pad of zeros goes into the convolution");
 	ok(!strstr(said.s, "Pad"), "and is not left over");
 
 	g = image();
-	node(&g, "Pad x -> a", "pads=0,0,0,0,0,0,1,1", "mode=constant", NULL);
-	node(&g, "Conv a w -> y", "strides=2,2", NULL);
+	node(&g, "Pad x -> a", "pads=0,0,0,0,0,0,1,1 mode=constant");
+	node(&g, "Conv a w -> y", "strides=2,2");
 	output(&g, "y");
 	expect(&g, 9, "mb1_ic8ih14_oc8oh7_kh3sh2", "an asymmetric one too");
 
 	g = image();
 	ints(&g, "p", "0,0,1,1,0,0,1,1");
-	node(&g, "Pad x p -> a", "mode=reflect", NULL);
-	node(&g, "Conv a w -> y", NULL);
+	node(&g, "Pad x p -> a", "mode=reflect");
+	node(&g, "Conv a w -> y", "");
 	output(&g, "y");
 	expect(&g, 13, "mb1_ic8ih16_oc8oh14_kh3", "a pad by reflection stays outside");
 	ok(was_said("Pad 1"), "and is reported");
 
 	g = image();
-	node(&g, "Conv x w -> y", "auto_pad=SAME_UPPER", "strides=2,2", NULL);
+	node(&g, "Conv x w -> y", "auto_pad=SAME_UPPER strides=2,2");
 	output(&g, "y");
 	expect(&g, 13, "mb1_ic8ih14_oc8oh7_kh3sh2", "SAME_UPPER pads behind");
 
 	g = image();
-	node(&g, "Conv x w -> y", "auto_pad=SAME_LOWER", "strides=2,2", NULL);
+	node(&g, "Conv x w -> y", "auto_pad=SAME_LOWER strides=2,2");
 	output(&g, "y");
 	expect(&g, 13, "mb1_ic8ih14_oc8oh7_kh3sh2ph1", "SAME_LOWER pads before");
 
 	g = image();
-	node(&g, "Conv x w -> y", "auto_pad=VALID", "dilations=2,2", NULL);
+	node(&g, "Conv x w -> y", "auto_pad=VALID dilations=2,2");
 	output(&g, "y");
 	expect(&g, 13, "mb1_ic8ih14_oc8oh10_kh3dh1", "VALID pads nothing; dilation counts from 0");
 }
@@ -540,14 +540,14 @@ static void test_convolutions(void)
 	struct buf g = image();
 
 	weights(&g, "d", "8,1,3,3");
-	node(&g, "Conv x d -> y", "group=8", "pads=1,1,1,1", NULL);
+	node(&g, "Conv x d -> y", "group=8 pads=1,1,1,1");
 	output(&g, "y");
 	expect(&g, 13, "mb1g8_ic8ih14_oc8oh14_kh3ph1", "depthwise");
 
 	memset(&g, 0, sizeof g);
 	input(&g, "x", "2,4,50");
 	weights(&g, "w", "6,4,5");
-	node(&g, "Conv x w -> y", "pads=2,2", "strides=2,", NULL);
+	node(&g, "Conv x w -> y", "pads=2,2 strides=2,");
 	output(&g, "y");
 	expect(&g, 13, "mb2_ic4ih1iw50_oc6oh1ow25_kh1kw5sh1sw2ph0pw2",
 	       "one spatial dimension is a width");
@@ -555,7 +555,7 @@ static void test_convolutions(void)
 	memset(&g, 0, sizeof g);
 	input(&g, "x", "1,4,8,8,8");
 	weights(&g, "w", "6,4,3,3,3");
-	node(&g, "Conv x w -> y", NULL);
+	node(&g, "Conv x w -> y", "");
 	output(&g, "y");
 	expect(&g, 13, "", "three spatial dimensions are not extracted");
 	ok(was_said("Conv (3-D) 1") && was_said("0.0 %"), "but reported, with their share");
@@ -563,7 +563,7 @@ static void test_convolutions(void)
 	memset(&g, 0, sizeof g);
 	input(&g, "x", "1,4,8,8");
 	input(&g, "w", "6,4,3,3");
-	node(&g, "Conv x w -> y", NULL);
+	node(&g, "Conv x w -> y", "");
 	output(&g, "y");
 	expect(&g, 13, "", "computed weights are not extracted");
 	ok(was_said("computed weights"), "but reported");
@@ -571,7 +571,7 @@ static void test_convolutions(void)
 	memset(&g, 0, sizeof g);
 	info(&g, 11, "x", "1,4,8,8", ELEM_F16);
 	weights(&g, "w", "6,4,3,3");
-	node(&g, "Conv x w -> y", NULL);
+	node(&g, "Conv x w -> y", "");
 	output(&g, "y");
 	expect(&g, 13, "", "f16 is not extracted");
 	ok(was_said("f16, not f32"), "but reported");
@@ -584,8 +584,8 @@ static void test_quantized(void)
 	tensor(&t, "q", "8,8,3,3", ELEM_I8);
 	put_buf(&g, 5, &t);
 	real(&g, "scale", 0.5f);
-	node(&g, "DequantizeLinear q scale -> dq", NULL);
-	node(&g, "Conv x dq -> y", NULL);
+	node(&g, "DequantizeLinear q scale -> dq", "");
+	node(&g, "Conv x dq -> y", "");
 	output(&g, "y");
 	expect(&g, 13, "", "dequantized weights are not f32");
 	ok(was_said("quantized, not f32"), "and reported so");
@@ -598,7 +598,7 @@ static void test_products(void)
 	input(&g, "x", "5,7");
 	weights(&g, "w", "9,7");
 	weights(&g, "c", "9");
-	node(&g, "Gemm x w c -> y", "transB=1", NULL);
+	node(&g, "Gemm x w c -> y", "transB=1");
 	output(&g, "y");
 	expect(&g, 13, "5x7:7x9 bias", "Gemm with a transposed right side");
 
@@ -606,7 +606,7 @@ static void test_products(void)
 	input(&g, "x", "7,5");
 	weights(&g, "w", "7,9");
 	input(&g, "c", "5,9");
-	node(&g, "Gemm x w c -> y", "transA=1", NULL);
+	node(&g, "Gemm x w c -> y", "transA=1");
 	output(&g, "y");
 	expect(&g, 13, "5x7:7x9 add", "Gemm with a transposed left side and a matrix to add");
 
@@ -614,32 +614,32 @@ static void test_products(void)
 	input(&g, "x", "2,3,7");
 	weights(&g, "w", "7,9");
 	weights(&g, "c", "9");
-	node(&g, "MatMul x w -> a", NULL);
-	node(&g, "Add a c -> b", NULL);
-	node(&g, "Relu b -> y", NULL);
+	node(&g, "MatMul x w -> a", "");
+	node(&g, "Add a c -> b", "");
+	node(&g, "Relu b -> y", "");
 	output(&g, "y");
 	expect(&g, 13, "6x7:7x9 bias,relu", "one matrix on the right takes all rows at once");
 
 	memset(&g, 0, sizeof g);
 	input(&g, "x", "2,3,4,7");
 	input(&g, "z", "1,3,7,9");
-	node(&g, "MatMul x z -> y", NULL);
+	node(&g, "MatMul x z -> y", "");
 	output(&g, "y");
 	expect(&g, 13, "6x4x7:6x7x9 computed", "batches are multiplied out");
 
 	memset(&g, 0, sizeof g);
 	input(&g, "x", "7");
 	weights(&g, "w", "7,9");
-	node(&g, "MatMul x w -> y", NULL);
+	node(&g, "MatMul x w -> y", "");
 	output(&g, "y");
 	expect(&g, 13, "1x7:7x9", "a vector is a row");
 
 	memset(&g, 0, sizeof g);
 	input(&g, "x", "5,7");
 	weights(&g, "w", "9,7");
-	node(&g, "Transpose w -> t", NULL);
-	node(&g, "MatMul x t -> y", NULL);
-	node(&g, "MatMul x t -> z", NULL);
+	node(&g, "Transpose w -> t", "");
+	node(&g, "MatMul x t -> y", "");
+	node(&g, "MatMul x t -> z", "");
 	output(&g, "y");
 	output(&g, "z");
 	expect(&g, 13, "5x7:7x9 x2", "what is made of constants is constant; equal ones come once");
@@ -660,11 +660,11 @@ static void test_shapes(void)
 		ints(&g, "zero", "0");
 		ints(&g, "rest", "-1");
 		weights(&g, "w", "60,9");
-		node(&g, "Shape x -> s", NULL);
-		node(&g, "Gather s zero -> n", "axis=0", NULL);
-		node(&g, "Concat n rest -> to", "axis=0", NULL);
-		node(&g, "Reshape x to -> f", NULL);
-		node(&g, "MatMul f w -> y", NULL);
+		node(&g, "Shape x -> s", "");
+		node(&g, "Gather s zero -> n", "axis=0");
+		node(&g, "Concat n rest -> to", "axis=0");
+		node(&g, "Reshape x to -> f", "");
+		node(&g, "MatMul f w -> y", "");
 		output(&g, "y");
 		if (i == 0)
 			expect(&g, 13, "1x60:60x9", "sizes are computed through the graph; N is 1");
@@ -677,7 +677,7 @@ static void test_shapes(void)
 	memset(&g, 0, sizeof g);
 	input(&g, "x", "N,seq");
 	input(&g, "z", "seq,6");
-	node(&g, "MatMul x z -> y", NULL);
+	node(&g, "MatMul x z -> y", "");
 	output(&g, "y");
 	workloads(&g, 13, &shaped, &got);
 	ok(!strcmp(got.s, "3x40:40x6 computed"), "--shape binds symbols: %s", got.s);
@@ -685,7 +685,7 @@ static void test_shapes(void)
 	memset(&g, 0, sizeof g);
 	input(&g, "x", "N,seq,8");
 	weights(&g, "w", "8,9");
-	node(&g, "MatMul x w -> y", NULL);
+	node(&g, "MatMul x w -> y", "");
 	output(&g, "y");
 	expect(&g, 13, "", "a size that nobody gives is not made up");
 	ok(was_said("seq of 'x'") && was_said("MatMul (unknown shape"), "and reported");
@@ -693,8 +693,8 @@ static void test_shapes(void)
 	memset(&g, 0, sizeof g);
 	input(&g, "x", "4,8");
 	weights(&g, "w", "8,9");
-	node(&g, "Strange x -> a", NULL);
-	node(&g, "MatMul a w -> y", NULL);
+	node(&g, "Strange x -> a", "");
+	node(&g, "MatMul a w -> y", "");
 	output(&g, "y");
 	expect(&g, 13, "", "behind an unknown operator nothing is extracted");
 	ok(was_said("unknown operators: Strange") &&
@@ -704,8 +704,8 @@ static void test_shapes(void)
 	memset(&g, 0, sizeof g);
 	input(&g, "x", "4,8");
 	weights(&g, "w", "8,9");
-	node(&g, "Strange x -> a", NULL);
-	node(&g, "MatMul a w -> y", NULL);
+	node(&g, "Strange x -> a", "");
+	node(&g, "MatMul a w -> y", "");
 	info(&g, 13, "a", "4,8", ELEM_F32);
 	output(&g, "y");
 	expect(&g, 13, "4x8:8x9", "what the file declares stands in for inference");
@@ -713,8 +713,8 @@ static void test_shapes(void)
 	memset(&g, 0, sizeof g);
 	input(&g, "x", "4,8");
 	weights(&g, "w", "8,9");
-	node(&g, "Strange x -> a", NULL);
-	node(&g, "MatMul a w -> y", NULL);
+	node(&g, "Strange x -> a", "");
+	node(&g, "MatMul a w -> y", "");
 	info(&g, 13, "a", "4,8", ELEM_F32);
 	output(&g, "y");
 	workloads(&g, 13, &batch8, &got);
@@ -729,52 +729,52 @@ static void test_refusals(void)
 	struct buf g = BUF_INIT;
 
 	input(&g, "x", "4,8");
-	node(&g, "Add x b -> a", NULL);
-	node(&g, "Relu a -> b", NULL);
+	node(&g, "Add x b -> a", "");
+	node(&g, "Relu a -> b", "");
 	output(&g, "b");
 	refuse(&g, "cycle", "a cycle");
 
 	memset(&g, 0, sizeof g);
 	input(&g, "x", "4,8");
-	node(&g, "Add x gone -> y", NULL);
+	node(&g, "Add x gone -> y", "");
 	output(&g, "y");
 	refuse(&g, "'gone', which nothing makes", "an input that nothing makes");
 
 	memset(&g, 0, sizeof g);
 	input(&g, "x", "4,8");
-	node(&g, "Relu x -> y", NULL);
-	node(&g, "Tanh x -> y", NULL);
+	node(&g, "Relu x -> y", "");
+	node(&g, "Tanh x -> y", "");
 	output(&g, "y");
 	refuse(&g, "'y' is made twice", "a value made twice");
 
 	memset(&g, 0, sizeof g);
 	input(&g, "x", "1,-3,8");
-	node(&g, "Relu x -> y", NULL);
+	node(&g, "Relu x -> y", "");
 	output(&g, "y");
 	refuse(&g, "absurd dimension, -3", "a negative dimension");
 
 	memset(&g, 0, sizeof g);
 	input(&g, "x", "1048576,1048576,2");
-	node(&g, "Relu x -> y", NULL);
+	node(&g, "Relu x -> y", "");
 	output(&g, "y");
 	refuse(&g, "absurd size", "more than 2^40 elements");
 
 	memset(&g, 0, sizeof g);
 	input(&g, "x", "1,8");
 	weights(&g, "w", "4611686018427387904,4");
-	node(&g, "MatMul x w -> y", NULL);
+	node(&g, "MatMul x w -> y", "");
 	output(&g, "y");
 	refuse(&g, "absurd dimension", "weights whose size overflows");
 
 	g = image();
-	node(&g, "Conv x w -> y", "dilations=9,9", NULL);
+	node(&g, "Conv x w -> y", "dilations=9,9");
 	output(&g, "y");
 	refuse(&g, "a window of 19 over 14", "a window larger than its image");
 
 	memset(&g, 0, sizeof g);
 	input(&g, "x", "1,4,14,14");
 	weights(&g, "w", "8,8,3,3");
-	node(&g, "Conv x w -> y", NULL);
+	node(&g, "Conv x w -> y", "");
 	output(&g, "y");
 	refuse(&g, "reads 4 channels, but its weights want 8", "channels that do not fit");
 
@@ -787,7 +787,7 @@ static void test_refusals(void)
 	memset(&g, 0, sizeof g);
 	input(&g, "x", "5,6");
 	weights(&g, "w", "7,8");
-	node(&g, "MatMul x w -> y", NULL);
+	node(&g, "MatMul x w -> y", "");
 	output(&g, "y");
 	refuse(&g, "inner dimensions 6 and 7", "inner dimensions that differ");
 }
@@ -820,10 +820,10 @@ static void a_model(struct buf *m)
 	put_bytes(&t, 9, data, sizeof data);
 	put_buf(&g, 5, &t);
 	conv(&g, "Conv x w c -> a");
-	node(&g, "Relu a -> b", NULL);
-	node(&g, "Flatten b -> f", NULL);
+	node(&g, "Relu a -> b", "");
+	node(&g, "Flatten b -> f", "");
 	weights(&g, "fc", "1568,10");
-	node(&g, "MatMul f fc -> y", NULL);
+	node(&g, "MatMul f fc -> y", "");
 	output(&g, "y");
 	model(m, &g, 13);
 }
