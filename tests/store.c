@@ -188,7 +188,7 @@ static int check_top(struct store *s, int w, int v, int n)
 	struct arena a = ARENA_INIT;
 	struct store_result *got;
 	struct err e = ERR_INIT;
-	char env[8];
+	char env[16];
 	int nwant = best_of(w, v, want), good;
 	int64_t ngot;
 
@@ -235,7 +235,7 @@ static int check_history(struct store *s, int w, int v)
 	struct arena a = ARENA_INIT;
 	struct store_result *got;
 	struct err e = ERR_INIT;
-	char env[8];
+	char env[16];
 	int64_t ngot, nwant = 0;
 	int good;
 
