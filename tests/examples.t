@@ -1,0 +1,84 @@
+#!/bin/bash
+# Runs every example of the manual: each literal display in a section EXAMPLES is a script, run where the files that it
+# names have been made, and small.
+cd "$(dirname "$0")/.." || exit 1
+root=$PWD
+export PATH=${BIN:-$PWD/bin}:$PATH
+tmp=$(mktemp -d) || exit 1
+trap 'rm -rf "$tmp"' EXIT
+export HOME=$tmp TMPDIR=$tmp
+unset TL_DB XDG_DATA_HOME
+n=0
+
+ok() { # status name
+	n=$((n + 1))
+	if [ "$1" -eq 0 ]; then echo "ok $n - $2"; else echo "not ok $n - $2"; fi
+}
+
+skip() { # name
+	n=$((n + 1))
+	echo "ok $n # SKIP $1"
+}
+
+# The examples of a page, as files $tmp/examples/PAGE.NUMBER.
+extract() { # page
+	awk -v to="$tmp/examples/${1##*/}" '
+		/^\.Sh / { on = $2 == "EXAMPLES"; next }
+		on && /^\.Bd -literal/ { file = sprintf("%s.%02d", to, ++k); next }
+		on && /^\.Ed/ { file = ""; next }
+		on && file { print > file }' "$1"
+}
+
+# What mandoc makes of the escapes that the pages use.
+plain() {
+	sed -e "s/\\\\(aq/'/g" -e 's/\\(ti/~/g' -e 's/\\e/\\/g' -e 's/\\&//g' -e 's/\\-/-/g'
+}
+
+# As typed; what is no shell command is brought to where it stands.
+as_script() { # example
+	case $1 in
+	%.*) # a rule of a Makefile
+		printf '%s\n' "$1" >rules.mk
+		echo 'make -f rules.mk nets.res'
+		;;
+	'0 2 * * *'*) printf '%s\n' "${1#'0 2 * * *'}" ;;
+	*'parallel '*) printf '%s\n' "${1/-S a,b,c/}" ;; # without ssh
+	*) printf '%s\n' "$1" ;;
+	esac
+}
+
+mkdir "$tmp/examples" "$tmp/run"
+for page in build/man/*.[157]; do
+	extract "$page"
+done
+grep -q . "$tmp"/examples/tl-*.01 || {
+	echo 'Bail out! no examples: run this by make check'
+	exit 1
+}
+
+# The files that the examples name, all small.
+cd "$tmp/run" || exit 1
+perl "$root/tests/tiny-onnx.pl" >resnet50.onnx
+cp resnet50.onnx resnet18.onnx
+tar -czf resnet18.tar.gz resnet18.onnx
+cp resnet50.onnx m.onnx
+printf '%s\n' '{"tl":1,"type":"workload","op":"matmul","prob":"16x64:64x64"}' | tl-check >nets.wl
+cp nets.wl "$HOME/nets.wl"
+tl-extract -q resnet18.tar.gz | cat nets.wl - | tl-gen -n 3 | tl-measure --final=1 2>err | tl-store -q -d tl.db
+cp tl.db b.db
+
+for file in "$tmp"/examples/*; do
+	name=${file##*/}
+	example=$(plain <"$file")
+	if [[ $example == *parallel\ * ]] && ! parallel --version 2>/dev/null </dev/null | grep -q GNU; then
+		skip "$name: GNU parallel is not here"
+		continue
+	fi
+	timeout 60 bash -o pipefail -c "$(as_script "$example")" >out 2>err </dev/null
+	status=$?
+	# The nearest is an answer, too.
+	[[ $status -eq 4 && $example == tl-query* ]] && status=0
+	ok $status "$name: ${example//$'\n'/; }"
+	[ $status -eq 0 ] || sed "s/^/# ($status) /" err | tail -20
+done
+echo "1..$n"
