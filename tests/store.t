@@ -21,6 +21,15 @@ dump() { # database: all that it holds, in an order of its own
 	"$bin/tl-query" -d "$1" --dump=all | sort
 }
 
+wait_for() { # lines passed on; a minute at most
+	i=0
+	while [ "$(wc -l <"$tmp/out")" -lt "$1" ] && [ $i -lt 600 ]; do
+		sleep 0.1
+		i=$((i + 1))
+	done
+	[ "$(wc -l <"$tmp/out")" -eq "$1" ]
+}
+
 results n=40 >"$tmp/a"
 results n=40 run=run2 seed=9 day=22 >"$tmp/b"
 
@@ -123,15 +132,11 @@ mkfifo "$tmp/fifo"
 pid=$!
 exec 3>"$tmp/fifo"
 sed -n 1,5p "$tmp/a" >&3
-for _ in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
-	[ "$(wc -l <"$tmp/out")" -eq 5 ] && break
-	sleep 0.1
-done
-[ "$(wc -l <"$tmp/out")" -eq 5 ]
+wait_for 5
 ok $? 'commits and passes on before it waits for more'
 kill -INT $pid
 sed -n 6,10p "$tmp/a" >&3
-sleep 0.3
+wait_for 10
 kill -TERM $pid
 wait $pid
 [ $? -eq 143 ]
