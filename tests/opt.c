@@ -2,6 +2,7 @@
  * errors end the process: those run this program again as a child. */
 #include <string.h>
 
+#include "lib/base/arena.h"
 #include "lib/io/opt.h"
 #include "lib/io/proc.h"
 #include "tests/tap.h"
@@ -31,13 +32,15 @@ static const struct opt opts[] = {
 static const struct program program = {
 	"tl-demo", "make demonstrations", "[OPTION...] [FILE...]", opts, 0, 2, "file"};
 
+static struct arena words; /* getopt keeps pointers into what it is given */
+
 static int parse(const char *const *args)
 {
 	char *argv[20] = {(char *)"tl-demo"};
 	int n = 1;
 
 	while (*args)
-		argv[n++] = xstrdup(*args++);
+		argv[n++] = arena_strdup(&words, *args++);
 	count = 5;
 	ratio = timeout_s = 1;
 	quiet = hidden = 0;

@@ -6,17 +6,17 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "lib/base/arena.h"
 #include "lib/io/record.h"
 #include "tests/tap.h"
 
 static char dir[] = "/tmp/tl-record-XXXXXX";
 
+static struct arena paths_made;
+
 static char *path_of(const char *name)
 {
-	struct buf b = BUF_INIT;
-
-	buf_fmt(&b, "%s/%s", dir, name);
-	return b.s;
+	return arena_printf(&paths_made, "%s/%s", dir, name);
 }
 
 static void spew(const char *path, const char *s, size_t n)
@@ -112,6 +112,8 @@ static void test_copy(void)
 		buf_add(&got, chunk, (size_t)n);
 	close(fd);
 	ok(got.n == text.n && !memcmp(got.s, text.s, got.n), "lines of any length are copied");
+	buf_free(&text);
+	buf_free(&got);
 }
 
 static void test_output(void)
