@@ -50,7 +50,7 @@ static const struct opt opts[] = {
 	 NULL},
 	{0, "all", OPT_FLAG, &all, NULL, "Write the workloads that stop, too.", NULL},
 	{'q', "quiet", OPT_FLAG, &quiet, NULL,
-	 "Write no records; end with status 1 if nothing is worth more.", NULL},
+	 "Write no records: only the exit status tells whether anything is worth more.", NULL},
 	{'v', "verbose", OPT_FLAG, &verbose, NULL, "Say each decision on standard error.", NULL},
 	{'o', "output", OPT_FILE, &output, "FILE",
 	 "Write to FILE, which is replaced at the end, instead of standard output.", NULL},
@@ -358,7 +358,7 @@ static int run(struct input *in, char **paths, int npaths, struct rec_out *out)
 		return EXIT_DONE;
 	if (tuned < 0 || rec_commit(out, &e))
 		return rec_broken_pipe(out) ? EXIT_DONE : opt_fail(&program, &e);
-	return bad ? EXIT_INPUT : quiet && !tuned ? EXIT_NO : EXIT_DONE;
+	return bad ? EXIT_INPUT : tuned ? EXIT_DONE : EXIT_NO;
 }
 
 static void check_usage(void)
