@@ -123,6 +123,8 @@ build/completions/bash/% build/completions/zsh/% build/completions/fish/%: bin/%
 ## Checking
 
 TESTS := $(TEST_C:%=$(B)/tests/%) $(TEST_SH)
+# These take the machine's lock and look for its workers, so that they run one after the other, beside the rest.
+RULES := --rules='seq=tests/{examples,measure,tune}.t' --rules='par=**'
 # Tests never see the user's own database and cache; leaks of other people's libraries are listed in share/lsan.supp.
 TEST_ENV = BIN=$(CURDIR)/$(BIN) LIBEXEC=$(CURDIR)/$(LIBEXEC) TL_DB= SAN=$(SAN) \
 	XDG_DATA_HOME=$(CURDIR)/$(B)/home/data XDG_CACHE_HOME=$(CURDIR)/$(B)/home/cache \
@@ -131,7 +133,7 @@ TEST_ENV = BIN=$(CURDIR)/$(BIN) LIBEXEC=$(CURDIR)/$(LIBEXEC) TL_DB= SAN=$(SAN) \
 
 check: all doc $(TEST_C:%=$(B)/tests/%) ## run the tests (TESTS='tests/man.t build/tests/json' for some; SAN=1 under ASan and UBSan)
 	@mkdir -p $(B)/home
-	env $(TEST_ENV) prove -j $(JOBS) --timer $(TESTS)
+	env $(TEST_ENV) prove -j $(JOBS) --timer $(RULES) $(TESTS)
 
 LINT_OBJ := $(ALL_C:%.c=build/lint/%.o)
 $(OPENMP_OBJ:$(B)/%=build/lint/%): ALL_CFLAGS += -fopenmp

@@ -72,7 +72,7 @@ exec 9<&-
 # Deaths in a pipeline
 
 printf 'op,prob\nconv2d,mb4_ic64ih56_oc64oh56_kh3ph1\n' >"$tmp/slow.csv"
-"$bin/tl-extract" -q --format csv "$tmp/slow.csv" | "$bin/tl-gen" -n 24 >"$tmp/slow" # takes seconds to time
+"$bin/tl-extract" -q --format csv "$tmp/slow.csv" | "$bin/tl-gen" -n 60 >"$tmp/slow" # takes seconds to time
 await_worker() { # of process $1; its pid in $worker
 	i=0
 	worker=
@@ -98,7 +98,7 @@ ok $? 'and the database is whole'
 perl -e '$SIG{INT} = "DEFAULT"; exec @ARGV' "$bin/tl-measure" "$tmp/slow" >"$tmp/some" 2>/dev/null &
 pid=$!
 await_worker $pid
-sleep 3
+sleep 1.5
 kill -INT $pid
 wait $pid
 [ $? -eq 130 ]
