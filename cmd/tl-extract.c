@@ -95,16 +95,15 @@ static int write_all(const struct extract *x, struct rec_out *out, struct err *e
 
 int main(int argc, char **argv)
 {
-	struct extract x = {.say = say};
+	static struct extract x = {.say = say};
 	struct err e = ERR_INIT;
 	int first = opt_parse(&program, argc, argv), r;
 	struct rec_out *out;
 
-	if (read_options(&x, &e))
+	if (read_options(&x, &e) || !(out = rec_create(output, &e))) {
+		extract_free(&x);
 		return opt_fail(&program, &e);
-	out = rec_create(output, &e);
-	if (!out)
-		return opt_fail(&program, &e);
+	}
 	if (first == argc)
 		extract_input(&x, "-");
 	for (int i = first; i < argc; i++)

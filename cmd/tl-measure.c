@@ -13,7 +13,7 @@
 #include "lib/measure/lock.h"
 #include "lib/target/cpu.h"
 
-static int nowait, stream;
+static int nowait, stream, full;
 static int64_t finals = 2, jobs, seed = 1;
 static double max_error = 1e-5, timeout_s = 20;
 static const char *output;
@@ -36,6 +36,10 @@ static const struct opt opts[] = {
 	{'j', "jobs", OPT_COUNT, &jobs, "N",
 	 "Compilers at once. Default: as many as there are CPUs to run on.", NULL},
 	{0, "seed", OPT_COUNT, &seed, "N", "Seed of the random data. Default 1.", NULL},
+	{0, "no-preempt", OPT_FLAG, &full, NULL,
+	 "Time every candidate to the end, also those that have clearly lost: for data to learn "
+	 "from.",
+	 NULL},
 	{0, "stream", OPT_FLAG, &stream, NULL,
 	 "Time each workload as soon as its candidates have come, not when the input has ended. "
 	 "Other "
@@ -64,6 +68,17 @@ struct queue {
 	int lock;
 };
 
+static void queue_free(struct queue *q)
+{
+	while (q->first) {
+		struct group *g = q->first;
+
+		q->first = g->next;
+		group_free(g);
+		free(g);
+	}
+}
+
 static void make_run_id(struct measure *m)
 {
 	char text[96], now[25];
@@ -82,6 +97,7 @@ static int measure_open(struct measure *m, struct err *e)
 	m->max_error = max_error;
 	m->timeout_s = timeout_s;
 	m->finals = finals;
+	m->preempt = !full;
 	m->seed = (uint64_t)seed;
 	make_run_id(m);
 	if (cpu_limits(&limits, e) < 0 || worker_open(&m->worker, limits.threads, e) < 0)
@@ -265,13 +281,10 @@ int main(int argc, char **argv)
 	if (!m.out)
 		return opt_fail(&program, &e);
 	in = rec_open(argv + first, argc - first, m.out, &e);
-	if (!in || measure_open(&m, &e) < 0) {
-		rec_discard(m.out);
-		return opt_fail(&program, &e);
-	}
-	rc = measure(&m, &q, in, &e);
+	rc = !in || measure_open(&m, &e) < 0 ? -1 : measure(&m, &q, in, &e);
 	progress_clear();
 	measure_close(&m);
+	queue_free(&q);
 	/* What was measured is kept whatever happened after it. */
 	if (rec_commit(m.out, rc < 0 ? NULL : &e) < 0)
 		rc = -1;
