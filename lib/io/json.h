@@ -66,7 +66,8 @@ const struct json *json_next(const struct json_doc *d, const struct json *parent
 int json_int(const struct json *v, int64_t *out);
 int json_num(const struct json *v, double *out); /* integers too */
 int json_bool(const struct json *v, int *out);
-int json_str(const struct json *v, struct arena *a, const char **out); /* unescaped copy in a; not with \u0000 */
+int json_str(const struct json *v, struct arena *a,
+	     const char **out);			  /* unescaped copy in a; not with \u0000 */
 int json_is(const struct json *v, const char *s); /* is v this string, escapes undone? */
 
 /* Rewriting: copies the record's text to out with the top-level fields given replaced where they

@@ -99,9 +99,9 @@ extern const struct op *const op_list[]; /* NULL at the end; made from the file 
 /* Completes a workload whose op, dim, dtype, layout, rhs_const and post are set: checks, prob,
  * flops, id. */
 int workload_finish(struct workload *w, struct err *e);
-/* From the fields of a workload record, or of the "workload" object inside a candidate or result. "op" and "prob" are
- * needed, the rest has defaults. Recomputes prob, flops and id; flops or an id that disagree are errors, another spelling
- * of the same prob is not. */
+/* From the fields of a workload record, or of the "workload" object inside a candidate or result.
+ * "op" and "prob" are needed, the rest has defaults. Recomputes prob, flops and id; flops or an id
+ * that disagree are errors, another spelling of the same prob is not. */
 int workload_from_json(struct workload *w, const struct json_doc *d, const struct json *obj,
 		       struct err *e);
 /* From --op, --prob and friends. layout and post may be NULL (the operator's default, none). */

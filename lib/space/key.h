@@ -2,8 +2,8 @@
  *
  * An id is the first 128 bits of SHA-256 over the text "key=value;key=value;...", keys in byte
  * order, each once, values without floats, each pair closed by its ";", the last one too. The text,
- * not the JSON that carried it, is the identity: field order, white space and defaults left out in the
- * JSON do not change it. Golden vectors are in tests/space.c.
+ * not the JSON that carried it, is the identity: field order, white space and defaults left out in
+ * the JSON do not change it. Golden vectors are in tests/space.c.
  */
 #ifndef TL_SPACE_KEY_H
 #define TL_SPACE_KEY_H
