@@ -420,7 +420,7 @@ static int race_item(struct measure *m, struct group *g, struct item *it, double
 	}
 	if ((rc = ensure_open(m, g, e)))
 		return rc;
-	r = ask_candidate(m, it, 0, *best);
+	r = ask_candidate(m, it, 0, m->preempt ? *best : 0);
 	if (r == ASK_STOPPED)
 		return 1;
 	if (r == ASK_FAILED)

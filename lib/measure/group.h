@@ -22,6 +22,7 @@ struct measure {
 	double max_error;
 	double timeout_s; /* for one candidate */
 	int64_t finals;	  /* candidates re-timed with the baseline */
+	int preempt;	  /* stop candidates that have clearly lost */
 	uint64_t seed;
 	struct rec_out *out;
 	int64_t timed, total; /* candidates, for the progress line */
