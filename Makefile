@@ -106,17 +106,17 @@ MAN57 := $(patsubst man/%,build/man/%,$(wildcard man/*.5 man/*.7))
 COMPLETIONS := $(foreach shell,bash zsh fish,$(PROGRAMS:%=build/completions/$(shell)/%))
 
 doc: $(MAN1) $(MAN57) $(COMPLETIONS) ## make the manual pages (build/man) and completions (build/completions)
-build/man/%.1: man/%.1.in bin/%
+build/man/%.1: man/%.1.in $(BIN)/%
 	@mkdir -p $(@D)
-	@bin/$* --help-man > $@.options
+	@$(BIN)/$* --help-man > $@.options
 	@sed -e '/^@OPTIONS@$$/{r $@.options' -e 'd}' -e 's/@VERSION@/$(VERSION)/' $< > $@.tmp
 	@rm $@.options; mv $@.tmp $@
 build/man/%: man/%
 	@mkdir -p $(@D)
 	@sed -e 's/@VERSION@/$(VERSION)/' $< > $@
-build/completions/bash/% build/completions/zsh/% build/completions/fish/%: bin/%
+build/completions/bash/% build/completions/zsh/% build/completions/fish/%: $(BIN)/%
 	@mkdir -p build/completions/bash build/completions/zsh build/completions/fish
-	@for shell in bash zsh fish; do bin/$* --help-complete=$$shell > build/completions/$$shell/$*; done
+	@for shell in bash zsh fish; do $(BIN)/$* --help-complete=$$shell > build/completions/$$shell/$*; done
 
 -include $(wildcard $(B)/*.d $(B)/*/*.d $(B)/lib/*/*.d build/lint/*/*.d build/lint/lib/*/*.d)
 
@@ -124,7 +124,7 @@ build/completions/bash/% build/completions/zsh/% build/completions/fish/%: bin/%
 
 TESTS := $(TEST_C:%=$(B)/tests/%) $(TEST_SH)
 # These take the machine's lock and look for its workers, so that they run one after the other, beside the rest.
-RULES := --rules='seq=tests/{examples,measure,tune}.t' --rules='par=**'
+RULES := --rules='seq=tests/{examples,install,measure,tune}.t' --rules='par=**'
 # Tests never see the user's own database and cache; leaks of other people's libraries are listed in share/lsan.supp.
 TEST_ENV = BIN=$(CURDIR)/$(BIN) LIBEXEC=$(CURDIR)/$(LIBEXEC) TL_DB= SAN=$(SAN) \
 	XDG_DATA_HOME=$(CURDIR)/$(B)/home/data XDG_CACHE_HOME=$(CURDIR)/$(B)/home/cache \
@@ -162,13 +162,13 @@ bench-kernels: all ## the best kernels against oneDNN, for every workload of two
 
 # FILE:PLACE below the prefix, and the file's mode.
 SHARE_DATA := $(wildcard share/models/*)
-INSTALL_BIN = $(PROGRAMS:%=bin/%:bin/%) $(WORKERS:%=libexec/tl/%:libexec/tl/%)
-INSTALL_DATA = $(foreach page,$(MAN1),$(page):share/man/man1/$(notdir $(page))) \
-	$(foreach page,$(MAN57),$(page):share/man/man$(subst .,,$(suffix $(page)))/$(notdir $(page))) \
-	$(PROGRAMS:%=build/completions/bash/%:share/bash-completion/completions/%) \
-	$(PROGRAMS:%=build/completions/zsh/%:share/zsh/site-functions/_%) \
-	$(PROGRAMS:%=build/completions/fish/%:share/fish/vendor_completions.d/%.fish) \
-	$(SHARE_DATA:share/%=share/%:share/tl/%)
+INSTALL_BIN = $(foreach f,$(PROGRAMS:%=bin/%) $(WORKERS:%=libexec/tl/%),$f:$f)
+INSTALL_DATA = $(foreach f,$(MAN1),$f:share/man/man1/$(notdir $f)) \
+	$(foreach f,$(MAN57),$f:share/man/man$(subst .,,$(suffix $f))/$(notdir $f)) \
+	$(foreach p,$(PROGRAMS),build/completions/bash/$p:share/bash-completion/completions/$p) \
+	$(foreach p,$(PROGRAMS),build/completions/zsh/$p:share/zsh/site-functions/_$p) \
+	$(foreach p,$(PROGRAMS),build/completions/fish/$p:share/fish/vendor_completions.d/$p.fish) \
+	$(foreach f,$(SHARE_DATA),$f:$(f:share/%=share/tl/%))
 ROOT = $(DESTDIR)$(PREFIX)
 
 install: all doc ## install programs, workers, manual pages, completions and data (PREFIX=/usr/local DESTDIR=)
@@ -176,7 +176,8 @@ install: all doc ## install programs, workers, manual pages, completions and dat
 	@for f in $(INSTALL_DATA); do install -D -m 644 "$${f%%:*}" "$(ROOT)/$${f#*:}" || exit; done
 uninstall: ## remove what install put there
 	@for f in $(INSTALL_BIN) $(INSTALL_DATA); do rm -f "$(ROOT)/$${f#*:}"; done
-	@rmdir -p --ignore-fail-on-non-empty "$(ROOT)/libexec/tl" "$(ROOT)/share/tl/models" 2>/dev/null || :
+	@for d in share/tl/models share/tl libexec/tl libexec; do \
+		rmdir --ignore-fail-on-non-empty "$(ROOT)/$$d" 2>/dev/null || :; done
 
 clean: ## remove all that was built
 	rm -rf build bin libexec/tl config.mk
