@@ -4,6 +4,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "lib/model/static.h"
+
 /* What limits.h does not say. To be probed one day; from a Xeon of 2023, and near enough elsewhere
  * to rank. */
 static const struct {
@@ -16,6 +18,7 @@ static const struct {
 	double fma_latency; /* cycles */
 	double overlap;	    /* share of the lesser times that hides behind the greatest */
 	double loop, entry; /* cycles an iteration of an outer loop, and a loop's entry and exit */
+	double turn;	    /* cycles that the jump back of an innermost loop costs beside its ports */
 	double mask;	    /* operations to make a mask of lanes */
 	double fits;	    /* share of a cache that a working set can have */
 	double fork_s;	    /* a parallel region's start and end */
@@ -33,6 +36,7 @@ static const struct {
 	.overlap = 0.7,
 	.loop = 2,
 	.entry = 14,
+	.turn = 1,
 	.mask = 4,
 	.fits = 0.85,
 	.fork_s = 2e-6,
@@ -81,6 +85,7 @@ struct work {
 struct walk {
 	const struct nest *n;
 	const struct limits *m;
+	int folded;	/* no register is left for a broadcast: each multiply-add loads its own */
 	int first_item; /* look at the first item of the parallel loops instead of their mean */
 	double threads, items, share;
 	int depth, nloops, nsites;
@@ -291,6 +296,8 @@ static void walk_expr(struct walk *w, const struct expr *x, struct work *here, d
 		return;
 	case EXPR_FMA:
 		here->fma += times;
+		if (w->folded && x->lanes > 1)
+			here->load += times;
 		break;
 	case EXPR_CONST:
 	case EXPR_BCAST: /* of a load: one operation with it */
@@ -308,6 +315,8 @@ static void walk_store(struct walk *w, const struct node *s, struct work *here, 
 {
 	const struct expr *x = s->value;
 
+	if (w->folded && x->kind == EXPR_BCAST)
+		here->load -= times; /* counted with its uses */
 	walk_expr(w, x, here, times, share);
 	if (w->n->buffer[s->buffer].kind == BUFFER_REG) {
 		if (x->kind == EXPR_FMA && x->c->kind == EXPR_LOAD && x->c->buffer == s->buffer)
@@ -376,7 +385,7 @@ static void walk_serial(struct walk *w, const struct node *s, struct work *here,
 		each = inner.cycles + ports(w, &inner) + machine.loop;
 	} else {
 		inner.other += 2.0 / (s->unroll > 1 ? s->unroll : 1);
-		each = ports(w, &inner);
+		each = ports(w, &inner) + machine.turn / (s->unroll > 1 ? s->unroll : 1);
 		if (inner.chain > 0)
 			each = max(each, machine.fma_latency / in_flight(&inner, n));
 		else if (inner.fma == 0)
@@ -489,6 +498,7 @@ static double compute(struct walk *w, const struct nest *n, const struct limits 
 	w->n = n;
 	w->m = m;
 	w->first_item = first_item;
+	w->folded = static_registers(n, m) >= m->vregs;
 	w->threads = m->threads > 0 ? m->threads : 1;
 	w->items = w->share = 1;
 	w->depth = w->nloops = w->nsites = 0;
