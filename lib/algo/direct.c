@@ -110,6 +110,10 @@ static int direct_space(const struct workload *w, const struct limits *m, struct
 	for (unsigned i = 0; !p.nchw && i < sizeof chunks / sizeof *chunks; i++)
 		if (chunks[i] < p.ic)
 			knob_add(s, KC, chunks[i]);
+	for (int parts = 2; !p.nchw && parts <= 4;
+	     parts *= 2) /* even parts, so that taps can merge */
+		if (p.ic % parts == 0 && p.ic / parts >= 4)
+			knob_add(s, KC, p.ic / parts);
 	for (int i = 0; i <= 1; i++) {
 		knob_add(s, ORDER, i);
 		knob_add(s, PAR, i);
@@ -154,7 +158,10 @@ static int direct_valid(const struct workload *w, const int64_t *k, const char *
 	if (k[KC] && p.nchw)
 		return 0;
 	*why = "taps merge only where a kernel row's channels are contiguous and whole";
-	return !k[MERGE] || (p.dw == 1 && p.kw > 1 && !k[KC] && (k[COPY] || p.g == 1));
+	if (k[MERGE] && (p.dw != 1 || p.kw == 1 || (!k[COPY] && (p.g > 1 || k[KC]))))
+		return 0;
+	*why = "merged taps need chunks of one size";
+	return !k[MERGE] || !k[KC] || p.ic % k[KC] == 0;
 }
 
 /* What the parts of the nest share. */
@@ -164,6 +171,7 @@ struct direct {
 	const int64_t *k;
 	struct shape p;
 	struct row_split split;
+	int64_t kc, chunks; /* channels of a chunk, chunks */
 	int64_t nr, tiles;  /* channels of a tile, tiles of channels a group */
 	int64_t pixel, row; /* elements between input pixels and rows, as the tile reads them */
 	int src, weights, band, scratch;
@@ -171,7 +179,7 @@ struct direct {
 	int oh0, oh1, j0, j1; /* lets */
 	int vow_tiles, vrest, voc, vpanel, vtiles, vchunks;
 	int vrow_step, va_col, va_row;
-	int chunk;
+	int chunk, channels;
 	struct affine k0, kn;
 	struct brgemm t;
 	struct brgemm_out out;
@@ -186,9 +194,10 @@ static void declare_weights(struct direct *s)
 
 	packing_axis(&pw, g, p->g, 1);
 	packing_axis(&pw, o, s->tiles, s->nr);
+	packing_axis(&pw, i, s->chunks, s->kc);
 	packing_axis(&pw, kh, p->kh, 1);
 	packing_axis(&pw, kw, p->kw, 1);
-	packing_axis(&pw, i, p->ic, 1);
+	packing_axis(&pw, i, s->kc, 1);
 	packing_axis(&pw, o, s->nr, 1);
 	s->weights = nest_packed(s->n, "w", TENSOR_WEIGHTS, &pw);
 	s->out.bias = -1;
@@ -221,7 +230,7 @@ static void declare(struct direct *s)
 	s->vrest = nest_param(n, "rest", s->split.rest);
 	s->voc = nest_param(n, "OC", p->oc);
 	s->vtiles = nest_param(n, "TN", s->tiles);
-	s->vpanel = nest_param(n, "panel", p->kh * p->kw * p->ic * s->nr);
+	s->vpanel = nest_param(n, "panel", s->chunks * p->kh * p->kw * s->kc * s->nr);
 }
 
 static void open_blocks(struct direct *s)
@@ -304,20 +313,21 @@ static void copy_row(struct direct *s, int y, struct affine ih, int vrow, int64_
 	from = af_add(
 		af_times(af_var(s->img), nest_param(n, "image", p->ih * p->iw * p->g * p->ic)),
 		af_times(ih, vsrc_row));
-	at = af_add(at, af_var(nest_param(n, "left", p->pw * p->ic)));
-	if (p->g == 1) {
+	at = af_add(at, af_var(nest_param(n, "left", p->pw * s->kc)));
+	if (p->g == 1 && s->chunks == 1) { /* the whole row is one run */
 		int64_t count = width * p->ic;
 
 		copy_run(s, at, &from, nest_param(n, "count", count),
 			 nest_param(n, "vecs", ceil_div(count, s->t.lanes)));
 		return;
 	}
-	int vic = nest_param(n, "IC", p->ic), vpixel = nest_param(n, "pixel", p->g * p->ic);
-	int vvecs = nest_param(n, "vecs", ceil_div(p->ic, s->t.lanes));
+	int vpixel = nest_param(n, "pixel", p->g * p->ic), vkc = nest_param(n, "kc", s->kc);
+	int vvecs = nest_param(n, "vecs", ceil_div(s->kc, s->t.lanes));
+	int vic = nest_param(n, "IC", p->ic);
 
 	x = nest_for(n, LOOP_SERIAL, "x", af(0), af_var(nest_param(n, "width", width)));
-	from = af_sum(from, af_times(af_var(x), vpixel), af_times(af_var(s->g), vic));
-	copy_run(s, af_add(at, af_times(af_var(x), vic)), &from, vic, vvecs);
+	from = af_sum(from, af_times(af_var(x), vpixel), af_times(af_var(s->g), vic), s->k0);
+	copy_run(s, af_add(at, af_times(af_var(x), vkc)), &from, s->channels, vvecs);
 	nest_close(n);
 }
 
@@ -325,7 +335,7 @@ static void copy_row(struct direct *s, int y, struct affine ih, int vrow, int64_
 static void copy_band(struct direct *s)
 {
 	const struct shape *p = &s->p;
-	int64_t rows = s->k[ROWS] ? s->k[ROWS] : p->oh, row = p->band_w * p->ic, width, right;
+	int64_t rows = s->k[ROWS] ? s->k[ROWS] : p->oh, row = p->band_w * s->kc, width, right;
 	int64_t max_rows = (rows - 1) * p->sh + (p->kh - 1) * p->dh + 1;
 	struct nest *n = s->n;
 	int vrow = nest_param(n, "bandrow", row), vih = nest_param(n, "IH", p->ih);
@@ -336,7 +346,7 @@ static void copy_band(struct direct *s)
 	struct affine first, zero_to;
 
 	s->band = nest_work(n, "band", max_rows * row);
-	s->pixel = p->ic;
+	s->pixel = s->kc;
 	s->row = row;
 	width = p->iw < p->band_w - p->pw ? p->iw : p->band_w - p->pw;
 	if (width < 0)
@@ -355,7 +365,7 @@ static void copy_band(struct direct *s)
 	zero_rows(s, af(0), af_var(lo), vrow, vrow_vecs);
 	y = nest_for(n, LOOP_SERIAL, "y", af_var(lo), zero_to);
 	if (p->pw) {
-		int64_t left = (p->pw < p->band_w ? p->pw : p->band_w) * p->ic;
+		int64_t left = (p->pw < p->band_w ? p->pw : p->band_w) * s->kc;
 
 		copy_run(s, af_times(af_var(y), vrow), NULL, nest_param(n, "leftlen", left),
 			 nest_param(n, "leftvecs", ceil_div(left, s->t.lanes)));
@@ -365,9 +375,9 @@ static void copy_band(struct direct *s)
 	if (right > 0)
 		copy_run(s,
 			 af_add(af_times(af_var(y), vrow),
-				af_var(nest_param(n, "rightat", (p->pw + width) * p->ic))),
-			 NULL, nest_param(n, "rightlen", right * p->ic),
-			 nest_param(n, "rightvecs", ceil_div(right * p->ic, s->t.lanes)));
+				af_var(nest_param(n, "rightat", (p->pw + width) * s->kc))),
+			 NULL, nest_param(n, "rightlen", right * s->kc),
+			 nest_param(n, "rightvecs", ceil_div(right * s->kc, s->t.lanes)));
 	nest_close(n);
 	zero_rows(s, zero_to, af_var(high), vrow, vrow_vecs);
 }
@@ -391,34 +401,36 @@ static void set_strides(struct direct *s)
 	if (p->kh > 1) {
 		s->t.tap[taps].n = af_var(nest_param(n, "KH", p->kh));
 		s->t.tap[taps].a_step = af_var(nest_param(n, "Akh", p->dh * s->row));
-		s->t.tap[taps].b_step = af_var(nest_param(n, "Bkh", p->kw * p->ic * s->nr));
+		s->t.tap[taps].b_step = af_var(nest_param(n, "Bkh", p->kw * s->kc * s->nr));
 		taps++;
 	}
 	if (p->kw > 1 && !s->k[MERGE]) {
 		s->t.tap[taps].n = af_var(nest_param(n, "KW", p->kw));
 		s->t.tap[taps].a_step = af_var(nest_param(n, "Akw", p->dw * s->pixel));
-		s->t.tap[taps].b_step = af_var(nest_param(n, "Bkw", p->ic * s->nr));
+		s->t.tap[taps].b_step = af_var(nest_param(n, "Bkw", s->kc * s->nr));
 		taps++;
 	}
 	s->t.ntaps = taps;
 }
 
+/* The loop over chunks of channels, where there is more than one: k0 and channels are the chunk's
+ * first one and how many, kn the values of k that the tile reduces for each tap. */
 static void open_chunk(struct direct *s)
 {
 	struct nest *n = s->n;
-	int vk = nest_param(n, "K", s->k[MERGE] ? s->p.kw * s->p.ic : s->p.ic), vkc, kn;
+	int vic = nest_param(n, "IC", s->p.ic), vkc;
 
 	s->chunk = -1;
 	s->k0 = af(0);
-	s->kn = af_var(vk);
-	if (!s->k[KC])
-		return;
-	vkc = nest_param(n, "kc", s->k[KC]);
-	s->vchunks = nest_param(n, "chunks", ceil_div(s->p.ic, s->k[KC]));
-	s->chunk = nest_for(n, LOOP_SERIAL, "kb", af(0), af_var(s->vchunks));
-	s->k0 = af_var(nest_let(n, "k0", af_times(af_var(s->chunk), vkc)));
-	kn = nest_let_min(n, "kn", af_var(vkc), af_sub(af_var(vk), s->k0));
-	s->kn = af_var(kn);
+	s->channels = vic;
+	if (s->chunks > 1) {
+		vkc = nest_param(n, "kc", s->kc);
+		s->vchunks = nest_param(n, "chunks", s->chunks);
+		s->chunk = nest_for(n, LOOP_SERIAL, "kb", af(0), af_var(s->vchunks));
+		s->k0 = af_var(nest_let(n, "k0", af_times(af_var(s->chunk), vkc)));
+		s->channels = nest_let_min(n, "kn", af_var(vkc), af_sub(af_var(vic), s->k0));
+	}
+	s->kn = af_var(s->k[MERGE] ? nest_param(n, "K", s->p.kw * s->kc) : s->channels);
 }
 
 /* Where the tile's result belongs in nchw: from the scratch tile, pixel by pixel and channel by
@@ -473,7 +485,7 @@ static void tile(struct direct *s, int oh, int t, int j)
 	const struct shape *p = &s->p;
 	struct nest *n = s->n;
 	struct affine ow = af_mul(af_var(t), s->split.rows), channel = af_mul(af_var(j), s->nr);
-	int vgroup = nest_param(n, "wgroup", s->tiles * s->nr * p->kh * p->kw * p->ic);
+	int vgroup = nest_param(n, "wgroup", s->tiles * s->chunks * p->kh * p->kw * s->kc * s->nr);
 
 	if (s->split.rest) {
 		int extra = nest_let_min(n, "x", af_var(t), af_var(s->vrest));
@@ -483,15 +495,19 @@ static void tile(struct direct *s, int oh, int t, int j)
 	if (s->k[COPY]) {
 		s->t.a = s->band;
 		s->t.a_at = af_sum(af_times(af_sub(af_var(oh), af_var(s->oh0)), s->va_col),
-				   af_times(ow, s->va_row), s->k0);
+				   af_times(ow, s->va_row));
 	} else {
 		s->t.a = s->src;
 		s->t.a_at = af_sum(af_times(af_var(s->img), nest_param(n, "image", p->ih * s->row)),
 				   af_times(af_var(s->g), nest_param(n, "IC", p->ic)),
 				   af_times(af_var(oh), s->va_col), af_times(ow, s->va_row), s->k0);
 	}
-	s->t.b_at = af_sum(af_times(af_var(s->g), vgroup), af_times(af_var(j), s->vpanel),
-			   af_mul(s->k0, s->nr));
+	s->t.b_at = af_add(af_times(af_var(s->g), vgroup), af_times(af_var(j), s->vpanel));
+	if (s->chunk >= 0)
+		s->t.b_at =
+			af_add(s->t.b_at,
+			       af_times(af_var(s->chunk),
+					nest_param(n, "Bchunk", p->kh * p->kw * s->kc * s->nr)));
 	s->t.k = s->kn;
 	if (!p->nchw) {
 		int vpix = nest_param(n, "Cpixel", p->g * p->oc);
@@ -526,14 +542,16 @@ static int direct_build(const struct workload *w, const int64_t *k, struct nest 
 	s.split = row_split(s.p.ow, k[MR]);
 	s.nr = k[NV] * k[VL];
 	s.tiles = ceil_div(s.p.oc, s.nr);
+	s.kc = k[KC] ? k[KC] : s.p.ic;
+	s.chunks = ceil_div(s.p.ic, s.kc);
 	declare(&s);
 	if (s.p.nchw)
 		s.scratch = nest_work(n, "tile", k[MR] * s.nr);
 	open_blocks(&s);
+	open_chunk(&s);
 	if (k[COPY])
 		copy_band(&s);
 	set_strides(&s);
-	open_chunk(&s);
 	if (k[ORDER])
 		j = nest_for(n, LOOP_SERIAL, "j", af_var(s.j0), af_var(s.j1));
 	oh = nest_for(n, LOOP_SERIAL, "oh", af_var(s.oh0), af_var(s.oh1));
