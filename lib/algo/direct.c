@@ -42,6 +42,7 @@ struct shape {
 	int64_t mb, g, ic, ih, iw, oc, oh, ow, kh, kw, sh, sw, ph, pw, dh, dw;
 	int64_t band_w; /* width of a padded input row */
 	int padded;	/* does any tap read outside the input? */
+	int clipped; /* kernel rows outside the image are left out, row by row: needs no dilation */
 	int nchw;
 };
 
@@ -72,6 +73,7 @@ static int shape_of(const struct workload *w, struct shape *s)
 	s->band_w = (s->ow - 1) * s->sw + (s->kw - 1) * s->dw + 1;
 	s->padded = s->ph || s->pw || s->band_w > s->iw ||
 		    (s->oh - 1) * s->sh + (s->kh - 1) * s->dh + 1 > s->ih;
+	s->clipped = s->dh == 1 && s->kh > 1 && (s->ph || (s->oh - 1) * s->sh + s->kh > s->ih);
 	s->nchw = w->layout == LAYOUT_NCHW;
 	return 1;
 }
@@ -362,7 +364,8 @@ static void copy_band(struct direct *s)
 	lo = nest_let_min(n, "above", af_mul(af_var(lo), -1), af_var(high));
 	hi = nest_let_min(n, "below", af_mul(af_var(end), -1), af_mul(af_var(lo), -1));
 	zero_to = af_mul(af_var(hi), -1); /* max(end, above) */
-	zero_rows(s, af(0), af_var(lo), vrow, vrow_vecs);
+	if (!p->clipped)
+		zero_rows(s, af(0), af_var(lo), vrow, vrow_vecs);
 	y = nest_for(n, LOOP_SERIAL, "y", af_var(lo), zero_to);
 	if (p->pw) {
 		int64_t left = (p->pw < p->band_w ? p->pw : p->band_w) * s->kc;
@@ -379,7 +382,8 @@ static void copy_band(struct direct *s)
 			 NULL, nest_param(n, "rightlen", right * s->kc),
 			 nest_param(n, "rightvecs", ceil_div(right * s->kc, s->t.lanes)));
 	nest_close(n);
-	zero_rows(s, zero_to, af_var(high), vrow, vrow_vecs);
+	if (!p->clipped)
+		zero_rows(s, zero_to, af_var(high), vrow, vrow_vecs);
 }
 
 /* How the tile reads: strides, taps and the extent of k. */
@@ -480,6 +484,22 @@ static void tile_rows(struct direct *s, int rows, int oh, struct affine ow, int 
 	brgemm_tile(n, &s->t, rows, &o, s->chunk, af_var(s->vchunks));
 }
 
+/* Kernel rows [PH - oh * SH, IH + PH - oh * SH) lie inside the image: at the upper and lower edge
+ * the others need no multiplying by zero. The tap over kernel rows is the outermost one. */
+static void clip_taps(struct direct *s, int oh)
+{
+	const struct shape *p = &s->p;
+	struct nest *n = s->n;
+	struct affine first = af_sub(af_times(af_var(oh), nest_param(n, "SH", p->sh)),
+				     af_var(nest_param(n, "PH", p->ph)));
+	int lo = nest_let_min(n, "above", af(0), first);
+	int hi = nest_let_min(n, "below", af_var(nest_param(n, "KH", p->kh)),
+			      af_sub(af_var(nest_param(n, "IH", p->ih)), first));
+
+	s->t.tap[0].lo = af_mul(af_var(lo), -1);
+	s->t.tap[0].n = af_var(hi);
+}
+
 static void tile(struct direct *s, int oh, int t, int j)
 {
 	const struct shape *p = &s->p;
@@ -555,6 +575,8 @@ static int direct_build(const struct workload *w, const int64_t *k, struct nest 
 	if (k[ORDER])
 		j = nest_for(n, LOOP_SERIAL, "j", af_var(s.j0), af_var(s.j1));
 	oh = nest_for(n, LOOP_SERIAL, "oh", af_var(s.oh0), af_var(s.oh1));
+	if (s.p.clipped)
+		clip_taps(&s, oh);
 	t = nest_for(n, LOOP_SERIAL, "t", af(0), af_var(s.vow_tiles));
 	if (!k[ORDER])
 		j = nest_for(n, LOOP_SERIAL, "j", af_var(s.j0), af_var(s.j1));

@@ -82,7 +82,7 @@ static void multiply_tile(struct nest *n, const struct brgemm *g, int rows)
 	int a, b, k, row, vec;
 
 	for (int t = 0; t < g->ntaps; t++) {
-		int tap = nest_for(n, LOOP_SERIAL, "t", af(0), g->tap[t].n);
+		int tap = nest_for(n, LOOP_SERIAL, "t", g->tap[t].lo, g->tap[t].n);
 
 		a_at = af_add(a_at, scaled(af_var(tap), g->tap[t].a_step));
 		b_at = af_add(b_at, scaled(af_var(tap), g->tap[t].b_step));

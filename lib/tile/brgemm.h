@@ -29,7 +29,7 @@ struct brgemm {
 	struct affine k;	      /* values of k: [0, k) */
 	int ntaps;		      /* loops around k, outermost first; 0 to BRGEMM_TAPS */
 	struct {
-		struct affine n, a_step, b_step;
+		struct affine lo, n, a_step, b_step; /* taps [lo, n) */
 	} tap[BRGEMM_TAPS];
 };
 
