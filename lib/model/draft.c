@@ -18,12 +18,12 @@ static const struct {
 	double fma_latency; /* cycles */
 	double overlap;	    /* share of the lesser times that hides behind the greatest */
 	double loop, entry; /* cycles an iteration of an outer loop, and a loop's entry and exit */
-	double turn;	    /* cycles that the jump back of an innermost loop costs beside its ports */
-	double mask;	    /* operations to make a mask of lanes */
-	double fits;	    /* share of a cache that a working set can have */
-	double fork_s;	    /* a parallel region's start and end */
-	double hz;	    /* if unknown */
-	double ways;	    /* of the first-level cache */
+	double turn;   /* cycles that the jump back of an innermost loop costs beside its ports */
+	double mask;   /* operations to make a mask of lanes */
+	double fits;   /* share of a cache that a working set can have */
+	double fork_s; /* a parallel region's start and end */
+	double hz;     /* if unknown */
+	double ways;   /* of the first-level cache */
 } machine = {
 	.l2 = 40,
 	.l3 = 10,
