@@ -43,6 +43,10 @@ TL_ISA=scalar "$bin/tl-gen" -n 4 "$tmp/w" | TL_ISA=scalar "$bin/tl-measure" >"$t
 [ "$(count '"status":"ok".*"isa":"scalar"' "$tmp/scalar")" -ge 2 ]
 ok $? 'TL_ISA makes another env'
 
+sed 's/"type":"result"/"type":"candidate"/' "$tmp/r" | "$bin/tl-measure" --final 1 2>/dev/null >"$tmp/again"
+[ "$(count '"status":.*"status":' "$tmp/again")" -eq 0 ] && "$bin/tl-check" -q "$tmp/again"
+ok $? 'a result that is measured once more has its fields replaced'
+
 # Bad candidates
 
 sed 's/"vl":[0-9]*/"vl":64/' "$tmp/c" | "$bin/tl-check" --fix | "$bin/tl-measure" 2>/dev/null >"$tmp/bad"
