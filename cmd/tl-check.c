@@ -82,6 +82,8 @@ static const struct field result_fields[] = {
 	{"error", OBJECT, 0, NULL},
 	{"baseline", OBJECT, 0, NULL},
 	{"ratio", OBJECT, 0, NULL},
+	{"baseline_direct", OBJECT, 0, NULL},
+	{"direct_ratio", OBJECT, 0, NULL},
 	{"verdict", WORD, 0, "faster|same|slower|undecided"},
 	{"cost", OBJECT, 0, NULL},
 	{"env_id", STRING, 0, NULL},
@@ -296,7 +298,9 @@ static int check_result(const struct json_doc *d, struct err *e)
 	if (check_fields(d, rec, result_fields, e) || (ok && check_fields(d, rec, ok_fields, e)) ||
 	    check_inner(d, "error", error_fields, e) ||
 	    check_inner(d, "baseline", baseline_fields, e) ||
-	    check_inner(d, "ratio", ratio_fields, e))
+	    check_inner(d, "ratio", ratio_fields, e) ||
+	    check_inner(d, "baseline_direct", baseline_fields, e) ||
+	    check_inner(d, "direct_ratio", ratio_fields, e))
 		return -1;
 	if (!ok && json_get(d, rec, "status") && !json_get(d, rec, "why"))
 		return err_set(e, "\"why\" is missing, which a status other than ok needs");

@@ -13,6 +13,8 @@
 #include "lib/measure/lock.h"
 #include "lib/target/cpu.h"
 
+enum { MAX_JOBS = 256 };
+
 static int nowait, stream, full;
 static int64_t finals = 2, jobs, seed = 1;
 static double max_error = 1e-5, timeout_s = 20;
@@ -64,7 +66,8 @@ static const struct program program = {
 /* Groups in the order in which they came; `open` takes the candidates. */
 struct queue {
 	struct group *first, **last, *open;
-	int begun; /* the begin record is out */
+	int begun; /* the begin record is out, and the machine is ours */
+	int cut;   /* groups without an end */
 	int lock;
 };
 
@@ -99,7 +102,6 @@ static int measure_open(struct measure *m, struct err *e)
 	m->finals = finals;
 	m->preempt = !full;
 	m->seed = (uint64_t)seed;
-	make_run_id(m);
 	if (cpu_limits(&limits, e) < 0 || worker_open(&m->worker, limits.threads, e) < 0)
 		return -1;
 	rc = worker_libs(&m->worker, &libs, e);
@@ -131,10 +133,23 @@ static int bracket(struct measure *m, const char *type, struct err *e)
 	return rc < 0 ? -1 : rec_flush(m->out, e);
 }
 
+/* A group whose workload came must have its end, too: without it the producer died. */
+static void close_group(struct queue *q)
+{
+	struct group *g = q->open;
+
+	if (g && g->record && g->n && !g->end) {
+		g->cut = 1;
+		q->cut++;
+	}
+	q->open = NULL;
+}
+
 static struct group *open_group(struct queue *q, const struct workload *w)
 {
 	struct group *g = xmalloc(sizeof *g);
 
+	close_group(q);
 	group_init(g, w);
 	*q->last = g;
 	q->last = &g->next;
@@ -197,14 +212,13 @@ static int take(struct measure *m, struct queue *q, struct rec_in *in, const str
 static int wait_for_input(struct measure *m, struct rec_in *in, struct err *e)
 {
 	while (rec_would_block(in) && !rec_stopped()) {
-		struct pollfd p[2] = {{.fd = rec_fd(in), .events = POLLIN},
-				      {.fd = STDOUT_FILENO, .events = 0}};
+		struct pollfd p = {.fd = rec_fd(in), .events = POLLIN};
 
 		if (cache_poll(&m->cache, e) < 0)
 			return -1;
 		if (rec_reader_gone(m->out))
 			return err_set(e, "the reader of standard output is gone");
-		if (poll(p, 1, 5) > 0)
+		if (poll(&p, 1, 5) > 0)
 			break;
 	}
 	return 0;
@@ -219,11 +233,11 @@ static int run_groups(struct measure *m, struct queue *q, struct err *e)
 	while (rc == 0 && q->first && q->first != q->open) {
 		struct group *g = q->first;
 
-		if (cache_wait(&m->cache, NULL, e) < 0)
+		rc = cache_wait(&m->cache, NULL, e);
+		if (rc == 0)
+			rc = group_run(m, g, e);
+		if (rc < 0)
 			return -1;
-		if (q->lock < 0 && (q->lock = lock_device("cpu", nowait, e)) < 0)
-			return -1;
-		rc = group_run(m, g, e);
 		q->first = g->next;
 		if (!q->first)
 			q->last = &q->first;
@@ -233,15 +247,25 @@ static int run_groups(struct measure *m, struct queue *q, struct err *e)
 	return rc;
 }
 
+/* At the first record: from here on a death shows downstream, and the machine is ours, compilers
+ * included, for they would disturb another run's timing. */
+static int begin(struct measure *m, struct queue *q, struct err *e)
+{
+	q->begun = 1;
+	make_run_id(m);
+	if (bracket(m, "begin", e) < 0)
+		return -1;
+	q->lock = lock_device("cpu", nowait, e);
+	return q->lock < 0 ? -1 : measure_open(m, e);
+}
+
 static int measure(struct measure *m, struct queue *q, struct rec_in *in, struct err *e)
 {
-	int more, rc = 0, cut;
+	int more, rc = 0;
 	struct rec r;
 
 	while (rc >= 0 && !(rc = wait_for_input(m, in, e)) && (more = rec_next(in, &r, e)) != 0) {
-		if (more < 0)
-			return -1;
-		if (!q->begun++ && bracket(m, "begin", e) < 0)
+		if (more < 0 || (!q->begun && begin(m, q, e) < 0))
 			return -1;
 		if (r.type != REC_WORKLOAD && r.type != REC_CANDIDATE && r.type != REC_END) {
 			rc = rec_put(m->out, r.s, r.n, e);
@@ -255,16 +279,21 @@ static int measure(struct measure *m, struct queue *q, struct rec_in *in, struct
 	}
 	if (rc < 0 || rec_stopped())
 		return rc < 0 ? -1 : 1;
-	cut = q->open && q->open->record && q->open->n; /* no end came: the producer died */
-	if (cut)
-		q->open->cut = 1;
-	q->open = NULL;
+	close_group(q);
 	rc = run_groups(m, q, e);
-	if (rc == 0 && q->begun && !cut)
+	if (rc == 0 && q->begun && !q->cut)
 		rc = bracket(m, "done", e);
-	if (rc == 0 && cut)
+	if (rc == 0 && q->cut)
 		return err_set(e, "the input was cut off inside a group: its producer died");
 	return rc;
+}
+
+static int check_usage(struct err *e)
+{
+	if (jobs > MAX_JOBS)
+		return err_status(e, EXIT_USAGE, "--jobs is %lld, more than %d", (long long)jobs,
+				  MAX_JOBS);
+	return 0;
 }
 
 int main(int argc, char **argv)
@@ -281,12 +310,13 @@ int main(int argc, char **argv)
 	if (!m.out)
 		return opt_fail(&program, &e);
 	in = rec_open(argv + first, argc - first, m.out, &e);
-	rc = !in || measure_open(&m, &e) < 0 ? -1 : measure(&m, &q, in, &e);
+	rc = !in || check_usage(&e) < 0 ? -1 : measure(&m, &q, in, &e);
 	progress_clear();
 	measure_close(&m);
 	queue_free(&q);
-	/* What was measured is kept whatever happened after it. */
-	if (rec_commit(m.out, rc < 0 ? NULL : &e) < 0)
+	/* What was measured is kept whatever happened after it; without any, the old file stands.
+	 */
+	if ((rc == 0 || m.timed) && rec_commit(m.out, rc < 0 ? NULL : &e) < 0)
 		rc = -1;
 	if (rc < 0)
 		status = opt_fail(&program, &e);

@@ -4,6 +4,7 @@ bin=${BIN:-bin}
 tmp=$(mktemp -d) || exit 1
 trap 'rm -rf "$tmp"' EXIT
 unset TL_DB TL_ISA TL_CC
+export TL_CACHE="$tmp/cache"
 n=0
 
 ok() { # status name
@@ -64,6 +65,18 @@ ok $? 'an error beyond --max-error is wrong, and is told'
 TL_CC=/nonexistent/cc "$bin/tl-measure" "$tmp/c" >"$tmp/out" 2>"$tmp/err"
 [ $? -eq 3 ] && ! grep -q '"type":"result"' "$tmp/out" && grep -q nonexistent "$tmp/err"
 ok $? 'without a compiler: exit 3, and no candidate is blamed'
+echo old >"$tmp/kept"
+TL_CC=/nonexistent/cc "$bin/tl-measure" -o "$tmp/kept" "$tmp/c" 2>/dev/null
+[ "$(cat "$tmp/kept")" = old ]
+ok $? 'and the old output file stands'
+find "$TL_CACHE/objects" -name '*.so' >"$tmp/objects"
+while read -r object; do : >"$object"; done <"$tmp/objects" # as a power cut may leave them
+"$bin/tl-measure" "$tmp/c" >"$tmp/out" 2>"$tmp/err"
+status=$?
+"$bin/tl-measure" "$tmp/c" >"$tmp/out" 2>"$tmp/err"
+"$bin/tl-measure" "$tmp/c" >"$tmp/out" 2>"$tmp/err"
+[ $? -eq 0 ] && [ $status -ne 1 ] && [ "$(count '"status":"ok"' "$tmp/out")" -ge 4 ] && ! grep -q '"unsupported"' "$tmp/out"
+ok $? 'damaged objects are built anew'
 exec 9<>/tmp/tl-cpu.lock 2>/dev/null || exec 9</tmp/tl-cpu.lock
 if flock 9; then
 	"$bin/tl-measure" --no-wait "$tmp/c" >"$tmp/out" 2>"$tmp/err"
@@ -119,6 +132,9 @@ sleep 0.5
 # What has ended may wait for its new parent as a zombie.
 [ -n "$worker" ] && { ! [ -e "/proc/$worker" ] || grep -q '^State:.Z' "/proc/$worker/status"; }
 ok $? 'killed: no worker is left'
+{ head -n 4 "$tmp/c"; cat "$tmp/c"; } | "$bin/tl-measure" >"$tmp/out" 2>"$tmp/err"
+[ $? -eq 3 ] && grep -q 'cut off' "$tmp/err" && [ "$(count '"type":"end"' "$tmp/out")" -eq 2 ] && ! grep -q '"type":"done"' "$tmp/out"
+ok $? 'a group cut off in the middle of the input is not closed either'
 head -c 20000 "$tmp/c" | head -n 4 | "$bin/tl-measure" >"$tmp/out" 2>"$tmp/err"
 [ $? -eq 3 ] && grep -q 'cut off' "$tmp/err" && grep -q '"type":"result"' "$tmp/out" && ! grep -q '"type":"end"' "$tmp/out"
 ok $? 'input cut off inside a group: measured, told, not closed, exit 3'

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "lib/io/clock.h"
+#include "lib/io/record.h"
 #include "lib/target/cpu.h"
 
 enum { MESSAGE_MAX = 8192 };
@@ -57,8 +58,8 @@ static int find_folder(struct cache *c, struct err *e)
 int cache_canary(struct cache *c, struct err *e)
 {
 	static const char text[] = "int canary(void) { return 42; }\n";
-	char *source = arena_printf(&c->arena, "%s/canary-%d.c", c->dir, (int)getpid());
-	char *object = arena_printf(&c->arena, "%s/canary-%d.so", c->dir, (int)getpid());
+	char *source = arena_printf(&c->arena, "%s/canary-%s.c", c->dir, c->tag);
+	char *object = arena_printf(&c->arena, "%s/canary-%s.so", c->dir, c->tag);
 	char *argv[CPU_CC_ARGS];
 	struct buf log = BUF_INIT;
 	FILE *f = fopen(source, "we");
@@ -76,6 +77,8 @@ int cache_canary(struct cache *c, struct err *e)
 	if (rc > 0)
 		err_set(e, "the compiler %s cannot build anything (status %d): %.300s", argv[0], rc,
 			log.s ? log.s : "");
+	else if (rc == 0 && access(object, R_OK) < 0)
+		rc = err_set(e, "the compiler %s says it is done and makes nothing", argv[0]);
 	unlink(source);
 	unlink(object);
 	buf_free(&log);
@@ -88,6 +91,8 @@ int cache_open(struct cache *c, const char *isa, int jobs, struct err *e)
 
 	*c = (struct cache){.jobs = jobs, .timeout_s = 60};
 	c->queue_end = &c->queue;
+	snprintf(c->tag, sizeof c->tag, "%d-%llx", (int)getpid(),
+		 (unsigned long long)(clock_now() * 1e9));
 	snprintf(c->isa, sizeof c->isa, "%s", isa);
 	c->job = xcalloc((size_t)jobs, sizeof *c->job);
 	if (find_folder(c, e) < 0 || cache_canary(c, e) < 0)
@@ -119,6 +124,7 @@ struct build *cache_add(struct cache *c, const char *source, size_t n, struct er
 {
 	struct buf key = BUF_INIT;
 	struct build *b;
+	struct stat st;
 	struct id code;
 	void **place;
 
@@ -132,8 +138,8 @@ struct build *cache_add(struct cache *c, const char *source, size_t n, struct er
 	b = arena_new(&c->arena, struct build);
 	b->code = code;
 	b->object = arena_printf(&c->arena, "%s/%s.so", c->dir, code.s);
-	b->source = arena_printf(&c->arena, "%s/%s-%d.c", c->dir, code.s, (int)getpid());
-	if (access(b->object, R_OK) == 0) {
+	b->source = arena_printf(&c->arena, "%s/%s-%s.c", c->dir, code.s, c->tag);
+	if (stat(b->object, &st) == 0 && st.st_size > 0) {
 		b->state = BUILD_DONE;
 		b->cached = 1;
 	} else {
@@ -155,12 +161,14 @@ static int start_job(struct cache *c, struct job *j, struct err *e)
 	c->queue = b->next;
 	if (!c->queue)
 		c->queue_end = &c->queue;
-	j->temporary = arena_printf(&c->arena, "%s-%d.tmp", b->object, (int)getpid());
+	j->temporary = arena_printf(&c->arena, "%s-%s.tmp", b->object, c->tag);
 	buf_clear(&j->message);
 	cpu_cc_argv(c->isa, b->source, j->temporary, argv);
 	if (proc_start(&j->proc, argv, PROC_STDERR | PROC_GROUP | PROC_DIE_WITH_PARENT, -1, -1, e) <
-	    0)
+	    0) {
+		unlink(b->source);
 		return -1;
+	}
 	fcntl(j->proc.errfd, F_SETFL, O_NONBLOCK);
 	j->build = b;
 	b->state = BUILD_RUNNING;
@@ -186,6 +194,19 @@ static const char *first_error(struct cache *c, const struct job *j, int status)
 	return arena_printf(&c->arena, "the compiler ended with status %d", status);
 }
 
+/* A rename may outlive the data behind it when the power goes: an empty object would be found ever
+ * after. */
+static int sync_file(const char *path)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC), rc;
+
+	if (fd < 0)
+		return -1;
+	rc = fsync(fd);
+	close(fd);
+	return rc;
+}
+
 /* Takes in a job that has ended. -1 only for faults of the machine. */
 static int end_job(struct cache *c, struct job *j, int status, int late, struct err *e)
 {
@@ -197,14 +218,15 @@ static int end_job(struct cache *c, struct job *j, int status, int late, struct 
 	unlink(b->source);
 	j->build = NULL;
 	if (!late && WIFEXITED(status) && WEXITSTATUS(status) == 0) {
-		if (rename(j->temporary, b->object) < 0)
-			return err_sys(e, "cannot rename %s", j->temporary);
+		if (sync_file(j->temporary) < 0 || rename(j->temporary, b->object) < 0)
+			return err_sys(e, "cannot put %s into place", b->object);
 		b->state = BUILD_DONE;
 		c->built++;
 		return 0;
 	}
 	unlink(j->temporary);
 	b->state = BUILD_FAILED;
+	b->late = late;
 	b->why = late ? "the compiler took too long"
 		      : first_error(c, j, WIFEXITED(status) ? WEXITSTATUS(status) : 128);
 	return cache_canary(c, e); /* whose fault is it? */
@@ -246,6 +268,8 @@ static int busy(const struct cache *c)
 int cache_wait(struct cache *c, const struct build *b, struct err *e)
 {
 	while (b ? b->state == BUILD_QUEUED || b->state == BUILD_RUNNING : busy(c)) {
+		if (rec_stopped())
+			return 1;
 		if (cache_poll(c, e) < 0)
 			return -1;
 		poll(NULL, 0, 1);

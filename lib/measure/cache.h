@@ -22,6 +22,7 @@ struct build {
 	char *source; /* path */
 	char *object; /* path */
 	enum build_state state;
+	int late;	    /* failed, because the compiler took too long */
 	int cached;	    /* was there before */
 	double seconds;	    /* the compiler's time on the clock */
 	const char *why;    /* BUILD_FAILED: the compiler's first error line */
@@ -37,6 +38,7 @@ struct cache {
 	struct arena arena;
 	struct map builds; /* by code hash */
 	struct build *queue, **queue_end;
+	char tag[32];	 /* of this cache among all that share the folder */
 	struct job *job; /* jobs of them */
 	int64_t built;
 };
@@ -49,7 +51,7 @@ int cache_open(struct cache *c, const char *isa, int jobs, struct err *e);
 struct build *cache_add(struct cache *c, const char *source, size_t n, struct err *e);
 /* Starts what can start and takes in what has ended, without waiting. */
 int cache_poll(struct cache *c, struct err *e);
-/* Until this build (NULL: every build) has ended. */
+/* Until this build (NULL: every build) has ended: 0; 1 if a signal stopped it; -1. */
 int cache_wait(struct cache *c, const struct build *b, struct err *e);
 /* Builds the canary anew. */
 int cache_canary(struct cache *c, struct err *e);

@@ -25,6 +25,7 @@ struct measure {
 	int preempt;	  /* stop candidates that have clearly lost */
 	uint64_t seed;
 	struct rec_out *out;
+	enum ask_result died; /* how the worker ended last */
 	int64_t timed, total; /* candidates, for the progress line */
 };
 

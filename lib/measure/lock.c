@@ -22,10 +22,13 @@ int lock_device(const char *device, int nowait, struct err *e)
 		fd = open(path, O_RDONLY | O_CREAT | O_CLOEXEC, 0644);
 	if (fd < 0)
 		return err_sys(e, "cannot open the lock %s", path);
+	fchmod(fd, 0644); /* whatever the umask; fails for all but its owner, who did it */
 	while (flock(fd, LOCK_EX | (nowait ? LOCK_NB : 0)) < 0) {
 		if (errno == EINTR && !rec_stopped())
 			continue;
-		if (errno == EWOULDBLOCK)
+		if (rec_stopped())
+			err_set(e, "stopped while another run was timing");
+		else if (errno == EWOULDBLOCK)
 			err_status(e, EXIT_BUSY, "another run is timing on this machine's %s",
 				   device);
 		else

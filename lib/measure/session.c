@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "lib/base/map.h"
 #include "lib/base/rng.h"
@@ -14,8 +15,10 @@
 
 enum {
 	MAX_REPS = 256,
-	FINAL_ROUNDS = 21, /* turns of baseline and candidate */
-	FINAL_BATCH = 5,   /* calls a turn, the first one is not counted */
+	FINAL_ROUNDS = 21, /* turns of baseline and candidate, at most */
+	MIN_ROUNDS = 3,
+	MAX_PACKED = 1 << 28, /* floats */
+	FINAL_BATCH = 5,      /* calls a turn, the first one is not counted */
 };
 
 static const double PROBE_FACTOR = 1.5;	 /* beyond this times the limit two probes are enough */
@@ -31,6 +34,7 @@ struct session {
 	int64_t size[TENSOR_ROLES];
 	float *expected;
 	struct map packed; /* role and packing text -> float array */
+	int64_t packed_floats;
 	float *work;
 	size_t work_bytes;
 	struct ref *ref;
@@ -65,8 +69,8 @@ static int run_naive(struct session *s, const char *naive, struct err *e)
 
 	nest_init(&n, &a, "naive");
 	rc = s->w.op->naive(&s->w, 1, &n, e);
-	if (rc == 0)
-		rc = kernel_load(&k, naive, "naive", e);
+	if (rc == 0 && (rc = kernel_load(&k, naive, "naive", e)) < 0)
+		unlink(naive); /* damaged: it is built anew the next time */
 	if (rc == 0) {
 		for (int i = 0; i < n.nslots; i++)
 			buffers[i] = s->tensor[operand_buffer(&n, i)->role];
@@ -108,6 +112,15 @@ struct session *session_open(const struct workload *w, const char *naive, int th
 	return s;
 }
 
+/* Big weights in many packings would fill the memory: then the next candidate begins anew. */
+static void forget_packings(struct session *s)
+{
+	for (size_t i = 0; i < s->packed.n; i++)
+		free(s->packed.item[i].value);
+	map_free(&s->packed);
+	s->packed_floats = 0;
+}
+
 void session_close(struct session *s)
 {
 	if (!s)
@@ -115,9 +128,7 @@ void session_close(struct session *s)
 	ref_close(s->ref);
 	for (int i = 0; i < TENSOR_ROLES; i++)
 		free(s->tensor[i]);
-	for (size_t i = 0; i < s->packed.n; i++)
-		free(s->packed.item[i].value);
-	map_free(&s->packed);
+	forget_packings(s);
 	free(s->expected);
 	free(s->work);
 	free(s);
@@ -204,7 +215,7 @@ static int time_variant(struct session *s, int variant, struct stat_median *m, s
 	double l2, max, once;
 	int lost;
 
-	m->n = 0;
+	*m = (struct stat_median){0};
 	if (call(&t, &once, e) < 0 || ref_output(s->ref, variant, s->tensor[TENSOR_DST], e) < 0)
 		return -1;
 	errors(s, s->tensor[TENSOR_DST], &l2, &max);
@@ -240,10 +251,8 @@ int session_baseline(struct session *s, struct baseline *b, struct err *e)
 	for (int i = 0; i < ref_variants(s->ref); i++) {
 		struct stat_median m;
 
-		if (time_variant(s, i, &m, e) < 0)
-			return -1;
-		if (!m.n) {
-			b->why = "the library's result is wrong";
+		if (time_variant(s, i, &m, e) < 0 || !m.n) {
+			b->why = m.n ? "the library fails" : "the library's result is wrong";
 			continue;
 		}
 		keep_better(s, &b->best, &s->variant, i, m);
@@ -267,6 +276,7 @@ static float *packed(struct session *s, const struct buffer *b)
 	place = map_put(&s->packed, key.s, key.n, NULL);
 	buf_free(&key);
 	if (!*place) {
+		s->packed_floats += b->size;
 		*place = new_floats(b->size);
 		packing_run(&b->packing, s->tensor[b->role], *place);
 	}
@@ -281,6 +291,8 @@ static void bind(struct timed *t, const struct nest *n)
 	size_t need = 0;
 	float *work;
 
+	if (s->packed_floats > MAX_PACKED)
+		forget_packings(s);
 	for (int i = 0; i < n->nslots; i++)
 		if (operand_buffer(n, i)->kind == BUFFER_WORK)
 			need += (size_t)operand_size(n, i, s->threads) * sizeof(float);
@@ -318,14 +330,17 @@ static int prepare(struct session *s, const struct candidate *c, const char *obj
 	*t = (struct timed){.s = s, .variant = -1};
 	nest_init(&n, &a, "kernel");
 	rc = c->algo->build(&c->w, c->knob, &n, &e);
-	if (rc == 0)
-		rc = kernel_load(&t->kernel, object, "kernel", &e);
+	o->status = "unsupported";
+	if (rc == 0 && (rc = kernel_load(&t->kernel, object, "kernel", &e)) < 0) {
+		/* A damaged object is no fault of the candidate: it is built anew the next time. */
+		o->status = "crash";
+		unlink(object);
+	}
 	if (rc == 0)
 		bind(t, &n);
 	arena_free(&a);
 	if (rc == 0)
 		return 0;
-	o->status = "unsupported";
 	snprintf(o->why, sizeof o->why, "%.190s", e.msg);
 	return -1;
 }
@@ -411,7 +426,7 @@ static int take_turns(struct timed *base, struct timed *direct, struct timed *t,
 	double r[FINAL_ROUNDS], rd[FINAL_ROUNDS], start = clock_now();
 	int n = 0;
 
-	for (; n < FINAL_ROUNDS && (n < 7 || clock_now() - start < FINAL_TIME_S); n++) {
+	for (; n < FINAL_ROUNDS && (n < MIN_ROUNDS || clock_now() - start < FINAL_TIME_S); n++) {
 		if (turn(base, &b[n], e) < 0 || turn(t, &c[n], e) < 0 ||
 		    (direct && turn(direct, &d[n], e) < 0))
 			return -1;
@@ -450,6 +465,7 @@ int session_final(struct session *s, const struct candidate *c, const char *obje
 			rc = repeat(&t, 0, FINAL_TIME_S / 2, &o->time, &lost, e);
 		o->run_s = clock_now() - start;
 		/* Once more: a race between threads may have shown only now. */
+		poison(s->tensor[TENSOR_DST], s->size[TENSOR_DST]);
 		if (rc == 0)
 			rc = call(&t, &once, e);
 		errors(s, s->tensor[TENSOR_DST], &o->error_l2, &o->error_max);

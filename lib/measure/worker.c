@@ -78,6 +78,8 @@ static enum ask_result ended(struct worker *w)
 	if (WIFSIGNALED(status))
 		snprintf(w->why, sizeof w->why, "the worker died of signal %d (%s)",
 			 WTERMSIG(status), strsignal(WTERMSIG(status)));
+	else if (WEXITSTATUS(status) == EXIT_INPUT) /* see die_no_memory() */
+		return fail(w, ASK_OOM, "the worker ran out of memory");
 	else
 		snprintf(w->why, sizeof w->why, "the worker ended with status %d",
 			 WEXITSTATUS(status));

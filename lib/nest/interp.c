@@ -23,12 +23,11 @@ static int64_t eval(const struct interp *s, const struct affine *a)
 	return af_eval(s->n, a, s->var);
 }
 
-static int valid_lanes(struct interp *s, const struct affine *valid, int lanes, int *count)
+static int valid_lanes(const struct interp *s, const struct affine *valid, int lanes)
 {
 	int64_t v = valid ? eval(s, valid) : lanes;
 
-	*count = v > lanes ? lanes : v < 0 ? 0 : (int)v;
-	return 0;
+	return v > lanes ? lanes : v < 0 ? 0 : (int)v;
 }
 
 /* Finds the memory of buffer[index .. index + lanes): *f for memory, *r for registers. */
@@ -60,9 +59,8 @@ static int load(struct interp *s, const struct expr *x, struct value *out)
 {
 	double *r = NULL;
 	float *f = NULL;
-	int count;
+	int count = valid_lanes(s, x->valid, x->lanes);
 
-	valid_lanes(s, x->valid, x->lanes, &count);
 	if (locate(s, x->buffer, eval(s, &x->index), x->valid ? count : x->lanes, &f, &r) < 0)
 		return -1;
 	for (int i = 0; i < x->lanes; i++)
@@ -112,14 +110,13 @@ static int expr(struct interp *s, const struct expr *x, struct value *out)
 
 static int store(struct interp *s, const struct node *t)
 {
-	int lanes = t->value->lanes, count;
+	int lanes = t->value->lanes, count = valid_lanes(s, t->valid, lanes);
 	struct value v;
 	double *r = NULL;
 	float *f = NULL;
 
 	if (expr(s, t->value, &v) < 0)
 		return -1;
-	valid_lanes(s, t->valid, lanes, &count);
 	if (locate(s, t->buffer, eval(s, &t->a), t->valid ? count : lanes, &f, &r) < 0)
 		return -1;
 	for (int i = 0; i < count; i++) {

@@ -263,9 +263,11 @@ static void expr(struct printer *p, const struct expr *x)
 		buf_ch(p->out, ')');
 		return;
 	case EXPR_FMA:
+		buf_ch(p->out, '(');
 		infix(p, x->a, " * ", x->b);
 		buf_str(p->out, " + ");
 		expr(p, x->c);
+		buf_ch(p->out, ')');
 		return;
 	}
 }

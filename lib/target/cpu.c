@@ -181,8 +181,8 @@ int cpu_cc_version(struct buf *out, struct err *e)
 	int rc = proc_run(argv, 20, 4096, &text, e);
 	const char *version, *end;
 
-	if (rc != 0) {
-		if (rc > 0)
+	if (rc != 0 || !text.n) {
+		if (rc >= 0)
 			err_set(e, "the compiler %s fails at --version", argv[0]);
 		buf_free(&text);
 		return -1;

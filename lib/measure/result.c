@@ -1,0 +1,216 @@
+#include "lib/measure/result.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static void copy_value(struct buf *out, const struct json *v)
+{
+	if (v->type == JSON_STR)
+		buf_ch(out, '"');
+	buf_add(out, v->s, v->n);
+	if (v->type == JSON_STR)
+		buf_ch(out, '"');
+}
+
+/* Copies a member of the worker's answer under another name. */
+static void copy_field(struct buf *out, const struct json_doc *d, const char *from, const char *to)
+{
+	const struct json *v = json_get(d, d->tok, from);
+
+	if (!v)
+		return;
+	buf_fmt(out, ",\"%s\":", to);
+	copy_value(out, v);
+}
+
+double result_number(const struct json_doc *d, const char *key)
+{
+	double v = 0;
+
+	if (d)
+		json_num(json_get(d, d->tok, key), &v);
+	return v;
+}
+
+static void put_costs(struct measure *m, struct buf *out, struct item *it, struct opponents *b,
+		      const struct verdict *v)
+{
+	double verify = result_number(v->answer, "verify_s");
+	double run = v->answer ? result_number(v->answer, "run_s") : v->elapsed_s;
+	double core = it->build_s + (verify + run + b->open_s) * m->env.limits.threads;
+
+	buf_str(out, ",\"cost\":{\"build_s\":");
+	buf_num(out, it->build_s);
+	buf_str(out, ",\"verify_s\":");
+	buf_num(out, verify);
+	buf_str(out, ",\"run_s\":");
+	buf_num(out, run);
+	buf_str(out, ",\"baseline_s\":");
+	buf_num(out, b->open_s);
+	buf_str(out, ",\"core_s\":");
+	buf_num(out, core);
+	buf_str(out, ",\"energy_J\":null,\"energy_why\":\"energy counters are not read by this "
+		     "version\"}");
+	it->build_s = 0;
+	b->open_s = 0;
+}
+
+/* The error against the true answer, where an output was compared and finite. */
+static void put_error(struct buf *out, const struct json_doc *d)
+{
+	const struct json *l2 = d ? json_get(d, d->tok, "l2") : NULL;
+	double v;
+
+	if (json_num(l2, &v) < 0 || json_num(json_get(d, d->tok, "max"), &v) < 0)
+		return;
+	buf_str(out, ",\"error\":{\"l2\":");
+	copy_value(out, l2);
+	copy_field(out, d, "max", "max");
+	buf_ch(out, '}');
+}
+
+/* An opponent as it was timed for the group, or in turns with this candidate where d says so. */
+static void put_opponent(struct buf *out, const struct buf *json, const struct json_doc *d,
+			 const char *time, const char *ci)
+{
+	const char *cut;
+
+	if (!d || json->n <= 4 || !json_get(d, d->tok, time)) {
+		buf_add(out, json->s, json->n);
+		return;
+	}
+	cut = strstr(json->s, ",\"latency_s\"");
+	buf_add(out, json->s, (size_t)(cut - json->s));
+	copy_field(out, d, time, "latency_s");
+	copy_field(out, d, ci, "ci_s");
+	buf_ch(out, '}');
+}
+
+static void put_ratio(struct buf *out, const struct json_doc *d, const char *name, const char *ci)
+{
+	const struct json *v = json_get(d, d->tok, name);
+
+	if (!v)
+		return;
+	buf_fmt(out, ",\"%s\":{\"median\":", name);
+	copy_value(out, v);
+	copy_field(out, d, ci, "ci");
+	buf_ch(out, '}');
+}
+
+/* The measured part of a result; d is the worker's answer, NULL if it gave none. */
+static void put_timing(struct buf *out, const struct json_doc *d, const char *status, int final,
+		       const struct opponents *b)
+{
+	int ok = !strcmp(status, "ok"), preempted = !strcmp(status, "preempted");
+
+	buf_fmt(out, ",\"stage\":\"%s\"", final ? "final" : "race");
+	if (d && (ok || preempted)) {
+		copy_field(out, d, "latency_s", "latency_s");
+		if (preempted)
+			buf_str(out, ",\"bound\":\"lower\"");
+		copy_field(out, d, "ci_s", "ci_s");
+		copy_field(out, d, "reps", "reps");
+	} else {
+		buf_str(out, ",\"latency_s\":null,\"latency_why\":\"not timed\"");
+	}
+	put_error(out, d);
+	buf_str(out, ",\"baseline\":");
+	put_opponent(out, &b->json, d, "baseline_s", "baseline_ci_s");
+	if (b->json.n == 4) { /* null */
+		buf_str(out, ",\"baseline_why\":");
+		buf_json(out, b->why, strlen(b->why));
+	}
+	if (b->direct.n) {
+		buf_str(out, ",\"baseline_direct\":");
+		put_opponent(out, &b->direct, d, "direct_s", "direct_ci_s");
+	}
+	if (d && ok) {
+		put_ratio(out, d, "ratio", "ratio_ci");
+		put_ratio(out, d, "direct_ratio", "direct_ratio_ci");
+		copy_field(out, d, "verdict", "verdict");
+	}
+}
+
+/* What this program writes into a record. A result that is measured once more brings old ones. */
+static const struct json_field owned[] = {
+	{"type", "\"result\""}, {"status", NULL},
+	{"why", NULL},		{"stage", NULL},
+	{"latency_s", NULL},	{"latency_why", NULL},
+	{"bound", NULL},	{"ci_s", NULL},
+	{"reps", NULL},		{"error", NULL},
+	{"baseline", NULL},	{"baseline_why", NULL},
+	{"ratio", NULL},	{"baseline_direct", NULL},
+	{"direct_ratio", NULL}, {"verdict", NULL},
+	{"cost", NULL},		{"env_id", NULL},
+	{"code_hash", NULL},	{"code_hash_why", NULL},
+	{"run", NULL},		{"at", NULL},
+	{"env", NULL},
+};
+
+int result_put(struct measure *m, struct item *it, const struct verdict *v, struct opponents *b,
+	       struct err *e)
+{
+	struct json_doc line = JSON_DOC_INIT;
+	struct buf out = BUF_INIT;
+	char now[25];
+	int rc;
+
+	if (json_parse(&line, it->line, it->n, e) < 0)
+		return -1;
+	json_rewrite(&line, owned, sizeof owned / sizeof *owned, &out);
+	json_free(&line);
+	while (out.s[--out.n] != '}') /* white space may stand behind it */
+		;
+	buf_fmt(&out, ",\"status\":\"%s\"", v->status);
+	if (strcmp(v->status, "ok") != 0) {
+		buf_str(&out, ",\"why\":");
+		buf_json(&out, v->why, strlen(v->why));
+	}
+	put_timing(&out, v->answer, v->status, v->final, b);
+	put_costs(m, &out, it, b, v);
+	rec_now(now);
+	buf_fmt(&out, ",\"env_id\":\"%s\",\"code_hash\":", m->env.id.s);
+	if (it->build)
+		buf_fmt(&out, "\"%s\"", it->build->code.s);
+	else
+		buf_str(&out, "null,\"code_hash_why\":\"not built\"");
+	buf_fmt(&out, ",\"run\":\"%s\",\"at\":\"%s\",\"env\":", m->run.s, now);
+	buf_add(&out, m->env.json.s, m->env.json.n);
+	buf_ch(&out, '}');
+	rc = rec_put(m->out, out.s, out.n, e);
+	buf_free(&out);
+	return rc;
+}
+
+int result_put_end(struct measure *m, const struct group *g, const struct counts *n, struct err *e)
+{
+	char measured[24], preempted[24], failed[24], built[24], run[ID_HEX + 3];
+	const struct json_field field[] = {{"measured", measured},
+					   {"preempted", preempted},
+					   {"failed", failed},
+					   {"built", built},
+					   {"run", run}};
+	struct buf end = BUF_INIT, out = BUF_INIT;
+	struct json_doc d = JSON_DOC_INIT;
+	int rc;
+
+	snprintf(measured, sizeof measured, "%lld", (long long)n->measured);
+	snprintf(preempted, sizeof preempted, "%lld", (long long)n->preempted);
+	snprintf(failed, sizeof failed, "%lld", (long long)n->failed);
+	snprintf(built, sizeof built, "%lld", (long long)n->built);
+	snprintf(run, sizeof run, "\"%s\"", m->run.s);
+	if (g->end)
+		buf_add(&end, g->end, g->end_n);
+	else
+		rec_end_text(&end, g->w.id.s, g->n, "end of input");
+	rc = json_parse(&d, end.s, end.n, e);
+	if (rc == 0) {
+		json_rewrite(&d, field, sizeof field / sizeof *field, &out);
+		rc = rec_put(m->out, out.s, out.n, e);
+	}
+	json_free(&d);
+	buf_free(&end);
+	buf_free(&out);
+	return rc;
+}

@@ -1,0 +1,49 @@
+/* Result records: a candidate's line with what happened to it, and the end record of its group. */
+#ifndef TL_MEASURE_RESULT_H
+#define TL_MEASURE_RESULT_H
+
+#include "lib/measure/group.h"
+
+/* A candidate on its way through a group. */
+struct item {
+	const char *line;
+	size_t n;
+	struct id id;
+	struct build *build;
+	double build_s;	    /* charged to this candidate, the first that wanted the object */
+	const char *status; /* decided before any run, else NULL */
+	const char *why;
+	double latency_s; /* ok: of the race */
+	int ok, final;
+	struct item *next;
+};
+
+/* The opponents of a group, as JSON text. */
+struct opponents {
+	struct buf json;   /* the "baseline" object or null */
+	struct buf direct; /* the best direct variant, where that is another one; or empty */
+	char why[200];	   /* where json is null */
+	double latency_s;  /* a call of each together; 0: none */
+	double open_s;	   /* data, reference and baseline, until charged to a result */
+};
+
+/* What a result says; answer is the worker's, NULL if it gave none: then elapsed_s is what the run
+ * cost. */
+struct verdict {
+	const char *status, *why;
+	int final;
+	const struct json_doc *answer;
+	double elapsed_s;
+};
+
+struct counts {
+	int64_t measured, preempted, failed, built;
+};
+
+/* A number of the worker's answer; 0 if it is not there. */
+double result_number(const struct json_doc *d, const char *key);
+int result_put(struct measure *m, struct item *it, const struct verdict *v, struct opponents *b,
+	       struct err *e);
+int result_put_end(struct measure *m, const struct group *g, const struct counts *n, struct err *e);
+
+#endif
