@@ -535,8 +535,11 @@ static int run(char **files, int nfiles)
 
 	if (cpu_limits(&filter.limits, &e) || !(filter.out = rec_create(output, &e)) ||
 	    (refused_path && !(filter.refused = rec_create(refused_path, &e))) ||
-	    !(filter.in = rec_open(files, nfiles, filter.out, &e)) || select_all(&e))
+	    !(filter.in = rec_open(files, nfiles, filter.out, &e)))
 		return opt_fail(&program, &e);
+	if (select_all(&e)) /* a reader that has seen enough is no failure, unless more is lost */
+		return rec_broken_pipe(filter.out) && !filter.refused ? EXIT_DONE
+								      : opt_fail(&program, &e);
 	return rec_bad_count(filter.in) || filter.cut ? EXIT_INPUT : EXIT_DONE;
 }
 

@@ -3,10 +3,10 @@
  *
  * It does nothing that a shell script over them could not: --print prints that script, from the
  * same pipelines. */
+#include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "lib/base/arena.h"
@@ -127,8 +127,15 @@ static void measure(struct pipeline *p, const struct places *at)
 	pipeline_arg2(p, "-d", at->db);
 }
 
+/* A database that goes with the run is told always. */
+static int reports(void)
+{
+	return !quiet || output || no_db;
+}
+
 static void report(struct pipeline *p, const struct places *at)
 {
+	p->finish = no_db; /* all that was measured is in there */
 	pipeline_stage(p, "tl-query");
 	pipeline_arg2(p, "-d", at->db);
 	if (no_db)
@@ -151,6 +158,19 @@ static void put_line(const char *before, void (*fill)(struct pipeline *, const s
 	pipeline_print(&p, &b);
 	printf("%s%s%s", before, b.s, after);
 	buf_free(&b);
+	pipeline_free(&p);
+}
+
+/* As tune() does it: the report comes also after a failure, and where it is all that is left of the
+ * run, after a signal. What tl-query does not know is no failure. */
+static void print_end(const struct places *at)
+{
+	printf("end() {\n\ts=$?\n");
+	if (reports())
+		put_line(no_db ? "\t" : "\t[ $s -gt 128 ] || ", report, at,
+			 " || {\n\t\tr=$?\n"
+			 "\t\t[ $s -ne 0 ] || [ $r -eq 1 ] || [ $r -eq 4 ] || s=$r\n\t}\n");
+	printf("\trm -rf \"$work\"\n\texit $s\n}\ntrap end EXIT\n");
 }
 
 static int print_script(char *const *files, int n)
@@ -159,7 +179,8 @@ static int print_script(char *const *files, int n)
 	struct buf b = BUF_INIT;
 
 	printf("#!/bin/sh\n# What tl-tune does, as a script.\nset -eu\n"
-	       "work=$(mktemp -d)\ntrap 'rm -rf \"$work\"' EXIT\n");
+	       "work=$(mktemp -d)\ntrap 'rm -rf \"$work\"' EXIT\n"
+	       "trap 'exit 129' HUP\ntrap 'exit 130' INT\ntrap 'exit 143' TERM\n");
 	if (no_db) {
 		printf("db=$work/db\n");
 	} else if (db) {
@@ -169,13 +190,13 @@ static int print_script(char *const *files, int n)
 	} else {
 		printf("db=${TL_DB:-${XDG_DATA_HOME:-$HOME/.local/share}/tl/tl.db}\n");
 	}
-	printf("since=$(date -u +%%Y-%%m-%%dT%%H:%%M:%%S.000Z)\n");
+	if (until)
+		printf("since=$(date -u +%%Y-%%m-%%dT%%H:%%M:%%S.000Z)\n");
 	put_line("", extract, &at, "\n");
 	put_line("", store, &at, "\n");
-	put_line("while ", prune, &at, "; do\n");
+	print_end(&at);
+	put_line("while ", prune, &at, " || { s=$?; [ $s -eq 1 ] || exit $s; false; }; do\n");
 	put_line("\t", measure, &at, "\ndone\n");
-	if (!quiet || output)
-		put_line("", report, &at, "\n");
 	return EXIT_DONE;
 }
 
@@ -189,6 +210,7 @@ static int run(void (*fill)(struct pipeline *, const struct places *), const str
 	fill(&p, at);
 	progress_clear();
 	status = pipeline_run(&p, &e);
+	pipeline_free(&p);
 	return status < 0 ? opt_fail(&program, &e) : status;
 }
 
@@ -228,14 +250,17 @@ static int tune(const struct places *at)
 {
 	int status = run(extract, at), told;
 
+	if (status == EXIT_INPUT)
+		fprintf(stderr, "%s: not all of the input could be read: nothing is tuned\n",
+			program.name);
 	if (!status)
 		status = run(store, at);
 	if (status)
 		return status;
 	status = rounds(at);
-	if (rec_stopped())
-		return status; /* what was measured is stored; the next run goes on from there */
-	if (!quiet || output) {
+	/* After a signal, what was measured is stored, and the next run goes on from there; but a
+	 * database that ends with the run is written out first. */
+	if (reports() && (no_db || !rec_stopped())) {
 		told = run(report, at);
 		/* A workload that nothing is known of is no failure of the report. */
 		if (!status && told != EXIT_NO && told != EXIT_INEXACT)
@@ -244,15 +269,15 @@ static int tune(const struct places *at)
 	return status;
 }
 
+/* With whatever a program that was killed has left in it. */
 static void remove_folder(const char *dir)
 {
-	static const char *const names[] = {"workloads", "round", "db", "db-journal"};
-	char path[300];
+	DIR *d = opendir(dir);
 
-	for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-		snprintf(path, sizeof path, "%s/%s", dir, names[i]);
-		unlink(path);
-	}
+	for (const struct dirent *f; d && (f = readdir(d));)
+		unlinkat(dirfd(d), f->d_name, 0); /* . and .. refuse */
+	if (d)
+		closedir(d);
 	rmdir(dir);
 }
 

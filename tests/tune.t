@@ -41,9 +41,64 @@ ok $? 'and ends with the same kind of table'
 "$bin/tl-tune" -q --no-db --until 'rounds<1' -o - <"$tmp/w.wl" 2>"$tmp/err" | "$bin/tl-store" -q -d "$tmp/m.db"
 [ "$("$bin/tl-query" -d "$tmp/m.db" --dump=results | wc -l)" -gt 4 ]
 ok $? '--no-db -o - hands all results on'
+"$bin/tl-tune" -q --no-db --until 'rounds<1' "$tmp/w.wl" 2>"$tmp/err" | grep -q '"stage":"race"'
+ok $? '--no-db -q: also without -o'
+"$bin/tl-tune" -q --print --no-db --until 'rounds<1' "$tmp/w.wl" >"$tmp/script"
+PATH=$(cd "$bin" && pwd):$PATH sh "$tmp/script" 2>"$tmp/err" | grep -q '"stage":"race"'
+ok $? 'and so does its script'
+mkdir "$tmp/many"
+for i in $(seq 40); do cp "$tmp/w.wl" "$tmp/many/$i.wl"; done
+"$bin/tl-tune" -d "$tmp/many.db" --until 'rounds<0' "$tmp"/many/*.wl >"$tmp/table" 2>"$tmp/err" &&
+	[ "$("$bin/tl-query" -d "$tmp/many.db" --dump=workloads | wc -l)" -eq 2 ] && grep -q '^total' "$tmp/table"
+ok $? '40 files at once'
+"$bin/tl-tune" --print "$tmp"/many/*.wl | grep -c '40\.wl' | grep -qx 1
+ok $? 'also printed'
 here=$PWD
 (cd "$tmp" && printf '%%.res: %%.wl\n\t"%s"/tl-tune -q -d m.db -o $@ $<\n' "$(cd "$here" && cd "$bin" && pwd)" >Makefile && make -s w.res 2>err) && [ "$(wc -l <"$tmp/w.res")" -eq 2 ]
 ok $? 'a Makefile rule'
+
+# Failures
+
+export TMPDIR="$tmp/t"
+mkdir "$TMPDIR"
+none_left() { [ -z "$(ls -A "$TMPDIR")" ]; }
+
+# A program that does what a line of shell says, before the others of a folder of their own.
+here=$(cd "$bin" && pwd)
+mkdir "$tmp/fake"
+for f in "$here"/tl-*; do ln -s "$f" "$tmp/fake/"; done
+fake() { # program line
+	rm "$tmp/fake/$1"
+	printf '#!/bin/sh\n%s\n' "$2" >"$tmp/fake/$1"
+	chmod +x "$tmp/fake/$1"
+}
+
+"$bin/tl-tune" --print -d "$tmp/s.db" "$tmp/w.wl" >"$tmp/script"
+TL_CC=/nonexistent PATH=$here:$PATH timeout 30 sh "$tmp/script" >"$tmp/out" 2>"$tmp/err"
+s=$?
+[ $s -ne 0 ] && [ $s -ne 124 ] && none_left
+ok $? 'the script ends where nothing can be compiled'
+TL_CC=/nonexistent timeout 30 "$bin/tl-tune" -q -d "$tmp/s.db" "$tmp/w.wl" 2>"$tmp/err"
+[ $? -eq 3 ] && grep -q '^tl-measure: ' "$tmp/err" && ! grep -q '^tl-filter: ' "$tmp/err" && none_left
+ok $? 'and tl-tune with it, and only who failed says so'
+{ sleep 0.3; "$bin/tl-gen" "$tmp/w.wl" | "$bin/tl-filter" -k 1000 2>"$tmp/err"; echo $? >"$tmp/status"; } | :
+[ "$(cat "$tmp/status")" -eq 0 ] && ! [ -s "$tmp/err" ]
+ok $? 'tl-filter without a reader ends quietly'
+fake tl-prune 'exit 3'
+PATH=$tmp/fake:$PATH timeout 30 sh "$tmp/script" >"$tmp/out" 2>"$tmp/err"
+[ $? -eq 3 ] && grep -q '^conv2d' "$tmp/out"
+ok $? 'the script ends as tl-prune fails, with a table'
+fake tl-prune 'exit 1'
+PATH=$tmp/fake:$PATH timeout 30 sh "$tmp/script" >"$tmp/out" 2>"$tmp/err"
+ok $? 'and well when it has enough'
+exec 9<>/tmp/tl-cpu.lock 2>/dev/null || exec 9</tmp/tl-cpu.lock
+if flock 9; then
+	timeout 60 "$bin/tl-tune" --no-wait -q --no-db "$tmp/w.wl" 9<&- >"$tmp/out" 2>"$tmp/err"
+	[ $? -eq 75 ] && grep -q 'another run' "$tmp/err" && none_left
+	ok $? '--no-wait: exit 75 while another run is timing'
+	flock -u 9
+fi
+exec 9<&-
 
 # Deaths
 
@@ -81,11 +136,28 @@ timeout -s INT --preserve-status 4 "$bin/tl-tune" -q -d "$tmp/k.db" --patience 1
 ok $? 'SIGINT: ends by the signal'
 results "$tmp/k.db" | comm -23 "$tmp/after" - | wc -l | grep -qx 0
 ok $? 'and what was measured stays'
+# A shell without job control starts what runs behind it deaf to SIGINT.
+rm -rf "${TMPDIR:?}"/*
+for sig in INT TERM; do
+	num=15
+	[ $sig = INT ] && num=2
+	perl -e '$SIG{INT} = "DEFAULT"; exec @ARGV' "$bin/tl-tune" -q --no-db -b 12 --patience 1000 "$tmp/w.wl" >"$tmp/out" 2>/dev/null &
+	pid=$!
+	i=0
+	while ! "$bin/tl-query" -d "$TMPDIR"/tl-tune-*/db --dump=results 2>/dev/null | grep -q '"stage":"race"' && [ $i -lt 400 ]; do
+		sleep 0.1
+		i=$((i + 1))
+	done
+	kill -$sig $pid
+	wait $pid
+	[ $? -eq $((128 + num)) ] && grep -q '"stage":"race"' "$tmp/out" && "$bin/tl-check" -q "$tmp/out" && none_left
+	ok $? "SIG$sig with --no-db: what was measured is written, and the folder removed"
+done
 printf 'garbage' >"$tmp/g.onnx"
-"$bin/tl-tune" -q -d "$tmp/k.db" "$tmp/g.onnx" 2>"$tmp/err"
-[ $? -eq 3 ] && [ -s "$tmp/err" ]
-ok $? 'no model: exit 3'
-"$bin/tl-tune" --until nonsense "$tmp/w.wl" 2>"$tmp/err"
+"$bin/tl-tune" -q -d "$tmp/k.db" "$tmp/w.wl" "$tmp/g.onnx" 2>"$tmp/err"
+[ $? -eq 3 ] && grep -q '^tl-extract: .*g.onnx' "$tmp/err" && grep -q 'nothing is tuned' "$tmp/err" && none_left
+ok $? 'one that is no model: exit 3, and nothing is tuned'
+"$bin/tl-tune" --until nonsense "$tmp/w.wl" >"$tmp/out" 2>"$tmp/err"
 [ $? -eq 2 ]
 ok $? 'bad limits: exit 2'
 echo "1..$n"

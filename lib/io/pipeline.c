@@ -5,8 +5,11 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "lib/io/record.h"
@@ -20,10 +23,15 @@ void pipeline_stage(struct pipeline *p, const char *program)
 
 void pipeline_arg(struct pipeline *p, const char *arg)
 {
-	int i = p->n - 1;
+	int i = p->n - 1, argc = p->stage[i].argc++;
 
-	assert(p->stage[i].argc < PIPELINE_ARGS);
-	p->stage[i].argv[p->stage[i].argc++] = (char *)arg;
+	if (argc + 1 >= p->stage[i].cap) {
+		p->stage[i].cap = p->stage[i].cap * 2 + 16;
+		p->stage[i].argv =
+			xrealloc(p->stage[i].argv, sizeof(char *) * (size_t)p->stage[i].cap);
+	}
+	p->stage[i].argv[argc] = (char *)arg;
+	p->stage[i].argv[argc + 1] = NULL;
 }
 
 void pipeline_arg2(struct pipeline *p, const char *option, const char *value)
@@ -45,16 +53,18 @@ static int open_or(const char *path, int flags, int fallback, struct err *e)
 
 static int start_stage(struct pipeline *p, int i, int in, int out, struct err *e)
 {
-	char *argv[PIPELINE_ARGS + 1];
+	char **argv = p->stage[i].argv, *name = argv[0];
 	struct buf path = BUF_INIT;
 	/* The last stage is the sink: it reads to the end of its input, also when we are gone. */
 	int flags = i == p->n - 1 && i > 0 ? 0 : PROC_TERM_WITH_PARENT, rc;
 
-	memcpy(argv, p->stage[i].argv, sizeof argv);
-	rc = path_bin(&path, argv[0], e);
+	if (p->finish)
+		flags |= PROC_GROUP; /* out of reach of the terminal's interrupt */
+	rc = path_bin(&path, name, e);
 	if (rc == 0) {
 		argv[0] = path.s;
 		rc = proc_start(&p->stage[i].proc, argv, flags, in, out, e);
+		argv[0] = name;
 	}
 	buf_free(&path);
 	return rc;
@@ -89,27 +99,57 @@ static void signal_producers(struct pipeline *p, int sig)
 			kill(p->stage[i].proc.pid, sig);
 }
 
+/* Reaps what has ended; returns how many stages are left. */
+static int reap(struct pipeline *p)
+{
+	int left = 0;
+
+	for (int i = 0; i < p->n; i++) {
+		struct err e;
+
+		if (p->stage[i].proc.pid &&
+		    proc_wait(&p->stage[i].proc, 0, &p->stage[i].status, &e) != 0)
+			p->stage[i].proc.pid = 0;
+		left += p->stage[i].proc.pid != 0;
+	}
+	return left;
+}
+
+/* Sleeps until a stage ends or a signal comes: beside a timing, nobody must wake up to look. The
+ * signals are let in only while it sleeps, so that none falls between the look and the sleep. */
 static void wait_all(struct pipeline *p)
 {
-	int left = 0, told = 0;
+	struct pollfd ended[PIPELINE_STAGES];
+	struct timespec blind = {0, 100000000};
+	sigset_t stops, before;
+	int told = p->finish, watched = 1;
 
-	for (int i = 0; i < p->n; i++)
-		left += p->stage[i].proc.pid != 0;
-	while (left) {
+	sigemptyset(&stops);
+	sigaddset(&stops, SIGINT);
+	sigaddset(&stops, SIGTERM);
+	sigaddset(&stops, SIGHUP);
+	sigprocmask(SIG_BLOCK, &stops, &before);
+	for (int i = 0; i < p->n; i++) {
+		pid_t pid = p->stage[i].proc.pid;
+
+		ended[i] =
+			(struct pollfd){pid ? (int)syscall(SYS_pidfd_open, pid, 0) : -1, POLLIN, 0};
+		watched &= !pid || ended[i].fd >= 0;
+	}
+	while (reap(p)) {
 		if (rec_stopped() && !told++)
 			signal_producers(p, SIGTERM);
-		for (int i = 0; i < p->n; i++) {
-			struct err e;
-
-			if (!p->stage[i].proc.pid ||
-			    proc_wait(&p->stage[i].proc, 0, &p->stage[i].status, &e) == 0)
-				continue;
-			p->stage[i].proc.pid = 0;
-			left--;
-		}
-		if (left)
-			poll(NULL, 0, 5);
+		for (int i = 0; i < p->n; i++)
+			if (!p->stage[i].proc.pid && ended[i].fd >= 0) {
+				close(ended[i].fd);
+				ended[i].fd = -1; /* poll passes over it */
+			}
+		ppoll(ended, (nfds_t)p->n, watched ? NULL : &blind, &before);
 	}
+	for (int i = 0; i < p->n; i++)
+		if (ended[i].fd >= 0)
+			close(ended[i].fd);
+	sigprocmask(SIG_SETMASK, &before, NULL);
 }
 
 static int exit_status(int status)
@@ -134,10 +174,22 @@ int pipeline_run(struct pipeline *p, struct err *e)
 	wait_all(p);
 	if (rc < 0)
 		return -1;
-	/* A stage that fails starves those behind it: the first failure is the cause. */
-	for (int i = 0; i < p->n && !status; i++)
-		status = exit_status(p->stage[i].status);
+	/* A stage that fails starves those behind it: the first failure is the cause. But a busy
+	 * device is no failure, whatever those around it made of it. */
+	for (int i = 0; i < p->n && status != EXIT_BUSY; i++) {
+		int own = exit_status(p->stage[i].status);
+
+		if (!status || own == EXIT_BUSY)
+			status = own;
+	}
 	return status;
+}
+
+void pipeline_free(struct pipeline *p)
+{
+	for (int i = 0; i < p->n; i++)
+		free(p->stage[i].argv);
+	*p = (struct pipeline){0};
 }
 
 void shell_quote(const char *s, struct buf *out)

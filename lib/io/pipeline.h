@@ -7,18 +7,20 @@
 #include "lib/base/err.h"
 #include "lib/io/proc.h"
 
-enum { PIPELINE_STAGES = 6, PIPELINE_ARGS = 24 };
+enum { PIPELINE_STAGES = 6 };
 
 struct pipeline {
 	int n;
 	struct {
-		char *argv[PIPELINE_ARGS +
-			   1]; /* argv[0]: the program's name, found beside this program */
-		int argc;
+		char **argv; /* argv[0]: the program's name, found beside this program; ends in NULL
+			      */
+		int argc, cap;
 		int status; /* as by waitpid, after pipeline_run() */
 		struct proc proc;
 	} stage[PIPELINE_STAGES];
 	const char *stdin_path, *stdout_path; /* NULL: ours */
+	int finish; /* run to the end also after a stop was asked for: what writes out the results
+		     */
 };
 
 /* Adds a stage, or an argument to the last one. Strings are kept, not copied. */
@@ -29,9 +31,11 @@ void pipeline_arg2(struct pipeline *p, const char *option,
 
 /* Runs it to its end. SIGINT, SIGTERM and SIGHUP (rec_stop_on_signals) are handed on to the first
  * stages; the last one ends with its input. All stages end if this process dies, the last one after
- * it has read what was written to it. Returns the first stage's exit status that is not 0 (128 + n
- * for a signal), 0 if there is none; -1 with e filled if the pipeline could not be started. */
+ * it has read what was written to it. Nothing runs here while they do. Returns EXIT_BUSY if any
+ * stage's exit status is that, else the first one that is not 0 (128 + n for a signal), 0 if there
+ * is none; -1 with e filled if the pipeline could not be started. */
 int pipeline_run(struct pipeline *p, struct err *e);
+void pipeline_free(struct pipeline *p);
 /* As a line of shell. */
 void pipeline_print(const struct pipeline *p, struct buf *out);
 /* One word, quoted for the shell where it must be. */
