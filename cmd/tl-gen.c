@@ -63,8 +63,9 @@ static const struct program program = {
 /* What is known of one workload: how many of its chances each candidate has used up, and the
  * records of those that ran, for a strategy that wants to be told. */
 struct history {
-	struct map used; /* candidate id -> chances, as a number in the pointer */
-	struct buf told; /* record lines */
+	struct map used;  /* candidate id -> chances, as a number in the pointer */
+	struct map wrong; /* candidates whose latency means nothing */
+	struct buf told;  /* record lines */
 };
 
 static struct {
@@ -112,6 +113,8 @@ static void learn(struct history *h, const char *candidate_id, const char *statu
 			chances = 1;
 	if (!chances)
 		return; /* filtered: it was never tried */
+	if (!strcmp(status, "wrong"))
+		*map_put(&h->wrong, candidate_id, strlen(candidate_id), NULL) = h;
 	at = map_put(&h->used, candidate_id, strlen(candidate_id), NULL);
 	*at = (void *)((intptr_t)*at + chances);
 }
@@ -183,7 +186,7 @@ static void tell(void *state, const struct history *h)
 		double latency_s;
 
 		if (!json_parse(&d, p, (size_t)(nl - p), NULL) &&
-		    !candidate_from_json(&c, &d, 1, NULL) &&
+		    !candidate_from_json(&c, &d, 1, NULL) && !map_get(&h->wrong, c.id.s, ID_HEX) &&
 		    !json_num(json_get(&d, d.tok, "latency_s"), &latency_s))
 			gen.search->observe(state, &c, latency_s);
 		p = nl + 1;
@@ -238,6 +241,21 @@ static int propose(const struct workload *w, int64_t round, struct err *e)
 	}
 }
 
+/* As it came, but a workload written by hand gets its id, by which the programs behind know it. */
+static int put_workload(const struct rec *r, const struct json_doc *d, const struct workload *w,
+			struct err *e)
+{
+	char id[ID_HEX + 3];
+	struct json_field f = {"workload_id", id};
+
+	if (json_get(d, d->tok, "workload_id"))
+		return rec_put(gen.out, r->s, r->n, e);
+	snprintf(id, sizeof id, "\"%s\"", w->id.s);
+	buf_clear(&gen.line);
+	json_rewrite(d, &f, 1, &gen.line);
+	return rec_put(gen.out, gen.line.s, gen.line.n, e);
+}
+
 static int do_workload(const struct rec *r, struct err *e)
 {
 	const struct json *v;
@@ -255,7 +273,7 @@ static int do_workload(const struct rec *r, struct err *e)
 		return 0;
 	}
 	v = json_get(d, json_get(d, d->tok, "prune"), "action");
-	if (rec_put(gen.out, r->s, r->n, e))
+	if (put_workload(r, d, &w, e))
 		return -1;
 	if (json_is(v, "stop"))
 		return put_end(&w, 0, "stopped", e);

@@ -51,6 +51,14 @@ ok $? 'the end says that the space is exhausted'
 gen -n 7 "$tmp/one" | tail -n 1 | grep -q '"drawn":7,"why":"n reached"'
 ok $? 'or that n is reached'
 
+# A workload written by hand
+gen -n 40 "$tmp/small" >"$tmp/out" && gen -n 40 "$tmp/one" | sed 1d >"$tmp/want" && sed 1d "$tmp/out" | cmp -s - "$tmp/want" &&
+	head -n 1 "$tmp/out" | grep -qxF "$(sed 's/}$//' "$tmp/small"),$(grep -o '"workload_id":"[0-9a-f]*"' "$tmp/one")}"
+ok $? 'a workload written by hand gets its id, the rest of the line stays'
+"$bin/tl-filter" -k 3 "$tmp/out" >"$tmp/kept" 2>"$tmp/err" && [ "$(candidates "$tmp/kept" | wc -l)" -eq 3 ] &&
+	"$bin/tl-store" -d "$tmp/hand.db" "$tmp/kept" 2>>"$tmp/err" | cmp -s - "$tmp/kept"
+ok $? 'and goes through tl-filter and tl-store' || sed 's/^/# /' "$tmp/err"
+
 # What lies on the way
 printf '%s\n' '{"tl":1,"type":"novel","a":null}' | cat - "$tmp/one" | gen -n 1 | head -n 1 |
 	grep -qxF '{"tl":1,"type":"novel","a":null}'
