@@ -74,6 +74,17 @@ ok $? 'count weighs'
 "$bin/tl-prune" --env other -d "$tmp/db" "$wl" | grep -c '"round":1' | grep -qx 3
 ok $? 'results of another env do not count'
 
+# Right at first, wrong later: the incumbent of the plateau falls, and with it what came of it.
+
+sed -n '/"latency_s":9e-05/s/"status":"ok"/"status":"wrong","why":"w"/p' "$tmp/h1b" | sed 's/"stage":"race"/"stage":"final"/' >"$tmp/late"
+cp "$tmp/db" "$tmp/wrong.db"
+"$bin/tl-store" -q -d "$tmp/wrong.db" "$tmp/late"
+prune -d "$tmp/wrong.db" --all "$tmp/w1" >"$tmp/got"
+[ "$(wc -l <"$tmp/late")" -eq 1 ] && grep -q '"incumbent"' "$tmp/got" && ! grep -q '"latency_s":9e-05' "$tmp/got"
+ok $? 'a candidate that was found wrong is no incumbent'
+cat "$tmp/late" "$tmp/h1b" | prune --no-db --all | cmp -s - "$tmp/got"
+ok $? 'nor is it from records, in whatever order'
+
 # Stopping
 
 prune -q -d "$tmp/db" "$wl"
@@ -93,8 +104,13 @@ ok $? '--until: what stops'
 prune -q --until 'core-seconds<60,rounds<2,candidates<181' -d "$tmp/db" "$wl" &&
 	prune -q --until 'core-seconds<1,rounds<1' --since 2026-11-21T10:00:00.000Z -d "$tmp/db" "$wl"
 ok $? '--until: what goes on, --since: what does not count'
-echo '{"tl":1,"type":"end","workload_id":"26ac6296f0e4819b28fec9ae3e5197b5","drawn":0,"why":"the space is exhausted","kept":0,"refused":0,"measured":0,"preempted":0,"failed":0,"built":0,"run":"run2"}' |
-	"$bin/tl-store" -q -d "$tmp/db"
+echo '{"tl":1,"type":"end","workload_id":"26ac6296f0e4819b28fec9ae3e5197b5","drawn":0,"why":"the space is exhausted","kept":0,"refused":0,"measured":0,"preempted":0,"failed":0,"built":0,"run":"run2"}' >"$tmp/exhausted"
+prune --all -d "$tmp/db" "$wl" >"$tmp/before"
+sed 's/the space is exhausted/stopped/' "$tmp/exhausted" | "$bin/tl-store" -q -d "$tmp/db"
+prune --all -d "$tmp/db" "$wl" | cmp -s - "$tmp/before" &&
+	{ sed 's/the space is exhausted/stopped/' "$tmp/exhausted"; cat "$wl"; } | prune --all -d "$tmp/db" | cmp -s - "$tmp/before"
+ok $? 'an operator that was stopped for a round has candidates left'
+"$bin/tl-store" -q -d "$tmp/db" "$tmp/exhausted"
 prune --all -d "$tmp/db" "$wl" | grep 26ac6296f0e4819b28fec9ae3e5197b5 | grep -q '"action":"stop","reason":"no candidate is left'
 ok $? 'an operator without candidates stops'
 echo '{"tl":1,"type":"workload","op":"conv2d"}' | cat - "$wl" | prune -d "$tmp/db" >/dev/null 2>"$tmp/err"

@@ -50,6 +50,25 @@ ok $? 'and the best first'
 [ "$(conv "$tmp/db" env1 $known --top 3)" = "$(head -n 3 "$tmp/top")" ]
 ok $? 'the best 3 are the first of the best 100'
 
+# Right at first, wrong later: the best and the second best fall out, whether the bad news comes last or first.
+
+first=$(sed -n 1p "$tmp/top" | cut -d'"' -f10) second=$(sed -n 2p "$tmp/top" | cut -d'"' -f10)
+grep -e "\"candidate_id\":\"$first" -e "\"candidate_id\":\"$second" "$tmp/a" | grep '"stage":"race"' |
+	sed 's/"status":"ok"/"status":"wrong","why":"w"/;s/"stage":"race",/"stage":"final",/;s/"run":"run1"/"run":"late"/' >"$tmp/late"
+cp "$tmp/db" "$tmp/wrong.db"
+"$bin/tl-store" -q -d "$tmp/wrong.db" "$tmp/late"
+conv "$tmp/wrong.db" env1 $known --top 100 >"$tmp/got"
+sed 1,2d "$tmp/top" >"$tmp/rest"
+[ "$(wc -l <"$tmp/late")" -eq 2 ] && cmp -s "$tmp/rest" "$tmp/got"
+ok $? 'a candidate that was found wrong later is no answer'
+cat "$tmp/late" "$tmp/a" | "$bin/tl-store" -q -d "$tmp/wrong2.db"
+results n=20 run=worse best=2e-4 seed=5 | "$bin/tl-store" -q -d "$tmp/wrong2.db"
+conv "$tmp/wrong2.db" env1 $known --top 100 | cmp -s - "$tmp/rest"
+ok $? 'nor one that was found wrong before'
+sed 's/"env_id":"env1"/"env_id":"env2"/' "$tmp/late" | cat - "$tmp/a" | "$bin/tl-store" -q -d "$tmp/wrong3.db"
+[ "$(conv "$tmp/wrong3.db" env1 $known | cut -d'"' -f10)" = "$first" ]
+ok $? 'wrong in another env says nothing here'
+
 # Inexact
 
 conv "$tmp/db" other $known >"$tmp/out"
@@ -106,13 +125,39 @@ END
 	sed 's/  */ /g;s/ $//' >"$tmp/out"
 cat >"$tmp/want" <<'END'
 op problem post count baseline us tuned us ratio verdict algorithm generated built preempted measured
-matmul 1x512:512x1000 bias 3 20.0 12.3 1.62 faster gemm 70 6 1 4
-total count x time 3 60.0 37.0 1.62 70 6 1 4
+matmul 1x512:512x1000 bias 3 20.0 12.3 1.62 faster gemm 70 6 1 1
+total count x time 3 60.0 37.0 1.62 70 6 1 1
 Measuring took 1.8 core-seconds.
 END
 cmp -s "$tmp/want" "$tmp/out"
 ok $? 'the table, with the count of the database'
 cmp -s "$tmp/want" "$tmp/out" || sed 's/^/# /' "$tmp/out"
+# A second round, another env, and a faster race behind a slower final.
+{
+	sed -n 2p "$tmp/hand" | sed 's/000001"/000003"/;s/"final","latency_s":1.234e-05/"race","latency_s":1e-05/;s/"baseline":{[^}]*}/"baseline":null/
+		s/"ratio.*"cost"/"cost"/;s/"run":"r"/"run":"r2"/'
+	sed -n 2p "$tmp/hand" | sed 's/1.234e-05/1e-06/;s/"env1"/"env2"/;s/"run":"r"/"run":"other"/'
+	sed -n 4p "$tmp/hand" | sed 's/"run":"r"/"run":"r2"/'
+	sed -n 4p "$tmp/hand" | sed 's/"run":"r"/"run":"other"/'
+} >"$tmp/more"
+cp "$tmp/hand.db" "$tmp/more.db"
+"$bin/tl-store" -q -d "$tmp/more.db" "$tmp/more"
+hand() { # database, env: the line of the one workload
+	"$bin/tl-query" -d "$1" --env "$2" --table --op matmul --prob 1x512:512x1000 --post bias | sed -n '2s/  */ /gp'
+}
+[ "$(hand "$tmp/more.db" env1)" = 'matmul 1x512:512x1000 bias 3 20.0 12.3 1.62 faster gemm 140 12 1 2' ]
+ok $? 'rounds add up, the final stands before the race, another env counts there only'
+[ "$(hand "$tmp/more.db" env2)" = 'matmul 1x512:512x1000 bias 3 20.0 1.0 1.62 faster gemm 70 6 0 1' ]
+ok $? 'where it has its own figures'
+sed 1q "$tmp/more" | "$bin/tl-store" -q -d "$tmp/raced.db"
+[ "$(hand "$tmp/raced.db" env1)" = 'matmul 1x512:512x1000 bias 1 - 10.0 - raced only gemm - - 0 1' ]
+ok $? 'without a baseline there is no ratio'
+"$bin/tl-query" -d "$tmp/raced.db" --env env1 --table --op matmul --prob 1x512:512x1000 --post bias |
+	grep -q 'leave out 1 of 1 workloads'
+ok $? 'and the sums say what they leave out'
+sed -n '1s/"baseline":null/"baseline":{"impl":"b","latency_s":1.5e-05}/p' "$tmp/more" | "$bin/tl-store" -q -d "$tmp/raced2.db"
+[ "$(hand "$tmp/raced2.db" env1)" = 'matmul 1x512:512x1000 bias 1 15.0 10.0 1.50 raced only gemm - - 0 1' ]
+ok $? 'the ratio of a race is the quotient of its times'
 sed 's/"source":.*/"count":5}/;q' "$tmp/hand" | "$bin/tl-query" -d "$tmp/hand.db" --env env1 --table >"$tmp/out"
 grep -q 'bias  *5 ' "$tmp/out" && grep -q 'total .* 5  *100.0  *61.7' "$tmp/out"
 ok $? 'the count of the record goes before'

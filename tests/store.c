@@ -1,5 +1,6 @@
-/* The database against brute force: results in any order, with duplicates, conflicts and ties, must
- * give the same best, top and dump as a plain array that is sorted. */
+/* The database against brute force: results in any order, with duplicates, conflicts, ties and
+ * candidates that are wrong only once, must give the same best, top, incumbent and dump as a plain
+ * array that is sorted. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,13 +8,14 @@
 
 #include "lib/base/map.h"
 #include "lib/base/rng.h"
+#include "lib/store/history.h"
 #include "lib/store/store.h"
 #include "tests/tap.h"
 
 enum { WORKLOADS = 3, ENVS = 2, CANDIDATES = 9, RUNS = 3, RECORDS = 700, LATENCIES = 5, TIMES = 4 };
 
 struct made {
-	int workload, env, candidate, run, final, ok;
+	int workload, env, candidate, run, final, ok, wrong;
 	double latency_s;
 	char at[25];
 	struct id id;
@@ -50,6 +52,7 @@ static void make_record(struct rng *r, struct made *m)
 	m->run = (int)rng_below(r, RUNS);
 	m->final = rng_below(r, 5) == 0;
 	m->ok = rng_below(r, 3) > 0;
+	m->wrong = !m->ok && why == 2;
 	m->latency_s = (double)(1 + rng_below(r, LATENCIES)) / 10000;
 	snprintf(m->at, sizeof m->at, "2026-11-21T09:00:0%d.000Z", (int)rng_below(r, TIMES));
 	snprintf(seed, sizeof seed, "%d %d", m->workload, m->candidate);
@@ -112,13 +115,23 @@ static void keep(void)
 	}
 }
 
+static int was_wrong(const struct made *m)
+{
+	for (int i = 0; i < nkept; i++)
+		if (kept[i]->wrong && kept[i]->workload == m->workload && kept[i]->env == m->env &&
+		    kept[i]->candidate == m->candidate)
+			return 1;
+	return 0;
+}
+
 /* The best distinct candidates of workload w in env v. */
 static int best_of(int w, int v, struct made **out)
 {
 	int n = 0, distinct = 0;
 
 	for (int i = 0; i < nkept; i++)
-		if (kept[i]->workload == w && kept[i]->env == v && kept[i]->ok)
+		if (kept[i]->workload == w && kept[i]->env == v && kept[i]->ok &&
+		    !was_wrong(kept[i]))
 			out[n++] = kept[i];
 	qsort(out, (size_t)n, sizeof *out, by_merit);
 	for (int i = 0; i < n; i++) {
@@ -249,6 +262,51 @@ static int check_history(struct store *s, int w, int v)
 	return good;
 }
 
+static int feed(struct history *h, const char *text, struct err *e)
+{
+	struct rec r = {text, strlen(text), REC_RESULT, "-", 1};
+
+	return json_parse(&doc, r.s, r.n, e) || history_add_record(h, &r, &doc, e);
+}
+
+/* Does a record give way to another of the same millisecond? Only the database tells these apart.
+ */
+static int is_tied(const struct made *m)
+{
+	for (int i = 0; i < nkept; i++)
+		if (kept[i] != m && same_key(kept[i], m))
+			return !strcmp(kept[i]->at, m->at);
+	return 0;
+}
+
+/* tl-prune's incumbent, from the database, from records in their order, or from both. */
+static int check_incumbent(struct store *s, const int *order, int w, int v)
+{
+	struct made *want[RECORDS];
+	struct err e = ERR_INIT;
+	char env[16];
+	int n = best_of(w, v, want), good = 1;
+
+	snprintf(env, sizeof env, "env%d", v);
+	for (int from = 1; from <= 3; from++) {
+		struct history h = {.env = env};
+		const struct history_item *it;
+
+		good &= !history_add_workload(&h, from & 1 ? s : NULL, workload[w].id.s, &e);
+		for (int i = 0; from & 2 && good && i < RECORDS; i++)
+			good = is_tied(&made[order[i]]) || !feed(&h, made[order[i]].text, &e);
+		history_finish(&h, NULL);
+		it = history_get(&h, workload[w].id.s);
+		good = good && !it->best == !n;
+		if (good && n)
+			good = !strcmp(it->best->candidate_id.s, want[0]->id.s) &&
+			       it->best->latency_s == want[0]->latency_s &&
+			       it->best->final == want[0]->final;
+		history_free(&h);
+	}
+	return good;
+}
+
 static void test_orders(void)
 {
 	struct rng r;
@@ -262,7 +320,7 @@ static void test_orders(void)
 	keep();
 	for (int round = 0; round < 6; round++) {
 		struct store *s = open_new();
-		int top = 1, history = 1;
+		int top = 1, history = 1, incumbent = 1;
 
 		for (int i = RECORDS - 1; i > 0; i--) {
 			int j = (int)rng_below(&r, (uint64_t)i + 1), t = order[i];
@@ -278,8 +336,10 @@ static void test_orders(void)
 				top &= check_top(s, w, v, 1) && check_top(s, w, v, 3) &&
 				       check_top(s, w, v, 1000);
 				history &= check_history(s, w, v);
+				incumbent &= check_incumbent(s, order, w, v);
 			}
 		ok(top, "order %d: the best and the top are those of brute force", round);
+		ok(incumbent, "order %d: so is the incumbent", round);
 		ok(history, "order %d: the history is whole and in order", round);
 		ok(check_dump(s), "order %d: the dump holds what is to be kept, byte for byte",
 		   round);

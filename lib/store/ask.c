@@ -112,6 +112,13 @@ static void hex(const unsigned char *p, struct id *id)
 	id->s[ID_HEX] = 0;
 }
 
+/* The candidate of an ok result may have been found wrong by another measurement in the same env.
+ */
+#define BELIEVED                                                                                   \
+	" status = 'ok' AND NOT EXISTS(SELECT 1 FROM results AS other"                             \
+	" WHERE other.workload = results.workload AND other.candidate = results.candidate"         \
+	" AND other.env = results.env AND other.status = 'wrong')"
+
 #define RESULT_COLUMNS " candidate, runs.id, status, at, final, latency_s, baseline_s, core_s"
 
 static int result_from_row(struct store *s, sqlite3_stmt *q, struct arena *a,
@@ -190,7 +197,7 @@ int store_top(struct store *s, const char *workload_id, const char *env_id, int6
 	sqlite3_stmt *q = db_sql(s,
 				 "SELECT" RESULT_COLUMNS ", results.num FROM results"
 				 " JOIN runs ON runs.num = run"
-				 " WHERE workload = ? AND results.env = ? AND status = 'ok'"
+				 " WHERE workload = ? AND results.env = ? AND" BELIEVED
 				 " ORDER BY final DESC, latency_s, candidate, runs.id",
 				 e);
 
@@ -272,13 +279,12 @@ int store_workloads(struct store *s, const char *op, const char *env_id, struct 
 		return 0;
 	q = env_id ? db_sql(s,
 			    "SELECT record FROM workloads WHERE op = ?1 AND EXISTS(SELECT 1 FROM"
-			    " results WHERE workload = workloads.num AND env = ?2"
-			    " AND status = 'ok') ORDER BY id",
+			    " results WHERE workload = workloads.num AND env = ?2 AND" BELIEVED
+			    ") ORDER BY id",
 			    e)
 		   : db_sql(s,
 			    "SELECT record FROM workloads WHERE op = ?1 AND EXISTS(SELECT 1 FROM"
-			    " results WHERE workload = workloads.num AND status = 'ok')"
-			    " ORDER BY id",
+			    " results WHERE workload = workloads.num AND" BELIEVED ") ORDER BY id",
 			    e);
 	if (!q)
 		return -1;
@@ -336,11 +342,13 @@ static int tally_results(struct store *s, const char *workload_id, const char *e
 			 struct store_tally *t, struct err *e)
 {
 	int rc;
-	sqlite3_stmt *q = db_sql(s,
-				 "SELECT count(*), total(status = 'ok'),"
-				 " total(status = 'ok' AND NOT final), total(status = 'preempted'),"
-				 " total(core_s) FROM results WHERE workload = ? AND env = ?",
-				 e);
+	sqlite3_stmt *q =
+		db_sql(s,
+		       "SELECT total(n), total(ok), total(NOT ok AND stopped), total(core)"
+		       " FROM (SELECT count(*) AS n, max(status = 'ok') AS ok,"
+		       " max(status = 'preempted') AS stopped, total(core_s) AS core"
+		       " FROM results WHERE workload = ? AND env = ? GROUP BY candidate)",
+		       e);
 
 	if (!q || (rc = bind_where(s, q, workload_id, env_id, e)) < 0)
 		return -1;
@@ -350,9 +358,8 @@ static int tally_results(struct store *s, const char *workload_id, const char *e
 		return -1;
 	t->results = sqlite3_column_int64(q, 0);
 	t->ok = sqlite3_column_int64(q, 1);
-	t->raced_ok = sqlite3_column_int64(q, 2);
-	t->stopped = sqlite3_column_int64(q, 3);
-	t->core_s = sqlite3_column_double(q, 4);
+	t->stopped = sqlite3_column_int64(q, 2);
+	t->core_s = sqlite3_column_double(q, 3);
 	sqlite3_reset(q);
 	return 0;
 }
@@ -382,6 +389,7 @@ static int tally_ends(struct store *s, const char *workload_id, const char *env_
 		   "SELECT measured + ifnull(preempted, 0) + ifnull(failed, 0) = 0 FROM ends"
 		   " JOIN runs ON runs.num = run"
 		   " WHERE workload = ?1 AND (env = ?2 OR env IS NULL)"
+		   " AND NOT instr(record, '\"why\":\"stopped\"')"
 		   " ORDER BY ends.num DESC LIMIT 1",
 		   e);
 	if (!q || bind_where(s, q, workload_id, env_id, e) < 0)

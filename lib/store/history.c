@@ -56,7 +56,8 @@ static int add_end(struct history *h, const struct json_doc *d, struct err *e)
 	struct history_item *it;
 	int64_t n, sum = 0;
 
-	if (json_int(json_get(d, d->tok, "measured"), &n)) /* did not pass tl-measure */
+	if (json_int(json_get(d, d->tok, "measured"), &n) || /* did not pass tl-measure */
+	    json_is(json_get(d, d->tok, "why"), "stopped"))
 		return 0;
 	if (row_id(d, d->tok, "workload_id", &h->arena, &id, e))
 		return -1;
@@ -113,6 +114,18 @@ static int by_time(const void *pa, const void *pb)
 	return order ? order : a->final - b->final;
 }
 
+static int by_key(const void *pa, const void *pb)
+{
+	const struct store_result *a = pa, *b = pb;
+	int order = strcmp(a->candidate_id.s, b->candidate_id.s);
+
+	if (!order)
+		order = strcmp(a->run, b->run);
+	if (!order)
+		order = a->final - b->final;
+	return order ? order : strcmp(a->at, b->at);
+}
+
 static int same_result(const struct store_result *a, const struct store_result *b)
 {
 	return a->final == b->final && !strcmp(a->run, b->run) &&
@@ -134,17 +147,20 @@ static int is_better(const struct store_result *a, const struct store_result *b)
 	return strcmp(a->candidate_id.s, b->candidate_id.s) < 0;
 }
 
-/* The same result from the database and from a record stands at the same place of the order. */
+/* Of each key the last, then all in the order of time. */
 static void sort_item(struct history_item *it)
 {
 	int64_t n = 0;
 
 	if (it->n)
-		qsort(it->result, (size_t)it->n, sizeof *it->result, by_time);
-	for (int64_t i = 0; i < it->n; i++)
-		if (!n || !same_result(&it->result[n - 1], &it->result[i]))
-			it->result[n++] = it->result[i];
+		qsort(it->result, (size_t)it->n, sizeof *it->result, by_key);
+	for (int64_t i = 0; i < it->n; i++) {
+		n -= n && same_result(&it->result[n - 1], &it->result[i]);
+		it->result[n++] = it->result[i];
+	}
 	it->n = n;
+	if (n)
+		qsort(it->result, (size_t)n, sizeof *it->result, by_time);
 }
 
 struct round {
@@ -193,8 +209,9 @@ static void number_rounds(struct history *h, struct map *rounds, const char *sin
 	free(sorted);
 }
 
+/* believed: the result is ok, and no other says that its candidate is wrong. */
 static void add_try(struct history_item *it, struct map *known, const struct store_result *r,
-		    int round)
+		    int believed, int round)
 {
 	int isnew;
 	void **place = map_put(known, r->candidate_id.s, ID_HEX, &isnew);
@@ -210,9 +227,9 @@ static void add_try(struct history_item *it, struct map *known, const struct sto
 			    : isnan(r->core_s) ? t->core_s
 					       : t->core_s + r->core_s;
 	}
-	if (is_ok(r) && isnan(t->latency_s))
+	if (believed && isnan(t->latency_s))
 		t->latency_s = r->latency_s;
-	if (is_ok(r) && is_better(r, it->best))
+	if (believed && is_better(r, it->best))
 		it->best = r;
 	if (!isnan(r->baseline_s))
 		it->baseline_s = r->baseline_s;
@@ -221,16 +238,20 @@ static void add_try(struct history_item *it, struct map *known, const struct sto
 static void finish_item(struct history *h, struct history_item *it, const struct map *rounds,
 			const char *since)
 {
-	struct map known = MAP_INIT;
+	struct map known = MAP_INIT, wrong = MAP_INIT;
 
+	for (int64_t i = 0; i < it->n; i++)
+		if (!strcmp(it->result[i].status, "wrong"))
+			*map_put(&wrong, it->result[i].candidate_id.s, ID_HEX, NULL) = it;
 	it->baseline_s = NAN;
 	it->tries = arena_array(&h->arena, struct preempt_try, it->n + 1);
 	for (int64_t i = 0; i < it->n; i++) {
 		const struct store_result *r = &it->result[i];
 		const struct round *round = map_get(rounds, r->run, strlen(r->run));
 		int64_t before = it->ntries;
+		int believed = is_ok(r) && !map_get(&wrong, r->candidate_id.s, ID_HEX);
 
-		add_try(it, &known, r, round->number);
+		add_try(it, &known, r, believed, round->number);
 		if (since && strcmp(r->at, since) < 0)
 			continue;
 		h->candidates_since += it->ntries - before;
@@ -239,6 +260,7 @@ static void finish_item(struct history *h, struct history_item *it, const struct
 			h->first_at = r->at;
 	}
 	map_free(&known);
+	map_free(&wrong);
 }
 
 void history_finish(struct history *h, const char *since)

@@ -1,8 +1,10 @@
 /* What happened so far to a list of workloads in one env, from the database and from result and end
  * records, in the form that preempt.h decides on.
  *
- * A result that comes from both counts once. A workload's tries are its distinct candidates in the
- * order of their first result; a round is a run, in the order of the runs' first results.
+ * A result that comes from both counts once, and of different ones with the same key (store.h) the
+ * later by "at". A candidate that was found wrong has no latency and is never the best. A
+ * workload's tries are its distinct candidates in the order of their first result; a round is a
+ * run, in the order of the runs' first results.
  */
 #ifndef TL_STORE_HISTORY_H
 #define TL_STORE_HISTORY_H
@@ -20,7 +22,7 @@ struct history_item {
 	/* Made by history_finish() */
 	struct preempt_try *tries;
 	int64_t ntries;
-	const struct store_result *best; /* NULL: none is ok */
+	const struct store_result *best; /* NULL: none is ok and was never wrong */
 	double baseline_s;
 };
 

@@ -31,6 +31,7 @@ static int fill_line(struct report *r, struct report_line *l, const struct store
 	json_str(json_get(d, d->tok, "algo"), &r->arena, &l->algo);
 	json_str(json_get(d, d->tok, "verdict"), &r->arena, &l->verdict);
 	l->candidate_id = arena_strdup(&r->arena, s->candidate_id.s);
+	l->final = s->final;
 	if (l->how != MATCH_EXACT)
 		return 0;
 	l->baseline_s = s->baseline_s;
@@ -64,7 +65,7 @@ static const char *verdict(const struct report_line *l)
 {
 	switch (l->how) {
 	case MATCH_EXACT:
-		return l->verdict ? l->verdict : "raced only";
+		return l->verdict ? l->verdict : l->final ? "-" : "raced only";
 	case MATCH_ENV:
 		return "other env";
 	case MATCH_NEAREST:
@@ -83,15 +84,15 @@ static const char *post_text(const struct workload *w, struct arena *a)
 	return text;
 }
 
-/* Where no end record counted, results did. */
+/* Counted from the results: of a run that was killed there are results, but no end record. */
 static int64_t measured(const struct store_tally *t)
 {
-	return t->measured < 0 && t->results ? t->raced_ok : t->measured;
+	return t->results ? t->ok : t->measured;
 }
 
 static int64_t preempted(const struct store_tally *t)
 {
-	return t->preempted < 0 && t->results ? t->stopped : t->preempted;
+	return t->results ? t->stopped : t->preempted;
 }
 
 /* Cells */

@@ -1,7 +1,8 @@
 /* What is known of a list of workloads, as a table for people or as CSV: the times of the vendor's
  * library and of the best candidate, what was generated, built and measured for it, and the sum
  * over the list, weighed by count. Only exact answers have times: those of another env or workload
- * are named as such. Every figure comes from the database; what is unknown is "-" (empty in CSV).
+ * are named as such. A line's times, ratio and verdict are of one result. Every figure comes from
+ * the database; what is unknown is "-" (empty in CSV).
  */
 #ifndef TL_STORE_REPORT_H
 #define TL_STORE_REPORT_H
@@ -12,7 +13,8 @@ struct report_line {
 	struct workload w;
 	int64_t count;
 	enum match_how how;
-	int rank; /* 0 for the best; further candidates repeat the workload */
+	int rank;  /* 0 for the best; further candidates repeat the workload */
+	int final; /* stage: its ratio was measured in pairs */
 	const char *algo, *verdict, *candidate_id; /* NULL if not known */
 	double baseline_s, tuned_s, ratio;	   /* NAN if not known */
 	struct store_tally tally;

@@ -7,8 +7,9 @@
  * - A result is known by (candidate, env, run, stage). Of two different records with that key the
  *   later one is kept, by "at" and then by the bytes of the record.
  * - The best result of a workload in an env is the first in the order final before race, lower
- *   latency, candidate id, run id, among those with status ok. An index keeps that order, so there
- *   is no second copy that could disagree.
+ *   latency, candidate id, run id, among those with status ok whose candidate was not found wrong
+ *   there: one wrong output, in whatever run or stage, outweighs all that seemed right. An index
+ *   keeps that order, so there is no second copy that could disagree.
  * - Records are kept whole: a dump gives back each result byte for byte.
  *
  * Seconds as double, NAN where unknown. Texts given out live in the arena passed in. Functions
@@ -94,18 +95,21 @@ int store_history(struct store *s, const char *workload_id, const char *env_id, 
 
 /* Workloads */
 
-/* Workloads of an operator with a result of status ok, in env_id, or in any env if that is NULL. */
+/* Workloads of an operator that have a best result, in env_id, or in any env if that is NULL. */
 int store_workloads(struct store *s, const char *op, const char *env_id, struct arena *a,
 		    struct workload **out, int64_t *nout, struct err *e);
 /* Places in models that a workload is known from; 0 if none. */
 int store_sources(struct store *s, const char *workload_id, int64_t *n, struct err *e);
 
-/* Counts for one workload in one env; -1 where no end record said. */
+/* Counts for one workload in one env. */
 struct store_tally {
-	int64_t drawn, kept, refused, measured, preempted, failed, built; /* from end records */
-	int64_t results, ok, raced_ok, stopped; /* results; of stage race ok, and preempted */
+	/* From end records, over all runs; -1 where none said. A candidate that was drawn in two
+	 * runs, because tl-filter refused it in the first, counts in both. */
+	int64_t drawn, kept, refused, measured, preempted, failed, built;
+	/* From results: all; distinct candidates that are ok; those preempted and never ok */
+	int64_t results, ok, stopped;
 	double core_s;
-	int exhausted; /* the last end record told of no candidate at all */
+	int exhausted; /* the last end record told of no candidate at all, and not of a stop */
 };
 int store_tally(struct store *s, const char *workload_id, const char *env_id, struct store_tally *t,
 		struct err *e);
