@@ -12,6 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "lib/io/clock.h"
 #include "lib/io/progress.h"
 
 enum {
@@ -24,16 +25,27 @@ static const char START[] = "{\"tl\":1,\"type\":\"";
 enum { START_LEN = sizeof START - 1 };
 
 /* Stopping. A signal sets the number and makes the pipe readable, so that no signal falls between
- * the look at the number and the wait for input. The handler resets itself: a second signal of the
- * kind kills. */
+ * the look at the number and the wait for input. A second signal
+ * kills. */
 
 static volatile sig_atomic_t stop_signal;
 static int stop_pipe[2] = {-1, -1};
+
+static const double STOP_AGAIN_S = 0.5;
+static double stop_at; /* when the first one came */
 
 static void on_stop(int sig)
 {
 	int saved = errno;
 
+	/* Who asks again means it. But one stop may come twice at once: to the process group, and
+	 * from the parent. */
+	if (stop_signal && clock_now() - stop_at > STOP_AGAIN_S) {
+		signal(sig, SIG_DFL);
+		raise(sig);
+	}
+	if (!stop_signal)
+		stop_at = clock_now();
 	stop_signal = sig;
 	if (write(stop_pipe[1], "", 1) < 0)
 		errno = 0; /* the pipe is full: it is readable already */
@@ -43,7 +55,7 @@ static void on_stop(int sig)
 void rec_stop_on_signals(void)
 {
 	static const int sigs[] = {SIGINT, SIGTERM, SIGHUP};
-	struct sigaction sa = {.sa_handler = on_stop, .sa_flags = SA_RESETHAND}, old;
+	struct sigaction sa = {.sa_handler = on_stop}, old;
 
 	if (stop_pipe[0] < 0 && pipe2(stop_pipe, O_CLOEXEC | O_NONBLOCK))
 		return; /* signals go on killing */
