@@ -14,6 +14,7 @@
 #include "lib/io/pipeline.h"
 #include "lib/io/progress.h"
 #include "lib/io/record.h"
+#include "lib/store/store.h"
 
 static const char *db, *output, *until, *seed, *number, *keep, *layout, *batch, *patience, *finals;
 static int no_db, nowait, quiet, verbose, print;
@@ -286,6 +287,8 @@ int main(int argc, char **argv)
 	int first = opt_parse(&program, argc, argv), status;
 	const char *tmp = getenv("TMPDIR");
 	struct arena a = ARENA_INIT;
+	struct buf path = BUF_INIT;
+	struct err e = ERR_INIT;
 	struct places at = {.db = db, .files = argv + first, .nfiles = argc - first};
 	char *dir, since[25];
 
@@ -293,9 +296,10 @@ int main(int argc, char **argv)
 		return print_script(argv + first, argc - first);
 	rec_stop_on_signals();
 	dir = arena_printf(&a, "%.200s/tl-tune-XXXXXX", tmp && *tmp ? tmp : "/tmp");
+	/* Named to all: tl-gen heeds no database but one that is named. */
+	if (!no_db && store_default_path(db, STORE_WRITE, &path, &e))
+		return opt_fail(&program, &e);
 	if (!mkdtemp(dir)) {
-		struct err e = ERR_INIT;
-
 		err_sys(&e, "cannot make the folder %s", dir);
 		return opt_fail(&program, &e);
 	}
@@ -303,10 +307,10 @@ int main(int argc, char **argv)
 	at.since = since;
 	at.workloads = arena_printf(&a, "%s/workloads", dir);
 	at.round = arena_printf(&a, "%s/round", dir);
-	if (no_db)
-		at.db = arena_printf(&a, "%s/db", dir);
+	at.db = no_db ? arena_printf(&a, "%s/db", dir) : path.s;
 	status = tune(&at);
 	remove_folder(dir);
+	buf_free(&path);
 	arena_free(&a);
 	if (rec_stopped())
 		opt_die_by_signal(rec_stopped());

@@ -32,6 +32,9 @@ results "$tmp/a.db" >"$tmp/after"
 ok $? 'nothing that was known is lost'
 [ "$(grep '"stage":"race"' "$tmp/after" | grep -o '"candidate_id":"[^"]*"' | sort | uniq -d | wc -l)" -eq 0 ]
 ok $? 'no candidate is raced twice'
+TL_DB=$tmp/env.db "$bin/tl-tune" -q -n 0 -b 24 --until 'rounds<4' "$tmp/w.wl" 2>"$tmp/err" &&
+	[ "$(results "$tmp/env.db" | grep '"stage":"race"' | grep -o '"candidate_id":"[^"]*"' | sort | uniq -d | wc -l)" -eq 0 ]
+ok $? 'nor where TL_DB names the database'
 
 "$bin/tl-tune" --print -d "$tmp/s.db" --until 'rounds<1' "$tmp/w.wl" >"$tmp/script"
 PATH=$(cd "$bin" && pwd):$PATH sh "$tmp/script" >"$tmp/out" 2>"$tmp/err"
