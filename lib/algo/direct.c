@@ -12,6 +12,7 @@
 #include "lib/algo/algo.h"
 #include "lib/nest/nest.h"
 #include "lib/tile/brgemm.h"
+#include "lib/tile/post.h"
 
 enum direct_knob { VL, NV, MR, ROWS, KC, NC, ORDER, PAR, COPY, MERGE, UNROLL, KNOBS };
 
@@ -31,11 +32,6 @@ static const struct knob knobs[KNOBS] = {
 	[MERGE] = {"merge", 0, "1: the taps of a kernel row and the input channels are one loop."},
 	[UNROLL] = {"unroll", 1, "Unrolling of the loop over input channels."},
 };
-
-static int64_t ceil_div(int64_t a, int64_t b)
-{
-	return (a + b - 1) / b;
-}
 
 /* The workload's numbers, with dilation counted from 1 and channels a group. */
 struct shape {
@@ -138,15 +134,12 @@ static int direct_valid(const struct workload *w, const int64_t *k, const char *
 	if (!shape_of(w, &p))
 		return 0;
 	*why = "a knob is outside its range";
-	if ((k[VL] != 1 && k[VL] != 4 && k[VL] != 8 && k[VL] != 16) || k[NV] < 1 || k[NV] > 16 ||
-	    k[MR] < 1 || k[MR] > 32 || k[ROWS] < 0 || k[KC] < 0 || k[NC] < 0 || k[UNROLL] < 1 ||
-	    k[UNROLL] > 16)
+	if (k[ROWS] < 0 || k[KC] < 0 || k[NC] < 0 || k[UNROLL] < 1 || k[UNROLL] > 16)
 		return 0;
 	for (int i = ORDER; i <= MERGE; i++)
 		if (k[i] < 0 || k[i] > 1)
 			return 0;
-	*why = "the register tile needs more vector registers than there are";
-	if (k[MR] * k[NV] + k[NV] + (k[VL] < 16) > (k[VL] == 16 ? 32 : 16))
+	if (!brgemm_fits(k[VL], k[NV], k[MR], why))
 		return 0;
 	*why = "another value of mr, rows, kc or nc gives the same program";
 	r = row_split(p.ow, k[MR]);

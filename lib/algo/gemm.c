@@ -48,11 +48,6 @@ static int shape_of(const struct workload *w, struct shape *s)
 	return 1;
 }
 
-static int64_t ceil_div(int64_t a, int64_t b)
-{
-	return (a + b - 1) / b;
-}
-
 static int gemm_space(const struct workload *w, const struct limits *m, struct knob_space *s)
 {
 	static const int rows[] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 13, 14, 16, 20, 24, 28};
@@ -104,15 +99,12 @@ static int gemm_valid(const struct workload *w, const int64_t *k, const char **w
 	if (!shape_of(w, &p))
 		return 0;
 	*why = "a knob is outside its range";
-	if ((k[VL] != 1 && k[VL] != 4 && k[VL] != 8 && k[VL] != 16) || k[NV] < 1 || k[NV] > 16 ||
-	    k[MR] < 1 || k[MR] > 32 || k[KC] < 0 || k[MC] < 0 || k[NC] < 0 || k[UNROLL] < 1 ||
-	    k[UNROLL] > 16)
+	if (k[KC] < 0 || k[MC] < 0 || k[NC] < 0 || k[UNROLL] < 1 || k[UNROLL] > 16)
 		return 0;
 	for (int i = ORDER; i <= PACK_B; i++)
 		if (k[i] < 0 || k[i] > 1)
 			return 0;
-	*why = "the register tile needs more vector registers than there are";
-	if (k[MR] * k[NV] + k[NV] + (k[VL] < 16) > (k[VL] == 16 ? 32 : 16))
+	if (!brgemm_fits(k[VL], k[NV], k[MR], why))
 		return 0;
 	*why = "another value of mr, kc, mc or nc gives the same program";
 	rows = row_split(p.m, k[MR]);

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "lib/nest/nest.h"
-#include "lib/tile/brgemm.h"
+#include "lib/tile/post.h"
 
 enum { UNSET = -1 };
 static const int64_t DIM_LIMIT = INT32_MAX;
@@ -313,8 +313,15 @@ static int naive(const struct workload *w, int wide, struct nest *n, struct err 
 	int ow = nest_for(n, LOOP_PARALLEL, "ow", af(0), af_var(nest_param(n, "OW", d[CONV_OW])));
 	int g = nest_for(n, LOOP_PARALLEL, "g", af(0), af_var(nest_param(n, "G", d[CONV_G])));
 	int o = nest_for(n, LOOP_SERIAL, "o", af(0), af_var(vocg));
-	struct affine channel = af_add(af_times(af_var(g), vocg), af_var(o)), at, from;
-	const struct expr *x, *y, *xb = NULL, *xa = NULL;
+	struct affine channel = af_add(af_times(af_var(g), vocg), af_var(o)), from;
+	struct post_naive end = {.wide = wide,
+				 .sum = acc,
+				 .bias = bias,
+				 .add = add,
+				 .dst = dst,
+				 .npost = w->npost,
+				 .post = w->post};
+	const struct expr *x, *y;
 	int kh, kw, ih, iw, i;
 
 	(void)e;
@@ -333,26 +340,15 @@ static int naive(const struct workload *w, int wide, struct nest *n, struct err 
 		    af_sum(af_times(af_var(nest_let(n, "oc", channel)), vwo),
 			   af_times(af_var(i), vwi), af_times(af_var(kh), vkw), af_var(kw)),
 		    NULL);
-	if (wide) {
-		x = ex_op(n, EXPR_WIDEN, x, NULL, NULL);
-		y = ex_op(n, EXPR_WIDEN, y, NULL, NULL);
-	}
-	nest_store(n, acc, af(0), NULL, ex_op(n, EXPR_FMA, x, y, ex_reg(n, acc, af(0))));
+	post_accumulate(n, &end, x, y);
 	for (int depth = 0; depth < 7; depth++) /* i, two guards, kw, two guards, kh */
 		nest_close(n);
 
-	at = af_sum(af_times(af_var(b), so.n), af_times(af_var(oh), so.h),
-		    af_times(af_var(ow), so.w), af_times(af_var(nest_let(n, "oc", channel)), so.c));
-	if (bias >= 0)
-		xb = ex_load(n, bias, 1, channel, NULL);
-	if (add >= 0)
-		xa = ex_load(n, add, 1, at, NULL);
-	if (wide && xb)
-		xb = ex_op(n, EXPR_WIDEN, xb, NULL, NULL);
-	if (wide && xa)
-		xa = ex_op(n, EXPR_WIDEN, xa, NULL, NULL);
-	x = post_apply(n, ex_reg(n, acc, af(0)), w->npost, w->post, xb, xa);
-	nest_store(n, dst, at, NULL, wide ? ex_op(n, EXPR_NARROW, x, NULL, NULL) : x);
+	end.bias_at = channel;
+	end.at = af_sum(af_times(af_var(b), so.n), af_times(af_var(oh), so.h),
+			af_times(af_var(ow), so.w),
+			af_times(af_var(nest_let(n, "oc", channel)), so.c));
+	post_finish(n, &end);
 	while (n->depth)
 		nest_close(n);
 	return 0;

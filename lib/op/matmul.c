@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "lib/nest/nest.h"
-#include "lib/tile/brgemm.h"
+#include "lib/tile/post.h"
 
 static const int64_t DIM_LIMIT = INT32_MAX;
 static const int64_t SIZE_LIMIT = (int64_t)1 << 40;
@@ -153,7 +153,14 @@ static int naive(const struct workload *w, int wide, struct nest *n, struct err 
 	int row = nest_let(n, "row", af_add(af_times(af_var(b), vm), af_var(i)));
 	int j = nest_for(n, LOOP_SERIAL, "j", af(0), af_var(vn)), p;
 	struct affine at = af_add(af_times(af_var(row), vn), af_var(j));
-	const struct expr *x, *y, *xb = NULL, *xa = NULL;
+	struct post_naive end = {.wide = wide,
+				 .sum = acc,
+				 .bias = bias,
+				 .add = add,
+				 .dst = dst,
+				 .npost = w->npost,
+				 .post = w->post};
+	const struct expr *x, *y;
 
 	(void)e;
 	nest_store(n, acc, af(0), NULL, ex_const(n, elem, 1, 0));
@@ -161,23 +168,12 @@ static int naive(const struct workload *w, int wide, struct nest *n, struct err 
 	x = ex_load(n, src, 1, af_add(af_times(af_var(row), vk), af_var(p)), NULL);
 	y = ex_load(n, wei, 1, af_sum(af_times(af_var(b), vkn), af_times(af_var(p), vn), af_var(j)),
 		    NULL);
-	if (wide) {
-		x = ex_op(n, EXPR_WIDEN, x, NULL, NULL);
-		y = ex_op(n, EXPR_WIDEN, y, NULL, NULL);
-	}
-	nest_store(n, acc, af(0), NULL, ex_op(n, EXPR_FMA, x, y, ex_reg(n, acc, af(0))));
+	post_accumulate(n, &end, x, y);
 	nest_close(n);
 
-	if (bias >= 0)
-		xb = ex_load(n, bias, 1, af_var(j), NULL);
-	if (add >= 0)
-		xa = ex_load(n, add, 1, at, NULL);
-	if (wide && xb)
-		xb = ex_op(n, EXPR_WIDEN, xb, NULL, NULL);
-	if (wide && xa)
-		xa = ex_op(n, EXPR_WIDEN, xa, NULL, NULL);
-	x = post_apply(n, ex_reg(n, acc, af(0)), w->npost, w->post, xb, xa);
-	nest_store(n, dst, at, NULL, wide ? ex_op(n, EXPR_NARROW, x, NULL, NULL) : x);
+	end.bias_at = af_var(j);
+	end.at = at;
+	post_finish(n, &end);
 	while (n->depth)
 		nest_close(n);
 	return 0;

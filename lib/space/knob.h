@@ -32,4 +32,9 @@ void knob_add(struct knob_space *s, int i, int64_t value);
 uint64_t knob_space_size(const struct knob_space *s); /* points, before the predicate */
 void knob_point(const struct knob_space *s, uint64_t index, int64_t *value);
 
+static inline int64_t ceil_div(int64_t a, int64_t b)
+{
+	return (a + b - 1) / b;
+}
+
 #endif

@@ -2,6 +2,8 @@
 
 #include <stddef.h>
 
+#include "lib/tile/post.h"
+
 void brgemm_registers(struct nest *n, struct brgemm *g, int lanes, int max_rows, int nv)
 {
 	g->lanes = lanes;
@@ -115,34 +117,6 @@ static void multiply_tile(struct nest *n, const struct brgemm *g, int rows)
 		nest_close(n);
 }
 
-const struct expr *post_apply(struct nest *n, const struct expr *x, int npost,
-			      const enum post *post, const struct expr *bias,
-			      const struct expr *add)
-{
-	const struct expr *zero = ex_const(n, x->elem, x->lanes, 0);
-
-	for (int i = 0; i < npost; i++) {
-		switch (post[i]) {
-		case POST_BIAS:
-			x = ex_op(n, EXPR_ADD, x, bias, NULL);
-			break;
-		case POST_ADD:
-			x = ex_op(n, EXPR_ADD, x, add, NULL);
-			break;
-		case POST_RELU:
-			x = ex_op(n, EXPR_MAX, x, zero, NULL);
-			break;
-		case POST_RELU6:
-			x = ex_op(n, EXPR_MIN, ex_op(n, EXPR_MAX, x, zero, NULL),
-				  ex_const(n, x->elem, x->lanes, 6), NULL);
-			break;
-		default:
-			break;
-		}
-	}
-	return x;
-}
-
 static void store_tile(struct nest *n, const struct brgemm *g, int rows, const struct brgemm_out *o,
 		       int finished)
 {
@@ -197,4 +171,14 @@ struct row_split row_split(int64_t extent, int64_t max_rows)
 	s.rows = (int)(extent / s.tiles);
 	s.rest = extent % s.tiles;
 	return s;
+}
+
+int brgemm_fits(int64_t lanes, int64_t nv, int64_t rows, const char **why)
+{
+	*why = "a knob of the register tile is outside its range";
+	if ((lanes != 1 && lanes != 4 && lanes != 8 && lanes != 16) || nv < 1 || nv > 16 ||
+	    rows < 1 || rows > 32)
+		return 0;
+	*why = "the register tile needs more vector registers than there are";
+	return rows * nv + nv + (lanes < 16) <= (lanes == 16 ? 32 : 16);
 }

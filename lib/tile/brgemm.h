@@ -59,10 +59,9 @@ struct row_split {
 };
 struct row_split row_split(int64_t extent, int64_t max_rows);
 
-/* One value through the post-ops, for stores that go element by element: bias and add are the
- * values to add. */
-const struct expr *post_apply(struct nest *n, const struct expr *x, int npost,
-			      const enum post *post, const struct expr *bias,
-			      const struct expr *add);
+/* Is the tile one that can be: lanes that vectors have, and no more registers than there are (in
+ * AVX-512 a broadcast can be an operand of the multiply-add; elsewhere it takes a register)? 1, or
+ * 0 with the reason. */
+int brgemm_fits(int64_t lanes, int64_t nv, int64_t rows, const char **why);
 
 #endif

@@ -1,0 +1,28 @@
+/* Post-ops: what happens to an output value between the sum and the store. */
+#ifndef TL_TILE_POST_H
+#define TL_TILE_POST_H
+
+#include "lib/nest/nest.h"
+#include "lib/space/types.h"
+
+/* One value through the post-ops, for stores that go element by element: bias and add are the
+ * values to add. */
+const struct expr *post_apply(struct nest *n, const struct expr *x, int npost,
+			      const enum post *post, const struct expr *bias,
+			      const struct expr *add);
+
+/* The end of an operator's definition: the sum, a double if wide, goes through the post-ops and is
+ * stored. Buffers that the workload does not have are -1. */
+struct post_naive {
+	int wide, sum; /* sum: a scalar register */
+	int bias, add, dst;
+	struct affine bias_at, at; /* at: in add and dst */
+	int npost;
+	const enum post *post;
+};
+/* sum += a * b, for single-precision a and b. */
+void post_accumulate(struct nest *n, const struct post_naive *p, const struct expr *a,
+		     const struct expr *b);
+void post_finish(struct nest *n, const struct post_naive *p);
+
+#endif
