@@ -128,7 +128,7 @@ FNR == 1 {
 
 # Everything that is text: no folder of one machine.
 {
-	if (FILENAME != "tests/floors.t" && match($0, /(^|[^A-Za-z0-9._})-])\/(home|work|root)\//))
+	if (FILENAME != "tests/floors.t" && match($0, /(^|[^A-Za-z0-9._})-])\/(home|srv|root)\//))
 		breach("paths", "names a folder of one machine: " substr($0, RSTART, 40))
 }
 

@@ -99,7 +99,7 @@ names lib/search/evolve.c static const struct search search_evolve = { .name = "
 names cmd/tl-x.c static const struct program program = { .name = "tl-y" };
 - lib/op/relu.c const struct op op_relu = { .name = "relu" };
 paths share/x.sh cd /home/me/tl
-paths docs/x.md see `/work/x`
-- share/x.sh cd "$HOME/home/me"; ls lib/work/x
+paths docs/x.md see `/srv/x`
+- share/x.sh cd "$HOME/home/me"; ls lib/srv/x
 EOF
 echo "1..$n"
