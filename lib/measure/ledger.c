@@ -1,0 +1,97 @@
+#include "lib/measure/ledger.h"
+
+static const char *const names[COSTS] = {
+	[COST_SEARCH] = "search", [COST_INFERENCE] = "inference", [COST_TRAINING] = "training",
+	[COST_BUILD] = "build",	  [COST_VERIFY] = "verify",	  [COST_BASELINE] = "baseline",
+	[COST_TIME] = "time",	  [COST_AUDIT] = "audit",	  [COST_PROBE] = "probe",
+	[COST_STORE] = "store",	  [COST_OTHER] = "other",	  [COST_IDLE] = "idle",
+};
+
+const char *cost_name(enum cost c)
+{
+	return names[c];
+}
+
+enum cost cost_find(const char *s, size_t n)
+{
+	int c = 0;
+
+	while (c < COSTS && (strlen(names[c]) != n || memcmp(names[c], s, n) != 0))
+		c++;
+	return (enum cost)c;
+}
+
+void ledger_open(struct ledger *l, double cores, double now)
+{
+	*l = (struct ledger){.cores = cores, .opened = now, .since = now, .now = COST_OTHER};
+}
+
+static void charge(struct ledger *l, double now)
+{
+	l->core_s[l->now] += (now - l->since) * l->cores;
+	l->since = now;
+}
+
+enum cost ledger_switch(struct ledger *l, enum cost c, double now)
+{
+	enum cost before = l->now;
+
+	charge(l, now);
+	l->now = c;
+	return before;
+}
+
+/* As much as there is. */
+static double take(struct ledger *l, enum cost from, double core_s)
+{
+	double n = core_s < l->core_s[from] ? core_s : l->core_s[from];
+
+	l->core_s[from] -= n;
+	return n;
+}
+
+void ledger_move(struct ledger *l, enum cost from, enum cost to, double core_s, double now)
+{
+	double n;
+
+	charge(l, now);
+	n = take(l, from, core_s); /* may be the same account */
+	l->core_s[to] += n;
+}
+
+void ledger_beside(struct ledger *l, enum cost c, double core_s, double now)
+{
+	double idle;
+
+	charge(l, now);
+	idle = take(l, COST_IDLE, core_s);
+	l->core_s[c] += idle;
+	ledger_move(l, l->now, c, core_s - idle, now);
+}
+
+void ledger_skip(struct ledger *l, double now)
+{
+	l->opened += now - l->since;
+	l->since = now;
+}
+
+double ledger_wall(struct ledger *l, double now)
+{
+	charge(l, now);
+	return now - l->opened;
+}
+
+void ledger_json(const struct ledger *l, struct buf *out)
+{
+	const char *comma = "";
+
+	buf_ch(out, '{');
+	for (int c = 0; c < COSTS; c++) {
+		if (l->core_s[c] <= 0)
+			continue;
+		buf_fmt(out, "%s\"%s\":", comma, names[c]);
+		buf_num(out, l->core_s[c]);
+		comma = ",";
+	}
+	buf_ch(out, '}');
+}
