@@ -18,7 +18,7 @@ enum { MAX_JOBS = 256 };
 static int nowait, stream, full, samples;
 static int64_t finals = 2, jobs, seed = 1, memory;
 static double max_error = 1e-5, timeout_s = 20, race_s = 0.1, audit;
-static const char *output, *caches = "warm";
+static const char *output, *caches = "warm", *part_of;
 
 static const struct opt opts[] = {
 	{'o', "output", OPT_FILE, &output, "FILE",
@@ -64,6 +64,9 @@ static const struct opt opts[] = {
 	 "Other "
 	 "programs may then run beside the timing.",
 	 NULL},
+	{0, "part-of", OPT_STRING, &part_of, "RUN",
+	 "This run is a part of the run with that id, whose cost includes it: what tl-tune tells.",
+	 NULL},
 	{0, "no-wait", OPT_FLAG, &nowait, NULL,
 	 "Exit with status 75 if another run is timing on this machine, instead of waiting for it.",
 	 NULL},
@@ -86,6 +89,8 @@ struct queue {
 	int begun; /* the begin record is out, and the machine is ours */
 	int cut;   /* groups without an end */
 	int lock;
+	double started; /* clock_now() at the start of the program */
+	double own_s;	/* CPU time of this process that the ledger has heard of */
 };
 
 static void queue_free(struct queue *q)
@@ -99,21 +104,13 @@ static void queue_free(struct queue *q)
 	}
 }
 
-static void make_run_id(struct measure *m)
-{
-	char text[96], now[25];
-
-	rec_now(now);
-	snprintf(text, sizeof text, "%s %d %.9f", now, (int)getpid(), clock_now());
-	hash_id(&m->run, text, strlen(text));
-}
-
 static double half_of_memory(void)
 {
 	return (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE) / 2;
 }
 
-static int measure_open(struct measure *m, struct err *e)
+/* started: clock_now() at the start of the program. */
+static int measure_open(struct measure *m, double started, struct err *e)
 {
 	struct buf libs = BUF_INIT;
 	struct limits limits;
@@ -131,7 +128,13 @@ static int measure_open(struct measure *m, struct err *e)
 		.samples = samples,
 		.seed = (uint64_t)seed,
 	};
-	if (cpu_limits(&limits, e) < 0 || worker_open(&m->worker, limits.threads, e) < 0)
+	if (cpu_limits(&limits, e) < 0)
+		return -1;
+	/* Until now it waited for its first record, and for the device. */
+	ledger_open(&m->ledger, limits.threads, started);
+	ledger_switch(&m->ledger, COST_IDLE, started);
+	ledger_switch(&m->ledger, COST_PROBE, clock_now());
+	if (worker_open(&m->worker, limits.threads, e) < 0)
 		return -1;
 	rc = worker_libs(&m->worker, &libs, e);
 	if (rc == 0)
@@ -139,12 +142,14 @@ static int measure_open(struct measure *m, struct err *e)
 	buf_free(&libs);
 	if (rc < 0)
 		return -1;
-	return cache_open(&m->cache, limits.isa, jobs ? (int)jobs : limits.threads, e);
+	rc = cache_open(&m->cache, limits.isa, jobs ? (int)jobs : limits.threads, e);
+	m->cache.ledger = &m->ledger;
+	ledger_switch(&m->ledger, COST_IDLE, clock_now());
+	return rc;
 }
 
 static void measure_close(struct measure *m)
 {
-	worker_close(&m->worker);
 	cache_close(&m->cache);
 	env_free(&m->env);
 	buf_free(&m->held);
@@ -161,6 +166,28 @@ static int bracket(struct measure *m, const char *type, struct err *e)
 	rc = rec_put(m->out, out.s, out.n, e);
 	buf_free(&out);
 	return rc < 0 ? -1 : rec_flush(m->out, e);
+}
+
+/* What the run cost, up to here; why: it is not done. A run that never got the device cost nothing
+ * worth telling. */
+static int put_run(struct measure *m, const char *why, struct err *e)
+{
+	struct ledger_run run = {m->run.s, program.name, NULL, part_of, why};
+	struct buf out = BUF_INIT;
+	char now[25];
+	int rc;
+
+	if (m->ledger.cores <= 0) /* or was told already */
+		return 0;
+	worker_close(&m->worker); /* which takes a moment */
+	rec_now(now);
+	run.at = now;
+	ledger_close(&m->ledger, clock_now());
+	ledger_record(&m->ledger, &run, &out);
+	m->ledger.cores = 0;
+	rc = rec_put(m->out, out.s, out.n, e);
+	buf_free(&out);
+	return rc;
 }
 
 /* A group whose workload came must have its end, too: without it the producer died. */
@@ -202,10 +229,23 @@ static int take_workload(struct queue *q, const struct rec *r, const struct json
 	return 0;
 }
 
-static void take_end(struct queue *q, const struct rec *r, const struct json_doc *d)
+/* The programs before this one worked while it waited for them; if it did not, they were not beside
+ * it, but at another time. */
+static void charge_producer(struct measure *m, enum cost c, const struct json *cpu_s)
+{
+	double v = 0;
+
+	json_num(cpu_s, &v);
+	ledger_move(&m->ledger, COST_IDLE, c, v, clock_now());
+}
+
+static void take_end(struct measure *m, struct queue *q, const struct rec *r,
+		     const struct json_doc *d)
 {
 	struct group *g = q->open;
 
+	charge_producer(m, COST_SEARCH, json_get(d, d->tok, "search_s"));
+	charge_producer(m, COST_INFERENCE, json_get(d, d->tok, "inference_s"));
 	if (g && json_is(json_get(d, d->tok, "workload_id"), g->w.id.s)) {
 		g->end = arena_strndup(&g->arena, r->s, r->n);
 		g->end_n = r->n;
@@ -224,7 +264,7 @@ static int take(struct measure *m, struct queue *q, struct rec_in *in, const str
 	if (rec_parse(in, r, &d) < 0)
 		return 1;
 	if (r->type == REC_END) {
-		take_end(q, r, d);
+		take_end(m, q, r, d);
 		return 0;
 	}
 	if (r->type == REC_WORKLOAD)
@@ -254,6 +294,12 @@ static int wait_for_input(struct measure *m, struct rec_in *in, struct err *e)
 	return 0;
 }
 
+/* Reading and making kernels' sources is work beside the compilers. */
+static void charge_own(struct measure *m, struct queue *q)
+{
+	ledger_beside(&m->ledger, COST_OTHER, clock_cpu_since(&q->own_s), clock_now());
+}
+
 /* Runs and forgets the groups at the front; all of them, or (streaming) those whose end has come.
  * 1: stopped. */
 static int run_groups(struct measure *m, struct queue *q, struct err *e)
@@ -264,8 +310,12 @@ static int run_groups(struct measure *m, struct queue *q, struct err *e)
 		struct group *g = q->first;
 
 		rc = cache_wait(&m->cache, NULL, e);
+		charge_own(m, q);
+		ledger_switch(&m->ledger, COST_OTHER, clock_now());
 		if (rc == 0)
 			rc = group_run(m, g, e);
+		ledger_switch(&m->ledger, COST_IDLE, clock_now());
+		clock_cpu_since(&q->own_s);
 		if (rc < 0)
 			return -1;
 		q->first = g->next;
@@ -282,11 +332,11 @@ static int run_groups(struct measure *m, struct queue *q, struct err *e)
 static int begin(struct measure *m, struct queue *q, struct err *e)
 {
 	q->begun = 1;
-	make_run_id(m);
+	rec_run_id(&m->run);
 	if (bracket(m, "begin", e) < 0)
 		return -1;
 	q->lock = lock_device("cpu", nowait, e);
-	return q->lock < 0 ? -1 : measure_open(m, e);
+	return q->lock < 0 ? -1 : measure_open(m, q->started, e);
 }
 
 static int measure(struct measure *m, struct queue *q, struct rec_in *in, struct err *e)
@@ -311,6 +361,8 @@ static int measure(struct measure *m, struct queue *q, struct rec_in *in, struct
 		return rc < 0 ? -1 : 1;
 	close_group(q);
 	rc = run_groups(m, q, e);
+	if (rc == 0 && q->begun && put_run(m, q->cut ? "the input was cut off" : NULL, e) < 0)
+		return -1;
 	if (rc == 0 && q->begun && !q->cut)
 		rc = bracket(m, "done", e);
 	if (rc == 0 && q->cut)
@@ -331,7 +383,7 @@ static int check_usage(struct err *e)
 int main(int argc, char **argv)
 {
 	struct measure m = {0};
-	struct queue q = {.lock = -1};
+	struct queue q = {.lock = -1, .started = clock_now()};
 	struct err e = ERR_INIT;
 	int first = opt_parse(&program, argc, argv), status = EXIT_DONE, rc;
 	struct rec_in *in;
@@ -344,6 +396,8 @@ int main(int argc, char **argv)
 	in = rec_open(argv + first, argc - first, m.out, &e);
 	rc = !in || check_usage(&e) < 0 ? -1 : measure(&m, &q, in, &e);
 	progress_clear();
+	if (rc && q.begun) /* the first error counts */
+		put_run(&m, rc < 0 ? e.msg : "stopped by a signal", NULL);
 	measure_close(&m);
 	queue_free(&q);
 	/* What was measured is kept whatever happened after it; without any, the old file stands.

@@ -34,7 +34,7 @@ static void a_run(void)
 	ledger_switch(&l, COST_TIME, 104);
 	ledger_move(&l, COST_TIME, COST_VERIFY, 0.25, 104.5);
 	ok(ledger_switch(&l, COST_OTHER, 104.5) == COST_TIME, "a switch tells the purpose before");
-	ok(is(ledger_wall(&l, 105), 5), "wall time");
+	ledger_close(&l, 105);
 	ok(is(l.core_s[COST_BUILD], 4) && is(l.core_s[COST_IDLE], 2),
 	   "what ran beside is taken out of what was idle");
 	ok(is(l.core_s[COST_BASELINE], 1), "a purpose is charged with all cores");
@@ -61,7 +61,25 @@ static void limits(void)
 	ledger_beside(&l, COST_BUILD, 100, 2);
 	ok(is(l.core_s[COST_BUILD], 4) && is(sum(&l), 4), "no more is taken than there was");
 	ledger_skip(&l, 7);
-	ok(is(ledger_wall(&l, 8), 3) && is(sum(&l), 6), "what is skipped counts nowhere");
+	ledger_close(&l, 8);
+	ok(is(l.parts_s, 5) && is(sum(&l), 6), "what is skipped is charged to no purpose");
+}
+
+static void record(void)
+{
+	struct ledger_run run = {.run = "r", .program = "p", .at = "now", .part_of = "whole"};
+	struct buf text = BUF_INIT;
+	struct ledger l;
+
+	ledger_open(&l, 2, 10);
+	ledger_switch(&l, COST_STORE, 10);
+	ledger_close(&l, 11);
+	ledger_skip(&l, 14);
+	ledger_record(&l, &run, &text);
+	ok(!!strstr(text.s, "\"program\":\"p\",\"part_of\":\"whole\",\"at\":\"now\",\"wall_s\":4,"
+			    "\"cores\":2,\"parts_s\":3,\"cost\":{\"store\":2},"),
+	   "the record: %s", text.s);
+	buf_free(&text);
 }
 
 static void names(void)
@@ -107,7 +125,7 @@ static void at_random(void)
 				ledger_move(&l, a, b, rng_unit(&r) * 40, now);
 				break;
 			default:
-				ledger_wall(&l, before); /* all before it is ours */
+				ledger_close(&l, before); /* all before it is ours */
 				ledger_skip(&l, now);
 				skipped += now - before;
 			}
@@ -115,7 +133,7 @@ static void at_random(void)
 				bad += l.core_s[c] < 0;
 			bad += !is(sum(&l), (now - opened - skipped) * cores);
 		}
-		bad += !is(ledger_wall(&l, now), now - opened - skipped);
+		bad += !is(l.parts_s, skipped);
 	}
 	ok(!bad, "the sum holds in 200 runs of 200 steps, and nothing is negative");
 }
@@ -124,6 +142,7 @@ int main(void)
 {
 	a_run();
 	limits();
+	record();
 	names();
 	at_random();
 	return done_testing();

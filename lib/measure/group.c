@@ -159,13 +159,21 @@ static int ensure_session(struct measure *m, struct group *g, struct opponents *
 	return rc;
 }
 
-/* The build is charged to the first candidate that wanted it, whatever came of it. */
-static void charge_build(struct item *it, struct counts *n)
+static void take_cost(struct build *b, struct item *it)
 {
+	it->build_s += b->seconds;
+	it->build_core_s += b->cpu_s;
+	b->seconds = b->cpu_s = 0;
+}
+
+/* The build is charged to the first candidate that wanted it, whatever came of it; that of the
+ * reference to the first of all. */
+static void charge_build(struct group *g, struct item *it, struct counts *n)
+{
+	take_cost(g->naive, it);
 	if (!it->build || it->build->cached || it->build->seconds <= 0)
 		return;
-	it->build_s = it->build->seconds;
-	it->build->seconds = 0;
+	take_cost(it->build, it);
 	n->built += it->build->state == BUILD_DONE;
 }
 
@@ -180,9 +188,22 @@ static int settled(const struct item *it, struct verdict *v)
 	return v->status != NULL;
 }
 
+/* Whatever of a trial is not timing is verifying: a process, its data, the comparison. */
+static void charge_trial(struct measure *m, struct verdict *v)
+{
+	const double cores = m->env.limits.threads, now = clock_now();
+
+	v->run_s = result_number(v->answer, "run_s");
+	v->audit_s = result_number(v->answer, "audit_s");
+	v->verify_s = v->elapsed_s - v->run_s - v->audit_s;
+	ledger_move(&m->ledger, COST_TIME, COST_VERIFY, v->verify_s * cores, now);
+	ledger_move(&m->ledger, COST_TIME, COST_AUDIT, v->audit_s * cores, now);
+}
+
 static void judge(struct measure *m, struct group *g, int rc, double elapsed_s, struct verdict *v)
 {
 	v->elapsed_s = elapsed_s;
+	v->answer = NULL;
 	if (rc == ASKED_DEAD) {
 		v->status = m->died;
 		v->why = m->worker.why;
@@ -191,6 +212,7 @@ static void judge(struct measure *m, struct group *g, int rc, double elapsed_s, 
 		v->why = answer_text(m, g, "why");
 		v->answer = &m->worker.answer;
 	}
+	charge_trial(m, v);
 }
 
 /* Runs a candidate's race or final and says what came of it: 0, ASKED_STOPPED or -1. An object that
@@ -243,7 +265,7 @@ static int race_item(struct measure *m, struct group *g, struct item *it, double
 	struct verdict v = {0};
 	int rc, ok, preempted;
 
-	charge_build(it, n);
+	charge_build(g, it, n);
 	if (!settled(it, &v)) {
 		rc = run_item(m, g, it, b, 0, m->rules.preempt ? *best : 0, &v, e);
 		if (rc)
@@ -311,7 +333,7 @@ static int give_up(struct measure *m, struct group *g, const char *status, struc
 		snprintf(b->why, sizeof b->why, "the workload cannot be run here");
 	}
 	for (struct item *it = g->first; it; it = it->next, n->failed++) {
-		charge_build(it, n);
+		charge_build(g, it, n);
 		if (result_put(m, it, &v, b, e) < 0)
 			return -1;
 	}

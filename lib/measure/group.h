@@ -36,6 +36,7 @@ struct measure {
 	struct env env;
 	struct id run; /* of this run, in every result */
 	struct rec_out *out;
+	struct ledger ledger;
 	struct buf held; /* results that wait for the canary, a line each */
 	int nheld;
 	const char *died;     /* how the worker ended last: a status */

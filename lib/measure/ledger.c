@@ -71,14 +71,13 @@ void ledger_beside(struct ledger *l, enum cost c, double core_s, double now)
 
 void ledger_skip(struct ledger *l, double now)
 {
-	l->opened += now - l->since;
+	l->parts_s += now - l->since;
 	l->since = now;
 }
 
-double ledger_wall(struct ledger *l, double now)
+void ledger_close(struct ledger *l, double now)
 {
 	charge(l, now);
-	return now - l->opened;
 }
 
 void ledger_json(const struct ledger *l, struct buf *out)
@@ -94,4 +93,36 @@ void ledger_json(const struct ledger *l, struct buf *out)
 		comma = ",";
 	}
 	buf_ch(out, '}');
+}
+
+static void put_text(struct buf *out, const char *key, const char *text)
+{
+	if (!text)
+		return;
+	buf_fmt(out, ",\"%s\":", key);
+	buf_json(out, text, strlen(text));
+}
+
+static void put_number(struct buf *out, const char *key, double v)
+{
+	buf_fmt(out, ",\"%s\":", key);
+	buf_num(out, v);
+}
+
+void ledger_record(const struct ledger *l, const struct ledger_run *run, struct buf *out)
+{
+	buf_str(out, "{\"tl\":1,\"type\":\"run\"");
+	put_text(out, "run", run->run);
+	put_text(out, "program", run->program);
+	put_text(out, "part_of", run->part_of);
+	put_text(out, "why", run->why);
+	put_text(out, "at", run->at);
+	put_number(out, "wall_s", l->since - l->opened);
+	put_number(out, "cores", l->cores);
+	if (l->parts_s > 0)
+		put_number(out, "parts_s", l->parts_s);
+	buf_str(out, ",\"cost\":");
+	ledger_json(l, out);
+	buf_str(out, ",\"energy_J\":null,\"energy_why\":\"energy counters are not read by this "
+		     "version\"}");
 }

@@ -6,7 +6,7 @@
  * purpose in effect. So the purposes sum to wall time x cores, by construction and at any time.
  * While compilers run and nothing else does, a program is idle, and they tell what they took.
  *
- * Pure: the caller brings the clock.
+ * Pure: the caller brings the clock, which never goes back.
  */
 #ifndef TL_MEASURE_LEDGER_H
 #define TL_MEASURE_LEDGER_H
@@ -14,7 +14,7 @@
 #include "lib/base/buf.h"
 
 enum cost {
-	COST_SEARCH,	/* proposing candidates */
+	COST_SEARCH,	/* proposing candidates, and deciding where more are worth it */
 	COST_INFERENCE, /* predicting them, to choose what to build */
 	COST_TRAINING,	/* of what predicts */
 	COST_BUILD,	/* compilers */
@@ -34,6 +34,7 @@ enum cost cost_find(const char *s, size_t n);
 
 struct ledger {
 	double cores, opened, since; /* seconds on the caller's clock */
+	double parts_s;		     /* of it skipped */
 	enum cost now;
 	double core_s[COSTS];
 };
@@ -46,12 +47,20 @@ enum cost ledger_switch(struct ledger *l, enum cost c, double now);
 void ledger_beside(struct ledger *l, enum cost c, double core_s, double now);
 /* Of what was charged to `from`, core_s belong to `to`. */
 void ledger_move(struct ledger *l, enum cost from, enum cost to, double core_s, double now);
-/* What comes now is not ours (another program keeps its own ledger of it): seconds on the clock
- * that count neither in wall_s nor in any purpose. */
+/* What has passed since the last call is a part: another program keeps its own ledger of it. It
+ * counts in wall_s and in no purpose. */
 void ledger_skip(struct ledger *l, double now);
-/* Seconds on the clock since the opening, less those skipped; charges what has passed. */
-double ledger_wall(struct ledger *l, double now);
+/* Charges what has passed. */
+void ledger_close(struct ledger *l, double now);
 /* {"search":0.5,...}: the purposes that took anything. */
 void ledger_json(const struct ledger *l, struct buf *out);
+
+/* The run record (man 5 tl-record) of a closed ledger. */
+struct ledger_run {
+	const char *run, *program, *at;
+	const char *part_of; /* the run that this one is a part of; NULL: of none */
+	const char *why;     /* it was not done; NULL: it was */
+};
+void ledger_record(const struct ledger *l, const struct ledger_run *run, struct buf *out);
 
 #endif

@@ -32,32 +32,30 @@ double result_number(const struct json_doc *d, const char *key)
 	return v;
 }
 
+static void put_cost(struct buf *out, const char *key, double seconds)
+{
+	buf_fmt(out, "\"%s\":", key);
+	buf_num(out, seconds);
+	buf_ch(out, ',');
+}
+
 static void put_costs(struct measure *m, struct buf *out, struct item *it, struct opponents *b,
 		      const struct verdict *v)
 {
-	double audit = result_number(v->answer, "audit_s");
-	double run = result_number(v->answer, "run_s");
-	/* Whatever is not timing: a process, its data, the comparison. */
-	double verify = v->elapsed_s - run - audit;
-	double core = it->build_s + (v->elapsed_s + b->open_s) * m->env.limits.threads;
+	double core = it->build_core_s + (v->elapsed_s + b->open_s) * m->env.limits.threads;
 
-	buf_str(out, ",\"cost\":{\"build_s\":");
-	buf_num(out, it->build_s);
-	buf_str(out, ",\"verify_s\":");
-	buf_num(out, verify);
-	buf_str(out, ",\"run_s\":");
-	buf_num(out, run);
-	if (audit > 0) {
-		buf_str(out, ",\"audit_s\":");
-		buf_num(out, audit);
-	}
-	buf_str(out, ",\"baseline_s\":");
-	buf_num(out, b->open_s);
-	buf_str(out, ",\"core_s\":");
-	buf_num(out, core);
-	buf_str(out, ",\"energy_J\":null,\"energy_why\":\"energy counters are not read by this "
+	buf_str(out, ",\"cost\":{");
+	put_cost(out, "build_s", it->build_s);
+	put_cost(out, "build_core_s", it->build_core_s);
+	put_cost(out, "verify_s", v->verify_s);
+	put_cost(out, "run_s", v->run_s);
+	if (v->audit_s > 0)
+		put_cost(out, "audit_s", v->audit_s);
+	put_cost(out, "baseline_s", b->open_s);
+	put_cost(out, "core_s", core);
+	buf_str(out, "\"energy_J\":null,\"energy_why\":\"energy counters are not read by this "
 		     "version\"}");
-	it->build_s = 0;
+	it->build_s = it->build_core_s = 0;
 	b->open_s = 0;
 }
 

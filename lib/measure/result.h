@@ -10,7 +10,8 @@ struct item {
 	size_t n;
 	struct id id;
 	struct build *build;
-	double build_s;	    /* charged to this candidate, the first that wanted the object */
+	double build_s; /* charged to this candidate, the first that wanted the object */
+	double build_core_s;
 	const char *status; /* decided before any run, else NULL */
 	const char *why;
 	double latency_s; /* ok: of the race */
@@ -33,8 +34,9 @@ struct verdict {
 	const char *status, *why;
 	int final;
 	const struct json_doc *answer;
-	double elapsed_s;
-	double limit_s; /* of a race: the incumbent's time */
+	double elapsed_s;		 /* of the trial: */
+	double verify_s, run_s, audit_s; /* its parts */
+	double limit_s;			 /* of a race: the incumbent's time */
 };
 
 struct counts {

@@ -82,6 +82,17 @@ static const char *const migrations[] = {
 	"	record TEXT NOT NULL"
 	") STRICT;"
 	"CREATE UNIQUE INDEX ends_key ON ends(workload, run, key);",
+
+	/* What runs cost. A run is known here by its id's text, and so is the one that it is a part
+	 * of, which need not be known at all. */
+	"CREATE TABLE costs("
+	"	num INTEGER PRIMARY KEY,"
+	"	run TEXT NOT NULL UNIQUE,"
+	"	part_of TEXT,"
+	"	at TEXT NOT NULL,"
+	"	record TEXT NOT NULL"
+	") STRICT;"
+	"CREATE INDEX costs_part_of ON costs(part_of) WHERE part_of NOT NULL;",
 };
 enum { VERSION = sizeof migrations / sizeof *migrations };
 
