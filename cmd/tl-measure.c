@@ -11,14 +11,16 @@
 #include "lib/io/progress.h"
 #include "lib/measure/group.h"
 #include "lib/measure/lock.h"
+#include "lib/measure/settings.h"
+#include "lib/store/recorded.h"
 #include "lib/target/cpu.h"
 
 enum { MAX_JOBS = 256 };
 
-static int nowait, stream, full, samples;
+static int nowait, stream, full, samples, skip_known;
 static int64_t finals = 2, jobs, seed = 1, memory;
 static double max_error = 1e-5, timeout_s = 20, race_s = 0.1, audit;
-static const char *output, *caches = "warm", *part_of;
+static const char *output, *caches = "warm", *part_of, *database, *journal;
 
 static const struct opt opts[] = {
 	{'o', "output", OPT_FILE, &output, "FILE",
@@ -64,6 +66,19 @@ static const struct opt opts[] = {
 	 "Other "
 	 "programs may then run beside the timing.",
 	 NULL},
+	{0, "journal", OPT_FILE, &journal, "FILE",
+	 "Append each result to FILE as soon as it is known, safe from kill -9 and power cuts, and "
+	 "measure nothing again that it holds of this env and these settings. So a run that died "
+	 "goes on when it is started again.",
+	 NULL},
+	{0, "skip-known", OPT_FLAG, &skip_known, NULL,
+	 "Pass on what the database knows of this env and these settings instead of measuring it "
+	 "again.",
+	 NULL},
+	{'d', "db", OPT_FILE, &database, "FILE",
+	 "With --skip-known: the database; by default $TL_DB, else tl/tl.db in $XDG_DATA_HOME or "
+	 "~/.local/share.",
+	 NULL},
 	{0, "part-of", OPT_STRING, &part_of, "RUN",
 	 "This run is a part of the run with that id, whose cost includes it: what tl-tune tells.",
 	 NULL},
@@ -90,11 +105,17 @@ struct queue {
 	int cut;   /* groups without an end */
 	int lock;
 	double started; /* clock_now() at the start of the program */
-	double own_s;	/* CPU time of this process that the ledger has heard of */
+	struct journal journal;
+	struct known known;
+	struct store *db;
+	double own_s; /* CPU time of this process that the ledger has heard of */
 };
 
 static void queue_free(struct queue *q)
 {
+	journal_close(&q->journal);
+	store_close(q->db);
+	known_free(&q->known);
 	while (q->first) {
 		struct group *g = q->first;
 
@@ -121,6 +142,7 @@ static int measure_open(struct measure *m, double started, struct err *e)
 		.timeout_s = timeout_s,
 		.race_s = race_s,
 		.memory = memory ? (double)memory : half_of_memory(),
+		.memory_asked = memory > 0,
 		.audit = audit,
 		.finals = finals,
 		.preempt = !full,
@@ -155,6 +177,59 @@ static void measure_close(struct measure *m)
 	buf_free(&m->held);
 }
 
+static int open_journal(struct measure *m, struct queue *q, struct err *e)
+{
+	const struct known_source source = {journal_look, &q->journal};
+
+	if (journal_open(&q->journal, journal, e) < 0)
+		return -1;
+	if (q->journal.torn)
+		opt_warn(&program,
+			 "the last line of the journal %s was cut off (%lld bytes) and is dropped",
+			 journal, (long long)q->journal.torn);
+	if (q->journal.bad)
+		opt_warn(&program, "the journal %s: %lld lines are no records, from line %lld on",
+			 journal, (long long)q->journal.bad, (long long)q->journal.bad_line);
+	known_add_source(&q->known, &source);
+	m->journal = &q->journal;
+	m->known = &q->known;
+	return 0;
+}
+
+static int open_database(struct measure *m, struct queue *q, struct err *e)
+{
+	struct known_source source = {store_recorded, NULL};
+	struct buf path = BUF_INIT;
+	int rc = store_default_path(database, STORE_READ, &path, e);
+
+	if (rc == 0 && access(path.s, F_OK) < 0) {
+		opt_warn(&program, "the database %s is not there: nothing is known yet", path.s);
+	} else if (rc == 0) {
+		source.from = q->db = store_open(path.s, STORE_READ, e);
+		rc = q->db ? 0 : -1;
+		known_add_source(&q->known, &source);
+		m->known = &q->known;
+	}
+	buf_free(&path);
+	return rc;
+}
+
+/* Where earlier results are, so that a failure shows before anything is read. */
+static int open_known(struct measure *m, struct queue *q, struct err *e)
+{
+	if (journal && open_journal(m, q, e) < 0)
+		return -1;
+	return skip_known ? open_database(m, q, e) : 0;
+}
+
+/* Begin, run and done records: also into the journal. */
+static int put_mark(struct measure *m, const struct buf *line, struct err *e)
+{
+	if (m->journal && journal_add(m->journal, line->s, line->n, e) < 0)
+		return -1;
+	return rec_put(m->out, line->s, line->n, e);
+}
+
 /* Whatever comes out of this run lies between a begin and a done record, so that a death shows
  * downstream. */
 static int bracket(struct measure *m, const char *type, struct err *e)
@@ -163,7 +238,7 @@ static int bracket(struct measure *m, const char *type, struct err *e)
 	int rc;
 
 	buf_fmt(&out, "{\"tl\":1,\"type\":\"%s\",\"run\":\"%s\"}", type, m->run.s);
-	rc = rec_put(m->out, out.s, out.n, e);
+	rc = put_mark(m, &out, e);
 	buf_free(&out);
 	return rc < 0 ? -1 : rec_flush(m->out, e);
 }
@@ -185,7 +260,7 @@ static int put_run(struct measure *m, const char *why, struct err *e)
 	ledger_close(&m->ledger, clock_now());
 	ledger_record(&m->ledger, &run, &out);
 	m->ledger.cores = 0;
-	rc = rec_put(m->out, out.s, out.n, e);
+	rc = put_mark(m, &out, e);
 	buf_free(&out);
 	return rc;
 }
@@ -336,7 +411,12 @@ static int begin(struct measure *m, struct queue *q, struct err *e)
 	if (bracket(m, "begin", e) < 0)
 		return -1;
 	q->lock = lock_device("cpu", nowait, e);
-	return q->lock < 0 ? -1 : measure_open(m, q->started, e);
+	if (q->lock < 0 || measure_open(m, q->started, e) < 0)
+		return -1;
+	settings_id(&m->rules, &m->settings);
+	q->known.settings = m->settings;
+	q->known.env = m->env.id;
+	return 0;
 }
 
 static int measure(struct measure *m, struct queue *q, struct rec_in *in, struct err *e)
@@ -377,13 +457,15 @@ static int check_usage(struct err *e)
 				  MAX_JOBS);
 	if (audit > 1)
 		return err_status(e, EXIT_USAGE, "--audit is %g, but a share is at most 1", audit);
+	if (database && !skip_known)
+		return err_status(e, EXIT_USAGE, "--db belongs to --skip-known");
 	return 0;
 }
 
 int main(int argc, char **argv)
 {
 	struct measure m = {0};
-	struct queue q = {.lock = -1, .started = clock_now()};
+	struct queue q = {.lock = -1, .started = clock_now(), .journal = {.fd = -1}};
 	struct err e = ERR_INIT;
 	int first = opt_parse(&program, argc, argv), status = EXIT_DONE, rc;
 	struct rec_in *in;
@@ -394,7 +476,8 @@ int main(int argc, char **argv)
 	if (!m.out)
 		return opt_fail(&program, &e);
 	in = rec_open(argv + first, argc - first, m.out, &e);
-	rc = !in || check_usage(&e) < 0 ? -1 : measure(&m, &q, in, &e);
+	rc = !in || check_usage(&e) < 0 || open_known(&m, &q, &e) < 0 ? -1
+								      : measure(&m, &q, in, &e);
 	progress_clear();
 	if (rc && q.begun) /* the first error counts */
 		put_run(&m, rc < 0 ? e.msg : "stopped by a signal", NULL);

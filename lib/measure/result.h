@@ -10,7 +10,8 @@ struct item {
 	size_t n;
 	struct id id;
 	struct build *build;
-	double build_s; /* charged to this candidate, the first that wanted the object */
+	struct known_answer known; /* from an earlier run: not measured again */
+	double build_s;		   /* charged to this candidate, the first that wanted the object */
 	double build_core_s;
 	const char *status; /* decided before any run, else NULL */
 	const char *why;
@@ -26,6 +27,7 @@ struct opponents {
 	char why[200];	   /* where json is null */
 	double latency_s;  /* a call of each together; 0: none */
 	double open_s;	   /* data, reference and baseline, until charged to a result */
+	int open;	   /* has the worker had this group? */
 };
 
 /* What a result says; answer is the worker's, NULL if it gave none: then elapsed_s is what the run
@@ -40,7 +42,7 @@ struct verdict {
 };
 
 struct counts {
-	int64_t measured, preempted, failed, built, audited, false_kills;
+	int64_t measured, preempted, failed, built, audited, false_kills, known;
 };
 
 /* A number of the worker's answer; 0 if it is not there. */

@@ -51,7 +51,7 @@ int history_add_workload(struct history *h, struct store *s, const char *id, str
 
 static int add_end(struct history *h, const struct json_doc *d, struct err *e)
 {
-	static const char *const counts[] = {"measured", "preempted", "failed"};
+	static const char *const counts[] = {"measured", "preempted", "failed", "known"};
 	const char *id;
 	struct history_item *it;
 	int64_t n, sum = 0;
@@ -61,7 +61,7 @@ static int add_end(struct history *h, const struct json_doc *d, struct err *e)
 		return 0;
 	if (row_id(d, d->tok, "workload_id", &h->arena, &id, e))
 		return -1;
-	for (int i = 0; i < 3; i++)
+	for (int i = 0; i < 4; i++)
 		if (!json_int(json_get(d, d->tok, counts[i]), &n))
 			sum += n;
 	if ((it = get_item(h, id)))
