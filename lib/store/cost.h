@@ -32,7 +32,7 @@ struct cost_which {
 
 struct cost_sum {
 	int64_t runs;  /* run records */
-	int64_t whole; /* of them not part of another */
+	int64_t whole; /* of them not part of another one of these */
 	double wall_s; /* of the whole ones */
 	double held_s; /* the same x cores: core-seconds */
 	double core_s[COSTS], unknown_s;
