@@ -66,9 +66,10 @@ endif
 ## Building
 
 # What some objects and programs need beyond the others. Only the worker and lib/ref ever see OpenMP.
-OPENMP_OBJ := $(B)/lib/ref/onednn.o $(B)/lib/target/kernel.o $(WORKERS:%=$(B)/libexec/%.o)
+OPENMP_OBJ := $(B)/lib/ref/onednn.o $(B)/lib/target/kernel.o $(B)/lib/target/probe.o $(WORKERS:%=$(B)/libexec/%.o)
 $(OPENMP_OBJ): ALL_CFLAGS += -fopenmp
 LIBS_test_onednn = -fopenmp $(LIBS_ref)
+LIBS_test_probe = -fopenmp
 
 link = @mkdir -p $(@D); echo "  LINK $@"; $(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $< $(LIBTL)
 $(BIN)/%: $(B)/cmd/%.o $(LIBTL) config.mk
@@ -127,7 +128,7 @@ TESTS := $(TEST_C:%=$(B)/tests/%) $(TEST_SH)
 RULES := --rules='seq=tests/{examples,install,man,measure,tune}.t' --rules='par=**'
 # Tests never see the user's own database and cache; leaks of other people's libraries are listed in share/lsan.supp.
 TEST_ENV = BIN=$(CURDIR)/$(BIN) LIBEXEC=$(CURDIR)/$(LIBEXEC) TL_DB= SAN=$(SAN) \
-	XDG_DATA_HOME=$(CURDIR)/$(B)/home/data XDG_CACHE_HOME=$(CURDIR)/$(B)/home/cache \
+	XDG_DATA_HOME=$(CURDIR)/$(B)/home/data XDG_CACHE_HOME=$(CURDIR)/$(B)/home/cache TL_PROBE=0 \
 	ASAN_OPTIONS=detect_leaks=1:abort_on_error=0:$(ASAN_OPTIONS) UBSAN_OPTIONS=print_stacktrace=1 \
 	LSAN_OPTIONS=suppressions=$(CURDIR)/share/lsan.supp:print_suppressions=0
 
