@@ -15,10 +15,10 @@
 
 enum { MAX_JOBS = 256 };
 
-static int nowait, stream, full;
-static int64_t finals = 2, jobs, seed = 1;
-static double max_error = 1e-5, timeout_s = 20;
-static const char *output;
+static int nowait, stream, full, samples;
+static int64_t finals = 2, jobs, seed = 1, memory;
+static double max_error = 1e-5, timeout_s = 20, race_s = 0.1, audit;
+static const char *output, *caches = "warm";
 
 static const struct opt opts[] = {
 	{'o', "output", OPT_FILE, &output, "FILE",
@@ -35,9 +35,26 @@ static const struct opt opts[] = {
 	{0, "timeout", OPT_TIME, &timeout_s, "TIME",
 	 "Kill a candidate that takes longer, verification and repeats included. Default 20s.",
 	 NULL},
+	{0, "memory", OPT_COUNT, &memory, "BYTES",
+	 "Kill a candidate that takes more memory than this beside its operands. Default: half of "
+	 "the machine's.",
+	 NULL},
 	{'j', "jobs", OPT_COUNT, &jobs, "N",
 	 "Compilers at once. Default: as many as there are CPUs to run on.", NULL},
 	{0, "seed", OPT_COUNT, &seed, "N", "Seed of the random data. Default 1.", NULL},
+	{0, "race", OPT_TIME, &race_s, "TIME",
+	 "Longest time of a race's calls, where its interval does not narrow before. Default "
+	 "100ms.",
+	 NULL},
+	{0, "cache", OPT_ENUM, &caches, "MODE",
+	 "Time with operands as the call before left them in the caches (warm), or flushed before "
+	 "each call (cold). Default warm.",
+	 "warm|cold"},
+	{0, "audit", OPT_REAL, &audit, "SHARE",
+	 "Time this share of the preempted candidates to the end all the same, so that it is known "
+	 "how often one was stopped that was the best. Charged as audit. Default 0.",
+	 NULL},
+	{0, "samples", OPT_FLAG, &samples, NULL, "Put every timed call into the result.", NULL},
 	{0, "no-preempt", OPT_FLAG, &full, NULL,
 	 "Time every candidate to the end, also those that have clearly lost: for data to learn "
 	 "from.",
@@ -91,17 +108,29 @@ static void make_run_id(struct measure *m)
 	hash_id(&m->run, text, strlen(text));
 }
 
+static double half_of_memory(void)
+{
+	return (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE) / 2;
+}
+
 static int measure_open(struct measure *m, struct err *e)
 {
 	struct buf libs = BUF_INIT;
 	struct limits limits;
 	int rc;
 
-	m->max_error = max_error;
-	m->timeout_s = timeout_s;
-	m->finals = finals;
-	m->preempt = !full;
-	m->seed = (uint64_t)seed;
+	m->rules = (struct measure_rules){
+		.max_error = max_error,
+		.timeout_s = timeout_s,
+		.race_s = race_s,
+		.memory = memory ? (double)memory : half_of_memory(),
+		.audit = audit,
+		.finals = finals,
+		.preempt = !full,
+		.cold = !strcmp(caches, "cold"),
+		.samples = samples,
+		.seed = (uint64_t)seed,
+	};
 	if (cpu_limits(&limits, e) < 0 || worker_open(&m->worker, limits.threads, e) < 0)
 		return -1;
 	rc = worker_libs(&m->worker, &libs, e);
@@ -118,6 +147,7 @@ static void measure_close(struct measure *m)
 	worker_close(&m->worker);
 	cache_close(&m->cache);
 	env_free(&m->env);
+	buf_free(&m->held);
 }
 
 /* Whatever comes out of this run lies between a begin and a done record, so that a death shows
@@ -293,6 +323,8 @@ static int check_usage(struct err *e)
 	if (jobs > MAX_JOBS)
 		return err_status(e, EXIT_USAGE, "--jobs is %lld, more than %d", (long long)jobs,
 				  MAX_JOBS);
+	if (audit > 1)
+		return err_status(e, EXIT_USAGE, "--audit is %g, but a share is at most 1", audit);
 	return 0;
 }
 

@@ -1,15 +1,18 @@
 /* worker-cpu: runs kernels for tl-measure. Not for people; the protocol is one JSON line in, one
  * out:
  *
- *   {"cmd":"open","workload":{..},"naive":PATH,"threads":N,"seed":N}       -> {"ok":true}
- *   {"cmd":"baseline"}                                       -> {"baseline":{..}} or
- * {"baseline":null,"why":".."}
- *   {"cmd":"race","candidate":{..},"object":PATH,"limit_s":T,"max_error":E} -> outcome
- *   {"cmd":"final","candidate":{..},"object":PATH,"max_error":E}            -> outcome
+ *   {"cmd":"open","workload":{..},"naive":PATH,"threads":N,"seed":N,"cold":B,"max_error":E,
+ *    "memory":BYTES,"timeout_s":T}                               -> {"status":"ok"}
+ *   {"cmd":"baseline","timeout_s":T}    -> {"baseline":{..},"direct":{..}}, or {"baseline":null,
+ *                                          "why":".."}
+ *   {"cmd":"race","candidate":{..},"object":PATH,"limit_s":T,"audit":B,"timeout_s":T}  -> outcome
+ *   {"cmd":"final","candidate":{..},"object":PATH,"timeout_s":T}                       -> outcome
+ *   {"cmd":"canary","timeout_s":T}                               -> {"status":"ok"}
  *
- * An answer {"error":".."} means that the worker cannot go on. `worker-cpu --libs` prints the
- * library's version, `worker-cpu --probe` and `worker-cpu --sentinel[=EFFORT]` one line of what
- * lib/target/probe.h measures.
+ * An outcome's status is a result's, or "unloadable" where the object is damaged. An answer
+ * {"error":".."} means that the worker cannot go on. Everything runs in forked cells, so that this
+ * process, the zygote, lives on. `worker-cpu --libs` prints the library's version, `--probe`
+ * and `--sentinel[=EFFORT]` print a line of what lib/target/probe.h measures.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -30,38 +33,96 @@ static int bad_request(struct err *e)
 	return err_set(e, "the worker does not understand the request");
 }
 
+static int number(const struct json_doc *d, const char *key, double *v)
+{
+	return json_num(json_get(d, d->tok, key), v);
+}
+
+static int flag(const struct json_doc *d, const char *key)
+{
+	const struct json *v = json_get(d, d->tok, key);
+
+	return v && v->n == 4 && !memcmp(v->s, "true", 4);
+}
+
+static const char *const end_name[] = {
+	[CELL_DONE] = "ok", [CELL_TIMEOUT] = "timeout", [CELL_OOM] = "oom", [CELL_CRASH] = "crash"};
+
+static const char *const status_name[OUTCOME_STATUSES] = {[OUTCOME_OK] = "ok",
+							  [OUTCOME_PREEMPTED] = "preempted",
+							  [OUTCOME_WRONG] = "wrong",
+							  [OUTCOME_UNLOADABLE] = "unloadable"};
+
+static void put_status(struct buf *out, const char *status, const char *why)
+{
+	buf_fmt(out, "{\"status\":\"%s\"", status);
+	if (why) {
+		buf_str(out, ",\"why\":");
+		buf_json(out, why, strlen(why));
+	}
+}
+
 static int open_session(const struct json_doc *d, struct buf *out, struct err *e)
 {
 	struct arena a = ARENA_INIT;
-	struct workload w;
-	const char *naive;
+	struct session_rules rules = {.cold = flag(d, "cold")};
+	double memory, timeout_s;
 	int64_t threads, seed;
+	struct workload w;
+	struct report r;
+	const char *naive;
+	int rc = 0;
 
 	if (workload_from_json(&w, d, json_get(d, d->tok, "workload"), e) < 0)
 		return -1;
 	if (json_str(json_get(d, d->tok, "naive"), &a, &naive) < 0 ||
 	    json_int(json_get(d, d->tok, "threads"), &threads) < 0 ||
-	    json_int(json_get(d, d->tok, "seed"), &seed) < 0)
+	    json_int(json_get(d, d->tok, "seed"), &seed) < 0 || number(d, "memory", &memory) < 0 ||
+	    number(d, "max_error", &rules.max_error) < 0 || number(d, "timeout_s", &timeout_s) < 0)
 		return bad_request(e);
+	rules.threads = (int)threads;
+	rules.seed = (uint64_t)seed;
+	rules.memory = (size_t)memory;
 	session_close(session);
-	session = session_open(&w, naive, (int)threads, (uint64_t)seed, e);
+	session = session_open(&w, naive, &rules, timeout_s, &r, e);
 	arena_free(&a);
-	buf_str(out, "{\"ok\":true}");
-	return session ? 0 : -1;
+	if (!session && r.end == CELL_FAILED)
+		rc = -1;
+	put_status(out, end_name[r.end == CELL_FAILED ? CELL_CRASH : r.end], r.why);
+	buf_ch(out, '}');
+	return rc;
 }
 
-static void put_median(struct buf *out, const char *time, const char *ci, struct stat_median m)
+static int canary(const struct json_doc *d, struct buf *out, struct err *e)
 {
-	buf_fmt(out, ",\"%s\":", time);
-	buf_num(out, m.median);
-	buf_fmt(out, ",\"%s\":[", ci);
+	double timeout_s;
+
+	if (number(d, "timeout_s", &timeout_s) < 0)
+		return bad_request(e);
+	if (!session_canary(session, timeout_s, e))
+		return -1;
+	put_status(out, "ok", NULL);
+	buf_ch(out, '}');
+	return 0;
+}
+
+static void put_interval(struct buf *out, const char *name, struct stat_median m)
+{
+	buf_fmt(out, ",\"%s\":[", name);
 	buf_num(out, m.lo);
 	buf_ch(out, ',');
 	buf_num(out, m.hi);
 	buf_ch(out, ']');
 }
 
-static void put_best(struct buf *out, const struct baseline_best *b)
+static void put_median(struct buf *out, const char *time, const char *ci, struct stat_median m)
+{
+	buf_fmt(out, ",\"%s\":", time);
+	buf_num(out, m.median);
+	put_interval(out, ci, m);
+}
+
+static void put_best(struct buf *out, const struct best *b)
 {
 	buf_str(out, "{\"impl\":");
 	buf_json(out, b->impl, strlen(b->impl));
@@ -71,13 +132,15 @@ static void put_best(struct buf *out, const struct baseline_best *b)
 	buf_ch(out, '}');
 }
 
-static int baseline(struct buf *out, struct err *e)
+static int baseline(const struct json_doc *d, struct buf *out, struct err *e)
 {
+	double timeout_s;
 	struct baseline b;
 
-	if (session_baseline(session, &b, e) < 0)
-		return -1;
-	if (!b.best.impl) {
+	if (number(d, "timeout_s", &timeout_s) < 0)
+		return bad_request(e);
+	session_baseline(session, timeout_s, &b);
+	if (!b.best.known) {
 		buf_str(out, "{\"baseline\":null,\"why\":");
 		buf_json(out, b.why, strlen(b.why));
 		buf_ch(out, '}');
@@ -85,7 +148,7 @@ static int baseline(struct buf *out, struct err *e)
 	}
 	buf_str(out, "{\"baseline\":");
 	put_best(out, &b.best);
-	if (b.direct.impl) {
+	if (b.direct.known) {
 		buf_str(out, ",\"direct\":");
 		put_best(out, &b.direct);
 	}
@@ -93,29 +156,49 @@ static int baseline(struct buf *out, struct err *e)
 	return 0;
 }
 
-static void put_outcome(struct buf *out, const struct outcome *o)
+static void put_turns(struct buf *out, const struct outcome *o)
 {
-	buf_str(out, "{\"status\":");
-	buf_json(out, o->status, strlen(o->status));
-	buf_str(out, ",\"why\":");
-	buf_json(out, o->why, strlen(o->why));
-	put_median(out, "latency_s", "ci_s", o->time);
-	buf_fmt(out, ",\"reps\":%d,\"l2\":", o->time.n);
-	buf_num(out, o->error_l2);
-	buf_str(out, ",\"max\":");
-	buf_num(out, o->error_max);
-	buf_str(out, ",\"verify_s\":");
-	buf_num(out, o->verify_s);
-	buf_str(out, ",\"run_s\":");
-	buf_num(out, o->run_s);
-	if (o->has_baseline) {
-		put_median(out, "baseline_s", "baseline_ci_s", o->baseline);
-		put_median(out, "ratio", "ratio_ci", o->ratio);
-		if (o->has_direct) {
-			put_median(out, "direct_s", "direct_ci_s", o->direct);
-			put_median(out, "direct_ratio", "direct_ratio_ci", o->direct_ratio);
+	put_median(out, "baseline_s", "baseline_ci_s", o->opponent[0]);
+	put_median(out, "ratio", "ratio_ci", o->ratio[0]);
+	if (o->nopponents > 1) {
+		put_median(out, "direct_s", "direct_ci_s", o->opponent[1]);
+		put_median(out, "direct_ratio", "direct_ratio_ci", o->ratio[1]);
+	}
+	buf_fmt(out, ",\"verdict\":\"%s\"", stat_verdict_name(stat_verdict(o->ratio[0])));
+}
+
+static void put_outcome(struct buf *out, const struct report *r, const struct outcome *o)
+{
+	if (r->end == CELL_DONE)
+		put_status(out, status_name[o->status], o->why);
+	else
+		put_status(out, end_name[r->end], r->why);
+	buf_str(out, ",\"elapsed_s\":");
+	buf_num(out, r->elapsed_s);
+	if (r->end == CELL_DONE) {
+		put_median(out, "latency_s", "ci_s", o->time);
+		buf_fmt(out, ",\"reps\":%d,\"warmup\":%d,\"outliers\":%d,\"l2\":", o->n, o->warmup,
+			o->outliers);
+		buf_num(out, o->error_l2);
+		buf_str(out, ",\"max\":");
+		buf_num(out, o->error_max);
+		buf_str(out, ",\"verify_s\":");
+		buf_num(out, o->verify_s);
+		buf_str(out, ",\"run_s\":");
+		buf_num(out, o->run_s);
+		buf_str(out, ",\"audit_s\":");
+		buf_num(out, o->audit_s);
+		if (o->has_audit)
+			put_median(out, "audit_latency_s", "audit_ci_s", o->audit);
+		if (o->nopponents)
+			put_turns(out, o);
+		buf_str(out, ",\"samples_s\":[");
+		for (int i = 0; i < o->n; i++) {
+			if (i)
+				buf_ch(out, ',');
+			buf_num(out, o->x[i]);
 		}
-		buf_fmt(out, ",\"verdict\":\"%s\"", stat_verdict_name(stat_verdict(o->ratio)));
+		buf_ch(out, ']');
 	}
 	buf_ch(out, '}');
 }
@@ -125,22 +208,27 @@ static int candidate(const struct json_doc *d, int final, struct buf *out, struc
 	struct arena a = ARENA_INIT;
 	const struct json *v = json_get(d, d->tok, "candidate");
 	struct json_doc inner = JSON_DOC_INIT;
-	double limit = 0, max_error;
+	struct session_ask ask = {.audit = flag(d, "audit")};
+	static struct outcome o; /* large */
 	struct candidate c;
-	struct outcome o;
-	const char *object;
+	struct report r;
 	int rc = -1;
 
-	if (!v || json_str(json_get(d, d->tok, "object"), &a, &object) < 0 ||
-	    json_num(json_get(d, d->tok, "max_error"), &max_error) < 0 ||
-	    (!final && json_num(json_get(d, d->tok, "limit_s"), &limit) < 0))
+	if (!v || json_str(json_get(d, d->tok, "object"), &a, &ask.object) < 0 ||
+	    number(d, "timeout_s", &ask.timeout_s) < 0 ||
+	    (!final && (number(d, "limit_s", &ask.race.limit_s) < 0 ||
+			number(d, "budget_s", &ask.race.budget_s) < 0))) {
 		bad_request(e);
-	else if (json_parse(&inner, v->s, v->n, e) == 0 &&
-		 candidate_from_json(&c, &inner, 0, e) == 0)
-		rc = final ? session_final(session, &c, object, max_error, &o, e)
-			   : session_race(session, &c, object, limit, max_error, &o, e);
+	} else if (json_parse(&inner, v->s, v->n, e) == 0 &&
+		   candidate_from_json(&c, &inner, 0, e) == 0) {
+		r = final ? session_final(session, &c, &ask, &o)
+			  : session_race(session, &c, &ask, &o);
+		rc = r.end == CELL_FAILED ? err_set(e, "%s", r.why) : 0;
+		if (rc == 0 && r.end == CELL_DONE && o.status == OUTCOME_FAILED)
+			rc = err_set(e, "%s", o.why);
+	}
 	if (rc == 0)
-		put_outcome(out, &o);
+		put_outcome(out, &r, &o);
 	json_free(&inner);
 	arena_free(&a);
 	return rc;
@@ -155,11 +243,13 @@ static int answer(const struct json_doc *d, struct buf *out, struct err *e)
 	if (!session)
 		return bad_request(e);
 	if (json_is(cmd, "baseline"))
-		return baseline(out, e);
+		return baseline(d, out, e);
 	if (json_is(cmd, "race"))
 		return candidate(d, 0, out, e);
 	if (json_is(cmd, "final"))
 		return candidate(d, 1, out, e);
+	if (json_is(cmd, "canary"))
+		return canary(d, out, e);
 	return bad_request(e);
 }
 

@@ -223,7 +223,7 @@ static void test_problem(const struct problem *p)
 	got = array[TENSOR_DST];
 	want = malloc((size_t)n * sizeof *want);
 	(w.op == &op_conv2d ? conv : matmul)(&w, &data, want);
-	r = ref_onednn_open(&w, &data, &e);
+	r = ref_onednn_open(&w, &data, NULL, 0, &e);
 	if (ok(r && ref_variants(r) > 0, "%s has variants%s", p->prob, e.msg)) {
 		for (int t = 0; t < TENSOR_DST; t++) { /* the caller's no longer matter */
 			free(array[t]);
@@ -256,7 +256,7 @@ static void test_quiet(void)
 	if (!f || out < 0 || dup2(fileno(f), 1) < 0)
 		bail_out("stdout cannot be put aside");
 	bad = workload_from_text(&w, "matmul", "2x2:2x2", NULL, NULL, &e);
-	r = bad ? NULL : ref_onednn_open(&w, &d, &e);
+	r = bad ? NULL : ref_onednn_open(&w, &d, NULL, 0, &e);
 	bad = !r || !ref_variants(r) || ref_run(r, 0, &e);
 	ref_close(r);
 	fflush(stdout);

@@ -120,6 +120,23 @@ static int write_source(const char *path, const char *text, size_t n, struct err
 	return 0;
 }
 
+static int enqueue(struct cache *c, struct build *b, struct err *e)
+{
+	if (write_source(b->source, b->text, b->text_n, e) < 0)
+		return -1;
+	b->state = BUILD_QUEUED;
+	b->next = NULL;
+	*c->queue_end = b;
+	c->queue_end = &b->next;
+	return 0;
+}
+
+int cache_again(struct cache *c, struct build *b, struct err *e)
+{
+	unlink(b->object);
+	return enqueue(c, b, e);
+}
+
 struct build *cache_add(struct cache *c, const char *source, size_t n, struct err *e)
 {
 	struct buf key = BUF_INIT;
@@ -137,17 +154,15 @@ struct build *cache_add(struct cache *c, const char *source, size_t n, struct er
 		return *place;
 	b = arena_new(&c->arena, struct build);
 	b->code = code;
+	b->text = arena_strndup(&c->arena, source, n);
+	b->text_n = n;
 	b->object = arena_printf(&c->arena, "%s/%s.so", c->dir, code.s);
 	b->source = arena_printf(&c->arena, "%s/%s-%s.c", c->dir, code.s, c->tag);
 	if (stat(b->object, &st) == 0 && st.st_size > 0) {
 		b->state = BUILD_DONE;
 		b->cached = 1;
-	} else {
-		if (write_source(b->source, source, n, e) < 0)
-			return NULL;
-		b->state = BUILD_QUEUED;
-		*c->queue_end = b;
-		c->queue_end = &b->next;
+	} else if (enqueue(c, b, e) < 0) {
+		return NULL;
 	}
 	*place = b;
 	return b;

@@ -19,6 +19,8 @@ enum build_state { BUILD_QUEUED, BUILD_RUNNING, BUILD_DONE, BUILD_FAILED };
 
 struct build {
 	struct id code;
+	const char *text; /* of the source */
+	size_t text_n;
 	char *source; /* path */
 	char *object; /* path */
 	enum build_state state;
@@ -49,6 +51,8 @@ int cache_open(struct cache *c, const char *isa, int jobs, struct err *e);
 /* The build for a source text: known, there already, or queued. The pointer lives as long as the
  * cache. */
 struct build *cache_add(struct cache *c, const char *source, size_t n, struct err *e);
+/* Builds anew what is there but damaged, or has gone. */
+int cache_again(struct cache *c, struct build *b, struct err *e);
 /* Starts what can start and takes in what has ended, without waiting. */
 int cache_poll(struct cache *c, struct err *e);
 /* Until this build (NULL: every build) has ended: 0; 1 if a signal stopped it; -1. */

@@ -6,6 +6,7 @@
 
 #include "lib/io/clock.h"
 #include "lib/io/progress.h"
+#include "lib/measure/ask.h"
 #include "lib/measure/result.h"
 #include "lib/nest/nest.h"
 #include "lib/target/c.h"
@@ -13,6 +14,8 @@
 
 /* A finalist may be this much slower than the best. */
 static const double FINAL_FACTOR = 1.05;
+
+enum { MAX_SUSPECTS = 2 }; /* failures in a row that go without a look at the machine */
 
 void group_init(struct group *g, const struct workload *w)
 {
@@ -100,80 +103,6 @@ int group_add(struct measure *m, struct group *g, const struct candidate *c, con
 	return rc;
 }
 
-/* ---- asking the worker ---- */
-
-/* What a step of a group may end with beside 0 (on with it) and -1 (the machine's fault). */
-enum { STOPPED = 1, DEAD = 2 };
-
-static int ended(struct measure *m, const struct group *g, enum ask_result r, struct err *e)
-{
-	m->died = r;
-	if (r == ASK_OK)
-		return 0;
-	if (r == ASK_STOPPED)
-		return STOPPED;
-	if (r != ASK_FAILED)
-		return DEAD;
-	return err_set(e, "cannot measure %s %s: %s", g->w.op->name, g->w.prob, m->worker.why);
-}
-
-static enum ask_result ask_open(struct measure *m, struct group *g)
-{
-	struct buf q = BUF_INIT;
-	enum ask_result r;
-	/* The naive nest does about a multiply-add a nanosecond. */
-	double timeout = 60 + (double)g->w.flops * 4e-9;
-
-	buf_str(&q, "{\"cmd\":\"open\",\"workload\":{");
-	workload_fields(&g->w, &q);
-	buf_str(&q, "},\"naive\":");
-	buf_json(&q, g->naive->object, strlen(g->naive->object));
-	buf_fmt(&q, ",\"threads\":%d,\"seed\":%llu}", m->env.limits.threads,
-		(unsigned long long)m->seed);
-	r = worker_ask(&m->worker, q.s, q.n, timeout);
-	buf_free(&q);
-	return r;
-}
-
-static enum ask_result ask_baseline(struct measure *m, struct group *g)
-{
-	static const char ask[] = "{\"cmd\":\"baseline\"}";
-
-	/* Each variant runs at least seven times, a slow one perhaps at a flop a cycle. */
-	return worker_ask(&m->worker, ask, sizeof ask - 1, 120 + (double)g->w.flops * 2e-8);
-}
-
-static enum ask_result ask_candidate(struct measure *m, const struct item *it,
-				     const struct opponents *b, int final, double limit)
-{
-	struct buf q = BUF_INIT;
-	enum ask_result r;
-
-	buf_fmt(&q, "{\"cmd\":\"%s\",\"candidate\":", final ? "final" : "race");
-	buf_add(&q, it->line, it->n);
-	buf_str(&q, ",\"object\":");
-	buf_json(&q, it->build->object, strlen(it->build->object));
-	buf_str(&q, ",\"limit_s\":");
-	buf_num(&q, limit);
-	buf_str(&q, ",\"max_error\":");
-	buf_num(&q, m->max_error);
-	buf_ch(&q, '}');
-	/* In a final the opponents take their turns, too. */
-	r = worker_ask(&m->worker, q.s, q.n, m->timeout_s + (final ? 40 * b->latency_s : 0));
-	buf_free(&q);
-	return r;
-}
-
-/* A string of the worker's answer. */
-static const char *answer_text(struct measure *m, struct group *g, const char *key)
-{
-	const struct json_doc *d = &m->worker.answer;
-	const char *s = "";
-
-	json_str(json_get(d, d->tok, key), &g->arena, &s);
-	return s;
-}
-
 /* ---- the stages ---- */
 
 static void keep_opponent(struct buf *out, double *latency_s, const struct json_doc *d,
@@ -191,36 +120,43 @@ static void keep_opponent(struct buf *out, double *latency_s, const struct json_
 }
 
 /* Opens the group in the worker, a new one if need be, and has the library timed: a new session
- * knows nothing of the one before it. Candidates can be measured beside a library that fails. */
-static int open_session(struct measure *m, struct group *g, struct opponents *b, struct err *e)
+ * knows nothing of the one before it. Candidates can be measured beside a library that fails. Where
+ * the workload cannot be run, *status says what happened. */
+static int open_session(struct measure *m, struct group *g, struct opponents *b,
+			const char **status, struct err *e)
 {
 	double start = clock_now();
-	enum ask_result r = ask_open(m, g);
-	int rc;
+	int rc = ask_open(m, g, status, e);
 
-	if (r == ASK_OK) {
-		r = ask_baseline(m, g);
+	if (rc == ASKED && !*status) {
+		rc = ask_baseline(m, g, e);
 		b->latency_s = 0;
-		if (r == ASK_OK) {
+		if (rc == ASKED) {
 			keep_opponent(&b->json, &b->latency_s, &m->worker.answer, "baseline");
 			keep_opponent(&b->direct, &b->latency_s, &m->worker.answer, "direct");
 			snprintf(b->why, sizeof b->why, "%s", answer_text(m, g, "why"));
-		} else if (r != ASK_STOPPED) {
+		} else if (rc == ASKED_DEAD) {
 			snprintf(b->why, sizeof b->why, "%s", m->worker.why);
 			buf_clear(&b->json);
 			buf_str(&b->json, "null");
 			buf_clear(&b->direct);
-			r = ask_open(m, g);
+			rc = ask_open(m, g, status, e);
 		}
 	}
-	rc = ended(m, g, r, e);
 	b->open_s += clock_now() - start;
 	return rc;
 }
 
+/* The worker may have died since: a new one is opened likewise. */
 static int ensure_session(struct measure *m, struct group *g, struct opponents *b, struct err *e)
 {
-	return m->worker.proc.pid ? 0 : open_session(m, g, b, e);
+	const char *status = NULL;
+	int rc = m->worker.proc.pid ? 0 : open_session(m, g, b, &status, e);
+
+	if (rc == 0 && status) /* once it could be opened; now the machine cannot */
+		return err_set(e, "cannot measure %s %s any more: %s", g->w.op->name, g->w.prob,
+			       m->worker.why);
+	return rc;
 }
 
 /* The build is charged to the first candidate that wanted it, whatever came of it. */
@@ -244,61 +180,92 @@ static int settled(const struct item *it, struct verdict *v)
 	return v->status != NULL;
 }
 
-static const char *death(enum ask_result r)
+static void judge(struct measure *m, struct group *g, int rc, double elapsed_s, struct verdict *v)
 {
-	return r == ASK_TIMEOUT ? "timeout" : r == ASK_OOM ? "oom" : "crash";
-}
-
-/* Runs a candidate's race or final and says what came of it: 0, STOPPED or -1. */
-static int run_item(struct measure *m, struct group *g, struct item *it, struct opponents *b,
-		    int final, double limit, struct verdict *v, struct err *e)
-{
-	double start = clock_now();
-	enum ask_result r = ask_candidate(m, it, b, final, limit);
-	int rc = ended(m, g, r, e);
-
-	if (rc != 0 && rc != DEAD)
-		return rc;
-	*v = (struct verdict){.final = final, .elapsed_s = clock_now() - start};
-	if (rc == DEAD) {
-		v->status = death(r);
+	v->elapsed_s = elapsed_s;
+	if (rc == ASKED_DEAD) {
+		v->status = m->died;
 		v->why = m->worker.why;
 	} else {
 		v->status = answer_text(m, g, "status");
 		v->why = answer_text(m, g, "why");
 		v->answer = &m->worker.answer;
 	}
-	return 0;
+}
+
+/* Runs a candidate's race or final and says what came of it: 0, ASKED_STOPPED or -1. An object that
+ * does not load was damaged or is gone: it is built anew, once. */
+static int run_item(struct measure *m, struct group *g, struct item *it, struct opponents *b,
+		    int final, double limit_s, struct verdict *v, struct err *e)
+{
+	/* In a final the opponents take their turns, too. */
+	const double timeout_s = m->rules.timeout_s + (final ? 40 * b->latency_s : 0);
+	int rc = 0;
+
+	*v = (struct verdict){.final = final, .limit_s = limit_s};
+	for (int again = 0; again < 2; again++) {
+		double start;
+
+		rc = ensure_session(m, g, b, e);
+		start = clock_now();
+		if (rc == 0)
+			rc = ask_candidate(m, g, it, final, limit_s, timeout_s, e);
+		if (rc != ASKED && rc != ASKED_DEAD)
+			return rc;
+		judge(m, g, rc, clock_now() - start, v);
+		if (strcmp(v->status, "unloadable") != 0)
+			return 0;
+		rc = cache_again(&m->cache, it->build, e);
+		if (rc == 0)
+			rc = cache_wait(&m->cache, it->build, e);
+		if (rc)
+			return rc;
+	}
+	return err_set(e, "a kernel just built does not load: %s", v->why);
+}
+
+/* Failures in a row: is it the machine? */
+static int suspect(struct measure *m, struct group *g, int most, struct opponents *b, struct err *e)
+{
+	int rc;
+
+	if (m->nheld <= most)
+		return 0;
+	rc = ensure_session(m, g, b, e);
+	if (rc == 0)
+		rc = ask_canary(m, g, e);
+	return rc ? rc : result_release(m, e);
 }
 
 static int race_item(struct measure *m, struct group *g, struct item *it, double *best,
 		     struct opponents *b, struct counts *n, struct err *e)
 {
 	struct verdict v = {0};
-	int rc = 0, ok;
+	int rc, ok, preempted;
 
 	charge_build(it, n);
 	if (!settled(it, &v)) {
-		rc = ensure_session(m, g, b, e);
-		if (rc == 0)
-			rc = run_item(m, g, it, b, 0, m->preempt ? *best : 0, &v, e);
-		else if (rc == DEAD) /* once it could be opened; now the machine cannot */
-			return err_set(e, "cannot measure %s %s any more: %s", g->w.op->name,
-				       g->w.prob, m->worker.why);
+		rc = run_item(m, g, it, b, 0, m->rules.preempt ? *best : 0, &v, e);
 		if (rc)
 			return rc;
 	}
 	ok = !strcmp(v.status, "ok");
+	preempted = !strcmp(v.status, "preempted");
 	if (ok) {
 		it->ok = 1;
 		it->latency_s = result_number(v.answer, "latency_s");
-		if (*best <= 0 || it->latency_s < *best)
-			*best = it->latency_s;
 	}
+	if (preempted && result_number(v.answer, "audit_latency_s") > 0) {
+		n->audited++;
+		n->false_kills += result_number(v.answer, "audit_latency_s") < *best;
+	}
+	if (ok && (*best <= 0 || it->latency_s < *best))
+		*best = it->latency_s;
 	n->measured += ok;
-	n->preempted += !strcmp(v.status, "preempted");
-	n->failed += !ok && strcmp(v.status, "preempted") != 0;
-	return result_put(m, it, &v, b, e);
+	n->preempted += preempted;
+	n->failed += !ok && !preempted;
+	rc = result_put(m, it, &v, b, e);
+	return rc ? rc : suspect(m, g, MAX_SUSPECTS, b, e);
 }
 
 /* The fastest candidate of the race that has had no final yet. */
@@ -318,7 +285,7 @@ static int finals(struct measure *m, struct group *g, double best, struct oppone
 	struct item *it;
 	int rc = 0;
 
-	for (int64_t i = 0; i < m->finals && (it = next_finalist(g)) && rc == 0; i++) {
+	for (int64_t i = 0; i < m->rules.finals && (it = next_finalist(g)) && rc == 0; i++) {
 		struct verdict v = {0};
 
 		/* Clearly behind the best of the race, or of an earlier round: not worth a final.
@@ -326,12 +293,7 @@ static int finals(struct measure *m, struct group *g, double best, struct oppone
 		if (it->latency_s > FINAL_FACTOR * best)
 			break;
 		it->final = 1;
-		rc = ensure_session(m, g, b, e);
-		if (rc == 0)
-			rc = run_item(m, g, it, b, 1, 0, &v, e);
-		else if (rc == DEAD)
-			return err_set(e, "cannot measure %s %s any more: %s", g->w.op->name,
-				       g->w.prob, m->worker.why);
+		rc = run_item(m, g, it, b, 1, 0, &v, e);
 		if (rc == 0)
 			rc = result_put(m, it, &v, b, e);
 	}
@@ -339,10 +301,10 @@ static int finals(struct measure *m, struct group *g, double best, struct oppone
 }
 
 /* The workload itself cannot be run here (no memory, no end): every candidate shares its fate. */
-static int give_up(struct measure *m, struct group *g, struct opponents *b, struct counts *n,
-		   struct err *e)
+static int give_up(struct measure *m, struct group *g, const char *status, struct opponents *b,
+		   struct counts *n, struct err *e)
 {
-	struct verdict v = {.status = death(m->died), .why = m->worker.why};
+	struct verdict v = {.status = status, .why = m->worker.why};
 
 	if (!b->json.n) {
 		buf_str(&b->json, "null");
@@ -353,21 +315,22 @@ static int give_up(struct measure *m, struct group *g, struct opponents *b, stru
 		if (result_put(m, it, &v, b, e) < 0)
 			return -1;
 	}
-	return 0;
+	return result_release(m, e); /* all of one cause, that is known */
 }
 
 static int run_items(struct measure *m, struct group *g, struct opponents *b, struct counts *n,
 		     struct err *e)
 {
 	double best = g->incumbent_s;
+	const char *status = NULL;
 	int rc;
 
 	if (g->naive->state == BUILD_FAILED)
 		return err_set(e, "the reference of %s %s does not build: %s", g->w.op->name,
 			       g->w.prob, g->naive->why);
-	rc = open_session(m, g, b, e);
-	if (rc == DEAD)
-		return give_up(m, g, b, n, e);
+	rc = open_session(m, g, b, &status, e);
+	if (rc == 0 && status)
+		return give_up(m, g, status, b, n, e);
 	for (struct item *it = g->first; it && rc == 0; it = it->next) {
 		if (rec_reader_gone(m->out))
 			return err_set(e, "the reader of the results is gone");
@@ -375,7 +338,11 @@ static int run_items(struct measure *m, struct group *g, struct opponents *b, st
 			     g->w.op->name, g->w.prob);
 		rc = race_item(m, g, it, &best, b, n, e);
 	}
-	return rc ? rc : finals(m, g, best, b, e);
+	if (rc == 0)
+		rc = suspect(m, g, 0, b, e);
+	if (rc == 0)
+		rc = finals(m, g, best, b, e);
+	return rc ? rc : suspect(m, g, 0, b, e);
 }
 
 int group_run(struct measure *m, struct group *g, struct err *e)

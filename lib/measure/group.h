@@ -2,8 +2,9 @@
  * those that go out.
  *
  * While groups are read their kernels build (cache.h); group_run() then verifies, races and
- * re-times them in a worker and writes the results. What a worker's death costs is the candidate
- * that ran.
+ * re-times them in a worker and writes the results. Each runs in a process of its own, whose death
+ * costs that candidate alone. After some failures in a row something known to be good has to run
+ * before any of them is written: if it fails, too, the machine is at fault and no candidate.
  */
 #ifndef TL_MEASURE_GROUP_H
 #define TL_MEASURE_GROUP_H
@@ -14,18 +15,30 @@
 #include "lib/measure/env.h"
 #include "lib/measure/worker.h"
 
+/* How a run measures. */
+struct measure_rules {
+	double max_error; /* relative L2, and largest over largest */
+	double timeout_s; /* for one candidate's trial */
+	double race_s;	  /* of calls in a race */
+	double memory;	  /* bytes that a trial may take beside its operands */
+	double audit;	  /* share of the preempted that is timed to the end all the same */
+	int64_t finals;	  /* candidates re-timed with the baseline */
+	int preempt;	  /* stop candidates that have clearly lost */
+	int cold;	  /* operands leave the caches before each timed call */
+	int samples;	  /* all of them into the results */
+	uint64_t seed;
+};
+
 struct measure {
+	struct measure_rules rules;
 	struct cache cache;
 	struct worker worker;
 	struct env env;
 	struct id run; /* of this run, in every result */
-	double max_error;
-	double timeout_s; /* for one candidate */
-	int64_t finals;	  /* candidates re-timed with the baseline */
-	int preempt;	  /* stop candidates that have clearly lost */
-	uint64_t seed;
 	struct rec_out *out;
-	enum ask_result died; /* how the worker ended last */
+	struct buf held; /* results that wait for the canary, a line each */
+	int nheld;
+	const char *died;     /* how the worker ended last: a status */
 	int64_t timed, total; /* candidates, for the progress line */
 };
 

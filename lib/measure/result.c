@@ -35,9 +35,11 @@ double result_number(const struct json_doc *d, const char *key)
 static void put_costs(struct measure *m, struct buf *out, struct item *it, struct opponents *b,
 		      const struct verdict *v)
 {
-	double verify = result_number(v->answer, "verify_s");
-	double run = v->answer ? result_number(v->answer, "run_s") : v->elapsed_s;
-	double core = it->build_s + (verify + run + b->open_s) * m->env.limits.threads;
+	double audit = result_number(v->answer, "audit_s");
+	double run = result_number(v->answer, "run_s");
+	/* Whatever is not timing: a process, its data, the comparison. */
+	double verify = v->elapsed_s - run - audit;
+	double core = it->build_s + (v->elapsed_s + b->open_s) * m->env.limits.threads;
 
 	buf_str(out, ",\"cost\":{\"build_s\":");
 	buf_num(out, it->build_s);
@@ -45,6 +47,10 @@ static void put_costs(struct measure *m, struct buf *out, struct item *it, struc
 	buf_num(out, verify);
 	buf_str(out, ",\"run_s\":");
 	buf_num(out, run);
+	if (audit > 0) {
+		buf_str(out, ",\"audit_s\":");
+		buf_num(out, audit);
+	}
 	buf_str(out, ",\"baseline_s\":");
 	buf_num(out, b->open_s);
 	buf_str(out, ",\"core_s\":");
@@ -98,19 +104,43 @@ static void put_ratio(struct buf *out, const struct json_doc *d, const char *nam
 	buf_ch(out, '}');
 }
 
+/* A preempted candidate that was timed to the end all the same: was it better than the incumbent?
+ */
+static void put_audit(struct buf *out, const struct json_doc *d, double limit_s)
+{
+	double t = result_number(d, "audit_latency_s");
+
+	if (t <= 0)
+		return;
+	buf_str(out, ",\"audit\":{\"latency_s\":");
+	buf_num(out, t);
+	copy_field(out, d, "audit_ci_s", "ci_s");
+	buf_fmt(out, ",\"false_kill\":%s}", t < limit_s ? "true" : "false");
+}
+
 /* The measured part of a result; d is the worker's answer, NULL if it gave none. */
-static void put_timing(struct buf *out, const struct json_doc *d, const char *status, int final,
+static void put_timing(const struct measure *m, struct buf *out, const struct verdict *v,
 		       const struct opponents *b)
 {
+	const struct json_doc *d = v->answer;
+	const char *status = v->status;
 	int ok = !strcmp(status, "ok"), preempted = !strcmp(status, "preempted");
 
-	buf_fmt(out, ",\"stage\":\"%s\"", final ? "final" : "race");
+	buf_fmt(out, ",\"stage\":\"%s\"", v->final ? "final" : "race");
+	if (m->rules.cold)
+		buf_str(out, ",\"cache\":\"cold\"");
 	if (d && (ok || preempted)) {
 		copy_field(out, d, "latency_s", "latency_s");
 		if (preempted)
 			buf_str(out, ",\"bound\":\"lower\"");
 		copy_field(out, d, "ci_s", "ci_s");
 		copy_field(out, d, "reps", "reps");
+		copy_field(out, d, "warmup", "warmup");
+		copy_field(out, d, "outliers", "outliers");
+		if (m->rules.samples)
+			copy_field(out, d, "samples_s", "samples_s");
+		if (preempted)
+			put_audit(out, d, v->limit_s);
 	} else {
 		buf_str(out, ",\"latency_s\":null,\"latency_why\":\"not timed\"");
 	}
@@ -134,19 +164,70 @@ static void put_timing(struct buf *out, const struct json_doc *d, const char *st
 
 /* What this program writes into a record. A result that is measured once more brings old ones. */
 static const struct json_field owned[] = {
-	{"type", "\"result\""}, {"status", NULL},
-	{"why", NULL},		{"stage", NULL},
-	{"latency_s", NULL},	{"latency_why", NULL},
-	{"bound", NULL},	{"ci_s", NULL},
-	{"reps", NULL},		{"error", NULL},
-	{"baseline", NULL},	{"baseline_why", NULL},
-	{"ratio", NULL},	{"baseline_direct", NULL},
-	{"direct_ratio", NULL}, {"verdict", NULL},
-	{"cost", NULL},		{"env_id", NULL},
-	{"code_hash", NULL},	{"code_hash_why", NULL},
-	{"run", NULL},		{"at", NULL},
+	{"type", "\"result\""},
+	{"status", NULL},
+	{"why", NULL},
+	{"stage", NULL},
+	{"latency_s", NULL},
+	{"latency_why", NULL},
+	{"bound", NULL},
+	{"ci_s", NULL},
+	{"reps", NULL},
+	{"warmup", NULL},
+	{"outliers", NULL},
+	{"samples_s", NULL},
+	{"audit", NULL},
+	{"cache", NULL},
+	{"error", NULL},
+	{"baseline", NULL},
+	{"baseline_why", NULL},
+	{"ratio", NULL},
+	{"baseline_direct", NULL},
+	{"direct_ratio", NULL},
+	{"verdict", NULL},
+	{"cost", NULL},
+	{"env_id", NULL},
+	{"code_hash", NULL},
+	{"code_hash_why", NULL},
+	{"run", NULL},
+	{"at", NULL},
 	{"env", NULL},
 };
+
+int result_release(struct measure *m, struct err *e)
+{
+	int rc = 0;
+
+	for (size_t i = 0; i < m->held.n && rc == 0;) {
+		size_t n = strcspn(m->held.s + i, "\n");
+
+		rc = rec_put(m->out, m->held.s + i, n, e);
+		i += n + 1;
+	}
+	buf_clear(&m->held);
+	m->nheld = 0;
+	return rc;
+}
+
+/* May be the machine's doing. */
+static int is_suspect(const struct verdict *v)
+{
+	return !strcmp(v->status, "crash") || !strcmp(v->status, "timeout") ||
+	       !strcmp(v->status, "oom") || !strcmp(v->status, "wrong");
+}
+
+static int put(struct measure *m, const struct verdict *v, struct buf *line, struct err *e)
+{
+	if (is_suspect(v)) {
+		buf_add(&m->held, line->s, line->n);
+		buf_ch(&m->held, '\n');
+		m->nheld++;
+		return 0;
+	}
+	if (v->answer && result_release(m, e) < 0)
+		return -1;
+	return rec_put(m->out, line->s, line->n, e);
+}
 
 int result_put(struct measure *m, struct item *it, const struct verdict *v, struct opponents *b,
 	       struct err *e)
@@ -167,7 +248,7 @@ int result_put(struct measure *m, struct item *it, const struct verdict *v, stru
 		buf_str(&out, ",\"why\":");
 		buf_json(&out, v->why, strlen(v->why));
 	}
-	put_timing(&out, v->answer, v->status, v->final, b);
+	put_timing(m, &out, v, b);
 	put_costs(m, &out, it, b, v);
 	rec_now(now);
 	buf_fmt(&out, ",\"env_id\":\"%s\",\"code_hash\":", m->env.id.s);
@@ -178,19 +259,20 @@ int result_put(struct measure *m, struct item *it, const struct verdict *v, stru
 	buf_fmt(&out, ",\"run\":\"%s\",\"at\":\"%s\",\"env\":", m->run.s, now);
 	buf_add(&out, m->env.json.s, m->env.json.n);
 	buf_ch(&out, '}');
-	rc = rec_put(m->out, out.s, out.n, e);
+	rc = put(m, v, &out, e);
 	buf_free(&out);
 	return rc;
 }
 
 int result_put_end(struct measure *m, const struct group *g, const struct counts *n, struct err *e)
 {
-	char measured[24], preempted[24], failed[24], built[24], run[ID_HEX + 3];
-	const struct json_field field[] = {{"measured", measured},
-					   {"preempted", preempted},
-					   {"failed", failed},
-					   {"built", built},
-					   {"run", run}};
+	char measured[24], preempted[24], failed[24], built[24], audited[24], kills[24];
+	char run[ID_HEX + 3];
+	const struct json_field field[] = {{"measured", measured}, {"preempted", preempted},
+					   {"failed", failed},	   {"built", built},
+					   {"run", run},	   {"audited", audited},
+					   {"false_kills", kills}};
+	const size_t fields = sizeof field / sizeof *field - (m->rules.audit > 0 ? 0 : 2);
 	struct buf end = BUF_INIT, out = BUF_INIT;
 	struct json_doc d = JSON_DOC_INIT;
 	int rc;
@@ -199,6 +281,8 @@ int result_put_end(struct measure *m, const struct group *g, const struct counts
 	snprintf(preempted, sizeof preempted, "%lld", (long long)n->preempted);
 	snprintf(failed, sizeof failed, "%lld", (long long)n->failed);
 	snprintf(built, sizeof built, "%lld", (long long)n->built);
+	snprintf(audited, sizeof audited, "%lld", (long long)n->audited);
+	snprintf(kills, sizeof kills, "%lld", (long long)n->false_kills);
 	snprintf(run, sizeof run, "\"%s\"", m->run.s);
 	if (g->end)
 		buf_add(&end, g->end, g->end_n);
@@ -206,7 +290,7 @@ int result_put_end(struct measure *m, const struct group *g, const struct counts
 		rec_end_text(&end, g->w.id.s, g->n, "end of input");
 	rc = json_parse(&d, end.s, end.n, e);
 	if (rc == 0) {
-		json_rewrite(&d, field, sizeof field / sizeof *field, &out);
+		json_rewrite(&d, field, fields, &out);
 		rc = rec_put(m->out, out.s, out.n, e);
 	}
 	json_free(&d);

@@ -34,16 +34,20 @@ struct verdict {
 	int final;
 	const struct json_doc *answer;
 	double elapsed_s;
+	double limit_s; /* of a race: the incumbent's time */
 };
 
 struct counts {
-	int64_t measured, preempted, failed, built;
+	int64_t measured, preempted, failed, built, audited, false_kills;
 };
 
 /* A number of the worker's answer; 0 if it is not there. */
 double result_number(const struct json_doc *d, const char *key);
+/* Writes the result; one of a failure that may be the machine's fault is held back until
+ * result_release(), which the next good result implies. */
 int result_put(struct measure *m, struct item *it, const struct verdict *v, struct opponents *b,
 	       struct err *e);
+int result_release(struct measure *m, struct err *e);
 int result_put_end(struct measure *m, const struct group *g, const struct counts *n, struct err *e);
 
 #endif

@@ -1,54 +1,63 @@
-/* The worker's side of measuring: one workload's data, its true answer, the baseline, and
- * candidates run beside them.
+/* One workload's data, its true answer, and the trials made with them: the zygote's side of a
+ * worker.
  *
- * Verify, then time. Data are random and the same for the candidate and the baseline; the output is
- * poisoned before the run that is verified. Weights are packed off the clock, once for all
- * candidates that want the same packing. Runs in the process that owns the OpenMP team; kernels run
- * here, so that a bad one takes this process with it.
+ * The process that holds a session computes nothing and never starts the OpenMP team: each trial
+ * runs in a forked cell (cell.h), which has the data at once and cannot harm them. Data are random
+ * and the same for the candidates and the library. Weights are packed here, off the clock, once for
+ * all candidates that want the same packing.
  */
 #ifndef TL_MEASURE_SESSION_H
 #define TL_MEASURE_SESSION_H
 
 #include "lib/algo/candidate.h"
-#include "lib/measure/stat.h"
+#include "lib/measure/cell.h"
+#include "lib/measure/trial.h"
 
 struct session;
 
-/* naive: the compiled naive nest. The true answer is computed here, in double precision. */
-struct session *session_open(const struct workload *w, const char *naive, int threads,
-			     uint64_t seed, struct err *e);
+/* What a session keeps from trial to trial. */
+struct session_rules {
+	int threads;
+	uint64_t seed;
+	int cold;	  /* operands leave the caches before each timed call */
+	double max_error; /* relative L2 and largest over largest, of a candidate */
+	size_t memory;	  /* bytes that a trial may take beside its operands; 0: no limit */
+};
+
+/* How a trial ended. */
+struct report {
+	enum cell_end end;
+	char why[2 * CELL_WHY]; /* where end is not CELL_DONE */
+	double elapsed_s;	/* all of it, fork and packing included */
+};
+
+/* naive: the object of the compiled naive nest. The true answer is computed in double precision.
+ * NULL with e filled if the object does not load (it is removed: the next build makes it anew), or
+ * with r->end other than CELL_DONE if the run did not end well. */
+struct session *session_open(const struct workload *w, const char *naive,
+			     const struct session_rules *rules, double timeout_s, struct report *r,
+			     struct err *e);
 void session_close(struct session *s);
 
-/* Times every variant that the library offers and keeps the best; and, where that is a Winograd
- * one, the best of the others as well, which do the same arithmetic as a direct candidate. */
-struct baseline_best {
-	const char *impl, *layout; /* NULL: none that is right */
-	struct stat_median time;   /* seconds */
-};
-struct baseline {
-	struct baseline_best best, direct; /* direct.impl is NULL if best is direct itself */
-	const char *why;		   /* where best.impl is NULL */
-};
-int session_baseline(struct session *s, struct baseline *b, struct err *e);
+/* Does the machine still give the right answer? Runs the naive nest once more. 1, or 0 with e
+ * filled. */
+int session_canary(struct session *s, double timeout_s, struct err *e);
 
-struct outcome {
-	const char *status; /* "ok", "preempted", "wrong", "unsupported" */
-	char why[200];
-	struct stat_median time; /* seconds; preempted: time.median is the lower bound */
-	double error_l2, error_max;
-	double verify_s, run_s;
-	/* session_final() only */
-	int has_baseline, has_direct;
-	struct stat_median baseline, ratio;	 /* ratio: baseline / candidate, paired */
-	struct stat_median direct, direct_ratio; /* the same against the best direct variant */
-};
+/* Finds the library's best variants, which are the opponents in finals from then on. */
+struct report session_baseline(struct session *s, double timeout_s, struct baseline *b);
 
-/* Verifies a candidate and races it against limit_s, the incumbent's time (0: none): stops as soon
- * as it has clearly lost. -1 only where the worker cannot go on. */
-int session_race(struct session *s, const struct candidate *c, const char *object, double limit_s,
-		 double max_error, struct outcome *o, struct err *e);
-/* Times a candidate in turns with the baseline. */
-int session_final(struct session *s, const struct candidate *c, const char *object,
-		  double max_error, struct outcome *o, struct err *e);
+struct session_ask {
+	const char *object;
+	double timeout_s;
+	struct race_rules race;
+	int audit;
+};
+/* Verifies a candidate and races it against ask->race.limit_s. o is filled if the report's end is
+ * CELL_DONE. */
+struct report session_race(struct session *s, const struct candidate *c,
+			   const struct session_ask *ask, struct outcome *o);
+/* Verifies it, and times it in turns with the opponents. */
+struct report session_final(struct session *s, const struct candidate *c,
+			    const struct session_ask *ask, struct outcome *o);
 
 #endif

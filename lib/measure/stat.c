@@ -24,6 +24,25 @@ struct stat_median stat_median(double *x, int n)
 	return m;
 }
 
+/* Between the two nearest of the sorted values. */
+static double quantile(const double *x, int n, double q)
+{
+	double at = q * (n - 1);
+	int i = (int)at;
+
+	return i + 1 < n ? x[i] + (at - i) * (x[i + 1] - x[i]) : x[n - 1];
+}
+
+struct stat_fences stat_fences(double *x, int n)
+{
+	double q1, q3;
+
+	qsort(x, (size_t)n, sizeof *x, compare);
+	q1 = quantile(x, n, 0.25);
+	q3 = quantile(x, n, 0.75);
+	return (struct stat_fences){q1 - 3 * (q3 - q1), q3 + 3 * (q3 - q1)};
+}
+
 enum stat_verdict stat_verdict(struct stat_median r)
 {
 	if (r.lo > 1)

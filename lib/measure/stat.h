@@ -16,6 +16,15 @@ struct stat_median {
 /* Sorts x in place. n > 0. */
 struct stat_median stat_median(double *x, int n);
 
+/* The outer fences: quartiles -+ 3 interquartile ranges. What lies beyond is far out (Tukey,
+ * "Exploratory Data Analysis", 1977, section 2D). */
+struct stat_fences {
+	double lo, hi;
+};
+
+/* Sorts x in place. n > 0. */
+struct stat_fences stat_fences(double *x, int n);
+
 enum stat_verdict { STAT_FASTER, STAT_SAME, STAT_SLOWER, STAT_UNDECIDED };
 /* From the interval of paired ratios baseline / candidate: faster if all of it is above 1, slower
  * if below, same if it lies within 2% around 1 and contains it, else undecided. */

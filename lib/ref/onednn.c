@@ -202,8 +202,10 @@ struct ref {
 	dnnl_engine_t engine;
 	dnnl_stream_t stream;
 	struct workload work;
-	struct ref_data data; /* the caller's, until open returns */
-	float *add;	      /* kept for variants that add into dst */
+	struct ref_data data; /* the caller's, until open returns; so are the choices */
+	const struct ref_choice *only;
+	int nonly;
+	float *add; /* kept for variants that add into dst */
 	struct view view[MAX_VIEWS];
 	int nview;
 	struct held held[MAX_HELD];
@@ -574,6 +576,14 @@ static int has_own_layout(const struct ref *r, const struct view *v, dnnl_primit
 	return 1;
 }
 
+static int is_wanted(const struct ref *r, const struct variant *v)
+{
+	for (int i = 0; i < r->nonly; i++)
+		if (!strcmp(r->only[i].name, v->name) && !strcmp(r->only[i].layout, v->layout))
+			return 1;
+	return !r->nonly;
+}
+
 static int offer(struct ref *r, const struct question *q, dnnl_primitive_desc_t pd,
 		 const char *impl, struct err *e)
 {
@@ -584,7 +594,7 @@ static int offer(struct ref *r, const struct question *q, dnnl_primitive_desc_t 
 		 q->sum ? " sum" : "");
 	v->is_ref = !strncmp(impl, "ref", 3);
 	v->layout = has_own_layout(r, q->view, pd) ? layout_name(r->work.layout) : "preferred";
-	if (is_known(r, v, pd))
+	if (!is_wanted(r, v) || is_known(r, v, pd))
 		return 0;
 	if (bind(r, v, q, pd, e) ||
 	    failed(dnnl_primitive_create(&v->prim, pd), "make a primitive", e)) {
@@ -741,7 +751,8 @@ static void keep_add(struct ref *r)
 		}
 }
 
-struct ref *ref_onednn_open(const struct workload *w, const struct ref_data *data, struct err *e)
+struct ref *ref_onednn_open(const struct workload *w, const struct ref_data *data,
+			    const struct ref_choice *only, int n, struct err *e)
 {
 	struct ref *r = xcalloc(1, sizeof *r);
 	int bad;
@@ -749,6 +760,8 @@ struct ref *ref_onednn_open(const struct workload *w, const struct ref_data *dat
 	dnnl_set_verbose(0); /* stdout is for records, whatever the environment says */
 	r->work = *w;
 	r->data = *data;
+	r->only = only;
+	r->nonly = n;
 	keep_add(r);
 	bad = failed(dnnl_engine_create(&r->engine, dnnl_cpu, 0), "make an engine", e) ||
 	      failed(dnnl_stream_create(&r->stream, r->engine, dnnl_stream_default_flags),
@@ -763,6 +776,7 @@ struct ref *ref_onednn_open(const struct workload *w, const struct ref_data *dat
 	}
 	drop_refs(r);
 	memset(&r->data, 0, sizeof r->data);
+	r->only = NULL;
 	return r;
 }
 
@@ -801,6 +815,20 @@ int ref_output(struct ref *r, int variant, float *dst, struct err *e)
 	     ref_run(r, variant, e)))
 		return -1;
 	return failed(copy(r, v->view->user[TENSOR_DST], dst, v->dst, 1), "read the output", e);
+}
+
+int ref_memory(const struct ref *r, int variant, int i, const void **data, size_t *bytes)
+{
+	const struct variant *v = &r->variant[variant];
+	const_md_t md;
+	void *p;
+
+	if (i >= v->narg || dnnl_memory_get_data_handle(v->arg[i].memory, &p) ||
+	    dnnl_memory_get_memory_desc(v->arg[i].memory, &md))
+		return 0;
+	*data = p;
+	*bytes = dnnl_memory_desc_get_size(md);
+	return 1;
 }
 
 void ref_close(struct ref *r)

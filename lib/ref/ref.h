@@ -24,10 +24,17 @@ struct ref_data {
 
 struct ref;
 
-/* Makes every variant the library has for the workload. Uses the OpenMP team of the calling
- * process; the number of threads is OpenMP's. Returns NULL with e filled if the library fails; a
- * library without any implementation gives an object with no variants. */
-struct ref *ref_onednn_open(const struct workload *w, const struct ref_data *data, struct err *e);
+/* A variant, to be found again in another process: as ref_name() and ref_layout() told it. */
+struct ref_choice {
+	const char *name, *layout;
+};
+
+/* Makes every variant the library has for the workload; or, if n > 0, only the n that are named, in
+ * the order in which the library offers them. Uses the OpenMP team of the calling process; the
+ * number of threads is OpenMP's. Returns NULL with e filled if the library fails; a library without
+ * any implementation gives an object with no variants. */
+struct ref *ref_onednn_open(const struct workload *w, const struct ref_data *data,
+			    const struct ref_choice *only, int n, struct err *e);
 int ref_variants(const struct ref *r);
 /* "onednn 2.6.3 direct jit:avx512_core" */
 const char *ref_name(const struct ref *r, int variant);
@@ -40,6 +47,9 @@ int ref_run(struct ref *r, int variant, struct err *e);
  * start.
  */
 int ref_output(struct ref *r, int variant, float *dst, struct err *e);
+/* The i-th memory that a run of the variant touches (but what the library keeps to itself). 1, or 0
+ * if there are not so many. */
+int ref_memory(const struct ref *r, int variant, int i, const void **data, size_t *bytes);
 void ref_close(struct ref *r);
 /* "onednn 2.6.3" */
 const char *ref_onednn_version(void);

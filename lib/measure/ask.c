@@ -1,0 +1,139 @@
+#include "lib/measure/ask.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "lib/base/rng.h"
+
+/* What the worker gets beyond the time that it gives a trial. */
+static const double GRACE_S = 15;
+
+static const char *death(enum ask_result r)
+{
+	return r == ASK_TIMEOUT ? "timeout" : r == ASK_OOM ? "oom" : "crash";
+}
+
+static int ask(struct measure *m, const struct group *g, const struct buf *q, double timeout_s,
+	       struct err *e)
+{
+	enum ask_result r = worker_ask(&m->worker, q->s, q->n, timeout_s + GRACE_S);
+
+	if (r == ASK_OK)
+		return ASKED;
+	if (r == ASK_STOPPED)
+		return ASKED_STOPPED;
+	m->died = death(r);
+	if (r != ASK_FAILED)
+		return ASKED_DEAD;
+	return err_set(e, "cannot measure %s %s: %s", g->w.op->name, g->w.prob, m->worker.why);
+}
+
+const char *answer_text(const struct measure *m, struct group *g, const char *key)
+{
+	const struct json_doc *d = &m->worker.answer;
+	const char *s = "";
+
+	json_str(json_get(d, d->tok, key), &g->arena, &s);
+	return s;
+}
+
+/* The naive nest does about a multiply-add a nanosecond. */
+static double naive_timeout(const struct group *g)
+{
+	return 60 + (double)g->w.flops * 4e-9;
+}
+
+static void number(struct buf *q, const char *key, double v)
+{
+	buf_fmt(q, ",\"%s\":", key);
+	buf_num(q, v);
+}
+
+int ask_open(struct measure *m, struct group *g, const char **status, struct err *e)
+{
+	struct buf q = BUF_INIT;
+	int rc;
+
+	buf_str(&q, "{\"cmd\":\"open\",\"workload\":{");
+	workload_fields(&g->w, &q);
+	buf_str(&q, "},\"naive\":");
+	buf_json(&q, g->naive->object, strlen(g->naive->object));
+	buf_fmt(&q, ",\"threads\":%d,\"seed\":%llu,\"cold\":%s", m->env.limits.threads,
+		(unsigned long long)m->rules.seed, m->rules.cold ? "true" : "false");
+	number(&q, "max_error", m->rules.max_error);
+	number(&q, "memory", m->rules.memory);
+	number(&q, "timeout_s", naive_timeout(g));
+	buf_ch(&q, '}');
+	rc = ask(m, g, &q, naive_timeout(g), e);
+	buf_free(&q);
+	*status = NULL;
+	if (rc == ASKED_DEAD) {
+		*status = m->died;
+	} else if (rc == ASKED && strcmp(answer_text(m, g, "status"), "ok") != 0) {
+		*status = answer_text(m, g, "status");
+		snprintf(m->worker.why, sizeof m->worker.why, "%s", answer_text(m, g, "why"));
+	}
+	return rc == ASKED_DEAD ? ASKED : rc;
+}
+
+int ask_baseline(struct measure *m, struct group *g, struct err *e)
+{
+	/* Each variant runs at least seven times, a slow one perhaps at a flop a cycle. */
+	const double timeout_s = 120 + (double)g->w.flops * 2e-8;
+	struct buf q = BUF_INIT;
+	int rc;
+
+	buf_str(&q, "{\"cmd\":\"baseline\"");
+	number(&q, "timeout_s", timeout_s);
+	buf_ch(&q, '}');
+	rc = ask(m, g, &q, timeout_s, e);
+	buf_free(&q);
+	return rc;
+}
+
+/* The same candidates in every run of a seed. */
+static int is_audited(const struct measure *m, const struct item *it)
+{
+	struct rng r;
+
+	rng_seed(&r, m->rules.seed, it->id.s);
+	return rng_unit(&r) < m->rules.audit;
+}
+
+int ask_candidate(struct measure *m, struct group *g, const struct item *it, int final,
+		  double limit_s, double timeout_s, struct err *e)
+{
+	struct buf q = BUF_INIT;
+	int rc;
+
+	buf_fmt(&q, "{\"cmd\":\"%s\",\"candidate\":", final ? "final" : "race");
+	buf_add(&q, it->line, it->n);
+	buf_str(&q, ",\"object\":");
+	buf_json(&q, it->build->object, strlen(it->build->object));
+	number(&q, "timeout_s", timeout_s);
+	if (!final) {
+		number(&q, "limit_s", limit_s);
+		number(&q, "budget_s", m->rules.race_s);
+		buf_fmt(&q, ",\"audit\":%s", is_audited(m, it) ? "true" : "false");
+	}
+	buf_ch(&q, '}');
+	rc = ask(m, g, &q, timeout_s, e);
+	buf_free(&q);
+	return rc;
+}
+
+int ask_canary(struct measure *m, struct group *g, struct err *e)
+{
+	struct buf q = BUF_INIT;
+	int rc;
+
+	buf_str(&q, "{\"cmd\":\"canary\"");
+	number(&q, "timeout_s", naive_timeout(g));
+	buf_ch(&q, '}');
+	rc = ask(m, g, &q, naive_timeout(g), e);
+	buf_free(&q);
+	if (rc == ASKED_DEAD)
+		return err_set(e, "%s %s: something known to be good fails as well: %s",
+			       g->w.op->name, g->w.prob, m->worker.why);
+	return rc;
+}

@@ -1,0 +1,43 @@
+/* Racing: how often to call something until its time is known well enough, or it has clearly lost
+ * (preemptive measurement).
+ *
+ * One probe; one beyond PROBE_FACTOR times the limit is enough, with a second that agrees.
+ * Otherwise the number of calls doubles until the interval of the median lies beyond the limit
+ * (lost), is narrow, or the time is spent. What is lost has a lower bound of its time, no median.
+ *
+ * Calls that warm up are found, not assumed: the leading samples that lie beyond the outer fence of
+ * the later half (third quartile + 3 interquartile ranges; Tukey, "Exploratory Data Analysis",
+ * 1977, section 2D) are left out. Later samples beyond either outer fence are counted as outliers
+ * and stay: the median minds them little.
+ *
+ * Pure but for the calls, so that a recorded sequence of samples can take their place.
+ */
+#ifndef TL_MEASURE_RACE_H
+#define TL_MEASURE_RACE_H
+
+#include "lib/base/err.h"
+#include "lib/measure/stat.h"
+
+enum { RACE_MAX = 256 };
+
+struct race_rules {
+	double limit_s;	 /* the incumbent's time; 0: none, nothing is ever lost */
+	double budget_s; /* of calls */
+};
+
+struct race {
+	int n;		    /* calls */
+	double x[RACE_MAX]; /* their seconds, as they came */
+	int lost;
+	struct stat_median time; /* lost: of the samples so far; time.lo is the bound */
+	int warmup, outliers;
+	double spent_s;
+};
+
+typedef int race_call(void *arg, double *seconds, struct err *e);
+
+/* Begins with nothing, or (r->n > 0) goes on after a race that was lost, for an audit. */
+int race_run(const struct race_rules *rules, race_call *call, void *arg, struct race *r,
+	     struct err *e);
+
+#endif

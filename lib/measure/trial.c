@@ -1,0 +1,428 @@
+#include "lib/measure/trial.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "lib/io/clock.h"
+#include "lib/target/kernel.h"
+
+enum {
+	FINAL_ROUNDS = 21, /* turns of opponents and candidate, at most */
+	MIN_ROUNDS = 3,
+	FINAL_BATCH = 5, /* calls a turn, the first one is not counted */
+	CACHE_LINE = 64,
+};
+
+static const double BASELINE_TIME_S = 0.06, FINAL_TIME_S = 0.6, AUDIT_TIME_S = 0.1;
+static const double BASELINE_ERROR = 1e-3; /* what the library's fast algorithms may be off */
+
+/* ---- what is timed: the candidate, or a variant of the library's ---- */
+
+struct timed {
+	const struct trial *t;
+	struct ref *ref; /* NULL: the kernel below */
+	int variant;
+	struct kernel kernel;
+};
+
+static void flush(const void *p, size_t bytes)
+{
+#ifdef __x86_64__
+	const char *line = p;
+
+	for (size_t i = 0; i < bytes; i += CACHE_LINE)
+		__builtin_ia32_clflush(line + i);
+	__builtin_ia32_mfence();
+#else
+	(void)p, (void)bytes;
+#endif
+}
+
+static void flush_operands(const struct timed *x)
+{
+	const void *p;
+	size_t bytes;
+
+	if (x->ref)
+		for (int i = 0; ref_memory(x->ref, x->variant, i, &p, &bytes); i++)
+			flush(p, bytes);
+	else
+		for (int i = 0; i < x->t->nslots; i++)
+			flush(x->t->buffers[i], x->t->bytes[i]);
+}
+
+static int call(void *arg, double *seconds, struct err *e)
+{
+	struct timed *x = arg;
+	double start;
+	int rc = 0;
+
+	if (x->t->cold)
+		flush_operands(x);
+	start = clock_now();
+	if (x->ref)
+		rc = ref_run(x->ref, x->variant, e);
+	else
+		kernel_run(&x->kernel, x->t->params, x->t->buffers, x->t->threads);
+	*seconds = clock_now() - start;
+	return rc;
+}
+
+/* ---- verification ---- */
+
+/* A NaN that no arithmetic makes: what still has these bits was not written. */
+static const uint32_t POISON = 0x7fd0dead;
+
+static void poison(const struct fence *f)
+{
+	for (int64_t i = 0; i < f->n; i++)
+		memcpy(&f->data[i], &POISON, sizeof POISON);
+}
+
+struct comparison {
+	double l2, max;		    /* relative L2 error; largest error over largest value */
+	int64_t unwritten, strange; /* values left as they were; NaN and infinity */
+};
+
+static struct comparison compare(const struct trial *t)
+{
+	const struct fence *out = &t->tensor[TENSOR_DST];
+	double diff = 0, norm = 0, worst = 0, largest = 0;
+	struct comparison c = {0};
+
+	for (int64_t i = 0; i < out->n; i++) {
+		double x = (double)t->expected[i], d = fabs((double)out->data[i] - x);
+
+		if (!isfinite(out->data[i])) {
+			c.unwritten += !memcmp(&out->data[i], &POISON, sizeof POISON);
+			c.strange++;
+			d = INFINITY;
+		}
+		diff += d * d;
+		norm += x * x;
+		worst = d > worst ? d : worst;
+		largest = fabs(x) > largest ? fabs(x) : largest;
+	}
+	c.strange -= c.unwritten;
+	c.l2 = norm > 0 ? sqrt(diff / norm) : sqrt(diff);
+	c.max = largest > 0 ? worst / largest : worst;
+	return c;
+}
+
+static const char *scribbled(const struct trial *t)
+{
+	for (int i = 0; i < TENSOR_ROLES; i++)
+		if (t->tensor[i].map && fence_broken(&t->tensor[i]))
+			return t->tensor[i].name;
+	for (int i = 0; i < t->nslots; i++)
+		if (t->work[i].map && fence_broken(&t->work[i]))
+			return t->work[i].name;
+	return NULL;
+}
+
+/* 0, or -1 with status and reason. */
+static int judge(const struct trial *t, struct outcome *o)
+{
+	const int64_t size = t->tensor[TENSOR_DST].n;
+	struct comparison c = compare(t);
+	const char *where = scribbled(t);
+
+	o->error_l2 = c.l2;
+	o->error_max = c.max;
+	o->status = OUTCOME_WRONG;
+	if (where)
+		snprintf(o->why, sizeof o->why, "it wrote behind the end of %s", where);
+	else if (c.unwritten)
+		snprintf(o->why, sizeof o->why, "%lld of %lld outputs were not written",
+			 (long long)c.unwritten, (long long)size);
+	else if (c.strange)
+		snprintf(o->why, sizeof o->why, "%lld of %lld outputs are NaN or infinite",
+			 (long long)c.strange, (long long)size);
+	else if (!(c.l2 <= t->max_error && c.max <= t->max_error))
+		snprintf(o->why, sizeof o->why,
+			 "the error is %.3g (relative L2) and %.3g (largest), beyond %g", c.l2,
+			 c.max, t->max_error);
+	else
+		o->status = OUTCOME_OK;
+	return o->status == OUTCOME_OK ? 0 : -1;
+}
+
+static void ready(const struct trial *t)
+{
+	fence_populate(&t->tensor[TENSOR_DST]);
+	fence_arm(&t->tensor[TENSOR_DST]);
+	for (int i = 0; i < t->nslots; i++)
+		if (t->work[i].map) {
+			fence_populate(&t->work[i]);
+			poison(&t->work[i]);
+			fence_arm(&t->work[i]);
+		}
+}
+
+/* Loads the kernel and does the run that is compared. 0, or -1 with the outcome decided. */
+static int verify(struct timed *x, struct outcome *o)
+{
+	struct err e = ERR_INIT;
+	double start = clock_now(), once;
+	int rc;
+
+	memset(o, 0, sizeof *o);
+	if (kernel_load(&x->kernel, x->t->object, "kernel", &e) < 0) {
+		o->status = OUTCOME_UNLOADABLE;
+		snprintf(o->why, sizeof o->why, "%.190s", e.msg);
+		return -1;
+	}
+	ready(x->t);
+	poison(&x->t->tensor[TENSOR_DST]);
+	call(x, &once, &e);
+	rc = judge(x->t, o);
+	o->verify_s = clock_now() - start;
+	return rc;
+}
+
+/* ---- racing ---- */
+
+static void keep_race(struct outcome *o, const struct race *r)
+{
+	o->time = r->time;
+	o->warmup = r->warmup;
+	o->outliers = r->outliers;
+	o->n = r->n;
+	memcpy(o->x, r->x, (size_t)r->n * sizeof *r->x);
+}
+
+/* The kernel's calls cannot fail, so neither can its races. */
+static void audit(struct timed *x, struct race *r, struct outcome *o)
+{
+	const struct race_rules rules = {.budget_s = r->spent_s + AUDIT_TIME_S};
+	double start = clock_now();
+	struct err e = ERR_INIT;
+
+	race_run(&rules, call, x, r, &e);
+	o->audit = r->time;
+	o->has_audit = 1;
+	o->audit_s = clock_now() - start;
+}
+
+void trial_race(void *trial, void *answer)
+{
+	const struct trial *t = trial;
+	struct outcome *o = answer;
+	struct timed x = {.t = t};
+	struct race r = {0};
+	struct err e = ERR_INIT;
+	double start;
+
+	if (verify(&x, o) < 0)
+		return;
+	start = clock_now();
+	race_run(&t->rules, call, &x, &r, &e);
+	o->run_s = clock_now() - start;
+	keep_race(o, &r);
+	if (!r.lost)
+		return;
+	o->status = OUTCOME_PREEMPTED;
+	o->time.median = o->time.lo;
+	snprintf(o->why, sizeof o->why, "at least %.2f times the incumbent's time after %d calls",
+		 o->time.lo / t->rules.limit_s, r.n);
+	if (t->audit)
+		audit(&x, &r, o);
+}
+
+/* ---- finals ---- */
+
+/* One turn: the first call brings the caches back, the others count; their median is the turn's
+ * time. */
+static int turn(struct timed *x, double *seconds, struct err *e)
+{
+	double s[FINAL_BATCH];
+
+	for (int i = 0; i < FINAL_BATCH; i++)
+		if (call(x, &s[i], e) < 0)
+			return -1;
+	*seconds = stat_median(s + 1, FINAL_BATCH - 1).median;
+	return 0;
+}
+
+static int take_turns(struct timed *x, struct timed *opponent, int n, struct outcome *o,
+		      struct err *e)
+{
+	double own[FINAL_ROUNDS], time[2][FINAL_ROUNDS], ratio[2][FINAL_ROUNDS];
+	double start = clock_now();
+	int k = 0;
+
+	for (; k < FINAL_ROUNDS && (k < MIN_ROUNDS || clock_now() - start < FINAL_TIME_S); k++) {
+		/* Who follows whom changes from round to round. */
+		for (int i = 0; i <= n; i++) {
+			int who = (i + k) % (n + 1);
+
+			if (turn(who ? &opponent[who - 1] : x, who ? &time[who - 1][k] : &own[k],
+				 e) < 0)
+				return -1;
+		}
+		for (int i = 0; i < n; i++)
+			ratio[i][k] = time[i][k] / own[k];
+	}
+	memcpy(o->x, own, (size_t)k * sizeof *own);
+	o->n = k;
+	o->time = stat_median(own, k);
+	o->nopponents = n;
+	for (int i = 0; i < n; i++) {
+		o->opponent[i] = stat_median(time[i], k);
+		o->ratio[i] = stat_median(ratio[i], k);
+	}
+	return 0;
+}
+
+static struct ref *open_library(const struct trial *t, struct err *e)
+{
+	const struct ref_data data = {t->tensor[TENSOR_SRC].data, t->tensor[TENSOR_WEIGHTS].data,
+				      t->tensor[TENSOR_BIAS].data, t->tensor[TENSOR_ADD].data};
+
+	return ref_onednn_open(t->w, &data, t->opponent, t->nopponents, e);
+}
+
+/* The opponents as the library offers them here. */
+static int find_opponents(const struct trial *t, struct ref *ref, struct timed *opponent,
+			  struct err *e)
+{
+	for (int i = 0; i < t->nopponents; i++) {
+		int v = 0;
+
+		while (v < ref_variants(ref) &&
+		       (strcmp(ref_name(ref, v), t->opponent[i].name) != 0 ||
+			strcmp(ref_layout(ref, v), t->opponent[i].layout) != 0))
+			v++;
+		if (v == ref_variants(ref))
+			return err_set(e, "the library no longer offers %s", t->opponent[i].name);
+		opponent[i] = (struct timed){.t = t, .ref = ref, .variant = v};
+	}
+	return 0;
+}
+
+static int time_final(struct timed *x, struct outcome *o, struct err *e)
+{
+	const struct race_rules alone = {.budget_s = FINAL_TIME_S / 2};
+	struct timed opponent[2];
+	struct race r = {0};
+	struct ref *ref;
+
+	if (!x->t->nopponents) {
+		race_run(&alone, call, x, &r, e);
+		keep_race(o, &r);
+		return 0;
+	}
+	ref = open_library(x->t, e);
+	if (!ref || find_opponents(x->t, ref, opponent, e) < 0)
+		return -1;
+	return take_turns(x, opponent, x->t->nopponents, o, e);
+}
+
+void trial_final(void *trial, void *answer)
+{
+	struct timed x = {.t = trial};
+	struct outcome *o = answer;
+	struct err e = ERR_INIT;
+	double start, once;
+
+	if (verify(&x, o) < 0)
+		return;
+	start = clock_now();
+	if (time_final(&x, o, &e) < 0) {
+		o->status = OUTCOME_FAILED;
+		snprintf(o->why, sizeof o->why, "%.190s", e.msg);
+		return;
+	}
+	o->run_s = clock_now() - start;
+	/* Once more: a race between threads may have shown only now. */
+	poison(&x.t->tensor[TENSOR_DST]);
+	call(&x, &once, &e);
+	if (judge(x.t, o) < 0) {
+		char why[TRIAL_WHY];
+
+		snprintf(why, sizeof why, "%s", o->why);
+		snprintf(o->why, sizeof o->why, "right at first, wrong later: %.170s", why);
+	}
+}
+
+/* ---- the library ---- */
+
+/* Verifies and times one variant; m->n stays 0 if its result is wrong. */
+static int time_variant(struct timed *x, struct stat_median *m, struct err *e)
+{
+	const struct race_rules rules = {.budget_s = BASELINE_TIME_S};
+	struct race r = {0};
+	double once;
+
+	*m = (struct stat_median){0};
+	if (call(x, &once, e) < 0 ||
+	    ref_output(x->ref, x->variant, x->t->tensor[TENSOR_DST].data, e) < 0)
+		return -1;
+	if (!(compare(x->t).l2 < BASELINE_ERROR))
+		return 0;
+	if (race_run(&rules, call, x, &r, e) < 0)
+		return -1;
+	*m = r.time;
+	return 0;
+}
+
+static void keep_better(struct best *b, const struct timed *x, struct stat_median m)
+{
+	if (b->known && b->time.median <= m.median)
+		return;
+	b->known = 1;
+	snprintf(b->impl, sizeof b->impl, "%s", ref_name(x->ref, x->variant));
+	snprintf(b->layout, sizeof b->layout, "%s", ref_layout(x->ref, x->variant));
+	b->time = m;
+}
+
+void trial_baseline(void *trial, void *answer)
+{
+	const struct trial *t = trial;
+	struct baseline *b = answer;
+	struct err e = ERR_INIT;
+	struct ref *ref = open_library(t, &e);
+
+	if (!ref) {
+		b->failed = 1;
+		snprintf(b->why, sizeof b->why, "%.190s", e.msg);
+		return;
+	}
+	snprintf(b->why, sizeof b->why, "the library has no implementation");
+	for (int i = 0; i < ref_variants(ref); i++) {
+		struct timed x = {.t = t, .ref = ref, .variant = i};
+		struct stat_median m;
+
+		if (time_variant(&x, &m, &e) < 0 || !m.n) {
+			snprintf(b->why, sizeof b->why, "%s",
+				 m.n ? "the library fails" : "the library's result is wrong");
+			continue;
+		}
+		keep_better(&b->best, &x, m);
+		if (!strstr(ref_name(ref, i), "winograd"))
+			keep_better(&b->direct, &x, m);
+	}
+	if (!strcmp(b->best.impl, b->direct.impl) && !strcmp(b->best.layout, b->direct.layout))
+		b->direct.known = 0;
+}
+
+/* ---- the truth ---- */
+
+void trial_naive(void *trial, void *answer)
+{
+	const struct trial *t = trial;
+	const struct fence *dst = &t->tensor[TENSOR_DST];
+	struct naive_output *out = answer;
+	struct err e = ERR_INIT;
+	struct kernel k;
+
+	if (kernel_load(&k, t->object, "naive", &e) < 0) {
+		snprintf(out->why, sizeof out->why, "%.190s", e.msg);
+		return;
+	}
+	poison(dst);
+	kernel_run(&k, t->params, t->buffers, t->threads);
+	memcpy(out->dst, dst->data, (size_t)dst->n * sizeof(float));
+	out->ran = 1;
+}

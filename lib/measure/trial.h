@@ -1,0 +1,91 @@
+/* A trial: what happens in a cell (cell.h) to one candidate, or to the library's variants.
+ *
+ * Verify, then time. The output is poisoned before the run that is verified, and so is the
+ * workspace; operands lie in fences; what the kernel read is frozen. The zygote (session.h)
+ * prepares a trial, the child runs one of the functions below and fills their answer, which holds
+ * no pointers.
+ */
+#ifndef TL_MEASURE_TRIAL_H
+#define TL_MEASURE_TRIAL_H
+
+#include "lib/measure/fence.h"
+#include "lib/measure/race.h"
+#include "lib/nest/nest.h"
+#include "lib/op/op.h"
+#include "lib/ref/ref.h"
+
+enum { TRIAL_WHY = 200, TRIAL_NAME = 112 };
+
+struct trial {
+	const struct workload *w;
+	int threads;
+	int cold;		    /* operands leave the caches before each call */
+	const struct fence *tensor; /* by role */
+	const float *expected;	    /* the true output */
+	const char *object;	    /* of the kernel */
+	long params[NEST_PARAMS];   /* as it takes them */
+	float *buffers[NEST_BUFFERS];
+	size_t bytes[NEST_BUFFERS]; /* of each buffer */
+	const struct fence *work;   /* by slot; those without a map are no workspace */
+	int nslots;
+	struct ref_choice opponent[2]; /* to take turns with: the baseline, the best direct one */
+	int nopponents;
+	struct race_rules rules;
+	double max_error;
+	int audit; /* time a candidate that has lost to the end, too */
+};
+
+enum outcome_status {
+	OUTCOME_OK,
+	OUTCOME_PREEMPTED,
+	OUTCOME_WRONG,
+	OUTCOME_UNLOADABLE, /* the object is damaged or gone: no fault of the candidate */
+	OUTCOME_FAILED,	    /* a fault of the machine */
+	OUTCOME_STATUSES,
+};
+
+struct outcome {
+	enum outcome_status status;
+	char why[TRIAL_WHY];
+	struct stat_median time; /* seconds; preempted: time.median is the lower bound */
+	double error_l2, error_max;
+	double verify_s, run_s, audit_s;
+	int warmup, outliers, n;
+	double x[RACE_MAX]; /* the samples of the race, n of them */
+	int has_audit;
+	struct stat_median audit;
+	int nopponents;				  /* trial_final() only: how many took turns */
+	struct stat_median opponent[2], ratio[2]; /* ratio: opponent / candidate, paired */
+};
+
+/* The library's best variants: of all; and, where that is a Winograd one, of the others, which do
+ * the same arithmetic as a direct candidate. */
+struct best {
+	int known;
+	char impl[TRIAL_NAME], layout[16];
+	struct stat_median time; /* seconds */
+};
+struct baseline {
+	int failed;	     /* the library does not work at all here */
+	char why[TRIAL_WHY]; /* where best is not known */
+	struct best best, direct;
+};
+
+/* Functions for cell_run(); `trial` is a struct trial. */
+
+/* Verifies and races: *answer is a struct outcome. */
+void trial_race(void *trial, void *answer);
+/* Verifies, and times in turns with the opponents: *answer is a struct outcome. */
+void trial_final(void *trial, void *answer);
+/* Verifies and times all variants: *answer is a struct baseline. */
+void trial_baseline(void *trial, void *answer);
+/* Runs the naive nest, whose operands trial->buffers names: *answer is a struct naive_output, with
+ * room for the floats of dst. */
+struct naive_output {
+	int ran;
+	char why[TRIAL_WHY]; /* where it did not: the object does not load */
+	float dst[];
+};
+void trial_naive(void *trial, void *answer);
+
+#endif
