@@ -17,7 +17,7 @@ enum { MAX_JOBS = 256 };
 
 static int nowait, stream, full, samples;
 static int64_t finals = 2, jobs, seed = 1, memory;
-static double max_error = 1e-5, timeout_s = 20, race_s = 0.1, audit;
+static double max_error = 1e-5, timeout_s = 20, race_s = 0.1, audit, max_drift = 0.05;
 static const char *output, *caches = "warm";
 
 static const struct opt opts[] = {
@@ -55,6 +55,11 @@ static const struct opt opts[] = {
 	 "how often one was stopped that was the best. Charged as audit. Default 0.",
 	 NULL},
 	{0, "samples", OPT_FLAG, &samples, NULL, "Put every timed call into the result.", NULL},
+	{0, "max-drift", OPT_REAL, &max_drift, "SHARE",
+	 "Before timing, look whether peak and memory bandwidth are what the probe found. Where they "
+	 "differ by more than this share it is said, and earlier results are of another env. "
+	 "Default 0.05; 0: do not look.",
+	 NULL},
 	{0, "no-preempt", OPT_FLAG, &full, NULL,
 	 "Time every candidate to the end, also those that have clearly lost: for data to learn "
 	 "from.",
@@ -113,6 +118,18 @@ static double half_of_memory(void)
 	return (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE) / 2;
 }
 
+/* Is the machine as fast as it was? */
+static int check_drift(struct measure *m, struct err *e)
+{
+	struct buf said = BUF_INIT;
+	int rc = env_check(&m->env, max_drift, &said, e);
+
+	if (said.n)
+		opt_warn(&program, "%s", said.s);
+	buf_free(&said);
+	return rc < 0 ? -1 : 0;
+}
+
 static int measure_open(struct measure *m, struct err *e)
 {
 	struct buf libs = BUF_INIT;
@@ -136,9 +153,12 @@ static int measure_open(struct measure *m, struct err *e)
 	rc = worker_libs(&m->worker, &libs, e);
 	if (rc == 0)
 		rc = env_make(&m->env, libs.s ? libs.s : "none", e);
+	if (rc == 0)
+		rc = check_drift(m, e);
 	buf_free(&libs);
 	if (rc < 0)
 		return -1;
+	energy_open(&m->energy, ENERGY_CPU);
 	return cache_open(&m->cache, limits.isa, jobs ? (int)jobs : limits.threads, e);
 }
 
@@ -147,6 +167,7 @@ static void measure_close(struct measure *m)
 	worker_close(&m->worker);
 	cache_close(&m->cache);
 	env_free(&m->env);
+	energy_close(&m->energy);
 	buf_free(&m->held);
 }
 
@@ -264,6 +285,7 @@ static int run_groups(struct measure *m, struct queue *q, struct err *e)
 		struct group *g = q->first;
 
 		rc = cache_wait(&m->cache, NULL, e);
+		energy_lap(&m->energy); /* what was spent on waiting is no candidate's */
 		if (rc == 0)
 			rc = group_run(m, g, e);
 		if (rc < 0)

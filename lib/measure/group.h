@@ -12,6 +12,7 @@
 #include "lib/algo/candidate.h"
 #include "lib/io/record.h"
 #include "lib/measure/cache.h"
+#include "lib/measure/energy.h"
 #include "lib/measure/env.h"
 #include "lib/measure/worker.h"
 
@@ -34,6 +35,7 @@ struct measure {
 	struct cache cache;
 	struct worker worker;
 	struct env env;
+	struct energy energy;
 	struct id run; /* of this run, in every result */
 	struct rec_out *out;
 	struct buf held; /* results that wait for the canary, a line each */

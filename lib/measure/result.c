@@ -55,8 +55,9 @@ static void put_costs(struct measure *m, struct buf *out, struct item *it, struc
 	buf_num(out, b->open_s);
 	buf_str(out, ",\"core_s\":");
 	buf_num(out, core);
-	buf_str(out, ",\"energy_J\":null,\"energy_why\":\"energy counters are not read by this "
-		     "version\"}");
+	buf_ch(out, ',');
+	energy_put(&m->energy, energy_lap(&m->energy), out); /* since the result before it */
+	buf_ch(out, '}');
 	it->build_s = 0;
 	b->open_s = 0;
 }

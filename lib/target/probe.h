@@ -2,10 +2,11 @@
  * that is looked at again before each run, in about 50 ms.
  *
  * Rates are those of the best of many windows of half a millisecond, so that what else runs on the
- * machine costs windows and does not shift the figure; fork-join and barrier are medians. FLOP/s
- * count a multiply-add as two. Bytes count what the loop names: a triad, a = b + s c, moves three
- * arrays; that a store reads its line first is not counted. What is read from memory has been
- * flushed out of all caches before. Runs the OpenMP team: only the worker links this file.
+ * machine costs windows and does not shift the figure; fork-join and barrier are medians, and so is
+ * the rate of memory, over the windows that were not disturbed. FLOP/s count a multiply-add as two.
+ * Bytes count what the loop names: a triad, a = b + s c, moves three arrays; that a store reads its
+ * line first is not counted. What is read from memory has been flushed out of all caches before.
+ * Runs the OpenMP team: only the worker links this file.
  */
 #ifndef TL_TARGET_PROBE_H
 #define TL_TARGET_PROBE_H
