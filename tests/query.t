@@ -71,13 +71,13 @@ ok $? 'wrong in another env says nothing here'
 
 # Inexact
 
-conv "$tmp/db" other $known >"$tmp/out"
+conv "$tmp/db" other $known >"$tmp/out" 2>"$tmp/err"
 [ $? -eq 4 ] && grep -q '"match":"env","why":"measured in the env env1, not in other' "$tmp/out"
 ok $? 'the same workload in another env gives status 4'
 results n=5 env=env2 | "$bin/tl-store" -q -d "$tmp/db2"
 results n=5 env=env1 | sed -n 1,8p | sed '$d' >"$tmp/one"
 "$bin/tl-store" -q -d "$tmp/db2" "$tmp/one" 2>/dev/null
-"$bin/tl-query" -d "$tmp/db2" --env env1 --op matmul --prob 1x512:512x1000 --post bias >"$tmp/out"
+"$bin/tl-query" -d "$tmp/db2" --env env1 --op matmul --prob 1x512:512x1000 --post bias >"$tmp/out" 2>"$tmp/err"
 [ $? -eq 4 ] && grep -q '"match":"env","why":"stale: measured with gcc 13.1.0, onednn 2.6.3 on this same hardware, where there is now gcc 12.2.0, onednn 2.6.3"' "$tmp/out"
 ok $? 'another compiler on this hardware: stale'
 aged() { # database, sed scripts for this env and for the other one: the sentence; warnings in $tmp/err

@@ -95,23 +95,31 @@ struct difference {
 	struct buf fields; /* ": isa is avx2 there and avx512 here, ..." of the hardware */
 };
 
+/* Fields that follow from the others, and figures and lists. */
+static int is_detail(const char *key, const struct json *v)
+{
+	const char *end = strrchr(key, '_');
+
+	return v->type == JSON_OBJ || v->type == JSON_ARR || v->type == JSON_NULL ||
+	       !strcmp(key, "hw_id") || (end && !strcmp(end, "_why"));
+}
+
 static void compare_envs(struct matcher *m, struct difference *d)
 {
 	const struct json_doc *there = &m->other, *here = &m->doc;
-	const struct json *a = json_get(there, there->tok, "hw_id");
-	const struct json *b = json_get(here, here->tok, "hw_id");
+	const struct json *v, *w;
 
 	for (const struct json *k = json_first(there, there->tok); k;
 	     k = json_next(there, there->tok, k)) {
-		const struct json *v = k + 1, *w;
 		char key[64];
 
-		if (k->n >= sizeof key || v->type == JSON_OBJ || v->type == JSON_ARR)
+		v = k + 1;
+		if (k->n >= sizeof key)
 			continue;
 		memcpy(key, k->s, k->n);
 		key[k->n] = 0;
 		w = json_get(here, here->tok, key);
-		if (is_same(v, w))
+		if (is_detail(key, v) || is_same(v, w))
 			continue;
 		d->n++;
 		if (is_hardware(key)) {
@@ -119,13 +127,15 @@ static void compare_envs(struct matcher *m, struct difference *d)
 			add_difference(&d->fields, key, v, w);
 		}
 	}
-	/* Of two that are known by a probe the ids decide. */
-	if (d->hardware || !a || !b || is_same(a, b))
-		return;
-	d->hardware = 1;
-	a = json_get(there, json_get(there, there->tok, "probe"), "class");
-	b = json_get(here, json_get(here, here->tok, "probe"), "class");
-	add_difference(&d->fields, "the probe's class", a, b);
+	/* One that was not probed may have been in any state. */
+	v = json_get(there, json_get(there, there->tok, "probe"), "class");
+	w = json_get(here, json_get(here, here->tok, "probe"), "class");
+	d->n += !v != !w;
+	if (v && w && !is_same(v, w)) {
+		d->n++;
+		d->hardware = 1;
+		add_difference(&d->fields, "the probe's class", v, w);
+	}
 }
 
 /* Which env is more like this one: the least number is. */
