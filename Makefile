@@ -32,11 +32,12 @@ LDFLAGS += -Wl,--as-needed $(SANFLAGS)
 PROGRAMS := $(patsubst cmd/%.c,%,$(wildcard cmd/*.c))
 WORKERS := $(patsubst libexec/%.c,%,$(wildcard libexec/*.c))
 LIB_SRC := $(wildcard lib/*/*.c)
+BENCH_C := $(patsubst bench/%.c,%,$(wildcard bench/*.c))
 TEST_C := $(patsubst tests/%.c,%,$(wildcard tests/*.c))
 TEST_SH := $(wildcard tests/*.t)
-ALL_C := $(LIB_SRC) $(wildcard cmd/*.c libexec/*.c tests/*.c)
+ALL_C := $(LIB_SRC) $(wildcard cmd/*.c libexec/*.c bench/*.c tests/*.c)
 ALL_H := $(wildcard lib/*/*.h tests/*.h)
-ALL_SH := $(wildcard share/*.sh tests/*.t tests/*.sh) .ci/run
+ALL_SH := $(wildcard share/*.sh bench/*.sh tests/*.t tests/*.sh) .ci/run
 
 # A registry lists the files of a room but the one named after the room itself.
 registry_names = $(filter-out $(1) candidate,$(patsubst lib/$(1)/%.c,%,$(wildcard lib/$(1)/*.c)))
@@ -78,6 +79,8 @@ $(LIBEXEC)/%: $(B)/libexec/%.o $(LIBTL) config.mk
 	$(link) -fopenmp $(LIBS_ref) $(LIBS)
 $(B)/tests/%: $(B)/tests/%.o $(LIBTL) config.mk
 	$(link) $(LIBS_test_$*) $(LIBS)
+$(B)/bench/%: $(B)/bench/%.o $(LIBTL) config.mk
+	$(link) -fopenmp $(LIBS)
 
 $(LIBTL): $(LIB_OBJ)
 	@rm -f $@
@@ -159,7 +162,9 @@ format: ## lay the source out as clang-format wants it
 demo: all ## tune a ResNet kept in share/models, and show the table
 	@sh share/demo.sh
 bench-kernels: all ## the best kernels against oneDNN, for every workload of two networks
-	@sh share/bench-kernels.sh
+	@sh bench/kernels.sh
+bench-measure: all $(B)/bench/plain ## what measuring costs against the plain way, and whether it can be trusted
+	@sh bench/measure.sh
 
 # FILE:PLACE below the prefix, and the file's mode.
 SHARE_DATA := $(wildcard share/models/*)
@@ -188,6 +193,6 @@ help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1|\2/p' Makefile | while IFS='|' read -r target what; do \
 		printf '  %-14s %s\n' "$$target" "$$what"; done
 
-.PHONY: all deps doc check lint format demo bench-kernels install uninstall clean help
+.PHONY: all deps doc check lint format demo bench-kernels bench-measure install uninstall clean help
 .DELETE_ON_ERROR:
 .SECONDARY:
