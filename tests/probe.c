@@ -1,4 +1,5 @@
 /* Where the team stands. What the probe finds is looked at by tests/probe.t. */
+#include <sched.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -36,6 +37,7 @@ int main(void)
 	int team[PROBE_MAX_CPUS];
 	char command[64];
 	FILE *p;
+	int n;
 
 	if (!mkdtemp(folder))
 		bail_out("no folder");
@@ -48,7 +50,8 @@ int main(void)
 	ok(probe_cores(folder, twice, 2, &e) == 1, "two threads on one CPU");
 	ok(probe_cores(folder, unknown, 2, &e) == 0 && strstr(e.msg, "cpu9"),
 	   "what the kernel does not say is not guessed: %s", e.msg);
-	ok(probe_team(1, team) == 1 && team[0] >= 0, "a team of one stands on CPU %d", team[0]);
+	n = probe_team(1, team);
+	ok(n == 1 && team[0] >= 0 && team[0] < CPU_SETSIZE, "a team of one stands on CPU %d", team[0]);
 	snprintf(command, sizeof command, "rm -rf %s", folder);
 	p = popen(command, "re");
 	if (p)
