@@ -51,7 +51,8 @@ int main(void)
 	ok(probe_cores(folder, unknown, 2, &e) == 0 && strstr(e.msg, "cpu9"),
 	   "what the kernel does not say is not guessed: %s", e.msg);
 	n = probe_team(1, team);
-	ok(n == 1 && team[0] >= 0 && team[0] < CPU_SETSIZE, "a team of one stands on CPU %d", team[0]);
+	ok(n == 1 && team[0] >= 0 && team[0] < CPU_SETSIZE, "a team of one stands on CPU %d",
+	   team[0]);
 	snprintf(command, sizeof command, "rm -rf %s", folder);
 	p = popen(command, "re");
 	if (p)
