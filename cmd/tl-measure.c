@@ -56,7 +56,8 @@ static const struct opt opts[] = {
 	 NULL},
 	{0, "samples", OPT_FLAG, &samples, NULL, "Put every timed call into the result.", NULL},
 	{0, "max-drift", OPT_REAL, &max_drift, "SHARE",
-	 "Before timing, look whether peak and memory bandwidth are what the probe found. Where they "
+	 "Before timing, look whether peak and memory bandwidth are what the probe found. Where "
+	 "they "
 	 "differ by more than this share it is said, and earlier results are of another env. "
 	 "Default 0.05; 0: do not look.",
 	 NULL},

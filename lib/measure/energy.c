@@ -62,15 +62,16 @@ static int add_domain(struct energy *g, const char *root, const char *domain)
 
 	d->fd = open_in(root, domain, "energy_uj");
 	if (d->fd < 0 && (errno == EACCES || errno == EPERM))
-		snprintf(g->why, sizeof g->why, "RAPL is readable by root only: %.80s/%.60s/energy_uj",
-			 root, domain);
+		snprintf(g->why, sizeof g->why,
+			 "RAPL is readable by root only: %.80s/%.60s/energy_uj", root, domain);
 	else if (d->fd < 0)
-		snprintf(g->why, sizeof g->why, "cannot open %.80s/%.60s/energy_uj: %.30s", root, domain,
-			 strerror(errno));
+		snprintf(g->why, sizeof g->why, "cannot open %.80s/%.60s/energy_uj: %.30s", root,
+			 domain, strerror(errno));
 	bad = d->fd < 0 || range < 0 || read_counter(range, &d->range) < 0 ||
 	      read_counter(d->fd, &d->last) < 0;
 	if (bad && !g->why[0])
-		snprintf(g->why, sizeof g->why, "cannot read the counter in %.80s/%.60s", root, domain);
+		snprintf(g->why, sizeof g->why, "cannot read the counter in %.80s/%.60s", root,
+			 domain);
 	if (range >= 0)
 		close(range);
 	if (!bad)
