@@ -311,7 +311,7 @@ int main(int argc, char **argv)
 	}
 	if (argc == 2 && !strcmp(argv[1], "--probe"))
 		return probe(0);
-	if (argc == 2 && !strncmp(argv[1], "--sentinel", 10) && strlen(argv[1]) <= 12)
+	if (argc == 2 && !strncmp(argv[1], "--sentinel", 10) && strlen(argv[1]) <= 13)
 		return probe(argv[1][10] == '=' ? atoi(argv[1] + 11) : 1);
 	if (argc != 1) {
 		fputs("worker-cpu: serves tl-measure; it is not meant to be called by hand\n",

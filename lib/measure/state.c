@@ -43,11 +43,18 @@ static double drift(double a, double b)
 	return (a > b ? a / b : b / a) - 1;
 }
 
-double figures_drift(const struct figures *a, const struct figures *b)
+double figures_largest(const struct figures *a, const struct figures *b)
 {
 	return fmax(fmax(drift(a->peak_flops, b->peak_flops),
 			 drift(a->peak_flops_all, b->peak_flops_all)),
 		    drift(a->memory, b->memory));
+}
+
+double figures_drift(const struct figures *a, const struct figures *b)
+{
+	return fmax(fmax(drift(a->peak_flops, b->peak_flops),
+			 drift(a->peak_flops_all, b->peak_flops_all)),
+		    drift(a->memory, b->memory) / 2);
 }
 
 static double cell(double x, double base)
