@@ -159,6 +159,8 @@ demo: all ## tune a ResNet kept in share/models, and show the table
 	@sh share/demo.sh
 bench-kernels: all ## the best kernels against oneDNN, for every workload of two networks
 	@sh share/bench-kernels.sh
+bench-store: all ## storing into and asking a big database (BENCH_RESULTS=10000000)
+	@sh share/bench-store.sh
 
 # FILE:PLACE below the prefix, and the file's mode.
 SHARE_DATA := $(wildcard share/models/*)
@@ -187,6 +189,6 @@ help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1|\2/p' Makefile | while IFS='|' read -r target what; do \
 		printf '  %-14s %s\n' "$$target" "$$what"; done
 
-.PHONY: all deps doc check lint format demo bench-kernels install uninstall clean help
+.PHONY: all deps doc check lint format demo bench-kernels bench-store install uninstall clean help
 .DELETE_ON_ERROR:
 .SECONDARY:
