@@ -96,7 +96,11 @@ static const char *const migrations[] = {
 	"	PRIMARY KEY(workload, env, status)"
 	") STRICT, WITHOUT ROWID;"
 	"UPDATE workloads SET candidates = " RECOUNT_CANDIDATES ";"
-	"INSERT INTO tallies" RECOUNT ";",
+	"INSERT INTO tallies" RECOUNT ";"
+	/* To sum a workload's ends without reading their records, and to find the last. */
+	"CREATE INDEX ends_counts ON ends(workload, run, drawn, kept, refused, measured, preempted,"
+	"	failed, built);"
+	"CREATE INDEX ends_last ON ends(workload);",
 };
 enum { VERSION = sizeof migrations / sizeof *migrations };
 
@@ -143,7 +147,10 @@ int store_default_path(const char *given, enum store_mode mode, struct buf *out,
 
 int db_fail(struct store *s, const char *what, struct err *e)
 {
-	int rc = sqlite3_errcode(s->db) & 0xff;
+	int rc = sqlite3_errcode(s->db) & 0xff, system = sqlite3_system_errno(s->db);
+
+	if (rc == SQLITE_IOERR && !system) /* a failed commit keeps it to itself */
+		sqlite3_file_control(s->db, "main", SQLITE_FCNTL_LAST_ERRNO, &system);
 
 	if (rc == SQLITE_NOMEM)
 		die_no_memory();
@@ -151,6 +158,9 @@ int db_fail(struct store *s, const char *what, struct err *e)
 		return err_status(e, EXIT_BUSY,
 				  "cannot %s the database %s: others held it for %d seconds", what,
 				  s->path, BUSY_S);
+	if (system && (rc == SQLITE_IOERR || rc == SQLITE_CANTOPEN))
+		return err_set(e, "cannot %s the database %s: %s (%s)", what, s->path,
+			       sqlite3_errmsg(s->db), strerror(system));
 	return err_set(e, "cannot %s the database %s: %s", what, s->path, sqlite3_errmsg(s->db));
 }
 
@@ -363,7 +373,30 @@ static int configure(struct store *s, enum store_mode mode, struct err *e)
 	sqlite3_free(sql);
 	if (rc || migrate(s, e))
 		return -1;
-	return mode == STORE_READ ? db_exec(s, "PRAGMA query_only = ON", e) : 0;
+	/* A batch that outgrew the cache would lock readers out before its commit. */
+	return db_exec(
+		s, mode == STORE_READ ? "PRAGMA query_only = ON" : "PRAGMA cache_spill = OFF", e);
+}
+
+/* A killed writer leaves its journal beside the database, and the next to open it rolls back: who
+ * may not do that is told so. A journal in use is no reason to fail, so this is asked only then. */
+static void explain_journal(struct store *s, struct err *e)
+{
+	struct buf journal = BUF_INIT, folder = BUF_INIT;
+	const char *slash = strrchr(s->path, '/');
+	struct stat st;
+
+	buf_fmt(&journal, "%s-journal", s->path);
+	buf_fmt(&folder, "%.*s", slash ? (int)(slash - s->path + 1) : 1, slash ? s->path : ".");
+	if (e->status != EXIT_BUSY && !stat(journal.s, &st) && st.st_size &&
+	    (access(s->path, W_OK) || access(journal.s, R_OK | W_OK) || access(folder.s, W_OK)))
+		err_set(e,
+			"the database %s was left half written by a writer that was killed; only "
+			"who may "
+			"write it, %s and their folder can open it next",
+			s->path, journal.s);
+	buf_free(&journal);
+	buf_free(&folder);
 }
 
 struct store *store_open(const char *path, enum store_mode mode, struct err *e)
@@ -387,6 +420,7 @@ struct store *store_open(const char *path, enum store_mode mode, struct err *e)
 		return NULL;
 	}
 	if (configure(s, mode, e)) {
+		explain_journal(s, e);
 		store_close(s);
 		return NULL;
 	}
@@ -436,8 +470,10 @@ double store_waited(const struct store *s)
 
 int store_commit(struct store *s, struct err *e)
 {
-	if (tally_flush(s, e) || db_exec(s, "COMMIT", e))
+	if (tally_flush(s, e))
 		return -1;
+	if (sqlite3_exec(s->db, "COMMIT", NULL, NULL, NULL))
+		return db_fail(s, "write", e);
 	s->committed = clock_now();
 	return 0;
 }
