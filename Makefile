@@ -165,6 +165,8 @@ bench-kernels: all ## the best kernels against oneDNN, for every workload of two
 	@sh bench/kernels.sh
 bench-measure: all $(B)/bench/plain ## what measuring costs against the plain way, and whether it can be trusted
 	@sh bench/measure.sh
+bench-store: all ## storing into and asking a big database (BENCH_RESULTS=10000000)
+	@sh bench/store.sh
 
 # FILE:PLACE below the prefix, and the file's mode.
 SHARE_DATA := $(wildcard share/models/*)
@@ -193,6 +195,6 @@ help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1|\2/p' Makefile | while IFS='|' read -r target what; do \
 		printf '  %-14s %s\n' "$$target" "$$what"; done
 
-.PHONY: all deps doc check lint format demo bench-kernels bench-measure install uninstall clean help
+.PHONY: all deps doc check lint format demo bench-kernels bench-measure bench-store install uninstall clean help
 .DELETE_ON_ERROR:
 .SECONDARY:

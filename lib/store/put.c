@@ -1,8 +1,10 @@
 /* Storing records: what store.h says of keys and of replays happens here. */
+#include <assert.h>
 #include <stdlib.h>
 
 #include "lib/store/db.h"
 #include "lib/store/row.h"
+#include "lib/store/tally.h"
 
 /* A result with its row numbers. */
 struct numbered {
@@ -146,21 +148,30 @@ static enum store_put put_text(struct store *s, sqlite3_stmt *q, int64_t num, co
 	return db_step(s, q, e) < 0 ? STORE_FAILED : STORE_NEW;
 }
 
+static struct tally_result to_tally(const struct numbered *w, int64_t num)
+{
+	return (struct tally_result){num,	  w->workload,	w->env, w->row.candidate,
+				     w->row.rank, w->row.core_s};
+}
+
 /* The key is there already. Keeps the later record, so that two databases merged either way end
  * up the same. */
 static enum store_put put_again(struct store *s, const struct numbered *w, const struct rec *r,
 				struct err *e)
 {
 	sqlite3_stmt *q;
+	struct tally_result t;
 	const char *at;
+	double core_s;
 	int64_t num;
 	size_t n;
-	int order;
+	int order, rank;
 
-	SQL_OR_FAIL(q, s,
-		    "SELECT num, at, record FROM results JOIN records USING(num) WHERE"
-		    " workload = ? AND candidate = ? AND env = ? AND run = ? AND final = ?",
-		    e);
+	SQL_OR_FAIL(
+		q, s,
+		"SELECT num, at, record, status, core_s FROM results JOIN records USING(num) WHERE"
+		" workload = ? AND candidate = ? AND env = ? AND run = ? AND final = ?",
+		e);
 	bind_key(q, w);
 	if (db_step(s, q, e) != 1)
 		return err_set(e, "the database %s is damaged: a result has no record", s->path),
@@ -173,6 +184,8 @@ static enum store_put put_again(struct store *s, const struct numbered *w, const
 		order = memcmp(r->s, sqlite3_column_text(q, 2), n < r->n ? n : r->n);
 	if (!order)
 		order = (r->n > n) - (r->n < n);
+	rank = row_rank((const char *)sqlite3_column_text(q, 3));
+	core_s = db_num(q, 4);
 	sqlite3_reset(q);
 	if (order <= 0)
 		return STORE_KNOWN;
@@ -182,7 +195,8 @@ static enum store_put put_again(struct store *s, const struct numbered *w, const
 		    e);
 	sqlite3_bind_int64(q, 1, num);
 	bind_values(q, 2, w);
-	if (db_step(s, q, e) < 0)
+	t = to_tally(w, num);
+	if (db_step(s, q, e) < 0 || tally_changed(s, &t, rank, core_s, e))
 		return STORE_FAILED;
 	SQL_OR_FAIL(q, s, "UPDATE records SET record = ?2 WHERE num = ?1", e);
 	return put_text(s, q, num, r, e);
@@ -192,6 +206,7 @@ static enum store_put put_result(struct store *s, const struct rec *r, const str
 				 struct err *e)
 {
 	struct numbered w;
+	struct tally_result t;
 	enum store_put rc;
 	sqlite3_stmt *q;
 
@@ -216,8 +231,9 @@ static enum store_put put_result(struct store *s, const struct rec *r, const str
 		return STORE_FAILED;
 	if (!sqlite3_changes(s->db))
 		return put_again(s, &w, r, e);
+	t = to_tally(&w, sqlite3_last_insert_rowid(s->db));
 	SQL_OR_FAIL(q, s, "INSERT INTO records(num, record) VALUES(?, ?)", e);
-	if (put_text(s, q, sqlite3_last_insert_rowid(s->db), r, e) < 0)
+	if (put_text(s, q, t.num, r, e) < 0 || tally_new(s, &t, e))
 		return STORE_FAILED;
 	return note_env(s, &w, json_get(d, d->tok, "env"), e) < 0 ? STORE_FAILED : STORE_NEW;
 }
@@ -338,6 +354,7 @@ static enum store_put put_end(struct store *s, const struct rec *r, const struct
 enum store_put store_put(struct store *s, const struct rec *r, const struct json_doc *d,
 			 struct err *e)
 {
+	assert(!sqlite3_get_autocommit(s->db));
 	arena_reset(&s->scratch);
 	switch (r->type) {
 	case REC_WORKLOAD:

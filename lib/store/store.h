@@ -48,6 +48,8 @@ int store_check(struct store *s, struct buf *report, struct err *e);
 int store_begin(struct store *s, struct err *e);
 int store_commit(struct store *s, struct err *e);
 void store_rollback(struct store *s);
+/* The longest time so far, in seconds, that others kept this one waiting. */
+double store_waited(const struct store *s);
 
 enum store_put {
 	STORE_FAILED = -2, /* the database cannot be written: roll back and give up */
