@@ -32,11 +32,12 @@ LDFLAGS += -Wl,--as-needed $(SANFLAGS)
 PROGRAMS := $(patsubst cmd/%.c,%,$(wildcard cmd/*.c))
 WORKERS := $(patsubst libexec/%.c,%,$(wildcard libexec/*.c))
 LIB_SRC := $(wildcard lib/*/*.c)
+BENCH_C := $(patsubst bench/%.c,%,$(wildcard bench/*.c))
 TEST_C := $(patsubst tests/%.c,%,$(wildcard tests/*.c))
 TEST_SH := $(wildcard tests/*.t)
-ALL_C := $(LIB_SRC) $(wildcard cmd/*.c libexec/*.c tests/*.c)
+ALL_C := $(LIB_SRC) $(wildcard cmd/*.c libexec/*.c bench/*.c tests/*.c)
 ALL_H := $(wildcard lib/*/*.h tests/*.h)
-ALL_SH := $(wildcard share/*.sh tests/*.t tests/*.sh) .ci/run
+ALL_SH := $(wildcard share/*.sh bench/*.sh tests/*.t tests/*.sh) .ci/run
 
 # A registry lists the files of a room but the one named after the room itself.
 registry_names = $(filter-out $(1) candidate,$(patsubst lib/$(1)/%.c,%,$(wildcard lib/$(1)/*.c)))
@@ -66,9 +67,10 @@ endif
 ## Building
 
 # What some objects and programs need beyond the others. Only the worker and lib/ref ever see OpenMP.
-OPENMP_OBJ := $(B)/lib/ref/onednn.o $(B)/lib/target/kernel.o $(WORKERS:%=$(B)/libexec/%.o)
+OPENMP_OBJ := $(B)/lib/ref/onednn.o $(B)/lib/target/kernel.o $(B)/lib/target/probe.o $(WORKERS:%=$(B)/libexec/%.o)
 $(OPENMP_OBJ): ALL_CFLAGS += -fopenmp
 LIBS_test_onednn = -fopenmp $(LIBS_ref)
+LIBS_test_probe = -fopenmp
 
 link = @mkdir -p $(@D); echo "  LINK $@"; $(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $< $(LIBTL)
 $(BIN)/%: $(B)/cmd/%.o $(LIBTL) config.mk
@@ -77,6 +79,8 @@ $(LIBEXEC)/%: $(B)/libexec/%.o $(LIBTL) config.mk
 	$(link) -fopenmp $(LIBS_ref) $(LIBS)
 $(B)/tests/%: $(B)/tests/%.o $(LIBTL) config.mk
 	$(link) $(LIBS_test_$*) $(LIBS)
+$(B)/bench/%: $(B)/bench/%.o $(LIBTL) config.mk
+	$(link) -fopenmp $(LIBS)
 
 $(LIBTL): $(LIB_OBJ)
 	@rm -f $@
@@ -124,10 +128,10 @@ build/completions/bash/% build/completions/zsh/% build/completions/fish/%: $(BIN
 
 TESTS := $(TEST_C:%=$(B)/tests/%) $(TEST_SH)
 # These look for the machine's lock and workers, or make the manual anew: one after the other, beside the rest.
-RULES := --rules='seq=tests/{cost,examples,install,man,measure,resume,tune}.t' --rules='par=**'
+RULES := --rules='seq=tests/{cost,examples,install,man,measure,probe,resume,tune}.t' --rules='par=**'
 # Tests never see the user's own database and cache; leaks of other people's libraries are listed in share/lsan.supp.
 TEST_ENV = BIN=$(CURDIR)/$(BIN) LIBEXEC=$(CURDIR)/$(LIBEXEC) TL_DB= SAN=$(SAN) \
-	XDG_DATA_HOME=$(CURDIR)/$(B)/home/data XDG_CACHE_HOME=$(CURDIR)/$(B)/home/cache \
+	XDG_DATA_HOME=$(CURDIR)/$(B)/home/data XDG_CACHE_HOME=$(CURDIR)/$(B)/home/cache TL_PROBE=0 \
 	ASAN_OPTIONS=detect_leaks=1:abort_on_error=0:$(ASAN_OPTIONS) UBSAN_OPTIONS=print_stacktrace=1 \
 	LSAN_OPTIONS=suppressions=$(CURDIR)/share/lsan.supp:print_suppressions=0
 
@@ -158,7 +162,11 @@ format: ## lay the source out as clang-format wants it
 demo: all ## tune a ResNet kept in share/models, and show the table
 	@sh share/demo.sh
 bench-kernels: all ## the best kernels against oneDNN, for every workload of two networks
-	@sh share/bench-kernels.sh
+	@sh bench/kernels.sh
+bench-measure: all $(B)/bench/plain ## what measuring costs against the plain way, and whether it can be trusted
+	@sh bench/measure.sh
+bench-store: all ## storing into and asking a big database (BENCH_RESULTS=10000000)
+	@sh bench/store.sh
 
 # FILE:PLACE below the prefix, and the file's mode.
 SHARE_DATA := $(wildcard share/models/*)
@@ -187,6 +195,6 @@ help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1|\2/p' Makefile | while IFS='|' read -r target what; do \
 		printf '  %-14s %s\n' "$$target" "$$what"; done
 
-.PHONY: all deps doc check lint format demo bench-kernels install uninstall clean help
+.PHONY: all deps doc check lint format demo bench-kernels bench-measure bench-store install uninstall clean help
 .DELETE_ON_ERROR:
 .SECONDARY:

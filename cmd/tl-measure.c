@@ -19,7 +19,7 @@ enum { MAX_JOBS = 256 };
 
 static int nowait, stream, full, samples, skip_known;
 static int64_t finals = 2, jobs, seed = 1, memory;
-static double max_error = 1e-5, timeout_s = 20, race_s = 0.1, audit;
+static double max_error = 1e-5, timeout_s = 20, race_s = 0.1, audit, max_drift = 0.05;
 static const char *output, *caches = "warm", *part_of, *database, *journal;
 
 static const struct opt opts[] = {
@@ -57,6 +57,11 @@ static const struct opt opts[] = {
 	 "how often one was stopped that was the best. Charged as audit. Default 0.",
 	 NULL},
 	{0, "samples", OPT_FLAG, &samples, NULL, "Put every timed call into the result.", NULL},
+	{0, "max-drift", OPT_REAL, &max_drift, "SHARE",
+	 "Before timing, look whether peak and memory bandwidth are what the probe found. What "
+	 "differs by more than this share is said; if it is a peak, or memory by twice as "
+	 "much, the results are of another env than earlier ones. Default 0.05; 0: do not look.",
+	 NULL},
 	{0, "no-preempt", OPT_FLAG, &full, NULL,
 	 "Time every candidate to the end, also those that have clearly lost: for data to learn "
 	 "from.",
@@ -130,6 +135,18 @@ static double half_of_memory(void)
 	return (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE) / 2;
 }
 
+/* Is the machine as fast as it was? */
+static int check_drift(struct measure *m, struct err *e)
+{
+	struct buf said = BUF_INIT;
+	int rc = env_check(&m->env, max_drift, &said, e);
+
+	if (said.n)
+		opt_warn(&program, "%s", said.s);
+	buf_free(&said);
+	return rc < 0 ? -1 : 0;
+}
+
 /* started: clock_now() at the start of the program. */
 static int measure_open(struct measure *m, double started, struct err *e)
 {
@@ -156,11 +173,14 @@ static int measure_open(struct measure *m, double started, struct err *e)
 	ledger_open(&m->ledger, limits.threads, started);
 	ledger_switch(&m->ledger, COST_IDLE, started);
 	ledger_switch(&m->ledger, COST_PROBE, clock_now());
+	energy_open(&m->energy, ENERGY_CPU);
 	if (worker_open(&m->worker, limits.threads, e) < 0)
 		return -1;
 	rc = worker_libs(&m->worker, &libs, e);
 	if (rc == 0)
 		rc = env_make(&m->env, libs.s ? libs.s : "none", e);
+	if (rc == 0)
+		rc = check_drift(m, e);
 	buf_free(&libs);
 	if (rc < 0)
 		return -1;
@@ -174,6 +194,7 @@ static void measure_close(struct measure *m)
 {
 	cache_close(&m->cache);
 	env_free(&m->env);
+	energy_close(&m->energy);
 	buf_free(&m->held);
 }
 
@@ -247,8 +268,8 @@ static int bracket(struct measure *m, const char *type, struct err *e)
  * worth telling. */
 static int put_run(struct measure *m, const char *why, struct err *e)
 {
-	struct ledger_run run = {m->run.s, program.name, NULL, part_of, why};
-	struct buf out = BUF_INIT;
+	struct buf out = BUF_INIT, energy = BUF_INIT;
+	struct ledger_run run = {m->run.s, program.name, NULL, part_of, why, NULL};
 	char now[25];
 	int rc;
 
@@ -258,7 +279,10 @@ static int put_run(struct measure *m, const char *why, struct err *e)
 	rec_now(now);
 	run.at = now;
 	ledger_close(&m->ledger, clock_now());
+	energy_put(&m->energy, energy_read(&m->energy), &energy);
+	run.energy = energy.s;
 	ledger_record(&m->ledger, &run, &out);
+	buf_free(&energy);
 	m->ledger.cores = 0;
 	rc = put_mark(m, &out, e);
 	buf_free(&out);
@@ -386,6 +410,7 @@ static int run_groups(struct measure *m, struct queue *q, struct err *e)
 
 		rc = cache_wait(&m->cache, NULL, e);
 		charge_own(m, q);
+		energy_lap(&m->energy); /* what was spent on waiting is no candidate's */
 		ledger_switch(&m->ledger, COST_OTHER, clock_now());
 		if (rc == 0)
 			rc = group_run(m, g, e);

@@ -74,6 +74,7 @@ struct query {
 	struct arena run, record;
 	struct json_doc doc;
 	int missing, inexact;
+	int64_t asked, stale, foreign; /* workloads */
 };
 
 static int print_text(struct rec_out *out, const struct buf *b, struct err *e)
@@ -313,6 +314,9 @@ static int answer(struct query *q, const struct workload *w, int64_t count, stru
 		return -1;
 	q->missing |= m.how == MATCH_NONE;
 	q->inexact |= m.how > MATCH_EXACT;
+	q->asked++;
+	q->stale += m.stale;
+	q->foreign += m.foreign;
 	if (as_table || as_csv) {
 		if (count < 0 && store_sources(q->db, w->id.s, &count, e) < 0)
 			return -1;
@@ -376,6 +380,20 @@ static int print_report(struct query *q, struct err *e)
 	return rc;
 }
 
+static void say_ages(const struct query *q)
+{
+	if (q->stale)
+		opt_warn(&program,
+			 "%lld of %lld workloads are stale: measured with another compiler "
+			 "or library on this hardware",
+			 (long long)q->stale, (long long)q->asked);
+	if (q->foreign)
+		opt_warn(&program,
+			 "%lld of %lld workloads are foreign: measured on other hardware, "
+			 "or before it drifted",
+			 (long long)q->foreign, (long long)q->asked);
+}
+
 static int run_answers(struct query *q, char **paths, int npaths, struct err *e)
 {
 	struct rec_in *in = NULL;
@@ -405,6 +423,8 @@ static int run_answers(struct query *q, char **paths, int npaths, struct err *e)
 	}
 	if (!rc && (as_table || as_csv) && !rec_stopped())
 		rc = print_report(q, e);
+	if (!rc)
+		say_ages(q);
 	rec_close(in);
 	return rc ? -1 : bad ? EXIT_INPUT : q->missing ? EXIT_NO : q->inexact ? EXIT_INEXACT : 0;
 }

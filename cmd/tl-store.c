@@ -26,7 +26,10 @@ static const struct opt opts[] = {
 	 NULL},
 	{'q', "quiet", OPT_FLAG, &quiet, NULL, "Do not pass records on.", NULL},
 	{'v', "verbose", OPT_FLAG, &verbose, NULL,
-	 "Say at the end how many records were new and how many were known.", NULL},
+	 "Say at the end how many records were new and how many were known, and how long others "
+	 "kept "
+	 "this writer waiting at most.",
+	 NULL},
 	{0, "check", OPT_FLAG, &check, NULL,
 	 "Read no records; check every page of the database, and end with status 1 if it is "
 	 "damaged.",
@@ -172,9 +175,10 @@ static int run(struct store *db, struct rec_in *in, struct rec_out *out)
 	if (status == EXIT_DONE && rec_bad_count(in))
 		status = EXIT_INPUT;
 	if (verbose)
-		fprintf(stderr, "%s: %lld new, %lld known, %llu bad\n", program.name,
-			(long long)b.fresh, (long long)b.known,
-			(unsigned long long)rec_bad_count(in));
+		fprintf(stderr,
+			"%s: %lld new, %lld known, %llu bad; waited %.2f s at most for others\n",
+			program.name, (long long)b.fresh, (long long)b.known,
+			(unsigned long long)rec_bad_count(in), store_waited(db));
 	buf_free(&b.held);
 	return status;
 }
@@ -188,9 +192,9 @@ int main(int argc, char **argv)
 	struct rec_out *out = NULL;
 	struct rec_in *in = NULL;
 
-	/* The producer stops at an interrupt; what it has finished comes through to the end. */
-	signal(SIGINT, SIG_IGN);
-	rec_stop_on_signals();
+	if (!check)
+		rec_read_on_at_first_signal();
+	signal(SIGXFSZ, SIG_IGN); /* a file that may not grow is an error like a full disk */
 	if (store_default_path(database, check ? STORE_READ : STORE_WRITE, &path, &e) ||
 	    !(db = store_open(path.s, check ? STORE_READ : STORE_WRITE, &e)))
 		status = opt_fail(&program, &e);

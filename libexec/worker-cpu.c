@@ -11,7 +11,8 @@
  *
  * An outcome's status is a result's, or "unloadable" where the object is damaged. An answer
  * {"error":".."} means that the worker cannot go on. Everything runs in forked cells, so that this
- * process, the zygote, lives on. `worker-cpu --libs` prints the library's version.
+ * process, the zygote, lives on. `worker-cpu --libs` prints the library's version, `--probe`
+ * and `--sentinel[=EFFORT]` print a line of what lib/target/probe.h measures.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,6 +22,8 @@
 #include "lib/io/json.h"
 #include "lib/measure/session.h"
 #include "lib/ref/ref.h"
+#include "lib/target/cpu.h"
+#include "lib/target/probe.h"
 
 static struct session *session;
 static FILE *answers; /* the pipe to the supervisor; stdout itself belongs to whatever prints */
@@ -280,6 +283,24 @@ static int serve(void)
 	return EXIT_DONE;
 }
 
+/* Prints what the machine can do; effort 0: the whole probe, else the sentinel. */
+static int probe(int effort)
+{
+	struct buf out = BUF_INIT;
+	struct err e = ERR_INIT;
+	struct limits m;
+	int rc = cpu_limits(&m, &e);
+
+	if (rc == 0)
+		rc = effort ? probe_sentinel(&m, effort, &out, &e) : probe_run(&m, &out, &e);
+	if (rc == 0)
+		puts(out.s);
+	else
+		fprintf(stderr, "worker-cpu: %s\n", e.msg);
+	buf_free(&out);
+	return rc == 0 && !fflush(stdout) ? EXIT_DONE : EXIT_INPUT;
+}
+
 int main(int argc, char **argv)
 {
 	int fd;
@@ -288,6 +309,10 @@ int main(int argc, char **argv)
 		puts(ref_onednn_version());
 		return EXIT_DONE;
 	}
+	if (argc == 2 && !strcmp(argv[1], "--probe"))
+		return probe(0);
+	if (argc == 2 && !strncmp(argv[1], "--sentinel", 10) && strlen(argv[1]) <= 13)
+		return probe(argv[1][10] == '=' ? atoi(argv[1] + 11) : 1);
 	if (argc != 1) {
 		fputs("worker-cpu: serves tl-measure; it is not meant to be called by hand\n",
 		      stderr);

@@ -13,7 +13,7 @@ BEGIN {
 	place["sqlite3.h"] = "lib/store/"
 	place["csv.h"] = "lib/extract/ lib/io/ cmd/"
 	place["jsmn.h"] = "lib/io/json.c"
-	place["omp.h"] = "lib/target/kernel.c lib/ref/onednn.c libexec/ tests/"
+	place["omp.h"] = "lib/target/kernel.c lib/target/probe.c lib/ref/onednn.c libexec/ tests/"
 	# The same for all headers that begin so.
 	family["dnnl"] = family["oneapi/dnnl/"] = "lib/ref/onednn.c"
 	family["nettle/"] = "lib/base/hash.c"

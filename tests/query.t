@@ -71,15 +71,35 @@ ok $? 'wrong in another env says nothing here'
 
 # Inexact
 
-conv "$tmp/db" other $known >"$tmp/out"
+conv "$tmp/db" other $known >"$tmp/out" 2>"$tmp/err"
 [ $? -eq 4 ] && grep -q '"match":"env","why":"measured in the env env1, not in other' "$tmp/out"
 ok $? 'the same workload in another env gives status 4'
 results n=5 env=env2 | "$bin/tl-store" -q -d "$tmp/db2"
 results n=5 env=env1 | sed -n 1,8p | sed '$d' >"$tmp/one"
 "$bin/tl-store" -q -d "$tmp/db2" "$tmp/one" 2>/dev/null
-"$bin/tl-query" -d "$tmp/db2" --env env1 --op matmul --prob 1x512:512x1000 --post bias >"$tmp/out"
-[ $? -eq 4 ] && grep -q '"match":"env"' "$tmp/out" && grep -q 'cc is gcc 13.1.0 there and gcc 12.2.0 here' "$tmp/out"
-ok $? 'and says in which fields the envs differ'
+"$bin/tl-query" -d "$tmp/db2" --env env1 --op matmul --prob 1x512:512x1000 --post bias >"$tmp/out" 2>"$tmp/err"
+[ $? -eq 4 ] && grep -q '"match":"env","why":"stale: measured with gcc 13.1.0, onednn 2.6.3 on this same hardware, where there is now gcc 12.2.0, onednn 2.6.3"' "$tmp/out"
+ok $? 'another compiler on this hardware: stale'
+aged() { # database, sed scripts for this env and for the other one: the sentence; warnings in $tmp/err
+	sed "$2" "$tmp/one" | "$bin/tl-store" -q -d "$1" 2>/dev/null
+	results n=5 env=env1 run=old | sed "$3;s/\"env_id\":\"env1\"/\"env_id\":\"env3\"/" | "$bin/tl-store" -q -d "$1"
+	"$bin/tl-query" -d "$1" --env env1 "$here/workloads.ndjson" 2>"$tmp/err" |
+		sed -n 's/.*"match":"env","why":"//p' | head -n 1
+}
+probed() { # hw_id class
+	echo "s/\"env\":{/\"env\":{\"hw_id\":\"$1\",\"probe\":{\"class\":\"$2\"},/"
+}
+aged "$tmp/foreign.db" '' 's/"isa":"avx512"/"isa":"avx2"/;s/"cc":"gcc 12.2.0"/"cc":"gcc 13.1.0"/' |
+	grep -q '^foreign: measured on other hardware: isa is avx2 there and avx512 here"' &&
+	grep -q '2 of 3 workloads are foreign' "$tmp/err"
+ok $? 'another instruction set: foreign, and counted'
+aged "$tmp/drift.db" "$(probed a quick)" "$(probed b slow)" |
+	grep -q "^foreign: measured on other hardware: the probe's class is slow there and quick here"
+ok $? 'the same hardware in another state: foreign'
+aged "$tmp/stale.db" "$(probed a quick)" "$(probed a quick);s/\"libs\":\"onednn 2.6.3/\"libs\":\"onednn 2.6.2/" |
+	grep -q '^stale: measured with gcc 12.2.0, onednn 2.6.2 on this same hardware' &&
+	grep -q '2 of 3 workloads are stale' "$tmp/err" && ! grep -q foreign "$tmp/err"
+ok $? 'another library in the same state: stale, and counted'
 conv "$tmp/db" env1 ic64ih28oc64oh28kh3ph1 >"$tmp/out"
 [ $? -eq 4 ] && grep -q '"match":"nearest","why":"measured for the nearest workload known, conv2d mb1_ic128ih28_oc128oh28_kh3ph1: ic is 128 there and 64 here, oc is 128 there and 64 here"}' "$tmp/out"
 ok $? 'a workload that is not known gets the nearest'

@@ -25,31 +25,42 @@ static const char START[] = "{\"tl\":1,\"type\":\"";
 enum { START_LEN = sizeof START - 1 };
 
 /* Stopping. A signal sets the number and makes the pipe readable, so that no signal falls between
- * the look at the number and the wait for input. A second signal
- * kills. */
+ * the look at the number and the wait for input. Whoever asks again means it: the next signal
+ * kills. A sink lets one more pass before. */
 
 static volatile sig_atomic_t stop_signal;
 static int stop_pipe[2] = {-1, -1};
 
+/* One stop may come twice at once: to the process group, and from the parent. */
 static const double STOP_AGAIN_S = 0.5;
-static double stop_at; /* when the first one came */
+static int stops_passed; /* how many are let pass: 1 in a sink */
+static int stops;	 /* how many came */
+static double stop_at;	 /* when the last one came */
 
 static void on_stop(int sig)
 {
-	int saved = errno;
+	int saved = errno, another = !stops || clock_now() - stop_at > STOP_AGAIN_S;
 
-	/* Who asks again means it. But one stop may come twice at once: to the process group, and
-	 * from the parent. */
-	if (stop_signal && clock_now() - stop_at > STOP_AGAIN_S) {
+	if (another && stops > stops_passed) {
 		signal(sig, SIG_DFL);
 		raise(sig);
 	}
-	if (!stop_signal)
+	if (another) {
+		stops++;
 		stop_at = clock_now();
-	stop_signal = sig;
-	if (write(stop_pipe[1], "", 1) < 0)
-		errno = 0; /* the pipe is full: it is readable already */
+	}
+	if (stops > stops_passed) {
+		stop_signal = sig;
+		if (write(stop_pipe[1], "", 1) < 0)
+			errno = 0; /* the pipe is full: it is readable already */
+	}
 	errno = saved;
+}
+
+void rec_read_on_at_first_signal(void)
+{
+	stops_passed = 1;
+	rec_stop_on_signals();
 }
 
 void rec_stop_on_signals(void)
@@ -57,6 +68,7 @@ void rec_stop_on_signals(void)
 	static const int sigs[] = {SIGINT, SIGTERM, SIGHUP};
 	struct sigaction sa = {.sa_handler = on_stop}, old;
 
+	sigfillset(&sa.sa_mask);
 	if (stop_pipe[0] < 0 && pipe2(stop_pipe, O_CLOEXEC | O_NONBLOCK))
 		return; /* signals go on killing */
 	for (size_t i = 0; i < sizeof sigs / sizeof *sigs; i++) {

@@ -100,6 +100,10 @@ void rec_end_text(struct buf *b, const char *workload_id, int64_t drawn, const c
 
 /* SIGINT, SIGTERM and SIGHUP make rec_next() return 0 and rec_stopped() the signal's number. */
 void rec_stop_on_signals(void);
+/* For sinks: the first of these signals changes nothing, because those who write to us had it, too,
+ * and what they had finished is still to come. The next one, more than half a second later, is
+ * taken as by rec_stop_on_signals(). */
+void rec_read_on_at_first_signal(void);
 int rec_stopped(void);
 
 /* UTC now as RFC 3339 with milliseconds, 24 characters and a NUL. */

@@ -39,20 +39,31 @@ static int make_folders(char *path, struct err *e)
 	}
 }
 
-static int find_folder(struct cache *c, struct err *e)
+int cache_folder(const char *what, struct buf *out, struct err *e)
 {
 	const char *tl = getenv("TL_CACHE"), *xdg = getenv("XDG_CACHE_HOME"),
 		   *home = getenv("HOME");
 
 	if (tl && *tl)
-		c->dir = arena_printf(&c->arena, "%s/objects", tl);
+		buf_fmt(out, "%s/%s", tl, what);
 	else if (xdg && *xdg)
-		c->dir = arena_printf(&c->arena, "%s/tl/objects", xdg);
+		buf_fmt(out, "%s/tl/%s", xdg, what);
 	else if (home && *home)
-		c->dir = arena_printf(&c->arena, "%s/.cache/tl/objects", home);
+		buf_fmt(out, "%s/.cache/tl/%s", home, what);
 	else
 		return err_set(e, "no place for compiled kernels: set TL_CACHE or HOME");
-	return make_folders(c->dir, e);
+	return make_folders(out->s, e);
+}
+
+static int find_folder(struct cache *c, struct err *e)
+{
+	struct buf path = BUF_INIT;
+	int rc = cache_folder("objects", &path, e);
+
+	if (rc == 0)
+		c->dir = arena_strdup(&c->arena, path.s);
+	buf_free(&path);
+	return rc;
 }
 
 int cache_canary(struct cache *c, struct err *e)

@@ -48,6 +48,9 @@ struct cache {
 	struct ledger *ledger; /* where compilers are charged; may be NULL */
 };
 
+/* Puts the path of a folder of the cache ("objects") into out, and makes it where it is not there.
+ */
+int cache_folder(const char *what, struct buf *out, struct err *e);
 /* Finds or makes the folder, asks the compiler for its version and builds a canary: an error here
  * is the machine's fault and no candidate's. */
 int cache_open(struct cache *c, const char *isa, int jobs, struct err *e);

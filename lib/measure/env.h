@@ -1,8 +1,14 @@
 /* The env: what a latency depends on beside the program. Two results compare only within one env.
  *
- * Its id is over the CPU's features, caches and instruction set in use, the number of threads, the
- * compiler and the library; not over the model's name, which says little on virtual machines, nor
- * over the host.
+ * hw_id, the hardware, is over the CPU's features, caches and instruction set in use, the number of
+ * threads, and the class of what the probe found (lib/target/probe.h, lib/measure/state.h); not
+ * over the model's name, which says little on virtual machines, nor over the host. id is over the
+ * same and the compiler and the library. So results of the same hw_id and another id are stale, and
+ * those of another hw_id foreign.
+ *
+ * The probe is made once for a hardware and kept in probe/<hardware>.json in the folder of the
+ * build cache. It takes a second and the device's lock, so that nothing is timed beside it. With
+ * TL_PROBE=0 nothing is probed, and the class is no part of the ids.
  */
 #ifndef TL_MEASURE_ENV_H
 #define TL_MEASURE_ENV_H
@@ -10,18 +16,32 @@
 #include "lib/base/buf.h"
 #include "lib/base/err.h"
 #include "lib/base/hash.h"
+#include "lib/measure/state.h"
 #include "lib/space/limits.h"
 
 struct env {
 	struct limits limits;
-	struct id id;
+	struct id id, hw_id;
 	struct buf json; /* the "env" object, braces included */
+	/* What these are made of: */
+	struct buf cpu, features, cc, libs;
+	struct buf file;      /* of the states */
+	struct states states; /* none with TL_PROBE=0 */
 };
 
-/* libs: "onednn 2.6.3", as the worker tells it. */
+/* For a program that holds the device's lock (lock_device("cpu")). libs: "onednn 2.6.3", as the
+ * worker tells it. */
 int env_make(struct env *v, const char *libs, struct err *e);
-/* The same for a program that has no worker: asks one with --libs. */
+/* For a program that does not: asks a worker for the libraries. If a probe has to be made it waits
+ * until the device is free, or another program has made it. */
 int env_here(struct env *v, struct err *e);
+/* Under the device's lock, before timing: is the machine still as it was probed? Looks up to three
+ * times, longer each time. What then still differs by more than max_drift (0: does not look) is
+ * said; if it is a peak, or memory by twice as much, the env becomes that of the known state that
+ * the machine is in now, or of a new one, for which it is probed anew. Returns 1 if the env has
+ * changed, else 0; what there is to say, with the figures, is put into said, or nothing. -1 if the
+ * worker fails. */
+int env_check(struct env *v, double max_drift, struct buf *said, struct err *e);
 void env_free(struct env *v);
 
 #endif

@@ -12,6 +12,7 @@
 #include "lib/algo/candidate.h"
 #include "lib/io/record.h"
 #include "lib/measure/cache.h"
+#include "lib/measure/energy.h"
 #include "lib/measure/env.h"
 #include "lib/measure/journal.h"
 #include "lib/measure/worker.h"
@@ -36,6 +37,7 @@ struct measure {
 	struct cache cache;
 	struct worker worker;
 	struct env env;
+	struct energy energy;
 	struct id run; /* of this run, in every result */
 	struct rec_out *out;
 	struct ledger ledger;

@@ -55,8 +55,8 @@ static void put_costs(struct measure *m, struct buf *out, struct item *it, struc
 		put_cost(out, "audit_s", v->audit_s);
 	put_cost(out, "baseline_s", b->open_s);
 	put_cost(out, "core_s", core);
-	buf_str(out, "\"energy_J\":null,\"energy_why\":\"energy counters are not read by this "
-		     "version\"}");
+	energy_put(&m->energy, energy_lap(&m->energy), out); /* since the result before it */
+	buf_ch(out, '}');
 	it->build_s = it->build_core_s = 0;
 	b->open_s = 0;
 }

@@ -9,12 +9,13 @@
 
 enum {
 	FINAL_ROUNDS = 21, /* turns of opponents and candidate, at most */
-	MIN_ROUNDS = 3,
+	MIN_ROUNDS = 5,
 	FINAL_BATCH = 5, /* calls a turn, the first one is not counted */
 	CACHE_LINE = 64,
 };
 
 static const double BASELINE_TIME_S = 0.06, FINAL_TIME_S = 0.6, AUDIT_TIME_S = 0.1;
+static const double RATIO_WIDTH = 0.01, RATIO_FAR = 0.1;
 static const double BASELINE_ERROR = 1e-3; /* what the library's fast algorithms may be off */
 
 /* ---- what is timed: the candidate, or a variant of the library's ---- */
@@ -245,6 +246,19 @@ static int turn(struct timed *x, double *seconds, struct err *e)
 	return 0;
 }
 
+/* Enough rounds: the ratio is known to 1%, or far from 1. */
+static int is_known(const double *ratio, int k)
+{
+	double sorted[FINAL_ROUNDS];
+	struct stat_median m;
+
+	if (k < MIN_ROUNDS)
+		return 0;
+	memcpy(sorted, ratio, (size_t)k * sizeof *sorted);
+	m = stat_median(sorted, k);
+	return m.hi - m.lo < RATIO_WIDTH * m.median || m.lo > 1 + RATIO_FAR || m.hi < 1 - RATIO_FAR;
+}
+
 static int take_turns(struct timed *x, struct timed *opponent, int n, struct outcome *o,
 		      struct err *e)
 {
@@ -252,7 +266,8 @@ static int take_turns(struct timed *x, struct timed *opponent, int n, struct out
 	double start = clock_now();
 	int k = 0;
 
-	for (; k < FINAL_ROUNDS && (k < MIN_ROUNDS || clock_now() - start < FINAL_TIME_S); k++) {
+	while (k < FINAL_ROUNDS && (k < MIN_ROUNDS || clock_now() - start < FINAL_TIME_S) &&
+	       !is_known(ratio[0], k)) {
 		/* Who follows whom changes from round to round. */
 		for (int i = 0; i <= n; i++) {
 			int who = (i + k) % (n + 1);
@@ -263,6 +278,7 @@ static int take_turns(struct timed *x, struct timed *opponent, int n, struct out
 		}
 		for (int i = 0; i < n; i++)
 			ratio[i][k] = time[i][k] / own[k];
+		k++;
 	}
 	memcpy(o->x, own, (size_t)k * sizeof *own);
 	o->n = k;
@@ -348,10 +364,13 @@ void trial_final(void *trial, void *answer)
 
 /* ---- the library ---- */
 
-/* Verifies and times one variant; m->n stays 0 if its result is wrong. */
-static int time_variant(struct timed *x, struct stat_median *m, struct err *e)
+/* Verifies and times one variant, until it has lost against the best so far; m->n stays 0 if its
+ * result is wrong. */
+static int time_variant(struct timed *x, const struct best *best, struct stat_median *m,
+			struct err *e)
 {
-	const struct race_rules rules = {.budget_s = BASELINE_TIME_S};
+	const struct race_rules rules = {.limit_s = best->known ? best->time.median : 0,
+					 .budget_s = BASELINE_TIME_S};
 	struct race r = {0};
 	double once;
 
@@ -392,15 +411,16 @@ void trial_baseline(void *trial, void *answer)
 	snprintf(b->why, sizeof b->why, "the library has no implementation");
 	for (int i = 0; i < ref_variants(ref); i++) {
 		struct timed x = {.t = t, .ref = ref, .variant = i};
+		int direct = !strstr(ref_name(ref, i), "winograd");
 		struct stat_median m;
 
-		if (time_variant(&x, &m, &e) < 0 || !m.n) {
+		if (time_variant(&x, direct ? &b->direct : &b->best, &m, &e) < 0 || !m.n) {
 			snprintf(b->why, sizeof b->why, "%s",
 				 m.n ? "the library fails" : "the library's result is wrong");
 			continue;
 		}
 		keep_better(&b->best, &x, m);
-		if (!strstr(ref_name(ref, i), "winograd"))
+		if (direct)
 			keep_better(&b->direct, &x, m);
 	}
 	if (!strcmp(b->best.impl, b->direct.impl) && !strcmp(b->best.layout, b->direct.layout))

@@ -32,17 +32,21 @@ int worker_libs(struct worker *w, struct buf *out, struct err *e)
 	return rc;
 }
 
+void worker_environment(int threads)
+{
+	char text[16];
+
+	snprintf(text, sizeof text, "%d", threads);
+	setenv("OMP_NUM_THREADS", text, 1);
+	setenv("OMP_PROC_BIND", "true", 1);
+	setenv("OMP_DYNAMIC", "false", 1);
+}
+
 static int start(struct worker *w, struct err *e)
 {
 	char *argv[] = {w->path.s, NULL};
-	char threads[16];
 
-	/* The team stands on its cores from the first kernel on, for candidate and baseline alike.
-	 */
-	snprintf(threads, sizeof threads, "%d", w->threads);
-	setenv("OMP_NUM_THREADS", threads, 1);
-	setenv("OMP_PROC_BIND", "true", 1);
-	setenv("OMP_DYNAMIC", "false", 1);
+	worker_environment(w->threads);
 	return proc_start(&w->proc, argv,
 			  PROC_STDIN | PROC_STDOUT | PROC_GROUP | PROC_DIE_WITH_PARENT, -1, -1, e);
 }

@@ -5,6 +5,7 @@
 #include "lib/measure/env.h"
 #include "lib/store/db.h"
 #include "lib/store/row.h"
+#include "lib/store/tally.h"
 
 /* Envs */
 
@@ -341,15 +342,13 @@ static int tally_results(struct store *s, const char *workload_id, const char *e
 			 struct store_tally *t, struct err *e)
 {
 	int rc;
-	sqlite3_stmt *q =
-		db_sql(s,
-		       "SELECT total(n), total(ok), total(NOT ok AND stopped), total(core)"
-		       " FROM (SELECT count(*) AS n, max(status = 'ok') AS ok,"
-		       " max(status = 'preempted') AS stopped, total(core_s) AS core"
-		       " FROM results WHERE workload = ? AND env = ? GROUP BY candidate)",
-		       e);
+	sqlite3_stmt *q = db_sql(s,
+				 "SELECT sum(results), sum(candidates) FILTER(WHERE status = 'ok'),"
+				 " sum(candidates) FILTER(WHERE status = 'preempted'), sum(core_us)"
+				 " FROM tallies WHERE workload = ? AND env = ?",
+				 e);
 
-	if (!q || (rc = bind_where(s, q, workload_id, env_id, e)) < 0)
+	if (tally_flush(s, e) || !q || (rc = bind_where(s, q, workload_id, env_id, e)) < 0)
 		return -1;
 	if (!rc)
 		return 0;
@@ -358,7 +357,7 @@ static int tally_results(struct store *s, const char *workload_id, const char *e
 	t->results = sqlite3_column_int64(q, 0);
 	t->ok = sqlite3_column_int64(q, 1);
 	t->stopped = sqlite3_column_int64(q, 2);
-	t->core_s = sqlite3_column_double(q, 3);
+	t->core_s = (double)sqlite3_column_int64(q, 3) / 1e6;
 	sqlite3_reset(q);
 	return 0;
 }
@@ -385,11 +384,11 @@ static int tally_ends(struct store *s, const char *workload_id, const char *env_
 		*count[i] = count_or_unknown(q, i);
 	sqlite3_reset(q);
 	q = db_sql(s,
-		   "SELECT measured + ifnull(preempted, 0) + ifnull(failed, 0) = 0 FROM ends"
+		   "SELECT measured + ifnull(preempted, 0) + ifnull(failed, 0) = 0"
+		   " AND NOT instr(record, '\"known\":') FROM ends"
 		   " JOIN runs ON runs.num = run"
 		   " WHERE workload = ?1 AND (env = ?2 OR env IS NULL)"
 		   " AND NOT instr(record, '\"why\":\"stopped\"')"
-		   " AND NOT instr(record, '\"known\":')"
 		   " ORDER BY ends.num DESC LIMIT 1",
 		   e);
 	if (!q || bind_where(s, q, workload_id, env_id, e) < 0)
@@ -432,10 +431,10 @@ int store_stats(struct store *s, struct arena *a, struct store_stats *st, struct
 	    one_number(s, "SELECT count(*) FROM envs", &st->envs, e) ||
 	    one_number(s, "SELECT count(*) FROM runs", &st->runs, e) ||
 	    one_number(s, "SELECT count(*) FROM ends", &st->ends, e) ||
-	    one_number(s, "SELECT count(*) FROM (SELECT DISTINCT workload, candidate FROM results)",
-		       &st->candidates, e))
+	    one_number(s, "SELECT sum(candidates) FROM workloads", &st->candidates, e))
 		return -1;
-	q = db_sql(s, "SELECT status, count(*), total(core_s) FROM results GROUP BY 1 ORDER BY 1",
+	q = db_sql(s,
+		   "SELECT status, sum(results), sum(core_us) FROM tallies GROUP BY 1 ORDER BY 1",
 		   e);
 	if (!q)
 		return -1;
@@ -443,7 +442,7 @@ int store_stats(struct store *s, struct arena *a, struct store_stats *st, struct
 		int i = st->nstatus;
 
 		st->results += sqlite3_column_int64(q, 1);
-		st->core_s += sqlite3_column_double(q, 2);
+		st->core_s += (double)sqlite3_column_int64(q, 2) / 1e6;
 		if (i == sizeof st->status / sizeof *st->status)
 			continue;
 		st->status[i].name = db_text(q, 0, a);

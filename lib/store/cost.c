@@ -13,7 +13,7 @@ static int read_number(const struct json_doc *d, const struct json *obj, const c
 {
 	const struct json *v = json_get(d, obj, key);
 
-	*out = NAN;
+	*out = v ? NAN : 0;
 	if ((!v || v->type == JSON_NULL) && !needed)
 		return 0;
 	if (json_num(v, out) || *out < 0)

@@ -20,7 +20,7 @@ struct cost_run {
 	double wall_s, cores;
 	double core_s[COSTS];
 	double unknown_s; /* core-seconds of purposes that this version does not know */
-	double energy_J;  /* NAN: unknown */
+	double energy_J;  /* NAN: unknown; 0 where others tell it */
 };
 int cost_read(struct cost_run *c, const struct json_doc *d, struct err *e);
 

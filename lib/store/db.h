@@ -7,12 +7,13 @@
 #include "lib/base/map.h"
 #include "lib/store/store.h"
 
-enum { DB_STATEMENTS = 48 };
+enum { DB_STATEMENTS = 64 };
 
 struct store {
 	sqlite3 *db;
 	char *path;
 	double busy_since; /* clock_now() of the first refusal in a row */
+	double waited;	   /* the longest such row so far, in seconds */
 	double committed;  /* clock_now() of the last commit; 0: none yet */
 	int nstmt;
 	struct {
@@ -22,7 +23,9 @@ struct store {
 	/* Ids to row numbers. A row is never removed and never gets another number, so what was
 	 * committed stays true; store_rollback() forgets all. */
 	struct map workloads, envs, runs;
-	struct map noted;     /* runs whose env was noted */
+	struct map noted;   /* runs whose env was noted */
+	struct map pending; /* of tally.c: what tally_flush() will write */
+	struct arena pending_arena;
 	struct arena scratch; /* of one store_put() */
 	struct buf text;
 };

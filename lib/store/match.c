@@ -64,32 +64,139 @@ static int parse_env(struct json_doc *d, const struct store_env *env)
 	       d->tok->type == JSON_OBJ;
 }
 
-/* Counts the fields in which an env differs from this one, and names them in out (may be NULL). */
-static int env_differences(struct matcher *m, const struct store_env *env, struct buf *out)
+/* What says on what hardware a result was measured. */
+static int is_hardware(const char *key)
 {
-	int n = 0;
+	static const char *const field[] = {"features", "isa", "l1d", "l2", "l3", "threads"};
 
-	if (!parse_env(&m->doc, m->here) || !parse_env(&m->other, env))
-		return 1000;
-	for (const struct json *k = json_first(&m->other, m->other.tok); k;
-	     k = json_next(&m->other, m->other.tok, k)) {
-		const struct json *there = k + 1, *here;
+	for (size_t i = 0; i < sizeof field / sizeof *field; i++)
+		if (!strcmp(key, field[i]))
+			return 1;
+	return 0;
+}
+
+static int is_same(const struct json *a, const struct json *b)
+{
+	return a && b && a->n == b->n && !memcmp(a->s, b->s, a->n);
+}
+
+static void add_difference(struct buf *out, const char *key, const struct json *there,
+			   const struct json *here)
+{
+	buf_fmt(out, "%s %s is %.*s there and %.*s here", out->n ? "," : ":", key,
+		there ? (int)there->n : 7, there ? there->s : "unknown", here ? (int)here->n : 7,
+		here ? here->s : "unknown");
+}
+
+/* How an env compares with this one, whose JSON is in m->doc and m->other. */
+struct difference {
+	int n;		   /* fields that differ, of hardware and software */
+	int hardware;	   /* it is other hardware, or was in another state */
+	struct buf fields; /* ": isa is avx2 there and avx512 here, ..." of the hardware */
+};
+
+/* Fields that follow from the others, and figures and lists. */
+static int is_detail(const char *key, const struct json *v)
+{
+	const char *end = strrchr(key, '_');
+
+	return v->type == JSON_OBJ || v->type == JSON_ARR || v->type == JSON_NULL ||
+	       !strcmp(key, "hw_id") || (end && !strcmp(end, "_why"));
+}
+
+static void compare_envs(struct matcher *m, struct difference *d)
+{
+	const struct json_doc *there = &m->other, *here = &m->doc;
+	const struct json *v, *w;
+
+	for (const struct json *k = json_first(there, there->tok); k;
+	     k = json_next(there, there->tok, k)) {
 		char key[64];
 
+		v = k + 1;
 		if (k->n >= sizeof key)
 			continue;
 		memcpy(key, k->s, k->n);
 		key[k->n] = 0;
-		here = json_get(&m->doc, m->doc.tok, key);
-		if (here && here->n == there->n && !memcmp(here->s, there->s, there->n))
+		w = json_get(here, here->tok, key);
+		if (is_detail(key, v) || is_same(v, w))
 			continue;
-		n++;
-		if (out)
-			buf_fmt(out, "%s %s is %.*s there and %.*s here", n > 1 ? "," : ":", key,
-				(int)there->n, there->s, here ? (int)here->n : 7,
-				here ? here->s : "unknown");
+		d->n++;
+		if (is_hardware(key)) {
+			d->hardware = 1;
+			add_difference(&d->fields, key, v, w);
+		}
 	}
-	return n;
+	/* One that was not probed may have been in any state. */
+	v = json_get(there, json_get(there, there->tok, "probe"), "class");
+	w = json_get(here, json_get(here, here->tok, "probe"), "class");
+	d->n += !v != !w;
+	if (v && w && !is_same(v, w)) {
+		d->n++;
+		d->hardware = 1;
+		add_difference(&d->fields, "the probe's class", v, w);
+	}
+}
+
+/* Which env is more like this one: the least number is. */
+static int difference_rank(const struct difference *d)
+{
+	return d->n + 100 * d->hardware;
+}
+
+/* "gcc 12.2.0, onednn 2.6.3" */
+static void add_software(struct buf *out, const struct json_doc *d)
+{
+	const struct json *cc = json_get(d, d->tok, "cc"), *libs = json_get(d, d->tok, "libs");
+
+	buf_fmt(out, "%.*s, %.*s", cc ? (int)cc->n : 19, cc ? cc->s : "an unknown compiler",
+		libs ? (int)libs->n : 18, libs ? libs->s : "an unknown library");
+}
+
+/* 1 if both envs were recorded, so that they can be compared. */
+static int difference_from_here(struct matcher *m, const struct store_env *env,
+				struct difference *d)
+{
+	*d = (struct difference){.n = 1000};
+	if (!parse_env(&m->doc, m->here) || !parse_env(&m->other, env))
+		return 0;
+	d->n = 0;
+	compare_envs(m, d);
+	return 1;
+}
+
+/* The sentence for a result of another env. */
+static void say_env(struct matcher *m, const struct store_env *env, struct match *out,
+		    struct arena *a)
+{
+	struct buf why = BUF_INIT, there = BUF_INIT, here = BUF_INIT;
+	struct difference d;
+
+	if (!difference_from_here(m, env, &d)) {
+		buf_fmt(&why, "measured in the env %s, not in %s", env->id, m->here->id);
+	} else if (d.hardware) {
+		out->foreign = 1;
+		buf_str(&why, "foreign: measured on other hardware");
+		buf_add(&why, d.fields.s, d.fields.n);
+	} else {
+		out->stale = 1;
+		add_software(&there, &m->other);
+		add_software(&here, &m->doc);
+		if (strcmp(there.s, here.s) != 0)
+			buf_fmt(&why,
+				"stale: measured with %s on this same hardware, where there is now "
+				"%s",
+				there.s, here.s);
+		else
+			buf_str(&why, "stale: measured on this same hardware, but only one of the "
+				      "two envs has "
+				      "been probed");
+	}
+	out->why = arena_strndup(a, why.s, why.n);
+	buf_free(&d.fields);
+	buf_free(&there);
+	buf_free(&here);
+	buf_free(&why);
 }
 
 static int read_envs(struct matcher *m, struct err *e)
@@ -104,12 +211,12 @@ static int find_in_env(struct matcher *m, const char *workload_id, int64_t top, 
 		       struct match *out, struct err *e)
 {
 	const struct store_env *best = NULL;
-	struct buf why = BUF_INIT;
 	int least = 0;
 
 	if (read_envs(m, e))
 		return -1;
 	for (int i = 0; i < m->nenv; i++) {
+		struct difference d;
 		int n, found;
 
 		if (!strcmp(m->env[i].id, m->here->id))
@@ -117,7 +224,9 @@ static int find_in_env(struct matcher *m, const char *workload_id, int64_t top, 
 		found = store_top(m->s, workload_id, m->env[i].id, 1, a, &out->result, &out->n, e);
 		if (found < 0)
 			return -1;
-		n = env_differences(m, &m->env[i], NULL);
+		difference_from_here(m, &m->env[i], &d);
+		n = difference_rank(&d);
+		buf_free(&d.fields);
 		if (found && (!best || n < least)) {
 			best = &m->env[i];
 			least = n;
@@ -127,11 +236,8 @@ static int find_in_env(struct matcher *m, const char *workload_id, int64_t top, 
 		return 0;
 	if (store_top(m->s, workload_id, best->id, top, a, &out->result, &out->n, e) < 0)
 		return -1;
-	buf_fmt(&why, "measured in the env %s, not in %s", best->id, m->here->id);
-	env_differences(m, best, &why);
 	out->how = MATCH_ENV;
-	out->why = arena_strndup(a, why.s, why.n);
-	buf_free(&why);
+	say_env(m, best, out, a);
 	return 1;
 }
 
@@ -292,7 +398,7 @@ int match_find(struct matcher *m, const struct workload *w, int64_t top, struct 
 {
 	int found;
 
-	*out = (struct match){MATCH_NONE, NULL, 0, NULL};
+	*out = (struct match){.how = MATCH_NONE};
 	found = store_top(m->s, w->id.s, m->here->id, top, a, &out->result, &out->n, e);
 	if (found > 0)
 		out->how = MATCH_EXACT;

@@ -5,6 +5,8 @@
  * the sum over all dimensions of log2((a+1)/(b+1))^2, of 1 for another layout or right side, and of
  * 1/16 for each post-op that only one of them has. This env's workloads are asked first; seconds of
  * another env are never taken for this one's.
+ * Of other envs the one of this hardware goes first: its results are stale, those of others foreign
+ * (lib/measure/env.h).
  */
 #ifndef TL_STORE_MATCH_H
 #define TL_STORE_MATCH_H
@@ -15,7 +17,9 @@ enum match_how { MATCH_NONE, MATCH_EXACT, MATCH_ENV, MATCH_NEAREST };
 
 struct match {
 	enum match_how how;
-	const char *why; /* not exact: a sentence that says what differs */
+	const char *why;    /* not exact: a sentence that says what differs */
+	int stale, foreign; /* how is env: another compiler or library on this hardware, or other
+			       hardware */
 	int64_t n;
 	struct store_result *result; /* best first */
 };

@@ -1,9 +1,11 @@
 /* Storing records: what store.h says of keys and of replays happens here. */
+#include <assert.h>
 #include <stdlib.h>
 
 #include "lib/store/cost.h"
 #include "lib/store/db.h"
 #include "lib/store/row.h"
+#include "lib/store/tally.h"
 
 /* A result with its row numbers. */
 struct numbered {
@@ -163,24 +165,35 @@ static int is_later(const struct rec *r, const char *at, sqlite3_stmt *old, int 
 	return order > 0;
 }
 
+static struct tally_result to_tally(const struct numbered *w, int64_t num)
+{
+	return (struct tally_result){num,	  w->workload,	w->env, w->row.candidate,
+				     w->row.rank, w->row.core_s};
+}
+
 /* The key is there already. */
 static enum store_put put_again(struct store *s, const struct numbered *w, const struct rec *r,
 				struct err *e)
 {
 	sqlite3_stmt *q;
+	struct tally_result t;
+	double core_s;
 	int64_t num;
-	int later;
+	int later, rank;
 
-	SQL_OR_FAIL(q, s,
-		    "SELECT num, at, record FROM results JOIN records USING(num) WHERE"
-		    " workload = ? AND candidate = ? AND env = ? AND run = ? AND final = ?",
-		    e);
+	SQL_OR_FAIL(
+		q, s,
+		"SELECT num, at, record, status, core_s FROM results JOIN records USING(num) WHERE"
+		" workload = ? AND candidate = ? AND env = ? AND run = ? AND final = ?",
+		e);
 	bind_key(q, w);
 	if (db_step(s, q, e) != 1)
 		return err_set(e, "the database %s is damaged: a result has no record", s->path),
 		       STORE_FAILED;
 	num = sqlite3_column_int64(q, 0);
 	later = is_later(r, w->row.at, q, 1);
+	rank = row_rank((const char *)sqlite3_column_text(q, 3));
+	core_s = db_num(q, 4);
 	sqlite3_reset(q);
 	if (!later)
 		return STORE_KNOWN;
@@ -190,7 +203,8 @@ static enum store_put put_again(struct store *s, const struct numbered *w, const
 		    e);
 	sqlite3_bind_int64(q, 1, num);
 	bind_values(q, 2, w);
-	if (db_step(s, q, e) < 0)
+	t = to_tally(w, num);
+	if (db_step(s, q, e) < 0 || tally_changed(s, &t, rank, core_s, e))
 		return STORE_FAILED;
 	SQL_OR_FAIL(q, s, "UPDATE records SET record = ?2 WHERE num = ?1", e);
 	return put_text(s, q, num, r, e);
@@ -200,6 +214,7 @@ static enum store_put put_result(struct store *s, const struct rec *r, const str
 				 struct err *e)
 {
 	struct numbered w;
+	struct tally_result t;
 	enum store_put rc;
 	sqlite3_stmt *q;
 
@@ -224,8 +239,9 @@ static enum store_put put_result(struct store *s, const struct rec *r, const str
 		return STORE_FAILED;
 	if (!sqlite3_changes(s->db))
 		return put_again(s, &w, r, e);
+	t = to_tally(&w, sqlite3_last_insert_rowid(s->db));
 	SQL_OR_FAIL(q, s, "INSERT INTO records(num, record) VALUES(?, ?)", e);
-	if (put_text(s, q, sqlite3_last_insert_rowid(s->db), r, e) < 0)
+	if (put_text(s, q, t.num, r, e) < 0 || tally_new(s, &t, e))
 		return STORE_FAILED;
 	return note_env(s, &w, json_get(d, d->tok, "env"), e) < 0 ? STORE_FAILED : STORE_NEW;
 }
@@ -383,6 +399,7 @@ static enum store_put put_run(struct store *s, const struct rec *r, const struct
 enum store_put store_put(struct store *s, const struct rec *r, const struct json_doc *d,
 			 struct err *e)
 {
+	assert(!sqlite3_get_autocommit(s->db));
 	arena_reset(&s->scratch);
 	switch (r->type) {
 	case REC_WORKLOAD:

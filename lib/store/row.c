@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+/* A later version may add others at the end; their order decides what tallies count. */
 static const char *const statuses[] = {"ok",  "preempted", "build",	  "timeout", "crash",
 				       "oom", "wrong",	   "unsupported", "filtered"};
 
@@ -60,12 +61,17 @@ static int get_seconds(const struct json_doc *d, const struct json *obj, const c
 	return 0;
 }
 
-static int known_status(const char *status)
+int row_rank(const char *status)
 {
 	for (size_t i = 0; i < sizeof statuses / sizeof *statuses; i++)
 		if (!strcmp(status, statuses[i]))
-			return 1;
-	return 0;
+			return (int)i;
+	return -1;
+}
+
+const char *row_status(int rank)
+{
+	return statuses[rank];
 }
 
 int row_from_json(struct row *w, const struct json_doc *d, struct arena *a, struct err *e)
@@ -83,7 +89,7 @@ int row_from_json(struct row *w, const struct json_doc *d, struct arena *a, stru
 	    get_seconds(d, json_get(d, rec, "cost"), "core_s", &w->core_s, e))
 		return -1;
 	row_unhex(candidate, w->candidate);
-	if (!known_status(w->status))
+	if ((w->rank = row_rank(w->status)) < 0)
 		return err_set(e, "\"%s\" is no status", w->status);
 	if (!strcmp(w->status, "ok") && !(w->latency_s > 0))
 		return err_set(e, "the status is ok, but \"latency_s\" is not a positive number");

@@ -10,10 +10,15 @@
 /* A result record, as far as the columns go. Texts live in an arena. */
 struct row {
 	const char *workload_id, *env_id, *run, *status, *at;
+	int rank; /* of status */
 	unsigned char candidate[ID_HEX / 2];
 	int final;
 	double latency_s, baseline_s, core_s; /* NAN: unknown */
 };
+
+/* The place of a status in the list of all, whose first are the best; -1 if it is none. */
+int row_rank(const char *status);
+const char *row_status(int rank);
 
 int row_from_json(struct row *w, const struct json_doc *d, struct arena *a, struct err *e);
 

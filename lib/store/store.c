@@ -10,6 +10,7 @@
 
 #include "lib/io/clock.h"
 #include "lib/store/db.h"
+#include "lib/store/tally.h"
 
 enum {
 	APPLICATION_ID = 0x544c6462, /* "TLdb" */
@@ -83,6 +84,24 @@ static const char *const migrations[] = {
 	") STRICT;"
 	"CREATE UNIQUE INDEX ends_key ON ends(workload, run, key);",
 
+	/* What tally.h says. */
+	"ALTER TABLE workloads ADD COLUMN candidates INTEGER NOT NULL DEFAULT 0;"
+	"CREATE TABLE tallies("
+	"	workload INTEGER NOT NULL REFERENCES workloads,"
+	"	env INTEGER NOT NULL REFERENCES envs,"
+	"	status TEXT NOT NULL,"
+	"	results INTEGER NOT NULL,"
+	"	candidates INTEGER NOT NULL,"
+	"	core_us INTEGER NOT NULL,"
+	"	PRIMARY KEY(workload, env, status)"
+	") STRICT, WITHOUT ROWID;"
+	"UPDATE workloads SET candidates = " RECOUNT_CANDIDATES ";"
+	"INSERT INTO tallies" RECOUNT ";"
+	/* To sum a workload's ends without reading their records, and to find the last. */
+	"CREATE INDEX ends_counts ON ends(workload, run, drawn, kept, refused, measured, preempted,"
+	"	failed, built);"
+	"CREATE INDEX ends_last ON ends(workload);",
+
 	/* What runs cost. A run is known here by its id's text, and so is the one that it is a part
 	 * of, which need not be known at all. */
 	"CREATE TABLE costs("
@@ -139,7 +158,10 @@ int store_default_path(const char *given, enum store_mode mode, struct buf *out,
 
 int db_fail(struct store *s, const char *what, struct err *e)
 {
-	int rc = sqlite3_errcode(s->db) & 0xff;
+	int rc = sqlite3_errcode(s->db) & 0xff, system = sqlite3_system_errno(s->db);
+
+	if (rc == SQLITE_IOERR && !system) /* a failed commit keeps it to itself */
+		sqlite3_file_control(s->db, "main", SQLITE_FCNTL_LAST_ERRNO, &system);
 
 	if (rc == SQLITE_NOMEM)
 		die_no_memory();
@@ -147,6 +169,9 @@ int db_fail(struct store *s, const char *what, struct err *e)
 		return err_status(e, EXIT_BUSY,
 				  "cannot %s the database %s: others held it for %d seconds", what,
 				  s->path, BUSY_S);
+	if (system && (rc == SQLITE_IOERR || rc == SQLITE_CANTOPEN))
+		return err_set(e, "cannot %s the database %s: %s (%s)", what, s->path,
+			       sqlite3_errmsg(s->db), strerror(system));
 	return err_set(e, "cannot %s the database %s: %s", what, s->path, sqlite3_errmsg(s->db));
 }
 
@@ -253,9 +278,12 @@ static int on_busy(void *arg, int times)
 	unsigned mix = ((unsigned)getpid() * 2654435761u + (unsigned)times * 40503u) >> 13;
 	struct timespec t = {0, 500000 + (long)(mix % 4096) * 1000};
 
+	double now = clock_now();
+
 	if (!times)
-		s->busy_since = clock_now();
-	if (clock_now() - s->busy_since > BUSY_S)
+		s->busy_since = now;
+	s->waited = fmax(s->waited, now - s->busy_since);
+	if (now - s->busy_since > BUSY_S)
 		return 0;
 	nanosleep(&t, NULL);
 	return 1;
@@ -304,6 +332,12 @@ static int migrate(struct store *s, struct err *e)
 		return -1;
 	if (version == VERSION)
 		return 0;
+	if (sqlite3_db_readonly(s->db, "main") == 1)
+		return err_set(
+			e,
+			"%s was made by an older version, and only who may write it can bring "
+			"it up to date",
+			s->path);
 	/* Another process may do it meanwhile: what counts is the version under the lock. */
 	if (store_begin(s, e) || read_version(s, &version, e))
 		return -1;
@@ -350,7 +384,30 @@ static int configure(struct store *s, enum store_mode mode, struct err *e)
 	sqlite3_free(sql);
 	if (rc || migrate(s, e))
 		return -1;
-	return mode == STORE_READ ? db_exec(s, "PRAGMA query_only = ON", e) : 0;
+	/* A batch that outgrew the cache would lock readers out before its commit. */
+	return db_exec(
+		s, mode == STORE_READ ? "PRAGMA query_only = ON" : "PRAGMA cache_spill = OFF", e);
+}
+
+/* A killed writer leaves its journal beside the database, and the next to open it rolls back: who
+ * may not do that is told so. A journal in use is no reason to fail, so this is asked only then. */
+static void explain_journal(struct store *s, struct err *e)
+{
+	struct buf journal = BUF_INIT, folder = BUF_INIT;
+	const char *slash = strrchr(s->path, '/');
+	struct stat st;
+
+	buf_fmt(&journal, "%s-journal", s->path);
+	buf_fmt(&folder, "%.*s", slash ? (int)(slash - s->path + 1) : 1, slash ? s->path : ".");
+	if (e->status != EXIT_BUSY && !stat(journal.s, &st) && st.st_size &&
+	    (access(s->path, W_OK) || access(journal.s, R_OK | W_OK) || access(folder.s, W_OK)))
+		err_set(e,
+			"the database %s was left half written by a writer that was killed; only "
+			"who may "
+			"write it, %s and their folder can open it next",
+			s->path, journal.s);
+	buf_free(&journal);
+	buf_free(&folder);
 }
 
 struct store *store_open(const char *path, enum store_mode mode, struct err *e)
@@ -374,6 +431,7 @@ struct store *store_open(const char *path, enum store_mode mode, struct err *e)
 		return NULL;
 	}
 	if (configure(s, mode, e)) {
+		explain_journal(s, e);
 		store_close(s);
 		return NULL;
 	}
@@ -391,36 +449,11 @@ void store_close(struct store *s)
 	map_free(&s->envs);
 	map_free(&s->runs);
 	map_free(&s->noted);
+	tally_forget(s);
 	arena_free(&s->scratch);
 	buf_free(&s->text);
 	free(s->path);
 	free(s);
-}
-
-int store_check(struct store *s, struct buf *report, struct err *e)
-{
-	static const char *const pragmas[] = {"PRAGMA integrity_check(20)",
-					      "PRAGMA foreign_key_check"};
-	size_t before = report->n;
-
-	for (int i = 0; i < 2; i++) {
-		sqlite3_stmt *q = db_sql(s, pragmas[i], e);
-		int rc;
-
-		if (!q)
-			return -1;
-		while ((rc = db_step(s, q, e)) > 0) {
-			const char *text = (const char *)sqlite3_column_text(q, 0);
-
-			if (i)
-				buf_fmt(report, "table %s has a row without its parent\n", text);
-			else if (strcmp(text, "ok") != 0)
-				buf_fmt(report, "%s\n", text);
-		}
-		if (rc < 0)
-			return -1;
-	}
-	return report->n == before;
 }
 
 /* Batches */
@@ -430,16 +463,28 @@ int store_check(struct store *s, struct buf *report, struct err *e)
 int store_begin(struct store *s, struct err *e)
 {
 	double left = s->committed + GAP_S - clock_now();
+	int64_t version;
 
 	if (left > 0)
 		nanosleep(&(struct timespec){0, (long)(left * 1e9)}, NULL);
-	return db_exec(s, "BEGIN IMMEDIATE", e);
+	if (db_exec(s, "BEGIN IMMEDIATE", e))
+		return -1;
+	/* A newer version may have changed the schema since we opened the database: it keeps what
+	 * we would not. */
+	return read_version(s, &version, e);
+}
+
+double store_waited(const struct store *s)
+{
+	return s->waited;
 }
 
 int store_commit(struct store *s, struct err *e)
 {
-	if (db_exec(s, "COMMIT", e))
+	if (tally_flush(s, e))
 		return -1;
+	if (sqlite3_exec(s->db, "COMMIT", NULL, NULL, NULL))
+		return db_fail(s, "write", e);
 	s->committed = clock_now();
 	return 0;
 }
@@ -448,6 +493,7 @@ void store_rollback(struct store *s)
 {
 	if (!sqlite3_get_autocommit(s->db))
 		sqlite3_exec(s->db, "ROLLBACK", NULL, NULL, NULL);
+	tally_forget(s);
 	map_free(&s->workloads);
 	map_free(&s->envs);
 	map_free(&s->runs);

@@ -58,6 +58,13 @@ static const struct isa *find_isa(const char *name)
 	return NULL;
 }
 
+int cpu_has_isa(const char *name)
+{
+	const struct isa *i = find_isa(name);
+
+	return i && has_isa(i);
+}
+
 int cpu_isa_lanes(const char *isa)
 {
 	const struct isa *i = find_isa(isa);

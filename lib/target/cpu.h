@@ -24,5 +24,6 @@ void cpu_model(struct buf *out);
 void cpu_features(struct buf *out);
 /* Lanes an instruction set has: 16, 8, 1; 0 for an unknown name. */
 int cpu_isa_lanes(const char *isa);
+int cpu_has_isa(const char *isa); /* does this CPU have it? */
 
 #endif

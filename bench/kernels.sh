@@ -13,4 +13,4 @@ db=$dir/tl.db
 "$bin/tl-tune" -d "$db" --until "seconds<${BENCH_SECONDS:-600}" -o "$dir/tuned" "$dir/workloads"
 # The winners once more, all in one run: candidates are results whose type is put back.
 sed 's/"type":"result"/"type":"candidate"/' "$dir/tuned" | "$bin/tl-measure" --final 1 -o "$dir/results.ndjson"
-awk -f share/bench-kernels.awk "$dir/results.ndjson"
+awk -f bench/kernels.awk "$dir/results.ndjson"

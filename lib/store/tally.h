@@ -1,0 +1,54 @@
+/* Inside of lib/store: counts that are kept while results are stored, so that no question needs to
+ * count them again (tables tallies and workloads.candidates, see store.c).
+ *
+ * For a workload, an env and a status: the results that have it; their core-seconds, each rounded
+ * to a microsecond, so that sums do not depend on an order; and the distinct candidates whose best
+ * status it is. Which is best follows from the list in row.h. For a workload: its distinct
+ * candidates, in whatever env.
+ *
+ * Changes are gathered in memory and written by tally_flush(), once a batch: a table that grew
+ * with each result would cost half as much again as storing it. store_check() counts anew.
+ */
+#ifndef TL_STORE_TALLY_H
+#define TL_STORE_TALLY_H
+
+#include <stdint.h>
+
+#include "lib/base/err.h"
+
+struct store;
+
+/* The rows of the table tallies, counted from the results: see tally.h. A candidate's row is that
+ * of its best status, in the order of row.c: with a lone min(), SQL gives the other columns of the
+ * row that has it. */
+#define RECOUNT                                                                                    \
+	" SELECT workload, env, status, sum(results), sum(candidates), sum(core_us) FROM("         \
+	"SELECT workload, env, status, count(*) AS results, 0 AS candidates,"                      \
+	" sum(CAST(min(ifnull(core_s, 0), 1e9) * 1e6 + 0.5 AS INTEGER)) AS core_us"                \
+	" FROM results GROUP BY 1, 2, 3"                                                           \
+	" UNION ALL SELECT workload, env, status, 0, count(*), 0 FROM("                            \
+	"SELECT workload, env, status, min(instr("                                                 \
+	"'ok preempted build timeout crash oom wrong unsupported filtered', status))"              \
+	" FROM results GROUP BY workload, candidate, env) GROUP BY 1, 2, 3"                        \
+	") GROUP BY 1, 2, 3"
+#define RECOUNT_CANDIDATES                                                                         \
+	"(SELECT count(DISTINCT candidate) FROM results WHERE workload = workloads.num)"
+
+/* What of a result is counted. */
+struct tally_result {
+	int64_t num, workload, env;
+	const unsigned char *candidate; /* ID_HEX / 2 bytes */
+	int rank;			/* of its status, see row.h */
+	double core_s;			/* NAN: unknown */
+};
+
+/* The result was inserted. */
+int tally_new(struct store *s, const struct tally_result *r, struct err *e);
+/* The result was rewritten; before, it had this rank and these core-seconds. */
+int tally_changed(struct store *s, const struct tally_result *r, int rank, double core_s,
+		  struct err *e);
+/* Writes what was gathered. Wants the batch that gathered it to be open still. */
+int tally_flush(struct store *s, struct err *e);
+void tally_forget(struct store *s);
+
+#endif

@@ -1,0 +1,32 @@
+/* The probe: what this machine can do, measured in about a second; and the sentinel, the part of it
+ * that is looked at again before each run, in about 50 ms.
+ *
+ * Rates are those of the best of many windows of half a millisecond, so that what else runs on the
+ * machine costs windows and does not shift the figure; fork-join and barrier are medians, and so is
+ * the rate of memory, over the windows that were not disturbed. FLOP/s count a multiply-add as two.
+ * Bytes count what the loop names: a triad, a = b + s c, moves three arrays; that a store reads its
+ * line first is not counted. What is read from memory has been flushed out of all caches before.
+ * Runs the OpenMP team: only the worker links this file.
+ */
+#ifndef TL_TARGET_PROBE_H
+#define TL_TARGET_PROBE_H
+
+#include "lib/base/buf.h"
+#include "lib/base/err.h"
+#include "lib/space/limits.h"
+
+enum { PROBE_MAX_CPUS = 256 };
+
+/* Prints the probe, or the sentinel's part of it, as one JSON object; effort makes the sentinel's
+ * windows that many times as many. -1: there is no memory for it. */
+int probe_run(const struct limits *m, struct buf *out, struct err *e);
+int probe_sentinel(const struct limits *m, int effort, struct buf *out, struct err *e);
+
+/* The CPUs that the threads of the team stand on, by thread; returns their number, at most
+ * PROBE_MAX_CPUS. Where the team is bound (OMP_PROC_BIND) they stay. */
+int probe_team(int threads, int cpu[PROBE_MAX_CPUS]);
+/* How many different cores these CPUs are, by <root>/sys/devices/system/cpu; 0 and a sentence in
+ * why where the kernel does not say. root is "" but in tests. */
+int probe_cores(const char *root, const int *cpu, int n, struct err *why);
+
+#endif

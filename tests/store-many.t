@@ -1,0 +1,50 @@
+#!/bin/sh
+# Eight tl-store at once, killed at random moments and begun again: the database is sound, holds whatever was passed on,
+# and answers and counts as brute force does over its dump.
+#
+# TL_TEST_RECORDS (1500) is how many records each writer has; 20000 takes a minute or two.
+bin=${BIN:-bin}
+here=$(dirname "$0")
+tmp=$(mktemp -d) || exit 1
+trap 'rm -rf "$tmp"' EXIT
+unset TL_DB
+records=${TL_TEST_RECORDS:-1500}
+n=0
+
+ok() { # status name
+	n=$((n + 1))
+	if [ "$1" -eq 0 ]; then echo "ok $n - $2"; else echo "not ok $n - $2"; fi
+}
+
+pass_on() { # TAP lines without numbers
+	while read -r line; do
+		case $line in
+		'ok - '*) ok 0 "${line#ok - }" ;;
+		'not ok - '*) ok 1 "${line#not ok - }" ;;
+		*) echo "$line" ;;
+		esac
+	done <"$1"
+}
+
+# Writers 1 and 2, 3 and 4, ... have results of the same keys, of which those of the later day are to be kept.
+for w in 1 2 3 4 5 6 7 8; do
+	awk -v n=$((records / 3)) -v run="run$(((w + 1) / 2))" -v env="env$(((w + 1) / 2 % 2 + 1))" -v seed=$w -v day=$((10 + w * 7 % 8)) \
+		-f "$here/results.awk" "$here/workloads.ndjson" | perl "$here/store-many.pl" spoil $w >"$tmp/in$w"
+done
+
+began=$(date +%s)
+perl "$here/store-many.pl" write "$bin" "$tmp/tl.db" 3 "$tmp"/in?
+ok $? 'eight writers, killed three times each'
+echo "# $(($(date +%s) - began)) s; longest wait for another writer: $(sed -n 's/.*waited \([0-9.]*\) s.*/\1/p' "$tmp"/*.err.* | sort -g | tail -n 1) s"
+
+"$bin/tl-store" --check -d "$tmp/tl.db"
+ok $? 'the database is sound'
+[ "$(sqlite3 "$tmp/tl.db" 'PRAGMA integrity_check')" = ok ]
+ok $? 'sqlite3 finds it so, too'
+"$bin/tl-query" -d "$tmp/tl.db" --dump=all >"$tmp/dump"
+perl "$here/store-many.pl" check "$tmp/dump" "$tmp"/in[1-6] -- "$tmp"/in[78] -- "$tmp"/in?.acked.[0-9] >"$tmp/tap"
+pass_on "$tmp/tap"
+perl "$here/store-many.pl" recount "$bin" "$tmp/tl.db" "$here/workloads.ndjson" "$tmp/dump" >"$tmp/tap"
+pass_on "$tmp/tap"
+
+echo "1..$n"
