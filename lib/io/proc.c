@@ -117,7 +117,7 @@ static int start(struct proc *p, char *const *argv, int flags, const int fd[3], 
 	struct launch l = {.argv = argv, .flags = flags, .parent = getpid()};
 	int theirs[3] = {-1, -1, -1}, null = -1, rc = -1;
 
-	*p = (struct proc){0, flags & PROC_GROUP, -1, -1, -1, clock_now()};
+	*p = (struct proc){0, flags & PROC_GROUP, -1, -1, -1, clock_now(), 0};
 	if (make_end(flags & PROC_STDIN, 1, &p->in, &theirs[0]) ||
 	    make_end(flags & PROC_STDOUT, 0, &p->out, &theirs[1]) ||
 	    make_end(flags & PROC_STDERR, 0, &p->errfd, &theirs[2]) ||
@@ -148,14 +148,25 @@ int proc_start(struct proc *p, char *const *argv, int flags, int stdin_fd, int s
 	return start(p, argv, flags, (const int[]){stdin_fd, stdout_fd, -1}, e);
 }
 
-/* Reaps the process if it has ended. */
-static int try_wait(struct proc *p, int *status, struct err *e)
+/* waitpid, and what the process took. */
+static pid_t reap(struct proc *p, int *status, int flags)
 {
+	struct rusage used;
 	pid_t pid;
 
 	do
-		pid = waitpid(p->pid, status, WNOHANG);
+		pid = wait4(p->pid, status, flags, &used);
 	while (pid < 0 && errno == EINTR);
+	if (pid > 0)
+		p->cpu_s = clock_rusage(&used);
+	return pid;
+}
+
+/* Reaps the process if it has ended. */
+static int try_wait(struct proc *p, int *status, struct err *e)
+{
+	pid_t pid = reap(p, status, WNOHANG);
+
 	if (pid < 0)
 		return err_sys(e, "cannot wait for process %ld", (long)p->pid);
 	if (!pid)
@@ -196,8 +207,7 @@ void proc_kill(struct proc *p)
 	if (p->pid <= 0)
 		return;
 	kill(p->group ? -p->pid : p->pid, SIGKILL);
-	while (waitpid(p->pid, NULL, 0) < 0 && errno == EINTR)
-		;
+	reap(p, NULL, 0);
 	p->pid = 0;
 }
 

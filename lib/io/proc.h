@@ -18,6 +18,7 @@ struct proc {
 	int out;	/* read end of the child's stdout, or -1 */
 	int errfd;	/* read end of the child's stderr, or -1 */
 	double started; /* clock_now() */
+	double cpu_s;	/* once reaped: user and system time, its own and of what it waited for */
 };
 
 enum proc_flags {

@@ -240,6 +240,9 @@ static int end_job(struct cache *c, struct job *j, int status, int late, struct 
 
 	read_message(j);
 	b->seconds = clock_now() - j->proc.started;
+	b->cpu_s = j->proc.cpu_s;
+	if (c->ledger)
+		ledger_beside(c->ledger, COST_BUILD, b->cpu_s, clock_now());
 	proc_close(&j->proc);
 	unlink(b->source);
 	j->build = NULL;

@@ -14,6 +14,7 @@
 #include "lib/base/hash.h"
 #include "lib/base/map.h"
 #include "lib/io/proc.h"
+#include "lib/measure/ledger.h"
 
 enum build_state { BUILD_QUEUED, BUILD_RUNNING, BUILD_DONE, BUILD_FAILED };
 
@@ -27,6 +28,7 @@ struct build {
 	int late;	    /* failed, because the compiler took too long */
 	int cached;	    /* was there before */
 	double seconds;	    /* the compiler's time on the clock */
+	double cpu_s;	    /* and what it took of the cores */
 	const char *why;    /* BUILD_FAILED: the compiler's first error line */
 	struct build *next; /* in the queue */
 };
@@ -43,6 +45,7 @@ struct cache {
 	char tag[32];	 /* of this cache among all that share the folder */
 	struct job *job; /* jobs of them */
 	int64_t built;
+	struct ledger *ledger; /* where compilers are charged; may be NULL */
 };
 
 /* Puts the path of a folder of the cache ("objects") into out, and makes it where it is not there.
