@@ -44,12 +44,14 @@ sub writer {
 	my @records = lines($input);
 	for my $try (0 .. $kills) {
 		pipe my $from, my $to or die "pipe: $!\n";
+		open my $out, '>', "$acked.$try" or die "$acked.$try: $!\n"; # here: it may be killed before it could
+		open my $err, '>', "$acked.err.$try" or die "$acked.err.$try: $!\n";
 		my $pid = fork // die "fork: $!\n";
 		if (!$pid) {
 			close $to;
 			open STDIN, '<&', $from or die "stdin: $!\n";
-			open STDOUT, '>', "$acked.$try" or die "$acked.$try: $!\n";
-			open STDERR, '>', "$acked.err.$try" or die "$acked.err.$try: $!\n";
+			open STDOUT, '>&', $out or die "stdout: $!\n";
+			open STDERR, '>&', $err or die "stderr: $!\n";
 			exec "$bin/tl-store", '-v', '-d', $db or die "tl-store: $!\n";
 		}
 		close $from;
@@ -65,7 +67,7 @@ sub writer {
 		waitpid $pid, 0;
 		splice @records, 0, scalar lines("$acked.$try");
 		next if $doomed;
-		die "a writer ended with $?, see $acked.err.$try\n" if $? || !$reached;
+		die "a writer ended with $?: ", lines("$acked.err.$try"), "\n" if $? || !$reached;
 	}
 }
 
