@@ -246,7 +246,8 @@ static int begin(struct env *v, struct err *e)
 	memset(v, 0, sizeof *v);
 	if (cpu_limits(&v->limits, e) < 0 || cpu_cc_version(&v->cc, e) < 0)
 		return -1;
-	cpu_model(&v->cpu);
+	if (cpu_model(&v->cpu, e) < 0)
+		return -1;
 	buf_str(&v->features, ""); /* there may be none */
 	cpu_features(&v->features);
 	return 0;

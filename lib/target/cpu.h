@@ -20,7 +20,7 @@ void cpu_cc_text(const char *isa, struct buf *out);
 /* "gcc 12.2.0" of the compiler above; asks it once. */
 int cpu_cc_version(struct buf *out, struct err *e);
 /* Model name and the features that matter, comma-separated, from the CPU. */
-void cpu_model(struct buf *out);
+int cpu_model(struct buf *out, struct err *e);
 void cpu_features(struct buf *out);
 /* Lanes an instruction set has: 16, 8, 1; 0 for an unknown name. */
 int cpu_isa_lanes(const char *isa);
