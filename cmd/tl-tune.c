@@ -198,7 +198,7 @@ static int print_script(char *const *files, int n)
 	print_end(&at);
 	put_line("while ", prune, &at, " || { s=$?; [ $s -eq 1 ] || exit $s; false; }; do\n");
 	put_line("\t", measure, &at, "\ndone\n");
-	return EXIT_DONE;
+	return opt_printed(&program);
 }
 
 /* The exit status of a pipeline; what could not be started is told here. */
