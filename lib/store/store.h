@@ -36,6 +36,8 @@ enum store_mode { STORE_READ, STORE_WRITE };
 /* The database's path: given, else $TL_DB, else ${XDG_DATA_HOME:-~/.local/share}/tl/tl.db, whose
  * folder is made if mode is STORE_WRITE. */
 int store_default_path(const char *given, enum store_mode mode, struct buf *out, struct err *e);
+/* Is there a file? 1; 0: surely not; -1: nobody can tell. */
+int store_is_there(const char *path, struct err *e);
 /* STORE_WRITE makes the file if there is none. NULL on failure. A database made by a newer version
  * or by another program is refused; an older one is brought up to date. */
 struct store *store_open(const char *path, enum store_mode mode, struct err *e);
