@@ -203,8 +203,10 @@ int cpu_cc_version(struct buf *out, struct err *e)
 	const char *version, *end;
 
 	if (rc != 0 || !text.n) {
-		if (rc >= 0)
+		if (rc >= 0) {
 			err_set(e, "the compiler %s fails at --version", argv[0]);
+			errno = ENOEXEC;
+		}
 		buf_free(&text);
 		return -1;
 	}
