@@ -35,7 +35,7 @@ LIB_SRC := $(wildcard lib/*/*.c)
 BENCH_C := $(patsubst bench/%.c,%,$(wildcard bench/*.c))
 TEST_C := $(patsubst tests/%.c,%,$(wildcard tests/*.c))
 TEST_SH := $(wildcard tests/*.t)
-ALL_C := $(LIB_SRC) $(wildcard cmd/*.c libexec/*.c bench/*.c tests/*.c)
+ALL_C := $(LIB_SRC) $(wildcard cmd/*.c libexec/*.c bench/*.c tests/*.c tests/*/*.c)
 ALL_H := $(wildcard lib/*/*.h tests/*.h)
 ALL_SH := $(wildcard share/*.sh bench/*.sh tests/*.t tests/*.sh) .ci/run
 
@@ -135,7 +135,13 @@ TEST_ENV = BIN=$(CURDIR)/$(BIN) LIBEXEC=$(CURDIR)/$(LIBEXEC) TL_DB= SAN=$(SAN) \
 	ASAN_OPTIONS=detect_leaks=1:abort_on_error=0:$(ASAN_OPTIONS) UBSAN_OPTIONS=print_stacktrace=1 \
 	LSAN_OPTIONS=suppressions=$(CURDIR)/share/lsan.supp:print_suppressions=0
 
-check: all doc $(TEST_C:%=$(B)/tests/%) ## run the tests (TESTS='tests/man.t build/tests/json' for some; SAN=1 under ASan and UBSan)
+# What fails calls on demand is loaded into the programs from outside, and the same for all builds.
+FAULT := build/tests/fault.so
+$(FAULT): tests/fault/fault.c config.mk
+	@mkdir -p $(@D)
+	@echo "  CC   $<"; $(CC) $(CPPFLAGS) -std=gnu11 -O1 -g $(WARN) -fPIC -shared -o $@ $<
+
+check: all doc $(TEST_C:%=$(B)/tests/%) $(FAULT) ## run the tests (TESTS='tests/man.t build/tests/json' for some; SAN=1 under ASan and UBSan)
 	@mkdir -p $(B)/home
 	env $(TEST_ENV) prove -j $(JOBS) --timer $(RULES) $(TESTS)
 

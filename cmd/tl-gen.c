@@ -326,7 +326,9 @@ static int open_history(struct err *e)
 	gen.env_id = env_wanted;
 	if (!database)
 		return 0;
-	if (access(database, F_OK)) {
+	if ((rc = store_is_there(database, e)) < 0)
+		return -1;
+	if (!rc) {
 		opt_warn(&program, "the database %s is not there: nothing is known yet", database);
 		return 0;
 	}

@@ -409,8 +409,8 @@ static int run_groups(struct measure *m, struct queue *q, struct err *e)
 		struct group *g = q->first;
 
 		rc = cache_wait(&m->cache, NULL, e);
-		charge_own(m, q);
 		energy_lap(&m->energy); /* what was spent on waiting is no candidate's */
+		charge_own(m, q);
 		ledger_switch(&m->ledger, COST_OTHER, clock_now());
 		if (rc == 0)
 			rc = group_run(m, g, e);

@@ -146,13 +146,18 @@ struct input {
 	int n, cap;
 };
 
-static int add_workload(struct input *in, const struct rec *r, const struct json_doc *d,
-			struct err *e)
+static int add_workload(struct input *in, struct rec_in *rin, const struct rec *r, struct err *e)
 {
+	struct err why = ERR_INIT;
 	struct item it = {0};
+	struct json_doc *d;
 
-	if (workload_from_json(&it.w, d, d->tok, e))
-		return -1;
+	if (rec_parse(rin, r, &d))
+		return 0;
+	if (workload_from_json(&it.w, d, d->tok, &why)) {
+		rec_bad(rin, r, &why);
+		return 0;
+	}
 	if (history_get(&in->history, it.w.id.s))
 		return 0; /* twice in the input */
 	if (json_int(json_get(d, d->tok, "count"), &it.count) || it.count < 1)
@@ -191,11 +196,9 @@ static int read_all(struct input *in, struct rec_in *rin, struct rec_out *out, s
 	int more, rc = 0;
 
 	while ((more = rec_next(rin, &r, e)) > 0) {
-		struct err why = ERR_INIT;
-
 		if (r.type == REC_WORKLOAD) {
-			if (!rec_parse(rin, &r, &d) && add_workload(in, &r, d, &why))
-				rec_bad(rin, &r, &why);
+			if (add_workload(in, rin, &r, e))
+				return -1;
 		} else if (r.type == REC_RESULT || r.type == REC_END) {
 			struct late *l;
 
@@ -323,14 +326,16 @@ static int decide(struct input *in, const struct limits_until *limits, struct re
 static int open_database(struct input *in, struct err *e)
 {
 	struct buf path = BUF_INIT;
-	int rc = 0;
+	int rc = 0, there = 1;
 
 	if (!no_db)
 		rc = store_default_path(database, STORE_READ, &path, e);
-	if (!no_db && !rc && (database || !access(path.s, F_OK)))
+	if (!no_db && !rc && !database)
+		rc = there = store_is_there(path.s, e);
+	if (!no_db && rc >= 0 && there)
 		rc = (in->db = store_open(path.s, STORE_READ, e)) ? 0 : -1;
 	buf_free(&path);
-	if (rc || store_env_here(in->db, env_id, &in->arena, &in->env, e) < 0)
+	if (rc < 0 || store_env_here(in->db, env_id, &in->arena, &in->env, e) < 0)
 		return -1;
 	if (in->env.doubt)
 		opt_warn(&program, "the results of the env %s count: %s", in->env.id,

@@ -475,9 +475,15 @@ static int run(struct query *q, char **paths, int npaths)
 	return status;
 }
 
+static int no_database(const char *path)
+{
+	fprintf(stderr, "%s: nothing is known yet: there is no database %s\n", program.name, path);
+	return EXIT_NO;
+}
+
 int main(int argc, char **argv)
 {
-	int first = opt_parse(&program, argc, argv), status;
+	int first = opt_parse(&program, argc, argv), status, there;
 	struct query q = {0};
 	struct buf path = BUF_INIT;
 	struct err e = ERR_INIT;
@@ -486,10 +492,8 @@ int main(int argc, char **argv)
 	rec_stop_on_signals();
 	if (store_default_path(database, STORE_READ, &path, &e)) {
 		status = opt_fail(&program, &e);
-	} else if (!database && access(path.s, F_OK)) {
-		fprintf(stderr, "%s: nothing is known yet: there is no database %s\n", program.name,
-			path.s);
-		status = EXIT_NO;
+	} else if (!database && (there = store_is_there(path.s, &e)) <= 0) {
+		status = there ? opt_fail(&program, &e) : no_database(path.s);
 	} else if (!(q.db = store_open(path.s, STORE_READ, &e)) ||
 		   !(q.out = rec_create(output, &e))) {
 		status = opt_fail(&program, &e);

@@ -221,7 +221,7 @@ static int print_script(char *const *files, int n)
 	print_end(&at);
 	put_line("while ", prune, &at, " || { s=$?; [ $s -eq 1 ] || exit $s; false; }; do\n");
 	put_line("\t", measure, &at, "\ndone\n");
-	return EXIT_DONE;
+	return opt_printed(&program);
 }
 
 /* The cores were held; what the programs took of them is c. While tl-measure ran, it kept its own

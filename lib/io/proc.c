@@ -219,13 +219,13 @@ void proc_close(struct proc *p)
 }
 
 /* Reads what the pipe has; 1: more may come, 0: the end. What passes max is read and dropped. */
-static int drain(int fd, size_t max, struct buf *out)
+static int drain(int fd, size_t max, struct buf *out, struct err *e)
 {
 	char chunk[16 * 1024];
 	ssize_t n = read(fd, chunk, sizeof chunk);
 
 	if (n < 0)
-		return errno == EINTR;
+		return errno == EINTR ? 1 : err_sys(e, "cannot read a pipe");
 	if (out->n < max)
 		buf_add(out, chunk, (size_t)n < max - out->n ? (size_t)n : max - out->n);
 	return n > 0;
@@ -246,17 +246,17 @@ int proc_run(char *const *argv, double timeout_s, size_t max, struct buf *out, s
 		close(ends[0]);
 		return -1;
 	}
-	while (more && (timeout_s < 0 || (left = until - clock_now()) > 0)) {
+	while (more > 0 && (timeout_s < 0 || (left = until - clock_now()) > 0)) {
 		struct pollfd f = {ends[0], POLLIN, 0};
 
 		if (left > 1000)
 			left = 1000;
 		if (poll(&f, 1, timeout_s < 0 ? -1 : (int)(left * 1e3) + 1) > 0)
-			more = drain(ends[0], max, out);
+			more = drain(ends[0], max, out, e);
 	}
 	if (timeout_s >= 0 && (left = until - clock_now()) < 0)
 		left = 0;
-	rc = proc_wait(&p, timeout_s < 0 ? -1 : left, &status, e);
+	rc = more < 0 ? -1 : proc_wait(&p, timeout_s < 0 ? -1 : left, &status, e);
 	close(ends[0]);
 	if (rc == 1)
 		return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);

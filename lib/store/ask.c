@@ -88,13 +88,18 @@ int store_env_here(struct store *s, const char *given, struct arena *a, struct s
 
 	if (given)
 		return env_given(s, given, a, env, e);
-	if (!env_here(&here, &why)) {
+	rc = env_here(&here, &why);
+	if (rc == 0) {
 		*env = (struct store_env){arena_strdup(a, here.id.s),
 					  arena_strndup(a, here.json.s, here.json.n), NULL};
 		env_free(&here);
 		return 1;
 	}
 	env_free(&here);
+	if (rc < 0) {
+		*e = why;
+		return -1;
+	}
 	rc = env_latest(s, a, env, e);
 	if (rc > 0)
 		env->doubt = arena_strdup(a, why.msg);

@@ -149,6 +149,12 @@ static enum store_put put_text(struct store *s, sqlite3_stmt *q, int64_t num, co
 	return db_step(s, q, e) < 0 ? STORE_FAILED : STORE_NEW;
 }
 
+static struct tally_result to_tally(const struct numbered *w, int64_t num)
+{
+	return (struct tally_result){num,	  w->workload,	w->env, w->row.candidate,
+				     w->row.rank, w->row.core_s};
+}
+
 /* Of two records with the same key the later by "at", and then by its bytes, is kept, so that two
  * databases merged either way end up the same. Above 0: r is. old_at is in column i of the row, its
  * record in the next. */
@@ -163,12 +169,6 @@ static int is_later(const struct rec *r, const char *at, sqlite3_stmt *old, int 
 	if (!order)
 		order = (r->n > n) - (r->n < n);
 	return order > 0;
-}
-
-static struct tally_result to_tally(const struct numbered *w, int64_t num)
-{
-	return (struct tally_result){num,	  w->workload,	w->env, w->row.candidate,
-				     w->row.rank, w->row.core_s};
 }
 
 /* The key is there already. */

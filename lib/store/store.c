@@ -101,7 +101,6 @@ static const char *const migrations[] = {
 	"CREATE INDEX ends_counts ON ends(workload, run, drawn, kept, refused, measured, preempted,"
 	"	failed, built);"
 	"CREATE INDEX ends_last ON ends(workload);",
-
 	/* What runs cost. A run is known here by its id's text, and so is the one that it is a part
 	 * of, which need not be known at all. */
 	"CREATE TABLE costs("
@@ -154,13 +153,23 @@ int store_default_path(const char *given, enum store_mode mode, struct buf *out,
 	return mode == STORE_WRITE ? make_folder(out->s, e) : 0;
 }
 
+int store_is_there(const char *path, struct err *e)
+{
+	if (!access(path, F_OK))
+		return 1;
+	return errno == ENOENT || errno == ENOTDIR
+		       ? 0
+		       : err_sys(e, "cannot look for the database %s", path);
+}
+
 /* Statements */
 
 int db_fail(struct store *s, const char *what, struct err *e)
 {
 	int rc = sqlite3_errcode(s->db) & 0xff, system = sqlite3_system_errno(s->db);
 
-	if (rc == SQLITE_IOERR && !system) /* a failed commit keeps it to itself */
+	/* A failed commit keeps it to itself, and a failed read may be told as damage. */
+	if (s->db && ((rc == SQLITE_IOERR && !system) || rc == SQLITE_CORRUPT))
 		sqlite3_file_control(s->db, "main", SQLITE_FCNTL_LAST_ERRNO, &system);
 
 	if (rc == SQLITE_NOMEM)
@@ -169,7 +178,7 @@ int db_fail(struct store *s, const char *what, struct err *e)
 		return err_status(e, EXIT_BUSY,
 				  "cannot %s the database %s: others held it for %d seconds", what,
 				  s->path, BUSY_S);
-	if (system && (rc == SQLITE_IOERR || rc == SQLITE_CANTOPEN))
+	if (system && (rc == SQLITE_IOERR || rc == SQLITE_CANTOPEN || rc == SQLITE_CORRUPT))
 		return err_set(e, "cannot %s the database %s: %s (%s)", what, s->path,
 			       sqlite3_errmsg(s->db), strerror(system));
 	return err_set(e, "cannot %s the database %s: %s", what, s->path, sqlite3_errmsg(s->db));
@@ -427,6 +436,16 @@ struct store *store_open(const char *path, enum store_mode mode, struct err *e)
 	}
 	if (sqlite3_open_v2(path, &s->db, flags, NULL)) {
 		db_fail(s, "open", e);
+		store_close(s);
+		return NULL;
+	}
+	/* What cannot be opened for writing, SQLite opens for reading. */
+	if (mode == STORE_WRITE && sqlite3_db_readonly(s->db, "main") == 1) {
+		errno = 0;
+		if (access(path, W_OK))
+			err_sys(e, "cannot write the database %s", path);
+		else
+			err_set(e, "cannot open the database %s for writing", path);
 		store_close(s);
 		return NULL;
 	}

@@ -37,6 +37,8 @@ enum store_mode { STORE_READ, STORE_WRITE };
 /* The database's path: given, else $TL_DB, else ${XDG_DATA_HOME:-~/.local/share}/tl/tl.db, whose
  * folder is made if mode is STORE_WRITE. */
 int store_default_path(const char *given, enum store_mode mode, struct buf *out, struct err *e);
+/* Is there a file? 1; 0: surely not; -1: nobody can tell. */
+int store_is_there(const char *path, struct err *e);
 /* STORE_WRITE makes the file if there is none. NULL on failure. A database made by a newer version
  * or by another program is refused; an older one is brought up to date. */
 struct store *store_open(const char *path, enum store_mode mode, struct err *e);
@@ -73,7 +75,7 @@ struct store_env {
 /* All envs that have results, the latest first. */
 int store_envs(struct store *s, struct arena *a, struct store_env **env, int *n, struct err *e);
 /* The env to answer for: given (--env) if not NULL, else this machine's, which a worker is asked
- * for; if it cannot say, the env of the result stored last, in doubt. s may be NULL. 0 if there is
+ * for; if it lacks what it takes to say, the env of the result stored last, in doubt. s may be NULL. 0 if there is
  * none. */
 int store_env_here(struct store *s, const char *given, struct arena *a, struct store_env *env,
 		   struct err *e);
