@@ -173,6 +173,7 @@ static int measure_open(struct measure *m, double started, struct err *e)
 	ledger_open(&m->ledger, limits.threads, started);
 	ledger_switch(&m->ledger, COST_IDLE, started);
 	ledger_switch(&m->ledger, COST_PROBE, clock_now());
+	energy_open(&m->energy, ENERGY_CPU);
 	if (worker_open(&m->worker, limits.threads, e) < 0)
 		return -1;
 	rc = worker_libs(&m->worker, &libs, e);
@@ -183,7 +184,6 @@ static int measure_open(struct measure *m, double started, struct err *e)
 	buf_free(&libs);
 	if (rc < 0)
 		return -1;
-	energy_open(&m->energy, ENERGY_CPU);
 	rc = cache_open(&m->cache, limits.isa, jobs ? (int)jobs : limits.threads, e);
 	m->cache.ledger = &m->ledger;
 	ledger_switch(&m->ledger, COST_IDLE, clock_now());
@@ -268,8 +268,8 @@ static int bracket(struct measure *m, const char *type, struct err *e)
  * worth telling. */
 static int put_run(struct measure *m, const char *why, struct err *e)
 {
-	struct ledger_run run = {m->run.s, program.name, NULL, part_of, why};
-	struct buf out = BUF_INIT;
+	struct buf out = BUF_INIT, energy = BUF_INIT;
+	struct ledger_run run = {m->run.s, program.name, NULL, part_of, why, NULL};
 	char now[25];
 	int rc;
 
@@ -279,7 +279,10 @@ static int put_run(struct measure *m, const char *why, struct err *e)
 	rec_now(now);
 	run.at = now;
 	ledger_close(&m->ledger, clock_now());
+	energy_put(&m->energy, energy_read(&m->energy), &energy);
+	run.energy = energy.s;
 	ledger_record(&m->ledger, &run, &out);
+	buf_free(&energy);
 	m->ledger.cores = 0;
 	rc = put_mark(m, &out, e);
 	buf_free(&out);

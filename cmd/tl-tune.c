@@ -296,7 +296,7 @@ static int rounds(const struct places *at)
 /* What this run cost, measuring runs left out, into the database. */
 static int tell_cost(const struct places *at)
 {
-	struct ledger_run r = {at->run, program.name, NULL, NULL, NULL};
+	struct ledger_run r = {at->run, program.name, NULL, NULL, NULL, NULL};
 	struct rec_out *out;
 	struct err e = ERR_INIT;
 	struct buf b = BUF_INIT;

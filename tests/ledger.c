@@ -77,7 +77,7 @@ static void record(void)
 	ledger_skip(&l, 14);
 	ledger_record(&l, &run, &text);
 	ok(!!strstr(text.s, "\"program\":\"p\",\"part_of\":\"whole\",\"at\":\"now\",\"wall_s\":4,"
-			    "\"cores\":2,\"parts_s\":3,\"cost\":{\"store\":2},"),
+			    "\"cores\":2,\"parts_s\":3,\"cost\":{\"store\":2}"),
 	   "the record: %s", text.s);
 	buf_free(&text);
 }

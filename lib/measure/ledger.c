@@ -123,6 +123,7 @@ void ledger_record(const struct ledger *l, const struct ledger_run *run, struct 
 		put_number(out, "parts_s", l->parts_s);
 	buf_str(out, ",\"cost\":");
 	ledger_json(l, out);
-	buf_str(out, ",\"energy_J\":null,\"energy_why\":\"energy counters are not read by this "
-		     "version\"}");
+	if (run->energy)
+		buf_fmt(out, ",%s", run->energy);
+	buf_ch(out, '}');
 }

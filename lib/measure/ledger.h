@@ -60,6 +60,7 @@ struct ledger_run {
 	const char *run, *program, *at;
 	const char *part_of; /* the run that this one is a part of; NULL: of none */
 	const char *why;     /* it was not done; NULL: it was */
+	const char *energy;  /* as energy_put() writes it; NULL: told by others */
 };
 void ledger_record(const struct ledger *l, const struct ledger_run *run, struct buf *out);
 

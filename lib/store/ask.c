@@ -389,11 +389,11 @@ static int tally_ends(struct store *s, const char *workload_id, const char *env_
 		*count[i] = count_or_unknown(q, i);
 	sqlite3_reset(q);
 	q = db_sql(s,
-		   "SELECT measured + ifnull(preempted, 0) + ifnull(failed, 0) = 0 FROM ends"
+		   "SELECT measured + ifnull(preempted, 0) + ifnull(failed, 0) = 0"
+		   " AND NOT instr(record, '\"known\":') FROM ends"
 		   " JOIN runs ON runs.num = run"
 		   " WHERE workload = ?1 AND (env = ?2 OR env IS NULL)"
 		   " AND NOT instr(record, '\"why\":\"stopped\"')"
-		   " AND NOT instr(record, '\"known\":')"
 		   " ORDER BY ends.num DESC LIMIT 1",
 		   e);
 	if (!q || bind_where(s, q, workload_id, env_id, e) < 0)

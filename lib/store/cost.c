@@ -13,7 +13,7 @@ static int read_number(const struct json_doc *d, const struct json *obj, const c
 {
 	const struct json *v = json_get(d, obj, key);
 
-	*out = NAN;
+	*out = v ? NAN : 0;
 	if ((!v || v->type == JSON_NULL) && !needed)
 		return 0;
 	if (json_num(v, out) || *out < 0)
@@ -46,16 +46,19 @@ int cost_read(struct cost_run *c, const struct json_doc *d, struct err *e)
 
 /* ---- which runs ---- */
 
+struct run {
+	struct cost_run cost;
+	const char *part_of; /* NULL: of none */
+};
+
 struct chosen {
-	struct map run; /* run id -> struct cost_run */
+	struct map run; /* run id -> struct run */
 	struct arena arena;
 };
 
 static sqlite3_stmt *select_runs(struct store *s, const struct cost_which *which, struct err *e)
 {
-#define RUNS                                                                                       \
-	"SELECT run, record, NOT EXISTS(SELECT 1 FROM costs AS w WHERE w.run = costs.part_of)"     \
-	" FROM costs WHERE "
+#define RUNS "SELECT run, record, part_of FROM costs WHERE "
 	sqlite3_stmt *q;
 
 	if (which->run && !strcmp(which->run, "last"))
@@ -80,30 +83,41 @@ static sqlite3_stmt *select_runs(struct store *s, const struct cost_which *which
 }
 
 static int add_run(struct store *s, struct chosen *c, sqlite3_stmt *q, struct json_doc *d,
-		   struct cost_sum *sum, struct err *e)
+		   struct err *e)
 {
-	struct cost_run *r = arena_new(&c->arena, struct cost_run);
+	struct run *r = arena_new(&c->arena, struct run);
 	const char *id = (const char *)sqlite3_column_text(q, 0);
 	const char *text = (const char *)sqlite3_column_text(q, 1);
 
-	if (json_parse(d, text, (size_t)sqlite3_column_bytes(q, 1), e) || cost_read(r, d, e))
+	if (json_parse(d, text, (size_t)sqlite3_column_bytes(q, 1), e) || cost_read(&r->cost, d, e))
 		return err_in(e, "a run in the database %s", s->path);
+	r->part_of = db_text(q, 2, &c->arena);
 	*map_put(&c->run, id, strlen(id), NULL) = r;
-	sum->runs++;
-	for (int i = 0; i < COSTS; i++)
-		sum->core_s[i] += r->core_s[i];
-	sum->unknown_s += r->unknown_s;
-	sum->energy_J += r->energy_J;
-	if (sqlite3_column_int(q, 2)) {
-		sum->whole++;
-		sum->wall_s += r->wall_s;
-		sum->held_s += r->wall_s * r->cores;
-	}
 	return 0;
 }
 
-static int choose(struct store *s, const struct cost_which *which, struct chosen *c,
-		  struct cost_sum *sum, struct err *e)
+static void sum_runs(const struct chosen *c, struct cost_sum *sum)
+{
+	for (size_t k = 0; k < c->run.n; k++) {
+		const struct run *r = c->run.item[k].value;
+		const struct cost_run *x = &r->cost;
+
+		sum->runs++;
+		for (int i = 0; i < COSTS; i++)
+			sum->core_s[i] += x->core_s[i];
+		sum->unknown_s += x->unknown_s;
+		sum->energy_J += x->energy_J;
+		/* A part whose whole is not here, perhaps because it was killed, stands for itself.
+		 */
+		if (r->part_of && map_get(&c->run, r->part_of, strlen(r->part_of)))
+			continue;
+		sum->whole++;
+		sum->wall_s += x->wall_s;
+		sum->held_s += x->wall_s * x->cores;
+	}
+}
+
+static int choose(struct store *s, const struct cost_which *which, struct chosen *c, struct err *e)
 {
 	struct json_doc d = JSON_DOC_INIT;
 	sqlite3_stmt *q = select_runs(s, which, e);
@@ -112,7 +126,7 @@ static int choose(struct store *s, const struct cost_which *which, struct chosen
 	if (!q)
 		return -1;
 	while ((rc = db_step(s, q, e)) > 0)
-		if (add_run(s, c, q, &d, sum, e)) {
+		if (add_run(s, c, q, &d, e)) {
 			sqlite3_reset(q);
 			rc = -1;
 			break;
@@ -160,7 +174,7 @@ static void find_useful(const struct place *p, struct map *useful)
 static int read_cost(struct store *s, const struct tried *t, const struct chosen *c,
 		     struct json_doc *d, double *core_s, double *own_s, struct err *e)
 {
-	const struct cost_run *run = map_get(&c->run, t->r.run, strlen(t->r.run));
+	const struct run *run = map_get(&c->run, t->r.run, strlen(t->r.run));
 	sqlite3_stmt *q = db_sql(s, "SELECT record FROM records WHERE num = ?", e);
 	const struct json *cost;
 	double shared_s = 0;
@@ -182,7 +196,7 @@ static int read_cost(struct store *s, const struct tried *t, const struct chosen
 	cost = json_get(d, d->tok, "cost");
 	*core_s = isnan(t->r.core_s) ? 0 : t->r.core_s;
 	json_num(json_get(d, cost, "baseline_s"), &shared_s);
-	*own_s = *core_s - shared_s * run->cores;
+	*own_s = *core_s - shared_s * run->cost.cores;
 	sqlite3_reset(q);
 	return 0;
 }
@@ -315,7 +329,8 @@ int cost_sum(struct store *s, const struct cost_which *which, struct cost_sum *s
 	int rc;
 
 	*sum = (struct cost_sum){0};
-	rc = choose(s, which, &c, sum, e);
+	rc = choose(s, which, &c, e);
+	sum_runs(&c, sum);
 	if (rc == 0 && sum->runs)
 		rc = sum_results(s, &c, sum, e);
 	map_free(&c.run);

@@ -20,7 +20,7 @@ struct cost_run {
 	double wall_s, cores;
 	double core_s[COSTS];
 	double unknown_s; /* core-seconds of purposes that this version does not know */
-	double energy_J;  /* NAN: unknown */
+	double energy_J;  /* NAN: unknown; 0 where others tell it */
 };
 int cost_read(struct cost_run *c, const struct json_doc *d, struct err *e);
 
@@ -32,7 +32,7 @@ struct cost_which {
 
 struct cost_sum {
 	int64_t runs;  /* run records */
-	int64_t whole; /* of them not part of another */
+	int64_t whole; /* of them not part of another one of these */
 	double wall_s; /* of the whole ones */
 	double held_s; /* the same x cores: core-seconds */
 	double core_s[COSTS], unknown_s;

@@ -60,8 +60,8 @@ enum store_put {
 	STORE_KNOWN = 0,   /* the database knew all of it */
 	STORE_NEW = 1,
 };
-/* Stores a workload, result, end or run record; d holds its parse. Needs a batch. End records without
- * "run" say nothing that could be told apart from a replay: they are STORE_KNOWN. */
+/* Stores a workload, result, end or run record; d holds its parse. Needs a batch. End records
+ * without "run" say nothing that could be told apart from a replay: they are STORE_KNOWN. */
 enum store_put store_put(struct store *s, const struct rec *r, const struct json_doc *d,
 			 struct err *e);
 
@@ -133,9 +133,10 @@ struct store_stats {
 int store_stats(struct store *s, struct arena *a, struct store_stats *st, struct err *e);
 
 /* Dumps: calls line for each record of the kinds wanted, results first, then workloads, ends and
- * runs (so that no dump looks like a group that was cut off). Reads in pages and holds no lock during
- * the calls, so that a dump into a slow reader, or into the same database, stops no one; what is
- * stored after the start is not dumped. A line function returns 0, or -1 to end the dump. */
+ * runs (so that no dump looks like a group that was cut off). Reads in pages and holds no lock
+ * during the calls, so that a dump into a slow reader, or into the same database, stops no one;
+ * what is stored after the start is not dumped. A line function returns 0, or -1 to end the dump.
+ */
 enum store_kind {
 	STORE_RESULTS = 1,
 	STORE_WORKLOADS = 2,
