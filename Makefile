@@ -72,6 +72,7 @@ $(OPENMP_OBJ): ALL_CFLAGS += -fopenmp
 $(WORKERS:%=$(LIBEXEC)/%): LIBS_worker = -fopenmp $(LIBS_ref) $(LIBS)
 $(LIBEXEC)/keep: LIBS_worker =
 LIBS_test_onednn = -fopenmp $(LIBS_ref)
+LIBS_test_cache = -fopenmp
 
 link = @mkdir -p $(@D); echo "  LINK $@"; $(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $< $(LIBTL)
 $(BIN)/%: $(B)/cmd/%.o $(LIBTL) config.mk
@@ -80,6 +81,12 @@ $(LIBEXEC)/%: $(B)/libexec/%.o $(LIBTL) config.mk
 	$(link) $(LIBS_worker)
 $(B)/tests/%: $(B)/tests/%.o $(LIBTL) config.mk
 	$(link) $(LIBS_test_$*) $(LIBS)
+# Tests look for workers where programs beside bin/ would; with SAN=1 they are there.
+ifeq ($(SAN),)
+$(TEST_C:%=build/tests/%): | build/libexec/tl
+build/libexec/tl:
+	@mkdir -p $(@D); ln -sfn ../../libexec/tl $@
+endif
 
 $(LIBTL): $(LIB_OBJ)
 	@rm -f $@

@@ -28,13 +28,13 @@ void group_free(struct group *g)
 
 /* ---- taking candidates in ---- */
 
-static struct build *add_nest(struct measure *m, const struct nest *n, struct err *e)
+static struct build *add_nest(struct measure *m, const struct nest *n)
 {
 	struct buf text = BUF_INIT;
 	struct build *b;
 
 	c_print(n, &text);
-	b = cache_add(&m->cache, text.s, text.n, e);
+	b = cache_add(&m->cache, text.s, text.n);
 	buf_free(&text);
 	return b;
 }
@@ -48,7 +48,7 @@ static int add_naive(struct measure *m, struct group *g, struct err *e)
 	nest_init(&n, &a, "naive");
 	rc = g->w.op->naive(&g->w, 1, &n, e);
 	if (rc == 0)
-		rc = (g->naive = add_nest(m, &n, e)) ? 0 : -1;
+		g->naive = add_nest(m, &n);
 	arena_free(&a);
 	return rc;
 }
@@ -93,8 +93,7 @@ int group_add(struct measure *m, struct group *g, const struct candidate *c, con
 		it->status = "unsupported";
 		it->why = arena_strdup(&g->arena, why.msg);
 	} else {
-		it->build = add_nest(m, &nest, e);
-		rc = it->build ? 0 : -1;
+		it->build = add_nest(m, &nest);
 	}
 	arena_free(&a);
 	return rc;

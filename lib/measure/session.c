@@ -69,7 +69,7 @@ static int run_naive(struct session *s, const char *naive, struct err *e)
 
 	nest_init(&n, &a, "naive");
 	rc = s->w.op->naive(&s->w, 1, &n, e);
-	if (rc == 0 && (rc = kernel_load(&k, naive, "naive", e)) < 0)
+	if (rc == 0 && (rc = kernel_load(&k, naive, e)) < 0)
 		unlink(naive); /* damaged: it is built anew the next time */
 	if (rc == 0) {
 		for (int i = 0; i < n.nslots; i++)
@@ -331,7 +331,7 @@ static int prepare(struct session *s, const struct candidate *c, const char *obj
 	nest_init(&n, &a, "kernel");
 	rc = c->algo->build(&c->w, c->knob, &n, &e);
 	o->status = "unsupported";
-	if (rc == 0 && (rc = kernel_load(&t->kernel, object, "kernel", &e)) < 0) {
+	if (rc == 0 && (rc = kernel_load(&t->kernel, object, &e)) < 0) {
 		/* A damaged object is no fault of the candidate: it is built anew the next time. */
 		o->status = "crash";
 		unlink(object);
