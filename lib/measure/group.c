@@ -31,13 +31,13 @@ void group_free(struct group *g)
 
 /* ---- taking candidates in ---- */
 
-static struct build *add_nest(struct measure *m, const struct nest *n, struct err *e)
+static struct build *add_nest(struct measure *m, const struct nest *n)
 {
 	struct buf text = BUF_INIT;
 	struct build *b;
 
 	c_print(n, &text);
-	b = cache_add(&m->cache, text.s, text.n, e);
+	b = cache_add(&m->cache, text.s, text.n);
 	buf_free(&text);
 	return b;
 }
@@ -51,7 +51,7 @@ static int add_naive(struct measure *m, struct group *g, struct err *e)
 	nest_init(&n, &a, "naive");
 	rc = g->w.op->naive(&g->w, 1, &n, e);
 	if (rc == 0)
-		rc = (g->naive = add_nest(m, &n, e)) ? 0 : -1;
+		g->naive = add_nest(m, &n);
 	arena_free(&a);
 	return rc;
 }
@@ -89,8 +89,7 @@ static int add_kernel(struct measure *m, struct group *g, struct item *it,
 		it->status = "unsupported";
 		it->why = arena_strdup(&g->arena, why.msg);
 	} else {
-		it->build = add_nest(m, &nest, e);
-		rc = it->build ? 0 : -1;
+		it->build = add_nest(m, &nest);
 	}
 	arena_free(&a);
 	return rc;
@@ -270,10 +269,9 @@ static int run_item(struct measure *m, struct group *g, struct item *it, struct 
 		judge(m, g, rc, clock_now() - start, v);
 		if (strcmp(v->status, "unloadable") != 0)
 			return 0;
-		rc = cache_again(&m->cache, it->build, e);
-		if (rc == 0)
-			rc = cache_wait(&m->cache, it->build, e);
-		if (rc)
+		rc = cache_rebuild(&m->cache, it->build, e);
+		v->status = NULL;
+		if (rc || settled(it, v))
 			return rc;
 	}
 	return err_set(e, "a kernel just built does not load: %s", v->why);
