@@ -12,9 +12,6 @@
 #include "lib/target/c.h"
 #include "lib/target/cpu.h"
 
-/* A finalist may be this much slower than the best. */
-static const double FINAL_FACTOR = 1.05;
-
 enum { MAX_SUSPECTS = 2 }; /* failures in a row that go without a look at the machine */
 
 void group_init(struct group *g, const struct workload *w)
@@ -82,6 +79,7 @@ int group_add(struct measure *m, struct group *g, const struct candidate *c, con
 	it->line = arena_strndup(&g->arena, line, n);
 	it->n = n;
 	it->id = c->id;
+	it->in.who = it;
 	*g->last = it;
 	g->last = &it->next;
 	g->n++;
@@ -237,72 +235,43 @@ static int suspect(struct measure *m, struct group *g, int most, struct opponent
 	return rc ? rc : result_release(m, e);
 }
 
-static int race_item(struct measure *m, struct group *g, struct item *it, double *best,
-		     struct opponents *b, struct counts *n, struct err *e)
+static int race_item(struct measure *m, struct group *g, struct item *it, struct contest *c,
+		     struct opponents *b, struct err *e)
 {
 	struct verdict v = {0};
-	int rc, ok, preempted;
+	int rc;
 
-	charge_build(it, n);
+	charge_build(it, &c->n);
 	if (!settled(it, &v)) {
-		rc = run_item(m, g, it, b, 0, m->rules.preempt ? *best : 0, &v, e);
+		rc = run_item(m, g, it, b, 0, contest_limit(c), &v, e);
 		if (rc)
 			return rc;
 	}
-	ok = !strcmp(v.status, "ok");
-	preempted = !strcmp(v.status, "preempted");
-	if (ok) {
-		it->ok = 1;
-		it->latency_s = result_number(v.answer, "latency_s");
-	}
-	if (preempted && result_number(v.answer, "audit_latency_s") > 0) {
-		n->audited++;
-		n->false_kills += result_number(v.answer, "audit_latency_s") < *best;
-	}
-	if (ok && (*best <= 0 || it->latency_s < *best))
-		*best = it->latency_s;
-	n->measured += ok;
-	n->preempted += preempted;
-	n->failed += !ok && !preempted;
+	contest_raced(c, &it->in, v.status, result_number(v.answer, "latency_s"),
+		      result_number(v.answer, "audit_latency_s"));
 	rc = result_put(m, it, &v, b, e);
 	return rc ? rc : suspect(m, g, MAX_SUSPECTS, b, e);
 }
 
-/* The fastest candidate of the race that has had no final yet. */
-static struct item *next_finalist(const struct group *g)
-{
-	struct item *best = NULL;
-
-	for (struct item *it = g->first; it; it = it->next)
-		if (it->ok && !it->final && (!best || it->latency_s < best->latency_s))
-			best = it;
-	return best;
-}
-
-static int finals(struct measure *m, struct group *g, double best, struct opponents *b,
+static int finals(struct measure *m, struct group *g, struct contest *c, struct opponents *b,
 		  struct err *e)
 {
-	struct item *it;
+	const struct contestant *in;
 	int rc = 0;
 
-	for (int64_t i = 0; i < m->rules.finals && (it = next_finalist(g)) && rc == 0; i++) {
+	while (rc == 0 && (in = contest_finalist(c))) {
 		struct verdict v = {0};
 
-		/* Clearly behind the best of the race, or of an earlier round: not worth a final.
-		 */
-		if (it->latency_s > FINAL_FACTOR * best)
-			break;
-		it->final = 1;
-		rc = run_item(m, g, it, b, 1, 0, &v, e);
+		rc = run_item(m, g, in->who, b, 1, 0, &v, e);
 		if (rc == 0)
-			rc = result_put(m, it, &v, b, e);
+			rc = result_put(m, in->who, &v, b, e);
 	}
 	return rc;
 }
 
 /* The workload itself cannot be run here (no memory, no end): every candidate shares its fate. */
 static int give_up(struct measure *m, struct group *g, const char *status, struct opponents *b,
-		   struct counts *n, struct err *e)
+		   struct contest *c, struct err *e)
 {
 	struct verdict v = {.status = status, .why = m->worker.why};
 
@@ -310,18 +279,18 @@ static int give_up(struct measure *m, struct group *g, const char *status, struc
 		buf_str(&b->json, "null");
 		snprintf(b->why, sizeof b->why, "the workload cannot be run here");
 	}
-	for (struct item *it = g->first; it; it = it->next, n->failed++) {
-		charge_build(it, n);
+	for (struct item *it = g->first; it; it = it->next) {
+		charge_build(it, &c->n);
+		contest_raced(c, &it->in, status, 0, 0);
 		if (result_put(m, it, &v, b, e) < 0)
 			return -1;
 	}
 	return result_release(m, e); /* all of one cause, that is known */
 }
 
-static int run_items(struct measure *m, struct group *g, struct opponents *b, struct counts *n,
+static int run_items(struct measure *m, struct group *g, struct opponents *b, struct contest *c,
 		     struct err *e)
 {
-	double best = g->incumbent_s;
 	const char *status = NULL;
 	int rc;
 
@@ -330,33 +299,34 @@ static int run_items(struct measure *m, struct group *g, struct opponents *b, st
 			       g->w.prob, g->naive->why);
 	rc = open_session(m, g, b, &status, e);
 	if (rc == 0 && status)
-		return give_up(m, g, status, b, n, e);
+		return give_up(m, g, status, b, c, e);
 	for (struct item *it = g->first; it && rc == 0; it = it->next) {
 		if (rec_reader_gone(m->out))
 			return err_set(e, "the reader of the results is gone");
 		progress_set("measure %lld/%lld  %s %s", (long long)++m->timed, (long long)m->total,
 			     g->w.op->name, g->w.prob);
-		rc = race_item(m, g, it, &best, b, n, e);
+		rc = race_item(m, g, it, c, b, e);
 	}
 	if (rc == 0)
 		rc = suspect(m, g, 0, b, e);
 	if (rc == 0)
-		rc = finals(m, g, best, b, e);
+		rc = finals(m, g, c, b, e);
 	return rc ? rc : suspect(m, g, 0, b, e);
 }
 
 int group_run(struct measure *m, struct group *g, struct err *e)
 {
 	struct opponents b = {.json = BUF_INIT, .direct = BUF_INIT};
-	struct counts n = {0};
+	struct contest c;
 	int rc = 0;
 
+	contest_begin(&c, g->incumbent_s, m->rules.preempt, m->rules.finals);
 	if (g->record && rec_put(m->out, g->record, g->record_n, e) < 0)
 		return -1;
 	if (g->n)
-		rc = run_items(m, g, &b, &n, e);
+		rc = run_items(m, g, &b, &c, e);
 	if (rc == 0 && !g->cut && (g->n || g->end))
-		rc = result_put_end(m, g, &n, e);
+		rc = result_put_end(m, g, &c.n, e);
 	buf_free(&b.json);
 	buf_free(&b.direct);
 	/* Between groups nothing is timed: let the next program work now. */

@@ -2,6 +2,7 @@
 #ifndef TL_MEASURE_RESULT_H
 #define TL_MEASURE_RESULT_H
 
+#include "lib/measure/contest.h"
 #include "lib/measure/group.h"
 
 /* A candidate on its way through a group. */
@@ -13,8 +14,7 @@ struct item {
 	double build_s;	    /* charged to this candidate, the first that wanted the object */
 	const char *status; /* decided before any run, else NULL */
 	const char *why;
-	double latency_s; /* ok: of the race */
-	int ok, final;
+	struct contestant in;
 	struct item *next;
 };
 
@@ -35,10 +35,6 @@ struct verdict {
 	const struct json_doc *answer;
 	double elapsed_s;
 	double limit_s; /* of a race: the incumbent's time */
-};
-
-struct counts {
-	int64_t measured, preempted, failed, built, audited, false_kills;
 };
 
 /* A number of the worker's answer; 0 if it is not there. */
