@@ -100,7 +100,11 @@ void rec_end_text(struct buf *b, const char *workload_id, int64_t drawn, const c
 void rec_stop_on_signals(void);
 int rec_stopped(void);
 
-/* UTC now as RFC 3339 with milliseconds, 24 characters and a NUL. */
+/* Times of day, as in "at": UTC, RFC 3339 with milliseconds, 24 characters and a NUL; ms from 1970.
+ * rec_time_read() gives -1 for what is no such time (fractions and Z may be missing), rec_time()
+ * the nearest of the years 1970 to 9999. */
 void rec_now(char out[25]);
+void rec_time(int64_t ms, char out[25]);
+int rec_time_read(const char *at, int64_t *ms);
 
 #endif

@@ -4,7 +4,7 @@
 
 #include "lib/base/rng.h"
 
-/* A finalist may be this much slower than the best. */
+/* A finalist may be this much slower than the best of the race, or of an earlier round. */
 static const double FINAL_FACTOR = 1.05;
 
 void contest_begin(struct contest *c, double incumbent_s, int preempt, int64_t finals)
@@ -18,8 +18,8 @@ double contest_limit(const struct contest *c)
 	return c->preempt ? c->best_s : 0;
 }
 
-void contest_raced(struct contest *c, struct contestant *in, const char *status, double latency_s,
-		   double audit_s)
+int contest_raced(struct contest *c, struct contestant *in, const char *status, double latency_s,
+		  double audit_s)
 {
 	int ok = !strcmp(status, "ok"), preempted = !strcmp(status, "preempted");
 
@@ -30,14 +30,16 @@ void contest_raced(struct contest *c, struct contestant *in, const char *status,
 		c->n.audited++;
 		c->n.false_kills += audit_s < c->best_s;
 	}
-	if (!ok)
-		return;
+	if (ok && (c->best_s <= 0 || latency_s < c->best_s))
+		c->best_s = latency_s;
+	/* The best only falls: what is clearly behind it now will be so in the end. */
+	if (!ok || c->finals <= 0 || latency_s > FINAL_FACTOR * c->best_s)
+		return 0;
 	in->latency_s = latency_s;
 	in->next = NULL;
 	*c->last = in;
 	c->last = &in->next;
-	if (c->best_s <= 0 || latency_s < c->best_s)
-		c->best_s = latency_s;
+	return 1;
 }
 
 struct contestant *contest_finalist(struct contest *c)
@@ -50,7 +52,6 @@ struct contestant *contest_finalist(struct contest *c)
 		if ((*p)->latency_s < (*at)->latency_s)
 			at = p;
 	in = *at;
-	/* Clearly behind the best of the race, or of an earlier round: not worth a final. */
 	if (in->latency_s > FINAL_FACTOR * c->best_s)
 		return NULL;
 	c->finals--;

@@ -18,7 +18,7 @@ struct counts {
 	int64_t measured, preempted, failed, built, audited, false_kills;
 };
 
-/* One that ended its race well; the caller's, until the contest is over. */
+/* One that ended its race well; the caller's. */
 struct contestant {
 	void *who;
 	double latency_s;
@@ -37,8 +37,8 @@ void contest_begin(struct contest *c, double incumbent_s, int preempt, int64_t f
 /* The time that the next candidate races against; 0: none. */
 double contest_limit(const struct contest *c);
 /* A race has ended. latency_s counts where the status is ok, audit_s (0: none) where it is
- * preempted. */
-void contest_raced(struct contest *c, struct contestant *in, const char *status, double latency_s,
+ * preempted. 1: it may come into the finals, and `in` is kept until they are over. */
+int contest_raced(struct contest *c, struct contestant *in, const char *status, double latency_s,
 		   double audit_s);
 /* The next to be re-timed; NULL if there is none. */
 struct contestant *contest_finalist(struct contest *c);

@@ -46,4 +46,20 @@ int result_put(struct measure *m, struct item *it, const struct verdict *v, stru
 int result_release(struct measure *m, struct err *e);
 int result_put_end(struct measure *m, const struct group *g, const struct counts *n, struct err *e);
 
+/* For whoever else writes results (lib/store/replay.h): the candidate's line with the fields that a
+ * result brings left out, and without its last brace; whether a field is one of those; */
+void result_start(const struct json_doc *line, struct buf *out);
+int result_owns(const struct json *key);
+/* and an end record with what became of the group. */
+struct ending {
+	const char *line; /* the end record as it came, NULL if none came */
+	size_t n;
+	const char *workload_id, *run;
+	int64_t drawn; /* where none came */
+	int audited;   /* tell of audits */
+	int replayed;
+	int64_t unknown; /* replayed: candidates without a recorded result */
+};
+int result_end(const struct ending *x, const struct counts *n, struct buf *out, struct err *e);
+
 #endif
