@@ -225,8 +225,7 @@ void trial_race(void *trial, void *answer)
 		return;
 	o->status = OUTCOME_PREEMPTED;
 	o->time.median = o->time.lo;
-	snprintf(o->why, sizeof o->why, "at least %.2f times the incumbent's time after %d calls",
-		 o->time.lo / t->rules.limit_s, r.n);
+	race_why(&t->rules, &r, o->why, sizeof o->why);
 	if (t->audit)
 		audit(&x, &r, o);
 }
