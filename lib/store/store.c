@@ -96,11 +96,13 @@ static const char *const migrations[] = {
 	"	PRIMARY KEY(workload, env, status)"
 	") STRICT, WITHOUT ROWID;"
 	"UPDATE workloads SET candidates = " RECOUNT_CANDIDATES ";"
-	"INSERT INTO tallies" RECOUNT ";"
-	/* To sum a workload's ends without reading their records, and to find the last. */
-	"CREATE INDEX ends_counts ON ends(workload, run, drawn, kept, refused, measured, preempted,"
-	"	failed, built);"
-	"CREATE INDEX ends_last ON ends(workload);",
+	"INSERT INTO tallies" RECOUNT("") ";"
+					  /* To sum a workload's ends without reading their records,
+					     and to find the last. */
+					  "CREATE INDEX ends_counts ON ends(workload, run, drawn, "
+					  "kept, refused, measured, preempted,"
+					  "	failed, built);"
+					  "CREATE INDEX ends_last ON ends(workload);",
 };
 enum { VERSION = sizeof migrations / sizeof *migrations };
 
