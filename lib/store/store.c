@@ -97,11 +97,13 @@ static const char *const migrations[] = {
 	"	PRIMARY KEY(workload, env, status)"
 	") STRICT, WITHOUT ROWID;"
 	"UPDATE workloads SET candidates = " RECOUNT_CANDIDATES ";"
-	"INSERT INTO tallies" RECOUNT ";"
-	/* To sum a workload's ends without reading their records, and to find the last. */
-	"CREATE INDEX ends_counts ON ends(workload, run, drawn, kept, refused, measured, preempted,"
-	"	failed, built);"
-	"CREATE INDEX ends_last ON ends(workload);",
+	"INSERT INTO tallies" RECOUNT("") ";"
+					  /* To sum a workload's ends without reading their records,
+					     and to find the last. */
+					  "CREATE INDEX ends_counts ON ends(workload, run, drawn, "
+					  "kept, refused, measured, preempted,"
+					  "	failed, built);"
+					  "CREATE INDEX ends_last ON ends(workload);",
 	/* What runs cost. A run is known here by its id's text, and so is the one that it is a part
 	 * of, which need not be known at all. */
 	"CREATE TABLE costs("
