@@ -19,7 +19,6 @@ enum { MESSAGE_MAX = 8192 };
 struct job {
 	struct proc proc;
 	struct build *build; /* NULL: idle */
-	char *temporary;     /* object until it is renamed */
 	struct buf message;
 };
 
@@ -66,30 +65,68 @@ static int find_folder(struct cache *c, struct err *e)
 	return rc;
 }
 
+/* Caches that are open, for the end of the process. */
+static struct cache *first_open;
+
+/* Removes what is not whole. */
+static void sweep(const struct cache *c)
+{
+	for (size_t i = 0; i < c->builds.n; i++) {
+		const struct build *b = c->builds.item[i].value;
+
+		if (b && (b->state == BUILD_QUEUED || b->state == BUILD_RUNNING)) {
+			unlink(b->source);
+			unlink(b->temporary);
+		}
+	}
+	if (c->canary_source)
+		unlink(c->canary_source);
+	if (c->canary_object)
+		unlink(c->canary_object);
+}
+
+static void sweep_all(void)
+{
+	for (const struct cache *c = first_open; c; c = c->open)
+		sweep(c);
+}
+
+static int write_source(const char *path, const char *text, size_t n, struct err *e)
+{
+	FILE *f = fopen(path, "we");
+	int bad;
+
+	if (!f)
+		return err_sys(e, "cannot write %s", path);
+	bad = fwrite(text, 1, n, f) != n;
+	if (fclose(f) || bad) {
+		err_sys(e, "cannot write %s", path);
+		unlink(path);
+		return -1;
+	}
+	return 0;
+}
+
 int cache_canary(struct cache *c, struct err *e)
 {
 	static const char text[] = "int canary(void) { return 42; }\n";
-	char *source = arena_printf(&c->arena, "%s/canary-%s.c", c->dir, c->tag);
-	char *object = arena_printf(&c->arena, "%s/canary-%s.so", c->dir, c->tag);
+	const char *source = c->canary_source, *object = c->canary_object;
 	char *argv[CPU_CC_ARGS];
 	struct buf log = BUF_INIT;
-	FILE *f = fopen(source, "we");
-	int rc, bad;
+	int rc;
 
-	if (!f)
-		return err_sys(e, "cannot write %s", source);
-	bad = fputs(text, f) < 0;
-	if (fclose(f) || bad) {
-		unlink(source);
-		return err_sys(e, "cannot write %s", source);
-	}
+	if (write_source(source, text, sizeof text - 1, e) < 0)
+		return -1;
 	cpu_cc_argv(c->isa, source, object, argv);
 	rc = proc_run(argv, 60, MESSAGE_MAX, &log, e);
 	if (rc > 0)
 		err_set(e, "the compiler %s cannot build anything (status %d): %.300s", argv[0], rc,
 			log.s ? log.s : "");
 	else if (rc == 0 && access(object, R_OK) < 0)
-		rc = err_set(e, "the compiler %s says it is done and makes nothing", argv[0]);
+		rc = errno == ENOENT
+			     ? err_set(e, "the compiler %s says it is done and makes nothing",
+				       argv[0])
+			     : err_sys(e, "cannot read %s", object);
 	unlink(source);
 	unlink(object);
 	buf_free(&log);
@@ -106,7 +143,15 @@ int cache_open(struct cache *c, const char *isa, int jobs, struct err *e)
 		 (unsigned long long)(clock_now() * 1e9));
 	snprintf(c->isa, sizeof c->isa, "%s", isa);
 	c->job = xcalloc((size_t)jobs, sizeof *c->job);
-	if (find_folder(c, e) < 0 || cache_canary(c, e) < 0)
+	if (find_folder(c, e) < 0)
+		return -1;
+	c->canary_source = arena_printf(&c->arena, "%s/canary-%s.c", c->dir, c->tag);
+	c->canary_object = arena_printf(&c->arena, "%s/canary-%s.so", c->dir, c->tag);
+	if (!first_open && atexit(sweep_all))
+		die_no_memory();
+	c->open = first_open;
+	first_open = c;
+	if (cache_canary(c, e) < 0)
 		return -1;
 	cpu_cc_text(isa, &text);
 	if (cpu_cc_version(&text, e) < 0) {
@@ -115,19 +160,6 @@ int cache_open(struct cache *c, const char *isa, int jobs, struct err *e)
 	}
 	c->command_text = arena_strdup(&c->arena, text.s);
 	buf_free(&text);
-	return 0;
-}
-
-static int write_source(const char *path, const char *text, size_t n, struct err *e)
-{
-	FILE *f = fopen(path, "we");
-	int bad;
-
-	if (!f)
-		return err_sys(e, "cannot write %s", path);
-	bad = fwrite(text, 1, n, f) != n;
-	if (fclose(f) || bad)
-		return err_sys(e, "cannot write %s", path);
 	return 0;
 }
 
@@ -169,6 +201,7 @@ struct build *cache_add(struct cache *c, const char *source, size_t n, struct er
 	b->text_n = n;
 	b->object = arena_printf(&c->arena, "%s/%s.so", c->dir, code.s);
 	b->source = arena_printf(&c->arena, "%s/%s-%s.c", c->dir, code.s, c->tag);
+	b->temporary = arena_printf(&c->arena, "%s-%s.tmp", b->object, c->tag);
 	if (stat(b->object, &st) == 0 && st.st_size > 0) {
 		b->state = BUILD_DONE;
 		b->cached = 1;
@@ -187,9 +220,8 @@ static int start_job(struct cache *c, struct job *j, struct err *e)
 	c->queue = b->next;
 	if (!c->queue)
 		c->queue_end = &c->queue;
-	j->temporary = arena_printf(&c->arena, "%s-%s.tmp", b->object, c->tag);
 	buf_clear(&j->message);
-	cpu_cc_argv(c->isa, b->source, j->temporary, argv);
+	cpu_cc_argv(c->isa, b->source, b->temporary, argv);
 	if (proc_start(&j->proc, argv, PROC_STDERR | PROC_GROUP | PROC_DIE_WITH_PARENT, -1, -1, e) <
 	    0) {
 		unlink(b->source);
@@ -244,13 +276,13 @@ static int end_job(struct cache *c, struct job *j, int status, int late, struct 
 	unlink(b->source);
 	j->build = NULL;
 	if (!late && WIFEXITED(status) && WEXITSTATUS(status) == 0) {
-		if (sync_file(j->temporary) < 0 || rename(j->temporary, b->object) < 0)
+		if (sync_file(b->temporary) < 0 || rename(b->temporary, b->object) < 0)
 			return err_sys(e, "cannot put %s into place", b->object);
 		b->state = BUILD_DONE;
 		c->built++;
 		return 0;
 	}
-	unlink(j->temporary);
+	unlink(b->temporary);
 	b->state = BUILD_FAILED;
 	b->late = late;
 	b->why = late ? "the compiler took too long"
@@ -305,19 +337,22 @@ int cache_wait(struct cache *c, const struct build *b, struct err *e)
 
 void cache_close(struct cache *c)
 {
+	struct cache **link = &first_open;
+
 	for (int i = 0; c->job && i < c->jobs; i++) {
 		struct job *j = &c->job[i];
 
 		if (j->build) {
 			proc_kill(&j->proc);
 			proc_close(&j->proc);
-			unlink(j->build->source);
-			unlink(j->temporary);
 		}
 		buf_free(&j->message);
 	}
-	for (struct build *b = c->queue; b; b = b->next)
-		unlink(b->source);
+	sweep(c);
+	while (*link && *link != c)
+		link = &(*link)->open;
+	if (*link)
+		*link = c->open;
 	free(c->job);
 	map_free(&c->builds);
 	arena_free(&c->arena);

@@ -4,7 +4,8 @@
  * version; so candidates that differ in run-time arguments only share one object. Objects lie in
  * $TL_CACHE, else
  * ${XDG_CACHE_HOME:-~/.cache}/tl, under objects/. They appear by rename, whole or not at all.
- * Builds run beside each other as child processes while the caller goes on.
+ * Builds run beside each other as child processes while the caller goes on. What is not whole yet
+ * is removed when the cache is closed, or when the process ends by exit().
  */
 #ifndef TL_MEASURE_CACHE_H
 #define TL_MEASURE_CACHE_H
@@ -21,8 +22,9 @@ struct build {
 	struct id code;
 	const char *text; /* of the source */
 	size_t text_n;
-	char *source; /* path */
-	char *object; /* path */
+	char *source;	 /* path */
+	char *object;	 /* path */
+	char *temporary; /* path of the object until it is whole */
 	enum build_state state;
 	int late;	    /* failed, because the compiler took too long */
 	int cached;	    /* was there before */
@@ -40,8 +42,10 @@ struct cache {
 	struct arena arena;
 	struct map builds; /* by code hash */
 	struct build *queue, **queue_end;
-	char tag[32];	 /* of this cache among all that share the folder */
-	struct job *job; /* jobs of them */
+	char *canary_source, *canary_object;
+	struct cache *open; /* another one that is open */
+	char tag[32];	    /* of this cache among all that share the folder */
+	struct job *job;    /* jobs of them */
 	int64_t built;
 };
 
