@@ -88,6 +88,7 @@ static const struct field result_fields[] = {
 	{"cost", OBJECT, 0, NULL},
 	{"env_id", STRING, 0, NULL},
 	{"code_hash", STRING, 0, NULL},
+	{"settings", HEX, 0, NULL},
 	{"run", STRING, 0, NULL},
 	{"env", OBJECT, 0, NULL},
 	{NULL, STRING, 0, NULL},
@@ -107,9 +108,23 @@ static const struct field ratio_fields[] = {
 	{NULL, STRING, 0, NULL},
 };
 static const struct field end_fields[] = {
-	{"workload_id", HEX, 1, NULL}, {"drawn", COUNT, 1, NULL},   {"why", STRING, 1, NULL},
-	{"kept", COUNT, 0, NULL},      {"refused", COUNT, 0, NULL}, {"measured", COUNT, 0, NULL},
-	{"preempted", COUNT, 0, NULL}, {"failed", COUNT, 0, NULL},  {"built", COUNT, 0, NULL},
+	{"workload_id", HEX, 1, NULL},	  {"drawn", COUNT, 1, NULL},
+	{"why", STRING, 1, NULL},	  {"kept", COUNT, 0, NULL},
+	{"refused", COUNT, 0, NULL},	  {"measured", COUNT, 0, NULL},
+	{"preempted", COUNT, 0, NULL},	  {"failed", COUNT, 0, NULL},
+	{"built", COUNT, 0, NULL},	  {"known", COUNT, 0, NULL},
+	{"run", STRING, 0, NULL},	  {"search_s", NUMBER, 0, NULL},
+	{"inference_s", NUMBER, 0, NULL}, {NULL, STRING, 0, NULL},
+};
+
+static const struct field run_fields[] = {
+	{"run", STRING, 1, NULL},      {"program", STRING, 1, NULL}, {"part_of", STRING, 0, NULL},
+	{"why", STRING, 0, NULL},      {"at", TIME, 1, NULL},	     {"wall_s", NUMBER, 1, NULL},
+	{"cores", NUMBER, 1, NULL},    {"parts_s", NUMBER, 0, NULL}, {"cost", OBJECT, 1, NULL},
+	{"energy_J", NUMBER, 0, NULL}, {NULL, STRING, 0, NULL},
+};
+static const struct field mark_fields[] = {
+	{"run", STRING, 1, NULL},
 	{NULL, STRING, 0, NULL},
 };
 
@@ -398,6 +413,22 @@ static int check_candidate(struct err *e)
 	return reparse(&work.doc, &work.line, e);
 }
 
+/* Core-seconds by purpose. */
+static int check_costs(struct err *e)
+{
+	const struct json *cost = json_get(&work.doc, work.doc.tok, "cost");
+
+	for (const struct json *k = json_first(&work.doc, cost); k;
+	     k = json_next(&work.doc, cost, k)) {
+		double v;
+
+		if (json_num(k + 1, &v) || v < 0)
+			return err_set(e, "cost: \"%.*s\" is not a number, 0 or more",
+				       k->n < 60 ? (int)k->n : 60, k->s);
+	}
+	return 0;
+}
+
 static int check_record(const struct rec *r, struct err *e)
 {
 	struct workload w;
@@ -423,6 +454,15 @@ static int check_record(const struct rec *r, struct err *e)
 		break;
 	case REC_END:
 		if (check_fields(&work.doc, work.doc.tok, end_fields, e))
+			return -1;
+		break;
+	case REC_RUN:
+		if (check_fields(&work.doc, work.doc.tok, run_fields, e) || check_costs(e))
+			return -1;
+		break;
+	case REC_BEGIN:
+	case REC_DONE:
+		if (check_fields(&work.doc, work.doc.tok, mark_fields, e))
 			return -1;
 		break;
 	default:

@@ -10,11 +10,14 @@
 #include <unistd.h>
 
 #include "lib/base/arena.h"
+#include "lib/io/clock.h"
 #include "lib/io/opt.h"
 #include "lib/io/pipeline.h"
 #include "lib/io/progress.h"
 #include "lib/io/record.h"
+#include "lib/measure/ledger.h"
 #include "lib/store/store.h"
+#include "lib/target/cpu.h"
 
 static const char *db, *output, *until, *seed, *number, *keep, *layout, *batch, *patience, *finals;
 static int no_db, nowait, quiet, verbose, print;
@@ -71,9 +74,12 @@ static const struct program program = {
 /* Where things are; in the printed script the names of shell variables. */
 struct places {
 	const char *db, *workloads, *round, *since;
+	const char *run, *cost; /* id of this run, and where its record goes; NULL: it has none */
 	char *const *files;
 	int nfiles;
 };
+
+static struct ledger ledger; /* of all but the measuring runs, which keep their own */
 
 static void extract(struct pipeline *p, const struct places *at)
 {
@@ -117,15 +123,27 @@ static void measure(struct pipeline *p, const struct places *at)
 	pipeline_arg2(p, "-d", at->db);
 	pipeline_arg2(p, "--seed", seed);
 	pipeline_arg2(p, "-n", number);
+	pipeline_arg(p, "--cost");
 	pipeline_arg(p, at->round);
 	pipeline_stage(p, "tl-filter");
+	pipeline_arg(p, "--cost");
 	pipeline_stage(p, "tl-measure");
+	pipeline_arg2(p, "--part-of", at->run);
 	pipeline_arg2(p, "--final", finals);
 	if (nowait)
 		pipeline_arg(p, "--no-wait");
 	pipeline_stage(p, "tl-store");
 	pipeline_arg(p, "-q");
 	pipeline_arg2(p, "-d", at->db);
+}
+
+static void store_cost(struct pipeline *p, const struct places *at)
+{
+	p->finish = 1;
+	pipeline_stage(p, "tl-store");
+	pipeline_arg(p, "-q");
+	pipeline_arg2(p, "-d", at->db);
+	pipeline_arg(p, at->cost);
 }
 
 /* A database that goes with the run is told always. */
@@ -182,7 +200,12 @@ static void print_end(const struct places *at)
 
 static int print_script(char *const *files, int n)
 {
-	struct places at = {"$db", "$work/workloads", "$work/round", "$since", files, n};
+	struct places at = {.db = "$db",
+			    .workloads = "$work/workloads",
+			    .round = "$work/round",
+			    .since = "$since",
+			    .files = files,
+			    .nfiles = n};
 	struct buf b = BUF_INIT;
 
 	printf("#!/bin/sh\n# What tl-tune does, as a script.\nset -eu\n"
@@ -207,8 +230,29 @@ static int print_script(char *const *files, int n)
 	return opt_printed(&program);
 }
 
+/* The cores were held; what the programs took of them is c. While tl-measure ran, it kept its own
+ * ledger, also of those around it. */
+static void charge(const struct pipeline *p, enum cost c)
+{
+	double cpu_s = 0;
+
+	ledger_switch(&ledger, COST_IDLE, ledger.since);
+	for (int i = 0; i < p->n; i++) {
+		cpu_s += p->stage[i].proc.cpu_s;
+		if (strcmp(p->stage[i].argv[0], "tl-measure") != 0 || !p->stage[i].ended)
+			continue;
+		ledger_switch(&ledger, c, p->stage[i].proc.started);
+		ledger_skip(&ledger, p->stage[i].ended);
+		cpu_s = 0;
+		break;
+	}
+	ledger_switch(&ledger, COST_OTHER, clock_now());
+	ledger_move(&ledger, COST_IDLE, c, cpu_s, clock_now());
+}
+
 /* The exit status of a pipeline; what could not be started is told here. */
-static int run(void (*fill)(struct pipeline *, const struct places *), const struct places *at)
+static int run(void (*fill)(struct pipeline *, const struct places *), const struct places *at,
+	       enum cost c)
 {
 	struct pipeline p = {0};
 	struct err e = ERR_INIT;
@@ -216,7 +260,9 @@ static int run(void (*fill)(struct pipeline *, const struct places *), const str
 
 	fill(&p, at);
 	progress_clear();
+	ledger_close(&ledger, clock_now());
 	status = pipeline_run(&p, &e);
+	charge(&p, c);
 	pipeline_free(&p);
 	return status < 0 ? opt_fail(&program, &e) : status;
 }
@@ -240,17 +286,39 @@ static void announce(const struct places *at, int round)
 static int rounds(const struct places *at)
 {
 	for (int round = 1;; round++) {
-		int status = run(prune, at);
+		int status = run(prune, at, COST_SEARCH);
 
 		if (status == EXIT_NO)
 			return EXIT_DONE;
 		if (!status) {
 			announce(at, round);
-			status = run(measure, at);
+			status = run(measure, at, COST_STORE);
 		}
 		if (status || rec_stopped())
 			return status;
 	}
+}
+
+/* What this run cost, measuring runs left out, into the database. */
+static int tell_cost(const struct places *at)
+{
+	struct ledger_run r = {at->run, program.name, NULL, NULL, NULL, NULL};
+	struct rec_out *out;
+	struct err e = ERR_INIT;
+	struct buf b = BUF_INIT;
+	char now[25];
+	int rc;
+
+	rec_now(now);
+	r.at = now;
+	r.why = rec_stopped() ? "stopped by a signal" : NULL;
+	ledger_close(&ledger, clock_now());
+	ledger_record(&ledger, &r, &b);
+	out = rec_create(at->cost, &e);
+	rc = !out || rec_put(out, b.s, b.n, &e) || rec_commit(out, &e);
+	rec_discard(out);
+	buf_free(&b);
+	return rc ? opt_fail(&program, &e) : run(store_cost, at, COST_STORE);
 }
 
 /* The folder for what the pipelines hand on, with whatever a program that was killed has left in
@@ -265,21 +333,24 @@ static struct {
 
 static int tune(const struct places *at)
 {
-	int status = run(extract, at), told;
+	int status = run(extract, at, COST_OTHER), told;
 
 	if (status == EXIT_INPUT)
 		fprintf(stderr, "%s: not all of the input could be read: nothing is tuned\n",
 			program.name);
 	if (!status)
-		status = run(store, at);
+		status = run(store, at, COST_STORE);
 	if (status)
 		return status;
 	work.is_held = no_db;
 	status = rounds(at);
+	told = tell_cost(at);
+	if (!status)
+		status = told;
 	/* After a signal, what was measured is stored, and the next run goes on from there; but a
 	 * database that ends with the run is written out first. */
 	if (reports() && (no_db || !rec_stopped())) {
-		told = run(report, at);
+		told = run(report, at, COST_OTHER);
 		if (!told || told == EXIT_NO || told == EXIT_INEXACT)
 			work.is_held = 0;
 		/* A workload that nothing is known of is no failure of the report. */
@@ -304,6 +375,7 @@ static void remove_work(void)
 	/* These by name: there may be no memory, or no descriptor, to look for others. */
 	unlink(work.at->workloads);
 	unlink(work.at->round);
+	unlink(work.at->cost);
 	unlink(work.journal);
 	if (no_db)
 		unlink(work.at->db);
@@ -328,12 +400,17 @@ int main(int argc, char **argv)
 	struct buf path = BUF_INIT;
 	struct err e = ERR_INIT;
 	static struct places at; /* it is looked at after main() */
+	struct limits limits;
+	struct id id;
 	char *dir, since[25];
 
 	if (print)
 		return print_script(argv + first, argc - first);
 	at.files = argv + first;
 	at.nfiles = argc - first;
+	if (cpu_limits(&limits, &e))
+		return opt_fail(&program, &e);
+	ledger_open(&ledger, limits.threads, clock_now());
 	rec_stop_on_signals();
 	dir = arena_printf(&a, "%.200s/tl-tune-XXXXXX", tmp && *tmp ? tmp : "/tmp");
 	/* Named to all: tl-gen heeds no database but one that is named. */
@@ -345,6 +422,9 @@ int main(int argc, char **argv)
 	}
 	rec_now(since);
 	at.since = since;
+	rec_run_id(&id);
+	at.run = id.s;
+	at.cost = arena_printf(&a, "%s/cost", dir);
 	at.workloads = arena_printf(&a, "%s/workloads", dir);
 	at.round = arena_printf(&a, "%s/round", dir);
 	at.db = no_db ? arena_printf(&a, "%s/db", dir) : path.s;

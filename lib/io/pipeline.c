@@ -12,6 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "lib/io/clock.h"
 #include "lib/io/record.h"
 
 void pipeline_stage(struct pipeline *p, const char *program)
@@ -108,8 +109,10 @@ static int reap(struct pipeline *p)
 		struct err e;
 
 		if (p->stage[i].proc.pid &&
-		    proc_wait(&p->stage[i].proc, 0, &p->stage[i].status, &e) != 0)
+		    proc_wait(&p->stage[i].proc, 0, &p->stage[i].status, &e) != 0) {
 			p->stage[i].proc.pid = 0;
+			p->stage[i].ended = clock_now();
+		}
 		left += p->stage[i].proc.pid != 0;
 	}
 	return left;

@@ -15,7 +15,8 @@ struct pipeline {
 		char **argv; /* argv[0]: the program's name, found beside this program; ends in NULL
 			      */
 		int argc, cap;
-		int status; /* as by waitpid, after pipeline_run() */
+		int status;   /* as by waitpid, after pipeline_run() */
+		double ended; /* clock_now(); proc.started is when it began */
 		struct proc proc;
 	} stage[PIPELINE_STAGES];
 	const char *stdin_path, *stdout_path; /* NULL: ours */

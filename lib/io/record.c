@@ -455,9 +455,13 @@ static enum rec_type type_of(const char *s, size_t n)
 		size_t n;
 		enum rec_type type;
 	} types[] = {
-		{"candidate", 9, REC_CANDIDATE}, {"result", 6, REC_RESULT},
-		{"workload", 8, REC_WORKLOAD},	 {"end", 3, REC_END},
-		{"begin", 5, REC_BEGIN},	 {"done", 4, REC_DONE},
+		{"candidate", 9, REC_CANDIDATE},
+		{"result", 6, REC_RESULT},
+		{"workload", 8, REC_WORKLOAD},
+		{"end", 3, REC_END},
+		{"begin", 5, REC_BEGIN},
+		{"done", 4, REC_DONE},
+		{"run", 3, REC_RUN},
 	};
 
 	for (size_t i = 0; i < sizeof types / sizeof *types; i++)
@@ -700,4 +704,13 @@ void rec_now(char out[25])
 	n = strftime(out, 25, "%Y-%m-%dT%H:%M:%S", &tm);
 	assert(n == 19);
 	snprintf(out + n, 25 - n, ".%03uZ", (unsigned)(t.tv_nsec / 1000000) % 1000u);
+}
+
+void rec_run_id(struct id *id)
+{
+	char text[96], now[25];
+
+	rec_now(now);
+	snprintf(text, sizeof text, "%s %d %.9f", now, (int)getpid(), clock_now());
+	hash_id(id, text, strlen(text));
 }

@@ -16,6 +16,7 @@
 
 #include "lib/base/buf.h"
 #include "lib/base/err.h"
+#include "lib/base/hash.h"
 #include "lib/io/json.h"
 
 #define TL_FORMAT 1 /* version of the record format, the "tl" field */
@@ -28,6 +29,7 @@ enum rec_type {
 	REC_END,
 	REC_BEGIN, /* a measuring run begins: until its done record, the stream is not whole */
 	REC_DONE,
+	REC_RUN, /* what a program's run cost */
 };
 
 struct rec {
@@ -106,5 +108,7 @@ int rec_stopped(void);
 
 /* UTC now as RFC 3339 with milliseconds, 24 characters and a NUL. */
 void rec_now(char out[25]);
+/* The id of a run that begins now, like no other. */
+void rec_run_id(struct id *id);
 
 #endif

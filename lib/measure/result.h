@@ -10,7 +10,9 @@ struct item {
 	size_t n;
 	struct id id;
 	struct build *build;
-	double build_s;	    /* charged to this candidate, the first that wanted the object */
+	struct known_answer known; /* from an earlier run: not measured again */
+	double build_s;		   /* charged to this candidate, the first that wanted the object */
+	double build_core_s;
 	const char *status; /* decided before any run, else NULL */
 	const char *why;
 	double latency_s; /* ok: of the race */
@@ -25,6 +27,7 @@ struct opponents {
 	char why[200];	   /* where json is null */
 	double latency_s;  /* a call of each together; 0: none */
 	double open_s;	   /* data, reference and baseline, until charged to a result */
+	int open;	   /* has the worker had this group? */
 };
 
 /* What a result says; answer is the worker's, NULL if it gave none: then elapsed_s is what the run
@@ -33,12 +36,13 @@ struct verdict {
 	const char *status, *why;
 	int final;
 	const struct json_doc *answer;
-	double elapsed_s;
-	double limit_s; /* of a race: the incumbent's time */
+	double elapsed_s;		 /* of the trial: */
+	double verify_s, run_s, audit_s; /* its parts */
+	double limit_s;			 /* of a race: the incumbent's time */
 };
 
 struct counts {
-	int64_t measured, preempted, failed, built, audited, false_kills;
+	int64_t measured, preempted, failed, built, audited, false_kills, known;
 };
 
 /* A number of the worker's answer; 0 if it is not there. */

@@ -169,7 +169,7 @@ static int verify(struct timed *x, struct outcome *o)
 	int rc;
 
 	memset(o, 0, sizeof *o);
-	if (kernel_load(&x->kernel, x->t->object, "kernel", &e) < 0) {
+	if (kernel_load(&x->kernel, x->t->object, &e) < 0) {
 		o->status = OUTCOME_UNLOADABLE;
 		snprintf(o->why, sizeof o->why, "%.190s", e.msg);
 		return -1;
@@ -437,7 +437,7 @@ void trial_naive(void *trial, void *answer)
 	struct err e = ERR_INIT;
 	struct kernel k;
 
-	if (kernel_load(&k, t->object, "naive", &e) < 0) {
+	if (kernel_load(&k, t->object, &e) < 0) {
 		snprintf(out->why, sizeof out->why, "%.190s", e.msg);
 		return;
 	}

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "lib/io/clock.h"
+#include "lib/io/keep.h"
 #include "lib/io/record.h"
 
 int worker_open(struct worker *w, int threads, struct err *e)
@@ -47,8 +48,8 @@ static int start(struct worker *w, struct err *e)
 	char *argv[] = {w->path.s, NULL};
 
 	worker_environment(w->threads);
-	return proc_start(&w->proc, argv,
-			  PROC_STDIN | PROC_STDOUT | PROC_GROUP | PROC_DIE_WITH_PARENT, -1, -1, e);
+	return keep_start(&w->proc, &(const struct keep){.ours = 1}, argv, PROC_STDIN | PROC_STDOUT,
+			  -1, -1, e);
 }
 
 void worker_kill(struct worker *w)

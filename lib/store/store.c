@@ -101,6 +101,16 @@ static const char *const migrations[] = {
 	"CREATE INDEX ends_counts ON ends(workload, run, drawn, kept, refused, measured, preempted,"
 	"	failed, built);"
 	"CREATE INDEX ends_last ON ends(workload);",
+	/* What runs cost. A run is known here by its id's text, and so is the one that it is a part
+	 * of, which need not be known at all. */
+	"CREATE TABLE costs("
+	"	num INTEGER PRIMARY KEY,"
+	"	run TEXT NOT NULL UNIQUE,"
+	"	part_of TEXT,"
+	"	at TEXT NOT NULL,"
+	"	record TEXT NOT NULL"
+	") STRICT;"
+	"CREATE INDEX costs_part_of ON costs(part_of) WHERE part_of NOT NULL;",
 };
 enum { VERSION = sizeof migrations / sizeof *migrations };
 

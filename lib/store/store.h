@@ -10,6 +10,7 @@
  *   latency, candidate id, run id, among those with status ok whose candidate was not found wrong
  *   there: one wrong output, in whatever run or stage, outweighs all that seemed right. An index
  *   keeps that order, so there is no second copy that could disagree.
+ * - A run record is known by its run; of two different ones the later is kept, likewise.
  * - Records are kept whole: a dump gives back each result byte for byte.
  *
  * Seconds as double, NAN where unknown. Texts given out live in the arena passed in. Functions
@@ -59,8 +60,8 @@ enum store_put {
 	STORE_KNOWN = 0,   /* the database knew all of it */
 	STORE_NEW = 1,
 };
-/* Stores a workload, result or end record; d holds its parse. Needs a batch. End records without
- * "run" say nothing that could be told apart from a replay: they are STORE_KNOWN. */
+/* Stores a workload, result, end or run record; d holds its parse. Needs a batch. End records
+ * without "run" say nothing that could be told apart from a replay: they are STORE_KNOWN. */
 enum store_put store_put(struct store *s, const struct rec *r, const struct json_doc *d,
 			 struct err *e);
 
@@ -89,6 +90,8 @@ struct store_result {
 	const char *record; /* NULL from store_history() */
 	size_t record_n;
 };
+/* The order of results that are ok, see above; b NULL: there is none yet. */
+int store_better(const struct store_result *a, const struct store_result *b);
 /* The best n results of distinct candidates for a workload in an env, best first. */
 int store_top(struct store *s, const char *workload_id, const char *env_id, int64_t n,
 	      struct arena *a, struct store_result **out, int64_t *nout, struct err *e);
@@ -129,11 +132,18 @@ struct store_stats {
 };
 int store_stats(struct store *s, struct arena *a, struct store_stats *st, struct err *e);
 
-/* Dumps: calls line for each record of the kinds wanted, results first, then workloads, then ends
- * (so that no dump looks like a group that was cut off). Reads in pages and holds no lock during
- * the calls, so that a dump into a slow reader, or into the same database, stops no one; what is
- * stored after the start is not dumped. A line function returns 0, or -1 to end the dump. */
-enum store_kind { STORE_RESULTS = 1, STORE_WORKLOADS = 2, STORE_ENDS = 4, STORE_ALL = 7 };
+/* Dumps: calls line for each record of the kinds wanted, results first, then workloads, ends and
+ * runs (so that no dump looks like a group that was cut off). Reads in pages and holds no lock
+ * during the calls, so that a dump into a slow reader, or into the same database, stops no one;
+ * what is stored after the start is not dumped. A line function returns 0, or -1 to end the dump.
+ */
+enum store_kind {
+	STORE_RESULTS = 1,
+	STORE_WORKLOADS = 2,
+	STORE_ENDS = 4,
+	STORE_RUNS = 8,
+	STORE_ALL = 15,
+};
 typedef int store_line_fn(void *arg, const char *s, size_t n, struct err *e);
 int store_dump(struct store *s, int kinds, store_line_fn *line, void *arg, struct err *e);
 

@@ -2,10 +2,16 @@
 
 #include <dlfcn.h>
 #include <omp.h>
+#include <stdio.h>
+#include <string.h>
 
-int kernel_load(struct kernel *k, const char *object, const char *name, struct err *e)
+int kernel_load(struct kernel *k, const char *object, struct err *e)
 {
+	const char *slash = strrchr(object, '/'), *file = slash ? slash + 1 : object;
+	char name[64];
 	void *symbol;
+
+	snprintf(name, sizeof name, KERNEL_PREFIX "%.*s", (int)strcspn(file, "."), file);
 
 	k->handle = dlopen(object, RTLD_NOW | RTLD_LOCAL);
 	if (!k->handle)

@@ -232,9 +232,11 @@ sub judge_store {
 	return undef;
 }
 
-# What tl-measure leaves behind in its cache but finished objects.
+# What tl-measure leaves behind in its cache but finished objects; where memory ended, the next run sweeps.
 sub judge_cache {
-	my @strange = -d 'cache/objects' ? grep { !/^[0-9a-f]{32}\.so$/ } files_in('cache/objects') : ();
+	my ($seen) = @_;
+	my @strange = -d 'cache/objects' ? grep { !/^[0-9a-f]{32}\.so$|^lock$/ } files_in('cache/objects') : ();
+	@strange = grep { !/\.c$|\.tmp$|^canary-|^cc/ } @strange if $seen->{err} =~ /out of memory/;
 	return @strange ? "leaves @strange in the cache" : undef;
 }
 
@@ -272,7 +274,7 @@ sub judge {
 				|| $case->{partial} && grep { index($view->($good->{file}{$name}), $_) < 0 } split /\n/, $view->($now);
 		}
 	}
-	if (my $bad = $case->{judge} && $case->{judge}->()) {
+	if (my $bad = $case->{judge} && $case->{judge}->($seen)) {
 		return $bad;
 	}
 	return $case->{database} ? judge_store($case, $seen, $good) : undef;
