@@ -206,8 +206,14 @@ static void print_end(const struct places *at)
 	printf("end() {\n\ts=$?\n");
 	if (reports())
 		put_line(no_db ? "\t" : "\t[ $s -gt 128 ] || ", report, at,
-			 " || {\n\t\tr=$?\n"
-			 "\t\t[ $s -ne 0 ] || [ $r -eq 1 ] || [ $r -eq 4 ] || s=$r\n\t}\n");
+			 no_db ? " || {\n\t\tr=$?\n"
+				 "\t\t[ $r -eq 1 ] || [ $r -eq 4 ] || {\n"
+				 "\t\t\techo \"what was measured is in the database $db\" >&2\n"
+				 "\t\t\t[ $s -ne 0 ] || s=$r\n"
+				 "\t\t\texit $s\n\t\t}\n\t}\n"
+			       : " || {\n\t\tr=$?\n"
+				 "\t\t[ $s -ne 0 ] || [ $r -eq 1 ] || [ $r -eq 4 ] || s=$r\n"
+				 "\t}\n");
 	printf("\trm -rf \"$work\"\n\texit $s\n}\ntrap end EXIT\n");
 }
 
@@ -337,6 +343,16 @@ static int tell_cost(const struct places *at)
 	return rc ? opt_fail(&program, &e) : run(store_cost, at, COST_STORE);
 }
 
+/* The folder for what the pipelines hand on, with whatever a program that was killed has left in
+ * it. It goes when the run ends, wherever it ends; but a database that was to end with the run
+ * stays when its records could not be written out. */
+static struct {
+	const struct places *at;
+	char *dir; /* NULL: there is none */
+	char *journal;
+	int is_held; /* what was measured is nowhere else */
+} work;
+
 static int tune(const struct places *at)
 {
 	int status = run(extract, at, COST_OTHER), told;
@@ -348,6 +364,7 @@ static int tune(const struct places *at)
 		status = run(store, at, COST_STORE);
 	if (status)
 		return status;
+	work.is_held = no_db;
 	status = rounds(at);
 	told = tell_cost(at);
 	if (!status)
@@ -356,6 +373,8 @@ static int tune(const struct places *at)
 	 * database that ends with the run is written out first. */
 	if (reports() && (no_db || !rec_stopped())) {
 		told = run(report, at, COST_OTHER);
+		if (!told || told == EXIT_NO || told == EXIT_INEXACT)
+			work.is_held = 0;
 		/* A workload that nothing is known of is no failure of the report. */
 		if (!status && told != EXIT_NO && told != EXIT_INEXACT)
 			status = told;
@@ -378,15 +397,36 @@ static void check_usage(void)
 }
 
 /* With whatever a program that was killed has left in it. */
-static void remove_folder(const char *dir)
+static void remove_work(void)
 {
-	DIR *d = opendir(dir);
+	struct err e = ERR_INIT;
+	DIR *d;
 
+	if (!work.dir)
+		return;
+	if (work.is_held) {
+		fprintf(stderr, "%s: what was measured is in the database %s\n", program.name,
+			work.at->db);
+		return;
+	}
+	/* These by name: there may be no memory, or no descriptor, to look for others. */
+	unlink(work.at->workloads);
+	unlink(work.at->round);
+	unlink(work.at->cost);
+	unlink(work.journal);
+	if (no_db)
+		unlink(work.at->db);
+	if (!rmdir(work.dir))
+		return;
+	d = opendir(work.dir);
 	for (const struct dirent *f; d && (f = readdir(d));)
 		unlinkat(dirfd(d), f->d_name, 0); /* . and .. refuse */
 	if (d)
 		closedir(d);
-	rmdir(dir);
+	if (rmdir(work.dir)) {
+		err_sys(&e, "cannot remove the folder %s", work.dir);
+		opt_fail(&program, &e);
+	}
 }
 
 int main(int argc, char **argv)
@@ -396,7 +436,7 @@ int main(int argc, char **argv)
 	struct arena a = ARENA_INIT;
 	struct buf path = BUF_INIT;
 	struct err e = ERR_INIT;
-	struct places at = {.db = db, .files = argv + first, .nfiles = argc - first};
+	static struct places at; /* it is looked at after main() */
 	struct limits limits;
 	struct id id;
 	char *dir, since[25];
@@ -404,6 +444,8 @@ int main(int argc, char **argv)
 	check_usage();
 	if (print)
 		return print_script(argv + first, argc - first);
+	at.files = argv + first;
+	at.nfiles = argc - first;
 	if (cpu_limits(&limits, &e))
 		return opt_fail(&program, &e);
 	ledger_open(&ledger, limits.threads, clock_now());
@@ -424,8 +466,14 @@ int main(int argc, char **argv)
 	at.workloads = arena_printf(&a, "%s/workloads", dir);
 	at.round = arena_printf(&a, "%s/round", dir);
 	at.db = no_db ? arena_printf(&a, "%s/db", dir) : path.s;
+	work.journal = arena_printf(&a, "%s/db-journal", dir);
+	work.at = &at;
+	work.dir = dir;
+	if (atexit(remove_work))
+		die_no_memory();
 	status = tune(&at);
-	remove_folder(dir);
+	remove_work();
+	work.dir = NULL;
 	buf_free(&path);
 	arena_free(&a);
 	if (rec_stopped())

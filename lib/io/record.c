@@ -383,8 +383,12 @@ static void close_file(struct rec_in *in)
 static int readable(int fd)
 {
 	struct pollfd p = {fd, POLLIN, 0};
+	int n;
 
-	return poll(&p, 1, 0) != 0;
+	do /* a failure is left to the read that follows, but an interruption would let it block */
+		n = poll(&p, 1, 0);
+	while (n < 0 && errno == EINTR && !stop_signal);
+	return n != 0;
 }
 
 /* Waits for input or a stop. What is finished goes to the next program before. */

@@ -68,6 +68,15 @@ static enum ask_result fail(struct worker *w, enum ask_result r, const char *why
 	return r;
 }
 
+/* What fails here is no candidate's fault. */
+static enum ask_result fail_sys(struct worker *w, const char *what)
+{
+	char why[sizeof w->why];
+
+	snprintf(why, sizeof why, "%s: %s", what, strerror(errno));
+	return fail(w, ASK_FAILED, why);
+}
+
 /* The worker closed its pipe: how did it end? */
 static enum ask_result ended(struct worker *w)
 {
@@ -102,7 +111,7 @@ static enum ask_result send(struct worker *w, const char *line, size_t n)
 		if (k < 0 && errno == EINTR)
 			continue;
 		if (k < 0)
-			return ended(w);
+			return errno == EPIPE ? ended(w) : fail_sys(w, "cannot ask the worker");
 		done += (size_t)k;
 	}
 	buf_clear(&w->line);
@@ -119,17 +128,23 @@ static enum ask_result receive(struct worker *w, double timeout_s)
 		double left = end - clock_now();
 		char text[4096];
 		ssize_t n;
+		int ready;
 
 		if (rec_stopped())
 			return fail(w, ASK_STOPPED, "stopped by a signal");
 		if (left <= 0 || w->line.n > 1 << 20)
 			return fail(w, ASK_TIMEOUT, "no answer in time");
-		if (poll(&p, 1, left > 0.2 ? 200 : (int)(left * 1000) + 1) <= 0)
+		ready = poll(&p, 1, left > 0.2 ? 200 : (int)(left * 1000) + 1);
+		if (ready < 0 && errno != EINTR)
+			return fail_sys(w, "cannot wait for the worker's answer");
+		if (ready <= 0)
 			continue;
 		n = read(w->proc.out, text, sizeof text);
 		if (n < 0 && errno == EINTR)
 			continue;
-		if (n <= 0)
+		if (n < 0)
+			return fail_sys(w, "cannot read the worker's answer");
+		if (n == 0)
 			return ended(w);
 		buf_add(&w->line, text, (size_t)n);
 	}

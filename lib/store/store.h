@@ -81,8 +81,8 @@ struct store_env {
 /* All envs that have results, the latest first. */
 int store_envs(struct store *s, struct arena *a, struct store_env **env, int *n, struct err *e);
 /* The env to answer for: given (--env) if not NULL, else this machine's, which a worker is asked
- * for; if it lacks what it takes to say, the env of the result stored last, in doubt. s may be NULL. 0 if there is
- * none. */
+ * for; if it lacks what it takes to say, the env of the result stored last, in doubt. s may be
+ * NULL. 0 if there is none. */
 int store_env_here(struct store *s, const char *given, struct arena *a, struct store_env *env,
 		   struct err *e);
 
