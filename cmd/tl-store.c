@@ -121,8 +121,8 @@ static int store_all(struct batch *b, struct store *db, struct rec_in *in, struc
 	int more;
 
 	while ((more = rec_next(in, &r, e)) > 0) {
-		int ours = r.type == REC_RESULT || r.type == REC_WORKLOAD ||
-			   r.type == REC_END || r.type == REC_RUN;
+		int ours = r.type == REC_RESULT || r.type == REC_WORKLOAD || r.type == REC_END ||
+			   r.type == REC_RUN;
 		struct json_doc *d = NULL;
 		int good = !ours || !rec_parse(in, &r, &d);
 

@@ -298,7 +298,7 @@ int result_put(struct measure *m, struct item *it, const struct verdict *v, stru
 int result_end(const struct ending *x, const struct counts *n, struct buf *out, struct err *e)
 {
 	char number[8][24], run[ID_HEX + 3];
-	const int64_t count[] = {n->measured, n->preempted,   n->failed, n->built,
+	const int64_t count[] = {n->measured, n->preempted,   n->failed,  n->built,
 				 n->audited,  n->false_kills, x->unknown, n->known};
 	const struct json_field field[] = {{"measured", number[0]},
 					   {"preempted", number[1]},
