@@ -19,7 +19,8 @@
 #include "lib/store/store.h"
 #include "lib/target/cpu.h"
 
-static const char *db, *output, *until, *seed, *number, *keep, *layout, *batch, *patience, *finals;
+static const char *db, *output, *until, *seed, *number, *keep, *layout, *batch, *patience, *finals,
+	*replay, *env;
 static int no_db, nowait, quiet, verbose, print;
 
 static const struct opt opts[] = {
@@ -50,6 +51,14 @@ static const struct opt opts[] = {
 	{0, "seed", OPT_STRING, &seed, "N", "Another seed proposes other candidates.", NULL},
 	{0, "layout", OPT_STRING, &layout, "NAME", "Layout of convolutions: nhwc or nchw.", NULL},
 	{0, "batch", OPT_STRING, &batch, "N", "Batch size, where a model leaves it open.", NULL},
+	{0, "replay", OPT_FILE, &replay, "FILE",
+	 "Simulate: nothing is measured, tl-replay answers from the results in FILE (a database or "
+	 "records). Wants a database of its own, by -d, or --no-db; --until counts all that is "
+	 "in "
+	 "it.",
+	 NULL},
+	{0, "env", OPT_STRING, &env, "ID",
+	 "With --replay: the env whose results answer; by default this machine's.", NULL},
 	{0, "no-wait", OPT_FLAG, &nowait, NULL,
 	 "Exit with status 75 if another run is timing on this machine, instead of waiting for it.",
 	 NULL},
@@ -98,6 +107,8 @@ static void store(struct pipeline *p, const struct places *at)
 {
 	pipeline_stage(p, "tl-store");
 	pipeline_arg(p, "-q");
+	if (replay)
+		pipeline_arg(p, "--replayed");
 	pipeline_arg2(p, "-d", at->db);
 	pipeline_arg(p, at->workloads);
 }
@@ -108,8 +119,9 @@ static void prune(struct pipeline *p, const struct places *at)
 	if (verbose)
 		pipeline_arg(p, "-v");
 	pipeline_arg2(p, "-d", at->db);
+	pipeline_arg2(p, "--env", env);
 	pipeline_arg2(p, "--until", until);
-	if (until)
+	if (until && !replay)
 		pipeline_arg2(p, "--since", at->since);
 	pipeline_arg2(p, "-b", keep);
 	pipeline_arg2(p, "--patience", patience);
@@ -121,16 +133,22 @@ static void measure(struct pipeline *p, const struct places *at)
 {
 	pipeline_stage(p, "tl-gen");
 	pipeline_arg2(p, "-d", at->db);
+	pipeline_arg2(p, "--env", env);
 	pipeline_arg2(p, "--seed", seed);
 	pipeline_arg2(p, "-n", number);
 	pipeline_arg(p, "--cost");
 	pipeline_arg(p, at->round);
 	pipeline_stage(p, "tl-filter");
 	pipeline_arg(p, "--cost");
-	pipeline_stage(p, "tl-measure");
+	pipeline_stage(p, replay ? "tl-replay" : "tl-measure");
 	pipeline_arg2(p, "--part-of", at->run);
+	if (replay) {
+		pipeline_arg2(p, "--from", replay);
+		pipeline_arg2(p, "--env", env);
+		pipeline_arg2(p, "--after", at->db);
+	}
 	pipeline_arg2(p, "--final", finals);
-	if (nowait)
+	if (nowait && !replay)
 		pipeline_arg(p, "--no-wait");
 	pipeline_stage(p, "tl-store");
 	pipeline_arg(p, "-q");
@@ -157,6 +175,7 @@ static void report(struct pipeline *p, const struct places *at)
 	p->finish = no_db; /* all that was measured is in there */
 	pipeline_stage(p, "tl-query");
 	pipeline_arg2(p, "-d", at->db);
+	pipeline_arg2(p, "--env", env);
 	if (no_db)
 		pipeline_arg(p, "--dump=all");
 	else if (!output)
@@ -187,8 +206,14 @@ static void print_end(const struct places *at)
 	printf("end() {\n\ts=$?\n");
 	if (reports())
 		put_line(no_db ? "\t" : "\t[ $s -gt 128 ] || ", report, at,
-			 " || {\n\t\tr=$?\n"
-			 "\t\t[ $s -ne 0 ] || [ $r -eq 1 ] || [ $r -eq 4 ] || s=$r\n\t}\n");
+			 no_db ? " || {\n\t\tr=$?\n"
+				 "\t\t[ $r -eq 1 ] || [ $r -eq 4 ] || {\n"
+				 "\t\t\techo \"what was measured is in the database $db\" >&2\n"
+				 "\t\t\t[ $s -ne 0 ] || s=$r\n"
+				 "\t\t\texit $s\n\t\t}\n\t}\n"
+			       : " || {\n\t\tr=$?\n"
+				 "\t\t[ $s -ne 0 ] || [ $r -eq 1 ] || [ $r -eq 4 ] || s=$r\n"
+				 "\t}\n");
 	printf("\trm -rf \"$work\"\n\texit $s\n}\ntrap end EXIT\n");
 }
 
@@ -214,7 +239,7 @@ static int print_script(char *const *files, int n)
 	} else {
 		printf("db=${TL_DB:-${XDG_DATA_HOME:-$HOME/.local/share}/tl/tl.db}\n");
 	}
-	if (until)
+	if (until && !replay)
 		printf("since=$(date -u +%%Y-%%m-%%dT%%H:%%M:%%S.000Z)\n");
 	put_line("", extract, &at, "\n");
 	put_line("", store, &at, "\n");
@@ -287,6 +312,9 @@ static int rounds(const struct places *at)
 		if (!status) {
 			announce(at, round);
 			status = run(measure, at, COST_STORE);
+			/* Of some candidates nothing was recorded; tl-replay has said so. */
+			if (status == EXIT_INEXACT && replay)
+				status = EXIT_DONE;
 		}
 		if (status || rec_stopped())
 			return status;
@@ -315,6 +343,16 @@ static int tell_cost(const struct places *at)
 	return rc ? opt_fail(&program, &e) : run(store_cost, at, COST_STORE);
 }
 
+/* The folder for what the pipelines hand on, with whatever a program that was killed has left in
+ * it. It goes when the run ends, wherever it ends; but a database that was to end with the run
+ * stays when its records could not be written out. */
+static struct {
+	const struct places *at;
+	char *dir; /* NULL: there is none */
+	char *journal;
+	int is_held; /* what was measured is nowhere else */
+} work;
+
 static int tune(const struct places *at)
 {
 	int status = run(extract, at, COST_OTHER), told;
@@ -326,6 +364,7 @@ static int tune(const struct places *at)
 		status = run(store, at, COST_STORE);
 	if (status)
 		return status;
+	work.is_held = no_db;
 	status = rounds(at);
 	told = tell_cost(at);
 	if (!status)
@@ -334,6 +373,8 @@ static int tune(const struct places *at)
 	 * database that ends with the run is written out first. */
 	if (reports() && (no_db || !rec_stopped())) {
 		told = run(report, at, COST_OTHER);
+		if (!told || told == EXIT_NO || told == EXIT_INEXACT)
+			work.is_held = 0;
 		/* A workload that nothing is known of is no failure of the report. */
 		if (!status && told != EXIT_NO && told != EXIT_INEXACT)
 			status = told;
@@ -341,16 +382,51 @@ static int tune(const struct places *at)
 	return status;
 }
 
-/* With whatever a program that was killed has left in it. */
-static void remove_folder(const char *dir)
+static void check_usage(void)
 {
-	DIR *d = opendir(dir);
+	struct err e = ERR_INIT;
 
+	if (replay && !db && !no_db)
+		err_status(&e, EXIT_USAGE, "--replay wants a database of its own: -d, or --no-db");
+	else if (env && !replay)
+		err_status(&e, EXIT_USAGE,
+			   "--env goes with --replay: what is measured is this "
+			   "machine's");
+	if (e.status)
+		exit(opt_fail(&program, &e));
+}
+
+/* With whatever a program that was killed has left in it. */
+static void remove_work(void)
+{
+	struct err e = ERR_INIT;
+	DIR *d;
+
+	if (!work.dir)
+		return;
+	if (work.is_held) {
+		fprintf(stderr, "%s: what was measured is in the database %s\n", program.name,
+			work.at->db);
+		return;
+	}
+	/* These by name: there may be no memory, or no descriptor, to look for others. */
+	unlink(work.at->workloads);
+	unlink(work.at->round);
+	unlink(work.at->cost);
+	unlink(work.journal);
+	if (no_db)
+		unlink(work.at->db);
+	if (!rmdir(work.dir))
+		return;
+	d = opendir(work.dir);
 	for (const struct dirent *f; d && (f = readdir(d));)
 		unlinkat(dirfd(d), f->d_name, 0); /* . and .. refuse */
 	if (d)
 		closedir(d);
-	rmdir(dir);
+	if (rmdir(work.dir)) {
+		err_sys(&e, "cannot remove the folder %s", work.dir);
+		opt_fail(&program, &e);
+	}
 }
 
 int main(int argc, char **argv)
@@ -360,13 +436,16 @@ int main(int argc, char **argv)
 	struct arena a = ARENA_INIT;
 	struct buf path = BUF_INIT;
 	struct err e = ERR_INIT;
-	struct places at = {.db = db, .files = argv + first, .nfiles = argc - first};
+	static struct places at; /* it is looked at after main() */
 	struct limits limits;
 	struct id id;
 	char *dir, since[25];
 
+	check_usage();
 	if (print)
 		return print_script(argv + first, argc - first);
+	at.files = argv + first;
+	at.nfiles = argc - first;
 	if (cpu_limits(&limits, &e))
 		return opt_fail(&program, &e);
 	ledger_open(&ledger, limits.threads, clock_now());
@@ -387,8 +466,14 @@ int main(int argc, char **argv)
 	at.workloads = arena_printf(&a, "%s/workloads", dir);
 	at.round = arena_printf(&a, "%s/round", dir);
 	at.db = no_db ? arena_printf(&a, "%s/db", dir) : path.s;
+	work.journal = arena_printf(&a, "%s/db-journal", dir);
+	work.at = &at;
+	work.dir = dir;
+	if (atexit(remove_work))
+		die_no_memory();
 	status = tune(&at);
-	remove_folder(dir);
+	remove_work();
+	work.dir = NULL;
 	buf_free(&path);
 	arena_free(&a);
 	if (rec_stopped())

@@ -11,13 +11,17 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "lib/io/clock.h"
 
-enum { CHILD_STACK = 64 * 1024 };
+enum {
+	CHILD_STACK = 64 * 1024,
+	KEEP_TIME_S = 2, /* for keep to end what it keeps */
+};
 
 /* What the child needs between vfork and exec; it runs on our memory, on a stack of its own, while
  * we wait. */
@@ -27,6 +31,8 @@ struct launch {
 	int fd[3];
 	pid_t parent;
 	sigset_t mask;
+	int (*confine)(void *);
+	void *confine_arg;
 	int error;
 };
 
@@ -62,6 +68,8 @@ static int child(void *arg)
 		if (dup2(fd[i], i) < 0)
 			goto fail;
 	sigprocmask(SIG_SETMASK, &l->mask, NULL);
+	if (l->confine && l->confine(l->confine_arg))
+		goto fail;
 	execvp(l->argv[0], l->argv);
 fail:
 	l->error = errno;
@@ -112,12 +120,20 @@ static int make_end(int piped, int reads, int *ours, int *theirs)
 	return 0;
 }
 
-static int start(struct proc *p, char *const *argv, int flags, const int fd[3], struct err *e)
+/* l: what is to be started; its descriptors are found here. */
+static int start(struct proc *p, struct launch *l, int flags, const int fd[3], struct err *e)
 {
-	struct launch l = {.argv = argv, .flags = flags, .parent = getpid()};
+	char *const *argv = l->argv;
 	int theirs[3] = {-1, -1, -1}, null = -1, rc = -1;
 
-	*p = (struct proc){0, flags & PROC_GROUP, -1, -1, -1, clock_now(), 0};
+	l->flags = flags;
+	l->parent = getpid();
+	*p = (struct proc){.group = flags & PROC_GROUP,
+			   .kept = flags & PROC_KEPT,
+			   .in = -1,
+			   .out = -1,
+			   .errfd = -1,
+			   .started = clock_now()};
 	if (make_end(flags & PROC_STDIN, 1, &p->in, &theirs[0]) ||
 	    make_end(flags & PROC_STDOUT, 0, &p->out, &theirs[1]) ||
 	    make_end(flags & PROC_STDERR, 0, &p->errfd, &theirs[2]) ||
@@ -127,8 +143,8 @@ static int start(struct proc *p, char *const *argv, int flags, const int fd[3], 
 		const int fallback[3] = {null, STDERR_FILENO, STDERR_FILENO};
 
 		for (int i = 0; i < 3; i++)
-			l.fd[i] = theirs[i] >= 0 ? theirs[i] : fd[i] >= 0 ? fd[i] : fallback[i];
-		rc = launch(p, &l);
+			l->fd[i] = theirs[i] >= 0 ? theirs[i] : fd[i] >= 0 ? fd[i] : fallback[i];
+		rc = launch(p, l);
 		if (rc)
 			err_sys(e, "cannot start %s", argv[0]);
 	}
@@ -145,7 +161,17 @@ static int start(struct proc *p, char *const *argv, int flags, const int fd[3], 
 int proc_start(struct proc *p, char *const *argv, int flags, int stdin_fd, int stdout_fd,
 	       struct err *e)
 {
-	return start(p, argv, flags, (const int[]){stdin_fd, stdout_fd, -1}, e);
+	struct launch l = {.argv = argv};
+
+	return start(p, &l, flags, (const int[]){stdin_fd, stdout_fd, -1}, e);
+}
+
+int proc_start_confined(struct proc *p, char *const *argv, int flags, int (*confine)(void *),
+			void *arg, struct err *e)
+{
+	struct launch l = {.argv = argv, .confine = confine, .confine_arg = arg};
+
+	return start(p, &l, flags, (const int[]){STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}, e);
 }
 
 /* waitpid, and what the process took. */
@@ -204,10 +230,18 @@ int proc_wait(struct proc *p, double timeout_s, int *status, struct err *e)
 
 void proc_kill(struct proc *p)
 {
+	struct err e = ERR_INIT;
+	int status;
+
 	if (p->pid <= 0)
 		return;
+	if (p->kept) {
+		kill(p->pid, SIGTERM);
+		if (proc_wait(p, KEEP_TIME_S, &status, &e) == 1)
+			return;
+	}
 	kill(p->group ? -p->pid : p->pid, SIGKILL);
-	reap(p, NULL, 0);
+	reap(p, &status, 0);
 	p->pid = 0;
 }
 
@@ -233,14 +267,21 @@ static int drain(int fd, size_t max, struct buf *out, struct err *e)
 
 int proc_run(char *const *argv, double timeout_s, size_t max, struct buf *out, struct err *e)
 {
+	return proc_run_as(argv, 0, timeout_s, max, out, e);
+}
+
+int proc_run_as(char *const *argv, int flags, double timeout_s, size_t max, struct buf *out,
+		struct err *e)
+{
+	struct launch l = {.argv = argv};
 	double until = clock_now() + timeout_s, left = timeout_s;
 	struct proc p;
 	int ends[2], status, rc, more = 1;
 
 	if (pipe2(ends, O_CLOEXEC))
 		return err_sys(e, "cannot make a pipe for %s", argv[0]);
-	rc = start(&p, argv, PROC_GROUP | PROC_DIE_WITH_PARENT, (const int[]){-1, ends[1], ends[1]},
-		   e);
+	rc = start(&p, &l, flags | PROC_GROUP | PROC_DIE_WITH_PARENT,
+		   (const int[]){-1, ends[1], ends[1]}, e);
 	close(ends[1]);
 	if (rc) {
 		close(ends[0]);

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "lib/io/proc.h"
+#include "lib/io/keep.h"
 
 /* What an instruction set means, best first. A new CPU is a row here. */
 static const struct isa {
@@ -33,6 +33,9 @@ static const char *const common_flags[] = {
 	"-fno-tree-slp-vectorize",
 	"-ffp-contract=fast",
 	"-falign-loops=64",
+	/* A function is then the same whether it is compiled alone or with others. */
+	"-falign-functions=64",
+	"-fno-ipa-icf",
 	"-fno-stack-protector",
 	"-w",
 	"-fPIC",
@@ -199,7 +202,8 @@ int cpu_cc_version(struct buf *out, struct err *e)
 {
 	char *argv[] = {(char *)compiler(), (char *)"--version", NULL};
 	struct buf text = BUF_INIT;
-	int rc = proc_run(argv, 20, 4096, &text, e);
+	const struct keep keep = {.no_network = 1};
+	int rc = keep_run(&keep, argv, 20, 4096, &text, e);
 	const char *version, *end;
 
 	if (rc != 0 || !text.n) {

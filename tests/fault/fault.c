@@ -4,12 +4,13 @@
  *                         default), "sticky" (all later ones fail, too), and may name the errno
  *                         or the SQLite result code: malloc:3:sticky, sqlite:7:once:13
  *   FAULT_PROGRAM=NAME    only in programs of that name, not in their children or neighbours
+ *   FAULT_SYNC=0          fsync() and fdatasync() do nothing when they do not fail, for speed
  *   FAULT_FILE=FILE       lines are added to FILE: "hit CALL PLACE" at the Nth call, "count N" at
  *                         the end of a program that came so far
  *
  * Kinds are the rows of kind_list. "short" and "eintr" are no failures: read and write move one
- * byte, and what may be interrupted is, before it does anything; sticky means every other call for
- * eintr, so that who tries again gets on.
+ * byte, and what may be interrupted is, before it does anything; sticky means about every other
+ * call for eintr, so that who tries again gets on.
  *
  * Counted is what happens between the entry and the end of main(), exit handlers included. stdio
  * of files opened by fopen() and of standard output goes through the calls here, too. Calls made
@@ -24,6 +25,7 @@
 #include <signal.h>
 #include <spawn.h>
 #include <stdarg.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -65,6 +67,7 @@ static const struct {
 
 static struct {
 	int on; /* inside main() of the program that is meant */
+	int unsynced;
 	enum kind kind;
 	int code, sticky;
 	long nth, count;
@@ -119,8 +122,10 @@ static int fails(enum kind kind, const char *call, void *caller)
 	if (!fault.on || kind != fault.kind)
 		return 0;
 	n = __atomic_add_fetch(&fault.count, 1, __ATOMIC_RELAXED);
-	if (!fault.nth || n < fault.nth || (n > fault.nth && !fault.sticky) ||
-	    (kind == EINTR_ && (n - fault.nth) % 2))
+	if (!fault.nth || n < fault.nth || (n > fault.nth && !fault.sticky))
+		return 0;
+	/* By a rule that no loop of two or three calls can keep step with. */
+	if (kind == EINTR_ && n > fault.nth && ((uint32_t)n * 2654435761u) >> 31)
 		return 0;
 	if (n == fault.nth) {
 		if (!dladdr(caller, &place))
@@ -318,13 +323,13 @@ int flock(int fd, int how)
 int fsync(int fd)
 {
 	NEXT(fsync);
-	return FAILS(SYNC, fsync) ? -1 : next_fsync(fd);
+	return FAILS(SYNC, fsync) ? -1 : fault.unsynced ? 0 : next_fsync(fd);
 }
 
 int fdatasync(int fd)
 {
 	NEXT(fdatasync);
-	return FAILS(SYNC, fdatasync) ? -1 : next_fdatasync(fd);
+	return FAILS(SYNC, fdatasync) ? -1 : fault.unsynced ? 0 : next_fdatasync(fd);
 }
 
 off_t lseek(int fd, off_t at, int whence)
@@ -590,10 +595,12 @@ const char *sqlite3_errmsg(void *db)
 /* A wrong FAULT must not look like a program that bears everything. */
 static void begin(void)
 {
-	const char *text = getenv("FAULT"), *program = getenv("FAULT_PROGRAM");
+	const char *text = getenv("FAULT"), *program = getenv("FAULT_PROGRAM"),
+		   *sync = getenv("FAULT_SYNC");
 	char name[16], how[16] = "once";
 	int code = 0, k = 0, n;
 
+	fault.unsynced = sync && !strcmp(sync, "0");
 	if (!text || (program && strcmp(program, program_invocation_short_name) != 0))
 		return;
 	n = sscanf(text, "%15[a-z]:%ld:%15[a-z]:%d", name, &fault.nth, how, &code);
