@@ -42,7 +42,7 @@ static const struct program program = {
 
 /* Fields and their kinds */
 
-enum kind { STRING, COUNT, NUMBER, INTERVAL, OBJECT, STRINGS, HEX, TIME, WORD };
+enum kind { STRING, COUNT, NUMBER, INTERVAL, OBJECT, STRINGS, HEX, TIME, FLAG, WORD };
 
 struct field {
 	const char *key;
@@ -90,6 +90,7 @@ static const struct field result_fields[] = {
 	{"code_hash", STRING, 0, NULL},
 	{"settings", HEX, 0, NULL},
 	{"run", STRING, 0, NULL},
+	{"replayed", FLAG, 0, NULL},
 	{"env", OBJECT, 0, NULL},
 	{NULL, STRING, 0, NULL},
 };
@@ -114,7 +115,8 @@ static const struct field end_fields[] = {
 	{"preempted", COUNT, 0, NULL},	  {"failed", COUNT, 0, NULL},
 	{"built", COUNT, 0, NULL},	  {"known", COUNT, 0, NULL},
 	{"run", STRING, 0, NULL},	  {"search_s", NUMBER, 0, NULL},
-	{"inference_s", NUMBER, 0, NULL}, {NULL, STRING, 0, NULL},
+	{"inference_s", NUMBER, 0, NULL}, {"unknown", COUNT, 0, NULL},
+	{"replayed", FLAG, 0, NULL},	  {NULL, STRING, 0, NULL},
 };
 
 static const struct field run_fields[] = {
@@ -198,6 +200,7 @@ static const char *wanted(const struct json_doc *d, const struct json *v, const 
 {
 	int64_t i;
 	double x;
+	int flag;
 
 	switch (f->kind) {
 	case STRING:
@@ -214,6 +217,8 @@ static const char *wanted(const struct json_doc *d, const struct json *v, const 
 		return is_strings(d, v) ? NULL : "an array of strings";
 	case HEX:
 		return is_hex(v) ? NULL : "an id of 32 hexadecimal digits";
+	case FLAG:
+		return !json_bool(v, &flag) ? NULL : "true or false";
 	case TIME:
 		return is_time(v) ? NULL : "a UTC time such as 2026-11-21T09:00:00.000Z";
 	default:

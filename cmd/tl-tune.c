@@ -19,7 +19,8 @@
 #include "lib/store/store.h"
 #include "lib/target/cpu.h"
 
-static const char *db, *output, *until, *seed, *number, *keep, *layout, *batch, *patience, *finals;
+static const char *db, *output, *until, *seed, *number, *keep, *layout, *batch, *patience, *finals,
+	*replay, *env;
 static int no_db, nowait, quiet, verbose, print;
 
 static const struct opt opts[] = {
@@ -50,6 +51,14 @@ static const struct opt opts[] = {
 	{0, "seed", OPT_STRING, &seed, "N", "Another seed proposes other candidates.", NULL},
 	{0, "layout", OPT_STRING, &layout, "NAME", "Layout of convolutions: nhwc or nchw.", NULL},
 	{0, "batch", OPT_STRING, &batch, "N", "Batch size, where a model leaves it open.", NULL},
+	{0, "replay", OPT_FILE, &replay, "FILE",
+	 "Simulate: nothing is measured, tl-replay answers from the results in FILE (a database or "
+	 "records). Wants a database of its own, by -d, or --no-db; --until counts all that is "
+	 "in "
+	 "it.",
+	 NULL},
+	{0, "env", OPT_STRING, &env, "ID",
+	 "With --replay: the env whose results answer; by default this machine's.", NULL},
 	{0, "no-wait", OPT_FLAG, &nowait, NULL,
 	 "Exit with status 75 if another run is timing on this machine, instead of waiting for it.",
 	 NULL},
@@ -98,6 +107,8 @@ static void store(struct pipeline *p, const struct places *at)
 {
 	pipeline_stage(p, "tl-store");
 	pipeline_arg(p, "-q");
+	if (replay)
+		pipeline_arg(p, "--replayed");
 	pipeline_arg2(p, "-d", at->db);
 	pipeline_arg(p, at->workloads);
 }
@@ -108,8 +119,9 @@ static void prune(struct pipeline *p, const struct places *at)
 	if (verbose)
 		pipeline_arg(p, "-v");
 	pipeline_arg2(p, "-d", at->db);
+	pipeline_arg2(p, "--env", env);
 	pipeline_arg2(p, "--until", until);
-	if (until)
+	if (until && !replay)
 		pipeline_arg2(p, "--since", at->since);
 	pipeline_arg2(p, "-b", keep);
 	pipeline_arg2(p, "--patience", patience);
@@ -121,16 +133,22 @@ static void measure(struct pipeline *p, const struct places *at)
 {
 	pipeline_stage(p, "tl-gen");
 	pipeline_arg2(p, "-d", at->db);
+	pipeline_arg2(p, "--env", env);
 	pipeline_arg2(p, "--seed", seed);
 	pipeline_arg2(p, "-n", number);
 	pipeline_arg(p, "--cost");
 	pipeline_arg(p, at->round);
 	pipeline_stage(p, "tl-filter");
 	pipeline_arg(p, "--cost");
-	pipeline_stage(p, "tl-measure");
+	pipeline_stage(p, replay ? "tl-replay" : "tl-measure");
 	pipeline_arg2(p, "--part-of", at->run);
+	if (replay) {
+		pipeline_arg2(p, "--from", replay);
+		pipeline_arg2(p, "--env", env);
+		pipeline_arg2(p, "--after", at->db);
+	}
 	pipeline_arg2(p, "--final", finals);
-	if (nowait)
+	if (nowait && !replay)
 		pipeline_arg(p, "--no-wait");
 	pipeline_stage(p, "tl-store");
 	pipeline_arg(p, "-q");
@@ -157,6 +175,7 @@ static void report(struct pipeline *p, const struct places *at)
 	p->finish = no_db; /* all that was measured is in there */
 	pipeline_stage(p, "tl-query");
 	pipeline_arg2(p, "-d", at->db);
+	pipeline_arg2(p, "--env", env);
 	if (no_db)
 		pipeline_arg(p, "--dump=all");
 	else if (!output)
@@ -220,7 +239,7 @@ static int print_script(char *const *files, int n)
 	} else {
 		printf("db=${TL_DB:-${XDG_DATA_HOME:-$HOME/.local/share}/tl/tl.db}\n");
 	}
-	if (until)
+	if (until && !replay)
 		printf("since=$(date -u +%%Y-%%m-%%dT%%H:%%M:%%S.000Z)\n");
 	put_line("", extract, &at, "\n");
 	put_line("", store, &at, "\n");
@@ -293,6 +312,9 @@ static int rounds(const struct places *at)
 		if (!status) {
 			announce(at, round);
 			status = run(measure, at, COST_STORE);
+			/* Of some candidates nothing was recorded; tl-replay has said so. */
+			if (status == EXIT_INEXACT && replay)
+				status = EXIT_DONE;
 		}
 		if (status || rec_stopped())
 			return status;
@@ -360,6 +382,21 @@ static int tune(const struct places *at)
 	return status;
 }
 
+static void check_usage(void)
+{
+	struct err e = ERR_INIT;
+
+	if (replay && !db && !no_db)
+		err_status(&e, EXIT_USAGE, "--replay wants a database of its own: -d, or --no-db");
+	else if (env && !replay)
+		err_status(&e, EXIT_USAGE,
+			   "--env goes with --replay: what is measured is this "
+			   "machine's");
+	if (e.status)
+		exit(opt_fail(&program, &e));
+}
+
+/* With whatever a program that was killed has left in it. */
 static void remove_work(void)
 {
 	struct err e = ERR_INIT;
@@ -404,6 +441,7 @@ int main(int argc, char **argv)
 	struct id id;
 	char *dir, since[25];
 
+	check_usage();
 	if (print)
 		return print_script(argv + first, argc - first);
 	at.files = argv + first;

@@ -20,6 +20,7 @@
 #include <unistd.h>
 
 #include "lib/io/json.h"
+#include "lib/io/memory.h"
 #include "lib/measure/session.h"
 #include "lib/ref/ref.h"
 #include "lib/target/cpu.h"
@@ -86,9 +87,11 @@ static int open_session(const struct json_doc *d, struct buf *out, struct err *e
 	session_close(session);
 	session = session_open(&w, naive, &rules, timeout_s, &r, e);
 	arena_free(&a);
-	if (!session && r.end == CELL_FAILED)
+	if (r.end == CELL_FAILED && !r.unloadable)
 		rc = -1;
-	put_status(out, end_name[r.end == CELL_FAILED ? CELL_CRASH : r.end], r.why);
+	else
+		put_status(out, r.unloadable ? status_name[OUTCOME_UNLOADABLE] : end_name[r.end],
+			   r.why);
 	buf_ch(out, '}');
 	return rc;
 }
@@ -322,5 +325,6 @@ int main(int argc, char **argv)
 	fd = dup(STDOUT_FILENO);
 	if (fd < 0 || dup2(STDERR_FILENO, STDOUT_FILENO) < 0 || !(answers = fdopen(fd, "w")))
 		return EXIT_INPUT;
+	memory_kill_first(500); /* rather than whatever else the machine is there for */
 	return serve();
 }

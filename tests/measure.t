@@ -95,7 +95,7 @@ await_worker() { # of process $1; its pid in $worker
 	worker=
 	while [ -z "$worker" ] && [ $i -lt 600 ]; do
 		sleep 0.05
-		worker=$(pgrep -P "$1" worker-cpu)
+		keeps=$(pgrep -d, -P "$1" -x keep) && worker=$(pgrep -P "$keeps" -x worker-cpu)
 		i=$((i + 1))
 	done
 }

@@ -182,8 +182,8 @@ int pipeline_run(struct pipeline *p, struct err *e)
 	for (int i = 0; i < p->n && status != EXIT_BUSY; i++) {
 		int own = exit_status(p->stage[i].status);
 
-		if (!status || own == EXIT_BUSY)
-			status = own;
+		if (!status || status == EXIT_INEXACT || own == EXIT_BUSY)
+			status = own ? own : status;
 	}
 	return status;
 }

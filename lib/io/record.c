@@ -693,17 +693,39 @@ void rec_end_text(struct buf *b, const char *workload_id, int64_t drawn, const c
 	buf_ch(b, '}');
 }
 
-void rec_now(char out[25])
+void rec_time(int64_t ms, char out[25])
 {
-	struct timespec t;
+	const int64_t most = 253402300799999; /* the last of 9999 */
+	const int64_t in = ms < 0 ? 0 : ms > most ? most : ms;
+	const time_t t = (time_t)(in / 1000);
 	struct tm tm;
 	size_t n;
 
-	clock_gettime(CLOCK_REALTIME, &t);
-	gmtime_r(&t.tv_sec, &tm);
+	gmtime_r(&t, &tm);
 	n = strftime(out, 25, "%Y-%m-%dT%H:%M:%S", &tm);
 	assert(n == 19);
-	snprintf(out + n, 25 - n, ".%03uZ", (unsigned)(t.tv_nsec / 1000000) % 1000u);
+	snprintf(out + n, 25 - n, ".%03uZ", (unsigned)(in % 1000));
+}
+
+void rec_now(char out[25])
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_REALTIME, &t);
+	rec_time((int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000, out);
+}
+
+int rec_time_read(const char *at, int64_t *ms)
+{
+	struct tm tm = {0};
+	const char *rest = strptime(at, "%Y-%m-%dT%H:%M:%S", &tm);
+
+	if (!rest)
+		return -1;
+	*ms = (int64_t)timegm(&tm) * 1000;
+	if (*rest == '.')
+		*ms += (int64_t)(strtod(rest, NULL) * 1000 + 0.5);
+	return 0;
 }
 
 void rec_run_id(struct id *id)

@@ -106,8 +106,12 @@ void rec_stop_on_signals(void);
 void rec_read_on_at_first_signal(void);
 int rec_stopped(void);
 
-/* UTC now as RFC 3339 with milliseconds, 24 characters and a NUL. */
+/* Times of day, as in "at": UTC, RFC 3339 with milliseconds, 24 characters and a NUL; ms from 1970.
+ * rec_time_read() gives -1 for what is no such time (fractions and Z may be missing), rec_time()
+ * the nearest of the years 1970 to 9999. */
 void rec_now(char out[25]);
+void rec_time(int64_t ms, char out[25]);
+int rec_time_read(const char *at, int64_t *ms);
 /* The id of a run that begins now, like no other. */
 void rec_run_id(struct id *id);
 

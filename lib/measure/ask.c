@@ -3,7 +3,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "lib/base/rng.h"
 #include "lib/io/clock.h"
 
 /* What the worker gets beyond the time that it gives a trial. */
@@ -95,15 +94,6 @@ int ask_baseline(struct measure *m, struct group *g, struct err *e)
 	return rc;
 }
 
-/* The same candidates in every run of a seed. */
-static int is_audited(const struct measure *m, const struct item *it)
-{
-	struct rng r;
-
-	rng_seed(&r, m->rules.seed, it->id.s);
-	return rng_unit(&r) < m->rules.audit;
-}
-
 int ask_candidate(struct measure *m, struct group *g, const struct item *it, int final,
 		  double limit_s, double timeout_s, struct err *e)
 {
@@ -118,7 +108,8 @@ int ask_candidate(struct measure *m, struct group *g, const struct item *it, int
 	if (!final) {
 		number(&q, "limit_s", limit_s);
 		number(&q, "budget_s", m->rules.race_s);
-		buf_fmt(&q, ",\"audit\":%s", is_audited(m, it) ? "true" : "false");
+		buf_fmt(&q, ",\"audit\":%s",
+			contest_audits(m->rules.audit, m->rules.seed, &it->id) ? "true" : "false");
 	}
 	buf_ch(&q, '}');
 	rc = ask(m, g, &q, timeout_s, COST_TIME, e);

@@ -1,11 +1,14 @@
 /* A cell: a function that runs in a forked child, from which nothing comes back but its answer.
  *
  * The child has a copy of the caller's memory, so that whatever it destroys is its own. It has its
- * own process group, no files but /dev/null, limits on time, memory, files and descriptors; it
- * may not start processes, write files, open sockets or signal others (a seccomp filter, where the
- * kernel has them); the kernel kills it if its parent dies. When the call returns, it is gone.
+ * own process group, no files but /dev/null, limits on time, memory, files, descriptors and
+ * processes; it may not start processes, write files, open sockets or signal others (a seccomp
+ * filter, where the system has them); the system kills it if its parent dies, and before all others
+ * if memory ends. When the call returns, it is gone, and so is all that it started: the caller is
+ * made the reaper of what its descendants leave, and must have no other children.
  *
  * The caller must have one thread only and must never have started an OpenMP team: the child may.
+ * What the answer says comes out of memory in which the child could write: it is to be checked.
  */
 #ifndef TL_MEASURE_CELL_H
 #define TL_MEASURE_CELL_H

@@ -12,9 +12,6 @@
 #include "lib/target/c.h"
 #include "lib/target/cpu.h"
 
-/* A finalist may be this much slower than the best. */
-static const double FINAL_FACTOR = 1.05;
-
 enum { MAX_SUSPECTS = 2 }; /* failures in a row that go without a look at the machine */
 
 void group_init(struct group *g, const struct workload *w)
@@ -119,6 +116,7 @@ int group_add(struct measure *m, struct group *g, const struct candidate *c, con
 	it->line = arena_strndup(&g->arena, line, n);
 	it->n = n;
 	it->id = c->id;
+	it->in.who = it;
 	*g->last = it;
 	g->last = &it->next;
 	if (!g->n++)
@@ -145,6 +143,23 @@ static void keep_opponent(struct buf *out, double *latency_s, const struct json_
 	*latency_s += t;
 }
 
+/* Makes data and the truth. An object of the reference that was damaged or is gone is built anew,
+ * once. */
+static int open_truth(struct measure *m, struct group *g, const char **status, struct err *e)
+{
+	int rc = ask_open(m, g, status, e);
+
+	if (rc == ASKED && *status && !strcmp(*status, "unloadable")) {
+		rc = cache_rebuild(&m->cache, g->naive, e);
+		if (rc == 0)
+			rc = ask_open(m, g, status, e);
+		if (rc == ASKED && *status && !strcmp(*status, "unloadable"))
+			return err_set(e, "a reference just built does not load: %s",
+				       m->worker.why);
+	}
+	return rc;
+}
+
 /* Opens the group in the worker, a new one if need be, and has the library timed: a new session
  * knows nothing of the one before it. Candidates can be measured beside a library that fails. Where
  * the workload cannot be run, *status says what happened. */
@@ -158,7 +173,7 @@ static int open_session(struct measure *m, struct group *g, struct opponents *b,
 		return err_set(e, "the reference of %s %s does not build: %s", g->w.op->name,
 			       g->w.prob, g->naive->why);
 	b->open = 1;
-	rc = ask_open(m, g, status, e);
+	rc = open_truth(m, g, status, e);
 	if (rc == ASKED && !*status) {
 		rc = ask_baseline(m, g, e);
 		b->latency_s = 0;
@@ -171,7 +186,7 @@ static int open_session(struct measure *m, struct group *g, struct opponents *b,
 			buf_clear(&b->json);
 			buf_str(&b->json, "null");
 			buf_clear(&b->direct);
-			rc = ask_open(m, g, status, e);
+			rc = open_truth(m, g, status, e);
 		}
 	}
 	b->open_s += clock_now() - start;
@@ -290,60 +305,31 @@ static int suspect(struct measure *m, struct group *g, int most, struct opponent
 	return rc ? rc : result_release(m, e);
 }
 
-static int race_item(struct measure *m, struct group *g, struct item *it, double *best,
-		     struct opponents *b, struct counts *n, struct err *e)
+static int race_item(struct measure *m, struct group *g, struct item *it, struct contest *c,
+		     struct opponents *b, struct err *e)
 {
 	struct verdict v = {0};
-	int rc, ok, preempted;
+	int rc;
 
-	charge_build(g, it, n);
+	charge_build(g, it, &c->n);
 	if (!settled(it, &v)) {
-		rc = run_item(m, g, it, b, 0, m->rules.preempt ? *best : 0, &v, e);
+		rc = run_item(m, g, it, b, 0, contest_limit(c), &v, e);
 		if (rc)
 			return rc;
 	}
-	ok = !strcmp(v.status, "ok");
-	preempted = !strcmp(v.status, "preempted");
-	if (ok) {
-		it->ok = 1;
-		it->latency_s = result_number(v.answer, "latency_s");
-	}
-	if (preempted && result_number(v.answer, "audit_latency_s") > 0) {
-		n->audited++;
-		n->false_kills += result_number(v.answer, "audit_latency_s") < *best;
-	}
-	if (ok && (*best <= 0 || it->latency_s < *best))
-		*best = it->latency_s;
-	n->measured += ok;
-	n->preempted += preempted;
-	n->failed += !ok && !preempted;
+	contest_raced(c, &it->in, v.status, result_number(v.answer, "latency_s"),
+		      result_number(v.answer, "audit_latency_s"));
 	rc = result_put(m, it, &v, b, e);
 	return rc ? rc : suspect(m, g, MAX_SUSPECTS, b, e);
 }
 
 /* The result of an earlier run, passed on as it was. */
-static int pass_item(struct measure *m, struct item *it, double *best, struct counts *n,
-		     struct err *e)
+static int pass_item(struct measure *m, struct item *it, struct contest *c, struct err *e)
 {
 	const struct known_result *r = it->known.result;
 
-	n->known++;
-	it->ok = !strcmp(r->status, "ok");
-	it->latency_s = r->latency_s;
-	if (it->ok && (*best <= 0 || it->latency_s < *best))
-		*best = it->latency_s;
+	contest_known(c, &it->in, r->status, r->latency_s);
 	return rec_put(m->out, r->line, r->n, e);
-}
-
-/* The fastest candidate of the race that has had no final yet. */
-static struct item *next_finalist(const struct group *g)
-{
-	struct item *best = NULL;
-
-	for (struct item *it = g->first; it; it = it->next)
-		if (it->ok && !it->final && (!best || it->latency_s < best->latency_s))
-			best = it;
-	return best;
 }
 
 /* The kernel of a candidate whose race was known, but not its final. */
@@ -362,7 +348,7 @@ static int late_kernel(struct measure *m, struct group *g, struct item *it, stru
 }
 
 static int run_final(struct measure *m, struct group *g, struct item *it, struct opponents *b,
-		     struct counts *n, struct err *e)
+		     struct contest *c, struct err *e)
 {
 	struct verdict v = {0};
 	int rc = 0;
@@ -373,7 +359,7 @@ static int run_final(struct measure *m, struct group *g, struct item *it, struct
 		rc = late_kernel(m, g, it, e);
 	if (rc)
 		return rc;
-	charge_build(g, it, n);
+	charge_build(g, it, &c->n);
 	if (settled(it, &v))
 		v.final = 1;
 	else
@@ -381,29 +367,22 @@ static int run_final(struct measure *m, struct group *g, struct item *it, struct
 	return rc ? rc : result_put(m, it, &v, b, e);
 }
 
-static int finals(struct measure *m, struct group *g, double best, struct opponents *b,
-		  struct counts *n, struct err *e)
+static int finals(struct measure *m, struct group *g, struct contest *c, struct opponents *b,
+		  struct err *e)
 {
-	struct item *it;
+	const struct contestant *in;
 	int rc = 0;
 
-	for (int64_t i = 0; i < m->rules.finals && (it = next_finalist(g)) && rc == 0; i++) {
-		/* Clearly behind the best of the race, or of an earlier round: not worth a final.
-		 */
-		if (it->latency_s > FINAL_FACTOR * best)
-			break;
-		it->final = 1;
-		rc = run_final(m, g, it, b, n, e);
-	}
+	while (rc == 0 && (in = contest_finalist(c)))
+		rc = run_final(m, g, in->who, b, c, e);
 	return rc;
 }
 
 /* The workload itself cannot be run here (no memory, no end): every candidate shares its fate. */
 static int give_up(struct measure *m, struct group *g, const char *status, struct opponents *b,
-		   struct counts *n, struct err *e)
+		   struct contest *c, struct err *e)
 {
 	struct verdict v = {.status = status, .why = m->worker.why};
-	double best = 0;
 
 	if (!b->json.n) {
 		buf_str(&b->json, "null");
@@ -411,56 +390,55 @@ static int give_up(struct measure *m, struct group *g, const char *status, struc
 	}
 	for (struct item *it = g->first; it; it = it->next) {
 		if (it->known.result) {
-			if (pass_item(m, it, &best, n, e) < 0)
+			if (pass_item(m, it, c, e) < 0)
 				return -1;
 			continue;
 		}
-		n->failed++;
-		charge_build(g, it, n);
+		charge_build(g, it, &c->n);
+		contest_raced(c, &it->in, status, 0, 0);
 		if (result_put(m, it, &v, b, e) < 0)
 			return -1;
 	}
 	return result_release(m, e); /* all of one cause, that is known */
 }
 
-static int run_items(struct measure *m, struct group *g, struct opponents *b, struct counts *n,
+static int run_items(struct measure *m, struct group *g, struct opponents *b, struct contest *c,
 		     struct err *e)
 {
-	double best = g->incumbent_s;
 	const char *status = NULL;
 	int rc = 0;
 
 	if (g->nknown < g->n)
 		rc = open_session(m, g, b, &status, e);
 	if (rc == 0 && status)
-		return give_up(m, g, status, b, n, e);
+		return give_up(m, g, status, b, c, e);
 	for (struct item *it = g->first; it && rc == 0; it = it->next) {
 		if (rec_reader_gone(m->out))
 			return err_set(e, "the reader of the results is gone");
 		progress_set("measure %lld/%lld  %s %s", (long long)++m->timed, (long long)m->total,
 			     g->w.op->name, g->w.prob);
-		rc = it->known.result ? pass_item(m, it, &best, n, e)
-				      : race_item(m, g, it, &best, b, n, e);
+		rc = it->known.result ? pass_item(m, it, c, e) : race_item(m, g, it, c, b, e);
 	}
 	if (rc == 0)
 		rc = suspect(m, g, 0, b, e);
 	if (rc == 0)
-		rc = finals(m, g, best, b, n, e);
+		rc = finals(m, g, c, b, e);
 	return rc ? rc : suspect(m, g, 0, b, e);
 }
 
 int group_run(struct measure *m, struct group *g, struct err *e)
 {
 	struct opponents b = {.json = BUF_INIT, .direct = BUF_INIT};
-	struct counts n = {0};
+	struct contest c;
 	int rc = 0;
 
+	contest_begin(&c, g->incumbent_s, m->rules.preempt, m->rules.finals);
 	if (g->record && rec_put(m->out, g->record, g->record_n, e) < 0)
 		return -1;
 	if (g->n)
-		rc = run_items(m, g, &b, &n, e);
+		rc = run_items(m, g, &b, &c, e);
 	if (rc == 0 && !g->cut && (g->n || g->end))
-		rc = result_put_end(m, g, &n, e);
+		rc = result_put_end(m, g, &c.n, e);
 	buf_free(&b.json);
 	buf_free(&b.direct);
 	/* Between groups nothing is timed: let the next program work now. */

@@ -193,7 +193,24 @@ static const struct json_field owned[] = {
 	{"run", NULL},
 	{"at", NULL},
 	{"env", NULL},
+	{"replayed", NULL},
 };
+enum { OWNED = sizeof owned / sizeof *owned };
+
+int result_owns(const struct json *key)
+{
+	for (int i = 0; i < OWNED; i++)
+		if (json_is(key, owned[i].key))
+			return 1;
+	return 0;
+}
+
+void result_start(const struct json_doc *line, struct buf *out)
+{
+	json_rewrite(line, owned, OWNED, out);
+	while (out->s[--out->n] != '}') /* white space may stand behind it */
+		;
+}
 
 /* Out with a result: to where a death cannot reach it, then on. */
 static int emit(struct measure *m, const char *line, size_t n, struct err *e)
@@ -254,10 +271,8 @@ int result_put(struct measure *m, struct item *it, const struct verdict *v, stru
 
 	if (json_parse(&line, it->line, it->n, e) < 0)
 		return -1;
-	json_rewrite(&line, owned, sizeof owned / sizeof *owned, &out);
+	result_start(&line, &out);
 	json_free(&line);
-	while (out.s[--out.n] != '}') /* white space may stand behind it */
-		;
 	buf_fmt(&out, ",\"status\":\"%s\"", v->status);
 	if (strcmp(v->status, "ok") != 0) {
 		buf_str(&out, ",\"why\":");
@@ -280,42 +295,53 @@ int result_put(struct measure *m, struct item *it, const struct verdict *v, stru
 	return rc;
 }
 
-int result_put_end(struct measure *m, const struct group *g, const struct counts *n, struct err *e)
+int result_end(const struct ending *x, const struct counts *n, struct buf *out, struct err *e)
 {
-	char measured[24], preempted[24], failed[24], built[24], audited[24], kills[24];
-	char known[24], run[ID_HEX + 3];
-	/* NULL: not there. */
-	const struct json_field field[] = {{"measured", measured},
-					   {"preempted", preempted},
-					   {"failed", failed},
-					   {"built", built},
-					   {"known", n->known ? known : NULL},
+	char number[8][24], run[ID_HEX + 3];
+	const int64_t count[] = {n->measured, n->preempted,   n->failed,  n->built,
+				 n->audited,  n->false_kills, x->unknown, n->known};
+	const struct json_field field[] = {{"measured", number[0]},
+					   {"preempted", number[1]},
+					   {"failed", number[2]},
+					   {"built", number[3]},
+					   {"known", n->known ? number[7] : NULL},
 					   {"run", run},
-					   {"audited", m->rules.audit > 0 ? audited : NULL},
-					   {"false_kills", m->rules.audit > 0 ? kills : NULL}};
-	struct buf end = BUF_INIT, out = BUF_INIT;
+					   {"audited", x->audited ? number[4] : NULL},
+					   {"false_kills", x->audited ? number[5] : NULL},
+					   {"unknown", x->replayed ? number[6] : NULL},
+					   {"replayed", x->replayed ? "true" : NULL}};
+	struct buf end = BUF_INIT;
 	struct json_doc d = JSON_DOC_INIT;
 	int rc;
 
-	snprintf(measured, sizeof measured, "%lld", (long long)n->measured);
-	snprintf(preempted, sizeof preempted, "%lld", (long long)n->preempted);
-	snprintf(failed, sizeof failed, "%lld", (long long)n->failed);
-	snprintf(built, sizeof built, "%lld", (long long)n->built);
-	snprintf(known, sizeof known, "%lld", (long long)n->known);
-	snprintf(audited, sizeof audited, "%lld", (long long)n->audited);
-	snprintf(kills, sizeof kills, "%lld", (long long)n->false_kills);
-	snprintf(run, sizeof run, "\"%s\"", m->run.s);
-	if (g->end)
-		buf_add(&end, g->end, g->end_n);
+	for (int i = 0; i < 8; i++)
+		snprintf(number[i], sizeof number[i], "%lld", (long long)count[i]);
+	snprintf(run, sizeof run, "\"%s\"", x->run);
+	if (x->line)
+		buf_add(&end, x->line, x->n);
 	else
-		rec_end_text(&end, g->w.id.s, g->n, "end of input");
+		rec_end_text(&end, x->workload_id, x->drawn, "end of input");
 	rc = json_parse(&d, end.s, end.n, e);
-	if (rc == 0) {
-		json_rewrite(&d, field, sizeof field / sizeof *field, &out);
-		rc = rec_put(m->out, out.s, out.n, e);
-	}
+	if (rc == 0)
+		json_rewrite(&d, field, sizeof field / sizeof *field, out);
 	json_free(&d);
 	buf_free(&end);
+	return rc;
+}
+
+int result_put_end(struct measure *m, const struct group *g, const struct counts *n, struct err *e)
+{
+	const struct ending x = {.line = g->end,
+				 .n = g->end_n,
+				 .workload_id = g->w.id.s,
+				 .run = m->run.s,
+				 .drawn = g->n,
+				 .audited = m->rules.audit > 0};
+	struct buf out = BUF_INIT;
+	int rc = result_end(&x, n, &out, e);
+
+	if (rc == 0)
+		rc = rec_put(m->out, out.s, out.n, e);
 	buf_free(&out);
 	return rc;
 }

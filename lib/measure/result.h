@@ -2,6 +2,7 @@
 #ifndef TL_MEASURE_RESULT_H
 #define TL_MEASURE_RESULT_H
 
+#include "lib/measure/contest.h"
 #include "lib/measure/group.h"
 
 /* A candidate on its way through a group. */
@@ -15,8 +16,7 @@ struct item {
 	double build_core_s;
 	const char *status; /* decided before any run, else NULL */
 	const char *why;
-	double latency_s; /* ok: of the race */
-	int ok, final;
+	struct contestant in;
 	struct item *next;
 };
 
@@ -41,10 +41,6 @@ struct verdict {
 	double limit_s;			 /* of a race: the incumbent's time */
 };
 
-struct counts {
-	int64_t measured, preempted, failed, built, audited, false_kills, known;
-};
-
 /* A number of the worker's answer; 0 if it is not there. */
 double result_number(const struct json_doc *d, const char *key);
 /* Writes the result; one of a failure that may be the machine's fault is held back until
@@ -53,5 +49,21 @@ int result_put(struct measure *m, struct item *it, const struct verdict *v, stru
 	       struct err *e);
 int result_release(struct measure *m, struct err *e);
 int result_put_end(struct measure *m, const struct group *g, const struct counts *n, struct err *e);
+
+/* For whoever else writes results (lib/store/replay.h): the candidate's line with the fields that a
+ * result brings left out, and without its last brace; whether a field is one of those; */
+void result_start(const struct json_doc *line, struct buf *out);
+int result_owns(const struct json *key);
+/* and an end record with what became of the group. */
+struct ending {
+	const char *line; /* the end record as it came, NULL if none came */
+	size_t n;
+	const char *workload_id, *run;
+	int64_t drawn; /* where none came */
+	int audited;   /* tell of audits */
+	int replayed;
+	int64_t unknown; /* replayed: candidates without a recorded result */
+};
+int result_end(const struct ending *x, const struct counts *n, struct buf *out, struct err *e);
 
 #endif

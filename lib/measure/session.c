@@ -3,11 +3,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "lib/base/map.h"
 #include "lib/base/rng.h"
 #include "lib/io/clock.h"
+#include "lib/io/memory.h"
 #include "lib/nest/operands.h"
 #include "lib/target/c.h"
 
@@ -21,7 +21,7 @@ struct session {
 	struct fence work[NEST_BUFFERS];   /* likewise; by slot of the nest at hand */
 	struct map packed;		   /* role and packing text -> struct fence */
 	int64_t packed_floats;
-	float *expected;
+	struct fence expected;
 	struct baseline baseline;
 };
 
@@ -36,10 +36,8 @@ static void fill(struct fence *f, struct rng *rng)
 	fence_freeze(f);
 }
 
-static void open_tensors(struct session *s)
+static void open_tensors(struct session *s, const struct tensor *t, int n)
 {
-	struct tensor t[OP_MAX_TENSORS];
-	int n = s->w.op->tensors(&s->w, t);
 	struct rng rng;
 
 	rng_seed(&rng, s->rules.seed, s->w.id.s);
@@ -113,7 +111,7 @@ static void begin(struct session *s, const char *object, struct trial *t)
 			    .max_error = s->rules.max_error,
 			    .tensor = s->tensor,
 			    .work = s->work,
-			    .expected = s->expected,
+			    .expected = s->expected.data,
 			    .object = object};
 }
 
@@ -137,6 +135,8 @@ static const char *beside(struct session *s, const struct cell_fault *fault, int
 	for (int i = 0; i < TENSOR_ROLES; i++)
 		if (fence_locate(&s->tensor[i], fault->address, bytes))
 			return s->tensor[i].name;
+	if (fence_locate(&s->expected, fault->address, bytes))
+		return s->expected.name;
 	for (int i = 0; i < NEST_BUFFERS; i++)
 		if (fence_locate(&s->work[i], fault->address, bytes))
 			return s->work[i].name;
@@ -204,14 +204,30 @@ static struct report run_naive(struct session *s, double timeout_s, struct naive
 		drop_work(s);
 	}
 	if (r.end == CELL_DONE && !out->ran) {
-		unlink(s->naive); /* damaged: it is built anew the next time */
 		r.end = CELL_FAILED;
-		snprintf(r.why, sizeof r.why, "%s", out->why);
+		r.unloadable = 1;
+		snprintf(r.why, sizeof r.why, "%.190s", out->why);
 	}
 	if (r.end != CELL_DONE)
 		err_set(e, "the reference does not run: %s", r.why);
 	arena_free(&a);
 	return r;
+}
+
+/* What the session itself takes, which no limit counts: the system would kill for it late, and
+ * perhaps another. 1: the memory is there. */
+static int fits(const struct tensor *t, int n, struct report *r)
+{
+	double bytes = 0, there = memory_available();
+
+	for (int i = 0; i < n; i++) /* of the output there are the true one, and copies */
+		bytes += (double)t[i].size * sizeof(float) * (t[i].role == TENSOR_DST ? 4 : 1);
+	if (there < 0 || bytes <= there)
+		return 1;
+	*r = (struct report){.end = CELL_OOM};
+	snprintf(r->why, sizeof r->why, "its operands take %.1f GiB, of %.1f that are free",
+		 bytes / 0x1p30, there / 0x1p30);
+	return 0;
 }
 
 static struct naive_output *new_output(const struct session *s)
@@ -220,25 +236,35 @@ static struct naive_output *new_output(const struct session *s)
 		       (size_t)s->tensor[TENSOR_DST].n * sizeof(float));
 }
 
+static void keep_truth(struct session *s, const struct naive_output *out)
+{
+	int64_t n = s->tensor[TENSOR_DST].n;
+
+	fence_open(&s->expected, "the true answer", n);
+	memcpy(s->expected.data, out->dst, (size_t)n * sizeof(float));
+	fence_freeze(&s->expected);
+}
+
 struct session *session_open(const struct workload *w, const char *naive,
 			     const struct session_rules *rules, double timeout_s, struct report *r,
 			     struct err *e)
 {
-	struct session *s = xcalloc(1, sizeof *s);
+	struct session *s;
+	struct tensor t[OP_MAX_TENSORS];
 	struct naive_output *out;
+	int n = w->op->tensors(w, t);
 
+	if (!fits(t, n, r))
+		return NULL;
+	s = xcalloc(1, sizeof *s);
 	s->w = *w;
 	s->rules = *rules;
 	s->naive = xstrdup(naive);
-	open_tensors(s);
+	open_tensors(s, t, n);
 	out = new_output(s);
 	*r = run_naive(s, timeout_s, out, e);
-	if (r->end == CELL_DONE) {
-		size_t bytes = (size_t)s->tensor[TENSOR_DST].n * sizeof(float);
-
-		s->expected = xmalloc(bytes);
-		memcpy(s->expected, out->dst, bytes);
-	}
+	if (r->end == CELL_DONE)
+		keep_truth(s, out);
 	free(out);
 	if (r->end == CELL_DONE)
 		return s;
@@ -252,10 +278,14 @@ int session_canary(struct session *s, double timeout_s, struct err *e)
 	size_t bytes = (size_t)s->tensor[TENSOR_DST].n * sizeof(float);
 	int good = run_naive(s, timeout_s, out, e).end == CELL_DONE;
 
-	if (good && memcmp(out->dst, s->expected, bytes) != 0) {
+	if (good && memcmp(out->dst, s->expected.data, bytes) != 0) {
 		good = 0;
 		err_set(e, "the reference gives another answer than before: the machine computes "
 			   "wrongly");
+	}
+	if (good && s->baseline.wrong && !s->baseline.best.known) {
+		good = 0;
+		err_set(e, "the library finds another answer than the reference, as do candidates");
 	}
 	free(out);
 	return good;
@@ -269,7 +299,7 @@ void session_close(struct session *s)
 		fence_close(&s->tensor[i]);
 	drop_work(s);
 	forget_packings(s);
-	free(s->expected);
+	fence_close(&s->expected);
 	free(s->naive);
 	free(s);
 }
@@ -308,6 +338,10 @@ static struct report run_candidate(struct session *s, const struct candidate *c,
 		bind(s, &n, t);
 		r = run(s, t, what, timeout_s, o, sizeof *o);
 		drop_work(s);
+		if (r.end == CELL_DONE && !outcome_is_sane(o)) {
+			r.end = CELL_CRASH;
+			snprintf(r.why, sizeof r.why, "it destroyed the answer of its own process");
+		}
 	} else {
 		snprintf(r.why, sizeof r.why, "%.300s", e.msg);
 	}

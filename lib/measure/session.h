@@ -29,18 +29,19 @@ struct report {
 	enum cell_end end;
 	char why[2 * CELL_WHY]; /* where end is not CELL_DONE */
 	double elapsed_s;	/* all of it, fork and packing included */
+	int unloadable; /* CELL_FAILED: the object is damaged or gone, and no more is wrong */
 };
 
 /* naive: the object of the compiled naive nest. The true answer is computed in double precision.
- * NULL with e filled if the object does not load (it is removed: the next build makes it anew), or
- * with r->end other than CELL_DONE if the run did not end well. */
+ * NULL with r->end other than CELL_DONE if the run did not end well; where that is CELL_FAILED, e
+ * is filled. */
 struct session *session_open(const struct workload *w, const char *naive,
 			     const struct session_rules *rules, double timeout_s, struct report *r,
 			     struct err *e);
 void session_close(struct session *s);
 
-/* Does the machine still give the right answer? Runs the naive nest once more. 1, or 0 with e
- * filled. */
+/* Does the machine give the right answer? Runs the naive nest once more; and the library must have
+ * agreed with it. 1, or 0 with e filled. */
 int session_canary(struct session *s, double timeout_s, struct err *e);
 
 /* Finds the library's best variants, which are the opponents in finals from then on. */

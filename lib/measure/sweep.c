@@ -63,7 +63,7 @@ static int is_object(const char *name)
 	return strspn(name, "0123456789abcdef") == ID_HEX && !strcmp(name + ID_HEX, ".so");
 }
 
-/* What compilers and runs make on the way to an object. */
+/* What compilers and runs make on the way to an object. A hash may begin with cc, too. */
 static int is_remnant(const char *name)
 {
 	size_t n = strlen(name);
@@ -102,11 +102,12 @@ static struct object *take_stock(DIR *dir, size_t *n)
 	while ((entry = readdir(dir))) {
 		struct stat st;
 
-		if (is_remnant(entry->d_name)) {
-			unlinkat(dirfd(dir), entry->d_name, 0);
+		if (!is_object(entry->d_name)) {
+			if (is_remnant(entry->d_name))
+				unlinkat(dirfd(dir), entry->d_name, 0);
 			continue;
 		}
-		if (!is_object(entry->d_name) || fstatat(dirfd(dir), entry->d_name, &st, 0) < 0)
+		if (fstatat(dirfd(dir), entry->d_name, &st, 0) < 0)
 			continue;
 		if (*n == cap) {
 			cap = cap ? 2 * cap : 256;

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "lib/io/clock.h"
+#include "lib/io/confine.h"
 #include "lib/target/kernel.h"
 
 enum {
@@ -161,8 +162,9 @@ static void ready(const struct trial *t)
 		}
 }
 
-/* Loads the kernel and does the run that is compared. 0, or -1 with the outcome decided. */
-static int verify(struct timed *x, struct outcome *o)
+/* Loads the kernel and does the run that is compared. alone: nothing of the library's will run in
+ * this process, which needs other teams at times. 0, or -1 with the outcome decided. */
+static int verify(struct timed *x, int alone, struct outcome *o)
 {
 	struct err e = ERR_INIT;
 	double start = clock_now(), once;
@@ -176,10 +178,31 @@ static int verify(struct timed *x, struct outcome *o)
 	}
 	ready(x->t);
 	poison(&x->t->tensor[TENSOR_DST]);
+	if (alone) {
+		kernel_team(x->t->threads);
+		confine_team();
+	}
 	call(x, &once, &e);
 	rc = judge(x->t, o);
 	o->verify_s = clock_now() - start;
 	return rc;
+}
+
+/* Once more behind the timing: what is kept from call to call, or a race between threads, may have
+ * shown only now. */
+static void verify_again(struct timed *x, struct outcome *o)
+{
+	double start = clock_now(), once;
+	struct err e = ERR_INIT;
+	char why[TRIAL_WHY];
+
+	poison(&x->t->tensor[TENSOR_DST]);
+	call(x, &once, &e);
+	if (judge(x->t, o) < 0) {
+		snprintf(why, sizeof why, "%s", o->why);
+		snprintf(o->why, sizeof o->why, "right at first, wrong later: %.170s", why);
+	}
+	o->verify_s += clock_now() - start;
 }
 
 /* ---- racing ---- */
@@ -215,18 +238,19 @@ void trial_race(void *trial, void *answer)
 	struct err e = ERR_INIT;
 	double start;
 
-	if (verify(&x, o) < 0)
+	if (verify(&x, 1, o) < 0)
 		return;
 	start = clock_now();
 	race_run(&t->rules, call, &x, &r, &e);
 	o->run_s = clock_now() - start;
 	keep_race(o, &r);
-	if (!r.lost)
+	if (!r.lost) {
+		verify_again(&x, o);
 		return;
+	}
 	o->status = OUTCOME_PREEMPTED;
 	o->time.median = o->time.lo;
-	snprintf(o->why, sizeof o->why, "at least %.2f times the incumbent's time after %d calls",
-		 o->time.lo / t->rules.limit_s, r.n);
+	race_why(&t->rules, &r, o->why, sizeof o->why);
 	if (t->audit)
 		audit(&x, &r, o);
 }
@@ -340,9 +364,9 @@ void trial_final(void *trial, void *answer)
 	struct timed x = {.t = trial};
 	struct outcome *o = answer;
 	struct err e = ERR_INIT;
-	double start, once;
+	double start;
 
-	if (verify(&x, o) < 0)
+	if (verify(&x, 0, o) < 0)
 		return;
 	start = clock_now();
 	if (time_final(&x, o, &e) < 0) {
@@ -351,15 +375,30 @@ void trial_final(void *trial, void *answer)
 		return;
 	}
 	o->run_s = clock_now() - start;
-	/* Once more: a race between threads may have shown only now. */
-	poison(&x.t->tensor[TENSOR_DST]);
-	call(&x, &once, &e);
-	if (judge(x.t, o) < 0) {
-		char why[TRIAL_WHY];
+	verify_again(&x, o);
+}
 
-		snprintf(why, sizeof why, "%s", o->why);
-		snprintf(o->why, sizeof o->why, "right at first, wrong later: %.170s", why);
-	}
+/* ---- what came of it ---- */
+
+static int is_time(const struct stat_median *m)
+{
+	return m->lo >= 0 && m->lo <= m->hi && isfinite(m->hi) && m->median >= 0 &&
+	       isfinite(m->median);
+}
+
+int outcome_is_sane(const struct outcome *o)
+{
+	int sane = (unsigned)o->status < OUTCOME_STATUSES && memchr(o->why, 0, sizeof o->why) &&
+		   o->n >= 0 && o->n <= RACE_MAX && o->nopponents >= 0 && o->nopponents <= 2 &&
+		   is_time(&o->time) && is_time(&o->audit) && o->verify_s >= 0 && o->run_s >= 0 &&
+		   o->audit_s >= 0 && o->warmup >= 0 && o->outliers >= 0 &&
+		   (o->status != OUTCOME_OK || o->n > 0);
+
+	for (int i = 0; sane && i < o->nopponents; i++)
+		sane = is_time(&o->opponent[i]) && is_time(&o->ratio[i]);
+	for (int i = 0; sane && i < o->n; i++)
+		sane = o->x[i] >= 0 && isfinite(o->x[i]);
+	return sane;
 }
 
 /* ---- the library ---- */
@@ -414,9 +453,13 @@ void trial_baseline(void *trial, void *answer)
 		int direct = !strstr(ref_name(ref, i), "winograd");
 		struct stat_median m;
 
-		if (time_variant(&x, direct ? &b->direct : &b->best, &m, &e) < 0 || !m.n) {
-			snprintf(b->why, sizeof b->why, "%s",
-				 m.n ? "the library fails" : "the library's result is wrong");
+		if (time_variant(&x, direct ? &b->direct : &b->best, &m, &e) < 0) {
+			snprintf(b->why, sizeof b->why, "%.190s", e.msg);
+			continue;
+		}
+		if (!m.n) {
+			snprintf(b->why, sizeof b->why, "the library's result is wrong");
+			b->wrong++;
 			continue;
 		}
 		keep_better(&b->best, &x, m);

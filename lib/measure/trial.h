@@ -1,9 +1,9 @@
 /* A trial: what happens in a cell (cell.h) to one candidate, or to the library's variants.
  *
- * Verify, then time. The output is poisoned before the run that is verified, and so is the
- * workspace; operands lie in fences; what the kernel read is frozen. The zygote (session.h)
- * prepares a trial, the child runs one of the functions below and fills their answer, which holds
- * no pointers.
+ * Verify, then time, then verify once more. The output is poisoned before a run that is verified,
+ * and so is the workspace; operands lie in fences; what the kernel reads is frozen. The zygote
+ * (session.h) prepares a trial, the child runs one of the functions below and fills their answer,
+ * which holds no pointers.
  */
 #ifndef TL_MEASURE_TRIAL_H
 #define TL_MEASURE_TRIAL_H
@@ -58,6 +58,9 @@ struct outcome {
 	struct stat_median opponent[2], ratio[2]; /* ratio: opponent / candidate, paired */
 };
 
+/* The kernel could write where its outcome lies: could a trial have made this one? */
+int outcome_is_sane(const struct outcome *o);
+
 /* The library's best variants: of all; and, where that is a Winograd one, of the others, which do
  * the same arithmetic as a direct candidate. */
 struct best {
@@ -67,6 +70,7 @@ struct best {
 };
 struct baseline {
 	int failed;	     /* the library does not work at all here */
+	int wrong;	     /* its variants that differ from the true answer */
 	char why[TRIAL_WHY]; /* where best is not known */
 	struct best best, direct;
 };

@@ -12,6 +12,7 @@
 
 #include "lib/io/clock.h"
 #include "lib/io/keep.h"
+#include "lib/io/memory.h"
 #include "lib/io/record.h"
 
 int worker_open(struct worker *w, int threads, struct err *e)
@@ -87,8 +88,9 @@ static enum ask_result ended(struct worker *w)
 		return fail(w, ASK_CRASH, "the worker closed its pipe");
 	proc_close(&w->proc);
 	w->proc.pid = 0;
-	if (WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL)
-		return fail(w, ASK_OOM, "the kernel killed the worker, most likely for memory");
+	if (WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL &&
+	    (w->kills < 0 || memory_kills() > w->kills))
+		return fail(w, ASK_OOM, "the system killed the worker for want of memory");
 	if (WIFSIGNALED(status))
 		snprintf(w->why, sizeof w->why, "the worker died of signal %d (%s)",
 			 WTERMSIG(status), strsignal(WTERMSIG(status)));
@@ -158,6 +160,7 @@ enum ask_result worker_ask(struct worker *w, const char *line, size_t n, double 
 	const struct json *v;
 
 	w->why[0] = 0;
+	w->kills = memory_kills();
 	if (!w->proc.pid && start(w, &e) < 0)
 		return fail(w, ASK_FAILED, e.msg);
 	if ((r = send(w, line, n)) != ASK_OK || (r = receive(w, timeout_s)) != ASK_OK)

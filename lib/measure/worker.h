@@ -15,6 +15,7 @@ struct worker {
 	struct buf path, line;
 	struct json_doc answer; /* of the last ASK_OK */
 	int threads;
+	long kills;    /* memory_kills() before the last question */
 	char why[200]; /* for everything but ASK_OK: a sentence */
 };
 

@@ -245,6 +245,8 @@ static void finish_item(struct history *h, struct history_item *it, const struct
 		h->core_s_since += isnan(r->core_s) ? 0 : r->core_s;
 		if (!h->first_at || strcmp(r->at, h->first_at) < 0)
 			h->first_at = r->at;
+		if (!h->last_at || strcmp(r->at, h->last_at) > 0)
+			h->last_at = r->at;
 	}
 	map_free(&known);
 	map_free(&wrong);

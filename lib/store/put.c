@@ -396,11 +396,29 @@ static enum store_put put_run(struct store *s, const struct rec *r, const struct
 	return db_step(s, q, e) < 0 ? STORE_FAILED : STORE_NEW;
 }
 
+/* A result or end of the other kind than the database's would be a lie in it. */
+static int is_misplaced(const struct store *s, const struct json_doc *d, struct err *e)
+{
+	int replayed = 0;
+
+	json_bool(json_get(d, d->tok, "replayed"), &replayed);
+	if (replayed == s->replayed)
+		return 0;
+	err_set(e,
+		replayed ? "this was replayed, and the database %s is for what was measured "
+			   "(tl-store --replayed makes one)"
+			 : "this was measured, and the database %s is for what was replayed",
+		s->path);
+	return 1;
+}
+
 enum store_put store_put(struct store *s, const struct rec *r, const struct json_doc *d,
 			 struct err *e)
 {
 	assert(!sqlite3_get_autocommit(s->db));
 	arena_reset(&s->scratch);
+	if ((r->type == REC_RESULT || r->type == REC_END) && is_misplaced(s, d, e))
+		return STORE_BAD;
 	switch (r->type) {
 	case REC_WORKLOAD:
 		return put_workload(s, d, e);

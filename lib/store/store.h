@@ -12,6 +12,8 @@
  *   keeps that order, so there is no second copy that could disagree.
  * - A run record is known by its run; of two different ones the later is kept, likewise.
  * - Records are kept whole: a dump gives back each result byte for byte.
+ * - Replayed results ("replayed":true) and measured ones never share a database: it holds the one
+ *   kind or the other, and refuses what is not of its kind.
  *
  * Seconds as double, NAN where unknown. Texts given out live in the arena passed in. Functions
  * that look something up return 1 if it is there, 0 if not, -1 on failure.
@@ -43,6 +45,9 @@ int store_is_there(const char *path, struct err *e);
  * or by another program is refused; an older one is brought up to date. */
 struct store *store_open(const char *path, enum store_mode mode, struct err *e);
 void store_close(struct store *s);
+/* Does it hold what was replayed? And make it so: fails where anything measured is in it. */
+int store_is_replayed(const struct store *s);
+int store_make_replayed(struct store *s, struct err *e);
 /* Reads every page. 1: sound; 0: damaged, with the first damages in report, one a line. */
 int store_check(struct store *s, struct buf *report, struct err *e);
 
@@ -56,7 +61,8 @@ double store_waited(const struct store *s);
 
 enum store_put {
 	STORE_FAILED = -2, /* the database cannot be written: roll back and give up */
-	STORE_BAD = -1,	   /* the record makes no sense; nothing was changed */
+	STORE_BAD = -1,	   /* the record makes no sense, or is of the wrong kind; nothing was
+			      changed */
 	STORE_KNOWN = 0,   /* the database knew all of it */
 	STORE_NEW = 1,
 };

@@ -17,6 +17,8 @@ struct kernel {
 int kernel_load(struct kernel *k, const char *object, struct err *e);
 /* One call with the whole team. */
 void kernel_run(const struct kernel *k, const long *params, float *const *buffers, int threads);
+/* Starts the team, which the next kernel_run() with as many threads finds there. */
+void kernel_team(int threads);
 void kernel_unload(struct kernel *k);
 
 #endif
