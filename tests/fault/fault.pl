@@ -389,6 +389,7 @@ my $known = slurp("$tmp/candidates");
 $known =~ s/"type":"candidate"/"type":"result"/g;
 $known =~ s/("type":"result".*)\}$/$1,"status":"ok","stage":"race","latency_s":1e-3,"env_id":"env1","run":"r","at":"2026-11-21T09:00:00.000Z"}/gm;
 spew("$tmp/known", $known);
+shell("gzip -k '$tmp/known'");
 shell("'$bin/tl-store' -q -d '$tmp/known.db' '$tmp/known'");
 shell("'$bin/tl-extract' -q '$tmp/tiny.onnx' | '$bin/tl-gen' -n 2 >'$tmp/two'");
 spew("$tmp/old", "old\n");
@@ -462,6 +463,9 @@ my @cases = (
 	{name => 'tl-measure', argv => ["$bin/tl-measure", '--final', 0, '--no-preempt', '-o', 'out', "$tmp/two"],
 		env => {TL_CACHE => 'cache'}, files => {out => "$tmp/old"}, writes => ['out'], view => \&outcomes, partial => 1,
 		share => 0.05, judge => \&judge_cache, must => [qw(malloc read write short eintr open path lock exec)]},
+	{name => 'tl-replay', argv => ["$bin/tl-replay", '--from', "$tmp/known.gz", '--env', 'env1', '-o', 'out', "$tmp/candidates"],
+		files => {out => "$tmp/old"}, writes => ['out'], view => \&outcomes, partial => 1, must => \@io,
+		why => qr{gzip decompression failed}},
 	{name => 'tl-tune --print', argv => ["$bin/tl-tune", '--print', "$tmp/tiny.onnx"], must => ['malloc', 'write']},
 );
 
