@@ -408,6 +408,7 @@ int main(int argc, char **argv)
 {
 	int first = opt_parse(&program, argc, argv), status;
 
+	opt_foreign_exit(&program);
 	rec_stop_on_signals();
 	status = run(argv + first, argc - first);
 	rec_close(sim.in);

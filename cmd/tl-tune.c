@@ -456,6 +456,8 @@ int main(int argc, char **argv)
 		return opt_fail(&program, &e);
 	if (!mkdtemp(dir)) {
 		err_sys(&e, "cannot make the folder %s", dir);
+		buf_free(&path);
+		arena_free(&a);
 		return opt_fail(&program, &e);
 	}
 	rec_now(since);
