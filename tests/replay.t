@@ -97,10 +97,11 @@ ok $? 'and then they do'
 
 # The whole loop
 
+from=$bin path=$PATH
 # Without their samples no noise can stop the best.
 sed 's/"samples_s":\[[^]]*\],//' "$tmp/rec" >"$tmp/plain"
 tune() { # database options...
-	"$bin/tl-tune" -q --replay "$tmp/plain" --final 0 -n 0 -b 1000 --patience 100000 -d "$@" "$tmp/w" 2>"$tmp/err"
+	PATH=$path "$from/tl-tune" -q --replay "$tmp/plain" --final 0 -n 0 -b 1000 --patience 100000 -d "$@" "$tmp/w" 2>"$tmp/err"
 }
 tune "$tmp/sim1.db"
 ok $? 'tl-tune simulates'
@@ -109,12 +110,10 @@ ok $? 'and finds what is best of all that was recorded'
 "$bin/tl-query" -d "$tmp/sim1.db" --dump=all >"$tmp/dump1"
 tune "$tmp/sim2.db" && "$bin/tl-query" -d "$tmp/sim2.db" --dump=all | cmp -s - "$tmp/dump1"
 ok $? 'the same in each simulation, byte for byte'
-(
-	PATH=/nonexistent
-	bin=$tmp/bare
-	tune "$tmp/sim3.db" --env "$env_id"
-) && "$bin/tl-query" -d "$tmp/sim3.db" --dump=all | cmp -s - "$tmp/dump1"
+from=$tmp/bare path=/nonexistent
+tune "$tmp/sim3.db" --env "$env_id" && "$bin/tl-query" -d "$tmp/sim3.db" --dump=all | cmp -s - "$tmp/dump1"
 ok $? 'also without a worker and a compiler'
+from=$bin path=$PATH
 tune "$tmp/sim4.db" --print >"$tmp/script"
 PATH=$bin:$PATH sh "$tmp/script" 2>"$tmp/err" && "$bin/tl-query" -d "$tmp/sim4.db" --dump=all | cmp -s - "$tmp/dump1"
 ok $? 'and as a script'
@@ -124,8 +123,8 @@ rounds() { # options...
 	"$bin/tl-query" -d "$tmp/r.db" --dump=results >"$tmp/results"
 	grep -o '"run":"[^"]*"' "$tmp/results" | uniq | wc -l
 }
-[ "$(rounds --until 'rounds<3')" -eq 3 ] && grep -q '^total' "$tmp/table"
-ok $? 'in rounds, with a table'
+[ "$(rounds --until 'rounds<3')" -eq 3 ] && grep -q '^total' "$tmp/table" && grep -q 'not measured' "$tmp/err"
+ok $? 'in rounds, with a table that says what it is'
 [ "$(grep -o '"at":"[^"]*"' "$tmp/results" | sort -c 2>&1)" = '' ] && [ "$(grep -o '"run":"[^"]*"' "$tmp/results" | sort -u | wc -l)" -eq 3 ]
 ok $? 'whose simulated clock goes on from one to the next'
 grep -o '"build_s":[^,]*.*"code_hash":"[^"]*"' "$tmp/results" | grep -v '"build_s":0,' | grep -o '"code_hash":"[^"]*"' | sort | uniq -d >"$tmp/twice"

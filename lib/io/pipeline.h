@@ -33,7 +33,8 @@ void pipeline_arg2(struct pipeline *p, const char *option,
  * stages; the last one ends with its input. All stages end if this process dies, the last one after
  * it has read what was written to it. Nothing runs here while they do. Returns EXIT_BUSY if any
  * stage's exit status is that, else the first one that is neither 0 nor EXIT_INEXACT (128 + n for a
- * signal), else EXIT_INEXACT if there is one, else 0; -1 with e filled if the pipeline could not be started. */
+ * signal), else EXIT_INEXACT if there is one, else 0; -1 with e filled if the pipeline could not be
+ * started. */
 int pipeline_run(struct pipeline *p, struct err *e);
 void pipeline_free(struct pipeline *p);
 /* As a line of shell. */

@@ -39,7 +39,7 @@ double contest_limit(const struct contest *c);
 /* A race has ended. latency_s counts where the status is ok, audit_s (0: none) where it is
  * preempted. 1: it may come into the finals, and `in` is kept until they are over. */
 int contest_raced(struct contest *c, struct contestant *in, const char *status, double latency_s,
-		   double audit_s);
+		  double audit_s);
 /* The next to be re-timed; NULL if there is none. */
 struct contestant *contest_finalist(struct contest *c);
 
