@@ -111,7 +111,7 @@ static int load_member(struct member *m, struct err *e)
 {
 	struct buf line = BUF_INIT;
 	int64_t number = 0;
-	int more;
+	int more = 0;
 
 	while (!rec_stopped() && (more = pull_line(&m->bytes, &line, e)) > 0) {
 		struct err why = ERR_INIT;
