@@ -35,7 +35,7 @@ LIB_SRC := $(wildcard lib/*/*.c)
 BENCH_C := $(patsubst bench/%.c,%,$(wildcard bench/*.c))
 TEST_C := $(patsubst tests/%.c,%,$(wildcard tests/*.c))
 TEST_SH := $(wildcard tests/*.t)
-ALL_C := $(LIB_SRC) $(wildcard cmd/*.c libexec/*.c bench/*.c tests/*.c tests/*/*.c)
+ALL_C := $(LIB_SRC) $(wildcard cmd/*.c libexec/*.c bench/*.c tests/*.c tests/fault/*.c)
 ALL_H := $(wildcard lib/*/*.h tests/*.h)
 ALL_SH := $(wildcard share/*.sh bench/*.sh tests/*.t tests/*.sh) .ci/run
 

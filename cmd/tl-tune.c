@@ -141,7 +141,8 @@ static void measure(struct pipeline *p, const struct places *at)
 	pipeline_stage(p, "tl-filter");
 	pipeline_arg(p, "--cost");
 	pipeline_stage(p, replay ? "tl-replay" : "tl-measure");
-	pipeline_arg2(p, "--part-of", at->run);
+	if (!replay)
+		pipeline_arg2(p, "--part-of", at->run);
 	if (replay) {
 		pipeline_arg2(p, "--from", replay);
 		pipeline_arg2(p, "--env", env);
