@@ -35,7 +35,7 @@ LIB_SRC := $(wildcard lib/*/*.c)
 BENCH_C := $(patsubst bench/%.c,%,$(wildcard bench/*.c))
 TEST_C := $(patsubst tests/%.c,%,$(wildcard tests/*.c))
 TEST_SH := $(wildcard tests/*.t)
-ALL_C := $(LIB_SRC) $(wildcard cmd/*.c libexec/*.c bench/*.c tests/*.c)
+ALL_C := $(LIB_SRC) $(wildcard cmd/*.c libexec/*.c bench/*.c tests/*.c tests/*/*.c)
 ALL_H := $(wildcard lib/*/*.h tests/*.h)
 ALL_SH := $(wildcard share/*.sh bench/*.sh tests/*.t tests/*.sh) .ci/run
 
@@ -66,21 +66,32 @@ endif
 
 ## Building
 
-# What some objects and programs need beyond the others. Only the worker and lib/ref ever see OpenMP.
-OPENMP_OBJ := $(B)/lib/ref/onednn.o $(B)/lib/target/kernel.o $(B)/lib/target/probe.o $(WORKERS:%=$(B)/libexec/%.o)
+# What some objects and programs need beyond the others. Only workers and lib/ref ever see OpenMP; keep starts with each
+# child process, and has nothing but libc to load.
+OPENMP_OBJ := $(B)/lib/ref/onednn.o $(B)/lib/target/kernel.o $(B)/lib/target/probe.o \
+	$(patsubst %,$(B)/libexec/%.o,$(filter worker-%,$(WORKERS)))
 $(OPENMP_OBJ): ALL_CFLAGS += -fopenmp
+$(WORKERS:%=$(LIBEXEC)/%): LIBS_worker = -fopenmp $(LIBS_ref) $(LIBS)
+$(LIBEXEC)/keep: LIBS_worker =
 LIBS_test_onednn = -fopenmp $(LIBS_ref)
 LIBS_test_probe = -fopenmp
+LIBS_test_cache = -fopenmp
 
 link = @mkdir -p $(@D); echo "  LINK $@"; $(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $< $(LIBTL)
 $(BIN)/%: $(B)/cmd/%.o $(LIBTL) config.mk
 	$(link) $(LIBS_$*) $(LIBS)
 $(LIBEXEC)/%: $(B)/libexec/%.o $(LIBTL) config.mk
-	$(link) -fopenmp $(LIBS_ref) $(LIBS)
+	$(link) $(LIBS_worker)
 $(B)/tests/%: $(B)/tests/%.o $(LIBTL) config.mk
 	$(link) $(LIBS_test_$*) $(LIBS)
 $(B)/bench/%: $(B)/bench/%.o $(LIBTL) config.mk
 	$(link) -fopenmp $(LIBS)
+# Tests look for workers where programs beside bin/ would; with SAN=1 they are there.
+ifeq ($(SAN),)
+$(TEST_C:%=build/tests/%): | build/libexec/tl
+build/libexec/tl:
+	@mkdir -p $(@D); ln -sfn ../../libexec/tl $@
+endif
 
 $(LIBTL): $(LIB_OBJ)
 	@rm -f $@
@@ -128,14 +139,22 @@ build/completions/bash/% build/completions/zsh/% build/completions/fish/%: $(BIN
 
 TESTS := $(TEST_C:%=$(B)/tests/%) $(TEST_SH)
 # These look for the machine's lock and workers, or make the manual anew: one after the other, beside the rest.
-RULES := --rules='seq=tests/{examples,install,man,measure,probe,torture,tune}.t' --rules='par=**'
-# Tests never see the user's own database and cache; leaks of other people's libraries are listed in share/lsan.supp.
+RULES := --rules='seq=tests/{cache,cost,examples,fault,install,man,measure,probe,resume,torture,tune}.t' --rules='par=**'
+# Tests never see the user's own database and cache, nor wait for the machine, as none looks at how long something took.
+# Leaks of other people's libraries are listed in share/lsan.supp.
 TEST_ENV = BIN=$(CURDIR)/$(BIN) LIBEXEC=$(CURDIR)/$(LIBEXEC) TL_DB= SAN=$(SAN) \
-	XDG_DATA_HOME=$(CURDIR)/$(B)/home/data XDG_CACHE_HOME=$(CURDIR)/$(B)/home/cache TL_PROBE=0 \
+	TL_LOCKS=$(CURDIR)/$(B)/home TL_PROBE=0 \
+	XDG_DATA_HOME=$(CURDIR)/$(B)/home/data XDG_CACHE_HOME=$(CURDIR)/$(B)/home/cache \
 	ASAN_OPTIONS=detect_leaks=1:abort_on_error=0:$(ASAN_OPTIONS) UBSAN_OPTIONS=print_stacktrace=1 \
 	LSAN_OPTIONS=suppressions=$(CURDIR)/share/lsan.supp:print_suppressions=0
 
-check: all doc $(TEST_C:%=$(B)/tests/%) ## run the tests (TESTS='tests/man.t build/tests/json' for some; SAN=1 under ASan and UBSan)
+# What fails calls on demand is loaded into the programs from outside, and the same for all builds.
+FAULT := build/tests/fault.so
+$(FAULT): tests/fault/fault.c config.mk
+	@mkdir -p $(@D)
+	@echo "  CC   $<"; $(CC) $(CPPFLAGS) -std=gnu11 -O1 -g $(WARN) -fPIC -shared -o $@ $<
+
+check: all doc $(TEST_C:%=$(B)/tests/%) $(FAULT) ## run the tests (TESTS='tests/man.t build/tests/json' for some; SAN=1 under ASan and UBSan)
 	@mkdir -p $(B)/home
 	env $(TEST_ENV) prove -j $(JOBS) --timer $(RULES) $(TESTS)
 

@@ -5,9 +5,9 @@
  *   plain run FOLDER < candidates            "candidate_id median_s" lines, one process after the
  *                                            other
  *
- * It is no weakened opponent: inputs and the true answer are made once a workload and mapped by each
- * process, an object is built without asking for its like, and a process does what it must: map,
- * pack, load, run once and compare, repeat. `plain one` is such a process.
+ * It is no weakened opponent: inputs and the true answer are made once a workload and mapped by
+ * each process, an object is built without asking for its like, and a process does what it must:
+ * map, pack, load, run once and compare, repeat. `plain one` is such a process.
  */
 #include <fcntl.h>
 #include <math.h>
@@ -67,11 +67,13 @@ static char *path(const char *folder, const char *id, const char *suffix)
 
 /* ---- building ---- */
 
-static void print_source(const struct nest *n, const char *file)
+static void print_source(const struct nest *n, const char *id, const char *file)
 {
 	struct buf text = BUF_INIT;
 	FILE *f = fopen(file, "we");
 
+	buf_str(&text, c_prelude());
+	buf_fmt(&text, "#define KERNEL " KERNEL_PREFIX "%s\n", id);
 	c_print(n, &text);
 	if (!f || fwrite(text.s, 1, text.n, f) != text.n || fclose(f))
 		die("cannot write a source", NULL);
@@ -105,7 +107,7 @@ static void build_nest(struct proc *p, const char *isa, const char *folder, cons
 {
 	char *source = path(folder, id, ".c"), *object = path(folder, id, ".so");
 
-	print_source(n, source);
+	print_source(n, id, source);
 	end_compiler(p);
 	start_compiler(p, isa, source, object);
 	free(source);
@@ -214,7 +216,7 @@ static int make_data(const char *folder)
 		all[i] = (float)(int32_t)(uint32_t)rng_u64(&rng) * 0x1p-31f;
 	nest_init(&n, &a, "naive");
 	object = path(folder, c.w.id.s, ".so");
-	if (c.w.op->naive(&c.w, 1, &n, &e) < 0 || kernel_load(&k, object, "naive", &e) < 0)
+	if (c.w.op->naive(&c.w, 1, &n, &e) < 0 || kernel_load(&k, object, &e) < 0)
 		die("the reference", &e);
 	d.tensor[TENSOR_DST] = d.expected;
 	for (int i = 0; i < n.nslots; i++)
@@ -269,7 +271,7 @@ static int measure_one(const char *folder)
 	lay_out(&d, &c.w, all);
 	nest_init(&n, &a, "kernel");
 	object = path(folder, c.id.s, ".so");
-	if (c.algo->build(&c.w, c.knob, &n, &e) < 0 || kernel_load(&k, object, "kernel", &e) < 0)
+	if (c.algo->build(&c.w, c.knob, &n, &e) < 0 || kernel_load(&k, object, &e) < 0)
 		die("a kernel", &e);
 	for (int i = 0; i < n.nslots; i++) {
 		const struct buffer *b = operand_buffer(&n, i);
@@ -332,7 +334,8 @@ static int run(const char *self, const char *folder)
 
 int main(int argc, char **argv)
 {
-	if (argc == 4 && !strcmp(argv[1], "build") && atoi(argv[3]) > 0 && atoi(argv[3]) <= MAX_JOBS)
+	if (argc == 4 && !strcmp(argv[1], "build") && atoi(argv[3]) > 0 &&
+	    atoi(argv[3]) <= MAX_JOBS)
 		return build(argv[2], atoi(argv[3]));
 	if (argc == 3 && !strcmp(argv[1], "run"))
 		return run(argv[0], argv[2]);

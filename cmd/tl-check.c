@@ -42,7 +42,7 @@ static const struct program program = {
 
 /* Fields and their kinds */
 
-enum kind { STRING, COUNT, NUMBER, NUMBERS, INTERVAL, FLAG, OBJECT, STRINGS, HEX, TIME, WORD };
+enum kind { STRING, COUNT, NUMBER, NUMBERS, INTERVAL, OBJECT, STRINGS, HEX, TIME, FLAG, WORD };
 
 struct field {
 	const char *key;
@@ -93,7 +93,9 @@ static const struct field result_fields[] = {
 	{"cost", OBJECT, 0, NULL},
 	{"env_id", STRING, 0, NULL},
 	{"code_hash", STRING, 0, NULL},
+	{"settings", HEX, 0, NULL},
 	{"run", STRING, 0, NULL},
+	{"replayed", FLAG, 0, NULL},
 	{"env", OBJECT, 0, NULL},
 	{NULL, STRING, 0, NULL},
 };
@@ -118,12 +120,26 @@ static const struct field audit_fields[] = {
 	{NULL, STRING, 0, NULL},
 };
 static const struct field end_fields[] = {
-	{"workload_id", HEX, 1, NULL},	 {"drawn", COUNT, 1, NULL},
-	{"why", STRING, 1, NULL},	 {"kept", COUNT, 0, NULL},
-	{"refused", COUNT, 0, NULL},	 {"measured", COUNT, 0, NULL},
-	{"preempted", COUNT, 0, NULL},	 {"failed", COUNT, 0, NULL},
-	{"built", COUNT, 0, NULL},	 {"audited", COUNT, 0, NULL},
-	{"false_kills", COUNT, 0, NULL}, {NULL, STRING, 0, NULL},
+	{"workload_id", HEX, 1, NULL},	  {"drawn", COUNT, 1, NULL},
+	{"why", STRING, 1, NULL},	  {"kept", COUNT, 0, NULL},
+	{"refused", COUNT, 0, NULL},	  {"measured", COUNT, 0, NULL},
+	{"preempted", COUNT, 0, NULL},	  {"failed", COUNT, 0, NULL},
+	{"built", COUNT, 0, NULL},	  {"known", COUNT, 0, NULL},
+	{"run", STRING, 0, NULL},	  {"search_s", NUMBER, 0, NULL},
+	{"inference_s", NUMBER, 0, NULL}, {"unknown", COUNT, 0, NULL},
+	{"replayed", FLAG, 0, NULL},	  {"audited", COUNT, 0, NULL},
+	{"false_kills", COUNT, 0, NULL},  {NULL, STRING, 0, NULL},
+};
+
+static const struct field run_fields[] = {
+	{"run", STRING, 1, NULL},      {"program", STRING, 1, NULL}, {"part_of", STRING, 0, NULL},
+	{"why", STRING, 0, NULL},      {"at", TIME, 1, NULL},	     {"wall_s", NUMBER, 1, NULL},
+	{"cores", NUMBER, 1, NULL},    {"parts_s", NUMBER, 0, NULL}, {"cost", OBJECT, 1, NULL},
+	{"energy_J", NUMBER, 0, NULL}, {NULL, STRING, 0, NULL},
+};
+static const struct field mark_fields[] = {
+	{"run", STRING, 1, NULL},
+	{NULL, STRING, 0, NULL},
 };
 
 static int is_hex(const struct json *v)
@@ -203,17 +219,12 @@ static int is_numbers(const struct json_doc *d, const struct json *v)
 	return 1;
 }
 
-static int is_flag(const struct json *v)
-{
-	return v->type != JSON_STR && ((v->n == 4 && !memcmp(v->s, "true", 4)) ||
-				       (v->n == 5 && !memcmp(v->s, "false", 5)));
-}
-
 /* NULL, or what the value should be. */
 static const char *wanted(const struct json_doc *d, const struct json *v, const struct field *f)
 {
 	int64_t i;
 	double x;
+	int flag;
 
 	switch (f->kind) {
 	case STRING:
@@ -230,10 +241,10 @@ static const char *wanted(const struct json_doc *d, const struct json *v, const 
 		return is_strings(d, v) ? NULL : "an array of strings";
 	case NUMBERS:
 		return is_numbers(d, v) ? NULL : "an array of numbers, 0 or more";
-	case FLAG:
-		return is_flag(v) ? NULL : "true or false";
 	case HEX:
 		return is_hex(v) ? NULL : "an id of 32 hexadecimal digits";
+	case FLAG:
+		return !json_bool(v, &flag) ? NULL : "true or false";
 	case TIME:
 		return is_time(v) ? NULL : "a UTC time such as 2026-11-21T09:00:00.000Z";
 	default:
@@ -435,6 +446,22 @@ static int check_candidate(struct err *e)
 	return reparse(&work.doc, &work.line, e);
 }
 
+/* Core-seconds by purpose. */
+static int check_costs(struct err *e)
+{
+	const struct json *cost = json_get(&work.doc, work.doc.tok, "cost");
+
+	for (const struct json *k = json_first(&work.doc, cost); k;
+	     k = json_next(&work.doc, cost, k)) {
+		double v;
+
+		if (json_num(k + 1, &v) || v < 0)
+			return err_set(e, "cost: \"%.*s\" is not a number, 0 or more",
+				       k->n < 60 ? (int)k->n : 60, k->s);
+	}
+	return 0;
+}
+
 static int check_record(const struct rec *r, struct err *e)
 {
 	struct workload w;
@@ -460,6 +487,15 @@ static int check_record(const struct rec *r, struct err *e)
 		break;
 	case REC_END:
 		if (check_fields(&work.doc, work.doc.tok, end_fields, e))
+			return -1;
+		break;
+	case REC_RUN:
+		if (check_fields(&work.doc, work.doc.tok, run_fields, e) || check_costs(e))
+			return -1;
+		break;
+	case REC_BEGIN:
+	case REC_DONE:
+		if (check_fields(&work.doc, work.doc.tok, mark_fields, e))
 			return -1;
 		break;
 	default:

@@ -13,6 +13,7 @@
 #include "lib/base/arena.h"
 #include "lib/base/map.h"
 #include "lib/base/rng.h"
+#include "lib/io/clock.h"
 #include "lib/io/json.h"
 #include "lib/io/opt.h"
 #include "lib/io/record.h"
@@ -26,6 +27,7 @@ enum { EXPLORE_FROM = 8 }; /* from this k on, one of those kept is drawn from th
 static int64_t keep = 32, seed = 1;
 static double diverse = 1.0 / 3;
 static const char *output, *refused_path;
+static int tell_cost;
 
 static const struct opt opts[] = {
 	{'k', "keep", OPT_COUNT, &keep, "N",
@@ -41,6 +43,11 @@ static const struct opt opts[] = {
 	{0, "refused", OPT_FILE, &refused_path, "FILE",
 	 "Write the refused to FILE, as results of status \"filtered\". FILE is replaced at the "
 	 "end.",
+	 NULL},
+	{0, "cost", OPT_FLAG, &tell_cost, NULL,
+	 "Tell in each end record the CPU seconds that the group took, as inference_s. Without it "
+	 "the "
+	 "same input gives the same output.",
 	 NULL},
 	{'o', "output", OPT_FILE, &output, "FILE",
 	 "Write to FILE instead of standard output. FILE is replaced at the end.", NULL},
@@ -96,6 +103,7 @@ static struct {
 	struct json_doc doc;
 	struct buf line, value;
 	uint64_t cut;
+	double told_s; /* CPU time that end records have told of */
 	/* The workload read last, and its text. */
 	struct buf text;
 	struct workload workload;
@@ -459,7 +467,9 @@ static int do_candidate(const struct rec *r, struct err *e)
 static int do_end(const struct rec *r, struct err *e)
 {
 	char kept_text[24], refused_text[24];
-	struct json_field f[] = {{"kept", kept_text}, {"refused", refused_text}};
+	struct json_field f[] = {
+		{"kept", kept_text}, {"refused", refused_text}, {"inference_s", NULL}};
+	struct buf cost = BUF_INIT;
 	const char *id;
 	struct json_doc *d;
 	struct err why = ERR_INIT;
@@ -484,7 +494,12 @@ static int do_end(const struct rec *r, struct err *e)
 	snprintf(kept_text, sizeof kept_text, "%lld", (long long)kept);
 	snprintf(refused_text, sizeof refused_text, "%lld", (long long)refused);
 	buf_clear(&filter.line);
-	json_rewrite(d, f, 2, &filter.line);
+	if (tell_cost) {
+		buf_num(&cost, clock_cpu_since(&filter.told_s));
+		f[2].value = cost.s;
+	}
+	json_rewrite(d, f, tell_cost ? 3 : 2, &filter.line);
+	buf_free(&cost);
 	return rec_put(filter.out, filter.line.s, filter.line.n, e);
 }
 

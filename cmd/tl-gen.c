@@ -13,6 +13,7 @@
 #include "lib/algo/candidate.h"
 #include "lib/base/arena.h"
 #include "lib/base/map.h"
+#include "lib/io/clock.h"
 #include "lib/io/json.h"
 #include "lib/io/opt.h"
 #include "lib/io/record.h"
@@ -25,6 +26,7 @@ enum { CHANCES = 2, LOOK_UP_EVERY = 1024 };
 static char search_names[256]; /* "grid|random", from the registry */
 static const char *search_name = "random", *algo_name, *database, *env_wanted, *output;
 static int64_t wanted = 4096, seed = 1;
+static int tell_cost;
 
 static const struct opt opts[] = {
 	{'s', "search", OPT_ENUM, &search_name, "NAME",
@@ -44,6 +46,10 @@ static const struct opt opts[] = {
 	{0, "env", OPT_STRING, &env_wanted, "ID",
 	 "History counts if it is of this env. By default the database's counts if it is of this "
 	 "machine's, and all results in the stream.",
+	 NULL},
+	{0, "cost", OPT_FLAG, &tell_cost, NULL,
+	 "Tell in each end record the CPU seconds that the group took, as search_s. Without it the "
+	 "same input gives the same output.",
 	 NULL},
 	{'o', "output", OPT_FILE, &output, "FILE",
 	 "Write to FILE instead of standard output. FILE is replaced at the end.", NULL},
@@ -78,6 +84,7 @@ static struct {
 	struct map histories;	/* workload id -> struct history */
 	struct arena run, work; /* for all time; for one workload */
 	struct buf line, json;
+	double told_s; /* CPU time that end records have told of */
 } gen;
 
 static void list_searches(void)
@@ -198,6 +205,12 @@ static int put_end(const struct workload *w, int64_t drawn, const char *why, str
 {
 	buf_clear(&gen.line);
 	rec_end_text(&gen.line, w->id.s, drawn, why);
+	if (tell_cost) {
+		gen.line.n--; /* the brace */
+		buf_str(&gen.line, ",\"search_s\":");
+		buf_num(&gen.line, clock_cpu_since(&gen.told_s));
+		buf_ch(&gen.line, '}');
+	}
 	return rec_put(gen.out, gen.line.s, gen.line.n, e);
 }
 
@@ -313,7 +326,9 @@ static int open_history(struct err *e)
 	gen.env_id = env_wanted;
 	if (!database)
 		return 0;
-	if (access(database, F_OK)) {
+	if ((rc = store_is_there(database, e)) < 0)
+		return -1;
+	if (!rc) {
 		opt_warn(&program, "the database %s is not there: nothing is known yet", database);
 		return 0;
 	}

@@ -11,14 +11,16 @@
 #include "lib/io/progress.h"
 #include "lib/measure/group.h"
 #include "lib/measure/lock.h"
+#include "lib/measure/settings.h"
+#include "lib/store/recorded.h"
 #include "lib/target/cpu.h"
 
 enum { MAX_JOBS = 256 };
 
-static int nowait, stream, full, samples;
+static int nowait, stream, full, samples, skip_known;
 static int64_t finals = 2, jobs, seed = 1, memory;
 static double max_error = 1e-5, timeout_s = 20, race_s = 0.1, audit, max_drift = 0.05;
-static const char *output, *caches = "warm";
+static const char *output, *caches = "warm", *part_of, *database, *journal;
 
 static const struct opt opts[] = {
 	{'o', "output", OPT_FILE, &output, "FILE",
@@ -69,6 +71,22 @@ static const struct opt opts[] = {
 	 "Other "
 	 "programs may then run beside the timing.",
 	 NULL},
+	{0, "journal", OPT_FILE, &journal, "FILE",
+	 "Append each result to FILE as soon as it is known, safe from kill -9 and power cuts, and "
+	 "measure nothing again that it holds of this env and these settings. So a run that died "
+	 "goes on when it is started again.",
+	 NULL},
+	{0, "skip-known", OPT_FLAG, &skip_known, NULL,
+	 "Pass on what the database knows of this env and these settings instead of measuring it "
+	 "again.",
+	 NULL},
+	{'d', "db", OPT_FILE, &database, "FILE",
+	 "With --skip-known: the database; by default $TL_DB, else tl/tl.db in $XDG_DATA_HOME or "
+	 "~/.local/share.",
+	 NULL},
+	{0, "part-of", OPT_STRING, &part_of, "RUN",
+	 "This run is a part of the run with that id, whose cost includes it: what tl-tune tells.",
+	 NULL},
 	{0, "no-wait", OPT_FLAG, &nowait, NULL,
 	 "Exit with status 75 if another run is timing on this machine, instead of waiting for it.",
 	 NULL},
@@ -91,10 +109,18 @@ struct queue {
 	int begun; /* the begin record is out, and the machine is ours */
 	int cut;   /* groups without an end */
 	int lock;
+	double started; /* clock_now() at the start of the program */
+	struct journal journal;
+	struct known known;
+	struct store *db;
+	double own_s; /* CPU time of this process that the ledger has heard of */
 };
 
 static void queue_free(struct queue *q)
 {
+	journal_close(&q->journal);
+	store_close(q->db);
+	known_free(&q->known);
 	while (q->first) {
 		struct group *g = q->first;
 
@@ -102,15 +128,6 @@ static void queue_free(struct queue *q)
 		group_free(g);
 		free(g);
 	}
-}
-
-static void make_run_id(struct measure *m)
-{
-	char text[96], now[25];
-
-	rec_now(now);
-	snprintf(text, sizeof text, "%s %d %.9f", now, (int)getpid(), clock_now());
-	hash_id(&m->run, text, strlen(text));
 }
 
 static double half_of_memory(void)
@@ -130,7 +147,8 @@ static int check_drift(struct measure *m, struct err *e)
 	return rc < 0 ? -1 : 0;
 }
 
-static int measure_open(struct measure *m, struct err *e)
+/* started: clock_now() at the start of the program. */
+static int measure_open(struct measure *m, double started, struct err *e)
 {
 	struct buf libs = BUF_INIT;
 	struct limits limits;
@@ -141,6 +159,7 @@ static int measure_open(struct measure *m, struct err *e)
 		.timeout_s = timeout_s,
 		.race_s = race_s,
 		.memory = memory ? (double)memory : half_of_memory(),
+		.memory_asked = memory > 0,
 		.audit = audit,
 		.finals = finals,
 		.preempt = !full,
@@ -148,7 +167,14 @@ static int measure_open(struct measure *m, struct err *e)
 		.samples = samples,
 		.seed = (uint64_t)seed,
 	};
-	if (cpu_limits(&limits, e) < 0 || worker_open(&m->worker, limits.threads, e) < 0)
+	if (cpu_limits(&limits, e) < 0)
+		return -1;
+	/* Until now it waited for its first record, and for the device. */
+	ledger_open(&m->ledger, limits.threads, started);
+	ledger_switch(&m->ledger, COST_IDLE, started);
+	ledger_switch(&m->ledger, COST_PROBE, clock_now());
+	energy_open(&m->energy, ENERGY_CPU);
+	if (worker_open(&m->worker, limits.threads, e) < 0)
 		return -1;
 	rc = worker_libs(&m->worker, &libs, e);
 	if (rc == 0)
@@ -158,17 +184,71 @@ static int measure_open(struct measure *m, struct err *e)
 	buf_free(&libs);
 	if (rc < 0)
 		return -1;
-	energy_open(&m->energy, ENERGY_CPU);
-	return cache_open(&m->cache, limits.isa, jobs ? (int)jobs : limits.threads, e);
+	rc = cache_open(&m->cache, limits.isa, jobs ? (int)jobs : limits.threads, e);
+	m->cache.ledger = &m->ledger;
+	ledger_switch(&m->ledger, COST_IDLE, clock_now());
+	return rc;
 }
 
 static void measure_close(struct measure *m)
 {
-	worker_close(&m->worker);
 	cache_close(&m->cache);
 	env_free(&m->env);
 	energy_close(&m->energy);
 	buf_free(&m->held);
+}
+
+static int open_journal(struct measure *m, struct queue *q, struct err *e)
+{
+	const struct known_source source = {journal_look, &q->journal};
+
+	if (journal_open(&q->journal, journal, e) < 0)
+		return -1;
+	if (q->journal.torn)
+		opt_warn(&program,
+			 "the last line of the journal %s was cut off (%lld bytes) and is dropped",
+			 journal, (long long)q->journal.torn);
+	if (q->journal.bad)
+		opt_warn(&program, "the journal %s: %lld lines are no records, from line %lld on",
+			 journal, (long long)q->journal.bad, (long long)q->journal.bad_line);
+	known_add_source(&q->known, &source);
+	m->journal = &q->journal;
+	m->known = &q->known;
+	return 0;
+}
+
+static int open_database(struct measure *m, struct queue *q, struct err *e)
+{
+	struct known_source source = {store_recorded, NULL};
+	struct buf path = BUF_INIT;
+	int rc = store_default_path(database, STORE_READ, &path, e);
+
+	if (rc == 0 && access(path.s, F_OK) < 0) {
+		opt_warn(&program, "the database %s is not there: nothing is known yet", path.s);
+	} else if (rc == 0) {
+		source.from = q->db = store_open(path.s, STORE_READ, e);
+		rc = q->db ? 0 : -1;
+		known_add_source(&q->known, &source);
+		m->known = &q->known;
+	}
+	buf_free(&path);
+	return rc;
+}
+
+/* Where earlier results are, so that a failure shows before anything is read. */
+static int open_known(struct measure *m, struct queue *q, struct err *e)
+{
+	if (journal && open_journal(m, q, e) < 0)
+		return -1;
+	return skip_known ? open_database(m, q, e) : 0;
+}
+
+/* Begin, run and done records: also into the journal. */
+static int put_mark(struct measure *m, const struct buf *line, struct err *e)
+{
+	if (m->journal && journal_add(m->journal, line->s, line->n, e) < 0)
+		return -1;
+	return rec_put(m->out, line->s, line->n, e);
 }
 
 /* Whatever comes out of this run lies between a begin and a done record, so that a death shows
@@ -179,9 +259,34 @@ static int bracket(struct measure *m, const char *type, struct err *e)
 	int rc;
 
 	buf_fmt(&out, "{\"tl\":1,\"type\":\"%s\",\"run\":\"%s\"}", type, m->run.s);
-	rc = rec_put(m->out, out.s, out.n, e);
+	rc = put_mark(m, &out, e);
 	buf_free(&out);
 	return rc < 0 ? -1 : rec_flush(m->out, e);
+}
+
+/* What the run cost, up to here; why: it is not done. A run that never got the device cost nothing
+ * worth telling. */
+static int put_run(struct measure *m, const char *why, struct err *e)
+{
+	struct buf out = BUF_INIT, energy = BUF_INIT;
+	struct ledger_run run = {m->run.s, program.name, NULL, part_of, why, NULL};
+	char now[25];
+	int rc;
+
+	if (m->ledger.cores <= 0) /* or was told already */
+		return 0;
+	worker_close(&m->worker); /* which takes a moment */
+	rec_now(now);
+	run.at = now;
+	ledger_close(&m->ledger, clock_now());
+	energy_put(&m->energy, energy_read(&m->energy), &energy);
+	run.energy = energy.s;
+	ledger_record(&m->ledger, &run, &out);
+	buf_free(&energy);
+	m->ledger.cores = 0;
+	rc = put_mark(m, &out, e);
+	buf_free(&out);
+	return rc;
 }
 
 /* A group whose workload came must have its end, too: without it the producer died. */
@@ -223,10 +328,23 @@ static int take_workload(struct queue *q, const struct rec *r, const struct json
 	return 0;
 }
 
-static void take_end(struct queue *q, const struct rec *r, const struct json_doc *d)
+/* The programs before this one worked while it waited for them; if it did not, they were not beside
+ * it, but at another time. */
+static void charge_producer(struct measure *m, enum cost c, const struct json *cpu_s)
+{
+	double v = 0;
+
+	json_num(cpu_s, &v);
+	ledger_move(&m->ledger, COST_IDLE, c, v, clock_now());
+}
+
+static void take_end(struct measure *m, struct queue *q, const struct rec *r,
+		     const struct json_doc *d)
 {
 	struct group *g = q->open;
 
+	charge_producer(m, COST_SEARCH, json_get(d, d->tok, "search_s"));
+	charge_producer(m, COST_INFERENCE, json_get(d, d->tok, "inference_s"));
 	if (g && json_is(json_get(d, d->tok, "workload_id"), g->w.id.s)) {
 		g->end = arena_strndup(&g->arena, r->s, r->n);
 		g->end_n = r->n;
@@ -245,7 +363,7 @@ static int take(struct measure *m, struct queue *q, struct rec_in *in, const str
 	if (rec_parse(in, r, &d) < 0)
 		return 1;
 	if (r->type == REC_END) {
-		take_end(q, r, d);
+		take_end(m, q, r, d);
 		return 0;
 	}
 	if (r->type == REC_WORKLOAD)
@@ -275,6 +393,12 @@ static int wait_for_input(struct measure *m, struct rec_in *in, struct err *e)
 	return 0;
 }
 
+/* Reading and making kernels' sources is work beside the compilers. */
+static void charge_own(struct measure *m, struct queue *q)
+{
+	ledger_beside(&m->ledger, COST_OTHER, clock_cpu_since(&q->own_s), clock_now());
+}
+
 /* Runs and forgets the groups at the front; all of them, or (streaming) those whose end has come.
  * 1: stopped. */
 static int run_groups(struct measure *m, struct queue *q, struct err *e)
@@ -286,8 +410,12 @@ static int run_groups(struct measure *m, struct queue *q, struct err *e)
 
 		rc = cache_wait(&m->cache, NULL, e);
 		energy_lap(&m->energy); /* what was spent on waiting is no candidate's */
+		charge_own(m, q);
+		ledger_switch(&m->ledger, COST_OTHER, clock_now());
 		if (rc == 0)
 			rc = group_run(m, g, e);
+		ledger_switch(&m->ledger, COST_IDLE, clock_now());
+		clock_cpu_since(&q->own_s);
 		if (rc < 0)
 			return -1;
 		q->first = g->next;
@@ -304,11 +432,16 @@ static int run_groups(struct measure *m, struct queue *q, struct err *e)
 static int begin(struct measure *m, struct queue *q, struct err *e)
 {
 	q->begun = 1;
-	make_run_id(m);
+	rec_run_id(&m->run);
 	if (bracket(m, "begin", e) < 0)
 		return -1;
 	q->lock = lock_device("cpu", nowait, e);
-	return q->lock < 0 ? -1 : measure_open(m, e);
+	if (q->lock < 0 || measure_open(m, q->started, e) < 0)
+		return -1;
+	settings_id(&m->rules, &m->settings);
+	q->known.settings = m->settings;
+	q->known.env = m->env.id;
+	return 0;
 }
 
 static int measure(struct measure *m, struct queue *q, struct rec_in *in, struct err *e)
@@ -333,6 +466,8 @@ static int measure(struct measure *m, struct queue *q, struct rec_in *in, struct
 		return rc < 0 ? -1 : 1;
 	close_group(q);
 	rc = run_groups(m, q, e);
+	if (rc == 0 && q->begun && put_run(m, q->cut ? "the input was cut off" : NULL, e) < 0)
+		return -1;
 	if (rc == 0 && q->begun && !q->cut)
 		rc = bracket(m, "done", e);
 	if (rc == 0 && q->cut)
@@ -347,13 +482,15 @@ static int check_usage(struct err *e)
 				  MAX_JOBS);
 	if (audit > 1)
 		return err_status(e, EXIT_USAGE, "--audit is %g, but a share is at most 1", audit);
+	if (database && !skip_known)
+		return err_status(e, EXIT_USAGE, "--db belongs to --skip-known");
 	return 0;
 }
 
 int main(int argc, char **argv)
 {
 	struct measure m = {0};
-	struct queue q = {.lock = -1};
+	struct queue q = {.lock = -1, .started = clock_now(), .journal = {.fd = -1}};
 	struct err e = ERR_INIT;
 	int first = opt_parse(&program, argc, argv), status = EXIT_DONE, rc;
 	struct rec_in *in;
@@ -364,8 +501,11 @@ int main(int argc, char **argv)
 	if (!m.out)
 		return opt_fail(&program, &e);
 	in = rec_open(argv + first, argc - first, m.out, &e);
-	rc = !in || check_usage(&e) < 0 ? -1 : measure(&m, &q, in, &e);
+	rc = !in || check_usage(&e) < 0 || open_known(&m, &q, &e) < 0 ? -1
+								      : measure(&m, &q, in, &e);
 	progress_clear();
+	if (rc && q.begun) /* the first error counts */
+		put_run(&m, rc < 0 ? e.msg : "stopped by a signal", NULL);
 	measure_close(&m);
 	queue_free(&q);
 	/* What was measured is kept whatever happened after it; without any, the old file stands.

@@ -99,33 +99,15 @@ static int parse_until(const char *text, struct limits_until *l, struct err *e)
 	return 0;
 }
 
-/* Seconds from a time as in "at" until now. NAN if it is no such time. */
-static double seconds_since(const char *at)
+/* Seconds from a time as in "at" until another, or until now if that is NULL. NAN if it is no such
+ * time. */
+static double seconds_since(const char *at, const char *until_at)
 {
-	struct tm tm = {0};
-	const char *rest = at ? strptime(at, "%Y-%m-%dT%H:%M:%S", &tm) : NULL;
+	int64_t ms, end_ms = (int64_t)time(NULL) * 1000;
 
-	return rest ? difftime(time(NULL), timegm(&tm)) : NAN;
-}
-
-/* The sentence of the first limit that is reached, in buf; NULL if none is. */
-static const char *reached(const struct limits_until *l, const struct history *h, char *buf,
-			   size_t size)
-{
-	double used[LIMITS] = {
-		[CORE_SECONDS] = h->core_s_since,
-		[SECONDS] = seconds_since(since ? since : h->first_at),
-		[ROUNDS] = h->rounds_since,
-		[CANDIDATES] = (double)h->candidates_since,
-	};
-
-	for (int i = 0; i < LIMITS; i++)
-		if (used[i] >= l->most[i]) {
-			snprintf(buf, size, "all stop: the limit %s<%.9g is reached with %.9g",
-				 limit_name[i], l->most[i], used[i]);
-			return buf;
-		}
-	return NULL;
+	if (!at || rec_time_read(at, &ms) || (until_at && rec_time_read(until_at, &end_ms)))
+		return NAN;
+	return (double)(end_ms - ms) / 1000;
 }
 
 /* Input: workloads are kept until all is read, other records go through at once. */
@@ -146,13 +128,18 @@ struct input {
 	int n, cap;
 };
 
-static int add_workload(struct input *in, const struct rec *r, const struct json_doc *d,
-			struct err *e)
+static int add_workload(struct input *in, struct rec_in *rin, const struct rec *r, struct err *e)
 {
+	struct err why = ERR_INIT;
 	struct item it = {0};
+	struct json_doc *d;
 
-	if (workload_from_json(&it.w, d, d->tok, e))
-		return -1;
+	if (rec_parse(rin, r, &d))
+		return 0;
+	if (workload_from_json(&it.w, d, d->tok, &why)) {
+		rec_bad(rin, r, &why);
+		return 0;
+	}
 	if (history_get(&in->history, it.w.id.s))
 		return 0; /* twice in the input */
 	if (json_int(json_get(d, d->tok, "count"), &it.count) || it.count < 1)
@@ -191,11 +178,9 @@ static int read_all(struct input *in, struct rec_in *rin, struct rec_out *out, s
 	int more, rc = 0;
 
 	while ((more = rec_next(rin, &r, e)) > 0) {
-		struct err why = ERR_INIT;
-
 		if (r.type == REC_WORKLOAD) {
-			if (!rec_parse(rin, &r, &d) && add_workload(in, &r, d, &why))
-				rec_bad(rin, &r, &why);
+			if (add_workload(in, rin, &r, e))
+				return -1;
 		} else if (r.type == REC_RESULT || r.type == REC_END) {
 			struct late *l;
 
@@ -219,6 +204,29 @@ static int read_all(struct input *in, struct rec_in *rin, struct rec_out *out, s
 }
 
 /* Deciding */
+
+/* The sentence of the first limit that is reached, in buf; NULL if none is. */
+static const char *reached(const struct limits_until *l, const struct input *in, char *buf,
+			   size_t size)
+{
+	const struct history *h = &in->history;
+	/* Replays have a clock of their own. */
+	const char *now = in->db && store_is_replayed(in->db) ? h->last_at : NULL;
+	double used[LIMITS] = {
+		[CORE_SECONDS] = h->core_s_since,
+		[SECONDS] = seconds_since(since ? since : h->first_at, now),
+		[ROUNDS] = h->rounds_since,
+		[CANDIDATES] = (double)h->candidates_since,
+	};
+
+	for (int i = 0; i < LIMITS; i++)
+		if (used[i] >= l->most[i]) {
+			snprintf(buf, size, "all stop: the limit %s<%.9g is reached with %.9g",
+				 limit_name[i], l->most[i], used[i]);
+			return buf;
+		}
+	return NULL;
+}
 
 static int64_t next_round(const struct input *in)
 {
@@ -305,7 +313,7 @@ static int decide(struct input *in, const struct limits_until *limits, struct re
 	rules.rounds = in->history.rounds;
 	op = make_ops(in);
 	tuned = preempt_decide(op, in->n, &rules);
-	if (reached(limits, &in->history, why, sizeof why)) {
+	if (reached(limits, in, why, sizeof why)) {
 		preempt_stop_all(op, in->n, why);
 		tuned = 0;
 	}
@@ -323,14 +331,16 @@ static int decide(struct input *in, const struct limits_until *limits, struct re
 static int open_database(struct input *in, struct err *e)
 {
 	struct buf path = BUF_INIT;
-	int rc = 0;
+	int rc = 0, there = 1;
 
 	if (!no_db)
 		rc = store_default_path(database, STORE_READ, &path, e);
-	if (!no_db && !rc && (database || !access(path.s, F_OK)))
+	if (!no_db && !rc && !database)
+		rc = there = store_is_there(path.s, e);
+	if (!no_db && rc >= 0 && there)
 		rc = (in->db = store_open(path.s, STORE_READ, e)) ? 0 : -1;
 	buf_free(&path);
-	if (rc || store_env_here(in->db, env_id, &in->arena, &in->env, e) < 0)
+	if (rc < 0 || store_env_here(in->db, env_id, &in->arena, &in->env, e) < 0)
 		return -1;
 	if (in->env.doubt)
 		opt_warn(&program, "the results of the env %s count: %s", in->env.id,
@@ -369,7 +379,7 @@ static void check_usage(void)
 		why = "--patience wants 1 or more";
 	else if (no_db && database)
 		why = "--no-db and -d exclude each other";
-	else if (since && isnan(seconds_since(since)))
+	else if (since && isnan(seconds_since(since, NULL)))
 		why = "--since wants a time such as 2026-11-21T09:00:00.000Z";
 	if (!why)
 		return;

@@ -1,4 +1,5 @@
 /* tl-query: workloads -> the best known, or the nearest; statistics; dumps. */
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -6,13 +7,15 @@
 #include "lib/io/opt.h"
 #include "lib/io/record.h"
 #include "lib/io/table.h"
+#include "lib/store/cost.h"
 #include "lib/store/match.h"
 #include "lib/store/report.h"
 #include "lib/store/store.h"
 
 static const char *database, *output, *env_id, *op_name, *prob, *layout, *post, *dtype, *dump;
+static const char *run_id, *since;
 static int64_t top = 1;
-static int as_table, as_csv, stats;
+static int as_table, as_csv, stats, cost;
 
 static const struct opt opts[] = {
 	{'d', "db", OPT_FILE, &database, "FILE",
@@ -36,10 +39,17 @@ static const struct opt opts[] = {
 	 NULL},
 	{0, "csv", OPT_FLAG, &as_csv, NULL, "The same figures as CSV, in SI units.", NULL},
 	{0, "stats", OPT_FLAG, &stats, NULL, "How much the database holds.", NULL},
+	{0, "cost", OPT_FLAG, &cost, NULL,
+	 "What tuning cost, by purpose, over all runs that the database knows.", NULL},
+	{0, "run", OPT_STRING, &run_id, "ID",
+	 "With --cost: of this run and the runs that are parts of it; \"last\": of the last one.",
+	 NULL},
+	{0, "since", OPT_STRING, &since, "TIME",
+	 "With --cost: of the runs that ended at TIME (2026-11-21T09:00:00.000Z) or later.", NULL},
 	{0, "dump", OPT_ENUM, &dump, "KIND",
 	 "Print every record of a kind: results byte for byte as they were stored, workloads with "
-	 "all their sources, or all, with the end records, too.",
-	 "results|workloads|all"},
+	 "all their sources, runs with what they cost, or all, with the end records, too.",
+	 "results|workloads|runs|all"},
 	{'o', "output", OPT_FILE, &output, "FILE",
 	 "Write to FILE, which is replaced at the end, instead of standard output.", NULL},
 	OPT_END,
@@ -85,6 +95,7 @@ static int run_dump(struct query *q, struct err *e)
 {
 	int kinds = !strcmp(dump, "results")	 ? STORE_RESULTS
 		    : !strcmp(dump, "workloads") ? STORE_WORKLOADS
+		    : !strcmp(dump, "runs")	 ? STORE_RUNS
 						 : STORE_ALL;
 
 	return store_dump(q->db, kinds, dump_line, q->out, e);
@@ -153,6 +164,117 @@ static int run_stats(struct query *q, struct err *e)
 		stats_table(&s, &b);
 	else
 		stats_record(&s, &b);
+	rc = print_text(q->out, &b, e);
+	buf_free(&b);
+	return rc;
+}
+
+/* Costs */
+
+static void put_number(struct buf *b, const char *key, double v)
+{
+	buf_fmt(b, ",\"%s\":", key);
+	buf_num(b, v);
+}
+
+static void put_count(struct buf *b, const char *key, int64_t n)
+{
+	buf_fmt(b, ",\"%s\":%lld", key, (long long)n);
+}
+
+static void cost_record(const struct cost_sum *s, struct buf *b)
+{
+	buf_fmt(b, "{\"tl\":1,\"type\":\"cost\"");
+	put_count(b, "runs", s->whole);
+	put_count(b, "parts", s->runs - s->whole);
+	put_number(b, "wall_s", s->wall_s);
+	put_number(b, "held_core_s", s->held_s);
+	put_number(b, "sum_core_s", cost_total(s));
+	buf_str(b, ",\"cost\":{");
+	for (int i = 0; i < COSTS; i++) {
+		buf_fmt(b, "%s\"%s\":", i ? "," : "", cost_name((enum cost)i));
+		buf_num(b, s->core_s[i]);
+	}
+	if (s->unknown_s > 0)
+		put_number(b, "unknown", s->unknown_s);
+	buf_ch(b, '}');
+	put_number(b, "wasted_core_s", s->wasted_s);
+	put_number(b, "results_core_s", s->results_s);
+	put_count(b, "results", s->results);
+	put_count(b, "candidates", s->candidates);
+	put_count(b, "measured", s->measured);
+	put_count(b, "preempted", s->preempted);
+	put_count(b, "failed", s->failed);
+	put_number(b, "energy_J", s->energy_J);
+	if (isnan(s->energy_J))
+		buf_str(b, ",\"energy_why\":\"not all of the runs could read it\"");
+	buf_ch(b, '}');
+}
+
+static void cost_line(struct table *t, const char *what, double core_s, double of)
+{
+	table_row(t);
+	table_cell(t, 0, "%s", what);
+	table_cell(t, 1, as_csv ? "%.9g" : "%.2f", core_s);
+	if (of > 0)
+		table_cell(t, 2, as_csv ? "%.9g" : "%.1f", 100 * core_s / of);
+}
+
+static void cost_note(const struct cost_sum *s, struct buf *b)
+{
+	double held = s->held_s;
+
+	buf_fmt(b,
+		"The purposes sum to %.2f%% of %.2f core-seconds, what %lld run%s held in %.2f "
+		"s.\n",
+		held > 0 ? 100 * cost_total(s) / held : 0, held, (long long)s->whole,
+		s->whole == 1 ? "" : "s", s->wall_s);
+	buf_fmt(b, "%lld candidates: %lld measured, %lld preempted, %lld failed",
+		(long long)s->candidates, (long long)s->measured, (long long)s->preempted,
+		(long long)s->failed);
+	if (s->candidates)
+		buf_fmt(b, "; %.3g core-seconds each", held / (double)s->candidates);
+	buf_fmt(b, ".\nTheir results tell of %.2f core-seconds.\n", s->results_s);
+}
+
+static void cost_table(const struct cost_sum *s, struct buf *b)
+{
+	static const char *const head[] = {"purpose", ">core-seconds", ">%"};
+	struct table t;
+
+	table_init(&t, head, 3);
+	for (int i = 0; i < COSTS; i++)
+		cost_line(&t, cost_name((enum cost)i), s->core_s[i], s->held_s);
+	if (s->unknown_s > 0)
+		cost_line(&t, "not known here", s->unknown_s, s->held_s);
+	cost_line(&t, "sum", cost_total(s), s->held_s);
+	cost_line(&t, "wasted of these", s->wasted_s, s->held_s);
+	if (as_csv)
+		table_csv(&t, b);
+	else
+		table_text(&t, b);
+	table_free(&t);
+	if (!as_csv)
+		cost_note(s, b);
+}
+
+static int run_cost(struct query *q, struct err *e)
+{
+	const struct cost_which which = {run_id, since};
+	struct buf b = BUF_INIT;
+	struct cost_sum sum;
+	int rc = cost_sum(q->db, &which, &sum, e);
+
+	if (rc < 0)
+		return -1;
+	if (!rc) {
+		fprintf(stderr, "%s: the database knows no such run\n", program.name);
+		return EXIT_NO;
+	}
+	if (as_table || as_csv)
+		cost_table(&sum, &b);
+	else
+		cost_record(&sum, &b);
 	rc = print_text(q->out, &b, e);
 	buf_free(&b);
 	return rc;
@@ -315,10 +437,14 @@ static void check_usage(int npaths)
 		why = "--op and --prob go together";
 	else if (!op_name && (layout || post || dtype))
 		why = "--layout, --post and --dtype belong to --op and --prob";
-	else if ((dump != NULL) + stats + (op_name != NULL) > 1)
-		why = "--dump, --stats and --op are three questions; ask one";
-	else if ((dump || stats || op_name) && npaths)
-		why = "--dump, --stats and --op read no files";
+	else if ((dump != NULL) + stats + cost + (op_name != NULL) > 1)
+		why = "--dump, --stats, --cost and --op are four questions; ask one";
+	else if ((dump || stats || cost || op_name) && npaths)
+		why = "--dump, --stats, --cost and --op read no files";
+	else if (!cost && (run_id || since))
+		why = "--run and --since belong to --cost";
+	else if (run_id && since)
+		why = "--run and --since exclude each other";
 	else if (as_table && as_csv)
 		why = "--table and --csv exclude each other";
 	else if (dump && (as_table || as_csv))
@@ -335,6 +461,7 @@ static int run(struct query *q, char **paths, int npaths)
 	struct err e = ERR_INIT;
 	int status = dump    ? run_dump(q, &e)
 		     : stats ? run_stats(q, &e)
+		     : cost  ? run_cost(q, &e)
 			     : run_answers(q, paths, npaths, &e);
 
 	if (rec_stopped())
@@ -348,9 +475,15 @@ static int run(struct query *q, char **paths, int npaths)
 	return status;
 }
 
+static int no_database(const char *path)
+{
+	fprintf(stderr, "%s: nothing is known yet: there is no database %s\n", program.name, path);
+	return EXIT_NO;
+}
+
 int main(int argc, char **argv)
 {
-	int first = opt_parse(&program, argc, argv), status;
+	int first = opt_parse(&program, argc, argv), status, there;
 	struct query q = {0};
 	struct buf path = BUF_INIT;
 	struct err e = ERR_INIT;
@@ -359,10 +492,8 @@ int main(int argc, char **argv)
 	rec_stop_on_signals();
 	if (store_default_path(database, STORE_READ, &path, &e)) {
 		status = opt_fail(&program, &e);
-	} else if (!database && access(path.s, F_OK)) {
-		fprintf(stderr, "%s: nothing is known yet: there is no database %s\n", program.name,
-			path.s);
-		status = EXIT_NO;
+	} else if (!database && (there = store_is_there(path.s, &e)) <= 0) {
+		status = there ? opt_fail(&program, &e) : no_database(path.s);
 	} else if (!(q.db = store_open(path.s, STORE_READ, &e)) ||
 		   !(q.out = rec_create(output, &e))) {
 		status = opt_fail(&program, &e);

@@ -13,7 +13,7 @@ enum { BATCH_RECORDS = 20000, BATCH_BYTES = 16 * 1024 * 1024 };
 static const double BATCH_S = 0.5;
 
 static const char *database, *output;
-static int quiet, verbose, check;
+static int quiet, verbose, check, replayed;
 
 static const struct opt opts[] = {
 	{'d', "db", OPT_FILE, &database, "FILE",
@@ -34,6 +34,8 @@ static const struct opt opts[] = {
 	 "Read no records; check every page of the database, and end with status 1 if it is "
 	 "damaged.",
 	 NULL},
+	{0, "replayed", OPT_FLAG, &replayed, NULL,
+	 "The database is for the results of tl-replay: make it so, unless it holds others.", NULL},
 	OPT_END,
 };
 
@@ -119,7 +121,8 @@ static int store_all(struct batch *b, struct store *db, struct rec_in *in, struc
 	int more;
 
 	while ((more = rec_next(in, &r, e)) > 0) {
-		int ours = r.type == REC_RESULT || r.type == REC_WORKLOAD || r.type == REC_END;
+		int ours = r.type == REC_RESULT || r.type == REC_WORKLOAD || r.type == REC_END ||
+			   r.type == REC_RUN;
 		struct json_doc *d = NULL;
 		int good = !ours || !rec_parse(in, &r, &d);
 
@@ -195,7 +198,8 @@ int main(int argc, char **argv)
 		rec_read_on_at_first_signal();
 	signal(SIGXFSZ, SIG_IGN); /* a file that may not grow is an error like a full disk */
 	if (store_default_path(database, check ? STORE_READ : STORE_WRITE, &path, &e) ||
-	    !(db = store_open(path.s, check ? STORE_READ : STORE_WRITE, &e)))
+	    !(db = store_open(path.s, check ? STORE_READ : STORE_WRITE, &e)) ||
+	    (replayed && !check && store_make_replayed(db, &e)))
 		status = opt_fail(&program, &e);
 	else if (check)
 		status = run_check(db, &e);

@@ -10,13 +10,17 @@
 #include <unistd.h>
 
 #include "lib/base/arena.h"
+#include "lib/io/clock.h"
 #include "lib/io/opt.h"
 #include "lib/io/pipeline.h"
 #include "lib/io/progress.h"
 #include "lib/io/record.h"
+#include "lib/measure/ledger.h"
 #include "lib/store/store.h"
+#include "lib/target/cpu.h"
 
-static const char *db, *output, *until, *seed, *number, *keep, *layout, *batch, *patience, *finals;
+static const char *db, *output, *until, *seed, *number, *keep, *layout, *batch, *patience, *finals,
+	*replay, *env;
 static int no_db, nowait, quiet, verbose, print;
 
 static const struct opt opts[] = {
@@ -47,6 +51,14 @@ static const struct opt opts[] = {
 	{0, "seed", OPT_STRING, &seed, "N", "Another seed proposes other candidates.", NULL},
 	{0, "layout", OPT_STRING, &layout, "NAME", "Layout of convolutions: nhwc or nchw.", NULL},
 	{0, "batch", OPT_STRING, &batch, "N", "Batch size, where a model leaves it open.", NULL},
+	{0, "replay", OPT_FILE, &replay, "FILE",
+	 "Simulate: nothing is measured, tl-replay answers from the results in FILE (a database or "
+	 "records). Wants a database of its own, by -d, or --no-db; --until counts all that is "
+	 "in "
+	 "it.",
+	 NULL},
+	{0, "env", OPT_STRING, &env, "ID",
+	 "With --replay: the env whose results answer; by default this machine's.", NULL},
 	{0, "no-wait", OPT_FLAG, &nowait, NULL,
 	 "Exit with status 75 if another run is timing on this machine, instead of waiting for it.",
 	 NULL},
@@ -71,9 +83,12 @@ static const struct program program = {
 /* Where things are; in the printed script the names of shell variables. */
 struct places {
 	const char *db, *workloads, *round, *since;
+	const char *run, *cost; /* id of this run, and where its record goes; NULL: it has none */
 	char *const *files;
 	int nfiles;
 };
+
+static struct ledger ledger; /* of all but the measuring runs, which keep their own */
 
 static void extract(struct pipeline *p, const struct places *at)
 {
@@ -92,6 +107,8 @@ static void store(struct pipeline *p, const struct places *at)
 {
 	pipeline_stage(p, "tl-store");
 	pipeline_arg(p, "-q");
+	if (replay)
+		pipeline_arg(p, "--replayed");
 	pipeline_arg2(p, "-d", at->db);
 	pipeline_arg(p, at->workloads);
 }
@@ -102,8 +119,9 @@ static void prune(struct pipeline *p, const struct places *at)
 	if (verbose)
 		pipeline_arg(p, "-v");
 	pipeline_arg2(p, "-d", at->db);
+	pipeline_arg2(p, "--env", env);
 	pipeline_arg2(p, "--until", until);
-	if (until)
+	if (until && !replay)
 		pipeline_arg2(p, "--since", at->since);
 	pipeline_arg2(p, "-b", keep);
 	pipeline_arg2(p, "--patience", patience);
@@ -115,17 +133,35 @@ static void measure(struct pipeline *p, const struct places *at)
 {
 	pipeline_stage(p, "tl-gen");
 	pipeline_arg2(p, "-d", at->db);
+	pipeline_arg2(p, "--env", env);
 	pipeline_arg2(p, "--seed", seed);
 	pipeline_arg2(p, "-n", number);
+	pipeline_arg(p, "--cost");
 	pipeline_arg(p, at->round);
 	pipeline_stage(p, "tl-filter");
-	pipeline_stage(p, "tl-measure");
+	pipeline_arg(p, "--cost");
+	pipeline_stage(p, replay ? "tl-replay" : "tl-measure");
+	pipeline_arg2(p, "--part-of", at->run);
+	if (replay) {
+		pipeline_arg2(p, "--from", replay);
+		pipeline_arg2(p, "--env", env);
+		pipeline_arg2(p, "--after", at->db);
+	}
 	pipeline_arg2(p, "--final", finals);
-	if (nowait)
+	if (nowait && !replay)
 		pipeline_arg(p, "--no-wait");
 	pipeline_stage(p, "tl-store");
 	pipeline_arg(p, "-q");
 	pipeline_arg2(p, "-d", at->db);
+}
+
+static void store_cost(struct pipeline *p, const struct places *at)
+{
+	p->finish = 1;
+	pipeline_stage(p, "tl-store");
+	pipeline_arg(p, "-q");
+	pipeline_arg2(p, "-d", at->db);
+	pipeline_arg(p, at->cost);
 }
 
 /* A database that goes with the run is told always. */
@@ -139,6 +175,7 @@ static void report(struct pipeline *p, const struct places *at)
 	p->finish = no_db; /* all that was measured is in there */
 	pipeline_stage(p, "tl-query");
 	pipeline_arg2(p, "-d", at->db);
+	pipeline_arg2(p, "--env", env);
 	if (no_db)
 		pipeline_arg(p, "--dump=all");
 	else if (!output)
@@ -169,14 +206,25 @@ static void print_end(const struct places *at)
 	printf("end() {\n\ts=$?\n");
 	if (reports())
 		put_line(no_db ? "\t" : "\t[ $s -gt 128 ] || ", report, at,
-			 " || {\n\t\tr=$?\n"
-			 "\t\t[ $s -ne 0 ] || [ $r -eq 1 ] || [ $r -eq 4 ] || s=$r\n\t}\n");
+			 no_db ? " || {\n\t\tr=$?\n"
+				 "\t\t[ $r -eq 1 ] || [ $r -eq 4 ] || {\n"
+				 "\t\t\techo \"what was measured is in the database $db\" >&2\n"
+				 "\t\t\t[ $s -ne 0 ] || s=$r\n"
+				 "\t\t\texit $s\n\t\t}\n\t}\n"
+			       : " || {\n\t\tr=$?\n"
+				 "\t\t[ $s -ne 0 ] || [ $r -eq 1 ] || [ $r -eq 4 ] || s=$r\n"
+				 "\t}\n");
 	printf("\trm -rf \"$work\"\n\texit $s\n}\ntrap end EXIT\n");
 }
 
 static int print_script(char *const *files, int n)
 {
-	struct places at = {"$db", "$work/workloads", "$work/round", "$since", files, n};
+	struct places at = {.db = "$db",
+			    .workloads = "$work/workloads",
+			    .round = "$work/round",
+			    .since = "$since",
+			    .files = files,
+			    .nfiles = n};
 	struct buf b = BUF_INIT;
 
 	printf("#!/bin/sh\n# What tl-tune does, as a script.\nset -eu\n"
@@ -191,18 +239,39 @@ static int print_script(char *const *files, int n)
 	} else {
 		printf("db=${TL_DB:-${XDG_DATA_HOME:-$HOME/.local/share}/tl/tl.db}\n");
 	}
-	if (until)
+	if (until && !replay)
 		printf("since=$(date -u +%%Y-%%m-%%dT%%H:%%M:%%S.000Z)\n");
 	put_line("", extract, &at, "\n");
 	put_line("", store, &at, "\n");
 	print_end(&at);
 	put_line("while ", prune, &at, " || { s=$?; [ $s -eq 1 ] || exit $s; false; }; do\n");
 	put_line("\t", measure, &at, "\ndone\n");
-	return EXIT_DONE;
+	return opt_printed(&program);
+}
+
+/* The cores were held; what the programs took of them is c. While tl-measure ran, it kept its own
+ * ledger, also of those around it. */
+static void charge(const struct pipeline *p, enum cost c)
+{
+	double cpu_s = 0;
+
+	ledger_switch(&ledger, COST_IDLE, ledger.since);
+	for (int i = 0; i < p->n; i++) {
+		cpu_s += p->stage[i].proc.cpu_s;
+		if (strcmp(p->stage[i].argv[0], "tl-measure") != 0 || !p->stage[i].ended)
+			continue;
+		ledger_switch(&ledger, c, p->stage[i].proc.started);
+		ledger_skip(&ledger, p->stage[i].ended);
+		cpu_s = 0;
+		break;
+	}
+	ledger_switch(&ledger, COST_OTHER, clock_now());
+	ledger_move(&ledger, COST_IDLE, c, cpu_s, clock_now());
 }
 
 /* The exit status of a pipeline; what could not be started is told here. */
-static int run(void (*fill)(struct pipeline *, const struct places *), const struct places *at)
+static int run(void (*fill)(struct pipeline *, const struct places *), const struct places *at,
+	       enum cost c)
 {
 	struct pipeline p = {0};
 	struct err e = ERR_INIT;
@@ -210,7 +279,9 @@ static int run(void (*fill)(struct pipeline *, const struct places *), const str
 
 	fill(&p, at);
 	progress_clear();
+	ledger_close(&ledger, clock_now());
 	status = pipeline_run(&p, &e);
+	charge(&p, c);
 	pipeline_free(&p);
 	return status < 0 ? opt_fail(&program, &e) : status;
 }
@@ -234,35 +305,76 @@ static void announce(const struct places *at, int round)
 static int rounds(const struct places *at)
 {
 	for (int round = 1;; round++) {
-		int status = run(prune, at);
+		int status = run(prune, at, COST_SEARCH);
 
 		if (status == EXIT_NO)
 			return EXIT_DONE;
 		if (!status) {
 			announce(at, round);
-			status = run(measure, at);
+			status = run(measure, at, COST_STORE);
+			/* Of some candidates nothing was recorded; tl-replay has said so. */
+			if (status == EXIT_INEXACT && replay)
+				status = EXIT_DONE;
 		}
 		if (status || rec_stopped())
 			return status;
 	}
 }
 
+/* What this run cost, measuring runs left out, into the database. */
+static int tell_cost(const struct places *at)
+{
+	struct ledger_run r = {at->run, program.name, NULL, NULL, NULL, NULL};
+	struct rec_out *out;
+	struct err e = ERR_INIT;
+	struct buf b = BUF_INIT;
+	char now[25];
+	int rc;
+
+	rec_now(now);
+	r.at = now;
+	r.why = rec_stopped() ? "stopped by a signal" : NULL;
+	ledger_close(&ledger, clock_now());
+	ledger_record(&ledger, &r, &b);
+	out = rec_create(at->cost, &e);
+	rc = !out || rec_put(out, b.s, b.n, &e) || rec_commit(out, &e);
+	rec_discard(out);
+	buf_free(&b);
+	return rc ? opt_fail(&program, &e) : run(store_cost, at, COST_STORE);
+}
+
+/* The folder for what the pipelines hand on, with whatever a program that was killed has left in
+ * it. It goes when the run ends, wherever it ends; but a database that was to end with the run
+ * stays when its records could not be written out. */
+static struct {
+	const struct places *at;
+	char *dir; /* NULL: there is none */
+	char *journal;
+	int is_held; /* what was measured is nowhere else */
+} work;
+
 static int tune(const struct places *at)
 {
-	int status = run(extract, at), told;
+	int status = run(extract, at, COST_OTHER), told;
 
 	if (status == EXIT_INPUT)
 		fprintf(stderr, "%s: not all of the input could be read: nothing is tuned\n",
 			program.name);
 	if (!status)
-		status = run(store, at);
+		status = run(store, at, COST_STORE);
 	if (status)
 		return status;
+	work.is_held = no_db;
 	status = rounds(at);
+	told = tell_cost(at);
+	if (!status)
+		status = told;
 	/* After a signal, what was measured is stored, and the next run goes on from there; but a
 	 * database that ends with the run is written out first. */
 	if (reports() && (no_db || !rec_stopped())) {
-		told = run(report, at);
+		told = run(report, at, COST_OTHER);
+		if (!told || told == EXIT_NO || told == EXIT_INEXACT)
+			work.is_held = 0;
 		/* A workload that nothing is known of is no failure of the report. */
 		if (!status && told != EXIT_NO && told != EXIT_INEXACT)
 			status = told;
@@ -270,16 +382,51 @@ static int tune(const struct places *at)
 	return status;
 }
 
-/* With whatever a program that was killed has left in it. */
-static void remove_folder(const char *dir)
+static void check_usage(void)
 {
-	DIR *d = opendir(dir);
+	struct err e = ERR_INIT;
 
+	if (replay && !db && !no_db)
+		err_status(&e, EXIT_USAGE, "--replay wants a database of its own: -d, or --no-db");
+	else if (env && !replay)
+		err_status(&e, EXIT_USAGE,
+			   "--env goes with --replay: what is measured is this "
+			   "machine's");
+	if (e.status)
+		exit(opt_fail(&program, &e));
+}
+
+/* With whatever a program that was killed has left in it. */
+static void remove_work(void)
+{
+	struct err e = ERR_INIT;
+	DIR *d;
+
+	if (!work.dir)
+		return;
+	if (work.is_held) {
+		fprintf(stderr, "%s: what was measured is in the database %s\n", program.name,
+			work.at->db);
+		return;
+	}
+	/* These by name: there may be no memory, or no descriptor, to look for others. */
+	unlink(work.at->workloads);
+	unlink(work.at->round);
+	unlink(work.at->cost);
+	unlink(work.journal);
+	if (no_db)
+		unlink(work.at->db);
+	if (!rmdir(work.dir))
+		return;
+	d = opendir(work.dir);
 	for (const struct dirent *f; d && (f = readdir(d));)
 		unlinkat(dirfd(d), f->d_name, 0); /* . and .. refuse */
 	if (d)
 		closedir(d);
-	rmdir(dir);
+	if (rmdir(work.dir)) {
+		err_sys(&e, "cannot remove the folder %s", work.dir);
+		opt_fail(&program, &e);
+	}
 }
 
 int main(int argc, char **argv)
@@ -289,11 +436,19 @@ int main(int argc, char **argv)
 	struct arena a = ARENA_INIT;
 	struct buf path = BUF_INIT;
 	struct err e = ERR_INIT;
-	struct places at = {.db = db, .files = argv + first, .nfiles = argc - first};
+	static struct places at; /* it is looked at after main() */
+	struct limits limits;
+	struct id id;
 	char *dir, since[25];
 
+	check_usage();
 	if (print)
 		return print_script(argv + first, argc - first);
+	at.files = argv + first;
+	at.nfiles = argc - first;
+	if (cpu_limits(&limits, &e))
+		return opt_fail(&program, &e);
+	ledger_open(&ledger, limits.threads, clock_now());
 	rec_stop_on_signals();
 	dir = arena_printf(&a, "%.200s/tl-tune-XXXXXX", tmp && *tmp ? tmp : "/tmp");
 	/* Named to all: tl-gen heeds no database but one that is named. */
@@ -305,11 +460,20 @@ int main(int argc, char **argv)
 	}
 	rec_now(since);
 	at.since = since;
+	rec_run_id(&id);
+	at.run = id.s;
+	at.cost = arena_printf(&a, "%s/cost", dir);
 	at.workloads = arena_printf(&a, "%s/workloads", dir);
 	at.round = arena_printf(&a, "%s/round", dir);
 	at.db = no_db ? arena_printf(&a, "%s/db", dir) : path.s;
+	work.journal = arena_printf(&a, "%s/db-journal", dir);
+	work.at = &at;
+	work.dir = dir;
+	if (atexit(remove_work))
+		die_no_memory();
 	status = tune(&at);
-	remove_folder(dir);
+	remove_work();
+	work.dir = NULL;
 	buf_free(&path);
 	arena_free(&a);
 	if (rec_stopped())

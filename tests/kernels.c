@@ -198,13 +198,14 @@ static double compiled_error(const struct problem *p, const struct nest *n, cons
 
 	snprintf(source, sizeof source, "%s/k.c", dir);
 	snprintf(object, sizeof object, "%s/k.so", dir);
+	buf_fmt(&text, "%s\n#define KERNEL kernel\n", c_prelude());
 	c_print(n, &text);
 	f = fopen(source, "we");
 	fwrite(text.s, 1, text.n, f);
 	fclose(f);
 	cpu_cc_argv(isa, source, object, argv);
 	if (proc_run(argv, 60, 10000, &log, e) == 0 && (handle = dlopen(object, RTLD_NOW))) {
-		*(void **)&run = dlsym(handle, n->name);
+		*(void **)&run = dlsym(handle, "kernel");
 		operands_open(p, n, THREADS, buffers);
 		c_params(n, params);
 		for (int t = 0; t < THREADS; t++)

@@ -77,7 +77,7 @@ status=$?
 "$bin/tl-measure" "$tmp/c" >"$tmp/out" 2>"$tmp/err"
 [ $? -eq 0 ] && [ $status -ne 1 ] && [ "$(count '"status":"ok"' "$tmp/out")" -ge 4 ] && ! grep -q '"unsupported"' "$tmp/out"
 ok $? 'damaged objects are built anew'
-exec 9<>/tmp/tl-cpu.lock 2>/dev/null || exec 9</tmp/tl-cpu.lock
+exec 9<>"${TL_LOCKS:-/tmp}/tl-cpu.lock" 2>/dev/null || exec 9<"${TL_LOCKS:-/tmp}/tl-cpu.lock"
 if flock 9; then
 	"$bin/tl-measure" --no-wait "$tmp/c" >"$tmp/out" 2>"$tmp/err"
 	[ $? -eq 75 ] && grep -q 'another run' "$tmp/err"
@@ -95,7 +95,7 @@ await_worker() { # of process $1; its pid in $worker
 	worker=
 	while [ -z "$worker" ] && [ $i -lt 600 ]; do
 		sleep 0.05
-		worker=$(pgrep -P "$1" worker-cpu)
+		keeps=$(pgrep -d, -P "$1" -x keep) && worker=$(pgrep -P "$keeps" -x worker-cpu)
 		i=$((i + 1))
 	done
 }

@@ -130,7 +130,7 @@ ok $? 'a damaged file is made anew'
 # Waiting
 
 rm -r "$TL_CACHE/probe"
-exec 9<>/tmp/tl-cpu.lock 2>/dev/null || exec 9</tmp/tl-cpu.lock
+exec 9<>"${TL_LOCKS:-/tmp}/tl-cpu.lock" 2>/dev/null || exec 9<"${TL_LOCKS:-/tmp}/tl-cpu.lock"
 flock 9
 "$bin/tl-query" -d "$tmp/db" "$tmp/w" >"$tmp/out" 2>"$tmp/err" 9<&- &
 query=$!

@@ -37,31 +37,37 @@ sub feed {
 }
 
 # A writer: tl-store with INPUT, what it acknowledges in ACKED.0, .1, ...; killed KILLS times at a random moment and
-# begun again. If it is cut, then killed for good.
+# begun again behind what it acknowledged, so that what it should not have acknowledged stays lost. If it is cut, then
+# killed for good.
 sub writer {
 	my ($bin, $db, $input, $acked, $kills, $cut) = @_;
 	my @records = lines($input);
 	for my $try (0 .. $kills) {
 		pipe my $from, my $to or die "pipe: $!\n";
+		open my $out, '>', "$acked.$try" or die "$acked.$try: $!\n"; # here: it may be killed before it could
+		open my $err, '>', "$acked.err.$try" or die "$acked.err.$try: $!\n";
 		my $pid = fork // die "fork: $!\n";
 		if (!$pid) {
 			close $to;
 			open STDIN, '<&', $from or die "stdin: $!\n";
-			open STDOUT, '>', "$acked.$try" or die "$acked.$try: $!\n";
-			open STDERR, '>', "$acked.err.$try" or die "$acked.err.$try: $!\n";
+			open STDOUT, '>&', $out or die "stdout: $!\n";
+			open STDERR, '>&', $err or die "stderr: $!\n";
 			exec "$bin/tl-store", '-v', '-d', $db or die "tl-store: $!\n";
 		}
 		close $from;
 		my $doomed = $try < $kills || $cut;
-		my $reached = feed($to, 400, $doomed ? @records[0 .. int rand @records] : @records);
+		my $share = $doomed ? int rand(2 * @records / ($kills - $try + 1)) : @records;
+		$share = @records if $share > @records;
+		my $reached = feed($to, 400, @records[0 .. $share - 1]);
 		if ($doomed) {
-			sleep rand 0.02;
+			sleep rand 0.002; # in the middle of a batch, or of its commit
 			kill KILL => $pid;
 		}
 		close $to;
 		waitpid $pid, 0;
+		splice @records, 0, scalar lines("$acked.$try");
 		next if $doomed;
-		die "a writer ended with $?, see $acked.err.$try\n" if $? || !$reached;
+		die "a writer ended with $?: ", lines("$acked.err.$try"), "\n" if $? || !$reached;
 	}
 }
 

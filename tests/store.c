@@ -16,7 +16,7 @@ enum { WORKLOADS = 3, ENVS = 2, CANDIDATES = 9, RUNS = 3, RECORDS = 700, LATENCI
 
 struct made {
 	int workload, env, candidate, run, final, ok, wrong;
-	double latency_s;
+	double latency_s, core_s;
 	char at[25];
 	struct id id;
 	char *text;
@@ -54,6 +54,7 @@ static void make_record(struct rng *r, struct made *m)
 	m->ok = rng_below(r, 3) > 0;
 	m->wrong = !m->ok && why == 2;
 	m->latency_s = (double)(1 + rng_below(r, LATENCIES)) / 10000;
+	m->core_s = (double)rng_below(r, 10000000) / 1e7; /* finer than what is counted */
 	snprintf(m->at, sizeof m->at, "2026-11-21T09:00:0%d.000Z", (int)rng_below(r, TIMES));
 	snprintf(seed, sizeof seed, "%d %d", m->workload, m->candidate);
 	hash_id(&m->id, seed, strlen(seed));
@@ -67,7 +68,9 @@ static void make_record(struct rng *r, struct made *m)
 		buf_num(&b, m->latency_s);
 	else
 		buf_str(&b, "null");
-	buf_fmt(&b, ",\"env_id\":\"env%d\",\"run\":\"run%d\",\"at\":\"%s\",\"x\":%d}", m->env,
+	buf_str(&b, ",\"cost\":{\"core_s\":");
+	buf_num(&b, m->core_s);
+	buf_fmt(&b, "},\"env_id\":\"env%d\",\"run\":\"run%d\",\"at\":\"%s\",\"x\":%d}", m->env,
 		m->run, m->at, (int)rng_below(r, 100));
 	m->text = b.s;
 }
@@ -243,6 +246,64 @@ static int check_dump(struct store *s)
 	return good;
 }
 
+/* The counts of a workload in an env; a candidate counts where its best result does. */
+static int check_tally(struct store *s, int w, int v)
+{
+	int64_t results = 0, good = 0, stopped = 0, us = 0;
+	int seen[CANDIDATES] = {0};
+	struct store_tally t;
+	struct err e = ERR_INIT;
+	char env[16];
+
+	snprintf(env, sizeof env, "env%d", v);
+	for (int i = 0; i < nkept; i++) {
+		const struct made *m = kept[i];
+		int rank = m->ok ? 2 : strstr(m->text, "\"preempted\"") ? 1 : 0;
+
+		if (m->workload != w || m->env != v)
+			continue;
+		results++;
+		us += llround(m->core_s * 1e6);
+		if (rank > seen[m->candidate])
+			seen[m->candidate] = rank;
+	}
+	for (int i = 0; i < CANDIDATES; i++) {
+		good += seen[i] == 2;
+		stopped += seen[i] == 1;
+	}
+	return store_tally(s, workload[w].id.s, env, &t, &e) == 1 && t.results == results &&
+	       t.ok == good && t.stopped == stopped && fabs(t.core_s - (double)us / 1e6) < 1e-9;
+}
+
+/* And those of all. */
+static int check_stats(struct store *s)
+{
+	struct arena a = ARENA_INIT;
+	struct store_stats st;
+	struct buf report = BUF_INIT;
+	struct err e = ERR_INIT;
+	int seen[WORKLOADS][CANDIDATES] = {{0}}, good;
+	int64_t candidates = 0, sum = 0;
+
+	for (int i = 0; i < nkept; i++)
+		candidates += !seen[kept[i]->workload][kept[i]->candidate]++;
+	good = !store_stats(s, &a, &st, &e) && st.candidates == candidates && st.results == nkept;
+	for (int i = 0; good && i < st.nstatus; i++) {
+		int64_t n = 0;
+		char text[40];
+
+		snprintf(text, sizeof text, "\"status\":\"%s\"", st.status[i].name);
+		for (int j = 0; j < nkept; j++)
+			n += strstr(kept[j]->text, text) != NULL;
+		good = n == st.status[i].n && n;
+		sum += n;
+	}
+	good = good && sum == nkept && store_check(s, &report, &e) == 1;
+	buf_free(&report);
+	arena_free(&a);
+	return good;
+}
+
 static int check_history(struct store *s, int w, int v)
 {
 	struct arena a = ARENA_INIT;
@@ -320,7 +381,7 @@ static void test_orders(void)
 	keep();
 	for (int round = 0; round < 6; round++) {
 		struct store *s = open_new();
-		int top = 1, history = 1, incumbent = 1;
+		int top = 1, history = 1, incumbent = 1, tally = 1;
 
 		for (int i = RECORDS - 1; i > 0; i--) {
 			int j = (int)rng_below(&r, (uint64_t)i + 1), t = order[i];
@@ -337,9 +398,11 @@ static void test_orders(void)
 				       check_top(s, w, v, 1000);
 				history &= check_history(s, w, v);
 				incumbent &= check_incumbent(s, order, w, v);
+				tally &= check_tally(s, w, v);
 			}
 		ok(top, "order %d: the best and the top are those of brute force", round);
 		ok(incumbent, "order %d: so is the incumbent", round);
+		ok(tally && check_stats(s), "order %d: so are the counts", round);
 		ok(history, "order %d: the history is whole and in order", round);
 		ok(check_dump(s), "order %d: the dump holds what is to be kept, byte for byte",
 		   round);
@@ -426,10 +489,12 @@ static void test_counts(void)
 	store_commit(s, &e);
 	ok(store_sources(s, workload[0].id.s, &n, &e) == 1 && n == 3,
 	   "sources are a union, and the count is their number");
+	store_begin(s, &e);
 	for (int i = 0; i < RECORDS; i++)
 		if (made[i].workload == 0)
 			put_ok(s, made[i].text);
-	store_tally(s, workload[0].id.s, "env0", &t, &e);
+	ok(check_tally(s, 0, 0), "counts are of what is not committed, too");
+	store_commit(s, &e);
 	if (store_tally(s, workload[0].id.s, "env1", &t, &e) != 1)
 		bail_out("%s", e.msg);
 	for (int i = n = 0; i < nkept; i++)
@@ -447,6 +512,7 @@ static void test_ends(void)
 	struct store_tally t;
 	struct buf b = BUF_INIT;
 
+	store_begin(s, &e);
 	put_ok(s, made[0].text);
 	for (int i = 0; i < 4; i++) {
 		buf_clear(&b);
@@ -456,6 +522,7 @@ static void test_ends(void)
 			workload[made[0].workload].id.s, 10 + i % 2, i % 2 ? 0 : 5, i % 2);
 		put_ok(s, b.s);
 	}
+	store_commit(s, &e);
 	b.n = 0;
 	buf_fmt(&b, "env%d", made[0].env);
 	store_tally(s, workload[made[0].workload].id.s, b.s, &t, &e);

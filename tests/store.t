@@ -128,26 +128,88 @@ ok $survived 'kill -9 loses nothing that was passed on'
 "$bin/tl-store" -q -d "$tmp/k.db" "$tmp/many" && [ "$("$bin/tl-query" -d "$tmp/k.db" --dump=results | wc -l)" -eq 60003 ]
 ok $? 'and storing goes on where it was cut off'
 mkfifo "$tmp/fifo"
-"$bin/tl-store" -d "$tmp/term.db" "$tmp/fifo" >"$tmp/out" &
+# A shell without job control starts what runs behind it deaf to SIGINT.
+perl -e '$SIG{INT} = "DEFAULT"; exec @ARGV' "$bin/tl-store" -d "$tmp/term.db" "$tmp/fifo" >"$tmp/out" &
 pid=$!
 exec 3>"$tmp/fifo"
 sed -n 1,5p "$tmp/a" >&3
 wait_for 5
 ok $? 'commits and passes on before it waits for more'
 kill -INT $pid
+kill -TERM $pid # the same stop, come twice at once
 sed -n 6,10p "$tmp/a" >&3
 wait_for 10
+ok $? 'SIGINT stops the producer, not the sink'
+sleep 1
 kill -TERM $pid
 wait $pid
 [ $? -eq 143 ]
-ok $? 'ends by SIGTERM'
+ok $? 'a second signal does'
 exec 3>&-
-sed -n 1,10p "$tmp/a" | cmp -s - "$tmp/out"
-ok $? 'SIGINT stops the producer, not the sink'
+sed -n 1,10p "$tmp/a" | cmp -s - "$tmp/out" && "$bin/tl-query" -d "$tmp/term.db" --dump=results >"$tmp/have" &&
+	sed -n 1,10p "$tmp/a" | grep '"type":"result"' | cmp -s - "$tmp/have"
+ok $? 'and all that had come is stored'
+# A service manager stops the whole group. The producer has some more to say, then ends.
+cat >"$tmp/producer" <<'EOF'
+trap 'sed -n "6,\$p" "$1"; exit 143' TERM
+sed -n 1,5p "$1"
+i=0
+while [ $i -lt 600 ]; do sleep 0.1; i=$((i + 1)); done
+EOF
+: >"$tmp/out"
+setsid sh -c 'sh "$1/producer" "$1/a" | "$2/tl-store" -d "$1/group.db" >"$1/out"' sh "$tmp" "$bin" &
+pid=$!
+wait_for 5
+kill -TERM -$pid
+i=0
+while pgrep -g $pid >/dev/null && [ $i -lt 600 ]; do
+	sleep 0.1
+	i=$((i + 1))
+done
+wait $pid 2>/dev/null
+cmp -s "$tmp/a" "$tmp/out" && dump "$tmp/group.db" | cmp -s - "$tmp/before"
+ok $? 'SIGTERM to the whole group: what the producer had finished is stored'
 dd if=/dev/urandom of="$tmp/k.db" bs=4096 seek=20 count=4 conv=notrunc 2>/dev/null
 "$bin/tl-store" --check -d "$tmp/k.db" 2>/dev/null
 [ $? -ne 0 ]
 ok $? '--check sees damage'
+
+# Older databases
+
+old() { # database: what a.db holds, as version 1 kept it
+	rm -f "$1"
+	{ echo "ATTACH '$tmp/a.db' AS new;" && cat "$here/schema1.sql"; } | sqlite3 "$1"
+}
+ask() { # database
+	"$bin/tl-query" -d "$1" --stats && "$bin/tl-query" -d "$1" --env env1 --table "$here/workloads.ndjson"
+}
+ask "$tmp/a.db" >"$tmp/asked"
+old "$tmp/old.db" && ask "$tmp/old.db" | cmp -s - "$tmp/asked" && dump "$tmp/old.db" | cmp -s - "$tmp/before" &&
+	"$bin/tl-store" --check -d "$tmp/old.db"
+ok $? 'an older database is brought up to date by a reader'
+cp "$tmp/a.db" "$tmp/both.db" && "$bin/tl-store" -q -d "$tmp/both.db" "$tmp/b"
+old "$tmp/old.db" && "$bin/tl-store" -q -d "$tmp/old.db" "$tmp/b" && "$bin/tl-store" --check -d "$tmp/old.db" &&
+	ask "$tmp/both.db" >"$tmp/asked" && ask "$tmp/old.db" | cmp -s - "$tmp/asked"
+ok $? 'and by a writer'
+sqlite3 "$tmp/old.db" 'UPDATE tallies SET results = results + 1 WHERE workload = 2 AND status = "ok"'
+"$bin/tl-store" --check -d "$tmp/old.db" 2>"$tmp/err"
+[ $? -eq 1 ] && grep -q 'the tallies of workload [0-9a-f]* are not those of its results' "$tmp/err"
+ok $? '--check counts again'
+sqlite3 "$tmp/old.db" 'PRAGMA user_version = 1000'
+"$bin/tl-store" -q -d "$tmp/old.db" "$tmp/b" 2>"$tmp/err"
+[ $? -eq 3 ] && grep -q 'made by a newer version' "$tmp/err"
+ok $? 'a newer one is left alone'
+"$bin/tl-store" -d "$tmp/later.db" "$tmp/fifo" >"$tmp/out" 2>"$tmp/err" &
+pid=$!
+exec 3>"$tmp/fifo"
+sed -n 1,5p "$tmp/a" >&3
+wait_for 5
+sqlite3 "$tmp/later.db" 'PRAGMA user_version = 1000'
+sed -n 6,10p "$tmp/a" >&3
+exec 3>&-
+wait $pid
+[ $? -eq 3 ] && grep -q 'made by a newer version' "$tmp/err" && [ "$(wc -l <"$tmp/out")" -eq 5 ]
+ok $? 'even when it becomes newer meanwhile'
 
 # Two writers at once
 

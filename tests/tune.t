@@ -94,7 +94,7 @@ ok $? 'the script ends as tl-prune fails, with a table'
 fake tl-prune 'exit 1'
 PATH=$tmp/fake:$PATH timeout 30 sh "$tmp/script" >"$tmp/out" 2>"$tmp/err"
 ok $? 'and well when it has enough'
-exec 9<>/tmp/tl-cpu.lock 2>/dev/null || exec 9</tmp/tl-cpu.lock
+exec 9<>"${TL_LOCKS:-/tmp}/tl-cpu.lock" 2>/dev/null || exec 9<"${TL_LOCKS:-/tmp}/tl-cpu.lock"
 if flock 9; then
 	timeout 60 "$bin/tl-tune" --no-wait -q --no-db "$tmp/w.wl" 9<&- >"$tmp/out" 2>"$tmp/err"
 	[ $? -eq 75 ] && grep -q 'another run' "$tmp/err" && none_left

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 static int fill(struct err *e, int status, const char *fmt, va_list ap)
@@ -71,10 +72,14 @@ int err_in(struct err *e, const char *fmt, ...)
 
 void die_no_memory(void)
 {
-	static const char msg[] = "tl: out of memory\n";
+	static const char why[] = ": out of memory\n";
+	struct iovec text[] = {
+		{program_invocation_short_name, strlen(program_invocation_short_name)},
+		{(char *)why, sizeof why - 1},
+	};
 
-	if (write(STDERR_FILENO, msg, sizeof msg - 1) < 0)
-		_exit(EXIT_INPUT);
+	if (writev(STDERR_FILENO, text, 2) < 0) /* nobody listens; the status says it */
+		errno = 0;
 	exit(EXIT_INPUT);
 }
 

@@ -39,7 +39,8 @@ int err_status(struct err *e, int status, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 
 /* The one way out when memory is gone: says so on stderr and ends the process with EXIT_INPUT.
- * Nothing that was acknowledged is lost by it: outputs are committed or temporary files. */
+ * Nothing that was acknowledged is lost by it: outputs are committed or temporary files, which
+ * exit handlers remove. */
 void die_no_memory(void) __attribute__((noreturn));
 void *xmalloc(size_t n) __attribute__((malloc, alloc_size(1)));
 void *xcalloc(size_t n, size_t size) __attribute__((malloc));

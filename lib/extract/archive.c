@@ -16,6 +16,8 @@ struct input {
 	int fd;
 	struct archive *archive; /* NULL: a plain file */
 	int plain_given, failed;
+	int error; /* errno of a read that failed; libarchive may take it for an end */
+	struct archive_entry *entry;
 	int64_t size, at; /* of a plain file */
 	int64_t expected; /* offset in the member where the next block of the archive belongs */
 	const unsigned char *held;
@@ -65,12 +67,29 @@ static int plain_skip(void *ctx, uint64_t n, struct err *e)
 	return 0;
 }
 
+/* libarchive's own sentences leave out what the system said. */
 static int archive_failed(struct input *in, struct err *e)
 {
+	int error = in->error ? in->error : archive_errno(in->archive);
 	const char *why = archive_error_string(in->archive);
 
 	in->failed = 1;
-	return err_set(e, "the archive cannot be read on (%s)", why ? why : "unknown reason");
+	if (in->error)
+		return err_set(e, "it cannot be read: %s", strerror(error));
+	if (!why || error == ENOMEM) /* for want of memory it has no sentence, in some places */
+		why = strerror(ENOMEM);
+	return err_set(e, "the archive cannot be read on (%s)", why);
+}
+
+/* Is it an end, or a failure that libarchive took for one? */
+static int is_end(const struct input *in, int r)
+{
+	return r == ARCHIVE_EOF && !in->error && archive_errno(in->archive) != ENOMEM;
+}
+
+static int is_good(const struct input *in, int r)
+{
+	return (r == ARCHIVE_OK || r == ARCHIVE_WARN) && !in->error;
 }
 
 static int member_next(void *ctx, const unsigned char **block, size_t *n, struct err *e)
@@ -83,9 +102,9 @@ static int member_next(void *ctx, const unsigned char **block, size_t *n, struct
 		int64_t offset;
 		int r = archive_read_data_block(in->archive, &p, &in->nheld, &offset);
 
-		if (r == ARCHIVE_EOF)
+		if (is_end(in, r))
 			return 0;
-		if (r != ARCHIVE_OK && r != ARCHIVE_WARN)
+		if (!is_good(in, r))
 			return archive_failed(in, e);
 		in->held = p;
 		in->gap = offset > in->expected ? offset - in->expected : 0;
@@ -103,15 +122,44 @@ static int member_next(void *ctx, const unsigned char **block, size_t *n, struct
 	return 1;
 }
 
-static la_ssize_t pipe_read(struct archive *a, void *ctx, const void **block)
+static la_ssize_t archive_bytes(struct archive *a, void *ctx, const void **block)
 {
 	struct input *in = ctx;
 	ssize_t r = read_some(in->fd, in->block, BLOCK);
 
-	if (r < 0)
+	if (r < 0) {
+		in->error = errno;
 		archive_set_error(a, errno, "%s", strerror(errno));
+	}
 	*block = in->block;
 	return r;
+}
+
+static la_int64_t archive_seek(struct archive *a, void *ctx, la_int64_t offset, int whence)
+{
+	struct input *in = ctx;
+	off_t at = lseek(in->fd, offset, whence);
+
+	if (at < 0) {
+		if (errno != EINVAL) /* a place that only a damaged archive knows */
+			in->error = errno;
+		archive_set_error(a, errno, "%s", strerror(errno));
+		return ARCHIVE_FATAL;
+	}
+	return at;
+}
+
+/* Not beyond the end, which a file that is cut off would then seem to reach. */
+static la_int64_t archive_skip(struct archive *a, void *ctx, la_int64_t n)
+{
+	struct input *in = ctx;
+	la_int64_t at = archive_seek(a, ctx, 0, SEEK_CUR);
+
+	if (at < 0)
+		return at;
+	if (n > in->size - at)
+		n = in->size > at ? in->size - at : 0;
+	return archive_seek(a, ctx, n, SEEK_CUR) < 0 ? ARCHIVE_FATAL : n;
 }
 
 /* All but mtree, which takes any list of words for a list of files. */
@@ -129,20 +177,38 @@ static int open_archive(struct input *in, int regular, struct err *e)
 {
 	int r;
 
+	/* An entry of our own: libarchive's may be missing, and it would not look. */
 	in->archive = archive_read_new();
-	if (!in->archive)
+	in->entry = archive_entry_new();
+	if (!in->archive || !in->entry)
 		die_no_memory();
-	archive_read_support_filter_all(in->archive);
-	for (size_t i = 0; i < sizeof formats / sizeof *formats; i++)
-		formats[i](in->archive);
-	if (regular)
-		r = archive_read_open_fd(in->archive, in->fd, BLOCK);
-	else
-		r = archive_read_open(in->archive, in, NULL, pipe_read, NULL);
-	if (r == ARCHIVE_OK)
+	r = archive_read_support_filter_all(in->archive); /* the worst of all answers */
+	for (size_t i = 0; i < sizeof formats / sizeof *formats && r >= ARCHIVE_WARN; i++)
+		r = formats[i](in->archive);
+	if (r >= ARCHIVE_WARN)
+		r = archive_read_set_callback_data(in->archive, in);
+	if (r >= ARCHIVE_WARN) {
+		archive_read_set_read_callback(in->archive, archive_bytes);
+		if (regular) {
+			archive_read_set_skip_callback(in->archive, archive_skip);
+			archive_read_set_seek_callback(in->archive, archive_seek);
+		}
+		r = archive_read_open1(in->archive);
+	}
+	if (r >= ARCHIVE_WARN)
 		return 0;
 	archive_failed(in, e);
 	return err_in(e, "%s", in->path);
+}
+
+static ssize_t head_of(struct input *in)
+{
+	ssize_t n;
+
+	do
+		n = pread(in->fd, in->block, PULL_HEAD, 0);
+	while (n < 0 && errno == EINTR);
+	return n;
 }
 
 struct input *input_open(const char *path, int (*is_plain)(const unsigned char *head, size_t n),
@@ -165,8 +231,12 @@ struct input *input_open(const char *path, int (*is_plain)(const unsigned char *
 	regular = S_ISREG(st.st_mode) && lseek(in->fd, 0, SEEK_CUR) == 0;
 	in->size = st.st_size;
 	if (regular && is_plain) {
-		ssize_t n = pread(in->fd, in->block, PULL_HEAD, 0);
+		ssize_t n = head_of(in);
 
+		if (n < 0) {
+			err_sys(e, "%s: it cannot be read", path);
+			goto fail;
+		}
 		if (n > 0 && is_plain(in->block, (size_t)n))
 			return in;
 	}
@@ -190,7 +260,7 @@ static int plain_member(struct input *in, struct member **m)
 
 int input_next(struct input *in, struct member **m, struct err *e)
 {
-	struct archive_entry *entry;
+	struct archive_entry *entry = in->entry;
 	int r;
 
 	if (!in->archive)
@@ -198,10 +268,10 @@ int input_next(struct input *in, struct member **m, struct err *e)
 	if (in->failed) /* and said so, when the last member was read */
 		return 0;
 	do {
-		r = archive_read_next_header(in->archive, &entry);
-		if (r == ARCHIVE_EOF)
+		r = archive_read_next_header2(in->archive, entry);
+		if (is_end(in, r))
 			return 0;
-		if (r != ARCHIVE_OK && r != ARCHIVE_WARN) {
+		if (!is_good(in, r)) {
 			archive_failed(in, e);
 			return err_in(e, "%s", in->path);
 		}
@@ -233,6 +303,7 @@ void input_close(struct input *in)
 		return;
 	if (in->archive)
 		archive_read_free(in->archive);
+	archive_entry_free(in->entry);
 	if (in->fd >= 0)
 		close(in->fd);
 	buf_free(&in->label);

@@ -1,6 +1,5 @@
 #include "lib/io/clock.h"
 
-#include <sys/resource.h>
 #include <time.h>
 
 double clock_now(void)
@@ -16,12 +15,23 @@ static double seconds(struct timeval t)
 	return (double)t.tv_sec + 1e-6 * (double)t.tv_usec;
 }
 
+double clock_rusage(const struct rusage *used)
+{
+	return seconds(used->ru_utime) + seconds(used->ru_stime);
+}
+
 double clock_cpu(void)
 {
-	struct rusage self, children;
+	struct rusage self;
 
 	getrusage(RUSAGE_SELF, &self);
-	getrusage(RUSAGE_CHILDREN, &children);
-	return seconds(self.ru_utime) + seconds(self.ru_stime) + seconds(children.ru_utime) +
-	       seconds(children.ru_stime);
+	return clock_rusage(&self);
+}
+
+double clock_cpu_since(double *told)
+{
+	double now = clock_cpu(), since = now - *told;
+
+	*told = now;
+	return since;
 }

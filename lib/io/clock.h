@@ -2,7 +2,13 @@
 #ifndef TL_IO_CLOCK_H
 #define TL_IO_CLOCK_H
 
-double clock_now(void); /* monotonic */
-double clock_cpu(void); /* user + system time of this process and its waited-for children */
+#include <sys/resource.h>
+
+double clock_now(void);				/* monotonic */
+double clock_cpu(void);				/* user + system time of this process */
+double clock_rusage(const struct rusage *used); /* the same of what is told */
+
+/* clock_cpu() less *told, which becomes it. */
+double clock_cpu_since(double *told);
 
 #endif

@@ -699,10 +699,13 @@ int json_str(const struct json *v, struct arena *a, const char **out)
 
 int json_is(const struct json *v, const char *s)
 {
-	size_t n = strlen(s), at = 0;
+	size_t n, at = 0;
 
 	if (!v || v->type != JSON_STR)
 		return 0;
+	if (!v->size && v->n && v->s[0] != *s) /* most are told apart so */
+		return 0;
+	n = strlen(s);
 	if (!v->size)
 		return v->n == n && !memcmp(v->s, s, n);
 	for (size_t i = 0; i < v->n;) {

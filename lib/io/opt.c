@@ -2,6 +2,7 @@
 
 #include <assert.h>
 #include <ctype.h>
+#include <errno.h>
 #include <getopt.h>
 #include <math.h>
 #include <signal.h>
@@ -460,16 +461,12 @@ static void usage(const struct program *p, const char *fmt, ...)
 	exit(EXIT_USAGE);
 }
 
-/* Ends after an informative option; a full disk shows in the status. */
+/* Ends after an informative option. */
 static void finish(const struct program *p) __attribute__((noreturn));
 
 static void finish(const struct program *p)
 {
-	if (fflush(stdout) || ferror(stdout)) {
-		fprintf(stderr, "%s: cannot write standard output\n", p->name);
-		exit(EXIT_INPUT);
-	}
-	exit(EXIT_DONE);
+	exit(opt_printed(p));
 }
 
 struct getopt_table {
@@ -571,6 +568,20 @@ int opt_parse(const struct program *p, int argc, char **argv)
 	if (p->max_args >= 0 && n > p->max_args)
 		usage(p, "\"%s\" is an operand too many", argv[optind + p->max_args]);
 	return optind;
+}
+
+int opt_printed(const struct program *p)
+{
+	struct err e = ERR_INIT;
+
+	errno = 0;
+	if (!fflush(stdout) && !ferror(stdout))
+		return EXIT_DONE;
+	if (errno)
+		err_sys(&e, "cannot write standard output");
+	else
+		err_set(&e, "cannot write standard output");
+	return opt_fail(p, &e);
 }
 
 int opt_fail(const struct program *p, const struct err *e)

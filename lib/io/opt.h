@@ -63,6 +63,8 @@ int opt_parse(const struct program *p, int argc, char **argv);
 
 /* "tl-gen: sentence" on stderr; returns e->status, for `return opt_fail(p, &e);` in main. */
 int opt_fail(const struct program *p, const struct err *e);
+/* The exit status of a program that printed by stdio: a full disk shows in it, and is told. */
+int opt_printed(const struct program *p);
 /* "tl-gen: warning: ..." on stderr. */
 void opt_warn(const struct program *p, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 /* Ends the process by the signal that stopped the reader (status 128 + n), after clean-up. */

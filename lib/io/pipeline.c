@@ -12,6 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "lib/io/clock.h"
 #include "lib/io/record.h"
 
 void pipeline_stage(struct pipeline *p, const char *program)
@@ -108,8 +109,10 @@ static int reap(struct pipeline *p)
 		struct err e;
 
 		if (p->stage[i].proc.pid &&
-		    proc_wait(&p->stage[i].proc, 0, &p->stage[i].status, &e) != 0)
+		    proc_wait(&p->stage[i].proc, 0, &p->stage[i].status, &e) != 0) {
 			p->stage[i].proc.pid = 0;
+			p->stage[i].ended = clock_now();
+		}
 		left += p->stage[i].proc.pid != 0;
 	}
 	return left;
@@ -179,8 +182,8 @@ int pipeline_run(struct pipeline *p, struct err *e)
 	for (int i = 0; i < p->n && status != EXIT_BUSY; i++) {
 		int own = exit_status(p->stage[i].status);
 
-		if (!status || own == EXIT_BUSY)
-			status = own;
+		if (!status || status == EXIT_INEXACT || own == EXIT_BUSY)
+			status = own ? own : status;
 	}
 	return status;
 }

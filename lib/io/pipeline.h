@@ -15,7 +15,8 @@ struct pipeline {
 		char **argv; /* argv[0]: the program's name, found beside this program; ends in NULL
 			      */
 		int argc, cap;
-		int status; /* as by waitpid, after pipeline_run() */
+		int status;   /* as by waitpid, after pipeline_run() */
+		double ended; /* clock_now(); proc.started is when it began */
 		struct proc proc;
 	} stage[PIPELINE_STAGES];
 	const char *stdin_path, *stdout_path; /* NULL: ours */
@@ -32,8 +33,9 @@ void pipeline_arg2(struct pipeline *p, const char *option,
 /* Runs it to its end. SIGINT, SIGTERM and SIGHUP (rec_stop_on_signals) are handed on to the first
  * stages; the last one ends with its input. All stages end if this process dies, the last one after
  * it has read what was written to it. Nothing runs here while they do. Returns EXIT_BUSY if any
- * stage's exit status is that, else the first one that is not 0 (128 + n for a signal), 0 if there
- * is none; -1 with e filled if the pipeline could not be started. */
+ * stage's exit status is that, else the first one that is neither 0 nor EXIT_INEXACT (128 + n for a
+ * signal), else EXIT_INEXACT if there is one, else 0; -1 with e filled if the pipeline could not be
+ * started. */
 int pipeline_run(struct pipeline *p, struct err *e);
 void pipeline_free(struct pipeline *p);
 /* As a line of shell. */

@@ -11,13 +11,17 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "lib/io/clock.h"
 
-enum { CHILD_STACK = 64 * 1024 };
+enum {
+	CHILD_STACK = 64 * 1024,
+	KEEP_TIME_S = 2, /* for keep to end what it keeps */
+};
 
 /* What the child needs between vfork and exec; it runs on our memory, on a stack of its own, while
  * we wait. */
@@ -27,6 +31,8 @@ struct launch {
 	int fd[3];
 	pid_t parent;
 	sigset_t mask;
+	int (*confine)(void *);
+	void *confine_arg;
 	int error;
 };
 
@@ -62,6 +68,8 @@ static int child(void *arg)
 		if (dup2(fd[i], i) < 0)
 			goto fail;
 	sigprocmask(SIG_SETMASK, &l->mask, NULL);
+	if (l->confine && l->confine(l->confine_arg))
+		goto fail;
 	execvp(l->argv[0], l->argv);
 fail:
 	l->error = errno;
@@ -112,12 +120,20 @@ static int make_end(int piped, int reads, int *ours, int *theirs)
 	return 0;
 }
 
-static int start(struct proc *p, char *const *argv, int flags, const int fd[3], struct err *e)
+/* l: what is to be started; its descriptors are found here. */
+static int start(struct proc *p, struct launch *l, int flags, const int fd[3], struct err *e)
 {
-	struct launch l = {.argv = argv, .flags = flags, .parent = getpid()};
+	char *const *argv = l->argv;
 	int theirs[3] = {-1, -1, -1}, null = -1, rc = -1;
 
-	*p = (struct proc){0, flags & PROC_GROUP, -1, -1, -1, clock_now()};
+	l->flags = flags;
+	l->parent = getpid();
+	*p = (struct proc){.group = flags & PROC_GROUP,
+			   .kept = flags & PROC_KEPT,
+			   .in = -1,
+			   .out = -1,
+			   .errfd = -1,
+			   .started = clock_now()};
 	if (make_end(flags & PROC_STDIN, 1, &p->in, &theirs[0]) ||
 	    make_end(flags & PROC_STDOUT, 0, &p->out, &theirs[1]) ||
 	    make_end(flags & PROC_STDERR, 0, &p->errfd, &theirs[2]) ||
@@ -127,8 +143,8 @@ static int start(struct proc *p, char *const *argv, int flags, const int fd[3], 
 		const int fallback[3] = {null, STDERR_FILENO, STDERR_FILENO};
 
 		for (int i = 0; i < 3; i++)
-			l.fd[i] = theirs[i] >= 0 ? theirs[i] : fd[i] >= 0 ? fd[i] : fallback[i];
-		rc = launch(p, &l);
+			l->fd[i] = theirs[i] >= 0 ? theirs[i] : fd[i] >= 0 ? fd[i] : fallback[i];
+		rc = launch(p, l);
 		if (rc)
 			err_sys(e, "cannot start %s", argv[0]);
 	}
@@ -145,17 +161,38 @@ static int start(struct proc *p, char *const *argv, int flags, const int fd[3], 
 int proc_start(struct proc *p, char *const *argv, int flags, int stdin_fd, int stdout_fd,
 	       struct err *e)
 {
-	return start(p, argv, flags, (const int[]){stdin_fd, stdout_fd, -1}, e);
+	struct launch l = {.argv = argv};
+
+	return start(p, &l, flags, (const int[]){stdin_fd, stdout_fd, -1}, e);
+}
+
+int proc_start_confined(struct proc *p, char *const *argv, int flags, int (*confine)(void *),
+			void *arg, struct err *e)
+{
+	struct launch l = {.argv = argv, .confine = confine, .confine_arg = arg};
+
+	return start(p, &l, flags, (const int[]){STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}, e);
+}
+
+/* waitpid, and what the process took. */
+static pid_t reap(struct proc *p, int *status, int flags)
+{
+	struct rusage used;
+	pid_t pid;
+
+	do
+		pid = wait4(p->pid, status, flags, &used);
+	while (pid < 0 && errno == EINTR);
+	if (pid > 0)
+		p->cpu_s = clock_rusage(&used);
+	return pid;
 }
 
 /* Reaps the process if it has ended. */
 static int try_wait(struct proc *p, int *status, struct err *e)
 {
-	pid_t pid;
+	pid_t pid = reap(p, status, WNOHANG);
 
-	do
-		pid = waitpid(p->pid, status, WNOHANG);
-	while (pid < 0 && errno == EINTR);
 	if (pid < 0)
 		return err_sys(e, "cannot wait for process %ld", (long)p->pid);
 	if (!pid)
@@ -193,11 +230,18 @@ int proc_wait(struct proc *p, double timeout_s, int *status, struct err *e)
 
 void proc_kill(struct proc *p)
 {
+	struct err e = ERR_INIT;
+	int status;
+
 	if (p->pid <= 0)
 		return;
+	if (p->kept) {
+		kill(p->pid, SIGTERM);
+		if (proc_wait(p, KEEP_TIME_S, &status, &e) == 1)
+			return;
+	}
 	kill(p->group ? -p->pid : p->pid, SIGKILL);
-	while (waitpid(p->pid, NULL, 0) < 0 && errno == EINTR)
-		;
+	reap(p, &status, 0);
 	p->pid = 0;
 }
 
@@ -209,13 +253,13 @@ void proc_close(struct proc *p)
 }
 
 /* Reads what the pipe has; 1: more may come, 0: the end. What passes max is read and dropped. */
-static int drain(int fd, size_t max, struct buf *out)
+static int drain(int fd, size_t max, struct buf *out, struct err *e)
 {
 	char chunk[16 * 1024];
 	ssize_t n = read(fd, chunk, sizeof chunk);
 
 	if (n < 0)
-		return errno == EINTR;
+		return errno == EINTR ? 1 : err_sys(e, "cannot read a pipe");
 	if (out->n < max)
 		buf_add(out, chunk, (size_t)n < max - out->n ? (size_t)n : max - out->n);
 	return n > 0;
@@ -223,30 +267,37 @@ static int drain(int fd, size_t max, struct buf *out)
 
 int proc_run(char *const *argv, double timeout_s, size_t max, struct buf *out, struct err *e)
 {
+	return proc_run_as(argv, 0, timeout_s, max, out, e);
+}
+
+int proc_run_as(char *const *argv, int flags, double timeout_s, size_t max, struct buf *out,
+		struct err *e)
+{
+	struct launch l = {.argv = argv};
 	double until = clock_now() + timeout_s, left = timeout_s;
 	struct proc p;
 	int ends[2], status, rc, more = 1;
 
 	if (pipe2(ends, O_CLOEXEC))
 		return err_sys(e, "cannot make a pipe for %s", argv[0]);
-	rc = start(&p, argv, PROC_GROUP | PROC_DIE_WITH_PARENT, (const int[]){-1, ends[1], ends[1]},
-		   e);
+	rc = start(&p, &l, flags | PROC_GROUP | PROC_DIE_WITH_PARENT,
+		   (const int[]){-1, ends[1], ends[1]}, e);
 	close(ends[1]);
 	if (rc) {
 		close(ends[0]);
 		return -1;
 	}
-	while (more && (timeout_s < 0 || (left = until - clock_now()) > 0)) {
+	while (more > 0 && (timeout_s < 0 || (left = until - clock_now()) > 0)) {
 		struct pollfd f = {ends[0], POLLIN, 0};
 
 		if (left > 1000)
 			left = 1000;
 		if (poll(&f, 1, timeout_s < 0 ? -1 : (int)(left * 1e3) + 1) > 0)
-			more = drain(ends[0], max, out);
+			more = drain(ends[0], max, out, e);
 	}
 	if (timeout_s >= 0 && (left = until - clock_now()) < 0)
 		left = 0;
-	rc = proc_wait(&p, timeout_s < 0 ? -1 : left, &status, e);
+	rc = more < 0 ? -1 : proc_wait(&p, timeout_s < 0 ? -1 : left, &status, e);
 	close(ends[0]);
 	if (rc == 1)
 		return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);

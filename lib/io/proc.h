@@ -14,10 +14,12 @@
 struct proc {
 	pid_t pid;	/* 0: none */
 	int group;	/* it leads a process group of its own */
+	int kept;	/* it is keep, see lib/io/keep.h */
 	int in;		/* write end of the child's stdin, or -1 */
 	int out;	/* read end of the child's stdout, or -1 */
 	int errfd;	/* read end of the child's stderr, or -1 */
 	double started; /* clock_now() */
+	double cpu_s;	/* once reaped: user and system time, its own and of what it waited for */
 };
 
 enum proc_flags {
@@ -29,21 +31,30 @@ enum proc_flags {
 	PROC_GROUP = 8,		    /* a process group of its own */
 	PROC_DIE_WITH_PARENT = 16,  /* killed by the kernel when this process dies */
 	PROC_TERM_WITH_PARENT = 32, /* the same with SIGTERM, so that it can write what it has */
+	PROC_KEPT = 64,		    /* it is keep: proc_kill() lets it end what it keeps first */
 };
 
 /* argv[0] without a slash is looked up in PATH. All pipe ends here are close-on-exec. */
 int proc_start(struct proc *p, char *const *argv, int flags, int stdin_fd, int stdout_fd,
 	       struct err *e);
+/* The same with our own stdin, stdout and stderr. confine(arg) is called in the child just before
+ * exec, on our memory while we wait: system calls only; returns 0, or -1 with errno set. */
+int proc_start_confined(struct proc *p, char *const *argv, int flags, int (*confine)(void *),
+			void *arg, struct err *e);
 /* Waits at most timeout_s (negative: for ever). 1: ended, *status as by waitpid; 0: still running.
  */
 int proc_wait(struct proc *p, double timeout_s, int *status, struct err *e);
-/* SIGKILL to the process (its group, if it has one), then reaps it. */
+/* SIGKILL to the process (its group, if it has one), then reaps it. To keep SIGTERM first, and two
+ * seconds to end what it keeps. */
 void proc_kill(struct proc *p);
 void proc_close(struct proc *p); /* closes our pipe ends */
 /* Runs a command to its end with all its output (stdout and stderr, at most max bytes) in out.
  * Returns the exit status, 128 + signal, or -1 with e filled (could not start, or timed out and was
  * killed). */
 int proc_run(char *const *argv, double timeout_s, size_t max, struct buf *out, struct err *e);
+/* The same with further flags (PROC_KEPT). */
+int proc_run_as(char *const *argv, int flags, double timeout_s, size_t max, struct buf *out,
+		struct err *e);
 
 /* Folder of the programs beside this one: bin/ for its siblings, libexec/tl/ for workers, share/tl/
  * for data; found from /proc/self/exe, so that a build tree, an installed tree and a moved tree all

@@ -88,10 +88,44 @@ int rec_stopped(void)
 struct rec_out {
 	int fd;
 	int broken;
-	char *path, *tmp; /* NULL: written directly */
+	char *path, *tmp;     /* NULL: written directly */
+	struct rec_out *next; /* of those with a temporary file */
 	size_t n;
 	char data[OUT_SIZE];
 };
+
+/* Files that are not committed: they must not outlive the process, wherever it ends. */
+static struct rec_out *uncommitted;
+
+static void remove_uncommitted(void)
+{
+	for (const struct rec_out *out = uncommitted; out; out = out->next)
+		unlink(out->tmp);
+}
+
+static void hold_tmp(struct rec_out *out, char *tmp)
+{
+	static int told;
+
+	if (!told && atexit(remove_uncommitted))
+		die_no_memory();
+	told = 1;
+	out->tmp = tmp;
+	out->next = uncommitted;
+	uncommitted = out;
+}
+
+/* The temporary file is there no more. */
+static void forget_tmp(struct rec_out *out)
+{
+	struct rec_out **link = &uncommitted;
+
+	while (*link != out)
+		link = &(*link)->next;
+	*link = out->next;
+	free(out->tmp);
+	out->tmp = NULL;
+}
 
 /* Opens the temporary file beside path, with the permissions that the file has or would get. */
 static int open_tmp(struct rec_out *out, const char *path, struct err *e)
@@ -100,18 +134,19 @@ static int open_tmp(struct rec_out *out, const char *path, struct err *e)
 	struct buf tmp = BUF_INIT;
 	char *real = realpath(path, NULL); /* so that a symbolic link stays one */
 
+	if (!real && errno != ENOENT)
+		return err_sys(e, "cannot find %s", path);
 	out->path = real ? real : xstrdup(path);
 	buf_fmt(&tmp, "%s.%ld.tmp", out->path, (long)getpid());
-	out->tmp = tmp.s;
-	unlink(out->tmp); /* of a dead process with our number */
-	out->fd = open(out->tmp, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+	unlink(tmp.s); /* of a dead process with our number */
+	out->fd = open(tmp.s, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
 	if (out->fd < 0) {
-		err_sys(e, "cannot create %s", out->tmp);
-		free(out->tmp);
-		out->tmp = NULL;
+		err_sys(e, "cannot create %s", tmp.s);
+		buf_free(&tmp);
 		return -1;
 	}
-	if (!stat(out->path, &st) && fchmod(out->fd, st.st_mode & 07777))
+	hold_tmp(out, tmp.s);
+	if (stat(out->path, &st) ? errno != ENOENT : fchmod(out->fd, st.st_mode & 07777))
 		return err_sys(e, "cannot set the permissions of %s", out->tmp);
 	return 0;
 }
@@ -120,16 +155,20 @@ struct rec_out *rec_create(const char *path, struct err *e)
 {
 	struct rec_out *out = xmalloc(sizeof *out);
 	struct stat st;
-	int rc = 0;
+	int rc = 0, there;
 
-	out->fd = STDOUT_FILENO;
+	out->fd = -1;
 	out->broken = 0;
 	out->path = out->tmp = NULL;
 	out->n = 0;
-	if (!path || !strcmp(path, "-"))
+	if (!path || !strcmp(path, "-")) {
+		out->fd = STDOUT_FILENO;
 		return out;
-	if (!stat(path, &st) &&
-	    !S_ISREG(st.st_mode)) { /* a device or FIFO cannot be renamed over */
+	}
+	there = !stat(path, &st);
+	if (!there && errno != ENOENT) {
+		rc = err_sys(e, "cannot find %s", path);
+	} else if (there && !S_ISREG(st.st_mode)) { /* cannot be renamed over */
 		out->path = xstrdup(path);
 		out->fd = open(path, O_WRONLY | O_CLOEXEC);
 		if (out->fd < 0)
@@ -212,8 +251,7 @@ int rec_commit(struct rec_out *out, struct err *e)
 		return err_sys(e, "cannot write %s to the disk", out->tmp);
 	if (rename(out->tmp, out->path))
 		return err_sys(e, "cannot rename %s to %s", out->tmp, out->path);
-	free(out->tmp);
-	out->tmp = NULL;
+	forget_tmp(out);
 	sync_folder(out->path);
 	return 0;
 }
@@ -222,11 +260,12 @@ void rec_discard(struct rec_out *out)
 {
 	if (!out)
 		return;
-	if (out->tmp)
+	if (out->tmp) {
 		unlink(out->tmp);
+		forget_tmp(out);
+	}
 	if (out->fd >= 0 && out->fd != STDOUT_FILENO)
 		close(out->fd);
-	free(out->tmp);
 	free(out->path);
 	free(out);
 }
@@ -344,8 +383,12 @@ static void close_file(struct rec_in *in)
 static int readable(int fd)
 {
 	struct pollfd p = {fd, POLLIN, 0};
+	int n;
 
-	return poll(&p, 1, 0) != 0;
+	do /* a failure is left to the read that follows, but an interruption would let it block */
+		n = poll(&p, 1, 0);
+	while (n < 0 && errno == EINTR && !stop_signal);
+	return n != 0;
 }
 
 /* Waits for input or a stop. What is finished goes to the next program before. */
@@ -412,9 +455,13 @@ static enum rec_type type_of(const char *s, size_t n)
 		size_t n;
 		enum rec_type type;
 	} types[] = {
-		{"candidate", 9, REC_CANDIDATE}, {"result", 6, REC_RESULT},
-		{"workload", 8, REC_WORKLOAD},	 {"end", 3, REC_END},
-		{"begin", 5, REC_BEGIN},	 {"done", 4, REC_DONE},
+		{"candidate", 9, REC_CANDIDATE},
+		{"result", 6, REC_RESULT},
+		{"workload", 8, REC_WORKLOAD},
+		{"end", 3, REC_END},
+		{"begin", 5, REC_BEGIN},
+		{"done", 4, REC_DONE},
+		{"run", 3, REC_RUN},
 	};
 
 	for (size_t i = 0; i < sizeof types / sizeof *types; i++)
@@ -646,15 +693,46 @@ void rec_end_text(struct buf *b, const char *workload_id, int64_t drawn, const c
 	buf_ch(b, '}');
 }
 
-void rec_now(char out[25])
+void rec_time(int64_t ms, char out[25])
 {
-	struct timespec t;
+	const int64_t most = 253402300799999; /* the last of 9999 */
+	const int64_t in = ms < 0 ? 0 : ms > most ? most : ms;
+	const time_t t = (time_t)(in / 1000);
 	struct tm tm;
 	size_t n;
 
-	clock_gettime(CLOCK_REALTIME, &t);
-	gmtime_r(&t.tv_sec, &tm);
+	gmtime_r(&t, &tm);
 	n = strftime(out, 25, "%Y-%m-%dT%H:%M:%S", &tm);
 	assert(n == 19);
-	snprintf(out + n, 25 - n, ".%03uZ", (unsigned)(t.tv_nsec / 1000000) % 1000u);
+	snprintf(out + n, 25 - n, ".%03uZ", (unsigned)(in % 1000));
+}
+
+void rec_now(char out[25])
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_REALTIME, &t);
+	rec_time((int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000, out);
+}
+
+int rec_time_read(const char *at, int64_t *ms)
+{
+	struct tm tm = {0};
+	const char *rest = strptime(at, "%Y-%m-%dT%H:%M:%S", &tm);
+
+	if (!rest)
+		return -1;
+	*ms = (int64_t)timegm(&tm) * 1000;
+	if (*rest == '.')
+		*ms += (int64_t)(strtod(rest, NULL) * 1000 + 0.5);
+	return 0;
+}
+
+void rec_run_id(struct id *id)
+{
+	char text[96], now[25];
+
+	rec_now(now);
+	snprintf(text, sizeof text, "%s %d %.9f", now, (int)getpid(), clock_now());
+	hash_id(id, text, strlen(text));
 }

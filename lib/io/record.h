@@ -16,6 +16,7 @@
 
 #include "lib/base/buf.h"
 #include "lib/base/err.h"
+#include "lib/base/hash.h"
 #include "lib/io/json.h"
 
 #define TL_FORMAT 1 /* version of the record format, the "tl" field */
@@ -28,6 +29,7 @@ enum rec_type {
 	REC_END,
 	REC_BEGIN, /* a measuring run begins: until its done record, the stream is not whole */
 	REC_DONE,
+	REC_RUN, /* what a program's run cost */
 };
 
 struct rec {
@@ -104,7 +106,13 @@ void rec_stop_on_signals(void);
 void rec_read_on_at_first_signal(void);
 int rec_stopped(void);
 
-/* UTC now as RFC 3339 with milliseconds, 24 characters and a NUL. */
+/* Times of day, as in "at": UTC, RFC 3339 with milliseconds, 24 characters and a NUL; ms from 1970.
+ * rec_time_read() gives -1 for what is no such time (fractions and Z may be missing), rec_time()
+ * the nearest of the years 1970 to 9999. */
 void rec_now(char out[25]);
+void rec_time(int64_t ms, char out[25]);
+int rec_time_read(const char *at, int64_t *ms);
+/* The id of a run that begins now, like no other. */
+void rec_run_id(struct id *id);
 
 #endif

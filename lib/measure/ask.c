@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "lib/base/rng.h"
+#include "lib/io/clock.h"
 
 /* What the worker gets beyond the time that it gives a trial. */
 static const double GRACE_S = 15;
@@ -13,11 +13,14 @@ static const char *death(enum ask_result r)
 	return r == ASK_TIMEOUT ? "timeout" : r == ASK_OOM ? "oom" : "crash";
 }
 
+/* While the worker is asked all cores are its own. */
 static int ask(struct measure *m, const struct group *g, const struct buf *q, double timeout_s,
-	       struct err *e)
+	       enum cost purpose, struct err *e)
 {
+	enum cost before = ledger_switch(&m->ledger, purpose, clock_now());
 	enum ask_result r = worker_ask(&m->worker, q->s, q->n, timeout_s + GRACE_S);
 
+	ledger_switch(&m->ledger, before, clock_now());
 	if (r == ASK_OK)
 		return ASKED;
 	if (r == ASK_STOPPED)
@@ -64,7 +67,7 @@ int ask_open(struct measure *m, struct group *g, const char **status, struct err
 	number(&q, "memory", m->rules.memory);
 	number(&q, "timeout_s", naive_timeout(g));
 	buf_ch(&q, '}');
-	rc = ask(m, g, &q, naive_timeout(g), e);
+	rc = ask(m, g, &q, naive_timeout(g), COST_BASELINE, e);
 	buf_free(&q);
 	*status = NULL;
 	if (rc == ASKED_DEAD) {
@@ -86,18 +89,9 @@ int ask_baseline(struct measure *m, struct group *g, struct err *e)
 	buf_str(&q, "{\"cmd\":\"baseline\"");
 	number(&q, "timeout_s", timeout_s);
 	buf_ch(&q, '}');
-	rc = ask(m, g, &q, timeout_s, e);
+	rc = ask(m, g, &q, timeout_s, COST_BASELINE, e);
 	buf_free(&q);
 	return rc;
-}
-
-/* The same candidates in every run of a seed. */
-static int is_audited(const struct measure *m, const struct item *it)
-{
-	struct rng r;
-
-	rng_seed(&r, m->rules.seed, it->id.s);
-	return rng_unit(&r) < m->rules.audit;
 }
 
 int ask_candidate(struct measure *m, struct group *g, const struct item *it, int final,
@@ -114,10 +108,11 @@ int ask_candidate(struct measure *m, struct group *g, const struct item *it, int
 	if (!final) {
 		number(&q, "limit_s", limit_s);
 		number(&q, "budget_s", m->rules.race_s);
-		buf_fmt(&q, ",\"audit\":%s", is_audited(m, it) ? "true" : "false");
+		buf_fmt(&q, ",\"audit\":%s",
+			contest_audits(m->rules.audit, m->rules.seed, &it->id) ? "true" : "false");
 	}
 	buf_ch(&q, '}');
-	rc = ask(m, g, &q, timeout_s, e);
+	rc = ask(m, g, &q, timeout_s, COST_TIME, e);
 	buf_free(&q);
 	return rc;
 }
@@ -130,7 +125,7 @@ int ask_canary(struct measure *m, struct group *g, struct err *e)
 	buf_str(&q, "{\"cmd\":\"canary\"");
 	number(&q, "timeout_s", naive_timeout(g));
 	buf_ch(&q, '}');
-	rc = ask(m, g, &q, naive_timeout(g), e);
+	rc = ask(m, g, &q, naive_timeout(g), COST_PROBE, e);
 	buf_free(&q);
 	if (rc == ASKED_DEAD)
 		return err_set(e, "%s %s: something known to be good fails as well: %s",

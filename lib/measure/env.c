@@ -1,5 +1,6 @@
 #include "lib/measure/env.h"
 
+#include <errno.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -138,8 +139,10 @@ static int ask_worker(const struct env *v, const char *option, int json, struct 
 		argv[0] = path.s;
 		worker_environment(v->limits.threads);
 		rc = proc_run(argv, 60, 1 << 16, &all, e);
-		if (rc > 0)
+		if (rc > 0) { /* 3: no memory or the like; else it lacks a library */
+			errno = rc == EXIT_INPUT ? 0 : ENOEXEC;
 			rc = err_set(e, "%s %s fails: %.200s", path.s, option, all.s ? all.s : "");
+		}
 	}
 	if (rc == 0) {
 		const char *s = all.s ? all.s : "", *object = json ? strchr(s, '{') : s;
@@ -246,7 +249,8 @@ static int begin(struct env *v, struct err *e)
 	memset(v, 0, sizeof *v);
 	if (cpu_limits(&v->limits, e) < 0 || cpu_cc_version(&v->cc, e) < 0)
 		return -1;
-	cpu_model(&v->cpu);
+	if (cpu_model(&v->cpu, e) < 0)
+		return -1;
 	buf_str(&v->features, ""); /* there may be none */
 	cpu_features(&v->features);
 	return 0;
@@ -270,10 +274,17 @@ int env_make(struct env *v, const char *libs, struct err *e)
 	return finish(v, 1, e);
 }
 
+/* After a failure: was something not there that it takes? */
+static int is_lack(void)
+{
+	return errno == ENOENT || errno == ENOTDIR || errno == EACCES || errno == ENOEXEC;
+}
+
 int env_here(struct env *v, struct err *e)
 {
+	errno = 0;
 	if (begin(v, e) < 0 || ask_worker(v, "--libs", 0, &v->libs, e) < 0)
-		return -1;
+		return is_lack() ? 1 : -1;
 	return finish(v, 0, e);
 }
 

@@ -33,7 +33,9 @@ struct env {
  * worker tells it. */
 int env_make(struct env *v, const char *libs, struct err *e);
 /* For a program that does not: asks a worker for the libraries. If a probe has to be made it waits
- * until the device is free, or another program has made it. */
+ * until the device is free, or another program has made it. 1 if this machine cannot say, because
+ * it lacks the worker, its library or the compiler: e holds what. What may go better the next time
+ * is a failure, -1. */
 int env_here(struct env *v, struct err *e);
 /* Under the device's lock, before timing: is the machine still as it was probed? Looks up to three
  * times, longer each time. What then still differs by more than max_drift (0: does not look) is

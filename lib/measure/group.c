@@ -12,9 +12,6 @@
 #include "lib/target/c.h"
 #include "lib/target/cpu.h"
 
-/* A finalist may be this much slower than the best. */
-static const double FINAL_FACTOR = 1.05;
-
 enum { MAX_SUSPECTS = 2 }; /* failures in a row that go without a look at the machine */
 
 void group_init(struct group *g, const struct workload *w)
@@ -31,13 +28,13 @@ void group_free(struct group *g)
 
 /* ---- taking candidates in ---- */
 
-static struct build *add_nest(struct measure *m, const struct nest *n, struct err *e)
+static struct build *add_nest(struct measure *m, const struct nest *n)
 {
 	struct buf text = BUF_INIT;
 	struct build *b;
 
 	c_print(n, &text);
-	b = cache_add(&m->cache, text.s, text.n, e);
+	b = cache_add(&m->cache, text.s, text.n);
 	buf_free(&text);
 	return b;
 }
@@ -51,7 +48,7 @@ static int add_naive(struct measure *m, struct group *g, struct err *e)
 	nest_init(&n, &a, "naive");
 	rc = g->w.op->naive(&g->w, 1, &n, e);
 	if (rc == 0)
-		rc = (g->naive = add_nest(m, &n, e)) ? 0 : -1;
+		g->naive = add_nest(m, &n);
 	arena_free(&a);
 	return rc;
 }
@@ -68,10 +65,10 @@ static const char *unsupported(const struct measure *m, const struct candidate *
 	return NULL;
 }
 
-int group_add(struct measure *m, struct group *g, const struct candidate *c, const char *line,
-	      size_t n, struct err *e)
+/* Starts the build of a candidate's kernel, or settles that it has none. */
+static int add_kernel(struct measure *m, struct group *g, struct item *it,
+		      const struct candidate *c, struct err *e)
 {
-	struct item *it = arena_new(&g->arena, struct item);
 	struct arena a = ARENA_INIT;
 	struct err why = ERR_INIT;
 	struct nest nest;
@@ -79,13 +76,6 @@ int group_add(struct measure *m, struct group *g, const struct candidate *c, con
 
 	if (!g->naive && add_naive(m, g, e) < 0)
 		return -1;
-	it->line = arena_strndup(&g->arena, line, n);
-	it->n = n;
-	it->id = c->id;
-	*g->last = it;
-	g->last = &it->next;
-	g->n++;
-	m->total++;
 	it->why = unsupported(m, c, &g->arena);
 	if (it->why) {
 		it->status = "unsupported";
@@ -96,11 +86,45 @@ int group_add(struct measure *m, struct group *g, const struct candidate *c, con
 		it->status = "unsupported";
 		it->why = arena_strdup(&g->arena, why.msg);
 	} else {
-		it->build = add_nest(m, &nest, e);
-		rc = it->build ? 0 : -1;
+		it->build = add_nest(m, &nest);
 	}
 	arena_free(&a);
 	return rc;
+}
+
+/* What candidates before this one came to, known or not, can only make the incumbent faster: what
+ * is known to have lost by now has lost. */
+static int look_up(struct measure *m, struct group *g, struct item *it, struct err *e)
+{
+	const struct known_result *r;
+	int rc = known_find(m->known, g->w.id.s, it->id.s, g->known_s, &g->arena, &it->known, e);
+
+	if (rc <= 0)
+		return rc;
+	g->nknown++;
+	r = it->known.result;
+	if (!strcmp(r->status, "ok") && (g->known_s <= 0 || r->latency_s < g->known_s))
+		g->known_s = r->latency_s;
+	return 0;
+}
+
+int group_add(struct measure *m, struct group *g, const struct candidate *c, const char *line,
+	      size_t n, struct err *e)
+{
+	struct item *it = arena_new(&g->arena, struct item);
+
+	it->line = arena_strndup(&g->arena, line, n);
+	it->n = n;
+	it->id = c->id;
+	it->in.who = it;
+	*g->last = it;
+	g->last = &it->next;
+	if (!g->n++)
+		g->known_s = g->incumbent_s;
+	m->total++;
+	if (m->known && look_up(m, g, it, e) < 0)
+		return -1;
+	return it->known.result ? 0 : add_kernel(m, g, it, c, e);
 }
 
 /* ---- the stages ---- */
@@ -126,9 +150,7 @@ static int open_truth(struct measure *m, struct group *g, const char **status, s
 	int rc = ask_open(m, g, status, e);
 
 	if (rc == ASKED && *status && !strcmp(*status, "unloadable")) {
-		rc = cache_again(&m->cache, g->naive, e);
-		if (rc == 0)
-			rc = cache_wait(&m->cache, g->naive, e);
+		rc = cache_rebuild(&m->cache, g->naive, e);
 		if (rc == 0)
 			rc = ask_open(m, g, status, e);
 		if (rc == ASKED && *status && !strcmp(*status, "unloadable"))
@@ -145,8 +167,13 @@ static int open_session(struct measure *m, struct group *g, struct opponents *b,
 			const char **status, struct err *e)
 {
 	double start = clock_now();
-	int rc = open_truth(m, g, status, e);
+	int rc;
 
+	if (g->naive->state == BUILD_FAILED)
+		return err_set(e, "the reference of %s %s does not build: %s", g->w.op->name,
+			       g->w.prob, g->naive->why);
+	b->open = 1;
+	rc = open_truth(m, g, status, e);
 	if (rc == ASKED && !*status) {
 		rc = ask_baseline(m, g, e);
 		b->latency_s = 0;
@@ -166,11 +193,11 @@ static int open_session(struct measure *m, struct group *g, struct opponents *b,
 	return rc;
 }
 
-/* The worker may have died since: a new one is opened likewise. */
+/* The worker may have died since, or have had no need of this group yet. */
 static int ensure_session(struct measure *m, struct group *g, struct opponents *b, struct err *e)
 {
 	const char *status = NULL;
-	int rc = m->worker.proc.pid ? 0 : open_session(m, g, b, &status, e);
+	int rc = m->worker.proc.pid && b->open ? 0 : open_session(m, g, b, &status, e);
 
 	if (rc == 0 && status) /* once it could be opened; now the machine cannot */
 		return err_set(e, "cannot measure %s %s any more: %s", g->w.op->name, g->w.prob,
@@ -178,13 +205,22 @@ static int ensure_session(struct measure *m, struct group *g, struct opponents *
 	return rc;
 }
 
-/* The build is charged to the first candidate that wanted it, whatever came of it. */
-static void charge_build(struct item *it, struct counts *n)
+static void take_cost(struct build *b, struct item *it)
 {
+	it->build_s += b->seconds;
+	it->build_core_s += b->cpu_s;
+	b->seconds = b->cpu_s = 0;
+}
+
+/* The build is charged to the first candidate that wanted it, whatever came of it; that of the
+ * reference to the first of all. */
+static void charge_build(struct group *g, struct item *it, struct counts *n)
+{
+	if (g->naive)
+		take_cost(g->naive, it);
 	if (!it->build || it->build->cached || it->build->seconds <= 0)
 		return;
-	it->build_s = it->build->seconds;
-	it->build->seconds = 0;
+	take_cost(it->build, it);
 	n->built += it->build->state == BUILD_DONE;
 }
 
@@ -199,9 +235,22 @@ static int settled(const struct item *it, struct verdict *v)
 	return v->status != NULL;
 }
 
+/* Whatever of a trial is not timing is verifying: a process, its data, the comparison. */
+static void charge_trial(struct measure *m, struct verdict *v)
+{
+	const double cores = m->env.limits.threads, now = clock_now();
+
+	v->run_s = result_number(v->answer, "run_s");
+	v->audit_s = result_number(v->answer, "audit_s");
+	v->verify_s = v->elapsed_s - v->run_s - v->audit_s;
+	ledger_move(&m->ledger, COST_TIME, COST_VERIFY, v->verify_s * cores, now);
+	ledger_move(&m->ledger, COST_TIME, COST_AUDIT, v->audit_s * cores, now);
+}
+
 static void judge(struct measure *m, struct group *g, int rc, double elapsed_s, struct verdict *v)
 {
 	v->elapsed_s = elapsed_s;
+	v->answer = NULL;
 	if (rc == ASKED_DEAD) {
 		v->status = m->died;
 		v->why = m->worker.why;
@@ -210,6 +259,7 @@ static void judge(struct measure *m, struct group *g, int rc, double elapsed_s, 
 		v->why = answer_text(m, g, "why");
 		v->answer = &m->worker.answer;
 	}
+	charge_trial(m, v);
 }
 
 /* Runs a candidate's race or final and says what came of it: 0, ASKED_STOPPED or -1. An object that
@@ -234,10 +284,9 @@ static int run_item(struct measure *m, struct group *g, struct item *it, struct 
 		judge(m, g, rc, clock_now() - start, v);
 		if (strcmp(v->status, "unloadable") != 0)
 			return 0;
-		rc = cache_again(&m->cache, it->build, e);
-		if (rc == 0)
-			rc = cache_wait(&m->cache, it->build, e);
-		if (rc)
+		rc = cache_rebuild(&m->cache, it->build, e);
+		v->status = NULL;
+		if (rc || settled(it, v))
 			return rc;
 	}
 	return err_set(e, "a kernel just built does not load: %s", v->why);
@@ -256,72 +305,82 @@ static int suspect(struct measure *m, struct group *g, int most, struct opponent
 	return rc ? rc : result_release(m, e);
 }
 
-static int race_item(struct measure *m, struct group *g, struct item *it, double *best,
-		     struct opponents *b, struct counts *n, struct err *e)
+static int race_item(struct measure *m, struct group *g, struct item *it, struct contest *c,
+		     struct opponents *b, struct err *e)
 {
 	struct verdict v = {0};
-	int rc, ok, preempted;
+	int rc;
 
-	charge_build(it, n);
+	charge_build(g, it, &c->n);
 	if (!settled(it, &v)) {
-		rc = run_item(m, g, it, b, 0, m->rules.preempt ? *best : 0, &v, e);
+		rc = run_item(m, g, it, b, 0, contest_limit(c), &v, e);
 		if (rc)
 			return rc;
 	}
-	ok = !strcmp(v.status, "ok");
-	preempted = !strcmp(v.status, "preempted");
-	if (ok) {
-		it->ok = 1;
-		it->latency_s = result_number(v.answer, "latency_s");
-	}
-	if (preempted && result_number(v.answer, "audit_latency_s") > 0) {
-		n->audited++;
-		n->false_kills += result_number(v.answer, "audit_latency_s") < *best;
-	}
-	if (ok && (*best <= 0 || it->latency_s < *best))
-		*best = it->latency_s;
-	n->measured += ok;
-	n->preempted += preempted;
-	n->failed += !ok && !preempted;
+	contest_raced(c, &it->in, v.status, result_number(v.answer, "latency_s"),
+		      result_number(v.answer, "audit_latency_s"));
 	rc = result_put(m, it, &v, b, e);
 	return rc ? rc : suspect(m, g, MAX_SUSPECTS, b, e);
 }
 
-/* The fastest candidate of the race that has had no final yet. */
-static struct item *next_finalist(const struct group *g)
+/* The result of an earlier run, passed on as it was. */
+static int pass_item(struct measure *m, struct item *it, struct contest *c, struct err *e)
 {
-	struct item *best = NULL;
+	const struct known_result *r = it->known.result;
 
-	for (struct item *it = g->first; it; it = it->next)
-		if (it->ok && !it->final && (!best || it->latency_s < best->latency_s))
-			best = it;
-	return best;
+	contest_known(c, &it->in, r->status, r->latency_s);
+	return rec_put(m->out, r->line, r->n, e);
 }
 
-static int finals(struct measure *m, struct group *g, double best, struct opponents *b,
-		  struct err *e)
+/* The kernel of a candidate whose race was known, but not its final. */
+static int late_kernel(struct measure *m, struct group *g, struct item *it, struct err *e)
 {
-	struct item *it;
+	struct json_doc d = JSON_DOC_INIT;
+	struct candidate c;
+	int rc = json_parse(&d, it->line, it->n, e);
+
+	if (rc == 0)
+		rc = candidate_from_json(&c, &d, 1, e);
+	if (rc == 0)
+		rc = add_kernel(m, g, it, &c, e);
+	json_free(&d);
+	return rc ? rc : cache_wait(&m->cache, NULL, e);
+}
+
+static int run_final(struct measure *m, struct group *g, struct item *it, struct opponents *b,
+		     struct contest *c, struct err *e)
+{
+	struct verdict v = {0};
 	int rc = 0;
 
-	for (int64_t i = 0; i < m->rules.finals && (it = next_finalist(g)) && rc == 0; i++) {
-		struct verdict v = {0};
-
-		/* Clearly behind the best of the race, or of an earlier round: not worth a final.
-		 */
-		if (it->latency_s > FINAL_FACTOR * best)
-			break;
-		it->final = 1;
+	if (it->known.final)
+		return rec_put(m->out, it->known.final->line, it->known.final->n, e);
+	if (it->known.result)
+		rc = late_kernel(m, g, it, e);
+	if (rc)
+		return rc;
+	charge_build(g, it, &c->n);
+	if (settled(it, &v))
+		v.final = 1;
+	else
 		rc = run_item(m, g, it, b, 1, 0, &v, e);
-		if (rc == 0)
-			rc = result_put(m, it, &v, b, e);
-	}
+	return rc ? rc : result_put(m, it, &v, b, e);
+}
+
+static int finals(struct measure *m, struct group *g, struct contest *c, struct opponents *b,
+		  struct err *e)
+{
+	const struct contestant *in;
+	int rc = 0;
+
+	while (rc == 0 && (in = contest_finalist(c)))
+		rc = run_final(m, g, in->who, b, c, e);
 	return rc;
 }
 
 /* The workload itself cannot be run here (no memory, no end): every candidate shares its fate. */
 static int give_up(struct measure *m, struct group *g, const char *status, struct opponents *b,
-		   struct counts *n, struct err *e)
+		   struct contest *c, struct err *e)
 {
 	struct verdict v = {.status = status, .why = m->worker.why};
 
@@ -329,53 +388,57 @@ static int give_up(struct measure *m, struct group *g, const char *status, struc
 		buf_str(&b->json, "null");
 		snprintf(b->why, sizeof b->why, "the workload cannot be run here");
 	}
-	for (struct item *it = g->first; it; it = it->next, n->failed++) {
-		charge_build(it, n);
+	for (struct item *it = g->first; it; it = it->next) {
+		if (it->known.result) {
+			if (pass_item(m, it, c, e) < 0)
+				return -1;
+			continue;
+		}
+		charge_build(g, it, &c->n);
+		contest_raced(c, &it->in, status, 0, 0);
 		if (result_put(m, it, &v, b, e) < 0)
 			return -1;
 	}
 	return result_release(m, e); /* all of one cause, that is known */
 }
 
-static int run_items(struct measure *m, struct group *g, struct opponents *b, struct counts *n,
+static int run_items(struct measure *m, struct group *g, struct opponents *b, struct contest *c,
 		     struct err *e)
 {
-	double best = g->incumbent_s;
 	const char *status = NULL;
-	int rc;
+	int rc = 0;
 
-	if (g->naive->state == BUILD_FAILED)
-		return err_set(e, "the reference of %s %s does not build: %s", g->w.op->name,
-			       g->w.prob, g->naive->why);
-	rc = open_session(m, g, b, &status, e);
+	if (g->nknown < g->n)
+		rc = open_session(m, g, b, &status, e);
 	if (rc == 0 && status)
-		return give_up(m, g, status, b, n, e);
+		return give_up(m, g, status, b, c, e);
 	for (struct item *it = g->first; it && rc == 0; it = it->next) {
 		if (rec_reader_gone(m->out))
 			return err_set(e, "the reader of the results is gone");
 		progress_set("measure %lld/%lld  %s %s", (long long)++m->timed, (long long)m->total,
 			     g->w.op->name, g->w.prob);
-		rc = race_item(m, g, it, &best, b, n, e);
+		rc = it->known.result ? pass_item(m, it, c, e) : race_item(m, g, it, c, b, e);
 	}
 	if (rc == 0)
 		rc = suspect(m, g, 0, b, e);
 	if (rc == 0)
-		rc = finals(m, g, best, b, e);
+		rc = finals(m, g, c, b, e);
 	return rc ? rc : suspect(m, g, 0, b, e);
 }
 
 int group_run(struct measure *m, struct group *g, struct err *e)
 {
 	struct opponents b = {.json = BUF_INIT, .direct = BUF_INIT};
-	struct counts n = {0};
+	struct contest c;
 	int rc = 0;
 
+	contest_begin(&c, g->incumbent_s, m->rules.preempt, m->rules.finals);
 	if (g->record && rec_put(m->out, g->record, g->record_n, e) < 0)
 		return -1;
 	if (g->n)
-		rc = run_items(m, g, &b, &n, e);
+		rc = run_items(m, g, &b, &c, e);
 	if (rc == 0 && !g->cut && (g->n || g->end))
-		rc = result_put_end(m, g, &n, e);
+		rc = result_put_end(m, g, &c.n, e);
 	buf_free(&b.json);
 	buf_free(&b.direct);
 	/* Between groups nothing is timed: let the next program work now. */

@@ -14,6 +14,7 @@
 #include "lib/measure/cache.h"
 #include "lib/measure/energy.h"
 #include "lib/measure/env.h"
+#include "lib/measure/journal.h"
 #include "lib/measure/worker.h"
 
 /* How a run measures. */
@@ -22,6 +23,7 @@ struct measure_rules {
 	double timeout_s; /* for one candidate's trial */
 	double race_s;	  /* of calls in a race */
 	double memory;	  /* bytes that a trial may take beside its operands */
+	int memory_asked; /* is it not the default? */
 	double audit;	  /* share of the preempted that is timed to the end all the same */
 	int64_t finals;	  /* candidates re-timed with the baseline */
 	int preempt;	  /* stop candidates that have clearly lost */
@@ -38,7 +40,11 @@ struct measure {
 	struct energy energy;
 	struct id run; /* of this run, in every result */
 	struct rec_out *out;
-	struct buf held; /* results that wait for the canary, a line each */
+	struct ledger ledger;
+	struct known *known;	 /* what need not be measured; NULL: nothing */
+	struct journal *journal; /* NULL: none */
+	struct id settings;	 /* in every result */
+	struct buf held;	 /* results that wait for the canary, a line each */
 	int nheld;
 	const char *died;     /* how the worker ended last: a status */
 	int64_t timed, total; /* candidates, for the progress line */
@@ -55,7 +61,8 @@ struct group {
 	int cut;	    /* its input was cut off: it gets no end */
 	double incumbent_s; /* from the workload record; 0: none */
 	struct item *first, **last;
-	int64_t n;
+	int64_t n, nknown;
+	double known_s; /* of the best candidate known so far, or the incumbent; 0: none */
 	struct build *naive;
 	struct group *next;
 };

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -11,12 +12,13 @@
 
 int lock_device(const char *device, int nowait, struct err *e)
 {
-	char path[64];
+	const char *folder = getenv("TL_LOCKS");
+	char path[4096];
 	int fd;
 
 	/* The same path for every user; whoever comes first makes the file, the others only need to
 	 * read it. */
-	snprintf(path, sizeof path, "/tmp/tl-%s.lock", device);
+	snprintf(path, sizeof path, "%s/tl-%s.lock", folder && *folder ? folder : "/tmp", device);
 	fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0 && errno == ENOENT)
 		fd = open(path, O_RDONLY | O_CREAT | O_CLOEXEC, 0644);

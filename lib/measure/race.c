@@ -1,5 +1,6 @@
 #include "lib/measure/race.h"
 
+#include <stdio.h>
 #include <string.h>
 
 static const double LOST = 0.02;	 /* beyond the limit by this share: lost */
@@ -120,4 +121,10 @@ int race_run(const struct race_rules *rules, race_call *call, void *arg, struct 
 		else
 			return 0;
 	}
+}
+
+void race_why(const struct race_rules *rules, const struct race *r, char *out, size_t size)
+{
+	snprintf(out, size, "at least %.2f times the incumbent's time after %d calls",
+		 r->time.lo / rules->limit_s, r->n);
 }

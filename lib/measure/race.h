@@ -22,6 +22,8 @@
 #ifndef TL_MEASURE_RACE_H
 #define TL_MEASURE_RACE_H
 
+#include <stddef.h>
+
 #include "lib/base/err.h"
 #include "lib/measure/stat.h"
 
@@ -48,5 +50,8 @@ typedef int race_call(void *arg, double *seconds, struct err *e);
 /* Begins with nothing, or (r->n > 0) goes on after a race that was lost, for an audit. */
 int race_run(const struct race_rules *rules, race_call *call, void *arg, struct race *r,
 	     struct err *e);
+
+/* The sentence for one that has lost. */
+void race_why(const struct race_rules *rules, const struct race *r, char *out, size_t size);
 
 #endif

@@ -3,6 +3,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "lib/io/clock.h"
+
 static void copy_value(struct buf *out, const struct json *v)
 {
 	if (v->type == JSON_STR)
@@ -32,33 +34,30 @@ double result_number(const struct json_doc *d, const char *key)
 	return v;
 }
 
+static void put_cost(struct buf *out, const char *key, double seconds)
+{
+	buf_fmt(out, "\"%s\":", key);
+	buf_num(out, seconds);
+	buf_ch(out, ',');
+}
+
 static void put_costs(struct measure *m, struct buf *out, struct item *it, struct opponents *b,
 		      const struct verdict *v)
 {
-	double audit = result_number(v->answer, "audit_s");
-	double run = result_number(v->answer, "run_s");
-	/* Whatever is not timing: a process, its data, the comparison. */
-	double verify = v->elapsed_s - run - audit;
-	double core = it->build_s + (v->elapsed_s + b->open_s) * m->env.limits.threads;
+	double core = it->build_core_s + (v->elapsed_s + b->open_s) * m->env.limits.threads;
 
-	buf_str(out, ",\"cost\":{\"build_s\":");
-	buf_num(out, it->build_s);
-	buf_str(out, ",\"verify_s\":");
-	buf_num(out, verify);
-	buf_str(out, ",\"run_s\":");
-	buf_num(out, run);
-	if (audit > 0) {
-		buf_str(out, ",\"audit_s\":");
-		buf_num(out, audit);
-	}
-	buf_str(out, ",\"baseline_s\":");
-	buf_num(out, b->open_s);
-	buf_str(out, ",\"core_s\":");
-	buf_num(out, core);
-	buf_ch(out, ',');
+	buf_str(out, ",\"cost\":{");
+	put_cost(out, "build_s", it->build_s);
+	put_cost(out, "build_core_s", it->build_core_s);
+	put_cost(out, "verify_s", v->verify_s);
+	put_cost(out, "run_s", v->run_s);
+	if (v->audit_s > 0)
+		put_cost(out, "audit_s", v->audit_s);
+	put_cost(out, "baseline_s", b->open_s);
+	put_cost(out, "core_s", core);
 	energy_put(&m->energy, energy_lap(&m->energy), out); /* since the result before it */
 	buf_ch(out, '}');
-	it->build_s = 0;
+	it->build_s = it->build_core_s = 0;
 	b->open_s = 0;
 }
 
@@ -190,10 +189,42 @@ static const struct json_field owned[] = {
 	{"env_id", NULL},
 	{"code_hash", NULL},
 	{"code_hash_why", NULL},
+	{"settings", NULL},
 	{"run", NULL},
 	{"at", NULL},
 	{"env", NULL},
+	{"replayed", NULL},
 };
+enum { OWNED = sizeof owned / sizeof *owned };
+
+int result_owns(const struct json *key)
+{
+	for (int i = 0; i < OWNED; i++)
+		if (json_is(key, owned[i].key))
+			return 1;
+	return 0;
+}
+
+void result_start(const struct json_doc *line, struct buf *out)
+{
+	json_rewrite(line, owned, OWNED, out);
+	while (out->s[--out->n] != '}') /* white space may stand behind it */
+		;
+}
+
+/* Out with a result: to where a death cannot reach it, then on. */
+static int emit(struct measure *m, const char *line, size_t n, struct err *e)
+{
+	enum cost before;
+	int rc = 0;
+
+	if (m->journal) {
+		before = ledger_switch(&m->ledger, COST_STORE, clock_now());
+		rc = journal_add(m->journal, line, n, e);
+		ledger_switch(&m->ledger, before, clock_now());
+	}
+	return rc ? rc : rec_put(m->out, line, n, e);
+}
 
 int result_release(struct measure *m, struct err *e)
 {
@@ -202,7 +233,7 @@ int result_release(struct measure *m, struct err *e)
 	for (size_t i = 0; i < m->held.n && rc == 0;) {
 		size_t n = strcspn(m->held.s + i, "\n");
 
-		rc = rec_put(m->out, m->held.s + i, n, e);
+		rc = emit(m, m->held.s + i, n, e);
 		i += n + 1;
 	}
 	buf_clear(&m->held);
@@ -227,7 +258,7 @@ static int put(struct measure *m, const struct verdict *v, struct buf *line, str
 	}
 	if (v->answer && result_release(m, e) < 0)
 		return -1;
-	return rec_put(m->out, line->s, line->n, e);
+	return emit(m, line->s, line->n, e);
 }
 
 int result_put(struct measure *m, struct item *it, const struct verdict *v, struct opponents *b,
@@ -240,10 +271,8 @@ int result_put(struct measure *m, struct item *it, const struct verdict *v, stru
 
 	if (json_parse(&line, it->line, it->n, e) < 0)
 		return -1;
-	json_rewrite(&line, owned, sizeof owned / sizeof *owned, &out);
+	result_start(&line, &out);
 	json_free(&line);
-	while (out.s[--out.n] != '}') /* white space may stand behind it */
-		;
 	buf_fmt(&out, ",\"status\":\"%s\"", v->status);
 	if (strcmp(v->status, "ok") != 0) {
 		buf_str(&out, ",\"why\":");
@@ -257,7 +286,8 @@ int result_put(struct measure *m, struct item *it, const struct verdict *v, stru
 		buf_fmt(&out, "\"%s\"", it->build->code.s);
 	else
 		buf_str(&out, "null,\"code_hash_why\":\"not built\"");
-	buf_fmt(&out, ",\"run\":\"%s\",\"at\":\"%s\",\"env\":", m->run.s, now);
+	buf_fmt(&out, ",\"settings\":\"%s\",\"run\":\"%s\",\"at\":\"%s\",\"env\":", m->settings.s,
+		m->run.s, now);
 	buf_add(&out, m->env.json.s, m->env.json.n);
 	buf_ch(&out, '}');
 	rc = put(m, v, &out, e);
@@ -265,37 +295,53 @@ int result_put(struct measure *m, struct item *it, const struct verdict *v, stru
 	return rc;
 }
 
-int result_put_end(struct measure *m, const struct group *g, const struct counts *n, struct err *e)
+int result_end(const struct ending *x, const struct counts *n, struct buf *out, struct err *e)
 {
-	char measured[24], preempted[24], failed[24], built[24], audited[24], kills[24];
-	char run[ID_HEX + 3];
-	const struct json_field field[] = {{"measured", measured}, {"preempted", preempted},
-					   {"failed", failed},	   {"built", built},
-					   {"run", run},	   {"audited", audited},
-					   {"false_kills", kills}};
-	const size_t fields = sizeof field / sizeof *field - (m->rules.audit > 0 ? 0 : 2);
-	struct buf end = BUF_INIT, out = BUF_INIT;
+	char number[8][24], run[ID_HEX + 3];
+	const int64_t count[] = {n->measured, n->preempted,   n->failed,  n->built,
+				 n->audited,  n->false_kills, x->unknown, n->known};
+	const struct json_field field[] = {{"measured", number[0]},
+					   {"preempted", number[1]},
+					   {"failed", number[2]},
+					   {"built", number[3]},
+					   {"known", n->known ? number[7] : NULL},
+					   {"run", run},
+					   {"audited", x->audited ? number[4] : NULL},
+					   {"false_kills", x->audited ? number[5] : NULL},
+					   {"unknown", x->replayed ? number[6] : NULL},
+					   {"replayed", x->replayed ? "true" : NULL}};
+	struct buf end = BUF_INIT;
 	struct json_doc d = JSON_DOC_INIT;
 	int rc;
 
-	snprintf(measured, sizeof measured, "%lld", (long long)n->measured);
-	snprintf(preempted, sizeof preempted, "%lld", (long long)n->preempted);
-	snprintf(failed, sizeof failed, "%lld", (long long)n->failed);
-	snprintf(built, sizeof built, "%lld", (long long)n->built);
-	snprintf(audited, sizeof audited, "%lld", (long long)n->audited);
-	snprintf(kills, sizeof kills, "%lld", (long long)n->false_kills);
-	snprintf(run, sizeof run, "\"%s\"", m->run.s);
-	if (g->end)
-		buf_add(&end, g->end, g->end_n);
+	for (int i = 0; i < 8; i++)
+		snprintf(number[i], sizeof number[i], "%lld", (long long)count[i]);
+	snprintf(run, sizeof run, "\"%s\"", x->run);
+	if (x->line)
+		buf_add(&end, x->line, x->n);
 	else
-		rec_end_text(&end, g->w.id.s, g->n, "end of input");
+		rec_end_text(&end, x->workload_id, x->drawn, "end of input");
 	rc = json_parse(&d, end.s, end.n, e);
-	if (rc == 0) {
-		json_rewrite(&d, field, fields, &out);
-		rc = rec_put(m->out, out.s, out.n, e);
-	}
+	if (rc == 0)
+		json_rewrite(&d, field, sizeof field / sizeof *field, out);
 	json_free(&d);
 	buf_free(&end);
+	return rc;
+}
+
+int result_put_end(struct measure *m, const struct group *g, const struct counts *n, struct err *e)
+{
+	const struct ending x = {.line = g->end,
+				 .n = g->end_n,
+				 .workload_id = g->w.id.s,
+				 .run = m->run.s,
+				 .drawn = g->n,
+				 .audited = m->rules.audit > 0};
+	struct buf out = BUF_INIT;
+	int rc = result_end(&x, n, &out, e);
+
+	if (rc == 0)
+		rc = rec_put(m->out, out.s, out.n, e);
 	buf_free(&out);
 	return rc;
 }

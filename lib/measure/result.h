@@ -2,6 +2,7 @@
 #ifndef TL_MEASURE_RESULT_H
 #define TL_MEASURE_RESULT_H
 
+#include "lib/measure/contest.h"
 #include "lib/measure/group.h"
 
 /* A candidate on its way through a group. */
@@ -10,11 +11,12 @@ struct item {
 	size_t n;
 	struct id id;
 	struct build *build;
-	double build_s;	    /* charged to this candidate, the first that wanted the object */
+	struct known_answer known; /* from an earlier run: not measured again */
+	double build_s;		   /* charged to this candidate, the first that wanted the object */
+	double build_core_s;
 	const char *status; /* decided before any run, else NULL */
 	const char *why;
-	double latency_s; /* ok: of the race */
-	int ok, final;
+	struct contestant in;
 	struct item *next;
 };
 
@@ -25,6 +27,7 @@ struct opponents {
 	char why[200];	   /* where json is null */
 	double latency_s;  /* a call of each together; 0: none */
 	double open_s;	   /* data, reference and baseline, until charged to a result */
+	int open;	   /* has the worker had this group? */
 };
 
 /* What a result says; answer is the worker's, NULL if it gave none: then elapsed_s is what the run
@@ -33,12 +36,9 @@ struct verdict {
 	const char *status, *why;
 	int final;
 	const struct json_doc *answer;
-	double elapsed_s;
-	double limit_s; /* of a race: the incumbent's time */
-};
-
-struct counts {
-	int64_t measured, preempted, failed, built, audited, false_kills;
+	double elapsed_s;		 /* of the trial: */
+	double verify_s, run_s, audit_s; /* its parts */
+	double limit_s;			 /* of a race: the incumbent's time */
 };
 
 /* A number of the worker's answer; 0 if it is not there. */
@@ -49,5 +49,21 @@ int result_put(struct measure *m, struct item *it, const struct verdict *v, stru
 	       struct err *e);
 int result_release(struct measure *m, struct err *e);
 int result_put_end(struct measure *m, const struct group *g, const struct counts *n, struct err *e);
+
+/* For whoever else writes results (lib/store/replay.h): the candidate's line with the fields that a
+ * result brings left out, and without its last brace; whether a field is one of those; */
+void result_start(const struct json_doc *line, struct buf *out);
+int result_owns(const struct json *key);
+/* and an end record with what became of the group. */
+struct ending {
+	const char *line; /* the end record as it came, NULL if none came */
+	size_t n;
+	const char *workload_id, *run;
+	int64_t drawn; /* where none came */
+	int audited;   /* tell of audits */
+	int replayed;
+	int64_t unknown; /* replayed: candidates without a recorded result */
+};
+int result_end(const struct ending *x, const struct counts *n, struct buf *out, struct err *e);
 
 #endif

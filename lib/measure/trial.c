@@ -171,7 +171,7 @@ static int verify(struct timed *x, int alone, struct outcome *o)
 	int rc;
 
 	memset(o, 0, sizeof *o);
-	if (kernel_load(&x->kernel, x->t->object, "kernel", &e) < 0) {
+	if (kernel_load(&x->kernel, x->t->object, &e) < 0) {
 		o->status = OUTCOME_UNLOADABLE;
 		snprintf(o->why, sizeof o->why, "%.190s", e.msg);
 		return -1;
@@ -250,8 +250,7 @@ void trial_race(void *trial, void *answer)
 	}
 	o->status = OUTCOME_PREEMPTED;
 	o->time.median = o->time.lo;
-	snprintf(o->why, sizeof o->why, "at least %.2f times the incumbent's time after %d calls",
-		 o->time.lo / t->rules.limit_s, r.n);
+	race_why(&t->rules, &r, o->why, sizeof o->why);
 	if (t->audit)
 		audit(&x, &r, o);
 }
@@ -481,7 +480,7 @@ void trial_naive(void *trial, void *answer)
 	struct err e = ERR_INIT;
 	struct kernel k;
 
-	if (kernel_load(&k, t->object, "naive", &e) < 0) {
+	if (kernel_load(&k, t->object, &e) < 0) {
 		snprintf(out->why, sizeof out->why, "%.190s", e.msg);
 		return;
 	}

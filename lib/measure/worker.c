@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "lib/io/clock.h"
+#include "lib/io/keep.h"
 #include "lib/io/memory.h"
 #include "lib/io/record.h"
 
@@ -48,8 +49,8 @@ static int start(struct worker *w, struct err *e)
 	char *argv[] = {w->path.s, NULL};
 
 	worker_environment(w->threads);
-	return proc_start(&w->proc, argv,
-			  PROC_STDIN | PROC_STDOUT | PROC_GROUP | PROC_DIE_WITH_PARENT, -1, -1, e);
+	return keep_start(&w->proc, &(const struct keep){.ours = 1}, argv, PROC_STDIN | PROC_STDOUT,
+			  -1, -1, e);
 }
 
 void worker_kill(struct worker *w)
@@ -66,6 +67,15 @@ static enum ask_result fail(struct worker *w, enum ask_result r, const char *why
 	snprintf(w->why, sizeof w->why, "%s", why);
 	worker_kill(w);
 	return r;
+}
+
+/* What fails here is no candidate's fault. */
+static enum ask_result fail_sys(struct worker *w, const char *what)
+{
+	char why[sizeof w->why];
+
+	snprintf(why, sizeof why, "%s: %s", what, strerror(errno));
+	return fail(w, ASK_FAILED, why);
 }
 
 /* The worker closed its pipe: how did it end? */
@@ -103,7 +113,7 @@ static enum ask_result send(struct worker *w, const char *line, size_t n)
 		if (k < 0 && errno == EINTR)
 			continue;
 		if (k < 0)
-			return ended(w);
+			return errno == EPIPE ? ended(w) : fail_sys(w, "cannot ask the worker");
 		done += (size_t)k;
 	}
 	buf_clear(&w->line);
@@ -120,17 +130,23 @@ static enum ask_result receive(struct worker *w, double timeout_s)
 		double left = end - clock_now();
 		char text[4096];
 		ssize_t n;
+		int ready;
 
 		if (rec_stopped())
 			return fail(w, ASK_STOPPED, "stopped by a signal");
 		if (left <= 0 || w->line.n > 1 << 20)
 			return fail(w, ASK_TIMEOUT, "no answer in time");
-		if (poll(&p, 1, left > 0.2 ? 200 : (int)(left * 1000) + 1) <= 0)
+		ready = poll(&p, 1, left > 0.2 ? 200 : (int)(left * 1000) + 1);
+		if (ready < 0 && errno != EINTR)
+			return fail_sys(w, "cannot wait for the worker's answer");
+		if (ready <= 0)
 			continue;
 		n = read(w->proc.out, text, sizeof text);
 		if (n < 0 && errno == EINTR)
 			continue;
-		if (n <= 0)
+		if (n < 0)
+			return fail_sys(w, "cannot read the worker's answer");
+		if (n == 0)
 			return ended(w);
 		buf_add(&w->line, text, (size_t)n);
 	}

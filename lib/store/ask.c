@@ -4,6 +4,7 @@
 
 #include "lib/measure/env.h"
 #include "lib/store/db.h"
+#include "lib/store/row.h"
 #include "lib/store/tally.h"
 
 /* Envs */
@@ -87,13 +88,18 @@ int store_env_here(struct store *s, const char *given, struct arena *a, struct s
 
 	if (given)
 		return env_given(s, given, a, env, e);
-	if (!env_here(&here, &why)) {
+	rc = env_here(&here, &why);
+	if (rc == 0) {
 		*env = (struct store_env){arena_strdup(a, here.id.s),
 					  arena_strndup(a, here.json.s, here.json.n), NULL};
 		env_free(&here);
 		return 1;
 	}
 	env_free(&here);
+	if (rc < 0) {
+		*e = why;
+		return -1;
+	}
 	rc = env_latest(s, a, env, e);
 	if (rc > 0)
 		env->doubt = arena_strdup(a, why.msg);
@@ -102,15 +108,13 @@ int store_env_here(struct store *s, const char *given, struct arena *a, struct s
 
 /* Results */
 
-static void hex(const unsigned char *p, struct id *id)
+int store_better(const struct store_result *a, const struct store_result *b)
 {
-	static const char digit[] = "0123456789abcdef";
-
-	for (int i = 0; i < ID_HEX / 2; i++) {
-		id->s[2 * i] = digit[p[i] >> 4];
-		id->s[2 * i + 1] = digit[p[i] & 15];
-	}
-	id->s[ID_HEX] = 0;
+	if (!b || a->final != b->final)
+		return !b || a->final;
+	if (a->latency_s != b->latency_s)
+		return a->latency_s < b->latency_s;
+	return strcmp(a->candidate_id.s, b->candidate_id.s) < 0;
 }
 
 /* The candidate of an ok result may have been found wrong by another measurement in the same env.
@@ -128,7 +132,7 @@ static int result_from_row(struct store *s, sqlite3_stmt *q, struct arena *a,
 	if (sqlite3_column_bytes(q, 0) != ID_HEX / 2)
 		return err_set(e, "the database %s is damaged: an id has the wrong length",
 			       s->path);
-	hex(sqlite3_column_blob(q, 0), &r->candidate_id);
+	row_hex(sqlite3_column_blob(q, 0), &r->candidate_id);
 	r->run = db_text(q, 1, a);
 	r->status = db_text(q, 2, a);
 	r->at = db_text(q, 3, a);
@@ -385,7 +389,8 @@ static int tally_ends(struct store *s, const char *workload_id, const char *env_
 		*count[i] = count_or_unknown(q, i);
 	sqlite3_reset(q);
 	q = db_sql(s,
-		   "SELECT measured + ifnull(preempted, 0) + ifnull(failed, 0) = 0 FROM ends"
+		   "SELECT measured + ifnull(preempted, 0) + ifnull(failed, 0) = 0"
+		   " AND NOT instr(record, '\"known\":') FROM ends"
 		   " JOIN runs ON runs.num = run"
 		   " WHERE workload = ?1 AND (env = ?2 OR env IS NULL)"
 		   " AND NOT instr(record, '\"why\":\"stopped\"')"

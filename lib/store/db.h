@@ -12,6 +12,7 @@ enum { DB_STATEMENTS = 64 };
 struct store {
 	sqlite3 *db;
 	char *path;
+	int replayed;	   /* what kind of results it holds */
 	double busy_since; /* clock_now() of the first refusal in a row */
 	double waited;	   /* the longest such row so far, in seconds */
 	double committed;  /* clock_now() of the last commit; 0: none yet */

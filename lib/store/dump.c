@@ -125,5 +125,11 @@ int store_dump(struct store *s, int kinds, store_line_fn *line, void *arg, struc
 			e),
 		 print_text, line, arg, e))
 		return -1;
+	if (kinds & STORE_RUNS &&
+	    dump(s, db_sql(s, "SELECT max(num) FROM costs", e),
+		 db_sql(s, "SELECT num, record FROM costs WHERE num > ? AND num <= ? ORDER BY num",
+			e),
+		 print_text, line, arg, e))
+		return -1;
 	return 0;
 }

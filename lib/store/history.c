@@ -51,7 +51,7 @@ int history_add_workload(struct history *h, struct store *s, const char *id, str
 
 static int add_end(struct history *h, const struct json_doc *d, struct err *e)
 {
-	static const char *const counts[] = {"measured", "preempted", "failed"};
+	static const char *const counts[] = {"measured", "preempted", "failed", "known"};
 	const char *id;
 	struct history_item *it;
 	int64_t n, sum = 0;
@@ -61,7 +61,7 @@ static int add_end(struct history *h, const struct json_doc *d, struct err *e)
 		return 0;
 	if (row_id(d, d->tok, "workload_id", &h->arena, &id, e))
 		return -1;
-	for (int i = 0; i < 3; i++)
+	for (int i = 0; i < 4; i++)
 		if (!json_int(json_get(d, d->tok, counts[i]), &n))
 			sum += n;
 	if ((it = get_item(h, id)))
@@ -72,7 +72,6 @@ static int add_end(struct history *h, const struct json_doc *d, struct err *e)
 int history_add_record(struct history *h, const struct rec *r, const struct json_doc *d,
 		       struct err *e)
 {
-	static const char digit[] = "0123456789abcdef";
 	struct history_item *it;
 	struct store_result *s;
 	struct row w;
@@ -93,9 +92,7 @@ int history_add_record(struct history *h, const struct rec *r, const struct json
 				   .latency_s = w.latency_s,
 				   .baseline_s = w.baseline_s,
 				   .core_s = w.core_s};
-	for (int i = 0; i < ID_HEX; i++)
-		s->candidate_id.s[i] =
-			digit[i % 2 ? w.candidate[i / 2] & 15 : w.candidate[i / 2] >> 4];
+	row_hex(w.candidate, &s->candidate_id);
 	it->exhausted = 0;
 	return 0;
 }
@@ -135,16 +132,6 @@ static int same_result(const struct store_result *a, const struct store_result *
 static int is_ok(const struct store_result *r)
 {
 	return !strcmp(r->status, "ok");
-}
-
-/* The order of store.h. */
-static int is_better(const struct store_result *a, const struct store_result *b)
-{
-	if (!b || a->final != b->final)
-		return !b || a->final;
-	if (a->latency_s != b->latency_s)
-		return a->latency_s < b->latency_s;
-	return strcmp(a->candidate_id.s, b->candidate_id.s) < 0;
 }
 
 /* Of each key the last, then all in the order of time. */
@@ -229,7 +216,7 @@ static void add_try(struct history_item *it, struct map *known, const struct sto
 	}
 	if (believed && isnan(t->latency_s))
 		t->latency_s = r->latency_s;
-	if (believed && is_better(r, it->best))
+	if (believed && store_better(r, it->best))
 		it->best = r;
 	if (!isnan(r->baseline_s))
 		it->baseline_s = r->baseline_s;
@@ -258,6 +245,8 @@ static void finish_item(struct history *h, struct history_item *it, const struct
 		h->core_s_since += isnan(r->core_s) ? 0 : r->core_s;
 		if (!h->first_at || strcmp(r->at, h->first_at) < 0)
 			h->first_at = r->at;
+		if (!h->last_at || strcmp(r->at, h->last_at) > 0)
+			h->last_at = r->at;
 	}
 	map_free(&known);
 	map_free(&wrong);

@@ -36,6 +36,7 @@ struct history {
 	int64_t candidates_since;
 	double core_s_since;
 	const char *first_at; /* of the first result since; NULL if there is none */
+	const char *last_at;  /* and of the last */
 };
 
 /* Begins the history of a workload, with what the database (may be NULL) knows. h->env is set by

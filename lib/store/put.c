@@ -2,6 +2,7 @@
 #include <assert.h>
 #include <stdlib.h>
 
+#include "lib/store/cost.h"
 #include "lib/store/db.h"
 #include "lib/store/row.h"
 #include "lib/store/tally.h"
@@ -154,18 +155,31 @@ static struct tally_result to_tally(const struct numbered *w, int64_t num)
 				     w->row.rank, w->row.core_s};
 }
 
-/* The key is there already. Keeps the later record, so that two databases merged either way end
- * up the same. */
+/* Of two records with the same key the later by "at", and then by its bytes, is kept, so that two
+ * databases merged either way end up the same. Above 0: r is. old_at is in column i of the row, its
+ * record in the next. */
+static int is_later(const struct rec *r, const char *at, sqlite3_stmt *old, int i)
+{
+	int order = strcmp(at, (const char *)sqlite3_column_text(old, i));
+	const unsigned char *text = sqlite3_column_text(old, i + 1);
+	size_t n = (size_t)sqlite3_column_bytes(old, i + 1);
+
+	if (!order)
+		order = memcmp(r->s, text, n < r->n ? n : r->n);
+	if (!order)
+		order = (r->n > n) - (r->n < n);
+	return order > 0;
+}
+
+/* The key is there already. */
 static enum store_put put_again(struct store *s, const struct numbered *w, const struct rec *r,
 				struct err *e)
 {
 	sqlite3_stmt *q;
 	struct tally_result t;
-	const char *at;
 	double core_s;
 	int64_t num;
-	size_t n;
-	int order, rank;
+	int later, rank;
 
 	SQL_OR_FAIL(
 		q, s,
@@ -177,17 +191,11 @@ static enum store_put put_again(struct store *s, const struct numbered *w, const
 		return err_set(e, "the database %s is damaged: a result has no record", s->path),
 		       STORE_FAILED;
 	num = sqlite3_column_int64(q, 0);
-	at = (const char *)sqlite3_column_text(q, 1);
-	n = (size_t)sqlite3_column_bytes(q, 2);
-	order = strcmp(w->row.at, at);
-	if (!order)
-		order = memcmp(r->s, sqlite3_column_text(q, 2), n < r->n ? n : r->n);
-	if (!order)
-		order = (r->n > n) - (r->n < n);
+	later = is_later(r, w->row.at, q, 1);
 	rank = row_rank((const char *)sqlite3_column_text(q, 3));
 	core_s = db_num(q, 4);
 	sqlite3_reset(q);
-	if (order <= 0)
+	if (!later)
 		return STORE_KNOWN;
 	SQL_OR_FAIL(q, s,
 		    "UPDATE results SET status = ?2, latency_s = ?3, baseline_s = ?4, core_s = ?5,"
@@ -351,11 +359,66 @@ static enum store_put put_end(struct store *s, const struct rec *r, const struct
 	return sqlite3_changes(s->db) ? STORE_NEW : STORE_KNOWN;
 }
 
+/* Runs */
+
+static enum store_put put_run(struct store *s, const struct rec *r, const struct json_doc *d,
+			      struct err *e)
+{
+	const struct json *whole = json_get(d, d->tok, "part_of");
+	const char *run, *at, *part_of = NULL;
+	struct cost_run c;
+	sqlite3_stmt *q;
+	int rc;
+
+	if (row_text(d, d->tok, "run", &s->scratch, &run, e) ||
+	    row_text(d, d->tok, "at", &s->scratch, &at, e) ||
+	    (whole && row_text(d, d->tok, "part_of", &s->scratch, &part_of, e)) ||
+	    cost_read(&c, d, e))
+		return STORE_BAD;
+	SQL_OR_FAIL(q, s, "SELECT at, record FROM costs WHERE run = ?", e);
+	db_bind_text(q, 1, run);
+	if ((rc = db_step(s, q, e)) < 0)
+		return STORE_FAILED;
+	if (rc) {
+		rc = is_later(r, at, q, 0);
+		sqlite3_reset(q);
+		if (!rc)
+			return STORE_KNOWN;
+	}
+	SQL_OR_FAIL(q, s,
+		    "INSERT INTO costs(run, part_of, at, record) VALUES(?1, ?2, ?3, ?4)"
+		    " ON CONFLICT(run) DO UPDATE SET part_of = ?2, at = ?3, record = ?4",
+		    e);
+	db_bind_text(q, 1, run);
+	db_bind_text(q, 2, part_of);
+	db_bind_text(q, 3, at);
+	sqlite3_bind_text(q, 4, r->s, (int)r->n, SQLITE_STATIC);
+	return db_step(s, q, e) < 0 ? STORE_FAILED : STORE_NEW;
+}
+
+/* A result or end of the other kind than the database's would be a lie in it. */
+static int is_misplaced(const struct store *s, const struct json_doc *d, struct err *e)
+{
+	int replayed = 0;
+
+	json_bool(json_get(d, d->tok, "replayed"), &replayed);
+	if (replayed == s->replayed)
+		return 0;
+	err_set(e,
+		replayed ? "this was replayed, and the database %s is for what was measured "
+			   "(tl-store --replayed makes one)"
+			 : "this was measured, and the database %s is for what was replayed",
+		s->path);
+	return 1;
+}
+
 enum store_put store_put(struct store *s, const struct rec *r, const struct json_doc *d,
 			 struct err *e)
 {
 	assert(!sqlite3_get_autocommit(s->db));
 	arena_reset(&s->scratch);
+	if ((r->type == REC_RESULT || r->type == REC_END) && is_misplaced(s, d, e))
+		return STORE_BAD;
 	switch (r->type) {
 	case REC_WORKLOAD:
 		return put_workload(s, d, e);
@@ -363,6 +426,8 @@ enum store_put store_put(struct store *s, const struct rec *r, const struct json
 		return put_result(s, r, d, e);
 	case REC_END:
 		return put_end(s, r, d, e);
+	case REC_RUN:
+		return put_run(s, r, d, e);
 	default:
 		return STORE_KNOWN;
 	}

@@ -36,6 +36,17 @@ void row_unhex(const char *hex, unsigned char *out)
 		out[i] = (unsigned char)(hex_digit(hex[2 * i]) << 4 | hex_digit(hex[2 * i + 1]));
 }
 
+void row_hex(const unsigned char *p, struct id *id)
+{
+	static const char digit[] = "0123456789abcdef";
+
+	for (int i = 0; i < ID_HEX / 2; i++) {
+		id->s[2 * i] = digit[p[i] >> 4];
+		id->s[2 * i + 1] = digit[p[i] & 15];
+	}
+	id->s[ID_HEX] = 0;
+}
+
 /* A number or null; a missing one is null, too. */
 static int get_seconds(const struct json_doc *d, const struct json *obj, const char *key,
 		       double *out, struct err *e)

@@ -28,5 +28,6 @@ int row_text(const struct json_doc *d, const struct json *obj, const char *key, 
 int row_id(const struct json_doc *d, const struct json *obj, const char *key, struct arena *a,
 	   const char **out, struct err *e);
 void row_unhex(const char *hex, unsigned char *out); /* ID_HEX digits */
+void row_hex(const unsigned char *p, struct id *id);
 
 #endif

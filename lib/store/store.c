@@ -14,6 +14,7 @@
 
 enum {
 	APPLICATION_ID = 0x544c6462, /* "TLdb" */
+	REPLAYED_ID = 0x544c7270,    /* "TLrp": holds replayed results */
 	BUSY_S = 120,
 	CACHE_KIB = 128 * 1024,
 };
@@ -96,11 +97,23 @@ static const char *const migrations[] = {
 	"	PRIMARY KEY(workload, env, status)"
 	") STRICT, WITHOUT ROWID;"
 	"UPDATE workloads SET candidates = " RECOUNT_CANDIDATES ";"
-	"INSERT INTO tallies" RECOUNT ";"
-	/* To sum a workload's ends without reading their records, and to find the last. */
-	"CREATE INDEX ends_counts ON ends(workload, run, drawn, kept, refused, measured, preempted,"
-	"	failed, built);"
-	"CREATE INDEX ends_last ON ends(workload);",
+	"INSERT INTO tallies" RECOUNT("") ";"
+					  /* To sum a workload's ends without reading their records,
+					     and to find the last. */
+					  "CREATE INDEX ends_counts ON ends(workload, run, drawn, "
+					  "kept, refused, measured, preempted,"
+					  "	failed, built);"
+					  "CREATE INDEX ends_last ON ends(workload);",
+	/* What runs cost. A run is known here by its id's text, and so is the one that it is a part
+	 * of, which need not be known at all. */
+	"CREATE TABLE costs("
+	"	num INTEGER PRIMARY KEY,"
+	"	run TEXT NOT NULL UNIQUE,"
+	"	part_of TEXT,"
+	"	at TEXT NOT NULL,"
+	"	record TEXT NOT NULL"
+	") STRICT;"
+	"CREATE INDEX costs_part_of ON costs(part_of) WHERE part_of NOT NULL;",
 };
 enum { VERSION = sizeof migrations / sizeof *migrations };
 
@@ -143,13 +156,23 @@ int store_default_path(const char *given, enum store_mode mode, struct buf *out,
 	return mode == STORE_WRITE ? make_folder(out->s, e) : 0;
 }
 
+int store_is_there(const char *path, struct err *e)
+{
+	if (!access(path, F_OK))
+		return 1;
+	return errno == ENOENT || errno == ENOTDIR
+		       ? 0
+		       : err_sys(e, "cannot look for the database %s", path);
+}
+
 /* Statements */
 
 int db_fail(struct store *s, const char *what, struct err *e)
 {
 	int rc = sqlite3_errcode(s->db) & 0xff, system = sqlite3_system_errno(s->db);
 
-	if (rc == SQLITE_IOERR && !system) /* a failed commit keeps it to itself */
+	/* A failed commit keeps it to itself, and a failed read may be told as damage. */
+	if (s->db && ((rc == SQLITE_IOERR && !system) || rc == SQLITE_CORRUPT))
 		sqlite3_file_control(s->db, "main", SQLITE_FCNTL_LAST_ERRNO, &system);
 
 	if (rc == SQLITE_NOMEM)
@@ -158,7 +181,7 @@ int db_fail(struct store *s, const char *what, struct err *e)
 		return err_status(e, EXIT_BUSY,
 				  "cannot %s the database %s: others held it for %d seconds", what,
 				  s->path, BUSY_S);
-	if (system && (rc == SQLITE_IOERR || rc == SQLITE_CANTOPEN))
+	if (system && (rc == SQLITE_IOERR || rc == SQLITE_CANTOPEN || rc == SQLITE_CORRUPT))
 		return err_set(e, "cannot %s the database %s: %s (%s)", what, s->path,
 			       sqlite3_errmsg(s->db), strerror(system));
 	return err_set(e, "cannot %s the database %s: %s", what, s->path, sqlite3_errmsg(s->db));
@@ -304,7 +327,8 @@ static int read_version(struct store *s, int64_t *version, struct err *e)
 	    pragma_int(s, "PRAGMA user_version", version, e) ||
 	    pragma_int(s, "SELECT count(*) FROM sqlite_schema", &tables, e))
 		return -1;
-	if (application != APPLICATION_ID && (application || *version || tables))
+	s->replayed = application == REPLAYED_ID;
+	if (application != APPLICATION_ID && !s->replayed && (application || *version || tables))
 		return err_set(e, "%s is a database of another program", s->path);
 	if (*version > VERSION)
 		return err_set(e, "%s was made by a newer version (schema %lld; this one knows %d)",
@@ -334,7 +358,7 @@ static int migrate(struct store *s, struct err *e)
 		if (db_exec(s, migrations[version], e))
 			return -1;
 	sql = sqlite3_mprintf("PRAGMA application_id = %d; PRAGMA user_version = %d",
-			      APPLICATION_ID, VERSION);
+			      s->replayed ? REPLAYED_ID : APPLICATION_ID, VERSION);
 	if (!sql)
 		die_no_memory();
 	if (db_exec(s, sql, e)) {
@@ -419,6 +443,16 @@ struct store *store_open(const char *path, enum store_mode mode, struct err *e)
 		store_close(s);
 		return NULL;
 	}
+	/* What cannot be opened for writing, SQLite opens for reading. */
+	if (mode == STORE_WRITE && sqlite3_db_readonly(s->db, "main") == 1) {
+		errno = 0;
+		if (access(path, W_OK))
+			err_sys(e, "cannot write the database %s", path);
+		else
+			err_set(e, "cannot open the database %s for writing", path);
+		store_close(s);
+		return NULL;
+	}
 	if (configure(s, mode, e)) {
 		explain_journal(s, e);
 		store_close(s);
@@ -445,19 +479,60 @@ void store_close(struct store *s)
 	free(s);
 }
 
+int store_is_replayed(const struct store *s)
+{
+	return s->replayed;
+}
+
+int store_make_replayed(struct store *s, struct err *e)
+{
+	int64_t measured = 0;
+	char *sql;
+	int rc = -1;
+
+	if (store_begin(s, e) ||
+	    pragma_int(s, "SELECT EXISTS(SELECT 1 FROM results) OR EXISTS(SELECT 1 FROM ends)",
+		       &measured, e))
+		goto fail;
+	if (s->replayed)
+		return store_commit(s, e);
+	if (measured) {
+		err_set(e,
+			"the database %s holds what was measured; what is replayed wants one "
+			"of its own",
+			s->path);
+		goto fail;
+	}
+	sql = sqlite3_mprintf("PRAGMA application_id = %d", REPLAYED_ID);
+	if (!sql)
+		die_no_memory();
+	rc = db_exec(s, sql, e);
+	sqlite3_free(sql);
+	if (rc == 0 && store_commit(s, e) == 0) {
+		s->replayed = 1;
+		return 0;
+	}
+fail:
+	store_rollback(s);
+	return -1;
+}
+
 /* Batches */
 
 /* Who waits for the database looks every few milliseconds (on_busy). A writer that begins again
- * right after its commit would never be caught without the lock: it leaves a gap. */
+ * right after its commit would never be caught without the lock: it leaves a gap. Which kind of
+ * results the database holds may have been settled by another since it was opened. */
 int store_begin(struct store *s, struct err *e)
 {
 	double left = s->committed + GAP_S - clock_now();
-	int64_t version;
+	int64_t application, version;
 
 	if (left > 0)
 		nanosleep(&(struct timespec){0, (long)(left * 1e9)}, NULL);
-	if (db_exec(s, "BEGIN IMMEDIATE", e))
+	if (db_exec(s, "BEGIN IMMEDIATE", e) ||
+	    pragma_int(s, "PRAGMA application_id", &application, e))
 		return -1;
+	s->replayed = application == REPLAYED_ID;
 	/* A newer version may have changed the schema since we opened the database: it keeps what
 	 * we would not. */
 	return read_version(s, &version, e);

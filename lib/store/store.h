@@ -10,7 +10,10 @@
  *   latency, candidate id, run id, among those with status ok whose candidate was not found wrong
  *   there: one wrong output, in whatever run or stage, outweighs all that seemed right. An index
  *   keeps that order, so there is no second copy that could disagree.
+ * - A run record is known by its run; of two different ones the later is kept, likewise.
  * - Records are kept whole: a dump gives back each result byte for byte.
+ * - Replayed results ("replayed":true) and measured ones never share a database: it holds the one
+ *   kind or the other, and refuses what is not of its kind.
  *
  * Seconds as double, NAN where unknown. Texts given out live in the arena passed in. Functions
  * that look something up return 1 if it is there, 0 if not, -1 on failure.
@@ -36,10 +39,15 @@ enum store_mode { STORE_READ, STORE_WRITE };
 /* The database's path: given, else $TL_DB, else ${XDG_DATA_HOME:-~/.local/share}/tl/tl.db, whose
  * folder is made if mode is STORE_WRITE. */
 int store_default_path(const char *given, enum store_mode mode, struct buf *out, struct err *e);
+/* Is there a file? 1; 0: surely not; -1: nobody can tell. */
+int store_is_there(const char *path, struct err *e);
 /* STORE_WRITE makes the file if there is none. NULL on failure. A database made by a newer version
  * or by another program is refused; an older one is brought up to date. */
 struct store *store_open(const char *path, enum store_mode mode, struct err *e);
 void store_close(struct store *s);
+/* Does it hold what was replayed? And make it so: fails where anything measured is in it. */
+int store_is_replayed(const struct store *s);
+int store_make_replayed(struct store *s, struct err *e);
 /* Reads every page. 1: sound; 0: damaged, with the first damages in report, one a line. */
 int store_check(struct store *s, struct buf *report, struct err *e);
 
@@ -53,12 +61,13 @@ double store_waited(const struct store *s);
 
 enum store_put {
 	STORE_FAILED = -2, /* the database cannot be written: roll back and give up */
-	STORE_BAD = -1,	   /* the record makes no sense; nothing was changed */
+	STORE_BAD = -1,	   /* the record makes no sense, or is of the wrong kind; nothing was
+			      changed */
 	STORE_KNOWN = 0,   /* the database knew all of it */
 	STORE_NEW = 1,
 };
-/* Stores a workload, result or end record; d holds its parse. Needs a batch. End records without
- * "run" say nothing that could be told apart from a replay: they are STORE_KNOWN. */
+/* Stores a workload, result, end or run record; d holds its parse. Needs a batch. End records
+ * without "run" say nothing that could be told apart from a replay: they are STORE_KNOWN. */
 enum store_put store_put(struct store *s, const struct rec *r, const struct json_doc *d,
 			 struct err *e);
 
@@ -72,8 +81,8 @@ struct store_env {
 /* All envs that have results, the latest first. */
 int store_envs(struct store *s, struct arena *a, struct store_env **env, int *n, struct err *e);
 /* The env to answer for: given (--env) if not NULL, else this machine's, which a worker is asked
- * for; if it cannot say, the env of the result stored last, in doubt. s may be NULL. 0 if there is
- * none. */
+ * for; if it lacks what it takes to say, the env of the result stored last, in doubt. s may be
+ * NULL. 0 if there is none. */
 int store_env_here(struct store *s, const char *given, struct arena *a, struct store_env *env,
 		   struct err *e);
 
@@ -87,6 +96,8 @@ struct store_result {
 	const char *record; /* NULL from store_history() */
 	size_t record_n;
 };
+/* The order of results that are ok, see above; b NULL: there is none yet. */
+int store_better(const struct store_result *a, const struct store_result *b);
 /* The best n results of distinct candidates for a workload in an env, best first. */
 int store_top(struct store *s, const char *workload_id, const char *env_id, int64_t n,
 	      struct arena *a, struct store_result **out, int64_t *nout, struct err *e);
@@ -127,11 +138,18 @@ struct store_stats {
 };
 int store_stats(struct store *s, struct arena *a, struct store_stats *st, struct err *e);
 
-/* Dumps: calls line for each record of the kinds wanted, results first, then workloads, then ends
- * (so that no dump looks like a group that was cut off). Reads in pages and holds no lock during
- * the calls, so that a dump into a slow reader, or into the same database, stops no one; what is
- * stored after the start is not dumped. A line function returns 0, or -1 to end the dump. */
-enum store_kind { STORE_RESULTS = 1, STORE_WORKLOADS = 2, STORE_ENDS = 4, STORE_ALL = 7 };
+/* Dumps: calls line for each record of the kinds wanted, results first, then workloads, ends and
+ * runs (so that no dump looks like a group that was cut off). Reads in pages and holds no lock
+ * during the calls, so that a dump into a slow reader, or into the same database, stops no one;
+ * what is stored after the start is not dumped. A line function returns 0, or -1 to end the dump.
+ */
+enum store_kind {
+	STORE_RESULTS = 1,
+	STORE_WORKLOADS = 2,
+	STORE_ENDS = 4,
+	STORE_RUNS = 8,
+	STORE_ALL = 15,
+};
 typedef int store_line_fn(void *arg, const char *s, size_t n, struct err *e);
 int store_dump(struct store *s, int kinds, store_line_fn *line, void *arg, struct err *e);
 

@@ -18,18 +18,18 @@
 
 struct store;
 
-/* The rows of the table tallies, counted from the results: see tally.h. A candidate's row is that
- * of its best status, in the order of row.c: with a lone min(), SQL gives the other columns of the
- * row that has it. */
-#define RECOUNT                                                                                    \
+/* The rows of the table tallies, counted from the results that the condition "where" is about. A
+ * candidate's row is that of its best status, in the order of row.c: with a lone min(), SQL gives
+ * the other columns of the row that has it. */
+#define RECOUNT(where)                                                                             \
 	" SELECT workload, env, status, sum(results), sum(candidates), sum(core_us) FROM("         \
 	"SELECT workload, env, status, count(*) AS results, 0 AS candidates,"                      \
 	" sum(CAST(min(ifnull(core_s, 0), 1e9) * 1e6 + 0.5 AS INTEGER)) AS core_us"                \
-	" FROM results GROUP BY 1, 2, 3"                                                           \
+	" FROM results " where " GROUP BY 1, 2, 3"                                                 \
 	" UNION ALL SELECT workload, env, status, 0, count(*), 0 FROM("                            \
 	"SELECT workload, env, status, min(instr("                                                 \
 	"'ok preempted build timeout crash oom wrong unsupported filtered', status))"              \
-	" FROM results GROUP BY workload, candidate, env) GROUP BY 1, 2, 3"                        \
+	" FROM results " where " GROUP BY workload, candidate, env) GROUP BY 1, 2, 3"              \
 	") GROUP BY 1, 2, 3"
 #define RECOUNT_CANDIDATES                                                                         \
 	"(SELECT count(DISTINCT candidate) FROM results WHERE workload = workloads.num)"

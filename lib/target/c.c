@@ -524,15 +524,18 @@ static void declare_buffer(struct printer *p, int i)
 	}
 }
 
+const char *c_prelude(void)
+{
+	return prelude;
+}
+
 void c_print(const struct nest *n, struct buf *out)
 {
 	struct printer p = {.n = n, .out = out, .depth = 1};
 
-	buf_str(out, prelude);
-	buf_fmt(out,
-		"\nvoid %s(const long *params, float *const *buffers, long thread, long threads, "
-		"void (*barrier)(void))\n{\n\t(void)barrier;\n",
-		n->name);
+	buf_str(out, "\nvoid KERNEL(const long *params, float *const *buffers, long thread, long "
+		     "threads, "
+		     "void (*barrier)(void))\n{\n\t(void)barrier;\n");
 	for (int i = 0; i < n->nvars; i++) {
 		if (n->var[i].kind != VAR_SYMBOL || !n->var[i].runtime)
 			continue;

@@ -2,8 +2,10 @@
  * none of them alike.
  *
  * The printed function has external linkage and the ABI
- *     void NAME(const long *params, float *const *buffers, long thread, long threads, void
- * (*barrier)(void)); where params and buffers are as nest.h numbers them. The text depends on
+ *     void KERNEL(const long *params, float *const *buffers, long thread, long threads,
+ *                 void (*barrier)(void));
+ * where params and buffers are as nest.h numbers them, and KERNEL is a macro: whoever compiles the
+ * text says what the function is called, so that many can be compiled at once. The text depends on
  * compile-time choices alone, so that its hash is the key of the build cache.
  */
 #ifndef TL_TARGET_C_H
@@ -15,6 +17,8 @@
 typedef void (*c_kernel)(const long *params, float *const *buffers, long thread, long threads,
 			 void (*barrier)(void));
 
+/* What has to stand once before all functions. */
+const char *c_prelude(void);
 void c_print(const struct nest *n, struct buf *out);
 /* The values of params[0 .. n->nparams): run-time symbols, and the sizes of workspaces. */
 void c_params(const struct nest *n, long *params);

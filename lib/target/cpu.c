@@ -1,13 +1,14 @@
 #include "lib/target/cpu.h"
 
 #include <ctype.h>
+#include <errno.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "lib/io/proc.h"
+#include "lib/io/keep.h"
 
 /* What an instruction set means, best first. A new CPU is a row here. */
 static const struct isa {
@@ -32,6 +33,9 @@ static const char *const common_flags[] = {
 	"-fno-tree-slp-vectorize",
 	"-ffp-contract=fast",
 	"-falign-loops=64",
+	/* A function is then the same whether it is compiled alone or with others. */
+	"-falign-functions=64",
+	"-fno-ipa-icf",
 	"-fno-stack-protector",
 	"-w",
 	"-fPIC",
@@ -72,37 +76,48 @@ int cpu_isa_lanes(const char *isa)
 	return i ? i->lanes : 0;
 }
 
-/* Bytes of a data cache by level, from the kernel; def where it does not say. */
-static int64_t cache_bytes(int level, int64_t def)
+/* The first line of a file of the kernel's. 1; 0: this machine has none; -1: it cannot be read, and
+ * to go on without would make another machine of this one. */
+static int kernel_line(const char *path, char *line, int size, struct err *e)
 {
+	FILE *f = fopen(path, "re");
+	int rc = 1;
+
+	line[0] = 0;
+	if (!f && (errno == ENOENT || errno == ENOTDIR || errno == EACCES || errno == EPERM))
+		return 0;
+	if (!f || (!fgets(line, size, f) && ferror(f)))
+		rc = err_sys(e, "cannot read %s", path);
+	if (f)
+		fclose(f);
+	return rc;
+}
+
+/* Bytes of a data cache by level, from the kernel; *bytes stays where it does not say. */
+static int cache_bytes(int level, int64_t *bytes, struct err *e)
+{
+	static const char *const file[] = {"level", "type", "size"};
+
 	for (int i = 0; i < 6; i++) {
-		char path[96], text[64] = "", type[16] = "";
-		long size = 0, lvl = 0;
+		char path[96], text[3][64];
 		char unit = 0;
-		FILE *f;
+		long size = 0;
 
 		for (int j = 0; j < 3; j++) {
-			static const char *const file[] = {"level", "type", "size"};
+			int rc;
 
 			snprintf(path, sizeof path, "/sys/devices/system/cpu/cpu0/cache/index%d/%s",
 				 i, file[j]);
-			f = fopen(path, "re");
-			if (!f)
-				return def;
-			if (!fgets(text, sizeof text, f))
-				text[0] = 0;
-			fclose(f);
-			if (j == 0)
-				lvl = strtol(text, NULL, 10);
-			else if (j == 1)
-				snprintf(type, sizeof type, "%.12s", text);
-			else if (sscanf(text, "%ld%c", &size, &unit) < 1)
-				size = 0;
+			if ((rc = kernel_line(path, text[j], sizeof text[j], e)) <= 0)
+				return rc;
 		}
-		if (lvl == level && strncmp(type, "Instruction", 11) && size > 0)
-			return size * (unit == 'K' ? 1024 : unit == 'M' ? 1024 * 1024 : 1);
+		if (strtol(text[0], NULL, 10) != level || !strncmp(text[1], "Instruction", 11) ||
+		    sscanf(text[2], "%ld%c", &size, &unit) < 1 || size <= 0)
+			continue;
+		*bytes = size * (unit == 'K' ? 1024 : unit == 'M' ? 1024 * 1024 : 1);
+		return 0;
 	}
-	return def;
+	return 0;
 }
 
 static int usable_cpus(void)
@@ -141,10 +156,12 @@ int cpu_limits(struct limits *m, struct err *e)
 	m->fma_per_cycle = isa->fma_per_cycle;
 	m->load_per_cycle = isa->load_per_cycle;
 	m->threads = usable_cpus();
-	m->l1d = cache_bytes(1, 32 << 10);
-	m->l2 = cache_bytes(2, 1 << 20);
-	m->l3 = cache_bytes(3, 8 << 20);
-	return 0;
+	m->l1d = 32 << 10;
+	m->l2 = 1 << 20;
+	m->l3 = 8 << 20;
+	return cache_bytes(1, &m->l1d, e) || cache_bytes(2, &m->l2, e) || cache_bytes(3, &m->l3, e)
+		       ? -1
+		       : 0;
 }
 
 static const char *compiler(void)
@@ -185,12 +202,15 @@ int cpu_cc_version(struct buf *out, struct err *e)
 {
 	char *argv[] = {(char *)compiler(), (char *)"--version", NULL};
 	struct buf text = BUF_INIT;
-	int rc = proc_run(argv, 20, 4096, &text, e);
+	const struct keep keep = {.no_network = 1};
+	int rc = keep_run(&keep, argv, 20, 4096, &text, e);
 	const char *version, *end;
 
 	if (rc != 0 || !text.n) {
-		if (rc >= 0)
+		if (rc >= 0) {
 			err_set(e, "the compiler %s fails at --version", argv[0]);
+			errno = ENOEXEC;
+		}
 		buf_free(&text);
 		return -1;
 	}
@@ -208,11 +228,15 @@ int cpu_cc_version(struct buf *out, struct err *e)
 	return 0;
 }
 
-void cpu_model(struct buf *out)
+int cpu_model(struct buf *out, struct err *e)
 {
-	FILE *f = fopen("/proc/cpuinfo", "re");
+	static const char path[] = "/proc/cpuinfo";
+	FILE *f = fopen(path, "re");
 	char line[512];
+	int rc = 0;
 
+	if (!f && errno != ENOENT && errno != EACCES)
+		return err_sys(e, "cannot read %s", path);
 	while (f && fgets(line, sizeof line, f)) {
 		char *colon = strchr(line, ':');
 
@@ -222,10 +246,13 @@ void cpu_model(struct buf *out)
 		buf_str(out, colon + 2);
 		break;
 	}
+	if (f && ferror(f))
+		rc = err_sys(e, "cannot read %s", path);
 	if (f)
 		fclose(f);
 	if (!out->n)
 		buf_str(out, "unknown");
+	return rc;
 }
 
 void cpu_features(struct buf *out)

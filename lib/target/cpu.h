@@ -17,10 +17,12 @@ int cpu_limits(struct limits *m, struct err *e);
 void cpu_cc_argv(const char *isa, const char *source, const char *object, char *argv[CPU_CC_ARGS]);
 /* The same, joined, for hashing: everything but the file names. */
 void cpu_cc_text(const char *isa, struct buf *out);
-/* "gcc 12.2.0" of the compiler above; asks it once. */
+/* "gcc 12.2.0" of the compiler above; asks it once. errno tells why not: ENOENT, or ENOEXEC if it
+ * is no compiler. */
 int cpu_cc_version(struct buf *out, struct err *e);
-/* Model name and the features that matter, comma-separated, from the CPU. */
-void cpu_model(struct buf *out);
+/* Model name ("unknown" where the kernel does not tell) and the features that matter,
+ * comma-separated, from the CPU. */
+int cpu_model(struct buf *out, struct err *e);
 void cpu_features(struct buf *out);
 /* Lanes an instruction set has: 16, 8, 1; 0 for an unknown name. */
 int cpu_isa_lanes(const char *isa);

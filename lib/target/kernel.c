@@ -23,12 +23,16 @@ static int is_whole(const char *object)
 	return whole;
 }
 
-int kernel_load(struct kernel *k, const char *object, const char *name, struct err *e)
+int kernel_load(struct kernel *k, const char *object, struct err *e)
 {
+	const char *slash = strrchr(object, '/'), *file = slash ? slash + 1 : object;
+	char name[64];
 	void *symbol;
 
 	if (!is_whole(object))
 		return err_set(e, "the object %s is damaged or gone", object);
+	snprintf(name, sizeof name, KERNEL_PREFIX "%.*s", (int)strcspn(file, "."), file);
+
 	k->handle = dlopen(object, RTLD_NOW | RTLD_LOCAL);
 	if (!k->handle)
 		return err_set(e, "the kernel does not load: %s", dlerror());

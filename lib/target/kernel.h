@@ -6,12 +6,15 @@
 #include "lib/base/err.h"
 #include "lib/target/c.h"
 
+#define KERNEL_PREFIX "k_"
+
 struct kernel {
 	void *handle;
 	c_kernel run;
 };
 
-int kernel_load(struct kernel *k, const char *object, const char *name, struct err *e);
+/* The function KERNEL_PREFIX NAME of an object PATH/NAME.so. */
+int kernel_load(struct kernel *k, const char *object, struct err *e);
 /* One call with the whole team. */
 void kernel_run(const struct kernel *k, const long *params, float *const *buffers, int threads);
 /* Starts the team, which the next kernel_run() with as many threads finds there. */

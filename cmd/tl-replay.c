@@ -1,0 +1,422 @@
+/* tl-replay: candidates -> results, from what was recorded, in tl-measure's place. */
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "lib/algo/candidate.h"
+#include "lib/extract/archive.h"
+#include "lib/io/opt.h"
+#include "lib/io/record.h"
+#include "lib/store/replay.h"
+#include "lib/store/store.h"
+
+static const char *database, *output, *env_id, *at, *after, *cache = "warm", *missing = "skip";
+static struct opt_list from;
+static int full;
+static int64_t finals = 2, seed = 1;
+static double race_s = 0.1, audit;
+
+static const struct opt opts[] = {
+	{'d', "db", OPT_FILE, &database, "FILE",
+	 "Answer from this database; without --from, by default $TL_DB, else tl/tl.db in "
+	 "$XDG_DATA_HOME or ~/.local/share.",
+	 NULL},
+	{0, "from", OPT_LIST, &from, "FILE",
+	 "Answer from the results in FILE: records as tl-measure writes them, plain or "
+	 "compressed, or a database. May be given several times.",
+	 NULL},
+	{0, "env", OPT_STRING, &env_id, "ID",
+	 "The env whose results answer; by default this machine's.", NULL},
+	{'o', "output", OPT_FILE, &output, "FILE",
+	 "Write to FILE instead of standard output. FILE is replaced at the end.", NULL},
+	{0, "final", OPT_COUNT, &finals, "K",
+	 "Finals for the K fastest candidates of each workload. Default 2.", NULL},
+	{0, "seed", OPT_COUNT, &seed, "N", "Seed of --audit. Default 1.", NULL},
+	{0, "race", OPT_TIME, &race_s, "TIME",
+	 "Longest time of a race's calls, where its interval does not narrow before. Default "
+	 "100ms.",
+	 NULL},
+	{0, "cache", OPT_ENUM, &cache, "MODE",
+	 "Answer from results timed with warm or with cold caches. Default warm.", "warm|cold"},
+	{0, "audit", OPT_REAL, &audit, "SHARE",
+	 "Answer for this share of the preempted candidates as if they had been timed to the end "
+	 "all the same. Default 0.",
+	 NULL},
+	{0, "no-preempt", OPT_FLAG, &full, NULL,
+	 "Answer for every candidate as if it had been timed to the end.", NULL},
+	{0, "missing", OPT_ENUM, &missing, "HOW",
+	 "A candidate of which nothing is known gets no result and is counted, with exit status 4 "
+	 "at the end (skip), or ends the run with status 3 (fail). Default skip.",
+	 "skip|fail"},
+	{0, "at", OPT_STRING, &at, "TIME",
+	 "Start the simulated clock at this time (2026-11-21T09:00:00.000Z); by default at that "
+	 "of the latest recorded result.",
+	 NULL},
+	{0, "after", OPT_FILE, &after, "DB",
+	 "Go on where the replays stored in this database ended: the clock goes on behind their "
+	 "last, and what was compiled for them is not compiled again.",
+	 NULL},
+	OPT_END,
+};
+
+static const struct program program = {
+	.name = "tl-replay",
+	.summary = "answer for candidates from recorded results, in tl-measure's place",
+	.synopsis = "[OPTION...] [FILE...]",
+	.opts = opts,
+	.min_args = 0,
+	.max_args = -1,
+	.operands = "file",
+};
+
+static struct {
+	struct recording recording;
+	struct replay replay;
+	struct rec_in *in;
+	struct rec_out *out;
+	struct arena arena;
+	int bad; /* lines of the recordings */
+	int begun;
+	struct id run;
+	int cut; /* groups without an end */
+
+	/* The open group */
+	int open, with_record;
+	struct workload workload;
+	struct buf text; /* the workload as the last candidate wrote it */
+} sim;
+
+/* ---- the recordings ---- */
+
+static int is_text(const unsigned char *head, size_t n)
+{
+	return n && head[0] == '{';
+}
+
+static int is_database(const char *path)
+{
+	static const char magic[16] = "SQLite format 3";
+	char head[sizeof magic];
+	int fd = open(path, O_RDONLY | O_CLOEXEC), same;
+
+	same = fd >= 0 && pread(fd, head, sizeof head, 0) == sizeof head &&
+	       !memcmp(head, magic, sizeof magic);
+	if (fd >= 0)
+		close(fd);
+	return same;
+}
+
+static int load_member(struct member *m, struct err *e)
+{
+	struct buf line = BUF_INIT;
+	int64_t number = 0;
+	int more;
+
+	while (!rec_stopped() && (more = pull_line(&m->bytes, &line, e)) > 0) {
+		struct err why = ERR_INIT;
+
+		number++;
+		if (!line.n || recording_add(&sim.recording, line.s, line.n, &why) == 0)
+			continue;
+		fprintf(stderr, "%s: %s:%lld: %s\n", program.name, m->label, (long long)number,
+			why.msg);
+		sim.bad++;
+	}
+	buf_free(&line);
+	return more < 0 ? err_in(e, "%s", m->label) : 0;
+}
+
+static int load_file(const char *path, struct err *e)
+{
+	struct input *in = input_open(path, is_text, e);
+	struct member *m;
+	int more, rc = in ? 0 : -1;
+
+	while (rc == 0 && (more = input_next(in, &m, e)) != 0)
+		rc = more < 0 ? -1 : load_member(m, e);
+	input_close(in);
+	return rc;
+}
+
+static int load(struct err *e)
+{
+	struct buf path = BUF_INIT;
+	int rc = 0;
+
+	sim.recording.only = env_id;
+	sim.recording.cache = cache;
+	for (int i = 0; i < from.n && rc == 0; i++)
+		rc = is_database(from.item[i])
+			     ? recording_add_store(&sim.recording, from.item[i], e)
+			     : load_file(from.item[i], e);
+	if (rc == 0 && (database || !from.n))
+		rc = store_default_path(database, STORE_READ, &path, e) ||
+		     recording_add_store(&sim.recording, path.s, e);
+	buf_free(&path);
+	return rc ? -1 : 0;
+}
+
+/* The env that is asked for, or this machine's; where that cannot be told, the latest. */
+static int choose_env(struct err *e)
+{
+	const struct recording *r = &sim.recording;
+	const struct recorded_env *latest = recording_latest(r);
+	struct store_env env;
+
+	if (!latest)
+		return err_set(e, "nothing was recorded%s%s", env_id ? " in the env " : "",
+			       env_id ? env_id : "");
+	if (store_env_here(NULL, env_id, &sim.arena, &env, e) < 0)
+		return -1;
+	if (!env.id) {
+		opt_warn(&program, "the results of the env %s answer, the latest", latest->id);
+		env.id = latest->id;
+	}
+	sim.replay.env = recording_env(r, env.id);
+	if (!sim.replay.env)
+		return err_set(e,
+			       "nothing was recorded in this machine's env, %s; the latest results "
+			       "are of the env %s: name it with --env to be answered by it",
+			       env.id, latest->id);
+	return 0;
+}
+
+/* ---- the simulated clock ---- */
+
+/* What was replayed before: its objects are there, and time goes on behind it. */
+static int go_on(int64_t *start_ms, struct err *e)
+{
+	struct recording past = {.cache = cache, .replayed = 1};
+	const struct recorded_env *v;
+	int rc = recording_add_store(&past, after, e);
+
+	v = rc ? NULL : recording_latest(&past);
+	if (v && v->last_ms >= *start_ms)
+		*start_ms = v->last_ms + 1;
+	for (size_t i = 0; i < past.codes.n; i++) {
+		const struct map_item *it = &past.codes.item[i];
+		struct recorded_code *code = map_get(&sim.recording.codes, it->key, it->len);
+
+		if (code)
+			code->built = 1;
+	}
+	recording_free(&past);
+	return rc;
+}
+
+static int set_clock(struct err *e)
+{
+	int64_t *start = &sim.replay.start_ms;
+
+	*start = sim.replay.env->last_ms;
+	if (at && rec_time_read(at, start))
+		return err_status(e, EXIT_USAGE,
+				  "--at wants a time such as 2026-11-21T09:00:00.000Z");
+	return after ? go_on(start, e) : 0;
+}
+
+/* ---- the stream ---- */
+
+static int bracket(const char *type, struct err *e)
+{
+	struct buf out = BUF_INIT;
+	int rc;
+
+	buf_fmt(&out, "{\"tl\":1,\"type\":\"%s\",\"run\":\"%s\"}", type, sim.run.s);
+	rc = rec_put(sim.out, out.s, out.n, e);
+	buf_free(&out);
+	return rc;
+}
+
+/* At the first record, of which the run's id is made, so that it is the same each time. */
+static int begin(const struct rec *r, struct err *e)
+{
+	struct buf text = BUF_INIT;
+
+	sim.begun = 1;
+	buf_fmt(&text, "replay env=%s results=%lld start=%lld cache=%s final=%lld seed=%lld ",
+		sim.replay.env->id, (long long)sim.replay.env->n, (long long)sim.replay.start_ms,
+		cache, (long long)finals, (long long)seed);
+	buf_fmt(&text, "race=%.9g audit=%.9g preempt=%d ", race_s, audit, !full);
+	buf_add(&text, r->s, r->n);
+	hash_id(&sim.run, text.s, text.n);
+	buf_free(&text);
+	sim.replay.run = sim.run.s;
+	return bracket("begin", e);
+}
+
+/* Ends the open group; line: its end record, or NULL. A group whose workload came must have its
+ * end, too: without it the producer died. */
+static int close_group(const char *line, size_t n, struct err *e)
+{
+	const int had = sim.open;
+	const int cut = had && sim.with_record && sim.replay.n && !line;
+
+	sim.open = 0;
+	if (!had)
+		return 0;
+	if (replay_finals(&sim.replay, e))
+		return -1;
+	sim.cut += cut;
+	if (cut || (!line && !sim.replay.n))
+		return 0;
+	return replay_end(&sim.replay, sim.workload.id.s, line, n, e);
+}
+
+static int open_group(double incumbent_s, int with_record, struct err *e)
+{
+	if (close_group(NULL, 0, e))
+		return -1;
+	sim.open = 1;
+	sim.with_record = with_record;
+	replay_open(&sim.replay, incumbent_s);
+	return 0;
+}
+
+/* 0; 1: a bad line, not told yet; -1: failed. */
+static int take_workload(const struct rec *r, const struct json_doc *d, struct err *e)
+{
+	double incumbent_s = 0;
+	struct workload w;
+
+	if (workload_from_json(&w, d, d->tok, e))
+		return 1;
+	json_num(json_get(d, json_get(d, d->tok, "incumbent"), "latency_s"), &incumbent_s);
+	if (open_group(incumbent_s, 1, e))
+		return -1;
+	sim.workload = w;
+	buf_clear(&sim.text);
+	return rec_put(sim.out, r->s, r->n, e);
+}
+
+static int take_end(const struct rec *r, const struct json_doc *d, struct err *e)
+{
+	if (sim.open && json_is(json_get(d, d->tok, "workload_id"), sim.workload.id.s))
+		return close_group(r->s, r->n, e);
+	return close_group(NULL, 0, e);
+}
+
+/* An embedded workload that reads like the last one is not read again. */
+static int read_candidate(const struct json_doc *d, struct candidate *c, struct err *e)
+{
+	const struct json *v = json_get(d, d->tok, "workload");
+	struct workload w;
+
+	if (v && v->n == sim.text.n && !memcmp(v->s, sim.text.s, v->n))
+		return candidate_from_json_with(c, d, 1, &sim.workload, e);
+	if (workload_from_json(&w, d, v, e))
+		return err_in(e, "workload");
+	return candidate_from_json_with(c, d, 1, &w, e);
+}
+
+static int take_candidate(const struct json_doc *d, struct err *e)
+{
+	const struct json *v = json_get(d, d->tok, "workload");
+	struct candidate c;
+	int rc;
+
+	if (read_candidate(d, &c, e))
+		return 1;
+	if ((!sim.open || strcmp(sim.workload.id.s, c.w.id.s) != 0) && open_group(0, 0, e))
+		return -1;
+	sim.workload = c.w;
+	buf_clear(&sim.text);
+	buf_add(&sim.text, v->s, v->n);
+	rc = replay_candidate(&sim.replay, d, &c.id, e);
+	if (rc == 0 && !strcmp(missing, "fail"))
+		return err_set(e, "nothing is known of the candidate %s of %s %s", c.id.s,
+			       c.w.op->name, c.w.prob);
+	return rc < 0 ? -1 : 0;
+}
+
+static int take(const struct rec *r, struct err *e)
+{
+	struct err why = ERR_INIT;
+	struct json_doc *d;
+	int rc;
+
+	if (rec_parse(sim.in, r, &d))
+		return 0;
+	rc = r->type == REC_END	       ? take_end(r, d, &why)
+	     : r->type == REC_WORKLOAD ? take_workload(r, d, &why)
+				       : take_candidate(d, &why);
+	if (rc > 0)
+		rec_bad(sim.in, r, &why);
+	if (rc < 0)
+		*e = why;
+	return rc < 0 ? -1 : 0;
+}
+
+static int replay(struct err *e)
+{
+	struct rec r;
+	int more, rc = 0;
+
+	while (rc == 0 && (more = rec_next(sim.in, &r, e)) != 0) {
+		if (more < 0 || (!sim.begun && begin(&r, e)))
+			return -1;
+		if (r.type == REC_WORKLOAD || r.type == REC_CANDIDATE || r.type == REC_END)
+			rc = take(&r, e);
+		else
+			rc = rec_put(sim.out, r.s, r.n, e);
+	}
+	if (rc || rec_stopped())
+		return rc;
+	if (close_group(NULL, 0, e))
+		return -1;
+	if (sim.cut)
+		return err_set(e, "the input was cut off inside a group: its producer died");
+	return sim.begun ? bracket("done", e) : 0;
+}
+
+/* Returns the exit status. */
+static int run(char **paths, int npaths)
+{
+	struct replay *r = &sim.replay;
+	struct err e = ERR_INIT;
+	int rc = -1;
+
+	if (audit > 1) {
+		err_status(&e, EXIT_USAGE, "--audit is %g, but a share is at most 1", audit);
+		return opt_fail(&program, &e);
+	}
+	r->rules = (struct replay_rules){
+		race_s, audit, finals, !full, !strcmp(cache, "cold"), (uint64_t)seed};
+	if (!load(&e) && !rec_stopped() && !choose_env(&e) && !set_clock(&e) &&
+	    (r->out = sim.out = rec_create(output, &e)) &&
+	    (sim.in = rec_open(paths, npaths, sim.out, &e)))
+		rc = replay(&e);
+	if (rec_stopped())
+		e = (struct err)ERR_INIT;
+	/* What was answered is kept whatever happened after it. */
+	if (sim.out && (rc == 0 || r->asked) && rec_commit(sim.out, rc ? NULL : &e))
+		rc = -1;
+	if (rc)
+		return rec_stopped() || (sim.out && rec_broken_pipe(sim.out))
+			       ? EXIT_DONE
+			       : opt_fail(&program, &e);
+	if (r->unknown)
+		fprintf(stderr, "%s: of %lld of %lld candidates nothing is known\n", program.name,
+			(long long)r->unknown, (long long)r->asked);
+	return sim.bad || rec_bad_count(sim.in) ? EXIT_INPUT
+	       : r->unknown			? EXIT_INEXACT
+						: EXIT_DONE;
+}
+
+int main(int argc, char **argv)
+{
+	int first = opt_parse(&program, argc, argv), status;
+
+	rec_stop_on_signals();
+	status = run(argv + first, argc - first);
+	rec_close(sim.in);
+	rec_discard(sim.out);
+	replay_free(&sim.replay);
+	recording_free(&sim.recording);
+	arena_free(&sim.arena);
+	buf_free(&sim.text);
+	if (rec_stopped())
+		opt_die_by_signal(rec_stopped());
+	return status;
+}

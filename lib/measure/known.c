@@ -1,0 +1,149 @@
+#include "lib/measure/known.h"
+
+#include <assert.h>
+#include <math.h>
+#include <string.h>
+
+enum { CHANCES = 2 }; /* runs in which something may fail before it is believed */
+
+void known_add_source(struct known *k, const struct known_source *s)
+{
+	assert(k->nsources < KNOWN_SOURCES);
+	k->source[k->nsources++] = *s;
+}
+
+void known_free(struct known *k)
+{
+	json_free(&k->doc);
+}
+
+/* ---- the decision ---- */
+
+static int is(const struct known_result *r, const char *status)
+{
+	return !strcmp(r->status, status);
+}
+
+static int may_pass(const struct known_result *r)
+{
+	return is(r, "timeout") || is(r, "oom") || is(r, "crash");
+}
+
+/* How good an answer a result is; 0: none. */
+static int rank(const struct known_result *r, double best_s)
+{
+	if (is(r, "wrong"))
+		return 4;
+	if (r->final)
+		return 0;
+	if (is(r, "ok"))
+		return 3;
+	if (is(r, "preempted"))
+		return best_s > 0 && r->latency_s > best_s ? 2 : 0;
+	return is(r, "build") || is(r, "unsupported");
+}
+
+static int is_later(const struct known_result *a, const struct known_result *b)
+{
+	return !b || strcmp(a->at, b->at) > 0;
+}
+
+/* The last of those of a stage that failed in a way that gets another chance, if the chances are
+ * used up. */
+static const struct known_result *failed(const struct known_result *r, int n, int final)
+{
+	const struct known_result *last = NULL;
+	int runs = 0;
+
+	for (int i = 0; i < n; i++) {
+		int seen = 0;
+
+		if (!may_pass(&r[i]) || r[i].final != final)
+			continue;
+		for (int j = 0; j < i; j++)
+			seen |= may_pass(&r[j]) && r[j].final == final &&
+				!strcmp(r[i].run, r[j].run);
+		runs += !seen;
+		if (is_later(&r[i], last))
+			last = &r[i];
+	}
+	return runs >= CHANCES ? last : NULL;
+}
+
+void known_decide(const struct known_result *r, int n, double best_s, struct known_answer *out)
+{
+	int best = 0;
+
+	*out = (struct known_answer){NULL, NULL};
+	for (int i = 0; i < n; i++) {
+		int own = rank(&r[i], best_s);
+
+		if (own && (own > best || (own == best && is_later(&r[i], out->result)))) {
+			out->result = &r[i];
+			best = own;
+		}
+		if (r[i].final && is(&r[i], "ok") && is_later(&r[i], out->final))
+			out->final = &r[i];
+	}
+	if (!out->result)
+		out->result = failed(r, n, 0);
+	if (!out->final)
+		out->final = failed(r, n, 1);
+}
+
+/* ---- looking up ---- */
+
+struct found {
+	struct known *k;
+	struct arena *arena;
+	struct known_result *r;
+	int n, cap;
+	const char *candidate_id;
+};
+
+static int take(void *to, const char *line, size_t n, struct err *e)
+{
+	struct found *f = to;
+	struct json_doc *d = &f->k->doc;
+	struct known_result r = {.latency_s = NAN, .n = n};
+
+	(void)e;
+	/* What cannot be read, or lacks what it takes, is not known. */
+	if (json_parse(d, line, n, NULL) ||
+	    !json_is(json_get(d, d->tok, "candidate_id"), f->candidate_id) ||
+	    !json_is(json_get(d, d->tok, "env_id"), f->k->env.s) ||
+	    !json_is(json_get(d, d->tok, "settings"), f->k->settings.s) ||
+	    json_str(json_get(d, d->tok, "status"), f->arena, &r.status) ||
+	    json_str(json_get(d, d->tok, "run"), f->arena, &r.run) ||
+	    json_str(json_get(d, d->tok, "at"), f->arena, &r.at))
+		return 0;
+	r.final = json_is(json_get(d, d->tok, "stage"), "final");
+	json_num(json_get(d, d->tok, "latency_s"), &r.latency_s);
+	if (is(&r, "ok") && !(r.latency_s > 0))
+		return 0;
+	r.line = arena_strndup(f->arena, line, n);
+	if (f->n == f->cap) {
+		struct known_result *more;
+
+		f->cap = f->cap * 2 + 4;
+		more = arena_array(f->arena, struct known_result, f->cap);
+		if (f->n)
+			memcpy(more, f->r, (size_t)f->n * sizeof *more);
+		f->r = more;
+	}
+	f->r[f->n++] = r;
+	return 0;
+}
+
+int known_find(struct known *k, const char *workload_id, const char *candidate_id, double best_s,
+	       struct arena *a, struct known_answer *out, struct err *e)
+{
+	struct found f = {.k = k, .arena = a, .candidate_id = candidate_id};
+
+	*out = (struct known_answer){NULL, NULL};
+	for (int i = 0; i < k->nsources; i++)
+		if (k->source[i].look(k->source[i].from, workload_id, candidate_id, take, &f, e))
+			return -1;
+	known_decide(f.r, f.n, best_s, out);
+	return out->result != NULL;
+}

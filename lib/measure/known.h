@@ -1,0 +1,54 @@
+/* What was measured before, in the same env and with the same settings, and need not be measured
+ * again (--skip-known, --journal).
+ *
+ * Recorded results come from sources: a database, a journal. Of a candidate that was found wrong
+ * once, that is the answer. Otherwise: ok is known; preempted is known as long as its lower bound
+ * lies beyond the incumbent's time now; build and unsupported are known; timeout, oom and crash are
+ * known once two runs have told so, for they get one more chance. A final is known if it was ok, or
+ * failed in two runs.
+ */
+#ifndef TL_MEASURE_KNOWN_H
+#define TL_MEASURE_KNOWN_H
+
+#include "lib/base/arena.h"
+#include "lib/base/err.h"
+#include "lib/base/hash.h"
+#include "lib/io/json.h"
+
+/* Takes one recorded line, which need not stay in place. */
+typedef int known_take(void *to, const char *line, size_t n, struct err *e);
+struct known_source {
+	/* Gives all result records of a candidate to take(), in any order. */
+	int (*look)(void *from, const char *workload_id, const char *candidate_id, known_take *take,
+		    void *to, struct err *e);
+	void *from;
+};
+
+enum { KNOWN_SOURCES = 2 };
+struct known {
+	struct id env, settings;
+	struct known_source source[KNOWN_SOURCES];
+	int nsources;
+	struct json_doc doc;
+};
+void known_add_source(struct known *k, const struct known_source *s);
+void known_free(struct known *k); /* not the sources */
+
+struct known_result {
+	const char *line;
+	size_t n;
+	const char *status, *run, *at;
+	int final;
+	double latency_s; /* NAN: null */
+};
+struct known_answer {
+	const struct known_result *result, *final; /* NULL: not known */
+};
+/* The decision, for results in any order. best_s: the incumbent's time, 0: none. */
+void known_decide(const struct known_result *r, int n, double best_s, struct known_answer *out);
+
+/* Looks a candidate up: 1 if its result is known, 0 if not, -1. Texts live in a. */
+int known_find(struct known *k, const char *workload_id, const char *candidate_id, double best_s,
+	       struct arena *a, struct known_answer *out, struct err *e);
+
+#endif

@@ -1,0 +1,354 @@
+#include "lib/store/recording.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "lib/measure/race.h"
+#include "lib/measure/result.h"
+#include "lib/store/row.h"
+#include "lib/store/store.h"
+
+/* What was recorded of a candidate; status NULL: nothing. */
+struct pair {
+	struct recorded race, final;
+};
+
+/* ---- texts ---- */
+
+/* A copy that equal texts share. */
+static const char *intern(struct recording *r, const char *s, size_t n)
+{
+	int isnew;
+	void **at = map_put(&r->texts, s, n, &isnew);
+
+	if (isnew)
+		*at = r->texts.item[r->texts.n - 1].key;
+	return *at;
+}
+
+/* Where the fields of a result go. What is not named here goes to the rest; what has no place is
+ * made anew by who replays it. */
+enum place { TIMING, ERROR, BASELINE, REST, PLACES, NOWHERE };
+static const struct {
+	const char *key;
+	enum place place;
+} places[] = {
+	{"latency_s", TIMING},
+	{"latency_why", TIMING},
+	{"bound", TIMING},
+	{"ci_s", TIMING},
+	{"reps", TIMING},
+	{"warmup", TIMING},
+	{"outliers", TIMING},
+	{"error", ERROR},
+	{"baseline", BASELINE},
+	{"baseline_why", BASELINE},
+	{"baseline_direct", BASELINE},
+	{"type", NOWHERE},
+	{"status", NOWHERE},
+	{"why", NOWHERE},
+	{"stage", NOWHERE},
+	{"samples_s", NOWHERE},
+	{"audit", NOWHERE},
+	{"cost", NOWHERE},
+	{"env_id", NOWHERE},
+	{"code_hash", NOWHERE},
+	{"code_hash_why", NOWHERE},
+	{"run", NOWHERE},
+	{"at", NOWHERE},
+	{"env", NOWHERE},
+	{"cache", NOWHERE},
+	{"replayed", NOWHERE},
+};
+
+static enum place place_of(const struct json *key)
+{
+	for (size_t i = 0; i < sizeof places / sizeof *places; i++)
+		if (json_is(key, places[i].key))
+			return places[i].place;
+	return result_owns(key) ? REST : NOWHERE;
+}
+
+static void keep_texts(struct recording *r, struct recorded *x)
+{
+	struct buf text[PLACES] = {BUF_INIT};
+	const struct json_doc *d = &r->doc;
+
+	for (const struct json *k = json_first(d, d->tok); k; k = json_next(d, d->tok, k)) {
+		enum place p = place_of(k);
+		const struct json *v = k + 1;
+		int quotes = v->type == JSON_STR;
+
+		if (p == NOWHERE)
+			continue;
+		buf_fmt(&text[p], ",\"%.*s\":", (int)k->n, k->s);
+		buf_add(&text[p], v->s - quotes, v->n + 2 * (size_t)quotes);
+	}
+	for (int i = 0; i < PLACES; i++)
+		buf_str(&text[i], "");
+	x->timing = arena_strndup(&r->arena, text[TIMING].s, text[TIMING].n);
+	x->error = arena_strndup(&r->arena, text[ERROR].s, text[ERROR].n);
+	x->baseline = intern(r, text[BASELINE].s, text[BASELINE].n);
+	x->rest = x->final ? arena_strndup(&r->arena, text[REST].s, text[REST].n)
+			   : intern(r, text[REST].s, text[REST].n);
+	for (int i = 0; i < PLACES; i++)
+		buf_free(&text[i]);
+}
+
+/* ---- reading a result ---- */
+
+static double number(const struct recording *r, const struct json *obj, const char *key)
+{
+	double v = 0;
+
+	json_num(json_get(&r->doc, obj, key), &v);
+	return v;
+}
+
+static int keep_samples(struct recording *r, struct recorded *x, struct err *e)
+{
+	const struct json *list = json_get(&r->doc, r->doc.tok, "samples_s");
+	double *to;
+
+	if (!list || list->type != JSON_ARR || !list->size || x->final)
+		return 0;
+	if (list->size > RACE_MAX)
+		return err_set(e, "\"samples_s\" has more than %d samples", RACE_MAX);
+	to = arena_array(&r->arena, double, list->size);
+	for (const struct json *v = json_first(&r->doc, list); v; v = json_next(&r->doc, list, v))
+		if (json_num(v, &to[x->nx++]) || !(to[x->nx - 1] > 0))
+			return err_set(e, "\"samples_s\" is not a list of seconds");
+	x->x = to;
+	return 0;
+}
+
+static void keep_code(struct recording *r, struct recorded *x, double build_s)
+{
+	const struct json *v = json_get(&r->doc, r->doc.tok, "code_hash");
+	const char *hash, *why = "not built";
+	void **at;
+
+	if (json_str(v, &r->scratch, &hash)) {
+		json_str(json_get(&r->doc, r->doc.tok, "code_hash_why"), &r->scratch, &why);
+		x->why_no_code = intern(r, why, strlen(why));
+		return;
+	}
+	at = map_put(&r->codes, hash, strlen(hash), NULL);
+	if (!*at) {
+		*at = x->code = arena_new(&r->arena, struct recorded_code);
+		x->code->hash = arena_strdup(&r->arena, hash);
+	}
+	x->code = *at;
+	x->code->build_s = fmax(x->code->build_s, build_s);
+}
+
+static void keep_env(struct recording *r, struct recorded_env *v, int64_t at_ms)
+{
+	const struct json *env = json_get(&r->doc, r->doc.tok, "env");
+
+	if (!v->json && env && env->type == JSON_OBJ) {
+		v->json = arena_strndup(&r->arena, env->s, env->n);
+		if (json_int(json_get(&r->doc, env, "threads"), &v->threads) || v->threads < 1)
+			v->threads = 1;
+	}
+	if (!v->n++ || at_ms > v->last_ms)
+		v->last_ms = at_ms;
+}
+
+static struct recorded_env *put_env(struct recording *r, const char *id)
+{
+	void **at = map_put(&r->envs, id, strlen(id), NULL);
+	struct recorded_env *v = *at;
+
+	if (!v) {
+		*at = v = arena_new(&r->arena, struct recorded_env);
+		v->id = arena_strdup(&r->arena, id);
+		v->threads = 1;
+	}
+	return v;
+}
+
+/* Whether a counts and not b, which has a status. */
+static int is_better(const struct recorded *a, const struct recorded *b)
+{
+	static const char *const order[] = {"wrong", "ok", "preempted"};
+	int cmp = 0;
+
+	for (size_t i = 0; !cmp && i < sizeof order / sizeof *order; i++)
+		cmp = !strcmp(a->status, order[i]) - !strcmp(b->status, order[i]);
+	if (!cmp && !strcmp(a->status, "ok")) {
+		cmp = (a->x != NULL) - (b->x != NULL);
+		if (!cmp)
+			cmp = (a->latency_s < b->latency_s) - (a->latency_s > b->latency_s);
+	} else if (!cmp && !strcmp(a->status, "preempted")) {
+		cmp = (a->latency_s > b->latency_s) - (a->latency_s < b->latency_s);
+	} else if (!cmp) {
+		cmp = (a->at_ms > b->at_ms) - (a->at_ms < b->at_ms);
+	}
+	return cmp ? cmp > 0 : strcmp(a->run, b->run) < 0;
+}
+
+static void take(struct recorded *have, const struct recorded *x)
+{
+	if (!have->status || is_better(x, have))
+		*have = *x;
+}
+
+static int read_result(struct recording *r, const struct row *w, struct recorded *x, struct err *e)
+{
+	const struct json *tok = r->doc.tok, *cost = json_get(&r->doc, tok, "cost");
+	const char *why = "";
+
+	*x = (struct recorded){.final = w->final, .latency_s = w->latency_s};
+	if (rec_time_read(w->at, &x->at_ms))
+		return err_set(e, "\"at\" is not a time");
+	x->status = intern(r, w->status, strlen(w->status));
+	x->run = intern(r, w->run, strlen(w->run));
+	if (strcmp(w->status, "ok") != 0) {
+		json_str(json_get(&r->doc, tok, "why"), &r->scratch, &why);
+		x->why = intern(r, why, strlen(why));
+	}
+	x->lo_s = x->latency_s;
+	json_num(json_first(&r->doc, json_get(&r->doc, tok, "ci_s")), &x->lo_s);
+	x->verify_s = number(r, cost, "verify_s");
+	x->run_s = number(r, cost, "run_s");
+	keep_code(r, x, number(r, cost, "build_s"));
+	return 0;
+}
+
+static int is_wanted(const struct recording *r, const struct row *w)
+{
+	const struct json *cache = json_get(&r->doc, r->doc.tok, "cache");
+
+	return (!r->only || !strcmp(r->only, w->env_id)) &&
+	       (cache ? json_is(cache, r->cache) : !strcmp(r->cache, "warm"));
+}
+
+static int add_result(struct recording *r, struct err *e)
+{
+	const struct json *id = json_get(&r->doc, r->doc.tok, "candidate_id");
+	struct recorded_env *v;
+	struct recorded x;
+	struct pair *p;
+	double *baseline_s;
+	int replayed = 0;
+	struct row w;
+	void **at;
+
+	arena_reset(&r->scratch);
+	json_bool(json_get(&r->doc, r->doc.tok, "replayed"), &replayed);
+	if (replayed != r->replayed)
+		return err_set(e, replayed ? "this was replayed; only what was measured can answer"
+					   : "this was measured, not replayed");
+	if (row_from_json(&w, &r->doc, &r->scratch, e))
+		return -1;
+	if (!is_wanted(r, &w))
+		return 0;
+	if (read_result(r, &w, &x, e) || keep_samples(r, &x, e))
+		return -1;
+	v = put_env(r, w.env_id);
+	keep_env(r, v, x.at_ms);
+	at = map_put(&v->workloads, w.workload_id, ID_HEX, NULL);
+	if (!*at)
+		*at = arena_new(&r->arena, double);
+	x.baseline_s = baseline_s = *at;
+	*baseline_s =
+		fmax(*baseline_s, number(r, json_get(&r->doc, r->doc.tok, "cost"), "baseline_s"));
+	keep_texts(r, &x);
+	at = map_put(&v->candidates, id->s, ID_HEX, NULL);
+	if (!*at)
+		*at = arena_new(&r->arena, struct pair);
+	p = *at;
+	take(x.final ? &p->final : &p->race, &x);
+	return 0;
+}
+
+int recording_add(struct recording *r, const char *line, size_t n, struct err *e)
+{
+	static const char start[] = "{\"tl\":1,\"type\":\"", result[] = "result\"";
+	const size_t ns = sizeof start - 1, nr = sizeof result - 1;
+
+	if (n < ns || memcmp(line, start, ns) != 0)
+		return err_set(e, "it is no record of format %d", TL_FORMAT);
+	if (n < ns + nr || memcmp(line + ns, result, nr) != 0)
+		return 0;
+	return json_parse(&r->doc, line, n, e) ? -1 : add_result(r, e);
+}
+
+static int add_line(void *arg, const char *s, size_t n, struct err *e)
+{
+	return recording_add(arg, s, n, e);
+}
+
+int recording_add_store(struct recording *r, const char *path, struct err *e)
+{
+	struct store *s = store_open(path, STORE_READ, e);
+	int rc = s ? store_dump(s, STORE_RESULTS, add_line, r, e) : -1;
+
+	store_close(s);
+	return rc;
+}
+
+/* ---- answering ---- */
+
+struct recorded_env *recording_env(const struct recording *r, const char *id)
+{
+	return map_get(&r->envs, id, strlen(id));
+}
+
+struct recorded_env *recording_latest(const struct recording *r)
+{
+	struct recorded_env *best = NULL;
+
+	for (size_t i = 0; i < r->envs.n; i++) {
+		struct recorded_env *v = r->envs.item[i].value;
+
+		if (!best || v->last_ms > best->last_ms ||
+		    (v->last_ms == best->last_ms && strcmp(v->id, best->id) < 0))
+			best = v;
+	}
+	return best;
+}
+
+static const struct pair *find(const struct recorded_env *v, const char *candidate_id)
+{
+	static const struct pair none;
+	const struct pair *p = map_get(&v->candidates, candidate_id, ID_HEX);
+
+	return p ? p : &none;
+}
+
+const struct recorded *recording_race(const struct recorded_env *v, const char *candidate_id)
+{
+	const struct pair *p = find(v, candidate_id);
+
+	/* What was wrong in a final is wrong from the start. */
+	if (p->final.status && !strcmp(p->final.status, "wrong"))
+		return &p->final;
+	if (p->race.status)
+		return &p->race;
+	return p->final.status ? &p->final : NULL;
+}
+
+const struct recorded *recording_final(const struct recorded_env *v, const char *candidate_id)
+{
+	const struct pair *p = find(v, candidate_id);
+
+	return p->final.status ? &p->final : NULL;
+}
+
+void recording_free(struct recording *r)
+{
+	for (size_t i = 0; i < r->envs.n; i++) {
+		struct recorded_env *v = r->envs.item[i].value;
+
+		map_free(&v->candidates);
+		map_free(&v->workloads);
+	}
+	map_free(&r->envs);
+	map_free(&r->texts);
+	map_free(&r->codes);
+	json_free(&r->doc);
+	arena_free(&r->arena);
+	arena_free(&r->scratch);
+}

@@ -1,0 +1,76 @@
+#!/bin/sh
+# The build cache as tl-measure's user meets it: a full disk, a bound, a death among compilers.
+bin=${BIN:-bin}
+tmp=$(mktemp -d) || exit 1
+trap 'rm -rf "$tmp"' EXIT
+unset TL_DB TL_ISA TL_CC TL_CACHE_SIZE
+export TL_CACHE="$tmp/cache"
+n=0
+
+ok() { # status name
+	n=$((n + 1))
+	if [ "$1" -eq 0 ]; then echo "ok $n - $2"; else echo "not ok $n - $2"; fi
+}
+
+skip() { # name
+	n=$((n + 1))
+	echo "ok $n # SKIP $1"
+}
+
+printf 'op,prob,layout\nconv2d,mb1_ic8ih9_oc16oh9_kh3ph1,nhwc\nmatmul,12x20:20x24,ab\n' >"$tmp/w.csv"
+"$bin/tl-extract" -q --format csv "$tmp/w.csv" >"$tmp/w"
+"$bin/tl-gen" -n 12 "$tmp/w" >"$tmp/c"
+
+# A disk with room for the canary, and not for kernels. A name space of our own lets anyone mount one.
+mkdir "$tmp/disk"
+if unshare -rm mount -t tmpfs -o size=64k tmpfs "$tmp/disk" 2>/dev/null; then
+	# shellcheck disable=SC2016 # for the inner shell
+	unshare -rm sh -c 'mount -t tmpfs -o size=64k tmpfs "$1" && TL_CACHE=$1 "$2" "$3"' sh \
+		"$tmp/disk" "$bin/tl-measure" "$tmp/c" >"$tmp/out" 2>"$tmp/err"
+	[ $? -eq 3 ] && grep -q 'No space left' "$tmp/err" && ! grep -q '"type":"result"' "$tmp/out"
+	ok $? 'the disk of the cache is full: exit 3, told, and no candidate is blamed'
+else
+	skip 'the disk of the cache is full: cannot mount one here'
+fi
+
+# The bound
+
+for size in lots -1 1.5G 10GB; do
+	TL_CACHE_SIZE=$size "$bin/tl-measure" "$tmp/c" >"$tmp/out" 2>"$tmp/err"
+	[ $? -eq 2 ] && grep -q "TL_CACHE_SIZE is \"$size\"" "$tmp/err" || break
+done
+[ "$size" = 10GB ]
+ok $? 'a size that is none: exit 2'
+TL_CACHE_SIZE=1 "$bin/tl-measure" "$tmp/c" >"$tmp/out" 2>"$tmp/err"
+[ $? -eq 0 ] && ! grep -q '"status":"\(build\|crash\)"' "$tmp/out" && grep -q '"status":"ok"' "$tmp/out"
+ok $? 'a run has its objects, however small the bound'
+[ -z "$(find "$TL_CACHE/objects" -name '*.so')" ]
+ok $? 'and leaves what the bound allows'
+TL_CACHE_SIZE=20M "$bin/tl-measure" "$tmp/c" >"$tmp/out" 2>"$tmp/err" &&
+	[ "$(find "$TL_CACHE/objects" -name '*.so' | wc -l)" -ge 4 ]
+ok $? 'which may be all of them'
+
+# Death. The compiler's processes hold a lock while they live, and take their time.
+cat >"$tmp/cc" <<END
+#!/bin/sh
+exec 9>>"$tmp/alive"
+flock -s 9
+case \$* in *batch-*) sleep 30 & echo >"$tmp/compiling"; sleep 30 ;; esac
+exec cc "\$@"
+END
+chmod +x "$tmp/cc"
+for sig in KILL TERM; do
+	rm -f "$tmp/compiling"
+	TL_CC="$tmp/cc" "$bin/tl-measure" "$tmp/c" >"$tmp/out" 2>/dev/null &
+	pid=$!
+	i=0
+	while [ ! -e "$tmp/compiling" ] && [ $i -lt 600 ]; do sleep 0.05; i=$((i + 1)); done
+	kill -$sig $pid
+	wait $pid 2>/dev/null
+	[ -e "$tmp/compiling" ] && flock -w 10 "$tmp/alive" true
+	ok $? "$sig while it compiles: no compiler is left"
+done
+"$bin/tl-measure" "$tmp/c" >"$tmp/out" 2>"$tmp/err" && grep -q '"status":"ok"' "$tmp/out" &&
+	[ -z "$(find "$TL_CACHE/objects" -type f ! -name '*.so' ! -name lock)" ]
+ok $? 'and the next run clears up'
+echo "1..$n"

@@ -1,0 +1,277 @@
+/* What need not be measured again: the decision, the journal that a death has torn, and the id of
+ * settings. */
+#include <errno.h>
+#include <math.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "lib/base/rng.h"
+#include "lib/measure/journal.h"
+#include "lib/measure/settings.h"
+#include "tests/tap.h"
+
+/* ---- the decision ---- */
+
+static struct known_result result(const char *status, int final, const char *run, double latency_s)
+{
+	return (struct known_result){.line = "",
+				     .status = status,
+				     .run = run,
+				     .at = run,
+				     .final = final,
+				     .latency_s = latency_s};
+}
+
+/* Which of the results is the answer, as an index; -1: none. The order must not matter. */
+static int answer(const struct known_result *r, int n, double best_s, int final)
+{
+	struct known_answer a, b;
+	struct known_result back[8];
+	const struct known_result *x, *y;
+
+	for (int i = 0; i < n; i++)
+		back[n - 1 - i] = r[i];
+	known_decide(r, n, best_s, &a);
+	known_decide(back, n, best_s, &b);
+	x = final ? a.final : a.result;
+	y = final ? b.final : b.result;
+	if (!x != !y || (x && x - r != n - 1 - (y - back)))
+		return -2;
+	return x ? (int)(x - r) : -1;
+}
+
+static void decision(void)
+{
+	static const char *const finals[] = {"ok", "wrong", "build", "unsupported"};
+	static const char *const again[] = {"timeout", "oom", "crash"};
+	struct known_result r[4] = {{0}};
+
+	ok(answer(r, 0, 0, 0) == -1, "nothing recorded is not known");
+	for (int i = 0; i < 4; i++) {
+		r[0] = result(finals[i], 0, "1", 1e-3);
+		ok(answer(r, 1, 1e-9, 0) == 0, "%s is known", finals[i]);
+	}
+	for (int i = 0; i < 3; i++) {
+		r[0] = result(again[i], 0, "1", NAN);
+		ok(answer(r, 1, 1, 0) == -1, "%s gets another chance", again[i]);
+		r[1] = result(again[i], 0, "1", NAN);
+		ok(answer(r, 2, 1, 0) == -1, "which the same record, twice, does not use up");
+		r[1] = result(again[(i + 1) % 3], 0, "2", NAN);
+		ok(answer(r, 2, 1, 0) == 1, "but another failure does");
+		r[2] = result("ok", 0, "0", 1e-3);
+		ok(answer(r, 3, 1, 0) == 2, "and what was ok once is known as that");
+	}
+	r[0] = result("filtered", 0, "1", NAN);
+	ok(answer(r, 1, 1, 0) == -1, "filtered was never tried");
+	r[0] = result("preempted", 0, "1", 2e-3);
+	ok(answer(r, 1, 1e-3, 0) == 0, "a bound beyond the incumbent is known");
+	ok(answer(r, 1, 3e-3, 0) == -1, "a bound below it is not");
+	ok(answer(r, 1, 0, 0) == -1, "nor one without an incumbent");
+	r[1] = result("ok", 0, "0", 5e-3);
+	ok(answer(r, 2, 1e-3, 0) == 1, "a time goes before a bound");
+	r[2] = result("wrong", 1, "0", NAN);
+	ok(answer(r, 3, 1e-3, 0) == 2, "wrong once outweighs all");
+	r[0] = result("ok", 0, "1", 1e-3);
+	r[1] = result("ok", 0, "2", 2e-3);
+	ok(answer(r, 2, 0, 0) == 1, "of two the later");
+	ok(answer(r, 2, 0, 1) == -1, "a race is no final");
+	r[2] = result("ok", 1, "1", 1e-3);
+	ok(answer(r, 3, 0, 1) == 2 && answer(r, 3, 0, 0) == 1, "a final is one");
+	r[0] = result("ok", 1, "1", 1e-3);
+	ok(answer(r, 1, 0, 0) == -1, "and no race");
+	r[1] = result("crash", 1, "2", NAN);
+	r[2] = result("crash", 1, "3", NAN);
+	ok(answer(r + 1, 1, 0, 1) == -1 && answer(r + 1, 2, 0, 1) == 1,
+	   "a final that failed gets another chance, too");
+}
+
+/* ---- the journal ---- */
+
+static char path[64];
+
+static void line(struct buf *b, const char *id, const char *settings, const char *run)
+{
+	buf_fmt(b,
+		"{\"tl\":1,\"type\":\"result\",\"candidate_id\":\"%s\",\"status\":\"ok\",\"stage\":"
+		"\"race\",\"latency_s\":0.5,\"env_id\":\"e\",\"settings\":\"%s\",\"run\":\"%s\","
+		"\"at\":\"%s\"}",
+		id, settings, run, run);
+}
+
+static void put_file(const char *s, size_t n)
+{
+	FILE *f = fopen(path, "w");
+
+	if (!f || fwrite(s, 1, n, f) != n || fclose(f))
+		bail_out("cannot write %s", path);
+}
+
+static size_t file_size(void)
+{
+	struct stat st;
+
+	return stat(path, &st) ? 0 : (size_t)st.st_size;
+}
+
+/* The run of what is known of the candidate by the journal; "" if nothing. */
+static const char *known_run(struct journal *j, struct arena *a, const char *id)
+{
+	struct known k = {.env = {"e"}, .settings = {"s"}};
+	const struct known_source source = {journal_look, j};
+	struct err e = ERR_INIT;
+	struct known_answer answer;
+	int rc;
+
+	known_add_source(&k, &source);
+	rc = known_find(&k, "w", id, 0, a, &answer, &e);
+	known_free(&k);
+	return rc < 0 ? "failed" : rc ? answer.result->run : "";
+}
+
+/* Whatever is left of a journal, it opens, holds the whole lines, and goes on with whole lines. */
+static int torn_at(const struct buf *text, size_t n, const size_t *stop, int lines)
+{
+	struct arena a = ARENA_INIT;
+	struct buf more = BUF_INIT;
+	struct err e = ERR_INIT;
+	struct journal j;
+	size_t whole = 0;
+	int bad = 0, kept = 0;
+
+	for (int i = 0; i < lines && stop[i] <= n; i++, kept++)
+		whole = stop[i];
+	put_file(text->s, n);
+	if (journal_open(&j, path, &e) < 0)
+		return 1;
+	bad |= file_size() != whole || j.torn != (int64_t)(n - whole) || j.bad;
+	for (int i = 0; i < lines; i++) {
+		char id[4] = {'c', (char)('a' + i), 0};
+
+		bad |= !*known_run(&j, &a, id) != (i >= kept);
+	}
+	line(&more, "new", "s", "r9");
+	bad |= journal_add(&j, more.s, more.n, &e) < 0 || file_size() != whole + more.n + 1;
+	journal_close(&j);
+	bad |= journal_open(&j, path, &e) < 0 || j.torn ||
+	       strcmp(known_run(&j, &a, "new"), "r9") != 0;
+	journal_close(&j);
+	buf_free(&more);
+	arena_free(&a);
+	return bad;
+}
+
+static void torn(void)
+{
+	struct buf text = BUF_INIT;
+	size_t stop[5], bad = 0;
+
+	for (int i = 0; i < 5; i++) {
+		char id[4] = {'c', (char)('a' + i), 0};
+
+		line(&text, id, "s", "r1");
+		buf_ch(&text, '\n');
+		stop[i] = text.n;
+	}
+	for (size_t n = 0; n <= text.n; n++)
+		bad += (size_t)torn_at(&text, n, stop, 5);
+	ok(!bad, "cut off after any of %zu bytes, a journal goes on from its last whole line",
+	   text.n);
+	buf_free(&text);
+}
+
+static void contents(void)
+{
+	struct arena a = ARENA_INIT;
+	struct buf text = BUF_INIT;
+	struct err e = ERR_INIT;
+	struct journal j, other;
+	int rc;
+
+	buf_str(&text, "{\"tl\":1,\"type\":\"begin\",\"run\":\"r1\"}\n");
+	line(&text, "twice", "s", "r1");
+	buf_str(&text, "\nnot a record\n\n{\"tl\":1}\n");
+	line(&text, "other", "other settings", "r1");
+	buf_ch(&text, '\n');
+	line(&text, "twice", "s", "r2");
+	buf_ch(&text, '\n');
+	line(&text, "twice", "s", "r1");
+	buf_ch(&text, '\n');
+	put_file(text.s, text.n);
+	rc = journal_open(&j, path, &e);
+	ok(rc == 0 && !j.torn, "opens: %s", e.msg);
+	ok(j.bad == 2 && j.bad_line == 3, "lines that are no records are counted, and passed over");
+	ok(!strcmp(known_run(&j, &a, "twice"), "r2"), "of several results the last is known");
+	ok(!*known_run(&j, &a, "other"), "one of other settings is not");
+	ok(!*known_run(&j, &a, "none"), "nor one that is not there");
+	ok(journal_open(&other, path, &e) < 0 && e.status == EXIT_BUSY,
+	   "a second run is refused: %s", e.msg);
+	journal_close(&other);
+	journal_close(&j);
+	e = (struct err)ERR_INIT;
+	ok(journal_open(&other, path, &e) == 0, "until the first has ended");
+	journal_close(&other);
+	ok(journal_open(&other, "/dev/null", &e) < 0, "what is no file is refused: %s", e.msg);
+	journal_close(&other);
+	buf_free(&text);
+	arena_free(&a);
+}
+
+/* ---- settings ---- */
+
+static void settings(void)
+{
+	const struct measure_rules rules = {.max_error = 1e-5,
+					    .timeout_s = 20,
+					    .race_s = 0.1,
+					    .memory = 1e9,
+					    .preempt = 1,
+					    .finals = 2,
+					    .seed = 1};
+	struct measure_rules other[7];
+	struct buf text = BUF_INIT;
+	struct id id, same;
+	int alike = 0;
+
+	settings_text(&rules, &text);
+	ok(!strcmp(text.s,
+		   "cache=warm;max_error=1e-05;memory=half;preempt=1;race_s=0.1;rev=1;seed=1;"
+		   "timeout_s=20;tl=1;type=settings;"),
+	   "the canonical text: %s", text.s);
+	settings_id(&rules, &id);
+	for (int i = 0; i < 7; i++)
+		other[i] = rules;
+	other[0].cold = 1;
+	other[1].max_error = 1e-4;
+	other[2].memory_asked = 1;
+	other[3].preempt = 0;
+	other[4].race_s = 0.2;
+	other[5].seed = 2;
+	other[6].timeout_s = 10;
+	for (int i = 0; i < 7; i++) {
+		settings_id(&other[i], &same);
+		alike += !strcmp(id.s, same.s);
+	}
+	ok(!alike, "every setting that changes the outcome changes the id");
+	other[0] = rules;
+	other[0].finals = 5;
+	other[0].audit = 0.1;
+	other[0].samples = 1;
+	other[0].memory = 2e9;
+	settings_id(&other[0], &same);
+	ok(!strcmp(id.s, same.s), "others, and the machine's memory, do not");
+	buf_free(&text);
+}
+
+int main(void)
+{
+	snprintf(path, sizeof path, "/tmp/tl-known-XXXXXX");
+	if (close(mkstemp(path)))
+		bail_out("cannot make a file");
+	decision();
+	contents();
+	torn();
+	settings();
+	unlink(path);
+	return done_testing();
+}
