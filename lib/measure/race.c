@@ -17,24 +17,13 @@ static int sample(race_call *call, void *arg, struct race *r, struct err *e)
 {
 	double x = 0;
 
-	for (int i = 0; i < r->stride; i++) {
-		if (call(arg, &x, e) < 0)
-			return -1;
-		r->spent_s += x;
-		if (r->least <= 0 || x < r->least)
-			r->least = x;
-	}
+	if (call(arg, &x, e) < 0)
+		return -1;
 	r->x[r->n++] = x;
+	r->spent_s += x;
+	if (r->n == 1 || x < r->least)
+		r->least = x;
 	return 0;
-}
-
-/* Makes room, so that samples of short calls lie further apart. */
-static void thin(struct race *r)
-{
-	for (int i = 0; i < r->n / 2; i++)
-		r->x[i] = r->x[2 * i + 1];
-	r->n /= 2;
-	r->stride *= 2;
 }
 
 /* Median, warm-up and outliers of what is there. */
@@ -105,21 +94,14 @@ int race_run(const struct race_rules *rules, race_call *call, void *arg, struct 
 	int target = FIRST;
 
 	r->lost = 0;
-	if (!r->stride)
-		r->stride = 1;
 	while (target < r->n)
 		target *= 2;
 	for (;;) {
 		if (sample_until(target, rules, call, arg, r, e) < 0)
 			return -1;
-		if (r->lost || is_done(rules, r))
+		if (r->lost || is_done(rules, r) || target == RACE_MAX)
 			return 0;
-		if (target < RACE_MAX)
-			target *= 2;
-		else if (r->spent_s < LOOK_S)
-			thin(r);
-		else
-			return 0;
+		target *= 2;
 	}
 }
 

@@ -27,7 +27,7 @@
 #include "lib/base/err.h"
 #include "lib/measure/stat.h"
 
-enum { RACE_MAX = 256 };
+enum { RACE_MAX = 1024 };
 
 struct race_rules {
 	double limit_s;	 /* the incumbent's time; 0: none, nothing is ever lost */
@@ -35,10 +35,9 @@ struct race_rules {
 };
 
 struct race {
-	int n;		    /* samples */
+	int n;		    /* calls */
 	double x[RACE_MAX]; /* their seconds, as they came */
-	int stride;	    /* calls a sample; the last one of them is it */
-	double least;	    /* of all calls */
+	double least;	    /* of them */
 	int lost;
 	struct stat_median time; /* lost: of the samples so far; time.lo is the bound */
 	int warmup, outliers;
