@@ -141,7 +141,8 @@ static void measure(struct pipeline *p, const struct places *at)
 	pipeline_stage(p, "tl-filter");
 	pipeline_arg(p, "--cost");
 	pipeline_stage(p, replay ? "tl-replay" : "tl-measure");
-	pipeline_arg2(p, "--part-of", at->run);
+	if (!replay)
+		pipeline_arg2(p, "--part-of", at->run);
 	if (replay) {
 		pipeline_arg2(p, "--from", replay);
 		pipeline_arg2(p, "--env", env);
@@ -456,6 +457,8 @@ int main(int argc, char **argv)
 		return opt_fail(&program, &e);
 	if (!mkdtemp(dir)) {
 		err_sys(&e, "cannot make the folder %s", dir);
+		buf_free(&path);
+		arena_free(&a);
 		return opt_fail(&program, &e);
 	}
 	rec_now(since);
