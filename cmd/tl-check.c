@@ -42,7 +42,7 @@ static const struct program program = {
 
 /* Fields and their kinds */
 
-enum kind { STRING, COUNT, NUMBER, INTERVAL, OBJECT, STRINGS, HEX, TIME, FLAG, WORD };
+enum kind { STRING, COUNT, NUMBER, NUMBERS, INTERVAL, OBJECT, STRINGS, HEX, TIME, FLAG, WORD };
 
 struct field {
 	const char *key;
@@ -79,6 +79,11 @@ static const struct field result_fields[] = {
 	{"bound", WORD, 0, "lower"},
 	{"ci_s", INTERVAL, 0, NULL},
 	{"reps", COUNT, 0, NULL},
+	{"warmup", COUNT, 0, NULL},
+	{"outliers", COUNT, 0, NULL},
+	{"samples_s", NUMBERS, 0, NULL},
+	{"audit", OBJECT, 0, NULL},
+	{"cache", WORD, 0, "cold"},
 	{"error", OBJECT, 0, NULL},
 	{"baseline", OBJECT, 0, NULL},
 	{"ratio", OBJECT, 0, NULL},
@@ -108,6 +113,12 @@ static const struct field ratio_fields[] = {
 	{"ci", INTERVAL, 1, NULL},
 	{NULL, STRING, 0, NULL},
 };
+static const struct field audit_fields[] = {
+	{"latency_s", NUMBER, 1, NULL},
+	{"ci_s", INTERVAL, 1, NULL},
+	{"false_kill", FLAG, 1, NULL},
+	{NULL, STRING, 0, NULL},
+};
 static const struct field end_fields[] = {
 	{"workload_id", HEX, 1, NULL},	  {"drawn", COUNT, 1, NULL},
 	{"why", STRING, 1, NULL},	  {"kept", COUNT, 0, NULL},
@@ -116,7 +127,8 @@ static const struct field end_fields[] = {
 	{"built", COUNT, 0, NULL},	  {"known", COUNT, 0, NULL},
 	{"run", STRING, 0, NULL},	  {"search_s", NUMBER, 0, NULL},
 	{"inference_s", NUMBER, 0, NULL}, {"unknown", COUNT, 0, NULL},
-	{"replayed", FLAG, 0, NULL},	  {NULL, STRING, 0, NULL},
+	{"replayed", FLAG, 0, NULL},	  {"audited", COUNT, 0, NULL},
+	{"false_kills", COUNT, 0, NULL},  {NULL, STRING, 0, NULL},
 };
 
 static const struct field run_fields[] = {
@@ -195,6 +207,18 @@ static int is_strings(const struct json_doc *d, const struct json *v)
 	return 1;
 }
 
+static int is_numbers(const struct json_doc *d, const struct json *v)
+{
+	double x;
+
+	if (v->type != JSON_ARR)
+		return 0;
+	for (const struct json *k = json_first(d, v); k; k = json_next(d, v, k))
+		if (json_num(k, &x) < 0 || x < 0)
+			return 0;
+	return 1;
+}
+
 /* NULL, or what the value should be. */
 static const char *wanted(const struct json_doc *d, const struct json *v, const struct field *f)
 {
@@ -215,6 +239,8 @@ static const char *wanted(const struct json_doc *d, const struct json *v, const 
 		return v->type == JSON_OBJ ? NULL : "an object";
 	case STRINGS:
 		return is_strings(d, v) ? NULL : "an array of strings";
+	case NUMBERS:
+		return is_numbers(d, v) ? NULL : "an array of numbers, 0 or more";
 	case HEX:
 		return is_hex(v) ? NULL : "an id of 32 hexadecimal digits";
 	case FLAG:
@@ -318,7 +344,7 @@ static int check_result(const struct json_doc *d, struct err *e)
 	if (check_fields(d, rec, result_fields, e) || (ok && check_fields(d, rec, ok_fields, e)) ||
 	    check_inner(d, "error", error_fields, e) ||
 	    check_inner(d, "baseline", baseline_fields, e) ||
-	    check_inner(d, "ratio", ratio_fields, e) ||
+	    check_inner(d, "audit", audit_fields, e) || check_inner(d, "ratio", ratio_fields, e) ||
 	    check_inner(d, "baseline_direct", baseline_fields, e) ||
 	    check_inner(d, "direct_ratio", ratio_fields, e))
 		return -1;
@@ -326,6 +352,8 @@ static int check_result(const struct json_doc *d, struct err *e)
 		return err_set(e, "\"why\" is missing, which a status other than ok needs");
 	if (!final && (json_get(d, rec, "verdict") || json_get(d, rec, "ratio")))
 		return err_set(e, "a verdict or ratio stands in a result whose stage is not final");
+	if (json_get(d, rec, "audit") && !json_is(json_get(d, rec, "status"), "preempted"))
+		return err_set(e, "an audit stands in a result that is not preempted");
 	if (json_is(json_get(d, rec, "status"), "preempted") && json_get(d, rec, "latency_s") &&
 	    !json_get(d, rec, "bound"))
 		return err_set(e, "the latency of a preempted candidate needs \"bound\":\"lower\"");

@@ -95,11 +95,8 @@ static void install(struct program *p, unsigned int flags)
 {
 	struct sock_fprog f = {p->n, p->code};
 
-	/* Some kernels switch speculation off where there is a filter: timings would not be those
-	 * of a process without one. */
-	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0)
-		syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER,
-			flags | SECCOMP_FILTER_FLAG_SPEC_ALLOW, &f);
+	prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); /* a second time refused, and not needed */
+	syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, flags | SECCOMP_FILTER_FLAG_SPEC_ALLOW, &f);
 }
 
 void confine_kernel(void)

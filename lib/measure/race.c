@@ -3,20 +3,38 @@
 #include <stdio.h>
 #include <string.h>
 
-static const double PROBE_FACTOR = 1.5;	 /* beyond this times the limit two probes are enough */
-static const double LOST_FACTOR = 1.02;	 /* the whole interval beyond this: lost */
+static const double LOST = 0.02;	 /* beyond the limit by this share: lost */
+static const double CLOSING = 2;	 /* with n calls by this over n*n, if that is more */
+static const double FAR = 4;		 /* times the limit: a glance is enough */
 static const double NOISE_TARGET = 0.01; /* width of the interval over the median */
-/* A shorter look at a short program may see nothing but one disturbance. */
-static const double PROBE_TIME_S = 2e-4, LOST_TIME_S = 2e-3;
+/* Others' bursts of work last a millisecond or two: a shorter look at a short program may have seen
+ * nothing else. */
+static const double LOOK_S = 3e-3, GLANCE_S = 2e-4;
 
-enum { FIRST = 4, MAX_PROBES = 8, MIN_LOST = 8, MIN_DONE = 16, MANY = 128 };
+enum { FIRST = 4, MIN_LOST = 8, MIN_DONE = 16 };
 
 static int sample(race_call *call, void *arg, struct race *r, struct err *e)
 {
-	if (call(arg, &r->x[r->n], e) < 0)
-		return -1;
-	r->spent_s += r->x[r->n++];
+	double x = 0;
+
+	for (int i = 0; i < r->stride; i++) {
+		if (call(arg, &x, e) < 0)
+			return -1;
+		r->spent_s += x;
+		if (r->least <= 0 || x < r->least)
+			r->least = x;
+	}
+	r->x[r->n++] = x;
 	return 0;
+}
+
+/* Makes room, so that samples of short calls lie further apart. */
+static void thin(struct race *r)
+{
+	for (int i = 0; i < r->n / 2; i++)
+		r->x[i] = r->x[2 * i + 1];
+	r->n /= 2;
+	r->stride *= 2;
 }
 
 /* Median, warm-up and outliers of what is there. */
@@ -37,36 +55,48 @@ static void summarise(struct race *r)
 	r->time = stat_median(sorted, r->n - r->warmup);
 }
 
-static int probe(const struct race_rules *rules, race_call *call, void *arg, struct race *r,
-		 struct err *e)
+static int was_seen(const struct race_rules *rules, const struct race *r)
 {
-	const double beyond = PROBE_FACTOR * rules->limit_s;
-	double sorted[MAX_PROBES];
+	return r->spent_s >= LOOK_S || (r->spent_s >= GLANCE_S && r->least > FAR * rules->limit_s);
+}
 
-	do {
-		if (sample(call, arg, r, e) < 0)
-			return -1;
-		if (rules->limit_s <= 0 || r->x[r->n - 1] <= beyond)
-			return 0;
-	} while (r->n < 2 || (r->n < MAX_PROBES && r->spent_s < PROBE_TIME_S));
-	r->lost = 1;
-	memcpy(sorted, r->x, (size_t)r->n * sizeof *sorted);
-	r->time = stat_median(sorted, r->n);
-	r->time.lo = sorted[0];
-	return 0;
+/* Even the least of its calls lies too far beyond the limit. */
+static int is_hopeless(const struct race_rules *rules, const struct race *r)
+{
+	double closing = CLOSING / r->n / r->n, beyond = closing > LOST ? closing : LOST;
+
+	return rules->limit_s > 0 && r->n > 1 && r->least > (1 + beyond) * rules->limit_s &&
+	       was_seen(rules, r);
 }
 
 static int is_lost(const struct race_rules *rules, const struct race *r)
 {
-	return rules->limit_s > 0 && r->time.n >= MIN_LOST &&
-	       (r->spent_s >= LOST_TIME_S || r->time.n >= MANY) &&
-	       r->time.lo > LOST_FACTOR * rules->limit_s;
+	return rules->limit_s > 0 && r->time.n >= MIN_LOST && was_seen(rules, r) &&
+	       r->time.lo > (1 + LOST) * rules->limit_s;
 }
 
 static int is_done(const struct race_rules *rules, const struct race *r)
 {
 	return r->spent_s > rules->budget_s ||
-	       (r->time.n >= MIN_DONE && r->time.hi - r->time.lo < NOISE_TARGET * r->time.median);
+	       (r->time.n >= MIN_DONE && r->spent_s >= LOOK_S &&
+		r->time.hi - r->time.lo < NOISE_TARGET * r->time.median);
+}
+
+/* Calls until there are `target` samples, or it has lost. */
+static int sample_until(int target, const struct race_rules *rules, race_call *call, void *arg,
+			struct race *r, struct err *e)
+{
+	while (r->n < target && !r->lost) {
+		if (sample(call, arg, r, e) < 0)
+			return -1;
+		r->lost = is_hopeless(rules, r);
+	}
+	summarise(r);
+	if (r->lost)
+		r->time.lo = r->least;
+	else
+		r->lost = is_lost(rules, r);
+	return 0;
 }
 
 int race_run(const struct race_rules *rules, race_call *call, void *arg, struct race *r,
@@ -75,22 +105,22 @@ int race_run(const struct race_rules *rules, race_call *call, void *arg, struct 
 	int target = FIRST;
 
 	r->lost = 0;
-	if (!r->n && probe(rules, call, arg, r, e) < 0)
-		return -1;
-	if (r->lost)
-		return 0;
+	if (!r->stride)
+		r->stride = 1;
 	while (target < r->n)
 		target *= 2;
-	for (; target <= RACE_MAX; target *= 2) {
-		while (r->n < target)
-			if (sample(call, arg, r, e) < 0)
-				return -1;
-		summarise(r);
-		r->lost = is_lost(rules, r);
+	for (;;) {
+		if (sample_until(target, rules, call, arg, r, e) < 0)
+			return -1;
 		if (r->lost || is_done(rules, r))
-			break;
+			return 0;
+		if (target < RACE_MAX)
+			target *= 2;
+		else if (r->spent_s < LOOK_S)
+			thin(r);
+		else
+			return 0;
 	}
-	return 0;
 }
 
 void race_why(const struct race_rules *rules, const struct race *r, char *out, size_t size)

@@ -1,9 +1,16 @@
 /* Racing: how often to call something until its time is known well enough, or it has clearly lost
  * (preemptive measurement).
  *
- * One probe; one beyond PROBE_FACTOR times the limit is enough, with a second that agrees.
- * Otherwise the number of calls doubles until the interval of the median lies beyond the limit
- * (lost), is narrow, or the time is spent. What is lost has a lower bound of its time, no median.
+ * A race is lost in one of two ways. Noise makes calls longer, hardly ever shorter; so one whose
+ * least call of n lies beyond the limit by max(2%, 2/n^2) will not win: by 50% after two calls, 22%
+ * after three, 12.5% after four, 2% after ten. Or the interval of the median, looked at whenever
+ * the number of calls has doubled, lies beyond the limit by 2%. Nothing is decided on less than 3
+ * ms of calls, which is longer than what disturbs a machine for a moment (0.2 ms are enough for one
+ * that takes four times the limit); samples of very short calls are thinned to last as long. What
+ * is lost has a lower bound of its time, no median.
+ *
+ * A race that is not lost ends when the interval is narrow or the time is spent. How often it stops
+ * a good one under noise, and what a slow one costs, is simulated in tests/race.c.
  *
  * Calls that warm up are found, not assumed: the leading samples that lie beyond the outer fence of
  * the later half (third quartile + 3 interquartile ranges; Tukey, "Exploratory Data Analysis",
@@ -28,8 +35,10 @@ struct race_rules {
 };
 
 struct race {
-	int n;		    /* calls */
+	int n;		    /* samples */
 	double x[RACE_MAX]; /* their seconds, as they came */
+	int stride;	    /* calls a sample; the last one of them is it */
+	double least;	    /* of all calls */
 	int lost;
 	struct stat_median time; /* lost: of the samples so far; time.lo is the bound */
 	int warmup, outliers;

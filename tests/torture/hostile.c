@@ -173,13 +173,14 @@ static __attribute__((unused)) int thread_bomb(const struct call *c)
 	return DONE;
 }
 
-/* One more thread, that goes on when the kernel has returned. */
+/* One more thread, that would go on when the kernel has returned. */
 static __attribute__((unused)) int linger(const struct call *c)
 {
 	pthread_t t;
 
 	ONCE;
-	pthread_create(&t, NULL, spin_thread, NULL);
+	if (pthread_create(&t, NULL, spin_thread, NULL) == 0)
+		abort();
 	return GO_ON;
 }
 

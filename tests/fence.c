@@ -1,0 +1,112 @@
+/* Fenced memory: what is written outside is seen or kills, and the place of a fault is found. */
+#include <signal.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "lib/measure/fence.h"
+#include "tests/tap.h"
+
+/* The signal that storing x at p, after whatever comes before it, kills a child of ours with; 0:
+ * none. */
+static int killed_by(volatile float *p, int write_it)
+{
+	int status;
+	pid_t pid = fork(); /* of a program with one thread */
+
+	if (pid < 0)
+		bail_out("cannot fork");
+	if (pid == 0) {
+		signal(SIGSEGV, SIG_DFL); /* not the sanitizer's */
+		signal(SIGBUS, SIG_DFL);
+		if (write_it)
+			*p = 1;
+		else
+			(void)*p;
+		_exit(0);
+	}
+	waitpid(pid, &status, 0);
+	return WIFSIGNALED(status) ? WTERMSIG(status) : 0;
+}
+
+static int64_t place(const struct fence *f, const void *p)
+{
+	int64_t bytes = 0;
+
+	return fence_locate(f, p, &bytes) ? bytes : INT64_MIN;
+}
+
+/* n floats: whole pages, or not. */
+static void test_size(int64_t n)
+{
+	const int whole = n % 1024 == 0;
+	struct fence f;
+	int zero = 1;
+
+	fence_open(&f, "the thing", n);
+	for (int64_t i = 0; i < n; i++)
+		zero &= f.data[i] == 0;
+	ok(zero && (uintptr_t)f.data % 4096 == 0 && f.n == n && !strcmp(f.name, "the thing"),
+	   "%lld floats, 0 all, at a page", (long long)n);
+	fence_populate(&f);
+	fence_arm(&f);
+	ok(!fence_broken(&f), "armed and whole");
+	for (int64_t i = 0; i < n; i++)
+		f.data[i] = 1;
+	ok(!fence_broken(&f), "writing inside breaks nothing");
+	ok(killed_by(f.data - 1, 1) && killed_by(f.data - 1, 0),
+	   "a step before it kills, to read or to write");
+	ok(killed_by(f.data - 200000, 1) && killed_by(f.data + n + 200000, 1), "as do great leaps");
+	if (whole) {
+		ok(killed_by(f.data + n, 1), "a step behind whole pages kills");
+	} else {
+		volatile unsigned char *behind = (unsigned char *)(f.data + n);
+
+		behind[3] ^= 1;
+		ok(fence_broken(&f), "a byte behind it is seen");
+		behind[3] ^= 1;
+		behind[(4096 - (uintptr_t)behind % 4096) - 1] = 0;
+		ok(fence_broken(&f), "as is the last one of the page");
+		fence_arm(&f);
+		ok(!fence_broken(&f), "armed again");
+	}
+	ok(place(&f, f.data - 1) == -4 && place(&f, f.data) == 0 && place(&f, f.data + n) == 1 &&
+		   (n == 0 || place(&f, (char *)(f.data + n) - 1) == 0) &&
+		   place(&f, f.data + n + 10) == 41,
+	   "the place of a fault");
+	ok(place(&f, &f) == INT64_MIN && place(&f, NULL) == INT64_MIN &&
+		   place(&f, f.map + f.map_bytes) == INT64_MIN,
+	   "which may lie elsewhere");
+	fence_freeze(&f);
+	ok(killed_by(f.data, 1) && !killed_by(f.data, 0), "frozen: to be read, not to be written");
+	fence_close(&f);
+	ok(place(&f, f.data) == INT64_MIN, "closed");
+	fence_close(&f);
+}
+
+static void test_no_memory(void)
+{
+	int status;
+	pid_t pid = fork();
+
+	if (pid == 0) {
+		struct fence f;
+
+		fclose(stderr);
+		fence_open(&f, "too much", INT64_MAX / 2);
+		_exit(0);
+	}
+	waitpid(pid, &status, 0);
+	ok(WIFEXITED(status) && WEXITSTATUS(status) == 3,
+	   "no memory ends the program with status 3");
+}
+
+int main(void)
+{
+	test_size(1);
+	test_size(288);
+	test_size(1024);
+	test_size(3000);
+	test_no_memory();
+	return done_testing();
+}
