@@ -35,7 +35,7 @@ LIB_SRC := $(wildcard lib/*/*.c)
 BENCH_C := $(patsubst bench/%.c,%,$(wildcard bench/*.c))
 TEST_C := $(patsubst tests/%.c,%,$(wildcard tests/*.c))
 TEST_SH := $(wildcard tests/*.t)
-ALL_C := $(LIB_SRC) $(wildcard cmd/*.c libexec/*.c bench/*.c tests/*.c tests/*/*.c)
+ALL_C := $(LIB_SRC) $(wildcard cmd/*.c libexec/*.c bench/*.c tests/*.c tests/fault/*.c)
 ALL_H := $(wildcard lib/*/*.h tests/*.h)
 ALL_SH := $(wildcard share/*.sh bench/*.sh tests/*.t tests/*.sh) .ci/run
 
@@ -139,7 +139,7 @@ build/completions/bash/% build/completions/zsh/% build/completions/fish/%: $(BIN
 
 TESTS := $(TEST_C:%=$(B)/tests/%) $(TEST_SH)
 # These look for the machine's lock and workers, or make the manual anew: one after the other, beside the rest.
-RULES := --rules='seq=tests/{cache,cost,examples,fault,install,man,measure,probe,resume,torture,tune}.t' --rules='par=**'
+RULES := --rules='seq=tests/{cache,cost,examples,fault,install,man,measure,probe,replay,resume,torture,tune}.t' --rules='par=**'
 # Tests never see the user's own database and cache, nor wait for the machine, as none looks at how long something took.
 # Leaks of other people's libraries are listed in share/lsan.supp.
 TEST_ENV = BIN=$(CURDIR)/$(BIN) LIBEXEC=$(CURDIR)/$(LIBEXEC) TL_DB= SAN=$(SAN) \

@@ -2,7 +2,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "lib/base/buf.h"
 #include "lib/extract/extract.h"
@@ -94,16 +93,6 @@ static int write_all(const struct extract *x, struct rec_out *out, struct err *e
 	return r ? r : rec_commit(out, e);
 }
 
-/* libarchive ends the process with status 1, which is none of ours, where it has no memory. */
-static void on_foreign_exit(int status, void *unused)
-{
-	(void)unused;
-	if (status != EXIT_NO)
-		return;
-	fprintf(stderr, "%s: out of memory\n", program.name);
-	_exit(EXIT_INPUT);
-}
-
 int main(int argc, char **argv)
 {
 	static struct extract x = {.say = say};
@@ -111,7 +100,7 @@ int main(int argc, char **argv)
 	int first = opt_parse(&program, argc, argv), r;
 	struct rec_out *out;
 
-	on_exit(on_foreign_exit, NULL); /* the first to be set is the last to be called */
+	opt_foreign_exit(&program);
 	if (read_options(&x, &e) || !(out = rec_create(output, &e))) {
 		extract_free(&x);
 		return opt_fail(&program, &e);

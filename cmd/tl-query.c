@@ -408,6 +408,8 @@ static int run_answers(struct query *q, char **paths, int npaths, struct err *e)
 	if (q->here.doubt)
 		opt_warn(&program, "answering for the env %s of the last result: %s", q->here.id,
 			 q->here.doubt);
+	if ((as_table || as_csv) && store_is_replayed(q->db))
+		opt_warn(&program, "these results were replayed, not measured");
 	q->matcher = matcher_open(q->db, &q->here);
 	if (op_name) {
 		rc = workload_from_text(&w, op_name, prob, layout, post, e);

@@ -111,7 +111,7 @@ static int load_member(struct member *m, struct err *e)
 {
 	struct buf line = BUF_INIT;
 	int64_t number = 0;
-	int more;
+	int more = 0;
 
 	while (!rec_stopped() && (more = pull_line(&m->bytes, &line, e)) > 0) {
 		struct err why = ERR_INIT;
@@ -408,6 +408,7 @@ int main(int argc, char **argv)
 {
 	int first = opt_parse(&program, argc, argv), status;
 
+	opt_foreign_exit(&program);
 	rec_stop_on_signals();
 	status = run(argv + first, argc - first);
 	rec_close(sim.in);

@@ -136,12 +136,15 @@ static void measure(struct pipeline *p, const struct places *at)
 	pipeline_arg2(p, "--env", env);
 	pipeline_arg2(p, "--seed", seed);
 	pipeline_arg2(p, "-n", number);
-	pipeline_arg(p, "--cost");
+	if (!replay)
+		pipeline_arg(p, "--cost");
 	pipeline_arg(p, at->round);
 	pipeline_stage(p, "tl-filter");
-	pipeline_arg(p, "--cost");
+	if (!replay)
+		pipeline_arg(p, "--cost");
 	pipeline_stage(p, replay ? "tl-replay" : "tl-measure");
-	pipeline_arg2(p, "--part-of", at->run);
+	if (!replay)
+		pipeline_arg2(p, "--part-of", at->run);
 	if (replay) {
 		pipeline_arg2(p, "--from", replay);
 		pipeline_arg2(p, "--env", env);
@@ -321,7 +324,8 @@ static int rounds(const struct places *at)
 	}
 }
 
-/* What this run cost, measuring runs left out, into the database. */
+/* What this run cost, measuring runs left out, into the database. A simulation's is nothing that a
+ * database of replays should tell: its results have the costs that they were recorded with. */
 static int tell_cost(const struct places *at)
 {
 	struct ledger_run r = {at->run, program.name, NULL, NULL, NULL, NULL};
@@ -331,6 +335,8 @@ static int tell_cost(const struct places *at)
 	char now[25];
 	int rc;
 
+	if (replay)
+		return EXIT_DONE;
 	rec_now(now);
 	r.at = now;
 	r.why = rec_stopped() ? "stopped by a signal" : NULL;
@@ -456,6 +462,8 @@ int main(int argc, char **argv)
 		return opt_fail(&program, &e);
 	if (!mkdtemp(dir)) {
 		err_sys(&e, "cannot make the folder %s", dir);
+		buf_free(&path);
+		arena_free(&a);
 		return opt_fail(&program, &e);
 	}
 	rec_now(since);

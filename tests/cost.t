@@ -42,7 +42,7 @@ run() { # run, program, second, wall, cores, cost, other fields
 }
 {
 	result 1 ok race 5e-5 1 m1 1.5 0.25        # the best when it came: useful; 0.5 of it shared
-	result 2 preempted race 6e-5 2 m1 2 0      # wasted
+	result 2 preempted race 6e-5 2 m1 2 0.25   # wasted, but for 0.5 of it shared
 	result 3 ok race 4e-5 3 m1 1 0             # the best then
 	result 4 ok race 4.5e-5 4 m1 0.5 0         # wasted, but see its final
 	result 3 ok final 4.1e-5 5 m1 0.25 0       # a final goes before a race
@@ -69,13 +69,13 @@ is "$tmp/all" build 5 && is "$tmp/all" verify 0.75 && is "$tmp/all" time 8 && is
 ok $? 'each of them over all runs'
 is "$tmp/all" unknown 1
 ok $? 'also one that only a later version knows'
-is "$tmp/all" wasted_core_s 6.1875
+is "$tmp/all" wasted_core_s 5.6875
 ok $? 'wasted: what was spent on those that never were the best'
 is "$tmp/all" results 10 && is "$tmp/all" candidates 7 && is "$tmp/all" measured 5 && is "$tmp/all" preempted 1 && is "$tmp/all" failed 1 &&
 	is "$tmp/all" results_core_s 9.6875
 ok $? 'candidates, and what their results tell of'
 cost "$tmp/hand.db" --run t >"$tmp/t"
-is "$tmp/t" held_core_s 10 && is "$tmp/t" sum_core_s 10 && is "$tmp/t" wasted_core_s 3.1875 && is "$tmp/t" candidates 6
+is "$tmp/t" held_core_s 10 && is "$tmp/t" sum_core_s 10 && is "$tmp/t" wasted_core_s 2.6875 && is "$tmp/t" candidates 6
 ok $? '--run: a run and its parts'
 cost "$tmp/hand.db" --run m2 >"$tmp/m2"
 is "$tmp/m2" held_core_s 2 && is "$tmp/m2" sum_core_s 2 && is "$tmp/m2" runs 1 && is "$tmp/m2" build 1
@@ -92,7 +92,7 @@ cost "$tmp/hand.db" --run none >"$tmp/out" 2>"$tmp/err"
 [ $? -eq 1 ] && grep -q 'no such run' "$tmp/err" && [ ! -s "$tmp/out" ]
 ok $? 'a run that is not known: exit 1'
 cost "$tmp/hand.db" --table >"$tmp/out"
-grep -q '^build  *5.00  *27.8$' "$tmp/out" && grep -q '^sum  *18.00  *100.0$' "$tmp/out" && grep -q '^wasted of these  *6.19  *34.4$' "$tmp/out" &&
+grep -q '^build  *5.00  *27.8$' "$tmp/out" && grep -q '^sum  *18.00  *100.0$' "$tmp/out" && grep -q '^wasted of these  *5.69  *31.6$' "$tmp/out" &&
 	grep -q 'sum to 100.00% of 18.00 core-seconds, what 2 runs held in 7.00 s' "$tmp/out"
 ok $? '--table'
 cost "$tmp/hand.db" --csv | grep -q '^build,5,27.7777778.\{0,1\}$'

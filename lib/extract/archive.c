@@ -195,7 +195,8 @@ static int open_archive(struct input *in, int regular, struct err *e)
 		}
 		r = archive_read_open1(in->archive);
 	}
-	if (r >= ARCHIVE_WARN)
+	/* A look at the bytes for which there was no memory is forgotten afterwards. */
+	if (r >= ARCHIVE_WARN && archive_errno(in->archive) != ENOMEM)
 		return 0;
 	archive_failed(in, e);
 	return err_in(e, "%s", in->path);

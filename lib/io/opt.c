@@ -603,6 +603,23 @@ void opt_warn(const struct program *p, const char *fmt, ...)
 	fputc('\n', stderr);
 }
 
+static void on_foreign_exit(int status, void *p)
+{
+	const struct program *program = p;
+
+	if (status != EXIT_NO)
+		return;
+	fprintf(stderr, "%s: out of memory\n", program->name);
+	_exit(EXIT_INPUT);
+}
+
+void opt_foreign_exit(const struct program *p)
+{
+	/* The first to be set is the last to be called. */
+	if (on_exit(on_foreign_exit, (void *)p))
+		die_no_memory();
+}
+
 void opt_die_by_signal(int sig)
 {
 	struct sigaction sa = {.sa_handler = SIG_DFL};

@@ -67,6 +67,10 @@ int opt_fail(const struct program *p, const struct err *e);
 int opt_printed(const struct program *p);
 /* "tl-gen: warning: ..." on stderr. */
 void opt_warn(const struct program *p, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+/* For programs that read by libarchive, which ends the process with status 1 where it has no
+ * memory: that becomes a sentence and EXIT_INPUT. Before anything else that sets an exit handler;
+ * the program itself must not end with 1. */
+void opt_foreign_exit(const struct program *p);
 /* Ends the process by the signal that stopped the reader (status 128 + n), after clean-up. */
 void opt_die_by_signal(int sig) __attribute__((noreturn));
 

@@ -1,0 +1,223 @@
+#!/bin/sh
+# tl-replay: a space is recorded once, really; then simulations over it are exact, the same each time, and need no worker.
+bin=${BIN:-bin}
+bin=$(cd "$bin" && pwd)
+tmp=$(mktemp -d) || exit 1
+trap 'rm -rf "$tmp"' EXIT
+unset TL_DB TL_CC
+export TL_CACHE="$tmp/cache" TL_ISA=avx2
+n=0
+
+ok() { # status name
+	n=$((n + 1))
+	if [ "$1" -eq 0 ]; then echo "ok $n - $2"; else echo "not ok $n - $2"; fi
+}
+
+# Candidate, stage and what was found, a line for each result; in the order of the file.
+found() { # file
+	sed -n 's/.*"candidate_id":"\([^"]*\)".*"status":"\([^"]*\)".*"stage":"\([^"]*\)".*\("latency_s":[^[]*\[[^]]*\],"reps":[0-9]*\).*/\1 \2 \3 \4/p' "$1"
+}
+
+# The sum of a cost over all results; or over the distinct objects.
+total() { # cost file
+	sed -n "s/.*\"$1\":\([0-9.e-]*\).*/\1/p" "$2" | awk '{ s += $1 } END { printf "%.6g\n", s }'
+}
+objects() { # file
+	sed -n 's/.*"build_s":\([0-9.e-]*\).*"code_hash":"\([^"]*\)".*/\2 \1/p' "$1" |
+		awk '$2 > most[$1] { most[$1] = $2 } END { for (h in most) s += most[h]; printf "%.6g\n", s }'
+}
+
+best() { # database options...
+	"$bin/tl-query" -d "$@" "$tmp/w" | sed -n 's/.*"candidate_id":"\([^"]*\)".*/\1/p'
+}
+
+printf 'op,prob,layout,post\nmatmul,1x3:3x2,ab,\nmatmul,1x1:1x1,ab,bias\n' >"$tmp/w.csv"
+"$bin/tl-extract" -q --format csv "$tmp/w.csv" >"$tmp/w"
+"$bin/tl-gen" -n 0 "$tmp/w" | "$bin/tl-filter" -k 100000 >"$tmp/c" 2>"$tmp/err"
+candidates=$(grep -c '"type":"candidate"' "$tmp/c")
+"$bin/tl-measure" --no-preempt --samples --final 0 "$tmp/c" >"$tmp/rec" 2>"$tmp/err" &&
+	[ "$(grep -c '"samples_s":\[' "$tmp/rec")" -eq "$candidates" ]
+ok $? "a whole space is recorded: $candidates candidates"
+
+# Exactly
+
+"$bin/tl-replay" --no-preempt --final 0 --from "$tmp/rec" <"$tmp/c" >"$tmp/full"
+ok $? 'replays'
+"$bin/tl-check" -q "$tmp/full"
+ok $? 'results are valid records'
+found "$tmp/rec" >"$tmp/1" && found "$tmp/full" >"$tmp/2" && [ "$(wc -l <"$tmp/1")" -eq "$candidates" ] && cmp -s "$tmp/1" "$tmp/2"
+ok $? 'without preemption they are those that were recorded'
+[ "$(grep -c '"replayed":true' "$tmp/full")" -eq $((candidates + 2)) ] && ! grep -q '"replayed"' "$tmp/rec"
+ok $? 'and are marked, as are the ends'
+[ "$(total build_s "$tmp/full")" = "$(objects "$tmp/rec")" ] && [ "$(total run_s "$tmp/full")" = "$(total run_s "$tmp/rec")" ] &&
+	[ "$(total verify_s "$tmp/full")" = "$(total verify_s "$tmp/rec")" ] && [ "$(total baseline_s "$tmp/full")" = "$(total baseline_s "$tmp/rec")" ]
+ok $? 'and cost what they did'
+"$bin/tl-replay" --final 0 --from "$tmp/rec" <"$tmp/c" >"$tmp/sim"
+grep -q '"status":"preempted"' "$tmp/sim" && [ "$(awk "BEGIN { print $(total run_s "$tmp/sim") < $(total run_s "$tmp/rec") }")" -eq 1 ]
+ok $? 'with preemption, timing costs less'
+"$bin/tl-replay" --final 0 --from "$tmp/rec" <"$tmp/c" | cmp -s - "$tmp/sim"
+ok $? 'the same twice, byte for byte'
+"$bin/tl-gen" -n 20 "$tmp/w" >"$tmp/some"
+"$bin/tl-measure" --samples --final 1 --audit 0.5 "$tmp/some" >"$tmp/raced" 2>"$tmp/err"
+"$bin/tl-replay" --final 1 --from "$tmp/raced" "$tmp/some" >"$tmp/again"
+found "$tmp/raced" >"$tmp/1" && found "$tmp/again" >"$tmp/2" && grep -q ' preempted race' "$tmp/1" && grep -q ' ok final' "$tmp/1" && cmp -s "$tmp/1" "$tmp/2"
+ok $? 'a run that was raced comes out as it was, finals included'
+[ "$(sed -n 's/.*"type":"end".*\("measured":[0-9]*,"preempted":[0-9]*,"failed":[0-9]*\).*/\1/p' "$tmp/raced")" = "$(sed -n 's/.*"type":"end".*\("measured":[0-9]*,"preempted":[0-9]*,"failed":[0-9]*\).*/\1/p' "$tmp/again")" ]
+ok $? 'and so do its counts'
+
+# Wherever it was recorded
+
+"$bin/tl-store" -q -d "$tmp/real.db" "$tmp/rec"
+"$bin/tl-replay" --final 0 -d "$tmp/real.db" "$tmp/c" | cmp -s - "$tmp/sim"
+ok $? 'from a database'
+TL_DB=$tmp/real.db "$bin/tl-replay" --final 0 <"$tmp/c" | cmp -s - "$tmp/sim"
+ok $? 'which $TL_DB may name'
+gzip -c "$tmp/rec" >"$tmp/rec.gz" && "$bin/tl-replay" --final 0 --from "$tmp/rec.gz" "$tmp/c" | cmp -s - "$tmp/sim"
+ok $? 'from a compressed file'
+sort "$tmp/rec" >"$tmp/sorted" && split -n l/3 "$tmp/sorted" "$tmp/part." && tar -C "$tmp" -czf "$tmp/parts.tar.gz" part.aa part.ac &&
+	"$bin/tl-replay" --final 0 --from "$tmp/part.ab" --from "$tmp/parts.tar.gz" "$tmp/c" | cmp -s - "$tmp/sim"
+ok $? 'from several, in any order, in an archive'
+
+# Without a worker, a compiler or the lock of the device
+
+mkdir "$tmp/bare"
+cp "$bin"/tl-* "$tmp/bare"
+env_id=$(grep -o '"env_id":"[^"]*"' "$tmp/full" | head -n 1 | cut -d '"' -f 4)
+PATH=/nonexistent "$tmp/bare/tl-replay" --env "$env_id" --final 0 --from "$tmp/rec" "$tmp/c" 2>"$tmp/err" >"$tmp/out" && cmp -s "$tmp/out" "$tmp/sim" && [ ! -s "$tmp/err" ]
+ok $? 'needs no worker and no compiler'
+PATH=/nonexistent "$tmp/bare/tl-replay" --final 0 --from "$tmp/rec" "$tmp/c" 2>"$tmp/err" >"$tmp/out" && cmp -s "$tmp/out" "$tmp/sim" && grep -q "the env $env_id answer" "$tmp/err"
+ok $? 'without which it says whose results answer'
+sed "s/$env_id/00000000000000000000000000000000/" "$tmp/rec" >"$tmp/foreign"
+"$bin/tl-replay" --from "$tmp/foreign" "$tmp/c" >"$tmp/out" 2>"$tmp/err"
+[ $? -eq 3 ] && grep -q -e '--env' "$tmp/err" && [ ! -s "$tmp/out" ]
+ok $? 'results of another machine answer only when they are asked for'
+"$bin/tl-replay" --no-preempt --final 0 --env 00000000000000000000000000000000 --from "$tmp/foreign" "$tmp/c" >"$tmp/out" &&
+	found "$tmp/out" >"$tmp/2" && found "$tmp/full" | cmp -s - "$tmp/2"
+ok $? 'and then they do'
+
+# The whole loop
+
+from=$bin path=$PATH
+# Without their samples no noise can stop the best.
+sed 's/"samples_s":\[[^]]*\],//' "$tmp/rec" >"$tmp/plain"
+tune() { # database options...
+	PATH=$path "$from/tl-tune" -q --replay "$tmp/plain" --final 0 -n 0 -b 1000 --patience 100000 -d "$@" "$tmp/w" 2>"$tmp/err"
+}
+tune "$tmp/sim1.db"
+ok $? 'tl-tune simulates'
+[ "$(best "$tmp/sim1.db" | wc -l)" -eq 2 ] && [ "$(best "$tmp/sim1.db")" = "$(best "$tmp/real.db")" ]
+ok $? 'and finds what is best of all that was recorded'
+"$bin/tl-query" -d "$tmp/sim1.db" --dump=all >"$tmp/dump1"
+tune "$tmp/sim2.db" && "$bin/tl-query" -d "$tmp/sim2.db" --dump=all | cmp -s - "$tmp/dump1"
+ok $? 'the same in each simulation, byte for byte'
+from=$tmp/bare path=/nonexistent
+tune "$tmp/sim3.db" --env "$env_id" && "$bin/tl-query" -d "$tmp/sim3.db" --dump=all | cmp -s - "$tmp/dump1"
+ok $? 'also without a worker and a compiler'
+from=$bin path=$PATH
+tune "$tmp/sim4.db" --print >"$tmp/script"
+PATH=$bin:$PATH sh "$tmp/script" 2>"$tmp/err" && "$bin/tl-query" -d "$tmp/sim4.db" --dump=all | cmp -s - "$tmp/dump1"
+ok $? 'and as a script'
+rounds() { # options...
+	rm -f "$tmp/r.db"
+	"$bin/tl-tune" --replay "$tmp/rec" --final 0 -n 0 -b 16 --patience 100000 -d "$tmp/r.db" "$@" "$tmp/w" >"$tmp/table" 2>"$tmp/err"
+	"$bin/tl-query" -d "$tmp/r.db" --dump=results >"$tmp/results"
+	grep -o '"run":"[^"]*"' "$tmp/results" | uniq | wc -l
+}
+[ "$(rounds --until 'rounds<3')" -eq 3 ] && grep -q '^total' "$tmp/table" && grep -q 'not measured' "$tmp/err"
+ok $? 'in rounds, with a table that says what it is'
+[ "$(grep -o '"at":"[^"]*"' "$tmp/results" | sort -c 2>&1)" = '' ] && [ "$(grep -o '"run":"[^"]*"' "$tmp/results" | sort -u | wc -l)" -eq 3 ]
+ok $? 'whose simulated clock goes on from one to the next'
+grep -o '"build_s":[^,]*.*"code_hash":"[^"]*"' "$tmp/results" | grep -v '"build_s":0,' | grep -o '"code_hash":"[^"]*"' | sort | uniq -d >"$tmp/twice"
+[ -s "$tmp/results" ] && [ ! -s "$tmp/twice" ]
+ok $? 'and none compiles what an earlier one did'
+[ "$(rounds --until 'seconds<0.001')" -eq 1 ]
+ok $? 'a limit of seconds is one of that clock'
+"$bin/tl-tune" -q --replay "$tmp/rec" --final 0 -b 8 --until 'rounds<1' --no-db "$tmp/w" 2>"$tmp/err" >"$tmp/out" && grep -q '"replayed":true' "$tmp/out"
+ok $? 'or with no database kept'
+"$bin/tl-tune" --replay "$tmp/rec" "$tmp/w" >"$tmp/out" 2>"$tmp/err"
+[ $? -eq 2 ] && grep -q 'of its own' "$tmp/err"
+ok $? 'never in the default one'
+
+# What is not known
+
+grep -v "$(grep -o '"candidate_id":"[^"]*"' "$tmp/rec" | sed -n 5p)" "$tmp/rec" >"$tmp/gap"
+"$bin/tl-replay" --final 0 --from "$tmp/gap" "$tmp/c" >"$tmp/out" 2>"$tmp/err"
+[ $? -eq 4 ] && grep -q '^tl-replay: of 1 of ' "$tmp/err" && grep -q '"type":"done"' "$tmp/out" && [ "$(grep -c '"type":"result"' "$tmp/out")" -eq $((candidates - 1)) ]
+ok $? 'a candidate that was not recorded has no result: exit 4'
+[ "$(grep -o '"unknown":[0-9]*' "$tmp/out" | sort | tr '\n' ' ')" = '"unknown":0 "unknown":1 ' ]
+ok $? 'and is counted'
+"$bin/tl-replay" --missing=fail --from "$tmp/gap" "$tmp/c" >"$tmp/out" 2>"$tmp/err"
+[ $? -eq 3 ] && grep -q 'nothing is known of the candidate' "$tmp/err" && ! grep -q '"type":"done"' "$tmp/out"
+ok $? '--missing=fail: exit 3'
+"$bin/tl-tune" -q --replay "$tmp/gap" --final 0 -n 0 -b 1000 --patience 100000 -d "$tmp/gap.db" "$tmp/w" 2>"$tmp/err" &&
+	[ "$("$bin/tl-query" -d "$tmp/gap.db" --dump=results | wc -l)" -eq $((candidates - 1)) ]
+ok $? 'tl-tune goes on with the others, and ends'
+"$bin/tl-replay" --from /dev/null "$tmp/c" >"$tmp/out" 2>"$tmp/err"
+[ $? -eq 3 ] && grep -q 'nothing was recorded' "$tmp/err"
+ok $? 'nothing at all: exit 3'
+{ sed 's/"samples_s":\[/&"x",/' "$tmp/rec" | head -n 4; sed 1,4d "$tmp/rec"; } >"$tmp/bad"
+"$bin/tl-replay" --final 0 --from "$tmp/bad" "$tmp/c" >"$tmp/out" 2>"$tmp/err"
+[ $? -eq 3 ] && grep -q "bad:3: .*samples_s" "$tmp/err" && [ "$(grep -c '"type":"result"' "$tmp/out")" -eq $((candidates - 2)) ]
+ok $? 'a bad line of a recording is told with its number: exit 3'
+head -c 9000 "$tmp/rec.gz" >"$tmp/cut.gz"
+"$bin/tl-replay" --from "$tmp/cut.gz" "$tmp/c" >"$tmp/out" 2>"$tmp/err"
+[ $? -eq 3 ] && grep -q 'cut.gz' "$tmp/err" && [ ! -s "$tmp/out" ]
+ok $? 'a recording that is cut off: exit 3, and no answer'
+
+# The stream
+
+{ echo '{"tl":1,"type":"novel","a":1}'; cat "$tmp/c"; } | "$bin/tl-replay" --final 0 --from "$tmp/rec" | sed -n 2p | grep -qx '{"tl":1,"type":"novel","a":1}'
+ok $? 'other records pass through'
+grep '"type":"candidate"' "$tmp/c" | "$bin/tl-replay" --final 0 --from "$tmp/rec" >"$tmp/out" && [ "$(grep -c '"type":"end".*"why":"end of input"' "$tmp/out")" -eq 2 ]
+ok $? 'candidates may stand alone'
+head -n 4 "$tmp/c" | "$bin/tl-replay" --final 0 --from "$tmp/rec" >"$tmp/out" 2>"$tmp/err"
+[ $? -eq 3 ] && grep -q 'cut off' "$tmp/err" && grep -q '"type":"result"' "$tmp/out" && ! grep -q '"type":"end"\|"type":"done"' "$tmp/out"
+ok $? 'input cut off inside a group: told, not closed, exit 3'
+sed 's/"candidate_id":"......../"candidate_id":"00000000/' "$tmp/c" | "$bin/tl-replay" --from "$tmp/rec" >"$tmp/out" 2>"$tmp/err"
+[ $? -eq 3 ] && grep -q ':2: ' "$tmp/err" && ! grep -q '"type":"result"' "$tmp/out"
+ok $? 'an id that disagrees is a bad line'
+sed 's/"type":"workload",/&"incumbent":{"candidate_id":"00000000000000000000000000000000","latency_s":1e-12},/' "$tmp/c" |
+	"$bin/tl-replay" --from "$tmp/rec" >"$tmp/out" && ! grep -q '"status":"ok"' "$tmp/out" && [ "$(grep -c '"status":"preempted"' "$tmp/out")" -eq "$candidates" ]
+ok $? 'an incumbent that none can beat stops all, and none is in the finals'
+"$bin/tl-replay" --final 0 --from "$tmp/rec" -o "$tmp/out" "$tmp/c" && cmp -s "$tmp/out" "$tmp/sim"
+ok $? '-o writes to a file'
+mkfifo "$tmp/fifo"
+perl -e '$SIG{INT} = "DEFAULT"; exec @ARGV' "$bin/tl-replay" --final 0 --from "$tmp/rec" "$tmp/fifo" >"$tmp/out" 2>"$tmp/err" &
+pid=$!
+exec 3>"$tmp/fifo"
+head -n 5 "$tmp/c" >&3
+i=0
+while [ "$(grep -c '"type":"result"' "$tmp/out")" -lt 4 ] && [ $i -lt 600 ]; do sleep 0.1; i=$((i + 1)); done
+kill -INT $pid
+wait $pid
+[ $? -eq 130 ] && [ "$(grep -c '"type":"result"' "$tmp/out")" -eq 4 ] && ! grep -q '"type":"done"' "$tmp/out"
+ok $? 'SIGINT: what was answered is written; ends by the signal'
+exec 3>&-
+
+# Never taken for what was measured
+
+"$bin/tl-query" -d "$tmp/real.db" --dump=all >"$tmp/before"
+"$bin/tl-store" -q -d "$tmp/real.db" "$tmp/sim" 2>"$tmp/err"
+[ $? -eq 3 ] && grep -q 'was replayed' "$tmp/err" && "$bin/tl-query" -d "$tmp/real.db" --dump=all | cmp -s - "$tmp/before"
+ok $? 'tl-store refuses them in a database of results'
+"$bin/tl-store" --replayed -q -d "$tmp/real.db" "$tmp/sim" 2>"$tmp/err"
+[ $? -eq 3 ] && grep -q 'one of its own' "$tmp/err" && "$bin/tl-query" -d "$tmp/real.db" --dump=all | cmp -s - "$tmp/before"
+ok $? 'also with --replayed'
+"$bin/tl-store" -q -d "$tmp/new.db" "$tmp/w" && "$bin/tl-store" --replayed -q -d "$tmp/new.db" "$tmp/sim" &&
+	[ "$("$bin/tl-query" -d "$tmp/new.db" --dump=results | wc -l)" -eq "$candidates" ]
+ok $? 'a database without results can be given to them'
+"$bin/tl-store" -q -d "$tmp/new.db" "$tmp/rec" 2>"$tmp/err"
+[ $? -eq 3 ] && grep -q 'was measured' "$tmp/err" && [ "$("$bin/tl-query" -d "$tmp/new.db" --dump=results | wc -l)" -eq "$candidates" ]
+ok $? 'which then refuses what was measured'
+"$bin/tl-query" -d "$tmp/new.db" --dump=all | "$bin/tl-store" -q -d "$tmp/sim1.db"
+ok $? 'and takes what was replayed without being told'
+"$bin/tl-replay" --from "$tmp/sim" "$tmp/c" >"$tmp/out" 2>"$tmp/err"
+[ $? -eq 3 ] && grep -q 'was replayed' "$tmp/err"
+ok $? 'a replay answers nothing'
+sed -n 's/"type":"result"/"type":"candidate"/p' "$tmp/sim" | head -n 2 | "$bin/tl-measure" --final 0 2>"$tmp/err" >"$tmp/out"
+[ "$(grep -c '"type":"result"' "$tmp/out")" -eq 2 ] && ! grep -q '"replayed"' "$tmp/out"
+ok $? 'what is measured after all is marked no more'
+sed 's/"replayed":true/"replayed":"yes"/' "$tmp/sim" | "$bin/tl-check" -q 2>"$tmp/err"
+[ $? -eq 3 ] && grep -q '"replayed" is not true or false' "$tmp/err"
+ok $? 'tl-check knows the mark'
+echo "1..$n"
