@@ -77,7 +77,8 @@ static void test_lost(void)
 	struct script equal = {.rest = {1e-3, 1.01e-3}}, better = {.rest = {0.7e-3, 0.7e-3}};
 	struct script cold = {.head = slow_first, .n = 1, .rest = {0.9e-3, 0.9e-3}};
 	struct script saved = {.head = fast_later, .n = 2, .rest = {5e-3, 5e-3}};
-	struct script brief = {.rest = {1.4e-6, 1.4e-6}}, far = {.rest = {5e-6, 5e-6}};
+	struct script brief = {.rest = {14e-6, 14e-6}}, tiny = {.rest = {2e-6, 2e-6}};
+	struct script far = {.rest = {5e-6, 5e-6}};
 	struct race r = race(&twice, 1e-3, 1);
 
 	ok(r.lost && r.n <= 2 && r.time.lo == 2e-3, "twice the limit: lost after %d calls", r.n);
@@ -93,7 +94,8 @@ static void test_lost(void)
 	r = race(&saved, 1e-3, 1);
 	ok(r.lost && r.n == 8 && r.time.lo == 2e-3,
 	   "a fast call saves it only for a while: %d calls", r.n);
-	r = race(&brief, 1e-6, 1);
+	ok(!race(&tiny, 1e-6, 1).lost, "what is over before anything was seen does not lose");
+	r = race(&brief, 1e-5, 1);
 	ok(r.lost && r.spent_s >= 3e-3 && r.n <= RACE_MAX, "a short one is looked at for %g s",
 	   r.spent_s);
 	r = race(&far, 1e-6, 1);

@@ -58,6 +58,13 @@ replace() { # workload-name case code floats
 		mv "$tmp/hostile.so" "$cache/objects/$3.so"
 }
 
+# The address sanitizer makes exits of some signals, and memory is not limited under it.
+adapt() { # plan
+	if [ "$SAN" = 1 ]; then
+		sed -i -e '/ hog oom /d' -e 's/crash signal [48]$/crash /' "$1"
+	fi
+}
+
 # Replaces objects as a list of cases wants it: "CASE STATUS WHY" a line. A good candidate stands between any two. Writes
 # "ID CODE CASE STATUS WHY" to $tmp/NAME.plan; - is no case.
 plan() { # workload-name floats
@@ -65,6 +72,7 @@ plan() { # workload-name floats
 		echo "$name $rest"
 		echo '- ok'
 	done | paste -d' ' "$tmp/$1.codes" - | awk 'NF > 2' >"$tmp/$1.plan"
+	adapt "$tmp/$1.plan"
 	while read -r id code name status why; do
 		case $name in
 		-) ;;
@@ -162,7 +170,7 @@ ok $? 'one record each'
 "$bin/tl-check" -q "$tmp/out"
 ok $? 'valid records all'
 verify a "$tmp/out"
-[ -z "$(find "$tmp/a.real" -name '*written*')" ] && [ "$(count . "$tmp/err")" -le 2 ]
+! ls "$tmp/a.real" | grep -q written && [ "$(count . "$tmp/err")" -le 2 ]
 ok $? 'nothing was written anywhere'
 while read -r id code name rest; do
 	case $name in
@@ -274,6 +282,9 @@ cache="$tmp/a.cache"
 kills=${TL_TEST_KILLS:-8}
 grep ' ok\| crash \| wrong ' "$tmp/a.plan" | cut -d' ' -f1 | grep -Ff - "$tmp/a.c" >"$tmp/quick" # none of those that hang
 awk '$3 == "-" && ++i <= 8 { print $2 }' "$tmp/a.plan" >"$tmp/rebuilt"
+clean() { # is nothing in the cache but whole objects?
+	! ls "$cache/objects" | grep -v '\.so$' | grep -qvx lock
+}
 kill_one() { # signal after candidates
 	while read -r code; do rm -f "$cache/objects/$code.so"; done <"$tmp/rebuilt"
 	echo none >"$tmp/status"
@@ -287,7 +298,7 @@ kill_one() { # signal after candidates
 	KILL137) return 0 ;;
 	*) echo "# status $status" >&2; return 1 ;;
 	esac
-	"$bin/tl-check" -q "$tmp/out" && [ -z "$(find "$cache/objects" -type f ! -name '*.so')" ]
+	"$bin/tl-check" -q "$tmp/out" && clean
 }
 for sig in INT TERM KILL; do
 	i=0
@@ -301,6 +312,6 @@ for sig in INT TERM KILL; do
 	[ "$i" -eq "$kills" ] && [ $ended -le $((kills / 2)) ]
 	ok $? "SIG$sig at $kills moments ($ended runs had ended): nothing is left$([ $sig = KILL ] || echo ', whole lines, no temporary files')"
 done
-measure "$tmp/quick" --final=0 --no-preempt >"$tmp/out" 2>"$tmp/err" && [ "$(count '"type":"result"' "$tmp/out")" -eq "$(count . "$tmp/quick")" ]
+measure "$tmp/quick" --final=0 --no-preempt >"$tmp/out" 2>"$tmp/err" && [ "$(count '"type":"result"' "$tmp/out")" -eq "$(count . "$tmp/quick")" ] && clean
 ok $? 'and the next run is as if nothing had been'
 echo "1..$n"
