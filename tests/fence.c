@@ -1,32 +1,41 @@
 /* Fenced memory: what is written outside is seen or kills, and the place of a fault is found. */
-#include <signal.h>
 #include <string.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
+#include "lib/measure/cell.h"
 #include "lib/measure/fence.h"
 #include "tests/tap.h"
 
-/* The signal that storing x at p, after whatever comes before it, kills a child of ours with; 0:
- * none. */
-static int killed_by(volatile float *p, int write_it)
-{
-	int status;
-	pid_t pid = fork(); /* of a program with one thread */
+struct access {
+	volatile float *p;
+	int write;
+};
 
-	if (pid < 0)
-		bail_out("cannot fork");
-	if (pid == 0) {
-		signal(SIGSEGV, SIG_DFL); /* not the sanitizer's */
-		signal(SIGBUS, SIG_DFL);
-		if (write_it)
-			*p = 1;
-		else
-			(void)*p;
-		_exit(0);
-	}
-	waitpid(pid, &status, 0);
-	return WIFSIGNALED(status) ? WTERMSIG(status) : 0;
+static void do_access(void *arg, void *answer)
+{
+	const struct access *a = arg;
+
+	(void)answer;
+	if (a->write)
+		*a->p = 1;
+	else
+		(void)*a->p;
+}
+
+static enum cell_end in_cell(void (*what)(void *, void *), void *arg)
+{
+	const struct cell c = {.timeout_s = 20, .threads = 1};
+	struct cell_fault fault;
+	char why[CELL_WHY], answer;
+
+	return cell_run(&c, what, arg, &answer, 1, &fault, why);
+}
+
+/* Does a process die of it? */
+static int kills(float *p, int write)
+{
+	struct access a = {p, write};
+
+	return in_cell(do_access, &a) == CELL_CRASH;
 }
 
 static int64_t place(const struct fence *f, const void *p)
@@ -54,11 +63,11 @@ static void test_size(int64_t n)
 	for (int64_t i = 0; i < n; i++)
 		f.data[i] = 1;
 	ok(!fence_broken(&f), "writing inside breaks nothing");
-	ok(killed_by(f.data - 1, 1) && killed_by(f.data - 1, 0),
+	ok(kills(f.data - 1, 1) && kills(f.data - 1, 0),
 	   "a step before it kills, to read or to write");
-	ok(killed_by(f.data - 200000, 1) && killed_by(f.data + n + 200000, 1), "as do great leaps");
+	ok(kills(f.data - 200000, 1) && kills(f.data + n + 200000, 1), "as do great leaps");
 	if (whole) {
-		ok(killed_by(f.data + n, 1), "a step behind whole pages kills");
+		ok(kills(f.data + n, 1), "a step behind whole pages kills");
 	} else {
 		volatile unsigned char *behind = (unsigned char *)(f.data + n);
 
@@ -78,27 +87,24 @@ static void test_size(int64_t n)
 		   place(&f, f.map + f.map_bytes) == INT64_MIN,
 	   "which may lie elsewhere");
 	fence_freeze(&f);
-	ok(killed_by(f.data, 1) && !killed_by(f.data, 0), "frozen: to be read, not to be written");
+	ok(kills(f.data, 1) && !kills(f.data, 0), "frozen: to be read, not to be written");
 	fence_close(&f);
 	ok(place(&f, f.data) == INT64_MIN, "closed");
 	fence_close(&f);
 }
 
+static void open_much(void *arg, void *answer)
+{
+	struct fence f;
+
+	(void)answer;
+	fence_open(&f, arg, INT64_MAX / 2);
+}
+
 static void test_no_memory(void)
 {
-	int status;
-	pid_t pid = fork();
-
-	if (pid == 0) {
-		struct fence f;
-
-		fclose(stderr);
-		fence_open(&f, "too much", INT64_MAX / 2);
-		_exit(0);
-	}
-	waitpid(pid, &status, 0);
-	ok(WIFEXITED(status) && WEXITSTATUS(status) == 3,
-	   "no memory ends the program with status 3");
+	ok(in_cell(open_much, (void *)"too much") == CELL_OOM,
+	   "no memory ends the program as such");
 }
 
 int main(void)
