@@ -418,7 +418,8 @@ static void test_bounds(void)
 static void test_costs(void)
 {
 	static const char day[] = "21T09:00:00.000Z";
-	static const char first[] = ",\"code_hash\":\"h\",\"cost\":{\"build_s\":0.5,\"verify_s\":0."
+	static const char first[] = ",\"code_hash\":\"h\",\"cost\":{\"build_s\":0.5,\"build_core_"
+				    "s\":0.375,\"verify_s\":0."
 				    "25,\"run_s\":0.125,\"baseline_s\":1},\"env\":{\"threads\":2}";
 	static const char second[] = ",\"code_hash\":\"h\",\"cost\":{\"build_s\":0,\"verify_s\":0."
 				     "25,\"run_s\":0.125,\"baseline_s\":0}";
@@ -437,12 +438,14 @@ static void test_costs(void)
 	play(&p, 0);
 	close_replay(&p, &r, &text);
 	answer(&text, 1, "race", &one);
-	ok(strstr(one.s, "\"build_s\":0.5,\"verify_s\":0.25,\"run_s\":0.125,\"baseline_s\":1,"
-			 "\"core_s\":3.25,") != NULL,
+	ok(strstr(one.s, "\"build_s\":0.5,\"build_core_s\":0.375,\"verify_s\":0.25,\"run_s\":0.125,"
+			 "\"baseline_s\":1,"
+			 "\"core_s\":3.125,") != NULL,
 	   "what is shared is charged to the first that wants it");
 	ok(strstr(one.s, "\"at\":\"1970-01-01T00:00:02.875Z\"") != NULL, "and takes its time");
 	answer(&text, 0, "race", &one);
-	ok(strstr(one.s, "\"build_s\":0,\"verify_s\":0.25,\"run_s\":0.125,\"baseline_s\":0,"
+	ok(strstr(one.s, "\"build_s\":0,\"build_core_s\":0,\"verify_s\":0.25,\"run_s\":0.125,"
+			 "\"baseline_s\":0,"
 			 "\"core_s\":0.75,") != NULL,
 	   "and to no other");
 	ok(strstr(one.s, "\"at\":\"1970-01-01T00:00:03.250Z\"") != NULL, "the clock goes on");

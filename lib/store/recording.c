@@ -54,6 +54,7 @@ static const struct {
 	{"env_id", NOWHERE},
 	{"code_hash", NOWHERE},
 	{"code_hash_why", NOWHERE},
+	{"settings", NOWHERE},
 	{"run", NOWHERE},
 	{"at", NOWHERE},
 	{"env", NOWHERE},
@@ -122,10 +123,12 @@ static int keep_samples(struct recording *r, struct recorded *x, struct err *e)
 	return 0;
 }
 
-static void keep_code(struct recording *r, struct recorded *x, double build_s)
+static void keep_code(struct recording *r, struct recorded *x, const struct json *cost)
 {
 	const struct json *v = json_get(&r->doc, r->doc.tok, "code_hash");
+	const double build_s = number(r, cost, "build_s");
 	const char *hash, *why = "not built";
+	double core_s = build_s;
 	void **at;
 
 	if (json_str(v, &r->scratch, &hash)) {
@@ -138,8 +141,10 @@ static void keep_code(struct recording *r, struct recorded *x, double build_s)
 		*at = x->code = arena_new(&r->arena, struct recorded_code);
 		x->code->hash = arena_strdup(&r->arena, hash);
 	}
+	json_num(json_get(&r->doc, cost, "build_core_s"), &core_s);
 	x->code = *at;
 	x->code->build_s = fmax(x->code->build_s, build_s);
+	x->code->build_core_s = fmax(x->code->build_core_s, core_s);
 }
 
 static void keep_env(struct recording *r, struct recorded_env *v, int64_t at_ms)
@@ -212,7 +217,7 @@ static int read_result(struct recording *r, const struct row *w, struct recorded
 	json_num(json_first(&r->doc, json_get(&r->doc, tok, "ci_s")), &x->lo_s);
 	x->verify_s = number(r, cost, "verify_s");
 	x->run_s = number(r, cost, "run_s");
-	keep_code(r, x, number(r, cost, "build_s"));
+	keep_code(r, x, cost);
 	return 0;
 }
 

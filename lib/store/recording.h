@@ -21,7 +21,7 @@
 /* A compiled object. */
 struct recorded_code {
 	const char *hash;
-	double build_s;
+	double build_s, build_core_s;
 	int built; /* by a replay so far */
 };
 

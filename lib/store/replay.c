@@ -14,7 +14,7 @@ struct played {
 	int final, as_recorded;
 	struct race race; /* where it is not as recorded */
 	double run_s, audit_s;
-	double build_s, baseline_s;
+	double build_s, build_core_s, baseline_s;
 	double audit_latency_s, limit_s;
 	char text[200];
 };
@@ -185,12 +185,13 @@ static void put_costs(const struct replay *r, struct buf *out, const struct play
 
 	buf_str(out, ",\"cost\":{\"build_s\":");
 	buf_num(out, p->build_s);
+	put_number(out, "build_core_s", p->build_core_s);
 	put_number(out, "verify_s", verify_s);
 	put_number(out, "run_s", p->run_s);
 	if (p->audit_s > 0)
 		put_number(out, "audit_s", p->audit_s);
 	put_number(out, "baseline_s", p->baseline_s);
-	put_number(out, "core_s", p->build_s + alone_s * (double)r->env->threads);
+	put_number(out, "core_s", p->build_core_s + alone_s * (double)r->env->threads);
 	buf_str(out, ",\"energy_J\":null,\"energy_why\":\"a replay takes none\"}");
 }
 
@@ -268,6 +269,7 @@ static void charge(struct replay *r, struct played *p)
 		return;
 	code->built = 1;
 	p->build_s = code->build_s;
+	p->build_core_s = code->build_core_s;
 	r->contest.n.built += code->build_s > 0 && strcmp(p->status, "build") != 0;
 }
 
