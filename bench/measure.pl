@@ -3,7 +3,7 @@ use strict;
 use warnings;
 
 my ($dir, @sets) = @ARGV;
-my $cores = `nproc` + 0;
+my $cores = `getconf _NPROCESSORS_ONLN` + 0;
 
 sub cost { # seconds, core-seconds held, processor seconds
 	my ($name) = @_;
