@@ -127,6 +127,14 @@ static void only_dev_null(void)
 	syscall(SYS_close_range, 3U, ~0U, 0U);
 }
 
+/* Whoever calls exit() in here (die_no_memory(), a kernel) goes at once: what the parent has
+ * registered to be done at its exit is not for its children to do. */
+static void leave(int status, void *arg)
+{
+	(void)arg;
+	_exit(status);
+}
+
 static void child(const struct cell *c, size_t in_use, pid_t parent,
 		  void (*run)(void *arg, void *answer), void *arg)
 {
@@ -144,6 +152,7 @@ static void child(const struct cell *c, size_t in_use, pid_t parent,
 	sigaltstack(&alternate, NULL);
 	sigaction(SIGSEGV, &sa, NULL);
 	sigaction(SIGBUS, &sa, NULL);
+	on_exit(leave, NULL);
 	confine_kernel();
 	run(arg, shared->answer);
 	shared->done = 1;
