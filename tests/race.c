@@ -20,8 +20,11 @@ struct script {
 static int scripted(void *arg, double *seconds, struct err *e)
 {
 	struct script *s = arg;
-	int i = s->calls++;
+	int i = s->calls;
 
+	if (!seconds) /* between samples */
+		return 0;
+	s->calls++;
 	if (s->calls == s->fail_at)
 		return err_set(e, "call %d fails", s->calls);
 	*seconds = i < s->n ? s->head[i] : s->rest[(i - s->n) & 1];
@@ -124,6 +127,24 @@ static void test_going_on(void)
 	   "a call that fails ends it: %s", e.msg);
 }
 
+/* The samples alone say how it comes out: a race of those of another one. */
+static void test_again(void)
+{
+	const struct race_rules rules = {1e-6, 1};
+	struct script first = {.rest = {1.05e-6, 1.1e-6}}, second = {0};
+	struct err e = ERR_INIT;
+	struct race a = race(&first, 1e-6, 1), b = {0};
+
+	second.head = a.x;
+	second.n = second.fail_at = a.n;
+	second.fail_at++;
+	race_run(&rules, scripted, &second, &b, &e);
+	ok(a.stride > 1 && !e.msg[0] && b.lost == a.lost && b.n == a.n && b.stride == a.stride &&
+		   b.spent_s == a.spent_s,
+	   "the same again: %d samples, each of %d calls", b.n, b.stride);
+	ok(fabs(race_spent(a.x, a.n) - a.spent_s) < 1e-12, "and what they took: %g s", a.spent_s);
+}
+
 /* ---- simulation ---- */
 
 /* A machine with log-normal noise, spikes, and others' bursts of work. */
@@ -178,7 +199,8 @@ static int simulated(void *arg, double *seconds, struct err *e)
 				next_burst(m);
 		}
 	}
-	*seconds = m->now - start;
+	if (seconds)
+		*seconds = m->now - start;
 	return 0;
 }
 
@@ -242,6 +264,7 @@ int main(void)
 	test_samples();
 	test_lost();
 	test_going_on();
+	test_again();
 	test_noise();
 	return done_testing();
 }
