@@ -504,8 +504,11 @@ int main(int argc, char **argv)
 	rc = !in || check_usage(&e) < 0 || open_known(&m, &q, &e) < 0 ? -1
 								      : measure(&m, &q, in, &e);
 	progress_clear();
-	if (rc && q.begun) /* the first error counts */
+	if (rc && q.begun) { /* the first error counts */
 		put_run(&m, rc < 0 ? e.msg : "stopped by a signal", NULL);
+		if (!output)
+			rec_flush(m.out, NULL);
+	}
 	measure_close(&m);
 	queue_free(&q);
 	/* What was measured is kept whatever happened after it; without any, the old file stands.

@@ -198,4 +198,6 @@ kill -INT $pid
 wait $pid
 grep '"type":"run"' "$tmp/some" | grep -q '"why":"stopped by a signal"' && "$bin/tl-check" -q "$tmp/some"
 ok $? 'a run that was stopped tells what it cost so far'
+TL_CC=/nonexistent/cc "$bin/tl-measure" "$tmp/slow" 2>/dev/null | grep '"type":"run"' | grep -q '"why":".*nonexistent'
+ok $? 'also one that measured nothing'
 echo "1..$n"

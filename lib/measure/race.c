@@ -1,6 +1,5 @@
 #include "lib/measure/race.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -12,30 +11,19 @@ static const double NOISE_TARGET = 0.01; /* width of the interval over the media
  * nothing else. */
 static const double LOOK_S = 3e-3, GLANCE_S = 2e-4;
 
-enum { FIRST = 4, MIN_LOST = 8, MIN_DONE = 16, MANY = 64 };
+enum { FIRST = 4, MIN_LOST = 8, MIN_DONE = 16 };
 
 static int sample(race_call *call, void *arg, struct race *r, struct err *e)
 {
-	double x;
+	double x = 0;
 
-	for (int i = 1; i < r->stride; i++)
-		if (call(arg, NULL, e) < 0)
-			return -1;
 	if (call(arg, &x, e) < 0)
 		return -1;
 	r->x[r->n++] = x;
-	r->spent_s += r->stride * x; /* by samples alone, so that they tell all */
+	r->spent_s += x;
 	if (r->n == 1 || x < r->least)
 		r->least = x;
 	return 0;
-}
-
-/* How far apart samples of such short calls must lie for MANY of them to last LOOK_S. */
-static int stride(double call_s)
-{
-	const double calls = LOOK_S / MANY / (call_s > 1e-9 ? call_s : 1e-9);
-
-	return calls > 1 ? (int)ceil(calls) : 1;
 }
 
 /* Median, warm-up and outliers of what is there. */
@@ -106,33 +94,15 @@ int race_run(const struct race_rules *rules, race_call *call, void *arg, struct 
 	int target = FIRST;
 
 	r->lost = 0;
-	if (!r->stride)
-		r->stride = 1;
 	while (target < r->n)
 		target *= 2;
-	for (; target <= RACE_MAX; target *= 2) {
+	for (;;) {
 		if (sample_until(target, rules, call, arg, r, e) < 0)
 			return -1;
-		if (r->lost || is_done(rules, r))
-			break;
-		if (target == FIRST)
-			r->stride = stride(r->least);
+		if (r->lost || is_done(rules, r) || target == RACE_MAX)
+			return 0;
+		target *= 2;
 	}
-	return 0;
-}
-
-double race_spent(const double *x, int n)
-{
-	double least = n ? x[0] : 0, spent = 0;
-	int apart = 1;
-
-	for (int i = 0; i < n; i++) {
-		if (i == FIRST)
-			apart = stride(least);
-		least = x[i] < least ? x[i] : least;
-		spent += apart * x[i];
-	}
-	return spent;
 }
 
 void race_why(const struct race_rules *rules, const struct race *r, char *out, size_t size)

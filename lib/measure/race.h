@@ -6,7 +6,7 @@
  * after three, 12.5% after four, 2% after ten. Or the interval of the median, looked at whenever
  * the number of calls has doubled, lies beyond the limit by 2%. Nothing is decided on less than 3
  * ms of calls, which is longer than what disturbs a machine for a moment (0.2 ms are enough for one
- * that takes four times the limit); of very short calls only every so many is a sample. What is
+ * that takes four times the limit); calls so short that RACE_MAX take less cannot lose. What is
  * lost has a lower bound of its time, no median.
  *
  * A race that is not lost ends when the interval is narrow or the time is spent. How often it stops
@@ -17,7 +17,7 @@
  * 1977, section 2D) are left out. Later samples beyond either outer fence are counted as outliers
  * and stay: the median minds them little.
  *
- * What happens depends on the samples alone, so that a recorded sequence can take their place.
+ * Pure but for the calls, so that a recorded sequence of samples can take their place.
  */
 #ifndef TL_MEASURE_RACE_H
 #define TL_MEASURE_RACE_H
@@ -27,7 +27,7 @@
 #include "lib/base/err.h"
 #include "lib/measure/stat.h"
 
-enum { RACE_MAX = 256 };
+enum { RACE_MAX = 1024 };
 
 struct race_rules {
 	double limit_s;	 /* the incumbent's time; 0: none, nothing is ever lost */
@@ -35,25 +35,21 @@ struct race_rules {
 };
 
 struct race {
-	int n;		    /* samples */
+	int n;		    /* calls */
 	double x[RACE_MAX]; /* their seconds, as they came */
-	int stride;	    /* calls a sample; the last one of them is it */
-	double least;	    /* of the samples */
+	double least;	    /* of them */
 	int lost;
 	struct stat_median time; /* lost: of the samples so far; time.lo is the bound */
 	int warmup, outliers;
-	double spent_s; /* by all calls, taking them to be as the samples */
+	double spent_s;
 };
 
-/* seconds may be NULL: the call's time does not count. */
 typedef int race_call(void *arg, double *seconds, struct err *e);
 
 /* Begins with nothing, or (r->n > 0) goes on after a race that was lost, for an audit. */
 int race_run(const struct race_rules *rules, race_call *call, void *arg, struct race *r,
 	     struct err *e);
 
-/* struct race's spent_s after these samples. */
-double race_spent(const double *x, int n);
 /* The sentence for one that has lost. */
 void race_why(const struct race_rules *rules, const struct race *r, char *out, size_t size);
 

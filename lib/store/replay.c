@@ -49,8 +49,6 @@ static int next_call(void *arg, double *seconds, struct err *e)
 {
 	struct calls *c = arg;
 
-	if (!seconds) /* between samples */
-		return 0;
 	if (c->at == c->n)
 		return err_set(e, "no more calls were recorded");
 	*seconds = c->x ? c->x[c->at] : c->each_s;
@@ -72,7 +70,7 @@ static int race_again(const struct race_rules *rules, struct calls *c, struct ra
 {
 	struct err e = ERR_INIT;
 
-	out->n = out->stride = 0;
+	out->n = 0;
 	out->spent_s = 0;
 	out->warmup = out->outliers = 0;
 	return race_run(rules, next_call, c, out, &e) == 0;
@@ -91,12 +89,15 @@ static int play_samples(struct played *p, const struct race_rules *rules)
 {
 	const struct recorded *x = p->from;
 	struct calls calls = {.x = x->x, .n = x->nx};
+	double all_s = 0;
 
 	if (!x->x || !race_again(rules, &calls, &p->race))
 		return 0;
 	p->as_recorded = !p->race.lost && !strcmp(x->status, "ok") && p->race.n == x->nx;
+	for (int i = 0; i < x->nx; i++)
+		all_s += x->x[i];
 	if (p->race.n < x->nx)
-		p->run_s = x->run_s * (p->race.spent_s / race_spent(x->x, x->nx));
+		p->run_s = x->run_s * (p->race.spent_s / all_s);
 	if (p->race.lost)
 		lose(p, rules);
 	else
