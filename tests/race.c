@@ -126,6 +126,23 @@ static void test_going_on(void)
 	   "a call that fails ends it: %s", e.msg);
 }
 
+/* The samples alone say how it comes out: a race of those of another one. */
+static void test_again(void)
+{
+	const struct race_rules rules = {1e-5, 1};
+	struct script first = {.rest = {1.05e-5, 1.1e-5}}, second = {0};
+	struct err e = ERR_INIT;
+	struct race a = race(&first, 1e-5, 1), b = {0};
+
+	second.head = a.x;
+	second.n = a.n;
+	second.fail_at = a.n + 1;
+	race_run(&rules, scripted, &second, &b, &e);
+	ok(a.lost && !e.msg[0] && b.lost && b.n == a.n && b.spent_s == a.spent_s &&
+		   b.time.lo == a.time.lo,
+	   "samples that come again end at the same call: %d", b.n);
+}
+
 /* ---- simulation ---- */
 
 /* A machine with log-normal noise, spikes, and others' bursts of work. */
@@ -244,6 +261,7 @@ int main(void)
 	test_samples();
 	test_lost();
 	test_going_on();
+	test_again();
 	test_noise();
 	return done_testing();
 }

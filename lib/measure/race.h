@@ -6,8 +6,8 @@
  * after three, 12.5% after four, 2% after ten. Or the interval of the median, looked at whenever
  * the number of calls has doubled, lies beyond the limit by 2%. Nothing is decided on less than 3
  * ms of calls, which is longer than what disturbs a machine for a moment (0.2 ms are enough for one
- * that takes four times the limit); samples of very short calls are thinned to last as long. What
- * is lost has a lower bound of its time, no median.
+ * that takes four times the limit); calls so short that RACE_MAX take less cannot lose. What is
+ * lost has a lower bound of its time, no median.
  *
  * A race that is not lost ends when the interval is narrow or the time is spent. How often it stops
  * a good one under noise, and what a slow one costs, is simulated in tests/race.c.

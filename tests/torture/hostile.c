@@ -254,7 +254,7 @@ static __attribute__((unused)) int do_abort(const struct call *c)
 
 static __attribute__((unused)) int do_exit(const struct call *c)
 {
-	(void)c;
+	ONCE; /* two at once may crash */
 	exit(0);
 }
 
