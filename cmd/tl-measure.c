@@ -383,6 +383,7 @@ static int wait_for_input(struct measure *m, struct rec_in *in, struct err *e)
 	while (rec_would_block(in) && !rec_stopped()) {
 		struct pollfd p = {.fd = rec_fd(in), .events = POLLIN};
 
+		energy_tick(&m->energy); /* its counters wrap while nobody looks */
 		if (cache_poll(&m->cache, e) < 0)
 			return -1;
 		if (rec_reader_gone(m->out))

@@ -178,6 +178,8 @@ static void put_outcome(struct buf *out, const struct report *r, const struct ou
 		put_status(out, end_name[r->end], r->why);
 	buf_str(out, ",\"elapsed_s\":");
 	buf_num(out, r->elapsed_s);
+	buf_str(out, ",\"watch\":");
+	watch_put(&r->watched, out);
 	if (r->end == CELL_DONE) {
 		put_median(out, "latency_s", "ci_s", o->time);
 		buf_fmt(out, ",\"reps\":%d,\"warmup\":%d,\"outliers\":%d,\"l2\":", o->n, o->warmup,

@@ -34,6 +34,8 @@ ok $? 'one race result a candidate'
 ok $? 'none is wrong'
 [ "$(count '"stage":"final".*"verdict":"' "$tmp/r")" -ge 2 ]
 ok $? 'finalists have a verdict'
+[ ! -r /proc/stat ] || [ "$(count '"stage":"race".*"watch":{"steal_s":[0-9.e-]*,"nivcsw":[0-9]*' "$tmp/r")" -eq 12 ]
+ok $? 'and what disturbed a trial is told'
 [ "$(count '"type":"end".*"measured":' "$tmp/r")" -eq 2 ] && [ "$(count '"type":"done"' "$tmp/r")" -eq 1 ]
 ok $? 'groups and the run are closed'
 "$bin/tl-measure" "$tmp/c" 2>/dev/null | grep -q '"type":"end".*"built":0,'

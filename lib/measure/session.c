@@ -16,6 +16,7 @@ enum { MAX_PACKED = 1 << 28 /* floats */ };
 struct session {
 	struct workload w;
 	struct session_rules rules;
+	struct watch watch;
 	char *naive;			   /* the object */
 	struct fence tensor[TENSOR_ROLES]; /* dst is touched in cells only */
 	struct fence work[NEST_BUFFERS];   /* likewise; by slot of the nest at hand */
@@ -179,7 +180,9 @@ static struct report run(struct session *s, struct trial *t, void (*what)(void *
 	if (cell.memory)
 		for (int i = 0; i < TENSOR_ROLES; i++)
 			cell.memory += 4 * (size_t)s->tensor[i].n * sizeof(float);
+	watch_begin(&s->watch);
 	r.end = cell_run(&cell, what, t, answer, n, &fault, r.why);
+	watch_end(&s->watch, &r.watched);
 	describe(s, &fault, &r);
 	r.elapsed_s = clock_now() - start;
 	return r;
@@ -260,6 +263,7 @@ struct session *session_open(const struct workload *w, const char *naive,
 	s->w = *w;
 	s->rules = *rules;
 	s->naive = xstrdup(naive);
+	watch_open(&s->watch, "", NULL, 0);
 	open_tensors(s, t, n);
 	out = new_output(s);
 	*r = run_naive(s, timeout_s, out, e);
@@ -300,6 +304,7 @@ void session_close(struct session *s)
 	drop_work(s);
 	forget_packings(s);
 	fence_close(&s->expected);
+	watch_close(&s->watch);
 	free(s->naive);
 	free(s);
 }

@@ -12,6 +12,7 @@
 #include "lib/algo/candidate.h"
 #include "lib/measure/cell.h"
 #include "lib/measure/trial.h"
+#include "lib/measure/watch.h"
 
 struct session;
 
@@ -29,6 +30,7 @@ struct report {
 	enum cell_end end;
 	char why[2 * CELL_WHY]; /* where end is not CELL_DONE */
 	double elapsed_s;	/* all of it, fork and packing included */
+	struct watched watched; /* what disturbed it, meanwhile */
 	int unloadable; /* CELL_FAILED: the object is damaged or gone, and no more is wrong */
 };
 

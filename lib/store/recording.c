@@ -49,6 +49,7 @@ static const struct {
 	{"why", NOWHERE},
 	{"stage", NOWHERE},
 	{"samples_s", NOWHERE},
+	{"watch", NOWHERE},
 	{"audit", NOWHERE},
 	{"cost", NOWHERE},
 	{"env_id", NOWHERE},
