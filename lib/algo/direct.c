@@ -259,14 +259,18 @@ static void copy_run(struct direct *s, struct affine at, const struct affine *fr
 		     int vcount)
 {
 	struct nest *n = s->n;
-	int lanes = s->t.lanes, v = nest_for(n, LOOP_SERIAL, "v", af(0), af_var(vcount));
-	struct affine step = af_mul(af_var(v), lanes);
-	const struct affine *valid = nest_keep(n, af_sub(af_var(count), step));
+	int lanes = s->t.lanes, one = n->var[vcount].value == 1;
+	struct affine step = af(0);
+	const struct affine *valid;
 
+	if (!one)
+		step = af_mul(af_var(nest_for(n, LOOP_SERIAL, "v", af(0), af_var(vcount))), lanes);
+	valid = nest_keep(n, af_sub(af_var(count), step));
 	nest_store(n, s->band, af_add(at, step), valid,
 		   from ? ex_load(n, s->src, lanes, af_add(*from, step), valid)
 			: ex_const(n, ELEM_F32, lanes, 0));
-	nest_close(n);
+	if (!one)
+		nest_close(n);
 }
 
 static void zero_rows(struct direct *s, struct affine lo, struct affine hi, int vrow, int vrow_vecs)

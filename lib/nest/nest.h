@@ -25,7 +25,7 @@
 #include "lib/base/arena.h"
 #include "lib/space/layout.h"
 
-enum { NEST_VARS = 160, NEST_PARAMS = 80, NEST_BUFFERS = 24, AFFINE_TERMS = 8 };
+enum { NEST_VARS = 160, NEST_PARAMS = 80, NEST_BUFFERS = 32, AFFINE_TERMS = 8 };
 
 /* ---- integer variables and affine forms ---- */
 

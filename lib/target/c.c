@@ -12,6 +12,7 @@ static const char prelude[] =
 	"typedef float v4u __attribute__((vector_size(16), aligned(4), may_alias));\n"
 	"typedef float v8u __attribute__((vector_size(32), aligned(4), may_alias));\n"
 	"typedef float v16u __attribute__((vector_size(64), aligned(4), may_alias));\n"
+	"#define RUN static __attribute__((noinline, unused))\n"
 	"#define INLINE static inline __attribute__((always_inline, unused))\n"
 	"INLINE float bcast_v1(float x) { return x; }\n"
 	"INLINE v4 bcast_v4(float x) { return (v4){x, x, x, x}; }\n"
@@ -28,17 +29,33 @@ static const char prelude[] =
 	"} \\\n"
 	"INLINE V min_##V(V a, V b) { V##i m = a < b; return (V)((m & (V##i)a) | (~m & (V##i)b)); "
 	"}\n"
-	"SELECT(v4, 4) SELECT(v8, 8) SELECT(v16, 16)\n"
 	"#define PARTIAL(V, N) \\\n"
 	"INLINE V loadn_##V(const float *p, long n) \\\n"
 	"{ V x = {0}; for (long i = 0; i < N; i++) if (i < n) x[i] = p[i]; return x; } \\\n"
 	"INLINE void storen_##V(float *p, V x, long n) \\\n"
 	"{ if (n >= N) *(V##u *)p = x; else for (long i = 0; i < n; i++) p[i] = x[i]; }\n"
-	"PARTIAL(v4, 4)\n"
+	/* The lowest n of `most` bits, without a branch: hundreds of them would cost the compiler
+	 * more than the rest of a kernel. */
+	"INLINE unsigned mask(long n, long most)\n"
+	"{ n = n < 0 ? 0 : n; n = n > most ? most : n; return (1u << n) - 1; }\n"
+	"SELECT(v4, 4) PARTIAL(v4, 4)\n"
 	"#ifdef __AVX2__\n"
+	"INLINE v8 max_v8(v8 a, v8 b) { return __builtin_ia32_maxps256(a, b); }\n"
+	"INLINE v8 min_v8(v8 a, v8 b) { return __builtin_ia32_minps256(a, b); }\n"
+	"#else\n"
+	"SELECT(v8, 8)\n"
+	"#endif\n"
+	"#if defined __AVX512VL__\n"
+	"INLINE v8 loadn_v8(const float *p, long n)\n"
+	"{ return __builtin_ia32_loadups256_mask(p, (v8){0}, (char)mask(n, 8)); }\n"
+	"INLINE void storen_v8(float *p, v8 x, long n)\n"
+	"{ __builtin_ia32_storeups256_mask(p, x, (char)mask(n, 8)); }\n"
+	"#elif defined __AVX2__\n"
+	"typedef int v8i __attribute__((vector_size(32)));\n"
+	"typedef int v8iu __attribute__((vector_size(32), aligned(4)));\n"
+	"static const int lanes_v8[16] = {-1, -1, -1, -1, -1, -1, -1, -1};\n"
 	"INLINE v8i mask_v8(long n)\n"
-	"{ int m = n < 0 ? 0 : n > 8 ? 8 : (int)n;\n"
-	"  return (v8i){0, 1, 2, 3, 4, 5, 6, 7} < (v8i){m, m, m, m, m, m, m, m}; }\n"
+	"{ n = n < 0 ? 0 : n; n = n > 8 ? 8 : n; return *(const v8iu *)&lanes_v8[8 - n]; }\n"
 	"INLINE v8 loadn_v8(const float *p, long n)\n"
 	"{ return __builtin_ia32_maskloadps256((const v8 *)p, mask_v8(n)); }\n"
 	"INLINE void storen_v8(float *p, v8 x, long n)\n"
@@ -47,15 +64,25 @@ static const char prelude[] =
 	"PARTIAL(v8, 8)\n"
 	"#endif\n"
 	"#ifdef __AVX512F__\n"
-	"INLINE unsigned short mask_v16(long n)\n"
-	"{ return (unsigned short)(n >= 16 ? 0xffff : n <= 0 ? 0 : (1u << n) - 1); }\n"
+	"INLINE v16 max_v16(v16 a, v16 b)\n"
+	"{ return __builtin_ia32_maxps512_mask(a, b, a, -1, 4); }\n"
+	"INLINE v16 min_v16(v16 a, v16 b)\n"
+	"{ return __builtin_ia32_minps512_mask(a, b, a, -1, 4); }\n"
 	"INLINE v16 loadn_v16(const float *p, long n)\n"
-	"{ return __builtin_ia32_loadups512_mask(p, (v16){0}, mask_v16(n)); }\n"
+	"{ return __builtin_ia32_loadups512_mask(p, (v16){0}, (short)mask(n, 16)); }\n"
 	"INLINE void storen_v16(float *p, v16 x, long n)\n"
-	"{ __builtin_ia32_storeups512_mask(p, x, mask_v16(n)); }\n"
+	"{ __builtin_ia32_storeups512_mask(p, x, (short)mask(n, 16)); }\n"
 	"#else\n"
-	"PARTIAL(v16, 16)\n"
+	"SELECT(v16, 16) PARTIAL(v16, 16)\n"
 	"#endif\n"
+	/* Runs of floats, as they are copied in packing: one function for all of them. */
+	"#define RUNS(V, N) \\\n"
+	"RUN void copy_##V(float *to, const float *from, long n, long vectors) \\\n"
+	"{ for (long i = 0; i < N * vectors; i += N) \\\n"
+	"  storen_##V(to + i, loadn_##V(from + i, n - i), n - i); } \\\n"
+	"RUN void zero_##V(float *to, long n, long vectors) \\\n"
+	"{ for (long i = 0; i < N * vectors; i += N) storen_##V(to + i, (V){0}, n - i); }\n"
+	"RUNS(v4, 4) RUNS(v8, 8) RUNS(v16, 16)\n"
 	"INLINE float loadn_v1(const float *p, long n) { return n > 0 ? *p : 0; }\n"
 	"INLINE void storen_v1(float *p, float x, long n) { if (n > 0) *p = x; }\n";
 
@@ -177,6 +204,14 @@ static void buffer_name(struct printer *p, int buffer)
 	buf_int(p->out, buffer);
 }
 
+static void element(struct printer *p, int buffer, const struct affine *index)
+{
+	buffer_name(p, buffer);
+	buf_ch(p->out, '[');
+	affine(p, index);
+	buf_ch(p->out, ']');
+}
+
 static void expr(struct printer *p, const struct expr *x);
 
 static void call(struct printer *p, const char *f, const struct expr *x)
@@ -196,19 +231,14 @@ static void load(struct printer *p, const struct expr *x)
 		reg_name(p, x->buffer, constant(p, &x->index));
 	} else if (x->valid) {
 		buf_fmt(p->out, "loadn_v%d(&", x->lanes);
-		buffer_name(p, x->buffer);
-		buf_ch(p->out, '[');
-		affine(p, &x->index);
-		buf_str(p->out, "], ");
+		element(p, x->buffer, &x->index);
+		buf_str(p->out, ", ");
 		affine(p, x->valid);
 		buf_ch(p->out, ')');
 	} else {
 		if (x->lanes > 1)
 			buf_fmt(p->out, "*(const v%du *)&", x->lanes);
-		buffer_name(p, x->buffer);
-		buf_ch(p->out, '[');
-		affine(p, &x->index);
-		buf_ch(p->out, ']');
+		element(p, x->buffer, &x->index);
 	}
 }
 
@@ -285,10 +315,8 @@ static void store(struct printer *p, const struct node *t)
 		expr(p, t->value);
 	} else if (t->valid) {
 		buf_fmt(p->out, "storen_v%d(&", t->value->lanes);
-		buffer_name(p, t->buffer);
-		buf_ch(p->out, '[');
-		affine(p, &t->a);
-		buf_str(p->out, "], ");
+		element(p, t->buffer, &t->a);
+		buf_str(p->out, ", ");
 		expr(p, t->value);
 		buf_str(p->out, ", ");
 		affine(p, t->valid);
@@ -296,10 +324,8 @@ static void store(struct printer *p, const struct node *t)
 	} else {
 		if (t->value->lanes > 1)
 			buf_fmt(p->out, "*(v%du *)&", t->value->lanes);
-		buffer_name(p, t->buffer);
-		buf_ch(p->out, '[');
-		affine(p, &t->a);
-		buf_str(p->out, "] = ");
+		element(p, t->buffer, &t->a);
+		buf_str(p->out, " = ");
 		expr(p, t->value);
 	}
 	buf_str(p->out, ";\n");
@@ -317,8 +343,77 @@ static void unrolled(struct printer *p, const struct node *t)
 	p->known[t->var] = 0;
 }
 
+/* Is the loop one over the vectors of a run: does what `a` addresses go on by as many elements as a
+ * vector has, and `valid` down by as many? */
+static int goes_by(const struct affine *a, int var, int64_t step)
+{
+	int64_t by = 0;
+
+	for (int i = 0; i < a->n; i++) {
+		if (a->t[i].sym == var || (a->t[i].var == var && a->t[i].sym >= 0))
+			return 0;
+		if (a->t[i].var == var)
+			by += a->t[i].coef;
+	}
+	return by == step;
+}
+
+static int same_affine(const struct affine *a, const struct affine *b)
+{
+	if (a->c != b->c || a->n != b->n)
+		return 0;
+	for (int i = 0; i < a->n; i++)
+		if (a->t[i].coef != b->t[i].coef || a->t[i].sym != b->t[i].sym ||
+		    a->t[i].var != b->t[i].var)
+			return 0;
+	return 1;
+}
+
+/* for v: to[.. + lanes * v] = from[.. + lanes * v], or zero, valid lanes of it. */
+static int is_run(const struct printer *p, const struct node *t)
+{
+	const struct node *s = t->body;
+	const struct expr *x = s ? s->value : NULL;
+	int lanes = x ? x->lanes : 0;
+
+	if (!s || s->next || s->kind != NODE_STORE || lanes < 4 || x->elem != ELEM_F32 ||
+	    p->n->buffer[s->buffer].kind == BUFFER_REG || t->a.n || t->a.c || !s->valid ||
+	    !goes_by(&s->a, t->var, lanes) || !goes_by(s->valid, t->var, -lanes))
+		return 0;
+	if (x->kind == EXPR_CONST)
+		return x->value == 0;
+	return x->kind == EXPR_LOAD && p->n->buffer[x->buffer].kind != BUFFER_REG && x->valid &&
+	       same_affine(x->valid, s->valid) && goes_by(&x->index, t->var, lanes);
+}
+
+static void run(struct printer *p, const struct node *t)
+{
+	const struct node *s = t->body;
+	const struct expr *x = s->value;
+
+	p->known[t->var] = 1;
+	p->value[t->var] = 0;
+	indent(p);
+	buf_fmt(p->out, "%s_v%d(&", x->kind == EXPR_LOAD ? "copy" : "zero", x->lanes);
+	element(p, s->buffer, &s->a);
+	if (x->kind == EXPR_LOAD) {
+		buf_str(p->out, ", &");
+		element(p, x->buffer, &x->index);
+	}
+	buf_str(p->out, ", ");
+	affine(p, s->valid);
+	p->known[t->var] = 0;
+	buf_str(p->out, ", ");
+	affine(p, &t->b);
+	buf_str(p->out, ");\n");
+}
+
 static void serial(struct printer *p, const struct node *t)
 {
+	if (is_run(p, t)) {
+		run(p, t);
+		return;
+	}
 	if (t->unroll > 1) {
 		indent(p);
 		buf_fmt(p->out, "#pragma GCC unroll %d\n", t->unroll);
@@ -454,10 +549,8 @@ static void view(struct printer *p, const struct node *t)
 		b->kind == BUFFER_PACKED || (b->kind == BUFFER_ARG && !b->written) ? "const " : "");
 	buffer_name(p, t->buffer);
 	buf_str(p->out, " = &");
-	buffer_name(p, p->n->buffer[t->buffer].base);
-	buf_ch(p->out, '[');
-	affine(p, &t->a);
-	buf_str(p->out, "];\n");
+	element(p, p->n->buffer[t->buffer].base, &t->a);
+	buf_str(p->out, ";\n");
 }
 
 static void nodes(struct printer *p, const struct node *t)

@@ -6,7 +6,7 @@
 #include "lib/base/err.h"
 #include "lib/space/limits.h"
 
-enum { CPU_CC_ARGS = 24 };
+enum { CPU_CC_ARGS = 32 };
 
 /* The machine's limits, or a lower instruction set's by TL_ISA=avx512|avx2|scalar (asking for more
  * than the CPU has is an error). Threads: OMP_NUM_THREADS, else the CPUs this process may run on.

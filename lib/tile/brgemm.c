@@ -141,9 +141,27 @@ static void store_tile(struct nest *n, const struct brgemm *g, int rows, const s
 	close_tile(n);
 }
 
-void brgemm_tile(struct nest *n, const struct brgemm *g, int rows, const struct brgemm_out *o,
+/* The place of the tile is computed once, not at each of its loads and stores, which would be most
+ * of what a compiler has to do. */
+static struct brgemm_out view_out(struct nest *n, const struct brgemm_out *o)
+{
+	struct brgemm_out v = *o;
+
+	v.c = nest_view(n, "C", o->c, o->c_at);
+	v.c_at = af(0);
+	if (o->bias >= 0)
+		v.bias = nest_view(n, "bias", o->bias, o->bias_at);
+	v.bias_at = af(0);
+	if (o->add >= 0)
+		v.add = nest_view(n, "add", o->add, o->c_at);
+	return v;
+}
+
+void brgemm_tile(struct nest *n, const struct brgemm *g, int rows, const struct brgemm_out *to,
 		 int chunk, struct affine chunks)
 {
+	struct brgemm_out out = view_out(n, to), *o = &out;
+
 	if (chunk < 0) {
 		zero_tile(n, g, rows);
 		multiply_tile(n, g, rows);
