@@ -5,10 +5,14 @@ use warnings;
 my ($dir, @sets) = @ARGV;
 my $cores = `getconf _NPROCESSORS_ONLN` + 0;
 
-sub cost { # seconds, core-seconds held, processor seconds
-	my ($name) = @_;
-	open my $f, '<', "$dir/$name.cost" or die "$dir/$name.cost: $!";
-	my ($wall, $cpu) = split ' ', <$f>;
+sub cost { # seconds, core-seconds held, processor seconds: of all that is named
+	my ($wall, $cpu) = (0, 0);
+	for my $name (@_) {
+		open my $f, '<', "$dir/$name.cost" or die "$dir/$name.cost: $!";
+		my ($w, $c) = split ' ', <$f>;
+		$wall += $w;
+		$cpu += $c;
+	}
 	return ($wall, $wall * $cores, $cpu);
 }
 
@@ -55,7 +59,7 @@ sub upper {
 sub plain_times {
 	my ($set) = @_;
 	my %t;
-	open my $f, '<', "$dir/$set.plain.times" or die;
+	open my $f, '<', "$dir/$set.plain-cpu.times" or die;
 	while (<$f>) {
 		my ($id, $time) = split;
 		$t{$id} = $time;
@@ -85,11 +89,16 @@ for my $set (@sets) {
 		my $b = \$plain_best{$r->{workload}};
 		$$b = $r->{id} if defined $t && (!defined $$b || $t < $plain{$$b});
 	}
-	($f{plain_s}, $f{plain_core_s}, $f{plain_cpu_s}) = cost("$set.plain");
+	for my $how ('c', 'cpu') {
+		($f{"plain_${how}_s"}, $f{"plain_${how}_core_s"}, $f{"plain_${how}_cpu_s"}) =
+			cost("$set.plain-$how.build", "$set.plain-$how.run");
+		(undef, $f{"plain_${how}_build_core_s"}) = cost("$set.plain-$how.build");
+	}
 	($f{race_s}, $f{race_core_s}, $f{race_cpu_s}) = cost("$set.race");
 	$f{candidates} = keys %plain;
 	$f{preempted} = grep { $_->{status} eq 'preempted' } @race;
-	$f{saving} = $f{plain_core_s} / $f{race_core_s};
+	$f{saving} = $f{plain_c_core_s} / $f{race_core_s};
+	$f{saving_same_source} = $f{plain_cpu_core_s} / $f{race_core_s};
 	# What the winner of a way takes, over the best of all, both fully timed in one run.
 	for my $way ([race => { map { $_ => $raced{$_}{id} } keys %raced }], [plain => \%plain_best]) {
 		my ($name, $winner) = @$way;
@@ -123,13 +132,18 @@ sub line {
 line('candidates', '%s', sub { $_[0]{set} });
 line('  workloads', '%d', sub { $_[0]{workloads} });
 line('  candidates', '%d', sub { $_[0]{candidates} });
-line('the plain way: core-seconds held', '%.1f', sub { $_[0]{plain_core_s} });
-line('  candidates a second', '%.1f', sub { $_[0]{candidates} / $_[0]{plain_s} });
-line('  processor seconds', '%.1f', sub { $_[0]{plain_cpu_s} });
+for my $how ('c', 'cpu') {
+	line($how eq 'c' ? 'the plain way, kernels in GNU C: core-seconds held' : 'the plain way, the same source: core-seconds held',
+		'%.1f', sub { $_[0]{"plain_${how}_core_s"} });
+	line('  of them building', '%.1f', sub { $_[0]{"plain_${how}_build_core_s"} });
+	line('  candidates a second', '%.1f', sub { $_[0]{candidates} / $_[0]{"plain_${how}_s"} });
+	line('  processor seconds', '%.1f', sub { $_[0]{"plain_${how}_cpu_s"} });
+}
 line('tl-measure, baseline and finals included: core-seconds held', '%.1f', sub { $_[0]{race_core_s} });
 line('  candidates a second', '%.1f', sub { $_[0]{candidates} / $_[0]{race_s} });
 line('  processor seconds', '%.1f', sub { $_[0]{race_cpu_s} });
-line('the plain way / tl-measure: core-seconds', '%.2f', sub { $_[0]{saving} });
+line('the plain way in GNU C / tl-measure: core-seconds', '%.2f', sub { $_[0]{saving} });
+line('the plain way, the same source / tl-measure', '%.2f', sub { $_[0]{saving_same_source} });
 line('preempted', '%d', sub { $_[0]{preempted} });
 line('audited after preemption', '%d', sub { $_[0]{audited} });
 line('  better than the incumbent (false kills)', '%s',

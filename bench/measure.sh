@@ -1,8 +1,9 @@
 #!/bin/sh
 # make bench-measure: what measuring costs tl-measure against the plain way (bench/plain.c), and whether its answers can be
 # trusted. Two sets of candidates of every workload of a model: drawn at random, and those that tl-filter keeps. Each set is
-# measured the plain way, by racing (compiled kernels forgotten before either), once more by racing, with every preempted
-# candidate audited, and without preemption. Prints a table; the figures are in build/bench-measure/figures.ndjson, the
+# measured the plain way, with kernels in GNU C and once more with the very source that tl-measure builds, by racing
+# (compiled kernels forgotten before each), once more by racing, with every preempted candidate audited, and without
+# preemption. The machine has been probed before. Prints a table; the figures are in build/bench-measure/figures.ndjson, the
 # records beside them. Nothing else should run meanwhile. BENCH_CANDIDATES (24) a workload, BENCH_MODEL (resnet50.tar.zst).
 set -eu
 bin=${BIN:-bin}
@@ -13,7 +14,8 @@ mkdir -p "$dir"
 "$bin/tl-extract" -q -o "$dir/workloads" "share/models/${BENCH_MODEL:-resnet50.tar.zst}"
 "$bin/tl-gen" --search=random -n "$n" -o "$dir/random.candidates" "$dir/workloads"
 "$bin/tl-gen" -n 500 "$dir/workloads" | "$bin/tl-filter" -k "$n" -o "$dir/filtered.candidates"
-export OMP_PROC_BIND=true
+export OMP_PROC_BIND=true TL_CACHE="$PWD/$dir/cache"
+grep -m2 '"type":"workload"\|"type":"candidate"' "$dir/random.candidates" | "$bin/tl-measure" --final=0 -o "$dir/probed" 2>/dev/null || :
 
 cost() { # file command...: seconds on the clock, and of processor time, of the command and all that it started
 	perl -MTime::HiRes=time -e '
@@ -27,12 +29,17 @@ cost() { # file command...: seconds on the clock, and of processor time, of the 
 
 for set in random filtered; do
 	in=$dir/$set.candidates
-	echo "$set: the plain way" >&2
-	mkdir "$dir/$set.plain"
-	cost "$dir/$set.plain.cost" sh -c 'build/bench/plain build "$1" "$(nproc)" <"$2" && build/bench/plain run "$1" <"$2" >"$3"' \
-		- "$dir/$set.plain" "$in" "$dir/$set.plain.times"
-	rm -r "$dir/$set.plain"
-	export TL_CACHE="$PWD/$dir/$set.cache"
+	# Compilers inherit the CPU that a bound program stands on: unbound, they have them all.
+	for how in c cpu; do
+		echo "$set: the plain way, kernels as $how" >&2
+		mkdir "$dir/$set.plain"
+		cost "$dir/$set.plain-$how.build.cost" env -u OMP_PROC_BIND \
+			sh -c 'build/bench/plain build "$1" "$(nproc)" "$2" <"$3"' - "$dir/$set.plain" $how "$in"
+		cost "$dir/$set.plain-$how.run.cost" \
+			sh -c 'build/bench/plain run "$1" <"$2" >"$3"' - "$dir/$set.plain" "$in" "$dir/$set.plain-$how.times"
+		rm -r "$dir/$set.plain"
+	done
+	rm -rf "$TL_CACHE/objects"
 	echo "$set: racing" >&2
 	cost "$dir/$set.race.cost" "$bin/tl-measure" -o "$dir/$set.race" "$in"
 	echo "$set: racing once more" >&2
@@ -44,7 +51,7 @@ for set in random filtered; do
 done
 
 # May a compiler run on a core that the timing leaves free? One thread times; the other core is idle, or compiles.
-export TL_CACHE="$PWD/$dir/beside.cache" OMP_NUM_THREADS=1
+export OMP_NUM_THREADS=1
 "$bin/tl-gen" -n 200 "$dir/workloads" | "$bin/tl-filter" -k 4 -o "$dir/beside.candidates"
 echo "one thread, the other core idle, then compiling" >&2
 for when in alone beside; do

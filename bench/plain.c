@@ -1,7 +1,9 @@
 /* plain: measures candidates the plain way, for bench/measure.sh to compare tl-measure with. One
  * compiler call and one process a candidate, 20 repeats each, and the median of them.
  *
- *   plain build FOLDER JOBS < candidates     an object for each, JOBS compilers at once
+ *   plain build FOLDER JOBS HOW < candidates
+ *                                            an object for each, JOBS compilers at once; HOW: "c",
+ *                                            as GNU C, or "cpu", as tl-measure builds them
  *   plain run FOLDER < candidates            "candidate_id median_s" lines, one process after the
  *                                            other
  *
@@ -67,14 +69,16 @@ static char *path(const char *folder, const char *id, const char *suffix)
 
 /* ---- building ---- */
 
-static void print_source(const struct nest *n, const char *id, const char *file)
+typedef void printing(const struct nest *n, struct buf *out);
+
+static void print_source(const struct nest *n, printing *print, const char *id, const char *file)
 {
 	struct buf text = BUF_INIT;
 	FILE *f = fopen(file, "we");
 
 	buf_str(&text, c_prelude());
 	buf_fmt(&text, "#define KERNEL " KERNEL_PREFIX "%s\n", id);
-	c_print(n, &text);
+	print(n, &text);
 	if (!f || fwrite(text.s, 1, text.n, f) != text.n || fclose(f))
 		die("cannot write a source", NULL);
 	buf_free(&text);
@@ -103,18 +107,18 @@ static void end_compiler(struct proc *p)
 }
 
 static void build_nest(struct proc *p, const char *isa, const char *folder, const char *id,
-		       const struct nest *n)
+		       const struct nest *n, printing *print)
 {
 	char *source = path(folder, id, ".c"), *object = path(folder, id, ".so");
 
-	print_source(n, id, source);
+	print_source(n, print, id, source);
 	end_compiler(p);
 	start_compiler(p, isa, source, object);
 	free(source);
 	free(object);
 }
 
-static int build(const char *folder, int jobs)
+static int build(const char *folder, int jobs, printing *print)
 {
 	struct proc job[MAX_JOBS] = {{0}};
 	struct arena a = ARENA_INIT;
@@ -132,13 +136,13 @@ static int build(const char *folder, int jobs)
 
 		nest_init(&n, &a, "naive");
 		if (strcmp(last, c.w.id.s) != 0 && c.w.op->naive(&c.w, 1, &n, &e) == 0)
-			build_nest(&job[k++ % jobs], limits.isa, folder, c.w.id.s, &n);
+			build_nest(&job[k++ % jobs], limits.isa, folder, c.w.id.s, &n, print);
 		snprintf(last, sizeof last, "%s", c.w.id.s);
 		arena_reset(&a);
 		nest_init(&n, &a, "kernel");
 		if (c.algo->build(&c.w, c.knob, &n, &e) < 0)
 			die("a nest", &e);
-		build_nest(&job[k++ % jobs], limits.isa, folder, c.id.s, &n);
+		build_nest(&job[k++ % jobs], limits.isa, folder, c.id.s, &n, print);
 		arena_reset(&a);
 	}
 	for (int i = 0; i < jobs; i++)
@@ -334,15 +338,15 @@ static int run(const char *self, const char *folder)
 
 int main(int argc, char **argv)
 {
-	if (argc == 4 && !strcmp(argv[1], "build") && atoi(argv[3]) > 0 &&
-	    atoi(argv[3]) <= MAX_JOBS)
-		return build(argv[2], atoi(argv[3]));
+	if (argc == 5 && !strcmp(argv[1], "build") && atoi(argv[3]) > 0 &&
+	    atoi(argv[3]) <= MAX_JOBS && (!strcmp(argv[4], "c") || !strcmp(argv[4], "cpu")))
+		return build(argv[2], atoi(argv[3]), strcmp(argv[4], "c") ? cpu_print : c_print);
 	if (argc == 3 && !strcmp(argv[1], "run"))
 		return run(argv[0], argv[2]);
 	if (argc == 3 && !strcmp(argv[1], "data"))
 		return make_data(argv[2]);
 	if (argc == 3 && !strcmp(argv[1], "one"))
 		return measure_one(argv[2]);
-	fputs("usage: plain build FOLDER JOBS | plain run FOLDER\n", stderr);
+	fputs("usage: plain build FOLDER JOBS c|cpu | plain run FOLDER\n", stderr);
 	return EXIT_USAGE;
 }

@@ -157,7 +157,10 @@ static void make_kernels(void)
 			    c.algo->build(&c.w, c.knob, &nest, &err) < 0)
 				continue;
 			buf_clear(&kernel[n]);
-			c_print(&nest, &kernel[n]);
+			if (n % 2)
+				c_print(&nest, &kernel[n]);
+			else
+				cpu_print(&nest, &kernel[n]);
 			for (int i = 0; i < n; i++)
 				fresh &= strcmp(kernel[i].s, kernel[n].s) != 0;
 			n += fresh;

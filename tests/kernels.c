@@ -8,6 +8,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "lib/base/rng.h"
@@ -17,6 +19,7 @@
 #include "lib/search/search.h"
 #include "lib/target/c.h"
 #include "lib/target/cpu.h"
+#include "lib/target/x86.h"
 #include "tests/tap.h"
 
 static struct rng rng;
@@ -138,6 +141,36 @@ static void problem_close(struct problem *p)
 	memset(p, 0, sizeof *p);
 }
 
+/* Floats that end where a page begins that nobody may touch, shared with children. The front is
+ * only guarded as far as it lies on a page of its own. */
+static size_t guarded_bytes(int64_t n)
+{
+	return ((size_t)n * sizeof(float) + 4095) / 4096 * 4096;
+}
+
+static float *guarded(int64_t n)
+{
+	size_t bytes = guarded_bytes(n);
+	char *p = mmap(NULL, bytes + 8192, PROT_NONE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+
+	if (p == MAP_FAILED || mprotect(p + 4096, bytes, PROT_READ | PROT_WRITE))
+		bail_out("no memory");
+	return (float *)(void *)(p + 4096 + bytes) - n;
+}
+
+static void unguard(float *f, int64_t n)
+{
+	char *end = (char *)(f + n);
+
+	munmap(end - guarded_bytes(n) - 4096, guarded_bytes(n) + 8192);
+}
+
+static void operands_close(const struct nest *n, int threads, float **buffers)
+{
+	for (int i = 0; i < n->nslots; i++)
+		unguard(buffers[i], operand_size(n, i, threads));
+}
+
 /* The operands of a nest; the output and all workspace are poisoned. */
 static void operands_open(const struct problem *p, const struct nest *n, int threads,
 			  float **buffers)
@@ -146,7 +179,7 @@ static void operands_open(const struct problem *p, const struct nest *n, int thr
 		const struct buffer *b = operand_buffer(n, i);
 		int64_t size = operand_size(n, i, threads);
 
-		buffers[i] = xmalloc((size_t)size * sizeof(float));
+		buffers[i] = guarded(size);
 		for (int64_t j = 0; j < size; j++)
 			buffers[i][j] = NAN;
 		if (b->kind == BUFFER_PACKED)
@@ -181,10 +214,30 @@ static void describe(const struct candidate *c, struct buf *out)
 	candidate_print(c, out);
 }
 
-/* Compiles one nest and runs it with `threads` threads one after the other, which is as good as at
- * once. */
-static double compiled_error(const struct problem *p, const struct nest *n, const char *isa,
-			     const char *dir, struct err *e)
+/* In a child, that may die of what it touches. The last thread goes first, so that nobody writes
+ * again what another has spoilt behind its own part. */
+static int run_apart(c_kernel run, const long *params, float *const *buffers, int threads,
+		     struct err *e)
+{
+	pid_t pid = fork();
+	int status;
+
+	if (pid == 0) {
+		for (int t = threads - 1; t >= 0; t--)
+			run(params, buffers, t, threads, NULL);
+		_exit(0);
+	}
+	if (pid < 0 || waitpid(pid, &status, 0) != pid)
+		return err_sys(e, "no child");
+	return status ? err_set(e, "it dies: status %d", status) : 0;
+}
+
+typedef void printing(const struct nest *n, struct buf *out);
+
+/* Compiles one nest, printed so, and runs it with `threads` threads one after the other, which is
+ * as good as at once. */
+static double compiled_error(const struct problem *p, const struct nest *n, printing *print,
+			     const char *isa, const char *dir, struct err *e)
 {
 	char source[256], object[256], *argv[CPU_CC_ARGS];
 	struct buf text = BUF_INIT, log = BUF_INIT;
@@ -199,7 +252,7 @@ static double compiled_error(const struct problem *p, const struct nest *n, cons
 	snprintf(source, sizeof source, "%s/k.c", dir);
 	snprintf(object, sizeof object, "%s/k.so", dir);
 	buf_fmt(&text, "%s\n#define KERNEL kernel\n", c_prelude());
-	c_print(n, &text);
+	print(n, &text);
 	f = fopen(source, "we");
 	fwrite(text.s, 1, text.n, f);
 	fclose(f);
@@ -208,11 +261,9 @@ static double compiled_error(const struct problem *p, const struct nest *n, cons
 		*(void **)&run = dlsym(handle, "kernel");
 		operands_open(p, n, THREADS, buffers);
 		c_params(n, params);
-		for (int t = 0; t < THREADS; t++)
-			run(params, buffers, t, THREADS, NULL);
-		error = error_of(p, n, buffers);
-		for (int i = 0; i < n->nslots; i++)
-			free(buffers[i]);
+		if (run_apart(run, params, buffers, THREADS, e) == 0)
+			error = error_of(p, n, buffers);
+		operands_close(n, THREADS, buffers);
 		dlclose(handle);
 	} else {
 		err_set(e, "cc: %.800s", log.s ? log.s : "");
@@ -232,17 +283,50 @@ static double interpreted_error(const struct problem *p, const struct nest *n, s
 	operands_open(p, n, 1, buffers);
 	if (interp_run(n, buffers, e) == 0)
 		error = error_of(p, n, buffers);
-	for (int i = 0; i < n->nslots; i++)
-		free(buffers[i]);
+	operands_close(n, 1, buffers);
 	return error;
 }
 
 struct tally {
-	int64_t candidates, compiled, bad;
+	int64_t candidates, compiled, assembled, bad;
 };
 
+/* How often a candidate is compiled, one in so many, by its printing. */
+struct shares {
+	int64_t assembly, c;
+};
+
+static int is_assembly(const struct nest *n)
+{
+	struct buf text = BUF_INIT;
+	int is = x86_print(n, &text);
+
+	buf_free(&text);
+	return is;
+}
+
+static double either_error(const struct problem *p, const struct nest *n, const char *isa,
+			   const struct shares *one_in, const char *dir, struct tally *tally,
+			   struct err *e)
+{
+	double error = 0;
+
+	if (is_assembly(n)) {
+		tally->assembled++;
+		if (pick(1, one_in->assembly) == 1) {
+			error = compiled_error(p, n, cpu_print, isa, dir, e);
+			tally->compiled++;
+		}
+	}
+	if (error < 1e-5 && pick(1, one_in->c) == 1) {
+		error = compiled_error(p, n, c_print, isa, dir, e);
+		tally->compiled++;
+	}
+	return error;
+}
+
 static void check_problem(struct problem *p, const struct limits *m, int64_t wanted,
-			  int64_t compile_one_in, const char *dir, struct tally *tally)
+			  const struct shares *one_in, const char *dir, struct tally *tally)
 {
 	struct search_space space;
 	struct arena state = ARENA_INIT, a = ARENA_INIT;
@@ -271,10 +355,8 @@ static void check_problem(struct problem *p, const struct limits *m, int64_t wan
 			error = NAN;
 		else
 			error = interpreted_error(p, &n, &e);
-		if (error < 1e-5 && pick(1, compile_one_in) == 1) {
-			error = compiled_error(p, &n, m->isa, dir, &e);
-			tally->compiled++;
-		}
+		if (error < 1e-5)
+			error = either_error(p, &n, m->isa, one_in, dir, tally, &e);
 		if (error < 1e-5)
 			continue;
 		tally->bad++;
@@ -300,6 +382,7 @@ int main(void)
 	static const char *const isas[] = {"avx512", "avx2", "scalar"};
 	int64_t problems = from_env("TL_TEST_PROBLEMS", 20);
 	int64_t candidates = from_env("TL_TEST_CANDIDATES", 60);
+	struct shares one_in = {from_env("TL_TEST_ASSEMBLE", 8), from_env("TL_TEST_COMPILE", 40)};
 	char dir[] = "/tmp/tl-test-kernels-XXXXXX";
 	struct err e = ERR_INIT;
 
@@ -324,14 +407,17 @@ int main(void)
 					continue;
 				i++;
 				problem_open(&p);
-				check_problem(&p, &m, candidates, from_env("TL_TEST_COMPILE", 25),
-					      dir, &tally);
+				check_problem(&p, &m, candidates, &one_in, dir, &tally);
 				problem_close(&p);
 			}
 			ok(tally.bad == 0 && tally.candidates >= problems && tally.compiled > 0,
 			   "%s %s: %lld candidates interpreted, %lld compiled, %lld wrong", isas[k],
 			   op ? "matmul" : "conv2d", (long long)tally.candidates,
 			   (long long)tally.compiled, (long long)tally.bad);
+			/* Where a tile takes all registers there may be none for its post-ops. */
+			ok(m.lanes == 1 ? !tally.assembled
+					: tally.assembled > tally.candidates * 9 / 10,
+			   "%lld as assembly", (long long)tally.assembled);
 		}
 	}
 	rmdir(dir);

@@ -62,7 +62,7 @@ int cache_folder(const char *what, struct buf *out, struct err *e);
 /* Finds or makes the folder, asks the compiler for its version and builds a canary: an error here
  * is the machine's fault and no candidate's. */
 int cache_open(struct cache *c, const char *isa, int jobs, struct err *e);
-/* The build for a function as c_print() writes it: known, there already, or queued. The text is
+/* The build for a function as cpu_print() writes it: known, there already, or queued. The text is
  * copied. The pointer lives as long as the cache. */
 struct build *cache_add(struct cache *c, const char *text, size_t n);
 /* Starts what should start and takes in what has ended, without waiting. Few kernels wait for more

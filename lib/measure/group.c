@@ -9,7 +9,6 @@
 #include "lib/measure/ask.h"
 #include "lib/measure/result.h"
 #include "lib/nest/nest.h"
-#include "lib/target/c.h"
 #include "lib/target/cpu.h"
 
 enum { MAX_SUSPECTS = 2 }; /* failures in a row that go without a look at the machine */
@@ -33,7 +32,7 @@ static struct build *add_nest(struct measure *m, const struct nest *n)
 	struct buf text = BUF_INIT;
 	struct build *b;
 
-	c_print(n, &text);
+	cpu_print(n, &text);
 	b = cache_add(&m->cache, text.s, text.n);
 	buf_free(&text);
 	return b;

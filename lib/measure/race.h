@@ -9,7 +9,8 @@
  * that takes four times the limit); calls so short that RACE_MAX take less cannot lose. What is
  * lost has a lower bound of its time, no median.
  *
- * A race that is not lost ends when the interval is narrow or the time is spent. How often it stops
+ * A race that is not lost ends when the interval is narrow (2%) or lies beyond the limit, or when
+ * the time is spent. How often it stops
  * a good one under noise, and what a slow one costs, is simulated in tests/race.c.
  *
  * Calls that warm up are found, not assumed: the leading samples that lie beyond the outer fence of

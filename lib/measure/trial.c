@@ -15,7 +15,7 @@ enum {
 	CACHE_LINE = 64,
 };
 
-static const double BASELINE_TIME_S = 0.06, FINAL_TIME_S = 0.6, AUDIT_TIME_S = 0.1;
+static const double BASELINE_TIME_S = 0.03, FINAL_TIME_S = 0.6, AUDIT_TIME_S = 0.1;
 static const double RATIO_WIDTH = 0.01, RATIO_FAR = 0.1;
 static const double BASELINE_ERROR = 1e-3; /* what the library's fast algorithms may be off */
 

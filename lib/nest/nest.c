@@ -342,6 +342,48 @@ int nest_base(const struct nest *n, int buffer)
 	return buffer;
 }
 
+/* Is the loop one over the vectors of a run: does what `a` addresses go on by as many elements as a
+ * vector has, and `valid` down by as many? */
+static int goes_by(const struct affine *a, int var, int64_t step)
+{
+	int64_t by = 0;
+
+	for (int i = 0; i < a->n; i++) {
+		if (a->t[i].sym == var || (a->t[i].var == var && a->t[i].sym >= 0))
+			return 0;
+		if (a->t[i].var == var)
+			by += a->t[i].coef;
+	}
+	return by == step;
+}
+
+static int same_affine(const struct affine *a, const struct affine *b)
+{
+	if (a->c != b->c || a->n != b->n)
+		return 0;
+	for (int i = 0; i < a->n; i++)
+		if (a->t[i].coef != b->t[i].coef || a->t[i].sym != b->t[i].sym ||
+		    a->t[i].var != b->t[i].var)
+			return 0;
+	return 1;
+}
+
+int nest_is_run(const struct nest *n, const struct node *t)
+{
+	const struct node *s = t->body;
+	const struct expr *x = s ? s->value : NULL;
+	int lanes = x ? x->lanes : 0;
+
+	if (!s || s->next || s->kind != NODE_STORE || lanes < 4 || x->elem != ELEM_F32 ||
+	    n->buffer[s->buffer].kind == BUFFER_REG || t->a.n || t->a.c || !s->valid ||
+	    !goes_by(&s->a, t->var, lanes) || !goes_by(s->valid, t->var, -lanes))
+		return 0;
+	if (x->kind == EXPR_CONST)
+		return x->value == 0;
+	return x->kind == EXPR_LOAD && n->buffer[x->buffer].kind != BUFFER_REG && x->valid &&
+	       same_affine(x->valid, s->valid) && goes_by(&x->index, t->var, lanes);
+}
+
 int64_t af_eval(const struct nest *n, const struct affine *a, const int64_t *value)
 {
 	int64_t v = a->c;

@@ -188,6 +188,9 @@ void nest_store(struct nest *n, int buffer, struct affine index, const struct af
 		const struct expr *value);
 const struct affine *nest_keep(struct nest *n, struct affine a); /* a copy in the arena */
 
+/* Is the loop a copy of a run of floats, vector by vector, for v: to[.. + lanes * v] =
+ * from[.. + lanes * v], or zero, as many lanes as are valid? */
+int nest_is_run(const struct nest *n, const struct node *loop);
 /* The buffer's own, through views. */
 int nest_base(const struct nest *n, int buffer);
 /* Value with every symbol at its value and every other variable from value[] (by variable number).

@@ -13,6 +13,8 @@ static const char prelude[] =
 	"typedef float v8u __attribute__((vector_size(32), aligned(4), may_alias));\n"
 	"typedef float v16u __attribute__((vector_size(64), aligned(4), may_alias));\n"
 	"#define RUN static __attribute__((noinline, unused))\n"
+	"#define STRING_(x) #x\n"
+	"#define STRING(x) STRING_(x)\n"
 	"#define INLINE static inline __attribute__((always_inline, unused))\n"
 	"INLINE float bcast_v1(float x) { return x; }\n"
 	"INLINE v4 bcast_v4(float x) { return (v4){x, x, x, x}; }\n"
@@ -343,49 +345,6 @@ static void unrolled(struct printer *p, const struct node *t)
 	p->known[t->var] = 0;
 }
 
-/* Is the loop one over the vectors of a run: does what `a` addresses go on by as many elements as a
- * vector has, and `valid` down by as many? */
-static int goes_by(const struct affine *a, int var, int64_t step)
-{
-	int64_t by = 0;
-
-	for (int i = 0; i < a->n; i++) {
-		if (a->t[i].sym == var || (a->t[i].var == var && a->t[i].sym >= 0))
-			return 0;
-		if (a->t[i].var == var)
-			by += a->t[i].coef;
-	}
-	return by == step;
-}
-
-static int same_affine(const struct affine *a, const struct affine *b)
-{
-	if (a->c != b->c || a->n != b->n)
-		return 0;
-	for (int i = 0; i < a->n; i++)
-		if (a->t[i].coef != b->t[i].coef || a->t[i].sym != b->t[i].sym ||
-		    a->t[i].var != b->t[i].var)
-			return 0;
-	return 1;
-}
-
-/* for v: to[.. + lanes * v] = from[.. + lanes * v], or zero, valid lanes of it. */
-static int is_run(const struct printer *p, const struct node *t)
-{
-	const struct node *s = t->body;
-	const struct expr *x = s ? s->value : NULL;
-	int lanes = x ? x->lanes : 0;
-
-	if (!s || s->next || s->kind != NODE_STORE || lanes < 4 || x->elem != ELEM_F32 ||
-	    p->n->buffer[s->buffer].kind == BUFFER_REG || t->a.n || t->a.c || !s->valid ||
-	    !goes_by(&s->a, t->var, lanes) || !goes_by(s->valid, t->var, -lanes))
-		return 0;
-	if (x->kind == EXPR_CONST)
-		return x->value == 0;
-	return x->kind == EXPR_LOAD && p->n->buffer[x->buffer].kind != BUFFER_REG && x->valid &&
-	       same_affine(x->valid, s->valid) && goes_by(&x->index, t->var, lanes);
-}
-
 static void run(struct printer *p, const struct node *t)
 {
 	const struct node *s = t->body;
@@ -410,7 +369,7 @@ static void run(struct printer *p, const struct node *t)
 
 static void serial(struct printer *p, const struct node *t)
 {
-	if (is_run(p, t)) {
+	if (nest_is_run(p->n, t)) {
 		run(p, t);
 		return;
 	}

@@ -9,6 +9,8 @@
 #include <unistd.h>
 
 #include "lib/io/keep.h"
+#include "lib/target/c.h"
+#include "lib/target/x86.h"
 
 /* What an instruction set means, best first. A new CPU is a row here. */
 static const struct isa {
@@ -192,6 +194,12 @@ void cpu_cc_argv(const char *isa, const char *source, const char *object, char *
 	argv[n++] = (char *)object;
 	argv[n++] = (char *)source;
 	argv[n] = NULL;
+}
+
+void cpu_print(const struct nest *n, struct buf *out)
+{
+	if (!x86_print(n, out))
+		c_print(n, out);
 }
 
 void cpu_cc_text(const char *isa, struct buf *out)

@@ -1,0 +1,515 @@
+#include "lib/target/x86.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "lib/target/x86_code.h"
+
+/* The frame: thread and threads, then a slot for each buffer's address, each variable, and the end
+ * of each variable's loop. */
+enum {
+	SLOT = 8,
+	THREAD = 0,
+	THREADS = SLOT,
+	BUFFERS = 2 * SLOT,
+	VARS = BUFFERS + NEST_BUFFERS * SLOT,
+	ENDS = VARS + NEST_VARS * SLOT,
+	FRAME = ENDS + NEST_VARS * SLOT
+};
+
+/* ---- text ---- */
+
+void x86_line(struct x86 *x, const char *fmt, ...)
+{
+	char line[200];
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(line, sizeof line, fmt, ap);
+	va_end(ap);
+	buf_fmt(x->out, "\t\"%s\\n\"\n", line);
+}
+
+void x86_label(struct x86 *x, int label)
+{
+	x86_line(x, "%d:", label);
+}
+
+int x86_buffer_slot(int buffer)
+{
+	return BUFFERS + buffer * SLOT;
+}
+
+int x86_var_slot(int var)
+{
+	return VARS + var * SLOT;
+}
+
+/* ---- integers ---- */
+
+static int is_known(const struct x86 *x, int v, int64_t *value)
+{
+	*value = x->n->var[v].kind == VAR_SYMBOL ? x->n->var[v].value : x->value[v];
+	return x->n->var[v].kind == VAR_SYMBOL || x->known[v];
+}
+
+static void add_term(struct linear *l, int64_t coef, int var)
+{
+	int i = 0;
+
+	while (i < l->n && l->t[i].var != var)
+		i++;
+	if (i == l->n) {
+		l->t[l->n].var = var;
+		l->t[l->n++].coef = 0;
+	}
+	l->t[i].coef += coef;
+	if (!l->t[i].coef)
+		l->t[i] = l->t[--l->n];
+}
+
+struct linear x86_linear(const struct x86 *x, const struct affine *a)
+{
+	struct linear l = {.c = a->c};
+
+	for (int i = 0; i < a->n; i++) {
+		int64_t coef = a->t[i].coef, v;
+
+		if (a->t[i].sym >= 0 && is_known(x, a->t[i].sym, &v))
+			coef *= v;
+		if (a->t[i].var >= 0 && is_known(x, a->t[i].var, &v))
+			l.c += coef * v;
+		else if (a->t[i].var >= 0)
+			add_term(&l, coef, a->t[i].var);
+		else
+			l.c += coef;
+	}
+	return l;
+}
+
+static struct linear minus(struct linear a, const struct linear *b)
+{
+	a.c -= b->c;
+	for (int i = 0; i < b->n; i++)
+		add_term(&a, -b->t[i].coef, b->t[i].var);
+	return a;
+}
+
+static int is_small(int64_t v)
+{
+	return v == (int32_t)v;
+}
+
+static void add_constant(struct x86 *x, int64_t c, const char *reg)
+{
+	if (is_small(c)) {
+		x86_line(x, "addq $%lld, %s", (long long)c, reg);
+	} else {
+		x86_line(x, "movabsq $%lld, %%rdx", (long long)c);
+		x86_line(x, "addq %%rdx, %s", reg);
+	}
+}
+
+/* reg = coef * the variable's slot. */
+static void multiply(struct x86 *x, int64_t coef, int var, const char *reg)
+{
+	int slot = x86_var_slot(var);
+
+	if (coef == 1) {
+		x86_line(x, "movq %d(%%rsp), %s", slot, reg);
+	} else if (is_small(coef)) {
+		x86_line(x, "imulq $%lld, %d(%%rsp), %s", (long long)coef, slot, reg);
+	} else {
+		x86_line(x, "movabsq $%lld, %s", (long long)coef, reg);
+		x86_line(x, "imulq %d(%%rsp), %s", slot, reg);
+	}
+}
+
+void x86_evaluate(struct x86 *x, const struct linear *l, const char *reg)
+{
+	if (!l->n) {
+		x86_line(x, is_small(l->c) ? "movq $%lld, %s" : "movabsq $%lld, %s",
+			 (long long)l->c, reg);
+		return;
+	}
+	multiply(x, l->t[0].coef, l->t[0].var, reg);
+	for (int i = 1; i < l->n; i++) {
+		if (l->t[i].coef == 1) {
+			x86_line(x, "addq %d(%%rsp), %s", x86_var_slot(l->t[i].var), reg);
+			continue;
+		}
+		multiply(x, l->t[i].coef, l->t[i].var, "%rdx");
+		x86_line(x, "addq %%rdx, %s", reg);
+	}
+	if (l->c)
+		add_constant(x, l->c, reg);
+}
+
+static void set_var(struct x86 *x, int var, const char *reg)
+{
+	x86_line(x, "movq %s, %d(%%rsp)", reg, x86_var_slot(var));
+}
+
+/* ---- nodes ---- */
+
+static void nodes(struct x86 *x, const struct node *t);
+
+static void know(struct x86 *x, int var, int64_t value)
+{
+	x->known[var] = 1;
+	x->value[var] = value;
+}
+
+static void unrolled(struct x86 *x, const struct node *t)
+{
+	struct linear lo = x86_linear(x, &t->a), hi = x86_linear(x, &t->b);
+
+	for (int64_t i = lo.c; i < hi.c; i++) {
+		know(x, t->var, i);
+		nodes(x, t->body);
+	}
+	x->known[t->var] = 0;
+}
+
+static void serial(struct x86 *x, const struct node *t)
+{
+	struct linear lo = x86_linear(x, &t->a), hi = x86_linear(x, &t->b);
+	int top = ++x->nlabels, end = ++x->nlabels, slot = x86_var_slot(t->var);
+
+	if (!lo.n && !hi.n && hi.c <= lo.c)
+		return;
+	if (!lo.n && !hi.n && hi.c == lo.c + 1) { /* one turn is no loop */
+		know(x, t->var, lo.c);
+		nodes(x, t->body);
+		x->known[t->var] = 0;
+		return;
+	}
+	if (nest_is_run(x->n, t)) {
+		x86_run(x, t);
+		return;
+	}
+	if (!lo.n && x86_is_straight(t->body)) {
+		x86_block(x, t->body, NULL, t);
+		return;
+	}
+	x86_evaluate(x, &hi, "%rax");
+	x86_line(x, "movq %%rax, %d(%%rsp)", slot + ENDS - VARS);
+	x86_evaluate(x, &lo, "%rax");
+	set_var(x, t->var, "%rax");
+	x86_label(x, top);
+	x86_line(x, "movq %d(%%rsp), %%rax", slot);
+	x86_line(x, "cmpq %d(%%rsp), %%rax", slot + ENDS - VARS);
+	x86_line(x, "jge %df", end);
+	nodes(x, t->body);
+	x86_line(x, "incq %d(%%rsp)", slot);
+	x86_line(x, "jmp %db", top);
+	x86_label(x, end);
+}
+
+static int is_parallel(const struct node *t)
+{
+	return t && t->kind == NODE_FOR && t->loop == LOOP_PARALLEL && !t->next;
+}
+
+/* Which turn of each loop the work item in %rax is; the last loop goes fastest. */
+static void split_item(struct x86 *x, const struct node **loop, const int64_t *turns, int n)
+{
+	for (int i = n - 1; i >= 0; i--) {
+		struct linear lo = x86_linear(x, &loop[i]->a);
+
+		if (turns[i] == 1) {
+			know(x, loop[i]->var, lo.c);
+			continue;
+		}
+		x86_line(x, "movq $%lld, %%rcx", (long long)turns[i]);
+		x86_line(x, "cqto");
+		x86_line(x, "idivq %%rcx");
+		if (lo.c)
+			x86_line(x, "addq $%lld, %%rdx", (long long)lo.c);
+		set_var(x, loop[i]->var, "%rdx");
+	}
+}
+
+/* thread's (and the next one's) share of the work begins here: %rax. */
+static void share(struct x86 *x, int64_t work, int next)
+{
+	x86_line(x, "movq %d(%%rsp), %%rax", THREAD);
+	if (next)
+		x86_line(x, "incq %%rax");
+	x86_line(x, "movq $%lld, %%rcx", (long long)work);
+	x86_line(x, "imulq %%rcx, %%rax");
+	x86_line(x, "cqto");
+	x86_line(x, "idivq %d(%%rsp)", THREADS);
+}
+
+/* Parallel loops nested directly: one iteration space, a contiguous stretch of it for each thread.
+ * The work item has the outermost loop's end for a slot, its end the next one's. */
+static void parallel(struct x86 *x, const struct node *t)
+{
+	enum { MOST = 8 };
+	const struct node *loop[MOST], *last = t;
+	int64_t turns[MOST], work = 1;
+	int n = 0, item = x86_var_slot(t->var) + ENDS - VARS, end;
+	int top = ++x->nlabels, out = ++x->nlabels;
+
+	do {
+		struct linear lo = x86_linear(x, &last->a), hi = x86_linear(x, &last->b);
+
+		if (n == MOST || lo.n || hi.n || !is_small(hi.c - lo.c)) {
+			x->failed = 1;
+			return;
+		}
+		turns[n] = hi.c - lo.c;
+		work *= turns[n];
+		loop[n++] = last;
+		last = last->body;
+	} while (is_parallel(last));
+	end = x86_var_slot(loop[n - 1]->var) + (n > 1 ? ENDS - VARS : 0);
+	if (work <= 0 || work >> 40 || n < 2) {
+		x->failed = 1;
+		return;
+	}
+	share(x, work, 1);
+	x86_line(x, "movq %%rax, %d(%%rsp)", end);
+	share(x, work, 0);
+	x86_line(x, "movq %%rax, %d(%%rsp)", item);
+	x86_label(x, top);
+	x86_line(x, "movq %d(%%rsp), %%rax", item);
+	x86_line(x, "cmpq %d(%%rsp), %%rax", end);
+	x86_line(x, "jge %df", out);
+	split_item(x, loop, turns, n);
+	nodes(x, loop[n - 1]->body);
+	x86_line(x, "incq %d(%%rsp)", item);
+	x86_line(x, "jmp %db", top);
+	x86_label(x, out);
+	for (int i = 0; i < n; i++)
+		x->known[loop[i]->var] = 0;
+}
+
+static void branch(struct x86 *x, const struct node *t)
+{
+	struct linear a = x86_linear(x, &t->a), b = x86_linear(x, &t->b), d = minus(a, &b);
+	int other = ++x->nlabels, end = ++x->nlabels;
+
+	if (!d.n) {
+		nodes(x, d.c < 0 ? t->body : t->orelse);
+		return;
+	}
+	x86_evaluate(x, &d, "%rax");
+	x86_line(x, "testq %%rax, %%rax");
+	x86_line(x, "jns %df", other);
+	nodes(x, t->body);
+	if (t->orelse)
+		x86_line(x, "jmp %df", end);
+	x86_label(x, other);
+	if (!t->orelse)
+		return;
+	nodes(x, t->orelse);
+	x86_label(x, end);
+}
+
+static void let(struct x86 *x, const struct node *t)
+{
+	struct linear a = x86_linear(x, &t->a), b = t->has_b ? x86_linear(x, &t->b) : a;
+
+	if (!a.n && !b.n) {
+		know(x, t->var, a.c < b.c ? a.c : b.c);
+		return;
+	}
+	x->known[t->var] = 0;
+	x86_evaluate(x, &a, "%rax");
+	if (t->has_b) {
+		x86_evaluate(x, &b, "%rcx");
+		x86_line(x, "cmpq %%rax, %%rcx");
+		x86_line(x, "cmovlq %%rcx, %%rax");
+	}
+	set_var(x, t->var, "%rax");
+}
+
+static void view(struct x86 *x, const struct node *t)
+{
+	struct linear l = x86_linear(x, &t->a);
+
+	x86_evaluate(x, &l, "%rax");
+	x86_line(x, "shlq $2, %%rax");
+	x86_line(x, "addq %d(%%rsp), %%rax", x86_buffer_slot(x->n->buffer[t->buffer].base));
+	x86_line(x, "movq %%rax, %d(%%rsp)", x86_buffer_slot(t->buffer));
+}
+
+static void loop(struct x86 *x, const struct node *t)
+{
+	if (t->loop == LOOP_UNROLL)
+		unrolled(x, t);
+	else if (t->loop == LOOP_PARALLEL)
+		parallel(x, t);
+	else
+		serial(x, t);
+}
+
+static int is_straight(const struct node *t)
+{
+	return t->kind == NODE_STORE ||
+	       (t->kind == NODE_FOR && t->loop == LOOP_UNROLL && x86_is_straight(t->body));
+}
+
+int x86_is_straight(const struct node *t)
+{
+	while (t && is_straight(t))
+		t = t->next;
+	return !t;
+}
+
+static void nodes(struct x86 *x, const struct node *t)
+{
+	while (t && !x->failed) {
+		const struct node *end = t;
+
+		while (end && is_straight(end))
+			end = end->next;
+		if (end != t) {
+			x86_block(x, t, end, NULL);
+			t = end;
+			continue;
+		}
+		if (t->kind == NODE_FOR)
+			loop(x, t);
+		else if (t->kind == NODE_IF)
+			branch(x, t);
+		else if (t->kind == NODE_LET)
+			let(x, t);
+		else
+			view(x, t);
+		t = t->next;
+	}
+}
+
+/* ---- the function ---- */
+
+static const char *const saved[] = {"%rbx", "%rbp", "%r12", "%r13", "%r14", "%r15"};
+enum { SAVED = sizeof saved / sizeof *saved };
+
+static void enter(struct x86 *x)
+{
+	for (int i = 0; i < SAVED; i++)
+		x86_line(x, "pushq %s", saved[i]);
+	x86_line(x, "subq $%d, %%rsp", FRAME);
+	x86_line(x, "movq %%rdx, %d(%%rsp)", THREAD);
+	x86_line(x, "movq %%rcx, %d(%%rsp)", THREADS);
+	for (int i = 0; i < x->n->nbuffers; i++) {
+		const struct buffer *b = &x->n->buffer[i];
+
+		if (b->kind == BUFFER_REG || b->kind == BUFFER_VIEW)
+			continue;
+		x86_line(x, "movq %d(%%rsi), %%rax", b->slot * 8);
+		if (b->kind == BUFFER_WORK) {
+			x86_line(x, "movabsq $%lld, %%rcx", (long long)b->size * 4);
+			x86_line(x, "imulq %%rdx, %%rcx");
+			x86_line(x, "addq %%rcx, %%rax");
+		}
+		x86_line(x, "movq %%rax, %d(%%rsp)", x86_buffer_slot(i));
+	}
+}
+
+static void leave(struct x86 *x)
+{
+	x86_line(x, "addq $%d, %%rsp", FRAME);
+	for (int i = SAVED - 1; i >= 0; i--)
+		x86_line(x, "popq %s", saved[i]);
+	x86_line(x, "vzeroupper");
+	x86_line(x, "ret");
+}
+
+static void constants(struct x86 *x)
+{
+	if (x->nconstants || x->mask_table)
+		x86_line(x, ".p2align 5");
+	for (int i = 0; i < x->nconstants; i++) {
+		x86_label(x, x->constant[i].label);
+		for (int j = 0; j < 8; j++)
+			x86_line(x, ".float %.9g", x->constant[i].value);
+	}
+	if (!x->mask_table)
+		return;
+	x86_label(x, x->mask_table);
+	x86_line(x, ".fill 8, 4, -1");
+	x86_line(x, ".fill 8, 4, 0");
+}
+
+static void function(struct x86 *x)
+{
+	x->nlabels = x->nconstants = x->mask_table = 0;
+	memset(x->known, 0, sizeof x->known);
+	buf_str(x->out, "\n__asm__(\n"
+			"\t\".pushsection .text\\n\"\n"
+			"\t\".p2align 6\\n\"\n"
+			"\t\".globl \" STRING(KERNEL) \"\\n\"\n"
+			"\t\".type \" STRING(KERNEL) \", @function\\n\"\n"
+			"\tSTRING(KERNEL) \":\\n\"\n");
+	enter(x);
+	nodes(x, x->n->body);
+	leave(x);
+	constants(x);
+	buf_str(x->out, "\t\".size \" STRING(KERNEL) \", . - \" STRING(KERNEL) \"\\n\"\n"
+			"\t\".popsection\\n\");\n");
+}
+
+/* Lanes of the register arrays, which must be one kind. */
+static int vector_lanes(const struct nest *n)
+{
+	int lanes = 0;
+
+	for (int i = 0; i < n->nbuffers; i++) {
+		const struct buffer *b = &n->buffer[i];
+
+		if (b->elem != ELEM_F32)
+			return 0;
+		if (b->kind != BUFFER_REG)
+			continue;
+		if (lanes && b->lanes != lanes)
+			return 0;
+		lanes = b->lanes;
+	}
+	return lanes == 8 || lanes == 16 ? lanes : 0;
+}
+
+/* Homes for what outlives a block. */
+static void give_homes(struct x86 *x)
+{
+	x->nkept = 0;
+	for (int i = 0; i < x->n->nbuffers; i++) {
+		if (!x->kept[i])
+			continue;
+		x->home[i] = x->nkept;
+		x->nkept += (int)x->n->buffer[i].size;
+	}
+}
+
+int x86_print(const struct nest *n, struct buf *out)
+{
+#ifdef __x86_64__
+	struct x86 x = {.n = n, .out = out, .lanes = vector_lanes(n)};
+	size_t before = out->n;
+
+	if (!x.lanes)
+		return 0;
+	x.looking = 1; /* which registers outlive a block */
+	function(&x);
+	x.looking = 0;
+	give_homes(&x);
+	out->n = before;
+	arena_reset(&x.arena);
+	if (!x.failed)
+		function(&x);
+	arena_free(&x.arena);
+	if (!x.failed)
+		return 1;
+	out->n = before;
+	if (out->s)
+		out->s[before] = 0;
+#else
+	(void)n;
+	(void)out;
+#endif
+	return 0;
+}

@@ -1,0 +1,65 @@
+/* What the two halves of the x86 printer share: x86.c (integers and control flow) and x86_block.c
+ * (straight runs of vector code and the loops around them).
+ *
+ * Integer variables and buffers' addresses live in the frame, one slot each; %rax, %rcx and %rdx
+ * are scratch everywhere. A block keeps its addresses and masks in registers of its own, so that
+ * nothing but the frame and the register arrays that several blocks use (the tile) outlives it.
+ */
+#ifndef TL_TARGET_X86_CODE_H
+#define TL_TARGET_X86_CODE_H
+
+#include "lib/base/arena.h"
+#include "lib/base/buf.h"
+#include "lib/nest/nest.h"
+
+enum { LINEAR_TERMS = 16, CONSTANTS = 8 };
+
+/* An affine form with what is known here put in: c + sum of coef * var. */
+struct linear {
+	int64_t c;
+	int n;
+	struct {
+		int64_t coef;
+		int var;
+	} t[LINEAR_TERMS];
+};
+
+struct x86 {
+	const struct nest *n;
+	struct buf *out;
+	struct arena arena;
+	int looking; /* first pass: nothing is kept of the text, see kept */
+	int failed;  /* something came up that is not written here */
+	int lanes;   /* of the nest's vectors: 16 or 8 */
+	int nlabels;
+	int known[NEST_VARS]; /* the variable is a constant here */
+	int64_t value[NEST_VARS];
+	/* Register arrays: those that are read in a block that has not written them are kept in
+	 * registers [home, home + size) all the time. */
+	int kept[NEST_BUFFERS], home[NEST_BUFFERS], nkept;
+	int nconstants;
+	struct {
+		double value;
+		int label;
+	} constant[CONSTANTS];
+	int mask_table; /* label, or 0 */
+};
+
+/* A line of assembly. */
+void x86_line(struct x86 *x, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+void x86_label(struct x86 *x, int label);
+struct linear x86_linear(const struct x86 *x, const struct affine *a);
+/* Its value in a register other than %rdx, which it may change. */
+void x86_evaluate(struct x86 *x, const struct linear *l, const char *reg);
+int x86_buffer_slot(int buffer); /* offsets in the frame */
+int x86_var_slot(int var);
+
+/* Is it made of stores and unrolled loops of stores alone? */
+int x86_is_straight(const struct node *t);
+/* Straight nodes from t up to (not with) end, outside a loop or (loop not NULL) as its body. */
+void x86_block(struct x86 *x, const struct node *t, const struct node *end,
+	       const struct node *loop);
+/* A loop that nest_is_run() takes. */
+void x86_run(struct x86 *x, const struct node *t);
+
+#endif
