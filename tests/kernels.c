@@ -9,11 +9,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "lib/base/rng.h"
 #include "lib/io/proc.h"
+#include "lib/measure/cell.h"
 #include "lib/nest/interp.h"
 #include "lib/nest/operands.h"
 #include "lib/search/search.h"
@@ -214,22 +214,34 @@ static void describe(const struct candidate *c, struct buf *out)
 	candidate_print(c, out);
 }
 
-/* In a child, that may die of what it touches. The last thread goes first, so that nobody writes
- * again what another has spoilt behind its own part. */
-static int run_apart(c_kernel run, const long *params, float *const *buffers, int threads,
-		     struct err *e)
-{
-	pid_t pid = fork();
-	int status;
+struct calls {
+	c_kernel run;
+	const long *params;
+	float *const *buffers;
+	int threads;
+};
 
-	if (pid == 0) {
-		for (int t = threads - 1; t >= 0; t--)
-			run(params, buffers, t, threads, NULL);
-		_exit(0);
-	}
-	if (pid < 0 || waitpid(pid, &status, 0) != pid)
-		return err_sys(e, "no child");
-	return status ? err_set(e, "it dies: status %d", status) : 0;
+/* The last thread goes first, so that nobody writes again what another has spoilt behind its own
+ * part. */
+static void call_all(void *arg, void *answer)
+{
+	const struct calls *c = arg;
+
+	(void)answer;
+	for (int t = c->threads - 1; t >= 0; t--)
+		c->run(c->params, c->buffers, t, c->threads, NULL);
+}
+
+/* In a cell, for it may die of what it touches. */
+static int run_apart(struct calls *calls, struct err *e)
+{
+	const struct cell cell = {.timeout_s = 60, .threads = 1};
+	struct cell_fault fault;
+	char why[CELL_WHY], answer;
+
+	if (cell_run(&cell, call_all, calls, &answer, 1, &fault, why) == CELL_DONE)
+		return 0;
+	return err_set(e, "it dies: %s", why);
 }
 
 typedef void printing(const struct nest *n, struct buf *out);
@@ -261,7 +273,7 @@ static double compiled_error(const struct problem *p, const struct nest *n, prin
 		*(void **)&run = dlsym(handle, "kernel");
 		operands_open(p, n, THREADS, buffers);
 		c_params(n, params);
-		if (run_apart(run, params, buffers, THREADS, e) == 0)
+		if (run_apart(&(struct calls){run, params, buffers, THREADS}, e) == 0)
 			error = error_of(p, n, buffers);
 		operands_close(n, THREADS, buffers);
 		dlclose(handle);
