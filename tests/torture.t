@@ -303,7 +303,7 @@ kill_one() { # signal after candidates
 for sig in INT TERM KILL; do
 	i=0
 	ended=0
-	perl -e 'srand shift; printf "%.3f\n", 1.5 * rand for 1 .. shift' $((${#sig} + 7)) "$kills" >"$tmp/moments"
+	perl -e 'srand shift; printf "%.3f\n", 0.45 * rand for 1 .. shift' $((${#sig} + 7)) "$kills" >"$tmp/moments"
 	while read -r after; do
 		if [ $((i % 3)) -eq 0 ]; then set=$tmp/a.chosen; else set=$tmp/quick; fi
 		kill_one $sig "$after" "$set" || break

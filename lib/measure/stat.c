@@ -3,6 +3,8 @@
 #include <math.h>
 #include <stdlib.h>
 
+static const double REGION = 0.02; /* around 1, in which a ratio is no difference */
+
 static int compare(const void *a, const void *b)
 {
 	double x = *(const double *)a, y = *(const double *)b;
@@ -45,11 +47,11 @@ struct stat_fences stat_fences(double *x, int n)
 
 enum stat_verdict stat_verdict(struct stat_median r)
 {
-	if (r.lo > 1)
+	if (r.lo > 1 + REGION)
 		return STAT_FASTER;
-	if (r.hi < 1)
+	if (r.hi < 1 - REGION)
 		return STAT_SLOWER;
-	return r.lo >= 0.98 && r.hi <= 1.02 ? STAT_SAME : STAT_UNDECIDED;
+	return r.lo >= 1 - REGION && r.hi <= 1 + REGION ? STAT_SAME : STAT_UNDECIDED;
 }
 
 const char *stat_verdict_name(enum stat_verdict v)

@@ -9,13 +9,13 @@
 #include "lib/target/kernel.h"
 
 enum {
-	FINAL_ROUNDS = 21, /* turns of opponents and candidate, at most */
+	PROCESS_ROUNDS = FINAL_ROUNDS / 2, /* turns in one process */
 	MIN_ROUNDS = 5,
 	FINAL_BATCH = 5, /* calls a turn, the first one is not counted */
 	CACHE_LINE = 64,
 };
 
-static const double BASELINE_TIME_S = 0.03, FINAL_TIME_S = 0.6, AUDIT_TIME_S = 0.1;
+static const double BASELINE_TIME_S = 0.03, FINAL_TIME_S = 0.3, AUDIT_TIME_S = 0.1;
 static const double RATIO_WIDTH = 0.01, RATIO_FAR = 0.1;
 static const double BASELINE_ERROR = 1e-3; /* what the library's fast algorithms may be off */
 
@@ -270,48 +270,81 @@ static int turn(struct timed *x, double *seconds, struct err *e)
 	return 0;
 }
 
+static int is_far(const struct stat_median *ratio)
+{
+	return ratio->lo > 1 + RATIO_FAR || ratio->hi < 1 - RATIO_FAR;
+}
+
 /* Enough rounds: the ratio is known to 1%, or far from 1. */
 static int is_known(const double *ratio, int k)
 {
-	double sorted[FINAL_ROUNDS];
+	double sorted[PROCESS_ROUNDS];
 	struct stat_median m;
 
 	if (k < MIN_ROUNDS)
 		return 0;
 	memcpy(sorted, ratio, (size_t)k * sizeof *sorted);
 	m = stat_median(sorted, k);
-	return m.hi - m.lo < RATIO_WIDTH * m.median || m.lo > 1 + RATIO_FAR || m.hi < 1 - RATIO_FAR;
+	return m.hi - m.lo < RATIO_WIDTH * m.median || is_far(&m);
+}
+
+/* What follows from the turns that are there. */
+static void judge_turns(struct outcome *o)
+{
+	double own[FINAL_ROUNDS], ratio[FINAL_ROUNDS], time[FINAL_ROUNDS];
+	size_t bytes = (size_t)o->n * sizeof(double);
+
+	for (int i = 0; i < o->nopponents; i++) {
+		for (int k = 0; k < o->n; k++)
+			ratio[k] = o->turn[i][k] / o->x[k];
+		memcpy(time, o->turn[i], bytes);
+		o->opponent[i] = stat_median(time, o->n);
+		o->ratio[i] = stat_median(ratio, o->n);
+	}
+	memcpy(own, o->x, bytes);
+	o->time = stat_median(own, o->n);
+}
+
+int outcome_is_clear(const struct outcome *o)
+{
+	return !o->nopponents || is_far(&o->ratio[0]);
+}
+
+void outcome_add_turns(struct outcome *o, const struct outcome *more)
+{
+	int n = more->n < FINAL_ROUNDS - o->n ? more->n : FINAL_ROUNDS - o->n;
+
+	memcpy(o->x + o->n, more->x, (size_t)n * sizeof *o->x);
+	for (int i = 0; i < o->nopponents; i++)
+		memcpy(o->turn[i] + o->n, more->turn[i], (size_t)n * sizeof *o->x);
+	o->n += n;
+	o->verify_s += more->verify_s;
+	o->run_s += more->run_s;
+	judge_turns(o);
 }
 
 static int take_turns(struct timed *x, struct timed *opponent, int n, struct outcome *o,
 		      struct err *e)
 {
-	double own[FINAL_ROUNDS], time[2][FINAL_ROUNDS], ratio[2][FINAL_ROUNDS];
-	double start = clock_now();
+	double ratio[PROCESS_ROUNDS], start = clock_now();
 	int k = 0;
 
-	while (k < FINAL_ROUNDS && (k < MIN_ROUNDS || clock_now() - start < FINAL_TIME_S) &&
-	       !is_known(ratio[0], k)) {
+	while (k < PROCESS_ROUNDS && (k < MIN_ROUNDS || clock_now() - start < FINAL_TIME_S) &&
+	       !is_known(ratio, k)) {
 		/* Who follows whom changes from round to round. */
 		for (int i = 0; i <= n; i++) {
 			int who = (i + k) % (n + 1);
 
-			if (turn(who ? &opponent[who - 1] : x, who ? &time[who - 1][k] : &own[k],
-				 e) < 0)
+			if (turn(who ? &opponent[who - 1] : x,
+				 who ? &o->turn[who - 1][k] : &o->x[k], e) < 0)
 				return -1;
 		}
-		for (int i = 0; i < n; i++)
-			ratio[i][k] = time[i][k] / own[k];
+		ratio[k] = o->turn[0][k] / o->x[k];
 		k++;
 	}
-	memcpy(o->x, own, (size_t)k * sizeof *own);
 	o->n = k;
-	o->time = stat_median(own, k);
 	o->nopponents = n;
-	for (int i = 0; i < n; i++) {
-		o->opponent[i] = stat_median(time[i], k);
-		o->ratio[i] = stat_median(ratio[i], k);
-	}
+	judge_turns(o);
 	return 0;
 }
 
@@ -343,7 +376,7 @@ static int find_opponents(const struct trial *t, struct ref *ref, struct timed *
 
 static int time_final(struct timed *x, struct outcome *o, struct err *e)
 {
-	const struct race_rules alone = {.budget_s = FINAL_TIME_S / 2};
+	const struct race_rules alone = {.budget_s = FINAL_TIME_S};
 	struct timed opponent[2];
 	struct race r = {0};
 	struct ref *ref;
@@ -392,12 +425,16 @@ int outcome_is_sane(const struct outcome *o)
 		   o->n >= 0 && o->n <= RACE_MAX && o->nopponents >= 0 && o->nopponents <= 2 &&
 		   is_time(&o->time) && is_time(&o->audit) && o->verify_s >= 0 && o->run_s >= 0 &&
 		   o->audit_s >= 0 && o->warmup >= 0 && o->outliers >= 0 &&
-		   (o->status != OUTCOME_OK || o->n > 0);
+		   (o->status != OUTCOME_OK || o->n > 0) &&
+		   (!o->nopponents || o->n <= PROCESS_ROUNDS);
 
-	for (int i = 0; sane && i < o->nopponents; i++)
-		sane = is_time(&o->opponent[i]) && is_time(&o->ratio[i]);
 	for (int i = 0; sane && i < o->n; i++)
 		sane = o->x[i] >= 0 && isfinite(o->x[i]);
+	for (int i = 0; sane && i < o->nopponents; i++) {
+		sane = is_time(&o->opponent[i]) && is_time(&o->ratio[i]);
+		for (int k = 0; sane && k < o->n; k++)
+			sane = o->turn[i][k] >= 0 && isfinite(o->turn[i][k]);
+	}
 	return sane;
 }
 

@@ -35,6 +35,8 @@ struct trial {
 	int audit; /* time a candidate that has lost to the end, too */
 };
 
+enum { FINAL_ROUNDS = 22 }; /* turns of opponents and candidate, at most */
+
 enum outcome_status {
 	OUTCOME_OK,
 	OUTCOME_PREEMPTED,
@@ -56,8 +58,14 @@ struct outcome {
 	struct stat_median audit;
 	int nopponents;				  /* trial_final() only: how many took turns */
 	struct stat_median opponent[2], ratio[2]; /* ratio: opponent / candidate, paired */
+	double turn[2][FINAL_ROUNDS];		  /* the opponents' turns, n of them, as x */
 };
 
+/* Is the ratio so far from 1 that another process will not change the verdict? */
+int outcome_is_clear(const struct outcome *o);
+/* Adds the turns that another process has taken. Where memory came to lie makes a per cent or two,
+ * and stays what it is as long as a process lives: one alone knows its ratio too well. */
+void outcome_add_turns(struct outcome *o, const struct outcome *more);
 /* The kernel could write where its outcome lies: could a trial have made this one? */
 int outcome_is_sane(const struct outcome *o);
 
