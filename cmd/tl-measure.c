@@ -19,7 +19,7 @@ enum { MAX_JOBS = 256 };
 
 static int nowait, stream, full, samples, skip_known;
 static int64_t finals = 2, jobs, seed = 1, memory;
-static double max_error = 1e-5, timeout_s = 20, race_s = 0.1, audit, max_drift = 0.05;
+static double max_error = 1e-5, timeout_s = 20, race_s = 0.05, audit, max_drift = 0.05;
 static const char *output, *caches = "warm", *part_of, *database, *journal;
 
 static const struct opt opts[] = {
@@ -46,7 +46,7 @@ static const struct opt opts[] = {
 	{0, "seed", OPT_COUNT, &seed, "N", "Seed of the random data. Default 1.", NULL},
 	{0, "race", OPT_TIME, &race_s, "TIME",
 	 "Longest time of a race's calls, where its interval does not narrow before. Default "
-	 "100ms.",
+	 "50ms.",
 	 NULL},
 	{0, "cache", OPT_ENUM, &caches, "MODE",
 	 "Time with operands as the call before left them in the caches (warm), or flushed before "

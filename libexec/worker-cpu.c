@@ -182,6 +182,8 @@ static void put_outcome(struct buf *out, const struct report *r, const struct ou
 	watch_put(&r->watched, out);
 	if (r->end == CELL_DONE) {
 		put_median(out, "latency_s", "ci_s", o->time);
+		if (o->quiet.disturbed)
+			buf_fmt(out, ",\"disturbed\":%d", o->quiet.disturbed);
 		buf_fmt(out, ",\"reps\":%d,\"warmup\":%d,\"outliers\":%d,\"l2\":", o->n, o->warmup,
 			o->outliers);
 		buf_num(out, o->error_l2);

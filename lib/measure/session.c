@@ -24,6 +24,7 @@ struct session {
 	int64_t packed_floats;
 	struct fence expected;
 	struct baseline baseline;
+	double quiet_s; /* struct quiet's best_s */
 };
 
 static const char *const tensor_name[TENSOR_ROLES] = {"the input", "the weights", "the bias",
@@ -113,6 +114,7 @@ static void begin(struct session *s, const char *object, struct trial *t)
 			    .tensor = s->tensor,
 			    .work = s->work,
 			    .expected = s->expected.data,
+			    .quiet_s = s->quiet_s,
 			    .object = object};
 }
 
@@ -311,6 +313,13 @@ void session_close(struct session *s)
 
 /* ---- the library and the candidates ---- */
 
+/* What a cell has learnt of the machine, if it can be: a kernel could write there. */
+static void keep_quiet(struct session *s, const struct quiet *q)
+{
+	if (q->best_s > 0.5 * s->quiet_s && (s->quiet_s <= 0 || q->best_s < 2 * s->quiet_s))
+		s->quiet_s = q->best_s;
+}
+
 struct report session_baseline(struct session *s, double timeout_s, struct baseline *b)
 {
 	struct report r;
@@ -324,6 +333,7 @@ struct report session_baseline(struct session *s, double timeout_s, struct basel
 		snprintf(b->why, sizeof b->why, "%.190s", r.why);
 	}
 	s->baseline = *b;
+	keep_quiet(s, &b->quiet);
 	return r;
 }
 
@@ -347,6 +357,8 @@ static struct report run_candidate(struct session *s, const struct candidate *c,
 			r.end = CELL_CRASH;
 			snprintf(r.why, sizeof r.why, "it destroyed the answer of its own process");
 		}
+		if (r.end == CELL_DONE)
+			keep_quiet(s, &o->quiet);
 	} else {
 		snprintf(r.why, sizeof r.why, "%.300s", e.msg);
 	}

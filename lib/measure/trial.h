@@ -9,6 +9,7 @@
 #define TL_MEASURE_TRIAL_H
 
 #include "lib/measure/fence.h"
+#include "lib/measure/quiet.h"
 #include "lib/measure/race.h"
 #include "lib/nest/nest.h"
 #include "lib/op/op.h"
@@ -32,7 +33,8 @@ struct trial {
 	int nopponents;
 	struct race_rules rules;
 	double max_error;
-	int audit; /* time a candidate that has lost to the end, too */
+	int audit;	/* time a candidate that has lost to the end, too */
+	double quiet_s; /* struct quiet's best_s so far */
 };
 
 enum { FINAL_ROUNDS = 22 }; /* turns of opponents and candidate, at most */
@@ -53,6 +55,7 @@ struct outcome {
 	double error_l2, error_max;
 	double verify_s, run_s, audit_s;
 	int warmup, outliers, n;
+	struct quiet quiet;
 	double x[RACE_MAX]; /* the samples of the race, n of them */
 	int has_audit;
 	struct stat_median audit;
@@ -77,6 +80,7 @@ struct best {
 	struct stat_median time; /* seconds */
 };
 struct baseline {
+	struct quiet quiet;
 	int failed;	     /* the library does not work at all here */
 	int wrong;	     /* its variants that differ from the true answer */
 	char why[TRIAL_WHY]; /* where best is not known */

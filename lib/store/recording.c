@@ -50,6 +50,7 @@ static const struct {
 	{"stage", NOWHERE},
 	{"samples_s", NOWHERE},
 	{"watch", NOWHERE},
+	{"disturbed", NOWHERE},
 	{"audit", NOWHERE},
 	{"cost", NOWHERE},
 	{"env_id", NOWHERE},

@@ -385,6 +385,22 @@ int probe_run(const struct limits *m, struct buf *out, struct err *e)
 	return 0;
 }
 
+double probe_beat(int threads)
+{
+	const struct probe_work w = {0};
+	int wide = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
+	double start = clock_now();
+
+#pragma omp parallel num_threads(threads)
+	{
+		if (wide)
+			avx2_peak(&w, NULL, 100000);
+		else
+			scalar_peak(&w, NULL, 50000);
+	}
+	return clock_now() - start;
+}
+
 int probe_sentinel(const struct limits *m, int effort, struct buf *out, struct err *e)
 {
 	struct team t;

@@ -1,0 +1,21 @@
+/* A machine that is not ours for a while, and one that has become slower. */
+#include "lib/measure/quiet.h"
+
+#include "tests/tap.h"
+
+int main(void)
+{
+	struct quiet q = {0};
+	int n = 0;
+
+	ok(quiet_take(&q, 1e-3) && q.best_s == 1e-3, "the first beat is the best");
+	ok(quiet_take(&q, 1.1e-3) && q.best_s == 1e-3 && !q.disturbed, "a tenth longer is nothing");
+	ok(!quiet_take(&q, 1.2e-3) && q.disturbed == 1, "a fifth longer is a neighbour");
+	ok(quiet_take(&q, 0.9e-3) && q.best_s == 0.9e-3, "a faster one is the new best");
+	while (!quiet_take(&q, 1.8e-3) && n < 100) {
+		quiet_believe(&q);
+		n++;
+	}
+	ok(n > 5 && n < 20, "what stays twice as slow is believed after %d waits in vain", n);
+	return done_testing();
+}
