@@ -3,8 +3,9 @@
 # trusted. Two sets of candidates of every workload of a model: drawn at random, and those that tl-filter keeps. Each set is
 # measured the plain way, with kernels in GNU C and once more with the very source that tl-measure builds, by racing
 # (compiled kernels forgotten before each), once more by racing, with every preempted candidate audited, and without
-# preemption. The machine has been probed before. Prints a table; the figures are in build/bench-measure/figures.ndjson, the
-# records beside them. Nothing else should run meanwhile. BENCH_CANDIDATES (24) a workload, BENCH_MODEL (resnet50.tar.zst).
+# preemption; then the winners of the ways alone, three times. The machine has been probed before. Prints a table; the
+# figures are in build/bench-measure/figures.ndjson, the records beside them. Nothing else should run meanwhile.
+# BENCH_CANDIDATES (24) a workload, BENCH_MODEL (resnet50.tar.zst).
 set -eu
 bin=${BIN:-bin}
 dir=build/bench-measure
@@ -48,6 +49,11 @@ for set in random filtered; do
 	"$bin/tl-measure" --final=0 --audit=1 -o "$dir/$set.audit" "$in"
 	echo "$set: without preemption" >&2
 	"$bin/tl-measure" --final=0 --no-preempt -o "$dir/$set.full" "$in"
+	echo "$set: the winners alone, three times" >&2
+	perl bench/measure.pl "$dir" --winners "$set" >"$dir/$set.winners"
+	for i in 1 2 3; do
+		"$bin/tl-measure" --final=0 --no-preempt -o "$dir/$set.winners.$i" "$dir/$set.winners"
+	done
 done
 
 # May a compiler run on a core that the timing leaves free? One thread times; the other core is idle, or compiles.

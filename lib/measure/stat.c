@@ -3,7 +3,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-static const double REGION = 0.02; /* around 1, in which a ratio is no difference */
+/* Around 1: less is no difference; and all of it within this is the same. */
+static const double LEAST = 0.01, SAME = 0.02;
 
 static int compare(const void *a, const void *b)
 {
@@ -47,11 +48,11 @@ struct stat_fences stat_fences(double *x, int n)
 
 enum stat_verdict stat_verdict(struct stat_median r)
 {
-	if (r.lo > 1 + REGION)
+	if (r.lo > 1 + LEAST)
 		return STAT_FASTER;
-	if (r.hi < 1 - REGION)
+	if (r.hi < 1 - LEAST)
 		return STAT_SLOWER;
-	return r.lo >= 1 - REGION && r.hi <= 1 + REGION ? STAT_SAME : STAT_UNDECIDED;
+	return r.lo >= 1 - SAME && r.hi <= 1 + SAME ? STAT_SAME : STAT_UNDECIDED;
 }
 
 const char *stat_verdict_name(enum stat_verdict v)

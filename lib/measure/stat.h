@@ -26,9 +26,9 @@ struct stat_fences {
 struct stat_fences stat_fences(double *x, int n);
 
 enum stat_verdict { STAT_FASTER, STAT_SAME, STAT_SLOWER, STAT_UNDECIDED };
-/* From the interval of paired ratios baseline / candidate: faster if all of it lies above 1.02,
- * slower if below 0.98, same if between the two, else undecided. Two processes that run the same
- * code differ by a per cent or two, so that less is no difference that would be found again. */
+/* From the interval of paired ratios baseline / candidate: faster if all of it lies above 1.01,
+ * slower if below 0.99; else same if it lies between 0.98 and 1.02, else undecided. Two processes
+ * that run the same code differ by a per cent, so that less is no difference to be found again. */
 enum stat_verdict stat_verdict(struct stat_median ratio);
 const char *stat_verdict_name(enum stat_verdict v);
 
