@@ -1,5 +1,5 @@
-/* What the two halves of the x86 printer share: x86.c (integers and control flow) and x86_block.c
- * (straight runs of vector code and the loops around them).
+/* What the parts of the x86 printer share: x86.c (integers and control flow), x86_block.c (straight
+ * runs of vector code and the loops around them) and x86_run.c (copies).
  *
  * Integer variables and buffers' addresses live in the frame, one slot each; %rax, %rcx and %rdx
  * are scratch everywhere. A block keeps its addresses and masks in registers of its own, so that

@@ -1,0 +1,78 @@
+/* A block while it is written: what x86_block.c (the stores in order, the loop around them),
+ * x86_memory.c (addresses and masks) and x86_vector.c (registers and instructions) share.
+ */
+#ifndef TL_TARGET_X86_BLOCK_H
+#define TL_TARGET_X86_BLOCK_H
+
+#include "lib/target/x86_code.h"
+
+enum { OPS = 2048, VREGS = 256, ADDRESSES = 11, MASKS = 7, DEPTH = 4, OPERAND = 48 };
+
+struct op {
+	const struct node *store;
+	int64_t at[DEPTH]; /* of the unrolled loops around it, outermost first */
+	int var[DEPTH], depth;
+};
+
+struct address {
+	int buffer;
+	struct linear part; /* of the index, without its constant */
+	int64_t step;	    /* elements a turn of the loop */
+	const char *reg;
+};
+
+struct mask {
+	struct linear valid;
+	int lanes;
+	int number;	 /* AVX-512: %k1 to %k7 */
+	const char *reg; /* AVX2: the address of the mask's lanes */
+};
+
+struct block {
+	struct x86 *x;
+	const struct node *loop;
+	int nops, depth, naddresses, nmasks, nregs;
+	struct op *op;
+	int var[DEPTH];
+	struct address address[ADDRESSES];
+	struct mask mask[MASKS];
+	int64_t turn; /* of the loop's unrolled copies, the one written now */
+	int now;      /* op */
+	/* Register arrays of this block, one after the other. */
+	int base[NEST_BUFFERS], last_read[VREGS], written[VREGS];
+	int phys[VREGS];		 /* -1: nowhere */
+	char folded[VREGS][OPERAND + 8]; /* not empty: read where it is used, as this operand */
+	int reads[VREGS];
+	unsigned busy; /* registers */
+};
+
+struct operand {
+	char text[OPERAND];
+};
+
+/* This nest cannot be written. */
+void block_fail(struct block *b);
+int block_is_register(const struct block *b, int buffer);
+/* Number of a register of an array among all of the block's. */
+int block_vreg(const struct block *b, int buffer, const struct affine *index);
+
+/* The register of an access, taken if there is none yet; *offset: bytes from it. */
+const struct address *block_address(struct block *b, int buffer, const struct affine *index,
+				    int64_t *offset);
+/* The mask of so many valid lanes, taken if there is none yet. */
+const struct mask *block_mask(struct block *b, const struct affine *valid, int lanes);
+/* valid, or NULL where all lanes are, so that no mask is needed. */
+const struct affine *block_needed(const struct block *b, const struct affine *valid, int lanes);
+/* Loads the registers of all addresses and masks. */
+void block_set_addresses(struct block *b);
+/* The mask whose number of valid lanes is in %rax: %k<number>, or its place in the table in reg. */
+void x86_make_mask(struct x86 *x, int lanes, int number, const char *reg);
+
+/* The name of a vector register. */
+struct operand x86_vector(int lanes, int number);
+void block_store_memory(struct block *b, const struct node *s);
+void block_store_register(struct block *b, const struct node *s);
+/* Gives back registers of the block's own arrays that nobody reads any more. */
+void block_release(struct block *b);
+
+#endif

@@ -1,0 +1,312 @@
+/* The vector code of a block: operands, registers, one instruction after the other. */
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "lib/target/x86_block.h"
+
+/* ---- operands ---- */
+
+static struct operand operand(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+static struct operand operand(const char *fmt, ...)
+{
+	struct operand o;
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(o.text, sizeof o.text, fmt, ap);
+	va_end(ap);
+	return o;
+}
+
+struct operand x86_vector(int lanes, int number)
+{
+	return operand("%%%cmm%d", lanes == 16 ? 'z' : lanes == 8 ? 'y' : 'x', number);
+}
+
+static struct operand memory(struct block *b, int buffer, const struct affine *index)
+{
+	int64_t offset;
+	const struct address *a = block_address(b, buffer, index, &offset);
+
+	return offset ? operand("%lld(%s)", (long long)offset, a->reg) : operand("(%s)", a->reg);
+}
+
+static struct operand constant(struct block *b, double value, int lanes)
+{
+	struct x86 *x = b->x;
+	int i = 0;
+
+	while (i < x->nconstants && x->constant[i].value != value)
+		i++;
+	if (i == CONSTANTS) {
+		block_fail(b);
+		i = 0;
+	} else if (i == x->nconstants) {
+		x->nconstants++;
+		x->constant[i].value = value;
+		x->constant[i].label = ++x->nlabels;
+	}
+	return operand("%df(%%rip)%s", x->constant[i].label, lanes == 16 ? "{1to16}" : "");
+}
+
+/* ---- registers ---- */
+
+static int take(struct block *b)
+{
+	int most = b->x->lanes == 16 ? 32 : 16;
+
+	for (int i = b->x->nkept; i < most; i++) {
+		if (b->busy >> i & 1)
+			continue;
+		b->busy |= 1u << i;
+		return i;
+	}
+	return -1;
+}
+
+static int take_or_fail(struct block *b)
+{
+	int r = take(b);
+
+	if (r < 0)
+		block_fail(b);
+	return r < 0 ? 0 : r;
+}
+
+/* A register that holds a value; temporary: nobody else's. */
+struct held {
+	int number, temporary;
+};
+
+static void drop(struct block *b, struct held h)
+{
+	if (h.temporary)
+		b->busy &= ~(1u << h.number);
+}
+
+/* ---- instructions ---- */
+
+static const char *suffix(int lanes)
+{
+	return lanes == 1 ? "ss" : "ps";
+}
+
+static void load_masked(struct block *b, const struct expr *e, int to)
+{
+	const struct mask *m = block_mask(b, e->valid, e->lanes);
+	struct operand from = memory(b, e->buffer, &e->index), v = x86_vector(e->lanes, to);
+
+	if (e->lanes == 16) {
+		x86_line(b->x, "vmovups %s, %s{%%k%d}{z}", from.text, v.text, m->number);
+		return;
+	}
+	x86_line(b->x, "vmovups (%s), %s", m->reg, v.text);
+	x86_line(b->x, "vmaskmovps %s, %s, %s", from.text, v.text, v.text);
+}
+
+/* to = the value of a load, a constant or a broadcast. */
+static void load(struct block *b, const struct expr *e, int to)
+{
+	struct operand v = x86_vector(e->lanes, to);
+
+	if (e->kind == EXPR_CONST && e->value == 0 && e->lanes == 16) {
+		x86_line(b->x, "vpxord %s, %s, %s", v.text, v.text, v.text);
+	} else if (e->kind == EXPR_CONST && e->value == 0) {
+		x86_line(b->x, "vxorps %s, %s, %s", v.text, v.text, v.text);
+	} else if (e->kind == EXPR_CONST) {
+		struct operand c = constant(b, e->value, 1);
+
+		x86_line(b->x, "%s %s, %s", e->lanes == 1 ? "vmovss" : "vbroadcastss", c.text,
+			 v.text);
+	} else if (e->kind == EXPR_BCAST) {
+		if (e->a->kind != EXPR_LOAD || block_is_register(b, e->a->buffer) || e->a->valid) {
+			block_fail(b);
+			return;
+		}
+		x86_line(b->x, "vbroadcastss %s, %s", memory(b, e->a->buffer, &e->a->index).text,
+			 v.text);
+	} else if (block_needed(b, e->valid, e->lanes)) {
+		load_masked(b, e, to);
+	} else {
+		x86_line(b->x, "%s %s, %s", e->lanes == 1 ? "vmovss" : "vmovups",
+			 memory(b, e->buffer, &e->index).text, v.text);
+	}
+}
+
+static struct held value(struct block *b, const struct expr *e);
+
+/* The second operand of an instruction: a register, or memory where it can be. */
+static struct operand second(struct block *b, const struct expr *e, struct held *h)
+{
+	*h = (struct held){0, 0};
+	if (e->kind == EXPR_CONST)
+		return constant(b, e->value, e->lanes);
+	if (e->kind == EXPR_LOAD && !block_is_register(b, e->buffer) &&
+	    !block_needed(b, e->valid, e->lanes))
+		return memory(b, e->buffer, &e->index);
+	if (e->kind == EXPR_LOAD && block_is_register(b, e->buffer) &&
+	    b->folded[block_vreg(b, e->buffer, &e->index)][0])
+		return operand("%s", b->folded[block_vreg(b, e->buffer, &e->index)]);
+	*h = value(b, e);
+	return x86_vector(e->lanes, h->number);
+}
+
+static const char *mnemonic(enum expr_kind kind)
+{
+	switch (kind) {
+	case EXPR_ADD:
+		return "vadd";
+	case EXPR_MUL:
+		return "vmul";
+	case EXPR_MAX:
+		return "vmax";
+	case EXPR_MIN:
+		return "vmin";
+	default:
+		return NULL;
+	}
+}
+
+static struct held arithmetic(struct block *b, const struct expr *e)
+{
+	struct held a = value(b, e->a), c, to = a;
+	struct operand o = second(b, e->b, &c);
+
+	if (!a.temporary)
+		to = c.temporary ? c : (struct held){take_or_fail(b), 1};
+	x86_line(b->x, "%s%s %s, %s, %s", mnemonic(e->kind), suffix(e->lanes), o.text,
+		 x86_vector(e->lanes, a.number).text, x86_vector(e->lanes, to.number).text);
+	if (c.temporary && c.number != to.number)
+		drop(b, c);
+	return to;
+}
+
+/* to = a * b + to */
+static void multiply_add(struct block *b, const struct expr *e, int to)
+{
+	const struct expr *first = e->a, *other = e->b;
+	struct held h, g;
+	struct operand o;
+
+	if (first->kind == EXPR_LOAD && block_is_register(b, first->buffer) &&
+	    b->folded[block_vreg(b, first->buffer, &first->index)][0]) {
+		first = e->b;
+		other = e->a;
+	}
+	h = value(b, first);
+	o = second(b, other, &g);
+	x86_line(b->x, "vfmadd231%s %s, %s, %s", suffix(e->lanes), o.text,
+		 x86_vector(e->lanes, h.number).text, x86_vector(e->lanes, to).text);
+	drop(b, h);
+	drop(b, g);
+}
+
+static struct held value(struct block *b, const struct expr *e)
+{
+	struct held to;
+
+	if (e->kind == EXPR_LOAD && block_is_register(b, e->buffer)) {
+		int v = block_vreg(b, e->buffer, &e->index);
+
+		if (b->phys[v] < 0) /* a folded broadcast is an operand, and no more */
+			block_fail(b);
+		return (struct held){b->phys[v] < 0 ? 0 : b->phys[v], 0};
+	}
+	if (e->kind == EXPR_LOAD || e->kind == EXPR_CONST || e->kind == EXPR_BCAST) {
+		to = (struct held){take_or_fail(b), 1};
+		load(b, e, to.number);
+		return to;
+	}
+	if (mnemonic(e->kind))
+		return arithmetic(b, e);
+	block_fail(b);
+	return (struct held){0, 0};
+}
+
+/* ---- stores ---- */
+
+void block_store_memory(struct block *b, const struct node *s)
+{
+	int lanes = s->value->lanes;
+	struct held h = value(b, s->value);
+	struct operand to = memory(b, s->buffer, &s->a), v = x86_vector(lanes, h.number);
+	const struct mask *m;
+
+	if (!block_needed(b, s->valid, lanes)) {
+		x86_line(b->x, "%s %s, %s", lanes == 1 ? "vmovss" : "vmovups", v.text, to.text);
+	} else if (lanes == 16) {
+		m = block_mask(b, s->valid, lanes);
+		x86_line(b->x, "vmovups %s, %s{%%k%d}", v.text, to.text, m->number);
+	} else {
+		int t = take_or_fail(b);
+
+		m = block_mask(b, s->valid, lanes);
+		x86_line(b->x, "vmovups (%s), %s", m->reg, x86_vector(lanes, t).text);
+		x86_line(b->x, "vmaskmovps %s, %s, %s", v.text, x86_vector(lanes, t).text, to.text);
+		drop(b, (struct held){t, 1});
+	}
+	drop(b, h);
+}
+
+/* A broadcast from memory can be an operand of AVX-512's arithmetic, which costs a read each time:
+ * so it is where the value is used once, or no register is left. */
+static int folds(struct block *b, const struct expr *e, int v)
+{
+	if (e->kind != EXPR_BCAST || b->x->lanes != 16 || e->a->kind != EXPR_LOAD || e->a->valid ||
+	    block_is_register(b, e->a->buffer))
+		return 0;
+	if (b->reads[v] > 1) {
+		int r = take(b);
+
+		if (r >= 0) {
+			drop(b, (struct held){r, 1});
+			return 0;
+		}
+	}
+	snprintf(b->folded[v], sizeof b->folded[v], "%s{1to16}",
+		 memory(b, e->a->buffer, &e->a->index).text);
+	return 1;
+}
+
+void block_store_register(struct block *b, const struct node *s)
+{
+	const struct expr *e = s->value;
+	int v = block_vreg(b, s->buffer, &s->a), to;
+	struct held h;
+
+	b->folded[v][0] = 0;
+	if (b->phys[v] < 0 && folds(b, e, v))
+		return;
+	if (e->kind == EXPR_FMA && e->c->kind == EXPR_LOAD && e->c->buffer == s->buffer &&
+	    block_vreg(b, e->c->buffer, &e->c->index) == v && b->phys[v] >= 0) {
+		multiply_add(b, e, b->phys[v]);
+		return;
+	}
+	if (b->phys[v] < 0)
+		b->phys[v] = take_or_fail(b);
+	to = b->phys[v];
+	if ((e->kind == EXPR_LOAD && !block_is_register(b, e->buffer)) || e->kind == EXPR_CONST ||
+	    e->kind == EXPR_BCAST) {
+		load(b, e, to);
+		return;
+	}
+	h = value(b, e);
+	x86_line(b->x, "vmovaps %s, %s", x86_vector(e->lanes, h.number).text,
+		 x86_vector(e->lanes, to).text);
+	drop(b, h);
+}
+
+/* Registers of this block's own arrays that nobody reads any more. */
+void block_release(struct block *b)
+{
+	for (int i = 0; i < b->x->n->nbuffers; i++) {
+		if (!block_is_register(b, i) || b->x->kept[i])
+			continue;
+		for (int v = b->base[i]; v < b->base[i] + (int)b->x->n->buffer[i].size; v++) {
+			if (b->phys[v] < 0 || b->last_read[v] > b->now)
+				continue;
+			drop(b, (struct held){b->phys[v], 1});
+			b->phys[v] = -1;
+		}
+	}
+}
