@@ -137,7 +137,7 @@ static const struct field run_fields[] = {
 	{"run", STRING, 1, NULL},      {"program", STRING, 1, NULL}, {"part_of", STRING, 0, NULL},
 	{"why", STRING, 0, NULL},      {"at", TIME, 1, NULL},	     {"wall_s", NUMBER, 1, NULL},
 	{"cores", NUMBER, 1, NULL},    {"parts_s", NUMBER, 0, NULL}, {"cost", OBJECT, 1, NULL},
-	{"energy_J", NUMBER, 0, NULL}, {NULL, STRING, 0, NULL},
+	{"energy_J", NUMBER, 0, NULL}, {"replayed", FLAG, 0, NULL},  {NULL, STRING, 0, NULL},
 };
 static const struct field mark_fields[] = {
 	{"run", STRING, 1, NULL},

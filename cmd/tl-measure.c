@@ -269,7 +269,8 @@ static int bracket(struct measure *m, const char *type, struct err *e)
 static int put_run(struct measure *m, const char *why, struct err *e)
 {
 	struct buf out = BUF_INIT, energy = BUF_INIT;
-	struct ledger_run run = {m->run.s, program.name, NULL, part_of, why, NULL};
+	struct ledger_run run = {
+		.run = m->run.s, .program = program.name, .part_of = part_of, .why = why};
 	char now[25];
 	int rc;
 

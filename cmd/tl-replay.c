@@ -15,7 +15,7 @@ static const char *database, *output, *env_id, *at, *after, *cache = "warm", *mi
 static struct opt_list from;
 static int full;
 static int64_t finals = 2, seed = 1;
-static double race_s = 0.1, audit;
+static double race_s = 0.05, audit;
 
 static const struct opt opts[] = {
 	{'d', "db", OPT_FILE, &database, "FILE",
@@ -35,7 +35,7 @@ static const struct opt opts[] = {
 	{0, "seed", OPT_COUNT, &seed, "N", "Seed of --audit. Default 1.", NULL},
 	{0, "race", OPT_TIME, &race_s, "TIME",
 	 "Longest time of a race's calls, where its interval does not narrow before. Default "
-	 "100ms.",
+	 "50ms.",
 	 NULL},
 	{0, "cache", OPT_ENUM, &cache, "MODE",
 	 "Answer from results timed with warm or with cold caches. Default warm.", "warm|cold"},
@@ -363,7 +363,7 @@ static int replay(struct err *e)
 	}
 	if (rc || rec_stopped())
 		return rc;
-	if (close_group(NULL, 0, e))
+	if (close_group(NULL, 0, e) || replay_cost(&sim.replay, program.name, e))
 		return -1;
 	if (sim.cut)
 		return err_set(e, "the input was cut off inside a group: its producer died");

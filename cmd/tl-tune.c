@@ -328,7 +328,7 @@ static int rounds(const struct places *at)
  * database of replays should tell: its results have the costs that they were recorded with. */
 static int tell_cost(const struct places *at)
 {
-	struct ledger_run r = {at->run, program.name, NULL, NULL, NULL, NULL};
+	struct ledger_run r = {.run = at->run, .program = program.name};
 	struct rec_out *out;
 	struct err e = ERR_INIT;
 	struct buf b = BUF_INIT;

@@ -47,8 +47,17 @@ ok $? 'replays'
 ok $? 'results are valid records'
 found "$tmp/rec" >"$tmp/1" && found "$tmp/full" >"$tmp/2" && [ "$(wc -l <"$tmp/1")" -eq "$candidates" ] && cmp -s "$tmp/1" "$tmp/2"
 ok $? 'without preemption they are those that were recorded'
-[ "$(grep -c '"replayed":true' "$tmp/full")" -eq $((candidates + 2)) ] && ! grep -q '"replayed"' "$tmp/rec"
-ok $? 'and are marked, as are the ends'
+[ "$(grep -c '"replayed":true' "$tmp/full")" -eq $((candidates + 3)) ] && ! grep -q '"replayed"' "$tmp/rec"
+ok $? 'and are marked, as are the ends and what the run would have cost'
+# Purposes sum to wall time x cores; and to the results' own costs.
+grep '"type":"run"' "$tmp/full" | perl -MJSON::PP -e '
+	my $r = decode_json(<STDIN>);
+	my $sum = 0;
+	$sum += $_ for values %{$r->{cost}};
+	my $held = $r->{wall_s} * $r->{cores};
+	exit !(abs($sum - $held) < 1e-4 * $held && abs($r->{cost}{time} / $r->{cores} - $ARGV[0]) < 1e-4 * $ARGV[0])' \
+	"$(total run_s "$tmp/full")"
+ok $? 'whose purposes sum to what it would have held'
 [ "$(total build_s "$tmp/full")" = "$(objects "$tmp/rec")" ] && [ "$(total run_s "$tmp/full")" = "$(total run_s "$tmp/rec")" ] &&
 	[ "$(total verify_s "$tmp/full")" = "$(total verify_s "$tmp/rec")" ] && [ "$(total baseline_s "$tmp/full")" = "$(total baseline_s "$tmp/rec")" ]
 ok $? 'and cost what they did'
@@ -74,6 +83,13 @@ ok $? 'and so do its counts'
 # Wherever it was recorded
 
 "$bin/tl-store" -q -d "$tmp/real.db" "$tmp/rec"
+grep '"type":"run"' "$tmp/full" >"$tmp/run"
+"$bin/tl-store" -q -d "$tmp/real.db" "$tmp/run" 2>"$tmp/err"
+[ $? -eq 3 ] && grep -q 'this was replayed' "$tmp/err"
+ok $? 'a database of what was measured does not take its cost'
+"$bin/tl-store" -q --replayed -d "$tmp/simulated.db" "$tmp/full" && "$bin/tl-query" --cost -d "$tmp/simulated.db" >"$tmp/cost" &&
+	grep -q '"time":' "$tmp/cost"
+ok $? 'and tl-query --cost sums it in one of replays'
 "$bin/tl-replay" --final 0 -d "$tmp/real.db" "$tmp/c" | cmp -s - "$tmp/sim"
 ok $? 'from a database'
 TL_DB=$tmp/real.db "$bin/tl-replay" --final 0 <"$tmp/c" | cmp -s - "$tmp/sim"

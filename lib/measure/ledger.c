@@ -125,5 +125,7 @@ void ledger_record(const struct ledger *l, const struct ledger_run *run, struct 
 	ledger_json(l, out);
 	if (run->energy)
 		buf_fmt(out, ",%s", run->energy);
+	if (run->replayed)
+		buf_str(out, ",\"replayed\":true");
 	buf_ch(out, '}');
 }

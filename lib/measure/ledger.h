@@ -61,6 +61,7 @@ struct ledger_run {
 	const char *part_of; /* the run that this one is a part of; NULL: of none */
 	const char *why;     /* it was not done; NULL: it was */
 	const char *energy;  /* as energy_put() writes it; NULL: told by others */
+	int replayed;	     /* nobody paid it */
 };
 void ledger_record(const struct ledger *l, const struct ledger_run *run, struct buf *out);
 

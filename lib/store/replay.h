@@ -12,7 +12,7 @@
  *   more, without a ratio and a verdict, and costs as much as that.
  * - Costs. An object is compiled for the first candidate of the run that wants it, a baseline is
  *   timed once a group. The clock of the day is simulated: it advances by the costs, one after the
- *   other.
+ *   other, and a ledger charges them by purpose.
  *
  * What comes out depends on nothing but the recording, the rules and the candidates, to the byte.
  */
@@ -21,6 +21,7 @@
 
 #include "lib/io/record.h"
 #include "lib/measure/contest.h"
+#include "lib/measure/ledger.h"
 #include "lib/store/recording.h"
 
 struct replay_rules {
@@ -36,8 +37,9 @@ struct replay {
 	struct recorded_env *env;
 	const char *run;
 	struct rec_out *out;
-	int64_t start_ms; /* of the simulated clock */
-	double elapsed_s; /* on it */
+	int64_t start_ms;     /* of the simulated clock */
+	double elapsed_s;     /* on it */
+	struct ledger ledger; /* open from the first candidate on */
 	int64_t asked, unknown;
 
 	/* The open group */
@@ -61,6 +63,9 @@ int replay_finals(struct replay *r, struct err *e);
 /* Writes the end record; line is the one that came, or NULL. */
 int replay_end(struct replay *r, const char *workload_id, const char *line, size_t n,
 	       struct err *e);
+/* What the replay would have cost, as the run record that tl-measure writes. program: who replays.
+ */
+int replay_cost(struct replay *r, const char *program, struct err *e);
 void replay_free(struct replay *r);
 
 #endif
