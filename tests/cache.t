@@ -1,21 +1,10 @@
 #!/bin/sh
 # The build cache as tl-measure's user meets it: a full disk, a bound, a death among compilers.
 bin=${BIN:-bin}
-tmp=$(mktemp -d) || exit 1
-trap 'rm -rf "$tmp"' EXIT
+# shellcheck source=tests/tap.sh
+. "$(dirname "$0")/tap.sh"
 unset TL_DB TL_ISA TL_CC TL_CACHE_SIZE
 export TL_CACHE="$tmp/cache"
-n=0
-
-ok() { # status name
-	n=$((n + 1))
-	if [ "$1" -eq 0 ]; then echo "ok $n - $2"; else echo "not ok $n - $2"; fi
-}
-
-skip() { # name
-	n=$((n + 1))
-	echo "ok $n # SKIP $1"
-}
 
 printf 'op,prob,layout\nconv2d,mb1_ic8ih9_oc16oh9_kh3ph1,nhwc\nmatmul,12x20:20x24,ab\n' >"$tmp/w.csv"
 "$bin/tl-extract" -q --format csv "$tmp/w.csv" >"$tmp/w"

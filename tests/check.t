@@ -1,14 +1,8 @@
 #!/bin/sh
 # tl-check: what it takes, what it refuses, what it corrects.
 bin=${BIN:-bin}
-tmp=$(mktemp -d) || exit 1
-trap 'rm -rf "$tmp"' EXIT
-n=0
-
-ok() { # status name
-	n=$((n + 1))
-	if [ "$1" -eq 0 ]; then echo "ok $n - $2"; else echo "not ok $n - $2"; fi
-}
+# shellcheck source=tests/tap.sh
+. "$(dirname "$0")/tap.sh"
 
 # good NAME LINE [WANT]: passes as WANT (as itself)
 good() {

@@ -1,15 +1,9 @@
 #!/bin/sh
 # What tuning costs: run records, by hand and of a real run, summed by purpose; and what of it was wasted.
 bin=${BIN:-bin}
-tmp=$(mktemp -d) || exit 1
-trap 'rm -rf "$tmp"' EXIT
+# shellcheck source=tests/tap.sh
+. "$(dirname "$0")/tap.sh"
 unset TL_DB TL_ISA TL_CC
-n=0
-
-ok() { # status name
-	n=$((n + 1))
-	if [ "$1" -eq 0 ]; then echo "ok $n - $2"; else echo "not ok $n - $2"; fi
-}
 
 cost() { # database, options
 	db=$1

@@ -4,16 +4,10 @@
 cd "$(dirname "$0")/.." || exit 1
 root=$PWD
 export PATH=${BIN:-$PWD/bin}:$PATH
-tmp=$(mktemp -d) || exit 1
-trap 'rm -rf "$tmp"' EXIT
+# shellcheck source=tests/tap.sh
+. tests/tap.sh
 export HOME=$tmp TMPDIR=$tmp
 unset TL_DB XDG_DATA_HOME
-n=0
-
-ok() { # status name
-	n=$((n + 1))
-	if [ "$1" -eq 0 ]; then echo "ok $n - $2"; else echo "not ok $n - $2"; fi
-}
 
 # The examples of a page, as files $tmp/examples/PAGE.NUMBER.
 extract() { # page

@@ -3,14 +3,8 @@
 # tl-extract: archives, standard input, merging, options, and what it says when it cannot.
 bin=${BIN:-bin}
 models=share/models
-tmp=$(mktemp -d) || exit 1
-trap 'rm -rf "$tmp"' EXIT
-n=0
-
-ok() { # status name
-	n=$((n + 1))
-	if [ "$1" -eq 0 ]; then echo "ok $n - $2"; else echo "not ok $n - $2"; fi
-}
+# shellcheck source=tests/tap.sh
+. "$(dirname "$0")/tap.sh"
 
 # sum FILE: "flops count" over its records
 sum() {

@@ -3,14 +3,8 @@
 # headers, banned functions, who may exit, names. The same rules are then shown to find what breaks them.
 cd "$(dirname "$0")/.." || exit 1
 root=$PWD
-tmp=$(mktemp -d) || exit 1
-trap 'rm -rf "$tmp"' EXIT
-n=0
-
-ok() { # status name
-	n=$((n + 1))
-	if [ "$1" -eq 0 ]; then echo "ok $n - $2"; else echo "not ok $n - $2"; fi
-}
+# shellcheck source=tests/tap.sh
+. tests/tap.sh
 
 # All breaches in the tree we stand in.
 breaches() {

@@ -1,14 +1,9 @@
 #!/bin/sh
 # tl-gen: what it proposes, that it repeats itself exactly, and what it never proposes.
 bin=${BIN:-bin}
-tmp=$(mktemp -d) || exit 1
-trap 'rm -rf "$tmp"' EXIT
-n=0
+# shellcheck source=tests/tap.sh
+. "$(dirname "$0")/tap.sh"
 
-ok() { # status name
-	n=$((n + 1))
-	if [ "$1" -eq 0 ]; then echo "ok $n - $2"; else echo "not ok $n - $2"; fi
-}
 candidates() { grep '^{"tl":1,"type":"candidate"' "$@"; }
 ids() { candidates "$@" | cut -d'"' -f10; }
 gen() { "$bin/tl-gen" "$@"; }

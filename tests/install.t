@@ -2,14 +2,8 @@
 # make install: all that belongs there, where it belongs; an installed tree runs, and runs when it is moved; uninstall
 # leaves nothing.
 cd "$(dirname "$0")/.." || exit 1
-tmp=$(mktemp -d) || exit 1
-trap 'rm -rf "$tmp"' EXIT
-n=0
-
-ok() { # status name
-	n=$((n + 1))
-	if [ "$1" -eq 0 ]; then echo "ok $n - $2"; else echo "not ok $n - $2"; fi
-}
+# shellcheck source=tests/tap.sh
+. tests/tap.sh
 
 # The ordinary build, whatever the tests are run by.
 do_make() {

@@ -2,19 +2,8 @@
 # keep: a command's status and signal come through, its limits hold, and nothing of it is left: neither after its end nor
 # after the end, however violent, of who started it.
 keep=${LIBEXEC:-libexec/tl}/keep
-tmp=$(mktemp -d) || exit 1
-trap 'rm -rf "$tmp"' EXIT
-n=0
-
-ok() { # status name
-	n=$((n + 1))
-	if [ "$1" -eq 0 ]; then echo "ok $n - $2"; else echo "not ok $n - $2"; fi
-}
-
-skip() { # name
-	n=$((n + 1))
-	echo "ok $n # SKIP $1"
-}
+# shellcheck source=tests/tap.sh
+. "$(dirname "$0")/tap.sh"
 
 # Becomes a command whose processes all hold a lock, as long as one of them lives.
 become_held() {

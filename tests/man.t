@@ -3,19 +3,8 @@
 # against any page.
 cd "$(dirname "$0")/.." || exit 1
 bin=${BIN:-$PWD/bin}
-tmp=$(mktemp -d) || exit 1
-trap 'rm -rf "$tmp"' EXIT
-n=0
-
-ok() { # status name
-	n=$((n + 1))
-	if [ "$1" -eq 0 ]; then echo "ok $n - $2"; else echo "not ok $n - $2"; fi
-}
-
-skip() { # name
-	n=$((n + 1))
-	echo "ok $n # SKIP $1"
-}
+# shellcheck source=tests/tap.sh
+. tests/tap.sh
 
 sections='NAME SYNOPSIS DESCRIPTION OPTIONS RECORDS EXIT_STATUS ENVIRONMENT FILES EXAMPLES SEE_ALSO'
 

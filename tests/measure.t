@@ -1,20 +1,10 @@
 #!/bin/sh
 # tl-measure: candidates become results; deaths, signals and a machine without a compiler cost what they must and no more.
 bin=${BIN:-bin}
-tmp=$(mktemp -d) || exit 1
-trap 'rm -rf "$tmp"' EXIT
+# shellcheck source=tests/tap.sh
+. "$(dirname "$0")/tap.sh"
 unset TL_DB TL_ISA TL_CC
 export TL_CACHE="$tmp/cache"
-n=0
-
-ok() { # status name
-	n=$((n + 1))
-	if [ "$1" -eq 0 ]; then echo "ok $n - $2"; else echo "not ok $n - $2"; fi
-}
-
-count() { # pattern file
-	grep -c -- "$1" "$2"
-}
 
 printf 'op,prob,layout,post,count\nconv2d,mb1_ic8ih9_oc16oh9_kh3ph1,nhwc,bias+relu,1\nmatmul,12x20:20x24,ab,bias,2\n' |
 	tr + ' ' >"$tmp/w.csv"

@@ -3,21 +3,10 @@
 # another measured one: what is made to drift is off by a factor of a thousand.
 bin=${BIN:-bin}
 worker=${LIBEXEC:-libexec/tl}/worker-cpu
-tmp=$(mktemp -d) || exit 1
-trap 'rm -rf "$tmp"' EXIT
+# shellcheck source=tests/tap.sh
+. "$(dirname "$0")/tap.sh"
 unset TL_DB TL_ISA TL_CC OMP_NUM_THREADS
 export TL_CACHE="$tmp/cache" TL_PROBE=1
-n=0
-
-ok() { # status name
-	n=$((n + 1))
-	if [ "$1" -eq 0 ]; then echo "ok $n - $2"; else echo "not ok $n - $2"; fi
-}
-
-skip() { # name
-	n=$((n + 1))
-	echo "ok $n # SKIP $1"
-}
 
 # All numbers of the fields named below a JSON object, flat.
 cat >"$tmp/figures.pl" <<'EOF'

@@ -2,16 +2,10 @@
 # tl-prune: who goes on, with how much, and why. The policy itself is tested by tests/preempt.c.
 bin=${BIN:-bin}
 here=$(dirname "$0")
-tmp=$(mktemp -d) || exit 1
-trap 'rm -rf "$tmp"' EXIT
+# shellcheck source=tests/tap.sh
+. "$(dirname "$0")/tap.sh"
 unset TL_DB
-n=0
 wl=$here/workloads.ndjson
-
-ok() { # status name
-	n=$((n + 1))
-	if [ "$1" -eq 0 ]; then echo "ok $n - $2"; else echo "not ok $n - $2"; fi
-}
 
 results() { # awk variables
 	for v; do set -- "$@" -v "$v" && shift; done

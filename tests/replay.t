@@ -2,16 +2,10 @@
 # tl-replay: a space is recorded once, really; then simulations over it are exact, the same each time, and need no worker.
 bin=${BIN:-bin}
 bin=$(cd "$bin" && pwd)
-tmp=$(mktemp -d) || exit 1
-trap 'rm -rf "$tmp"' EXIT
+# shellcheck source=tests/tap.sh
+. "$(dirname "$0")/tap.sh"
 unset TL_DB TL_CC
 export TL_CACHE="$tmp/cache" TL_ISA=avx2
-n=0
-
-ok() { # status name
-	n=$((n + 1))
-	if [ "$1" -eq 0 ]; then echo "ok $n - $2"; else echo "not ok $n - $2"; fi
-}
 
 # Candidate, stage and what was found, a line for each result; in the order of the file.
 found() { # file

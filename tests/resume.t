@@ -1,20 +1,10 @@
 #!/bin/sh
 # A run that dies goes on where it died: with a journal, or with what tl-store had by then.
 bin=${BIN:-bin}
-tmp=$(mktemp -d) || exit 1
-trap 'rm -rf "$tmp"' EXIT
+# shellcheck source=tests/tap.sh
+. "$(dirname "$0")/tap.sh"
 unset TL_DB TL_ISA TL_CC
 export TL_CACHE="$tmp/cache"
-n=0
-
-ok() { # status name
-	n=$((n + 1))
-	if [ "$1" -eq 0 ]; then echo "ok $n - $2"; else echo "not ok $n - $2"; fi
-}
-
-count() { # pattern file
-	grep -c -- "$1" "$2"
-}
 
 results() { # file
 	grep '"type":"result"' "$1"

@@ -3,15 +3,9 @@
 # is there; with room again it goes on. And what a killed writer left half written: who may not mend it is told so.
 bin=${BIN:-bin}
 here=$(dirname "$0")
-tmp=$(mktemp -d) || exit 1
-trap 'rm -rf "$tmp"' EXIT
+# shellcheck source=tests/tap.sh
+. "$(dirname "$0")/tap.sh"
 unset TL_DB
-n=0
-
-ok() { # status name
-	n=$((n + 1))
-	if [ "$1" -eq 0 ]; then echo "ok $n - $2"; else echo "not ok $n - $2"; fi
-}
 
 skip() { # names
 	why=$1

@@ -5,16 +5,10 @@
 # TL_TEST_RECORDS (1500) is how many records each writer has; 20000 takes about 20 seconds.
 bin=${BIN:-bin}
 here=$(dirname "$0")
-tmp=$(mktemp -d) || exit 1
-trap 'rm -rf "$tmp"' EXIT
+# shellcheck source=tests/tap.sh
+. "$(dirname "$0")/tap.sh"
 unset TL_DB
 records=${TL_TEST_RECORDS:-1500}
-n=0
-
-ok() { # status name
-	n=$((n + 1))
-	if [ "$1" -eq 0 ]; then echo "ok $n - $2"; else echo "not ok $n - $2"; fi
-}
 
 pass_on() { # TAP lines without numbers
 	while read -r line; do

@@ -3,25 +3,10 @@
 # status, the good candidates between them are unharmed, and no process of the run is left: neither after its end nor after a
 # signal at whatever moment. TL_TEST_KILLS: how often each signal is sent (default 8).
 bin=${BIN:-bin}
-tmp=$(mktemp -d) || exit 1
-trap 'rm -rf "$tmp"' EXIT
+# shellcheck source=tests/tap.sh
+. "$(dirname "$0")/tap.sh"
 unset TL_DB TL_ISA
 here=$(dirname "$0")/torture
-n=0
-
-ok() { # status name
-	n=$((n + 1))
-	if [ "$1" -eq 0 ]; then echo "ok $n - $2"; else echo "not ok $n - $2"; fi
-}
-
-skip() { # name
-	n=$((n + 1))
-	echo "ok $n # SKIP $1"
-}
-
-count() { # pattern file
-	grep -c -- "$1" "$2"
-}
 
 # Candidates to results, by a tl-measure whose processes bear the mark.
 measure() { # candidates options

@@ -1,15 +1,9 @@
 #!/bin/sh
 # tl-tune: rounds from real processes, resumable; a death loses nothing that was measured and leaves nothing running.
 bin=${BIN:-bin}
-tmp=$(mktemp -d) || exit 1
-trap 'rm -rf "$tmp"' EXIT
+# shellcheck source=tests/tap.sh
+. "$(dirname "$0")/tap.sh"
 unset TL_DB TL_ISA TL_CC
-n=0
-
-ok() { # status name
-	n=$((n + 1))
-	if [ "$1" -eq 0 ]; then echo "ok $n - $2"; else echo "not ok $n - $2"; fi
-}
 
 results() { # database
 	"$bin/tl-query" -d "$1" --dump=results | sort
