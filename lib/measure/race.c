@@ -67,12 +67,15 @@ static int is_lost(const struct race_rules *rules, const struct race *r)
 /* Known well enough; or, whatever its time is exactly, not the least. */
 static int is_done(const struct race_rules *rules, const struct race *r)
 {
-	int narrow =
-		r->time.hi - r->time.lo<NOISE_TARGET * r->time.median, beaten = rules->limit_s> 0 &&
-		r->time.lo > rules->limit_s;
+	int narrow, beaten;
 
-	return r->spent_s > rules->budget_s ||
-	       (r->time.n >= MIN_DONE && r->spent_s >= LOOK_S && (narrow || beaten));
+	if (r->spent_s > rules->budget_s)
+		return 1;
+	if (r->time.n < MIN_DONE || r->spent_s < LOOK_S)
+		return 0;
+	narrow = r->time.hi - r->time.lo < NOISE_TARGET * r->time.median;
+	beaten = rules->limit_s > 0 && r->time.lo > rules->limit_s;
+	return narrow || beaten;
 }
 
 /* Calls until there are `target` samples, or it has lost. */

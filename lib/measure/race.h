@@ -10,8 +10,8 @@
  * lost has a lower bound of its time, no median.
  *
  * A race that is not lost ends when the interval is narrow (2%) or lies beyond the limit, or when
- * the time is spent. How often it stops
- * a good one under noise, and what a slow one costs, is simulated in tests/race.c.
+ * the time is spent. How often it stops a good one under noise, and what a slow one costs, is
+ * simulated in tests/race.c.
  *
  * Calls that warm up are found, not assumed: the leading samples that lie beyond the outer fence of
  * the later half (third quartile + 3 interquartile ranges; Tukey, "Exploratory Data Analysis",

@@ -493,6 +493,7 @@ int x86_print(const struct nest *n, struct buf *out)
 
 	if (!x.lanes)
 		return 0;
+	x.nregs = x.lanes == 16 ? 32 : 16;
 	x.looking = 1; /* which registers outlive a block */
 	function(&x);
 	x.looking = 0;

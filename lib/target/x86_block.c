@@ -209,7 +209,7 @@ static void number_registers(struct block *b)
 			b->last_read[b->base[i] + j] = -1;
 		}
 	}
-	if (b->x->nkept > (b->x->lanes == 16 ? 32 : 16))
+	if (b->x->nkept > b->x->nregs)
 		block_fail(b);
 }
 

@@ -31,7 +31,7 @@ struct mask {
 struct block {
 	struct x86 *x;
 	const struct node *loop;
-	int nops, depth, naddresses, nmasks, nregs;
+	int nops, depth, naddresses, nmasks, ngprs;
 	struct op *op;
 	int var[DEPTH];
 	struct address address[ADDRESSES];

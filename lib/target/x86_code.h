@@ -31,6 +31,7 @@ struct x86 {
 	int looking; /* first pass: nothing is kept of the text, see kept */
 	int failed;  /* something came up that is not written here */
 	int lanes;   /* of the nest's vectors: 16 or 8 */
+	int nregs;   /* vector registers that there are for them */
 	int nlabels;
 	int known[NEST_VARS]; /* the variable is a constant here */
 	int64_t value[NEST_VARS];

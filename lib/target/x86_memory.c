@@ -34,11 +34,11 @@ static int64_t take_step(const struct block *b, struct linear *l)
 
 static const char *new_register(struct block *b)
 {
-	if (b->nregs == ADDRESSES) {
+	if (b->ngprs == ADDRESSES) {
 		block_fail(b);
 		return "%rax";
 	}
-	return address_reg[b->nregs++];
+	return address_reg[b->ngprs++];
 }
 
 /* The register of an access, taken if there is none yet; *offset: bytes from it. */

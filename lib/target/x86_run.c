@@ -41,7 +41,7 @@ void x86_run(struct x86 *x, const struct node *t)
 	struct linear n, most = x86_linear(x, &t->b);
 	struct operand v = x86_vector(x->lanes, x->nkept);
 
-	if (s->value->lanes != x->lanes || x->nkept + 2 > (x->lanes == 16 ? 32 : 16)) {
+	if (s->value->lanes != x->lanes || x->nkept + 2 > x->nregs) {
 		x->failed |= !x->looking;
 		return;
 	}

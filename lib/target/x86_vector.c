@@ -53,9 +53,7 @@ static struct operand constant(struct block *b, double value, int lanes)
 
 static int take(struct block *b)
 {
-	int most = b->x->lanes == 16 ? 32 : 16;
-
-	for (int i = b->x->nkept; i < most; i++) {
+	for (int i = b->x->nkept; i < b->x->nregs; i++) {
 		if (b->busy >> i & 1)
 			continue;
 		b->busy |= 1u << i;
