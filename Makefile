@@ -39,8 +39,8 @@ ALL_C := $(LIB_SRC) $(wildcard cmd/*.c libexec/*.c bench/*.c tests/*.c tests/fau
 ALL_H := $(wildcard lib/*/*.h tests/*.h)
 ALL_SH := $(wildcard share/*.sh bench/*.sh tests/*.t tests/*.sh) .ci/run
 
-# A registry lists the files of a room but the one named after the room itself.
-registry_names = $(filter-out $(1) candidate,$(patsubst lib/$(1)/%.c,%,$(wildcard lib/$(1)/*.c)))
+# A registry lists the files of a room but the one named after the room itself, and what all share.
+registry_names = $(filter-out $(1) candidate schedule cover,$(patsubst lib/$(1)/%.c,%,$(wildcard lib/$(1)/*.c)))
 OPS := $(call registry_names,op)
 ALGOS := $(call registry_names,algo)
 SEARCHES := $(call registry_names,search)
@@ -187,6 +187,15 @@ bench-measure: all $(B)/bench/plain ## what measuring costs against the plain wa
 bench-store: all ## storing into and asking a big database (BENCH_RESULTS=10000000)
 	@sh bench/store.sh
 
+bench-model: all $(B)/bench/rank ## how well learned models rank what they have never seen, from the recorded spaces
+	@sh bench/model.sh
+spaces: all ## record whole spaces on this machine into share/spaces, to learn from (hours)
+	@sh bench/spaces.sh
+
+model: all ## train the model that comes with the programs, from share/spaces
+	$(BIN)/tl-train --time=$(MODEL_TIME) --bag=3 -o share/models/cpu.model $(wildcard share/spaces/*.zst)
+MODEL_TIME := 10m
+
 # FILE:PLACE below the prefix, and the file's mode.
 SHARE_DATA := $(wildcard share/models/*)
 INSTALL_BIN = $(foreach f,$(PROGRAMS:%=bin/%) $(WORKERS:%=libexec/tl/%),$f:$f)
@@ -214,6 +223,6 @@ help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1|\2/p' Makefile | while IFS='|' read -r target what; do \
 		printf '  %-14s %s\n' "$$target" "$$what"; done
 
-.PHONY: all deps doc check lint format demo bench-kernels bench-measure bench-store install uninstall clean help
+.PHONY: all deps doc check lint format demo bench-kernels bench-measure bench-store bench-model spaces model install uninstall clean help
 .DELETE_ON_ERROR:
 .SECONDARY:

@@ -1,8 +1,9 @@
 /* tl-filter: candidates -> those most worth building.
  *
- * A group's candidates stream by; what the static checks refuse is gone, and of the rest the best
- * by the analytic draft are held back until the group's end. Candidates outside of a group (a
- * dump) are held by workload until the end of the input.
+ * A group's candidates stream by, through three stages, the cheapest first: what the static checks
+ * refuse is gone, as is what the analytic draft puts far behind; of the rest the best by the model
+ * (or by the draft, where there is none) are held back until the group's end. The model is asked in
+ * batches. Candidates outside of a group (a dump) are held by workload until the end of the input.
  */
 #include <math.h>
 #include <stdio.h>
@@ -17,16 +18,22 @@
 #include "lib/io/json.h"
 #include "lib/io/opt.h"
 #include "lib/io/record.h"
-#include "lib/model/draft.h"
-#include "lib/model/static.h"
-#include "lib/nest/nest.h"
+#include "lib/model/dataset.h"
+#include "lib/model/default.h"
+#include "lib/model/model.h"
 #include "lib/target/cpu.h"
 
-enum { EXPLORE_FROM = 8 }; /* from this k on, one of those kept is drawn from the refused */
+enum {
+	EXPLORE_FROM = 8, /* from this k on, one of those kept is drawn from the refused */
+	BATCH = 2048,	  /* candidates that the model is asked about at once */
+};
+
+/* The draft puts a candidate this many times behind the best so far: the model is not asked. */
+static const double DRAFT_FAR = 4;
 
 static int64_t keep = 32, seed = 1;
-static double diverse = 1.0 / 3;
-static const char *output, *refused_path;
+static double diverse = 1.0 / 3, audit, explore;
+static const char *output, *refused_path, *model_path, *by;
 static int tell_cost;
 
 static const struct opt opts[] = {
@@ -36,6 +43,22 @@ static const struct opt opts[] = {
 	{0, "diverse", OPT_REAL, &diverse, "SHARE",
 	 "At most this share of them has the same register tile, as long as there are others (a "
 	 "third); 1: any number.",
+	 NULL},
+	{'m', "model", OPT_FILE, &model_path, "FILE",
+	 "Rank by this model, as tl-train makes it. By default $TL_MODEL, if that is set.", NULL},
+	{0, "by", OPT_ENUM, &by, "WHAT",
+	 "Rank by the model, by the analytic draft alone, or not at all: then those that come "
+	 "first "
+	 "are passed on. By default by the model, if there is one.",
+	 "model|draft|none"},
+	{0, "explore", OPT_REAL, &explore, "C",
+	 "Rank by the model's value plus C times its deviation: the unknown is worth a look. "
+	 "Default "
+	 "0.",
+	 NULL},
+	{0, "audit", OPT_REAL, &audit, "SHARE",
+	 "Let this share of what is refused through all the same, drawn at random and marked "
+	 "\"audit\" in its score, so that it is known what refusing costs. Default 0.",
 	 NULL},
 	{0, "seed", OPT_COUNT, &seed, "N",
 	 "From -k 8 on, one of those passed on is drawn at random from the refused; by this seed.",
@@ -66,7 +89,8 @@ static const struct program program = {
 
 /* A candidate that is held, with its line. */
 struct pick {
-	double seconds;
+	double rank;			  /* the least is the best */
+	double draft_s, value, deviation; /* the last two by the model */
 	struct id id;
 	char *line;
 	size_t n;
@@ -84,17 +108,27 @@ struct group {
 	struct id workload_id;
 	int opened; /* by a workload record */
 	int64_t k, seen, refused;
-	double best;
-	struct map ids, pools; /* seen; by register tile */
+	double best_s, best_value; /* by the draft, by the model */
+	struct map ids, pools;	   /* seen; by register tile */
 	struct rng rng;
 	struct pick spare; /* the one drawn from the refused so far */
 	int64_t spares;	   /* of how many */
 	struct pick *lost; /* with --refused: the others */
 	int64_t nlost, caplost;
+	struct pick *audited;
+	int64_t naudited, capaudited;
+};
+
+/* A candidate that waits for the model. */
+struct waiting {
+	struct group *group;
+	struct pool *pool;
+	struct pick pick;
 };
 
 static struct {
-	struct limits limits;
+	struct data_env here;
+	struct model *model; /* NULL: none is asked */
 	struct rec_in *in;
 	struct rec_out *out, *refused;
 	struct map groups; /* by workload id; NULL once ended */
@@ -107,14 +141,18 @@ static struct {
 	/* The workload read last, and its text. */
 	struct buf text;
 	struct workload workload;
+	/* The batch. */
+	int n;
+	struct waiting waiting[BATCH];
+	float x[BATCH * FEATURES];
 } filter;
 
 /* ---- picks and pools ---- */
 
 static int before(const struct pick *a, const struct pick *b)
 {
-	if (a->seconds != b->seconds)
-		return a->seconds < b->seconds;
+	if (a->rank != b->rank)
+		return a->rank < b->rank;
 	return strcmp(a->id.s, b->id.s) < 0;
 }
 
@@ -125,47 +163,74 @@ static int compare_picks(const void *pa, const void *pb)
 	return before(*a, *b) ? -1 : before(*b, *a);
 }
 
+/* "score" of a candidate; tag NULL: none. */
+static void print_score(const struct pick *p, const char *tag, struct buf *out)
+{
+	buf_fmt(out, "{\"draft_s\":%.9g", p->draft_s);
+	if (filter.model)
+		buf_fmt(out, ",\"model\":%.5g,\"deviation\":%.3g", p->value, p->deviation);
+	if (tag)
+		buf_fmt(out, ",\"%s\":true", tag);
+	buf_ch(out, '}');
+}
+
+/* How many times as long as the best it takes, by who ranks. */
+static double times_best(const struct group *g, const struct pick *p)
+{
+	return filter.model && p->value > -INFINITY ? exp2(g->best_value - p->value)
+						    : p->draft_s / g->best_s;
+}
+
 /* The record of a refused candidate; why NULL: it was slower than the best. */
-static int put_refused(const char *line, size_t n, double seconds, double best, const char *why,
-		       struct err *e)
+static int put_refused(const struct group *g, const char *line, size_t n, const struct pick *p,
+		       const char *why, struct err *e)
 {
 	struct json_field f[] = {
 		{"type", "\"result\""}, {"score", NULL}, {"status", "\"filtered\""},
 		{"why", NULL},		{"at", NULL},
 	};
-	char score[60], now[25], at[28];
+	struct buf score = BUF_INIT;
+	char now[25], at[28];
+	int rc;
 
 	buf_clear(&filter.value);
 	if (why) {
 		buf_json(&filter.value, why, strlen(why));
 	} else {
-		snprintf(score, sizeof score, "{\"draft_s\":%.9g}", seconds);
-		f[1].value = score;
+		print_score(p, NULL, &score);
+		f[1].value = score.s;
 		buf_fmt(&filter.value, "\"predicted to take %.3g times as long as the best\"",
-			seconds / best);
+			times_best(g, p));
 	}
 	f[3].value = filter.value.s;
 	rec_now(now);
 	snprintf(at, sizeof at, "\"%s\"", now);
 	f[4].value = at;
 	buf_clear(&filter.line);
-	if (json_parse(&filter.doc, line, n, e))
-		return -1;
-	json_rewrite(&filter.doc, f, 5, &filter.line);
-	return rec_put(filter.refused, filter.line.s, filter.line.n, e);
+	rc = json_parse(&filter.doc, line, n, e);
+	if (rc == 0)
+		json_rewrite(&filter.doc, f, 5, &filter.line);
+	buf_free(&score);
+	return rc ? -1 : rec_put(filter.refused, filter.line.s, filter.line.n, e);
+}
+
+static void add_pick(struct pick **list, int64_t *n, int64_t *cap, const struct pick *p)
+{
+	if (*n == *cap) {
+		*cap = *cap * 2 + 64;
+		*list = xrealloc(*list, sizeof **list * (size_t)*cap);
+	}
+	(*list)[(*n)++] = *p;
 }
 
 static void lose(struct group *g, const struct pick *p)
 {
-	if (!filter.refused) {
+	if (audit > 0 && rng_unit(&g->rng) < audit)
+		add_pick(&g->audited, &g->naudited, &g->capaudited, p);
+	else if (filter.refused)
+		add_pick(&g->lost, &g->nlost, &g->caplost, p);
+	else
 		free(p->line);
-		return;
-	}
-	if (g->nlost == g->caplost) {
-		g->caplost = g->caplost * 2 + 64;
-		g->lost = xrealloc(g->lost, sizeof *g->lost * (size_t)g->caplost);
-	}
-	g->lost[g->nlost++] = *p;
 }
 
 /* Takes the pick, line and all. Each refused candidate has the same chance to stay as the spare
@@ -234,6 +299,7 @@ static struct group *group_new(const char *workload_id)
 
 	memcpy(g->workload_id.s, workload_id, ID_HEX);
 	g->k = keep;
+	g->best_value = -INFINITY;
 	rng_seed(&g->rng, (uint64_t)seed, workload_id);
 	*map_put(&filter.groups, workload_id, ID_HEX, NULL) = g;
 	return g;
@@ -249,7 +315,10 @@ static void group_free(struct group *g)
 	}
 	for (int64_t i = 0; i < g->nlost; i++)
 		free(g->lost[i].line);
+	for (int64_t i = 0; i < g->naudited; i++)
+		free(g->audited[i].line);
 	free(g->lost);
+	free(g->audited);
 	free(g->spare.line);
 	map_free(&g->pools);
 	map_free(&g->ids);
@@ -259,21 +328,22 @@ static void group_free(struct group *g)
 	free(g);
 }
 
-static int put_kept(const struct pick *p, int random, struct err *e)
+static int put_kept(const struct pick *p, const char *tag, struct err *e)
 {
-	char score[80];
-	struct json_field f = {"score", score};
+	struct buf score = BUF_INIT;
+	struct json_field f = {"score", NULL};
+	int rc = json_parse(&filter.doc, p->line, p->n, e);
 
-	snprintf(score, sizeof score, "{\"draft_s\":%.9g%s}", p->seconds,
-		 random ? ",\"random\":true" : "");
+	print_score(p, tag, &score);
+	f.value = score.s;
 	buf_clear(&filter.line);
-	if (json_parse(&filter.doc, p->line, p->n, e))
-		return -1;
-	json_rewrite(&filter.doc, &f, 1, &filter.line);
-	return rec_put(filter.out, filter.line.s, filter.line.n, e);
+	if (rc == 0)
+		json_rewrite(&filter.doc, &f, 1, &filter.line);
+	buf_free(&score);
+	return rc ? -1 : rec_put(filter.out, filter.line.s, filter.line.n, e);
 }
 
-/* Marks the chosen among n picks in order of time. First come those that the draft can tell from
+/* Marks the chosen among n picks in order. First come those that who ranks can tell from
  * one already chosen, with the limit on each register tile; places left go to any within the limit;
  * then to any. */
 static void choose(struct pick **order, int64_t n, int64_t places, int64_t k)
@@ -283,15 +353,15 @@ static void choose(struct pick **order, int64_t n, int64_t places, int64_t k)
 	if (each < 1)
 		each = 1;
 	for (int pass = 0; pass < 3; pass++) {
-		double last = 0;
+		double last = -INFINITY;
 
 		for (int64_t i = 0; i < n && taken < places; i++) {
 			struct pick *p = order[i];
 
 			if (p->taken || (pass < 2 && p->pool->taken >= each) ||
-			    (!pass && p->seconds == last))
+			    (!pass && p->rank == last))
 				continue;
-			last = p->seconds;
+			last = p->rank;
 			p->taken = 1;
 			p->pool->taken++;
 			taken++;
@@ -299,12 +369,44 @@ static void choose(struct pick **order, int64_t n, int64_t places, int64_t k)
 	}
 }
 
-/* Writes what a group keeps, by predicted time, the random one last. Returns how many, or -1. */
+/* ---- the model ---- */
+
+static void offer(struct group *g, struct pool *pool, struct pick *p)
+{
+	if (pool_wants(pool, g->k, p))
+		pool_add(g, pool, p);
+	else
+		refuse(g, p);
+}
+
+/* Asks the model about the batch. */
+static int ask(struct err *e)
+{
+	static double value[BATCH], deviation[BATCH];
+
+	if (filter.n &&
+	    model_predict(filter.model, filter.x, (size_t)filter.n, value, deviation, e))
+		return -1;
+	for (int i = 0; i < filter.n; i++) {
+		struct waiting *w = &filter.waiting[i];
+
+		w->pick.value = value[i];
+		w->pick.deviation = deviation[i];
+		w->pick.rank = -value[i] - explore * deviation[i];
+		if (value[i] > w->group->best_value)
+			w->group->best_value = value[i];
+		offer(w->group, w->pool, &w->pick);
+	}
+	filter.n = 0;
+	return 0;
+}
+
+/* Writes what a group keeps, best first, the random one last. Returns how many, or -1. */
 static int64_t put_selection(struct group *g, struct err *e)
 {
 	struct pick **order;
 	int64_t n = 0, kept = 0, places = g->k;
-	int rc = 0, random;
+	int rc = ask(e), random;
 
 	for (size_t i = 0; i < g->pools.n; i++)
 		n += ((struct pool *)g->pools.item[i].value)->n;
@@ -318,12 +420,13 @@ static int64_t put_selection(struct group *g, struct err *e)
 			order[n++] = &p->pick[j];
 		}
 	}
-	qsort(order, (size_t)n, sizeof *order, compare_picks);
+	if (n > 1)
+		qsort(order, (size_t)n, sizeof *order, compare_picks);
 	random = g->k >= EXPLORE_FROM && n + g->spares > g->k;
 	choose(order, n, places - random, g->k);
 	for (int64_t i = 0; i < n && !rc; i++) {
 		if (order[i]->taken) {
-			rc = put_kept(order[i], 0, e);
+			rc = put_kept(order[i], NULL, e);
 			kept++;
 		} else {
 			refuse(g, order[i]);
@@ -331,7 +434,7 @@ static int64_t put_selection(struct group *g, struct err *e)
 		}
 	}
 	if (random && !rc) {
-		rc = put_kept(&g->spare, 1, e);
+		rc = put_kept(&g->spare, "random", e);
 		kept++;
 	} else if (g->spare.line) {
 		lose(g, &g->spare);
@@ -340,9 +443,10 @@ static int64_t put_selection(struct group *g, struct err *e)
 	for (int64_t i = 0; i < n; i++)
 		free(order[i]->line);
 	free(order);
+	for (int64_t i = 0; i < g->naudited && !rc; i++, kept++)
+		rc = put_kept(&g->audited[i], "audit", e);
 	for (int64_t i = 0; i < g->nlost && !rc; i++)
-		rc = put_refused(g->lost[i].line, g->lost[i].n, g->lost[i].seconds, g->best, NULL,
-				 e);
+		rc = put_refused(g, g->lost[i].line, g->lost[i].n, &g->lost[i], NULL, e);
 	g->refused = g->seen - kept;
 	return rc ? -1 : kept;
 }
@@ -406,30 +510,50 @@ static int read_candidate(const struct json_doc *d, struct candidate *c, struct 
 	return candidate_from_json_with(c, d, 1, &filter.workload, e);
 }
 
-/* Builds and checks the nest and predicts its time; -1 with the reason if it is refused. */
-static int predict(const struct candidate *c, double *seconds, struct err *why)
+/* Where the model is asked: takes the pick. */
+static int wait_for_model(struct group *g, struct pool *pool, const struct pick *p, struct err *e)
 {
-	static struct nest nest;
-	struct draft draft;
-	const char *text;
+	filter.waiting[filter.n++] = (struct waiting){g, pool, *p};
+	return filter.n == BATCH ? ask(e) : 0;
+}
 
-	if (!c->algo->valid(&c->w, c->knob, &text))
-		return err_set(why, "%s", text);
-	nest_init(&nest, &filter.arena, "kernel");
-	if (c->algo->build(&c->w, c->knob, &nest, why) || static_check(&nest, &filter.limits, why))
-		return -1;
-	draft_predict(&nest, &filter.limits, &draft);
-	*seconds = draft.seconds;
+static struct group *group_of(const struct candidate *c)
+{
+	struct group *g = filter.open && !strcmp(filter.open->workload_id.s, c->w.id.s)
+				  ? filter.open
+				  : map_get(&filter.groups, c->w.id.s, ID_HEX);
+
+	return g ? g : group_new(c->w.id.s);
+}
+
+/* A candidate that passes the static checks. */
+static int rank(const struct rec *r, struct group *g, const struct candidate *c, struct pick *p,
+		struct err *e)
+{
+	struct pool *pool = pool_of(g, c);
+	int far = filter.model && g->best_s > 0 && p->draft_s > DRAFT_FAR * g->best_s;
+
+	if (!g->best_s || p->draft_s < g->best_s)
+		g->best_s = p->draft_s;
+	p->id = c->id;
+	p->value = -INFINITY;
+	p->rank = !strcmp(by, "none") ? (double)g->seen : far ? INFINITY : p->draft_s;
+	p->n = r->n;
+	p->line = xmalloc(r->n);
+	memcpy(p->line, r->s, r->n);
+	if (filter.model && !far)
+		return wait_for_model(g, pool, p, e);
+	offer(g, pool, p);
 	return 0;
 }
 
 static int do_candidate(const struct rec *r, struct err *e)
 {
+	float *x = filter.model ? filter.x + (size_t)filter.n * FEATURES : NULL;
 	struct candidate c;
 	struct json_doc *d;
 	struct err why = ERR_INIT;
 	struct pick p = {0};
-	struct pool *pool;
 	struct group *g;
 	int isnew;
 
@@ -439,29 +563,14 @@ static int do_candidate(const struct rec *r, struct err *e)
 		rec_bad(filter.in, r, &why);
 		return 0;
 	}
-	g = filter.open && !strcmp(filter.open->workload_id.s, c.w.id.s)
-		    ? filter.open
-		    : map_get(&filter.groups, c.w.id.s, ID_HEX);
-	if (!g)
-		g = group_new(c.w.id.s);
+	g = group_of(&c);
 	map_put(&g->ids, c.id.s, ID_HEX, &isnew);
 	if (!isnew)
 		return 0;
 	g->seen++;
-	if (predict(&c, &p.seconds, &why))
-		return filter.refused ? put_refused(r->s, r->n, 0, 0, why.msg, e) : 0;
-	if (!g->best || p.seconds < g->best)
-		g->best = p.seconds;
-	p.id = c.id;
-	p.n = r->n;
-	pool = pool_of(g, &c);
-	p.line = xmalloc(r->n);
-	memcpy(p.line, r->s, r->n);
-	if (pool_wants(pool, g->k, &p))
-		pool_add(g, pool, &p);
-	else
-		refuse(g, &p);
-	return 0;
+	if (candidate_features(&c, &filter.here, &filter.arena, &p.draft_s, x, &why) < 0)
+		return filter.refused ? put_refused(g, r->s, r->n, NULL, why.msg, e) : 0;
+	return rank(r, g, &c, &p, e);
 }
 
 static int do_end(const struct rec *r, struct err *e)
@@ -544,14 +653,33 @@ static int select_all(struct err *e)
 	return rec_commit(filter.out, e);
 }
 
+/* Who ranks. */
+static int choose_judge(struct err *e)
+{
+	struct buf path = BUF_INIT;
+	int there = model_default(model_path, 0, &path, e);
+
+	if (there >= 0 && !by)
+		by = there ? "model" : "draft";
+	if (there == 0 && !strcmp(by, "model"))
+		there = err_status(e, EXIT_USAGE,
+				   "--by=model wants a model: name it with --model or in TL_MODEL");
+	if (there > 0 && !strcmp(by, "model") && !(filter.model = model_load(path.s, e)))
+		there = -1;
+	buf_free(&path);
+	return there < 0 ? -1 : 0;
+}
+
 static int run(char **files, int nfiles)
 {
 	struct err e = ERR_INIT;
 
-	if (cpu_limits(&filter.limits, &e) || !(filter.out = rec_create(output, &e)) ||
+	if (choose_judge(&e) || cpu_limits(&filter.here.limits, &e) ||
+	    !(filter.out = rec_create(output, &e)) ||
 	    (refused_path && !(filter.refused = rec_create(refused_path, &e))) ||
 	    !(filter.in = rec_open(files, nfiles, filter.out, &e)))
 		return opt_fail(&program, &e);
+	features_rates(&filter.here.limits, &filter.here.rates);
 	if (select_all(&e)) /* a reader that has seen enough is no failure, unless more is lost */
 		return rec_broken_pipe(filter.out) && !filter.refused ? EXIT_DONE
 								      : opt_fail(&program, &e);
@@ -567,6 +695,7 @@ int main(int argc, char **argv)
 	rec_close(filter.in);
 	rec_discard(filter.out);
 	rec_discard(filter.refused);
+	model_free(filter.model);
 	if (rec_stopped())
 		opt_die_by_signal(rec_stopped());
 	return status;

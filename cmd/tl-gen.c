@@ -17,6 +17,7 @@
 #include "lib/io/json.h"
 #include "lib/io/opt.h"
 #include "lib/io/record.h"
+#include "lib/model/default.h"
 #include "lib/search/search.h"
 #include "lib/store/store.h"
 #include "lib/target/cpu.h"
@@ -24,15 +25,22 @@
 enum { CHANCES = 2, LOOK_UP_EVERY = 1024 };
 
 static char search_names[256]; /* "grid|random", from the registry */
-static const char *search_name = "random", *algo_name, *database, *env_wanted, *output;
+static const char *search_name = "random", *model_path, *algo_name, *database, *env_wanted, *output;
 static int64_t wanted = 4096, seed = 1;
 static int tell_cost;
 
 static const struct opt opts[] = {
 	{'s', "search", OPT_ENUM, &search_name, "NAME",
 	 "Who decides what is proposed: \"random\" draws without replacement, \"grid\" takes every "
-	 "point of the space in order.",
+	 "point of the space in order, \"guided\" breeds what a model likes, \"portfolio\" begins "
+	 "with "
+	 "the schedules that a model brings.",
 	 search_names},
+	{'m', "model", OPT_FILE, &model_path, "FILE",
+	 "For --search=guided: the model, as tl-train makes it. By default $TL_MODEL; without "
+	 "either, "
+	 "the analytic draft takes its place.",
+	 NULL},
 	{'n', "number", OPT_COUNT, &wanted, "N",
 	 "Candidates for each workload; 0: the whole space.", NULL},
 	{0, "seed", OPT_COUNT, &seed, "N", "Another seed gives another stream; the same, the same.",
@@ -76,7 +84,8 @@ struct history {
 
 static struct {
 	const struct search *search;
-	struct limits limits;
+	struct data_env here;
+	struct model *model;
 	struct rec_in *in;
 	struct rec_out *out;
 	struct store *db;
@@ -214,24 +223,14 @@ static int put_end(const struct workload *w, int64_t drawn, const char *why, str
 	return rec_put(gen.out, gen.line.s, gen.line.n, e);
 }
 
-/* Draws for one workload. An interrupted group gets no end. */
-static int propose(const struct workload *w, int64_t round, struct err *e)
+/* Draws until there are as many as wanted. An interrupted group gets no end. */
+static int draw(const struct workload *w, const struct history *h, const struct search_space *space,
+		void *state, struct err *e)
 {
-	struct history *h = history_of(w->id.s);
 	struct candidate c = {.w = *w};
-	struct search_space space;
 	int64_t drawn = 0;
 	uint64_t point;
-	void *state;
 
-	if (learn_from_store(w->id.s, h, e))
-		return -1;
-	search_space_init(&space, w, &gen.limits, algo_name);
-	if (!space.nalgos)
-		return put_end(w, 0, "no algorithm applies", e);
-	state = gen.search->start(&space, (uint64_t)seed, round, &gen.work);
-	if (gen.search->observe && h->told.n)
-		tell(state, h);
 	buf_clear(&gen.json);
 	workload_fields(w, &gen.json);
 	for (uint64_t tries = 1;; tries++) {
@@ -241,7 +240,7 @@ static int propose(const struct workload *w, int64_t round, struct err *e)
 			return put_end(w, drawn, "n reached", e);
 		if (!gen.search->propose(state, &point))
 			return put_end(w, drawn, "space exhausted", e);
-		if (!search_space_at(&space, point, &c))
+		if (!search_space_at(space, point, &c))
 			continue;
 		candidate_identify(&c);
 		if (h->used.n && is_known(h, c.id.s))
@@ -252,6 +251,28 @@ static int propose(const struct workload *w, int64_t round, struct err *e)
 			return -1;
 		drawn++;
 	}
+}
+
+static int propose(const struct workload *w, int64_t round, struct err *e)
+{
+	struct history *h = history_of(w->id.s);
+	struct search_space space;
+	void *state;
+	int rc;
+
+	if (learn_from_store(w->id.s, h, e))
+		return -1;
+	search_space_init(&space, w, &gen.here, algo_name);
+	space.model = gen.model;
+	if (!space.nalgos)
+		return put_end(w, 0, "no algorithm applies", e);
+	state = gen.search->start(&space, (uint64_t)seed, round, &gen.work);
+	if (gen.search->observe && h->told.n)
+		tell(state, h);
+	rc = draw(w, h, &space, state, e);
+	if (gen.search->stop)
+		gen.search->stop(state);
+	return rc;
 }
 
 /* As it came, but a workload written by hand gets its id, by which the programs behind know it. */
@@ -344,6 +365,18 @@ static int open_history(struct err *e)
 	return 0;
 }
 
+/* Only who predicts needs it. */
+static int read_model(struct err *e)
+{
+	struct buf path = BUF_INIT;
+	int rc = gen.search->predicts ? model_default(model_path, 1, &path, e) : 0;
+
+	if (rc > 0 && !(gen.model = model_load(path.s, e)))
+		rc = -1;
+	buf_free(&path);
+	return rc < 0 ? -1 : 0;
+}
+
 static int run(char **files, int nfiles)
 {
 	struct err e = ERR_INIT;
@@ -353,8 +386,11 @@ static int run(char **files, int nfiles)
 		return opt_fail(&program, &e);
 	}
 	gen.search = search_find(search_name);
-	if (cpu_limits(&gen.limits, &e) || open_history(&e) ||
-	    !(gen.out = rec_create(output, &e)) || !(gen.in = rec_open(files, nfiles, gen.out, &e)))
+	if (read_model(&e) || cpu_limits(&gen.here.limits, &e))
+		return opt_fail(&program, &e);
+	features_rates(&gen.here.limits, &gen.here.rates);
+	if (open_history(&e) || !(gen.out = rec_create(output, &e)) ||
+	    !(gen.in = rec_open(files, nfiles, gen.out, &e)))
 		return opt_fail(&program, &e);
 	if (generate(&e))
 		return rec_broken_pipe(gen.out) ? EXIT_DONE : opt_fail(&program, &e);
@@ -372,6 +408,7 @@ int main(int argc, char **argv)
 	rec_close(gen.in);
 	rec_discard(gen.out);
 	store_close(gen.db);
+	model_free(gen.model);
 	if (rec_stopped())
 		opt_die_by_signal(rec_stopped());
 	return status;

@@ -1,4 +1,5 @@
-/* tl-query: workloads -> the best known, or the nearest; statistics; dumps. */
+/* tl-query: workloads -> the best known, the nearest, or what a model predicts; statistics; dumps.
+ */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -7,15 +8,19 @@
 #include "lib/io/opt.h"
 #include "lib/io/record.h"
 #include "lib/io/table.h"
+#include "lib/model/default.h"
 #include "lib/store/cost.h"
+#include "lib/store/ladder.h"
 #include "lib/store/match.h"
 #include "lib/store/report.h"
 #include "lib/store/store.h"
+#include "lib/target/cpu.h"
 
 static const char *database, *output, *env_id, *op_name, *prob, *layout, *post, *dtype, *dump;
 static const char *run_id, *since;
 static int64_t top = 1;
-static int as_table, as_csv, stats, cost;
+static const char *model_path;
+static int as_table, as_csv, stats, cost, predict;
 
 static const struct opt opts[] = {
 	{'d', "db", OPT_FILE, &database, "FILE",
@@ -33,6 +38,15 @@ static const struct opt opts[] = {
 	 "Its post-ops, separated by commas; by default none.", NULL},
 	{0, "dtype", OPT_ENUM, &dtype, "NAME", "Its element type.", "f32"},
 	{0, "top", OPT_COUNT, &top, "N", "The N best candidates of each workload; by default 1.",
+	 NULL},
+	{'p', "predict", OPT_FLAG, &predict, NULL,
+	 "For a workload that the database does not know in this env, answer with a candidate at "
+	 "once: what is known elsewhere, fitted, a portfolio of schedules, or what a model breeds, "
+	 "whichever the model likes best. Needs no database.",
+	 NULL},
+	{'m', "model", OPT_FILE, &model_path, "FILE",
+	 "With --predict: the model; by default $TL_MODEL, else the one that came with the "
+	 "programs.",
 	 NULL},
 	{0, "table", OPT_FLAG, &as_table, NULL,
 	 "A table for people, with what each workload cost and the sum over all, weighed by count.",
@@ -65,8 +79,11 @@ static const struct program program = {
 	.operands = "file",
 };
 
+/* How many of what is known elsewhere are first candidates. */
+enum { FOREIGN = 8 };
+
 struct query {
-	struct store *db;
+	struct store *db; /* NULL with --predict alone */
 	struct matcher *matcher;
 	struct rec_out *out;
 	struct store_env here;
@@ -74,6 +91,9 @@ struct query {
 	struct arena run, record;
 	struct json_doc doc;
 	int missing, inexact;
+	struct data_env env; /* with --predict, and these */
+	struct model *model;
+	struct buf line;
 	int64_t asked, stale, foreign; /* workloads */
 };
 
@@ -304,14 +324,52 @@ static int print_result(struct query *q, const struct match *m, const struct sto
 	return rc;
 }
 
+/* A candidate with the rung it stood on. */
+static int print_climbed(struct query *q, const struct climbed *c, struct err *e)
+{
+	struct buf *line = &q->line;
+
+	buf_clear(line);
+	candidate_print(&c->candidate, line);
+	line->n--; /* the brace */
+	buf_str(line, ",\"score\":{\"draft_s\":");
+	buf_num(line, c->draft_s);
+	if (q->model)
+		buf_fmt(line, ",\"model\":%.5g,\"deviation\":%.3g", c->value, c->deviation);
+	buf_fmt(line, "},\"match\":\"%s\",\"confidence\":", rung_name(c->rung));
+	buf_num(line, c->confidence);
+	if (isnan(c->confidence))
+		buf_str(line, ",\"confidence_why\":\"there is no model\"");
+	buf_ch(line, '}');
+	return rec_put(q->out, line->s, line->n, e);
+}
+
+/* Is there an answer without measuring? Of all that is known elsewhere the model chooses. */
+static int climb(struct query *q, const struct workload *w, const struct match *m, struct err *e)
+{
+	const struct ladder ladder = {&q->env, q->model, 1};
+	struct climbed c;
+	int rc = ladder_climb(&ladder, w, m, &c, e);
+
+	if (rc < 0)
+		return -1;
+	q->missing |= !rc;
+	q->inexact |= rc;
+	return rc ? print_climbed(q, &c, e) : 0;
+}
+
 /* count: -1 where the record has none. */
 static int answer(struct query *q, const struct workload *w, int64_t count, struct err *e)
 {
 	struct store_tally t;
-	struct match m;
+	struct match m = {.how = MATCH_NONE};
 
-	if (match_find(q->matcher, w, top, &q->record, &m, e) < 0)
+	if (q->db && match_find(q->matcher, w, predict && top < FOREIGN ? FOREIGN : top, &q->record,
+				&m, e) < 0)
 		return -1;
+	if (predict && m.how != MATCH_EXACT)
+		return climb(q, w, m.n ? &m : NULL, e);
+	m.n = m.n < top ? m.n : top;
 	q->missing |= m.how == MATCH_NONE;
 	q->inexact |= m.how > MATCH_EXACT;
 	q->asked++;
@@ -394,13 +452,33 @@ static void say_ages(const struct query *q)
 			 (long long)q->foreign, (long long)q->asked);
 }
 
+/* What --predict needs. */
+static int open_model(struct query *q, struct err *e)
+{
+	struct buf path = BUF_INIT;
+	int rc;
+
+	if (!predict)
+		return 0;
+	if (cpu_limits(&q->env.limits, e) < 0)
+		return -1;
+	features_rates(&q->env.limits, &q->env.rates);
+	rc = model_default(model_path, 1, &path, e);
+	if (rc > 0)
+		q->model = model_load(path.s, e);
+	buf_free(&path);
+	return rc < 0 || (rc && !q->model) ? -1 : 0;
+}
+
 static int run_answers(struct query *q, char **paths, int npaths, struct err *e)
 {
 	struct rec_in *in = NULL;
 	struct workload w;
 	int rc, bad = 0;
 
-	rc = store_env_here(q->db, env_id, &q->run, &q->here, e);
+	if (open_model(q, e) < 0)
+		return -1;
+	rc = !q->db ? 0 : store_env_here(q->db, env_id, &q->run, &q->here, e);
 	if (rc < 0)
 		return -1;
 	if (!rc)
@@ -410,7 +488,8 @@ static int run_answers(struct query *q, char **paths, int npaths, struct err *e)
 			 q->here.doubt);
 	if ((as_table || as_csv) && store_is_replayed(q->db))
 		opt_warn(&program, "these results were replayed, not measured");
-	q->matcher = matcher_open(q->db, &q->here);
+	if (q->db)
+		q->matcher = matcher_open(q->db, &q->here);
 	if (op_name) {
 		rc = workload_from_text(&w, op_name, prob, layout, post, e);
 		if (rc)
@@ -443,6 +522,10 @@ static void check_usage(int npaths)
 		why = "--dump, --stats, --cost and --op are four questions; ask one";
 	else if ((dump || stats || cost || op_name) && npaths)
 		why = "--dump, --stats, --cost and --op read no files";
+	else if (predict && (dump || stats || cost || as_table || as_csv))
+		why = "--predict answers with records";
+	else if (model_path && !predict)
+		why = "--model belongs to --predict";
 	else if (!cost && (run_id || since))
 		why = "--run and --since belong to --cost";
 	else if (run_id && since)
@@ -485,7 +568,7 @@ static int no_database(const char *path)
 
 int main(int argc, char **argv)
 {
-	int first = opt_parse(&program, argc, argv), status, there;
+	int first = opt_parse(&program, argc, argv), status, there = 1;
 	struct query q = {0};
 	struct buf path = BUF_INIT;
 	struct err e = ERR_INIT;
@@ -494,9 +577,11 @@ int main(int argc, char **argv)
 	rec_stop_on_signals();
 	if (store_default_path(database, STORE_READ, &path, &e)) {
 		status = opt_fail(&program, &e);
-	} else if (!database && (there = store_is_there(path.s, &e)) <= 0) {
-		status = there ? opt_fail(&program, &e) : no_database(path.s);
-	} else if (!(q.db = store_open(path.s, STORE_READ, &e)) ||
+	} else if (!database && (there = store_is_there(path.s, &e)) < 0) {
+		status = opt_fail(&program, &e);
+	} else if (!there && !predict) {
+		status = no_database(path.s);
+	} else if ((there && !(q.db = store_open(path.s, STORE_READ, &e))) ||
 		   !(q.out = rec_create(output, &e))) {
 		status = opt_fail(&program, &e);
 	} else {
@@ -505,6 +590,8 @@ int main(int argc, char **argv)
 	matcher_close(q.matcher);
 	report_free(&q.report);
 	json_free(&q.doc);
+	model_free(q.model);
+	buf_free(&q.line);
 	arena_free(&q.record);
 	arena_free(&q.run);
 	rec_discard(q.out);

@@ -1,11 +1,9 @@
 /* tl-replay: candidates -> results, from what was recorded, in tl-measure's place. */
-#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "lib/algo/candidate.h"
-#include "lib/extract/archive.h"
+#include "lib/extract/lines.h"
 #include "lib/io/opt.h"
 #include "lib/io/record.h"
 #include "lib/store/replay.h"
@@ -89,67 +87,31 @@ static struct {
 
 /* ---- the recordings ---- */
 
-static int is_text(const unsigned char *head, size_t n)
+static int take_line(void *arg, const char *line, size_t n, struct err *why)
 {
-	return n && head[0] == '{';
+	(void)arg;
+	return recording_add(&sim.recording, line, n, why);
 }
 
-static int is_database(const char *path)
+static void bad_line(void *arg, const char *label, int64_t number, const struct err *why)
 {
-	static const char magic[16] = "SQLite format 3";
-	char head[sizeof magic];
-	int fd = open(path, O_RDONLY | O_CLOEXEC), same;
-
-	same = fd >= 0 && pread(fd, head, sizeof head, 0) == sizeof head &&
-	       !memcmp(head, magic, sizeof magic);
-	if (fd >= 0)
-		close(fd);
-	return same;
-}
-
-static int load_member(struct member *m, struct err *e)
-{
-	struct buf line = BUF_INIT;
-	int64_t number = 0;
-	int more = 0;
-
-	while (!rec_stopped() && (more = pull_line(&m->bytes, &line, e)) > 0) {
-		struct err why = ERR_INIT;
-
-		number++;
-		if (!line.n || recording_add(&sim.recording, line.s, line.n, &why) == 0)
-			continue;
-		fprintf(stderr, "%s: %s:%lld: %s\n", program.name, m->label, (long long)number,
-			why.msg);
-		sim.bad++;
-	}
-	buf_free(&line);
-	return more < 0 ? err_in(e, "%s", m->label) : 0;
-}
-
-static int load_file(const char *path, struct err *e)
-{
-	struct input *in = input_open(path, is_text, e);
-	struct member *m;
-	int more, rc = in ? 0 : -1;
-
-	while (rc == 0 && (more = input_next(in, &m, e)) != 0)
-		rc = more < 0 ? -1 : load_member(m, e);
-	input_close(in);
-	return rc;
+	(void)arg;
+	fprintf(stderr, "%s: %s:%lld: %s\n", program.name, label, (long long)number, why->msg);
+	sim.bad++;
 }
 
 static int load(struct err *e)
 {
+	const struct lines lines = {take_line, bad_line, NULL};
 	struct buf path = BUF_INIT;
 	int rc = 0;
 
 	sim.recording.only = env_id;
 	sim.recording.cache = cache;
 	for (int i = 0; i < from.n && rc == 0; i++)
-		rc = is_database(from.item[i])
+		rc = lines_is_database(from.item[i])
 			     ? recording_add_store(&sim.recording, from.item[i], e)
-			     : load_file(from.item[i], e);
+			     : lines_each(from.item[i], &lines, e);
 	if (rc == 0 && (database || !from.n))
 		rc = store_default_path(database, STORE_READ, &path, e) ||
 		     recording_add_store(&sim.recording, path.s, e);

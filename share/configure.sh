@@ -9,7 +9,7 @@ command -v "$cc" >/dev/null || {
 	exit 1
 }
 missing=
-for header in archive.h csv.h dnnl.h jsmn.h nettle/sha2.h sqlite3.h; do
+for header in archive.h csv.h dnnl.h jsmn.h nettle/sha2.h sqlite3.h xgboost/c_api.h; do
 	echo "#include <$header>" | $cc -E -o /dev/null - 2>/dev/null || missing="$missing $header"
 done
 [ -z "$missing" ] || {

@@ -132,6 +132,7 @@ static void make_kernels(void)
 		{"conv2d", "mb1_ic16ih10_oc32oh5_kh3sh2ph1"},
 	};
 	struct arena state = ARENA_INIT, a = ARENA_INIT;
+	const struct data_env env = {.limits = limits};
 	int n = 0;
 
 	for (int p = 0; p < 3; p++) {
@@ -142,7 +143,7 @@ static void make_kernels(void)
 
 		if (workload_from_text(&w, problems[p][0], problems[p][1], NULL, NULL, &err))
 			bail_out("%s", err.msg);
-		search_space_init(&space, &w, &limits, NULL);
+		search_space_init(&space, &w, &env, NULL);
 		s = search_find("random")->start(&space, 1, 0, &state);
 		for (int end = (p + 1) * KERNELS / 3; n < end;) {
 			struct candidate c = {.w = w};

@@ -840,7 +840,7 @@ static void test_stream(void)
 		struct drip d = {(unsigned char *)m.s, m.n, steps[i]};
 		struct pull p = {.next = drip_next, .ctx = &d};
 		struct arena a = ARENA_INIT;
-		struct model mo = {0};
+		struct onnx_model mo = {0};
 		struct err e = ERR_INIT;
 		const unsigned char *head;
 		size_t n;
@@ -849,7 +849,7 @@ static void test_stream(void)
 			diag("%s", e.msg);
 		hash[i] = mo.hash;
 		nodes[i] = mo.graph.nnode;
-		model_free(&mo);
+		onnx_free(&mo);
 		arena_free(&a);
 	}
 	ok(nodes[0] == 4 && nodes[1] == 4 && nodes[2] == 4,

@@ -16,7 +16,7 @@ BEGIN {
 	place["omp.h"] = "lib/target/kernel.c lib/target/probe.c lib/ref/onednn.c libexec/ tests/"
 	# The same for all headers that begin so.
 	family["dnnl"] = family["oneapi/dnnl/"] = "lib/ref/onednn.c"
-	family["nettle/"] = "lib/base/hash.c"
+	family["nettle/"] = "lib/base/hash.c lib/base/base64.c"
 	family["xgboost/"] = "lib/model/"
 	family["cudnn"] = "lib/ref/cudnn.c"
 	family["cuda"] = "lib/target/cuda.c lib/ref/cudnn.c"

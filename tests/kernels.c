@@ -340,13 +340,14 @@ static double either_error(const struct problem *p, const struct nest *n, const 
 static void check_problem(struct problem *p, const struct limits *m, int64_t wanted,
 			  const struct shares *one_in, const char *dir, struct tally *tally)
 {
+	const struct data_env env = {.limits = *m};
 	struct search_space space;
 	struct arena state = ARENA_INIT, a = ARENA_INIT;
 	struct buf text = BUF_INIT;
 	uint64_t point;
 	void *s;
 
-	search_space_init(&space, &p->w, m, NULL);
+	search_space_init(&space, &p->w, &env, NULL);
 	s = search_find(wanted ? "random" : "grid")->start(&space, 1, 0, &state);
 	for (int64_t i = 0; !wanted || i < wanted;) {
 		struct candidate c = {.w = p->w};

@@ -302,7 +302,7 @@ static int parse_graph(struct parse *p, uint64_t end, struct graph *g, struct er
 }
 
 /* OperatorSetIdProto */
-static int parse_opset(struct parse *p, uint64_t end, struct model *m, struct err *e)
+static int parse_opset(struct parse *p, uint64_t end, struct onnx_model *m, struct err *e)
 {
 	const char *domain = "";
 	struct wire_field f;
@@ -326,7 +326,7 @@ static int parse_opset(struct parse *p, uint64_t end, struct model *m, struct er
 	return r;
 }
 
-static int parse_model(struct parse *p, struct model *m, struct err *e)
+static int parse_model(struct parse *p, struct onnx_model *m, struct err *e)
 {
 	struct wire_field f;
 	int r, graphs = 0;
@@ -362,12 +362,12 @@ static int parse_model(struct parse *p, struct model *m, struct err *e)
 	return 0;
 }
 
-int onnx_read(struct model *m, struct pull *in, struct arena *a, struct err *e)
+int onnx_read(struct onnx_model *m, struct pull *in, struct arena *a, struct err *e)
 {
 	struct parse p = {.a = a};
 	int r;
 
-	*m = (struct model){0};
+	*m = (struct onnx_model){0};
 	graph_init(&m->graph, a);
 	wire_init(&p.wire, in);
 	r = parse_model(&p, m, e);
@@ -380,7 +380,7 @@ int onnx_read(struct model *m, struct pull *in, struct arena *a, struct err *e)
 	return r;
 }
 
-void model_free(struct model *m)
+void onnx_free(struct onnx_model *m)
 {
 	graph_free(&m->graph);
 }

@@ -12,7 +12,7 @@
 #include "lib/extract/graph.h"
 #include "lib/extract/pull.h"
 
-struct model {
+struct onnx_model {
 	struct graph graph;
 	int64_t ir_version;
 	int64_t opset; /* of the domain "" */
@@ -21,8 +21,8 @@ struct model {
 
 /* Could these be the first bytes of a model? */
 int onnx_claims(const unsigned char *head, size_t n);
-/* Reads the model and links its graph. The arena holds all of it; model_free() frees the tables. */
-int onnx_read(struct model *m, struct pull *in, struct arena *a, struct err *e);
-void model_free(struct model *m);
+/* Reads the model and links its graph. The arena holds all of it; onnx_free() frees the tables. */
+int onnx_read(struct onnx_model *m, struct pull *in, struct arena *a, struct err *e);
+void onnx_free(struct onnx_model *m);
 
 #endif

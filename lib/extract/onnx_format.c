@@ -10,7 +10,7 @@
 struct job {
 	struct extract *x;
 	struct arena a;
-	struct model model;
+	struct onnx_model model;
 	struct infer infer;
 	struct buf stem;
 	struct task *task; /* of each node that multiplies and adds, in topological order */
@@ -201,7 +201,7 @@ static int read(struct extract *x, struct member *m, struct err *e)
 		report(&j);
 	}
 	infer_free(&j.infer);
-	model_free(&j.model);
+	onnx_free(&j.model);
 	arena_free(&j.a);
 	buf_free(&j.stem);
 	return r;

@@ -351,3 +351,24 @@ int path_libexec(struct buf *out, const char *program, struct err *e)
 		return err_sys(e, "cannot find the program %s at %s", program, out->s);
 	return 0;
 }
+
+int path_share(struct buf *out, const char *file, struct err *e)
+{
+	static const char *const folder[] = {"/../share/tl", "/../share"};
+	size_t n;
+	int worker;
+
+	buf_clear(out);
+	if (own_folder(out, &worker, e))
+		return -1;
+	n = out->n;
+	for (size_t i = 0; i < sizeof folder / sizeof *folder; i++) {
+		out->n = n;
+		buf_fmt(out, "%s/%s", folder[i], file);
+		if (access(out->s, F_OK) == 0)
+			return 1;
+		if (errno != ENOENT && errno != ENOTDIR)
+			return err_sys(e, "cannot look for %s", out->s);
+	}
+	return 0;
+}

@@ -61,5 +61,6 @@ int proc_run_as(char *const *argv, int flags, double timeout_s, size_t max, stru
  * work. */
 int path_bin(struct buf *out, const char *program, struct err *e);
 int path_libexec(struct buf *out, const char *program, struct err *e);
+int path_share(struct buf *out, const char *file, struct err *e); /* 1; 0: it is not there */
 
 #endif

@@ -153,11 +153,12 @@ int compile_canary(const char *isa, const char *stem, double timeout_s, struct e
 			err_set(e, "the compiler %s cannot build anything (status %d): %.*s",
 				argv[0], rc, (int)strcspn(log.s ? log.s : "", "\n"),
 				log.s ? log.s : "");
-		else if (rc == 0 && access(object.s, R_OK) < 0 && errno != ENOENT)
-			rc = err_sys(e, "cannot read %s", object.s);
 		else if (rc == 0 && access(object.s, R_OK) < 0)
-			rc = err_set(e, "the compiler %s says it is done and makes nothing",
-				     argv[0]);
+			rc = errno == ENOENT ? err_set(e,
+						       "the compiler %s says it is done and makes "
+						       "nothing",
+						       argv[0])
+					     : err_sys(e, "cannot read %s", object.s);
 		unlink(source.s);
 		unlink(object.s);
 	}

@@ -10,14 +10,14 @@
 
 enum { ROUNDS = 4 };
 
-struct walk {
+struct drawing {
 	uint64_t next, size, key[ROUNDS];
 	int half; /* bits of each half */
 };
 
 static void *start(const struct search_space *s, uint64_t seed, int64_t round, struct arena *a)
 {
-	struct walk *w = arena_new(a, struct walk);
+	struct drawing *w = arena_new(a, struct drawing);
 	struct rng r;
 
 	rng_seed(&r, seed + 0x9e3779b97f4a7c15u * (uint64_t)round, s->w->id.s);
@@ -37,7 +37,7 @@ static uint64_t mix(uint64_t x)
 	return x ^ x >> 33;
 }
 
-static uint64_t permute(const struct walk *w, uint64_t x)
+static uint64_t permute(const struct drawing *w, uint64_t x)
 {
 	uint64_t mask = ((uint64_t)1 << w->half) - 1, l = x >> w->half, r = x & mask, t;
 
@@ -51,7 +51,7 @@ static uint64_t permute(const struct walk *w, uint64_t x)
 
 static int propose(void *state, uint64_t *point)
 {
-	struct walk *w = state;
+	struct drawing *w = state;
 	uint64_t x;
 
 	if (w->next >= w->size)

@@ -2,15 +2,16 @@
 
 #include <string.h>
 
-void search_space_init(struct search_space *s, const struct workload *w, const struct limits *m,
+void search_space_init(struct search_space *s, const struct workload *w, const struct data_env *env,
 		       const char *only)
 {
 	memset(s, 0, sizeof *s);
 	s->w = w;
+	s->env = env;
 	for (const struct algo *const *a = algo_list; *a && s->nalgos < SEARCH_MAX_ALGOS; a++) {
 		struct knob_space *space = &s->space[s->nalgos];
 
-		if ((only && strcmp(only, (*a)->name) != 0) || !(*a)->space(w, m, space))
+		if ((only && strcmp(only, (*a)->name) != 0) || !(*a)->space(w, &env->limits, space))
 			continue;
 		s->algo[s->nalgos++] = *a;
 		s->start[s->nalgos] = s->start[s->nalgos - 1] + knob_space_size(space);
@@ -27,6 +28,30 @@ int search_space_at(const struct search_space *s, uint64_t point, struct candida
 	c->algo = s->algo[i];
 	knob_point(&s->space[i], point - s->start[i], c->knob);
 	return c->algo->valid(s->w, c->knob, &why);
+}
+
+int search_space_point(const struct search_space *s, const struct candidate *c, uint64_t *point)
+{
+	const struct knob_space *space;
+	uint64_t at = 0;
+	int a = 0;
+
+	while (a < s->nalgos && s->algo[a] != c->algo)
+		a++;
+	if (a == s->nalgos)
+		return 0;
+	space = &s->space[a];
+	for (int k = 0; k < space->n; k++) {
+		int i = 0;
+
+		while (i < space->knob[k].n && space->knob[k].value[i] != c->knob[k])
+			i++;
+		if (i == space->knob[k].n)
+			return 0;
+		at = at * (uint64_t)space->knob[k].n + (uint64_t)i;
+	}
+	*point = s->start[a] + at;
+	return 1;
 }
 
 const struct search *search_find(const char *name)

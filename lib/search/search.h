@@ -9,25 +9,32 @@
 
 #include "lib/algo/candidate.h"
 #include "lib/base/arena.h"
+#include "lib/model/dataset.h"
+#include "lib/model/model.h"
 
 /* The spaces of all algorithms that apply to a workload, laid end to end. */
 enum { SEARCH_MAX_ALGOS = 16 };
 struct search_space {
 	const struct workload *w;
+	const struct data_env *env; /* for strategies that predict */
+	const struct model *model;  /* NULL: none; likewise */
 	int nalgos;
 	const struct algo *algo[SEARCH_MAX_ALGOS];
 	struct knob_space space[SEARCH_MAX_ALGOS];
 	uint64_t start[SEARCH_MAX_ALGOS + 1]; /* first point of each; the last entry is the total */
 };
 /* Asks every algorithm. only (may be NULL): the one algorithm wanted. */
-void search_space_init(struct search_space *s, const struct workload *w, const struct limits *m,
+void search_space_init(struct search_space *s, const struct workload *w, const struct data_env *env,
 		       const char *only);
 /* The candidate at a point (without its id): 1, or 0 if the algorithm's predicate refuses it. */
 int search_space_at(const struct search_space *s, uint64_t point, struct candidate *c);
+/* The point of a candidate: 1, or 0 if its knobs are none of the values listed. */
+int search_space_point(const struct search_space *s, const struct candidate *c, uint64_t *point);
 
 struct search {
 	const char *name;
 	const char *summary;
+	int predicts; /* does it want a model? */
 	/* State for one workload, from arena a. */
 	void *(*start)(const struct search_space *s, uint64_t seed, int64_t round, struct arena *a);
 	/* The next point to try; 0 when there is none left. May propose points that the predicate
@@ -36,9 +43,12 @@ struct search {
 	int (*propose)(void *state, uint64_t *point);
 	/* Told of an earlier result, best first is not assumed. May be NULL. */
 	void (*observe)(void *state, const struct candidate *c, double latency_s);
+	/* Gives back what is not in the arena. May be NULL. */
+	void (*stop)(void *state);
 };
 
 extern const struct search *const search_list[]; /* NULL at the end; made from the file list */
 const struct search *search_find(const char *name);
+extern const struct search search_guided, search_random; /* that others build on */
 
 #endif

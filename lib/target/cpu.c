@@ -142,6 +142,26 @@ static int usable_cpus(void)
 	return n > 0 ? n : 1;
 }
 
+int cpu_isa_limits(const char *name, struct limits *m)
+{
+	const struct isa *isa = find_isa(name);
+
+	if (!isa)
+		return -1;
+	*m = (struct limits){
+		.lanes = isa->lanes,
+		.vregs = isa->vregs,
+		.fma_per_cycle = isa->fma_per_cycle,
+		.load_per_cycle = isa->load_per_cycle,
+		.threads = 1,
+		.l1d = 32 << 10,
+		.l2 = 1 << 20,
+		.l3 = 8 << 20,
+	};
+	snprintf(m->isa, sizeof m->isa, "%s", isa->name);
+	return 0;
+}
+
 int cpu_limits(struct limits *m, struct err *e)
 {
 	const char *want = getenv("TL_ISA");
@@ -158,16 +178,8 @@ int cpu_limits(struct limits *m, struct err *e)
 	}
 	while (!has_isa(isa))
 		isa++;
-	memset(m, 0, sizeof *m);
-	snprintf(m->isa, sizeof m->isa, "%s", isa->name);
-	m->lanes = isa->lanes;
-	m->vregs = isa->vregs;
-	m->fma_per_cycle = isa->fma_per_cycle;
-	m->load_per_cycle = isa->load_per_cycle;
+	cpu_isa_limits(isa->name, m);
 	m->threads = usable_cpus();
-	m->l1d = 32 << 10;
-	m->l2 = 1 << 20;
-	m->l3 = 8 << 20;
 	return cache_bytes(1, &m->l1d, e) || cache_bytes(2, &m->l2, e) || cache_bytes(3, &m->l3, e)
 		       ? -1
 		       : 0;

@@ -13,6 +13,8 @@ enum { CPU_CC_ARGS = 32 };
  * than the CPU has is an error). Threads: OMP_NUM_THREADS, else the CPUs this process may run on.
  */
 int cpu_limits(struct limits *m, struct err *e);
+/* Limits of an instruction set, with small caches and one thread; -1 for an unknown name. */
+int cpu_isa_limits(const char *isa, struct limits *m);
 /* The command that makes shared object `object` from C file `source` for an instruction set. Points
  * into static text and the strings given; ends with NULL. The compiler is $TL_CC, else cc. */
 void cpu_cc_argv(const char *isa, const char *source, const char *object, char *argv[CPU_CC_ARGS]);

@@ -1,0 +1,184 @@
+/* rank MODEL FILE...: how well a model ranks the recorded spaces in FILE, which it must not have
+ * learned from.
+ *
+ * Prints a record a workload and one for all: for the model, the draft and candidates drawn at
+ * random, what the fastest of the first 1, 5 and 8 reach of the best's speed ("top1", ...: the sum
+ * of the best times over that of the chosen ones, each times the workload's count; "mean1", ...:
+ * the mean of the ratios), and which share of the way from random to the best the model goes
+ * ("closed1", ...). "lost32": the share of the best's speed that is lost when only the first 32 are
+ * measured.
+ */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/extract/lines.h"
+#include "lib/model/dataset.h"
+#include "lib/model/model.h"
+#include "lib/model/score.h"
+#include "lib/target/cpu.h"
+
+enum { KEPT = 32 };
+
+static struct dataset data;
+
+static int take(void *arg, const char *line, size_t n, struct err *why)
+{
+	(void)arg;
+	return dataset_add(&data, line, n, why);
+}
+
+static void bad(void *arg, const char *label, int64_t number, const struct err *why)
+{
+	(void)arg;
+	fprintf(stderr, "rank: %s:%lld: %s\n", label, (long long)number, why->msg);
+}
+
+struct totals {
+	struct score model, draft;
+	double kept_s; /* sum of count x the fastest of the first KEPT */
+};
+
+static void print_tops(const char *name, const struct score *s, int random)
+{
+	printf(",\"%s\":{", name);
+	for (int k = 0; k < SCORE_TOPS; k++) {
+		double mean = random ? s->random_ratio[k] : s->ratio[k];
+
+		printf("%s\"top%d\":%.4f,\"mean%d\":%.4f", k ? "," : "", score_tops[k],
+		       random ? score_random(s, k) : score_top(s, k), score_tops[k],
+		       mean / (double)s->groups);
+		if (!random)
+			printf(",\"worst%d\":%.4f", score_tops[k], s->worst[k]);
+	}
+	if (!random)
+		printf(",\"ndcg8\":%.4f,\"spearman\":%.4f,\"pairwise\":%.4f",
+		       s->ndcg / (double)s->groups, s->spearman / (double)s->groups,
+		       s->pairwise / (double)s->groups);
+	printf("}");
+}
+
+static void print(const struct totals *t)
+{
+	const struct score *m = &t->model;
+
+	print_tops("model", m, 0);
+	print_tops("draft", &t->draft, 0);
+	print_tops("random", m, 1);
+	for (int k = 0; k < SCORE_TOPS; k++)
+		printf(",\"closed%d\":%.4f", score_tops[k],
+		       (m->random_s[k] - m->chosen_s[k]) / (m->random_s[k] - m->best_s));
+	printf(",\"lost%d\":%.5f}\n", KEPT, 1 - m->best_s / t->kept_s);
+}
+
+struct item {
+	double value, latency;
+};
+
+static int best_first(const void *pa, const void *pb)
+{
+	const struct item *a = pa, *b = pb;
+
+	return (a->value < b->value) - (a->value > b->value);
+}
+
+static double fastest_of_first(const double *value, const double *latency, int64_t n)
+{
+	struct item *item = xmalloc(sizeof *item * (size_t)(n + 1));
+	double best = INFINITY;
+
+	for (int64_t i = 0; i < n; i++)
+		item[i] = (struct item){value[i], latency[i]};
+	qsort(item, (size_t)n, sizeof *item, best_first);
+	for (int64_t i = 0; i < n && i < KEPT; i++)
+		best = fmin(best, item[i].latency);
+	free(item);
+	return best;
+}
+
+static int rank_group(const struct model *m, const struct data_group *g, double count,
+		      struct totals *t, struct err *e)
+{
+	size_t room = (size_t)g->n + 1;
+	float *x = xmalloc(sizeof *x * FEATURES * room);
+	double *value = xmalloc(sizeof *value * room), *draft = xmalloc(sizeof *draft * room);
+	double *latency = xmalloc(sizeof *latency * room);
+	int64_t n = 0;
+	int rc;
+
+	for (int64_t i = 0; i < g->n; i++) {
+		const struct data_row *r = &g->row[i];
+
+		if (!(r->latency_s > 0))
+			continue;
+		memcpy(x + n * FEATURES, r->f, sizeof *x * FEATURES);
+		latency[n] = r->latency_s;
+		draft[n++] = -r->draft_s;
+	}
+	rc = model_predict(m, x, (size_t)n, value, NULL, e);
+	if (rc == 0 && n > 1) {
+		score_add(&t->model, value, latency, n, count);
+		score_add(&t->draft, draft, latency, n, count);
+		t->kept_s += count * fastest_of_first(value, latency, n);
+	}
+	free(latency);
+	free(draft);
+	free(value);
+	free(x);
+	return rc;
+}
+
+static int rank_all(const struct model *m, struct err *e)
+{
+	struct totals all = {.kept_s = 0};
+	int64_t candidates = 0;
+
+	for (size_t i = 0; i < data.groups.n; i++) {
+		const struct data_group *g = dataset_group(&data, i);
+		const struct data_use *u = dataset_use(&data, &g->w);
+		double count = u && u->count ? (double)u->count : 1;
+		struct totals one = {.kept_s = 0};
+
+		if (rank_group(m, g, count, &one, e) < 0 || rank_group(m, g, count, &all, e) < 0)
+			return -1;
+		candidates += g->n;
+		printf("{\"tl\":1,\"type\":\"rank\",\"prob\":\"%s\",\"count\":%g,"
+		       "\"candidates\":%lld,\"best_s\":%.5g,\"baseline_s\":%.5g",
+		       g->w.prob, count, (long long)g->n, g->best_s, g->native_s);
+		print(&one);
+	}
+	if (!all.model.groups)
+		return err_set(e, "there is nothing to rank");
+	printf("{\"tl\":1,\"type\":\"rank\",\"workloads\":%lld,\"candidates\":%lld,\"model_id\":"
+	       "\"%s\"",
+	       (long long)all.model.groups, (long long)candidates, m->id.s);
+	print(&all);
+	return 0;
+}
+
+int main(int argc, char **argv)
+{
+	const struct lines lines = {take, bad, NULL};
+	struct err e = ERR_INIT;
+	struct limits here;
+	struct model *m;
+
+	if (argc < 3) {
+		fprintf(stderr, "usage: rank MODEL FILE...\n");
+		return 2;
+	}
+	m = model_load(argv[1], &e);
+	if (m && cpu_limits(&here, &e) == 0) {
+		dataset_open(&data, &here);
+		for (int i = 2; i < argc && !*e.msg; i++)
+			lines_each(argv[i], &lines, &e);
+		if (!*e.msg)
+			rank_all(m, &e);
+		dataset_close(&data);
+	}
+	model_free(m);
+	if (*e.msg)
+		fprintf(stderr, "rank: %s\n", e.msg);
+	return *e.msg ? 3 : 0;
+}

@@ -1,0 +1,308 @@
+/* tl-train: results -> a cost model and its report card. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/extract/lines.h"
+#include "lib/io/opt.h"
+#include "lib/io/record.h"
+#include "lib/model/train.h"
+#include "lib/search/cover.h"
+#include "lib/store/store.h"
+#include "lib/target/cpu.h"
+
+static char units[64]; /* "family|network|..." */
+static const char *database, *output, *older, *unit = "family";
+static struct opt_list exclude;
+static int64_t trials, seed = 1, bag = 5;
+static double time_s = 120, part = 1;
+static int dump;
+
+static const struct opt opts[] = {
+	{'d', "db", OPT_FILE, &database, "FILE", "Learn from this database, too.", NULL},
+	{'t', "time", OPT_TIME, &time_s, "TIME",
+	 "Time to choose the model in, half of it for its report card. Default 2m.", NULL},
+	{0, "trials", OPT_COUNT, &trials, "N",
+	 "Configurations to try in each choice, whatever time it takes: the same seed and data "
+	 "then "
+	 "give the same model. Default: as --time allows.",
+	 NULL},
+	{0, "seed", OPT_COUNT, &seed, "N", "Another seed tries other configurations. Default 1.",
+	 NULL},
+	{0, "hold-out", OPT_ENUM, &unit, "WHAT",
+	 "What the report card's folds hold out as a whole: workloads that are equal but for "
+	 "spatial "
+	 "size, batch and post-ops (family, the default), networks, operators, or envs.",
+	 units},
+	{0, "exclude", OPT_LIST, &exclude, "FILE",
+	 "Learn nothing from the workloads whose records are in FILE, nor from any that is equal "
+	 "but "
+	 "for spatial size, batch and post-ops. May be given several times.",
+	 NULL},
+	{0, "share", OPT_REAL, &part, "SHARE",
+	 "Learn from this share of the workloads only, drawn at random. Default 1.", NULL},
+	{0, "bag", OPT_COUNT, &bag, "N",
+	 "Boosters in the model; what they differ by is its uncertainty. Default 5, at most 16.",
+	 NULL},
+	{0, "update", OPT_FILE, &older, "MODEL",
+	 "Go on from this model: what is learned now is added to it.", NULL},
+	{0, "dump-features", OPT_FLAG, &dump, NULL,
+	 "Train nothing: write the features of all results as CSV, a line a candidate, for pandas, "
+	 "R and the like.",
+	 NULL},
+	{'o', "output", OPT_FILE, &output, "FILE",
+	 "Write to FILE instead of standard output. FILE is replaced at the end.", NULL},
+	OPT_END,
+};
+
+static const struct program program = {
+	.name = "tl-train",
+	.summary = "learn a cost model from results",
+	.synopsis = "[OPTION...] [FILE...]",
+	.opts = opts,
+	.min_args = 0,
+	.max_args = -1,
+	.operands = "file",
+};
+
+static struct {
+	struct dataset data, excluded;
+	struct rec_out *out;
+	struct model *model; /* NULL: none yet */
+	int bad;	     /* lines */
+} train;
+
+/* ---- reading ---- */
+
+static int take_line(void *arg, const char *line, size_t n, struct err *why)
+{
+	(void)arg;
+	return dataset_add(&train.data, line, n, why);
+}
+
+static void bad_line(void *arg, const char *label, int64_t number, const struct err *why)
+{
+	(void)arg;
+	fprintf(stderr, "%s: %s:%lld: %s\n", program.name, label, (long long)number, why->msg);
+	train.bad++;
+}
+
+static int read_store(const char *path, struct err *e)
+{
+	struct store *s = store_open(path, STORE_READ, e);
+	int rc = s ? store_dump(s, STORE_RESULTS | STORE_WORKLOADS, take_line, NULL, e) : -1;
+
+	store_close(s);
+	return rc;
+}
+
+static int read_all(char **files, int n, struct err *e)
+{
+	const struct lines lines = {take_line, bad_line, NULL};
+	int rc = database ? read_store(database, e) : 0;
+
+	for (int i = 0; i < n && rc == 0; i++)
+		rc = lines_is_database(files[i]) ? read_store(files[i], e)
+						 : lines_each(files[i], &lines, e);
+	if (rc == 0 && !n && !database)
+		rc = lines_each("-", &lines, e);
+	return rc;
+}
+
+/* ---- the features as CSV ---- */
+
+static int put_heading(struct err *e)
+{
+	struct buf line = BUF_INIT;
+	int rc;
+
+	buf_str(&line,
+		"env_id,workload_id,op,prob,family,candidate_id,algo,latency_s,bound_s,draft_s");
+	for (int i = 0; i < FEATURES; i++)
+		buf_fmt(&line, ",%s", feature_name[i]);
+	rc = rec_put(train.out, line.s, line.n, e);
+	buf_free(&line);
+	return rc;
+}
+
+static void put_number(struct buf *line, double v)
+{
+	buf_ch(line, ',');
+	if (v == v)
+		buf_fmt(line, "%.6g", v);
+}
+
+/* No text here has a comma, a quote or a newline in it. */
+static int put_row(const struct data_group *g, const struct data_row *r, struct buf *line,
+		   struct err *e)
+{
+	buf_clear(line);
+	buf_fmt(line, "%s,%s,%s,%s,%s,%s,%s", g->env->id, g->w.id.s, g->w.op->name, g->w.prob,
+		g->family, r->candidate_id.s, r->algo->name);
+	put_number(line, r->latency_s > 0 ? r->latency_s : __builtin_nan(""));
+	put_number(line, r->bound_s > 0 ? r->bound_s : __builtin_nan(""));
+	put_number(line, r->draft_s);
+	for (int i = 0; i < FEATURES; i++)
+		put_number(line, r->f[i]);
+	return rec_put(train.out, line->s, line->n, e);
+}
+
+static int dump_features(struct err *e)
+{
+	struct buf line = BUF_INIT;
+	int rc = put_heading(e);
+
+	for (size_t i = 0; i < train.data.groups.n; i++) {
+		const struct data_group *g = dataset_group(&train.data, i);
+
+		for (int64_t k = 0; k < g->n && rc == 0; k++)
+			rc = put_row(g, &g->row[k], &line, e);
+	}
+	buf_free(&line);
+	return rc || rec_commit(train.out, e) ? -1 : 0;
+}
+
+/* ---- the model ---- */
+
+static int take_excluded(void *arg, const char *line, size_t n, struct err *why)
+{
+	(void)arg;
+	return dataset_add(&train.excluded, line, n, why);
+}
+
+static int is_excluded(const struct data_group *g)
+{
+	const struct map *uses = &train.excluded.uses;
+
+	for (size_t i = 0; i < uses->n; i++) {
+		const struct data_use *u = uses->item[i].value;
+
+		if (!strcmp(u->family, g->family))
+			return 1;
+	}
+	return 0;
+}
+
+/* Which groups to learn from. Returns how many. */
+static int64_t choose_groups(char *use)
+{
+	int64_t n = 0;
+
+	for (size_t i = 0; i < train.data.groups.n; i++) {
+		const struct data_group *g = dataset_group(&train.data, i);
+		struct rng rng;
+
+		rng_seed(&rng, (uint64_t)seed, g->w.id.s);
+		use[i] = g->best_s > 0 && !is_excluded(g) && rng_unit(&rng) < part;
+		n += use[i];
+	}
+	return n;
+}
+
+static enum automl_unit unit_of(const char *name)
+{
+	int i = 0;
+
+	while (strcmp(automl_unit_name[i], name) != 0)
+		i++;
+	return (enum automl_unit)i;
+}
+
+static int put_model(const struct model *m, const char *card, struct err *e)
+{
+	struct buf text = BUF_INIT;
+	int rc = model_print(m, card, &text, e);
+
+	if (rc == 0)
+		rc = rec_put(train.out, text.s, text.n - 1, e);
+	buf_free(&text);
+	return rc ? -1 : rec_commit(train.out, e);
+}
+
+static int train_all(struct err *e)
+{
+	const struct train_rules rules = {
+		.time_s = trials ? 0 : time_s,
+		.trials = trials,
+		.seed = (uint64_t)seed,
+		.unit = unit_of(unit),
+		.bag = (int)bag,
+	};
+	char *use = xcalloc(train.data.groups.n + 1, 1);
+	struct buf card = BUF_INIT;
+	struct model *m = train.model;
+	int rc;
+
+	if (!choose_groups(use))
+		rc = err_set(e, "there is no result to learn from");
+	else
+		rc = train_model(&train.data, use, &rules, m, &card, e);
+	if (rc == 0)
+		rc = cover_choose(&train.data, use, m, e);
+	if (rc == 0)
+		rc = put_model(m, card.s, e);
+	buf_free(&card);
+	free(use);
+	return rc;
+}
+
+static int exclude_all(struct err *e)
+{
+	const struct lines lines = {take_excluded, bad_line, NULL};
+	int rc = 0;
+
+	for (int i = 0; i < exclude.n && rc == 0; i++)
+		rc = lines_each(exclude.item[i], &lines, e);
+	return rc;
+}
+
+static int run(char **files, int n)
+{
+	struct err e = ERR_INIT;
+	struct limits here;
+
+	if (bag < 1 || bag > MODEL_BAG)
+		err_status(&e, EXIT_USAGE, "--bag wants 1 to %d boosters", MODEL_BAG);
+	else if (part <= 0 || part > 1)
+		err_status(&e, EXIT_USAGE, "--share wants more than 0 and at most 1");
+	if (e.status)
+		return opt_fail(&program, &e);
+	if (cpu_limits(&here, &e) < 0 || !(train.out = rec_create(output, &e)))
+		return opt_fail(&program, &e);
+	dataset_open(&train.data, &here);
+	dataset_open(&train.excluded, &here);
+	train.model = older ? model_load(older, &e) : model_new();
+	if (!train.model || exclude_all(&e) || read_all(files, n, &e))
+		return opt_fail(&program, &e);
+	if (rec_stopped())
+		return EXIT_DONE;
+	if (dump ? dump_features(&e) : train_all(&e))
+		return opt_fail(&program, &e);
+	return train.bad ? EXIT_INPUT : EXIT_DONE;
+}
+
+static void list_units(void)
+{
+	size_t n = 0;
+
+	for (int i = 0; i < AUTOML_UNITS; i++)
+		n += (size_t)snprintf(units + n, sizeof units - n, "%s%s", i ? "|" : "",
+				      automl_unit_name[i]);
+}
+
+int main(int argc, char **argv)
+{
+	int first, status;
+
+	list_units();
+	first = opt_parse(&program, argc, argv);
+	rec_stop_on_signals();
+	status = run(argv + first, argc - first);
+	rec_discard(train.out);
+	model_free(train.model);
+	dataset_close(&train.data);
+	dataset_close(&train.excluded);
+	if (rec_stopped())
+		opt_die_by_signal(rec_stopped());
+	return status;
+}

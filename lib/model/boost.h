@@ -1,0 +1,48 @@
+/* Gradient-boosted trees: XGBoost behind a few verbs, the only place that includes its header.
+ *
+ * Its thread team is started by training and predicting, so no program that does either may fork
+ * afterwards. Its parameters are checked here, because it takes unknown ones without a word. Same
+ * data, parameters and seed give the same trees on the same machine.
+ */
+#ifndef TL_MODEL_BOOST_H
+#define TL_MODEL_BOOST_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "lib/base/buf.h"
+#include "lib/base/err.h"
+
+struct boost;
+
+/* First and second derivative of what is minimised, for each row's sum of trees so far. */
+typedef void boost_gradient(void *arg, const float *sum, float *grad, float *hess, size_t rows);
+
+struct boost_params {
+	const char *objective;	  /* "reg:squarederror", "binary:logistic" */
+	boost_gradient *gradient; /* takes the objective's place; NULL: none */
+	void *arg;
+	int rounds, depth;
+	double eta, min_child, subsample, colsample, lambda;
+	uint64_t seed;
+};
+
+/* Rows of `columns` floats, NaN is missing. The arrays are the caller's. */
+struct boost_data {
+	const float *x;
+	size_t rows, columns;
+	const float *label, *weight; /* weight NULL: all 1 */
+	const float *margin;	     /* what the trees are added to; NULL: 0 */
+};
+
+/* NULL with e filled. */
+struct boost *boost_train(const struct boost_params *p, const struct boost_data *d, struct err *e);
+struct boost *boost_load(const void *bytes, size_t n, struct err *e);
+/* Appends the model's bytes (universal binary JSON, as XGBoost saves it). */
+int boost_save(struct boost *b, struct buf *out, struct err *e);
+/* The trees' sum for each row. */
+int boost_predict(struct boost *b, const float *x, size_t rows, size_t columns, float *out,
+		  struct err *e);
+void boost_free(struct boost *b);
+
+#endif

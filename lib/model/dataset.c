@@ -1,0 +1,297 @@
+#include "lib/model/dataset.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/model/static.h"
+#include "lib/nest/nest.h"
+#include "lib/target/cpu.h"
+
+void dataset_open(struct dataset *d, const struct limits *here)
+{
+	memset(d, 0, sizeof *d);
+	d->here = *here;
+}
+
+void dataset_close(struct dataset *d)
+{
+	for (size_t i = 0; i < d->groups.n; i++) {
+		struct data_group *g = dataset_group(d, i);
+
+		map_free(&g->ids);
+		free(g->row);
+	}
+	map_free(&d->envs);
+	map_free(&d->groups);
+	map_free(&d->uses);
+	json_free(&d->doc);
+	buf_free(&d->text);
+	arena_free(&d->arena);
+	arena_free(&d->scratch);
+}
+
+/* ---- families ---- */
+
+void workload_family(const struct workload *w, struct buf *out)
+{
+	const int64_t *k = w->dim;
+
+	if (w->op == &op_conv2d)
+		buf_fmt(out, "conv2d %lld>%lld %lldx%lld/%lldx%lld g%lld %s", (long long)k[CONV_IC],
+			(long long)k[CONV_OC], (long long)k[CONV_KH], (long long)k[CONV_KW],
+			(long long)k[CONV_SH], (long long)k[CONV_SW], (long long)k[CONV_G],
+			dtype_name(w->dtype));
+	else if (w->op == &op_matmul)
+		buf_fmt(out, "matmul %lld>%lld %s %s", (long long)k[MATMUL_K],
+			(long long)k[MATMUL_N], w->rhs_const ? "constant" : "computed",
+			dtype_name(w->dtype));
+	else
+		buf_fmt(out, "%s %s %s", w->op->name, w->prob, dtype_name(w->dtype));
+}
+
+static const char *family_of(const struct workload *w, struct arena *a)
+{
+	struct buf text = BUF_INIT;
+	const char *family;
+
+	workload_family(w, &text);
+	family = arena_strdup(a, text.s);
+	buf_free(&text);
+	return family;
+}
+
+/* ---- envs ---- */
+
+static void number(const struct json_doc *d, const struct json *obj, const char *key, int64_t *out)
+{
+	int64_t v;
+
+	if (!json_int(json_get(d, obj, key), &v) && v > 0)
+		*out = v;
+}
+
+/* Limits as the "env" object tells them. */
+static void read_env(struct dataset *d, const struct json *v, struct data_env *env)
+{
+	const struct json_doc *doc = &d->doc;
+	int64_t threads = env->limits.threads;
+	const char *isa;
+
+	if (json_str(json_get(doc, v, "isa"), &d->scratch, &isa) ||
+	    cpu_isa_limits(isa, &env->limits) < 0)
+		return;
+	number(doc, v, "l1d", &env->limits.l1d);
+	number(doc, v, "l2", &env->limits.l2);
+	number(doc, v, "l3", &env->limits.l3);
+	number(doc, v, "threads", &threads);
+	env->limits.threads = (int)threads;
+	features_rates(&env->limits, &env->rates);
+	env->known = 1;
+}
+
+static struct data_env *env_of(struct dataset *d, const char *id)
+{
+	void **place = map_put(&d->envs, id, strlen(id), NULL);
+	struct data_env *env = *place;
+
+	if (env)
+		return env;
+	*place = env = arena_new(&d->arena, struct data_env);
+	env->id = arena_strdup(&d->arena, id);
+	env->limits = d->here;
+	features_rates(&env->limits, &env->rates);
+	return env;
+}
+
+/* ---- uses ---- */
+
+static void add_use(struct data_use *u, struct arena *a, const char *source)
+{
+	size_t n = strcspn(source, ":");
+	int i = 0;
+
+	u->count++;
+	while (i < u->nnetworks &&
+	       (strlen(u->network[i]) != n || memcmp(u->network[i], source, n) != 0))
+		i++;
+	if (i == sizeof u->network / sizeof *u->network)
+		return;
+	if (i == u->nnetworks)
+		u->network[u->nnetworks++] = arena_strndup(a, source, n);
+	u->times[i]++;
+}
+
+static int add_workload(struct dataset *d, struct err *e)
+{
+	const struct json_doc *doc = &d->doc;
+	struct data_use *u;
+	struct workload w;
+	const char *source;
+	void **place;
+
+	if (workload_from_json(&w, doc, doc->tok, e))
+		return -1;
+	place = map_put(&d->uses, w.id.s, ID_HEX, NULL);
+	if (*place)
+		return 0;
+	*place = u = arena_new(&d->arena, struct data_use);
+	u->family = family_of(&w, &d->arena);
+	for (const struct json *list = json_get(doc, doc->tok, "source"),
+			       *v = json_first(doc, list);
+	     v; v = json_next(doc, list, v))
+		if (!json_str(v, &d->scratch, &source))
+			add_use(u, &d->arena, source);
+	return 0;
+}
+
+const struct data_use *dataset_use(const struct dataset *d, const struct workload *w)
+{
+	return map_get(&d->uses, w->id.s, ID_HEX);
+}
+
+/* ---- results ---- */
+
+int candidate_features(const struct candidate *c, const struct data_env *env, struct arena *scratch,
+		       double *draft_s, float f[FEATURES], struct err *why)
+{
+	static struct nest nest;
+	static struct draft draft;
+	const char *text;
+
+	if (!c->algo->valid(&c->w, c->knob, &text))
+		return err_set(why, "%s", text);
+	nest_init(&nest, scratch, "kernel");
+	if (c->algo->build(&c->w, c->knob, &nest, why) < 0 ||
+	    static_check(&nest, &env->limits, why) < 0)
+		return -1;
+	draft_predict(&nest, &env->limits, &draft);
+	if (f)
+		features_of(&draft, &env->rates, (double)c->w.flops, f);
+	*draft_s = draft.seconds;
+	return 0;
+}
+
+static struct data_group *group_of(struct dataset *d, const struct workload *w,
+				   const struct data_env *env)
+{
+	struct buf key = BUF_INIT;
+	struct data_group *g;
+	void **place;
+
+	buf_fmt(&key, "%s %s", env->id, w->id.s);
+	place = map_put(&d->groups, key.s, key.n, NULL);
+	g = *place;
+	if (!g) {
+		*place = g = arena_new(&d->arena, struct data_group);
+		g->w = *w;
+		g->env = env;
+		g->family = family_of(w, &d->arena);
+	}
+	buf_free(&key);
+	return g;
+}
+
+static struct data_row *new_row(struct data_group *g)
+{
+	if (g->n == g->cap) {
+		g->cap = g->cap * 2 + 64;
+		g->row = xrealloc(g->row, sizeof *g->row * (size_t)g->cap);
+	}
+	memset(&g->row[g->n], 0, sizeof *g->row);
+	return &g->row[g->n++];
+}
+
+/* The row of a candidate, new or known. NULL: no program can be made of it. */
+static struct data_row *row_of(struct dataset *d, struct data_group *g, const struct candidate *c)
+{
+	intptr_t known = (intptr_t)map_get(&g->ids, c->id.s, ID_HEX);
+	struct err why = ERR_INIT;
+	float f[FEATURES];
+	struct data_row *r;
+	double draft_s;
+
+	if (known)
+		return &g->row[known - 1];
+	if (candidate_features(c, g->env, &d->scratch, &draft_s, f, &why) < 0)
+		return NULL;
+	r = new_row(g);
+	r->candidate_id = c->id;
+	r->algo = c->algo;
+	memcpy(r->knob, c->knob, sizeof r->knob);
+	r->draft_s = draft_s;
+	r->f = arena_array(&d->arena, float, FEATURES);
+	memcpy(r->f, f, sizeof f);
+	*map_put(&g->ids, c->id.s, ID_HEX, NULL) = (void *)(intptr_t)g->n;
+	d->nrows++;
+	return r;
+}
+
+/* The candidate of a result; an embedded workload that reads like the last one is not read again.
+ */
+static int read_candidate(struct dataset *d, struct candidate *c, struct err *e)
+{
+	const struct json *v = json_get(&d->doc, d->doc.tok, "workload");
+
+	if (!v || v->n != d->text.n || memcmp(v->s, d->text.s, v->n) != 0) {
+		buf_clear(&d->text);
+		if (workload_from_json(&d->last, &d->doc, v, e))
+			return err_in(e, "workload");
+		buf_add(&d->text, v->s, v->n);
+	}
+	return candidate_from_json_with(
+		c, &d->doc, json_get(&d->doc, d->doc.tok, "candidate_id") != NULL, &d->last, e);
+}
+
+static int add_result(struct dataset *d, struct err *e)
+{
+	const struct json_doc *doc = &d->doc;
+	const struct json *v, *status = json_get(doc, doc->tok, "status");
+	const char *env_id;
+	struct data_group *g;
+	struct data_env *env;
+	struct data_row *r;
+	struct candidate c;
+	double latency = 0;
+
+	if (json_is(status, "filtered"))
+		return 0;
+	if (json_str(json_get(doc, doc->tok, "env_id"), &d->scratch, &env_id))
+		return err_set(e, "\"env_id\" is missing or not a string");
+	if (read_candidate(d, &c, e) < 0)
+		return -1;
+	env = env_of(d, env_id);
+	v = json_get(doc, doc->tok, "env");
+	if (v && !env->known)
+		read_env(d, v, env);
+	g = group_of(d, &c.w, env);
+	json_num(json_get(doc, json_get(doc, doc->tok, "baseline"), "latency_s"), &g->native_s);
+	r = row_of(d, g, &c);
+	if (!r) {
+		d->unusable++;
+		return 0;
+	}
+	if (json_num(json_get(doc, doc->tok, "latency_s"), &latency) || !(latency > 0))
+		return 0;
+	if (json_is(status, "preempted"))
+		r->bound_s = latency > r->bound_s ? latency : r->bound_s;
+	if (!json_is(status, "ok"))
+		return 0;
+	if (!r->latency_s || latency < r->latency_s)
+		r->latency_s = latency;
+	if (!g->best_s || latency < g->best_s)
+		g->best_s = latency;
+	return 0;
+}
+
+int dataset_add(struct dataset *d, const char *line, size_t n, struct err *e)
+{
+	const struct json *type;
+
+	arena_reset(&d->scratch);
+	if (json_parse(&d->doc, line, n, e) < 0)
+		return -1;
+	type = json_get(&d->doc, d->doc.tok, "type");
+	if (json_is(type, "workload"))
+		return add_workload(d, e);
+	return json_is(type, "result") ? add_result(d, e) : 0;
+}

@@ -1,0 +1,85 @@
+/* A dataset: results as rows of features, by workload and env, for training and scoring models.
+ *
+ * A group is a workload in an env: latencies compare only within one. A family is what is left of a
+ * workload when spatial size, batch and post-ops are taken away; two workloads of a family are too
+ * like each other for one to be a fair test of what was learned from the other.
+ *
+ * Built from record lines in any order; a candidate counts once in a group, its lowest latency that
+ * was verified. Workload records tell counts and networks. Everything belongs to the dataset.
+ */
+#ifndef TL_MODEL_DATASET_H
+#define TL_MODEL_DATASET_H
+
+#include "lib/algo/candidate.h"
+#include "lib/base/arena.h"
+#include "lib/base/map.h"
+#include "lib/io/json.h"
+#include "lib/model/features.h"
+
+struct data_env {
+	const char *id;
+	struct limits limits;
+	struct rates rates;
+	int known; /* a record told what the env is: until then limits are this machine's */
+};
+
+struct data_row {
+	struct id candidate_id;
+	const struct algo *algo;
+	int64_t knob[KNOB_MAX];
+	double latency_s; /* 0: it failed, or was preempted */
+	double bound_s;	  /* preempted: its lower bound */
+	double draft_s;
+	double prior; /* an older model's value, to learn what it lacks; 0: none */
+	float *f;     /* FEATURES of them */
+};
+
+struct data_group {
+	struct workload w;
+	const struct data_env *env;
+	const char *family;
+	double best_s;	 /* 0: no row has a latency */
+	double native_s; /* the baseline's; 0: not known */
+	int64_t n, cap;
+	struct data_row *row;
+	struct map ids; /* candidate -> index + 1 */
+};
+
+/* What workload records tell of a workload, in whatever env. */
+struct data_use {
+	const char *family;
+	int64_t count; /* over all networks */
+	int nnetworks;
+	const char *network[16]; /* names, without the hash */
+	int64_t times[16];	 /* in each */
+};
+
+struct dataset {
+	struct arena arena, scratch;
+	struct json_doc doc;
+	struct map envs, groups, uses; /* by id; env id and workload id; workload id */
+	struct limits here;	       /* for envs of which no record tells */
+	int64_t nrows, unusable;       /* unusable: the program is refused here */
+	struct buf text;	       /* the workload read last, and it */
+	struct workload last;
+};
+
+/* here: limits to use for an env that no record describes. */
+void dataset_open(struct dataset *d, const struct limits *here);
+void dataset_close(struct dataset *d);
+/* Takes a record: results and workloads; others are passed over. -1: it makes no sense. */
+int dataset_add(struct dataset *d, const char *line, size_t n, struct err *e);
+static inline struct data_group *dataset_group(const struct dataset *d, size_t i)
+{
+	return d->groups.item[i].value;
+}
+/* NULL: no workload record came. */
+const struct data_use *dataset_use(const struct dataset *d, const struct workload *w);
+/* "conv2d 64>64 3x3/1x1 g1 f32": appended. */
+void workload_family(const struct workload *w, struct buf *out);
+/* Features of a candidate (f NULL: the draft alone); -1 with the reason if no program can be made
+ * of it on such a machine. */
+int candidate_features(const struct candidate *c, const struct data_env *env, struct arena *scratch,
+		       double *draft_s, float f[FEATURES], struct err *why);
+
+#endif

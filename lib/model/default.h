@@ -1,0 +1,12 @@
+/* Which model to use: the one that is named, else $TL_MODEL, else, where that is wanted, the
+ * pretrained one that came with the programs (share/tl/models/cpu.model). */
+#ifndef TL_MODEL_DEFAULT_H
+#define TL_MODEL_DEFAULT_H
+
+#include "lib/base/buf.h"
+#include "lib/base/err.h"
+
+/* 1 with the path in out; 0: there is none; -1. */
+int model_default(const char *named, int pretrained, struct buf *out, struct err *e);
+
+#endif

@@ -1,0 +1,279 @@
+#include "lib/model/features.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "lib/base/buf.h"
+#include "lib/base/hash.h"
+#include "lib/op/op.h"
+
+enum { REVISION = 1 }; /* raise it when a feature of the same name begins to mean another thing */
+
+#define FEATURE_NAME(name, group) #name,
+#define FEATURE_GROUP(name, group) #group,
+const char *const feature_name[FEATURES] = {FEATURE_LIST(FEATURE_NAME)};
+const char *const feature_group[FEATURES] = {FEATURE_LIST(FEATURE_GROUP)};
+
+const char *features_version(void)
+{
+	static char version[9];
+	struct buf text = BUF_INIT;
+	struct id id;
+
+	if (*version)
+		return version;
+	buf_fmt(&text, "%d", REVISION);
+	for (int i = 0; i < FEATURES; i++)
+		buf_fmt(&text, " %s/%s", feature_name[i], feature_group[i]);
+	hash_id(&id, text.s, text.n);
+	snprintf(version, sizeof version, "%.8s", id.s);
+	buf_free(&text);
+	return version;
+}
+
+void features_rates(const struct limits *m, struct rates *r)
+{
+	double hz = m->hz > 0 ? m->hz : 2.5e9, threads = m->threads > 0 ? m->threads : 1;
+
+	*r = (struct rates){
+		.flops = hz * threads * m->fma_per_cycle * m->lanes * 2,
+		.l2 = hz * threads * 40,
+		.l3 = hz * threads * 10,
+		.memory = hz * threads * 5,
+		.fork_s = 2e-6,
+	};
+}
+
+/* ---- ratios ---- */
+
+static const double NOTHING = 1.0 / (1 << 20); /* what a ratio is no longer told from 0 */
+
+static float ratio(double a, double b)
+{
+	return b > 0 ? (float)log2(a / b + NOTHING) : NAN;
+}
+
+static float share(double a, double b)
+{
+	return b > 0 ? (float)(a / b) : NAN;
+}
+
+/* ---- the parts ---- */
+
+struct at {
+	const struct draft *d;
+	const struct walk *w;
+	const struct limits *m;
+	const struct rates *r;
+	double flops, roof_s;
+	float *f;
+};
+
+/* Bytes of the arguments and packed operands. */
+static double operand_bytes(const struct nest *n)
+{
+	double bytes = 0;
+
+	for (int i = 0; i < n->nbuffers; i++)
+		if (n->buffer[i].kind == BUFFER_ARG || n->buffer[i].kind == BUFFER_PACKED)
+			bytes += (double)n->buffer[i].size * 4;
+	return bytes;
+}
+
+static void of_work(struct at *a)
+{
+	double bytes = operand_bytes(a->w->n), arithmetic = a->flops / a->r->flops;
+	double move = bytes / (bytes > (double)a->m->l3 ? a->r->memory : a->r->l3);
+
+	a->roof_s = arithmetic > move ? arithmetic : move;
+	a->f[FEATURE_flops] = ratio(a->flops, 1);
+	a->f[FEATURE_intensity] = ratio(a->flops, bytes);
+	a->f[FEATURE_roof_compute] = share(arithmetic, a->roof_s);
+}
+
+static void of_draft(struct at *a)
+{
+	const struct draft *d = a->d;
+	double hz = a->m->hz > 0 ? a->m->hz : 2.5e9, threads = a->w->threads;
+
+	a->f[FEATURE_draft] = ratio(d->seconds, a->roof_s);
+	a->f[FEATURE_compute] = ratio(d->compute_cycles / hz, a->roof_s);
+	a->f[FEATURE_from_l2] = ratio(d->l2_bytes * threads / a->r->l2, a->roof_s);
+	a->f[FEATURE_from_l3] = ratio(d->l3_bytes * threads / a->r->l3, a->roof_s);
+	a->f[FEATURE_from_memory] = ratio(d->memory_bytes * threads / a->r->memory, a->roof_s);
+	a->f[FEATURE_conflicts] = share(a->w->conflict_bytes, d->l2_bytes);
+	a->f[FEATURE_fork_join] = ratio(a->r->fork_s, a->roof_s);
+	a->f[FEATURE_uneven] = share(d->uneven_cycles, d->compute_cycles);
+}
+
+static void of_ops(struct at *a)
+{
+	const struct walk *w = a->w;
+	const struct walk_ops *k = &w->ops;
+
+	a->f[FEATURE_waste] = share(w->flops * w->threads, a->flops);
+	a->f[FEATURE_lanes] = share(w->flops, 2 * k->fma * a->m->lanes);
+	a->f[FEATURE_loads] = share(k->load, k->fma);
+	a->f[FEATURE_stores] = ratio(k->store, k->fma);
+	a->f[FEATURE_ariths] = ratio(k->arith, k->fma);
+	a->f[FEATURE_others] = ratio(k->other, k->fma);
+	a->f[FEATURE_scalars] = share(w->scalars, k->fma);
+	a->f[FEATURE_straddles] = share(w->straddles, k->load + k->store);
+	a->f[FEATURE_masks] = share(w->masks, k->load + k->store);
+	a->f[FEATURE_code] = ratio(w->code, 1);
+}
+
+static void of_tile(struct at *a)
+{
+	const struct walk_inner *t = &a->w->inner;
+	const struct limits *m = a->m;
+	double fma = t->ops.fma / m->fma_per_cycle, all;
+
+	a->f[FEATURE_registers] = share((double)a->w->registers, m->vregs);
+	if (t->fmas <= 0)
+		return;
+	all = t->ops.fma + t->ops.arith + t->ops.load + t->ops.store + t->ops.other;
+	a->f[FEATURE_tile_fmas] = (float)t->ops.fma;
+	a->f[FEATURE_tile_loads] = share(t->ops.load, t->ops.fma);
+	a->f[FEATURE_tile_others] = share(t->ops.other + t->ops.arith, t->ops.fma);
+	a->f[FEATURE_tile_chain] = share(t->chain, t->ops.fma);
+	a->f[FEATURE_tile_rate] = share(t->cycles, fma);
+	a->f[FEATURE_tile_load_bound] = share(t->ops.load / m->load_per_cycle, t->cycles);
+	a->f[FEATURE_tile_issue_bound] = share(all / 4, t->cycles);
+	a->f[FEATURE_tile_run] = ratio(t->n, 1);
+	a->f[FEATURE_tile_share] = share(a->w->inner_cycles, a->w->share * a->w->cycles);
+	a->f[FEATURE_tile_fma_share] = share(t->fmas, a->w->ops.fma);
+}
+
+static void of_threads(struct at *a)
+{
+	const struct walk *w = a->w;
+
+	a->f[FEATURE_items] = ratio(w->items, 1);
+	a->f[FEATURE_items_each] = ratio(w->share, 1);
+	a->f[FEATURE_balance] = share(w->items, w->share * w->threads);
+	a->f[FEATURE_item_cycles] = ratio(w->cycles, 1);
+}
+
+/* The loops around the inner one, unrolled ones left out, from the inside to the outside. */
+static void of_levels(struct at *a)
+{
+	const struct walk_inner *t = &a->w->inner;
+	const double l1 = (double)a->m->l1d, l2 = (double)a->m->l2;
+	double pages = 0, scratch = 0;
+	int level = 0;
+
+	for (int d = t->depth - 2; d >= 0 && t->fmas > 0 && level < FEATURE_LEVELS; d--) {
+		float *f = &a->f[FEATURE_level1_trips + 3 * level];
+		double set = a->d->body[t->path[d].id];
+
+		if (t->path[d].kind == LOOP_UNROLL)
+			continue;
+		f[0] = ratio(t->path[d].dealt, 1);
+		f[1] = ratio(set, l1);
+		f[2] = ratio(set, l2);
+		if (t->path[d].kind == LOOP_PARALLEL && isnan(a->f[FEATURE_item_set]))
+			a->f[FEATURE_item_set] = f[2];
+		level++;
+	}
+	for (int i = 0; i < a->w->nsites; i++)
+		pages = a->w->site[i].pages > pages ? a->w->site[i].pages : pages;
+	for (int i = 0; i < a->w->n->nbuffers; i++)
+		if (a->w->n->buffer[i].kind == BUFFER_WORK)
+			scratch += (double)a->w->n->buffer[i].size * 4;
+	a->f[FEATURE_inner_pages] = ratio(pages, 1);
+	a->f[FEATURE_whole_l2] = ratio(a->d->whole, l2);
+	a->f[FEATURE_whole_l3] = ratio(a->d->whole, (double)a->m->l3);
+	a->f[FEATURE_scratch_l1] = scratch > 0 ? ratio(scratch, l1) : NAN;
+	a->f[FEATURE_scratch_l2] = scratch > 0 ? ratio(scratch, l2) : NAN;
+}
+
+static float move(const struct at *a, double bytes)
+{
+	return ratio(bytes * a->w->threads, a->flops);
+}
+
+/* Which operand a buffer is: src, weights, dst, what is added, scratch. */
+static int operand_of(const struct buffer *b)
+{
+	if (b->kind == BUFFER_WORK)
+		return 4;
+	switch (b->role) {
+	case TENSOR_SRC:
+		return 0;
+	case TENSOR_WEIGHTS:
+		return 1;
+	case TENSOR_DST:
+		return 2;
+	default:
+		return 3;
+	}
+}
+
+static void of_operands(struct at *a, const double *by_buffer, float *f)
+{
+	const struct nest *n = a->w->n;
+	double bytes[FEATURE_OPERANDS] = {0};
+
+	for (int i = 0; i < n->nbuffers; i++)
+		bytes[operand_of(&n->buffer[i])] += by_buffer[i];
+	for (int i = 0; i < FEATURE_OPERANDS; i++)
+		f[i] = move(a, bytes[i]);
+}
+
+/* Bytes that move into caches of all sizes. */
+static void of_curve(struct at *a)
+{
+	static const double times[FEATURE_SIZES] = {1. / 8, 1. / 4, 1. / 2, 1, 2, 4, 1. / 8,
+						    1. / 4, 1. / 2, 1,	    2, 4, 8, 16};
+	const int l2_from = 6;
+	double by_buffer[NEST_BUFFERS];
+
+	for (int i = 0; i < FEATURE_SIZES; i++) {
+		double level = (double)(i < l2_from ? a->m->l1d : a->m->l2);
+		double bytes =
+			walk_traffic(a->w, level * times[i], a->d->whole, a->d->body, by_buffer);
+
+		a->f[FEATURE_move_l1_8 + i] = move(a, bytes);
+		if (times[i] == 1)
+			of_operands(a, by_buffer,
+				    &a->f[i < l2_from ? FEATURE_src_l1 : FEATURE_src_l2]);
+	}
+}
+
+static void of_sizes(struct at *a)
+{
+	const struct walk *w = a->w;
+	const struct nest *n = w->n;
+	double size[FEATURE_OPERANDS] = {0}, written = 0;
+
+	for (int i = 0; i < n->nbuffers; i++)
+		if (n->buffer[i].kind != BUFFER_REG && n->buffer[i].kind != BUFFER_VIEW)
+			size[operand_of(&n->buffer[i])] += (double)n->buffer[i].size * 4;
+	for (int i = 0; i < w->nsites; i++) {
+		const struct walk_site *t = &w->site[i];
+
+		if (t->store && n->buffer[t->buffer].kind == BUFFER_WORK)
+			written += t->times / 2 * t->outside[t->depth] * t->touched[t->depth];
+	}
+	for (int i = 0; i < 3; i++)
+		a->f[FEATURE_src_size + i] = ratio(size[i], (double)a->m->l2);
+	a->f[FEATURE_scratch_stores] = ratio(written * w->threads, size[0]);
+}
+
+void features_of(const struct draft *d, const struct rates *r, double flops, float f[FEATURES])
+{
+	struct at a = {d, &d->walk, d->walk.m, r, flops, 0, f};
+
+	for (int i = 0; i < FEATURES; i++)
+		f[i] = NAN;
+	of_work(&a);
+	of_draft(&a);
+	of_ops(&a);
+	of_tile(&a);
+	of_threads(&a);
+	of_levels(&a);
+	of_curve(&a);
+	of_sizes(&a);
+}

@@ -1,0 +1,127 @@
+/* Features: what a learned model sees of a tensor program on a machine.
+ *
+ * All of them are read off the nest and the walk over it, none off the names of operators,
+ * algorithms or knobs: so one model serves them all. They are ratios to what the machine can do
+ * (its probed rates), to its sizes, or to the work itself, mostly as binary logarithms; what has no
+ * meaning for a nest is NaN, which the model takes as missing.
+ *
+ * The order and meaning of the list are part of a model file: features_version() changes with them.
+ */
+#ifndef TL_MODEL_FEATURES_H
+#define TL_MODEL_FEATURES_H
+
+#include "lib/model/draft.h"
+#include "lib/space/limits.h"
+
+enum { FEATURE_LEVELS = 5, FEATURE_SIZES = 14, FEATURE_OPERANDS = 5 };
+
+/* NAME, group. Groups are what training may leave out as a whole. */
+#define FEATURE_LIST(X)                                                                            \
+	X(flops, work)	      /* of the problem */                                                 \
+	X(intensity, work)    /* flops a byte of the operands */                                   \
+	X(roof_compute, work) /* share of the roofline time that arithmetic is */                  \
+	X(draft, draft)	      /* predicted time over the roofline's */                             \
+	X(compute, draft)     /* and its parts: in the first-level cache, */                       \
+	X(from_l2, draft)     /* moving from the second, */                                        \
+	X(from_l3, draft)                                                                          \
+	X(from_memory, draft)                                                                      \
+	X(conflicts, draft) /* lines that push each other out */                                   \
+	X(fork_join, draft)                                                                        \
+	X(uneven, draft) /* share of cycles because blocks are not alike */                        \
+	X(waste, ops)	 /* flops done over those needed */                                        \
+	X(lanes, ops)	 /* lanes of a multiply-add, of the machine's */                           \
+	X(loads, ops)	 /* a multiply-add, as the three below */                                  \
+	X(stores, ops)                                                                             \
+	X(ariths, ops)                                                                             \
+	X(others, ops)                                                                             \
+	X(scalars, ops)	  /* loads of one value */                                                 \
+	X(straddles, ops) /* vectors that may lie across two lines */                              \
+	X(masks, ops)                                                                              \
+	X(code, ops)	    /* operations in the text */                                           \
+	X(registers, tile)  /* of the machine's */                                                 \
+	X(tile_fmas, tile)  /* in an iteration of the inner loop */                                \
+	X(tile_loads, tile) /* for each of them */                                                 \
+	X(tile_others, tile)                                                                       \
+	X(tile_chain, tile)                                                                        \
+	X(tile_rate, tile)	 /* cycles of an iteration over those of its multiply-adds */      \
+	X(tile_load_bound, tile) /* cycles of its loads over all */                                \
+	X(tile_issue_bound, tile)                                                                  \
+	X(tile_run, tile)	/* iterations of the inner loop */                                 \
+	X(tile_share, tile)	/* of all cycles, in such loops */                                 \
+	X(tile_fma_share, tile) /* of all multiply-adds, in the chosen one */                      \
+	X(items, threads)                                                                          \
+	X(items_each, threads)                                                                     \
+	X(balance, threads) /* items over those of the slowest thread, times threads */            \
+	X(item_cycles, threads)                                                                    \
+	X(item_set, threads)	/* bytes of one over the second level's */                         \
+	X(level1_trips, levels) /* iterations of the loop around the inner one; and */             \
+	X(level1_l1, levels)	/* what one of them touches over the first- */                     \
+	X(level1_l2, levels)	/* and second-level cache's size; and further out */               \
+	X(level2_trips, levels)                                                                    \
+	X(level2_l1, levels)                                                                       \
+	X(level2_l2, levels)                                                                       \
+	X(level3_trips, levels)                                                                    \
+	X(level3_l1, levels)                                                                       \
+	X(level3_l2, levels)                                                                       \
+	X(level4_trips, levels)                                                                    \
+	X(level4_l1, levels)                                                                       \
+	X(level4_l2, levels)                                                                       \
+	X(level5_trips, levels)                                                                    \
+	X(level5_l1, levels)                                                                       \
+	X(level5_l2, levels)                                                                       \
+	X(inner_pages, levels) /* that a run of the inner loop touches */                          \
+	X(whole_l2, levels)                                                                        \
+	X(whole_l3, levels)                                                                        \
+	X(scratch_l1, levels) /* the workspace's size */                                           \
+	X(scratch_l2, levels)                                                                      \
+	X(move_l1_8, curve) /* bytes a flop that move into a cache of an eighth */                 \
+	X(move_l1_4, curve) /* of the first level's size, a quarter, ... */                        \
+	X(move_l1_2, curve)                                                                        \
+	X(move_l1_1, curve)                                                                        \
+	X(move_l1x2, curve)                                                                        \
+	X(move_l1x4, curve)                                                                        \
+	X(move_l2_8, curve)                                                                        \
+	X(move_l2_4, curve)                                                                        \
+	X(move_l2_2, curve)                                                                        \
+	X(move_l2_1, curve)                                                                        \
+	X(move_l2x2, curve)                                                                        \
+	X(move_l2x4, curve)                                                                        \
+	X(move_l2x8, curve)                                                                        \
+	X(move_l2x16, curve)                                                                       \
+	X(src_l1, operands) /* bytes a flop of each operand into the first-level cache, */         \
+	X(weights_l1, operands)                                                                    \
+	X(dst_l1, operands)                                                                        \
+	X(extra_l1, operands)                                                                      \
+	X(scratch_move_l1, operands)                                                               \
+	X(src_l2, operands) /* and into the second-level one */                                    \
+	X(weights_l2, operands)                                                                    \
+	X(dst_l2, operands)                                                                        \
+	X(extra_l2, operands)                                                                      \
+	X(scratch_move_l2, operands)                                                               \
+	X(src_size, operands) /* over the second-level cache's */                                  \
+	X(weights_size, operands)                                                                  \
+	X(dst_size, operands)                                                                      \
+	X(scratch_stores, operands) /* bytes copied into the workspace, a byte of src */
+
+#define FEATURE_ENUM(name, group) FEATURE_##name,
+enum { FEATURE_LIST(FEATURE_ENUM) FEATURES };
+#undef FEATURE_ENUM
+
+extern const char *const feature_name[FEATURES];
+extern const char *const feature_group[FEATURES];
+/* 8 hex digits of a hash over names and groups, in order, and the revision of what they mean. */
+const char *features_version(void);
+
+/* What was measured of the machine (or taken from limits, see features_rates). */
+struct rates {
+	double flops;	       /* a second, all threads */
+	double l2, l3, memory; /* bytes a second, all threads */
+	double fork_s;
+};
+/* Rates where no probe is at hand: of the machine's cycles. */
+void features_rates(const struct limits *m, struct rates *r);
+
+/* flops: of the workload. The draft is that of the same nest and limits. */
+void features_of(const struct draft *d, const struct rates *r, double flops, float f[FEATURES]);
+
+#endif

@@ -1,0 +1,212 @@
+#include "lib/model/fit.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const double FLOOR = -6; /* labels: 64 times the best's time, and beyond */
+
+enum { MAX_FEATURE_GROUPS = 16 };
+
+const char *const fit_objective_name[FIT_OBJECTIVES] = {"contrast", "list", "roofline"};
+
+const char *const *fit_feature_groups(void)
+{
+	static const char *name[MAX_FEATURE_GROUPS + 1];
+	int n = 0;
+
+	if (name[0])
+		return name;
+	for (int i = 0; i < FEATURES; i++)
+		if (!i || strcmp(feature_group[i], feature_group[i - 1]) != 0)
+			name[n++] = feature_group[i];
+	return name;
+}
+
+/* Which columns are left out. */
+static void left_out(unsigned mask, char out[FEATURES])
+{
+	const char *const *name = fit_feature_groups();
+
+	memset(out, 0, FEATURES);
+	for (int k = 0; name[k]; k++)
+		for (int i = 0; mask >> k & 1 && i < FEATURES; i++)
+			out[i] |= !strcmp(feature_group[i], name[k]);
+}
+
+/* ---- the rows that are learned from ---- */
+
+struct rows {
+	size_t n, cap, groups;
+	float *x, *label, *weight, *margin;
+	size_t *end; /* of each group's rows */
+	const struct fit_params *p;
+};
+
+static float label_of(const struct data_group *g, const struct data_row *r,
+		      enum fit_objective objective)
+{
+	double relative = log2(g->best_s / r->latency_s), roof_s;
+
+	if (relative < FLOOR)
+		relative = FLOOR;
+	if (objective != FIT_ROOFLINE)
+		return (float)relative;
+	roof_s = r->draft_s / exp2((double)r->f[FEATURE_draft]);
+	return (float)(log2(roof_s / g->best_s) + relative);
+}
+
+static void add_row(struct rows *t, const struct data_group *g, const struct data_row *r,
+		    const char *out)
+{
+	float *x;
+
+	if (t->n == t->cap) {
+		t->cap = t->cap * 2 + 4096;
+		t->x = xrealloc(t->x, sizeof *t->x * FEATURES * t->cap);
+		t->label = xrealloc(t->label, sizeof *t->label * t->cap);
+		t->weight = xrealloc(t->weight, sizeof *t->weight * t->cap);
+		t->margin = xrealloc(t->margin, sizeof *t->margin * t->cap);
+	}
+	x = t->x + t->n * FEATURES;
+	for (int i = 0; i < FEATURES; i++)
+		x[i] = out[i] ? NAN : r->f[i];
+	t->label[t->n] = label_of(g, r, t->p->objective);
+	t->weight[t->n] = (float)pow(g->best_s / r->latency_s, t->p->emphasis);
+	t->margin[t->n] = (float)r->prior;
+	t->n++;
+}
+
+/* A group's rows, or as many as wanted, each with the same chance. Their weights have a mean of 1.
+ */
+static void add_group(struct rows *t, const struct data_group *g, const char *out)
+{
+	int64_t left = 0, want = t->p->rows;
+	size_t first = t->n;
+	double sum = 0;
+	struct rng rng;
+
+	rng_seed(&rng, t->p->trees.seed, g->w.id.s);
+	for (int64_t i = 0; i < g->n; i++)
+		left += g->row[i].latency_s > 0;
+	if (!want || want > left)
+		want = left;
+	for (int64_t i = 0; i < g->n; i++) {
+		if (!(g->row[i].latency_s > 0))
+			continue;
+		if ((int64_t)rng_below(&rng, (uint64_t)left--) < want) {
+			add_row(t, g, &g->row[i], out);
+			want--;
+		}
+	}
+	if (t->n == first)
+		return;
+	for (size_t i = first; i < t->n; i++)
+		sum += (double)t->weight[i];
+	for (size_t i = first; i < t->n; i++)
+		t->weight[i] *= (float)((double)(t->n - first) / sum);
+	t->end = xrealloc(t->end, sizeof *t->end * (t->groups + 1));
+	t->end[t->groups++] = t->n;
+}
+
+static void rows_free(struct rows *t)
+{
+	free(t->x);
+	free(t->label);
+	free(t->weight);
+	free(t->margin);
+	free(t->end);
+}
+
+/* ---- objectives ---- */
+
+static void contrast(void *arg, const float *sum, float *grad, float *hess, size_t rows)
+{
+	const struct rows *t = arg;
+
+	(void)rows;
+	for (size_t g = 0, i = 0; g < t->groups; i = t->end[g++]) {
+		double off = 0, n = (double)(t->end[g] - i);
+
+		for (size_t k = i; k < t->end[g]; k++)
+			off += (double)t->weight[k] * (double)(sum[k] - t->label[k]) / n;
+		for (size_t k = i; k < t->end[g]; k++) {
+			grad[k] = t->weight[k] * (sum[k] - t->label[k] - (float)off);
+			hess[k] = t->weight[k];
+		}
+	}
+}
+
+/* Shares of exp(scale x value), which sum to 1. */
+static void shares(const float *value, size_t n, double scale, double *out)
+{
+	double most = -INFINITY, all = 0;
+
+	for (size_t i = 0; i < n; i++)
+		most = fmax(most, (double)value[i]);
+	for (size_t i = 0; i < n; i++)
+		all += out[i] = exp(scale * ((double)value[i] - most));
+	for (size_t i = 0; i < n; i++)
+		out[i] /= all;
+}
+
+static void list(void *arg, const float *sum, float *grad, float *hess, size_t rows)
+{
+	const struct rows *t = arg;
+	double *p = xmalloc(sizeof *p * rows), *q = xmalloc(sizeof *q * rows);
+
+	for (size_t g = 0, i = 0; g < t->groups; i = t->end[g++]) {
+		size_t n = t->end[g] - i;
+
+		shares(sum + i, n, 1, p);
+		shares(t->label + i, n, t->p->beta, q);
+		for (size_t k = 0; k < n; k++) {
+			grad[i + k] = (float)((double)n * (p[k] - q[k]));
+			hess[i + k] = (float)fmax((double)n * p[k] * (1 - p[k]), 1e-6);
+		}
+	}
+	free(q);
+	free(p);
+}
+
+/* ---- training and predicting ---- */
+
+struct boost *fit_train(const struct dataset *d, const char *use, const struct fit_params *p,
+			struct err *e)
+{
+	struct rows t = {.p = p};
+	struct boost_params trees = p->trees;
+	struct boost_data data;
+	struct boost *b;
+	char out[FEATURES];
+
+	left_out(p->leave_out, out);
+	for (size_t i = 0; i < d->groups.n; i++)
+		if (use[i])
+			add_group(&t, dataset_group(d, i), out);
+	data = (struct boost_data){t.x, t.n, FEATURES, t.label, t.weight, t.margin};
+	trees.objective = "reg:squarederror";
+	trees.arg = &t;
+	trees.gradient = p->objective == FIT_CONTRAST ? contrast
+			 : p->objective == FIT_LIST   ? list
+						      : NULL;
+	b = boost_train(&trees, &data, e);
+	rows_free(&t);
+	return b;
+}
+
+int fit_predict(struct boost *b, const struct data_group *g, double *value, struct err *e)
+{
+	float *x = xmalloc(sizeof *x * FEATURES * (size_t)(g->n + 1));
+	float *out = xmalloc(sizeof *out * (size_t)(g->n + 1));
+	int rc;
+
+	for (int64_t i = 0; i < g->n; i++)
+		memcpy(x + i * FEATURES, g->row[i].f, sizeof *x * FEATURES);
+	rc = boost_predict(b, x, (size_t)g->n, FEATURES, out, e);
+	for (int64_t i = 0; i < g->n; i++)
+		value[i] = (double)out[i] + g->row[i].prior;
+	free(out);
+	free(x);
+	return rc;
+}

@@ -1,0 +1,266 @@
+#include "lib/model/model.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/base/base64.h"
+#include "lib/base/hash.h"
+#include "lib/io/json.h"
+#include "lib/model/features.h"
+
+/* ---- writing ---- */
+
+static void print_schedule(const struct schedule *s, struct buf *out)
+{
+	buf_fmt(out, "{\"tl\":1,\"type\":\"schedule\",\"algo\":\"%s\",\"knobs\":{", s->algo->name);
+	for (int i = 0; i < s->algo->nknobs; i++)
+		buf_fmt(out, "%s\"%s\":%lld", i ? "," : "", s->algo->knob[i].name,
+			(long long)s->knob[i]);
+	buf_str(out, "}}\n");
+}
+
+static int print_trees(const struct model_stage *stage, int number, struct buf *out, struct err *e)
+{
+	struct buf bytes = BUF_INIT;
+	int rc = 0;
+
+	for (int i = 0; i < stage->n && rc == 0; i++) {
+		buf_clear(&bytes);
+		rc = boost_save(stage->bag[i], &bytes, e);
+		buf_fmt(out, "{\"tl\":1,\"type\":\"trees\",\"stage\":%d,\"ubj\":\"", number);
+		base64_encode(bytes.s, bytes.n, out);
+		buf_str(out, "\"}\n");
+	}
+	buf_free(&bytes);
+	return rc;
+}
+
+int model_print(const struct model *m, const char *card, struct buf *out, struct err *e)
+{
+	struct id id;
+	int rc = 0;
+
+	buf_fmt(out,
+		"{\"tl\":1,\"type\":\"model\",\"features\":\"%s\",\"scale\":", features_version());
+	buf_num(out, m->scale);
+	buf_fmt(out, "%s}\n", card);
+	for (int i = 0; i < m->nportfolio; i++)
+		print_schedule(&m->portfolio[i], out);
+	for (int i = 0; i < m->nstages && rc == 0; i++)
+		rc = print_trees(&m->stage[i], i, out, e);
+	hash_id(&id, out->s, out->n);
+	buf_fmt(out, "{\"tl\":1,\"type\":\"done\",\"hash\":\"%s\"}\n", id.s);
+	return rc;
+}
+
+/* ---- reading ---- */
+
+static int read_file(const char *path, struct buf *out, struct err *e)
+{
+	FILE *f = fopen(path, "re");
+	size_t n;
+	int rc = 0;
+
+	if (!f)
+		return err_sys(e, "cannot open the model %s", path);
+	do {
+		buf_reserve(out, 1 << 16);
+		n = fread(out->s + out->n, 1, 1 << 16, f);
+		out->n += n;
+	} while (n);
+	if (ferror(f))
+		rc = err_sys(e, "cannot read the model %s", path);
+	fclose(f);
+	if (out->s)
+		out->s[out->n] = 0;
+	return rc;
+}
+
+/* Is the last line the hash of what is before it? */
+static int check_hash(struct model *m, const struct buf *text, size_t *end, struct err *e)
+{
+	static const char start[] = "{\"tl\":1,\"type\":\"done\",\"hash\":\"";
+	const size_t n = sizeof start - 1 + ID_HEX + 3; /* quote, brace, newline */
+	const char *last;
+
+	if (text->n < n || memcmp(text->s + text->n - n, start, sizeof start - 1) != 0)
+		return err_set(e, "%s is no model, or it was cut off", m->path);
+	*end = text->n - n;
+	last = text->s + *end + sizeof start - 1;
+	hash_id(&m->id, text->s, *end);
+	if (memcmp(last, m->id.s, ID_HEX) != 0)
+		return err_set(e, "the model %s is damaged: its content is not what was written",
+			       m->path);
+	return 0;
+}
+
+static int read_card(struct model *m, const struct json_doc *d, struct err *e)
+{
+	const struct json *v = json_get(d, d->tok, "features");
+
+	if (!json_is(v, features_version()))
+		return err_set(e,
+			       "the model %s was trained on features of another version; train it "
+			       "anew",
+			       m->path);
+	if (json_num(json_get(d, d->tok, "scale"), &m->scale) || !(m->scale > 0))
+		return err_set(e, "the model %s has no scale", m->path);
+	m->card = arena_strndup(&m->arena, d->tok->s, d->tok->n);
+	return 0;
+}
+
+/* One that this version does not know is left out: it is advice, not meaning. */
+static void read_schedule(struct model *m, const struct json_doc *d)
+{
+	const struct json *name = json_get(d, d->tok, "algo"),
+			  *knobs = json_get(d, d->tok, "knobs");
+	struct schedule *s = &m->portfolio[m->nportfolio];
+	int known = 0;
+
+	s->algo = name ? algo_find(name->s, name->n) : NULL;
+	if (!s->algo)
+		return;
+	for (int i = 0; i < s->algo->nknobs; i++) {
+		s->knob[i] = s->algo->knob[i].frozen;
+		known += !json_int(json_get(d, knobs, s->algo->knob[i].name), &s->knob[i]);
+	}
+	m->nportfolio += known > 0;
+}
+
+static int read_trees(struct model *m, const struct json_doc *d, struct err *e)
+{
+	const struct json *v = json_get(d, d->tok, "ubj");
+	struct model_stage *stage;
+	struct buf bytes = BUF_INIT;
+	int64_t number;
+	int rc = 0;
+
+	if (json_int(json_get(d, d->tok, "stage"), &number) || number < 0 ||
+	    number >= MODEL_STAGES || number > m->nstages || !v ||
+	    base64_decode(v->s, v->n, &bytes) < 0 || m->stage[number].n == MODEL_BAG) {
+		buf_free(&bytes);
+		return err_set(e, "the model %s has trees that cannot be read", m->path);
+	}
+	if (number == m->nstages)
+		m->nstages++;
+	stage = &m->stage[number];
+	stage->bag[stage->n] = boost_load(bytes.s, bytes.n, e);
+	if (stage->bag[stage->n])
+		stage->n++;
+	else
+		rc = err_in(e, "%s", m->path);
+	buf_free(&bytes);
+	return rc;
+}
+
+static int read_line(struct model *m, struct json_doc *d, const char *line, size_t n, struct err *e)
+{
+	const struct json *type;
+
+	if (json_parse(d, line, n, e) < 0)
+		return err_in(e, "%s", m->path);
+	type = json_get(d, d->tok, "type");
+	if (json_is(type, "model"))
+		return read_card(m, d, e);
+	if (!m->card)
+		return err_set(e, "%s is no model: it does not begin with one", m->path);
+	if (json_is(type, "schedule") && m->nportfolio < MODEL_PORTFOLIO)
+		read_schedule(m, d);
+	return json_is(type, "trees") ? read_trees(m, d, e) : 0;
+}
+
+/* Trees that answer with NaN would refuse everything, or nothing. */
+static int check_answers(const struct model *m, struct err *e)
+{
+	float x[2 * FEATURES];
+	double value[2], deviation[2];
+
+	if (!m->nstages || !m->stage[0].n)
+		return err_set(e, "the model %s was trained on nothing: it has no trees", m->path);
+	for (int i = 0; i < FEATURES; i++) {
+		x[i] = NAN;
+		x[FEATURES + i] = 0;
+	}
+	if (model_predict(m, x, 2, value, deviation, e) < 0)
+		return -1;
+	for (int i = 0; i < 2; i++)
+		if (!isfinite(value[i]) || !isfinite(deviation[i]))
+			return err_set(e, "the model %s predicts what is no number", m->path);
+	return 0;
+}
+
+struct model *model_new(void)
+{
+	struct model *m = xcalloc(1, sizeof *m);
+
+	m->scale = 1;
+	return m;
+}
+
+struct model *model_load(const char *path, struct err *e)
+{
+	struct model *m = model_new();
+	struct buf text = BUF_INIT;
+	struct json_doc d = JSON_DOC_INIT;
+	size_t end = 0;
+	int rc;
+
+	m->path = arena_strdup(&m->arena, path);
+	rc = read_file(path, &text, e) || check_hash(m, &text, &end, e);
+	for (size_t at = 0, n; rc == 0 && at < end; at += n + 1) {
+		n = (size_t)((char *)memchr(text.s + at, '\n', end - at) - (text.s + at));
+		rc = read_line(m, &d, text.s + at, n, e);
+	}
+	if (rc == 0)
+		rc = check_answers(m, e);
+	json_free(&d);
+	buf_free(&text);
+	if (rc == 0)
+		return m;
+	model_free(m);
+	return NULL;
+}
+
+void model_free(struct model *m)
+{
+	if (!m)
+		return;
+	for (int i = 0; i < m->nstages; i++)
+		for (int k = 0; k < m->stage[i].n; k++)
+			boost_free(m->stage[i].bag[k]);
+	arena_free(&m->arena);
+	free(m);
+}
+
+/* ---- predicting ---- */
+
+int model_predict(const struct model *m, const float *x, size_t rows, double *value,
+		  double *deviation, struct err *e)
+{
+	float *out = xmalloc(sizeof *out * (rows + 1));
+	double *squares = xcalloc(rows + 1, sizeof *squares);
+	int rc = 0;
+
+	for (size_t k = 0; k < rows; k++)
+		value[k] = 0;
+	for (int i = 0; i < m->nstages; i++) {
+		const struct model_stage *s = &m->stage[i];
+
+		for (int b = 0; b < s->n && rc == 0; b++) {
+			rc = boost_predict(s->bag[b], x, rows, FEATURES, out, e);
+			for (size_t k = 0; k < rows && rc == 0; k++) {
+				value[k] += (double)out[k] / s->n;
+				if (!i)
+					squares[k] += (double)out[k] * (double)out[k] / s->n;
+			}
+		}
+		for (size_t k = 0; k < rows && !i && deviation; k++)
+			deviation[k] = m->scale * sqrt(fmax(squares[k] - value[k] * value[k], 0));
+	}
+	free(squares);
+	free(out);
+	return rc;
+}

@@ -1,0 +1,60 @@
+/* A trained cost model, as a file and in memory.
+ *
+ * The file is text, a record a line: the model's own with its report card ("type":"model"), the
+ * portfolio's schedules, the trees ("type":"trees", as XGBoost saves them, in base64), and at the
+ * end a "done" with a hash over all before it. So a file that is damaged, cut off, of another
+ * version of the features, or trained on nothing is told as such before any of it is used.
+ *
+ * The trees are stages, each a bag of boosters: a candidate's value is the sum over the stages of
+ * the mean over the bag, and its uncertainty follows from what differs within the bags of the first
+ * stage. A value is log2 of the speed, but for what all candidates of a workload have in common:
+ * only values of one workload compare.
+ */
+#ifndef TL_MODEL_MODEL_H
+#define TL_MODEL_MODEL_H
+
+#include <stddef.h>
+
+#include "lib/algo/algo.h"
+#include "lib/base/arena.h"
+#include "lib/base/buf.h"
+#include "lib/base/err.h"
+#include "lib/model/boost.h"
+
+enum { MODEL_STAGES = 4, MODEL_BAG = 16, MODEL_PORTFOLIO = 32 };
+
+/* Knobs of an algorithm, to be fitted to whatever workload. */
+struct schedule {
+	const struct algo *algo;
+	int64_t knob[KNOB_MAX];
+};
+
+struct model {
+	struct arena arena;
+	const char *path;
+	struct id id;	  /* of the file's content */
+	const char *card; /* the model's record, a JSON object */
+	double scale;	  /* what a bag's standard deviation is multiplied by */
+	int nstages;
+	struct model_stage {
+		int n;
+		struct boost *bag[MODEL_BAG];
+	} stage[MODEL_STAGES];
+	int nportfolio;
+	struct schedule portfolio[MODEL_PORTFOLIO];
+};
+
+/* NULL with e filled (status EXIT_INPUT). */
+struct model *model_load(const char *path, struct err *e);
+void model_free(struct model *m);
+struct model *model_new(void); /* without any trees */
+
+/* For rows of FEATURES floats: values, and their standard deviations (NULL: not wanted). */
+int model_predict(const struct model *m, const float *x, size_t rows, double *value,
+		  double *deviation, struct err *e);
+
+/* The file's text. card: the fields of the model's record behind "features" and "scale", with a
+ * comma before each. The trees are those of m's stages. */
+int model_print(const struct model *m, const char *card, struct buf *out, struct err *e);
+
+#endif

@@ -1,0 +1,39 @@
+/* How well something ranks candidates: what the best of its first k take, over the best of all.
+ *
+ * Groups are added one by one. Over groups there are two figures: the sum of the best times over
+ * that of the chosen times, each times the group's count (what a network would feel), and the mean
+ * of the ratios.
+ */
+#ifndef TL_MODEL_SCORE_H
+#define TL_MODEL_SCORE_H
+
+#include <stdint.h>
+
+#include "lib/base/rng.h"
+
+enum { SCORE_TOPS = 3 };
+extern const int score_tops[SCORE_TOPS]; /* 1, 5, 8 */
+
+struct score {
+	int64_t groups;
+	double best_s;			 /* sum of count x best */
+	double chosen_s[SCORE_TOPS];	 /* sum of count x best of the first k */
+	double random_s[SCORE_TOPS];	 /* of k drawn at random, expected */
+	double ratio[SCORE_TOPS];	 /* sums of best / chosen */
+	double random_ratio[SCORE_TOPS]; /* and of its expectation */
+	double worst[SCORE_TOPS];	 /* least of them */
+	double ndcg, spearman, pairwise; /* sums */
+};
+
+/* value: larger is better; latency_s: of each of n candidates, all above 0. */
+void score_add(struct score *s, const double *value, const double *latency_s, int64_t n,
+	       double count);
+/* Of the sums: 0 to 1. */
+double score_top(const struct score *s, int i);
+double score_random(const struct score *s, int i);
+/* Of k drawn at random from n: the expected lowest latency. sorted: ascending. */
+double score_expected_best(const double *sorted, int64_t n, int64_t k);
+/* Spearman's rank correlation. */
+double score_spearman(const double *a, const double *b, int64_t n);
+
+#endif

@@ -1,0 +1,328 @@
+#include "lib/model/train.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/io/clock.h"
+
+enum { OF_FIVE = 4 }; /* families that a booster of the bag sees */
+
+/* What the outer folds found. */
+struct found {
+	struct score model, draft;
+	double z2;	/* sum of (error / bag's deviation)^2 */
+	int64_t within; /* errors within 1 deviation, once scaled */
+	int64_t n;
+	double *z, *weight;
+	int64_t cap;
+	int64_t tried;
+};
+
+/* ---- bags ---- */
+
+static void stage_free(struct model_stage *s)
+{
+	for (int i = 0; i < s->n; i++)
+		boost_free(s->bag[i]);
+	s->n = 0;
+}
+
+static int train_bag(const struct dataset *d, const char *use, const struct fit_params *p, int n,
+		     struct model_stage *s, struct err *e)
+{
+	char *part = xmalloc(d->groups.n + 1);
+	struct fit_params q = *p;
+
+	s->n = 0;
+	for (int b = 0; b < n; b++) {
+		int64_t left = 0;
+
+		for (size_t i = 0; i < d->groups.n; i++) {
+			int fold = automl_fold(d, dataset_group(d, i), AUTOML_FAMILY,
+					       p->trees.seed + 77 + (uint64_t)(b / 5), 5);
+
+			part[i] = use[i] && (n == 1 || fold != b % 5);
+			left += part[i];
+		}
+		q.trees.seed = p->trees.seed + (uint64_t)b;
+		s->bag[b] = fit_train(d, left ? part : use, &q, e);
+		if (!s->bag[b]) {
+			stage_free(s);
+			free(part);
+			return -1;
+		}
+		s->n++;
+	}
+	free(part);
+	return 0;
+}
+
+/* ---- the outer folds ---- */
+
+/* What is left of the errors when what all of the group have in common is taken away, over what
+ * the bag disagrees by. Candidates far from the best do not count: nobody asks about them. */
+static void add_calibration(struct found *f, const struct data_group *g, const double *value,
+			    const double *deviation)
+{
+	static const double NEAR = 2;
+	double mean = 0;
+	int64_t n = 0;
+
+	for (int64_t i = 0; i < g->n; i++)
+		if (g->row[i].latency_s > 0 && g->row[i].latency_s < NEAR * g->best_s) {
+			mean += log2(g->best_s / g->row[i].latency_s) - value[i];
+			n++;
+		}
+	for (int64_t i = 0; i < g->n && n > 1; i++) {
+		double error;
+
+		if (!(g->row[i].latency_s > 0 && g->row[i].latency_s < NEAR * g->best_s))
+			continue;
+		error = log2(g->best_s / g->row[i].latency_s) - value[i] - mean / (double)n;
+		if (f->n == f->cap) {
+			f->cap = f->cap * 2 + 1024;
+			f->z = xrealloc(f->z, sizeof *f->z * (size_t)f->cap);
+		}
+		f->z[f->n] = deviation[i] > 0 ? fabs(error) / deviation[i] : 0;
+		f->n++;
+	}
+}
+
+static int score_group(const struct dataset *d, const struct data_group *g, const struct model *m,
+		       struct found *f, struct err *e)
+{
+	const struct data_use *u = dataset_use(d, &g->w);
+	size_t n = (size_t)g->n + 1;
+	double *value = xmalloc(sizeof *value * n), *deviation = xmalloc(sizeof *deviation * n);
+	double *latency = xmalloc(sizeof *latency * n), *draft = xmalloc(sizeof *draft * n);
+	float *x = xmalloc(sizeof *x * FEATURES * n);
+	int64_t k = 0;
+	int rc;
+
+	for (int64_t i = 0; i < g->n; i++)
+		memcpy(x + i * FEATURES, g->row[i].f, sizeof *x * FEATURES);
+	rc = model_predict(m, x, (size_t)g->n, value, deviation, e);
+	if (rc == 0) {
+		double count = u && u->count ? (double)u->count : 1;
+
+		for (int64_t i = 0; i < g->n; i++)
+			value[i] += g->row[i].prior;
+		add_calibration(f, g, value, deviation);
+		for (int64_t i = 0; i < g->n; i++) {
+			if (!(g->row[i].latency_s > 0))
+				continue;
+			value[k] = value[i];
+			draft[k] = -g->row[i].draft_s;
+			latency[k++] = g->row[i].latency_s;
+		}
+		score_add(&f->model, value, latency, k, count);
+		score_add(&f->draft, draft, latency, k, count);
+	}
+	free(x);
+	free(draft);
+	free(latency);
+	free(deviation);
+	free(value);
+	return rc;
+}
+
+static struct automl_rules inner_rules(const struct train_rules *r, double share)
+{
+	return (struct automl_rules){
+		.time_s = r->time_s * share,
+		.trials = r->trials || r->time_s > 0 ? r->trials : 1,
+		.seed = r->seed,
+		.unit = r->unit,
+	};
+}
+
+static int outer_fold(const struct dataset *d, const char *use, const struct train_rules *r,
+		      int fold, struct found *f, struct err *e)
+{
+	const struct automl_rules inner = inner_rules(r, 0.5 / AUTOML_FOLDS);
+	char *learn = xmalloc(d->groups.n + 1);
+	struct model m = {.scale = 1, .nstages = 1};
+	int64_t nlearn = 0, nheld = 0;
+	struct automl chosen;
+	int rc = 0;
+
+	for (size_t i = 0; i < d->groups.n; i++) {
+		int out =
+			automl_fold(d, dataset_group(d, i), r->unit, r->seed, AUTOML_FOLDS) == fold;
+
+		learn[i] = use[i] && !out;
+		nlearn += learn[i];
+		nheld += use[i] && out;
+	}
+	if (nlearn && nheld) {
+		rc = automl_choose(d, learn, &inner, &chosen, e);
+		if (rc == 0)
+			rc = train_bag(d, learn, &chosen.params, r->bag, &m.stage[0], e);
+		f->tried += chosen.tried;
+		for (size_t i = 0; i < d->groups.n && rc == 0; i++)
+			if (use[i] && !learn[i])
+				rc = score_group(d, dataset_group(d, i), &m, f, e);
+		stage_free(&m.stage[0]);
+	}
+	free(learn);
+	return rc;
+}
+
+static int rising(const void *pa, const void *pb)
+{
+	const double *a = pa, *b = pb;
+
+	return (*a > *b) - (*a < *b);
+}
+
+/* The scale that puts 68% of the errors within one deviation. */
+static double calibrate(struct found *f)
+{
+	double scale;
+
+	if (f->n < 100)
+		return 1;
+	qsort(f->z, (size_t)f->n, sizeof *f->z, rising);
+	scale = f->z[(int64_t)(0.6827 * (double)f->n)];
+	for (int64_t i = 0; i < f->n; i++)
+		f->within += f->z[i] <= 2 * scale;
+	return scale > 0 ? scale : 1;
+}
+
+/* ---- the card ---- */
+
+static void print_tops(const char *name, const struct score *s, int random, struct buf *out)
+{
+	buf_fmt(out, "\"%s\":{", name);
+	for (int i = 0; i < SCORE_TOPS; i++)
+		buf_fmt(out, "%s\"top%d\":%.4f", i ? "," : "", score_tops[i],
+			random ? score_random(s, i) : score_top(s, i));
+	for (int i = 0; i < SCORE_TOPS; i++)
+		buf_fmt(out, ",\"mean%d\":%.4f", score_tops[i],
+			(random ? s->random_ratio[i] : s->ratio[i]) / (double)s->groups);
+	if (!random)
+		buf_fmt(out, ",\"ndcg8\":%.4f,\"spearman\":%.4f,\"pairwise\":%.4f",
+			s->ndcg / (double)s->groups, s->spearman / (double)s->groups,
+			s->pairwise / (double)s->groups);
+	buf_ch(out, '}');
+}
+
+static void print_params(const struct fit_params *p, struct buf *out)
+{
+	const char *const *group = fit_feature_groups();
+	const struct boost_params *t = &p->trees;
+
+	buf_fmt(out,
+		"{\"objective\":\"%s\",\"emphasis\":%g,\"beta\":%g,\"rows\":%lld,\"rounds\":%d,"
+		"\"depth\":%d,\"eta\":%.4g,\"min_child\":%.4g,\"subsample\":%.4g,"
+		"\"colsample\":%.4g,\"lambda\":%.4g,\"left_out\":[",
+		fit_objective_name[p->objective], p->emphasis, p->beta, (long long)p->rows,
+		t->rounds, t->depth, t->eta, t->min_child, t->subsample, t->colsample, t->lambda);
+	for (int i = 0, n = 0; group[i]; i++)
+		if (p->leave_out >> i & 1)
+			buf_fmt(out, "%s\"%s\"", n++ ? "," : "", group[i]);
+	buf_str(out, "]}");
+}
+
+static void print_trained_on(const struct dataset *d, const char *use, struct buf *out)
+{
+	struct map networks = MAP_INIT, families = MAP_INIT, envs = MAP_INIT;
+	int64_t groups = 0, rows = 0;
+
+	for (size_t i = 0; i < d->groups.n; i++) {
+		const struct data_group *g = dataset_group(d, i);
+		const struct data_use *u = dataset_use(d, &g->w);
+
+		if (!use[i])
+			continue;
+		groups++;
+		rows += g->n;
+		map_put(&families, g->family, strlen(g->family), NULL);
+		map_put(&envs, g->env->id, strlen(g->env->id), NULL);
+		for (int k = 0; u && k < u->nnetworks; k++)
+			map_put(&networks, u->network[k], strlen(u->network[k]), NULL);
+	}
+	buf_fmt(out, ",\"trained_on\":{\"candidates\":%lld,\"workloads\":%lld,\"families\":%zu,",
+		(long long)rows, (long long)groups, families.n);
+	buf_str(out, "\"networks\":[");
+	for (size_t i = 0; i < networks.n; i++) {
+		buf_str(out, i ? "," : "");
+		buf_json(out, networks.item[i].key, networks.item[i].len);
+	}
+	buf_str(out, "],\"envs\":[");
+	for (size_t i = 0; i < envs.n; i++)
+		buf_fmt(out, "%s\"%s\"", i ? "," : "", envs.item[i].key);
+	buf_str(out, "]}");
+	map_free(&networks);
+	map_free(&families);
+	map_free(&envs);
+}
+
+static void print_report(const struct train_rules *r, const struct found *f, struct buf *out)
+{
+	if (!f->model.groups) {
+		buf_str(out, ",\"report\":null,\"report_why\":\"there is too little to hold any of "
+			     "it out\"");
+		return;
+	}
+	buf_fmt(out, ",\"report\":{\"held_out\":\"%s\",\"folds\":%d,\"workloads\":%lld,",
+		automl_unit_name[r->unit], AUTOML_FOLDS, (long long)f->model.groups);
+	print_tops("model", &f->model, 0, out);
+	buf_ch(out, ',');
+	print_tops("draft", &f->draft, 0, out);
+	buf_ch(out, ',');
+	print_tops("random", &f->model, 1, out);
+	buf_fmt(out, ",\"uncertainty\":{\"errors\":%lld,\"within_2\":%.4f}}", (long long)f->n,
+		f->n ? (double)f->within / (double)f->n : 0);
+}
+
+/* ---- all of it ---- */
+
+/* What the older model says of each row: the trees learn what it lacks. */
+static int set_priors(const struct dataset *d, const struct model *older, struct err *e)
+{
+	for (size_t i = 0; i < d->groups.n; i++) {
+		struct data_group *g = dataset_group(d, i);
+
+		for (int64_t k = 0; k < g->n; k++)
+			if (model_predict(older, g->row[k].f, 1, &g->row[k].prior, NULL, e) < 0)
+				return -1;
+	}
+	return 0;
+}
+
+int train_model(const struct dataset *d, const char *use, const struct train_rules *r,
+		struct model *m, struct buf *card, struct err *e)
+{
+	const struct automl_rules last = inner_rules(r, 0.5);
+	double started = clock_now();
+	struct found f = {.n = 0};
+	struct automl chosen;
+	int rc = 0;
+
+	if (m->nstages == MODEL_STAGES)
+		return err_set(e, "the older model was gone on from %d times: train anew",
+			       MODEL_STAGES - 1);
+	if (m->nstages)
+		rc = set_priors(d, m, e);
+	for (int fold = 0; fold < AUTOML_FOLDS && rc == 0; fold++)
+		rc = outer_fold(d, use, r, fold, &f, e);
+	if (rc == 0)
+		rc = automl_choose(d, use, &last, &chosen, e);
+	if (rc == 0)
+		rc = train_bag(d, use, &chosen.params, r->bag, &m->stage[m->nstages], e);
+	if (rc == 0) {
+		m->nstages++;
+		m->scale = calibrate(&f);
+		print_trained_on(d, use, card);
+		buf_str(card, ",\"chosen\":");
+		print_params(&chosen.params, card);
+		buf_fmt(card, ",\"tried\":%lld,\"bag\":%d,\"seed\":%llu,\"seconds\":%.1f",
+			(long long)(f.tried + chosen.tried), r->bag, (unsigned long long)r->seed,
+			clock_now() - started);
+		print_report(r, &f, card);
+	}
+	free(f.z);
+	return rc;
+}

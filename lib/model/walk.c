@@ -1,0 +1,577 @@
+#include "lib/model/walk.h"
+
+#include <assert.h>
+#include <math.h>
+#include <string.h>
+
+#include "lib/model/static.h"
+
+/* What limits.h does not say. To be probed one day; from a Xeon of 2023, and near enough elsewhere
+ * to rank. */
+static const struct {
+	double store;	   /* vectors a cycle */
+	double issue;	   /* operations a cycle */
+	double load_share; /* of the load ports' peak, reached with lines that straddle and conflict
+			    */
+	double window;	   /* operations in flight */
+	double fma_latency; /* cycles */
+	double loop, entry; /* cycles an iteration of an outer loop, and a loop's entry and exit */
+	double turn; /* cycles that the jump back of an innermost loop costs beside its ports */
+	double mask; /* operations to make a mask of lanes */
+	double ways; /* of the first-level cache */
+} machine = {
+	.store = 1,
+	.issue = 5,
+	.load_share = 0.8,
+	.window = 400,
+	.fma_latency = 4,
+	.loop = 2,
+	.entry = 14,
+	.turn = 1,
+	.mask = 4,
+	.ways = 12,
+};
+
+enum { LINE = 64, PAGE = 4096 };
+
+/* Straight code, and the cycles of the loops within it. */
+struct work {
+	struct walk_ops ops;
+	double chain; /* FMAs that wait for their own last result */
+	double cycles;
+	int loops;
+};
+
+/* fmax() and fmin() are calls: they care for NaN. */
+static inline double max(double a, double b)
+{
+	return a > b ? a : b;
+}
+
+static inline double min(double a, double b)
+{
+	return a < b ? a : b;
+}
+
+/* ---- values ---- */
+
+/* f += k * g */
+static void add_form(struct walk_form *f, const struct walk_form *g, double k)
+{
+	f->mean += k * g->mean;
+	for (uint32_t rest = g->loops; rest; rest &= rest - 1) {
+		int d = __builtin_ctz(rest);
+
+		f->slope[d] = k * g->slope[d] + (f->loops >> d & 1 ? f->slope[d] : 0);
+	}
+	f->loops |= g->loops;
+}
+
+static void evaluate(const struct walk *w, const struct affine *a, struct walk_form *f)
+{
+	const struct nest *n = w->n;
+
+	f->mean = (double)a->c;
+	f->loops = 0;
+	for (int i = 0; i < a->n; i++) {
+		int sym = a->t[i].sym, var = a->t[i].var;
+		double k = (double)a->t[i].coef;
+
+		if (sym >= 0)
+			k *= (double)n->var[sym].value;
+		if (var < 0) {
+			f->mean += k;
+		} else if (n->var[var].kind == VAR_SYMBOL) {
+			f->mean += k * (double)n->var[var].value;
+		} else {
+			add_form(f, &w->var[var], k);
+		}
+	}
+}
+
+/* A form's values as if evenly spread: the share below 0, and the mean of min(value, 0). */
+static double below_zero(const struct walk *w, const struct walk_form *f, double *mean_min)
+{
+	double half = 0, count = 1, lo, step, k;
+
+	for (uint32_t rest = f->loops; rest; rest &= rest - 1) {
+		int d = __builtin_ctz(rest);
+
+		if (f->slope[d] == 0 || w->path[d].n <= 1)
+			continue;
+		half += fabs(f->slope[d]) * (w->path[d].n - 1) / 2;
+		count *= w->path[d].n;
+	}
+	lo = f->mean - half;
+	if (half == 0 || lo >= 0 || f->mean + half <= 0) {
+		*mean_min = min(f->mean, 0);
+		if (half == 0 || lo >= 0)
+			return f->mean < 0 && lo < 0;
+		return lo + 2 * half < 0 ? 1 : 1 - 1 / count;
+	}
+	step = 2 * half / (count - 1);
+	k = min(ceil(-lo / step), count);
+	*mean_min = (k * lo + step * k * (k - 1) / 2) / count;
+	return k / count;
+}
+
+static void let(struct walk *w, const struct node *s)
+{
+	struct walk_form *v = &w->var[s->var], other, diff;
+	double mean_min, share;
+
+	evaluate(w, &s->a, v);
+	if (!s->has_b)
+		return;
+	evaluate(w, &s->b, &other);
+	diff = *v;
+	add_form(&diff, &other, -1);
+	share = below_zero(w, &diff, &mean_min);
+	if (share < 0.5)
+		*v = other;
+	v->mean = other.mean + mean_min;
+}
+
+/* ---- sites ---- */
+
+/* Bytes of distinct lines (or pages: grain) that the loops from depth d on touch; order lists the
+ * loops by slope. */
+static double footprint(const struct walk *w, const double *step, const int *order, int norder,
+			int d, double grain)
+{
+	double span = step[w->depth], stride = 0, count = 1, blocks = 1;
+
+	for (int i = 0; i < norder; i++) {
+		double c = step[order[i]], n = w->path[order[i]].dealt;
+
+		if (order[i] < d || n <= 1)
+			continue;
+		if (count == 1 && c <= max(span, grain)) {
+			span += c * (n - 1);
+		} else if (count > 1 && c <= stride * count) {
+			count += c / stride * (n - 1);
+		} else {
+			blocks *= count;
+			stride = c;
+			count = n;
+		}
+	}
+	return blocks * count * max(span, grain);
+}
+
+/* The innermost loop that is no unrolled one; -1: none. */
+static int inner_loop(const struct walk *w)
+{
+	int d = w->depth - 1;
+
+	while (d >= 0 && w->path[d].kind != LOOP_SERIAL)
+		d--;
+	return d;
+}
+
+/* Rows a power of two apart fall into few sets of the first-level cache and push each other out:
+ * then each access of a run along the lines goes to the second level. */
+static void add_conflicts(struct walk *w, const double *step, int inner, double times)
+{
+	if (inner < 0 || step[inner] == 0 || step[inner] >= LINE)
+		return;
+	for (int d = inner + 1; d < w->depth; d++) {
+		int64_t c = (int64_t)step[d], apart = c & -c;
+		double rows = w->path[d].n;
+
+		if (c < LINE || rows < 2)
+			continue;
+		apart = apart < LINE ? LINE : apart > PAGE ? PAGE : apart;
+		if (rows > machine.ways * (double)(PAGE / apart) * 0.75)
+			w->conflict_bytes += times * LINE;
+	}
+}
+
+/* Vectors begin anywhere in a line where some loop steps by a part of one. */
+static void add_straddles(struct walk *w, const double *step, int lanes, double times)
+{
+	if (lanes == 1)
+		return;
+	for (int d = 0; d < w->depth; d++)
+		if ((int64_t)step[d] % (4 * lanes)) {
+			w->straddles += times;
+			return;
+		}
+}
+
+static void add_site(struct walk *w, int buffer, const struct affine *index, int lanes,
+		     double share, int store)
+{
+	int root = nest_base(w->n, buffer), order[WALK_DEPTH], norder = 0, inner;
+	double step[WALK_DEPTH + 1], all = (double)w->n->buffer[root].size * 4;
+	struct walk_site *t;
+	struct walk_form f;
+
+	if (w->first_item || w->nsites == WALK_SITES)
+		return;
+	t = &w->site[w->nsites++];
+	evaluate(w, index, &f);
+	if (w->n->buffer[buffer].kind == BUFFER_VIEW)
+		add_form(&f, &w->view[buffer], 1);
+	t->buffer = root;
+	t->store = store;
+	t->depth = w->depth;
+	for (int d = 0; d < w->depth; d++) {
+		int i = norder;
+
+		t->loop[d] = w->path[d].id;
+		t->outside[d] = w->outside[d];
+		step[d] = f.loops >> d & 1 ? fabs(f.slope[d]) * 4 : 0;
+		if (step[d] == 0)
+			continue;
+		for (norder++; i && step[order[i - 1]] > step[d]; i--)
+			order[i] = order[i - 1];
+		order[i] = d;
+	}
+	step[w->depth] = 4 * lanes;
+	t->outside[w->depth] = w->outside[w->depth];
+	t->times = store ? 2 * share : share; /* lines that are written come and go */
+	for (int d = w->depth; d >= 0; d--)
+		t->touched[d] =
+			d < w->depth && step[d] == 0
+				? t->touched[d + 1]
+				: min(footprint(w, step, order, norder, d, LINE), all + LINE);
+	inner = inner_loop(w);
+	t->pages = min(footprint(w, step, order, norder, inner < 0 ? 0 : inner, PAGE), all + PAGE) /
+		   PAGE;
+	add_conflicts(w, step, inner, t->times * w->outside[w->depth]);
+	add_straddles(w, step, lanes, share * w->outside[w->depth]);
+}
+
+/* ---- the walk ---- */
+
+static void walk_body(struct walk *w, const struct node *s, struct work *here, double times,
+		      double share);
+
+/* Counts an operation: here, times over; and in all. */
+static void count(struct walk *w, double *here, double *all, double times, double share)
+{
+	*here += times;
+	*all += share * w->outside[w->depth];
+}
+
+static void walk_access(struct walk *w, struct work *here, const struct affine *valid, double times,
+			double share)
+{
+	if (!valid)
+		return;
+	count(w, &here->ops.other, &w->ops.other, times * machine.mask, share * machine.mask);
+	w->masks += share * w->outside[w->depth];
+}
+
+static void walk_expr(struct walk *w, const struct expr *x, struct work *here, double times,
+		      double share)
+{
+	if (!x)
+		return;
+	switch (x->kind) {
+	case EXPR_LOAD:
+		if (w->n->buffer[x->buffer].kind == BUFFER_REG)
+			return;
+		count(w, &here->ops.load, &w->ops.load, times, share);
+		if (x->lanes == 1)
+			w->scalars += share * w->outside[w->depth];
+		walk_access(w, here, x->valid, times, share);
+		add_site(w, x->buffer, &x->index, x->lanes, share, 0);
+		return;
+	case EXPR_FMA:
+		count(w, &here->ops.fma, &w->ops.fma, times, share);
+		w->flops += 2 * x->lanes * share * w->outside[w->depth];
+		if (w->folded && x->lanes > 1)
+			count(w, &here->ops.load, &w->ops.load, times, share);
+		break;
+	case EXPR_CONST:
+	case EXPR_BCAST: /* of a load: one operation with it */
+		break;
+	default:
+		count(w, &here->ops.arith, &w->ops.arith, times, share);
+	}
+	walk_expr(w, x->a, here, times, share);
+	walk_expr(w, x->b, here, times, share);
+	walk_expr(w, x->c, here, times, share);
+}
+
+static void walk_store(struct walk *w, const struct node *s, struct work *here, double times,
+		       double share)
+{
+	const struct expr *x = s->value;
+
+	if (w->folded && x->kind == EXPR_BCAST) /* counted with its uses */
+		count(w, &here->ops.load, &w->ops.load, -times, -share);
+	w->code += w->copies[w->depth];
+	walk_expr(w, x, here, times, share);
+	if (w->n->buffer[s->buffer].kind == BUFFER_REG) {
+		if (x->kind == EXPR_FMA && x->c->kind == EXPR_LOAD && x->c->buffer == s->buffer)
+			here->chain += times;
+		else if (x->kind == EXPR_CONST)
+			count(w, &here->ops.other, &w->ops.other, times, share);
+		return;
+	}
+	count(w, &here->ops.store, &w->ops.store, times, share);
+	walk_access(w, here, s->valid, times, share);
+	add_site(w, s->buffer, &s->a, x->lanes, share, 1);
+}
+
+static double all_ops(const struct walk_ops *k)
+{
+	return k->fma + k->arith + k->load + k->store + k->other;
+}
+
+static double ports(const struct walk *w, const struct walk_ops *k)
+{
+	const struct limits *m = w->m;
+	double fma = (k->fma + k->arith) / m->fma_per_cycle;
+	double load = k->load / (m->load_per_cycle * machine.load_share);
+	double store = k->store / machine.store;
+
+	return max(max(fma, load), max(store, all_ops(k) / machine.issue));
+}
+
+/* Runs of a loop that overlap: short ones find room for the next in the window. */
+static double in_flight(const struct walk_ops *k, double n)
+{
+	return min(max(machine.window / (n * all_ops(k)), 1), machine.fma_latency);
+}
+
+static void push(struct walk *w, const struct node *s, double n, double dealt)
+{
+	struct walk_form *v = &w->var[s->var];
+	int d = w->depth;
+
+	assert(d < WALK_DEPTH);
+	evaluate(w, &s->a, v);
+	w->path[d] = (struct walk_loop){w->nloops++, s->loop, n, dealt};
+	w->outside[d + 1] = w->outside[d] * dealt;
+	w->copies[d + 1] = w->copies[d] * (s->loop == LOOP_UNROLL ? n : 1);
+	v->mean += (n - 1) / 2;
+	v->slope[d] = 1;
+	v->loops |= (uint32_t)1 << d;
+	w->depth++;
+}
+
+static double trips(struct walk *w, const struct node *s)
+{
+	struct walk_form lo, hi;
+
+	evaluate(w, &s->a, &lo);
+	evaluate(w, &s->b, &hi);
+	return hi.mean - lo.mean;
+}
+
+/* The path's last loop multiplies and adds, and has no other inside. */
+static void keep_inner(struct walk *w, const struct work *k, double n, double cycles, double share)
+{
+	double runs = share * w->outside[w->depth - 1], fmas = runs * n * k->ops.fma;
+
+	w->inner_cycles += runs * n * cycles;
+	if (fmas <= w->inner.fmas)
+		return;
+	w->inner = (struct walk_inner){
+		.ops = k->ops,
+		.chain = k->chain,
+		.n = n,
+		.cycles = cycles,
+		.fmas = fmas,
+		.depth = w->depth,
+	};
+	memcpy(w->inner.path, w->path, sizeof *w->path * (size_t)w->depth);
+}
+
+static void walk_serial(struct walk *w, const struct node *s, struct work *here, double times,
+			double share, double n)
+{
+	struct work inner = {0};
+	double each;
+
+	push(w, s, n, n);
+	walk_body(w, s->body, &inner, 1, share);
+	if (inner.loops) {
+		each = inner.cycles + ports(w, &inner.ops) + machine.loop;
+	} else {
+		inner.ops.other += 2.0 / (s->unroll > 1 ? s->unroll : 1);
+		each = ports(w, &inner.ops) + machine.turn / (s->unroll > 1 ? s->unroll : 1);
+		if (inner.chain > 0)
+			each = max(each, machine.fma_latency / in_flight(&inner.ops, n));
+		else if (inner.ops.fma == 0)
+			each = max(each, 1);
+		if (inner.ops.fma > 0)
+			keep_inner(w, &inner, n, each, share);
+	}
+	w->depth--;
+	here->cycles += times * (n * each + machine.entry);
+	here->loops++;
+}
+
+/* The parallel loops nested directly in each other are one range of items, dealt in stretches. */
+static void walk_parallel(struct walk *w, const struct node *s, struct work *here, double times,
+			  double share)
+{
+	double n[8], dealt[8];
+	const struct node *loop[8];
+	int count = 0, depth = w->depth;
+
+	w->items = 1;
+	for (const struct node *p = s;
+	     p && p->kind == NODE_FOR && p->loop == LOOP_PARALLEL && count < 8; p = p->body) {
+		loop[count] = p;
+		n[count] = trips(w, p);
+		if (n[count] <= 0)
+			return;
+		w->items *= n[count++];
+	}
+	w->share = ceil(w->items / w->threads);
+	for (double left = w->share, i = count - 1; i >= 0; i--) {
+		dealt[(int)i] = min(n[(int)i], left);
+		left = ceil(left / n[(int)i]);
+	}
+	for (int i = 0; i < count; i++)
+		push(w, loop[i], w->first_item ? 1 : n[i], dealt[i]);
+	walk_body(w, loop[count - 1]->body, here, times, share);
+	w->depth = depth;
+}
+
+static void walk_for(struct walk *w, const struct node *s, struct work *here, double times,
+		     double share)
+{
+	double n;
+
+	if (s->loop == LOOP_PARALLEL) {
+		walk_parallel(w, s, here, times, share);
+		return;
+	}
+	n = trips(w, s);
+	if (n <= 0)
+		return;
+	if (s->loop == LOOP_SERIAL) {
+		walk_serial(w, s, here, times, share, n);
+		return;
+	}
+	push(w, s, n, n);
+	walk_body(w, s->body, here, times * n, share);
+	w->depth--;
+}
+
+static void walk_if(struct walk *w, const struct node *s, struct work *here, double times,
+		    double share)
+{
+	struct walk_form a, b;
+	double yes, unused;
+
+	evaluate(w, &s->a, &a);
+	evaluate(w, &s->b, &b);
+	add_form(&a, &b, -1);
+	yes = below_zero(w, &a, &unused);
+	if (yes > 0)
+		walk_body(w, s->body, here, times * yes, share * yes);
+	if (yes < 1)
+		walk_body(w, s->orelse, here, times * (1 - yes), share * (1 - yes));
+}
+
+static void walk_body(struct walk *w, const struct node *s, struct work *here, double times,
+		      double share)
+{
+	for (; s; s = s->next) {
+		switch (s->kind) {
+		case NODE_FOR:
+			walk_for(w, s, here, times, share);
+			break;
+		case NODE_IF:
+			walk_if(w, s, here, times, share);
+			break;
+		case NODE_LET:
+			let(w, s);
+			break;
+		case NODE_VIEW: {
+			const struct buffer *b = &w->n->buffer[s->buffer];
+			struct walk_form *f = &w->view[s->buffer];
+
+			evaluate(w, &s->a, f);
+			if (w->n->buffer[b->base].kind == BUFFER_VIEW)
+				add_form(f, &w->view[b->base], 1);
+			break;
+		}
+		case NODE_STORE:
+			walk_store(w, s, here, times, share);
+			break;
+		}
+	}
+}
+
+void walk_nest(struct walk *w, const struct nest *n, const struct limits *m, int first_item)
+{
+	struct work all = {0};
+
+	w->n = n;
+	w->m = m;
+	w->first_item = first_item;
+	w->registers = static_registers(n, m);
+	w->folded = w->registers >= m->vregs;
+	w->threads = m->threads > 0 ? m->threads : 1;
+	w->items = w->share = 1;
+	w->depth = w->nloops = w->nsites = 0;
+	w->outside[0] = w->copies[0] = 1;
+	w->ops = (struct walk_ops){0};
+	w->inner.fmas = 0;
+	w->flops = w->scalars = w->straddles = w->masks = w->code = w->inner_cycles = 0;
+	w->conflict_bytes = 0;
+	walk_body(w, n->body, &all, 1, 1);
+	assert(w->nloops <= WALK_LOOPS);
+	w->cycles = all.cycles + ports(w, &all.ops);
+}
+
+/* A buffer counts once in each. */
+void walk_working_sets(const struct walk *w, double *whole, double body[WALK_LOOPS])
+{
+	double most[WALK_LOOPS + 1][NEST_BUFFERS];
+	int nbuffers = w->n->nbuffers;
+
+	for (int i = 0; i <= w->nloops; i++)
+		memset(most[i], 0, sizeof(double) * (size_t)nbuffers);
+	for (int i = 0; i < w->nsites; i++) {
+		const struct walk_site *t = &w->site[i];
+
+		for (int d = 0; d <= t->depth; d++) {
+			double *p = &most[d ? t->loop[d - 1] + 1 : 0][t->buffer];
+
+			*p = max(*p, t->touched[d]);
+		}
+	}
+	for (int i = 0; i <= w->nloops; i++) {
+		double sum = 0;
+
+		for (int b = 0; b < nbuffers; b++)
+			sum += most[i][b];
+		if (i)
+			body[i - 1] = sum;
+		else
+			*whole = sum;
+	}
+}
+
+/* With the outermost loop whose body fits, each byte that the loop touches moves once a pass. */
+double walk_traffic(const struct walk *w, double size, double whole, const double *body,
+		    double by_buffer[NEST_BUFFERS])
+{
+	double sum = 0;
+
+	memset(by_buffer, 0, sizeof(double) * (size_t)w->n->nbuffers);
+	if (whole <= size)
+		return 0;
+	for (int i = 0; i < w->nsites; i++) {
+		const struct walk_site *t = &w->site[i];
+		double bytes;
+		int d = 0;
+
+		while (d < t->depth && body[t->loop[d]] > size)
+			d++;
+		bytes = t->times * t->touched[d] * t->outside[d];
+		by_buffer[t->buffer] += bytes;
+		sum += bytes;
+	}
+	return sum;
+}

@@ -1,0 +1,103 @@
+/* A walk over a nest: what its program does, counted from the text alone, nothing unrolled.
+ *
+ *  - Operations, by the port they keep busy; each innermost serial loop's cycles, which are those
+ *    of its busiest port (FMA, load, store, issue), or the latency of its chain of dependent FMAs;
+ *    and each entry of a loop a start-up.
+ *  - Sites, where memory is touched: the bytes that each loop level touches follow from the affine
+ *    index. From these, the working set of each loop, and the bytes that move into a cache of any
+ *    size, by the layer conditions of the execution-cache-memory model (Stengel et al.,
+ *    "Quantifying performance bottlenecks of stencil computations using the execution-cache-memory
+ *    model", ICS 2015): a cache keeps what the body of a loop touches if that fits, so that one
+ *    level further out each byte is moved once.
+ *  - Threads. The parallel loops' items are dealt in contiguous stretches: the slowest thread has
+ *    items / threads, rounded up. All counts are that thread's.
+ */
+#ifndef TL_MODEL_WALK_H
+#define TL_MODEL_WALK_H
+
+#include "lib/nest/nest.h"
+#include "lib/space/limits.h"
+
+enum { WALK_DEPTH = 20, WALK_SITES = 64, WALK_LOOPS = 48 };
+
+/* A value over the loops around it: its mean, and what one iteration of each adds. Slopes are set
+ * where loops has a bit, for most values do not follow most loops. */
+struct walk_form {
+	double mean;
+	uint32_t loops;
+	double slope[WALK_DEPTH];
+};
+
+struct walk_loop {
+	int id;
+	enum loop_kind kind;
+	double n;     /* iterations, mean */
+	double dealt; /* a thread's share of them */
+};
+
+/* Where memory is touched. */
+struct walk_site {
+	int buffer;
+	int store;
+	int depth;
+	int loop[WALK_DEPTH];
+	double times; /* how often, all loops and conditions counted, a thread's share */
+	double pages; /* that one run of the innermost serial loop touches */
+	double touched[WALK_DEPTH + 1]; /* bytes by one pass of the loops from this depth inwards */
+	double outside[WALK_DEPTH + 1]; /* passes of the loops outside of this depth */
+};
+
+/* Operations, a vector or a scalar each. */
+struct walk_ops {
+	double fma, arith, load, store, other;
+};
+
+/* The innermost loop that does most of the multiply-adds. */
+struct walk_inner {
+	struct walk_ops ops; /* of one iteration */
+	double chain;	     /* FMAs of it that wait for their own last result */
+	double n;	     /* iterations a run */
+	double cycles;	     /* of one */
+	double fmas;	     /* in all */
+	int depth;
+	struct walk_loop path[WALK_DEPTH]; /* the loops around it, itself the last */
+};
+
+struct walk {
+	const struct nest *n;
+	const struct limits *m;
+	int64_t registers; /* that live at once */
+	double threads, items, share;
+	double cycles; /* of one item, all data in the first-level cache */
+	/* A thread's. */
+	struct walk_ops ops;
+	double flops;
+	double scalars;	     /* loads of one value */
+	double straddles;    /* vector accesses that may cross lines */
+	double masks;	     /* accesses with lanes left out */
+	double code;	     /* operations in the text, unrolled */
+	double inner_cycles; /* in innermost loops that multiply and add */
+	struct walk_inner inner;
+	double conflict_bytes; /* extra traffic from the second-level cache */
+	int nloops, nsites;
+	struct walk_site site[WALK_SITES];
+	/* While it walks. */
+	int folded;	/* no register is left for a broadcast: each multiply-add loads its own */
+	int first_item; /* look at the first item of the parallel loops instead of their mean */
+	int depth;
+	struct walk_loop path[WALK_DEPTH];
+	double outside[WALK_DEPTH + 1], copies[WALK_DEPTH + 1];
+	struct walk_form var[NEST_VARS];
+	struct walk_form view[NEST_BUFFERS];
+};
+
+/* first_item: the first item of the parallel loops is looked at instead of their mean, without
+ * sites. */
+void walk_nest(struct walk *w, const struct nest *n, const struct limits *m, int first_item);
+/* Bytes: of the whole, and of one iteration of each loop, by its id. */
+void walk_working_sets(const struct walk *w, double *whole, double body[WALK_LOOPS]);
+/* Bytes that move into a cache of this size, by buffer. Returns their sum. */
+double walk_traffic(const struct walk *w, double size, double whole, const double *body,
+		    double by_buffer[NEST_BUFFERS]);
+
+#endif

@@ -1,0 +1,134 @@
+#include "lib/store/ladder.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "lib/search/schedule.h"
+
+enum { FITS = 8 + MODEL_PORTFOLIO };
+
+static const double OFF = 0.1; /* what counts as a prediction that is right */
+
+const char *rung_name(enum rung r)
+{
+	static const char *const name[] = {"env", "nearest", "portfolio", "model", "default"};
+
+	return name[r];
+}
+
+/* What others offer, fitted to the workload. */
+struct fits {
+	int n;
+	struct {
+		struct id id;
+		enum rung rung;
+	} fit[FITS];
+};
+
+static void add_fit(struct fits *f, const struct candidate *c, enum rung rung)
+{
+	for (int i = 0; i < f->n; i++)
+		if (!strcmp(f->fit[i].id.s, c->id.s))
+			return;
+	if (f->n == FITS)
+		return;
+	f->fit[f->n].id = c->id;
+	f->fit[f->n++].rung = rung;
+}
+
+/* Fits what a stored result says; tells the search, too, which breeds from it. */
+static void add_match(const struct search_space *space, const struct match *m, void *search,
+		      struct fits *f, struct candidate *first)
+{
+	struct json_doc d = JSON_DOC_INIT;
+	const enum rung rung = m->how == MATCH_ENV ? RUNG_ENV : RUNG_NEAREST;
+
+	for (int64_t i = 0; i < m->n; i++) {
+		struct schedule s;
+		struct candidate c;
+
+		if (json_parse(&d, m->result[i].record, m->result[i].record_n, NULL) < 0 ||
+		    candidate_from_json(&c, &d, 0, NULL) < 0)
+			continue;
+		s.algo = c.algo;
+		memcpy(s.knob, c.knob, sizeof s.knob);
+		if (!schedule_fit(space, &s, &c))
+			continue;
+		if (!f->n)
+			*first = c;
+		add_fit(f, &c, rung);
+		search_guided.observe(search, &c, 1 + (double)i); /* best first */
+	}
+	json_free(&d);
+}
+
+static void add_portfolio(const struct search_space *space, struct fits *f)
+{
+	struct candidate c;
+
+	for (int i = 0; i < space->model->nportfolio; i++)
+		if (schedule_fit(space, &space->model->portfolio[i], &c))
+			add_fit(f, &c, RUNG_PORTFOLIO);
+}
+
+static int judge(const struct ladder *l, struct climbed *out, struct err *e)
+{
+	struct arena scratch = ARENA_INIT;
+	float f[FEATURES];
+	int rc = candidate_features(&out->candidate, l->env, &scratch, &out->draft_s, f, e);
+
+	arena_free(&scratch);
+	out->value = out->deviation = out->confidence = NAN;
+	if (rc < 0 || !l->model)
+		return rc;
+	rc = model_predict(l->model, f, 1, &out->value, &out->deviation, e);
+	if (out->deviation > 0)
+		out->confidence = erf(log2(1 + OFF) / (out->deviation * M_SQRT2));
+	else
+		out->confidence = 1;
+	return rc;
+}
+
+static int best_of_search(const struct search_space *space, void *search, struct candidate *c)
+{
+	uint64_t point;
+
+	c->w = *space->w;
+	while (search_guided.propose(search, &point))
+		if (search_space_at(space, point, c)) {
+			candidate_identify(c);
+			return 1;
+		}
+	return 0;
+}
+
+int ladder_climb(const struct ladder *l, const struct workload *w, const struct match *m,
+		 struct climbed *out, struct err *e)
+{
+	struct arena a = ARENA_INIT;
+	struct search_space space;
+	struct fits fits = {.n = 0};
+	void *search;
+	int rc = 1;
+
+	search_space_init(&space, w, l->env, NULL);
+	space.model = l->model;
+	if (!space.nalgos)
+		return 0;
+	search = search_guided.start(&space, l->seed, 0, &a);
+	if (m)
+		add_match(&space, m, search, &fits, &out->candidate);
+	if (l->model)
+		add_portfolio(&space, &fits);
+	if (!l->model && fits.n) {
+		out->rung = fits.fit[0].rung;
+	} else if ((rc = best_of_search(&space, search, &out->candidate))) {
+		out->rung = l->model ? RUNG_MODEL : RUNG_DEFAULT;
+		for (int i = 0; i < fits.n; i++)
+			if (!strcmp(fits.fit[i].id.s, out->candidate.id.s))
+				out->rung = fits.fit[i].rung;
+	}
+	search_guided.stop(search);
+	arena_free(&a);
+	return rc && judge(l, out, e) < 0 ? -1 : rc;
+}

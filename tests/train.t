@@ -1,0 +1,165 @@
+#!/bin/sh
+# tl-train: what it learns, what it says of itself, and what becomes of models that are none. tl-filter ranks by them.
+bin=${BIN:-bin}
+# shellcheck source=tests/tap.sh
+. "$(dirname "$0")/tap.sh"
+
+TL_ISA=avx2 OMP_NUM_THREADS=1
+export TL_ISA OMP_NUM_THREADS
+unset TL_MODEL
+workloads=$tmp/workloads
+for prob in mb1_ic64ih14_oc64oh14_kh1 mb1_ic32ih28_oc96oh28_kh1 mb1_ic16ih14_oc32oh14_kh3ph1 mb1_ic128ih7_oc64oh7_kh1 \
+	mb1_ic64ih7_oc48oh7_kh3ph1 mb1_ic24ih28_oc40oh28_kh1; do
+	echo "{\"tl\":1,\"type\":\"workload\",\"op\":\"conv2d\",\"prob\":\"$prob\",\"count\":2,\"source\":[\"net:1:a\",\"net:1:b\"]}"
+done >"$workloads"
+"$bin/tl-gen" -n 150 "$workloads" >"$tmp/all" 2>"$tmp/err" || {
+	TL_ISA=scalar
+	"$bin/tl-gen" -n 150 "$workloads" >"$tmp/all"
+}
+
+# A machine that is the draft, but that takes five times as long wherever "order" is 1: this the draft does not know.
+results() {
+	"$bin/tl-filter" --by=draft -k 150 --diverse=1 | awk '
+		/"type":"candidate"/ {
+			t = $0
+			sub(/.*"draft_s":/, "", t)
+			t += 0
+			if (/"order":1/)
+				t *= 5
+			sub(/"type":"candidate"/, "\"type\":\"result\"")
+			sub(/}$/, sprintf(",\"status\":\"ok\",\"stage\":\"race\",\"latency_s\":%.9g,\"error\":{\"l2\":1e-7,\"max\":1e-7},\"run\":\"run1\",\"at\":\"2026-11-21T09:00:00.000Z\",\"env_id\":\"env1\"}", t))
+			print
+		}
+		/"type":"workload"/'
+}
+results <"$tmp/all" >"$tmp/results"
+[ "$(grep -c '"status":"ok"' "$tmp/results")" -ge 600 ]
+ok $? 'there are results to learn from'
+
+train() { "$bin/tl-train" --trials=1 --bag=2 "$@"; }
+train "$tmp/results" >"$tmp/model"
+ok $? 'it learns'
+train "$tmp/results" -o "$tmp/again" && sed 's/"seconds":[0-9.]*//; /"done"/d' "$tmp/model" >"$tmp/a" &&
+	sed 's/"seconds":[0-9.]*//; /"done"/d' "$tmp/again" | cmp -s - "$tmp/a"
+ok $? 'and the same from the same results and seed'
+head -n 1 "$tmp/model" | grep -q '"type":"model","features":"[0-9a-f]*".*"trained_on":{"candidates":[0-9]*,"workloads":6,"families":6,"networks":\["net"\],"envs":\["env1"\]}'
+ok $? 'the card says what it was trained on'
+card() { head -n 1 "$1" | sed "s/.*\"$2\":{\"top1\":\([0-9.]*\).*/\1/"; }
+perl -e 'exit !($ARGV[0] > $ARGV[1] && $ARGV[1] > $ARGV[2] && $ARGV[0] <= 1)' "$(card "$tmp/model" model)" \
+	"$(card "$tmp/model" draft)" "$(card "$tmp/model" random)"
+ok $? "held out, it is better than the draft, and that than chance: $(card "$tmp/model" model), $(card "$tmp/model" draft), $(card "$tmp/model" random)"
+[ "$(grep -c '"type":"trees"' "$tmp/model")" -eq 2 ] && [ "$(grep -c '"type":"schedule"' "$tmp/model")" -ge 1 ]
+ok $? 'there are the trees of the bag, and a portfolio'
+gzip -c "$tmp/results" >"$tmp/results.gz" && train "$tmp/results.gz" | sed 's/"seconds":[0-9.]*//; /"done"/d' | cmp -s - "$tmp/a"
+ok $? 'results may be compressed'
+train --exclude="$workloads" "$tmp/results" >"$tmp/out" 2>"$tmp/err"
+[ $? -eq 3 ] && grep -q 'no result to learn from' "$tmp/err" && [ ! -s "$tmp/out" ]
+ok $? 'what is excluded is not learned from'
+sed -n 2p "$workloads" | sed 's/ih28/ih99/; s/oh28/oh99/' >"$tmp/other"
+train --exclude="$tmp/other" "$tmp/results" >"$tmp/b" && head -n 1 "$tmp/b" | grep -q '"workloads":5,"families":5'
+ok $? 'nor is what differs from it in spatial size only'
+train --share=0.5 "$tmp/results" >"$tmp/b" && head -n 1 "$tmp/b" | grep -q '"workloads":[1-5],'
+ok $? 'a share of the workloads may do'
+train --hold-out=network "$tmp/results" >"$tmp/b" && head -n 1 "$tmp/b" | grep -q '"report":null,"report_why":"'
+ok $? 'of one network nothing can be held out, and the card says so'
+train --update="$tmp/model" "$tmp/results" >"$tmp/updated" && [ "$(grep -c '"stage":1' "$tmp/updated")" -eq 2 ] &&
+	[ "$(grep -c '"stage":0' "$tmp/updated")" -eq 2 ]
+ok $? '--update adds trees to those of the older model'
+
+# Features
+"$bin/tl-train" --dump-features "$tmp/results" >"$tmp/csv" &&
+	[ "$(wc -l <"$tmp/csv")" -eq "$(($(grep -c '"type":"result"' "$tmp/results") + 1))" ] &&
+	head -n 1 "$tmp/csv" | grep -q '^env_id,workload_id,.*,latency_s,.*,draft,.*,move_l1_1,' &&
+	awk -F, 'NR == 1 { n = NF } NF != n { exit 1 }' "$tmp/csv"
+ok $? '--dump-features writes a line a candidate'
+
+# By the model
+first() { awk '/"type":"workload"/ { n = 0 } /"type":"candidate"/ && ++n <= 5' "$@"; }
+"$bin/tl-filter" -m "$tmp/model" -k 7 "$tmp/all" >"$tmp/kept"
+ok $? 'tl-filter takes the model'
+"$bin/tl-check" -q "$tmp/kept" && grep -q '"score":{"draft_s":[0-9.e-]*,"model":[-0-9.e]*,"deviation":[0-9.e-]*}' "$tmp/kept"
+ok $? 'and says what it was judged by'
+[ "$(first "$tmp/kept" | grep -c '"order":0')" -gt "$("$bin/tl-filter" --by=draft -k 7 "$tmp/all" | first | grep -c '"order":0')" ]
+ok $? 'it knows what the draft does not'
+TL_MODEL=$tmp/model "$bin/tl-filter" -k 7 "$tmp/all" | cmp -s - "$tmp/kept"
+ok $? '$TL_MODEL names one, too'
+"$bin/tl-filter" -m "$tmp/model" --by=draft -k 7 "$tmp/all" >"$tmp/a" && "$bin/tl-filter" -k 7 "$tmp/all" | cmp -s - "$tmp/a"
+ok $? 'and --by=draft does not ask it'
+"$bin/tl-filter" --by=none -k 7 --diverse=1 "$tmp/all" | grep '"type":"candidate"' | sed 's/,"score":{[^}]*}//' >"$tmp/a"
+awk '/"type":"workload"/ { n = 0 } /"type":"candidate"/ && ++n <= 7' "$tmp/all" | cmp -s - "$tmp/a"
+ok $? '--by=none passes on those that come first'
+"$bin/tl-filter" -m "$tmp/model" -k 7 --audit=0.2 "$tmp/all" >"$tmp/a"
+n_audit=$(grep -c '"audit":true' "$tmp/a")
+[ "$n_audit" -gt 60 ] && [ "$n_audit" -lt 300 ] && grep -v '"audit":true' "$tmp/a" | grep -v '"end"' >"$tmp/b" &&
+	grep -v '"end"' "$tmp/kept" | cmp -s - "$tmp/b"
+ok $? '--audit lets a share of the refused through, marked'
+
+# Breeding by the model
+ids() { grep -o '"candidate_id":"[^"]*"' "$@"; }
+sed -n 1p "$workloads" >"$tmp/one"
+for search in guided portfolio; do
+	gen() { "$bin/tl-gen" --search=$search -m "$tmp/model" "$@"; }
+	gen -n 400 "$tmp/one" >"$tmp/a" && gen -n 400 "$tmp/one" | cmp -s - "$tmp/a" && [ "$(ids "$tmp/a" | sort -u | wc -l)" -eq 400 ] &&
+		"$bin/tl-check" -q "$tmp/a"
+	ok $? "$search proposes the same twice, and nothing twice"
+	results <"$tmp/a" | grep '"type":"result"' >"$tmp/known"
+	{ cat "$tmp/known"; cat "$tmp/one"; } | gen -n 400 >"$tmp/b" && [ "$(ids "$tmp/b" | wc -l)" -eq 400 ] &&
+		! { ids "$tmp/known"; ids "$tmp/b"; } | sort | uniq -d | grep -q .
+	ok $? "and nothing that is known"
+	gen -n 0 "$tmp/one" >"$tmp/b" && ids "$tmp/b" | sort >"$tmp/c" &&
+		"$bin/tl-gen" --search=grid -n 0 "$tmp/one" >"$tmp/b" && ids "$tmp/b" | sort | cmp -s - "$tmp/c"
+	ok $? 'but all there is, if asked for'
+done
+value() { "$bin/tl-filter" -m "$tmp/model" -k 1 | sed -n 's/.*"model":\([-0-9.e]*\).*/\1/p'; }
+best_of_few=$("$bin/tl-gen" --search=guided -m "$tmp/model" -n 5 "$tmp/one" | value)
+best_of_many=$("$bin/tl-gen" -n 3000 "$tmp/one" | value)
+perl -e 'exit !($ARGV[0] >= $ARGV[1])' "$best_of_few" "$best_of_many"
+ok $? "its first five hold what the model likes no less than the best of 3000 drawn: $best_of_few, $best_of_many"
+
+# Zero-shot
+predict() { TL_DB=$tmp/no.db "$bin/tl-query" --predict -m "$tmp/model" "$@"; }
+predict "$workloads" >"$tmp/a"
+[ $? -eq 4 ] && "$bin/tl-check" -q "$tmp/a" && [ "$(grep -c '"type":"candidate"' "$tmp/a")" -eq 6 ]
+ok $? 'each workload gets a candidate, without a database, and the status says that it is not exact'
+[ "$(grep -c '"score":{"draft_s":[^,]*,"model":[^,]*,"deviation":[^}]*},"match":"\(model\|portfolio\)","confidence":[01]' "$tmp/a")" -eq 6 ]
+ok $? 'with the rung that it stood on, and how sure that is'
+[ "$(grep -c '"order":0' "$tmp/a")" -ge 5 ]
+ok $? 'by what the model knows'
+"$bin/tl-store" -q -d "$tmp/db" "$tmp/results" 2>/dev/null
+"$bin/tl-query" --predict -m "$tmp/model" -d "$tmp/db" --env env1 "$workloads" >"$tmp/b"
+[ $? -eq 0 ] && [ "$(grep -c '"type":"result".*"match":"exact"' "$tmp/b")" -eq 6 ]
+ok $? 'what is known is answered exactly'
+predict --table "$workloads" >"$tmp/out" 2>"$tmp/err"
+[ $? -eq 2 ]
+ok $? 'a prediction is no row of a table'
+
+# Models that are none
+bad() { # what words...: of $tmp/bad
+	"$bin/tl-filter" -m "$tmp/bad" "$tmp/all" >"$tmp/out" 2>"$tmp/err"
+	[ $? -eq 3 ] && [ ! -s "$tmp/out" ] && grep -q "$2" "$tmp/err" && [ "$(wc -l <"$tmp/err")" -eq 1 ]
+	ok $? "a model that $1 is an error"
+}
+rehash() { perl -MDigest::SHA=sha256_hex -e 'local $/; my $t = <STDIN>; print $t, "{\"tl\":1,\"type\":\"done\",\"hash\":\"", substr(sha256_hex($t), 0, 32), "\"}\n"'; }
+head -c 3000 "$tmp/model" >"$tmp/bad"
+bad 'was cut off' 'cut off'
+: >"$tmp/bad"
+bad 'is empty' 'no model'
+sed '1s/"workloads":6/"workloads":7/' "$tmp/model" >"$tmp/bad"
+bad 'is damaged' 'damaged'
+sed '1s/"features":"[0-9a-f]*"/"features":"00000000"/; /"done"/d' "$tmp/model" | rehash >"$tmp/bad"
+bad 'is of another version' 'another version'
+grep -v '"trees"\|"done"' "$tmp/model" | rehash >"$tmp/bad"
+bad 'has no trees' 'trained on nothing'
+sed '/"done"/d; s/"ubj":"....../"ubj":"AAAAAA/' "$tmp/model" | rehash >"$tmp/bad"
+bad 'has trees that are none' 'XGBoost'
+sed '/"done"/d; 1s/"scale":[0-9.e-]*/"scale":0/' "$tmp/model" | rehash >"$tmp/bad"
+bad 'has no scale' 'scale'
+rm "$tmp/bad"
+bad 'is not there' 'No such file'
+"$bin/tl-filter" --by=model "$tmp/all" >"$tmp/out" 2>"$tmp/err"
+[ $? -eq 2 ] && grep -q 'wants a model' "$tmp/err"
+ok $? '--by=model without a model is a usage error'
+train </dev/null >"$tmp/out" 2>"$tmp/err"
+[ $? -eq 3 ] && [ ! -s "$tmp/out" ] && grep -q 'no result' "$tmp/err"
+ok $? 'of nothing, nothing is learned'
+echo "1..$n"
