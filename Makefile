@@ -189,12 +189,14 @@ bench-store: all ## storing into and asking a big database (BENCH_RESULTS=100000
 
 bench-model: all $(B)/bench/rank ## how well learned models rank what they have never seen, from the recorded spaces
 	@sh bench/model.sh
+bench-zero: all ## what schedules are worth that nobody has measured (after bench-model)
+	@sh bench/zero.sh
 spaces: all ## record whole spaces on this machine into share/spaces, to learn from (hours)
 	@sh bench/spaces.sh
 
 model: all ## train the model that comes with the programs, from share/spaces
-	$(BIN)/tl-train --time=$(MODEL_TIME) --bag=3 -o share/models/cpu.model $(wildcard share/spaces/*.zst)
-MODEL_TIME := 10m
+	$(BIN)/tl-train $(MODEL_OPTIONS) -o share/models/cpu.model $(sort $(wildcard share/spaces/*.zst))
+MODEL_OPTIONS := --trials=1 --bag=3
 
 # FILE:PLACE below the prefix, and the file's mode.
 SHARE_DATA := $(wildcard share/models/*)
@@ -223,6 +225,6 @@ help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1|\2/p' Makefile | while IFS='|' read -r target what; do \
 		printf '  %-14s %s\n' "$$target" "$$what"; done
 
-.PHONY: all deps doc check lint format demo bench-kernels bench-measure bench-store bench-model spaces model install uninstall clean help
+.PHONY: all deps doc check lint format demo bench-kernels bench-measure bench-store bench-model bench-zero spaces model install uninstall clean help
 .DELETE_ON_ERROR:
 .SECONDARY:

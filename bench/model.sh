@@ -21,6 +21,10 @@ for set in share/spaces/*.zst; do
 	learn="$learn $set"
 done
 for name in $test; do
+	[ -f "share/spaces/$name.zst" ] || {
+		echo "bench-model: $name was not recorded (share/spaces/$name.zst): make spaces" >&2
+		exit 1
+	}
 	zstdcat "share/spaces/$name.zst" | grep '"type":"workload"' >"$dir/$name.workloads"
 	exclude="$exclude --exclude=$dir/$name.workloads"
 done

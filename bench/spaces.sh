@@ -2,10 +2,10 @@
 # make spaces: record how fast the candidates of whole spaces are on this machine, to learn from and to try searches on.
 #
 # share/spaces/plan says of which workloads, and how many candidates. They are drawn uniformly from all that are valid, and
-# neither filtered nor raced. Each is looked at for a millisecond of calls, at least 4. On a shared machine that is not
+# neither filtered nor raced; or, where the plan names another strategy of tl-gen, proposed by it (guided:128 asks TL_MODEL). Each is looked at for a millisecond of calls, at least 4. On a shared machine that is not
 # enough: neighbours slow it down by half for a second now and then. So those within twice the best are looked at again, a
-# pass over all of them at a time, until two looks agree, but at most 5 times; and the fastest once more for 30 ms. The
-# fastest look of a candidate counts.
+# pass over all of them at a time, until two looks agree, but at most 5 times; and the fastest once more for 30 ms. Of
+# the looks that agree with a candidate's fastest the middle one counts.
 #
 # A workload's records are in build/spaces once it is done: a run that was stopped goes on when it is started again. The
 # whole is put into share/spaces/NAME.zst. Nothing else should run meanwhile; it takes hours. SPACES_PLAN names another plan.
@@ -19,8 +19,10 @@ look() { # candidates race-time output
 	"$bin/tl-measure" --max-drift 0 --no-preempt --samples --race "$2" --final 0 -o "$3" "$1"
 }
 
-record() { # stem n: the workload is in stem.workload
-	"$bin/tl-gen" --search=random -n "$2" -o "$1.candidates" "$1.workload"
+record() { # stem [strategy:]n: the workload is in stem.workload
+	strategy=${2%:*}
+	[ "$strategy" != "$2" ] || strategy=random
+	"$bin/tl-gen" --search="$strategy" -n "${2#*:}" -o "$1.candidates" "$1.workload"
 	[ -f "$1.look1" ] || look "$1.candidates" 1ms "$1.look1"
 	for i in 2 3 4 5; do
 		[ -f "$1.look$i" ] && continue

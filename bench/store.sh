@@ -15,7 +15,7 @@ mkdir -p "$dir"
 db=$dir/tl.db
 
 for batch in 1 2 4 8 16 32; do
-	"$bin/tl-extract" -q -b $batch "$models"/* 2>/dev/null || :
+	"$bin/tl-extract" -q -b $batch "$models"/*.zip "$models"/*.tar.* 2>/dev/null || :
 done | "$bin/tl-extract" -q -o "$dir/workloads"
 "$bin/tl-extract" -q -o "$dir/resnet50" "$models/resnet50.tar.zst"
 round=$(($(wc -l <"$dir/workloads") * 65))

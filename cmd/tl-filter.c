@@ -5,7 +5,9 @@
  * (or by the draft, where there is none) are held back until the group's end. The model is asked in
  * batches. Candidates outside of a group (a dump) are held by workload until the end of the input.
  */
+#include <errno.h>
 #include <math.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -119,11 +121,18 @@ struct group {
 	int64_t naudited, capaudited;
 };
 
-/* A candidate that waits for the model. */
-struct waiting {
-	struct group *group;
-	struct pool *pool;
-	struct pick pick;
+/* Candidates that wait for the model. While it is asked about one batch, in a thread of its own,
+ * the next one fills. */
+struct batch {
+	int n;
+	struct waiting {
+		struct group *group;
+		struct pool *pool;
+		struct pick pick;
+	} waiting[BATCH];
+	float x[BATCH * FEATURES];
+	double value[BATCH], deviation[BATCH];
+	struct err e;
 };
 
 static struct {
@@ -141,10 +150,8 @@ static struct {
 	/* The workload read last, and its text. */
 	struct buf text;
 	struct workload workload;
-	/* The batch. */
-	int n;
-	struct waiting waiting[BATCH];
-	float x[BATCH * FEATURES];
+	struct batch batch[2], *filling, *asked; /* asked: NULL, or the other one */
+	pthread_t asking;
 } filter;
 
 /* ---- picks and pools ---- */
@@ -379,25 +386,56 @@ static void offer(struct group *g, struct pool *pool, struct pick *p)
 		refuse(g, p);
 }
 
-/* Asks the model about the batch. */
-static int ask(struct err *e)
+static void *predict(void *arg)
 {
-	static double value[BATCH], deviation[BATCH];
+	struct batch *b = arg;
 
-	if (filter.n &&
-	    model_predict(filter.model, filter.x, (size_t)filter.n, value, deviation, e))
+	model_predict(filter.model, b->x, (size_t)b->n, b->value, b->deviation, &b->e);
+	return NULL;
+}
+
+/* Takes in what the model says of the batch that it was asked about. */
+static int take_answer(struct err *e)
+{
+	struct batch *b = filter.asked;
+
+	if (!b)
+		return 0;
+	pthread_join(filter.asking, NULL);
+	filter.asked = NULL;
+	if (*b->e.msg) {
+		*e = b->e;
 		return -1;
-	for (int i = 0; i < filter.n; i++) {
-		struct waiting *w = &filter.waiting[i];
+	}
+	for (int i = 0; i < b->n; i++) {
+		struct waiting *w = &b->waiting[i];
 
-		w->pick.value = value[i];
-		w->pick.deviation = deviation[i];
-		w->pick.rank = -value[i] - explore * deviation[i];
-		if (value[i] > w->group->best_value)
-			w->group->best_value = value[i];
+		w->pick.value = b->value[i];
+		w->pick.deviation = b->deviation[i];
+		w->pick.rank = -b->value[i] - explore * b->deviation[i];
+		if (b->value[i] > w->group->best_value)
+			w->group->best_value = b->value[i];
 		offer(w->group, w->pool, &w->pick);
 	}
-	filter.n = 0;
+	b->n = 0;
+	return 0;
+}
+
+/* Asks the model about the batch that was filled, and lets the other one fill. */
+static int ask(struct err *e)
+{
+	struct batch *b = filter.filling;
+
+	if (take_answer(e) < 0)
+		return -1;
+	if (!b->n)
+		return 0;
+	b->e = (struct err)ERR_INIT;
+	errno = pthread_create(&filter.asking, NULL, predict, b);
+	if (errno)
+		return err_sys(e, "cannot start a thread");
+	filter.asked = b;
+	filter.filling = &filter.batch[b == filter.batch];
 	return 0;
 }
 
@@ -406,7 +444,7 @@ static int64_t put_selection(struct group *g, struct err *e)
 {
 	struct pick **order;
 	int64_t n = 0, kept = 0, places = g->k;
-	int rc = ask(e), random;
+	int rc = ask(e) || take_answer(e), random;
 
 	for (size_t i = 0; i < g->pools.n; i++)
 		n += ((struct pool *)g->pools.item[i].value)->n;
@@ -513,8 +551,10 @@ static int read_candidate(const struct json_doc *d, struct candidate *c, struct 
 /* Where the model is asked: takes the pick. */
 static int wait_for_model(struct group *g, struct pool *pool, const struct pick *p, struct err *e)
 {
-	filter.waiting[filter.n++] = (struct waiting){g, pool, *p};
-	return filter.n == BATCH ? ask(e) : 0;
+	struct batch *b = filter.filling;
+
+	b->waiting[b->n++] = (struct waiting){g, pool, *p};
+	return b->n == BATCH ? ask(e) : 0;
 }
 
 static struct group *group_of(const struct candidate *c)
@@ -549,7 +589,8 @@ static int rank(const struct rec *r, struct group *g, const struct candidate *c,
 
 static int do_candidate(const struct rec *r, struct err *e)
 {
-	float *x = filter.model ? filter.x + (size_t)filter.n * FEATURES : NULL;
+	struct batch *b = filter.filling;
+	float *x = filter.model ? b->x + (size_t)b->n * FEATURES : NULL;
 	struct candidate c;
 	struct json_doc *d;
 	struct err why = ERR_INIT;
@@ -664,7 +705,8 @@ static int choose_judge(struct err *e)
 	if (there == 0 && !strcmp(by, "model"))
 		there = err_status(e, EXIT_USAGE,
 				   "--by=model wants a model: name it with --model or in TL_MODEL");
-	if (there > 0 && !strcmp(by, "model") && !(filter.model = model_load(path.s, e)))
+	if (there > 0 && !strcmp(by, "model") &&
+	    (!(filter.model = model_load(path.s, e)) || model_threads(filter.model, 1, e) < 0))
 		there = -1;
 	buf_free(&path);
 	return there < 0 ? -1 : 0;
@@ -679,6 +721,7 @@ static int run(char **files, int nfiles)
 	    (refused_path && !(filter.refused = rec_create(refused_path, &e))) ||
 	    !(filter.in = rec_open(files, nfiles, filter.out, &e)))
 		return opt_fail(&program, &e);
+	filter.filling = filter.batch;
 	features_rates(&filter.here.limits, &filter.here.rates);
 	if (select_all(&e)) /* a reader that has seen enough is no failure, unless more is lost */
 		return rec_broken_pipe(filter.out) && !filter.refused ? EXIT_DONE
@@ -695,6 +738,8 @@ int main(int argc, char **argv)
 	rec_close(filter.in);
 	rec_discard(filter.out);
 	rec_discard(filter.refused);
+	if (filter.asked)
+		pthread_join(filter.asking, NULL);
 	model_free(filter.model);
 	if (rec_stopped())
 		opt_die_by_signal(rec_stopped());

@@ -24,18 +24,17 @@
 
 enum { CHANCES = 2, LOOK_UP_EVERY = 1024 };
 
-static char search_names[256]; /* "grid|random", from the registry */
 static const char *search_name = "random", *model_path, *algo_name, *database, *env_wanted, *output;
 static int64_t wanted = 4096, seed = 1;
 static int tell_cost;
 
 static const struct opt opts[] = {
-	{'s', "search", OPT_ENUM, &search_name, "NAME",
+	{'s', "search", OPT_STRING, &search_name, "NAME",
 	 "Who decides what is proposed: \"random\" draws without replacement, \"grid\" takes every "
 	 "point of the space in order, \"guided\" breeds what a model likes, \"portfolio\" begins "
 	 "with "
-	 "the schedules that a model brings.",
-	 search_names},
+	 "the schedules that a model brings, and \"exec:COMMAND\" asks another program.",
+	 NULL},
 	{'m', "model", OPT_FILE, &model_path, "FILE",
 	 "For --search=guided: the model, as tl-train makes it. By default $TL_MODEL; without "
 	 "either, "
@@ -84,6 +83,7 @@ struct history {
 
 static struct {
 	const struct search *search;
+	const char *command; /* exec's */
 	struct data_env here;
 	struct model *model;
 	struct rec_in *in;
@@ -96,13 +96,14 @@ static struct {
 	double told_s; /* CPU time that end records have told of */
 } gen;
 
-static void list_searches(void)
+/* "exec:COMMAND, grid, ..." */
+static void list_searches(char *names, size_t size)
 {
 	size_t n = 0;
 
-	for (const struct search *const *s = search_list; *s; s++)
-		n += (size_t)snprintf(search_names + n, sizeof search_names - n, "%s%s",
-				      n ? "|" : "", (*s)->name);
+	for (const struct search *const *s = search_list; *s && n < size; s++)
+		n += (size_t)snprintf(names + n, size - n, "%s%s%s", n ? ", " : "", (*s)->name,
+				      *s == &search_exec ? ":COMMAND" : "");
 }
 
 static struct history *history_of(const char *workload_id)
@@ -230,6 +231,7 @@ static int draw(const struct workload *w, const struct history *h, const struct 
 	struct candidate c = {.w = *w};
 	int64_t drawn = 0;
 	uint64_t point;
+	int more;
 
 	buf_clear(&gen.json);
 	workload_fields(w, &gen.json);
@@ -238,7 +240,12 @@ static int draw(const struct workload *w, const struct history *h, const struct 
 			return 0;
 		if (wanted && drawn == wanted)
 			return put_end(w, drawn, "n reached", e);
-		if (!gen.search->propose(state, &point))
+		more = gen.search->propose(state, &point);
+		if (more < 0) {
+			*e = *gen.search->error(state);
+			return -1;
+		}
+		if (!more)
 			return put_end(w, drawn, "space exhausted", e);
 		if (!search_space_at(space, point, &c))
 			continue;
@@ -264,6 +271,8 @@ static int propose(const struct workload *w, int64_t round, struct err *e)
 		return -1;
 	search_space_init(&space, w, &gen.here, algo_name);
 	space.model = gen.model;
+	space.command = gen.command;
+	space.wanted = wanted;
 	if (!space.nalgos)
 		return put_end(w, 0, "no algorithm applies", e);
 	state = gen.search->start(&space, (uint64_t)seed, round, &gen.work);
@@ -365,6 +374,23 @@ static int open_history(struct err *e)
 	return 0;
 }
 
+static int choose_search(struct err *e)
+{
+	static const char exec[] = "exec:";
+	char names[256];
+
+	if (!strncmp(search_name, exec, sizeof exec - 1)) {
+		gen.command = search_name + sizeof exec - 1;
+		search_name = "exec";
+	}
+	gen.search = search_find(search_name);
+	if (gen.search && (gen.search != &search_exec || (gen.command && *gen.command)))
+		return 0;
+	list_searches(names, sizeof names);
+	return err_status(e, EXIT_USAGE, "--search is \"%s\", and wants one of %s", search_name,
+			  names);
+}
+
 /* Only who predicts needs it. */
 static int read_model(struct err *e)
 {
@@ -385,7 +411,8 @@ static int run(char **files, int nfiles)
 		err_status(&e, EXIT_USAGE, "there is no algorithm \"%s\"", algo_name);
 		return opt_fail(&program, &e);
 	}
-	gen.search = search_find(search_name);
+	if (choose_search(&e) < 0)
+		return opt_fail(&program, &e);
 	if (read_model(&e) || cpu_limits(&gen.here.limits, &e))
 		return opt_fail(&program, &e);
 	features_rates(&gen.here.limits, &gen.here.rates);
@@ -401,7 +428,6 @@ int main(int argc, char **argv)
 {
 	int first, status;
 
-	list_searches();
 	first = opt_parse(&program, argc, argv);
 	rec_stop_on_signals();
 	status = run(argv + first, argc - first);

@@ -46,7 +46,7 @@ static const struct opt opts[] = {
 	 NULL},
 	{'m', "model", OPT_FILE, &model_path, "FILE",
 	 "With --predict: the model; by default $TL_MODEL, else the one that came with the "
-	 "programs.",
+	 "programs; \"none\": none.",
 	 NULL},
 	{0, "table", OPT_FLAG, &as_table, NULL,
 	 "A table for people, with what each workload cost and the sum over all, weighed by count.",

@@ -20,8 +20,9 @@
 #include "lib/target/cpu.h"
 
 static const char *db, *output, *until, *seed, *number, *keep, *layout, *batch, *patience, *finals,
-	*replay, *env;
-static int no_db, nowait, quiet, verbose, print;
+	*replay, *env, *model, *search;
+static int no_db, nowait, quiet, verbose, print, zero_shot;
+static struct buf limits_text; /* --until, with a --budget of time */
 
 static const struct opt opts[] = {
 	{'d', "db", OPT_FILE, &db, "FILE",
@@ -42,8 +43,20 @@ static const struct opt opts[] = {
 	 NULL},
 	{'n', "number", OPT_STRING, &number, "N",
 	 "Candidates that tl-gen proposes for each workload in a round.", NULL},
-	{'b', "budget", OPT_STRING, &keep, "N",
-	 "Candidates measured in a round, over all workloads; by default tl-prune's.", NULL},
+	{'b', "budget", OPT_STRING, &keep, "N|TIME",
+	 "Candidates measured in a round, over all workloads; by default tl-prune's. With a unit "
+	 "(30s, "
+	 "5m) the time for all rounds.",
+	 NULL},
+	{'z', "zero-shot", OPT_FLAG, &zero_shot, NULL,
+	 "Measure nothing: for each workload a schedule at once, as tl-query --predict gives it.",
+	 NULL},
+	{'m', "model", OPT_FILE, &model, "FILE",
+	 "Rank candidates by this model, as tl-train makes it; by default by $TL_MODEL, if that is "
+	 "set.",
+	 NULL},
+	{'s', "search", OPT_STRING, &search, "NAME", "The strategy of tl-gen; by default its own.",
+	 NULL},
 	{0, "patience", OPT_STRING, &patience, "N",
 	 "A workload stops after N candidates without a gain; by default tl-prune's.", NULL},
 	{0, "final", OPT_STRING, &finals, "K",
@@ -136,10 +149,14 @@ static void measure(struct pipeline *p, const struct places *at)
 	pipeline_arg2(p, "--env", env);
 	pipeline_arg2(p, "--seed", seed);
 	pipeline_arg2(p, "-n", number);
+	pipeline_arg2(p, "--search", search);
+	if (search)
+		pipeline_arg2(p, "-m", model);
 	if (!replay)
 		pipeline_arg(p, "--cost");
 	pipeline_arg(p, at->round);
 	pipeline_stage(p, "tl-filter");
+	pipeline_arg2(p, "-m", model);
 	if (!replay)
 		pipeline_arg(p, "--cost");
 	pipeline_stage(p, replay ? "tl-replay" : "tl-measure");
@@ -189,6 +206,17 @@ static void report(struct pipeline *p, const struct places *at)
 		pipeline_arg(p, at->workloads);
 }
 
+/* All of a zero-shot run. */
+static void predict(struct pipeline *p, const struct places *at)
+{
+	extract(p, at);
+	pipeline_stage(p, "tl-query");
+	pipeline_arg(p, "--predict");
+	pipeline_arg2(p, "-d", db);
+	pipeline_arg2(p, "-m", model);
+	pipeline_arg2(p, "-o", output);
+}
+
 static void put_line(const char *before, void (*fill)(struct pipeline *, const struct places *),
 		     const struct places *at, const char *after)
 {
@@ -230,6 +258,11 @@ static int print_script(char *const *files, int n)
 			    .nfiles = n};
 	struct buf b = BUF_INIT;
 
+	if (zero_shot) {
+		at.workloads = NULL;
+		put_line("#!/bin/sh\n# What tl-tune does, as a script.\n", predict, &at, "\n");
+		return opt_printed(&program);
+	}
 	printf("#!/bin/sh\n# What tl-tune does, as a script.\nset -eu\n"
 	       "work=$(mktemp -d)\ntrap 'rm -rf \"$work\"' EXIT\n"
 	       "trap 'exit 129' HUP\ntrap 'exit 130' INT\ntrap 'exit 143' TERM\n");
@@ -388,11 +421,32 @@ static int tune(const struct places *at)
 	return status;
 }
 
+/* A budget of time is a limit of the run. */
+static void read_budget(void)
+{
+	char *end;
+	double n;
+
+	if (!keep)
+		return;
+	n = strtod(keep, &end);
+	if (end == keep || !strchr("smh", *end) || !*end || (end[1] && strcmp(end, "ms") != 0))
+		return;
+	n *= *end == 'h' ? 3600 : !strcmp(end, "ms") ? 1e-3 : *end == 'm' ? 60 : 1;
+	if (until)
+		buf_fmt(&limits_text, "%s,", until);
+	buf_fmt(&limits_text, "seconds<%.9g", n);
+	until = limits_text.s;
+	keep = NULL;
+}
+
 static void check_usage(void)
 {
 	struct err e = ERR_INIT;
 
-	if (replay && !db && !no_db)
+	if (zero_shot && (no_db || replay || until || keep || number))
+		err_status(&e, EXIT_USAGE, "--zero-shot measures nothing: no limit goes with it");
+	else if (replay && !db && !no_db)
 		err_status(&e, EXIT_USAGE, "--replay wants a database of its own: -d, or --no-db");
 	else if (env && !replay)
 		err_status(&e, EXIT_USAGE,
@@ -447,6 +501,7 @@ int main(int argc, char **argv)
 	struct id id;
 	char *dir, since[25];
 
+	read_budget();
 	check_usage();
 	if (print)
 		return print_script(argv + first, argc - first);
@@ -456,6 +511,8 @@ int main(int argc, char **argv)
 		return opt_fail(&program, &e);
 	ledger_open(&ledger, limits.threads, clock_now());
 	rec_stop_on_signals();
+	if (zero_shot)
+		return run(predict, &at, COST_OTHER);
 	dir = arena_printf(&a, "%.200s/tl-tune-XXXXXX", tmp && *tmp ? tmp : "/tmp");
 	/* Named to all: tl-gen heeds no database but one that is named. */
 	if (!no_db && store_default_path(db, STORE_WRITE, &path, &e))

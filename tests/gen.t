@@ -105,4 +105,37 @@ gen -n 1 -d "$tmp/none" "$tmp/one" 2>"$tmp/err" | candidates >"$tmp/out" && grep
 ok $? 'a database that is not there is said, not made'
 gen -n 5 -o "$tmp/file" "$tmp/one" && [ "$(candidates "$tmp/file" | wc -l)" -eq 5 ]
 ok $? '-o writes a file'
+
+# Another program decides
+cat >"$tmp/chooser" <<'END'
+# Proposes all values of mr with the first of all others; says what it was asked on stderr.
+while (<STDIN>) {
+	print STDERR $_;
+	next if !/"type":"space","algo":"([^"]*)","knobs":\{(.*)\}\}/;
+	my ($algo, %knob) = $1;
+	my $text = $2;
+	$knob{$1} = [split /,/, $2] while $text =~ /"(\w+)":\[([^\]]*)\]/g;
+	for my $mr (@{$knob{mr}}) {
+		print "{\"algo\":\"$algo\",\"knobs\":{", join(',', map { "\"$_\":" . ($_ eq 'mr' ? $mr : $knob{$_}[0]) } sort keys %knob), "}}\n" for 1, 2;
+	}
+	print "{\"algo\":\"$algo\",\"knobs\":{\"mr\":777}}\n";
+}
+END
+gen -n 0 --search="exec:perl $tmp/chooser" "$tmp/one" >"$tmp/out" 2>"$tmp/err"
+ok $? 'another program may decide'
+"$bin/tl-check" -q "$tmp/out" && [ "$(candidates "$tmp/out" | wc -l)" -gt 1 ] && [ -z "$(ids "$tmp/out" | sort | uniq -d)" ]
+ok $? 'and what it proposes twice, or is not in the space, is passed over'
+grep -q '"type":"ask","n":0,"seed":1,"round":0}' "$tmp/err" && head -n 1 "$tmp/err" | grep -q '^{"tl":1,"type":"workload","workload_id"'
+ok $? 'it is told what is wanted'
+gen -n 2 --search='exec:perl '"$tmp/chooser"'; sleep 100' "$tmp/one" 2>"$tmp/err" >"$tmp/b" && [ "$(candidates "$tmp/b" | wc -l)" -eq 2 ]
+ok $? 'when there are enough, it is stopped'
+gen --search='exec:exit 7' "$tmp/one" >"$tmp/b" 2>"$tmp/err"
+[ $? -eq 3 ] && grep -q 'ended with status 7' "$tmp/err"
+ok $? 'its failure is an error'
+gen --search='exec:echo nonsense' "$tmp/one" >"$tmp/b" 2>"$tmp/err"
+[ $? -eq 3 ] && grep -q 'proposes' "$tmp/err"
+ok $? 'so is what is no proposal'
+gen --search=nosuch "$tmp/one" >"$tmp/b" 2>"$tmp/err"
+[ $? -eq 2 ] && grep -q 'exec:COMMAND, grid, guided, portfolio, random' "$tmp/err"
+ok $? 'a strategy that is none is a usage error that names those there are'
 echo "1..$n"

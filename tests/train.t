@@ -129,6 +129,15 @@ ok $? 'by what the model knows'
 "$bin/tl-query" --predict -m "$tmp/model" -d "$tmp/db" --env env1 "$workloads" >"$tmp/b"
 [ $? -eq 0 ] && [ "$(grep -c '"type":"result".*"match":"exact"' "$tmp/b")" -eq 6 ]
 ok $? 'what is known is answered exactly'
+TL_DB=$tmp/no.db "$bin/tl-tune" --zero-shot -q -m "$tmp/model" -o "$tmp/b" "$workloads" 2>"$tmp/err"
+[ $? -eq 4 ] && grep '"type":"candidate"' "$tmp/a" >"$tmp/c" && grep '"type":"candidate"' "$tmp/b" | cmp -s - "$tmp/c"
+ok $? 'tl-tune --zero-shot asks for all of a model'
+"$bin/tl-tune" --zero-shot --print -m "$tmp/model" "$workloads" >"$tmp/script" && PATH=$PWD/$bin:$bin:$PATH sh "$tmp/script" 2>"$tmp/err" |
+	grep '"type":"candidate"' | cmp -s - "$tmp/c"
+ok $? 'and is a pipeline'
+"$bin/tl-tune" --zero-shot -b 3 "$workloads" 2>"$tmp/err"
+[ $? -eq 2 ]
+ok $? 'which has no limits'
 predict --table "$workloads" >"$tmp/out" 2>"$tmp/err"
 [ $? -eq 2 ]
 ok $? 'a prediction is no row of a table'

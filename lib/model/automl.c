@@ -6,7 +6,7 @@
 
 #include "lib/io/clock.h"
 
-enum { BRACKET = 9, RUNGS = 3, SCORED_ROWS = 30 };
+enum { BRACKET = 9, RUNGS = 3, SCORED_ROWS = 30, MAX_ROUNDS = 250 };
 
 const char *const automl_unit_name[AUTOML_UNITS] = {"family", "network", "operator", "env"};
 
@@ -23,13 +23,13 @@ void automl_default(struct fit_params *p, uint64_t seed)
 		.emphasis = 1,
 		.beta = 4,
 		.rows = 1000,
-		.trees = {.rounds = 300,
-			  .depth = 8,
-			  .eta = 0.08,
-			  .min_child = 4,
+		.trees = {.rounds = 150,
+			  .depth = 6,
+			  .eta = 0.1,
+			  .min_child = 10,
 			  .subsample = 0.8,
 			  .colsample = 0.5,
-			  .lambda = 2,
+			  .lambda = 1,
 			  .seed = seed},
 	};
 }
@@ -155,9 +155,10 @@ static void draw(struct rng *rng, struct fit_params *p)
 	p->objective = (enum fit_objective)rng_below(rng, FIT_OBJECTIVES);
 	p->emphasis = pick(rng, emphasis, 4);
 	p->beta = pick(rng, beta, 3);
-	p->trees.depth = 5 + (int)rng_below(rng, 6);
-	p->trees.eta = log_between(rng, 0.03, 0.2);
-	p->trees.rounds = (int)(between(rng, 12, 30) / p->trees.eta);
+	/* Bigger ones were no better, and each row that tl-filter asks about goes through all. */
+	p->trees.depth = 4 + (int)rng_below(rng, 4);
+	p->trees.eta = log_between(rng, 0.06, 0.2);
+	p->trees.rounds = (int)fmin(between(rng, 10, 22) / p->trees.eta, MAX_ROUNDS);
 	p->trees.min_child = log_between(rng, 1, 40);
 	p->trees.subsample = between(rng, 0.5, 1);
 	p->trees.colsample = between(rng, 0.2, 1);

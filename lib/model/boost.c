@@ -233,6 +233,11 @@ int boost_predict(struct boost *b, const float *x, size_t rows, size_t columns, 
 	return 0;
 }
 
+int boost_threads(struct boost *b, int n, struct err *e)
+{
+	return set_number(b, "nthread", n, e);
+}
+
 void boost_free(struct boost *b)
 {
 	if (!b)

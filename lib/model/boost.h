@@ -43,6 +43,8 @@ int boost_save(struct boost *b, struct buf *out, struct err *e);
 /* The trees' sum for each row. */
 int boost_predict(struct boost *b, const float *x, size_t rows, size_t columns, float *out,
 		  struct err *e);
+/* Threads to predict with; by default all. */
+int boost_threads(struct boost *b, int n, struct err *e);
 void boost_free(struct boost *b);
 
 #endif

@@ -1,6 +1,7 @@
 #include "lib/model/default.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "lib/io/proc.h"
 
@@ -12,6 +13,8 @@ int model_default(const char *named, int pretrained, struct buf *out, struct err
 		named = set;
 	if (!named)
 		return pretrained ? path_share(out, "models/cpu.model", e) : 0;
+	if (!strcmp(named, "none"))
+		return 0;
 	buf_clear(out);
 	buf_str(out, named);
 	return 1;

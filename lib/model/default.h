@@ -1,5 +1,5 @@
 /* Which model to use: the one that is named, else $TL_MODEL, else, where that is wanted, the
- * pretrained one that came with the programs (share/tl/models/cpu.model). */
+ * pretrained one that came with the programs (share/tl/models/cpu.model). "none" names none. */
 #ifndef TL_MODEL_DEFAULT_H
 #define TL_MODEL_DEFAULT_H
 

@@ -137,7 +137,6 @@ static void of_tile(struct at *a)
 	a->f[FEATURE_tile_fmas] = (float)t->ops.fma;
 	a->f[FEATURE_tile_loads] = share(t->ops.load, t->ops.fma);
 	a->f[FEATURE_tile_others] = share(t->ops.other + t->ops.arith, t->ops.fma);
-	a->f[FEATURE_tile_chain] = share(t->chain, t->ops.fma);
 	a->f[FEATURE_tile_rate] = share(t->cycles, fma);
 	a->f[FEATURE_tile_load_bound] = share(t->ops.load / m->load_per_cycle, t->cycles);
 	a->f[FEATURE_tile_issue_bound] = share(all / 4, t->cycles);

@@ -42,7 +42,6 @@ enum { FEATURE_LEVELS = 5, FEATURE_SIZES = 14, FEATURE_OPERANDS = 5 };
 	X(tile_fmas, tile)  /* in an iteration of the inner loop */                                \
 	X(tile_loads, tile) /* for each of them */                                                 \
 	X(tile_others, tile)                                                                       \
-	X(tile_chain, tile)                                                                        \
 	X(tile_rate, tile)	 /* cycles of an iteration over those of its multiply-adds */      \
 	X(tile_load_bound, tile) /* cycles of its loads over all */                                \
 	X(tile_issue_bound, tile)                                                                  \

@@ -237,6 +237,16 @@ void model_free(struct model *m)
 
 /* ---- predicting ---- */
 
+int model_threads(const struct model *m, int n, struct err *e)
+{
+	int rc = 0;
+
+	for (int i = 0; i < m->nstages; i++)
+		for (int k = 0; k < m->stage[i].n && rc == 0; k++)
+			rc = boost_threads(m->stage[i].bag[k], n, e);
+	return rc;
+}
+
 int model_predict(const struct model *m, const float *x, size_t rows, double *value,
 		  double *deviation, struct err *e)
 {

@@ -49,6 +49,8 @@ struct model *model_load(const char *path, struct err *e);
 void model_free(struct model *m);
 struct model *model_new(void); /* without any trees */
 
+/* Threads that model_predict() uses; by default all. */
+int model_threads(const struct model *m, int n, struct err *e);
 /* For rows of FEATURES floats: values, and their standard deviations (NULL: not wanted). */
 int model_predict(const struct model *m, const float *x, size_t rows, double *value,
 		  double *deviation, struct err *e);

@@ -18,6 +18,8 @@ struct search_space {
 	const struct workload *w;
 	const struct data_env *env; /* for strategies that predict */
 	const struct model *model;  /* NULL: none; likewise */
+	const char *command;	    /* for exec */
+	int64_t wanted;		    /* candidates; 0: all */
 	int nalgos;
 	const struct algo *algo[SEARCH_MAX_ALGOS];
 	struct knob_space space[SEARCH_MAX_ALGOS];
@@ -37,18 +39,21 @@ struct search {
 	int predicts; /* does it want a model? */
 	/* State for one workload, from arena a. */
 	void *(*start)(const struct search_space *s, uint64_t seed, int64_t round, struct arena *a);
-	/* The next point to try; 0 when there is none left. May propose points that the predicate
-	 * refuses or that are known already: the caller skips those. It never proposes a point
-	 * twice. */
+	/* The next point to try; 0 when there is none left; -1: it failed, see error. May propose
+	 * points that the predicate refuses or that are known already: the caller skips those. It
+	 * never proposes a point twice. */
 	int (*propose)(void *state, uint64_t *point);
 	/* Told of an earlier result, best first is not assumed. May be NULL. */
 	void (*observe)(void *state, const struct candidate *c, double latency_s);
 	/* Gives back what is not in the arena. May be NULL. */
 	void (*stop)(void *state);
+	/* Why propose failed. NULL: it never does. */
+	const struct err *(*error)(const void *state);
 };
 
 extern const struct search *const search_list[]; /* NULL at the end; made from the file list */
 const struct search *search_find(const char *name);
-extern const struct search search_guided, search_random; /* that others build on */
+/* That others name. */
+extern const struct search search_exec, search_guided, search_random;
 
 #endif

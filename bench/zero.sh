@@ -1,0 +1,54 @@
+#!/bin/sh
+# make bench-zero: what schedules are worth that nobody has measured, measured for real.
+#
+# For each test network (BENCH_TEST), with a model that has learned nothing from it (build/bench-model/1.model, by make
+# bench-model): the one schedule that tl-query --predict gives; the best of 8 and of 64 that are bred inside the model; the
+# best of the 16 in the portfolio; the nearest recorded workload's best schedule, fitted; and the best that tuning found
+# (BENCH_TUNE, 3m with the model and as long without). All are timed in one run. Shown is each one's latency of the network, the
+# sum over its operators weighed by count, over that of the best of all. Nothing else should run meanwhile.
+set -eu
+bin=${BIN:-bin}
+dir=build/bench-zero
+model=build/bench-model/1.model
+test=${BENCH_TEST:-squeezenet1_1}
+tune=${BENCH_TUNE:-3m}
+[ -f "$model" ] || {
+	echo "bench-zero: there is no $model: make bench-model first" >&2
+	exit 1
+}
+rm -rf "$dir"
+mkdir -p "$dir"
+export TL_DB='' TL_MODEL=''
+
+echo "a database of what was recorded of other networks" >&2
+for set in share/spaces/*.zst; do
+	case " $test " in *" $(basename "$set" .zst) "*) continue ;; esac
+	zstdcat "$set" | grep '"status":"ok"' | "$bin/tl-check" --fix -q -o - | "$bin/tl-store" -q -d "$dir/others.db"
+done
+
+candidates() { # name: those on standard input, marked with it
+	grep '"type":"candidate"' | sed "s/}\$/,\"x\":{\"way\":\"$1\"}}/" >>"$dir/$network.candidates"
+}
+
+for network in $test; do
+	wl=$dir/$network.workloads
+	zstdcat "share/spaces/$network.zst" | grep '"type":"workload"' >"$wl"
+	start=$(date +%s.%N)
+	"$bin/tl-query" --predict -m "$model" -d "$dir/others.db" "$wl" >"$dir/$network.zero" 2>/dev/null || [ $? -eq 4 ]
+	end=$(date +%s.%N)
+	echo "$start $end" | awk -v n="$(wc -l <"$wl")" '{ printf "tl-query --predict: %.3f s a workload\n", ($2 - $1) / n }'
+	candidates zero <"$dir/$network.zero"
+	"$bin/tl-query" --predict -m none -d "$dir/others.db" "$wl" 2>/dev/null >"$dir/$network.nearest" || [ $? -eq 4 ]
+	candidates nearest <"$dir/$network.nearest"
+	"$bin/tl-gen" --search=guided -m "$model" -n 8 "$wl" | candidates guided8
+	"$bin/tl-gen" --search=guided -m "$model" -n 64 "$wl" | candidates guided64
+	"$bin/tl-gen" --search=portfolio -m "$model" -n 16 "$wl" | candidates portfolio16
+	echo "$network: tuning" >&2
+	"$bin/tl-tune" -q -d "$dir/$network.db" -m "$model" -s guided --budget "$tune" "$wl"
+	"$bin/tl-tune" -q -d "$dir/$network.db" --budget "$tune" "$wl"
+	"$bin/tl-query" -d "$dir/$network.db" --top 4 "$wl" | sed 's/"type":"result"/"type":"candidate"/' >"$dir/$network.tuned" || :
+	sed 's/,"status":.*/}/' "$dir/$network.tuned" | candidates tuned
+	perl bench/zero.pl once "$wl" "$dir/$network.candidates" |
+		"$bin/tl-measure" --no-preempt --final 0 --max-drift 0 -o "$dir/$network.results"
+	perl bench/zero.pl table "$network" "$wl" "$dir/$network.candidates" "$dir/$network.results"
+done

@@ -1,0 +1,204 @@
+/* exec: another program decides. `tl-gen --search=exec:COMMAND` runs COMMAND by the shell once for
+ * each workload. On its standard input are records:
+ *
+ *     {"tl":1,"type":"workload",...}                            what is wanted
+ *     {"tl":1,"type":"space","algo":"gemm","knobs":{"vl":[16,8],...}}   one an algorithm
+ *     {"tl":1,"type":"observed","algo":"gemm","knobs":{...},"latency_s":1e-4}   what is known
+ *     {"tl":1,"type":"ask","n":64,"seed":1,"round":0}           and the end of its input
+ *
+ * On its standard output it proposes, a line each: {"algo":"gemm","knobs":{"vl":16,...}}; knobs
+ * left out are at their frozen values. What is no candidate of the space is passed over, as is what
+ * came before; so it may propose more than was asked for, and is stopped when there are enough.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "lib/base/map.h"
+#include "lib/io/json.h"
+#include "lib/io/proc.h"
+#include "lib/search/search.h"
+
+struct asked {
+	const struct search_space *s;
+	uint64_t seed;
+	int64_t round;
+	FILE *request; /* NULL: it could not be made */
+	struct proc proc;
+	FILE *answers; /* NULL: not begun, or ended */
+	int ended;
+	struct map seen; /* points */
+	struct buf line;
+	struct json_doc doc;
+	struct err e;
+};
+
+static void print_space(const struct search_space *s, int a, struct buf *out)
+{
+	buf_fmt(out, "{\"tl\":1,\"type\":\"space\",\"algo\":\"%s\",\"knobs\":{", s->algo[a]->name);
+	for (int k = 0; k < s->space[a].n; k++) {
+		buf_fmt(out, "%s\"%s\":[", k ? "," : "", s->algo[a]->knob[k].name);
+		for (int i = 0; i < s->space[a].knob[k].n; i++)
+			buf_fmt(out, "%s%lld", i ? "," : "",
+				(long long)s->space[a].knob[k].value[i]);
+		buf_ch(out, ']');
+	}
+	buf_str(out, "}}\n");
+}
+
+static void write_request(struct asked *x)
+{
+	if (x->request && fwrite(x->line.s, 1, x->line.n, x->request) != x->line.n && !*x->e.msg)
+		err_sys(&x->e, "cannot write what %s is asked", x->s->command);
+}
+
+static void *start(const struct search_space *s, uint64_t seed, int64_t round, struct arena *a)
+{
+	struct asked *x = arena_new(a, struct asked);
+
+	x->s = s;
+	x->seed = seed;
+	x->round = round;
+	x->e = (struct err)ERR_INIT;
+	x->request = tmpfile();
+	if (!x->request)
+		err_sys(&x->e, "cannot make a temporary file");
+	buf_str(&x->line, "{\"tl\":1,\"type\":\"workload\",");
+	workload_fields(s->w, &x->line);
+	buf_str(&x->line, "}\n");
+	for (int i = 0; i < s->nalgos; i++)
+		print_space(s, i, &x->line);
+	write_request(x);
+	return x;
+}
+
+static void observe(void *state, const struct candidate *c, double latency_s)
+{
+	struct asked *x = state;
+
+	buf_clear(&x->line);
+	buf_fmt(&x->line, "{\"tl\":1,\"type\":\"observed\",\"algo\":\"%s\",\"knobs\":{",
+		c->algo->name);
+	for (int k = 0; k < c->algo->nknobs; k++)
+		buf_fmt(&x->line, "%s\"%s\":%lld", k ? "," : "", c->algo->knob[k].name,
+			(long long)c->knob[k]);
+	buf_str(&x->line, "},\"latency_s\":");
+	buf_num(&x->line, latency_s);
+	buf_str(&x->line, "}\n");
+	write_request(x);
+}
+
+static int begin(struct asked *x)
+{
+	char *const argv[] = {(char *)"sh", (char *)"-c", (char *)x->s->command, NULL};
+
+	buf_clear(&x->line);
+	buf_fmt(&x->line, "{\"tl\":1,\"type\":\"ask\",\"n\":%lld,\"seed\":%llu,\"round\":%lld}\n",
+		(long long)x->s->wanted, (unsigned long long)x->seed, (long long)x->round);
+	write_request(x);
+	if (!*x->e.msg && (fflush(x->request) || fseek(x->request, 0, SEEK_SET)))
+		err_sys(&x->e, "cannot write what %s is asked", x->s->command);
+	if (*x->e.msg)
+		return -1;
+	if (proc_start(&x->proc, argv, PROC_STDOUT | PROC_GROUP | PROC_DIE_WITH_PARENT,
+		       fileno(x->request), -1, &x->e) < 0)
+		return -1;
+	x->answers = fdopen(x->proc.out, "r");
+	if (!x->answers)
+		return err_sys(&x->e, "cannot read from %s", x->s->command);
+	x->proc.out = -1;
+	return 0;
+}
+
+/* The program has no more to say: did it end well? */
+static int end(struct asked *x)
+{
+	int status;
+
+	x->ended = 1;
+	if (ferror(x->answers))
+		return err_sys(&x->e, "cannot read from %s", x->s->command);
+	if (proc_wait(&x->proc, -1, &status, &x->e) < 0)
+		return -1;
+	if (status)
+		return err_set(&x->e, "%s ended with status %d", x->s->command,
+			       WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status));
+	return 0;
+}
+
+/* 1 with the point; 0: the line proposes nothing of the space; -1: it is no proposal at all. */
+static int read_line(struct asked *x, const char *line, size_t n, uint64_t *point)
+{
+	struct candidate c = {.w = *x->s->w};
+	const struct json *name, *knobs;
+
+	if (json_parse(&x->doc, line, n, &x->e) < 0)
+		return err_in(&x->e, "%s proposes", x->s->command);
+	name = json_get(&x->doc, x->doc.tok, "algo");
+	knobs = json_get(&x->doc, x->doc.tok, "knobs");
+	c.algo = name && name->type == JSON_STR ? algo_find(name->s, name->n) : NULL;
+	if (!c.algo || !knobs || knobs->type != JSON_OBJ)
+		return err_set(&x->e, "%s proposes what has no algorithm or no knobs: %.80s",
+			       x->s->command, line);
+	for (int k = 0; k < c.algo->nknobs; k++) {
+		c.knob[k] = c.algo->knob[k].frozen;
+		json_int(json_get(&x->doc, knobs, c.algo->knob[k].name), &c.knob[k]);
+	}
+	return search_space_point(x->s, &c, point);
+}
+
+static int propose(void *state, uint64_t *point)
+{
+	struct asked *x = state;
+	char *line = NULL;
+	size_t cap = 0;
+	ssize_t n;
+	int found = 0, isnew;
+
+	if (x->ended || (!x->answers && begin(x) < 0))
+		return *x->e.msg ? -1 : 0;
+	while (!found && (n = getline(&line, &cap, x->answers)) > 0) {
+		if (line[n - 1] == '\n')
+			n--;
+		found = n ? read_line(x, line, (size_t)n, point) : 0;
+		if (found > 0) {
+			map_put(&x->seen, (const char *)point, sizeof *point, &isnew);
+			found = isnew;
+		}
+	}
+	free(line);
+	return found ? found : end(x);
+}
+
+static void stop(void *state)
+{
+	struct asked *x = state;
+
+	if (x->answers)
+		fclose(x->answers);
+	proc_kill(&x->proc);
+	proc_close(&x->proc);
+	if (x->request)
+		fclose(x->request);
+	map_free(&x->seen);
+	json_free(&x->doc);
+	buf_free(&x->line);
+}
+
+static const struct err *error(const void *state)
+{
+	return &((const struct asked *)state)->e;
+}
+
+const struct search search_exec = {
+	.name = "exec",
+	.summary = "what another program proposes",
+	.start = start,
+	.propose = propose,
+	.observe = observe,
+	.stop = stop,
+	.error = error,
+};
