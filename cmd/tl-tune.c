@@ -49,8 +49,7 @@ static const struct opt opts[] = {
 	 "5m) the time for all rounds.",
 	 NULL},
 	{'z', "zero-shot", OPT_FLAG, &zero_shot, NULL,
-	 "Measure nothing: for each workload a schedule at once, as tl-query predicts it.",
-	 NULL},
+	 "Measure nothing: for each workload a schedule at once, as tl-query predicts it.", NULL},
 	{'m', "model", OPT_FILE, &model, "FILE",
 	 "Rank candidates by this model, as tl-train makes it; by default by $TL_MODEL, if that is "
 	 "set.",
