@@ -395,6 +395,7 @@ spew("$tmp/known", $known);
 shell("gzip -k '$tmp/known'");
 shell("'$bin/tl-store' -q -d '$tmp/known.db' '$tmp/known'");
 shell("'$bin/tl-extract' -q '$tmp/tiny.onnx' | '$bin/tl-gen' -n 2 >'$tmp/two'");
+shell("OMP_NUM_THREADS=1 '$bin/tl-train' --trials=1 --bag=1 -o '$tmp/model' '$tmp/known'");
 spew("$tmp/old", "old\n");
 results('a', '-v n=6');
 results('b', '-v n=6 -v run=run2 -v seed=9 -v day=22 -v best=2e-4');
@@ -427,6 +428,11 @@ my @cases = (
 		must => [@io, 'sqlite']},
 	{name => 'tl-filter', argv => ["$bin/tl-filter", '-k', 3, '-o', 'out', '--refused', 'refused', "$tmp/candidates"],
 		files => {out => "$tmp/old", refused => "$tmp/old"}, writes => ['out', 'refused'], must => \@io},
+	{name => 'tl-train --dump-features', argv => ["$bin/tl-train", '--dump-features', '-o', 'out', "$tmp/known.gz"], @out,
+		why => qr{gzip decompression failed}, must => \@io, share => 0.5},
+	# XGBoost ends the process where it has no memory: its own calls are not ours to answer for.
+	{name => 'tl-filter, a model', argv => ["$bin/tl-filter", '-m', "$tmp/model", '-k', 3, '-o', 'out', "$tmp/candidates"], @out,
+		env => {OMP_NUM_THREADS => 1}, kinds => [qw(read write short eintr open sync path)], share => 0.5},
 	{name => 'tl-store, a new database', argv => ["$bin/tl-store", '-d', 'db'], in => "$tmp/a", database => 1, share => 0.4,
 		may_leave => ['db', 'db-journal'], must => [@io, qw(sync sqlite)]},
 	{name => 'tl-store', argv => ["$bin/tl-store", '-d', 'db'], in => "$tmp/b", database => 1, @db,
