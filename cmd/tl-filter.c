@@ -170,11 +170,17 @@ static int compare_picks(const void *pa, const void *pb)
 	return before(*a, *b) ? -1 : before(*b, *a);
 }
 
+/* Was the model asked about it? */
+static int is_judged(const struct pick *p)
+{
+	return filter.model && p->value > -INFINITY;
+}
+
 /* "score" of a candidate; tag NULL: none. */
 static void print_score(const struct pick *p, const char *tag, struct buf *out)
 {
 	buf_fmt(out, "{\"draft_s\":%.9g", p->draft_s);
-	if (filter.model)
+	if (is_judged(p))
 		buf_fmt(out, ",\"model\":%.5g,\"deviation\":%.3g", p->value, p->deviation);
 	if (tag)
 		buf_fmt(out, ",\"%s\":true", tag);
@@ -184,8 +190,7 @@ static void print_score(const struct pick *p, const char *tag, struct buf *out)
 /* How many times as long as the best it takes, by who ranks. */
 static double times_best(const struct group *g, const struct pick *p)
 {
-	return filter.model && p->value > -INFINITY ? exp2(g->best_value - p->value)
-						    : p->draft_s / g->best_s;
+	return is_judged(p) ? exp2(g->best_value - p->value) : p->draft_s / g->best_s;
 }
 
 /* The record of a refused candidate; why NULL: it was slower than the best. */

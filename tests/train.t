@@ -81,6 +81,10 @@ ok $? 'tl-filter takes the model'
 ok $? 'and says what it was judged by'
 [ "$(first "$tmp/kept" | grep -c '"order":0')" -gt "$("$bin/tl-filter" --by=draft -k 7 "$tmp/all" | first | grep -c '"order":0')" ]
 ok $? 'it knows what the draft does not'
+"$bin/tl-filter" -m "$tmp/model" -k 1000 --diverse=1 "$tmp/all" >"$tmp/a" && "$bin/tl-check" -q "$tmp/a" &&
+	awk '/"type":"workload"/ { far = 0 } /"score":\{"draft_s":[^,]*\}/ { far = 1; all++ } /"score":.*"model":/ && far { bad = 1 }
+		END { exit bad || !all }' "$tmp/a"
+ok $? 'those that the draft puts far behind come last, and the model is not asked about them'
 TL_MODEL=$tmp/model "$bin/tl-filter" -k 7 "$tmp/all" | cmp -s - "$tmp/kept"
 ok $? '$TL_MODEL names one, too'
 "$bin/tl-filter" -m "$tmp/model" --by=draft -k 7 "$tmp/all" >"$tmp/a" && "$bin/tl-filter" -k 7 "$tmp/all" | cmp -s - "$tmp/a"
