@@ -36,9 +36,9 @@ static const struct opt opts[] = {
 	 "the schedules that a model brings, and \"exec:COMMAND\" asks another program.",
 	 NULL},
 	{'m', "model", OPT_FILE, &model_path, "FILE",
-	 "For --search=guided: the model, as tl-train makes it. By default $TL_MODEL; without "
-	 "either, "
-	 "the analytic draft takes its place.",
+	 "For --search=guided and portfolio: the model, as tl-train makes it. By default "
+	 "$TL_MODEL, "
+	 "else the one that came with the programs; \"none\": the analytic draft takes its place.",
 	 NULL},
 	{'n', "number", OPT_COUNT, &wanted, "N",
 	 "Candidates for each workload; 0: the whole space.", NULL},

@@ -33,7 +33,7 @@ struct boost {
 
 #define MEMBER(name) __typeof__(name) *name;
 static struct {
-	void *library;
+	void *loaded; /* NULL: not yet */
 	FUNCTIONS(MEMBER)
 } xgb;
 #undef MEMBER
@@ -47,16 +47,16 @@ static int load(struct err *e)
 {
 	static const char *const names[] = {"libxgboost.so.0", "libxgboost.so"};
 
-	if (xgb.library)
+	if (xgb.loaded)
 		return 0;
 	/* Threads that spin while they wait lose whole time slices to whoever else is running. */
 	setenv("OMP_WAIT_POLICY", "passive", 0);
-	for (size_t i = 0; i < sizeof names / sizeof *names && !xgb.library; i++)
-		xgb.library = dlopen(names[i], RTLD_NOW | RTLD_LOCAL);
-	if (!xgb.library)
+	for (size_t i = 0; i < sizeof names / sizeof *names && !xgb.loaded; i++)
+		xgb.loaded = dlopen(names[i], RTLD_NOW | RTLD_LOCAL);
+	if (!xgb.loaded)
 		return err_set(e, "XGBoost cannot be loaded: %s", dlerror());
 #define FIND(name)                                                                                 \
-	if (!(*(void **)&xgb.name = dlsym(xgb.library, #name)))                                    \
+	if (!(*(void **)&xgb.name = dlsym(xgb.loaded, #name)))                                     \
 		return err_set(e, "XGBoost lacks " #name);
 	FUNCTIONS(FIND)
 #undef FIND

@@ -11,11 +11,9 @@ enum { OF_FIVE = 4 }; /* families that a booster of the bag sees */
 /* What the outer folds found. */
 struct found {
 	struct score model, draft;
-	double z2;	/* sum of (error / bag's deviation)^2 */
-	int64_t within; /* errors within 1 deviation, once scaled */
-	int64_t n;
-	double *z, *weight;
-	int64_t cap;
+	int64_t n, cap;
+	double *z;	/* errors over the bag's deviations */
+	int64_t within; /* of them, within 2 deviations, once scaled */
 	int64_t tried;
 };
 

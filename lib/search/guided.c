@@ -33,7 +33,6 @@ struct thought {
 struct guided {
 	const struct search_space *s;
 	struct rng rng;
-	struct arena *arena;
 	struct arena scratch;
 	void *random; /* search_random's state */
 	int ready, n, next;
@@ -239,7 +238,6 @@ static void *start(const struct search_space *s, uint64_t seed, int64_t round, s
 	struct guided *g = arena_new(a, struct guided);
 
 	g->s = s;
-	g->arena = a;
 	rng_seed(&g->rng, seed + 0x9e3779b97f4a7c15u * (uint64_t)round, s->w->id.s);
 	g->random = search_random.start(s, seed, round, a);
 	return g;

@@ -3,7 +3,6 @@
 #include "lib/search/schedule.h"
 
 struct portfolio {
-	const struct search_space *s;
 	void *random; /* search_random's state */
 	int next, n;
 	uint64_t point[MODEL_PORTFOLIO];
@@ -23,7 +22,6 @@ static void *start(const struct search_space *s, uint64_t seed, int64_t round, s
 	struct candidate c;
 	uint64_t point;
 
-	p->s = s;
 	p->random = search_random.start(s, seed, round, a);
 	for (int i = 0; s->model && i < s->model->nportfolio; i++)
 		if (schedule_fit(s, &s->model->portfolio[i], &c) &&
