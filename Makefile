@@ -148,11 +148,12 @@ TEST_ENV = BIN=$(CURDIR)/$(BIN) LIBEXEC=$(CURDIR)/$(LIBEXEC) TL_DB= SAN=$(SAN) \
 	ASAN_OPTIONS=detect_leaks=1:abort_on_error=0:$(ASAN_OPTIONS) UBSAN_OPTIONS=print_stacktrace=1 \
 	LSAN_OPTIONS=suppressions=$(CURDIR)/share/lsan.supp:print_suppressions=0
 
-# What fails calls on demand is loaded into the programs from outside, and the same for all builds.
+# What fails calls on demand is loaded into the programs from outside, and the same for all builds. Frame pointers lead
+# the leak checker through it to who asked for memory.
 FAULT := build/tests/fault.so
 $(FAULT): tests/fault/fault.c config.mk
 	@mkdir -p $(@D)
-	@echo "  CC   $<"; $(CC) $(CPPFLAGS) -std=gnu11 -O1 -g $(WARN) -fPIC -shared -o $@ $<
+	@echo "  CC   $<"; $(CC) $(CPPFLAGS) -std=gnu11 -O1 -g -fno-omit-frame-pointer $(WARN) -fPIC -shared -o $@ $<
 
 check: all doc $(TEST_C:%=$(B)/tests/%) $(FAULT) ## run the tests (TESTS='tests/man.t build/tests/json' for some; SAN=1 under ASan and UBSan)
 	@mkdir -p $(B)/home
