@@ -3,9 +3,9 @@
 #
 # share/spaces/plan says of which workloads, and how many candidates. They are drawn uniformly from all that are valid, and
 # neither filtered nor raced; or, where the plan names another strategy of tl-gen, proposed by it (guided:128 asks TL_MODEL).
-# Each is looked at for a millisecond of calls, at least 4. A shared machine changes its speed by a third for minutes, so what
-# was looked at in a quiet window seems fast; those within 2.5 times the best are therefore timed once more, in turns with
-# the library's best (as finals are), and the ratio counts: recorded is what it makes of the library's time when it was quiet.
+# Each is looked at for a millisecond of calls. A shared machine changes its speed by a third for minutes, and stumbles for
+# moments: those within 2.5 times the best are therefore looked at three times more, those within 1.15 times another four, in
+# random orders, and bench/spaces.pl makes one time of a candidate's looks. What it says of each workload is how well they agree.
 #
 # A workload's records are in build/spaces once it is done: a run that was stopped goes on when it is started again. The
 # whole is put into share/spaces/NAME.zst. Nothing else should run meanwhile; it takes hours. SPACES_PLAN names another plan.
@@ -14,20 +14,22 @@ bin=${BIN:-bin}
 dir=build/spaces
 export TL_DB='' TL_CACHE="$PWD/$dir/cache"
 
-measure() { # candidates finals output
-	"$bin/tl-measure" --max-drift 0 --no-preempt --samples --race 1ms --final "$2" -o "$3" "$1"
+look() { # candidates output
+	"$bin/tl-measure" --max-drift 0 --no-preempt --samples --race 1ms --final 0 -o "$2" "$1"
 }
 
 record() { # stem [strategy:]n: the workload is in stem.workload
 	strategy=${2%:*}
 	[ "$strategy" != "$2" ] || strategy=random
 	"$bin/tl-gen" --search="$strategy" -n "${2#*:}" -o "$1.candidates" "$1.workload"
-	[ -f "$1.looks" ] || measure "$1.candidates" 0 "$1.looks"
-	perl bench/spaces.pl near "$1.candidates" "$1.looks" >"$1.near"
-	measure "$1.near" 1000000 "$1.turns"
-	perl bench/spaces.pl merge "$1.candidates" "$1.looks" "$1.turns" >"$1.part"
+	look "$1.candidates" "$1.looks1"
+	perl bench/spaces.pl near 2.5 3 "$1.candidates" "$1.looks1" >"$1.near"
+	look "$1.near" "$1.looks2"
+	perl bench/spaces.pl near 1.15 4 "$1.candidates" "$1.looks1" "$1.looks2" >"$1.near"
+	look "$1.near" "$1.looks3"
+	perl bench/spaces.pl merge "$1.candidates" "$1.looks1" "$1.looks2" "$1.looks3" >"$1.part"
 	mv "$1.part" "$1.space"
-	rm -rf "$1.candidates" "$1.near" "$1.looks" "$1.turns" "$TL_CACHE/objects"
+	rm -rf "$1.candidates" "$1.near" "$1".looks? "$TL_CACHE/objects"
 }
 
 grep '^[^#]' "${SPACES_PLAN:-share/spaces/plan}" | while read -r set n model pattern; do

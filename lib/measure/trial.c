@@ -7,6 +7,7 @@
 
 #include "lib/io/clock.h"
 #include "lib/io/confine.h"
+#include "lib/measure/compare.h"
 #include "lib/target/kernel.h"
 #include "lib/target/probe.h"
 
@@ -77,11 +78,19 @@ static int call(void *arg, double *seconds, struct err *e)
 
 /* ---- a machine that others disturb ---- */
 
+/* The first of two beats wakes the team. */
+static double beat(int threads)
+{
+	double first = probe_beat(threads), second = probe_beat(threads);
+
+	return first < second ? first : second;
+}
+
 static int is_quiet(struct quiet *q, int threads)
 {
 	for (int i = q->best_s > 0 ? FIRST_BEATS : 1; i < FIRST_BEATS; i++)
-		quiet_take(q, probe_beat(threads));
-	return quiet_take(q, probe_beat(threads));
+		quiet_take(q, beat(threads));
+	return quiet_take(q, beat(threads));
 }
 
 static void wait_for_quiet(struct quiet *q, int threads)
@@ -100,43 +109,16 @@ static void wait_for_quiet(struct quiet *q, int threads)
 
 /* ---- verification ---- */
 
-/* A NaN that no arithmetic makes: what still has these bits was not written. */
-static const uint32_t POISON = 0x7fd0dead;
-
 static void poison(const struct fence *f)
 {
-	for (int64_t i = 0; i < f->n; i++)
-		memcpy(&f->data[i], &POISON, sizeof POISON);
+	compare_poison(f->data, f->n);
 }
 
-struct comparison {
-	double l2, max;		    /* relative L2 error; largest error over largest value */
-	int64_t unwritten, strange; /* values left as they were; NaN and infinity */
-};
-
-static struct comparison compare(const struct trial *t)
+static struct comparison compare_output(const struct trial *t)
 {
 	const struct fence *out = &t->tensor[TENSOR_DST];
-	double diff = 0, norm = 0, worst = 0, largest = 0;
-	struct comparison c = {0};
 
-	for (int64_t i = 0; i < out->n; i++) {
-		double x = (double)t->expected[i], d = fabs((double)out->data[i] - x);
-
-		if (!isfinite(out->data[i])) {
-			c.unwritten += !memcmp(&out->data[i], &POISON, sizeof POISON);
-			c.strange++;
-			d = INFINITY;
-		}
-		diff += d * d;
-		norm += x * x;
-		worst = d > worst ? d : worst;
-		largest = fabs(x) > largest ? fabs(x) : largest;
-	}
-	c.strange -= c.unwritten;
-	c.l2 = norm > 0 ? sqrt(diff / norm) : sqrt(diff);
-	c.max = largest > 0 ? worst / largest : worst;
-	return c;
+	return compare(out->data, t->expected, out->n);
 }
 
 static const char *scribbled(const struct trial *t)
@@ -154,7 +136,7 @@ static const char *scribbled(const struct trial *t)
 static int judge(const struct trial *t, struct outcome *o)
 {
 	const int64_t size = t->tensor[TENSOR_DST].n;
-	struct comparison c = compare(t);
+	struct comparison c = compare_output(t);
 	const char *where = scribbled(t);
 
 	o->error_l2 = c.l2;
@@ -491,7 +473,7 @@ static int time_variant(struct timed *x, const struct best *best, struct stat_me
 	if (call(x, &once, e) < 0 ||
 	    ref_output(x->ref, x->variant, x->t->tensor[TENSOR_DST].data, e) < 0)
 		return -1;
-	if (!(compare(x->t).l2 < BASELINE_ERROR))
+	if (!(compare_output(x->t).l2 < BASELINE_ERROR))
 		return 0;
 	if (race_run(&rules, call, x, &r, e) < 0)
 		return -1;

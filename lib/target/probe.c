@@ -394,9 +394,9 @@ double probe_beat(int threads)
 #pragma omp parallel num_threads(threads)
 	{
 		if (wide)
-			avx2_peak(&w, NULL, 100000);
+			avx2_peak(&w, NULL, 25000);
 		else
-			scalar_peak(&w, NULL, 50000);
+			scalar_peak(&w, NULL, 12500);
 	}
 	return clock_now() - start;
 }
