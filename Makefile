@@ -192,6 +192,8 @@ bench-model: all $(B)/bench/rank ## how well learned models rank what they have 
 	@sh bench/model.sh
 bench-zero: all ## what schedules are worth that nobody has measured (after bench-model)
 	@sh bench/zero.sh
+bench-filter: all ## what the filter is worth in a live run of tuning (after bench-model)
+	@sh bench/filter.sh
 spaces: all ## record whole spaces on this machine into share/spaces, to learn from (hours)
 	@sh bench/spaces.sh
 
@@ -226,6 +228,6 @@ help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1|\2/p' Makefile | while IFS='|' read -r target what; do \
 		printf '  %-14s %s\n' "$$target" "$$what"; done
 
-.PHONY: all deps doc check lint format demo bench-kernels bench-measure bench-store bench-model bench-zero spaces model install uninstall clean help
+.PHONY: all deps doc check lint format demo bench-kernels bench-measure bench-store bench-model bench-zero bench-filter spaces model install uninstall clean help
 .DELETE_ON_ERROR:
 .SECONDARY:

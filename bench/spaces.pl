@@ -3,20 +3,20 @@
 #
 #   near TIMES COPIES CANDIDATES LOOKS...   the candidates to look at again, those within TIMES the best: all of them in a
 #                                           random order, COPIES times
+#   settled LOOKS...                        status 0: those near the best are known well enough
 #   merge CANDIDATES LOOKS...               one result a candidate, without what can be had again
 #
 # CANDIDATES are the records of one workload, LOOKS results of them in the order in which they were measured, a file a run.
 #
-# A time is read off several looks, which a shared machine takes at several speeds. Model: log of a look = log of the
-# candidate's time + the machine's slowness then, + noise. Slowness is the running median of what neighbouring looks took
-# beyond their candidates' times, a candidate's time the lower median of what its looks took beyond the slowness, in turns
-# until nothing moves (median polish; Tukey, "Exploratory Data Analysis", 1977, chapter 11). Noise makes longer, hardly ever
-# shorter; hence the lower one. Where the machine was fastest the slowness is 1: times are those of a quiet machine.
+# A candidate's time is a low quantile of its looks' (the first of four, the second of eight): neighbours on a shared machine make
+# them longer, by half for minutes, by two for a few looks in a row, and never shorter. To correct looks for how slow others were
+# beside them was tried, and makes it worse: what slows one down is over, or there no more, when the next one runs.
 # Times are kept to 5 digits, which is more than they are worth; ids follow from the rest.
 use strict;
 use warnings;
 
-my ($rounds, $beside, $quiet) = (12, 12, 0.1); # of the polish; looks on each side; quantile that is called quiet
+my $low = 0.2;                        # the quantile
+my ($close, $settled) = (1.15, 0.01); # times the best: those whose times are to be known, and how well
 
 sub field { # line, name: a value without braces or brackets in it
 	my ($line, $name) = @_;
@@ -36,73 +36,49 @@ sub each_line {
 	}
 }
 
-sub median { # the lower one
+sub low {
 	my @x = sort { $a <=> $b } @_;
-	return $x[$#x / 2];
+	return $x[int $#x * $low];
 }
 
-# The runs, each a list of looks [key, log of seconds, its samples]; and the first line of each candidate.
+# By candidate: its looks, each [seconds, samples], its record, that of a good look if there is one; and the order.
 sub read_looks {
-	my (@runs, %line, @order);
+	my (%looks, %line, @order);
 	for my $file (@_) {
-		my @looks;
 		each_line($file, 'result', sub {
 			my ($line) = @_;
 			my $key = key($line);
+			my $ok = $line =~ /"status":"ok"/;
 			push @order, $key if !$line{$key};
-			$line{$key} = $line if !$line{$key} || ($line{$key} =~ /"status":"ok"/ && $line !~ /"status":"ok"/);
-			return if $line !~ /"status":"ok"/;
+			$line{$key} = $line if !$line{$key} || ($ok && $line{$key} !~ /"status":"ok"/);
+			return if !$ok;
 			my ($samples) = $line =~ /"samples_s":\[([^\]]*)\]/;
-			push @looks, [$key, log field($line, 'latency_s'), $samples];
+			push @{$looks{$key}}, [field($line, 'latency_s'), $samples];
 		});
-		push @runs, \@looks;
 	}
-	return (\@runs, \%line, \@order);
+	return (\%looks, \%line, \@order);
 }
 
-# Sets the slowness of all looks of one run (the fourth of each): those of a candidate that was looked at once say nothing
-# of it, and get what the others beside them say.
-sub find_slowness {
-	my ($looks, $time, $count) = @_;
-	my @telling = grep { $count->{$looks->[$_][0]} > 1 } 0 .. $#$looks;
-	my @beyond = map { $looks->[$_][1] - $time->{$looks->[$_][0]} } @telling;
-	my $at = 0;
-	for my $i (0 .. $#$looks) {
-		$at++ while $at < $#telling && $telling[$at] < $i;
-		my ($from, $to) = ($at - $beside, $at + $beside);
-		$from = 0 if $from < 0;
-		$to = $#telling if $to > $#telling;
-		$looks->[$i][3] = $from <= $to ? median(@beyond[$from .. $to]) : 0;
-	}
+sub read_times {
+	my ($looks) = @_;
+	return {map { $_ => low(map { $_->[0] } @{$looks->{$_}}) } keys %$looks};
 }
 
-# By candidate, the log of its time.
-sub polish {
-	my ($runs) = @_;
-	my (%of, %time, %count);
-	for my $look (map { @$_ } @$runs) {
-		push @{$of{$look->[0]}}, $look;
-		$look->[3] = 0;
-	}
-	$count{$_} = @{$of{$_}} for keys %of;
-	for (1 .. $rounds) {
-		$time{$_} = median(map { $_->[1] - $_->[3] } @{$of{$_}}) for keys %of;
-		find_slowness($_, \%time, \%count) for @$runs;
-	}
-	my @slow = sort { $a <=> $b } map { $_->[3] } map { @$_ } @$runs;
-	$time{$_} = median(map { $_->[1] - $_->[3] } @{$of{$_}}) + $slow[$#slow * $quiet] for keys %of;
-	return (\%time, \%of, $slow[$#slow * $quiet]);
+# What "near" is measured from: the fifth best, for the least of many times is the luckiest.
+sub best {
+	my @times = sort { $a <=> $b } values %{$_[0]};
+	return $times[$#times < 4 ? $#times : 4] // 0;
 }
 
 sub near {
-	my ($times, $copies, $candidates, @looks) = @_;
-	my ($runs) = read_looks(@looks);
-	my ($time) = polish($runs);
-	my ($best) = sort { $a <=> $b } values %$time;
+	my ($times, $copies, $candidates, @files) = @_;
+	my ($looks) = read_looks(@files);
+	my $time = read_times($looks);
+	my $best = best($time);
 	my @near;
 	each_line($candidates, 'candidate', sub {
 		my $t = $time->{key($_[0])};
-		push @near, $_[0] if defined $t && $t < $best + log $times;
+		push @near, $_[0] if defined $t && $t < $best * $times;
 	});
 	srand 1;
 	for (1 .. $copies) {
@@ -138,35 +114,46 @@ sub slim { # a result; its time, and all samples, where it has any; is it the fi
 	return "$out}\n";
 }
 
-# How well looks of the same candidate agree, behind the slowness.
-sub tell_noise {
-	my ($time, $of, $zero) = @_;
-	my @off;
-	for my $key (keys %$of) {
-		next if @{$of->{$key}} < 3;
-		push @off, map { abs($_->[1] - $_->[3] + $zero - $time->{$key}) } @{$of->{$key}};
+# How well the times of those near the best are known: by what share two times differ that are made of half of a candidate's
+# looks each, in the median, and nine in ten; how many candidates those are, and how many looks they have.
+sub known {
+	my ($time, $looks) = @_;
+	my $best = best($time);
+	my (@apart, $n);
+	for my $key (keys %$looks) {
+		my @looks = map { $_->[0] } @{$looks->{$key}};
+		next if $time->{$key} > $best * $close || @looks < 4;
+		my ($odd, $even) = (low(@looks[grep { $_ % 2 } 0 .. $#looks]), low(@looks[grep { !($_ % 2) } 0 .. $#looks]));
+		push @apart, abs(log($odd / $even));
+		$n += @looks;
 	}
-	@off = sort { $a <=> $b } @off;
-	printf STDERR "%d candidates, %d looks at those looked at again: off by %.1f%% in the median, by over %.1f%% one in ten\n",
-		scalar(keys %$of), scalar(@off), map { 100 * ($off[$#off * $_] // 0) } 0.5, 0.9;
+	@apart = sort { $a <=> $b } @apart;
+	return ((map { $apart[$#apart * $_] // 0 } 0.5, 0.9), scalar(@apart), $n // 0);
+}
+
+sub settled {
+	my ($looks) = read_looks(@_);
+	my ($half) = known(read_times($looks), $looks);
+	exit($half <= $settled ? 0 : 1);
 }
 
 sub merge {
-	my ($candidates, @looks) = @_;
-	my ($runs, $line, $order) = read_looks(@looks);
-	my ($time, $of, $zero) = polish($runs);
+	my ($candidates, @files) = @_;
+	my ($looks, $line, $order) = read_looks(@files);
+	my $time = read_times($looks);
 	my $told;
-	tell_noise($time, $of, $zero);
+	my ($half, $nine, $n, $all) = known($time, $looks);
+	printf STDERR "%d candidates, the best %.4g us; %d within %.0f%% of it, with %.1f looks each: halves differ by %.1f%%, one in ten by over %.1f%%\n",
+		scalar(keys %$looks), 1e6 * best($time), $n, 100 * ($close - 1), $all / ($n || 1), 100 * $half, 100 * $nine;
 	for my $key (@$order) {
-		my $ok = $line->{$key} =~ /"status":"ok"/;
-		my $first = !$told && $line->{$key} =~ /"env":\{/;
+		my $l = $line->{$key};
+		my $first = !$told && $l =~ /"env":\{/;
 		$told ||= $first;
-		print slim($line->{$key}, $ok ? exp $time->{$key} : undef,
-			$ok ? join(',', map { $_->[2] } @{$of->{$key}}) : undef, $first);
+		print slim($l, $time->{$key}, $looks->{$key} ? join(',', map { $_->[1] } @{$looks->{$key}}) : undef, $first);
 	}
 }
 
-my %do = (near => \&near, merge => \&merge);
+my %do = (near => \&near, settled => \&settled, merge => \&merge);
 my $what = shift // '';
-die "usage: spaces.pl near TIMES COPIES CANDIDATES LOOKS... | merge CANDIDATES LOOKS...\n" if !$do{$what};
+die "usage: spaces.pl near TIMES COPIES CANDIDATES LOOKS... | settled LOOKS... | merge CANDIDATES LOOKS...\n" if !$do{$what};
 $do{$what}->(@ARGV);

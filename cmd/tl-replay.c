@@ -82,7 +82,7 @@ static struct {
 	/* The open group */
 	int open, with_record;
 	struct workload workload;
-	struct buf text; /* the workload as the last candidate wrote it */
+	struct candidate_reader reader;
 } sim;
 
 /* ---- the recordings ---- */
@@ -248,7 +248,6 @@ static int take_workload(const struct rec *r, const struct json_doc *d, struct e
 	if (open_group(incumbent_s, 1, e))
 		return -1;
 	sim.workload = w;
-	buf_clear(&sim.text);
 	return rec_put(sim.out, r->s, r->n, e);
 }
 
@@ -259,32 +258,16 @@ static int take_end(const struct rec *r, const struct json_doc *d, struct err *e
 	return close_group(NULL, 0, e);
 }
 
-/* An embedded workload that reads like the last one is not read again. */
-static int read_candidate(const struct json_doc *d, struct candidate *c, struct err *e)
-{
-	const struct json *v = json_get(d, d->tok, "workload");
-	struct workload w;
-
-	if (v && v->n == sim.text.n && !memcmp(v->s, sim.text.s, v->n))
-		return candidate_from_json_with(c, d, 1, &sim.workload, e);
-	if (workload_from_json(&w, d, v, e))
-		return err_in(e, "workload");
-	return candidate_from_json_with(c, d, 1, &w, e);
-}
-
 static int take_candidate(const struct json_doc *d, struct err *e)
 {
-	const struct json *v = json_get(d, d->tok, "workload");
 	struct candidate c;
 	int rc;
 
-	if (read_candidate(d, &c, e))
+	if (candidate_read(&sim.reader, &c, d, 1, e))
 		return 1;
 	if ((!sim.open || strcmp(sim.workload.id.s, c.w.id.s) != 0) && open_group(0, 0, e))
 		return -1;
 	sim.workload = c.w;
-	buf_clear(&sim.text);
-	buf_add(&sim.text, v->s, v->n);
 	rc = replay_candidate(&sim.replay, d, &c.id, e);
 	if (rc == 0 && !strcmp(missing, "fail"))
 		return err_set(e, "nothing is known of the candidate %s of %s %s", c.id.s,
@@ -378,7 +361,7 @@ int main(int argc, char **argv)
 	replay_free(&sim.replay);
 	recording_free(&sim.recording);
 	arena_free(&sim.arena);
-	buf_free(&sim.text);
+	candidate_reader_free(&sim.reader);
 	if (rec_stopped())
 		opt_die_by_signal(rec_stopped());
 	return status;

@@ -20,7 +20,7 @@
 #include "lib/target/cpu.h"
 
 static const char *db, *output, *until, *seed, *number, *keep, *layout, *batch, *patience, *finals,
-	*replay, *env, *model, *search;
+	*replay, *env, *model, *search, *filter;
 static int no_db, nowait, quiet, verbose, print, zero_shot;
 static struct buf limits_text; /* --until, with a --budget of time */
 
@@ -56,6 +56,11 @@ static const struct opt opts[] = {
 	 NULL},
 	{'s', "search", OPT_STRING, &search, "NAME", "The strategy of tl-gen; by default its own.",
 	 NULL},
+	{0, "filter", OPT_ENUM, &filter, "WHAT",
+	 "What tl-filter ranks candidates by: the model (the default, if there is one), the "
+	 "analytic "
+	 "draft, or nothing.",
+	 "model|draft|none"},
 	{0, "patience", OPT_STRING, &patience, "N",
 	 "A workload stops after N candidates without a gain; by default tl-prune's.", NULL},
 	{0, "final", OPT_STRING, &finals, "K",
@@ -156,6 +161,7 @@ static void measure(struct pipeline *p, const struct places *at)
 	pipeline_arg(p, at->round);
 	pipeline_stage(p, "tl-filter");
 	pipeline_arg2(p, "-m", model);
+	pipeline_arg2(p, "--by", filter);
 	if (!replay)
 		pipeline_arg(p, "--cost");
 	pipeline_stage(p, replay ? "tl-replay" : "tl-measure");

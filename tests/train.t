@@ -98,6 +98,29 @@ n_audit=$(grep -c '"audit":true' "$tmp/a")
 	grep -v '"end"' "$tmp/kept" | cmp -s - "$tmp/b"
 ok $? '--audit lets a share of the refused through, marked'
 
+candidates() { grep '"type":"candidate"' "$1" | grep -v '"random":true' | grep -o '"candidate_id":"[^"]*"'; }
+"$bin/tl-filter" -m "$tmp/model" -k 60 "$tmp/all" >"$tmp/a" && "$bin/tl-filter" -m "$tmp/model" -k 60 --worth=0.02 "$tmp/all" >"$tmp/b" &&
+	candidates "$tmp/a" | sort >"$tmp/a.ids" && candidates "$tmp/b" | sort >"$tmp/b.ids" &&
+	[ "$(grep -c . "$tmp/b.ids")" -ge 6 ] && [ "$(grep -c . "$tmp/b.ids")" -lt "$(($(grep -c . "$tmp/a.ids") * 3 / 4))" ] &&
+	[ -z "$(comm -13 "$tmp/a.ids" "$tmp/b.ids")" ] && "$bin/tl-check" -q "$tmp/b"
+ok $? "--worth passes on fewer, of the same ($(grep -c . "$tmp/b.ids") of $(grep -c . "$tmp/a.ids"))"
+"$bin/tl-filter" -m "$tmp/model" -k 60 --worth=1000 "$tmp/all" >"$tmp/b" && [ "$(candidates "$tmp/b" | grep -c .)" -eq 6 ]
+ok $? 'but one at least'
+
+# Failures
+head -n 1 "$tmp/model" | grep -q '"failure":null' && ! grep -q '"type":"failure"' "$tmp/model"
+ok $? 'where nothing ever failed, nothing is said of it'
+sed '/"order":0/s/"status":"ok".*"run"/"status":"crash","why":"signal 11","stage":"race","run"/' "$tmp/results" >"$tmp/failed"
+n_failed=$(grep -c '"status":"crash"' "$tmp/failed")
+train "$tmp/failed" >"$tmp/b" && grep -q '"type":"failure"' "$tmp/b" &&
+	perl -e 'local $_ = <STDIN>; exit !(/"failure":\{"candidates":\d+,"failed":(\d+),"auc":([\d.]+)\}/ && $1 == $ARGV[0] && $2 > 0.7)' \
+		"$n_failed" <"$tmp/b"
+ok $? "what made candidates fail is learned, and told of families that were held out ($n_failed failed)"
+"$bin/tl-filter" -m "$tmp/b" -k 7 "$tmp/all" | grep '"type":"candidate"' >"$tmp/c" && [ -s "$tmp/c" ] && ! grep -q '"order":0' "$tmp/c"
+ok $? 'and they are not passed on'
+train --update="$tmp/b" "$tmp/results" >"$tmp/c" && [ "$(grep -c '"type":"failure"' "$tmp/c")" -eq 1 ]
+ok $? 'an update on results without failures keeps what is known of them'
+
 # Breeding by the model
 ids() { grep -o '"candidate_id":"[^"]*"' "$@"; }
 sed -n 1p "$workloads" >"$tmp/one"

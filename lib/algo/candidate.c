@@ -91,8 +91,9 @@ static int knobs_from_json(struct candidate *c, const struct json_doc *d, const 
 	return 0;
 }
 
-int candidate_from_json_with(struct candidate *c, const struct json_doc *d, int check,
-			     const struct workload *w, struct err *e)
+/* Without reading the record's workload, which is w. */
+static int from_json_with(struct candidate *c, const struct json_doc *d, int check,
+			  const struct workload *w, struct err *e)
 {
 	const struct json *rec = d->tok, *v = json_get(d, rec, "algo");
 
@@ -118,7 +119,26 @@ int candidate_from_json(struct candidate *c, const struct json_doc *d, int check
 {
 	if (workload_from_json(&c->w, d, json_get(d, d->tok, "workload"), e) < 0)
 		return err_in(e, "workload");
-	return candidate_from_json_with(c, d, check, &c->w, e);
+	return from_json_with(c, d, check, &c->w, e);
+}
+
+int candidate_read(struct candidate_reader *r, struct candidate *c, const struct json_doc *d,
+		   int check, struct err *e)
+{
+	const struct json *v = json_get(d, d->tok, "workload");
+
+	if (!v || v->n != r->text.n || memcmp(v->s, r->text.s, v->n) != 0) {
+		buf_clear(&r->text);
+		if (workload_from_json(&r->w, d, v, e) < 0)
+			return err_in(e, "workload");
+		buf_add(&r->text, v->s, v->n);
+	}
+	return from_json_with(c, d, check, &r->w, e);
+}
+
+void candidate_reader_free(struct candidate_reader *r)
+{
+	buf_free(&r->text);
 }
 
 void candidate_print_with(const struct candidate *c, const char *workload_json, size_t n,

@@ -18,10 +18,15 @@ void candidate_identify(struct candidate *c);
  * unless check is 0. Knobs left out take their frozen default; unknown algorithms and knobs are
  * errors. */
 int candidate_from_json(struct candidate *c, const struct json_doc *d, int check, struct err *e);
-/* The same without reading the record's workload, which the caller knows to be w (from an equal
- * text before). */
-int candidate_from_json_with(struct candidate *c, const struct json_doc *d, int check,
-			     const struct workload *w, struct err *e);
+/* The same for records one after the other: an embedded workload that reads like the last one is
+ * not read again. Starts with all 0. */
+struct candidate_reader {
+	struct buf text;   /* of the workload read last */
+	struct workload w; /* and itself */
+};
+int candidate_read(struct candidate_reader *r, struct candidate *c, const struct json_doc *d,
+		   int check, struct err *e);
+void candidate_reader_free(struct candidate_reader *r);
 /* The whole record line, without newline. */
 void candidate_print(const struct candidate *c, struct buf *out);
 /* For printing many candidates of one workload fast: everything between the id and the target. */

@@ -25,7 +25,7 @@ void dataset_close(struct dataset *d)
 	map_free(&d->groups);
 	map_free(&d->uses);
 	json_free(&d->doc);
-	buf_free(&d->text);
+	candidate_reader_free(&d->reader);
 	arena_free(&d->arena);
 	arena_free(&d->scratch);
 }
@@ -226,20 +226,15 @@ static struct data_row *row_of(struct dataset *d, struct data_group *g, const st
 	return r;
 }
 
-/* The candidate of a result; an embedded workload that reads like the last one is not read again.
- */
-static int read_candidate(struct dataset *d, struct candidate *c, struct err *e)
+/* Statuses that are the candidate's fault; one that was good in another run is good. */
+static int is_failure(const struct json *status)
 {
-	const struct json *v = json_get(&d->doc, d->doc.tok, "workload");
+	static const char *const failures[] = {"build", "timeout", "crash", "oom", "wrong"};
 
-	if (!v || v->n != d->text.n || memcmp(v->s, d->text.s, v->n) != 0) {
-		buf_clear(&d->text);
-		if (workload_from_json(&d->last, &d->doc, v, e))
-			return err_in(e, "workload");
-		buf_add(&d->text, v->s, v->n);
-	}
-	return candidate_from_json_with(
-		c, &d->doc, json_get(&d->doc, d->doc.tok, "candidate_id") != NULL, &d->last, e);
+	for (size_t i = 0; i < sizeof failures / sizeof *failures; i++)
+		if (json_is(status, failures[i]))
+			return 1;
+	return 0;
 }
 
 static int add_result(struct dataset *d, struct err *e)
@@ -257,7 +252,8 @@ static int add_result(struct dataset *d, struct err *e)
 		return 0;
 	if (json_str(json_get(doc, doc->tok, "env_id"), &d->scratch, &env_id))
 		return err_set(e, "\"env_id\" is missing or not a string");
-	if (read_candidate(d, &c, e) < 0)
+	if (candidate_read(&d->reader, &c, doc, json_get(doc, doc->tok, "candidate_id") != NULL,
+			   e) < 0)
 		return -1;
 	env = env_of(d, env_id);
 	v = json_get(doc, doc->tok, "env");
@@ -270,8 +266,11 @@ static int add_result(struct dataset *d, struct err *e)
 		d->unusable++;
 		return 0;
 	}
+	if (is_failure(status))
+		r->failed = !r->latency_s && !r->bound_s;
 	if (json_num(json_get(doc, doc->tok, "latency_s"), &latency) || !(latency > 0))
 		return 0;
+	r->failed = 0;
 	if (json_is(status, "preempted"))
 		r->bound_s = latency > r->bound_s ? latency : r->bound_s;
 	if (!json_is(status, "ok"))

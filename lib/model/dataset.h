@@ -29,6 +29,7 @@ struct data_row {
 	int64_t knob[KNOB_MAX];
 	double latency_s; /* 0: it failed, or was preempted */
 	double bound_s;	  /* preempted: its lower bound */
+	int failed;	  /* it never made it, and that was its own fault */
 	double draft_s;
 	double prior; /* an older model's value, to learn what it lacks; 0: none */
 	float *f;     /* FEATURES of them */
@@ -60,8 +61,7 @@ struct dataset {
 	struct map envs, groups, uses; /* by id; env id and workload id; workload id */
 	struct limits here;	       /* for envs of which no record tells */
 	int64_t nrows, unusable;       /* unusable: the program is refused here */
-	struct buf text;	       /* the workload read last, and it */
-	struct workload last;
+	struct candidate_reader reader;
 };
 
 /* here: limits to use for an env that no record describes. */

@@ -9,6 +9,7 @@
 #include "lib/base/base64.h"
 #include "lib/base/hash.h"
 #include "lib/io/json.h"
+#include "lib/model/failure.h"
 #include "lib/model/features.h"
 
 /* ---- writing ---- */
@@ -38,6 +39,18 @@ static int print_trees(const struct model_stage *stage, int number, struct buf *
 	return rc;
 }
 
+static int print_failure(struct boost *b, struct buf *out, struct err *e)
+{
+	struct buf bytes = BUF_INIT;
+	int rc = boost_save(b, &bytes, e);
+
+	buf_str(out, "{\"tl\":1,\"type\":\"failure\",\"ubj\":\"");
+	base64_encode(bytes.s, bytes.n, out);
+	buf_str(out, "\"}\n");
+	buf_free(&bytes);
+	return rc;
+}
+
 int model_print(const struct model *m, const char *card, struct buf *out, struct err *e)
 {
 	struct id id;
@@ -51,6 +64,8 @@ int model_print(const struct model *m, const char *card, struct buf *out, struct
 		print_schedule(&m->portfolio[i], out);
 	for (int i = 0; i < m->nstages && rc == 0; i++)
 		rc = print_trees(&m->stage[i], i, out, e);
+	if (m->failure && rc == 0)
+		rc = print_failure(m->failure, out, e);
 	hash_id(&id, out->s, out->n);
 	buf_fmt(out, "{\"tl\":1,\"type\":\"done\",\"hash\":\"%s\"}\n", id.s);
 	return rc;
@@ -156,6 +171,19 @@ static int read_trees(struct model *m, const struct json_doc *d, struct err *e)
 	return rc;
 }
 
+static int read_failure(struct model *m, const struct json_doc *d, struct err *e)
+{
+	const struct json *v = json_get(d, d->tok, "ubj");
+	struct buf bytes = BUF_INIT;
+
+	if (m->failure || !v || base64_decode(v->s, v->n, &bytes) < 0)
+		err_set(e, "the model %s has trees that cannot be read", m->path);
+	else if (!(m->failure = boost_load(bytes.s, bytes.n, e)))
+		err_in(e, "%s", m->path);
+	buf_free(&bytes);
+	return *e->msg ? -1 : 0;
+}
+
 static int read_line(struct model *m, struct json_doc *d, const char *line, size_t n, struct err *e)
 {
 	const struct json *type;
@@ -169,6 +197,8 @@ static int read_line(struct model *m, struct json_doc *d, const char *line, size
 		return err_set(e, "%s is no model: it does not begin with one", m->path);
 	if (json_is(type, "schedule") && m->nportfolio < MODEL_PORTFOLIO)
 		read_schedule(m, d);
+	if (json_is(type, "failure"))
+		return read_failure(m, d, e);
 	return json_is(type, "trees") ? read_trees(m, d, e) : 0;
 }
 
@@ -231,6 +261,7 @@ void model_free(struct model *m)
 	for (int i = 0; i < m->nstages; i++)
 		for (int k = 0; k < m->stage[i].n; k++)
 			boost_free(m->stage[i].bag[k]);
+	boost_free(m->failure);
 	arena_free(&m->arena);
 	free(m);
 }
@@ -244,7 +275,7 @@ int model_threads(const struct model *m, int n, struct err *e)
 	for (int i = 0; i < m->nstages; i++)
 		for (int k = 0; k < m->stage[i].n && rc == 0; k++)
 			rc = boost_threads(m->stage[i].bag[k], n, e);
-	return rc;
+	return rc || !m->failure ? rc : boost_threads(m->failure, n, e);
 }
 
 int model_predict(const struct model *m, const float *x, size_t rows, double *value,
@@ -269,6 +300,11 @@ int model_predict(const struct model *m, const float *x, size_t rows, double *va
 		}
 		for (size_t k = 0; k < rows && !i && deviation; k++)
 			deviation[k] = m->scale * sqrt(fmax(squares[k] - value[k] * value[k], 0));
+	}
+	if (m->failure && rc == 0) {
+		rc = boost_predict(m->failure, x, rows, FEATURES, out, e);
+		for (size_t k = 0; k < rows && rc == 0; k++)
+			value[k] -= failure_penalty((double)out[k]);
 	}
 	free(squares);
 	free(out);

@@ -7,8 +7,9 @@
  *
  * The trees are stages, each a bag of boosters: a candidate's value is the sum over the stages of
  * the mean over the bag, and its uncertainty follows from what differs within the bags of the first
- * stage. A value is log2 of the speed, but for what all candidates of a workload have in common:
- * only values of one workload compare.
+ * stage. A value is log2 of the expected speed, but for what all candidates of a workload have in
+ * common: only values of one workload compare. What is likely to fail has a lower one (failure.h,
+ * "type":"failure").
  */
 #ifndef TL_MODEL_MODEL_H
 #define TL_MODEL_MODEL_H
@@ -40,6 +41,7 @@ struct model {
 		int n;
 		struct boost *bag[MODEL_BAG];
 	} stage[MODEL_STAGES];
+	struct boost *failure; /* NULL: nothing ever failed */
 	int nportfolio;
 	struct schedule portfolio[MODEL_PORTFOLIO];
 };

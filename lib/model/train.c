@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "lib/io/clock.h"
+#include "lib/model/failure.h"
 
 enum { OF_FIVE = 4 }; /* families that a booster of the bag sees */
 
@@ -290,11 +291,29 @@ static int set_priors(const struct dataset *d, const struct model *older, struct
 	return 0;
 }
 
+/* An older model's stays where there is too little for a new one. */
+static int train_failure(const struct dataset *d, const char *use, uint64_t seed, struct model *m,
+			 struct buf *card, struct err *e)
+{
+	struct boost *b;
+
+	if (failure_train(d, use, seed, &b, card, e) < 0) {
+		boost_free(b);
+		return -1;
+	}
+	if (b) {
+		boost_free(m->failure);
+		m->failure = b;
+	}
+	return 0;
+}
+
 int train_model(const struct dataset *d, const char *use, const struct train_rules *r,
 		struct model *m, struct buf *card, struct err *e)
 {
 	const struct automl_rules last = inner_rules(r, 0.5);
 	double started = clock_now();
+	struct buf failure = BUF_INIT;
 	struct found f = {.n = 0};
 	struct automl chosen;
 	int rc = 0;
@@ -310,6 +329,8 @@ int train_model(const struct dataset *d, const char *use, const struct train_rul
 		rc = automl_choose(d, use, &last, &chosen, e);
 	if (rc == 0)
 		rc = train_bag(d, use, &chosen.params, r->bag, &m->stage[m->nstages], e);
+	if (rc == 0)
+		rc = train_failure(d, use, r->seed, m, &failure, e);
 	if (rc == 0) {
 		m->nstages++;
 		m->scale = calibrate(&f);
@@ -320,7 +341,9 @@ int train_model(const struct dataset *d, const char *use, const struct train_rul
 			(long long)(f.tried + chosen.tried), r->bag, (unsigned long long)r->seed,
 			clock_now() - started);
 		print_report(r, &f, card);
+		buf_add(card, failure.s, failure.n);
 	}
+	buf_free(&failure);
 	free(f.z);
 	return rc;
 }

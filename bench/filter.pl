@@ -1,0 +1,108 @@
+#!/usr/bin/perl
+# The records behind make bench-filter (bench/filter.sh). DIR holds runs, a line a run (WAY SEED START END), WAY.SEED.all, what
+# the run measured, and results, the incumbents of all runs measured again.
+#
+#   incumbents WORKLOADS DIR              whatever was the best known of a run, each once, by workload
+#   table NETWORK CORES WORKLOADS DIR     what the runs reached, and when
+use strict;
+use warnings;
+use Time::Local 'timegm';
+
+my $close = 1.01;
+
+sub field {
+	my ($line, $name) = @_;
+	return $line =~ /"\Q$name\E":"?([^",}]*)/ ? $1 : undef;
+}
+
+sub lines {
+	my ($file, $type) = @_;
+	open my $f, '<', $file or die "$file: $!\n";
+	return grep { /^\{"tl":1,"type":"$type"/ } <$f>;
+}
+
+sub seconds {
+	my ($y, $m, $d, $h, $min, $s) = $_[0] =~ /^(\d+)-(\d+)-(\d+)T(\d+):(\d+):([\d.]+)Z$/ or die "no time: $_[0]\n";
+	return timegm(0, $min, $h, $d, $m - 1, $y) + $s;
+}
+
+# The runs in their order: way, seed, start, end, and steps: [time, workload, candidate, line], a candidate that was then the best.
+sub runs {
+	my ($dir) = @_;
+	my @runs;
+	open my $f, '<', "$dir/runs" or die "$dir/runs: $!\n";
+	while (<$f>) {
+		my ($way, $seed, $start, $end) = split;
+		my (%best, @steps);
+		my @results = sort { field($a, 'at') cmp field($b, 'at') } grep { /"status":"ok"/ } lines("$dir/$way.$seed.all", 'result');
+		for (@results) {
+			my ($id, $t) = (field($_, 'workload_id'), field($_, 'latency_s'));
+			next if defined $best{$id} && $t >= $best{$id};
+			$best{$id} = $t;
+			push @steps, [seconds(field($_, 'at')), $id, field($_, 'candidate_id'), $_];
+		}
+		push @runs, {way => $way, seed => $seed, start => $start, end => $end, steps => \@steps, measured => scalar @results};
+	}
+	return @runs;
+}
+
+sub incumbents {
+	my ($workloads, $dir) = @_;
+	my (%of, %seen);
+	for my $run (runs($dir)) {
+		for my $step (@{$run->{steps}}) {
+			my ($at, $id, $candidate, $line) = @$step;
+			next if $seen{$candidate}++;
+			$line =~ s/"type":"result"/"type":"candidate"/;
+			$line =~ s/,"status":.*/}\n/s;
+			push @{$of{$id}}, $line;
+		}
+	}
+	for (lines($workloads, 'workload')) {
+		my $id = field($_, 'workload_id');
+		print $_, @{$of{$id} // []};
+		print qq({"tl":1,"type":"end","workload_id":"$id","drawn":), scalar @{$of{$id} // []}, qq(,"why":"n reached"}\n);
+	}
+}
+
+sub table {
+	my ($network, $cores, $workloads, $dir) = @_;
+	my (%time, %count, $library, %native);
+	for (lines("$dir/results", 'result')) {
+		$time{field($_, 'candidate_id')} = field($_, 'latency_s') if /"status":"ok"/;
+		$native{field($_, 'workload_id')} = $1 if /"baseline":\{[^}]*"latency_s":([\d.e-]+)/;
+	}
+	$count{field($_, 'workload_id')} = field($_, 'count') // 1 for lines($workloads, 'workload');
+	$library += $count{$_} * ($native{$_} // 0) for keys %count;
+	my @runs = runs($dir);
+	my $target = 0;
+	for my $run (@runs) {
+		my (%now, @trace);
+		for my $step (@{$run->{steps}}) {
+			my ($at, $id, $candidate) = @$step;
+			$now{$id} = $time{$candidate} // next;
+			next if keys %now < keys %count;
+			my $sum = 0;
+			$sum += $count{$_} * $now{$_} for keys %count;
+			push @trace, [($at - $run->{start}) * $cores, $sum];
+		}
+		die "$run->{way} $run->{seed}: no schedule for some workload\n" if !@trace;
+		$run->{trace} = \@trace;
+		$run->{final} = $trace[-1][1];
+		$target = $run->{final} if $run->{final} > $target;
+	}
+	printf "%s: %d workloads; the library %.1f us; all runs reach %.1f us\n", $network, scalar keys %count, 1e6 * $library, 1e6 * $target;
+	printf "%-8s%6s%14s%14s%16s%22s\n", 'filter', 'seed', 'latency, us', 'candidates', 'core-seconds', 'to within 1% of all';
+	for my $run (@runs) {
+		my ($first) = grep { $_->[1] <= $close * $target } @{$run->{trace}};
+		printf "%-8s%6d%14.1f%14d%16.1f%22.1f\n", $run->{way}, $run->{seed}, 1e6 * $run->{final}, $run->{measured},
+			($run->{end} - $run->{start}) * $cores, $first->[0];
+		printf STDERR qq({"tl":1,"type":"filter-run","network":"%s","way":"%s","seed":%d,"latency_s":%.6g,"core_s":%.4g,"core_s_to_target":%.4g}\n),
+			$network, $run->{way}, $run->{seed}, $run->{final}, ($run->{end} - $run->{start}) * $cores, $first->[0];
+	}
+}
+
+my %do = (incumbents => \&incumbents, table => \&table);
+my $what = shift // '';
+die "usage: filter.pl incumbents|table ...\n" if !$do{$what};
+$do{$what}->(@ARGV);

@@ -1,0 +1,252 @@
+#include "lib/model/picks.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+	RANDOM_FROM = 8, /* from this k on, one is drawn from the refused */
+	DRAWS = 256,	 /* of speeds, to find what another candidate may gain */
+};
+
+/* The best of those that share a register tile, at most k. */
+struct pool {
+	struct pick_list list;
+	int64_t worst, taken;
+};
+
+/* ---- order ---- */
+
+static int before(const struct pick *a, const struct pick *b)
+{
+	if (a->rank != b->rank)
+		return a->rank < b->rank;
+	return strcmp(a->id.s, b->id.s) < 0;
+}
+
+static int compare_picks(const void *pa, const void *pb)
+{
+	const struct pick *const *a = pa, *const *b = pb;
+
+	return before(*a, *b) ? -1 : before(*b, *a);
+}
+
+static void add(struct pick_list *l, const struct pick *p)
+{
+	if (l->n == l->cap) {
+		l->cap = l->cap * 2 + 8;
+		l->pick = xrealloc(l->pick, sizeof *l->pick * (size_t)l->cap);
+	}
+	l->pick[l->n++] = *p;
+}
+
+/* ---- refusing ---- */
+
+static void lose(struct picks *p, const struct pick *loser)
+{
+	if (p->rules.audit > 0 && rng_unit(&p->rng) < p->rules.audit)
+		add(&p->audited, loser);
+	else if (p->rules.keep_refused)
+		add(&p->refused, loser);
+	else
+		free(loser->line);
+}
+
+/* Each refused candidate has the same chance to stay as the spare (Vitter, "Random sampling with a
+ * reservoir", ACM TOMS 11, 1985, algorithm R). */
+static void refuse(struct picks *p, const struct pick *c)
+{
+	struct pick loser = *c;
+
+	if (rng_below(&p->rng, (uint64_t)++p->spares) == 0) {
+		loser = p->spare;
+		p->spare = *c;
+	}
+	if (loser.line)
+		lose(p, &loser);
+}
+
+/* ---- taking in ---- */
+
+void picks_open(struct picks *p, const struct picks_rules *r, uint64_t seed, const char *name)
+{
+	memset(p, 0, sizeof *p);
+	p->rules = *r;
+	rng_seed(&p->rng, seed, name);
+}
+
+struct pool *picks_pool(struct picks *p, const struct candidate *c)
+{
+	static const char *const tile[] = {"vl", "nv", "mr"};
+	struct {
+		const struct algo *algo;
+		int64_t knob[3];
+	} key = {c->algo, {0, 0, 0}};
+	void **at;
+
+	for (int i = 0; i < c->algo->nknobs; i++)
+		for (int j = 0; j < 3; j++)
+			if (!strcmp(c->algo->knob[i].name, tile[j]))
+				key.knob[j] = c->knob[i];
+	at = map_put(&p->pools, (const char *)&key, sizeof key, NULL);
+	if (!*at)
+		*at = xcalloc(1, sizeof(struct pool));
+	return *at;
+}
+
+void picks_offer(struct picks *p, struct pool *pool, struct pick *c)
+{
+	struct pick_list *l = &pool->list;
+
+	c->pool = pool;
+	if (l->n < p->rules.k) {
+		add(l, c);
+	} else if (!p->rules.k || !before(c, &l->pick[pool->worst])) {
+		refuse(p, c);
+		return;
+	} else {
+		refuse(p, &l->pick[pool->worst]);
+		l->pick[pool->worst] = *c;
+	}
+	pool->worst = 0;
+	for (int64_t i = 1; i < l->n; i++)
+		if (before(&l->pick[pool->worst], &l->pick[i]))
+			pool->worst = i;
+}
+
+/* ---- choosing ---- */
+
+/* Marks the chosen among n picks in order. First come those that who ranks can tell from one
+ * already chosen, with the limit on each register tile; places left go to any within the limit;
+ * then to any. */
+static void choose(const struct picks_rules *r, struct pick **order, int64_t n, int64_t places)
+{
+	int64_t each = (int64_t)floor((double)r->k * r->diverse), taken = 0;
+
+	if (each < 1)
+		each = 1;
+	for (int pass = 0; pass < 3; pass++) {
+		double last = -INFINITY;
+
+		for (int64_t i = 0; i < n && taken < places; i++) {
+			struct pick *p = order[i];
+
+			if (p->taken || (pass < 2 && p->pool->taken >= each) ||
+			    (!pass && p->rank == last))
+				continue;
+			last = p->rank;
+			p->taken = 1;
+			p->pool->taken++;
+			taken++;
+		}
+	}
+}
+
+/* Gaussian, by Box and Muller (1958). */
+static double normal(struct rng *rng)
+{
+	double u = 1 - rng_unit(rng), v = rng_unit(rng);
+
+	return sqrt(-2 * log(u)) * cos(2 * M_PI * v);
+}
+
+/* Lets go of the chosen from where the next one's expected gain over all before it is too small:
+ * by how much, in logarithms, its speed is expected to lie above the best of theirs. Speeds are
+ * drawn by value and deviation. The first stays. */
+static void end_where_it_pays_no_more(struct picks *p, struct pick **order, int64_t n)
+{
+	const double least = log2(1 + p->rules.worth);
+	double best[DRAWS];
+	int first = 1, over = 0;
+
+	if (p->rules.worth <= 0)
+		return;
+	for (int64_t i = 0; i < n; i++) {
+		double gain = 0;
+
+		if (!order[i]->taken)
+			continue;
+		for (int k = 0; k < DRAWS && !over; k++) {
+			double v = order[i]->value + order[i]->deviation * normal(&p->rng);
+
+			if (first || v > best[k]) {
+				gain += first ? INFINITY : (v - best[k]) / DRAWS;
+				best[k] = v;
+			}
+		}
+		over |= !(gain >= least);
+		first = 0;
+		order[i]->taken = !over;
+	}
+}
+
+static int64_t pool_sizes(const struct picks *p)
+{
+	int64_t n = 0;
+
+	for (size_t i = 0; i < p->pools.n; i++)
+		n += ((struct pool *)p->pools.item[i].value)->list.n;
+	return n;
+}
+
+/* All that the pools hold, in order; the caller's to free. */
+static struct pick **in_order(const struct picks *p, int64_t n)
+{
+	struct pick **order = xmalloc(sizeof *order * (size_t)(n + 1));
+	int64_t k = 0;
+
+	for (size_t i = 0; i < p->pools.n; i++) {
+		struct pool *pool = p->pools.item[i].value;
+
+		for (int64_t j = 0; j < pool->list.n; j++)
+			order[k++] = &pool->list.pick[j];
+	}
+	if (n > 1)
+		qsort(order, (size_t)n, sizeof *order, compare_picks);
+	return order;
+}
+
+void picks_close(struct picks *p)
+{
+	int64_t n = pool_sizes(p);
+	struct pick **order = in_order(p, n);
+
+	p->has_random = p->rules.k >= RANDOM_FROM && n + p->spares > p->rules.k;
+	choose(&p->rules, order, n, p->rules.k - p->has_random);
+	end_where_it_pays_no_more(p, order, n);
+	for (int64_t i = 0; i < n; i++)
+		if (order[i]->taken)
+			add(&p->chosen, order[i]);
+		else
+			refuse(p, order[i]);
+	for (int64_t i = 0; i < n; i++)
+		order[i]->line = NULL; /* it is elsewhere now */
+	free(order);
+	if (p->has_random)
+		add(&p->chosen, &p->spare);
+	else if (p->spare.line)
+		lose(p, &p->spare);
+	p->spare.line = NULL;
+}
+
+static void free_lines(struct pick_list *l)
+{
+	for (int64_t i = 0; i < l->n; i++)
+		free(l->pick[i].line);
+	free(l->pick);
+}
+
+void picks_free(struct picks *p)
+{
+	for (size_t i = 0; i < p->pools.n; i++) {
+		struct pool *pool = p->pools.item[i].value;
+
+		free_lines(&pool->list);
+		free(pool);
+	}
+	map_free(&p->pools);
+	free(p->spare.line);
+	free_lines(&p->chosen);
+	free_lines(&p->audited);
+	free_lines(&p->refused);
+}
