@@ -21,6 +21,7 @@
 #include "lib/model/dataset.h"
 #include "lib/model/default.h"
 #include "lib/model/picks.h"
+#include "lib/store/local.h"
 #include "lib/target/cpu.h"
 
 /* The draft puts a candidate this many times behind the best so far: the model is not asked. */
@@ -28,7 +29,7 @@ static const double DRAFT_FAR = 4;
 
 static int64_t keep = 32, seed = 1;
 static double diverse = 1.0 / 3, audit, explore, worth;
-static const char *output, *refused_path, *model_path, *by;
+static const char *output, *refused_path, *model_path, *by, *database, *env_wanted;
 static int tell_cost;
 
 static const struct opt opts[] = {
@@ -46,6 +47,13 @@ static const struct opt opts[] = {
 	 "first "
 	 "are passed on. By default by the model, if there is one.",
 	 "model|draft|none"},
+	{'d', "db", OPT_FILE, &database, "FILE",
+	 "With a model: once this database knows 64 times of this machine, correct the model by "
+	 "them; or, if it ranks them badly, "
+	 "let the draft rank instead.",
+	 NULL},
+	{0, "env", OPT_STRING, &env_wanted, "ID",
+	 "With --db: the env whose times count; by default this machine's.", NULL},
 	{0, "explore", OPT_REAL, &explore, "C",
 	 "Rank by the model's value plus C times its deviation: the unknown is worth a look. "
 	 "Default "
@@ -436,32 +444,74 @@ static int select_all(struct err *e)
 	return rec_commit(filter.out, e);
 }
 
+/* The model as it suits this machine; or none, if the draft is the better judge here. */
+static int adapt(struct store *db, const char *env_id, struct err *e)
+{
+	struct adaption found;
+
+	if (local_adapt(db, env_id, &filter.here.limits, filter.model, &found, e) < 0)
+		return -1;
+	if (found.what != ADAPTED_USELESS)
+		return 0;
+	opt_warn(&program,
+		 "the model ranks the %lld times known of this machine with a correlation of %.2f: "
+		 "the "
+		 "draft ranks instead",
+		 (long long)found.times, found.rank);
+	model_free(filter.model);
+	filter.model = NULL;
+	by = "draft";
+	return 0;
+}
+
+/* Another process is asked for the env before there is a model, which brings threads. */
+static int read_model(const char *path, struct err *e)
+{
+	struct arena a = ARENA_INIT;
+	struct store *db = NULL;
+	struct store_env env;
+	int rc = database ? store_is_there(database, e) : 0;
+
+	if (rc > 0) {
+		db = store_open(database, STORE_READ, e);
+		rc = db ? store_env_here(db, env_wanted, &a, &env, e) : -1;
+	}
+	if (rc >= 0 && !(filter.model = model_load(path, e)))
+		rc = -1;
+	if (rc > 0)
+		rc = adapt(db, env.id, e);
+	store_close(db);
+	arena_free(&a);
+	return rc;
+}
+
 /* Who ranks. */
 static int choose_judge(struct err *e)
 {
 	struct buf path = BUF_INIT;
-	int there = model_default(model_path, 0, &path, e);
+	int rc = model_default(model_path, 0, &path, e);
 
-	if (there >= 0 && !by)
-		by = there ? "model" : "draft";
-	if (there == 0 && !strcmp(by, "model"))
-		there = err_status(e, EXIT_USAGE,
-				   "--by=model wants a model: name it with --model or in TL_MODEL");
-	if (there > 0 && !strcmp(by, "model") &&
-	    (!(filter.model = model_load(path.s, e)) || model_threads(filter.model, 1, e) < 0))
-		there = -1;
+	if (rc >= 0 && !by)
+		by = rc ? "model" : "draft";
+	if (rc == 0 && !strcmp(by, "model"))
+		rc = err_status(e, EXIT_USAGE,
+				"--by=model wants a model: name it with --model or in TL_MODEL");
+	if (rc > 0 && !strcmp(by, "model"))
+		rc = read_model(path.s, e);
 	buf_free(&path);
-	return there < 0 ? -1 : 0;
+	return rc < 0 ? -1 : 0;
 }
 
 static int run(char **files, int nfiles)
 {
 	struct err e = ERR_INIT;
 
-	if (choose_judge(&e) || cpu_limits(&filter.here.limits, &e) ||
+	if (cpu_limits(&filter.here.limits, &e) || choose_judge(&e) ||
 	    !(filter.out = rec_create(output, &e)) ||
 	    (refused_path && !(filter.refused = rec_create(refused_path, &e))) ||
 	    !(filter.in = rec_open(files, nfiles, filter.out, &e)))
+		return opt_fail(&program, &e);
+	if (filter.model && model_threads(filter.model, 1, &e) < 0)
 		return opt_fail(&program, &e);
 	if (filter.model)
 		filter.asker = asker_new(filter.model, sizeof(struct waiting), take_answer);

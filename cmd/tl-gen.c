@@ -19,10 +19,11 @@
 #include "lib/io/record.h"
 #include "lib/model/default.h"
 #include "lib/search/search.h"
+#include "lib/store/local.h"
 #include "lib/store/store.h"
 #include "lib/target/cpu.h"
 
-enum { CHANCES = 2, LOOK_UP_EVERY = 1024 };
+enum { CHANCES = 2, LOOK_UP_EVERY = 1024, FOREIGN = 8 };
 
 static const char *search_name = "random", *model_path, *algo_name, *database, *env_wanted, *output;
 static int64_t wanted = 4096, seed = 1;
@@ -47,8 +48,9 @@ static const struct opt opts[] = {
 	{'a', "algo", OPT_STRING, &algo_name, "NAME", "Propose candidates of this algorithm only.",
 	 NULL},
 	{'d', "db", OPT_FILE, &database, "FILE",
-	 "Propose nothing that the database FILE knows. Result records that come before a workload "
-	 "in the stream serve as well.",
+	 "Propose nothing that the database FILE knows; and first what it knows to be the best in "
+	 "other envs, up to 8. Result records that come before a workload "
+	 "in the stream serve as well. A model is corrected by FILE's times of this machine.",
 	 NULL},
 	{0, "env", OPT_STRING, &env_wanted, "ID",
 	 "History counts if it is of this env. By default the database's counts if it is of this "
@@ -224,8 +226,62 @@ static int put_end(const struct workload *w, int64_t drawn, const char *why, str
 	return rec_put(gen.out, gen.line.s, gen.line.n, e);
 }
 
+static int put_candidate(const struct candidate *c, struct err *e)
+{
+	buf_clear(&gen.line);
+	candidate_print_with(c, gen.json.s, gen.json.n, &gen.line);
+	return rec_put(gen.out, gen.line.s, gen.line.n, e);
+}
+
+/* Proposes what the record of another env's result holds, if it can be had here. */
+static int put_foreign(const struct store_result *r, struct history *h,
+		       const struct search_space *space, int64_t *drawn, struct err *e)
+{
+	struct json_doc d = JSON_DOC_INIT;
+	struct candidate c;
+	uint64_t point;
+	int rc = 0;
+
+	if (!json_parse(&d, r->record, r->record_n, NULL) &&
+	    !candidate_from_json(&c, &d, 0, NULL) && search_space_point(space, &c, &point) &&
+	    search_space_at(space, point, &c) && !is_known(h, r->candidate_id.s)) {
+		rc = put_candidate(&c, e);
+		learn(h, c.id.s, "ok"); /* not twice */
+		++*drawn;
+	}
+	json_free(&d);
+	return rc;
+}
+
+/* First come the best that the database knows of in other envs: candidates like any other, of which
+ * it is not known here whether they are good. */
+static int draw_foreign(const struct workload *w, struct history *h,
+			const struct search_space *space, int64_t *drawn, struct err *e)
+{
+	struct store_env *env;
+	int nenvs, rc = 0;
+
+	if (!gen.db || !gen.env_id)
+		return 0;
+	if (store_envs(gen.db, &gen.work, &env, &nenvs, e) < 0)
+		return -1;
+	for (int i = 0; i < nenvs && rc == 0; i++) {
+		struct store_result *r;
+		int64_t n;
+
+		if (!strcmp(env[i].id, gen.env_id))
+			continue;
+		rc = store_top(gen.db, w->id.s, env[i].id, FOREIGN, &gen.work, &r, &n, e) < 0 ? -1
+											      : 0;
+		for (int64_t k = 0; k < n && rc == 0 && *drawn < FOREIGN; k++)
+			if (!wanted || *drawn < wanted)
+				rc = put_foreign(&r[k], h, space, drawn, e);
+	}
+	return rc;
+}
+
 /* Draws until there are as many as wanted. An interrupted group gets no end. */
-static int draw(const struct workload *w, const struct history *h, const struct search_space *space,
+static int draw(const struct workload *w, struct history *h, const struct search_space *space,
 		void *state, struct err *e)
 {
 	struct candidate c = {.w = *w};
@@ -235,6 +291,8 @@ static int draw(const struct workload *w, const struct history *h, const struct 
 
 	buf_clear(&gen.json);
 	workload_fields(w, &gen.json);
+	if (draw_foreign(w, h, space, &drawn, e))
+		return -1;
 	for (uint64_t tries = 1;; tries++) {
 		if (tries % LOOK_UP_EVERY == 0 && rec_stopped())
 			return 0;
@@ -252,9 +310,7 @@ static int draw(const struct workload *w, const struct history *h, const struct 
 		candidate_identify(&c);
 		if (h->used.n && is_known(h, c.id.s))
 			continue;
-		buf_clear(&gen.line);
-		candidate_print_with(&c, gen.json.s, gen.json.n, &gen.line);
-		if (rec_put(gen.out, gen.line.s, gen.line.n, e))
+		if (put_candidate(&c, e))
 			return -1;
 		drawn++;
 	}
@@ -395,10 +451,22 @@ static int choose_search(struct err *e)
 static int read_model(struct err *e)
 {
 	struct buf path = BUF_INIT;
+	struct adaption found = {0};
 	int rc = gen.search->predicts ? model_default(model_path, 1, &path, e) : 0;
 
 	if (rc > 0 && !(gen.model = model_load(path.s, e)))
 		rc = -1;
+	if (gen.model && gen.db && gen.env_id)
+		rc = local_adapt(gen.db, gen.env_id, &gen.here.limits, gen.model, &found, e);
+	if (found.what == ADAPTED_USELESS) {
+		opt_warn(&program,
+			 "the model ranks the %lld times known of this machine with a correlation "
+			 "of "
+			 "%.2f: the draft is asked instead",
+			 (long long)found.times, found.rank);
+		model_free(gen.model);
+		gen.model = NULL;
+	}
 	buf_free(&path);
 	return rc < 0 ? -1 : 0;
 }
@@ -413,11 +481,11 @@ static int run(char **files, int nfiles)
 	}
 	if (choose_search(&e) < 0)
 		return opt_fail(&program, &e);
-	if (read_model(&e) || cpu_limits(&gen.here.limits, &e))
+	/* Another process is asked for the env before there is a model, which brings threads. */
+	if (cpu_limits(&gen.here.limits, &e) || open_history(&e) || read_model(&e))
 		return opt_fail(&program, &e);
 	features_rates(&gen.here.limits, &gen.here.rates);
-	if (open_history(&e) || !(gen.out = rec_create(output, &e)) ||
-	    !(gen.in = rec_open(files, nfiles, gen.out, &e)))
+	if (!(gen.out = rec_create(output, &e)) || !(gen.in = rec_open(files, nfiles, gen.out, &e)))
 		return opt_fail(&program, &e);
 	if (generate(&e))
 		return rec_broken_pipe(gen.out) ? EXIT_DONE : opt_fail(&program, &e);

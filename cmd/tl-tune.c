@@ -162,6 +162,8 @@ static void measure(struct pipeline *p, const struct places *at)
 	pipeline_stage(p, "tl-filter");
 	pipeline_arg2(p, "-m", model);
 	pipeline_arg2(p, "--by", filter);
+	pipeline_arg2(p, "-d", at->db);
+	pipeline_arg2(p, "--env", env);
 	if (!replay)
 		pipeline_arg(p, "--cost");
 	pipeline_stage(p, replay ? "tl-replay" : "tl-measure");

@@ -138,4 +138,20 @@ ok $? 'so is what is no proposal'
 gen --search=nosuch "$tmp/one" >"$tmp/b" 2>"$tmp/err"
 [ $? -eq 2 ] && grep -q 'exec:COMMAND, grid, guided, portfolio, random' "$tmp/err"
 ok $? 'a strategy that is none is a usage error that names those there are'
+
+# What other machines know
+gen -n 20 "$tmp/one" | awk '/"type":"candidate"/ {
+	sub(/"type":"candidate"/, "\"type\":\"result\"")
+	sub(/}$/, sprintf(",\"status\":\"ok\",\"stage\":\"race\",\"latency_s\":%.9g,\"env_id\":\"there\",\"run\":\"r\",\"at\":\"2026-11-21T09:00:00.000Z\"}", 1e-3 / ++n))
+	print
+}' >"$tmp/there"
+"$bin/tl-store" -q -d "$tmp/db" "$tmp/there"
+grep -o '"candidate_id":"[^"]*"' "$tmp/there" | tail -n 8 | sed '1!G;h;$!d' | cut -d'"' -f4 >"$tmp/best"
+gen -n 12 -d "$tmp/db" --env here "$tmp/one" >"$tmp/b" && ids "$tmp/b" | head -n 8 | cmp -s - "$tmp/best" &&
+	[ "$(ids "$tmp/b" | sort -u | wc -l)" -eq 12 ]
+ok $? 'the eight best of another env come first, best first, and not twice'
+gen -n 3 -d "$tmp/db" --env here "$tmp/one" >"$tmp/b" && [ "$(ids "$tmp/b" | wc -l)" -eq 3 ]
+ok $? 'but never more than are wanted'
+gen -n 20 -d "$tmp/db" --env there "$tmp/one" >"$tmp/b" && ! ids "$tmp/b" | grep -qxFf "$tmp/best"
+ok $? 'those of this env are not proposed again'
 echo "1..$n"

@@ -121,6 +121,41 @@ ok $? 'and they are not passed on'
 train --update="$tmp/b" "$tmp/results" >"$tmp/c" && [ "$(grep -c '"type":"failure"' "$tmp/c")" -eq 1 ]
 ok $? 'an update on results without failures keeps what is known of them'
 
+# Another machine: the one that was learned from, one that is the other way round, and one where tiles of two
+# vectors are slow
+machine() { # env awk-condition factor: results of a hundred candidates of each workload
+	"$bin/tl-gen" -n 100 --seed 3 "$workloads" | "$bin/tl-filter" --by=draft -k 100 --diverse=1 | awk -v env="$1" -v factor="$3" '
+		/"type":"candidate"/ {
+			t = $0
+			sub(/.*"draft_s":/, "", t)
+			t += 0
+			if (/"order":1/)
+				t *= 5
+			if (factor < 0)
+				t = 1e-9 / t
+			else if (/'"$2"'/)
+				t *= factor
+			sub(/"type":"candidate"/, "\"type\":\"result\"")
+			sub(/}$/, sprintf(",\"status\":\"ok\",\"stage\":\"race\",\"latency_s\":%.9g,\"run\":\"%s\",\"at\":\"2026-11-21T09:00:00.000Z\",\"env_id\":\"%s\"}", t, env, env))
+			print
+		}'
+}
+machine same none 1 >"$tmp/same" && machine contrary none -1 >"$tmp/contrary" && machine other '"nv":2' 3 >"$tmp/other" &&
+	"$bin/tl-store" -q -d "$tmp/db" "$tmp/same" "$tmp/contrary" "$tmp/other"
+here() { "$bin/tl-filter" -m "$tmp/model" -d "$tmp/db" --env "$1" -k 7 "$tmp/all" 2>"$tmp/err"; }
+here same >"$tmp/a" && [ ! -s "$tmp/err" ] && grep -q '"model":' "$tmp/a"
+ok $? 'on the machine that it knows the model ranks'
+here contrary >"$tmp/a" && grep -q 'times known of this machine with a correlation of -0\.[0-9]*: the draft ranks instead' "$tmp/err" &&
+	"$bin/tl-filter" --by=draft -k 7 "$tmp/all" | cmp -s - "$tmp/a"
+ok $? 'on one where it is wrong the draft does, and that is said'
+head -n 60 "$tmp/contrary" | sed 's/"env_id":"contrary"/"env_id":"few"/' | "$bin/tl-store" -q -d "$tmp/db"
+here few >"$tmp/a" && [ ! -s "$tmp/err" ] && cmp -s "$tmp/a" "$tmp/kept"
+ok $? 'of 60 times nothing is made'
+here other >"$tmp/a" && [ ! -s "$tmp/err" ] && grep -q '"model":' "$tmp/a" && ! cmp -s "$tmp/a" "$tmp/kept"
+ok $? 'on one that is a little different it is corrected'
+[ "$(first "$tmp/a" | grep -c '"nv":2')" -lt "$(first "$tmp/kept" | grep -c '"nv":2')" ]
+ok $? "the right way ($(first "$tmp/kept" | grep -c '"nv":2'), now $(first "$tmp/a" | grep -c '"nv":2'))"
+
 # Breeding by the model
 ids() { grep -o '"candidate_id":"[^"]*"' "$@"; }
 sed -n 1p "$workloads" >"$tmp/one"

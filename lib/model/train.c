@@ -278,8 +278,7 @@ static void print_report(const struct train_rules *r, const struct found *f, str
 
 /* ---- all of it ---- */
 
-/* What the older model says of each row: the trees learn what it lacks. */
-static int set_priors(const struct dataset *d, const struct model *older, struct err *e)
+int train_set_priors(const struct dataset *d, const struct model *older, struct err *e)
 {
 	for (size_t i = 0; i < d->groups.n; i++) {
 		struct data_group *g = dataset_group(d, i);
@@ -322,7 +321,7 @@ int train_model(const struct dataset *d, const char *use, const struct train_rul
 		return err_set(e, "the older model was gone on from %d times: train anew",
 			       MODEL_STAGES - 1);
 	if (m->nstages)
-		rc = set_priors(d, m, e);
+		rc = train_set_priors(d, m, e);
 	for (int fold = 0; fold < AUTOML_FOLDS && rc == 0; fold++)
 		rc = outer_fold(d, use, r, fold, &f, e);
 	if (rc == 0)

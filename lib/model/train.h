@@ -26,4 +26,7 @@ struct train_rules {
 int train_model(const struct dataset *d, const char *use, const struct train_rules *r,
 		struct model *m, struct buf *card, struct err *e);
 
+/* The priors of all rows: what the older model says of them. Trees then learn what it lacks. */
+int train_set_priors(const struct dataset *d, const struct model *older, struct err *e);
+
 #endif

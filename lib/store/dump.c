@@ -133,3 +133,27 @@ int store_dump(struct store *s, int kinds, store_line_fn *line, void *arg, struc
 		return -1;
 	return 0;
 }
+
+int store_newest(struct store *s, const char *env_id, int64_t n, int64_t among, store_line_fn *line,
+		 void *arg, struct err *e)
+{
+	sqlite3_stmt *q = db_sql(s,
+				 "SELECT record FROM results JOIN records USING(num)"
+				 " WHERE num > (SELECT max(num) FROM results) - ?1"
+				 " AND env = (SELECT num FROM envs WHERE id = ?2)"
+				 " AND status = 'ok' ORDER BY num DESC LIMIT ?3",
+				 e);
+	int rc;
+
+	if (!q)
+		return -1;
+	sqlite3_bind_int64(q, 1, among);
+	sqlite3_bind_text(q, 2, env_id, -1, SQLITE_STATIC);
+	sqlite3_bind_int64(q, 3, n);
+	while ((rc = db_step(s, q, e)) > 0)
+		if (line(arg, (const char *)sqlite3_column_text(q, 0),
+			 (size_t)sqlite3_column_bytes(q, 0), e))
+			break;
+	sqlite3_reset(q);
+	return rc < 0 ? -1 : 0;
+}

@@ -1,0 +1,31 @@
+/* Another machine: what a model that was trained elsewhere is worth here, and what it lacks.
+ *
+ * Asked once 64 times from here are known, in whatever workloads. How well the model ranks them
+ * (Spearman's correlation within workloads, weighed by their times) says whether it is to be asked
+ * at all: below 0.5 the draft is the better judge. Else a few small trees are fitted to what the
+ * model lacks, and stay, as one stage more, if they rank better in workloads that were held out.
+ */
+#ifndef TL_MODEL_ADAPT_H
+#define TL_MODEL_ADAPT_H
+
+#include "lib/model/dataset.h"
+#include "lib/model/model.h"
+
+enum adapted {
+	ADAPTED_TOO_LITTLE, /* is known: the model stays as it is */
+	ADAPTED_AS_IS,	    /* it fits */
+	ADAPTED_CORRECTED,  /* it has a stage more */
+	ADAPTED_USELESS,    /* it should not be asked */
+};
+
+struct adaption {
+	enum adapted what;
+	int64_t times;	       /* that are known */
+	double rank, held_out; /* correlation: of the model; of it corrected, held out, or NAN */
+};
+
+/* d: results of this machine alone. Sets the priors of its rows. -1: the trees could not be asked
+ * or trained. */
+int adapt_model(struct model *m, const struct dataset *d, struct adaption *a, struct err *e);
+
+#endif

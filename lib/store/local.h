@@ -1,0 +1,12 @@
+/* Fits a model to the machine by what the database knows of it (lib/model/adapt.h). */
+#ifndef TL_STORE_LOCAL_H
+#define TL_STORE_LOCAL_H
+
+#include "lib/model/adapt.h"
+#include "lib/store/store.h"
+
+/* By the newest times of the env, at most 4096 among the last 100000 results. here: its limits. */
+int local_adapt(struct store *s, const char *env_id, const struct limits *here, struct model *m,
+		struct adaption *a, struct err *e);
+
+#endif
