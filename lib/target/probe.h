@@ -22,7 +22,8 @@ enum { PROBE_MAX_CPUS = 256 };
 int probe_run(const struct limits *m, struct buf *out, struct err *e);
 int probe_sentinel(const struct limits *m, int effort, struct buf *out, struct err *e);
 
-/* Seconds that the team takes for a fixed piece of arithmetic, about a twentieth of a millisecond. */
+/* Seconds that the team takes for a fixed piece of arithmetic, about a twentieth of a millisecond.
+ */
 double probe_beat(int threads);
 
 /* The CPUs that the threads of the team stand on, by thread; returns their number, at most
