@@ -433,6 +433,9 @@ my @cases = (
 	# XGBoost ends the process where it has no memory: its own calls are not ours to answer for.
 	{name => 'tl-filter, a model', argv => ["$bin/tl-filter", '-m', "$tmp/model", '-k', 3, '-o', 'out', "$tmp/candidates"], @out,
 		env => {OMP_NUM_THREADS => 1}, kinds => [qw(read write short eintr open sync path)], share => 0.5},
+	{name => 'tl-filter, a model and a database', argv => ["$bin/tl-filter", '-m', "$tmp/model", '-d', 'db', '--env', 'env1', '-k', 3, '-o', 'out', "$tmp/candidates"],
+		files => {out => "$tmp/old", db => "$tmp/known.db"}, writes => ['out'], may_leave => ['db-journal'],
+		env => {OMP_NUM_THREADS => 1}, kinds => [qw(read short eintr open path lock sqlite)], share => 0.3},
 	{name => 'tl-store, a new database', argv => ["$bin/tl-store", '-d', 'db'], in => "$tmp/a", database => 1, share => 0.4,
 		may_leave => ['db', 'db-journal'], must => [@io, qw(sync sqlite)]},
 	{name => 'tl-store', argv => ["$bin/tl-store", '-d', 'db'], in => "$tmp/b", database => 1, @db,
