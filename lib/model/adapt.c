@@ -8,46 +8,82 @@
 enum { TIMES = 64, OF_GROUP = 4, FOLDS = 4 };
 
 static const double USELESS = 0.5, BETTER = 0.01;
+static const double APART = 1.1; /* times that differ by less may be the same */
 
-/* Rank correlation over groups, weighed by their times. */
+/* Over groups, weighed by their times. */
 struct ranked {
 	double sum, times;
 };
 
-static int64_t count_times(const struct data_group *g)
+/* How often something was timed, and (all) how often at least a bound of its time is known. */
+static int64_t count_times(const struct data_group *g, int all)
 {
 	int64_t n = 0;
 
 	for (int64_t i = 0; i < g->n; i++)
-		n += g->row[i].latency_s > 0;
+		n += g->row[i].latency_s > 0 || (all && g->row[i].bound_s > 0);
 	return n;
+}
+
+/* Is a known to be faster than b, by more than noise may make? */
+static int is_faster(const struct data_row *a, const struct data_row *b)
+{
+	double least = b->latency_s > 0 ? b->latency_s : b->bound_s;
+
+	return a->latency_s > 0 && least > APART * a->latency_s;
+}
+
+/* Goodman and Kruskal's gamma (Journal of the American Statistical Association 49, 1954) of values
+ * and the order that is known: the share of pairs in the right order less that in the wrong one.
+ * Whoever passed a filter is near the best, so that most pairs differ by noise alone: those do not
+ * count. NAN: there are no others. */
+static double gamma_of(const struct data_group *g, const double *value)
+{
+	int64_t right = 0, wrong = 0;
+
+	for (int64_t i = 0; i < g->n; i++)
+		for (int64_t k = 0; k < g->n; k++)
+			if (is_faster(&g->row[i], &g->row[k])) {
+				right += value[i] > value[k];
+				wrong += value[i] < value[k];
+			}
+	return right + wrong ? (double)(right - wrong) / (double)(right + wrong) : NAN;
+}
+
+static void add_ranked(struct ranked *r, const struct data_group *g, const double *value)
+{
+	double n = (double)count_times(g, 1), gamma = gamma_of(g, value);
+
+	if (n < OF_GROUP || isnan(gamma))
+		return;
+	r->sum += n * gamma;
+	r->times += n;
 }
 
 /* b NULL: the priors alone. */
 static int rank_group(struct boost *b, const struct data_group *g, struct ranked *r, struct err *e)
 {
-	size_t n = (size_t)count_times(g), k = 0;
-	double *value, *speed;
+	double *value = xmalloc(sizeof *value * (size_t)(g->n + 1));
 	int rc = 0;
 
-	if (n < OF_GROUP)
-		return 0;
-	value = xmalloc(sizeof *value * (size_t)(g->n + 1));
-	speed = xmalloc(sizeof *speed * n);
 	for (int64_t i = 0; i < g->n; i++)
 		value[i] = g->row[i].prior;
 	if (b)
 		rc = fit_predict(b, g, value, e);
-	for (int64_t i = 0; i < g->n; i++)
-		if (g->row[i].latency_s > 0) {
-			value[k] = value[i];
-			speed[k++] = -g->row[i].latency_s;
-		}
-	r->sum += (double)n * score_spearman(value, speed, (int64_t)n);
-	r->times += (double)n;
-	free(speed);
+	if (rc == 0)
+		add_ranked(r, g, value);
 	free(value);
 	return rc;
+}
+
+static void rank_by_draft(const struct data_group *g, struct ranked *r)
+{
+	double *value = xmalloc(sizeof *value * (size_t)(g->n + 1));
+
+	for (int64_t i = 0; i < g->n; i++)
+		value[i] = -g->row[i].draft_s;
+	add_ranked(r, g, value);
+	free(value);
 }
 
 static double correlation(const struct ranked *r)
@@ -75,7 +111,7 @@ static int hold_out(const struct dataset *d, const struct fit_params *p, struct 
 		int64_t learn = 0, held = 0;
 
 		for (size_t i = 0; i < d->groups.n; i++) {
-			int64_t n = count_times(dataset_group(d, i));
+			int64_t n = count_times(dataset_group(d, i), 0);
 
 			use[i] = automl_fold(d, dataset_group(d, i), AUTOML_FAMILY, 1, FOLDS) !=
 				 fold;
@@ -106,7 +142,7 @@ static int correct(struct model *m, const struct dataset *d, const struct fit_pa
 	char *use = xmalloc(d->groups.n + 1);
 
 	for (size_t i = 0; i < d->groups.n; i++)
-		use[i] = count_times(dataset_group(d, i)) > 0;
+		use[i] = count_times(dataset_group(d, i), 0) > 0;
 	s->bag[0] = fit_train(d, use, p, e);
 	free(use);
 	if (!s->bag[0])
@@ -118,22 +154,25 @@ static int correct(struct model *m, const struct dataset *d, const struct fit_pa
 
 int adapt_model(struct model *m, const struct dataset *d, struct adaption *a, struct err *e)
 {
-	struct ranked all = {0}, before = {0}, after = {0};
+	struct ranked all = {0}, draft = {0}, before = {0}, after = {0};
 	struct fit_params p;
 	int rc;
 
-	*a = (struct adaption){.rank = NAN, .held_out = NAN};
+	*a = (struct adaption){.rank = NAN, .draft = NAN, .held_out = NAN};
 	for (size_t i = 0; i < d->groups.n; i++)
-		a->times += count_times(dataset_group(d, i));
+		a->times += count_times(dataset_group(d, i), 1);
 	if (a->times < TIMES)
 		return 0;
 	rc = train_set_priors(d, m, e);
-	for (size_t i = 0; i < d->groups.n && rc == 0; i++)
+	for (size_t i = 0; i < d->groups.n && rc == 0; i++) {
 		rc = rank_group(NULL, dataset_group(d, i), &all, e);
+		rank_by_draft(dataset_group(d, i), &draft);
+	}
 	if (rc || !(all.times >= TIMES))
 		return rc;
 	a->rank = correlation(&all);
-	a->what = a->rank < USELESS ? ADAPTED_USELESS : ADAPTED_AS_IS;
+	a->draft = correlation(&draft);
+	a->what = a->rank < USELESS && a->rank < a->draft ? ADAPTED_USELESS : ADAPTED_AS_IS;
 	if (a->what == ADAPTED_USELESS || m->nstages == MODEL_STAGES)
 		return 0;
 	small_trees(&p);

@@ -1,9 +1,10 @@
 /* Another machine: what a model that was trained elsewhere is worth here, and what it lacks.
  *
- * Asked once 64 times from here are known, in whatever workloads. How well the model ranks them
- * (Spearman's correlation within workloads, weighed by their times) says whether it is to be asked
- * at all: below 0.5 the draft is the better judge. Else a few small trees are fitted to what the
- * model lacks, and stay, as one stage more, if they rank better in workloads that were held out.
+ * Asked once 64 times from here are known, or bounds of times, in whatever workloads. How well the
+ * model ranks them (a rank correlation within workloads, of pairs that differ by more than 10%)
+ * says whether it is to be asked at all: where that is below 0.5, and below the draft's, the draft
+ * is the better judge. Else a few small trees are fitted to what the model lacks, and stay, as one
+ * stage more, if they rank better in workloads that were held out.
  */
 #ifndef TL_MODEL_ADAPT_H
 #define TL_MODEL_ADAPT_H
@@ -20,8 +21,10 @@ enum adapted {
 
 struct adaption {
 	enum adapted what;
-	int64_t times;	       /* that are known */
-	double rank, held_out; /* correlation: of the model; of it corrected, held out, or NAN */
+	int64_t times; /* that are known */
+	/* Correlations: of the model, of the draft; of the model corrected, held out; NAN: unknown.
+	 */
+	double rank, draft, held_out;
 };
 
 /* d: results of this machine alone. Sets the priors of its rows. -1: the trees could not be asked

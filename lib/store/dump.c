@@ -141,7 +141,7 @@ int store_newest(struct store *s, const char *env_id, int64_t n, int64_t among, 
 				 "SELECT record FROM results JOIN records USING(num)"
 				 " WHERE num > (SELECT max(num) FROM results) - ?1"
 				 " AND env = (SELECT num FROM envs WHERE id = ?2)"
-				 " AND status = 'ok' ORDER BY num DESC LIMIT ?3",
+				 " AND status IN ('ok', 'preempted') ORDER BY num DESC LIMIT ?3",
 				 e);
 	int rc;
 

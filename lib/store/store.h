@@ -152,8 +152,8 @@ enum store_kind {
 };
 typedef int store_line_fn(void *arg, const char *s, size_t n, struct err *e);
 int store_dump(struct store *s, int kinds, store_line_fn *line, void *arg, struct err *e);
-/* The newest n good results of an env, the last first, as far as they are among the last `among` of
- * all: what is older is not worth looking for. line may not use the store. */
+/* The newest n times and bounds of times of an env, the last first, as far as they are among the
+ * last `among` of all: what is older is not worth looking for. line may not use the store. */
 int store_newest(struct store *s, const char *env_id, int64_t n, int64_t among, store_line_fn *line,
 		 void *arg, struct err *e);
 
