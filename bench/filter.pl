@@ -6,20 +6,12 @@
 #   table NETWORK CORES WORKLOADS DIR     what the runs reached, and when
 use strict;
 use warnings;
+use FindBin;
+use lib $FindBin::Bin;
+use Records;
 use Time::Local 'timegm';
 
 my $close = 1.01;
-
-sub field {
-	my ($line, $name) = @_;
-	return $line =~ /"\Q$name\E":"?([^",}]*)/ ? $1 : undef;
-}
-
-sub lines {
-	my ($file, $type) = @_;
-	open my $f, '<', $file or die "$file: $!\n";
-	return grep { /^\{"tl":1,"type":"$type"/ } <$f>;
-}
 
 sub seconds {
 	my ($y, $m, $d, $h, $min, $s) = $_[0] =~ /^(\d+)-(\d+)-(\d+)T(\d+):(\d+):([\d.]+)Z$/ or die "no time: $_[0]\n";
@@ -59,9 +51,7 @@ sub incumbents {
 		}
 	}
 	for (lines($workloads, 'workload')) {
-		my $id = field($_, 'workload_id');
-		print $_, @{$of{$id} // []};
-		print qq({"tl":1,"type":"end","workload_id":"$id","drawn":), scalar @{$of{$id} // []}, qq(,"why":"n reached"}\n);
+		put_group($_, @{$of{field($_, 'workload_id')} // []});
 	}
 }
 

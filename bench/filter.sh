@@ -9,18 +9,11 @@
 # sum over its operators, weighed by count) and the core-seconds to come within 1% of the latency that all of them reach.
 # Nothing else should run meanwhile. Records: build/bench-filter.
 set -eu
-bin=${BIN:-bin}
-dir=build/bench-filter
-model=build/bench-model/1.model
+bench=filter
+# shellcheck source=bench/held-out.sh
+. bench/held-out.sh
 network=${BENCH_TEST:-squeezenet1_1}
 tune=${BENCH_TUNE:-1m}
-[ -f "$model" ] || {
-	echo "bench-filter: there is no $model: make bench-model first" >&2
-	exit 1
-}
-rm -rf "$dir"
-mkdir -p "$dir"
-export TL_DB='' TL_MODEL=''
 
 wl=$dir/workloads
 zstdcat "share/spaces/$network.zst" | grep '"type":"workload"' >"$wl"

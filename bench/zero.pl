@@ -5,17 +5,9 @@
 #   table NETWORK WORKLOADS CANDIDATES RESULTS     what the ways reach
 use strict;
 use warnings;
-
-sub field {
-	my ($line, $name) = @_;
-	return $line =~ /"\Q$name\E":"?([^",}]*)/ ? $1 : undef;
-}
-
-sub lines {
-	my ($file, $type) = @_;
-	open my $f, '<', $file or die "$file: $!\n";
-	return grep { /^\{"tl":1,"type":"$type"/ } <$f>;
-}
+use FindBin;
+use lib $FindBin::Bin;
+use Records;
 
 sub once {
 	my ($workloads, $candidates) = @_;
@@ -24,9 +16,7 @@ sub once {
 		push @{$of{field($_, 'workload_id')}}, $_ if !$seen{field($_, 'candidate_id')}++;
 	}
 	for (lines($workloads, 'workload')) {
-		my $id = field($_, 'workload_id');
-		print $_, map { s/,"x":\{[^}]*\}//r } @{$of{$id} // []};
-		print qq({"tl":1,"type":"end","workload_id":"$id","drawn":), scalar @{$of{$id} // []}, qq(,"why":"n reached"}\n);
+		put_group($_, map { s/,"x":\{[^}]*\}//r } @{$of{field($_, 'workload_id')} // []});
 	}
 }
 

@@ -7,18 +7,11 @@
 # (BENCH_TUNE, 3m with the model and as long without). All are timed in one run. Shown is each one's latency of the network, the
 # sum over its operators weighed by count, over that of the best of all. Nothing else should run meanwhile.
 set -eu
-bin=${BIN:-bin}
-dir=build/bench-zero
-model=build/bench-model/1.model
+bench=zero
+# shellcheck source=bench/held-out.sh
+. bench/held-out.sh
 test=${BENCH_TEST:-squeezenet1_1}
 tune=${BENCH_TUNE:-3m}
-[ -f "$model" ] || {
-	echo "bench-zero: there is no $model: make bench-model first" >&2
-	exit 1
-}
-rm -rf "$dir"
-mkdir -p "$dir"
-export TL_DB='' TL_MODEL=''
 
 echo "a database of what was recorded of other networks" >&2
 for set in share/spaces/*.zst; do
