@@ -4,7 +4,7 @@
 #   near TIMES COPIES CANDIDATES LOOKS...   the candidates to look at again, those within TIMES the best: all of them in a
 #                                           random order, COPIES times
 #   settled LOOKS...                        status 0: those near the best are known well enough
-#   merge CANDIDATES LOOKS...               one result a candidate, without what can be had again
+#   merge LOOKS...                          one result a candidate, without what can be had again
 #
 # CANDIDATES are the records of one workload, LOOKS results of them in the order in which they were measured, a file a run.
 #
@@ -138,7 +138,7 @@ sub settled {
 }
 
 sub merge {
-	my ($candidates, @files) = @_;
+	my (@files) = @_;
 	my ($looks, $line, $order) = read_looks(@files);
 	my $time = read_times($looks);
 	my $told;
@@ -155,5 +155,5 @@ sub merge {
 
 my %do = (near => \&near, settled => \&settled, merge => \&merge);
 my $what = shift // '';
-die "usage: spaces.pl near TIMES COPIES CANDIDATES LOOKS... | settled LOOKS... | merge CANDIDATES LOOKS...\n" if !$do{$what};
+die "usage: spaces.pl near TIMES COPIES CANDIDATES LOOKS... | settled LOOKS... | merge LOOKS...\n" if !$do{$what};
 $do{$what}->(@ARGV);

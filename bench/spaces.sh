@@ -34,7 +34,7 @@ record() { # stem [strategy:]n: the workload is in stem.workload
 		look "$1.near" "$1.looks$i"
 		perl bench/spaces.pl settled "$1".looks? && break
 	done
-	perl bench/spaces.pl merge "$1.candidates" "$1".looks? >"$1.part"
+	perl bench/spaces.pl merge "$1".looks? >"$1.part"
 	mv "$1.part" "$1.space"
 	rm -rf "$1.candidates" "$1.near" "$1".looks? "$TL_CACHE/objects"
 }
