@@ -23,32 +23,34 @@ static void print_schedule(const struct schedule *s, struct buf *out)
 	buf_str(out, "}}\n");
 }
 
-static int print_trees(const struct model_stage *stage, int number, struct buf *out, struct err *e)
+/* The end of a record that holds trees. */
+static int print_boost(struct boost *b, struct buf *out, struct err *e)
 {
 	struct buf bytes = BUF_INIT;
+	int rc = boost_save(b, &bytes, e);
+
+	buf_str(out, ",\"ubj\":\"");
+	base64_encode(bytes.s, bytes.n, out);
+	buf_str(out, "\"}\n");
+	buf_free(&bytes);
+	return rc;
+}
+
+static int print_trees(const struct model_stage *stage, int number, struct buf *out, struct err *e)
+{
 	int rc = 0;
 
 	for (int i = 0; i < stage->n && rc == 0; i++) {
-		buf_clear(&bytes);
-		rc = boost_save(stage->bag[i], &bytes, e);
-		buf_fmt(out, "{\"tl\":1,\"type\":\"trees\",\"stage\":%d,\"ubj\":\"", number);
-		base64_encode(bytes.s, bytes.n, out);
-		buf_str(out, "\"}\n");
+		buf_fmt(out, "{\"tl\":1,\"type\":\"trees\",\"stage\":%d", number);
+		rc = print_boost(stage->bag[i], out, e);
 	}
-	buf_free(&bytes);
 	return rc;
 }
 
 static int print_failure(struct boost *b, struct buf *out, struct err *e)
 {
-	struct buf bytes = BUF_INIT;
-	int rc = boost_save(b, &bytes, e);
-
-	buf_str(out, "{\"tl\":1,\"type\":\"failure\",\"ubj\":\"");
-	base64_encode(bytes.s, bytes.n, out);
-	buf_str(out, "\"}\n");
-	buf_free(&bytes);
-	return rc;
+	buf_str(out, "{\"tl\":1,\"type\":\"failure\"");
+	return print_boost(b, out, e);
 }
 
 int model_print(const struct model *m, const char *card, struct buf *out, struct err *e)
@@ -145,43 +147,49 @@ static void read_schedule(struct model *m, const struct json_doc *d)
 	m->nportfolio += known > 0;
 }
 
-static int read_trees(struct model *m, const struct json_doc *d, struct err *e)
+static int bad_trees(const struct model *m, struct err *e)
+{
+	return err_set(e, "the model %s has trees that cannot be read", m->path);
+}
+
+/* The trees of a record; NULL with e filled. */
+static struct boost *read_boost(const struct model *m, const struct json_doc *d, struct err *e)
 {
 	const struct json *v = json_get(d, d->tok, "ubj");
-	struct model_stage *stage;
 	struct buf bytes = BUF_INIT;
+	struct boost *b = NULL;
+
+	if (!v || base64_decode(v->s, v->n, &bytes) < 0)
+		bad_trees(m, e);
+	else if (!(b = boost_load(bytes.s, bytes.n, e)))
+		err_in(e, "%s", m->path);
+	buf_free(&bytes);
+	return b;
+}
+
+static int read_trees(struct model *m, const struct json_doc *d, struct err *e)
+{
+	struct model_stage *stage;
 	int64_t number;
-	int rc = 0;
 
 	if (json_int(json_get(d, d->tok, "stage"), &number) || number < 0 ||
-	    number >= MODEL_STAGES || number > m->nstages || !v ||
-	    base64_decode(v->s, v->n, &bytes) < 0 || m->stage[number].n == MODEL_BAG) {
-		buf_free(&bytes);
-		return err_set(e, "the model %s has trees that cannot be read", m->path);
-	}
-	if (number == m->nstages)
-		m->nstages++;
+	    number >= MODEL_STAGES || number > m->nstages || m->stage[number].n == MODEL_BAG)
+		return bad_trees(m, e);
 	stage = &m->stage[number];
-	stage->bag[stage->n] = boost_load(bytes.s, bytes.n, e);
-	if (stage->bag[stage->n])
-		stage->n++;
-	else
-		rc = err_in(e, "%s", m->path);
-	buf_free(&bytes);
-	return rc;
+	stage->bag[stage->n] = read_boost(m, d, e);
+	if (!stage->bag[stage->n])
+		return -1;
+	stage->n++;
+	m->nstages += number == m->nstages;
+	return 0;
 }
 
 static int read_failure(struct model *m, const struct json_doc *d, struct err *e)
 {
-	const struct json *v = json_get(d, d->tok, "ubj");
-	struct buf bytes = BUF_INIT;
-
-	if (m->failure || !v || base64_decode(v->s, v->n, &bytes) < 0)
-		err_set(e, "the model %s has trees that cannot be read", m->path);
-	else if (!(m->failure = boost_load(bytes.s, bytes.n, e)))
-		err_in(e, "%s", m->path);
-	buf_free(&bytes);
-	return *e->msg ? -1 : 0;
+	if (m->failure)
+		return bad_trees(m, e);
+	m->failure = read_boost(m, d, e);
+	return m->failure ? 0 : -1;
 }
 
 static int read_line(struct model *m, struct json_doc *d, const char *line, size_t n, struct err *e)
