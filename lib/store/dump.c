@@ -152,8 +152,10 @@ int store_newest(struct store *s, const char *env_id, int64_t n, int64_t among, 
 	sqlite3_bind_int64(q, 3, n);
 	while ((rc = db_step(s, q, e)) > 0)
 		if (line(arg, (const char *)sqlite3_column_text(q, 0),
-			 (size_t)sqlite3_column_bytes(q, 0), e))
+			 (size_t)sqlite3_column_bytes(q, 0), e)) {
+			rc = -1;
 			break;
+		}
 	sqlite3_reset(q);
-	return rc < 0 ? -1 : 0;
+	return rc;
 }
