@@ -447,19 +447,13 @@ static int select_all(struct err *e)
 /* The model as it suits this machine; or none, if the draft is the better judge here. */
 static int adapt(struct store *db, const char *env_id, struct err *e)
 {
-	struct adaption found;
+	char why[LOCAL_WHY];
 
-	if (local_adapt(db, env_id, &filter.here.limits, filter.model, &found, e) < 0)
+	if (local_adapt(db, env_id, &filter.here.limits, &filter.model, why, e) < 0)
 		return -1;
-	if (found.what != ADAPTED_USELESS)
+	if (filter.model)
 		return 0;
-	opt_warn(&program,
-		 "the model ranks the %lld times known of this machine with a correlation of %.2f: "
-		 "the "
-		 "draft ranks instead",
-		 (long long)found.times, found.rank);
-	model_free(filter.model);
-	filter.model = NULL;
+	opt_warn(&program, "%s: the draft ranks instead", why);
 	by = "draft";
 	return 0;
 }

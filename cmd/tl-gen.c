@@ -48,9 +48,11 @@ static const struct opt opts[] = {
 	{'a', "algo", OPT_STRING, &algo_name, "NAME", "Propose candidates of this algorithm only.",
 	 NULL},
 	{'d', "db", OPT_FILE, &database, "FILE",
-	 "Propose nothing that the database FILE knows; and first what it knows to be the best in "
-	 "other envs, up to 8. Result records that come before a workload "
-	 "in the stream serve as well. A model is corrected by FILE's times of this machine.",
+	 "Propose nothing that the database FILE knows of this env, and first the best that it "
+	 "knows in "
+	 "others, up to 8. Result records that come before a workload in the stream serve as "
+	 "history, "
+	 "too. A model is corrected by FILE's times of this machine.",
 	 NULL},
 	{0, "env", OPT_STRING, &env_wanted, "ID",
 	 "History counts if it is of this env. By default the database's counts if it is of this "
@@ -271,8 +273,8 @@ static int draw_foreign(const struct workload *w, struct history *h,
 
 		if (!strcmp(env[i].id, gen.env_id))
 			continue;
-		rc = store_top(gen.db, w->id.s, env[i].id, FOREIGN, &gen.work, &r, &n, e) < 0 ? -1
-											      : 0;
+		if (store_top(gen.db, w->id.s, env[i].id, FOREIGN, &gen.work, &r, &n, e) < 0)
+			return -1;
 		for (int64_t k = 0; k < n && rc == 0 && *drawn < FOREIGN; k++)
 			if (!wanted || *drawn < wanted)
 				rc = put_foreign(&r[k], h, space, drawn, e);
@@ -451,21 +453,15 @@ static int choose_search(struct err *e)
 static int read_model(struct err *e)
 {
 	struct buf path = BUF_INIT;
-	struct adaption found = {0};
+	char why[LOCAL_WHY];
 	int rc = gen.search->predicts ? model_default(model_path, 1, &path, e) : 0;
 
 	if (rc > 0 && !(gen.model = model_load(path.s, e)))
 		rc = -1;
-	if (gen.model && gen.db && gen.env_id)
-		rc = local_adapt(gen.db, gen.env_id, &gen.here.limits, gen.model, &found, e);
-	if (found.what == ADAPTED_USELESS) {
-		opt_warn(&program,
-			 "the model ranks the %lld times known of this machine with a correlation "
-			 "of "
-			 "%.2f: the draft is asked instead",
-			 (long long)found.times, found.rank);
-		model_free(gen.model);
-		gen.model = NULL;
+	if (gen.model && gen.db && gen.env_id) {
+		rc = local_adapt(gen.db, gen.env_id, &gen.here.limits, &gen.model, why, e);
+		if (!gen.model)
+			opt_warn(&program, "%s: the draft is asked instead", why);
 	}
 	buf_free(&path);
 	return rc < 0 ? -1 : 0;

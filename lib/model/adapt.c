@@ -122,12 +122,13 @@ static int hold_out(const struct dataset *d, const struct fit_params *p, struct 
 			continue;
 		b = fit_train(d, use, p, e);
 		rc = b ? 0 : -1;
-		for (size_t i = 0; i < d->groups.n && rc == 0; i++)
-			if (!use[i])
-				rc = rank_group(NULL, dataset_group(d, i), before, e) ||
-						     rank_group(b, dataset_group(d, i), after, e)
-					     ? -1
-					     : 0;
+		for (size_t i = 0; i < d->groups.n && rc == 0; i++) {
+			if (use[i])
+				continue;
+			rc = rank_group(NULL, dataset_group(d, i), before, e);
+			if (rc == 0)
+				rc = rank_group(b, dataset_group(d, i), after, e);
+		}
 		boost_free(b);
 	}
 	free(use);
@@ -158,7 +159,7 @@ int adapt_model(struct model *m, const struct dataset *d, struct adaption *a, st
 	struct fit_params p;
 	int rc;
 
-	*a = (struct adaption){.rank = NAN, .draft = NAN, .held_out = NAN};
+	*a = (struct adaption){.rank = NAN};
 	for (size_t i = 0; i < d->groups.n; i++)
 		a->times += count_times(dataset_group(d, i), 1);
 	if (a->times < TIMES)
@@ -171,14 +172,13 @@ int adapt_model(struct model *m, const struct dataset *d, struct adaption *a, st
 	if (rc || !(all.times >= TIMES))
 		return rc;
 	a->rank = correlation(&all);
-	a->draft = correlation(&draft);
-	a->what = a->rank < USELESS && a->rank < a->draft ? ADAPTED_USELESS : ADAPTED_AS_IS;
+	a->what = a->rank < USELESS && a->rank < correlation(&draft) ? ADAPTED_USELESS
+								     : ADAPTED_AS_IS;
 	if (a->what == ADAPTED_USELESS || m->nstages == MODEL_STAGES)
 		return 0;
 	small_trees(&p);
 	if (hold_out(d, &p, &before, &after, e) < 0)
 		return -1;
-	a->held_out = correlation(&after);
 	if (!(correlation(&after) > correlation(&before) + BETTER))
 		return 0;
 	a->what = ADAPTED_CORRECTED;

@@ -22,9 +22,7 @@ enum adapted {
 struct adaption {
 	enum adapted what;
 	int64_t times; /* that are known */
-	/* Correlations: of the model, of the draft; of the model corrected, held out; NAN: unknown.
-	 */
-	double rank, draft, held_out;
+	double rank;   /* the model's correlation; NAN: unknown */
 };
 
 /* d: results of this machine alone. Sets the priors of its rows. -1: the trees could not be asked

@@ -1,5 +1,7 @@
 #include "lib/store/local.h"
 
+#include <stdio.h>
+
 enum { NEWEST = 4096, AMONG = 100000 };
 
 static int take(void *arg, const char *line, size_t n, struct err *e)
@@ -12,16 +14,24 @@ static int take(void *arg, const char *line, size_t n, struct err *e)
 	return 0;
 }
 
-int local_adapt(struct store *s, const char *env_id, const struct limits *here, struct model *m,
-		struct adaption *a, struct err *e)
+int local_adapt(struct store *s, const char *env_id, const struct limits *here, struct model **m,
+		char why[LOCAL_WHY], struct err *e)
 {
+	struct adaption found;
 	struct dataset d;
 	int rc;
 
 	dataset_open(&d, here);
 	rc = store_newest(s, env_id, NEWEST, AMONG, take, &d, e);
 	if (rc == 0)
-		rc = adapt_model(m, &d, a, e);
+		rc = adapt_model(*m, &d, &found, e);
 	dataset_close(&d);
-	return rc;
+	if (rc || found.what != ADAPTED_USELESS)
+		return rc;
+	snprintf(why, LOCAL_WHY,
+		 "the model ranks the %lld times known of this machine with a correlation of %.2f",
+		 (long long)found.times, found.rank);
+	model_free(*m);
+	*m = NULL;
+	return 0;
 }

@@ -5,8 +5,11 @@
 #include "lib/model/adapt.h"
 #include "lib/store/store.h"
 
-/* By the newest times of the env, at most 4096 among the last 100000 results. here: its limits. */
-int local_adapt(struct store *s, const char *env_id, const struct limits *here, struct model *m,
-		struct adaption *a, struct err *e);
+enum { LOCAL_WHY = 120 };
+
+/* By the newest times of the env, at most 4096 among the last 100000 results. here: its limits. A
+ * model that should not be asked here is freed and *m is NULL: `why` holds a sentence. */
+int local_adapt(struct store *s, const char *env_id, const struct limits *here, struct model **m,
+		char why[LOCAL_WHY], struct err *e);
 
 #endif
