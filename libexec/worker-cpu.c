@@ -6,10 +6,12 @@
  *   {"cmd":"baseline","timeout_s":T}    -> {"baseline":{..},"direct":{..}}, or {"baseline":null,
  *                                          "why":".."}
  *   {"cmd":"race","candidate":{..},"object":PATH,"limit_s":T,"audit":B,"timeout_s":T}  -> outcome
- *   {"cmd":"final","candidate":{..},"object":PATH,"timeout_s":T}                       -> outcome
+ *   {"cmd":"final","candidates":[{..},..],"objects":[PATH,..],"timeout_s":T}
+ *                                                -> {"status":"ok","outcomes":[outcome,..]}
  *   {"cmd":"canary","timeout_s":T}                               -> {"status":"ok"}
  *
- * An outcome's status is a result's, or "unloadable" where the object is damaged. An answer
+ * An outcome's status is a result's, or "unloadable" where the object is damaged; that of a final's
+ * answer is how its process ended. An answer
  * {"error":".."} means that the worker cannot go on. Everything runs in forked cells, so that this
  * process, the zygote, lives on. `worker-cpu --libs` prints the library's version, `--probe`
  * and `--sentinel[=EFFORT]` print a line of what lib/target/probe.h measures.
@@ -63,9 +65,8 @@ static void put_status(struct buf *out, const char *status, const char *why)
 	}
 }
 
-static int open_session(const struct json_doc *d, struct buf *out, struct err *e)
+static int open_session(const struct json_doc *d, struct arena *a, struct buf *out, struct err *e)
 {
-	struct arena a = ARENA_INIT;
 	struct session_rules rules = {.cold = flag(d, "cold")};
 	double memory, timeout_s;
 	int64_t threads, seed;
@@ -76,7 +77,7 @@ static int open_session(const struct json_doc *d, struct buf *out, struct err *e
 
 	if (workload_from_json(&w, d, json_get(d, d->tok, "workload"), e) < 0)
 		return -1;
-	if (json_str(json_get(d, d->tok, "naive"), &a, &naive) < 0 ||
+	if (json_str(json_get(d, d->tok, "naive"), a, &naive) < 0 ||
 	    json_int(json_get(d, d->tok, "threads"), &threads) < 0 ||
 	    json_int(json_get(d, d->tok, "seed"), &seed) < 0 || number(d, "memory", &memory) < 0 ||
 	    number(d, "max_error", &rules.max_error) < 0 || number(d, "timeout_s", &timeout_s) < 0)
@@ -86,7 +87,6 @@ static int open_session(const struct json_doc *d, struct buf *out, struct err *e
 	rules.memory = (size_t)memory;
 	session_close(session);
 	session = session_open(&w, naive, &rules, timeout_s, &r, e);
-	arena_free(&a);
 	if (r.end == CELL_FAILED && !r.unloadable)
 		rc = -1;
 	else
@@ -170,91 +170,156 @@ static void put_turns(struct buf *out, const struct outcome *o)
 	buf_fmt(out, ",\"verdict\":\"%s\"", stat_verdict_name(stat_verdict(o->ratio[0])));
 }
 
+static void put_number(struct buf *out, const char *name, double v)
+{
+	buf_fmt(out, ",\"%s\":", name);
+	buf_num(out, v);
+}
+
 static void put_outcome(struct buf *out, const struct report *r, const struct outcome *o)
 {
-	if (r->end == CELL_DONE)
-		put_status(out, status_name[o->status], o->why);
-	else
-		put_status(out, end_name[r->end], r->why);
-	buf_str(out, ",\"elapsed_s\":");
-	buf_num(out, r->elapsed_s);
+	put_status(out, status_name[o->status], o->why);
 	buf_str(out, ",\"watch\":");
 	watch_put(&r->watched, out);
-	if (r->end == CELL_DONE) {
-		put_median(out, "latency_s", "ci_s", o->time);
-		if (o->quiet.disturbed)
-			buf_fmt(out, ",\"disturbed\":%d", o->quiet.disturbed);
-		buf_fmt(out, ",\"reps\":%d,\"warmup\":%d,\"outliers\":%d,\"l2\":", o->n, o->warmup,
-			o->outliers);
-		buf_num(out, o->error_l2);
-		buf_str(out, ",\"max\":");
-		buf_num(out, o->error_max);
-		buf_str(out, ",\"verify_s\":");
-		buf_num(out, o->verify_s);
-		buf_str(out, ",\"run_s\":");
-		buf_num(out, o->run_s);
-		buf_str(out, ",\"audit_s\":");
-		buf_num(out, o->audit_s);
-		if (o->has_audit)
-			put_median(out, "audit_latency_s", "audit_ci_s", o->audit);
-		if (o->nopponents)
-			put_turns(out, o);
-		buf_str(out, ",\"samples_s\":[");
-		for (int i = 0; i < o->n; i++) {
+	put_median(out, "latency_s", "ci_s", o->time);
+	if (o->quiet.disturbed)
+		buf_fmt(out, ",\"disturbed\":%d", o->quiet.disturbed);
+	buf_fmt(out, ",\"reps\":%d,\"warmup\":%d,\"outliers\":%d", o->n, o->warmup, o->outliers);
+	put_number(out, "l2", o->error_l2);
+	put_number(out, "max", o->error_max);
+	put_number(out, "verify_s", o->verify_s);
+	put_number(out, "run_s", o->run_s);
+	put_number(out, "audit_s", o->audit_s);
+	if (o->has_audit)
+		put_median(out, "audit_latency_s", "audit_ci_s", o->audit);
+	if (o->nopponents)
+		put_turns(out, o);
+	buf_str(out, ",\"samples_s\":[");
+	for (int i = 0; i < o->n; i++) {
+		if (i)
+			buf_ch(out, ',');
+		buf_num(out, o->x[i]);
+	}
+	buf_str(out, "]}");
+}
+
+/* A candidate of a request; its texts lie in a. */
+static int read_entry(const struct json *candidate, const struct json *object, struct arena *a,
+		      struct session_entry *in, struct err *e)
+{
+	struct candidate *c = arena_new(a, struct candidate);
+	struct json_doc d = JSON_DOC_INIT;
+	int rc;
+
+	if (!candidate || json_str(object, a, &in->object) < 0)
+		return bad_request(e);
+	in->c = c;
+	rc = json_parse(&d, candidate->s, candidate->n, e);
+	if (rc == 0)
+		rc = candidate_from_json(c, &d, 0, e);
+	json_free(&d);
+	return rc;
+}
+
+/* Faults of the machine among what came of a trial. */
+static int check(const struct report *r, const struct outcome *o, int n, struct err *e)
+{
+	if (r->end == CELL_FAILED)
+		return err_set(e, "%s", r->why);
+	for (int i = 0; i < n && r->end == CELL_DONE; i++)
+		if (o[i].status == OUTCOME_FAILED)
+			return err_set(e, "%s", o[i].why);
+	return 0;
+}
+
+static int race(const struct json_doc *d, struct arena *a, struct buf *out, struct err *e)
+{
+	struct session_ask ask = {.audit = flag(d, "audit")};
+	struct session_entry in;
+	struct outcome o;
+	struct report r;
+
+	if (number(d, "timeout_s", &ask.timeout_s) < 0 ||
+	    number(d, "limit_s", &ask.race.limit_s) < 0 ||
+	    number(d, "budget_s", &ask.race.budget_s) < 0)
+		return bad_request(e);
+	if (read_entry(json_get(d, d->tok, "candidate"), json_get(d, d->tok, "object"), a, &in, e) <
+	    0)
+		return -1;
+	r = session_race(session, &in, &ask, &o);
+	if (check(&r, &o, 1, e) < 0)
+		return -1;
+	if (r.end == CELL_DONE) {
+		put_outcome(out, &r, &o);
+	} else {
+		put_status(out, end_name[r.end], r.why);
+		buf_ch(out, '}');
+	}
+	return 0;
+}
+
+/* The entries of a final's request: how many, or -1. */
+static int read_entries(const struct json_doc *d, struct arena *a, struct session_entry *in,
+			struct err *e)
+{
+	const struct json *all = json_get(d, d->tok, "candidates");
+	const struct json *paths = json_get(d, d->tok, "objects");
+	const struct json *c, *path;
+	int n = 0;
+
+	if (!all || !paths || all->type != JSON_ARR || paths->type != JSON_ARR ||
+	    all->size != paths->size || all->size > ENTRANTS)
+		return bad_request(e);
+	for (c = json_first(d, all), path = json_first(d, paths); c;
+	     c = json_next(d, all, c), path = json_next(d, paths, path))
+		if (read_entry(c, path, a, &in[n++], e) < 0)
+			return -1;
+	return n;
+}
+
+static int final(const struct json_doc *d, struct arena *a, struct buf *out, struct err *e)
+{
+	struct session_entry in[ENTRANTS];
+	struct outcome o[ENTRANTS];
+	struct report r;
+	double timeout_s;
+	int n = read_entries(d, a, in, e);
+
+	if (n < 0)
+		return -1;
+	if (number(d, "timeout_s", &timeout_s) < 0)
+		return bad_request(e);
+	r = session_finals(session, in, n, timeout_s, o);
+	if (check(&r, o, n, e) < 0)
+		return -1;
+	put_status(out, end_name[r.end], r.end == CELL_DONE ? NULL : r.why);
+	if (r.end == CELL_DONE) {
+		buf_str(out, ",\"outcomes\":[");
+		for (int i = 0; i < n; i++) {
 			if (i)
 				buf_ch(out, ',');
-			buf_num(out, o->x[i]);
+			put_outcome(out, &r, &o[i]);
 		}
 		buf_ch(out, ']');
 	}
 	buf_ch(out, '}');
+	return 0;
 }
 
-static int candidate(const struct json_doc *d, int final, struct buf *out, struct err *e)
-{
-	struct arena a = ARENA_INIT;
-	const struct json *v = json_get(d, d->tok, "candidate");
-	struct json_doc inner = JSON_DOC_INIT;
-	struct session_ask ask = {.audit = flag(d, "audit")};
-	static struct outcome o; /* large */
-	struct candidate c;
-	struct report r;
-	int rc = -1;
-
-	if (!v || json_str(json_get(d, d->tok, "object"), &a, &ask.object) < 0 ||
-	    number(d, "timeout_s", &ask.timeout_s) < 0 ||
-	    (!final && (number(d, "limit_s", &ask.race.limit_s) < 0 ||
-			number(d, "budget_s", &ask.race.budget_s) < 0))) {
-		bad_request(e);
-	} else if (json_parse(&inner, v->s, v->n, e) == 0 &&
-		   candidate_from_json(&c, &inner, 0, e) == 0) {
-		r = final ? session_final(session, &c, &ask, &o)
-			  : session_race(session, &c, &ask, &o);
-		rc = r.end == CELL_FAILED ? err_set(e, "%s", r.why) : 0;
-		if (rc == 0 && r.end == CELL_DONE && o.status == OUTCOME_FAILED)
-			rc = err_set(e, "%s", o.why);
-	}
-	if (rc == 0)
-		put_outcome(out, &r, &o);
-	json_free(&inner);
-	arena_free(&a);
-	return rc;
-}
-
-static int answer(const struct json_doc *d, struct buf *out, struct err *e)
+static int answer(const struct json_doc *d, struct arena *a, struct buf *out, struct err *e)
 {
 	const struct json *cmd = json_get(d, d->tok, "cmd");
 
 	if (json_is(cmd, "open"))
-		return open_session(d, out, e);
+		return open_session(d, a, out, e);
 	if (!session)
 		return bad_request(e);
 	if (json_is(cmd, "baseline"))
 		return baseline(d, out, e);
 	if (json_is(cmd, "race"))
-		return candidate(d, 0, out, e);
+		return race(d, a, out, e);
 	if (json_is(cmd, "final"))
-		return candidate(d, 1, out, e);
+		return final(d, a, out, e);
 	if (json_is(cmd, "canary"))
 		return canary(d, out, e);
 	return bad_request(e);
@@ -264,6 +329,7 @@ static int serve(void)
 {
 	struct json_doc d = JSON_DOC_INIT;
 	struct buf out = BUF_INIT;
+	struct arena a = ARENA_INIT; /* of a request */
 	char *line = NULL;
 	size_t cap = 0;
 	ssize_t n;
@@ -272,7 +338,7 @@ static int serve(void)
 		struct err e = ERR_INIT;
 
 		buf_clear(&out);
-		if (json_parse(&d, line, (size_t)n, &e) < 0 || answer(&d, &out, &e) < 0) {
+		if (json_parse(&d, line, (size_t)n, &e) < 0 || answer(&d, &a, &out, &e) < 0) {
 			buf_clear(&out);
 			buf_str(&out, "{\"error\":");
 			buf_json(&out, e.msg, strlen(e.msg));
@@ -281,8 +347,10 @@ static int serve(void)
 		buf_ch(&out, '\n');
 		if (fwrite(out.s, 1, out.n, answers) != out.n || fflush(answers))
 			return EXIT_INPUT; /* the supervisor is gone */
+		arena_reset(&a);
 	}
 	session_close(session);
+	arena_free(&a);
 	json_free(&d);
 	buf_free(&out);
 	free(line);

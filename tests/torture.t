@@ -186,6 +186,20 @@ grep -Ff "$tmp/c.ids" "$tmp/c.c" | measure /dev/stdin --race=20ms --final=1 >"$t
 [ "$(count '"status":"ok".*"stage":"race"' "$tmp/out")" -eq 1 ] && [ "$(count '"status":"wrong","why":"right at first, wrong later.*"stage":"final"' "$tmp/out")" -eq 1 ]
 ok $? 'wrong only after many calls: seen in the final'
 
+# Finalists take turns in one process: the death of one is not the other's
+
+prepare f 12x20:20x18 6
+plan f 216 <<'END'
+crash_late crash signal 6
+slow ok
+END
+grep -v ' - ' "$tmp/f.plan" | cut -d' ' -f1 >"$tmp/f.ids"
+grep -Ff "$tmp/f.ids" "$tmp/f.c" | measure /dev/stdin --race=20ms --final=2 >"$tmp/out" 2>"$tmp/err"
+[ "$(count '"status":"ok".*"stage":"race"' "$tmp/out")" -eq 2 ] && [ "$(count '"stage":"final"' "$tmp/out")" -eq 2 ]
+ok $? 'two that are alike in the race come into the final'
+[ "$(count '"status":"crash".*signal 6.*"stage":"final"' "$tmp/out")" -eq 1 ] && [ "$(count '"status":"ok".*"stage":"final"' "$tmp/out")" -eq 1 ]
+ok $? 'one ends their process: it alone has crashed'
+
 # Without filters
 
 if [ "$filters" -gt 0 ]; then

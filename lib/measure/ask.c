@@ -8,6 +8,8 @@
 /* What the worker gets beyond the time that it gives a trial. */
 static const double GRACE_S = 15;
 
+enum { CALLS = 60 }; /* of each opponent in a final, and some */
+
 static const char *death(enum ask_result r)
 {
 	return r == ASK_TIMEOUT ? "timeout" : r == ASK_OOM ? "oom" : "crash";
@@ -31,9 +33,8 @@ static int ask(struct measure *m, const struct group *g, const struct buf *q, do
 	return err_set(e, "cannot measure %s %s: %s", g->w.op->name, g->w.prob, m->worker.why);
 }
 
-const char *answer_text(const struct measure *m, struct group *g, const char *key)
+const char *answer_text(const struct json_doc *d, struct group *g, const char *key)
 {
-	const struct json_doc *d = &m->worker.answer;
 	const char *s = "";
 
 	json_str(json_get(d, d->tok, key), &g->arena, &s);
@@ -72,9 +73,10 @@ int ask_open(struct measure *m, struct group *g, const char **status, struct err
 	*status = NULL;
 	if (rc == ASKED_DEAD) {
 		*status = m->died;
-	} else if (rc == ASKED && strcmp(answer_text(m, g, "status"), "ok") != 0) {
-		*status = answer_text(m, g, "status");
-		snprintf(m->worker.why, sizeof m->worker.why, "%s", answer_text(m, g, "why"));
+	} else if (rc == ASKED && strcmp(answer_text(&m->worker.answer, g, "status"), "ok") != 0) {
+		*status = answer_text(&m->worker.answer, g, "status");
+		snprintf(m->worker.why, sizeof m->worker.why, "%s",
+			 answer_text(&m->worker.answer, g, "why"));
 	}
 	return rc == ASKED_DEAD ? ASKED : rc;
 }
@@ -94,25 +96,48 @@ int ask_baseline(struct measure *m, struct group *g, struct err *e)
 	return rc;
 }
 
-int ask_candidate(struct measure *m, struct group *g, const struct item *it, int final,
-		  double limit_s, double timeout_s, struct err *e)
+int ask_race(struct measure *m, struct group *g, const struct item *it, double limit_s,
+	     struct err *e)
 {
+	const double timeout_s = m->rules.timeout_s;
 	struct buf q = BUF_INIT;
 	int rc;
 
-	buf_fmt(&q, "{\"cmd\":\"%s\",\"candidate\":", final ? "final" : "race");
+	buf_str(&q, "{\"cmd\":\"race\",\"candidate\":");
 	buf_add(&q, it->line, it->n);
 	buf_str(&q, ",\"object\":");
 	buf_json(&q, it->build->object, strlen(it->build->object));
 	number(&q, "timeout_s", timeout_s);
-	if (!final) {
-		number(&q, "limit_s", limit_s);
-		number(&q, "budget_s", m->rules.race_s);
-		buf_fmt(&q, ",\"audit\":%s",
-			contest_audits(m->rules.audit, m->rules.seed, &it->id) ? "true" : "false");
-	}
-	buf_ch(&q, '}');
+	number(&q, "limit_s", limit_s);
+	number(&q, "budget_s", m->rules.race_s);
+	buf_fmt(&q, ",\"audit\":%s}",
+		contest_audits(m->rules.audit, m->rules.seed, &it->id) ? "true" : "false");
 	rc = ask(m, g, &q, timeout_s, COST_TIME, e);
+	buf_free(&q);
+	return rc;
+}
+
+int ask_finals(struct measure *m, struct group *g, struct item *const *it, int n, double latency_s,
+	       struct err *e)
+{
+	const double timeout_s = n * m->rules.timeout_s + CALLS * latency_s;
+	struct buf q = BUF_INIT;
+	int rc;
+
+	buf_str(&q, "{\"cmd\":\"final\",\"candidates\":[");
+	for (int i = 0; i < n; i++) {
+		buf_str(&q, i ? "," : "");
+		buf_add(&q, it[i]->line, it[i]->n);
+	}
+	buf_str(&q, "],\"objects\":[");
+	for (int i = 0; i < n; i++) {
+		buf_str(&q, i ? "," : "");
+		buf_json(&q, it[i]->build->object, strlen(it[i]->build->object));
+	}
+	buf_ch(&q, ']');
+	number(&q, "timeout_s", timeout_s);
+	buf_ch(&q, '}');
+	rc = ask(m, g, &q, 2 * timeout_s, COST_TIME, e); /* perhaps in two processes */
 	buf_free(&q);
 	return rc;
 }

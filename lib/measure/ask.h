@@ -17,13 +17,17 @@ enum {
  * ("oom") and m->worker.why the reason; otherwise NULL. */
 int ask_open(struct measure *m, struct group *g, const char **status, struct err *e);
 int ask_baseline(struct measure *m, struct group *g, struct err *e);
-/* A candidate's race against limit_s (0: none), or its final. */
-int ask_candidate(struct measure *m, struct group *g, const struct item *it, int final,
-		  double limit_s, double timeout_s, struct err *e);
+/* A candidate's race against limit_s (0: none). */
+int ask_race(struct measure *m, struct group *g, const struct item *it, double limit_s,
+	     struct err *e);
+/* The finals of n <= ENTRANTS candidates; the opponents take latency_s a call. The answer has
+ * "outcomes" unless one of them, who knows which, ended the process. */
+int ask_finals(struct measure *m, struct group *g, struct item *const *it, int n, double latency_s,
+	       struct err *e);
 /* Whether the machine still computes rightly; if not: ASKED_FAULT. */
 int ask_canary(struct measure *m, struct group *g, struct err *e);
 
-/* A string of the answer, in the group's arena; "" if it is not there. */
-const char *answer_text(const struct measure *m, struct group *g, const char *key);
+/* A string of an answer, in the group's arena; "" if it is not there. */
+const char *answer_text(const struct json_doc *d, struct group *g, const char *key);
 
 #endif

@@ -18,11 +18,15 @@ void group_init(struct group *g, const struct workload *w)
 	memset(g, 0, sizeof *g);
 	g->w = *w;
 	g->last = &g->first;
+	for (int i = 0; i < ENTRANTS; i++)
+		g->outcome[i] = (struct json_doc)JSON_DOC_INIT;
 }
 
 void group_free(struct group *g)
 {
 	arena_free(&g->arena);
+	for (int i = 0; i < ENTRANTS; i++)
+		json_free(&g->outcome[i]);
 }
 
 /* ---- taking candidates in ---- */
@@ -179,7 +183,8 @@ static int open_session(struct measure *m, struct group *g, struct opponents *b,
 		if (rc == ASKED) {
 			keep_opponent(&b->json, &b->latency_s, &m->worker.answer, "baseline");
 			keep_opponent(&b->direct, &b->latency_s, &m->worker.answer, "direct");
-			snprintf(b->why, sizeof b->why, "%s", answer_text(m, g, "why"));
+			snprintf(b->why, sizeof b->why, "%s",
+				 answer_text(&m->worker.answer, g, "why"));
 		} else if (rc == ASKED_DEAD) {
 			snprintf(b->why, sizeof b->why, "%s", m->worker.why);
 			buf_clear(&b->json);
@@ -246,43 +251,70 @@ static void charge_trial(struct measure *m, struct verdict *v)
 	ledger_move(&m->ledger, COST_TIME, COST_AUDIT, v->audit_s * cores, now);
 }
 
-static void judge(struct measure *m, struct group *g, int rc, double elapsed_s, struct verdict *v)
+static void judge_answer(struct measure *m, struct group *g, const struct json_doc *answer,
+			 struct verdict *v)
 {
-	v->elapsed_s = elapsed_s;
-	v->answer = NULL;
-	if (rc == ASKED_DEAD) {
-		v->status = m->died;
-		v->why = m->worker.why;
-	} else {
-		v->status = answer_text(m, g, "status");
-		v->why = answer_text(m, g, "why");
-		v->answer = &m->worker.answer;
-	}
+	v->status = answer_text(answer, g, "status");
+	v->why = answer_text(answer, g, "why");
+	v->answer = answer;
 	charge_trial(m, v);
 }
 
-/* Runs a candidate's race or final and says what came of it: 0, ASKED_STOPPED or -1. An object that
- * does not load was damaged or is gone: it is built anew, once. */
-static int run_item(struct measure *m, struct group *g, struct item *it, struct opponents *b,
-		    int final, double limit_s, struct verdict *v, struct err *e)
+/* The process is gone, and the worker perhaps with it. */
+static void judge_death(struct measure *m, struct group *g, int rc, struct verdict *v)
 {
-	/* In a final the opponents take their turns, too. */
-	const double timeout_s = m->rules.timeout_s + (final ? 40 * b->latency_s : 0);
+	v->status = rc == ASKED_DEAD ? m->died : answer_text(&m->worker.answer, g, "status");
+	v->why = rc == ASKED_DEAD ? m->worker.why : answer_text(&m->worker.answer, g, "why");
+	v->answer = NULL;
+	charge_trial(m, v);
+}
+
+/* What became of n finalists: how many have an outcome. */
+static int take_outcomes(const struct measure *m, struct group *g, struct err *e)
+{
+	const struct json_doc *d = &m->worker.answer;
+	const struct json *all = json_get(d, d->tok, "outcomes");
+	int n = 0;
+
+	for (const struct json *v = all ? json_first(d, all) : NULL; v && n < ENTRANTS;
+	     v = json_next(d, all, v))
+		if (json_parse(&g->outcome[n++], v->s, v->n, e) < 0)
+			return -1;
+	return n;
+}
+
+/* Asks for a candidate's race or final, and says what came of it: 0, ASKED_STOPPED or -1. */
+static int try_item(struct measure *m, struct group *g, struct item *it, struct opponents *b,
+		    struct verdict *v, struct err *e)
+{
+	int rc = ensure_session(m, g, b, e), n = 0;
+	double start = clock_now();
+
+	if (rc == 0)
+		rc = v->final ? ask_finals(m, g, &it, 1, b->latency_s, e)
+			      : ask_race(m, g, it, v->limit_s, e);
+	if (rc != ASKED && rc != ASKED_DEAD)
+		return rc;
+	v->elapsed_s = clock_now() - start;
+	if (rc == ASKED && v->final && (n = take_outcomes(m, g, e)) < 0)
+		return -1;
+	if (rc == ASKED && (!v->final || n == 1))
+		judge_answer(m, g, v->final ? g->outcome : &m->worker.answer, v);
+	else
+		judge_death(m, g, rc, v);
+	return 0;
+}
+
+/* An object that does not load was damaged or is gone: it is built anew, once. */
+static int run_item(struct measure *m, struct group *g, struct item *it, struct opponents *b,
+		    struct verdict *v, struct err *e)
+{
 	int rc = 0;
 
-	*v = (struct verdict){.final = final, .limit_s = limit_s};
 	for (int again = 0; again < 2; again++) {
-		double start;
-
-		rc = ensure_session(m, g, b, e);
-		start = clock_now();
-		if (rc == 0)
-			rc = ask_candidate(m, g, it, final, limit_s, timeout_s, e);
-		if (rc != ASKED && rc != ASKED_DEAD)
+		rc = try_item(m, g, it, b, v, e);
+		if (rc || strcmp(v->status, "unloadable") != 0)
 			return rc;
-		judge(m, g, rc, clock_now() - start, v);
-		if (strcmp(v->status, "unloadable") != 0)
-			return 0;
 		rc = cache_rebuild(&m->cache, it->build, e);
 		v->status = NULL;
 		if (rc || settled(it, v))
@@ -307,12 +339,12 @@ static int suspect(struct measure *m, struct group *g, int most, struct opponent
 static int race_item(struct measure *m, struct group *g, struct item *it, struct contest *c,
 		     struct opponents *b, struct err *e)
 {
-	struct verdict v = {0};
+	struct verdict v = {.limit_s = contest_limit(c)};
 	int rc;
 
 	charge_build(g, it, &c->n);
 	if (!settled(it, &v)) {
-		rc = run_item(m, g, it, b, 0, contest_limit(c), &v, e);
+		rc = run_item(m, g, it, b, &v, e);
 		if (rc)
 			return rc;
 	}
@@ -346,10 +378,17 @@ static int late_kernel(struct measure *m, struct group *g, struct item *it, stru
 	return rc ? rc : cache_wait(&m->cache, NULL, e);
 }
 
-static int run_final(struct measure *m, struct group *g, struct item *it, struct opponents *b,
-		     struct contest *c, struct err *e)
+/* Those whose kernels take turns in one process. */
+struct heat {
+	struct item *it[ENTRANTS];
+	int n;
+};
+
+/* A finalist comes into the heat, unless its final is known or it has no kernel any more. */
+static int enter_final(struct measure *m, struct group *g, struct item *it, struct opponents *b,
+		       struct contest *c, struct heat *h, struct err *e)
 {
-	struct verdict v = {0};
+	struct verdict v = {.final = 1};
 	int rc = 0;
 
 	if (it->known.final)
@@ -360,21 +399,71 @@ static int run_final(struct measure *m, struct group *g, struct item *it, struct
 		return rc;
 	charge_build(g, it, &c->n);
 	if (settled(it, &v))
-		v.final = 1;
-	else
-		rc = run_item(m, g, it, b, 1, 0, &v, e);
-	return rc ? rc : result_put(m, it, &v, b, e);
+		return result_put(m, it, &v, b, e);
+	h->it[h->n++] = it;
+	return 0;
+}
+
+/* All of the heat in turns. If one of them ends the process, or has no kernel that loads, nothing
+ * is written and *apart is set: then each has to show alone what it does. */
+static int run_together(struct measure *m, struct group *g, const struct heat *h,
+			struct opponents *b, int *apart, struct err *e)
+{
+	int rc = ensure_session(m, g, b, e), n;
+	double start = clock_now(), elapsed_s;
+
+	if (rc == 0)
+		rc = ask_finals(m, g, h->it, h->n, b->latency_s, e);
+	elapsed_s = clock_now() - start;
+	*apart = rc == ASKED_DEAD;
+	if (rc != ASKED)
+		return rc == ASKED_DEAD ? 0 : rc;
+	n = take_outcomes(m, g, e);
+	if (n < 0)
+		return -1;
+	*apart = n != h->n;
+	for (int i = 0; i < n; i++)
+		*apart |= !strcmp(answer_text(&g->outcome[i], g, "status"), "unloadable");
+	for (int i = 0; i < n && rc == 0 && !*apart; i++) {
+		struct verdict v = {.final = 1, .elapsed_s = elapsed_s / n};
+
+		judge_answer(m, g, &g->outcome[i], &v);
+		rc = result_put(m, h->it[i], &v, b, e);
+	}
+	return rc;
+}
+
+static int run_heat(struct measure *m, struct group *g, struct heat *h, struct opponents *b,
+		    struct err *e)
+{
+	int apart = h->n == 1, rc = 0;
+
+	if (h->n > 1)
+		rc = run_together(m, g, h, b, &apart, e);
+	for (int i = 0; i < h->n && rc == 0 && apart; i++) {
+		struct verdict v = {.final = 1};
+
+		rc = run_item(m, g, h->it[i], b, &v, e);
+		if (rc == 0)
+			rc = result_put(m, h->it[i], &v, b, e);
+	}
+	h->n = 0;
+	return rc;
 }
 
 static int finals(struct measure *m, struct group *g, struct contest *c, struct opponents *b,
 		  struct err *e)
 {
 	const struct contestant *in;
+	struct heat h = {.n = 0};
 	int rc = 0;
 
-	while (rc == 0 && (in = contest_finalist(c)))
-		rc = run_final(m, g, in->who, b, c, e);
-	return rc;
+	while (rc == 0 && (in = contest_finalist(c))) {
+		rc = enter_final(m, g, in->who, b, c, &h, e);
+		if (rc == 0 && h.n == ENTRANTS)
+			rc = run_heat(m, g, &h, b, e);
+	}
+	return rc || !h.n ? rc : run_heat(m, g, &h, b, e);
 }
 
 /* The workload itself cannot be run here (no memory, no end): every candidate shares its fate. */

@@ -15,6 +15,7 @@
 #include "lib/measure/energy.h"
 #include "lib/measure/env.h"
 #include "lib/measure/journal.h"
+#include "lib/measure/trial.h"
 #include "lib/measure/worker.h"
 
 /* How a run measures. */
@@ -64,6 +65,7 @@ struct group {
 	int64_t n, nknown;
 	double known_s; /* of the best candidate known so far, or the incumbent; 0: none */
 	struct build *naive;
+	struct json_doc outcome[ENTRANTS]; /* of the last finals */
 	struct group *next;
 };
 

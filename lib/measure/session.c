@@ -6,7 +6,6 @@
 
 #include "lib/base/map.h"
 #include "lib/base/rng.h"
-#include "lib/io/clock.h"
 #include "lib/io/memory.h"
 #include "lib/nest/operands.h"
 #include "lib/target/c.h"
@@ -19,7 +18,6 @@ struct session {
 	struct watch watch;
 	char *naive;			   /* the object */
 	struct fence tensor[TENSOR_ROLES]; /* dst is touched in cells only */
-	struct fence work[NEST_BUFFERS];   /* likewise; by slot of the nest at hand */
 	struct map packed;		   /* role and packing text -> struct fence */
 	int64_t packed_floats;
 	struct fence expected;
@@ -86,7 +84,8 @@ static const struct fence *packed(struct session *s, const struct buffer *b)
 	return *place;
 }
 
-static const struct fence *operand(struct session *s, const struct nest *n, int slot)
+static const struct fence *operand(struct session *s, const struct nest *n, int slot,
+				   struct fence *work)
 {
 	const struct buffer *b = operand_buffer(n, slot);
 
@@ -94,55 +93,60 @@ static const struct fence *operand(struct session *s, const struct nest *n, int 
 		return packed(s, b);
 	if (b->kind != BUFFER_WORK)
 		return &s->tensor[b->role];
-	fence_open(&s->work[slot], "the workspace", operand_size(n, slot, s->rules.threads));
-	return &s->work[slot];
+	fence_open(work, "the workspace", operand_size(n, slot, s->rules.threads));
+	return work;
 }
 
-static void drop_work(struct session *s)
-{
-	for (int i = 0; i < NEST_BUFFERS; i++)
-		fence_close(&s->work[i]);
-}
-
-/* A trial without its nest. */
-static void begin(struct session *s, const char *object, struct trial *t)
+/* A trial without entrants. */
+static void begin(struct session *s, struct trial *t)
 {
 	*t = (struct trial){.w = &s->w,
 			    .threads = s->rules.threads,
 			    .cold = s->rules.cold,
 			    .max_error = s->rules.max_error,
 			    .tensor = s->tensor,
-			    .work = s->work,
 			    .expected = s->expected.data,
-			    .quiet_s = s->quiet_s,
-			    .object = object};
-}
-
-/* The operands of the trial's kernel. */
-static void bind(struct session *s, const struct nest *n, struct trial *t)
-{
+			    .quiet_s = s->quiet_s};
+	/* Not later: entrants of this trial may need the same packings. */
 	if (s->packed_floats > MAX_PACKED)
 		forget_packings(s);
-	t->nslots = n->nslots;
-	for (int i = 0; i < n->nslots; i++) {
-		const struct fence *f = operand(s, n, i);
-
-		t->buffers[i] = f->data;
-		t->bytes[i] = (size_t)f->n * sizeof(float);
-	}
-	c_params(n, t->params);
 }
 
-static const char *beside(struct session *s, const struct cell_fault *fault, int64_t *bytes)
+static void enter(struct session *s, const struct nest *n, const char *object, struct trial *t)
+{
+	struct entrant *in = &t->entrant[t->nentrants++];
+
+	in->object = object;
+	in->nslots = n->nslots;
+	for (int i = 0; i < n->nslots; i++) {
+		const struct fence *f = operand(s, n, i, &in->work[i]);
+
+		in->buffers[i] = f->data;
+		in->bytes[i] = (size_t)f->n * sizeof(float);
+	}
+	c_params(n, in->params);
+}
+
+static void leave(struct trial *t)
+{
+	for (int i = 0; i < t->nentrants; i++)
+		for (int k = 0; k < NEST_BUFFERS; k++)
+			fence_close(&t->entrant[i].work[k]);
+	t->nentrants = 0;
+}
+
+static const char *beside(struct session *s, const struct trial *t, const struct cell_fault *fault,
+			  int64_t *bytes)
 {
 	for (int i = 0; i < TENSOR_ROLES; i++)
 		if (fence_locate(&s->tensor[i], fault->address, bytes))
 			return s->tensor[i].name;
 	if (fence_locate(&s->expected, fault->address, bytes))
 		return s->expected.name;
-	for (int i = 0; i < NEST_BUFFERS; i++)
-		if (fence_locate(&s->work[i], fault->address, bytes))
-			return s->work[i].name;
+	for (int i = 0; i < t->nentrants; i++)
+		for (int k = 0; k < NEST_BUFFERS; k++)
+			if (fence_locate(&t->entrant[i].work[k], fault->address, bytes))
+				return t->entrant[i].work[k].name;
 	for (size_t i = 0; i < s->packed.n; i++)
 		if (fence_locate(s->packed.item[i].value, fault->address, bytes))
 			return ((struct fence *)s->packed.item[i].value)->name;
@@ -150,7 +154,8 @@ static const char *beside(struct session *s, const struct cell_fault *fault, int
 }
 
 /* "died of signal 11 (Segmentation fault): wrote 64 bytes behind the end of the output" */
-static void describe(struct session *s, const struct cell_fault *fault, struct report *r)
+static void describe(struct session *s, const struct trial *t, const struct cell_fault *fault,
+		     struct report *r)
 {
 	size_t n = strlen(r->why);
 	int64_t bytes = 0;
@@ -158,7 +163,7 @@ static void describe(struct session *s, const struct cell_fault *fault, struct r
 
 	if (r->end != CELL_CRASH || !fault->address)
 		return;
-	where = beside(s, fault, &bytes);
+	where = beside(s, t, fault, &bytes);
 	if (!where)
 		snprintf(r->why + n, sizeof r->why - n, ": %s at address %p",
 			 fault->write ? "wrote" : "read", fault->address);
@@ -174,7 +179,6 @@ static struct report run(struct session *s, struct trial *t, void (*what)(void *
 			 double timeout_s, void *answer, size_t n)
 {
 	struct cell cell = {timeout_s, s->rules.memory, s->rules.threads};
-	double start = clock_now();
 	struct cell_fault fault;
 	struct report r = {0};
 
@@ -185,8 +189,7 @@ static struct report run(struct session *s, struct trial *t, void (*what)(void *
 	watch_begin(&s->watch);
 	r.end = cell_run(&cell, what, t, answer, n, &fault, r.why);
 	watch_end(&s->watch, &r.watched);
-	describe(s, &fault, &r);
-	r.elapsed_s = clock_now() - start;
+	describe(s, t, &fault, &r);
 	return r;
 }
 
@@ -202,11 +205,11 @@ static struct report run_naive(struct session *s, double timeout_s, struct naive
 	struct nest n;
 
 	nest_init(&n, &a, "naive");
-	begin(s, s->naive, &t);
+	begin(s, &t);
 	if (s->w.op->naive(&s->w, 1, &n, e) == 0) {
-		bind(s, &n, &t);
+		enter(s, &n, s->naive, &t);
 		r = run(s, &t, trial_naive, timeout_s, out, bytes);
-		drop_work(s);
+		leave(&t);
 	}
 	if (r.end == CELL_DONE && !out->ran) {
 		r.end = CELL_FAILED;
@@ -303,7 +306,6 @@ void session_close(struct session *s)
 		return;
 	for (int i = 0; i < TENSOR_ROLES; i++)
 		fence_close(&s->tensor[i]);
-	drop_work(s);
 	forget_packings(s);
 	fence_close(&s->expected);
 	watch_close(&s->watch);
@@ -326,7 +328,7 @@ struct report session_baseline(struct session *s, double timeout_s, struct basel
 	struct trial t;
 
 	memset(b, 0, sizeof *b);
-	begin(s, NULL, &t);
+	begin(s, &t);
 	r = run(s, &t, trial_baseline, timeout_s, b, sizeof *b);
 	if (r.end != CELL_DONE) {
 		b->failed = 1;
@@ -337,75 +339,101 @@ struct report session_baseline(struct session *s, double timeout_s, struct basel
 	return r;
 }
 
-static struct report run_candidate(struct session *s, const struct candidate *c, struct trial *t,
-				   void (*what)(void *, void *), double timeout_s,
-				   struct outcome *o)
+/* Its kernel becomes an entrant: 0, or -1 with the report filled. */
+static int enter_candidate(struct session *s, const struct session_entry *in, struct trial *t,
+			   struct report *r)
 {
-	double start = clock_now();
 	struct arena a = ARENA_INIT;
 	struct err e = ERR_INIT;
-	struct report r = {.end = CELL_FAILED};
 	struct nest n;
+	int rc;
 
-	memset(o, 0, sizeof *o);
 	nest_init(&n, &a, "kernel");
-	if (c->algo->build(&c->w, c->knob, &n, &e) == 0) {
-		bind(s, &n, t);
-		r = run(s, t, what, timeout_s, o, sizeof *o);
-		drop_work(s);
-		if (r.end == CELL_DONE && !outcome_is_sane(o)) {
+	rc = in->c->algo->build(&in->c->w, in->c->knob, &n, &e);
+	if (rc == 0) {
+		enter(s, &n, in->object, t);
+	} else {
+		*r = (struct report){.end = CELL_FAILED};
+		snprintf(r->why, sizeof r->why, "%.300s", e.msg);
+	}
+	arena_free(&a);
+	return rc;
+}
+
+/* o: an outcome of each entrant. */
+static struct report run_trial(struct session *s, struct trial *t, void (*what)(void *, void *),
+			       double timeout_s, struct outcome *o)
+{
+	struct report r;
+
+	memset(o, 0, (size_t)t->nentrants * sizeof *o);
+	r = run(s, t, what, timeout_s, o, (size_t)t->nentrants * sizeof *o);
+	for (int i = 0; i < t->nentrants && r.end == CELL_DONE; i++)
+		if (!outcome_is_sane(&o[i])) {
 			r.end = CELL_CRASH;
 			snprintf(r.why, sizeof r.why, "it destroyed the answer of its own process");
 		}
-		if (r.end == CELL_DONE)
-			keep_quiet(s, &o->quiet);
-	} else {
-		snprintf(r.why, sizeof r.why, "%.300s", e.msg);
-	}
-	arena_free(&a);
-	r.elapsed_s = clock_now() - start;
+	for (int i = 0; i < t->nentrants && r.end == CELL_DONE; i++)
+		keep_quiet(s, &o[i].quiet);
 	return r;
 }
 
-struct report session_race(struct session *s, const struct candidate *c,
+struct report session_race(struct session *s, const struct session_entry *in,
 			   const struct session_ask *ask, struct outcome *o)
 {
+	struct report r;
 	struct trial t;
 
-	begin(s, ask->object, &t);
+	begin(s, &t);
 	t.rules = ask->race;
 	t.audit = ask->audit;
-	return run_candidate(s, c, &t, trial_race, ask->timeout_s, o);
+	if (enter_candidate(s, in, &t, &r) == 0)
+		r = run_trial(s, &t, trial_race, ask->timeout_s, o);
+	leave(&t);
+	return r;
+}
+
+static int is_settled(const struct outcome *o, int n)
+{
+	int i = 0;
+
+	while (i < n && (o[i].status != OUTCOME_OK || outcome_is_clear(&o[i])))
+		i++;
+	return i == n;
 }
 
 /* In two processes, unless the first one leaves nothing to doubt. */
-static struct report run_final(struct session *s, const struct candidate *c, struct trial *t,
-			       double timeout_s, struct outcome *o)
+static struct report run_finals(struct session *s, struct trial *t, double timeout_s,
+				struct outcome *o)
 {
-	struct report r = run_candidate(s, c, t, trial_final, timeout_s, o), again;
-	struct outcome more;
+	struct outcome more[ENTRANTS];
+	struct report r = run_trial(s, t, trial_final, timeout_s, o);
 
-	if (r.end != CELL_DONE || o->status != OUTCOME_OK || outcome_is_clear(o))
+	if (r.end != CELL_DONE || is_settled(o, t->nentrants))
 		return r;
-	again = run_candidate(s, c, t, trial_final, timeout_s, &more);
-	again.elapsed_s += r.elapsed_s;
-	if (again.end == CELL_DONE && more.status == OUTCOME_OK)
-		outcome_add_turns(o, &more);
-	else
-		*o = more;
-	return again;
+	r = run_trial(s, t, trial_final, timeout_s, more);
+	if (r.end == CELL_DONE)
+		for (int i = 0; i < t->nentrants; i++)
+			outcome_add(&o[i], &more[i]);
+	return r;
 }
 
-struct report session_final(struct session *s, const struct candidate *c,
-			    const struct session_ask *ask, struct outcome *o)
+struct report session_finals(struct session *s, const struct session_entry *in, int n,
+			     double timeout_s, struct outcome *o)
 {
 	const struct best *opponent[] = {&s->baseline.best, &s->baseline.direct};
+	struct report r = {.end = CELL_DONE};
 	struct trial t;
 
-	begin(s, ask->object, &t);
+	begin(s, &t);
 	for (int i = 0; i < 2; i++)
 		if (opponent[i]->known)
 			t.opponent[t.nopponents++] =
 				(struct ref_choice){opponent[i]->impl, opponent[i]->layout};
-	return run_final(s, c, &t, ask->timeout_s, o);
+	for (int i = 0; i < n && r.end == CELL_DONE; i++)
+		enter_candidate(s, &in[i], &t, &r);
+	if (r.end == CELL_DONE)
+		r = run_finals(s, &t, timeout_s, o);
+	leave(&t);
+	return r;
 }

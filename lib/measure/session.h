@@ -29,7 +29,6 @@ struct session_rules {
 struct report {
 	enum cell_end end;
 	char why[2 * CELL_WHY]; /* where end is not CELL_DONE */
-	double elapsed_s;	/* all of it, fork and packing included */
 	struct watched watched; /* what disturbed it, meanwhile */
 	int unloadable; /* CELL_FAILED: the object is damaged or gone, and no more is wrong */
 };
@@ -49,18 +48,24 @@ int session_canary(struct session *s, double timeout_s, struct err *e);
 /* Finds the library's best variants, which are the opponents in finals from then on. */
 struct report session_baseline(struct session *s, double timeout_s, struct baseline *b);
 
-struct session_ask {
+/* A candidate that takes part in a trial, and its kernel. */
+struct session_entry {
+	const struct candidate *c;
 	const char *object;
+};
+
+struct session_ask {
 	double timeout_s;
 	struct race_rules race;
 	int audit;
 };
 /* Verifies a candidate and races it against ask->race.limit_s. o is filled if the report's end is
  * CELL_DONE. */
-struct report session_race(struct session *s, const struct candidate *c,
+struct report session_race(struct session *s, const struct session_entry *in,
 			   const struct session_ask *ask, struct outcome *o);
-/* Verifies it, and times it in turns with the opponents. */
-struct report session_final(struct session *s, const struct candidate *c,
-			    const struct session_ask *ask, struct outcome *o);
+/* Verifies n <= ENTRANTS candidates, and times them and the opponents in turns: an outcome of each.
+ * If the report's end is not CELL_DONE, one of them is at fault, who knows which. */
+struct report session_finals(struct session *s, const struct session_entry *in, int n,
+			     double timeout_s, struct outcome *o);
 
 #endif

@@ -12,7 +12,6 @@
 #include "lib/target/probe.h"
 
 enum {
-	PROCESS_ROUNDS = FINAL_ROUNDS / 2, /* turns in one process */
 	MIN_ROUNDS = 5,
 	FINAL_BATCH = 5, /* calls a turn, the first one is not counted */
 	CACHE_LINE = 64,
@@ -20,7 +19,7 @@ enum {
 };
 
 static const double BASELINE_TIME_S = 0.03, FINAL_TIME_S = 0.3, AUDIT_TIME_S = 0.1;
-static const double RATIO_WIDTH = 0.01, RATIO_FAR = 0.1;
+static const double RATIO_WIDTH = 0.01;
 static const double PATIENCE_S = 0.02, PAUSE_S = 1e-3; /* with a machine that others disturb */
 static const double BASELINE_ERROR = 1e-3; /* what the library's fast algorithms may be off */
 
@@ -30,6 +29,7 @@ struct timed {
 	const struct trial *t;
 	struct ref *ref; /* NULL: the kernel below */
 	int variant;
+	const struct entrant *in;
 	struct kernel kernel;
 };
 
@@ -55,8 +55,8 @@ static void flush_operands(const struct timed *x)
 		for (int i = 0; ref_memory(x->ref, x->variant, i, &p, &bytes); i++)
 			flush(p, bytes);
 	else
-		for (int i = 0; i < x->t->nslots; i++)
-			flush(x->t->buffers[i], x->t->bytes[i]);
+		for (int i = 0; i < x->in->nslots; i++)
+			flush(x->in->buffers[i], x->in->bytes[i]);
 }
 
 static int call(void *arg, double *seconds, struct err *e)
@@ -71,7 +71,7 @@ static int call(void *arg, double *seconds, struct err *e)
 	if (x->ref)
 		rc = ref_run(x->ref, x->variant, e);
 	else
-		kernel_run(&x->kernel, x->t->params, x->t->buffers, x->t->threads);
+		kernel_run(&x->kernel, x->in->params, x->in->buffers, x->t->threads);
 	*seconds = clock_now() - start;
 	return rc;
 }
@@ -121,23 +121,24 @@ static struct comparison compare_output(const struct trial *t)
 	return compare(out->data, t->expected, out->n);
 }
 
-static const char *scribbled(const struct trial *t)
+static const char *scribbled(const struct timed *x)
 {
 	for (int i = 0; i < TENSOR_ROLES; i++)
-		if (t->tensor[i].map && fence_broken(&t->tensor[i]))
-			return t->tensor[i].name;
-	for (int i = 0; i < t->nslots; i++)
-		if (t->work[i].map && fence_broken(&t->work[i]))
-			return t->work[i].name;
+		if (x->t->tensor[i].map && fence_broken(&x->t->tensor[i]))
+			return x->t->tensor[i].name;
+	for (int i = 0; i < x->in->nslots; i++)
+		if (x->in->work[i].map && fence_broken(&x->in->work[i]))
+			return x->in->work[i].name;
 	return NULL;
 }
 
 /* 0, or -1 with status and reason. */
-static int judge(const struct trial *t, struct outcome *o)
+static int judge(const struct timed *x, struct outcome *o)
 {
+	const struct trial *t = x->t;
 	const int64_t size = t->tensor[TENSOR_DST].n;
 	struct comparison c = compare_output(t);
-	const char *where = scribbled(t);
+	const char *where = scribbled(x);
 
 	o->error_l2 = c.l2;
 	o->error_max = c.max;
@@ -163,36 +164,39 @@ static void ready(const struct trial *t)
 {
 	fence_populate(&t->tensor[TENSOR_DST]);
 	fence_arm(&t->tensor[TENSOR_DST]);
-	for (int i = 0; i < t->nslots; i++)
-		if (t->work[i].map) {
-			fence_populate(&t->work[i]);
-			poison(&t->work[i]);
-			fence_arm(&t->work[i]);
-		}
+	for (const struct entrant *in = t->entrant; in < t->entrant + t->nentrants; in++)
+		for (int i = 0; i < in->nslots; i++)
+			if (in->work[i].map) {
+				fence_populate(&in->work[i]);
+				poison(&in->work[i]);
+				fence_arm(&in->work[i]);
+			}
 }
 
-/* Loads the kernel and does the run that is compared. alone: nothing of the library's will run in
- * this process, which needs other teams at times. 0, or -1 with the outcome decided. */
-static int verify(struct timed *x, int alone, struct outcome *o)
+/* The team of a process in which nothing of the library's will run, which needs others at times. */
+static void start_team(int threads)
+{
+	kernel_team(threads);
+	confine_team();
+}
+
+/* Loads the kernel and does the run that is compared. 0, or -1 with the outcome decided. */
+static int verify(struct timed *x, struct outcome *o)
 {
 	struct err e = ERR_INIT;
 	double start = clock_now(), once;
 	int rc;
 
 	memset(o, 0, sizeof *o);
-	if (kernel_load(&x->kernel, x->t->object, &e) < 0) {
+	o->quiet.best_s = x->t->quiet_s;
+	if (kernel_load(&x->kernel, x->in->object, &e) < 0) {
 		o->status = OUTCOME_UNLOADABLE;
 		snprintf(o->why, sizeof o->why, "%.190s", e.msg);
 		return -1;
 	}
-	ready(x->t);
 	poison(&x->t->tensor[TENSOR_DST]);
-	if (alone) {
-		kernel_team(x->t->threads);
-		confine_team();
-	}
 	call(x, &once, &e);
-	rc = judge(x->t, o);
+	rc = judge(x, o);
 	o->verify_s = clock_now() - start;
 	return rc;
 }
@@ -207,7 +211,7 @@ static void verify_again(struct timed *x, struct outcome *o)
 
 	poison(&x->t->tensor[TENSOR_DST]);
 	call(x, &once, &e);
-	if (judge(x->t, o) < 0) {
+	if (judge(x, o) < 0) {
 		snprintf(why, sizeof why, "%s", o->why);
 		snprintf(o->why, sizeof o->why, "right at first, wrong later: %.170s", why);
 	}
@@ -242,14 +246,16 @@ void trial_race(void *trial, void *answer)
 {
 	const struct trial *t = trial;
 	struct outcome *o = answer;
-	struct timed x = {.t = t};
+	struct timed x = {.t = t, .in = t->entrant};
 	struct race r = {0};
 	struct err e = ERR_INIT;
-	double start;
+	double start = clock_now();
 
-	o->quiet.best_s = t->quiet_s;
-	if (verify(&x, 1, o) < 0)
+	ready(t);
+	start_team(t->threads);
+	if (verify(&x, o) < 0)
 		return;
+	o->verify_s = clock_now() - start;
 	start = clock_now();
 	wait_for_quiet(&o->quiet, t->threads);
 	race_run(&t->rules, call, &x, &r, &e);
@@ -286,84 +292,79 @@ static int turn(struct timed *x, double *seconds, struct err *e)
 	return 0;
 }
 
-static int is_far(const struct stat_median *ratio)
-{
-	return ratio->lo > 1 + RATIO_FAR || ratio->hi < 1 - RATIO_FAR;
-}
+/* Entrants that are right, then opponents: all who take turns. */
+struct turns {
+	const struct trial *t;
+	struct timed x[ENTRANTS + 2];
+	struct outcome *o[ENTRANTS];
+	int nentrants, nopponents;
+	double time[ENTRANTS + 2][PROCESS_ROUNDS];
+	int n; /* rounds */
+	struct quiet quiet;
+};
 
 /* Enough rounds: the ratio is known to 1%, or far from 1. */
-static int is_known(const double *ratio, int k)
+static int is_known(const double *candidate, const double *opponent, int n)
 {
-	double sorted[PROCESS_ROUNDS];
+	double ratio[PROCESS_ROUNDS];
 	struct stat_median m;
 
-	if (k < MIN_ROUNDS)
+	for (int k = 0; k < n; k++)
+		ratio[k] = opponent[k] / candidate[k];
+	m = stat_median(ratio, n);
+	return m.hi - m.lo < RATIO_WIDTH * m.median || outcome_is_far(&m);
+}
+
+static int are_known(const struct turns *a)
+{
+	int i = 0;
+
+	if (a->n < MIN_ROUNDS || !a->nopponents)
 		return 0;
-	memcpy(sorted, ratio, (size_t)k * sizeof *sorted);
-	m = stat_median(sorted, k);
-	return m.hi - m.lo < RATIO_WIDTH * m.median || is_far(&m);
+	while (i < a->nentrants && is_known(a->time[i], a->time[a->nentrants], a->n))
+		i++;
+	return i == a->nentrants;
 }
 
-/* What follows from the turns that are there. */
-static void judge_turns(struct outcome *o)
+/* Who follows whom changes from round to round. */
+static int take_round(struct turns *a, struct err *e)
 {
-	double own[FINAL_ROUNDS], ratio[FINAL_ROUNDS], time[FINAL_ROUNDS];
-	size_t bytes = (size_t)o->n * sizeof(double);
+	int n = a->nentrants + a->nopponents;
 
-	for (int i = 0; i < o->nopponents; i++) {
-		for (int k = 0; k < o->n; k++)
-			ratio[k] = o->turn[i][k] / o->x[k];
-		memcpy(time, o->turn[i], bytes);
-		o->opponent[i] = stat_median(time, o->n);
-		o->ratio[i] = stat_median(ratio, o->n);
+	wait_for_quiet(&a->quiet, a->t->threads);
+	for (int i = 0; i < n; i++) {
+		int who = (i + a->n) % n;
+
+		if (turn(&a->x[who], &a->time[who][a->n], e) < 0)
+			return -1;
 	}
-	memcpy(own, o->x, bytes);
-	o->time = stat_median(own, o->n);
-}
-
-int outcome_is_clear(const struct outcome *o)
-{
-	return !o->nopponents || is_far(&o->ratio[0]);
-}
-
-void outcome_add_turns(struct outcome *o, const struct outcome *more)
-{
-	int n = more->n < FINAL_ROUNDS - o->n ? more->n : FINAL_ROUNDS - o->n;
-
-	memcpy(o->x + o->n, more->x, (size_t)n * sizeof *o->x);
-	for (int i = 0; i < o->nopponents; i++)
-		memcpy(o->turn[i] + o->n, more->turn[i], (size_t)n * sizeof *o->x);
-	o->n += n;
-	o->quiet.disturbed += more->quiet.disturbed;
-	o->verify_s += more->verify_s;
-	o->run_s += more->run_s;
-	judge_turns(o);
-}
-
-static int take_turns(struct timed *x, struct timed *opponent, int n, struct outcome *o,
-		      struct err *e)
-{
-	double ratio[PROCESS_ROUNDS], start = clock_now();
-	int k = 0;
-
-	while (k < PROCESS_ROUNDS && (k < MIN_ROUNDS || clock_now() - start < FINAL_TIME_S) &&
-	       !is_known(ratio, k)) {
-		wait_for_quiet(&o->quiet, x->t->threads);
-		/* Who follows whom changes from round to round. */
-		for (int i = 0; i <= n; i++) {
-			int who = (i + k) % (n + 1);
-
-			if (turn(who ? &opponent[who - 1] : x,
-				 who ? &o->turn[who - 1][k] : &o->x[k], e) < 0)
-				return -1;
-		}
-		ratio[k] = o->turn[0][k] / o->x[k];
-		k++;
-	}
-	o->n = k;
-	o->nopponents = n;
-	judge_turns(o);
+	a->n++;
 	return 0;
+}
+
+static int take_turns(struct turns *a, struct err *e)
+{
+	double start = clock_now(), time_s = FINAL_TIME_S * (1 + a->nentrants) / 2;
+
+	while (a->n < PROCESS_ROUNDS && (a->n < MIN_ROUNDS || clock_now() - start < time_s) &&
+	       !are_known(a))
+		if (take_round(a, e) < 0)
+			return -1;
+	return 0;
+}
+
+static void keep_turns(const struct turns *a, int entrant)
+{
+	struct outcome *o = a->o[entrant];
+	size_t bytes = (size_t)a->n * sizeof(double);
+
+	o->n = a->n;
+	o->nopponents = a->nopponents;
+	o->quiet = a->quiet;
+	memcpy(o->x, a->time[entrant], bytes);
+	for (int i = 0; i < a->nopponents; i++)
+		memcpy(o->turn[i], a->time[a->nentrants + i], bytes);
+	outcome_judge_turns(o);
 }
 
 static struct ref *open_library(const struct trial *t, struct err *e)
@@ -375,9 +376,10 @@ static struct ref *open_library(const struct trial *t, struct err *e)
 }
 
 /* The opponents as the library offers them here. */
-static int find_opponents(const struct trial *t, struct ref *ref, struct timed *opponent,
-			  struct err *e)
+static int find_opponents(struct turns *a, struct ref *ref, struct err *e)
 {
+	const struct trial *t = a->t;
+
 	for (int i = 0; i < t->nopponents; i++) {
 		int v = 0;
 
@@ -387,74 +389,77 @@ static int find_opponents(const struct trial *t, struct ref *ref, struct timed *
 			v++;
 		if (v == ref_variants(ref))
 			return err_set(e, "the library no longer offers %s", t->opponent[i].name);
-		opponent[i] = (struct timed){.t = t, .ref = ref, .variant = v};
+		a->x[a->nentrants + i] = (struct timed){.t = t, .ref = ref, .variant = v};
+		a->nopponents++;
 	}
 	return 0;
 }
 
-static int time_final(struct timed *x, struct outcome *o, struct err *e)
+static int time_alone(struct timed *x, struct outcome *o, struct err *e)
 {
 	const struct race_rules alone = {.budget_s = FINAL_TIME_S};
-	struct timed opponent[2];
 	struct race r = {0};
+
+	if (race_run(&alone, call, x, &r, e) < 0)
+		return -1;
+	keep_race(o, &r);
+	return 0;
+}
+
+static int time_final(struct turns *a, struct err *e)
+{
 	struct ref *ref;
 
-	if (!x->t->nopponents) {
-		race_run(&alone, call, x, &r, e);
-		keep_race(o, &r);
-		return 0;
+	if (a->t->nopponents) {
+		ref = open_library(a->t, e);
+		if (!ref || find_opponents(a, ref, e) < 0)
+			return -1;
+	} else if (a->nentrants == 1) {
+		return time_alone(&a->x[0], a->o[0], e);
 	}
-	ref = open_library(x->t, e);
-	if (!ref || find_opponents(x->t, ref, opponent, e) < 0)
+	if (take_turns(a, e) < 0)
 		return -1;
-	return take_turns(x, opponent, x->t->nopponents, o, e);
+	for (int i = 0; i < a->nentrants; i++)
+		keep_turns(a, i);
+	return 0;
+}
+
+static void fail(const struct turns *a, const struct err *e)
+{
+	for (int i = 0; i < a->nentrants; i++) {
+		a->o[i]->status = OUTCOME_FAILED;
+		snprintf(a->o[i]->why, sizeof a->o[i]->why, "%.190s", e->msg);
+	}
 }
 
 void trial_final(void *trial, void *answer)
 {
-	struct timed x = {.t = trial};
+	const struct trial *t = trial;
 	struct outcome *o = answer;
+	struct turns a = {.t = t, .quiet = {.best_s = t->quiet_s}};
 	struct err e = ERR_INIT;
-	double start;
+	double start, run_s;
 
-	o->quiet.best_s = ((const struct trial *)trial)->quiet_s;
-	if (verify(&x, 0, o) < 0)
+	ready(t);
+	for (int i = 0; i < t->nentrants; i++) {
+		struct timed *x = &a.x[a.nentrants];
+
+		*x = (struct timed){.t = t, .in = &t->entrant[i]};
+		if (verify(x, &o[i]) == 0)
+			a.o[a.nentrants++] = &o[i];
+	}
+	if (!a.nentrants)
 		return;
 	start = clock_now();
-	if (time_final(&x, o, &e) < 0) {
-		o->status = OUTCOME_FAILED;
-		snprintf(o->why, sizeof o->why, "%.190s", e.msg);
+	if (time_final(&a, &e) < 0) {
+		fail(&a, &e);
 		return;
 	}
-	o->run_s = clock_now() - start;
-	verify_again(&x, o);
-}
-
-/* ---- what came of it ---- */
-
-static int is_time(const struct stat_median *m)
-{
-	return m->lo >= 0 && m->lo <= m->hi && isfinite(m->hi) && m->median >= 0 &&
-	       isfinite(m->median);
-}
-
-int outcome_is_sane(const struct outcome *o)
-{
-	int sane = (unsigned)o->status < OUTCOME_STATUSES && memchr(o->why, 0, sizeof o->why) &&
-		   o->n >= 0 && o->n <= RACE_MAX && o->nopponents >= 0 && o->nopponents <= 2 &&
-		   is_time(&o->time) && is_time(&o->audit) && o->verify_s >= 0 && o->run_s >= 0 &&
-		   o->audit_s >= 0 && o->warmup >= 0 && o->outliers >= 0 &&
-		   (o->status != OUTCOME_OK || o->n > 0) &&
-		   (!o->nopponents || o->n <= PROCESS_ROUNDS) && o->quiet.disturbed >= 0;
-
-	for (int i = 0; sane && i < o->n; i++)
-		sane = o->x[i] >= 0 && isfinite(o->x[i]);
-	for (int i = 0; sane && i < o->nopponents; i++) {
-		sane = is_time(&o->opponent[i]) && is_time(&o->ratio[i]);
-		for (int k = 0; sane && k < o->n; k++)
-			sane = o->turn[i][k] >= 0 && isfinite(o->turn[i][k]);
+	run_s = (clock_now() - start) / a.nentrants;
+	for (int i = 0; i < a.nentrants; i++) {
+		a.o[i]->run_s = run_s;
+		verify_again(&a.x[i], a.o[i]);
 	}
-	return sane;
 }
 
 /* ---- the library ---- */
@@ -538,12 +543,12 @@ void trial_naive(void *trial, void *answer)
 	struct err e = ERR_INIT;
 	struct kernel k;
 
-	if (kernel_load(&k, t->object, &e) < 0) {
+	if (kernel_load(&k, t->entrant->object, &e) < 0) {
 		snprintf(out->why, sizeof out->why, "%.190s", e.msg);
 		return;
 	}
 	poison(dst);
-	kernel_run(&k, t->params, t->buffers, t->threads);
+	kernel_run(&k, t->entrant->params, t->entrant->buffers, t->threads);
 	memcpy(out->dst, dst->data, (size_t)dst->n * sizeof(float));
 	out->ran = 1;
 }

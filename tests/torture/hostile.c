@@ -338,6 +338,23 @@ static __attribute__((unused)) int wrong_late(const struct call *c)
 	return c->number > 12 ? DONE : GO_ON;
 }
 
+/* The same, but its end. */
+static __attribute__((unused)) int crash_late(const struct call *c)
+{
+	if (c->thread == 0)
+		nap(0.01);
+	if (c->number > 12)
+		abort();
+	return GO_ON;
+}
+
+static __attribute__((unused)) int slow(const struct call *c)
+{
+	if (c->thread == 0)
+		nap(0.01);
+	return GO_ON;
+}
+
 static __attribute__((unused)) int sleepy(const struct call *c)
 {
 	(void)c;
