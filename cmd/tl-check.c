@@ -107,8 +107,9 @@ static const struct field error_fields[] = {
 	{NULL, STRING, 0, NULL},
 };
 static const struct field baseline_fields[] = {
-	{"impl", STRING, 1, NULL},   {"layout", STRING, 0, NULL}, {"latency_s", NUMBER, 1, NULL},
-	{"ci_s", INTERVAL, 0, NULL}, {NULL, STRING, 0, NULL},
+	{"impl", STRING, 1, NULL},	 {"layout", STRING, 0, NULL},
+	{"latency_s", NUMBER, 1, NULL},	 {"ci_s", INTERVAL, 0, NULL},
+	{"samples_s", NUMBERS, 0, NULL}, {NULL, STRING, 0, NULL},
 };
 static const struct field ratio_fields[] = {
 	{"median", NUMBER, 1, NULL},

@@ -159,6 +159,17 @@ static int baseline(const struct json_doc *d, struct buf *out, struct err *e)
 	return 0;
 }
 
+static void put_samples(struct buf *out, const char *name, const double *x, int n)
+{
+	buf_fmt(out, ",\"%s\":[", name);
+	for (int i = 0; i < n; i++) {
+		if (i)
+			buf_ch(out, ',');
+		buf_num(out, x[i]);
+	}
+	buf_ch(out, ']');
+}
+
 static void put_turns(struct buf *out, const struct outcome *o)
 {
 	put_median(out, "baseline_s", "baseline_ci_s", o->opponent[0]);
@@ -166,7 +177,9 @@ static void put_turns(struct buf *out, const struct outcome *o)
 	if (o->nopponents > 1) {
 		put_median(out, "direct_s", "direct_ci_s", o->opponent[1]);
 		put_median(out, "direct_ratio", "direct_ratio_ci", o->ratio[1]);
+		put_samples(out, "direct_samples_s", o->turn[1], o->n);
 	}
+	put_samples(out, "baseline_samples_s", o->turn[0], o->n);
 	buf_fmt(out, ",\"verdict\":\"%s\"", stat_verdict_name(stat_verdict(o->ratio[0])));
 }
 
@@ -194,13 +207,8 @@ static void put_outcome(struct buf *out, const struct report *r, const struct ou
 		put_median(out, "audit_latency_s", "audit_ci_s", o->audit);
 	if (o->nopponents)
 		put_turns(out, o);
-	buf_str(out, ",\"samples_s\":[");
-	for (int i = 0; i < o->n; i++) {
-		if (i)
-			buf_ch(out, ',');
-		buf_num(out, o->x[i]);
-	}
-	buf_str(out, "]}");
+	put_samples(out, "samples_s", o->x, o->n);
+	buf_ch(out, '}');
 }
 
 /* A candidate of a request; its texts lie in a. */

@@ -77,10 +77,14 @@ static void put_error(struct buf *out, const struct json_doc *d)
 
 /* An opponent as it was timed for the group, or in turns with this candidate where d says so. */
 static void put_opponent(struct buf *out, const struct buf *json, const struct json_doc *d,
-			 const char *time, const char *ci)
+			 const char *name, int samples)
 {
+	char time[24], ci[24], turns[24];
 	const char *cut;
 
+	snprintf(time, sizeof time, "%s_s", name);
+	snprintf(ci, sizeof ci, "%s_ci_s", name);
+	snprintf(turns, sizeof turns, "%s_samples_s", name);
 	if (!d || json->n <= 4 || !json_get(d, d->tok, time)) {
 		buf_add(out, json->s, json->n);
 		return;
@@ -89,6 +93,8 @@ static void put_opponent(struct buf *out, const struct buf *json, const struct j
 	buf_add(out, json->s, (size_t)(cut - json->s));
 	copy_field(out, d, time, "latency_s");
 	copy_field(out, d, ci, "ci_s");
+	if (samples)
+		copy_field(out, d, turns, "samples_s");
 	buf_ch(out, '}');
 }
 
@@ -148,14 +154,14 @@ static void put_timing(const struct measure *m, struct buf *out, const struct ve
 	}
 	put_error(out, d);
 	buf_str(out, ",\"baseline\":");
-	put_opponent(out, &b->json, d, "baseline_s", "baseline_ci_s");
+	put_opponent(out, &b->json, d, "baseline", m->rules.samples);
 	if (b->json.n == 4) { /* null */
 		buf_str(out, ",\"baseline_why\":");
 		buf_json(out, b->why, strlen(b->why));
 	}
 	if (b->direct.n) {
 		buf_str(out, ",\"baseline_direct\":");
-		put_opponent(out, &b->direct, d, "direct_s", "direct_ci_s");
+		put_opponent(out, &b->direct, d, "direct", m->rules.samples);
 	}
 	if (d && ok) {
 		put_ratio(out, d, "ratio", "ratio_ci");
