@@ -2,7 +2,7 @@
  * out:
  *
  *   {"cmd":"open","workload":{..},"naive":PATH,"threads":N,"seed":N,"cold":B,"max_error":E,
- *    "memory":BYTES,"timeout_s":T}                               -> {"status":"ok"}
+ *    "beat_s":T,"memory":BYTES,"timeout_s":T}                               -> {"status":"ok"}
  *   {"cmd":"baseline","timeout_s":T}    -> {"baseline":{..},"direct":{..}}, or {"baseline":null,
  *                                          "why":".."}
  *   {"cmd":"race","candidate":{..},"object":PATH,"limit_s":T,"audit":B,"timeout_s":T}  -> outcome
@@ -29,6 +29,7 @@
 #include "lib/target/probe.h"
 
 static struct session *session;
+static struct quiet machine;
 static FILE *answers; /* the pipe to the supervisor; stdout itself belongs to whatever prints */
 
 static int bad_request(struct err *e)
@@ -67,8 +68,8 @@ static void put_status(struct buf *out, const char *status, const char *why)
 
 static int open_session(const struct json_doc *d, struct arena *a, struct buf *out, struct err *e)
 {
-	struct session_rules rules = {.cold = flag(d, "cold")};
-	double memory, timeout_s;
+	struct session_rules rules = {.cold = flag(d, "cold"), .machine = &machine};
+	double memory, timeout_s, beat_s;
 	int64_t threads, seed;
 	struct workload w;
 	struct report r;
@@ -80,8 +81,11 @@ static int open_session(const struct json_doc *d, struct arena *a, struct buf *o
 	if (json_str(json_get(d, d->tok, "naive"), a, &naive) < 0 ||
 	    json_int(json_get(d, d->tok, "threads"), &threads) < 0 ||
 	    json_int(json_get(d, d->tok, "seed"), &seed) < 0 || number(d, "memory", &memory) < 0 ||
-	    number(d, "max_error", &rules.max_error) < 0 || number(d, "timeout_s", &timeout_s) < 0)
+	    number(d, "max_error", &rules.max_error) < 0 || number(d, "beat_s", &beat_s) < 0 ||
+	    number(d, "timeout_s", &timeout_s) < 0)
 		return bad_request(e);
+	if (beat_s > 0 && (machine.best_s <= 0 || beat_s < machine.best_s))
+		machine.best_s = beat_s;
 	rules.threads = (int)threads;
 	rules.seed = (uint64_t)seed;
 	rules.memory = (size_t)memory;
@@ -180,7 +184,7 @@ static void put_turns(struct buf *out, const struct outcome *o)
 		put_samples(out, "direct_samples_s", o->turn[1], o->n);
 	}
 	put_samples(out, "baseline_samples_s", o->turn[0], o->n);
-	buf_fmt(out, ",\"verdict\":\"%s\"", stat_verdict_name(stat_verdict(o->ratio[0])));
+	buf_fmt(out, ",\"verdict\":\"%s\"", stat_verdict_name(outcome_verdict(o)));
 }
 
 static void put_number(struct buf *out, const char *name, double v)

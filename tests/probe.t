@@ -28,8 +28,8 @@ ok $? 'with a rate for every level and width'
 grep -q '^threads 2$' "$tmp/figures" && grep -q '^cores [12]$\|^cores_why .' "$tmp/figures"
 ok $? 'and the cores that the team stands on'
 OMP_NUM_THREADS=1 "$worker" --sentinel | perl "$tmp/figures.pl" | cut -d' ' -f1 | paste -sd' ' |
-	grep -qx 'bandwidth_all.mem forkjoin_s peak_flops peak_flops_all'
-ok $? 'the sentinel looks at four of them'
+	grep -qx 'bandwidth_all.mem beat_s forkjoin_s peak_flops peak_flops_all'
+ok $? 'the sentinel looks at four of them, and at a beat'
 
 # The loops hold what is timed, the count and the jump: nothing is dropped, merged, spilled or vectorised.
 loop() { # function: the instructions between the target of its last jump backwards and that jump

@@ -21,6 +21,8 @@ enum { LOOKS = 3, LOCK_POLL_MS = 50 };
 
 /* Beyond this factor a change of the fork-join is said; it is no drift. */
 static const double FORKJOIN_FACTOR = 2;
+/* A beat that is faster by less is not worth writing down. */
+static const double BEAT_STEP = 0.01;
 
 static const char *class(const struct env *v)
 {
@@ -335,6 +337,22 @@ static int change_state(struct env *v, double max_drift, struct figures *f, stru
 	return rc;
 }
 
+double env_beat(const struct env *v)
+{
+	return states_beat(&v->states);
+}
+
+/* A faster beat than ever before is kept. */
+static int keep_beat(struct env *v, double beat_s, struct err *e)
+{
+	double best = states_beat(&v->states);
+
+	if (beat_s <= 0 || (best > 0 && beat_s > (1 - BEAT_STEP) * best))
+		return 0;
+	states_set_beat(&v->states, beat_s);
+	return states_save(&v->states, v->file.s, e);
+}
+
 int env_check(struct env *v, double max_drift, struct buf *said, struct err *e)
 {
 	struct states *s = &v->states;
@@ -347,7 +365,7 @@ int env_check(struct env *v, double max_drift, struct buf *said, struct err *e)
 	for (int i = 0; i < LOOKS; i++) {
 		if (i)
 			poll(NULL, 0, 100 << i);
-		if (look(v, 1 << 2 * i, &more, e) < 0)
+		if (look(v, 1 << 2 * i, &more, e) < 0 || keep_beat(v, more.beat_s, e) < 0)
 			return -1;
 		if (i)
 			figures_best(&f, &more);

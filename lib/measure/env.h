@@ -29,6 +29,10 @@ struct env {
 	struct states states; /* none with TL_PROBE=0 */
 };
 
+/* What a beat (lib/target/probe.h) takes here when nobody disturbs it, as far as is known; 0: it is
+ * not. */
+double env_beat(const struct env *v);
+
 /* For a program that holds the device's lock (lock_device("cpu")). libs: "onednn 2.6.3", as the
  * worker tells it. */
 int env_make(struct env *v, const char *libs, struct err *e);

@@ -29,7 +29,8 @@ void outcome_judge_turns(struct outcome *o)
 
 int outcome_is_clear(const struct outcome *o)
 {
-	return !o->nopponents || outcome_is_far(&o->ratio[0]);
+	return !o->nopponents || outcome_is_far(&o->ratio[0]) ||
+	       (!o->is_calm && !quiet_hope(&o->quiet));
 }
 
 static void add_turns(struct outcome *o, const struct outcome *more)
@@ -40,19 +41,30 @@ static void add_turns(struct outcome *o, const struct outcome *more)
 	for (int i = 0; i < o->nopponents; i++)
 		memcpy(o->turn[i] + o->n, more->turn[i], (size_t)n * sizeof *o->x);
 	o->n += n;
-	o->quiet.disturbed += more->quiet.disturbed;
-	o->verify_s += more->verify_s;
-	o->run_s += more->run_s;
-	outcome_judge_turns(o);
 }
 
 void outcome_add(struct outcome *o, const struct outcome *more)
 {
-	if (o->status == OUTCOME_OK && more->status == OUTCOME_OK &&
-	    more->nopponents == o->nopponents)
-		add_turns(o, more);
-	else if (o->status == OUTCOME_OK)
+	struct outcome before = *o;
+
+	if (o->status != OUTCOME_OK)
+		return;
+	if (more->status != OUTCOME_OK || (more->is_calm && !o->is_calm))
 		*o = *more;
+	else if (more->is_calm == o->is_calm && more->nopponents == o->nopponents)
+		add_turns(o, more);
+	o->quiet.disturbed = before.quiet.disturbed + more->quiet.disturbed;
+	o->verify_s = before.verify_s + more->verify_s;
+	o->run_s = before.run_s + more->run_s;
+	if (o->status == OUTCOME_OK)
+		outcome_judge_turns(o);
+}
+
+enum stat_verdict outcome_verdict(const struct outcome *o)
+{
+	enum stat_verdict v = stat_verdict(o->ratio[0]);
+
+	return o->is_calm || outcome_is_far(&o->ratio[0]) ? v : STAT_UNDECIDED;
 }
 
 static int is_time(const struct stat_median *m)

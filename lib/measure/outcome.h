@@ -32,7 +32,8 @@ struct outcome {
 	double x[RACE_MAX]; /* the samples of the race, n of them */
 	int has_audit;
 	struct stat_median audit;
-	int nopponents;				  /* trial_final() only: how many took turns */
+	int nopponents;				  /* trial_final() only: how many took turns, */
+	int is_calm;				  /* and whether the machine was quiet meanwhile */
 	struct stat_median opponent[2], ratio[2]; /* ratio: opponent / candidate, paired */
 	double turn[2][FINAL_ROUNDS];		  /* the opponents' turns, n of them, as x */
 };
@@ -41,12 +42,16 @@ struct outcome {
 int outcome_is_far(const struct stat_median *ratio);
 /* Times and ratios from the turns that are there. */
 void outcome_judge_turns(struct outcome *o);
-/* Is the ratio so far from 1 that another process will not change the verdict? */
+/* Will another process not change the verdict? The ratio is far from 1, or the machine is and stays
+ * disturbed. */
 int outcome_is_clear(const struct outcome *o);
-/* Adds what another process has found: its turns, or that it fails there. Where memory came to lie
- * makes a per cent or two, and stays what it is as long as a process lives: one alone knows its
- * ratio too well. */
+/* Adds what another process has found: its turns, if they are worth as much, or that it fails
+ * there. Where memory came to lie makes a per cent or two, and stays what it is as long as a
+ * process lives: one alone knows its ratio too well. */
 void outcome_add(struct outcome *o, const struct outcome *more);
+/* From the ratio to the first opponent. What a disturbed machine tells is off by 3% in the median
+ * and 11% in one of ten: too much for a verdict, unless it is far from 1. */
+enum stat_verdict outcome_verdict(const struct outcome *o);
 /* The kernel could write where its outcome lies: could a trial have made this one? */
 int outcome_is_sane(const struct outcome *o);
 

@@ -22,7 +22,6 @@ struct session {
 	int64_t packed_floats;
 	struct fence expected;
 	struct baseline baseline;
-	double quiet_s; /* struct quiet's best_s */
 };
 
 static const char *const tensor_name[TENSOR_ROLES] = {"the input", "the weights", "the bias",
@@ -106,7 +105,8 @@ static void begin(struct session *s, struct trial *t)
 			    .max_error = s->rules.max_error,
 			    .tensor = s->tensor,
 			    .expected = s->expected.data,
-			    .quiet_s = s->quiet_s};
+			    .quiet = *s->rules.machine};
+	t->quiet.disturbed = 0;
 	/* Not later: entrants of this trial may need the same packings. */
 	if (s->packed_floats > MAX_PACKED)
 		forget_packings(s);
@@ -318,8 +318,12 @@ void session_close(struct session *s)
 /* What a cell has learnt of the machine, if it can be: a kernel could write there. */
 static void keep_quiet(struct session *s, const struct quiet *q)
 {
-	if (q->best_s > 0.5 * s->quiet_s && (s->quiet_s <= 0 || q->best_s < 2 * s->quiet_s))
-		s->quiet_s = q->best_s;
+	struct quiet *m = s->rules.machine;
+
+	if (q->best_s > 0.5 * m->best_s && (m->best_s <= 0 || q->best_s < 2 * m->best_s)) {
+		m->best_s = q->best_s;
+		m->in_vain = q->in_vain > 0 ? q->in_vain : 0;
+	}
 }
 
 struct report session_baseline(struct session *s, double timeout_s, struct baseline *b)
@@ -360,21 +364,31 @@ static int enter_candidate(struct session *s, const struct session_entry *in, st
 	return rc;
 }
 
-/* o: an outcome of each entrant. */
+/* That of an entrant that was timed. */
+static const struct quiet *last_quiet(const struct outcome *o, int n)
+{
+	int i = 0;
+
+	while (i < n - 1 && o[i].status != OUTCOME_OK && o[i].status != OUTCOME_PREEMPTED)
+		i++;
+	return &o[i].quiet;
+}
+
+/* With an answer of n outcomes. */
 static struct report run_trial(struct session *s, struct trial *t, void (*what)(void *, void *),
-			       double timeout_s, struct outcome *o)
+			       double timeout_s, struct outcome *o, int n)
 {
 	struct report r;
 
-	memset(o, 0, (size_t)t->nentrants * sizeof *o);
-	r = run(s, t, what, timeout_s, o, (size_t)t->nentrants * sizeof *o);
-	for (int i = 0; i < t->nentrants && r.end == CELL_DONE; i++)
+	memset(o, 0, (size_t)n * sizeof *o);
+	r = run(s, t, what, timeout_s, o, (size_t)n * sizeof *o);
+	for (int i = 0; i < n && r.end == CELL_DONE; i++)
 		if (!outcome_is_sane(&o[i])) {
 			r.end = CELL_CRASH;
 			snprintf(r.why, sizeof r.why, "it destroyed the answer of its own process");
 		}
-	for (int i = 0; i < t->nentrants && r.end == CELL_DONE; i++)
-		keep_quiet(s, &o[i].quiet);
+	if (r.end == CELL_DONE)
+		keep_quiet(s, last_quiet(o, n));
 	return r;
 }
 
@@ -388,7 +402,7 @@ struct report session_race(struct session *s, const struct session_entry *in,
 	t.rules = ask->race;
 	t.audit = ask->audit;
 	if (enter_candidate(s, in, &t, &r) == 0)
-		r = run_trial(s, &t, trial_race, ask->timeout_s, o);
+		r = run_trial(s, &t, trial_race, ask->timeout_s, o, 1);
 	leave(&t);
 	return r;
 }
@@ -407,11 +421,11 @@ static struct report run_finals(struct session *s, struct trial *t, double timeo
 				struct outcome *o)
 {
 	struct outcome more[ENTRANTS];
-	struct report r = run_trial(s, t, trial_final, timeout_s, o);
+	struct report r = run_trial(s, t, trial_final, timeout_s, o, t->nentrants);
 
 	if (r.end != CELL_DONE || is_settled(o, t->nentrants))
 		return r;
-	r = run_trial(s, t, trial_final, timeout_s, more);
+	r = run_trial(s, t, trial_final, timeout_s, more, t->nentrants);
 	if (r.end == CELL_DONE)
 		for (int i = 0; i < t->nentrants; i++)
 			outcome_add(&o[i], &more[i]);

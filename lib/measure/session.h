@@ -20,9 +20,10 @@ struct session;
 struct session_rules {
 	int threads;
 	uint64_t seed;
-	int cold;	  /* operands leave the caches before each timed call */
-	double max_error; /* relative L2 and largest over largest, of a candidate */
-	size_t memory;	  /* bytes that a trial may take beside its operands; 0: no limit */
+	int cold;	       /* operands leave the caches before each timed call */
+	double max_error;      /* relative L2 and largest over largest, of a candidate */
+	size_t memory;	       /* bytes that a trial may take beside its operands; 0: no limit */
+	struct quiet *machine; /* the caller's: what has been learnt, by sessions before, too */
 };
 
 /* How a trial ended. */

@@ -20,6 +20,7 @@ struct figures {
 	double peak_flops, peak_flops_all; /* FLOP/s of one thread and of all */
 	double memory;			   /* bytes/s that all threads read from it */
 	double forkjoin_s;
+	double beat_s; /* of arithmetic (lib/target/probe.h); 0: older probes have none */
 };
 
 struct state {
@@ -51,6 +52,11 @@ int states_match(const struct states *s, const struct figures *f, double max_dri
 /* Takes up a new state and gives it a class that no other has. Where there is no room: the nearest.
  * Makes it the present one and returns it; -1 if the probe's text makes no sense. */
 int states_add(struct states *s, const char *probe, const char *at, struct err *e);
+
+/* The least beat of all states: what differs from it is neighbours' doing. 0: none is known. */
+double states_beat(const struct states *s);
+/* Has the present state's probe tell a beat. */
+void states_set_beat(struct states *s, double beat_s);
 
 /* The file: 1; 0 if it is not there, or damaged, which is the same: the machine is probed again.
  * -1 if it cannot be read. Saving replaces it whole or not at all. */

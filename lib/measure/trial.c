@@ -15,12 +15,14 @@ enum {
 	MIN_ROUNDS = 5,
 	FINAL_BATCH = 5, /* calls a turn, the first one is not counted */
 	CACHE_LINE = 64,
-	FIRST_BEATS = 5, /* to find the best of */
+	FIRST_BEATS = 40, /* to find the best of */
 };
 
 static const double BASELINE_TIME_S = 0.03, FINAL_TIME_S = 0.3, AUDIT_TIME_S = 0.1;
 static const double RATIO_WIDTH = 0.01;
-static const double PATIENCE_S = 0.02, PAUSE_S = 1e-3; /* with a machine that others disturb */
+/* With a machine that others disturb: before a race, and before a round of a final. */
+static const double RACE_WAIT_S = 0.02, ROUND_WAIT_S = 0.1, PAUSE_S = 5e-4;
+static const double FAR_LOST = 2.5;	   /* times the limit: more than any neighbour does */
 static const double BASELINE_ERROR = 1e-3; /* what the library's fast algorithms may be off */
 
 /* ---- what is timed: the candidate, or a variant of the library's ---- */
@@ -86,25 +88,33 @@ static double beat(int threads)
 	return first < second ? first : second;
 }
 
+static void pause_a_little(void)
+{
+	const struct timespec pause = {.tv_nsec = (long)(PAUSE_S * 1e9)};
+
+	nanosleep(&pause, NULL);
+}
+
 static int is_quiet(struct quiet *q, int threads)
 {
-	for (int i = q->best_s > 0 ? FIRST_BEATS : 1; i < FIRST_BEATS; i++)
+	for (int i = q->best_s > 0 ? FIRST_BEATS : 1; i < FIRST_BEATS; i++) {
 		quiet_take(q, beat(threads));
+		pause_a_little();
+	}
 	return quiet_take(q, beat(threads));
 }
 
-static void wait_for_quiet(struct quiet *q, int threads)
+/* 1: it is quiet. */
+static int wait_for_quiet(struct quiet *q, int threads, double patience_s)
 {
-	const struct timespec pause = {.tv_nsec = (long)(PAUSE_S * 1e9)};
-	double start = clock_now();
+	double end = clock_now() + (quiet_hope(q) ? patience_s : 0);
+	int quiet;
 
-	while (!is_quiet(q, threads)) {
-		if (clock_now() - start > PATIENCE_S) {
-			quiet_believe(q);
-			return;
-		}
-		nanosleep(&pause, NULL);
-	}
+	while (!(quiet = is_quiet(q, threads)) && clock_now() < end)
+		pause_a_little();
+	if (!quiet)
+		quiet_believe(q);
+	return quiet;
 }
 
 /* ---- verification ---- */
@@ -188,7 +198,7 @@ static int verify(struct timed *x, struct outcome *o)
 	int rc;
 
 	memset(o, 0, sizeof *o);
-	o->quiet.best_s = x->t->quiet_s;
+	o->quiet = x->t->quiet;
 	if (kernel_load(&x->kernel, x->in->object, &e) < 0) {
 		o->status = OUTCOME_UNLOADABLE;
 		snprintf(o->why, sizeof o->why, "%.190s", e.msg);
@@ -242,13 +252,28 @@ static void audit(struct timed *x, struct race *r, struct outcome *o)
 	o->audit_s = clock_now() - start;
 }
 
+/* Who came while it ran may have made the calls longer, by FAR_LOST times at most: once more. */
+static void race(struct timed *x, struct race *r, struct outcome *o)
+{
+	const struct trial *t = x->t;
+	struct err e = ERR_INIT;
+	int was_quiet = wait_for_quiet(&o->quiet, t->threads, RACE_WAIT_S);
+
+	race_run(&t->rules, call, x, r, &e);
+	if (!was_quiet || is_quiet(&o->quiet, t->threads) ||
+	    (r->lost && r->time.lo > FAR_LOST * t->rules.limit_s))
+		return;
+	wait_for_quiet(&o->quiet, t->threads, RACE_WAIT_S);
+	*r = (struct race){0};
+	race_run(&t->rules, call, x, r, &e);
+}
+
 void trial_race(void *trial, void *answer)
 {
 	const struct trial *t = trial;
 	struct outcome *o = answer;
 	struct timed x = {.t = t, .in = t->entrant};
 	struct race r = {0};
-	struct err e = ERR_INIT;
 	double start = clock_now();
 
 	ready(t);
@@ -257,13 +282,7 @@ void trial_race(void *trial, void *answer)
 		return;
 	o->verify_s = clock_now() - start;
 	start = clock_now();
-	wait_for_quiet(&o->quiet, t->threads);
-	race_run(&t->rules, call, &x, &r, &e);
-	if (!is_quiet(&o->quiet, t->threads)) { /* who knows since when: once more */
-		r = (struct race){0};
-		wait_for_quiet(&o->quiet, t->threads);
-		race_run(&t->rules, call, &x, &r, &e);
-	}
+	race(&x, &r, o);
 	o->run_s = clock_now() - start;
 	keep_race(o, &r);
 	if (!r.lost) {
@@ -292,14 +311,20 @@ static int turn(struct timed *x, double *seconds, struct err *e)
 	return 0;
 }
 
+/* Rounds of turns; a machine that neighbours disturb has times of its own, and ratios too. */
+struct rounds {
+	double time[ENTRANTS + 2][PROCESS_ROUNDS];
+	int n;
+};
+
 /* Entrants that are right, then opponents: all who take turns. */
 struct turns {
 	const struct trial *t;
 	struct timed x[ENTRANTS + 2];
 	struct outcome *o[ENTRANTS];
 	int nentrants, nopponents;
-	double time[ENTRANTS + 2][PROCESS_ROUNDS];
-	int n; /* rounds */
+	struct rounds calm, disturbed;
+	int is_calm; /* now */
 	struct quiet quiet;
 };
 
@@ -315,13 +340,13 @@ static int is_known(const double *candidate, const double *opponent, int n)
 	return m.hi - m.lo < RATIO_WIDTH * m.median || outcome_is_far(&m);
 }
 
-static int are_known(const struct turns *a)
+static int are_known(const struct turns *a, const struct rounds *r)
 {
 	int i = 0;
 
-	if (a->n < MIN_ROUNDS || !a->nopponents)
+	if (r->n < MIN_ROUNDS || !a->nopponents)
 		return 0;
-	while (i < a->nentrants && is_known(a->time[i], a->time[a->nentrants], a->n))
+	while (i < a->nentrants && is_known(r->time[i], r->time[a->nentrants], r->n))
 		i++;
 	return i == a->nentrants;
 }
@@ -329,41 +354,80 @@ static int are_known(const struct turns *a)
 /* Who follows whom changes from round to round. */
 static int take_round(struct turns *a, struct err *e)
 {
-	int n = a->nentrants + a->nopponents;
+	int n = a->nentrants + a->nopponents, first = a->calm.n + a->disturbed.n;
+	double time[ENTRANTS + 2];
+	struct rounds *r;
 
-	wait_for_quiet(&a->quiet, a->t->threads);
+	if (!a->is_calm)
+		a->is_calm = wait_for_quiet(&a->quiet, a->t->threads, ROUND_WAIT_S);
 	for (int i = 0; i < n; i++) {
-		int who = (i + a->n) % n;
+		int who = (i + first) % n;
 
-		if (turn(&a->x[who], &a->time[who][a->n], e) < 0)
+		if (turn(&a->x[who], &time[who], e) < 0)
 			return -1;
 	}
-	a->n++;
+	r = a->is_calm ? &a->calm : &a->disturbed;
+	a->is_calm = is_quiet(&a->quiet, a->t->threads);
+	if (!a->is_calm)
+		r = &a->disturbed;
+	for (int i = 0; i < n; i++)
+		r->time[i][r->n] = time[i];
+	r->n++;
 	return 0;
 }
 
+/* Of a machine that will not be ours soon, few do: they decide nothing that is not clear anyhow. */
+static int are_enough(const struct turns *a)
+{
+	int disturbed = quiet_hope(&a->quiet) ? PROCESS_ROUNDS : MIN_ROUNDS;
+
+	return a->calm.n >= PROCESS_ROUNDS || a->disturbed.n >= disturbed || are_known(a, &a->calm);
+}
+
+/* Calm rounds are what counts, unless there are too few before time is up. */
 static int take_turns(struct turns *a, struct err *e)
 {
 	double start = clock_now(), time_s = FINAL_TIME_S * (1 + a->nentrants) / 2;
+	int in_time = 1;
 
-	while (a->n < PROCESS_ROUNDS && (a->n < MIN_ROUNDS || clock_now() - start < time_s) &&
-	       !are_known(a))
+	while (!are_enough(a) && (in_time || a->calm.n + a->disturbed.n < MIN_ROUNDS)) {
 		if (take_round(a, e) < 0)
 			return -1;
+		in_time = clock_now() - start < time_s;
+	}
 	return 0;
 }
 
-static void keep_turns(const struct turns *a, int entrant)
+static int is_calm(const struct turns *a)
+{
+	return a->calm.n >= MIN_ROUNDS;
+}
+
+/* The rounds that count. */
+static struct rounds choose(const struct turns *a)
+{
+	struct rounds r = a->calm;
+
+	for (int k = 0; k < a->disturbed.n && r.n < PROCESS_ROUNDS && !is_calm(a); k++) {
+		for (int i = 0; i < a->nentrants + a->nopponents; i++)
+			r.time[i][r.n] = a->disturbed.time[i][k];
+		r.n++;
+	}
+	return r;
+}
+
+static void keep_turns(const struct turns *a, const struct rounds *r, int entrant)
 {
 	struct outcome *o = a->o[entrant];
-	size_t bytes = (size_t)a->n * sizeof(double);
+	size_t bytes = (size_t)r->n * sizeof(double);
 
-	o->n = a->n;
+	o->n = r->n;
+	o->is_calm = is_calm(a);
 	o->nopponents = a->nopponents;
 	o->quiet = a->quiet;
-	memcpy(o->x, a->time[entrant], bytes);
+	memcpy(o->x, r->time[entrant], bytes);
 	for (int i = 0; i < a->nopponents; i++)
-		memcpy(o->turn[i], a->time[a->nentrants + i], bytes);
+		memcpy(o->turn[i], r->time[a->nentrants + i], bytes);
 	outcome_judge_turns(o);
 }
 
@@ -408,6 +472,7 @@ static int time_alone(struct timed *x, struct outcome *o, struct err *e)
 
 static int time_final(struct turns *a, struct err *e)
 {
+	struct rounds r;
 	struct ref *ref;
 
 	if (a->t->nopponents) {
@@ -419,8 +484,9 @@ static int time_final(struct turns *a, struct err *e)
 	}
 	if (take_turns(a, e) < 0)
 		return -1;
+	r = choose(a);
 	for (int i = 0; i < a->nentrants; i++)
-		keep_turns(a, i);
+		keep_turns(a, &r, i);
 	return 0;
 }
 
@@ -436,7 +502,7 @@ void trial_final(void *trial, void *answer)
 {
 	const struct trial *t = trial;
 	struct outcome *o = answer;
-	struct turns a = {.t = t, .quiet = {.best_s = t->quiet_s}};
+	struct turns a = {.t = t, .quiet = t->quiet};
 	struct err e = ERR_INIT;
 	double start, run_s;
 
@@ -508,14 +574,14 @@ void trial_baseline(void *trial, void *answer)
 		snprintf(b->why, sizeof b->why, "%.190s", e.msg);
 		return;
 	}
-	b->quiet.best_s = t->quiet_s;
+	b->quiet = t->quiet;
 	snprintf(b->why, sizeof b->why, "the library has no implementation");
 	for (int i = 0; i < ref_variants(ref); i++) {
 		struct timed x = {.t = t, .ref = ref, .variant = i};
 		int direct = !strstr(ref_name(ref, i), "winograd");
 		struct stat_median m;
 
-		wait_for_quiet(&b->quiet, t->threads);
+		wait_for_quiet(&b->quiet, t->threads, RACE_WAIT_S);
 		if (time_variant(&x, direct ? &b->direct : &b->best, &m, &e) < 0) {
 			snprintf(b->why, sizeof b->why, "%.190s", e.msg);
 			continue;

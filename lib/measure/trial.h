@@ -39,13 +39,13 @@ struct trial {
 	int nopponents;
 	struct race_rules rules;
 	double max_error;
-	int audit;	/* time a candidate that has lost to the end, too */
-	double quiet_s; /* struct quiet's best_s so far */
+	int audit;	    /* time a candidate that has lost to the end, too */
+	struct quiet quiet; /* what is known so far */
 };
 
 /* Functions for cell_run(); `trial` is a struct trial. */
 
-/* Verifies and races: *answer is a struct outcome. */
+/* Verifies and races the entrant: *answer is a struct outcome. */
 void trial_race(void *trial, void *answer);
 /* Verifies, and times all entrants and the opponents in turns: *answer is a struct outcome of each
  * entrant. */

@@ -22,8 +22,9 @@ enum { PROBE_MAX_CPUS = 256 };
 int probe_run(const struct limits *m, struct buf *out, struct err *e);
 int probe_sentinel(const struct limits *m, int effort, struct buf *out, struct err *e);
 
-/* Seconds that the team takes for a fixed piece of arithmetic, about a twentieth of a millisecond.
- */
+/* Seconds that the team takes for a fixed piece of arithmetic, a beat: the tile of a matrix product
+ * from the nearest cache, about a twentieth of a millisecond. What others do on the same cores
+ * shows in it. The probe and the sentinel tell the least of some. */
 double probe_beat(int threads);
 
 /* The CPUs that the threads of the team stand on, by thread; returns their number, at most
