@@ -83,6 +83,7 @@ static const struct field result_fields[] = {
 	{"outliers", COUNT, 0, NULL},
 	{"watch", OBJECT, 0, NULL},
 	{"disturbed", COUNT, 0, NULL},
+	{"noisy", FLAG, 0, NULL},
 	{"samples_s", NUMBERS, 0, NULL},
 	{"audit", OBJECT, 0, NULL},
 	{"cache", WORD, 0, "cold"},

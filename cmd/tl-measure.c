@@ -20,6 +20,7 @@ enum { MAX_JOBS = 256 };
 static int nowait, stream, full, samples, skip_known;
 static int64_t finals = 2, jobs, seed = 1, memory;
 static double max_error = 1e-5, timeout_s = 20, race_s = 0.05, audit, max_drift = 0.05;
+static double patience_s;
 static const char *output, *caches = "warm", *part_of, *database, *journal;
 
 static const struct opt opts[] = {
@@ -47,6 +48,12 @@ static const struct opt opts[] = {
 	{0, "race", OPT_TIME, &race_s, "TIME",
 	 "Longest time of a race's calls, where its interval does not narrow before. Default "
 	 "50ms.",
+	 NULL},
+	{0, "patience", OPT_TIME, &patience_s, "TIME",
+	 "Where others use the machine, too: how long to wait for a quiet moment, and to race "
+	 "again "
+	 "until one was quiet, before a time is taken that is not (noisy). Default: some "
+	 "milliseconds, and none where that was in vain.",
 	 NULL},
 	{0, "cache", OPT_ENUM, &caches, "MODE",
 	 "Time with operands as the call before left them in the caches (warm), or flushed before "
@@ -158,6 +165,7 @@ static int measure_open(struct measure *m, double started, struct err *e)
 		.max_error = max_error,
 		.timeout_s = timeout_s,
 		.race_s = race_s,
+		.patience_s = patience_s,
 		.memory = memory ? (double)memory : half_of_memory(),
 		.memory_asked = memory > 0,
 		.audit = audit,

@@ -2,7 +2,8 @@
  * out:
  *
  *   {"cmd":"open","workload":{..},"naive":PATH,"threads":N,"seed":N,"cold":B,"max_error":E,
- *    "beat_s":T,"memory":BYTES,"timeout_s":T}                               -> {"status":"ok"}
+ *    "beat_s":T,"patience_s":T,"memory":BYTES,"timeout_s":T}                               ->
+ * {"status":"ok"}
  *   {"cmd":"baseline","timeout_s":T}    -> {"baseline":{..},"direct":{..}}, or {"baseline":null,
  *                                          "why":".."}
  *   {"cmd":"race","candidate":{..},"object":PATH,"limit_s":T,"audit":B,"timeout_s":T}  -> outcome
@@ -82,6 +83,7 @@ static int open_session(const struct json_doc *d, struct arena *a, struct buf *o
 	    json_int(json_get(d, d->tok, "threads"), &threads) < 0 ||
 	    json_int(json_get(d, d->tok, "seed"), &seed) < 0 || number(d, "memory", &memory) < 0 ||
 	    number(d, "max_error", &rules.max_error) < 0 || number(d, "beat_s", &beat_s) < 0 ||
+	    number(d, "patience_s", &rules.patience_s) < 0 ||
 	    number(d, "timeout_s", &timeout_s) < 0)
 		return bad_request(e);
 	if (beat_s > 0 && (machine.best_s <= 0 || beat_s < machine.best_s))
@@ -199,6 +201,8 @@ static void put_outcome(struct buf *out, const struct report *r, const struct ou
 	buf_str(out, ",\"watch\":");
 	watch_put(&r->watched, out);
 	put_median(out, "latency_s", "ci_s", o->time);
+	if (!o->is_calm)
+		buf_str(out, ",\"noisy\":true");
 	if (o->quiet.disturbed)
 		buf_fmt(out, ",\"disturbed\":%d", o->quiet.disturbed);
 	buf_fmt(out, ",\"reps\":%d,\"warmup\":%d,\"outliers\":%d", o->n, o->warmup, o->outliers);

@@ -69,7 +69,7 @@ bad 'ok without a latency' "$r,\"status\":\"ok\",\"stage\":\"race\",$at}" 'laten
 bad 'a time of day that is none' "$r,\"status\":\"ok\",$meas,\"at\":\"2026-13-21T09:00:00.000Z\"}" 'UTC'
 bad 'an interval upside down' "$r,\"status\":\"ok\",$(printf '%s' "$meas" | sed 's/0.002/0.0001/'),$at}" 'interval'
 bad 'a verdict of a race' "$r,\"status\":\"ok\",$meas,\"verdict\":\"same\",$at}" 'final'
-good 'samples, warm-up and outliers' "$r,\"status\":\"ok\",$meas,\"warmup\":1,\"outliers\":0,\"watch\":{\"nivcsw\":2},\"disturbed\":3,\"samples_s\":[0.002,0.001],\"cache\":\"cold\",$at}"
+good 'samples, warm-up and outliers' "$r,\"status\":\"ok\",$meas,\"warmup\":1,\"outliers\":0,\"watch\":{\"nivcsw\":2},\"disturbed\":3,\"noisy\":true,\"samples_s\":[0.002,0.001],\"cache\":\"cold\",$at}"
 bad 'a sample that is no time' "$r,\"status\":\"ok\",$meas,\"samples_s\":[0.002,-1],$at}" 'samples_s'
 bad 'a fraction of an outlier' "$r,\"status\":\"ok\",$meas,\"outliers\":0.5,$at}" 'outliers'
 bad 'caches of another kind' "$r,\"status\":\"ok\",$meas,\"cache\":\"tepid\",$at}" 'cache'

@@ -30,7 +30,7 @@ static const char *probe_text(double peak, double memory)
 
 static struct figures figures(double peak, double memory)
 {
-	return (struct figures){peak, 2 * peak, memory, 1e-6};
+	return (struct figures){peak, 2 * peak, memory, 1e-6, 0};
 }
 
 static int add(struct states *s, double peak, double memory)

@@ -17,7 +17,8 @@ int main(void)
 		quiet_believe(&q);
 	ok(!quiet_hope(&q), "one that was not for long is not");
 	ok(n == 150 && q.best_s == 0.9e-3, "a machine that is slow for a while is not believed");
-	ok(quiet_take(&q, 0.95e-3) && quiet_hope(&q), "when it is fast again the waits are forgotten");
+	ok(quiet_take(&q, 0.95e-3) && quiet_hope(&q),
+	   "when it is fast again the waits are forgotten");
 	for (n = 0; n < 1000 && !quiet_take(&q, 1.8e-3); n++)
 		quiet_believe(&q);
 	ok(n > 200 && n < 300, "what stays twice as slow is believed after %d waits in vain", n);

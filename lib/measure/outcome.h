@@ -29,11 +29,11 @@ struct outcome {
 	double verify_s, run_s, audit_s;
 	int warmup, outliers, n;
 	struct quiet quiet;
+	int is_calm;	    /* no neighbours while it was timed, or it makes no difference */
 	double x[RACE_MAX]; /* the samples of the race, n of them */
 	int has_audit;
 	struct stat_median audit;
-	int nopponents;				  /* trial_final() only: how many took turns, */
-	int is_calm;				  /* and whether the machine was quiet meanwhile */
+	int nopponents;				  /* trial_final() only: how many took turns */
 	struct stat_median opponent[2], ratio[2]; /* ratio: opponent / candidate, paired */
 	double turn[2][FINAL_ROUNDS];		  /* the opponents' turns, n of them, as x */
 };

@@ -145,6 +145,7 @@ static void put_timing(const struct measure *m, struct buf *out, const struct ve
 		copy_field(out, d, "outliers", "outliers");
 		copy_field(out, d, "watch", "watch");
 		copy_field(out, d, "disturbed", "disturbed");
+		copy_field(out, d, "noisy", "noisy");
 		if (m->rules.samples)
 			copy_field(out, d, "samples_s", "samples_s");
 		if (preempted)
@@ -172,17 +173,23 @@ static void put_timing(const struct measure *m, struct buf *out, const struct ve
 
 /* What this program writes into a record. A result that is measured once more brings old ones. */
 static const struct json_field owned[] = {
-	{"type", "\"result\""}, {"status", NULL},    {"why", NULL},
-	{"stage", NULL},	{"latency_s", NULL}, {"latency_why", NULL},
-	{"bound", NULL},	{"ci_s", NULL},	     {"reps", NULL},
-	{"warmup", NULL},	{"outliers", NULL},  {"watch", NULL},
-	{"disturbed", NULL},	{"samples_s", NULL}, {"audit", NULL},
-	{"cache", NULL},	{"error", NULL},     {"baseline", NULL},
-	{"baseline_why", NULL}, {"ratio", NULL},     {"baseline_direct", NULL},
-	{"direct_ratio", NULL}, {"verdict", NULL},   {"cost", NULL},
-	{"env_id", NULL},	{"code_hash", NULL}, {"code_hash_why", NULL},
-	{"settings", NULL},	{"run", NULL},	     {"at", NULL},
-	{"env", NULL},		{"replayed", NULL},
+	{"type", "\"result\""}, {"status", NULL},
+	{"why", NULL},		{"stage", NULL},
+	{"latency_s", NULL},	{"latency_why", NULL},
+	{"bound", NULL},	{"ci_s", NULL},
+	{"reps", NULL},		{"warmup", NULL},
+	{"outliers", NULL},	{"watch", NULL},
+	{"disturbed", NULL},	{"noisy", NULL},
+	{"samples_s", NULL},	{"audit", NULL},
+	{"cache", NULL},	{"error", NULL},
+	{"baseline", NULL},	{"baseline_why", NULL},
+	{"ratio", NULL},	{"baseline_direct", NULL},
+	{"direct_ratio", NULL}, {"verdict", NULL},
+	{"cost", NULL},		{"env_id", NULL},
+	{"code_hash", NULL},	{"code_hash_why", NULL},
+	{"settings", NULL},	{"run", NULL},
+	{"at", NULL},		{"env", NULL},
+	{"replayed", NULL},
 };
 enum { OWNED = sizeof owned / sizeof *owned };
 

@@ -103,6 +103,7 @@ static void begin(struct session *s, struct trial *t)
 			    .threads = s->rules.threads,
 			    .cold = s->rules.cold,
 			    .max_error = s->rules.max_error,
+			    .patience_s = s->rules.patience_s,
 			    .tensor = s->tensor,
 			    .expected = s->expected.data,
 			    .quiet = *s->rules.machine};

@@ -23,6 +23,7 @@ struct session_rules {
 	int cold;	       /* operands leave the caches before each timed call */
 	double max_error;      /* relative L2 and largest over largest, of a candidate */
 	size_t memory;	       /* bytes that a trial may take beside its operands; 0: no limit */
+	double patience_s;     /* with neighbours; 0: as much as pays usually */
 	struct quiet *machine; /* the caller's: what has been learnt, by sessions before, too */
 };
 

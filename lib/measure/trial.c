@@ -21,7 +21,7 @@ enum {
 static const double BASELINE_TIME_S = 0.03, FINAL_TIME_S = 0.3, AUDIT_TIME_S = 0.1;
 static const double RATIO_WIDTH = 0.01;
 /* With a machine that others disturb: before a race, and before a round of a final. */
-static const double RACE_WAIT_S = 0.02, ROUND_WAIT_S = 0.1, PAUSE_S = 5e-4;
+static const double RACE_WAIT_S = 5e-3, ROUND_WAIT_S = 0.1, PAUSE_S = 5e-4;
 static const double FAR_LOST = 2.5;	   /* times the limit: more than any neighbour does */
 static const double BASELINE_ERROR = 1e-3; /* what the library's fast algorithms may be off */
 
@@ -104,13 +104,14 @@ static int is_quiet(struct quiet *q, int threads)
 	return quiet_take(q, beat(threads));
 }
 
-/* 1: it is quiet. */
-static int wait_for_quiet(struct quiet *q, int threads, double patience_s)
+/* By default for usual_s, if that is worth it at all. 1: it is quiet. */
+static int wait_for_quiet(const struct trial *t, struct quiet *q, double usual_s)
 {
-	double end = clock_now() + (quiet_hope(q) ? patience_s : 0);
+	double wait_s = t->patience_s > 0 ? t->patience_s : quiet_hope(q) ? usual_s : 0;
+	double end = clock_now() + wait_s;
 	int quiet;
 
-	while (!(quiet = is_quiet(q, threads)) && clock_now() < end)
+	while (!(quiet = is_quiet(q, t->threads)) && clock_now() < end)
 		pause_a_little();
 	if (!quiet)
 		quiet_believe(q);
@@ -252,20 +253,32 @@ static void audit(struct timed *x, struct race *r, struct outcome *o)
 	o->audit_s = clock_now() - start;
 }
 
-/* Who came while it ran may have made the calls longer, by FAR_LOST times at most: once more. */
+/* 1: nobody disturbed it. What neighbours do makes calls longer by FAR_LOST times at most. */
+static int race_once(struct timed *x, struct race *r, struct quiet *q, int was_quiet)
+{
+	const struct race_rules *rules = &x->t->rules;
+	struct err e = ERR_INIT;
+
+	*r = (struct race){0};
+	race_run(rules, call, x, r, &e);
+	return (is_quiet(q, x->t->threads) && was_quiet) ||
+	       (r->lost && r->time.lo > FAR_LOST * rules->limit_s);
+}
+
+/* Once more if neighbours came meanwhile; again and again as long as patience lasts. */
 static void race(struct timed *x, struct race *r, struct outcome *o)
 {
 	const struct trial *t = x->t;
-	struct err e = ERR_INIT;
-	int was_quiet = wait_for_quiet(&o->quiet, t->threads, RACE_WAIT_S);
+	double end = clock_now() + t->patience_s;
+	int was_quiet, again;
 
-	race_run(&t->rules, call, x, r, &e);
-	if (!was_quiet || is_quiet(&o->quiet, t->threads) ||
-	    (r->lost && r->time.lo > FAR_LOST * t->rules.limit_s))
-		return;
-	wait_for_quiet(&o->quiet, t->threads, RACE_WAIT_S);
-	*r = (struct race){0};
-	race_run(&t->rules, call, x, r, &e);
+	for (int i = 0;; i++) {
+		was_quiet = wait_for_quiet(t, &o->quiet, RACE_WAIT_S);
+		o->is_calm = race_once(x, r, &o->quiet, was_quiet);
+		again = t->patience_s > 0 ? clock_now() < end : was_quiet && !i;
+		if (o->is_calm || !again)
+			return;
+	}
 }
 
 void trial_race(void *trial, void *answer)
@@ -359,7 +372,7 @@ static int take_round(struct turns *a, struct err *e)
 	struct rounds *r;
 
 	if (!a->is_calm)
-		a->is_calm = wait_for_quiet(&a->quiet, a->t->threads, ROUND_WAIT_S);
+		a->is_calm = wait_for_quiet(a->t, &a->quiet, ROUND_WAIT_S);
 	for (int i = 0; i < n; i++) {
 		int who = (i + first) % n;
 
@@ -379,7 +392,8 @@ static int take_round(struct turns *a, struct err *e)
 /* Of a machine that will not be ours soon, few do: they decide nothing that is not clear anyhow. */
 static int are_enough(const struct turns *a)
 {
-	int disturbed = quiet_hope(&a->quiet) ? PROCESS_ROUNDS : MIN_ROUNDS;
+	int hope = a->t->patience_s > 0 || quiet_hope(&a->quiet);
+	int disturbed = hope ? PROCESS_ROUNDS : MIN_ROUNDS;
 
 	return a->calm.n >= PROCESS_ROUNDS || a->disturbed.n >= disturbed || are_known(a, &a->calm);
 }
@@ -387,7 +401,8 @@ static int are_enough(const struct turns *a)
 /* Calm rounds are what counts, unless there are too few before time is up. */
 static int take_turns(struct turns *a, struct err *e)
 {
-	double start = clock_now(), time_s = FINAL_TIME_S * (1 + a->nentrants) / 2;
+	double start = clock_now();
+	double time_s = FINAL_TIME_S * (1 + a->nentrants) / 2 + a->t->patience_s;
 	int in_time = 1;
 
 	while (!are_enough(a) && (in_time || a->calm.n + a->disturbed.n < MIN_ROUNDS)) {
@@ -581,7 +596,7 @@ void trial_baseline(void *trial, void *answer)
 		int direct = !strstr(ref_name(ref, i), "winograd");
 		struct stat_median m;
 
-		wait_for_quiet(&b->quiet, t->threads, RACE_WAIT_S);
+		wait_for_quiet(t, &b->quiet, RACE_WAIT_S);
 		if (time_variant(&x, direct ? &b->direct : &b->best, &m, &e) < 0) {
 			snprintf(b->why, sizeof b->why, "%.190s", e.msg);
 			continue;

@@ -38,6 +38,7 @@ struct trial {
 	struct ref_choice opponent[2]; /* to take turns with: the baseline, the best direct one */
 	int nopponents;
 	struct race_rules rules;
+	double patience_s; /* with neighbours; 0: as much as pays usually */
 	double max_error;
 	int audit;	    /* time a candidate that has lost to the end, too */
 	struct quiet quiet; /* what is known so far */

@@ -51,6 +51,7 @@ static const struct {
 	{"samples_s", NOWHERE},
 	{"watch", NOWHERE},
 	{"disturbed", NOWHERE},
+	{"noisy", NOWHERE},
 	{"audit", NOWHERE},
 	{"cost", NOWHERE},
 	{"env_id", NOWHERE},
