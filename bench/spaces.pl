@@ -8,14 +8,15 @@
 #
 # CANDIDATES are the records of one workload, LOOKS results of them in the order in which they were measured, a file a run.
 #
-# A candidate's time is a low quantile of its looks' (the first of four, the second of eight): neighbours on a shared machine make
-# them longer, by half for minutes, by two for a few looks in a row, and never shorter. To correct looks for how slow others were
-# beside them was tried, and makes it worse: what slows one down is over, or there no more, when the next one runs.
+# A candidate's time is the median of its quiet looks, where there are any; else a low quantile of all (the first of four, the second of eight): neighbours on a shared
+# machine make them longer, by half for minutes, by two for a few looks in a row, and never shorter. A first look, of few calls, is as good as a noisy one. To
+# correct looks for how slow others were beside them was tried, and makes it worse: what slows one down is over, or there no
+# more, when the next one runs.
 # Times are kept to 5 digits, which is more than they are worth; ids follow from the rest.
 use strict;
 use warnings;
 
-my $low = 0.2;                        # the quantile
+my $low = 0.2;                        # the quantile of noisy looks
 my ($close, $settled) = (1.15, 0.01); # times the best: those whose times are to be known, and how well
 
 sub field { # line, name: a value without braces or brackets in it
@@ -36,14 +37,21 @@ sub each_line {
 	}
 }
 
-sub low {
-	my @x = sort { $a <=> $b } @_;
-	return $x[int $#x * $low];
+sub quantile { # share, values
+	my ($q, @x) = @_;
+	@x = sort { $a <=> $b } @x;
+	return $x[int $#x * $q];
 }
 
-# By candidate: its looks, each [seconds, samples], its record, that of a good look if there is one; and the order.
+sub time_of { # looks
+	my @quiet = grep { $_->[2] } @_;
+	return @quiet ? quantile(0.5, map { $_->[0] } @quiet) : quantile($low, map { $_->[0] } @_);
+}
+
+# By candidate: its looks, each [seconds, samples, quiet], its record, that of a good look if there is one; and the order.
 sub read_looks {
 	my (%looks, %line, @order);
+	my $first = $_[0];
 	for my $file (@_) {
 		each_line($file, 'result', sub {
 			my ($line) = @_;
@@ -53,7 +61,7 @@ sub read_looks {
 			$line{$key} = $line if !$line{$key} || ($ok && $line{$key} !~ /"status":"ok"/);
 			return if !$ok;
 			my ($samples) = $line =~ /"samples_s":\[([^\]]*)\]/;
-			push @{$looks{$key}}, [field($line, 'latency_s'), $samples];
+			push @{$looks{$key}}, [field($line, 'latency_s'), $samples, $file ne $first && $line !~ /"noisy":/];
 		});
 	}
 	return (\%looks, \%line, \@order);
@@ -61,7 +69,7 @@ sub read_looks {
 
 sub read_times {
 	my ($looks) = @_;
-	return {map { $_ => low(map { $_->[0] } @{$looks->{$_}}) } keys %$looks};
+	return {map { $_ => time_of(@{$looks->{$_}}) } keys %$looks};
 }
 
 # What "near" is measured from: the fifth best, for the least of many times is the luckiest.
@@ -121,9 +129,10 @@ sub known {
 	my $best = best($time);
 	my (@apart, $n);
 	for my $key (keys %$looks) {
-		my @looks = map { $_->[0] } @{$looks->{$key}};
+		my @looks = @{$looks->{$key}};
+		shift @looks; # the first one was short
 		next if $time->{$key} > $best * $close || @looks < 4;
-		my ($odd, $even) = (low(@looks[grep { $_ % 2 } 0 .. $#looks]), low(@looks[grep { !($_ % 2) } 0 .. $#looks]));
+		my ($odd, $even) = (time_of(@looks[grep { $_ % 2 } 0 .. $#looks]), time_of(@looks[grep { !($_ % 2) } 0 .. $#looks]));
 		push @apart, abs(log($odd / $even));
 		$n += @looks;
 	}

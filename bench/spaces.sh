@@ -3,10 +3,9 @@
 #
 # share/spaces/plan says of which workloads, and how many candidates. They are drawn uniformly from all that are valid, and
 # neither filtered nor raced; or, where the plan names another strategy of tl-gen, proposed by it (guided:128 asks TL_MODEL).
-# Each is looked at for a millisecond of calls. A shared machine changes its speed by a third for minutes, and may take twice as
-# long for a few looks, half of all in a bad hour: those within 7 times the best are therefore looked at twice more, those then
-# within 2.5 times another three times, those within 1.15 times another four to twenty, in random orders, until bench/spaces.pl, which makes
-# one time of a candidate's looks, knows most to 1%.
+# Each is looked at for a millisecond of calls; those within 3 times the best then with patience, in a quiet moment, for 5 ms; those
+# within 1.15 times the best three times more, up to five times, until bench/spaces.pl, which makes one time of a candidate's looks,
+# knows most to 1%. On a machine that others use, too, it takes as much longer as there are fewer quiet moments.
 #
 # A workload's records are in build/spaces once it is done: a run that was stopped goes on when it is started again. The
 # whole is put into share/spaces/NAME.zst. Nothing else should run meanwhile; it takes hours. SPACES_PLAN names another plan.
@@ -15,8 +14,10 @@ bin=${BIN:-bin}
 dir=build/spaces
 export TL_DB='' TL_CACHE="$PWD/$dir/cache"
 
-look() { # candidates output
-	"$bin/tl-measure" --max-drift 0 --no-preempt --samples --race 1ms --final 0 -o "$2" "$1"
+look() { # candidates output [option...]
+	in=$1 out=$2
+	shift 2
+	"$bin/tl-measure" --no-preempt --samples --final 0 "$@" -o "$out" "$in"
 }
 
 record() { # stem [strategy:]n: the workload is in stem.workload
@@ -24,14 +25,12 @@ record() { # stem [strategy:]n: the workload is in stem.workload
 	[ "$strategy" != "$2" ] || strategy=random
 	"$bin/tl-gen" --search="$strategy" -n "${2#*:}" -o "$1.candidates" "$1.workload"
 	rm -f "$1".looks?
-	look "$1.candidates" "$1.looks1"
-	perl bench/spaces.pl near 7 2 "$1.candidates" "$1.looks1" >"$1.near"
-	look "$1.near" "$1.looks2"
-	perl bench/spaces.pl near 2.5 3 "$1.candidates" "$1".looks? >"$1.near"
-	look "$1.near" "$1.looks3"
-	for i in 4 5 6 7 8; do
-		perl bench/spaces.pl near 1.15 4 "$1.candidates" "$1".looks? >"$1.near"
-		look "$1.near" "$1.looks$i"
+	look "$1.candidates" "$1.looks1" --race 1ms
+	perl bench/spaces.pl near 3 1 "$1.candidates" "$1.looks1" >"$1.near"
+	look "$1.near" "$1.looks2" --race 5ms --patience 2s --max-drift 0
+	for i in 3 4 5 6 7; do
+		perl bench/spaces.pl near 1.15 3 "$1.candidates" "$1".looks? >"$1.near"
+		look "$1.near" "$1.looks$i" --race 5ms --patience 2s --max-drift 0
 		perl bench/spaces.pl settled "$1".looks? && break
 	done
 	perl bench/spaces.pl merge "$1".looks? >"$1.part"
