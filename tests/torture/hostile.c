@@ -342,7 +342,7 @@ static __attribute__((unused)) int wrong_late(const struct call *c)
 static __attribute__((unused)) int crash_late(const struct call *c)
 {
 	if (c->thread == 0)
-		nap(0.01);
+		nap(0.04);
 	if (c->number > 12)
 		abort();
 	return GO_ON;
@@ -351,7 +351,7 @@ static __attribute__((unused)) int crash_late(const struct call *c)
 static __attribute__((unused)) int slow(const struct call *c)
 {
 	if (c->thread == 0)
-		nap(0.01);
+		nap(0.04);
 	return GO_ON;
 }
 
