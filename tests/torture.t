@@ -194,9 +194,12 @@ crash_late crash signal 6
 slow ok
 END
 grep -v ' - ' "$tmp/f.plan" | cut -d' ' -f1 >"$tmp/f.ids"
-grep -Ff "$tmp/f.ids" "$tmp/f.c" | measure /dev/stdin --no-preempt --race=20ms --final=2 >"$tmp/out" 2>"$tmp/err"
-[ "$(count '"status":"ok".*"stage":"race"' "$tmp/out")" -eq 2 ] && [ "$(count '"stage":"final"' "$tmp/out")" -eq 2 ]
-ok $? 'two that are alike in the race come into the final'
+alike=1
+for _ in 1 2 3 4; do # on a busy machine calls that only sleep may differ
+	grep -Ff "$tmp/f.ids" "$tmp/f.c" | measure /dev/stdin --no-preempt --race=20ms --final=2 >"$tmp/out" 2>"$tmp/err"
+	[ "$(count '"status":"ok".*"stage":"race"' "$tmp/out")" -eq 2 ] && [ "$(count '"stage":"final"' "$tmp/out")" -eq 2 ] && alike=0 && break
+done
+ok $alike 'two that are alike in the race come into the final'
 [ "$(count '"status":"crash".*signal 6.*"stage":"final"' "$tmp/out")" -eq 1 ] && [ "$(count '"status":"ok".*"stage":"final"' "$tmp/out")" -eq 1 ]
 ok $? 'one ends their process: it alone has crashed'
 
