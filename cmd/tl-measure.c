@@ -51,9 +51,8 @@ static const struct opt opts[] = {
 	 NULL},
 	{0, "patience", OPT_TIME, &patience_s, "TIME",
 	 "Where others use the machine, too: how long to wait for a quiet moment, and to race "
-	 "again "
-	 "until one was quiet, before a time is taken that is not (noisy). Default: some "
-	 "milliseconds, and none where that was in vain.",
+	 "again until one was quiet, before a time is taken that is not (noisy). At most a tenth "
+	 "of --timeout. Default: some milliseconds, and none where that was in vain.",
 	 NULL},
 	{0, "cache", OPT_ENUM, &caches, "MODE",
 	 "Time with operands as the call before left them in the caches (warm), or flushed before "
@@ -492,6 +491,8 @@ static int check_usage(struct err *e)
 				  MAX_JOBS);
 	if (audit > 1)
 		return err_status(e, EXIT_USAGE, "--audit is %g, but a share is at most 1", audit);
+	if (patience_s > timeout_s / 10) /* a final may wait five times, and must not be blamed */
+		return err_status(e, EXIT_USAGE, "--patience is more than a tenth of --timeout");
 	if (database && !skip_known)
 		return err_status(e, EXIT_USAGE, "--db belongs to --skip-known");
 	return 0;

@@ -130,4 +130,13 @@ ok $? 'a group cut off in the middle of the input is not closed either'
 head -c 20000 "$tmp/c" | head -n 4 | "$bin/tl-measure" >"$tmp/out" 2>"$tmp/err"
 [ $? -eq 3 ] && grep -q 'cut off' "$tmp/err" && grep -q '"type":"result"' "$tmp/out" && ! grep -q '"type":"end"' "$tmp/out"
 ok $? 'input cut off inside a group: measured, told, not closed, exit 3'
+
+# Patience
+
+head -n 4 "$tmp/c" | "$bin/tl-measure" --stream --final=0 --patience=50ms >"$tmp/out" 2>/dev/null
+[ "$(count '"type":"result".*"status":"\(ok\|preempted\)"' "$tmp/out")" -ge 2 ]
+ok $? 'with patience candidates are measured, too'
+"$bin/tl-measure" --patience=3s --timeout=20s </dev/null 2>"$tmp/err"
+[ $? -eq 2 ] && grep -q -- '--patience' "$tmp/err"
+ok $? 'patience that would let a candidate time out is a usage error'
 echo "1..$n"
