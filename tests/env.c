@@ -348,6 +348,22 @@ static void remove_folder(void)
 		pclose(p);
 }
 
+/* A faster beat is kept with the present state, and the least of all counts. */
+static void test_beats(void)
+{
+	struct states s = {0};
+
+	add(&s, 2e11, 3e10);
+	ok(states_beat(&s) == 0, "an older probe has no beat");
+	states_set_beat(&s, 6e-5);
+	add(&s, 1e11, 3e10);
+	states_set_beat(&s, 9e-5);
+	ok(s.n == 2 && s.state[1].f.beat_s == 9e-5 && states_beat(&s) == 6e-5,
+	   "the least beat of all states");
+	ok(strstr(s.state[1].probe, "\"beat_s\":9e-05") != NULL, "and the probe tells it");
+	states_free(&s);
+}
+
 int main(void)
 {
 	if (!mkdtemp(folder))
@@ -362,5 +378,6 @@ int main(void)
 	test_nvml();
 	test_watch();
 	remove_folder();
+	test_beats();
 	return done_testing();
 }
