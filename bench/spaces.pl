@@ -8,16 +8,17 @@
 #
 # CANDIDATES are the records of one workload, LOOKS results of them in the order in which they were measured, a file a run.
 #
-# A candidate's time is the median of its quiet looks, where there are any; else a low quantile of all (the first of four, the second of eight): neighbours on a shared
-# machine make them longer, by half for minutes, by two for a few looks in a row, and never shorter. A first look, of few calls, is as good as a noisy one. To
-# correct looks for how slow others were beside them was tried, and makes it worse: what slows one down is over, or there no
-# more, when the next one runs.
-# Times are kept to 5 digits, which is more than they are worth; ids follow from the rest.
+# A candidate's time is the median of its quiet looks, where there are any; else a low quantile of all (the first of four, the
+# second of eight): neighbours on a shared machine make them longer, by half for minutes, by two for a few looks in a row, and
+# never shorter. A first look, of few calls, is as good as a noisy one. To correct looks for how slow others were beside them
+# was tried, and makes it worse: what slows one down is over, or there no more, when the next one runs.
+# Of samples $raw are kept at most, evenly from all looks, to 4 digits; ids follow from the rest.
 use strict;
 use warnings;
 
 my $low = 0.2;                        # the quantile of noisy looks
 my ($close, $settled) = (1.15, 0.01); # times the best: those whose times are to be known, and how well
+my $raw = 32;
 
 sub field { # line, name: a value without braces or brackets in it
 	my ($line, $name) = @_;
@@ -98,9 +99,15 @@ sub near {
 	}
 }
 
-sub short { sprintf '%.5g', $_[0] }
+sub short { sprintf '%.4g', $_[0] }
 
-sub slim { # a result; its time, and all samples, where it has any; is it the first?
+sub some { # samples of all looks, a text each
+	my @x = map { split /,/ } @_;
+	return join(',', map { short($x[$_ * @x / $raw]) } 0 .. $raw - 1) if @x > $raw;
+	return join(',', map { short($_) } @x);
+}
+
+sub slim { # a result; its time, and samples, where it has any; is it the first?
 	my ($line, $latency, $samples, $first) = @_;
 	my ($workload) = $line =~ /"workload":(\{[^}]*\})/;
 	my ($knobs) = $line =~ /"knobs":(\{[^}]*\})/;
@@ -108,7 +115,7 @@ sub slim { # a result; its time, and all samples, where it has any; is it the fi
 	my $out = '{"tl":1,"type":"result","workload":' . $workload . ',"target":"cpu","algo":' . field($line, 'algo') .
 		",\"knobs\":$knobs,\"status\":" . field($line, 'status');
 	$out .= ',"stage":"race","latency_s":' . short($latency) if defined $latency;
-	$out .= ',"samples_s":[' . join(',', map { short($_) } split /,/, $samples) . ']' if defined $samples;
+	$out .= ",\"samples_s\":[$samples]" if defined $samples;
 	$out .= sprintf ',"error":{"l2":%.2g,"max":%.2g}', $l2, $max if defined $max;
 	$out .= ',"why":' . field($line, 'why') if $line =~ /"status":"(?!ok)[^"]*".*"why":/;
 	$out .= ',"env_id":' . field($line, 'env_id') . ',"at":' . field($line, 'at');
@@ -158,7 +165,7 @@ sub merge {
 		my $l = $line->{$key};
 		my $first = !$told && $l =~ /"env":\{/;
 		$told ||= $first;
-		print slim($l, $time->{$key}, $looks->{$key} ? join(',', map { $_->[1] } @{$looks->{$key}}) : undef, $first);
+		print slim($l, $time->{$key}, $looks->{$key} ? some(map { $_->[1] } @{$looks->{$key}}) : undef, $first);
 	}
 }
 

@@ -5,6 +5,15 @@
 
 static const double RATIO_FAR = 0.1;
 
+void outcome_keep_race(struct outcome *o, const struct race *r)
+{
+	o->time = r->time;
+	o->warmup = r->warmup;
+	o->outliers = r->outliers;
+	o->n = r->n;
+	memcpy(o->x, r->x, (size_t)r->n * sizeof *r->x);
+}
+
 int outcome_is_far(const struct stat_median *ratio)
 {
 	return ratio->lo > 1 + RATIO_FAR || ratio->hi < 1 - RATIO_FAR;

@@ -38,6 +38,8 @@ struct outcome {
 	double turn[2][FINAL_ROUNDS];		  /* the opponents' turns, n of them, as x */
 };
 
+/* What a race found. */
+void outcome_keep_race(struct outcome *o, const struct race *r);
 /* Is it further from 1 than a verdict will ever be in doubt? */
 int outcome_is_far(const struct stat_median *ratio);
 /* Times and ratios from the turns that are there. */
