@@ -7,7 +7,7 @@
 # was the best known of a run is then timed again in one run for all, since a shared machine's speed changes between the
 # runs; so it is known what each run had really found at which cost. Shown are the latency of the network each way ends with (the
 # sum over its operators, weighed by count) and the core-seconds to come within 1% of the latency that all of them reach.
-# Nothing else should run meanwhile. Records: build/bench-filter.
+# The latter is with patience (BENCH_PATIENCE, 1s). Nothing else should run meanwhile. Records: build/bench-filter.
 set -eu
 bench=filter
 # shellcheck source=bench/held-out.sh
@@ -28,5 +28,5 @@ tune() { # way seed
 for way in model draft none; do tune $way 1; done
 for way in none draft model; do tune $way 2; done
 perl bench/filter.pl incumbents "$wl" "$dir" >"$dir/candidates"
-"$bin/tl-measure" --no-preempt --final 0 --max-drift 0 -o "$dir/results" "$dir/candidates"
+"$bin/tl-measure" --no-preempt --final 0 --max-drift 0 --patience="${BENCH_PATIENCE:-1s}" -o "$dir/results" "$dir/candidates"
 perl bench/filter.pl table "$network" "$(nproc)" "$wl" "$dir" 2>"$dir/figures.ndjson"

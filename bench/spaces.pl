@@ -1,8 +1,8 @@
 #!/usr/bin/perl
 # The records behind make spaces (bench/spaces.sh).
 #
-#   near TIMES COPIES CANDIDATES LOOKS...   the candidates to look at again, those within TIMES the best: all of them in a
-#                                           random order, COPIES times
+#   near TIMES COPIES CANDIDATES LOOKS...   the candidates to look at again, those within TIMES the best, or twice that if they
+#                                           were never looked at without neighbours: in a random order, COPIES times
 #   settled LOOKS...                        status 0: those near the best are known well enough
 #   merge LOOKS...                          one result a candidate, without what can be had again
 #
@@ -18,6 +18,7 @@ use warnings;
 
 my $low = 0.2;                        # the quantile of noisy looks
 my ($close, $settled) = (1.15, 0.01); # times the best: those whose times are to be known, and how well
+my $doubt = 2; # what neighbours may have made of a look
 my $raw = 32;
 
 sub field { # line, name: a value without braces or brackets in it
@@ -49,7 +50,7 @@ sub time_of { # looks
 	return @quiet ? quantile(0.5, map { $_->[0] } @quiet) : quantile($low, map { $_->[0] } @_);
 }
 
-# By candidate: its looks, each [seconds, samples, quiet], its record, that of a good look if there is one; and the order.
+# By candidate: its looks, each [seconds, samples, quiet, calm: so is a first one that nobody disturbed], its record, that of a good look if there is one; and the order.
 sub read_looks {
 	my (%looks, %line, @order);
 	my $first = $_[0];
@@ -62,7 +63,8 @@ sub read_looks {
 			$line{$key} = $line if !$line{$key} || ($ok && $line{$key} !~ /"status":"ok"/);
 			return if !$ok;
 			my ($samples) = $line =~ /"samples_s":\[([^\]]*)\]/;
-			push @{$looks{$key}}, [field($line, 'latency_s'), $samples, $file ne $first && $line !~ /"noisy":/];
+			my $calm = $line !~ /"noisy":/;
+			push @{$looks{$key}}, [field($line, 'latency_s'), $samples, $file ne $first && $calm, $calm];
 		});
 	}
 	return (\%looks, \%line, \@order);
@@ -86,8 +88,10 @@ sub near {
 	my $best = best($time);
 	my @near;
 	each_line($candidates, 'candidate', sub {
-		my $t = $time->{key($_[0])};
-		push @near, $_[0] if defined $t && $t < $best * $times;
+		my $key = key($_[0]);
+		my $t = $time->{$key} // return;
+		my $far = (grep { $_->[3] } @{$looks->{$key}}) ? $times : $times * $doubt;
+		push @near, $_[0] if $t < $best * $far;
 	});
 	srand 1;
 	for (1 .. $copies) {

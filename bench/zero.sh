@@ -5,7 +5,8 @@
 # bench-model): the one schedule that tl-query --predict gives; the best of 8 and of 64 that are bred inside the model; the
 # best of the 16 in the portfolio; the nearest recorded workload's best schedule, fitted; and the best that tuning found
 # (BENCH_TUNE, 3m with the model and as long without). All are timed in one run. Shown is each one's latency of the network, the
-# sum over its operators weighed by count, over that of the best of all. Nothing else should run meanwhile.
+# sum over its operators weighed by count, over that of the best of all. Timed with patience (BENCH_PATIENCE, 1s), as others may use
+# the machine, too. Nothing else should run meanwhile.
 set -eu
 bench=zero
 # shellcheck source=bench/held-out.sh
@@ -16,7 +17,7 @@ tune=${BENCH_TUNE:-3m}
 echo "a database of what was recorded of other networks" >&2
 for set in share/spaces/*.zst; do
 	case " $test " in *" $(basename "$set" .zst) "*) continue ;; esac
-	zstdcat "$set" | grep '"status":"ok"' | "$bin/tl-check" --fix -q -o - | "$bin/tl-store" -q -d "$dir/others.db"
+	zstdcat "$set" | grep '"status":"ok"' | "$bin/tl-check" --fix | "$bin/tl-store" -q -d "$dir/others.db"
 done
 
 candidates() { # name: those on standard input, marked with it
@@ -42,6 +43,6 @@ for network in $test; do
 	"$bin/tl-query" -d "$dir/$network.db" --top 4 "$wl" | sed 's/"type":"result"/"type":"candidate"/' >"$dir/$network.tuned" || :
 	sed 's/,"status":.*/}/' "$dir/$network.tuned" | candidates tuned
 	perl bench/zero.pl once "$wl" "$dir/$network.candidates" |
-		"$bin/tl-measure" --no-preempt --final 0 --max-drift 0 -o "$dir/$network.results"
+		"$bin/tl-measure" --no-preempt --final 0 --max-drift 0 --patience="${BENCH_PATIENCE:-1s}" -o "$dir/$network.results"
 	perl bench/zero.pl table "$network" "$wl" "$dir/$network.candidates" "$dir/$network.results"
 done
