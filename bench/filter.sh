@@ -1,7 +1,7 @@
 #!/bin/sh
 # make bench-filter: what the filter is worth in a live run of tuning.
 #
-# One test network (BENCH_TEST) is tuned from nothing by the same programs three ways: tl-filter ranks by a model that has
+# The first test network (BENCH_TEST) is tuned from nothing by the same programs three ways: tl-filter ranks by a model that has
 # learned nothing of the network (build/bench-model/1.model, by make bench-model), by the analytic draft, or passes on
 # whatever comes first. Each way has two runs of BENCH_TUNE (1m) with two seeds, the second ones in the reverse order. All that ever
 # was the best known of a run is then timed again in one run for all, since a shared machine's speed changes between the
@@ -12,11 +12,11 @@ set -eu
 bench=filter
 # shellcheck source=bench/held-out.sh
 . bench/held-out.sh
-network=${BENCH_TEST:-squeezenet1_1}
+network=${test%% *}
 tune=${BENCH_TUNE:-1m}
 
 wl=$dir/workloads
-zstdcat "share/spaces/$network.zst" | grep '"type":"workload"' >"$wl"
+workloads "$network" >"$wl"
 tune() { # way seed
 	echo "$network: tuning, filtered by $1, seed $2" >&2
 	start=$(date +%s.%N)

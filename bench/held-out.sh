@@ -1,14 +1,19 @@
 # shellcheck shell=sh
-# What the benches share that try a model on a network which it has not seen: sets bin, dir (empty) and model, by the name in
-# $bench ("zero" of make bench-zero).
+# What the benches share that try a model on networks which it has not seen: sets bin, dir (empty), model and test, the networks,
+# by the name in $bench ("zero" of make bench-zero).
 # shellcheck disable=SC2034 # used by those who read this
 bin=${BIN:-bin}
 dir=build/bench-${bench:?}
 model=build/bench-model/1.model
-[ -f "$model" ] || {
+test=${BENCH_TEST:-squeezenet1_1 resnet18 alexnet}
+[ "$bench" = model ] || [ -f "$model" ] || {
 	echo "bench-$bench: there is no $model: make bench-model first" >&2
 	exit 1
 }
 rm -rf "$dir"
 mkdir -p "$dir"
 export TL_DB='' TL_MODEL=''
+
+workloads() { # network
+	"$bin/tl-extract" -q "share/models/$1".[tz]*
+}

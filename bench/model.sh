@@ -1,36 +1,36 @@
 #!/bin/sh
 # make bench-model: how well learned models rank what they have never seen, from the recorded spaces in share/spaces.
 #
-# Test networks: BENCH_TEST (squeezenet1_1). None of their workloads, nor any that is equal but for spatial size, batch and
-# post-ops, is learned from. Shown: what the fastest of the first 1, 5 and 8 reach of the best's speed, by the model, the
-# draft and at random; the learning curve at 10, 30, 50 and 100% of the workloads; an operator that was held out; how fast
-# tl-filter ranks. BENCH_TRAIN is the time for each training (2m). Every run on test networks is told in bench/test-runs.ndjson,
-# so that it is known how often anyone has looked. The figures are in build/bench-model.
+# Test networks: BENCH_TEST (squeezenet1_1 resnet18 alexnet), of which those are ranked that were recorded. None of their
+# workloads, nor any that is equal but for spatial size, batch and post-ops, is learned from. Shown: what the fastest of the first 1,
+# 5 and 8 reach of the best's speed, by the model, the draft and at random; the learning curve at 10, 30, 50 and 100% of the
+# workloads; an operator that was held out; how fast tl-filter ranks, and what is lost of the best by the 32 of a whole space that it
+# keeps. BENCH_TRAIN is the time for each training (2m). Every run on test networks is told in bench/test-runs.ndjson, so that it is
+# known how often anyone has looked. The figures are in build/bench-model.
 set -eu
-bin=${BIN:-bin}
-dir=build/bench-model
-test=${BENCH_TEST:-squeezenet1_1}
+bench=model
+# shellcheck source=bench/held-out.sh
+. bench/held-out.sh
 time=${BENCH_TRAIN:-2m}
-rm -rf "$dir"
-mkdir -p "$dir"
 
-learn='' exclude=''
-for set in share/spaces/*.zst; do
-	name=$(basename "$set" .zst)
-	case " $test " in *" $name "*) continue ;; esac
-	learn="$learn $set"
+exclude='' recorded=''
+for network in $test; do
+	workloads "$network" >"$dir/$network.workloads"
+	exclude="$exclude --exclude=$dir/$network.workloads"
+	[ ! -f "share/spaces/$network.zst" ] || recorded="$recorded $network"
 done
-for name in $test; do
-	[ -f "share/spaces/$name.zst" ] || {
-		echo "bench-model: $name was not recorded (share/spaces/$name.zst): make spaces" >&2
-		exit 1
-	}
-	zstdcat "share/spaces/$name.zst" | grep '"type":"workload"' >"$dir/$name.workloads"
-	exclude="$exclude --exclude=$dir/$name.workloads"
+[ -n "$recorded" ] || {
+	echo "bench-model: none of $test was recorded (share/spaces): make spaces" >&2
+	exit 1
+}
+learn=''
+for set in share/spaces/*.zst; do
+	case " $test " in *" $(basename "$set" .zst) "*) continue ;; esac
+	learn="$learn $set"
 done
 
 rank() { # model name: of the test networks
-	for network in $test; do
+	for network in $recorded; do
 		build/bench/rank "$1" "share/spaces/$network.zst" >"$dir/$2.$network.ndjson"
 		grep '"model_id"' "$dir/$2.$network.ndjson" | sed "s/\"rank\",/\"rank\",\"network\":\"$network\",\"learned\":\"$2\",/" |
 			tee -a "$dir/figures.ndjson" |
@@ -54,14 +54,18 @@ if [ -f share/spaces/bert_base.zst ]; then
 		sed 's/"rank",/"rank","network":"bert_base","learned":"conv2d",/' >>"$dir/figures.ndjson"
 fi
 
-echo "how fast tl-filter ranks" >&2
-for network in $test; do cat "$dir/$network.workloads"; done | "$bin/tl-gen" -n 20000 -o "$dir/candidates"
-for how in draft model; do
-	start=$(date +%s.%N)
-	"$bin/tl-filter" -m "$dir/1.model" --by=$how -k 32 -o "$dir/kept.$how" "$dir/candidates"
-	end=$(date +%s.%N)
-	grep -c '"type":"candidate"' "$dir/candidates" | awk -v s="$start" -v e="$end" -v how=$how \
-		'{ printf "{\"tl\":1,\"type\":\"filter\",\"by\":\"%s\",\"candidates\":%d,\"per_s\":%.0f}\n", how, $1, $1 / (e - s) }' \
-		>>"$dir/figures.ndjson"
+echo "how fast tl-filter ranks, and what it loses" >&2
+for network in $recorded; do
+	zstdcat "share/spaces/$network.zst" >"$dir/space"
+	perl bench/model.pl candidates "$dir/space" | "$bin/tl-check" --fix >"$dir/candidates"
+	for how in draft model; do
+		start=$(date +%s.%N)
+		"$bin/tl-filter" -m "$dir/1.model" --by=$how -k 32 -o "$dir/kept.$how" "$dir/candidates"
+		end=$(date +%s.%N)
+		lost=$(perl bench/model.pl lost "$dir/$network.workloads" "$dir/kept.$how" "$dir/space")
+		awk -v s="$start" -v e="$end" -v n="$(wc -l <"$dir/candidates")" -v how=$how -v network="$network" -v lost="$lost" 'BEGIN {
+			printf "{\"tl\":1,\"type\":\"filter\",\"network\":\"%s\",\"by\":\"%s\",\"candidates\":%d,\"per_s\":%.0f,%s}\n", network, how, n, n / (e - s), lost }' \
+			>>"$dir/figures.ndjson"
+	done
 done
-perl bench/model.pl <"$dir/figures.ndjson"
+perl bench/model.pl table <"$dir/figures.ndjson"

@@ -6,18 +6,18 @@
 # best of the 16 in the portfolio; the nearest recorded workload's best schedule, fitted; and the best that tuning found
 # (BENCH_TUNE, 3m with the model and as long without). All are timed in one run. Shown is each one's latency of the network, the
 # sum over its operators weighed by count, over that of the best of all. Timed with patience (BENCH_PATIENCE, 1s), as others may use
-# the machine, too. Nothing else should run meanwhile.
+# the machine, too. Nothing else should run meanwhile. Figures: build/bench-zero/figures.ndjson.
 set -eu
 bench=zero
 # shellcheck source=bench/held-out.sh
 . bench/held-out.sh
-test=${BENCH_TEST:-squeezenet1_1}
 tune=${BENCH_TUNE:-3m}
 
+for network in $test; do workloads "$network" >"$dir/$network.workloads"; done
 echo "a database of what was recorded of other networks" >&2
 for set in share/spaces/*.zst; do
 	case " $test " in *" $(basename "$set" .zst) "*) continue ;; esac
-	zstdcat "$set" | grep '"status":"ok"' | "$bin/tl-check" --fix | "$bin/tl-store" -q -d "$dir/others.db"
+	zstdcat "$set" | grep '"status":"ok"' | perl bench/zero.pl others "$dir"/*.workloads | "$bin/tl-check" --fix | "$bin/tl-store" -q -d "$dir/others.db"
 done
 
 candidates() { # name: those on standard input, marked with it
@@ -26,7 +26,6 @@ candidates() { # name: those on standard input, marked with it
 
 for network in $test; do
 	wl=$dir/$network.workloads
-	zstdcat "share/spaces/$network.zst" | grep '"type":"workload"' >"$wl"
 	start=$(date +%s.%N)
 	"$bin/tl-query" --predict -m "$model" -d "$dir/others.db" "$wl" >"$dir/$network.zero" 2>/dev/null || [ $? -eq 4 ]
 	end=$(date +%s.%N)
@@ -44,5 +43,6 @@ for network in $test; do
 	sed 's/,"status":.*/}/' "$dir/$network.tuned" | candidates tuned
 	perl bench/zero.pl once "$wl" "$dir/$network.candidates" |
 		"$bin/tl-measure" --no-preempt --final 0 --max-drift 0 --patience="${BENCH_PATIENCE:-1s}" -o "$dir/$network.results"
-	perl bench/zero.pl table "$network" "$wl" "$dir/$network.candidates" "$dir/$network.results"
+	perl bench/zero.pl table "$network" "$wl" "$dir/$network.candidates" "$dir/$network.results" 2>>"$dir/figures.ndjson"
 done
+perl bench/zero.pl networks "$dir/figures.ndjson"
