@@ -28,7 +28,7 @@
 static const double DRAFT_FAR = 4;
 
 static int64_t keep = 32, seed = 1;
-static double diverse = 1.0 / 3, audit, explore, worth;
+static double diverse = 1.0 / 3, hedge = 0.25, audit, explore, worth;
 static const char *output, *refused_path, *model_path, *by, *database, *env_wanted;
 static int tell_cost;
 
@@ -58,6 +58,10 @@ static const struct opt opts[] = {
 	 "Rank by the model's value plus C times its deviation: the unknown is worth a look. "
 	 "Default "
 	 "0.",
+	 NULL},
+	{0, "hedge", OPT_REAL, &hedge, "SHARE",
+	 "With a model: this share of them are the draft's best of those that the model would "
+	 "refuse, for it may err about a whole workload (a quarter).",
 	 NULL},
 	{0, "worth", OPT_REAL, &worth, "SHARE",
 	 "With a model: pass on fewer than -k where the next one is expected to make the best "
@@ -187,11 +191,20 @@ static int put_refused(const struct group *g, const char *line, size_t n, const 
 
 /* ---- groups ---- */
 
+/* Places for the draft's choices. The first is the model's. */
+static int64_t hedged(int64_t k)
+{
+	int64_t places = (int64_t)floor((double)k * hedge);
+
+	return !filter.model ? 0 : places < k ? places : k - (k > 0);
+}
+
 static struct group *group_new(const char *workload_id, int64_t k)
 {
 	const struct picks_rules rules = {
 		.k = k,
 		.diverse = diverse,
+		.hedge = hedged(k),
 		.audit = audit,
 		.keep_refused = filter.refused != NULL,
 		.worth = filter.model ? worth : 0,

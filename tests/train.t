@@ -85,6 +85,22 @@ ok $? 'it knows what the draft does not'
 	awk '/"type":"workload"/ { far = 0 } /"score":\{"draft_s":[^,]*\}/ { far = 1; all++ } /"score":.*"model":/ && far { bad = 1 }
 		END { exit bad || !all }' "$tmp/a"
 ok $? 'those that the draft puts far behind come last, and the model is not asked about them'
+ids() { grep '"type":"candidate"' "$1" | grep -o '"candidate_id":"[^"]*"' | sort; }
+for share in 0 0.3 0.9 2; do
+	"$bin/tl-filter" -m "$tmp/model" -k 7 --diverse=1 --hedge=$share "$tmp/all" >"$tmp/h$share"
+	ids "$tmp/h$share" >"$tmp/ids.$share"
+done
+"$bin/tl-filter" -m "$tmp/model" -k 1 --hedge=0 "$tmp/all" >"$tmp/a" && ids "$tmp/a" >"$tmp/ids.model"
+# The draft's best of those that are no slower than it thinks.
+"$bin/tl-filter" --by=draft -k 150 --diverse=1 "$tmp/all" |
+	awk '/"type":"workload"/ { n = 0 } /"type":"candidate"/ && /"order":0/ && ++n <= 2' >"$tmp/a" && ids "$tmp/a" >"$tmp/ids.draft"
+[ "$(comm -23 "$tmp/ids.draft" "$tmp/ids.0" | wc -l)" -gt 0 ] && [ "$(comm -23 "$tmp/ids.draft" "$tmp/ids.0.3" | wc -l)" -eq 0 ]
+ok $? 'the draft has places of its own'
+! grep -q '"order":1' "$tmp/h0.3"
+ok $? 'though not for what the model knows to be far slower'
+[ "$(comm -23 "$tmp/ids.model" "$tmp/ids.0.9" | wc -l)" -eq 0 ] && [ "$(comm -23 "$tmp/ids.model" "$tmp/ids.2" | wc -l)" -eq 0 ] &&
+	[ "$(wc -l <"$tmp/ids.0")" -eq "$(wc -l <"$tmp/ids.0.3")" ] && [ "$(wc -l <"$tmp/ids.0")" -eq "$(wc -l <"$tmp/ids.2")" ]
+ok $? 'but for the first, and they are no more than asked for'
 TL_MODEL=$tmp/model "$bin/tl-filter" -k 7 "$tmp/all" | cmp -s - "$tmp/kept"
 ok $? '$TL_MODEL names one, too'
 "$bin/tl-filter" -m "$tmp/model" --by=draft -k 7 "$tmp/all" >"$tmp/a" && "$bin/tl-filter" -k 7 "$tmp/all" | cmp -s - "$tmp/a"

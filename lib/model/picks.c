@@ -9,6 +9,8 @@ enum {
 	DRAWS = 256,	 /* of speeds, to find what another candidate may gain */
 };
 
+static const double HEDGE_FAR = 1; /* of values: twice the time */
+
 /* The best of those that share a register tile, at most k. */
 struct pool {
 	struct pick_list list;
@@ -54,7 +56,7 @@ static void lose(struct picks *p, const struct pick *loser)
 
 /* Each refused candidate has the same chance to stay as the spare (Vitter, "Random sampling with a
  * reservoir", ACM TOMS 11, 1985, algorithm R). */
-static void refuse(struct picks *p, const struct pick *c)
+static void let_go(struct picks *p, const struct pick *c)
 {
 	struct pick loser = *c;
 
@@ -64,6 +66,32 @@ static void refuse(struct picks *p, const struct pick *c)
 	}
 	if (loser.line)
 		lose(p, &loser);
+}
+
+static int drafted_before(const struct pick *a, const struct pick *b)
+{
+	return a->draft_s < b->draft_s || (a->draft_s == b->draft_s && before(a, b));
+}
+
+/* Of those that no pool has room for, the draft's best stay. */
+static void refuse(struct picks *p, const struct pick *c)
+{
+	struct pick_list *l = &p->hedge;
+	struct pick *worst = l->pick;
+
+	if (l->n < p->rules.hedge) {
+		add(l, c);
+		return;
+	}
+	for (int64_t i = 1; i < l->n; i++)
+		if (drafted_before(worst, &l->pick[i]))
+			worst = &l->pick[i];
+	if (!l->n || !drafted_before(c, worst)) {
+		let_go(p, c);
+		return;
+	}
+	let_go(p, worst);
+	*worst = *c;
 }
 
 /* ---- taking in ---- */
@@ -142,6 +170,24 @@ static void choose(const struct picks_rules *r, struct pick **order, int64_t n, 
 	}
 }
 
+/* The best by the draft of those that are left. What the model thinks much slower than its own
+ * best, or likely to fail, is none of them. Returns how many places are left. */
+static int64_t choose_hedge(struct pick **order, int64_t n, int64_t places)
+{
+	for (; places > 0; places--) {
+		struct pick *best = NULL;
+
+		for (int64_t i = 0; i < n; i++)
+			if (!order[i]->taken && order[i]->value > order[0]->value - HEDGE_FAR &&
+			    (!best || drafted_before(order[i], best)))
+				best = order[i];
+		if (!best)
+			break;
+		best->taken = 1;
+	}
+	return places;
+}
+
 /* Gaussian, by Box and Muller (1958). */
 static double normal(struct rng *rng)
 {
@@ -180,16 +226,17 @@ static void end_where_it_pays_no_more(struct picks *p, struct pick **order, int6
 	}
 }
 
-static int64_t pool_sizes(const struct picks *p)
+/* How many there are to choose from. */
+static int64_t count_held(const struct picks *p)
 {
-	int64_t n = 0;
+	int64_t n = p->hedge.n;
 
 	for (size_t i = 0; i < p->pools.n; i++)
 		n += ((struct pool *)p->pools.item[i].value)->list.n;
 	return n;
 }
 
-/* All that the pools hold, in order; the caller's to free. */
+/* All of them in order; the caller's to free. */
 static struct pick **in_order(const struct picks *p, int64_t n)
 {
 	struct pick **order = xmalloc(sizeof *order * (size_t)(n + 1));
@@ -201,6 +248,8 @@ static struct pick **in_order(const struct picks *p, int64_t n)
 		for (int64_t j = 0; j < pool->list.n; j++)
 			order[k++] = &pool->list.pick[j];
 	}
+	for (int64_t i = 0; i < p->hedge.n; i++)
+		order[k++] = &p->hedge.pick[i];
 	if (n > 1)
 		qsort(order, (size_t)n, sizeof *order, compare_picks);
 	return order;
@@ -208,17 +257,18 @@ static struct pick **in_order(const struct picks *p, int64_t n)
 
 void picks_close(struct picks *p)
 {
-	int64_t n = pool_sizes(p);
+	int64_t n = count_held(p);
 	struct pick **order = in_order(p, n);
 
 	p->has_random = p->rules.k >= RANDOM_FROM && n + p->spares > p->rules.k;
-	choose(&p->rules, order, n, p->rules.k - p->has_random);
+	choose(&p->rules, order, n, p->rules.k - p->rules.hedge - p->has_random);
+	choose(&p->rules, order, n, choose_hedge(order, n, p->rules.hedge));
 	end_where_it_pays_no_more(p, order, n);
 	for (int64_t i = 0; i < n; i++)
 		if (order[i]->taken)
 			add(&p->chosen, order[i]);
 		else
-			refuse(p, order[i]);
+			let_go(p, order[i]);
 	for (int64_t i = 0; i < n; i++)
 		order[i]->line = NULL; /* it is elsewhere now */
 	free(order);
@@ -246,6 +296,7 @@ void picks_free(struct picks *p)
 	}
 	map_free(&p->pools);
 	free(p->spare.line);
+	free_lines(&p->hedge);
 	free_lines(&p->chosen);
 	free_lines(&p->audited);
 	free_lines(&p->refused);

@@ -2,12 +2,13 @@
  *
  * Each has a rank, the least is the best; equal ranks are ordered by id. At most a share of the k
  * has the same register tile, as long as there are others: what ranks them errs alike about
- * neighbours. For k from 8 on the last place is for one drawn from the refused with equal chance,
- * so that it stays known what refusing costs; and a share of the refused may come along for an
- * audit.
+ * neighbours. Some places are for the draft's best of those that are left, should ranks err about a
+ * whole workload. For k from 8 on the last place is for one drawn from the refused with equal
+ * chance, so that it stays known what refusing costs; and a share of the refused may come along for
+ * an audit.
  *
- * Memory: at most k lines a register tile, and one more; and all refused ones, where those are
- * wanted.
+ * Memory: at most k lines a register tile, and those of the hedge and one more; and all refused
+ * ones, where those are wanted.
  */
 #ifndef TL_MODEL_PICKS_H
 #define TL_MODEL_PICKS_H
@@ -31,6 +32,7 @@ struct pick {
 struct picks_rules {
 	int64_t k;
 	double diverse;	  /* share of k with the same register tile, at most */
+	int64_t hedge;	  /* places of k for the draft's best of those that are left */
 	double audit;	  /* share of the refused that comes along */
 	int keep_refused; /* tell them all in the end */
 	/* Chosen ones end where the next is expected to make the best faster by less than this
@@ -49,6 +51,7 @@ struct picks {
 	struct rng rng;
 	struct pick spare; /* the one drawn from the refused so far */
 	int64_t spares;	   /* of how many */
+	struct pick_list hedge;
 	/* After picks_close(): the chosen, best first, then the random one, if there is one; those
 	 * to be audited; and the others, if wanted. */
 	struct pick_list chosen, audited, refused;
