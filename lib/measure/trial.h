@@ -48,8 +48,8 @@ struct trial {
 
 /* Verifies and races the entrant: *answer is a struct outcome. */
 void trial_race(void *trial, void *answer);
-/* Verifies, and times all entrants and the opponents in turns: *answer is a struct outcome of each
- * entrant. */
+/* Verifies, and times all entrants and the opponents in turns (finals.c): *answer is a struct
+ * outcome of each entrant. */
 void trial_final(void *trial, void *answer);
 /* Verifies and times all variants: *answer is a struct baseline. */
 void trial_baseline(void *trial, void *answer);
