@@ -200,7 +200,9 @@ spaces: all ## record whole spaces on this machine into share/spaces, to learn f
 model: all ## train the model that comes with the programs, from share/spaces
 	$(BIN)/tl-train $(MODEL_OPTIONS) -o share/models/cpu.model $(filter-out $(TEST_SPACES),$(sort $(wildcard share/spaces/*.zst)))
 MODEL_OPTIONS := --trials=1 --bag=3
-TEST_SPACES := $(patsubst %,share/spaces/%.zst,squeezenet1_1 resnet18 alexnet)
+# Networks to test on: nothing is learned from them.
+export BENCH_TEST ?= squeezenet1_1 resnet18 alexnet
+TEST_SPACES = $(BENCH_TEST:%=share/spaces/%.zst)
 
 # FILE:PLACE below the prefix, and the file's mode.
 SHARE_DATA := $(wildcard share/models/*)

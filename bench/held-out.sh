@@ -5,7 +5,7 @@
 bin=${BIN:-bin}
 dir=build/bench-${bench:?}
 model=build/bench-model/1.model
-test=${BENCH_TEST:-squeezenet1_1 resnet18 alexnet}
+test=${BENCH_TEST:?the Makefile has the networks to test on}
 [ "$bench" = model ] || [ -f "$model" ] || {
 	echo "bench-$bench: there is no $model: make bench-model first" >&2
 	exit 1

@@ -5,7 +5,8 @@
 # (compiled kernels forgotten before each), once more by racing, with every preempted candidate audited, and without
 # preemption; then the winners of the ways alone, three times. The machine has been probed before. Prints a table; the
 # figures are in build/bench-measure/figures.ndjson, the records beside them. Nothing else should run meanwhile.
-# BENCH_CANDIDATES (24) a workload, BENCH_MODEL (resnet50.tar.zst), BENCH_PATIENCE for a machine that others use, too (--patience of tl-measure).
+# BENCH_CANDIDATES (24) a workload, BENCH_MODEL (resnet50.tar.zst), BENCH_PATIENCE for a machine that
+# others use, too (--patience of tl-measure).
 set -eu
 bin=${BIN:-bin}
 dir=build/bench-measure

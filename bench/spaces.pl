@@ -18,8 +18,7 @@ use warnings;
 
 my $low = 0.2;                        # the quantile of noisy looks
 my ($close, $settled) = (1.15, 0.01); # times the best: those whose times are to be known, and how well
-my $doubt = 2; # what neighbours may have made of a look
-my $raw = 32;
+my ($doubt, $raw) = (2, 32);          # how far a look may be that neighbours disturbed; samples kept
 
 sub field { # line, name: a value without braces or brackets in it
 	my ($line, $name) = @_;
@@ -50,7 +49,8 @@ sub time_of { # looks
 	return @quiet ? quantile(0.5, map { $_->[0] } @quiet) : quantile($low, map { $_->[0] } @_);
 }
 
-# By candidate: its looks, each [seconds, samples, quiet, calm: so is a first one that nobody disturbed], its record, that of a good look if there is one; and the order.
+# By candidate: its looks, each [seconds, samples, quiet, calm: so is a first one that nobody disturbed]; its record, that of a good
+# look if there is one; and the order.
 sub read_looks {
 	my (%looks, %line, @order);
 	my $first = $_[0];

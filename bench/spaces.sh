@@ -3,9 +3,10 @@
 #
 # share/spaces/plan says of which workloads, and how many candidates. They are drawn uniformly from all that are valid, and
 # neither filtered nor raced; or, where the plan names another strategy of tl-gen, proposed by it (guided:128 asks TL_MODEL).
-# Each is looked at for a millisecond of calls; those within 3 times the best then with patience, in a quiet moment, for 5 ms; those
-# within 1.15 times the best three times more, up to five times, until bench/spaces.pl, which makes one time of a candidate's looks,
-# knows most to 1%. On a machine that others use, too, it takes as much longer as there are fewer quiet moments.
+# Each is looked at for a millisecond of calls; those within 3 times the best (6, if neighbours disturbed the look) then with
+# patience, in a quiet moment, for 5 ms; those within 1.15 times the best three times more, up to five times, until
+# bench/spaces.pl, which makes one time of a candidate's looks, knows most to 1%. On a machine that others use, too, it takes as much
+# longer as there are fewer quiet moments.
 #
 # A workload's records are in build/spaces once it is done: a run that was stopped goes on when it is started again. The
 # whole is put into share/spaces/NAME.zst. Nothing else should run meanwhile; it takes hours. SPACES_PLAN names another plan.

@@ -14,11 +14,12 @@ use Records;
 
 my $no_run = '0' x 32;
 
+# As tl-train --exclude has it (lib/model/dataset.h), or coarser: padding and constants are not told apart.
 sub family {
 	my ($line) = @_;
 	my $prob = field($line, 'prob');
-	$prob =~ s/.*:// || $prob =~ s/(mb|[io][hw]|p[hw])\d+//g;
-	return $prob;
+	return $1 if $prob =~ /(\d+x\d+)$/; # a matrix product: what it sums over and its columns
+	return $prob =~ s/(mb|[io][hw]|p[hw])\d+//gr;
 }
 
 sub others {

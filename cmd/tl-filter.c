@@ -191,20 +191,12 @@ static int put_refused(const struct group *g, const char *line, size_t n, const 
 
 /* ---- groups ---- */
 
-/* Places for the draft's choices. The first is the model's. */
-static int64_t hedged(int64_t k)
-{
-	int64_t places = (int64_t)floor((double)k * hedge);
-
-	return !filter.model ? 0 : places < k ? places : k - (k > 0);
-}
-
 static struct group *group_new(const char *workload_id, int64_t k)
 {
 	const struct picks_rules rules = {
 		.k = k,
 		.diverse = diverse,
-		.hedge = hedged(k),
+		.hedge = filter.model ? (int64_t)floor((double)k * fmin(hedge, 1)) : 0,
 		.audit = audit,
 		.keep_refused = filter.refused != NULL,
 		.worth = filter.model ? worth : 0,

@@ -101,6 +101,9 @@ ok $? 'though not for what the model knows to be far slower'
 [ "$(comm -23 "$tmp/ids.model" "$tmp/ids.0.9" | wc -l)" -eq 0 ] && [ "$(comm -23 "$tmp/ids.model" "$tmp/ids.2" | wc -l)" -eq 0 ] &&
 	[ "$(wc -l <"$tmp/ids.0")" -eq "$(wc -l <"$tmp/ids.0.3")" ] && [ "$(wc -l <"$tmp/ids.0")" -eq "$(wc -l <"$tmp/ids.2")" ]
 ok $? 'but for the first, and they are no more than asked for'
+"$bin/tl-filter" -m "$tmp/model" -k 8 --diverse=1 --hedge=1 "$tmp/all" >"$tmp/a" && ids "$tmp/a" >"$tmp/b" &&
+	[ "$(comm -23 "$tmp/ids.model" "$tmp/b" | wc -l)" -eq 0 ]
+ok $? 'beside a random one, too, the first stays'
 TL_MODEL=$tmp/model "$bin/tl-filter" -k 7 "$tmp/all" | cmp -s - "$tmp/kept"
 ok $? '$TL_MODEL names one, too'
 "$bin/tl-filter" -m "$tmp/model" --by=draft -k 7 "$tmp/all" >"$tmp/a" && "$bin/tl-filter" -k 7 "$tmp/all" | cmp -s - "$tmp/a"

@@ -257,12 +257,14 @@ static struct pick **in_order(const struct picks *p, int64_t n)
 
 void picks_close(struct picks *p)
 {
-	int64_t n = count_held(p);
+	int64_t n = count_held(p), places, hedge;
 	struct pick **order = in_order(p, n);
 
 	p->has_random = p->rules.k >= RANDOM_FROM && n + p->spares > p->rules.k;
-	choose(&p->rules, order, n, p->rules.k - p->rules.hedge - p->has_random);
-	choose(&p->rules, order, n, choose_hedge(order, n, p->rules.hedge));
+	places = p->rules.k - p->has_random;
+	hedge = p->rules.hedge < places ? p->rules.hedge : places - (places > 0);
+	choose(&p->rules, order, n, places - hedge);
+	choose(&p->rules, order, n, choose_hedge(order, n, hedge));
 	end_where_it_pays_no_more(p, order, n);
 	for (int64_t i = 0; i < n; i++)
 		if (order[i]->taken)

@@ -32,7 +32,7 @@ struct pick {
 struct picks_rules {
 	int64_t k;
 	double diverse;	  /* share of k with the same register tile, at most */
-	int64_t hedge;	  /* places of k for the draft's best of those that are left */
+	int64_t hedge;	  /* places of k for the draft's best of those left; one stays */
 	double audit;	  /* share of the refused that comes along */
 	int keep_refused; /* tell them all in the end */
 	/* Chosen ones end where the next is expected to make the best faster by less than this
