@@ -194,6 +194,8 @@ bench-zero: all ## what schedules are worth that nobody has measured (after benc
 	@sh bench/zero.sh
 bench-filter: all ## what the filter is worth in a live run of tuning (after bench-model)
 	@sh bench/filter.sh
+bench-machine: all ## what it costs to tune with what another machine has learned (after bench-model)
+	@sh bench/machine.sh
 spaces: all ## record whole spaces on this machine into share/spaces, to learn from (hours)
 	@sh bench/spaces.sh
 
@@ -231,6 +233,6 @@ help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1|\2/p' Makefile | while IFS='|' read -r target what; do \
 		printf '  %-14s %s\n' "$$target" "$$what"; done
 
-.PHONY: all deps doc check lint format demo bench-kernels bench-measure bench-store bench-model bench-zero bench-filter spaces model install uninstall clean help
+.PHONY: all deps doc check lint format demo bench-kernels bench-measure bench-store bench-model bench-zero bench-filter bench-machine spaces model install uninstall clean help
 .DELETE_ON_ERROR:
 .SECONDARY:

@@ -18,6 +18,7 @@
 #include "lib/io/opt.h"
 #include "lib/io/record.h"
 #include "lib/model/default.h"
+#include "lib/search/schedule.h"
 #include "lib/search/search.h"
 #include "lib/store/local.h"
 #include "lib/store/store.h"
@@ -235,23 +236,19 @@ static int put_candidate(const struct candidate *c, struct err *e)
 	return rec_put(gen.out, gen.line.s, gen.line.n, e);
 }
 
-/* Proposes what the record of another env's result holds, if it can be had here. */
+/* Proposes the schedule of another env's result, fitted to what can be had here: vectors of another
+ * length, say. */
 static int put_foreign(const struct store_result *r, struct history *h,
 		       const struct search_space *space, int64_t *drawn, struct err *e)
 {
-	struct json_doc d = JSON_DOC_INIT;
 	struct candidate c;
-	uint64_t point;
-	int rc = 0;
+	int rc;
 
-	if (!json_parse(&d, r->record, r->record_n, NULL) &&
-	    !candidate_from_json(&c, &d, 0, NULL) && search_space_point(space, &c, &point) &&
-	    search_space_at(space, point, &c) && !is_known(h, r->candidate_id.s)) {
-		rc = put_candidate(&c, e);
-		learn(h, c.id.s, "ok"); /* not twice */
-		++*drawn;
-	}
-	json_free(&d);
+	if (!schedule_fit_record(space, r->record, r->record_n, &c) || is_known(h, c.id.s))
+		return 0;
+	rc = put_candidate(&c, e);
+	learn(h, c.id.s, "ok"); /* not twice */
+	++*drawn;
 	return rc;
 }
 

@@ -140,11 +140,14 @@ gen --search=nosuch "$tmp/one" >"$tmp/b" 2>"$tmp/err"
 ok $? 'a strategy that is none is a usage error that names those there are'
 
 # What other machines know
-gen -n 20 "$tmp/one" | awk '/"type":"candidate"/ {
-	sub(/"type":"candidate"/, "\"type\":\"result\"")
-	sub(/}$/, sprintf(",\"status\":\"ok\",\"stage\":\"race\",\"latency_s\":%.9g,\"env_id\":\"there\",\"run\":\"r\",\"at\":\"2026-11-21T09:00:00.000Z\"}", 1e-3 / ++n))
-	print
-}' >"$tmp/there"
+measured_there() { # candidates, each faster than the one before
+	awk '/"type":"candidate"/ {
+		sub(/"type":"candidate"/, "\"type\":\"result\"")
+		sub(/}$/, sprintf(",\"status\":\"ok\",\"stage\":\"race\",\"latency_s\":%.9g,\"env_id\":\"there\",\"run\":\"r\",\"at\":\"2026-11-21T09:00:00.000Z\"}", 1e-3 / ++n))
+		print
+	}'
+}
+gen -n 20 "$tmp/one" | measured_there >"$tmp/there"
 "$bin/tl-store" -q -d "$tmp/db" "$tmp/there"
 grep -o '"candidate_id":"[^"]*"' "$tmp/there" | tail -n 8 | sed '1!G;h;$!d' | cut -d'"' -f4 >"$tmp/best"
 gen -n 12 -d "$tmp/db" --env here "$tmp/one" >"$tmp/b" && ids "$tmp/b" | head -n 8 | cmp -s - "$tmp/best" &&
@@ -154,4 +157,12 @@ gen -n 3 -d "$tmp/db" --env here "$tmp/one" >"$tmp/b" && [ "$(ids "$tmp/b" | wc 
 ok $? 'but never more than are wanted'
 gen -n 20 -d "$tmp/db" --env there "$tmp/one" >"$tmp/b" && ! ids "$tmp/b" | grep -qxFf "$tmp/best"
 ok $? 'those of this env are not proposed again'
+# What has other vectors is fitted: all but their length stays.
+knobs() { candidates "$@" | grep -o '"nv":[^}]*'; }
+TL_ISA=avx2 gen -n 1 "$tmp/one" >"$tmp/a"
+measured_there <"$tmp/a" >"$tmp/there"
+"$bin/tl-store" -q -d "$tmp/fit.db" "$tmp/there"
+TL_ISA=scalar gen -n 1 -d "$tmp/fit.db" --env here "$tmp/one" >"$tmp/b" &&
+	[ "$(knobs "$tmp/a")" = "$(knobs "$tmp/b")" ] && grep -q '"vl":8' "$tmp/a" && grep -q '"vl":1,' "$tmp/b"
+ok $? 'the schedule of a machine with other vectors is fitted to those here'
 echo "1..$n"

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/io/json.h"
+
 /* How far a value is from another, by ratio. 0 is no number but "all": far from any other. */
 static double distance(int64_t a, int64_t b)
 {
@@ -113,4 +115,21 @@ int schedule_fit(const struct search_space *space, const struct schedule *s, str
 		return 0;
 	candidate_identify(c);
 	return 1;
+}
+
+int schedule_fit_record(const struct search_space *space, const char *record, size_t n,
+			struct candidate *c)
+{
+	struct json_doc d = JSON_DOC_INIT;
+	struct candidate told;
+	int fits = 0;
+
+	if (!json_parse(&d, record, n, NULL) && !candidate_from_json(&told, &d, 0, NULL)) {
+		struct schedule s = {.algo = told.algo};
+
+		memcpy(s.knob, told.knob, sizeof s.knob);
+		fits = schedule_fit(space, &s, c);
+	}
+	json_free(&d);
+	return fits;
 }

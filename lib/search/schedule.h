@@ -12,4 +12,8 @@
  * near makes a program. */
 int schedule_fit(const struct search_space *space, const struct schedule *s, struct candidate *c);
 
+/* The same of the record of a result or candidate. 0, too: this version does not understand it. */
+int schedule_fit_record(const struct search_space *space, const char *record, size_t n,
+			struct candidate *c);
+
 #endif

@@ -40,26 +40,18 @@ static void add_fit(struct fits *f, const struct candidate *c, enum rung rung)
 static void add_match(const struct search_space *space, const struct match *m, void *search,
 		      struct fits *f, struct candidate *first)
 {
-	struct json_doc d = JSON_DOC_INIT;
 	const enum rung rung = m->how == MATCH_ENV ? RUNG_ENV : RUNG_NEAREST;
 
 	for (int64_t i = 0; i < m->n; i++) {
-		struct schedule s;
 		struct candidate c;
 
-		if (json_parse(&d, m->result[i].record, m->result[i].record_n, NULL) < 0 ||
-		    candidate_from_json(&c, &d, 0, NULL) < 0)
-			continue;
-		s.algo = c.algo;
-		memcpy(s.knob, c.knob, sizeof s.knob);
-		if (!schedule_fit(space, &s, &c))
+		if (!schedule_fit_record(space, m->result[i].record, m->result[i].record_n, &c))
 			continue;
 		if (!f->n)
 			*first = c;
 		add_fit(f, &c, rung);
 		search_guided.observe(search, &c, 1 + (double)i); /* best first */
 	}
-	json_free(&d);
 }
 
 static void add_portfolio(const struct search_space *space, struct fits *f)

@@ -1,9 +1,10 @@
 #!/usr/bin/perl
-# The records behind make bench-filter (bench/filter.sh). DIR holds runs, a line a run (WAY SEED START END), WAY.SEED.all, what
-# the run measured, and results, the incumbents of all runs measured again.
+# The records behind runs of tuning that are compared (bench/runs.sh). DIR holds runs, a line a run (WAY SEED START END),
+# WAY.SEED.all, what the run's database holds in the end, and results, the incumbents of all runs measured again.
 #
 #   incumbents WORKLOADS DIR              whatever was the best known of a run, each once, by workload
 #   table NETWORK CORES WORKLOADS DIR     what the runs reached, and when
+#   reverse                               a recorded space, with each workload's times turned round: the slowest has the best
 use strict;
 use warnings;
 use FindBin;
@@ -26,7 +27,8 @@ sub runs {
 	while (<$f>) {
 		my ($way, $seed, $start, $end) = split;
 		my (%best, @steps);
-		my @results = sort { field($a, 'at') cmp field($b, 'at') } grep { /"status":"ok"/ } lines("$dir/$way.$seed.all", 'result');
+		my @results = sort { field($a, 'at') cmp field($b, 'at') } grep { /"status":"ok"/ && seconds(field($_, 'at')) >= $start }
+			lines("$dir/$way.$seed.all", 'result'); # others were there before
 		for (@results) {
 			my ($id, $t) = (field($_, 'workload_id'), field($_, 'latency_s'));
 			next if defined $best{$id} && $t >= $best{$id};
@@ -53,6 +55,33 @@ sub incumbents {
 	for (lines($workloads, 'workload')) {
 		put_group($_, @{$of{field($_, 'workload_id')} // []});
 	}
+}
+
+# Results as make spaces records them: a workload's stand together.
+sub reverse_times {
+	my (@group, $id);
+	my $flush = sub {
+		my @times = sort { $a <=> $b } map { field($_, 'latency_s') } grep { /"status":"ok"/ } @group;
+		my %turned;
+		@turned{@times} = reverse @times;
+		for (@group) {
+			s/("latency_s":)([\d.e-]+)/$1$turned{$2}/ if /"status":"ok"/;
+			s/,"samples_s":\[[^\]]*\]//;
+			print;
+		}
+		@group = ();
+	};
+	while (<STDIN>) {
+		my ($of) = /^\{"tl":1,"type":"result","workload":\{"workload_id":"(\w*)"/;
+		if (!defined $of) {
+			print;
+			next;
+		}
+		$flush->() if defined $id && $of ne $id;
+		$id = $of;
+		push @group, $_;
+	}
+	$flush->();
 }
 
 sub table {
@@ -82,17 +111,17 @@ sub table {
 		$target = $run->{final} if $run->{final} > $target;
 	}
 	printf "%s: %d workloads; the library %.1f us; all runs reach %.1f us\n", $network, scalar keys %count, 1e6 * $library, 1e6 * $target;
-	printf "%-8s%6s%14s%14s%16s%22s\n", 'filter', 'seed', 'latency, us', 'candidates', 'core-seconds', 'to within 1% of all';
+	printf "%-8s%6s%14s%14s%16s%22s\n", 'way', 'seed', 'latency, us', 'candidates', 'core-seconds', 'to within 1% of all';
 	for my $run (@runs) {
 		my ($first) = grep { $_->[1] <= $close * $target } @{$run->{trace}};
 		printf "%-8s%6d%14.1f%14d%16.1f%22.1f\n", $run->{way}, $run->{seed}, 1e6 * $run->{final}, $run->{measured},
 			($run->{end} - $run->{start}) * $cores, $first->[0];
-		printf STDERR qq({"tl":1,"type":"filter-run","network":"%s","way":"%s","seed":%d,"latency_s":%.6g,"core_s":%.4g,"core_s_to_target":%.4g}\n),
+		printf STDERR qq({"tl":1,"type":"run-of-tuning","network":"%s","way":"%s","seed":%d,"latency_s":%.6g,"core_s":%.4g,"core_s_to_target":%.4g}\n),
 			$network, $run->{way}, $run->{seed}, $run->{final}, ($run->{end} - $run->{start}) * $cores, $first->[0];
 	}
 }
 
-my %do = (incumbents => \&incumbents, table => \&table);
+my %do = (incumbents => \&incumbents, table => \&table, reverse => \&reverse_times);
 my $what = shift // '';
-die "usage: filter.pl incumbents|table ...\n" if !$do{$what};
+die "usage: runs.pl incumbents|table|reverse ...\n" if !$do{$what};
 $do{$what}->(@ARGV);
