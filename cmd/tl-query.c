@@ -7,13 +7,13 @@
 
 #include "lib/io/opt.h"
 #include "lib/io/record.h"
-#include "lib/io/table.h"
 #include "lib/model/default.h"
 #include "lib/store/cost.h"
 #include "lib/store/ladder.h"
 #include "lib/store/match.h"
 #include "lib/store/report.h"
 #include "lib/store/store.h"
+#include "lib/store/tell.h"
 #include "lib/target/cpu.h"
 
 static const char *database, *output, *env_id, *op_name, *prob, *layout, *post, *dtype, *dump;
@@ -104,7 +104,12 @@ static int print_text(struct rec_out *out, const struct buf *b, struct err *e)
 	return rec_put(out, b->s, n && b->s[n - 1] == '\n' ? n - 1 : n, e);
 }
 
-/* Dumps and statistics */
+/* Dumps, statistics and costs */
+
+static enum tell_form form(void)
+{
+	return as_csv ? TELL_CSV : as_table ? TELL_TEXT : TELL_RECORD;
+}
 
 static int dump_line(void *arg, const char *s, size_t n, struct err *e)
 {
@@ -121,57 +126,6 @@ static int run_dump(struct query *q, struct err *e)
 	return store_dump(q->db, kinds, dump_line, q->out, e);
 }
 
-static void stats_record(const struct store_stats *s, struct buf *b)
-{
-	buf_fmt(b,
-		"{\"tl\":1,\"type\":\"stats\",\"workloads\":%lld,\"sources\":%lld,"
-		"\"candidates\":%lld,\"results\":%lld,\"status\":{",
-		(long long)s->workloads, (long long)s->sources, (long long)s->candidates,
-		(long long)s->results);
-	for (int i = 0; i < s->nstatus; i++)
-		buf_fmt(b, "%s\"%s\":%lld", i ? "," : "", s->status[i].name,
-			(long long)s->status[i].n);
-	buf_fmt(b, "},\"envs\":%lld,\"runs\":%lld,\"core_s\":", (long long)s->envs,
-		(long long)s->runs);
-	buf_num(b, s->core_s);
-	buf_ch(b, '}');
-}
-
-static void stats_table(const struct store_stats *s, struct buf *b)
-{
-	static const char *const head[] = {"what", ">number"};
-	const struct {
-		const char *what;
-		int64_t n;
-	} line[] = {{"workloads", s->workloads},
-		    {"places in models", s->sources},
-		    {"envs", s->envs},
-		    {"runs", s->runs},
-		    {"candidates", s->candidates},
-		    {"results", s->results}};
-	struct table t;
-
-	table_init(&t, head, 2);
-	for (size_t i = 0; i < sizeof line / sizeof *line; i++) {
-		table_row(&t);
-		table_cell(&t, 0, "%s", line[i].what);
-		table_cell(&t, 1, "%lld", (long long)line[i].n);
-	}
-	for (int i = 0; i < s->nstatus; i++) {
-		table_row(&t);
-		table_cell(&t, 0, "results %s", s->status[i].name);
-		table_cell(&t, 1, "%lld", (long long)s->status[i].n);
-	}
-	table_row(&t);
-	table_cell(&t, 0, "core-seconds");
-	table_cell(&t, 1, "%.1f", s->core_s);
-	if (as_csv)
-		table_csv(&t, b);
-	else
-		table_text(&t, b);
-	table_free(&t);
-}
-
 static int run_stats(struct query *q, struct err *e)
 {
 	struct store_stats s;
@@ -180,102 +134,10 @@ static int run_stats(struct query *q, struct err *e)
 
 	if (store_stats(q->db, &q->run, &s, e))
 		return -1;
-	if (as_table || as_csv)
-		stats_table(&s, &b);
-	else
-		stats_record(&s, &b);
+	tell_stats(&s, form(), &b);
 	rc = print_text(q->out, &b, e);
 	buf_free(&b);
 	return rc;
-}
-
-/* Costs */
-
-static void put_number(struct buf *b, const char *key, double v)
-{
-	buf_fmt(b, ",\"%s\":", key);
-	buf_num(b, v);
-}
-
-static void put_count(struct buf *b, const char *key, int64_t n)
-{
-	buf_fmt(b, ",\"%s\":%lld", key, (long long)n);
-}
-
-static void cost_record(const struct cost_sum *s, struct buf *b)
-{
-	buf_fmt(b, "{\"tl\":1,\"type\":\"cost\"");
-	put_count(b, "runs", s->whole);
-	put_count(b, "parts", s->runs - s->whole);
-	put_number(b, "wall_s", s->wall_s);
-	put_number(b, "held_core_s", s->held_s);
-	put_number(b, "sum_core_s", cost_total(s));
-	buf_str(b, ",\"cost\":{");
-	for (int i = 0; i < COSTS; i++) {
-		buf_fmt(b, "%s\"%s\":", i ? "," : "", cost_name((enum cost)i));
-		buf_num(b, s->core_s[i]);
-	}
-	if (s->unknown_s > 0)
-		put_number(b, "unknown", s->unknown_s);
-	buf_ch(b, '}');
-	put_number(b, "wasted_core_s", s->wasted_s);
-	put_number(b, "results_core_s", s->results_s);
-	put_count(b, "results", s->results);
-	put_count(b, "candidates", s->candidates);
-	put_count(b, "measured", s->measured);
-	put_count(b, "preempted", s->preempted);
-	put_count(b, "failed", s->failed);
-	put_number(b, "energy_J", s->energy_J);
-	if (isnan(s->energy_J))
-		buf_str(b, ",\"energy_why\":\"not all of the runs could read it\"");
-	buf_ch(b, '}');
-}
-
-static void cost_line(struct table *t, const char *what, double core_s, double of)
-{
-	table_row(t);
-	table_cell(t, 0, "%s", what);
-	table_cell(t, 1, as_csv ? "%.9g" : "%.2f", core_s);
-	if (of > 0)
-		table_cell(t, 2, as_csv ? "%.9g" : "%.1f", 100 * core_s / of);
-}
-
-static void cost_note(const struct cost_sum *s, struct buf *b)
-{
-	double held = s->held_s;
-
-	buf_fmt(b,
-		"The purposes sum to %.2f%% of %.2f core-seconds, what %lld run%s held in %.2f "
-		"s.\n",
-		held > 0 ? 100 * cost_total(s) / held : 0, held, (long long)s->whole,
-		s->whole == 1 ? "" : "s", s->wall_s);
-	buf_fmt(b, "%lld candidates: %lld measured, %lld preempted, %lld failed",
-		(long long)s->candidates, (long long)s->measured, (long long)s->preempted,
-		(long long)s->failed);
-	if (s->candidates)
-		buf_fmt(b, "; %.3g core-seconds each", held / (double)s->candidates);
-	buf_fmt(b, ".\nTheir results tell of %.2f core-seconds.\n", s->results_s);
-}
-
-static void cost_table(const struct cost_sum *s, struct buf *b)
-{
-	static const char *const head[] = {"purpose", ">core-seconds", ">%"};
-	struct table t;
-
-	table_init(&t, head, 3);
-	for (int i = 0; i < COSTS; i++)
-		cost_line(&t, cost_name((enum cost)i), s->core_s[i], s->held_s);
-	if (s->unknown_s > 0)
-		cost_line(&t, "not known here", s->unknown_s, s->held_s);
-	cost_line(&t, "sum", cost_total(s), s->held_s);
-	cost_line(&t, "wasted of these", s->wasted_s, s->held_s);
-	if (as_csv)
-		table_csv(&t, b);
-	else
-		table_text(&t, b);
-	table_free(&t);
-	if (!as_csv)
-		cost_note(s, b);
 }
 
 static int run_cost(struct query *q, struct err *e)
@@ -291,10 +153,7 @@ static int run_cost(struct query *q, struct err *e)
 		fprintf(stderr, "%s: the database knows no such run\n", program.name);
 		return EXIT_NO;
 	}
-	if (as_table || as_csv)
-		cost_table(&sum, &b);
-	else
-		cost_record(&sum, &b);
+	tell_cost(&sum, form(), &b);
 	rc = print_text(q->out, &b, e);
 	buf_free(&b);
 	return rc;

@@ -1,0 +1,165 @@
+#include "lib/store/tell.h"
+
+#include <math.h>
+
+#include "lib/io/table.h"
+
+static void put_table(struct table *t, enum tell_form form, struct buf *b)
+{
+	if (form == TELL_CSV)
+		table_csv(t, b);
+	else
+		table_text(t, b);
+	table_free(t);
+}
+
+/* ---- statistics ---- */
+
+static void stats_record(const struct store_stats *s, struct buf *b)
+{
+	buf_fmt(b,
+		"{\"tl\":1,\"type\":\"stats\",\"workloads\":%lld,\"sources\":%lld,"
+		"\"candidates\":%lld,\"results\":%lld,\"status\":{",
+		(long long)s->workloads, (long long)s->sources, (long long)s->candidates,
+		(long long)s->results);
+	for (int i = 0; i < s->nstatus; i++)
+		buf_fmt(b, "%s\"%s\":%lld", i ? "," : "", s->status[i].name,
+			(long long)s->status[i].n);
+	buf_fmt(b, "},\"envs\":%lld,\"runs\":%lld,\"core_s\":", (long long)s->envs,
+		(long long)s->runs);
+	buf_num(b, s->core_s);
+	buf_ch(b, '}');
+}
+
+static void stats_table(const struct store_stats *s, enum tell_form form, struct buf *b)
+{
+	static const char *const head[] = {"what", ">number"};
+	const struct {
+		const char *what;
+		int64_t n;
+	} line[] = {{"workloads", s->workloads},
+		    {"places in models", s->sources},
+		    {"envs", s->envs},
+		    {"runs", s->runs},
+		    {"candidates", s->candidates},
+		    {"results", s->results}};
+	struct table t;
+
+	table_init(&t, head, 2);
+	for (size_t i = 0; i < sizeof line / sizeof *line; i++) {
+		table_row(&t);
+		table_cell(&t, 0, "%s", line[i].what);
+		table_cell(&t, 1, "%lld", (long long)line[i].n);
+	}
+	for (int i = 0; i < s->nstatus; i++) {
+		table_row(&t);
+		table_cell(&t, 0, "results %s", s->status[i].name);
+		table_cell(&t, 1, "%lld", (long long)s->status[i].n);
+	}
+	table_row(&t);
+	table_cell(&t, 0, "core-seconds");
+	table_cell(&t, 1, "%.1f", s->core_s);
+	put_table(&t, form, b);
+}
+
+void tell_stats(const struct store_stats *s, enum tell_form form, struct buf *b)
+{
+	if (form == TELL_RECORD)
+		stats_record(s, b);
+	else
+		stats_table(s, form, b);
+}
+
+/* ---- costs ---- */
+
+static void put_number(struct buf *b, const char *key, double v)
+{
+	buf_fmt(b, ",\"%s\":", key);
+	buf_num(b, v);
+}
+
+static void put_count(struct buf *b, const char *key, int64_t n)
+{
+	buf_fmt(b, ",\"%s\":%lld", key, (long long)n);
+}
+
+static void cost_record(const struct cost_sum *s, struct buf *b)
+{
+	buf_fmt(b, "{\"tl\":1,\"type\":\"cost\"");
+	put_count(b, "runs", s->whole);
+	put_count(b, "parts", s->runs - s->whole);
+	put_number(b, "wall_s", s->wall_s);
+	put_number(b, "held_core_s", s->held_s);
+	put_number(b, "sum_core_s", cost_total(s));
+	buf_str(b, ",\"cost\":{");
+	for (int i = 0; i < COSTS; i++) {
+		buf_fmt(b, "%s\"%s\":", i ? "," : "", cost_name((enum cost)i));
+		buf_num(b, s->core_s[i]);
+	}
+	if (s->unknown_s > 0)
+		put_number(b, "unknown", s->unknown_s);
+	buf_ch(b, '}');
+	put_number(b, "wasted_core_s", s->wasted_s);
+	put_number(b, "results_core_s", s->results_s);
+	put_count(b, "results", s->results);
+	put_count(b, "candidates", s->candidates);
+	put_count(b, "measured", s->measured);
+	put_count(b, "preempted", s->preempted);
+	put_count(b, "failed", s->failed);
+	put_number(b, "energy_J", s->energy_J);
+	if (isnan(s->energy_J))
+		buf_str(b, ",\"energy_why\":\"not all of the runs could read it\"");
+	buf_ch(b, '}');
+}
+
+static void cost_line(struct table *t, const char *what, double core_s, double of,
+		      enum tell_form form)
+{
+	table_row(t);
+	table_cell(t, 0, "%s", what);
+	table_cell(t, 1, form == TELL_CSV ? "%.9g" : "%.2f", core_s);
+	if (of > 0)
+		table_cell(t, 2, form == TELL_CSV ? "%.9g" : "%.1f", 100 * core_s / of);
+}
+
+static void cost_note(const struct cost_sum *s, struct buf *b)
+{
+	double held = s->held_s;
+
+	buf_fmt(b,
+		"The purposes sum to %.2f%% of %.2f core-seconds, what %lld run%s held in %.2f "
+		"s.\n",
+		held > 0 ? 100 * cost_total(s) / held : 0, held, (long long)s->whole,
+		s->whole == 1 ? "" : "s", s->wall_s);
+	buf_fmt(b, "%lld candidates: %lld measured, %lld preempted, %lld failed",
+		(long long)s->candidates, (long long)s->measured, (long long)s->preempted,
+		(long long)s->failed);
+	if (s->candidates)
+		buf_fmt(b, "; %.3g core-seconds each", held / (double)s->candidates);
+	buf_fmt(b, ".\nTheir results tell of %.2f core-seconds.\n", s->results_s);
+}
+
+static void cost_table(const struct cost_sum *s, enum tell_form form, struct buf *b)
+{
+	static const char *const head[] = {"purpose", ">core-seconds", ">%"};
+	struct table t;
+
+	table_init(&t, head, 3);
+	for (int i = 0; i < COSTS; i++)
+		cost_line(&t, cost_name((enum cost)i), s->core_s[i], s->held_s, form);
+	if (s->unknown_s > 0)
+		cost_line(&t, "not known here", s->unknown_s, s->held_s, form);
+	cost_line(&t, "sum", cost_total(s), s->held_s, form);
+	cost_line(&t, "wasted of these", s->wasted_s, s->held_s, form);
+	put_table(&t, form, b);
+	if (form == TELL_TEXT)
+		cost_note(s, b);
+}
+
+void tell_cost(const struct cost_sum *s, enum tell_form form, struct buf *b)
+{
+	if (form == TELL_RECORD)
+		cost_record(s, b);
+	else
+		cost_table(s, form, b);
+}
