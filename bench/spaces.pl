@@ -5,6 +5,8 @@
 #                                           were never looked at without neighbours: in a random order, COPIES times
 #   settled LOOKS...                        status 0: those near the best are known well enough
 #   merge LOOKS...                          one result a candidate, without what can be had again
+#   split DIR N                             of a recorded set on standard input: each workload that has N results, to DIR/ID.space,
+#                                           unless that is there
 #
 # CANDIDATES are the records of one workload, LOOKS results of them in the order in which they were measured, a file a run.
 #
@@ -173,7 +175,22 @@ sub merge {
 	}
 }
 
-my %do = (near => \&near, settled => \&settled, merge => \&merge);
+sub split_set {
+	my ($dir, $n) = @_;
+	my %of;
+	while (<STDIN>) {
+		push @{$of{$1}}, $_ if /^\{"tl":1,"type":"result","workload":\{"workload_id":"(\w+)"/;
+	}
+	for my $id (keys %of) {
+		next if @{$of{$id}} < $n || -e "$dir/$id.space";
+		open my $f, '>', "$dir/$id.part" or die "$dir/$id.part: $!\n";
+		print $f @{$of{$id}};
+		close $f or die "$dir/$id.part: $!\n";
+		rename "$dir/$id.part", "$dir/$id.space" or die "$dir/$id.space: $!\n";
+	}
+}
+
+my %do = (near => \&near, settled => \&settled, merge => \&merge, split => \&split_set);
 my $what = shift // '';
-die "usage: spaces.pl near TIMES COPIES CANDIDATES LOOKS... | settled LOOKS... | merge LOOKS...\n" if !$do{$what};
+die "usage: spaces.pl near TIMES COPIES CANDIDATES LOOKS... | settled LOOKS... | merge LOOKS... | split DIR N\n" if !$do{$what};
 $do{$what}->(@ARGV);

@@ -9,7 +9,8 @@
 # longer as there are fewer quiet moments.
 #
 # A workload's records are in build/spaces once it is done: a run that was stopped goes on when it is started again. The
-# whole is put into share/spaces/NAME.zst. Nothing else should run meanwhile; it takes hours. SPACES_PLAN names another plan.
+# whole is put into share/spaces/NAME.zst. Nothing else should run meanwhile; it takes hours. SPACES_PLAN names another plan; with
+# SPACES_ADD=1 what share/spaces has already of as many candidates is kept, else all is recorded anew.
 set -eu
 bin=${BIN:-bin}
 dir=build/spaces
@@ -39,10 +40,13 @@ record() { # stem [strategy:]n: the workload is in stem.workload
 	rm -rf "$1.candidates" "$1.near" "$1".looks? "$TL_CACHE/objects"
 }
 
-grep '^[^#]' "${SPACES_PLAN:-share/spaces/plan}" | while read -r set n model pattern; do
+grep '^[^#]' "${SPACES_PLAN:-share/spaces/plan}" | while read -r set n file pattern; do
 	mkdir -p "$dir/$set"
-	"$bin/tl-extract" -q "share/models/$model" >"$dir/$set/workloads"
-	echo "$set: $n candidates of each workload of $model ${pattern:-}" >&2
+	"$bin/tl-extract" -q "share/$file" >"$dir/$set/workloads"
+	if [ -n "${SPACES_ADD:-}" ] && [ -f "share/spaces/$set.zst" ]; then
+		zstdcat "share/spaces/$set.zst" | perl bench/spaces.pl split "$dir/$set" "${n#*:}"
+	fi
+	echo "$set: $n candidates of each workload of $file ${pattern:-}" >&2
 	grep -e "\"prob\":\"${pattern:-.}" "$dir/$set/workloads" | while read -r workload; do
 		id=${workload#*\"workload_id\":\"}
 		stem=$dir/$set/${id%%\"*}
@@ -50,5 +54,6 @@ grep '^[^#]' "${SPACES_PLAN:-share/spaces/plan}" | while read -r set n model pat
 		echo "$workload" >"$stem.workload"
 		record "$stem" "$n"
 	done
-	cat "$dir/$set/workloads" "$dir/$set"/*.space | zstd -q -19 --long=27 -f -o "share/spaces/$set.zst"
+	cat "$dir/$set/workloads" "$dir/$set"/*.space | zstd -q -19 --long=27 -f -o "$dir/$set.zst"
+	mv "$dir/$set.zst" "share/spaces/$set.zst"
 done

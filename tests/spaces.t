@@ -54,6 +54,15 @@ steady 0.001
 ok $? 'looks that agree are enough'
 ! steady 0.05
 ok $? 'looks that do not are not'
+
+# Adding to what is there: of two workloads the one with enough, unless it was recorded anew.
+{ look 1 1e-05; look 2 1e-05; look 1 1e-05 | sed 's/"w"/"v"/'; } >"$tmp/set"
+mkdir "$tmp/there"
+perl bench/spaces.pl split "$tmp/there" 2 <"$tmp/set" && [ "$(ls "$tmp/there")" = w.space ] && head -n 2 "$tmp/set" | cmp -s - "$tmp/there/w.space"
+ok $? 'what a set has enough of is taken over'
+echo new >"$tmp/there/w.space"
+perl bench/spaces.pl split "$tmp/there" 1 <"$tmp/set" && [ "$(cat "$tmp/there/w.space")" = new ] && [ -f "$tmp/there/v.space" ]
+ok $? 'and never in the place of what is new'
 perl bench/spaces.pl 2>/dev/null
 [ $? -ne 0 ]
 ok $? 'without a task it does nothing'
