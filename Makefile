@@ -192,7 +192,7 @@ bench-model: all $(B)/bench/rank ## how well learned models rank what they have 
 	@sh bench/model.sh
 bench-zero: all ## what schedules are worth that nobody has measured (after bench-model)
 	@sh bench/zero.sh
-bench-filter: all ## what the filter is worth in a live run of tuning (after bench-model)
+bench-filter: all ## what the filter, and a search in the model, are worth in a live run (after bench-model)
 	@sh bench/filter.sh
 bench-machine: all ## what it costs to tune with what another machine has learned (after bench-model)
 	@sh bench/machine.sh
