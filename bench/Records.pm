@@ -3,8 +3,9 @@ package Records;
 use strict;
 use warnings;
 use Exporter 'import';
+use List::Util 'shuffle';
 
-our @EXPORT = qw(field lines put_group);
+our @EXPORT = qw(field lines put_group put_looks times_of);
 
 sub field { # line, name: the first of that name, without quotes
 	my ($line, $name) = @_;
@@ -22,6 +23,23 @@ sub put_group { # the workload's record, its candidates'
 	my $id = field($workload, 'workload_id');
 	print $workload, @candidates;
 	print qq({"tl":1,"type":"end","workload_id":"$id","drawn":), scalar @candidates, qq(,"why":"n reached"}\n);
+}
+
+# Each candidate three times, in a random order: what is to be compared is not timed at one moment each.
+sub put_looks { # the workload's record, its candidates'
+	my ($workload, @candidates) = @_;
+	put_group($workload, map { shuffle(@candidates) } 1 .. 3);
+}
+
+# By candidate, the median of its looks: the least of many single ones is the luckiest's. What did not end well takes for ever.
+sub times_of { # results
+	my (%looks, %time);
+	push @{$looks{field($_, 'candidate_id')}}, /"status":"ok"/ ? field($_, 'latency_s') : 9e9 for @_;
+	for my $id (keys %looks) {
+		my @t = sort { $a <=> $b } @{$looks{$id}};
+		$time{$id} = $t[$#t / 2];
+	}
+	return %time;
 }
 
 1;

@@ -28,8 +28,11 @@ for set in share/spaces/*.zst; do
 done >"$dir/reversed"
 # shellcheck disable=SC2086 # a list of options
 "$bin/tl-train" --trials=1 --bag=3 $exclude -o "$dir/misled.model" "$dir/reversed"
-zstdcat "$space" | "$bin/tl-check" --fix | "$bin/tl-store" -q -d "$dir/warm.1.db"
-zstdcat "$space" | perl bench/runs.pl reverse | "$bin/tl-check" --fix | "$bin/tl-store" -q -d "$dir/misled.1.db"
+to_db() { # name: a recorded space on standard input
+	grep '"status":"ok"' | perl bench/zero.pl others | "$bin/tl-check" --fix | "$bin/tl-store" -q -d "$dir/$1.1.db"
+}
+zstdcat "$space" | to_db warm
+zstdcat "$space" | perl bench/runs.pl reverse | to_db misled
 for way in warm misled; do cp "$dir/$way.1.db" "$dir/$way.2.db"; done
 
 export TL_ISA=avx2

@@ -2,7 +2,7 @@
 # The records behind runs of tuning that are compared (bench/runs.sh). DIR holds runs, a line a run (WAY SEED START END),
 # WAY.SEED.all, what the run's database holds in the end, and results, the incumbents of all runs measured again.
 #
-#   incumbents WORKLOADS DIR              whatever was the best known of a run, each once, by workload
+#   incumbents WORKLOADS DIR              whatever was the best known of a run, by workload, three times
 #   table NETWORK CORES WORKLOADS DIR     what the runs reached, and when
 #   reverse                               a recorded space, with each workload's times turned round: the slowest has the best
 use strict;
@@ -52,8 +52,9 @@ sub incumbents {
 			push @{$of{$id}}, $line;
 		}
 	}
+	srand 1;
 	for (lines($workloads, 'workload')) {
-		put_group($_, @{$of{field($_, 'workload_id')} // []});
+		put_looks($_, @{$of{field($_, 'workload_id')} // []});
 	}
 }
 
@@ -86,9 +87,10 @@ sub reverse_times {
 
 sub table {
 	my ($network, $cores, $workloads, $dir) = @_;
-	my (%time, %count, $library, %native);
-	for (lines("$dir/results", 'result')) {
-		$time{field($_, 'candidate_id')} = field($_, 'latency_s') if /"status":"ok"/;
+	my (%count, $library, %native);
+	my @results = lines("$dir/results", 'result');
+	my %time = times_of(@results);
+	for (@results) {
 		$native{field($_, 'workload_id')} = $1 if /"baseline":\{[^}]*"latency_s":([\d.e-]+)/;
 	}
 	$count{field($_, 'workload_id')} = field($_, 'count') // 1 for lines($workloads, 'workload');

@@ -3,13 +3,12 @@
 #
 #   others WORKLOADS...                            of the results on standard input, those of other families than these
 #                                                  workloads': not equal but for spatial size, batch and post-ops
-#   looks COPIES WORKLOADS CANDIDATES              each candidate so many times, by workload, in a random order
+#   looks WORKLOADS CANDIDATES                     each candidate three times, by workload
 #   table NETWORK WORKLOADS CANDIDATES RESULTS     what the ways reach; the figures to standard error
 #   networks FIGURES                               the same, over all networks
 use strict;
 use warnings;
 use FindBin;
-use List::Util 'shuffle';
 use lib $FindBin::Bin;
 use Records;
 
@@ -33,29 +32,15 @@ sub others {
 }
 
 sub looks {
-	my ($copies, $workloads, $candidates) = @_;
+	my ($workloads, $candidates) = @_;
 	my (%of, %seen);
 	for (lines($candidates, 'candidate')) {
 		push @{$of{field($_, 'workload_id')}}, $_ if !$seen{field($_, 'candidate_id')}++;
 	}
 	srand 1;
 	for (lines($workloads, 'workload')) {
-		my @own = map { s/,"x":\{[^}]*\}//r } @{$of{field($_, 'workload_id')} // []};
-		put_group($_, map { shuffle(@own) } 1 .. $copies);
+		put_looks($_, map { s/,"x":\{[^}]*\}//r } @{$of{field($_, 'workload_id')} // []});
 	}
-}
-
-# A candidate's time is the median of its looks: the least of many single ones is the luckiest's.
-sub times_of {
-	my (%looks, %time);
-	for (@_) {
-		push @{$looks{field($_, 'candidate_id')}}, /"status":"ok"/ ? field($_, 'latency_s') : 9e9;
-	}
-	for my $id (keys %looks) {
-		my @t = sort { $a <=> $b } @{$looks{$id}};
-		$time{$id} = $t[$#t / 2];
-	}
-	return %time;
 }
 
 sub table {

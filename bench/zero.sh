@@ -39,10 +39,10 @@ for network in $test; do
 	"$bin/tl-gen" --search=portfolio -m "$model" -n 16 "$wl" | candidates portfolio16
 	echo "$network: tuning" >&2
 	"$bin/tl-tune" -q -d "$dir/$network.db" -m "$model" -s guided --budget "$tune" "$wl"
-	"$bin/tl-tune" -q -d "$dir/$network.db" --budget "$tune" "$wl"
+	"$bin/tl-tune" -q -d "$dir/$network.db" -m none --budget "$tune" "$wl"
 	"$bin/tl-query" -d "$dir/$network.db" --top 4 "$wl" | sed 's/"type":"result"/"type":"candidate"/' >"$dir/$network.tuned" || :
 	sed 's/,"status":.*/}/' "$dir/$network.tuned" | candidates tuned
-	perl bench/zero.pl looks 3 "$wl" "$dir/$network.candidates" |
+	perl bench/zero.pl looks "$wl" "$dir/$network.candidates" |
 		"$bin/tl-measure" --no-preempt --final 0 --race 20ms --max-drift 0 --patience="${BENCH_PATIENCE:-1s}" -o "$dir/$network.results"
 	perl bench/zero.pl table "$network" "$wl" "$dir/$network.candidates" "$dir/$network.results" 2>>"$dir/figures.ndjson"
 done
