@@ -142,7 +142,7 @@ TESTS := $(TEST_C:%=$(B)/tests/%) $(TEST_SH)
 RULES := --rules='seq=tests/{cache,cost,examples,fault,install,man,measure,probe,replay,resume,torture,tune}.t' --rules='par=**'
 # Tests never see the user's own database and cache, nor wait for the machine, as none looks at how long something took.
 # Leaks of other people's libraries are listed in share/lsan.supp.
-TEST_ENV = BIN=$(CURDIR)/$(BIN) LIBEXEC=$(CURDIR)/$(LIBEXEC) TL_DB= SAN=$(SAN) \
+TEST_ENV = BIN=$(CURDIR)/$(BIN) LIBEXEC=$(CURDIR)/$(LIBEXEC) TL_DB= TL_MODEL=none SAN=$(SAN) \
 	TL_LOCKS=$(CURDIR)/$(B)/home TL_PROBE=0 \
 	XDG_DATA_HOME=$(CURDIR)/$(B)/home/data XDG_CACHE_HOME=$(CURDIR)/$(B)/home/cache \
 	ASAN_OPTIONS=detect_leaks=1:abort_on_error=0:$(ASAN_OPTIONS) UBSAN_OPTIONS=print_stacktrace=1 \

@@ -14,7 +14,7 @@ bench=filter
 tune_way() { # way seed
 	case $1 in
 	guided) tune guided "$2" -m "$model" --search=guided ;;
-	*) tune "$1" "$2" -m "$model" --filter="$1" ;;
+	*) tune "$1" "$2" -m "$model" --filter="$1" --search=random ;;
 	esac
 }
 for way in guided model draft none; do tune_way $way 1; done

@@ -41,7 +41,9 @@ static const struct opt opts[] = {
 	 "third); 1: any number.",
 	 NULL},
 	{'m', "model", OPT_FILE, &model_path, "FILE",
-	 "Rank by this model, as tl-train makes it. By default $TL_MODEL, if that is set.", NULL},
+	 "Rank by this model, as tl-train makes it, or by the one that came with the programs "
+	 "(\"pretrained\"). By default $TL_MODEL, if that is set; \"none\": none.",
+	 NULL},
 	{0, "by", OPT_ENUM, &by, "WHAT",
 	 "Rank by the model, by the analytic draft alone, or not at all: then those that come "
 	 "first "

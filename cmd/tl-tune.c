@@ -16,6 +16,7 @@
 #include "lib/io/progress.h"
 #include "lib/io/record.h"
 #include "lib/measure/ledger.h"
+#include "lib/model/default.h"
 #include "lib/store/store.h"
 #include "lib/target/cpu.h"
 
@@ -51,10 +52,13 @@ static const struct opt opts[] = {
 	{'z', "zero-shot", OPT_FLAG, &zero_shot, NULL,
 	 "Measure nothing: for each workload a schedule at once, as tl-query predicts it.", NULL},
 	{'m', "model", OPT_FILE, &model, "FILE",
-	 "Rank candidates by this model, as tl-train makes it; by default by $TL_MODEL, if that is "
-	 "set.",
+	 "Breed and rank candidates by this model, as tl-train makes it; by default by $TL_MODEL, "
+	 "else by the one that came with the programs. \"none\": by none, which is the default of "
+	 "simulations.",
 	 NULL},
-	{'s', "search", OPT_STRING, &search, "NAME", "The strategy of tl-gen; by default its own.",
+	{'s', "search", OPT_STRING, &search, "NAME",
+	 "The strategy of tl-gen; by default guided, if there is a model to rank by, else "
+	 "tl-gen's own.",
 	 NULL},
 	{0, "filter", OPT_ENUM, &filter, "WHAT",
 	 "What tl-filter ranks candidates by: the model (the default, if there is one), the "
@@ -104,6 +108,31 @@ struct places {
 	char *const *files;
 	int nfiles;
 };
+
+/* Unless another is named: the model that came with the programs, if it is there, and the search
+ * inside it. */
+static int choose_model(struct err *e)
+{
+	const char *set = getenv("TL_MODEL");
+	struct buf path = BUF_INIT;
+	int rc;
+
+	if (!model)
+		model = set && *set ? set : replay ? "none" : "pretrained";
+	rc = model_default(model, 0, &path, e);
+	buf_free(&path);
+	if (rc < 0)
+		return -1;
+	if (!rc)
+		model = "none";
+	if (!filter)
+		filter = rc ? "model" : "draft";
+	if (!rc && !strcmp(filter, "model"))
+		return err_status(e, EXIT_USAGE, "--filter=model wants a model, and there is none");
+	if (!search && !strcmp(filter, "model"))
+		search = "guided";
+	return 0;
+}
 
 static struct ledger ledger; /* of all but the measuring runs, which keep their own */
 
@@ -160,7 +189,8 @@ static void measure(struct pipeline *p, const struct places *at)
 		pipeline_arg(p, "--cost");
 	pipeline_arg(p, at->round);
 	pipeline_stage(p, "tl-filter");
-	pipeline_arg2(p, "-m", model);
+	if (!strcmp(filter, "model"))
+		pipeline_arg2(p, "-m", model);
 	pipeline_arg2(p, "--by", filter);
 	pipeline_arg2(p, "-d", at->db);
 	pipeline_arg2(p, "--env", env);
@@ -510,6 +540,8 @@ int main(int argc, char **argv)
 
 	read_budget();
 	check_usage();
+	if (choose_model(&e))
+		return opt_fail(&program, &e);
 	if (print)
 		return print_script(argv + first, argc - first);
 	at.files = argv + first;

@@ -43,6 +43,24 @@ ok $? '--no-db -q: also without -o'
 "$bin/tl-tune" -q --print --no-db --until 'rounds<1' "$tmp/w.wl" >"$tmp/script"
 PATH=$(cd "$bin" && pwd):$PATH sh "$tmp/script" 2>"$tmp/err" | grep -q '"stage":"race"'
 ok $? 'and so does its script'
+
+# Who chooses
+stages() { TL_MODEL='' "$bin/tl-tune" --print "$@" "$tmp/w.wl" | grep '^	.*tl-gen'; }
+if [ -f "$bin/../share/models/cpu.model" ]; then
+	stages | grep -q 'tl-gen .*--search guided -m pretrained .*tl-filter -m pretrained --by model '
+else
+	stages | grep -q 'tl-filter --by draft ' # a build elsewhere
+fi
+ok $? 'the model that came with the programs, if it is there'
+stages -m none >"$tmp/out" && grep -q 'tl-filter --by draft ' "$tmp/out" && ! grep -q guided "$tmp/out"
+ok $? 'or the draft, if no model is wanted'
+stages -m x.model -s grid | grep -q 'tl-gen .*--search grid -m x.model .*tl-filter -m x.model --by model '
+ok $? 'or what is named'
+"$bin/tl-tune" --print -m none --filter=model "$tmp/w.wl" >"$tmp/out" 2>"$tmp/err"
+[ $? -eq 2 ] && grep -q 'wants a model' "$tmp/err"
+ok $? 'no model to rank by: a usage error'
+TL_MODEL='' "$bin/tl-tune" -q -d "$tmp/bred.db" -b 16 --until 'rounds<1' -o "$tmp/out" "$tmp/w.wl" 2>"$tmp/err" && [ "$(wc -l <"$tmp/out")" -eq 2 ]
+ok $? 'by default, for real'
 mkdir "$tmp/many"
 for i in $(seq 40); do cp "$tmp/w.wl" "$tmp/many/$i.wl"; done
 "$bin/tl-tune" -d "$tmp/many.db" --until 'rounds<0' "$tmp"/many/*.wl >"$tmp/table" 2>"$tmp/err" &&

@@ -12,9 +12,11 @@ int model_default(const char *named, int pretrained, struct buf *out, struct err
 	if (!named && set && *set)
 		named = set;
 	if (!named)
-		return pretrained ? path_share(out, "models/cpu.model", e) : 0;
+		named = pretrained ? "pretrained" : "none";
 	if (!strcmp(named, "none"))
 		return 0;
+	if (!strcmp(named, "pretrained"))
+		return path_share(out, "models/cpu.model", e);
 	buf_clear(out);
 	buf_str(out, named);
 	return 1;

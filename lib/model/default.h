@@ -1,5 +1,6 @@
 /* Which model to use: the one that is named, else $TL_MODEL, else, where that is wanted, the
- * pretrained one that came with the programs (share/tl/models/cpu.model). "none" names none. */
+ * one that came with the programs (share/tl/models/cpu.model). "none" names none, and "pretrained"
+ * the latter. */
 #ifndef TL_MODEL_DEFAULT_H
 #define TL_MODEL_DEFAULT_H
 
