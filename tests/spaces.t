@@ -28,6 +28,9 @@ look 8 4.5e-05 >>"$tmp/looks1"
 ok $? 'the near ones again, and those that neighbours may have made far'
 [ "$(again 1.15 3 "$tmp/looks1")" = '1 1 1 2 2 2 3 3 3 4 4 4 5 5 5 ' ]
 ok $? 'as often as wanted'
+{ cat "$tmp/looks1"; look 8 4.5e-05 | sed 's/\[4.5e-05/[1.2e-05/'; } >"$tmp/wild"
+[ "$(again 3 1 "$tmp/wild")" = '1 2 3 4 5 6 7 8 ' ]
+ok $? 'and those of which one call was near'
 
 # Quiet looks have it: the seventh is the fastest of all.
 { for i in 1 2 3 4 5 6; do look $i 1.1e-05; done; look 7 0.9e-05; } >"$tmp/looks2"
