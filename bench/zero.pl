@@ -1,8 +1,9 @@
 #!/usr/bin/perl
 # The records behind make bench-zero (bench/zero.sh).
 #
-#   others WORKLOADS...                            of the results on standard input, those of other families than these
-#                                                  workloads': not equal but for spatial size, batch and post-ops
+#   others [WORKLOADS...]                          of the results on standard input, those of other families than these
+#                                                  workloads': not equal but for spatial size, batch and post-ops; each
+#                                                  with a run, which a recorded space does not tell and a database wants
 #   looks WORKLOADS CANDIDATES                     each candidate three times, by workload
 #   table NETWORK WORKLOADS CANDIDATES RESULTS     what the ways reach; the figures to standard error
 #   networks FIGURES                               the same, over all networks
@@ -26,7 +27,7 @@ sub others {
 	my %test = map { family($_) => 1 } map { lines($_, 'workload') } @_;
 	while (<STDIN>) {
 		next if $test{family($_)};
-		s/"status":/"run":"$no_run",$&/ if !/"run":/; # a recorded space does not tell
+		s/"status":/"run":"$no_run",$&/ if !/"run":/;
 		print;
 	}
 }

@@ -113,18 +113,13 @@ struct places {
  * inside it. */
 static int choose_model(struct err *e)
 {
-	const char *set = getenv("TL_MODEL");
 	struct buf path = BUF_INIT;
-	int rc;
+	int rc = model_default(model, !replay, &path, e);
 
-	if (!model)
-		model = set && *set ? set : replay ? "none" : "pretrained";
-	rc = model_default(model, 0, &path, e);
 	buf_free(&path);
 	if (rc < 0)
 		return -1;
-	if (!rc)
-		model = "none";
+	model = rc ? model_name(model, !replay) : "none";
 	if (!filter)
 		filter = rc ? "model" : "draft";
 	if (!rc && !strcmp(filter, "model"))

@@ -52,6 +52,8 @@ else
 	stages | grep -q 'tl-filter --by draft ' # a build elsewhere
 fi
 ok $? 'the model that came with the programs, if it is there'
+TL_MODEL=y.model "$bin/tl-tune" --print "$tmp/w.wl" | grep -q 'tl-filter -m y.model --by model '
+ok $? 'or the one that TL_MODEL names'
 stages -m none >"$tmp/out" && grep -q 'tl-filter --by draft ' "$tmp/out" && ! grep -q guided "$tmp/out"
 ok $? 'or the draft, if no model is wanted'
 stages -m x.model -s grid | grep -q 'tl-gen .*--search grid -m x.model .*tl-filter -m x.model --by model '

@@ -5,19 +5,26 @@
 
 #include "lib/io/proc.h"
 
-int model_default(const char *named, int pretrained, struct buf *out, struct err *e)
+const char *model_name(const char *named, int pretrained)
 {
 	const char *set = getenv("TL_MODEL");
 
-	if (!named && set && *set)
-		named = set;
-	if (!named)
-		named = pretrained ? "pretrained" : "none";
-	if (!strcmp(named, "none"))
+	if (named)
+		return named;
+	if (set && *set)
+		return set;
+	return pretrained ? "pretrained" : "none";
+}
+
+int model_default(const char *named, int pretrained, struct buf *out, struct err *e)
+{
+	const char *name = model_name(named, pretrained);
+
+	if (!strcmp(name, "none"))
 		return 0;
-	if (!strcmp(named, "pretrained"))
+	if (!strcmp(name, "pretrained"))
 		return path_share(out, "models/cpu.model", e);
 	buf_clear(out);
-	buf_str(out, named);
+	buf_str(out, name);
 	return 1;
 }

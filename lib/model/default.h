@@ -7,6 +7,8 @@
 #include "lib/base/buf.h"
 #include "lib/base/err.h"
 
+/* The name that counts: "none", "pretrained" or a path. */
+const char *model_name(const char *named, int pretrained);
 /* 1 with the path in out; 0: there is none; -1. */
 int model_default(const char *named, int pretrained, struct buf *out, struct err *e);
 
