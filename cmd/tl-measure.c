@@ -65,8 +65,8 @@ static const struct opt opts[] = {
 	{0, "samples", OPT_FLAG, &samples, NULL, "Put every timed call into the result.", NULL},
 	{0, "max-drift", OPT_REAL, &max_drift, "SHARE",
 	 "Before timing, look whether peak and memory bandwidth are what the probe found. What "
-	 "differs by more than this share is said; if it is a peak, or memory by twice as "
-	 "much, the results are of another env than earlier ones. Default 0.05; 0: do not look.",
+	 "differs by more than this share, memory by five times as much, is said, and the "
+	 "results are of another env than earlier ones. Default 0.05; 0: do not look.",
 	 NULL},
 	{0, "no-preempt", OPT_FLAG, &full, NULL,
 	 "Time every candidate to the end, also those that have clearly lost: for data to learn "

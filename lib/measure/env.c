@@ -371,20 +371,18 @@ int env_check(struct env *v, double max_drift, struct buf *said, struct err *e)
 			figures_best(&f, &more);
 		else
 			f = more;
-		if (figures_largest(&old.f, &f) <= max_drift) {
+		if (figures_drift(&old.f, &f) <= max_drift) {
 			say_forkjoin(said, old.f.forkjoin_s, f.forkjoin_s);
 			return 0;
 		}
 	}
-	if (figures_drift(&old.f, &f) > max_drift && change_state(v, max_drift, &f, e) < 0)
+	if (change_state(v, max_drift, &f, e) < 0)
 		return -1;
-	if (s->now == was && figures_largest(&old.f, &f) <= max_drift)
+	if (s->now == was && figures_drift(&old.f, &f) <= max_drift)
 		return 0; /* the probe, which takes longer, found it as it was */
 	buf_str(said, "the machine has drifted: ");
 	say(said, &old.f, &f);
 	say_forkjoin(said, old.f.forkjoin_s, f.forkjoin_s);
-	if (s->now == was && figures_drift(&old.f, &f) <= max_drift)
-		return 0;
 	buf_fmt(said, "; it is taken %s \"%s\", not \"%s\"",
 		s->n > known	? "for a new one,"
 		: s->now == was ? "all the same for the nearest of those known,"

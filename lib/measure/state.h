@@ -40,10 +40,9 @@ struct states {
 int figures_read(const char *json, struct figures *f, struct err *e);
 /* The better of each. What slows a look down is noise as long as another one is faster. */
 void figures_best(struct figures *f, const struct figures *other);
-/* By which share two differ, in the rate that differs most; fork-join is not counted. Where it is
- * to be judged whether the machine is in another state (drift), memory counts by half: other
- * machines may share it, and it has been seen to wander by 5% on one whose peak stands to 0.1%. */
-double figures_largest(const struct figures *a, const struct figures *b);
+/* By which share two differ, in the rate that differs most. Fork-join is not counted, and memory
+ * by a fifth: other machines may share it, and on one whose peak stood to 0.1% it has been seen to
+ * wander by a fifth either way within minutes. */
 double figures_drift(const struct figures *a, const struct figures *b);
 
 /* The state that the machine is in by these figures: the one it was in, if they lie within
