@@ -26,11 +26,14 @@
 
 /* The draft puts a candidate this many times behind the best so far: the model is not asked. */
 static const double DRAFT_FAR = 4;
+/* The draft's share of places, by default. A model is on trial as long as the database knows too
+ * little to tell whether it holds on this machine. */
+static const double HEDGE = 0.25, HEDGE_ON_TRIAL = 0.75;
 
 static int64_t keep = 32, seed = 1;
-static double diverse = 1.0 / 3, hedge = 0.25, audit, explore, worth;
+static double diverse = 1.0 / 3, hedge = -1, audit, explore, worth;
 static const char *output, *refused_path, *model_path, *by, *database, *env_wanted;
-static int tell_cost;
+static int tell_cost, on_trial;
 
 static const struct opt opts[] = {
 	{'k', "keep", OPT_COUNT, &keep, "N",
@@ -63,7 +66,9 @@ static const struct opt opts[] = {
 	 NULL},
 	{0, "hedge", OPT_REAL, &hedge, "SHARE",
 	 "With a model: this share of them are the draft's best of those that the model would "
-	 "refuse, for it may err about a whole workload (a quarter).",
+	 "refuse, for it may err about a whole workload. Default a quarter; with --db three of "
+	 "four, as "
+	 "long as fewer than 64 times of this machine are known.",
 	 NULL},
 	{0, "worth", OPT_REAL, &worth, "SHARE",
 	 "With a model: pass on fewer than -k where the next one is expected to make the best "
@@ -199,6 +204,7 @@ static struct group *group_new(const char *workload_id, int64_t k)
 		.k = k,
 		.diverse = diverse,
 		.hedge = filter.model ? (int64_t)floor((double)k * fmin(hedge, 1)) : 0,
+		.on_trial = on_trial,
 		.audit = audit,
 		.keep_refused = filter.refused != NULL,
 		.worth = filter.model ? worth : 0,
@@ -451,18 +457,18 @@ static int select_all(struct err *e)
 	return rec_commit(filter.out, e);
 }
 
-/* The model as it suits this machine; or none, if the draft is the better judge here. */
+/* The model as it suits this machine; or none, if the draft is the better judge here. Returns what
+ * local_adapt() does. */
 static int adapt(struct store *db, const char *env_id, struct err *e)
 {
 	char why[LOCAL_WHY];
+	int found = local_adapt(db, env_id, &filter.here.limits, &filter.model, why, e);
 
-	if (local_adapt(db, env_id, &filter.here.limits, &filter.model, why, e) < 0)
-		return -1;
-	if (filter.model)
-		return 0;
-	opt_warn(&program, "%s: the draft ranks instead", why);
-	by = "draft";
-	return 0;
+	if (found == ADAPTED_USELESS) {
+		opt_warn(&program, "%s: the draft ranks instead", why);
+		by = "draft";
+	}
+	return found;
 }
 
 /* Another process is asked for the env before there is a model, which brings threads. */
@@ -471,7 +477,7 @@ static int read_model(const char *path, struct err *e)
 	struct arena a = ARENA_INIT;
 	struct store *db = NULL;
 	struct store_env env;
-	int rc = database ? store_is_there(database, e) : 0;
+	int rc = database ? store_is_there(database, e) : 0, found = ADAPTED_TOO_LITTLE;
 
 	if (rc > 0) {
 		db = store_open(database, STORE_READ, e);
@@ -480,10 +486,11 @@ static int read_model(const char *path, struct err *e)
 	if (rc >= 0 && !(filter.model = model_load(path, e)))
 		rc = -1;
 	if (rc > 0)
-		rc = adapt(db, env.id, e);
+		rc = found = adapt(db, env.id, e);
+	on_trial = database && found == ADAPTED_TOO_LITTLE;
 	store_close(db);
 	arena_free(&a);
-	return rc;
+	return rc < 0 ? -1 : 0;
 }
 
 /* Who ranks. */
@@ -499,6 +506,8 @@ static int choose_judge(struct err *e)
 				"--by=model wants a model: name it with --model or in TL_MODEL");
 	if (rc > 0 && !strcmp(by, "model"))
 		rc = read_model(path.s, e);
+	if (hedge < 0)
+		hedge = on_trial ? HEDGE_ON_TRIAL : HEDGE;
 	buf_free(&path);
 	return rc < 0 ? -1 : 0;
 }

@@ -53,7 +53,8 @@ static const struct opt opts[] = {
 	 "knows in "
 	 "others, up to 8. Result records that come before a workload in the stream serve as "
 	 "history, "
-	 "too. A model is corrected by FILE's times of this machine.",
+	 "too. A model is corrected by FILE's times of this machine; where it ranks those badly, "
+	 "points are drawn at random.",
 	 NULL},
 	{0, "env", OPT_STRING, &env_wanted, "ID",
 	 "History counts if it is of this env. By default the database's counts if it is of this "
@@ -457,8 +458,10 @@ static int read_model(struct err *e)
 		rc = -1;
 	if (gen.model && gen.db && gen.env_id) {
 		rc = local_adapt(gen.db, gen.env_id, &gen.here.limits, &gen.model, why, e);
-		if (!gen.model)
-			opt_warn(&program, "%s: the draft is asked instead", why);
+		if (rc == ADAPTED_USELESS) {
+			opt_warn(&program, "%s: points are drawn at random instead", why);
+			gen.search = &search_random;
+		}
 	}
 	buf_free(&path);
 	return rc < 0 ? -1 : 0;

@@ -8,6 +8,7 @@
 
 #include "lib/io/opt.h"
 #include "lib/io/record.h"
+#include "lib/model/adapt.h"
 #include "lib/store/history.h"
 #include "lib/store/preempt.h"
 #include "lib/store/store.h"
@@ -28,7 +29,9 @@ static const struct opt opts[] = {
 	{0, "env", OPT_STRING, &env_id, "ID",
 	 "The env whose results count; by default this machine's.", NULL},
 	{'b', "budget", OPT_COUNT, &budget, "N",
-	 "Candidates to measure in the next round, over all workloads; by default 8 for each.",
+	 "Candidates to measure in the next round, over all workloads; by default 8 for each, but "
+	 "64 "
+	 "at most until that many are known: they tell what a model from elsewhere is worth here.",
 	 NULL},
 	{0, "gain", OPT_REAL, &gain, "X",
 	 "What counts as a gain, as a part of the latency; by default 0.01.", NULL},
@@ -298,6 +301,15 @@ static void say(const struct item *it, const struct preempt_op *op)
 		it->w.op->name, it->w.prob, op->reason);
 }
 
+static int64_t default_budget(const struct preempt_op *op, int n)
+{
+	int64_t known = 0, most = 8 * (int64_t)n;
+
+	for (int i = 0; i < n; i++)
+		known += op[i].ntries;
+	return known < ADAPT_TIMES && most > ADAPT_TIMES ? ADAPT_TIMES : most;
+}
+
 /* Decides and writes. Returns the number of workloads to be tuned, -1 on failure. */
 static int decide(struct input *in, const struct limits_until *limits, struct rec_out *out,
 		  struct err *e)
@@ -308,10 +320,10 @@ static int decide(struct input *in, const struct limits_until *limits, struct re
 	int tuned, rc = 0;
 
 	history_finish(&in->history, since);
-	if (budget < 0)
-		rules.budget = 8 * (int64_t)in->n;
 	rules.rounds = in->history.rounds;
 	op = make_ops(in);
+	if (budget < 0)
+		rules.budget = default_budget(op, in->n);
 	tuned = preempt_decide(op, in->n, &rules);
 	if (reached(limits, in, why, sizeof why)) {
 		preempt_stop_all(op, in->n, why);

@@ -31,6 +31,18 @@ ok $? 'and but for what was added as they were'
 grep -q '"round":1,"budget":[0-9]*,"prune":{"action":"tune","reason":"' "$tmp/out"
 ok $? 'round, budget, no incumbent, and the reason'
 
+# Many: the first 64 candidates tell what a model from elsewhere is worth here.
+for i in 1 2 3 4 5 6 7 8 9 10 11 12; do
+	echo "{\"tl\":1,\"type\":\"workload\",\"op\":\"matmul\",\"prob\":\"64x64:64x$((64 * i))\"}"
+done | "$bin/tl-check" --fix >"$tmp/many"
+prune --no-db "$tmp/many" >"$tmp/out" && [ "$(sums "$tmp/out")" -eq 64 ] && [ "$(wc -l <"$tmp/out")" -eq 12 ]
+ok $? 'a first round has 64 candidates at most'
+prune --no-db -b 96 "$tmp/many" >"$tmp/out" && [ "$(sums "$tmp/out")" -eq 96 ]
+ok $? 'unless more are asked for'
+in=$tmp/many results n=5 drop=0.97 best=1e-4 >"$tmp/few" && in=$tmp/many results n=6 drop=0.97 best=1e-4 >"$tmp/enough"
+prune --no-db "$tmp/few" >"$tmp/out" && [ "$(sums "$tmp/out")" -eq 64 ] && prune --no-db "$tmp/enough" >"$tmp/out" && [ "$(sums "$tmp/out")" -eq 96 ]
+ok $? 'once as many are known, the next has 8 for each'
+
 # One operator has a plateau, the others fall.
 
 sed -n 1p "$wl" >"$tmp/w1"

@@ -5,7 +5,7 @@
 
 #include "lib/model/train.h"
 
-enum { TIMES = 64, OF_GROUP = 4, FOLDS = 4 };
+enum { OF_GROUP = 4, FOLDS = 4 };
 
 static const double USELESS = 0.5, BETTER = 0.01;
 static const double APART = 1.1; /* times that differ by less may be the same */
@@ -118,7 +118,7 @@ static int hold_out(const struct dataset *d, const struct fit_params *p, struct 
 			learn += use[i] ? n : 0;
 			held += use[i] ? 0 : n;
 		}
-		if (learn < TIMES / 2 || !held)
+		if (learn < ADAPT_TIMES / 2 || !held)
 			continue;
 		b = fit_train(d, use, p, e);
 		rc = b ? 0 : -1;
@@ -162,14 +162,14 @@ int adapt_model(struct model *m, const struct dataset *d, struct adaption *a, st
 	*a = (struct adaption){.rank = NAN};
 	for (size_t i = 0; i < d->groups.n; i++)
 		a->times += count_times(dataset_group(d, i), 1);
-	if (a->times < TIMES)
+	if (a->times < ADAPT_TIMES)
 		return 0;
 	rc = train_set_priors(d, m, e);
 	for (size_t i = 0; i < d->groups.n && rc == 0; i++) {
 		rc = rank_group(NULL, dataset_group(d, i), &all, e);
 		rank_by_draft(dataset_group(d, i), &draft);
 	}
-	if (rc || !(all.times >= TIMES))
+	if (rc || !(all.times >= ADAPT_TIMES))
 		return rc;
 	a->rank = correlation(&all);
 	a->what = a->rank < USELESS && a->rank < correlation(&draft) ? ADAPTED_USELESS

@@ -12,8 +12,10 @@
 #include "lib/model/dataset.h"
 #include "lib/model/model.h"
 
+enum { ADAPT_TIMES = 64 };
+
 enum adapted {
-	ADAPTED_TOO_LITTLE, /* is known: the model stays as it is */
+	ADAPTED_TOO_LITTLE, /* is known: the model stays as it is, on trial */
 	ADAPTED_AS_IS,	    /* it fits */
 	ADAPTED_CORRECTED,  /* it has a stage more */
 	ADAPTED_USELESS,    /* it should not be asked */

@@ -73,6 +73,11 @@ static int drafted_before(const struct pick *a, const struct pick *b)
 	return a->draft_s < b->draft_s || (a->draft_s == b->draft_s && before(a, b));
 }
 
+static int compare_drafts(const void *pa, const void *pb)
+{
+	return drafted_before(pa, pb) ? -1 : drafted_before(pb, pa);
+}
+
 /* Of those that no pool has room for, the draft's best stay. */
 static void refuse(struct picks *p, const struct pick *c)
 {
@@ -171,14 +176,15 @@ static void choose(const struct picks_rules *r, struct pick **order, int64_t n, 
 }
 
 /* The best by the draft of those that are left. What the model thinks much slower than its own
- * best, or likely to fail, is none of them. Returns how many places are left. */
-static int64_t choose_hedge(struct pick **order, int64_t n, int64_t places)
+ * best, or likely to fail, is none of them, unless the model is on trial. Returns how many places
+ * are left. */
+static int64_t choose_hedge(struct pick **order, int64_t n, int64_t places, double far)
 {
 	for (; places > 0; places--) {
 		struct pick *best = NULL;
 
 		for (int64_t i = 0; i < n; i++)
-			if (!order[i]->taken && order[i]->value > order[0]->value - HEDGE_FAR &&
+			if (!order[i]->taken && order[i]->value > order[0]->value - far &&
 			    (!best || drafted_before(order[i], best)))
 				best = order[i];
 		if (!best)
@@ -264,13 +270,16 @@ void picks_close(struct picks *p)
 	places = p->rules.k - p->has_random;
 	hedge = p->rules.hedge < places ? p->rules.hedge : places - (places > 0);
 	choose(&p->rules, order, n, places - hedge);
-	choose(&p->rules, order, n, choose_hedge(order, n, hedge));
+	choose(&p->rules, order, n,
+	       choose_hedge(order, n, hedge, p->rules.on_trial ? INFINITY : HEDGE_FAR));
 	end_where_it_pays_no_more(p, order, n);
 	for (int64_t i = 0; i < n; i++)
 		if (order[i]->taken)
 			add(&p->chosen, order[i]);
 		else
 			let_go(p, order[i]);
+	if (p->rules.on_trial && p->chosen.n > 1)
+		qsort(p->chosen.pick, (size_t)p->chosen.n, sizeof *p->chosen.pick, compare_drafts);
 	for (int64_t i = 0; i < n; i++)
 		order[i]->line = NULL; /* it is elsewhere now */
 	free(order);

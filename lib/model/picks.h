@@ -31,8 +31,11 @@ struct pick {
 
 struct picks_rules {
 	int64_t k;
-	double diverse;	  /* share of k with the same register tile, at most */
-	int64_t hedge;	  /* places of k for the draft's best of those left; one stays */
+	double diverse; /* share of k with the same register tile, at most */
+	int64_t hedge;	/* places of k for the draft's best of those left; one stays */
+	/* The model may be wrong altogether: the hedge takes even what it puts far behind, and the
+	 * chosen come in the draft's order, for what is timed first is the others' limit. */
+	int on_trial;
 	double audit;	  /* share of the refused that comes along */
 	int keep_refused; /* tell them all in the end */
 	/* Chosen ones end where the next is expected to make the best faster by less than this

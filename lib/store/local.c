@@ -26,12 +26,14 @@ int local_adapt(struct store *s, const char *env_id, const struct limits *here, 
 	if (rc == 0)
 		rc = adapt_model(*m, &d, &found, e);
 	dataset_close(&d);
-	if (rc || found.what != ADAPTED_USELESS)
-		return rc;
+	if (rc)
+		return -1;
+	if (found.what != ADAPTED_USELESS)
+		return (int)found.what;
 	snprintf(why, LOCAL_WHY,
 		 "the model ranks the %lld times known of this machine with a correlation of %.2f",
 		 (long long)found.times, found.rank);
 	model_free(*m);
 	*m = NULL;
-	return 0;
+	return ADAPTED_USELESS;
 }

@@ -7,8 +7,9 @@
 
 enum { LOCAL_WHY = 120 };
 
-/* By the newest times of the env, at most 4096 among the last 100000 results. here: its limits. A
- * model that should not be asked here is freed and *m is NULL: `why` holds a sentence. */
+/* What became of it (enum adapted), or -1. By the newest times of the env, at most 4096 among the
+ * last 100000 results. here: its limits. A model that should not be asked here is freed and *m is
+ * NULL: `why` holds a sentence. */
 int local_adapt(struct store *s, const char *env_id, const struct limits *here, struct model **m,
 		char why[LOCAL_WHY], struct err *e);
 
