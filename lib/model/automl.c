@@ -180,10 +180,14 @@ static int better_first(const void *pa, const void *pb)
 	return (a->score < b->score) - (a->score > b->score);
 }
 
+static int is_late(const struct automl_rules *r, double started)
+{
+	return r->time_s > 0 && clock_now() - started >= r->time_s;
+}
+
 static int is_over(const struct automl_rules *r, const struct automl *a, double started)
 {
-	return (r->time_s > 0 && clock_now() - started >= r->time_s) ||
-	       (r->trials && a->tried >= r->trials);
+	return is_late(r, started) || (r->trials && a->tried >= r->trials);
 }
 
 static int bracket(const struct dataset *d, const char *use, const struct automl_rules *r,
@@ -202,10 +206,15 @@ static int bracket(const struct dataset *d, const char *use, const struct automl
 	for (int level = 1; level < RUNGS; level++) {
 		qsort(c, (size_t)n, sizeof *c, better_first);
 		n = n < rung[level].n ? n : rung[level].n;
-		for (int i = 0; i < n; i++)
-			if (assess(d, use, r, &c[i].params, level, &c[i].score, e) < 0)
+		for (int i = 0; i < n; i++) {
+			if (is_late(r, started))
+				n = i;
+			else if (assess(d, use, r, &c[i].params, level, &c[i].score, e) < 0)
 				return -1;
+		}
 	}
+	if (!n) /* none got everything in time */
+		return 0;
 	if (!a->finished++ || c[0].score > a->score) {
 		a->params = c[0].params;
 		a->score = c[0].score;

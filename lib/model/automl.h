@@ -4,8 +4,8 @@
  * "Non-stochastic best arm identification and hyperparameter optimization", AISTATS 2016): nine get
  * few rows, few trees and one fold, the better three get more, and the best of those everything.
  * Such brackets are repeated for as many configurations or as much time as there is; of those that
- * got everything the best wins. Folds hold out whole families, networks, operators or envs, never
- * single rows.
+ * got everything in that time the best wins, or if there is none, the default. Folds hold out whole
+ * families, networks, operators or envs, never single rows.
  */
 #ifndef TL_MODEL_AUTOML_H
 #define TL_MODEL_AUTOML_H
@@ -26,8 +26,9 @@ struct automl_rules {
 
 struct automl {
 	struct fit_params params; /* the winner */
-	double score;		  /* its: mean of best / best of the first 1, 5, 8, held out */
-	int64_t tried, finished;  /* configurations; of them those that got everything */
+	/* Its: mean of best / best of the first 1, 5, 8, held out. 0: it was not assessed. */
+	double score;
+	int64_t tried, finished; /* configurations; of them those that got everything */
 	double seconds;
 };
 
