@@ -123,9 +123,11 @@ static void test_file(void)
 	add(&s, 200e9, 20e9);
 	add(&s, 140e9, 20e9);
 	s.now = 0;
+	snprintf(s.looked, sizeof s.looked, "2026-11-21T09:00:00.000Z");
 	ok(states_save(&s, path, &e) == 0 && states_load(&t, path, &e) == 1,
 	   "saved and read again");
-	ok(t.n == 2 && t.now == 0 && !strcmp(t.state[1].class, s.state[1].class) &&
+	ok(t.n == 2 && t.now == 0 && !strcmp(t.looked, s.looked) &&
+		   !strcmp(t.state[1].class, s.state[1].class) &&
 		   !strcmp(t.state[1].probe, s.state[1].probe) &&
 		   figures_drift(&t.state[1].f, &s.state[1].f) < 1e-8,
 	   "as they were");

@@ -108,6 +108,10 @@ ok $? 'for which the machine is probed anew'
 [ $? -eq 4 ] && grep -q '"why":"foreign: ' "$tmp/out" && grep -q '1 of 1 workloads are foreign' "$tmp/err"
 ok $? 'and what was measured before is foreign'
 sed 's/^{"now":1,/{"now":0,/' "$file" >"$tmp/back" && cp "$tmp/back" "$file"
+measure >"$tmp/out"
+[ "$(env_of "$tmp/out")" = "$(env_of "$tmp/a")" ] && ! grep -q drifted "$tmp/err" && cmp -s "$file" "$tmp/back"
+ok $? 'within a minute it is not looked again'
+sed 's/"looked":"2[^"]*"/"looked":"2026-11-21T09:00:00.000Z"/' "$tmp/back" >"$file"
 measure --max-drift=99 >"$tmp/out"
 grep -q 'it is taken for one known before' "$tmp/err" && [ "$(env_of "$tmp/out")" = "$(env_of "$tmp/new")" ] &&
 	grep -q '^{"now":1,' "$file"

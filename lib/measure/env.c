@@ -17,7 +17,7 @@
 #include "lib/space/key.h"
 #include "lib/target/cpu.h"
 
-enum { LOOKS = 3, LOCK_POLL_MS = 50 };
+enum { LOOKS = 3, LOCK_POLL_MS = 50, FRESH_MS = 60000 };
 
 /* Beyond this factor a change of the fork-join is said; it is no drift. */
 static const double FORKJOIN_FACTOR = 2;
@@ -353,15 +353,25 @@ static int keep_beat(struct env *v, double beat_s, struct err *e)
 	return states_save(&v->states, v->file.s, e);
 }
 
-int env_check(struct env *v, double max_drift, struct buf *said, struct err *e)
+/* Was it looked so lately that it need not be again? The rounds of a tuning run follow each other
+ * within seconds. */
+static int is_fresh(const struct states *s)
+{
+	int64_t then, now;
+	char at[25];
+
+	rec_now(at);
+	return rec_time_read(s->looked, &then) == 0 && rec_time_read(at, &now) == 0 &&
+	       now >= then && now - then < FRESH_MS;
+}
+
+static int find_drift(struct env *v, double max_drift, struct buf *said, struct err *e)
 {
 	struct states *s = &v->states;
-	const struct state old = s->n ? s->state[s->now] : (struct state){0};
+	const struct state old = s->state[s->now];
 	int known = s->n, was = s->now;
 	struct figures f, more;
 
-	if (!s->n || max_drift <= 0)
-		return 0;
 	for (int i = 0; i < LOOKS; i++) {
 		if (i)
 			poll(NULL, 0, 100 << i);
@@ -391,6 +401,20 @@ int env_check(struct env *v, double max_drift, struct buf *said, struct err *e)
 	make_ids(v);
 	make_json(v);
 	return s->now != was;
+}
+
+int env_check(struct env *v, double max_drift, struct buf *said, struct err *e)
+{
+	struct states *s = &v->states;
+	int rc;
+
+	if (!s->n || max_drift <= 0 || is_fresh(s))
+		return 0;
+	rc = find_drift(v, max_drift, said, e);
+	if (rc < 0)
+		return -1;
+	rec_now(s->looked);
+	return states_save(s, v->file.s, e) < 0 ? -1 : rc;
 }
 
 void env_free(struct env *v)

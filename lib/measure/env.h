@@ -42,9 +42,10 @@ int env_make(struct env *v, const char *libs, struct err *e);
  * is a failure, -1. */
 int env_here(struct env *v, struct err *e);
 /* Under the device's lock, before timing: is the machine still as it was probed? Looks up to three
- * times, longer each time. What then still differs by more than max_drift (0: does not look) is
- * said; if it is a peak, or memory by twice as much, the env becomes that of the known state that
- * the machine is in now, or of a new one, for which it is probed anew. Returns 1 if the env has
+ * times, longer each time; not at all within a minute of the last time. What then still differs by
+ * more than max_drift (0: does not look), memory by five times as much, is said, and the env
+ * becomes that of the known state that the machine is in now, or of a new one, for which it is
+ * probed anew. Returns 1 if the env has
  * changed, else 0; what there is to say, with the figures, is put into said, or nothing. -1 if the
  * worker fails. */
 int env_check(struct env *v, double max_drift, struct buf *said, struct err *e);

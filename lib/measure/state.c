@@ -181,12 +181,15 @@ static int read_states(struct states *s, const char *line, size_t n)
 	struct json_doc d = JSON_DOC_INIT;
 	struct err ignored = ERR_INIT;
 	const struct json *list = NULL;
+	const char *looked;
 	int64_t now = -1;
 	int rc = json_parse(&d, line, n, &ignored);
 
 	if (rc == 0) {
 		rc = json_int(json_get(&d, d.tok, "now"), &now);
 		list = json_get(&d, d.tok, "states");
+		if (json_str(json_get(&d, d.tok, "looked"), &s->arena, &looked) == 0)
+			snprintf(s->looked, sizeof s->looked, "%s", looked);
 	}
 	for (const struct json *v = list && rc == 0 ? json_first(&d, list) : NULL; v && rc == 0;
 	     v = json_next(&d, list, v))
@@ -222,7 +225,7 @@ int states_save(const struct states *s, const char *path, struct err *e)
 	struct rec_out *out = rec_create(path, e);
 	int rc = -1;
 
-	buf_fmt(&b, "{\"now\":%d,\"states\":[", s->now);
+	buf_fmt(&b, "{\"now\":%d,\"looked\":\"%s\",\"states\":[", s->now, s->looked);
 	for (int i = 0; i < s->n; i++)
 		buf_fmt(&b, "%s{\"class\":\"%s\",\"at\":\"%s\",\"probe\":%s}", i ? "," : "",
 			s->state[i].class, s->state[i].at, s->state[i].probe);

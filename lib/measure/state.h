@@ -32,6 +32,7 @@ struct state {
 
 struct states {
 	int n, now;
+	char looked[25]; /* when it was last looked which it is in; "": never */
 	struct state state[STATES_MAX];
 	struct arena arena;
 };
