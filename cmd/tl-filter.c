@@ -26,6 +26,9 @@
 
 /* The draft puts a candidate this many times behind the best so far: the model is not asked. */
 static const double DRAFT_FAR = 4;
+/* The first of the model's bag puts it this far behind the best so far (of values: 1 is twice the
+ * time): the others are not asked. */
+static const double GLANCE_FAR = 1;
 /* The draft's share of places, by default. A model is on trial as long as the database knows too
  * little to tell whether it holds on this machine. */
 static const double HEDGE = 0.25, HEDGE_ON_TRIAL = 0.75;
@@ -111,7 +114,8 @@ struct group {
 	int opened; /* by a workload record */
 	int64_t seen, refused;
 	double best_s, best_value; /* by the draft, by the model */
-	struct map ids;		   /* seen */
+	double best_glance;
+	struct map ids; /* seen */
 	struct picks picks;
 };
 
@@ -135,7 +139,7 @@ static struct {
 	uint64_t cut;
 	double told_s; /* CPU time that end records have told of */
 	struct candidate_reader reader;
-	struct asker *asker; /* of the model */
+	struct asker *glancer, *asker; /* of the model; glancer NULL: all are asked about */
 } filter;
 
 /* ---- what is said of a candidate ---- */
@@ -151,7 +155,9 @@ static void print_score(const struct pick *p, const char *tag, struct buf *out)
 {
 	buf_fmt(out, "{\"draft_s\":%.9g", p->draft_s);
 	if (is_judged(p))
-		buf_fmt(out, ",\"model\":%.5g,\"deviation\":%.3g", p->value, p->deviation);
+		buf_fmt(out, ",\"model\":%.5g", p->value);
+	if (is_judged(p) && p->deviation >= 0)
+		buf_fmt(out, ",\"deviation\":%.3g", p->deviation);
 	if (tag)
 		buf_fmt(out, ",\"%s\":true", tag);
 	buf_ch(out, '}');
@@ -212,7 +218,7 @@ static struct group *group_new(const char *workload_id, int64_t k)
 	struct group *g = xcalloc(1, sizeof *g);
 
 	memcpy(g->workload_id.s, workload_id, ID_HEX);
-	g->best_value = -INFINITY;
+	g->best_value = g->best_glance = -INFINITY;
 	picks_open(&g->picks, &rules, (uint64_t)seed, workload_id);
 	*map_put(&filter.groups, workload_id, ID_HEX, NULL) = g;
 	return g;
@@ -243,24 +249,42 @@ static int put_kept(const struct pick *p, const char *tag, struct err *e)
 	return rc ? -1 : rec_put(filter.out, filter.line.s, filter.line.n, e);
 }
 
-static void take_answer(void *item, double value, double deviation)
+static int take_answer(void *item, const float *x, double value, double deviation, struct err *e)
 {
 	struct waiting *w = item;
 
+	(void)x;
+	(void)e;
 	w->pick.value = value;
 	w->pick.deviation = deviation;
-	w->pick.rank = -value - explore * deviation;
+	w->pick.rank = -value - explore * fmax(deviation, 0);
 	if (value > w->group->best_value)
 		w->group->best_value = value;
 	picks_offer(&w->group->picks, w->pool, &w->pick);
+	return 0;
+}
+
+/* What the first of the bag thinks near the best goes on to the whole. */
+static int take_glance(void *item, const float *x, double value, double deviation, struct err *e)
+{
+	struct group *g = ((struct waiting *)item)->group;
+
+	if (value > g->best_glance)
+		g->best_glance = value;
+	if (!x || value < g->best_glance - GLANCE_FAR)
+		return take_answer(item, x, value, deviation, e);
+	memcpy(asker_row(filter.asker), x, sizeof *x * FEATURES);
+	return asker_put(filter.asker, item, e);
 }
 
 /* Writes what a group keeps, best first, the random one last. Returns how many, or -1. */
 static int64_t put_selection(struct group *g, struct err *e)
 {
 	struct picks *p = &g->picks;
-	int rc = filter.asker ? asker_finish(filter.asker, e) : 0;
+	int rc = filter.glancer ? asker_finish(filter.glancer, e) : 0;
 
+	if (rc == 0 && filter.asker)
+		rc = asker_finish(filter.asker, e);
 	if (rc < 0)
 		return -1;
 	picks_close(p);
@@ -330,6 +354,12 @@ static struct group *group_of(const struct candidate *c)
 	return g ? g : group_new(c->w.id.s, keep);
 }
 
+/* Who is asked first. */
+static struct asker *first_asker(void)
+{
+	return filter.glancer ? filter.glancer : filter.asker;
+}
+
 /* A candidate that passes the static checks. */
 static int rank(const struct rec *r, struct group *g, const struct candidate *c, struct pick *p,
 		struct err *e)
@@ -346,14 +376,14 @@ static int rank(const struct rec *r, struct group *g, const struct candidate *c,
 	p->line = xmalloc(r->n);
 	memcpy(p->line, r->s, r->n);
 	if (filter.model && !far)
-		return asker_put(filter.asker, &(struct waiting){g, pool, *p}, e);
+		return asker_put(first_asker(), &(struct waiting){g, pool, *p}, e);
 	picks_offer(&g->picks, pool, p);
 	return 0;
 }
 
 static int do_candidate(const struct rec *r, struct err *e)
 {
-	float *x = filter.asker ? asker_row(filter.asker) : NULL;
+	float *x = filter.model ? asker_row(first_asker()) : NULL;
 	struct candidate c;
 	struct json_doc *d;
 	struct err why = ERR_INIT;
@@ -512,6 +542,14 @@ static int choose_judge(struct err *e)
 	return rc < 0 ? -1 : 0;
 }
 
+/* Deviations that decide are wanted of all. */
+static void open_askers(void)
+{
+	filter.asker = asker_new(filter.model, 0, sizeof(struct waiting), take_answer);
+	if (explore == 0 && worth <= 0)
+		filter.glancer = asker_new(filter.model, 1, sizeof(struct waiting), take_glance);
+}
+
 static int run(char **files, int nfiles)
 {
 	struct err e = ERR_INIT;
@@ -524,7 +562,7 @@ static int run(char **files, int nfiles)
 	if (filter.model && model_threads(filter.model, 1, &e) < 0)
 		return opt_fail(&program, &e);
 	if (filter.model)
-		filter.asker = asker_new(filter.model, sizeof(struct waiting), take_answer);
+		open_askers();
 	features_rates(&filter.here.limits, &filter.here.rates);
 	if (select_all(&e)) /* a reader that has seen enough is no failure, unless more is lost */
 		return rec_broken_pipe(filter.out) && !filter.refused ? EXIT_DONE
@@ -541,6 +579,7 @@ int main(int argc, char **argv)
 	rec_close(filter.in);
 	rec_discard(filter.out);
 	rec_discard(filter.refused);
+	asker_free(filter.glancer);
 	asker_free(filter.asker);
 	candidate_reader_free(&filter.reader);
 	model_free(filter.model);

@@ -85,6 +85,22 @@ ok $? 'it knows what the draft does not'
 	awk '/"type":"workload"/ { far = 0 } /"score":\{"draft_s":[^,]*\}/ { far = 1; all++ } /"score":.*"model":/ && far { bad = 1 }
 		END { exit bad || !all }' "$tmp/a"
 ok $? 'those that the draft puts far behind come last, and the model is not asked about them'
+judged() { # how many; how many of them by the first of the bag alone; and how many of these near the best
+	perl -ne '
+		if (/"type":"workload"/) { $best = undef }
+		next if !/"model":([-0-9.e]+)(,"deviation")?/;
+		$best //= $1;
+		$all++;
+		next if $2;
+		$glanced++;
+		$near++ if $1 > $best - 0.7;
+		END { printf "%d %d %d\n", $all, $glanced, $near }' "$1"
+}
+judged "$tmp/a" >"$tmp/n" && read -r all glanced near <"$tmp/n" && [ "$glanced" -gt 0 ] && [ "$glanced" -lt "$all" ] && [ "$near" -eq 0 ]
+ok $? "what the first of the bag thinks slow the others are not asked about ($glanced of $all)"
+"$bin/tl-filter" -m "$tmp/model" -k 1000 --diverse=1 --explore=0.001 "$tmp/all" >"$tmp/b" && judged "$tmp/b" >"$tmp/n" &&
+	read -r all glanced near <"$tmp/n" && [ "$all" -gt 0 ] && [ "$glanced" -eq 0 ]
+ok $? 'unless deviations count'
 ids() { grep '"type":"candidate"' "$1" | grep -o '"candidate_id":"[^"]*"' | sort; }
 for share in 0 0.3 0.9 2; do
 	"$bin/tl-filter" -m "$tmp/model" -k 7 --diverse=1 --hedge=$share "$tmp/all" >"$tmp/h$share"

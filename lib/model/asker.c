@@ -10,6 +10,7 @@ enum { BATCH = 2048 };
 
 struct batch {
 	const struct model *model;
+	int glance;
 	size_t n;
 	char *items;
 	float x[BATCH * FEATURES];
@@ -24,7 +25,7 @@ struct asker {
 	pthread_t thread;
 };
 
-struct asker *asker_new(const struct model *m, size_t size, asker_answer *answer)
+struct asker *asker_new(const struct model *m, int glance, size_t size, asker_answer *answer)
 {
 	struct asker *a = xcalloc(1, sizeof *a);
 
@@ -32,6 +33,7 @@ struct asker *asker_new(const struct model *m, size_t size, asker_answer *answer
 	a->answer = answer;
 	for (int i = 0; i < 2; i++) {
 		a->batch[i].model = m;
+		a->batch[i].glance = glance;
 		a->batch[i].items = xmalloc(size * BATCH);
 	}
 	a->filling = a->batch;
@@ -47,14 +49,29 @@ static void *predict(void *arg)
 {
 	struct batch *b = arg;
 
-	model_predict(b->model, b->x, b->n, b->value, b->deviation, &b->e);
+	if (b->glance)
+		model_glance(b->model, b->x, b->n, b->value, &b->e);
+	else
+		model_predict(b->model, b->x, b->n, b->value, b->deviation, &b->e);
 	return NULL;
+}
+
+/* Those from `first` on stay without an answer. */
+static void drop(struct asker *a, struct batch *b, size_t first)
+{
+	struct err ignored = ERR_INIT;
+
+	for (size_t i = first; i < b->n; i++)
+		a->answer(b->items + i * a->size, NULL, -INFINITY, 0, &ignored);
+	b->n = 0;
 }
 
 /* Passes on what the model says of the batch that it was asked about. */
 static int take_answers(struct asker *a, struct err *e)
 {
 	struct batch *b = a->asked;
+	size_t first = 0;
+	int rc = 0;
 
 	if (!b)
 		return 0;
@@ -64,10 +81,11 @@ static int take_answers(struct asker *a, struct err *e)
 		*e = b->e;
 		return -1;
 	}
-	for (size_t i = 0; i < b->n; i++)
-		a->answer(b->items + i * a->size, b->value[i], b->deviation[i]);
-	b->n = 0;
-	return 0;
+	for (; first < b->n && rc == 0; first++)
+		rc = a->answer(b->items + first * a->size, b->x + first * FEATURES, b->value[first],
+			       b->glance ? -1 : b->deviation[first], e);
+	drop(a, b, first);
+	return rc;
 }
 
 /* Asks about the batch that was filled, and lets the other one fill. */
@@ -108,8 +126,7 @@ void asker_free(struct asker *a)
 	if (a->asked)
 		pthread_join(a->thread, NULL);
 	for (int i = 0; i < 2; i++) {
-		for (size_t k = 0; k < a->batch[i].n; k++)
-			a->answer(a->batch[i].items + k * a->size, -INFINITY, 0);
+		drop(a, &a->batch[i], 0);
 		free(a->batch[i].items);
 	}
 	free(a);

@@ -9,19 +9,20 @@
 
 struct asker;
 
-/* item: what asker_put() was given. */
-typedef void asker_answer(void *item, double value, double deviation);
+/* item: what asker_put() was given; x: its features, NULL if it was not answered; deviation: -1
+ * where it was only glanced at. -1: no further questions make sense. */
+typedef int asker_answer(void *item, const float *x, double value, double deviation, struct err *e);
 
-/* Items have `size` bytes and are copied. The model is the caller's and must live longer. */
-struct asker *asker_new(const struct model *m, size_t size, asker_answer *answer);
+/* Items have `size` bytes and are copied. The model is the caller's and must live longer. glance:
+ * it is asked by model_glance(). */
+struct asker *asker_new(const struct model *m, int glance, size_t size, asker_answer *answer);
 /* Where the features of the next question go, FEATURES of them. */
 float *asker_row(struct asker *a);
 /* The question whose features were filled in. -1: the model could not answer an earlier one. */
 int asker_put(struct asker *a, const void *item, struct err *e);
 /* Waits for all answers. */
 int asker_finish(struct asker *a, struct err *e);
-/* What was not answered yet is answered with -INFINITY, so that whoever holds an item can let go.
- */
+/* What was not answered yet gets -INFINITY, so that whoever holds an item can let go. */
 void asker_free(struct asker *a);
 
 #endif

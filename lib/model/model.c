@@ -286,8 +286,9 @@ int model_threads(const struct model *m, int n, struct err *e)
 	return rc || !m->failure ? rc : boost_threads(m->failure, n, e);
 }
 
-int model_predict(const struct model *m, const float *x, size_t rows, double *value,
-		  double *deviation, struct err *e)
+/* By the first `most` of each bag. */
+static int predict(const struct model *m, int most, const float *x, size_t rows, double *value,
+		   double *deviation, struct err *e)
 {
 	float *out = xmalloc(sizeof *out * (rows + 1));
 	double *squares = xcalloc(rows + 1, sizeof *squares);
@@ -297,13 +298,14 @@ int model_predict(const struct model *m, const float *x, size_t rows, double *va
 		value[k] = 0;
 	for (int i = 0; i < m->nstages; i++) {
 		const struct model_stage *s = &m->stage[i];
+		int n = s->n < most ? s->n : most;
 
-		for (int b = 0; b < s->n && rc == 0; b++) {
+		for (int b = 0; b < n && rc == 0; b++) {
 			rc = boost_predict(s->bag[b], x, rows, FEATURES, out, e);
 			for (size_t k = 0; k < rows && rc == 0; k++) {
-				value[k] += (double)out[k] / s->n;
+				value[k] += (double)out[k] / n;
 				if (!i)
-					squares[k] += (double)out[k] * (double)out[k] / s->n;
+					squares[k] += (double)out[k] * (double)out[k] / n;
 			}
 		}
 		for (size_t k = 0; k < rows && !i && deviation; k++)
@@ -317,4 +319,15 @@ int model_predict(const struct model *m, const float *x, size_t rows, double *va
 	free(squares);
 	free(out);
 	return rc;
+}
+
+int model_predict(const struct model *m, const float *x, size_t rows, double *value,
+		  double *deviation, struct err *e)
+{
+	return predict(m, MODEL_BAG, x, rows, value, deviation, e);
+}
+
+int model_glance(const struct model *m, const float *x, size_t rows, double *value, struct err *e)
+{
+	return predict(m, 1, x, rows, value, NULL, e);
 }

@@ -2,8 +2,9 @@
  *
  * A first generation of the portfolio's schedules, the best that was measured, and the best by the
  * analytic draft of many points drawn at random; then generations of crossings and mutations of the
- * best by the model (by the draft, where there is no model). Proposed is all that was looked at,
- * best first, so thousands are thought of for each that is measured; then points at random.
+ * best by the model (by the draft, where there is no model). The model only glances at all these;
+ * the best are judged by the whole of it in the end. Proposed is all that was looked at, best
+ * first, so thousands are thought of for each that is measured; then points at random.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -20,8 +21,9 @@ enum {
 	CHILDREN = 160, /* a generation */
 	GENERATIONS = 4,
 	PARENTS = 48,
-	TOLD = 32,  /* measured candidates that are remembered */
-	TRIES = 20, /* to make a child that is new and valid */
+	JUDGED = 128, /* by the whole model */
+	TOLD = 32,    /* measured candidates that are remembered */
+	TRIES = 20,   /* to make a child that is new and valid */
 	LOOKED_AT = FIRST + GENERATIONS * CHILDREN + MODEL_PORTFOLIO + TOLD,
 };
 
@@ -92,7 +94,7 @@ static void think(struct guided *g, int from)
 		g->thought[from + n++].point = g->thought[i].point;
 	}
 	g->n = from + n;
-	asked = g->s->model && model_predict(g->s->model, x, (size_t)n, value, NULL, &e) < 0;
+	asked = g->s->model && model_glance(g->s->model, x, (size_t)n, value, &e) < 0;
 	for (int i = 0; i < n && !asked; i++)
 		g->thought[from + i].value = value[i];
 	free(value);
@@ -217,6 +219,24 @@ static void generation(struct guided *g)
 	qsort(g->thought, (size_t)g->n, sizeof *g->thought, better_first);
 }
 
+/* The best by a glance, put in order by the whole model. */
+static void judge(struct guided *g)
+{
+	int n = g->n < JUDGED ? g->n : JUDGED;
+	float *x = xmalloc(sizeof *x * FEATURES * (size_t)(n + 1));
+	double value[JUDGED], draft_s;
+	struct err e = ERR_INIT;
+
+	for (int i = 0; i < n; i++)
+		draft(g, g->thought[i].point, &draft_s, x + i * FEATURES);
+	if (n && model_predict(g->s->model, x, (size_t)n, value, NULL, &e) == 0) {
+		for (int i = 0; i < n; i++)
+			g->thought[i].value = value[i];
+		qsort(g->thought, (size_t)n, sizeof *g->thought, better_first);
+	}
+	free(x);
+}
+
 static void evolve(struct guided *g)
 {
 	for (int i = 0; i < g->ntold; i++)
@@ -228,6 +248,8 @@ static void evolve(struct guided *g)
 		qsort(g->thought, (size_t)g->n, sizeof *g->thought, better_first);
 	for (int i = 0; i < GENERATIONS; i++)
 		generation(g);
+	if (g->s->model)
+		judge(g);
 	arena_free(&g->scratch);
 }
 
