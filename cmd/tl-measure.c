@@ -64,7 +64,9 @@ static const struct opt opts[] = {
 	 NULL},
 	{0, "samples", OPT_FLAG, &samples, NULL, "Put every timed call into the result.", NULL},
 	{0, "max-drift", OPT_REAL, &max_drift, "SHARE",
-	 "Before timing, look whether peak and memory bandwidth are what the probe found. What "
+	 "Before timing, but once a minute at most, look whether peak and memory bandwidth are "
+	 "what "
+	 "the probe found. What "
 	 "differs by more than this share, memory by five times as much, is said, and the "
 	 "results are of another env than earlier ones. Default 0.05; 0: do not look.",
 	 NULL},

@@ -365,6 +365,7 @@ static int is_fresh(const struct states *s)
 	       now >= then && now - then < FRESH_MS;
 }
 
+/* env_check() when it is time to look. */
 static int find_drift(struct env *v, double max_drift, struct buf *said, struct err *e)
 {
 	struct states *s = &v->states;
