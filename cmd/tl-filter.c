@@ -2,8 +2,9 @@
  *
  * A group's candidates stream by, through three stages, the cheapest first: what the static checks
  * refuse is gone, as is what the analytic draft puts far behind; of the rest the best by the model
- * (or by the draft, where there is none) are held back until the group's end. The model is asked in
- * batches. Candidates outside of a group (a dump) are held by workload until the end of the input.
+ * (or by the draft, where there is none) are held back until the group's end. The stages work in
+ * batches, each in a thread of its own, and this one reads on. Candidates outside of a group (a
+ * dump) are held by workload until the end of the input.
  */
 #include <math.h>
 #include <stdio.h>
@@ -20,6 +21,7 @@
 #include "lib/model/asker.h"
 #include "lib/model/dataset.h"
 #include "lib/model/default.h"
+#include "lib/model/drafter.h"
 #include "lib/model/picks.h"
 #include "lib/store/local.h"
 #include "lib/target/cpu.h"
@@ -119,7 +121,7 @@ struct group {
 	struct picks picks;
 };
 
-/* A candidate that waits for what the model says. */
+/* A candidate that waits for what a stage says. */
 struct waiting {
 	struct group *group;
 	struct pool *pool;
@@ -139,7 +141,9 @@ static struct {
 	uint64_t cut;
 	double told_s; /* CPU time that end records have told of */
 	struct candidate_reader reader;
-	struct asker *glancer, *asker; /* of the model; glancer NULL: all are asked about */
+	/* The stages. The model is asked by the last two; glancer NULL: about all at once. */
+	struct drafter *drafter;
+	struct asker *glancer, *asker;
 } filter;
 
 /* ---- what is said of a candidate ---- */
@@ -273,18 +277,55 @@ static int take_glance(void *item, const float *x, double value, double deviatio
 		g->best_glance = value;
 	if (!x || value < g->best_glance - GLANCE_FAR)
 		return take_answer(item, x, value, deviation, e);
-	memcpy(asker_row(filter.asker), x, sizeof *x * FEATURES);
-	return asker_put(filter.asker, item, e);
+	return asker_put(filter.asker, item, x, e);
+}
+
+/* A candidate that passes the static checks. */
+static int take_good(struct waiting *w, const struct drafted *d, struct err *e)
+{
+	struct group *g = w->group;
+	int far = filter.model && g->best_s > 0 && d->draft_s > DRAFT_FAR * g->best_s;
+
+	if (!g->best_s || d->draft_s < g->best_s)
+		g->best_s = d->draft_s;
+	w->pool = picks_pool(&g->picks, d->candidate);
+	w->pick.draft_s = d->draft_s;
+	if (strcmp(by, "none") != 0)
+		w->pick.rank = far ? INFINITY : d->draft_s;
+	if (filter.model && !far)
+		return asker_put(filter.glancer ? filter.glancer : filter.asker, w, d->x, e);
+	picks_offer(&g->picks, w->pool, &w->pick);
+	return 0;
+}
+
+static int take_draft(void *item, const struct drafted *d, struct err *e)
+{
+	struct waiting *w = item;
+	int rc = 0;
+
+	if (d && !d->why)
+		return take_good(w, d, e);
+	if (d && filter.refused)
+		rc = put_refused(w->group, w->pick.line, w->pick.n, NULL, d->why, e);
+	free(w->pick.line);
+	return rc;
+}
+
+/* Waits for all answers, stage by stage. */
+static int finish_stages(struct err *e)
+{
+	if (drafter_finish(filter.drafter, e) < 0 ||
+	    (filter.glancer && asker_finish(filter.glancer, e) < 0))
+		return -1;
+	return filter.asker ? asker_finish(filter.asker, e) : 0;
 }
 
 /* Writes what a group keeps, best first, the random one last. Returns how many, or -1. */
 static int64_t put_selection(struct group *g, struct err *e)
 {
 	struct picks *p = &g->picks;
-	int rc = filter.glancer ? asker_finish(filter.glancer, e) : 0;
+	int rc = finish_stages(e);
 
-	if (rc == 0 && filter.asker)
-		rc = asker_finish(filter.asker, e);
 	if (rc < 0)
 		return -1;
 	picks_close(p);
@@ -354,41 +395,12 @@ static struct group *group_of(const struct candidate *c)
 	return g ? g : group_new(c->w.id.s, keep);
 }
 
-/* Who is asked first. */
-static struct asker *first_asker(void)
-{
-	return filter.glancer ? filter.glancer : filter.asker;
-}
-
-/* A candidate that passes the static checks. */
-static int rank(const struct rec *r, struct group *g, const struct candidate *c, struct pick *p,
-		struct err *e)
-{
-	struct pool *pool = picks_pool(&g->picks, c);
-	int far = filter.model && g->best_s > 0 && p->draft_s > DRAFT_FAR * g->best_s;
-
-	if (!g->best_s || p->draft_s < g->best_s)
-		g->best_s = p->draft_s;
-	p->id = c->id;
-	p->value = -INFINITY;
-	p->rank = !strcmp(by, "none") ? (double)g->seen : far ? INFINITY : p->draft_s;
-	p->n = r->n;
-	p->line = xmalloc(r->n);
-	memcpy(p->line, r->s, r->n);
-	if (filter.model && !far)
-		return asker_put(first_asker(), &(struct waiting){g, pool, *p}, e);
-	picks_offer(&g->picks, pool, p);
-	return 0;
-}
-
 static int do_candidate(const struct rec *r, struct err *e)
 {
-	float *x = filter.model ? asker_row(first_asker()) : NULL;
 	struct candidate c;
 	struct json_doc *d;
 	struct err why = ERR_INIT;
-	struct pick p = {0};
-	struct group *g;
+	struct waiting w = {0};
 	int isnew;
 
 	if (rec_parse(filter.in, r, &d))
@@ -397,14 +409,17 @@ static int do_candidate(const struct rec *r, struct err *e)
 		rec_bad(filter.in, r, &why);
 		return 0;
 	}
-	g = group_of(&c);
-	map_put(&g->ids, c.id.s, ID_HEX, &isnew);
+	w.group = group_of(&c);
+	map_put(&w.group->ids, c.id.s, ID_HEX, &isnew);
 	if (!isnew)
 		return 0;
-	g->seen++;
-	if (candidate_features(&c, &filter.here, &filter.arena, &p.draft_s, x, &why) < 0)
-		return filter.refused ? put_refused(g, r->s, r->n, NULL, why.msg, e) : 0;
-	return rank(r, g, &c, &p, e);
+	w.pick.id = c.id;
+	w.pick.value = -INFINITY;
+	w.pick.rank = (double)++w.group->seen;
+	w.pick.n = r->n;
+	w.pick.line = xmalloc(r->n);
+	memcpy(w.pick.line, r->s, r->n);
+	return drafter_put(filter.drafter, &c, &w, e);
 }
 
 static int do_end(const struct rec *r, struct err *e)
@@ -543,8 +558,14 @@ static int choose_judge(struct err *e)
 }
 
 /* Deviations that decide are wanted of all. */
-static void open_askers(void)
+static void open_stages(void)
 {
+	const int model = filter.model != NULL;
+
+	features_rates(&filter.here.limits, &filter.here.rates);
+	filter.drafter = drafter_new(&filter.here, model, sizeof(struct waiting), take_draft);
+	if (!model)
+		return;
 	filter.asker = asker_new(filter.model, 0, sizeof(struct waiting), take_answer);
 	if (explore == 0 && worth <= 0)
 		filter.glancer = asker_new(filter.model, 1, sizeof(struct waiting), take_glance);
@@ -561,9 +582,7 @@ static int run(char **files, int nfiles)
 		return opt_fail(&program, &e);
 	if (filter.model && model_threads(filter.model, 1, &e) < 0)
 		return opt_fail(&program, &e);
-	if (filter.model)
-		open_askers();
-	features_rates(&filter.here.limits, &filter.here.rates);
+	open_stages();
 	if (select_all(&e)) /* a reader that has seen enough is no failure, unless more is lost */
 		return rec_broken_pipe(filter.out) && !filter.refused ? EXIT_DONE
 								      : opt_fail(&program, &e);
@@ -579,6 +598,7 @@ int main(int argc, char **argv)
 	rec_close(filter.in);
 	rec_discard(filter.out);
 	rec_discard(filter.refused);
+	drafter_free(filter.drafter);
 	asker_free(filter.glancer);
 	asker_free(filter.asker);
 	candidate_reader_free(&filter.reader);

@@ -1,133 +1,93 @@
 #include "lib/model/asker.h"
 
-#include <errno.h>
 #include <math.h>
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { BATCH = 2048 };
+#include "lib/base/batch.h"
 
-struct batch {
-	const struct model *model;
-	int glance;
-	size_t n;
-	char *items;
-	float x[BATCH * FEATURES];
-	double value[BATCH], deviation[BATCH];
-	struct err e;
+struct question {
+	float x[FEATURES];
+	double value, deviation;
+	char item[];
 };
 
 struct asker {
-	size_t size;
+	const struct model *model;
+	int glance;
+	size_t size; /* of an item */
+	size_t step; /* of a question with its item */
 	asker_answer *answer;
-	struct batch batch[2], *filling, *asked; /* asked: NULL, or the other one */
-	pthread_t thread;
+	struct batches *batches;
+	/* The thread's: the model wants rows side by side. */
+	float x[BATCH_ITEMS * FEATURES];
+	double value[BATCH_ITEMS], deviation[BATCH_ITEMS];
 };
 
-struct asker *asker_new(const struct model *m, int glance, size_t size, asker_answer *answer)
+static int predict(void *arg, int place, void *items, size_t n, struct err *e)
 {
-	struct asker *a = xcalloc(1, sizeof *a);
+	struct asker *a = arg;
+	int rc;
 
-	a->size = size;
-	a->answer = answer;
-	for (int i = 0; i < 2; i++) {
-		a->batch[i].model = m;
-		a->batch[i].glance = glance;
-		a->batch[i].items = xmalloc(size * BATCH);
+	(void)place; /* one thread */
+	for (size_t i = 0; i < n; i++) {
+		const struct question *q = (void *)((char *)items + i * a->step);
+
+		memcpy(a->x + i * FEATURES, q->x, sizeof q->x);
+		a->deviation[i] = -1;
 	}
-	a->filling = a->batch;
-	return a;
-}
+	rc = a->glance ? model_glance(a->model, a->x, n, a->value, e)
+		       : model_predict(a->model, a->x, n, a->value, a->deviation, e);
+	for (size_t i = 0; i < n && rc == 0; i++) {
+		struct question *q = (void *)((char *)items + i * a->step);
 
-float *asker_row(struct asker *a)
-{
-	return a->filling->x + a->filling->n * FEATURES;
-}
-
-static void *predict(void *arg)
-{
-	struct batch *b = arg;
-
-	if (b->glance)
-		model_glance(b->model, b->x, b->n, b->value, &b->e);
-	else
-		model_predict(b->model, b->x, b->n, b->value, b->deviation, &b->e);
-	return NULL;
-}
-
-/* Those from `first` on stay without an answer. */
-static void drop(struct asker *a, struct batch *b, size_t first)
-{
-	struct err ignored = ERR_INIT;
-
-	for (size_t i = first; i < b->n; i++)
-		a->answer(b->items + i * a->size, NULL, -INFINITY, 0, &ignored);
-	b->n = 0;
-}
-
-/* Passes on what the model says of the batch that it was asked about. */
-static int take_answers(struct asker *a, struct err *e)
-{
-	struct batch *b = a->asked;
-	size_t first = 0;
-	int rc = 0;
-
-	if (!b)
-		return 0;
-	pthread_join(a->thread, NULL);
-	a->asked = NULL;
-	if (*b->e.msg) {
-		*e = b->e;
-		return -1;
+		q->value = a->value[i];
+		q->deviation = a->deviation[i];
 	}
-	for (; first < b->n && rc == 0; first++)
-		rc = a->answer(b->items + first * a->size, b->x + first * FEATURES, b->value[first],
-			       b->glance ? -1 : b->deviation[first], e);
-	drop(a, b, first);
 	return rc;
 }
 
-/* Asks about the batch that was filled, and lets the other one fill. */
-static int ask(struct asker *a, struct err *e)
+static int take(void *arg, void *item, int done, struct err *e)
 {
-	struct batch *b = a->filling;
+	const struct asker *a = arg;
+	struct question *q = item;
 
-	if (take_answers(a, e) < 0)
-		return -1;
-	if (!b->n)
-		return 0;
-	b->e = (struct err)ERR_INIT;
-	errno = pthread_create(&a->thread, NULL, predict, b);
-	if (errno)
-		return err_sys(e, "cannot start a thread");
-	a->asked = b;
-	a->filling = &a->batch[b == a->batch];
-	return 0;
+	return done ? a->answer(q->item, q->x, q->value, q->deviation, e)
+		    : a->answer(q->item, NULL, -INFINITY, 0, e);
 }
 
-int asker_put(struct asker *a, const void *item, struct err *e)
+struct asker *asker_new(const struct model *m, int glance, size_t size, asker_answer *answer)
 {
-	struct batch *b = a->filling;
+	const size_t align = _Alignof(struct question);
+	struct asker *a = xcalloc(1, sizeof *a);
 
-	memcpy(b->items + b->n * a->size, item, a->size);
-	return ++b->n == BATCH ? ask(a, e) : 0;
+	a->model = m;
+	a->glance = glance;
+	a->size = size;
+	a->step = (sizeof(struct question) + size + align - 1) / align * align;
+	a->answer = answer;
+	a->batches = batches_new(a->step, 1, predict, take, a);
+	return a;
+}
+
+int asker_put(struct asker *a, const void *item, const float *x, struct err *e)
+{
+	struct question *q = batches_slot(a->batches);
+
+	memcpy(q->x, x, sizeof q->x);
+	memcpy(q->item, item, a->size);
+	return batches_put(a->batches, e);
 }
 
 int asker_finish(struct asker *a, struct err *e)
 {
-	return ask(a, e) < 0 || take_answers(a, e) < 0 ? -1 : 0;
+	return batches_finish(a->batches, e);
 }
 
 void asker_free(struct asker *a)
 {
 	if (!a)
 		return;
-	if (a->asked)
-		pthread_join(a->thread, NULL);
-	for (int i = 0; i < 2; i++) {
-		drop(a, &a->batch[i], 0);
-		free(a->batch[i].items);
-	}
+	batches_free(a->batches);
 	free(a);
 }

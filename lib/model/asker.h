@@ -1,5 +1,5 @@
-/* Asks a model about many candidates as they come: in batches, each in a thread of its own, while
- * the next one fills. Answers come in the order of the questions, in the caller's thread.
+/* Asks a model about many candidates as they come: in batches (lib/base/batch.h), each in a thread
+ * of its own, while the next one fills.
  */
 #ifndef TL_MODEL_ASKER_H
 #define TL_MODEL_ASKER_H
@@ -16,10 +16,8 @@ typedef int asker_answer(void *item, const float *x, double value, double deviat
 /* Items have `size` bytes and are copied. The model is the caller's and must live longer. glance:
  * it is asked by model_glance(). */
 struct asker *asker_new(const struct model *m, int glance, size_t size, asker_answer *answer);
-/* Where the features of the next question go, FEATURES of them. */
-float *asker_row(struct asker *a);
-/* The question whose features were filled in. -1: the model could not answer an earlier one. */
-int asker_put(struct asker *a, const void *item, struct err *e);
+/* x: FEATURES of them, copied. -1: the model could not answer an earlier question. */
+int asker_put(struct asker *a, const void *item, const float *x, struct err *e);
 /* Waits for all answers. */
 int asker_finish(struct asker *a, struct err *e);
 /* What was not answered yet gets -INFINITY, so that whoever holds an item can let go. */

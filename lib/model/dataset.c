@@ -154,8 +154,8 @@ const struct data_use *dataset_use(const struct dataset *d, const struct workloa
 int candidate_features(const struct candidate *c, const struct data_env *env, struct arena *scratch,
 		       double *draft_s, float f[FEATURES], struct err *why)
 {
-	static struct nest nest;
-	static struct draft draft;
+	static _Thread_local struct nest nest; /* they are large */
+	static _Thread_local struct draft draft;
 	const char *text;
 
 	if (!c->algo->valid(&c->w, c->knob, &text))
