@@ -153,15 +153,16 @@ static void shares(const float *value, size_t n, double scale, double *out)
 static void list(void *arg, const float *sum, float *grad, float *hess, size_t rows)
 {
 	const struct rows *t = arg;
+	const double beta = t->p->beta;
 	double *p = xmalloc(sizeof *p * rows), *q = xmalloc(sizeof *q * rows);
 
 	for (size_t g = 0, i = 0; g < t->groups; i = t->end[g++]) {
 		size_t n = t->end[g] - i;
 
-		shares(sum + i, n, 1, p);
-		shares(t->label + i, n, t->p->beta, q);
+		shares(sum + i, n, beta, p);
+		shares(t->label + i, n, beta, q);
 		for (size_t k = 0; k < n; k++) {
-			grad[i + k] = (float)((double)n * (p[k] - q[k]));
+			grad[i + k] = (float)((double)n * (p[k] - q[k]) / beta);
 			hess[i + k] = (float)fmax((double)n * p[k] * (1 - p[k]), 1e-6);
 		}
 	}
