@@ -55,76 +55,108 @@ int automl_fold(const struct dataset *d, const struct data_group *g, enum automl
 
 /* ---- one configuration ---- */
 
-/* Sum over the groups held out of what their first ones reach. */
-static int score_fold(const struct dataset *d, const char *held, struct boost *b, double *sum,
-		      int64_t *groups, struct err *e)
-{
-	for (size_t i = 0; i < d->groups.n; i++) {
-		const struct data_group *g = dataset_group(d, i);
-		double *value, *latency;
-		struct score s = {0};
-		int64_t n = 0;
+/* What is chosen from, and by whom. */
+struct choice {
+	const struct dataset *d;
+	const char *use;
+	const struct automl_rules *r;
+	size_t *first; /* of each group's rows among all */
+	size_t rows;
+};
 
-		if (!held[i] || g->n < SCORED_ROWS)
+/* A configuration, and what it said of each row when that was held out. */
+struct config {
+	struct fit_params params;
+	double score;
+	double *value; /* of all rows; NULL: it did not get everything yet */
+};
+
+/* What the first ones of a group reach, by values of its rows; -1: it has too few. */
+static double score_group(const struct data_group *g, const double *value)
+{
+	double *known = xmalloc(sizeof *known * (size_t)(g->n + 1));
+	double *latency = xmalloc(sizeof *latency * (size_t)(g->n + 1));
+	struct score s = {0};
+	int64_t n = 0;
+
+	for (int64_t k = 0; k < g->n; k++) {
+		if (!(g->row[k].latency_s > 0))
 			continue;
-		value = xmalloc(sizeof *value * (size_t)g->n);
-		latency = xmalloc(sizeof *latency * (size_t)g->n);
-		if (fit_predict(b, g, value, e) < 0) {
-			free(latency);
-			free(value);
-			return -1;
-		}
-		for (int64_t k = 0; k < g->n; k++) {
-			if (!(g->row[k].latency_s > 0))
-				continue;
-			value[n] = value[k];
-			latency[n++] = g->row[k].latency_s;
-		}
-		score_add(&s, value, latency, n, 1);
-		free(latency);
-		free(value);
-		if (!s.groups)
-			continue;
-		*sum += (s.ratio[0] + s.ratio[1] + s.ratio[2]) / 3;
-		++*groups;
+		known[n] = value[k];
+		latency[n++] = g->row[k].latency_s;
 	}
-	return 0;
+	if (g->n >= SCORED_ROWS)
+		score_add(&s, known, latency, n, 1);
+	free(latency);
+	free(known);
+	return s.groups ? (s.ratio[0] + s.ratio[1] + s.ratio[2]) / 3 : -1;
 }
 
-/* Cross-validates a configuration on the first few of the folds. -1: it failed. */
-static int assess(const struct dataset *d, const char *use, const struct automl_rules *r,
-		  const struct fit_params *p, int level, double *score, struct err *e)
+/* Mean over the groups in the first few folds. */
+static double score_values(const struct choice *c, const double *value, int folds)
 {
-	char *learn = xmalloc(d->groups.n), *held = xmalloc(d->groups.n);
-	struct fit_params q = *p;
 	int64_t groups = 0;
 	double sum = 0;
+
+	for (size_t i = 0; i < c->d->groups.n; i++) {
+		const struct data_group *g = dataset_group(c->d, i);
+		double score = -1;
+
+		if (c->use[i] &&
+		    automl_fold(c->d, g, c->r->unit, c->r->seed + 1, AUTOML_FOLDS) < folds)
+			score = score_group(g, value + c->first[i]);
+		if (score < 0)
+			continue;
+		sum += score;
+		groups++;
+	}
+	return groups ? sum / (double)groups : 0;
+}
+
+/* Trains without a fold and asks about it. Where all groups are in one fold nothing is told. */
+static int hold_out(const struct choice *c, const struct fit_params *p, int fold, double *value,
+		    struct err *e)
+{
+	const struct dataset *d = c->d;
+	char *learn = xmalloc(d->groups.n + 1);
+	int64_t nlearn = 0, nheld = 0;
+	struct boost *b = NULL;
 	int rc = 0;
 
-	q.rows = (int64_t)ceil((double)p->rows * rung[level].rows);
-	q.trees.rounds = (int)ceil(p->trees.rounds * rung[level].rounds);
-	for (int f = 0; f < rung[level].folds && rc == 0; f++) {
-		struct boost *b;
-		int nlearn = 0, nheld = 0;
+	for (size_t i = 0; i < d->groups.n; i++) {
+		int out = automl_fold(d, dataset_group(d, i), c->r->unit, c->r->seed + 1,
+				      AUTOML_FOLDS) == fold;
 
-		for (size_t i = 0; i < d->groups.n; i++) {
-			int out = automl_fold(d, dataset_group(d, i), r->unit, r->seed + 1,
-					      AUTOML_FOLDS) == f;
-
-			learn[i] = use[i] && !out;
-			held[i] = use[i] && out;
-			nlearn += learn[i];
-			nheld += held[i];
-		}
-		if (!nlearn || !nheld)
-			continue;
-		b = fit_train(d, learn, &q, e);
-		rc = b ? score_fold(d, held, b, &sum, &groups, e) : -1;
-		boost_free(b);
+		learn[i] = c->use[i] && !out;
+		nlearn += learn[i];
+		nheld += c->use[i] && out;
 	}
-	free(held);
+	if (nlearn && nheld && !(b = fit_train(d, learn, p, e)))
+		rc = -1;
+	for (size_t i = 0; b && i < d->groups.n && rc == 0; i++)
+		if (c->use[i] && !learn[i])
+			rc = fit_predict(b, dataset_group(d, i), value + c->first[i], e);
+	boost_free(b);
 	free(learn);
-	*score = groups ? sum / (double)groups : 0;
+	return rc;
+}
+
+/* Cross-validates a configuration as far as the rung goes. -1: it failed. */
+static int assess(const struct choice *c, struct config *f, int level, struct err *e)
+{
+	double *value = xcalloc(c->rows + 1, sizeof *value);
+	struct fit_params q = f->params;
+	int rc = 0;
+
+	q.rows = (int64_t)ceil((double)f->params.rows * rung[level].rows);
+	q.trees.rounds = (int)ceil(f->params.trees.rounds * rung[level].rounds);
+	for (int fold = 0; fold < rung[level].folds && rc == 0; fold++)
+		rc = hold_out(c, &q, fold, value, e);
+	f->score = rc ? 0 : score_values(c, value, rung[level].folds);
+	if (rc == 0 && level == RUNGS - 1)
+		f->value = value;
+	else
+		free(value);
 	return rc;
 }
 
@@ -168,9 +200,10 @@ static void draw(struct rng *rng, struct fit_params *p)
 
 /* ---- brackets ---- */
 
-struct config {
-	struct fit_params params;
-	double score;
+/* Those that got everything. */
+struct finished {
+	struct config *config;
+	int64_t n;
 };
 
 static int better_first(const void *pa, const void *pb)
@@ -190,54 +223,123 @@ static int is_over(const struct automl_rules *r, const struct automl *a, double 
 	return is_late(r, started) || (r->trials && a->tried >= r->trials);
 }
 
-static int bracket(const struct dataset *d, const char *use, const struct automl_rules *r,
-		   struct rng *rng, double started, struct automl *a, struct err *e)
+static int bracket(const struct choice *by, struct rng *rng, double started, struct automl *a,
+		   struct finished *all, struct err *e)
 {
-	struct config c[BRACKET];
+	struct config c[BRACKET] = {0};
 	int n = 0;
 
-	for (; n < BRACKET && !(n && is_over(r, a, started)); n++, a->tried++) {
-		automl_default(&c[n].params, r->seed);
+	for (; n < BRACKET && !(n && is_over(by->r, a, started)); n++, a->tried++) {
+		automl_default(&c[n].params, by->r->seed);
 		if (a->tried)
 			draw(rng, &c[n].params);
-		if (assess(d, use, r, &c[n].params, 0, &c[n].score, e) < 0)
+		if (assess(by, &c[n], 0, e) < 0)
 			return -1;
 	}
 	for (int level = 1; level < RUNGS; level++) {
 		qsort(c, (size_t)n, sizeof *c, better_first);
 		n = n < rung[level].n ? n : rung[level].n;
 		for (int i = 0; i < n; i++) {
-			if (is_late(r, started))
+			if (is_late(by->r, started))
 				n = i;
-			else if (assess(d, use, r, &c[i].params, level, &c[i].score, e) < 0)
+			else if (assess(by, &c[i], level, e) < 0)
 				return -1;
 		}
 	}
 	if (!n) /* none got everything in time */
 		return 0;
-	if (!a->finished++ || c[0].score > a->score) {
-		a->params = c[0].params;
-		a->score = c[0].score;
-	}
+	all->config = xrealloc(all->config, sizeof *all->config * (size_t)(all->n + 1));
+	all->config[all->n++] = c[0];
 	return 0;
+}
+
+/* ---- the ensemble ---- */
+
+/* The score of what so many members say in the sum, and another one. */
+static double score_with(const struct choice *by, const double *sum, const struct config *other)
+{
+	double *value = xmalloc(sizeof *value * (by->rows + 1)), score;
+
+	for (size_t i = 0; i < by->rows; i++)
+		value[i] = sum[i] + other->value[i];
+	score = score_values(by, value, AUTOML_FOLDS);
+	free(value);
+	return score;
+}
+
+static void join(const struct choice *by, double *sum, const struct config *c, double score,
+		 struct automl *a)
+{
+	for (size_t i = 0; i < by->rows; i++)
+		sum[i] += c->value[i];
+	a->member[a->members++] = c->params;
+	a->score = score;
+}
+
+/* The best one, and who makes it better. What ranks does not change when it is divided, so sums
+ * serve as means. */
+static void gather(const struct choice *by, struct finished *all, struct automl *a)
+{
+	double *sum = xcalloc(by->rows + 1, sizeof *sum);
+
+	qsort(all->config, (size_t)all->n, sizeof *all->config, better_first);
+	join(by, sum, &all->config[0], all->config[0].score, a);
+	while (a->members < AUTOML_MEMBERS) {
+		const struct config *best = NULL;
+		double score = a->score;
+
+		for (int64_t i = 0; i < all->n; i++) {
+			double with = score_with(by, sum, &all->config[i]);
+
+			if (with > score) {
+				score = with;
+				best = &all->config[i];
+			}
+		}
+		if (!best)
+			break;
+		join(by, sum, best, score, a);
+	}
+	free(sum);
+}
+
+static int choose(struct choice *by, struct automl *a, double started, struct err *e)
+{
+	struct finished all = {NULL, 0};
+	struct rng rng;
+	int rc = 0;
+
+	by->first = xmalloc(sizeof *by->first * (by->d->groups.n + 1));
+	for (size_t i = 0; i < by->d->groups.n; i++) {
+		by->first[i] = by->rows;
+		by->rows += (size_t)dataset_group(by->d, i)->n;
+	}
+	rng_seed(&rng, by->r->seed, "automl");
+	while (rc == 0 && !is_over(by->r, a, started))
+		rc = bracket(by, &rng, started, a, &all, e);
+	if (rc == 0 && all.n)
+		gather(by, &all, a);
+	a->finished = all.n;
+	for (int64_t i = 0; i < all.n; i++)
+		free(all.config[i].value);
+	free(all.config);
+	free(by->first);
+	return rc;
 }
 
 int automl_choose(const struct dataset *d, const char *use, const struct automl_rules *r,
 		  struct automl *a, struct err *e)
 {
+	struct choice by = {.d = d, .use = use, .r = r};
 	double started = clock_now();
-	struct rng rng;
 
 	*a = (struct automl){0};
-	automl_default(&a->params, r->seed);
-	if (r->trials == 1) { /* nothing to choose among */
+	if (r->trials == 1) /* nothing to choose among */
 		a->tried = 1;
-		return 0;
-	}
-	rng_seed(&rng, r->seed, "automl");
-	while (!is_over(r, a, started))
-		if (bracket(d, use, r, &rng, started, a, e) < 0)
-			return -1;
+	else if (choose(&by, a, started, e) < 0)
+		return -1;
+	if (!a->members)
+		automl_default(&a->member[a->members++], r->seed);
 	a->seconds = clock_now() - started;
 	return 0;
 }

@@ -1,11 +1,13 @@
-/* AutoML: hyper-parameters, objective and feature groups chosen by cross-validation.
+/* AutoML: hyper-parameters, objective, feature groups and ensemble chosen by cross-validation.
  *
  * Configurations are drawn at random and go through successive halving (Jamieson and Talwalkar,
  * "Non-stochastic best arm identification and hyperparameter optimization", AISTATS 2016): nine get
  * few rows, few trees and one fold, the better three get more, and the best of those everything.
  * Such brackets are repeated for as many configurations or as much time as there is; of those that
- * got everything in that time the best wins, or if there is none, the default. Folds hold out whole
- * families, networks, operators or envs, never single rows.
+ * got everything in that time the best wins, or if there is none, the default. Others of them join
+ * it, one at a time, as long as the mean of what they say of the held-out is better for it (Caruana
+ * et al., "Ensemble selection from libraries of models", ICML 2004). Folds hold out whole families,
+ * networks, operators or envs, never single rows.
  */
 #ifndef TL_MODEL_AUTOML_H
 #define TL_MODEL_AUTOML_H
@@ -15,7 +17,7 @@
 enum automl_unit { AUTOML_FAMILY, AUTOML_NETWORK, AUTOML_OPERATOR, AUTOML_ENV, AUTOML_UNITS };
 extern const char *const automl_unit_name[AUTOML_UNITS];
 
-enum { AUTOML_FOLDS = 4 };
+enum { AUTOML_FOLDS = 4, AUTOML_MEMBERS = 5 };
 
 struct automl_rules {
 	double time_s;	/* to choose in; 0: no limit */
@@ -25,7 +27,9 @@ struct automl_rules {
 };
 
 struct automl {
-	struct fit_params params; /* the winner */
+	/* The ensemble, the winner first; one that is in it more than once counts as often. */
+	struct fit_params member[AUTOML_MEMBERS];
+	int members;
 	/* Its: mean of best / best of the first 1, 5, 8, held out. 0: it was not assessed. */
 	double score;
 	int64_t tried, finished; /* configurations; of them those that got everything */

@@ -27,24 +27,26 @@ static void stage_free(struct model_stage *s)
 	s->n = 0;
 }
 
-static int train_bag(const struct dataset *d, const char *use, const struct fit_params *p, int n,
+/* The ensemble's members take turns. */
+static int train_bag(const struct dataset *d, const char *use, const struct automl *a, int n,
 		     struct model_stage *s, struct err *e)
 {
 	char *part = xmalloc(d->groups.n + 1);
-	struct fit_params q = *p;
 
 	s->n = 0;
 	for (int b = 0; b < n; b++) {
+		struct fit_params q = a->member[b % a->members];
+		const uint64_t seed = q.trees.seed;
 		int64_t left = 0;
 
 		for (size_t i = 0; i < d->groups.n; i++) {
 			int fold = automl_fold(d, dataset_group(d, i), AUTOML_FAMILY,
-					       p->trees.seed + 77 + (uint64_t)(b / 5), 5);
+					       seed + 77 + (uint64_t)(b / 5), 5);
 
 			part[i] = use[i] && (n == 1 || fold != b % 5);
 			left += part[i];
 		}
-		q.trees.seed = p->trees.seed + (uint64_t)b;
+		q.trees.seed = seed + (uint64_t)b;
 		s->bag[b] = fit_train(d, left ? part : use, &q, e);
 		if (!s->bag[b]) {
 			stage_free(s);
@@ -157,7 +159,7 @@ static int outer_fold(const struct dataset *d, const char *use, const struct tra
 	if (nlearn && nheld) {
 		rc = automl_choose(d, learn, &inner, &chosen, e);
 		if (rc == 0)
-			rc = train_bag(d, learn, &chosen.params, r->bag, &m.stage[0], e);
+			rc = train_bag(d, learn, &chosen, r->bag, &m.stage[0], e);
 		f->tried += chosen.tried;
 		for (size_t i = 0; i < d->groups.n && rc == 0; i++)
 			if (use[i] && !learn[i])
@@ -222,6 +224,15 @@ static void print_params(const struct fit_params *p, struct buf *out)
 		if (p->leave_out >> i & 1)
 			buf_fmt(out, "%s\"%s\"", n++ ? "," : "", group[i]);
 	buf_str(out, "]}");
+}
+
+static void print_chosen(const struct automl *a, struct buf *out)
+{
+	for (int i = 0; i < a->members; i++) {
+		buf_str(out, i ? "," : ",\"chosen\":[");
+		print_params(&a->member[i], out);
+	}
+	buf_ch(out, ']');
 }
 
 static void print_trained_on(const struct dataset *d, const char *use, struct buf *out)
@@ -327,15 +338,14 @@ int train_model(const struct dataset *d, const char *use, const struct train_rul
 	if (rc == 0)
 		rc = automl_choose(d, use, &last, &chosen, e);
 	if (rc == 0)
-		rc = train_bag(d, use, &chosen.params, r->bag, &m->stage[m->nstages], e);
+		rc = train_bag(d, use, &chosen, r->bag, &m->stage[m->nstages], e);
 	if (rc == 0)
 		rc = train_failure(d, use, r->seed, m, &failure, e);
 	if (rc == 0) {
 		m->nstages++;
 		m->scale = calibrate(&f);
 		print_trained_on(d, use, card);
-		buf_str(card, ",\"chosen\":");
-		print_params(&chosen.params, card);
+		print_chosen(&chosen, card);
 		buf_fmt(card, ",\"tried\":%lld,\"bag\":%d,\"seed\":%llu,\"seconds\":%.1f",
 			(long long)(f.tried + chosen.tried), r->bag, (unsigned long long)r->seed,
 			clock_now() - started);
