@@ -184,7 +184,7 @@ printf 'op,prob\nconv2d,mb4_ic64ih56_oc64oh56_kh3ph1\n' >"$tmp/slow.csv"
 perl -e '$SIG{INT} = "DEFAULT"; exec @ARGV' "$bin/tl-measure" "$tmp/slow" >"$tmp/some" 2>/dev/null &
 pid=$!
 i=0
-while ! grep -q '"type":"result"' "$tmp/some" && [ $i -lt 600 ]; do
+while ! grep -q '"type":"result"' "$tmp/some" 2>/dev/null && [ $i -lt 600 ]; do
 	sleep 0.05
 	i=$((i + 1))
 done

@@ -60,9 +60,15 @@ struct choice {
 	const struct dataset *d;
 	const char *use;
 	const struct automl_rules *r;
+	double started;
 	size_t *first; /* of each group's rows among all */
 	size_t rows;
 };
+
+static int is_late(const struct choice *c)
+{
+	return c->r->time_s > 0 && clock_now() - c->started >= c->r->time_s;
+}
 
 /* A configuration, and what it said of each row when that was held out. */
 struct config {
@@ -141,19 +147,19 @@ static int hold_out(const struct choice *c, const struct fit_params *p, int fold
 	return rc;
 }
 
-/* Cross-validates a configuration as far as the rung goes. -1: it failed. */
+/* Cross-validates a configuration as far as the rung goes, or the time. -1: it failed. */
 static int assess(const struct choice *c, struct config *f, int level, struct err *e)
 {
 	double *value = xcalloc(c->rows + 1, sizeof *value);
 	struct fit_params q = f->params;
-	int rc = 0;
+	int rc = 0, fold = 0;
 
 	q.rows = (int64_t)ceil((double)f->params.rows * rung[level].rows);
 	q.trees.rounds = (int)ceil(f->params.trees.rounds * rung[level].rounds);
-	for (int fold = 0; fold < rung[level].folds && rc == 0; fold++)
+	for (; fold < rung[level].folds && rc == 0 && !is_late(c); fold++)
 		rc = hold_out(c, &q, fold, value, e);
-	f->score = rc ? 0 : score_values(c, value, rung[level].folds);
-	if (rc == 0 && level == RUNGS - 1)
+	f->score = rc ? 0 : score_values(c, value, fold);
+	if (rc == 0 && level == RUNGS - 1 && fold == rung[level].folds)
 		f->value = value;
 	else
 		free(value);
@@ -213,43 +219,40 @@ static int better_first(const void *pa, const void *pb)
 	return (a->score < b->score) - (a->score > b->score);
 }
 
-static int is_late(const struct automl_rules *r, double started)
+static int is_over(const struct choice *by, const struct automl *a)
 {
-	return r->time_s > 0 && clock_now() - started >= r->time_s;
+	return is_late(by) || (by->r->trials && a->tried >= by->r->trials);
 }
 
-static int is_over(const struct automl_rules *r, const struct automl *a, double started)
+/* Who got everything is one of them; who was late is none. */
+static void finish(struct finished *all, const struct config *c)
 {
-	return is_late(r, started) || (r->trials && a->tried >= r->trials);
+	if (!c->value)
+		return;
+	all->config = xrealloc(all->config, sizeof *all->config * (size_t)(all->n + 1));
+	all->config[all->n++] = *c;
 }
 
-static int bracket(const struct choice *by, struct rng *rng, double started, struct automl *a,
-		   struct finished *all, struct err *e)
+static int bracket(const struct choice *by, struct rng *rng, struct automl *a, struct finished *all,
+		   struct err *e)
 {
 	struct config c[BRACKET] = {0};
 	int n = 0;
 
-	for (; n < BRACKET && !(n && is_over(by->r, a, started)); n++, a->tried++) {
+	for (; n < BRACKET && !(n && is_over(by, a)); n++, a->tried++) {
 		automl_default(&c[n].params, by->r->seed);
-		if (a->tried)
-			draw(rng, &c[n].params);
+		draw(rng, &c[n].params);
 		if (assess(by, &c[n], 0, e) < 0)
 			return -1;
 	}
 	for (int level = 1; level < RUNGS; level++) {
 		qsort(c, (size_t)n, sizeof *c, better_first);
 		n = n < rung[level].n ? n : rung[level].n;
-		for (int i = 0; i < n; i++) {
-			if (is_late(by->r, started))
-				n = i;
-			else if (assess(by, &c[i], level, e) < 0)
+		for (int i = 0; i < n; i++)
+			if (assess(by, &c[i], level, e) < 0)
 				return -1;
-		}
 	}
-	if (!n) /* none got everything in time */
-		return 0;
-	all->config = xrealloc(all->config, sizeof *all->config * (size_t)(all->n + 1));
-	all->config[all->n++] = c[0];
+	finish(all, &c[0]);
 	return 0;
 }
 
@@ -303,11 +306,26 @@ static void gather(const struct choice *by, struct finished *all, struct automl 
 	free(sum);
 }
 
-static int choose(struct choice *by, struct automl *a, double started, struct err *e)
+/* The default gets everything at once: few rows, trees and folds do not tell it from what is a
+ * little worse, and who wins must be better than that. */
+static int assess_default(const struct choice *by, struct automl *a, struct finished *all,
+			  struct err *e)
+{
+	struct config c = {.value = NULL};
+
+	automl_default(&c.params, by->r->seed);
+	a->tried = 1;
+	if (assess(by, &c, RUNGS - 1, e) < 0)
+		return -1;
+	finish(all, &c);
+	return 0;
+}
+
+static int choose(struct choice *by, struct automl *a, struct err *e)
 {
 	struct finished all = {NULL, 0};
 	struct rng rng;
-	int rc = 0;
+	int rc;
 
 	by->first = xmalloc(sizeof *by->first * (by->d->groups.n + 1));
 	for (size_t i = 0; i < by->d->groups.n; i++) {
@@ -315,8 +333,9 @@ static int choose(struct choice *by, struct automl *a, double started, struct er
 		by->rows += (size_t)dataset_group(by->d, i)->n;
 	}
 	rng_seed(&rng, by->r->seed, "automl");
-	while (rc == 0 && !is_over(by->r, a, started))
-		rc = bracket(by, &rng, started, a, &all, e);
+	rc = assess_default(by, a, &all, e);
+	while (rc == 0 && !is_over(by, a))
+		rc = bracket(by, &rng, a, &all, e);
 	if (rc == 0 && all.n)
 		gather(by, &all, a);
 	a->finished = all.n;
@@ -330,16 +349,15 @@ static int choose(struct choice *by, struct automl *a, double started, struct er
 int automl_choose(const struct dataset *d, const char *use, const struct automl_rules *r,
 		  struct automl *a, struct err *e)
 {
-	struct choice by = {.d = d, .use = use, .r = r};
-	double started = clock_now();
+	struct choice by = {.d = d, .use = use, .r = r, .started = clock_now()};
 
 	*a = (struct automl){0};
 	if (r->trials == 1) /* nothing to choose among */
 		a->tried = 1;
-	else if (choose(&by, a, started, e) < 0)
+	else if (choose(&by, a, e) < 0)
 		return -1;
 	if (!a->members)
 		automl_default(&a->member[a->members++], r->seed);
-	a->seconds = clock_now() - started;
+	a->seconds = clock_now() - by.started;
 	return 0;
 }

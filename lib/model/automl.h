@@ -2,9 +2,9 @@
  *
  * Configurations are drawn at random and go through successive halving (Jamieson and Talwalkar,
  * "Non-stochastic best arm identification and hyperparameter optimization", AISTATS 2016): nine get
- * few rows, few trees and one fold, the better three get more, and the best of those everything.
- * Such brackets are repeated for as many configurations or as much time as there is; of those that
- * got everything in that time the best wins, or if there is none, the default. Others of them join
+ * few rows, few trees and one fold, the better three get more, and the best of those everything, as
+ * the default does to begin with. Such brackets are repeated for as many configurations or as much
+ * time as there is; of those that got everything in that time the best wins. Others of them join
  * it, one at a time, as long as the mean of what they say of the held-out is better for it (Caruana
  * et al., "Ensemble selection from libraries of models", ICML 2004). Folds hold out whole families,
  * networks, operators or envs, never single rows.
