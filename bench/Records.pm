@@ -25,10 +25,10 @@ sub put_group { # the workload's record, its candidates'
 	print qq({"tl":1,"type":"end","workload_id":"$id","drawn":), scalar @candidates, qq(,"why":"n reached"}\n);
 }
 
-# Each candidate three times, in a random order: what is to be compared is not timed at one moment each.
-sub put_looks { # the workload's record, its candidates'
-	my ($workload, @candidates) = @_;
-	put_group($workload, map { shuffle(@candidates) } 1 .. 3);
+# Each candidate so many times, in a random order: what is to be compared is not timed at one moment each.
+sub put_looks { # times, the workload's record, its candidates'
+	my ($times, $workload, @candidates) = @_;
+	put_group($workload, map { shuffle(@candidates) } 1 .. $times);
 }
 
 # By candidate, the median of its looks: the least of many single ones is the luckiest's. What did not end well takes for ever.

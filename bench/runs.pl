@@ -54,7 +54,7 @@ sub incumbents {
 	}
 	srand 1;
 	for (lines($workloads, 'workload')) {
-		put_looks($_, @{$of{field($_, 'workload_id')} // []});
+		put_looks(3, $_, @{$of{field($_, 'workload_id')} // []});
 	}
 }
 
