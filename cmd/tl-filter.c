@@ -3,8 +3,8 @@
  * A group's candidates stream by, through three stages, the cheapest first: what the static checks
  * refuse is gone, as is what the analytic draft puts far behind; of the rest the best by the model
  * (or by the draft, where there is none) are held back until the group's end. The stages work in
- * batches, each in a thread of its own, and this one reads on. Candidates outside of a group (a
- * dump) are held by workload until the end of the input.
+ * batches, in threads of their own, and this one reads on. Candidates outside of a group (a dump)
+ * are held by workload until the end of the input.
  */
 #include <math.h>
 #include <stdio.h>

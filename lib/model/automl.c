@@ -338,7 +338,6 @@ static int choose(struct choice *by, struct automl *a, struct err *e)
 		rc = bracket(by, &rng, a, &all, e);
 	if (rc == 0 && all.n)
 		gather(by, &all, a);
-	a->finished = all.n;
 	for (int64_t i = 0; i < all.n; i++)
 		free(all.config[i].value);
 	free(all.config);
@@ -358,6 +357,5 @@ int automl_choose(const struct dataset *d, const char *use, const struct automl_
 		return -1;
 	if (!a->members)
 		automl_default(&a->member[a->members++], r->seed);
-	a->seconds = clock_now() - by.started;
 	return 0;
 }

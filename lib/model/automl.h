@@ -32,8 +32,7 @@ struct automl {
 	int members;
 	/* Its: mean of best / best of the first 1, 5, 8, held out. 0: it was not assessed. */
 	double score;
-	int64_t tried, finished; /* configurations; of them those that got everything */
-	double seconds;
+	int64_t tried; /* configurations */
 };
 
 /* A good configuration to begin with; also what is used where there is no time to choose. */
