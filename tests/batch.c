@@ -58,12 +58,14 @@ static int take(void *arg, void *item, int done, struct err *e)
 	return t->n == seen.stop_at ? err_set(e, "enough") : 0;
 }
 
+static size_t items = BATCH_ITEMS; /* of a batch */
+
 /* Puts n items, to the end or until one fails; finish 0: gives up instead. Returns how many went
  * in. */
 static int64_t put(int threads, int64_t n, int finish, int64_t fail_from, int64_t stop_at,
 		   struct err *e)
 {
-	struct batches *b = batches_new(sizeof(struct item), threads, work, take, NULL);
+	struct batches *b = batches_new(sizeof(struct item), items, threads, work, take, NULL);
 	int64_t i;
 	int rc = 0;
 
@@ -118,8 +120,26 @@ static void test_failure(int threads)
 	   "given up in the middle: each item is let go");
 }
 
+/* Whose items are worth a thread each. */
+static void test_ones(void)
+{
+	struct err e = ERR_INIT;
+	int64_t in;
+
+	items = 1;
+	put(3, 20, 1, -1, -1, &e);
+	ok(seen.answered == 20 && !seen.dropped && seen.in_order && !seen.shared && seen.here,
+	   "batches of one: each item is answered once, in order");
+	in = put(3, 20, 1, 7, -1, &e);
+	ok(in < 20 && !strcmp(e.msg, "item 7 failed") && seen.answered == 7 &&
+		   seen.answered + seen.dropped == in,
+	   "and the first that fails is told");
+	items = BATCH_ITEMS;
+}
+
 int main(void)
 {
+	test_ones();
 	for (int threads = 1; threads <= BATCH_THREADS; threads += BATCH_THREADS - 1) {
 		test_order(threads);
 		test_failure(threads);

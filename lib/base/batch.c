@@ -16,7 +16,7 @@ struct batch {
 
 /* A ring: one batch fills, those before it are worked on. */
 struct batches {
-	size_t size;
+	size_t size, items;
 	batch_work *work;
 	batch_take *take;
 	void *arg;
@@ -25,11 +25,13 @@ struct batches {
 	struct batch batch[BATCH_THREADS + 1];
 };
 
-struct batches *batches_new(size_t size, int threads, batch_work *work, batch_take *take, void *arg)
+struct batches *batches_new(size_t size, size_t items, int threads, batch_work *work,
+			    batch_take *take, void *arg)
 {
 	struct batches *b = xcalloc(1, sizeof *b);
 
 	b->size = size;
+	b->items = items;
 	b->work = work;
 	b->take = take;
 	b->arg = arg;
@@ -37,7 +39,7 @@ struct batches *batches_new(size_t size, int threads, batch_work *work, batch_ta
 	for (int i = 0; i <= b->threads; i++) {
 		b->batch[i].of = b;
 		b->batch[i].place = i;
-		b->batch[i].items = xmalloc(size * BATCH_ITEMS);
+		b->batch[i].items = xmalloc(size * items);
 	}
 	return b;
 }
@@ -113,7 +115,7 @@ static int begin(struct batches *b, struct err *e)
 
 int batches_put(struct batches *b, struct err *e)
 {
-	return ++b->batch[b->filling].n == BATCH_ITEMS ? begin(b, e) : 0;
+	return ++b->batch[b->filling].n == b->items ? begin(b, e) : 0;
 }
 
 int batches_finish(struct batches *b, struct err *e)

@@ -23,10 +23,11 @@ typedef int batch_work(void *arg, int place, void *items, size_t n, struct err *
  * is to be let go. -1: no further items make sense. */
 typedef int batch_take(void *arg, void *item, int done, struct err *e);
 
-/* Items have `size` bytes each. threads: at most so many batches are worked on at a time; no more
- * than BATCH_THREADS are. */
-struct batches *batches_new(size_t size, int threads, batch_work *work, batch_take *take,
-			    void *arg);
+/* Items have `size` bytes each, and `items` of them are a batch: BATCH_ITEMS, or 1, where each is
+ * worth a thread. threads: at most so many batches are worked on at a time; no more than
+ * BATCH_THREADS are. */
+struct batches *batches_new(size_t size, size_t items, int threads, batch_work *work,
+			    batch_take *take, void *arg);
 /* Where the next item goes; what is there is left from others. */
 void *batches_slot(struct batches *b);
 /* The slot was filled. -1: the work on earlier ones failed. */

@@ -66,7 +66,7 @@ struct asker *asker_new(const struct model *m, int glance, size_t size, asker_an
 	a->size = size;
 	a->step = (sizeof(struct question) + size + align - 1) / align * align;
 	a->answer = answer;
-	a->batches = batches_new(a->step, 1, predict, take, a);
+	a->batches = batches_new(a->step, BATCH_ITEMS, 1, predict, take, a);
 	return a;
 }
 

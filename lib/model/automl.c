@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/base/batch.h"
 #include "lib/io/clock.h"
 
 enum { BRACKET = 9, RUNGS = 3, SCORED_ROWS = 30, MAX_ROUNDS = 250 };
@@ -147,17 +148,60 @@ static int hold_out(const struct choice *c, const struct fit_params *p, int fold
 	return rc;
 }
 
+/* Of a configuration, what its folds share. */
+struct folds {
+	const struct choice *c;
+	struct fit_params params;
+	double *value;
+};
+
+static int hold_out_fold(void *arg, int place, void *item, size_t n, struct err *e)
+{
+	const struct folds *f = arg;
+	const int *fold = item;
+
+	(void)place;
+	(void)n; /* it is one */
+	return hold_out(f->c, &f->params, *fold, f->value, e);
+}
+
+static int take_fold(void *arg, void *item, int done, struct err *e)
+{
+	(void)arg;
+	(void)item;
+	(void)done;
+	(void)e;
+	return 0; /* its values are where they belong */
+}
+
+/* The first n folds, or as many as begin in time. Returns how many, or -1. */
+static int hold_out_folds(struct folds *f, int n, struct err *e)
+{
+	struct batches *b =
+		batches_new(sizeof(int), 1, f->c->d->here.threads, hold_out_fold, take_fold, f);
+	int rc = 0, fold = 0;
+
+	for (; fold < n && rc == 0 && !is_late(f->c); fold++) {
+		*(int *)batches_slot(b) = fold;
+		rc = batches_put(b, e);
+	}
+	if (rc == 0)
+		rc = batches_finish(b, e);
+	batches_free(b);
+	return rc ? -1 : fold;
+}
+
 /* Cross-validates a configuration as far as the rung goes, or the time. -1: it failed. */
 static int assess(const struct choice *c, struct config *f, int level, struct err *e)
 {
 	double *value = xcalloc(c->rows + 1, sizeof *value);
-	struct fit_params q = f->params;
-	int rc = 0, fold = 0;
+	struct folds folds = {c, f->params, value};
+	int rc, fold;
 
-	q.rows = (int64_t)ceil((double)f->params.rows * rung[level].rows);
-	q.trees.rounds = (int)ceil(f->params.trees.rounds * rung[level].rounds);
-	for (; fold < rung[level].folds && rc == 0 && !is_late(c); fold++)
-		rc = hold_out(c, &q, fold, value, e);
+	folds.params.rows = (int64_t)ceil((double)f->params.rows * rung[level].rows);
+	folds.params.trees.rounds = (int)ceil(f->params.trees.rounds * rung[level].rounds);
+	fold = hold_out_folds(&folds, rung[level].folds, e);
+	rc = fold < 0 ? -1 : 0;
 	f->score = rc ? 0 : score_values(c, value, fold);
 	if (rc == 0 && level == RUNGS - 1 && fold == rung[level].folds)
 		f->value = value;

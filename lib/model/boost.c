@@ -2,6 +2,7 @@
 
 #include <dlfcn.h>
 #include <math.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -33,9 +34,10 @@ struct boost {
 
 #define MEMBER(name) __typeof__(name) *name;
 static struct {
-	void *loaded; /* NULL: not yet */
+	pthread_once_t once;
+	struct err why; /* why it could not be loaded */
 	FUNCTIONS(MEMBER)
-} xgb;
+} xgb = {.once = PTHREAD_ONCE_INIT};
 #undef MEMBER
 
 static void say_nothing(const char *text)
@@ -43,26 +45,39 @@ static void say_nothing(const char *text)
 	(void)text;
 }
 
-static int load(struct err *e)
+static int find(struct err *e)
 {
 	static const char *const names[] = {"libxgboost.so.0", "libxgboost.so"};
+	void *library = NULL;
 
-	if (xgb.loaded)
-		return 0;
 	/* Threads that spin while they wait lose whole time slices to whoever else is running. */
 	setenv("OMP_WAIT_POLICY", "passive", 0);
-	for (size_t i = 0; i < sizeof names / sizeof *names && !xgb.loaded; i++)
-		xgb.loaded = dlopen(names[i], RTLD_NOW | RTLD_LOCAL);
-	if (!xgb.loaded)
+	for (size_t i = 0; i < sizeof names / sizeof *names && !library; i++)
+		library = dlopen(names[i], RTLD_NOW | RTLD_LOCAL);
+	if (!library)
 		return err_set(e, "XGBoost cannot be loaded: %s", dlerror());
 #define FIND(name)                                                                                 \
-	if (!(*(void **)&xgb.name = dlsym(xgb.loaded, #name)))                                     \
+	if (!(*(void **)&xgb.name = dlsym(library, #name)))                                        \
 		return err_set(e, "XGBoost lacks " #name);
 	FUNCTIONS(FIND)
 #undef FIND
 	/* It prints on stdout, which is for records. */
 	xgb.XGBRegisterLogCallback(say_nothing);
 	return 0;
+}
+
+static void find_once(void)
+{
+	find(&xgb.why);
+}
+
+static int load(struct err *e)
+{
+	pthread_once(&xgb.once, find_once);
+	if (!*xgb.why.msg)
+		return 0;
+	*e = xgb.why;
+	return -1;
 }
 
 static int failed(struct err *e, const char *what)
@@ -174,8 +189,15 @@ struct boost *boost_train(const struct boost_params *p, const struct boost_data 
 		rc = failed(e, "the booster");
 	if (rc == 0)
 		rc = set_params(b, p, e);
+	/* A round is thousands of short loops: more threads wait for each other for as long as they
+	 * save, and add in another order on another machine. Let whoever has several to train do
+	 * that at a time. */
+	if (rc == 0)
+		rc = boost_threads(b, 1, e);
 	if (rc == 0)
 		rc = p->gradient ? rounds_by_gradient(b, p, m, d->rows, e) : rounds(b, p, m, e);
+	if (rc == 0)
+		rc = boost_threads(b, 0, e); /* to predict with: all */
 	xgb.XGDMatrixFree(m);
 	if (rc == 0)
 		return b;

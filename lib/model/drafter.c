@@ -64,7 +64,7 @@ struct drafter *drafter_new(const struct data_env *env, int features, size_t siz
 	d->size = size;
 	d->step = (sizeof(struct sheet) + size + align - 1) / align * align;
 	d->answer = answer;
-	d->batches = batches_new(d->step, env->limits.threads, draft, take, d);
+	d->batches = batches_new(d->step, BATCH_ITEMS, env->limits.threads, draft, take, d);
 	return d;
 }
 

@@ -12,7 +12,7 @@ const char *const fit_objective_name[FIT_OBJECTIVES] = {"contrast", "list", "roo
 
 const char *const *fit_feature_groups(void)
 {
-	static const char *name[MAX_FEATURE_GROUPS + 1];
+	static _Thread_local const char *name[MAX_FEATURE_GROUPS + 1];
 	int n = 0;
 
 	if (name[0])

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/base/batch.h"
 #include "lib/io/clock.h"
 #include "lib/model/failure.h"
 
@@ -27,36 +28,78 @@ static void stage_free(struct model_stage *s)
 	s->n = 0;
 }
 
+struct bag {
+	const struct dataset *d;
+	const char *use;
+	int n;
+	struct model_stage *s;
+};
+
+struct bagged {
+	int number;
+	struct fit_params params;
+	struct boost *trees; /* NULL: not trained */
+};
+
+/* Each booster of several sees its part of the families. */
+static int train_bagged(void *arg, int place, void *item, size_t n, struct err *e)
+{
+	const struct bag *bag = arg;
+	struct bagged *t = item;
+	const uint64_t seed = t->params.trees.seed;
+	char *part = xmalloc(bag->d->groups.n + 1);
+	int64_t left = 0;
+
+	(void)place;
+	(void)n; /* it is one */
+	for (size_t i = 0; i < bag->d->groups.n; i++) {
+		int fold = automl_fold(bag->d, dataset_group(bag->d, i), AUTOML_FAMILY,
+				       seed + 77 + (uint64_t)(t->number / 5), 5);
+
+		part[i] = bag->use[i] && (bag->n == 1 || fold != t->number % 5);
+		left += part[i];
+	}
+	t->params.trees.seed = seed + (uint64_t)t->number;
+	t->trees = fit_train(bag->d, left ? part : bag->use, &t->params, e);
+	free(part);
+	return t->trees ? 0 : -1;
+}
+
+static int take_bagged(void *arg, void *item, int done, struct err *e)
+{
+	const struct bag *bag = arg;
+	struct bagged *t = item;
+
+	(void)e;
+	if (done)
+		bag->s->bag[bag->s->n++] = t->trees;
+	else
+		boost_free(t->trees);
+	return 0;
+}
+
 /* The ensemble's members take turns. */
 static int train_bag(const struct dataset *d, const char *use, const struct automl *a, int n,
 		     struct model_stage *s, struct err *e)
 {
-	char *part = xmalloc(d->groups.n + 1);
+	struct bag bag = {d, use, n, s};
+	struct batches *b = batches_new(sizeof(struct bagged), 1, d->here.threads, train_bagged,
+					take_bagged, &bag);
+	int rc = 0;
 
 	s->n = 0;
-	for (int b = 0; b < n; b++) {
-		struct fit_params q = a->member[b % a->members];
-		const uint64_t seed = q.trees.seed;
-		int64_t left = 0;
+	for (int i = 0; i < n && rc == 0; i++) {
+		struct bagged *t = batches_slot(b);
 
-		for (size_t i = 0; i < d->groups.n; i++) {
-			int fold = automl_fold(d, dataset_group(d, i), AUTOML_FAMILY,
-					       seed + 77 + (uint64_t)(b / 5), 5);
-
-			part[i] = use[i] && (n == 1 || fold != b % 5);
-			left += part[i];
-		}
-		q.trees.seed = seed + (uint64_t)b;
-		s->bag[b] = fit_train(d, left ? part : use, &q, e);
-		if (!s->bag[b]) {
-			stage_free(s);
-			free(part);
-			return -1;
-		}
-		s->n++;
+		*t = (struct bagged){i, a->member[i % a->members], NULL};
+		rc = batches_put(b, e);
 	}
-	free(part);
-	return 0;
+	if (rc == 0)
+		rc = batches_finish(b, e);
+	batches_free(b);
+	if (rc)
+		stage_free(s);
+	return rc;
 }
 
 /* ---- the outer folds ---- */
