@@ -4,9 +4,9 @@
 # For each test network (BENCH_TEST), with a model that has learned nothing from it (build/bench-model/1.model, by make
 # bench-model): the one schedule that tl-query --predict gives; the best of 8 and of 64 that are bred inside the model; the
 # best of the 16 in the portfolio; the nearest recorded workload's best schedule, fitted; and the best that tuning found
-# (BENCH_TUNE, 3m with the model and as long without). All are timed in one run, twice in a random order, and then the best of each
-# way nine times more, which alone count. Shown is each one's latency of the network, the sum over its operators weighed by count,
-# over that of what tuning found, and of the best of all.
+# (BENCH_TUNE, 3m with the model and as long without; no operator stops for lack of gain). All are timed in one run, twice in a
+# random order, and then the best of each way nine times more, which alone count. Shown is each one's latency of the network, the
+# sum over its operators weighed by count, over that of what tuning found, and of the best of all.
 # Timed with patience (BENCH_PATIENCE, 1s), as others may use the machine, too. Nothing else should run meanwhile. Figures:
 # build/bench-zero/figures.ndjson.
 set -eu
@@ -43,8 +43,8 @@ for network in $test; do
 	"$bin/tl-gen" --search=guided -m "$model" -n 64 "$wl" | candidates guided64
 	"$bin/tl-gen" --search=portfolio -m "$model" -n 16 "$wl" | candidates portfolio16
 	echo "$network: tuning" >&2
-	"$bin/tl-tune" -q -d "$dir/$network.db" -m "$model" -s guided --budget "$tune" "$wl"
-	"$bin/tl-tune" -q -d "$dir/$network.db" -m none --budget "$tune" "$wl"
+	"$bin/tl-tune" -q -d "$dir/$network.db" -m "$model" -s guided --patience 1000 --budget "$tune" "$wl"
+	"$bin/tl-tune" -q -d "$dir/$network.db" -m none --patience 1000 --budget "$tune" "$wl"
 	"$bin/tl-query" -d "$dir/$network.db" --top 4 "$wl" | sed 's/"type":"result"/"type":"candidate"/' >"$dir/$network.tuned" || :
 	sed 's/,"status":.*/}/' "$dir/$network.tuned" | candidates tuned
 	perl bench/zero.pl looks "$wl" "$dir/$network.candidates" | look "$dir/$network.results"

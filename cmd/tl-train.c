@@ -14,7 +14,7 @@
 static char units[64]; /* "family|network|..." */
 static const char *database, *output, *older, *unit = "family";
 static struct opt_list exclude;
-static int64_t trials, seed = 1, bag = 5;
+static int64_t trials, seed = 1, bag = 8;
 static double time_s = 120, part = 1;
 static int dump;
 
@@ -42,7 +42,7 @@ static const struct opt opts[] = {
 	{0, "share", OPT_REAL, &part, "SHARE",
 	 "Learn from this share of the workloads only, drawn at random. Default 1.", NULL},
 	{0, "bag", OPT_COUNT, &bag, "N",
-	 "Boosters in the model; what they differ by is its uncertainty. Default 5, at most 16.",
+	 "Boosters in the model; what they differ by is its uncertainty. Default 8, at most 16.",
 	 NULL},
 	{0, "update", OPT_FILE, &older, "MODEL",
 	 "Go on from this model: what is learned now is added to it.", NULL},

@@ -104,7 +104,7 @@ judged() { # how many; how many of them by the first of the bag alone; and how m
 		$all++;
 		next if $2;
 		$glanced++;
-		$near++ if $1 > $best - 0.7;
+		$near++ if $1 > $best - 0.35;
 		END { printf "%d %d %d\n", $all, $glanced, $near }' "$1"
 }
 judged "$tmp/a" >"$tmp/n" && read -r all glanced near <"$tmp/n" && [ "$glanced" -gt 0 ] && [ "$glanced" -lt "$all" ] && [ "$near" -eq 0 ]
