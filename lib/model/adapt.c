@@ -8,7 +8,7 @@
 enum { OF_GROUP = 4, FOLDS = 4 };
 
 static const double USELESS = 0.5, BETTER = 0.01;
-static const double APART = 1.1; /* times that differ by less may be the same */
+static const double APART = 1.1; /* times, said or known, that differ by less may be the same */
 
 /* Over groups, weighed by their times. */
 struct ranked {
@@ -36,16 +36,18 @@ static int is_faster(const struct data_row *a, const struct data_row *b)
 /* Goodman and Kruskal's gamma (Journal of the American Statistical Association 49, 1954) of values
  * and the order that is known: the share of pairs in the right order less that in the wrong one.
  * Whoever passed a filter is near the best, so that most pairs differ by noise alone: those do not
- * count. NAN: there are no others. */
+ * count. Nor do those of which the values (log2 of speed) say that they are alike: who was bred in
+ * a model is alike to that by choice, but not to the draft. NAN: there are no others. */
 static double gamma_of(const struct data_group *g, const double *value)
 {
+	const double apart = log2(APART);
 	int64_t right = 0, wrong = 0;
 
 	for (int64_t i = 0; i < g->n; i++)
 		for (int64_t k = 0; k < g->n; k++)
 			if (is_faster(&g->row[i], &g->row[k])) {
-				right += value[i] > value[k];
-				wrong += value[i] < value[k];
+				right += value[i] - value[k] > apart;
+				wrong += value[k] - value[i] > apart;
 			}
 	return right + wrong ? (double)(right - wrong) / (double)(right + wrong) : NAN;
 }
@@ -81,7 +83,7 @@ static void rank_by_draft(const struct data_group *g, struct ranked *r)
 	double *value = xmalloc(sizeof *value * (size_t)(g->n + 1));
 
 	for (int64_t i = 0; i < g->n; i++)
-		value[i] = -g->row[i].draft_s;
+		value[i] = -log2(g->row[i].draft_s);
 	add_ranked(r, g, value);
 	free(value);
 }
