@@ -2,13 +2,15 @@
 # The records behind runs of tuning that are compared (bench/runs.sh). DIR holds runs, a line a run (WAY SEED START END),
 # WAY.SEED.all, what the run's database holds in the end, and results, the incumbents of all runs measured again.
 #
-#   incumbents WORKLOADS DIR              whatever was the best known of a run, by workload, three times
+#   incumbents WORKLOADS DIR              whatever was the best known of a run, by workload, three times; what a run ended with nine
+#                                         times more
 #   table NETWORK CORES WORKLOADS DIR     what the runs reached, and when
 #   reverse                               a recorded space, with each workload's times turned round: the slowest has the best
 use strict;
 use warnings;
 use FindBin;
 use lib $FindBin::Bin;
+use List::Util 'shuffle';
 use Records;
 use Time::Local 'timegm';
 
@@ -42,19 +44,23 @@ sub runs {
 
 sub incumbents {
 	my ($workloads, $dir) = @_;
-	my (%of, %seen);
+	my (%line, %looks); # by workload and candidate
 	for my $run (runs($dir)) {
+		my %last;
 		for my $step (@{$run->{steps}}) {
 			my ($at, $id, $candidate, $line) = @$step;
-			next if $seen{$candidate}++;
 			$line =~ s/"type":"result"/"type":"candidate"/;
 			$line =~ s/,"status":.*/}\n/s;
-			push @{$of{$id}}, $line;
+			$line{$id}{$candidate} //= $line;
+			$looks{$id}{$candidate} //= 3;
+			$last{$id} = $candidate;
 		}
+		$looks{$_}{$last{$_}} = 12 for keys %last;
 	}
 	srand 1;
 	for (lines($workloads, 'workload')) {
-		put_looks(3, $_, @{$of{field($_, 'workload_id')} // []});
+		my $id = field($_, 'workload_id');
+		put_group($_, shuffle(map { ($line{$id}{$_}) x $looks{$id}{$_} } sort keys %{$looks{$id}}));
 	}
 }
 

@@ -2,10 +2,10 @@
 # Runs of tuning that begin with nothing, compared, for the benches that ask what a way of tuning costs. Read after held-out.sh.
 #
 # What each way's best latency was at which cost is only known when all that ever was the best known of a run is timed again in one
-# run, three times in a random order, as a shared machine's speed changes between the runs. Shown are the latency of the network that
-# each run ends with (the sum over its operators, weighed by count) and the core-seconds to come within 1% of the latency that all of
-# them reach. The last timing is with patience (BENCH_PATIENCE, 1s). Nothing else should run meanwhile. Figures: figures.ndjson in
-# the bench's folder.
+# run, in a random order, three times, and what a run ended with nine times more, as a shared machine's speed changes between the
+# runs. Shown are the latency of the network that each run ends with (the sum over its operators, weighed by count) and the
+# core-seconds to come within 1% of the latency that all of them reach. The last timing is with patience (BENCH_PATIENCE, 1s).
+# Nothing else should run meanwhile. Figures: figures.ndjson in the bench's folder.
 # shellcheck disable=SC2154 # bin and dir are held-out.sh's
 network=${test%% *}
 wl=$dir/workloads
