@@ -216,6 +216,19 @@ perl -ne '
 	}' "$tmp/same" | "$bin/tl-store" -q -d "$tmp/db"
 here tuned >"$tmp/a" && [ ! -s "$tmp/err" ] && grep -q '"model":' "$tmp/a"
 ok $? 'what lies within noise says nothing of a model, bounds do'
+# And what was bred in a model: alike to it, so that the order in which it has them means nothing.
+"$bin/tl-gen" -n 9000 --seed 5 "$workloads" | "$bin/tl-filter" -m "$tmp/model" -k 9000 --diverse=1 --explore=0.001 | perl -ne '
+	if (/"type":"workload"/) { undef $best; next }
+	my ($value) = /"model":([-\d.e]+)/ or next;
+	$best //= $value;
+	next if $value < $best - 0.13;
+	my $t = 1e-4 * 2**(20 * ($value - $best));
+	s/"type":"candidate"/"type":"result"/;
+	s/\}$/,"status":"ok","stage":"race","latency_s":$t,"run":"bred","at":"2026-11-21T09:00:00.000Z","env_id":"bred"}/;
+	print' >"$tmp/bred"
+[ "$(grep -c '"env_id":"bred"' "$tmp/bred")" -ge 64 ] && "$bin/tl-store" -q -d "$tmp/db" "$tmp/bred" &&
+	here bred >"$tmp/a" && [ ! -s "$tmp/err" ] && grep -q '"model":' "$tmp/a"
+ok $? "nor does the order of what it holds alike ($(grep -c '"env_id":"bred"' "$tmp/bred") times)"
 here other >"$tmp/a" && [ ! -s "$tmp/err" ] && grep -q '"model":' "$tmp/a" && ! cmp -s "$tmp/a" "$tmp/kept"
 ok $? 'on one that is a little different it is corrected'
 [ "$(first "$tmp/a" | grep -c '"nv":2')" -lt "$(first "$tmp/kept" | grep -c '"nv":2')" ]
