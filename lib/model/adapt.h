@@ -1,11 +1,10 @@
 /* Another machine: what a model that was trained elsewhere is worth here, and what it lacks.
  *
  * Asked once 64 times from here are known, or bounds of times, in whatever workloads. How well the
- * model ranks them (a rank correlation within workloads, of pairs that differ by more than
- * 10%, in time and in the model's eyes)
- * says whether it is to be asked at all: where that is below 0.5, and below the draft's, the draft
- * is the better judge. Else a few small trees are fitted to what the model lacks, and stay, as one
- * stage more, if they rank better in workloads that were held out.
+ * model ranks them (a rank correlation within workloads, of pairs that differ by more than 10%, in
+ * time and in the model's eyes) says whether it is to be asked at all: where that is below 0.5, and
+ * below the draft's, the draft is the better judge. Else a few small trees are fitted to what the
+ * model lacks, and stay, as one stage more, if they rank better in workloads that were held out.
  */
 #ifndef TL_MODEL_ADAPT_H
 #define TL_MODEL_ADAPT_H

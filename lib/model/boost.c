@@ -190,8 +190,8 @@ struct boost *boost_train(const struct boost_params *p, const struct boost_data 
 	if (rc == 0)
 		rc = set_params(b, p, e);
 	/* A round is thousands of short loops: more threads wait for each other for as long as they
-	 * save, and add in another order on another machine. Let whoever has several to train do
-	 * that at a time. */
+	 * save, and their sums depend on how many they are. Who has several to train does that side
+	 * by side. */
 	if (rc == 0)
 		rc = boost_threads(b, 1, e);
 	if (rc == 0)
