@@ -10,7 +10,7 @@
 #include "lib/io/opt.h"
 #include "lib/io/progress.h"
 #include "lib/measure/group.h"
-#include "lib/measure/lock.h"
+#include "lib/host/lock.h"
 #include "lib/measure/settings.h"
 #include "lib/store/recorded.h"
 #include "lib/target/cpu.h"

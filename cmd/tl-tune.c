@@ -15,7 +15,7 @@
 #include "lib/io/pipeline.h"
 #include "lib/io/progress.h"
 #include "lib/io/record.h"
-#include "lib/measure/ledger.h"
+#include "lib/host/ledger.h"
 #include "lib/model/default.h"
 #include "lib/store/store.h"
 #include "lib/target/cpu.h"

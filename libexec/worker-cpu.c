@@ -24,7 +24,7 @@
 
 #include "lib/io/json.h"
 #include "lib/io/memory.h"
-#include "lib/measure/session.h"
+#include "lib/trial/session.h"
 #include "lib/ref/ref.h"
 #include "lib/target/cpu.h"
 #include "lib/target/probe.h"

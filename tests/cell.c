@@ -21,7 +21,7 @@
 #include "lib/base/err.h"
 #include "lib/io/clock.h"
 #include "lib/io/confine.h"
-#include "lib/measure/cell.h"
+#include "lib/trial/cell.h"
 #include "tests/tap.h"
 
 enum { NUMBERS = 1000 };

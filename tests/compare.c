@@ -1,5 +1,5 @@
 /* An output against the truth: errors as their definitions give them, and whatever is no number. */
-#include "lib/measure/compare.h"
+#include "lib/trial/compare.h"
 
 #include <math.h>
 #include <stdlib.h>

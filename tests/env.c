@@ -6,9 +6,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "lib/measure/energy.h"
-#include "lib/measure/env.h"
-#include "lib/measure/watch.h"
+#include "lib/host/energy.h"
+#include "lib/host/env.h"
+#include "lib/host/watch.h"
 #include "tests/tap.h"
 
 static char folder[] = "/tmp/tl-env-XXXXXX";

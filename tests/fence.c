@@ -1,8 +1,8 @@
 /* Fenced memory: what is written outside is seen or kills, and the place of a fault is found. */
 #include <string.h>
 
-#include "lib/measure/cell.h"
-#include "lib/measure/fence.h"
+#include "lib/trial/cell.h"
+#include "lib/trial/fence.h"
 #include "tests/tap.h"
 
 struct access {

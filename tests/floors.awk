@@ -2,11 +2,25 @@
 # Run in the root of a tree, with the files to read as arguments; their paths say which rules hold for them.
 
 BEGIN {
-	# The floors, lowest first. A file includes its own floor and lower ones.
-	n = split("base io space nest tile op algo target model ref search measure store extract", name)
-	for (i = 1; i <= n; i++)
-		floor[name[i]] = i
-	top = n + 1
+	# The rooms of lib/, and which others a file of each may include beside its own. Programs and tests may
+	# include all.
+	allow("base", "")
+	allow("io", "base")
+	allow("space", "base")
+	allow("nest", "base space")
+	allow("tile", "nest space")
+	allow("op", "base io nest space tile")
+	allow("algo", "base nest op space tile")
+	allow("target", "base io nest space tile")
+	allow("model", "base io space nest tile op algo target")
+	allow("ref", "base op")
+	allow("search", "base io algo model")
+	allow("host", "base io space target")
+	allow("build", "base io target host")
+	allow("trial", "base io nest op algo target ref host")
+	allow("measure", "base io space nest op algo target host build trial")
+	allow("store", "base io op algo model search host trial measure")
+	allow("extract", "base io op")
 
 	# Where a library's header may stand: a header, and the start of the paths.
 	place["archive.h"] = place["archive_entry.h"] = "lib/extract/"
@@ -38,7 +52,16 @@ BEGIN {
 		ends[name[i]] = 1
 	may_end["lib/base/err.c"] = may_end["lib/io/opt.c"] = 1
 	# proc.c: between vfork and exec, in the child. cell.c: the child itself.
-	may_end["lib/io/proc.c"] = may_end["lib/measure/cell.c"] = 1
+	may_end["lib/io/proc.c"] = may_end["lib/trial/cell.c"] = 1
+}
+
+function allow(room, others,    n, i, other)
+{
+	is_room[room] = 1
+	may_see[room, room] = 1
+	n = split(others, other, " ")
+	for (i = 1; i <= n; i++)
+		may_see[room, other[i]] = 1
 }
 
 function breach(rule, sentence)
@@ -101,14 +124,44 @@ function system_header(h,    f)
 		breach("headers", "<" h "> is not known; give it a place in tests/floors.awk")
 }
 
+# A file and its header are one module.
+function module(path)
+{
+	sub(/\.[ch]$/, "", path)
+	return path
+}
+
+function note_edge(from, to)
+{
+	if (from != to && !((from, to) in edge)) {
+		edge[from, to] = 1
+		out[from] = out[from] " " to
+	}
+}
+
+# Walks from a module along its includes; seen: 1 while the walk is below it, 2 behind it.
+function walk(m, path,    next_one, n, i)
+{
+	seen[m] = 1
+	n = split(out[m], next_one, " ")
+	for (i = 1; i <= n; i++)
+		if (seen[next_one[i]] == 1)
+			printf "cycles %s.c:1: includes go in a circle:%s %s\n", m, path " " m, next_one[i]
+		else if (!seen[next_one[i]])
+			walk(next_one[i], path " " m)
+	seen[m] = 2
+}
+
 function own_header(h,    p)
 {
 	split(h, p, "/")
-	if (p[1] == "lib" && (p[2] in floor)) {
-		if (floor[p[2]] > mine)
-			breach("floors", "\"" h "\" is on a higher floor")
+	if (p[1] == "lib" && (p[2] in is_room)) {
+		if (mine && !((mine, p[2]) in may_see))
+			breach("floors", "\"" h "\": lib/" mine " may not include lib/" p[2])
+		else if (mine == p[2])
+			note_edge(module(FILENAME), module(h))
 	} else if (!(p[1] == "tests" && FILENAME ~ /^tests\//)) {
-		breach("floors", "\"" h "\": includes are written from the root, \"lib/FLOOR/FILE.h\"")
+		breach("floors", "\"" h "\": includes are written from the root, \"lib/ROOM/FILE.h\"")
 	}
 }
 
@@ -116,12 +169,12 @@ FNR == 1 {
 	in_comment = 0
 	is_c = FILENAME ~ /\.[ch]$/
 	split(FILENAME, part, "/")
-	mine = top
+	mine = ""
 	if (part[1] == "lib") {
-		mine = floor[part[2]]
-		if (!mine) {
-			breach("floors", "lib/" part[2] " is no floor")
-			mine = top
+		mine = part[2]
+		if (!(mine in is_room)) {
+			breach("floors", "lib/" part[2] " is no room")
+			mine = ""
 		}
 	}
 }
@@ -153,10 +206,16 @@ is_c {
 		gsub(/[ \t(]/, "", f)
 		if (before == "." || before == ">") # a member of that name
 			continue
-		if (f in banned && !(f == "fork" && FILENAME ~ /lib\/measure\/cell\.c$/) &&
+		if (f in banned && !(f == "fork" && FILENAME ~ /lib\/trial\/cell\.c$/) &&
 			FILENAME !~ /tests\/torture\//)
 			breach("banned", f "() is banned")
 		if ((f in ends) && part[1] == "lib" && !(FILENAME in may_end))
 			breach("ends", f "(): a library returns -1 and a sentence")
 	}
+}
+
+END {
+	for (m in out)
+		if (!seen[m])
+			walk(m, "")
 }

@@ -1,5 +1,5 @@
 #!/bin/sh
-# The rules of the house (CONVENTIONS.md), read off the source by tests/floors.awk: floors, places of libraries'
+# The rules of the house (CONVENTIONS.md), read off the source by tests/floors.awk: rooms, places of libraries'
 # headers, banned functions, who may exit, names. The same rules are then shown to find what breaks them.
 cd "$(dirname "$0")/.." || exit 1
 root=$PWD
@@ -38,7 +38,8 @@ while read -r rule what; do
 	! grep -q "^$rule " "$tmp/found"
 	ok $? "$what"
 done <<EOF
-floors a folder includes itself and lower floors only
+floors a room includes itself and the rooms that it may see
+cycles no includes go in a circle inside a room
 headers each library's header stands in its own place
 banned no banned function is called
 ends only programs print errors and exit
@@ -60,6 +61,7 @@ floors lib/io/x.c #include "lib/op/op.h"
 floors lib/base/x.h # include "lib/io/json.h"
 floors lib/nest/x.c #include "lib/target/c.h"
 floors lib/measure/x.c #include "lib/store/store.h"
+floors lib/trial/x.c #include "lib/build/cache.h"
 floors lib/op/x.h #include "op.h"
 floors lib/attic/x.c int x;
 floors cmd/x.h #include "tests/tap.h"
@@ -96,4 +98,16 @@ paths share/x.sh cd /home/me/tl
 paths docs/x.md see `/srv/x`
 - share/x.sh cd "$HOME/home/me"; ls lib/srv/x
 EOF
+
+# A circle takes two files.
+rm -rf "$tmp/tree"
+mkdir -p "$tmp/tree/lib/io"
+echo '#include "lib/io/b.h"' >"$tmp/tree/lib/io/a.c"
+touch "$tmp/tree/lib/io/a.h"
+for circle in a c; do
+	echo "#include \"lib/io/$circle.h\"" >"$tmp/tree/lib/io/b.h"
+	found=$(cd "$tmp/tree" && breaches | cut -d' ' -f1 | sort -u)
+	[ "$found" = "$([ $circle = a ] && echo cycles)" ]
+	ok $? "lib/io/a.c includes b.h, which includes $circle.h: $([ $circle = a ] && echo a circle || echo none)"
+done
 echo "1..$n"

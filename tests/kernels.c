@@ -13,7 +13,7 @@
 
 #include "lib/base/rng.h"
 #include "lib/io/proc.h"
-#include "lib/measure/cell.h"
+#include "lib/trial/cell.h"
 #include "lib/nest/interp.h"
 #include "lib/nest/operands.h"
 #include "lib/search/search.h"

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "lib/base/rng.h"
-#include "lib/measure/ledger.h"
+#include "lib/host/ledger.h"
 #include "tests/tap.h"
 
 static double sum(const struct ledger *l)

@@ -1,5 +1,5 @@
 /* Finals: what turns come to, in one process and two, and what a disturbed machine may decide. */
-#include "lib/measure/outcome.h"
+#include "lib/trial/outcome.h"
 
 #include "tests/tap.h"
 

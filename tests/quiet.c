@@ -1,5 +1,5 @@
 /* A machine that is not ours for a while, and one that has become slower. */
-#include "lib/measure/quiet.h"
+#include "lib/trial/quiet.h"
 
 #include "tests/tap.h"
 

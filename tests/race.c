@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "lib/base/rng.h"
-#include "lib/measure/race.h"
+#include "lib/trial/race.h"
 #include "tests/tap.h"
 
 /* ---- calls whose times are told ---- */

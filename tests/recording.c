@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "lib/base/rng.h"
-#include "lib/measure/race.h"
+#include "lib/trial/race.h"
 #include "lib/store/replay.h"
 #include "tests/tap.h"
 

@@ -2,8 +2,8 @@
 #ifndef TL_MEASURE_ASK_H
 #define TL_MEASURE_ASK_H
 
-#include "lib/measure/group.h"
-#include "lib/measure/result.h"
+#include "lib/measure/item.h"
+#include "lib/measure/run.h"
 
 /* How asking ended; below 0 with e filled. */
 enum {

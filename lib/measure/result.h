@@ -2,23 +2,8 @@
 #ifndef TL_MEASURE_RESULT_H
 #define TL_MEASURE_RESULT_H
 
-#include "lib/measure/contest.h"
-#include "lib/measure/group.h"
-
-/* A candidate on its way through a group. */
-struct item {
-	const char *line;
-	size_t n;
-	struct id id;
-	struct build *build;
-	struct known_answer known; /* from an earlier run: not measured again */
-	double build_s;		   /* charged to this candidate, the first that wanted the object */
-	double build_core_s;
-	const char *status; /* decided before any run, else NULL */
-	const char *why;
-	struct contestant in;
-	struct item *next;
-};
+#include "lib/measure/item.h"
+#include "lib/measure/run.h"
 
 /* The opponents of a group, as JSON text. */
 struct opponents {

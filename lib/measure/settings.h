@@ -10,7 +10,7 @@
 #ifndef TL_MEASURE_SETTINGS_H
 #define TL_MEASURE_SETTINGS_H
 
-#include "lib/measure/group.h"
+#include "lib/measure/run.h"
 
 enum { SETTINGS_REV = 1 };
 

@@ -10,6 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "lib/host/team.h"
 #include "lib/io/clock.h"
 #include "lib/io/keep.h"
 #include "lib/io/memory.h"
@@ -34,21 +35,11 @@ int worker_libs(struct worker *w, struct buf *out, struct err *e)
 	return rc;
 }
 
-void worker_environment(int threads)
-{
-	char text[16];
-
-	snprintf(text, sizeof text, "%d", threads);
-	setenv("OMP_NUM_THREADS", text, 1);
-	setenv("OMP_PROC_BIND", "true", 1);
-	setenv("OMP_DYNAMIC", "false", 1);
-}
-
 static int start(struct worker *w, struct err *e)
 {
 	char *argv[] = {w->path.s, NULL};
 
-	worker_environment(w->threads);
+	team_environment(w->threads);
 	return keep_start(&w->proc, &(const struct keep){.ours = 1}, argv, PROC_STDIN | PROC_STDOUT,
 			  -1, -1, e);
 }

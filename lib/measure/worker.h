@@ -19,9 +19,6 @@ struct worker {
 	char why[200]; /* for everything but ASK_OK: a sentence */
 };
 
-/* Makes this process's environment that of workers: their team has so many threads, and stands on
- * its cores from the first kernel on, for candidate and baseline alike. */
-void worker_environment(int threads);
 int worker_open(struct worker *w, int threads, struct err *e);
 /* "onednn 2.6.3", from the worker program. */
 int worker_libs(struct worker *w, struct buf *out, struct err *e);

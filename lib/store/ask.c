@@ -2,7 +2,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "lib/measure/env.h"
+#include "lib/host/env.h"
 #include "lib/store/db.h"
 #include "lib/store/row.h"
 #include "lib/store/tally.h"

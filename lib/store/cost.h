@@ -1,4 +1,4 @@
-/* What runs cost, summed by purpose, from their run records (lib/measure/ledger.h, man 5 tl-record)
+/* What runs cost, summed by purpose, from their run records (lib/host/ledger.h, man 5 tl-record)
  * and from the results that they brought.
  *
  * A run that is part of another (tl-tune's rounds of tl-measure) counts in it: its purposes are the
@@ -12,7 +12,7 @@
 #ifndef TL_STORE_COST_H
 #define TL_STORE_COST_H
 
-#include "lib/measure/ledger.h"
+#include "lib/host/ledger.h"
 #include "lib/store/store.h"
 
 /* A run record, as far as it counts. */

@@ -6,7 +6,7 @@
  * 1/16 for each post-op that only one of them has. This env's workloads are asked first; seconds of
  * another env are never taken for this one's.
  * Of other envs the one of this hardware goes first: its results are stale, those of others foreign
- * (lib/measure/env.h).
+ * (lib/host/env.h).
  */
 #ifndef TL_STORE_MATCH_H
 #define TL_STORE_MATCH_H

@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "lib/measure/race.h"
+#include "lib/trial/race.h"
 #include "lib/measure/result.h"
 #include "lib/store/row.h"
 #include "lib/store/store.h"

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lib/measure/race.h"
+#include "lib/trial/race.h"
 #include "lib/measure/result.h"
 
 /* What a candidate's race, or final, comes to now. */

@@ -21,7 +21,7 @@
 
 #include "lib/io/record.h"
 #include "lib/measure/contest.h"
-#include "lib/measure/ledger.h"
+#include "lib/host/ledger.h"
 #include "lib/store/recording.h"
 
 struct replay_rules {

@@ -1,5 +1,5 @@
 /* Inside of lib/store: counts that are kept while results are stored, so that no question needs to
- * count them again (tables tallies and workloads.candidates, see store.c).
+ * count them again (tables tallies and workloads.candidates, see open.c).
  *
  * For a workload, an env and a status: the results that have it; their core-seconds, each rounded
  * to a microsecond, so that sums do not depend on an order; and the distinct candidates whose best

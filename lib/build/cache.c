@@ -1,0 +1,385 @@
+#include "lib/build/cache.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "lib/host/folder.h"
+#include "lib/io/clock.h"
+#include "lib/io/record.h"
+#include "lib/build/compile.h"
+#include "lib/build/sweep.h"
+#include "lib/target/c.h"
+#include "lib/target/cpu.h"
+#include "lib/target/kernel.h"
+
+enum {
+	BATCH_MAX = 16,
+	BATCH_MIN = 8, /* so many start at once; fewer wait for more for BATCH_WAIT_S */
+};
+
+static const double BATCH_WAIT_S = 0.02;
+static const double TIMEOUT_S = 60;
+static const double BATCH_TIMEOUT = 1. / 6; /* more, for each of a batch */
+
+/* A compiler at work on a batch. */
+struct job {
+	struct compile compile;
+	struct build *first; /* NULL: idle */
+	int n;
+};
+
+/* ---- opening ---- */
+
+static int find_folder(struct cache *c, struct err *e)
+{
+	struct buf path = BUF_INIT;
+	int rc = folder_cache("objects", &path, e);
+
+	if (rc == 0)
+		c->dir = arena_strdup(&c->arena, path.s);
+	buf_free(&path);
+	return rc;
+}
+
+int cache_canary(struct cache *c, struct err *e)
+{
+	struct buf stem = BUF_INIT;
+	int rc;
+
+	buf_fmt(&stem, "%s/canary-%s", c->dir, c->tag);
+	rc = compile_canary(c->isa, stem.s, c->timeout_s, e);
+	buf_free(&stem);
+	return rc;
+}
+
+int cache_open(struct cache *c, const char *isa, int jobs, struct err *e)
+{
+	struct buf text = BUF_INIT;
+
+	*c = (struct cache){.jobs = jobs, .timeout_s = TIMEOUT_S, .lock = -1};
+	c->queue_end = &c->queue;
+	snprintf(c->tag, sizeof c->tag, "%d-%llx", (int)getpid(),
+		 (unsigned long long)(clock_now() * 1e9));
+	snprintf(c->isa, sizeof c->isa, "%s", isa);
+	c->job = xcalloc((size_t)jobs, sizeof *c->job);
+	if (sweep_bound(&c->max_bytes, e) < 0 || find_folder(c, e) < 0)
+		return -1;
+	compile_environment(c->dir);
+	c->lock = sweep_lock(c->dir);
+	if (cache_canary(c, e) < 0)
+		return -1;
+	cpu_cc_text(isa, &text);
+	if (cpu_cc_version(&text, e) < 0) {
+		buf_free(&text);
+		return -1;
+	}
+	c->command_text = arena_strdup(&c->arena, text.s);
+	buf_free(&text);
+	return 0;
+}
+
+/* ---- the queue ---- */
+
+static void put_last(struct cache *c, struct build *b)
+{
+	b->state = BUILD_QUEUED;
+	b->queued = clock_now();
+	b->next = NULL;
+	*c->queue_end = b;
+	c->queue_end = &b->next;
+	c->waiting++;
+}
+
+static void put_first(struct cache *c, struct build *b)
+{
+	b->state = BUILD_QUEUED;
+	b->next = c->queue;
+	c->queue = b;
+	if (!b->next)
+		c->queue_end = &b->next;
+	c->waiting++;
+}
+
+static struct build *take_first(struct cache *c)
+{
+	struct build *b = c->queue;
+
+	c->queue = b->next;
+	if (!c->queue)
+		c->queue_end = &c->queue;
+	c->waiting--;
+	b->next = NULL;
+	b->state = BUILD_RUNNING;
+	return b;
+}
+
+struct build *cache_add(struct cache *c, const char *text, size_t n)
+{
+	struct buf key = BUF_INIT;
+	struct build *b;
+	struct stat st;
+	struct id code;
+	void **place;
+
+	buf_str(&key, c->command_text);
+	buf_str(&key, c_prelude());
+	buf_add(&key, text, n);
+	hash_id(&code, key.s, key.n);
+	buf_free(&key);
+	place = map_put(&c->builds, code.s, ID_HEX, NULL);
+	if (*place)
+		return *place;
+	*place = b = arena_new(&c->arena, struct build);
+	b->code = code;
+	b->text = arena_strndup(&c->arena, text, n);
+	b->n = n;
+	b->object = arena_printf(&c->arena, "%s/%s.so", c->dir, code.s);
+	if (stat(b->object, &st) == 0 && st.st_size > 0) {
+		b->state = BUILD_DONE;
+		b->cached = 1;
+		sweep_touch(b->object);
+	} else {
+		put_last(c, b);
+	}
+	return b;
+}
+
+/* How many builds a compiler should take on now, if there are so many; 0: better wait for more. */
+static int batch_size(const struct cache *c)
+{
+	if (!c->queue)
+		return 0;
+	if (c->queue->alone)
+		return 1;
+	if (c->hurry)
+		return c->hurry;
+	if (c->waiting < BATCH_MIN && clock_now() - c->queue->queued < BATCH_WAIT_S)
+		return 0;
+	return c->waiting < (int64_t)c->jobs * BATCH_MAX ? BATCH_MIN : BATCH_MAX;
+}
+
+/* ---- compiling ---- */
+
+static void batch_text(const struct job *j, struct buf *out)
+{
+	buf_str(out, c_prelude());
+	for (const struct build *b = j->first; b; b = b->next) {
+		buf_fmt(out, "\n#define KERNEL " KERNEL_PREFIX "%s\n", b->code.s);
+		buf_add(out, b->text, b->n);
+		buf_str(out, "\n#undef KERNEL\n");
+	}
+}
+
+/* Takes up to n builds. */
+static int start_job(struct cache *c, struct job *j, int n, struct err *e)
+{
+	struct build **last = &j->first;
+	struct buf text = BUF_INIT;
+	char *stem;
+	int rc;
+
+	for (j->n = 0; j->n < n && (j->n == 0 || (c->queue && !c->queue->alone)); j->n++) {
+		*last = take_first(c);
+		last = &(*last)->next;
+	}
+	stem = arena_printf(&c->arena, "%s/batch-%s-%lld", c->dir, c->tag, (long long)c->calls++);
+	batch_text(j, &text);
+	rc = compile_start(&j->compile, c->isa, &text, arena_printf(&c->arena, "%s.c", stem),
+			   arena_printf(&c->arena, "%s.tmp", stem),
+			   c->timeout_s * (j->n > 1 ? 1 + j->n * BATCH_TIMEOUT : 1), e);
+	buf_free(&text);
+	return rc;
+}
+
+/* A rename may outlive the data behind it when the power goes: an empty object would be found ever
+ * after. */
+static int sync_file(const char *path)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC), rc;
+
+	if (fd < 0)
+		return -1;
+	rc = fsync(fd);
+	close(fd);
+	return rc;
+}
+
+static int copy(const char *from, const char *to)
+{
+	int in = open(from, O_RDONLY | O_CLOEXEC), rc = -1;
+	int out = open(to, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0777);
+	char chunk[16 * 1024];
+	ssize_t n = 0;
+
+	if (in >= 0 && out >= 0) {
+		while ((n = read(in, chunk, sizeof chunk)) > 0 && write(out, chunk, (size_t)n) == n)
+			;
+		rc = n == 0 ? fsync(out) : -1;
+	}
+	if (in >= 0)
+		close(in);
+	if (out >= 0 && close(out) < 0)
+		rc = -1;
+	return rc;
+}
+
+/* Some file systems have no links. */
+static int link_or_copy(const char *from, const char *to)
+{
+	if (link(from, to) == 0)
+		return 0;
+	if (errno == EPERM || errno == EXDEV || errno == EMLINK || errno == EOPNOTSUPP ||
+	    errno == ENOSYS || errno == EACCES)
+		return copy(from, to);
+	return -1;
+}
+
+/* The batch's object becomes each kernel's: under its name there is a whole one at any time. */
+static int put_in_place(struct cache *c, struct job *j, struct err *e)
+{
+	int rc = sync_file(j->compile.object);
+
+	if (rc < 0)
+		return err_sys(e, "cannot keep %s", j->compile.object);
+	for (struct build *b = j->first; b && rc == 0; b = b->next) {
+		char *temporary = arena_printf(&c->arena, "%s-%s.tmp", b->object, c->tag);
+
+		if (link_or_copy(j->compile.object, temporary) < 0 ||
+		    rename(temporary, b->object) < 0) {
+			rc = err_sys(e, "cannot put %s into place", b->object);
+			unlink(temporary);
+		}
+		b->state = BUILD_DONE;
+		c->built++;
+	}
+	return rc;
+}
+
+/* One of a batch is at fault, or all were too much at once. */
+static void part_batch(struct cache *c, struct job *j)
+{
+	for (struct build *b = j->first, *next; b; b = next) {
+		next = b->next;
+		b->alone = 1;
+		put_first(c, b);
+	}
+}
+
+/* -1: it was the machine's fault. */
+static int blame(struct cache *c, struct job *j, int late, struct err *e)
+{
+	struct build *b = j->first;
+
+	if (!late && compile_no_disk(&j->compile, e))
+		return -1;
+	b->state = BUILD_FAILED;
+	b->late = late;
+	b->why = late ? "the compiler took too long" : compile_why(&j->compile, &c->arena);
+	return cache_canary(c, e);
+}
+
+/* Takes in a job that has ended. -1 only for faults of the machine. */
+static int end_job(struct cache *c, struct job *j, enum compile_state state, struct err *e)
+{
+	const struct proc *p = &j->compile.proc;
+	const double now = clock_now();
+	size_t bytes = 0;
+	int rc = 0;
+
+	for (struct build *b = j->first; b; b = b->next)
+		bytes += b->n;
+	for (struct build *b = j->first; b; b = b->next) {
+		double share = (double)b->n / (double)bytes;
+
+		b->seconds += (now - p->started) * share;
+		b->cpu_s += p->cpu_s * share;
+	}
+	if (c->ledger)
+		ledger_beside(c->ledger, COST_BUILD, p->cpu_s, now);
+	if (state == COMPILE_DONE)
+		rc = put_in_place(c, j, e);
+	else if (j->n > 1)
+		part_batch(c, j);
+	else
+		rc = blame(c, j, state == COMPILE_LATE, e);
+	compile_close(&j->compile);
+	j->first = NULL;
+	return rc;
+}
+
+int cache_poll(struct cache *c, struct err *e)
+{
+	for (int i = 0; i < c->jobs; i++) {
+		struct job *j = &c->job[i];
+		int state, n;
+
+		if (j->first) {
+			state = compile_poll(&j->compile, e);
+			if (state < 0 || (state != COMPILE_RUNS &&
+					  end_job(c, j, (enum compile_state)state, e) < 0))
+				return -1;
+		}
+		if (!j->first && (n = batch_size(c)) > 0 && start_job(c, j, n, e) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+static int busy(const struct cache *c)
+{
+	for (int i = 0; i < c->jobs; i++)
+		if (c->job[i].first)
+			return 1;
+	return c->queue != NULL;
+}
+
+/* The size of batches when no more come: as many rounds as the largest need, and all of them even.
+ */
+static int even_size(const struct cache *c)
+{
+	int64_t round = (int64_t)c->jobs * BATCH_MAX, rounds = (c->waiting + round - 1) / round;
+	int64_t batches = rounds * c->jobs;
+
+	return c->waiting ? (int)((c->waiting + batches - 1) / batches) : 1;
+}
+
+int cache_wait(struct cache *c, const struct build *b, struct err *e)
+{
+	int rc = 0;
+
+	c->hurry = even_size(c);
+	while (rc == 0 && (b ? b->state == BUILD_QUEUED || b->state == BUILD_RUNNING : busy(c))) {
+		rc = rec_stopped() ? 1 : cache_poll(c, e);
+		if (rc == 0)
+			poll(NULL, 0, 1);
+	}
+	c->hurry = 0;
+	return rc;
+}
+
+int cache_rebuild(struct cache *c, struct build *b, struct err *e)
+{
+	if (unlink(b->object) < 0 && errno != ENOENT)
+		return err_sys(e, "cannot remove %s", b->object);
+	b->alone = 1;
+	b->cached = 0;
+	put_first(c, b);
+	return cache_wait(c, b, e);
+}
+
+void cache_close(struct cache *c)
+{
+	for (int i = 0; c->job && i < c->jobs; i++)
+		compile_free(&c->job[i].compile);
+	if (c->job) /* it was opened */
+		sweep(c->dir, c->lock, c->max_bytes);
+	free(c->job);
+	map_free(&c->builds);
+	arena_free(&c->arena);
+}

@@ -1,0 +1,77 @@
+/* The build cache: compiled kernels by content.
+ *
+ * An object's key is the hash of its source text, the compiler's command and the compiler's
+ * version; so candidates that differ in run-time arguments only share one object. Objects lie in
+ * the cache's folder (lib/host/folder.h) under objects/, as HASH.so with the function that
+ * kernel_load() knows. They appear by rename, whole or not at all; those that were not used for
+ * longest leave when the folder grows beyond TL_CACHE_SIZE, but never while a run is at work.
+ *
+ * Builds run beside each other as child processes while the caller goes on. One compiler call
+ * builds several kernels, as its start costs as much as a kernel; if it fails, they are built one
+ * by one, so that only what is at fault is blamed.
+ */
+#ifndef TL_BUILD_CACHE_H
+#define TL_BUILD_CACHE_H
+
+#include "lib/base/arena.h"
+#include "lib/base/err.h"
+#include "lib/base/hash.h"
+#include "lib/base/map.h"
+#include "lib/host/ledger.h"
+
+enum build_state { BUILD_QUEUED, BUILD_RUNNING, BUILD_DONE, BUILD_FAILED };
+
+struct build {
+	struct id code;
+	const char *text; /* the function, of n bytes */
+	size_t n;
+	char *object; /* path */
+	enum build_state state;
+	int alone;	    /* to be built by itself */
+	int late;	    /* failed, because the compiler took too long */
+	int cached;	    /* was there before */
+	double queued;	    /* when, by clock_now() */
+	double seconds;	    /* its share of the compilers' time on the clock */
+	double cpu_s;	    /* and of what they took of the cores */
+	const char *why;    /* BUILD_FAILED: the compiler's first error line */
+	struct build *next; /* in the queue, in the batch */
+};
+
+struct cache {
+	char *dir;
+	char isa[16];
+	char *command_text; /* compiler command and version, hashed with each source */
+	double timeout_s;   /* for a kernel built alone; a batch gets more */
+	int jobs;
+	struct arena arena;
+	struct map builds; /* by code hash */
+	struct build *queue, **queue_end;
+	int64_t waiting;      /* builds in the queue */
+	int hurry;	      /* someone waits and no more will come: the size of batches */
+	char tag[32];	      /* of this cache among all that share the folder */
+	struct job *job;      /* jobs of them */
+	int64_t built, calls; /* objects made, and how often the compiler was called for them */
+	int lock;
+	int64_t max_bytes;
+	struct ledger *ledger; /* where compilers are charged; may be NULL */
+};
+
+/* Finds or makes the folder, asks the compiler for its version and builds a canary: an error here
+ * is the machine's fault and no candidate's. */
+int cache_open(struct cache *c, const char *isa, int jobs, struct err *e);
+/* The build for a function as cpu_print() writes it: known, there already, or queued. The text is
+ * copied. The pointer lives as long as the cache. */
+struct build *cache_add(struct cache *c, const char *text, size_t n);
+/* Starts what should start and takes in what has ended, without waiting. Few kernels wait for more
+ * for a moment before they start. */
+int cache_poll(struct cache *c, struct err *e);
+/* Until this build (NULL: every build) has ended: 0; 1 if a signal stopped it; -1. */
+int cache_wait(struct cache *c, const struct build *b, struct err *e);
+/* For an object that was built and does not load, being damaged or gone: builds it anew and waits
+ * for it, as cache_wait(). */
+int cache_rebuild(struct cache *c, struct build *b, struct err *e);
+/* Builds the canary anew. */
+int cache_canary(struct cache *c, struct err *e);
+void cache_close(struct cache *c); /* kills running compilers, and clears up the folder */
+
+#endif

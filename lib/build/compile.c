@@ -1,0 +1,169 @@
+#include "lib/build/compile.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "lib/io/clock.h"
+#include "lib/io/keep.h"
+#include "lib/target/cpu.h"
+
+enum { MESSAGE_MAX = 8192 };
+
+/* A compiler of a batch needs a tenth of this memory. */
+static struct keep regime(double timeout_s)
+{
+	return (struct keep){.memory = (int64_t)4 << 30,
+			     .file = 256 << 20,
+			     .cpu_s = (int64_t)timeout_s + 1,
+			     .no_network = 1};
+}
+
+void compile_environment(const char *dir)
+{
+	setenv("LC_ALL", "C", 1);
+	setenv("TMPDIR", dir, 1);
+}
+
+static int write_source(const char *path, const char *text, size_t n, struct err *e)
+{
+	FILE *f = fopen(path, "we");
+	int bad;
+
+	if (!f)
+		return err_sys(e, "cannot write %s", path);
+	bad = fwrite(text, 1, n, f) != n;
+	if (fclose(f) || bad) {
+		err_sys(e, "cannot write %s", path);
+		unlink(path);
+		return -1;
+	}
+	return 0;
+}
+
+int compile_start(struct compile *c, const char *isa, const struct buf *text, char *source,
+		  char *object, double timeout_s, struct err *e)
+{
+	const struct keep keep = regime(timeout_s);
+	char *argv[CPU_CC_ARGS];
+
+	c->source = source;
+	c->object = object;
+	c->timeout_s = timeout_s;
+	c->proc = (struct proc){.in = -1, .out = -1, .errfd = -1};
+	buf_clear(&c->message);
+	if (write_source(source, text->s, text->n, e) < 0)
+		return -1;
+	cpu_cc_argv(isa, source, object, argv);
+	if (keep_start(&c->proc, &keep, argv, PROC_STDERR, -1, -1, e) < 0) {
+		unlink(source);
+		return -1;
+	}
+	fcntl(c->proc.errfd, F_SETFL, O_NONBLOCK);
+	return 0;
+}
+
+static void read_message(struct compile *c)
+{
+	char text[1024];
+	ssize_t n;
+
+	while ((n = read(c->proc.errfd, text, sizeof text)) > 0)
+		if (c->message.n < MESSAGE_MAX)
+			buf_add(&c->message, text, (size_t)n);
+}
+
+int compile_poll(struct compile *c, struct err *e)
+{
+	int status, ended;
+
+	read_message(c);
+	ended = proc_wait(&c->proc, 0, &status, e);
+	if (ended < 0)
+		return -1;
+	if (ended) {
+		read_message(c);
+		c->status = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+		return c->status ? COMPILE_FAILED : COMPILE_DONE;
+	}
+	if (clock_now() - c->proc.started <= c->timeout_s)
+		return COMPILE_RUNS;
+	proc_kill(&c->proc);
+	return COMPILE_LATE;
+}
+
+void compile_close(struct compile *c)
+{
+	if (!c->source)
+		return;
+	proc_kill(&c->proc);
+	proc_close(&c->proc);
+	unlink(c->source);
+	unlink(c->object);
+	c->source = c->object = NULL;
+}
+
+void compile_free(struct compile *c)
+{
+	compile_close(c);
+	buf_free(&c->message);
+}
+
+const char *compile_why(const struct compile *c, struct arena *a)
+{
+	const char *s = c->message.s ? strstr(c->message.s, "error") : NULL;
+
+	if (s)
+		return arena_strndup(a, s, strcspn(s, "\n"));
+	return arena_printf(a, "the compiler ended with status %d", c->status);
+}
+
+int compile_no_disk(const struct compile *c, struct err *e)
+{
+	static const int faults[] = {ENOSPC, EDQUOT, EROFS, EIO};
+
+	for (size_t i = 0; c->message.s && i < sizeof faults / sizeof *faults; i++) {
+		if (!strstr(c->message.s, strerror(faults[i])))
+			continue;
+		err_set(e, "the compiler cannot write %s: %s", c->object, strerror(faults[i]));
+		return 1;
+	}
+	return 0;
+}
+
+int compile_canary(const char *isa, const char *stem, double timeout_s, struct err *e)
+{
+	static const char text[] = "int canary(void) { return 42; }\n";
+	const struct keep keep = regime(timeout_s);
+	struct buf source = BUF_INIT, object = BUF_INIT, log = BUF_INIT;
+	char *argv[CPU_CC_ARGS];
+	int rc;
+
+	buf_fmt(&source, "%s.c", stem);
+	buf_fmt(&object, "%s.so", stem);
+	rc = write_source(source.s, text, sizeof text - 1, e);
+	if (rc == 0) {
+		cpu_cc_argv(isa, source.s, object.s, argv);
+		rc = keep_run(&keep, argv, timeout_s, MESSAGE_MAX, &log, e);
+		if (rc > 0)
+			err_set(e, "the compiler %s cannot build anything (status %d): %.*s",
+				argv[0], rc, (int)strcspn(log.s ? log.s : "", "\n"),
+				log.s ? log.s : "");
+		else if (rc == 0 && access(object.s, R_OK) < 0)
+			rc = errno == ENOENT ? err_set(e,
+						       "the compiler %s says it is done and makes "
+						       "nothing",
+						       argv[0])
+					     : err_sys(e, "cannot read %s", object.s);
+		unlink(source.s);
+		unlink(object.s);
+	}
+	buf_free(&source);
+	buf_free(&object);
+	buf_free(&log);
+	return rc ? -1 : 0;
+}

@@ -1,0 +1,15 @@
+/* Where the programs keep what they can make again: compiled kernels, the probe, true answers.
+ *
+ * $TL_CACHE, else ${XDG_CACHE_HOME:-~/.cache}/tl.
+ */
+#ifndef TL_HOST_FOLDER_H
+#define TL_HOST_FOLDER_H
+
+#include "lib/base/buf.h"
+#include "lib/base/err.h"
+
+/* Puts the path of a folder of the cache ("objects") into out, and makes it where it is not there.
+ */
+int folder_cache(const char *what, struct buf *out, struct err *e);
+
+#endif

@@ -1,0 +1,44 @@
+/* What disturbs a timing, as far as the kernel shows it: time that the hypervisor gave to others,
+ * involuntary context switches, thermal throttling, the clock's frequency.
+ *
+ * Files are opened once and then read in place, a few microseconds each. What a machine does not
+ * show is left out of a record, and said once, in the env (watch_put_sources).
+ */
+#ifndef TL_HOST_WATCH_H
+#define TL_HOST_WATCH_H
+
+#include <stdint.h>
+
+#include "lib/base/buf.h"
+
+enum { WATCH_MAX_CPUS = 256 };
+
+enum watch_source { WATCH_STEAL, WATCH_SWITCHES, WATCH_THROTTLE, WATCH_FREQUENCY, WATCH_SOURCES };
+
+struct watched {
+	unsigned has;	   /* bits 1 << source */
+	double steal_s;	   /* of all CPUs of this machine together; in ticks of 10 ms */
+	int64_t nivcsw;	   /* of this process and its children that have ended */
+	int64_t throttled; /* times, over the CPUs watched */
+	double freq_hz;	   /* the lowest of any of them at the beginning or the end */
+};
+
+struct watch {
+	int stat, ncpu; /* stat: a file descriptor or -1, as in the arrays */
+	int throttle[WATCH_MAX_CPUS], freq[WATCH_MAX_CPUS];
+	struct watched begun;
+};
+
+/* cpu: the CPUs that are timed on; NULL: those that this process may run on. root is "" but in
+ * tests. A source that is not there is no error. */
+void watch_open(struct watch *w, const char *root, const int *cpu, int n);
+void watch_close(struct watch *w);
+void watch_begin(struct watch *w);
+/* What happened since watch_begin(). */
+void watch_end(struct watch *w, struct watched *out);
+/* The "watch" object of a result: {"steal_s":0.01,"nivcsw":3}. */
+void watch_put(const struct watched *d, struct buf *out);
+/* The env's: "watch":["steal_s","nivcsw"],"watch_why":"no ..." without braces. */
+void watch_put_sources(const char *root, struct buf *out);
+
+#endif

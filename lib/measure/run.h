@@ -1,0 +1,46 @@
+/* A run: what a tl-measure has open, and how it measures. */
+#ifndef TL_MEASURE_RUN_H
+#define TL_MEASURE_RUN_H
+
+#include "lib/build/cache.h"
+#include "lib/host/energy.h"
+#include "lib/host/env.h"
+#include "lib/io/record.h"
+#include "lib/measure/journal.h"
+#include "lib/measure/worker.h"
+
+/* How a run measures. */
+struct measure_rules {
+	double max_error;  /* relative L2, and largest over largest */
+	double timeout_s;  /* for one candidate's trial */
+	double race_s;	   /* of calls in a race */
+	double patience_s; /* with neighbours; 0: as much as pays usually */
+	double memory;	   /* bytes that a trial may take beside its operands */
+	int memory_asked;  /* is it not the default? */
+	double audit;	   /* share of the preempted that is timed to the end all the same */
+	int64_t finals;	   /* candidates re-timed with the baseline */
+	int preempt;	   /* stop candidates that have clearly lost */
+	int cold;	   /* operands leave the caches before each timed call */
+	int samples;	   /* all of them into the results */
+	uint64_t seed;
+};
+
+struct measure {
+	struct measure_rules rules;
+	struct cache cache;
+	struct worker worker;
+	struct env env;
+	struct energy energy;
+	struct id run; /* of this run, in every result */
+	struct rec_out *out;
+	struct ledger ledger;
+	struct known *known;	 /* what need not be measured; NULL: nothing */
+	struct journal *journal; /* NULL: none */
+	struct id settings;	 /* in every result */
+	struct buf held;	 /* results that wait for the canary, a line each */
+	int nheld;
+	const char *died;     /* how the worker ended last: a status */
+	int64_t timed, total; /* candidates, for the progress line */
+};
+
+#endif

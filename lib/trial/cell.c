@@ -1,0 +1,329 @@
+#include "lib/trial/cell.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <sys/sysinfo.h>
+#include <sys/wait.h>
+#include <ucontext.h>
+#include <unistd.h>
+
+#include "lib/base/err.h"
+#include "lib/io/clock.h"
+#include "lib/io/confine.h"
+#include "lib/io/memory.h"
+
+enum {
+	MAX_FILES = 64,
+	SPARE_PROCESSES = 512,
+	GUARD = 1 << 16, /* bytes before and behind what parent and child share */
+	NEAR_STACK = 1 << 16,
+};
+
+static const double STRAYS_TIME_S = 5; /* to end what a kernel left behind */
+
+/* The one place that parent and child both see; the answer lies behind it. */
+struct shared {
+	int done;
+	int stack_overflow;
+	struct cell_fault fault;
+	char answer[] __attribute__((aligned(64)));
+};
+
+static struct shared *shared; /* in the child, for its signal handler */
+
+/* Notes where the access went and lets it happen once more, to die of it. */
+static void on_fault(int sig, siginfo_t *info, void *context)
+{
+	shared->fault.address = info->si_addr;
+#ifdef __x86_64__
+	const greg_t *reg = ((ucontext_t *)context)->uc_mcontext.gregs;
+	uintptr_t at = (uintptr_t)info->si_addr, sp = (uintptr_t)reg[REG_RSP];
+
+	shared->fault.write = (reg[REG_ERR] & 2) != 0;
+	shared->stack_overflow = at + NEAR_STACK > sp && at < sp + NEAR_STACK;
+#else
+	(void)context;
+#endif
+	signal(sig, SIG_DFL);
+}
+
+static void limit(int what, rlim_t value, rlim_t over)
+{
+	struct rlimit r;
+
+	if (getrlimit(what, &r))
+		return;
+	if (r.rlim_max == RLIM_INFINITY || r.rlim_max > value + over)
+		r.rlim_max = value + over;
+	r.rlim_cur = r.rlim_max < value ? r.rlim_max : value;
+	setrlimit(what, &r);
+}
+
+/* Before a child is started: what this process takes, in bytes, which the child has from the
+ * beginning; and memory_kills(). */
+struct usage {
+	size_t space, resident;
+	long kills;
+};
+
+static struct usage usage_now(void)
+{
+	FILE *f = fopen("/proc/self/statm", "re");
+	size_t page = (size_t)sysconf(_SC_PAGESIZE);
+	unsigned long space = 0, resident = 0;
+
+	if (f) {
+		if (fscanf(f, "%lu %lu", &space, &resident) != 2)
+			space = resident = 0;
+		fclose(f);
+	}
+	return (struct usage){space * page, resident * page, memory_kills()};
+}
+
+static rlim_t cpu_seconds(const struct cell *c)
+{
+	return (rlim_t)(c->timeout_s * c->threads) + 2;
+}
+
+static void set_limits(const struct cell *c, size_t in_use)
+{
+	/* Besides its stack each thread may get an arena of malloc's. */
+	const size_t a_thread = (size_t)160 << 20;
+	struct sysinfo machine;
+
+#ifndef __SANITIZE_ADDRESS__ /* which reserves terabytes */
+	if (c->memory && in_use)
+		limit(RLIMIT_AS, in_use + c->memory + (size_t)c->threads * a_thread, 0);
+#else
+	(void)in_use, (void)a_thread;
+#endif
+	limit(RLIMIT_CPU, cpu_seconds(c), 1);
+	limit(RLIMIT_FSIZE, 0, 0);
+	limit(RLIMIT_CORE, 0, 0);
+	limit(RLIMIT_NOFILE, MAX_FILES, 0);
+	limit(RLIMIT_STACK, 8 << 20,
+	      0); /* where it is unlimited, an endless recursion has a crash */
+	/* The system counts the user's threads; those of the whole machine are no fewer. */
+	if (sysinfo(&machine) == 0)
+		limit(RLIMIT_NPROC, machine.procs + SPARE_PROCESSES, 0);
+}
+
+static void only_dev_null(void)
+{
+	int fd = open("/dev/null", O_RDWR);
+
+	for (int i = 0; i < 3; i++)
+		dup2(fd, i);
+	syscall(SYS_close_range, 3U, ~0U, 0U);
+}
+
+/* Whoever calls exit() in here (die_no_memory(), a kernel) goes at once: what the parent has
+ * registered to be done at its exit is not for its children to do. */
+static void leave(int status, void *arg)
+{
+	(void)arg;
+	_exit(status);
+}
+
+static void child(const struct cell *c, size_t in_use, pid_t parent,
+		  void (*run)(void *arg, void *answer), void *arg)
+{
+	static char stack[64 * 1024] __attribute__((aligned(64)));
+	struct sigaction sa = {.sa_sigaction = on_fault, .sa_flags = SA_SIGINFO | SA_ONSTACK};
+	stack_t alternate = {.ss_sp = stack, .ss_size = sizeof stack};
+
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	if (getppid() != parent)
+		_exit(1);
+	setpgid(0, 0);
+	memory_kill_first(1000);
+	only_dev_null();
+	set_limits(c, in_use);
+	sigaltstack(&alternate, NULL);
+	sigaction(SIGSEGV, &sa, NULL);
+	sigaction(SIGBUS, &sa, NULL);
+	on_exit(leave, NULL);
+	confine_kernel();
+	run(arg, shared->answer);
+	shared->done = 1;
+	_exit(0);
+}
+
+/* Waits for the child's end. 1: ended; 0: the time is over. */
+static int wait_for(pid_t pid, double timeout_s)
+{
+	double end = clock_now() + timeout_s;
+	struct pollfd p = {.fd = (int)syscall(SYS_pidfd_open, pid, 0), .events = POLLIN};
+	int ended = 0;
+
+	for (;;) {
+		double left = end - clock_now();
+
+		if (left <= 0 || ended)
+			break;
+		if (p.fd >= 0) {
+			ended = poll(&p, 1, left > 1000 ? 1000000 : (int)(left * 1e3) + 1) > 0;
+		} else { /* an old kernel */
+			siginfo_t info = {0};
+
+			usleep(1000);
+			ended = waitid(P_PID, (id_t)pid, &info, WEXITED | WNOHANG | WNOWAIT) == 0 &&
+				info.si_pid == pid;
+		}
+	}
+	if (p.fd >= 0)
+		close(p.fd);
+	return ended;
+}
+
+/* A number from our list of children; 0: there are none. */
+static pid_t some_child(void)
+{
+	char path[64];
+	FILE *f;
+	int pid;
+
+	snprintf(path, sizeof path, "/proc/self/task/%d/children", (int)getpid());
+	f = fopen(path, "re");
+	if (!f || fscanf(f, "%d", &pid) != 1)
+		pid = 0;
+	if (f)
+		fclose(f);
+	return pid;
+}
+
+/* Where there are no filters a kernel may have left processes behind, in groups of their own. Their
+ * parents' death has made them our children. 1: none is left. */
+static int end_strays(void)
+{
+	double end = clock_now() + STRAYS_TIME_S;
+	pid_t pid;
+
+	while ((pid = waitpid(-1, NULL, WNOHANG)) >= 0 && clock_now() < end) {
+		if (pid == 0 && (pid = some_child()) > 0) {
+			kill(-pid, SIGKILL);
+			kill(pid, SIGKILL);
+			waitpid(pid, NULL, 0);
+		}
+	}
+	return pid < 0;
+}
+
+/* Ends the child and all that is left of it. */
+static int reap(pid_t pid, int *status, struct rusage *used)
+{
+	kill(-pid, SIGKILL);
+	kill(pid, SIGKILL); /* before it had a group */
+	while (wait4(pid, status, 0, used) < 0 && errno == EINTR)
+		;
+	return end_strays();
+}
+
+static double cpu_used(const struct rusage *u)
+{
+	return (double)(u->ru_utime.tv_sec + u->ru_stime.tv_sec) +
+	       1e-6 * (double)(u->ru_utime.tv_usec + u->ru_stime.tv_usec);
+}
+
+/* Where the system does not say, what was killed may always have been killed for memory. */
+static int killed_for_memory(const struct usage *before)
+{
+	return before->kills < 0 || memory_kills() > before->kills;
+}
+
+static enum cell_end judge(const struct cell *c, int status, const struct usage *before,
+			   const struct rusage *used, char *why)
+{
+	int sig = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
+	double grown = 1024.0 * (double)used->ru_maxrss - (double)before->resident;
+
+	if (!sig && WEXITSTATUS(status) == 0 && shared->done)
+		return CELL_DONE;
+	if (sig == SIGXCPU || (sig == SIGKILL && cpu_used(used) >= (double)cpu_seconds(c))) {
+		snprintf(why, CELL_WHY, "its processor time is used up");
+		return CELL_TIMEOUT;
+	}
+	if ((sig == SIGKILL && killed_for_memory(before)) ||
+	    (!sig && WEXITSTATUS(status) == EXIT_INPUT) || /* die_no_memory() */
+	    (c->memory && grown > 0.8 * (double)c->memory)) {
+		snprintf(why, CELL_WHY, "out of memory: it took %.0f MiB beside its operands",
+			 grown > 0 ? grown / 0x1p20 : 0);
+		return CELL_OOM;
+	}
+	if (sig)
+		snprintf(why, CELL_WHY, "died of signal %d (%s)%s", sig, strsignal(sig),
+			 shared->stack_overflow ? ": its stack is full" : "");
+	else
+		snprintf(why, CELL_WHY, "ended with status %d before it was done",
+			 WEXITSTATUS(status));
+	return CELL_CRASH;
+}
+
+/* The child's part of cell_run(), from its start to its end. */
+static enum cell_end watch(const struct cell *c, pid_t pid, const struct usage *before, char *why)
+{
+	int status = 0, ended = wait_for(pid, c->timeout_s);
+	struct rusage used = {0};
+
+	if (!reap(pid, &status, &used)) {
+		snprintf(why, CELL_WHY, "a kernel's processes cannot be ended");
+		return CELL_FAILED;
+	}
+	if (ended)
+		return judge(c, status, before, &used, why);
+	snprintf(why, CELL_WHY, "not done within %g s", c->timeout_s);
+	return CELL_TIMEOUT;
+}
+
+/* n bytes between guards. NULL: no memory. */
+static struct shared *map_shared(size_t n)
+{
+	char *p = mmap(NULL, n + 2 * GUARD, PROT_NONE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+
+	if (p == MAP_FAILED)
+		return NULL;
+	if (mprotect(p + GUARD, n, PROT_READ | PROT_WRITE)) {
+		munmap(p, n + 2 * GUARD);
+		return NULL;
+	}
+	return (struct shared *)(void *)(p + GUARD);
+}
+
+enum cell_end cell_run(const struct cell *c, void (*run)(void *arg, void *answer), void *arg,
+		       void *answer, size_t n, struct cell_fault *fault, char why[CELL_WHY])
+{
+	const size_t page = (size_t)sysconf(_SC_PAGESIZE);
+	size_t bytes = (sizeof *shared + n + page - 1) & ~(page - 1);
+	struct usage before = usage_now();
+	enum cell_end end = CELL_FAILED;
+	pid_t parent = getpid(), pid;
+
+	*fault = (struct cell_fault){NULL, 0};
+	prctl(PR_SET_CHILD_SUBREAPER, 1);
+	shared = map_shared(bytes);
+	if (!shared || (pid = fork()) < 0) {
+		snprintf(why, CELL_WHY, "cannot start a process: %s", strerror(errno));
+	} else if (pid == 0) {
+		child(c, before.space, parent, run, arg);
+	} else {
+		end = watch(c, pid, &before, why);
+		*fault = shared->fault;
+		if (shared->stack_overflow)
+			fault->address = NULL;
+		if (end == CELL_DONE)
+			memcpy(answer, shared->answer, n);
+	}
+	if (shared)
+		munmap((char *)shared - GUARD, bytes + 2 * GUARD);
+	return end;
+}

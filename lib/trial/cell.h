@@ -1,0 +1,45 @@
+/* A cell: a function that runs in a forked child, from which nothing comes back but its answer.
+ *
+ * The child has a copy of the caller's memory, so that whatever it destroys is its own. It has its
+ * own process group, no files but /dev/null, limits on time, memory, files, descriptors and
+ * processes; it may not start processes, write files, open sockets or signal others (a seccomp
+ * filter, where the system has them); the system kills it if its parent dies, and before all others
+ * if memory ends. When the call returns, it is gone, and so is all that it started: the caller is
+ * made the reaper of what its descendants leave, and must have no other children.
+ *
+ * The caller must have one thread only and must never have started an OpenMP team: the child may.
+ * What the answer says comes out of memory in which the child could write: it is to be checked.
+ */
+#ifndef TL_TRIAL_CELL_H
+#define TL_TRIAL_CELL_H
+
+#include <stddef.h>
+
+enum { CELL_WHY = 200 };
+
+struct cell {
+	double timeout_s;
+	size_t memory; /* bytes it may take beside what it has now; 0: no limit */
+	int threads;   /* it will start: their stacks come on top */
+};
+
+enum cell_end {
+	CELL_DONE, /* the function returned: its answer is there */
+	CELL_TIMEOUT,
+	CELL_OOM,
+	CELL_CRASH,
+	CELL_FAILED, /* no child could be made: the machine's fault */
+};
+
+/* Where a memory access went that killed the child. */
+struct cell_fault {
+	const void *address; /* NULL: none is known */
+	int write;
+};
+
+/* Runs run(arg, answer) with an answer of n bytes, all 0 before. After anything but CELL_DONE `why`
+ * holds a sentence. */
+enum cell_end cell_run(const struct cell *c, void (*run)(void *arg, void *answer), void *arg,
+		       void *answer, size_t n, struct cell_fault *fault, char why[CELL_WHY]);
+
+#endif

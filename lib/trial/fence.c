@@ -1,0 +1,80 @@
+#include "lib/trial/fence.h"
+
+#include <string.h>
+#include <sys/mman.h>
+
+#include "lib/base/err.h"
+
+enum { PAGE = 4096, GUARD = 1 << 20, CANARY = 0xc5 };
+
+static size_t room(const struct fence *f)
+{
+	size_t bytes = ((size_t)f->n * sizeof(float) + PAGE - 1) & ~(size_t)(PAGE - 1);
+
+	return bytes ? bytes : PAGE;
+}
+
+void fence_open(struct fence *f, const char *name, int64_t n)
+{
+	*f = (struct fence){.name = name, .n = n};
+	if (n < 0 || (uint64_t)n > SIZE_MAX / 2 / sizeof(float))
+		die_no_memory();
+	f->map_bytes = room(f) + 2 * GUARD;
+	f->map = mmap(NULL, f->map_bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
+		      -1, 0);
+	if (f->map == MAP_FAILED || mprotect(f->map + GUARD, room(f), PROT_READ | PROT_WRITE))
+		die_no_memory();
+	f->data = (float *)(void *)(f->map + GUARD);
+}
+
+void fence_freeze(const struct fence *f)
+{
+	mprotect(f->data, room(f), PROT_READ);
+}
+
+void fence_populate(const struct fence *f)
+{
+#ifdef MADV_POPULATE_WRITE
+	madvise(f->data, room(f), MADV_POPULATE_WRITE); /* if not, they come one by one */
+#else
+	(void)f;
+#endif
+}
+
+static size_t canaries(const struct fence *f)
+{
+	return room(f) - (size_t)f->n * sizeof(float);
+}
+
+void fence_arm(const struct fence *f)
+{
+	memset(f->data + f->n, CANARY, canaries(f));
+}
+
+int fence_broken(const struct fence *f)
+{
+	const unsigned char *p = (const unsigned char *)(f->data + f->n);
+
+	for (size_t i = 0; i < canaries(f); i++)
+		if (p[i] != CANARY)
+			return 1;
+	return 0;
+}
+
+int fence_locate(const struct fence *f, const void *address, int64_t *bytes)
+{
+	const char *p = address, *first = (const char *)f->data;
+	const char *end = first + (size_t)f->n * sizeof(float);
+
+	if (!f->map || p < f->map || p >= f->map + f->map_bytes)
+		return 0;
+	*bytes = p < first ? p - first : p >= end ? p - end + 1 : 0;
+	return 1;
+}
+
+void fence_close(struct fence *f)
+{
+	if (f->map)
+		munmap(f->map, f->map_bytes);
+	f->map = NULL;
+}

@@ -1,0 +1,454 @@
+#include "lib/trial/session.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/base/map.h"
+#include "lib/base/rng.h"
+#include "lib/io/memory.h"
+#include "lib/nest/operands.h"
+#include "lib/target/c.h"
+
+enum { MAX_PACKED = 1 << 28 /* floats */ };
+
+struct session {
+	struct workload w;
+	struct session_rules rules;
+	struct watch watch;
+	char *naive;			   /* the object */
+	struct fence tensor[TENSOR_ROLES]; /* dst is touched in cells only */
+	struct map packed;		   /* role and packing text -> struct fence */
+	int64_t packed_floats;
+	struct fence expected;
+	struct baseline baseline;
+};
+
+static const char *const tensor_name[TENSOR_ROLES] = {"the input", "the weights", "the bias",
+						      "the residual", "the output"};
+
+static void fill(struct fence *f, struct rng *rng)
+{
+	for (int64_t j = 0; j < f->n; j++)
+		f->data[j] = (float)(int32_t)(uint32_t)rng_u64(rng) * 0x1p-31f;
+	fence_arm(f);
+	fence_freeze(f);
+}
+
+static void open_tensors(struct session *s, const struct tensor *t, int n)
+{
+	struct rng rng;
+
+	rng_seed(&rng, s->rules.seed, s->w.id.s);
+	for (int i = 0; i < n; i++) {
+		struct fence *f = &s->tensor[t[i].role];
+
+		fence_open(f, tensor_name[t[i].role], t[i].size);
+		if (t[i].role != TENSOR_DST)
+			fill(f, &rng);
+	}
+}
+
+/* ---- trials ---- */
+
+/* Big weights in many packings would fill the memory: then the next candidate begins anew. */
+static void forget_packings(struct session *s)
+{
+	for (size_t i = 0; i < s->packed.n; i++) {
+		fence_close(s->packed.item[i].value);
+		free(s->packed.item[i].value);
+	}
+	map_free(&s->packed);
+	s->packed_floats = 0;
+}
+
+static const struct fence *packed(struct session *s, const struct buffer *b)
+{
+	struct buf key = BUF_INIT;
+	void **place;
+
+	buf_fmt(&key, "%d ", b->role);
+	packing_text(&b->packing, &key);
+	place = map_put(&s->packed, key.s, key.n, NULL);
+	buf_free(&key);
+	if (!*place) {
+		struct fence *f = *place = xmalloc(sizeof *f);
+
+		s->packed_floats += b->size;
+		fence_open(f, "the packed weights", b->size);
+		packing_run(&b->packing, s->tensor[b->role].data, f->data);
+		fence_arm(f);
+		fence_freeze(f);
+	}
+	return *place;
+}
+
+static const struct fence *operand(struct session *s, const struct nest *n, int slot,
+				   struct fence *work)
+{
+	const struct buffer *b = operand_buffer(n, slot);
+
+	if (b->kind == BUFFER_PACKED)
+		return packed(s, b);
+	if (b->kind != BUFFER_WORK)
+		return &s->tensor[b->role];
+	fence_open(work, "the workspace", operand_size(n, slot, s->rules.threads));
+	return work;
+}
+
+/* A trial without entrants. */
+static void begin(struct session *s, struct trial *t)
+{
+	*t = (struct trial){.w = &s->w,
+			    .threads = s->rules.threads,
+			    .cold = s->rules.cold,
+			    .max_error = s->rules.max_error,
+			    .patience_s = s->rules.patience_s,
+			    .tensor = s->tensor,
+			    .expected = s->expected.data,
+			    .quiet = *s->rules.machine};
+	t->quiet.disturbed = 0;
+	/* Not later: entrants of this trial may need the same packings. */
+	if (s->packed_floats > MAX_PACKED)
+		forget_packings(s);
+}
+
+static void enter(struct session *s, const struct nest *n, const char *object, struct trial *t)
+{
+	struct entrant *in = &t->entrant[t->nentrants++];
+
+	in->object = object;
+	in->nslots = n->nslots;
+	for (int i = 0; i < n->nslots; i++) {
+		const struct fence *f = operand(s, n, i, &in->work[i]);
+
+		in->buffers[i] = f->data;
+		in->bytes[i] = (size_t)f->n * sizeof(float);
+	}
+	c_params(n, in->params);
+}
+
+static void leave(struct trial *t)
+{
+	for (int i = 0; i < t->nentrants; i++)
+		for (int k = 0; k < NEST_BUFFERS; k++)
+			fence_close(&t->entrant[i].work[k]);
+	t->nentrants = 0;
+}
+
+static const char *beside(struct session *s, const struct trial *t, const struct cell_fault *fault,
+			  int64_t *bytes)
+{
+	for (int i = 0; i < TENSOR_ROLES; i++)
+		if (fence_locate(&s->tensor[i], fault->address, bytes))
+			return s->tensor[i].name;
+	if (fence_locate(&s->expected, fault->address, bytes))
+		return s->expected.name;
+	for (int i = 0; i < t->nentrants; i++)
+		for (int k = 0; k < NEST_BUFFERS; k++)
+			if (fence_locate(&t->entrant[i].work[k], fault->address, bytes))
+				return t->entrant[i].work[k].name;
+	for (size_t i = 0; i < s->packed.n; i++)
+		if (fence_locate(s->packed.item[i].value, fault->address, bytes))
+			return ((struct fence *)s->packed.item[i].value)->name;
+	return NULL;
+}
+
+/* "died of signal 11 (Segmentation fault): wrote 64 bytes behind the end of the output" */
+static void describe(struct session *s, const struct trial *t, const struct cell_fault *fault,
+		     struct report *r)
+{
+	size_t n = strlen(r->why);
+	int64_t bytes = 0;
+	const char *where;
+
+	if (r->end != CELL_CRASH || !fault->address)
+		return;
+	where = beside(s, t, fault, &bytes);
+	if (!where)
+		snprintf(r->why + n, sizeof r->why - n, ": %s at address %p",
+			 fault->write ? "wrote" : "read", fault->address);
+	else if (!bytes)
+		snprintf(r->why + n, sizeof r->why - n, ": wrote to %s", where);
+	else
+		snprintf(r->why + n, sizeof r->why - n, ": %s %lld bytes %s of %s",
+			 fault->write ? "wrote" : "read", (long long)llabs(bytes),
+			 bytes < 0 ? "before the beginning" : "behind the end", where);
+}
+
+static struct report run(struct session *s, struct trial *t, void (*what)(void *, void *),
+			 double timeout_s, void *answer, size_t n)
+{
+	struct cell cell = {timeout_s, s->rules.memory, s->rules.threads};
+	struct cell_fault fault;
+	struct report r = {0};
+
+	/* Operands are no surprise to anyone. */
+	if (cell.memory)
+		for (int i = 0; i < TENSOR_ROLES; i++)
+			cell.memory += 4 * (size_t)s->tensor[i].n * sizeof(float);
+	watch_begin(&s->watch);
+	r.end = cell_run(&cell, what, t, answer, n, &fault, r.why);
+	watch_end(&s->watch, &r.watched);
+	describe(s, t, &fault, &r);
+	return r;
+}
+
+/* ---- the truth ---- */
+
+static struct report run_naive(struct session *s, double timeout_s, struct naive_output *out,
+			       struct err *e)
+{
+	size_t bytes = sizeof *out + (size_t)s->tensor[TENSOR_DST].n * sizeof(float);
+	struct report r = {.end = CELL_FAILED};
+	struct arena a = ARENA_INIT;
+	struct trial t;
+	struct nest n;
+
+	nest_init(&n, &a, "naive");
+	begin(s, &t);
+	if (s->w.op->naive(&s->w, 1, &n, e) == 0) {
+		enter(s, &n, s->naive, &t);
+		r = run(s, &t, trial_naive, timeout_s, out, bytes);
+		leave(&t);
+	}
+	if (r.end == CELL_DONE && !out->ran) {
+		r.end = CELL_FAILED;
+		r.unloadable = 1;
+		snprintf(r.why, sizeof r.why, "%.190s", out->why);
+	}
+	if (r.end != CELL_DONE)
+		err_set(e, "the reference does not run: %s", r.why);
+	arena_free(&a);
+	return r;
+}
+
+/* What the session itself takes, which no limit counts: the system would kill for it late, and
+ * perhaps another. 1: the memory is there. */
+static int fits(const struct tensor *t, int n, struct report *r)
+{
+	double bytes = 0, there = memory_available();
+
+	for (int i = 0; i < n; i++) /* of the output there are the true one, and copies */
+		bytes += (double)t[i].size * sizeof(float) * (t[i].role == TENSOR_DST ? 4 : 1);
+	if (there < 0 || bytes <= there)
+		return 1;
+	*r = (struct report){.end = CELL_OOM};
+	snprintf(r->why, sizeof r->why, "its operands take %.1f GiB, of %.1f that are free",
+		 bytes / 0x1p30, there / 0x1p30);
+	return 0;
+}
+
+static struct naive_output *new_output(const struct session *s)
+{
+	return xmalloc(sizeof(struct naive_output) +
+		       (size_t)s->tensor[TENSOR_DST].n * sizeof(float));
+}
+
+static void keep_truth(struct session *s, const struct naive_output *out)
+{
+	int64_t n = s->tensor[TENSOR_DST].n;
+
+	fence_open(&s->expected, "the true answer", n);
+	memcpy(s->expected.data, out->dst, (size_t)n * sizeof(float));
+	fence_freeze(&s->expected);
+}
+
+struct session *session_open(const struct workload *w, const char *naive,
+			     const struct session_rules *rules, double timeout_s, struct report *r,
+			     struct err *e)
+{
+	struct session *s;
+	struct tensor t[OP_MAX_TENSORS];
+	struct naive_output *out;
+	int n = w->op->tensors(w, t);
+
+	if (!fits(t, n, r))
+		return NULL;
+	s = xcalloc(1, sizeof *s);
+	s->w = *w;
+	s->rules = *rules;
+	s->naive = xstrdup(naive);
+	watch_open(&s->watch, "", NULL, 0);
+	open_tensors(s, t, n);
+	out = new_output(s);
+	*r = run_naive(s, timeout_s, out, e);
+	if (r->end == CELL_DONE)
+		keep_truth(s, out);
+	free(out);
+	if (r->end == CELL_DONE)
+		return s;
+	session_close(s);
+	return NULL;
+}
+
+int session_canary(struct session *s, double timeout_s, struct err *e)
+{
+	struct naive_output *out = new_output(s);
+	size_t bytes = (size_t)s->tensor[TENSOR_DST].n * sizeof(float);
+	int good = run_naive(s, timeout_s, out, e).end == CELL_DONE;
+
+	if (good && memcmp(out->dst, s->expected.data, bytes) != 0) {
+		good = 0;
+		err_set(e, "the reference gives another answer than before: the machine computes "
+			   "wrongly");
+	}
+	if (good && s->baseline.wrong && !s->baseline.best.known) {
+		good = 0;
+		err_set(e, "the library finds another answer than the reference, as do candidates");
+	}
+	free(out);
+	return good;
+}
+
+void session_close(struct session *s)
+{
+	if (!s)
+		return;
+	for (int i = 0; i < TENSOR_ROLES; i++)
+		fence_close(&s->tensor[i]);
+	forget_packings(s);
+	fence_close(&s->expected);
+	watch_close(&s->watch);
+	free(s->naive);
+	free(s);
+}
+
+/* ---- the library and the candidates ---- */
+
+/* What a cell has learnt of the machine, if it can be: a kernel could write there. */
+static void keep_quiet(struct session *s, const struct quiet *q)
+{
+	struct quiet *m = s->rules.machine;
+
+	if (q->best_s > 0.5 * m->best_s && (m->best_s <= 0 || q->best_s < 2 * m->best_s)) {
+		m->best_s = q->best_s;
+		m->in_vain = q->in_vain > 0 ? q->in_vain : 0;
+	}
+}
+
+struct report session_baseline(struct session *s, double timeout_s, struct baseline *b)
+{
+	struct report r;
+	struct trial t;
+
+	memset(b, 0, sizeof *b);
+	begin(s, &t);
+	r = run(s, &t, trial_baseline, timeout_s, b, sizeof *b);
+	if (r.end != CELL_DONE) {
+		b->failed = 1;
+		snprintf(b->why, sizeof b->why, "%.190s", r.why);
+	}
+	s->baseline = *b;
+	keep_quiet(s, &b->quiet);
+	return r;
+}
+
+/* Its kernel becomes an entrant: 0, or -1 with the report filled. */
+static int enter_candidate(struct session *s, const struct session_entry *in, struct trial *t,
+			   struct report *r)
+{
+	struct arena a = ARENA_INIT;
+	struct err e = ERR_INIT;
+	struct nest n;
+	int rc;
+
+	nest_init(&n, &a, "kernel");
+	rc = in->c->algo->build(&in->c->w, in->c->knob, &n, &e);
+	if (rc == 0) {
+		enter(s, &n, in->object, t);
+	} else {
+		*r = (struct report){.end = CELL_FAILED};
+		snprintf(r->why, sizeof r->why, "%.300s", e.msg);
+	}
+	arena_free(&a);
+	return rc;
+}
+
+/* That of an entrant that was timed. */
+static const struct quiet *last_quiet(const struct outcome *o, int n)
+{
+	int i = 0;
+
+	while (i < n - 1 && o[i].status != OUTCOME_OK && o[i].status != OUTCOME_PREEMPTED)
+		i++;
+	return &o[i].quiet;
+}
+
+/* With an answer of n outcomes. */
+static struct report run_trial(struct session *s, struct trial *t, void (*what)(void *, void *),
+			       double timeout_s, struct outcome *o, int n)
+{
+	struct report r;
+
+	memset(o, 0, (size_t)n * sizeof *o);
+	r = run(s, t, what, timeout_s, o, (size_t)n * sizeof *o);
+	for (int i = 0; i < n && r.end == CELL_DONE; i++)
+		if (!outcome_is_sane(&o[i])) {
+			r.end = CELL_CRASH;
+			snprintf(r.why, sizeof r.why, "it destroyed the answer of its own process");
+		}
+	if (r.end == CELL_DONE)
+		keep_quiet(s, last_quiet(o, n));
+	return r;
+}
+
+struct report session_race(struct session *s, const struct session_entry *in,
+			   const struct session_ask *ask, struct outcome *o)
+{
+	struct report r;
+	struct trial t;
+
+	begin(s, &t);
+	t.rules = ask->race;
+	t.audit = ask->audit;
+	if (enter_candidate(s, in, &t, &r) == 0)
+		r = run_trial(s, &t, trial_race, ask->timeout_s, o, 1);
+	leave(&t);
+	return r;
+}
+
+static int is_settled(const struct outcome *o, int n)
+{
+	int i = 0;
+
+	while (i < n && (o[i].status != OUTCOME_OK || outcome_is_clear(&o[i])))
+		i++;
+	return i == n;
+}
+
+/* In two processes, unless the first one leaves nothing to doubt. */
+static struct report run_finals(struct session *s, struct trial *t, double timeout_s,
+				struct outcome *o)
+{
+	struct outcome more[ENTRANTS];
+	struct report r = run_trial(s, t, trial_final, timeout_s, o, t->nentrants);
+
+	if (r.end != CELL_DONE || is_settled(o, t->nentrants))
+		return r;
+	r = run_trial(s, t, trial_final, timeout_s, more, t->nentrants);
+	if (r.end == CELL_DONE)
+		for (int i = 0; i < t->nentrants; i++)
+			outcome_add(&o[i], &more[i]);
+	return r;
+}
+
+struct report session_finals(struct session *s, const struct session_entry *in, int n,
+			     double timeout_s, struct outcome *o)
+{
+	const struct best *opponent[] = {&s->baseline.best, &s->baseline.direct};
+	struct report r = {.end = CELL_DONE};
+	struct trial t;
+
+	begin(s, &t);
+	for (int i = 0; i < 2; i++)
+		if (opponent[i]->known)
+			t.opponent[t.nopponents++] =
+				(struct ref_choice){opponent[i]->impl, opponent[i]->layout};
+	for (int i = 0; i < n && r.end == CELL_DONE; i++)
+		enter_candidate(s, &in[i], &t, &r);
+	if (r.end == CELL_DONE)
+		r = run_finals(s, &t, timeout_s, o);
+	leave(&t);
+	return r;
+}

@@ -1,0 +1,73 @@
+/* One workload's data, its true answer, and the trials made with them: the zygote's side of a
+ * worker.
+ *
+ * The process that holds a session computes nothing and never starts the OpenMP team: each trial
+ * runs in a forked cell (cell.h), which has the data at once and cannot harm them. Data are random
+ * and the same for the candidates and the library. Weights are packed here, off the clock, once for
+ * all candidates that want the same packing.
+ */
+#ifndef TL_TRIAL_SESSION_H
+#define TL_TRIAL_SESSION_H
+
+#include "lib/algo/candidate.h"
+#include "lib/trial/cell.h"
+#include "lib/trial/trial.h"
+#include "lib/host/watch.h"
+
+struct session;
+
+/* What a session keeps from trial to trial. */
+struct session_rules {
+	int threads;
+	uint64_t seed;
+	int cold;	       /* operands leave the caches before each timed call */
+	double max_error;      /* relative L2 and largest over largest, of a candidate */
+	size_t memory;	       /* bytes that a trial may take beside its operands; 0: no limit */
+	double patience_s;     /* with neighbours; 0: as much as pays usually */
+	struct quiet *machine; /* the caller's: what has been learnt, by sessions before, too */
+};
+
+/* How a trial ended. */
+struct report {
+	enum cell_end end;
+	char why[2 * CELL_WHY]; /* where end is not CELL_DONE */
+	struct watched watched; /* what disturbed it, meanwhile */
+	int unloadable; /* CELL_FAILED: the object is damaged or gone, and no more is wrong */
+};
+
+/* naive: the object of the compiled naive nest. The true answer is computed in double precision.
+ * NULL with r->end other than CELL_DONE if the run did not end well; where that is CELL_FAILED, e
+ * is filled. */
+struct session *session_open(const struct workload *w, const char *naive,
+			     const struct session_rules *rules, double timeout_s, struct report *r,
+			     struct err *e);
+void session_close(struct session *s);
+
+/* Does the machine give the right answer? Runs the naive nest once more; and the library must have
+ * agreed with it. 1, or 0 with e filled. */
+int session_canary(struct session *s, double timeout_s, struct err *e);
+
+/* Finds the library's best variants, which are the opponents in finals from then on. */
+struct report session_baseline(struct session *s, double timeout_s, struct baseline *b);
+
+/* A candidate that takes part in a trial, and its kernel. */
+struct session_entry {
+	const struct candidate *c;
+	const char *object;
+};
+
+struct session_ask {
+	double timeout_s;
+	struct race_rules race;
+	int audit;
+};
+/* Verifies a candidate and races it against ask->race.limit_s. o is filled if the report's end is
+ * CELL_DONE. */
+struct report session_race(struct session *s, const struct session_entry *in,
+			   const struct session_ask *ask, struct outcome *o);
+/* Verifies n <= ENTRANTS candidates, and times them and the opponents in turns: an outcome of each.
+ * If the report's end is not CELL_DONE, one of them is at fault, who knows which. */
+struct report session_finals(struct session *s, const struct session_entry *in, int n,
+			     double timeout_s, struct outcome *o);
+
+#endif

@@ -1,0 +1,35 @@
+/* Statistics of timings: medians with distribution-free intervals, nothing that assumes a normal
+ * distribution.
+ *
+ * The interval of the median is the pair of order statistics at ranks n/2 -+ z sqrt(n)/2 (Conover,
+ * "Practical Nonparametric Statistics", section 3.2), z = 1.96; with fewer than 6 samples, the
+ * whole range.
+ */
+#ifndef TL_TRIAL_STAT_H
+#define TL_TRIAL_STAT_H
+
+struct stat_median {
+	double median, lo, hi;
+	int n;
+};
+
+/* Sorts x in place. n > 0. */
+struct stat_median stat_median(double *x, int n);
+
+/* The outer fences: quartiles -+ 3 interquartile ranges. What lies beyond is far out (Tukey,
+ * "Exploratory Data Analysis", 1977, section 2D). */
+struct stat_fences {
+	double lo, hi;
+};
+
+/* Sorts x in place. n > 0. */
+struct stat_fences stat_fences(double *x, int n);
+
+enum stat_verdict { STAT_FASTER, STAT_SAME, STAT_SLOWER, STAT_UNDECIDED };
+/* From the interval of paired ratios baseline / candidate: faster if all of it lies above 1.01,
+ * slower if below 0.99; else same if it lies between 0.98 and 1.02, else undecided. Two processes
+ * that run the same code differ by a per cent, so that less is no difference to be found again. */
+enum stat_verdict stat_verdict(struct stat_median ratio);
+const char *stat_verdict_name(enum stat_verdict v);
+
+#endif

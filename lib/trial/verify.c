@@ -1,0 +1,105 @@
+#include "lib/trial/verify.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "lib/io/clock.h"
+
+static void poison(const struct fence *f)
+{
+	compare_poison(f->data, f->n);
+}
+
+struct comparison verify_output(const struct trial *t)
+{
+	const struct fence *out = &t->tensor[TENSOR_DST];
+
+	return compare(out->data, t->expected, out->n);
+}
+
+static const char *scribbled(const struct timed *x)
+{
+	for (int i = 0; i < TENSOR_ROLES; i++)
+		if (x->t->tensor[i].map && fence_broken(&x->t->tensor[i]))
+			return x->t->tensor[i].name;
+	for (int i = 0; i < x->in->nslots; i++)
+		if (x->in->work[i].map && fence_broken(&x->in->work[i]))
+			return x->in->work[i].name;
+	return NULL;
+}
+
+/* 0, or -1 with status and reason. */
+static int judge(const struct timed *x, struct outcome *o)
+{
+	const struct trial *t = x->t;
+	const int64_t size = t->tensor[TENSOR_DST].n;
+	struct comparison c = verify_output(t);
+	const char *where = scribbled(x);
+
+	o->error_l2 = c.l2;
+	o->error_max = c.max;
+	o->status = OUTCOME_WRONG;
+	if (where)
+		snprintf(o->why, sizeof o->why, "it wrote behind the end of %s", where);
+	else if (c.unwritten)
+		snprintf(o->why, sizeof o->why, "%lld of %lld outputs were not written",
+			 (long long)c.unwritten, (long long)size);
+	else if (c.strange)
+		snprintf(o->why, sizeof o->why, "%lld of %lld outputs are NaN or infinite",
+			 (long long)c.strange, (long long)size);
+	else if (!(c.l2 <= t->max_error && c.max <= t->max_error))
+		snprintf(o->why, sizeof o->why,
+			 "the error is %.3g (relative L2) and %.3g (largest), beyond %g", c.l2,
+			 c.max, t->max_error);
+	else
+		o->status = OUTCOME_OK;
+	return o->status == OUTCOME_OK ? 0 : -1;
+}
+
+void verify_ready(const struct trial *t)
+{
+	fence_populate(&t->tensor[TENSOR_DST]);
+	fence_arm(&t->tensor[TENSOR_DST]);
+	for (const struct entrant *in = t->entrant; in < t->entrant + t->nentrants; in++)
+		for (int i = 0; i < in->nslots; i++)
+			if (in->work[i].map) {
+				fence_populate(&in->work[i]);
+				poison(&in->work[i]);
+				fence_arm(&in->work[i]);
+			}
+}
+
+int verify(struct timed *x, struct outcome *o)
+{
+	struct err e = ERR_INIT;
+	double start = clock_now(), once;
+	int rc;
+
+	memset(o, 0, sizeof *o);
+	o->quiet = x->t->quiet;
+	if (kernel_load(&x->kernel, x->in->object, &e) < 0) {
+		o->status = OUTCOME_UNLOADABLE;
+		snprintf(o->why, sizeof o->why, "%.190s", e.msg);
+		return -1;
+	}
+	poison(&x->t->tensor[TENSOR_DST]);
+	timed_call(x, &once, &e);
+	rc = judge(x, o);
+	o->verify_s = clock_now() - start;
+	return rc;
+}
+
+void verify_again(struct timed *x, struct outcome *o)
+{
+	double start = clock_now(), once;
+	struct err e = ERR_INIT;
+	char why[TRIAL_WHY];
+
+	poison(&x->t->tensor[TENSOR_DST]);
+	timed_call(x, &once, &e);
+	if (judge(x, o) < 0) {
+		snprintf(why, sizeof why, "%s", o->why);
+		snprintf(o->why, sizeof o->why, "right at first, wrong later: %.170s", why);
+	}
+	o->verify_s += clock_now() - start;
+}
