@@ -68,7 +68,7 @@ endif
 
 # What some objects and programs need beyond the others. Only workers and lib/ref ever see OpenMP; keep starts with each
 # child process, and has nothing but libc to load.
-OPENMP_OBJ := $(B)/lib/ref/onednn.o $(B)/lib/target/kernel.o $(B)/lib/target/probe.o \
+OPENMP_OBJ := $(B)/lib/ref/onednn.o $(B)/lib/target/kernel.o $(B)/lib/target/probe.o $(B)/bench/pairs.o \
 	$(patsubst %,$(B)/libexec/%.o,$(filter worker-%,$(WORKERS)))
 $(OPENMP_OBJ): ALL_CFLAGS += -fopenmp
 $(WORKERS:%=$(LIBEXEC)/%): LIBS_worker = -fopenmp $(LIBS_ref) $(LIBS)
@@ -185,6 +185,8 @@ bench-kernels: all ## the best kernels against oneDNN, for every workload of two
 	@sh bench/kernels.sh
 bench-measure: all $(B)/bench/plain ## what measuring costs against the plain way, and whether it can be trusted
 	@sh bench/measure.sh
+bench-trust: all $(B)/bench/neighbour ## whether verdicts and recordings come again, beside a neighbour, and whether tuning ends behind its start
+	@sh bench/trust.sh
 bench-store: all ## storing into and asking a big database (BENCH_RESULTS=10000000)
 	@sh bench/store.sh
 
@@ -233,6 +235,6 @@ help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1|\2/p' Makefile | while IFS='|' read -r target what; do \
 		printf '  %-14s %s\n' "$$target" "$$what"; done
 
-.PHONY: all deps doc check lint format demo bench-kernels bench-measure bench-store bench-model bench-zero bench-filter bench-machine spaces model install uninstall clean help
+.PHONY: all deps doc check lint format demo bench-kernels bench-measure bench-trust bench-store bench-model bench-zero bench-filter bench-machine spaces model install uninstall clean help
 .DELETE_ON_ERROR:
 .SECONDARY:

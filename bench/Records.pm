@@ -31,14 +31,21 @@ sub put_looks { # times, the workload's record, its candidates'
 	put_group($workload, map { shuffle(@candidates) } 1 .. $times);
 }
 
-# By candidate, the median of its looks: the least of many single ones is the luckiest's. What did not end well takes for ever.
+# By candidate, the median of its looks: the least of many single ones is the luckiest's. Where they were duels with one
+# reference a workload, a time is the reference's over their ratio. What did not end well takes for ever.
 sub times_of { # results
-	my (%looks, %time);
-	push @{$looks{field($_, 'candidate_id')}}, /"status":"ok"/ ? field($_, 'latency_s') : 9e9 for @_;
-	for my $id (keys %looks) {
-		my @t = sort { $a <=> $b } @{$looks{$id}};
-		$time{$id} = $t[$#t / 2];
+	my (%reference, %looks, %time);
+	my $median = sub { my @t = sort { $a <=> $b } @_; $t[$#t / 2] };
+	for (@_) {
+		push @{$reference{field($_, 'workload_id')}}, $1 if /"duel":\{[^}]*"latency_s":([^,}]*)/;
 	}
+	for (@_) {
+		my $all = $reference{field($_, 'workload_id')};
+		my $ratio = /"duel":\{[^}]*"ratio":([^,}]*)/ ? $1 : 1; # who has none is the reference
+		my $time = $all ? $median->(@$all) / $ratio : field($_, 'latency_s');
+		push @{$looks{field($_, 'candidate_id')}}, /"status":"ok"/ ? $time : 9e9;
+	}
+	$time{$_} = $median->(@{$looks{$_}}) for keys %looks;
 	return %time;
 }
 

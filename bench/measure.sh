@@ -5,13 +5,11 @@
 # (compiled kernels forgotten before each), once more by racing, with every preempted candidate audited, and without
 # preemption; then the winners of the ways alone, three times. The machine has been probed before. Prints a table; the
 # figures are in build/bench-measure/figures.ndjson, the records beside them. Nothing else should run meanwhile.
-# BENCH_CANDIDATES (24) a workload, BENCH_MODEL (resnet50.tar.zst), BENCH_PATIENCE for a machine that
-# others use, too (--patience of tl-measure).
+# BENCH_CANDIDATES (24) a workload, BENCH_MODEL (resnet50.tar.zst).
 set -eu
 bin=${BIN:-bin}
 dir=build/bench-measure
 n=${BENCH_CANDIDATES:-24}
-patience=${BENCH_PATIENCE:+--patience=$BENCH_PATIENCE}
 rm -rf "$dir"
 mkdir -p "$dir"
 "$bin/tl-extract" -q -o "$dir/workloads" "share/models/${BENCH_MODEL:-resnet50.tar.zst}"
@@ -30,7 +28,6 @@ cost() { # file command...: seconds on the clock, and of processor time, of the 
 		printf $f "%.3f %.3f\n", time - $start, $user + $system' "$@"
 }
 
-# shellcheck disable=SC2086 # $patience is an option or nothing
 for set in random filtered; do
 	in=$dir/$set.candidates
 	# Compilers inherit the CPU that a bound program stands on: unbound, they have them all.
@@ -45,17 +42,17 @@ for set in random filtered; do
 	done
 	rm -rf "$TL_CACHE/objects"
 	echo "$set: racing" >&2
-	cost "$dir/$set.race.cost" "$bin/tl-measure" $patience -o "$dir/$set.race" "$in"
+	cost "$dir/$set.race.cost" "$bin/tl-measure" -o "$dir/$set.race" "$in"
 	echo "$set: racing once more" >&2
-	"$bin/tl-measure" $patience -o "$dir/$set.again" "$in"
+	"$bin/tl-measure" -o "$dir/$set.again" "$in"
 	echo "$set: every preempted candidate audited" >&2
-	"$bin/tl-measure" $patience --final=0 --audit=1 -o "$dir/$set.audit" "$in"
+	"$bin/tl-measure" --final=0 --audit=1 -o "$dir/$set.audit" "$in"
 	echo "$set: without preemption" >&2
-	"$bin/tl-measure" $patience --final=0 --no-preempt -o "$dir/$set.full" "$in"
+	"$bin/tl-measure" --final=0 --no-preempt -o "$dir/$set.full" "$in"
 	echo "$set: the winners alone, three times" >&2
 	perl bench/measure.pl "$dir" --winners "$set" >"$dir/$set.winners"
 	for i in 1 2 3; do
-		"$bin/tl-measure" $patience --final=0 --no-preempt -o "$dir/$set.winners.$i" "$dir/$set.winners"
+		"$bin/tl-measure" --final=0 --no-preempt -o "$dir/$set.winners.$i" "$dir/$set.winners"
 	done
 done
 

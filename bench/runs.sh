@@ -4,7 +4,7 @@
 # What each way's best latency was at which cost is only known when all that ever was the best known of a run is timed again in one
 # run, in a random order, three times, and what a run ended with nine times more, as a shared machine's speed changes between the
 # runs. Shown are the latency of the network that each run ends with (the sum over its operators, weighed by count) and the
-# core-seconds to come within 1% of the latency that all of them reach. The last timing is with patience (BENCH_PATIENCE, 1s).
+# core-seconds to come within 1% of the latency that all of them reach.
 # Nothing else should run meanwhile. Figures: figures.ndjson in the bench's folder.
 # shellcheck disable=SC2154 # bin and dir are held-out.sh's
 network=${test%% *}
@@ -24,6 +24,6 @@ tune() { # way seed [option...]: in the database of that name, which may be ther
 
 compare() {
 	perl bench/runs.pl incumbents "$wl" "$dir" >"$dir/candidates"
-	"$bin/tl-measure" --no-preempt --final 0 --race 20ms --max-drift 0 --patience="${BENCH_PATIENCE:-1s}" -o "$dir/results" "$dir/candidates"
+	"$bin/tl-measure" --no-preempt --final 0 --race 20ms -o "$dir/results" "$dir/candidates"
 	perl bench/runs.pl table "$network" "$(nproc)" "$wl" "$dir" 2>"$dir/figures.ndjson"
 }

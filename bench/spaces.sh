@@ -3,10 +3,8 @@
 #
 # share/spaces/plan says of which workloads, and how many candidates. They are drawn uniformly from all that are valid, and
 # neither filtered nor raced; or, where the plan names another strategy of tl-gen, proposed by it (guided:128 asks TL_MODEL).
-# Each is looked at for a millisecond of calls; those within 3 times the best (6, if neighbours disturbed the look) then with
-# patience, in a quiet moment, for 5 ms; those within 1.15 times the best three times more, up to five times, until
-# bench/spaces.pl, which makes one time of a candidate's looks, knows most to 1%. On a machine that others use, too, it takes as much
-# longer as there are fewer quiet moments.
+# Each has a duel with the same reference, the draft's best of them, until their ratio is known to 2% or 20 ms of calls have
+# been made. So neither the hour nor the neighbours matter.
 #
 # A workload's records are in build/spaces once it is done: a run that was stopped goes on when it is started again. The
 # whole is put into share/spaces/NAME.zst. Nothing else should run meanwhile; it takes hours. SPACES_PLAN names another plan; with
@@ -16,28 +14,17 @@ bin=${BIN:-bin}
 dir=build/spaces
 export TL_DB='' TL_CACHE="$PWD/$dir/cache"
 
-look() { # candidates output [option...]
-	in=$1 out=$2
-	shift 2
-	"$bin/tl-measure" --no-preempt --samples --final 0 "$@" -o "$out" "$in"
-}
-
 record() { # stem [strategy:]n: the workload is in stem.workload
 	strategy=${2%:*}
 	[ "$strategy" != "$2" ] || strategy=random
 	"$bin/tl-gen" --search="$strategy" -n "${2#*:}" -o "$1.candidates" "$1.workload"
-	rm -f "$1".looks?
-	look "$1.candidates" "$1.looks1" --race 1ms
-	perl bench/spaces.pl near 3 1 "$1.candidates" "$1.looks1" >"$1.near"
-	look "$1.near" "$1.looks2" --race 5ms --patience 2s --max-drift 0
-	for i in 3 4 5 6 7; do
-		perl bench/spaces.pl near 1.15 3 "$1.candidates" "$1".looks? >"$1.near"
-		look "$1.near" "$1.looks$i" --race 5ms --patience 2s --max-drift 0
-		perl bench/spaces.pl settled "$1".looks? && break
-	done
-	perl bench/spaces.pl merge "$1".looks? >"$1.part"
+	"$bin/tl-filter" -k 1 --by draft "$1.candidates" | grep '"type":"candidate"' >"$1.reference"
+	id=$(sed 's/.*"candidate_id":"\([^"]*\)".*/\1/' "$1.reference")
+	{ cat "$1.workload" "$1.reference"; grep '"type":"candidate"' "$1.candidates" | grep -v "\"candidate_id\":\"$id\""; } |
+		"$bin/tl-measure" --no-preempt --samples --final 0 --race 20ms -o "$1.results"
+	perl bench/spaces.pl merge "$1.results" >"$1.part"
 	mv "$1.part" "$1.space"
-	rm -rf "$1.candidates" "$1.near" "$1".looks? "$TL_CACHE/objects"
+	rm -rf "$1.candidates" "$1.reference" "$1.results" "$TL_CACHE/objects"
 }
 
 grep '^[^#]' "${SPACES_PLAN:-share/spaces/plan}" | while read -r set n file pattern; do

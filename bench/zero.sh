@@ -7,7 +7,7 @@
 # (BENCH_TUNE, 3m with the model and as long without; no operator stops for lack of gain). All are timed in one run, twice in a
 # random order, and then the best of each way nine times more, which alone count. Shown is each one's latency of the network, the
 # sum over its operators weighed by count, over that of what tuning found, and of the best of all.
-# Timed with patience (BENCH_PATIENCE, 1s), as others may use the machine, too. Nothing else should run meanwhile. Figures:
+# All of a workload are timed in duels with the same one. Nothing else should run meanwhile. Figures:
 # build/bench-zero/figures.ndjson.
 set -eu
 bench=zero
@@ -23,7 +23,7 @@ for set in share/spaces/*.zst; do
 done
 
 look() { # output
-	"$bin/tl-measure" --no-preempt --final 0 --race 20ms --max-drift 0 --patience="${BENCH_PATIENCE:-1s}" -o "$1"
+	"$bin/tl-measure" --no-preempt --final 0 --race 20ms -o "$1"
 }
 
 candidates() { # name: those on standard input, marked with it

@@ -42,7 +42,20 @@ static const struct program program = {
 
 /* Fields and their kinds */
 
-enum kind { STRING, COUNT, NUMBER, NUMBERS, INTERVAL, OBJECT, STRINGS, HEX, TIME, FLAG, WORD };
+enum kind {
+	STRING,
+	COUNT,
+	NUMBER,
+	NUMBERS,
+	INTERVAL,
+	OBJECT,
+	OBJECTS,
+	STRINGS,
+	HEX,
+	TIME,
+	FLAG,
+	WORD
+};
 
 struct field {
 	const char *key;
@@ -52,13 +65,19 @@ struct field {
 };
 
 static const struct field workload_fields_known[] = {
-	{"count", COUNT, 0, NULL},  {"source", STRINGS, 0, NULL},   {"round", COUNT, 0, NULL},
-	{"budget", COUNT, 0, NULL}, {"incumbent", OBJECT, 0, NULL}, {"prune", OBJECT, 0, NULL},
-	{NULL, STRING, 0, NULL},
+	{"count", COUNT, 0, NULL},     {"source", STRINGS, 0, NULL},   {"round", COUNT, 0, NULL},
+	{"budget", COUNT, 0, NULL},    {"incumbent", OBJECT, 0, NULL}, {"prune", OBJECT, 0, NULL},
+	{"opponent", OBJECT, 0, NULL}, {NULL, STRING, 0, NULL},
 };
 static const struct field incumbent_fields[] = {
-	{"candidate_id", HEX, 1, NULL},
-	{"latency_s", NUMBER, 1, NULL},
+	{"candidate_id", HEX, 1, NULL}, {"latency_s", NUMBER, 1, NULL}, {"algo", STRING, 0, NULL},
+	{"knobs", OBJECT, 0, NULL},	{"final", FLAG, 0, NULL},	{"at", TIME, 0, NULL},
+	{NULL, STRING, 0, NULL},
+};
+static const struct field opponent_fields[] = {
+	{"impl", STRING, 1, NULL},
+	{"layout", STRING, 1, NULL},
+	{"system", STRING, 1, NULL},
 	{NULL, STRING, 0, NULL},
 };
 static const struct field prune_fields[] = {
@@ -86,6 +105,10 @@ static const struct field result_fields[] = {
 	{"noisy", FLAG, 0, NULL},
 	{"samples_s", NUMBERS, 0, NULL},
 	{"audit", OBJECT, 0, NULL},
+	{"duel", OBJECT, 0, NULL},
+	{"incumbent", FLAG, 0, NULL},
+	{"processes", COUNT, 0, NULL},
+	{"rejected", OBJECTS, 0, NULL},
 	{"cache", WORD, 0, "cold"},
 	{"error", OBJECT, 0, NULL},
 	{"baseline", OBJECT, 0, NULL},
@@ -110,7 +133,14 @@ static const struct field error_fields[] = {
 static const struct field baseline_fields[] = {
 	{"impl", STRING, 1, NULL},	 {"layout", STRING, 0, NULL},
 	{"latency_s", NUMBER, 1, NULL},	 {"ci_s", INTERVAL, 0, NULL},
-	{"samples_s", NUMBERS, 0, NULL}, {NULL, STRING, 0, NULL},
+	{"samples_s", NUMBERS, 0, NULL}, {"system", STRING, 0, NULL},
+	{"error", OBJECT, 0, NULL},	 {NULL, STRING, 0, NULL},
+};
+static const struct field duel_fields[] = {
+	{"against", HEX, 1, NULL},	   {"ratio", NUMBER, 1, NULL},
+	{"ci", INTERVAL, 1, NULL},	   {"latency_s", NUMBER, 1, NULL},
+	{"end", WORD, 1, "lost|even|won"}, {"samples_s", NUMBERS, 0, NULL},
+	{NULL, STRING, 0, NULL},
 };
 static const struct field ratio_fields[] = {
 	{"median", NUMBER, 1, NULL},
@@ -118,10 +148,8 @@ static const struct field ratio_fields[] = {
 	{NULL, STRING, 0, NULL},
 };
 static const struct field audit_fields[] = {
-	{"latency_s", NUMBER, 1, NULL},
-	{"ci_s", INTERVAL, 1, NULL},
-	{"false_kill", FLAG, 1, NULL},
-	{NULL, STRING, 0, NULL},
+	{"ratio", NUMBER, 0, NULL},  {"ci", INTERVAL, 0, NULL},	    {"latency_s", NUMBER, 0, NULL},
+	{"ci_s", INTERVAL, 0, NULL}, {"false_kill", FLAG, 1, NULL}, {NULL, STRING, 0, NULL},
 };
 static const struct field end_fields[] = {
 	{"workload_id", HEX, 1, NULL},	  {"drawn", COUNT, 1, NULL},
@@ -239,6 +267,8 @@ static const char *wanted(const struct json_doc *d, const struct json *v, const 
 		return !json_num(v, &x) && x >= 0 ? NULL : "a number, 0 or more";
 	case INTERVAL:
 		return is_interval(d, v) ? NULL : "an interval [low, high]";
+	case OBJECTS:
+		return v->type == JSON_ARR ? NULL : "a list of objects";
 	case OBJECT:
 		return v->type == JSON_OBJ ? NULL : "an object";
 	case STRINGS:
@@ -348,7 +378,8 @@ static int check_result(const struct json_doc *d, struct err *e)
 	if (check_fields(d, rec, result_fields, e) || (ok && check_fields(d, rec, ok_fields, e)) ||
 	    check_inner(d, "error", error_fields, e) ||
 	    check_inner(d, "baseline", baseline_fields, e) ||
-	    check_inner(d, "audit", audit_fields, e) || check_inner(d, "ratio", ratio_fields, e) ||
+	    check_inner(d, "duel", duel_fields, e) || check_inner(d, "audit", audit_fields, e) ||
+	    check_inner(d, "ratio", ratio_fields, e) ||
 	    check_inner(d, "baseline_direct", baseline_fields, e) ||
 	    check_inner(d, "direct_ratio", ratio_fields, e))
 		return -1;
@@ -356,6 +387,9 @@ static int check_result(const struct json_doc *d, struct err *e)
 		return err_set(e, "\"why\" is missing, which a status other than ok needs");
 	if (!final && (json_get(d, rec, "verdict") || json_get(d, rec, "ratio")))
 		return err_set(e, "a verdict or ratio stands in a result whose stage is not final");
+	if (json_is(json_get(d, json_get(d, rec, "duel"), "end"), "lost") &&
+	    json_get(d, rec, "incumbent"))
+		return err_set(e, "a candidate that lost its duel cannot be the incumbent");
 	if (json_get(d, rec, "audit") && !json_is(json_get(d, rec, "status"), "preempted"))
 		return err_set(e, "an audit stands in a result that is not preempted");
 	if (json_is(json_get(d, rec, "status"), "preempted") && json_get(d, rec, "latency_s") &&
@@ -478,6 +512,7 @@ static int check_record(const struct rec *r, struct err *e)
 		    reparse(&work.doc, &work.line, e) ||
 		    check_fields(&work.doc, work.doc.tok, workload_fields_known, e) ||
 		    check_inner(&work.doc, "incumbent", incumbent_fields, e) ||
+		    check_inner(&work.doc, "opponent", opponent_fields, e) ||
 		    check_inner(&work.doc, "prune", prune_fields, e))
 			return -1;
 		break;

@@ -115,6 +115,7 @@ struct group {
 	struct id workload_id;
 	int opened; /* by a workload record */
 	int64_t seen, refused;
+	int64_t given; /* with a "match": what is known to be good elsewhere is measured first */
 	double best_s, best_value; /* by the draft, by the model */
 	double best_glance;
 	struct map ids; /* seen */
@@ -328,6 +329,8 @@ static int64_t put_selection(struct group *g, struct err *e)
 
 	if (rc < 0)
 		return -1;
+	p->rules.k -= g->given;
+	p->rules.given = g->given > 0;
 	picks_close(p);
 	for (int64_t i = 0; i < p->chosen.n && !rc; i++)
 		rc = put_kept(&p->chosen.pick[i],
@@ -337,8 +340,8 @@ static int64_t put_selection(struct group *g, struct err *e)
 	for (int64_t i = 0; i < p->refused.n && !rc; i++)
 		rc = put_refused(g, p->refused.pick[i].line, p->refused.pick[i].n,
 				 &p->refused.pick[i], NULL, e);
-	g->refused = g->seen - p->chosen.n - p->audited.n;
-	return rc ? -1 : p->chosen.n + p->audited.n;
+	g->refused = g->seen - p->chosen.n - p->audited.n - g->given;
+	return rc ? -1 : p->chosen.n + p->audited.n + g->given;
 }
 
 /* A group that ends without its end record: its selection stands, but no end says that it is
@@ -395,6 +398,14 @@ static struct group *group_of(const struct candidate *c)
 	return g ? g : group_new(c->w.id.s, keep);
 }
 
+/* One that is not to be judged takes one of the places. */
+static int pass_given(struct group *g, const struct rec *r, struct err *e)
+{
+	g->seen++;
+	g->given++;
+	return rec_put(filter.out, r->s, r->n, e);
+}
+
 static int do_candidate(const struct rec *r, struct err *e)
 {
 	struct candidate c;
@@ -413,6 +424,8 @@ static int do_candidate(const struct rec *r, struct err *e)
 	map_put(&w.group->ids, c.id.s, ID_HEX, &isnew);
 	if (!isnew)
 		return 0;
+	if (json_get(d, d->tok, "match") && w.group->given < w.group->picks.rules.k)
+		return pass_given(w.group, r, e);
 	w.pick.id = c.id;
 	w.pick.value = -INFINITY;
 	w.pick.rank = (double)++w.group->seen;

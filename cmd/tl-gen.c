@@ -24,7 +24,12 @@
 #include "lib/store/store.h"
 #include "lib/target/cpu.h"
 
-enum { CHANCES = 2, LOOK_UP_EVERY = 1024, FOREIGN = 8 };
+enum {
+	CHANCES = 2,
+	LOOK_UP_EVERY = 1024,
+	FOREIGN = 8,   /* of other envs */
+	PORTFOLIO = 2, /* of the model's schedules */
+};
 
 static const char *search_name = "random", *model_path, *algo_name, *database, *env_wanted, *output;
 static int64_t wanted = 4096, seed = 1;
@@ -230,25 +235,30 @@ static int put_end(const struct workload *w, int64_t drawn, const char *why, str
 	return rec_put(gen.out, gen.line.s, gen.line.n, e);
 }
 
-static int put_candidate(const struct candidate *c, struct err *e)
+/* match: what is known of it before anything is measured, as tl-query --predict tells it; NULL:
+ * nothing. */
+static int put_candidate(const struct candidate *c, const char *match, struct err *e)
 {
 	buf_clear(&gen.line);
 	candidate_print_with(c, gen.json.s, gen.json.n, &gen.line);
+	if (match) {
+		gen.line.n--; /* the brace */
+		buf_fmt(&gen.line, ",\"match\":\"%s\"}", match);
+	}
 	return rec_put(gen.out, gen.line.s, gen.line.n, e);
 }
 
-/* Proposes the schedule of another env's result, fitted to what can be had here: vectors of another
- * length, say. */
-static int put_foreign(const struct store_result *r, struct history *h,
-		       const struct search_space *space, int64_t *drawn, struct err *e)
+/* Proposes a schedule that is known to be good elsewhere, fitted to what can be had here (vectors
+ * of another length, say), unless it is known here. */
+static int put_fitted(const struct candidate *c, const char *match, struct history *h,
+		      int64_t *drawn, struct err *e)
 {
-	struct candidate c;
 	int rc;
 
-	if (!schedule_fit_record(space, r->record, r->record_n, &c) || is_known(h, c.id.s))
+	if (is_known(h, c->id.s))
 		return 0;
-	rc = put_candidate(&c, e);
-	learn(h, c.id.s, "ok"); /* not twice */
+	rc = put_candidate(c, match, e);
+	learn(h, c->id.s, "ok"); /* not twice */
 	++*drawn;
 	return rc;
 }
@@ -273,9 +283,29 @@ static int draw_foreign(const struct workload *w, struct history *h,
 			continue;
 		if (store_top(gen.db, w->id.s, env[i].id, FOREIGN, &gen.work, &r, &n, e) < 0)
 			return -1;
-		for (int64_t k = 0; k < n && rc == 0 && *drawn < FOREIGN; k++)
-			if (!wanted || *drawn < wanted)
-				rc = put_foreign(&r[k], h, space, drawn, e);
+		for (int64_t k = 0; k < n && rc == 0 && *drawn < FOREIGN; k++) {
+			struct candidate c;
+
+			if ((!wanted || *drawn < wanted) &&
+			    schedule_fit_record(space, r[k].record, r[k].record_n, &c))
+				rc = put_fitted(&c, "env", h, drawn, e);
+		}
+	}
+	return rc;
+}
+
+/* Then the first of the model's portfolio. */
+static int draw_portfolio(struct history *h, const struct search_space *space, int64_t *drawn,
+			  struct err *e)
+{
+	int rc = 0;
+
+	for (int i = 0; gen.model && i < gen.model->nportfolio && i < PORTFOLIO && !rc; i++) {
+		struct candidate c;
+
+		if ((!wanted || *drawn < wanted) &&
+		    schedule_fit(space, &gen.model->portfolio[i], &c))
+			rc = put_fitted(&c, "portfolio", h, drawn, e);
 	}
 	return rc;
 }
@@ -289,9 +319,11 @@ static int draw(const struct workload *w, struct history *h, const struct search
 	uint64_t point;
 	int more;
 
+	int is_new = !h->used.n;
+
 	buf_clear(&gen.json);
 	workload_fields(w, &gen.json);
-	if (draw_foreign(w, h, space, &drawn, e))
+	if (draw_foreign(w, h, space, &drawn, e) || (is_new && draw_portfolio(h, space, &drawn, e)))
 		return -1;
 	for (uint64_t tries = 1;; tries++) {
 		if (tries % LOOK_UP_EVERY == 0 && rec_stopped())
@@ -310,8 +342,10 @@ static int draw(const struct workload *w, struct history *h, const struct search
 		candidate_identify(&c);
 		if (h->used.n && is_known(h, c.id.s))
 			continue;
-		if (put_candidate(&c, e))
+		/* The first by a search in a model is the one that it predicts to be best. */
+		if (put_candidate(&c, is_new && gen.model ? "model" : NULL, e))
 			return -1;
+		is_new = 0;
 		drawn++;
 	}
 }

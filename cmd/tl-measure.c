@@ -9,6 +9,7 @@
 #include "lib/io/clock.h"
 #include "lib/io/opt.h"
 #include "lib/io/progress.h"
+#include "lib/measure/final.h"
 #include "lib/measure/group.h"
 #include "lib/host/lock.h"
 #include "lib/measure/settings.h"
@@ -18,18 +19,16 @@
 enum { MAX_JOBS = 256 };
 
 static int nowait, stream, full, samples, skip_known;
-static int64_t finals = 2, jobs, seed = 1, memory;
-static double max_error = 1e-5, timeout_s = 20, race_s = 0.05, audit, max_drift = 0.05;
-static double patience_s;
+static int64_t finals = 3, jobs, seed = 1, memory;
+static double max_error = 1e-5, timeout_s = 20, race_s = 0.05, audit = 0.02;
 static const char *output, *caches = "warm", *part_of, *database, *journal;
 
 static const struct opt opts[] = {
 	{'o', "output", OPT_FILE, &output, "FILE",
 	 "Write to FILE instead of standard output. FILE is replaced at the end.", NULL},
-	{0, "final", OPT_COUNT, &finals, "K",
-	 "Time the K fastest candidates of each workload once more, in turns with the baseline, "
-	 "for a "
-	 "verdict. Default 2.",
+	{0, "final", OPT_COUNT, &finals, "N",
+	 "Duel the best candidate of each workload with the library's best in so many processes, "
+	 "100 pairs of calls in each, for a verdict. Default 3; 0: no final.",
 	 NULL},
 	{0, "max-error", OPT_REAL, &max_error, "E",
 	 "Largest error allowed against the reference in double precision, relative L2 and largest "
@@ -46,33 +45,22 @@ static const struct opt opts[] = {
 	 "Compilers at once. Default: as many as there are CPUs to run on.", NULL},
 	{0, "seed", OPT_COUNT, &seed, "N", "Seed of the random data. Default 1.", NULL},
 	{0, "race", OPT_TIME, &race_s, "TIME",
-	 "Longest time of a race's calls, where its interval does not narrow before. Default "
-	 "50ms.",
-	 NULL},
-	{0, "patience", OPT_TIME, &patience_s, "TIME",
-	 "Where others use the machine, too: how long to wait for a quiet moment, and to race "
-	 "again until one was quiet, before a time is taken that is not (noisy). At most a tenth "
-	 "of --timeout. Default: some milliseconds, and none where that was in vain.",
+	 "Longest time of a race's calls, where it is not decided before; a candidate that may be "
+	 "better by 2% gets up to four times as long. Default 50ms.",
 	 NULL},
 	{0, "cache", OPT_ENUM, &caches, "MODE",
 	 "Time with operands as the call before left them in the caches (warm), or flushed before "
 	 "each call (cold). Default warm.",
 	 "warm|cold"},
 	{0, "audit", OPT_REAL, &audit, "SHARE",
-	 "Time this share of the preempted candidates to the end all the same, so that it is known "
-	 "how often one was stopped that was the best. Charged as audit. Default 0.",
+	 "Give this share of the candidates that lost their race a second one, in a new process, "
+	 "so "
+	 "that it is known how often the better one lost. Charged as audit. Default 0.02.",
 	 NULL},
 	{0, "samples", OPT_FLAG, &samples, NULL, "Put every timed call into the result.", NULL},
-	{0, "max-drift", OPT_REAL, &max_drift, "SHARE",
-	 "Before timing, but once a minute at most, look whether peak and memory bandwidth are "
-	 "what "
-	 "the probe found. What "
-	 "differs by more than this share, memory by five times as much, is said, and the "
-	 "results are of another env than earlier ones. Default 0.05; 0: do not look.",
-	 NULL},
 	{0, "no-preempt", OPT_FLAG, &full, NULL,
-	 "Time every candidate to the end, also those that have clearly lost: for data to learn "
-	 "from.",
+	 "Duel every candidate with the first one until their ratio is known, also those that have "
+	 "clearly lost: for data to learn from.",
 	 NULL},
 	{0, "stream", OPT_FLAG, &stream, NULL,
 	 "Time each workload as soon as its candidates have come, not when the input has ended. "
@@ -143,18 +131,6 @@ static double half_of_memory(void)
 	return (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE) / 2;
 }
 
-/* Is the machine as fast as it was? */
-static int check_drift(struct measure *m, struct err *e)
-{
-	struct buf said = BUF_INIT;
-	int rc = env_check(&m->env, max_drift, &said, e);
-
-	if (said.n)
-		opt_warn(&program, "%s", said.s);
-	buf_free(&said);
-	return rc < 0 ? -1 : 0;
-}
-
 /* started: clock_now() at the start of the program. */
 static int measure_open(struct measure *m, double started, struct err *e)
 {
@@ -166,7 +142,6 @@ static int measure_open(struct measure *m, double started, struct err *e)
 		.max_error = max_error,
 		.timeout_s = timeout_s,
 		.race_s = race_s,
-		.patience_s = patience_s,
 		.memory = memory ? (double)memory : half_of_memory(),
 		.memory_asked = memory > 0,
 		.audit = audit,
@@ -188,8 +163,6 @@ static int measure_open(struct measure *m, double started, struct err *e)
 	rc = worker_libs(&m->worker, &libs, e);
 	if (rc == 0)
 		rc = env_make(&m->env, libs.s ? libs.s : "none", e);
-	if (rc == 0)
-		rc = check_drift(m, e);
 	buf_free(&libs);
 	if (rc < 0)
 		return -1;
@@ -325,7 +298,6 @@ static struct group *open_group(struct queue *q, const struct workload *w)
 static int take_workload(struct queue *q, const struct rec *r, const struct json_doc *d,
 			 struct err *e)
 {
-	const struct json *inc = json_get(d, d->tok, "incumbent");
 	struct workload w;
 	struct group *g;
 
@@ -334,8 +306,8 @@ static int take_workload(struct queue *q, const struct rec *r, const struct json
 	g = open_group(q, &w);
 	g->record = arena_strndup(&g->arena, r->s, r->n);
 	g->record_n = r->n;
-	json_num(json_get(d, inc, "latency_s"), &g->incumbent_s);
-	return 0;
+	group_opponent(g, d, json_get(d, d->tok, "opponent"));
+	return group_incumbent(g, d, json_get(d, d->tok, "incumbent"), e);
 }
 
 /* The programs before this one worked while it waited for them; if it did not, they were not beside
@@ -493,8 +465,9 @@ static int check_usage(struct err *e)
 				  MAX_JOBS);
 	if (audit > 1)
 		return err_status(e, EXIT_USAGE, "--audit is %g, but a share is at most 1", audit);
-	if (patience_s > timeout_s / 10) /* a final may wait five times, and must not be blamed */
-		return err_status(e, EXIT_USAGE, "--patience is more than a tenth of --timeout");
+	if (finals > FINAL_PROCESSES)
+		return err_status(e, EXIT_USAGE, "--final is %lld, more than %d", (long long)finals,
+				  FINAL_PROCESSES);
 	if (database && !skip_known)
 		return err_status(e, EXIT_USAGE, "--db belongs to --skip-known");
 	return 0;

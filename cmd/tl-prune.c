@@ -13,8 +13,10 @@
 #include "lib/store/preempt.h"
 #include "lib/store/store.h"
 
+enum { FIRST_EACH = 6 };
+
 static const char *database, *output, *env_id, *until, *since;
-static int no_db, all, quiet, verbose;
+static int no_db, all, quiet, verbose, finals;
 static int64_t budget = -1, patience = 32;
 static double gain = 0.01, min_gain = 1e-5;
 
@@ -30,8 +32,8 @@ static const struct opt opts[] = {
 	 "The env whose results count; by default this machine's.", NULL},
 	{'b', "budget", OPT_COUNT, &budget, "N",
 	 "Candidates to measure in the next round, over all workloads; by default 8 for each, but "
-	 "64 "
-	 "at most until that many are known: they tell what a model from elsewhere is worth here.",
+	 "64, or 6 for each if that is more, until 64 are known: they tell what a model from "
+	 "elsewhere is worth here.",
 	 NULL},
 	{0, "gain", OPT_REAL, &gain, "X",
 	 "What counts as a gain, as a part of the latency; by default 0.01.", NULL},
@@ -52,6 +54,10 @@ static const struct opt opts[] = {
 	 "result.",
 	 NULL},
 	{0, "all", OPT_FLAG, &all, NULL, "Write the workloads that stop, too.", NULL},
+	{0, "finals", OPT_FLAG, &finals, NULL,
+	 "Write the workloads whose best candidate has not yet been compared with the library, and "
+	 "no others: tl-measure then does so.",
+	 NULL},
 	{'q', "quiet", OPT_FLAG, &quiet, NULL,
 	 "Write no records: only the exit status tells whether anything is worth more.", NULL},
 	{'v', "verbose", OPT_FLAG, &verbose, NULL, "Say each decision on standard error.", NULL},
@@ -259,40 +265,129 @@ static struct preempt_op *make_ops(const struct input *in)
 	return op;
 }
 
-static int write_workload(const struct input *in, const struct item *it,
-			  const struct preempt_op *op, struct rec_out *out, struct err *e)
+/* Copies fields of an object. */
+static void put_fields(struct buf *out, const struct json_doc *d, const struct json *obj,
+		       const char *const *field, int n)
+{
+	for (int i = 0; i < n; i++) {
+		const struct json *v = json_get(d, obj, field[i]);
+		const char *quote = v && v->type == JSON_STR ? "\"" : "";
+
+		if (v)
+			buf_fmt(out, ",\"%s\":%s%.*s%s", field[i], quote, (int)v->n, v->s, quote);
+	}
+}
+
+/* The parse of a result's record, which may be in the database. */
+static int read_record(struct input *in, const struct item *it, struct store_result *r,
+		       struct json_doc *d, struct err *e)
+{
+	struct arena a = ARENA_INIT;
+	struct store_result copy = *r;
+	int rc = 0;
+
+	if (!r->record)
+		rc = store_record(in->db, it->w.id.s, in->history.env, &a, &copy, e);
+	if (!rc) {
+		r->record = arena_strndup(&in->arena, copy.record, copy.record_n);
+		r->record_n = copy.record_n;
+		rc = json_parse(d, r->record, r->record_n, e);
+	}
+	arena_free(&a);
+	return rc;
+}
+
+/* The best known candidate, whom the next ones race against. */
+static int put_incumbent(struct input *in, const struct item *it, struct store_result *best,
+			 struct buf *out, struct err *e)
+{
+	static const char *const field[] = {"algo", "knobs"};
+	struct json_doc d = JSON_DOC_INIT;
+	int rc = read_record(in, it, best, &d, e);
+
+	buf_fmt(out, "{\"candidate_id\":\"%s\",\"latency_s\":", best->candidate_id.s);
+	buf_num(out, best->latency_s);
+	if (!rc)
+		put_fields(out, &d, d.tok, field, 2);
+	buf_fmt(out, ",\"final\":%s,\"at\":\"%s\"}", best->final ? "true" : "false", best->at);
+	json_free(&d);
+	return rc;
+}
+
+/* Which of the library's variants the last final was against. */
+static int put_opponent(struct input *in, const struct item *it, struct store_result *final,
+			struct buf *out, struct err *e)
+{
+	static const char *const field[] = {"impl", "layout", "system"};
+	struct json_doc d = JSON_DOC_INIT;
+	int rc = read_record(in, it, final, &d, e);
+	const struct json *baseline = rc ? NULL : json_get(&d, d.tok, "baseline");
+
+	if (baseline && json_get(&d, baseline, "system")) {
+		put_fields(out, &d, baseline, field, 3);
+		out->s[0] = '{'; /* in the first comma's place */
+		buf_ch(out, '}');
+	}
+	json_free(&d);
+	return rc;
+}
+
+static int write_workload(struct input *in, const struct item *it, const struct preempt_op *op,
+			  struct rec_out *out, struct err *e)
 {
 	const struct history_item *h = history_get(&in->history, it->w.id.s);
 	struct json_doc d = JSON_DOC_INIT;
-	struct buf incumbent = BUF_INIT, prune = BUF_INIT, line = BUF_INIT;
+	struct buf incumbent = BUF_INIT, opponent = BUF_INIT, prune = BUF_INIT, line = BUF_INIT;
 	char round[24], share[24];
-	struct json_field f[] = {
-		{"round", round}, {"budget", share}, {"incumbent", NULL}, {"prune", NULL}};
-	int rc;
+	struct json_field f[] = {{"round", round},
+				 {"budget", share},
+				 {"incumbent", NULL},
+				 {"opponent", NULL},
+				 {"prune", NULL}};
+	int rc = 0;
 
 	snprintf(round, sizeof round, "%lld", (long long)next_round(in));
 	snprintf(share, sizeof share, "%lld", (long long)op->budget);
-	if (h->best) {
-		buf_fmt(&incumbent,
-			"{\"candidate_id\":\"%s\",\"latency_s\":", h->best->candidate_id.s);
-		buf_num(&incumbent, h->best->latency_s);
-		buf_ch(&incumbent, '}');
-		f[2].value = incumbent.s;
-	}
+	if (h->best)
+		rc = put_incumbent(in, it, h->best, &incumbent, e);
+	if (h->final && !rc)
+		rc = put_opponent(in, it, h->final, &opponent, e);
 	buf_fmt(&prune, "{\"action\":\"%s\",\"reason\":", op->tune ? "tune" : "stop");
 	buf_json(&prune, op->reason, strlen(op->reason));
 	buf_ch(&prune, '}');
-	f[3].value = prune.s;
-	rc = json_parse(&d, it->line, it->n, e);
+	f[2].value = incumbent.s;
+	f[3].value = opponent.s;
+	f[4].value = prune.s;
+	if (!rc)
+		rc = json_parse(&d, it->line, it->n, e);
 	if (!rc) {
-		json_rewrite(&d, f, 4, &line);
+		json_rewrite(&d, f, sizeof f / sizeof *f, &line);
 		rc = rec_put(out, line.s, line.n, e);
 	}
 	json_free(&d);
 	buf_free(&incumbent);
+	buf_free(&opponent);
 	buf_free(&prune);
 	buf_free(&line);
 	return rc;
+}
+
+/* With --finals: whose best candidate lacks its final? Returns how many. */
+static int decide_finals(const struct input *in, struct preempt_op *op)
+{
+	int n = 0;
+
+	for (int i = 0; i < in->n; i++) {
+		const struct history_item *h = history_get(&in->history, in->item[i].w.id.s);
+
+		op[i].tune = h->best && !h->best->final;
+		op[i].budget = 0;
+		snprintf(op[i].reason, sizeof op[i].reason, "%s",
+			 op[i].tune ? "its best candidate has had no final"
+				    : "there is nothing to compare with the library");
+		n += op[i].tune;
+	}
+	return n;
 }
 
 static void say(const struct item *it, const struct preempt_op *op)
@@ -301,13 +396,17 @@ static void say(const struct item *it, const struct preempt_op *op)
 		it->w.op->name, it->w.prob, op->reason);
 }
 
+/* 8 for each; but on a machine that is new to the model fewer, so that it is soon known what the
+ * model is worth here: as many as tell that, and room for what is known to be good elsewhere. */
 static int64_t default_budget(const struct preempt_op *op, int n)
 {
-	int64_t known = 0, most = 8 * (int64_t)n;
+	int64_t known = 0, most = 8 * (int64_t)n, first = FIRST_EACH * (int64_t)n;
 
 	for (int i = 0; i < n; i++)
 		known += op[i].ntries;
-	return known < ADAPT_TIMES && most > ADAPT_TIMES ? ADAPT_TIMES : most;
+	if (first < ADAPT_TIMES)
+		first = ADAPT_TIMES;
+	return known < ADAPT_TIMES && most > first ? first : most;
 }
 
 /* Decides and writes. Returns the number of workloads to be tuned, -1 on failure. */
@@ -324,8 +423,8 @@ static int decide(struct input *in, const struct limits_until *limits, struct re
 	op = make_ops(in);
 	if (budget < 0)
 		rules.budget = default_budget(op, in->n);
-	tuned = preempt_decide(op, in->n, &rules);
-	if (reached(limits, in, why, sizeof why)) {
+	tuned = finals ? decide_finals(in, op) : preempt_decide(op, in->n, &rules);
+	if (!finals && reached(limits, in, why, sizeof why)) {
 		preempt_stop_all(op, in->n, why);
 		tuned = 0;
 	}

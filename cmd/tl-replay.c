@@ -12,8 +12,8 @@
 static const char *database, *output, *env_id, *at, *after, *cache = "warm", *missing = "skip";
 static struct opt_list from;
 static int full;
-static int64_t finals = 2, seed = 1;
-static double race_s = 0.05, audit;
+static int64_t finals = 3, seed = 1;
+static double race_s = 0.05, audit = 0.02;
 
 static const struct opt opts[] = {
 	{'d', "db", OPT_FILE, &database, "FILE",
@@ -28,18 +28,18 @@ static const struct opt opts[] = {
 	 "The env whose results answer; by default this machine's.", NULL},
 	{'o', "output", OPT_FILE, &output, "FILE",
 	 "Write to FILE instead of standard output. FILE is replaced at the end.", NULL},
-	{0, "final", OPT_COUNT, &finals, "K",
-	 "Finals for the K fastest candidates of each workload. Default 2.", NULL},
+	{0, "final", OPT_COUNT, &finals, "N",
+	 "0: no finals. Otherwise the best of each workload has the one that was recorded.", NULL},
 	{0, "seed", OPT_COUNT, &seed, "N", "Seed of --audit. Default 1.", NULL},
 	{0, "race", OPT_TIME, &race_s, "TIME",
-	 "Longest time of a race's calls, where its interval does not narrow before. Default "
-	 "50ms.",
+	 "Longest time of a race's calls, where it is not decided before; a candidate that may be "
+	 "better by 2% gets up to four times as long. Default 50ms.",
 	 NULL},
 	{0, "cache", OPT_ENUM, &cache, "MODE",
 	 "Answer from results timed with warm or with cold caches. Default warm.", "warm|cold"},
 	{0, "audit", OPT_REAL, &audit, "SHARE",
-	 "Answer for this share of the preempted candidates as if they had been timed to the end "
-	 "all the same. Default 0.",
+	 "Answer for this share of the candidates that lost their race as if they had had a second "
+	 "one. Default 0.02.",
 	 NULL},
 	{0, "no-preempt", OPT_FLAG, &full, NULL,
 	 "Answer for every candidate as if it had been timed to the end.", NULL},
@@ -218,7 +218,7 @@ static int close_group(const char *line, size_t n, struct err *e)
 	sim.open = 0;
 	if (!had)
 		return 0;
-	if (replay_finals(&sim.replay, e))
+	if (replay_final(&sim.replay, e))
 		return -1;
 	sim.cut += cut;
 	if (cut || (!line && !sim.replay.n))
@@ -226,26 +226,30 @@ static int close_group(const char *line, size_t n, struct err *e)
 	return replay_end(&sim.replay, sim.workload.id.s, line, n, e);
 }
 
-static int open_group(double incumbent_s, int with_record, struct err *e)
+static int open_group(const struct id *incumbent, const char *since, int with_record, struct err *e)
 {
 	if (close_group(NULL, 0, e))
 		return -1;
 	sim.open = 1;
 	sim.with_record = with_record;
-	replay_open(&sim.replay, incumbent_s);
+	replay_open(&sim.replay, incumbent, since);
 	return 0;
 }
 
 /* 0; 1: a bad line, not told yet; -1: failed. */
 static int take_workload(const struct rec *r, const struct json_doc *d, struct err *e)
 {
-	double incumbent_s = 0;
+	const struct json *incumbent = json_get(d, d->tok, "incumbent");
+	const char *id = "", *since = "";
 	struct workload w;
+	struct id text;
 
 	if (workload_from_json(&w, d, d->tok, e))
 		return 1;
-	json_num(json_get(d, json_get(d, d->tok, "incumbent"), "latency_s"), &incumbent_s);
-	if (open_group(incumbent_s, 1, e))
+	json_str(json_get(d, incumbent, "candidate_id"), &sim.arena, &id);
+	json_str(json_get(d, incumbent, "at"), &sim.arena, &since);
+	snprintf(text.s, sizeof text.s, "%s", id);
+	if (open_group(*id ? &text : NULL, since, 1, e))
 		return -1;
 	sim.workload = w;
 	return rec_put(sim.out, r->s, r->n, e);
@@ -265,7 +269,7 @@ static int take_candidate(const struct json_doc *d, struct err *e)
 
 	if (candidate_read(&sim.reader, &c, d, 1, e))
 		return 1;
-	if ((!sim.open || strcmp(sim.workload.id.s, c.w.id.s) != 0) && open_group(0, 0, e))
+	if ((!sim.open || strcmp(sim.workload.id.s, c.w.id.s) != 0) && open_group(NULL, "", 0, e))
 		return -1;
 	sim.workload = c.w;
 	rc = replay_candidate(&sim.replay, d, &c.id, e);

@@ -67,8 +67,10 @@ static const struct opt opts[] = {
 	 "model|draft|none"},
 	{0, "patience", OPT_STRING, &patience, "N",
 	 "A workload stops after N candidates without a gain; by default tl-prune's.", NULL},
-	{0, "final", OPT_STRING, &finals, "K",
-	 "Candidates of each workload and round that are timed in turns with the library.", NULL},
+	{0, "final", OPT_STRING, &finals, "N",
+	 "At the end, compare the best of each workload with the library in N processes; 0: not at "
+	 "all. By default tl-measure's.",
+	 NULL},
 	{0, "seed", OPT_STRING, &seed, "N", "Another seed proposes other candidates.", NULL},
 	{0, "layout", OPT_STRING, &layout, "NAME", "Layout of convolutions: nhwc or nchw.", NULL},
 	{0, "batch", OPT_STRING, &batch, "N", "Batch size, where a model leaves it open.", NULL},
@@ -199,12 +201,41 @@ static void measure(struct pipeline *p, const struct places *at)
 		pipeline_arg2(p, "--env", env);
 		pipeline_arg2(p, "--after", at->db);
 	}
-	pipeline_arg2(p, "--final", finals);
+	/* What was recorded has its finals, which cost nothing to look up. */
+	pipeline_arg2(p, "--final", replay ? finals : "0");
 	if (nowait && !replay)
 		pipeline_arg(p, "--no-wait");
 	pipeline_stage(p, "tl-store");
 	pipeline_arg(p, "-q");
 	pipeline_arg2(p, "-d", at->db);
+}
+
+/* After the last round: those whose best candidate has not been compared with the library. */
+static void prune_finals(struct pipeline *p, const struct places *at)
+{
+	pipeline_stage(p, "tl-prune");
+	pipeline_arg(p, "--finals");
+	pipeline_arg2(p, "-d", at->db);
+	pipeline_arg2(p, "-o", at->round);
+	pipeline_arg(p, at->workloads);
+}
+
+static void measure_finals(struct pipeline *p, const struct places *at)
+{
+	pipeline_stage(p, "tl-measure");
+	pipeline_arg2(p, "--part-of", at->run);
+	pipeline_arg2(p, "--final", finals);
+	if (nowait)
+		pipeline_arg(p, "--no-wait");
+	pipeline_arg(p, at->round);
+	pipeline_stage(p, "tl-store");
+	pipeline_arg(p, "-q");
+	pipeline_arg2(p, "-d", at->db);
+}
+
+static int has_finals(void)
+{
+	return !replay && !(finals && !strcmp(finals, "0"));
 }
 
 static void store_cost(struct pipeline *p, const struct places *at)
@@ -314,6 +345,11 @@ static int print_script(char *const *files, int n)
 	print_end(&at);
 	put_line("while ", prune, &at, " || { s=$?; [ $s -eq 1 ] || exit $s; false; }; do\n");
 	put_line("\t", measure, &at, "\ndone\n");
+	if (has_finals()) {
+		put_line("if ", prune_finals, &at, "; then\n");
+		put_line("\t", measure_finals, &at,
+			 "\nelse\n\ts=$?\n\t[ $s -eq 1 ] || exit $s\nfi\n");
+	}
 	return opt_printed(&program);
 }
 
@@ -389,6 +425,16 @@ static int rounds(const struct places *at)
 	}
 }
 
+/* The best of each workload against the library. */
+static int compare(const struct places *at)
+{
+	int status = run(prune_finals, at, COST_SEARCH);
+
+	if (status == EXIT_NO)
+		return EXIT_DONE;
+	return status ? status : run(measure_finals, at, COST_STORE);
+}
+
 /* What this run cost, measuring runs left out, into the database. A simulation's is nothing that a
  * database of replays should tell: its results have the costs that they were recorded with. */
 static int tell_cost(const struct places *at)
@@ -437,6 +483,8 @@ static int tune(const struct places *at)
 		return status;
 	work.is_held = no_db;
 	status = rounds(at);
+	if (!status && has_finals() && !rec_stopped())
+		status = compare(at);
 	told = tell_cost(at);
 	if (!status)
 		status = told;

@@ -1,18 +1,17 @@
 /* worker-cpu: runs kernels for tl-measure. Not for people; the protocol is one JSON line in, one
  * out:
  *
- *   {"cmd":"open","workload":{..},"naive":PATH,"threads":N,"seed":N,"cold":B,"max_error":E,
- *    "beat_s":T,"patience_s":T,"memory":BYTES,"timeout_s":T}                               ->
- * {"status":"ok"}
- *   {"cmd":"baseline","timeout_s":T}    -> {"baseline":{..},"direct":{..}}, or {"baseline":null,
- *                                          "why":".."}
- *   {"cmd":"race","candidate":{..},"object":PATH,"limit_s":T,"audit":B,"timeout_s":T}  -> outcome
- *   {"cmd":"final","candidates":[{..},..],"objects":[PATH,..],"timeout_s":T}
- *                                                -> {"status":"ok","outcomes":[outcome,..]}
- *   {"cmd":"canary","timeout_s":T}                               -> {"status":"ok"}
+ *   {"cmd":"open","workload":{..},"naive":PATH,"truth":PATH,"threads":N,"seed":N,"cold":B,
+ *    "max_error":E,"memory":BYTES,"timeout_s":T}                    -> {"status":"ok"}
+ *   {"cmd":"library","timeout_s":T}    -> {"baseline":{..}} or {"baseline":null,"why":".."}, and
+ *                                         "rejected":[{..},..] if variants are wrong
+ *   {"cmd":"race","candidate":{..},"object":PATH[,"holder":{..},"holder_object":PATH],"whole":B,
+ *    "budget_s":T,"timeout_s":T}                                    -> outcome
+ *   {"cmd":"final","candidate":{..},"object":PATH[,"impl":"..","layout":".."],"pairs":N,
+ *    "budget_s":T,"timeout_s":T}                                    -> outcome
+ *   {"cmd":"canary","timeout_s":T}                                  -> {"status":"ok"}
  *
- * An outcome's status is a result's, or "unloadable" where the object is damaged; that of a final's
- * answer is how its process ended. An answer
+ * An outcome's status is a result's, or "unloadable" where an object is damaged. An answer
  * {"error":".."} means that the worker cannot go on. Everything runs in forked cells, so that this
  * process, the zygote, lives on. `worker-cpu --libs` prints the library's version, `--probe`
  * and `--sentinel[=EFFORT]` print a line of what lib/target/probe.h measures.
@@ -30,7 +29,6 @@
 #include "lib/target/probe.h"
 
 static struct session *session;
-static struct quiet machine;
 static FILE *answers; /* the pipe to the supervisor; stdout itself belongs to whatever prints */
 
 static int bad_request(struct err *e)
@@ -69,30 +67,27 @@ static void put_status(struct buf *out, const char *status, const char *why)
 
 static int open_session(const struct json_doc *d, struct arena *a, struct buf *out, struct err *e)
 {
-	struct session_rules rules = {.cold = flag(d, "cold"), .machine = &machine};
-	double memory, timeout_s, beat_s;
+	struct session_rules rules = {.cold = flag(d, "cold")};
+	double memory, timeout_s;
 	int64_t threads, seed;
 	struct workload w;
 	struct report r;
-	const char *naive;
+	const char *naive, *truth;
 	int rc = 0;
 
 	if (workload_from_json(&w, d, json_get(d, d->tok, "workload"), e) < 0)
 		return -1;
 	if (json_str(json_get(d, d->tok, "naive"), a, &naive) < 0 ||
+	    json_str(json_get(d, d->tok, "truth"), a, &truth) < 0 ||
 	    json_int(json_get(d, d->tok, "threads"), &threads) < 0 ||
 	    json_int(json_get(d, d->tok, "seed"), &seed) < 0 || number(d, "memory", &memory) < 0 ||
-	    number(d, "max_error", &rules.max_error) < 0 || number(d, "beat_s", &beat_s) < 0 ||
-	    number(d, "patience_s", &rules.patience_s) < 0 ||
-	    number(d, "timeout_s", &timeout_s) < 0)
+	    number(d, "max_error", &rules.max_error) < 0 || number(d, "timeout_s", &timeout_s) < 0)
 		return bad_request(e);
-	if (beat_s > 0 && (machine.best_s <= 0 || beat_s < machine.best_s))
-		machine.best_s = beat_s;
 	rules.threads = (int)threads;
 	rules.seed = (uint64_t)seed;
 	rules.memory = (size_t)memory;
 	session_close(session);
-	session = session_open(&w, naive, &rules, timeout_s, &r, e);
+	session = session_open(&w, naive, truth, &rules, timeout_s, &r, e);
 	if (r.end == CELL_FAILED && !r.unloadable)
 		rc = -1;
 	else
@@ -105,12 +100,14 @@ static int open_session(const struct json_doc *d, struct arena *a, struct buf *o
 static int canary(const struct json_doc *d, struct buf *out, struct err *e)
 {
 	double timeout_s;
+	int good;
 
 	if (number(d, "timeout_s", &timeout_s) < 0)
 		return bad_request(e);
-	if (!session_canary(session, timeout_s, e))
+	good = session_canary(session, timeout_s, e);
+	if (!good)
 		return -1;
-	put_status(out, "ok", NULL);
+	put_status(out, good > 0 ? "ok" : status_name[OUTCOME_UNLOADABLE], NULL);
 	buf_ch(out, '}');
 	return 0;
 }
@@ -131,37 +128,46 @@ static void put_median(struct buf *out, const char *time, const char *ci, struct
 	put_interval(out, ci, m);
 }
 
-static void put_best(struct buf *out, const struct best *b)
+static void put_number(struct buf *out, const char *name, double v)
 {
-	buf_str(out, "{\"impl\":");
-	buf_json(out, b->impl, strlen(b->impl));
-	buf_str(out, ",\"layout\":");
-	buf_json(out, b->layout, strlen(b->layout));
-	put_median(out, "latency_s", "ci_s", b->time);
-	buf_ch(out, '}');
+	buf_fmt(out, ",\"%s\":", name);
+	buf_num(out, v);
 }
 
-static int baseline(const struct json_doc *d, struct buf *out, struct err *e)
+static void put_variant(struct buf *out, const struct variant_found *v, int timed)
+{
+	buf_str(out, "{\"impl\":");
+	buf_json(out, v->impl, strlen(v->impl));
+	buf_str(out, ",\"layout\":");
+	buf_json(out, v->layout, strlen(v->layout));
+	if (timed)
+		put_median(out, "latency_s", "ci_s", v->time);
+	buf_str(out, ",\"error\":{\"l2\":");
+	buf_num(out, v->error_l2);
+	put_number(out, "max", v->error_max);
+	buf_str(out, "}}");
+}
+
+static int library(const struct json_doc *d, struct buf *out, struct err *e)
 {
 	double timeout_s;
-	struct baseline b;
+	struct library b;
 
 	if (number(d, "timeout_s", &timeout_s) < 0)
 		return bad_request(e);
-	session_baseline(session, timeout_s, &b);
-	if (!b.best.known) {
-		buf_str(out, "{\"baseline\":null,\"why\":");
-		buf_json(out, b.why, strlen(b.why));
-		buf_ch(out, '}');
-		return 0;
-	}
+	session_library(session, timeout_s, &b);
 	buf_str(out, "{\"baseline\":");
-	put_best(out, &b.best);
-	if (b.direct.known) {
-		buf_str(out, ",\"direct\":");
-		put_best(out, &b.direct);
+	if (b.known) {
+		put_variant(out, &b.best, 1);
+	} else {
+		buf_str(out, "null,\"why\":");
+		buf_json(out, b.why, strlen(b.why));
 	}
-	buf_ch(out, '}');
+	for (int i = 0; i < b.wrong && i < TRIAL_REJECTED; i++) {
+		buf_str(out, i ? "," : ",\"rejected\":[");
+		put_variant(out, &b.rejected[i], 0);
+	}
+	buf_str(out, b.wrong ? "]}" : "}");
 	return 0;
 }
 
@@ -176,23 +182,14 @@ static void put_samples(struct buf *out, const char *name, const double *x, int 
 	buf_ch(out, ']');
 }
 
-static void put_turns(struct buf *out, const struct outcome *o)
+static void put_duel(struct buf *out, const struct duel *d)
 {
-	put_median(out, "baseline_s", "baseline_ci_s", o->opponent[0]);
-	put_median(out, "ratio", "ratio_ci", o->ratio[0]);
-	if (o->nopponents > 1) {
-		put_median(out, "direct_s", "direct_ci_s", o->opponent[1]);
-		put_median(out, "direct_ratio", "direct_ratio_ci", o->ratio[1]);
-		put_samples(out, "direct_samples_s", o->turn[1], o->n);
-	}
-	put_samples(out, "baseline_samples_s", o->turn[0], o->n);
-	buf_fmt(out, ",\"verdict\":\"%s\"", stat_verdict_name(outcome_verdict(o)));
-}
+	static const char *const end[] = {"lost", "even", "won"};
 
-static void put_number(struct buf *out, const char *name, double v)
-{
-	buf_fmt(out, ",\"%s\":", name);
-	buf_num(out, v);
+	put_median(out, "other_s", "other_ci_s", d->other_time);
+	put_median(out, "ratio", "ratio_ci", d->ratio);
+	buf_fmt(out, ",\"end\":\"%s\"", end[d->end]);
+	put_samples(out, "other_samples_s", d->y, d->n);
 }
 
 static void put_outcome(struct buf *out, const struct report *r, const struct outcome *o)
@@ -200,22 +197,17 @@ static void put_outcome(struct buf *out, const struct report *r, const struct ou
 	put_status(out, status_name[o->status], o->why);
 	buf_str(out, ",\"watch\":");
 	watch_put(&r->watched, out);
-	put_median(out, "latency_s", "ci_s", o->time);
-	if (!o->is_calm)
-		buf_str(out, ",\"noisy\":true");
-	if (o->quiet.disturbed)
-		buf_fmt(out, ",\"disturbed\":%d", o->quiet.disturbed);
-	buf_fmt(out, ",\"reps\":%d,\"warmup\":%d,\"outliers\":%d", o->n, o->warmup, o->outliers);
 	put_number(out, "l2", o->error_l2);
 	put_number(out, "max", o->error_max);
 	put_number(out, "verify_s", o->verify_s);
 	put_number(out, "run_s", o->run_s);
-	put_number(out, "audit_s", o->audit_s);
-	if (o->has_audit)
-		put_median(out, "audit_latency_s", "audit_ci_s", o->audit);
-	if (o->nopponents)
-		put_turns(out, o);
-	put_samples(out, "samples_s", o->x, o->n);
+	if (o->duel.n) {
+		put_median(out, "latency_s", "ci_s", o->duel.time);
+		buf_fmt(out, ",\"reps\":%d", o->duel.n);
+		put_samples(out, "samples_s", o->duel.x, o->duel.n);
+	}
+	if (o->duel.n && o->is_duel)
+		put_duel(out, &o->duel);
 	buf_ch(out, '}');
 }
 
@@ -237,89 +229,69 @@ static int read_entry(const struct json *candidate, const struct json *object, s
 	return rc;
 }
 
-/* Faults of the machine among what came of a trial. */
-static int check(const struct report *r, const struct outcome *o, int n, struct err *e)
+/* What came of a trial; faults of the machine are the worker's end. */
+static int put_trial(struct buf *out, const struct report *r, const struct outcome *o,
+		     struct err *e)
 {
 	if (r->end == CELL_FAILED)
 		return err_set(e, "%s", r->why);
-	for (int i = 0; i < n && r->end == CELL_DONE; i++)
-		if (o[i].status == OUTCOME_FAILED)
-			return err_set(e, "%s", o[i].why);
+	if (r->end == CELL_DONE && o->status == OUTCOME_FAILED)
+		return err_set(e, "%s", o->why);
+	if (r->end == CELL_DONE) {
+		put_outcome(out, r, o);
+		return 0;
+	}
+	put_status(out, end_name[r->end], r->why);
+	buf_ch(out, '}');
+	return 0;
+}
+
+static int read_ask(const struct json_doc *d, struct session_ask *ask, struct err *e)
+{
+	if (number(d, "timeout_s", &ask->timeout_s) < 0 ||
+	    number(d, "budget_s", &ask->rules.budget_s) < 0)
+		return bad_request(e);
 	return 0;
 }
 
 static int race(const struct json_doc *d, struct arena *a, struct buf *out, struct err *e)
 {
-	struct session_ask ask = {.audit = flag(d, "audit")};
-	struct session_entry in;
+	struct session_ask ask = {.rules.kind = flag(d, "whole") ? DUEL_WHOLE : DUEL_RACE};
+	struct session_entry in, holder = {NULL, NULL};
+	const struct json *other = json_get(d, d->tok, "holder");
 	struct outcome o;
 	struct report r;
 
-	if (number(d, "timeout_s", &ask.timeout_s) < 0 ||
-	    number(d, "limit_s", &ask.race.limit_s) < 0 ||
-	    number(d, "budget_s", &ask.race.budget_s) < 0)
-		return bad_request(e);
-	if (read_entry(json_get(d, d->tok, "candidate"), json_get(d, d->tok, "object"), a, &in, e) <
-	    0)
+	if (read_ask(d, &ask, e) < 0 || read_entry(json_get(d, d->tok, "candidate"),
+						   json_get(d, d->tok, "object"), a, &in, e) < 0)
 		return -1;
-	r = session_race(session, &in, &ask, &o);
-	if (check(&r, &o, 1, e) < 0)
+	if (other && read_entry(other, json_get(d, d->tok, "holder_object"), a, &holder, e) < 0)
 		return -1;
-	if (r.end == CELL_DONE) {
-		put_outcome(out, &r, &o);
-	} else {
-		put_status(out, end_name[r.end], r.why);
-		buf_ch(out, '}');
-	}
-	return 0;
-}
-
-/* The entries of a final's request: how many, or -1. */
-static int read_entries(const struct json_doc *d, struct arena *a, struct session_entry *in,
-			struct err *e)
-{
-	const struct json *all = json_get(d, d->tok, "candidates");
-	const struct json *paths = json_get(d, d->tok, "objects");
-	const struct json *c, *path;
-	int n = 0;
-
-	if (!all || !paths || all->type != JSON_ARR || paths->type != JSON_ARR ||
-	    all->size != paths->size || all->size > ENTRANTS)
-		return bad_request(e);
-	for (c = json_first(d, all), path = json_first(d, paths); c;
-	     c = json_next(d, all, c), path = json_next(d, paths, path))
-		if (read_entry(c, path, a, &in[n++], e) < 0)
-			return -1;
-	return n;
+	r = session_race(session, &in, &holder, &ask, &o);
+	return put_trial(out, &r, &o, e);
 }
 
 static int final(const struct json_doc *d, struct arena *a, struct buf *out, struct err *e)
 {
-	struct session_entry in[ENTRANTS];
-	struct outcome o[ENTRANTS];
+	struct session_ask ask = {.rules.kind = DUEL_FINAL};
+	struct ref_choice opponent = {NULL, NULL};
+	struct session_entry in;
+	struct outcome o;
 	struct report r;
-	double timeout_s;
-	int n = read_entries(d, a, in, e);
+	int64_t pairs;
 
-	if (n < 0)
+	if (read_ask(d, &ask, e) < 0 || read_entry(json_get(d, d->tok, "candidate"),
+						   json_get(d, d->tok, "object"), a, &in, e) < 0)
 		return -1;
-	if (number(d, "timeout_s", &timeout_s) < 0)
+	if (json_int(json_get(d, d->tok, "pairs"), &pairs) < 0 || pairs < 1 || pairs > DUEL_MAX)
 		return bad_request(e);
-	r = session_finals(session, in, n, timeout_s, o);
-	if (check(&r, o, n, e) < 0)
-		return -1;
-	put_status(out, end_name[r.end], r.end == CELL_DONE ? NULL : r.why);
-	if (r.end == CELL_DONE) {
-		buf_str(out, ",\"outcomes\":[");
-		for (int i = 0; i < n; i++) {
-			if (i)
-				buf_ch(out, ',');
-			put_outcome(out, &r, &o[i]);
-		}
-		buf_ch(out, ']');
-	}
-	buf_ch(out, '}');
-	return 0;
+	ask.rules.pairs = (int)pairs;
+	if (json_get(d, d->tok, "impl") &&
+	    (json_str(json_get(d, d->tok, "impl"), a, &opponent.name) < 0 ||
+	     json_str(json_get(d, d->tok, "layout"), a, &opponent.layout) < 0))
+		return bad_request(e);
+	r = session_final(session, &in, &opponent, &ask, &o);
+	return put_trial(out, &r, &o, e);
 }
 
 static int answer(const struct json_doc *d, struct arena *a, struct buf *out, struct err *e)
@@ -330,8 +302,8 @@ static int answer(const struct json_doc *d, struct arena *a, struct buf *out, st
 		return open_session(d, a, out, e);
 	if (!session)
 		return bad_request(e);
-	if (json_is(cmd, "baseline"))
-		return baseline(d, out, e);
+	if (json_is(cmd, "library"))
+		return library(d, out, e);
 	if (json_is(cmd, "race"))
 		return race(d, a, out, e);
 	if (json_is(cmd, "final"))

@@ -252,6 +252,32 @@ static void test_batches(void)
 	cache_close(&c);
 }
 
+/* Where true answers are kept: one file for one object and one set of data. */
+static void test_truth(void)
+{
+	struct buf name[4] = {BUF_INIT, BUF_INIT, BUF_INIT, BUF_INIT};
+	struct cache c;
+	int apart = 1;
+
+	open_cache(&c, "t", 1);
+	cache_truth(&c, add(&c, 0), "w seed 1", &name[0]);
+	cache_truth(&c, add(&c, 0), "w seed 2", &name[1]);
+	cache_truth(&c, add(&c, 1), "w seed 1", &name[2]);
+	cache_truth(&c, add(&c, 0), "w seed 1", &name[3]);
+	for (int i = 0; i < 3; i++) {
+		for (int k = 0; k < i; k++)
+			apart &= strcmp(name[i].s, name[k].s) != 0;
+		apart &= !strncmp(name[i].s, path("t/objects/"), strlen(path("t/objects/"))) &&
+			 !strcmp(name[i].s + name[i].n - 6, ".truth");
+	}
+	ok(apart, "each object and each set of data has a true answer of its own: %s", name[0].s);
+	ok(!strcmp(name[0].s, name[3].s), "which is found again");
+	for (int i = 0; i < 4; i++)
+		buf_free(&name[i]);
+	wait_all(&c);
+	cache_close(&c);
+}
+
 static void test_waiting(void)
 {
 	struct build *b;
@@ -442,15 +468,23 @@ static void test_bound(void)
 	ok(right == n, "sizes that TL_CACHE_SIZE may be");
 }
 
+#define SOME "cc23456789abcdef0123456789abcdef"
+#define OTHER "0123456789abcdef0123456789abcdef"
+
 /* Used so many hours ago. */
-static void age(const struct build *b, int hours)
+static void age_file(const char *file, int hours)
 {
 	struct timespec t[2];
 
 	clock_gettime(CLOCK_REALTIME, &t[0]);
 	t[0].tv_sec -= hours * 3600L;
 	t[1] = t[0];
-	utimensat(AT_FDCWD, b->object, t, 0);
+	utimensat(AT_FDCWD, file, t, 0);
+}
+
+static void age(const struct build *b, int hours)
+{
+	age_file(b->object, hours);
 }
 
 static void test_eviction(void)
@@ -470,7 +504,12 @@ static void test_eviction(void)
 	wait_all(&c);
 	age(x, 5);
 	snprintf(size, sizeof size, "%lld",
-		 (long long)(stat_of(b[0]).st_blocks + stat_of(b[2]).st_blocks) * 512 + 100);
+		 (long long)(stat_of(b[0]).st_blocks + stat_of(b[2]).st_blocks) * 512 + 4096 + 100);
+	write_file(path("g/objects/" SOME ".truth"), "just used", 0644);
+	write_file(path("g/objects/" OTHER ".truth"), "used long ago", 0644);
+	write_file(path("g/objects/truth"), "", 0644);
+	write_file(path("g/objects/" OTHER ".truth.1.tmp"), "", 0644);
+	age_file(path("g/objects/" OTHER ".truth"), 40);
 	write_file(path("g/objects/batch-1-a.c"), "", 0644);
 	write_file(path("g/objects/0000-1.tmp"), "", 0644);
 	write_file(path("g/objects/cc123.o"), "", 0644);
@@ -496,12 +535,17 @@ static void test_eviction(void)
 	ok(b[0]->cached && b[2]->cached, "what was used last stays: a hit counts as use");
 	ok(!b[1]->cached && !b[3]->cached && !add(&other, 4)->cached,
 	   "the others leave, links of one file together");
+	ok(access(path("g/objects/" SOME ".truth"), F_OK) == 0 &&
+		   access(path("g/objects/" OTHER ".truth"), F_OK) < 0,
+	   "so do true answers: one just used stays, one that was not leaves");
 	ok(access(path("g/objects/batch-1-a.c"), F_OK) < 0 &&
+		   access(path("g/objects/" OTHER ".truth.1.tmp"), F_OK) < 0 &&
 		   access(path("g/objects/0000-1.tmp"), F_OK) < 0 &&
 		   access(path("g/objects/cc123.o"), F_OK) < 0 &&
 		   access(path("g/objects/canary-1.so"), F_OK) < 0,
 	   "what dead runs left is removed");
 	ok(access(path("g/objects/README"), F_OK) == 0 &&
+		   access(path("g/objects/truth"), F_OK) == 0 &&
 		   access(path("g/objects/cccccccccccccccccccccccccccccccc.so"), F_OK) == 0,
 	   "and what is none of it is not");
 	unsetenv("TL_CACHE_SIZE");
@@ -582,6 +626,7 @@ int main(int argc, char **argv)
 		bail_out("%s", err.msg);
 	make_kernels();
 	test_batches();
+	test_truth();
 	test_waiting();
 	test_no_links();
 	test_blame();

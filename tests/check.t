@@ -77,6 +77,17 @@ lost="$r,\"status\":\"preempted\",\"why\":\"slow\",\"bound\":\"lower\",$meas"
 good 'an audit' "$lost,\"audit\":{\"latency_s\":0.001,\"ci_s\":[0.001,0.002],\"false_kill\":false},$at}"
 bad 'an audit that does not say' "$lost,\"audit\":{\"latency_s\":0.001,\"ci_s\":[0.001,0.002],\"false_kill\":\"no\"},$at}" 'false_kill'
 bad 'an audit of one that was not preempted' "$r,\"status\":\"ok\",$meas,\"audit\":{\"latency_s\":0.001,\"ci_s\":[0.001,0.002],\"false_kill\":false},$at}" 'audit'
+race="$r,\"status\":\"ok\",$meas"
+duel='"duel":{"against":"4c37ef429432a06ac4502501a1f8777a","ratio":1.02,"ci":[1.01,1.03],"latency_s":0.001,"end":"won"'
+good 'a duel that was won' "$race,$duel,\"samples_s\":[0.001]},\"incumbent\":true,$at}"
+bad 'a duel with nobody' "$race,$(printf '%s' "$duel" | sed 's/"against":"[^"]*",//')},$at}" 'against'
+bad 'a duel without an end' "$race,$(printf '%s' "$duel" | sed 's/,"end":"won"//')},$at}" 'end'
+bad 'a duel with an end of another kind' "$race,$(printf '%s' "$duel" | sed 's/won/drawn/')},$at}" 'end'
+bad 'an incumbent that lost' "$lost,$(printf '%s' "$duel" | sed 's/won/lost/')},\"incumbent\":true,$at}" 'incumbent'
+good 'a second duel' "$lost,\"audit\":{\"ratio\":0.9,\"ci\":[0.8,0.95],\"false_kill\":false},$at}"
+final=$(printf '%s' "$race" | sed 's/"stage":"race"/"stage":"final"/')
+good 'a final' "$final,\"processes\":3,\"baseline\":{\"impl\":\"b\",\"layout\":\"ab\",\"latency_s\":0.001,\"ci_s\":[0.001,0.001],\"system\":\"Linux 6.1\",\"error\":{\"l2\":1e-07,\"max\":1e-07}},\"ratio\":{\"median\":1,\"ci\":[1,1]},\"verdict\":\"same\",\"rejected\":[{\"impl\":\"w\",\"layout\":\"ab\",\"error\":{\"l2\":0.1,\"max\":0.1}}],\"incumbent\":true,$at}"
+bad 'half a process' "$final,\"processes\":0.5,$at}" 'processes'
 bad 'energy that nobody knows' "$r,\"status\":\"ok\",$meas,\"cost\":{\"energy_J\":null},$at}" 'reason'
 
 # Streams and files

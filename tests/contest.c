@@ -1,4 +1,6 @@
-/* The contest: limits, counts and finals, against what a plain recount says. */
+/* The contest: who holds the place, whose final it is, and counts, against what a plain recount
+ * says. */
+#include <stdio.h>
 #include <string.h>
 
 #include "lib/base/rng.h"
@@ -9,90 +11,133 @@ enum { N = 40 };
 
 static struct contestant in[N];
 
-static int race(struct contest *c, int i, double latency_s)
+static int race(struct contest *c, int i, const char *status, int won, double ratio)
 {
-	in[i].who = &in[i];
-	return contest_raced(c, &in[i], "ok", latency_s, 0);
+	const struct contest_end end = {status, won, ratio};
+
+	in[i] = (struct contestant){.who = &in[i]};
+	return contest_raced(c, &in[i], &end);
 }
 
-static void test_limit(void)
+static int known(struct contest *c, int i, const char *at, int is_incumbent)
+{
+	in[i] = (struct contestant){.who = &in[i], .at = at};
+	return contest_known(c, &in[i], is_incumbent);
+}
+
+static int holds(const struct contest *c, const struct contestant *who)
+{
+	return c->holder == who && c->best == who;
+}
+
+static void test_holder(void)
+{
+	struct contestant earlier = {.who = &earlier, .at = "1"};
+	struct contest c;
+
+	contest_begin(&c, NULL, 0);
+	ok(!c.holder && !c.best, "nobody to race against at first");
+	ok(!race(&c, 0, "crash", 1, 0) && !race(&c, 1, "wrong", 1, 2) && !c.holder,
+	   "who did not end well never holds the place");
+	ok(race(&c, 2, "ok", 1, 0) && holds(&c, &in[2]), "the first that ends well does");
+	ok(!race(&c, 3, "ok", 0, 1.5) && !race(&c, 4, "preempted", 0, 0.5) &&
+		   !race(&c, 5, "wrong", 1, 2) && holds(&c, &in[2]),
+	   "who did not win, or was wrong, does not take it, whatever the ratio");
+	ok(race(&c, 6, "ok", 1, 1.01) && holds(&c, &in[6]), "who wins does");
+	contest_begin(&c, &earlier, 0);
+	ok(holds(&c, &earlier) && !race(&c, 0, "ok", 0, 1) && holds(&c, &earlier),
+	   "an earlier round's incumbent holds it, and is the best");
+	ok(race(&c, 1, "ok", 1, 1.2) && holds(&c, &in[1]), "until it loses");
+}
+
+static void test_fixed(void)
 {
 	struct contest c;
 
-	contest_begin(&c, 0, 1, 2);
-	ok(contest_limit(&c) == 0, "nothing to race against at first");
-	race(&c, 0, 3e-3);
-	ok(contest_limit(&c) == 3e-3, "then the first");
-	race(&c, 1, 4e-3);
-	race(&c, 2, 2e-3);
-	contest_raced(&c, &in[3], "wrong", 1e-3, 0);
-	contest_raced(&c, &in[4], "preempted", 1e-3, 0);
-	ok(contest_limit(&c) == 2e-3, "then the best that is right");
-	contest_begin(&c, 1e-3, 1, 2);
-	ok(!race(&c, 0, 3e-3) && race(&c, 1, 1.04e-3), "who may come into the finals is told");
-	ok(contest_limit(&c) == 1e-3, "an earlier round's incumbent stands");
-	contest_begin(&c, 1e-3, 0, 2);
-	ok(contest_limit(&c) == 0, "without preemption there is no limit");
+	contest_begin(&c, NULL, 1);
+	ok(race(&c, 0, "ok", 1, 0) && holds(&c, &in[0]), "a fixed holder is the first");
+	ok(!race(&c, 1, "ok", 0, 0.9), "who has a ratio below 1 to it is not the best");
+	ok(race(&c, 2, "ok", 1, 1.3) && c.holder == &in[0] && c.best == &in[2],
+	   "the highest ratio is the best, and the holder stays");
+	ok(!race(&c, 3, "ok", 1, 1.2) && c.best == &in[2], "a lower one is not, although it won");
+	ok(race(&c, 4, "ok", 0, 1.4) && c.holder == &in[0] && c.best == &in[4],
+	   "a higher one is, although it is even");
+	ok(!race(&c, 5, "wrong", 1, 9) && c.best == &in[4], "one that is wrong is not");
+}
+
+static void test_known(void)
+{
+	struct contestant earlier = {.who = &earlier, .at = "2026-11-21T09"};
+	struct contest c;
+
+	contest_begin(&c, &earlier, 0);
+	ok(!known(&c, 0, "2026-11-21T10", 0) && holds(&c, &earlier),
+	   "one that is known and never held the place does not now");
+	ok(!known(&c, 1, "2026-11-21T08", 1) && !known(&c, 2, "2026-11-21T09", 1) &&
+		   holds(&c, &earlier),
+	   "nor one that held it before the incumbent did");
+	ok(known(&c, 3, "2026-11-21T12", 1) && holds(&c, &in[3]), "but one that did later");
+	ok(!known(&c, 4, "2026-11-21T11", 1) && holds(&c, &in[3]), "of two the later");
+	ok(race(&c, 5, "ok", 1, 1.1) && !known(&c, 6, "2026-11-21T13", 1) && holds(&c, &in[5]),
+	   "who won in this run did so after all that are known");
+	contest_begin(&c, NULL, 0);
+	ok(!known(&c, 0, "2026-11-21T10", 0) && !c.holder && known(&c, 1, "2026-11-21T08", 1) &&
+		   holds(&c, &in[1]),
+	   "where nobody holds the place any that held it does");
+	ok(c.n.known == 2 && c.n.measured == 0, "and they are counted as known");
+}
+
+/* Won and lost as the times say; who holds the place then, and who is the best, is found by a plain
+ * look at all that came so far. */
+static void test_recount(void)
+{
+	int same = 1, changes = 0;
+	struct rng r;
+
+	rng_seed(&r, 1, "contest");
+	for (int round = 0; round < 500; round++) {
+		int is_fixed = round % 2, first = -1, best = -1;
+		double t[N];
+		struct contest c;
+
+		contest_begin(&c, NULL, is_fixed);
+		for (int i = 0; i < N; i++) {
+			int good = rng_below(&r, 4) > 0, new_best;
+			double ratio;
+
+			t[i] = 1 + rng_unit(&r);
+			ratio = first < 0 ? 0 : t[is_fixed ? first : best] / t[i];
+			new_best = good && (best < 0 || t[i] < t[best]);
+			if (good && first < 0)
+				first = i;
+			best = new_best ? i : best;
+			same &= race(&c, i, good ? "ok" : "timeout", first == i || ratio > 1,
+				     ratio) == new_best;
+			same &= c.best == (best < 0 ? NULL : &in[best]);
+			same &= c.holder == (best < 0 ? NULL : &in[is_fixed ? first : best]);
+			changes += new_best;
+		}
+	}
+	ok(same && changes > 1500, "as a recount says, %d times", changes);
 }
 
 static void test_counts(void)
 {
 	struct contest c;
 
-	contest_begin(&c, 2e-3, 1, 2);
-	race(&c, 0, 3e-3);
-	contest_raced(&c, &in[1], "preempted", 0, 0);
-	contest_raced(&c, &in[2], "preempted", 0, 2.1e-3);
-	contest_raced(&c, &in[3], "preempted", 0, 1.9e-3);
-	contest_raced(&c, &in[4], "crash", 0, 0);
-	contest_raced(&c, &in[5], "build", 0, 0);
+	contest_begin(&c, NULL, 0);
+	race(&c, 0, "ok", 1, 0);
+	race(&c, 1, "preempted", 0, 0.5);
+	race(&c, 2, "preempted", 0, 0.5);
+	race(&c, 3, "preempted", 0, 0.9);
+	race(&c, 4, "crash", 0, 0);
+	race(&c, 5, "build", 0, 0);
 	ok(c.n.measured == 1 && c.n.preempted == 3 && c.n.failed == 2, "each counts once");
-	ok(c.n.audited == 2 && c.n.false_kills == 1, "an audited one that was better counts");
-	ok(contest_finalist(&c) == NULL, "one clearly behind an earlier round gets no final");
-}
-
-/* Who is in the finals, found otherwise: repeatedly the first of the fastest that has had none. */
-static int recount(const double *t, int n, double best, int *had)
-{
-	int who = -1;
-
-	for (int i = 0; i < n; i++)
-		if (!had[i] && (who < 0 || t[i] < t[who]))
-			who = i;
-	if (who < 0 || t[who] > 1.05 * best)
-		return -1;
-	had[who] = 1;
-	return who;
-}
-
-static void test_finals(void)
-{
-	int same = 1, finalists = 0;
-	struct rng r;
-
-	rng_seed(&r, 1, "contest");
-	for (int round = 0; round < 500; round++) {
-		int n = (int)rng_below(&r, N), finals = (int)rng_below(&r, 6), had[N] = {0};
-		double t[N], best = round % 3 ? 0 : 1.02e-3;
-		struct contest c;
-
-		contest_begin(&c, best, 1, finals);
-		for (int i = 0; i < n; i++) {
-			/* Some alike: of equals the first comes first. */
-			t[i] = 1e-3 * (1 + (double)rng_below(&r, 20) / 200);
-			best = best <= 0 || t[i] < best ? t[i] : best;
-			race(&c, i, t[i]);
-		}
-		for (int k = 0; k < finals + 1; k++) {
-			const struct contestant *f = contest_finalist(&c);
-			int want = k < finals ? recount(t, n, best, had) : -1;
-
-			same &= want < 0 ? !f : f == &in[want] && f->who == f;
-			finalists += want >= 0;
-		}
-	}
-	ok(same, "finalists are the fastest in their order, none twice, none clearly behind");
-	ok(finalists > 300, "and there were some: %d", finalists);
+	contest_audited(&c, 0);
+	contest_audited(&c, 1);
+	contest_audited(&c, 0);
+	ok(c.n.audited == 3 && c.n.false_kills == 1 && holds(&c, &in[0]),
+	   "an audited one that won counts, and takes no place");
 }
 
 static void test_audits(void)
@@ -113,9 +158,11 @@ static void test_audits(void)
 
 int main(void)
 {
-	test_limit();
+	test_holder();
+	test_fixed();
+	test_known();
+	test_recount();
 	test_counts();
-	test_finals();
 	test_audits();
 	return done_testing();
 }

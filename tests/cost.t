@@ -139,8 +139,8 @@ export TL_CACHE="$tmp/cache"
 "$bin/tl-tune" -q -b 24 -d "$tmp/r.db" --until 'rounds<2' "$tmp/w.wl" 2>"$tmp/err"
 ok $? 'a real run'
 cost "$tmp/r.db" --run last >"$tmp/r"
-is "$tmp/r" runs 1 && is "$tmp/r" parts 2
-ok $? 'is one run of two parts'
+is "$tmp/r" runs 1 && is "$tmp/r" parts 3
+ok $? 'is one run of three parts: two rounds, and the finals'
 # What no program can see of itself, its start and its end, is milliseconds a process.
 near "$(field sum_core_s <"$tmp/r")" "$(field held_core_s <"$tmp/r")" 0.15
 ok $? 'its purposes sum to wall time x cores'

@@ -10,6 +10,26 @@ struct access {
 	int write;
 };
 
+/* Writing where it was frozen, after a thaw and after another frost. */
+static void thaw_and_write(void *arg, void *answer)
+{
+	const struct fence *f = arg;
+
+	fence_thaw(f);
+	f->data[0] = 2;
+	f->data[f->n - 1] = 2;
+	*(char *)answer = f->data[0] == 2;
+}
+
+static void thaw_and_freeze(void *arg, void *answer)
+{
+	const struct fence *f = arg;
+
+	thaw_and_write(arg, answer);
+	fence_freeze(f);
+	f->data[0] = 3;
+}
+
 static void do_access(void *arg, void *answer)
 {
 	const struct access *a = arg;
@@ -88,6 +108,13 @@ static void test_size(int64_t n)
 	   "which may lie elsewhere");
 	fence_freeze(&f);
 	ok(kills(f.data, 1) && !kills(f.data, 0), "frozen: to be read, not to be written");
+	ok(in_cell(thaw_and_write, &f) == CELL_DONE && kills(f.data, 1) && f.data[0] == 1,
+	   "thawed it can be written, by that process alone");
+	ok(in_cell(thaw_and_freeze, &f) == CELL_CRASH, "and frozen again it cannot");
+	fence_thaw(&f);
+	ok(!kills(f.data, 1) && kills(f.data - 1, 1) && kills(f.data + n + 200000, 1) &&
+		   !fence_broken(&f),
+	   "a thaw opens nothing around it");
 	fence_close(&f);
 	ok(place(&f, f.data) == INT64_MIN, "closed");
 	fence_close(&f);

@@ -24,7 +24,7 @@ static struct known_result result(const char *status, int final, const char *run
 }
 
 /* Which of the results is the answer, as an index; -1: none. The order must not matter. */
-static int answer(const struct known_result *r, int n, double best_s, int final)
+static int answer(const struct known_result *r, int n, int final)
 {
 	struct known_answer a, b;
 	struct known_result back[8];
@@ -32,8 +32,8 @@ static int answer(const struct known_result *r, int n, double best_s, int final)
 
 	for (int i = 0; i < n; i++)
 		back[n - 1 - i] = r[i];
-	known_decide(r, n, best_s, &a);
-	known_decide(back, n, best_s, &b);
+	known_decide(r, n, &a);
+	known_decide(back, n, &b);
 	x = final ? a.final : a.result;
 	y = final ? b.final : b.result;
 	if (!x != !y || (x && x - r != n - 1 - (y - back)))
@@ -47,42 +47,43 @@ static void decision(void)
 	static const char *const again[] = {"timeout", "oom", "crash"};
 	struct known_result r[4] = {{0}};
 
-	ok(answer(r, 0, 0, 0) == -1, "nothing recorded is not known");
+	ok(answer(r, 0, 0) == -1, "nothing recorded is not known");
 	for (int i = 0; i < 4; i++) {
 		r[0] = result(finals[i], 0, "1", 1e-3);
-		ok(answer(r, 1, 1e-9, 0) == 0, "%s is known", finals[i]);
+		ok(answer(r, 1, 0) == 0, "%s is known", finals[i]);
 	}
 	for (int i = 0; i < 3; i++) {
 		r[0] = result(again[i], 0, "1", NAN);
-		ok(answer(r, 1, 1, 0) == -1, "%s gets another chance", again[i]);
+		ok(answer(r, 1, 0) == -1, "%s gets another chance", again[i]);
 		r[1] = result(again[i], 0, "1", NAN);
-		ok(answer(r, 2, 1, 0) == -1, "which the same record, twice, does not use up");
+		ok(answer(r, 2, 0) == -1, "which the same record, twice, does not use up");
 		r[1] = result(again[(i + 1) % 3], 0, "2", NAN);
-		ok(answer(r, 2, 1, 0) == 1, "but another failure does");
+		ok(answer(r, 2, 0) == 1, "but another failure does");
 		r[2] = result("ok", 0, "0", 1e-3);
-		ok(answer(r, 3, 1, 0) == 2, "and what was ok once is known as that");
+		ok(answer(r, 3, 0) == 2, "and what was ok once is known as that");
 	}
 	r[0] = result("filtered", 0, "1", NAN);
-	ok(answer(r, 1, 1, 0) == -1, "filtered was never tried");
+	ok(answer(r, 1, 0) == -1, "filtered was never tried");
 	r[0] = result("preempted", 0, "1", 2e-3);
-	ok(answer(r, 1, 1e-3, 0) == 0, "a bound beyond the incumbent is known");
-	ok(answer(r, 1, 3e-3, 0) == -1, "a bound below it is not");
-	ok(answer(r, 1, 0, 0) == -1, "nor one without an incumbent");
+	ok(answer(r, 1, 0) == 0, "who has lost its duel is known");
+	r[1] = result("crash", 0, "2", NAN);
+	r[2] = result("crash", 0, "3", NAN);
+	ok(answer(r, 3, 0) == 0, "whatever became of it at other times");
 	r[1] = result("ok", 0, "0", 5e-3);
-	ok(answer(r, 2, 1e-3, 0) == 1, "a time goes before a bound");
+	ok(answer(r, 2, 0) == 1, "but a time goes before a bound");
 	r[2] = result("wrong", 1, "0", NAN);
-	ok(answer(r, 3, 1e-3, 0) == 2, "wrong once outweighs all");
+	ok(answer(r, 3, 0) == 2, "wrong once outweighs all");
 	r[0] = result("ok", 0, "1", 1e-3);
 	r[1] = result("ok", 0, "2", 2e-3);
-	ok(answer(r, 2, 0, 0) == 1, "of two the later");
-	ok(answer(r, 2, 0, 1) == -1, "a race is no final");
+	ok(answer(r, 2, 0) == 1, "of two the later");
+	ok(answer(r, 2, 1) == -1, "a race is no final");
 	r[2] = result("ok", 1, "1", 1e-3);
-	ok(answer(r, 3, 0, 1) == 2 && answer(r, 3, 0, 0) == 1, "a final is one");
+	ok(answer(r, 3, 1) == 2 && answer(r, 3, 0) == 1, "a final is one");
 	r[0] = result("ok", 1, "1", 1e-3);
-	ok(answer(r, 1, 0, 0) == -1, "and no race");
+	ok(answer(r, 1, 0) == -1, "and no race");
 	r[1] = result("crash", 1, "2", NAN);
 	r[2] = result("crash", 1, "3", NAN);
-	ok(answer(r + 1, 1, 0, 1) == -1 && answer(r + 1, 2, 0, 1) == 1,
+	ok(answer(r + 1, 1, 1) == -1 && answer(r + 1, 2, 1) == 1,
 	   "a final that failed gets another chance, too");
 }
 
@@ -114,18 +115,26 @@ static size_t file_size(void)
 	return stat(path, &st) ? 0 : (size_t)st.st_size;
 }
 
-/* The run of what is known of the candidate by the journal; "" if nothing. */
-static const char *known_run(struct journal *j, struct arena *a, const char *id)
+/* What is known of the candidate by the journal: 1, 0 or -1. */
+static int look(struct journal *j, struct arena *a, const char *id, struct known_answer *answer)
 {
 	struct known k = {.env = {"e"}, .settings = {"s"}};
 	const struct known_source source = {journal_look, j};
 	struct err e = ERR_INIT;
-	struct known_answer answer;
 	int rc;
 
 	known_add_source(&k, &source);
-	rc = known_find(&k, "w", id, 0, a, &answer, &e);
+	rc = known_find(&k, "w", id, a, answer, &e);
 	known_free(&k);
+	return rc;
+}
+
+/* The run of what is known of it; "" if nothing. */
+static const char *known_run(struct journal *j, struct arena *a, const char *id)
+{
+	struct known_answer answer;
+	int rc = look(j, a, id, &answer);
+
 	return rc < 0 ? "failed" : rc ? answer.result->run : "";
 }
 
@@ -180,6 +189,32 @@ static void torn(void)
 	buf_free(&text);
 }
 
+/* Of a result that became the incumbent, and when, the contest must hear. */
+static void incumbents(void)
+{
+	struct arena a = ARENA_INIT;
+	struct buf text = BUF_INIT;
+	struct known_answer held, never;
+	struct err e = ERR_INIT;
+	struct journal j;
+
+	line(&text, "held", "s", "r1");
+	text.n--; /* the brace */
+	buf_str(&text, ",\"incumbent\":true}\n");
+	line(&text, "never", "s", "r2");
+	buf_ch(&text, '\n');
+	put_file(text.s, text.n);
+	ok(journal_open(&j, path, &e) == 0 && look(&j, &a, "held", &held) == 1 &&
+		   look(&j, &a, "never", &never) == 1,
+	   "two are known");
+	ok(held.result->is_incumbent && !strcmp(held.result->at, "r1") &&
+		   !never.result->is_incumbent,
+	   "which of them held the place, and since when");
+	journal_close(&j);
+	buf_free(&text);
+	arena_free(&a);
+}
+
 static void contents(void)
 {
 	struct arena a = ARENA_INIT;
@@ -226,7 +261,7 @@ static void settings(void)
 					    .race_s = 0.1,
 					    .memory = 1e9,
 					    .preempt = 1,
-					    .finals = 2,
+					    .finals = 3,
 					    .seed = 1};
 	struct measure_rules other[7];
 	struct buf text = BUF_INIT;
@@ -235,7 +270,7 @@ static void settings(void)
 
 	settings_text(&rules, &text);
 	ok(!strcmp(text.s,
-		   "cache=warm;max_error=1e-05;memory=half;preempt=1;race_s=0.1;rev=1;seed=1;"
+		   "cache=warm;max_error=1e-05;memory=half;preempt=1;race_s=0.1;rev=2;seed=1;"
 		   "timeout_s=20;tl=1;type=settings;"),
 	   "the canonical text: %s", text.s);
 	settings_id(&rules, &id);
@@ -269,6 +304,7 @@ int main(void)
 	if (close(mkstemp(path)))
 		bail_out("cannot make a file");
 	decision();
+	incumbents();
 	contents();
 	torn();
 	settings();

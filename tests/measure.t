@@ -22,8 +22,10 @@ ok $? 'results are valid records'
 ok $? 'one race result a candidate'
 [ "$(count '"status":"wrong"\|"status":"crash"\|"status":"build"' "$tmp/r")" -eq 0 ]
 ok $? 'none is wrong'
-[ "$(count '"stage":"final".*"verdict":"' "$tmp/r")" -ge 2 ]
-ok $? 'finalists have a verdict'
+[ "$(count '"stage":"final".*"reps":300,"processes":3,.*"baseline":{"impl":.*"ratio":{"median":.*"verdict":"' "$tmp/r")" -eq 2 ]
+ok $? 'the best of each workload has a verdict, from three processes'
+! grep '"stage":"race"' "$tmp/r" | grep -q '"baseline":\|"ratio":{\|"noisy"\|"warmup"'
+ok $? 'a race is against no library'
 [ ! -r /proc/stat ] || [ "$(count '"stage":"race".*"watch":{"steal_s":[0-9.e-]*,"nivcsw":[0-9]*' "$tmp/r")" -eq 12 ]
 ok $? 'and what disturbed a trial is told'
 [ "$(count '"type":"end".*"measured":' "$tmp/r")" -eq 2 ] && [ "$(count '"type":"done"' "$tmp/r")" -eq 1 ]
@@ -131,12 +133,89 @@ head -c 20000 "$tmp/c" | head -n 4 | "$bin/tl-measure" >"$tmp/out" 2>"$tmp/err"
 [ $? -eq 3 ] && grep -q 'cut off' "$tmp/err" && grep -q '"type":"result"' "$tmp/out" && ! grep -q '"type":"end"' "$tmp/out"
 ok $? 'input cut off inside a group: measured, told, not closed, exit 3'
 
-# Patience
+# Duels: each race is against the last incumbent before it, and who wins is the next
 
-head -n 4 "$tmp/c" | "$bin/tl-measure" --stream --final=0 --patience=50ms >"$tmp/out" 2>/dev/null
-[ "$(count '"type":"result".*"status":"\(ok\|preempted\)"' "$tmp/out")" -ge 2 ]
-ok $? 'with patience candidates are measured, too'
-"$bin/tl-measure" --patience=3s --timeout=20s </dev/null 2>"$tmp/err"
-[ $? -eq 2 ] && grep -q -- '--patience' "$tmp/err"
-ok $? 'patience that would let a candidate time out is a usage error'
+cat >"$tmp/chain.pl" <<'END'
+use strict;
+use warnings;
+use JSON::PP;
+my ($holder, $duels, $bad) = (undef, 0, 0);
+my $fixed = shift; # the first stays
+while (<STDIN>) {
+	my $r = decode_json($_);
+	$holder = $r->{incumbent} ? $r->{incumbent}{candidate_id} : undef if $r->{type} eq "workload";
+	next unless $r->{type} eq "result" && $r->{stage} eq "race";
+	my $d = $r->{duel};
+	if ($d) {
+		$duels++;
+		$bad += !defined $holder || $d->{against} ne $holder;
+		$bad += $r->{status} ne ($d->{end} eq "lost" && !$fixed ? "preempted" : "ok");
+	}
+	$bad += !$d && defined $holder;
+	my $takes = !$fixed && (!$d || $d->{end} eq "won");
+	$bad += !!$takes != !!$r->{incumbent};
+	$holder = $r->{candidate_id} if $takes || !defined $holder;
+}
+print "$duels duels, $bad bad\n";
+END
+chain() { # file number fixed
+	[ "$(perl "$tmp/chain.pl" "$3" <"$1")" = "$2 duels, 0 bad" ] || perl "$tmp/chain.pl" "$3" <"$1" | sed 's/^/# /'
+}
+[ -z "$(chain "$tmp/r" 10 0 | tee /dev/stderr)" ]
+ok $? 'each races against the last who won, and takes its place if it wins'
+"$bin/tl-measure" --no-preempt --final=0 --samples "$tmp/c" >"$tmp/full" 2>/dev/null
+[ -z "$(chain "$tmp/full" 10 1 | tee /dev/stderr)" ] && ! grep -q '"status":"preempted"\|"stage":"final"' "$tmp/full" && "$bin/tl-check" -q "$tmp/full"
+ok $? '--no-preempt: each against the first, which stays, to the end'
+perl -MJSON::PP -ne 'my $r = decode_json($_); my $d = $r->{duel} or next; $n++; $bad += @{$r->{samples_s}} != $r->{reps} || @{$d->{samples_s}} != $r->{reps}; END { exit !($n == 10 && !$bad) }' "$tmp/full"
+ok $? 'and --samples has both calls of each pair'
+# An incumbent of earlier rounds, as tl-prune tells of it.
+perl -MJSON::PP -e '
+	my (%best, @line);
+	open my $f, "<", $ARGV[0] or die;
+	while (<$f>) { my $r = decode_json($_); $best{$r->{workload}{workload_id}} = $r if $r->{type} eq "result" && $r->{incumbent} && $r->{stage} eq "race" }
+	open $f, "<", $ARGV[1] or die;
+	while (<$f>) {
+		my $r = decode_json($_);
+		my $b = $best{$r->{workload_id} // ""};
+		my $i = $b && encode_json({candidate_id => $b->{candidate_id}, latency_s => $b->{latency_s}, algo => $b->{algo}, knobs => $b->{knobs}, at => $b->{at}});
+		s/"type":"workload",/$&"incumbent":$i,/ if $b && $r->{type} eq "workload";
+		next if $r->{type} eq "candidate" && grep { $_->{candidate_id} eq $r->{candidate_id} } values %best;
+		print;
+	}' "$tmp/r" "$tmp/c" >"$tmp/round2"
+"$bin/tl-measure" --final=2 "$tmp/round2" >"$tmp/r2" 2>/dev/null
+[ -z "$(chain "$tmp/r2" 10 0 | tee /dev/stderr)" ] && [ "$(count '"type":"workload".*"incumbent"' "$tmp/r2")" -eq 2 ] && "$bin/tl-check" -q "$tmp/r2"
+ok $? 'an incumbent of earlier rounds holds the place from the start'
+[ "$(count '"stage":"final".*"reps":200,"processes":2,.*"verdict":"' "$tmp/r2")" -eq 2 ]
+ok $? 'and has its final, if it has had none: 100 pairs in each process'
+sed 's/"incumbent":{/&"final":true,/' "$tmp/round2" | grep '"type":"workload"' >"$tmp/w2"
+{ sed -n 1p "$tmp/w2"; grep '"type":"candidate"' "$tmp/round2" | head -n 1 | sed 's/"knobs":{[^}]*}/"knobs":{"vl":64,"nv":1,"mr":1}/' | "$bin/tl-check" --fix
+	grep '"type":"end"' "$tmp/round2" | head -n 1; } >"$tmp/had"
+"$bin/tl-measure" "$tmp/had" >"$tmp/out" 2>"$tmp/err"
+[ $? -eq 0 ] && [ "$(count '"status":"unsupported"' "$tmp/out")" -eq 1 ] && ! grep -q '"stage":"final"' "$tmp/out"
+ok $? 'one that has had its final gets no other'
+"$bin/tl-measure" --final=0 --audit=1 "$tmp/c" >"$tmp/out" 2>/dev/null
+[ "$(count '"status":"preempted".*"audit":{"ratio":.*"false_kill":' "$tmp/out")" -eq "$(count '"status":"preempted"' "$tmp/out")" ] &&
+	[ "$(count '"status":"ok".*"audit":' "$tmp/out")" -eq 0 ] && "$bin/tl-check" -q "$tmp/out" &&
+	[ "$(grep -o '"audited":[0-9]*' "$tmp/out" | cut -d: -f2 | awk '{ s += $1 } END { print s }')" -eq "$(count '"audit":{' "$tmp/out")" ]
+ok $? '--audit=1: all that lost have a second duel, and are counted'
+"$bin/tl-measure" --final=10 </dev/null 2>"$tmp/err"
+[ $? -eq 2 ] && grep -q -- '--final' "$tmp/err"
+ok $? 'more processes than a final has: exit 2'
+
+# True answers are kept
+
+export TL_CACHE="$tmp/cache2"
+"$bin/tl-measure" --final=0 "$tmp/c" >"$tmp/out" 2>/dev/null
+"$bin/tl-measure" --final=0 "$tmp/c" >"$tmp/out" 2>/dev/null
+[ "$(find "$TL_CACHE/objects" -name '*.truth' | wc -l)" -eq 2 ]
+ok $? 'one true answer a workload'
+find "$TL_CACHE/objects" -name '*.truth' | while read -r truth; do
+	{ head -c 100 "$truth"; head -c 3 /dev/zero; tail -c +104 "$truth"; } >"$truth.new" && mv "$truth.new" "$truth"
+done
+"$bin/tl-measure" --final=0 "$tmp/c" >"$tmp/out" 2>/dev/null
+[ $? -eq 0 ] && [ "$(count '"type":"result"' "$tmp/out")" -eq 12 ] && ! grep -q '"status":"wrong"' "$tmp/out"
+ok $? 'which is not believed if it is damaged'
+"$bin/tl-measure" --final=0 --seed=2 "$tmp/c" >"$tmp/out" 2>/dev/null
+[ "$(find "$TL_CACHE/objects" -name '*.truth' | wc -l)" -eq 4 ] && ! grep -q '"status":"wrong"' "$tmp/out"
+ok $? 'another seed has others'
 echo "1..$n"

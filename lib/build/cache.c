@@ -383,3 +383,14 @@ void cache_close(struct cache *c)
 	map_free(&c->builds);
 	arena_free(&c->arena);
 }
+
+void cache_truth(const struct cache *c, const struct build *b, const char *data, struct buf *out)
+{
+	struct buf key = BUF_INIT;
+	struct id id;
+
+	buf_fmt(&key, "%s %s", b->code.s, data);
+	hash_id(&id, key.s, key.n);
+	buf_free(&key);
+	buf_fmt(out, "%s/%s.truth", c->dir, id.s);
+}

@@ -14,6 +14,7 @@
 #define TL_BUILD_CACHE_H
 
 #include "lib/base/arena.h"
+#include "lib/base/buf.h"
 #include "lib/base/err.h"
 #include "lib/base/hash.h"
 #include "lib/base/map.h"
@@ -70,6 +71,8 @@ int cache_wait(struct cache *c, const struct build *b, struct err *e);
 /* For an object that was built and does not load, being damaged or gone: builds it anew and waits
  * for it, as cache_wait(). */
 int cache_rebuild(struct cache *c, struct build *b, struct err *e);
+/* Puts the path of the file that keeps what the object of a build answers to such data into out. */
+void cache_truth(const struct cache *c, const struct build *b, const char *data, struct buf *out);
 /* Builds the canary anew. */
 int cache_canary(struct cache *c, struct err *e);
 void cache_close(struct cache *c); /* kills running compilers, and clears up the folder */

@@ -4,6 +4,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
@@ -57,10 +58,11 @@ void sweep_touch(const char *object)
 	utimensat(AT_FDCWD, object, NULL, 0); /* not ours, then: it is as old as it looks */
 }
 
-/* HASH.so */
+/* HASH.so, and HASH.truth, a true answer */
 static int is_object(const char *name)
 {
-	return strspn(name, "0123456789abcdef") == ID_HEX && !strcmp(name + ID_HEX, ".so");
+	return strspn(name, "0123456789abcdef") == ID_HEX &&
+	       (!strcmp(name + ID_HEX, ".so") || !strcmp(name + ID_HEX, ".truth"));
 }
 
 /* What compilers and runs make on the way to an object. A hash may begin with cc, too. */
@@ -73,7 +75,7 @@ static int is_remnant(const char *name)
 }
 
 struct object {
-	char name[ID_HEX + 4];
+	char name[ID_HEX + 8];
 	ino_t file;
 	struct timespec used;
 	int64_t bytes;
@@ -114,7 +116,7 @@ static struct object *take_stock(DIR *dir, size_t *n)
 			list = xrealloc(list, cap * sizeof *list);
 		}
 		list[*n] = (struct object){"", st.st_ino, st.st_mtim, (int64_t)st.st_blocks * 512};
-		memcpy(list[*n].name, entry->d_name, sizeof list->name);
+		snprintf(list[*n].name, sizeof list->name, "%.*s", ID_HEX + 6, entry->d_name);
 		++*n;
 	}
 	return list;

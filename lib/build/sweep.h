@@ -3,7 +3,7 @@
  * Every run holds the folder's lock, shared with others, as long as it uses objects. Who finds
  * itself alone clears up: then what is no object is what the dead left, and no object is in use.
  * Objects made by one compiler call are links to one file: they are counted once, and stay or leave
- * together.
+ * together. True answers (lib/trial/kept.h) lie in the same folder, and leave it in the same way.
  */
 #ifndef TL_BUILD_SWEEP_H
 #define TL_BUILD_SWEEP_H

@@ -7,8 +7,14 @@
 
 /* What the worker gets beyond the time that it gives a trial. */
 static const double GRACE_S = 15;
+/* Of calls in a final, where there is no library. */
+static const double ALONE_S = 0.3;
 
-enum { CALLS = 60 }; /* of each opponent in a final, and some */
+enum {
+	FINAL_PAIRS = 100, /* in a process */
+	FINAL_TIMES = 6,   /* what a race may take, and as much for the library */
+	DATA_REV = 2,	   /* of how data are made (lib/trial/session.c) */
+};
 
 static const char *death(enum ask_result r)
 {
@@ -53,25 +59,35 @@ static void number(struct buf *q, const char *key, double v)
 	buf_num(q, v);
 }
 
+/* Under which the true answers of a group are kept: the data that they are answers to. */
+static void data_text(const struct measure *m, const struct group *g, struct buf *out)
+{
+	buf_fmt(out, "%s seed %llu rev %d", g->w.id.s, (unsigned long long)m->rules.seed, DATA_REV);
+}
+
 int ask_open(struct measure *m, struct group *g, const char **status, struct err *e)
 {
-	struct buf q = BUF_INIT;
+	struct buf q = BUF_INIT, data = BUF_INIT, truth = BUF_INIT;
 	int rc;
 
+	data_text(m, g, &data);
+	cache_truth(&m->cache, g->naive, data.s, &truth);
 	buf_str(&q, "{\"cmd\":\"open\",\"workload\":{");
 	workload_fields(&g->w, &q);
 	buf_str(&q, "},\"naive\":");
 	buf_json(&q, g->naive->object, strlen(g->naive->object));
+	buf_str(&q, ",\"truth\":");
+	buf_json(&q, truth.s, truth.n);
 	buf_fmt(&q, ",\"threads\":%d,\"seed\":%llu,\"cold\":%s", m->env.limits.threads,
 		(unsigned long long)m->rules.seed, m->rules.cold ? "true" : "false");
 	number(&q, "max_error", m->rules.max_error);
-	number(&q, "beat_s", env_beat(&m->env));
-	number(&q, "patience_s", m->rules.patience_s);
 	number(&q, "memory", m->rules.memory);
 	number(&q, "timeout_s", naive_timeout(g));
 	buf_ch(&q, '}');
 	rc = ask(m, g, &q, naive_timeout(g), COST_BASELINE, e);
 	buf_free(&q);
+	buf_free(&data);
+	buf_free(&truth);
 	*status = NULL;
 	if (rc == ASKED_DEAD) {
 		*status = m->died;
@@ -83,14 +99,14 @@ int ask_open(struct measure *m, struct group *g, const char **status, struct err
 	return rc == ASKED_DEAD ? ASKED : rc;
 }
 
-int ask_baseline(struct measure *m, struct group *g, struct err *e)
+int ask_library(struct measure *m, struct group *g, struct err *e)
 {
-	/* Each variant runs at least seven times, a slow one perhaps at a flop a cycle. */
+	/* Each variant runs at least three times, a slow one perhaps at a flop a cycle. */
 	const double timeout_s = 120 + (double)g->w.flops * 2e-8;
 	struct buf q = BUF_INIT;
 	int rc;
 
-	buf_str(&q, "{\"cmd\":\"baseline\"");
+	buf_str(&q, "{\"cmd\":\"library\"");
 	number(&q, "timeout_s", timeout_s);
 	buf_ch(&q, '}');
 	rc = ask(m, g, &q, timeout_s, COST_BASELINE, e);
@@ -98,48 +114,51 @@ int ask_baseline(struct measure *m, struct group *g, struct err *e)
 	return rc;
 }
 
-int ask_race(struct measure *m, struct group *g, const struct item *it, double limit_s,
-	     struct err *e)
+static void put_entry(struct buf *q, const char *candidate, const char *object,
+		      const struct item *it)
+{
+	buf_fmt(q, ",\"%s\":", candidate);
+	buf_add(q, it->line, it->n);
+	buf_fmt(q, ",\"%s\":", object);
+	buf_json(q, it->build->object, strlen(it->build->object));
+}
+
+int ask_race(struct measure *m, struct group *g, const struct item *it, const struct item *holder,
+	     int whole, enum cost purpose, struct err *e)
 {
 	const double timeout_s = m->rules.timeout_s;
 	struct buf q = BUF_INIT;
 	int rc;
 
-	buf_str(&q, "{\"cmd\":\"race\",\"candidate\":");
-	buf_add(&q, it->line, it->n);
-	buf_str(&q, ",\"object\":");
-	buf_json(&q, it->build->object, strlen(it->build->object));
+	buf_str(&q, "{\"cmd\":\"race\"");
+	put_entry(&q, "candidate", "object", it);
+	if (holder)
+		put_entry(&q, "holder", "holder_object", holder);
 	number(&q, "timeout_s", timeout_s);
-	number(&q, "limit_s", limit_s);
 	number(&q, "budget_s", m->rules.race_s);
-	buf_fmt(&q, ",\"audit\":%s}",
-		contest_audits(m->rules.audit, m->rules.seed, &it->id) ? "true" : "false");
-	rc = ask(m, g, &q, timeout_s, COST_TIME, e);
+	buf_fmt(&q, ",\"whole\":%s}", whole ? "true" : "false");
+	rc = ask(m, g, &q, timeout_s, purpose, e);
 	buf_free(&q);
 	return rc;
 }
 
-int ask_finals(struct measure *m, struct group *g, struct item *const *it, int n, double latency_s,
-	       struct err *e)
+int ask_final(struct measure *m, struct group *g, const struct item *it, struct err *e)
 {
-	const double timeout_s = n * m->rules.timeout_s + CALLS * latency_s;
+	const double timeout_s = FINAL_TIMES * m->rules.timeout_s;
 	struct buf q = BUF_INIT;
 	int rc;
 
-	buf_str(&q, "{\"cmd\":\"final\",\"candidates\":[");
-	for (int i = 0; i < n; i++) {
-		buf_str(&q, i ? "," : "");
-		buf_add(&q, it[i]->line, it[i]->n);
+	buf_str(&q, "{\"cmd\":\"final\"");
+	put_entry(&q, "candidate", "object", it);
+	if (g->opponent.impl) {
+		buf_str(&q, ",\"impl\":");
+		buf_json(&q, g->opponent.impl, strlen(g->opponent.impl));
+		buf_fmt(&q, ",\"layout\":\"%s\"", g->opponent.layout);
 	}
-	buf_str(&q, "],\"objects\":[");
-	for (int i = 0; i < n; i++) {
-		buf_str(&q, i ? "," : "");
-		buf_json(&q, it[i]->build->object, strlen(it[i]->build->object));
-	}
-	buf_ch(&q, ']');
 	number(&q, "timeout_s", timeout_s);
-	buf_ch(&q, '}');
-	rc = ask(m, g, &q, 2 * timeout_s, COST_TIME, e); /* perhaps in two processes */
+	number(&q, "budget_s", ALONE_S);
+	buf_fmt(&q, ",\"pairs\":%d}", FINAL_PAIRS);
+	rc = ask(m, g, &q, timeout_s, COST_TIME, e);
 	buf_free(&q);
 	return rc;
 }

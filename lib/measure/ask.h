@@ -13,17 +13,17 @@ enum {
 	ASKED_DEAD = 2,	   /* the worker is gone, m->worker.why says how; m->died what to call it */
 };
 
-/* Makes data and the true answer. If the workload cannot be run here, *status is what happened
+/* Makes data and the true answers. If the workload cannot be run here, *status is what happened
  * ("oom") and m->worker.why the reason; otherwise NULL. */
 int ask_open(struct measure *m, struct group *g, const char **status, struct err *e);
-int ask_baseline(struct measure *m, struct group *g, struct err *e);
-/* A candidate's race against limit_s (0: none). */
-int ask_race(struct measure *m, struct group *g, const struct item *it, double limit_s,
-	     struct err *e);
-/* The finals of n <= ENTRANTS candidates; the opponents take latency_s a call. The answer has
- * "outcomes" unless one of them, who knows which, ended the process. */
-int ask_finals(struct measure *m, struct group *g, struct item *const *it, int n, double latency_s,
-	       struct err *e);
+/* Which of the library's variants is the opponent. */
+int ask_library(struct measure *m, struct group *g, struct err *e);
+/* A candidate's race against the holder; NULL: alone. whole: until the ratio is known, whoever
+ * wins. */
+int ask_race(struct measure *m, struct group *g, const struct item *it, const struct item *holder,
+	     int whole, enum cost purpose, struct err *e);
+/* One process of a candidate's final against the group's opponent, or alone. */
+int ask_final(struct measure *m, struct group *g, const struct item *it, struct err *e);
 /* Whether the machine still computes rightly; if not: ASKED_FAULT. */
 int ask_canary(struct measure *m, struct group *g, struct err *e);
 

@@ -4,72 +4,51 @@
 
 #include "lib/base/rng.h"
 
-/* A finalist may be this much slower than the best of the race, or of an earlier round. */
-static const double FINAL_FACTOR = 1.05;
-
-void contest_begin(struct contest *c, double incumbent_s, int preempt, int64_t finals)
+void contest_begin(struct contest *c, struct contestant *holder, int is_fixed)
 {
-	*c = (struct contest){.best_s = incumbent_s, .preempt = preempt, .finals = finals};
-	c->last = &c->first;
+	*c = (struct contest){
+		.holder = holder, .best = holder, .is_fixed = is_fixed, .best_ratio = 1};
 }
 
-double contest_limit(const struct contest *c)
+static int take_in(struct contest *c, struct contestant *in, int won, double ratio)
 {
-	return c->preempt ? c->best_s : 0;
-}
-
-static int take_in(struct contest *c, struct contestant *in, double latency_s)
-{
-	if (c->best_s <= 0 || latency_s < c->best_s)
-		c->best_s = latency_s;
-	/* The best only falls: what is clearly behind it now will be so in the end. */
-	if (c->finals <= 0 || latency_s > FINAL_FACTOR * c->best_s)
+	if (!c->holder)
+		c->holder = c->best = in;
+	else if (!c->is_fixed && won)
+		c->holder = c->best = in;
+	else if (c->is_fixed && ratio > c->best_ratio)
+		c->best = in;
+	else
 		return 0;
-	in->latency_s = latency_s;
-	in->next = NULL;
-	*c->last = in;
-	c->last = &in->next;
+	if (c->is_fixed && ratio > c->best_ratio)
+		c->best_ratio = ratio;
 	return 1;
 }
 
-int contest_known(struct contest *c, struct contestant *in, const char *status, double latency_s)
+int contest_raced(struct contest *c, struct contestant *in, const struct contest_end *end)
 {
-	c->n.known++;
-	return strcmp(status, "ok") == 0 && take_in(c, in, latency_s);
-}
-
-int contest_raced(struct contest *c, struct contestant *in, const char *status, double latency_s,
-		  double audit_s)
-{
-	int ok = !strcmp(status, "ok"), preempted = !strcmp(status, "preempted");
+	int ok = !strcmp(end->status, "ok"), preempted = !strcmp(end->status, "preempted");
 
 	c->n.measured += ok;
 	c->n.preempted += preempted;
 	c->n.failed += !ok && !preempted;
-	if (preempted && audit_s > 0) {
-		c->n.audited++;
-		c->n.false_kills += audit_s < c->best_s;
-	}
-	return ok && take_in(c, in, latency_s);
+	return ok && take_in(c, in, end->won, end->ratio);
 }
 
-struct contestant *contest_finalist(struct contest *c)
+/* Who became the holder last is it; one of this run did so later than all that are known. */
+int contest_known(struct contest *c, struct contestant *in, int is_incumbent)
 {
-	struct contestant **at = &c->first, *in;
+	c->n.known++;
+	if (!is_incumbent || (c->holder && (!c->holder->at || strcmp(in->at, c->holder->at) <= 0)))
+		return 0;
+	c->holder = c->best = in;
+	return 1;
+}
 
-	if (c->finals <= 0 || !c->first)
-		return NULL;
-	for (struct contestant **p = &c->first->next; *p; p = &(*p)->next)
-		if ((*p)->latency_s < (*at)->latency_s)
-			at = p;
-	in = *at;
-	if (in->latency_s > FINAL_FACTOR * c->best_s)
-		return NULL;
-	c->finals--;
-	*at = in->next;
-	if (!*at)
-		c->last = at;
-	return in;
+void contest_audited(struct contest *c, int won)
+{
+	c->n.audited++;
+	c->n.false_kills += won;
 }
 
 int contest_audits(double share, uint64_t seed, const struct id *candidate)

@@ -1,8 +1,9 @@
-/* A contest: which time each of a group's candidates is raced against, and who is in the finals.
+/* A contest: whom each of a group's candidates races against, and who is in the final.
  *
- * Candidates race in the order in which they came, each against the best time so far, that of an
- * earlier round's incumbent included. The fastest of the races, unless clearly behind that best,
- * are re-timed in finals, fastest first.
+ * Candidates race in the order in which they came, each against the holder: the incumbent of
+ * earlier rounds, or else the first that ended well. Who wins its duel is the holder from then on;
+ * the holder falls in no other way. Where whole spaces are recorded the first holder stays, so that
+ * all ratios are to the same reference.
  *
  * Pure, so that what was recorded can be replayed by the rules that it would be measured by.
  */
@@ -18,35 +19,39 @@ struct counts {
 	int64_t measured, preempted, failed, built, audited, false_kills, known;
 };
 
-/* One that ended its race well; the caller's. */
+/* A candidate; the caller's. */
 struct contestant {
 	void *who;
-	double latency_s;
-	struct contestant *next;
+	const char *at; /* when it became the holder, of those known from earlier runs; NULL: now */
+};
+
+/* How a race ended. */
+struct contest_end {
+	const char *status; /* of the result */
+	int won;	    /* a duel was won, or there was nobody to duel with */
+	double ratio;	    /* of the holder's time over its own; 0: not known */
 };
 
 struct contest {
-	double best_s; /* so far; 0: none yet */
-	int preempt;
-	int64_t finals; /* still to come */
+	struct contestant *holder, *best; /* NULL: none yet */
+	int is_fixed;			  /* the first holder stays */
+	double best_ratio;		  /* of best, then */
 	struct counts n;
-	struct contestant *first, **last; /* not yet in finals */
 };
 
-void contest_begin(struct contest *c, double incumbent_s, int preempt, int64_t finals);
-/* The time that the next candidate races against; 0: none. */
-double contest_limit(const struct contest *c);
-/* A race has ended. latency_s counts where the status is ok, audit_s (0: none) where it is
- * preempted. 1: it may come into the finals, and `in` is kept until they are over. */
-int contest_raced(struct contest *c, struct contestant *in, const char *status, double latency_s,
-		  double audit_s);
-/* The same for one that is not raced, as an earlier run's result is known. */
-int contest_known(struct contest *c, struct contestant *in, const char *status, double latency_s);
-/* The next to be re-timed; NULL if there is none. */
-struct contestant *contest_finalist(struct contest *c);
+/* holder: of earlier rounds; NULL: none. */
+void contest_begin(struct contest *c, struct contestant *holder, int is_fixed);
+/* A race has ended. 1: `in` is the best of all now, and is kept. */
+int contest_raced(struct contest *c, struct contestant *in, const struct contest_end *end);
+/* The same for one whose result of an earlier run is known; is_incumbent: it became the holder
+ * then.
+ */
+int contest_known(struct contest *c, struct contestant *in, int is_incumbent);
+/* A candidate that had lost had a second duel. */
+void contest_audited(struct contest *c, int won);
 
-/* Whether a candidate that is preempted is timed to the end all the same: a share of them, the same
- * ones in every run of a seed. */
+/* Whether a candidate that has lost gets a second duel: a share of them, the same ones in every run
+ * of a seed. */
 int contest_audits(double share, uint64_t seed, const struct id *candidate);
 
 #endif

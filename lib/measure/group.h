@@ -18,6 +18,12 @@ void group_free(struct group *g);
  * the machine. */
 int group_add(struct measure *m, struct group *g, const struct candidate *c, const char *line,
 	      size_t n, struct err *e);
+/* From the workload record: who holds the place before the first race ("incumbent", as tl-prune
+ * writes it; one without algorithm and knobs is passed over), and which of the library's variants
+ * was found to be its best ("opponent"; passed over if another system found it, or NULL). */
+int group_incumbent(struct group *g, const struct json_doc *d, const struct json *incumbent,
+		    struct err *e);
+void group_opponent(struct group *g, const struct json_doc *d, const struct json *opponent);
 /* Measures the group and writes workload, results and end. Builds must have ended. Returns 0; 1 if
  * a signal stopped it (what was finished has been written, the end has not); -1 for faults of the
  * machine or of the output. */

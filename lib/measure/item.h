@@ -7,7 +7,6 @@
 #include "lib/io/json.h"
 #include "lib/measure/contest.h"
 #include "lib/measure/known.h"
-#include "lib/trial/trial.h"
 
 /* A candidate on its way through a group. */
 struct item {
@@ -24,6 +23,16 @@ struct item {
 	struct item *next;
 };
 
+/* The library's variant that finals are against. */
+struct opponent {
+	int looked;	  /* it is known whether there is one */
+	const char *impl; /* NULL: none, and why says so */
+	const char *layout;
+	const char *error;    /* its error, a JSON object; NULL: not known here */
+	const char *rejected; /* variants whose answer is wrong, a JSON array; NULL: none */
+	const char *why;
+};
+
 /* One workload and the candidates to measure for it. */
 struct group {
 	struct arena arena; /* everything of the group */
@@ -32,13 +41,16 @@ struct group {
 	size_t record_n;
 	const char *end; /* the end record, NULL if none came */
 	size_t end_n;
-	int cut;	    /* its input was cut off: it gets no end */
-	double incumbent_s; /* from the workload record; 0: none */
+	int cut;		/* its input was cut off: it gets no end */
+	struct item *incumbent; /* of earlier rounds, from the workload record; NULL: none */
+	int incumbent_final;	/* it has had its final */
 	struct item *first, **last;
 	int64_t n, nknown;
-	double known_s; /* of the best candidate known so far, or the incumbent; 0: none */
 	struct build *naive;
-	struct json_doc outcome[ENTRANTS]; /* of the last finals */
+	struct opponent opponent;
+	int open;      /* the worker has had this group */
+	int has_final; /* one was measured */
+	double open_s; /* data, truth and library, until charged to a result */
 	struct group *next;
 };
 

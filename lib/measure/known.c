@@ -30,7 +30,7 @@ static int may_pass(const struct known_result *r)
 }
 
 /* How good an answer a result is; 0: none. */
-static int rank(const struct known_result *r, double best_s)
+static int rank(const struct known_result *r)
 {
 	if (is(r, "wrong"))
 		return 4;
@@ -39,7 +39,7 @@ static int rank(const struct known_result *r, double best_s)
 	if (is(r, "ok"))
 		return 3;
 	if (is(r, "preempted"))
-		return best_s > 0 && r->latency_s > best_s ? 2 : 0;
+		return 2;
 	return is(r, "build") || is(r, "unsupported");
 }
 
@@ -70,13 +70,13 @@ static const struct known_result *failed(const struct known_result *r, int n, in
 	return runs >= CHANCES ? last : NULL;
 }
 
-void known_decide(const struct known_result *r, int n, double best_s, struct known_answer *out)
+void known_decide(const struct known_result *r, int n, struct known_answer *out)
 {
 	int best = 0;
 
 	*out = (struct known_answer){NULL, NULL};
 	for (int i = 0; i < n; i++) {
-		int own = rank(&r[i], best_s);
+		int own = rank(&r[i]);
 
 		if (own && (own > best || (own == best && is_later(&r[i], out->result)))) {
 			out->result = &r[i];
@@ -118,6 +118,7 @@ static int take(void *to, const char *line, size_t n, struct err *e)
 	    json_str(json_get(d, d->tok, "at"), f->arena, &r.at))
 		return 0;
 	r.final = json_is(json_get(d, d->tok, "stage"), "final");
+	json_bool(json_get(d, d->tok, "incumbent"), &r.is_incumbent);
 	json_num(json_get(d, d->tok, "latency_s"), &r.latency_s);
 	if (is(&r, "ok") && !(r.latency_s > 0))
 		return 0;
@@ -135,8 +136,8 @@ static int take(void *to, const char *line, size_t n, struct err *e)
 	return 0;
 }
 
-int known_find(struct known *k, const char *workload_id, const char *candidate_id, double best_s,
-	       struct arena *a, struct known_answer *out, struct err *e)
+int known_find(struct known *k, const char *workload_id, const char *candidate_id, struct arena *a,
+	       struct known_answer *out, struct err *e)
 {
 	struct found f = {.k = k, .arena = a, .candidate_id = candidate_id};
 
@@ -144,6 +145,6 @@ int known_find(struct known *k, const char *workload_id, const char *candidate_i
 	for (int i = 0; i < k->nsources; i++)
 		if (k->source[i].look(k->source[i].from, workload_id, candidate_id, take, &f, e))
 			return -1;
-	known_decide(f.r, f.n, best_s, out);
+	known_decide(f.r, f.n, out);
 	return out->result != NULL;
 }

@@ -2,8 +2,8 @@
  * again (--skip-known, --journal).
  *
  * Recorded results come from sources: a database, a journal. Of a candidate that was found wrong
- * once, that is the answer. Otherwise: ok is known; preempted is known as long as its lower bound
- * lies beyond the incumbent's time now; build and unsupported are known; timeout, oom and crash are
+ * once, that is the answer. Otherwise: ok is known; so is preempted, because it lost a duel, and
+ * who holds the place now is no slower; build and unsupported are known; timeout, oom and crash are
  * known once two runs have told so, for they get one more chance. A final is known if it was ok, or
  * failed in two runs.
  */
@@ -39,16 +39,17 @@ struct known_result {
 	size_t n;
 	const char *status, *run, *at;
 	int final;
+	int is_incumbent; /* it became the best known then */
 	double latency_s; /* NAN: null */
 };
 struct known_answer {
 	const struct known_result *result, *final; /* NULL: not known */
 };
-/* The decision, for results in any order. best_s: the incumbent's time, 0: none. */
-void known_decide(const struct known_result *r, int n, double best_s, struct known_answer *out);
+/* The decision, for results in any order. */
+void known_decide(const struct known_result *r, int n, struct known_answer *out);
 
 /* Looks a candidate up: 1 if its result is known, 0 if not, -1. Texts live in a. */
-int known_find(struct known *k, const char *workload_id, const char *candidate_id, double best_s,
-	       struct arena *a, struct known_answer *out, struct err *e);
+int known_find(struct known *k, const char *workload_id, const char *candidate_id, struct arena *a,
+	       struct known_answer *out, struct err *e);
 
 #endif

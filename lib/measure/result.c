@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "lib/host/system.h"
 #include "lib/io/clock.h"
 
 static void copy_value(struct buf *out, const struct json *v)
@@ -41,10 +42,10 @@ static void put_cost(struct buf *out, const char *key, double seconds)
 	buf_ch(out, ',');
 }
 
-static void put_costs(struct measure *m, struct buf *out, struct item *it, struct opponents *b,
+static void put_costs(struct measure *m, struct buf *out, struct group *g, struct item *it,
 		      const struct verdict *v)
 {
-	double core = it->build_core_s + (v->elapsed_s + b->open_s) * m->env.limits.threads;
+	double core = it->build_core_s + (v->elapsed_s + g->open_s) * m->env.limits.threads;
 
 	buf_str(out, ",\"cost\":{");
 	put_cost(out, "build_s", it->build_s);
@@ -53,12 +54,12 @@ static void put_costs(struct measure *m, struct buf *out, struct item *it, struc
 	put_cost(out, "run_s", v->run_s);
 	if (v->audit_s > 0)
 		put_cost(out, "audit_s", v->audit_s);
-	put_cost(out, "baseline_s", b->open_s);
+	put_cost(out, "baseline_s", g->open_s);
 	put_cost(out, "core_s", core);
 	energy_put(&m->energy, energy_lap(&m->energy), out); /* since the result before it */
 	buf_ch(out, '}');
 	it->build_s = it->build_core_s = 0;
-	b->open_s = 0;
+	g->open_s = 0;
 }
 
 /* The error against the true answer, where an output was compared and finite. */
@@ -75,100 +76,119 @@ static void put_error(struct buf *out, const struct json_doc *d)
 	buf_ch(out, '}');
 }
 
-/* An opponent as it was timed for the group, or in turns with this candidate where d says so. */
-static void put_opponent(struct buf *out, const struct buf *json, const struct json_doc *d,
-			 const char *name, int samples)
+static void put_median(struct buf *out, const char *name, const char *ci,
+		       const struct stat_median *m)
 {
-	char time[24], ci[24], turns[24];
-	const char *cut;
+	buf_fmt(out, "\"%s\":", name);
+	buf_num(out, m->median);
+	buf_fmt(out, ",\"%s\":[", ci);
+	buf_num(out, m->lo);
+	buf_ch(out, ',');
+	buf_num(out, m->hi);
+	buf_ch(out, ']');
+}
 
-	snprintf(time, sizeof time, "%s_s", name);
-	snprintf(ci, sizeof ci, "%s_ci_s", name);
-	snprintf(turns, sizeof turns, "%s_samples_s", name);
-	if (!d || json->n <= 4 || !json_get(d, d->tok, time)) {
-		buf_add(out, json->s, json->n);
-		return;
+static void put_samples(struct buf *out, const double *x, int n)
+{
+	buf_str(out, ",\"samples_s\":[");
+	for (int i = 0; i < n; i++) {
+		buf_str(out, i ? "," : "");
+		buf_num(out, x[i]);
 	}
-	cut = strstr(json->s, ",\"latency_s\"");
-	buf_add(out, json->s, (size_t)(cut - json->s));
-	copy_field(out, d, time, "latency_s");
-	copy_field(out, d, ci, "ci_s");
-	if (samples)
-		copy_field(out, d, turns, "samples_s");
+	buf_ch(out, ']');
+}
+
+/* The opponent of a final, and what came of it. */
+static void put_final(const struct measure *m, struct buf *out, const struct group *g,
+		      const struct final *f)
+{
+	const struct opponent *b = &g->opponent;
+
+	buf_ch(out, ',');
+	put_median(out, "latency_s", "ci_s", &f->time);
+	buf_fmt(out, ",\"reps\":%d,\"processes\":%d", f->n, f->processes);
+	if (m->rules.samples)
+		put_samples(out, f->x, f->n);
+	if (!f->is_duel) {
+		buf_str(out, ",\"baseline\":null,\"baseline_why\":");
+		buf_json(out, b->why, strlen(b->why));
+	} else {
+		buf_str(out, ",\"baseline\":{\"impl\":");
+		buf_json(out, b->impl, strlen(b->impl));
+		buf_fmt(out, ",\"layout\":\"%s\",", b->layout);
+		put_median(out, "latency_s", "ci_s", &f->other_time);
+		buf_fmt(out, ",\"system\":\"%s\"", system_name());
+		if (b->error)
+			buf_fmt(out, ",\"error\":%s", b->error);
+		if (m->rules.samples)
+			put_samples(out, f->y, f->n);
+		buf_str(out, "},\"ratio\":{");
+		put_median(out, "median", "ci", &f->ratio);
+		buf_fmt(out, "},\"verdict\":\"%s\"", stat_verdict_name(stat_verdict(f->ratio)));
+	}
+	if (b->rejected)
+		buf_fmt(out, ",\"rejected\":%s", b->rejected);
+}
+
+/* A duel with the holder. */
+static void put_duel(const struct measure *m, struct buf *out, const struct json_doc *d,
+		     const struct item *holder)
+{
+	const struct json *ratio = json_get(d, d->tok, "ratio");
+
+	if (!ratio || !holder)
+		return;
+	buf_fmt(out, ",\"duel\":{\"against\":\"%s\",\"ratio\":", holder->id.s);
+	copy_value(out, ratio);
+	copy_field(out, d, "ratio_ci", "ci");
+	copy_field(out, d, "other_s", "latency_s");
+	copy_field(out, d, "end", "end");
+	if (m->rules.samples)
+		copy_field(out, d, "other_samples_s", "samples_s");
 	buf_ch(out, '}');
 }
 
-static void put_ratio(struct buf *out, const struct json_doc *d, const char *name, const char *ci)
-{
-	const struct json *v = json_get(d, d->tok, name);
-
-	if (!v)
-		return;
-	buf_fmt(out, ",\"%s\":{\"median\":", name);
-	copy_value(out, v);
-	copy_field(out, d, ci, "ci");
-	buf_ch(out, '}');
-}
-
-/* A preempted candidate that was timed to the end all the same: was it better than the incumbent?
- */
-static void put_audit(struct buf *out, const struct json_doc *d, double limit_s)
-{
-	double t = result_number(d, "audit_latency_s");
-
-	if (t <= 0)
-		return;
-	buf_str(out, ",\"audit\":{\"latency_s\":");
-	buf_num(out, t);
-	copy_field(out, d, "audit_ci_s", "ci_s");
-	buf_fmt(out, ",\"false_kill\":%s}", t < limit_s ? "true" : "false");
-}
-
-/* The measured part of a result; d is the worker's answer, NULL if it gave none. */
-static void put_timing(const struct measure *m, struct buf *out, const struct verdict *v,
-		       const struct opponents *b)
+static void put_race(const struct measure *m, struct buf *out, const struct verdict *v)
 {
 	const struct json_doc *d = v->answer;
-	const char *status = v->status;
-	int ok = !strcmp(status, "ok"), preempted = !strcmp(status, "preempted");
+	int preempted = !strcmp(v->status, "preempted");
+	const struct json *ci = json_get(d, d->tok, "ci_s"), *lo = json_first(d, ci);
 
-	buf_fmt(out, ",\"stage\":\"%s\"", v->final ? "final" : "race");
+	if (preempted && lo) {
+		buf_str(out, ",\"latency_s\":");
+		copy_value(out, lo);
+		buf_str(out, ",\"bound\":\"lower\"");
+	} else {
+		copy_field(out, d, "latency_s", "latency_s");
+	}
+	copy_field(out, d, "ci_s", "ci_s");
+	copy_field(out, d, "reps", "reps");
+	copy_field(out, d, "watch", "watch");
+	if (m->rules.samples)
+		copy_field(out, d, "samples_s", "samples_s");
+	put_duel(m, out, d, v->holder);
+	if (v->audit)
+		buf_fmt(out, ",\"audit\":%s", v->audit);
+}
+
+/* The measured part of a result. */
+static void put_timing(const struct measure *m, struct buf *out, const struct group *g,
+		       const struct verdict *v)
+{
+	int ok = !strcmp(v->status, "ok"), preempted = !strcmp(v->status, "preempted");
+
+	buf_fmt(out, ",\"stage\":\"%s\"", v->is_final ? "final" : "race");
 	if (m->rules.cold)
 		buf_str(out, ",\"cache\":\"cold\"");
-	if (d && (ok || preempted)) {
-		copy_field(out, d, "latency_s", "latency_s");
-		if (preempted)
-			buf_str(out, ",\"bound\":\"lower\"");
-		copy_field(out, d, "ci_s", "ci_s");
-		copy_field(out, d, "reps", "reps");
-		copy_field(out, d, "warmup", "warmup");
-		copy_field(out, d, "outliers", "outliers");
-		copy_field(out, d, "watch", "watch");
-		copy_field(out, d, "disturbed", "disturbed");
-		copy_field(out, d, "noisy", "noisy");
-		if (m->rules.samples)
-			copy_field(out, d, "samples_s", "samples_s");
-		if (preempted)
-			put_audit(out, d, v->limit_s);
-	} else {
+	if (v->final && ok)
+		put_final(m, out, g, v->final);
+	else if (v->answer && (ok || preempted))
+		put_race(m, out, v);
+	else
 		buf_str(out, ",\"latency_s\":null,\"latency_why\":\"not timed\"");
-	}
-	put_error(out, d);
-	buf_str(out, ",\"baseline\":");
-	put_opponent(out, &b->json, d, "baseline", m->rules.samples);
-	if (b->json.n == 4) { /* null */
-		buf_str(out, ",\"baseline_why\":");
-		buf_json(out, b->why, strlen(b->why));
-	}
-	if (b->direct.n) {
-		buf_str(out, ",\"baseline_direct\":");
-		put_opponent(out, &b->direct, d, "direct", m->rules.samples);
-	}
-	if (d && ok) {
-		put_ratio(out, d, "ratio", "ratio_ci");
-		put_ratio(out, d, "direct_ratio", "direct_ratio_ci");
-		copy_field(out, d, "verdict", "verdict");
-	}
+	put_error(out, v->answer);
+	if (v->is_incumbent)
+		buf_str(out, ",\"incumbent\":true");
 }
 
 /* What this program writes into a record. A result that is measured once more brings old ones. */
@@ -189,7 +209,9 @@ static const struct json_field owned[] = {
 	{"code_hash", NULL},	{"code_hash_why", NULL},
 	{"settings", NULL},	{"run", NULL},
 	{"at", NULL},		{"env", NULL},
-	{"replayed", NULL},
+	{"replayed", NULL},	{"duel", NULL},
+	{"incumbent", NULL},	{"processes", NULL},
+	{"rejected", NULL},
 };
 enum { OWNED = sizeof owned / sizeof *owned };
 
@@ -257,7 +279,7 @@ static int put(struct measure *m, const struct verdict *v, struct buf *line, str
 	return emit(m, line->s, line->n, e);
 }
 
-int result_put(struct measure *m, struct item *it, const struct verdict *v, struct opponents *b,
+int result_put(struct measure *m, struct group *g, struct item *it, const struct verdict *v,
 	       struct err *e)
 {
 	struct json_doc line = JSON_DOC_INIT;
@@ -274,8 +296,8 @@ int result_put(struct measure *m, struct item *it, const struct verdict *v, stru
 		buf_str(&out, ",\"why\":");
 		buf_json(&out, v->why, strlen(v->why));
 	}
-	put_timing(m, &out, v, b);
-	put_costs(m, &out, it, b, v);
+	put_timing(m, &out, g, v);
+	put_costs(m, &out, g, it, v);
 	rec_now(now);
 	buf_fmt(&out, ",\"env_id\":\"%s\",\"code_hash\":", m->env.id.s);
 	if (it->build)
@@ -316,7 +338,7 @@ int result_end(const struct ending *x, const struct counts *n, struct buf *out, 
 	if (x->line)
 		buf_add(&end, x->line, x->n);
 	else
-		rec_end_text(&end, x->workload_id, x->drawn, "end of input");
+		rec_end_text(&end, x->workload_id, x->drawn, x->drawn ? "end of input" : "stopped");
 	rc = json_parse(&d, end.s, end.n, e);
 	if (rc == 0)
 		json_rewrite(&d, field, sizeof field / sizeof *field, out);

@@ -2,35 +2,29 @@
 #ifndef TL_MEASURE_RESULT_H
 #define TL_MEASURE_RESULT_H
 
+#include "lib/measure/final.h"
 #include "lib/measure/item.h"
 #include "lib/measure/run.h"
-
-/* The opponents of a group, as JSON text. */
-struct opponents {
-	struct buf json;   /* the "baseline" object or null */
-	struct buf direct; /* the best direct variant, where that is another one; or empty */
-	char why[200];	   /* where json is null */
-	double latency_s;  /* a call of each together; 0: none */
-	double open_s;	   /* data, reference and baseline, until charged to a result */
-	int open;	   /* has the worker had this group? */
-};
 
 /* What a result says; answer is the worker's, NULL if it gave none: then elapsed_s is what the run
  * cost. */
 struct verdict {
 	const char *status, *why;
-	int final;
+	const struct final *final; /* NULL: it is a race, or no process of a final ended well */
+	int is_final;
 	const struct json_doc *answer;
+	struct item *holder;		 /* with whom it raced; NULL: with nobody */
+	int is_incumbent;		 /* it is the best known, from now on */
+	const char *audit;		 /* of one that had lost: an object; NULL: none */
 	double elapsed_s;		 /* of the trial: */
 	double verify_s, run_s, audit_s; /* its parts */
-	double limit_s;			 /* of a race: the incumbent's time */
 };
 
 /* A number of the worker's answer; 0 if it is not there. */
 double result_number(const struct json_doc *d, const char *key);
 /* Writes the result; one of a failure that may be the machine's fault is held back until
  * result_release(), which the next good result implies. */
-int result_put(struct measure *m, struct item *it, const struct verdict *v, struct opponents *b,
+int result_put(struct measure *m, struct group *g, struct item *it, const struct verdict *v,
 	       struct err *e);
 int result_release(struct measure *m, struct err *e);
 int result_put_end(struct measure *m, const struct group *g, const struct counts *n, struct err *e);

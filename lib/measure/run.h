@@ -11,17 +11,16 @@
 
 /* How a run measures. */
 struct measure_rules {
-	double max_error;  /* relative L2, and largest over largest */
-	double timeout_s;  /* for one candidate's trial */
-	double race_s;	   /* of calls in a race */
-	double patience_s; /* with neighbours; 0: as much as pays usually */
-	double memory;	   /* bytes that a trial may take beside its operands */
-	int memory_asked;  /* is it not the default? */
-	double audit;	   /* share of the preempted that is timed to the end all the same */
-	int64_t finals;	   /* candidates re-timed with the baseline */
-	int preempt;	   /* stop candidates that have clearly lost */
-	int cold;	   /* operands leave the caches before each timed call */
-	int samples;	   /* all of them into the results */
+	double max_error; /* relative L2, and largest over largest */
+	double timeout_s; /* for one candidate's trial */
+	double race_s;	  /* of calls in a race */
+	double memory;	  /* bytes that a trial may take beside its operands */
+	int memory_asked; /* is it not the default? */
+	double audit;	  /* share of those that have lost that get a second duel */
+	int64_t finals;	  /* processes in which the best candidate duels with the library */
+	int preempt;	  /* stop candidates that have clearly lost; the winner is the holder */
+	int cold;	  /* operands leave the caches before each timed call */
+	int samples;	  /* all of them into the results */
 	uint64_t seed;
 };
 

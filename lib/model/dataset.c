@@ -237,6 +237,21 @@ static int is_failure(const struct json *status)
 	return 0;
 }
 
+/* The time of a result: that of whom it duelled with over their ratio, if that one is known, so
+ * that the hour in which either was timed does not matter; else its own. 0: none. */
+static double time_of(const struct data_group *g, const struct json_doc *d)
+{
+	const struct json *duel = json_get(d, d->tok, "duel"), *id = json_get(d, duel, "against");
+	intptr_t known = id ? (intptr_t)map_get(&g->ids, id->s, id->n) : 0;
+	double latency = 0, ratio = 0;
+
+	json_num(json_get(d, d->tok, "latency_s"), &latency);
+	json_num(json_get(d, duel, "ratio"), &ratio);
+	if (known && ratio > 0 && g->row[known - 1].latency_s > 0)
+		latency = g->row[known - 1].latency_s / ratio;
+	return latency > 0 ? latency : 0;
+}
+
 static int add_result(struct dataset *d, struct err *e)
 {
 	const struct json_doc *doc = &d->doc;
@@ -246,7 +261,7 @@ static int add_result(struct dataset *d, struct err *e)
 	struct data_env *env;
 	struct data_row *r;
 	struct candidate c;
-	double latency = 0;
+	double latency;
 
 	if (json_is(status, "filtered"))
 		return 0;
@@ -268,7 +283,8 @@ static int add_result(struct dataset *d, struct err *e)
 	}
 	if (is_failure(status))
 		r->failed = !r->latency_s && !r->bound_s;
-	if (json_num(json_get(doc, doc->tok, "latency_s"), &latency) || !(latency > 0))
+	latency = time_of(g, doc);
+	if (!(latency > 0))
 		return 0;
 	r->failed = 0;
 	if (json_is(status, "preempted"))

@@ -263,12 +263,13 @@ static struct pick **in_order(const struct picks *p, int64_t n)
 
 void picks_close(struct picks *p)
 {
-	int64_t n = count_held(p), places, hedge;
+	int64_t n = count_held(p), places, own, hedge;
 	struct pick **order = in_order(p, n);
 
 	p->has_random = p->rules.k >= RANDOM_FROM && n + p->spares > p->rules.k;
 	places = p->rules.k - p->has_random;
-	hedge = p->rules.hedge < places ? p->rules.hedge : places - (places > 0);
+	own = places > 0 && !p->rules.given; /* the model's first choice */
+	hedge = p->rules.hedge < places - own ? p->rules.hedge : places - own;
 	choose(&p->rules, order, n, places - hedge);
 	choose(&p->rules, order, n,
 	       choose_hedge(order, n, hedge, p->rules.on_trial ? INFINITY : HEDGE_FAR));

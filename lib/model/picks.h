@@ -33,6 +33,7 @@ struct picks_rules {
 	int64_t k;
 	double diverse; /* share of k with the same register tile, at most */
 	int64_t hedge;	/* places of k for the draft's best of those left; one stays */
+	int given;	/* that one, too, is theirs: the model's best is measured anyhow */
 	/* The model may be wrong altogether: the hedge takes even what it puts far behind, and the
 	 * chosen come in the draft's order, for what is timed first is the others' limit. */
 	int on_trial;

@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 /* ---- Two interfaces made one: descriptors are pointers that we own, as in 3.x. ---- */
 
@@ -178,7 +179,7 @@ static dnnl_status_t add_sum(dnnl_post_ops_t ops)
 
 /* ---- The reference ---- */
 
-enum { MAX_VIEWS = 2, MAX_HELD = 4 * REF_MAX_VARIANTS };
+enum { MAX_VIEWS = 2, MAX_HELD = 4 * REF_MAX_VARIANTS, PAGE = 4096 };
 
 /* A filled input in one format, shared by the variants that read it so. */
 struct held {
@@ -193,9 +194,9 @@ struct variant {
 	int is_ref; /* plain loops, of interest if there is nothing else */
 	int sum;
 	dnnl_primitive_t prim;
-	dnnl_memory_t dst;
+	dnnl_memory_t dst, scratchpad;
 	int narg;
-	dnnl_exec_arg_t arg[4 + OP_MAX_POSTS];
+	dnnl_exec_arg_t arg[5 + OP_MAX_POSTS];
 };
 
 struct ref {
@@ -411,6 +412,47 @@ static dnnl_status_t copy(struct ref *r, const_md_t md, float *array, dnnl_memor
 	return s;
 }
 
+/* ---- Memory ---- */
+
+static size_t whole_pages(size_t bytes)
+{
+	return (bytes + PAGE - 1) & ~(size_t)(PAGE - 1);
+}
+
+/* Begins at a page of its own, as a candidate's operands do. */
+static dnnl_status_t memory_make(struct ref *r, const_md_t md, dnnl_memory_t *mem)
+{
+	size_t bytes = whole_pages(dnnl_memory_desc_get_size(md));
+	void *p = bytes ? mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1,
+			       0)
+			: NULL;
+	dnnl_status_t s;
+
+	*mem = NULL;
+	if (p == MAP_FAILED)
+		return dnnl_out_of_memory;
+	s = dnnl_memory_create(mem, md, r->engine, p);
+	if (s && p)
+		munmap(p, bytes);
+	return s;
+}
+
+static void memory_free(dnnl_memory_t mem)
+{
+	const_md_t md;
+	void *p;
+	size_t bytes;
+
+	if (!mem)
+		return;
+	if (!dnnl_memory_get_data_handle(mem, &p) && !dnnl_memory_get_memory_desc(mem, &md)) {
+		bytes = whole_pages(dnnl_memory_desc_get_size(md));
+		if (p && bytes)
+			munmap(p, bytes);
+	}
+	dnnl_memory_destroy(mem);
+}
+
 /* The input of this role in format md, made and filled unless it is there. */
 static int hold(struct ref *r, const struct view *v, enum tensor_role role, const_md_t md,
 		dnnl_memory_t *mem, struct err *e)
@@ -426,8 +468,7 @@ static int hold(struct ref *r, const struct view *v, enum tensor_role role, cons
 		}
 	if (r->nheld == MAX_HELD)
 		return err_set(e, "a problem needs more than %d packed tensors", MAX_HELD);
-	if (failed(dnnl_memory_create(&h->mem, md, r->engine, DNNL_MEMORY_ALLOCATE),
-		   "allocate a tensor", e))
+	if (failed(memory_make(r, md, &h->mem), "allocate a tensor", e))
 		return -1;
 	h->role = role;
 	*mem = h->mem;
@@ -480,6 +521,9 @@ static int make_attr(const struct ref *r, struct question *q, struct err *e)
 	/* The environment may allow less than f32. */
 	if (!s)
 		s = dnnl_primitive_attr_set_fpmath_mode(q->attr, dnnl_fpmath_mode_strict);
+	/* So that it is ours to place, and to flush. */
+	if (!s)
+		s = dnnl_primitive_attr_set_scratchpad_mode(q->attr, dnnl_scratchpad_mode_user);
 	return failed(s, "describe post-ops", e);
 }
 
@@ -516,12 +560,16 @@ static int bind(struct ref *r, struct variant *v, const struct question *q,
 			 &v->arg[v->narg++].memory, e))
 			return -1;
 	}
-	if (failed(dnnl_memory_create(&v->dst,
-				      dnnl_primitive_desc_query_md(pd, dnnl_query_dst_md, 0),
-				      r->engine, DNNL_MEMORY_ALLOCATE),
-		   "allocate the output", e))
+	if (failed(memory_make(r, dnnl_primitive_desc_query_md(pd, dnnl_query_dst_md, 0), &v->dst),
+		   "allocate the output", e) ||
+	    failed(memory_make(r,
+			       dnnl_primitive_desc_query_md(pd, dnnl_query_exec_arg_md,
+							    DNNL_ARG_SCRATCHPAD),
+			       &v->scratchpad),
+		   "allocate the scratchpad", e))
 		return -1;
 	v->arg[v->narg++] = (dnnl_exec_arg_t){DNNL_ARG_DST, v->dst};
+	v->arg[v->narg++] = (dnnl_exec_arg_t){DNNL_ARG_SCRATCHPAD, v->scratchpad};
 	return q->sum ? failed(copy(r, v->view->user[TENSOR_ADD], r->add, v->dst, 0),
 			       "fill the output", e)
 		      : 0;
@@ -531,8 +579,8 @@ static void variant_free(struct variant *v)
 {
 	if (v->prim)
 		dnnl_primitive_destroy(v->prim);
-	if (v->dst)
-		dnnl_memory_destroy(v->dst);
+	memory_free(v->dst);
+	memory_free(v->scratchpad);
 }
 
 /* Formats decide whether a variant is new: the name alone does not tell nhwc from blocked. */
@@ -838,7 +886,7 @@ void ref_close(struct ref *r)
 	for (int i = 0; i < r->nvariant; i++)
 		variant_free(&r->variant[i]);
 	for (int i = 0; i < r->nheld; i++)
-		dnnl_memory_destroy(r->held[i].mem);
+		memory_free(r->held[i].mem);
 	for (int i = 0; i < r->nview; i++)
 		for (int t = 0; t < TENSOR_ROLES; t++) {
 			md_free(r->view[i].user[t]);

@@ -47,8 +47,8 @@ int ref_run(struct ref *r, int variant, struct err *e);
  * start.
  */
 int ref_output(struct ref *r, int variant, float *dst, struct err *e);
-/* The i-th memory that a run of the variant touches (but what the library keeps to itself). 1, or 0
- * if there are not so many. */
+/* The i-th memory that a run of the variant touches, its scratchpad included; each begins at a
+ * page. 1, or 0 if there are not so many. */
 int ref_memory(const struct ref *r, int variant, int i, const void **data, size_t *bytes);
 void ref_close(struct ref *r);
 /* "onednn 2.6.3" */

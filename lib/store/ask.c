@@ -110,6 +110,10 @@ int store_env_here(struct store *s, const char *given, struct arena *a, struct s
 
 int store_better(const struct store_result *a, const struct store_result *b)
 {
+	int order = b ? strcmp(a->since ? a->since : "", b->since ? b->since : "") : 0;
+
+	if (order)
+		return order > 0;
 	if (!b || a->final != b->final)
 		return !b || a->final;
 	if (a->latency_s != b->latency_s)
@@ -124,7 +128,8 @@ int store_better(const struct store_result *a, const struct store_result *b)
 	" WHERE other.workload = results.workload AND other.candidate = results.candidate"         \
 	" AND other.env = results.env AND other.status = 'wrong')"
 
-#define RESULT_COLUMNS " candidate, runs.id, status, at, final, latency_s, baseline_s, core_s"
+#define RESULT_COLUMNS                                                                             \
+	" candidate, runs.id, status, at, final, latency_s, baseline_s, core_s, since, ratio"
 
 static int result_from_row(struct store *s, sqlite3_stmt *q, struct arena *a,
 			   struct store_result *r, struct err *e)
@@ -140,6 +145,8 @@ static int result_from_row(struct store *s, sqlite3_stmt *q, struct arena *a,
 	r->latency_s = db_num(q, 5);
 	r->baseline_s = db_num(q, 6);
 	r->core_s = db_num(q, 7);
+	r->since = db_text(q, 8, a);
+	r->ratio = db_num(q, 9);
 	r->record = NULL;
 	r->record_n = 0;
 	return 0;
@@ -203,7 +210,7 @@ int store_top(struct store *s, const char *workload_id, const char *env_id, int6
 				 "SELECT" RESULT_COLUMNS ", results.num FROM results"
 				 " JOIN runs ON runs.num = run"
 				 " WHERE workload = ? AND results.env = ? AND" BELIEVED
-				 " ORDER BY final DESC, latency_s, candidate, runs.id",
+				 " ORDER BY since DESC, final DESC, latency_s, candidate, runs.id",
 				 e);
 
 	*out = NULL;
@@ -216,7 +223,7 @@ int store_top(struct store *s, const char *workload_id, const char *env_id, int6
 		map_put(&known, r.candidate_id.s, ID_HEX, &isnew);
 		if (!isnew)
 			continue;
-		if ((rc = with_record(s, sqlite3_column_int64(q, 8), a, &r, e)))
+		if ((rc = with_record(s, sqlite3_column_int64(q, 10), a, &r, e)))
 			break;
 		*out = grow(a, *out, *nout, &cap);
 		(*out)[(*nout)++] = r;
@@ -226,6 +233,35 @@ int store_top(struct store *s, const char *workload_id, const char *env_id, int6
 	sqlite3_reset(q);
 	map_free(&known);
 	return rc < 0 ? -1 : *nout > 0;
+}
+
+int store_record(struct store *s, const char *workload_id, const char *env_id, struct arena *a,
+		 struct store_result *r, struct err *e)
+{
+	sqlite3_stmt *q = db_sql(s,
+				 "SELECT results.num FROM results JOIN runs ON runs.num = run"
+				 " WHERE workload = ? AND results.env = ? AND candidate = ?"
+				 " AND runs.id = ? AND final = ?",
+				 e);
+	unsigned char candidate[ID_HEX / 2];
+	int64_t num;
+	int rc;
+
+	if (r->record)
+		return 0;
+	if (!q || (rc = bind_where(s, q, workload_id, env_id, e)) < 0)
+		return -1;
+	row_unhex(r->candidate_id.s, candidate);
+	sqlite3_bind_blob(q, 3, candidate, sizeof candidate, SQLITE_STATIC);
+	db_bind_text(q, 4, r->run);
+	sqlite3_bind_int(q, 5, r->final);
+	if ((rc = db_step(s, q, e)) < 0)
+		return -1;
+	if (!rc)
+		return err_set(e, "the database %s no longer has a result that it had", s->path);
+	num = sqlite3_column_int64(q, 0);
+	sqlite3_reset(q);
+	return with_record(s, num, a, r, e);
 }
 
 int store_history(struct store *s, const char *workload_id, const char *env_id, struct arena *a,

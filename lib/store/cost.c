@@ -257,7 +257,8 @@ static void take_row(struct place *p, sqlite3_stmt *q)
 				  .status = db_text(q, 5, &p->arena),
 				  .final = sqlite3_column_int(q, 6),
 				  .latency_s = db_num(q, 7),
-				  .core_s = db_num(q, 8)},
+				  .core_s = db_num(q, 8),
+				  .since = db_text(q, 10, &p->arena)},
 			    .num = sqlite3_column_int(q, 3) ? sqlite3_column_int64(q, 9) : 0};
 	row_hex(sqlite3_column_blob(q, 2), &t->r.candidate_id);
 }
@@ -271,7 +272,7 @@ static sqlite3_stmt *select_results(struct store *s, const char *runs, struct er
 		"json_each(?))),"
 		" place AS (SELECT DISTINCT workload, env FROM results WHERE run IN chosen)"
 		" SELECT results.workload, results.env, candidate, run IN chosen, runs.id, status,"
-		" final, latency_s, core_s, results.num FROM place"
+		" final, latency_s, core_s, results.num, since FROM place"
 		" JOIN results ON results.workload = place.workload AND results.env = place.env"
 		" JOIN runs ON runs.num = run"
 		" ORDER BY results.workload, results.env, at, runs.id, candidate, final",

@@ -91,7 +91,11 @@ int history_add_record(struct history *h, const struct rec *r, const struct json
 				   .final = w.final,
 				   .latency_s = w.latency_s,
 				   .baseline_s = w.baseline_s,
-				   .core_s = w.core_s};
+				   .core_s = w.core_s,
+				   .since = w.since,
+				   .ratio = w.ratio,
+				   .record = arena_strndup(&h->arena, r->s, r->n),
+				   .record_n = r->n};
 	row_hex(w.candidate, &s->candidate_id);
 	it->exhausted = 0;
 	return 0;
@@ -196,8 +200,24 @@ static void number_rounds(struct history *h, struct map *rounds, const char *sin
 	free(sorted);
 }
 
+/* The time that a result stands for, where the best so far is to be told from its fall. A winner is
+ * as much faster than the best so far as its duel says; who did not win tells of no progress. What
+ * was measured before there were duels has its own time. */
+static double progress(const struct history_item *it, const struct store_result *r)
+{
+	double best = NAN;
+
+	if (isnan(r->ratio) || r->final)
+		return r->latency_s;
+	if (!r->since)
+		return NAN;
+	for (int64_t i = 0; i < it->ntries; i++)
+		best = fmin(best, it->tries[i].latency_s); /* of a number and NAN, the number */
+	return isnan(best) ? r->latency_s : best / r->ratio;
+}
+
 /* believed: the result is ok, and no other says that its candidate is wrong. */
-static void add_try(struct history_item *it, struct map *known, const struct store_result *r,
+static void add_try(struct history_item *it, struct map *known, struct store_result *r,
 		    int believed, int round)
 {
 	int isnew;
@@ -215,9 +235,11 @@ static void add_try(struct history_item *it, struct map *known, const struct sto
 					       : t->core_s + r->core_s;
 	}
 	if (believed && isnan(t->latency_s))
-		t->latency_s = r->latency_s;
+		t->latency_s = progress(it, r);
 	if (believed && store_better(r, it->best))
 		it->best = r;
+	if (believed && r->final)
+		it->final = r;
 	if (!isnan(r->baseline_s))
 		it->baseline_s = r->baseline_s;
 }
@@ -233,7 +255,7 @@ static void finish_item(struct history *h, struct history_item *it, const struct
 	it->baseline_s = NAN;
 	it->tries = arena_array(&h->arena, struct preempt_try, it->n + 1);
 	for (int64_t i = 0; i < it->n; i++) {
-		const struct store_result *r = &it->result[i];
+		struct store_result *r = &it->result[i];
 		const struct round *round = map_get(rounds, r->run, strlen(r->run));
 		int64_t before = it->ntries;
 		int believed = is_ok(r) && !map_get(&wrong, r->candidate_id.s, ID_HEX);

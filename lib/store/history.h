@@ -22,7 +22,8 @@ struct history_item {
 	/* Made by history_finish() */
 	struct preempt_try *tries;
 	int64_t ntries;
-	const struct store_result *best; /* NULL: none is ok and was never wrong */
+	struct store_result *best;  /* NULL: none is ok and was never wrong */
+	struct store_result *final; /* the last that was ok; NULL: none */
 	double baseline_s;
 };
 

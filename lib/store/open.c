@@ -114,6 +114,14 @@ static const char *const migrations[] = {
 	"	record TEXT NOT NULL"
 	") STRICT;"
 	"CREATE INDEX costs_part_of ON costs(part_of) WHERE part_of NOT NULL;",
+	/* Who holds the place. since: when the candidate became the best known of its workload, or
+	 * was confirmed as that; older results do not say, and are ordered by their times. ratio:
+	 * of a race, the holder's time over the candidate's; of a final, the library's. */
+	"ALTER TABLE results ADD COLUMN since TEXT;"
+	"ALTER TABLE results ADD COLUMN ratio REAL;"
+	"DROP INDEX results_best;"
+	"CREATE INDEX results_best ON results(workload, env, since DESC, final DESC, latency_s,"
+	" candidate) WHERE status = 'ok';",
 };
 enum { VERSION = sizeof migrations / sizeof *migrations };
 

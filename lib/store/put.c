@@ -139,6 +139,8 @@ static void bind_values(sqlite3_stmt *q, int i, const struct numbered *w)
 	db_bind_num(q, i + 2, w->row.baseline_s);
 	db_bind_num(q, i + 3, w->row.core_s);
 	db_bind_text(q, i + 4, w->row.at);
+	db_bind_text(q, i + 5, w->row.since); /* NULL where it is */
+	db_bind_num(q, i + 6, w->row.ratio);
 }
 
 static enum store_put put_text(struct store *s, sqlite3_stmt *q, int64_t num, const struct rec *r,
@@ -199,7 +201,7 @@ static enum store_put put_again(struct store *s, const struct numbered *w, const
 		return STORE_KNOWN;
 	SQL_OR_FAIL(q, s,
 		    "UPDATE results SET status = ?2, latency_s = ?3, baseline_s = ?4, core_s = ?5,"
-		    " at = ?6 WHERE num = ?1",
+		    " at = ?6, since = ?7, ratio = ?8 WHERE num = ?1",
 		    e);
 	sqlite3_bind_int64(q, 1, num);
 	bind_values(q, 2, w);
@@ -230,7 +232,8 @@ static enum store_put put_result(struct store *s, const struct rec *r, const str
 		return rc;
 	SQL_OR_FAIL(q, s,
 		    "INSERT INTO results(workload, candidate, env, run, final, status, latency_s,"
-		    " baseline_s, core_s, at) VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+		    " baseline_s, core_s, at, since, ratio)"
+		    " VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
 		    " ON CONFLICT DO NOTHING",
 		    e);
 	bind_key(q, &w);

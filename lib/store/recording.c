@@ -3,10 +3,11 @@
 #include <math.h>
 #include <string.h>
 
-#include "lib/trial/race.h"
 #include "lib/measure/result.h"
 #include "lib/store/row.h"
 #include "lib/store/store.h"
+
+enum { MAX_SAMPLES = 1024 };
 
 /* What was recorded of a candidate; status NULL: nothing. */
 struct pair {
@@ -53,6 +54,8 @@ static const struct {
 	{"disturbed", NOWHERE},
 	{"noisy", NOWHERE},
 	{"audit", NOWHERE},
+	{"duel", NOWHERE},
+	{"incumbent", NOWHERE},
 	{"cost", NOWHERE},
 	{"env_id", NOWHERE},
 	{"code_hash", NOWHERE},
@@ -109,20 +112,40 @@ static double number(const struct recording *r, const struct json *obj, const ch
 	return v;
 }
 
-static int keep_samples(struct recording *r, struct recorded *x, struct err *e)
+/* The numbers of a list of seconds: NULL with *n 0 if it is not there. */
+static double *seconds(struct recording *r, const struct json *list, int *n, struct err *e)
 {
-	const struct json *list = json_get(&r->doc, r->doc.tok, "samples_s");
 	double *to;
 
-	if (!list || list->type != JSON_ARR || !list->size || x->final)
-		return 0;
-	if (list->size > RACE_MAX)
-		return err_set(e, "\"samples_s\" has more than %d samples", RACE_MAX);
+	*n = 0;
+	if (!list || list->type != JSON_ARR || !list->size)
+		return NULL;
+	if (list->size > MAX_SAMPLES)
+		return err_set(e, "\"samples_s\" has more than %d samples", MAX_SAMPLES), NULL;
 	to = arena_array(&r->arena, double, list->size);
 	for (const struct json *v = json_first(&r->doc, list); v; v = json_next(&r->doc, list, v))
-		if (json_num(v, &to[x->nx++]) || !(to[x->nx - 1] > 0))
-			return err_set(e, "\"samples_s\" is not a list of seconds");
-	x->x = to;
+		if (json_num(v, &to[(*n)++]) || !(to[*n - 1] > 0))
+			return err_set(e, "\"samples_s\" is not a list of seconds"), NULL;
+	return to;
+}
+
+static int keep_samples(struct recording *r, struct recorded *x, struct err *e)
+{
+	const struct json *tok = r->doc.tok, *duel = json_get(&r->doc, tok, "duel");
+	const char *against;
+	struct err why = ERR_INIT;
+	int ny;
+
+	if (x->final)
+		return 0;
+	x->x = seconds(r, json_get(&r->doc, tok, "samples_s"), &x->nx, &why);
+	x->y = seconds(r, json_get(&r->doc, duel, "samples_s"), &ny, &why);
+	if (why.msg[0])
+		return err_set(e, "%s", why.msg);
+	if (ny != x->nx)
+		x->y = NULL;
+	if (json_str(json_get(&r->doc, duel, "against"), &r->scratch, &against) == 0)
+		x->reference = intern(r, against, strlen(against));
 	return 0;
 }
 
@@ -254,6 +277,7 @@ static int add_result(struct recording *r, struct err *e)
 		return 0;
 	if (read_result(r, &w, &x, e) || keep_samples(r, &x, e))
 		return -1;
+	x.id = intern(r, id->s, ID_HEX);
 	v = put_env(r, w.env_id);
 	keep_env(r, v, x.at_ms);
 	at = map_put(&v->workloads, w.workload_id, ID_HEX, NULL);

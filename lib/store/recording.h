@@ -26,8 +26,8 @@ struct recorded_code {
 };
 
 struct recorded {
-	const char *status, *run;
-	const char *why; /* NULL where the status is ok */
+	const char *id, *status, *run; /* id: texts that are equal are one */
+	const char *why;	       /* NULL where the status is ok */
 	int final;
 	int64_t at_ms;
 	double latency_s, lo_s; /* NAN: none; the interval's lower end */
@@ -38,6 +38,8 @@ struct recorded {
 	const char *timing, *error;  /* latency_s and what goes with it; error */
 	const char *baseline, *rest; /* the opponents; ratios and the like */
 	const double *x;	     /* samples, NULL if they were not kept */
+	const double *y;	     /* of a duel: the reference's, as many; NULL: none */
+	const char *reference;	     /* whose they are: a candidate's id; NULL: nobody's */
 	int nx;
 };
 

@@ -4,23 +4,25 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lib/trial/race.h"
 #include "lib/measure/result.h"
+#include "lib/trial/duel.h"
 
 /* What a candidate's race, or final, comes to now. */
 struct played {
 	const struct recorded *from;
 	const char *status, *why;
 	int final, as_recorded;
-	struct race race; /* where it is not as recorded */
+	struct duel duel; /* where it is not as recorded */
+	const struct contender *holder;
+	int is_incumbent;
 	double run_s, audit_s;
 	double build_s, build_core_s, baseline_s;
-	double audit_latency_s, limit_s;
+	char audit[160]; /* a second duel: an object; "": none */
 	char text[200];
 };
 
-/* One that may come into the finals. */
-struct finalist {
+/* A candidate that holds the place, or may come to. */
+struct contender {
 	struct contestant in;
 	const struct recorded *race;
 	struct id id;
@@ -28,133 +30,141 @@ struct finalist {
 	size_t n;
 };
 
-void replay_open(struct replay *r, double incumbent_s)
+static struct contender *new_contender(struct replay *r, const struct recorded *x,
+				       const struct id *id)
 {
+	struct contender *c = arena_new(&r->arena, struct contender);
+
+	c->in.who = c;
+	c->race = x;
+	c->id = *id;
+	return c;
+}
+
+void replay_open(struct replay *r, const struct id *incumbent, const char *at)
+{
+	const struct recorded *x = incumbent ? recording_race(r->env, incumbent->s) : NULL;
+	struct contender *c = NULL;
+
 	arena_reset(&r->arena);
-	contest_begin(&r->contest, incumbent_s, r->rules.preempt, r->rules.finals);
+	if (x && !strcmp(x->status, "ok")) {
+		c = new_contender(r, x, incumbent);
+		c->in.at = arena_strdup(&r->arena, at);
+	}
+	contest_begin(&r->contest, c ? &c->in : NULL, !r->rules.preempt);
+	r->incumbent = c;
 	r->n = r->group_unknown = 0;
 	r->opened = 0;
 }
 
 /* ---- races ---- */
 
-/* Calls that were made before. */
+/* A call that was made before, again from the first where they end. */
+static double call(const struct recorded *x, int i)
+{
+	return x->x ? x->x[i % x->nx] : x->lo_s;
+}
+
+/* Over the reference's call of the same pair. */
+static double relative(const struct recorded *x, int i)
+{
+	return x->y ? x->x[i % x->nx] / x->y[i % x->nx] : 1;
+}
+
 struct calls {
-	const double *x; /* NULL: all alike */
-	double each_s;
-	int n, at;
+	const struct recorded *x, *y; /* y NULL: nobody */
+	int at;
 };
 
-static int next_call(void *arg, double *seconds, struct err *e)
+/* Was it recorded in duels with this reference, or is it the reference? */
+static int is_of(const struct recorded *x, const char *reference)
+{
+	return reference && (x->id == reference || (x->y && x->reference == reference));
+}
+
+/* Two recordings. If the one was a duel with the other, it is that duel; where both were duels with
+ * the same reference, its calls cancel what the hours of the two had of their own. */
+static int next_pair(void *arg, int turn, double *x, double *y, struct err *e)
 {
 	struct calls *c = arg;
+	const struct recorded *own = c->x, *holder = c->y;
+	int i = c->at++;
 
-	if (c->at == c->n)
-		return err_set(e, "no more calls were recorded");
-	*seconds = c->x ? c->x[c->at] : c->each_s;
-	c->at++;
+	(void)turn, (void)e;
+	*x = call(own, i);
+	if (!holder)
+		return 0;
+	*y = call(holder, i);
+	if (own->y && own->reference == holder->id)
+		*y = own->y[i % own->nx];
+	else if (holder->y && is_of(own, holder->reference))
+		*x = relative(own, i) * holder->y[i % holder->nx];
 	return 0;
 }
 
-/* As it will be read from the record. */
-static double rounded(double v)
+/* What the calls of a duel would have taken, those that warm up included. */
+static double calls_s(const struct duel *d)
 {
-	char text[32];
-
-	snprintf(text, sizeof text, "%.9g", v);
-	return strtod(text, NULL);
+	return 2 * d->spent_s;
 }
 
-/* Has it come to an end within these calls? */
-static int race_again(const struct race_rules *rules, struct calls *c, struct race *out)
+static void play_duel(const struct replay *r, struct played *p, enum duel_kind kind, struct duel *d)
 {
+	const struct duel_rules rules = {kind, r->rules.race_s, 0};
+	struct calls calls = {p->from, p->holder ? p->holder->race : NULL, 0};
 	struct err e = ERR_INIT;
 
-	out->n = 0;
-	out->spent_s = 0;
-	out->warmup = out->outliers = 0;
-	return race_run(rules, next_call, c, out, &e) == 0;
-}
-
-static void lose(struct played *p, const struct race_rules *rules)
-{
-	p->status = "preempted";
-	p->as_recorded = 0;
-	race_why(rules, &p->race, p->text, sizeof p->text);
-	p->why = p->text;
-}
-
-/* 1 if the samples say how it ends. */
-static int play_samples(struct played *p, const struct race_rules *rules)
-{
-	const struct recorded *x = p->from;
-	struct calls calls = {.x = x->x, .n = x->nx};
-	double all_s = 0;
-
-	if (!x->x || !race_again(rules, &calls, &p->race))
-		return 0;
-	p->as_recorded = !p->race.lost && !strcmp(x->status, "ok") && p->race.n == x->nx;
-	for (int i = 0; i < x->nx; i++)
-		all_s += x->x[i];
-	if (p->race.n < x->nx)
-		p->run_s = x->run_s * (p->race.spent_s / all_s);
-	if (p->race.lost)
-		lose(p, rules);
+	*d = (struct duel){0};
+	if (p->holder)
+		duel_run(&rules, next_pair, &calls, d, &e);
 	else
-		p->status = "ok";
-	return 1;
+		duel_alone(rules.budget_s, next_pair, &calls, d, &e);
 }
 
-/* Without samples: 1 if it is clear, without a call, that it loses. */
-static int play_bound(struct played *p, const struct race_rules *rules)
+/* A candidate that has lost gets a second duel, to the end. */
+static void play_audit(struct replay *r, struct played *p, const struct id *id)
 {
-	const struct recorded *x = p->from;
-	struct calls calls = {.each_s = x->lo_s, .n = RACE_MAX};
+	struct duel d;
 
-	if (rules->limit_s <= 0 || !(x->lo_s > 0) || !race_again(rules, &calls, &p->race) ||
-	    !p->race.lost)
-		return 0;
-	if (!strcmp(x->status, "ok") && p->race.spent_s < x->run_s)
-		p->run_s = p->race.spent_s;
-	lose(p, rules);
-	if (!strcmp(x->status, "preempted")) { /* by calls that were made, and paid for */
-		p->as_recorded = 1;
-		snprintf(p->text, sizeof p->text,
-			 "at least %.2f times the incumbent's time, as was found once before",
-			 x->lo_s / rules->limit_s);
-	}
-	return 1;
-}
-
-/* Is one that was preempted timed to the end all the same? As long as that took when it was. */
-static void play_audit(const struct replay *r, struct played *p, const struct id *id)
-{
-	const struct recorded *x = p->from;
-
-	if (strcmp(x->status, "ok") != 0 || !contest_audits(r->rules.audit, r->rules.seed, id))
+	if (!contest_audits(r->rules.audit, r->rules.seed, id))
 		return;
-	p->audit_latency_s = x->latency_s;
-	p->audit_s = x->run_s - p->run_s;
+	play_duel(r, p, DUEL_WHOLE, &d);
+	p->audit_s = calls_s(&d);
+	contest_audited(&r->contest, d.end == DUEL_WON);
+	snprintf(p->audit, sizeof p->audit, "{\"ratio\":%.9g,\"ci\":[%.9g,%.9g],\"false_kill\":%s}",
+		 d.ratio.median, d.ratio.lo, d.ratio.hi, d.end == DUEL_WON ? "true" : "false");
 }
 
 /* 0: it is not known how it would have ended. */
-static int play_race(const struct replay *r, const struct id *id, struct played *p)
+static int play_race(struct replay *r, const struct id *id, struct played *p)
 {
 	const struct recorded *x = p->from;
-	const struct race_rules rules = {contest_limit(&r->contest), r->rules.race_s};
-	const int was_ok = !strcmp(x->status, "ok");
+	const int was_ok = !strcmp(x->status, "ok"), was_lost = !strcmp(x->status, "preempted");
+	int lost;
 
 	p->status = x->status;
 	p->why = x->why;
 	p->run_s = x->run_s;
 	p->as_recorded = 1;
-	p->limit_s = rules.limit_s;
-	if (!was_ok && strcmp(x->status, "preempted") != 0)
+	p->holder = r->contest.holder ? r->contest.holder->who : NULL;
+	if (!was_ok && !was_lost)
 		return 1;
-	if (!play_samples(p, &rules) && !play_bound(p, &rules) && !was_ok)
+	if (!p->holder && was_ok)
+		return 1;
+	if (!p->holder || !(x->lo_s > 0))
 		return 0;
-	if (!strcmp(p->status, "preempted"))
+	play_duel(r, p, r->rules.preempt ? DUEL_RACE : DUEL_WHOLE, &p->duel);
+	lost = p->duel.end == DUEL_LOST;
+	if (was_lost && !lost && !x->x)
+		return 0; /* it had lost to another one, who was faster */
+	p->as_recorded = 0;
+	p->run_s = calls_s(&p->duel);
+	p->status = lost && r->rules.preempt ? "preempted" : "ok";
+	if (p->status[0] == 'p') {
+		duel_why(&p->duel, p->text, sizeof p->text);
+		p->why = p->text;
 		play_audit(r, p, id);
+	}
 	return 1;
 }
 
@@ -166,16 +176,33 @@ static void put_number(struct buf *out, const char *key, double v)
 	buf_num(out, v);
 }
 
-static void put_race(struct buf *out, const struct race *r)
+static void put_interval(struct buf *out, const char *key, const struct stat_median *m)
 {
-	put_number(out, "latency_s", r->lost ? r->time.lo : r->time.median);
-	if (r->lost)
-		buf_str(out, ",\"bound\":\"lower\"");
-	buf_str(out, ",\"ci_s\":[");
-	buf_num(out, r->time.lo);
+	buf_fmt(out, ",\"%s\":[", key);
+	buf_num(out, m->lo);
 	buf_ch(out, ',');
-	buf_num(out, r->time.hi);
-	buf_fmt(out, "],\"reps\":%d,\"warmup\":%d,\"outliers\":%d", r->n, r->warmup, r->outliers);
+	buf_num(out, m->hi);
+	buf_ch(out, ']');
+}
+
+static void put_race(struct buf *out, const struct played *p)
+{
+	static const char *const end[] = {"lost", "even", "won"};
+	const struct duel *d = &p->duel;
+	int preempted = !strcmp(p->status, "preempted");
+
+	put_number(out, "latency_s", preempted ? d->time.lo : d->time.median);
+	if (preempted)
+		buf_str(out, ",\"bound\":\"lower\"");
+	put_interval(out, "ci_s", &d->time);
+	buf_fmt(out, ",\"reps\":%d", d->n);
+	if (!p->holder)
+		return;
+	buf_fmt(out, ",\"duel\":{\"against\":\"%s\"", p->holder->id.s);
+	put_number(out, "ratio", d->ratio.median);
+	put_interval(out, "ci", &d->ratio);
+	put_number(out, "latency_s", d->other_time.median);
+	buf_fmt(out, ",\"end\":\"%s\"}", end[d->end]);
 }
 
 static void put_costs(const struct replay *r, struct buf *out, const struct played *p)
@@ -205,23 +232,21 @@ static void put_timing(const struct replay *r, struct buf *out, const struct pla
 	if (p->as_recorded)
 		buf_str(out, x->timing);
 	else
-		put_race(out, &p->race);
-	if (p->audit_latency_s > 0) {
-		buf_str(out, ",\"audit\":{\"latency_s\":");
-		buf_num(out, p->audit_latency_s);
-		buf_fmt(out, ",\"false_kill\":%s}",
-			p->audit_latency_s < p->limit_s ? "true" : "false");
-	}
+		put_race(out, p);
+	if (*p->audit)
+		buf_fmt(out, ",\"audit\":%s", p->audit);
 	buf_str(out, x->error);
-	buf_str(out, x->baseline);
+	if (p->final)
+		buf_str(out, x->baseline);
 	if (p->final == x->final)
 		buf_str(out, x->rest);
 	else if (p->final)
 		buf_str(out, ",\"ratio\":null,\"ratio_why\":\"no final was recorded: this is the "
 			     "race once more\"");
+	if (p->is_incumbent)
+		buf_str(out, ",\"incumbent\":true");
 }
 
-/* d: the parse of the candidate's line. */
 static void spend(struct replay *r, enum cost purpose, double seconds)
 {
 	ledger_switch(&r->ledger, purpose, r->elapsed_s);
@@ -263,6 +288,7 @@ int replay_cost(struct replay *r, const char *program, struct err *e)
 	return rec_put(r->out, r->text.s, r->text.n, e);
 }
 
+/* d: the parse of the candidate's line. */
 static int put_result(struct replay *r, const struct json_doc *d, const struct played *p,
 		      struct err *e)
 {
@@ -315,18 +341,17 @@ static void charge(struct replay *r, struct played *p)
 }
 
 /* Into the contest; its line is kept if it may be needed once more. */
-static void enter(struct replay *r, const struct json_doc *d, const struct id *id,
-		  const struct played *p, double latency_s)
+static void enter(struct replay *r, const struct json_doc *d, const struct id *id, struct played *p)
 {
-	struct finalist *f = arena_new(&r->arena, struct finalist);
+	struct contender *c = new_contender(r, p->from, id);
+	const struct contest_end end = {p->status, !p->holder || p->duel.end == DUEL_WON,
+					p->as_recorded ? 0 : p->duel.ratio.median};
 
-	f->in.who = f;
-	if (!contest_raced(&r->contest, &f->in, p->status, latency_s, p->audit_latency_s))
+	if (!contest_raced(&r->contest, &c->in, &end))
 		return;
-	f->race = p->from;
-	f->id = *id;
-	f->line = arena_strndup(&r->arena, d->tok->s, d->tok->n);
-	f->n = d->tok->n;
+	p->is_incumbent = r->rules.preempt;
+	c->line = arena_strndup(&r->arena, d->tok->s, d->tok->n);
+	c->n = d->tok->n;
 }
 
 int replay_candidate(struct replay *r, const struct json_doc *d, const struct id *id, struct err *e)
@@ -341,25 +366,26 @@ int replay_candidate(struct replay *r, const struct json_doc *d, const struct id
 		return 0;
 	}
 	charge(r, &p);
-	enter(r, d, id, &p, p.as_recorded ? p.from->latency_s : rounded(p.race.time.median));
+	enter(r, d, id, &p);
 	return put_result(r, d, &p, e) < 0 ? -1 : 1;
 }
 
-int replay_finals(struct replay *r, struct err *e)
+int replay_final(struct replay *r, struct err *e)
 {
-	const struct contestant *in;
+	const struct contender *c = r->contest.best ? r->contest.best->who : NULL;
+	const struct recorded *x;
+	struct played p = {.final = 1, .as_recorded = 1};
 
-	while ((in = contest_finalist(&r->contest))) {
-		const struct finalist *f = in->who;
-		const struct recorded *x = recording_final(r->env, f->id.s);
-		struct played p = {.from = x ? x : f->race, .final = 1, .as_recorded = 1};
-
-		p.status = p.from->status;
-		p.why = p.from->why;
-		p.run_s = p.from->run_s;
-		if (json_parse(&r->doc, f->line, f->n, e) || put_result(r, &r->doc, &p, e))
-			return -1;
-	}
+	if (!c || c == r->incumbent || !r->rules.finals)
+		return 0;
+	x = recording_final(r->env, c->id.s);
+	p.from = x ? x : c->race;
+	p.status = p.from->status;
+	p.why = p.from->why;
+	p.run_s = p.from->run_s;
+	p.is_incumbent = r->rules.preempt && !strcmp(p.status, "ok");
+	if (json_parse(&r->doc, c->line, c->n, e) || put_result(r, &r->doc, &p, e))
+		return -1;
 	return 0;
 }
 

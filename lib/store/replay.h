@@ -1,15 +1,13 @@
 /* Replaying: candidates are answered from a recording (recording.h) by the rules that they would be
  * measured by, and at the cost that was recorded.
  *
- * - Races. Where samples were recorded, race_run() sees them in the calls' place, against the
- *   present limit: who is preempted, after how many calls and with which bound, is exactly what
- *   racing these calls would have given, and the cost of timing is the samples' share of what was
- *   recorded. Without samples every call is taken to last as long as the lower end of the recorded
- *   interval: lost is what is clearly beyond the limit; what is not lost stands as recorded. One
- *   that was preempted is so again where its bound, by the same rule, is beyond the limit;
- *   otherwise it is unknown.
- * - Finals are those that were recorded. Where none was, a final is the candidate's whole race once
- *   more, without a ratio and a verdict, and costs as much as that.
+ * - Races. duel_run() sees the recorded calls of the candidate and of the holder as pairs; where
+ * both were recorded in duels with the same reference, each over the reference's call of its own
+ * pair. Without samples every call is taken to last as long as the lower end of the recorded
+ * interval. One that had lost when it was recorded, and whose samples were not kept, is unknown
+ * unless it loses again. The cost of timing is that of the calls.
+ * - The final is the one that was recorded. Where none was, it is the candidate's race once more,
+ *   without a ratio and a verdict, and costs as much as that.
  * - Costs. An object is compiled for the first candidate of the run that wants it, a baseline is
  *   timed once a group. The clock of the day is simulated: it advances by the costs, one after the
  *   other, and a ledger charges them by purpose.
@@ -19,15 +17,15 @@
 #ifndef TL_STORE_REPLAY_H
 #define TL_STORE_REPLAY_H
 
+#include "lib/host/ledger.h"
 #include "lib/io/record.h"
 #include "lib/measure/contest.h"
-#include "lib/host/ledger.h"
 #include "lib/store/recording.h"
 
 struct replay_rules {
 	double race_s; /* as in struct measure_rules */
 	double audit;
-	int64_t finals;
+	int64_t finals; /* 0: none */
 	int preempt, cold;
 	uint64_t seed;
 };
@@ -46,20 +44,21 @@ struct replay {
 	struct arena arena;
 	struct contest contest;
 	int64_t n, group_unknown;
-	int opened; /* the baseline was charged */
+	int opened;			   /* the baseline was charged */
+	const struct contender *incumbent; /* of earlier rounds; NULL: none */
 
 	struct json_doc doc;
 	struct buf text;
 };
 
-/* Begins a group. incumbent_s: from its workload record; 0: none. */
-void replay_open(struct replay *r, double incumbent_s);
+/* Begins a group. incumbent: from its workload record, since `at`; NULL: none. */
+void replay_open(struct replay *r, const struct id *incumbent, const char *at);
 /* Writes the candidate's result; d is the parse of its line. 1; 0: nothing is known of it, and
  * nothing written; -1: the output failed. */
 int replay_candidate(struct replay *r, const struct json_doc *d, const struct id *id,
 		     struct err *e);
-/* Writes the finals. */
-int replay_finals(struct replay *r, struct err *e);
+/* Writes the final. */
+int replay_final(struct replay *r, struct err *e);
 /* Writes the end record; line is the one that came, or NULL. */
 int replay_end(struct replay *r, const char *workload_id, const char *line, size_t n,
 	       struct err *e);

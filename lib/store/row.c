@@ -74,6 +74,32 @@ const char *row_status(int rank)
 	return statuses[rank];
 }
 
+/* A ratio above 0; NAN where there is none. */
+static int get_ratio(const struct json_doc *d, const struct json *obj, const char *key, double *out,
+		     struct err *e)
+{
+	const struct json *v = json_get(d, obj, key);
+
+	*out = NAN;
+	if (!v || v->type == JSON_NULL)
+		return 0;
+	if (json_num(v, out) || !(*out > 0))
+		return err_set(e, "\"%s\" is not a ratio", key);
+	return 0;
+}
+
+/* What compares the candidate with another one, or with the library. */
+static int get_duel(struct row *w, const struct json_doc *d, struct err *e)
+{
+	const struct json *rec = d->tok;
+	int is_incumbent = 0;
+
+	json_bool(json_get(d, rec, "incumbent"), &is_incumbent);
+	w->since = is_incumbent ? w->at : NULL;
+	return w->final ? get_ratio(d, json_get(d, rec, "ratio"), "median", &w->ratio, e)
+			: get_ratio(d, json_get(d, rec, "duel"), "ratio", &w->ratio, e);
+}
+
 int row_from_json(struct row *w, const struct json_doc *d, struct arena *a, struct err *e)
 {
 	const struct json *rec = d->tok, *stage = json_get(d, rec, "stage");
@@ -96,5 +122,5 @@ int row_from_json(struct row *w, const struct json_doc *d, struct arena *a, stru
 	w->final = json_is(stage, "final");
 	if (stage && stage->type != JSON_NULL && !w->final && !json_is(stage, "race"))
 		return err_set(e, "\"stage\" is neither race nor final");
-	return 0;
+	return get_duel(w, d, e);
 }

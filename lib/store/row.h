@@ -13,7 +13,10 @@ struct row {
 	int rank; /* of status */
 	unsigned char candidate[ID_HEX / 2];
 	int final;
+	const char *since;		      /* when it became the best known: `at`, or NULL */
 	double latency_s, baseline_s, core_s; /* NAN: unknown */
+	double ratio; /* of a race: the holder's time over its own; of a final: the library's; NAN
+		       */
 };
 
 /* The place of a status in the list of all, whose first are the best; -1 if it is none. */

@@ -91,8 +91,11 @@ int store_env_here(struct store *s, const char *given, struct arena *a, struct s
 struct store_result {
 	struct id candidate_id;
 	const char *run, *status, *at;
-	int final; /* stage: 1 final, 0 race */
+	int final;	   /* stage: 1 final, 0 race */
+	const char *since; /* when it became the best known, by who won; NULL: it did not */
 	double latency_s, baseline_s, core_s;
+	double ratio; /* of a race: the holder's time over its own; of a final: the library's; NAN
+		       */
 	const char *record; /* NULL from store_history() */
 	size_t record_n;
 };
@@ -101,6 +104,9 @@ int store_better(const struct store_result *a, const struct store_result *b);
 /* The best n results of distinct candidates for a workload in an env, best first. */
 int store_top(struct store *s, const char *workload_id, const char *env_id, int64_t n,
 	      struct arena *a, struct store_result **out, int64_t *nout, struct err *e);
+/* Puts the text of its record into a result of store_history(), if it is not there. */
+int store_record(struct store *s, const char *workload_id, const char *env_id, struct arena *a,
+		 struct store_result *r, struct err *e);
 /* All results of a workload in an env in the order of at, run, candidate, stage; no record texts.
  */
 int store_history(struct store *s, const char *workload_id, const char *env_id, struct arena *a,

@@ -32,6 +32,11 @@ void fence_freeze(const struct fence *f)
 	mprotect(f->data, room(f), PROT_READ);
 }
 
+void fence_thaw(const struct fence *f)
+{
+	mprotect(f->data, room(f), PROT_READ | PROT_WRITE);
+}
+
 void fence_populate(const struct fence *f)
 {
 #ifdef MADV_POPULATE_WRITE

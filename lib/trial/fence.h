@@ -23,6 +23,8 @@ struct fence {
 void fence_open(struct fence *f, const char *name, int64_t n);
 /* Writing kills from here on, in this process and its later children. */
 void fence_freeze(const struct fence *f);
+/* Writing is allowed again, in this process. */
+void fence_thaw(const struct fence *f);
 /* Has the pages ready for writing, at once and not one by one. */
 void fence_populate(const struct fence *f);
 /* Writes the canaries; and looks whether they all live. */

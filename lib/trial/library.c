@@ -1,79 +1,133 @@
+/* The library's side of a trial (trial.h): which of its variants is the opponent. */
 #include <stdio.h>
 #include <string.h>
 
-#include "lib/trial/timed.h"
-#include "lib/trial/trial.h"
 #include "lib/trial/verify.h"
 
-static const double BASELINE_TIME_S = 0.03;
-static const double BASELINE_ERROR = 1e-3; /* what the library's fast algorithms may be off */
-static const double VARIANT_WAIT_S = 5e-3; /* with a machine that others disturb */
+enum {
+	CALLS = 7,  /* of each variant, for a first look */
+	FASTEST = 3 /* duel */
+};
 
-/* Verifies and times one variant, until it has lost against the best so far; m->n stays 0 if its
- * result is wrong. */
-static int time_variant(struct timed *x, const struct best *best, struct stat_median *m,
-			struct err *e)
+static const double CALLS_S = 0.05; /* a slow variant gets fewer */
+
+/* A variant that is right. */
+struct look {
+	int variant;
+	struct variant_found found;
+};
+
+/* Verifies a variant. -1: it fails. */
+static int check_variant(struct timed *x, struct variant_found *f, int *right, struct err *e)
 {
-	const struct race_rules rules = {.limit_s = best->known ? best->time.median : 0,
-					 .budget_s = BASELINE_TIME_S};
-	struct race r = {0};
+	struct comparison c;
 	double once;
 
-	*m = (struct stat_median){0};
 	if (timed_call(x, &once, e) < 0 ||
 	    ref_output(x->ref, x->variant, x->t->tensor[TENSOR_DST].data, e) < 0)
 		return -1;
-	if (!(verify_output(x->t).l2 < BASELINE_ERROR))
-		return 0;
-	if (race_run(&rules, timed_call, x, &r, e) < 0)
-		return -1;
-	*m = r.time;
+	c = verify_output(x->t);
+	snprintf(f->impl, sizeof f->impl, "%s", ref_name(x->ref, x->variant));
+	snprintf(f->layout, sizeof f->layout, "%s", ref_layout(x->ref, x->variant));
+	f->error_l2 = c.l2;
+	f->error_max = c.max;
+	*right = verify_allows(x->t, &c);
 	return 0;
 }
 
-static void keep_better(struct best *b, const struct timed *x, struct stat_median m)
+static int look_at(struct timed *x, struct variant_found *f, struct err *e)
 {
-	if (b->known && b->time.median <= m.median)
-		return;
-	b->known = 1;
-	snprintf(b->impl, sizeof b->impl, "%s", ref_name(x->ref, x->variant));
-	snprintf(b->layout, sizeof b->layout, "%s", ref_layout(x->ref, x->variant));
-	b->time = m;
+	double s[CALLS], spent = 0;
+	int n = 0;
+
+	while (n < 2 || (n < CALLS && spent < CALLS_S)) {
+		if (timed_call(x, &s[n], e) < 0)
+			return -1;
+		spent += s[n++];
+	}
+	f->time = stat_median(s + 1, n - 1); /* the first one brings the caches back */
+	return 0;
 }
 
-void trial_baseline(void *trial, void *answer)
+/* In order of their times. */
+static void keep(struct look *fastest, int *n, const struct look *l)
+{
+	int at = *n < FASTEST ? (*n)++ : FASTEST;
+
+	for (; at > 0 && l->found.time.median < fastest[at - 1].found.time.median; at--)
+		if (at < FASTEST)
+			fastest[at] = fastest[at - 1];
+	if (at < FASTEST)
+		fastest[at] = *l;
+}
+
+static void look_at_all(struct ref *ref, const struct trial *t, struct library *b,
+			struct look *fastest, int *n)
+{
+	struct err e = ERR_INIT;
+
+	for (int i = 0; i < ref_variants(ref); i++) {
+		struct timed x = {.t = t, .ref = ref, .variant = i};
+		struct look l = {.variant = i};
+		int right;
+
+		if (check_variant(&x, &l.found, &right, &e) < 0) {
+			snprintf(b->why, sizeof b->why, "%.190s", e.msg);
+			continue;
+		}
+		if (!right) {
+			snprintf(b->why, sizeof b->why, "the library's result is wrong");
+			if (b->wrong < TRIAL_REJECTED)
+				b->rejected[b->wrong] = l.found;
+			b->wrong++;
+			continue;
+		}
+		if (look_at(&x, &l.found, &e) == 0)
+			keep(fastest, n, &l);
+	}
+}
+
+/* The fastest at first sight holds its place against each of the others. */
+static void duel_fastest(struct ref *ref, const struct trial *t, struct library *b,
+			 struct look *fastest, int n)
+{
+	int holder = 0;
+
+	for (int i = 0; i < n; i++) {
+		struct duellists d = {.x = {.t = t, .ref = ref, .variant = fastest[i].variant},
+				      .y = {.t = t, .ref = ref, .variant = fastest[holder].variant},
+				      .alone = i == 0};
+		struct err e = ERR_INIT;
+		struct duel r = {0};
+		int rc = d.alone ? duel_alone(t->rules.budget_s, timed_pair, &d, &r, &e)
+				 : duel_run(&t->rules, timed_pair, &d, &r, &e);
+
+		if (rc < 0)
+			continue;
+		fastest[i].found.time = r.time;
+		if (r.end == DUEL_WON)
+			holder = i;
+	}
+	b->best = fastest[holder].found;
+	b->known = 1;
+}
+
+void trial_library(void *trial, void *answer)
 {
 	const struct trial *t = trial;
-	struct baseline *b = answer;
+	struct library *b = answer;
+	struct look fastest[FASTEST];
 	struct err e = ERR_INIT;
-	struct ref *ref = timed_library(t, &e);
+	struct ref *ref = timed_library(t, NULL, &e);
+	int n = 0;
 
 	if (!ref) {
 		b->failed = 1;
 		snprintf(b->why, sizeof b->why, "%.190s", e.msg);
 		return;
 	}
-	b->quiet = t->quiet;
 	snprintf(b->why, sizeof b->why, "the library has no implementation");
-	for (int i = 0; i < ref_variants(ref); i++) {
-		struct timed x = {.t = t, .ref = ref, .variant = i};
-		int direct = !strstr(ref_name(ref, i), "winograd");
-		struct stat_median m;
-
-		timed_wait(t, &b->quiet, VARIANT_WAIT_S);
-		if (time_variant(&x, direct ? &b->direct : &b->best, &m, &e) < 0) {
-			snprintf(b->why, sizeof b->why, "%.190s", e.msg);
-			continue;
-		}
-		if (!m.n) {
-			snprintf(b->why, sizeof b->why, "the library's result is wrong");
-			b->wrong++;
-			continue;
-		}
-		keep_better(&b->best, &x, m);
-		if (direct)
-			keep_better(&b->direct, &x, m);
-	}
-	if (!strcmp(b->best.impl, b->direct.impl) && !strcmp(b->best.layout, b->direct.layout))
-		b->direct.known = 0;
+	look_at_all(ref, t, b, fastest, &n);
+	if (n)
+		duel_fastest(ref, t, b, fastest, n);
 }

@@ -1,119 +1,111 @@
-#include "lib/trial/race.h"
-
+/* Races and finals of a trial (trial.h). */
 #include <stdio.h>
 #include <string.h>
 
-static const double LOST = 0.02;	 /* beyond the limit by this share: lost */
-static const double CLOSING = 2;	 /* with n calls by this over n*n, if that is more */
-static const double FAR = 4;		 /* times the limit: a glance is enough */
-static const double NOISE_TARGET = 0.02; /* width of the interval over the median */
-/* Others' bursts of work last a millisecond or two: a shorter look at a short program may have seen
- * nothing else. */
-static const double LOOK_S = 3e-3, GLANCE_S = 2e-4;
+#include "lib/io/clock.h"
+#include "lib/io/confine.h"
+#include "lib/trial/verify.h"
 
-enum { FIRST = 4, MIN_LOST = 8, MIN_DONE = 16 };
-
-static int sample(race_call *call, void *arg, struct race *r, struct err *e)
+/* The team of a process in which nothing of the library's will run, which needs others at times. */
+static void start_team(int threads)
 {
-	double x = 0;
-
-	if (call(arg, &x, e) < 0)
-		return -1;
-	r->x[r->n++] = x;
-	r->spent_s += x;
-	if (r->n == 1 || x < r->least)
-		r->least = x;
-	return 0;
+	kernel_team(threads);
+	confine_team();
 }
 
-/* Median, warm-up and outliers of what is there. */
-static void summarise(struct race *r)
+static void fail(struct outcome *o, enum outcome_status status, const struct err *e)
 {
-	double sorted[RACE_MAX];
-	struct stat_fences f;
-	int half = r->n / 2, late = r->n - half;
-
-	memcpy(sorted, r->x + half, (size_t)late * sizeof *sorted);
-	f = stat_fences(sorted, late);
-	for (r->warmup = 0; r->warmup < half && r->x[r->warmup] > f.hi; r->warmup++)
-		;
-	r->outliers = 0;
-	for (int i = r->warmup; i < r->n; i++)
-		r->outliers += r->x[i] > f.hi || r->x[i] < f.lo;
-	memcpy(sorted, r->x + r->warmup, (size_t)(r->n - r->warmup) * sizeof *sorted);
-	r->time = stat_median(sorted, r->n - r->warmup);
+	o->status = status;
+	snprintf(o->why, sizeof o->why, "%.190s", e->msg);
 }
 
-static int was_seen(const struct race_rules *rules, const struct race *r)
+/* Times them, and verifies the challenger once more. */
+static void run(struct duellists *d, struct outcome *o)
 {
-	return r->spent_s >= LOOK_S || (r->spent_s >= GLANCE_S && r->least > FAR * rules->limit_s);
-}
+	const struct duel_rules *rules = &d->x.t->rules;
+	struct err e = ERR_INIT;
+	double start = clock_now();
+	int rc;
 
-/* Even the least of its calls lies too far beyond the limit. */
-static int is_hopeless(const struct race_rules *rules, const struct race *r)
-{
-	double closing = CLOSING / r->n / r->n, beyond = closing > LOST ? closing : LOST;
-
-	return rules->limit_s > 0 && r->n > 1 && r->least > (1 + beyond) * rules->limit_s &&
-	       was_seen(rules, r);
-}
-
-static int is_lost(const struct race_rules *rules, const struct race *r)
-{
-	return rules->limit_s > 0 && r->time.n >= MIN_LOST && was_seen(rules, r) &&
-	       r->time.lo > (1 + LOST) * rules->limit_s;
-}
-
-/* Known well enough; or, whatever its time is exactly, not the least. */
-static int is_done(const struct race_rules *rules, const struct race *r)
-{
-	int narrow, beaten;
-
-	if (r->spent_s > rules->budget_s)
-		return 1;
-	if (r->time.n < MIN_DONE || r->spent_s < LOOK_S)
-		return 0;
-	narrow = r->time.hi - r->time.lo < NOISE_TARGET * r->time.median;
-	beaten = rules->limit_s > 0 && r->time.lo > rules->limit_s;
-	return narrow || beaten;
-}
-
-/* Calls until there are `target` samples, or it has lost. */
-static int sample_until(int target, const struct race_rules *rules, race_call *call, void *arg,
-			struct race *r, struct err *e)
-{
-	while (r->n < target && !r->lost) {
-		if (sample(call, arg, r, e) < 0)
-			return -1;
-		r->lost = is_hopeless(rules, r);
-	}
-	summarise(r);
-	if (r->lost)
-		r->time.lo = r->least;
+	o->is_duel = !d->alone;
+	if (d->alone)
+		rc = duel_alone(rules->budget_s, timed_pair, d, &o->duel, &e);
 	else
-		r->lost = is_lost(rules, r);
+		rc = duel_run(rules, timed_pair, d, &o->duel, &e);
+	o->run_s = clock_now() - start;
+	if (rc < 0) {
+		fail(o, OUTCOME_FAILED, &e);
+		return;
+	}
+	if (o->is_duel && rules->kind == DUEL_RACE && o->duel.end == DUEL_LOST) {
+		o->status = OUTCOME_PREEMPTED;
+		duel_why(&o->duel, o->why, sizeof o->why);
+	}
+	if (o->status == OUTCOME_OK)
+		verify_again(&d->x, o);
+}
+
+/* An answer is made in memory of this process, and copied in the end: what a kernel writes into the
+ * answer's place misleads nobody here. */
+static void race(const struct trial *t, struct outcome *o)
+{
+	struct duellists d = {.x = {.t = t, .in = &t->entrant[0]},
+			      .y = {.t = t, .in = &t->entrant[1]},
+			      .alone = t->nentrants < 2};
+	struct err e = ERR_INIT;
+	double start = clock_now();
+
+	verify_ready(t);
+	start_team(t->threads);
+	if (verify(&d.x, o) < 0)
+		return;
+	if (!d.alone && kernel_load(&d.y.kernel, d.y.in->object, &e) < 0) {
+		fail(o, OUTCOME_UNLOADABLE, &e);
+		return;
+	}
+	o->verify_s = clock_now() - start;
+	run(&d, o);
+}
+
+void trial_race(void *trial, void *answer)
+{
+	struct outcome o = {0};
+
+	race(trial, &o);
+	memcpy(answer, &o, sizeof o);
+}
+
+/* The opponent as the library offers it here. */
+static int find_opponent(const struct trial *t, struct timed *y, struct err *e)
+{
+	y->ref = timed_library(t, &t->opponent, e);
+	if (!y->ref)
+		return -1;
+	if (!ref_variants(y->ref))
+		return err_set(e, "the library no longer offers %s", t->opponent.name);
 	return 0;
 }
 
-int race_run(const struct race_rules *rules, race_call *call, void *arg, struct race *r,
-	     struct err *e)
+static void final(const struct trial *t, struct outcome *o)
 {
-	int target = FIRST;
+	struct duellists d = {
+		.x = {.t = t, .in = &t->entrant[0]}, .y = {.t = t}, .alone = !t->opponent.name};
+	struct err e = ERR_INIT;
 
-	r->lost = 0;
-	while (target < r->n)
-		target *= 2;
-	for (;;) {
-		if (sample_until(target, rules, call, arg, r, e) < 0)
-			return -1;
-		if (r->lost || is_done(rules, r) || target == RACE_MAX)
-			return 0;
-		target *= 2;
+	verify_ready(t);
+	if (verify(&d.x, o) < 0)
+		return;
+	if (!d.alone && find_opponent(t, &d.y, &e) < 0) {
+		fail(o, OUTCOME_FAILED, &e);
+		return;
 	}
+	run(&d, o);
 }
 
-void race_why(const struct race_rules *rules, const struct race *r, char *out, size_t size)
+void trial_final(void *trial, void *answer)
 {
-	snprintf(out, size, "at least %.2f times the incumbent's time after %d calls",
-		 r->time.lo / rules->limit_s, r->n);
+	struct outcome o = {0};
+
+	final(trial, &o);
+	memcpy(answer, &o, sizeof o);
 }

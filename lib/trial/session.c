@@ -1,5 +1,6 @@
 #include "lib/trial/session.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,6 +10,7 @@
 #include "lib/io/memory.h"
 #include "lib/nest/operands.h"
 #include "lib/target/c.h"
+#include "lib/trial/kept.h"
 
 enum { MAX_PACKED = 1 << 28 /* floats */ };
 
@@ -18,21 +20,37 @@ struct session {
 	struct watch watch;
 	char *naive;			   /* the object */
 	struct fence tensor[TENSOR_ROLES]; /* dst is touched in cells only */
+	struct fence fresh[TENSOR_ROLES];  /* other data for input and residual */
 	struct map packed;		   /* role and packing text -> struct fence */
 	int64_t packed_floats;
-	struct fence expected;
-	struct baseline baseline;
+	struct fence expected; /* both true answers, one behind the other */
 };
 
 static const char *const tensor_name[TENSOR_ROLES] = {"the input", "the weights", "the bias",
 						      "the residual", "the output"};
 
-static void fill(struct fence *f, struct rng *rng)
+static void fill(struct fence *f, double scale, struct rng *rng)
 {
 	for (int64_t j = 0; j < f->n; j++)
-		f->data[j] = (float)(int32_t)(uint32_t)rng_u64(rng) * 0x1p-31f;
+		f->data[j] = (float)(scale * (int32_t)(uint32_t)rng_u64(rng) * 0x1p-31);
 	fence_arm(f);
 	fence_freeze(f);
+}
+
+/* Weights are scaled so that a sum of products is about as large as one input, whatever the number
+ * of products: else relu6 would make the same of most outputs. */
+static double scale_of(const struct workload *w, const struct tensor *t, int64_t outputs)
+{
+	return t->role == TENSOR_WEIGHTS ? 1 / sqrt((double)w->flops / 2 / (double)outputs) : 1;
+}
+
+static int64_t outputs_of(const struct tensor *t, int n)
+{
+	int i = 0;
+
+	while (i < n && t[i].role != TENSOR_DST)
+		i++;
+	return t[i].size;
 }
 
 static void open_tensors(struct session *s, const struct tensor *t, int n)
@@ -41,12 +59,17 @@ static void open_tensors(struct session *s, const struct tensor *t, int n)
 
 	rng_seed(&rng, s->rules.seed, s->w.id.s);
 	for (int i = 0; i < n; i++) {
-		struct fence *f = &s->tensor[t[i].role];
+		enum tensor_role role = t[i].role;
 
-		fence_open(f, tensor_name[t[i].role], t[i].size);
-		if (t[i].role != TENSOR_DST)
-			fill(f, &rng);
+		fence_open(&s->tensor[role], tensor_name[role], t[i].size);
+		if (role != TENSOR_DST)
+			fill(&s->tensor[role], scale_of(&s->w, &t[i], outputs_of(t, n)), &rng);
 	}
+	for (int i = 0; i < n; i++)
+		if (t[i].role == TENSOR_SRC || t[i].role == TENSOR_ADD) {
+			fence_open(&s->fresh[t[i].role], "fresh data", t[i].size);
+			fill(&s->fresh[t[i].role], 1, &rng);
+		}
 }
 
 /* ---- trials ---- */
@@ -103,11 +126,9 @@ static void begin(struct session *s, struct trial *t)
 			    .threads = s->rules.threads,
 			    .cold = s->rules.cold,
 			    .max_error = s->rules.max_error,
-			    .patience_s = s->rules.patience_s,
 			    .tensor = s->tensor,
-			    .expected = s->expected.data,
-			    .quiet = *s->rules.machine};
-	t->quiet.disturbed = 0;
+			    .fresh = s->fresh,
+			    .expected = s->expected.data};
 	/* Not later: entrants of this trial may need the same packings. */
 	if (s->packed_floats > MAX_PACKED)
 		forget_packings(s);
@@ -196,10 +217,16 @@ static struct report run(struct session *s, struct trial *t, void (*what)(void *
 
 /* ---- the truth ---- */
 
-static struct report run_naive(struct session *s, double timeout_s, struct naive_output *out,
+/* Values of both true answers. */
+static size_t true_values(const struct session *s)
+{
+	return 2 * (size_t)s->tensor[TENSOR_DST].n;
+}
+
+static struct report run_naive(struct session *s, double timeout_s, struct truth *out,
 			       struct err *e)
 {
-	size_t bytes = sizeof *out + (size_t)s->tensor[TENSOR_DST].n * sizeof(float);
+	size_t bytes = sizeof *out + true_values(s) * sizeof *out->dst;
 	struct report r = {.end = CELL_FAILED};
 	struct arena a = ARENA_INIT;
 	struct trial t;
@@ -209,7 +236,7 @@ static struct report run_naive(struct session *s, double timeout_s, struct naive
 	begin(s, &t);
 	if (s->w.op->naive(&s->w, 1, &n, e) == 0) {
 		enter(s, &n, s->naive, &t);
-		r = run(s, &t, trial_naive, timeout_s, out, bytes);
+		r = run(s, &t, trial_truth, timeout_s, out, bytes);
 		leave(&t);
 	}
 	if (r.end == CELL_DONE && !out->ran) {
@@ -227,10 +254,13 @@ static struct report run_naive(struct session *s, double timeout_s, struct naive
  * perhaps another. 1: the memory is there. */
 static int fits(const struct tensor *t, int n, struct report *r)
 {
+	/* Inputs are there twice; of the output there are both true ones, and copies. */
+	static const double copies[TENSOR_ROLES] = {
+		[TENSOR_SRC] = 3, [TENSOR_ADD] = 3, [TENSOR_DST] = 6};
 	double bytes = 0, there = memory_available();
 
-	for (int i = 0; i < n; i++) /* of the output there are the true one, and copies */
-		bytes += (double)t[i].size * sizeof(float) * (t[i].role == TENSOR_DST ? 4 : 1);
+	for (int i = 0; i < n; i++)
+		bytes += (double)t[i].size * sizeof(float) * fmax(1, copies[t[i].role]);
 	if (there < 0 || bytes <= there)
 		return 1;
 	*r = (struct report){.end = CELL_OOM};
@@ -239,28 +269,38 @@ static int fits(const struct tensor *t, int n, struct report *r)
 	return 0;
 }
 
-static struct naive_output *new_output(const struct session *s)
+static struct truth *new_truth(const struct session *s)
 {
-	return xmalloc(sizeof(struct naive_output) +
-		       (size_t)s->tensor[TENSOR_DST].n * sizeof(float));
+	return xmalloc(sizeof(struct truth) + true_values(s) * sizeof(float));
 }
 
-static void keep_truth(struct session *s, const struct naive_output *out)
+/* From the file, or by the naive nest. */
+static struct report find_truth(struct session *s, const char *kept, double timeout_s,
+				struct err *e)
 {
-	int64_t n = s->tensor[TENSOR_DST].n;
+	struct report r = {.end = CELL_DONE};
+	struct truth *out;
 
-	fence_open(&s->expected, "the true answer", n);
-	memcpy(s->expected.data, out->dst, (size_t)n * sizeof(float));
+	fence_open(&s->expected, "the true answer", (int64_t)true_values(s));
+	if (!kept_load(kept, s->expected.data, true_values(s))) {
+		out = new_truth(s);
+		r = run_naive(s, timeout_s, out, e);
+		if (r.end == CELL_DONE) {
+			memcpy(s->expected.data, out->dst, true_values(s) * sizeof *out->dst);
+			kept_save(kept, out->dst, true_values(s));
+		}
+		free(out);
+	}
 	fence_freeze(&s->expected);
+	return r;
 }
 
-struct session *session_open(const struct workload *w, const char *naive,
+struct session *session_open(const struct workload *w, const char *naive, const char *kept,
 			     const struct session_rules *rules, double timeout_s, struct report *r,
 			     struct err *e)
 {
 	struct session *s;
 	struct tensor t[OP_MAX_TENSORS];
-	struct naive_output *out;
 	int n = w->op->tensors(w, t);
 
 	if (!fits(t, n, r))
@@ -271,42 +311,74 @@ struct session *session_open(const struct workload *w, const char *naive,
 	s->naive = xstrdup(naive);
 	watch_open(&s->watch, "", NULL, 0);
 	open_tensors(s, t, n);
-	out = new_output(s);
-	*r = run_naive(s, timeout_s, out, e);
-	if (r->end == CELL_DONE)
-		keep_truth(s, out);
-	free(out);
+	*r = find_truth(s, kept, timeout_s, e);
 	if (r->end == CELL_DONE)
 		return s;
 	session_close(s);
 	return NULL;
 }
 
+/* What a library that is right may be off, however little a candidate may. */
+static const double LIBRARY_ERROR = 1e-3;
+static const double VARIANT_TIME_S = 0.03; /* of calls, in a duel of the library's variants */
+
+struct report session_library(struct session *s, double timeout_s, struct library *b)
+{
+	struct report r;
+	struct trial t;
+
+	memset(b, 0, sizeof *b);
+	begin(s, &t);
+	t.rules = (struct duel_rules){DUEL_RACE, VARIANT_TIME_S, 0};
+	r = run(s, &t, trial_library, timeout_s, b, sizeof *b);
+	if (r.end != CELL_DONE) {
+		b->failed = 1;
+		snprintf(b->why, sizeof b->why, "%.190s", r.why);
+	}
+	return r;
+}
+
+/* A reference that is itself wrong would call every candidate wrong. */
+static int library_agrees(struct session *s, double timeout_s, struct err *e)
+{
+	const double limit = s->rules.max_error;
+	struct library b;
+
+	s->rules.max_error = fmax(limit, LIBRARY_ERROR);
+	session_library(s, timeout_s, &b);
+	s->rules.max_error = limit;
+	if (!b.wrong || b.known)
+		return 1;
+	err_set(e, "the library finds another answer than the reference, as do candidates");
+	return 0;
+}
+
 int session_canary(struct session *s, double timeout_s, struct err *e)
 {
-	struct naive_output *out = new_output(s);
-	size_t bytes = (size_t)s->tensor[TENSOR_DST].n * sizeof(float);
-	int good = run_naive(s, timeout_s, out, e).end == CELL_DONE;
+	struct truth *out = new_truth(s);
+	size_t bytes = true_values(s) * sizeof *out->dst;
+	struct report r = run_naive(s, timeout_s, out, e);
+	int good = r.end == CELL_DONE;
 
 	if (good && memcmp(out->dst, s->expected.data, bytes) != 0) {
 		good = 0;
 		err_set(e, "the reference gives another answer than before: the machine computes "
 			   "wrongly");
 	}
-	if (good && s->baseline.wrong && !s->baseline.best.known) {
-		good = 0;
-		err_set(e, "the library finds another answer than the reference, as do candidates");
-	}
 	free(out);
-	return good;
+	if (r.unloadable)
+		return -1;
+	return good && library_agrees(s, timeout_s, e);
 }
 
 void session_close(struct session *s)
 {
 	if (!s)
 		return;
-	for (int i = 0; i < TENSOR_ROLES; i++)
+	for (int i = 0; i < TENSOR_ROLES; i++) {
 		fence_close(&s->tensor[i]);
+		fence_close(&s->fresh[i]);
+	}
 	forget_packings(s);
 	fence_close(&s->expected);
 	watch_close(&s->watch);
@@ -314,35 +386,7 @@ void session_close(struct session *s)
 	free(s);
 }
 
-/* ---- the library and the candidates ---- */
-
-/* What a cell has learnt of the machine, if it can be: a kernel could write there. */
-static void keep_quiet(struct session *s, const struct quiet *q)
-{
-	struct quiet *m = s->rules.machine;
-
-	if (q->best_s > 0.5 * m->best_s && (m->best_s <= 0 || q->best_s < 2 * m->best_s)) {
-		m->best_s = q->best_s;
-		m->in_vain = q->in_vain > 0 ? q->in_vain : 0;
-	}
-}
-
-struct report session_baseline(struct session *s, double timeout_s, struct baseline *b)
-{
-	struct report r;
-	struct trial t;
-
-	memset(b, 0, sizeof *b);
-	begin(s, &t);
-	r = run(s, &t, trial_baseline, timeout_s, b, sizeof *b);
-	if (r.end != CELL_DONE) {
-		b->failed = 1;
-		snprintf(b->why, sizeof b->why, "%.190s", r.why);
-	}
-	s->baseline = *b;
-	keep_quiet(s, &b->quiet);
-	return r;
-}
+/* ---- candidates ---- */
 
 /* Its kernel becomes an entrant: 0, or -1 with the report filled. */
 static int enter_candidate(struct session *s, const struct session_entry *in, struct trial *t,
@@ -365,90 +409,48 @@ static int enter_candidate(struct session *s, const struct session_entry *in, st
 	return rc;
 }
 
-/* That of an entrant that was timed. */
-static const struct quiet *last_quiet(const struct outcome *o, int n)
-{
-	int i = 0;
-
-	while (i < n - 1 && o[i].status != OUTCOME_OK && o[i].status != OUTCOME_PREEMPTED)
-		i++;
-	return &o[i].quiet;
-}
-
-/* With an answer of n outcomes. */
 static struct report run_trial(struct session *s, struct trial *t, void (*what)(void *, void *),
-			       double timeout_s, struct outcome *o, int n)
+			       double timeout_s, struct outcome *o)
 {
 	struct report r;
 
-	memset(o, 0, (size_t)n * sizeof *o);
-	r = run(s, t, what, timeout_s, o, (size_t)n * sizeof *o);
-	for (int i = 0; i < n && r.end == CELL_DONE; i++)
-		if (!outcome_is_sane(&o[i])) {
-			r.end = CELL_CRASH;
-			snprintf(r.why, sizeof r.why, "it destroyed the answer of its own process");
-		}
-	if (r.end == CELL_DONE)
-		keep_quiet(s, last_quiet(o, n));
+	memset(o, 0, sizeof *o);
+	r = run(s, t, what, timeout_s, o, sizeof *o);
+	if (r.end == CELL_DONE && !outcome_is_sane(o)) {
+		r.end = CELL_CRASH;
+		snprintf(r.why, sizeof r.why, "it destroyed the answer of its own process");
+	}
 	return r;
 }
 
 struct report session_race(struct session *s, const struct session_entry *in,
-			   const struct session_ask *ask, struct outcome *o)
+			   const struct session_entry *holder, const struct session_ask *ask,
+			   struct outcome *o)
 {
 	struct report r;
 	struct trial t;
 
 	begin(s, &t);
-	t.rules = ask->race;
-	t.audit = ask->audit;
-	if (enter_candidate(s, in, &t, &r) == 0)
-		r = run_trial(s, &t, trial_race, ask->timeout_s, o, 1);
+	t.rules = ask->rules;
+	if (enter_candidate(s, in, &t, &r) == 0 &&
+	    (!holder->c || enter_candidate(s, holder, &t, &r) == 0))
+		r = run_trial(s, &t, trial_race, ask->timeout_s, o);
 	leave(&t);
 	return r;
 }
 
-static int is_settled(const struct outcome *o, int n)
+struct report session_final(struct session *s, const struct session_entry *in,
+			    const struct ref_choice *opponent, const struct session_ask *ask,
+			    struct outcome *o)
 {
-	int i = 0;
-
-	while (i < n && (o[i].status != OUTCOME_OK || outcome_is_clear(&o[i])))
-		i++;
-	return i == n;
-}
-
-/* In two processes, unless the first one leaves nothing to doubt. */
-static struct report run_finals(struct session *s, struct trial *t, double timeout_s,
-				struct outcome *o)
-{
-	struct outcome more[ENTRANTS];
-	struct report r = run_trial(s, t, trial_final, timeout_s, o, t->nentrants);
-
-	if (r.end != CELL_DONE || is_settled(o, t->nentrants))
-		return r;
-	r = run_trial(s, t, trial_final, timeout_s, more, t->nentrants);
-	if (r.end == CELL_DONE)
-		for (int i = 0; i < t->nentrants; i++)
-			outcome_add(&o[i], &more[i]);
-	return r;
-}
-
-struct report session_finals(struct session *s, const struct session_entry *in, int n,
-			     double timeout_s, struct outcome *o)
-{
-	const struct best *opponent[] = {&s->baseline.best, &s->baseline.direct};
-	struct report r = {.end = CELL_DONE};
+	struct report r;
 	struct trial t;
 
 	begin(s, &t);
-	for (int i = 0; i < 2; i++)
-		if (opponent[i]->known)
-			t.opponent[t.nopponents++] =
-				(struct ref_choice){opponent[i]->impl, opponent[i]->layout};
-	for (int i = 0; i < n && r.end == CELL_DONE; i++)
-		enter_candidate(s, &in[i], &t, &r);
-	if (r.end == CELL_DONE)
-		r = run_finals(s, &t, timeout_s, o);
+	t.rules = ask->rules;
+	t.opponent = *opponent;
+	if (enter_candidate(s, in, &t, &r) == 0)
+		r = run_trial(s, &t, trial_final, ask->timeout_s, o);
 	leave(&t);
 	return r;
 }

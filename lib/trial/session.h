@@ -20,11 +20,9 @@ struct session;
 struct session_rules {
 	int threads;
 	uint64_t seed;
-	int cold;	       /* operands leave the caches before each timed call */
-	double max_error;      /* relative L2 and largest over largest, of a candidate */
-	size_t memory;	       /* bytes that a trial may take beside its operands; 0: no limit */
-	double patience_s;     /* with neighbours; 0: as much as pays usually */
-	struct quiet *machine; /* the caller's: what has been learnt, by sessions before, too */
+	int cold;	  /* operands leave the caches before each timed call */
+	double max_error; /* relative L2 and largest over largest, of a candidate */
+	size_t memory;	  /* bytes that a trial may take beside its operands; 0: no limit */
 };
 
 /* How a trial ended. */
@@ -35,39 +33,41 @@ struct report {
 	int unloadable; /* CELL_FAILED: the object is damaged or gone, and no more is wrong */
 };
 
-/* naive: the object of the compiled naive nest. The true answer is computed in double precision.
- * NULL with r->end other than CELL_DONE if the run did not end well; where that is CELL_FAILED, e
- * is filled. */
-struct session *session_open(const struct workload *w, const char *naive,
+/* naive: the object of the compiled naive nest. The true answer is computed in double precision,
+ * unless the file `kept` has it (kept.h), and is then put there; "": it is not kept. NULL with
+ * r->end other than CELL_DONE if the run did not end well; where that is CELL_FAILED, e is filled.
+ */
+struct session *session_open(const struct workload *w, const char *naive, const char *kept,
 			     const struct session_rules *rules, double timeout_s, struct report *r,
 			     struct err *e);
 void session_close(struct session *s);
 
-/* Does the machine give the right answer? Runs the naive nest once more; and the library must have
- * agreed with it. 1, or 0 with e filled. */
+/* Does the machine give the right answer? Runs the naive nest once more, with which some variant of
+ * the library must agree, if it has any. 1; or 0 with e filled, -1 if all that is wrong is that the
+ * object of the naive nest is damaged or gone. */
 int session_canary(struct session *s, double timeout_s, struct err *e);
 
-/* Finds the library's best variants, which are the opponents in finals from then on. */
-struct report session_baseline(struct session *s, double timeout_s, struct baseline *b);
+/* Finds the library's best variant. */
+struct report session_library(struct session *s, double timeout_s, struct library *b);
 
 /* A candidate that takes part in a trial, and its kernel. */
 struct session_entry {
-	const struct candidate *c;
+	const struct candidate *c; /* NULL: nobody */
 	const char *object;
 };
 
 struct session_ask {
 	double timeout_s;
-	struct race_rules race;
-	int audit;
+	struct duel_rules rules;
 };
-/* Verifies a candidate and races it against ask->race.limit_s. o is filled if the report's end is
- * CELL_DONE. */
+/* Verifies a candidate and duels it with the holder, or times it alone. o is filled if the report's
+ * end is CELL_DONE. */
 struct report session_race(struct session *s, const struct session_entry *in,
-			   const struct session_ask *ask, struct outcome *o);
-/* Verifies n <= ENTRANTS candidates, and times them and the opponents in turns: an outcome of each.
- * If the report's end is not CELL_DONE, one of them is at fault, who knows which. */
-struct report session_finals(struct session *s, const struct session_entry *in, int n,
-			     double timeout_s, struct outcome *o);
+			   const struct session_entry *holder, const struct session_ask *ask,
+			   struct outcome *o);
+/* The same against a variant of the library's; no name: alone. */
+struct report session_final(struct session *s, const struct session_entry *in,
+			    const struct ref_choice *opponent, const struct session_ask *ask,
+			    struct outcome *o);
 
 #endif

@@ -2,6 +2,11 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
+
+#include "lib/base/err.h"
+
+enum { MIN_SERIES = 16 /* values, to see whether they depend on each other */ };
 
 /* Around 1: less is no difference; and all of it within this is the same. */
 static const double LEAST = 0.01, SAME = 0.02;
@@ -13,18 +18,54 @@ static int compare(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-struct stat_median stat_median(double *x, int n)
+/* Of sorted values; spread: by how much the ranks of the interval move out. */
+static struct stat_median interval(const double *x, int n, double spread)
 {
 	struct stat_median m = {.n = n};
-	int lo, hi;
+	int lo = (int)floor(n / 2.0 - spread), hi = (int)ceil(n / 2.0 + spread);
 
-	qsort(x, (size_t)n, sizeof *x, compare);
 	m.median = n % 2 ? x[n / 2] : (x[n / 2 - 1] + x[n / 2]) / 2;
-	lo = (int)floor(n / 2.0 - 0.98 * sqrt(n));
-	hi = (int)ceil(n / 2.0 + 0.98 * sqrt(n));
 	m.lo = x[n < 6 || lo < 0 ? 0 : lo];
 	m.hi = x[n < 6 || hi > n - 1 ? n - 1 : hi];
 	return m;
+}
+
+struct stat_median stat_median(double *x, int n)
+{
+	qsort(x, (size_t)n, sizeof *x, compare);
+	return interval(x, n, 0.98 * sqrt(n));
+}
+
+/* How much more the counts of values above the median vary from block to block than they would
+ * if each value were by itself; at least 1. */
+static double dependence(const double *x, int n, double median)
+{
+	int length = (int)sqrt(n), blocks = n / length;
+	double sum = 0;
+
+	if (n < MIN_SERIES)
+		return 1;
+	for (int b = 0; b < blocks; b++) {
+		double above = 0;
+
+		for (int i = 0; i < length; i++)
+			above += x[b * length + i] > median   ? 1
+				 : x[b * length + i] < median ? 0
+							      : 0.5;
+		sum += (above - length / 2.0) * (above - length / 2.0);
+	}
+	return fmax(1, sum / blocks / (length / 4.0));
+}
+
+struct stat_median stat_series(double *x, int n, double z)
+{
+	double *series = xmalloc((size_t)n * sizeof *series), more;
+
+	memcpy(series, x, (size_t)n * sizeof *x);
+	qsort(x, (size_t)n, sizeof *x, compare);
+	more = dependence(series, n, interval(x, n, 0).median);
+	free(series);
+	return interval(x, n, z / 2 * sqrt(n * more));
 }
 
 /* Between the two nearest of the sorted values. */

@@ -3,7 +3,10 @@
  *
  * The interval of the median is the pair of order statistics at ranks n/2 -+ z sqrt(n)/2 (Conover,
  * "Practical Nonparametric Statistics", section 3.2), z = 1.96; with fewer than 6 samples, the
- * whole range.
+ * whole range. Where neighbours in a series depend on each other, that interval would be too
+ * narrow: there the ranks move out by the square root of how much more the signs of blocks of about
+ * sqrt(n) values vary than independent ones would (batch means; Law and Kelton, "Simulation
+ * Modeling and Analysis", section 9.5).
  */
 #ifndef TL_TRIAL_STAT_H
 #define TL_TRIAL_STAT_H
@@ -15,6 +18,9 @@ struct stat_median {
 
 /* Sorts x in place. n > 0. */
 struct stat_median stat_median(double *x, int n);
+/* Of values in the order in which they came, which may depend on each other; z: the normal quantile
+ * of the interval, 1.96 for 95%. Sorts x in place. n > 0. */
+struct stat_median stat_series(double *x, int n, double z);
 
 /* The outer fences: quartiles -+ 3 interquartile ranges. What lies beyond is far out (Tukey,
  * "Exploratory Data Analysis", 1977, section 2D). */

@@ -1,15 +1,8 @@
 #include "lib/trial/timed.h"
 
-#include <time.h>
-
 #include "lib/io/clock.h"
-#include "lib/target/probe.h"
 
-enum { CACHE_LINE = 64, FIRST_BEATS = 40 /* to find the best of */ };
-
-static const double PAUSE_S = 5e-4;
-
-/* ---- a call ---- */
+enum { CACHE_LINE = 64 };
 
 static void flush(const void *p, size_t bytes)
 {
@@ -37,9 +30,8 @@ static void flush_operands(const struct timed *x)
 			flush(x->in->buffers[i], x->in->bytes[i]);
 }
 
-int timed_call(void *timed, double *seconds, struct err *e)
+int timed_call(struct timed *x, double *seconds, struct err *e)
 {
-	struct timed *x = timed;
 	double start;
 	int rc = 0;
 
@@ -54,51 +46,27 @@ int timed_call(void *timed, double *seconds, struct err *e)
 	return rc;
 }
 
-/* ---- a machine that others disturb ---- */
-
-/* The first of two beats wakes the team. */
-static double beat(int threads)
+int timed_pair(void *duellists, int turn, double *x, double *y, struct err *e)
 {
-	double first = probe_beat(threads), second = probe_beat(threads);
+	struct duellists *d = duellists;
 
-	return first < second ? first : second;
-}
+	for (int i = 0; i < 2; i++) {
+		int is_y = i ^ turn;
+		struct timed *who = is_y ? &d->y : &d->x;
+		double *seconds = is_y ? y : x;
 
-static void pause_a_little(void)
-{
-	const struct timespec pause = {.tv_nsec = (long)(PAUSE_S * 1e9)};
-
-	nanosleep(&pause, NULL);
-}
-
-int timed_look(const struct trial *t, struct quiet *q)
-{
-	for (int i = q->best_s > 0 ? FIRST_BEATS : 1; i < FIRST_BEATS; i++) {
-		quiet_take(q, beat(t->threads));
-		pause_a_little();
+		if (is_y && d->alone)
+			continue;
+		if (timed_call(who, seconds, e) < 0 || timed_call(who, seconds, e) < 0)
+			return -1;
 	}
-	return quiet_take(q, beat(t->threads));
+	return 0;
 }
 
-int timed_wait(const struct trial *t, struct quiet *q, double usual_s)
-{
-	double wait_s = t->patience_s > 0 ? t->patience_s : quiet_hope(q) ? usual_s : 0;
-	double end = clock_now() + wait_s;
-	int quiet;
-
-	while (!(quiet = timed_look(t, q)) && clock_now() < end)
-		pause_a_little();
-	if (!quiet)
-		quiet_believe(q);
-	return quiet;
-}
-
-/* ---- the library ---- */
-
-struct ref *timed_library(const struct trial *t, struct err *e)
+struct ref *timed_library(const struct trial *t, const struct ref_choice *only, struct err *e)
 {
 	const struct ref_data data = {t->tensor[TENSOR_SRC].data, t->tensor[TENSOR_WEIGHTS].data,
 				      t->tensor[TENSOR_BIAS].data, t->tensor[TENSOR_ADD].data};
 
-	return ref_onednn_open(t->w, &data, t->opponent, t->nopponents, e);
+	return ref_onednn_open(t->w, &data, only, only ? 1 : 0, e);
 }

@@ -2,8 +2,8 @@
 #ifndef TL_TRIAL_TIMED_H
 #define TL_TRIAL_TIMED_H
 
-#include "lib/trial/trial.h"
 #include "lib/target/kernel.h"
+#include "lib/trial/trial.h"
 
 struct timed {
 	const struct trial *t;
@@ -13,16 +13,20 @@ struct timed {
 	struct kernel kernel;
 };
 
-/* A call of a struct timed, as race_run() wants it. A kernel's cannot fail. */
-int timed_call(void *timed, double *seconds, struct err *e);
-/* Has all threads run a beat (target/probe.h), the first time some of them, and takes note of it.
- * 1: nobody disturbs the machine. */
-int timed_look(const struct trial *t, struct quiet *q);
-/* Waits until nobody disturbs the machine: as long as the trial has patience; by default usual_s,
- * if that is worth it at all. 1: it is quiet. */
-int timed_wait(const struct trial *t, struct quiet *q, double usual_s);
+/* A call, timed. A kernel's cannot fail. */
+int timed_call(struct timed *x, double *seconds, struct err *e);
 
-/* All implementations that the library has of the trial's workload; NULL with e filled. */
-struct ref *timed_library(const struct trial *t, struct err *e);
+/* Those who duel. */
+struct duellists {
+	struct timed x, y; /* the challenger and the holder */
+	int alone;	   /* there is no holder */
+};
+/* A pair of calls of a struct duellists, as duel_run() wants it: each after one that brings its
+ * operands back into the caches. */
+int timed_pair(void *duellists, int turn, double *x, double *y, struct err *e);
+
+/* The implementations that the library has of the trial's workload, or only the one that is named;
+ * NULL with e filled. */
+struct ref *timed_library(const struct trial *t, const struct ref_choice *only, struct err *e);
 
 #endif

@@ -1,21 +1,18 @@
-/* A trial: what happens in a cell (cell.h) to a candidate, to finalists, or to the library's
- * variants.
+/* A trial: what happens in a cell (cell.h) to a candidate, or to the library's variants.
  *
- * Verify, then time, then verify once more. The output is poisoned before a run that is verified,
- * and so is the workspace; operands lie in fences; what the kernel reads is frozen. The zygote
- * (session.h) prepares a trial, the child runs one of the functions below and fills their answer,
- * which holds no pointers.
+ * Verify, then time, then verify once more, on data that the kernel has not seen. The output is
+ * poisoned before a run that is verified, and so is the workspace; operands lie in fences; what the
+ * kernel reads is frozen. The zygote (session.h) prepares a trial, the child runs one of the
+ * functions below and fills their answer, which holds no pointers.
  */
 #ifndef TL_TRIAL_TRIAL_H
 #define TL_TRIAL_TRIAL_H
 
-#include "lib/trial/fence.h"
-#include "lib/trial/outcome.h"
 #include "lib/nest/nest.h"
 #include "lib/op/op.h"
 #include "lib/ref/ref.h"
-
-enum { ENTRANTS = 4 }; /* finalists in one process */
+#include "lib/trial/fence.h"
+#include "lib/trial/outcome.h"
 
 /* A kernel with its operands. */
 struct entrant {
@@ -32,34 +29,32 @@ struct trial {
 	int threads;
 	int cold;		    /* operands leave the caches before each call */
 	const struct fence *tensor; /* by role */
-	const float *expected;	    /* the true output */
-	struct entrant entrant[ENTRANTS];
+	const struct fence *fresh;  /* by role: other data for input and residual; no map: none */
+	const float *expected;	    /* the true output; behind it that of the fresh data */
+	struct entrant entrant[2];  /* the challenger, and the holder if there is one */
 	int nentrants;
-	struct ref_choice opponent[2]; /* to take turns with: the baseline, the best direct one */
-	int nopponents;
-	struct race_rules rules;
-	double patience_s; /* with neighbours; 0: as much as pays usually */
-	double max_error;
-	int audit;	    /* time a candidate that has lost to the end, too */
-	struct quiet quiet; /* what is known so far */
+	struct ref_choice opponent; /* of a final; no name: the challenger is timed alone */
+	struct duel_rules rules;
+	double max_error; /* relative L2, and largest over largest */
 };
 
 /* Functions for cell_run(); `trial` is a struct trial. */
 
-/* Verifies and races the entrant: *answer is a struct outcome. */
+/* Verifies the challenger and duels it with the holder, or times it alone: *answer is a struct
+ * outcome. */
 void trial_race(void *trial, void *answer);
-/* Verifies, and times all entrants and the opponents in turns (finals.c): *answer is a struct
- * outcome of each entrant. */
+/* The same with the opponent in the holder's place. */
 void trial_final(void *trial, void *answer);
-/* Verifies and times all variants: *answer is a struct baseline. */
-void trial_baseline(void *trial, void *answer);
-/* Runs the naive nest, which is the entrant: *answer is a struct naive_output, with
- * room for the floats of dst. */
-struct naive_output {
+/* Verifies and times all variants of the library; the fastest of them duel: *answer is a struct
+ * library. */
+void trial_library(void *trial, void *answer);
+/* Runs the naive nest, which is the only entrant, on both data: *answer is a struct truth, with
+ * room for twice the floats of dst. */
+struct truth {
 	int ran;
 	char why[TRIAL_WHY]; /* where it did not: the object does not load */
 	float dst[];
 };
-void trial_naive(void *trial, void *answer);
+void trial_truth(void *trial, void *answer);
 
 #endif

@@ -1,15 +1,22 @@
+/* The true answers of a trial (trial.h). */
 #include <stdio.h>
 #include <string.h>
 
-#include "lib/target/kernel.h"
-#include "lib/trial/compare.h"
-#include "lib/trial/trial.h"
+#include "lib/trial/verify.h"
 
-void trial_naive(void *trial, void *answer)
+static void run(const struct trial *t, const struct kernel *k, float *to)
+{
+	const struct fence *dst = &t->tensor[TENSOR_DST];
+
+	compare_poison(dst->data, dst->n);
+	kernel_run(k, t->entrant->params, t->entrant->buffers, t->threads);
+	memcpy(to, dst->data, (size_t)dst->n * sizeof *to);
+}
+
+void trial_truth(void *trial, void *answer)
 {
 	const struct trial *t = trial;
-	const struct fence *dst = &t->tensor[TENSOR_DST];
-	struct naive_output *out = answer;
+	struct truth *out = answer;
 	struct err e = ERR_INIT;
 	struct kernel k;
 
@@ -17,8 +24,8 @@ void trial_naive(void *trial, void *answer)
 		snprintf(out->why, sizeof out->why, "%.190s", e.msg);
 		return;
 	}
-	compare_poison(dst->data, dst->n);
-	kernel_run(&k, t->entrant->params, t->entrant->buffers, t->threads);
-	memcpy(out->dst, dst->data, (size_t)dst->n * sizeof(float));
+	run(t, &k, out->dst);
+	verify_freshen(t);
+	run(t, &k, out->dst + t->tensor[TENSOR_DST].n);
 	out->ran = 1;
 }

@@ -1,6 +1,6 @@
-/* Verification in a trial (trial.h): the run whose output is compared with the truth.
+/* Verification in a trial (trial.h): the runs whose output is compared with the truth.
  *
- * The output is poisoned before it, and so is the workspace; operands lie in fences.
+ * The output is poisoned before each, and so is the workspace; operands lie in fences.
  */
 #ifndef TL_TRIAL_VERIFY_H
 #define TL_TRIAL_VERIFY_H
@@ -12,11 +12,15 @@
 void verify_ready(const struct trial *t);
 /* Loads the kernel and does the run that is compared. 0, or -1 with the outcome decided. */
 int verify(struct timed *x, struct outcome *o);
-/* Once more behind the timing: what is kept from call to call, or a race between threads, may have
- * shown only now. */
+/* Once more behind the timing, on data that were not there before: a kernel that keeps its first
+ * answer would be the fastest of all. A race between threads, too, may have shown only now. */
 void verify_again(struct timed *x, struct outcome *o);
+/* Puts the fresh data in the place of those that were there. */
+void verify_freshen(const struct trial *t);
 
-/* The trial's output, against the truth. */
+/* The trial's output, against the true one. */
 struct comparison verify_output(const struct trial *t);
+/* Are both errors allowed? */
+int verify_allows(const struct trial *t, const struct comparison *c);
 
 #endif

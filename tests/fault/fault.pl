@@ -234,10 +234,10 @@ sub judge_store {
 	return undef;
 }
 
-# What tl-measure leaves behind in its cache but finished objects; where memory ended, the next run sweeps.
+# What tl-measure leaves behind in its cache but finished objects and true answers; where memory ended, the next run sweeps.
 sub judge_cache {
 	my ($seen) = @_;
-	my @strange = -d 'cache/objects' ? grep { !/^[0-9a-f]{32}\.so$|^lock$/ } files_in('cache/objects') : ();
+	my @strange = -d 'cache/objects' ? grep { !/^[0-9a-f]{32}\.(so|truth)$|^lock$/ } files_in('cache/objects') : ();
 	@strange = grep { !/\.c$|\.tmp$|^canary-|^cc/ } @strange if $seen->{err} =~ /out of memory/;
 	# Who can open no folder does not find what a killed compiler left there; the next run does.
 	@strange = grep { !/^cc/ } @strange if $seen->{fault} eq 'open:sticky';

@@ -1,0 +1,66 @@
+/* A duel: which of two programs is faster, told from pairs of adjacent calls.
+ *
+ * What others do on a shared machine makes calls longer, for a millisecond or for seconds; but it
+ * hits calls that follow each other alike. So the two are called in turns, a pair at a time, and
+ * what counts is the ratio within each pair. Median and interval of the ratios come from order
+ * statistics (stat.h), and heed that neighbouring pairs are not independent.
+ *
+ * In a race a challenger has to beat a holder. It has lost when the 90% interval lies below 1; or
+ * already after n pairs if its ratio is below 1 / (1 + 2/n^2) in the best of them: 0.33 after one
+ * pair, 0.67 after two, 0.82 after three. It has won when that interval lies above 1. The holder
+ * stays where the challenger can hardly be better by more than 1.5% (80% interval), or the budget
+ * is spent; as long as the median says that it is better, up to four budgets are. In a final nobody
+ * stops: all pairs that were asked for are made.
+ *
+ * How often these rules keep what is not the best, and what they cost, is simulated in tests/duel.c
+ * with pairs that were recorded.
+ *
+ * Pure but for the calls, so that recorded pairs can take their place.
+ */
+#ifndef TL_TRIAL_DUEL_H
+#define TL_TRIAL_DUEL_H
+
+#include "lib/base/err.h"
+#include "lib/trial/stat.h"
+
+enum { DUEL_MAX = 512 };
+
+enum duel_kind {
+	DUEL_RACE,  /* stop as soon as it is clear that the challenger does not win */
+	DUEL_WHOLE, /* go on until the ratio is known to 2%, whoever wins */
+	DUEL_FINAL, /* make all pairs */
+};
+
+struct duel_rules {
+	enum duel_kind kind;
+	double budget_s; /* of calls; no end of a final */
+	int pairs;	 /* of a final, at most DUEL_MAX */
+};
+
+enum duel_end { DUEL_LOST, DUEL_EVEN, DUEL_WON };
+
+struct duel {
+	int n;				     /* pairs */
+	double x[DUEL_MAX], y[DUEL_MAX];     /* seconds of the challenger and the holder, by pair */
+	struct stat_median ratio;	     /* of y / x: above 1 the challenger is faster */
+	struct stat_median time, other_time; /* of x and y, seconds */
+	enum duel_end end;
+	double spent_s;
+};
+
+/* One pair: the seconds of a call of the challenger and of the holder. `turn` alternates: 1 if the
+ * holder is to be called first. */
+typedef int duel_pair(void *arg, int turn, double *x, double *y, struct err *e);
+
+/* Begins with nothing, or (d->n > 0) goes on. -1 with e filled if a call fails. */
+int duel_run(const struct duel_rules *rules, duel_pair *pair, void *arg, struct duel *d,
+	     struct err *e);
+
+/* Times one program alone, as a duel in which y is x: until its median is known to 2%, or the
+ * budget is spent. *y of `pair` is not looked at. */
+int duel_alone(double budget_s, duel_pair *pair, void *arg, struct duel *d, struct err *e);
+
+/* The sentence for a challenger that has lost. */
+void duel_why(const struct duel *d, char *out, size_t size);
+
+#endif

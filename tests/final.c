@@ -1,0 +1,141 @@
+/* Finals: what the answers of several processes come to together. */
+#include <math.h>
+#include <string.h>
+
+#include "lib/base/buf.h"
+#include "lib/measure/final.h"
+#include "tests/tap.h"
+
+static struct final f;
+
+static void begin(void)
+{
+	memset(&f, 0, sizeof f);
+}
+
+static void put_list(struct buf *b, const char *name, double center, double wobble, int n)
+{
+	buf_fmt(b, ",\"%s\":[", name);
+	for (int i = 0; i < n; i++)
+		buf_fmt(b, "%s%.9g", i ? "," : "", center * (1 + wobble * (i % 3 - 1)));
+	buf_str(b, "]");
+}
+
+static int add(const char *answer, struct err *e)
+{
+	struct json_doc d = JSON_DOC_INIT;
+	struct err none = ERR_INIT;
+	int rc;
+
+	*e = none;
+	if (json_parse(&d, answer, strlen(answer), e))
+		bail_out("the test's own answer: %s", e->msg);
+	rc = final_add(&f, &d, e);
+	json_free(&d);
+	return rc;
+}
+
+/* A process in which the candidate takes own_s, and the opponent `ratio` times as long, but for a
+ * wobble of 1/1000; no ratio: there is no opponent. */
+static int process(double own_s, double ratio, int pairs)
+{
+	struct buf b = BUF_INIT;
+	struct err e;
+	int rc;
+
+	buf_str(&b, "{\"status\":\"ok\"");
+	put_list(&b, "samples_s", own_s, 0, pairs);
+	if (ratio > 0)
+		put_list(&b, "other_samples_s", own_s * ratio, 1e-3, pairs);
+	buf_str(&b, "}");
+	rc = add(b.s, &e);
+	buf_free(&b);
+	return rc;
+}
+
+static int is_near(double a, double b)
+{
+	return a > 0.998 * b && a < 1.002 * b;
+}
+
+static void test_one(void)
+{
+	begin();
+	ok(process(1e-3, 1.05, 100) == 0 && f.processes == 1 && f.n == 100 && f.is_duel,
+	   "a process of 100 pairs");
+	ok(is_near(f.time.median, 1e-3) && is_near(f.other_time.median, 1.05e-3) &&
+		   is_near(f.ratio.median, 1.05),
+	   "times and their ratio: above 1 the candidate is faster");
+	ok(stat_verdict(f.ratio) == STAT_FASTER && f.ratio.hi < 1.052, "that decides it");
+}
+
+/* Each process has its own place in memory, and its own ratio. */
+static void test_several(void)
+{
+	begin();
+	process(1e-3, 1.05, 100);
+	process(1.1e-3, 1.00, 100);
+	ok(process(1.2e-3, 0.96, 100) == 0 && f.processes == 3 && f.n == 300, "three processes");
+	ok(is_near(f.ratio.median, 1.00) && f.ratio.lo < 0.97 && f.ratio.hi > 1.04,
+	   "their ratios are one series, and the interval spans what processes disagree about: "
+	   "%.3f to %.3f",
+	   f.ratio.lo, f.ratio.hi);
+	ok(stat_verdict(f.ratio) == STAT_UNDECIDED, "which decides nothing");
+	ok(f.x[0] == 1e-3 && f.x[100] == 1.1e-3 && f.x[299] == 1.2e-3 &&
+		   is_near(f.y[299], 1.2e-3 * 0.96),
+	   "the calls are there, in their order");
+	begin();
+	process(1e-3, 1.05, 100);
+	process(1e-3, 1.05, 50);
+	ok(f.n == 150 && is_near(f.ratio.median, 1.05) && stat_verdict(f.ratio) == STAT_FASTER,
+	   "processes that agree decide");
+}
+
+static void test_alone(void)
+{
+	begin();
+	process(1e-3, 0, 20);
+	ok(process(1.1e-3, 0, 20) == 0 && f.n == 40 && f.processes == 2 && !f.is_duel,
+	   "without an opponent there are times only");
+	ok(is_near(f.time.median, 1.05e-3) && f.ratio.n == 0, "and no ratio");
+}
+
+static void test_refused(void)
+{
+	static const char *const bad[] = {
+		"{\"status\":\"ok\"}",
+		"{\"samples_s\":[],\"other_samples_s\":[]}",
+		"{\"samples_s\":[1,2],\"other_samples_s\":[1]}",
+		"{\"samples_s\":[1],\"other_samples_s\":[1,2]}",
+		"{\"samples_s\":[1,0],\"other_samples_s\":[1,1]}",
+		"{\"samples_s\":[1,1],\"other_samples_s\":[1,-1]}",
+		"{\"samples_s\":[1,\"x\"],\"other_samples_s\":[1,1]}",
+		"{\"samples_s\":1,\"other_samples_s\":1}",
+		"{\"samples_s\":[1],\"other_samples_s\":null}",
+	};
+	struct err e;
+	int good = 1, most;
+
+	for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+		begin();
+		if (add(bad[i], &e) == 0 || !e.msg[0] || f.processes) {
+			diag("taken: %s", bad[i]);
+			good = 0;
+		}
+	}
+	ok(good, "an answer without samples, or with others than seconds, is refused");
+	begin();
+	for (most = 0; process(1e-3, 1, DUEL_MAX) == 0; most++)
+		;
+	ok(most == FINAL_PROCESSES && f.n == FINAL_PAIRS_MAX, "there is room for %d processes",
+	   most);
+}
+
+int main(void)
+{
+	test_one();
+	test_several();
+	test_alone();
+	test_refused();
+	return done_testing();
+}
