@@ -24,6 +24,6 @@ tune() { # way seed [option...]: in the database of that name, which may be ther
 
 compare() {
 	perl bench/runs.pl incumbents "$wl" "$dir" >"$dir/candidates"
-	"$bin/tl-measure" --no-preempt --final 0 --race 20ms --max-drift 0 --patience="${BENCH_PATIENCE:-1s}" -o "$dir/results" "$dir/candidates"
+	"$bin/tl-measure" --no-preempt --final 0 --race 20ms --patience="${BENCH_PATIENCE:-1s}" -o "$dir/results" "$dir/candidates"
 	perl bench/runs.pl table "$network" "$(nproc)" "$wl" "$dir" 2>"$dir/figures.ndjson"
 }

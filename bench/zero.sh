@@ -23,7 +23,7 @@ for set in share/spaces/*.zst; do
 done
 
 look() { # output
-	"$bin/tl-measure" --no-preempt --final 0 --race 20ms --max-drift 0 --patience="${BENCH_PATIENCE:-1s}" -o "$1"
+	"$bin/tl-measure" --no-preempt --final 0 --race 20ms --patience="${BENCH_PATIENCE:-1s}" -o "$1"
 }
 
 candidates() { # name: those on standard input, marked with it

@@ -19,8 +19,7 @@ enum { MAX_JOBS = 256 };
 
 static int nowait, stream, full, samples, skip_known;
 static int64_t finals = 2, jobs, seed = 1, memory;
-static double max_error = 1e-5, timeout_s = 20, race_s = 0.05, audit, max_drift = 0.05;
-static double patience_s;
+static double max_error = 1e-5, timeout_s = 20, race_s = 0.05, audit, patience_s;
 static const char *output, *caches = "warm", *part_of, *database, *journal;
 
 static const struct opt opts[] = {
@@ -63,13 +62,6 @@ static const struct opt opts[] = {
 	 "how often one was stopped that was the best. Charged as audit. Default 0.",
 	 NULL},
 	{0, "samples", OPT_FLAG, &samples, NULL, "Put every timed call into the result.", NULL},
-	{0, "max-drift", OPT_REAL, &max_drift, "SHARE",
-	 "Before timing, but once a minute at most, look whether peak and memory bandwidth are "
-	 "what "
-	 "the probe found. What "
-	 "differs by more than this share, memory by five times as much, is said, and the "
-	 "results are of another env than earlier ones. Default 0.05; 0: do not look.",
-	 NULL},
 	{0, "no-preempt", OPT_FLAG, &full, NULL,
 	 "Time every candidate to the end, also those that have clearly lost: for data to learn "
 	 "from.",
@@ -143,18 +135,6 @@ static double half_of_memory(void)
 	return (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE) / 2;
 }
 
-/* Is the machine as fast as it was? */
-static int check_drift(struct measure *m, struct err *e)
-{
-	struct buf said = BUF_INIT;
-	int rc = env_check(&m->env, max_drift, &said, e);
-
-	if (said.n)
-		opt_warn(&program, "%s", said.s);
-	buf_free(&said);
-	return rc < 0 ? -1 : 0;
-}
-
 /* started: clock_now() at the start of the program. */
 static int measure_open(struct measure *m, double started, struct err *e)
 {
@@ -188,8 +168,6 @@ static int measure_open(struct measure *m, double started, struct err *e)
 	rc = worker_libs(&m->worker, &libs, e);
 	if (rc == 0)
 		rc = env_make(&m->env, libs.s ? libs.s : "none", e);
-	if (rc == 0)
-		rc = check_drift(m, e);
 	buf_free(&libs);
 	if (rc < 0)
 		return -1;

@@ -12,7 +12,7 @@ here=$(dirname "$0")/torture
 measure() { # candidates options
 	in=$1
 	shift
-	env TL_TORTURE="$tmp" TL_CACHE="$cache" "$bin/tl-measure" --max-drift=0 --race=2ms "$@" <"$in"
+	env TL_TORTURE="$tmp" TL_CACHE="$cache" "$bin/tl-measure" --race=2ms "$@" <"$in"
 }
 
 nothing_left() {
@@ -215,7 +215,7 @@ null crash signal 11
 output timeout not done within
 kill_parent crash died of signal 9
 END
-	env TL_TORTURE="$tmp" TL_CACHE="$cache" perl "$here/torture.pl" nofilter "$bin/tl-measure" --max-drift=0 --race=2ms --final=0 --timeout=2s \
+	env TL_TORTURE="$tmp" TL_CACHE="$cache" perl "$here/torture.pl" nofilter "$bin/tl-measure" --race=2ms --final=0 --timeout=2s \
 		--memory=256000000 --no-preempt "$tmp/d.chosen" >"$tmp/out" 2>"$tmp/err"
 	ok $? 'without seccomp filters: exit 0'
 	nothing_left
@@ -290,7 +290,7 @@ clean() { # is nothing in the cache but whole objects?
 kill_one() { # signal after candidates
 	while read -r code; do rm -f "$cache/objects/$code.so"; done <"$tmp/rebuilt"
 	echo none >"$tmp/status"
-	env TL_TORTURE="$tmp" TL_CACHE="$cache" perl "$here/torture.pl" kill "$1" "$2" "$bin/tl-measure" --max-drift=0 --final=1 --race=20ms \
+	env TL_TORTURE="$tmp" TL_CACHE="$cache" perl "$here/torture.pl" kill "$1" "$2" "$bin/tl-measure" --final=1 --race=20ms \
 		--timeout=60s --memory=256000000 "$3" 3>"$tmp/status" 2>"$tmp/err" | cat >"$tmp/out"
 	nothing_left || return 1
 	read -r status <"$tmp/status"

@@ -7,7 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "lib/io/clock.h"
@@ -386,19 +385,6 @@ double probe_beat(int threads)
 	return clock_now() - start;
 }
 
-/* Of so many beats: neighbours are not at work all the time. */
-static double least_beat(int threads, int n)
-{
-	const struct timespec pause = {.tv_nsec = 1000000};
-	double least = INFINITY;
-
-	for (int i = 0; i < n; i++) {
-		least = fmin(least, probe_beat(threads));
-		nanosleep(&pause, NULL);
-	}
-	return least;
-}
-
 int probe_run(const struct limits *m, struct buf *out, struct err *e)
 {
 	struct team t;
@@ -417,26 +403,6 @@ int probe_run(const struct limits *m, struct buf *out, struct err *e)
 	put_rates(&t, "triad_all", t.width->triad, t.threads, out);
 	put_number(out, "forkjoin_s", forkjoin(&t, 0.02));
 	put_number(out, "barrier_s", barrier(&t, 0.02));
-	put_number(out, "beat_s", least_beat(t.threads, 50));
-	buf_ch(out, '}');
-	team_close(&t);
-	return 0;
-}
-
-int probe_sentinel(const struct limits *m, int effort, struct buf *out, struct err *e)
-{
-	struct team t;
-
-	if (team_open(&t, m, e) < 0)
-		return -1;
-	buf_ch(out, '{');
-	put_number(out, "peak_flops", peak(&t, t.width, 1, 0.008 * effort));
-	put_number(out, "peak_flops_all", peak(&t, t.width, t.threads, 0.008 * effort));
-	buf_str(out, ",\"bandwidth_all\":{");
-	put_number(out, "mem", memory_rate(&t, t.width->read, t.threads, 0.02 * effort));
-	buf_ch(out, '}');
-	put_number(out, "forkjoin_s", forkjoin(&t, 0.002 * effort));
-	put_number(out, "beat_s", least_beat(t.threads, 20 * effort));
 	buf_ch(out, '}');
 	team_close(&t);
 	return 0;
