@@ -13,8 +13,8 @@
  *
  * An outcome's status is a result's, or "unloadable" where an object is damaged. An answer
  * {"error":".."} means that the worker cannot go on. Everything runs in forked cells, so that this
- * process, the zygote, lives on. `worker-cpu --libs` prints the library's version, `--probe`
- * and `--sentinel[=EFFORT]` print a line of what lib/target/probe.h measures.
+ * process, the zygote, lives on. `worker-cpu --libs` prints the library's version, `--probe` a line
+ * of what lib/target/probe.h measures.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -346,8 +346,8 @@ static int serve(void)
 	return EXIT_DONE;
 }
 
-/* Prints what the machine can do; effort 0: the whole probe, else the sentinel. */
-static int probe(int effort)
+/* Prints what the machine can do. */
+static int probe(void)
 {
 	struct buf out = BUF_INIT;
 	struct err e = ERR_INIT;
@@ -355,7 +355,7 @@ static int probe(int effort)
 	int rc = cpu_limits(&m, &e);
 
 	if (rc == 0)
-		rc = effort ? probe_sentinel(&m, effort, &out, &e) : probe_run(&m, &out, &e);
+		rc = probe_run(&m, &out, &e);
 	if (rc == 0)
 		puts(out.s);
 	else
@@ -373,9 +373,7 @@ int main(int argc, char **argv)
 		return EXIT_DONE;
 	}
 	if (argc == 2 && !strcmp(argv[1], "--probe"))
-		return probe(0);
-	if (argc == 2 && !strncmp(argv[1], "--sentinel", 10) && strlen(argv[1]) <= 13)
-		return probe(argv[1][10] == '=' ? atoi(argv[1] + 11) : 1);
+		return probe();
 	if (argc != 1) {
 		fputs("worker-cpu: serves tl-measure; it is not meant to be called by hand\n",
 		      stderr);

@@ -1,5 +1,4 @@
-/* States of the machine, energy counters and what disturbs timings, with made-up figures and trees.
- */
+/* The env, energy counters and what disturbs timings, with made-up figures and trees. */
 #include <math.h>
 #include <stdarg.h>
 #include <string.h>
@@ -12,157 +11,6 @@
 #include "tests/tap.h"
 
 static char folder[] = "/tmp/tl-env-XXXXXX";
-
-/* States */
-
-static const char *probe_text(double peak, double memory)
-{
-	static char text[4][256];
-	static int i;
-
-	snprintf(text[++i % 4], sizeof *text,
-		 "{\"peak_flops\":%.9g,\"peak_flops_all\":%.9g,\"bandwidth_all\":{\"l1\":1e12,"
-		 "\"mem\":"
-		 "%.9g},\"forkjoin_s\":1e-06}",
-		 peak, 2 * peak, memory);
-	return text[i % 4];
-}
-
-static struct figures figures(double peak, double memory)
-{
-	return (struct figures){peak, 2 * peak, memory, 1e-6, 0};
-}
-
-static int add(struct states *s, double peak, double memory)
-{
-	struct err e = ERR_INIT;
-
-	return states_add(s, probe_text(peak, memory), "2026-11-21T09:00:00.000Z", &e);
-}
-
-static int match(const struct states *s, double peak, double memory)
-{
-	struct figures f = figures(peak, memory);
-
-	return states_match(s, &f, 0.05);
-}
-
-static void test_classes(void)
-{
-	struct states a = {0}, b = {0};
-
-	ok(add(&a, 200e9, 20e9) == 0 && add(&b, 203e9, 20.6e9) == 0 &&
-		   !strcmp(a.state[0].class, b.state[0].class),
-	   "like machines share a class: %s", a.state[0].class);
-	ok(add(&b, 140e9, 20.6e9) == 1 && strcmp(b.state[0].class, b.state[1].class) != 0,
-	   "a slower state has another: %s", b.state[1].class);
-	ok(add(&a, 207e9, 20.5e9) == 1 && strcmp(a.state[0].class, a.state[1].class) != 0,
-	   "and so has one in the same cells: %s", a.state[1].class);
-	states_free(&a);
-	states_free(&b);
-}
-
-static void test_drift(void)
-{
-	struct states s = {0};
-
-	add(&s, 200e9, 20e9);
-	ok(match(&s, 191e9, 20e9) == 0 && match(&s, 209e9, 20.9e9) == 0,
-	   "less than is allowed is no drift");
-	ok(match(&s, 189e9, 20e9) == -1 && match(&s, 211e9, 20e9) == -1,
-	   "a slower or a faster peak is");
-	ok(match(&s, 200e9, 15.9e9) == -1 && match(&s, 200e9, 25.1e9) == -1 &&
-		   match(&s, 200e9, 16.1e9) == 0 && match(&s, 200e9, 24.9e9) == 0,
-	   "and so is bandwidth, beyond five times as much");
-	s.state[0].f.forkjoin_s *= 10;
-	ok(match(&s, 200e9, 20e9) == 0, "fork-join is not");
-	add(&s, 184e9, 20e9);
-	ok(s.now == 1 && match(&s, 185e9, 20e9) == 1 && match(&s, 201e9, 20e9) == 0,
-	   "what comes back to a state known before gets that one again");
-	ok(match(&s, 192.5e9, 20e9) == 1, "where two would do, it stays");
-	s.now = 0;
-	ok(match(&s, 191.5e9, 20e9) == 0, "whichever it is in");
-	states_free(&s);
-}
-
-/* A machine whose speed wanders by a tenth, for long. */
-static void test_wandering(void)
-{
-	struct states s = {0};
-	int changes = 0, n = 0;
-
-	add(&s, 200e9, 20e9);
-	for (int i = 0; i < 1000; i++) {
-		struct figures f =
-			figures(200e9 * (1 + 0.1 * sin(i * 0.7)), 20e9 * (1 + 0.1 * sin(i * 0.3)));
-		int was = s.now, found = states_match(&s, &f, 0.05);
-
-		if (found < 0)
-			found = add(&s, f.peak_flops, f.memory);
-		s.now = found;
-		changes += s.now != was;
-		n += found < 0;
-	}
-	ok(s.n <= STATES_MAX && !n && changes > 0,
-	   "a machine that wanders has %d states in a thousand runs", s.n);
-	while (s.n < STATES_MAX)
-		add(&s, 1e9 * (1 + s.n), 20e9);
-	ok(add(&s, 1e13, 20e9) < STATES_MAX - 1 && s.n == STATES_MAX,
-	   "like none of so many: the nearest, and no new one");
-	states_free(&s);
-}
-
-static void test_file(void)
-{
-	struct states s = {0}, t;
-	struct err e = ERR_INIT;
-	char path[64];
-
-	snprintf(path, sizeof path, "%s/states.json", folder);
-	ok(states_load(&t, path, &e) == 0, "no file: no states");
-	add(&s, 200e9, 20e9);
-	add(&s, 140e9, 20e9);
-	s.now = 0;
-	snprintf(s.looked, sizeof s.looked, "2026-11-21T09:00:00.000Z");
-	ok(states_save(&s, path, &e) == 0 && states_load(&t, path, &e) == 1,
-	   "saved and read again");
-	ok(t.n == 2 && t.now == 0 && !strcmp(t.looked, s.looked) &&
-		   !strcmp(t.state[1].class, s.state[1].class) &&
-		   !strcmp(t.state[1].probe, s.state[1].probe) &&
-		   figures_drift(&t.state[1].f, &s.state[1].f) < 1e-8,
-	   "as they were");
-	states_free(&t);
-	truncate(path, 100);
-	ok(states_load(&t, path, &e) == 0 && t.n == 0, "a file that was cut off is none");
-	ok(add(&s, -1, 20e9) == -1, "a probe without sense is refused");
-	states_free(&s);
-}
-
-static void test_unprobed(void)
-{
-	struct env v, w;
-	struct err e = ERR_INIT;
-	struct buf said = BUF_INIT;
-
-	setenv("TL_PROBE", "0", 1);
-	ok(env_make(&v, "onednn 2.6.3", &e) == 0 && env_make(&w, "onednn 2.6.2", &e) == 0,
-	   "TL_PROBE=0: an env without a worker");
-	ok(strstr(v.json.s, "\"probe\":null,\"probe_why\":\"") != NULL,
-	   "says that it knows no speed");
-	ok(!strcmp(v.hw_id.s, w.hw_id.s) && strcmp(v.id.s, w.id.s) != 0 &&
-		   strcmp(v.id.s, v.hw_id.s) != 0,
-	   "another library: the same hardware, another env");
-	ok(env_check(&v, 0.05, &said, &e) == 0 && !said.n, "and nothing to drift from");
-	env_free(&v);
-	env_free(&w);
-	setenv("TL_ISA", "scalar", 1);
-	ok(env_make(&w, "onednn 2.6.3", &e) == 0 && strcmp(v.hw_id.s, w.hw_id.s) != 0,
-	   "another instruction set: other hardware");
-	unsetenv("TL_ISA");
-	env_free(&w);
-}
-
-/* Trees like the kernel's */
 
 __attribute__((format(printf, 2, 3))) static void put(const char *path, const char *fmt, ...)
 {
@@ -184,6 +32,94 @@ __attribute__((format(printf, 2, 3))) static void put(const char *path, const ch
 	va_end(ap);
 	fclose(f);
 }
+
+/* Writes the probe's file of this hardware. */
+static void put_probe(const struct env *v, double peak)
+{
+	char path[128];
+
+	snprintf(path, sizeof path, "probe/%s.json", v->hw_id.s);
+	put(path,
+	    "{\"cores\":null,\"cores_why\":\"made up\",\"peak_flops\":%g,\"peak_flops_all\":2e9,"
+	    "\"bandwidth_all\":{\"mem\":3e9},\"forkjoin_s\":1e-06,\"barrier_s\":1}\n",
+	    peak);
+}
+
+/* v: the env that was not probed. */
+static void test_probed(const struct env *v)
+{
+	struct err e = ERR_INIT;
+	struct env slow, fast;
+
+	setenv("TL_PROBE", "1", 1);
+	setenv("TL_CACHE", folder, 1);
+	put_probe(v, 1e9);
+	ok(env_make(&slow, "onednn 2.6.3", &e) == 0, "the probe is read from its file");
+	put_probe(v, 9e9);
+	ok(env_make(&fast, "onednn 2.6.3", &e) == 0, "whatever it found");
+	ok(strstr(slow.json.s, "\"probe\":{\"peak_flops\":1e+09,\"peak_flops_all\":2e9,\"bandwidth_"
+			       "all\":{\"mem\":"
+			       "3e9},\"forkjoin_s\":1e-06},") &&
+		   strstr(fast.json.s, "\"probe\":{\"peak_flops\":9e+09,"),
+	   "some of its figures are told");
+	ok(!strcmp(slow.id.s, fast.id.s) && !strcmp(slow.hw_id.s, fast.hw_id.s) &&
+		   !strcmp(slow.id.s, v->id.s) && !strcmp(slow.hw_id.s, v->hw_id.s),
+	   "one machine is one env, however fast it was found, and if it was probed");
+	env_free(&slow);
+	env_free(&fast);
+	setenv("TL_PROBE", "0", 1);
+	unsetenv("TL_CACHE");
+}
+
+/* The path of one that says that it is another one. */
+static const char *compiler(void)
+{
+	static char path[64];
+
+	put("cc", "#!/bin/sh\necho 99.1.0\n");
+	snprintf(path, sizeof path, "%s/cc", folder);
+	chmod(path, 0755);
+	return path;
+}
+
+/* The env */
+
+static void test_env(void)
+{
+	struct env v, w;
+	struct err e = ERR_INIT;
+
+	setenv("TL_PROBE", "0", 1);
+	ok(env_make(&v, "onednn 2.6.3", &e) == 0 && env_make(&w, "onednn 2.6.2", &e) == 0,
+	   "TL_PROBE=0: an env without a worker");
+	ok(strstr(v.json.s, "\"probe\":null,\"probe_why\":\"") != NULL,
+	   "says that it knows no speed");
+	ok(!strcmp(v.hw_id.s, w.hw_id.s) && strcmp(v.id.s, w.id.s) != 0 &&
+		   strcmp(v.id.s, v.hw_id.s) != 0,
+	   "another library: the same hardware, another env");
+	env_free(&w);
+	setenv("TL_CC", compiler(), 1);
+	ok(env_make(&w, "onednn 2.6.3", &e) == 0 && !strcmp(v.hw_id.s, w.hw_id.s) &&
+		   strcmp(v.id.s, w.id.s) != 0,
+	   "and so does another compiler");
+	unsetenv("TL_CC");
+	env_free(&w);
+	setenv("TL_ISA", "scalar", 1);
+	ok(env_make(&w, "onednn 2.6.3", &e) == 0 && strcmp(v.hw_id.s, w.hw_id.s) != 0,
+	   "another instruction set: other hardware");
+	unsetenv("TL_ISA");
+	env_free(&w);
+	setenv("OMP_NUM_THREADS", v.limits.threads == 1 ? "2" : "1", 1);
+	ok(env_make(&w, "onednn 2.6.3", &e) == 0 && strcmp(v.hw_id.s, w.hw_id.s) != 0 &&
+		   strcmp(v.id.s, w.id.s) != 0,
+	   "another number of threads, too");
+	unsetenv("OMP_NUM_THREADS");
+	env_free(&w);
+	test_probed(&v);
+	env_free(&v);
+}
+
+/* Trees like the kernel's */
 
 static void domain(const char *dir, const char *name, long uj, long range)
 {
@@ -350,36 +286,15 @@ static void remove_folder(void)
 		pclose(p);
 }
 
-/* A faster beat is kept with the present state, and the least of all counts. */
-static void test_beats(void)
-{
-	struct states s = {0};
-
-	add(&s, 2e11, 3e10);
-	ok(states_beat(&s) == 0, "an older probe has no beat");
-	states_set_beat(&s, 6e-5);
-	add(&s, 1e11, 3e10);
-	states_set_beat(&s, 9e-5);
-	ok(s.n == 2 && s.state[1].f.beat_s == 9e-5 && states_beat(&s) == 6e-5,
-	   "the least beat of all states");
-	ok(strstr(s.state[1].probe, "\"beat_s\":9e-05") != NULL, "and the probe tells it");
-	states_free(&s);
-}
-
 int main(void)
 {
 	if (!mkdtemp(folder))
 		bail_out("no folder");
-	test_classes();
-	test_drift();
-	test_wandering();
-	test_file();
-	test_unprobed();
+	test_env();
 	test_rapl();
 	test_rapl_root_only();
 	test_nvml();
 	test_watch();
 	remove_folder();
-	test_beats();
 	return done_testing();
 }

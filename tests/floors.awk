@@ -6,7 +6,7 @@ BEGIN {
 	# include all.
 	allow("base", "")
 	allow("io", "base")
-	allow("space", "base")
+	allow("space", "base io")
 	allow("nest", "base space")
 	allow("tile", "nest space")
 	allow("op", "base io nest space tile")
@@ -19,7 +19,7 @@ BEGIN {
 	allow("build", "base io target host")
 	allow("trial", "base io nest op algo target ref host")
 	allow("measure", "base io space nest op algo target host build trial")
-	allow("store", "base io op algo model search host trial measure")
+	allow("store", "base io space op algo model search host trial measure")
 	allow("extract", "base io op")
 
 	# Where a library's header may stand: a header, and the start of the paths.

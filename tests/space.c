@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "lib/op/op.h"
+#include "lib/space/envid.h"
 #include "lib/space/key.h"
 #include "tests/tap.h"
 
@@ -167,9 +168,96 @@ static void test_workload(void)
 	buf_free(&b);
 }
 
+/* Envs */
+
+static int envid_is(const struct envid *v, const char *hw_id, const char *env_id)
+{
+	struct id hw, env;
+
+	envid_make(v, &hw, &env);
+	return !strcmp(hw.s, hw_id) + 2 * !strcmp(env.s, env_id);
+}
+
+static void test_envid(void)
+{
+	static const char hw[] = "065798f6f1e51f9d65293df36067ee4b",
+			  env[] = "5c1f8a680275cd3fb51a73147dd49ea3";
+	const struct envid was = {.features = "avx2,fma,avx512f,avx512bw,avx512vl,avx512vnni,"
+					      "avx512bf16,amx-tile,amx-bf16",
+				  .isa = "avx512",
+				  .cc = "gcc 12.2.0",
+				  .libs = "onednn 2.6.3",
+				  .l1d = 49152,
+				  .l2 = 2097152,
+				  .l3 = 503316480,
+				  .threads = 2};
+	struct envid is = was;
+
+	ok(envid_is(&is, hw, env) == 3, "golden: an env and its hardware");
+	is.threads = 1;
+	ok(envid_is(&is, hw, env) == 0, "threads are hardware");
+	is = was;
+	is.isa = "avx2";
+	ok(envid_is(&is, hw, env) == 0, "so is the instruction set");
+	is = was;
+	is.cc = "gcc 12.2.1";
+	ok(envid_is(&is, hw, env) == 1, "another compiler is another env of it");
+	is = was;
+	is.libs = "onednn 2.6.2";
+	ok(envid_is(&is, hw, env) == 1, "and so is another library");
+}
+
+#define FIELDS                                                                                     \
+	"\"cpu\":\"X\",\"isa\":\"avx512\",\"features\":\"avx2,fma,avx512f,avx512bw,avx512vl,"      \
+	"avx512vnni,avx512bf16,amx-tile,amx-bf16\",\"l1d\":49152,\"l2\":2097152,"                  \
+	"\"l3\":503316480,\"threads\":2,\"cc\":\"gcc 12.2.0\",\"libs\":\"onednn "                  \
+	"2.6.3\",\"hw_id\":"
+
+/* Is it brought up to date, and to what? today NULL: it is not touched. */
+static void renews(const char *record, const char *today, const char *what)
+{
+	struct json_doc d = JSON_DOC_INIT;
+	struct buf out = BUF_INIT;
+	struct err e = ERR_INIT;
+	int old;
+
+	if (json_parse(&d, record, strlen(record), &e))
+		bail_out("%s", e.msg);
+	old = envid_renew_record(&d, &out);
+	ok(old == !!today && (!today || !strcmp(out.s, today)), "%s", what);
+	if (old && today && strcmp(out.s, today) != 0)
+		diag("%s", out.s);
+	if (today)
+		renews(today, NULL, "and that is final");
+	json_free(&d);
+	buf_free(&out);
+}
+
+static void test_renew(void)
+{
+	renews("{\"a\":1, \"env_id\":\"0819646592c425af501b0435f6ac241e\",\"env\":{" FIELDS
+	       "\"e\",\"probe\":{\"class\":\"242 GFLOP/s, 36.6 GB/s\",\"cores\":2,\"x\":1e9},"
+	       "\"watch\":[]},\"z\":1}",
+	       "{\"a\":1, \"env_id\":\"5c1f8a680275cd3fb51a73147dd49ea3\",\"env\":{" FIELDS
+	       "\"065798f6f1e51f9d65293df36067ee4b\",\"probe\":{\"cores\":2,\"x\":1e9},\"watch\":[]"
+	       "},"
+	       "\"z\":1}",
+	       "an env that had the class of its speed loses it; all else stays");
+	renews("{\"env\":{" FIELDS "\"e\",\"probe\":null},\"env_id\":\"x\"}", NULL,
+	       "one that was not probed stays");
+	renews("{\"env_id\":\"x\"}", NULL, "as do records without an env");
+	renews("{\"env_id\":\"x\",\"env\":{\"isa\":\"avx2\",\"probe\":{\"class\":\"c\"}}}", NULL,
+	       "and one that lacks what an id is over");
+	renews("{\"env_id\":\"x\",\"env\":{\"isa\":\"a=b\",\"features\":\"\",\"l1d\":1,\"l2\":1,"
+	       "\"l3\":1,\"threads\":1,\"cc\":\"\",\"libs\":\"\",\"probe\":{\"class\":\"c\"}}}",
+	       NULL, "or holds what cannot be in one");
+}
+
 int main(void)
 {
 	test_key();
+	test_envid();
+	test_renew();
 	golden("conv2d", "ic64ih56oc64kh3ph1", NULL, "bias,relu", 1,
 	       "4c37ef429432a06ac4502501a1f8777a");
 	golden("conv2d", "g64ic64ih56oc64kh3ph1", "nchw", NULL, 1,

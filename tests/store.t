@@ -205,6 +205,72 @@ wait $pid
 [ $? -eq 3 ] && grep -q 'made by a newer version' "$tmp/err" && [ "$(wc -l <"$tmp/out")" -eq 5 ]
 ok $? 'even when it becomes newer meanwhile'
 
+# Older envs: the class of the machine's speed was in their ids
+
+today=c558a9dc3e929bd7603fa7219c5715e3 hardware=a64678d6821eaab11078f1c32ec13acc
+classed() { # env, class
+	sed "s/\"env_id\":\"env1\"/\"env_id\":\"$1\"/;s/\"libs\":\"onednn 2.6.3\"}/\"libs\":\"onednn 2.6.3\",\"hw_id\":\"h\",\"probe\":{\"class\":\"$2\",\"cores\":2}}/"
+}
+{
+	results n=30 run=one | classed env1 quick
+	results n=30 run=two first=20 seed=2 best=5e-5 | classed env2 slow
+	results n=9 run=three seed=3 | sed "s/env1/$today/" # as it is measured today
+	results n=9 run=four seed=4 env=other
+	results n=9 run=one bare=1 day=22 seed=5 | classed env5 odd # later than what then has the same key
+	results n=9 run=two bare=1 day=20 first=20 seed=6 | classed env1 quick # and earlier
+} >"$tmp/aged"
+before() { # database: the same, as the version before this one kept it
+	rm -f "$1"
+	sed 's/"class"/"CLASS"/' "$tmp/aged" | "$bin/tl-store" -q -d "$1" && sqlite3 "$1" "
+		UPDATE records SET record = replace(record, '\"CLASS\"', '\"class\"');
+		UPDATE envs SET env = replace(env, '\"CLASS\"', '\"class\"');
+		PRAGMA user_version = $(($(sqlite3 "$1" 'PRAGMA user_version') - 1))"
+}
+envs() { # dump
+	grep '"type":"result"' "$1" | grep -o '"env_id":"[^"]*"' | sort | uniq -c | sed 's/^ *//'
+}
+before "$tmp/aged.db"
+[ "$(sqlite3 "$tmp/aged.db" 'SELECT id FROM envs ORDER BY id' | tr '\n' ' ')" = "$today env1 env2 env5 other " ]
+ok $? "one machine had several envs"
+cp "$tmp/aged.db" "$tmp/copy.db"
+dump "$tmp/aged.db" >"$tmp/renewed" && [ "$(sqlite3 "$tmp/aged.db" 'SELECT id FROM envs ORDER BY id' | tr '\n' ' ')" = "$today other " ]
+ok $? 'and has one'
+[ "$(envs "$tmp/renewed" | wc -l)" -eq 2 ] && ! grep -q '"class"\|"hw_id":"h"' "$tmp/renewed" && grep -q "\"hw_id\":\"$hardware\",\"probe\":{\"cores\":2}" "$tmp/renewed"
+ok $? 'its records say so'
+"$bin/tl-store" --check -d "$tmp/aged.db" && [ "$(sqlite3 "$tmp/aged.db" 'SELECT count(*) = (SELECT count(*) FROM results) FROM records')" -eq 1 ]
+ok $? 'and the tallies are right'
+latest() { # dump: for each key the latest time, and how many records there are
+	perl -ne '
+		next if !/"type":"result"/;
+		my ($line, %v) = $_;
+		$v{$_} = ($line =~ /"$_":"([^"]*)"/)[0] for qw(candidate_id stage run at);
+		my $key = "$v{candidate_id} $v{stage} $v{run}";
+		$at{$key} = $v{at} if !$at{$key} || $v{at} gt $at{$key};
+		END { print map { "$_ $at{$_}\n" } sort keys %at }' "$1"
+}
+latest "$tmp/aged" >"$tmp/latest"
+latest "$tmp/renewed" | cmp -s - "$tmp/latest" && [ "$(grep -c '"type":"result"' "$tmp/renewed")" -eq "$(grep -c . "$tmp/latest")" ] &&
+	[ "$(grep -c '"type":"result"' "$tmp/aged")" -gt "$(grep -c . "$tmp/latest")" ]
+ok $? 'of two results with the same key the later is kept'
+"$bin/tl-store" -q -d "$tmp/door.db" "$tmp/aged" && dump "$tmp/door.db" | cmp -s - "$tmp/renewed" &&
+	"$bin/tl-query" -d "$tmp/aged.db" --env "$today" --table "$here/workloads.ndjson" >"$tmp/asked" && grep -q . "$tmp/asked" &&
+	"$bin/tl-query" -d "$tmp/door.db" --env "$today" --table "$here/workloads.ndjson" | cmp -s - "$tmp/asked"
+ok $? 'records from before are brought up to date when they are stored'
+"$bin/tl-store" -q -d "$tmp/aged.db" "$tmp/aged" && dump "$tmp/aged.db" | cmp -s - "$tmp/renewed"
+ok $? 'so that an old dump changes nothing'
+survived=0
+for delay in 0 0.001 0.002 0.004 0.008 0.016 0.032; do
+	cp "$tmp/copy.db" "$tmp/k.db"
+	rm -f "$tmp/k.db-journal"
+	"$bin/tl-query" -d "$tmp/k.db" --stats >/dev/null 2>&1 &
+	pid=$!
+	sleep "$delay"
+	kill -9 $pid 2>/dev/null
+	wait $pid 2>/dev/null
+	dump "$tmp/k.db" | cmp -s - "$tmp/renewed" && "$bin/tl-store" --check -d "$tmp/k.db" || survived=1
+done
+ok $survived 'kill -9 meanwhile loses nothing'
+
 # Two writers at once
 
 results n=15000 run=left >"$tmp/left"

@@ -5,6 +5,7 @@
 
 #include "lib/model/static.h"
 #include "lib/nest/nest.h"
+#include "lib/space/envid.h"
 #include "lib/target/cpu.h"
 
 void dataset_open(struct dataset *d, const struct limits *here)
@@ -25,6 +26,7 @@ void dataset_close(struct dataset *d)
 	map_free(&d->groups);
 	map_free(&d->uses);
 	json_free(&d->doc);
+	buf_free(&d->renewed);
 	candidate_reader_free(&d->reader);
 	arena_free(&d->arena);
 	arena_free(&d->scratch);
@@ -308,5 +310,10 @@ int dataset_add(struct dataset *d, const char *line, size_t n, struct err *e)
 	type = json_get(&d->doc, d->doc.tok, "type");
 	if (json_is(type, "workload"))
 		return add_workload(d, e);
-	return json_is(type, "result") ? add_result(d, e) : 0;
+	if (!json_is(type, "result"))
+		return 0;
+	if (envid_renew_record(&d->doc, &d->renewed) &&
+	    json_parse(&d->doc, d->renewed.s, d->renewed.n, e) < 0)
+		return -1;
+	return add_result(d, e);
 }

@@ -58,6 +58,7 @@ struct data_use {
 struct dataset {
 	struct arena arena, scratch;
 	struct json_doc doc;
+	struct buf renewed;	       /* the record, where its env was of an older version */
 	struct map envs, groups, uses; /* by id; env id and workload id; workload id */
 	struct limits here;	       /* for envs of which no record tells */
 	int64_t nrows, unusable;       /* unusable: the program is refused here */

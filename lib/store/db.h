@@ -21,14 +21,16 @@ struct store {
 		const char *sql; /* a literal: its address is the key */
 		sqlite3_stmt *stmt;
 	} stmt[DB_STATEMENTS];
-	/* Ids to row numbers. A row is never removed and never gets another number, so what was
-	 * committed stays true; store_rollback() forgets all. */
+	/* Ids to row numbers. But for renew_envs() a row is never removed, and it never gets
+	 * another number, so what was committed stays true; store_rollback() forgets all. */
 	struct map workloads, envs, runs;
 	struct map noted;   /* runs whose env was noted */
 	struct map pending; /* of tally.c: what tally_flush() will write */
 	struct arena pending_arena;
 	struct arena scratch; /* of one store_put() */
 	struct buf text;
+	struct buf renewed; /* a result of an older version, as it is stored */
+	struct json_doc renewed_doc;
 };
 
 /* Fills e with what SQLite says went wrong, "cannot WHAT PATH: ...". Returns -1. */

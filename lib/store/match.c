@@ -91,7 +91,7 @@ static void add_difference(struct buf *out, const char *key, const struct json *
 /* How an env compares with this one, whose JSON is in m->doc and m->other. */
 struct difference {
 	int n;		   /* fields that differ, of hardware and software */
-	int hardware;	   /* it is other hardware, or was in another state */
+	int hardware;	   /* it is other hardware */
 	struct buf fields; /* ": isa is avx2 there and avx512 here, ..." of the hardware */
 };
 
@@ -126,15 +126,6 @@ static void compare_envs(struct matcher *m, struct difference *d)
 			d->hardware = 1;
 			add_difference(&d->fields, key, v, w);
 		}
-	}
-	/* One that was not probed may have been in any state. */
-	v = json_get(there, json_get(there, there->tok, "probe"), "class");
-	w = json_get(here, json_get(here, here->tok, "probe"), "class");
-	d->n += !v != !w;
-	if (v && w && !is_same(v, w)) {
-		d->n++;
-		d->hardware = 1;
-		add_difference(&d->fields, "the probe's class", v, w);
 	}
 }
 
@@ -182,15 +173,9 @@ static void say_env(struct matcher *m, const struct store_env *env, struct match
 		out->stale = 1;
 		add_software(&there, &m->other);
 		add_software(&here, &m->doc);
-		if (strcmp(there.s, here.s) != 0)
-			buf_fmt(&why,
-				"stale: measured with %s on this same hardware, where there is now "
-				"%s",
-				there.s, here.s);
-		else
-			buf_str(&why, "stale: measured on this same hardware, but only one of the "
-				      "two envs has "
-				      "been probed");
+		buf_fmt(&why,
+			"stale: measured with %s on this same hardware, where there is now %s",
+			there.s, here.s);
 	}
 	out->why = arena_strndup(a, why.s, why.n);
 	buf_free(&d.fields);

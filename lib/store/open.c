@@ -10,6 +10,7 @@
 
 #include "lib/io/clock.h"
 #include "lib/store/db.h"
+#include "lib/store/renew.h"
 #include "lib/store/tally.h"
 
 enum {
@@ -114,6 +115,8 @@ static const char *const migrations[] = {
 	"	record TEXT NOT NULL"
 	") STRICT;"
 	"CREATE INDEX costs_part_of ON costs(part_of) WHERE part_of NOT NULL;",
+	/* What renew.h says; the tables stay as they are. */
+	"",
 	/* Who holds the place. since: when the candidate became the best known of its workload, or
 	 * was confirmed as that; older results do not say, and are ordered by their times. ratio:
 	 * of a race, the holder's time over the candidate's; of a final, the library's. */
@@ -123,7 +126,7 @@ static const char *const migrations[] = {
 	"CREATE INDEX results_best ON results(workload, env, since DESC, final DESC, latency_s,"
 	" candidate) WHERE status = 'ok';",
 };
-enum { VERSION = sizeof migrations / sizeof *migrations };
+enum { VERSION = sizeof migrations / sizeof *migrations, RENEWS_ENVS = 3 };
 
 /* Where */
 
@@ -363,7 +366,8 @@ static int migrate(struct store *s, struct err *e)
 	if (store_begin(s, e) || read_version(s, &version, e))
 		return -1;
 	for (; version < VERSION; version++)
-		if (db_exec(s, migrations[version], e))
+		if (db_exec(s, migrations[version], e) ||
+		    (version == RENEWS_ENVS && renew_envs(s, e)))
 			return -1;
 	sql = sqlite3_mprintf("PRAGMA application_id = %d; PRAGMA user_version = %d",
 			      s->replayed ? REPLAYED_ID : APPLICATION_ID, VERSION);
@@ -482,6 +486,8 @@ void store_close(struct store *s)
 	map_free(&s->noted);
 	tally_forget(s);
 	arena_free(&s->scratch);
+	json_free(&s->renewed_doc);
+	buf_free(&s->renewed);
 	buf_free(&s->text);
 	free(s->path);
 	free(s);

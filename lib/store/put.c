@@ -2,6 +2,7 @@
 #include <assert.h>
 #include <stdlib.h>
 
+#include "lib/space/envid.h"
 #include "lib/store/cost.h"
 #include "lib/store/db.h"
 #include "lib/store/row.h"
@@ -249,6 +250,22 @@ static enum store_put put_result(struct store *s, const struct rec *r, const str
 	return note_env(s, &w, json_get(d, d->tok, "env"), e) < 0 ? STORE_FAILED : STORE_NEW;
 }
 
+/* One whose env is of an older version is stored as it is today (lib/space/envid.h): a dump from
+ * before does not bring the old envs back. */
+static enum store_put put_any_result(struct store *s, const struct rec *r, const struct json_doc *d,
+				     struct err *e)
+{
+	struct rec today = *r;
+
+	if (!envid_renew_record(d, &s->renewed))
+		return put_result(s, r, d, e);
+	if (json_parse(&s->renewed_doc, s->renewed.s, s->renewed.n, e))
+		return STORE_BAD;
+	today.s = s->renewed.s;
+	today.n = s->renewed.n;
+	return put_result(s, &today, &s->renewed_doc, e);
+}
+
 /* Workloads: the union of the sources is kept, from which the count follows. */
 
 static enum store_put put_source(struct store *s, int64_t workload, const char *source,
@@ -429,7 +446,7 @@ enum store_put store_put(struct store *s, const struct rec *r, const struct json
 	case REC_WORKLOAD:
 		return put_workload(s, d, e);
 	case REC_RESULT:
-		return put_result(s, r, d, e);
+		return put_any_result(s, r, d, e);
 	case REC_END:
 		return put_end(s, r, d, e);
 	case REC_RUN:

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "lib/measure/result.h"
+#include "lib/space/envid.h"
 #include "lib/store/row.h"
 #include "lib/store/store.h"
 
@@ -304,7 +305,10 @@ int recording_add(struct recording *r, const char *line, size_t n, struct err *e
 		return err_set(e, "it is no record of format %d", TL_FORMAT);
 	if (n < ns + nr || memcmp(line + ns, result, nr) != 0)
 		return 0;
-	return json_parse(&r->doc, line, n, e) ? -1 : add_result(r, e);
+	if (json_parse(&r->doc, line, n, e) || (envid_renew_record(&r->doc, &r->renewed) &&
+						json_parse(&r->doc, r->renewed.s, r->renewed.n, e)))
+		return -1;
+	return add_result(r, e);
 }
 
 static int add_line(void *arg, const char *s, size_t n, struct err *e)
@@ -381,6 +385,7 @@ void recording_free(struct recording *r)
 	map_free(&r->texts);
 	map_free(&r->codes);
 	json_free(&r->doc);
+	buf_free(&r->renewed);
 	arena_free(&r->arena);
 	arena_free(&r->scratch);
 }

@@ -55,6 +55,7 @@ struct recorded_env {
 struct recording {
 	struct arena arena, scratch;
 	struct json_doc doc;
+	struct buf renewed; /* the record, where its env was of an older version */
 	struct map envs;
 	struct map texts, codes;
 	const char *only;  /* records of this env alone; NULL: all */

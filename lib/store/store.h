@@ -11,7 +11,9 @@
  *   there: one wrong output, in whatever run or stage, outweighs all that seemed right. An index
  *   keeps that order, so there is no second copy that could disagree.
  * - A run record is known by its run; of two different ones the later is kept, likewise.
- * - Records are kept whole: a dump gives back each result byte for byte.
+ * - Records are kept whole: a dump gives back each result byte for byte. But a result whose env is
+ *   of an older version is brought up to date before (lib/space/envid.h), which follows from the
+ *   record alone.
  * - Replayed results ("replayed":true) and measured ones never share a database: it holds the one
  *   kind or the other, and refuses what is not of its kind.
  *

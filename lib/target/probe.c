@@ -7,7 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "lib/io/clock.h"
@@ -50,7 +49,6 @@ static void flush_loop(const struct probe_work *w, char *memory, long rounds)
 }
 
 enum { L1, L2, L3, MEM, LEVELS, CACHES = MEM };
-enum { BEAT_BYTES = 12 * 1024, BEAT_ROUNDS = 350 };
 enum { STEP = 3 * 4096, CHUNK = 170 * STEP, MIN_WINDOWS = 12, MAX_SAMPLES = 1024 };
 
 static const char *const level_name[LEVELS] = {"l1", "l2", "l3", "mem"};
@@ -364,41 +362,6 @@ static void put_peaks(const struct team *t, struct buf *out)
 	buf_ch(out, '}');
 }
 
-/* Of the widest vectors here: they feel most who else uses the core. */
-static probe_loop beat_loop(void)
-{
-	if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl") &&
-	    __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512bw"))
-		return avx512_tile;
-	return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") ? avx2_tile
-									       : scalar_tile;
-}
-
-double probe_beat(int threads)
-{
-	static _Alignas(64) char operands[BEAT_BYTES];
-	const struct probe_work w = {.bytes = BEAT_BYTES};
-	const probe_loop tile = beat_loop();
-	double start = clock_now();
-
-#pragma omp parallel num_threads(threads)
-	tile(&w, operands, BEAT_ROUNDS);
-	return clock_now() - start;
-}
-
-/* Of so many beats: neighbours are not at work all the time. */
-static double least_beat(int threads, int n)
-{
-	const struct timespec pause = {.tv_nsec = 1000000};
-	double least = INFINITY;
-
-	for (int i = 0; i < n; i++) {
-		least = fmin(least, probe_beat(threads));
-		nanosleep(&pause, NULL);
-	}
-	return least;
-}
-
 int probe_run(const struct limits *m, struct buf *out, struct err *e)
 {
 	struct team t;
@@ -417,26 +380,6 @@ int probe_run(const struct limits *m, struct buf *out, struct err *e)
 	put_rates(&t, "triad_all", t.width->triad, t.threads, out);
 	put_number(out, "forkjoin_s", forkjoin(&t, 0.02));
 	put_number(out, "barrier_s", barrier(&t, 0.02));
-	put_number(out, "beat_s", least_beat(t.threads, 50));
-	buf_ch(out, '}');
-	team_close(&t);
-	return 0;
-}
-
-int probe_sentinel(const struct limits *m, int effort, struct buf *out, struct err *e)
-{
-	struct team t;
-
-	if (team_open(&t, m, e) < 0)
-		return -1;
-	buf_ch(out, '{');
-	put_number(out, "peak_flops", peak(&t, t.width, 1, 0.008 * effort));
-	put_number(out, "peak_flops_all", peak(&t, t.width, t.threads, 0.008 * effort));
-	buf_str(out, ",\"bandwidth_all\":{");
-	put_number(out, "mem", memory_rate(&t, t.width->read, t.threads, 0.02 * effort));
-	buf_ch(out, '}');
-	put_number(out, "forkjoin_s", forkjoin(&t, 0.002 * effort));
-	put_number(out, "beat_s", least_beat(t.threads, 20 * effort));
 	buf_ch(out, '}');
 	team_close(&t);
 	return 0;

@@ -1,5 +1,4 @@
-/* The probe: what this machine can do, measured in about a second; and the sentinel, the part of it
- * that is looked at again before each run, in about 50 ms.
+/* The probe: what this machine can do, measured in about a second.
  *
  * Rates are those of the best of many windows of half a millisecond, so that what else runs on the
  * machine costs windows and does not shift the figure; fork-join and barrier are medians, and so is
@@ -17,15 +16,8 @@
 
 enum { PROBE_MAX_CPUS = 256 };
 
-/* Prints the probe, or the sentinel's part of it, as one JSON object; effort makes the sentinel's
- * windows that many times as many. -1: there is no memory for it. */
+/* Prints the probe as one JSON object. -1: there is no memory for it. */
 int probe_run(const struct limits *m, struct buf *out, struct err *e);
-int probe_sentinel(const struct limits *m, int effort, struct buf *out, struct err *e);
-
-/* Seconds that the team takes for a fixed piece of arithmetic, a beat: the tile of a matrix product
- * from the nearest cache, about a twentieth of a millisecond. What others do on the same cores
- * shows in it. The probe and the sentinel tell the least of some. */
-double probe_beat(int threads);
 
 /* The CPUs that the threads of the team stand on, by thread; returns their number, at most
  * PROBE_MAX_CPUS. Where the team is bound (OMP_PROC_BIND) they stay. */

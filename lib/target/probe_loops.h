@@ -44,41 +44,6 @@ TARGET static void NAME(peak)(const struct probe_work *w, char *memory, long rou
 	}
 }
 
-/* A tile of 6 rows and 2 vectors, from operands in the nearest cache: what matrix kernels do. */
-TARGET static void NAME(tile)(const struct probe_work *w, char *memory, long rounds)
-{
-	const int64_t n = w->bytes / (int64_t)(2 * sizeof(VEC) + 6 * sizeof(float));
-	VEC a = {0}, b = a, c = a, d = a, f = a, g = a, h = a, i = a, j = a, k = a, l = a, m = a;
-
-	for (; rounds > 0; rounds--) {
-		const VEC *right = (const VEC *)(void *)memory;
-		const float *left = (const float *)(void *)(right + 2 * n);
-
-		for (int64_t t = 0; t < n; t++, right += 2, left += 6) {
-			a += right[0] * left[0];
-			b += right[1] * left[0];
-			c += right[0] * left[1];
-			d += right[1] * left[1];
-			f += right[0] * left[2];
-			g += right[1] * left[2];
-			h += right[0] * left[3];
-			i += right[1] * left[3];
-			j += right[0] * left[4];
-			k += right[1] * left[4];
-			l += right[0] * left[5];
-			m += right[1] * left[5];
-		}
-		asm volatile(""
-			     : "+" REG(a), "+" REG(b), "+" REG(c), "+" REG(d), "+" REG(f),
-			       "+" REG(g));
-		asm volatile(""
-			     : "+" REG(h), "+" REG(i), "+" REG(j), "+" REG(k), "+" REG(l),
-			       "+" REG(m)
-			     :
-			     : "memory");
-	}
-}
-
 TARGET static void NAME(read)(const struct probe_work *w, char *memory, long rounds)
 {
 	for (; rounds > 0; rounds--) {

@@ -403,6 +403,20 @@ results('c', '-v n=3 -v run=run3 -v seed=4 -v day=23');
 shell("cat '$tmp/b' '$tmp/c' >'$tmp/bc'");
 shell("'$bin/tl-store' -q -d '$tmp/a.db' '$tmp/a'");
 shell("'$bin/tl-store' -q -d '$tmp/empty.db' </dev/null");
+# What an older version kept: one machine in two envs, with the class of its speed.
+my $classed = join '', map { slurp("$tmp/$_") } qw(a b);
+$classed =~ s/"libs":"onednn 2.6.3"\K\}/,"probe":{"CLASS":"c"}}/g;
+$classed =~ s/"env_id":"\Kenv1(?=.*"run":"run2")/env2/g;
+spew("$tmp/classed", $classed);
+shell("'$bin/tl-store' -q -d '$tmp/classed.db' '$tmp/classed'");
+shell("sqlite3 '$tmp/classed.db' \"UPDATE records SET record = replace(record, 'CLASS', 'class');"
+	. " UPDATE envs SET env = replace(env, 'CLASS', 'class');"
+	. " PRAGMA user_version = \$((\$(sqlite3 '$tmp/classed.db' 'PRAGMA user_version') - 1))\"");
+$classed =~ s/CLASS/class/g;
+spew("$tmp/classed", $classed);
+shell("'$bin/tl-store' -q -d '$tmp/renewed.db' '$tmp/classed'");
+make_path("$tmp/io");
+my ($renewed) = contents("$tmp/renewed.db");
 
 my @out = (files => {out => "$tmp/old"}, writes => ['out']);
 my @db = (files => {db => "$tmp/a.db"}, may_leave => ['db-journal']);
@@ -455,6 +469,13 @@ my @cases = (
 		argv => ["$bin/tl-query", '-d', 'db', '--env', 'env1', "$here/workloads.ndjson"],
 		files => {db => "$tmp/empty.db"}, may_leave => ['db-journal']},
 	{name => 'tl-query --stats', argv => ["$bin/tl-query", '-d', 'db', '--stats'], @db, share => 0.5},
+	{name => 'tl-query --stats, a database of before', argv => ["$bin/tl-query", '-d', 'db', '--stats'], share => 0.5,
+		files => {db => "$tmp/classed.db"}, may_leave => ['db-journal'], must => ['sqlite'],
+		why => qr{only who may write it},
+		judge => sub {
+			my ($has, $why) = contents('db');
+			return $why // ("@$has" ne "@$renewed" ? 'what it holds is not what it was' : undef);
+		}},
 	{name => 'tl-query --dump', argv => ["$bin/tl-query", '-d', 'db', '--dump=all', '-o', 'out'], share => 0.5,
 		files => {db => "$tmp/a.db", out => "$tmp/old"}, writes => ['out'], may_leave => ['db-journal']},
 	{name => 'tl-query --csv', argv => ["$bin/tl-query", '-d', 'db', '--env', 'env1', '--csv'],

@@ -1,0 +1,31 @@
+/* The ids of an env: hw_id is over the hardware (the CPU's features, its caches, the instruction
+ * set in use, the number of threads), env_id over the same and the compiler and the library.
+ *
+ * Versions before this one had the class of the machine's speed in both ids, and told it in the
+ * env's "probe"; so one machine, whose speed wanders, had many envs. Whoever reads records by
+ * their env brings them up to date first: an env with such a class gets the ids of today and loses
+ * the class, all else stays as it was written. What has no class, or lacks a field that the ids are
+ * over, keeps its id. The result follows from the record alone.
+ */
+#ifndef TL_SPACE_ENVID_H
+#define TL_SPACE_ENVID_H
+
+#include "lib/base/hash.h"
+#include "lib/io/json.h"
+
+struct envid {
+	const char *features, *isa, *cc, *libs;
+	int64_t l1d, l2, l3, threads;
+};
+
+void envid_make(const struct envid *v, struct id *hw_id, struct id *env_id);
+
+/* Is the "env" object, a value in d, of an older version? 1: id is that of today, and out the
+ * object as it is to be. */
+int envid_renew(const struct json_doc *d, const struct json *env, struct id *id, struct buf *out);
+/* The record with this id and this env object; NULL: with the one that it has. */
+void envid_rewrite(const struct json_doc *d, const char *id, const char *env, struct buf *out);
+/* The same for a record: 1 if its env is of an older version, and out is the record of today. */
+int envid_renew_record(const struct json_doc *d, struct buf *out);
+
+#endif

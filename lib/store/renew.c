@@ -1,0 +1,151 @@
+#include "lib/store/renew.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "lib/space/envid.h"
+#include "lib/store/db.h"
+#include "lib/store/tally.h"
+
+/* An env of an older version. */
+struct old_env {
+	int64_t num;
+	struct id id;	  /* of today */
+	const char *json; /* of today */
+	struct old_env *next;
+};
+
+/* renewed(record, id): what the record is today, in the env with this id. */
+static void renewed(sqlite3_context *c, int n, sqlite3_value **v)
+{
+	const char *record = (const char *)sqlite3_value_text(v[0]);
+	const char *id = (const char *)sqlite3_value_text(v[1]);
+	struct json_doc d = JSON_DOC_INIT;
+	struct buf env = BUF_INIT, out = BUF_INIT;
+	struct err ignored = ERR_INIT;
+	struct id own;
+
+	(void)n;
+	if (!record || !id) {
+		sqlite3_result_error_nomem(c);
+		return;
+	}
+	buf_str(&out, record);
+	if (json_parse(&d, record, strlen(record), &ignored) == 0) {
+		int old = envid_renew(&d, json_get(&d, d.tok, "env"), &own, &env);
+
+		envid_rewrite(&d, id, old ? env.s : NULL, &out);
+	}
+	sqlite3_result_text(c, out.s, (int)out.n, SQLITE_TRANSIENT);
+	json_free(&d);
+	buf_free(&env);
+	buf_free(&out);
+}
+
+/* An env whose object was not noted is what one of its records says. */
+static int find_old(struct store *s, struct arena *a, struct old_env **last, struct err *e)
+{
+	sqlite3_stmt *q = db_sql(s,
+				 "SELECT num, ifnull('{\"env\":' || env || '}', (SELECT record FROM"
+				 " results JOIN records USING(num) WHERE results.env = envs.num"
+				 " LIMIT 1)) AS told FROM envs WHERE told NOT NULL ORDER BY num",
+				 e);
+	struct json_doc d = JSON_DOC_INIT;
+	struct err ignored = ERR_INIT;
+	struct buf env = BUF_INIT;
+	struct id id;
+	int rc = -1;
+
+	while (q && (rc = db_step(s, q, e)) > 0) {
+		const char *text = db_text(q, 1, a);
+		struct old_env *v;
+
+		if (json_parse(&d, text, strlen(text), &ignored) ||
+		    !envid_renew(&d, json_get(&d, d.tok, "env"), &id, &env))
+			continue;
+		*last = v = arena_new(a, struct old_env);
+		last = &v->next;
+		v->num = sqlite3_column_int64(q, 0);
+		v->id = id;
+		v->json = arena_strdup(a, env.s);
+	}
+	json_free(&d);
+	buf_free(&env);
+	return rc;
+}
+
+/* Formats as sqlite3_mprintf() does. */
+static int script(struct store *s, struct err *e, const char *fmt, ...)
+{
+	va_list ap;
+	char *sql;
+	int rc;
+
+	va_start(ap, fmt);
+	sql = sqlite3_vmprintf(fmt, ap);
+	va_end(ap);
+	if (!sql)
+		die_no_memory();
+	rc = db_exec(s, sql, e);
+	sqlite3_free(sql);
+	return rc;
+}
+
+/* Into the env that is there already. A candidate's runs are few, so the first statement reads
+ * little of the index. */
+static int merge(struct store *s, const struct old_env *v, long long into, struct err *e)
+{
+	const long long num = v->num;
+
+	return script(s, e,
+		      "DELETE FROM results WHERE num IN (SELECT"
+		      " CASE WHEN (a.at, x.record) > (b.at, y.record) THEN b.num ELSE a.num END"
+		      " FROM results a JOIN results b USING(workload, candidate, run, final)"
+		      " JOIN records x ON x.num = a.num JOIN records y ON y.num = b.num"
+		      " WHERE a.env = %lld AND b.env = %lld);"
+		      "UPDATE results SET env = %lld WHERE env = %lld;"
+		      "UPDATE runs SET env = %lld WHERE env = %lld;"
+		      "UPDATE envs SET env = ifnull(env, %Q) WHERE num = %lld;"
+		      "DELETE FROM envs WHERE num = %lld",
+		      num, into, into, num, into, num, v->json, into, num);
+}
+
+static int renew(struct store *s, const struct old_env *v, struct err *e)
+{
+	int64_t into;
+
+	if (db_env(s, v->id.s, &into, e) ||
+	    script(s, e,
+		   "UPDATE records SET record = renewed(record, %Q)"
+		   " WHERE num IN (SELECT num FROM results WHERE env = %lld)",
+		   v->id.s, (long long)v->num))
+		return -1;
+	if (into)
+		return merge(s, v, into, e);
+	return script(s, e, "UPDATE envs SET id = %Q, env = %Q WHERE num = %lld", v->id.s, v->json,
+		      (long long)v->num);
+}
+
+int renew_envs(struct store *s, struct err *e)
+{
+	struct arena a = ARENA_INIT;
+	struct old_env *first = NULL;
+	int rc = find_old(s, &a, &first, e);
+
+	if (rc == 0 && first)
+		rc = sqlite3_create_function(s->db, "renewed", 2, SQLITE_UTF8 | SQLITE_DIRECTONLY,
+					     NULL, renewed, NULL, NULL)
+			     ? db_fail(s, "use", e)
+			     : 0;
+	for (const struct old_env *v = first; v && rc == 0; v = v->next)
+		rc = renew(s, v, e);
+	if (rc == 0 && first)
+		rc = db_exec(s,
+			     "DELETE FROM records WHERE num NOT IN (SELECT num FROM results);"
+			     "DELETE FROM tallies;"
+			     "INSERT INTO tallies" RECOUNT(""),
+			     e);
+	map_free(&s->envs); /* rows were removed */
+	arena_free(&a);
+	return rc;
+}
