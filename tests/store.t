@@ -219,12 +219,16 @@ classed() { # env, class
 	results n=9 run=one bare=1 day=22 seed=5 | classed env5 odd # later than what then has the same key
 	results n=9 run=two bare=1 day=20 first=20 seed=6 | classed env1 quick # and earlier
 } >"$tmp/aged"
-before() { # database: the same, as the version before this one kept it
+before() { # database: the same, as version 3 of the schema kept it
 	rm -f "$1"
 	sed 's/"class"/"CLASS"/' "$tmp/aged" | "$bin/tl-store" -q -d "$1" && sqlite3 "$1" "
 		UPDATE records SET record = replace(record, '\"CLASS\"', '\"class\"');
 		UPDATE envs SET env = replace(env, '\"CLASS\"', '\"class\"');
-		PRAGMA user_version = $(($(sqlite3 "$1" 'PRAGMA user_version') - 1))"
+		DROP INDEX results_best;
+		ALTER TABLE results DROP COLUMN since;
+		ALTER TABLE results DROP COLUMN ratio;
+		CREATE INDEX results_best ON results(workload, env, final DESC, latency_s, candidate) WHERE status = 'ok';
+		PRAGMA user_version = 3"
 }
 envs() { # dump
 	grep '"type":"result"' "$1" | grep -o '"env_id":"[^"]*"' | sort | uniq -c | sed 's/^ *//'
