@@ -3,7 +3,7 @@
 bin=${BIN:-bin}
 # shellcheck source=tests/tap.sh
 . "$(dirname "$0")/tap.sh"
-unset TL_DB TL_ISA TL_CC TL_CACHE_SIZE
+unset TL_DB TL_CC TL_CACHE_SIZE
 export TL_CACHE="$tmp/cache"
 
 printf 'op,prob,layout\nconv2d,mb1_ic8ih9_oc16oh9_kh3ph1,nhwc\nmatmul,12x20:20x24,ab\n' >"$tmp/w.csv"

@@ -3,7 +3,7 @@
 bin=${BIN:-bin}
 # shellcheck source=tests/tap.sh
 . "$(dirname "$0")/tap.sh"
-unset TL_DB TL_ISA TL_CC
+unset TL_DB TL_CC
 
 cost() { # database, options
 	db=$1

@@ -1,5 +1,6 @@
 /* Every variant that oneDNN offers computes what the operator says, whatever its layout, algorithm
- * and way to add; and says the same again after many runs. */
+ * and way to add; and says the same again after many runs. Where the library is known to err, the
+ * error is so large that whoever verifies a variant sees it. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -170,6 +171,17 @@ static double error(const float *got, const double *want, int64_t n)
 	return worst / most;
 }
 
+/* A convolution by gemm in nhwc to which another tensor is added: until 2.7.1 oneDNN adds the first
+ * pixel of that tensor to every pixel of the output, on every instruction set; from 2.7.2 it does
+ * not offer this ("cpu: gemm conv: disable unsupported binary po bcasts"). On AVX-512 other
+ * implementations come first. */
+static int library_errs(const char *name, const char *layout, const struct problem *p)
+{
+	return !strncmp(name, "onednn 2.", 9) && strstr(name, " direct ") &&
+	       strstr(name, "gemm:jit") && !strstr(name, " sum") && !strcmp(layout, "nhwc") &&
+	       strstr(p->post, "add");
+}
+
 static void test_variant(struct ref *r, int v, const struct problem *p, const double *want,
 			 float *got, int64_t n)
 {
@@ -186,8 +198,14 @@ static void test_variant(struct ref *r, int v, const struct problem *p, const do
 	memset(got, 255, (size_t)n * sizeof *got);
 	bad = bad || ref_output(r, v, got, &e);
 	again = error(got, want, n);
-	ok(!bad && first <= limit && again <= limit, "%s %s [%s] %s, %s: error %.1e, %.1e%s",
-	   p->prob, p->layout, p->post, ref_name(r, v), layout, first, again, e.msg);
+	if (library_errs(ref_name(r, v), layout, p))
+		ok(!bad && first > 0.01 && again > 0.01,
+		   "%s %s [%s] %s, %s is known to be wrong, and far off: error %.1e, %.1e%s",
+		   p->prob, p->layout, p->post, ref_name(r, v), layout, first, again, e.msg);
+	else
+		ok(!bad && first <= limit && again <= limit,
+		   "%s %s [%s] %s, %s: error %.1e, %.1e%s", p->prob, p->layout, p->post,
+		   ref_name(r, v), layout, first, again, e.msg);
 	ok(!strcmp(layout, p->layout) || !strcmp(layout, "preferred"), "its layout is %s", layout);
 	for (int i = 0; i < v; i++)
 		if (!strcmp(ref_name(r, i), ref_name(r, v)) && !strcmp(ref_layout(r, i), layout))

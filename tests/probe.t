@@ -4,7 +4,7 @@ bin=${BIN:-bin}
 worker=${LIBEXEC:-libexec/tl}/worker-cpu
 # shellcheck source=tests/tap.sh
 . "$(dirname "$0")/tap.sh"
-unset TL_DB TL_ISA TL_CC OMP_NUM_THREADS
+unset TL_DB TL_CC OMP_NUM_THREADS
 export TL_CACHE="$tmp/cache" TL_PROBE=1
 
 # All numbers of the fields named below a JSON object, flat.

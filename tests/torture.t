@@ -5,7 +5,7 @@
 bin=${BIN:-bin}
 # shellcheck source=tests/tap.sh
 . "$(dirname "$0")/tap.sh"
-unset TL_DB TL_ISA
+unset TL_DB
 here=$(dirname "$0")/torture
 
 # Candidates to results, by a tl-measure whose processes bear the mark.
@@ -93,7 +93,7 @@ perl "$here/torture.pl" nofilter true && filters=$(grep -c '^Seccomp:' /proc/sel
 
 # The torture set
 
-prepare a 12x20:20x24 90
+prepare a 12x20:20x24 120
 ok $? 'candidates, each with an object of its own'
 plan a 288 <<'END'
 null crash signal 11

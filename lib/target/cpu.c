@@ -162,6 +162,35 @@ int cpu_isa_limits(const char *name, struct limits *m)
 	return 0;
 }
 
+/* The caches that TL_LIMITS tells of. */
+static int told_caches(struct limits *m, struct err *e)
+{
+	const int64_t most = (int64_t)1 << 40;
+	const struct {
+		const char *name;
+		int64_t *bytes;
+	} cache[] = {{"l1d=", &m->l1d}, {"l2=", &m->l2}, {"l3=", &m->l3}};
+	const char *told = getenv("TL_LIMITS");
+
+	for (const char *p = told; p && *p;) {
+		int64_t *bytes = NULL;
+		char *end;
+
+		for (size_t i = 0; i < sizeof cache / sizeof *cache; i++)
+			if (!strncmp(p, cache[i].name, strlen(cache[i].name)))
+				bytes = cache[i].bytes;
+		if (!bytes || !isdigit((unsigned char)*(p = strchr(p, '=') + 1)) ||
+		    (*bytes = strtoll(p, &end, 10)) <= 0 || *bytes > most ||
+		    (*end && (*end != ',' || !end[1])))
+			return err_status(e, EXIT_USAGE,
+					  "TL_LIMITS is \"%s\"; it wants bytes such as "
+					  "\"l1d=32768,l2=1048576,l3=33554432\"",
+					  told);
+		p = end + (*end == ',');
+	}
+	return 0;
+}
+
 int cpu_limits(struct limits *m, struct err *e)
 {
 	const char *want = getenv("TL_ISA");
@@ -180,9 +209,9 @@ int cpu_limits(struct limits *m, struct err *e)
 		isa++;
 	cpu_isa_limits(isa->name, m);
 	m->threads = usable_cpus();
-	return cache_bytes(1, &m->l1d, e) || cache_bytes(2, &m->l2, e) || cache_bytes(3, &m->l3, e)
-		       ? -1
-		       : 0;
+	if (cache_bytes(1, &m->l1d, e) || cache_bytes(2, &m->l2, e) || cache_bytes(3, &m->l3, e))
+		return -1;
+	return told_caches(m, e);
 }
 
 static const char *compiler(void)

@@ -10,8 +10,9 @@
 enum { CPU_CC_ARGS = 32 };
 
 /* The machine's limits, or a lower instruction set's by TL_ISA=avx512|avx2|scalar (asking for more
- * than the CPU has is an error). Threads: OMP_NUM_THREADS, else the CPUs this process may run on.
- */
+ * than the CPU has is an error). Caches as the kernel tells them, or as TL_LIMITS does:
+ * l1d=BYTES,l2=BYTES,l3=BYTES, or some of these. Threads: OMP_NUM_THREADS, else the CPUs this
+ * process may run on. */
 int cpu_limits(struct limits *m, struct err *e);
 /* Limits of an instruction set, with small caches and one thread; -1 for an unknown name. */
 int cpu_isa_limits(const char *isa, struct limits *m);
