@@ -59,7 +59,15 @@ deps: ## install the Debian packages that are needed and missing (share/deps.txt
 # config.mk waits for it, and everything that is built waits for config.mk.
 DEPS := $(filter deps,$(MAKECMDGOALS))
 config.mk: share/configure.sh | $(DEPS)
-	@CC='$(CC)' sh share/configure.sh > $@.tmp && mv $@.tmp $@
+	@CC='$(CC)' ONEDNN='$(ONEDNN_FOLDER)' sh share/configure.sh > $@.tmp && mv $@.tmp $@
+# ONEDNN=FOLDER: the oneDNN there instead of the system's. Where config.mk is for another one it is made anew, and with it all
+# that was built.
+ONEDNN ?=
+ONEDNN_FOLDER := $(abspath $(ONEDNN))
+ifneq ($(ONEDNN_FOLDER),$(shell sed -n 's/^ONEDNN_HERE := //p' config.mk 2>/dev/null))
+config.mk: another_onednn
+.PHONY: another_onednn
+endif
 ifneq ($(filter-out deps help clean,$(or $(MAKECMDGOALS),all)),)
 include config.mk
 endif
@@ -71,6 +79,7 @@ endif
 OPENMP_OBJ := $(B)/lib/ref/onednn.o $(B)/lib/target/kernel.o $(B)/lib/target/probe.o $(B)/bench/pairs.o \
 	$(patsubst %,$(B)/libexec/%.o,$(filter worker-%,$(WORKERS)))
 $(OPENMP_OBJ): ALL_CFLAGS += -fopenmp
+$(B)/lib/ref/onednn.o build/lint/lib/ref/onednn.o: ALL_CFLAGS += $(INCLUDE_ref)
 $(WORKERS:%=$(LIBEXEC)/%): LIBS_worker = -fopenmp $(LIBS_ref) $(LIBS)
 $(LIBEXEC)/keep: LIBS_worker =
 LIBS_test_onednn = -fopenmp $(LIBS_ref)

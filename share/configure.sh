@@ -1,25 +1,46 @@
 #!/bin/sh
-# Prints config.mk: how to link the libraries that are here. oneDNN 2.x and 3.x both serve.
+# Prints config.mk: how to link the libraries that are here. oneDNN 2.x and 3.x both serve: the system's; or, with ONEDNN=FOLDER,
+# the one that has its include/ and lib/ there, where programs then find it when they run.
 # Without a compiler or a header there is no config.mk, but a sentence that says what is missing.
 set -eu
 cc=${CC:-cc}
+onednn=${ONEDNN:-}
 
 command -v "$cc" >/dev/null || {
 	echo "configure: there is no C compiler ($cc); \`make deps\` installs what is missing" >&2
 	exit 1
 }
+
+libs() { pkg-config --libs "$1" 2>/dev/null || echo "$2"; }
+if [ -n "$onednn" ]; then
+	lib=
+	for folder in lib/x86_64-linux-gnu lib64 lib; do
+		[ ! -e "$onednn/$folder/libdnnl.so" ] || lib=$onednn/$folder
+	done
+	[ -n "$lib" ] && [ -e "$onednn/include/dnnl.h" ] || {
+		echo "configure: ONEDNN=$onednn has no include/dnnl.h or no lib/libdnnl.so" >&2
+		exit 1
+	}
+	include=-I$onednn/include
+	libs_ref="-L$lib -Wl,-rpath,$lib -ldnnl"
+else
+	include=
+	libs_ref=$(libs dnnl -ldnnl)
+fi
+
 missing=
 for header in archive.h csv.h dnnl.h jsmn.h nettle/sha2.h sqlite3.h xgboost/c_api.h; do
-	echo "#include <$header>" | $cc -E -o /dev/null - 2>/dev/null || missing="$missing $header"
+	echo "#include <$header>" | $cc $include -E -o /dev/null - 2>/dev/null || missing="$missing $header"
 done
 [ -z "$missing" ] || {
 	echo "configure: missing:$missing; \`make deps\` installs what is missing" >&2
 	exit 1
 }
 
-libs() { pkg-config --libs "$1" 2>/dev/null || echo "$2"; }
 cat <<EOF
 # Made by share/configure.sh.
+ONEDNN_HERE := $onednn
 LIBS := $(libs libarchive -larchive) -lcsv $(libs nettle -lnettle) $(libs sqlite3 -lsqlite3) -lm
-LIBS_ref := $(libs dnnl -ldnnl) -ldl
+INCLUDE_ref := $include
+LIBS_ref := $libs_ref -ldl
 EOF
