@@ -164,9 +164,26 @@ $(FAULT): tests/fault/fault.c config.mk
 	@mkdir -p $(@D)
 	@echo "  CC   $<"; $(CC) $(CPPFLAGS) -std=gnu11 -O1 -g -fno-omit-frame-pointer $(WARN) -fPIC -shared -o $@ $<
 
-check: all doc $(TEST_C:%=$(B)/tests/%) $(FAULT) ## run the tests (TESTS='tests/man.t build/tests/json' for some; SAN=1 under ASan and UBSan)
+TESTABLE := all doc $(TEST_C:%=$(B)/tests/%) $(FAULT)
+check: $(TESTABLE) ## run the tests (TESTS='tests/man.t build/tests/json' for some; SAN=1 under ASan and UBSan)
 	@mkdir -p $(B)/home
 	env $(TEST_ENV) prove -j $(JOBS) --timer $(RULES) $(TESTS)
+
+# What runs other code, or judges otherwise, where the instruction set, the caches or the library's choice are others; but for
+# what goes through all instruction sets by itself (kernels, cache).
+ISA_TESTS := $(addprefix $(B)/tests/,cpu model onednn) \
+	$(patsubst %,tests/%.t,filter gen measure probe replay resume torture train tune)
+# Machines to play, as far as this one can: a desktop of 2020, and a CPU without vectors worth the name.
+AS_avx2 := TL_ISA=avx2 ONEDNN_MAX_CPU_ISA=AVX2 TL_LIMITS=l1d=32768,l2=524288,l3=33554432
+AS_scalar := TL_ISA=scalar ONEDNN_MAX_CPU_ISA=SSE41 TL_LIMITS=l1d=32768,l2=262144,l3=4194304 OMP_NUM_THREADS=1
+
+check-isa: $(TESTABLE) ## run the tests that depend on the instruction set as on a CPU with AVX2, and on one without
+	@mkdir -p $(B)/home
+	@if TL_ISA=avx2 $(BIN)/tl-gen </dev/null; then echo '$(AS_avx2)' && \
+		env $(TEST_ENV) $(AS_avx2) prove -j $(JOBS) --timer $(RULES) $(ISA_TESTS); \
+	else echo '# SKIP as on a CPU with AVX2: this one has none'; fi
+	@echo '$(AS_scalar)'
+	@env $(TEST_ENV) $(AS_scalar) prove -j $(JOBS) --timer $(RULES) $(ISA_TESTS)
 
 LINT_OBJ := $(ALL_C:%.c=build/lint/%.o)
 $(OPENMP_OBJ:$(B)/%=build/lint/%): ALL_CFLAGS += -fopenmp
@@ -244,6 +261,6 @@ help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1|\2/p' Makefile | while IFS='|' read -r target what; do \
 		printf '  %-14s %s\n' "$$target" "$$what"; done
 
-.PHONY: all deps doc check lint format demo bench-kernels bench-measure bench-trust bench-store bench-model bench-zero bench-filter bench-machine spaces model install uninstall clean help
+.PHONY: all deps doc check check-isa lint format demo bench-kernels bench-measure bench-trust bench-store bench-model bench-zero bench-filter bench-machine spaces model install uninstall clean help
 .DELETE_ON_ERROR:
 .SECONDARY:
