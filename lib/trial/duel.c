@@ -8,18 +8,53 @@ static const double CLOSING = 2; /* after n pairs the best ratio may be 1 / (1 +
 /* Normal quantiles of intervals: what is told, what decides who wins, what lets one go. */
 static const double TOLD = 1.96, DECIDES = 1.645, LETS_GO = 1.282;
 static const double WORTH = 0.015;	/* a challenger that cannot be better by more is let go */
-static const double PROMISING = 0.005;	/* one that seems to be, by this, gets more time: */
+static const double PROMISING = 0.02;	/* one that may be, by this, gets more time: */
 static const double KNOWN_WIDTH = 0.02; /* of an interval over its median */
 
-enum { MORE_TIME = 4, MIN_LOST = 4, MIN_EVEN = 8, MIN_WON = 8, MIN_KNOWN = 12, MIN_ALONE = 16 };
+static const double DISTURBED = 1.25;
+
+enum {
+	MIN_CALM = 6,
+	MORE_TIME = 4,
+	MIN_LOST = 6,
+	MIN_WON = 8,
+	MIN_KNOWN = 12,
+	MIN_TRIED = 32,
+	MIN_ALONE = 16
+};
+
+/* Beyond what a call is disturbed: this times the 20% quantile of its like. */
+static double limit(const double *x, int n)
+{
+	double copy[DUEL_MAX];
+
+	memcpy(copy, x, (size_t)n * sizeof *x);
+	return DISTURBED * stat_quantile(copy, n, 0.2);
+}
+
+/* The ratios of the pairs in which neither call was disturbed; where those are few, of all. Returns
+ * how many. */
+static int calm_ratios(const struct duel *d, double *r)
+{
+	double x = limit(d->x, d->n), y = limit(d->y, d->n);
+	int n = 0;
+
+	for (int i = 0; i < d->n; i++)
+		if (d->x[i] <= x && d->y[i] <= y)
+			r[n++] = d->y[i] / d->x[i];
+	if (n >= MIN_CALM && n >= d->n / 3)
+		return n;
+	for (n = 0; n < d->n; n++)
+		r[n] = d->y[n] / d->x[n];
+	return n;
+}
 
 static struct stat_median ratios(const struct duel *d, double z)
 {
 	double r[DUEL_MAX];
+	int n = calm_ratios(d, r);
 
-	for (int i = 0; i < d->n; i++)
-		r[i] = d->y[i] / d->x[i];
-	return stat_series(r, d->n, z);
+	return stat_series(r, n, z);
 }
 
 static struct stat_median median_of(const double *x, int n)
@@ -39,22 +74,28 @@ static int take_pair(duel_pair *pair, void *arg, struct duel *d, struct err *e)
 	return 0;
 }
 
-/* Even the best of its pairs is too far behind. */
+/* Even the best of its pairs is too far behind; by more than the holder's calls differ, which is
+ * what others do to them. */
 static int is_hopeless(const struct duel *d)
 {
-	double best = 0;
+	double best = 0, least = d->y[0], most = d->y[0];
 
-	for (int i = 0; i < d->n; i++)
+	for (int i = 0; i < d->n; i++) {
 		best = fmax(best, d->y[i] / d->x[i]);
-	return best * (1 + CLOSING / d->n / d->n) < 1;
+		least = fmin(least, d->y[i]);
+		most = fmax(most, d->y[i]);
+	}
+	return d->n > 1 && best * (1 + CLOSING / d->n / d->n) * (most / least) < 1;
 }
 
-/* The budget is spent. One that may still be better gets more. */
-static int is_spent(const struct duel_rules *rules, const struct duel *d, double median)
+/* The budget is spent. One that may still be better gets more. may_be: by how much it is at most.
+ */
+static int is_spent(const struct duel_rules *rules, const struct duel *d, double may_be)
 {
-	int may_win = median > 1 + PROMISING;
+	double budgets = d->spent_s / rules->budget_s;
 
-	return d->n >= MIN_KNOWN && d->spent_s > rules->budget_s * (may_win ? MORE_TIME : 1);
+	return (d->n >= MIN_KNOWN && budgets > 1 && may_be < 1 + PROMISING) ||
+	       (d->n >= MIN_TRIED && budgets > MORE_TIME);
 }
 
 /* Whether the race is over, with d->end set. */
@@ -71,7 +112,7 @@ static int race_is_over(const struct duel_rules *rules, struct duel *d)
 		return 1;
 	may_be = ratios(d, LETS_GO).hi;
 	d->end = may_be < 1 ? DUEL_LOST : DUEL_EVEN;
-	return (d->n >= MIN_EVEN && may_be < 1 + WORTH) || is_spent(rules, d, r.median);
+	return (d->n >= MIN_KNOWN && may_be < 1 + WORTH) || is_spent(rules, d, may_be);
 }
 
 static int is_known(const struct stat_median *m)

@@ -77,6 +77,12 @@ static double quantile(const double *x, int n, double q)
 	return i + 1 < n ? x[i] + (at - i) * (x[i + 1] - x[i]) : x[n - 1];
 }
 
+double stat_quantile(double *x, int n, double q)
+{
+	qsort(x, (size_t)n, sizeof *x, compare);
+	return quantile(x, n, q);
+}
+
 struct stat_fences stat_fences(double *x, int n)
 {
 	double q1, q3;

@@ -22,6 +22,9 @@ struct stat_median stat_median(double *x, int n);
  * of the interval, 1.96 for 95%. Sorts x in place. n > 0. */
 struct stat_median stat_series(double *x, int n, double z);
 
+/* Between the two nearest of the values. Sorts x in place. n > 0. */
+double stat_quantile(double *x, int n, double q);
+
 /* The outer fences: quartiles -+ 3 interquartile ranges. What lies beyond is far out (Tukey,
  * "Exploratory Data Analysis", 1977, section 2D). */
 struct stat_fences {
