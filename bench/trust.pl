@@ -32,7 +32,7 @@ sub duels {
 	my ($found, @known) = @_;
 	my (%of, %seen);
 	for my $file (@known) {
-		push @{$of{field($_, 'workload_id')}}, $_ for lines($file, 'candidate');
+		push @{$of{field($_, 'workload_id')}}, $_ for lines($file, 'candidate'), lines($file, 'result');
 	}
 	for my $line (lines($found, 'result')) {
 		my ($c, $w) = candidate($line);

@@ -9,18 +9,17 @@
 #include "lib/io/clock.h"
 #include "lib/io/opt.h"
 #include "lib/io/progress.h"
-#include "lib/measure/final.h"
 #include "lib/measure/group.h"
 #include "lib/host/lock.h"
 #include "lib/measure/settings.h"
 #include "lib/store/recorded.h"
 #include "lib/target/cpu.h"
 
-enum { MAX_JOBS = 256 };
+enum { MAX_JOBS = 256, MOST_FINALS = 9 };
 
 static int nowait, stream, full, samples, skip_known;
 static int64_t finals = 3, jobs, seed = 1, memory;
-static double max_error = 1e-5, timeout_s = 20, race_s = 0.05, audit = 0.02;
+static double max_error = 1e-5, timeout_s = 20, race_s = 0.03, audit = 0.02;
 static const char *output, *caches = "warm", *part_of, *database, *journal;
 
 static const struct opt opts[] = {
@@ -46,7 +45,7 @@ static const struct opt opts[] = {
 	{0, "seed", OPT_COUNT, &seed, "N", "Seed of the random data. Default 1.", NULL},
 	{0, "race", OPT_TIME, &race_s, "TIME",
 	 "Longest time of a race's calls, where it is not decided before; a candidate that may be "
-	 "better by 2% gets up to four times as long. Default 50ms.",
+	 "better by 3% gets up to three times as long. Default 30ms.",
 	 NULL},
 	{0, "cache", OPT_ENUM, &caches, "MODE",
 	 "Time with operands as the call before left them in the caches (warm), or flushed before "
@@ -465,9 +464,9 @@ static int check_usage(struct err *e)
 				  MAX_JOBS);
 	if (audit > 1)
 		return err_status(e, EXIT_USAGE, "--audit is %g, but a share is at most 1", audit);
-	if (finals > FINAL_PROCESSES)
+	if (finals > MOST_FINALS)
 		return err_status(e, EXIT_USAGE, "--final is %lld, more than %d", (long long)finals,
-				  FINAL_PROCESSES);
+				  MOST_FINALS);
 	if (database && !skip_known)
 		return err_status(e, EXIT_USAGE, "--db belongs to --skip-known");
 	return 0;

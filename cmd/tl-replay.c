@@ -13,7 +13,7 @@ static const char *database, *output, *env_id, *at, *after, *cache = "warm", *mi
 static struct opt_list from;
 static int full;
 static int64_t finals = 3, seed = 1;
-static double race_s = 0.05, audit = 0.02;
+static double race_s = 0.03, audit = 0.02;
 
 static const struct opt opts[] = {
 	{'d', "db", OPT_FILE, &database, "FILE",
@@ -33,7 +33,7 @@ static const struct opt opts[] = {
 	{0, "seed", OPT_COUNT, &seed, "N", "Seed of --audit. Default 1.", NULL},
 	{0, "race", OPT_TIME, &race_s, "TIME",
 	 "Longest time of a race's calls, where it is not decided before; a candidate that may be "
-	 "better by 2% gets up to four times as long. Default 50ms.",
+	 "better by 3% gets up to three times as long. Default 30ms.",
 	 NULL},
 	{0, "cache", OPT_ENUM, &cache, "MODE",
 	 "Answer from results timed with warm or with cold caches. Default warm.", "warm|cold"},

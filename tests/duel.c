@@ -58,9 +58,9 @@ static void test_races(void)
 	d = race((struct script){.rest = 1.6e-3, .other = 1e-3});
 	ok(d.end == DUEL_LOST && d.n == 2, "1.6 times: after %d", d.n);
 	d = race((struct script){.rest = 1.3e-3, .other = 1e-3});
-	ok(d.end == DUEL_LOST && d.n == 3, "1.3 times: after %d", d.n);
+	ok(d.end == DUEL_LOST && d.n == 2, "1.3 times: after %d", d.n);
 	d = race((struct script){.rest = 1.03e-3, .other = 1e-3, .jitter = 0.001});
-	ok(d.end == DUEL_LOST && d.n == 6, "1.03 times, without noise: after %d", d.n);
+	ok(d.end == DUEL_LOST && d.n == 4, "1.03 times, without noise: after %d", d.n);
 	d = race((struct script){.rest = 1e-3, .other = 1e-3, .jitter = 0.005});
 	ok(d.end == DUEL_EVEN && d.n == 12, "equal: the holder stays, after %d", d.n);
 	d = race((struct script){.rest = 0.95e-3, .other = 1e-3, .jitter = 0.01});

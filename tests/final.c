@@ -77,7 +77,7 @@ static void test_several(void)
 	process(1.1e-3, 1.00, 100);
 	ok(process(1.2e-3, 0.96, 100) == 0 && f.processes == 3 && f.n == 300, "three processes");
 	ok(is_near(f.ratio.median, 1.00) && f.ratio.lo < 0.97 && f.ratio.hi > 1.04,
-	   "their ratios are one series, and the interval spans what processes disagree about: "
+	   "the ratio is the median of theirs, and the interval spans what they disagree about: "
 	   "%.3f to %.3f",
 	   f.ratio.lo, f.ratio.hi);
 	ok(stat_verdict(f.ratio) == STAT_UNDECIDED, "which decides nothing");

@@ -26,10 +26,33 @@ static struct stat_median median_of(const double *x, int n)
 	return stat_series(copy, n, Z);
 }
 
+/* Of the pairs of the last process. */
+static struct stat_median last_ratio(const struct final *f, int n)
+{
+	struct duel d = {.n = n < DUEL_MAX ? n : DUEL_MAX};
+
+	memcpy(d.x, f->x + f->n - n, (size_t)d.n * sizeof *d.x);
+	memcpy(d.y, f->y + f->n - n, (size_t)d.n * sizeof *d.y);
+	return duel_ratio(&d);
+}
+
+static void add_ratio(struct final *f, struct stat_median own)
+{
+	double sorted[FINAL_PROCESSES];
+
+	f->process_ratio[f->processes - 1] = own.median;
+	memcpy(sorted, f->process_ratio, sizeof sorted);
+	f->ratio = f->processes > 1 ? stat_median(sorted, f->processes) : own;
+	if (f->processes < 2)
+		return;
+	f->ratio.lo = sorted[0];
+	f->ratio.hi = sorted[f->processes - 1];
+	f->ratio.n = f->n;
+}
+
 int final_add(struct final *f, const struct json_doc *answer, struct err *e)
 {
-	double ratio[FINAL_PAIRS_MAX];
-	int n = take(answer, "samples_s", f->x, f->n);
+	int n = f->processes < FINAL_PROCESSES ? take(answer, "samples_s", f->x, f->n) : -1;
 
 	f->is_duel = json_get(answer, answer->tok, "other_samples_s") != NULL;
 	if (n < 1 || (f->is_duel && take(answer, "other_samples_s", f->y, f->n) != n))
@@ -40,8 +63,6 @@ int final_add(struct final *f, const struct json_doc *answer, struct err *e)
 	if (!f->is_duel)
 		return 0;
 	f->other_time = median_of(f->y, f->n);
-	for (int i = 0; i < f->n; i++)
-		ratio[i] = f->y[i] / f->x[i];
-	f->ratio = stat_series(ratio, f->n, Z);
+	add_ratio(f, last_ratio(f, n));
 	return 0;
 }

@@ -1,8 +1,9 @@
 /* A final: a candidate against the library's best, in several processes.
  *
  * Where memory came to lie makes a per cent or two, and stays what it is as long as a process
- * lives; so a verdict is over the pairs of at least three. Pure: what the worker answered is added,
- * process by process.
+ * lives: so a process knows its own ratio far better than the next one will find it again. The
+ * ratio is the median of the processes' medians, and its interval spans those; of a single process
+ * it is its own. Pure: what the worker answered is added, process by process.
  */
 #ifndef TL_MEASURE_FINAL_H
 #define TL_MEASURE_FINAL_H
@@ -18,7 +19,8 @@ struct final {
 	int is_duel; /* y is there: the library has an implementation */
 	int n;	     /* pairs, of all processes */
 	double x[FINAL_PAIRS_MAX], y[FINAL_PAIRS_MAX]; /* seconds, by pair */
-	struct stat_median time, other_time, ratio;    /* ratio: y / x */
+	double process_ratio[FINAL_PROCESSES];	       /* y / x, of each */
+	struct stat_median time, other_time, ratio;
 };
 
 /* Takes the samples of a worker's answer, and computes the medians anew. */

@@ -4,22 +4,22 @@
 #include <stdio.h>
 #include <string.h>
 
-static const double CLOSING = 2; /* after n pairs the best ratio may be 1 / (1 + this / n^2) */
+static const double CLOSING = 1; /* after n pairs the best ratio may be 1 / (1 + this / n^2) */
 /* Normal quantiles of intervals: what is told, what decides who wins, what lets one go. */
 static const double TOLD = 1.96, DECIDES = 1.645, LETS_GO = 1.282;
-static const double WORTH = 0.015;	/* a challenger that cannot be better by more is let go */
-static const double PROMISING = 0.02;	/* one that may be, by this, gets more time: */
+static const double WORTH = 0.02;	/* a challenger that cannot be better by more is let go */
+static const double PROMISING = 0.03;	/* one that may be, by this, gets more time: */
 static const double KNOWN_WIDTH = 0.02; /* of an interval over its median */
 
 static const double DISTURBED = 1.25;
 
 enum {
 	MIN_CALM = 6,
-	MORE_TIME = 4,
-	MIN_LOST = 6,
+	MORE_TIME = 3,
+	MIN_LOST = 4,
 	MIN_WON = 8,
 	MIN_KNOWN = 12,
-	MIN_TRIED = 32,
+	MIN_TRIED = 16,
 	MIN_ALONE = 16
 };
 
@@ -149,7 +149,7 @@ static int next_look(int n)
 
 static void summarise(struct duel *d)
 {
-	d->ratio = ratios(d, TOLD);
+	d->ratio = duel_ratio(d);
 	d->time = median_of(d->x, d->n);
 	d->other_time = median_of(d->y, d->n);
 }
@@ -189,6 +189,11 @@ int duel_alone(double budget_s, duel_pair *pair, void *arg, struct duel *d, stru
 	summarise(d);
 	d->end = DUEL_WON;
 	return 0;
+}
+
+struct stat_median duel_ratio(const struct duel *d)
+{
+	return ratios(d, TOLD);
 }
 
 void duel_why(const struct duel *d, char *out, size_t size)

@@ -2,17 +2,18 @@
  *
  * What others do on a shared machine makes calls longer, for a millisecond or for seconds; but it
  * hits calls that follow each other alike. So the two are called in turns, a pair at a time, and
- * what counts is the ratio within each pair. Where a burst of work of theirs begins or ends within a
- * pair it hits one call alone: pairs in which a call took 1.25 times the 20% quantile of its like are
- * left out, unless hardly any others are left. Median and interval of the ratios come from order
- * statistics (stat.h), and heed that neighbouring pairs are not independent.
+ * what counts is the ratio within each pair. Where a burst of work of theirs begins or ends within
+ * a pair it hits one call alone: pairs in which a call took 1.25 times the 20% quantile of its like
+ * are left out, unless hardly any others are left. Median and interval of the ratios come from
+ * order statistics (stat.h), and heed that neighbouring pairs are not independent.
  *
- * In a race a challenger has to beat a holder. It has lost when the 90% interval lies below 1, from six
- * pairs on; or already after n > 1 pairs if its ratio is below 1 / (1 + 2/n^2) in the best of them, and
- * by more than the holder's own calls differ: 0.67 after two pairs, 0.82 after three, 0.89 after
- * four. It has won when the 90% interval lies above 1, from eight pairs on. The holder stays where the
- * challenger can hardly be better by more than 1.5% (80% interval), or by 2% when the budget is spent;
- * or after four budgets and 32 pairs. In a final nobody stops: all pairs that were asked for are made.
+ * In a race a challenger has to beat a holder. It has lost when the 90% interval lies below 1, from
+ * four pairs on; or already after n > 1 pairs if its ratio is below 1 / (1 + 1/n^2) in the best of
+ * them, and by more than the holder's own calls differ: 0.8 after two pairs, 0.9 after three. It
+ * has won when the 90% interval lies above 1, from eight pairs on. The holder stays where the
+ * challenger can hardly be better by more than 2% (80% interval), or by 3% when the budget is
+ * spent; or after three budgets and 16 pairs. In a final nobody stops: all pairs that were asked
+ * for are made.
  *
  * How often these rules keep what is not the best, and what they cost, is simulated in tests/duel.c
  * with pairs that were recorded.
@@ -61,6 +62,9 @@ int duel_run(const struct duel_rules *rules, duel_pair *pair, void *arg, struct 
 /* Times one program alone, as a duel in which y is x: until its median is known to 2%, or the
  * budget is spent. *y of `pair` is not looked at. */
 int duel_alone(double budget_s, duel_pair *pair, void *arg, struct duel *d, struct err *e);
+
+/* The ratio of n pairs that are there, with its 95% interval. */
+struct stat_median duel_ratio(const struct duel *d);
 
 /* The sentence for a challenger that has lost. */
 void duel_why(const struct duel *d, char *out, size_t size);
