@@ -714,10 +714,16 @@ static void test_renewed(void)
 			class[i]);
 		add(i, i ? "b" : "a", day, "ok", 1e-3, env.s);
 	}
+	for (int i = 0; i < nlines; i++) { /* as another env, which is what one before was */
+		char *id = strstr(line[i].s, "\"env_id\":\"e\"");
+
+		id[10] = i ? 'f' : 'e';
+	}
+	add(2, "b", day, "ok", 1e-3, "");
 	r.only = "c558a9dc3e929bd7603fa7219c5715e3";
 	fill(&r, NULL);
 	v = recording_latest(&r);
-	ok(v && !strcmp(v->id, r.only) && v->n == 2 && v->threads == 2,
+	ok(v && !strcmp(v->id, r.only) && v->n == 3 && v->threads == 2,
 	   "one machine is one env, whatever the class of its speed was");
 	ok(v && strstr(v->json, "\"hw_id\":\"a64678d6821eaab11078f1c32ec13acc\",\"probe\":{}}"),
 	   "and told as one of today");

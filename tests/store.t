@@ -218,12 +218,14 @@ classed() { # env, class
 	results n=9 run=four seed=4 env=other
 	results n=9 run=one bare=1 day=22 seed=5 | classed env5 odd # later than what then has the same key
 	results n=9 run=two bare=1 day=20 first=20 seed=6 | classed env1 quick # and earlier
+	results n=9 run=five seed=7 | sed 's/"env_id":"env1"/"env_id":"env2"/;s/,"env":{.*}}$/}/' # that do not tell their env
 } >"$tmp/aged"
 before() { # database: the same, as version 3 of the schema kept it
 	rm -f "$1"
 	sed 's/"class"/"CLASS"/' "$tmp/aged" | "$bin/tl-store" -q -d "$1" && sqlite3 "$1" "
 		UPDATE records SET record = replace(record, '\"CLASS\"', '\"class\"');
 		UPDATE envs SET env = replace(env, '\"CLASS\"', '\"class\"');
+		DROP TABLE envs_before;
 		DROP INDEX results_best;
 		ALTER TABLE results DROP COLUMN since;
 		ALTER TABLE results DROP COLUMN ratio;
@@ -260,8 +262,14 @@ ok $? 'of two results with the same key the later is kept'
 	"$bin/tl-query" -d "$tmp/aged.db" --env "$today" --table "$here/workloads.ndjson" >"$tmp/asked" && grep -q . "$tmp/asked" &&
 	"$bin/tl-query" -d "$tmp/door.db" --env "$today" --table "$here/workloads.ndjson" | cmp -s - "$tmp/asked"
 ok $? 'records from before are brought up to date when they are stored'
-"$bin/tl-store" -q -d "$tmp/aged.db" "$tmp/aged" && dump "$tmp/aged.db" | cmp -s - "$tmp/renewed"
+{ grep '"type":"result"' "$tmp/aged" | tac && grep -v '"type":"result"' "$tmp/aged"; } >"$tmp/turned"
+"$bin/tl-store" -q -d "$tmp/turned.db" "$tmp/turned" && dump "$tmp/turned.db" | cmp -s - "$tmp/renewed" && "$bin/tl-store" --check -d "$tmp/turned.db" &&
+	[ "$(sqlite3 "$tmp/turned.db" 'SELECT id FROM envs ORDER BY id' | tr '\n' ' ')" = "$today other " ]
+ok $? 'in whatever order'
+"$bin/tl-store" -q -d "$tmp/aged.db" "$tmp/turned" && dump "$tmp/aged.db" | cmp -s - "$tmp/renewed"
 ok $? 'so that an old dump changes nothing'
+grep '"run":"five"' "$tmp/aged" | grep '"type":"result"' | "$bin/tl-store" -q -d "$tmp/aged.db" && dump "$tmp/aged.db" | cmp -s - "$tmp/renewed"
+ok $? 'nor do records from before that do not tell their env'
 survived=0
 for delay in 0 0.001 0.002 0.004 0.008 0.016 0.032; do
 	cp "$tmp/copy.db" "$tmp/k.db"

@@ -5,7 +5,6 @@
 
 #include "lib/model/static.h"
 #include "lib/nest/nest.h"
-#include "lib/space/envid.h"
 #include "lib/target/cpu.h"
 
 void dataset_open(struct dataset *d, const struct limits *here)
@@ -27,6 +26,7 @@ void dataset_close(struct dataset *d)
 	map_free(&d->uses);
 	json_free(&d->doc);
 	buf_free(&d->renewed);
+	envids_free(&d->envids);
 	candidate_reader_free(&d->reader);
 	arena_free(&d->arena);
 	arena_free(&d->scratch);
@@ -312,7 +312,7 @@ int dataset_add(struct dataset *d, const char *line, size_t n, struct err *e)
 		return add_workload(d, e);
 	if (!json_is(type, "result"))
 		return 0;
-	if (envid_renew_record(&d->doc, &d->renewed) &&
+	if (envids_renew(&d->envids, &d->doc, &d->renewed) &&
 	    json_parse(&d->doc, d->renewed.s, d->renewed.n, e) < 0)
 		return -1;
 	return add_result(d, e);

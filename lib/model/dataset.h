@@ -4,8 +4,9 @@
  * workload when spatial size, batch and post-ops are taken away; two workloads of a family are too
  * like each other for one to be a fair test of what was learned from the other.
  *
- * Built from record lines in any order; a candidate counts once in a group, its lowest latency that
- * was verified. Workload records tell counts and networks. Everything belongs to the dataset.
+ * Built from record lines in any order (but an env of before is told first, lib/space/envid.h); a
+ * candidate counts once in a group, its lowest latency that was verified. Workload records tell
+ * counts and networks. Everything belongs to the dataset.
  */
 #ifndef TL_MODEL_DATASET_H
 #define TL_MODEL_DATASET_H
@@ -15,6 +16,7 @@
 #include "lib/base/map.h"
 #include "lib/io/json.h"
 #include "lib/model/features.h"
+#include "lib/space/envid.h"
 
 struct data_env {
 	const char *id;
@@ -58,6 +60,7 @@ struct data_use {
 struct dataset {
 	struct arena arena, scratch;
 	struct json_doc doc;
+	struct envids envids;
 	struct buf renewed;	       /* the record, where its env was of an older version */
 	struct map envs, groups, uses; /* by id; env id and workload id; workload id */
 	struct limits here;	       /* for envs of which no record tells */

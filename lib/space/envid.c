@@ -103,14 +103,40 @@ void envid_rewrite(const struct json_doc *d, const char *id, const char *env, st
 	json_rewrite(d, field, env ? 2 : 1, out);
 }
 
-int envid_renew_record(const struct json_doc *d, struct buf *out)
+const char *envids_today(const struct envids *k, const struct json *was)
 {
-	struct buf env = BUF_INIT;
-	struct id id;
-	int old = envid_renew(d, json_get(d, d->tok, "env"), &id, &env);
+	return was ? map_get(&k->today, was->s, was->n) : NULL;
+}
 
-	if (old)
-		envid_rewrite(d, id.s, env.s, out);
-	buf_free(&env);
-	return old;
+void envids_learn(struct envids *k, const struct json *was, const char *today)
+{
+	*map_put(&k->today, was->s, was->n, NULL) = arena_strdup(&k->arena, today);
+}
+
+int envids_renew(struct envids *k, const struct json_doc *d, struct buf *out)
+{
+	const struct json *was = json_get(d, d->tok, "env_id"), *env = json_get(d, d->tok, "env");
+	const char *today = NULL;
+	struct buf object = BUF_INIT;
+	struct id id;
+
+	if (!was || was->type != JSON_STR)
+		return 0;
+	if (envid_renew(d, env, &id, &object)) {
+		today = id.s;
+		if (!envids_today(k, was))
+			envids_learn(k, was, today);
+	} else if (!env) {
+		today = envids_today(k, was);
+	}
+	if (today)
+		envid_rewrite(d, today, env ? object.s : NULL, out);
+	buf_free(&object);
+	return today != NULL;
+}
+
+void envids_free(struct envids *k)
+{
+	map_free(&k->today);
+	arena_free(&k->arena);
 }

@@ -5,12 +5,14 @@
  * env's "probe"; so one machine, whose speed wanders, had many envs. Whoever reads records by
  * their env brings them up to date first: an env with such a class gets the ids of today and loses
  * the class, all else stays as it was written. What has no class, or lacks a field that the ids are
- * over, keeps its id. The result follows from the record alone.
+ * over, keeps its id.
  */
 #ifndef TL_SPACE_ENVID_H
 #define TL_SPACE_ENVID_H
 
+#include "lib/base/arena.h"
 #include "lib/base/hash.h"
+#include "lib/base/map.h"
 #include "lib/io/json.h"
 
 struct envid {
@@ -25,7 +27,19 @@ void envid_make(const struct envid *v, struct id *hw_id, struct id *env_id);
 int envid_renew(const struct json_doc *d, const struct json *env, struct id *id, struct buf *out);
 /* The record with this id and this env object; NULL: with the one that it has. */
 void envid_rewrite(const struct json_doc *d, const char *id, const char *env, struct buf *out);
-/* The same for a record: 1 if its env is of an older version, and out is the record of today. */
-int envid_renew_record(const struct json_doc *d, struct buf *out);
+
+/* What is known of ids of before: which each is today. Zeroed: nothing. */
+struct envids {
+	struct map today; /* texts, in the arena */
+	struct arena arena;
+};
+
+/* Is the record's env of an older version? 1: out is the record of today. A record without the
+ * object is taken for what one before it with the same id was: recorded spaces tell an env once. */
+int envids_renew(struct envids *k, const struct json_doc *d, struct buf *out);
+/* The id of today; NULL: nothing is known of this one. */
+const char *envids_today(const struct envids *k, const struct json *was);
+void envids_learn(struct envids *k, const struct json *was, const char *today);
+void envids_free(struct envids *k);
 
 #endif

@@ -5,6 +5,7 @@
 #include <sqlite3.h>
 
 #include "lib/base/map.h"
+#include "lib/space/envid.h"
 #include "lib/store/store.h"
 
 enum { DB_STATEMENTS = 64 };
@@ -29,7 +30,8 @@ struct store {
 	struct arena pending_arena;
 	struct arena scratch; /* of one store_put() */
 	struct buf text;
-	struct buf renewed; /* a result of an older version, as it is stored */
+	struct envids envids; /* of envs_before, and what was learned since */
+	struct buf renewed;   /* a result of an older version, as it is stored */
 	struct json_doc renewed_doc;
 };
 

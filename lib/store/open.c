@@ -115,8 +115,11 @@ static const char *const migrations[] = {
 	"	record TEXT NOT NULL"
 	") STRICT;"
 	"CREATE INDEX costs_part_of ON costs(part_of) WHERE part_of NOT NULL;",
-	/* What renew.h says; the tables stay as they are. */
-	"",
+	/* What renew.h says. */
+	"CREATE TABLE envs_before("
+	"	id TEXT PRIMARY KEY,"
+	"	today TEXT NOT NULL"
+	") STRICT, WITHOUT ROWID;",
 	/* Who holds the place. since: when the candidate became the best known of its workload, or
 	 * was confirmed as that; older results do not say, and are ordered by their times. ratio:
 	 * of a race, the holder's time over the candidate's; of a final, the library's. */
@@ -488,6 +491,7 @@ void store_close(struct store *s)
 	arena_free(&s->scratch);
 	json_free(&s->renewed_doc);
 	buf_free(&s->renewed);
+	envids_free(&s->envids);
 	buf_free(&s->text);
 	free(s->path);
 	free(s);
@@ -576,4 +580,5 @@ void store_rollback(struct store *s)
 	map_free(&s->envs);
 	map_free(&s->runs);
 	map_free(&s->noted);
+	envids_free(&s->envids);
 }

@@ -2,9 +2,9 @@
 #include <assert.h>
 #include <stdlib.h>
 
-#include "lib/space/envid.h"
 #include "lib/store/cost.h"
 #include "lib/store/db.h"
+#include "lib/store/renew.h"
 #include "lib/store/row.h"
 #include "lib/store/tally.h"
 
@@ -250,20 +250,30 @@ static enum store_put put_result(struct store *s, const struct rec *r, const str
 	return note_env(s, &w, json_get(d, d->tok, "env"), e) < 0 ? STORE_FAILED : STORE_NEW;
 }
 
-/* One whose env is of an older version is stored as it is today (lib/space/envid.h): a dump from
- * before does not bring the old envs back. */
+/* One whose env is of an older version is stored as it is today (renew.h). */
 static enum store_put put_any_result(struct store *s, const struct rec *r, const struct json_doc *d,
 				     struct err *e)
 {
+	const struct json *was = json_get(d, d->tok, "env_id");
 	struct rec today = *r;
+	enum store_put rc;
+	int known;
 
-	if (!envid_renew_record(d, &s->renewed))
+	if (renew_look_up(s, was, e))
+		return STORE_FAILED;
+	known = envids_today(&s->envids, was) != NULL;
+	if (!envids_renew(&s->envids, d, &s->renewed))
 		return put_result(s, r, d, e);
-	if (json_parse(&s->renewed_doc, s->renewed.s, s->renewed.n, e))
-		return STORE_BAD;
 	today.s = s->renewed.s;
 	today.n = s->renewed.n;
-	return put_result(s, &today, &s->renewed_doc, e);
+	rc = json_parse(&s->renewed_doc, today.s, today.n, e)
+		     ? STORE_BAD
+		     : put_result(s, &today, &s->renewed_doc, e);
+	if (!known && rc >= 0 && renew_learned(s, was, e))
+		return STORE_FAILED;
+	if (rc < 0)
+		envids_free(&s->envids); /* what a bad record says is not noted */
+	return rc;
 }
 
 /* Workloads: the union of the sources is kept, from which the count follows. */

@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "lib/measure/result.h"
-#include "lib/space/envid.h"
 #include "lib/store/row.h"
 #include "lib/store/store.h"
 
@@ -305,7 +304,7 @@ int recording_add(struct recording *r, const char *line, size_t n, struct err *e
 		return err_set(e, "it is no record of format %d", TL_FORMAT);
 	if (n < ns + nr || memcmp(line + ns, result, nr) != 0)
 		return 0;
-	if (json_parse(&r->doc, line, n, e) || (envid_renew_record(&r->doc, &r->renewed) &&
+	if (json_parse(&r->doc, line, n, e) || (envids_renew(&r->envids, &r->doc, &r->renewed) &&
 						json_parse(&r->doc, r->renewed.s, r->renewed.n, e)))
 		return -1;
 	return add_result(r, e);
@@ -386,6 +385,7 @@ void recording_free(struct recording *r)
 	map_free(&r->codes);
 	json_free(&r->doc);
 	buf_free(&r->renewed);
+	envids_free(&r->envids);
 	arena_free(&r->arena);
 	arena_free(&r->scratch);
 }

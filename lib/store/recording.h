@@ -1,12 +1,12 @@
 /* A recording: results as they were measured, by env and candidate, to be asked again.
  *
  * Built from result records, from files or a database, in any order; what it answers does not
- * depend on that order. Of several results of a candidate one counts for each stage: one that was
- * wrong, in whatever stage or run, before all others; then ok, one with samples before one without,
- * then the lower latency; then preempted, the higher bound first; then the later. Runs' ids decide
- * what is left. Costs that candidates share are kept where they belong: compiling with the object,
- * the baseline with the workload; the largest that was recorded counts, because the others found it
- * done.
+ * depend on that order (but an env of before must be told first, lib/space/envid.h). Of several
+ * results of a candidate one counts for each stage: one that was wrong, in whatever stage or run,
+ * before all others; then ok, one with samples before one without, then the lower latency; then
+ * preempted, the higher bound first; then the later. Runs' ids decide what is left. Costs that
+ * candidates share are kept where they belong: compiling with the object, the baseline with the
+ * workload; the largest that was recorded counts, because the others found it done.
  *
  * No parsed trees are kept: a result takes a few hundred bytes and its samples. Texts are JSON as
  * recorded, each a list of fields that begins with a comma, or empty.
@@ -17,6 +17,7 @@
 #include "lib/base/arena.h"
 #include "lib/base/map.h"
 #include "lib/io/json.h"
+#include "lib/space/envid.h"
 
 /* A compiled object. */
 struct recorded_code {
@@ -55,6 +56,7 @@ struct recorded_env {
 struct recording {
 	struct arena arena, scratch;
 	struct json_doc doc;
+	struct envids envids;
 	struct buf renewed; /* the record, where its env was of an older version */
 	struct map envs;
 	struct map texts, codes;

@@ -3,15 +3,14 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-#include "lib/space/envid.h"
 #include "lib/store/db.h"
 #include "lib/store/tally.h"
 
 /* An env of an older version. */
 struct old_env {
 	int64_t num;
-	struct id id;	  /* of today */
-	const char *json; /* of today */
+	const char *was, *today; /* ids */
+	const char *json;	 /* of today; NULL: the row of today's id has it */
 	struct old_env *next;
 };
 
@@ -45,11 +44,13 @@ static void renewed(sqlite3_context *c, int n, sqlite3_value **v)
 /* An env whose object was not noted is what one of its records says. */
 static int find_old(struct store *s, struct arena *a, struct old_env **last, struct err *e)
 {
-	sqlite3_stmt *q = db_sql(s,
-				 "SELECT num, ifnull('{\"env\":' || env || '}', (SELECT record FROM"
-				 " results JOIN records USING(num) WHERE results.env = envs.num"
-				 " LIMIT 1)) AS told FROM envs WHERE told NOT NULL ORDER BY num",
-				 e);
+	sqlite3_stmt *q =
+		db_sql(s,
+		       "SELECT num, id, ifnull('{\"env\":' || env || '}',"
+		       " (SELECT record FROM results JOIN records USING(num)"
+		       " WHERE results.env = envs.num AND instr(record, '\"class\"') LIMIT 1))"
+		       " AS told FROM envs WHERE told NOT NULL ORDER BY num",
+		       e);
 	struct json_doc d = JSON_DOC_INIT;
 	struct err ignored = ERR_INIT;
 	struct buf env = BUF_INIT;
@@ -57,7 +58,7 @@ static int find_old(struct store *s, struct arena *a, struct old_env **last, str
 	int rc = -1;
 
 	while (q && (rc = db_step(s, q, e)) > 0) {
-		const char *text = db_text(q, 1, a);
+		const char *text = db_text(q, 2, a);
 		struct old_env *v;
 
 		if (json_parse(&d, text, strlen(text), &ignored) ||
@@ -66,7 +67,8 @@ static int find_old(struct store *s, struct arena *a, struct old_env **last, str
 		*last = v = arena_new(a, struct old_env);
 		last = &v->next;
 		v->num = sqlite3_column_int64(q, 0);
-		v->id = id;
+		v->was = db_text(q, 1, a);
+		v->today = arena_strdup(a, id.s);
 		v->json = arena_strdup(a, env.s);
 	}
 	json_free(&d);
@@ -110,20 +112,48 @@ static int merge(struct store *s, const struct old_env *v, long long into, struc
 		      num, into, into, num, into, num, v->json, into, num);
 }
 
+static int note(struct store *s, const char *was, const char *today, struct err *e)
+{
+	return script(s, e, "INSERT OR IGNORE INTO envs_before(id, today) VALUES(%Q, %Q)", was,
+		      today);
+}
+
 static int renew(struct store *s, const struct old_env *v, struct err *e)
 {
 	int64_t into;
 
-	if (db_env(s, v->id.s, &into, e) ||
-	    script(s, e,
+	if (db_env(s, v->today, &into, e))
+		return -1;
+	if (into == v->num)
+		return 0;
+	if (script(s, e,
 		   "UPDATE records SET record = renewed(record, %Q)"
 		   " WHERE num IN (SELECT num FROM results WHERE env = %lld)",
-		   v->id.s, (long long)v->num))
+		   v->today, (long long)v->num))
 		return -1;
 	if (into)
 		return merge(s, v, into, e);
-	return script(s, e, "UPDATE envs SET id = %Q, env = %Q WHERE num = %lld", v->id.s, v->json,
+	return script(s, e, "UPDATE envs SET id = %Q, env = %Q WHERE num = %lld", v->today, v->json,
 		      (long long)v->num);
+}
+
+static int renew_all(struct store *s, const struct old_env *first, struct err *e)
+{
+	int rc = tally_flush(s, e);
+
+	if (rc == 0 && sqlite3_create_function(s->db, "renewed", 2, SQLITE_UTF8 | SQLITE_DIRECTONLY,
+					       NULL, renewed, NULL, NULL))
+		rc = db_fail(s, "use", e);
+	for (const struct old_env *v = first; v && rc == 0; v = v->next)
+		rc = note(s, v->was, v->today, e) || renew(s, v, e) ? -1 : 0;
+	if (rc == 0)
+		rc = db_exec(s,
+			     "DELETE FROM records WHERE num NOT IN (SELECT num FROM results);"
+			     "DELETE FROM tallies;"
+			     "INSERT INTO tallies" RECOUNT(""),
+			     e);
+	map_free(&s->envs); /* rows were removed */
+	return rc;
 }
 
 int renew_envs(struct store *s, struct err *e)
@@ -133,19 +163,34 @@ int renew_envs(struct store *s, struct err *e)
 	int rc = find_old(s, &a, &first, e);
 
 	if (rc == 0 && first)
-		rc = sqlite3_create_function(s->db, "renewed", 2, SQLITE_UTF8 | SQLITE_DIRECTONLY,
-					     NULL, renewed, NULL, NULL)
-			     ? db_fail(s, "use", e)
-			     : 0;
-	for (const struct old_env *v = first; v && rc == 0; v = v->next)
-		rc = renew(s, v, e);
-	if (rc == 0 && first)
-		rc = db_exec(s,
-			     "DELETE FROM records WHERE num NOT IN (SELECT num FROM results);"
-			     "DELETE FROM tallies;"
-			     "INSERT INTO tallies" RECOUNT(""),
-			     e);
-	map_free(&s->envs); /* rows were removed */
+		rc = renew_all(s, first, e);
 	arena_free(&a);
 	return rc;
+}
+
+int renew_look_up(struct store *s, const struct json *was, struct err *e)
+{
+	sqlite3_stmt *q;
+	int rc;
+
+	if (!was || envids_today(&s->envids, was))
+		return 0;
+	if (!(q = db_sql(s, "SELECT today FROM envs_before WHERE id = ?", e)))
+		return -1;
+	sqlite3_bind_text(q, 1, was->s, (int)was->n, SQLITE_STATIC);
+	if ((rc = db_step(s, q, e)) > 0) {
+		envids_learn(&s->envids, was, (const char *)sqlite3_column_text(q, 0));
+		sqlite3_reset(q);
+	}
+	return rc < 0 ? -1 : 0;
+}
+
+int renew_learned(struct store *s, const struct json *was, struct err *e)
+{
+	struct old_env v = {.was = arena_strndup(&s->scratch, was->s, was->n),
+			    .today = envids_today(&s->envids, was)};
+
+	if (db_env(s, v.was, &v.num, e))
+		return -1;
+	return v.num ? renew_all(s, &v, e) : note(s, v.was, v.today, e);
 }

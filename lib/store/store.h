@@ -12,8 +12,7 @@
  *   keeps that order, so there is no second copy that could disagree.
  * - A run record is known by its run; of two different ones the later is kept, likewise.
  * - Records are kept whole: a dump gives back each result byte for byte. But a result whose env is
- *   of an older version is brought up to date before (lib/space/envid.h), which follows from the
- *   record alone.
+ *   of an older version is brought up to date before (lib/store/renew.h).
  * - Replayed results ("replayed":true) and measured ones never share a database: it holds the one
  *   kind or the other, and refuses what is not of its kind.
  *

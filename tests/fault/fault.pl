@@ -411,7 +411,10 @@ spew("$tmp/classed", $classed);
 shell("'$bin/tl-store' -q -d '$tmp/classed.db' '$tmp/classed'");
 shell("sqlite3 '$tmp/classed.db' \"UPDATE records SET record = replace(record, 'CLASS', 'class');"
 	. " UPDATE envs SET env = replace(env, 'CLASS', 'class');"
-	. " PRAGMA user_version = \$((\$(sqlite3 '$tmp/classed.db' 'PRAGMA user_version') - 1))\"");
+	. " DROP TABLE envs_before; DROP INDEX results_best;"
+	. " ALTER TABLE results DROP COLUMN since; ALTER TABLE results DROP COLUMN ratio;"
+	. " CREATE INDEX results_best ON results(workload, env, final DESC, latency_s, candidate) WHERE status = 'ok';"
+	. " PRAGMA user_version = 3\"");
 $classed =~ s/CLASS/class/g;
 spew("$tmp/classed", $classed);
 shell("'$bin/tl-store' -q -d '$tmp/renewed.db' '$tmp/classed'");
