@@ -20,6 +20,7 @@
 #include "lib/model/default.h"
 #include "lib/search/schedule.h"
 #include "lib/search/search.h"
+#include "lib/space/envid.h"
 #include "lib/store/local.h"
 #include "lib/store/store.h"
 #include "lib/target/cpu.h"
@@ -104,7 +105,9 @@ static struct {
 	struct map histories;	/* workload id -> struct history */
 	struct arena run, work; /* for all time; for one workload */
 	struct buf line, json;
-	double told_s; /* CPU time that end records have told of */
+	double told_s;	      /* CPU time that end records have told of */
+	struct envids envids; /* for records of versions before this one */
+	struct buf renewed;
 } gen;
 
 /* "exec:COMMAND, grid, ..." */
@@ -156,12 +159,19 @@ static int learn_from_record(const struct rec *r)
 {
 	struct json_doc *d;
 	struct err e = ERR_INIT;
+	struct rec today = *r;
 	const char *workload, *candidate, *status;
 	const struct json *w;
 	struct history *h;
 
 	if (rec_parse(gen.in, r, &d))
 		return -1;
+	if (envids_renew(&gen.envids, d, &gen.renewed)) {
+		today.s = gen.renewed.s;
+		today.n = gen.renewed.n;
+		if (rec_parse(gen.in, &today, &d))
+			return -1;
+	}
 	w = json_get(d, d->tok, "workload");
 	if (json_str(json_get(d, w, "workload_id"), &gen.work, &workload) ||
 	    json_str(json_get(d, d->tok, "candidate_id"), &gen.work, &candidate) ||
@@ -174,7 +184,7 @@ static int learn_from_record(const struct rec *r)
 	h = history_of(workload);
 	learn(h, candidate, status);
 	if (gen.search->observe && !strcmp(status, "ok")) {
-		buf_add(&h->told, r->s, r->n);
+		buf_add(&h->told, today.s, today.n);
 		buf_ch(&h->told, '\n');
 	}
 	return 0;

@@ -257,7 +257,8 @@ for search in guided portfolio; do
 	ok $? 'but all there is, if asked for'
 done
 value() { "$bin/tl-filter" -m "$tmp/model" -k 1 | sed -n 's/.*"model":\([-0-9.e]*\).*/\1/p'; }
-best_of_few=$("$bin/tl-gen" --search=guided -m "$tmp/model" -n 5 "$tmp/one" | value)
+# (Those that it marks as known to be good are judged like the others here.)
+best_of_few=$("$bin/tl-gen" --search=guided -m "$tmp/model" -n 5 "$tmp/one" | sed 's/,"match":"[a-z]*"//' | value)
 best_of_many=$("$bin/tl-gen" -n 3000 "$tmp/one" | value)
 perl -e 'exit !($ARGV[0] >= $ARGV[1])' "$best_of_few" "$best_of_many"
 ok $? "its first five hold what the model likes no less than the best of 3000 drawn: $best_of_few, $best_of_many"

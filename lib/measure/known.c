@@ -15,6 +15,8 @@ void known_add_source(struct known *k, const struct known_source *s)
 void known_free(struct known *k)
 {
 	json_free(&k->doc);
+	envids_free(&k->envids);
+	buf_free(&k->renewed);
 }
 
 /* ---- the decision ---- */
@@ -109,8 +111,15 @@ static int take(void *to, const char *line, size_t n, struct err *e)
 
 	(void)e;
 	/* What cannot be read, or lacks what it takes, is not known. */
-	if (json_parse(d, line, n, NULL) ||
-	    !json_is(json_get(d, d->tok, "candidate_id"), f->candidate_id) ||
+	if (json_parse(d, line, n, NULL))
+		return 0;
+	if (envids_renew(&f->k->envids, d, &f->k->renewed)) {
+		line = f->k->renewed.s;
+		r.n = n = f->k->renewed.n;
+		if (json_parse(d, line, n, NULL))
+			return 0;
+	}
+	if (!json_is(json_get(d, d->tok, "candidate_id"), f->candidate_id) ||
 	    !json_is(json_get(d, d->tok, "env_id"), f->k->env.s) ||
 	    !json_is(json_get(d, d->tok, "settings"), f->k->settings.s) ||
 	    json_str(json_get(d, d->tok, "status"), f->arena, &r.status) ||

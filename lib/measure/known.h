@@ -14,6 +14,7 @@
 #include "lib/base/err.h"
 #include "lib/base/hash.h"
 #include "lib/io/json.h"
+#include "lib/space/envid.h"
 
 /* Takes one recorded line, which need not stay in place. */
 typedef int known_take(void *to, const char *line, size_t n, struct err *e);
@@ -30,6 +31,8 @@ struct known {
 	struct known_source source[KNOWN_SOURCES];
 	int nsources;
 	struct json_doc doc;
+	struct envids envids; /* for records of versions before this one */
+	struct buf renewed;
 };
 void known_add_source(struct known *k, const struct known_source *s);
 void known_free(struct known *k); /* not the sources */
