@@ -11,7 +11,7 @@ export TL_CACHE TL_DB
 model=share/models/resnet50.tar.zst
 start=$(date +%s)
 echo "Tuning $model; the database is $dir/tl.db. This takes about three minutes."
-"$bin/tl-tune" --until 'seconds<150' "$model"
+"$bin/tl-tune" --until 'seconds<90' "$model"
 echo
 echo "Took $(($(date +%s) - start)) s. The same table, from the database:"
 echo "    bin/tl-extract $model | bin/tl-query -d $dir/tl.db --table"
