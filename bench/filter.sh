@@ -7,6 +7,8 @@
 # (1m) with two seeds, the second ones in the reverse order. How they are compared: bench/runs.sh.
 set -eu
 bench=filter
+# shellcheck source=bench/log.sh
+. bench/log.sh
 # shellcheck source=bench/held-out.sh
 . bench/held-out.sh
 # shellcheck source=bench/runs.sh

@@ -3,6 +3,9 @@
 # MobileNet-V2, timed in turns in one run. Prints a table and means by kind; the records are in
 # build/bench-kernels/results.ndjson. Nothing else should run meanwhile. BENCH_SECONDS (600) bounds the search.
 set -eu
+bench=kernels
+# shellcheck source=bench/log.sh
+. bench/log.sh
 bin=${BIN:-bin}
 dir=build/bench-kernels
 rm -rf "$dir"

@@ -10,6 +10,8 @@
 # reverse order. How they are compared: bench/runs.sh.
 set -eu
 bench=machine
+# shellcheck source=bench/log.sh
+. bench/log.sh
 # shellcheck source=bench/held-out.sh
 . bench/held-out.sh
 # shellcheck source=bench/runs.sh

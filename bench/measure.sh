@@ -7,6 +7,9 @@
 # figures are in build/bench-measure/figures.ndjson, the records beside them. Nothing else should run meanwhile.
 # BENCH_CANDIDATES (24) a workload, BENCH_MODEL (resnet50.tar.zst).
 set -eu
+bench=measure
+# shellcheck source=bench/log.sh
+. bench/log.sh
 bin=${BIN:-bin}
 dir=build/bench-measure
 n=${BENCH_CANDIDATES:-24}

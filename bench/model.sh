@@ -9,6 +9,8 @@
 # known how often anyone has looked. The figures are in build/bench-model.
 set -eu
 bench=model
+# shellcheck source=bench/log.sh
+. bench/log.sh
 # shellcheck source=bench/held-out.sh
 . bench/held-out.sh
 time=${BENCH_TRAIN:-2m}

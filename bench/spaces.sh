@@ -10,6 +10,9 @@
 # whole is put into share/spaces/NAME.zst. Nothing else should run meanwhile; it takes hours. SPACES_PLAN names another plan; with
 # SPACES_ADD=1 what share/spaces has already of as many candidates is kept, else all is recorded anew.
 set -eu
+bench=spaces
+# shellcheck source=bench/log.sh
+. bench/log.sh
 bin=${BIN:-bin}
 dir=build/spaces
 export TL_DB='' TL_CACHE="$PWD/$dir/cache"

@@ -6,6 +6,9 @@
 # rounds of 64 candidates for each workload of the models in share/models at batch sizes from 1 to 32, in two envs in
 # turn. BENCH_DIR (build/bench-store) is where; a result takes 1.2 kB. BENCH_KEEP=1 leaves the database there.
 set -eu
+bench=store
+# shellcheck source=bench/log.sh
+. bench/log.sh
 bin=${BIN:-bin}
 dir=${BENCH_DIR:-build/bench-store}
 results=${BENCH_RESULTS:-1000000}

@@ -7,19 +7,16 @@
 #   start        tl-tune --budget ${BENCH_TUNE:-2m} on three networks: what it found against each schedule that was known at the
 #                start (--predict, the portfolio's first two, the draft's first), in duels
 #
-# Nothing else may run meanwhile. All is in build/bench-trust; tables go to standard output, records to NAME.ndjson there; each run
-# adds its begin and end to bench/test-runs.ndjson.
+# Nothing else may run meanwhile. All is in build/bench-trust; tables go to standard output, records to files there.
 set -eu
+bench=trust
+# shellcheck source=bench/log.sh
+. bench/log.sh
 bin=${BIN:-bin}
 dir=build/bench-trust
 mkdir -p "$dir"
 dir=$(cd "$dir" && pwd)
 export TL_CACHE="$dir/cache" TL_DB="$dir/tl.db"
-
-log() { # what
-	printf '{"tl":1,"type":"bench","bench":"trust","at":"%s","commit":"%s","what":"%s"}\n' "$(date -u +%Y-%m-%dT%H:%M:%SZ)" \
-		"$(git describe --always --dirty 2>/dev/null || echo unknown)" "$1" >>bench/test-runs.ndjson
-}
 
 as_candidates() { # results on standard input: their candidates, each in a group with its workload
 	perl bench/trust.pl groups
@@ -70,7 +67,5 @@ start() {
 }
 
 for part in ${BENCH_PART:-verdicts recordings start}; do
-	log "$part begins"
 	$part
-	log "$part ends"
 done

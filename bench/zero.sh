@@ -11,6 +11,8 @@
 # build/bench-zero/figures.ndjson.
 set -eu
 bench=zero
+# shellcheck source=bench/log.sh
+. bench/log.sh
 # shellcheck source=bench/held-out.sh
 . bench/held-out.sh
 tune=${BENCH_TUNE:-3m}
