@@ -131,7 +131,7 @@ files ok
 kill_parent ok
 escape ok
 affinity ok
-scribble crash (destroyed the answer|signal 11|ended with status)
+scribble ok
 construct_crash crash signal 6
 construct_exit crash ended with status 0
 construct_hang timeout not done within
@@ -188,7 +188,7 @@ grep -Ff "$tmp/c.ids" "$tmp/c.c" | measure /dev/stdin --race=20ms --final=1 >"$t
 	! grep -q '"stage":"final".*"incumbent":true' "$tmp/out"
 ok $? 'wrong only after many calls: seen in the final'
 
-# A holder whose process dies is not its challenger's fault
+# Two that do not bear each other, though each is well by itself: who is at fault cannot be told
 
 prepare f 12x20:20x18 6
 plan f 216 <<'END'
@@ -197,9 +197,9 @@ END
 head -n 3 "$tmp/f.codes" | cut -d' ' -f1 >"$tmp/f.ids"
 grep -Ff "$tmp/f.ids" "$tmp/f.c" | measure /dev/stdin --race=20ms --final=0 >"$tmp/out" 2>"$tmp/err"
 { read -r first _ && read -r second _ && read -r _; } <"$tmp/f.codes"
-[ "$(count '"status":"ok"\|"status":"preempted"' "$tmp/out")" -eq 3 ] && grep "$first" "$tmp/out" | grep -q '"incumbent":true' &&
-	grep "\"candidate_id\":\"$second\"" "$tmp/out" | grep -v '"duel"' | grep -q '"incumbent":true' && [ "$(count "\"duel\":{\"against\":\"$second\"" "$tmp/out")" -eq 1 ]
-ok $? 'a holder that ends the process of a duel: its challenger is well alone, and takes its place'
+[ "$(count '"status":"ok"' "$tmp/out")" -eq 3 ] && grep "$first" "$tmp/out" | grep -q '"incumbent":true' && ! grep -q '"duel"' "$tmp/out" &&
+	grep "\"candidate_id\":\"$second\"" "$tmp/out" | grep -qv '"incumbent"'
+ok $? 'a holder that ends the process of a duel: its challenger is well alone, and the holder stays'
 
 # A candidate that dies is not the holder's fault, nor does one that gives out its first answer beat anyone
 

@@ -388,37 +388,34 @@ static int died(const struct verdict *v)
 	return !strcmp(v->status, "crash") || !strcmp(v->status, "oom");
 }
 
-/* Alone: what becomes of it. */
-static int run_alone(struct measure *m, struct group *g, struct item *it, struct verdict *v,
-		     struct err *e)
+/* One with another, or alone (NULL): what becomes of it, added to what was spent. */
+static int run_with(struct measure *m, struct group *g, struct item *it, struct item *holder,
+		    struct verdict *v, struct err *e)
 {
-	*v = (struct verdict){
-		.elapsed_s = v->elapsed_s, .verify_s = v->verify_s, .run_s = v->run_s};
+	*v = (struct verdict){.holder = holder,
+			      .elapsed_s = v->elapsed_s,
+			      .verify_s = v->verify_s,
+			      .run_s = v->run_s};
 	return run_item(m, g, it, v, e);
 }
 
-/* A race. If the process dies, either of the two may be at fault: then each has to show alone what
- * it does. A holder that dies alone is no holder; if none does, it is the candidate that dies
- * beside another. */
+/* A race. If the process dies, either of the two may be at fault. A holder that dies beside itself,
+ * too, is no holder. Otherwise the candidate shows alone what it does, and the holder stays. */
 static int run_race(struct measure *m, struct group *g, struct item *it, struct verdict *v,
 		    struct err *e)
 {
 	struct item *holder = v->holder;
-	struct verdict alone, first;
-	int rc = run_item(m, g, it, v, e);
+	int rc = run_item(m, g, it, v, e), dies;
 
 	if (rc || !holder || !died(v))
 		return rc;
-	first = alone = *v;
-	rc = run_alone(m, g, holder, &alone, e);
+	rc = run_with(m, g, holder, holder, v, e);
 	if (rc)
 		return rc;
-	first.elapsed_s = alone.elapsed_s;
-	first.verify_s = alone.verify_s;
-	first.run_s = alone.run_s;
-	*v = first;
-	v->answer = NULL;
-	return died(&alone) ? run_alone(m, g, it, v, e) : 0;
+	dies = died(v);
+	rc = run_with(m, g, it, NULL, v, e);
+	v->holder_stays = !dies;
+	return rc;
 }
 
 /* Failures in a row: is it the machine? */
@@ -495,14 +492,15 @@ static int ready_holder(struct measure *m, struct group *g, const struct contest
 static void enter(struct contest *c, struct item *it, struct verdict *v)
 {
 	const struct json_doc *d = v->answer;
-	int ok = !strcmp(v->status, "ok");
+	int ok = !strcmp(v->status, "ok"), alone = ok && !v->holder && !v->holder_stays;
 	const struct contest_end end = {
 		.status = v->status,
-		.won = ok && (!v->holder || json_is(json_get(d, d->tok, "end"), "won")),
+		.won = alone || (ok && v->holder && json_is(json_get(d, d->tok, "end"), "won")),
 		.ratio = result_number(d, "ratio")};
 
-	if (ok && !v->holder)
-		c->holder = NULL; /* it does not build here, or its process dies */
+	if (alone)
+		c->holder =
+			NULL; /* there is none, or it does not build here, or its process dies */
 	v->is_incumbent = contest_raced(c, &it->in, &end) && !c->is_fixed;
 }
 

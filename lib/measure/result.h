@@ -14,6 +14,7 @@ struct verdict {
 	int is_final;
 	const struct json_doc *answer;
 	struct item *holder;		 /* with whom it raced; NULL: with nobody */
+	int holder_stays;		 /* it ran alone, as they do not bear each other */
 	int is_incumbent;		 /* it is the best known, from now on */
 	const char *audit;		 /* of one that had lost: an object; NULL: none */
 	double elapsed_s;		 /* of the trial: */
