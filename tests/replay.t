@@ -196,7 +196,7 @@ ok $? 'and is counted'
 "$bin/tl-replay" --missing=fail --from "$tmp/gap" "$tmp/c" >"$tmp/out" 2>"$tmp/err"
 [ $? -eq 3 ] && grep -q 'nothing is known of the candidate' "$tmp/err" && ! grep -q '"type":"done"' "$tmp/out"
 ok $? '--missing=fail: exit 3'
-"$bin/tl-tune" -q --replay "$tmp/gap" --final 0 -n 0 -b 1000 --patience 100000 -d "$tmp/gap.db" "$tmp/w" 2>"$tmp/err" &&
+"$bin/tl-tune" -q --replay "$tmp/gap" --final 0 -n 0 -b 10000 --patience 100000 -d "$tmp/gap.db" "$tmp/w" 2>"$tmp/err" &&
 	[ "$("$bin/tl-query" -d "$tmp/gap.db" --dump=results | wc -l)" -eq $((candidates - 1)) ]
 ok $? 'tl-tune goes on with the others, and ends'
 "$bin/tl-replay" --from /dev/null "$tmp/c" >"$tmp/out" 2>"$tmp/err"
