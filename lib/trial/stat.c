@@ -83,16 +83,6 @@ double stat_quantile(double *x, int n, double q)
 	return quantile(x, n, q);
 }
 
-struct stat_fences stat_fences(double *x, int n)
-{
-	double q1, q3;
-
-	qsort(x, (size_t)n, sizeof *x, compare);
-	q1 = quantile(x, n, 0.25);
-	q3 = quantile(x, n, 0.75);
-	return (struct stat_fences){q1 - 3 * (q3 - q1), q3 + 3 * (q3 - q1)};
-}
-
 enum stat_verdict stat_verdict(struct stat_median r)
 {
 	if (r.lo > 1 + LEAST)

@@ -25,15 +25,6 @@ struct stat_median stat_series(double *x, int n, double z);
 /* Between the two nearest of the values. Sorts x in place. n > 0. */
 double stat_quantile(double *x, int n, double q);
 
-/* The outer fences: quartiles -+ 3 interquartile ranges. What lies beyond is far out (Tukey,
- * "Exploratory Data Analysis", 1977, section 2D). */
-struct stat_fences {
-	double lo, hi;
-};
-
-/* Sorts x in place. n > 0. */
-struct stat_fences stat_fences(double *x, int n);
-
 enum stat_verdict { STAT_FASTER, STAT_SAME, STAT_SLOWER, STAT_UNDECIDED };
 /* From the interval of paired ratios baseline / candidate: faster if all of it lies above 1.01,
  * slower if below 0.99; else same if it lies between 0.98 and 1.02, else undecided. Two processes
