@@ -8,6 +8,7 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <link.h>
 #include <pthread.h>
 #include <sched.h>
 #include <setjmp.h>
@@ -58,15 +59,14 @@ static uint32_t bits(float x)
 	return b;
 }
 
-/* At the first call it is poisoned, as no operand is. */
-static float *find_output(float *const *buffers)
+/* Verification poisons the output before the first call, and no operand. A process that only times
+ * does not: there it is not found, and stays NULL.
+ */
+static void find_output(float *const *buffers)
 {
 	for (int i = 0; !dst && buffers[i]; i++)
 		if (bits(buffers[i][0]) == POISON && bits(buffers[i][N - 1]) == POISON)
 			dst = buffers[i];
-	if (!dst)
-		abort();
-	return dst;
 }
 
 static void nap(double seconds)
@@ -355,9 +355,22 @@ static __attribute__((unused)) int wrong_late(const struct call *c)
 
 /* Well alone. As the holder in a duel it is not verified, finds no output that is poisoned at its
  * first call, and ends the process. */
+static int count_kernel(struct dl_phdr_info *info, size_t size, void *count)
+{
+	(void)size;
+	*(int *)count += strstr(info->dlpi_name, "/objects/") != NULL;
+	return 0;
+}
+
+/* Ends the process if another kernel is loaded beside it, as in a duel. */
 static __attribute__((unused)) int mortal(const struct call *c)
 {
+	int kernels = 0;
+
 	(void)c;
+	dl_iterate_phdr(count_kernel, &kernels);
+	if (kernels > 1)
+		abort();
 	return GO_ON;
 }
 
