@@ -6,16 +6,19 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "lib/host/lock.h"
 #include "lib/io/clock.h"
 #include "lib/io/opt.h"
 #include "lib/io/progress.h"
+#include "lib/measure/final.h"
+#include "lib/measure/finals.h"
 #include "lib/measure/group.h"
-#include "lib/host/lock.h"
+#include "lib/measure/races.h"
 #include "lib/measure/settings.h"
 #include "lib/store/recorded.h"
 #include "lib/target/cpu.h"
 
-enum { MAX_JOBS = 256, MOST_FINALS = 9 };
+enum { MAX_JOBS = 256 };
 
 static int nowait, stream, full, samples, skip_known;
 static int64_t finals = 3, jobs, seed = 1, memory;
@@ -381,31 +384,61 @@ static void charge_own(struct measure *m, struct queue *q)
 	ledger_beside(&m->ledger, COST_OTHER, clock_cpu_since(&q->own_s), clock_now());
 }
 
+/* The compilers' work and this program's own have ended: what comes is charged to those who time.
+ */
+static int begin_timing(struct measure *m, struct queue *q, struct err *e)
+{
+	int rc = cache_wait(&m->cache, NULL, e);
+
+	energy_lap(&m->energy); /* what was spent on waiting is no candidate's */
+	charge_own(m, q);
+	ledger_switch(&m->ledger, COST_OTHER, clock_now());
+	return rc;
+}
+
+static int run_races(struct measure *m, struct queue *q, struct err *e)
+{
+	int rc = 0;
+
+	for (struct group *g = q->first; g != q->open && rc == 0; g = g->next) {
+		rc = races_run(m, g, e);
+		/* Between groups nothing is timed: let the next program work now. */
+		if (rec_flush(m->out, rc < 0 ? NULL : e) < 0)
+			return -1;
+	}
+	return rc;
+}
+
+static void forget_groups(struct queue *q)
+{
+	while (q->first && q->first != q->open) {
+		struct group *g = q->first;
+
+		q->first = g->next;
+		group_free(g);
+		free(g);
+	}
+	if (!q->first)
+		q->last = &q->first;
+}
+
 /* Runs and forgets the groups at the front; all of them, or (streaming) those whose end has come.
  * 1: stopped. */
 static int run_groups(struct measure *m, struct queue *q, struct err *e)
 {
-	int rc = 0;
+	int rc;
 
-	while (rc == 0 && q->first && q->first != q->open) {
-		struct group *g = q->first;
-
-		rc = cache_wait(&m->cache, NULL, e);
-		energy_lap(&m->energy); /* what was spent on waiting is no candidate's */
-		charge_own(m, q);
-		ledger_switch(&m->ledger, COST_OTHER, clock_now());
-		if (rc == 0)
-			rc = group_run(m, g, e);
-		ledger_switch(&m->ledger, COST_IDLE, clock_now());
-		clock_cpu_since(&q->own_s);
-		if (rc < 0)
-			return -1;
-		q->first = g->next;
-		if (!q->first)
-			q->last = &q->first;
-		group_free(g);
-		free(g);
-	}
+	if (q->first == q->open)
+		return 0;
+	rc = begin_timing(m, q, e);
+	if (rc == 0)
+		rc = run_races(m, q, e);
+	if (rc == 0)
+		rc = finals_run(m, q->first, q->open, e);
+	ledger_switch(&m->ledger, COST_IDLE, clock_now());
+	clock_cpu_since(&q->own_s);
+	if (rc == 0)
+		forget_groups(q);
 	return rc;
 }
 
@@ -464,9 +497,9 @@ static int check_usage(struct err *e)
 				  MAX_JOBS);
 	if (audit > 1)
 		return err_status(e, EXIT_USAGE, "--audit is %g, but a share is at most 1", audit);
-	if (finals > MOST_FINALS)
+	if (finals > FINAL_ASKED)
 		return err_status(e, EXIT_USAGE, "--final is %lld, more than %d", (long long)finals,
-				  MOST_FINALS);
+				  FINAL_ASKED);
 	if (database && !skip_known)
 		return err_status(e, EXIT_USAGE, "--db belongs to --skip-known");
 	return 0;

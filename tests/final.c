@@ -91,6 +91,27 @@ static void test_several(void)
 	   "processes that agree decide");
 }
 
+/* A neighbour's burst that covers a process from its first pair to its last. */
+static void test_disturbed(void)
+{
+	begin();
+	process(1e-3, 1.05, 100);
+	process(1.5e-3, 0.9, 100);
+	ok(process(1e-3, 1.04, 100) == 0 && f.processes == 3 && f.calm == 2 && f.ratio.lo > 1.03,
+	   "a process whose calls all take half as long again does not count");
+	ok(!final_is_over(&f, 3) && is_near(f.time.median, 1e-3), "so that another one is wanted");
+	process(1e-3, 1.06, 100);
+	ok(f.calm == 3 && final_is_over(&f, 3) && is_near(f.ratio.median, 1.05) &&
+		   f.ratio.lo > 1.03 && f.ratio.hi < 1.07,
+	   "and takes its place");
+	begin();
+	process(1e-3, 1.05, 100);
+	for (int i = 1; i < 6; i++)
+		process(1.5e-3, 0.9, 100);
+	ok(f.calm == 6 && final_is_over(&f, 3) && is_near(f.ratio.median, 0.9),
+	   "where hardly any is calm, all count, and there is an end");
+}
+
 static void test_alone(void)
 {
 	begin();
@@ -135,6 +156,7 @@ int main(void)
 {
 	test_one();
 	test_several();
+	test_disturbed();
 	test_alone();
 	test_refused();
 	return done_testing();

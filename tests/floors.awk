@@ -37,7 +37,7 @@ BEGIN {
 	family["nvrtc"] = family["nvml"] = "lib/target/cuda.c"
 	family["CL/"] = "lib/target/opencl.c"
 	# The C library and the kernel: everywhere.
-	n = split("assert ctype dirent dlfcn elf errno fcntl fenv float fnmatch getopt glob inttypes libgen limits locale " \
+	n = split("assert ctype dirent dlfcn elf errno fcntl fenv float fnmatch getopt glob inttypes libgen limits link locale " \
 		"malloc math poll pthread sched search setjmp signal spawn stdarg stdatomic stdbool stddef stdint stdio " \
 		"stdlib stdnoreturn string strings termios time ucontext unistd wchar wctype", name)
 	for (i = 1; i <= n; i++)

@@ -47,6 +47,14 @@ const char *answer_text(const struct json_doc *d, struct group *g, const char *k
 	return s;
 }
 
+const char *answer_member(const struct json_doc *d, struct group *g, const struct json *obj,
+			  const char *key)
+{
+	const struct json *v = json_get(d, obj, key);
+
+	return v ? arena_strndup(&g->arena, v->s, v->n) : NULL;
+}
+
 /* The naive nest does about a multiply-add a nanosecond. */
 static double naive_timeout(const struct group *g)
 {

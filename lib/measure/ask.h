@@ -29,5 +29,9 @@ int ask_canary(struct measure *m, struct group *g, struct err *e);
 
 /* A string of an answer, in the group's arena; "" if it is not there. */
 const char *answer_text(const struct json_doc *d, struct group *g, const char *key);
+/* The text of a member that is an object or a list, in the group's arena; NULL if it is not there.
+ */
+const char *answer_member(const struct json_doc *d, struct group *g, const struct json *obj,
+			  const char *key);
 
 #endif

@@ -1,10 +1,5 @@
-/* A group: one workload and the candidates to measure for it, from the records that came in to
- * those that go out.
- *
- * While groups are read their kernels build (cache.h); group_run() then verifies, races and
- * re-times them in a worker and writes the results. Each runs in a process of its own, whose death
- * costs that candidate alone. After some failures in a row something known to be good has to run
- * before any of them is written: if it fails, too, the machine is at fault and no candidate.
+/* Taking groups in: one workload and the candidates to measure for it, from the records that came.
+ * While groups are read their kernels build (cache.h).
  */
 #ifndef TL_MEASURE_GROUP_H
 #define TL_MEASURE_GROUP_H
@@ -24,9 +19,7 @@ int group_add(struct measure *m, struct group *g, const struct candidate *c, con
 int group_incumbent(struct group *g, const struct json_doc *d, const struct json *incumbent,
 		    struct err *e);
 void group_opponent(struct group *g, const struct json_doc *d, const struct json *opponent);
-/* Measures the group and writes workload, results and end. Builds must have ended. Returns 0; 1 if
- * a signal stopped it (what was finished has been written, the end has not); -1 for faults of the
- * machine or of the output. */
-int group_run(struct measure *m, struct group *g, struct err *e);
+/* Has the kernel of an item built that was not known to be needed. */
+int group_kernel(struct measure *m, struct group *g, struct item *it, struct err *e);
 
 #endif

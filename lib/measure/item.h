@@ -48,7 +48,7 @@ struct group {
 	int64_t n, nknown;
 	struct build *naive;
 	struct opponent opponent;
-	int open;      /* the worker has had this group */
+	struct contest contest;
 	int has_final; /* one was measured */
 	double open_s; /* data, truth and library, until charged to a result */
 	struct group *next;

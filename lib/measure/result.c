@@ -62,20 +62,6 @@ static void put_costs(struct measure *m, struct buf *out, struct group *g, struc
 	g->open_s = 0;
 }
 
-/* The error against the true answer, where an output was compared and finite. */
-static void put_error(struct buf *out, const struct json_doc *d)
-{
-	const struct json *l2 = d ? json_get(d, d->tok, "l2") : NULL;
-	double v;
-
-	if (json_num(l2, &v) < 0 || json_num(json_get(d, d->tok, "max"), &v) < 0)
-		return;
-	buf_str(out, ",\"error\":{\"l2\":");
-	copy_value(out, l2);
-	copy_field(out, d, "max", "max");
-	buf_ch(out, '}');
-}
-
 static void put_median(struct buf *out, const char *name, const char *ci,
 		       const struct stat_median *m)
 {
@@ -106,7 +92,7 @@ static void put_final(const struct measure *m, struct buf *out, const struct gro
 
 	buf_ch(out, ',');
 	put_median(out, "latency_s", "ci_s", &f->time);
-	buf_fmt(out, ",\"reps\":%d,\"processes\":%d", f->n, f->processes);
+	buf_fmt(out, ",\"reps\":%d,\"processes\":%d", f->n, f->calm);
 	if (m->rules.samples)
 		put_samples(out, f->x, f->n);
 	if (!f->is_duel) {
@@ -186,7 +172,8 @@ static void put_timing(const struct measure *m, struct buf *out, const struct gr
 		put_race(m, out, v);
 	else
 		buf_str(out, ",\"latency_s\":null,\"latency_why\":\"not timed\"");
-	put_error(out, v->answer);
+	if (v->error)
+		buf_fmt(out, ",\"error\":%s", v->error);
 	if (v->is_incumbent)
 		buf_str(out, ",\"incumbent\":true");
 }
@@ -266,6 +253,11 @@ static int is_suspect(const struct verdict *v)
 	       !strcmp(v->status, "oom") || !strcmp(v->status, "wrong");
 }
 
+static int has_run(const struct verdict *v)
+{
+	return !strcmp(v->status, "ok") || !strcmp(v->status, "preempted");
+}
+
 static int put(struct measure *m, const struct verdict *v, struct buf *line, struct err *e)
 {
 	if (is_suspect(v)) {
@@ -274,7 +266,7 @@ static int put(struct measure *m, const struct verdict *v, struct buf *line, str
 		m->nheld++;
 		return 0;
 	}
-	if (v->answer && result_release(m, e) < 0)
+	if (has_run(v) && result_release(m, e) < 0)
 		return -1;
 	return emit(m, line->s, line->n, e);
 }

@@ -12,7 +12,8 @@ struct verdict {
 	const char *status, *why;
 	const struct final *final; /* NULL: it is a race, or no process of a final ended well */
 	int is_final;
-	const struct json_doc *answer;
+	const struct json_doc *answer;	 /* of a race; of a final, of its last process */
+	const char *error;		 /* an object; NULL: no output was compared */
 	struct item *holder;		 /* with whom it raced; NULL: with nobody */
 	int holder_stays;		 /* it ran alone, as they do not bear each other */
 	int is_incumbent;		 /* it is the best known, from now on */

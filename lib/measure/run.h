@@ -28,6 +28,7 @@ struct measure {
 	struct measure_rules rules;
 	struct cache cache;
 	struct worker worker;
+	const struct group *opened; /* the one that the worker was asked for last */
 	struct env env;
 	struct energy energy;
 	struct id run; /* of this run, in every result */

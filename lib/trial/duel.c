@@ -11,7 +11,7 @@ static const double WORTH = 0.02;	/* a challenger that cannot be better by more 
 static const double PROMISING = 0.03;	/* one that may be, by this, gets more time: */
 static const double KNOWN_WIDTH = 0.02; /* of an interval over its median */
 
-static const double DISTURBED = 1.25;
+static const double DISTURBED = 1.25; /* times the 20% quantile of its like */
 
 enum {
 	MIN_CALM = 6,
@@ -23,8 +23,7 @@ enum {
 	MIN_ALONE = 16
 };
 
-/* Beyond what a call is disturbed: this times the 20% quantile of its like. */
-static double limit(const double *x, int n)
+double duel_limit(const double *x, int n)
 {
 	double copy[DUEL_MAX];
 
@@ -36,7 +35,7 @@ static double limit(const double *x, int n)
  * how many. */
 static int calm_ratios(const struct duel *d, double *r)
 {
-	double x = limit(d->x, d->n), y = limit(d->y, d->n);
+	double x = duel_limit(d->x, d->n), y = duel_limit(d->y, d->n);
 	int n = 0;
 
 	for (int i = 0; i < d->n; i++)

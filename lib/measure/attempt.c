@@ -1,0 +1,208 @@
+#include "lib/measure/attempt.h"
+
+#include <string.h>
+
+#include "lib/io/clock.h"
+#include "lib/measure/ask.h"
+#include "lib/measure/group.h"
+
+/* ---- the worker's session ---- */
+
+/* Makes data and the truth. An object of the reference that was damaged or is gone is built anew,
+ * once. */
+static int open_truth(struct measure *m, struct group *g, const char **status, struct err *e)
+{
+	int rc = ask_open(m, g, status, e);
+
+	if (rc == ASKED && *status && !strcmp(*status, "unloadable")) {
+		rc = cache_rebuild(&m->cache, g->naive, e);
+		if (rc == 0)
+			rc = ask_open(m, g, status, e);
+		if (rc == ASKED && *status && !strcmp(*status, "unloadable"))
+			return err_set(e, "a reference just built does not load: %s",
+				       m->worker.why);
+	}
+	return rc;
+}
+
+/* Opens the group in the worker, a new one if need be. Where the workload cannot be run, *status
+ * says what happened. */
+int attempt_open(struct measure *m, struct group *g, const char **status, struct err *e)
+{
+	double start = clock_now();
+	int rc = cache_wait(&m->cache, g->naive, e);
+
+	if (rc)
+		return rc;
+	if (g->naive->state == BUILD_FAILED)
+		return err_set(e, "the reference of %s %s does not build: %s", g->w.op->name,
+			       g->w.prob, g->naive->why);
+	m->opened = g;
+	rc = open_truth(m, g, status, e);
+	g->open_s += clock_now() - start;
+	return rc;
+}
+
+/* The worker may have died since, or have had no need of this group yet. */
+static int ensure_session(struct measure *m, struct group *g, struct err *e)
+{
+	const char *status = NULL;
+	int rc = m->worker.proc.pid && m->opened == g ? 0 : attempt_open(m, g, &status, e);
+
+	if (rc == 0 && status) /* once it could be opened; now the machine cannot */
+		return err_set(e, "cannot measure %s %s any more: %s", g->w.op->name, g->w.prob,
+			       m->worker.why);
+	return rc;
+}
+
+/* Who the finals are against. Candidates can be measured beside a library that fails. */
+int attempt_opponent(struct measure *m, struct group *g, struct err *e)
+{
+	struct opponent *b = &g->opponent;
+	const struct json_doc *d = &m->worker.answer;
+	const struct json *best;
+	double start;
+	int rc;
+
+	if (b->looked)
+		return 0;
+	rc = ensure_session(m, g, e);
+	start = clock_now();
+	if (rc == 0)
+		rc = ask_library(m, g, e);
+	g->open_s += clock_now() - start;
+	if (rc == ASKED_DEAD)
+		b->why = arena_strdup(&g->arena, m->worker.why);
+	if (rc == ASKED) {
+		best = json_get(d, d->tok, "baseline");
+		json_str(json_get(d, best, "impl"), &g->arena, &b->impl);
+		json_str(json_get(d, best, "layout"), &g->arena, &b->layout);
+		b->error = answer_member(d, g, best, "error");
+		b->rejected = answer_member(d, g, d->tok, "rejected");
+		b->why = answer_text(d, g, "why");
+	}
+	b->looked = 1;
+	return rc == ASKED_DEAD ? 0 : rc;
+}
+
+/* ---- costs ---- */
+
+void attempt_take_cost(struct build *b, struct item *it)
+{
+	it->build_s += b->seconds;
+	it->build_core_s += b->cpu_s;
+	b->seconds = b->cpu_s = 0;
+}
+
+/* The build is charged to the first candidate that wanted it, whatever came of it; that of the
+ * reference to the first of all. */
+void attempt_charge_build(struct group *g, struct item *it, struct counts *n)
+{
+	if (g->naive)
+		attempt_take_cost(g->naive, it);
+	if (!it->build || it->build->cached || it->build->seconds <= 0)
+		return;
+	attempt_take_cost(it->build, it);
+	n->built += it->build->state == BUILD_DONE;
+}
+
+/* Whatever of a trial is not timing is verifying: a process, its data, the comparison. */
+static void charge_trial(struct measure *m, struct verdict *v, double elapsed_s)
+{
+	double run_s = result_number(v->answer, "run_s");
+
+	v->elapsed_s += elapsed_s;
+	v->run_s += run_s;
+	v->verify_s += elapsed_s - run_s;
+	ledger_move(&m->ledger, COST_TIME, COST_VERIFY, (elapsed_s - run_s) * m->env.limits.threads,
+		    clock_now());
+}
+
+/* ---- trials ---- */
+
+/* A candidate that needs no run: it was refused or did not build. */
+int attempt_settled(const struct item *it, struct verdict *v)
+{
+	if (it->status)
+		*v = (struct verdict){.status = it->status, .why = it->why};
+	else if (it->build->state == BUILD_FAILED)
+		*v = (struct verdict){.status = it->build->late ? "timeout" : "build",
+				      .why = it->build->why};
+	return v->status != NULL;
+}
+
+/* The error against the true answer, where an output was compared and finite: an object. */
+static const char *error_of(const struct json_doc *d, struct group *g)
+{
+	double l2, max;
+
+	if (json_num(json_get(d, d->tok, "l2"), &l2) < 0 ||
+	    json_num(json_get(d, d->tok, "max"), &max) < 0)
+		return NULL;
+	return arena_printf(&g->arena, "{\"l2\":%.9g,\"max\":%.9g}", l2, max);
+}
+
+/* Asks for a race, or a process of a final, and says what came of it: 0, ASKED_STOPPED or -1. */
+static int try_item(struct measure *m, struct group *g, struct item *it, struct verdict *v,
+		    struct err *e)
+{
+	int rc = ensure_session(m, g, e);
+	double start = clock_now();
+
+	if (rc == 0)
+		rc = v->is_final ? ask_final(m, g, it, e)
+				 : ask_race(m, g, it, v->holder, v->holder && !m->rules.preempt,
+					    COST_TIME, e);
+	if (rc != ASKED && rc != ASKED_DEAD)
+		return rc;
+	v->status = rc == ASKED_DEAD ? m->died : answer_text(&m->worker.answer, g, "status");
+	v->why = rc == ASKED_DEAD ? arena_strdup(&g->arena, m->worker.why)
+				  : answer_text(&m->worker.answer, g, "why");
+	v->answer = rc == ASKED_DEAD ? NULL : &m->worker.answer;
+	v->error = v->answer ? error_of(v->answer, g) : NULL;
+	charge_trial(m, v, clock_now() - start);
+	return 0;
+}
+
+static int rebuild(struct measure *m, struct item *it, struct item *holder, struct err *e)
+{
+	int rc = cache_rebuild(&m->cache, it->build, e);
+
+	return rc || !holder ? rc : cache_rebuild(&m->cache, holder->build, e);
+}
+
+/* An object that does not load was damaged or is gone: it is built anew, once. */
+int attempt_run(struct measure *m, struct group *g, struct item *it, struct verdict *v,
+		struct err *e)
+{
+	int rc = 0;
+
+	for (int again = 0; again < 2; again++) {
+		rc = try_item(m, g, it, v, e);
+		if (rc || strcmp(v->status, "unloadable") != 0)
+			return rc;
+		rc = rebuild(m, it, v->holder, e);
+		v->status = NULL;
+		if (rc || attempt_settled(it, v))
+			return rc;
+	}
+	return err_set(e, "a kernel just built does not load: %s", v->why);
+}
+
+/* Failures in a row: is it the machine? */
+int attempt_suspect(struct measure *m, struct group *g, int most, struct err *e)
+{
+	int rc;
+
+	if (m->nheld <= most)
+		return 0;
+	rc = ensure_session(m, g, e);
+	if (rc == 0)
+		rc = ask_canary(m, g, e);
+	if (rc == 0 && !strcmp(answer_text(&m->worker.answer, g, "status"), "unloadable")) {
+		rc = cache_rebuild(&m->cache, g->naive, e);
+		if (rc == 0)
+			rc = ask_canary(m, g, e);
+	}
+	return rc ? rc : result_release(m, e);
+}

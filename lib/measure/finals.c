@@ -1,0 +1,138 @@
+#include "lib/measure/finals.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/io/progress.h"
+#include "lib/measure/attempt.h"
+#include "lib/measure/group.h"
+
+/* A group's final on its way. */
+struct entry {
+	struct group *g;
+	struct item *it; /* NULL: there is no final */
+	struct final f;
+	struct verdict v;
+	int done; /* the group's end has been written */
+};
+
+/* The best of the group, unless its final is known. */
+static int choose(struct measure *m, struct entry *x, struct err *e)
+{
+	struct group *g = x->g;
+	struct item *it = g->contest.best ? g->contest.best->who : NULL;
+
+	if (!it || !m->rules.finals || (it == g->incumbent && g->incumbent_final))
+		return 0;
+	if (it->known.final)
+		return rec_put(m->out, it->known.final->line, it->known.final->n, e);
+	g->has_final = 1;
+	x->it = it;
+	return 0;
+}
+
+/* One more process, with a worker of its own. */
+static int add_process(struct measure *m, struct entry *x, struct err *e)
+{
+	int rc;
+
+	progress_set("final %d/%lld  %s %s", x->f.processes + 1, (long long)m->rules.finals,
+		     x->g->w.op->name, x->g->w.prob);
+	worker_kill(&m->worker);
+	rc = attempt_run(m, x->g, x->it, &x->v, e);
+	if (rc || !x->v.answer || strcmp(x->v.status, "ok") != 0)
+		return rc;
+	return final_add(&x->f, x->v.answer, e);
+}
+
+static int begin(struct measure *m, struct entry *x, struct err *e)
+{
+	int rc = group_kernel(m, x->g, x->it, e);
+
+	x->v = (struct verdict){.is_final = 1, .final = &x->f};
+	if (rc == 0)
+		rc = cache_wait(&m->cache, NULL, e);
+	attempt_charge_build(x->g, x->it, &x->g->contest.n);
+	if (rc == 0 && !attempt_settled(x->it, &x->v))
+		rc = attempt_opponent(m, x->g, e);
+	return rc;
+}
+
+static int put_final(struct measure *m, struct entry *x, struct err *e)
+{
+	int rc;
+
+	x->v.is_incumbent = !strcmp(x->v.status, "ok") && !x->g->contest.is_fixed;
+	rc = result_put(m, x->g, x->it, &x->v, e);
+	return rc ? rc : attempt_suspect(m, x->g, 0, e);
+}
+
+static int put_end(struct measure *m, struct entry *x, struct err *e)
+{
+	const struct group *g = x->g;
+	int rc = 0;
+
+	x->done = 1;
+	if (!g->cut && (g->n || g->end || g->has_final))
+		rc = result_put_end(m, g, &g->contest.n, e);
+	return rc;
+}
+
+/* Whether a final has all its processes, or one of them ended badly. */
+static int is_over(const struct measure *m, const struct entry *x)
+{
+	return (x->v.status && strcmp(x->v.status, "ok") != 0) ||
+	       final_is_over(&x->f, (int)m->rules.finals);
+}
+
+/* A group's turn: a process, or all that is left to do. */
+static int take_turn(struct measure *m, struct entry *x, int round, struct err *e)
+{
+	int rc = round ? 0 : choose(m, x, e);
+
+	if (rc == 0 && x->it) {
+		if (round == 0)
+			rc = begin(m, x, e);
+		if (rc == 0 && !is_over(m, x))
+			rc = add_process(m, x, e);
+		if (rc || !is_over(m, x))
+			return rc;
+		rc = put_final(m, x, e);
+	}
+	if (rc == 0)
+		rc = put_end(m, x, e);
+	/* Between groups nothing is timed: let the next program work now. */
+	if (rec_flush(m->out, rc < 0 ? NULL : e) < 0)
+		return -1;
+	return rc;
+}
+
+static int take_turns(struct measure *m, struct entry *x, int n, struct err *e)
+{
+	int rc = 0, left = n;
+
+	for (int round = 0; left && rc == 0; round++) {
+		left = 0;
+		for (int i = 0; i < n && rc == 0; i++) {
+			if (!x[i].done)
+				rc = take_turn(m, &x[i], round, e);
+			left += !x[i].done;
+		}
+	}
+	return rc;
+}
+
+int finals_run(struct measure *m, struct group *first, const struct group *end, struct err *e)
+{
+	struct entry *x;
+	int n = 0, i = 0, rc;
+
+	for (const struct group *g = first; g != end; g = g->next)
+		n++;
+	x = xcalloc((size_t)n + 1, sizeof *x);
+	for (struct group *g = first; g != end; g = g->next)
+		x[i++].g = g;
+	rc = take_turns(m, x, n, e);
+	free(x);
+	return rc;
+}

@@ -1,0 +1,204 @@
+#include "lib/measure/races.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/io/clock.h"
+#include "lib/io/progress.h"
+#include "lib/measure/ask.h"
+#include "lib/measure/attempt.h"
+#include "lib/measure/group.h"
+
+enum { MAX_SUSPECTS = 2 }; /* failures in a row that go without a look at the machine */
+
+static int died(const struct verdict *v)
+{
+	return !strcmp(v->status, "crash") || !strcmp(v->status, "oom");
+}
+
+/* One with another, or alone (NULL): what becomes of it, added to what was spent. */
+static int run_with(struct measure *m, struct group *g, struct item *it, struct item *holder,
+		    struct verdict *v, struct err *e)
+{
+	*v = (struct verdict){.holder = holder,
+			      .elapsed_s = v->elapsed_s,
+			      .verify_s = v->verify_s,
+			      .run_s = v->run_s};
+	return attempt_run(m, g, it, v, e);
+}
+
+/* A race. If the process dies, either of the two may be at fault. A holder that dies beside itself,
+ * too, is no holder. Otherwise the candidate shows alone what it does, and the holder stays. */
+static int run_race(struct measure *m, struct group *g, struct item *it, struct verdict *v,
+		    struct err *e)
+{
+	struct item *holder = v->holder;
+	int rc = attempt_run(m, g, it, v, e), dies;
+
+	if (rc || !holder || !died(v))
+		return rc;
+	rc = run_with(m, g, holder, holder, v, e);
+	if (rc)
+		return rc;
+	dies = died(v);
+	rc = run_with(m, g, it, NULL, v, e);
+	v->holder_stays = !dies;
+	return rc;
+}
+
+/* ---- races ---- */
+
+/* A second duel of a candidate that has lost its first, in a new process: an object for its result
+ * in v->audit. first: where the answer of the first is kept meanwhile. */
+static int audit(struct measure *m, struct group *g, const struct item *it, struct contest *c,
+		 struct verdict *v, struct json_doc *first, struct err *e)
+{
+	const struct json_doc *d = &m->worker.answer;
+	const char *text = arena_strndup(&g->arena, d->tok->s, d->tok->n);
+	double start = clock_now();
+	const char *ci;
+	int rc, won;
+
+	if (json_parse(first, text, d->tok->n, e) < 0)
+		return -1;
+	v->answer = first;
+	rc = ask_race(m, g, it, v->holder, 1, COST_AUDIT, e);
+	v->audit_s = clock_now() - start;
+	v->elapsed_s += v->audit_s;
+	if (rc != ASKED)
+		return rc == ASKED_DEAD ? 0 : rc;
+	ci = answer_member(d, g, d->tok, "ratio_ci");
+	if (!ci)
+		return 0; /* it was wrong this time, or did not load */
+	won = !strcmp(answer_text(d, g, "end"), "won");
+	contest_audited(c, won);
+	v->audit = arena_printf(&g->arena, "{\"ratio\":%.9g,\"ci\":%s,\"false_kill\":%s}",
+				result_number(d, "ratio"), ci, won ? "true" : "false");
+	return 0;
+}
+
+/* Whom the next one races against, with its kernel; NULL: with nobody, for there is none, or it
+ * does not build here. */
+static int ready_holder(struct measure *m, struct group *g, const struct contest *c,
+			struct item *it, struct item **out, struct err *e)
+{
+	struct item *holder = c->holder ? c->holder->who : NULL;
+	int rc;
+
+	*out = NULL;
+	if (!holder)
+		return 0;
+	rc = group_kernel(m, g, holder, e);
+	if (rc == 0)
+		rc = cache_wait(&m->cache, NULL, e);
+	if (rc || holder->status || holder->build->state == BUILD_FAILED)
+		return rc;
+	attempt_take_cost(holder->build, it);
+	*out = holder;
+	return 0;
+}
+
+/* What a race means for who holds the place. */
+static void enter(struct contest *c, struct item *it, struct verdict *v)
+{
+	const struct json_doc *d = v->answer;
+	int ok = !strcmp(v->status, "ok"), alone = ok && !v->holder && !v->holder_stays;
+	const struct contest_end end = {
+		.status = v->status,
+		.won = alone || (ok && v->holder && json_is(json_get(d, d->tok, "end"), "won")),
+		.ratio = result_number(d, "ratio")};
+
+	if (alone)
+		c->holder =
+			NULL; /* there is none, or it does not build here, or its process dies */
+	v->is_incumbent = contest_raced(c, &it->in, &end) && !c->is_fixed;
+}
+
+static int race_item(struct measure *m, struct group *g, struct item *it, struct contest *c,
+		     struct err *e)
+{
+	struct json_doc first = JSON_DOC_INIT;
+	struct verdict v = {0};
+	int rc = 0;
+
+	attempt_charge_build(g, it, &c->n);
+	if (!attempt_settled(it, &v)) {
+		rc = ready_holder(m, g, c, it, &v.holder, e);
+		if (rc == 0)
+			rc = run_race(m, g, it, &v, e);
+		if (rc)
+			return rc;
+	}
+	enter(c, it, &v);
+	if (!strcmp(v.status, "preempted") &&
+	    contest_audits(m->rules.audit, m->rules.seed, &it->id))
+		rc = audit(m, g, it, c, &v, &first, e);
+	if (rc == 0)
+		rc = result_put(m, g, it, &v, e);
+	json_free(&first);
+	return rc ? rc : attempt_suspect(m, g, MAX_SUSPECTS, e);
+}
+
+/* The result of an earlier run, passed on as it was. */
+static int pass_item(struct measure *m, struct item *it, struct contest *c, struct err *e)
+{
+	const struct known_result *r = it->known.result;
+
+	contest_known(c, &it->in, r->is_incumbent);
+	return rec_put(m->out, r->line, r->n, e);
+}
+
+/* The workload itself cannot be run here (no memory, no end): every candidate shares its fate. */
+static int give_up(struct measure *m, struct group *g, const char *status, struct contest *c,
+		   struct err *e)
+{
+	struct verdict v = {.status = status, .why = m->worker.why};
+	const struct contest_end end = {status, 0, 0};
+
+	for (struct item *it = g->first; it; it = it->next) {
+		if (it->known.result) {
+			if (pass_item(m, it, c, e) < 0)
+				return -1;
+			continue;
+		}
+		attempt_charge_build(g, it, &c->n);
+		contest_raced(c, &it->in, &end);
+		if (result_put(m, g, it, &v, e) < 0)
+			return -1;
+	}
+	return result_release(m, e); /* all of one cause, that is known */
+}
+
+static int run_races(struct measure *m, struct group *g, struct contest *c, struct err *e)
+{
+	int rc = 0;
+
+	for (struct item *it = g->first; it && rc == 0; it = it->next) {
+		if (rec_reader_gone(m->out))
+			return err_set(e, "the reader of the results is gone");
+		progress_set("measure %lld/%lld  %s %s", (long long)++m->timed, (long long)m->total,
+			     g->w.op->name, g->w.prob);
+		rc = it->known.result ? pass_item(m, it, c, e) : race_item(m, g, it, c, e);
+	}
+	return rc ? rc : attempt_suspect(m, g, 0, e);
+}
+
+static int run_items(struct measure *m, struct group *g, struct err *e)
+{
+	const char *status = NULL;
+	int rc = 0;
+
+	if (g->nknown < g->n)
+		rc = attempt_open(m, g, &status, e);
+	if (rc == 0 && status)
+		return give_up(m, g, status, &g->contest, e);
+	return rc ? rc : run_races(m, g, &g->contest, e);
+}
+
+int races_run(struct measure *m, struct group *g, struct err *e)
+{
+	contest_begin(&g->contest, g->incumbent ? &g->incumbent->in : NULL, !m->rules.preempt);
+	if (g->record && rec_put(m->out, g->record, g->record_n, e) < 0)
+		return -1;
+	return run_items(m, g, e);
+}
