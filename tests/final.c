@@ -76,8 +76,8 @@ static void test_several(void)
 	process(1e-3, 1.05, 100);
 	process(1.1e-3, 1.00, 100);
 	ok(process(1.2e-3, 0.96, 100) == 0 && f.processes == 3 && f.n == 300, "three processes");
-	ok(is_near(f.ratio.median, 1.00) && f.ratio.lo < 0.97 && f.ratio.hi > 1.04,
-	   "the ratio is the median of theirs, and the interval spans what they disagree about: "
+	ok(is_near(f.ratio.median, 1.0026) && f.ratio.lo < 0.9 && f.ratio.hi > 1.1,
+	   "the ratio is the mean of theirs, and the interval that of three values so far apart: "
 	   "%.3f to %.3f",
 	   f.ratio.lo, f.ratio.hi);
 	ok(stat_verdict(f.ratio) == STAT_UNDECIDED, "which decides nothing");
@@ -86,30 +86,31 @@ static void test_several(void)
 	   "the calls are there, in their order");
 	begin();
 	process(1e-3, 1.05, 100);
-	process(1e-3, 1.05, 50);
+	process(1e-3, 1.0501, 50);
 	ok(f.n == 150 && is_near(f.ratio.median, 1.05) && stat_verdict(f.ratio) == STAT_FASTER,
 	   "processes that agree decide");
 }
 
-/* A neighbour's burst that covers a process from its first pair to its last. */
-static void test_disturbed(void)
+/* Undecided: shorter processes follow, until it is decided or there have been enough. */
+static void test_more(void)
 {
 	begin();
+	ok(final_wants(&f, 3) == FINAL_PAIRS, "a process that was asked for is long");
 	process(1e-3, 1.05, 100);
-	process(1.5e-3, 0.9, 100);
-	ok(process(1e-3, 1.04, 100) == 0 && f.processes == 3 && f.calm == 2 && f.ratio.lo > 1.03,
-	   "a process whose calls all take half as long again does not count");
-	ok(!final_is_over(&f, 3) && is_near(f.time.median, 1e-3), "so that another one is wanted");
-	process(1e-3, 1.06, 100);
-	ok(f.calm == 3 && final_is_over(&f, 3) && is_near(f.ratio.median, 1.05) &&
-		   f.ratio.lo > 1.03 && f.ratio.hi < 1.07,
-	   "and takes its place");
+	process(1e-3, 1.04, 100);
+	process(1e-3, 1.00, 100);
+	ok(stat_verdict(f.ratio) == STAT_UNDECIDED && final_wants(&f, 3) == FINAL_SHORT_PAIRS,
+	   "undecided: a shorter one follows");
+	for (int i = 0; i < 5; i++)
+		process(1e-3, 1.045, FINAL_SHORT_PAIRS);
+	ok(stat_verdict(f.ratio) == STAT_FASTER && final_wants(&f, 3) == 0, "until it is decided");
 	begin();
-	process(1e-3, 1.05, 100);
-	for (int i = 1; i < 6; i++)
-		process(1.5e-3, 0.9, 100);
-	ok(f.calm == 6 && final_is_over(&f, 3) && is_near(f.ratio.median, 0.9),
-	   "where hardly any is calm, all count, and there is an end");
+	while (final_wants(&f, 2) > 0)
+		process(1e-3, f.processes % 2 ? 0.8 : 1.2, FINAL_SHORT_PAIRS);
+	ok(f.processes == 2 * FINAL_MORE, "or there have been %d times as many", FINAL_MORE);
+	begin();
+	process(1e-3, 1.005, 100);
+	ok(final_wants(&f, 1) == 0, "where one is asked for, it is one");
 }
 
 static void test_alone(void)
@@ -146,7 +147,7 @@ static void test_refused(void)
 	}
 	ok(good, "an answer without samples, or with others than seconds, is refused");
 	begin();
-	for (most = 0; process(1e-3, 1, DUEL_MAX) == 0; most++)
+	for (most = 0; process(1e-3, 1, FINAL_PAIRS) == 0; most++)
 		;
 	ok(most == FINAL_PROCESSES && f.n == FINAL_PAIRS_MAX, "there is room for %d processes",
 	   most);
@@ -156,7 +157,7 @@ int main(void)
 {
 	test_one();
 	test_several();
-	test_disturbed();
+	test_more();
 	test_alone();
 	test_refused();
 	return done_testing();

@@ -11,9 +11,8 @@ static const double GRACE_S = 15;
 static const double ALONE_S = 0.3;
 
 enum {
-	FINAL_PAIRS = 100, /* in a process */
-	FINAL_TIMES = 6,   /* what a race may take, and as much for the library */
-	DATA_REV = 2,	   /* of how data are made (lib/trial/session.c) */
+	FINAL_TIMES = 6, /* what a race may take, and as much for the library */
+	DATA_REV = 2,	 /* of how data are made (lib/trial/session.c) */
 };
 
 static const char *death(enum ask_result r)
@@ -150,7 +149,7 @@ int ask_race(struct measure *m, struct group *g, const struct item *it, const st
 	return rc;
 }
 
-int ask_final(struct measure *m, struct group *g, const struct item *it, struct err *e)
+int ask_final(struct measure *m, struct group *g, const struct item *it, int pairs, struct err *e)
 {
 	const double timeout_s = FINAL_TIMES * m->rules.timeout_s;
 	struct buf q = BUF_INIT;
@@ -165,7 +164,7 @@ int ask_final(struct measure *m, struct group *g, const struct item *it, struct 
 	}
 	number(&q, "timeout_s", timeout_s);
 	number(&q, "budget_s", ALONE_S);
-	buf_fmt(&q, ",\"pairs\":%d}", FINAL_PAIRS);
+	buf_fmt(&q, ",\"pairs\":%d}", pairs);
 	rc = ask(m, g, &q, timeout_s, COST_TIME, e);
 	buf_free(&q);
 	return rc;

@@ -22,8 +22,8 @@ int ask_library(struct measure *m, struct group *g, struct err *e);
  * wins. */
 int ask_race(struct measure *m, struct group *g, const struct item *it, const struct item *holder,
 	     int whole, enum cost purpose, struct err *e);
-/* One process of a candidate's final against the group's opponent, or alone. */
-int ask_final(struct measure *m, struct group *g, const struct item *it, struct err *e);
+/* One process of a candidate's final, of so many pairs, against the group's opponent, or alone. */
+int ask_final(struct measure *m, struct group *g, const struct item *it, int pairs, struct err *e);
 /* Whether the machine still computes rightly; if not: ASKED_FAULT. */
 int ask_canary(struct measure *m, struct group *g, struct err *e);
 

@@ -150,9 +150,9 @@ static int try_item(struct measure *m, struct group *g, struct item *it, struct 
 	double start = clock_now();
 
 	if (rc == 0)
-		rc = v->is_final ? ask_final(m, g, it, e)
-				 : ask_race(m, g, it, v->holder, v->holder && !m->rules.preempt,
-					    COST_TIME, e);
+		rc = v->pairs ? ask_final(m, g, it, v->pairs, e)
+			      : ask_race(m, g, it, v->holder, v->holder && !m->rules.preempt,
+					 COST_TIME, e);
 	if (rc != ASKED && rc != ASKED_DEAD)
 		return rc;
 	v->status = rc == ASKED_DEAD ? m->died : answer_text(&m->worker.answer, g, "status");

@@ -18,112 +18,29 @@ static int take(const struct json_doc *d, const char *key, double *x, int n)
 	return more;
 }
 
-static int start_of(const struct final *f, int process)
+static struct stat_median median_of(const double *x, int n)
 {
-	return process ? f->end[process - 1] : 0;
+	double copy[FINAL_PAIRS_MAX];
+
+	memcpy(copy, x, (size_t)n * sizeof *x);
+	return stat_series(copy, n, Z);
 }
 
-/* Of the calmest process. */
-static double limit(const struct final *f, const double *x)
+/* Of the pairs of the last process. */
+static struct stat_median last_ratio(const struct final *f, int n)
 {
-	double least = 0;
+	struct duel d = {.n = n};
 
-	for (int p = 0; p < f->processes; p++) {
-		int at = start_of(f, p);
-		double l = duel_limit(x + at, f->end[p] - at);
-
-		least = p == 0 || l < least ? l : least;
-	}
-	return least;
+	memcpy(d.x, f->x + f->n - n, (size_t)n * sizeof *d.x);
+	memcpy(d.y, f->y + f->n - n, (size_t)n * sizeof *d.y);
+	return duel_ratio(&d);
 }
 
-/* What is calm in a final. */
-struct calm {
-	double x, y; /* limits; y is that of x where there is no duel */
-	int count_all;
-};
-
-static int pair_is_calm(const struct final *f, const struct calm *c, int i)
+static void add_ratio(struct final *f, struct stat_median own)
 {
-	return c->count_all || (f->x[i] <= c->x && (!f->is_duel || f->y[i] <= c->y));
-}
-
-static int process_is_calm(const struct final *f, const struct calm *c, int p)
-{
-	int n = 0;
-
-	for (int i = start_of(f, p); i < f->end[p]; i++)
-		n += pair_is_calm(f, c, i);
-	return 2 * n >= f->end[p] - start_of(f, p);
-}
-
-static int count_calm(const struct final *f, const struct calm *c)
-{
-	int n = 0;
-
-	for (int p = 0; p < f->processes; p++)
-		n += process_is_calm(f, c, p);
-	return n;
-}
-
-enum what { X, Y, RATIO };
-
-/* Of the calm pairs of the calm processes from `first` to before `last`: their median. */
-static struct stat_median median_of(const struct final *f, const struct calm *c, int first,
-				    int last, enum what what)
-{
-	double v[FINAL_PAIRS_MAX];
-	int n = 0;
-
-	for (int p = first; p < last; p++) {
-		if (!process_is_calm(f, c, p))
-			continue;
-		for (int i = start_of(f, p); i < f->end[p]; i++)
-			if (pair_is_calm(f, c, i))
-				v[n++] = what == X   ? f->x[i]
-					 : what == Y ? f->y[i]
-						     : f->y[i] / f->x[i];
-	}
-	return stat_series(v, n, Z);
-}
-
-/* From the least to the greatest of the processes' medians. */
-static struct stat_median spread(const struct final *f, const struct calm *c)
-{
-	struct stat_median own = {0}, all;
-	double median[FINAL_PROCESSES];
-	int n = 0, pairs = 0;
-
-	for (int p = 0; p < f->processes; p++) {
-		if (!process_is_calm(f, c, p))
-			continue;
-		own = median_of(f, c, p, p + 1, RATIO);
-		median[n++] = own.median;
-		pairs += own.n;
-	}
-	if (n == 1)
-		return own;
-	all = stat_median(median, n);
-	all.lo = median[0]; /* they are in order now */
-	all.hi = median[n - 1];
-	all.n = pairs;
-	return all;
-}
-
-static void summarise(struct final *f)
-{
-	struct calm c = {limit(f, f->x), limit(f, f->is_duel ? f->y : f->x), 0};
-
-	f->calm = count_calm(f, &c);
-	if (2 * f->calm < f->processes) {
-		c.count_all = 1;
-		f->calm = f->processes;
-	}
-	f->time = median_of(f, &c, 0, f->processes, X);
-	if (!f->is_duel)
-		return;
-	f->other_time = median_of(f, &c, 0, f->processes, Y);
-	f->ratio = spread(f, &c);
+	f->process_ratio[f->processes - 1] = own.median;
+	f->ratio = f->processes > 1 ? stat_mean(f->process_ratio, f->processes) : own;
+	f->ratio.n = f->n;
 }
 
 int final_add(struct final *f, const struct json_doc *answer, struct err *e)
@@ -131,15 +48,25 @@ int final_add(struct final *f, const struct json_doc *answer, struct err *e)
 	int n = f->processes < FINAL_PROCESSES ? take(answer, "samples_s", f->x, f->n) : -1;
 
 	f->is_duel = json_get(answer, answer->tok, "other_samples_s") != NULL;
-	if (n < 1 || (f->is_duel && take(answer, "other_samples_s", f->y, f->n) != n))
+	if (n < 1 || n > DUEL_MAX ||
+	    (f->is_duel && take(answer, "other_samples_s", f->y, f->n) != n))
 		return err_set(e, "the worker's answer has no samples");
 	f->n += n;
-	f->end[f->processes++] = f->n;
-	summarise(f);
+	f->processes++;
+	f->time = median_of(f->x, f->n);
+	if (!f->is_duel)
+		return 0;
+	f->other_time = median_of(f->y, f->n);
+	add_ratio(f, last_ratio(f, n));
 	return 0;
 }
 
-int final_is_over(const struct final *f, int asked)
+int final_wants(const struct final *f, int asked)
 {
-	return f->processes >= asked && (f->calm >= asked || f->processes >= 2 * asked);
+	if (f->processes < asked)
+		return FINAL_PAIRS;
+	if (!f->is_duel || asked < 2 || f->processes >= FINAL_MORE * asked ||
+	    stat_verdict(f->ratio) != STAT_UNDECIDED)
+		return 0;
+	return FINAL_SHORT_PAIRS;
 }

@@ -39,6 +39,7 @@ static int add_process(struct measure *m, struct entry *x, struct err *e)
 	progress_set("final %d/%lld  %s %s", x->f.processes + 1, (long long)m->rules.finals,
 		     x->g->w.op->name, x->g->w.prob);
 	worker_kill(&m->worker);
+	x->v.pairs = final_wants(&x->f, (int)m->rules.finals);
 	rc = attempt_run(m, x->g, x->it, &x->v, e);
 	if (rc || !x->v.answer || strcmp(x->v.status, "ok") != 0)
 		return rc;
@@ -82,7 +83,7 @@ static int put_end(struct measure *m, struct entry *x, struct err *e)
 static int is_over(const struct measure *m, const struct entry *x)
 {
 	return (x->v.status && strcmp(x->v.status, "ok") != 0) ||
-	       final_is_over(&x->f, (int)m->rules.finals);
+	       !final_wants(&x->f, (int)m->rules.finals);
 }
 
 /* A group's turn: a process, or all that is left to do. */

@@ -92,7 +92,7 @@ static void put_final(const struct measure *m, struct buf *out, const struct gro
 
 	buf_ch(out, ',');
 	put_median(out, "latency_s", "ci_s", &f->time);
-	buf_fmt(out, ",\"reps\":%d,\"processes\":%d", f->n, f->calm);
+	buf_fmt(out, ",\"reps\":%d,\"processes\":%d", f->n, f->processes);
 	if (m->rules.samples)
 		put_samples(out, f->x, f->n);
 	if (!f->is_duel) {

@@ -12,6 +12,7 @@ struct verdict {
 	const char *status, *why;
 	const struct final *final; /* NULL: it is a race, or no process of a final ended well */
 	int is_final;
+	int pairs;			 /* of the next process of a final; 0: it is a race */
 	const struct json_doc *answer;	 /* of a race; of a final, of its last process */
 	const char *error;		 /* an object; NULL: no output was compared */
 	struct item *holder;		 /* with whom it raced; NULL: with nobody */

@@ -23,7 +23,8 @@ enum {
 	MIN_ALONE = 16
 };
 
-double duel_limit(const double *x, int n)
+/* Beyond what a call is disturbed, in seconds. */
+static double limit(const double *x, int n)
 {
 	double copy[DUEL_MAX];
 
@@ -35,7 +36,7 @@ double duel_limit(const double *x, int n)
  * how many. */
 static int calm_ratios(const struct duel *d, double *r)
 {
-	double x = duel_limit(d->x, d->n), y = duel_limit(d->y, d->n);
+	double x = limit(d->x, d->n), y = limit(d->y, d->n);
 	int n = 0;
 
 	for (int i = 0; i < d->n; i++)

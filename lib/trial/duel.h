@@ -63,9 +63,6 @@ int duel_run(const struct duel_rules *rules, duel_pair *pair, void *arg, struct 
  * budget is spent. *y of `pair` is not looked at. */
 int duel_alone(double budget_s, duel_pair *pair, void *arg, struct duel *d, struct err *e);
 
-/* Beyond what one of n calls that are alike is disturbed, in seconds. n: 1 to DUEL_MAX. */
-double duel_limit(const double *x, int n);
-
 /* The ratio of n pairs that are there, with its 95% interval. */
 struct stat_median duel_ratio(const struct duel *d);
 

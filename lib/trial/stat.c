@@ -36,6 +36,33 @@ struct stat_median stat_median(double *x, int n)
 	return interval(x, n, 0.98 * sqrt(n));
 }
 
+/* The 97.5% quantile of Student's t: from a table, or where there are many degrees of freedom by an
+ * expansion about the normal quantile (Abramowitz and Stegun, "Handbook of Mathematical
+ * Functions", 26.7.5). */
+static double student(int freedom)
+{
+	static const double few[] = {12.706, 4.3027, 3.1824, 2.7764, 2.5706};
+	const double z = 1.959964, z3 = z * z * z, z5 = z3 * z * z;
+
+	if (freedom <= (int)(sizeof few / sizeof *few))
+		return few[freedom - 1];
+	return z + (z3 + z) / (4.0 * freedom) +
+	       (5 * z5 + 16 * z3 + 3 * z) / (96.0 * freedom * freedom);
+}
+
+struct stat_median stat_mean(const double *x, int n)
+{
+	double sum = 0, squares = 0, mean, half;
+
+	for (int i = 0; i < n; i++)
+		sum += log(x[i]);
+	mean = sum / n;
+	for (int i = 0; i < n; i++)
+		squares += (log(x[i]) - mean) * (log(x[i]) - mean);
+	half = student(n - 1) * sqrt(squares / (n - 1) / n);
+	return (struct stat_median){exp(mean), exp(mean - half), exp(mean + half), n};
+}
+
 /* How much more the counts of values above the median vary from block to block than they would
  * if each value were by itself; at least 1. */
 static double dependence(const double *x, int n, double median)

@@ -16,6 +16,10 @@ struct stat_median {
 	int n;
 };
 
+/* The geometric mean of n > 1 positive values, with the 95% interval of Student's t for their
+ * logarithms. */
+struct stat_median stat_mean(const double *x, int n);
+
 /* Sorts x in place. n > 0. */
 struct stat_median stat_median(double *x, int n);
 /* Of values in the order in which they came, which may depend on each other; z: the normal quantile
