@@ -12,13 +12,13 @@ export TL_CACHE="$tmp/cache" TL_ISA
 
 # Candidate, stage and what was found, a line for each result; in the order of the file. What is computed anew from samples of 9
 # digits may differ in the last of them.
-found() { # file
+found() { # file: in an order of their own, as finals are done in that of their verdicts
 	perl -MJSON::PP -ne '
 		my $r = decode_json($_);
 		next unless $r->{type} eq "result" && $r->{ci_s};
 		my $d = $r->{duel};
 		print join(" ", @$r{qw(candidate_id status stage)}, map({ sprintf "%.6g", $_ } $r->{latency_s}, @{$r->{ci_s}}), $r->{reps},
-			$d ? ($d->{against}, $d->{end}, sprintf "%.5g", $d->{ratio}) : (), $r->{incumbent} ? "incumbent" : ()), "\n"' "$1"
+			$d ? ($d->{against}, $d->{end}, sprintf "%.5g", $d->{ratio}) : (), $r->{incumbent} ? "incumbent" : ()), "\n"' "$1" | sort
 }
 # A share of a hundredth may differ: where a decision stood on that digit.
 alike() { # files

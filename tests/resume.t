@@ -6,8 +6,8 @@ bin=${BIN:-bin}
 unset TL_DB TL_CC
 export TL_CACHE="$tmp/cache"
 
-results() { # file
-	grep '"type":"result"' "$1"
+results() { # file: in an order of their own, as finals are done in that of their verdicts
+	grep '"type":"result"' "$1" | sort
 }
 
 raced() { # file: candidates with a result of the race

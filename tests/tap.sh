@@ -3,6 +3,7 @@
 # plan, echo "1..$n".
 tmp=$(mktemp -d) || exit 1
 trap 'rm -rf "$tmp"' EXIT
+export XDG_DATA_HOME="$tmp/data" # no test finds another one's database
 n=0
 
 ok() { # status name

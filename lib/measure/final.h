@@ -17,7 +17,7 @@
 
 enum {
 	FINAL_ASKED = 9, /* processes, at most */
-	FINAL_MORE = 8,
+	FINAL_MORE = 12,
 	FINAL_PROCESSES = FINAL_ASKED * FINAL_MORE,
 	FINAL_PAIRS = 100,	/* of a process that was asked for */
 	FINAL_SHORT_PAIRS = 32, /* of one that follows */

@@ -10,26 +10,11 @@
 /* A group's final on its way. */
 struct entry {
 	struct group *g;
-	struct item *it; /* NULL: there is no final */
+	struct item *it;
 	struct final f;
 	struct verdict v;
-	int done; /* the group's end has been written */
+	int done;
 };
-
-/* The best of the group, unless its final is known. */
-static int choose(struct measure *m, struct entry *x, struct err *e)
-{
-	struct group *g = x->g;
-	struct item *it = g->contest.best ? g->contest.best->who : NULL;
-
-	if (!it || !m->rules.finals || (it == g->incumbent && g->incumbent_final))
-		return 0;
-	if (it->known.final)
-		return rec_put(m->out, it->known.final->line, it->known.final->n, e);
-	g->has_final = 1;
-	x->it = it;
-	return 0;
-}
 
 /* One more process, with a worker of its own. */
 static int add_process(struct measure *m, struct entry *x, struct err *e)
@@ -68,17 +53,6 @@ static int put_final(struct measure *m, struct entry *x, struct err *e)
 	return rc ? rc : attempt_suspect(m, x->g, 0, e);
 }
 
-static int put_end(struct measure *m, struct entry *x, struct err *e)
-{
-	const struct group *g = x->g;
-	int rc = 0;
-
-	x->done = 1;
-	if (!g->cut && (g->n || g->end || g->has_final))
-		rc = result_put_end(m, g, &g->contest.n, e);
-	return rc;
-}
-
 /* Whether a final has all its processes, or one of them ended badly. */
 static int is_over(const struct measure *m, const struct entry *x)
 {
@@ -86,22 +60,17 @@ static int is_over(const struct measure *m, const struct entry *x)
 	       !final_wants(&x->f, (int)m->rules.finals);
 }
 
-/* A group's turn: a process, or all that is left to do. */
+/* One process, and the result if it was the last. */
 static int take_turn(struct measure *m, struct entry *x, int round, struct err *e)
 {
-	int rc = round ? 0 : choose(m, x, e);
+	int rc = round ? 0 : begin(m, x, e);
 
-	if (rc == 0 && x->it) {
-		if (round == 0)
-			rc = begin(m, x, e);
-		if (rc == 0 && !is_over(m, x))
-			rc = add_process(m, x, e);
-		if (rc || !is_over(m, x))
-			return rc;
-		rc = put_final(m, x, e);
-	}
-	if (rc == 0)
-		rc = put_end(m, x, e);
+	if (rc == 0 && !is_over(m, x))
+		rc = add_process(m, x, e);
+	if (rc || !is_over(m, x))
+		return rc;
+	x->done = 1;
+	rc = put_final(m, x, e);
 	/* Between groups nothing is timed: let the next program work now. */
 	if (rec_flush(m->out, rc < 0 ? NULL : e) < 0)
 		return -1;
@@ -115,8 +84,7 @@ static int take_turns(struct measure *m, struct entry *x, int n, struct err *e)
 	for (int round = 0; left && rc == 0; round++) {
 		left = 0;
 		for (int i = 0; i < n && rc == 0; i++) {
-			if (!x[i].done)
-				rc = take_turn(m, &x[i], round, e);
+			rc = x[i].done ? 0 : take_turn(m, &x[i], round, e);
 			left += !x[i].done;
 		}
 	}
@@ -126,13 +94,15 @@ static int take_turns(struct measure *m, struct entry *x, int n, struct err *e)
 int finals_run(struct measure *m, struct group *first, const struct group *end, struct err *e)
 {
 	struct entry *x;
-	int n = 0, i = 0, rc;
+	int n = 0, rc;
 
 	for (const struct group *g = first; g != end; g = g->next)
-		n++;
+		n += g->finalist != NULL;
 	x = xcalloc((size_t)n + 1, sizeof *x);
+	n = 0;
 	for (struct group *g = first; g != end; g = g->next)
-		x[i++].g = g;
+		if (g->finalist)
+			x[n++] = (struct entry){.g = g, .it = g->finalist};
 	rc = take_turns(m, x, n, e);
 	free(x);
 	return rc;

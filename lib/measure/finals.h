@@ -9,8 +9,8 @@
 #include "lib/measure/item.h"
 #include "lib/measure/run.h"
 
-/* For the groups from `first` on, until `end` (NULL: all), whose races have been run: finals, and
- * the groups' end records. Returns as races_run() does. */
+/* For the groups from `first` on, until `end` (NULL: all), whose races have been run: the
+ * finals of those that have a finalist. Returns as races_run() does. */
 int finals_run(struct measure *m, struct group *first, const struct group *end, struct err *e);
 
 #endif

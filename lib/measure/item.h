@@ -49,8 +49,8 @@ struct group {
 	struct build *naive;
 	struct opponent opponent;
 	struct contest contest;
-	int has_final; /* one was measured */
-	double open_s; /* data, truth and library, until charged to a result */
+	struct item *finalist; /* NULL: none, or its final is known */
+	double open_s;	       /* data, truth and library, until charged to a result */
 	struct group *next;
 };
 

@@ -195,10 +195,30 @@ static int run_items(struct measure *m, struct group *g, struct err *e)
 	return rc ? rc : run_races(m, g, &g->contest, e);
 }
 
+/* The best of the group gets a final, unless it has had one. */
+static int choose_finalist(struct measure *m, struct group *g, struct err *e)
+{
+	struct item *it = g->contest.best ? g->contest.best->who : NULL;
+
+	if (!it || !m->rules.finals || (it == g->incumbent && g->incumbent_final))
+		return 0;
+	if (it->known.final)
+		return rec_put(m->out, it->known.final->line, it->known.final->n, e);
+	g->finalist = it;
+	return 0;
+}
+
 int races_run(struct measure *m, struct group *g, struct err *e)
 {
+	int rc;
+
 	contest_begin(&g->contest, g->incumbent ? &g->incumbent->in : NULL, !m->rules.preempt);
 	if (g->record && rec_put(m->out, g->record, g->record_n, e) < 0)
 		return -1;
-	return run_items(m, g, e);
+	rc = run_items(m, g, e);
+	if (rc == 0)
+		rc = choose_finalist(m, g, e);
+	if (rc == 0 && !g->cut && (g->n || g->end || g->finalist))
+		rc = result_put_end(m, g, &g->contest.n, e);
+	return rc;
 }

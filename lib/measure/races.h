@@ -5,9 +5,9 @@
 #include "lib/measure/item.h"
 #include "lib/measure/run.h"
 
-/* Writes the group's workload record and the results of its races. Builds must have ended. Returns
- * 0; 1 if a signal stopped it (what was finished has been written); -1 for faults of the machine or
- * of the output. */
+/* Writes the group's workload record, the results of its races and its end record, and chooses who
+ * is in the final. Builds must have ended. Returns 0; 1 if a signal stopped it (what was finished
+ * has been written); -1 for faults of the machine or of the output. */
 int races_run(struct measure *m, struct group *g, struct err *e);
 
 #endif
