@@ -12,6 +12,7 @@
 #include "lib/algo/algo.h"
 #include "lib/nest/nest.h"
 #include "lib/tile/brgemm.h"
+#include "lib/tile/conv.h"
 #include "lib/tile/post.h"
 
 enum direct_knob { VL, NV, MR, ROWS, KC, NC, ORDER, PAR, COPY, MERGE, UNROLL, KNOBS };
@@ -33,55 +34,14 @@ static const struct knob knobs[KNOBS] = {
 	[UNROLL] = {"unroll", 1, "Unrolling of the loop over input channels."},
 };
 
-/* The workload's numbers, with dilation counted from 1 and channels a group. */
-struct shape {
-	int64_t mb, g, ic, ih, iw, oc, oh, ow, kh, kw, sh, sw, ph, pw, dh, dw;
-	int64_t band_w; /* width of a padded input row */
-	int padded;	/* does any tap read outside the input? */
-	int clipped; /* kernel rows outside the image are left out, row by row: needs no dilation */
-	int nchw;
-};
-
-static int shape_of(const struct workload *w, struct shape *s)
-{
-	const int64_t *d = w->dim;
-
-	if (w->op != &op_conv2d)
-		return 0;
-	*s = (struct shape){
-		.mb = d[CONV_MB],
-		.g = d[CONV_G],
-		.ic = d[CONV_IC] / d[CONV_G],
-		.ih = d[CONV_IH],
-		.iw = d[CONV_IW],
-		.oc = d[CONV_OC] / d[CONV_G],
-		.oh = d[CONV_OH],
-		.ow = d[CONV_OW],
-		.kh = d[CONV_KH],
-		.kw = d[CONV_KW],
-		.sh = d[CONV_SH],
-		.sw = d[CONV_SW],
-		.ph = d[CONV_PH],
-		.pw = d[CONV_PW],
-		.dh = d[CONV_DH] + 1,
-		.dw = d[CONV_DW] + 1,
-	};
-	s->band_w = (s->ow - 1) * s->sw + (s->kw - 1) * s->dw + 1;
-	s->padded = s->ph || s->pw || s->band_w > s->iw ||
-		    (s->oh - 1) * s->sh + (s->kh - 1) * s->dh + 1 > s->ih;
-	s->clipped = s->dh == 1 && s->kh > 1 && (s->ph || (s->oh - 1) * s->sh + s->kh > s->ih);
-	s->nchw = w->layout == LAYOUT_NCHW;
-	return 1;
-}
-
 static int direct_space(const struct workload *w, const struct limits *m, struct knob_space *s)
 {
 	static const int pixels[] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 14, 16, 20, 24, 28};
 	static const int chunks[] = {16, 32, 64, 128, 256};
 	static const int powers[] = {1, 2, 4, 8, 16, 32};
-	struct shape p;
+	struct conv p;
 
-	if (!shape_of(w, &p))
+	if (!conv_of(w, &p))
 		return 0;
 	s->n = KNOBS;
 	knob_add(s, VL, m->lanes);
@@ -128,10 +88,10 @@ static int direct_space(const struct workload *w, const struct limits *m, struct
 static int direct_valid(const struct workload *w, const int64_t *k, const char **why)
 {
 	struct row_split r;
-	struct shape p;
+	struct conv p;
 
 	*why = "the algorithm does not apply to this workload";
-	if (!shape_of(w, &p))
+	if (!conv_of(w, &p))
 		return 0;
 	*why = "a knob is outside its range";
 	if (k[ROWS] < 0 || k[KC] < 0 || k[NC] < 0 || k[UNROLL] < 1 || k[UNROLL] > 16)
@@ -164,7 +124,7 @@ struct direct {
 	struct nest *n;
 	const struct workload *w;
 	const int64_t *k;
-	struct shape p;
+	struct conv p;
 	struct row_split split;
 	int64_t kc, chunks; /* channels of a chunk, chunks */
 	int64_t nr, tiles;  /* channels of a tile, tiles of channels a group */
@@ -182,7 +142,7 @@ struct direct {
 
 static void declare_weights(struct direct *s)
 {
-	const struct shape *p = &s->p;
+	const struct conv *p = &s->p;
 	struct packing pw = {0}, pb = {0};
 	int g = packing_dim(&pw, p->g), o = packing_dim(&pw, p->oc), i = packing_dim(&pw, p->ic);
 	int kh = packing_dim(&pw, p->kh), kw = packing_dim(&pw, p->kw);
@@ -207,7 +167,7 @@ static void declare_weights(struct direct *s)
 
 static void declare(struct direct *s)
 {
-	const struct shape *p = &s->p;
+	const struct conv *p = &s->p;
 	int64_t dst = p->mb * p->oh * p->ow * p->oc * p->g;
 	struct nest *n = s->n;
 
@@ -230,7 +190,7 @@ static void declare(struct direct *s)
 
 static void open_blocks(struct direct *s)
 {
-	const struct shape *p = &s->p;
+	const struct conv *p = &s->p;
 	int64_t rows = s->k[ROWS] ? s->k[ROWS] : p->oh, nc = s->k[NC] ? s->k[NC] : s->tiles;
 	struct nest *n = s->n;
 	int vmb = nest_param(n, "MB", p->mb), vg = nest_param(n, "G", p->g);
@@ -284,7 +244,7 @@ static void zero_rows(struct direct *s, struct affine lo, struct affine hi, int 
 /* The input pixels of one row, y in the band, ih in the image, behind PW columns of padding. */
 static void copy_row(struct direct *s, int y, struct affine ih, int vrow, int64_t width)
 {
-	const struct shape *p = &s->p;
+	const struct conv *p = &s->p;
 	struct nest *n = s->n;
 	int vsrc_row, c, x;
 	struct affine at = af_times(af_var(y), vrow), from;
@@ -333,7 +293,7 @@ static void copy_row(struct direct *s, int y, struct affine ih, int vrow, int64_
 /* Copies the band's input rows, with padding, into the workspace. */
 static void copy_band(struct direct *s)
 {
-	const struct shape *p = &s->p;
+	const struct conv *p = &s->p;
 	int64_t rows = s->k[ROWS] ? s->k[ROWS] : p->oh, row = p->band_w * s->kc, width, right;
 	int64_t max_rows = (rows - 1) * p->sh + (p->kh - 1) * p->dh + 1;
 	struct nest *n = s->n;
@@ -386,7 +346,7 @@ static void copy_band(struct direct *s)
 /* How the tile reads: strides, taps and the extent of k. */
 static void set_strides(struct direct *s)
 {
-	const struct shape *p = &s->p;
+	const struct conv *p = &s->p;
 	struct nest *n = s->n;
 	int taps = 0;
 
@@ -438,7 +398,7 @@ static void open_chunk(struct direct *s)
  * channel. */
 static void scatter(struct direct *s, int rows, int oh, struct affine ow, int j)
 {
-	const struct shape *p = &s->p;
+	const struct conv *p = &s->p;
 	struct nest *n = s->n;
 	struct affine channel = af_mul(af_var(j), s->nr), at;
 	int vplane = nest_param(n, "oplane", p->oh * p->ow), vow = nest_param(n, "OW", p->ow);
@@ -485,7 +445,7 @@ static void tile_rows(struct direct *s, int rows, int oh, struct affine ow, int 
  * the others need no multiplying by zero. The tap over kernel rows is the outermost one. */
 static void clip_taps(struct direct *s, int oh)
 {
-	const struct shape *p = &s->p;
+	const struct conv *p = &s->p;
 	struct nest *n = s->n;
 	struct affine first = af_sub(af_times(af_var(oh), nest_param(n, "SH", p->sh)),
 				     af_var(nest_param(n, "PH", p->ph)));
@@ -499,7 +459,7 @@ static void clip_taps(struct direct *s, int oh)
 
 static void tile(struct direct *s, int oh, int t, int j)
 {
-	const struct shape *p = &s->p;
+	const struct conv *p = &s->p;
 	struct nest *n = s->n;
 	struct affine ow = af_mul(af_var(t), s->split.rows), channel = af_mul(af_var(j), s->nr);
 	int vgroup = nest_param(n, "wgroup", s->tiles * s->chunks * p->kh * p->kw * s->kc * s->nr);
@@ -554,7 +514,7 @@ static int direct_build(const struct workload *w, const int64_t *k, struct nest 
 	struct direct s = {.n = n, .w = w, .k = k};
 	int j = -1, oh, t;
 
-	if (!shape_of(w, &s.p))
+	if (!conv_of(w, &s.p))
 		return err_set(e, "direct does not apply to this workload");
 	s.split = row_split(s.p.ow, k[MR]);
 	s.nr = k[NV] * k[VL];
