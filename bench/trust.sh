@@ -43,7 +43,7 @@ recordings() {
 		echo "$workload" >"$dir/one.wl"
 		"$bin/tl-gen" -n 300 "$dir/one.wl" >"$dir/one.candidates"
 		"$bin/tl-filter" -k 1 --by draft "$dir/one.candidates" | grep '"type":"candidate"' >"$dir/one.first"
-		{ cat "$dir/one.wl" "$dir/one.first"; grep '"type":"candidate"' "$dir/one.candidates"; }
+		{ cat "$dir/one.wl" "$dir/one.first"; grep '"type":"candidate"\|"type":"end"' "$dir/one.candidates"; }
 	done <"$dir/10.wl" >"$dir/recordings.in"
 	for run in 1 2; do
 		"$bin/tl-measure" --no-preempt --final 0 --race 20ms -o "$dir/recording$run" "$dir/recordings.in"

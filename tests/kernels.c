@@ -50,10 +50,12 @@ static int random_conv(struct workload *w)
 	d[CONV_MB] = pick(1, 2);
 	d[CONV_IC] = d[CONV_G] * pick(1, d[CONV_G] > 1 ? 5 : 20);
 	d[CONV_OC] = d[CONV_G] * pick(1, d[CONV_G] > 1 ? 18 : 40);
+	if (pick(0, 2) == 0)
+		d[CONV_G] = d[CONV_IC] = d[CONV_OC] = pick(2, 40); /* depthwise */
 	for (int i = 0; i < 2; i++) {
 		int64_t window, pad;
 
-		d[CONV_KH + i] = pick(1, 3);
+		d[CONV_KH + i] = pick(1, d[CONV_G] == d[CONV_IC] ? 5 : 3);
 		d[CONV_SH + i] = pick(1, 3);
 		d[CONV_DH + i] = pick(0, 1);
 		d[CONV_PH + i] = pick(0, 2);
