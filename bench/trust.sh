@@ -55,7 +55,8 @@ start() {
 	for file in resnet18.tar.gz squeezenet1_1.zip bert_base.tar.zst; do
 		rm -f "$TL_DB"
 		"$bin/tl-extract" -q "share/models/$file" >"$dir/one.wl"
-		"$bin/tl-query" --predict -d "$TL_DB" "$dir/one.wl" >"$dir/predicted" 2>/dev/null
+		"$bin/tl-store" -q -d "$TL_DB" </dev/null
+		"$bin/tl-query" --predict -d "$TL_DB" "$dir/one.wl" >"$dir/predicted"
 		"$bin/tl-gen" --search=portfolio -n 2 "$dir/one.wl" >"$dir/portfolio"
 		"$bin/tl-gen" -n 4096 "$dir/one.wl" | "$bin/tl-filter" -k 1 --by draft >"$dir/draft"
 		"$bin/tl-tune" -q --final 0 --budget "${BENCH_TUNE:-2m}" -o "$dir/found" "$dir/one.wl" || :

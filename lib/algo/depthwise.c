@@ -35,7 +35,7 @@ static const struct knob knobs[KNOBS] = {
 };
 
 enum { CHANNELS_IN_PIXELS = 1, CHANNELS_OUTERMOST = 2 }; /* values of order */
-enum { MAX_TAPS = 81 };
+enum { MAX_TAPS = 81, MAX_LOOPS = NEST_VARS - 40 };
 
 static int applies(const struct workload *w, struct conv *p)
 {
@@ -52,6 +52,38 @@ static int64_t registers(const struct conv *p, const int64_t *k)
 static int64_t registers_there(int64_t lanes)
 {
 	return lanes == 16 ? 32 : 16;
+}
+
+static int64_t tile_start(const struct row_split *r, int64_t t)
+{
+	return t * r->rows + (t < r->rest ? t : r->rest);
+}
+
+/* Tiles at the left and the right in which some tap leaves the image. */
+static void find_edges(const struct conv *p, const struct row_split *r, int *left, int *right)
+{
+	*left = *right = 0;
+	while (*left < r->tiles && tile_start(r, *left) * p->sw < p->pw)
+		++*left;
+	while (*left + *right < r->tiles) {
+		int64_t end = tile_start(r, r->tiles - *right);
+
+		if ((end - 1) * p->sw - p->pw + (p->kw - 1) * p->dw < p->iw)
+			break;
+		++*right;
+	}
+}
+
+/* Each tile at an edge has a body of its own: once more where weights are held, and where vectors
+ * are masked. */
+static int64_t loops(const struct conv *p, const int64_t *k)
+{
+	struct row_split r = row_split(p->ow, k[MR]);
+	int left, right;
+
+	find_edges(p, &r, &left, &right);
+	return (k[HOLD] + 1) * (p->g % (k[NV] * k[VL]) ? 2 : 1) *
+	       ((left + right) * (3 * p->kw + 8) + 20);
 }
 
 static int depthwise_space(const struct workload *w, const struct limits *m, struct knob_space *s)
@@ -112,6 +144,9 @@ static int depthwise_valid(const struct workload *w, const int64_t *k, const cha
 		return 0;
 	*why = "weights stay in registers only where pixels are innermost";
 	if (k[HOLD] && k[ORDER] == CHANNELS_IN_PIXELS)
+		return 0;
+	*why = "too many tiles have taps outside the image";
+	if (loops(&p, k) > MAX_LOOPS)
 		return 0;
 	*why = "the register tile needs more vector registers than there are";
 	return registers(&p, k) <= registers_there(k[VL]);
@@ -183,102 +218,151 @@ static void declare(struct depthwise *s)
 
 /* ---- the tile ---- */
 
-/* Vectors of the tile that have channels. */
-static int vectors(const struct depthwise *s, const struct place *at)
+/* Vectors of the tile whose lanes are all valid, and what is left for a masked one. */
+static int64_t whole_vectors(const struct depthwise *s, const struct place *at)
 {
-	int64_t n = ceil_div(at->channels, s->k[VL]);
-
-	return n < s->k[NV] ? (int)n : (int)s->k[NV];
+	return at->channels / s->k[VL] < s->k[NV] ? at->channels / s->k[VL] : s->k[NV];
 }
 
-/* Valid lanes of a vector, NULL if all are. */
-static const struct affine *lanes_left(const struct depthwise *s, const struct place *at, int v)
+static int64_t lanes_left(const struct depthwise *s, const struct place *at)
 {
-	int64_t left = at->channels - v * s->k[VL];
-
-	return left < s->k[VL] ? nest_keep(s->n, af(left)) : NULL;
+	return whole_vectors(s, at) < s->k[NV] ? at->channels % s->k[VL] : 0;
 }
 
-static struct affine reg_at(const struct depthwise *s, int row, int v)
-{
-	return af(row * s->k[NV] + v);
-}
+/* One vector of one pixel: v counts vectors, valid is NULL where all lanes are. */
+struct site {
+	struct affine m, v;
+	const struct affine *valid;
+};
 
-static void load_weights(struct depthwise *s, const struct place *at, struct affine from, int row,
-			 int v)
-{
-	nest_store(s->n, s->wreg, reg_at(s, row, v), NULL,
-		   ex_load(s->n, s->weights, (int)s->k[VL],
-			   af_sum(at->panel, from, af(v * s->k[VL])), NULL));
-}
+typedef void at_site(struct depthwise *s, const struct place *at, const struct site *x,
+		     const void *arg);
 
-static void zero_tile(struct depthwise *s, const struct place *at)
+/* For pixels [from, to) and all vectors of the tile. */
+static void each_site(struct depthwise *s, const struct place *at, int64_t from, int64_t to,
+		      at_site *body, const void *arg)
 {
-	for (int m = 0; m < at->pixels; m++)
-		for (int v = 0; v < vectors(s, at); v++)
-			nest_store(s->n, s->acc, reg_at(s, m, v), NULL,
-				   ex_const(s->n, ELEM_F32, (int)s->k[VL], 0));
-}
-
-/* Does the tap of this pixel of the tile lie inside the row? */
-static int tap_inside(const struct depthwise *s, const struct place *at, int m, int kw)
-{
-	int64_t iw = (at->edge + m) * s->p.sw - s->p.pw + kw * s->p.dw;
-
-	return at->edge < 0 || (iw >= 0 && iw < s->p.iw);
-}
-
-/* One tap of all pixels and vectors: row is the input row's first element; weights are in row wrow
- * of their registers. */
-static void multiply_tap(struct depthwise *s, const struct place *at, struct affine row, int kw,
-			 int wrow)
-{
-	const struct conv *p = &s->p;
-	int lanes = (int)s->k[VL];
+	int64_t whole = whole_vectors(s, at), left = lanes_left(s, at);
 	struct nest *n = s->n;
+	struct site x = {.valid = NULL};
 
-	for (int m = 0; m < at->pixels; m++) {
-		struct affine iw =
-			af_add(af_mul(at->ow, p->sw), af(m * p->sw - p->pw + kw * p->dw));
-
-		if (!tap_inside(s, at, m, kw))
-			continue;
-		for (int v = 0; v < vectors(s, at); v++) {
-			struct affine from =
-				af_sum(row, af_mul(iw, p->g), at->channel, af(v * lanes));
-
-			nest_store(n, s->acc, reg_at(s, m, v), NULL,
-				   ex_op(n, EXPR_FMA, ex_reg(n, s->wreg, reg_at(s, wrow, v)),
-					 ex_load(n, s->src, lanes, from, lanes_left(s, at, v)),
-					 ex_reg(n, s->acc, reg_at(s, m, v))));
-		}
+	if (from >= to)
+		return;
+	x.m = af_var(nest_for(n, LOOP_UNROLL, "m", af(from), af(to)));
+	if (whole) {
+		x.v = af_var(nest_for(n, LOOP_UNROLL, "v", af(0), af(whole)));
+		body(s, at, &x, arg);
+		nest_close(n);
 	}
+	if (left) {
+		x.v = af(whole);
+		x.valid = nest_keep(n, af(left));
+		body(s, at, &x, arg);
+	}
+	nest_close(n);
 }
 
-/* First element of the input row that kernel row kh (an affine form) reads. */
-static struct affine input_row(const struct depthwise *s, const struct place *at, struct affine kh)
+/* For all vectors of the tile, once. */
+static void each_vector(struct depthwise *s, const struct place *at, at_site *body, const void *arg)
+{
+	struct site x = {.m = af(0)};
+
+	x.v = af_var(nest_for(s->n, LOOP_UNROLL, "v", af(0),
+			      af(whole_vectors(s, at) + (lanes_left(s, at) > 0))));
+	body(s, at, &x, arg);
+	nest_close(s->n);
+}
+
+static struct affine reg_at(const struct depthwise *s, const struct site *x)
+{
+	return af_add(af_mul(x->m, s->k[NV]), x->v);
+}
+
+/* First channel of the vector. */
+static struct affine lane_at(const struct depthwise *s, const struct place *at,
+			     const struct site *x)
+{
+	return af_add(at->channel, af_mul(x->v, s->k[VL]));
+}
+
+static void zero(struct depthwise *s, const struct place *at, const struct site *x, const void *arg)
+{
+	(void)at;
+	(void)arg;
+	nest_store(s->n, s->acc, reg_at(s, x), NULL, ex_const(s->n, ELEM_F32, (int)s->k[VL], 0));
+}
+
+/* A tap: its weights, kh * KW + kw of the panel, and the row of registers that they are in; kernel
+ * row and column. */
+struct tap {
+	struct affine weights, reg, kh, kw;
+};
+
+static void load_weights(struct depthwise *s, const struct place *at, const struct site *x,
+			 const void *arg)
+{
+	const struct tap *t = arg;
+
+	nest_store(s->n, s->wreg, af_add(af_mul(t->reg, s->k[NV]), x->v), NULL,
+		   ex_load(s->n, s->weights, (int)s->k[VL],
+			   af_sum(at->panel, af_mul(t->weights, s->nr), af_mul(x->v, s->k[VL])),
+			   NULL));
+}
+
+static void multiply(struct depthwise *s, const struct place *at, const struct site *x,
+		     const void *arg)
+{
+	const struct tap *t = arg;
+	const struct conv *p = &s->p;
+	struct nest *n = s->n;
+	struct affine ih = af_sum(af_mul(af_var(at->oh), p->sh), af_mul(t->kh, p->dh), af(-p->ph));
+	struct affine iw = af_sum(af_mul(at->ow, p->sw), af_mul(x->m, p->sw), af_mul(t->kw, p->dw),
+				  af(-p->pw));
+	struct affine from = af_sum(af_mul(af_var(s->img), p->ih * p->iw * p->g),
+				    af_mul(ih, p->iw * p->g), af_mul(iw, p->g), lane_at(s, at, x));
+
+	nest_store(n, s->acc, reg_at(s, x), NULL,
+		   ex_op(n, EXPR_FMA, ex_reg(n, s->wreg, af_add(af_mul(t->reg, s->k[NV]), x->v)),
+			 ex_load(n, s->src, (int)s->k[VL], from, x->valid),
+			 ex_reg(n, s->acc, reg_at(s, x))));
+}
+
+/* Pixels [*from, *to) of the tile whose tap in this kernel column lies inside the row. */
+static void inside_row(const struct depthwise *s, const struct place *at, int kw, int64_t *from,
+		       int64_t *to)
 {
 	const struct conv *p = &s->p;
-	struct affine ih = af_sum(af_mul(af_var(at->oh), p->sh), af_mul(kh, p->dh), af(-p->ph));
+	int64_t first = at->edge * p->sw - p->pw + kw * p->dw; /* input column of pixel 0 */
 
-	return af_add(af_mul(af_var(s->img), p->ih * p->iw * p->g), af_mul(ih, p->iw * p->g));
+	*from = 0;
+	*to = at->pixels;
+	while (at->edge >= 0 && *from < *to && first + *from * p->sw < 0)
+		++*from;
+	while (at->edge >= 0 && *from < *to && first + (*to - 1) * p->sw >= p->iw)
+		--*to;
 }
 
-static void multiply_held(struct depthwise *s, const struct place *at)
-{
-	for (int kh = 0; kh < s->p.kh; kh++)
-		for (int kw = 0; kw < s->p.kw; kw++)
-			multiply_tap(s, at, input_row(s, at, af(kh)), kw, (int)(kh * s->p.kw) + kw);
-}
-
-/* One kernel row, kh, of the image. */
+/* The taps of kernel row kh; held: their weights are in registers already. */
 static void multiply_row(struct depthwise *s, const struct place *at, struct affine kh)
 {
-	for (int kw = 0; kw < s->p.kw; kw++) {
-		for (int v = 0; v < vectors(s, at); v++)
-			load_weights(s, at, af_add(af_mul(kh, s->p.kw * s->nr), af(kw * s->nr)), 0,
-				     v);
-		multiply_tap(s, at, input_row(s, at, kh), kw, 0);
+	struct nest *n = s->n;
+	struct tap t = {.kh = kh};
+	int64_t columns = at->edge < 0 ? 1 : s->p.kw; /* at an edge each is by itself */
+
+	for (int kw = 0; kw < columns; kw++) {
+		int64_t from, to;
+
+		t.kw = af(kw);
+		if (at->edge < 0)
+			t.kw = af_var(nest_for(n, LOOP_UNROLL, "kw", af(0), af(s->p.kw)));
+		t.weights = af_add(af_mul(kh, s->p.kw), t.kw);
+		t.reg = at->held ? t.weights : af(0);
+		inside_row(s, at, kw, &from, &to);
+		if (!at->held)
+			each_vector(s, at, load_weights, &t);
+		each_site(s, at, from, to, multiply, &t);
+		if (at->edge < 0)
+			nest_close(n);
 	}
 }
 
@@ -317,52 +401,48 @@ static void multiply_clipped(struct depthwise *s, const struct place *at)
 	nest_close(n);
 }
 
-static void store_tile(struct depthwise *s, const struct place *at)
+static void multiply_held(struct depthwise *s, const struct place *at)
+{
+	struct nest *n = s->n;
+
+	multiply_row(s, at, af_var(nest_for(n, LOOP_UNROLL, "kh", af(0), af(s->p.kh))));
+	nest_close(n);
+}
+
+static void finish(struct depthwise *s, const struct place *at, const struct site *x,
+		   const void *arg)
 {
 	const struct conv *p = &s->p;
+	const struct expr *bias = NULL, *add = NULL;
 	int lanes = (int)s->k[VL];
 	struct nest *n = s->n;
-	struct affine row = af_add(af_mul(af_var(s->img), p->oh * p->ow * p->g),
-				   af_mul(af_var(at->oh), p->ow * p->g));
+	struct affine to = af_sum(af_mul(af_var(s->img), p->oh * p->ow * p->g),
+				  af_mul(af_var(at->oh), p->ow * p->g),
+				  af_mul(af_add(at->ow, x->m), p->g), lane_at(s, at, x));
 
-	for (int m = 0; m < at->pixels; m++) {
-		for (int v = 0; v < vectors(s, at); v++) {
-			const struct affine *valid = lanes_left(s, at, v);
-			const struct expr *bias = NULL, *add = NULL;
-			struct affine to = af_sum(row, af_mul(at->ow, p->g), af(m * p->g),
-						  at->channel, af(v * lanes));
-
-			if (s->bias >= 0)
-				bias = ex_load(n, s->bias, lanes,
-					       af_add(at->channel, af(v * lanes)), NULL);
-			if (s->add >= 0)
-				add = ex_load(n, s->add, lanes, to, valid);
-			nest_store(n, s->dst, to, valid,
-				   post_apply(n, ex_reg(n, s->acc, reg_at(s, m, v)), s->w->npost,
-					      s->w->post, bias, add));
-		}
-	}
+	(void)arg;
+	if (s->bias >= 0)
+		bias = ex_load(n, s->bias, lanes, lane_at(s, at, x), NULL);
+	if (s->add >= 0)
+		add = ex_load(n, s->add, lanes, to, x->valid);
+	nest_store(
+		n, s->dst, to, x->valid,
+		post_apply(n, ex_reg(n, s->acc, reg_at(s, x)), s->w->npost, s->w->post, bias, add));
 }
 
 static void tile(struct depthwise *s, const struct place *at)
 {
-	zero_tile(s, at);
+	each_site(s, at, 0, at->pixels, zero, NULL);
 	if (at->held)
 		multiply_held(s, at);
 	else
 		multiply_clipped(s, at);
-	store_tile(s, at);
+	each_site(s, at, 0, at->pixels, finish, NULL);
 }
 
 /* ---- loops around it; each calls what lies inside ---- */
 
 typedef void inner(struct depthwise *s, struct place at);
-
-/* Pixels of tile t, and where it begins. */
-static int64_t tile_start(const struct depthwise *s, int64_t t)
-{
-	return t * s->split.rows + (t < s->split.rest ? t : s->split.rest);
-}
 
 static int tile_pixels(const struct depthwise *s, int64_t t)
 {
@@ -379,14 +459,14 @@ static void middle(struct depthwise *s, struct place at, int64_t from, int64_t t
 	at.edge = -1;
 	at.pixels = tile_pixels(s, from);
 	t = nest_for(s->n, LOOP_SERIAL, "t", af(0), af(to - from));
-	at.ow = af_add(af(tile_start(s, from)), af_mul(af_var(t), at.pixels));
+	at.ow = af_add(af(tile_start(&s->split, from)), af_mul(af_var(t), at.pixels));
 	body(s, at);
 	nest_close(s->n);
 }
 
 static void edge(struct depthwise *s, struct place at, int64_t t, inner *body)
 {
-	at.edge = tile_start(s, t);
+	at.edge = tile_start(&s->split, t);
 	at.pixels = tile_pixels(s, t);
 	at.ow = af(at.edge);
 	body(s, at);
@@ -436,9 +516,14 @@ static void tile_body(struct depthwise *s, struct place at)
 /* A row of a channel tile. */
 static void row_body(struct depthwise *s, struct place at)
 {
-	for (int i = 0; at.held && i < s->p.kh * s->p.kw; i++)
-		for (int v = 0; v < vectors(s, &at); v++)
-			load_weights(s, &at, af(i * s->nr), i, v);
+	struct tap t;
+
+	if (at.held) {
+		t.weights = t.reg =
+			af_var(nest_for(s->n, LOOP_UNROLL, "k", af(0), af(s->p.kh * s->p.kw)));
+		each_vector(s, &at, load_weights, &t);
+		nest_close(s->n);
+	}
 	pixels(s, at, tile_body);
 }
 
@@ -515,22 +600,6 @@ static void open_blocks(struct depthwise *s)
 	s->j1 = nest_let_min(n, "j", af_add(af_var(s->j0), af(nc)), af(s->tiles));
 }
 
-/* Tiles at the left and the right in which some tap leaves the image. */
-static void find_edges(struct depthwise *s)
-{
-	const struct conv *p = &s->p;
-
-	while (s->left < s->split.tiles && tile_start(s, s->left) * p->sw < p->pw)
-		s->left++;
-	while (s->left + s->right < s->split.tiles) {
-		int64_t end = tile_start(s, s->split.tiles - s->right);
-
-		if ((end - 1) * p->sw - p->pw + (p->kw - 1) * p->dw < p->iw)
-			break;
-		s->right++;
-	}
-}
-
 static int depthwise_build(const struct workload *w, const int64_t *k, struct nest *n,
 			   struct err *e)
 {
@@ -542,7 +611,7 @@ static int depthwise_build(const struct workload *w, const int64_t *k, struct ne
 	s.nr = k[NV] * k[VL];
 	s.tiles = ceil_div(s.p.g, s.nr);
 	s.full = s.p.g / s.nr;
-	find_edges(&s);
+	find_edges(&s.p, &s.split, &s.left, &s.right);
 	declare(&s);
 	open_blocks(&s);
 	if (k[ORDER] == CHANNELS_OUTERMOST)

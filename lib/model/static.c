@@ -80,11 +80,31 @@ static void walk_body(struct walk *w, const struct node *s)
 	}
 }
 
+/* Of the arrays that live everywhere in their scopes: as many as live at the same time. */
+static int64_t most_alive(const struct walk *w)
+{
+	const struct node *scope[NEST_BUFFERS];
+	int64_t most = 0;
+
+	nest_register_scopes(w->n, scope);
+	for (int i = 0; i < w->n->nbuffers; i++) {
+		int64_t sum = 0;
+
+		if (!w->use[i].everywhere)
+			continue;
+		for (int j = 0; j < w->n->nbuffers; j++)
+			if (w->use[j].everywhere && w->n->buffer[j].lanes > 1 &&
+			    nest_holds(scope[j], scope[i]))
+				sum += w->n->buffer[j].size;
+		most = sum > most ? sum : most;
+	}
+	return most;
+}
+
 int64_t static_registers(const struct nest *n, const struct limits *m)
 {
 	/* AVX-512 reads a value for all lanes as an operand of its arithmetic. */
 	int folded = !strcmp(m->isa, "avx512"), local = 0;
-	int64_t registers = 0;
 	struct walk w;
 
 	w.n = n;
@@ -96,12 +116,10 @@ int64_t static_registers(const struct nest *n, const struct limits *m)
 
 		if (n->buffer[i].kind != BUFFER_REG || n->buffer[i].lanes == 1 || !u->steps)
 			continue;
-		if (u->everywhere)
-			registers += n->buffer[i].size;
-		else if (n->buffer[i].size / u->steps > local)
+		if (!u->everywhere && n->buffer[i].size / u->steps > local)
 			local = (int)(n->buffer[i].size / u->steps);
 	}
-	return registers + (folded ? 0 : local);
+	return most_alive(&w) + (folded ? 0 : local);
 }
 
 static int check_lanes(const struct nest *n, const struct limits *m, struct err *why)

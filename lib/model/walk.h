@@ -18,7 +18,7 @@
 #include "lib/nest/nest.h"
 #include "lib/space/limits.h"
 
-enum { WALK_DEPTH = 20, WALK_SITES = 64, WALK_LOOPS = 48 };
+enum { WALK_DEPTH = 20, WALK_SITES = 384, WALK_LOOPS = 384 };
 
 /* A value over the loops around it: its mean, and what one iteration of each adds. Slopes are set
  * where loops has a bit, for most values do not follow most loops. */

@@ -73,6 +73,8 @@ static double apply(enum expr_kind kind, double a, double b, double c)
 	switch (kind) {
 	case EXPR_ADD:
 		return a + b;
+	case EXPR_SUB:
+		return a - b;
 	case EXPR_MUL:
 		return a * b;
 	case EXPR_MAX:

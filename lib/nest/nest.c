@@ -400,3 +400,84 @@ int64_t af_eval(const struct nest *n, const struct affine *a, const int64_t *val
 	}
 	return v;
 }
+
+/* ---- where registers live ---- */
+
+enum { SCOPE_DEPTH = 40 };
+
+struct scope_walk {
+	const struct nest *n;
+	int depth;
+	const struct node *path[SCOPE_DEPTH];
+	int used[NEST_BUFFERS]; /* length of the path that all uses so far have in common, and 1 */
+	const struct node *common[NEST_BUFFERS][SCOPE_DEPTH];
+};
+
+static void note_use(struct scope_walk *w, int buffer)
+{
+	int same = 0, most = w->used[buffer] - 1;
+
+	if (w->n->buffer[buffer].kind != BUFFER_REG)
+		return;
+	if (most < 0) {
+		memcpy(w->common[buffer], w->path, sizeof *w->path * (size_t)w->depth);
+		w->used[buffer] = w->depth + 1;
+		return;
+	}
+	while (same < most && same < w->depth && w->common[buffer][same] == w->path[same])
+		same++;
+	w->used[buffer] = same + 1;
+}
+
+static void note_reads(struct scope_walk *w, const struct expr *x)
+{
+	if (!x)
+		return;
+	if (x->kind == EXPR_LOAD)
+		note_use(w, x->buffer);
+	note_reads(w, x->a);
+	note_reads(w, x->b);
+	note_reads(w, x->c);
+}
+
+static void note_body(struct scope_walk *w, const struct node *t)
+{
+	for (; t; t = t->next) {
+		if (t->kind == NODE_STORE) {
+			note_use(w, t->buffer);
+			note_reads(w, t->value);
+		}
+		if (t->kind != NODE_FOR && t->kind != NODE_IF)
+			continue;
+		assert(w->depth < SCOPE_DEPTH);
+		w->path[w->depth++] = t;
+		note_body(w, t->body);
+		note_body(w, t->orelse);
+		w->depth--;
+	}
+}
+
+void nest_register_scopes(const struct nest *n, const struct node *scope[NEST_BUFFERS])
+{
+	struct scope_walk w;
+
+	w.n = n;
+	w.depth = 0;
+	memset(w.used, 0, sizeof w.used);
+	note_body(&w, n->body);
+	for (int i = 0; i < n->nbuffers; i++)
+		scope[i] = w.used[i] > 1 ? w.common[i][w.used[i] - 2] : NULL;
+}
+
+int nest_holds(const struct node *outer, const struct node *inner)
+{
+	if (!outer || outer == inner)
+		return 1;
+	if (!inner)
+		return 0;
+	for (int orelse = 0; orelse <= 1; orelse++)
+		for (const struct node *t = orelse ? outer->orelse : outer->body; t; t = t->next)
+			if ((t->kind == NODE_FOR || t->kind == NODE_IF) && nest_holds(t, inner))
+				return 1;
+	return 0;
+}

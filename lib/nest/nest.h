@@ -25,7 +25,7 @@
 #include "lib/base/arena.h"
 #include "lib/space/layout.h"
 
-enum { NEST_VARS = 160, NEST_PARAMS = 80, NEST_BUFFERS = 32, AFFINE_TERMS = 8 };
+enum { NEST_VARS = 640, NEST_PARAMS = 80, NEST_BUFFERS = 32, AFFINE_TERMS = 8 };
 
 /* ---- integer variables and affine forms ---- */
 
@@ -83,6 +83,7 @@ enum expr_kind {
 	EXPR_LOAD,
 	EXPR_BCAST, /* scalar to vector */
 	EXPR_ADD,
+	EXPR_SUB,
 	EXPR_MUL,
 	EXPR_MAX,
 	EXPR_MIN,
@@ -191,6 +192,11 @@ const struct affine *nest_keep(struct nest *n, struct affine a); /* a copy in th
 /* Is the loop a copy of a run of floats, vector by vector, for v: to[.. + lanes * v] =
  * from[.. + lanes * v], or zero, as many lanes as are valid? */
 int nest_is_run(const struct nest *n, const struct node *loop);
+/* Where each register array lives: in the smallest loop or branch whose body has all its uses, NULL
+ * for the nest itself. It holds nothing when that body begins. Of other buffers: NULL. */
+void nest_register_scopes(const struct nest *n, const struct node *scope[NEST_BUFFERS]);
+/* Does the body of one loop or branch (NULL: the nest) have the other in it, or is it the same? */
+int nest_holds(const struct node *outer, const struct node *inner);
 /* The buffer's own, through views. */
 int nest_base(const struct nest *n, int buffer);
 /* Value with every symbol at its value and every other variable from value[] (by variable number).

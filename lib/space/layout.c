@@ -28,10 +28,59 @@ int64_t packing_size(const struct packing *p)
 struct pack_state {
 	const struct packing *p;
 	int64_t stride[LAYOUT_RANK]; /* of the logical tensor */
+	int64_t end[LAYOUT_RANK];    /* of each dimension, behind its map */
 	int64_t at[LAYOUT_RANK];     /* logical index so far */
+	int mapped;		     /* dimensions that have a map, a bit each */
 	const float *src;
 	float *dst;
 };
+
+/* The value at s->at through maps i, i + 1, ..; from: where the dimensions without a map and those
+ * before stand. */
+static double mapped_value(const struct pack_state *s, int i, const float *from)
+{
+	const struct packing_map *m = &s->p->map[i];
+	double sum = 0;
+
+	if (i == s->p->nmaps)
+		return (double)*from;
+	for (int j = 0; j < m->cols; j++) {
+		double factor = m->m[s->at[m->dim]][j];
+
+		if (factor != 0)
+			sum += factor * mapped_value(s, i + 1, from + j * s->stride[m->dim]);
+	}
+	return sum;
+}
+
+static float value(const struct pack_state *s)
+{
+	const float *from = s->src;
+
+	for (int d = 0; d < s->p->rank; d++) {
+		if (s->at[d] >= s->end[d])
+			return 0;
+		if (!(s->mapped >> d & 1))
+			from += s->at[d] * s->stride[d];
+	}
+	return (float)mapped_value(s, 0, from);
+}
+
+/* The innermost axis, without a map. */
+static void pack_run(struct pack_state *s, int dim, int64_t n, int64_t step)
+{
+	const float *src = s->src;
+	int padding = 0;
+
+	for (int d = 0; d < s->p->rank; d++) {
+		src += s->at[d] * s->stride[d];
+		padding |= d != dim && s->at[d] >= s->end[d];
+	}
+	for (int64_t j = 0; j < n; j++)
+		*s->dst++ = padding || s->at[dim] + j * step >= s->end[dim]
+				    ? 0.0f
+				    : src[j * step * s->stride[dim]];
+}
 
 static void pack_axis(struct pack_state *s, int i)
 {
@@ -39,24 +88,17 @@ static void pack_axis(struct pack_state *s, int i)
 	int dim = p->axis[i].dim;
 	int64_t n = p->axis[i].n, step = p->axis[i].step, start = s->at[dim];
 
-	if (i < p->naxes - 1) {
-		for (int64_t j = 0; j < n; j++, s->at[dim] += step)
-			pack_axis(s, i + 1);
-		s->at[dim] = start;
+	if (i == p->naxes - 1 && !p->nmaps) {
+		pack_run(s, dim, n, step);
 		return;
 	}
-	const float *src = s->src;
-	int padding = 0;
-
-	for (int d = 0; d < p->rank; d++) {
-		src += s->at[d] * s->stride[d];
-		padding |= d != dim && s->at[d] >= p->extent[d];
+	for (int64_t j = 0; j < n; j++, s->at[dim] += step) {
+		if (i < p->naxes - 1)
+			pack_axis(s, i + 1);
+		else
+			*s->dst++ = value(s);
 	}
-	for (int64_t j = 0; j < n; j++)
-		s->dst[j] = padding || start + j * step >= p->extent[dim]
-				    ? 0.0f
-				    : src[j * step * s->stride[dim]];
-	s->dst += n;
+	s->at[dim] = start;
 }
 
 void packing_run(const struct packing *p, const float *src, float *dst)
@@ -66,7 +108,12 @@ void packing_run(const struct packing *p, const float *src, float *dst)
 
 	for (int d = p->rank - 1; d >= 0; d--) {
 		s.stride[d] = stride;
+		s.end[d] = p->extent[d];
 		stride *= p->extent[d];
+	}
+	for (int i = 0; i < p->nmaps; i++) {
+		s.end[p->map[i].dim] = p->map[i].rows;
+		s.mapped |= 1 << p->map[i].dim;
 	}
 	pack_axis(&s, 0);
 }
@@ -78,4 +125,12 @@ void packing_text(const struct packing *p, struct buf *out)
 	for (int i = 0; i < p->naxes; i++)
 		buf_fmt(out, " %d:%lldx%lld", p->axis[i].dim, (long long)p->axis[i].n,
 			(long long)p->axis[i].step);
+	for (int i = 0; i < p->nmaps; i++) {
+		const struct packing_map *m = &p->map[i];
+
+		buf_fmt(out, " map %d", m->dim);
+		for (int r = 0; r < m->rows; r++)
+			for (int c = 0; c < m->cols; c++)
+				buf_fmt(out, "%c%.17g", c ? ',' : ' ', m->m[r][c]);
+	}
 }

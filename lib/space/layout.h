@@ -1,7 +1,9 @@
-/* Memory layouts of packed tensors: an ordered list of axes, outermost first, each a stretch of one
- * logical dimension, such as "N/64 K 64n". An index of a logical dimension is the sum of its axes'
- * positions times their steps; positions past the dimension's extent are padding and hold zero.
- * From the list follow the size and the packing.
+/* Memory layouts of prepared tensors, which are filled once, off the clock. First (where a map is
+ * given) the values along a dimension are replaced by linear combinations of them, in double
+ * precision: Winograd's weights. Then they are put in order: an ordered list of axes, outermost
+ * first, each a stretch of one logical dimension, such as "N/64 K 64n". An index of a logical
+ * dimension is the sum of its axes' positions times their steps; positions past the dimension's
+ * extent are padding and hold zero. From the list follow the size and the packing.
  */
 #ifndef TL_SPACE_LAYOUT_H
 #define TL_SPACE_LAYOUT_H
@@ -11,11 +13,20 @@
 
 #include "lib/base/buf.h"
 
-enum { LAYOUT_RANK = 6, LAYOUT_AXES = 10 };
+enum { LAYOUT_RANK = 6, LAYOUT_AXES = 10, LAYOUT_MAPS = 2, MAP_ROWS = 8, MAP_COLS = 8 };
+
+/* Along dimension dim, of extent cols: value i becomes the sum over j of m[i][j] * value j. */
+struct packing_map {
+	int dim, rows, cols;
+	double m[MAP_ROWS][MAP_COLS];
+};
 
 struct packing {
 	int rank;
-	int64_t extent[LAYOUT_RANK]; /* of the logical dimensions, dense, the last one contiguous */
+	int64_t extent[LAYOUT_RANK]; /* of the logical dimensions, dense, the last one contiguous;
+				      * where there is a map, before it */
+	int nmaps;
+	struct packing_map map[LAYOUT_MAPS];
 	int naxes;
 	struct {
 		int dim;

@@ -289,9 +289,14 @@ static void expr(struct printer *p, const struct expr *x)
 		buf_ch(p->out, ')');
 		return;
 	case EXPR_ADD:
+	case EXPR_SUB:
 	case EXPR_MUL:
 		buf_ch(p->out, '(');
-		infix(p, x->a, x->kind == EXPR_ADD ? " + " : " * ", x->b);
+		infix(p, x->a,
+		      x->kind == EXPR_ADD   ? " + "
+		      : x->kind == EXPR_SUB ? " - "
+					    : " * ",
+		      x->b);
 		buf_ch(p->out, ')');
 		return;
 	case EXPR_FMA:

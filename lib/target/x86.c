@@ -151,6 +151,31 @@ static void set_var(struct x86 *x, int var, const char *reg)
 	x86_line(x, "movq %s, %d(%%rsp)", reg, x86_var_slot(var));
 }
 
+/* ---- register arrays ---- */
+
+/* The arrays that live in this loop or branch begin or cease to. */
+static void set_alive(struct x86 *x, const struct node *t, int alive)
+{
+	for (int i = 0; i < x->n->nbuffers; i++)
+		if (x->n->buffer[i].kind == BUFFER_REG && x->scope[i] == t)
+			x->alive[i] = alive;
+}
+
+int x86_is_home(const struct x86 *x, int buffer)
+{
+	return !x->looking && x->kept[buffer] && x->alive[buffer];
+}
+
+int x86_homes(const struct x86 *x)
+{
+	int end = 0;
+
+	for (int i = 0; i < x->n->nbuffers; i++)
+		if (x86_is_home(x, i) && x->home[i] + (int)x->n->buffer[i].size > end)
+			end = x->home[i] + (int)x->n->buffer[i].size;
+	return end;
+}
+
 /* ---- nodes ---- */
 
 static void nodes(struct x86 *x, const struct node *t);
@@ -279,6 +304,8 @@ static void parallel(struct x86 *x, const struct node *t)
 	x86_line(x, "cmpq %d(%%rsp), %%rax", end);
 	x86_line(x, "jge %df", out);
 	split_item(x, loop, turns, n);
+	for (int i = 1; i < n; i++)
+		set_alive(x, loop[i], 1);
 	nodes(x, loop[n - 1]->body);
 	x86_line(x, "incq %d(%%rsp)", item);
 	x86_line(x, "jmp %db", top);
@@ -372,6 +399,7 @@ static void nodes(struct x86 *x, const struct node *t)
 			t = end;
 			continue;
 		}
+		set_alive(x, t, 1);
 		if (t->kind == NODE_FOR)
 			loop(x, t);
 		else if (t->kind == NODE_IF)
@@ -380,6 +408,7 @@ static void nodes(struct x86 *x, const struct node *t)
 			let(x, t);
 		else
 			view(x, t);
+		set_alive(x, t, 0);
 		t = t->next;
 	}
 }
@@ -440,6 +469,8 @@ static void function(struct x86 *x)
 {
 	x->nlabels = x->nconstants = x->mask_table = 0;
 	memset(x->known, 0, sizeof x->known);
+	memset(x->alive, 0, sizeof x->alive);
+	set_alive(x, NULL, 1);
 	buf_str(x->out, "\n__asm__(\n"
 			"\t\".pushsection .text\\n\"\n"
 			"\t\".p2align 6\\n\"\n"
@@ -473,15 +504,19 @@ static int vector_lanes(const struct nest *n)
 	return lanes == 8 || lanes == 16 ? lanes : 0;
 }
 
-/* Homes for what outlives a block. */
+/* Homes for what outlives a block. Arrays that do not live at the same time share theirs. */
 static void give_homes(struct x86 *x)
 {
-	x->nkept = 0;
 	for (int i = 0; i < x->n->nbuffers; i++) {
-		if (!x->kept[i])
-			continue;
-		x->home[i] = x->nkept;
-		x->nkept += (int)x->n->buffer[i].size;
+		x->home[i] = 0;
+		for (int j = 0; j < i && x->kept[i]; j++) {
+			int end = x->home[j] + (int)x->n->buffer[j].size;
+
+			if (x->kept[j] && end > x->home[i] &&
+			    (nest_holds(x->scope[i], x->scope[j]) ||
+			     nest_holds(x->scope[j], x->scope[i])))
+				x->home[i] = end;
+		}
 	}
 }
 
@@ -494,6 +529,7 @@ int x86_print(const struct nest *n, struct buf *out)
 	if (!x.lanes)
 		return 0;
 	x.nregs = x.lanes == 16 ? 32 : 16;
+	nest_register_scopes(n, x.scope);
 	x.looking = 1; /* which registers outlive a block */
 	function(&x);
 	x.looking = 0;

@@ -191,10 +191,13 @@ static void write_loop(struct block *b)
 
 static void number_registers(struct block *b)
 {
+	struct x86 *x = b->x;
 	int n = 0;
 
-	for (int i = 0; i < b->x->n->nbuffers; i++) {
-		const struct buffer *f = &b->x->n->buffer[i];
+	x->nkept = x86_homes(x);
+	for (int i = 0; i < x->n->nbuffers; i++) {
+		const struct buffer *f = &x->n->buffer[i];
+		int home = x86_is_home(x, i);
 
 		if (f->kind != BUFFER_REG)
 			continue;
@@ -205,11 +208,11 @@ static void number_registers(struct block *b)
 			return;
 		}
 		for (int j = 0; j < f->size; j++) {
-			b->phys[b->base[i] + j] = b->x->kept[i] ? b->x->home[i] + j : -1;
+			b->phys[b->base[i] + j] = home ? x->home[i] + j : -1;
 			b->last_read[b->base[i] + j] = -1;
 		}
 	}
-	if (b->x->nkept > b->x->nregs)
+	if (x->nkept > x->nregs)
 		block_fail(b);
 }
 

@@ -12,7 +12,7 @@
 #include "lib/base/buf.h"
 #include "lib/nest/nest.h"
 
-enum { LINEAR_TERMS = 16, CONSTANTS = 8 };
+enum { LINEAR_TERMS = 16, CONSTANTS = 64 };
 
 /* An affine form with what is known here put in: c + sum of coef * var. */
 struct linear {
@@ -37,7 +37,10 @@ struct x86 {
 	int64_t value[NEST_VARS];
 	/* Register arrays: those that are read in a block that has not written them are kept in
 	 * registers [home, home + size) all the time. */
-	int kept[NEST_BUFFERS], home[NEST_BUFFERS], nkept;
+	int kept[NEST_BUFFERS], home[NEST_BUFFERS];
+	const struct node *scope[NEST_BUFFERS]; /* where each lives; elsewhere its home is free */
+	int alive[NEST_BUFFERS];
+	int nkept; /* x86_homes() of what is written */
 	int nconstants;
 	struct {
 		double value;
@@ -54,6 +57,11 @@ struct linear x86_linear(const struct x86 *x, const struct affine *a);
 void x86_evaluate(struct x86 *x, const struct linear *l, const char *reg);
 int x86_buffer_slot(int buffer); /* offsets in the frame */
 int x86_var_slot(int var);
+
+/* Does this register array have its home here? */
+int x86_is_home(const struct x86 *x, int buffer);
+/* Registers below this are homes here. */
+int x86_homes(const struct x86 *x);
 
 /* Is it made of stores and unrolled loops of stores alone? */
 int x86_is_straight(const struct node *t);

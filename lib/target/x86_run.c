@@ -39,8 +39,10 @@ void x86_run(struct x86 *x, const struct node *t)
 	int copies = s->value->kind == EXPR_LOAD, top = ++x->nlabels, tail = ++x->nlabels,
 	    end = ++x->nlabels;
 	struct linear n, most = x86_linear(x, &t->b);
-	struct operand v = x86_vector(x->lanes, x->nkept);
+	struct operand v;
 
+	x->nkept = x86_homes(x);
+	v = x86_vector(x->lanes, x->nkept);
 	if (s->value->lanes != x->lanes || x->nkept + 2 > x->nregs) {
 		x->failed |= !x->looking;
 		return;

@@ -154,6 +154,8 @@ static const char *mnemonic(enum expr_kind kind)
 	switch (kind) {
 	case EXPR_ADD:
 		return "vadd";
+	case EXPR_SUB:
+		return "vsub";
 	case EXPR_MUL:
 		return "vmul";
 	case EXPR_MAX:
@@ -199,6 +201,20 @@ static void multiply_add(struct block *b, const struct expr *e, int to)
 	drop(b, g);
 }
 
+/* The same in a register of its own. */
+static struct held fresh_multiply_add(struct block *b, const struct expr *e)
+{
+	struct held c = value(b, e->c), to = c;
+
+	if (!c.temporary) {
+		to = (struct held){take_or_fail(b), 1};
+		x86_line(b->x, "vmovaps %s, %s", x86_vector(e->lanes, c.number).text,
+			 x86_vector(e->lanes, to.number).text);
+	}
+	multiply_add(b, e, to.number);
+	return to;
+}
+
 static struct held value(struct block *b, const struct expr *e)
 {
 	struct held to;
@@ -215,6 +231,8 @@ static struct held value(struct block *b, const struct expr *e)
 		load(b, e, to.number);
 		return to;
 	}
+	if (e->kind == EXPR_FMA)
+		return fresh_multiply_add(b, e);
 	if (mnemonic(e->kind))
 		return arithmetic(b, e);
 	block_fail(b);
