@@ -66,6 +66,18 @@ static int random_conv(struct workload *w)
 			return 0;
 		d[CONV_OH + i] = (d[CONV_IH + i] + pad - window) / d[CONV_SH + i] + 1;
 	}
+	if (pick(0, 3) == 0 && d[CONV_G] == 1) { /* plain 3x3, which winograd takes as well */
+		d[CONV_IC] = 8 * pick(1, 4);
+		for (int i = 0; i < 2; i++) {
+			d[CONV_KH + i] = 3;
+			d[CONV_SH + i] = 1;
+			d[CONV_DH + i] = 0;
+			d[CONV_PH + i] = pick(0, 2);
+			d[CONV_OH + i] =
+				d[CONV_IH + i] + d[CONV_PH + i] + pick(0, d[CONV_PH + i]) - 2;
+		}
+		return workload_finish(w, &e) == 0;
+	}
 	if (pick(0, 3) == 0) { /* plain 1x1, which gemm takes as well */
 		for (int i = CONV_KH; i <= CONV_DW; i++)
 			d[i] = i <= CONV_SW;

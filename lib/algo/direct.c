@@ -12,7 +12,7 @@
 #include "lib/algo/algo.h"
 #include "lib/nest/nest.h"
 #include "lib/tile/brgemm.h"
-#include "lib/tile/conv.h"
+#include "lib/algo/conv.h"
 #include "lib/tile/post.h"
 
 enum direct_knob { VL, NV, MR, ROWS, KC, NC, ORDER, PAR, COPY, MERGE, UNROLL, KNOBS };

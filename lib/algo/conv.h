@@ -1,6 +1,6 @@
 /* The numbers of a convolution, as algorithms use them. */
-#ifndef TL_TILE_CONV_H
-#define TL_TILE_CONV_H
+#ifndef TL_ALGO_CONV_H
+#define TL_ALGO_CONV_H
 
 #include "lib/op/op.h"
 

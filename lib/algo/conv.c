@@ -1,4 +1,4 @@
-#include "lib/tile/conv.h"
+#include "lib/algo/conv.h"
 
 int conv_of(const struct workload *w, struct conv *s)
 {

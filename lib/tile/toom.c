@@ -1,0 +1,57 @@
+#include "lib/tile/toom.h"
+
+#include <string.h>
+
+/* The product of (x - point[i]) over all i but `without`, by powers of x. */
+static void product(const double *point, int n, int without, double *coef)
+{
+	int degree = 0;
+
+	memset(coef, 0, sizeof *coef * TOOM_MAX);
+	coef[0] = 1;
+	for (int i = 0; i < n; i++) {
+		if (i == without)
+			continue;
+		degree++;
+		for (int k = degree; k >= 0; k--)
+			coef[k] = (k ? coef[k - 1] : 0) - point[i] * coef[k];
+	}
+}
+
+static double power(double x, int k)
+{
+	double p = 1;
+
+	while (k-- > 0)
+		p *= x;
+	return p;
+}
+
+void toom_make(struct toom *t, int m, int r)
+{
+	static const double few[] = {0, 1, -1}, more[] = {0, 0.75, -0.75, 1.5, -1.5};
+	const double *point = m == 2 ? few : more;
+	int n = m + r - 1, last = n - 1;
+
+	memset(t, 0, sizeof *t);
+	t->m = m;
+	t->r = r;
+	t->n = n;
+	t->at.rows = m;
+	t->at.cols = t->bt.rows = t->bt.cols = t->g.rows = n;
+	t->g.cols = r;
+	for (int j = 0; j < last; j++) {
+		double scale = 1;
+
+		for (int i = 0; i < last; i++)
+			scale *= i == j ? 1 : point[j] - point[i];
+		for (int k = 0; k < m; k++)
+			t->at.m[k][j] = power(point[j], k);
+		for (int k = 0; k < r; k++)
+			t->g.m[j][k] = power(point[j], k) / scale;
+		product(point, last, j, t->bt.m[j]);
+	}
+	t->at.m[m - 1][last] = 1;
+	t->g.m[last][r - 1] = 1;
+	product(point, last, -1, t->bt.m[last]);
+}
