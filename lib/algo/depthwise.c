@@ -43,10 +43,11 @@ static int applies(const struct workload *w, struct conv *p)
 	       p->kh * p->kw <= MAX_TAPS;
 }
 
-/* Registers: the tile, the weights, and one for what post-ops compute. */
+/* Registers: the tile, the weights, one for what post-ops compute, and one for a mask where masks
+ * are vectors. */
 static int64_t registers(const struct conv *p, const int64_t *k)
 {
-	return k[NV] * (k[MR] + (k[HOLD] ? p->kh * p->kw : 1)) + 1;
+	return k[NV] * (k[MR] + (k[HOLD] ? p->kh * p->kw : 1)) + 1 + (k[VL] < 16 && p->g % k[VL]);
 }
 
 static int64_t registers_there(int64_t lanes)
