@@ -105,6 +105,7 @@ static const struct field result_fields[] = {
 	{"noisy", FLAG, 0, NULL},
 	{"samples_s", NUMBERS, 0, NULL},
 	{"audit", OBJECT, 0, NULL},
+	{"again", OBJECT, 0, NULL},
 	{"duel", OBJECT, 0, NULL},
 	{"incumbent", FLAG, 0, NULL},
 	{"processes", COUNT, 0, NULL},
@@ -150,6 +151,12 @@ static const struct field ratio_fields[] = {
 static const struct field audit_fields[] = {
 	{"ratio", NUMBER, 0, NULL},  {"ci", INTERVAL, 0, NULL},	    {"latency_s", NUMBER, 0, NULL},
 	{"ci_s", INTERVAL, 0, NULL}, {"false_kill", FLAG, 1, NULL}, {NULL, STRING, 0, NULL},
+};
+static const struct field again_fields[] = {
+	{"ratio", NUMBER, 1, NULL},
+	{"ci", INTERVAL, 1, NULL},
+	{"ahead", FLAG, 1, NULL},
+	{NULL, STRING, 0, NULL},
 };
 static const struct field end_fields[] = {
 	{"workload_id", HEX, 1, NULL},	  {"drawn", COUNT, 1, NULL},
@@ -379,7 +386,7 @@ static int check_result(const struct json_doc *d, struct err *e)
 	    check_inner(d, "error", error_fields, e) ||
 	    check_inner(d, "baseline", baseline_fields, e) ||
 	    check_inner(d, "duel", duel_fields, e) || check_inner(d, "audit", audit_fields, e) ||
-	    check_inner(d, "ratio", ratio_fields, e) ||
+	    check_inner(d, "again", again_fields, e) || check_inner(d, "ratio", ratio_fields, e) ||
 	    check_inner(d, "baseline_direct", baseline_fields, e) ||
 	    check_inner(d, "direct_ratio", ratio_fields, e))
 		return -1;

@@ -28,8 +28,9 @@
 enum {
 	CHANCES = 2,
 	LOOK_UP_EVERY = 1024,
-	FOREIGN = 8,   /* of other envs */
-	PORTFOLIO = 2, /* of the model's schedules */
+	FOREIGN = 8,	/* of other envs */
+	PORTFOLIO = 2,	/* of the model's schedules */
+	DRAFTED = 4096, /* at random, of which the draft's first comes along */
 };
 
 static const char *search_name = "random", *model_path, *algo_name, *database, *env_wanted, *output;
@@ -320,6 +321,29 @@ static int draw_portfolio(struct history *h, const struct search_space *space, i
 	return rc;
 }
 
+/* Then what the analytic draft would choose: it is right where a model is new to the machine. */
+static int draw_drafted(struct history *h, const struct search_space *space, int64_t *drawn,
+			struct err *e)
+{
+	struct candidate c;
+
+	if (!gen.model || (wanted && *drawn >= wanted) ||
+	    !search_space_drafted(space, (uint64_t)seed, DRAFTED, &c))
+		return 0;
+	return put_fitted(&c, "draft", h, drawn, e);
+}
+
+/* What is known before anything is measured here; is_new: nothing has been of this workload. */
+static int draw_known(const struct workload *w, struct history *h, const struct search_space *space,
+		      int is_new, int64_t *drawn, struct err *e)
+{
+	int rc = draw_foreign(w, h, space, drawn, e);
+
+	if (rc == 0 && is_new)
+		rc = draw_portfolio(h, space, drawn, e);
+	return rc == 0 && is_new ? draw_drafted(h, space, drawn, e) : rc;
+}
+
 /* Draws until there are as many as wanted. An interrupted group gets no end. */
 static int draw(const struct workload *w, struct history *h, const struct search_space *space,
 		void *state, struct err *e)
@@ -333,7 +357,7 @@ static int draw(const struct workload *w, struct history *h, const struct search
 
 	buf_clear(&gen.json);
 	workload_fields(w, &gen.json);
-	if (draw_foreign(w, h, space, &drawn, e) || (is_new && draw_portfolio(h, space, &drawn, e)))
+	if (draw_known(w, h, space, is_new, &drawn, e))
 		return -1;
 	for (uint64_t tries = 1;; tries++) {
 		if (tries % LOOK_UP_EVERY == 0 && rec_stopped())

@@ -152,7 +152,8 @@ while (<STDIN>) {
 		$bad += $r->{status} ne ($d->{end} eq "lost" && !$fixed ? "preempted" : "ok");
 	}
 	$bad += !$d && defined $holder;
-	my $takes = !$fixed && (!$d || $d->{end} eq "won");
+	$bad += !!$r->{again} != ($d && $d->{end} eq "won" && !$fixed);
+	my $takes = !$fixed && (!$d || ($r->{again} && $r->{again}{ahead}));
 	$bad += !!$takes != !!$r->{incumbent};
 	$holder = $r->{candidate_id} if $takes || !defined $holder;
 }
@@ -162,7 +163,7 @@ chain() { # file number fixed
 	[ "$(perl "$tmp/chain.pl" "$3" <"$1")" = "$2 duels, 0 bad" ] || perl "$tmp/chain.pl" "$3" <"$1" | sed 's/^/# /'
 }
 [ -z "$(chain "$tmp/r" 10 0 | tee /dev/stderr)" ]
-ok $? 'each races against the last who won, and takes its place if it wins'
+ok $? 'each races against the last who won twice, and takes its place if it does'
 "$bin/tl-measure" --no-preempt --final=0 --samples "$tmp/c" >"$tmp/full" 2>/dev/null
 [ -z "$(chain "$tmp/full" 10 1 | tee /dev/stderr)" ] && ! grep -q '"status":"preempted"\|"stage":"final"' "$tmp/full" && "$bin/tl-check" -q "$tmp/full"
 ok $? '--no-preempt: each against the first, which stays, to the end'

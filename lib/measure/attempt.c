@@ -106,10 +106,10 @@ void attempt_charge_build(struct group *g, struct item *it, struct counts *n)
 	n->built += it->build->state == BUILD_DONE;
 }
 
-/* Whatever of a trial is not timing is verifying: a process, its data, the comparison. */
-static void charge_trial(struct measure *m, struct verdict *v, double elapsed_s)
+void attempt_charge_trial(struct measure *m, struct verdict *v, const struct json_doc *answer,
+			  double elapsed_s)
 {
-	double run_s = result_number(v->answer, "run_s");
+	double run_s = result_number(answer, "run_s");
 
 	v->elapsed_s += elapsed_s;
 	v->run_s += run_s;
@@ -160,7 +160,7 @@ static int try_item(struct measure *m, struct group *g, struct item *it, struct 
 				  : answer_text(&m->worker.answer, g, "why");
 	v->answer = rc == ASKED_DEAD ? NULL : &m->worker.answer;
 	v->error = v->answer ? error_of(v->answer, g) : NULL;
-	charge_trial(m, v, clock_now() - start);
+	attempt_charge_trial(m, v, v->answer, clock_now() - start);
 	return 0;
 }
 

@@ -22,6 +22,10 @@ int attempt_settled(const struct item *it, struct verdict *v);
  * not load was damaged or is gone: it is built anew, once. 0, ASKED_STOPPED or -1. */
 int attempt_run(struct measure *m, struct group *g, struct item *it, struct verdict *v,
 		struct err *e);
+/* What a trial took, into v and the ledger. Whatever of it is not timing is verifying: a process,
+ * its data, the comparison. answer: the worker's; NULL: it died. */
+void attempt_charge_trial(struct measure *m, struct verdict *v, const struct json_doc *answer,
+			  double elapsed_s);
 /* After more than `most` failures in a row something known to be good has to run before any of them
  * is written: if it fails, too, the machine is at fault and no candidate. */
 int attempt_suspect(struct measure *m, struct group *g, int most, struct err *e);

@@ -48,33 +48,70 @@ static int run_race(struct measure *m, struct group *g, struct item *it, struct 
 
 /* ---- races ---- */
 
-/* A second duel of a candidate that has lost its first, in a new process: an object for its result
- * in v->audit. first: where the answer of the first is kept meanwhile. */
-static int audit(struct measure *m, struct group *g, const struct item *it, struct contest *c,
-		 struct verdict *v, struct json_doc *first, struct err *e)
+/* How a second duel in a new process ended. */
+struct second {
+	double ratio;
+	const char *ci;	 /* NULL: it has no figure: a process died, or the candidate was wrong */
+	const char *end; /* "won", "even", "lost" */
+};
+
+/* A second duel of a candidate with v->holder. The answer of the first, which v->answer is, moves
+ * to *first. */
+static int duel_again(struct measure *m, struct group *g, const struct item *it, int whole,
+		      enum cost purpose, struct verdict *v, struct json_doc *first,
+		      struct second *out, struct err *e)
 {
 	const struct json_doc *d = &m->worker.answer;
 	const char *text = arena_strndup(&g->arena, d->tok->s, d->tok->n);
-	double start = clock_now();
-	const char *ci;
-	int rc, won;
+	int rc;
 
+	*out = (struct second){0};
 	if (json_parse(first, text, d->tok->n, e) < 0)
 		return -1;
 	v->answer = first;
-	rc = ask_race(m, g, it, v->holder, 1, COST_AUDIT, e);
-	v->audit_s = clock_now() - start;
-	v->elapsed_s += v->audit_s;
+	rc = ask_race(m, g, it, v->holder, whole, purpose, e);
 	if (rc != ASKED)
 		return rc == ASKED_DEAD ? 0 : rc;
-	ci = answer_member(d, g, d->tok, "ratio_ci");
-	if (!ci)
-		return 0; /* it was wrong this time, or did not load */
-	won = !strcmp(answer_text(d, g, "end"), "won");
-	contest_audited(c, won);
-	v->audit = arena_printf(&g->arena, "{\"ratio\":%.9g,\"ci\":%s,\"false_kill\":%s}",
-				result_number(d, "ratio"), ci, won ? "true" : "false");
+	out->ratio = result_number(d, "ratio");
+	out->ci = answer_member(d, g, d->tok, "ratio_ci");
+	out->end = answer_text(d, g, "end");
 	return 0;
+}
+
+/* A candidate that has lost may win yet: an object for its result in v->audit. */
+static int audit(struct measure *m, struct group *g, const struct item *it, struct contest *c,
+		 struct verdict *v, struct json_doc *first, struct err *e)
+{
+	double start = clock_now();
+	struct second s;
+	int rc = duel_again(m, g, it, 1, COST_AUDIT, v, first, &s, e), won;
+
+	v->audit_s = clock_now() - start;
+	v->elapsed_s += v->audit_s;
+	if (rc || !s.ci)
+		return rc;
+	won = !strcmp(s.end, "won");
+	contest_audited(c, won);
+	v->audit = arena_printf(&g->arena, "{\"ratio\":%.9g,\"ci\":%s,\"false_kill\":%s}", s.ratio,
+				s.ci, won ? "true" : "false");
+	return 0;
+}
+
+/* A candidate that has won has to be ahead in another process, too: where memory came to lie there
+ * may have won the first. An object for its result in v->again. */
+static int confirm(struct measure *m, struct group *g, const struct item *it, struct verdict *v,
+		   struct json_doc *first, struct err *e)
+{
+	double start = clock_now();
+	struct second s;
+	int rc = duel_again(m, g, it, 0, COST_TIME, v, first, &s, e);
+
+	attempt_charge_trial(m, v, s.ci ? &m->worker.answer : NULL, clock_now() - start);
+	v->is_ahead_again = s.ci && s.ratio > 1;
+	if (s.ci)
+		v->again = arena_printf(&g->arena, "{\"ratio\":%.9g,\"ci\":%s,\"ahead\":%s}",
+					s.ratio, s.ci, v->is_ahead_again ? "true" : "false");
+	return rc;
 }
 
 /* Whom the next one races against, with its kernel; NULL: with nobody, for there is none, or it
@@ -98,20 +135,44 @@ static int ready_holder(struct measure *m, struct group *g, const struct contest
 	return 0;
 }
 
+static int has_won(const struct verdict *v)
+{
+	return !strcmp(v->status, "ok") && v->holder &&
+	       json_is(json_get(v->answer, v->answer->tok, "end"), "won");
+}
+
 /* What a race means for who holds the place. */
 static void enter(struct contest *c, struct item *it, struct verdict *v)
 {
-	const struct json_doc *d = v->answer;
 	int ok = !strcmp(v->status, "ok"), alone = ok && !v->holder && !v->holder_stays;
-	const struct contest_end end = {
-		.status = v->status,
-		.won = alone || (ok && v->holder && json_is(json_get(d, d->tok, "end"), "won")),
-		.ratio = result_number(d, "ratio")};
+	const struct contest_end end = {.status = v->status,
+					.won = alone || (has_won(v) && v->is_ahead_again),
+					.ratio = result_number(v->answer, "ratio")};
 
 	if (alone)
 		c->holder =
 			NULL; /* there is none, or it does not build here, or its process dies */
 	v->is_incumbent = contest_raced(c, &it->in, &end) && !c->is_fixed;
+}
+
+/* The race and, where its end asks for one, a second duel. first: where the answer of the race is
+ * kept then. */
+static int race_and_look_again(struct measure *m, struct group *g, struct item *it,
+			       struct contest *c, struct verdict *v, struct json_doc *first,
+			       struct err *e)
+{
+	int rc = ready_holder(m, g, c, it, &v->holder, e);
+
+	if (rc == 0)
+		rc = run_race(m, g, it, v, e);
+	if (rc)
+		return rc;
+	if (has_won(v) && !c->is_fixed)
+		return confirm(m, g, it, v, first, e);
+	if (!strcmp(v->status, "preempted") &&
+	    contest_audits(m->rules.audit, m->rules.seed, &it->id))
+		return audit(m, g, it, c, v, first, e);
+	return 0;
 }
 
 static int race_item(struct measure *m, struct group *g, struct item *it, struct contest *c,
@@ -122,19 +183,12 @@ static int race_item(struct measure *m, struct group *g, struct item *it, struct
 	int rc = 0;
 
 	attempt_charge_build(g, it, &c->n);
-	if (!attempt_settled(it, &v)) {
-		rc = ready_holder(m, g, c, it, &v.holder, e);
-		if (rc == 0)
-			rc = run_race(m, g, it, &v, e);
-		if (rc)
-			return rc;
-	}
-	enter(c, it, &v);
-	if (!strcmp(v.status, "preempted") &&
-	    contest_audits(m->rules.audit, m->rules.seed, &it->id))
-		rc = audit(m, g, it, c, &v, &first, e);
-	if (rc == 0)
+	if (!attempt_settled(it, &v))
+		rc = race_and_look_again(m, g, it, c, &v, &first, e);
+	if (rc == 0) {
+		enter(c, it, &v);
 		rc = result_put(m, g, it, &v, e);
+	}
 	json_free(&first);
 	return rc ? rc : attempt_suspect(m, g, MAX_SUSPECTS, e);
 }

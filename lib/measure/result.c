@@ -155,6 +155,8 @@ static void put_race(const struct measure *m, struct buf *out, const struct verd
 	put_duel(m, out, d, v->holder);
 	if (v->audit)
 		buf_fmt(out, ",\"audit\":%s", v->audit);
+	if (v->again)
+		buf_fmt(out, ",\"again\":%s", v->again);
 }
 
 /* The measured part of a result. */
@@ -198,7 +200,7 @@ static const struct json_field owned[] = {
 	{"at", NULL},		{"env", NULL},
 	{"replayed", NULL},	{"duel", NULL},
 	{"incumbent", NULL},	{"processes", NULL},
-	{"rejected", NULL},
+	{"rejected", NULL},	{"again", NULL},
 };
 enum { OWNED = sizeof owned / sizeof *owned };
 

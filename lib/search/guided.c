@@ -71,12 +71,7 @@ static int see(struct guided *g, uint64_t point)
 
 static int draft(struct guided *g, uint64_t point, double *draft_s, float *f)
 {
-	struct candidate c = {.w = *g->s->w};
-
-	if (!search_space_at(g->s, point, &c))
-		return -1;
-	arena_reset(&g->scratch);
-	return candidate_features(&c, g->s->env, &g->scratch, draft_s, f, NULL);
+	return search_space_draft(g->s, point, &g->scratch, draft_s, f);
 }
 
 /* Values for the thoughts from `from` on; those that make no program are dropped. */

@@ -1,5 +1,6 @@
 #include "lib/search/search.h"
 
+#include <math.h>
 #include <string.h>
 
 void search_space_init(struct search_space *s, const struct workload *w, const struct data_env *env,
@@ -51,6 +52,43 @@ int search_space_point(const struct search_space *s, const struct candidate *c, 
 		at = at * (uint64_t)space->knob[k].n + (uint64_t)i;
 	}
 	*point = s->start[a] + at;
+	return 1;
+}
+
+int search_space_draft(const struct search_space *s, uint64_t point, struct arena *scratch,
+		       double *draft_s, float *f)
+{
+	struct candidate c = {.w = *s->w};
+
+	if (!search_space_at(s, point, &c))
+		return -1;
+	arena_reset(scratch);
+	return candidate_features(&c, s->env, scratch, draft_s, f, NULL);
+}
+
+int search_space_drafted(const struct search_space *s, uint64_t seed, int64_t n,
+			 struct candidate *c)
+{
+	struct arena own = ARENA_INIT, scratch = ARENA_INIT;
+	void *state = search_random.start(s, seed, 0, &own);
+	double least_s = INFINITY, draft_s;
+	uint64_t point, least = 0;
+
+	while (n > 0 && search_random.propose(state, &point)) {
+		if (search_space_draft(s, point, &scratch, &draft_s, NULL) < 0)
+			continue;
+		n--;
+		if (draft_s < least_s) {
+			least_s = draft_s;
+			least = point;
+		}
+	}
+	arena_free(&scratch);
+	arena_free(&own);
+	c->w = *s->w;
+	if (isinf(least_s) || !search_space_at(s, least, c))
+		return 0;
+	candidate_identify(c);
 	return 1;
 }
 

@@ -33,6 +33,15 @@ int search_space_at(const struct search_space *s, uint64_t point, struct candida
 /* The point of a candidate: 1, or 0 if its knobs are none of the values listed. */
 int search_space_point(const struct search_space *s, const struct candidate *c, uint64_t *point);
 
+/* The time that the analytic draft expects of a point, in seconds, and its features (f NULL: none).
+ * 0; -1: the point makes no program. */
+int search_space_draft(const struct search_space *s, uint64_t point, struct arena *scratch,
+		       double *draft_s, float *f);
+/* The first by the draft of the n that "random" proposes first: 1; 0: none of them makes a program.
+ */
+int search_space_drafted(const struct search_space *s, uint64_t seed, int64_t n,
+			 struct candidate *c);
+
 struct search {
 	const char *name;
 	const char *summary;

@@ -53,6 +53,7 @@ static const struct {
 	{"watch", NOWHERE},
 	{"disturbed", NOWHERE},
 	{"noisy", NOWHERE},
+	{"again", NOWHERE},
 	{"audit", NOWHERE},
 	{"duel", NOWHERE},
 	{"incumbent", NOWHERE},
@@ -134,10 +135,11 @@ static int keep_samples(struct recording *r, struct recorded *x, struct err *e)
 	const struct json *tok = r->doc.tok, *duel = json_get(&r->doc, tok, "duel");
 	const char *against;
 	struct err why = ERR_INIT;
-	int ny;
+	int ny, ahead = 1;
 
 	if (x->final)
 		return 0;
+	json_bool(json_get(&r->doc, json_get(&r->doc, tok, "again"), "ahead"), &ahead);
 	x->x = seconds(r, json_get(&r->doc, tok, "samples_s"), &x->nx, &why);
 	x->y = seconds(r, json_get(&r->doc, duel, "samples_s"), &ny, &why);
 	if (why.msg[0])
@@ -146,6 +148,7 @@ static int keep_samples(struct recording *r, struct recorded *x, struct err *e)
 		x->y = NULL;
 	if (json_str(json_get(&r->doc, duel, "against"), &r->scratch, &against) == 0)
 		x->reference = intern(r, against, strlen(against));
+	x->is_behind_again = ahead == 0;
 	return 0;
 }
 

@@ -41,6 +41,7 @@ struct recorded {
 	const double *x;	     /* samples, NULL if they were not kept */
 	const double *y;	     /* of a duel: the reference's, as many; NULL: none */
 	const char *reference;	     /* whose they are: a candidate's id; NULL: nobody's */
+	int is_behind_again;	     /* it won its duel with the reference, and not the second */
 	int nx;
 };
 

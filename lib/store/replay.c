@@ -159,6 +159,8 @@ static int play_race(struct replay *r, const struct id *id, struct played *p)
 		return 0; /* it had lost to another one, who was faster */
 	p->as_recorded = 0;
 	p->run_s = calls_s(&p->duel);
+	if (p->duel.end == DUEL_WON && r->rules.preempt)
+		p->run_s *= 2; /* the second duel: the same calls, for one process was recorded */
 	p->status = lost && r->rules.preempt ? "preempted" : "ok";
 	if (p->status[0] == 'p') {
 		duel_why(&p->duel, p->text, sizeof p->text);
@@ -340,11 +342,21 @@ static void charge(struct replay *r, struct played *p)
 	r->contest.n.built += code->build_s > 0 && strcmp(p->status, "build") != 0;
 }
 
+/* The recording tells how the second duel with this holder ended. With another holder nobody knows:
+ * it counts as ahead. */
+static int has_won(const struct played *p)
+{
+	const struct recorded *x = p->from;
+
+	return p->duel.end == DUEL_WON &&
+	       !(x->is_behind_again && x->reference == p->holder->race->id);
+}
+
 /* Into the contest; its line is kept if it may be needed once more. */
 static void enter(struct replay *r, const struct json_doc *d, const struct id *id, struct played *p)
 {
 	struct contender *c = new_contender(r, p->from, id);
-	const struct contest_end end = {p->status, !p->holder || p->duel.end == DUEL_WON,
+	const struct contest_end end = {p->status, !p->holder || has_won(p),
 					p->as_recorded ? 0 : p->duel.ratio.median};
 
 	if (!contest_raced(&r->contest, &c->in, &end))
