@@ -120,13 +120,30 @@ sub recordings {
 		(sort { $a <=> $b } @ratio)[0], median(@single), (sort { $a <=> $b } @single)[0];
 }
 
+# Over processes: the geometric mean of a candidate's ratios, with Student's 95% interval.
+sub mean_of_ratios {
+	my @t = (0, 12.71, 4.30, 3.18, 2.78, 2.57, 2.45, 2.36, 2.31, 2.26, 2.23);
+	my @x = map { log } @_;
+	my ($n, $mean, $sum) = (scalar @x, 0, 0);
+	$mean += $_ / $n for @x;
+	$sum += ($_ - $mean)**2 for @x;
+	my $half = $n > 1 ? $t[$n - 1 > 10 ? 10 : $n - 1] * sqrt($sum / ($n - 1) / $n) : 'inf';
+	return map { exp } $mean, $mean - $half, $mean + $half;
+}
+
 sub start {
-	my (%best, %prob);
-	for (lines($_[0], 'result')) {
-		my ($ratio, $lo, $hi) = /"duel":\{[^}]*"ratio":([^,]*),"ci":\[([^,]*),([^\]]*)\]/ or next;
+	my (%ratios, %of, %best, %prob);
+	for (map { lines($_, 'result') } @_) {
+		my ($ratio) = /"duel":\{[^}]*"ratio":([^,]*),/ or next;
 		my $id = field($_, 'workload_id');
 		$prob{$id} = field($_, 'prob');
-		$best{$id} = [$ratio, $lo, $hi] if !$best{$id} || $ratio > $best{$id}[0];
+		$of{field($_, 'candidate_id')} = $id;
+		push @{$ratios{field($_, 'candidate_id')}}, $ratio;
+	}
+	for my $candidate (sort keys %ratios) {
+		my $id = $of{$candidate};
+		my @b = mean_of_ratios(@{$ratios{$candidate}});
+		$best{$id} = \@b if !$best{$id} || $b[0] > $best{$id}[0];
 	}
 	my ($sum, $n, $worst, $beyond) = (0, 0, [0, 0, 0], 0);
 	for my $id (sort keys %best) {

@@ -5,7 +5,7 @@
 #                verdicts agree, how many are undecided, how far ratios differ
 #   recordings   300 candidates of each of 10 workloads in duels with a reference, twice: the rank correlation of the two
 #   start        tl-tune --budget ${BENCH_TUNE:-2m} on three networks: what it found against each schedule that was known at the
-#                start (--predict, the portfolio's first two, the draft's first), in duels
+#                start (--predict, the portfolio's first two, the draft's first), in duels in six processes each
 #
 # Nothing else may run meanwhile. All is in build/bench-trust; tables go to standard output, records to files there.
 set -eu
@@ -61,9 +61,11 @@ start() {
 		"$bin/tl-gen" -n 4096 "$dir/one.wl" | "$bin/tl-filter" -k 1 --by draft >"$dir/draft"
 		"$bin/tl-tune" -q --final 0 --budget "${BENCH_TUNE:-2m}" -o "$dir/found" "$dir/one.wl" || :
 		perl bench/trust.pl duels "$dir/found" "$dir/predicted" "$dir/portfolio" "$dir/draft" >"$dir/start.in"
-		"$bin/tl-measure" --no-preempt --final 0 --race 2s -o "$dir/start.$file" "$dir/start.in"
+		for process in 1 2 3 4 5 6; do
+			"$bin/tl-measure" --no-preempt --final 0 --race 300ms -o "$dir/start$process.$file" "$dir/start.in"
+		done
 		echo "$file"
-		perl bench/trust.pl start "$dir/start.$file"
+		perl bench/trust.pl start "$dir"/start[1-6]."$file"
 	done | tee "$dir/start.txt"
 }
 
