@@ -59,7 +59,7 @@ start() {
 		"$bin/tl-query" --predict -d "$TL_DB" "$dir/one.wl" >"$dir/predicted" || : # 1: none of them was measured
 		"$bin/tl-gen" --search=portfolio -n 2 "$dir/one.wl" >"$dir/portfolio"
 		"$bin/tl-gen" -n 4096 "$dir/one.wl" | "$bin/tl-filter" -k 1 --by draft >"$dir/draft"
-		"$bin/tl-tune" -q --final 0 --budget "${BENCH_TUNE:-2m}" -o "$dir/found" "$dir/one.wl" || :
+		"$bin/tl-tune" -q --final 1 --budget "${BENCH_TUNE:-2m}" -o "$dir/found" "$dir/one.wl" || :
 		perl bench/trust.pl duels "$dir/found" "$dir/predicted" "$dir/portfolio" "$dir/draft" >"$dir/start.in"
 		for process in 1 2 3 4 5 6; do
 			"$bin/tl-measure" --no-preempt --final 0 --race 300ms -o "$dir/start$process.$file" "$dir/start.in"

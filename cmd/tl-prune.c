@@ -13,7 +13,11 @@
 #include "lib/store/preempt.h"
 #include "lib/store/store.h"
 
-enum { FIRST_EACH = 6 };
+enum {
+	FIRST_EACH = 6,
+	REMATCHES = 2,
+};
+static const double NEAR = 1.2; /* times behind the best */
 
 static const char *database, *output, *env_id, *until, *since;
 static int no_db, all, quiet, verbose, finals;
@@ -56,7 +60,8 @@ static const struct opt opts[] = {
 	{0, "all", OPT_FLAG, &all, NULL, "Write the workloads that stop, too.", NULL},
 	{0, "finals", OPT_FLAG, &finals, NULL,
 	 "Write the workloads whose best candidate has not yet been compared with the library, and "
-	 "no others: tl-measure then does so.",
+	 "no others, each with the candidates that held its place last: tl-measure then compares "
+	 "them with it, and the best with the library.",
 	 NULL},
 	{'q', "quiet", OPT_FLAG, &quiet, NULL,
 	 "Write no records: only the exit status tells whether anything is worth more.", NULL},
@@ -372,6 +377,51 @@ static int write_workload(struct input *in, const struct item *it, const struct 
 	return rc;
 }
 
+/* ---- rematches ---- */
+
+/* A result's candidate, to be measured once more. */
+static int write_candidate(struct input *in, const struct item *it, struct store_result *r,
+			   struct rec_out *out, struct err *e)
+{
+	static const char *const field[] = {"candidate_id", "workload", "target", "algo", "knobs"};
+	struct json_doc d = JSON_DOC_INIT;
+	struct buf line = BUF_INIT;
+	int rc = read_record(in, it, r, &d, e);
+
+	buf_str(&line, "{\"tl\":1,\"type\":\"candidate\"");
+	if (!rc)
+		put_fields(&line, &d, d.tok, field, 5);
+	buf_ch(&line, '}');
+	if (!rc)
+		rc = rec_put(out, line.s, line.n, e);
+	json_free(&d);
+	buf_free(&line);
+	return rc;
+}
+
+/* Before its final the best candidate meets the last that held its place, where those are not far
+ * behind: the minute may have decided between them. How far is the product of the ratios since. */
+static int write_rematches(struct input *in, const struct item *it, struct rec_out *out,
+			   struct err *e)
+{
+	const struct history_item *h = history_get(&in->history, it->w.id.s);
+	double behind = 1;
+	int n = 0, rc = 0;
+
+	for (int64_t i = h->n - 1; i >= 0 && n < REMATCHES && behind < NEAR && !rc; i--) {
+		struct store_result *r = &h->result[i];
+
+		if (!r->since || r->final)
+			continue;
+		if (strcmp(r->candidate_id.s, h->best->candidate_id.s) != 0) {
+			rc = write_candidate(in, it, r, out, e);
+			n++;
+		}
+		behind *= isnan(r->ratio) ? INFINITY : r->ratio; /* it was alone: NAN */
+	}
+	return rc;
+}
+
 /* With --finals: whose best candidate lacks its final? Returns how many. */
 static int decide_finals(const struct input *in, struct preempt_op *op)
 {
@@ -433,6 +483,8 @@ static int decide(struct input *in, const struct limits_until *limits, struct re
 			say(&in->item[i], &op[i]);
 		if (!quiet && (op[i].tune || all))
 			rc = write_workload(in, &in->item[i], &op[i], out, e);
+		if (!quiet && finals && op[i].tune && !rc)
+			rc = write_rematches(in, &in->item[i], out, e);
 	}
 	free(op);
 	return rc ? -1 : tuned;

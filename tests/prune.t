@@ -125,4 +125,20 @@ ok $? 'a bad record is named and gives status 3'
 [ "$(echo '{"tl":1,"type":"novel"}' | prune --no-db)" = '{"tl":1,"type":"novel"}' ]
 ok $? 'other records pass through'
 
+# Before its final the best meets those that held its place before: of four winners by 1.5, 1.05, 1.1 and 1.05 the last is
+# the best, the two before it are near, the first is neither near nor among the last two.
+in=$tmp/w1 results n=8 bare=1 | grep '"status":"ok","stage":"race"' | head -n 4 | perl -ne '
+	BEGIN { @ratio = (1.5, 1.05, 1.1, 1.05) }
+	my $duel = sprintf q("duel":{"against":"%s","ratio":%g,"ci":[1,2],"latency_s":0.001,"end":"won"},"incumbent":true,), "0" x 32, shift @ratio;
+	s/"error":/$duel$&/;
+	print' >"$tmp/winners"
+prune --no-db --finals "$tmp/w1" "$tmp/winners" >"$tmp/got"
+ids() { grep "$1" "$2" | sed 's/.*"candidate_id":"\([0-9a-f]*\)".*/\1/'; }
+[ "$(ids '"type":"candidate"' "$tmp/got" | sort)" = "$(ids . "$tmp/winners" | sed -n 2,3p | sort)" ] &&
+	sed -n 1p "$tmp/got" | grep -q '"incumbent":{"candidate_id":"'"$(ids . "$tmp/winners" | sed -n 4p)"
+ok $? '--finals: the last two that held the place come along'
+sed 's/"ratio":1.1,/"ratio":1.3,/' "$tmp/winners" >"$tmp/far"
+[ "$(prune --no-db --finals "$tmp/w1" "$tmp/far" | ids '"type":"candidate"' - | wc -l)" -eq 1 ]
+ok $? 'unless they are far behind'
+
 echo "1..$n"
