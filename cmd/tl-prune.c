@@ -399,6 +399,17 @@ static int write_candidate(struct input *in, const struct item *it, struct store
 	return rc;
 }
 
+static int write_end(const struct item *it, int n, struct rec_out *out, struct err *e)
+{
+	struct buf line = BUF_INIT;
+	int rc;
+
+	rec_end_text(&line, it->w.id.s, n, "rematches");
+	rc = rec_put(out, line.s, line.n, e);
+	buf_free(&line);
+	return rc;
+}
+
 /* Before its final the best candidate meets the last that held its place, where those are not far
  * behind: the minute may have decided between them. How far is the product of the ratios since. */
 static int write_rematches(struct input *in, const struct item *it, struct rec_out *out,
@@ -419,7 +430,7 @@ static int write_rematches(struct input *in, const struct item *it, struct rec_o
 		}
 		behind *= isnan(r->ratio) ? INFINITY : r->ratio; /* it was alone: NAN */
 	}
-	return rc;
+	return n && !rc ? write_end(it, n, out, e) : rc;
 }
 
 /* With --finals: whose best candidate lacks its final? Returns how many. */
