@@ -232,7 +232,7 @@ model: all ## train the model that comes with the programs, from share/spaces
 MODEL_OPTIONS := --trials=1 --bag=3
 # Networks to test on: nothing is learned from them.
 export BENCH_TEST ?= squeezenet1_1 resnet18 alexnet
-TEST_SPACES = $(BENCH_TEST:%=share/spaces/%.zst)
+TEST_SPACES = $(foreach network,$(BENCH_TEST),share/spaces/$(network).zst share/spaces/avx2-$(network).zst)
 
 # FILE:PLACE below the prefix, and the file's mode.
 SHARE_DATA := $(wildcard share/models/*)

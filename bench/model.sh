@@ -19,7 +19,9 @@ exclude='' recorded=''
 for network in $test; do
 	workloads "$network" >"$dir/$network.workloads"
 	exclude="$exclude --exclude=$dir/$network.workloads"
-	[ ! -f "share/spaces/$network.zst" ] || recorded="$recorded $network"
+	for space in "$network" "avx2-$network"; do
+		[ ! -f "share/spaces/$space.zst" ] || recorded="$recorded $space"
+	done
 done
 [ -n "$recorded" ] || {
 	echo "bench-model: none of $test was recorded (share/spaces): make spaces" >&2
@@ -27,7 +29,7 @@ done
 }
 learn=''
 for set in share/spaces/*.zst; do
-	case " $test " in *" $(basename "$set" .zst) "*) continue ;; esac
+	case " $recorded " in *" $(basename "$set" .zst) "*) continue ;; esac
 	learn="$learn $set"
 done
 
@@ -57,14 +59,15 @@ if [ -f share/spaces/bert_base.zst ]; then
 fi
 
 echo "how fast tl-filter ranks, and what it loses" >&2
-for network in $recorded; do
+for network in $recorded; do # with the ISA that it was recorded for
+	case $network in avx2-*) export TL_ISA=avx2 ;; *) unset TL_ISA ;; esac
 	zstdcat "share/spaces/$network.zst" >"$dir/space"
 	perl bench/model.pl candidates "$dir/space" | "$bin/tl-check" --fix >"$dir/candidates"
 	for how in draft model; do
 		start=$(date +%s.%N)
 		"$bin/tl-filter" -m "$dir/1.model" --by=$how -k 32 -o "$dir/kept.$how" "$dir/candidates"
 		end=$(date +%s.%N)
-		lost=$(perl bench/model.pl lost "$dir/$network.workloads" "$dir/kept.$how" "$dir/space")
+		lost=$(perl bench/model.pl lost "$dir/${network#avx2-}.workloads" "$dir/kept.$how" "$dir/space")
 		awk -v s="$start" -v e="$end" -v n="$(wc -l <"$dir/candidates")" -v how=$how -v network="$network" -v lost="$lost" 'BEGIN {
 			printf "{\"tl\":1,\"type\":\"filter\",\"network\":\"%s\",\"by\":\"%s\",\"candidates\":%d,\"per_s\":%.0f,%s}\n", network, how, n, n / (e - s), lost }' \
 			>>"$dir/figures.ndjson"

@@ -285,8 +285,12 @@ static int measure_one(const char *folder)
 			buffers[i] = floats(operand_size(&n, i, limits.threads));
 		if (b->kind == BUFFER_PACKED)
 			packing_run(&b->packing, d.tensor[b->role], buffers[i]);
-		if (b->kind == BUFFER_ARG && b->role == TENSOR_DST)
+		if (b->kind == BUFFER_ARG && b->role == TENSOR_DST) {
 			d.tensor[TENSOR_DST] = buffers[i];
+			if (d.tensor[TENSOR_ADD])
+				memcpy(buffers[i], d.tensor[TENSOR_ADD],
+				       (size_t)d.size[TENSOR_DST] * sizeof *buffers[i]);
+		}
 	}
 	run_kernel(&k, &n, buffers);
 	if (!(relative_error(d.tensor[TENSOR_DST], d.expected, d.size[TENSOR_DST]) < 1e-5))
@@ -336,11 +340,16 @@ static int run(const char *self, const char *folder)
 	return EXIT_DONE;
 }
 
+static void print(const struct nest *n, struct buf *out)
+{
+	cpu_print(n, out);
+}
+
 int main(int argc, char **argv)
 {
 	if (argc == 5 && !strcmp(argv[1], "build") && atoi(argv[3]) > 0 &&
 	    atoi(argv[3]) <= MAX_JOBS && (!strcmp(argv[4], "c") || !strcmp(argv[4], "cpu")))
-		return build(argv[2], atoi(argv[3]), strcmp(argv[4], "c") ? cpu_print : c_print);
+		return build(argv[2], atoi(argv[3]), strcmp(argv[4], "c") ? print : c_print);
 	if (argc == 3 && !strcmp(argv[1], "run"))
 		return run(argv[0], argv[2]);
 	if (argc == 3 && !strcmp(argv[1], "data"))

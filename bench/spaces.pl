@@ -11,7 +11,7 @@
 use strict;
 use warnings;
 
-my $raw = 32; # samples kept
+my $raw = 8; # samples kept
 
 sub field { # line, name: a value without braces or brackets in it
 	my ($line, $name) = @_;

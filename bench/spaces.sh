@@ -2,7 +2,9 @@
 # make spaces: record how fast the candidates of whole spaces are on this machine, to learn from and to try searches on.
 #
 # share/spaces/plan says of which workloads, and how many candidates. They are drawn uniformly from all that are valid, and
-# neither filtered nor raced; or, where the plan names another strategy of tl-gen, proposed by it (guided:128 asks TL_MODEL).
+# neither filtered nor raced; or, with mixed:N, half of them so and half the best of 4096 by the analytic draft, which a model has
+# to tell apart most; or, where the plan names another strategy of tl-gen, proposed by it (guided:128 asks TL_MODEL). A set
+# whose name begins with avx2- is of kernels for AVX2, whatever the machine has besides.
 # Each has a duel with the same reference, the draft's best of them, until their ratio is known to 2% or 20 ms of calls have
 # been made. So neither the hour nor the neighbours matter.
 #
@@ -17,10 +19,21 @@ bin=${BIN:-bin}
 dir=build/spaces
 export TL_DB='' TL_CACHE="$PWD/$dir/cache"
 
+propose() { # [strategy:]n workload
+	strategy=${1%:*}
+	[ "$strategy" != "$1" ] || strategy=random
+	if [ "$strategy" = mixed ]; then
+		half=$((${1#*:} / 2))
+		"$bin/tl-gen" "$2" | "$bin/tl-filter" -k $half --by draft | grep '"type":"candidate"' |
+			sed 's/,"score":{[^}]*}//'
+		"$bin/tl-gen" -n $half --seed 2 "$2"
+	else
+		"$bin/tl-gen" --search="$strategy" -n "${1#*:}" "$2"
+	fi
+}
+
 record() { # stem [strategy:]n: the workload is in stem.workload
-	strategy=${2%:*}
-	[ "$strategy" != "$2" ] || strategy=random
-	"$bin/tl-gen" --search="$strategy" -n "${2#*:}" -o "$1.candidates" "$1.workload"
+	propose "$2" "$1.workload" | awk '!seen[$0]++' >"$1.candidates"
 	"$bin/tl-filter" -k 1 --by draft "$1.candidates" | grep '"type":"candidate"' >"$1.reference"
 	id=$(sed 's/.*"candidate_id":"\([^"]*\)".*/\1/' "$1.reference")
 	{ cat "$1.workload" "$1.reference"; grep '"type":"candidate"' "$1.candidates" | grep -v "\"candidate_id\":\"$id\""; } |
@@ -31,6 +44,7 @@ record() { # stem [strategy:]n: the workload is in stem.workload
 }
 
 grep '^[^#]' "${SPACES_PLAN:-share/spaces/plan}" | while read -r set n file pattern; do
+	case $set in avx2-*) export TL_ISA=avx2 ;; *) unset TL_ISA ;; esac
 	mkdir -p "$dir/$set"
 	"$bin/tl-extract" -q "share/$file" >"$dir/$set/workloads"
 	if [ -n "${SPACES_ADD:-}" ] && [ -f "share/spaces/$set.zst" ]; then

@@ -77,12 +77,12 @@ static void open_cache(struct cache *c, const char *dir, int jobs)
 
 static struct build *add(struct cache *c, int i)
 {
-	return cache_add(c, kernel[i].s, kernel[i].n);
+	return cache_add(c, kernel[i].s, kernel[i].n, NULL);
 }
 
 static struct build *add_text(struct cache *c, const char *text)
 {
-	return cache_add(c, text, strlen(text));
+	return cache_add(c, text, strlen(text), NULL);
 }
 
 static void wait_all(struct cache *c)

@@ -185,7 +185,14 @@ static void operands_close(const struct nest *n, int threads, float **buffers)
 		unguard(buffers[i], operand_size(n, i, threads));
 }
 
-/* The operands of a nest; the output and all workspace are poisoned. */
+static void fill(float *to, const float *from, int64_t size)
+{
+	if (from)
+		memcpy(to, from, (size_t)size * sizeof *to);
+}
+
+/* The operands of a nest. The output holds the tensor that is added; if there is none it is
+ * poisoned, as all workspace is. */
 static void operands_open(const struct problem *p, const struct nest *n, int threads,
 			  float **buffers)
 {
@@ -198,8 +205,9 @@ static void operands_open(const struct problem *p, const struct nest *n, int thr
 			buffers[i][j] = NAN;
 		if (b->kind == BUFFER_PACKED)
 			packing_run(&b->packing, p->tensor[b->role], buffers[i]);
-		else if (b->kind == BUFFER_ARG && !b->written)
-			memcpy(buffers[i], p->tensor[b->role], (size_t)size * sizeof(float));
+		else if (b->kind == BUFFER_ARG)
+			fill(buffers[i], p->tensor[b->role == TENSOR_DST ? TENSOR_ADD : b->role],
+			     size);
 	}
 }
 
@@ -322,30 +330,38 @@ struct shares {
 	int64_t assembly, c;
 };
 
-static int is_assembly(const struct nest *n)
+static void print(const struct nest *n, struct buf *out)
 {
-	struct buf text = BUF_INIT;
-	int is = x86_print(n, &text);
-
-	buf_free(&text);
-	return is;
+	cpu_print(n, out);
 }
 
-static double either_error(const struct problem *p, const struct nest *n, const char *isa,
+/* A nest of vectors that is not written as assembly is told of. */
+static int is_assembly(const struct nest *n, int lanes)
+{
+	struct buf text = BUF_INIT;
+	const char *why = x86_print(n, &text);
+
+	if (why && lanes > 1)
+		diag("no assembly: %s", why);
+	buf_free(&text);
+	return !why;
+}
+
+static double either_error(const struct problem *p, const struct nest *n, const struct limits *m,
 			   const struct shares *one_in, const char *dir, struct tally *tally,
 			   struct err *e)
 {
 	double error = 0;
 
-	if (is_assembly(n)) {
+	if (is_assembly(n, m->lanes)) {
 		tally->assembled++;
 		if (pick(1, one_in->assembly) == 1) {
-			error = compiled_error(p, n, cpu_print, isa, dir, e);
+			error = compiled_error(p, n, print, m->isa, dir, e);
 			tally->compiled++;
 		}
 	}
 	if (error < 1e-5 && pick(1, one_in->c) == 1) {
-		error = compiled_error(p, n, c_print, isa, dir, e);
+		error = compiled_error(p, n, c_print, m->isa, dir, e);
 		tally->compiled++;
 	}
 	return error;
@@ -383,7 +399,7 @@ static void check_problem(struct problem *p, const struct limits *m, int64_t wan
 		else
 			error = interpreted_error(p, &n, &e);
 		if (error < 1e-5)
-			error = either_error(p, &n, m->isa, one_in, dir, tally, &e);
+			error = either_error(p, &n, m, one_in, dir, tally, &e);
 		if (error < 1e-5)
 			continue;
 		tally->bad++;

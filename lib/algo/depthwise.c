@@ -162,7 +162,7 @@ struct depthwise {
 	struct row_split split;
 	int64_t nr, tiles, full; /* channels of a tile; tiles, and those without a masked vector */
 	int left, right;	 /* tiles at the edges of a row, whose taps may leave the image */
-	int src, weights, bias, add, dst, acc, wreg;
+	int src, weights, bias, dst, acc, wreg;
 	int img;	      /* loop variable */
 	int oh0, oh1, j0, j1; /* of the block: rows, channel tiles */
 };
@@ -210,7 +210,6 @@ static void declare(struct depthwise *s)
 
 	s->src = nest_arg(n, "src", TENSOR_SRC, p->mb * p->ih * p->iw * p->g, 0);
 	declare_weights(s);
-	s->add = workload_has_post(s->w, POST_ADD) ? nest_arg(n, "add", TENSOR_ADD, dst, 0) : -1;
 	s->dst = nest_arg(n, "dst", TENSOR_DST, dst, 1);
 	s->acc = nest_reg(n, "acc", ELEM_F32, (int)s->k[VL], (int)s->k[MR], (int)s->k[NV]);
 	s->wreg = nest_reg(n, "wr", ELEM_F32, (int)s->k[VL], s->k[HOLD] ? (int)(p->kh * p->kw) : 1,
@@ -424,8 +423,8 @@ static void finish(struct depthwise *s, const struct place *at, const struct sit
 	(void)arg;
 	if (s->bias >= 0)
 		bias = ex_load(n, s->bias, lanes, lane_at(s, at, x), NULL);
-	if (s->add >= 0)
-		add = ex_load(n, s->add, lanes, to, x->valid);
+	if (workload_has_post(s->w, POST_ADD))
+		add = ex_load(n, s->dst, lanes, to, x->valid);
 	nest_store(
 		n, s->dst, to, x->valid,
 		post_apply(n, ex_reg(n, s->acc, reg_at(s, x)), s->w->npost, s->w->post, bias, add));

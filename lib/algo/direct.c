@@ -112,6 +112,9 @@ static int direct_valid(const struct workload *w, const int64_t *k, const char *
 	*why = "nchw output needs all of k at once";
 	if (k[KC] && p.nchw)
 		return 0;
+	*why = brgemm_cannot_chunk;
+	if (k[KC] && !brgemm_chunks(w->npost, w->post))
+		return 0;
 	*why = "taps merge only where a kernel row's channels are contiguous and whole";
 	if (k[MERGE] && (p.dw != 1 || p.kw == 1 || (!k[COPY] && (p.g > 1 || k[KC]))))
 		return 0;
@@ -173,8 +176,7 @@ static void declare(struct direct *s)
 
 	s->src = nest_arg(n, "src", TENSOR_SRC, p->mb * p->ih * p->iw * p->ic * p->g, 0);
 	declare_weights(s);
-	s->out.add =
-		workload_has_post(s->w, POST_ADD) ? nest_arg(n, "add", TENSOR_ADD, dst, 0) : -1;
+	s->out.adds = workload_has_post(s->w, POST_ADD);
 	s->out.c = nest_arg(n, "dst", TENSOR_DST, dst, 1);
 	s->out.npost = s->w->npost;
 	s->out.post = s->w->post;
@@ -416,8 +418,8 @@ static void scatter(struct direct *s, int rows, int oh, struct affine ow, int j)
 	if (s->out.bias >= 0)
 		bias = ex_load(n, s->out.bias, 1,
 			       af_sum(af_times(af_var(s->g), vbias), channel, af_var(c)), NULL);
-	if (s->out.add >= 0)
-		add = ex_load(n, s->out.add, 1, at, NULL);
+	if (s->out.adds)
+		add = ex_load(n, s->out.c, 1, at, NULL);
 	nest_store(n, s->out.c, at, NULL,
 		   post_apply(n,
 			      ex_load(n, s->scratch, 1, af_add(af_mul(af_var(x), s->nr), af_var(c)),
@@ -433,7 +435,7 @@ static void tile_rows(struct direct *s, int rows, int oh, struct affine ow, int 
 	struct brgemm_out o = s->out;
 
 	if (s->p.nchw) {
-		o = (struct brgemm_out){.c = s->scratch, .c_row = af(s->nr), .bias = -1, .add = -1};
+		o = (struct brgemm_out){.c = s->scratch, .c_row = af(s->nr), .bias = -1};
 		brgemm_tile(n, &s->t, rows, &o, -1, af(0));
 		scatter(s, rows, oh, ow, j);
 		return;

@@ -112,6 +112,9 @@ static int gemm_valid(const struct workload *w, const int64_t *k, const char **w
 	if (rows.rows + (rows.rest > 0) != k[MR] || (k[KC] && k[KC] >= p.k) ||
 	    (k[MC] && k[MC] >= rows.tiles) || (k[NC] && k[NC] >= tiles))
 		return 0;
+	*why = brgemm_cannot_chunk;
+	if (k[KC] && !brgemm_chunks(w->npost, w->post))
+		return 0;
 	*why = "a constant right side is always packed";
 	return !(k[PACK_B] && w->rhs_const);
 }
@@ -166,15 +169,14 @@ static void declare(struct gemm *s)
 	} else {
 		s->weights = nest_arg(n, "B", TENSOR_WEIGHTS, s->p.b * s->p.k * s->p.n, 0);
 	}
-	s->out.bias = s->out.add = -1;
+	s->out.bias = -1;
 	if (workload_has_post(w, POST_BIAS)) {
 		int dn = packing_dim(&pbias, s->p.n);
 
 		packing_axis(&pbias, dn, s->tiles * s->nr, 1);
 		s->out.bias = nest_packed(n, "bias", TENSOR_BIAS, &pbias);
 	}
-	if (workload_has_post(w, POST_ADD))
-		s->out.add = nest_arg(n, "add", TENSOR_ADD, s->p.b * s->p.m * s->p.n, 0);
+	s->out.adds = workload_has_post(w, POST_ADD);
 	s->out.c = nest_arg(n, "dst", TENSOR_DST, s->p.b * s->p.m * s->p.n, 1);
 	s->out.npost = w->npost;
 	s->out.post = w->post;
@@ -352,8 +354,6 @@ static void open_batch(struct gemm *s)
 	s->g.a = nest_view(n, "Asrc", s->src, af_times(b, va));
 	s->g.b = nest_view(n, "Bsrc", s->weights, af_times(b, vb));
 	s->out.c = nest_view(n, "C", s->out.c, af_times(b, vc));
-	if (s->out.add >= 0)
-		s->out.add = nest_view(n, "D", s->out.add, af_times(b, vc));
 	s->va_row = s->vk;
 	s->g.a_row = af_var(s->vk);
 	s->g.b_k = s->w->rhs_const || s->k[PACK_B] ? af(s->nr) : af_var(s->vn);

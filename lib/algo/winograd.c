@@ -135,7 +135,7 @@ struct winograd {
 	int64_t block;	    /* image tiles of a block */
 	int64_t nr, tiles;  /* channels of a register tile; how many of these */
 	struct row_split split;
-	int src, weights, bias, add, dst;
+	int src, weights, bias, dst;
 	int inputs, products; /* workspace, transformed: [n^2][block][IC] and [n^2][block][nr] */
 	int half;	      /* workspace: a tile that is transformed in one direction */
 	int in, sums; /* registers: a row or column, and sums and differences of its pairs */
@@ -457,7 +457,7 @@ static void multiply_tiles(struct winograd *s, int xi, int j, int64_t from, int6
 {
 	const struct conv *p = &s->p;
 	struct nest *n = s->n;
-	struct brgemm_out out = {.bias = -1, .add = -1, .c = s->products, .c_row = af(s->nr)};
+	struct brgemm_out out = {.bias = -1, .c = s->products, .c_row = af(s->nr)};
 	int t = nest_for(n, LOOP_SERIAL, "t", af(0), af(count));
 	struct affine first = af_add(af(from), af_mul(af_var(t), rows));
 
@@ -487,7 +487,7 @@ static void multiply(struct winograd *s, int j)
 
 /* A row of output pixels of a tile, of one vector of channels. */
 struct pixels {
-	struct affine at;      /* of the first one, in dst and add */
+	struct affine at;      /* of the first one, in dst */
 	struct affine channel; /* of the vector */
 	const struct affine *valid;
 };
@@ -502,8 +502,8 @@ static void put_pixel(struct winograd *s, int i, const struct expr *x, void *arg
 
 	if (s->bias >= 0)
 		bias = ex_load(n, s->bias, lanes, o->channel, NULL);
-	if (s->add >= 0)
-		add = ex_load(n, s->add, lanes, at, o->valid);
+	if (workload_has_post(s->w, POST_ADD))
+		add = ex_load(n, s->dst, lanes, at, o->valid);
 	nest_store(n, s->dst, at, o->valid, post_apply(n, x, s->w->npost, s->w->post, bias, add));
 }
 
@@ -619,7 +619,6 @@ static void declare(struct winograd *s)
 
 	s->src = nest_arg(n, "src", TENSOR_SRC, p->mb * p->ih * p->iw * p->ic, 0);
 	declare_weights(s);
-	s->add = workload_has_post(s->w, POST_ADD) ? nest_arg(n, "add", TENSOR_ADD, dst, 0) : -1;
 	s->dst = nest_arg(n, "dst", TENSOR_DST, dst, 1);
 	s->inputs = nest_work(n, "V", n2 * s->block * p->ic);
 	s->products = nest_work(n, "M", n2 * s->block * s->nr);

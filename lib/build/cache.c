@@ -119,7 +119,7 @@ static struct build *take_first(struct cache *c)
 	return b;
 }
 
-struct build *cache_add(struct cache *c, const char *text, size_t n)
+struct build *cache_add(struct cache *c, const char *text, size_t n, const char *why_c)
 {
 	struct buf key = BUF_INIT;
 	struct build *b;
@@ -139,6 +139,7 @@ struct build *cache_add(struct cache *c, const char *text, size_t n)
 	b->code = code;
 	b->text = arena_strndup(&c->arena, text, n);
 	b->n = n;
+	b->why_c = why_c;
 	b->object = arena_printf(&c->arena, "%s/%s.so", c->dir, code.s);
 	if (stat(b->object, &st) == 0 && st.st_size > 0) {
 		b->state = BUILD_DONE;

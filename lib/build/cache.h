@@ -26,7 +26,8 @@ struct build {
 	struct id code;
 	const char *text; /* the function, of n bytes */
 	size_t n;
-	char *object; /* path */
+	const char *why_c; /* why the text is GNU C; NULL: it is assembly */
+	char *object;	   /* path */
 	enum build_state state;
 	int alone;	    /* to be built by itself */
 	int late;	    /* failed, because the compiler took too long */
@@ -60,9 +61,9 @@ struct cache {
 /* Finds or makes the folder, asks the compiler for its version and builds a canary: an error here
  * is the machine's fault and no candidate's. */
 int cache_open(struct cache *c, const char *isa, int jobs, struct err *e);
-/* The build for a function as cpu_print() writes it: known, there already, or queued. The text is
- * copied. The pointer lives as long as the cache. */
-struct build *cache_add(struct cache *c, const char *text, size_t n);
+/* The build for a function as cpu_print() writes it, with what it says of it: known, there already,
+ * or queued. The text is copied; why_c is not. The pointer lives as long as the cache. */
+struct build *cache_add(struct cache *c, const char *text, size_t n, const char *why_c);
 /* Starts what should start and takes in what has ended, without waiting. Few kernels wait for more
  * for a moment before they start. */
 int cache_poll(struct cache *c, struct err *e);

@@ -21,10 +21,10 @@ void group_free(struct group *g)
 static struct build *add_nest(struct measure *m, const struct nest *n)
 {
 	struct buf text = BUF_INIT;
+	const char *why_c = cpu_print(n, &text);
 	struct build *b;
 
-	cpu_print(n, &text);
-	b = cache_add(&m->cache, text.s, text.n);
+	b = cache_add(&m->cache, text.s, text.n, why_c);
 	buf_free(&text);
 	return b;
 }

@@ -180,6 +180,18 @@ static void put_timing(const struct measure *m, struct buf *out, const struct gr
 		buf_str(out, ",\"incumbent\":true");
 }
 
+/* How the kernel was written. */
+static void put_printer(struct buf *out, const struct build *b)
+{
+	if (!b)
+		return;
+	buf_fmt(out, ",\"printer\":\"%s\"", b->why_c ? "c" : "assembly");
+	if (!b->why_c)
+		return;
+	buf_str(out, ",\"printer_why\":");
+	buf_json(out, b->why_c, strlen(b->why_c));
+}
+
 /* What this program writes into a record. A result that is measured once more brings old ones. */
 static const struct json_field owned[] = {
 	{"type", "\"result\""}, {"status", NULL},
@@ -201,6 +213,7 @@ static const struct json_field owned[] = {
 	{"replayed", NULL},	{"duel", NULL},
 	{"incumbent", NULL},	{"processes", NULL},
 	{"rejected", NULL},	{"again", NULL},
+	{"printer", NULL},	{"printer_why", NULL},
 };
 enum { OWNED = sizeof owned / sizeof *owned };
 
@@ -290,6 +303,7 @@ int result_put(struct measure *m, struct group *g, struct item *it, const struct
 		buf_str(&out, ",\"why\":");
 		buf_json(&out, v->why, strlen(v->why));
 	}
+	put_printer(&out, it->build);
 	put_timing(m, &out, g, v);
 	put_costs(m, &out, g, it, v);
 	rec_now(now);

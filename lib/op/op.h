@@ -27,7 +27,8 @@ enum tensor_role {
 	TENSOR_WEIGHTS, /* conv2d weights (logical g x oc/g x ic/g x kh x kw), matmul right side (b
 			   x k x n) */
 	TENSOR_BIAS,	/* oc or n values */
-	TENSOR_ADD,	/* residual, shape and layout of dst */
+	TENSOR_ADD, /* what is added, of the shape and layout of dst: a kernel finds it in dst, and
+		       puts the sum in its place; only the definition (naive) takes it apart */
 	TENSOR_DST,
 	TENSOR_ROLES
 };

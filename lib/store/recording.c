@@ -54,6 +54,8 @@ static const struct {
 	{"disturbed", NOWHERE},
 	{"noisy", NOWHERE},
 	{"again", NOWHERE},
+	{"printer", NOWHERE},
+	{"printer_why", NOWHERE},
 	{"audit", NOWHERE},
 	{"duel", NOWHERE},
 	{"incumbent", NOWHERE},

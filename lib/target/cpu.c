@@ -237,10 +237,13 @@ void cpu_cc_argv(const char *isa, const char *source, const char *object, char *
 	argv[n] = NULL;
 }
 
-void cpu_print(const struct nest *n, struct buf *out)
+const char *cpu_print(const struct nest *n, struct buf *out)
 {
-	if (!x86_print(n, out))
+	const char *why = x86_print(n, out);
+
+	if (why)
 		c_print(n, out);
+	return why;
 }
 
 void cpu_cc_text(const char *isa, struct buf *out)

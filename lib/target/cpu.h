@@ -21,9 +21,9 @@ int cpu_isa_limits(const char *isa, struct limits *m);
 void cpu_cc_argv(const char *isa, const char *source, const char *object, char *argv[CPU_CC_ARGS]);
 /* The same, joined, for hashing: everything but the file names. */
 void cpu_cc_text(const char *isa, struct buf *out);
-/* A nest as source text for that command, behind c_prelude(): assembly where it can be (x86.h),
- * else GNU C (c.h). */
-void cpu_print(const struct nest *n, struct buf *out);
+/* A nest as source text for that command, behind c_prelude(): as assembly (x86.h), and NULL is
+ * returned; or, where that cannot be, as GNU C (c.h), and why. */
+const char *cpu_print(const struct nest *n, struct buf *out);
 /* "gcc 12.2.0" of the compiler above; asks it once. errno tells why not: ENOENT, or ENOEXEC if it
  * is no compiler. */
 int cpu_cc_version(struct buf *out, struct err *e);

@@ -20,6 +20,12 @@ enum {
 
 /* ---- text ---- */
 
+void x86_fail(struct x86 *x, const char *why)
+{
+	if (!x->why)
+		x->why = why;
+}
+
 void x86_line(struct x86 *x, const char *fmt, ...)
 {
 	char line[200];
@@ -282,7 +288,7 @@ static void parallel(struct x86 *x, const struct node *t)
 		struct linear lo = x86_linear(x, &last->a), hi = x86_linear(x, &last->b);
 
 		if (n == MOST || lo.n || hi.n || !is_small(hi.c - lo.c)) {
-			x->failed = 1;
+			x86_fail(x, "the range of a parallel loop is not known, or too large");
 			return;
 		}
 		turns[n] = hi.c - lo.c;
@@ -292,7 +298,7 @@ static void parallel(struct x86 *x, const struct node *t)
 	} while (is_parallel(last));
 	end = x86_var_slot(loop[n - 1]->var) + (n > 1 ? ENDS - VARS : 0);
 	if (work <= 0 || work >> 40 || n < 2) {
-		x->failed = 1;
+		x86_fail(x, "there are not two parallel loops, one directly in the other");
 		return;
 	}
 	share(x, work, 1);
@@ -389,7 +395,7 @@ int x86_is_straight(const struct node *t)
 
 static void nodes(struct x86 *x, const struct node *t)
 {
-	while (t && !x->failed) {
+	while (t && !x->why) {
 		const struct node *end = t;
 
 		while (end && is_straight(end))
@@ -520,14 +526,14 @@ static void give_homes(struct x86 *x)
 	}
 }
 
-int x86_print(const struct nest *n, struct buf *out)
+const char *x86_print(const struct nest *n, struct buf *out)
 {
 #ifdef __x86_64__
 	struct x86 x = {.n = n, .out = out, .lanes = vector_lanes(n)};
 	size_t before = out->n;
 
 	if (!x.lanes)
-		return 0;
+		return "its registers are no single-precision vectors of 8 or 16 lanes";
 	x.nregs = x.lanes == 16 ? 32 : 16;
 	nest_register_scopes(n, x.scope);
 	x.looking = 1; /* which registers outlive a block */
@@ -536,17 +542,18 @@ int x86_print(const struct nest *n, struct buf *out)
 	give_homes(&x);
 	out->n = before;
 	arena_reset(&x.arena);
-	if (!x.failed)
+	if (!x.why)
 		function(&x);
 	arena_free(&x.arena);
-	if (!x.failed)
-		return 1;
+	if (!x.why)
+		return NULL;
 	out->n = before;
 	if (out->s)
 		out->s[before] = 0;
+	return x.why;
 #else
 	(void)n;
 	(void)out;
+	return "this is no x86-64";
 #endif
-	return 0;
 }

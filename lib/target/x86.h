@@ -13,8 +13,8 @@
 #include "lib/base/buf.h"
 #include "lib/nest/nest.h"
 
-/* Appends the text and returns 1; or 0, and out is as it was: the nest has something that is not
- * written here (double precision, no vectors, too many registers), or this is no x86-64. */
-int x86_print(const struct nest *n, struct buf *out);
+/* Appends the text and returns NULL; or says what the nest has that is not written here (double
+ * precision, no vectors, too many registers), and out is as it was. */
+const char *x86_print(const struct nest *n, struct buf *out);
 
 #endif

@@ -10,9 +10,9 @@
 
 #include "lib/target/x86_block.h"
 
-void block_fail(struct block *b)
+void block_fail(struct block *b, const char *why)
 {
-	b->x->failed = 1;
+	x86_fail(b->x, why);
 }
 
 int block_is_register(const struct block *b, int buffer)
@@ -36,7 +36,7 @@ static void gather(struct block *b, const struct node *t, const struct node *end
 			struct op *o = &b->op[b->nops];
 
 			if (b->nops == OPS) {
-				block_fail(b);
+				block_fail(b, "a straight run has too many stores");
 				return;
 			}
 			b->nops++;
@@ -49,7 +49,7 @@ static void gather(struct block *b, const struct node *t, const struct node *end
 			continue;
 		}
 		if (b->depth == DEPTH) {
-			block_fail(b);
+			block_fail(b, "unrolled loops are nested too deeply");
 			return;
 		}
 		b->var[b->depth++] = t->var;
@@ -95,7 +95,8 @@ static void look_at(struct block *b, const struct expr *e)
 	if (!e)
 		return;
 	if (e->elem != ELEM_F32 || (e->lanes != 1 && e->lanes != b->x->lanes))
-		block_fail(b);
+		block_fail(b, "an expression has another element type or number of lanes than the "
+			      "nest's vectors");
 	look_at(b, e->a);
 	look_at(b, e->b);
 	look_at(b, e->c);
@@ -115,7 +116,7 @@ static void look_at(struct block *b, const struct expr *e)
 
 static void look_over(struct block *b)
 {
-	for (b->now = 0; b->now < b->nops && !b->x->failed; b->now++) {
+	for (b->now = 0; b->now < b->nops && !b->x->why; b->now++) {
 		const struct op *o = &b->op[b->now];
 		const struct node *s = o->store;
 
@@ -134,7 +135,7 @@ static void look_over(struct block *b)
 static void write_ops(struct block *b)
 {
 	b->busy = 0;
-	for (b->now = 0; b->now < b->nops && !b->x->failed; b->now++) {
+	for (b->now = 0; b->now < b->nops && !b->x->why; b->now++) {
 		const struct op *o = &b->op[b->now];
 
 		stand_at(b, o);
@@ -204,7 +205,7 @@ static void number_registers(struct block *b)
 		b->base[i] = n;
 		n += (int)f->size;
 		if (n > VREGS) {
-			block_fail(b);
+			block_fail(b, "its registers are more than there are");
 			return;
 		}
 		for (int j = 0; j < f->size; j++) {
@@ -213,7 +214,7 @@ static void number_registers(struct block *b)
 		}
 	}
 	if (x->nkept > x->nregs)
-		block_fail(b);
+		block_fail(b, "its registers are more than there are");
 }
 
 void x86_block(struct x86 *x, const struct node *t, const struct node *end, const struct node *loop)
@@ -225,11 +226,11 @@ void x86_block(struct x86 *x, const struct node *t, const struct node *end, cons
 	b->loop = loop;
 	b->op = arena_array(&x->arena, struct op, OPS);
 	number_registers(b);
-	if (!x->failed)
+	if (!x->why)
 		gather(b, t, end);
-	if (!x->failed)
+	if (!x->why)
 		look_over(b);
-	if (!x->failed && !x->looking) {
+	if (!x->why && !x->looking) {
 		block_set_addresses(b);
 		if (loop)
 			write_loop(b);

@@ -28,10 +28,10 @@ struct x86 {
 	const struct nest *n;
 	struct buf *out;
 	struct arena arena;
-	int looking; /* first pass: nothing is kept of the text, see kept */
-	int failed;  /* something came up that is not written here */
-	int lanes;   /* of the nest's vectors: 16 or 8 */
-	int nregs;   /* vector registers that there are for them */
+	int looking;	 /* first pass: nothing is kept of the text, see kept */
+	const char *why; /* the first that came up that is not written here; NULL: nothing */
+	int lanes;	 /* of the nest's vectors: 16 or 8 */
+	int nregs;	 /* vector registers that there are for them */
 	int nlabels;
 	int known[NEST_VARS]; /* the variable is a constant here */
 	int64_t value[NEST_VARS];
@@ -49,6 +49,8 @@ struct x86 {
 	int mask_table; /* label, or 0 */
 };
 
+/* This nest cannot be written. */
+void x86_fail(struct x86 *x, const char *why);
 /* A line of assembly. */
 void x86_line(struct x86 *x, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 void x86_label(struct x86 *x, int label);

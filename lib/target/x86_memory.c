@@ -35,7 +35,7 @@ static int64_t take_step(const struct block *b, struct linear *l)
 static const char *new_register(struct block *b)
 {
 	if (b->ngprs == ADDRESSES) {
-		block_fail(b);
+		block_fail(b, "a block needs more addresses and masks than there are registers");
 		return "%rax";
 	}
 	return address_reg[b->ngprs++];
@@ -54,11 +54,11 @@ const struct address *block_address(struct block *b, int buffer, const struct af
 		a++;
 	*offset = 4 * (l.c + b->turn * step);
 	if (*offset != (int32_t)*offset)
-		block_fail(b);
+		block_fail(b, "an offset is beyond 2 GiB");
 	if (a < b->address + b->naddresses)
 		return a;
 	if (b->naddresses == ADDRESSES) {
-		block_fail(b);
+		block_fail(b, "a block has too many addresses");
 		return b->address;
 	}
 	b->naddresses++;
@@ -81,12 +81,12 @@ const struct mask *block_mask(struct block *b, const struct affine *valid, int l
 	if (m < b->mask + b->nmasks)
 		return m;
 	if (b->nmasks == MASKS || lanes != b->x->lanes) {
-		block_fail(b);
+		block_fail(b, "a block has too many masks, or of other lanes");
 		return b->mask;
 	}
 	for (int i = 0; i < l.n; i++)
 		if (b->loop && l.t[i].var == b->loop->var)
-			block_fail(b);
+			block_fail(b, "a mask changes within an unrolled loop");
 	b->nmasks++;
 	m->lanes = lanes;
 	m->valid = l;

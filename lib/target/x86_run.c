@@ -44,7 +44,8 @@ void x86_run(struct x86 *x, const struct node *t)
 	x->nkept = x86_homes(x);
 	v = x86_vector(x->lanes, x->nkept);
 	if (s->value->lanes != x->lanes || x->nkept + 2 > x->nregs) {
-		x->failed |= !x->looking;
+		if (!x->looking)
+			x86_fail(x, "a copy needs more vector registers than are free");
 		return;
 	}
 	x->known[t->var] = 1;

@@ -39,7 +39,7 @@ static struct operand constant(struct block *b, double value, int lanes)
 	while (i < x->nconstants && x->constant[i].value != value)
 		i++;
 	if (i == CONSTANTS) {
-		block_fail(b);
+		block_fail(b, "it has too many constants");
 		i = 0;
 	} else if (i == x->nconstants) {
 		x->nconstants++;
@@ -67,7 +67,7 @@ static int take_or_fail(struct block *b)
 	int r = take(b);
 
 	if (r < 0)
-		block_fail(b);
+		block_fail(b, "a block needs more vector registers than are free");
 	return r < 0 ? 0 : r;
 }
 
@@ -118,7 +118,7 @@ static void load(struct block *b, const struct expr *e, int to)
 			 v.text);
 	} else if (e->kind == EXPR_BCAST) {
 		if (e->a->kind != EXPR_LOAD || block_is_register(b, e->a->buffer) || e->a->valid) {
-			block_fail(b);
+			block_fail(b, "a broadcast is of something else than a plain load");
 			return;
 		}
 		x86_line(b->x, "vbroadcastss %s, %s", memory(b, e->a->buffer, &e->a->index).text,
@@ -223,7 +223,7 @@ static struct held value(struct block *b, const struct expr *e)
 		int v = block_vreg(b, e->buffer, &e->index);
 
 		if (b->phys[v] < 0) /* a folded broadcast is an operand, and no more */
-			block_fail(b);
+			block_fail(b, "a folded broadcast is read as a vector");
 		return (struct held){b->phys[v] < 0 ? 0 : b->phys[v], 0};
 	}
 	if (e->kind == EXPR_LOAD || e->kind == EXPR_CONST || e->kind == EXPR_BCAST) {
@@ -235,7 +235,7 @@ static struct held value(struct block *b, const struct expr *e)
 		return fresh_multiply_add(b, e);
 	if (mnemonic(e->kind))
 		return arithmetic(b, e);
-	block_fail(b);
+	block_fail(b, "it has an expression that is not written as assembly");
 	return (struct held){0, 0};
 }
 

@@ -121,6 +121,7 @@ static void store_tile(struct nest *n, const struct brgemm *g, int rows, const s
 		       int finished)
 {
 	const struct expr *x, *bias = NULL, *add = NULL;
+	int adds = o->adds && !post_adds_first(o->npost, o->post);
 	const struct affine *valid;
 	struct affine at;
 	int row, vec;
@@ -133,8 +134,8 @@ static void store_tile(struct nest *n, const struct brgemm *g, int rows, const s
 		if (o->bias >= 0)
 			bias = ex_load(n, o->bias, g->lanes,
 				       af_add(o->bias_at, af_mul(af_var(vec), g->lanes)), NULL);
-		if (o->add >= 0)
-			add = ex_load(n, o->add, g->lanes, at, valid);
+		if (adds)
+			add = ex_load(n, o->c, g->lanes, at, valid);
 		x = post_apply(n, x, o->npost, o->post, bias, add);
 	}
 	nest_store(n, o->c, at, valid, x);
@@ -152,9 +153,17 @@ static struct brgemm_out view_out(struct nest *n, const struct brgemm_out *o)
 	if (o->bias >= 0)
 		v.bias = nest_view(n, "bias", o->bias, o->bias_at);
 	v.bias_at = af(0);
-	if (o->add >= 0)
-		v.add = nest_view(n, "add", o->add, o->c_at);
 	return v;
+}
+
+/* The sum begins with the tensor that is added, where nothing comes before that but the bias: its
+ * loads then overlap with the products, and chunks of k need no case of their own. */
+static void begin_tile(struct nest *n, const struct brgemm *g, int rows, const struct brgemm_out *o)
+{
+	if (o->adds && post_adds_first(o->npost, o->post))
+		load_tile(n, g, rows, o);
+	else
+		zero_tile(n, g, rows);
 }
 
 void brgemm_tile(struct nest *n, const struct brgemm *g, int rows, const struct brgemm_out *to,
@@ -163,22 +172,36 @@ void brgemm_tile(struct nest *n, const struct brgemm *g, int rows, const struct 
 	struct brgemm_out out = view_out(n, to), *o = &out;
 
 	if (chunk < 0) {
-		zero_tile(n, g, rows);
+		begin_tile(n, g, rows, o);
 		multiply_tile(n, g, rows);
 		store_tile(n, g, rows, o, 1);
 		return;
 	}
-	nest_if_less(n, af_var(chunk), af(1));
-	zero_tile(n, g, rows);
-	nest_else(n);
-	load_tile(n, g, rows, o);
-	nest_close(n);
+	if (o->adds) {
+		load_tile(n, g, rows, o);
+	} else {
+		nest_if_less(n, af_var(chunk), af(1));
+		zero_tile(n, g, rows);
+		nest_else(n);
+		load_tile(n, g, rows, o);
+		nest_close(n);
+	}
 	multiply_tile(n, g, rows);
 	nest_if_less(n, af_add(af_var(chunk), af(1)), chunks);
 	store_tile(n, g, rows, o, 0);
 	nest_else(n);
 	store_tile(n, g, rows, o, 1);
 	nest_close(n);
+}
+
+const char brgemm_cannot_chunk[] = "partial sums would overwrite the tensor that is added";
+
+int brgemm_chunks(int npost, const enum post *post)
+{
+	for (int i = 0; i < npost; i++)
+		if (post[i] == POST_ADD)
+			return post_adds_first(npost, post);
+	return 1;
 }
 
 struct row_split row_split(int64_t extent, int64_t max_rows)

@@ -40,7 +40,7 @@ struct brgemm_out {
 	const struct affine *valid; /* columns from c_at on, or NULL: all */
 	int bias;		    /* buffer at bias_at + column (padded to whole tiles), or -1 */
 	struct affine bias_at;
-	int add; /* buffer indexed like c, or -1 */
+	int adds; /* c holds a tensor that is added: the sum takes its place */
 	int npost;
 	const enum post *post; /* applied in order when the tile is finished */
 };
@@ -50,6 +50,11 @@ void brgemm_registers(struct nest *n, struct brgemm *g, int lanes, int max_rows,
  * their number: partial sums wait in c until the last one. Without chunks: chunk -1. */
 void brgemm_tile(struct nest *n, const struct brgemm *g, int rows, const struct brgemm_out *o,
 		 int chunk, struct affine chunks);
+/* Can k be cut into chunks? Not where partial sums in c would take the place of a tensor that is
+ * added later than first. If not, the reason. */
+int brgemm_chunks(int npost, const enum post *post);
+extern const char brgemm_cannot_chunk[];
+
 /* Rows in near-equal parts: `tiles` tiles, the first `rest` of them rows + 1 high, the others rows.
  * Tile t begins at row t * rows + min(t, rest). So 49 rows by at most 6 are 4 x 6 and 5 x 5: two
  * bodies and no masks. */

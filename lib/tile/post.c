@@ -2,6 +2,15 @@
 
 #include <stddef.h>
 
+int post_adds_first(int npost, const enum post *post)
+{
+	int i = 0;
+
+	while (i < npost && post[i] == POST_BIAS)
+		i++;
+	return i < npost && post[i] == POST_ADD;
+}
+
 const struct expr *post_apply(struct nest *n, const struct expr *x, int npost,
 			      const enum post *post, const struct expr *bias,
 			      const struct expr *add)
@@ -14,7 +23,7 @@ const struct expr *post_apply(struct nest *n, const struct expr *x, int npost,
 			x = ex_op(n, EXPR_ADD, x, bias, NULL);
 			break;
 		case POST_ADD:
-			x = ex_op(n, EXPR_ADD, x, add, NULL);
+			x = add ? ex_op(n, EXPR_ADD, x, add, NULL) : x;
 			break;
 		case POST_RELU:
 			x = ex_op(n, EXPR_MAX, x, zero, NULL);

@@ -5,8 +5,12 @@
 #include "lib/nest/nest.h"
 #include "lib/space/types.h"
 
+/* Does a tensor that is added come before all that is not a sum? Then it may as well be what the
+ * sum begins with. Not, too, where none is added. */
+int post_adds_first(int npost, const enum post *post);
+
 /* One value through the post-ops, for stores that go element by element: bias and add are the
- * values to add. */
+ * values to add; add NULL: it is in x already. */
 const struct expr *post_apply(struct nest *n, const struct expr *x, int npost,
 			      const enum post *post, const struct expr *bias,
 			      const struct expr *add);
