@@ -12,7 +12,7 @@
 
 #include "lib/measure/run.h"
 
-enum { SETTINGS_REV = 2 };
+enum { SETTINGS_REV = 3 };
 
 void settings_text(const struct measure_rules *r, struct buf *out);
 void settings_id(const struct measure_rules *r, struct id *id);
