@@ -36,7 +36,11 @@ record() { # stem [strategy:]n: the workload is in stem.workload
 	propose "$2" "$1.workload" | awk '!seen[$0]++' >"$1.candidates"
 	"$bin/tl-filter" -k 1 --by draft "$1.candidates" | grep '"type":"candidate"' >"$1.reference"
 	id=$(sed 's/.*"candidate_id":"\([^"]*\)".*/\1/' "$1.reference")
-	{ cat "$1.workload" "$1.reference"; grep '"type":"candidate"' "$1.candidates" | grep -v "\"candidate_id\":\"$id\""; } |
+	{
+		cat "$1.workload" "$1.reference"
+		grep '"type":"candidate"' "$1.candidates" | grep -v "\"candidate_id\":\"$id\"" || :
+		echo "{\"tl\":1,\"type\":\"end\",\"workload_id\":\"$(basename "$1")\",\"drawn\":${2#*:},\"why\":\"the plan\"}"
+	} |
 		"$bin/tl-measure" --no-preempt --samples --final 0 --race 20ms -o "$1.results"
 	perl bench/spaces.pl merge "$1.results" >"$1.part"
 	mv "$1.part" "$1.space"
