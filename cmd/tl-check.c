@@ -155,10 +155,8 @@ static const struct field audit_fields[] = {
 	{"ci_s", INTERVAL, 0, NULL}, {"false_kill", FLAG, 1, NULL}, {NULL, STRING, 0, NULL},
 };
 static const struct field again_fields[] = {
-	{"ratio", NUMBER, 1, NULL},
-	{"ci", INTERVAL, 1, NULL},
-	{"ahead", FLAG, 1, NULL},
-	{NULL, STRING, 0, NULL},
+	{"ratio", NUMBER, 0, NULL}, {"ci", INTERVAL, 0, NULL}, {"status", STRING, 0, NULL},
+	{"ahead", FLAG, 1, NULL},   {NULL, STRING, 0, NULL},
 };
 static const struct field end_fields[] = {
 	{"workload_id", HEX, 1, NULL},	  {"drawn", COUNT, 1, NULL},
@@ -373,6 +371,15 @@ static int check_units(const struct json_doc *d, const struct json *obj, struct 
 	return 0;
 }
 
+/* 0: a second duel stands there, in which it was not ahead. */
+static int is_ahead_again(const struct json_doc *d, const struct json *rec)
+{
+	int ahead = 1;
+
+	json_bool(json_get(d, json_get(d, rec, "again"), "ahead"), &ahead);
+	return ahead;
+}
+
 static int check_result(const struct json_doc *d, struct err *e)
 {
 	static const struct field ok_fields[] = {
@@ -399,6 +406,13 @@ static int check_result(const struct json_doc *d, struct err *e)
 	if (json_is(json_get(d, json_get(d, rec, "duel"), "end"), "lost") &&
 	    json_get(d, rec, "incumbent"))
 		return err_set(e, "a candidate that lost its duel cannot be the incumbent");
+	if (!is_ahead_again(d, rec) && json_get(d, rec, "incumbent"))
+		return err_set(e, "a candidate that was not ahead again cannot be the incumbent");
+	if (json_get(d, rec, "again") &&
+	    !json_is(json_get(d, json_get(d, rec, "duel"), "end"), "won"))
+		return err_set(e, "\"again\" stands in a result that did not win its duel");
+	if (json_is(json_get(d, rec, "printer"), "c") != !!json_get(d, rec, "printer_why"))
+		return err_set(e, "\"printer_why\" goes with \"printer\":\"c\"");
 	if (json_get(d, rec, "audit") && !json_is(json_get(d, rec, "status"), "preempted"))
 		return err_set(e, "an audit stands in a result that is not preempted");
 	if (json_is(json_get(d, rec, "status"), "preempted") && json_get(d, rec, "latency_s") &&

@@ -6,6 +6,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "lib/algo/candidate.h"
 #include "lib/io/opt.h"
 #include "lib/io/record.h"
 #include "lib/model/adapt.h"
@@ -379,21 +380,24 @@ static int write_workload(struct input *in, const struct item *it, const struct 
 
 /* ---- rematches ---- */
 
-/* A result's candidate, to be measured once more. */
+/* A result's candidate, to be measured once more: 1; 0: it is none today, as the algorithm's
+ * revision has changed since; -1. */
 static int write_candidate(struct input *in, const struct item *it, struct store_result *r,
 			   struct rec_out *out, struct err *e)
 {
 	static const char *const field[] = {"candidate_id", "workload", "target", "algo", "knobs"};
 	struct json_doc d = JSON_DOC_INIT;
 	struct buf line = BUF_INIT;
+	struct err stale = ERR_INIT;
+	struct candidate c;
 	int rc = read_record(in, it, r, &d, e);
 
-	buf_str(&line, "{\"tl\":1,\"type\":\"candidate\"");
-	if (!rc)
+	if (!rc && candidate_from_json(&c, &d, 1, &stale) == 0) {
+		buf_str(&line, "{\"tl\":1,\"type\":\"candidate\"");
 		put_fields(&line, &d, d.tok, field, 5);
-	buf_ch(&line, '}');
-	if (!rc)
-		rc = rec_put(out, line.s, line.n, e);
+		buf_ch(&line, '}');
+		rc = rec_put(out, line.s, line.n, e) ? -1 : 1;
+	}
 	json_free(&d);
 	buf_free(&line);
 	return rc;
@@ -410,6 +414,23 @@ static int write_end(const struct item *it, int n, struct rec_out *out, struct e
 	return rc;
 }
 
+/* Not the best itself, none that was found wrong, and none that held the place again later. */
+static int may_meet(const struct history_item *h, int64_t i)
+{
+	const struct store_result *r = &h->result[i];
+
+	if (!strcmp(r->candidate_id.s, h->best->candidate_id.s))
+		return 0;
+	for (int64_t k = 0; k < h->n; k++) {
+		const struct store_result *other = &h->result[k];
+
+		if (!strcmp(other->candidate_id.s, r->candidate_id.s) &&
+		    (!strcmp(other->status, "wrong") || (k > i && other->since && !other->final)))
+			return 0;
+	}
+	return 1;
+}
+
 /* Before its final the best candidate meets the last that held its place, where those are not far
  * behind: the minute may have decided between them. How far is the product of the ratios since. */
 static int write_rematches(struct input *in, const struct item *it, struct rec_out *out,
@@ -419,18 +440,18 @@ static int write_rematches(struct input *in, const struct item *it, struct rec_o
 	double behind = 1;
 	int n = 0, rc = 0;
 
-	for (int64_t i = h->n - 1; i >= 0 && n < REMATCHES && behind < NEAR && !rc; i--) {
+	for (int64_t i = h->n - 1; i >= 0 && n < REMATCHES && behind < NEAR && rc >= 0; i--) {
 		struct store_result *r = &h->result[i];
 
 		if (!r->since || r->final)
 			continue;
-		if (strcmp(r->candidate_id.s, h->best->candidate_id.s) != 0) {
+		if (may_meet(h, i)) {
 			rc = write_candidate(in, it, r, out, e);
-			n++;
+			n += rc > 0;
 		}
 		behind *= isnan(r->ratio) ? INFINITY : r->ratio; /* it was alone: NAN */
 	}
-	return n && !rc ? write_end(it, n, out, e) : rc;
+	return rc < 0 ? -1 : n ? write_end(it, n, out, e) : 0;
 }
 
 /* With --finals: whose best candidate lacks its final? Returns how many. */

@@ -85,6 +85,15 @@ bad 'a duel without an end' "$race,$(printf '%s' "$duel" | sed 's/,"end":"won"//
 bad 'a duel with an end of another kind' "$race,$(printf '%s' "$duel" | sed 's/won/drawn/')},$at}" 'end'
 bad 'an incumbent that lost' "$lost,$(printf '%s' "$duel" | sed 's/won/lost/')},\"incumbent\":true,$at}" 'incumbent'
 good 'a second duel' "$lost,\"audit\":{\"ratio\":0.9,\"ci\":[0.8,0.95],\"false_kill\":false},$at}"
+again='"again":{"ratio":0.99,"ci":[0.98,1.01],"ahead":false}'
+good 'a second duel of a winner' "$race,$duel},$again,$at}"
+good 'one that ended otherwise' "$race,$duel},\"again\":{\"status\":\"crash\",\"ahead\":false},$at}"
+bad 'an incumbent that was not ahead again' "$race,$duel},$again,\"incumbent\":true,$at}" 'ahead'
+bad 'a second duel of one that did not win' "$race,$(printf '%s' "$duel" | sed 's/won/even/')},$again,$at}" 'again'
+bad 'a second duel that does not say' "$race,$duel},\"again\":{\"ratio\":1.1,\"ci\":[1,1.2]},$at}" 'ahead'
+good 'a printer' "$race,\"printer\":\"c\",\"printer_why\":\"no vectors\",$at}"
+bad 'GNU C without a reason' "$race,\"printer\":\"c\",$at}" 'printer_why'
+bad 'a reason for assembly' "$race,\"printer\":\"assembly\",\"printer_why\":\"no vectors\",$at}" 'printer_why'
 final=$(printf '%s' "$race" | sed 's/"stage":"race"/"stage":"final"/')
 good 'a final' "$final,\"processes\":3,\"baseline\":{\"impl\":\"b\",\"layout\":\"ab\",\"latency_s\":0.001,\"ci_s\":[0.001,0.001],\"system\":\"Linux 6.1\",\"error\":{\"l2\":1e-07,\"max\":1e-07}},\"ratio\":{\"median\":1,\"ci\":[1,1]},\"verdict\":\"same\",\"rejected\":[{\"impl\":\"w\",\"layout\":\"ab\",\"error\":{\"l2\":0.1,\"max\":0.1}}],\"incumbent\":true,$at}"
 bad 'half a process' "$final,\"processes\":0.5,$at}" 'processes'

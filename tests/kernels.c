@@ -34,6 +34,13 @@ static void random_posts(struct workload *w)
 	for (int p = 0; p < POSTS; p++)
 		if (pick(0, 2) == 0)
 			w->post[w->npost++] = (enum post)p;
+	/* A tensor that is added behind what is no sum cannot be what the sum begins with. */
+	for (int i = 0; i + 1 < w->npost; i++)
+		if (w->post[i] == POST_ADD && pick(0, 2) == 0) {
+			w->post[i] = w->post[i + 1];
+			w->post[i + 1] = POST_ADD;
+			break;
+		}
 }
 
 /* Small and awkward: odd sizes, groups, strides, dilation, uneven padding, both layouts. */

@@ -270,7 +270,7 @@ static void settings(void)
 
 	settings_text(&rules, &text);
 	ok(!strcmp(text.s,
-		   "cache=warm;max_error=1e-05;memory=half;preempt=1;race_s=0.1;rev=2;seed=1;"
+		   "cache=warm;max_error=1e-05;memory=half;preempt=1;race_s=0.1;rev=3;seed=1;"
 		   "timeout_s=20;tl=1;type=settings;"),
 	   "the canonical text: %s", text.s);
 	settings_id(&rules, &id);

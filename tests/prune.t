@@ -131,7 +131,8 @@ in=$tmp/w1 results n=8 bare=1 | grep '"status":"ok","stage":"race"' | head -n 4 
 	BEGIN { @ratio = (1.5, 1.05, 1.1, 1.05) }
 	my $duel = sprintf q("duel":{"against":"%s","ratio":%g,"ci":[1,2],"latency_s":0.001,"end":"won"},"incumbent":true,), "0" x 32, shift @ratio;
 	s/"error":/$duel$&/;
-	print' >"$tmp/winners"
+	s/"nv":4/"nv":$./;
+	print' | "$bin/tl-check" --fix >"$tmp/winners"
 prune --no-db --finals "$tmp/w1" "$tmp/winners" >"$tmp/got"
 ids() { grep "$1" "$2" | sed 's/.*"candidate_id":"\([0-9a-f]*\)".*/\1/'; }
 [ "$(ids '"type":"candidate"' "$tmp/got" | sort)" = "$(ids . "$tmp/winners" | sed -n 2,3p | sort)" ] &&
@@ -140,5 +141,8 @@ ok $? '--finals: the last two that held the place come along'
 sed 's/"ratio":1.1,/"ratio":1.3,/' "$tmp/winners" >"$tmp/far"
 [ "$(prune --no-db --finals "$tmp/w1" "$tmp/far" | ids '"type":"candidate"' - | wc -l)" -eq 1 ]
 ok $? 'unless they are far behind'
+sed '3s/"candidate_id":"[0-9a-f]*/"candidate_id":"00000000000000000000000000000000/' "$tmp/winners" >"$tmp/stale"
+[ "$(prune --no-db --finals "$tmp/w1" "$tmp/stale" | ids '"type":"candidate"' -)" = "$(ids . "$tmp/winners" | sed -n 2p)" ]
+ok $? 'or are of an older revision'
 
 echo "1..$n"

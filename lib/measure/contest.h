@@ -1,9 +1,9 @@
 /* A contest: whom each of a group's candidates races against, and who is in the final.
  *
  * Candidates race in the order in which they came, each against the holder: the incumbent of
- * earlier rounds, or else the first that ended well. Who wins its duel is the holder from then on;
- * the holder falls in no other way. Where whole spaces are recorded the first holder stays, so that
- * all ratios are to the same reference.
+ * earlier rounds, or else the first that ended well. One that wins its duel and is ahead in
+ * a second process, too, is the holder from then on; the holder falls in no other way. Where whole
+ * spaces are recorded the first holder stays, so that all ratios are to the same reference.
  *
  * Pure, so that what was recorded can be replayed by the rules that it would be measured by.
  */

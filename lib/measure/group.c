@@ -105,13 +105,13 @@ static struct item *new_item(struct group *g, const struct id *id, const char *l
 }
 
 /* The candidate of an item, read anew from its line. */
-static int read_candidate(const struct item *it, struct candidate *c, struct err *e)
+static int read_candidate(const struct item *it, int check, struct candidate *c, struct err *e)
 {
 	struct json_doc d = JSON_DOC_INIT;
 	int rc = json_parse(&d, it->line, it->n, e);
 
 	if (rc == 0)
-		rc = candidate_from_json(c, &d, 1, e);
+		rc = candidate_from_json(c, &d, check, e);
 	json_free(&d);
 	return rc;
 }
@@ -123,7 +123,7 @@ int group_kernel(struct measure *m, struct group *g, struct item *it, struct err
 
 	if (it->build || it->status)
 		return 0;
-	return read_candidate(it, &c, e) < 0 ? -1 : add_kernel(m, g, it, &c, e);
+	return read_candidate(it, 1, &c, e) < 0 ? -1 : add_kernel(m, g, it, &c, e);
 }
 
 int group_add(struct measure *m, struct group *g, const struct candidate *c, const char *line,
@@ -144,37 +144,51 @@ int group_add(struct measure *m, struct group *g, const struct candidate *c, con
 	return add_kernel(m, g, it, c, e);
 }
 
-int group_incumbent(struct group *g, const struct json_doc *d, const struct json *incumbent,
-		    struct err *e)
+/* The line of an incumbent's candidate. */
+static void incumbent_line(const struct group *g, const struct json_doc *d,
+			   const struct json *incumbent, const char *id, struct buf *line)
 {
 	const struct json *algo = json_get(d, incumbent, "algo");
 	const struct json *knobs = json_get(d, incumbent, "knobs");
+
+	buf_clear(line);
+	buf_fmt(line, "{\"tl\":1,\"type\":\"candidate\",\"candidate_id\":\"%s\",\"workload\":{",
+		id);
+	workload_fields(&g->w, line);
+	buf_fmt(line, "},\"target\":\"cpu\",\"algo\":\"%.*s\",\"knobs\":", (int)algo->n, algo->s);
+	buf_add(line, knobs->s, knobs->n);
+	buf_ch(line, '}');
+}
+
+/* Where an algorithm's revision has changed since, the incumbent is what its knobs mean today,
+ * which has had no final. */
+int group_incumbent(struct group *g, const struct json_doc *d, const struct json *incumbent,
+		    struct err *e)
+{
 	const struct json *id = json_get(d, incumbent, "candidate_id");
 	const char *at = NULL;
 	struct candidate c;
 	struct buf line = BUF_INIT;
-	struct item *it;
+	struct item it = {0}, *kept;
 	int rc;
 
-	if (!algo || !knobs || !id) /* as older programs wrote it */
-		return 0;
-	buf_fmt(&line, "{\"tl\":1,\"type\":\"candidate\",\"candidate_id\":\"%.*s\",\"workload\":{",
-		(int)id->n, id->s);
-	workload_fields(&g->w, &line);
-	buf_fmt(&line, "},\"target\":\"cpu\",\"algo\":\"%.*s\",\"knobs\":", (int)algo->n, algo->s);
-	buf_add(&line, knobs->s, knobs->n);
-	buf_ch(&line, '}');
-	it = new_item(g, &(struct id){""}, line.s, line.n);
+	if (!json_get(d, incumbent, "algo") || !json_get(d, incumbent, "knobs") || !id)
+		return 0; /* as older programs wrote it */
+	incumbent_line(g, d, incumbent, "", &line);
+	it.line = line.s;
+	it.n = line.n;
+	rc = read_candidate(&it, 0, &c, e);
+	if (rc == 0) {
+		incumbent_line(g, d, incumbent, c.id.s, &line);
+		kept = new_item(g, &c.id, line.s, line.n);
+		json_str(json_get(d, incumbent, "at"), &g->arena, &at);
+		kept->in.at = at ? at : "";
+		json_bool(json_get(d, incumbent, "final"), &g->incumbent_final);
+		g->incumbent_final &= json_is(id, c.id.s);
+		g->incumbent = kept;
+	}
 	buf_free(&line);
-	rc = read_candidate(it, &c, e);
-	if (rc < 0)
-		return -1;
-	it->id = c.id;
-	json_str(json_get(d, incumbent, "at"), &g->arena, &at);
-	it->in.at = at ? at : "";
-	json_bool(json_get(d, incumbent, "final"), &g->incumbent_final);
-	g->incumbent = it;
-	return 0;
+	return rc;
 }
 
 void group_opponent(struct group *g, const struct json_doc *d, const struct json *opponent)

@@ -50,10 +50,25 @@ static int run_race(struct measure *m, struct group *g, struct item *it, struct 
 
 /* How a second duel in a new process ended. */
 struct second {
+	const char *status, *why; /* of the candidate there, as a result has them */
 	double ratio;
-	const char *ci;	 /* NULL: it has no figure: a process died, or the candidate was wrong */
+	const char *ci;	 /* NULL: it has no figures, for the status is neither ok nor preempted */
 	const char *end; /* "won", "even", "lost" */
 };
+
+static void take_second(struct measure *m, struct group *g, int rc, struct second *s)
+{
+	const struct json_doc *d = &m->worker.answer;
+
+	s->status = rc == ASKED_DEAD ? m->died : answer_text(d, g, "status");
+	s->why = rc == ASKED_DEAD ? arena_strdup(&g->arena, m->worker.why)
+				  : answer_text(d, g, "why");
+	if (strcmp(s->status, "ok") != 0 && strcmp(s->status, "preempted") != 0)
+		return;
+	s->ratio = result_number(d, "ratio");
+	s->ci = answer_member(d, g, d->tok, "ratio_ci");
+	s->end = answer_text(d, g, "end");
+}
 
 /* A second duel of a candidate with v->holder. The answer of the first, which v->answer is, moves
  * to *first. */
@@ -61,20 +76,18 @@ static int duel_again(struct measure *m, struct group *g, const struct item *it,
 		      enum cost purpose, struct verdict *v, struct json_doc *first,
 		      struct second *out, struct err *e)
 {
-	const struct json_doc *d = &m->worker.answer;
-	const char *text = arena_strndup(&g->arena, d->tok->s, d->tok->n);
+	const struct json *answer = m->worker.answer.tok;
+	const char *text = arena_strndup(&g->arena, answer->s, answer->n);
 	int rc;
 
 	*out = (struct second){0};
-	if (json_parse(first, text, d->tok->n, e) < 0)
+	if (json_parse(first, text, answer->n, e) < 0)
 		return -1;
 	v->answer = first;
 	rc = ask_race(m, g, it, v->holder, whole, purpose, e);
-	if (rc != ASKED)
-		return rc == ASKED_DEAD ? 0 : rc;
-	out->ratio = result_number(d, "ratio");
-	out->ci = answer_member(d, g, d->tok, "ratio_ci");
-	out->end = answer_text(d, g, "end");
+	if (rc != ASKED && rc != ASKED_DEAD)
+		return rc;
+	take_second(m, g, rc, out);
 	return 0;
 }
 
@@ -97,6 +110,15 @@ static int audit(struct measure *m, struct group *g, const struct item *it, stru
 	return 0;
 }
 
+/* A candidate that is wrong in any process is wrong. */
+static void turn_wrong(struct group *g, struct verdict *v, const struct second *s)
+{
+	v->status = s->status;
+	v->why = arena_printf(&g->arena, "right in one process, wrong in the next: %s", s->why);
+	v->answer = NULL;
+	v->error = NULL;
+}
+
 /* A candidate that has won has to be ahead in another process, too: where memory came to lie there
  * may have won the first. An object for its result in v->again. */
 static int confirm(struct measure *m, struct group *g, const struct item *it, struct verdict *v,
@@ -107,11 +129,17 @@ static int confirm(struct measure *m, struct group *g, const struct item *it, st
 	int rc = duel_again(m, g, it, 0, COST_TIME, v, first, &s, e);
 
 	attempt_charge_trial(m, v, s.ci ? &m->worker.answer : NULL, clock_now() - start);
+	if (rc)
+		return rc;
 	v->is_ahead_again = s.ci && s.ratio > 1;
-	if (s.ci)
+	if (!strcmp(s.status, "wrong"))
+		turn_wrong(g, v, &s);
+	else if (s.ci)
 		v->again = arena_printf(&g->arena, "{\"ratio\":%.9g,\"ci\":%s,\"ahead\":%s}",
 					s.ratio, s.ci, v->is_ahead_again ? "true" : "false");
-	return rc;
+	else
+		v->again = arena_printf(&g->arena, "{\"status\":\"%s\",\"ahead\":false}", s.status);
+	return 0;
 }
 
 /* Whom the next one races against, with its kernel; NULL: with nobody, for there is none, or it

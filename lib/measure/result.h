@@ -19,8 +19,8 @@ struct verdict {
 	int holder_stays;		 /* it ran alone, as they do not bear each other */
 	int is_incumbent;		 /* it is the best known, from now on */
 	const char *audit;		 /* of one that had lost: an object; NULL: none */
-	const char *again;		 /* of one that had won, the same */
-	int is_ahead_again;		 /* it says so */
+	const char *again;		 /* second duel of a winner: an object; NULL: none */
+	int is_ahead_again;		 /* its ratio is above 1 */
 	double elapsed_s;		 /* of the trial: */
 	double verify_s, run_s, audit_s; /* its parts */
 };

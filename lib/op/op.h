@@ -28,7 +28,8 @@ enum tensor_role {
 			   x k x n) */
 	TENSOR_BIAS,	/* oc or n values */
 	TENSOR_ADD, /* what is added, of the shape and layout of dst: a kernel finds it in dst, and
-		       puts the sum in its place; only the definition (naive) takes it apart */
+		       puts the sum in its place; only the definition (naive) reads it as an operand
+		       of its own */
 	TENSOR_DST,
 	TENSOR_ROLES
 };

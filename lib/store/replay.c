@@ -15,7 +15,7 @@ struct played {
 	struct duel duel; /* where it is not as recorded */
 	const struct contender *holder;
 	int is_incumbent;
-	double run_s, audit_s;
+	double run_s, verify_s, audit_s;
 	double build_s, build_core_s, baseline_s;
 	char audit[160]; /* a second duel: an object; "": none */
 	char text[200];
@@ -145,6 +145,7 @@ static int play_race(struct replay *r, const struct id *id, struct played *p)
 	p->status = x->status;
 	p->why = x->why;
 	p->run_s = x->run_s;
+	p->verify_s = x->verify_s;
 	p->as_recorded = 1;
 	p->holder = r->contest.holder ? r->contest.holder->who : NULL;
 	if (!was_ok && !was_lost)
@@ -159,8 +160,10 @@ static int play_race(struct replay *r, const struct id *id, struct played *p)
 		return 0; /* it had lost to another one, who was faster */
 	p->as_recorded = 0;
 	p->run_s = calls_s(&p->duel);
-	if (p->duel.end == DUEL_WON && r->rules.preempt)
+	if (p->duel.end == DUEL_WON && r->rules.preempt) {
 		p->run_s *= 2; /* the second duel: the same calls, for one process was recorded */
+		p->verify_s *= 2;
+	}
 	p->status = lost && r->rules.preempt ? "preempted" : "ok";
 	if (p->status[0] == 'p') {
 		duel_why(&p->duel, p->text, sizeof p->text);
@@ -209,7 +212,7 @@ static void put_race(struct buf *out, const struct played *p)
 
 static void put_costs(const struct replay *r, struct buf *out, const struct played *p)
 {
-	const double verify_s = p->from->verify_s;
+	const double verify_s = p->verify_s;
 	const double alone_s = verify_s + p->run_s + p->audit_s + p->baseline_s;
 
 	buf_str(out, ",\"cost\":{\"build_s\":");
@@ -265,7 +268,7 @@ static void advance(struct replay *r, const struct played *p)
 	ledger_switch(&r->ledger, COST_OTHER, r->elapsed_s);
 	ledger_beside(&r->ledger, COST_BUILD, p->build_core_s, r->elapsed_s);
 	spend(r, COST_BASELINE, p->baseline_s);
-	spend(r, COST_VERIFY, p->from->verify_s);
+	spend(r, COST_VERIFY, p->verify_s);
 	spend(r, COST_TIME, p->run_s);
 	spend(r, COST_AUDIT, p->audit_s);
 	ledger_switch(&r->ledger, COST_OTHER, r->elapsed_s);
@@ -395,6 +398,7 @@ int replay_final(struct replay *r, struct err *e)
 	p.status = p.from->status;
 	p.why = p.from->why;
 	p.run_s = p.from->run_s;
+	p.verify_s = p.from->verify_s;
 	p.is_incumbent = r->rules.preempt && !strcmp(p.status, "ok");
 	if (json_parse(&r->doc, c->line, c->n, e) || put_result(r, &r->doc, &p, e))
 		return -1;

@@ -298,7 +298,8 @@ static void parallel(struct x86 *x, const struct node *t)
 	} while (is_parallel(last));
 	end = x86_var_slot(loop[n - 1]->var) + (n > 1 ? ENDS - VARS : 0);
 	if (work <= 0 || work >> 40 || n < 2) {
-		x86_fail(x, "there are not two parallel loops, one directly in the other");
+		x86_fail(x, n < 2 ? "there are not two parallel loops, one directly in the other"
+				  : "the parallel loops have no turns, or too many");
 		return;
 	}
 	share(x, work, 1);

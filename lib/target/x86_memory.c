@@ -86,7 +86,7 @@ const struct mask *block_mask(struct block *b, const struct affine *valid, int l
 	}
 	for (int i = 0; i < l.n; i++)
 		if (b->loop && l.t[i].var == b->loop->var)
-			block_fail(b, "a mask changes within an unrolled loop");
+			block_fail(b, "a mask changes within the loop around a block");
 	b->nmasks++;
 	m->lanes = lanes;
 	m->valid = l;

@@ -6,7 +6,7 @@
 #include "lib/space/types.h"
 
 /* Does a tensor that is added come before all that is not a sum? Then it may as well be what the
- * sum begins with. Not, too, where none is added. */
+ * sum begins with. 0 also if nothing is added. */
 int post_adds_first(int npost, const enum post *post);
 
 /* One value through the post-ops, for stores that go element by element: bias and add are the
