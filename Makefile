@@ -224,7 +224,7 @@ bench-filter: all ## what the filter, and a search in the model, are worth in a 
 	@sh bench/filter.sh
 bench-machine: all ## what it costs to tune with what another machine has learned (after bench-model)
 	@sh bench/machine.sh
-spaces: all ## record whole spaces on this machine into share/spaces, to learn from (hours)
+spaces: all ## record whole spaces on this machine into share/spaces, to learn from (half an hour)
 	@sh bench/spaces.sh
 
 model: all ## train the model that comes with the programs, from share/spaces

@@ -9,7 +9,7 @@
 # been made. So neither the hour nor the neighbours matter.
 #
 # A workload's records are in build/spaces once it is done: a run that was stopped goes on when it is started again. The
-# whole is put into share/spaces/NAME.zst. Nothing else should run meanwhile; it takes hours. SPACES_PLAN names another plan; with
+# whole is put into share/spaces/NAME.zst. Nothing else should run meanwhile; it takes half an hour. SPACES_PLAN names another plan; with
 # SPACES_ADD=1 what share/spaces has already of as many candidates is kept, else all is recorded anew.
 set -eu
 bench=spaces
