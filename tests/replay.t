@@ -97,6 +97,22 @@ found "$tmp/raced" >"$tmp/1" && found "$tmp/again" >"$tmp/2" && grep -q ' preemp
 ok $? 'a run that was raced comes out as it was, finals included'
 [ "$(sed -n 's/.*"type":"end".*\("measured":[0-9]*,"preempted":[0-9]*,"failed":[0-9]*\).*/\1/p' "$tmp/raced")" = "$(sed -n 's/.*"type":"end".*\("measured":[0-9]*,"preempted":[0-9]*,"failed":[0-9]*\).*/\1/p' "$tmp/again")" ]
 ok $? 'and so do its counts'
+# A winner that was not ahead of the same holder in a second process does not take the place.
+sed 's/"ahead":true/"ahead":false/' "$tmp/raced" >"$tmp/behind"
+"$bin/tl-replay" --final 0 --from "$tmp/behind" "$tmp/some" >"$tmp/out"
+if grep -q '"ahead":' "$tmp/behind"; then
+	echo --- | cat "$tmp/behind" - "$tmp/out" | perl -MJSON::PP -ne '
+		if (/^---/) { $replayed = 1; next }
+		my $r = decode_json($_);
+		my $d = $r->{duel} or next;
+		my $key = "$r->{candidate_id} $d->{against}";
+		$behind{$key} = 1 if !$replayed && $r->{again};
+		$met++, $bad += !!$r->{incumbent} if $replayed && $behind{$key};
+		END { print "# $met met the same holder\n"; exit !($met && !$bad) }'
+	ok $? 'a winner that was not ahead again does not take the place'
+else
+	skip 'no candidate won a duel'
+fi
 
 # Wherever it was recorded
 
