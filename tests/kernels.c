@@ -446,6 +446,7 @@ int main(void)
 			skip("%s: %s", isas[k], e.msg);
 			continue;
 		}
+		m.l2 = 0; /* so that small problems may be prefetched, too */
 		for (int op = 0; op < 2; op++) {
 			struct tally tally = {0};
 

@@ -15,7 +15,9 @@
 #include "lib/algo/conv.h"
 #include "lib/tile/post.h"
 
-enum direct_knob { VL, NV, MR, ROWS, KC, NC, ORDER, PAR, COPY, MERGE, UNROLL, KNOBS };
+enum direct_knob { VL, NV, MR, ROWS, KC, NC, ORDER, PAR, COPY, MERGE, UNROLL, AHEAD, KNOBS };
+
+enum { MAX_UNROLL = 32 };
 
 static const struct knob knobs[KNOBS] = {
 	[VL] = {"vl", 8, "Lanes of a vector."},
@@ -32,6 +34,7 @@ static const struct knob knobs[KNOBS] = {
 		  "1: the band's input is copied, with its padding, into the workspace."},
 	[MERGE] = {"merge", 0, "1: the taps of a kernel row and the input channels are one loop."},
 	[UNROLL] = {"unroll", 1, "Unrolling of the loop over input channels."},
+	[AHEAD] = {"ahead", 0, "1: what the next register tile reads and writes is prefetched."},
 };
 
 static int direct_space(const struct workload *w, const struct limits *m, struct knob_space *s)
@@ -82,6 +85,13 @@ static int direct_space(const struct workload *w, const struct limits *m, struct
 	}
 	for (int u = 1; u <= 4; u *= 2)
 		knob_add(s, UNROLL, u);
+	for (int u = 5; u <= MAX_UNROLL; u++) /* a short loop without a remainder, or none */
+		if (p.kw * p.ic <= MAX_UNROLL && p.kw * p.ic % 4 && p.kw * p.ic % u == 0)
+			knob_add(s, UNROLL, u);
+	knob_add(s, AHEAD, 0);
+	if (!p.nchw &&
+	    brgemm_may_look_ahead(p.mb * p.g * (p.ih * p.iw * p.ic + p.oh * p.ow * p.oc), m))
+		knob_add(s, AHEAD, 1);
 	return 1;
 }
 
@@ -94,10 +104,10 @@ static int direct_valid(const struct workload *w, const int64_t *k, const char *
 	if (!conv_of(w, &p))
 		return 0;
 	*why = "a knob is outside its range";
-	if (k[ROWS] < 0 || k[KC] < 0 || k[NC] < 0 || k[UNROLL] < 1 || k[UNROLL] > 16)
+	if (k[ROWS] < 0 || k[KC] < 0 || k[NC] < 0 || k[UNROLL] < 1 || k[UNROLL] > MAX_UNROLL)
 		return 0;
-	for (int i = ORDER; i <= MERGE; i++)
-		if (k[i] < 0 || k[i] > 1)
+	for (int i = ORDER; i <= AHEAD; i++)
+		if (i != UNROLL && (k[i] < 0 || k[i] > 1))
 			return 0;
 	if (!brgemm_fits(k[VL], k[NV], k[MR], why))
 		return 0;
@@ -108,6 +118,9 @@ static int direct_valid(const struct workload *w, const int64_t *k, const char *
 		return 0;
 	*why = "padding and nchw input need the copy";
 	if (!k[COPY] && (p.padded || p.nchw))
+		return 0;
+	*why = "nchw output is not prefetched";
+	if (k[AHEAD] && p.nchw)
 		return 0;
 	*why = "nchw output needs all of k at once";
 	if (k[KC] && p.nchw)
@@ -459,6 +472,18 @@ static void clip_taps(struct direct *s, int oh)
 	s->t.tap[0].n = af_var(hi);
 }
 
+/* The next tile is beside this one in its row, or has the next channels. */
+static void look_ahead(struct direct *s)
+{
+	if (s->k[ORDER] == 0) {
+		s->t.c_next = af(s->nr);
+		return;
+	}
+	s->t.c_next = af_times(af(s->split.rows), s->out.c_row.t[0].var);
+	if (!s->k[COPY] && !s->t.ntaps)
+		s->t.a_next = af_times(af(s->split.rows), s->va_row);
+}
+
 static void tile(struct direct *s, int oh, int t, int j)
 {
 	const struct conv *p = &s->p;
@@ -501,6 +526,8 @@ static void tile(struct direct *s, int oh, int t, int j)
 			af_add(af_times(af_var(s->g), nest_param(n, "biasgroup", s->tiles * s->nr)),
 			       channel);
 	}
+	if (s->k[AHEAD])
+		look_ahead(s);
 	if (s->split.rest) {
 		nest_if_less(n, af_var(t), af_var(s->vrest));
 		tile_rows(s, s->split.rows + 1, oh, ow, j);

@@ -10,7 +10,7 @@
 #include "lib/nest/nest.h"
 #include "lib/tile/brgemm.h"
 
-enum gemm_knob { VL, NV, MR, KC, MC, NC, ORDER, PAR, PACK_A, PACK_B, UNROLL, KNOBS };
+enum gemm_knob { VL, NV, MR, KC, MC, NC, ORDER, PAR, PACK_A, PACK_B, UNROLL, AHEAD, KNOBS };
 
 static const struct knob knobs[KNOBS] = {
 	[VL] = {"vl", 8, "Lanes of a vector."},
@@ -26,6 +26,7 @@ static const struct knob knobs[KNOBS] = {
 	[PACK_A] = {"pack_a", 0, "1: the left side's block is copied into the thread's workspace."},
 	[PACK_B] = {"pack_b", 0, "1: a computed right side is packed into panels, on the clock."},
 	[UNROLL] = {"unroll", 1, "Unrolling of the loop over k."},
+	[AHEAD] = {"ahead", 0, "1: what the next register tile reads and writes is prefetched."},
 };
 
 struct shape {
@@ -86,6 +87,9 @@ static int gemm_space(const struct workload *w, const struct limits *m, struct k
 	}
 	for (int u = 1; u <= 4; u *= 2)
 		knob_add(s, UNROLL, u);
+	knob_add(s, AHEAD, 0);
+	if (brgemm_may_look_ahead(p.b * p.m * (p.k + p.n), m))
+		knob_add(s, AHEAD, 1);
 	return 1;
 }
 
@@ -101,8 +105,8 @@ static int gemm_valid(const struct workload *w, const int64_t *k, const char **w
 	*why = "a knob is outside its range";
 	if (k[KC] < 0 || k[MC] < 0 || k[NC] < 0 || k[UNROLL] < 1 || k[UNROLL] > 16)
 		return 0;
-	for (int i = ORDER; i <= PACK_B; i++)
-		if (k[i] < 0 || k[i] > 1)
+	for (int i = ORDER; i <= AHEAD; i++)
+		if (i != UNROLL && (k[i] < 0 || k[i] > 1))
 			return 0;
 	if (!brgemm_fits(k[VL], k[NV], k[MR], why))
 		return 0;
@@ -305,6 +309,18 @@ static void pack_b(struct gemm *s)
 	s->vb_tile = vpanel;
 }
 
+/* The next tile is below this one, or beside it. */
+static void look_ahead(struct gemm *s)
+{
+	if (s->k[ORDER] == 0) {
+		s->g.c_next = af(s->nr);
+		return;
+	}
+	s->g.c_next = af_times(af(s->rows.rows), s->vn);
+	if (!s->k[PACK_A])
+		s->g.a_next = af_times(af(s->rows.rows), s->va_row);
+}
+
 static void tile(struct gemm *s, int t, int j)
 {
 	struct nest *n = s->n;
@@ -331,6 +347,8 @@ static void tile(struct gemm *s, int t, int j)
 	s->out.valid = valid;
 	s->out.bias_at = column;
 	s->g.k = s->kn;
+	if (s->k[AHEAD])
+		look_ahead(s);
 	if (s->rows.rest) {
 		nest_if_less(n, af_var(t), af_var(s->vrest));
 		brgemm_tile(n, &s->g, s->rows.rows + 1, &s->out, s->chunk, af_var(s->vchunks));

@@ -498,6 +498,8 @@ static void walk_body(struct walk *w, const struct node *s, struct work *here, d
 		case NODE_STORE:
 			walk_store(w, s, here, times, share);
 			break;
+		case NODE_PREFETCH: /* a load that nothing waits for */
+			break;
 		}
 	}
 }

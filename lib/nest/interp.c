@@ -159,6 +159,8 @@ static int run(struct interp *s, const struct node *t)
 			if (store(s, t) < 0)
 				return -1;
 			break;
+		case NODE_PREFETCH:
+			break;
 		}
 	}
 	return 0;

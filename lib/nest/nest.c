@@ -327,6 +327,14 @@ void nest_store(struct nest *n, int buffer, struct affine index, const struct af
 	s->value = value;
 }
 
+void nest_prefetch(struct nest *n, int buffer, struct affine index)
+{
+	struct node *s = append(n, NODE_PREFETCH);
+
+	s->buffer = buffer;
+	s->a = index;
+}
+
 const struct affine *nest_keep(struct nest *n, struct affine a)
 {
 	struct affine *p = arena_new(n->arena, struct affine);

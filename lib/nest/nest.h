@@ -108,11 +108,12 @@ struct expr {
 enum loop_kind { LOOP_SERIAL, LOOP_UNROLL, LOOP_PARALLEL };
 
 enum node_kind {
-	NODE_FOR,   /* for var in [lo, hi) body */
-	NODE_IF,    /* if a < b then body else orelse */
-	NODE_LET,   /* var = min(a, b), or a if there is no b */
-	NODE_VIEW,  /* view buffer = base from index a on */
-	NODE_STORE, /* buffer[index] = value, lanes as the value has */
+	NODE_FOR,      /* for var in [lo, hi) body */
+	NODE_IF,       /* if a < b then body else orelse */
+	NODE_LET,      /* var = min(a, b), or a if there is no b */
+	NODE_VIEW,     /* view buffer = base from index a on */
+	NODE_STORE,    /* buffer[index] = value, lanes as the value has */
+	NODE_PREFETCH, /* the cache line of buffer[a] will be needed soon; no meaning but speed */
 };
 
 struct node {
@@ -122,8 +123,8 @@ struct node {
 	enum loop_kind loop;
 	int unroll; /* FOR, serial: how often the compiler is asked to unroll; 0: as it likes */
 	int var;    /* FOR, LET */
-	int buffer; /* STORE, VIEW */
-	struct affine a; /* FOR: lo; IF, LET, VIEW: see above; STORE: index */
+	int buffer; /* STORE, VIEW, PREFETCH */
+	struct affine a; /* FOR: lo; IF, LET, VIEW: see above; STORE, PREFETCH: index */
 	struct affine b; /* FOR: hi; IF, LET */
 	int has_b;	 /* LET */
 	const struct affine *valid;
@@ -187,6 +188,8 @@ int nest_let_min(struct nest *n, const char *name, struct affine a, struct affin
 int nest_view(struct nest *n, const char *name, int base, struct affine from);
 void nest_store(struct nest *n, int buffer, struct affine index, const struct affine *valid,
 		const struct expr *value);
+/* The index may lie outside the buffer: nothing is read. */
+void nest_prefetch(struct nest *n, int buffer, struct affine index);
 const struct affine *nest_keep(struct nest *n, struct affine a); /* a copy in the arena */
 
 /* Is the loop a copy of a run of floats, vector by vector, for v: to[.. + lanes * v] =

@@ -517,6 +517,14 @@ static void view(struct printer *p, const struct node *t)
 	buf_str(p->out, ";\n");
 }
 
+static void prefetch(struct printer *p, const struct node *t)
+{
+	indent(p);
+	buf_str(p->out, "__builtin_prefetch(&");
+	element(p, t->buffer, &t->a);
+	buf_str(p->out, ");\n");
+}
+
 static void nodes(struct printer *p, const struct node *t)
 {
 	for (; t; t = t->next) {
@@ -540,6 +548,9 @@ static void nodes(struct printer *p, const struct node *t)
 			break;
 		case NODE_STORE:
 			store(p, t);
+			break;
+		case NODE_PREFETCH:
+			prefetch(p, t);
 			break;
 		}
 	}

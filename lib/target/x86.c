@@ -383,7 +383,7 @@ static void loop(struct x86 *x, const struct node *t)
 
 static int is_straight(const struct node *t)
 {
-	return t->kind == NODE_STORE ||
+	return t->kind == NODE_STORE || t->kind == NODE_PREFETCH ||
 	       (t->kind == NODE_FOR && t->loop == LOOP_UNROLL && x86_is_straight(t->body));
 }
 

@@ -32,7 +32,7 @@ static void gather(struct block *b, const struct node *t, const struct node *end
 	struct x86 *x = b->x;
 
 	for (; t != end; t = t->next) {
-		if (t->kind == NODE_STORE) {
+		if (t->kind == NODE_STORE || t->kind == NODE_PREFETCH) {
 			struct op *o = &b->op[b->nops];
 
 			if (b->nops == OPS) {
@@ -40,7 +40,7 @@ static void gather(struct block *b, const struct node *t, const struct node *end
 				return;
 			}
 			b->nops++;
-			o->store = t;
+			o->node = t;
 			o->depth = b->depth;
 			for (int i = 0; i < b->depth; i++) {
 				o->var[i] = b->var[i];
@@ -118,11 +118,13 @@ static void look_over(struct block *b)
 {
 	for (b->now = 0; b->now < b->nops && !b->x->why; b->now++) {
 		const struct op *o = &b->op[b->now];
-		const struct node *s = o->store;
+		const struct node *s = o->node;
 
 		stand_at(b, o);
 		look_at(b, s->value);
-		if (block_is_register(b, s->buffer))
+		if (s->kind == NODE_PREFETCH)
+			look_at_memory(b, s->buffer, &s->a, NULL, 1);
+		else if (block_is_register(b, s->buffer))
 			b->written[block_vreg(b, s->buffer, &s->a)] = 1;
 		else
 			look_at_memory(b, s->buffer, &s->a, s->valid, s->value->lanes);
@@ -139,10 +141,12 @@ static void write_ops(struct block *b)
 		const struct op *o = &b->op[b->now];
 
 		stand_at(b, o);
-		if (block_is_register(b, o->store->buffer))
-			block_store_register(b, o->store);
+		if (o->node->kind == NODE_PREFETCH)
+			block_prefetch(b, o->node);
+		else if (block_is_register(b, o->node->buffer))
+			block_store_register(b, o->node);
 		else
-			block_store_memory(b, o->store);
+			block_store_memory(b, o->node);
 		stand_nowhere(b, o);
 		block_release(b);
 	}

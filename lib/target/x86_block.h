@@ -9,7 +9,7 @@
 enum { OPS = 2048, VREGS = 256, ADDRESSES = 11, MASKS = 7, DEPTH = 4, OPERAND = 48 };
 
 struct op {
-	const struct node *store;
+	const struct node *node; /* a store or a prefetch */
 	int64_t at[DEPTH]; /* of the unrolled loops around it, outermost first */
 	int var[DEPTH], depth;
 };
@@ -72,6 +72,7 @@ void x86_make_mask(struct x86 *x, int lanes, int number, const char *reg);
 struct operand x86_vector(int lanes, int number);
 void block_store_memory(struct block *b, const struct node *s);
 void block_store_register(struct block *b, const struct node *s);
+void block_prefetch(struct block *b, const struct node *s);
 /* Gives back registers of the block's own arrays that nobody reads any more. */
 void block_release(struct block *b);
 

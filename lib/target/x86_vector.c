@@ -264,6 +264,11 @@ void block_store_memory(struct block *b, const struct node *s)
 	drop(b, h);
 }
 
+void block_prefetch(struct block *b, const struct node *s)
+{
+	x86_line(b->x, "prefetcht0 %s", memory(b, s->buffer, &s->a).text);
+}
+
 /* A broadcast from memory can be an operand of AVX-512's arithmetic, which costs a read each time:
  * so it is where the value is used once, or no register is left. */
 static int folds(struct block *b, const struct expr *e, int v)

@@ -12,6 +12,7 @@
 #define TL_TILE_BRGEMM_H
 
 #include "lib/nest/nest.h"
+#include "lib/space/limits.h"
 #include "lib/space/types.h"
 
 enum { BRGEMM_TAPS = 2 };
@@ -27,7 +28,10 @@ struct brgemm {
 	struct affine b_at, b_k;
 	const struct affine *b_valid; /* columns of B from b_at on, or NULL: all are there */
 	struct affine k;	      /* values of k: [0, k) */
-	int ntaps;		      /* loops around k, outermost first; 0 to BRGEMM_TAPS */
+	/* Prefetched while this tile is computed: the next tile's rows of A and of c lie so many
+	 * elements further on; 0: they are not prefetched. */
+	struct affine a_next, c_next;
+	int ntaps; /* loops around k, outermost first; 0 to BRGEMM_TAPS */
 	struct {
 		struct affine lo, n, a_step, b_step; /* taps [lo, n) */
 	} tap[BRGEMM_TAPS];
@@ -50,6 +54,9 @@ void brgemm_registers(struct nest *n, struct brgemm *g, int lanes, int max_rows,
  * their number: partial sums wait in c until the last one. Without chunks: chunk -1. */
 void brgemm_tile(struct nest *n, const struct brgemm *g, int rows, const struct brgemm_out *o,
 		 int chunk, struct affine chunks);
+/* Activations of so many elements do not stay in the second-level cache from one operator to the
+ * next: then it may pay to prefetch them. */
+int brgemm_may_look_ahead(int64_t elements, const struct limits *m);
 /* Can k be cut into chunks? Not where partial sums in c would take the place of a tensor that is
  * added later than first. If not, the reason. */
 int brgemm_chunks(int npost, const enum post *post);
