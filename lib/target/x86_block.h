@@ -10,7 +10,7 @@ enum { OPS = 2048, VREGS = 256, ADDRESSES = 11, MASKS = 7, DEPTH = 4, OPERAND = 
 
 struct op {
 	const struct node *node; /* a store or a prefetch */
-	int64_t at[DEPTH]; /* of the unrolled loops around it, outermost first */
+	int64_t at[DEPTH];	 /* of the unrolled loops around it, outermost first */
 	int var[DEPTH], depth;
 };
 
