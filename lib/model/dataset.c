@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/io/record.h"
 #include "lib/model/static.h"
 #include "lib/nest/nest.h"
 #include "lib/target/cpu.h"
@@ -241,17 +242,20 @@ static int is_failure(const struct json *status)
 
 /* The time of a result: that of whom it duelled with over their ratio, if that one is known, so
  * that the hour in which either was timed does not matter; else its own. 0: none. */
-static double time_of(const struct data_group *g, const struct json_doc *d)
+static int time_of(const struct data_group *g, const struct json_doc *d, double *latency,
+		   struct err *e)
 {
 	const struct json *duel = json_get(d, d->tok, "duel"), *id = json_get(d, duel, "against");
 	intptr_t known = id ? (intptr_t)map_get(&g->ids, id->s, id->n) : 0;
-	double latency = 0, ratio = 0;
+	double ratio;
 
-	json_num(json_get(d, d->tok, "latency_s"), &latency);
-	json_num(json_get(d, duel, "ratio"), &ratio);
+	*latency = 0;
+	json_num(json_get(d, d->tok, "latency_s"), latency);
+	if (rec_duel_ratio(d, &ratio, e) < 0)
+		return -1;
 	if (known && ratio > 0 && g->row[known - 1].latency_s > 0)
-		latency = g->row[known - 1].latency_s / ratio;
-	return latency > 0 ? latency : 0;
+		*latency = g->row[known - 1].latency_s / ratio;
+	return 0;
 }
 
 static int add_result(struct dataset *d, struct err *e)
@@ -285,7 +289,8 @@ static int add_result(struct dataset *d, struct err *e)
 	}
 	if (is_failure(status))
 		r->failed = !r->latency_s && !r->bound_s;
-	latency = time_of(g, doc);
+	if (time_of(g, doc, &latency, e) < 0)
+		return -1;
 	if (!(latency > 0))
 		return 0;
 	r->failed = 0;

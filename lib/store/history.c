@@ -201,7 +201,7 @@ static void number_rounds(struct history *h, struct map *rounds, const char *sin
 }
 
 /* The time that a result stands for, where the best so far is to be told from its fall. A winner is
- * as much faster than the best so far as its duel says; who did not win tells of no progress. What
+ * as much faster than the best so far as its duels say; who did not win tells of no progress. What
  * was measured before there were duels has its own time. */
 static double progress(const struct history_item *it, const struct store_result *r)
 {

@@ -3,6 +3,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "lib/io/record.h"
+
 /* A later version may add others at the end; their order decides what tallies count. */
 static const char *const statuses[] = {"ok",  "preempted", "build",	  "timeout", "crash",
 				       "oom", "wrong",	   "unsupported", "filtered"};
@@ -74,20 +76,6 @@ const char *row_status(int rank)
 	return statuses[rank];
 }
 
-/* A ratio above 0; NAN where there is none. */
-static int get_ratio(const struct json_doc *d, const struct json *obj, const char *key, double *out,
-		     struct err *e)
-{
-	const struct json *v = json_get(d, obj, key);
-
-	*out = NAN;
-	if (!v || v->type == JSON_NULL)
-		return 0;
-	if (json_num(v, out) || !(*out > 0))
-		return err_set(e, "\"%s\" is not a ratio", key);
-	return 0;
-}
-
 /* What compares the candidate with another one, or with the library. */
 static int get_duel(struct row *w, const struct json_doc *d, struct err *e)
 {
@@ -96,8 +84,8 @@ static int get_duel(struct row *w, const struct json_doc *d, struct err *e)
 
 	json_bool(json_get(d, rec, "incumbent"), &is_incumbent);
 	w->since = is_incumbent ? w->at : NULL;
-	return w->final ? get_ratio(d, json_get(d, rec, "ratio"), "median", &w->ratio, e)
-			: get_ratio(d, json_get(d, rec, "duel"), "ratio", &w->ratio, e);
+	return w->final ? rec_ratio(d, json_get(d, rec, "ratio"), "median", &w->ratio, e)
+			: rec_duel_ratio(d, &w->ratio, e);
 }
 
 int row_from_json(struct row *w, const struct json_doc *d, struct arena *a, struct err *e)

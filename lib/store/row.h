@@ -15,7 +15,8 @@ struct row {
 	int final;
 	const char *since;		      /* when it became the best known: `at`, or NULL */
 	double latency_s, baseline_s, core_s; /* NAN: unknown */
-	double ratio; /* of a race: the holder's time over its own; of a final: the library's; NAN
+	double ratio; /* of a race: rec_duel_ratio(); of a final: the library's time over its own;
+		       * NAN
 		       */
 };
 

@@ -95,7 +95,8 @@ struct store_result {
 	int final;	   /* stage: 1 final, 0 race */
 	const char *since; /* when it became the best known, by who won; NULL: it did not */
 	double latency_s, baseline_s, core_s;
-	double ratio; /* of a race: the holder's time over its own; of a final: the library's; NAN
+	double ratio; /* of a race: rec_duel_ratio(); of a final: the library's time over its own;
+		       * NAN
 		       */
 	const char *record; /* NULL from store_history() */
 	size_t record_n;
