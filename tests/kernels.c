@@ -43,6 +43,26 @@ static void random_posts(struct workload *w)
 		}
 }
 
+/* Unit stride, and 3, 5 or 7 taps in one direction or both. */
+static void filtered_conv(int64_t *d)
+{
+	int64_t both = pick(0, 1), one = pick(0, 1);
+
+	d[CONV_IC] = 8 * pick(1, 4);
+	for (int i = 0; i < 2; i++) {
+		int64_t taps = both ? 3 + 2 * pick(0, 1) : one == i ? 3 + 2 * pick(0, 2) : 1;
+
+		d[CONV_KH + i] = taps;
+		d[CONV_SH + i] = 1;
+		d[CONV_DH + i] = 0;
+		d[CONV_PH + i] = pick(0, taps - 1);
+		if (d[CONV_IH + i] < taps)
+			d[CONV_IH + i] = taps;
+		d[CONV_OH + i] =
+			d[CONV_IH + i] + d[CONV_PH + i] + pick(0, d[CONV_PH + i]) + 1 - taps;
+	}
+}
+
 /* Small and awkward: odd sizes, groups, strides, dilation, uneven padding, both layouts. */
 static int random_conv(struct workload *w)
 {
@@ -73,16 +93,8 @@ static int random_conv(struct workload *w)
 			return 0;
 		d[CONV_OH + i] = (d[CONV_IH + i] + pad - window) / d[CONV_SH + i] + 1;
 	}
-	if (pick(0, 3) == 0 && d[CONV_G] == 1) { /* plain 3x3, which winograd takes as well */
-		d[CONV_IC] = 8 * pick(1, 4);
-		for (int i = 0; i < 2; i++) {
-			d[CONV_KH + i] = 3;
-			d[CONV_SH + i] = 1;
-			d[CONV_DH + i] = 0;
-			d[CONV_PH + i] = pick(0, 2);
-			d[CONV_OH + i] =
-				d[CONV_IH + i] + d[CONV_PH + i] + pick(0, d[CONV_PH + i]) - 2;
-		}
+	if (pick(0, 2) == 0 && d[CONV_G] == 1) { /* what winograd takes as well */
+		filtered_conv(d);
 		return workload_finish(w, &e) == 0;
 	}
 	if (pick(0, 3) == 0) { /* plain 1x1, which gemm takes as well */

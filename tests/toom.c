@@ -15,54 +15,62 @@ static void times(const struct toom_matrix *t, const double *x, double *y)
 	}
 }
 
-static void test_filter(int m)
+static void test_filter(int m, int r)
 {
 	struct toom t;
 	struct rng rng;
 	double worst = 0;
 
-	toom_make(&t, m, 3);
+	toom_make(&t, m, r);
 	rng_seed(&rng, 1, "toom");
 	for (int turn = 0; turn < 100; turn++) {
-		double d[TOOM_MAX], g[3], u[TOOM_MAX], v[TOOM_MAX], y[TOOM_MAX];
+		double d[TOOM_MAX], g[TOOM_MAX], u[TOOM_MAX], v[TOOM_MAX], y[TOOM_MAX];
 
 		for (int i = 0; i < t.n; i++)
 			d[i] = (double)rng_below(&rng, 2001) / 1000 - 1;
-		for (int i = 0; i < 3; i++)
+		for (int i = 0; i < r; i++)
 			g[i] = (double)rng_below(&rng, 2001) / 1000 - 1;
 		times(&t.g, g, u);
 		times(&t.bt, d, v);
 		for (int i = 0; i < t.n; i++)
 			v[i] *= u[i];
 		times(&t.at, v, y);
-		for (int i = 0; i < m; i++)
-			worst = fmax(worst,
-				     fabs(y[i] - d[i] * g[0] - d[i + 1] * g[1] - d[i + 2] * g[2]));
+		for (int i = 0; i < m; i++) {
+			for (int k = 0; k < r; k++)
+				y[i] -= d[i + k] * g[k];
+			worst = fmax(worst, fabs(y[i]));
+		}
 	}
-	ok(t.n == m + 2 && worst < 1e-13, "%d outputs of 3 taps from %d products: error %.1e", m,
-	   t.n, worst);
+	ok(t.n == m + r - 1 && worst < 1e-13, "%d outputs of %d taps from %d products: error %.1e",
+	   m, r, t.n, worst);
 }
 
-static void test_pairs(int m)
+static void test_pairs(int m, int r)
 {
 	struct toom t;
 	int alike = 1;
 
-	toom_make(&t, m, 3);
+	toom_make(&t, m, r);
 	for (int i = 1; i < t.n - 1; i += 2) {
 		for (int c = 0; c < t.n; c++)
 			alike &= fabs(t.bt.m[i][c]) == fabs(t.bt.m[i + 1][c]);
-		for (int r = 0; r < m; r++)
-			alike &= t.at.m[r][i] == (r % 2 ? -1 : 1) * t.at.m[r][i + 1];
+		for (int k = 0; k < m; k++)
+			alike &= t.at.m[k][i] == (k % 2 ? -1 : 1) * t.at.m[k][i + 1];
 	}
-	ok(alike, "%d outputs: rows and columns come in pairs", m);
+	ok(alike, "%d outputs of %d taps: rows and columns come in pairs", m, r);
 }
 
 int main(void)
 {
-	for (int m = 2; m <= 4; m += 2) {
-		test_filter(m);
-		test_pairs(m);
-	}
+	test_filter(1, 1);
+	for (int r = 3; r <= 7; r += 2)
+		for (int m = 2; m <= 6; m += 2) {
+			if (!toom_has(m, r, 1))
+				continue;
+			test_filter(m, r);
+			test_pairs(m, r);
+		}
+	ok(toom_has(4, 3, 0) && !toom_has(6, 3, 0) && !toom_has(3, 3, 1) && !toom_has(4, 7, 1),
+	   "not all filters are there");
 	return done_testing();
 }

@@ -30,8 +30,9 @@ static double power(double x, int k)
 void toom_make(struct toom *t, int m, int r)
 {
 	static const double few[] = {0, 1, -1}, more[] = {0, 0.75, -0.75, 1.5, -1.5};
-	const double *point = m == 2 ? few : more;
+	static const double most[] = {0, 1, -1, 0.625, -0.625, 1.75, -1.75};
 	int n = m + r - 1, last = n - 1;
+	const double *point = n <= 4 ? few : n == 6 ? more : most;
 
 	memset(t, 0, sizeof *t);
 	t->m = m;
@@ -54,4 +55,13 @@ void toom_make(struct toom *t, int m, int r)
 	t->at.m[m - 1][last] = 1;
 	t->g.m[last][r - 1] = 1;
 	product(point, last, -1, t->bt.m[last]);
+}
+
+int toom_has(int64_t m, int64_t r, int one)
+{
+	int64_t n = m + r - 1;
+
+	if (m < 2 || m > 6 || m % 2 || r < 3)
+		return 0;
+	return n == 4 || n == 6 || (n == 8 && one);
 }

@@ -11,6 +11,8 @@
 #ifndef TL_TILE_TOOM_H
 #define TL_TILE_TOOM_H
 
+#include <stdint.h>
+
 enum { TOOM_MAX = 8 };
 
 struct toom_matrix {
@@ -23,8 +25,12 @@ struct toom {
 	struct toom_matrix at, g, bt;
 };
 
-/* For m 2 or 4 and r 3. Points 0, +-1; and 0, +-3/4, +-3/2, with which F(4 x 4) in single precision
- * errs a quarter of what it does with 0, +-1, +-2. */
+/* For n 1 (m = r = 1: all matrices are 1), 4, 6 and 8. Points 0, +-1; 0, +-3/4, +-3/2, with which
+ * F(4 x 4, 3 x 3) in single precision errs a quarter of what it does with 0, +-1, +-2; and 0,
+ * +-5/8,
+ * +-1, +-7/4, which errs about 2e-6 in one direction, and beyond 1e-5 in two. */
 void toom_make(struct toom *t, int m, int r);
+/* Is there such a filter with m 2, 4 or 6, that errs less than 1e-5? one: in one direction only. */
+int toom_has(int64_t m, int64_t r, int one);
 
 #endif

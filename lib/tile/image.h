@@ -1,0 +1,60 @@
+/* Image tiles of minimal filtering (toom.h): the output of a convolution of unit stride, nhwc, is
+ * cut into tiles of v.m x h.m pixels. The v.n x h.n inputs of each are transformed into values,
+ *
+ *     V = B_v^T d B_h,
+ *
+ * a vector of channels at a time; and products of values with transformed weights are transformed
+ * back into pixels, Y = A_v^T M A_h. A direction of one tap is left as it is: v.n or h.n is 1.
+ */
+#ifndef TL_TILE_IMAGE_H
+#define TL_TILE_IMAGE_H
+
+#include "lib/tile/transform.h"
+
+struct image {
+	struct nest *n;
+	struct toom v, h;		/* vertical, horizontal */
+	int64_t ih, iw, ic, oh, ow, oc; /* pixels and channels */
+	int64_t ph, pw;			/* padding at the top and on the left */
+	int64_t rows, cols;		/* of tiles */
+	int lanes;
+	int half;	    /* workspace of image_half() floats */
+	struct transform f; /* open where the functions below are called */
+};
+
+/* A tile: variables of its image, row and column (of tiles). */
+struct image_tile {
+	int img, row, col;
+};
+
+/* Where the v.n * h.n values of a tile lie: value (y, x) at + (y * h.n + x) * step. */
+struct image_values {
+	int buffer;
+	struct affine at;
+	int64_t step;
+};
+
+/* Takes one pixel of what comes out, a vector of channels: it begins at dst[at + channel], where
+ * channel counts from the first one that was transformed back. */
+typedef void image_put(const struct image *s, struct affine at, struct affine channel,
+		       const struct expr *x, void *arg);
+
+/* Can tiles of a kernel of kh x kw taps have m pixels in each direction of more than one tap? */
+int image_has(int64_t m, int64_t kh, int64_t kw);
+/* Fills in rows, cols and the transforms. */
+void image_make(struct image *s, int m, int kh, int kw);
+/* Tiles of which taps lie outside the image at the left or right have code of their own, for each
+ * such column: how many columns are there? */
+int64_t image_edges(const struct image *s);
+int64_t image_half(const struct image *s);
+
+/* The values of all channels. */
+void image_transform(const struct image *s, const struct image_tile *t, int src,
+		     const struct image_values *to);
+/* Values back to the pixels that lie inside the output: one vector of channels, or, where `vectors`
+ * is not NULL, so many. */
+void image_transform_back(const struct image *s, const struct image_tile *t,
+			  const struct image_values *from, const struct affine *vectors,
+			  image_put *put, void *arg);
+
+#endif

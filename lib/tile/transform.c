@@ -1,0 +1,153 @@
+#include "lib/tile/transform.h"
+
+#include <stddef.h>
+
+void transform_open(struct transform *f, struct nest *n, int lanes, int values)
+{
+	*f = (struct transform){.n = n, .lanes = lanes};
+	f->in = nest_reg(n, "in", ELEM_F32, lanes, values, 1);
+	f->sums = nest_reg(n, "sum", ELEM_F32, lanes, values - 2, 1);
+}
+
+unsigned transform_all(const struct toom *t)
+{
+	return (1U << t->n) - 1;
+}
+
+static const struct expr *in_reg(const struct transform *f, int i)
+{
+	return ex_reg(f->n, f->in, af(i));
+}
+
+static const struct expr *sum_reg(const struct transform *f, int i)
+{
+	return ex_reg(f->n, f->sums, af(i));
+}
+
+static const struct expr *constant(const struct transform *f, double v)
+{
+	return ex_const(f->n, ELEM_F32, f->lanes, v);
+}
+
+/* ---- sums ---- */
+
+struct terms {
+	int n;
+	const struct expr *x[TOOM_MAX];
+	double factor[TOOM_MAX];
+};
+
+static void add_term(struct terms *t, const struct expr *x, double factor)
+{
+	if (factor == 0)
+		return;
+	t->x[t->n] = x;
+	t->factor[t->n++] = factor;
+}
+
+/* Those with factor 1 first, which need no product. */
+static const struct expr *sum_of(const struct transform *f, const struct terms *t)
+{
+	const struct expr *sum = NULL;
+	struct nest *n = f->n;
+
+	for (int i = 0; i < t->n; i++)
+		if (t->factor[i] == 1)
+			sum = sum ? ex_op(n, EXPR_ADD, sum, t->x[i], NULL) : t->x[i];
+	for (int i = 0; i < t->n; i++) {
+		if (t->factor[i] == 1)
+			continue;
+		if (sum && t->factor[i] == -1)
+			sum = ex_op(n, EXPR_SUB, sum, t->x[i], NULL);
+		else if (sum)
+			sum = ex_op(n, EXPR_FMA, t->x[i], constant(f, t->factor[i]), sum);
+		else
+			sum = ex_op(n, EXPR_MUL, t->x[i], constant(f, t->factor[i]), NULL);
+	}
+	return sum ? sum : constant(f, 0);
+}
+
+/* ---- B^T ---- */
+
+/* Rows i and i + 1 of B^T: their common part, plus and minus the part in which they differ. */
+static void put_pair(const struct transform *f, const struct toom_matrix *m, int i, unsigned there,
+		     transform_put *put, void *arg)
+{
+	struct terms common = {0}, other = {0};
+
+	for (int c = 0; c < m->cols; c++) {
+		if (!(there >> c & 1))
+			continue;
+		if (m->m[i][c] == m->m[i + 1][c])
+			add_term(&common, in_reg(f, c), m->m[i][c]);
+		else
+			add_term(&other, in_reg(f, c), m->m[i][c]);
+	}
+	nest_store(f->n, f->sums, af(0), NULL, sum_of(f, &common));
+	nest_store(f->n, f->sums, af(1), NULL, sum_of(f, &other));
+	put(f, i, ex_op(f->n, EXPR_ADD, sum_reg(f, 0), sum_reg(f, 1), NULL), arg);
+	put(f, i + 1, ex_op(f->n, EXPR_SUB, sum_reg(f, 0), sum_reg(f, 1), NULL), arg);
+}
+
+void transform_input(const struct transform *f, const struct toom *t, unsigned there,
+		     transform_put *put, void *arg)
+{
+	const struct toom_matrix *m = &t->bt;
+
+	for (int i = 0; i < m->rows; i++) {
+		struct terms sum = {0};
+
+		if (i && i < m->rows - 1) {
+			put_pair(f, m, i++, there, put, arg);
+			continue;
+		}
+		for (int c = 0; c < m->cols; c++)
+			if (there >> c & 1)
+				add_term(&sum, in_reg(f, c), m->m[i][c]);
+		put(f, i, sum_of(f, &sum), arg);
+	}
+}
+
+/* ---- A^T ---- */
+
+void transform_output(const struct transform *f, const struct toom *t, int rows, transform_put *put,
+		      void *arg)
+{
+	const struct toom_matrix *m = &t->at;
+	struct nest *n = f->n;
+
+	for (int c = 1; c < m->cols - 1; c += 2) {
+		nest_store(n, f->sums, af(c - 1), NULL,
+			   ex_op(n, EXPR_ADD, in_reg(f, c), in_reg(f, c + 1), NULL));
+		nest_store(n, f->sums, af(c), NULL,
+			   ex_op(n, EXPR_SUB, in_reg(f, c), in_reg(f, c + 1), NULL));
+	}
+	for (int i = 0; i < rows; i++) {
+		struct terms sum = {0};
+
+		if (m->cols > 1)
+			add_term(&sum, in_reg(f, 0), m->m[i][0]);
+		for (int c = 1; c < m->cols - 1; c += 2) /* even powers of p and -p are alike */
+			add_term(&sum, sum_reg(f, i % 2 ? c : c - 1), m->m[i][c]);
+		add_term(&sum, in_reg(f, m->cols - 1), m->m[i][m->cols - 1]);
+		put(f, i, sum_of(f, &sum), arg);
+	}
+}
+
+/* ---- lines ---- */
+
+void transform_load(const struct transform *f, const struct line *from, unsigned there)
+{
+	for (int i = 0; there >> i; i++)
+		if (there >> i & 1)
+			nest_store(f->n, f->in, af(i), NULL,
+				   ex_load(f->n, from->buffer, f->lanes,
+					   af_add(from->at, af(i * from->step)), NULL));
+}
+
+void transform_put_line(const struct transform *f, int i, const struct expr *x, void *line)
+{
+	const struct line *l = line;
+
+	nest_store(f->n, l->buffer, af_add(l->at, af(i * l->step)), NULL, x);
+}
