@@ -75,10 +75,8 @@ static const struct field incumbent_fields[] = {
 	{NULL, STRING, 0, NULL},
 };
 static const struct field opponent_fields[] = {
-	{"impl", STRING, 1, NULL},
-	{"layout", STRING, 1, NULL},
-	{"system", STRING, 1, NULL},
-	{NULL, STRING, 0, NULL},
+	{"impl", STRING, 1, NULL},     {"layout", STRING, 1, NULL}, {"system", STRING, 1, NULL},
+	{"own_impl", STRING, 0, NULL}, {NULL, STRING, 0, NULL},
 };
 static const struct field prune_fields[] = {
 	{"action", WORD, 1, "tune|stop"},
@@ -137,7 +135,13 @@ static const struct field baseline_fields[] = {
 	{"impl", STRING, 1, NULL},	 {"layout", STRING, 0, NULL},
 	{"latency_s", NUMBER, 1, NULL},	 {"ci_s", INTERVAL, 0, NULL},
 	{"samples_s", NUMBERS, 0, NULL}, {"system", STRING, 0, NULL},
-	{"error", OBJECT, 0, NULL},	 {NULL, STRING, 0, NULL},
+	{"error", OBJECT, 0, NULL},	 {"own_layout", OBJECT, 0, NULL},
+	{NULL, STRING, 0, NULL},
+};
+static const struct field own_layout_fields[] = {
+	{"impl", STRING, 1, NULL},   {"latency_s", NUMBER, 1, NULL},
+	{"ci_s", INTERVAL, 1, NULL}, {"samples_s", NUMBERS, 0, NULL},
+	{"ratio", OBJECT, 1, NULL},  {NULL, STRING, 0, NULL},
 };
 static const struct field duel_fields[] = {
 	{"against", HEX, 1, NULL},	   {"ratio", NUMBER, 1, NULL},
@@ -380,6 +384,26 @@ static int is_ahead_again(const struct json_doc *d, const struct json *rec)
 	return ahead;
 }
 
+/* The library in the workload's own layout, beside a baseline in another. */
+static int check_own_layout(const struct json_doc *d, struct err *e)
+{
+	const struct json *baseline = json_get(d, d->tok, "baseline"), *ratio;
+	const struct json *own = json_get(d, baseline, "own_layout");
+	const struct json *layout = json_get(d, json_get(d, d->tok, "workload"), "layout");
+	const struct json *other = json_get(d, baseline, "layout");
+
+	if (!own)
+		return 0;
+	if (layout && other && layout->n == other->n && !memcmp(layout->s, other->s, layout->n))
+		return err_set(e, "\"own_layout\" stands beside a baseline in that layout");
+	if (own->type != JSON_OBJ)
+		return 0;
+	ratio = json_get(d, own, "ratio");
+	if (check_fields(d, own, own_layout_fields, e) || check_fields(d, ratio, ratio_fields, e))
+		return err_in(e, "%s", "own_layout");
+	return 0;
+}
+
 static int check_result(const struct json_doc *d, struct err *e)
 {
 	static const struct field ok_fields[] = {
@@ -393,7 +417,7 @@ static int check_result(const struct json_doc *d, struct err *e)
 
 	if (check_fields(d, rec, result_fields, e) || (ok && check_fields(d, rec, ok_fields, e)) ||
 	    check_inner(d, "error", error_fields, e) ||
-	    check_inner(d, "baseline", baseline_fields, e) ||
+	    check_inner(d, "baseline", baseline_fields, e) || check_own_layout(d, e) ||
 	    check_inner(d, "duel", duel_fields, e) || check_inner(d, "audit", audit_fields, e) ||
 	    check_inner(d, "again", again_fields, e) || check_inner(d, "ratio", ratio_fields, e) ||
 	    check_inner(d, "baseline_direct", baseline_fields, e) ||

@@ -320,6 +320,19 @@ static int put_incumbent(struct input *in, const struct item *it, struct store_r
 	return rc;
 }
 
+/* And which was the best in the workload's own layout, where that one has another. */
+static void put_own_impl(const struct json_doc *d, const struct json *baseline, struct buf *out)
+{
+	const struct json *own = json_get(d, baseline, "own_layout"),
+			  *impl = json_get(d, own, "impl"),
+			  *why = json_get(d, baseline, "own_layout_why");
+
+	if (impl)
+		buf_fmt(out, ",\"own_impl\":\"%.*s\"", (int)impl->n, impl->s);
+	else if (why)
+		buf_fmt(out, ",\"own_impl\":null,\"own_impl_why\":\"%.*s\"", (int)why->n, why->s);
+}
+
 /* Which of the library's variants the last final was against. */
 static int put_opponent(struct input *in, const struct item *it, struct store_result *final,
 			struct buf *out, struct err *e)
@@ -331,6 +344,7 @@ static int put_opponent(struct input *in, const struct item *it, struct store_re
 
 	if (baseline && json_get(&d, baseline, "system")) {
 		put_fields(out, &d, baseline, field, 3);
+		put_own_impl(&d, baseline, out);
 		out->s[0] = '{'; /* in the first comma's place */
 		buf_ch(out, '}');
 	}

@@ -3,12 +3,14 @@
  *
  *   {"cmd":"open","workload":{..},"naive":PATH,"truth":PATH,"threads":N,"seed":N,"cold":B,
  *    "max_error":E,"memory":BYTES,"timeout_s":T}                    -> {"status":"ok"}
- *   {"cmd":"library","timeout_s":T}    -> {"baseline":{..}} or {"baseline":null,"why":".."}, and
+ *   {"cmd":"library","timeout_s":T}    -> {"baseline":{..}} or {"baseline":null,"why":".."},
+ *                                         "own_layout":{..}, the best in the workload's layout
+ *                                         where the baseline has another, and
  *                                         "rejected":[{..},..] if variants are wrong
  *   {"cmd":"race","candidate":{..},"object":PATH[,"holder":{..},"holder_object":PATH],"whole":B,
  *    "budget_s":T,"timeout_s":T}                                    -> outcome
- *   {"cmd":"final","candidate":{..},"object":PATH[,"impl":"..","layout":".."],"pairs":N,
- *    "budget_s":T,"timeout_s":T}                                    -> outcome
+ *   {"cmd":"final","candidate":{..},"object":PATH[,"impl":"..","layout":".."[,"own_impl":".."]],
+ *    "pairs":N,"budget_s":T,"timeout_s":T}                          -> outcome
  *   {"cmd":"canary","timeout_s":T}                                  -> {"status":"ok"}
  *
  * An outcome's status is a result's, or "unloadable" where an object is damaged. An answer
@@ -163,6 +165,10 @@ static int library(const struct json_doc *d, struct buf *out, struct err *e)
 		buf_str(out, "null,\"why\":");
 		buf_json(out, b.why, strlen(b.why));
 	}
+	if (b.own_known) {
+		buf_str(out, ",\"own_layout\":");
+		put_variant(out, &b.own, 1);
+	}
 	for (int i = 0; i < b.wrong && i < TRIAL_REJECTED; i++) {
 		buf_str(out, i ? "," : ",\"rejected\":[");
 		put_variant(out, &b.rejected[i], 0);
@@ -208,6 +214,8 @@ static void put_outcome(struct buf *out, const struct report *r, const struct ou
 	}
 	if (o->duel.n && o->is_duel)
 		put_duel(out, &o->duel);
+	if (o->duel.n && o->has_own)
+		put_samples(out, "own_samples_s", o->own, o->duel.n);
 	buf_ch(out, '}');
 }
 
@@ -271,10 +279,26 @@ static int race(const struct json_doc *d, struct arena *a, struct buf *out, stru
 	return put_trial(out, &r, &o, e);
 }
 
+/* Whom a candidate's final is against. */
+static int read_opponents(const struct json_doc *d, const struct candidate *c, struct arena *a,
+			  struct opponents *o, struct err *e)
+{
+	const struct json *impl = json_get(d, d->tok, "impl"),
+			  *own = json_get(d, d->tok, "own_impl");
+
+	if (impl && (json_str(impl, a, &o->best.name) < 0 ||
+		     json_str(json_get(d, d->tok, "layout"), a, &o->best.layout) < 0))
+		return bad_request(e);
+	if (own && (!impl || json_str(own, a, &o->own.name) < 0))
+		return bad_request(e);
+	o->own.layout = layout_name(c->w.layout);
+	return 0;
+}
+
 static int final(const struct json_doc *d, struct arena *a, struct buf *out, struct err *e)
 {
 	struct session_ask ask = {.rules.kind = DUEL_FINAL};
-	struct ref_choice opponent = {NULL, NULL};
+	struct opponents opponents = {{NULL, NULL}, {NULL, NULL}};
 	struct session_entry in;
 	struct outcome o;
 	struct report r;
@@ -286,11 +310,9 @@ static int final(const struct json_doc *d, struct arena *a, struct buf *out, str
 	if (json_int(json_get(d, d->tok, "pairs"), &pairs) < 0 || pairs < 1 || pairs > DUEL_MAX)
 		return bad_request(e);
 	ask.rules.pairs = (int)pairs;
-	if (json_get(d, d->tok, "impl") &&
-	    (json_str(json_get(d, d->tok, "impl"), a, &opponent.name) < 0 ||
-	     json_str(json_get(d, d->tok, "layout"), a, &opponent.layout) < 0))
-		return bad_request(e);
-	r = session_final(session, &in, &opponent, &ask, &o);
+	if (read_opponents(d, in.c, a, &opponents, e) < 0)
+		return -1;
+	r = session_final(session, &in, &opponents, &ask, &o);
 	return put_trial(out, &r, &o, e);
 }
 

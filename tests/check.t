@@ -96,6 +96,14 @@ bad 'GNU C without a reason' "$race,\"printer\":\"c\",$at}" 'printer_why'
 bad 'a reason for assembly' "$race,\"printer\":\"assembly\",\"printer_why\":\"no vectors\",$at}" 'printer_why'
 final=$(printf '%s' "$race" | sed 's/"stage":"race"/"stage":"final"/')
 good 'a final' "$final,\"processes\":3,\"baseline\":{\"impl\":\"b\",\"layout\":\"ab\",\"latency_s\":0.001,\"ci_s\":[0.001,0.001],\"system\":\"Linux 6.1\",\"error\":{\"l2\":1e-07,\"max\":1e-07}},\"ratio\":{\"median\":1,\"ci\":[1,1]},\"verdict\":\"same\",\"rejected\":[{\"impl\":\"w\",\"layout\":\"ab\",\"error\":{\"l2\":0.1,\"max\":0.1}}],\"incumbent\":true,$at}"
+own=',"own_layout":{"impl":"o","latency_s":0.002,"ci_s":[0.002,0.002],"ratio":{"median":2,"ci":[2,2]}}'
+other="$final,\"baseline\":{\"impl\":\"b\",\"layout\":\"preferred\",\"latency_s\":0.001"
+good 'the library in the own layout' "$other$own},$at}"
+good 'which it does not have' "$other,\"own_layout\":null,\"own_layout_why\":\"none\"},$at}"
+bad 'and nobody knows why' "$other,\"own_layout\":null},$at}" 'reason'
+bad 'without a ratio' "$(printf '%s' "$other$own},$at}" | sed 's/,"ratio":{[^}]*}//')" 'ratio'
+bad 'with half of an interval' "$(printf '%s' "$other$own},$at}" | sed 's/\[2,2\]/[2]/')" 'own_layout'
+bad 'beside the best in that layout' "$(printf '%s' "$other$own},$at}" | sed 's/"preferred"/"ab"/')" 'own_layout'
 bad 'half a process' "$final,\"processes\":0.5,$at}" 'processes'
 bad 'energy that nobody knows' "$r,\"status\":\"ok\",$meas,\"cost\":{\"energy_J\":null},$at}" 'reason'
 

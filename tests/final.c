@@ -36,8 +36,9 @@ static int add(const char *answer, struct err *e)
 }
 
 /* A process in which the candidate takes own_s, and the opponent `ratio` times as long, but for a
- * wobble of 1/1000; no ratio: there is no opponent. */
-static int process(double own_s, double ratio, int pairs)
+ * wobble of 1/1000; no ratio: there is no opponent. The same for the library's best in the
+ * workload's own layout. */
+static int process_with(double own_s, double ratio, double own_layout_ratio, int pairs)
 {
 	struct buf b = BUF_INIT;
 	struct err e;
@@ -47,10 +48,17 @@ static int process(double own_s, double ratio, int pairs)
 	put_list(&b, "samples_s", own_s, 0, pairs);
 	if (ratio > 0)
 		put_list(&b, "other_samples_s", own_s * ratio, 1e-3, pairs);
+	if (own_layout_ratio > 0)
+		put_list(&b, "own_samples_s", own_s * own_layout_ratio, 1e-3, pairs);
 	buf_str(&b, "}");
 	rc = add(b.s, &e);
 	buf_free(&b);
 	return rc;
+}
+
+static int process(double own_s, double ratio, int pairs)
+{
+	return process_with(own_s, ratio, 0, pairs);
 }
 
 static int is_near(double a, double b)
@@ -61,12 +69,12 @@ static int is_near(double a, double b)
 static void test_one(void)
 {
 	begin();
-	ok(process(1e-3, 1.05, 100) == 0 && f.processes == 1 && f.n == 100 && f.is_duel,
+	ok(process(1e-3, 1.05, 100) == 0 && f.processes == 1 && f.n == 100 && f.best.is_there,
 	   "a process of 100 pairs");
-	ok(is_near(f.time.median, 1e-3) && is_near(f.other_time.median, 1.05e-3) &&
-		   is_near(f.ratio.median, 1.05),
+	ok(is_near(f.time.median, 1e-3) && is_near(f.best.time.median, 1.05e-3) &&
+		   is_near(f.best.ratio.median, 1.05),
 	   "times and their ratio: above 1 the candidate is faster");
-	ok(stat_verdict(f.ratio) == STAT_FASTER && f.ratio.hi < 1.052, "that decides it");
+	ok(stat_verdict(f.best.ratio) == STAT_FASTER && f.best.ratio.hi < 1.052, "that decides it");
 }
 
 /* Each process has its own place in memory, and its own ratio. */
@@ -76,18 +84,19 @@ static void test_several(void)
 	process(1e-3, 1.05, 100);
 	process(1.1e-3, 1.00, 100);
 	ok(process(1.2e-3, 0.96, 100) == 0 && f.processes == 3 && f.n == 300, "three processes");
-	ok(is_near(f.ratio.median, 1.0026) && f.ratio.lo < 0.9 && f.ratio.hi > 1.1,
+	ok(is_near(f.best.ratio.median, 1.0026) && f.best.ratio.lo < 0.9 && f.best.ratio.hi > 1.1,
 	   "the ratio is the mean of theirs, and the interval that of three values so far apart: "
 	   "%.3f to %.3f",
-	   f.ratio.lo, f.ratio.hi);
-	ok(stat_verdict(f.ratio) == STAT_UNDECIDED, "which decides nothing");
-	ok(f.x[0] == 1e-3 && f.x[100] == 1.1e-3 && f.x[299] == 1.2e-3 &&
-		   is_near(f.y[299], 1.2e-3 * 0.96),
+	   f.best.ratio.lo, f.best.ratio.hi);
+	ok(stat_verdict(f.best.ratio) == STAT_UNDECIDED, "which decides nothing");
+	ok(f.s[0] == 1e-3 && f.s[100] == 1.1e-3 && f.s[299] == 1.2e-3 &&
+		   is_near(f.best.s[299], 1.2e-3 * 0.96),
 	   "the calls are there, in their order");
 	begin();
 	process(1e-3, 1.05, 100);
 	process(1e-3, 1.0501, 50);
-	ok(f.n == 150 && is_near(f.ratio.median, 1.05) && stat_verdict(f.ratio) == STAT_FASTER,
+	ok(f.n == 150 && is_near(f.best.ratio.median, 1.05) &&
+		   stat_verdict(f.best.ratio) == STAT_FASTER,
 	   "processes that agree decide");
 }
 
@@ -99,11 +108,12 @@ static void test_more(void)
 	process(1e-3, 1.05, 100);
 	process(1e-3, 1.04, 100);
 	process(1e-3, 1.00, 100);
-	ok(stat_verdict(f.ratio) == STAT_UNDECIDED && final_wants(&f, 3) == FINAL_SHORT_PAIRS,
+	ok(stat_verdict(f.best.ratio) == STAT_UNDECIDED && final_wants(&f, 3) == FINAL_SHORT_PAIRS,
 	   "undecided: a shorter one follows");
 	for (int i = 0; i < 5; i++)
 		process(1e-3, 1.045, FINAL_SHORT_PAIRS);
-	ok(stat_verdict(f.ratio) == STAT_FASTER && final_wants(&f, 3) == 0, "until it is decided");
+	ok(stat_verdict(f.best.ratio) == STAT_FASTER && final_wants(&f, 3) == 0,
+	   "until it is decided");
 	begin();
 	while (final_wants(&f, 2) > 0)
 		process(1e-3, f.processes % 2 ? 0.8 : 1.2, FINAL_SHORT_PAIRS);
@@ -117,9 +127,29 @@ static void test_alone(void)
 {
 	begin();
 	process(1e-3, 0, 20);
-	ok(process(1.1e-3, 0, 20) == 0 && f.n == 40 && f.processes == 2 && !f.is_duel,
+	ok(process(1.1e-3, 0, 20) == 0 && f.n == 40 && f.processes == 2 && !f.best.is_there,
 	   "without an opponent there are times only");
-	ok(is_near(f.time.median, 1.05e-3) && f.ratio.n == 0, "and no ratio");
+	ok(is_near(f.time.median, 1.05e-3) && f.best.ratio.n == 0, "and no ratio");
+}
+
+static void test_own_layout(void)
+{
+	begin();
+	process(1e-3, 1.05, 100);
+	ok(!f.own.is_there, "one opponent alone is not in another layout");
+	begin();
+	process_with(1e-3, 1.05, 1.2, 100);
+	ok(f.own.is_there && is_near(f.own.time.median, 1.2e-3) && is_near(f.own.ratio.median, 1.2),
+	   "the library in the workload's own layout has a ratio of its own");
+	process_with(1.1e-3, 1.05, 1.3, 50);
+	ok(process_with(1e-3, 1.0501, 0.9, 50) == 0 && f.own.ratio.lo < 1 && f.own.ratio.hi > 1 &&
+		   is_near(f.own.ratio.median, cbrt(1.2 * 1.3 * 0.9)) &&
+		   is_near(f.own.s[199], 0.9e-3) && f.own.ratio.n == 200,
+	   "of all processes: %.3f to %.3f", f.own.ratio.lo, f.own.ratio.hi);
+	ok(stat_verdict(f.best.ratio) == STAT_FASTER && final_wants(&f, 3) == 0,
+	   "but the verdict is that against the best");
+	ok(process(1e-3, 1.05, 50) < 0 && f.processes == 3,
+	   "who was there in one process is there in all");
 }
 
 static void test_refused(void)
@@ -134,6 +164,8 @@ static void test_refused(void)
 		"{\"samples_s\":[1,\"x\"],\"other_samples_s\":[1,1]}",
 		"{\"samples_s\":1,\"other_samples_s\":1}",
 		"{\"samples_s\":[1],\"other_samples_s\":null}",
+		"{\"samples_s\":[1],\"other_samples_s\":[1],\"own_samples_s\":[]}",
+		"{\"samples_s\":[1],\"other_samples_s\":[1],\"own_samples_s\":[0]}",
 	};
 	struct err e;
 	int good = 1, most;
@@ -159,6 +191,7 @@ int main(void)
 	test_several();
 	test_more();
 	test_alone();
+	test_own_layout();
 	test_refused();
 	return done_testing();
 }

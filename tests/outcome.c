@@ -26,8 +26,9 @@ static struct outcome made(enum outcome_status status, int pairs)
 	}
 	d->n = pairs;
 	d->end = DUEL_EVEN;
+	o.has_own = 1;
 	for (int i = 0; i < pairs; i++)
-		d->x[i] = d->y[i] = 1e-3;
+		d->x[i] = d->y[i] = o.own[i] = 1e-3;
 	return o;
 }
 
@@ -95,7 +96,15 @@ static void test_times(void)
 	good &= REFUSED(d->x[11] = -1e-3);
 	good &= REFUSED(d->y[3] = NAN);
 	good &= REFUSED(d->y[11] = INFINITY);
+	good &= REFUSED(o.own[0] = 0);
+	good &= REFUSED(o.own[11] = NAN);
 	ok(good, "so is a time that is none");
+	again();
+	o.own[12] = NAN;
+	good = outcome_is_sane(&o);
+	o.own[0] = NAN;
+	o.has_own = 0;
+	ok(good && outcome_is_sane(&o), "but not what stands where no time is told");
 	good = REFUSED(d->time.median = NAN);
 	good &= REFUSED(d->time.lo = -1);
 	good &= REFUSED(d->time.lo = 2 * d->time.hi);

@@ -11,7 +11,7 @@ static const double GRACE_S = 15;
 static const double ALONE_S = 0.3;
 
 enum {
-	FINAL_TIMES = 6, /* what a race may take, and as much for the library */
+	FINAL_TIMES = 9, /* what a race may take, and as much for the library, twice */
 	DATA_REV = 2,	 /* of how data are made (lib/trial/session.c) */
 };
 
@@ -161,6 +161,10 @@ int ask_final(struct measure *m, struct group *g, const struct item *it, int pai
 		buf_str(&q, ",\"impl\":");
 		buf_json(&q, g->opponent.impl, strlen(g->opponent.impl));
 		buf_fmt(&q, ",\"layout\":\"%s\"", g->opponent.layout);
+	}
+	if (g->opponent.own_impl) {
+		buf_str(&q, ",\"own_impl\":");
+		buf_json(&q, g->opponent.own_impl, strlen(g->opponent.own_impl));
 	}
 	number(&q, "timeout_s", timeout_s);
 	number(&q, "budget_s", ALONE_S);

@@ -55,12 +55,28 @@ static int ensure_session(struct measure *m, struct group *g, struct err *e)
 	return rc;
 }
 
+/* What the worker found. */
+static void take_opponent(struct group *g, const struct json_doc *d)
+{
+	const struct json *best = json_get(d, d->tok, "baseline"),
+			  *own = json_get(d, d->tok, "own_layout");
+	struct opponent *b = &g->opponent;
+
+	json_str(json_get(d, best, "impl"), &g->arena, &b->impl);
+	json_str(json_get(d, best, "layout"), &g->arena, &b->layout);
+	b->error = answer_member(d, g, best, "error");
+	b->rejected = answer_member(d, g, d->tok, "rejected");
+	b->why = answer_text(d, g, "why");
+	if (own)
+		json_str(json_get(d, own, "impl"), &g->arena, &b->own_impl);
+	else if (b->impl && strcmp(b->layout, layout_name(g->w.layout)) != 0)
+		b->own_impl_why = "the library has no implementation in this layout";
+}
+
 /* Who the finals are against. Candidates can be measured beside a library that fails. */
 int attempt_opponent(struct measure *m, struct group *g, struct err *e)
 {
 	struct opponent *b = &g->opponent;
-	const struct json_doc *d = &m->worker.answer;
-	const struct json *best;
 	double start;
 	int rc;
 
@@ -73,14 +89,8 @@ int attempt_opponent(struct measure *m, struct group *g, struct err *e)
 	g->open_s += clock_now() - start;
 	if (rc == ASKED_DEAD)
 		b->why = arena_strdup(&g->arena, m->worker.why);
-	if (rc == ASKED) {
-		best = json_get(d, d->tok, "baseline");
-		json_str(json_get(d, best, "impl"), &g->arena, &b->impl);
-		json_str(json_get(d, best, "layout"), &g->arena, &b->layout);
-		b->error = answer_member(d, g, best, "error");
-		b->rejected = answer_member(d, g, d->tok, "rejected");
-		b->why = answer_text(d, g, "why");
-	}
+	if (rc == ASKED)
+		take_opponent(g, &m->worker.answer);
 	b->looked = 1;
 	return rc == ASKED_DEAD ? 0 : rc;
 }

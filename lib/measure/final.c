@@ -27,37 +27,54 @@ static struct stat_median median_of(const double *x, int n)
 }
 
 /* Of the pairs of the last process. */
-static struct stat_median last_ratio(const struct final *f, int n)
+static struct stat_median last_ratio(const struct final *f, const struct final_rival *r, int n)
 {
 	struct duel d = {.n = n};
 
-	memcpy(d.x, f->x + f->n - n, (size_t)n * sizeof *d.x);
-	memcpy(d.y, f->y + f->n - n, (size_t)n * sizeof *d.y);
+	memcpy(d.x, f->s + f->n - n, (size_t)n * sizeof *d.x);
+	memcpy(d.y, r->s + f->n - n, (size_t)n * sizeof *d.y);
 	return duel_ratio(&d);
 }
 
-static void add_ratio(struct final *f, struct stat_median own)
+/* n more samples are there. */
+static void add_ratio(const struct final *f, struct final_rival *r, int n)
 {
-	f->process_ratio[f->processes - 1] = own.median;
-	f->ratio = f->processes > 1 ? stat_mean(f->process_ratio, f->processes) : own;
-	f->ratio.n = f->n;
+	struct stat_median last;
+
+	if (!r->is_there)
+		return;
+	last = last_ratio(f, r, n);
+	r->time = median_of(r->s, f->n);
+	r->process_ratio[f->processes - 1] = last.median;
+	r->ratio = f->processes > 1 ? stat_mean(r->process_ratio, f->processes) : last;
+	r->ratio.n = f->n;
+}
+
+/* Appends to those of n pairs as many as the candidate has. Who was there in the first process is
+ * there in each. */
+static int take_rival(struct final_rival *r, const struct json_doc *answer, const char *key,
+		      const struct final *f, int n)
+{
+	int is_there = json_get(answer, answer->tok, key) != NULL;
+
+	if (f->processes && is_there != r->is_there)
+		return -1;
+	r->is_there = is_there;
+	return is_there && take(answer, key, r->s, f->n) != n ? -1 : 0;
 }
 
 int final_add(struct final *f, const struct json_doc *answer, struct err *e)
 {
-	int n = f->processes < FINAL_PROCESSES ? take(answer, "samples_s", f->x, f->n) : -1;
+	int n = f->processes < FINAL_PROCESSES ? take(answer, "samples_s", f->s, f->n) : -1;
 
-	f->is_duel = json_get(answer, answer->tok, "other_samples_s") != NULL;
-	if (n < 1 || n > DUEL_MAX ||
-	    (f->is_duel && take(answer, "other_samples_s", f->y, f->n) != n))
+	if (n < 1 || n > DUEL_MAX || take_rival(&f->best, answer, "other_samples_s", f, n) < 0 ||
+	    take_rival(&f->own, answer, "own_samples_s", f, n) < 0)
 		return err_set(e, "the worker's answer has no samples");
 	f->n += n;
 	f->processes++;
-	f->time = median_of(f->x, f->n);
-	if (!f->is_duel)
-		return 0;
-	f->other_time = median_of(f->y, f->n);
-	add_ratio(f, last_ratio(f, n));
+	f->time = median_of(f->s, f->n);
+	add_ratio(f, &f->best, n);
+	add_ratio(f, &f->own, n);
 	return 0;
 }
 
@@ -65,8 +82,8 @@ int final_wants(const struct final *f, int asked)
 {
 	if (f->processes < asked)
 		return FINAL_PAIRS;
-	if (!f->is_duel || asked < 2 || f->processes >= FINAL_MORE * asked ||
-	    stat_verdict(f->ratio) != STAT_UNDECIDED)
+	if (!f->best.is_there || asked < 2 || f->processes >= FINAL_MORE * asked ||
+	    stat_verdict(f->best.ratio) != STAT_UNDECIDED)
 		return 0;
 	return FINAL_SHORT_PAIRS;
 }

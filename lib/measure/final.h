@@ -6,6 +6,9 @@
  * logarithms; of a single process, its own. Where the processes that were asked for leave the
  * verdict undecided, shorter ones follow, up to MORE times as many in all.
  *
+ * Where the library's best is in another layout than the workload's, its best in that one is called
+ * in the same turns; its ratio to the candidate is told in the same way, and decides nothing.
+ *
  * Pure: what the worker answered is added, process by process.
  */
 #ifndef TL_MEASURE_FINAL_H
@@ -24,13 +27,21 @@ enum {
 	FINAL_PAIRS_MAX = FINAL_PROCESSES * FINAL_PAIRS
 };
 
+/* One of the library's variants in the turns of a final. */
+struct final_rival {
+	int is_there;			       /* 0: all else is meaningless */
+	double s[FINAL_PAIRS_MAX];	       /* seconds, by pair */
+	double process_ratio[FINAL_PROCESSES]; /* s over the candidate's, of each process */
+	struct stat_median time, ratio;
+};
+
 struct final {
 	int processes;
-	int is_duel; /* y is there: the library has an implementation */
-	int n;	     /* pairs, of all processes */
-	double x[FINAL_PAIRS_MAX], y[FINAL_PAIRS_MAX]; /* seconds, by pair */
-	double process_ratio[FINAL_PROCESSES];	       /* y / x, of each */
-	struct stat_median time, other_time, ratio;
+	int n;			   /* pairs, of all processes */
+	double s[FINAL_PAIRS_MAX]; /* the candidate's seconds, by pair */
+	struct stat_median time;
+	struct final_rival best; /* of all that the library has */
+	struct final_rival own;	 /* in the workload's own layout, where best is in another */
 };
 
 /* Takes the samples of a worker's answer, and computes the medians anew. */

@@ -191,6 +191,16 @@ int group_incumbent(struct group *g, const struct json_doc *d, const struct json
 	return rc;
 }
 
+/* Who is the best in the workload's own layout. 0: it does not say, as older programs wrote it. */
+static int own_impl(struct group *g, const struct json_doc *d, const struct json *opponent)
+{
+	struct opponent *b = &g->opponent;
+
+	return !strcmp(b->layout, layout_name(g->w.layout)) ||
+	       json_str(json_get(d, opponent, "own_impl"), &g->arena, &b->own_impl) == 0 ||
+	       json_str(json_get(d, opponent, "own_impl_why"), &g->arena, &b->own_impl_why) == 0;
+}
+
 void group_opponent(struct group *g, const struct json_doc *d, const struct json *opponent)
 {
 	struct opponent *b = &g->opponent;
@@ -199,7 +209,8 @@ void group_opponent(struct group *g, const struct json_doc *d, const struct json
 	if (!opponent || json_str(json_get(d, opponent, "system"), &g->arena, &system) < 0 ||
 	    strcmp(system, system_name()) != 0 ||
 	    json_str(json_get(d, opponent, "impl"), &g->arena, &b->impl) < 0 ||
-	    json_str(json_get(d, opponent, "layout"), &g->arena, &b->layout) < 0)
+	    json_str(json_get(d, opponent, "layout"), &g->arena, &b->layout) < 0 ||
+	    !own_impl(g, d, opponent))
 		*b = (struct opponent){0};
 	else
 		b->looked = 1;

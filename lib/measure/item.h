@@ -28,8 +28,10 @@ struct opponent {
 	int looked;	  /* it is known whether there is one */
 	const char *impl; /* NULL: none, and why says so */
 	const char *layout;
-	const char *error;    /* its error, a JSON object; NULL: not known here */
-	const char *rejected; /* variants whose answer is wrong, a JSON array; NULL: none */
+	const char *own_impl;	  /* the best in the workload's own layout; NULL: impl is that, */
+	const char *own_impl_why; /* or there is none, for this reason */
+	const char *error;	  /* its error, a JSON object; NULL: not known here */
+	const char *rejected;	  /* variants whose answer is wrong, a JSON array; NULL: none */
 	const char *why;
 };
 

@@ -84,7 +84,52 @@ static void put_samples(struct buf *out, const double *x, int n)
 	buf_ch(out, ']');
 }
 
+static void put_ratio(struct buf *out, const struct stat_median *ratio)
+{
+	buf_str(out, ",\"ratio\":{");
+	put_median(out, "median", "ci", ratio);
+	buf_ch(out, '}');
+}
+
+/* The library in the workload's own layout, where the opponent is in another. */
+static void put_own_layout(const struct measure *m, struct buf *out, const struct opponent *b,
+			   const struct final *f)
+{
+	if (b->own_impl_why) {
+		buf_str(out, ",\"own_layout\":null,\"own_layout_why\":");
+		buf_json(out, b->own_impl_why, strlen(b->own_impl_why));
+	}
+	if (!f->own.is_there)
+		return;
+	buf_str(out, ",\"own_layout\":{\"impl\":");
+	buf_json(out, b->own_impl, strlen(b->own_impl));
+	buf_ch(out, ',');
+	put_median(out, "latency_s", "ci_s", &f->own.time);
+	put_ratio(out, &f->own.ratio);
+	if (m->rules.samples)
+		put_samples(out, f->own.s, f->n);
+	buf_ch(out, '}');
+}
+
 /* The opponent of a final, and what came of it. */
+static void put_opponent(const struct measure *m, struct buf *out, const struct opponent *b,
+			 const struct final *f)
+{
+	buf_str(out, ",\"baseline\":{\"impl\":");
+	buf_json(out, b->impl, strlen(b->impl));
+	buf_fmt(out, ",\"layout\":\"%s\",", b->layout);
+	put_median(out, "latency_s", "ci_s", &f->best.time);
+	buf_fmt(out, ",\"system\":\"%s\"", system_name());
+	if (b->error)
+		buf_fmt(out, ",\"error\":%s", b->error);
+	if (m->rules.samples)
+		put_samples(out, f->best.s, f->n);
+	put_own_layout(m, out, b, f);
+	buf_ch(out, '}');
+	put_ratio(out, &f->best.ratio);
+	buf_fmt(out, ",\"verdict\":\"%s\"", stat_verdict_name(stat_verdict(f->best.ratio)));
+}
+
 static void put_final(const struct measure *m, struct buf *out, const struct group *g,
 		      const struct final *f)
 {
@@ -94,23 +139,12 @@ static void put_final(const struct measure *m, struct buf *out, const struct gro
 	put_median(out, "latency_s", "ci_s", &f->time);
 	buf_fmt(out, ",\"reps\":%d,\"processes\":%d", f->n, f->processes);
 	if (m->rules.samples)
-		put_samples(out, f->x, f->n);
-	if (!f->is_duel) {
+		put_samples(out, f->s, f->n);
+	if (f->best.is_there) {
+		put_opponent(m, out, b, f);
+	} else {
 		buf_str(out, ",\"baseline\":null,\"baseline_why\":");
 		buf_json(out, b->why, strlen(b->why));
-	} else {
-		buf_str(out, ",\"baseline\":{\"impl\":");
-		buf_json(out, b->impl, strlen(b->impl));
-		buf_fmt(out, ",\"layout\":\"%s\",", b->layout);
-		put_median(out, "latency_s", "ci_s", &f->other_time);
-		buf_fmt(out, ",\"system\":\"%s\"", system_name());
-		if (b->error)
-			buf_fmt(out, ",\"error\":%s", b->error);
-		if (m->rules.samples)
-			put_samples(out, f->y, f->n);
-		buf_str(out, "},\"ratio\":{");
-		put_median(out, "median", "ci", &f->ratio);
-		buf_fmt(out, "},\"verdict\":\"%s\"", stat_verdict_name(stat_verdict(f->ratio)));
 	}
 	if (b->rejected)
 		buf_fmt(out, ",\"rejected\":%s", b->rejected);

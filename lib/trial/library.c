@@ -49,20 +49,31 @@ static int look_at(struct timed *x, struct variant_found *f, struct err *e)
 	return 0;
 }
 
-/* In order of their times. */
-static void keep(struct look *fastest, int *n, const struct look *l)
-{
-	int at = *n < FASTEST ? (*n)++ : FASTEST;
+/* The fastest at first sight. */
+struct ranking {
+	int n;
+	struct look look[FASTEST]; /* in order of their times */
+};
 
-	for (; at > 0 && l->found.time.median < fastest[at - 1].found.time.median; at--)
+static void keep(struct ranking *r, const struct look *l)
+{
+	int at = r->n < FASTEST ? r->n++ : FASTEST;
+
+	for (; at > 0 && l->found.time.median < r->look[at - 1].found.time.median; at--)
 		if (at < FASTEST)
-			fastest[at] = fastest[at - 1];
+			r->look[at] = r->look[at - 1];
 	if (at < FASTEST)
-		fastest[at] = *l;
+		r->look[at] = *l;
 }
 
+static int is_own(const struct trial *t, const struct look *l)
+{
+	return !strcmp(l->found.layout, layout_name(t->w->layout));
+}
+
+/* Ranks all that are right, and those in the workload's own layout by themselves. */
 static void look_at_all(struct ref *ref, const struct trial *t, struct library *b,
-			struct look *fastest, int *n)
+			struct ranking *all, struct ranking *own)
 {
 	struct err e = ERR_INIT;
 
@@ -82,20 +93,25 @@ static void look_at_all(struct ref *ref, const struct trial *t, struct library *
 			b->wrong++;
 			continue;
 		}
-		if (look_at(&x, &l.found, &e) == 0)
-			keep(fastest, n, &l);
+		if (look_at(&x, &l.found, &e) < 0)
+			continue;
+		keep(all, &l);
+		if (is_own(t, &l))
+			keep(own, &l);
 	}
 }
 
-/* The fastest at first sight holds its place against each of the others. */
-static void duel_fastest(struct ref *ref, const struct trial *t, struct library *b,
-			 struct look *fastest, int n)
+/* The fastest at first sight holds its place against each of the others. Returns who has it in the
+ * end. */
+static const struct look *duel_fastest(struct ref *ref, const struct trial *t,
+				       struct ranking *fastest)
 {
+	struct look *look = fastest->look;
 	int holder = 0;
 
-	for (int i = 0; i < n; i++) {
-		struct duellists d = {.x = {.t = t, .ref = ref, .variant = fastest[i].variant},
-				      .y = {.t = t, .ref = ref, .variant = fastest[holder].variant},
+	for (int i = 0; i < fastest->n; i++) {
+		struct duellists d = {.x = {.t = t, .ref = ref, .variant = look[i].variant},
+				      .y = {.t = t, .ref = ref, .variant = look[holder].variant},
 				      .alone = i == 0};
 		struct err e = ERR_INIT;
 		struct duel r = {0};
@@ -104,22 +120,33 @@ static void duel_fastest(struct ref *ref, const struct trial *t, struct library 
 
 		if (rc < 0)
 			continue;
-		fastest[i].found.time = r.time;
+		look[i].found.time = r.time;
 		if (r.end == DUEL_WON)
 			holder = i;
 	}
-	b->best = fastest[holder].found;
+	return &look[holder];
+}
+
+static void find_best(struct ref *ref, const struct trial *t, struct library *b,
+		      struct ranking *all, struct ranking *own)
+{
+	const struct look *best = duel_fastest(ref, t, all);
+
 	b->known = 1;
+	b->best = best->found;
+	if (is_own(t, best) || !own->n)
+		return;
+	b->own_known = 1;
+	b->own = duel_fastest(ref, t, own)->found;
 }
 
 void trial_library(void *trial, void *answer)
 {
 	const struct trial *t = trial;
 	struct library *b = answer;
-	struct look fastest[FASTEST];
+	struct ranking all = {0}, own = {0};
 	struct err e = ERR_INIT;
-	struct ref *ref = timed_library(t, NULL, &e);
-	int n = 0;
+	struct ref *ref = timed_library(t, NULL, 0, &e);
 
 	if (!ref) {
 		b->failed = 1;
@@ -127,7 +154,7 @@ void trial_library(void *trial, void *answer)
 		return;
 	}
 	snprintf(b->why, sizeof b->why, "the library has no implementation");
-	look_at_all(ref, t, b, fastest, &n);
-	if (n)
-		duel_fastest(ref, t, b, fastest, n);
+	look_at_all(ref, t, b, &all, &own);
+	if (all.n)
+		find_best(ref, t, b, &all, &own);
 }

@@ -19,9 +19,18 @@ static int is_duel(const struct duel *d)
 	return sane;
 }
 
+static int is_own(const struct outcome *o)
+{
+	int sane = 1;
+
+	for (int i = 0; sane && o->has_own && i < o->duel.n; i++)
+		sane = o->own[i] > 0 && isfinite(o->own[i]);
+	return sane;
+}
+
 int outcome_is_sane(const struct outcome *o)
 {
 	return (unsigned)o->status < OUTCOME_STATUSES && memchr(o->why, 0, sizeof o->why) &&
-	       is_duel(&o->duel) && o->verify_s >= 0 && o->run_s >= 0 &&
+	       is_duel(&o->duel) && is_own(o) && o->verify_s >= 0 && o->run_s >= 0 &&
 	       (o->status != OUTCOME_OK || o->duel.n > 0);
 }

@@ -22,6 +22,8 @@ struct outcome {
 	double verify_s, run_s;
 	int is_duel; /* there was somebody to duel with */
 	struct duel duel;
+	int has_own; /* of a final: the library ran in the workload's own layout as well, */
+	double own[DUEL_MAX]; /* for so many seconds in the turns of the duel's pairs */
 };
 
 /* The kernel could write where its outcome lies: could a trial have made this one? */
@@ -39,6 +41,8 @@ struct library {
 	int known;	     /* best is */
 	char why[TRIAL_WHY]; /* where it is not */
 	struct variant_found best;
+	int own_known; /* best is in another layout than the workload's: the best in that, */
+	struct variant_found own;
 	int wrong; /* variants whose answer is wrong, by the same limit as a candidate's: */
 	struct variant_found rejected[TRIAL_REJECTED]; /* the first of them */
 };

@@ -75,31 +75,51 @@ void trial_race(void *trial, void *answer)
 	memcpy(answer, &o, sizeof o);
 }
 
-/* The opponent as the library offers it here. */
-static int find_opponent(const struct trial *t, struct timed *y, struct err *e)
+/* The variant that was chosen in another process. */
+static int find_variant(struct ref *ref, const struct ref_choice *c, struct timed *x, struct err *e)
 {
-	y->ref = timed_library(t, &t->opponent, e);
-	if (!y->ref)
-		return -1;
-	if (!ref_variants(y->ref))
-		return err_set(e, "the library no longer offers %s", t->opponent.name);
+	int i = 0, n = ref_variants(ref);
+
+	while (i < n &&
+	       (strcmp(ref_name(ref, i), c->name) || strcmp(ref_layout(ref, i), c->layout)))
+		i++;
+	if (i == n)
+		return err_set(e, "the library no longer offers %s, %s", c->name, c->layout);
+	x->ref = ref;
+	x->variant = i;
 	return 0;
+}
+
+/* The opponents as the library offers them here. */
+static int find_opponents(const struct trial *t, struct duellists *d, struct err *e)
+{
+	const struct ref_choice only[] = {t->opponents.best, t->opponents.own};
+	const int n = only[1].name ? 2 : 1;
+	struct ref *ref = timed_library(t, only, n, e);
+
+	if (!ref || find_variant(ref, &only[0], &d->y, e) < 0)
+		return -1;
+	return n > 1 ? find_variant(ref, &only[1], &d->own, e) : 0;
 }
 
 static void final(const struct trial *t, struct outcome *o)
 {
-	struct duellists d = {
-		.x = {.t = t, .in = &t->entrant[0]}, .y = {.t = t}, .alone = !t->opponent.name};
+	struct duellists d = {.x = {.t = t, .in = &t->entrant[0]},
+			      .y = {.t = t},
+			      .own = {.t = t},
+			      .alone = !t->opponents.best.name};
 	struct err e = ERR_INIT;
 
 	verify_ready(t);
 	if (verify(&d.x, o) < 0)
 		return;
-	if (!d.alone && find_opponent(t, &d.y, &e) < 0) {
+	if (!d.alone && find_opponents(t, &d, &e) < 0) {
 		fail(o, OUTCOME_FAILED, &e);
 		return;
 	}
 	run(&d, o);
+	o->has_own = d.own.ref != NULL;
+	memcpy(o->own, d.own_s, sizeof o->own);
 }
 
 void trial_final(void *trial, void *answer)

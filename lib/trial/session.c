@@ -440,7 +440,7 @@ struct report session_race(struct session *s, const struct session_entry *in,
 }
 
 struct report session_final(struct session *s, const struct session_entry *in,
-			    const struct ref_choice *opponent, const struct session_ask *ask,
+			    const struct opponents *opponents, const struct session_ask *ask,
 			    struct outcome *o)
 {
 	struct report r;
@@ -448,7 +448,7 @@ struct report session_final(struct session *s, const struct session_entry *in,
 
 	begin(s, &t);
 	t.rules = ask->rules;
-	t.opponent = *opponent;
+	t.opponents = *opponents;
 	if (enter_candidate(s, in, &t, &r) == 0)
 		r = run_trial(s, &t, trial_final, ask->timeout_s, o);
 	leave(&t);

@@ -65,9 +65,9 @@ struct session_ask {
 struct report session_race(struct session *s, const struct session_entry *in,
 			   const struct session_entry *holder, const struct session_ask *ask,
 			   struct outcome *o);
-/* The same against a variant of the library's; no name: alone. */
+/* The same against variants of the library's. */
 struct report session_final(struct session *s, const struct session_entry *in,
-			    const struct ref_choice *opponent, const struct session_ask *ask,
+			    const struct opponents *opponents, const struct session_ask *ask,
 			    struct outcome *o);
 
 #endif

@@ -49,24 +49,25 @@ int timed_call(struct timed *x, double *seconds, struct err *e)
 int timed_pair(void *duellists, int turn, double *x, double *y, struct err *e)
 {
 	struct duellists *d = duellists;
+	struct timed *const who[] = {&d->x, &d->y, &d->own};
+	double *const seconds[] = {x, y, &d->own_s[d->npairs]};
+	const int n = d->alone ? 1 : d->own.ref ? 3 : 2;
 
-	for (int i = 0; i < 2; i++) {
-		int is_y = i ^ turn;
-		struct timed *who = is_y ? &d->y : &d->x;
-		double *seconds = is_y ? y : x;
+	for (int i = 0; i < n; i++) {
+		int k = turn ? n - 1 - i : i;
 
-		if (is_y && d->alone)
-			continue;
-		if (timed_call(who, seconds, e) < 0 || timed_call(who, seconds, e) < 0)
+		if (timed_call(who[k], seconds[k], e) < 0 || timed_call(who[k], seconds[k], e) < 0)
 			return -1;
 	}
+	d->npairs++;
 	return 0;
 }
 
-struct ref *timed_library(const struct trial *t, const struct ref_choice *only, struct err *e)
+struct ref *timed_library(const struct trial *t, const struct ref_choice *only, int n,
+			  struct err *e)
 {
 	const struct ref_data data = {t->tensor[TENSOR_SRC].data, t->tensor[TENSOR_WEIGHTS].data,
 				      t->tensor[TENSOR_BIAS].data, t->tensor[TENSOR_ADD].data};
 
-	return ref_onednn_open(t->w, &data, only, only ? 1 : 0, e);
+	return ref_onednn_open(t->w, &data, only, n, e);
 }

@@ -20,13 +20,17 @@ int timed_call(struct timed *x, double *seconds, struct err *e);
 struct duellists {
 	struct timed x, y; /* the challenger and the holder */
 	int alone;	   /* there is no holder */
+	struct timed own;  /* of the library, called in the turns of the pairs; ref NULL: nobody */
+	double own_s[DUEL_MAX];
+	int npairs; /* so far */
 };
 /* A pair of calls of a struct duellists, as duel_run() wants it: each after one that brings its
  * operands back into the caches. */
 int timed_pair(void *duellists, int turn, double *x, double *y, struct err *e);
 
-/* The implementations that the library has of the trial's workload, or only the one that is named;
- * NULL with e filled. */
-struct ref *timed_library(const struct trial *t, const struct ref_choice *only, struct err *e);
+/* The implementations that the library has of the trial's workload, or (n > 0) only those that are
+ * named; NULL with e filled. */
+struct ref *timed_library(const struct trial *t, const struct ref_choice *only, int n,
+			  struct err *e);
 
 #endif

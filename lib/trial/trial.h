@@ -24,6 +24,12 @@ struct entrant {
 	int nslots;
 };
 
+/* The library's variants in a final. No name: there is none. */
+struct opponents {
+	struct ref_choice best; /* with which the challenger duels; none: it is timed alone */
+	struct ref_choice own;	/* the best in the workload's own layout, where best has another */
+};
+
 struct trial {
 	const struct workload *w;
 	int threads;
@@ -33,7 +39,7 @@ struct trial {
 	const float *expected;	    /* the true output; behind it that of the fresh data */
 	struct entrant entrant[2];  /* the challenger, and the holder if there is one */
 	int nentrants;
-	struct ref_choice opponent; /* of a final; no name: the challenger is timed alone */
+	struct opponents opponents; /* of a final */
 	struct duel_rules rules;
 	double max_error; /* relative L2, and largest over largest */
 };
@@ -43,7 +49,8 @@ struct trial {
 /* Verifies the challenger and duels it with the holder, or times it alone: *answer is a struct
  * outcome. */
 void trial_race(void *trial, void *answer);
-/* The same with the opponent in the holder's place. */
+/* The same with the library's best in the holder's place; its best in the workload's own layout is
+ * called in the same turns. */
 void trial_final(void *trial, void *answer);
 /* Verifies and times all variants of the library; the fastest of them duel: *answer is a struct
  * library. */
