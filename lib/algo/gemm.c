@@ -8,6 +8,10 @@
  */
 #include "lib/algo/algo.h"
 #include "lib/nest/nest.h"
+#include "lib/schedule/block.h"
+#include "lib/schedule/operand.h"
+#include "lib/schedule/range.h"
+#include "lib/schedule/stage.h"
 #include "lib/tile/brgemm.h"
 
 enum gemm_knob { VL, NV, MR, KC, MC, NC, ORDER, PAR, PACK_A, PACK_B, UNROLL, AHEAD, KNOBS };
@@ -49,78 +53,36 @@ static int shape_of(const struct workload *w, struct shape *s)
 	return 1;
 }
 
-static int gemm_space(const struct workload *w, const struct limits *m, struct knob_space *s)
+static int ranges(const struct workload *w, struct range *r)
 {
-	static const int rows[] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 13, 14, 16, 20, 24, 28};
-	static const int chunks[] = {64, 128, 192, 256, 384, 512, 768, 1024};
-	static const int blocks[] = {1, 2, 3, 4, 6, 8, 12, 16, 32, 64};
+	static const int rows[] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 13, 14, 16, 20, 24, 28, 0};
+	static const int chunks[] = {64, 128, 192, 256, 384, 512, 768, 1024, 0};
+	static const int blocks[] = {1, 2, 3, 4, 6, 8, 12, 16, 32, 64, 0};
 	struct shape p;
 
 	if (!shape_of(w, &p))
 		return 0;
-	s->n = KNOBS;
-	knob_add(s, VL, m->lanes);
-	if (m->lanes > 8)
-		knob_add(s, VL, m->lanes / 2);
-	for (int v = 1; v <= 6; v++)
-		knob_add(s, NV, v);
-	for (unsigned i = 0; i < sizeof rows / sizeof *rows; i++)
-		knob_add(s, MR, row_split(p.m, rows[i]).rows + (row_split(p.m, rows[i]).rest > 0));
-	knob_add(s, KC, 0);
-	for (unsigned i = 0; i < sizeof chunks / sizeof *chunks; i++)
-		if (chunks[i] < p.k)
-			knob_add(s, KC, chunks[i]);
-	knob_add(s, MC, 0);
-	knob_add(s, NC, 0);
-	for (unsigned i = 0; i < sizeof blocks / sizeof *blocks; i++) {
-		if (blocks[i] < p.m)
-			knob_add(s, MC, blocks[i]);
-		if (blocks[i] * m->lanes < p.n)
-			knob_add(s, NC, blocks[i]);
-	}
-	for (int i = 0; i <= 1; i++) {
-		knob_add(s, ORDER, i);
-		knob_add(s, PAR, i);
-		knob_add(s, PACK_A, i);
-		if (i == 0 || !w->rhs_const)
-			knob_add(s, PACK_B, i);
-	}
-	for (int u = 1; u <= 4; u *= 2)
-		knob_add(s, UNROLL, u);
-	knob_add(s, AHEAD, 0);
-	if (brgemm_may_look_ahead(p.b * p.m * (p.k + p.n), m))
-		knob_add(s, AHEAD, 1);
+	if (!range_register_tile(r, 6, p.m, rows, brgemm_fits))
+		return 1;
+	range_chunks(r, KC, w, p.k, chunks);
+	range_blocks(r, MC, p.m, r->rows, blocks);
+	range_blocks(r, NC, p.n, r->columns, blocks);
+	range_flags(r, ORDER, PACK_B);
+	if (w->rhs_const)
+		range_only(r, PACK_B, 0, "a constant right side is always packed");
+	range_unroll(r, UNROLL, 16, 0);
+	range_ahead(r, AHEAD, p.b * p.m * (p.k + p.n));
 	return 1;
+}
+
+static int gemm_space(const struct workload *w, const struct limits *m, struct knob_space *s)
+{
+	return range_space(ranges, KNOBS, w, m, s);
 }
 
 static int gemm_valid(const struct workload *w, const int64_t *k, const char **why)
 {
-	struct row_split rows;
-	int64_t tiles;
-	struct shape p;
-
-	*why = "the algorithm does not apply to this workload";
-	if (!shape_of(w, &p))
-		return 0;
-	*why = "a knob is outside its range";
-	if (k[KC] < 0 || k[MC] < 0 || k[NC] < 0 || k[UNROLL] < 1 || k[UNROLL] > 16)
-		return 0;
-	for (int i = ORDER; i <= AHEAD; i++)
-		if (i != UNROLL && (k[i] < 0 || k[i] > 1))
-			return 0;
-	if (!brgemm_fits(k[VL], k[NV], k[MR], why))
-		return 0;
-	*why = "another value of mr, kc, mc or nc gives the same program";
-	rows = row_split(p.m, k[MR]);
-	tiles = ceil_div(p.n, k[NV] * k[VL]);
-	if (rows.rows + (rows.rest > 0) != k[MR] || (k[KC] && k[KC] >= p.k) ||
-	    (k[MC] && k[MC] >= rows.tiles) || (k[NC] && k[NC] >= tiles))
-		return 0;
-	*why = brgemm_cannot_chunk;
-	if (k[KC] && !brgemm_chunks(w->npost, w->post))
-		return 0;
-	*why = "a constant right side is always packed";
-	return !(k[PACK_B] && w->rhs_const);
+	return range_valid(ranges, w, k, why);
 }
 
 /* What the parts of the nest share. */
@@ -129,280 +91,169 @@ struct gemm {
 	const struct workload *w;
 	const int64_t *k;
 	struct shape p;
-	struct row_split rows;
-	int64_t nr, tiles; /* columns of a tile, tiles of columns */
-	int src, weights, packed_a, packed_b;
-	int vm, vn, vk, vtm, vtn, vrest, vchunks; /* symbols */
-	int va_row, vb_tile, vc_row;
+	struct parts parts;
+	int64_t kc, mc, nc;  /* as the knobs say, where 0 is all */
+	int64_t nr, tiles;   /* columns of a tile, tiles of columns */
+	int vn, vk, vb_tile; /* symbols */
+	int src, weights;
+	int batch;		    /* loop variable */
+	struct block rows, columns; /* of tiles */
+	struct chunk chunk;	    /* of k */
+	struct window a, b;	    /* the left side by rows, the right side by panels */
 	struct brgemm g;
 	struct brgemm_out out;
-	int batch, chunk;	  /* loop variables; chunk -1 if there is one chunk */
-	struct affine k0, kn;	  /* first k of the chunk, how many */
-	int t0, t1, row0, j0, j1; /* the block: tiles of rows, its first row, tiles of columns */
 };
+
+/* Panels of nr columns; the weights of a convolution are oc x ic, not k x n. */
+static int packed_weights(struct gemm *s)
+{
+	int64_t conv = s->w->op == &op_conv2d, k = s->p.k, n = s->p.n;
+	int in = conv ? 2 : 1, out = conv ? 1 : 2;
+	struct packing p = {
+		.rank = 3,
+		.extent = {s->p.b, conv ? n : k, conv ? k : n},
+		.naxes = 4,
+		.axis = {{0, s->p.b, 1}, {out, s->tiles, s->nr}, {in, k, 1}, {out, s->nr, 1}},
+	};
+
+	return nest_packed(s->n, "B", TENSOR_WEIGHTS, &p);
+}
 
 static void declare(struct gemm *s)
 {
+	const struct shape *p = &s->p;
 	struct nest *n = s->n;
-	const struct workload *w = s->w;
-	struct packing pb = {0}, pbias = {0};
+	struct extent columns = {p->n, s->tiles * s->nr};
 
-	s->vm = nest_param(n, "M", s->p.m);
-	s->vn = nest_param(n, "N", s->p.n);
-	s->vk = nest_param(n, "K", s->p.k);
-	s->vtm = nest_param(n, "TM", s->rows.tiles);
-	s->vtn = nest_param(n, "TN", s->tiles);
-	s->vrest = nest_param(n, "rest", s->rows.rest);
-	s->vb_tile = nest_param(n, "Btile", s->p.k * s->nr);
-	s->src = nest_arg(n, "src", TENSOR_SRC, s->p.b * s->p.m * s->p.k, 0);
-	if (w->rhs_const) {
-		int db = packing_dim(&pb, s->p.b), dk = packing_dim(&pb, s->p.k);
-		int dn = packing_dim(&pb, s->p.n);
-
-		if (w->op == &op_conv2d) { /* weights are oc x ic, not k x n */
-			pb.extent[dk] = s->p.n;
-			pb.extent[dn] = s->p.k;
-			dn = dk;
-			dk = 2;
-		}
-		packing_axis(&pb, db, s->p.b, 1);
-		packing_axis(&pb, dn, s->tiles, s->nr);
-		packing_axis(&pb, dk, s->p.k, 1);
-		packing_axis(&pb, dn, s->nr, 1);
-		s->weights = nest_packed(n, "B", TENSOR_WEIGHTS, &pb);
-	} else {
-		s->weights = nest_arg(n, "B", TENSOR_WEIGHTS, s->p.b * s->p.k * s->p.n, 0);
-	}
-	s->out.bias = -1;
-	if (workload_has_post(w, POST_BIAS)) {
-		int dn = packing_dim(&pbias, s->p.n);
-
-		packing_axis(&pbias, dn, s->tiles * s->nr, 1);
-		s->out.bias = nest_packed(n, "bias", TENSOR_BIAS, &pbias);
-	}
-	s->out.adds = workload_has_post(w, POST_ADD);
-	s->out.c = nest_arg(n, "dst", TENSOR_DST, s->p.b * s->p.m * s->p.n, 1);
-	s->out.npost = w->npost;
-	s->out.post = w->post;
-	brgemm_registers(n, &s->g, (int)s->k[VL], s->rows.rows + (s->rows.rest > 0), (int)s->k[NV]);
+	nest_param(n, "M", p->m);
+	s->vn = nest_param(n, "N", p->n);
+	s->vk = nest_param(n, "K", p->k);
+	s->rows.extent = af_var(nest_param(n, "TM", s->parts.split.tiles));
+	s->columns.extent = af_var(nest_param(n, "TN", s->tiles));
+	s->parts.rest = nest_param(n, "rest", s->parts.split.rest);
+	s->vb_tile = nest_param(n, "Btile", p->k * s->nr);
+	s->src = nest_arg(n, "src", TENSOR_SRC, p->b * p->m * p->k, 0);
+	s->weights = s->w->rhs_const ? packed_weights(s)
+				     : nest_arg(n, "B", TENSOR_WEIGHTS, p->b * p->k * p->n, 0);
+	operand_out(n, s->w, operand_bias(n, s->w, 1, &columns), p->b * p->m * p->n, &s->out);
+	brgemm_registers(n, &s->g, (int)s->k[VL], parts_highest(&s->parts), (int)s->k[NV]);
 	s->g.unroll = (int)s->k[UNROLL];
 }
 
 /* The parallel loops: batch, then blocks of rows and columns in the order that the knob says. */
 static void open_blocks(struct gemm *s)
 {
-	const int64_t *k = s->k;
-	int64_t mc = k[MC] ? k[MC] : s->rows.tiles, nc = k[NC] ? k[NC] : s->tiles;
 	struct nest *n = s->n;
-	int vbm = nest_param(n, "BM", ceil_div(s->rows.tiles, mc));
-	int vbn = nest_param(n, "BN", ceil_div(s->tiles, nc));
-	int vmc = nest_param(n, "mc", mc), vnc = nest_param(n, "nc", nc);
-	int vb = nest_param(n, "batch", s->p.b);
-	int im, in;
 
-	s->batch = nest_for(n, LOOP_PARALLEL, "b", af(0), af_var(vb));
-	if (k[PAR]) {
-		in = nest_for(n, LOOP_PARALLEL, "jb", af(0), af_var(vbn));
-		im = nest_for(n, LOOP_PARALLEL, "ib", af(0), af_var(vbm));
-	} else {
-		im = nest_for(n, LOOP_PARALLEL, "ib", af(0), af_var(vbm));
-		in = nest_for(n, LOOP_PARALLEL, "jb", af(0), af_var(vbn));
-	}
-	s->t0 = nest_let(n, "t", af_times(af_var(im), vmc));
-	s->t1 = nest_let_min(n, "t", af_add(af_var(s->t0), af_var(vmc)), af_var(s->vtm));
-	s->j0 = nest_let(n, "j", af_times(af_var(in), vnc));
-	s->j1 = nest_let_min(n, "j", af_add(af_var(s->j0), af_var(vnc)), af_var(s->vtn));
-}
-
-static void open_chunk(struct gemm *s)
-{
-	struct nest *n = s->n;
-	int64_t kc = s->k[KC];
-	int vkc, vchunks, kn;
-
-	s->chunk = -1;
-	s->k0 = af(0);
-	s->kn = af_var(s->vk);
-	if (!kc)
-		return;
-	vkc = nest_param(n, "kc", kc);
-	vchunks = s->vchunks = nest_param(n, "chunks", ceil_div(s->p.k, kc));
-	s->chunk = nest_for(n, LOOP_SERIAL, "kb", af(0), af_var(vchunks));
-	s->k0 = af_var(nest_let(n, "k0", af_times(af_var(s->chunk), vkc)));
-	kn = nest_let_min(n, "kn", af_var(vkc), af_sub(af_var(s->vk), s->k0));
-	s->kn = af_var(kn);
-}
-
-/* First row of tile t (a variable): t * rows + min(t, rest). */
-static struct affine row_of(struct gemm *s, int t)
-{
-	struct affine at = af_mul(af_var(t), s->rows.rows);
-	int extra;
-
-	if (!s->rows.rest)
-		return at;
-	extra = nest_let_min(s->n, "x", af_var(t), af_var(s->vrest));
-	return af_add(at, af_var(extra));
-}
-
-static struct affine src_at(const struct gemm *s, struct affine row)
-{
-	int vsize = s->va_row; /* K: rows are dense */
-
-	return af_add(af_times(row, vsize), s->k0);
-}
-
-static void pack_a(struct gemm *s)
-{
-	int64_t chunk = s->k[KC] ? s->k[KC] : s->p.k;
-	int64_t row_tiles = s->k[MC] ? s->k[MC] : s->rows.tiles;
-	int64_t max_rows = row_tiles * (s->rows.rows + (s->rows.rest > 0));
-	struct nest *n = s->n;
-	int lanes = s->g.lanes, vrow, vvec, m, v;
-	const struct affine *valid;
-	struct affine end;
-
-	if (max_rows > s->p.m)
-		max_rows = s->p.m;
-	vrow = nest_param(n, "Arow", chunk);
-	vvec = nest_param(n, "Avecs", ceil_div(chunk, lanes));
-	s->packed_a = nest_work(n, "wa", max_rows * chunk);
-	s->row0 = nest_let(n, "row", row_of(s, s->t0));
-	end = row_of(s, s->t1);
-	m = nest_for(n, LOOP_SERIAL, "m", af_var(s->row0), end);
-	v = nest_for(n, LOOP_SERIAL, "v", af(0), af_var(vvec));
-	valid = nest_keep(n, af_sub(s->kn, af_mul(af_var(v), lanes)));
-	nest_store(n, s->packed_a,
-		   af_add(af_times(af_sub(af_var(m), af_var(s->row0)), vrow),
-			  af_mul(af_var(v), lanes)),
-		   valid,
-		   ex_load(n, s->g.a, lanes, af_add(src_at(s, af_var(m)), af_mul(af_var(v), lanes)),
-			   valid));
-	nest_close(n);
-	nest_close(n);
-	s->g.a_row = af_var(vrow);
-}
-
-static void pack_b(struct gemm *s)
-{
-	int64_t chunk = s->k[KC] ? s->k[KC] : s->p.k, nc = s->k[NC] ? s->k[NC] : s->tiles;
-	struct nest *n = s->n;
-	int lanes = s->g.lanes, vpanel = nest_param(n, "Bpanel", chunk * s->nr), j, k, v;
-	const struct affine *valid;
-	struct affine column;
-
-	s->packed_b = nest_work(n, "wb", nc * chunk * s->nr);
-	j = nest_for(n, LOOP_SERIAL, "j", af_var(s->j0), af_var(s->j1));
-	k = nest_for(n, LOOP_SERIAL, "k", af(0), s->kn);
-	v = nest_for(n, LOOP_UNROLL, "v", af(0), af(s->g.nv));
-	column = af_add(af_mul(af_var(j), s->nr), af_mul(af_var(v), lanes));
-	valid = s->p.n % s->nr ? nest_keep(n, af_sub(af_var(s->vn), column)) : NULL;
-	nest_store(n, s->packed_b,
-		   af_sum(af_times(af_sub(af_var(j), af_var(s->j0)), vpanel),
-			  af_mul(af_var(k), s->nr), af_mul(af_var(v), lanes)),
-		   NULL,
-		   ex_load(n, s->g.b, lanes,
-			   af_sum(af_times(af_add(s->k0, af_var(k)), s->vn), column), valid));
-	nest_close(n);
-	nest_close(n);
-	nest_close(n);
-	s->vb_tile = vpanel;
-}
-
-/* The next tile is below this one, or beside it. */
-static void look_ahead(struct gemm *s)
-{
-	if (s->k[ORDER] == 0) {
-		s->g.c_next = af(s->nr);
-		return;
-	}
-	s->g.c_next = af_times(af(s->rows.rows), s->vn);
-	if (!s->k[PACK_A])
-		s->g.a_next = af_times(af(s->rows.rows), s->va_row);
-}
-
-static void tile(struct gemm *s, int t, int j)
-{
-	struct nest *n = s->n;
-	struct affine row = row_of(s, t), column = af_mul(af_var(j), s->nr);
-	const struct affine *valid =
-		s->p.n % s->nr ? nest_keep(n, af_sub(af_var(s->vn), column)) : NULL;
-
-	if (s->k[PACK_A]) {
-		s->g.a_at = af_times(af_sub(row, af_var(s->row0)), s->g.a_row.t[0].var);
-		s->g.a = s->packed_a;
-	} else {
-		s->g.a_at = src_at(s, row);
-	}
-	if (s->k[PACK_B]) {
-		s->g.b_at = af_times(af_sub(af_var(j), af_var(s->j0)), s->vb_tile);
-		s->g.b = s->packed_b;
-	} else if (s->w->rhs_const) {
-		s->g.b_at = af_add(af_times(af_var(j), s->vb_tile), af_mul(s->k0, s->nr));
-	} else {
-		s->g.b_at = af_add(af_times(s->k0, s->vn), column);
-		s->g.b_valid = valid;
-	}
-	s->out.c_at = af_add(af_times(row, s->vn), column);
-	s->out.valid = valid;
-	s->out.bias_at = column;
-	s->g.k = s->kn;
-	if (s->k[AHEAD])
-		look_ahead(s);
-	if (s->rows.rest) {
-		nest_if_less(n, af_var(t), af_var(s->vrest));
-		brgemm_tile(n, &s->g, s->rows.rows + 1, &s->out, s->chunk, af_var(s->vchunks));
-		nest_else(n);
-	}
-	brgemm_tile(n, &s->g, s->rows.rows, &s->out, s->chunk, af_var(s->vchunks));
-	if (s->rows.rest)
-		nest_close(n);
+	s->rows.n = af_var(nest_param(n, "BM", ceil_div(s->parts.split.tiles, s->mc)));
+	s->columns.n = af_var(nest_param(n, "BN", ceil_div(s->tiles, s->nc)));
+	s->rows.size = af_var(nest_param(n, "mc", s->mc));
+	s->columns.size = af_var(nest_param(n, "nc", s->nc));
+	s->batch = nest_for(n, LOOP_PARALLEL, "b", af(0), af_var(nest_param(n, "batch", s->p.b)));
+	block_share(n, &s->rows, &s->columns, (int)s->k[PAR]);
 }
 
 /* The batch's own tensors, as views. */
 static void open_batch(struct gemm *s)
 {
+	int64_t panels = s->w->rhs_const ? s->tiles * s->nr : s->p.n;
 	struct nest *n = s->n;
-	int va = nest_param(n, "Abatch", s->p.m * s->p.k),
-	    vc = nest_param(n, "Cbatch", s->p.m * s->p.n);
-	int vb = nest_param(n, "Bbatch",
-			    s->w->rhs_const ? s->tiles * s->p.k * s->nr : s->p.k * s->p.n);
 	struct affine b = af_var(s->batch);
+	int va = nest_param(n, "Abatch", s->p.m * s->p.k);
+	int vc = nest_param(n, "Cbatch", s->p.m * s->p.n);
+	int vb = nest_param(n, "Bbatch", panels * s->p.k);
 
-	s->g.a = nest_view(n, "Asrc", s->src, af_times(b, va));
-	s->g.b = nest_view(n, "Bsrc", s->weights, af_times(b, vb));
-	s->out.c = nest_view(n, "C", s->out.c, af_times(b, vc));
-	s->va_row = s->vk;
-	s->g.a_row = af_var(s->vk);
+	s->a.buffer = nest_view(n, "Asrc", s->src, af_times(b, va));
+	s->a.stride = af_var(s->vk);
+	s->b.buffer = nest_view(n, "Bsrc", s->weights, af_times(b, vb));
+	s->b.stride = af_var(s->vb_tile);
 	s->g.b_k = s->w->rhs_const || s->k[PACK_B] ? af(s->nr) : af_var(s->vn);
+	s->out.c = nest_view(n, "C", s->out.c, af_times(b, vc));
 	s->out.c_row = af_var(s->vn);
+}
+
+static void pack_a(struct gemm *s)
+{
+	int64_t rows = s->mc * parts_highest(&s->parts);
+	struct run run = {.lanes = s->g.lanes, .count = s->chunk.k};
+	struct nest *n = s->n;
+	struct window copy = {.stride = af_var(nest_param(n, "Arow", s->kc))};
+
+	run.vectors = nest_param(n, "Avecs", ceil_div(s->kc, run.lanes));
+	copy.buffer = nest_work(n, "wa", (rows < s->p.m ? rows : s->p.m) * s->kc);
+	copy.first = af_var(nest_let(n, "row", parts_row(n, &s->parts, s->rows.lo)));
+	stage_rows(n, &s->a, &copy, parts_row(n, &s->parts, s->rows.hi), &run);
+	s->a = copy;
+}
+
+static void pack_b(struct gemm *s)
+{
+	struct nest *n = s->n;
+	struct window copy = {.stride = af_var(nest_param(n, "Bpanel", s->kc * s->nr)),
+			      .first = af_var(s->columns.lo)};
+
+	copy.buffer = nest_work(n, "wb", s->nc * s->kc * s->nr);
+	stage_panels(n, &s->columns, &s->chunk, s->b.buffer, s->vn, &copy, s->g.lanes, s->g.nv);
+	s->b = copy;
+}
+
+static void tile(struct gemm *s, int t, int j)
+{
+	struct nest *n = s->n;
+	struct affine row = parts_row(n, &s->parts, t), column = af_mul(af_var(j), s->nr);
+
+	s->g.a = s->a.buffer;
+	s->g.a_at = window_at(&s->a, row);
+	s->g.a_row = s->a.stride;
+	s->g.b = s->b.buffer;
+	s->g.b_at = window_at(&s->b, af_var(j));
+	s->g.k = s->chunk.k;
+	s->out.c_at = af_add(af_times(row, s->vn), column);
+	s->out.valid = operand_left(n, s->vn, s->nr, column);
+	s->out.bias_at = column;
+	if (!s->w->rhs_const && !s->k[PACK_B]) {
+		s->g.b_at = af_add(af_times(s->chunk.k0, s->vn), column);
+		s->g.b_valid = s->out.valid;
+	}
+	if (s->k[AHEAD])
+		block_look_ahead(&s->g, &s->out, s->k[ORDER] == 0, s->parts.split.rows,
+				 !s->k[PACK_A]);
+	for (int rows = parts_first(n, &s->parts, t); rows; rows = parts_next(n, &s->parts, rows))
+		brgemm_tile(n, &s->g, rows, &s->out, s->chunk.loop, af_var(s->chunk.count));
 }
 
 static int gemm_build(const struct workload *w, const int64_t *k, struct nest *n, struct err *e)
 {
-	struct gemm s = {.n = n, .w = w, .k = k};
-	int t, j;
+	struct gemm s = {.n = n,
+			 .w = w,
+			 .k = k,
+			 .rows = {.loop = "ib", .name = "t"},
+			 .columns = {.loop = "jb", .name = "j"}};
+	int t = -1, j;
 
 	if (!shape_of(w, &s.p))
 		return err_set(e, "gemm does not apply to this workload");
-	s.rows = row_split(s.p.m, k[MR]);
+	s.parts.split = row_split(s.p.m, k[MR]);
+	s.kc = k[KC] ? k[KC] : s.p.k;
 	s.nr = k[NV] * k[VL];
 	s.tiles = ceil_div(s.p.n, s.nr);
+	s.mc = k[MC] ? k[MC] : s.parts.split.tiles;
+	s.nc = k[NC] ? k[NC] : s.tiles;
 	declare(&s);
 	open_blocks(&s);
 	open_batch(&s);
-	open_chunk(&s);
+	s.chunk = chunk_open(n, s.kc, s.vk);
+	s.a.rest = s.chunk.k0;
+	s.b.rest = af_mul(s.chunk.k0, s.nr);
 	if (k[PACK_A])
 		pack_a(&s);
 	if (k[PACK_B])
 		pack_b(&s);
-	if (k[ORDER]) {
-		j = nest_for(n, LOOP_SERIAL, "j", af_var(s.j0), af_var(s.j1));
-		t = nest_for(n, LOOP_SERIAL, "t", af_var(s.t0), af_var(s.t1));
-	} else {
-		t = nest_for(n, LOOP_SERIAL, "t", af_var(s.t0), af_var(s.t1));
-		j = nest_for(n, LOOP_SERIAL, "j", af_var(s.j0), af_var(s.j1));
-	}
+	if (!k[ORDER])
+		t = block_units(n, &s.rows, "t");
+	j = block_units(n, &s.columns, "j");
+	if (k[ORDER])
+		t = block_units(n, &s.rows, "t");
 	tile(&s, t, j);
 	while (n->depth)
 		nest_close(n);

@@ -156,6 +156,11 @@ struct affine af_times(struct affine a, int sym)
 	return a;
 }
 
+struct affine af_scale(struct affine a, struct affine stride)
+{
+	return stride.n ? af_times(a, stride.t[0].var) : af_mul(a, stride.c);
+}
+
 struct affine af_sum_(const struct affine *a, unsigned long n)
 {
 	struct affine s = a[0];

@@ -161,6 +161,8 @@ struct affine af_add(struct affine a, struct affine b);
 struct affine af_sub(struct affine a, struct affine b);
 struct affine af_mul(struct affine a, int64_t k);
 struct affine af_times(struct affine a, int sym); /* no term of a may have a symbol factor yet */
+/* a * stride, for a stride that is a constant or one symbol. */
+struct affine af_scale(struct affine a, struct affine stride);
 #define af_sum(...)                                                                                \
 	af_sum_((struct affine[]){__VA_ARGS__},                                                    \
 		sizeof((struct affine[]){__VA_ARGS__}) / sizeof(struct affine))

@@ -55,13 +55,7 @@ static void zero_tile(struct nest *n, const struct brgemm *g, int rows)
 
 static struct affine c_index(const struct brgemm *g, const struct brgemm_out *o, int row, int vec)
 {
-	struct affine m = o->c_row; /* a constant or one symbol */
-
-	if (m.n)
-		m = af_times(af_var(row), m.t[0].var);
-	else
-		m = af_mul(af_var(row), m.c);
-	return af_sum(o->c_at, m, af_mul(af_var(vec), g->lanes));
+	return af_sum(o->c_at, af_scale(af_var(row), o->c_row), af_mul(af_var(vec), g->lanes));
 }
 
 static void load_columns(struct nest *n, const struct brgemm *g, int rows,
@@ -76,12 +70,6 @@ static void load_columns(struct nest *n, const struct brgemm *g, int rows,
 	close_tile(n);
 }
 
-/* factor * stride, for a stride that is a constant or one symbol. */
-static struct affine scaled(struct affine factor, struct affine stride)
-{
-	return stride.n ? af_times(factor, stride.t[0].var) : af_mul(factor, stride.c);
-}
-
 static void multiply_tile(struct nest *n, const struct brgemm *g, int rows)
 {
 	struct affine a_at = g->a_at, b_at = g->b_at;
@@ -90,8 +78,8 @@ static void multiply_tile(struct nest *n, const struct brgemm *g, int rows)
 	for (int t = 0; t < g->ntaps; t++) {
 		int tap = nest_for(n, LOOP_SERIAL, "t", g->tap[t].lo, g->tap[t].n);
 
-		a_at = af_add(a_at, scaled(af_var(tap), g->tap[t].a_step));
-		b_at = af_add(b_at, scaled(af_var(tap), g->tap[t].b_step));
+		a_at = af_add(a_at, af_scale(af_var(tap), g->tap[t].a_step));
+		b_at = af_add(b_at, af_scale(af_var(tap), g->tap[t].b_step));
 	}
 	a = nest_view(n, "A", g->a, a_at);
 	b = nest_view(n, "B", g->b, b_at);
@@ -101,15 +89,15 @@ static void multiply_tile(struct nest *n, const struct brgemm *g, int rows)
 	vec = nest_for(n, LOOP_UNROLL, "v", af(0), af(g->nv));
 	nest_store(n, g->breg, af_var(vec), NULL,
 		   ex_load(n, b, g->lanes,
-			   af_add(scaled(af_var(k), g->b_k), af_mul(af_var(vec), g->lanes)),
+			   af_add(af_scale(af_var(k), g->b_k), af_mul(af_var(vec), g->lanes)),
 			   lanes_left(n, g, g->b_valid, vec)));
 	nest_close(n);
 
 	row = nest_for(n, LOOP_UNROLL, "m", af(0), af(rows));
-	nest_store(
-		n, g->areg, af_var(row), NULL,
-		ex_bcast(n, g->lanes,
-			 ex_load(n, a, 1, af_add(scaled(af_var(row), g->a_row), af_var(k)), NULL)));
+	nest_store(n, g->areg, af_var(row), NULL,
+		   ex_bcast(n, g->lanes,
+			    ex_load(n, a, 1, af_add(af_scale(af_var(row), g->a_row), af_var(k)),
+				    NULL)));
 	vec = nest_for(n, LOOP_UNROLL, "v", af(0), af(g->nv));
 	nest_store(n, g->acc, acc_at(g, row, vec), NULL,
 		   ex_op(n, EXPR_FMA, ex_reg(n, g->areg, af_var(row)),
@@ -221,7 +209,7 @@ static void prefetch_rows(struct nest *n, int buffer, struct affine at, struct a
 	int line = nest_for(n, LOOP_UNROLL, "l", af(0), af(ceil_div(columns, LINE)));
 
 	nest_prefetch(n, buffer,
-		      af_sum(at, scaled(af_var(row), row_step), af_mul(af_var(line), LINE)));
+		      af_sum(at, af_scale(af_var(row), row_step), af_mul(af_var(line), LINE)));
 	close_tile(n);
 }
 

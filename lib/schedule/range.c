@@ -1,0 +1,151 @@
+#include "lib/schedule/range.h"
+
+#include <stddef.h>
+
+#include "lib/tile/brgemm.h"
+
+int range_space(range_list *list, int nknobs, const struct workload *w, const struct limits *m,
+		struct knob_space *s)
+{
+	struct range r = {.machine = m, .space = s, .rows = 1, .columns = m->lanes};
+
+	if (!list(w, &r))
+		return 0;
+	s->n = nknobs;
+	return 1;
+}
+
+int range_valid(range_list *list, const struct workload *w, const int64_t *knob, const char **why)
+{
+	struct range r = {.knob = knob};
+
+	*why = "the algorithm does not apply to this workload";
+	if (!list(w, &r))
+		return 0;
+	*why = r.why;
+	return !r.why;
+}
+
+void range_need(struct range *r, int holds, const char *why)
+{
+	if (!holds && !r->why)
+		r->why = why;
+}
+
+static void within(struct range *r, int knob, int64_t lo, int64_t hi)
+{
+	if (r->knob[knob] < lo || r->knob[knob] > hi)
+		range_need(r, 0, "a knob is outside its range");
+}
+
+void range_more(struct range *r, int knob, int64_t value)
+{
+	if (r->space)
+		knob_add(r->space, knob, value);
+}
+
+/* The highest of the near-equal parts. */
+static int64_t part(int64_t extent, int64_t rows)
+{
+	struct row_split s = row_split(extent, rows);
+
+	return s.rows + (s.rest > 0);
+}
+
+static int check_register_tile(struct range *r, int64_t extent, range_fits *fits)
+{
+	const int64_t *k = r->knob;
+
+	if (!fits(k[RANGE_VL], k[RANGE_NV], k[RANGE_MR], &r->why))
+		return 0;
+	r->why = "another value of mr gives the same program";
+	r->rows = k[RANGE_MR];
+	r->columns = k[RANGE_VL] * k[RANGE_NV];
+	if (part(extent, r->rows) != r->rows)
+		return 0;
+	r->why = NULL;
+	return 1;
+}
+
+int range_register_tile(struct range *r, int vectors, int64_t extent, const int *rows,
+			range_fits *fits)
+{
+	if (!r->space)
+		return check_register_tile(r, extent, fits);
+	knob_add(r->space, RANGE_VL, r->machine->lanes);
+	if (r->machine->lanes > 8)
+		knob_add(r->space, RANGE_VL, r->machine->lanes / 2);
+	for (int v = 1; v <= vectors; v++)
+		knob_add(r->space, RANGE_NV, v);
+	for (; *rows; rows++)
+		knob_add(r->space, RANGE_MR, part(extent, *rows));
+	return 1;
+}
+
+void range_blocks(struct range *r, int knob, int64_t extent, int64_t unit, const int *values)
+{
+	if (!r->space) {
+		within(r, knob, 0, INT64_MAX);
+		if (r->knob[knob] && r->knob[knob] >= ceil_div(extent, unit))
+			range_need(r, 0, "a block of all is written as 0");
+		return;
+	}
+	knob_add(r->space, knob, 0);
+	for (; *values; values++)
+		if (*values * unit < extent)
+			knob_add(r->space, knob, *values);
+}
+
+void range_chunks(struct range *r, int knob, const struct workload *w, int64_t extent,
+		  const int *values)
+{
+	range_blocks(r, knob, extent, 1, values);
+	if (r->knob && r->knob[knob])
+		range_need(r, brgemm_chunks(w->npost, w->post), brgemm_cannot_chunk);
+}
+
+void range_choice(struct range *r, int knob, int last)
+{
+	if (!r->space) {
+		within(r, knob, 0, last);
+		return;
+	}
+	for (int i = 0; i <= last; i++)
+		knob_add(r->space, knob, i);
+}
+
+void range_flags(struct range *r, int first, int last)
+{
+	for (int i = first; i <= last; i++)
+		range_choice(r, i, 1);
+}
+
+void range_only(struct range *r, int knob, int64_t value, const char *why)
+{
+	if (r->space) {
+		r->space->knob[knob].n = 0;
+		knob_add(r->space, knob, value);
+	} else if (why) {
+		range_need(r, r->knob[knob] == value, why);
+	}
+}
+
+void range_unroll(struct range *r, int knob, int most, int64_t turns)
+{
+	if (!r->space) {
+		within(r, knob, 1, most);
+		return;
+	}
+	for (int u = 1; u <= 4; u *= 2)
+		knob_add(r->space, knob, u);
+	for (int u = 5; u <= turns && turns <= most && turns % 4; u++)
+		if (turns % u == 0)
+			knob_add(r->space, knob, u);
+}
+
+void range_ahead(struct range *r, int knob, int64_t elements)
+{
+	range_choice(r, knob, 1);
+	if (r->space && !brgemm_may_look_ahead(elements, r->machine))
+		range_only(r, knob, 0, NULL);
+}

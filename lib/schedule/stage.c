@@ -1,0 +1,54 @@
+#include "lib/schedule/stage.h"
+
+#include <stddef.h>
+
+void stage_run(struct nest *n, const struct run *r)
+{
+	int loop = r->vectors >= 0, v;
+	struct affine step = af(0);
+	const struct affine *valid;
+
+	if (loop) {
+		v = nest_for(n, LOOP_SERIAL, "v", af(0), af_var(r->vectors));
+		step = af_mul(af_var(v), r->lanes);
+	}
+	valid = nest_keep(n, af_sub(r->count, step));
+	nest_store(n, r->to, af_add(r->to_at, step), valid,
+		   r->from < 0 ? ex_const(n, ELEM_F32, r->lanes, 0)
+			       : ex_load(n, r->from, r->lanes, af_add(r->from_at, step), valid));
+	if (loop)
+		nest_close(n);
+}
+
+void stage_rows(struct nest *n, const struct window *from, const struct window *to,
+		struct affine end, const struct run *row)
+{
+	int m = nest_for(n, LOOP_SERIAL, "m", to->first, end);
+	struct run r = *row;
+
+	r.from = from->buffer;
+	r.to = to->buffer;
+	r.from_at = window_at(from, af_var(m));
+	r.to_at = window_at(to, af_var(m));
+	stage_run(n, &r);
+	nest_close(n);
+}
+
+void stage_panels(struct nest *n, const struct block *panels, const struct chunk *chunk, int from,
+		  int columns, const struct window *to, int lanes, int nv)
+{
+	int j = block_units(n, panels, "j");
+	int k = nest_for(n, LOOP_SERIAL, "k", af(0), chunk->k);
+	int v = nest_for(n, LOOP_UNROLL, "v", af(0), af(nv)), nr = nv * lanes;
+	struct affine vector = af_mul(af_var(v), lanes);
+	struct affine column = af_add(af_mul(af_var(j), nr), vector);
+	struct affine row = af_times(af_add(chunk->k0, af_var(k)), columns);
+
+	nest_store(
+		n, to->buffer, af_sum(window_at(to, af_var(j)), af_mul(af_var(k), nr), vector),
+		NULL,
+		ex_load(n, from, lanes, af_add(row, column), operand_left(n, columns, nr, column)));
+	nest_close(n);
+	nest_close(n);
+	nest_close(n);
+}

@@ -1,0 +1,24 @@
+/* Copies into a thread's workspace: what is read often is laid out as its reader wants it. */
+#ifndef TL_SCHEDULE_STAGE_H
+#define TL_SCHEDULE_STAGE_H
+
+#include "lib/schedule/block.h"
+#include "lib/schedule/operand.h"
+
+/* A contiguous run, vector by vector: to[to_at + i] = from[from_at + i], for i below count. */
+struct run {
+	int lanes, to, from; /* buffers; from -1: zeros */
+	struct affine to_at, from_at, count;
+	int vectors; /* symbol: count in whole vectors, rounded up; -1: it is one vector at most */
+};
+void stage_run(struct nest *n, const struct run *r);
+/* Rows [to->first, end) of a matrix: of each the run's count and vectors, its other fields are not
+ * looked at. */
+void stage_rows(struct nest *n, const struct window *from, const struct window *to,
+		struct affine end, const struct run *row);
+/* The open block's panels, of nv vectors of columns each, of a matrix whose rows are as long as
+ * the symbol `columns`: to[panel, k, column] = from[k0 + k, column], for the open chunk of k. */
+void stage_panels(struct nest *n, const struct block *panels, const struct chunk *chunk, int from,
+		  int columns, const struct window *to, int lanes, int nv);
+
+#endif
