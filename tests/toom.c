@@ -64,13 +64,13 @@ int main(void)
 {
 	test_filter(1, 1);
 	for (int r = 3; r <= 7; r += 2)
-		for (int m = 2; m <= 6; m += 2) {
+		for (int m = 2; m <= 8; m += 2) {
 			if (!toom_has(m, r, 1))
 				continue;
 			test_filter(m, r);
 			test_pairs(m, r);
 		}
-	ok(toom_has(4, 3, 0) && !toom_has(6, 3, 0) && !toom_has(3, 3, 1) && !toom_has(4, 7, 1),
+	ok(toom_has(4, 3, 0) && !toom_has(6, 3, 0) && !toom_has(3, 3, 1) && !toom_has(6, 7, 1),
 	   "not all filters are there");
 	return done_testing();
 }

@@ -27,7 +27,7 @@ static const struct knob knobs[KNOBS] = {
 	[NV] = {"nv", 1, "Vectors in a row of the register tile."},
 	[MR] = {"mr", 1,
 		"Image tiles of the register tile, at most, in near-equal parts of a block."},
-	[M] = {"m", 4, "Output pixels along each side of an image tile: 2, 4 or 6."},
+	[M] = {"m", 4, "Output pixels along each side of an image tile: 2, 4, 6 or 8."},
 	[TC] = {"tc", 1, "Image tiles in a row of a block; divides those in a row of the image."},
 	[TR] = {"tr", 1, "Rows of image tiles in a block; divides those of the image."},
 	[NC] = {"nc", 0, "Register tiles of output channels in a block; 0: all."},
@@ -94,7 +94,7 @@ static int winograd_space(const struct workload *w, const struct limits *m, stru
 		knob_add(s, NV, v);
 	for (unsigned i = 0; i < sizeof tiles / sizeof *tiles; i++)
 		knob_add(s, MR, tiles[i]);
-	for (int size = 6; size >= 2; size -= 2)
+	for (int size = 8; size >= 2; size -= 2)
 		if (image_has(size, p.kh, p.kw))
 			add_tiles(s, &p, size);
 	knob_add(s, NC, 0);
@@ -297,6 +297,8 @@ static void transform_panel_back(struct winograd *s, int j)
 }
 
 /* ---- the nest ---- */
+
+_Static_assert((int)TOOM_MAX <= (int)MAP_ROWS, "transformed weights fit a packing's map");
 
 static void add_map(struct packing *p, int dim, const struct toom_matrix *g)
 {

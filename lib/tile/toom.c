@@ -27,12 +27,20 @@ static double power(double x, int k)
 	return p;
 }
 
+/* The finite points for n products. */
+static const double *points(int n)
+{
+	static const double four[] = {0, 1, -1}, six[] = {0, 0.75, -0.75, 1.5, -1.5};
+	static const double eight[] = {0, 1, -1, 0.625, -0.625, 1.75, -1.75};
+	static const double ten[] = {0, 0.5, -0.5, 0.75, -0.75, 1.25, -1.25, 2, -2};
+
+	return n <= 4 ? four : n == 6 ? six : n == 8 ? eight : ten;
+}
+
 void toom_make(struct toom *t, int m, int r)
 {
-	static const double few[] = {0, 1, -1}, more[] = {0, 0.75, -0.75, 1.5, -1.5};
-	static const double most[] = {0, 1, -1, 0.625, -0.625, 1.75, -1.75};
 	int n = m + r - 1, last = n - 1;
-	const double *point = n <= 4 ? few : n == 6 ? more : most;
+	const double *point = points(n);
 
 	memset(t, 0, sizeof *t);
 	t->m = m;
@@ -61,7 +69,7 @@ int toom_has(int64_t m, int64_t r, int one)
 {
 	int64_t n = m + r - 1;
 
-	if (m < 2 || m > 6 || m % 2 || r < 3)
+	if (m < 2 || m > 8 || m % 2 || r < 3)
 		return 0;
-	return n == 4 || n == 6 || (n == 8 && one);
+	return n == 4 || n == 6 || ((n == 8 || n == 10) && one);
 }
