@@ -9,16 +9,24 @@ CC ?= cc
 SAN ?=
 JOBS ?= $(shell nproc)
 
-# Where things are built: bin/, libexec/tl/ and build/ for the ordinary build; all below build/san/ with SAN=1.
-ifeq ($(SAN),)
-B := build
+# ONEDNN=FOLDER: the oneDNN there instead of the system's.
+ONEDNN ?=
+ONEDNN_FOLDER := $(abspath $(ONEDNN))
+
+# Where things are built: bin/, libexec/tl/ and build/ for the ordinary build; all below build/san/ with SAN=1, and below
+# build/onednn/ for a bench with another oneDNN, so that the ordinary build stays.
+B := build$(if $(SAN),/san,$(if $(and $(ONEDNN_FOLDER),$(filter bench-kernels,$(MAKECMDGOALS))),/onednn))
+CONFIG := $(if $(filter %/onednn,$B),$B/)config.mk
+ifeq ($(B),build)
 BIN := bin
 LIBEXEC := libexec/tl
+else
+BIN := $(B)/bin
+LIBEXEC := $(B)/libexec/tl
+endif
+ifeq ($(SAN),)
 OPTFLAGS := -O2 -g
 else
-B := build/san
-BIN := build/san/bin
-LIBEXEC := build/san/libexec/tl
 SANFLAGS := -fsanitize=address,undefined
 OPTFLAGS := -O1 -g $(SANFLAGS) -fno-sanitize-recover=undefined -fno-omit-frame-pointer
 endif
@@ -58,18 +66,16 @@ deps: ## install the Debian packages that are needed and missing (share/deps.txt
 # Nothing may look for a compiler or a library before `deps` is done, where it is among the goals (`make deps demo`):
 # config.mk waits for it, and everything that is built waits for config.mk.
 DEPS := $(filter deps,$(MAKECMDGOALS))
-config.mk: share/configure.sh | $(DEPS)
+$(CONFIG): share/configure.sh | $(DEPS)
+	@mkdir -p $(@D)
 	@CC='$(CC)' ONEDNN='$(ONEDNN_FOLDER)' sh share/configure.sh > $@.tmp && mv $@.tmp $@
-# ONEDNN=FOLDER: the oneDNN there instead of the system's. Where config.mk is for another one it is made anew, and with it all
-# that was built.
-ONEDNN ?=
-ONEDNN_FOLDER := $(abspath $(ONEDNN))
-ifneq ($(ONEDNN_FOLDER),$(shell sed -n 's/^ONEDNN_HERE := //p' config.mk 2>/dev/null))
-config.mk: another_onednn
+# Where it is for another oneDNN it is made anew, and with it all that was built.
+ifneq ($(ONEDNN_FOLDER),$(shell sed -n 's/^ONEDNN_HERE := //p' $(CONFIG) 2>/dev/null))
+$(CONFIG): another_onednn
 .PHONY: another_onednn
 endif
 ifneq ($(filter-out deps help clean,$(or $(MAKECMDGOALS),all)),)
-include config.mk
+include $(CONFIG)
 endif
 
 ## Building
@@ -87,13 +93,13 @@ LIBS_test_probe = -fopenmp
 LIBS_test_cache = -fopenmp
 
 link = @mkdir -p $(@D); echo "  LINK $@"; $(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $< $(LIBTL)
-$(BIN)/%: $(B)/cmd/%.o $(LIBTL) config.mk
+$(BIN)/%: $(B)/cmd/%.o $(LIBTL) $(CONFIG)
 	$(link) $(LIBS_$*) $(LIBS)
-$(LIBEXEC)/%: $(B)/libexec/%.o $(LIBTL) config.mk
+$(LIBEXEC)/%: $(B)/libexec/%.o $(LIBTL) $(CONFIG)
 	$(link) $(LIBS_worker)
-$(B)/tests/%: $(B)/tests/%.o $(LIBTL) config.mk
+$(B)/tests/%: $(B)/tests/%.o $(LIBTL) $(CONFIG)
 	$(link) $(LIBS_test_$*) $(LIBS)
-$(B)/bench/%: $(B)/bench/%.o $(LIBTL) config.mk
+$(B)/bench/%: $(B)/bench/%.o $(LIBTL) $(CONFIG)
 	$(link) -fopenmp $(LIBS)
 # Tests look for workers where programs beside bin/ would; with SAN=1 they are there.
 ifeq ($(SAN),)
@@ -107,7 +113,7 @@ $(LIBTL): $(LIB_OBJ)
 	@$(AR) rcs $@ $^
 
 compile = @mkdir -p $(@D); echo "  CC   $<"; $(CC) $(CPPFLAGS) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
-$(B)/%.o: %.c config.mk
+$(B)/%.o: %.c $(CONFIG)
 	$(compile)
 
 # The registries: op_list, algo_list, search_list, in the order of the file names.
@@ -121,7 +127,7 @@ $(B)/registry.c: Makefile $(wildcard lib/op lib/algo lib/search)
 	for s in $(SEARCHES); do echo "extern const struct search search_$$s;"; done; \
 	printf 'const struct search *const search_list[] = {'; printf '&search_%s, ' $(SEARCHES); echo '0};'; \
 	} > $@
-$(B)/registry.o: $(B)/registry.c config.mk
+$(B)/registry.o: $(B)/registry.c $(CONFIG)
 	$(compile)
 
 # Manual pages: man/NAME.1.in with the OPTIONS section put in as the program prints it. Completions: likewise.
@@ -160,7 +166,7 @@ TEST_ENV = BIN=$(CURDIR)/$(BIN) LIBEXEC=$(CURDIR)/$(LIBEXEC) TL_DB= TL_MODEL=non
 # What fails calls on demand is loaded into the programs from outside, and the same for all builds. Frame pointers lead
 # the leak checker through it to who asked for memory.
 FAULT := build/tests/fault.so
-$(FAULT): tests/fault/fault.c config.mk
+$(FAULT): tests/fault/fault.c $(CONFIG)
 	@mkdir -p $(@D)
 	@echo "  CC   $<"; $(CC) $(CPPFLAGS) -std=gnu11 -O1 -g -fno-omit-frame-pointer $(WARN) -fPIC -shared -o $@ $<
 
@@ -187,7 +193,7 @@ check-isa: $(TESTABLE) ## run the tests that depend on the instruction set as on
 
 LINT_OBJ := $(ALL_C:%.c=build/lint/%.o)
 $(OPENMP_OBJ:$(B)/%=build/lint/%): ALL_CFLAGS += -fopenmp
-build/lint/%.o: %.c config.mk
+build/lint/%.o: %.c $(CONFIG)
 	@mkdir -p $(@D)
 	@$(CC) $(CPPFLAGS) $(ALL_CFLAGS) -Werror -MMD -MP -c -o $@ $<
 
@@ -207,8 +213,9 @@ format: ## lay the source out as clang-format wants it
 
 demo: all ## tune a ResNet kept in share/models, and show the table
 	@sh share/demo.sh
-bench-kernels: all ## the best kernels against oneDNN, for every workload of two networks
-	@sh bench/kernels.sh
+bench-kernels: all ## the best kernels against oneDNN: MODELS="FILE..." BUDGET=SECONDS THREADS=N ISA=avx2 ONEDNN=FOLDER
+	@[ $(BIN) = bin ] || ln -sfn ../../share $(B)/share # beside bin/, where programs look for the model
+	@BIN='$(BIN)' MODELS='$(MODELS)' BUDGET='$(BUDGET)' THREADS='$(THREADS)' ISA='$(ISA)' sh bench/kernels.sh
 bench-measure: all $(B)/bench/plain ## what measuring costs against the plain way, and whether it can be trusted
 	@sh bench/measure.sh
 bench-trust: all $(B)/bench/neighbour ## whether verdicts and recordings come again, beside a neighbour, and whether tuning ends behind its start

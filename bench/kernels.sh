@@ -1,19 +1,63 @@
 #!/bin/sh
-# make bench-kernels: the best generated kernel against oneDNN's best, for every unique workload of ResNet-50 and
-# MobileNet-V2, timed in turns in one run. Prints a table and means by kind; the records are in
-# build/bench-kernels/results.ndjson. Nothing else should run meanwhile. BENCH_SECONDS (600) bounds the search.
+# make bench-kernels MODELS="..." [BUDGET=SECONDS] [THREADS=N] [ISA=avx2] [ONEDNN=FOLDER]: the best generated kernels against
+# oneDNN's.
+#
+# Each of the models (or lists of workloads, in any format of tl-extract's) is tuned for BUDGET seconds (300); then the best kernel of
+# each workload duels with the best that oneDNN has, and, where that is in another layout, with its best in the workload's own. A
+# workload of several models is judged once more only where a later model's tuning found a better kernel. ISA holds for us and for
+# oneDNN, THREADS for both, too. Nothing else should run meanwhile.
+#
+# Prints the tables of bench/kernels.pl; their records are in build/bench-kernels/figures.ndjson, which the next run removes. For
+# PERFORMANCE.md: perl bench/kernels.pl table --markdown FIGURES...
 set -eu
+commit=$(git describe --always --dirty 2>/dev/null || echo unknown) # before the log makes it a dirty one
 bench=kernels
 # shellcheck source=bench/log.sh
 . bench/log.sh
 bin=${BIN:-bin}
 dir=build/bench-kernels
+budget=${BUDGET:-300}
+[ -z "${THREADS:-}" ] || export OMP_NUM_THREADS="$THREADS"
+case ${ISA:-} in
+'') ;;
+avx512) export TL_ISA=avx512 ONEDNN_MAX_CPU_ISA=DEFAULT ;; # AMX does nothing for f32
+avx2) export TL_ISA=avx2 ONEDNN_MAX_CPU_ISA=AVX2 ;;
+scalar) export TL_ISA=scalar ONEDNN_MAX_CPU_ISA=SSE41 ;;
+*)
+	echo "bench-kernels: ISA is \"$ISA\", which is none of avx512, avx2 and scalar" >&2
+	exit 2
+	;;
+esac
 rm -rf "$dir"
 mkdir -p "$dir"
 export TL_CACHE="$PWD/$dir/cache"
 db=$dir/tl.db
-"$bin/tl-extract" -q -o "$dir/workloads" share/models/resnet50.tar.zst share/models/mobilenet_v2.tar.zst
-"$bin/tl-tune" -d "$db" --until "seconds<${BENCH_SECONDS:-600}" -o "$dir/tuned" "$dir/workloads"
-# The winners once more, all in one run: candidates are results whose type is put back.
-sed 's/"type":"result"/"type":"candidate"/' "$dir/tuned" | "$bin/tl-measure" --final 1 -o "$dir/results.ndjson"
-awk -f bench/kernels.awk "$dir/results.ndjson"
+
+tell() { # name value
+	printf '%s\t%s\n' "$1" "$2" >>"$dir/run"
+}
+tell begin "$(date -u +%Y-%m-%dT%H:%M:%SZ)"
+tell commit "$commit"
+tell cpu "$(LC_ALL=C lscpu | sed -n 's/^Model name: *//p' | head -n 1)"
+tell budget_s "$budget"
+
+for model in ${MODELS:-share/models/resnet50.tar.zst share/models/mobilenet_v2.tar.zst}; do
+	name=$(basename "$model")
+	name=${name%%.*}
+	[ ! -e "$dir/$name.workloads" ] || name=$name-$(wc -l <"$dir/models")
+	"$bin/tl-extract" -q -o "$dir/$name.workloads" "$model"
+	echo "$name" >>"$dir/models"
+done
+# Tuning that fails leaves workloads that are not judged, and the table says why.
+while read -r name; do
+	echo "$name: tuning for $budget s" >&2
+	"$bin/tl-tune" -q -d "$db" --until "seconds<$budget" -o "$dir/$name.tuned" "$dir/$name.workloads" ||
+		echo "$name: tl-tune ended with status $?" >&2
+done <"$dir/models"
+
+sed 's|.*|'"$dir"'/&.workloads|' "$dir/models" | xargs cat >"$dir/workloads"
+"$bin/tl-query" -d "$db" -o "$dir/best" "$dir/workloads" || [ $? -eq 1 ] # of some nothing is known
+"$bin/tl-query" -d "$db" --dump=results -o "$dir/all"
+tell end "$(date -u +%Y-%m-%dT%H:%M:%SZ)"
+perl bench/kernels.pl figures "$dir" >"$dir/figures.ndjson"
+perl bench/kernels.pl table "$dir/figures.ndjson"

@@ -32,4 +32,8 @@ ok $? 'again for another oneDNN, and once for that'
 ok $? 'not for a folder that has none'
 config && ! grep -q "$folder" "$tmp/tree/config.mk"
 ok $? "and again for the system's"
+cp "$tmp/tree/config.mk" "$tmp/was"
+make -n -C "$tmp/tree" bench-kernels ONEDNN="$folder" >"$tmp/out" 2>&1 && grep -q "BIN='build/onednn/bin'" "$tmp/out" &&
+	cmp -s "$tmp/was" "$tmp/tree/config.mk" && grep -q -- "-L$folder/lib" "$tmp/tree/build/onednn/config.mk"
+ok $? 'a bench with another oneDNN has a build of its own'
 echo "1..$n"

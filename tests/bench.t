@@ -1,0 +1,112 @@
+#!/bin/sh
+# bench/kernels.pl: finals as they are recorded come to a known table; nothing that was not judged is left out.
+cd "$(dirname "$0")/.." || exit 1
+# shellcheck source=tests/tap.sh
+. tests/tap.sh
+
+dir=$tmp/run
+mkdir "$dir"
+printf '%s\t%s\n' begin 2026-11-23T10:00:00Z commit 1234567 cpu 'Test CPU' budget_s 60 end 2026-11-23T10:20:00Z >"$dir/run"
+printf 'one\ntwo\n' >"$dir/models"
+
+# id op problem layout post flops
+w1='"workload_id":"00000000000000000000000000000001","op":"conv2d","prob":"mb1_ic64ih56_oc64oh56_kh3ph1","dtype":"f32","layout":"nhwc","post":["bias"],"flops":231211008'
+w2='"workload_id":"00000000000000000000000000000002","op":"conv2d","prob":"mb1_ic64ih56_oc256oh56_kh1","dtype":"f32","layout":"nhwc","post":["bias"],"flops":102760448'
+w3='"workload_id":"00000000000000000000000000000003","op":"conv2d","prob":"mb1g32_ic32ih112_oc32oh112_kh3ph1","dtype":"f32","layout":"nhwc","post":[],"flops":7225344'
+w4='"workload_id":"00000000000000000000000000000004","op":"matmul","prob":"2x64x64:2x64x32","dtype":"f32","layout":"ab","post":["add"],"flops":524288'
+w5='"workload_id":"00000000000000000000000000000005","op":"conv2d","prob":"mb1_ic3ih35_oc24oh17_kh7sh2ph2","dtype":"f32","layout":"nchw","post":["bias","relu"],"flops":2038464'
+w6='"workload_id":"00000000000000000000000000000006","op":"conv2d","prob":"mb1_ic64ih56_oc64oh28_kh3sh2ph1","dtype":"f32","layout":"nhwc","post":[],"flops":57802752'
+w7='"workload_id":"00000000000000000000000000000007","op":"matmul","prob":"8x8:8x8","dtype":"f32","layout":"ab","post":[],"flops":1024'
+workload() { printf '{"tl":1,"type":"workload",%s,"count":%d}\n' "$1" "$2"; }
+{ workload "$w1" 3; workload "$w2" 1; workload "$w3" 4; workload "$w4" 12; workload "$w6" 1; workload "$w7" 2; } >"$dir/one.workloads"
+{ workload "$w1" 1; workload "$w5" 1; } >"$dir/two.workloads"
+
+env='"env":{"cpu":"Test","isa":"avx512","l1d":32768,"l2":1048576,"l3":33554432,"threads":2,"cc":"gcc 12.2.0","libs":"onednn 2.6.3","probe":{"peak_flops_all":4e12,"bandwidth_all":{"l1":4e11,"l2":1e11,"l3":5e10,"mem":2e10}}}'
+result() { # workload, fields
+	printf '{"tl":1,"type":"result","workload":{%s},"algo":"direct",%s,"at":"2026-11-23T10:0%d:00.000Z",%s}\n' "$1" "$2" "${3:-0}" "$env"
+}
+final() { # workload, its latency, error, the library's latency, layout, own_layout, ratio, interval, verdict
+	result "$1" "\"status\":\"ok\",\"stage\":\"final\",\"latency_s\":$2,\"error\":{\"l2\":1e-07,\"max\":$3},\"processes\":3,\"baseline\":{\"impl\":\"onednn 2.6.3 direct jit\",\"layout\":\"$5\",\"latency_s\":$4$6},\"ratio\":{\"median\":$7,\"ci\":[$8]},\"verdict\":\"$9\""
+}
+own=',"own_layout":{"impl":"onednn 2.6.3 direct gemm","latency_s":2.1e-4,"ci_s":[2e-4,2.2e-4],"ratio":{"median":2,"ci":[1.923076923,2.08]}}'
+none=',"own_layout":null,"own_layout_why":"the library has none"'
+{
+	# An interval is the ratio over and times 1.04. Times of other moments than the pairs' (w1's own) decide nothing.
+	final "$w1" 9e-5 2e-7 1.25e-4 preferred "$own" 1.25 1.201923077,1.3 faster
+	final "$w2" 1e-4 3e-7 8e-5 nhwc '' 0.8 0.769230769,0.832 slower
+	final "$w4" 1e-6 3e-5 2e-6 ab '' 2 1.9,2.1 faster
+	final "$w5" 1e-5 1e-7 1e-5 preferred "$none" 1 0.961538462,1.04 undecided
+} >"$dir/best"
+{
+	cat "$dir/best"
+	result "$w3" '"status":"build","why":"no registers"' 1
+	result "$w3" '"status":"crash","why":"signal 11 | in the kernel"' 2
+	result "$w6" '"status":"ok","stage":"race","latency_s":1e-4,"error":{"l2":1e-7,"max":1e-7}' 1
+	result "$w6" '"status":"timeout","why":"not done within 10 s","stage":"final"' 2
+} >"$dir/all"
+
+perl bench/kernels.pl figures "$dir" >"$tmp/figures"
+ok $? 'figures'
+! grep -qv '^{"tl":1,"type":"bench-[a-z]*",' "$tmp/figures" && [ "$(count bench-kernel "$tmp/figures")" -eq 8 ]
+ok $? 'are records, one a kernel of each model'
+perl bench/kernels.pl table "$tmp/figures" >"$tmp/table"
+cat >"$tmp/want" <<'EOF'
+
+onednn 2.6.3 on Test CPU, avx512, 2 threads
+
+2026-11-23T10:00:00Z to 2026-11-23T10:20:00Z, commit 1234567, 60 s of tuning a model. Ratios are oneDNN's time over ours, in pairs of calls, with 95% intervals; own layout: oneDNN in the workload's. 4 of 8 kernels are not judged.
+
+one
+
+problem                         count  class         oneDNN us  ours us                  ratio  verdict                own layout  roofline  bound    error  algorithm  oneDNN's best
+ic64ih56_oc64oh56_kh3ph1 bias       3  3x3 stride 1        125      100  1.250 (1.202 - 1.300)  faster      2.000 (1.923 - 2.080)       58%  peak   2.0e-07  direct     direct jit
+ic64ih56_oc256oh56_kh1 bias         1  1x1                80.0      100  0.800 (0.769 - 0.832)  slower      0.800 (0.769 - 0.832)       82%  l3     3.0e-07  direct     direct jit
+g32_ic32ih112_oc32oh112_kh3ph1      4  depthwise             -        -                      -  NOT JUDGED                      -         -  -            -  -          2 candidates, none of them ok; the last: crash: signal 11 | in the kernel
+2x64x64:2x64x32 add                12  matmul                -        -                      -  NOT JUDGED                      -         -  -      3.0e-05  -          the error is 3e-05, beyond 1e-05
+ic64ih56_oc64oh28_kh3sh2ph1         1  other                 -        -                      -  NOT JUDGED                      -         -  -            -  -          its final: timeout: not done within 10 s
+8x8:8x8                             2  matmul                -        -                      -  NOT JUDGED                      -         -  -            -  -          no candidate was measured
+
+two
+
+problem                               count  class         oneDNN us  ours us                  ratio  verdict               own layout  roofline  bound    error  algorithm  oneDNN's best
+ic64ih56_oc64oh56_kh3ph1 bias             1  3x3 stride 1        125      100  1.250 (1.202 - 1.300)  faster     2.000 (1.923 - 2.080)       58%  peak   2.0e-07  direct     direct jit
+ic3ih35_oc24oh17_kh7sh2ph2 bias,relu      1  first layer        10.0     10.0  1.000 (0.962 - 1.040)  undecided   the library has none        5%  peak   1.0e-07  direct     direct jit
+
+Summary
+
+model  class         workloads  not judged  undecided         geometric mean  verdict              worst  of                          oneDNN us  ours us                  total  verdict              own layout, mean                  total  roofline
+one    all                   6           4          0  1.000 (0.973 - 1.028)  undecided     0.800 slower  ic64ih56_oc256oh56_kh1            455      400  1.137 (1.103 - 1.173)  faster          1.265 (1.230 - 1.300)  1.700 (1.642 - 1.760)       64%
+one    3x3 stride 1          1           0          0  1.250 (1.202 - 1.300)  faster        1.250 faster  ic64ih56_oc64oh56_kh3ph1          375      300  1.250 (1.202 - 1.300)  faster          2.000 (1.923 - 2.080)  2.000 (1.923 - 2.080)       58%
+one    1x1                   1           0          0  0.800 (0.769 - 0.832)  slower        0.800 slower  ic64ih56_oc256oh56_kh1           80.0      100  0.800 (0.769 - 0.832)  slower          0.800 (0.769 - 0.832)  0.800 (0.769 - 0.832)       82%
+one    depthwise             1           1          0                      -  -                        -  -                                   -        -                      -  -                                   -                      -         -
+one    matmul                2           2          0                      -  -                        -  -                                   -        -                      -  -                                   -                      -         -
+one    other                 1           1          0                      -  -                        -  -                                   -        -                      -  -                                   -                      -         -
+two    all                   2           0          1  1.118 (1.087 - 1.149)  faster     1.000 undecided  ic3ih35_oc24oh17_kh7sh2ph2        135      110  1.227 (1.184 - 1.272)  faster     2.000 (1.923 - 2.080) of 1  2.000 (1.923 - 2.080)       53%
+two    3x3 stride 1          1           0          0  1.250 (1.202 - 1.300)  faster        1.250 faster  ic64ih56_oc64oh56_kh3ph1          125      100  1.250 (1.202 - 1.300)  faster          2.000 (1.923 - 2.080)  2.000 (1.923 - 2.080)       58%
+two    first layer           1           0          1  1.000 (0.962 - 1.040)  undecided  1.000 undecided  ic3ih35_oc24oh17_kh7sh2ph2       10.0     10.0  1.000 (0.962 - 1.040)  undecided                           -                      -        5%
+all    all                   7           4          1  1.000 (0.978 - 1.023)  undecided     0.800 slower  ic64ih56_oc256oh56_kh1            590      510  1.157 (1.121 - 1.194)  faster     1.265 (1.230 - 1.300) of 2  1.760 (1.698 - 1.824)       61%
+all    3x3 stride 1          1           0          0  1.250 (1.202 - 1.300)  faster        1.250 faster  ic64ih56_oc64oh56_kh3ph1          500      400  1.250 (1.202 - 1.300)  faster          2.000 (1.923 - 2.080)  2.000 (1.923 - 2.080)       58%
+all    1x1                   1           0          0  0.800 (0.769 - 0.832)  slower        0.800 slower  ic64ih56_oc256oh56_kh1           80.0      100  0.800 (0.769 - 0.832)  slower          0.800 (0.769 - 0.832)  0.800 (0.769 - 0.832)       82%
+all    depthwise             1           1          0                      -  -                        -  -                                   -        -                      -  -                                   -                      -         -
+all    first layer           1           0          1  1.000 (0.962 - 1.040)  undecided  1.000 undecided  ic3ih35_oc24oh17_kh7sh2ph2       10.0     10.0  1.000 (0.962 - 1.040)  undecided                           -                      -        5%
+all    matmul                2           2          0                      -  -                        -  -                                   -        -                      -  -                                   -                      -         -
+all    other                 1           1          0                      -  -                        -  -                                   -        -                      -  -                                   -                      -         -
+EOF
+diff "$tmp/want" "$tmp/table" >&2
+ok $? 'and a known table'
+for name in begin end commit cpu isa threads libs budget_s; do
+	grep -q "^{\"tl\":1,\"type\":\"bench-run\",.*\"$name\":" "$tmp/figures" || echo "$name is missing" >&2
+done 2>"$tmp/err"
+[ ! -s "$tmp/err" ]
+ok $? 'what was run, where and when is told'
+perl bench/kernels.pl table --markdown "$tmp/figures" "$tmp/figures" >"$tmp/table.md"
+[ "$(count '^| one | all | 6 | 4 | 0 | 1.000 (0.973 - 1.028) | undecided | ' "$tmp/table.md")" -eq 2 ] &&
+	[ "$(sed -n '/^|/{s/\\|//g;p;}' "$tmp/table.md" | awk -F '|' '{ print NF }' | sort -u | wc -l)" -eq 2 ]
+ok $? 'the same in Markdown, of several runs'
+sed -i '/^end/d' "$dir/run"
+: >"$dir/best"
+: >"$dir/all"
+perl bench/kernels.pl figures "$dir" | perl bench/kernels.pl table /dev/stdin >"$tmp/table" && [ "$(count 'NOT JUDGED .* no candidate was measured' "$tmp/table")" -eq 8 ] &&
+	grep -q '8 of 8 kernels are not judged' "$tmp/table" && grep -q 'to an end that was not reached' "$tmp/table"
+ok $? 'of a run that measured nothing it is said'
+echo "1..$n"
