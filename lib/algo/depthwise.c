@@ -14,7 +14,7 @@
 #include "lib/algo/algo.h"
 #include "lib/nest/nest.h"
 #include "lib/tile/brgemm.h"
-#include "lib/algo/conv.h"
+#include "lib/schedule/conv.h"
 #include "lib/tile/post.h"
 
 enum depthwise_knob { VL, NV, MR, ROWS, NC, ORDER, PAR, HOLD, KNOBS };

@@ -2,9 +2,31 @@
 
 #include <stddef.h>
 
+#include "lib/tile/post.h"
+
 struct affine window_at(const struct window *w, struct affine i)
 {
 	return af_add(af_scale(af_sub(i, w->first), w->stride), w->rest);
+}
+
+void access_name(struct nest *n, struct access *a, int d, const char *name)
+{
+	a->dim[d].symbol = nest_param(n, name, a->dim[d].step);
+}
+
+struct affine access_at_(const struct access *a, const struct index *at, unsigned long n)
+{
+	struct affine sum = af(0);
+
+	for (; n--; at++) {
+		int symbol = a->dim[at->dim].symbol;
+
+		if (symbol >= 0)
+			sum = af_add(sum, af_times(at->i, symbol));
+		else if (a->dim[at->dim].step)
+			sum = af_add(sum, af_mul(at->i, a->dim[at->dim].step));
+	}
+	return sum;
 }
 
 const struct affine *operand_left(struct nest *n, int extent, int64_t nr, struct affine at)
@@ -33,4 +55,16 @@ void operand_out(struct nest *n, const struct workload *w, int bias, int64_t siz
 	o->c = nest_arg(n, "dst", TENSOR_DST, size, 1);
 	o->npost = w->npost;
 	o->post = w->post;
+}
+
+void operand_store(struct nest *n, const struct brgemm_out *o, const struct expr *x,
+		   struct affine at, struct affine bias_at, const struct affine *valid)
+{
+	const struct expr *bias = NULL, *add = NULL;
+
+	if (o->bias >= 0)
+		bias = ex_load(n, o->bias, x->lanes, bias_at, NULL);
+	if (o->adds)
+		add = ex_load(n, o->c, x->lanes, at, valid);
+	nest_store(n, o->c, at, valid, post_apply(n, x, o->npost, o->post, bias, add));
 }

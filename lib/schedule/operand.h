@@ -17,6 +17,27 @@ struct window {
 };
 struct affine window_at(const struct window *w, struct affine i);
 
+/* A tensor, or a copy of a part, by its dimensions. */
+enum { ACCESS_DIMS = 5 };
+struct access {
+	int buffer;
+	struct {
+		int64_t step; /* elements from one index to the next; 0: it has one index */
+		int symbol;   /* step as a symbol, or -1: it stands in the source as a constant */
+	} dim[ACCESS_DIMS];
+};
+/* Makes dimension d's step a symbol of this name. */
+void access_name(struct nest *n, struct access *a, int d, const char *name);
+struct index {
+	int dim;
+	struct affine i;
+};
+/* access_at(a, {dimension, index}, ..): where the element is. */
+#define access_at(a, ...)                                                                          \
+	access_at_((a), (struct index[]){__VA_ARGS__},                                             \
+		   sizeof((struct index[]){__VA_ARGS__}) / sizeof(struct index))
+struct affine access_at_(const struct access *a, const struct index *at, unsigned long n);
+
 /* What is left of an extent (a symbol) from `at` on, for vectors of tiles of nr to be masked by;
  * NULL: the tiles are whole. */
 const struct affine *operand_left(struct nest *n, int extent, int64_t nr, struct affine at);
@@ -30,5 +51,9 @@ int operand_bias(struct nest *n, const struct workload *w, int rank, const struc
 /* The result, of so many elements, and the post-ops. Sets c, bias, adds, post and npost of o. */
 void operand_out(struct nest *n, const struct workload *w, int bias, int64_t size,
 		 struct brgemm_out *o);
+/* x, vectors of so many lanes or scalars, through the post-ops to element `at` of the result, whose
+ * bias is at bias_at; for stores other than the register tile's own. valid may be NULL. */
+void operand_store(struct nest *n, const struct brgemm_out *o, const struct expr *x,
+		   struct affine at, struct affine bias_at, const struct affine *valid);
 
 #endif

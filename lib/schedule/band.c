@@ -1,0 +1,181 @@
+#include "lib/schedule/band.h"
+
+#include <stddef.h>
+
+#include "lib/schedule/stage.h"
+#include "lib/space/knob.h"
+
+/* What the parts of the copy share. */
+struct copy {
+	struct nest *n;
+	const struct band *b;
+	struct access to;
+	int row, row_vectors; /* symbols: elements of a row */
+};
+
+/* vectors: a symbol, how many whole vectors hold the run. */
+static void copy_run(struct copy *c, struct affine to, int from, struct affine from_at,
+		     struct affine count, int vectors)
+{
+	int one = c->n->var[vectors].value == 1;
+
+	stage_run(c->n, &(struct run){c->b->lanes, c->to.buffer, from, to, from_at, count,
+				      one ? -1 : vectors});
+}
+
+static void zero_run(struct copy *c, struct affine to, int count, int vectors)
+{
+	copy_run(c, to, -1, af(0), af_var(count), vectors);
+}
+
+static struct affine row_at(const struct copy *c, int y)
+{
+	return access_at(&c->to, {CONV_ROW, af_var(y)});
+}
+
+/* count elements from column `at` of the row on; names of the symbols for the whole vectors that
+ * hold them, count, and at (NULL: 0). */
+static void zero_part(struct copy *c, int y, int64_t at, int64_t count, const char *const *name)
+{
+	int vectors = nest_param(c->n, name[0], ceil_div(count, c->b->lanes));
+	int elements = nest_param(c->n, name[1], count);
+	struct affine to = row_at(c, y);
+
+	if (name[2])
+		to = af_add(to, af_var(nest_param(c->n, name[2], at)));
+	zero_run(c, to, elements, vectors);
+}
+
+static void zero_rows(struct copy *c, struct affine lo, struct affine hi)
+{
+	int y = nest_for(c->n, LOOP_SERIAL, "y", lo, hi);
+
+	zero_run(c, row_at(c, y), c->row, c->row_vectors);
+	nest_close(c->n);
+}
+
+/* Pixels of row ih of the image, channel by channel, to row y behind the padding. */
+static void gather_planes(struct copy *c, int y, struct affine ih, int64_t width)
+{
+	const struct band *b = c->b;
+	struct nest *n = c->n;
+	struct access src = b->src, to = c->to;
+	int ic = nest_param(n, "IC", b->p->ic), w = nest_param(n, "width", width), left, ch, x;
+
+	access_name(n, &src, CONV_CHANNEL, "plane");
+	access_name(n, &src, CONV_ROW, "IW");
+	access_name(n, &src, CONV_IMAGE, "image");
+	access_name(n, &src, CONV_GROUP, "group");
+	left = nest_param(n, "left", b->p->pw * b->kc);
+	to.dim[CONV_COLUMN].symbol = ic;
+	ch = nest_for(n, LOOP_SERIAL, "c", af(0), af_var(ic));
+	x = nest_for(n, LOOP_SERIAL, "x", af(0), af_var(w));
+	nest_store(n, to.buffer,
+		   af_sum(row_at(c, y), af_var(left),
+			  access_at(&to, {CONV_COLUMN, af_var(x)}, {CONV_CHANNEL, af_var(ch)})),
+		   NULL,
+		   ex_load(n, src.buffer, 1,
+			   access_at(&src, {CONV_IMAGE, af_var(b->img)}, {CONV_GROUP, af_var(b->g)},
+				     {CONV_CHANNEL, af_var(ch)}, {CONV_ROW, ih},
+				     {CONV_COLUMN, af_var(x)}),
+			   NULL));
+	nest_close(n);
+	nest_close(n);
+}
+
+/* The same, where a pixel's channels are contiguous: the whole row is one run, or each pixel. */
+static void copy_pixels(struct copy *c, int y, struct affine ih, int64_t width)
+{
+	const struct band *b = c->b;
+	struct nest *n = c->n;
+	struct access src = b->src, to = c->to;
+	struct affine at, from;
+	int left, count, vectors, x;
+
+	access_name(n, &src, CONV_ROW, "srcrow");
+	access_name(n, &src, CONV_IMAGE, "image");
+	left = nest_param(n, "left", b->p->pw * b->kc);
+	from = access_at(&src, {CONV_IMAGE, af_var(b->img)}, {CONV_ROW, ih});
+	at = af_add(row_at(c, y), af_var(left));
+	if (b->p->g == 1 && b->chunk->loop < 0) {
+		vectors = nest_param(n, "vecs", ceil_div(width * b->kc, b->lanes));
+		count = nest_param(n, "count", width * b->kc);
+		copy_run(c, at, src.buffer, from, af_var(count), vectors);
+		return;
+	}
+	access_name(n, &src, CONV_COLUMN, "pixel");
+	access_name(n, &to, CONV_COLUMN, "kc");
+	vectors = nest_param(n, "vecs", ceil_div(b->kc, b->lanes));
+	access_name(n, &src, CONV_GROUP, "IC");
+	x = nest_for(n, LOOP_SERIAL, "x", af(0), af_var(nest_param(n, "width", width)));
+	from = af_add(from, access_at(&src, {CONV_COLUMN, af_var(x)}, {CONV_GROUP, af_var(b->g)},
+				      {CONV_CHANNEL, b->chunk->k0}));
+	at = af_add(at, access_at(&to, {CONV_COLUMN, af_var(x)}));
+	copy_run(c, at, src.buffer, from, b->chunk->k, vectors);
+	nest_close(n);
+}
+
+/* Row y of the band, row ih of the image, with what lies left and right of it. */
+static void copy_row(struct copy *c, int y, struct affine ih)
+{
+	static const char *const at_left[] = {"leftvecs", "leftlen", NULL};
+	static const char *const at_right[] = {"rightvecs", "rightlen", "rightat"};
+	const struct band *b = c->b;
+	const struct conv *p = b->p;
+	int64_t width = p->iw < p->band_w - p->pw ? p->iw : p->band_w - p->pw, right;
+	int64_t left = p->pw < p->band_w ? p->pw : p->band_w;
+
+	if (width < 0)
+		width = 0;
+	right = p->band_w - p->pw - width;
+	if (p->pw)
+		zero_part(c, y, 0, left * b->kc, at_left);
+	if (width && p->nchw)
+		gather_planes(c, y, ih, width);
+	else if (width)
+		copy_pixels(c, y, ih, width);
+	if (right > 0)
+		zero_part(c, y, (p->pw + width) * b->kc, right * b->kc, at_right);
+}
+
+struct access band_copy(struct nest *n, const struct band *b)
+{
+	const struct conv *p = b->p;
+	int64_t row = p->band_w * b->kc, window = (p->kh - 1) * p->dh + 1;
+	struct copy c = {.n = n, .b = b};
+	int ih, ph, sh, overlap, lo, hi, end, y, high;
+	struct affine first, inside_end;
+
+	for (int d = 0; d < ACCESS_DIMS; d++)
+		c.to.dim[d].symbol = -1;
+	c.to.dim[CONV_ROW].step = row;
+	c.to.dim[CONV_COLUMN].step = b->kc;
+	c.to.dim[CONV_CHANNEL].step = 1;
+	access_name(n, &c.to, CONV_ROW, "bandrow");
+	c.row = c.to.dim[CONV_ROW].symbol;
+	ih = nest_param(n, "IH", p->ih);
+	c.row_vectors = nest_param(n, "rowvecs", ceil_div(row, b->lanes));
+	ph = nest_param(n, "PH", p->ph);
+	sh = nest_param(n, "SH", p->sh);
+	overlap = nest_param(n, "window", window - p->sh);
+	c.to.buffer = nest_work(n, "band", ((b->most - 1) * p->sh + window) * row);
+	/* Input row of band row 0, and the band's height: (hi - lo) * SH + window - SH. */
+	first = af_var(nest_let(n, "first", af_sub(af_times(af_var(b->rows->lo), sh), af_var(ph))));
+	high = nest_let(n, "rows",
+			af_add(af_times(af_sub(af_var(b->rows->hi), af_var(b->rows->lo)), sh),
+			       af_var(overlap)));
+	/* Rows [0, -lo) lie above the image, [hi, rows) below it. */
+	lo = nest_let_min(n, "lo", af(0), first);
+	end = nest_let_min(n, "end", af_var(high), af_sub(af_var(ih), first));
+	lo = nest_let_min(n, "above", af_mul(af_var(lo), -1), af_var(high));
+	hi = nest_let_min(n, "below", af_mul(af_var(end), -1), af_mul(af_var(lo), -1));
+	inside_end = af_mul(af_var(hi), -1); /* max(end, above) */
+	if (!p->clipped)
+		zero_rows(&c, af(0), af_var(lo));
+	y = nest_for(n, LOOP_SERIAL, "y", af_var(lo), inside_end);
+	copy_row(&c, y, af_add(af_var(y), first));
+	nest_close(n);
+	if (!p->clipped)
+		zero_rows(&c, inside_end, af_var(high));
+	return c.to;
+}

@@ -1,0 +1,24 @@
+/* A band: the input rows that a block of output rows reads, with their padding, in the thread's
+ * workspace. It serves padding, strides and nchw input alike: pixels lie side by side, with the
+ * channels of one group, or of a chunk of them, innermost. */
+#ifndef TL_SCHEDULE_BAND_H
+#define TL_SCHEDULE_BAND_H
+
+#include "lib/schedule/block.h"
+#include "lib/schedule/conv.h"
+
+/* What is copied: of image and group (variables) the rows below the block's output rows, at most
+ * `most` of these, and the open chunk's channels, of kc. nchw input is copied with all channels of
+ * a group. */
+struct band {
+	const struct conv *p;
+	struct access src;
+	int img, g, lanes;
+	const struct block *rows;
+	int64_t most, kc;
+	const struct chunk *chunk;
+};
+/* The copy: row 0 is the first one of the block, above the image where there is padding. */
+struct access band_copy(struct nest *n, const struct band *b);
+
+#endif

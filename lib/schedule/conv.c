@@ -1,0 +1,119 @@
+#include "lib/schedule/conv.h"
+
+#include <stddef.h>
+
+#include "lib/space/knob.h"
+
+int conv_of(const struct workload *w, struct conv *s)
+{
+	const int64_t *d = w->dim;
+
+	if (w->op != &op_conv2d)
+		return 0;
+	*s = (struct conv){
+		.mb = d[CONV_MB],
+		.g = d[CONV_G],
+		.ic = d[CONV_IC] / d[CONV_G],
+		.ih = d[CONV_IH],
+		.iw = d[CONV_IW],
+		.oc = d[CONV_OC] / d[CONV_G],
+		.oh = d[CONV_OH],
+		.ow = d[CONV_OW],
+		.kh = d[CONV_KH],
+		.kw = d[CONV_KW],
+		.sh = d[CONV_SH],
+		.sw = d[CONV_SW],
+		.ph = d[CONV_PH],
+		.pw = d[CONV_PW],
+		.dh = d[CONV_DH] + 1,
+		.dw = d[CONV_DW] + 1,
+	};
+	s->band_w = (s->ow - 1) * s->sw + (s->kw - 1) * s->dw + 1;
+	s->padded = s->ph || s->pw || s->band_w > s->iw ||
+		    (s->oh - 1) * s->sh + (s->kh - 1) * s->dh + 1 > s->ih;
+	s->clipped = s->dh == 1 && s->kh > 1 && (s->ph || (s->oh - 1) * s->sh + s->kh > s->ih);
+	s->nchw = w->layout == LAYOUT_NCHW;
+	return 1;
+}
+
+static struct access images(const struct conv *p, int buffer, int64_t c, int64_t h, int64_t w)
+{
+	struct access a = {.buffer = buffer};
+	int64_t step[ACCESS_DIMS] = {
+		[CONV_IMAGE] = p->g * c * h * w,	[CONV_GROUP] = p->nchw ? c * h * w : c,
+		[CONV_CHANNEL] = p->nchw ? h * w : 1,	[CONV_ROW] = p->nchw ? w : w * p->g * c,
+		[CONV_COLUMN] = p->nchw ? 1 : p->g * c,
+	};
+
+	for (int d = 0; d < ACCESS_DIMS; d++) {
+		a.dim[d].step = step[d];
+		a.dim[d].symbol = -1;
+	}
+	return a;
+}
+
+struct access conv_src(const struct conv *p, int buffer)
+{
+	return images(p, buffer, p->ic, p->ih, p->iw);
+}
+
+struct access conv_dst(const struct conv *p, int buffer)
+{
+	return images(p, buffer, p->oc, p->oh, p->ow);
+}
+
+int conv_weights(struct nest *n, const struct conv *p, int64_t nr, int64_t kc)
+{
+	struct packing w = {
+		.rank = 5,
+		.extent = {p->g, p->oc, p->ic, p->kh, p->kw},
+		.naxes = 7,
+		.axis = {{0, p->g, 1},
+			 {1, ceil_div(p->oc, nr), nr},
+			 {2, ceil_div(p->ic, kc), kc},
+			 {3, p->kh, 1},
+			 {4, p->kw, 1},
+			 {2, kc, 1},
+			 {1, nr, 1}},
+	};
+
+	return nest_packed(n, "w", TENSOR_WEIGHTS, &w);
+}
+
+void conv_rows_inside(struct nest *n, const struct conv *p, int oh, struct affine *lo,
+		      struct affine *hi)
+{
+	int ph = nest_param(n, "PH", p->ph), sh = nest_param(n, "SH", p->sh), ih, kh;
+	struct affine first = af_sub(af_times(af_var(oh), sh), af_var(ph));
+
+	*lo = af_mul(af_var(nest_let_min(n, "above", af(0), first)), -1);
+	ih = nest_param(n, "IH", p->ih);
+	kh = nest_param(n, "KH", p->kh);
+	*hi = af_var(nest_let_min(n, "below", af_var(kh), af_sub(af_var(ih), first)));
+}
+
+void conv_scatter(struct nest *n, const struct conv *p, const struct brgemm_out *o,
+		  const struct conv_place *at, int tile, int pixels, int64_t nr, int oc)
+{
+	struct access to = conv_dst(p, o->c);
+	struct affine channel, bias;
+	int biases, c, x;
+
+	access_name(n, &to, CONV_CHANNEL, "oplane");
+	access_name(n, &to, CONV_ROW, "OW");
+	access_name(n, &to, CONV_IMAGE, "oimage");
+	access_name(n, &to, CONV_GROUP, "ogroup");
+	biases = nest_param(n, "biasgroup", ceil_div(p->oc, nr) * nr);
+	c = nest_let_min(n, "left", af(nr), af_sub(af_var(oc), at->channel));
+	c = nest_for(n, LOOP_SERIAL, "c", af(0), af_var(c));
+	x = nest_for(n, LOOP_SERIAL, "x", af(0), af(pixels));
+	channel = af_add(at->channel, af_var(c));
+	bias = af_add(af_times(af_var(at->g), biases), channel);
+	operand_store(n, o, ex_load(n, tile, 1, af_add(af_mul(af_var(x), nr), af_var(c)), NULL),
+		      access_at(&to, {CONV_IMAGE, af_var(at->img)}, {CONV_GROUP, af_var(at->g)},
+				{CONV_CHANNEL, channel}, {CONV_ROW, af_var(at->oh)},
+				{CONV_COLUMN, af_add(at->ow, af_var(x))}),
+		      bias, NULL);
+	nest_close(n);
+	nest_close(n);
+}

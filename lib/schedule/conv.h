@@ -1,0 +1,41 @@
+/* A convolution, as algorithms use it: its numbers, and its tensors by dimension. */
+#ifndef TL_SCHEDULE_CONV_H
+#define TL_SCHEDULE_CONV_H
+
+#include "lib/schedule/operand.h"
+
+struct conv {
+	int64_t mb, g, ic, ih, iw, oc, oh, ow, kh, kw; /* ic and oc: channels of one group */
+	int64_t sh, sw, ph, pw, dh, dw;		       /* dh, dw: 1 is no dilation */
+	int64_t band_w;				       /* width of a padded input row */
+	int padded;				       /* does any tap read outside the input? */
+	int clipped; /* kernel rows outside the image are left out, row by row: needs no dilation */
+	int nchw;
+};
+
+/* 1, or 0: the workload is no convolution. */
+int conv_of(const struct workload *w, struct conv *s);
+
+/* Dimensions of its images; CHANNEL is one of a group. */
+enum conv_dim { CONV_IMAGE, CONV_GROUP, CONV_CHANNEL, CONV_ROW, CONV_COLUMN };
+/* The source and the result in the workload's layout. */
+struct access conv_src(const struct conv *p, int buffer);
+struct access conv_dst(const struct conv *p, int buffer);
+/* Weights as panels of nr output channels and chunks of kc input channels:
+ * [g][tile][chunk][kh][kw][kc][nr]. */
+int conv_weights(struct nest *n, const struct conv *p, int64_t nr, int64_t kc);
+/* Kernel rows [lo, hi) that lie inside the image for output row oh, where there is no dilation. */
+void conv_rows_inside(struct nest *n, const struct conv *p, int oh, struct affine *lo,
+		      struct affine *hi);
+
+/* Where a register tile stands: a variable each, and its first pixel and channel. */
+struct conv_place {
+	int img, g, oh;
+	struct affine ow, channel;
+};
+/* Stores a tile of pixels x channels from `tile`, rows of nr, through the post-ops to an nchw
+ * result. oc: channels of a group, a symbol. */
+void conv_scatter(struct nest *n, const struct conv *p, const struct brgemm_out *o,
+		  const struct conv_place *at, int tile, int pixels, int64_t nr, int oc);
+
+#endif
