@@ -5,7 +5,8 @@
 #   table [--markdown] FIGURES...     such records as tables for people, or for PERFORMANCE.md
 #
 # DIR holds run (NAME TAB VALUE a line), models (a name a line), NAME.workloads for each of these, best (the best known result of
-# each workload, a final) and all (all results, for the reasons where there is none).
+# each workload, a final), all (all results, for the reasons where there is none) and probes (what worker-cpu --probe found, a line
+# each time: of each figure the best counts, with that of the results' own probe, as neighbours may disturb any of them).
 #
 # Every ratio is that of a final's pairs: oneDNN's time over the kernel's, with its 95% interval. Where ratios are put together,
 # their intervals are taken for independent: those of logarithms add up by squares, weighed by what each contributes. A total is the
@@ -60,10 +61,20 @@ sub bytes_of { # all operands once; a residual is read, and the output written i
 	return 4 * ($src + $weights + $dst * ($post{add} ? 2 : 1) + ($post{bias} ? $bias : 0));
 }
 
+# The best of several probes, by figure.
+sub best_probe {
+	my @probes = grep { $_ } @_ or return;
+	my %best = (peak_flops_all => max(map { $_->{peak_flops_all} } @probes));
+	for my $level (qw(l1 l2 l3 mem)) {
+		$best{bandwidth_all}{$level} = max(map { $_->{bandwidth_all}{$level} } @probes);
+	}
+	return \%best;
+}
+
 # The least time, and what binds: "peak" or a level of the caches. Nothing without a probe.
 sub roofline {
-	my ($w, $env) = @_;
-	my $probe = $env->{probe} or return;
+	my ($w, $env, @probes) = @_;
+	my $probe = best_probe($env->{probe}, @probes) or return;
 	my $bytes = bytes_of($w);
 	my $level = 'mem';
 	for (['l3', 1], ['l2', $env->{threads}], ['l1', $env->{threads}]) {
@@ -88,8 +99,8 @@ sub failure {
 		$results[-1]{status}, $results[-1]{why};
 }
 
-sub kernel { # model, the workload's record, its best result or nothing, the reason then
-	my ($model, $w, $r, $why) = @_;
+sub kernel { # model, the workload's record, its best result or nothing, the reason then, probes
+	my ($model, $w, $r, $why, @probes) = @_;
 	my %k = (type => 'bench-kernel', model => $model, class => class_of($w), count => $w->{count} // 1,
 		map { $_ => $w->{$_} } qw(workload_id op prob post));
 	$r = undef if $r && ($r->{stage} ne 'final' || $r->{status} ne 'ok');
@@ -102,7 +113,7 @@ sub kernel { # model, the workload's record, its best result or nothing, the rea
 	my $own = $b->{layout} eq $w->{layout} ? {impl => $b->{impl}, latency_s => $b->{latency_s}, ratio => $r->{ratio}} : $b->{own_layout};
 	@k{qw(own_impl own_s own_ratio own_ci)} = ($own->{impl}, $own->{latency_s}, $own->{ratio}{median}, $own->{ratio}{ci}) if $own;
 	$k{own_why} = $b->{own_layout_why} // 'not recorded' if !$own;
-	my ($bound, $bound_s) = roofline($w, $r->{env});
+	my ($bound, $bound_s) = roofline($w, $r->{env}, @probes);
 	@k{qw(bound bound_s roofline)} = ($bound, $bound_s, $bound_s / ($k{baseline_s} / $k{ratio})) if $bound;
 	return \%k;
 }
@@ -208,6 +219,7 @@ sub figures {
 	my ($dir) = @_;
 	my %run = map { split /\t/, $_, 2 } text("$dir/run");
 	my @models = text("$dir/models");
+	my @probes = map { decode_json($_) } text("$dir/probes");
 	my %best = map { $_->{workload}{workload_id} => $_ } map { decode_json($_) } lines("$dir/best", 'result');
 	my (@kernels, %results);
 	push @{$results{field($_, 'workload_id')}}, $_ for lines("$dir/all", 'result');
@@ -215,13 +227,13 @@ sub figures {
 		for my $w (map { decode_json($_) } lines("$dir/$model.workloads", 'workload')) {
 			my @all = $best{$w->{workload_id}} && $best{$w->{workload_id}}{stage} eq 'final' ? () :
 				map { decode_json($_) } @{$results{$w->{workload_id}} // []};
-			push @kernels, kernel($model, $w, $best{$w->{workload_id}}, failure(@all));
+			push @kernels, kernel($model, $w, $best{$w->{workload_id}}, failure(@all), @probes);
 		}
 	}
 	my ($any) = values %best;
 	my $env = $any ? $any->{env} : {};
 	my %env = map { $_ => $env->{$_} // 'not known, as nothing was measured' } qw(isa threads cc libs);
-	put($_) for {type => 'bench-run', bench => 'kernels', %run, models => \@models, %env}, @kernels, summaries(\@models, @kernels);
+	put($_) for {type => 'bench-run', bench => 'kernels', %run, probe => scalar best_probe($env->{probe}, @probes), models => \@models, %env}, @kernels, summaries(\@models, @kernels);
 }
 
 # ---- tables ----

@@ -48,11 +48,16 @@ for model in ${MODELS:-share/models/resnet50.tar.zst share/models/mobilenet_v2.t
 	"$bin/tl-extract" -q -o "$dir/$name.workloads" "$model"
 	echo "$name" >>"$dir/models"
 done
+probe() { # what the machine can do, as far as nobody else does it meanwhile
+	OMP_PROC_BIND=true OMP_DYNAMIC=false "$bin/../libexec/tl/worker-cpu" --probe >>"$dir/probes"
+}
+probe
 # Tuning that fails leaves workloads that are not judged, and the table says why.
 while read -r name; do
 	echo "$name: tuning for $budget s" >&2
 	"$bin/tl-tune" -q -d "$db" --until "seconds<$budget" -o "$dir/$name.tuned" "$dir/$name.workloads" ||
 		echo "$name: tl-tune ended with status $?" >&2
+	probe
 done <"$dir/models"
 
 sed 's|.*|'"$dir"'/&.workloads|' "$dir/models" | xargs cat >"$dir/workloads"

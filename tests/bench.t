@@ -8,6 +8,9 @@ dir=$tmp/run
 mkdir "$dir"
 printf '%s\t%s\n' begin 2026-11-23T10:00:00Z commit 1234567 cpu 'Test CPU' budget_s 60 end 2026-11-23T10:20:00Z >"$dir/run"
 printf 'one\ntwo\n' >"$dir/models"
+# Each had a neighbour; the results' own found the rest.
+echo '{"peak_flops_all":4e12,"bandwidth_all":{"l1":1e9,"l2":1e11,"l3":1e9,"mem":1e9}}' >"$dir/probes"
+echo '{"peak_flops_all":1e12,"bandwidth_all":{"l1":1e9,"l2":1e9,"l3":5e10,"mem":1e9}}' >>"$dir/probes"
 
 # id op problem layout post flops
 w1='"workload_id":"00000000000000000000000000000001","op":"conv2d","prob":"mb1_ic64ih56_oc64oh56_kh3ph1","dtype":"f32","layout":"nhwc","post":["bias"],"flops":231211008'
@@ -21,7 +24,7 @@ workload() { printf '{"tl":1,"type":"workload",%s,"count":%d}\n' "$1" "$2"; }
 { workload "$w1" 3; workload "$w2" 1; workload "$w3" 4; workload "$w4" 12; workload "$w6" 1; workload "$w7" 2; } >"$dir/one.workloads"
 { workload "$w1" 1; workload "$w5" 1; } >"$dir/two.workloads"
 
-env='"env":{"cpu":"Test","isa":"avx512","l1d":32768,"l2":1048576,"l3":33554432,"threads":2,"cc":"gcc 12.2.0","libs":"onednn 2.6.3","probe":{"peak_flops_all":4e12,"bandwidth_all":{"l1":4e11,"l2":1e11,"l3":5e10,"mem":2e10}}}'
+env='"env":{"cpu":"Test","isa":"avx512","l1d":32768,"l2":1048576,"l3":33554432,"threads":2,"cc":"gcc 12.2.0","libs":"onednn 2.6.3","probe":{"peak_flops_all":3e12,"bandwidth_all":{"l1":4e11,"l2":9e10,"l3":4e10,"mem":2e10}}}'
 result() { # workload, fields
 	printf '{"tl":1,"type":"result","workload":{%s},"algo":"direct",%s,"at":"2026-11-23T10:0%d:00.000Z",%s}\n' "$1" "$2" "${3:-0}" "$env"
 }
@@ -94,7 +97,7 @@ all    other                 1           1          0                      -  - 
 EOF
 diff "$tmp/want" "$tmp/table" >&2
 ok $? 'and a known table'
-for name in begin end commit cpu isa threads libs budget_s; do
+for name in begin end commit cpu isa threads libs budget_s probe; do
 	grep -q "^{\"tl\":1,\"type\":\"bench-run\",.*\"$name\":" "$tmp/figures" || echo "$name is missing" >&2
 done 2>"$tmp/err"
 [ ! -s "$tmp/err" ]
