@@ -4,9 +4,10 @@
 #   figures DIR                       what DIR holds, as records: the run, a kernel a line, summaries
 #   table [--markdown] FIGURES...     such records as tables for people, or for PERFORMANCE.md
 #
-# DIR holds run (NAME TAB VALUE a line), models (a name a line), NAME.workloads for each of these, best (the best known result of
-# each workload, a final), all (all results, for the reasons where there is none) and probes (what worker-cpu --probe found, a line
-# each time: of each figure the best counts, with that of the results' own probe, as neighbours may disturb any of them).
+# DIR holds run (NAME TAB VALUE a line), models (a name a line), NAME.workloads for each of these, NAME.failed (how tuning failed,
+# where it did), best (the best known result of each workload, a final), all (all results, for the reasons where there is none), and
+# probes (what worker-cpu --probe found, a line each time: the best of each figure counts, beside that of the results' own probe, as
+# neighbours may disturb any of them).
 #
 # Every ratio is that of a final's pairs: oneDNN's time over the kernel's, with its 95% interval. Where ratios are put together,
 # their intervals are taken for independent: those of logarithms add up by squares, weighed by what each contributes. A total is the
@@ -224,10 +225,11 @@ sub figures {
 	my (@kernels, %results);
 	push @{$results{field($_, 'workload_id')}}, $_ for lines("$dir/all", 'result');
 	for my $model (@models) {
+		my $failed = -e "$dir/$model.failed" ? join '', '; ', text("$dir/$model.failed") : '';
 		for my $w (map { decode_json($_) } lines("$dir/$model.workloads", 'workload')) {
 			my @all = $best{$w->{workload_id}} && $best{$w->{workload_id}}{stage} eq 'final' ? () :
 				map { decode_json($_) } @{$results{$w->{workload_id}} // []};
-			push @kernels, kernel($model, $w, $best{$w->{workload_id}}, failure(@all), @probes);
+			push @kernels, kernel($model, $w, $best{$w->{workload_id}}, failure(@all) . $failed, @probes);
 		}
 	}
 	my ($any) = values %best;

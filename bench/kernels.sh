@@ -56,7 +56,7 @@ probe
 while read -r name; do
 	echo "$name: tuning for $budget s" >&2
 	"$bin/tl-tune" -q -d "$db" --until "seconds<$budget" -o "$dir/$name.tuned" "$dir/$name.workloads" ||
-		echo "$name: tl-tune ended with status $?" >&2
+		echo "tl-tune ended with status $?" | tee "$dir/$name.failed" >&2
 	probe
 done <"$dir/models"
 

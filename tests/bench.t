@@ -109,7 +109,8 @@ ok $? 'the same in Markdown, of several runs'
 sed -i '/^end/d' "$dir/run"
 : >"$dir/best"
 : >"$dir/all"
+echo 'tl-tune ended with status 3' >"$dir/two.failed"
 perl bench/kernels.pl figures "$dir" | perl bench/kernels.pl table /dev/stdin >"$tmp/table" && [ "$(count 'NOT JUDGED .* no candidate was measured' "$tmp/table")" -eq 8 ] &&
-	grep -q '8 of 8 kernels are not judged' "$tmp/table" && grep -q 'to an end that was not reached' "$tmp/table"
+	[ "$(count 'no candidate was measured; tl-tune ended with status 3$' "$tmp/table")" -eq 2 ] && grep -q '8 of 8 kernels are not judged' "$tmp/table" && grep -q 'to an end that was not reached' "$tmp/table"
 ok $? 'of a run that measured nothing it is said'
 echo "1..$n"
