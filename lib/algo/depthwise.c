@@ -13,9 +13,12 @@
  */
 #include "lib/algo/algo.h"
 #include "lib/nest/nest.h"
-#include "lib/tile/brgemm.h"
+#include "lib/schedule/block.h"
 #include "lib/schedule/conv.h"
-#include "lib/tile/post.h"
+#include "lib/schedule/edge.h"
+#include "lib/schedule/operand.h"
+#include "lib/schedule/range.h"
+#include "lib/tile/brgemm.h"
 
 enum depthwise_knob { VL, NV, MR, ROWS, NC, ORDER, PAR, HOLD, KNOBS };
 
@@ -44,7 +47,7 @@ static int applies(const struct workload *w, struct conv *p)
 }
 
 /* Registers: the tile, the weights, one for what post-ops compute, and one for a mask where masks
- * are vectors. */
+ * are vectors. Never fewer than brgemm_fits() counts. */
 static int64_t registers(const struct conv *p, const int64_t *k)
 {
 	return k[NV] * (k[MR] + (k[HOLD] ? p->kh * p->kw : 1)) + 1 + (k[VL] < 16 && p->g % k[VL]);
@@ -55,102 +58,52 @@ static int64_t registers_there(int64_t lanes)
 	return lanes == 16 ? 32 : 16;
 }
 
-static int64_t tile_start(const struct row_split *r, int64_t t)
-{
-	return t * r->rows + (t < r->rest ? t : r->rest);
-}
-
-/* Tiles at the left and the right in which some tap leaves the image. */
-static void find_edges(const struct conv *p, const struct row_split *r, int *left, int *right)
-{
-	*left = *right = 0;
-	while (*left < r->tiles && tile_start(r, *left) * p->sw < p->pw)
-		++*left;
-	while (*left + *right < r->tiles) {
-		int64_t end = tile_start(r, r->tiles - *right);
-
-		if ((end - 1) * p->sw - p->pw + (p->kw - 1) * p->dw < p->iw)
-			break;
-		++*right;
-	}
-}
-
 /* Each tile at an edge has a body of its own: once more where weights are held, and where vectors
  * are masked. */
 static int64_t loops(const struct conv *p, const int64_t *k)
 {
-	struct row_split r = row_split(p->ow, k[MR]);
-	int left, right;
+	struct edges e = edge_find(p, row_split(p->ow, k[MR]));
 
-	find_edges(p, &r, &left, &right);
 	return (k[HOLD] + 1) * (p->g % (k[NV] * k[VL]) ? 2 : 1) *
-	       ((left + right) * (3 * p->kw + 8) + 20);
+	       ((e.left + e.right) * (3 * p->kw + 8) + 20);
+}
+
+static int ranges(const struct workload *w, struct range *r)
+{
+	static const int pixels[] = {1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 14, 16, 20, 24, 28, 0};
+	static const int heights[] = {1, 2, 4, 7, 8, 14, 16, 28, 32, 56, 0};
+	static const int blocks[] = {1, 2, 4, 8, 16, 0};
+	const int64_t *k = r->knob;
+	struct conv p;
+
+	if (!applies(w, &p))
+		return 0;
+	if (!range_register_tile(r, 4, p.ow, pixels, brgemm_fits))
+		return 1;
+	range_blocks(r, ROWS, p.oh, 1, heights);
+	range_blocks(r, NC, p.g, r->columns, blocks);
+	range_choice(r, ORDER, CHANNELS_OUTERMOST);
+	range_flags(r, PAR, HOLD);
+	if (!k || r->why)
+		return 1;
+	range_need(r, k[NV] == 1 || (k[NV] - 1) * k[VL] < p.g,
+		   "another value of nv gives the same program");
+	range_need(r, !k[HOLD] || k[ORDER] != CHANNELS_IN_PIXELS,
+		   "weights stay in registers only where pixels are innermost");
+	range_need(r, registers(&p, k) <= registers_there(k[VL]),
+		   "the register tile needs more vector registers than there are");
+	range_need(r, loops(&p, k) <= MAX_LOOPS, "too many tiles have taps outside the image");
+	return 1;
 }
 
 static int depthwise_space(const struct workload *w, const struct limits *m, struct knob_space *s)
 {
-	static const int pixels[] = {1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 14, 16, 20, 24, 28};
-	static const int heights[] = {1, 2, 4, 7, 8, 14, 16, 28, 32, 56};
-	static const int blocks[] = {1, 2, 4, 8, 16};
-	struct conv p;
-
-	if (!applies(w, &p))
-		return 0;
-	s->n = KNOBS;
-	knob_add(s, VL, m->lanes);
-	if (m->lanes > 8)
-		knob_add(s, VL, m->lanes / 2);
-	for (int v = 1; v <= 4; v++)
-		knob_add(s, NV, v);
-	for (unsigned i = 0; i < sizeof pixels / sizeof *pixels; i++) {
-		struct row_split r = row_split(p.ow, pixels[i]);
-
-		knob_add(s, MR, r.rows + (r.rest > 0));
-	}
-	knob_add(s, ROWS, 0);
-	for (unsigned i = 0; i < sizeof heights / sizeof *heights; i++)
-		if (heights[i] < p.oh)
-			knob_add(s, ROWS, heights[i]);
-	knob_add(s, NC, 0);
-	for (unsigned i = 0; i < sizeof blocks / sizeof *blocks; i++)
-		if (blocks[i] * m->lanes < p.g)
-			knob_add(s, NC, blocks[i]);
-	for (int i = 0; i <= 2; i++)
-		knob_add(s, ORDER, i);
-	for (int i = 0; i <= 1; i++) {
-		knob_add(s, PAR, i);
-		knob_add(s, HOLD, i);
-	}
-	return 1;
+	return range_space(ranges, KNOBS, w, m, s);
 }
 
 static int depthwise_valid(const struct workload *w, const int64_t *k, const char **why)
 {
-	struct row_split r;
-	struct conv p;
-
-	*why = "the algorithm does not apply to this workload";
-	if (!applies(w, &p))
-		return 0;
-	*why = "a knob is outside its range";
-	if (k[ROWS] < 0 || k[NC] < 0 || k[ORDER] < 0 || k[ORDER] > 2 || k[PAR] < 0 || k[PAR] > 1 ||
-	    k[HOLD] < 0 || k[HOLD] > 1 || k[NV] < 1 || k[NV] > 16 || k[MR] < 1 || k[MR] > 32 ||
-	    (k[VL] != 1 && k[VL] != 4 && k[VL] != 8 && k[VL] != 16))
-		return 0;
-	*why = "another value of mr, rows, nc or nv gives the same program";
-	r = row_split(p.ow, k[MR]);
-	if (r.rows + (r.rest > 0) != k[MR] || (k[ROWS] && k[ROWS] >= p.oh) ||
-	    (k[NC] && k[NC] >= ceil_div(p.g, k[NV] * k[VL])) ||
-	    (k[NV] > 1 && (k[NV] - 1) * k[VL] >= p.g))
-		return 0;
-	*why = "weights stay in registers only where pixels are innermost";
-	if (k[HOLD] && k[ORDER] == CHANNELS_IN_PIXELS)
-		return 0;
-	*why = "too many tiles have taps outside the image";
-	if (loops(&p, k) > MAX_LOOPS)
-		return 0;
-	*why = "the register tile needs more vector registers than there are";
-	return registers(&p, k) <= registers_there(k[VL]);
+	return range_valid(ranges, w, k, why);
 }
 
 /* What the parts of the nest share. */
@@ -159,216 +112,147 @@ struct depthwise {
 	const struct workload *w;
 	const int64_t *k;
 	struct conv p;
-	struct row_split split;
-	int64_t nr, tiles, full; /* channels of a tile; tiles, and those without a masked vector */
-	int left, right;	 /* tiles at the edges of a row, whose taps may leave the image */
-	int src, weights, bias, dst, acc, wreg;
-	int img;	      /* loop variable */
-	int oh0, oh1, j0, j1; /* of the block: rows, channel tiles */
+	struct edges edges;
+	int lanes, nv;
+	int64_t nr, tiles; /* channels of a tile, tiles */
+	int weights, acc, wreg;
+	struct access src, dst;
+	struct brgemm_out out;
+	int img; /* loop variable */
+	struct block bands, panels;
 };
 
 /* Where a tile stands. */
 struct place {
-	int oh;		       /* variable */
-	struct affine channel; /* its first one */
-	struct affine panel;   /* of its weights */
-	int64_t channels;      /* that are there */
-	struct affine ow;      /* its first pixel */
-	int pixels;
-	int64_t edge; /* value of ow where taps may leave the image at a side; -1: none does */
-	int held;     /* its weights are in registers, and no kernel row leaves the image */
+	int oh;	  /* variable */
+	int held; /* its weights are in registers, and no kernel row leaves the image */
+	struct panel panel;
+	struct stretch run;
 };
 
-static void declare_weights(struct depthwise *s)
+static int packed_weights(struct depthwise *s)
 {
-	struct packing pw = {0}, pb = {0};
-	int g = packing_dim(&pw, s->p.g), o = packing_dim(&pw, 1), i = packing_dim(&pw, 1);
-	int kh = packing_dim(&pw, s->p.kh), kw = packing_dim(&pw, s->p.kw);
+	const struct conv *p = &s->p;
+	struct packing w = {
+		.rank = 5,
+		.extent = {p->g, 1, 1, p->kh, p->kw},
+		.naxes = 6,
+		.axis = {{0, s->tiles, s->nr},
+			 {1, 1, 1},
+			 {2, 1, 1},
+			 {3, p->kh, 1},
+			 {4, p->kw, 1},
+			 {0, s->nr, 1}},
+	};
 
-	packing_axis(&pw, g, s->tiles, s->nr);
-	packing_axis(&pw, o, 1, 1);
-	packing_axis(&pw, i, 1, 1);
-	packing_axis(&pw, kh, s->p.kh, 1);
-	packing_axis(&pw, kw, s->p.kw, 1);
-	packing_axis(&pw, g, s->nr, 1);
-	s->weights = nest_packed(s->n, "w", TENSOR_WEIGHTS, &pw);
-	s->bias = -1;
-	if (!workload_has_post(s->w, POST_BIAS))
-		return;
-	g = packing_dim(&pb, s->p.g);
-	o = packing_dim(&pb, 1);
-	packing_axis(&pb, g, s->tiles * s->nr, 1);
-	packing_axis(&pb, o, 1, 1);
-	s->bias = nest_packed(s->n, "bias", TENSOR_BIAS, &pb);
+	return nest_packed(s->n, "w", TENSOR_WEIGHTS, &w);
 }
 
 static void declare(struct depthwise *s)
 {
 	const struct conv *p = &s->p;
-	int64_t dst = p->mb * p->oh * p->ow * p->g;
+	const struct extent bias[] = {{p->g, s->tiles * s->nr}, {1, 1}};
+	int held = s->k[HOLD] ? (int)(p->kh * p->kw) : 1;
 	struct nest *n = s->n;
 
-	s->src = nest_arg(n, "src", TENSOR_SRC, p->mb * p->ih * p->iw * p->g, 0);
-	declare_weights(s);
-	s->dst = nest_arg(n, "dst", TENSOR_DST, dst, 1);
-	s->acc = nest_reg(n, "acc", ELEM_F32, (int)s->k[VL], (int)s->k[MR], (int)s->k[NV]);
-	s->wreg = nest_reg(n, "wr", ELEM_F32, (int)s->k[VL], s->k[HOLD] ? (int)(p->kh * p->kw) : 1,
-			   (int)s->k[NV]);
+	s->src = conv_src(p, nest_arg(n, "src", TENSOR_SRC, p->mb * p->ih * p->iw * p->g, 0));
+	s->weights = packed_weights(s);
+	operand_out(n, s->w, operand_bias(n, s->w, 2, bias), p->mb * p->oh * p->ow * p->g, &s->out);
+	s->dst = conv_dst(p, s->out.c);
+	s->acc = nest_reg(n, "acc", ELEM_F32, s->lanes, (int)s->k[MR], s->nv);
+	s->wreg = nest_reg(n, "wr", ELEM_F32, s->lanes, held, s->nv);
 }
 
 /* ---- the tile ---- */
 
-/* Vectors of the tile whose lanes are all valid, and what is left for a masked one. */
-static int64_t whole_vectors(const struct depthwise *s, const struct place *at)
+static struct site sites(const struct depthwise *s, const struct place *at, int64_t from,
+			 int64_t to)
 {
-	return at->channels / s->k[VL] < s->k[NV] ? at->channels / s->k[VL] : s->k[NV];
+	return (struct site){s->lanes, s->nv, at->panel.width, from, to};
 }
 
-static int64_t lanes_left(const struct depthwise *s, const struct place *at)
+/* Register of vector v in this row. */
+static struct affine reg_at(const struct depthwise *s, struct affine row, struct affine v)
 {
-	return whole_vectors(s, at) < s->k[NV] ? at->channels % s->k[VL] : 0;
-}
-
-/* One vector of one pixel: v counts vectors, valid is NULL where all lanes are. */
-struct site {
-	struct affine m, v;
-	const struct affine *valid;
-};
-
-typedef void at_site(struct depthwise *s, const struct place *at, const struct site *x,
-		     const void *arg);
-
-/* For pixels [from, to) and all vectors of the tile. */
-static void each_site(struct depthwise *s, const struct place *at, int64_t from, int64_t to,
-		      at_site *body, const void *arg)
-{
-	int64_t whole = whole_vectors(s, at), left = lanes_left(s, at);
-	struct nest *n = s->n;
-	struct site x = {.valid = NULL};
-
-	if (from >= to)
-		return;
-	x.m = af_var(nest_for(n, LOOP_UNROLL, "m", af(from), af(to)));
-	if (whole) {
-		x.v = af_var(nest_for(n, LOOP_UNROLL, "v", af(0), af(whole)));
-		body(s, at, &x, arg);
-		nest_close(n);
-	}
-	if (left) {
-		x.v = af(whole);
-		x.valid = nest_keep(n, af(left));
-		body(s, at, &x, arg);
-	}
-	nest_close(n);
-}
-
-/* For all vectors of the tile, once. */
-static void each_vector(struct depthwise *s, const struct place *at, at_site *body, const void *arg)
-{
-	struct site x = {.m = af(0)};
-
-	x.v = af_var(nest_for(s->n, LOOP_UNROLL, "v", af(0),
-			      af(whole_vectors(s, at) + (lanes_left(s, at) > 0))));
-	body(s, at, &x, arg);
-	nest_close(s->n);
-}
-
-static struct affine reg_at(const struct depthwise *s, const struct site *x)
-{
-	return af_add(af_mul(x->m, s->k[NV]), x->v);
+	return af_add(af_mul(row, s->nv), v);
 }
 
 /* First channel of the vector. */
-static struct affine lane_at(const struct depthwise *s, const struct place *at,
-			     const struct site *x)
+static struct affine channel_at(const struct depthwise *s, const struct place *at, struct affine v)
 {
-	return af_add(at->channel, af_mul(x->v, s->k[VL]));
+	return af_add(af_mul(at->panel.index, s->nr), af_mul(v, s->lanes));
 }
 
-static void zero(struct depthwise *s, const struct place *at, const struct site *x, const void *arg)
+static void zero(struct depthwise *s, const struct place *at)
 {
-	(void)at;
-	(void)arg;
-	nest_store(s->n, s->acc, reg_at(s, x), NULL, ex_const(s->n, ELEM_F32, (int)s->k[VL], 0));
+	for (struct site x = sites(s, at, 0, at->run.pixels); site_next(s->n, &x);)
+		nest_store(s->n, s->acc, reg_at(s, x.m, x.v), NULL,
+			   ex_const(s->n, ELEM_F32, s->lanes, 0));
 }
 
-/* A tap: its weights, kh * KW + kw of the panel, and the row of registers that they are in; kernel
- * row and column. */
-struct tap {
-	struct affine weights, reg, kh, kw;
-};
-
-static void load_weights(struct depthwise *s, const struct place *at, const struct site *x,
-			 const void *arg)
+/* Weights of tap `tap`, kh * KW + kw, into row `row` of their registers. */
+static void load_weights(struct depthwise *s, const struct place *at, struct affine tap,
+			 struct affine row)
 {
-	const struct tap *t = arg;
+	struct site x = sites(s, at, 0, 1);
+	struct nest *n = s->n;
+	struct affine v = af_var(nest_for(n, LOOP_UNROLL, "v", af(0), af(site_vectors(&x))));
+	struct affine panel = af_mul(at->panel.index, s->p.kh * s->p.kw * s->nr);
 
-	nest_store(s->n, s->wreg, af_add(af_mul(t->reg, s->k[NV]), x->v), NULL,
-		   ex_load(s->n, s->weights, (int)s->k[VL],
-			   af_sum(at->panel, af_mul(t->weights, s->nr), af_mul(x->v, s->k[VL])),
-			   NULL));
+	nest_store(n, s->wreg, reg_at(s, row, v), NULL,
+		   ex_load(n, s->weights, s->lanes,
+			   af_sum(panel, af_mul(tap, s->nr), af_mul(v, s->lanes)), NULL));
+	nest_close(n);
 }
 
-static void multiply(struct depthwise *s, const struct place *at, const struct site *x,
-		     const void *arg)
+/* The tap in kernel row kh and column kw, for pixels [from, to); its weights are in row `row`. */
+static void multiply(struct depthwise *s, const struct place *at, struct affine kh,
+		     struct affine kw, struct affine row, int64_t from, int64_t to)
 {
-	const struct tap *t = arg;
 	const struct conv *p = &s->p;
 	struct nest *n = s->n;
-	struct affine ih = af_sum(af_mul(af_var(at->oh), p->sh), af_mul(t->kh, p->dh), af(-p->ph));
-	struct affine iw = af_sum(af_mul(at->ow, p->sw), af_mul(x->m, p->sw), af_mul(t->kw, p->dw),
-				  af(-p->pw));
-	struct affine from = af_sum(af_mul(af_var(s->img), p->ih * p->iw * p->g),
-				    af_mul(ih, p->iw * p->g), af_mul(iw, p->g), lane_at(s, at, x));
 
-	nest_store(n, s->acc, reg_at(s, x), NULL,
-		   ex_op(n, EXPR_FMA, ex_reg(n, s->wreg, af_add(af_mul(t->reg, s->k[NV]), x->v)),
-			 ex_load(n, s->src, (int)s->k[VL], from, x->valid),
-			 ex_reg(n, s->acc, reg_at(s, x))));
+	for (struct site x = sites(s, at, from, to); site_next(n, &x);) {
+		struct affine ih =
+			af_sum(af_mul(af_var(at->oh), p->sh), af_mul(kh, p->dh), af(-p->ph));
+		struct affine iw = af_sum(af_mul(at->run.ow, p->sw), af_mul(x.m, p->sw),
+					  af_mul(kw, p->dw), af(-p->pw));
+		struct affine src =
+			access_at(&s->src, {CONV_IMAGE, af_var(s->img)}, {CONV_ROW, ih},
+				  {CONV_COLUMN, iw}, {CONV_GROUP, channel_at(s, at, x.v)});
+
+		nest_store(n, s->acc, reg_at(s, x.m, x.v), NULL,
+			   ex_op(n, EXPR_FMA, ex_reg(n, s->wreg, reg_at(s, row, x.v)),
+				 ex_load(n, s->src.buffer, s->lanes, src, x.valid),
+				 ex_reg(n, s->acc, reg_at(s, x.m, x.v))));
+	}
 }
 
-/* Pixels [*from, *to) of the tile whose tap in this kernel column lies inside the row. */
-static void inside_row(const struct depthwise *s, const struct place *at, int kw, int64_t *from,
-		       int64_t *to)
-{
-	const struct conv *p = &s->p;
-	int64_t first = at->edge * p->sw - p->pw + kw * p->dw; /* input column of pixel 0 */
-
-	*from = 0;
-	*to = at->pixels;
-	while (at->edge >= 0 && *from < *to && first + *from * p->sw < 0)
-		++*from;
-	while (at->edge >= 0 && *from < *to && first + (*to - 1) * p->sw >= p->iw)
-		--*to;
-}
-
-/* The taps of kernel row kh; held: their weights are in registers already. */
+/* The taps of kernel row kh. At an edge each is by itself. */
 static void multiply_row(struct depthwise *s, const struct place *at, struct affine kh)
 {
-	struct nest *n = s->n;
-	struct tap t = {.kh = kh};
-	int64_t columns = at->edge < 0 ? 1 : s->p.kw; /* at an edge each is by itself */
+	int edge = at->run.edge >= 0;
 
-	for (int kw = 0; kw < columns; kw++) {
+	for (int i = 0; i < (edge ? s->p.kw : 1); i++) {
+		struct affine kw = af(i), tap;
 		int64_t from, to;
 
-		t.kw = af(kw);
-		if (at->edge < 0)
-			t.kw = af_var(nest_for(n, LOOP_UNROLL, "kw", af(0), af(s->p.kw)));
-		t.weights = af_add(af_mul(kh, s->p.kw), t.kw);
-		t.reg = at->held ? t.weights : af(0);
-		inside_row(s, at, kw, &from, &to);
+		if (!edge)
+			kw = af_var(nest_for(s->n, LOOP_UNROLL, "kw", af(0), af(s->p.kw)));
+		tap = af_add(af_mul(kh, s->p.kw), kw);
+		stretch_inside(&at->run, &s->p, i, &from, &to);
 		if (!at->held)
-			each_vector(s, at, load_weights, &t);
-		each_site(s, at, from, to, multiply, &t);
-		if (at->edge < 0)
-			nest_close(n);
+			load_weights(s, at, tap, af(0));
+		multiply(s, at, kh, kw, at->held ? tap : af(0), from, to);
+		if (!edge)
+			nest_close(s->n);
 	}
 }
 
 /* Where kernel rows are apart, each is asked whether it lies in the image: there is no division. */
-static void multiply_dilated(struct depthwise *s, const struct place *at, struct affine top)
+static void multiply_dilated(struct depthwise *s, const struct place *at)
 {
+	struct affine top = af_sub(af_mul(af_var(at->oh), s->p.sh), af(s->p.ph));
 	struct nest *n = s->n;
 
 	for (int kh = 0; kh < s->p.kh; kh++) {
@@ -385,20 +269,17 @@ static void multiply_dilated(struct depthwise *s, const struct place *at, struct
 static void multiply_clipped(struct depthwise *s, const struct place *at)
 {
 	const struct conv *p = &s->p;
-	struct nest *n = s->n;
-	struct affine top = af_sub(af_mul(af_var(at->oh), p->sh), af(p->ph)), first = af(0),
-		      end = af(p->kh);
+	int leaves = p->ph || (p->oh - 1) * p->sh + (p->kh - 1) * p->dh >= p->ih;
+	struct affine first = af(0), end = af(p->kh);
 
-	if (p->ph || (p->oh - 1) * p->sh + (p->kh - 1) * p->dh >= p->ih) {
-		if (p->dh > 1 && p->kh > 1) {
-			multiply_dilated(s, at, top);
-			return;
-		}
-		first = af_mul(af_var(nest_let_min(n, "above", af(0), top)), -1);
-		end = af_var(nest_let_min(n, "below", end, af_sub(af(p->ih), top)));
+	if (leaves && p->dh > 1 && p->kh > 1) {
+		multiply_dilated(s, at);
+		return;
 	}
-	multiply_row(s, at, af_var(nest_for(n, LOOP_SERIAL, "kh", first, end)));
-	nest_close(n);
+	if (leaves)
+		conv_rows_inside(s->n, p, at->oh, 0, &first, &end);
+	multiply_row(s, at, af_var(nest_for(s->n, LOOP_SERIAL, "kh", first, end)));
+	nest_close(s->n);
 }
 
 static void multiply_held(struct depthwise *s, const struct place *at)
@@ -409,137 +290,65 @@ static void multiply_held(struct depthwise *s, const struct place *at)
 	nest_close(n);
 }
 
-static void finish(struct depthwise *s, const struct place *at, const struct site *x,
-		   const void *arg)
+static void finish(struct depthwise *s, const struct place *at)
 {
-	const struct conv *p = &s->p;
-	const struct expr *bias = NULL, *add = NULL;
-	int lanes = (int)s->k[VL];
 	struct nest *n = s->n;
-	struct affine to = af_sum(af_mul(af_var(s->img), p->oh * p->ow * p->g),
-				  af_mul(af_var(at->oh), p->ow * p->g),
-				  af_mul(af_add(at->ow, x->m), p->g), lane_at(s, at, x));
 
-	(void)arg;
-	if (s->bias >= 0)
-		bias = ex_load(n, s->bias, lanes, lane_at(s, at, x), NULL);
-	if (workload_has_post(s->w, POST_ADD))
-		add = ex_load(n, s->dst, lanes, to, x->valid);
-	nest_store(
-		n, s->dst, to, x->valid,
-		post_apply(n, ex_reg(n, s->acc, reg_at(s, x)), s->w->npost, s->w->post, bias, add));
+	for (struct site x = sites(s, at, 0, at->run.pixels); site_next(n, &x);) {
+		struct affine channel = channel_at(s, at, x.v);
+		struct affine to =
+			access_at(&s->dst, {CONV_IMAGE, af_var(s->img)}, {CONV_ROW, af_var(at->oh)},
+				  {CONV_COLUMN, af_add(at->run.ow, x.m)}, {CONV_GROUP, channel});
+
+		operand_store(n, &s->out, ex_reg(n, s->acc, reg_at(s, x.m, x.v)), to, channel,
+			      x.valid);
+	}
 }
 
 static void tile(struct depthwise *s, const struct place *at)
 {
-	each_site(s, at, 0, at->pixels, zero, NULL);
+	zero(s, at);
 	if (at->held)
 		multiply_held(s, at);
 	else
 		multiply_clipped(s, at);
-	each_site(s, at, 0, at->pixels, finish, NULL);
+	finish(s, at);
 }
 
-/* ---- loops around it; each calls what lies inside ---- */
+/* ---- loops around it ---- */
 
-typedef void inner(struct depthwise *s, struct place at);
-
-static int tile_pixels(const struct depthwise *s, int64_t t)
+static struct panel all_panels(const struct depthwise *s)
 {
-	return s->split.rows + (t < s->split.rest);
-}
-
-/* Tiles [from, to), all of the same width, whose taps lie inside the image. */
-static void middle(struct depthwise *s, struct place at, int64_t from, int64_t to, inner *body)
-{
-	int t;
-
-	if (from >= to)
-		return;
-	at.edge = -1;
-	at.pixels = tile_pixels(s, from);
-	t = nest_for(s->n, LOOP_SERIAL, "t", af(0), af(to - from));
-	at.ow = af_add(af(tile_start(&s->split, from)), af_mul(af_var(t), at.pixels));
-	body(s, at);
-	nest_close(s->n);
-}
-
-static void edge(struct depthwise *s, struct place at, int64_t t, inner *body)
-{
-	at.edge = tile_start(&s->split, t);
-	at.pixels = tile_pixels(s, t);
-	at.ow = af(at.edge);
-	body(s, at);
-}
-
-static void pixels(struct depthwise *s, struct place at, inner *body)
-{
-	int64_t end = s->split.tiles - s->right, rest = s->split.rest;
-
-	for (int64_t t = 0; t < s->left; t++)
-		edge(s, at, t, body);
-	middle(s, at, s->left, rest < end ? rest : end, body);
-	middle(s, at, rest > s->left ? rest : s->left, end, body);
-	for (int64_t t = end; t < s->split.tiles; t++)
-		edge(s, at, t, body);
-}
-
-static void channels(struct depthwise *s, struct place at, inner *body)
-{
-	struct nest *n = s->n;
-	int j, last;
-
-	if (s->full) {
-		last = nest_let_min(n, "j", af_var(s->j1), af(s->full));
-		j = nest_for(n, LOOP_SERIAL, "j", af_var(s->j0), af_var(last));
-		at.channels = s->nr;
-		at.channel = af_mul(af_var(j), s->nr);
-		at.panel = af_mul(af_var(j), s->p.kh * s->p.kw * s->nr);
-		body(s, at);
-		nest_close(n);
-	}
-	if (s->full == s->tiles)
-		return;
-	nest_if_less(n, af(s->full), af_var(s->j1));
-	at.channels = s->p.g - s->full * s->nr;
-	at.channel = af(s->full * s->nr);
-	at.panel = af(s->full * s->p.kh * s->p.kw * s->nr);
-	body(s, at);
-	nest_close(n);
-}
-
-static void tile_body(struct depthwise *s, struct place at)
-{
-	tile(s, &at);
+	return (struct panel){&s->panels, s->p.g, s->nr};
 }
 
 /* A row of a channel tile. */
-static void row_body(struct depthwise *s, struct place at)
+static void row_of_panel(struct depthwise *s, struct place *at)
 {
-	struct tap t;
+	if (at->held) {
+		int taps = nest_for(s->n, LOOP_UNROLL, "k", af(0), af(s->p.kh * s->p.kw));
 
-	if (at.held) {
-		t.weights = t.reg =
-			af_var(nest_for(s->n, LOOP_UNROLL, "k", af(0), af(s->p.kh * s->p.kw)));
-		each_vector(s, &at, load_weights, &t);
+		load_weights(s, at, af_var(taps), af_var(taps));
 		nest_close(s->n);
 	}
-	pixels(s, at, tile_body);
+	at->run = (struct stretch){&s->edges};
+	while (stretch_next(s->n, &at->run))
+		tile(s, at);
 }
 
-static void channels_of_tile(struct depthwise *s, struct place at)
+static void row(struct depthwise *s, struct place *at)
 {
-	channels(s, at, tile_body);
-}
-
-static void row(struct depthwise *s, struct place at)
-{
-	if (s->k[ORDER] == CHANNELS_OUTERMOST)
-		row_body(s, at);
-	else if (s->k[ORDER] == CHANNELS_IN_PIXELS)
-		pixels(s, at, channels_of_tile);
-	else
-		channels(s, at, row_body);
+	if (s->k[ORDER] == CHANNELS_OUTERMOST) {
+		row_of_panel(s, at);
+	} else if (s->k[ORDER] == CHANNELS_IN_PIXELS) {
+		at->run = (struct stretch){&s->edges};
+		while (stretch_next(s->n, &at->run))
+			for (at->panel = all_panels(s); panel_next(s->n, &at->panel);)
+				tile(s, at);
+	} else {
+		for (at->panel = all_panels(s); panel_next(s->n, &at->panel);)
+			row_of_panel(s, at);
+	}
 }
 
 /* Output rows [first, end) have all their kernel rows inside the image. */
@@ -553,71 +362,61 @@ static void inner_rows(const struct conv *p, int64_t *first, int64_t *end)
 		*end = p->oh;
 }
 
-static void rows(struct depthwise *s, struct place at)
+static void rows(struct depthwise *s, struct place *at)
 {
 	struct nest *n = s->n;
 	int64_t first, end;
-	int inside;
+	int inside, some, all;
 
-	at.oh = nest_for(n, LOOP_SERIAL, "oh", af_var(s->oh0), af_var(s->oh1));
+	at->oh = block_units(n, &s->bands, "oh");
 	inner_rows(&s->p, &first, &end);
-	at.held = s->k[HOLD] && first < end;
-	if (!at.held || (first == 0 && end == s->p.oh)) {
-		row(s, at);
-	} else {
-		inside = nest_let_min(n, "inside", af_sub(af_var(at.oh), af(first)),
-				      af_sub(af(end - 1), af_var(at.oh)));
+	some = s->k[HOLD] && first < end;
+	all = first == 0 && end == s->p.oh;
+	if (some && !all) {
+		inside = nest_let_min(n, "inside", af_sub(af_var(at->oh), af(first)),
+				      af_sub(af(end - 1), af_var(at->oh)));
 		nest_if_less(n, af_var(inside), af(0));
-		at.held = 0;
+		at->held = 0;
 		row(s, at);
 		nest_else(n);
-		at.held = 1;
-		row(s, at);
-		nest_close(n);
 	}
+	at->held = some;
+	row(s, at);
+	if (some && !all)
+		nest_close(n);
 	nest_close(n);
 }
 
 static void open_blocks(struct depthwise *s)
 {
-	const struct conv *p = &s->p;
-	int64_t height = s->k[ROWS] ? s->k[ROWS] : p->oh, nc = s->k[NC] ? s->k[NC] : s->tiles;
+	int64_t height = s->k[ROWS] ? s->k[ROWS] : s->p.oh, nc = s->k[NC] ? s->k[NC] : s->tiles;
 	struct nest *n = s->n;
-	struct affine bands = af(ceil_div(p->oh, height)), blocks = af(ceil_div(s->tiles, nc));
-	int ib, jb;
 
-	s->img = nest_for(n, LOOP_PARALLEL, "img", af(0), af(p->mb));
-	if (s->k[PAR]) {
-		jb = nest_for(n, LOOP_PARALLEL, "jb", af(0), blocks);
-		ib = nest_for(n, LOOP_PARALLEL, "ib", af(0), bands);
-	} else {
-		ib = nest_for(n, LOOP_PARALLEL, "ib", af(0), bands);
-		jb = nest_for(n, LOOP_PARALLEL, "jb", af(0), blocks);
-	}
-	s->oh0 = nest_let(n, "oh", af_mul(af_var(ib), height));
-	s->oh1 = nest_let_min(n, "oh", af_add(af_var(s->oh0), af(height)), af(p->oh));
-	s->j0 = nest_let(n, "j", af_mul(af_var(jb), nc));
-	s->j1 = nest_let_min(n, "j", af_add(af_var(s->j0), af(nc)), af(s->tiles));
+	s->bands =
+		(struct block){"ib", "oh", af(s->p.oh), af(height), af(ceil_div(s->p.oh, height))};
+	s->panels = (struct block){"jb", "j", af(s->tiles), af(nc), af(ceil_div(s->tiles, nc))};
+	s->img = nest_for(n, LOOP_PARALLEL, "img", af(0), af(s->p.mb));
+	block_share(n, &s->bands, &s->panels, (int)s->k[PAR]);
 }
 
 static int depthwise_build(const struct workload *w, const int64_t *k, struct nest *n,
 			   struct err *e)
 {
-	struct depthwise s = {.n = n, .w = w, .k = k};
+	struct depthwise s = {.n = n, .w = w, .k = k, .lanes = (int)k[VL], .nv = (int)k[NV]};
+	struct place at = {0};
 
 	if (!applies(w, &s.p))
 		return err_set(e, "depthwise does not apply to this workload");
-	s.split = row_split(s.p.ow, k[MR]);
+	s.edges = edge_find(&s.p, row_split(s.p.ow, k[MR]));
 	s.nr = k[NV] * k[VL];
 	s.tiles = ceil_div(s.p.g, s.nr);
-	s.full = s.p.g / s.nr;
-	find_edges(&s.p, &s.split, &s.left, &s.right);
 	declare(&s);
 	open_blocks(&s);
-	if (k[ORDER] == CHANNELS_OUTERMOST)
-		channels(&s, (struct place){0}, rows);
+	if (k[ORDER] != CHANNELS_OUTERMOST)
+		rows(&s, &at);
 	else
-		rows(&s, (struct place){0});
+		for (at.panel = all_panels(&s); panel_next(n, &at.panel);)
+			rows(&s, &at);
 	while (n->depth)
 		nest_close(n);
 	return 0;

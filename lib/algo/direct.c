@@ -280,7 +280,7 @@ static int direct_build(const struct workload *w, const int64_t *k, struct nest 
 		j = block_units(n, &s.panels, "j");
 	oh = block_units(n, &s.bands, "oh");
 	if (s.p.clipped) /* the tap over kernel rows is the outermost one */
-		conv_rows_inside(n, &s.p, oh, &s.t.tap[0].lo, &s.t.tap[0].n);
+		conv_rows_inside(n, &s.p, oh, 1, &s.t.tap[0].lo, &s.t.tap[0].n);
 	t = nest_for(n, LOOP_SERIAL, "t", af(0), af_var(s.vtiles_w));
 	if (!k[ORDER])
 		j = block_units(n, &s.panels, "j");

@@ -80,16 +80,21 @@ int conv_weights(struct nest *n, const struct conv *p, int64_t nr, int64_t kc)
 	return nest_packed(n, "w", TENSOR_WEIGHTS, &w);
 }
 
-void conv_rows_inside(struct nest *n, const struct conv *p, int oh, struct affine *lo,
+static struct affine number(struct nest *n, int symbols, const char *name, int64_t value)
+{
+	return symbols ? af_var(nest_param(n, name, value)) : af(value);
+}
+
+void conv_rows_inside(struct nest *n, const struct conv *p, int oh, int symbols, struct affine *lo,
 		      struct affine *hi)
 {
-	int ph = nest_param(n, "PH", p->ph), sh = nest_param(n, "SH", p->sh), ih, kh;
-	struct affine first = af_sub(af_times(af_var(oh), sh), af_var(ph));
+	struct affine ph = number(n, symbols, "PH", p->ph), sh = number(n, symbols, "SH", p->sh);
+	struct affine first = af_sub(af_scale(af_var(oh), sh), ph), ih, kh;
 
 	*lo = af_mul(af_var(nest_let_min(n, "above", af(0), first)), -1);
-	ih = nest_param(n, "IH", p->ih);
-	kh = nest_param(n, "KH", p->kh);
-	*hi = af_var(nest_let_min(n, "below", af_var(kh), af_sub(af_var(ih), first)));
+	ih = number(n, symbols, "IH", p->ih);
+	kh = number(n, symbols, "KH", p->kh);
+	*hi = af_var(nest_let_min(n, "below", kh, af_sub(ih, first)));
 }
 
 void conv_scatter(struct nest *n, const struct conv *p, const struct brgemm_out *o,

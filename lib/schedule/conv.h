@@ -24,8 +24,9 @@ struct access conv_dst(const struct conv *p, int buffer);
 /* Weights as panels of nr output channels and chunks of kc input channels:
  * [g][tile][chunk][kh][kw][kc][nr]. */
 int conv_weights(struct nest *n, const struct conv *p, int64_t nr, int64_t kc);
-/* Kernel rows [lo, hi) that lie inside the image for output row oh, where there is no dilation. */
-void conv_rows_inside(struct nest *n, const struct conv *p, int oh, struct affine *lo,
+/* Kernel rows [lo, hi) that lie inside the image for output row oh, where there is no dilation, by
+ * symbols or constants. */
+void conv_rows_inside(struct nest *n, const struct conv *p, int oh, int symbols, struct affine *lo,
 		      struct affine *hi);
 
 /* Where a register tile stands: a variable each, and its first pixel and channel. */

@@ -1,0 +1,58 @@
+/* Edges: where a tile leaves an image or a tensor it has a body of its own, without what is not
+ * there.
+ *
+ * Each struct here goes through such bodies, and opens and closes what stands around them:
+ *	for (struct site x = {..}; site_next(n, &x);)
+ *		body
+ * Its first fields are set before, the others hold for the body; the rest of it starts with all 0.
+ */
+#ifndef TL_SCHEDULE_EDGE_H
+#define TL_SCHEDULE_EDGE_H
+
+#include "lib/schedule/block.h"
+#include "lib/schedule/conv.h"
+
+/* The panels of an open block: the whole ones, then the last one if it has fewer channels. */
+struct panel {
+	const struct block *block; /* its units are panels */
+	int64_t channels, nr;	   /* in all, and of a whole panel */
+	struct affine index;	   /* of the panel */
+	int64_t width;		   /* channels that it has */
+	int body;
+};
+int panel_next(struct nest *n, struct panel *x);
+
+/* The tiles of a row of output pixels, and how many at its left and right have taps that leave the
+ * image. */
+struct edges {
+	struct row_split split;
+	int left, right;
+};
+struct edges edge_find(const struct conv *p, struct row_split split);
+/* Tiles with one body: each one at an edge, and those between which are of one width. */
+struct stretch {
+	const struct edges *edges;
+	struct affine ow; /* first pixel */
+	int pixels;	  /* of a tile */
+	int64_t edge;	  /* ow, where taps may leave the image; -1: none does */
+	int64_t next;
+};
+int stretch_next(struct nest *n, struct stretch *x);
+/* Pixels [from, to) of the tile whose tap in kernel column kw lies inside the image. */
+void stretch_inside(const struct stretch *x, const struct conv *p, int kw, int64_t *from,
+		    int64_t *to);
+
+/* The vectors of a register tile's rows [from, to): row m, vector v. */
+struct site {
+	int lanes, nv;
+	int64_t columns; /* valid ones of the tile: whole vectors, and one with a mask */
+	int64_t from, to;
+	struct affine m, v;
+	const struct affine *valid; /* NULL: all lanes are */
+	int body;
+};
+int site_next(struct nest *n, struct site *x);
+/* Vectors that have a valid lane. */
+int64_t site_vectors(const struct site *x);
+
+#endif
