@@ -168,7 +168,8 @@ static void declare(struct depthwise *s)
 static struct site sites(const struct depthwise *s, const struct place *at, int64_t from,
 			 int64_t to)
 {
-	return (struct site){s->lanes, s->nv, at->panel.width, from, to};
+	return (struct site){
+		.lanes = s->lanes, .nv = s->nv, .columns = at->panel.width, .from = from, .to = to};
 }
 
 /* Register of vector v in this row. */
@@ -319,7 +320,7 @@ static void tile(struct depthwise *s, const struct place *at)
 
 static struct panel all_panels(const struct depthwise *s)
 {
-	return (struct panel){&s->panels, s->p.g, s->nr};
+	return (struct panel){.block = &s->panels, .channels = s->p.g, .nr = s->nr};
 }
 
 /* A row of a channel tile. */
@@ -331,7 +332,7 @@ static void row_of_panel(struct depthwise *s, struct place *at)
 		load_weights(s, at, af_var(taps), af_var(taps));
 		nest_close(s->n);
 	}
-	at->run = (struct stretch){&s->edges};
+	at->run = (struct stretch){.edges = &s->edges};
 	while (stretch_next(s->n, &at->run))
 		tile(s, at);
 }
@@ -341,7 +342,7 @@ static void row(struct depthwise *s, struct place *at)
 	if (s->k[ORDER] == CHANNELS_OUTERMOST) {
 		row_of_panel(s, at);
 	} else if (s->k[ORDER] == CHANNELS_IN_PIXELS) {
-		at->run = (struct stretch){&s->edges};
+		at->run = (struct stretch){.edges = &s->edges};
 		while (stretch_next(s->n, &at->run))
 			for (at->panel = all_panels(s); panel_next(s->n, &at->panel);)
 				tile(s, at);
@@ -389,12 +390,10 @@ static void rows(struct depthwise *s, struct place *at)
 
 static void open_blocks(struct depthwise *s)
 {
-	int64_t height = s->k[ROWS] ? s->k[ROWS] : s->p.oh, nc = s->k[NC] ? s->k[NC] : s->tiles;
 	struct nest *n = s->n;
 
-	s->bands =
-		(struct block){"ib", "oh", af(s->p.oh), af(height), af(ceil_div(s->p.oh, height))};
-	s->panels = (struct block){"jb", "j", af(s->tiles), af(nc), af(ceil_div(s->tiles, nc))};
+	s->bands = block_of("ib", "oh", s->p.oh, s->k[ROWS]);
+	s->panels = block_of("jb", "j", s->tiles, s->k[NC]);
 	s->img = nest_for(n, LOOP_PARALLEL, "img", af(0), af(s->p.mb));
 	block_share(n, &s->bands, &s->panels, (int)s->k[PAR]);
 }

@@ -2,6 +2,17 @@
 
 #include "lib/space/knob.h"
 
+struct block block_of(const char *loop, const char *name, int64_t extent, int64_t size)
+{
+	int64_t step = size ? size : extent;
+
+	return (struct block){.loop = loop,
+			      .name = name,
+			      .extent = af(extent),
+			      .size = af(step),
+			      .n = af(ceil_div(extent, step))};
+}
+
 static int loop_of(struct nest *n, const struct block *b)
 {
 	return nest_for(n, LOOP_PARALLEL, b->loop, af(0), b->n);

@@ -17,6 +17,8 @@ struct block {
 	int lo, hi;		       /* variables: the open block has units [lo, hi) */
 };
 
+/* By constants; size 0 is all. */
+struct block block_of(const char *loop, const char *name, int64_t extent, int64_t size);
 /* One iteration space for the threads: the blocks of a by those of b, b innermost unless a is to
  * be. */
 void block_share(struct nest *n, struct block *a, struct block *b, int a_innermost);
