@@ -103,6 +103,10 @@ static int random_conv(struct workload *w)
 		d[CONV_G] = 1;
 		d[CONV_OH] = d[CONV_IH];
 		d[CONV_OW] = d[CONV_IW];
+		if (pick(0, 1)) { /* and strassen */
+			d[CONV_IC] = 16 * pick(2, 4);
+			d[CONV_OC] = 2 * pick(8, 40);
+		}
 	}
 	random_posts(w);
 	return workload_finish(w, &e) == 0;
@@ -120,6 +124,13 @@ static int random_matmul(struct workload *w)
 	w->dim[MATMUL_M] = pick(1, 40);
 	w->dim[MATMUL_K] = pick(1, 90);
 	w->dim[MATMUL_N] = pick(1, 70);
+	if (pick(0, 2) == 0) { /* what strassen takes as well */
+		w->rhs_const = 1;
+		w->dim[MATMUL_B] = 1;
+		w->dim[MATMUL_M] = pick(8, 60);
+		w->dim[MATMUL_K] = 16 * pick(2, 6);
+		w->dim[MATMUL_N] = 2 * pick(8, 70);
+	}
 	random_posts(w);
 	return workload_finish(w, &e) == 0;
 }

@@ -10,6 +10,7 @@
 #include "lib/nest/nest.h"
 #include "lib/schedule/block.h"
 #include "lib/schedule/operand.h"
+#include "lib/schedule/product.h"
 #include "lib/schedule/range.h"
 #include "lib/schedule/stage.h"
 #include "lib/tile/brgemm.h"
@@ -33,34 +34,14 @@ static const struct knob knobs[KNOBS] = {
 	[AHEAD] = {"ahead", 0, "1: what the next register tile reads and writes is prefetched."},
 };
 
-struct shape {
-	int64_t b, m, k, n;
-};
-
-static int shape_of(const struct workload *w, struct shape *s)
-{
-	const int64_t *d = w->dim;
-
-	if (w->op == &op_matmul) {
-		*s = (struct shape){d[MATMUL_B], d[MATMUL_M], d[MATMUL_K], d[MATMUL_N]};
-		return 1;
-	}
-	if (w->op != &op_conv2d || w->layout != LAYOUT_NHWC || d[CONV_G] != 1 || d[CONV_KH] != 1 ||
-	    d[CONV_KW] != 1 || d[CONV_SH] != 1 || d[CONV_SW] != 1 || d[CONV_PH] || d[CONV_PW] ||
-	    d[CONV_OH] != d[CONV_IH] || d[CONV_OW] != d[CONV_IW])
-		return 0;
-	*s = (struct shape){1, d[CONV_MB] * d[CONV_OH] * d[CONV_OW], d[CONV_IC], d[CONV_OC]};
-	return 1;
-}
-
 static int ranges(const struct workload *w, struct range *r)
 {
 	static const int rows[] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 13, 14, 16, 20, 24, 28, 0};
 	static const int chunks[] = {64, 128, 192, 256, 384, 512, 768, 1024, 0};
 	static const int blocks[] = {1, 2, 3, 4, 6, 8, 12, 16, 32, 64, 0};
-	struct shape p;
+	struct product p;
 
-	if (!shape_of(w, &p))
+	if (!product_of(w, &p))
 		return 0;
 	if (!range_register_tile(r, 6, p.m, rows, brgemm_fits))
 		return 1;
@@ -90,7 +71,7 @@ struct gemm {
 	struct nest *n;
 	const struct workload *w;
 	const int64_t *k;
-	struct shape p;
+	struct product p;
 	struct parts parts;
 	int64_t kc, mc, nc;  /* as the knobs say, where 0 is all */
 	int64_t nr, tiles;   /* columns of a tile, tiles of columns */
@@ -107,11 +88,11 @@ struct gemm {
 /* Panels of nr columns; the weights of a convolution are oc x ic, not k x n. */
 static int packed_weights(struct gemm *s)
 {
-	int64_t conv = s->w->op == &op_conv2d, k = s->p.k, n = s->p.n;
-	int in = conv ? 2 : 1, out = conv ? 1 : 2;
+	int64_t turned = s->p.transposed, k = s->p.k, n = s->p.n;
+	int in = turned ? 2 : 1, out = turned ? 1 : 2;
 	struct packing p = {
 		.rank = 3,
-		.extent = {s->p.b, conv ? n : k, conv ? k : n},
+		.extent = {s->p.b, turned ? n : k, turned ? k : n},
 		.naxes = 4,
 		.axis = {{0, s->p.b, 1}, {out, s->tiles, s->nr}, {in, k, 1}, {out, s->nr, 1}},
 	};
@@ -121,7 +102,7 @@ static int packed_weights(struct gemm *s)
 
 static void declare(struct gemm *s)
 {
-	const struct shape *p = &s->p;
+	const struct product *p = &s->p;
 	struct nest *n = s->n;
 	struct extent columns = {p->n, s->tiles * s->nr};
 
@@ -231,7 +212,7 @@ static int gemm_build(const struct workload *w, const int64_t *k, struct nest *n
 			 .columns = {.loop = "jb", .name = "j"}};
 	int t = -1, j;
 
-	if (!shape_of(w, &s.p))
+	if (!product_of(w, &s.p))
 		return err_set(e, "gemm does not apply to this workload");
 	s.parts.split = row_split(s.p.m, k[MR]);
 	s.kc = k[KC] ? k[KC] : s.p.k;

@@ -302,11 +302,8 @@ _Static_assert((int)TOOM_MAX <= (int)MAP_ROWS, "transformed weights fit a packin
 
 static void add_map(struct packing *p, int dim, const struct toom_matrix *g)
 {
-	struct packing_map *m = &p->map[p->nmaps++];
+	struct packing_map *m = packing_map(p, dim, dim, g->rows, g->cols);
 
-	m->dim = dim;
-	m->rows = g->rows;
-	m->cols = g->cols;
 	for (int r = 0; r < g->rows; r++)
 		for (int c = 0; c < g->cols; c++)
 			m->m[r][c] = g->m[r][c];

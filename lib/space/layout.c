@@ -16,6 +16,14 @@ void packing_axis(struct packing *p, int dim, int64_t n, int64_t step)
 	p->naxes++;
 }
 
+struct packing_map *packing_map(struct packing *p, int dim, int with, int rows, int cols)
+{
+	struct packing_map *m = &p->map[p->nmaps++];
+
+	*m = (struct packing_map){.dim = dim, .with = with, .rows = rows, .cols = cols};
+	return m;
+}
+
 int64_t packing_size(const struct packing *p)
 {
 	int64_t size = 1;
@@ -35,6 +43,14 @@ struct pack_state {
 	float *dst;
 };
 
+/* Where value j of a map is, from its value 0. */
+static int64_t mapped_from(const struct pack_state *s, const struct packing_map *m, int64_t j)
+{
+	int64_t inner = m->with == m->dim ? 1 : s->p->extent[m->with];
+
+	return j / inner * s->stride[m->dim] + j % inner * s->stride[m->with];
+}
+
 /* The value at s->at through maps i, i + 1, ..; from: where the dimensions without a map and those
  * before stand. */
 static double mapped_value(const struct pack_state *s, int i, const float *from)
@@ -48,7 +64,7 @@ static double mapped_value(const struct pack_state *s, int i, const float *from)
 		double factor = m->m[s->at[m->dim]][j];
 
 		if (factor != 0)
-			sum += factor * mapped_value(s, i + 1, from + j * s->stride[m->dim]);
+			sum += factor * mapped_value(s, i + 1, from + mapped_from(s, m, j));
 	}
 	return sum;
 }
@@ -113,7 +129,7 @@ void packing_run(const struct packing *p, const float *src, float *dst)
 	}
 	for (int i = 0; i < p->nmaps; i++) {
 		s.end[p->map[i].dim] = p->map[i].rows;
-		s.mapped |= 1 << p->map[i].dim;
+		s.mapped |= 1 << p->map[i].dim | 1 << p->map[i].with;
 	}
 	pack_axis(&s, 0);
 }
@@ -129,6 +145,8 @@ void packing_text(const struct packing *p, struct buf *out)
 		const struct packing_map *m = &p->map[i];
 
 		buf_fmt(out, " map %d", m->dim);
+		if (m->with != m->dim)
+			buf_fmt(out, "+%d", m->with);
 		for (int r = 0; r < m->rows; r++)
 			for (int c = 0; c < m->cols; c++)
 				buf_fmt(out, "%c%.17g", c ? ',' : ' ', m->m[r][c]);

@@ -15,9 +15,11 @@
 
 enum { LAYOUT_RANK = 6, LAYOUT_AXES = 10, LAYOUT_MAPS = 2, MAP_ROWS = 10, MAP_COLS = 8 };
 
-/* Along dimension dim, of extent cols: value i becomes the sum over j of m[i][j] * value j. */
+/* Along dimension dim, of extent cols: value i becomes the sum over j of m[i][j] * value j. Where
+ * `with` is another dimension than dim, j goes through both, dim outermost, and cols is the product
+ * of their extents; `with` has no axis then. */
 struct packing_map {
-	int dim, rows, cols;
+	int dim, with, rows, cols;
 	double m[MAP_ROWS][MAP_COLS];
 };
 
@@ -38,6 +40,10 @@ struct packing {
 int packing_dim(struct packing *p, int64_t extent);
 /* Adds an axis: n positions, step apart, along dimension dim. */
 void packing_axis(struct packing *p, int dim, int64_t n, int64_t step);
+/* Adds a map along dim, and with another dimension (with: dim if there is none); its matrix is
+ * zero.
+ */
+struct packing_map *packing_map(struct packing *p, int dim, int with, int rows, int cols);
 int64_t packing_size(const struct packing *p); /* elements */
 /* Fills dst (packing_size elements) from the dense logical tensor src. */
 void packing_run(const struct packing *p, const float *src, float *dst);

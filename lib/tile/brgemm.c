@@ -44,7 +44,7 @@ static void close_tile(struct nest *n)
 	nest_close(n);
 }
 
-static void zero_tile(struct nest *n, const struct brgemm *g, int rows)
+void brgemm_zero(struct nest *n, const struct brgemm *g, int rows)
 {
 	int row, vec;
 
@@ -59,21 +59,33 @@ static struct affine c_index(const struct brgemm *g, const struct brgemm_out *o,
 }
 
 static void load_columns(struct nest *n, const struct brgemm *g, int rows,
-			 const struct brgemm_out *o)
+			 const struct brgemm_out *o, int onto)
 {
+	const struct expr *x;
 	int row, vec;
 
 	open_tile(n, g, rows, &row, &vec);
-	nest_store(n, g->acc, acc_at(g, row, vec), NULL,
-		   ex_load(n, o->c, g->lanes, c_index(g, o, row, vec),
-			   lanes_left(n, g, o->valid, vec)));
+	x = ex_load(n, o->c, g->lanes, c_index(g, o, row, vec), lanes_left(n, g, o->valid, vec));
+	if (onto)
+		x = ex_op(n, EXPR_ADD, ex_reg(n, g->acc, acc_at(g, row, vec)), x, NULL);
+	nest_store(n, g->acc, acc_at(g, row, vec), NULL, x);
 	close_tile(n);
 }
 
-static void multiply_tile(struct nest *n, const struct brgemm *g, int rows)
+/* The place of something is computed once, not at each of its loads and stores, which would be most
+ * of what a compiler has to do. What is left to add in each: a constant. */
+static struct affine view_at(struct nest *n, const char *name, int *buffer, struct affine at)
+{
+	if (!at.n)
+		return at;
+	*buffer = nest_view(n, name, *buffer, at);
+	return af(0);
+}
+
+void brgemm_multiply(struct nest *n, const struct brgemm *g, int rows)
 {
 	struct affine a_at = g->a_at, b_at = g->b_at;
-	int a, b, k, row, vec;
+	int a = g->a, b = g->b, k, row, vec;
 
 	for (int t = 0; t < g->ntaps; t++) {
 		int tap = nest_for(n, LOOP_SERIAL, "t", g->tap[t].lo, g->tap[t].n);
@@ -81,23 +93,24 @@ static void multiply_tile(struct nest *n, const struct brgemm *g, int rows)
 		a_at = af_add(a_at, af_scale(af_var(tap), g->tap[t].a_step));
 		b_at = af_add(b_at, af_scale(af_var(tap), g->tap[t].b_step));
 	}
-	a = nest_view(n, "A", g->a, a_at);
-	b = nest_view(n, "B", g->b, b_at);
+	a_at = view_at(n, "A", &a, a_at);
+	b_at = view_at(n, "B", &b, b_at);
 	k = nest_for(n, LOOP_SERIAL, "k", af(0), g->k);
 	nest_unroll_hint(n, g->unroll);
 
 	vec = nest_for(n, LOOP_UNROLL, "v", af(0), af(g->nv));
 	nest_store(n, g->breg, af_var(vec), NULL,
 		   ex_load(n, b, g->lanes,
-			   af_add(af_scale(af_var(k), g->b_k), af_mul(af_var(vec), g->lanes)),
+			   af_sum(b_at, af_scale(af_var(k), g->b_k), af_mul(af_var(vec), g->lanes)),
 			   lanes_left(n, g, g->b_valid, vec)));
 	nest_close(n);
 
 	row = nest_for(n, LOOP_UNROLL, "m", af(0), af(rows));
-	nest_store(n, g->areg, af_var(row), NULL,
-		   ex_bcast(n, g->lanes,
-			    ex_load(n, a, 1, af_add(af_scale(af_var(row), g->a_row), af_var(k)),
-				    NULL)));
+	nest_store(
+		n, g->areg, af_var(row), NULL,
+		ex_bcast(n, g->lanes,
+			 ex_load(n, a, 1, af_sum(a_at, af_scale(af_var(row), g->a_row), af_var(k)),
+				 NULL)));
 	vec = nest_for(n, LOOP_UNROLL, "v", af(0), af(g->nv));
 	nest_store(n, g->acc, acc_at(g, row, vec), NULL,
 		   ex_op(n, EXPR_FMA, ex_reg(n, g->areg, af_var(row)),
@@ -109,11 +122,15 @@ static void multiply_tile(struct nest *n, const struct brgemm *g, int rows)
 		nest_close(n);
 }
 
+/* What a tile is when it is stored: a partial sum; finished, begun with the tensor that is added
+ * where it may be (begin_tile()); or whole, and that tensor is still to be added. */
+enum stage { PARTIAL, FINISHED, WHOLE };
+
 static void store_columns(struct nest *n, const struct brgemm *g, int rows,
-			  const struct brgemm_out *o, int finished)
+			  const struct brgemm_out *o, enum stage stage)
 {
 	const struct expr *x, *bias = NULL, *add = NULL;
-	int adds = o->adds && !post_adds_first(o->npost, o->post);
+	int adds = o->adds && (stage == WHOLE || !post_adds_first(o->npost, o->post));
 	const struct affine *valid;
 	struct affine at;
 	int row, vec;
@@ -122,7 +139,7 @@ static void store_columns(struct nest *n, const struct brgemm *g, int rows,
 	at = c_index(g, o, row, vec);
 	valid = lanes_left(n, g, o->valid, vec);
 	x = ex_reg(n, g->acc, acc_at(g, row, vec));
-	if (finished) {
+	if (stage != PARTIAL) {
 		if (o->bias >= 0)
 			bias = ex_load(n, o->bias, g->lanes,
 				       af_add(o->bias_at, af_mul(af_var(vec), g->lanes)), NULL);
@@ -141,48 +158,45 @@ static void open_whole(struct nest *n, const struct brgemm *g, const struct affi
 	nest_if_less(n, af((int64_t)g->nv * g->lanes - 1), *valid);
 }
 
-static void load_tile(struct nest *n, const struct brgemm *g, int rows, const struct brgemm_out *o)
+static void load_tile(struct nest *n, const struct brgemm *g, int rows, const struct brgemm_out *o,
+		      int onto)
 {
 	struct brgemm_out whole = *o;
 
 	whole.valid = NULL;
 	if (o->valid)
 		open_whole(n, g, o->valid);
-	load_columns(n, g, rows, &whole);
+	load_columns(n, g, rows, &whole, onto);
 	if (!o->valid)
 		return;
 	nest_else(n);
-	load_columns(n, g, rows, o);
+	load_columns(n, g, rows, o, onto);
 	nest_close(n);
 }
 
 static void store_tile(struct nest *n, const struct brgemm *g, int rows, const struct brgemm_out *o,
-		       int finished)
+		       enum stage stage)
 {
 	struct brgemm_out whole = *o;
 
 	whole.valid = NULL;
 	if (o->valid)
 		open_whole(n, g, o->valid);
-	store_columns(n, g, rows, &whole, finished);
+	store_columns(n, g, rows, &whole, stage);
 	if (!o->valid)
 		return;
 	nest_else(n);
-	store_columns(n, g, rows, o, finished);
+	store_columns(n, g, rows, o, stage);
 	nest_close(n);
 }
 
-/* The place of the tile is computed once, not at each of its loads and stores, which would be most
- * of what a compiler has to do. */
 static struct brgemm_out view_out(struct nest *n, const struct brgemm_out *o)
 {
 	struct brgemm_out v = *o;
 
-	v.c = nest_view(n, "C", o->c, o->c_at);
-	v.c_at = af(0);
+	v.c_at = view_at(n, "C", &v.c, o->c_at);
 	if (o->bias >= 0)
-		v.bias = nest_view(n, "bias", o->bias, o->bias_at);
-	v.bias_at = af(0);
+		v.bias_at = view_at(n, "bias", &v.bias, o->bias_at);
 	return v;
 }
 
@@ -191,9 +205,9 @@ static struct brgemm_out view_out(struct nest *n, const struct brgemm_out *o)
 static void begin_tile(struct nest *n, const struct brgemm *g, int rows, const struct brgemm_out *o)
 {
 	if (o->adds && post_adds_first(o->npost, o->post))
-		load_tile(n, g, rows, o);
+		load_tile(n, g, rows, o, 0);
 	else
-		zero_tile(n, g, rows);
+		brgemm_zero(n, g, rows);
 }
 
 static int is_zero(struct affine a)
@@ -234,26 +248,48 @@ void brgemm_tile(struct nest *n, const struct brgemm *g, int rows, const struct 
 	if (chunk < 0) {
 		begin_tile(n, g, rows, o);
 		prefetch_next(n, g, rows, o);
-		multiply_tile(n, g, rows);
-		store_tile(n, g, rows, o, 1);
+		brgemm_multiply(n, g, rows);
+		store_tile(n, g, rows, o, FINISHED);
 		return;
 	}
 	if (o->adds) {
-		load_tile(n, g, rows, o);
+		load_tile(n, g, rows, o, 0);
 	} else {
 		nest_if_less(n, af_var(chunk), af(1));
-		zero_tile(n, g, rows);
+		brgemm_zero(n, g, rows);
 		nest_else(n);
-		load_tile(n, g, rows, o);
+		load_tile(n, g, rows, o, 0);
 		nest_close(n);
 	}
 	prefetch_next(n, g, rows, o);
-	multiply_tile(n, g, rows);
+	brgemm_multiply(n, g, rows);
 	nest_if_less(n, af_add(af_var(chunk), af(1)), chunks);
-	store_tile(n, g, rows, o, 0);
+	store_tile(n, g, rows, o, PARTIAL);
 	nest_else(n);
-	store_tile(n, g, rows, o, 1);
+	store_tile(n, g, rows, o, FINISHED);
 	nest_close(n);
+}
+
+void brgemm_load(struct nest *n, const struct brgemm *g, int rows, const struct brgemm_out *from)
+{
+	load_tile(n, g, rows, from, 0);
+}
+
+void brgemm_add(struct nest *n, const struct brgemm *g, int rows, const struct brgemm_out *from)
+{
+	load_tile(n, g, rows, from, 1);
+}
+
+void brgemm_keep(struct nest *n, const struct brgemm *g, int rows, const struct brgemm_out *to)
+{
+	store_tile(n, g, rows, to, PARTIAL);
+}
+
+void brgemm_finish(struct nest *n, const struct brgemm *g, int rows, const struct brgemm_out *to)
+{
+	struct brgemm_out o = view_out(n, to);
+
+	store_tile(n, g, rows, &o, WHOLE);
 }
 
 int brgemm_may_look_ahead(int64_t elements, const struct limits *m)

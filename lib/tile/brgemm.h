@@ -54,6 +54,16 @@ void brgemm_registers(struct nest *n, struct brgemm *g, int lanes, int max_rows,
  * their number: partial sums wait in c until the last one. Without chunks: chunk -1. */
 void brgemm_tile(struct nest *n, const struct brgemm *g, int rows, const struct brgemm_out *o,
 		 int chunk, struct affine chunks);
+/* The steps of a tile, for algorithms that make one of several products. The sum begins with zero
+ * or another tile, products and tiles are added to it, and it is kept for later as it is, or
+ * finished: post-ops, a tensor that is added (it waits in c until then), and the store. Of a tile
+ * that waits, only c, c_at, c_row and valid are looked at. */
+void brgemm_zero(struct nest *n, const struct brgemm *g, int rows);
+void brgemm_load(struct nest *n, const struct brgemm *g, int rows, const struct brgemm_out *from);
+void brgemm_add(struct nest *n, const struct brgemm *g, int rows, const struct brgemm_out *from);
+void brgemm_multiply(struct nest *n, const struct brgemm *g, int rows);
+void brgemm_keep(struct nest *n, const struct brgemm *g, int rows, const struct brgemm_out *to);
+void brgemm_finish(struct nest *n, const struct brgemm *g, int rows, const struct brgemm_out *to);
 /* Activations of so many elements do not stay in the second-level cache from one operator to the
  * next: then it may pay to prefetch them. */
 int brgemm_may_look_ahead(int64_t elements, const struct limits *m);

@@ -1,0 +1,99 @@
+/* Packing: the order of axes, padding, and maps along one dimension and along two at once. */
+#include <string.h>
+
+#include "lib/space/layout.h"
+#include "tests/tap.h"
+
+enum { ROWS = 4, COLUMNS = 6 };
+
+static float source[ROWS * COLUMNS];
+
+static void fill(void)
+{
+	for (int i = 0; i < ROWS * COLUMNS; i++)
+		source[i] = (float)(i + 1);
+}
+
+static void test_panels(void)
+{
+	struct packing p = {0};
+	int r = packing_dim(&p, ROWS), c = packing_dim(&p, COLUMNS), same = 1;
+	float out[2 * ROWS * 4];
+
+	packing_axis(&p, c, 2, 4);
+	packing_axis(&p, r, ROWS, 1);
+	packing_axis(&p, c, 4, 1);
+	packing_run(&p, source, out);
+	for (int j = 0; j < 2; j++)
+		for (int i = 0; i < ROWS; i++)
+			for (int v = 0; v < 4; v++) {
+				int column = j * 4 + v;
+				float is = column < COLUMNS ? source[i * COLUMNS + column] : 0;
+
+				same &= out[(j * ROWS + i) * 4 + v] == is;
+			}
+	ok(packing_size(&p) == 2 * ROWS * 4 && same, "panels of columns, padded with zeros");
+}
+
+static void test_map(void)
+{
+	struct packing p = {0};
+	int r = packing_dim(&p, ROWS), c = packing_dim(&p, COLUMNS), same = 1;
+	struct packing_map *m = packing_map(&p, r, r, 2, ROWS);
+	float out[COLUMNS * 2];
+
+	m->m[0][1] = 1;
+	m->m[1][0] = 0.5;
+	m->m[1][3] = -1;
+	packing_axis(&p, c, COLUMNS, 1);
+	packing_axis(&p, r, 2, 1);
+	packing_run(&p, source, out);
+	for (int i = 0; i < COLUMNS; i++) {
+		same &= out[i * 2] == source[COLUMNS + i];
+		same &= out[i * 2 + 1] == 0.5F * source[i] - source[3 * COLUMNS + i];
+	}
+	ok(same, "a map along one dimension");
+}
+
+/* The sum of two quadrants of a matrix, and the difference of the others. */
+static void test_joint_map(void)
+{
+	enum { R2 = ROWS / 2, C2 = COLUMNS / 2 };
+	struct packing p = {0};
+	int i = packing_dim(&p, 2), r = packing_dim(&p, R2);
+	int j = packing_dim(&p, 2), c = packing_dim(&p, C2), same = 1;
+	struct packing_map *m = packing_map(&p, i, j, 2, 4);
+	struct buf one = BUF_INIT, other = BUF_INIT;
+	float out[2 * R2 * C2];
+
+	m->m[0][0] = m->m[0][3] = 1;
+	m->m[1][1] = 1;
+	m->m[1][2] = -1;
+	packing_axis(&p, i, 2, 1);
+	packing_axis(&p, r, R2, 1);
+	packing_axis(&p, c, C2, 1);
+	packing_run(&p, source, out);
+	for (int y = 0; y < R2; y++)
+		for (int x = 0; x < C2; x++) {
+			const float *q = source + y * COLUMNS + x, *to = out + y * C2 + x;
+
+			same &= to[0] == q[0] + q[R2 * COLUMNS + C2];
+			same &= to[R2 * C2] == q[C2] - q[R2 * COLUMNS];
+		}
+	ok(same, "a map along two dimensions");
+	packing_text(&p, &one);
+	m->with = r;
+	packing_text(&p, &other);
+	ok(strcmp(one.s, other.s) != 0, "the text tells which two");
+	buf_free(&one);
+	buf_free(&other);
+}
+
+int main(void)
+{
+	fill();
+	test_panels();
+	test_map();
+	test_joint_map();
+	return done_testing();
+}
