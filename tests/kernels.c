@@ -43,23 +43,26 @@ static void random_posts(struct workload *w)
 		}
 }
 
-/* Unit stride, and 3, 5 or 7 taps in one direction or both. */
+/* Unit stride, and 3, 5 or 7 taps in one direction or both; or 3x3 of stride 2. */
 static void filtered_conv(int64_t *d)
 {
-	int64_t both = pick(0, 1), one = pick(0, 1);
+	int64_t two = pick(0, 3) == 0, both = two || pick(0, 1), one = pick(0, 1);
 
 	d[CONV_IC] = 8 * pick(1, 4);
 	for (int i = 0; i < 2; i++) {
-		int64_t taps = both ? 3 + 2 * pick(0, 1) : one == i ? 3 + 2 * pick(0, 2) : 1;
+		int64_t taps = both ? 3 : one == i ? 3 + 2 * pick(0, 2) : 1, in;
+
+		if (both && !two)
+			taps += 2 * pick(0, 1);
 
 		d[CONV_KH + i] = taps;
-		d[CONV_SH + i] = 1;
+		d[CONV_SH + i] = two ? 2 : 1;
 		d[CONV_DH + i] = 0;
 		d[CONV_PH + i] = pick(0, taps - 1);
 		if (d[CONV_IH + i] < taps)
 			d[CONV_IH + i] = taps;
-		d[CONV_OH + i] =
-			d[CONV_IH + i] + d[CONV_PH + i] + pick(0, d[CONV_PH + i]) + 1 - taps;
+		in = d[CONV_IH + i] + d[CONV_PH + i] + pick(0, d[CONV_PH + i]);
+		d[CONV_OH + i] = (in - taps) / d[CONV_SH + i] + 1;
 	}
 }
 

@@ -15,18 +15,18 @@ static void times(const struct toom_matrix *t, const double *x, double *y)
 	}
 }
 
-static void test_filter(int m, int r)
+static void test_filter(int m, int r, int stride)
 {
 	struct toom t;
 	struct rng rng;
 	double worst = 0;
 
-	toom_make(&t, m, r);
+	toom_make(&t, m, r, stride);
 	rng_seed(&rng, 1, "toom");
 	for (int turn = 0; turn < 100; turn++) {
 		double d[TOOM_MAX], g[TOOM_MAX], u[TOOM_MAX], v[TOOM_MAX], y[TOOM_MAX];
 
-		for (int i = 0; i < t.n; i++)
+		for (int i = 0; i < t.inputs; i++)
 			d[i] = (double)rng_below(&rng, 2001) / 1000 - 1;
 		for (int i = 0; i < r; i++)
 			g[i] = (double)rng_below(&rng, 2001) / 1000 - 1;
@@ -37,12 +37,13 @@ static void test_filter(int m, int r)
 		times(&t.at, v, y);
 		for (int i = 0; i < m; i++) {
 			for (int k = 0; k < r; k++)
-				y[i] -= d[i + k] * g[k];
+				y[i] -= d[i * stride + k] * g[k];
 			worst = fmax(worst, fabs(y[i]));
 		}
 	}
-	ok(t.n == m + r - 1 && worst < 1e-13, "%d outputs of %d taps from %d products: error %.1e",
-	   m, r, t.n, worst);
+	ok(t.n == (stride == 1 ? m + r - 1 : 2 * m + 1) && worst < 1e-13,
+	   "%d outputs of %d taps at stride %d from %d products: error %.1e", m, r, stride, t.n,
+	   worst);
 }
 
 static void test_pairs(int m, int r)
@@ -50,7 +51,7 @@ static void test_pairs(int m, int r)
 	struct toom t;
 	int alike = 1;
 
-	toom_make(&t, m, r);
+	toom_make(&t, m, r, 1);
 	for (int i = 1; i < t.n - 1; i += 2) {
 		for (int c = 0; c < t.n; c++)
 			alike &= fabs(t.bt.m[i][c]) == fabs(t.bt.m[i + 1][c]);
@@ -62,15 +63,18 @@ static void test_pairs(int m, int r)
 
 int main(void)
 {
-	test_filter(1, 1);
+	test_filter(1, 1, 1);
+	test_filter(3, 3, 2);
+	test_filter(5, 3, 2);
 	for (int r = 3; r <= 7; r += 2)
 		for (int m = 2; m <= 8; m += 2) {
-			if (!toom_has(m, r, 1))
+			if (!toom_has(m, r, 1, 1))
 				continue;
-			test_filter(m, r);
+			test_filter(m, r, 1);
 			test_pairs(m, r);
 		}
-	ok(toom_has(4, 3, 0) && !toom_has(6, 3, 0) && !toom_has(3, 3, 1) && !toom_has(6, 7, 1),
+	ok(toom_has(4, 3, 1, 0) && !toom_has(6, 3, 1, 0) && !toom_has(3, 3, 1, 1) &&
+		   !toom_has(6, 7, 1, 1) && toom_has(5, 3, 2, 0) && !toom_has(3, 5, 2, 1),
 	   "not all filters are there");
 	return done_testing();
 }

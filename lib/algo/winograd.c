@@ -1,5 +1,5 @@
-/* winograd: convolution of unit stride, nhwc, by minimal filtering (lib/tile/toom.h) in each
- * direction that has several taps: 3x3, 5x5, 1x3, 7x1 and the like.
+/* winograd: convolution, nhwc, by minimal filtering (lib/tile/toom.h) in each direction that has
+ * several taps: 3x3, 5x5, 1x3, 7x1 and the like, of unit stride; 3x3 of stride 2.
  *
  * The output is cut into tiles of m x m pixels (m x 1, 1 x m); the inputs of each are transformed
  * into n^2 values (n) and multiplied, value by value and summed over channels, with transformed
@@ -27,7 +27,9 @@ static const struct knob knobs[KNOBS] = {
 	[NV] = {"nv", 1, "Vectors in a row of the register tile."},
 	[MR] = {"mr", 1,
 		"Image tiles of the register tile, at most, in near-equal parts of a block."},
-	[M] = {"m", 4, "Output pixels along each side of an image tile: 2, 4, 6 or 8."},
+	[M] = {"m", 4,
+	       "Output pixels along each side of an image tile: 2, 4, 6 or 8; at stride 2: 3 or "
+	       "5."},
 	[TC] = {"tc", 1, "Image tiles in a row of a block; divides those in a row of the image."},
 	[TR] = {"tr", 1, "Rows of image tiles in a block; divides those of the image."},
 	[NC] = {"nc", 0, "Register tiles of output channels in a block; 0: all."},
@@ -40,19 +42,32 @@ static const struct knob knobs[KNOBS] = {
 enum { MAX_TILES = 256, MAX_EDGES = 6 };
 static const int64_t MAX_BLOCK = 1 << 20; /* floats of a block's transformed inputs */
 
-/* Of unit stride. In a direction of one tap the image is as large as the output. */
+static struct image_kernel kernel_of(const struct conv *p)
+{
+	return (struct image_kernel){p->kh, p->kw, p->sh, p->sw};
+}
+
+static int has_tile(const struct conv *p, int64_t m)
+{
+	const struct image_kernel k = kernel_of(p);
+
+	return image_has(&k, m);
+}
+
+/* In a direction of one tap the image is as large as the output. */
 static int applies(const struct workload *w, struct conv *p)
 {
-	if (!conv_of(w, p) || p->nchw || p->g != 1 || p->sh != 1 || p->sw != 1 || p->dh != 1 ||
-	    p->dw != 1 || p->ph >= p->kh || p->pw >= p->kw || p->ic % 8)
+	if (!conv_of(w, p) || p->nchw || p->g != 1 || p->dh != 1 || p->dw != 1 || p->ph >= p->kh ||
+	    p->pw >= p->kw || p->ic % 8)
 		return 0;
 	if ((p->kh == 1 && p->oh != p->ih) || (p->kw == 1 && p->ow != p->iw))
 		return 0;
-	return image_has(2, p->kh, p->kw);
+	return has_tile(p, 2) || has_tile(p, 3);
 }
 
 static struct image image_of(const struct conv *p, const int64_t *k)
 {
+	const struct image_kernel kernel = kernel_of(p);
 	struct image s = {.ih = p->ih,
 			  .iw = p->iw,
 			  .ic = p->ic,
@@ -63,7 +78,7 @@ static struct image image_of(const struct conv *p, const int64_t *k)
 			  .pw = p->pw,
 			  .lanes = (int)k[VL]};
 
-	image_make(&s, (int)k[M], (int)p->kh, (int)p->kw);
+	image_make(&s, &kernel, (int)k[M]);
 	return s;
 }
 
@@ -94,8 +109,8 @@ static int winograd_space(const struct workload *w, const struct limits *m, stru
 		knob_add(s, NV, v);
 	for (unsigned i = 0; i < sizeof tiles / sizeof *tiles; i++)
 		knob_add(s, MR, tiles[i]);
-	for (int size = 8; size >= 2; size -= 2)
-		if (image_has(size, p.kh, p.kw))
+	for (int size = 8; size >= 2; size--)
+		if (has_tile(&p, size))
 			add_tiles(s, &p, size);
 	knob_add(s, NC, 0);
 	for (unsigned i = 0; i < sizeof blocks / sizeof *blocks; i++)
@@ -125,7 +140,7 @@ static int winograd_valid(const struct workload *w, const int64_t *k, const char
 	if (!brgemm_fits(k[VL], k[NV], k[MR], why))
 		return 0;
 	*why = "there is no such image tile for the kernel's taps";
-	if (!image_has(k[M], p.kh, p.kw))
+	if (!has_tile(&p, k[M]))
 		return 0;
 	*why = "input channels fill no whole vectors";
 	if (p.ic % k[VL])
@@ -180,7 +195,7 @@ static struct block_tile open_tiles(struct winograd *s)
 	int r = nest_for(n, LOOP_SERIAL, "r", af(0), af(s->k[TR]));
 	int c = nest_for(n, LOOP_SERIAL, "c", af(0), af(s->k[TC]));
 
-	transform_open(&s->g.f, n, s->g.lanes, s->g.v.n > s->g.h.n ? s->g.v.n : s->g.h.n);
+	transform_open(&s->g.f, n, s->g.lanes, &s->g.v, &s->g.h);
 	t.at.row = nest_let(n, "row", af_add(af_var(s->row0), af_var(r)));
 	t.at.col = nest_let(n, "col", af_add(af_var(s->col0), af_var(c)));
 	t.number = af_add(af_mul(af_var(r), s->k[TC]), af_var(c));

@@ -7,26 +7,30 @@ static int64_t up(int64_t a, int64_t b)
 	return (a + b - 1) / b;
 }
 
-int image_has(int64_t m, int64_t kh, int64_t kw)
+static int is_one(int64_t taps, int64_t stride)
 {
-	int64_t one = kh == 1 || kw == 1;
-
-	if (kh == 1 && kw == 1)
-		return 0;
-	return (kh == 1 || toom_has(m, kh, one)) && (kw == 1 || toom_has(m, kw, one));
+	return taps == 1 && stride == 1;
 }
 
-void image_make(struct image *s, int m, int kh, int kw)
+int image_has(const struct image_kernel *k, int64_t m)
 {
-	toom_make(&s->v, kh > 1 ? m : 1, kh);
-	toom_make(&s->h, kw > 1 ? m : 1, kw);
+	int v = is_one(k->kh, k->sh), h = is_one(k->kw, k->sw);
+
+	return !(v && h) && (v || toom_has(m, k->kh, k->sh, h)) &&
+	       (h || toom_has(m, k->kw, k->sw, v));
+}
+
+void image_make(struct image *s, const struct image_kernel *k, int m)
+{
+	toom_make(&s->v, k->kh > 1 ? m : 1, (int)k->kh, (int)k->sh);
+	toom_make(&s->h, k->kw > 1 ? m : 1, (int)k->kw, (int)k->sw);
 	s->rows = up(s->oh, s->v.m);
 	s->cols = up(s->ow, s->h.m);
 }
 
 int64_t image_half(const struct image *s)
 {
-	return (int64_t)s->v.n * s->h.n * s->lanes;
+	return (int64_t)s->v.inputs * s->h.n * s->lanes;
 }
 
 /* Columns of a tile's inputs that lie inside the image, a bit each. */
@@ -34,8 +38,8 @@ static unsigned columns_inside(const struct image *s, int64_t col)
 {
 	unsigned inside = 0;
 
-	for (int i = 0; i < s->h.n; i++) {
-		int64_t iw = col * s->h.m - s->pw + i;
+	for (int i = 0; i < s->h.inputs; i++) {
+		int64_t iw = col * s->h.m * s->h.stride - s->pw + i;
 
 		inside |= (unsigned)(iw >= 0 && iw < s->iw) << i;
 	}
@@ -47,7 +51,7 @@ int64_t image_edges(const struct image *s)
 	int64_t edges = 0;
 
 	for (int64_t col = 0; col < s->cols; col++)
-		edges += columns_inside(s, col) != transform_all(&s->h);
+		edges += columns_inside(s, col) != transform_all(s->h.inputs);
 	return edges;
 }
 
@@ -68,14 +72,15 @@ static struct affine input_row(const struct inputs *p, struct affine i)
 {
 	const struct image *s = p->s;
 
-	return af_sum(af_mul(af_var(p->t->row), s->v.m), i, af(-s->ph));
+	return af_sum(af_mul(af_var(p->t->row), (int64_t)s->v.m * s->v.stride), i, af(-s->ph));
 }
 
 /* From the tile's input in row i, column 0. */
 static struct line source(const struct inputs *p, struct affine i, int64_t step)
 {
 	const struct image *s = p->s;
-	struct affine iw = af_add(af_mul(af_var(p->t->col), s->h.m), af(-s->pw));
+	struct affine iw =
+		af_add(af_mul(af_var(p->t->col), (int64_t)s->h.m * s->h.stride), af(-s->pw));
 
 	return (struct line){p->src,
 			     af_sum(af_mul(af_var(p->t->img), s->ih * s->iw * s->ic),
@@ -115,7 +120,7 @@ static void transform_rows(const struct inputs *p)
 {
 	const struct image *s = p->s;
 	enum loop_kind kind = p->clipped ? LOOP_SERIAL : LOOP_UNROLL;
-	int i = nest_for(s->n, kind, "i", af(0), af(s->v.n));
+	int i = nest_for(s->n, kind, "i", af(0), af(s->v.inputs));
 	struct line half = {s->half, af_mul(af_var(i), (int64_t)s->h.n * s->lanes), s->lanes};
 
 	if (p->clipped)
@@ -136,8 +141,8 @@ static void transform_columns(const struct inputs *p, const struct image_values 
 
 	if (s->h.n == 1 && !p->clipped)
 		from = source(p, af(0), s->iw * s->ic);
-	transform_load(&s->f, &from, transform_all(&s->v));
-	transform_input(&s->f, &s->v, transform_all(&s->v), transform_put_line, &put);
+	transform_load(&s->f, &from, transform_all(s->v.inputs));
+	transform_input(&s->f, &s->v, transform_all(s->v.inputs), transform_put_line, &put);
 	nest_close(s->n);
 }
 
@@ -166,10 +171,11 @@ static void transform_channels(struct inputs p, const struct image_values *to)
 static void transform_inside(struct inputs p, const struct image_values *to)
 {
 	const struct image *s = p.s;
-	int64_t first = up(s->ph, s->v.m), end = (s->ih + s->ph - s->v.n) / s->v.m + 1;
+	int64_t step = (int64_t)s->v.m * s->v.stride, first = up(s->ph, step);
+	int64_t end = (s->ih + s->ph - s->v.inputs) / step + 1;
 	int inside;
 
-	p.clipped = s->ih + s->ph < s->v.n || first >= end;
+	p.clipped = s->ih + s->ph < s->v.inputs || first >= end;
 	if (p.clipped || (first == 0 && end >= s->rows)) {
 		transform_channels(p, to);
 		return;
@@ -265,7 +271,7 @@ static void back_columns(const struct outputs *o)
 	struct line half = {s->half, af_mul(af_var(x), s->lanes), (int64_t)s->h.n * s->lanes};
 	struct pixels to = pixels(o, af(0), s->ow * s->oc);
 
-	transform_load(&s->f, &from, transform_all(&s->v));
+	transform_load(&s->f, &from, transform_all(s->v.n));
 	if (s->h.n == 1)
 		transform_output(&s->f, &s->v, o->rows, put_pixel, &to);
 	else
@@ -284,7 +290,7 @@ static void back_rows(const struct outputs *o)
 	if (s->v.n == 1)
 		from = (struct line){o->from->buffer, af_add(o->from->at, o->channel),
 				     o->from->step};
-	transform_load(&s->f, &from, transform_all(&s->h));
+	transform_load(&s->f, &from, transform_all(s->h.n));
 	transform_output(&s->f, &s->h, o->cols, put_pixel, &to);
 	nest_close(s->n);
 }

@@ -1,5 +1,6 @@
-/* Image tiles of minimal filtering (toom.h): the output of a convolution of unit stride, nhwc, is
- * cut into tiles of v.m x h.m pixels. The v.n x h.n inputs of each are transformed into values,
+/* Image tiles of minimal filtering (toom.h): the output of a convolution in nhwc is cut into tiles
+ * of v.m x h.m pixels. The v.inputs x h.inputs inputs of each are transformed into v.n x h.n
+ * values,
  *
  *     V = B_v^T d B_h,
  *
@@ -39,10 +40,14 @@ struct image_values {
 typedef void image_put(const struct image *s, struct affine at, struct affine channel,
 		       const struct expr *x, void *arg);
 
-/* Can tiles of a kernel of kh x kw taps have m pixels in each direction of more than one tap? */
-int image_has(int64_t m, int64_t kh, int64_t kw);
+/* A kernel: taps and strides, vertical and horizontal. */
+struct image_kernel {
+	int64_t kh, kw, sh, sw;
+};
+/* Can tiles have m pixels in each direction of more than one tap? */
+int image_has(const struct image_kernel *k, int64_t m);
 /* Fills in rows, cols and the transforms. */
-void image_make(struct image *s, int m, int kh, int kw);
+void image_make(struct image *s, const struct image_kernel *k, int m);
 /* Tiles of which taps lie outside the image at the left or right have code of their own, for each
  * such column: how many columns are there? */
 int64_t image_edges(const struct image *s);

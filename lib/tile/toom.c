@@ -37,7 +37,7 @@ static const double *points(int n)
 	return n <= 4 ? four : n == 6 ? six : n == 8 ? eight : ten;
 }
 
-void toom_make(struct toom *t, int m, int r)
+static void unit_stride(struct toom *t, int m, int r)
 {
 	int n = m + r - 1, last = n - 1;
 	const double *point = points(n);
@@ -45,7 +45,8 @@ void toom_make(struct toom *t, int m, int r)
 	memset(t, 0, sizeof *t);
 	t->m = m;
 	t->r = r;
-	t->n = n;
+	t->stride = 1;
+	t->n = t->inputs = n;
 	t->at.rows = m;
 	t->at.cols = t->bt.rows = t->bt.cols = t->g.rows = n;
 	t->g.cols = r;
@@ -65,11 +66,52 @@ void toom_make(struct toom *t, int m, int r)
 	product(point, last, -1, t->bt.m[last]);
 }
 
-int toom_has(int64_t m, int64_t r, int one)
+/* Products of even inputs first, then those of odd ones. */
+static void stride_two(struct toom *t, int m)
+{
+	struct toom even;
+
+	unit_stride(&even, m, 2);
+	memset(t, 0, sizeof *t);
+	t->m = m;
+	t->r = 3;
+	t->stride = 2;
+	t->n = t->inputs = 2 * m + 1;
+	t->at.rows = m;
+	t->at.cols = t->bt.rows = t->bt.cols = t->g.rows = t->n;
+	t->g.cols = 3;
+	for (int j = 0; j < even.n; j++) {
+		for (int k = 0; k < m; k++)
+			t->at.m[k][j] = even.at.m[k][j];
+		for (int k = 0; k < 2; k++)
+			t->g.m[j][2 * k] = even.g.m[j][k];
+		for (int c = 0; c < even.n; c++)
+			t->bt.m[j][2 * c] = even.bt.m[j][c];
+	}
+	for (int k = 0; k < m; k++) {
+		t->at.m[k][even.n + k] = 1;
+		t->g.m[even.n + k][1] = 1;
+		t->bt.m[even.n + k][2 * k + 1] = 1;
+	}
+}
+
+void toom_make(struct toom *t, int m, int r, int stride)
+{
+	if (stride == 2 && r == 3) {
+		stride_two(t, m);
+		return;
+	}
+	unit_stride(t, m, r);
+	t->stride = stride;
+}
+
+int toom_has(int64_t m, int64_t r, int64_t stride, int one)
 {
 	int64_t n = m + r - 1;
 
-	if (m < 2 || m > 8 || m % 2 || r < 3)
+	if (stride == 2)
+		return r == 3 && (m == 3 || m == 5);
+	if (stride != 1 || m < 2 || m > 8 || m % 2 || r < 3)
 		return 0;
 	return n == 4 || n == 6 || ((n == 8 || n == 10) && one);
 }

@@ -1,17 +1,21 @@
 #include "lib/tile/transform.h"
 
+#include <math.h>
 #include <stddef.h>
 
-void transform_open(struct transform *f, struct nest *n, int lanes, int values)
+void transform_open(struct transform *f, struct nest *n, int lanes, const struct toom *a,
+		    const struct toom *b)
 {
+	int most = a->n > b->n ? a->n : b->n;
+
 	*f = (struct transform){.n = n, .lanes = lanes};
-	f->in = nest_reg(n, "in", ELEM_F32, lanes, values, 1);
-	f->sums = nest_reg(n, "sum", ELEM_F32, lanes, values - 2, 1);
+	f->in = nest_reg(n, "in", ELEM_F32, lanes, most, 1);
+	f->sums = nest_reg(n, "sum", ELEM_F32, lanes, most, 1);
 }
 
-unsigned transform_all(const struct toom *t)
+unsigned transform_all(int n)
 {
-	return (1U << t->n) - 1;
+	return (1U << n) - 1;
 }
 
 static const struct expr *in_reg(const struct transform *f, int i)
@@ -69,6 +73,21 @@ static const struct expr *sum_of(const struct transform *f, const struct terms *
 
 /* ---- B^T ---- */
 
+/* Do rows i and i + 1 differ in signs alone? Not where they have nothing but one value. */
+static int is_pair(const struct toom_matrix *m, int i)
+{
+	int values = 0;
+
+	if (i + 1 >= m->rows)
+		return 0;
+	for (int c = 0; c < m->cols; c++) {
+		values += m->m[i][c] != 0;
+		if (fabs(m->m[i][c]) != fabs(m->m[i + 1][c]))
+			return 0;
+	}
+	return values > 1;
+}
+
 /* Rows i and i + 1 of B^T: their common part, plus and minus the part in which they differ. */
 static void put_pair(const struct transform *f, const struct toom_matrix *m, int i, unsigned there,
 		     transform_put *put, void *arg)
@@ -97,7 +116,7 @@ void transform_input(const struct transform *f, const struct toom *t, unsigned t
 	for (int i = 0; i < m->rows; i++) {
 		struct terms sum = {0};
 
-		if (i && i < m->rows - 1) {
+		if (is_pair(m, i)) {
 			put_pair(f, m, i++, there, put, arg);
 			continue;
 		}
@@ -110,26 +129,43 @@ void transform_input(const struct transform *f, const struct toom *t, unsigned t
 
 /* ---- A^T ---- */
 
+/* Do columns c and c + 1 differ in the signs of odd rows alone? */
+static int is_column_pair(const struct toom_matrix *m, int c)
+{
+	if (c + 1 >= m->cols || m->rows < 2 || m->m[0][c] == 0 || m->m[1][c] == 0)
+		return 0;
+	for (int i = 0; i < m->rows; i++)
+		if (m->m[i][c] != (i % 2 ? -1 : 1) * m->m[i][c + 1])
+			return 0;
+	return 1;
+}
+
 void transform_output(const struct transform *f, const struct toom *t, int rows, transform_put *put,
 		      void *arg)
 {
 	const struct toom_matrix *m = &t->at;
 	struct nest *n = f->n;
 
-	for (int c = 1; c < m->cols - 1; c += 2) {
-		nest_store(n, f->sums, af(c - 1), NULL,
-			   ex_op(n, EXPR_ADD, in_reg(f, c), in_reg(f, c + 1), NULL));
+	for (int c = 0; c < m->cols; c++) {
+		if (!is_column_pair(m, c))
+			continue;
 		nest_store(n, f->sums, af(c), NULL,
+			   ex_op(n, EXPR_ADD, in_reg(f, c), in_reg(f, c + 1), NULL));
+		nest_store(n, f->sums, af(c + 1), NULL,
 			   ex_op(n, EXPR_SUB, in_reg(f, c), in_reg(f, c + 1), NULL));
+		c++;
 	}
 	for (int i = 0; i < rows; i++) {
 		struct terms sum = {0};
 
-		if (m->cols > 1)
-			add_term(&sum, in_reg(f, 0), m->m[i][0]);
-		for (int c = 1; c < m->cols - 1; c += 2) /* even powers of p and -p are alike */
-			add_term(&sum, sum_reg(f, i % 2 ? c : c - 1), m->m[i][c]);
-		add_term(&sum, in_reg(f, m->cols - 1), m->m[i][m->cols - 1]);
+		for (int c = 0; c < m->cols; c++) {
+			if (!is_column_pair(m, c)) {
+				add_term(&sum, in_reg(f, c), m->m[i][c]);
+				continue;
+			}
+			add_term(&sum, sum_reg(f, i % 2 ? c + 1 : c), m->m[i][c]);
+			c++;
+		}
 		put(f, i, sum_of(f, &sum), arg);
 	}
 }

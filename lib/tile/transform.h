@@ -24,19 +24,20 @@ struct line {
 /* Takes value i of what comes out. */
 typedef void transform_put(const struct transform *f, int i, const struct expr *x, void *arg);
 
-/* Declares registers for up to `values` values (at least 3). They live where they are used. */
-void transform_open(struct transform *f, struct nest *n, int lanes, int values);
+/* Declares registers for the transforms of both. They live where they are used. */
+void transform_open(struct transform *f, struct nest *n, int lanes, const struct toom *a,
+		    const struct toom *b);
 /* The values of a line whose bit is set in `there`. */
 void transform_load(const struct transform *f, const struct line *from, unsigned there);
-/* B^T times the values; those whose bit is not set in `there` are 0, and have not been loaded. */
+/* B^T times the inputs; those whose bit is not set in `there` are 0, and have not been loaded. */
 void transform_input(const struct transform *f, const struct toom *t, unsigned there,
 		     transform_put *put, void *arg);
-/* A^T times the values: the first `rows` of what comes out. */
+/* A^T times the products: the first `rows` of what comes out. */
 void transform_output(const struct transform *f, const struct toom *t, int rows, transform_put *put,
 		      void *arg);
 /* Stores at value i of a line, a struct line. */
 void transform_put_line(const struct transform *f, int i, const struct expr *x, void *line);
-/* All values of t, a bit each. */
-unsigned transform_all(const struct toom *t);
+/* The first n values, a bit each. */
+unsigned transform_all(int n);
 
 #endif
