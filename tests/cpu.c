@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/space/isa.h"
 #include "lib/target/cpu.h"
 #include "tests/tap.h"
 
@@ -61,7 +62,8 @@ static void test_isa(void)
 	struct limits m;
 
 	for (size_t i = 0; i < sizeof isas / sizeof *isas; i++) {
-		int rc, known = cpu_isa_lanes(isas[i]);
+		const struct isa *isa = isa_find(isas[i]);
+		int rc, known = isa ? isa->lanes[DTYPE_F32] : 0;
 
 		err = (struct err){0};
 		setenv("TL_ISA", isas[i], 1);

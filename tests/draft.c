@@ -6,20 +6,21 @@
 #include "lib/algo/candidate.h"
 #include "lib/model/draft.h"
 #include "lib/model/static.h"
+#include "lib/space/isa.h"
 #include "tests/tap.h"
 
-static const struct limits avx512 = {
-	.isa = "avx512",
-	.lanes = 16,
-	.vregs = 32,
-	.fma_per_cycle = 2,
-	.load_per_cycle = 2,
-	.threads = 2,
-	.l1d = 48 << 10,
-	.l2 = 2 << 20,
-	.l3 = 128 << 20,
-	.hz = 2.5e9,
-};
+static struct limits avx512;
+
+static void make_machine(void)
+{
+	if (isa_limits("avx512", &avx512) < 0)
+		bail_out("avx512 is unknown");
+	avx512.threads = 2;
+	avx512.l1d = 48 << 10;
+	avx512.l2 = 2 << 20;
+	avx512.l3 = 128 << 20;
+	avx512.hz = 2.5e9;
+}
 
 static struct arena arena;
 static struct nest nest;
@@ -190,11 +191,10 @@ static void refused(const char *knobs, const struct limits *m, const char *why)
 
 static void test_static(void)
 {
-	struct limits avx2 = avx512, tiny = avx512;
+	struct limits avx2, tiny = avx512;
 
-	snprintf(avx2.isa, sizeof avx2.isa, "avx2");
-	avx2.lanes = 8;
-	avx2.vregs = 16;
+	if (isa_limits("avx2", &avx2) < 0)
+		bail_out("avx2 is unknown");
 	tiny.l2 = 1024;
 	use("matmul", "512x512:512x768", NULL);
 	build("gemm", " vl=16 nv=4 mr=6");
@@ -215,6 +215,7 @@ static void test_static(void)
 
 int main(void)
 {
+	make_machine();
 	test_tiles();
 	test_threads();
 	test_memory();

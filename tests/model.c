@@ -10,6 +10,7 @@
 #include "lib/model/model.h"
 #include "lib/model/score.h"
 #include "lib/search/schedule.h"
+#include "lib/space/isa.h"
 #include "tests/tap.h"
 
 static int is_near(double a, double b)
@@ -51,17 +52,26 @@ static const char *const problems[] = {"mb1_ic64ih14_oc64oh14_kh1", "mb1_ic32ih2
 enum { PROBLEMS = sizeof problems / sizeof *problems, CANDIDATES = 60 };
 
 /* The first has most that can differ from program to program. */
-static const struct limits machines[] = {
-	{"avx512", 16, 32, 2, 2, 2, 32 << 10, 1 << 20, 8 << 20, 0},
-	{"avx2", 8, 16, 2, 2, 1, 48 << 10, 512 << 10, 32 << 20, 0},
-	{"scalar", 1, 16, 2, 2, 16, 16 << 10, 256 << 10, 2 << 20, 0},
+static const struct machine {
+	const char *isa;
+	int threads;
+	int64_t l1d, l2, l3;
+} machines[] = {
+	{"avx512", 2, 32 << 10, 1 << 20, 8 << 20},
+	{"avx2", 1, 48 << 10, 512 << 10, 32 << 20},
+	{"scalar", 16, 16 << 10, 256 << 10, 2 << 20},
 };
 
 static struct data_env env;
 
-static void use_machine(const struct limits *m)
+static void use_machine(const struct machine *m)
 {
-	env.limits = *m;
+	if (isa_limits(m->isa, &env.limits) < 0)
+		bail_out("%s is unknown", m->isa);
+	env.limits.threads = m->threads;
+	env.limits.l1d = m->l1d;
+	env.limits.l2 = m->l2;
+	env.limits.l3 = m->l3;
 	features_rates(&env.limits, &env.rates);
 }
 
@@ -107,7 +117,7 @@ static int count_dead(const int varies[FEATURES])
 	return dead;
 }
 
-static void test_features(const struct limits *m)
+static void test_features(const struct machine *m)
 {
 	struct arena scratch = ARENA_INIT;
 	int wild = 0, same = 1, known[FEATURES] = {0}, varies[FEATURES] = {0};
@@ -249,7 +259,7 @@ static void test_boost(const char *dir)
 
 /* ---- schedules ---- */
 
-static void test_schedules(const struct limits *m)
+static void test_schedules(const struct machine *m)
 {
 	int fitted = 0, all = 0, own = 0, valid = 1, inverse = 1;
 	struct rng rng;

@@ -18,6 +18,7 @@
 #include "lib/schedule/edge.h"
 #include "lib/schedule/operand.h"
 #include "lib/schedule/range.h"
+#include "lib/space/isa.h"
 #include "lib/tile/brgemm.h"
 
 enum depthwise_knob { VL, NV, MR, ROWS, NC, ORDER, PAR, HOLD, KNOBS };
@@ -50,12 +51,8 @@ static int applies(const struct workload *w, struct conv *p)
  * are vectors. Never fewer than brgemm_fits() counts. */
 static int64_t registers(const struct conv *p, const int64_t *k)
 {
-	return k[NV] * (k[MR] + (k[HOLD] ? p->kh * p->kw : 1)) + 1 + (k[VL] < 16 && p->g % k[VL]);
-}
-
-static int64_t registers_there(int64_t lanes)
-{
-	return lanes == 16 ? 32 : 16;
+	return k[NV] * (k[MR] + (k[HOLD] ? p->kh * p->kw : 1)) + 1 +
+	       (isa_of_lanes(k[VL])->masks == MASKS_VECTOR && p->g % k[VL]);
 }
 
 /* Each tile at an edge has a body of its own: once more where weights are held, and where vectors
@@ -90,7 +87,7 @@ static int ranges(const struct workload *w, struct range *r)
 		   "another value of nv gives the same program");
 	range_need(r, !k[HOLD] || k[ORDER] != CHANNELS_IN_PIXELS,
 		   "weights stay in registers only where pixels are innermost");
-	range_need(r, registers(&p, k) <= registers_there(k[VL]),
+	range_need(r, registers(&p, k) <= isa_of_lanes(k[VL])->vregs,
 		   "the register tile needs more vector registers than there are");
 	range_need(r, loops(&p, k) <= MAX_LOOPS, "too many tiles have taps outside the image");
 	return 1;

@@ -1,22 +1,9 @@
 #include "lib/model/draft.h"
 
-/* What limits.h does not say. To be probed one day; from a Xeon of 2023, and near enough elsewhere
- * to rank. */
-static const struct {
-	double l2, l3, memory; /* bytes a cycle a core */
-	double overlap;	       /* share of the lesser times that hides behind the greatest */
-	double fits;	       /* share of a cache that a working set can have */
-	double fork_s;	       /* a parallel region's start and end */
-	double hz;	       /* if unknown */
-} machine = {
-	.l2 = 40,
-	.l3 = 10,
-	.memory = 5,
-	.overlap = 0.7,
-	.fits = 0.85,
-	.fork_s = 2e-6,
-	.hz = 2.5e9,
-};
+#include "lib/space/assumed.h"
+
+static const double OVERLAP = 0.7; /* share of the lesser times that hides behind the greatest */
+static const double FITS = 0.85;   /* share of a cache that a working set can have */
 
 /* A thread with this many items does not feel that one is smaller. */
 static const double MANY_ITEMS = 8;
@@ -40,7 +27,7 @@ static double uneven(const struct walk *w, struct walk *first)
 
 void draft_predict(const struct nest *n, const struct limits *m, struct draft *d)
 {
-	double hz = m->hz > 0 ? m->hz : machine.hz, t[4], most, sum, by_buffer[NEST_BUFFERS];
+	double hz = assumed_hz(m), t[4], most, sum, by_buffer[NEST_BUFFERS];
 	struct walk *w = &d->walk, first;
 
 	walk_nest(w, n, m, 0);
@@ -48,17 +35,17 @@ void draft_predict(const struct nest *n, const struct limits *m, struct draft *d
 	d->items = w->items;
 	d->uneven_cycles = uneven(w, &first);
 	d->compute_cycles = w->share * w->cycles + d->uneven_cycles;
-	d->l2_bytes = walk_traffic(w, (double)m->l1d * machine.fits, d->whole, d->body, by_buffer) +
+	d->l2_bytes = walk_traffic(w, (double)m->l1d * FITS, d->whole, d->body, by_buffer) +
 		      w->conflict_bytes;
-	d->l3_bytes = walk_traffic(w, (double)m->l2 * machine.fits, d->whole, d->body, by_buffer);
-	d->memory_bytes = walk_traffic(w, (double)m->l3 / w->threads * machine.fits, d->whole,
-				       d->body, by_buffer);
+	d->l3_bytes = walk_traffic(w, (double)m->l2 * FITS, d->whole, d->body, by_buffer);
+	d->memory_bytes =
+		walk_traffic(w, (double)m->l3 / w->threads * FITS, d->whole, d->body, by_buffer);
 	t[0] = d->compute_cycles;
-	t[1] = d->l2_bytes / machine.l2;
-	t[2] = d->l3_bytes / machine.l3;
-	t[3] = d->memory_bytes / machine.memory;
+	t[1] = d->l2_bytes / assumed.l2;
+	t[2] = d->l3_bytes / assumed.l3;
+	t[3] = d->memory_bytes / assumed.memory;
 	most = max(max(t[0], t[1]), max(t[2], t[3]));
 	sum = t[0] + t[1] + t[2] + t[3];
-	d->seconds = (most + (1 - machine.overlap) * (sum - most)) / hz +
-		     (m->threads > 1 ? machine.fork_s : 0);
+	d->seconds =
+		(most + (1 - OVERLAP) * (sum - most)) / hz + (m->threads > 1 ? assumed.fork_s : 0);
 }

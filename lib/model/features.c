@@ -7,6 +7,7 @@
 #include "lib/base/buf.h"
 #include "lib/base/hash.h"
 #include "lib/op/op.h"
+#include "lib/space/assumed.h"
 
 enum { REVISION = 1 }; /* raise it when a feature of the same name begins to mean another thing */
 
@@ -34,14 +35,14 @@ const char *features_version(void)
 
 void features_rates(const struct limits *m, struct rates *r)
 {
-	double hz = m->hz > 0 ? m->hz : 2.5e9, threads = m->threads > 0 ? m->threads : 1;
+	double hz = assumed_hz(m), threads = m->threads > 0 ? m->threads : 1;
 
 	*r = (struct rates){
 		.flops = hz * threads * m->fma_per_cycle * m->lanes * 2,
-		.l2 = hz * threads * 40,
-		.l3 = hz * threads * 10,
-		.memory = hz * threads * 5,
-		.fork_s = 2e-6,
+		.l2 = hz * threads * assumed.l2,
+		.l3 = hz * threads * assumed.l3,
+		.memory = hz * threads * assumed.memory,
+		.fork_s = assumed.fork_s,
 	};
 }
 
@@ -95,7 +96,7 @@ static void of_work(struct at *a)
 static void of_draft(struct at *a)
 {
 	const struct draft *d = a->d;
-	double hz = a->m->hz > 0 ? a->m->hz : 2.5e9, threads = a->w->threads;
+	double hz = assumed_hz(a->m), threads = a->w->threads;
 
 	a->f[FEATURE_draft] = ratio(d->seconds, a->roof_s);
 	a->f[FEATURE_compute] = ratio(d->compute_cycles / hz, a->roof_s);

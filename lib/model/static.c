@@ -103,8 +103,7 @@ static int64_t most_alive(const struct walk *w)
 
 int64_t static_registers(const struct nest *n, const struct limits *m)
 {
-	/* AVX-512 reads a value for all lanes as an operand of its arithmetic. */
-	int folded = !strcmp(m->isa, "avx512"), local = 0;
+	int local = 0;
 	struct walk w;
 
 	w.n = n;
@@ -119,7 +118,7 @@ int64_t static_registers(const struct nest *n, const struct limits *m)
 		if (!u->everywhere && n->buffer[i].size / u->steps > local)
 			local = (int)(n->buffer[i].size / u->steps);
 	}
-	return most_alive(&w) + (folded ? 0 : local);
+	return most_alive(&w) + (m->folds ? 0 : local);
 }
 
 static int check_lanes(const struct nest *n, const struct limits *m, struct err *why)

@@ -6,25 +6,16 @@
 
 #include "lib/model/static.h"
 
-/* What limits.h does not say. To be probed one day; from a Xeon of 2023, and near enough elsewhere
- * to rank. */
+/* What the walk takes of any CPU, near enough to rank. */
 static const struct {
-	double store;	   /* vectors a cycle */
-	double issue;	   /* operations a cycle */
 	double load_share; /* of the load ports' peak, reached with lines that straddle and conflict
 			    */
-	double window;	   /* operations in flight */
-	double fma_latency; /* cycles */
 	double loop, entry; /* cycles an iteration of an outer loop, and a loop's entry and exit */
 	double turn; /* cycles that the jump back of an innermost loop costs beside its ports */
 	double mask; /* operations to make a mask of lanes */
 	double ways; /* of the first-level cache */
 } machine = {
-	.store = 1,
-	.issue = 5,
 	.load_share = 0.8,
-	.window = 400,
-	.fma_latency = 4,
 	.loop = 2,
 	.entry = 14,
 	.turn = 1,
@@ -327,15 +318,15 @@ static double ports(const struct walk *w, const struct walk_ops *k)
 	const struct limits *m = w->m;
 	double fma = (k->fma + k->arith) / m->fma_per_cycle;
 	double load = k->load / (m->load_per_cycle * machine.load_share);
-	double store = k->store / machine.store;
+	double store = k->store / m->store_per_cycle;
 
-	return max(max(fma, load), max(store, all_ops(k) / machine.issue));
+	return max(max(fma, load), max(store, all_ops(k) / m->issue_per_cycle));
 }
 
 /* Runs of a loop that overlap: short ones find room for the next in the window. */
-static double in_flight(const struct walk_ops *k, double n)
+static double in_flight(const struct limits *m, const struct walk_ops *k, double n)
 {
-	return min(max(machine.window / (n * all_ops(k)), 1), machine.fma_latency);
+	return min(max(m->window / (n * all_ops(k)), 1), m->fma_latency);
 }
 
 static void push(struct walk *w, const struct node *s, double n, double dealt)
@@ -396,7 +387,7 @@ static void walk_serial(struct walk *w, const struct node *s, struct work *here,
 		inner.ops.other += 2.0 / (s->unroll > 1 ? s->unroll : 1);
 		each = ports(w, &inner.ops) + machine.turn / (s->unroll > 1 ? s->unroll : 1);
 		if (inner.chain > 0)
-			each = max(each, machine.fma_latency / in_flight(&inner.ops, n));
+			each = max(each, w->m->fma_latency / in_flight(w->m, &inner.ops, n));
 		else if (inner.ops.fma == 0)
 			each = max(each, 1);
 		if (inner.ops.fma > 0)

@@ -1,6 +1,6 @@
 /* What a target can do: the numbers that spaces, static checks and the analytic draft are made
- * from. Plain data, filled by lib/target from the machine (or by a test), so that nothing below a
- * target asks the machine. */
+ * from. Plain data, so that nothing below a target asks the machine: isa_limits() (isa.h) fills it
+ * for an instruction set, lib/target then puts in what the machine says. */
 #ifndef TL_SPACE_LIMITS_H
 #define TL_SPACE_LIMITS_H
 
@@ -10,8 +10,12 @@ struct limits {
 	char isa[16];	   /* "avx512", "avx2", "scalar" */
 	int lanes;	   /* floats in the widest vector: 16, 8, 1 */
 	int vregs;	   /* vector registers: 32, 16, 16 */
+	int folds;	   /* is a broadcast from memory an operand of arithmetic? */
 	int fma_per_cycle; /* vector FMAs started a cycle */
-	int load_per_cycle;
+	int load_per_cycle, store_per_cycle;
+	int issue_per_cycle; /* operations of any kind */
+	int fma_latency;     /* cycles */
+	int window;	     /* operations in flight */
 	int threads;	     /* threads of a timed run */
 	int64_t l1d, l2, l3; /* bytes; l1d and l2 a core */
 	double hz;	     /* nominal clock; 0 if unknown */

@@ -9,24 +9,23 @@
 #include <unistd.h>
 
 #include "lib/io/keep.h"
+#include "lib/space/isa.h"
 #include "lib/target/c.h"
 #include "lib/target/x86.h"
 
-/* What an instruction set means, best first. A new CPU is a row here. */
-static const struct isa {
-	const char *name;
-	int lanes, vregs, fma_per_cycle, load_per_cycle;
-	const char *flags[6];
-} isas[] = {
+enum { ISA_FLAGS = 6 };
+
+/* What the compiler has to be told of an instruction set, beside what lib/space/isa.c says of it.
+ */
+static const struct code {
+	const char *isa;
+	const char *flags[ISA_FLAGS];
+} codes[] = {
 	{"avx512",
-	 16,
-	 32,
-	 2,
-	 2,
 	 {"-mavx512f", "-mavx512vl", "-mavx512dq", "-mavx512bw", "-mfma",
 	  "-mprefer-vector-width=512"}},
-	{"avx2", 8, 16, 2, 2, {"-mavx2", "-mfma"}},
-	{"scalar", 1, 16, 2, 2, {NULL}},
+	{"avx2", {"-mavx2", "-mfma"}},
+	{NULL, {NULL}}, /* nothing of any other */
 };
 
 static const char *const common_flags[] = {
@@ -49,40 +48,18 @@ static const char *const common_flags[] = {
 	"-shared",
 	"-nostdlib",
 };
-_Static_assert(sizeof common_flags / sizeof *common_flags + 6 + 5 <= CPU_CC_ARGS,
+_Static_assert(sizeof common_flags / sizeof *common_flags + ISA_FLAGS + 5 <= CPU_CC_ARGS,
 	       "room for the compiler, its flags, -o, two files and the end");
 
-static int has_isa(const struct isa *isa)
+int cpu_has_isa(const char *isa)
 {
 	__builtin_cpu_init();
-	if (isa->lanes == 16)
+	if (!strcmp(isa, "avx512"))
 		return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl") &&
 		       __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512bw");
-	if (isa->lanes == 8)
+	if (!strcmp(isa, "avx2"))
 		return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
-	return 1;
-}
-
-static const struct isa *find_isa(const char *name)
-{
-	for (size_t i = 0; i < sizeof isas / sizeof *isas; i++)
-		if (!strcmp(isas[i].name, name))
-			return &isas[i];
-	return NULL;
-}
-
-int cpu_has_isa(const char *name)
-{
-	const struct isa *i = find_isa(name);
-
-	return i && has_isa(i);
-}
-
-int cpu_isa_lanes(const char *isa)
-{
-	const struct isa *i = find_isa(isa);
-
-	return i ? i->lanes : 0;
+	return isa_find(isa) != NULL;
 }
 
 /* The first line of a file of the kernel's. 1; 0: this machine has none; -1: it cannot be read, and
@@ -142,26 +119,6 @@ static int usable_cpus(void)
 	return n > 0 ? n : 1;
 }
 
-int cpu_isa_limits(const char *name, struct limits *m)
-{
-	const struct isa *isa = find_isa(name);
-
-	if (!isa)
-		return -1;
-	*m = (struct limits){
-		.lanes = isa->lanes,
-		.vregs = isa->vregs,
-		.fma_per_cycle = isa->fma_per_cycle,
-		.load_per_cycle = isa->load_per_cycle,
-		.threads = 1,
-		.l1d = 32 << 10,
-		.l2 = 1 << 20,
-		.l3 = 8 << 20,
-	};
-	snprintf(m->isa, sizeof m->isa, "%s", isa->name);
-	return 0;
-}
-
 /* The caches that TL_LIMITS tells of. */
 static int told_caches(struct limits *m, struct err *e)
 {
@@ -194,20 +151,20 @@ static int told_caches(struct limits *m, struct err *e)
 int cpu_limits(struct limits *m, struct err *e)
 {
 	const char *want = getenv("TL_ISA");
-	const struct isa *isa = isas;
+	const struct isa *isa = isa_list;
 
 	if (want && *want) {
-		isa = find_isa(want);
+		isa = isa_find(want);
 		if (!isa)
 			return err_status(
 				e, EXIT_USAGE,
 				"TL_ISA is \"%s\", which is none of avx512, avx2 and scalar", want);
-		if (!has_isa(isa))
+		if (!cpu_has_isa(want))
 			return err_set(e, "TL_ISA asks for %s, which this CPU does not have", want);
 	}
-	while (!has_isa(isa))
+	while (!cpu_has_isa(isa->name))
 		isa++;
-	cpu_isa_limits(isa->name, m);
+	isa_limits(isa->name, m);
 	m->threads = usable_cpus();
 	if (cache_bytes(1, &m->l1d, e) || cache_bytes(2, &m->l2, e) || cache_bytes(3, &m->l3, e))
 		return -1;
@@ -223,14 +180,16 @@ static const char *compiler(void)
 
 void cpu_cc_argv(const char *isa, const char *source, const char *object, char *argv[CPU_CC_ARGS])
 {
-	const struct isa *i = find_isa(isa);
+	const struct code *code = codes;
 	int n = 0;
 
+	while (code->isa && strcmp(code->isa, isa) != 0)
+		code++;
 	argv[n++] = (char *)compiler();
 	for (size_t j = 0; j < sizeof common_flags / sizeof *common_flags; j++)
 		argv[n++] = (char *)common_flags[j];
-	for (int j = 0; i && j < 6 && i->flags[j]; j++)
-		argv[n++] = (char *)i->flags[j];
+	for (int j = 0; j < ISA_FLAGS && code->flags[j]; j++)
+		argv[n++] = (char *)code->flags[j];
 	argv[n++] = (char *)"-o";
 	argv[n++] = (char *)object;
 	argv[n++] = (char *)source;

@@ -14,8 +14,6 @@ enum { CPU_CC_ARGS = 32 };
  * l1d=BYTES,l2=BYTES,l3=BYTES, or some of these. Threads: OMP_NUM_THREADS, else the CPUs this
  * process may run on. */
 int cpu_limits(struct limits *m, struct err *e);
-/* Limits of an instruction set, with small caches and one thread; -1 for an unknown name. */
-int cpu_isa_limits(const char *isa, struct limits *m);
 /* The command that makes shared object `object` from C file `source` for an instruction set. Points
  * into static text and the strings given; ends with NULL. The compiler is $TL_CC, else cc. */
 void cpu_cc_argv(const char *isa, const char *source, const char *object, char *argv[CPU_CC_ARGS]);
@@ -31,8 +29,6 @@ int cpu_cc_version(struct buf *out, struct err *e);
  * comma-separated, from the CPU. */
 int cpu_model(struct buf *out, struct err *e);
 void cpu_features(struct buf *out);
-/* Lanes an instruction set has: 16, 8, 1; 0 for an unknown name. */
-int cpu_isa_lanes(const char *isa);
 int cpu_has_isa(const char *isa); /* does this CPU have it? */
 
 #endif

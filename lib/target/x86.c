@@ -535,7 +535,7 @@ const char *x86_print(const struct nest *n, struct buf *out)
 
 	if (!x.lanes)
 		return "its registers are no single-precision vectors of 8 or 16 lanes";
-	x.nregs = x.lanes == 16 ? 32 : 16;
+	x.isa = isa_of_lanes(x.lanes);
 	nest_register_scopes(n, x.scope);
 	x.looking = 1; /* which registers outlive a block */
 	function(&x);

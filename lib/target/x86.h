@@ -1,5 +1,6 @@
 /* A nest as x86-64 assembly: the same function as target/c.h prints, written without a compiler's
- * help, for AVX-512 (16 lanes) and AVX2 with FMA (8 lanes).
+ * help, for AVX-512 (16 lanes) and AVX2 with FMA (8 lanes). How many registers
+ * there are and what folds: lib/space/isa.h.
  *
  * Assembling takes a twentieth of the time that GNU C does, and what the register tile is made of
  * is known here, not guessed: which registers hold it, what is read as an operand, how far k is

@@ -217,7 +217,7 @@ static void number_registers(struct block *b)
 			b->last_read[b->base[i] + j] = -1;
 		}
 	}
-	if (x->nkept > x->nregs)
+	if (x->nkept > x->isa->vregs)
 		block_fail(b, "its registers are more than there are");
 }
 

@@ -11,6 +11,7 @@
 #include "lib/base/arena.h"
 #include "lib/base/buf.h"
 #include "lib/nest/nest.h"
+#include "lib/space/isa.h"
 
 enum { LINEAR_TERMS = 16, CONSTANTS = 64 };
 
@@ -31,7 +32,7 @@ struct x86 {
 	int looking;	 /* first pass: nothing is kept of the text, see kept */
 	const char *why; /* the first that came up that is not written here; NULL: nothing */
 	int lanes;	 /* of the nest's vectors: 16 or 8 */
-	int nregs;	 /* vector registers that there are for them */
+	const struct isa *isa;
 	int nlabels;
 	int known[NEST_VARS]; /* the variable is a constant here */
 	int64_t value[NEST_VARS];

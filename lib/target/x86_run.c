@@ -43,7 +43,7 @@ void x86_run(struct x86 *x, const struct node *t)
 
 	x->nkept = x86_homes(x);
 	v = x86_vector(x->lanes, x->nkept);
-	if (s->value->lanes != x->lanes || x->nkept + 2 > x->nregs) {
+	if (s->value->lanes != x->lanes || x->nkept + 2 > x->isa->vregs) {
 		if (!x->looking)
 			x86_fail(x, "a copy needs more vector registers than are free");
 		return;

@@ -53,7 +53,7 @@ static struct operand constant(struct block *b, double value, int lanes)
 
 static int take(struct block *b)
 {
-	for (int i = b->x->nkept; i < b->x->nregs; i++) {
+	for (int i = b->x->nkept; i < b->x->isa->vregs; i++) {
 		if (b->busy >> i & 1)
 			continue;
 		b->busy |= 1u << i;
@@ -273,7 +273,7 @@ void block_prefetch(struct block *b, const struct node *s)
  * so it is where the value is used once, or no register is left. */
 static int folds(struct block *b, const struct expr *e, int v)
 {
-	if (e->kind != EXPR_BCAST || b->x->lanes != 16 || e->a->kind != EXPR_LOAD || e->a->valid ||
+	if (e->kind != EXPR_BCAST || !b->x->isa->folds || e->a->kind != EXPR_LOAD || e->a->valid ||
 	    block_is_register(b, e->a->buffer))
 		return 0;
 	if (b->reads[v] > 1) {

@@ -2,6 +2,7 @@
 
 #include <stddef.h>
 
+#include "lib/space/isa.h"
 #include "lib/space/knob.h"
 #include "lib/tile/post.h"
 
@@ -319,10 +320,12 @@ struct row_split row_split(int64_t extent, int64_t max_rows)
 
 int brgemm_fits(int64_t lanes, int64_t nv, int64_t rows, const char **why)
 {
+	const struct isa *isa = isa_of_lanes(lanes);
+
 	*why = "a knob of the register tile is outside its range";
 	if ((lanes != 1 && lanes != 4 && lanes != 8 && lanes != 16) || nv < 1 || nv > 16 ||
 	    rows < 1 || rows > 32)
 		return 0;
 	*why = "the register tile needs more vector registers than there are";
-	return rows * nv + nv + (lanes < 16) <= (lanes == 16 ? 32 : 16);
+	return rows * nv + nv + !isa->folds <= isa->vregs;
 }

@@ -1,0 +1,86 @@
+#include "lib/space/isa.h"
+
+#include <stdio.h>
+#include <string.h>
+
+const struct isa isa_list[] = {
+	{
+		.name = "avx512",
+		.lanes = {[DTYPE_F32] = 16},
+		.vregs = 32,
+		.folds = 1,
+		.masks = MASKS_REGISTER,
+		.fma_per_cycle = 2,
+		.load_per_cycle = 2,
+		.store_per_cycle = 1,
+		.issue_per_cycle = 5,
+		.fma_latency = 4,
+		.window = 400,
+	},
+	{
+		.name = "avx2",
+		.lanes = {[DTYPE_F32] = 8},
+		.vregs = 16,
+		.masks = MASKS_VECTOR,
+		.fma_per_cycle = 2,
+		.load_per_cycle = 2,
+		.store_per_cycle = 1,
+		.issue_per_cycle = 5,
+		.fma_latency = 4,
+		.window = 400,
+	},
+	{
+		.name = "scalar",
+		.lanes = {[DTYPE_F32] = 1},
+		.vregs = 16,
+		.fma_per_cycle = 2,
+		.load_per_cycle = 2,
+		.store_per_cycle = 1,
+		.issue_per_cycle = 5,
+		.fma_latency = 4,
+		.window = 400,
+	},
+	{.name = NULL},
+};
+
+const struct isa *isa_find(const char *name)
+{
+	for (const struct isa *i = isa_list; i->name; i++)
+		if (!strcmp(i->name, name))
+			return i;
+	return NULL;
+}
+
+const struct isa *isa_of_lanes(int64_t lanes)
+{
+	const struct isa *narrowest = isa_list;
+
+	for (const struct isa *i = isa_list; i->name && i->lanes[DTYPE_F32] >= lanes; i++)
+		narrowest = i;
+	return narrowest;
+}
+
+int isa_limits(const char *name, struct limits *m)
+{
+	const struct isa *i = isa_find(name);
+
+	if (!i)
+		return -1;
+	*m = (struct limits){
+		.lanes = i->lanes[DTYPE_F32],
+		.vregs = i->vregs,
+		.folds = i->folds,
+		.fma_per_cycle = i->fma_per_cycle,
+		.load_per_cycle = i->load_per_cycle,
+		.store_per_cycle = i->store_per_cycle,
+		.issue_per_cycle = i->issue_per_cycle,
+		.fma_latency = i->fma_latency,
+		.window = i->window,
+		.threads = 1,
+		.l1d = 32 << 10,
+		.l2 = 1 << 20,
+		.l3 = 8 << 20,
+	};
+	snprintf(m->isa, sizeof m->isa, "%s", i->name);
+	return 0;
+}

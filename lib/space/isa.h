@@ -1,0 +1,46 @@
+/* Instruction sets: what is known of each before any machine is asked. Spaces, register tiles,
+ * static checks, the draft and the printers read it here and nowhere else, so a new instruction set
+ * is a row in isa.c.
+ *
+ * Sources: Intel, "Optimization Reference Manual"; Fog, "The microarchitecture of Intel, AMD and
+ * VIA CPUs". Where CPUs of one instruction set differ, the row is a server's of 2023.
+ */
+#ifndef TL_SPACE_ISA_H
+#define TL_SPACE_ISA_H
+
+#include "lib/space/limits.h"
+#include "lib/space/types.h"
+
+/* How an access leaves lanes out. */
+enum isa_masks {
+	MASKS_NONE,	/* not at all */
+	MASKS_VECTOR,	/* by a mask in a vector register */
+	MASKS_REGISTER, /* by a mask in a register of its own kind */
+};
+
+struct isa {
+	const char *name;
+	int lanes[DTYPES]; /* elements of this type in a vector */
+	int vregs;	   /* vector registers */
+	int folds;	   /* is a broadcast from memory an operand of arithmetic? */
+	enum isa_masks masks;
+	int fma_per_cycle, load_per_cycle, store_per_cycle; /* vectors */
+	int issue_per_cycle;				    /* operations of any kind */
+	int fma_latency;				    /* cycles */
+	int window;					    /* operations in flight */
+};
+
+/* Widest first. A row without a name ends it. */
+extern const struct isa isa_list[];
+
+/* NULL for an unknown name. */
+const struct isa *isa_find(const char *name);
+/* The narrowest that has so many lanes of single precision: the one that code with such vectors is
+ * written for, on whatever machine it runs. Eight lanes are AVX2's, with 16 registers, also where
+ * AVX-512VL would give them 32. The widest where none has so many. */
+const struct isa *isa_of_lanes(int64_t lanes);
+/* All that a machine of this instruction set can do, with small caches, one thread and an unknown
+ * clock. The one place where limits begin. -1 for an unknown name. */
+int isa_limits(const char *name, struct limits *m);
+
+#endif
