@@ -281,7 +281,8 @@ static int measure_one(const char *folder)
 		const struct buffer *b = operand_buffer(&n, i);
 
 		buffers[i] = d.tensor[b->role];
-		if (b->kind == BUFFER_PACKED || b->kind == BUFFER_WORK || b->role == TENSOR_DST)
+		if (b->kind == BUFFER_PACKED || b->kind == BUFFER_WORK || b->kind == BUFFER_TEAM ||
+		    b->role == TENSOR_DST)
 			buffers[i] = floats(operand_size(&n, i, limits.threads));
 		if (b->kind == BUFFER_PACKED)
 			packing_run(&b->packing, d.tensor[b->role], buffers[i]);

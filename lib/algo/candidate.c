@@ -3,6 +3,15 @@
 #include <assert.h>
 #include <string.h>
 
+#include "lib/nest/check.h"
+
+int candidate_build(const struct candidate *c, struct nest *n, struct err *e)
+{
+	if (c->algo->build(&c->w, c->knob, n, e) < 0)
+		return -1;
+	return check_nest(n, e);
+}
+
 /* The knobs of an algorithm in the byte order of their names. */
 static void sort_knobs(const struct algo *a, int *order)
 {

@@ -72,7 +72,7 @@ static int add_kernel(struct measure *m, struct group *g, struct item *it,
 		return 0;
 	}
 	nest_init(&nest, &a, "kernel");
-	if (c->algo->build(&c->w, c->knob, &nest, &why) < 0) {
+	if (candidate_build(c, &nest, &why) < 0) {
 		it->status = "unsupported";
 		it->why = arena_strdup(&g->arena, why.msg);
 	} else {

@@ -164,8 +164,7 @@ int candidate_features(const struct candidate *c, const struct data_env *env, st
 	if (!c->algo->valid(&c->w, c->knob, &text))
 		return err_set(why, "%s", text);
 	nest_init(&nest, scratch, "kernel");
-	if (c->algo->build(&c->w, c->knob, &nest, why) < 0 ||
-	    static_check(&nest, &env->limits, why) < 0)
+	if (candidate_build(c, &nest, why) < 0 || static_check(&nest, &env->limits, why) < 0)
 		return -1;
 	draft_predict(&nest, &env->limits, &draft);
 	if (f)

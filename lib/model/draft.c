@@ -13,16 +13,30 @@ static double max(double a, double b)
 	return a > b ? a : b;
 }
 
+static int is_uneven(const struct walk_phase *p)
+{
+	return p->share < MANY_ITEMS && p->share < p->items;
+}
+
 /* Blocks at the edge are smaller than the first: cycles by which the slowest thread's differ. */
 static double uneven(const struct walk *w, struct walk *first)
 {
-	double spread;
+	double sum = 0;
+	int any = 0;
 
-	if (w->share >= MANY_ITEMS || w->share >= w->items)
+	for (int i = 0; i < w->nphases; i++)
+		any |= is_uneven(&w->phase[i]);
+	if (!any)
 		return 0;
-	spread = (w->items - w->share) / (w->items - 1);
 	walk_nest(first, w->n, w->m, 1);
-	return max(first->cycles - w->cycles, 0) * spread;
+	for (int i = 0; i < w->nphases; i++) {
+		const struct walk_phase *p = &w->phase[i];
+
+		if (is_uneven(p))
+			sum += max(first->phase[i].cycles - p->cycles, 0) *
+			       ((p->items - p->share) / (p->items - 1));
+	}
+	return sum;
 }
 
 void draft_predict(const struct nest *n, const struct limits *m, struct draft *d)
@@ -32,9 +46,9 @@ void draft_predict(const struct nest *n, const struct limits *m, struct draft *d
 
 	walk_nest(w, n, m, 0);
 	walk_working_sets(w, &d->whole, d->body);
-	d->items = w->items;
+	d->items = w->phase[w->longest].items;
 	d->uneven_cycles = uneven(w, &first);
-	d->compute_cycles = w->share * w->cycles + d->uneven_cycles;
+	d->compute_cycles = w->cycles + d->uneven_cycles;
 	d->l2_bytes = walk_traffic(w, (double)m->l1d * FITS, d->whole, d->body, by_buffer) +
 		      w->conflict_bytes;
 	d->l3_bytes = walk_traffic(w, (double)m->l2 * FITS, d->whole, d->body, by_buffer);
@@ -46,6 +60,6 @@ void draft_predict(const struct nest *n, const struct limits *m, struct draft *d
 	t[3] = d->memory_bytes / assumed.memory;
 	most = max(max(t[0], t[1]), max(t[2], t[3]));
 	sum = t[0] + t[1] + t[2] + t[3];
-	d->seconds =
-		(most + (1 - OVERLAP) * (sum - most)) / hz + (m->threads > 1 ? assumed.fork_s : 0);
+	d->seconds = (most + (1 - OVERLAP) * (sum - most)) / hz +
+		     (m->threads > 1 ? assumed.fork_s * w->nphases : 0);
 }

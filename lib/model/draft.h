@@ -16,7 +16,7 @@ struct draft {
 	double compute_cycles;			 /* as if all data were in the first-level cache */
 	double uneven_cycles;			 /* of them, because items are not alike */
 	double l2_bytes, l3_bytes, memory_bytes; /* moved from there */
-	double items; /* iterations of the parallel loops, all threads' */
+	double items; /* iterations of the longest phase's parallel loops, all threads' */
 	/* What it follows from. */
 	struct walk walk;
 	double whole, body[WALK_LOOPS]; /* working sets, bytes */

@@ -71,6 +71,11 @@ struct at {
 	float *f;
 };
 
+static int is_scratch(const struct buffer *b)
+{
+	return b->kind == BUFFER_WORK || b->kind == BUFFER_TEAM;
+}
+
 /* Bytes of the arguments and packed operands. */
 static double operand_bytes(const struct nest *n)
 {
@@ -104,7 +109,7 @@ static void of_draft(struct at *a)
 	a->f[FEATURE_from_l3] = ratio(d->l3_bytes * threads / a->r->l3, a->roof_s);
 	a->f[FEATURE_from_memory] = ratio(d->memory_bytes * threads / a->r->memory, a->roof_s);
 	a->f[FEATURE_conflicts] = share(a->w->conflict_bytes, d->l2_bytes);
-	a->f[FEATURE_fork_join] = ratio(a->r->fork_s, a->roof_s);
+	a->f[FEATURE_fork_join] = ratio(a->r->fork_s * a->w->nphases, a->roof_s);
 	a->f[FEATURE_uneven] = share(d->uneven_cycles, d->compute_cycles);
 }
 
@@ -142,18 +147,18 @@ static void of_tile(struct at *a)
 	a->f[FEATURE_tile_load_bound] = share(t->ops.load / m->load_per_cycle, t->cycles);
 	a->f[FEATURE_tile_issue_bound] = share(all / 4, t->cycles);
 	a->f[FEATURE_tile_run] = ratio(t->n, 1);
-	a->f[FEATURE_tile_share] = share(a->w->inner_cycles, a->w->share * a->w->cycles);
+	a->f[FEATURE_tile_share] = share(a->w->inner_cycles, a->w->cycles);
 	a->f[FEATURE_tile_fma_share] = share(t->fmas, a->w->ops.fma);
 }
 
 static void of_threads(struct at *a)
 {
-	const struct walk *w = a->w;
+	const struct walk_phase *p = &a->w->phase[a->w->longest];
 
-	a->f[FEATURE_items] = ratio(w->items, 1);
-	a->f[FEATURE_items_each] = ratio(w->share, 1);
-	a->f[FEATURE_balance] = share(w->items, w->share * w->threads);
-	a->f[FEATURE_item_cycles] = ratio(w->cycles, 1);
+	a->f[FEATURE_items] = ratio(p->items, 1);
+	a->f[FEATURE_items_each] = ratio(p->share, 1);
+	a->f[FEATURE_balance] = share(p->items, p->share * a->w->threads);
+	a->f[FEATURE_item_cycles] = ratio(p->cycles, 1);
 }
 
 /* The loops around the inner one, unrolled ones left out, from the inside to the outside. */
@@ -180,7 +185,7 @@ static void of_levels(struct at *a)
 	for (int i = 0; i < a->w->nsites; i++)
 		pages = a->w->site[i].pages > pages ? a->w->site[i].pages : pages;
 	for (int i = 0; i < a->w->n->nbuffers; i++)
-		if (a->w->n->buffer[i].kind == BUFFER_WORK)
+		if (is_scratch(&a->w->n->buffer[i]))
 			scratch += (double)a->w->n->buffer[i].size * 4;
 	a->f[FEATURE_inner_pages] = ratio(pages, 1);
 	a->f[FEATURE_whole_l2] = ratio(a->d->whole, l2);
@@ -197,7 +202,7 @@ static float move(const struct at *a, double bytes)
 /* Which operand a buffer is: src, weights, dst, what is added, scratch. */
 static int operand_of(const struct buffer *b)
 {
-	if (b->kind == BUFFER_WORK)
+	if (is_scratch(b))
 		return 4;
 	switch (b->role) {
 	case TENSOR_SRC:
@@ -254,7 +259,7 @@ static void of_sizes(struct at *a)
 	for (int i = 0; i < w->nsites; i++) {
 		const struct walk_site *t = &w->site[i];
 
-		if (t->store && n->buffer[t->buffer].kind == BUFFER_WORK)
+		if (t->store && is_scratch(&n->buffer[t->buffer]))
 			written += t->times / 2 * t->outside[t->depth] * t->touched[t->depth];
 	}
 	for (int i = 0; i < 3; i++)

@@ -1,11 +1,10 @@
 #include "lib/model/static.h"
 
+#include <assert.h>
 #include <string.h>
 
 static const int64_t WORK_MAX = (int64_t)1 << 30; /* bytes of scratch memory, all threads */
 enum { WORK_TIMES = 8 };			  /* of the operands, on top of a cache a thread */
-
-enum { DEPTH = 40 };
 
 /* Where a register array lives: within one step of an unrolled loop, or everywhere. */
 struct use {
@@ -17,7 +16,7 @@ struct use {
 struct walk {
 	const struct nest *n;
 	int depth;
-	const struct node *path[DEPTH];
+	const struct node *path[NEST_DEPTH];
 	struct use use[NEST_BUFFERS];
 };
 
@@ -71,8 +70,9 @@ static void walk_body(struct walk *w, const struct node *s)
 			if (w->n->buffer[s->buffer].kind == BUFFER_REG)
 				written(w, s);
 		}
-		if ((s->kind != NODE_FOR && s->kind != NODE_IF) || w->depth == DEPTH)
+		if (s->kind != NODE_FOR && s->kind != NODE_IF)
 			continue;
+		assert(w->depth < NEST_DEPTH);
 		w->path[w->depth++] = s;
 		walk_body(w, s->body);
 		walk_body(w, s->orelse);
@@ -141,6 +141,8 @@ static int check_work(const struct nest *n, const struct limits *m, struct err *
 			operands += b->size * 4;
 		else if (b->kind == BUFFER_WORK)
 			work += b->size * 4 * threads;
+		else if (b->kind == BUFFER_TEAM)
+			work += b->size * 4;
 	}
 	allowed = operands * WORK_TIMES + m->l2 * threads;
 	if (allowed > WORK_MAX)

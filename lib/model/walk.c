@@ -198,8 +198,9 @@ static void add_site(struct walk *w, int buffer, const struct affine *index, int
 	struct walk_site *t;
 	struct walk_form f;
 
-	if (w->first_item || w->nsites == WALK_SITES)
+	if (w->first_item)
 		return;
+	assert(w->nsites < WALK_SITES);
 	t = &w->site[w->nsites++];
 	evaluate(w, index, &f);
 	if (w->n->buffer[buffer].kind == BUFFER_VIEW)
@@ -334,7 +335,7 @@ static void push(struct walk *w, const struct node *s, double n, double dealt)
 	struct walk_form *v = &w->var[s->var];
 	int d = w->depth;
 
-	assert(d < WALK_DEPTH);
+	assert(d < WALK_DEPTH && w->nloops < WALK_LOOPS);
 	evaluate(w, &s->a, v);
 	w->path[d] = (struct walk_loop){w->nloops++, s->loop, n, dealt};
 	w->outside[d + 1] = w->outside[d] * dealt;
@@ -402,21 +403,22 @@ static void walk_serial(struct walk *w, const struct node *s, struct work *here,
 static void walk_parallel(struct walk *w, const struct node *s, struct work *here, double times,
 			  double share)
 {
-	double n[8], dealt[8];
-	const struct node *loop[8];
+	double n[NEST_PARALLEL], dealt[NEST_PARALLEL];
+	const struct node *loop[NEST_PARALLEL];
+	struct walk_phase *phase = &w->phase[w->nphases - 1];
 	int count = 0, depth = w->depth;
 
-	w->items = 1;
-	for (const struct node *p = s;
-	     p && p->kind == NODE_FOR && p->loop == LOOP_PARALLEL && count < 8; p = p->body) {
+	for (const struct node *p = s; p && p->kind == NODE_FOR && p->loop == LOOP_PARALLEL;
+	     p = p->body) {
+		assert(count < NEST_PARALLEL);
 		loop[count] = p;
 		n[count] = trips(w, p);
 		if (n[count] <= 0)
 			return;
-		w->items *= n[count++];
+		phase->items *= n[count++];
 	}
-	w->share = ceil(w->items / w->threads);
-	for (double left = w->share, i = count - 1; i >= 0; i--) {
+	phase->share = ceil(phase->items / w->threads);
+	for (double left = phase->share, i = count - 1; i >= 0; i--) {
 		dealt[(int)i] = min(n[(int)i], left);
 		left = ceil(left / n[(int)i]);
 	}
@@ -463,6 +465,24 @@ static void walk_if(struct walk *w, const struct node *s, struct work *here, dou
 		walk_body(w, s->orelse, here, times * (1 - yes), share * (1 - yes));
 }
 
+static void begin_phase(struct walk *w, struct work *all)
+{
+	assert(w->nphases < NEST_PHASES);
+	*all = (struct work){0};
+	w->phase[w->nphases++] = (struct walk_phase){1, 1, 0};
+}
+
+static void end_phase(struct walk *w, const struct work *all)
+{
+	struct walk_phase *p = &w->phase[w->nphases - 1];
+	const struct walk_phase *longest = &w->phase[w->longest];
+
+	p->cycles = all->cycles + ports(w, &all->ops);
+	w->cycles += p->share * p->cycles;
+	if (p->share * p->cycles > longest->share * longest->cycles)
+		w->longest = w->nphases - 1;
+}
+
 static void walk_body(struct walk *w, const struct node *s, struct work *here, double times,
 		      double share)
 {
@@ -491,13 +511,17 @@ static void walk_body(struct walk *w, const struct node *s, struct work *here, d
 			break;
 		case NODE_PREFETCH: /* a load that nothing waits for */
 			break;
+		case NODE_SYNC:
+			end_phase(w, here);
+			begin_phase(w, here);
+			break;
 		}
 	}
 }
 
 void walk_nest(struct walk *w, const struct nest *n, const struct limits *m, int first_item)
 {
-	struct work all = {0};
+	struct work all;
 
 	w->n = n;
 	w->m = m;
@@ -505,16 +529,18 @@ void walk_nest(struct walk *w, const struct nest *n, const struct limits *m, int
 	w->registers = static_registers(n, m);
 	w->folded = w->registers >= m->vregs;
 	w->threads = m->threads > 0 ? m->threads : 1;
-	w->items = w->share = 1;
+	w->nphases = 0;
+	w->longest = 0;
+	w->cycles = 0;
 	w->depth = w->nloops = w->nsites = 0;
 	w->outside[0] = w->copies[0] = 1;
 	w->ops = (struct walk_ops){0};
 	w->inner.fmas = 0;
 	w->flops = w->scalars = w->straddles = w->masks = w->code = w->inner_cycles = 0;
 	w->conflict_bytes = 0;
+	begin_phase(w, &all);
 	walk_body(w, n->body, &all, 1, 1);
-	assert(w->nloops <= WALK_LOOPS);
-	w->cycles = all.cycles + ports(w, &all.ops);
+	end_phase(w, &all);
 }
 
 /* A buffer counts once in each. */

@@ -11,6 +11,7 @@
  *    level further out each byte is moved once.
  *  - Threads. The parallel loops' items are dealt in contiguous stretches: the slowest thread has
  *    items / threads, rounded up. All counts are that thread's.
+ *  - Phases. Their cycles add up, each with the slowest thread's.
  */
 #ifndef TL_MODEL_WALK_H
 #define TL_MODEL_WALK_H
@@ -18,7 +19,7 @@
 #include "lib/nest/nest.h"
 #include "lib/space/limits.h"
 
-enum { WALK_DEPTH = 20, WALK_SITES = 384, WALK_LOOPS = 384 };
+enum { WALK_DEPTH = NEST_LOOP_DEPTH, WALK_SITES = NEST_SITES, WALK_LOOPS = NEST_LOOPS };
 
 /* A value over the loops around it: its mean, and what one iteration of each adds. Slopes are set
  * where loops has a bit, for most values do not follow most loops. */
@@ -63,13 +64,22 @@ struct walk_inner {
 	struct walk_loop path[WALK_DEPTH]; /* the loops around it, itself the last */
 };
 
+/* What happens between two barriers: items of the parallel loops, a thread's share of them, and the
+ * cycles of one, all data in the first-level cache. */
+struct walk_phase {
+	double items, share, cycles;
+};
+
 struct walk {
 	const struct nest *n;
 	const struct limits *m;
 	int64_t registers; /* that live at once */
-	double threads, items, share;
-	double cycles; /* of one item, all data in the first-level cache */
+	double threads;
+	int nphases;
+	struct walk_phase phase[NEST_PHASES];
+	int longest; /* phase */
 	/* A thread's. */
+	double cycles; /* of all phases, as above */
 	struct walk_ops ops;
 	double flops;
 	double scalars;	     /* loads of one value */
@@ -91,8 +101,8 @@ struct walk {
 	struct walk_form view[NEST_BUFFERS];
 };
 
-/* first_item: the first item of the parallel loops is looked at instead of their mean, without
- * sites. */
+/* check_nest() (check.h) has found nothing against the nest. first_item: the first item of the
+ * parallel loops is looked at instead of their mean, without sites. */
 void walk_nest(struct walk *w, const struct nest *n, const struct limits *m, int first_item);
 /* Bytes: of the whole, and of one iteration of each loop, by its id. */
 void walk_working_sets(const struct walk *w, double *whole, double body[WALK_LOOPS]);

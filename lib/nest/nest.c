@@ -9,17 +9,33 @@ void nest_init(struct nest *n, struct arena *a, const char *name)
 	n->arena = a;
 	n->name = name;
 	n->nvars = n->nbuffers = n->nparams = n->nslots = n->depth = 0;
-	n->body = NULL;
+	n->body = n->open = NULL;
 	n->tail = &n->body;
+	n->full.what = NULL;
+}
+
+/* The next of so many; where there is no room for it the last one again, for check_nest() to
+ * refuse. */
+static int take(struct nest *n, int *taken, int most, const char *what)
+{
+	if (*taken < most)
+		return (*taken)++;
+	n->full.what = what;
+	n->full.most = most;
+	return most - 1;
+}
+
+static int new_param(struct nest *n)
+{
+	return take(n, &n->nparams, NEST_PARAMS, "parameters");
 }
 
 static int new_var(struct nest *n, const char *name, enum var_kind kind)
 {
-	struct var *v = &n->var[n->nvars];
+	int v = take(n, &n->nvars, NEST_VARS, "variables");
 
-	assert(n->nvars < NEST_VARS);
-	*v = (struct var){.name = name, .kind = kind, .param = -1};
-	return n->nvars++;
+	n->var[v] = (struct var){.name = name, .kind = kind, .param = -1};
+	return v;
 }
 
 int nest_param(struct nest *n, const char *name, int64_t value)
@@ -27,7 +43,7 @@ int nest_param(struct nest *n, const char *name, int64_t value)
 	int v = new_var(n, name, VAR_SYMBOL);
 
 	n->var[v].runtime = 1;
-	n->var[v].param = n->nparams++;
+	n->var[v].param = new_param(n);
 	n->var[v].value = value;
 	return v;
 }
@@ -42,9 +58,8 @@ int nest_const(struct nest *n, const char *name, int64_t value)
 
 static struct buffer *new_buffer(struct nest *n, const char *name, enum buffer_kind kind)
 {
-	struct buffer *b = &n->buffer[n->nbuffers++];
+	struct buffer *b = &n->buffer[take(n, &n->nbuffers, NEST_BUFFERS, "buffers")];
 
-	assert(n->nbuffers <= NEST_BUFFERS);
 	*b = (struct buffer){.name = name,
 			     .kind = kind,
 			     .lanes = 1,
@@ -83,7 +98,16 @@ int nest_work(struct nest *n, const char *name, int64_t size)
 
 	b->size = (size + 15) & ~(int64_t)15;
 	b->slot = n->nslots++;
-	b->stride_param = n->nparams++;
+	b->stride_param = new_param(n);
+	return n->nbuffers - 1;
+}
+
+int nest_team(struct nest *n, const char *name, int64_t size)
+{
+	struct buffer *b = new_buffer(n, name, BUFFER_TEAM);
+
+	b->size = size;
+	b->slot = n->nslots++;
 	return n->nbuffers - 1;
 }
 
@@ -230,6 +254,7 @@ static struct node *append(struct nest *n, enum node_kind kind)
 	struct node *s = arena_new(n->arena, struct node);
 
 	s->kind = kind;
+	s->outer = n->open;
 	*n->tail = s;
 	n->tail = &s->next;
 	return s;
@@ -237,8 +262,8 @@ static struct node *append(struct nest *n, enum node_kind kind)
 
 static void open_body(struct nest *n, struct node *s, struct node **body)
 {
-	assert(n->depth < (int)(sizeof n->stack / sizeof *n->stack));
-	n->stack[n->depth++] = &s->next;
+	n->open = s;
+	n->depth++;
 	n->tail = body;
 }
 
@@ -255,16 +280,9 @@ int nest_for(struct nest *n, enum loop_kind kind, const char *name, struct affin
 	return s->var;
 }
 
-/* The node that owns the innermost open body: its next pointer is what the stack remembers. */
-static struct node *open_node(struct nest *n)
-{
-	assert(n->depth > 0);
-	return (struct node *)((char *)n->stack[n->depth - 1] - offsetof(struct node, next));
-}
-
 void nest_unroll_hint(struct nest *n, int times)
 {
-	open_node(n)->unroll = times;
+	n->open->unroll = times;
 }
 
 void nest_if_less(struct nest *n, struct affine a, struct affine b)
@@ -278,16 +296,16 @@ void nest_if_less(struct nest *n, struct affine a, struct affine b)
 
 void nest_else(struct nest *n)
 {
-	struct node *s = open_node(n);
-
-	assert(s->kind == NODE_IF && !s->orelse);
-	n->tail = &s->orelse;
+	assert(n->open->kind == NODE_IF && !n->open->orelse);
+	n->tail = &n->open->orelse;
 }
 
 void nest_close(struct nest *n)
 {
 	assert(n->depth > 0);
-	n->tail = n->stack[--n->depth];
+	n->tail = &n->open->next;
+	n->open = n->open->outer;
+	n->depth--;
 }
 
 int nest_let(struct nest *n, const char *name, struct affine a)
@@ -338,6 +356,20 @@ void nest_prefetch(struct nest *n, int buffer, struct affine index)
 
 	s->buffer = buffer;
 	s->a = index;
+}
+
+void nest_sync(struct nest *n)
+{
+	append(n, NODE_SYNC);
+}
+
+int nest_has_phases(const struct nest *n)
+{
+	const struct node *t = n->body;
+
+	while (t && t->kind != NODE_SYNC)
+		t = t->next;
+	return t != NULL;
 }
 
 const struct affine *nest_keep(struct nest *n, struct affine a)
@@ -416,14 +448,12 @@ int64_t af_eval(const struct nest *n, const struct affine *a, const int64_t *val
 
 /* ---- where registers live ---- */
 
-enum { SCOPE_DEPTH = 40 };
-
 struct scope_walk {
 	const struct nest *n;
 	int depth;
-	const struct node *path[SCOPE_DEPTH];
+	const struct node *path[NEST_DEPTH];
 	int used[NEST_BUFFERS]; /* length of the path that all uses so far have in common, and 1 */
-	const struct node *common[NEST_BUFFERS][SCOPE_DEPTH];
+	const struct node *common[NEST_BUFFERS][NEST_DEPTH];
 };
 
 static void note_use(struct scope_walk *w, int buffer)
@@ -462,7 +492,7 @@ static void note_body(struct scope_walk *w, const struct node *t)
 		}
 		if (t->kind != NODE_FOR && t->kind != NODE_IF)
 			continue;
-		assert(w->depth < SCOPE_DEPTH);
+		assert(w->depth < NEST_DEPTH);
 		w->path[w->depth++] = t;
 		note_body(w, t->body);
 		note_body(w, t->orelse);

@@ -12,7 +12,11 @@
  *  - Registers are arrays indexed by constants once the loops marked LOOP_UNROLL are unrolled,
  * which is done by the printer and the interpreter, never in the tree.
  *  - Loops marked LOOP_PARALLEL, nested directly in each other, are one iteration space that the
- * threads of the team share in contiguous stretches. Workspace buffers exist once a thread.
+ * threads of the team share in contiguous stretches. Workspace buffers exist once a thread, team
+ * buffers once.
+ *  - A kernel is a list of phases, and the team meets at a barrier between two of them (NODE_SYNC):
+ * what any thread has written in a phase, all may read in the next one. Within a phase no thread
+ * reads or writes what another one writes. Registers hold nothing when a phase begins.
  *  - Room is left for more: node kinds for operations on tiles (mma, AMX, asynchronous copies),
  * loop kinds for GPU blocks and threads, and buffer kinds for shared memory each add a value to the
  * lists here, a case to the interpreter and a printer in the target that has them.
@@ -25,7 +29,20 @@
 #include "lib/base/arena.h"
 #include "lib/space/layout.h"
 
-enum { NEST_VARS = 640, NEST_PARAMS = 80, NEST_BUFFERS = 32, AFFINE_TERMS = 8 };
+/* What a nest may have. Who builds more gets an error of check_nest() (check.h). */
+enum {
+	NEST_VARS = 640,
+	NEST_PARAMS = 80,
+	NEST_BUFFERS = 32,
+	NEST_DEPTH = 32,  /* loops and branches in each other */
+	NEST_LOOPS = 384, /* for a model to walk, as the rest is; at most NEST_LOOP_DEPTH in each
+			     other */
+	NEST_LOOP_DEPTH = 20,
+	NEST_PARALLEL = 8, /* parallel loops in each other */
+	NEST_SITES = 384,  /* loads and stores of memory in the text */
+	NEST_PHASES = 8,
+	AFFINE_TERMS = 8,
+};
 
 /* ---- integer variables and affine forms ---- */
 
@@ -55,6 +72,7 @@ enum buffer_kind {
 	BUFFER_ARG,    /* a dense tensor of the workload, as it is */
 	BUFFER_PACKED, /* a constant tensor of the workload, packed off the clock */
 	BUFFER_WORK,   /* scratch memory, one a thread */
+	BUFFER_TEAM,   /* scratch memory, one for all threads; it begins with any values */
 	BUFFER_REG,    /* named registers */
 	BUFFER_VIEW,   /* another buffer from a place on; made by NODE_VIEW */
 };
@@ -70,7 +88,7 @@ struct buffer {
 	int cols;		/* REG: register i is printed as name_row_col, row = i / cols */
 	int64_t size;		/* elements (REG: registers; WORK: a thread, multiple of 16) */
 	int written;		/* ARG: the kernel writes it */
-	int slot;		/* ARG, PACKED, WORK: index in buffers[] of the kernel */
+	int slot;		/* ARG, PACKED, WORK, TEAM: index in buffers[] of the kernel */
 	int stride_param;	/* WORK: index in params[] of size */
 	int base;		/* VIEW: the buffer seen through */
 	struct packing packing; /* PACKED */
@@ -114,11 +132,13 @@ enum node_kind {
 	NODE_VIEW,     /* view buffer = base from index a on */
 	NODE_STORE,    /* buffer[index] = value, lanes as the value has */
 	NODE_PREFETCH, /* the cache line of buffer[a] will be needed soon; no meaning but speed */
+	NODE_SYNC,     /* the team's barrier, at the top level: a phase ends, the next begins */
 };
 
 struct node {
 	enum node_kind kind;
 	struct node *next;
+	struct node *outer; /* in whose body it is; NULL: the nest's own */
 	struct node *body, *orelse;
 	enum loop_kind loop;
 	int unroll; /* FOR, serial: how often the compiler is asked to unroll; 0: as it likes */
@@ -139,8 +159,12 @@ struct nest {
 	struct buffer buffer[NEST_BUFFERS];
 	struct node *body;
 	struct node **tail; /* where the builder appends */
-	int depth;
-	struct node **stack[32];
+	struct node *open;  /* whose body that is; NULL: the nest's own */
+	int depth;	    /* bodies that are open */
+	struct {
+		const char *what; /* there was no room for more of these; NULL: for all */
+		int most;
+	} full;
 };
 
 void nest_init(struct nest *n, struct arena *a, const char *name);
@@ -152,6 +176,7 @@ int nest_const(struct nest *n, const char *name, int64_t value);
 int nest_arg(struct nest *n, const char *name, int role, int64_t size, int written);
 int nest_packed(struct nest *n, const char *name, int role, const struct packing *p);
 int nest_work(struct nest *n, const char *name, int64_t size);
+int nest_team(struct nest *n, const char *name, int64_t size);
 int nest_reg(struct nest *n, const char *name, enum elem elem, int lanes, int rows, int cols);
 
 /* Affine forms, by value. */
@@ -192,6 +217,8 @@ void nest_store(struct nest *n, int buffer, struct affine index, const struct af
 		const struct expr *value);
 /* The index may lie outside the buffer: nothing is read. */
 void nest_prefetch(struct nest *n, int buffer, struct affine index);
+/* Ends a phase: at the top level of the nest. */
+void nest_sync(struct nest *n);
 const struct affine *nest_keep(struct nest *n, struct affine a); /* a copy in the arena */
 
 /* Is the loop a copy of a run of floats, vector by vector, for v: to[.. + lanes * v] =
@@ -202,6 +229,8 @@ int nest_is_run(const struct nest *n, const struct node *loop);
 void nest_register_scopes(const struct nest *n, const struct node *scope[NEST_BUFFERS]);
 /* Does the body of one loop or branch (NULL: the nest) have the other in it, or is it the same? */
 int nest_holds(const struct node *outer, const struct node *inner);
+/* Does it have more than one phase? */
+int nest_has_phases(const struct nest *n);
 /* The buffer's own, through views. */
 int nest_base(const struct nest *n, int buffer);
 /* Value with every symbol at its value and every other variable from value[] (by variable number).

@@ -1,5 +1,7 @@
 #include "lib/space/knob.h"
 
+#include <assert.h>
+
 void knob_add(struct knob_space *s, int i, int64_t value)
 {
 	int n = s->knob[i].n;
@@ -7,10 +9,9 @@ void knob_add(struct knob_space *s, int i, int64_t value)
 	for (int j = 0; j < n; j++)
 		if (s->knob[i].value[j] == value)
 			return;
-	if (n < KNOB_VALUES) {
-		s->knob[i].value[n] = value;
-		s->knob[i].n = n + 1;
-	}
+	assert(n < KNOB_VALUES);
+	s->knob[i].value[n] = value;
+	s->knob[i].n = n + 1;
 }
 
 uint64_t knob_space_size(const struct knob_space *s)

@@ -27,7 +27,8 @@ struct knob_space {
 	} knob[KNOB_MAX];
 };
 
-/* Adds a value to knob i's list unless it is there already or the list is full. */
+/* Adds a value to knob i's list, unless it is there already: no algorithm lists more than
+ * KNOB_VALUES. */
 void knob_add(struct knob_space *s, int i, int64_t value);
 uint64_t knob_space_size(const struct knob_space *s); /* points, before the predicate */
 void knob_point(const struct knob_space *s, uint64_t index, int64_t *value);

@@ -552,8 +552,17 @@ static void nodes(struct printer *p, const struct node *t)
 		case NODE_PREFETCH:
 			prefetch(p, t);
 			break;
+		case NODE_SYNC:
+			buf_str(p->out, "\tif (threads > 1)\n\t\tbarrier();\n");
+			break;
 		}
 	}
+}
+
+/* What other threads write between two uses is not this pointer's alone. */
+static const char *restricted(const struct printer *p, const struct buffer *b)
+{
+	return b->kind != BUFFER_TEAM && !(b->written && nest_has_phases(p->n)) ? "restrict " : "";
 }
 
 static void declare_buffer(struct printer *p, int i)
@@ -563,7 +572,9 @@ static void declare_buffer(struct printer *p, int i)
 	switch (b->kind) {
 	case BUFFER_ARG:
 	case BUFFER_PACKED:
-		buf_fmt(p->out, "\t%sfloat *const restrict ", b->written ? "" : "const ");
+	case BUFFER_TEAM:
+		buf_fmt(p->out, "\t%sfloat *const %s",
+			b->written || b->kind == BUFFER_TEAM ? "" : "const ", restricted(p, b));
 		buffer_name(p, i);
 		buf_fmt(p->out, " = buffers[%d];\n", b->slot);
 		break;

@@ -5,7 +5,9 @@
  *     void KERNEL(const long *params, float *const *buffers, long thread, long threads,
  *                 void (*barrier)(void));
  * where params and buffers are as nest.h numbers them, and KERNEL is a macro: whoever compiles the
- * text says what the function is called, so that many can be compiled at once. The text depends on
+ * text says what the function is called, so that many can be compiled at once. Every thread of the
+ * team calls it, and each waits in barrier() for the others between two phases; a team of one calls
+ * none, and barrier may then be NULL. The text depends on
  * compile-time choices alone, so that its hash is the key of the build cache.
  */
 #ifndef TL_TARGET_C_H

@@ -15,7 +15,7 @@ struct kernel {
 
 /* The function KERNEL_PREFIX NAME of an object PATH/NAME.so. */
 int kernel_load(struct kernel *k, const char *object, struct err *e);
-/* One call with the whole team. */
+/* One call with the whole team, whose barrier the kernel gets. */
 void kernel_run(const struct kernel *k, const long *params, float *const *buffers, int threads);
 /* Starts the team, which the next kernel_run() with as many threads finds there. */
 void kernel_team(int threads);

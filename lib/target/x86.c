@@ -7,7 +7,8 @@
 #include "lib/target/x86_code.h"
 
 /* The frame: thread and threads, then a slot for each buffer's address, each variable, and the end
- * of each variable's loop. */
+ * of each variable's loop. Where there are phases, the barrier's address, too. %rsp is a multiple
+ * of 16 below that, as the call of the barrier wants it. */
 enum {
 	SLOT = 8,
 	THREAD = 0,
@@ -15,7 +16,8 @@ enum {
 	BUFFERS = 2 * SLOT,
 	VARS = BUFFERS + NEST_BUFFERS * SLOT,
 	ENDS = VARS + NEST_VARS * SLOT,
-	FRAME = ENDS + NEST_VARS * SLOT
+	FRAME = ENDS + NEST_VARS * SLOT,
+	BARRIER = FRAME,
 };
 
 /* ---- text ---- */
@@ -317,8 +319,10 @@ static void parallel(struct x86 *x, const struct node *t)
 	x86_line(x, "incq %d(%%rsp)", item);
 	x86_line(x, "jmp %db", top);
 	x86_label(x, out);
-	for (int i = 0; i < n; i++)
+	for (int i = 0; i < n; i++) {
 		x->known[loop[i]->var] = 0;
+		set_alive(x, loop[i], 0);
+	}
 }
 
 static void branch(struct x86 *x, const struct node *t)
@@ -371,6 +375,18 @@ static void view(struct x86 *x, const struct node *t)
 	x86_line(x, "movq %%rax, %d(%%rsp)", x86_buffer_slot(t->buffer));
 }
 
+/* No vector register outlives it: see nest.h. */
+static void barrier(struct x86 *x)
+{
+	int alone = ++x->nlabels;
+
+	x86_line(x, "cmpq $1, %d(%%rsp)", THREADS);
+	x86_line(x, "je %df", alone);
+	x86_line(x, "vzeroupper");
+	x86_line(x, "call *%d(%%rsp)", BARRIER);
+	x86_label(x, alone);
+}
+
 static void loop(struct x86 *x, const struct node *t)
 {
 	if (t->loop == LOOP_UNROLL)
@@ -413,8 +429,10 @@ static void nodes(struct x86 *x, const struct node *t)
 			branch(x, t);
 		else if (t->kind == NODE_LET)
 			let(x, t);
-		else
+		else if (t->kind == NODE_VIEW)
 			view(x, t);
+		else
+			barrier(x);
 		set_alive(x, t, 0);
 		t = t->next;
 	}
@@ -425,13 +443,21 @@ static void nodes(struct x86 *x, const struct node *t)
 static const char *const saved[] = {"%rbx", "%rbp", "%r12", "%r13", "%r14", "%r15"};
 enum { SAVED = sizeof saved / sizeof *saved };
 
+static int frame_bytes(const struct x86 *x)
+{
+	_Static_assert((SAVED + 1 + FRAME / SLOT) % 2 == 1, "a barrier's slot aligns %rsp");
+	return nest_has_phases(x->n) ? FRAME + SLOT : FRAME;
+}
+
 static void enter(struct x86 *x)
 {
 	for (int i = 0; i < SAVED; i++)
 		x86_line(x, "pushq %s", saved[i]);
-	x86_line(x, "subq $%d, %%rsp", FRAME);
+	x86_line(x, "subq $%d, %%rsp", frame_bytes(x));
 	x86_line(x, "movq %%rdx, %d(%%rsp)", THREAD);
 	x86_line(x, "movq %%rcx, %d(%%rsp)", THREADS);
+	if (nest_has_phases(x->n))
+		x86_line(x, "movq %%r8, %d(%%rsp)", BARRIER);
 	for (int i = 0; i < x->n->nbuffers; i++) {
 		const struct buffer *b = &x->n->buffer[i];
 
@@ -449,7 +475,7 @@ static void enter(struct x86 *x)
 
 static void leave(struct x86 *x)
 {
-	x86_line(x, "addq $%d, %%rsp", FRAME);
+	x86_line(x, "addq $%d, %%rsp", frame_bytes(x));
 	for (int i = SAVED - 1; i >= 0; i--)
 		x86_line(x, "popq %s", saved[i]);
 	x86_line(x, "vzeroupper");

@@ -113,9 +113,10 @@ static const struct fence *operand(struct session *s, const struct nest *n, int 
 
 	if (b->kind == BUFFER_PACKED)
 		return packed(s, b);
-	if (b->kind != BUFFER_WORK)
+	if (b->kind != BUFFER_WORK && b->kind != BUFFER_TEAM)
 		return &s->tensor[b->role];
-	fence_open(work, "the workspace", operand_size(n, slot, s->rules.threads));
+	fence_open(work, b->kind == BUFFER_WORK ? "the workspace" : "the team's memory",
+		   operand_size(n, slot, s->rules.threads));
 	return work;
 }
 
@@ -398,7 +399,7 @@ static int enter_candidate(struct session *s, const struct session_entry *in, st
 	int rc;
 
 	nest_init(&n, &a, "kernel");
-	rc = in->c->algo->build(&in->c->w, in->c->knob, &n, &e);
+	rc = candidate_build(in->c, &n, &e);
 	if (rc == 0) {
 		enter(s, &n, in->object, t);
 	} else {

@@ -1,0 +1,202 @@
+#include "lib/nest/check.h"
+
+struct check {
+	const struct nest *n;
+	struct err *e;
+	int phases, loops, sites, depth, loop_depth;
+	int region;	/* of parallel loops, in this phase */
+	int parallel;	/* parallel loops around */
+	int nconstants; /* unrolled loops around, by their variables */
+	int constant[NEST_LOOP_DEPTH];
+};
+
+static int too_many(const struct check *c, const char *what, int most)
+{
+	return err_set(c->e, "the nest has more than %d %s", most, what);
+}
+
+/* Is it a number once all loops around are unrolled? */
+static int is_constant(const struct check *c, int var)
+{
+	const struct var *v = &c->n->var[var];
+
+	if (v->kind == VAR_SYMBOL)
+		return !v->runtime;
+	for (int i = 0; i < c->nconstants; i++)
+		if (c->constant[i] == var)
+			return 1;
+	return 0;
+}
+
+/* name: of what needs the constant. */
+static int check_constant(const struct check *c, const struct affine *a, const char *name)
+{
+	for (int i = 0; i < a->n; i++) {
+		int var[] = {a->t[i].sym, a->t[i].var};
+
+		for (int k = 0; k < 2 && a->t[i].coef; k++)
+			if (var[k] >= 0 && !is_constant(c, var[k]))
+				return err_set(
+					c->e,
+					"%s needs a constant, which %s is not where it stands",
+					name, c->n->var[var[k]].name);
+	}
+	return 0;
+}
+
+static int is_register(const struct check *c, int buffer)
+{
+	return c->n->buffer[buffer].kind == BUFFER_REG;
+}
+
+static int check_access(struct check *c, int buffer, const struct affine *index, int lanes,
+			const struct affine *valid)
+{
+	const struct buffer *b = &c->n->buffer[buffer];
+
+	if (!is_register(c, buffer))
+		return ++c->sites > NEST_SITES
+			       ? too_many(c, "loads and stores of memory", NEST_SITES)
+			       : 0;
+	if (valid || lanes != b->lanes)
+		return err_set(c->e, "the register %s is read or written in part", b->name);
+	return check_constant(c, index, b->name);
+}
+
+static int check_expr(struct check *c, const struct expr *x)
+{
+	if (!x)
+		return 0;
+	if (x->kind == EXPR_LOAD)
+		return check_access(c, x->buffer, &x->index, x->lanes, x->valid);
+	return check_expr(c, x->a) < 0 || check_expr(c, x->b) < 0 || check_expr(c, x->c) < 0 ? -1
+											     : 0;
+}
+
+static int check_store(struct check *c, const struct node *t)
+{
+	const struct buffer *b = &c->n->buffer[nest_base(c->n, t->buffer)];
+
+	if (b->kind == BUFFER_PACKED || (b->kind == BUFFER_ARG && !b->written))
+		return err_set(c->e, "it stores to %s, which is an input", b->name);
+	if ((b->kind == BUFFER_ARG || b->kind == BUFFER_TEAM) && !c->parallel)
+		return err_set(c->e,
+			       "all threads store the same to %s: no parallel loop is around it",
+			       b->name);
+	if (check_expr(c, t->value) < 0)
+		return -1;
+	return check_access(c, t->buffer, &t->a, t->value->lanes, t->valid);
+}
+
+static int check_sync(struct check *c, const struct node *t)
+{
+	if (t->outer)
+		return err_set(c->e,
+			       "a barrier stands in a loop or branch, but phases are parts of "
+			       "the whole nest");
+	c->region = 0;
+	return ++c->phases > NEST_PHASES ? too_many(c, "phases", NEST_PHASES) : 0;
+}
+
+static int is_parallel(const struct node *t)
+{
+	return t->kind == NODE_FOR && t->loop == LOOP_PARALLEL;
+}
+
+static int check_parallel(struct check *c, const struct node *t)
+{
+	const char *name = c->n->var[t->var].name;
+
+	if (t->outer && (!is_parallel(t->outer) || t->outer->body != t || t->next))
+		return err_set(c->e,
+			       "the parallel loop %s stands neither at the top level nor alone in "
+			       "another parallel loop",
+			       name);
+	if (c->parallel == NEST_PARALLEL)
+		return too_many(c, "parallel loops in each other", NEST_PARALLEL);
+	if (!t->outer && c->region++)
+		return err_set(c->e,
+			       "the parallel loop %s is the second one of its phase: no barrier is "
+			       "before it",
+			       name);
+	return 0;
+}
+
+static int check_body(struct check *c, const struct node *t);
+
+static int check_for(struct check *c, const struct node *t)
+{
+	int rc, nconstants = c->nconstants;
+
+	if (++c->loops > NEST_LOOPS)
+		return too_many(c, "loops", NEST_LOOPS);
+	if (c->loop_depth == NEST_LOOP_DEPTH)
+		return too_many(c, "loops in each other", NEST_LOOP_DEPTH);
+	if (t->loop == LOOP_PARALLEL && check_parallel(c, t) < 0)
+		return -1;
+	if (t->loop == LOOP_UNROLL) {
+		const char *name = c->n->var[t->var].name;
+
+		if (check_constant(c, &t->a, name) < 0 || check_constant(c, &t->b, name) < 0)
+			return -1;
+		c->constant[c->nconstants++] = t->var;
+	}
+	c->parallel += t->loop == LOOP_PARALLEL;
+	c->loop_depth++;
+	rc = check_body(c, t->body);
+	c->loop_depth--;
+	c->parallel -= t->loop == LOOP_PARALLEL;
+	c->nconstants = nconstants;
+	return rc;
+}
+
+static int check_node(struct check *c, const struct node *t)
+{
+	int rc = 0;
+
+	switch (t->kind) {
+	case NODE_FOR:
+	case NODE_IF:
+		if (c->depth == NEST_DEPTH)
+			return too_many(c, "loops and branches in each other", NEST_DEPTH);
+		c->depth++;
+		if (t->kind == NODE_FOR)
+			rc = check_for(c, t);
+		else if (check_body(c, t->body) < 0 || check_body(c, t->orelse) < 0)
+			rc = -1;
+		c->depth--;
+		return rc;
+	case NODE_STORE:
+		return check_store(c, t);
+	case NODE_VIEW:
+		if (is_register(c, nest_base(c->n, t->buffer)))
+			return err_set(c->e, "%s is a view of registers",
+				       c->n->buffer[t->buffer].name);
+		return 0;
+	case NODE_SYNC:
+		return check_sync(c, t);
+	case NODE_LET:
+	case NODE_PREFETCH:
+		return 0;
+	}
+	return 0;
+}
+
+static int check_body(struct check *c, const struct node *t)
+{
+	for (; t; t = t->next)
+		if (check_node(c, t) < 0)
+			return -1;
+	return 0;
+}
+
+int check_nest(const struct nest *n, struct err *e)
+{
+	struct check c = {.n = n, .e = e, .phases = 1};
+
+	if (n->full.what)
+		return too_many(&c, n->full.what, n->full.most);
+	if (n->depth)
+		return err_set(e, "a loop or branch of the nest is not closed");
+	return check_body(&c, n->body);
+}
