@@ -91,6 +91,8 @@ $(LIBEXEC)/keep: LIBS_worker =
 LIBS_test_onednn = -fopenmp $(LIBS_ref)
 LIBS_test_probe = -fopenmp
 LIBS_test_cache = -fopenmp
+LIBS_test_kernels = -fopenmp
+LIBS_test_nest = -fopenmp
 
 link = @mkdir -p $(@D); echo "  LINK $@"; $(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $< $(LIBTL)
 $(BIN)/%: $(B)/cmd/%.o $(LIBTL) $(CONFIG)

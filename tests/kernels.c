@@ -19,6 +19,7 @@
 #include "lib/search/search.h"
 #include "lib/target/c.h"
 #include "lib/target/cpu.h"
+#include "lib/target/kernel.h"
 #include "lib/target/x86.h"
 #include "tests/tap.h"
 
@@ -270,27 +271,29 @@ static void describe(const struct candidate *c, struct buf *out)
 }
 
 struct calls {
-	c_kernel run;
+	struct kernel kernel;
 	const long *params;
 	float *const *buffers;
-	int threads;
+	int threads, phases;
 };
 
 /* The last thread goes first, so that nobody writes again what another has spoilt behind its own
- * part. */
+ * part. With phases all go at once. */
 static void call_all(void *arg, void *answer)
 {
 	const struct calls *c = arg;
 
 	(void)answer;
-	for (int t = c->threads - 1; t >= 0; t--)
-		c->run(c->params, c->buffers, t, c->threads, NULL);
+	if (c->phases)
+		kernel_run(&c->kernel, c->params, c->buffers, c->threads);
+	for (int t = c->threads - 1; t >= 0 && !c->phases; t--)
+		c->kernel.run(c->params, c->buffers, t, c->threads, NULL);
 }
 
 /* In a cell, for it may die of what it touches. */
 static int run_apart(struct calls *calls, struct err *e)
 {
-	const struct cell cell = {.timeout_s = 60, .threads = 1};
+	const struct cell cell = {.timeout_s = 60, .threads = calls->threads};
 	struct cell_fault fault;
 	char why[CELL_WHY], answer;
 
@@ -311,8 +314,11 @@ static double compiled_error(const struct problem *p, const struct nest *n, prin
 	float *buffers[NEST_BUFFERS];
 	long params[NEST_PARAMS];
 	enum { THREADS = 3 };
+	struct calls calls = {.params = params,
+			      .buffers = buffers,
+			      .threads = THREADS,
+			      .phases = nest_has_phases(n)};
 	double error = NAN;
-	c_kernel run;
 	void *handle;
 	FILE *f;
 
@@ -325,10 +331,10 @@ static double compiled_error(const struct problem *p, const struct nest *n, prin
 	fclose(f);
 	cpu_cc_argv(isa, source, object, argv);
 	if (proc_run(argv, 60, 10000, &log, e) == 0 && (handle = dlopen(object, RTLD_NOW))) {
-		*(void **)&run = dlsym(handle, "kernel");
+		*(void **)&calls.kernel.run = dlsym(handle, "kernel");
 		operands_open(p, n, THREADS, buffers);
 		c_params(n, params);
-		if (run_apart(&(struct calls){run, params, buffers, THREADS}, e) == 0)
+		if (run_apart(&calls, e) == 0)
 			error = error_of(p, n, buffers);
 		operands_close(n, THREADS, buffers);
 		dlclose(handle);
@@ -427,7 +433,7 @@ static void check_problem(struct problem *p, const struct limits *m, int64_t wan
 		i++;
 		tally->candidates++;
 		candidate_identify(&c);
-		if (c.algo->build(&c.w, c.knob, &n, &e) < 0)
+		if (candidate_build(&c, &n, &e) < 0)
 			error = NAN;
 		else
 			error = interpreted_error(p, &n, &e);

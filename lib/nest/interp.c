@@ -2,6 +2,10 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
+
+#include "lib/nest/check.h"
+#include "lib/nest/operands.h"
 
 enum { LANES = 16 };
 
@@ -9,13 +13,42 @@ struct value {
 	double v[LANES];
 };
 
-struct interp {
+/* Who touched an element last, by turn_of(); 0: nobody. */
+struct touch {
+	int writer, reader;
+	int other_reader; /* before that, another thread */
+};
+
+/* What the threads have in common. */
+struct team {
 	const struct nest *n;
 	float *const *buffers;
-	double *reg[NEST_BUFFERS];    /* register arrays, lanes apart */
-	int64_t offset[NEST_BUFFERS]; /* of views */
+	int threads, phase; /* phases from 0 */
+	struct err *e;
+	const struct node *scope[NEST_BUFFERS];
+	struct touch *touch[NEST_BUFFERS];    /* ARG, TEAM: if there is more than one thread */
+	unsigned char *written[NEST_BUFFERS]; /* WORK (all threads'), TEAM */
+};
+
+struct interp {
+	struct team *team;
+	const struct nest *n;
+	int thread;
+	double *reg[NEST_BUFFERS];	      /* register arrays, lanes apart */
+	unsigned char *written[NEST_BUFFERS]; /* registers */
+	int64_t offset[NEST_BUFFERS];	      /* of views */
 	int64_t var[NEST_VARS];
 	struct err *e;
+};
+
+/* Where an access goes. */
+struct place {
+	const struct buffer *buffer;
+	int64_t index;
+	float *f;  /* memory */
+	double *r; /* a register */
+	unsigned char *written;
+	struct touch *touch;
 };
 
 static int64_t eval(const struct interp *s, const struct affine *a)
@@ -30,41 +63,110 @@ static int valid_lanes(const struct interp *s, const struct affine *valid, int l
 	return v > lanes ? lanes : v < 0 ? 0 : (int)v;
 }
 
-/* Finds the memory of buffer[index .. index + lanes): *f for memory, *r for registers. */
-static int locate(struct interp *s, int buffer, int64_t index, int lanes, float **f, double **r)
+/* Finds the memory of buffer[index .. index + lanes), or the register. */
+static int locate(struct interp *s, int buffer, int64_t index, int lanes, struct place *p)
 {
 	const struct buffer *b = &s->n->buffer[buffer];
+	int64_t before = 0; /* elements of the threads before this one */
 
 	if (b->kind == BUFFER_VIEW) {
 		index += s->offset[buffer];
-		b = &s->n->buffer[nest_base(s->n, buffer)];
+		buffer = nest_base(s->n, buffer);
+		b = &s->n->buffer[buffer];
 	}
+	*p = (struct place){.buffer = b, .index = index};
 	if (b->kind == BUFFER_REG) {
 		if (index < 0 || index >= b->size || lanes != b->lanes)
 			return err_set(s->e, "register %s[%lld] with %d lanes is outside %lld x %d",
 				       b->name, (long long)index, lanes, (long long)b->size,
 				       b->lanes);
-		*r = s->reg[b - s->n->buffer] + index * b->lanes;
+		p->r = s->reg[buffer] + index * b->lanes;
+		p->written = s->written[buffer] + index;
 		return 0;
 	}
 	if (lanes && (index < 0 || index + lanes > b->size))
 		return err_set(s->e, "access %s[%lld .. %lld] is outside its %lld elements",
 			       b->name, (long long)index, (long long)index + lanes - 1,
 			       (long long)b->size);
-	*f = s->buffers[b->slot] + index;
+	if (b->kind == BUFFER_WORK)
+		before = b->size * s->thread;
+	p->f = s->team->buffers[b->slot] + before + index;
+	if (s->team->written[buffer])
+		p->written = s->team->written[buffer] + before + index;
+	if (s->team->touch[buffer])
+		p->touch = s->team->touch[buffer] + index;
 	return 0;
 }
 
+/* ---- who touches what ---- */
+
+/* A number of this thread in this phase: those of later phases are greater. */
+static int turn_of(const struct interp *s)
+{
+	return s->team->phase * s->team->threads + s->thread + 1;
+}
+
+/* The turn is one of this phase, but not this thread's. */
+static int is_other(const struct interp *s, int turn)
+{
+	return turn > s->team->phase * s->team->threads && turn != turn_of(s);
+}
+
+static int race(struct interp *s, const struct place *p, int lane, int other, const char *what)
+{
+	return err_set(s->e, "a race in phase %d: thread %d %s %s[%lld], which thread %d %s",
+		       s->team->phase + 1, s->thread, what, p->buffer->name,
+		       (long long)p->index + lane, (other - 1) % s->team->threads,
+		       other == p->touch[lane].writer ? "writes" : "reads");
+}
+
+static int note_read(struct interp *s, const struct place *p, int lanes)
+{
+	for (int i = 0; i < lanes && p->written; i++)
+		if (!p->written[p->r ? 0 : i])
+			return err_set(s->e, "%s[%lld] is read unwritten", p->buffer->name,
+				       (long long)p->index + (p->r ? 0 : i));
+	for (int i = 0; i < lanes && p->touch; i++) {
+		struct touch *t = &p->touch[i];
+
+		if (is_other(s, t->writer))
+			return race(s, p, i, t->writer, "reads");
+		if (is_other(s, t->reader))
+			t->other_reader = t->reader;
+		t->reader = turn_of(s);
+	}
+	return 0;
+}
+
+static int note_write(struct interp *s, const struct place *p, int lanes)
+{
+	for (int i = 0; i < lanes && p->written; i++)
+		p->written[p->r ? 0 : i] = 1;
+	for (int i = 0; i < lanes && p->touch; i++) {
+		struct touch *t = &p->touch[i];
+
+		if (is_other(s, t->writer))
+			return race(s, p, i, t->writer, "writes");
+		if (is_other(s, t->reader))
+			return race(s, p, i, t->reader, "writes");
+		if (is_other(s, t->other_reader))
+			return race(s, p, i, t->other_reader, "writes");
+		t->writer = turn_of(s);
+	}
+	return 0;
+}
+
+/* ---- expressions and stores ---- */
+
 static int load(struct interp *s, const struct expr *x, struct value *out)
 {
-	double *r = NULL;
-	float *f = NULL;
 	int count = valid_lanes(s, x->valid, x->lanes);
+	struct place p;
 
-	if (locate(s, x->buffer, eval(s, &x->index), x->valid ? count : x->lanes, &f, &r) < 0)
+	if (locate(s, x->buffer, eval(s, &x->index), count, &p) < 0 || note_read(s, &p, count) < 0)
 		return -1;
 	for (int i = 0; i < x->lanes; i++)
-		out->v[i] = i >= count ? 0 : r ? r[i] : (double)f[i];
+		out->v[i] = i >= count ? 0 : p.r ? p.r[i] : (double)p.f[i];
 	return 0;
 }
 
@@ -114,69 +216,221 @@ static int store(struct interp *s, const struct node *t)
 {
 	int lanes = t->value->lanes, count = valid_lanes(s, t->valid, lanes);
 	struct value v;
-	double *r = NULL;
-	float *f = NULL;
+	struct place p;
 
 	if (expr(s, t->value, &v) < 0)
 		return -1;
-	if (locate(s, t->buffer, eval(s, &t->a), t->valid ? count : lanes, &f, &r) < 0)
+	if (locate(s, t->buffer, eval(s, &t->a), count, &p) < 0 || note_write(s, &p, count) < 0)
 		return -1;
 	for (int i = 0; i < count; i++) {
-		if (r)
-			r[i] = v.v[i];
+		if (p.r)
+			p.r[i] = v.v[i];
 		else
-			f[i] = (float)v.v[i];
+			p.f[i] = (float)v.v[i];
 	}
 	return 0;
 }
 
+/* ---- nodes ---- */
+
+static int run(struct interp *s, const struct node *t);
+
+static void forget(struct interp *s, int reg)
+{
+	const struct buffer *b = &s->n->buffer[reg];
+
+	memset(s->written[reg], 0, (size_t)b->size);
+	for (int64_t i = 0; i < b->size * b->lanes; i++)
+		s->reg[reg][i] = NAN;
+}
+
+/* The body of a loop or branch begins: registers that live in it hold nothing. */
+static int run_body(struct interp *s, const struct node *t, const struct node *body)
+{
+	for (int i = 0; i < s->n->nbuffers; i++)
+		if (s->reg[i] && s->team->scope[i] == t)
+			forget(s, i);
+	return run(s, body);
+}
+
+static int run_loop(struct interp *s, const struct node *t, int64_t from, int64_t to)
+{
+	for (int64_t i = from; i < to; i++) {
+		s->var[t->var] = i;
+		if (run_body(s, t, t->body) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+/* Parallel loops, nested directly in each other: the thread's stretch of their iterations. */
+static int run_parallel(struct interp *s, const struct node *t)
+{
+	const struct node *loop[NEST_PARALLEL];
+	int64_t lo[NEST_PARALLEL], turns[NEST_PARALLEL], work = 1;
+	int n = 0;
+
+	for (; t && t->kind == NODE_FOR && t->loop == LOOP_PARALLEL; t = t->body) {
+		int64_t hi = eval(s, &t->b);
+
+		loop[n] = t;
+		lo[n] = eval(s, &t->a);
+		turns[n] = hi > lo[n] ? hi - lo[n] : 0;
+		work *= turns[n++];
+	}
+	for (int64_t i = work * s->thread / s->team->threads;
+	     i < work * (s->thread + 1) / s->team->threads; i++) {
+		int64_t rest = i;
+
+		for (int k = n - 1; k >= 0; k--) {
+			s->var[loop[k]->var] = lo[k] + rest % turns[k];
+			rest /= turns[k];
+		}
+		if (run_body(s, loop[n - 1], loop[n - 1]->body) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+static void view(struct interp *s, const struct node *t)
+{
+	int base = s->n->buffer[t->buffer].base;
+
+	s->offset[t->buffer] = eval(s, &t->a);
+	if (s->n->buffer[base].kind == BUFFER_VIEW)
+		s->offset[t->buffer] += s->offset[base];
+}
+
+/* Up to a barrier or the end. */
 static int run(struct interp *s, const struct node *t)
 {
-	for (; t; t = t->next) {
+	for (; t && t->kind != NODE_SYNC; t = t->next) {
 		int64_t a = eval(s, &t->a), b = eval(s, &t->b);
+		int rc = 0;
 
 		switch (t->kind) {
 		case NODE_FOR:
-			for (int64_t i = a; i < b; i++) {
-				s->var[t->var] = i;
-				if (run(s, t->body) < 0)
-					return -1;
-			}
+			rc = t->loop == LOOP_PARALLEL ? run_parallel(s, t) : run_loop(s, t, a, b);
 			break;
 		case NODE_IF:
-			if (run(s, a < b ? t->body : t->orelse) < 0)
-				return -1;
+			rc = run_body(s, t, a < b ? t->body : t->orelse);
 			break;
 		case NODE_LET:
 			s->var[t->var] = t->has_b && b < a ? b : a;
 			break;
 		case NODE_VIEW:
-			s->offset[t->buffer] = a;
-			if (s->n->buffer[s->n->buffer[t->buffer].base].kind == BUFFER_VIEW)
-				s->offset[t->buffer] += s->offset[s->n->buffer[t->buffer].base];
+			view(s, t);
 			break;
 		case NODE_STORE:
-			if (store(s, t) < 0)
-				return -1;
+			rc = store(s, t);
 			break;
 		case NODE_PREFETCH:
+		case NODE_SYNC:
 			break;
 		}
+		if (rc < 0)
+			return -1;
 	}
 	return 0;
 }
 
-int interp_run(const struct nest *n, float *const *buffers, struct err *e)
+/* ---- the team ---- */
+
+static int run_phase(struct interp *s, const struct node *t)
 {
-	struct interp s = {.n = n, .buffers = buffers, .e = e};
+	for (int i = 0; i < s->n->nbuffers; i++)
+		if (s->reg[i])
+			forget(s, i);
+	return run(s, t);
+}
+
+static const struct node *next_phase(const struct node *t)
+{
+	while (t && t->kind != NODE_SYNC)
+		t = t->next;
+	return t ? t->next : NULL;
+}
+
+static int run_phases(struct team *team, struct interp *thread)
+{
+	const struct node *t = team->n->body;
+
+	for (team->phase = 0; t; t = next_phase(t), team->phase++)
+		for (int i = 0; i < team->threads; i++)
+			if (run_phase(&thread[i], t) < 0)
+				return -1;
+	return 0;
+}
+
+static void open_team(struct team *team)
+{
+	const struct nest *n = team->n;
+
+	nest_register_scopes(n, team->scope);
+	for (int i = 0; i < n->nbuffers; i++) {
+		const struct buffer *b = &n->buffer[i];
+		int shared = b->kind == BUFFER_TEAM || (b->kind == BUFFER_ARG && b->written);
+
+		if (b->kind == BUFFER_WORK || b->kind == BUFFER_TEAM)
+			team->written[i] =
+				xcalloc((size_t)operand_size(n, b->slot, team->threads), 1);
+		if (shared && team->threads > 1)
+			team->touch[i] = xcalloc((size_t)b->size, sizeof(struct touch));
+	}
+}
+
+static void close_team(struct team *team)
+{
+	for (int i = 0; i < team->n->nbuffers; i++) {
+		free(team->written[i]);
+		free(team->touch[i]);
+	}
+}
+
+static void open_thread(struct interp *s, struct team *team, int thread)
+{
+	const struct nest *n = team->n;
+
+	*s = (struct interp){.team = team, .n = n, .thread = thread, .e = team->e};
+	for (int i = 0; i < n->nbuffers; i++) {
+		const struct buffer *b = &n->buffer[i];
+
+		if (b->kind != BUFFER_REG)
+			continue;
+		s->reg[i] = xcalloc((size_t)b->size * (size_t)b->lanes, sizeof(double));
+		s->written[i] = xcalloc((size_t)b->size, 1);
+	}
+}
+
+static void close_thread(struct interp *s)
+{
+	for (int i = 0; i < s->n->nbuffers; i++) {
+		free(s->reg[i]);
+		free(s->written[i]);
+	}
+}
+
+int interp_team(const struct nest *n, int threads, float *const *buffers, struct err *e)
+{
+	struct team team = {.n = n, .buffers = buffers, .threads = threads, .e = e};
+	struct interp *thread;
 	int rc;
 
-	for (int i = 0; i < n->nbuffers; i++)
-		if (n->buffer[i].kind == BUFFER_REG)
-			s.reg[i] = xcalloc((size_t)n->buffer[i].size * (size_t)n->buffer[i].lanes,
-					   sizeof(double));
-	rc = run(&s, n->body);
-	for (int i = 0; i < n->nbuffers; i++)
-		free(s.reg[i]);
+	if (check_nest(n, e) < 0)
+		return -1;
+	thread = xcalloc((size_t)threads, sizeof *thread);
+	open_team(&team);
+	for (int i = 0; i < threads; i++)
+		open_thread(&thread[i], &team, i);
+	rc = run_phases(&team, thread);
+	for (int i = 0; i < threads; i++)
+		close_thread(&thread[i]);
+	close_team(&team);
+	free(thread);
 	return rc;
+}
+
+int interp_run(const struct nest *n, float *const *buffers, struct err *e)
+{
+	return interp_team(n, 1, buffers, e);
 }

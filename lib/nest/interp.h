@@ -1,9 +1,9 @@
 /* The interpreter: the meaning of a nest, executed slowly and with every access checked.
  *
- * buffers[] and params as the kernel would get them, one thread. An access outside a buffer, a
- * register index outside its array and a masked access with a negative count are errors that name
- * the buffer. Single-precision values are rounded after every operation but inside a fused
- * multiply-add.
+ * buffers[] and params as the kernel would get them. A nest that check_nest() refuses, an access
+ * outside a buffer, a register index outside its array, and scratch memory or a register that is
+ * read before it is written are errors that name the buffer. Registers begin as NaN. Single-
+ * precision values are rounded after every operation but inside a fused multiply-add.
  */
 #ifndef TL_NEST_INTERP_H
 #define TL_NEST_INTERP_H
@@ -11,7 +11,11 @@
 #include "lib/base/err.h"
 #include "lib/nest/nest.h"
 
-/* buffers[slot]: float arrays of the buffers' sizes. */
+/* One thread. buffers[slot]: float arrays of the buffers' sizes. */
 int interp_run(const struct nest *n, float *const *buffers, struct err *e);
+/* A team, phase by phase, its threads one after the other; buffers[slot] are of operand_size()
+ * (operands.h). That a thread writes or reads what another one writes in the same phase is an
+ * error, too: a race, even where both write the same value. */
+int interp_team(const struct nest *n, int threads, float *const *buffers, struct err *e);
 
 #endif
