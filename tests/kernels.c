@@ -314,10 +314,8 @@ static double compiled_error(const struct problem *p, const struct nest *n, prin
 	float *buffers[NEST_BUFFERS];
 	long params[NEST_PARAMS];
 	enum { THREADS = 3 };
-	struct calls calls = {.params = params,
-			      .buffers = buffers,
-			      .threads = THREADS,
-			      .phases = nest_has_phases(n)};
+	struct calls calls = {
+		.params = params, .buffers = buffers, .threads = THREADS, .phases = n->nphases > 1};
 	double error = NAN;
 	void *handle;
 	FILE *f;

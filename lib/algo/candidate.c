@@ -9,7 +9,7 @@ int candidate_build(const struct candidate *c, struct nest *n, struct err *e)
 {
 	if (c->algo->build(&c->w, c->knob, n, e) < 0)
 		return -1;
-	return check_nest(n, e);
+	return check_room(n, e);
 }
 
 /* The knobs of an algorithm in the byte order of their names. */

@@ -14,7 +14,7 @@ struct candidate {
 
 /* Computes c->id from the workload's id, the algorithm and the knobs. */
 void candidate_identify(struct candidate *c);
-/* The nest of valid knobs, by the algorithm; one that check_nest() (lib/nest/check.h) refuses is an
+/* The nest of valid knobs, by the algorithm; one that check_room() (lib/nest/check.h) refuses is an
  * error. */
 int candidate_build(const struct candidate *c, struct nest *n, struct err *e);
 /* From a candidate or result record. Recomputes the ids; a candidate_id that disagrees is an error

@@ -15,7 +15,7 @@ struct use {
 
 struct walk {
 	const struct nest *n;
-	int depth;
+	int depth, sites; /* loads and stores of memory */
 	const struct node *path[NEST_DEPTH];
 	struct use use[NEST_BUFFERS];
 };
@@ -56,6 +56,8 @@ static void read_in(struct walk *w, const struct expr *x)
 		for (int d = 0; d < w->depth; d++)
 			inside |= w->path[d] == u->scope;
 		u->everywhere |= !inside;
+	} else {
+		w->sites += x->kind == EXPR_LOAD;
 	}
 	read_in(w, x->a);
 	read_in(w, x->b);
@@ -69,6 +71,8 @@ static void walk_body(struct walk *w, const struct node *s)
 			read_in(w, s->value);
 			if (w->n->buffer[s->buffer].kind == BUFFER_REG)
 				written(w, s);
+			else
+				w->sites++;
 		}
 		if (s->kind != NODE_FOR && s->kind != NODE_IF)
 			continue;
@@ -101,24 +105,36 @@ static int64_t most_alive(const struct walk *w)
 	return most;
 }
 
-int64_t static_registers(const struct nest *n, const struct limits *m)
+static void look_over(struct walk *w, const struct nest *n)
 {
-	int local = 0;
-	struct walk w;
+	w->n = n;
+	w->depth = w->sites = 0;
+	memset(w->use, 0, sizeof w->use[0] * (size_t)n->nbuffers);
+	walk_body(w, n->body);
+}
 
-	w.n = n;
-	w.depth = 0;
-	memset(w.use, 0, sizeof w.use[0] * (size_t)n->nbuffers);
-	walk_body(&w, n->body);
+static int64_t registers_of(const struct walk *w, const struct limits *m)
+{
+	const struct nest *n = w->n;
+	int local = 0;
+
 	for (int i = 0; i < n->nbuffers; i++) {
-		const struct use *u = &w.use[i];
+		const struct use *u = &w->use[i];
 
 		if (n->buffer[i].kind != BUFFER_REG || n->buffer[i].lanes == 1 || !u->steps)
 			continue;
 		if (!u->everywhere && n->buffer[i].size / u->steps > local)
 			local = (int)(n->buffer[i].size / u->steps);
 	}
-	return most_alive(&w) + (m->folds ? 0 : local);
+	return most_alive(w) + (m->folds ? 0 : local);
+}
+
+int64_t static_registers(const struct nest *n, const struct limits *m)
+{
+	struct walk w;
+
+	look_over(&w, n);
+	return registers_of(&w, m);
 }
 
 static int check_lanes(const struct nest *n, const struct limits *m, struct err *why)
@@ -156,10 +172,17 @@ static int check_work(const struct nest *n, const struct limits *m, struct err *
 int static_check(const struct nest *n, const struct limits *m, struct err *why)
 {
 	int64_t registers;
+	struct walk w;
 
 	if (check_lanes(n, m, why) || check_work(n, m, why))
 		return -1;
-	registers = static_registers(n, m);
+	look_over(&w, n);
+	if (w.sites > NEST_SITES)
+		return err_set(
+			why,
+			"it has %d loads and stores of memory, more than the %d that are modelled",
+			w.sites, NEST_SITES);
+	registers = registers_of(&w, m);
 	if (registers > m->vregs)
 		return err_set(why, "the innermost loop needs %lld vector registers of %d: spills",
 			       (long long)registers, m->vregs);

@@ -101,7 +101,7 @@ struct walk {
 	struct walk_form view[NEST_BUFFERS];
 };
 
-/* check_nest() (check.h) has found nothing against the nest. first_item: the first item of the
+/* static_check() has found nothing against the nest. first_item: the first item of the
  * parallel loops is looked at instead of their mean, without sites. */
 void walk_nest(struct walk *w, const struct nest *n, const struct limits *m, int first_item);
 /* Bytes: of the whole, and of one iteration of each loop, by its id. */

@@ -3,17 +3,12 @@
 struct check {
 	const struct nest *n;
 	struct err *e;
-	int phases, loops, sites, depth, loop_depth;
+	int sites;
 	int region;	/* of parallel loops, in this phase */
 	int parallel;	/* parallel loops around */
 	int nconstants; /* unrolled loops around, by their variables */
 	int constant[NEST_LOOP_DEPTH];
 };
-
-static int too_many(const struct check *c, const char *what, int most)
-{
-	return err_set(c->e, "the nest has more than %d %s", most, what);
-}
 
 /* Is it a number once all loops around are unrolled? */
 static int is_constant(const struct check *c, int var)
@@ -54,10 +49,11 @@ static int check_access(struct check *c, int buffer, const struct affine *index,
 {
 	const struct buffer *b = &c->n->buffer[buffer];
 
+	if (!is_register(c, buffer) && ++c->sites > NEST_SITES)
+		return err_set(c->e, "the nest has more than %d loads and stores of memory",
+			       NEST_SITES);
 	if (!is_register(c, buffer))
-		return ++c->sites > NEST_SITES
-			       ? too_many(c, "loads and stores of memory", NEST_SITES)
-			       : 0;
+		return 0;
 	if (valid || lanes != b->lanes)
 		return err_set(c->e, "the register %s is read or written in part", b->name);
 	return check_constant(c, index, b->name);
@@ -95,7 +91,7 @@ static int check_sync(struct check *c, const struct node *t)
 			       "a barrier stands in a loop or branch, but phases are parts of "
 			       "the whole nest");
 	c->region = 0;
-	return ++c->phases > NEST_PHASES ? too_many(c, "phases", NEST_PHASES) : 0;
+	return 0;
 }
 
 static int is_parallel(const struct node *t)
@@ -112,8 +108,6 @@ static int check_parallel(struct check *c, const struct node *t)
 			       "the parallel loop %s stands neither at the top level nor alone in "
 			       "another parallel loop",
 			       name);
-	if (c->parallel == NEST_PARALLEL)
-		return too_many(c, "parallel loops in each other", NEST_PARALLEL);
 	if (!t->outer && c->region++)
 		return err_set(c->e,
 			       "the parallel loop %s is the second one of its phase: no barrier is "
@@ -128,10 +122,6 @@ static int check_for(struct check *c, const struct node *t)
 {
 	int rc, nconstants = c->nconstants;
 
-	if (++c->loops > NEST_LOOPS)
-		return too_many(c, "loops", NEST_LOOPS);
-	if (c->loop_depth == NEST_LOOP_DEPTH)
-		return too_many(c, "loops in each other", NEST_LOOP_DEPTH);
 	if (t->loop == LOOP_PARALLEL && check_parallel(c, t) < 0)
 		return -1;
 	if (t->loop == LOOP_UNROLL) {
@@ -142,9 +132,7 @@ static int check_for(struct check *c, const struct node *t)
 		c->constant[c->nconstants++] = t->var;
 	}
 	c->parallel += t->loop == LOOP_PARALLEL;
-	c->loop_depth++;
 	rc = check_body(c, t->body);
-	c->loop_depth--;
 	c->parallel -= t->loop == LOOP_PARALLEL;
 	c->nconstants = nconstants;
 	return rc;
@@ -152,20 +140,11 @@ static int check_for(struct check *c, const struct node *t)
 
 static int check_node(struct check *c, const struct node *t)
 {
-	int rc = 0;
-
 	switch (t->kind) {
 	case NODE_FOR:
+		return check_for(c, t);
 	case NODE_IF:
-		if (c->depth == NEST_DEPTH)
-			return too_many(c, "loops and branches in each other", NEST_DEPTH);
-		c->depth++;
-		if (t->kind == NODE_FOR)
-			rc = check_for(c, t);
-		else if (check_body(c, t->body) < 0 || check_body(c, t->orelse) < 0)
-			rc = -1;
-		c->depth--;
-		return rc;
+		return check_body(c, t->body) < 0 || check_body(c, t->orelse) < 0 ? -1 : 0;
 	case NODE_STORE:
 		return check_store(c, t);
 	case NODE_VIEW:
@@ -190,13 +169,18 @@ static int check_body(struct check *c, const struct node *t)
 	return 0;
 }
 
-int check_nest(const struct nest *n, struct err *e)
+int check_room(const struct nest *n, struct err *e)
 {
-	struct check c = {.n = n, .e = e, .phases = 1};
-
 	if (n->full.what)
-		return too_many(&c, n->full.what, n->full.most);
+		return err_set(e, "the nest has more than %d %s", n->full.most, n->full.what);
 	if (n->depth)
 		return err_set(e, "a loop or branch of the nest is not closed");
-	return check_body(&c, n->body);
+	return 0;
+}
+
+int check_nest(const struct nest *n, struct err *e)
+{
+	struct check c = {.n = n, .e = e};
+
+	return check_room(n, e) < 0 ? -1 : check_body(&c, n->body);
 }

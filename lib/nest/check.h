@@ -17,7 +17,8 @@
 #include "lib/base/err.h"
 #include "lib/nest/nest.h"
 
-/* 0, or -1 with the reason. */
+/* 0, or -1 with the reason. Loads and stores of memory are counted by check_nest() alone. */
+int check_room(const struct nest *n, struct err *e); /* the first of these; it takes no time */
 int check_nest(const struct nest *n, struct err *e);
 
 #endif

@@ -8,10 +8,20 @@ void nest_init(struct nest *n, struct arena *a, const char *name)
 {
 	n->arena = a;
 	n->name = name;
-	n->nvars = n->nbuffers = n->nparams = n->nslots = n->depth = 0;
+	n->nvars = n->nbuffers = n->nparams = n->nslots = 0;
+	n->depth = n->loop_depth = n->nloops = 0;
+	n->nphases = 1;
 	n->body = n->open = NULL;
 	n->tail = &n->body;
 	n->full.what = NULL;
+}
+
+static void need(struct nest *n, int holds, int most, const char *what)
+{
+	if (holds)
+		return;
+	n->full.what = what;
+	n->full.most = most;
 }
 
 /* The next of so many; where there is no room for it the last one again, for check_nest() to
@@ -20,8 +30,7 @@ static int take(struct nest *n, int *taken, int most, const char *what)
 {
 	if (*taken < most)
 		return (*taken)++;
-	n->full.what = what;
-	n->full.most = most;
+	need(n, 0, most, what);
 	return most - 1;
 }
 
@@ -264,7 +273,19 @@ static void open_body(struct nest *n, struct node *s, struct node **body)
 {
 	n->open = s;
 	n->depth++;
+	n->loop_depth += s->kind == NODE_FOR;
 	n->tail = body;
+	need(n, n->depth <= NEST_DEPTH, NEST_DEPTH, "loops and branches in each other");
+	need(n, n->loop_depth <= NEST_LOOP_DEPTH, NEST_LOOP_DEPTH, "loops in each other");
+}
+
+static int parallel_around(const struct nest *n)
+{
+	int depth = 0;
+
+	for (const struct node *t = n->open; t; t = t->outer)
+		depth += t->kind == NODE_FOR && t->loop == LOOP_PARALLEL;
+	return depth;
 }
 
 int nest_for(struct nest *n, enum loop_kind kind, const char *name, struct affine lo,
@@ -276,6 +297,10 @@ int nest_for(struct nest *n, enum loop_kind kind, const char *name, struct affin
 	s->var = new_var(n, name, VAR_LOOP);
 	s->a = lo;
 	s->b = hi;
+	need(n, ++n->nloops <= NEST_LOOPS, NEST_LOOPS, "loops");
+	if (kind == LOOP_PARALLEL)
+		need(n, parallel_around(n) < NEST_PARALLEL, NEST_PARALLEL,
+		     "parallel loops in each other");
 	open_body(n, s, &s->body);
 	return s->var;
 }
@@ -304,6 +329,7 @@ void nest_close(struct nest *n)
 {
 	assert(n->depth > 0);
 	n->tail = &n->open->next;
+	n->loop_depth -= n->open->kind == NODE_FOR;
 	n->open = n->open->outer;
 	n->depth--;
 }
@@ -361,15 +387,7 @@ void nest_prefetch(struct nest *n, int buffer, struct affine index)
 void nest_sync(struct nest *n)
 {
 	append(n, NODE_SYNC);
-}
-
-int nest_has_phases(const struct nest *n)
-{
-	const struct node *t = n->body;
-
-	while (t && t->kind != NODE_SYNC)
-		t = t->next;
-	return t != NULL;
+	need(n, ++n->nphases <= NEST_PHASES, NEST_PHASES, "phases");
 }
 
 const struct affine *nest_keep(struct nest *n, struct affine a)

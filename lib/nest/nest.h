@@ -158,9 +158,9 @@ struct nest {
 	struct var var[NEST_VARS];
 	struct buffer buffer[NEST_BUFFERS];
 	struct node *body;
-	struct node **tail; /* where the builder appends */
-	struct node *open;  /* whose body that is; NULL: the nest's own */
-	int depth;	    /* bodies that are open */
+	struct node **tail;			/* where the builder appends */
+	struct node *open;			/* whose body that is; NULL: the nest's own */
+	int depth, loop_depth, nloops, nphases; /* bodies that are open, loops of them; in all */
 	struct {
 		const char *what; /* there was no room for more of these; NULL: for all */
 		int most;
@@ -229,8 +229,6 @@ int nest_is_run(const struct nest *n, const struct node *loop);
 void nest_register_scopes(const struct nest *n, const struct node *scope[NEST_BUFFERS]);
 /* Does the body of one loop or branch (NULL: the nest) have the other in it, or is it the same? */
 int nest_holds(const struct node *outer, const struct node *inner);
-/* Does it have more than one phase? */
-int nest_has_phases(const struct nest *n);
 /* The buffer's own, through views. */
 int nest_base(const struct nest *n, int buffer);
 /* Value with every symbol at its value and every other variable from value[] (by variable number).

@@ -562,7 +562,7 @@ static void nodes(struct printer *p, const struct node *t)
 /* What other threads write between two uses is not this pointer's alone. */
 static const char *restricted(const struct printer *p, const struct buffer *b)
 {
-	return b->kind != BUFFER_TEAM && !(b->written && nest_has_phases(p->n)) ? "restrict " : "";
+	return b->kind != BUFFER_TEAM && !(b->written && p->n->nphases > 1) ? "restrict " : "";
 }
 
 static void declare_buffer(struct printer *p, int i)

@@ -446,7 +446,7 @@ enum { SAVED = sizeof saved / sizeof *saved };
 static int frame_bytes(const struct x86 *x)
 {
 	_Static_assert((SAVED + 1 + FRAME / SLOT) % 2 == 1, "a barrier's slot aligns %rsp");
-	return nest_has_phases(x->n) ? FRAME + SLOT : FRAME;
+	return x->n->nphases > 1 ? FRAME + SLOT : FRAME;
 }
 
 static void enter(struct x86 *x)
@@ -456,7 +456,7 @@ static void enter(struct x86 *x)
 	x86_line(x, "subq $%d, %%rsp", frame_bytes(x));
 	x86_line(x, "movq %%rdx, %d(%%rsp)", THREAD);
 	x86_line(x, "movq %%rcx, %d(%%rsp)", THREADS);
-	if (nest_has_phases(x->n))
+	if (x->n->nphases > 1)
 		x86_line(x, "movq %%r8, %d(%%rsp)", BARRIER);
 	for (int i = 0; i < x->n->nbuffers; i++) {
 		const struct buffer *b = &x->n->buffer[i];
