@@ -81,8 +81,15 @@ static int random_conv(struct workload *w)
 	d[CONV_MB] = pick(1, 2);
 	d[CONV_IC] = d[CONV_G] * pick(1, d[CONV_G] > 1 ? 5 : 20);
 	d[CONV_OC] = d[CONV_G] * pick(1, d[CONV_G] > 1 ? 18 : 40);
-	if (pick(0, 2) == 0)
-		d[CONV_G] = d[CONV_IC] = d[CONV_OC] = pick(2, 40); /* depthwise */
+	if (pick(0, 3) == 0) { /* what grouped takes as well */
+		int64_t most = pick(0, 1) ? 4 : 8;
+
+		d[CONV_G] = pick(2, 9);
+		d[CONV_IC] = d[CONV_G] * pick(1, most);
+		d[CONV_OC] = d[CONV_G] * pick(2, most);
+	} else if (pick(0, 2) == 0) { /* depthwise */
+		d[CONV_G] = d[CONV_IC] = d[CONV_OC] = pick(2, 40);
+	}
 	for (int i = 0; i < 2; i++) {
 		int64_t window, pad;
 
@@ -362,6 +369,30 @@ struct tally {
 	int64_t candidates, compiled, assembled, bad;
 };
 
+static int64_t compiled_of[SEARCH_MAX_ALGOS]; /* candidates compiled, by the place in algo_list */
+
+static void note_compiled(const struct algo *a, int64_t n)
+{
+	int i = 0;
+
+	while (algo_list[i] != a)
+		i++;
+	compiled_of[i] += n;
+}
+
+/* The first algorithm of which nothing has been compiled since the last call, or NULL. */
+static const char *not_compiled(void)
+{
+	const char *name = NULL;
+
+	for (int i = 0; algo_list[i]; i++) {
+		if (!compiled_of[i] && !name)
+			name = algo_list[i]->name;
+		compiled_of[i] = 0;
+	}
+	return name;
+}
+
 /* How often a candidate is compiled, one in so many, by its printing. */
 struct shares {
 	int64_t assembly, c;
@@ -404,8 +435,9 @@ static double either_error(const struct problem *p, const struct nest *n, const 
 	return error;
 }
 
-static void check_problem(struct problem *p, const struct limits *m, int64_t wanted,
-			  const struct shares *one_in, const char *dir, struct tally *tally)
+static void check_algorithm(struct problem *p, const char *name, const struct limits *m,
+			    int64_t wanted, const struct shares *one_in, const char *dir,
+			    struct tally *tally)
 {
 	const struct data_env env = {.limits = *m};
 	struct search_space space;
@@ -414,12 +446,13 @@ static void check_problem(struct problem *p, const struct limits *m, int64_t wan
 	uint64_t point;
 	void *s;
 
-	search_space_init(&space, &p->w, &env, NULL);
+	search_space_init(&space, &p->w, &env, name);
 	s = search_find(wanted ? "random" : "grid")->start(&space, 1, 0, &state);
 	for (int64_t i = 0; !wanted || i < wanted;) {
 		struct candidate c = {.w = p->w};
 		struct err e = ERR_INIT;
 		struct nest n;
+		int64_t compiled = tally->compiled;
 		double error;
 
 		if (!search_find(wanted ? "random" : "grid")->propose(s, &point))
@@ -437,6 +470,7 @@ static void check_problem(struct problem *p, const struct limits *m, int64_t wan
 			error = interpreted_error(p, &n, &e);
 		if (error < 1e-5)
 			error = either_error(p, &n, m, one_in, dir, tally, &e);
+		note_compiled(c.algo, tally->compiled - compiled);
 		if (error < 1e-5)
 			continue;
 		tally->bad++;
@@ -448,6 +482,19 @@ static void check_problem(struct problem *p, const struct limits *m, int64_t wan
 	buf_free(&text);
 	arena_free(&a);
 	arena_free(&state);
+}
+
+/* Each algorithm has its share of the candidates, however small its space. */
+static void check_problem(struct problem *p, const struct limits *m, int64_t wanted,
+			  const struct shares *one_in, const char *dir, struct tally *tally)
+{
+	const struct data_env env = {.limits = *m};
+	struct search_space space;
+
+	search_space_init(&space, &p->w, &env, NULL);
+	for (int i = 0; i < space.nalgos; i++)
+		check_algorithm(p, space.algo[i]->name, m, ceil_div(wanted, space.nalgos), one_in,
+				dir, tally);
 }
 
 static int64_t from_env(const char *name, int64_t def)
@@ -499,6 +546,12 @@ int main(void)
 			ok(m.lanes == 1 ? !tally.assembled
 					: tally.assembled > tally.candidates * 9 / 10,
 			   "%lld as assembly", (long long)tally.assembled);
+		}
+		if (m.lanes > 1) {
+			const char *name = not_compiled();
+
+			ok(!name, "%s: candidates of every algorithm were compiled%s%s", isas[k],
+			   name ? ", but not of " : "", name ? name : "");
 		}
 	}
 	rmdir(dir);

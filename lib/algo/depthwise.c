@@ -87,8 +87,7 @@ static int ranges(const struct workload *w, struct range *r)
 		   "another value of nv gives the same program");
 	range_need(r, !k[HOLD] || k[ORDER] != CHANNELS_IN_PIXELS,
 		   "weights stay in registers only where pixels are innermost");
-	range_need(r, registers(&p, k) <= isa_of_lanes(k[VL])->vregs,
-		   "the register tile needs more vector registers than there are");
+	range_registers(r, registers(&p, k));
 	range_need(r, loops(&p, k) <= MAX_LOOPS, "too many tiles have taps outside the image");
 	return 1;
 }

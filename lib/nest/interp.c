@@ -190,6 +190,14 @@ static double apply(enum expr_kind kind, double a, double b, double c)
 	}
 }
 
+/* The lane of the first operand that lane i of the value comes from. */
+static int lane_of(struct interp *s, const struct expr *x, int i)
+{
+	if (x->kind == EXPR_SPREAD)
+		return ex_spread_from(x, eval(s, &x->index), i);
+	return x->kind == EXPR_BCAST ? 0 : i;
+}
+
 static int expr(struct interp *s, const struct expr *x, struct value *out)
 {
 	struct value a, b = {{0}}, c = {{0}};
@@ -205,7 +213,7 @@ static int expr(struct interp *s, const struct expr *x, struct value *out)
 	    (x->c && expr(s, x->c, &c) < 0))
 		return -1;
 	for (int i = 0; i < x->lanes; i++) {
-		double v = apply(x->kind, a.v[x->kind == EXPR_BCAST ? 0 : i], b.v[i], c.v[i]);
+		double v = apply(x->kind, a.v[lane_of(s, x, i)], b.v[i], c.v[i]);
 
 		out->v[i] = x->elem == ELEM_F32 ? (double)(float)v : v;
 	}

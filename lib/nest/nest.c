@@ -246,6 +246,25 @@ const struct expr *ex_bcast(struct nest *n, int lanes, const struct expr *a)
 	return x;
 }
 
+const struct expr *ex_spread(struct nest *n, const struct expr *a, int per, int step,
+			     struct affine index)
+{
+	struct expr *x = new_expr(n, EXPR_SPREAD, a->elem, a->lanes);
+
+	x->a = a;
+	x->per = per;
+	x->step = step;
+	x->index = index;
+	return x;
+}
+
+int ex_spread_from(const struct expr *x, int64_t index, int lane)
+{
+	int64_t from = (int64_t)(lane / x->per) * x->step + index;
+
+	return from < x->lanes ? (int)from : x->lanes - 1;
+}
+
 const struct expr *ex_op(struct nest *n, enum expr_kind kind, const struct expr *a,
 			 const struct expr *b, const struct expr *c)
 {

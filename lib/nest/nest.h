@@ -99,7 +99,9 @@ struct buffer {
 enum expr_kind {
 	EXPR_CONST,
 	EXPR_LOAD,
-	EXPR_BCAST, /* scalar to vector */
+	EXPR_BCAST,  /* scalar to vector */
+	EXPR_SPREAD, /* lane l is lane l / per * step + index of a, or the last where that is beyond
+		      */
 	EXPR_ADD,
 	EXPR_SUB,
 	EXPR_MUL,
@@ -117,8 +119,10 @@ struct expr {
 	double value;		      /* CONST */
 	const struct expr *a, *b, *c; /* operands */
 	int buffer;		      /* LOAD */
-	struct affine index;	      /* LOAD, in elements (REG: in registers) */
-	const struct affine *valid;   /* LOAD: count of valid lanes, NULL: all */
+	struct affine
+		index; /* LOAD, in elements (REG: in registers); SPREAD: a constant once unrolled */
+	int per, step; /* SPREAD */
+	const struct affine *valid; /* LOAD: count of valid lanes, NULL: all */
 };
 
 /* ---- nodes ---- */
@@ -199,6 +203,11 @@ const struct expr *ex_load(struct nest *n, int buffer, int lanes, struct affine 
 			   const struct affine *valid);
 const struct expr *ex_reg(struct nest *n, int buffer, struct affine index);
 const struct expr *ex_bcast(struct nest *n, int lanes, const struct expr *a);
+/* Values that `per` lanes share each, `step` lanes apart, from lane index on. */
+const struct expr *ex_spread(struct nest *n, const struct expr *a, int per, int step,
+			     struct affine index);
+/* The lane of a that lane `lane` is, where the index has this value. */
+int ex_spread_from(const struct expr *x, int64_t index, int lane);
 const struct expr *ex_op(struct nest *n, enum expr_kind kind, const struct expr *a,
 			 const struct expr *b, const struct expr *c);
 

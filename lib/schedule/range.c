@@ -2,6 +2,7 @@
 
 #include <stddef.h>
 
+#include "lib/space/isa.h"
 #include "lib/tile/brgemm.h"
 
 int range_space(range_list *list, int nknobs, const struct workload *w, const struct limits *m,
@@ -148,4 +149,11 @@ void range_ahead(struct range *r, int knob, int64_t elements)
 	range_choice(r, knob, 1);
 	if (r->space && !brgemm_may_look_ahead(elements, r->machine))
 		range_only(r, knob, 0, NULL);
+}
+
+void range_registers(struct range *r, int64_t needed)
+{
+	if (r->knob)
+		range_need(r, needed <= isa_of_lanes(r->knob[RANGE_VL])->vregs,
+			   "the register tile needs more vector registers than there are");
 }

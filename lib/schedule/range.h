@@ -63,5 +63,7 @@ void range_unroll(struct range *r, int knob, int most, int64_t turns);
 void range_ahead(struct range *r, int knob, int64_t elements);
 /* A condition on several knobs, when they are checked. */
 void range_need(struct range *r, int holds, const char *why);
+/* The register tile needs so many vector registers. */
+void range_registers(struct range *r, int64_t needed);
 
 #endif

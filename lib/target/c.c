@@ -261,6 +261,18 @@ static void constant_expr(struct printer *p, const struct expr *x)
 		buf_fmt(p->out, "bcast_v%d((float)%.17g)", x->lanes, x->value);
 }
 
+static void spread(struct printer *p, const struct expr *x)
+{
+	int64_t index = constant(p, &x->index);
+
+	buf_str(p->out, "__builtin_shufflevector(");
+	expr(p, x->a);
+	buf_fmt(p->out, ", (v%d){0}", x->lanes);
+	for (int i = 0; i < x->lanes; i++)
+		buf_fmt(p->out, ", %d", ex_spread_from(x, index, i));
+	buf_ch(p->out, ')');
+}
+
 static void expr(struct printer *p, const struct expr *x)
 {
 	switch (x->kind) {
@@ -272,6 +284,9 @@ static void expr(struct printer *p, const struct expr *x)
 		return;
 	case EXPR_BCAST:
 		call(p, "bcast", x);
+		return;
+	case EXPR_SPREAD:
+		spread(p, x);
 		return;
 	case EXPR_MAX:
 		call(p, "max", x);

@@ -484,12 +484,18 @@ static void leave(struct x86 *x)
 
 static void constants(struct x86 *x)
 {
-	if (x->nconstants || x->mask_table)
+	if (x->nconstants || x->mask_table || x->nspreads)
 		x86_line(x, ".p2align 5");
 	for (int i = 0; i < x->nconstants; i++) {
 		x86_label(x, x->constant[i].label);
 		for (int j = 0; j < 8; j++)
 			x86_line(x, ".float %.9g", x->constant[i].value);
+	}
+	for (int i = 0; i < x->nspreads; i++) {
+		x86_label(x, x->spread[i].label);
+		for (int j = 0; j < x->lanes; j++)
+			x86_line(x, ".long %d",
+				 ex_spread_from(x->spread[i].expr, x->spread[i].index, j));
 	}
 	if (!x->mask_table)
 		return;
@@ -500,7 +506,7 @@ static void constants(struct x86 *x)
 
 static void function(struct x86 *x)
 {
-	x->nlabels = x->nconstants = x->mask_table = 0;
+	x->nlabels = x->nconstants = x->mask_table = x->nspreads = 0;
 	memset(x->known, 0, sizeof x->known);
 	memset(x->alive, 0, sizeof x->alive);
 	set_alive(x, NULL, 1);

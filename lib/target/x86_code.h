@@ -13,7 +13,7 @@
 #include "lib/nest/nest.h"
 #include "lib/space/isa.h"
 
-enum { LINEAR_TERMS = 16, CONSTANTS = 64 };
+enum { LINEAR_TERMS = 16, CONSTANTS = 64, SPREADS = 16 };
 
 /* An affine form with what is known here put in: c + sum of coef * var. */
 struct linear {
@@ -48,6 +48,12 @@ struct x86 {
 		int label;
 	} constant[CONSTANTS];
 	int mask_table; /* label, or 0 */
+	int nspreads;
+	struct {
+		const struct expr *expr; /* that has the lanes, by this index */
+		int64_t index;
+		int label;
+	} spread[SPREADS];
 };
 
 /* This nest cannot be written. */

@@ -215,6 +215,40 @@ static struct held fresh_multiply_add(struct block *b, const struct expr *e)
 	return to;
 }
 
+/* The lanes of a spread, as the operand of a permutation. */
+static struct operand spread_lanes(struct block *b, const struct expr *e)
+{
+	struct x86 *x = b->x;
+	struct linear index = x86_linear(x, &e->index);
+	int i = 0;
+
+	while (i < x->nspreads &&
+	       (x->spread[i].expr->per != e->per || x->spread[i].expr->step != e->step ||
+		x->spread[i].index != index.c))
+		i++;
+	if (index.n || i == SPREADS) {
+		block_fail(b, "it spreads lanes in too many ways");
+		i = 0;
+	} else if (i == x->nspreads) {
+		x->nspreads++;
+		x->spread[i].expr = e;
+		x->spread[i].index = index.c;
+		x->spread[i].label = ++x->nlabels;
+	}
+	return operand("%df(%%rip)", x->spread[i].label);
+}
+
+static struct held spread(struct block *b, const struct expr *e)
+{
+	struct held to = {take_or_fail(b), 1}, h;
+	struct operand v = x86_vector(e->lanes, to.number), o = second(b, e->a, &h);
+
+	x86_line(b->x, "vmovups %s, %s", spread_lanes(b, e).text, v.text);
+	x86_line(b->x, "vpermps %s, %s, %s", o.text, v.text, v.text);
+	drop(b, h);
+	return to;
+}
+
 static struct held value(struct block *b, const struct expr *e)
 {
 	struct held to;
@@ -231,6 +265,8 @@ static struct held value(struct block *b, const struct expr *e)
 		load(b, e, to.number);
 		return to;
 	}
+	if (e->kind == EXPR_SPREAD)
+		return spread(b, e);
 	if (e->kind == EXPR_FMA)
 		return fresh_multiply_add(b, e);
 	if (mnemonic(e->kind))

@@ -1,0 +1,249 @@
+/* grouped: convolution of groups that have fewer channels than a vector has lanes, of any stride,
+ * dilation and padding, over the spread tile.
+ *
+ * Such groups, of 4 to 32 channels, come from Xie et al., "Aggregated residual transformations for
+ * deep neural networks", CVPR 2017. Where groups fill vectors, direct does as well. Input is read
+ * from a padded band of rows, nchw output written through a small tile, both in the workspace.
+ */
+#include "lib/algo/algo.h"
+#include "lib/nest/nest.h"
+#include "lib/schedule/band.h"
+#include "lib/schedule/edge.h"
+#include "lib/schedule/operand.h"
+#include "lib/schedule/range.h"
+#include "lib/space/isa.h"
+#include "lib/tile/brgemm.h"
+#include "lib/tile/spread.h"
+
+enum grouped_knob { VL, NV, MR, ROWS, NC, PAR, KNOBS };
+
+static const struct knob knobs[KNOBS] = {
+	[VL] = {"vl", 8, "Lanes of a vector."},
+	[NV] = {"nv", 1, "Vectors of channels in the register tile."},
+	[MR] = {"mr", 1,
+		"Output pixels of the register tile, at most, in near-equal parts of a row."},
+	[ROWS] = {"rows", 0, "Output rows in a band; 0: all."},
+	[NC] = {"nc", 0, "Register tiles of channels in a block; 0: all."},
+	[PAR] = {"par", 0,
+		 "Blocks are dealt to threads with 0: channels innermost, 1: bands innermost."},
+};
+
+/* p: as one group, whose channels are those of all; t: its tile. 0: it does not apply, or a vector
+ * does not hold two groups. */
+static int applies(const struct workload *w, int64_t lanes, int64_t nv, struct conv *p,
+		   struct spread *t)
+{
+	if (!conv_of(w, p) || p->g == 1 || !spread_shape(t, p->ic, p->oc, lanes, nv))
+		return 0;
+	p->ic *= p->g;
+	p->oc *= p->g;
+	p->g = 1;
+	return 1;
+}
+
+static int ranges(const struct workload *w, struct range *r)
+{
+	static const int pixels[] = {1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 14, 16, 20, 24, 28, 0};
+	static const int heights[] = {1, 2, 4, 7, 8, 14, 16, 28, 0};
+	static const int blocks[] = {1, 2, 4, 8, 0};
+	const int64_t *k = r->knob;
+	struct spread t;
+	struct conv p;
+
+	if (!applies(w, k ? isa_list->lanes[DTYPE_F32] : r->machine->lanes, 1, &p, &t))
+		return 0;
+	if (!range_register_tile(r, 4, p.ow, pixels, brgemm_fits))
+		return 1;
+	if (k && !applies(w, k[VL], k[NV], &p, &t)) {
+		range_need(r, 0, "a vector does not hold two groups");
+		return 1;
+	}
+	range_blocks(r, ROWS, p.oh, 1, heights);
+	range_blocks(r, NC, p.oc, (int64_t)t.nv * t.writes, blocks);
+	if (p.nchw)
+		range_only(r, NC, 0, "nchw input is copied with all its channels");
+	range_choice(r, PAR, 1);
+	if (!k)
+		return 1;
+	range_need(r, k[NV] == 1 || (k[NV] - 1) * t.writes < p.oc, "a smaller nv does the same");
+	range_registers(r, spread_needs(k[NV], k[MR]));
+	return 1;
+}
+
+static int grouped_space(const struct workload *w, const struct limits *m, struct knob_space *s)
+{
+	return range_space(ranges, KNOBS, w, m, s);
+}
+
+static int grouped_valid(const struct workload *w, const int64_t *k, const char **why)
+{
+	return range_valid(ranges, w, k, why);
+}
+
+/* What the parts of the nest share. */
+struct grouped {
+	struct nest *n;
+	const struct workload *w;
+	const int64_t *k;
+	struct conv p;
+	struct parts parts; /* of a row of output pixels */
+	int64_t nr, tiles;  /* channels of a tile, tiles */
+	int scratch, oc;    /* workspace: a tile of nchw output; symbol */
+	struct access dst;
+	struct block bands, panels;
+	struct spread t;
+	struct brgemm_out out;
+};
+
+/* [tile][kh][kw][channel of the group][vector][lane], whatever stands in lanes beyond the groups.
+ */
+static int packed_weights(struct grouped *s)
+{
+	const struct conv *p = &s->p;
+	struct packing w = {.rank = 4, .extent = {p->oc, s->t.in, p->kh, p->kw}};
+
+	packing_axis(&w, 0, s->tiles, s->nr);
+	packing_axis(&w, 2, p->kh, 1);
+	packing_axis(&w, 3, p->kw, 1);
+	packing_axis(&w, 1, s->t.in, 1);
+	packing_axis(&w, 0, s->t.nv, s->t.writes);
+	packing_axis(&w, 0, s->t.lanes, 1);
+	return nest_packed(s->n, "w", TENSOR_WEIGHTS, &w);
+}
+
+static void declare(struct grouped *s)
+{
+	const struct conv *p = &s->p;
+	const struct extent bias = {p->oc, s->tiles * s->nr + s->t.lanes};
+	struct nest *n = s->n;
+
+	s->t.a = nest_arg(n, "src", TENSOR_SRC, p->mb * p->ih * p->iw * p->ic, 0);
+	s->t.b = packed_weights(s);
+	operand_out(n, s->w, operand_bias(n, s->w, 1, &bias), p->mb * p->oh * p->ow * p->oc,
+		    &s->out);
+	s->dst = conv_dst(p, s->out.c);
+	spread_registers(n, &s->t, parts_highest(&s->parts));
+	s->parts.rest = nest_param(n, "rest", s->parts.split.rest);
+	s->oc = nest_param(n, "OC", p->oc);
+	if (p->nchw)
+		s->scratch = nest_work(n, "tile", s->k[MR] * s->nr + s->t.lanes);
+}
+
+/* The block's rows, and the channels that its tiles read. */
+static struct access copy_band(struct grouped *s, int img, int g)
+{
+	const struct conv *p = &s->p;
+	int64_t tile = (int64_t)s->t.nv * s->t.reads, kc = s->k[NC] ? s->k[NC] * tile : p->ic;
+	struct chunk chunk = {.loop = -1};
+
+	if (s->k[NC]) {
+		chunk.loop = s->panels.lo;
+		chunk.k0 = af_mul(af_var(s->panels.lo), tile);
+		chunk.k = af_var(nest_let_min(s->n, "kn", af(kc), af_sub(af(p->ic), chunk.k0)));
+	}
+	return band_copy(s->n, &(struct band){p, conv_src(p, s->t.a), img, g, s->t.lanes, &s->bands,
+					      s->k[ROWS] ? s->k[ROWS] : p->oh, kc, &chunk});
+}
+
+/* Vector v of a pixel, with all its lanes to the scratch tile, or what there is to the output. */
+static void finish(struct grouped *s, const struct conv_place *at, const struct site *x)
+{
+	struct affine first = af_mul(x->v, s->t.writes), channel = af_add(at->channel, first);
+	const struct expr *acc = ex_reg(s->n, s->t.acc, af_add(af_mul(x->m, s->t.nv), x->v));
+	const struct affine *valid = x->valid;
+
+	if (s->p.nchw) {
+		nest_store(s->n, s->scratch, af_add(af_mul(x->m, s->nr), first), NULL, acc);
+		return;
+	}
+	if (!valid && s->t.writes < s->t.lanes)
+		valid = nest_keep(s->n, af(s->t.writes));
+	operand_store(s->n, &s->out, acc,
+		      access_at(&s->dst, {CONV_IMAGE, af_var(at->img)}, {CONV_ROW, af_var(at->oh)},
+				{CONV_COLUMN, af_add(at->ow, x->m)}, {CONV_CHANNEL, channel}),
+		      channel, valid);
+}
+
+static void tile(struct grouped *s, const struct access *band, const struct conv_place *at,
+		 const struct panel *panel, int pixels)
+{
+	struct affine row = af_sub(af_var(at->oh), af_var(s->bands.lo));
+	struct affine first = af_sub(panel->index, af_var(s->panels.lo));
+	struct site x = {
+		.lanes = s->t.writes, .nv = s->t.nv, .columns = panel->width, .to = pixels};
+
+	s->t.a_at = access_at(band, {CONV_ROW, af_mul(row, s->p.sh)},
+			      {CONV_COLUMN, af_mul(at->ow, s->p.sw)},
+			      {CONV_CHANNEL, af_mul(first, (int64_t)s->t.nv * s->t.reads)});
+	s->t.b_at = af_mul(panel->index, s->p.kh * s->p.kw * s->t.in * s->t.nv * s->t.lanes);
+	spread_tile(s->n, &s->t, pixels, panel->width);
+	while (site_next(s->n, &x))
+		finish(s, at, &x);
+	if (s->p.nchw)
+		conv_scatter(s->n, &s->p, &s->out, at, s->scratch, pixels, s->nr, s->oc);
+}
+
+/* The block's rows of a panel. */
+static void rows(struct grouped *s, const struct access *band, struct conv_place *at,
+		 const struct panel *panel)
+{
+	struct nest *n = s->n;
+	int t;
+
+	at->oh = block_units(n, &s->bands, "oh");
+	if (s->p.clipped)
+		conv_rows_inside(n, &s->p, at->oh, 0, &s->t.lo, &s->t.hi);
+	t = nest_for(n, LOOP_SERIAL, "t", af(0), af(s->parts.split.tiles));
+	at->ow = parts_row(n, &s->parts, t);
+	for (int pixels = parts_first(n, &s->parts, t); pixels;
+	     pixels = parts_next(n, &s->parts, pixels))
+		tile(s, band, at, panel, pixels);
+	nest_close(n);
+	nest_close(n);
+}
+
+static int grouped_build(const struct workload *w, const int64_t *k, struct nest *n, struct err *e)
+{
+	struct grouped s = {.n = n, .w = w, .k = k};
+	struct conv_place at;
+	struct access band;
+
+	if (!applies(w, k[VL], k[NV], &s.p, &s.t))
+		return err_set(e, "grouped does not apply to this workload");
+	s.parts.split = row_split(s.p.ow, k[MR]);
+	s.nr = (int64_t)s.t.nv * s.t.writes;
+	s.tiles = ceil_div(s.p.oc, s.nr);
+	declare(&s);
+	s.bands = block_of("ib", "oh", s.p.oh, k[ROWS]);
+	s.panels = block_of("jb", "j", s.tiles, k[NC]);
+	at.img = nest_for(n, LOOP_PARALLEL, "img", af(0), af(s.p.mb));
+	block_share(n, &s.bands, &s.panels, (int)k[PAR]);
+	at.g = nest_let(n, "g", af(0));
+	band = copy_band(&s, at.img, at.g);
+	s.t.a = band.buffer;
+	s.t.a_row = s.p.sw * band.dim[CONV_COLUMN].step;
+	s.t.a_column = s.p.dw * band.dim[CONV_COLUMN].step;
+	s.t.a_line = af(s.p.dh * band.dim[CONV_ROW].step);
+	s.t.columns = s.p.kw;
+	s.t.hi = af(s.p.kh);
+	for (struct panel x = {.block = &s.panels, .channels = s.p.oc, .nr = s.nr};
+	     panel_next(n, &x);) {
+		at.channel = af_mul(x.index, s.nr);
+		rows(&s, &band, &at, &x);
+	}
+	while (n->depth)
+		nest_close(n);
+	return 0;
+}
+
+const struct algo algo_grouped = {
+	.name = "grouped",
+	.summary = "Convolution of groups of few channels, by vectors that span groups.",
+	.target = "cpu",
+	.rev = 1,
+	.nknobs = KNOBS,
+	.knob = knobs,
+	.space = grouped_space,
+	.valid = grouped_valid,
+	.build = grouped_build,
+};

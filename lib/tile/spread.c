@@ -1,0 +1,91 @@
+#include "lib/tile/spread.h"
+
+#include <stddef.h>
+
+#include "lib/space/knob.h"
+
+int spread_shape(struct spread *t, int64_t in, int64_t out, int64_t lanes, int64_t nv)
+{
+	int64_t most = in > out ? in : out;
+
+	if (most == 1 || lanes < 2 * most)
+		return 0;
+	t->in = (int)in;
+	t->out = (int)out;
+	t->lanes = (int)lanes;
+	t->nv = (int)nv;
+	t->reads = (int)(lanes / most * in);
+	t->writes = (int)(lanes / most * out);
+	return 1;
+}
+
+void spread_registers(struct nest *n, struct spread *t, int max_rows)
+{
+	t->acc = nest_reg(n, "acc", ELEM_F32, t->lanes, max_rows, t->nv);
+	t->wreg = nest_reg(n, "wr", ELEM_F32, t->lanes, 1, t->nv);
+}
+
+int64_t spread_needs(int64_t nv, int64_t rows)
+{
+	return nv * (rows + 1) + 3;
+}
+
+static struct affine unrolled(struct nest *n, const char *name, int64_t turns)
+{
+	return af_var(nest_for(n, LOOP_UNROLL, name, af(0), af(turns)));
+}
+
+static void zero_tile(struct nest *n, const struct spread *t, int rows, int64_t vectors)
+{
+	struct affine row = unrolled(n, "m", rows), vec = unrolled(n, "v", vectors);
+
+	nest_store(n, t->acc, af_add(af_mul(row, t->nv), vec), NULL,
+		   ex_const(n, ELEM_F32, t->lanes, 0));
+	nest_close(n);
+	nest_close(n);
+}
+
+/* Channel i of the groups, from `a` and `b` on. */
+static void multiply(struct nest *n, const struct spread *t, int rows, int64_t channels, int a,
+		     struct affine a_at, int b, struct affine b_at, struct affine i)
+{
+	int64_t vectors = ceil_div(channels, t->writes), reads = channels / t->out * t->in;
+	struct affine row, vec = unrolled(n, "v", vectors), acc;
+	const struct affine *valid;
+
+	nest_store(n, t->wreg, vec, NULL,
+		   ex_load(n, b, t->lanes, af_add(b_at, af_mul(vec, t->lanes)), NULL));
+	nest_close(n);
+	row = unrolled(n, "m", rows);
+	vec = unrolled(n, "v", vectors);
+	acc = af_add(af_mul(row, t->nv), vec);
+	a_at = af_sum(a_at, af_mul(row, t->a_row), af_mul(vec, t->reads));
+	/* Lanes beyond the tile's last group are nobody's. */
+	valid = reads < vectors * t->lanes ? nest_keep(n, af_sub(af(reads), af_mul(vec, t->reads)))
+					   : NULL;
+	nest_store(n, t->acc, acc, NULL,
+		   ex_op(n, EXPR_FMA, ex_reg(n, t->wreg, vec),
+			 ex_spread(n, ex_load(n, a, t->lanes, a_at, valid), t->out, t->in, i),
+			 ex_reg(n, t->acc, acc)));
+	nest_close(n);
+	nest_close(n);
+}
+
+void spread_tile(struct nest *n, const struct spread *t, int rows, int64_t channels)
+{
+	int64_t channel = (int64_t)t->nv * t->lanes, tap = t->in * channel;
+	struct affine line, column, i;
+	int a, b;
+
+	zero_tile(n, t, rows, ceil_div(channels, t->writes));
+	line = af_var(nest_for(n, LOOP_SERIAL, "kh", t->lo, t->hi));
+	a = nest_view(n, "A", t->a, af_add(t->a_at, af_scale(line, t->a_line)));
+	b = nest_view(n, "B", t->b, af_add(t->b_at, af_mul(line, t->columns * tap)));
+	column = af_var(nest_for(n, LOOP_SERIAL, "kw", af(0), af(t->columns)));
+	i = unrolled(n, "i", t->in);
+	multiply(n, t, rows, channels, a, af_mul(column, t->a_column), b,
+		 af_add(af_mul(column, tap), af_mul(i, channel)), i);
+	nest_close(n);
+	nest_close(n);
+	nest_close(n);
+}

@@ -1,0 +1,42 @@
+/* The inner kernel of convolutions whose groups have fewer channels than a vector has lanes.
+ *
+ *     acc[row, channel] += sum over taps t, i:  A[t, row, group(channel), i] * B[t, i, channel]
+ *
+ * A vector of output channels spans as many whole groups as it holds. The vector of their input
+ * channels is read and spread over its lanes (EXPR_SPREAD), once for each channel i of a group, so
+ * that each lane has its own group's and nothing is multiplied by zero. acc stays in registers for
+ * all taps. Lanes beyond the groups hold no values.
+ */
+#ifndef TL_TILE_SPREAD_H
+#define TL_TILE_SPREAD_H
+
+#include "lib/nest/nest.h"
+
+struct spread {
+	int in, out;	   /* channels of a group */
+	int lanes, nv;	   /* of a vector, vectors of a tile */
+	int reads, writes; /* input and output channels of a vector */
+	int acc, wreg;	   /* registers: rows x nv, 1 x nv */
+
+	/* Input: row r's vector v at a_at + r * a_row + v * reads. */
+	int a;
+	struct affine a_at;
+	int64_t a_row;
+	/* Weights, dense: [tap][i][vector][lane], from b_at on. */
+	int b;
+	struct affine b_at;
+	/* Taps: rows [lo, hi) of `columns` each; elements of the input between them, a constant or
+	 * a symbol. */
+	struct affine lo, hi, a_line;
+	int64_t columns, a_column;
+};
+
+/* Sets the first fields: 1, or 0 if a vector does not hold two groups of more than a channel. */
+int spread_shape(struct spread *t, int64_t in, int64_t out, int64_t lanes, int64_t nv);
+void spread_registers(struct nest *n, struct spread *t, int max_rows);
+/* Vector registers of a tile: with those for what is read, its lanes, and post-ops. */
+int64_t spread_needs(int64_t nv, int64_t rows);
+/* acc = the sums of so many rows and output channels, whole groups. */
+void spread_tile(struct nest *n, const struct spread *t, int rows, int64_t channels);
+
+#endif
