@@ -117,6 +117,10 @@ static int random_conv(struct workload *w)
 		if (pick(0, 1)) { /* and strassen */
 			d[CONV_IC] = 16 * pick(2, 4);
 			d[CONV_OC] = 2 * pick(8, 40);
+			for (int i = 0; i < 2; i++) {
+				d[CONV_SH + i] = pick(1, 2);
+				d[CONV_OH + i] = (d[CONV_IH + i] - 1) / d[CONV_SH + i] + 1;
+			}
 		}
 	}
 	random_posts(w);

@@ -1,7 +1,8 @@
 /* strassen: a matrix product of 7 products of half the size in each direction instead of 8, in
  * Winograd's form, which has the fewest additions (Strassen, "Gaussian elimination is not optimal",
  * 1969; Higham, "Accuracy and Stability of Numerical Algorithms", chapter 23). For matmul by a
- * constant right side, and 1x1 convolution of unit stride on nhwc as one.
+ * constant right side, and 1x1 convolution on nhwc as one; where its stride is larger, a phase
+ * gathers the pixels first.
  *
  * Of the left side, the sums S of its quadrants are made on the clock, for a block of rows of the
  * upper half and those of the lower half, in the thread's workspace; the other quadrants are read
@@ -49,7 +50,7 @@ enum { KEPT = 3 }; /* tiles that wait */
 
 static int applies(const struct workload *w, struct product *p)
 {
-	return product_of(w, p) && w->rhs_const && p->b == 1 && p->m >= 8 && p->k >= 32 &&
+	return product_of_pixels(w, p) && w->rhs_const && p->b == 1 && p->m >= 8 && p->k >= 32 &&
 	       p->k % 16 == 0 && p->n >= 16 && p->n % 2 == 0;
 }
 
@@ -129,7 +130,8 @@ static void declare(struct strassen *s)
 	struct nest *n = s->n;
 	int highest = parts_highest(&s->parts);
 
-	s->src = nest_arg(n, "src", TENSOR_SRC, p->m * p->k, 0);
+	s->src = nest_arg(n, "src", TENSOR_SRC,
+			  p->strided ? p->mb * p->ih * p->iw * p->k : p->m * p->k, 0);
 	declare_weights(s);
 	operand_out(n, s->w, operand_bias(n, s->w, 2, bias), p->m * p->n, &s->out);
 	s->out.c_row = af(p->n);
@@ -345,6 +347,8 @@ static int strassen_build(const struct workload *w, const int64_t *k, struct nes
 	s.tiles = ceil_div(s.n2, s.nr);
 	s.block = mc && mc * k[MR] < s.upper ? mc * k[MR] : s.upper;
 	declare(&s);
+	if (s.p.strided)
+		s.src = product_gather(n, &s.p, s.src, (int)k[VL]);
 	open_blocks(&s);
 	put_block(&s);
 	if (!k[ORDER])

@@ -1,17 +1,70 @@
 #include "lib/schedule/product.h"
 
+#include "lib/schedule/stage.h"
+#include "lib/space/knob.h"
+
+/* 1x1 convolution without padding, on nhwc. */
+static int pixels_of(const struct workload *w, struct product *p)
+{
+	const int64_t *d = w->dim;
+
+	if (w->op != &op_conv2d || w->layout != LAYOUT_NHWC || d[CONV_G] != 1 || d[CONV_KH] != 1 ||
+	    d[CONV_KW] != 1 || d[CONV_PH] || d[CONV_PW] ||
+	    (d[CONV_OH] - 1) * d[CONV_SH] >= d[CONV_IH] ||
+	    (d[CONV_OW] - 1) * d[CONV_SW] >= d[CONV_IW])
+		return 0;
+	*p = (struct product){.b = 1,
+			      .m = d[CONV_MB] * d[CONV_OH] * d[CONV_OW],
+			      .k = d[CONV_IC],
+			      .n = d[CONV_OC],
+			      .transposed = 1,
+			      .mb = d[CONV_MB],
+			      .ih = d[CONV_IH],
+			      .iw = d[CONV_IW],
+			      .oh = d[CONV_OH],
+			      .ow = d[CONV_OW],
+			      .sh = d[CONV_SH],
+			      .sw = d[CONV_SW]};
+	p->strided = p->oh != p->ih || p->ow != p->iw;
+	return 1;
+}
+
 int product_of(const struct workload *w, struct product *p)
 {
 	const int64_t *d = w->dim;
 
 	if (w->op == &op_matmul) {
-		*p = (struct product){d[MATMUL_B], d[MATMUL_M], d[MATMUL_K], d[MATMUL_N], 0};
+		*p = (struct product){
+			.b = d[MATMUL_B], .m = d[MATMUL_M], .k = d[MATMUL_K], .n = d[MATMUL_N]};
 		return 1;
 	}
-	if (w->op != &op_conv2d || w->layout != LAYOUT_NHWC || d[CONV_G] != 1 || d[CONV_KH] != 1 ||
-	    d[CONV_KW] != 1 || d[CONV_SH] != 1 || d[CONV_SW] != 1 || d[CONV_PH] || d[CONV_PW] ||
-	    d[CONV_OH] != d[CONV_IH] || d[CONV_OW] != d[CONV_IW])
-		return 0;
-	*p = (struct product){1, d[CONV_MB] * d[CONV_OH] * d[CONV_OW], d[CONV_IC], d[CONV_OC], 1};
-	return 1;
+	return pixels_of(w, p) && !p->strided;
+}
+
+int product_of_pixels(const struct workload *w, struct product *p)
+{
+	return w->op == &op_matmul ? product_of(w, p) : pixels_of(w, p);
+}
+
+int product_gather(struct nest *n, const struct product *p, int src, int lanes)
+{
+	struct run run = {.lanes = lanes, .from = src, .count = af(p->k)};
+	int img, row, col;
+
+	run.to = nest_team(n, "pixels", p->m * p->k);
+	run.vectors = nest_const(n, "vectors", ceil_div(p->k, lanes));
+	img = nest_for(n, LOOP_PARALLEL, "img", af(0), af(p->mb));
+	row = nest_for(n, LOOP_PARALLEL, "row", af(0), af(p->oh));
+	col = nest_for(n, LOOP_SERIAL, "col", af(0), af(p->ow));
+	run.to_at = af_sum(af_mul(af_var(img), p->oh * p->ow * p->k),
+			   af_mul(af_var(row), p->ow * p->k), af_mul(af_var(col), p->k));
+	run.from_at = af_sum(af_mul(af_var(img), p->ih * p->iw * p->k),
+			     af_mul(af_var(row), p->sh * p->iw * p->k),
+			     af_mul(af_var(col), p->sw * p->k));
+	stage_run(n, &run);
+	nest_close(n);
+	nest_close(n);
+	nest_close(n);
+	nest_sync(n);
+	return run.to;
 }
