@@ -100,6 +100,7 @@ static const struct expr *vector(struct drawn *d, int buffer, struct affine row,
 static const struct expr *leaf(struct drawn *d, struct affine v)
 {
 	int at = pick(0, d->width - 1);
+	const struct expr *x;
 
 	switch (pick(0, 3)) {
 	case 0:
@@ -109,8 +110,9 @@ static const struct expr *leaf(struct drawn *d, struct affine v)
 				ex_load(d->n, some_source(d), 1,
 					af_add(row_at(d, af_var(d->r)), af(at)), NULL));
 	default:
-		return vector(d, some_source(d),
-			      one_in(2) ? af_var(d->r) : af(pick(0, d->rows - 1)), v);
+		x = vector(d, some_source(d), one_in(2) ? af_var(d->r) : af(pick(0, d->rows - 1)),
+			   v);
+		return one_in(4) ? ex_spread(d->n, x, pick(1, 4), pick(1, 4), af(pick(0, 2))) : x;
 	}
 }
 

@@ -265,6 +265,10 @@ static void spread(struct printer *p, const struct expr *x)
 {
 	int64_t index = constant(p, &x->index);
 
+	if (x->lanes == 1) {
+		expr(p, x->a);
+		return;
+	}
 	buf_str(p->out, "__builtin_shufflevector(");
 	expr(p, x->a);
 	buf_fmt(p->out, ", (v%d){0}", x->lanes);
