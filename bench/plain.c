@@ -28,8 +28,7 @@
 #include "lib/trial/stat.h"
 #include "lib/nest/operands.h"
 #include "lib/target/c.h"
-#include "lib/target/cpu.h"
-#include "lib/target/kernel.h"
+#include "lib/target/runner.h"
 
 enum { REPEATS = 20, MAX_JOBS = 64 };
 
@@ -77,7 +76,7 @@ static void print_source(const struct nest *n, printing *print, const char *id, 
 	FILE *f = fopen(file, "we");
 
 	buf_str(&text, c_prelude());
-	buf_fmt(&text, "#define KERNEL " KERNEL_PREFIX "%s\n", id);
+	buf_fmt(&text, "#define KERNEL " TARGET_PREFIX "%s\n", id);
 	print(n, &text);
 	if (!f || fwrite(text.s, 1, text.n, f) != text.n || fclose(f))
 		die("cannot write a source", NULL);
@@ -86,10 +85,10 @@ static void print_source(const struct nest *n, printing *print, const char *id, 
 
 static void start_compiler(struct proc *p, const char *isa, const char *source, const char *object)
 {
-	char *argv[CPU_CC_ARGS];
+	char *argv[TARGET_ARGS];
 	struct err e = ERR_INIT;
 
-	cpu_cc_argv(isa, source, object, argv);
+	target_default()->compile(isa, source, object, argv);
 	if (proc_start(p, argv, PROC_GROUP | PROC_DIE_WITH_PARENT, -1, -1, &e) < 0)
 		die("no compiler", &e);
 }
@@ -129,7 +128,7 @@ static int build(const char *folder, int jobs, printing *print)
 	size_t cap = 0;
 	int k = 0;
 
-	if (cpu_limits(&limits, &e) < 0)
+	if (target_default()->limits(&limits, &e) < 0)
 		die("this machine", &e);
 	while (next(&c, &line, &cap)) {
 		struct nest n;
@@ -189,10 +188,10 @@ static void run_kernel(const struct kernel *k, const struct nest *n, float *cons
 	struct limits limits;
 	long params[NEST_PARAMS];
 
-	if (cpu_limits(&limits, &e) < 0)
+	if (target_default()->limits(&limits, &e) < 0)
 		die("this machine", &e);
 	c_params(n, params);
-	kernel_run(k, params, buffers, limits.threads);
+	runner_cpu.run(k, params, buffers, limits.threads);
 }
 
 /* plain data FOLDER < one candidate: makes its workload's inputs and true answer. */
@@ -220,7 +219,7 @@ static int make_data(const char *folder)
 		all[i] = (float)(int32_t)(uint32_t)rng_u64(&rng) * 0x1p-31f;
 	nest_init(&n, &a, "naive");
 	object = path(folder, c.w.id.s, ".so");
-	if (c.w.op->naive(&c.w, 1, &n, &e) < 0 || kernel_load(&k, object, &e) < 0)
+	if (c.w.op->naive(&c.w, 1, &n, &e) < 0 || runner_cpu.load(&k, object, &e) < 0)
 		die("the reference", &e);
 	d.tensor[TENSOR_DST] = d.expected;
 	for (int i = 0; i < n.nslots; i++)
@@ -263,7 +262,7 @@ static int measure_one(const char *folder)
 	size_t cap = 0;
 	int fd;
 
-	if (!next(&c, &line, &cap) || cpu_limits(&limits, &e) < 0)
+	if (!next(&c, &line, &cap) || target_default()->limits(&limits, &e) < 0)
 		die("no candidate", &e);
 	file = path(folder, c.w.id.s, ".data");
 	fd = open(file, O_RDONLY | O_CLOEXEC);
@@ -275,7 +274,7 @@ static int measure_one(const char *folder)
 	lay_out(&d, &c.w, all);
 	nest_init(&n, &a, "kernel");
 	object = path(folder, c.id.s, ".so");
-	if (c.algo->build(&c.w, c.knob, &n, &e) < 0 || kernel_load(&k, object, &e) < 0)
+	if (c.algo->build(&c.w, c.knob, &n, &e) < 0 || runner_cpu.load(&k, object, &e) < 0)
 		die("a kernel", &e);
 	for (int i = 0; i < n.nslots; i++) {
 		const struct buffer *b = operand_buffer(&n, i);
@@ -343,7 +342,7 @@ static int run(const char *self, const char *folder)
 
 static void print(const struct nest *n, struct buf *out)
 {
-	cpu_print(n, out);
+	target_default()->print(n, out);
 }
 
 int main(int argc, char **argv)

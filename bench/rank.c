@@ -17,7 +17,7 @@
 #include "lib/model/dataset.h"
 #include "lib/model/model.h"
 #include "lib/model/score.h"
-#include "lib/target/cpu.h"
+#include "lib/target/target.h"
 
 enum { KEPT = 32 };
 
@@ -169,7 +169,7 @@ int main(int argc, char **argv)
 		return 2;
 	}
 	m = model_load(argv[1], &e);
-	if (m && cpu_limits(&here, &e) == 0) {
+	if (m && target_default()->limits(&here, &e) == 0) {
 		dataset_open(&data, &here);
 		for (int i = 2; i < argc && !*e.msg; i++)
 			lines_each(argv[i], &lines, &e);

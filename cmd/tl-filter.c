@@ -24,7 +24,7 @@
 #include "lib/model/drafter.h"
 #include "lib/model/picks.h"
 #include "lib/store/local.h"
-#include "lib/target/cpu.h"
+#include "lib/target/target.h"
 
 /* The draft puts a candidate this many times behind the best so far: the model is not asked. */
 static const double DRAFT_FAR = 4;
@@ -539,7 +539,7 @@ static int read_model(const char *path, struct err *e)
 
 	if (rc > 0) {
 		db = store_open(database, STORE_READ, e);
-		rc = db ? store_env_here(db, env_wanted, &a, &env, e) : -1;
+		rc = db ? store_env_here(db, target_default(), env_wanted, &a, &env, e) : -1;
 	}
 	if (rc >= 0 && !(filter.model = model_load(path, e)))
 		rc = -1;
@@ -588,7 +588,7 @@ static int run(char **files, int nfiles)
 {
 	struct err e = ERR_INIT;
 
-	if (cpu_limits(&filter.here.limits, &e) || choose_judge(&e) ||
+	if (target_default()->limits(&filter.here.limits, &e) || choose_judge(&e) ||
 	    !(filter.out = rec_create(output, &e)) ||
 	    (refused_path && !(filter.refused = rec_create(refused_path, &e))) ||
 	    !(filter.in = rec_open(files, nfiles, filter.out, &e)))

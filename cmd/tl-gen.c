@@ -23,7 +23,7 @@
 #include "lib/space/envid.h"
 #include "lib/store/local.h"
 #include "lib/store/store.h"
-#include "lib/target/cpu.h"
+#include "lib/target/target.h"
 
 enum {
 	CHANCES = 2,
@@ -487,7 +487,7 @@ static int open_history(struct err *e)
 		return 0;
 	}
 	if (!(gen.db = store_open(database, STORE_READ, e)) ||
-	    (rc = store_env_here(gen.db, env_wanted, &gen.run, &env, e)) < 0)
+	    (rc = store_env_here(gen.db, target_default(), env_wanted, &gen.run, &env, e)) < 0)
 		return -1;
 	if (!rc)
 		return 0;
@@ -546,7 +546,7 @@ static int run(char **files, int nfiles)
 	if (choose_search(&e) < 0)
 		return opt_fail(&program, &e);
 	/* Another process is asked for the env before there is a model, which brings threads. */
-	if (cpu_limits(&gen.here.limits, &e) || open_history(&e) || read_model(&e))
+	if (target_default()->limits(&gen.here.limits, &e) || open_history(&e) || read_model(&e))
 		return opt_fail(&program, &e);
 	features_rates(&gen.here.limits, &gen.here.rates);
 	if (!(gen.out = rec_create(output, &e)) || !(gen.in = rec_open(files, nfiles, gen.out, &e)))

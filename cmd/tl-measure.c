@@ -16,7 +16,7 @@
 #include "lib/measure/races.h"
 #include "lib/measure/settings.h"
 #include "lib/store/recorded.h"
-#include "lib/target/cpu.h"
+#include "lib/target/target.h"
 
 enum { MAX_JOBS = 256 };
 
@@ -137,6 +137,7 @@ static double half_of_memory(void)
 static int measure_open(struct measure *m, double started, struct err *e)
 {
 	struct buf libs = BUF_INIT;
+	const struct target *target = target_default();
 	struct limits limits;
 	int rc;
 
@@ -153,22 +154,22 @@ static int measure_open(struct measure *m, double started, struct err *e)
 		.samples = samples,
 		.seed = (uint64_t)seed,
 	};
-	if (cpu_limits(&limits, e) < 0)
+	if (target->limits(&limits, e) < 0)
 		return -1;
 	/* Until now it waited for its first record, and for the device. */
 	ledger_open(&m->ledger, limits.threads, started);
 	ledger_switch(&m->ledger, COST_IDLE, started);
 	ledger_switch(&m->ledger, COST_PROBE, clock_now());
 	energy_open(&m->energy, ENERGY_CPU);
-	if (worker_open(&m->worker, limits.threads, e) < 0)
+	if (worker_open(&m->worker, target, limits.threads, e) < 0)
 		return -1;
 	rc = worker_libs(&m->worker, &libs, e);
 	if (rc == 0)
-		rc = env_make(&m->env, libs.s ? libs.s : "none", e);
+		rc = env_make(&m->env, target, libs.s ? libs.s : "none", e);
 	buf_free(&libs);
 	if (rc < 0)
 		return -1;
-	rc = cache_open(&m->cache, limits.isa, jobs ? (int)jobs : limits.threads, e);
+	rc = cache_open(&m->cache, target, limits.isa, jobs ? (int)jobs : limits.threads, e);
 	m->cache.ledger = &m->ledger;
 	ledger_switch(&m->ledger, COST_IDLE, clock_now());
 	return rc;
@@ -309,7 +310,7 @@ static int take_workload(struct queue *q, const struct rec *r, const struct json
 	g->record = arena_strndup(&g->arena, r->s, r->n);
 	g->record_n = r->n;
 	group_opponent(g, d, json_get(d, d->tok, "opponent"));
-	return group_incumbent(g, d, json_get(d, d->tok, "incumbent"), e);
+	return group_incumbent(g, target_default(), d, json_get(d, d->tok, "incumbent"), e);
 }
 
 /* The programs before this one worked while it waited for them; if it did not, they were not beside
@@ -450,7 +451,7 @@ static int begin(struct measure *m, struct queue *q, struct err *e)
 	rec_run_id(&m->run);
 	if (bracket(m, "begin", e) < 0)
 		return -1;
-	q->lock = lock_device("cpu", nowait, e);
+	q->lock = lock_device(target_default()->name, nowait, e);
 	if (q->lock < 0 || measure_open(m, q->started, e) < 0)
 		return -1;
 	settings_id(&m->rules, &m->settings);

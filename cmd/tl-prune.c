@@ -13,6 +13,7 @@
 #include "lib/store/history.h"
 #include "lib/store/preempt.h"
 #include "lib/store/store.h"
+#include "lib/target/target.h"
 
 enum {
 	FIRST_EACH = 6,
@@ -549,7 +550,7 @@ static int open_database(struct input *in, struct err *e)
 	if (!no_db && rc >= 0 && there)
 		rc = (in->db = store_open(path.s, STORE_READ, e)) ? 0 : -1;
 	buf_free(&path);
-	if (rc < 0 || store_env_here(in->db, env_id, &in->arena, &in->env, e) < 0)
+	if (rc < 0 || store_env_here(in->db, target_default(), env_id, &in->arena, &in->env, e) < 0)
 		return -1;
 	if (in->env.doubt)
 		opt_warn(&program, "the results of the env %s count: %s", in->env.id,

@@ -14,7 +14,7 @@
 #include "lib/store/report.h"
 #include "lib/store/store.h"
 #include "lib/store/tell.h"
-#include "lib/target/cpu.h"
+#include "lib/target/target.h"
 
 static const char *database, *output, *env_id, *op_name, *prob, *layout, *post, *dtype, *dump;
 static const char *run_id, *since;
@@ -319,7 +319,7 @@ static int open_model(struct query *q, struct err *e)
 
 	if (!predict)
 		return 0;
-	if (cpu_limits(&q->env.limits, e) < 0)
+	if (target_default()->limits(&q->env.limits, e) < 0)
 		return -1;
 	features_rates(&q->env.limits, &q->env.rates);
 	rc = model_default(model_path, 1, &path, e);
@@ -337,7 +337,7 @@ static int run_answers(struct query *q, char **paths, int npaths, struct err *e)
 
 	if (open_model(q, e) < 0)
 		return -1;
-	rc = !q->db ? 0 : store_env_here(q->db, env_id, &q->run, &q->here, e);
+	rc = !q->db ? 0 : store_env_here(q->db, target_default(), env_id, &q->run, &q->here, e);
 	if (rc < 0)
 		return -1;
 	if (!rc)

@@ -8,6 +8,7 @@
 #include "lib/io/record.h"
 #include "lib/store/replay.h"
 #include "lib/store/store.h"
+#include "lib/target/target.h"
 
 static const char *database, *output, *env_id, *at, *after, *cache = "warm", *missing = "skip";
 static struct opt_list from;
@@ -129,7 +130,7 @@ static int choose_env(struct err *e)
 	if (!latest)
 		return err_set(e, "nothing was recorded%s%s", env_id ? " in the env " : "",
 			       env_id ? env_id : "");
-	if (store_env_here(NULL, env_id, &sim.arena, &env, e) < 0)
+	if (store_env_here(NULL, target_default(), env_id, &sim.arena, &env, e) < 0)
 		return -1;
 	if (!env.id) {
 		opt_warn(&program, "the results of the env %s answer, the latest", latest->id);

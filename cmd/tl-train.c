@@ -9,7 +9,7 @@
 #include "lib/model/train.h"
 #include "lib/search/cover.h"
 #include "lib/store/store.h"
-#include "lib/target/cpu.h"
+#include "lib/target/target.h"
 
 static char units[64]; /* "family|network|..." */
 static const char *database, *output, *older, *unit = "family";
@@ -267,7 +267,7 @@ static int run(char **files, int n)
 		err_status(&e, EXIT_USAGE, "--share wants more than 0 and at most 1");
 	if (e.status)
 		return opt_fail(&program, &e);
-	if (cpu_limits(&here, &e) < 0 || !(train.out = rec_create(output, &e)))
+	if (target_default()->limits(&here, &e) < 0 || !(train.out = rec_create(output, &e)))
 		return opt_fail(&program, &e);
 	dataset_open(&train.data, &here);
 	dataset_open(&train.excluded, &here);

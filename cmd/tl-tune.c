@@ -18,7 +18,7 @@
 #include "lib/host/ledger.h"
 #include "lib/model/default.h"
 #include "lib/store/store.h"
-#include "lib/target/cpu.h"
+#include "lib/target/target.h"
 
 static const char *db, *output, *until, *seed, *number, *keep, *layout, *batch, *patience, *finals,
 	*replay, *env, *model, *search, *filter;
@@ -589,7 +589,7 @@ int main(int argc, char **argv)
 		return print_script(argv + first, argc - first);
 	at.files = argv + first;
 	at.nfiles = argc - first;
-	if (cpu_limits(&limits, &e))
+	if (target_default()->limits(&limits, &e))
 		return opt_fail(&program, &e);
 	ledger_open(&ledger, limits.threads, clock_now());
 	rec_stop_on_signals();

@@ -27,9 +27,9 @@
 #include "lib/io/memory.h"
 #include "lib/trial/session.h"
 #include "lib/ref/ref.h"
-#include "lib/target/cpu.h"
-#include "lib/target/probe.h"
+#include "lib/target/runner.h"
 
+static const struct runner *const runner = &runner_cpu;
 static struct session *session;
 static FILE *answers; /* the pipe to the supervisor; stdout itself belongs to whatever prints */
 
@@ -69,7 +69,7 @@ static void put_status(struct buf *out, const char *status, const char *why)
 
 static int open_session(const struct json_doc *d, struct arena *a, struct buf *out, struct err *e)
 {
-	struct session_rules rules = {.cold = flag(d, "cold")};
+	struct session_rules rules = {.runner = runner, .cold = flag(d, "cold")};
 	double memory, timeout_s;
 	int64_t threads, seed;
 	struct workload w;
@@ -374,10 +374,10 @@ static int probe(void)
 	struct buf out = BUF_INIT;
 	struct err e = ERR_INIT;
 	struct limits m;
-	int rc = cpu_limits(&m, &e);
+	int rc = runner->target->limits(&m, &e);
 
 	if (rc == 0)
-		rc = probe_run(&m, &out, &e);
+		rc = runner->probe(&m, &out, &e);
 	if (rc == 0)
 		puts(out.s);
 	else

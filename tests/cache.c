@@ -24,8 +24,7 @@
 #include "lib/build/sweep.h"
 #include "lib/search/search.h"
 #include "lib/target/c.h"
-#include "lib/target/cpu.h"
-#include "lib/target/kernel.h"
+#include "lib/target/runner.h"
 #include "tests/tap.h"
 
 enum { KERNELS = 24 };
@@ -71,7 +70,7 @@ static void write_file(const char *name, const char *text, int mode)
 static void open_cache(struct cache *c, const char *dir, int jobs)
 {
 	setenv("TL_CACHE", path(dir), 1);
-	if (cache_open(c, limits.isa, jobs, &err) < 0)
+	if (cache_open(c, limits.target, limits.isa, jobs, &err) < 0)
 		bail_out("%s", err.msg);
 }
 
@@ -104,14 +103,14 @@ static int there(const struct build *b)
 	return access(b->object, F_OK) == 0;
 }
 
-/* Does the object load, with the function that kernel_load() wants? */
+/* Does the object load, with the function that its runner wants? */
 static int loads(const struct build *b)
 {
 	struct kernel k;
-	int rc = b->state == BUILD_DONE ? kernel_load(&k, b->object, &err) : -1;
+	int rc = b->state == BUILD_DONE ? runner_cpu.load(&k, b->object, &err) : -1;
 
 	if (rc == 0)
-		kernel_unload(&k);
+		runner_cpu.unload(&k);
 	return rc == 0;
 }
 
@@ -161,7 +160,7 @@ static void make_kernels(void)
 			if (n % 2)
 				c_print(&nest, &kernel[n]);
 			else
-				cpu_print(&nest, &kernel[n]);
+				limits.target->print(&nest, &kernel[n]);
 			for (int i = 0; i < n; i++)
 				fresh &= strcmp(kernel[i].s, kernel[n].s) != 0;
 			n += fresh;
@@ -327,7 +326,7 @@ static void disassemble(const struct build *b, struct buf *out)
 	char *argv[] = {(char *)"sh", (char *)"-c", NULL, NULL};
 
 	buf_fmt(&command,
-		"objdump -d --no-show-raw-insn --no-addresses --disassemble=" KERNEL_PREFIX
+		"objdump -d --no-show-raw-insn --no-addresses --disassemble=" TARGET_PREFIX
 		"%s %s | "
 		"sed -n -e 's/ *#.*//' -e 's/-*0x[0-9a-f]*(%%rip)/X(%%rip)/' -e '/^\t/p'",
 		b->code.s, b->object);
@@ -343,7 +342,7 @@ static void test_same_code(const char *isa)
 	int same = 0, aligned = 0;
 
 	setenv("TL_ISA", isa, 1);
-	if (cpu_limits(&limits, &err) < 0) {
+	if (target_default()->limits(&limits, &err) < 0) {
 		skip("%s: %s", isa, err.msg);
 		return;
 	}
@@ -364,9 +363,9 @@ static void test_same_code(const char *isa)
 		same += x.n > 100 && !strcmp(x.s, y.s);
 		buf_free(&x);
 		buf_free(&y);
-		if (kernel_load(&k, all->object, &err) == 0) {
-			aligned += (uintptr_t)k.run % 64 == 0;
-			kernel_unload(&k);
+		if (runner_cpu.load(&k, all->object, &err) == 0) {
+			aligned += (uintptr_t)k.entry % 64 == 0;
+			runner_cpu.unload(&k);
 		}
 	}
 	ok(batch.calls == 2 && single.calls == KERNELS && same == KERNELS && aligned == KERNELS,
@@ -413,7 +412,7 @@ static void test_machine(void)
 
 	setenv("TL_CACHE", path("f"), 1);
 	setenv("TL_CC", "/nonexistent/cc", 1);
-	rc = cache_open(&c, limits.isa, 1, &err);
+	rc = cache_open(&c, limits.target, limits.isa, 1, &err);
 	cache_close(&c);
 	ok(rc < 0 && err.status == EXIT_INPUT && strstr(err.msg, "nonexistent"), "no compiler: %s",
 	   err.msg);
@@ -560,11 +559,11 @@ static int child(const char *dir)
 	struct cache c;
 	int good;
 
-	if (cpu_limits(&limits, &err) < 0)
+	if (target_default()->limits(&limits, &err) < 0)
 		bail_out("%s", err.msg);
 	make_kernels();
 	setenv("TL_CACHE", dir, 1);
-	if (cache_open(&c, limits.isa, 2, &err) < 0)
+	if (cache_open(&c, limits.target, limits.isa, 2, &err) < 0)
 		return 1;
 	for (int i = 0; i < KERNELS; i++)
 		b[i] = add(&c, i);
@@ -622,7 +621,7 @@ int main(int argc, char **argv)
 	for (size_t i = 0; i < sizeof isas / sizeof *isas; i++)
 		test_same_code(isas[i]);
 	unsetenv("TL_ISA");
-	if (cpu_limits(&limits, &err) < 0)
+	if (target_default()->limits(&limits, &err) < 0)
 		bail_out("%s", err.msg);
 	make_kernels();
 	test_batches();

@@ -16,7 +16,7 @@ static void slow_id(const struct candidate *c, struct id *id)
 	key_str(&k, "type", "candidate");
 	key_int(&k, "tl", 1);
 	key_str(&k, "workload", c->w.id.s);
-	key_str(&k, "target", c->algo->target);
+	key_str(&k, "target", c->target->name);
 	key_str(&k, "algo", c->algo->name);
 	key_int(&k, "rev", c->algo->rev);
 	for (int i = 0; i < c->algo->nknobs; i++) {
@@ -46,6 +46,7 @@ static void start(struct candidate *c, const char *op, const char *prob, const c
 		bail_out("%s", e.msg);
 	if (!(c->algo = algo_find(algo, strlen(algo))))
 		bail_out("no algorithm %s", algo);
+	c->target = target_find("cpu", 3);
 	for (int i = 0; i < c->algo->nknobs; i++)
 		c->knob[i] = c->algo->knob[i].frozen;
 }

@@ -13,7 +13,7 @@ static int look(const char *told, struct limits *m)
 {
 	setenv("TL_LIMITS", told, 1);
 	err = (struct err){0};
-	return cpu_limits(m, &err);
+	return target_cpu.limits(m, &err);
 }
 
 static void test_caches(void)
@@ -67,7 +67,7 @@ static void test_isa(void)
 
 		err = (struct err){0};
 		setenv("TL_ISA", isas[i], 1);
-		rc = cpu_limits(&m, &err);
+		rc = target_cpu.limits(&m, &err);
 		if (cpu_has_isa(isas[i]))
 			ok(rc == 0 && !strcmp(m.isa, isas[i]) && m.lanes == known,
 			   "TL_ISA=%s is obeyed %s", isas[i], err.msg);
@@ -84,10 +84,10 @@ static void test_threads(void)
 	int rc;
 
 	setenv("OMP_NUM_THREADS", "7", 1);
-	rc = cpu_limits(&m, &err);
+	rc = target_cpu.limits(&m, &err);
 	ok(rc == 0 && m.threads == 7, "OMP_NUM_THREADS tells of threads");
 	unsetenv("OMP_NUM_THREADS");
-	rc = cpu_limits(&m, &err);
+	rc = target_cpu.limits(&m, &err);
 	ok(rc == 0 && m.threads >= 1, "without it they are the CPUs to run on");
 }
 

@@ -6,14 +6,14 @@
 #include "lib/algo/candidate.h"
 #include "lib/model/draft.h"
 #include "lib/model/static.h"
-#include "lib/space/isa.h"
+#include "lib/target/target.h"
 #include "tests/tap.h"
 
 static struct limits avx512;
 
 static void make_machine(void)
 {
-	if (isa_limits("avx512", &avx512) < 0)
+	if (target_isa_limits("avx512", &avx512) < 0)
 		bail_out("avx512 is unknown");
 	avx512.threads = 2;
 	avx512.l1d = 48 << 10;
@@ -193,7 +193,7 @@ static void test_static(void)
 {
 	struct limits avx2, tiny = avx512;
 
-	if (isa_limits("avx2", &avx2) < 0)
+	if (target_isa_limits("avx2", &avx2) < 0)
 		bail_out("avx2 is unknown");
 	tiny.l2 = 1024;
 	use("matmul", "512x512:512x768", NULL);

@@ -25,6 +25,12 @@ names() {
 			grep -q "\.name = \"$name\"" "$f" || echo "names $f:1: does not say .name = \"$name\""
 		done
 	done
+	for f in $(grep -l '^const struct target [a-z]' lib/target/*.c 2>/dev/null); do
+		name=$(basename "$f" .c)
+		grep -q "^const struct target target_$name = {" "$f" ||
+			echo "names $f:1: does not define const struct target target_$name"
+		grep -q "\.name = \"$name\"" "$f" || echo "names $f:1: does not say .name = \"$name\""
+	done
 	for f in cmd/*.c; do
 		name=$(basename "$f" .c)
 		[ "$name" = '*' ] || grep -q "\.name = \"$name\"" "$f" ||
@@ -40,6 +46,7 @@ while read -r rule what; do
 done <<EOF
 floors a room includes itself and the rooms that it may see
 cycles no includes go in a circle inside a room
+targets what is a target's own is used in lib/target alone: no cpu_* elsewhere
 headers each library's header stands in its own place
 banned no banned function is called
 ends only programs print errors and exit
@@ -68,6 +75,14 @@ floors cmd/x.h #include "tests/tap.h"
 - lib/op/x.h #include "lib/nest/nest.h"
 - lib/io/x.c #include "lib/io/json.h"
 - tests/x.c #include "lib/store/db.h"
+targets lib/build/x.c #include "lib/target/cpu.h"
+targets lib/measure/x.c #include "lib/target/c.h"
+targets lib/host/x.c #include "lib/target/runner.h"
+- lib/build/x.c #include "lib/target/target.h"
+- lib/trial/x.h #include "lib/target/runner.h"
+- libexec/x.c #include "lib/target/runner.h"
+- tests/x.c #include "lib/target/cpu.h"
+- lib/target/x.c #include "lib/target/cpu.h"
 headers lib/op/x.h #include <sqlite3.h>
 headers lib/ref/cudnn.c #include <dnnl.h>
 headers lib/ref/x.c #include <oneapi/dnnl/dnnl.h>
@@ -91,6 +106,7 @@ ends lib/nest/x.c 	abort();
 - lib/io/x.c 	at_exit(f);
 names lib/op/relu.c const struct op op_prelu = { .name = "relu" };
 names lib/algo/winograd.c const struct algo algo_winograd = { .name = "wino" };
+names lib/target/cuda.c const struct target target_gpu = { .name = "cuda" };
 names lib/search/evolve.c static const struct search search_evolve = { .name = "evolve" };
 names cmd/tl-x.c static const struct program program = { .name = "tl-y" };
 - lib/op/relu.c const struct op op_relu = { .name = "relu" };

@@ -18,8 +18,7 @@
 #include "lib/nest/operands.h"
 #include "lib/search/search.h"
 #include "lib/target/c.h"
-#include "lib/target/cpu.h"
-#include "lib/target/kernel.h"
+#include "lib/target/runner.h"
 #include "lib/target/x86.h"
 #include "tests/tap.h"
 
@@ -296,9 +295,9 @@ static void call_all(void *arg, void *answer)
 
 	(void)answer;
 	if (c->phases)
-		kernel_run(&c->kernel, c->params, c->buffers, c->threads);
+		runner_cpu.run(&c->kernel, c->params, c->buffers, c->threads);
 	for (int t = c->threads - 1; t >= 0 && !c->phases; t--)
-		c->kernel.run(c->params, c->buffers, t, c->threads, NULL);
+		((c_kernel)c->kernel.entry)(c->params, c->buffers, t, c->threads, NULL);
 }
 
 /* In a cell, for it may die of what it touches. */
@@ -320,7 +319,7 @@ typedef void printing(const struct nest *n, struct buf *out);
 static double compiled_error(const struct problem *p, const struct nest *n, printing *print,
 			     const char *isa, const char *dir, struct err *e)
 {
-	char source[256], object[256], *argv[CPU_CC_ARGS];
+	char source[256], object[256], *argv[TARGET_ARGS];
 	struct buf text = BUF_INIT, log = BUF_INIT;
 	float *buffers[NEST_BUFFERS];
 	long params[NEST_PARAMS];
@@ -338,9 +337,9 @@ static double compiled_error(const struct problem *p, const struct nest *n, prin
 	f = fopen(source, "we");
 	fwrite(text.s, 1, text.n, f);
 	fclose(f);
-	cpu_cc_argv(isa, source, object, argv);
+	target_default()->compile(isa, source, object, argv);
 	if (proc_run(argv, 60, 10000, &log, e) == 0 && (handle = dlopen(object, RTLD_NOW))) {
-		*(void **)&calls.kernel.run = dlsym(handle, "kernel");
+		*(void **)&calls.kernel.entry = dlsym(handle, "kernel");
 		operands_open(p, n, THREADS, buffers);
 		c_params(n, params);
 		if (run_apart(&calls, e) == 0)
@@ -404,7 +403,7 @@ struct shares {
 
 static void print(const struct nest *n, struct buf *out)
 {
-	cpu_print(n, out);
+	target_default()->print(n, out);
 }
 
 /* A nest of vectors that is not written as assembly is told of. */
@@ -523,7 +522,7 @@ int main(void)
 		struct limits m;
 
 		setenv("TL_ISA", isas[k], 1);
-		if (cpu_limits(&m, &e) < 0) {
+		if (target_default()->limits(&m, &e) < 0) {
 			skip("%s: %s", isas[k], e.msg);
 			continue;
 		}

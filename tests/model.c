@@ -10,7 +10,7 @@
 #include "lib/model/model.h"
 #include "lib/model/score.h"
 #include "lib/search/schedule.h"
-#include "lib/space/isa.h"
+#include "lib/target/target.h"
 #include "tests/tap.h"
 
 static int is_near(double a, double b)
@@ -66,7 +66,7 @@ static struct data_env env;
 
 static void use_machine(const struct machine *m)
 {
-	if (isa_limits(m->isa, &env.limits) < 0)
+	if (target_isa_limits(m->isa, &env.limits) < 0)
 		bail_out("%s is unknown", m->isa);
 	env.limits.threads = m->threads;
 	env.limits.l1d = m->l1d;

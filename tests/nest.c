@@ -20,7 +20,7 @@
 #include "lib/space/isa.h"
 #include "lib/target/c.h"
 #include "lib/target/cpu.h"
-#include "lib/target/kernel.h"
+#include "lib/target/runner.h"
 #include "lib/target/x86.h"
 #include "lib/trial/cell.h"
 #include "tests/tap.h"
@@ -512,13 +512,13 @@ static void run_object(void *arg, void *answer)
 		const float *out;
 
 		snprintf(name, sizeof name, "k_%d", i);
-		*(void **)&k.run = dlsym(o->handle, name);
-		if (!k.run)
+		*(void **)&k.entry = dlsym(o->handle, name);
+		if (!k.entry)
 			continue;
 		ran->first = ran->wrong ? ran->first : i; /* of a crash, too */
 		open_operands(&s->n, s->seed, buffers);
 		c_params(&s->n, params);
-		kernel_run(&k, params, buffers, i % THREADS + 1);
+		runner_cpu.run(&k, params, buffers, i % THREADS + 1);
 		out = output(&s->n, buffers, &s->bytes);
 		ran->kernels++;
 		if (!are_same(out, s->expected, s->bytes) || !are_fenced(&s->n, buffers))
@@ -529,7 +529,7 @@ static void run_object(void *arg, void *answer)
 
 static void *compile(const struct buf *text, const char *isa, const char *dir, struct err *e)
 {
-	char source[256], object[256], *argv[CPU_CC_ARGS];
+	char source[256], object[256], *argv[TARGET_ARGS];
 	struct buf log = BUF_INIT;
 	void *handle = NULL;
 	FILE *f;
@@ -539,7 +539,7 @@ static void *compile(const struct buf *text, const char *isa, const char *dir, s
 	f = fopen(source, "we");
 	if (!f || fwrite(text->s, 1, text->n, f) != text->n || fclose(f))
 		bail_out("cannot write %s", source);
-	cpu_cc_argv(isa, source, object, argv);
+	target_cpu.compile(isa, source, object, argv);
 	if (proc_run(argv, 120, 10000, &log, e) == 0)
 		handle = dlopen(object, RTLD_NOW);
 	if (!handle)
@@ -633,13 +633,13 @@ static void exchange(void *arg, void *answer)
 	long params[NEST_PARAMS];
 	struct kernel k = {.handle = o->handle};
 
-	*(void **)&k.run = dlsym(o->handle, "exchange");
+	*(void **)&k.entry = dlsym(o->handle, "exchange");
 	open_operands(n, 0, buffers);
 	c_params(n, params);
 	for (int i = 0; i < 20; i++) {
 		for (int p = 0; p < PARTS; p++)
 			buffers[2][p] = NAN;
-		kernel_run(&k, params, buffers, 2);
+		runner_cpu.run(&k, params, buffers, 2);
 		for (int p = 0; p < PARTS; p++)
 			ran->wrong += !(buffers[1][p] == buffers[0][PARTS - 1 - p]);
 		ran->kernels++;

@@ -9,3 +9,8 @@ const struct algo *algo_find(const char *name, size_t n)
 			return *a;
 	return NULL;
 }
+
+int algo_suits(const struct algo *a, const struct target *t)
+{
+	return !(a->needs & ~t->can);
+}

@@ -14,13 +14,14 @@
 #include "lib/op/op.h"
 #include "lib/space/knob.h"
 #include "lib/space/limits.h"
+#include "lib/target/target.h"
 
 struct nest;
 
 struct algo {
 	const char *name;
 	const char *summary; /* one sentence, for the manual */
-	const char *target;  /* "cpu" */
+	unsigned needs;	     /* of a target: target_can */
 	int rev;
 	int nknobs;
 	const struct knob *knob;
@@ -35,5 +36,7 @@ struct algo {
 
 extern const struct algo *const algo_list[]; /* NULL at the end; made from the file list */
 const struct algo *algo_find(const char *name, size_t n);
+/* Can the target do what the algorithm needs? */
+int algo_suits(const struct algo *a, const struct target *t);
 
 #endif

@@ -55,7 +55,7 @@ void candidate_identify(struct candidate *c)
 	char text[KNOB_MAX * 56 + 256], *p = text;
 	int order[KNOB_MAX];
 
-	assert(a->nknobs <= KNOB_MAX && strlen(a->name) < 64 && strlen(a->target) < 32);
+	assert(a->nknobs <= KNOB_MAX && strlen(a->name) < 64 && strlen(c->target->name) < 32);
 	sort_knobs(a, order);
 	p = put(put(p, "algo="), a->name);
 	*p++ = ';';
@@ -71,7 +71,7 @@ void candidate_identify(struct candidate *c)
 		*p++ = ';';
 	}
 	p = put_int(put(p, "rev="), a->rev);
-	p = put(put(p, ";target="), a->target);
+	p = put(put(p, ";target="), c->target->name);
 	p = put(put(p, ";tl=1;type=candidate;workload="), c->w.id.s);
 	*p++ = ';';
 	hash_id(&c->id, text, (size_t)(p - text));
@@ -100,6 +100,19 @@ static int knobs_from_json(struct candidate *c, const struct json_doc *d, const 
 	return 0;
 }
 
+static int target_from_json(struct candidate *c, const struct json *v, struct err *e)
+{
+	if (!v || v->type != JSON_STR)
+		return err_set(e, "\"target\" is missing or not a string");
+	c->target = target_find(v->s, v->n);
+	if (!c->target)
+		return err_set(e, "unknown target \"%.*s\"", (int)v->n, v->s);
+	if (!algo_suits(c->algo, c->target))
+		return err_set(e, "target %s cannot do what algorithm %s needs", c->target->name,
+			       c->algo->name);
+	return 0;
+}
+
 /* Without reading the record's workload, which is w. */
 static int from_json_with(struct candidate *c, const struct json_doc *d, int check,
 			  const struct workload *w, struct err *e)
@@ -113,9 +126,8 @@ static int from_json_with(struct candidate *c, const struct json_doc *d, int che
 	c->algo = algo_find(v->s, v->n);
 	if (!c->algo)
 		return err_set(e, "unknown algorithm \"%.*s\"", (int)v->n, v->s);
-	if (!json_is(json_get(d, rec, "target"), c->algo->target))
-		return err_set(e, "\"target\" is not \"%s\", as algorithm %s wants",
-			       c->algo->target, c->algo->name);
+	if (target_from_json(c, json_get(d, rec, "target"), e) < 0)
+		return -1;
 	if (knobs_from_json(c, d, json_get(d, rec, "knobs"), e) < 0)
 		return -1;
 	candidate_identify(c);
@@ -160,7 +172,7 @@ void candidate_print_with(const struct candidate *c, const char *workload_json, 
 	buf_str(out, "\",\"workload\":{");
 	buf_add(out, workload_json, n);
 	buf_str(out, "},\"target\":\"");
-	buf_str(out, a->target);
+	buf_str(out, c->target->name);
 	buf_str(out, "\",\"algo\":\"");
 	buf_str(out, a->name);
 	buf_str(out, "\",\"knobs\":{");

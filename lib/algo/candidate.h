@@ -7,6 +7,7 @@
 
 struct candidate {
 	struct workload w;
+	const struct target *target;
 	const struct algo *algo;
 	int64_t knob[KNOB_MAX]; /* in the order of algo->knob */
 	struct id id;

@@ -420,7 +420,7 @@ static int depthwise_build(const struct workload *w, const int64_t *k, struct ne
 const struct algo algo_depthwise = {
 	.name = "depthwise",
 	.summary = "Depthwise convolution by register tiles of pixels x vectors of channels.",
-	.target = "cpu",
+	.needs = TARGET_VECTORS | TARGET_TEAM,
 	.rev = 2,
 	.nknobs = KNOBS,
 	.knob = knobs,

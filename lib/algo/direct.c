@@ -293,7 +293,7 @@ static int direct_build(const struct workload *w, const int64_t *k, struct nest 
 const struct algo algo_direct = {
 	.name = "direct",
 	.summary = "Direct convolution by register tiles of pixels x channels, taps as the batch.",
-	.target = "cpu",
+	.needs = TARGET_VECTORS | TARGET_TEAM,
 	.rev = 2,
 	.nknobs = KNOBS,
 	.knob = knobs,

@@ -244,7 +244,7 @@ static int gemm_build(const struct workload *w, const int64_t *k, struct nest *n
 const struct algo algo_gemm = {
 	.name = "gemm",
 	.summary = "Blocked matrix product over a register tile; matmul and 1x1 convolution.",
-	.target = "cpu",
+	.needs = TARGET_VECTORS | TARGET_TEAM,
 	.rev = 2,
 	.nknobs = KNOBS,
 	.knob = knobs,

@@ -239,7 +239,7 @@ static int grouped_build(const struct workload *w, const int64_t *k, struct nest
 const struct algo algo_grouped = {
 	.name = "grouped",
 	.summary = "Convolution of groups of few channels, by vectors that span groups.",
-	.target = "cpu",
+	.needs = TARGET_VECTORS | TARGET_TEAM,
 	.rev = 1,
 	.nknobs = KNOBS,
 	.knob = knobs,

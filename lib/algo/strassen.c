@@ -365,7 +365,7 @@ static int strassen_build(const struct workload *w, const int64_t *k, struct nes
 const struct algo algo_strassen = {
 	.name = "strassen",
 	.summary = "Matrix product of seven half-sized products; matmul and 1x1 convolution.",
-	.target = "cpu",
+	.needs = TARGET_VECTORS | TARGET_TEAM,
 	.rev = 1,
 	.nknobs = KNOBS,
 	.knob = knobs,

@@ -418,7 +418,7 @@ static int winograd_build(const struct workload *w, const int64_t *k, struct nes
 const struct algo algo_winograd = {
 	.name = "winograd",
 	.summary = "Convolution by minimal filtering of tiles of output pixels (Winograd).",
-	.target = "cpu",
+	.needs = TARGET_VECTORS | TARGET_TEAM,
 	.rev = 2,
 	.nknobs = KNOBS,
 	.knob = knobs,

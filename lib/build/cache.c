@@ -14,9 +14,6 @@
 #include "lib/io/record.h"
 #include "lib/build/compile.h"
 #include "lib/build/sweep.h"
-#include "lib/target/c.h"
-#include "lib/target/cpu.h"
-#include "lib/target/kernel.h"
 
 enum {
 	BATCH_MAX = 16,
@@ -53,16 +50,17 @@ int cache_canary(struct cache *c, struct err *e)
 	int rc;
 
 	buf_fmt(&stem, "%s/canary-%s", c->dir, c->tag);
-	rc = compile_canary(c->isa, stem.s, c->timeout_s, e);
+	rc = compile_canary(c->target, c->isa, stem.s, c->timeout_s, e);
 	buf_free(&stem);
 	return rc;
 }
 
-int cache_open(struct cache *c, const char *isa, int jobs, struct err *e)
+int cache_open(struct cache *c, const struct target *target, const char *isa, int jobs,
+	       struct err *e)
 {
 	struct buf text = BUF_INIT;
 
-	*c = (struct cache){.jobs = jobs, .timeout_s = TIMEOUT_S, .lock = -1};
+	*c = (struct cache){.target = target, .jobs = jobs, .timeout_s = TIMEOUT_S, .lock = -1};
 	c->queue_end = &c->queue;
 	snprintf(c->tag, sizeof c->tag, "%d-%llx", (int)getpid(),
 		 (unsigned long long)(clock_now() * 1e9));
@@ -74,8 +72,8 @@ int cache_open(struct cache *c, const char *isa, int jobs, struct err *e)
 	c->lock = sweep_lock(c->dir);
 	if (cache_canary(c, e) < 0)
 		return -1;
-	cpu_cc_text(isa, &text);
-	if (cpu_cc_version(&text, e) < 0) {
+	target_command(target, isa, &text);
+	if (target->compiler(&text, e) < 0) {
 		buf_free(&text);
 		return -1;
 	}
@@ -128,7 +126,7 @@ struct build *cache_add(struct cache *c, const char *text, size_t n, const char 
 	void **place;
 
 	buf_str(&key, c->command_text);
-	buf_str(&key, c_prelude());
+	buf_str(&key, c->target->prelude());
 	buf_add(&key, text, n);
 	hash_id(&code, key.s, key.n);
 	buf_free(&key);
@@ -167,11 +165,11 @@ static int batch_size(const struct cache *c)
 
 /* ---- compiling ---- */
 
-static void batch_text(const struct job *j, struct buf *out)
+static void batch_text(const struct target *target, const struct job *j, struct buf *out)
 {
-	buf_str(out, c_prelude());
+	buf_str(out, target->prelude());
 	for (const struct build *b = j->first; b; b = b->next) {
-		buf_fmt(out, "\n#define KERNEL " KERNEL_PREFIX "%s\n", b->code.s);
+		buf_fmt(out, "\n#define KERNEL " TARGET_PREFIX "%s\n", b->code.s);
 		buf_add(out, b->text, b->n);
 		buf_str(out, "\n#undef KERNEL\n");
 	}
@@ -190,8 +188,9 @@ static int start_job(struct cache *c, struct job *j, int n, struct err *e)
 		last = &(*last)->next;
 	}
 	stem = arena_printf(&c->arena, "%s/batch-%s-%lld", c->dir, c->tag, (long long)c->calls++);
-	batch_text(j, &text);
-	rc = compile_start(&j->compile, c->isa, &text, arena_printf(&c->arena, "%s.c", stem),
+	batch_text(c->target, j, &text);
+	rc = compile_start(&j->compile, c->target, c->isa, &text,
+			   arena_printf(&c->arena, "%s.c", stem),
 			   arena_printf(&c->arena, "%s.tmp", stem),
 			   c->timeout_s * (j->n > 1 ? 1 + j->n * BATCH_TIMEOUT : 1), e);
 	buf_free(&text);

@@ -3,8 +3,8 @@
  * An object's key is the hash of its source text, the compiler's command and the compiler's
  * version; so candidates that differ in run-time arguments only share one object. Objects lie in
  * the cache's folder (lib/host/folder.h) under objects/, as HASH.so with the function that
- * kernel_load() knows. They appear by rename, whole or not at all; those that were not used for
- * longest leave when the folder grows beyond TL_CACHE_SIZE, but never while a run is at work.
+ * the target's runner knows. They appear by rename, whole or not at all; those that were not used
+ * for longest leave when the folder grows beyond TL_CACHE_SIZE, but never while a run is at work.
  *
  * Builds run beside each other as child processes while the caller goes on. One compiler call
  * builds several kernels, as its start costs as much as a kernel; if it fails, they are built one
@@ -19,6 +19,7 @@
 #include "lib/base/hash.h"
 #include "lib/base/map.h"
 #include "lib/host/ledger.h"
+#include "lib/target/target.h"
 
 enum build_state { BUILD_QUEUED, BUILD_RUNNING, BUILD_DONE, BUILD_FAILED };
 
@@ -41,6 +42,7 @@ struct build {
 
 struct cache {
 	char *dir;
+	const struct target *target;
 	char isa[16];
 	char *command_text; /* compiler command and version, hashed with each source */
 	double timeout_s;   /* for a kernel built alone; a batch gets more */
@@ -60,8 +62,9 @@ struct cache {
 
 /* Finds or makes the folder, asks the compiler for its version and builds a canary: an error here
  * is the machine's fault and no candidate's. */
-int cache_open(struct cache *c, const char *isa, int jobs, struct err *e);
-/* The build for a function as cpu_print() writes it, with what it says of it: known, there already,
+int cache_open(struct cache *c, const struct target *target, const char *isa, int jobs,
+	       struct err *e);
+/* The build for a function as the target prints it, with what it says of it: known, there already,
  * or queued. The text is copied; why_c is not. The pointer lives as long as the cache. */
 struct build *cache_add(struct cache *c, const char *text, size_t n, const char *why_c);
 /* Starts what should start and takes in what has ended, without waiting. Few kernels wait for more

@@ -10,7 +10,6 @@
 
 #include "lib/io/clock.h"
 #include "lib/io/keep.h"
-#include "lib/target/cpu.h"
 
 enum { MESSAGE_MAX = 8192 };
 
@@ -45,11 +44,12 @@ static int write_source(const char *path, const char *text, size_t n, struct err
 	return 0;
 }
 
-int compile_start(struct compile *c, const char *isa, const struct buf *text, char *source,
-		  char *object, double timeout_s, struct err *e)
+int compile_start(struct compile *c, const struct target *target, const char *isa,
+		  const struct buf *text, char *source, char *object, double timeout_s,
+		  struct err *e)
 {
 	const struct keep keep = regime(timeout_s);
-	char *argv[CPU_CC_ARGS];
+	char *argv[TARGET_ARGS];
 
 	c->source = source;
 	c->object = object;
@@ -58,7 +58,7 @@ int compile_start(struct compile *c, const char *isa, const struct buf *text, ch
 	buf_clear(&c->message);
 	if (write_source(source, text->s, text->n, e) < 0)
 		return -1;
-	cpu_cc_argv(isa, source, object, argv);
+	target->compile(isa, source, object, argv);
 	if (keep_start(&c->proc, &keep, argv, PROC_STDERR, -1, -1, e) < 0) {
 		unlink(source);
 		return -1;
@@ -135,19 +135,20 @@ int compile_no_disk(const struct compile *c, struct err *e)
 	return 0;
 }
 
-int compile_canary(const char *isa, const char *stem, double timeout_s, struct err *e)
+int compile_canary(const struct target *target, const char *isa, const char *stem, double timeout_s,
+		   struct err *e)
 {
 	static const char text[] = "int canary(void) { return 42; }\n";
 	const struct keep keep = regime(timeout_s);
 	struct buf source = BUF_INIT, object = BUF_INIT, log = BUF_INIT;
-	char *argv[CPU_CC_ARGS];
+	char *argv[TARGET_ARGS];
 	int rc;
 
 	buf_fmt(&source, "%s.c", stem);
 	buf_fmt(&object, "%s.so", stem);
 	rc = write_source(source.s, text, sizeof text - 1, e);
 	if (rc == 0) {
-		cpu_cc_argv(isa, source.s, object.s, argv);
+		target->compile(isa, source.s, object.s, argv);
 		rc = keep_run(&keep, argv, timeout_s, MESSAGE_MAX, &log, e);
 		if (rc > 0)
 			err_set(e, "the compiler %s cannot build anything (status %d): %.*s",

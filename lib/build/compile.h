@@ -9,6 +9,7 @@
 #include "lib/base/arena.h"
 #include "lib/base/err.h"
 #include "lib/io/proc.h"
+#include "lib/target/target.h"
 
 struct compile {
 	struct proc proc; /* pid 0: none runs */
@@ -25,8 +26,9 @@ enum compile_state { COMPILE_RUNS, COMPILE_DONE, COMPILE_FAILED, COMPILE_LATE };
 void compile_environment(const char *dir);
 /* Writes the source and starts the compiler. The paths must live until compile_close(). A zeroed
  * struct may be used, and used again after compile_close(). */
-int compile_start(struct compile *c, const char *isa, const struct buf *text, char *source,
-		  char *object, double timeout_s, struct err *e);
+int compile_start(struct compile *c, const struct target *target, const char *isa,
+		  const struct buf *text, char *source, char *object, double timeout_s,
+		  struct err *e);
 /* Without waiting: a compile_state, or -1. Kills what is late. */
 int compile_poll(struct compile *c, struct err *e);
 /* Kills it if it runs, and removes its files. */
@@ -38,6 +40,7 @@ const char *compile_why(const struct compile *c, struct arena *a);
 int compile_no_disk(const struct compile *c, struct err *e);
 /* Builds something known to be good, waiting for it: -1 if the machine cannot. stem: its path but
  * for the ending. */
-int compile_canary(const char *isa, const char *stem, double timeout_s, struct err *e);
+int compile_canary(const struct target *target, const char *isa, const char *stem, double timeout_s,
+		   struct err *e);
 
 #endif

@@ -15,7 +15,6 @@
 #include "lib/host/team.h"
 #include "lib/host/watch.h"
 #include "lib/space/envid.h"
-#include "lib/target/cpu.h"
 
 enum { LOCK_POLL_MS = 50 };
 
@@ -107,7 +106,11 @@ static int ask_worker(const struct env *v, const char *option, int json, struct 
 {
 	struct buf path = BUF_INIT, all = BUF_INIT;
 	char *argv[3] = {NULL, (char *)option, NULL};
-	int rc = path_libexec(&path, "worker-cpu", e);
+	char worker[64];
+	int rc;
+
+	snprintf(worker, sizeof worker, "worker-%s", v->limits.target->name);
+	rc = path_libexec(&path, worker, e);
 
 	if (rc == 0) {
 		argv[0] = path.s;
@@ -219,7 +222,7 @@ static int probe_when_free(struct env *v, const char *path, struct err *e)
 
 	while ((rc = load(&v->probe, path, e)) == 0) {
 		struct err busy = ERR_INIT;
-		int lock = lock_device("cpu", 1, &busy);
+		int lock = lock_device(v->limits.target->name, 1, &busy);
 
 		if (lock >= 0) {
 			rc = probe_now(v, path, e);
@@ -237,15 +240,15 @@ static int probe_when_free(struct env *v, const char *path, struct err *e)
 
 /* Making one */
 
-static int begin(struct env *v, struct err *e)
+static int begin(struct env *v, const struct target *target, struct err *e)
 {
 	memset(v, 0, sizeof *v);
-	if (cpu_limits(&v->limits, e) < 0 || cpu_cc_version(&v->cc, e) < 0)
+	if (target->limits(&v->limits, e) < 0 || target->compiler(&v->cc, e) < 0)
 		return -1;
-	if (cpu_model(&v->cpu, e) < 0)
+	if (target->model(&v->cpu, e) < 0)
 		return -1;
 	buf_str(&v->features, ""); /* there may be none */
-	cpu_features(&v->features);
+	target->features(&v->features);
 	return 0;
 }
 
@@ -263,9 +266,9 @@ static int finish(struct env *v, int locked, struct err *e)
 	return rc;
 }
 
-int env_make(struct env *v, const char *libs, struct err *e)
+int env_make(struct env *v, const struct target *target, const char *libs, struct err *e)
 {
-	if (begin(v, e) < 0)
+	if (begin(v, target, e) < 0)
 		return -1;
 	buf_str(&v->libs, libs);
 	return finish(v, 1, e);
@@ -277,10 +280,10 @@ static int is_lack(void)
 	return errno == ENOENT || errno == ENOTDIR || errno == EACCES || errno == ENOEXEC;
 }
 
-int env_here(struct env *v, struct err *e)
+int env_here(struct env *v, const struct target *target, struct err *e)
 {
 	errno = 0;
-	if (begin(v, e) < 0 || ask_worker(v, "--libs", 0, &v->libs, e) < 0)
+	if (begin(v, target, e) < 0 || ask_worker(v, "--libs", 0, &v->libs, e) < 0)
 		return is_lack() ? 1 : -1;
 	return finish(v, 0, e);
 }

@@ -18,6 +18,7 @@
 #include "lib/base/err.h"
 #include "lib/base/hash.h"
 #include "lib/space/limits.h"
+#include "lib/target/target.h"
 
 struct env {
 	struct limits limits;
@@ -28,14 +29,14 @@ struct env {
 	struct buf probe; /* what the worker printed; empty with TL_PROBE=0 */
 };
 
-/* For a program that holds the device's lock (lock_device("cpu")). libs: "onednn 2.6.3", as the
- * worker tells it. */
-int env_make(struct env *v, const char *libs, struct err *e);
+/* For a program that holds the device's lock (lock_device(), by the target's name). libs: "onednn
+ * 2.6.3", as the worker tells it. */
+int env_make(struct env *v, const struct target *target, const char *libs, struct err *e);
 /* For a program that does not: asks a worker for the libraries. If a probe has to be made it waits
  * until the device is free, or another program has made it. 1 if this machine cannot say, because
  * it lacks the worker, its library or the compiler: e holds what. What may go better the next time
  * is a failure, -1. */
-int env_here(struct env *v, struct err *e);
+int env_here(struct env *v, const struct target *target, struct err *e);
 void env_free(struct env *v);
 
 #endif

@@ -4,7 +4,7 @@
 
 #include "lib/host/system.h"
 #include "lib/nest/check.h"
-#include "lib/target/cpu.h"
+#include "lib/target/target.h"
 
 void group_init(struct group *g, const struct workload *w)
 {
@@ -21,7 +21,7 @@ void group_free(struct group *g)
 static struct build *add_nest(struct measure *m, const struct nest *n)
 {
 	struct buf text = BUF_INIT;
-	const char *why_c = cpu_print(n, &text);
+	const char *why_c = m->env.limits.target->print(n, &text);
 	struct build *b;
 
 	b = cache_add(&m->cache, text.s, text.n, why_c);
@@ -145,8 +145,9 @@ int group_add(struct measure *m, struct group *g, const struct candidate *c, con
 }
 
 /* The line of an incumbent's candidate. */
-static void incumbent_line(const struct group *g, const struct json_doc *d,
-			   const struct json *incumbent, const char *id, struct buf *line)
+static void incumbent_line(const struct group *g, const struct target *target,
+			   const struct json_doc *d, const struct json *incumbent, const char *id,
+			   struct buf *line)
 {
 	const struct json *algo = json_get(d, incumbent, "algo");
 	const struct json *knobs = json_get(d, incumbent, "knobs");
@@ -155,15 +156,16 @@ static void incumbent_line(const struct group *g, const struct json_doc *d,
 	buf_fmt(line, "{\"tl\":1,\"type\":\"candidate\",\"candidate_id\":\"%s\",\"workload\":{",
 		id);
 	workload_fields(&g->w, line);
-	buf_fmt(line, "},\"target\":\"cpu\",\"algo\":\"%.*s\",\"knobs\":", (int)algo->n, algo->s);
+	buf_fmt(line, "},\"target\":\"%s\",\"algo\":\"%.*s\",\"knobs\":", target->name,
+		(int)algo->n, algo->s);
 	buf_add(line, knobs->s, knobs->n);
 	buf_ch(line, '}');
 }
 
 /* Where an algorithm's revision has changed since, the incumbent is what its knobs mean today,
  * which has had no final. */
-int group_incumbent(struct group *g, const struct json_doc *d, const struct json *incumbent,
-		    struct err *e)
+int group_incumbent(struct group *g, const struct target *target, const struct json_doc *d,
+		    const struct json *incumbent, struct err *e)
 {
 	const struct json *id = json_get(d, incumbent, "candidate_id");
 	const char *at = NULL;
@@ -174,12 +176,12 @@ int group_incumbent(struct group *g, const struct json_doc *d, const struct json
 
 	if (!json_get(d, incumbent, "algo") || !json_get(d, incumbent, "knobs") || !id)
 		return 0; /* as older programs wrote it */
-	incumbent_line(g, d, incumbent, "", &line);
+	incumbent_line(g, target, d, incumbent, "", &line);
 	it.line = line.s;
 	it.n = line.n;
 	rc = read_candidate(&it, 0, &c, e);
 	if (rc == 0) {
-		incumbent_line(g, d, incumbent, c.id.s, &line);
+		incumbent_line(g, target, d, incumbent, c.id.s, &line);
 		kept = new_item(g, &c.id, line.s, line.n);
 		json_str(json_get(d, incumbent, "at"), &g->arena, &at);
 		kept->in.at = at ? at : "";

@@ -16,8 +16,8 @@ int group_add(struct measure *m, struct group *g, const struct candidate *c, con
 /* From the workload record: who holds the place before the first race ("incumbent", as tl-prune
  * writes it; one without algorithm and knobs is passed over), and which of the library's variants
  * was found to be its best ("opponent"; passed over if another system found it, or NULL). */
-int group_incumbent(struct group *g, const struct json_doc *d, const struct json *incumbent,
-		    struct err *e);
+int group_incumbent(struct group *g, const struct target *target, const struct json_doc *d,
+		    const struct json *incumbent, struct err *e);
 void group_opponent(struct group *g, const struct json_doc *d, const struct json *opponent);
 /* Has the kernel of an item built that was not known to be needed. */
 int group_kernel(struct measure *m, struct group *g, struct item *it, struct err *e);

@@ -16,10 +16,13 @@
 #include "lib/io/memory.h"
 #include "lib/io/record.h"
 
-int worker_open(struct worker *w, int threads, struct err *e)
+int worker_open(struct worker *w, const struct target *target, int threads, struct err *e)
 {
+	char name[64];
+
 	*w = (struct worker){.threads = threads};
-	return path_libexec(&w->path, "worker-cpu", e);
+	snprintf(name, sizeof name, "worker-%s", target->name);
+	return path_libexec(&w->path, name, e);
 }
 
 int worker_libs(struct worker *w, struct buf *out, struct err *e)

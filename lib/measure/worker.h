@@ -7,6 +7,7 @@
 #include "lib/base/err.h"
 #include "lib/io/json.h"
 #include "lib/io/proc.h"
+#include "lib/target/target.h"
 
 enum ask_result { ASK_OK, ASK_TIMEOUT, ASK_CRASH, ASK_OOM, ASK_STOPPED, ASK_FAILED };
 
@@ -19,7 +20,7 @@ struct worker {
 	char why[200]; /* for everything but ASK_OK: a sentence */
 };
 
-int worker_open(struct worker *w, int threads, struct err *e);
+int worker_open(struct worker *w, const struct target *target, int threads, struct err *e);
 /* "onednn 2.6.3", from the worker program. */
 int worker_libs(struct worker *w, struct buf *out, struct err *e);
 /* Sends a line and waits for the answer, at most timeout_s; starts the process if there is none.

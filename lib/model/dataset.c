@@ -6,7 +6,7 @@
 #include "lib/io/record.h"
 #include "lib/model/static.h"
 #include "lib/nest/nest.h"
-#include "lib/space/isa.h"
+#include "lib/target/target.h"
 
 void dataset_open(struct dataset *d, const struct limits *here)
 {
@@ -81,7 +81,7 @@ static void read_env(struct dataset *d, const struct json *v, struct data_env *e
 	const char *isa;
 
 	if (json_str(json_get(doc, v, "isa"), &d->scratch, &isa) ||
-	    isa_limits(isa, &env->limits) < 0)
+	    target_isa_limits(isa, &env->limits) < 0)
 		return;
 	number(doc, v, "l1d", &env->limits.l1d);
 	number(doc, v, "l2", &env->limits.l2);

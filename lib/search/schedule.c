@@ -108,6 +108,7 @@ int schedule_fit(const struct search_space *space, const struct schedule *s, str
 		return 0;
 	memset(c->knob, 0, sizeof c->knob);
 	c->w = *space->w;
+	c->target = space->env->limits.target;
 	c->algo = s->algo;
 	for (int k = 0; k < space->space[i].n; k++)
 		c->knob[k] = nearest(&space->space[i], k, s->knob[k]);

@@ -12,7 +12,8 @@ void search_space_init(struct search_space *s, const struct workload *w, const s
 	for (const struct algo *const *a = algo_list; *a && s->nalgos < SEARCH_MAX_ALGOS; a++) {
 		struct knob_space *space = &s->space[s->nalgos];
 
-		if ((only && strcmp(only, (*a)->name) != 0) || !(*a)->space(w, &env->limits, space))
+		if ((only && strcmp(only, (*a)->name) != 0) ||
+		    !algo_suits(*a, env->limits.target) || !(*a)->space(w, &env->limits, space))
 			continue;
 		s->algo[s->nalgos++] = *a;
 		s->start[s->nalgos] = s->start[s->nalgos - 1] + knob_space_size(space);
@@ -26,6 +27,7 @@ int search_space_at(const struct search_space *s, uint64_t point, struct candida
 
 	while (point >= s->start[i + 1])
 		i++;
+	c->target = s->env->limits.target;
 	c->algo = s->algo[i];
 	knob_point(&s->space[i], point - s->start[i], c->knob);
 	return c->algo->valid(s->w, c->knob, &why);

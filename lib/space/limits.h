@@ -1,17 +1,20 @@
 /* What a target can do: the numbers that spaces, static checks and the analytic draft are made
  * from. Plain data, so that nothing below a target asks the machine: isa_limits() (isa.h) fills it
- * for an instruction set, lib/target then puts in what the machine says. */
+ * for an instruction set, a target (lib/target/target.h) then puts in what the machine says. */
 #ifndef TL_SPACE_LIMITS_H
 #define TL_SPACE_LIMITS_H
 
 #include <stdint.h>
 
+struct target;
+
 struct limits {
-	char isa[16];	   /* "avx512", "avx2", "scalar" */
-	int lanes;	   /* floats in the widest vector: 16, 8, 1 */
-	int vregs;	   /* vector registers: 32, 16, 16 */
-	int folds;	   /* is a broadcast from memory an operand of arithmetic? */
-	int fma_per_cycle; /* vector FMAs started a cycle */
+	const struct target *target; /* whose they are; NULL: nobody's in particular */
+	char isa[16];		     /* "avx512", "avx2", "scalar" */
+	int lanes;		     /* floats in the widest vector: 16, 8, 1 */
+	int vregs;		     /* vector registers: 32, 16, 16 */
+	int folds;		     /* is a broadcast from memory an operand of arithmetic? */
+	int fma_per_cycle;	     /* vector FMAs started a cycle */
 	int load_per_cycle, store_per_cycle;
 	int issue_per_cycle; /* operations of any kind */
 	int fma_latency;     /* cycles */

@@ -79,8 +79,8 @@ static int env_latest(struct store *s, struct arena *a, struct store_env *env, s
 	return rc;
 }
 
-int store_env_here(struct store *s, const char *given, struct arena *a, struct store_env *env,
-		   struct err *e)
+int store_env_here(struct store *s, const struct target *target, const char *given, struct arena *a,
+		   struct store_env *env, struct err *e)
 {
 	struct env here = {0};
 	struct err why = ERR_INIT;
@@ -88,7 +88,7 @@ int store_env_here(struct store *s, const char *given, struct arena *a, struct s
 
 	if (given)
 		return env_given(s, given, a, env, e);
-	rc = env_here(&here, &why);
+	rc = env_here(&here, target, &why);
 	if (rc == 0) {
 		*env = (struct store_env){arena_strdup(a, here.id.s),
 					  arena_strndup(a, here.json.s, here.json.n), NULL};

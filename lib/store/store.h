@@ -33,6 +33,7 @@
 #include "lib/op/op.h"
 
 struct store;
+struct target;
 
 /* STORE_READ changes nothing (but what a killed writer left half done is rolled back by it). */
 enum store_mode { STORE_READ, STORE_WRITE };
@@ -84,8 +85,8 @@ int store_envs(struct store *s, struct arena *a, struct store_env **env, int *n,
 /* The env to answer for: given (--env) if not NULL, else this machine's, which a worker is asked
  * for; if it lacks what it takes to say, the env of the result stored last, in doubt. s may be
  * NULL. 0 if there is none. */
-int store_env_here(struct store *s, const char *given, struct arena *a, struct store_env *env,
-		   struct err *e);
+int store_env_here(struct store *s, const struct target *target, const char *given, struct arena *a,
+		   struct store_env *env, struct err *e);
 
 /* Results */
 

@@ -11,6 +11,7 @@
 #include "lib/io/keep.h"
 #include "lib/space/isa.h"
 #include "lib/target/c.h"
+#include "lib/target/target.h"
 #include "lib/target/x86.h"
 
 enum { ISA_FLAGS = 6 };
@@ -48,7 +49,7 @@ static const char *const common_flags[] = {
 	"-shared",
 	"-nostdlib",
 };
-_Static_assert(sizeof common_flags / sizeof *common_flags + ISA_FLAGS + 5 <= CPU_CC_ARGS,
+_Static_assert(sizeof common_flags / sizeof *common_flags + ISA_FLAGS + 5 <= TARGET_ARGS,
 	       "room for the compiler, its flags, -o, two files and the end");
 
 int cpu_has_isa(const char *isa)
@@ -148,7 +149,19 @@ static int told_caches(struct limits *m, struct err *e)
 	return 0;
 }
 
-int cpu_limits(struct limits *m, struct err *e)
+static int set_isa(const char *isa, struct limits *m)
+{
+	if (isa_limits(isa, m) < 0)
+		return -1;
+	m->target = &target_cpu;
+	return 0;
+}
+
+/* The machine's limits, or a lower instruction set's by TL_ISA=avx512|avx2|scalar (asking for more
+ * than the CPU has is an error). Caches as the kernel tells them, or as TL_LIMITS does:
+ * l1d=BYTES,l2=BYTES,l3=BYTES, or some of these. Threads: OMP_NUM_THREADS, else the CPUs this
+ * process may run on. */
+static int limits(struct limits *m, struct err *e)
 {
 	const char *want = getenv("TL_ISA");
 	const struct isa *isa = isa_list;
@@ -164,7 +177,7 @@ int cpu_limits(struct limits *m, struct err *e)
 	}
 	while (!cpu_has_isa(isa->name))
 		isa++;
-	isa_limits(isa->name, m);
+	set_isa(isa->name, m);
 	m->threads = usable_cpus();
 	if (cache_bytes(1, &m->l1d, e) || cache_bytes(2, &m->l2, e) || cache_bytes(3, &m->l3, e))
 		return -1;
@@ -178,7 +191,9 @@ static const char *compiler(void)
 	return cc && *cc ? cc : "cc";
 }
 
-void cpu_cc_argv(const char *isa, const char *source, const char *object, char *argv[CPU_CC_ARGS])
+/* The compiler is $TL_CC, else cc. */
+static void compile(const char *isa, const char *source, const char *object,
+		    char *argv[TARGET_ARGS])
 {
 	const struct code *code = codes;
 	int n = 0;
@@ -196,7 +211,8 @@ void cpu_cc_argv(const char *isa, const char *source, const char *object, char *
 	argv[n] = NULL;
 }
 
-const char *cpu_print(const struct nest *n, struct buf *out)
+/* As assembly (x86.h); or, where that cannot be, as GNU C (c.h), and why. */
+static const char *print(const struct nest *n, struct buf *out)
 {
 	const char *why = x86_print(n, out);
 
@@ -205,18 +221,7 @@ const char *cpu_print(const struct nest *n, struct buf *out)
 	return why;
 }
 
-void cpu_cc_text(const char *isa, struct buf *out)
-{
-	char *argv[CPU_CC_ARGS];
-
-	cpu_cc_argv(isa, "", "", argv);
-	for (int i = 0; argv[i]; i++) {
-		buf_str(out, argv[i]);
-		buf_ch(out, ' ');
-	}
-}
-
-int cpu_cc_version(struct buf *out, struct err *e)
+static int compiler_version(struct buf *out, struct err *e)
 {
 	char *argv[] = {(char *)compiler(), (char *)"--version", NULL};
 	struct buf text = BUF_INIT;
@@ -246,7 +251,7 @@ int cpu_cc_version(struct buf *out, struct err *e)
 	return 0;
 }
 
-int cpu_model(struct buf *out, struct err *e)
+static int model(struct buf *out, struct err *e)
 {
 	static const char path[] = "/proc/cpuinfo";
 	FILE *f = fopen(path, "re");
@@ -273,7 +278,7 @@ int cpu_model(struct buf *out, struct err *e)
 	return rc;
 }
 
-void cpu_features(struct buf *out)
+static void features(struct buf *out)
 {
 	__builtin_cpu_init();
 #define FEATURE(name)                                                                              \
@@ -290,3 +295,16 @@ void cpu_features(struct buf *out)
 	FEATURE("amx-bf16");
 #undef FEATURE
 }
+
+const struct target target_cpu = {
+	.name = "cpu",
+	.can = TARGET_VECTORS | TARGET_TEAM,
+	.limits = limits,
+	.isa_limits = set_isa,
+	.model = model,
+	.features = features,
+	.prelude = c_prelude,
+	.print = print,
+	.compile = compile,
+	.compiler = compiler_version,
+};

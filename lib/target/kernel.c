@@ -1,4 +1,4 @@
-#include "lib/target/kernel.h"
+#include "lib/target/runner.h"
 
 #include <dlfcn.h>
 #include <elf.h>
@@ -6,6 +6,10 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+
+#include "lib/target/c.h"
+#include "lib/target/cpu.h"
+#include "lib/target/probe.h"
 
 /* An object that was cut off loads, and kills who calls it. The table of its sections lies at its
  * end. */
@@ -23,7 +27,14 @@ static int is_whole(const char *object)
 	return whole;
 }
 
-int kernel_load(struct kernel *k, const char *object, struct err *e)
+static void unload(struct kernel *k)
+{
+	if (k->handle)
+		dlclose(k->handle);
+	k->handle = NULL;
+}
+
+static int load(struct kernel *k, const char *object, struct err *e)
 {
 	const char *slash = strrchr(object, '/'), *file = slash ? slash + 1 : object;
 	char name[64];
@@ -31,17 +42,17 @@ int kernel_load(struct kernel *k, const char *object, struct err *e)
 
 	if (!is_whole(object))
 		return err_set(e, "the object %s is damaged or gone", object);
-	snprintf(name, sizeof name, KERNEL_PREFIX "%.*s", (int)strcspn(file, "."), file);
+	snprintf(name, sizeof name, TARGET_PREFIX "%.*s", (int)strcspn(file, "."), file);
 
 	k->handle = dlopen(object, RTLD_NOW | RTLD_LOCAL);
 	if (!k->handle)
 		return err_set(e, "the kernel does not load: %s", dlerror());
 	symbol = dlsym(k->handle, name);
 	if (!symbol) {
-		kernel_unload(k);
+		unload(k);
 		return err_set(e, "the object %s has no function %s", object, name);
 	}
-	*(void **)&k->run = symbol;
+	*(void **)&k->entry = symbol;
 	return 0;
 }
 
@@ -50,21 +61,26 @@ static void team_barrier(void)
 #pragma omp barrier
 }
 
-void kernel_run(const struct kernel *k, const long *params, float *const *buffers, int threads)
+static void run(const struct kernel *k, const long *params, float *const *buffers, int threads)
 {
+	c_kernel call = (c_kernel)k->entry;
+
 #pragma omp parallel num_threads(threads)
-	k->run(params, buffers, omp_get_thread_num(), omp_get_num_threads(), team_barrier);
+	call(params, buffers, omp_get_thread_num(), omp_get_num_threads(), team_barrier);
 }
 
-void kernel_team(int threads)
+static void team(int threads)
 {
 #pragma omp parallel num_threads(threads)
 	team_barrier();
 }
 
-void kernel_unload(struct kernel *k)
-{
-	if (k->handle)
-		dlclose(k->handle);
-	k->handle = NULL;
-}
+const struct runner runner_cpu = {
+	.target = &target_cpu,
+	.load = load,
+	.unload = unload,
+	.params = c_params,
+	.run = run,
+	.team = team,
+	.probe = probe_run,
+};

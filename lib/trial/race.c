@@ -7,9 +7,9 @@
 #include "lib/trial/verify.h"
 
 /* The team of a process in which nothing of the library's will run, which needs others at times. */
-static void start_team(int threads)
+static void start_team(const struct trial *t)
 {
-	kernel_team(threads);
+	t->runner->team(t->threads);
 	confine_team();
 }
 
@@ -56,10 +56,10 @@ static void race(const struct trial *t, struct outcome *o)
 	double start = clock_now();
 
 	verify_ready(t);
-	start_team(t->threads);
+	start_team(t);
 	if (verify(&d.x, o) < 0)
 		return;
-	if (!d.alone && kernel_load(&d.y.kernel, d.y.in->object, &e) < 0) {
+	if (!d.alone && t->runner->load(&d.y.kernel, d.y.in->object, &e) < 0) {
 		fail(o, OUTCOME_UNLOADABLE, &e);
 		return;
 	}

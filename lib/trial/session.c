@@ -9,7 +9,6 @@
 #include "lib/base/rng.h"
 #include "lib/io/memory.h"
 #include "lib/nest/operands.h"
-#include "lib/target/c.h"
 #include "lib/trial/kept.h"
 
 enum { MAX_PACKED = 1 << 28 /* floats */ };
@@ -124,6 +123,7 @@ static const struct fence *operand(struct session *s, const struct nest *n, int 
 static void begin(struct session *s, struct trial *t)
 {
 	*t = (struct trial){.w = &s->w,
+			    .runner = s->rules.runner,
 			    .threads = s->rules.threads,
 			    .cold = s->rules.cold,
 			    .max_error = s->rules.max_error,
@@ -147,7 +147,7 @@ static void enter(struct session *s, const struct nest *n, const char *object, s
 		in->buffers[i] = f->data;
 		in->bytes[i] = (size_t)f->n * sizeof(float);
 	}
-	c_params(n, in->params);
+	s->rules.runner->params(n, in->params);
 }
 
 static void leave(struct trial *t)

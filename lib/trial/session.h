@@ -18,6 +18,7 @@ struct session;
 
 /* What a session keeps from trial to trial. */
 struct session_rules {
+	const struct runner *runner;
 	int threads;
 	uint64_t seed;
 	int cold;	  /* operands leave the caches before each timed call */

@@ -2,7 +2,6 @@
 #ifndef TL_TRIAL_TIMED_H
 #define TL_TRIAL_TIMED_H
 
-#include "lib/target/kernel.h"
 #include "lib/trial/trial.h"
 
 struct timed {

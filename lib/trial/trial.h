@@ -11,6 +11,7 @@
 #include "lib/nest/nest.h"
 #include "lib/op/op.h"
 #include "lib/ref/ref.h"
+#include "lib/target/runner.h"
 #include "lib/trial/fence.h"
 #include "lib/trial/outcome.h"
 
@@ -32,6 +33,7 @@ struct opponents {
 
 struct trial {
 	const struct workload *w;
+	const struct runner *runner;
 	int threads;
 	int cold;		    /* operands leave the caches before each call */
 	const struct fence *tensor; /* by role */

@@ -9,7 +9,7 @@ static void run(const struct trial *t, const struct kernel *k, float *to)
 	const struct fence *dst = &t->tensor[TENSOR_DST];
 
 	compare_poison(dst->data, dst->n);
-	kernel_run(k, t->entrant->params, t->entrant->buffers, t->threads);
+	t->runner->run(k, t->entrant->params, t->entrant->buffers, t->threads);
 	memcpy(to, dst->data, (size_t)dst->n * sizeof *to);
 }
 
@@ -20,7 +20,7 @@ void trial_truth(void *trial, void *answer)
 	struct err e = ERR_INIT;
 	struct kernel k;
 
-	if (kernel_load(&k, t->entrant->object, &e) < 0) {
+	if (t->runner->load(&k, t->entrant->object, &e) < 0) {
 		snprintf(out->why, sizeof out->why, "%.190s", e.msg);
 		return;
 	}

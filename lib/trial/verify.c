@@ -105,7 +105,7 @@ int verify(struct timed *x, struct outcome *o)
 	int rc;
 
 	memset(o, 0, sizeof *o);
-	if (kernel_load(&x->kernel, x->in->object, &e) < 0) {
+	if (x->t->runner->load(&x->kernel, x->in->object, &e) < 0) {
 		o->status = OUTCOME_UNLOADABLE;
 		snprintf(o->why, sizeof o->why, "%.190s", e.msg);
 		return -1;

@@ -1,0 +1,68 @@
+/* Targets: what code is made for, each a file lib/target/NAME.c that defines `const struct target
+ * target_NAME`.
+ *
+ * A target says what it can do, prints a nest as source text, and names the command that makes an
+ * object of it. What runs such objects is the target's runner (runner.h), which workers alone link.
+ * Nobody else asks for a target's name: algorithms say what they need, and the other rooms call
+ * what is here.
+ */
+#ifndef TL_TARGET_TARGET_H
+#define TL_TARGET_TARGET_H
+
+#include <stddef.h>
+
+#include "lib/base/buf.h"
+#include "lib/base/err.h"
+#include "lib/space/limits.h"
+
+struct nest;
+
+enum { TARGET_ARGS = 32 };
+
+/* The function of an object PATH/NAME.so is TARGET_PREFIX NAME. */
+#define TARGET_PREFIX "k_"
+
+/* What a nest may ask of a target. */
+enum target_can {
+	TARGET_VECTORS = 1, /* registers that are vectors, and accesses with lanes left out */
+	TARGET_TEAM = 2,    /* parallel loops over threads that share memory, each with a workspace,
+			     * and a barrier between phases */
+};
+
+struct target {
+	const char *name;
+	unsigned can; /* target_can */
+	/* This machine's limits; the instruction set and the caches may be told by the environment.
+	 */
+	int (*limits)(struct limits *m, struct err *e);
+	/* Those of an instruction set, as isa_limits() (lib/space/isa.h); -1 for an unknown name.
+	 */
+	int (*isa_limits)(const char *isa, struct limits *m);
+	/* The device's name ("unknown" where it does not tell), and the features that matter,
+	 * comma-separated. */
+	int (*model)(struct buf *out, struct err *e);
+	void (*features)(struct buf *out);
+	/* What has to stand once before all functions in a source. */
+	const char *(*prelude)(void);
+	/* Appends a nest as the function KERNEL, a macro. NULL; or why it is not in the form that
+	 * the target likes best. */
+	const char *(*print)(const struct nest *n, struct buf *out);
+	/* The command that makes an object of a source for an instruction set. Points into static
+	 * text and the strings given; ends with NULL. */
+	void (*compile)(const char *isa, const char *source, const char *object,
+			char *argv[TARGET_ARGS]);
+	/* "gcc 12.2.0": its compiler, asked once. errno tells why not: ENOENT, or ENOEXEC if it is
+	 * no compiler. */
+	int (*compiler)(struct buf *out, struct err *e);
+};
+
+extern const struct target *const target_list[]; /* NULL at the end; made from the file list */
+const struct target *target_find(const char *name, size_t n);
+/* The target of programs that are told of none: the first. */
+const struct target *target_default(void);
+/* Limits of an instruction set of any target; -1 for an unknown name. */
+int target_isa_limits(const char *isa, struct limits *m);
+/* The compiler's command for an instruction set, joined, without the file names: for hashing. */
+void target_command(const struct target *t, const char *isa, struct buf *out);
+
+#endif
