@@ -22,6 +22,8 @@
 #include "lib/target/x86.h"
 #include "tests/tap.h"
 
+enum { THREADS = 3 };
+
 static struct rng rng;
 
 static int64_t pick(int64_t lo, int64_t hi)
@@ -136,7 +138,7 @@ static int random_matmul(struct workload *w)
 	w->rhs_const = (int)pick(0, 1);
 	w->dim[MATMUL_B] = pick(0, 1) ? 1 : pick(2, 3);
 	w->dim[MATMUL_M] = pick(1, 40);
-	w->dim[MATMUL_K] = pick(1, 90);
+	w->dim[MATMUL_K] = pick(0, 3) ? pick(1, 90) : pick(128, 200); /* what may be split */
 	w->dim[MATMUL_N] = pick(1, 70);
 	if (pick(0, 2) == 0) { /* what strassen takes as well */
 		w->rhs_const = 1;
@@ -323,7 +325,6 @@ static double compiled_error(const struct problem *p, const struct nest *n, prin
 	struct buf text = BUF_INIT, log = BUF_INIT;
 	float *buffers[NEST_BUFFERS];
 	long params[NEST_PARAMS];
-	enum { THREADS = 3 };
 	struct calls calls = {
 		.params = params, .buffers = buffers, .threads = THREADS, .phases = n->nphases > 1};
 	double error = NAN;
@@ -361,10 +362,10 @@ static double interpreted_error(const struct problem *p, const struct nest *n, s
 	float *buffers[NEST_BUFFERS];
 	double error = NAN;
 
-	operands_open(p, n, 1, buffers);
-	if (interp_run(n, buffers, e) == 0)
+	operands_open(p, n, THREADS, buffers);
+	if (interp_team(n, THREADS, buffers, e) == 0)
 		error = error_of(p, n, buffers);
-	operands_close(n, 1, buffers);
+	operands_close(n, THREADS, buffers);
 	return error;
 }
 
@@ -527,6 +528,7 @@ int main(void)
 			continue;
 		}
 		m.l2 = 0; /* so that small problems may be prefetched, too */
+		m.threads = 4;
 		for (int op = 0; op < 2; op++) {
 			struct tally tally = {0};
 

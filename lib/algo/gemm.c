@@ -5,6 +5,11 @@
  * kc, and the tiles are walked rows first or columns first (the loop orders of Goto and van de
  * Geijn, "Anatomy of high-performance matrix multiplication", ACM TOMS 34, 2008). A constant right
  * side is packed off the clock into column panels.
+ *
+ * Where the result has few tiles for many threads, k is split among these, too: each makes partial
+ * sums of its part, which are added up behind a barrier (the third dimension of
+ * Agarwal et al., "A three-dimensional approach to parallel matrix multiplication", IBM J. Res.
+ * Dev. 39(5), 1995).
  */
 #include "lib/algo/algo.h"
 #include "lib/nest/nest.h"
@@ -15,7 +20,7 @@
 #include "lib/schedule/stage.h"
 #include "lib/tile/brgemm.h"
 
-enum gemm_knob { VL, NV, MR, KC, MC, NC, ORDER, PAR, PACK_A, PACK_B, UNROLL, AHEAD, KNOBS };
+enum gemm_knob { VL, NV, MR, KC, MC, NC, ORDER, PAR, PACK_A, PACK_B, UNROLL, AHEAD, KS, KNOBS };
 
 static const struct knob knobs[KNOBS] = {
 	[VL] = {"vl", 8, "Lanes of a vector."},
@@ -32,7 +37,37 @@ static const struct knob knobs[KNOBS] = {
 	[PACK_B] = {"pack_b", 0, "1: a computed right side is packed into panels, on the clock."},
 	[UNROLL] = {"unroll", 1, "Unrolling of the loop over k."},
 	[AHEAD] = {"ahead", 0, "1: what the next register tile reads and writes is prefetched."},
+	[KS] = {"ks", 1, "Parts of k that threads share; their sums are added up at the end."},
 };
+
+enum { LEAST_PART = 64, MOST_PARTS = 64 };
+
+/* Splitting k pays where threads have next to no tiles: fewer than two each, even of the largest,
+ * which has all registers. */
+static int may_split(const struct product *p, const struct limits *m)
+{
+	int64_t most = (int64_t)m->lanes * m->vregs;
+
+	return m->threads > 1 && p->b * ceil_div(p->m * p->n, most) < 2 * m->threads;
+}
+
+static void split_range(struct range *r, const struct product *p)
+{
+	const int64_t *k = r->knob;
+
+	if (r->space) {
+		range_more(r, KS, 1);
+		for (int ks = 2; ks <= 8 && p->k / ks >= LEAST_PART; ks *= 2)
+			if (may_split(p, r->machine))
+				range_more(r, KS, ks);
+		return;
+	}
+	range_need(r,
+		   k[KS] >= 1 && k[KS] <= MOST_PARTS && (k[KS] - 1) * ceil_div(p->k, k[KS]) < p->k,
+		   "some of so many parts of k would be empty");
+	range_need(r, k[KS] == 1 || (!k[KC] && !k[AHEAD]),
+		   "a part of k is neither cut into chunks nor prefetched");
+}
 
 static int ranges(const struct workload *w, struct range *r)
 {
@@ -53,6 +88,7 @@ static int ranges(const struct workload *w, struct range *r)
 		range_only(r, PACK_B, 0, "a constant right side is always packed");
 	range_unroll(r, UNROLL, 16, 0);
 	range_ahead(r, AHEAD, p.b * p.m * (p.k + p.n));
+	split_range(r, &p);
 	return 1;
 }
 
@@ -73,16 +109,18 @@ struct gemm {
 	const int64_t *k;
 	struct product p;
 	struct parts parts;
-	int64_t kc, mc, nc;  /* as the knobs say, where 0 is all */
-	int64_t nr, tiles;   /* columns of a tile, tiles of columns */
-	int vn, vk, vb_tile; /* symbols */
+	int64_t kc, mc, nc;	 /* as the knobs say, where 0 is all */
+	int64_t nr, tiles;	 /* columns of a tile, tiles of columns */
+	int vn, vk, vb_tile, vc; /* symbols */
 	int src, weights;
-	int batch;		    /* loop variable */
+	int part, batch;	    /* loop variables */
 	struct block rows, columns; /* of tiles */
 	struct chunk chunk;	    /* of k */
 	struct window a, b;	    /* the left side by rows, the right side by panels */
 	struct brgemm g;
 	struct brgemm_out out;
+	/* Partial sums, [part][batch][row][panels' columns]: symbols of its extents. */
+	int sums, vbatch, vparts, vpart, vpart_batch, vpart_row;
 };
 
 /* Panels of nr columns; the weights of a convolution are oc x ic, not k x n. */
@@ -121,7 +159,25 @@ static void declare(struct gemm *s)
 	s->g.unroll = (int)s->k[UNROLL];
 }
 
-/* The parallel loops: batch, then blocks of rows and columns in the order that the knob says. */
+static int is_split(const struct gemm *s)
+{
+	return s->k[KS] > 1;
+}
+
+static void declare_sums(struct gemm *s)
+{
+	int64_t row = s->tiles * s->nr;
+	struct nest *n = s->n;
+
+	s->sums = nest_team(n, "sums", s->k[KS] * s->p.b * s->p.m * row);
+	s->vparts = nest_param(n, "ks", s->k[KS]);
+	s->vpart = nest_param(n, "Spart", s->p.b * s->p.m * row);
+	s->vpart_batch = nest_param(n, "Sbatch", s->p.m * row);
+	s->vpart_row = nest_param(n, "Srow", row);
+}
+
+/* The parallel loops: parts of k if it is split, batch, then blocks of rows and columns in the
+ * order that the knob says. */
 static void open_blocks(struct gemm *s)
 {
 	struct nest *n = s->n;
@@ -130,7 +186,10 @@ static void open_blocks(struct gemm *s)
 	s->columns.n = af_var(nest_param(n, "BN", ceil_div(s->tiles, s->nc)));
 	s->rows.size = af_var(nest_param(n, "mc", s->mc));
 	s->columns.size = af_var(nest_param(n, "nc", s->nc));
-	s->batch = nest_for(n, LOOP_PARALLEL, "b", af(0), af_var(nest_param(n, "batch", s->p.b)));
+	s->vbatch = nest_param(n, "batch", s->p.b);
+	if (is_split(s))
+		s->part = nest_for(n, LOOP_PARALLEL, "s", af(0), af_var(s->vparts));
+	s->batch = nest_for(n, LOOP_PARALLEL, "b", af(0), af_var(s->vbatch));
 	block_share(n, &s->rows, &s->columns, (int)s->k[PAR]);
 }
 
@@ -149,8 +208,22 @@ static void open_batch(struct gemm *s)
 	s->b.buffer = nest_view(n, "Bsrc", s->weights, af_times(b, vb));
 	s->b.stride = af_var(s->vb_tile);
 	s->g.b_k = s->w->rhs_const || s->k[PACK_B] ? af(s->nr) : af_var(s->vn);
-	s->out.c = nest_view(n, "C", s->out.c, af_times(b, vc));
 	s->out.c_row = af_var(s->vn);
+	s->vc = vc;
+	if (!is_split(s))
+		s->out.c = nest_view(n, "C", s->out.c, af_times(b, vc));
+}
+
+/* The open part of k. */
+static struct chunk open_part(struct gemm *s)
+{
+	struct nest *n = s->n;
+	struct chunk c = {.loop = -1};
+	int step = nest_param(n, "kpart", s->kc);
+
+	c.k0 = af_var(nest_let(n, "k0", af_times(af_var(s->part), step)));
+	c.k = af_var(nest_let_min(n, "kn", af_var(step), af_sub(af_var(s->vk), c.k0)));
+	return c;
 }
 
 static void pack_a(struct gemm *s)
@@ -178,6 +251,69 @@ static void pack_b(struct gemm *s)
 	s->b = copy;
 }
 
+/* A tile's partial sums in the team's memory: of part 0, or of another one. */
+static struct brgemm_out sums_at(const struct gemm *s, struct affine row, struct affine column,
+				 struct affine part)
+{
+	return (struct brgemm_out){.c = s->sums,
+				   .c_at = af_sum(af_times(part, s->vpart),
+						  af_times(af_var(s->batch), s->vpart_batch),
+						  af_times(row, s->vpart_row), column),
+				   .c_row = af_var(s->vpart_row),
+				   .bias = -1};
+}
+
+static void part_tile(struct gemm *s, int rows, struct affine row, struct affine column)
+{
+	struct brgemm_out to = sums_at(s, row, column, af_var(s->part));
+
+	brgemm_zero(s->n, &s->g, rows);
+	brgemm_multiply(s->n, &s->g, rows);
+	brgemm_keep(s->n, &s->g, rows, &to);
+}
+
+/* Phase 2: the parts' sums of a tile, added up and finished. */
+static void add_parts(struct gemm *s, int rows, struct affine row, struct affine column)
+{
+	struct brgemm_out from = sums_at(s, row, column, af(0));
+	struct nest *n = s->n;
+	int part;
+
+	brgemm_load(n, &s->g, rows, &from);
+	part = nest_for(n, LOOP_SERIAL, "s", af(1), af_var(s->vparts));
+	from = sums_at(s, row, column, af_var(part));
+	brgemm_add(n, &s->g, rows, &from);
+	nest_close(n);
+	brgemm_finish(n, &s->g, rows, &s->out);
+}
+
+static void place_out(struct gemm *s, struct affine row, struct affine column)
+{
+	s->out.c_at = af_add(af_times(row, s->vn), column);
+	s->out.valid = operand_left(s->n, s->vn, s->nr, column);
+	s->out.bias_at = column;
+}
+
+static void add_up(struct gemm *s)
+{
+	struct nest *n = s->n;
+	struct affine row, column;
+	int t, j;
+
+	nest_sync(n);
+	s->batch = nest_for(n, LOOP_PARALLEL, "b", af(0), af_var(s->vbatch));
+	t = nest_for(n, LOOP_PARALLEL, "t", af(0), s->rows.extent);
+	j = nest_for(n, LOOP_PARALLEL, "j", af(0), s->columns.extent);
+	s->out.c = nest_view(n, "C", s->out.c, af_times(af_var(s->batch), s->vc));
+	row = parts_row(n, &s->parts, t);
+	column = af_mul(af_var(j), s->nr);
+	place_out(s, row, column);
+	for (int rows = parts_first(n, &s->parts, t); rows; rows = parts_next(n, &s->parts, rows))
+		add_parts(s, rows, row, column);
+	while (n->depth)
+		nest_close(n);
+}
+
 static void tile(struct gemm *s, int t, int j)
 {
 	struct nest *n = s->n;
@@ -189,9 +325,7 @@ static void tile(struct gemm *s, int t, int j)
 	s->g.b = s->b.buffer;
 	s->g.b_at = window_at(&s->b, af_var(j));
 	s->g.k = s->chunk.k;
-	s->out.c_at = af_add(af_times(row, s->vn), column);
-	s->out.valid = operand_left(n, s->vn, s->nr, column);
-	s->out.bias_at = column;
+	place_out(s, row, column);
 	if (!s->w->rhs_const && !s->k[PACK_B]) {
 		s->g.b_at = af_add(af_times(s->chunk.k0, s->vn), column);
 		s->g.b_valid = s->out.valid;
@@ -200,7 +334,10 @@ static void tile(struct gemm *s, int t, int j)
 		block_look_ahead(&s->g, &s->out, s->k[ORDER] == 0, s->parts.split.rows,
 				 !s->k[PACK_A]);
 	for (int rows = parts_first(n, &s->parts, t); rows; rows = parts_next(n, &s->parts, rows))
-		brgemm_tile(n, &s->g, rows, &s->out, s->chunk.loop, af_var(s->chunk.count));
+		if (is_split(s))
+			part_tile(s, rows, row, column);
+		else
+			brgemm_tile(n, &s->g, rows, &s->out, s->chunk.loop, af_var(s->chunk.count));
 }
 
 static int gemm_build(const struct workload *w, const int64_t *k, struct nest *n, struct err *e)
@@ -215,15 +352,17 @@ static int gemm_build(const struct workload *w, const int64_t *k, struct nest *n
 	if (!product_of(w, &s.p))
 		return err_set(e, "gemm does not apply to this workload");
 	s.parts.split = row_split(s.p.m, k[MR]);
-	s.kc = k[KC] ? k[KC] : s.p.k;
+	s.kc = k[KC] ? k[KC] : ceil_div(s.p.k, k[KS]);
 	s.nr = k[NV] * k[VL];
 	s.tiles = ceil_div(s.p.n, s.nr);
 	s.mc = k[MC] ? k[MC] : s.parts.split.tiles;
 	s.nc = k[NC] ? k[NC] : s.tiles;
 	declare(&s);
+	if (is_split(&s))
+		declare_sums(&s);
 	open_blocks(&s);
 	open_batch(&s);
-	s.chunk = chunk_open(n, s.kc, s.vk);
+	s.chunk = is_split(&s) ? open_part(&s) : chunk_open(n, s.kc, s.vk);
 	s.a.rest = s.chunk.k0;
 	s.b.rest = af_mul(s.chunk.k0, s.nr);
 	if (k[PACK_A])
@@ -238,6 +377,8 @@ static int gemm_build(const struct workload *w, const int64_t *k, struct nest *n
 	tile(&s, t, j);
 	while (n->depth)
 		nest_close(n);
+	if (is_split(&s))
+		add_up(&s);
 	return 0;
 }
 
