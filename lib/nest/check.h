@@ -17,8 +17,10 @@
 #include "lib/base/err.h"
 #include "lib/nest/nest.h"
 
-/* 0, or -1 with the reason. Loads and stores of memory are counted by check_nest() alone. */
-int check_room(const struct nest *n, struct err *e); /* the first of these; it takes no time */
+/* 0, or -1 with the reason. All of it; it takes a walk over the nest. */
 int check_nest(const struct nest *n, struct err *e);
+/* The first point alone, but for loads and stores of memory (NEST_SITES): this was noted while the
+ * nest was built. */
+int check_room(const struct nest *n, struct err *e);
 
 #endif

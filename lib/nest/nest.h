@@ -162,9 +162,10 @@ struct nest {
 	struct var var[NEST_VARS];
 	struct buffer buffer[NEST_BUFFERS];
 	struct node *body;
-	struct node **tail;			/* where the builder appends */
-	struct node *open;			/* whose body that is; NULL: the nest's own */
-	int depth, loop_depth, nloops, nphases; /* bodies that are open, loops of them; in all */
+	struct node **tail;    /* where the builder appends */
+	struct node *open;     /* whose body that is; NULL: the nest's own */
+	int depth, loop_depth; /* bodies that are open, and loops among them */
+	int nloops, nphases;   /* in all */
 	struct {
 		const char *what; /* there was no room for more of these; NULL: for all */
 		int most;
