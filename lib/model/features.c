@@ -83,7 +83,7 @@ static double operand_bytes(const struct nest *n)
 
 	for (int i = 0; i < n->nbuffers; i++)
 		if (n->buffer[i].kind == BUFFER_ARG || n->buffer[i].kind == BUFFER_PACKED)
-			bytes += (double)n->buffer[i].size * 4;
+			bytes += (double)buffer_bytes(&n->buffer[i]);
 	return bytes;
 }
 
@@ -186,7 +186,7 @@ static void of_levels(struct at *a)
 		pages = a->w->site[i].pages > pages ? a->w->site[i].pages : pages;
 	for (int i = 0; i < a->w->n->nbuffers; i++)
 		if (is_scratch(&a->w->n->buffer[i]))
-			scratch += (double)a->w->n->buffer[i].size * 4;
+			scratch += (double)buffer_bytes(&a->w->n->buffer[i]);
 	a->f[FEATURE_inner_pages] = ratio(pages, 1);
 	a->f[FEATURE_whole_l2] = ratio(a->d->whole, l2);
 	a->f[FEATURE_whole_l3] = ratio(a->d->whole, (double)a->m->l3);
@@ -255,7 +255,7 @@ static void of_sizes(struct at *a)
 
 	for (int i = 0; i < n->nbuffers; i++)
 		if (n->buffer[i].kind != BUFFER_REG && n->buffer[i].kind != BUFFER_VIEW)
-			size[operand_of(&n->buffer[i])] += (double)n->buffer[i].size * 4;
+			size[operand_of(&n->buffer[i])] += (double)buffer_bytes(&n->buffer[i]);
 	for (int i = 0; i < w->nsites; i++) {
 		const struct walk_site *t = &w->site[i];
 

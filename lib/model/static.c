@@ -154,11 +154,11 @@ static int check_work(const struct nest *n, const struct limits *m, struct err *
 		const struct buffer *b = &n->buffer[i];
 
 		if (b->kind == BUFFER_ARG || b->kind == BUFFER_PACKED)
-			operands += b->size * 4;
+			operands += buffer_bytes(b);
 		else if (b->kind == BUFFER_WORK)
-			work += b->size * 4 * threads;
+			work += buffer_bytes(b) * threads;
 		else if (b->kind == BUFFER_TEAM)
-			work += b->size * 4;
+			work += buffer_bytes(b);
 	}
 	allowed = operands * WORK_TIMES + m->l2 * threads;
 	if (allowed > WORK_MAX)

@@ -178,13 +178,11 @@ static void add_conflicts(struct walk *w, const double *step, int inner, double 
 	}
 }
 
-/* Vectors begin anywhere in a line where some loop steps by a part of one. */
-static void add_straddles(struct walk *w, const double *step, int lanes, double times)
+/* Vectors begin anywhere in a line where some loop steps by a part of one, of so many bytes. */
+static void add_straddles(struct walk *w, const double *step, int bytes, double times)
 {
-	if (lanes == 1)
-		return;
 	for (int d = 0; d < w->depth; d++)
-		if ((int64_t)step[d] % (4 * lanes)) {
+		if ((int64_t)step[d] % bytes) {
 			w->straddles += times;
 			return;
 		}
@@ -194,7 +192,8 @@ static void add_site(struct walk *w, int buffer, const struct affine *index, int
 		     double share, int store)
 {
 	int root = nest_base(w->n, buffer), order[WALK_DEPTH], norder = 0, inner;
-	double step[WALK_DEPTH + 1], all = (double)w->n->buffer[root].size * 4;
+	double step[WALK_DEPTH + 1], all = (double)buffer_bytes(&w->n->buffer[root]);
+	const int size = elem_size(w->n->buffer[root].elem);
 	struct walk_site *t;
 	struct walk_form f;
 
@@ -213,14 +212,14 @@ static void add_site(struct walk *w, int buffer, const struct affine *index, int
 
 		t->loop[d] = w->path[d].id;
 		t->outside[d] = w->outside[d];
-		step[d] = f.loops >> d & 1 ? fabs(f.slope[d]) * 4 : 0;
+		step[d] = f.loops >> d & 1 ? fabs(f.slope[d]) * size : 0;
 		if (step[d] == 0)
 			continue;
 		for (norder++; i && step[order[i - 1]] > step[d]; i--)
 			order[i] = order[i - 1];
 		order[i] = d;
 	}
-	step[w->depth] = 4 * lanes;
+	step[w->depth] = size * lanes;
 	t->outside[w->depth] = w->outside[w->depth];
 	t->times = store ? 2 * share : share; /* lines that are written come and go */
 	for (int d = w->depth; d >= 0; d--)
@@ -232,7 +231,8 @@ static void add_site(struct walk *w, int buffer, const struct affine *index, int
 	t->pages = min(footprint(w, step, order, norder, inner < 0 ? 0 : inner, PAGE), all + PAGE) /
 		   PAGE;
 	add_conflicts(w, step, inner, t->times * w->outside[w->depth]);
-	add_straddles(w, step, lanes, share * w->outside[w->depth]);
+	if (lanes > 1)
+		add_straddles(w, step, size * lanes, share * w->outside[w->depth]);
 }
 
 /* ---- the walk ---- */

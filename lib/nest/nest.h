@@ -79,6 +79,11 @@ enum buffer_kind {
 
 enum elem { ELEM_F32, ELEM_F64 };
 
+static inline int elem_size(enum elem e) /* bytes */
+{
+	return e == ELEM_F64 ? 8 : 4;
+}
+
 struct buffer {
 	const char *name;
 	enum buffer_kind kind;
@@ -93,6 +98,12 @@ struct buffer {
 	int base;		/* VIEW: the buffer seen through */
 	struct packing packing; /* PACKED */
 };
+
+/* Of what lies in memory: no registers. */
+static inline int64_t buffer_bytes(const struct buffer *b)
+{
+	return b->size * elem_size(b->elem);
+}
 
 /* ---- expressions ---- */
 

@@ -465,7 +465,7 @@ static void enter(struct x86 *x)
 			continue;
 		x86_line(x, "movq %d(%%rsi), %%rax", b->slot * 8);
 		if (b->kind == BUFFER_WORK) {
-			x86_line(x, "movabsq $%lld, %%rcx", (long long)b->size * 4);
+			x86_line(x, "movabsq $%lld, %%rcx", (long long)buffer_bytes(b));
 			x86_line(x, "imulq %%rdx, %%rcx");
 			x86_line(x, "addq %%rcx, %%rax");
 		}
