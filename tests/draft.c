@@ -50,7 +50,7 @@ static void build(const char *algo, const char *text)
 		p = strstr(text, name);
 		c.knob[i] = p ? strtoll(p + strlen(name), NULL, 10) : c.algo->knob[i].frozen;
 	}
-	if (!c.algo->valid(&c.w, c.knob, &why))
+	if (!algo_valid(c.algo, &c.w, c.knob, &why))
 		bail_out("%s: %s", text, why);
 	arena_reset(&arena);
 	nest_init(&nest, &arena, "kernel");

@@ -290,7 +290,7 @@ static void test_schedules(const struct machine *m)
 			if (!schedule_fit(&to, &s, &f))
 				continue;
 			fitted++;
-			valid &= f.algo->valid(&f.w, f.knob, &why) &&
+			valid &= algo_valid(f.algo, &f.w, f.knob, &why) &&
 				 search_space_point(&to, &f, &point);
 		}
 	}

@@ -10,6 +10,18 @@ const struct algo *algo_find(const char *name, size_t n)
 	return NULL;
 }
 
+int algo_space(const struct algo *a, const struct workload *w, const struct limits *m,
+	       struct knob_space *s)
+{
+	return range_space(a->ranges, a->nknobs, w, m, s);
+}
+
+int algo_valid(const struct algo *a, const struct workload *w, const int64_t *knob,
+	       const char **why)
+{
+	return range_valid(a->ranges, w, knob, why);
+}
+
 int algo_suits(const struct algo *a, const struct target *t)
 {
 	return !(a->needs & ~t->can);

@@ -12,6 +12,7 @@
 
 #include "lib/base/err.h"
 #include "lib/op/op.h"
+#include "lib/schedule/range.h"
 #include "lib/space/knob.h"
 #include "lib/space/limits.h"
 #include "lib/target/target.h"
@@ -25,17 +26,20 @@ struct algo {
 	int rev;
 	int nknobs;
 	const struct knob *knob;
-	/* The space for a workload on a machine: 1 and s filled, or 0, not applicable. */
-	int (*space)(const struct workload *w, const struct limits *m, struct knob_space *s);
-	/* Do these knobs make a program for this workload, whatever the machine? 1, or 0 with the
-	 * reason in *why. */
-	int (*valid)(const struct workload *w, const int64_t *knob, const char **why);
+	range_list *ranges; /* goes through the knobs: whether it applies, and what they may be */
 	/* Builds the nest; knobs must be valid. Memory comes from the nest's arena. */
 	int (*build)(const struct workload *w, const int64_t *knob, struct nest *n, struct err *e);
 };
 
 extern const struct algo *const algo_list[]; /* NULL at the end; made from the file list */
 const struct algo *algo_find(const char *name, size_t n);
+/* The space for a workload on a machine: 1 and s filled, or 0, not applicable. */
+int algo_space(const struct algo *a, const struct workload *w, const struct limits *m,
+	       struct knob_space *s);
+/* Do these knobs make a program for this workload, whatever the machine? 1, or 0 with the reason in
+ * *why. */
+int algo_valid(const struct algo *a, const struct workload *w, const int64_t *knob,
+	       const char **why);
 /* Can the target do what the algorithm needs? */
 int algo_suits(const struct algo *a, const struct target *t);
 

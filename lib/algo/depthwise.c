@@ -92,16 +92,6 @@ static int ranges(const struct workload *w, struct range *r)
 	return 1;
 }
 
-static int depthwise_space(const struct workload *w, const struct limits *m, struct knob_space *s)
-{
-	return range_space(ranges, KNOBS, w, m, s);
-}
-
-static int depthwise_valid(const struct workload *w, const int64_t *k, const char **why)
-{
-	return range_valid(ranges, w, k, why);
-}
-
 /* What the parts of the nest share. */
 struct depthwise {
 	struct nest *n;
@@ -424,7 +414,6 @@ const struct algo algo_depthwise = {
 	.rev = 2,
 	.nknobs = KNOBS,
 	.knob = knobs,
-	.space = depthwise_space,
-	.valid = depthwise_valid,
+	.ranges = ranges,
 	.build = depthwise_build,
 };

@@ -77,16 +77,6 @@ static int ranges(const struct workload *w, struct range *r)
 	return 1;
 }
 
-static int direct_space(const struct workload *w, const struct limits *m, struct knob_space *s)
-{
-	return range_space(ranges, KNOBS, w, m, s);
-}
-
-static int direct_valid(const struct workload *w, const int64_t *k, const char **why)
-{
-	return range_valid(ranges, w, k, why);
-}
-
 /* What the parts of the nest share. */
 struct direct {
 	struct nest *n;
@@ -297,7 +287,6 @@ const struct algo algo_direct = {
 	.rev = 2,
 	.nknobs = KNOBS,
 	.knob = knobs,
-	.space = direct_space,
-	.valid = direct_valid,
+	.ranges = ranges,
 	.build = direct_build,
 };

@@ -92,16 +92,6 @@ static int ranges(const struct workload *w, struct range *r)
 	return 1;
 }
 
-static int gemm_space(const struct workload *w, const struct limits *m, struct knob_space *s)
-{
-	return range_space(ranges, KNOBS, w, m, s);
-}
-
-static int gemm_valid(const struct workload *w, const int64_t *k, const char **why)
-{
-	return range_valid(ranges, w, k, why);
-}
-
 /* What the parts of the nest share. */
 struct gemm {
 	struct nest *n;
@@ -389,7 +379,6 @@ const struct algo algo_gemm = {
 	.rev = 2,
 	.nknobs = KNOBS,
 	.knob = knobs,
-	.space = gemm_space,
-	.valid = gemm_valid,
+	.ranges = ranges,
 	.build = gemm_build,
 };

@@ -70,16 +70,6 @@ static int ranges(const struct workload *w, struct range *r)
 	return 1;
 }
 
-static int grouped_space(const struct workload *w, const struct limits *m, struct knob_space *s)
-{
-	return range_space(ranges, KNOBS, w, m, s);
-}
-
-static int grouped_valid(const struct workload *w, const int64_t *k, const char **why)
-{
-	return range_valid(ranges, w, k, why);
-}
-
 /* What the parts of the nest share. */
 struct grouped {
 	struct nest *n;
@@ -243,7 +233,6 @@ const struct algo algo_grouped = {
 	.rev = 1,
 	.nknobs = KNOBS,
 	.knob = knobs,
-	.space = grouped_space,
-	.valid = grouped_valid,
+	.ranges = ranges,
 	.build = grouped_build,
 };

@@ -76,16 +76,6 @@ static int ranges(const struct workload *w, struct range *r)
 	return 1;
 }
 
-static int strassen_space(const struct workload *w, const struct limits *m, struct knob_space *s)
-{
-	return range_space(ranges, KNOBS, w, m, s);
-}
-
-static int strassen_valid(const struct workload *w, const int64_t *k, const char **why)
-{
-	return range_valid(ranges, w, k, why);
-}
-
 /* What the parts of the nest share. */
 struct strassen {
 	struct nest *n;
@@ -369,7 +359,6 @@ const struct algo algo_strassen = {
 	.rev = 1,
 	.nknobs = KNOBS,
 	.knob = knobs,
-	.space = strassen_space,
-	.valid = strassen_valid,
+	.ranges = ranges,
 	.build = strassen_build,
 };

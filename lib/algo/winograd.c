@@ -13,10 +13,13 @@
  * weights is larger than in a direct convolution. Threads may share a block by its panels, and
  * transform the same inputs, where there are few tiles.
  */
+#include <limits.h>
+
 #include "lib/algo/algo.h"
 #include "lib/nest/nest.h"
-#include "lib/tile/brgemm.h"
 #include "lib/schedule/conv.h"
+#include "lib/schedule/range.h"
+#include "lib/tile/brgemm.h"
 #include "lib/tile/image.h"
 #include "lib/tile/post.h"
 
@@ -82,85 +85,69 @@ static struct image image_of(const struct conv *p, const int64_t *k)
 	return s;
 }
 
-static void add_tiles(struct knob_space *s, const struct conv *p, int64_t size)
+/* Blocks of image tiles of a size. */
+static void list_blocks(struct range *r, const struct conv *p, int64_t size)
 {
+	static const int blocks[] = {1,	 2,  3,	 4,  5,	 6,  7,	 8,  9,	 10, 11, 12,
+				     13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 24, 28};
 	const struct image g = image_of(p, (int64_t[KNOBS]){[VL] = 8, [M] = size});
 
-	knob_add(s, M, size);
-	for (int d = 1; d <= 28; d++) {
-		if (g.cols % d == 0)
-			knob_add(s, TC, d);
-		if (g.rows % d == 0)
-			knob_add(s, TR, d);
+	range_more(r, M, size);
+	for (unsigned i = 0; i < sizeof blocks / sizeof *blocks; i++) {
+		if (g.cols % blocks[i] == 0)
+			range_more(r, TC, blocks[i]);
+		if (g.rows % blocks[i] == 0)
+			range_more(r, TR, blocks[i]);
 	}
 }
 
-static int winograd_space(const struct workload *w, const struct limits *m, struct knob_space *s)
+static void check_tiles(struct range *r, const struct conv *p)
 {
-	static const int tiles[] = {3, 4, 5, 6, 7, 8, 9, 10, 12, 14, 16, 20, 24, 28};
-	static const int blocks[] = {1, 2, 4, 8, 16};
-	struct conv p;
+	const int64_t *k = r->knob;
+	struct image g;
 
-	if (!applies(w, &p) || m->lanes < 8)
-		return 0;
-	s->n = KNOBS;
-	knob_add(s, VL, m->lanes);
-	for (int v = 1; v <= 4; v++)
-		knob_add(s, NV, v);
-	for (unsigned i = 0; i < sizeof tiles / sizeof *tiles; i++)
-		knob_add(s, MR, tiles[i]);
-	for (int size = 8; size >= 2; size--)
-		if (has_tile(&p, size))
-			add_tiles(s, &p, size);
-	knob_add(s, NC, 0);
-	for (unsigned i = 0; i < sizeof blocks / sizeof *blocks; i++)
-		if (blocks[i] * m->lanes < p.oc)
-			knob_add(s, NC, blocks[i]);
-	for (int i = 0; i <= 1; i++)
-		knob_add(s, PAR, i);
-	for (int u = 1; u <= 4; u *= 2)
-		knob_add(s, UNROLL, u);
-	return 1;
+	range_need(r, (k[VL] == 8 || k[VL] == 16) && k[TC] > 0 && k[TR] > 0,
+		   "a knob is outside its range");
+	range_need(r, has_tile(p, k[M]), "there is no such image tile for the kernel's taps");
+	if (r->why)
+		return;
+	range_need(r, p->ic % k[VL] == 0, "input channels fill no whole vectors");
+	g = image_of(p, k);
+	range_need(r, image_edges(&g) <= MAX_EDGES,
+		   "too many columns of image tiles have taps outside the image");
+	range_need(r, g.cols % k[TC] == 0 && g.rows % k[TR] == 0, "blocks do not divide the image");
+	if (r->why)
+		return;
+	range_need(r,
+		   k[TC] * k[TR] <= MAX_TILES &&
+			   (int64_t)g.v.n * g.h.n * k[TC] * k[TR] * p->ic <= MAX_BLOCK,
+		   "the block is too large");
+	range_need(r, k[NV] == 1 || (k[NV] - 1) * k[VL] < p->oc,
+		   "another value of nv gives the same program");
 }
 
-static int winograd_valid(const struct workload *w, const int64_t *k, const char **why)
+static int ranges(const struct workload *w, struct range *r)
 {
-	struct row_split r;
-	struct image g;
+	static const int rows[] = {3, 4, 5, 6, 7, 8, 9, 10, 12, 14, 16, 20, 24, 28, 0};
+	static const int blocks[] = {1, 2, 4, 8, 16, 0};
 	struct conv p;
-	int64_t block;
 
-	*why = "the algorithm does not apply to this workload";
-	if (!applies(w, &p))
+	if (!applies(w, &p) || (r->machine && r->machine->lanes < 8))
 		return 0;
-	*why = "a knob is outside its range";
-	if (k[TC] < 1 || k[TR] < 1 || k[NC] < 0 || k[PAR] < 0 || k[PAR] > 1 || k[UNROLL] < 1 ||
-	    k[UNROLL] > 16 || (k[VL] != 8 && k[VL] != 16))
-		return 0;
-	if (!brgemm_fits(k[VL], k[NV], k[MR], why))
-		return 0;
-	*why = "there is no such image tile for the kernel's taps";
-	if (!has_tile(&p, k[M]))
-		return 0;
-	*why = "input channels fill no whole vectors";
-	if (p.ic % k[VL])
-		return 0;
-	g = image_of(&p, k);
-	*why = "too many columns of image tiles have taps outside the image";
-	if (image_edges(&g) > MAX_EDGES)
-		return 0;
-	*why = "blocks do not divide the image";
-	if (g.cols % k[TC] || g.rows % k[TR])
-		return 0;
-	*why = "the block is too large";
-	block = k[TC] * k[TR];
-	if (block > MAX_TILES || (int64_t)g.v.n * g.h.n * block * p.ic > MAX_BLOCK)
-		return 0;
-	*why = "another value of mr, nc or nv gives the same program";
-	r = row_split(block, k[MR]);
-	return r.rows + (r.rest > 0) == k[MR] &&
-	       (!k[NC] || k[NC] < ceil_div(p.oc, k[NV] * k[VL])) &&
-	       (k[NV] == 1 || (k[NV] - 1) * k[VL] < p.oc);
+	for (int size = 8; r->space && size >= 2; size--)
+		if (has_tile(&p, size))
+			list_blocks(r, &p, size);
+	if (r->knob)
+		check_tiles(r, &p);
+	if (r->why || !range_register_tile(r, 4, r->space ? INT_MAX : r->knob[TC] * r->knob[TR],
+					   rows, brgemm_fits))
+		return 1;
+	if (r->space)
+		range_only(r, VL, r->machine->lanes, NULL);
+	range_blocks(r, NC, p.oc, r->columns, blocks);
+	range_choice(r, PAR, 1);
+	range_unroll(r, UNROLL, 16, 0);
+	return 1;
 }
 
 /* What the parts of the nest share. */
@@ -422,7 +409,6 @@ const struct algo algo_winograd = {
 	.rev = 2,
 	.nknobs = KNOBS,
 	.knob = knobs,
-	.space = winograd_space,
-	.valid = winograd_valid,
+	.ranges = ranges,
 	.build = winograd_build,
 };

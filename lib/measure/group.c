@@ -47,7 +47,7 @@ static const char *unsupported(const struct measure *m, const struct candidate *
 {
 	const char *why = NULL;
 
-	if (!c->algo->valid(&c->w, c->knob, &why))
+	if (!algo_valid(c->algo, &c->w, c->knob, &why))
 		return why;
 	if (c->knob[0] > m->env.limits.lanes && !strcmp(c->algo->knob[0].name, "vl"))
 		return arena_printf(a, "vectors of %lld lanes, but %s has %d",

@@ -161,7 +161,7 @@ int candidate_features(const struct candidate *c, const struct data_env *env, st
 	static _Thread_local struct draft draft;
 	const char *text;
 
-	if (!c->algo->valid(&c->w, c->knob, &text))
+	if (!algo_valid(c->algo, &c->w, c->knob, &text))
 		return err_set(why, "%s", text);
 	nest_init(&nest, scratch, "kernel");
 	if (candidate_build(c, &nest, why) < 0 || static_check(&nest, &env->limits, why) < 0)

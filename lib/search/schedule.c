@@ -64,7 +64,7 @@ static int is_valid(struct candidate *c)
 {
 	const char *why;
 
-	return c->algo->valid(&c->w, c->knob, &why);
+	return algo_valid(c->algo, &c->w, c->knob, &why);
 }
 
 /* Changes one knob, or two. */

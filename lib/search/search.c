@@ -13,7 +13,7 @@ void search_space_init(struct search_space *s, const struct workload *w, const s
 		struct knob_space *space = &s->space[s->nalgos];
 
 		if ((only && strcmp(only, (*a)->name) != 0) ||
-		    !algo_suits(*a, env->limits.target) || !(*a)->space(w, &env->limits, space))
+		    !algo_suits(*a, env->limits.target) || !algo_space(*a, w, &env->limits, space))
 			continue;
 		s->algo[s->nalgos++] = *a;
 		s->start[s->nalgos] = s->start[s->nalgos - 1] + knob_space_size(space);
@@ -30,7 +30,7 @@ int search_space_at(const struct search_space *s, uint64_t point, struct candida
 	c->target = s->env->limits.target;
 	c->algo = s->algo[i];
 	knob_point(&s->space[i], point - s->start[i], c->knob);
-	return c->algo->valid(s->w, c->knob, &why);
+	return algo_valid(c->algo, s->w, c->knob, &why);
 }
 
 int search_space_point(const struct search_space *s, const struct candidate *c, uint64_t *point)

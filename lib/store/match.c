@@ -297,7 +297,7 @@ static int is_valid_for(struct matcher *m, const struct store_result *r, const s
 
 	return !json_parse(&m->doc, r->record, r->record_n, &ignored) &&
 	       !candidate_from_json(&c, &m->doc, 0, &ignored) &&
-	       c.algo->valid(w, c.knob, &why) == 1;
+	       algo_valid(c.algo, w, c.knob, &why) == 1;
 }
 
 static const char *why_near(const struct workload *there, const struct workload *here,
