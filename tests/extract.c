@@ -233,8 +233,9 @@ static void describe(const struct extract *x, struct buf *out)
 		const struct work *k = x->found.by_id.item[i].value;
 
 		buf_fmt(out, "%s%s", i ? "; " : "", k->w.prob);
-		for (int p = 0; p < k->w.npost; p++)
-			buf_fmt(out, "%c%s", p ? ',' : ' ', post_name(k->w.post[p]));
+		if (k->w.npost)
+			buf_ch(out, ' ');
+		workload_posts(&k->w, out);
 		if (k->w.op == &op_matmul && !k->w.rhs_const)
 			buf_str(out, " computed");
 		if (k->source.n != 1)

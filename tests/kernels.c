@@ -20,6 +20,7 @@
 #include "lib/target/c.h"
 #include "lib/target/runner.h"
 #include "lib/target/x86.h"
+#include "lib/tile/activation.h"
 #include "tests/tap.h"
 
 enum { THREADS = 3 };
@@ -33,14 +34,14 @@ static int64_t pick(int64_t lo, int64_t hi)
 
 static void random_posts(struct workload *w)
 {
-	for (int p = 0; p < POSTS; p++)
+	for (int p = 0; p <= POST_RELU6; p++)
 		if (pick(0, 2) == 0)
-			w->post[w->npost++] = (enum post)p;
+			w->post[w->npost++].kind = (enum post)p;
 	/* A tensor that is added behind what is no sum cannot be what the sum begins with. */
 	for (int i = 0; i + 1 < w->npost; i++)
-		if (w->post[i] == POST_ADD && pick(0, 2) == 0) {
+		if (w->post[i].kind == POST_ADD && pick(0, 2) == 0) {
 			w->post[i] = w->post[i + 1];
-			w->post[i + 1] = POST_ADD;
+			w->post[i + 1].kind = POST_ADD;
 			break;
 		}
 }
@@ -501,6 +502,101 @@ static void check_problem(struct problem *p, const struct limits *m, int64_t wan
 				dir, tally);
 }
 
+/* ---- activations ---- */
+
+/* One post-op, alone or behind others, in each algorithm. */
+static void check_activations(const struct limits *m, const char *dir, struct tally *tally)
+{
+	static const char *const posts[] = {"bias,clip(-0.5,0.75)",
+					    "bias,add,leaky_relu(0.1)",
+					    "leaky_relu(2)",
+					    "bias,hardswish",
+					    "bias,add,sigmoid",
+					    "tanh,add",
+					    "bias,silu",
+					    "bias,add,gelu",
+					    "gelu_tanh"};
+	static const char *const problems[][3] = {
+		{"conv2d", "ic8ih9oc20oh9kh3ph1", "nhwc"},
+		{"conv2d", "ic8ih9oc20oh9kh3ph1", "nchw"},
+		{"conv2d", "g20ic20ih7oc20oh7kh3ph1", "nhwc"},
+		{"matmul", "13x12:12x41", "ab"},
+	};
+	const struct shares one_in = {3, 6};
+
+	for (size_t i = 0; i < sizeof posts / sizeof *posts; i++)
+		for (size_t k = 0; k < sizeof problems / sizeof *problems; k++) {
+			struct problem p = {0};
+			struct err e = ERR_INIT;
+
+			if (workload_from_text(&p.w, problems[k][0], problems[k][1], problems[k][2],
+					       posts[i], &e) < 0)
+				bail_out("%s", e.msg);
+			problem_open(&p);
+			check_problem(&p, m, 6, &one_in, dir, tally);
+			problem_close(&p);
+		}
+}
+
+static double exact(enum post kind, double x)
+{
+	switch (kind) {
+	case POST_HARDSWISH:
+		return x * fmin(fmax(x / 6 + 0.5, 0), 1);
+	case POST_SIGMOID:
+		return 1 / (1 + exp(-x));
+	case POST_TANH:
+		return tanh(x);
+	case POST_SILU:
+		return x / (1 + exp(-x));
+	case POST_GELU:
+		return x / 2 * erfc(-x / sqrt(2));
+	default:
+		return x / (1 + exp(-2 * sqrt(2 / M_PI) * (x + 0.044715 * x * x * x)));
+	}
+}
+
+/* Over many magnitudes of both signs. */
+static void check_accuracy(enum post kind)
+{
+	enum { COUNT = 4096 };
+	const struct post_op p = {.kind = kind};
+	struct arena a = ARENA_INIT;
+	struct nest n;
+	struct err e = ERR_INIT;
+	float *buffers[NEST_BUFFERS] = {0}, x[COUNT], y[COUNT], room[16 * 16];
+	double worst = 0;
+	int src, dst, i;
+
+	for (int k = 0; k < COUNT; k++) {
+		double size = k < 1024 ? k / 64. : pow(2, (k - 1024) * 2 / 12. - 126);
+
+		x[k] = (float)(k % 2 ? -size : size);
+		if (!isfinite(x[k]))
+			x[k] = 0;
+	}
+	nest_init(&n, &a, "activation");
+	src = nest_arg(&n, "src", TENSOR_SRC, COUNT, 0);
+	dst = nest_arg(&n, "dst", TENSOR_DST, COUNT, 1);
+	i = nest_for(&n, LOOP_PARALLEL, "i", af(0), af(COUNT));
+	nest_store(&n, dst, af_var(i), NULL,
+		   activation(&n, ex_load(&n, src, 1, af_var(i), NULL), &p));
+	nest_close(&n);
+	buffers[0] = x;
+	buffers[1] = y;
+	buffers[2] = room;
+	if (interp_run(&n, buffers, &e) < 0)
+		bail_out("%s", e.msg);
+	for (int k = 0; k < COUNT; k++) {
+		double want = exact(kind, x[k]), error = fabs(y[k] - want) / fmax(fabs(want), 0.01);
+
+		if (!(error <= worst))
+			worst = error;
+	}
+	ok(worst < 1e-6, "%s: error %.1e", post_name(kind), worst);
+	arena_free(&a);
+}
+
 static int64_t from_env(const char *name, int64_t def)
 {
 	const char *s = getenv(name);
@@ -519,6 +615,8 @@ int main(void)
 
 	if (!mkdtemp(dir))
 		bail_out("no folder under /tmp");
+	for (int kind = POST_HARDSWISH; kind < POSTS; kind++)
+		check_accuracy((enum post)kind);
 	for (size_t k = 0; k < sizeof isas / sizeof *isas; k++) {
 		struct limits m;
 
@@ -529,11 +627,13 @@ int main(void)
 		}
 		m.l2 = 0; /* so that small problems may be prefetched, too */
 		m.threads = 4;
-		for (int op = 0; op < 2; op++) {
+		for (int op = 0; op < 3; op++) {
 			struct tally tally = {0};
 
 			rng_seed(&rng, 7, isas[k]);
-			for (int64_t i = 0; i < problems;) {
+			if (op == 2)
+				check_activations(&m, dir, &tally);
+			for (int64_t i = 0; op < 2 && i < problems;) {
 				struct problem p = {0};
 
 				if (!(op ? random_matmul(&p.w) : random_conv(&p.w)))
@@ -545,8 +645,11 @@ int main(void)
 			}
 			ok(tally.bad == 0 && tally.candidates >= problems && tally.compiled > 0,
 			   "%s %s: %lld candidates interpreted, %lld compiled, %lld wrong", isas[k],
-			   op ? "matmul" : "conv2d", (long long)tally.candidates,
-			   (long long)tally.compiled, (long long)tally.bad);
+			   op == 2 ? "activations"
+			   : op	   ? "matmul"
+				   : "conv2d",
+			   (long long)tally.candidates, (long long)tally.compiled,
+			   (long long)tally.bad);
 			/* Where a tile takes all registers there may be none for its post-ops. */
 			ok(m.lanes == 1 ? !tally.assembled
 					: tally.assembled > tally.candidates * 9 / 10,

@@ -57,6 +57,14 @@ static const struct problem {
 	{"matmul", "2x1x8:2x8x1", "ab", "", 1},
 	{"matmul", "128x256:256x128", "ab", "bias,relu", 0},
 	{"matmul", "7x512:512x33", "ab", "bias,relu6", 0},
+	{"matmul", "33x64:64x48", "ab", "bias,clip(-0.5,2)", 0},
+	{"matmul", "33x64:64x48", "ab", "leaky_relu(0.1)", 0},
+	{"matmul", "33x64:64x48", "ab", "bias,hardswish", 0},
+	{"matmul", "33x64:64x48", "ab", "bias,sigmoid", 0},
+	{"conv2d", "mb1_ic8ih14_oc64oh14_kh1ph0", "nhwc", "bias,tanh", 0},
+	{"conv2d", "mb1_ic64ih14_oc64oh14_kh3ph1", "nhwc", "bias,add,silu", 0},
+	{"matmul", "33x64:64x48", "ab", "bias,gelu", 0},
+	{"matmul", "33x64:64x48", "ab", "bias,gelu_tanh,add", 0},
 };
 
 static float *randoms(int64_t n, const char *stream)
@@ -74,7 +82,7 @@ static double with_posts(const struct workload *w, const struct ref_data *t, dou
 			 int64_t channel)
 {
 	for (int i = 0; i < w->npost; i++)
-		switch (w->post[i]) {
+		switch (w->post[i].kind) {
 		case POST_BIAS:
 			x += t->bias[channel];
 			break;
@@ -86,6 +94,30 @@ static double with_posts(const struct workload *w, const struct ref_data *t, dou
 			break;
 		case POST_RELU6:
 			x = x > 0 ? x < 6 ? x : 6 : 0;
+			break;
+		case POST_CLIP:
+			x = fmin(fmax(x, w->post[i].a), w->post[i].b);
+			break;
+		case POST_LEAKY_RELU:
+			x = x > 0 ? x : w->post[i].a * x;
+			break;
+		case POST_HARDSWISH:
+			x *= fmin(fmax(x / 6 + 0.5, 0), 1);
+			break;
+		case POST_SIGMOID:
+			x = 1 / (1 + exp(-x));
+			break;
+		case POST_TANH:
+			x = tanh(x);
+			break;
+		case POST_SILU:
+			x /= 1 + exp(-x);
+			break;
+		case POST_GELU:
+			x *= erfc(-x / sqrt(2)) / 2;
+			break;
+		case POST_GELU_TANH:
+			x *= (1 + tanh(sqrt(2 / M_PI) * (x + 0.044715 * x * x * x))) / 2;
 			break;
 		case POSTS:
 			break;

@@ -102,7 +102,17 @@ static void test_conv2d(void)
 	refused(op, "ic64ih56oc64kh3", "xyz", NULL, "no layout");
 	refused(op, "ic64ih56oc64kh3", NULL, "bias,bias", "twice");
 	refused(op, "ic64ih56oc64kh3", NULL, "relu,bias", "first");
-	refused(op, "ic64ih56oc64kh3", NULL, "gelu", "no post-op");
+	refused(op, "ic64ih56oc64kh3", NULL, "softmax", "is none");
+	refused(op, "ic64ih56oc64kh3", NULL, "clip(2,1)", "lower bound above");
+	refused(op, "ic64ih56oc64kh3", NULL, "clip(nan,1)", "two finite numbers");
+	refused(op, "ic64ih56oc64kh3", NULL, "clip(1e39,1e39)", "two finite numbers");
+	refused(op, "ic64ih56oc64kh3", NULL, "clip(1)", "two finite numbers");
+	refused(op, "ic64ih56oc64kh3", NULL, "clip", "two finite numbers");
+	refused(op, "ic64ih56oc64kh3", NULL, "clip(0,1", "parenthesis");
+	refused(op, "ic64ih56oc64kh3", NULL, "clip(0,1,2)", "two finite numbers");
+	refused(op, "ic64ih56oc64kh3", NULL, "leaky_relu()", "a finite number");
+	refused(op, "ic64ih56oc64kh3", NULL, "gelu(1)", "no numbers");
+	refused(op, "ic64ih56oc64kh3", NULL, "clip(0,1),clip(1,2)", "twice");
 	refused("conv9d", "ic1", NULL, NULL, "no operator");
 }
 
@@ -282,8 +292,37 @@ static void test_learned(void)
 	buf_free(&out);
 }
 
+/* The post-ops as they are given and in the canonical text. */
+static void written(const char *post, const char *want)
+{
+	struct workload w;
+	struct err e = ERR_INIT;
+	struct buf text = BUF_INIT;
+
+	if (workload_from_text(&w, "matmul", "2x3:3x4", NULL, post, &e))
+		bail_out("%s: %s", post, e.msg);
+	workload_posts(&w, &text);
+	if (!ok(!strcmp(text.s, want), "%s is written %s", post, want))
+		diag("got %s", text.s);
+	buf_free(&text);
+}
+
+static void test_posts(void)
+{
+	written("bias,clip(-1.0,+1e10),add", "bias,clip(-1,1e10),add");
+	written("leaky_relu(0.1)", "leaky_relu(0.1)");
+	written("leaky_relu(0.0099999998)", "leaky_relu(0.01)");
+	written("clip(-0,5)", "clip(0,5)");
+	written("clip(-3.40282347e38,3.40282347e38)", "clip(-3.4028235e38,3.4028235e38)");
+	written("clip(0,6.0)", "relu6");
+	written("leaky_relu(0)", "relu");
+	written("tanh,sigmoid,silu,gelu,gelu_tanh,hardswish",
+		"tanh,sigmoid,silu,gelu,gelu_tanh,hardswish");
+}
+
 int main(void)
 {
+	test_posts();
 	test_key();
 	test_envid();
 	test_renew();

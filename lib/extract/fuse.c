@@ -12,14 +12,14 @@ static int has(const struct task *t, enum post p)
 /* Only a bias so far: scaling and shifting can still go into weights and bias. */
 static int still_linear(const struct task *t)
 {
-	return t->w.npost == 0 || (t->w.npost == 1 && t->w.post[0] == POST_BIAS);
+	return t->w.npost == 0 || (t->w.npost == 1 && t->w.post[0].kind == POST_BIAS);
 }
 
 static int push(struct task *t, enum post p)
 {
 	if (has(t, p) || t->w.npost == OP_MAX_POSTS)
 		return 0;
-	t->w.post[t->w.npost++] = p;
+	t->w.post[t->w.npost++].kind = p;
 	return 1;
 }
 

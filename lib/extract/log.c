@@ -170,7 +170,7 @@ static void read_posts(const char *attrs, struct workload *w)
 			return;
 		if (workload_has_post(w, p) || w->npost == OP_MAX_POSTS)
 			return;
-		w->post[w->npost++] = p;
+		w->post[w->npost++].kind = p;
 		s += strcspn(s, "+; '");
 	}
 }
@@ -244,7 +244,7 @@ static void execution(struct reader *r, char **part)
 			w.layout = r->x->layout;
 		read_layout(mds, &w);
 		if (bias && strncmp(bias, "undef", 5) != 0)
-			w.post[w.npost++] = POST_BIAS;
+			w.post[w.npost++].kind = POST_BIAS;
 		read_posts(part[ATTRS], &w);
 		if (workload_finish(&w, &e))
 			leave(r, kind, e.msg);

@@ -160,7 +160,7 @@ static void make_conv(const struct graph *g, const struct node *n, enum layout l
 	conv_dims(t, n, &w, &in, &weights->shape);
 	t->channel_dim = 1;
 	if (node_in(g, n, 2))
-		t->w.post[t->w.npost++] = POST_BIAS;
+		t->w.post[t->w.npost++].kind = POST_BIAS;
 }
 
 static void set_matmul(struct task *t, int64_t b, int64_t m, int64_t k, int64_t n, int rhs_const)
@@ -188,9 +188,9 @@ static void make_gemm(const struct graph *g, const struct node *n, struct arena 
 	t->why = not_f32(a, p, q);
 	t->channel_dim = 1;
 	if (c && value_is_along(c, &out->shape, 1))
-		t->w.post[t->w.npost++] = POST_BIAS;
+		t->w.post[t->w.npost++].kind = POST_BIAS;
 	else if (c && shape_equal(&c->shape, &out->shape))
-		t->w.post[t->w.npost++] = POST_ADD;
+		t->w.post[t->w.npost++].kind = POST_ADD;
 }
 
 /* The right side's leading dimensions are all 1, or there are none: one matrix for all rows of the

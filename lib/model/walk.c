@@ -197,7 +197,7 @@ static void add_site(struct walk *w, int buffer, const struct affine *index, int
 	struct walk_site *t;
 	struct walk_form f;
 
-	if (w->first_item)
+	if (w->first_item || w->n->buffer[buffer].near)
 		return;
 	assert(w->nsites < WALK_SITES);
 	t = &w->site[w->nsites++];
@@ -256,6 +256,20 @@ static void walk_access(struct walk *w, struct work *here, const struct affine *
 	w->masks += share * w->outside[w->depth];
 }
 
+/* Operations of the arithmetic ports that take as long. A division of 8 lanes keeps its port for
+ * four to five cycles (Fog, "Instruction tables"). */
+static double operations(enum expr_kind kind)
+{
+	switch (kind) {
+	case EXPR_DIV:
+		return 8;
+	case EXPR_SCALE:
+		return 2;
+	default:
+		return 1;
+	}
+}
+
 static void walk_expr(struct walk *w, const struct expr *x, struct work *here, double times,
 		      double share)
 {
@@ -281,7 +295,8 @@ static void walk_expr(struct walk *w, const struct expr *x, struct work *here, d
 	case EXPR_BCAST: /* of a load: one operation with it */
 		break;
 	default:
-		count(w, &here->ops.arith, &w->ops.arith, times, share);
+		count(w, &here->ops.arith, &w->ops.arith, times * operations(x->kind),
+		      share * operations(x->kind));
 	}
 	walk_expr(w, x->a, here, times, share);
 	walk_expr(w, x->b, here, times, share);

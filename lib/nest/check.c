@@ -49,7 +49,7 @@ static int check_access(struct check *c, int buffer, const struct affine *index,
 {
 	const struct buffer *b = &c->n->buffer[buffer];
 
-	if (!is_register(c, buffer) && ++c->sites > NEST_SITES)
+	if (!is_register(c, buffer) && !b->near && ++c->sites > NEST_SITES)
 		return err_set(c->e, "the nest has more than %d loads and stores of memory",
 			       NEST_SITES);
 	if (!is_register(c, buffer))

@@ -185,6 +185,14 @@ static double apply(enum expr_kind kind, double a, double b, double c)
 		return a < b ? a : b;
 	case EXPR_FMA:
 		return a * b + c;
+	case EXPR_DIV:
+		return a / b;
+	case EXPR_SCALE:
+		return ldexp(a, (int)(b - 12582912)); /* 1.5 * 2^23 */
+	case EXPR_EXP:
+		return exp(a);
+	case EXPR_ERFC:
+		return erfc(a);
 	default:
 		return a;
 	}

@@ -39,7 +39,7 @@ enum {
 			     other */
 	NEST_LOOP_DEPTH = 20,
 	NEST_PARALLEL = 8, /* parallel loops in each other */
-	NEST_SITES = 384,  /* loads and stores of memory in the text */
+	NEST_SITES = 384,  /* loads and stores of memory in the text, but for near buffers */
 	NEST_PHASES = 8,
 	AFFINE_TERMS = 8,
 };
@@ -88,14 +88,15 @@ struct buffer {
 	const char *name;
 	enum buffer_kind kind;
 	enum elem elem;
-	int role;		/* ARG, PACKED: enum tensor_role of the workload's tensor */
-	int lanes;		/* REG: lanes of each register */
-	int cols;		/* REG: register i is printed as name_row_col, row = i / cols */
-	int64_t size;		/* elements (REG: registers; WORK: a thread, multiple of 16) */
-	int written;		/* ARG: the kernel writes it */
-	int slot;		/* ARG, PACKED, WORK, TEAM: index in buffers[] of the kernel */
-	int stride_param;	/* WORK: index in params[] of size */
-	int base;		/* VIEW: the buffer seen through */
+	int role;	  /* ARG, PACKED: enum tensor_role of the workload's tensor */
+	int lanes;	  /* REG: lanes of each register */
+	int cols;	  /* REG: register i is printed as name_row_col, row = i / cols */
+	int64_t size;	  /* elements (REG: registers; WORK: a thread, multiple of 16) */
+	int written;	  /* ARG: the kernel writes it */
+	int near;	  /* WORK: a few cache lines, which never leave the first-level cache */
+	int slot;	  /* ARG, PACKED, WORK, TEAM: index in buffers[] of the kernel */
+	int stride_param; /* WORK: index in params[] of size */
+	int base;	  /* VIEW: the buffer seen through */
 	struct packing packing; /* PACKED */
 };
 
@@ -118,7 +119,12 @@ enum expr_kind {
 	EXPR_MUL,
 	EXPR_MAX,
 	EXPR_MIN,
-	EXPR_FMA,    /* a * b + c */
+	EXPR_FMA, /* a * b + c */
+	EXPR_DIV,
+	EXPR_SCALE,  /* single precision: a * 2^n, where b is 1.5 * 2^23 + n for a whole n; a and
+			what comes out are normal numbers */
+	EXPR_EXP,    /* definitions alone: scalars of double precision */
+	EXPR_ERFC,   /* the same */
 	EXPR_WIDEN,  /* f32 to f64 */
 	EXPR_NARROW, /* f64 to f32 */
 };

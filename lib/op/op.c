@@ -16,7 +16,7 @@ const struct op *op_find(const char *name, size_t n)
 int workload_has_post(const struct workload *w, enum post p)
 {
 	for (int i = 0; i < w->npost; i++)
-		if (w->post[i] == p)
+		if (w->post[i].kind == p)
 			return 1;
 	return 0;
 }
@@ -36,36 +36,44 @@ static int check_posts(const struct workload *w, struct err *e)
 {
 	for (int i = 0; i < w->npost; i++) {
 		for (int j = 0; j < i; j++)
-			if (w->post[i] == w->post[j])
+			if (w->post[i].kind == w->post[j].kind)
 				return err_set(e, "the post-op %s stands twice in the list",
-					       post_name(w->post[i]));
-		if (w->post[i] == POST_BIAS && i)
+					       post_name(w->post[i].kind));
+		if (w->post[i].kind == POST_BIAS && i)
 			return err_set(e, "the post-op bias must be the first");
 	}
 	return 0;
 }
 
+void workload_posts(const struct workload *w, struct buf *out)
+{
+	char text[POST_TEXT];
+
+	buf_str(out, "");
+	for (int i = 0; i < w->npost; i++) {
+		post_print(&w->post[i], text);
+		buf_fmt(out, "%s%s", i ? "," : "", text);
+	}
+}
+
 static void make_id(struct workload *w)
 {
 	struct key k = {0};
-	char posts[OP_MAX_POSTS * 8] = "", *p = posts;
+	struct buf posts = BUF_INIT;
 
-	for (int i = 0; i < w->npost; i++) {
-		if (i)
-			*p++ = ',';
-		p = stpcpy(p, post_name(w->post[i]));
-	}
+	workload_posts(w, &posts);
 	key_str(&k, "type", "workload");
 	key_int(&k, "tl", 1);
 	key_str(&k, "op", w->op->name);
 	key_str(&k, "dtype", dtype_name(w->dtype));
 	key_str(&k, "layout", layout_name(w->layout));
-	key_str(&k, "post", posts);
+	key_str(&k, "post", posts.s);
 	if (w->op == &op_matmul)
 		key_str(&k, "rhs", w->rhs_const ? "const" : "computed");
 	for (int i = 0; i < w->op->ndims; i++)
 		key_int(&k, w->op->dim[i], w->dim[i]);
 	key_id(&k, &w->id);
+	buf_free(&posts);
 }
 
 int workload_finish(struct workload *w, struct err *e)
@@ -91,14 +99,14 @@ static enum layout default_layout(const struct op *op)
 
 static int add_post(struct workload *w, const char *s, size_t n, struct err *e)
 {
-	int p = post_find(s, n);
+	struct post_op p;
+	const char *why = post_parse(&p, s, n);
 
-	if (p < 0)
-		return err_set(e, "\"%.*s\" is no post-op; there are bias, add, relu and relu6",
-			       n < 40 ? (int)n : 40, s);
+	if (why)
+		return err_set(e, "the post-op \"%.*s\" %s", n < 40 ? (int)n : 40, s, why);
 	if (w->npost == OP_MAX_POSTS)
 		return err_set(e, "there are more than %d post-ops", OP_MAX_POSTS);
-	w->post[w->npost++] = (enum post)p;
+	w->post[w->npost++] = p;
 	return 0;
 }
 
@@ -130,7 +138,7 @@ int workload_from_text(struct workload *w, const char *op, const char *prob, con
 	if (layout && set_layout(w, layout, strlen(layout), e))
 		return -1;
 	while (post && *post) {
-		size_t n = strcspn(post, ",");
+		size_t n = post_span(post);
 
 		if (add_post(w, post, n, e))
 			return -1;
@@ -232,6 +240,8 @@ int workload_from_json(struct workload *w, const struct json_doc *d, const struc
 
 void workload_fields(const struct workload *w, struct buf *out)
 {
+	char text[POST_TEXT];
+
 	buf_str(out, "\"workload_id\":\"");
 	buf_add(out, w->id.s, ID_HEX);
 	buf_str(out, "\",\"op\":\"");
@@ -245,7 +255,8 @@ void workload_fields(const struct workload *w, struct buf *out)
 	buf_str(out, "\",\"post\":[");
 	for (int i = 0; i < w->npost; i++) {
 		buf_str(out, i ? ",\"" : "\"");
-		buf_str(out, post_name(w->post[i]));
+		post_print(&w->post[i], text);
+		buf_str(out, text);
 		buf_ch(out, '"');
 	}
 	buf_ch(out, ']');

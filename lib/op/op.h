@@ -65,7 +65,7 @@ struct workload {
 	enum layout layout;
 	int rhs_const; /* matmul: the right side is constant; conv2d: always 1 */
 	int npost;
-	enum post post[OP_MAX_POSTS];
+	struct post_op post[OP_MAX_POSTS];
 	int64_t flops;
 	struct id id;
 	char prob[PROB_MAX];
@@ -113,6 +113,8 @@ int workload_from_text(struct workload *w, const char *op, const char *prob, con
  * `"workload_id":..,"op":..,"prob":..,"dtype":..,"layout":..,"post":[..][,"rhs":"computed"],"flops":..`
  * without braces. "rhs" is written for matmul only. */
 void workload_fields(const struct workload *w, struct buf *out);
+/* The post-ops as text, joined by commas; an empty one if there are none. */
+void workload_posts(const struct workload *w, struct buf *out);
 int workload_has_post(const struct workload *w, enum post p);
 /* Bytes of all tensors, each read or written once: the compulsory traffic. */
 int64_t workload_bytes(const struct workload *w);

@@ -484,7 +484,9 @@ static dnnl_status_t add_posts(const struct ref *r, const struct question *q, dn
 	dnnl_status_t s = dnnl_success;
 
 	for (int i = 0; i < r->work.npost && !s; i++) {
-		switch (r->work.post[i]) {
+		const struct post_op *p = &r->work.post[i];
+
+		switch (p->kind) {
 		case POST_ADD:
 			s = q->sum ? add_sum(ops)
 				   : dnnl_post_ops_append_binary(ops, dnnl_binary_add,
@@ -495,6 +497,31 @@ static dnnl_status_t add_posts(const struct ref *r, const struct question *q, dn
 			break;
 		case POST_RELU6:
 			s = add_eltwise(ops, dnnl_eltwise_clip, 0, 6);
+			break;
+		case POST_CLIP:
+			s = add_eltwise(ops, dnnl_eltwise_clip, (float)p->a, (float)p->b);
+			break;
+		case POST_LEAKY_RELU:
+			s = add_eltwise(ops, dnnl_eltwise_relu, (float)p->a, 0);
+			break;
+		case POST_HARDSWISH:
+			s = add_eltwise(ops, dnnl_eltwise_hardswish, 1.F / 6,
+					0.5F); /* 2: ignored */
+			break;
+		case POST_SIGMOID:
+			s = add_eltwise(ops, dnnl_eltwise_logistic, 0, 0);
+			break;
+		case POST_TANH:
+			s = add_eltwise(ops, dnnl_eltwise_tanh, 0, 0);
+			break;
+		case POST_SILU:
+			s = add_eltwise(ops, dnnl_eltwise_swish, 1, 0);
+			break;
+		case POST_GELU:
+			s = add_eltwise(ops, dnnl_eltwise_gelu_erf, 0, 0);
+			break;
+		case POST_GELU_TANH:
+			s = add_eltwise(ops, dnnl_eltwise_gelu_tanh, 0, 0);
 			break;
 		case POST_BIAS: /* native, always the first */
 		case POSTS:
@@ -551,8 +578,8 @@ static int bind(struct ref *r, struct variant *v, const struct question *q,
 	for (int i = 0; i < r->work.npost; i++) {
 		int arg = DNNL_ARG_ATTR_MULTIPLE_POST_OP(post) | DNNL_ARG_SRC_1;
 
-		post += r->work.post[i] != POST_BIAS;
-		if (r->work.post[i] != POST_ADD || q->sum)
+		post += r->work.post[i].kind != POST_BIAS;
+		if (r->work.post[i].kind != POST_ADD || q->sum)
 			continue;
 		v->arg[v->narg].arg = arg;
 		if (hold(r, q->view, TENSOR_ADD,

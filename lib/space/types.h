@@ -9,14 +9,29 @@ enum dtype { DTYPE_F32, DTYPES };
  * matmul). */
 enum layout { LAYOUT_NHWC, LAYOUT_NCHW, LAYOUT_AB, LAYOUTS }; /* ab: row-major matrices */
 
-/* Fused element-wise operations on the output, in the order of the list. */
+/* Fused element-wise operations on the output, in the order of a workload's list. */
 enum post {
-	POST_BIAS,  /* + bias[output channel or column] */
-	POST_ADD,   /* + a tensor of the output's shape and layout */
-	POST_RELU,  /* max(x, 0) */
-	POST_RELU6, /* min(max(x, 0), 6) */
+	POST_BIAS,	 /* + bias[output channel or column] */
+	POST_ADD,	 /* + a tensor of the output's shape and layout */
+	POST_RELU,	 /* max(x, 0) */
+	POST_RELU6,	 /* min(max(x, 0), 6) */
+	POST_CLIP,	 /* min(max(x, a), b) */
+	POST_LEAKY_RELU, /* x if x > 0, else a * x */
+	POST_HARDSWISH,	 /* x * min(max(x / 6 + 1/2, 0), 1) */
+	POST_SIGMOID,	 /* 1 / (1 + exp(-x)) */
+	POST_TANH,
+	POST_SILU,	/* x * sigmoid(x) */
+	POST_GELU,	/* x * (1 + erf(x / sqrt(2))) / 2 */
+	POST_GELU_TANH, /* x * (1 + tanh(sqrt(2 / pi) * (x + 0.044715 * x^3))) / 2 */
 	POSTS
 };
+
+/* One of them with its numbers, which are finite single-precision values; 0 where it has none. */
+struct post_op {
+	enum post kind;
+	double a, b;
+};
+enum { POST_TEXT = 48 };
 
 const char *dtype_name(enum dtype d);
 const char *layout_name(enum layout l);
@@ -24,7 +39,14 @@ const char *post_name(enum post p);
 /* The value of a name of n bytes, or -1. */
 int dtype_find(const char *s, unsigned long n);
 int layout_find(const char *s, unsigned long n);
-int post_find(const char *s, unsigned long n);
 int dtype_size(enum dtype d); /* bytes */
+
+/* A post-op as records have it: "relu", "clip(-1,1)"; numbers in their shortest form. */
+void post_print(const struct post_op *p, char text[POST_TEXT]);
+/* From n bytes of text. What is relu or relu6 by other words becomes that. NULL, or what is wrong
+ * with the text: words that end the sentence "the post-op TEXT ...". */
+const char *post_parse(struct post_op *p, const char *s, unsigned long n);
+/* The length of the first post-op in a list with commas, which stand in parentheses, too. */
+unsigned long post_span(const char *list);
 
 #endif

@@ -56,9 +56,7 @@ static enum store_put intern_workload(struct store *s, const char *id, const str
 		    e);
 	buf_clear(&s->text);
 	workload_fields(&w, &s->text);
-	buf_str(&post, "");
-	for (int i = 0; i < w.npost; i++)
-		buf_fmt(&post, "%s%s", i ? "," : "", post_name(w.post[i]));
+	workload_posts(&w, &post);
 	db_bind_text(q, 1, id);
 	db_bind_text(q, 2, w.op->name);
 	db_bind_text(q, 3, w.prob);

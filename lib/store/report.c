@@ -79,10 +79,12 @@ static const char *verdict(const struct report_line *l)
 
 static const char *post_text(const struct workload *w, struct arena *a)
 {
-	const char *text = "";
+	struct buf b = BUF_INIT;
+	const char *text;
 
-	for (int i = 0; i < w->npost; i++)
-		text = arena_printf(a, "%s%s%s", text, i ? "," : "", post_name(w->post[i]));
+	workload_posts(w, &b);
+	text = arena_strndup(a, b.s, b.n);
+	buf_free(&b);
 	return text;
 }
 

@@ -40,6 +40,13 @@ static const char prelude[] =
 	 * more than the rest of a kernel. */
 	"INLINE unsigned mask(long n, long most)\n"
 	"{ n = n < 0 ? 0 : n; n = n > most ? most : n; return (1u << n) - 1; }\n"
+	/* a * 2^n: n is in the low bits of b, which is 1.5 * 2^23 + n. */
+	"#define SCALE(V, N) \\\n"
+	"INLINE V scale_##V(V a, V b) { typedef int I __attribute__((vector_size(4 * N))); \\\n"
+	"return (V)((I)a + ((I)b << 23)); }\n"
+	"SCALE(v4, 4) SCALE(v8, 8) SCALE(v16, 16)\n"
+	"INLINE float scale_v1(float a, float b)\n"
+	"{ union { float f; unsigned u; } x = {a}, y = {b}; x.u += y.u << 23; return x.f; }\n"
 	"SELECT(v4, 4) PARTIAL(v4, 4)\n"
 	"#ifdef __AVX2__\n"
 	"INLINE v8 max_v8(v8 a, v8 b) { return __builtin_ia32_maxps256(a, b); }\n"
@@ -298,6 +305,15 @@ static void expr(struct printer *p, const struct expr *x)
 	case EXPR_MIN:
 		call(p, "min", x);
 		return;
+	case EXPR_SCALE:
+		call(p, "scale", x);
+		return;
+	case EXPR_EXP:
+	case EXPR_ERFC:
+		buf_str(p->out, x->kind == EXPR_EXP ? "__builtin_exp(" : "__builtin_erfc(");
+		expr(p, x->a);
+		buf_ch(p->out, ')');
+		return;
 	case EXPR_WIDEN:
 		buf_str(p->out, "(double)");
 		expr(p, x->a);
@@ -310,10 +326,12 @@ static void expr(struct printer *p, const struct expr *x)
 	case EXPR_ADD:
 	case EXPR_SUB:
 	case EXPR_MUL:
+	case EXPR_DIV:
 		buf_ch(p->out, '(');
 		infix(p, x->a,
 		      x->kind == EXPR_ADD   ? " + "
 		      : x->kind == EXPR_SUB ? " - "
+		      : x->kind == EXPR_DIV ? " / "
 					    : " * ",
 		      x->b);
 		buf_ch(p->out, ')');

@@ -158,6 +158,8 @@ static const char *mnemonic(enum expr_kind kind)
 		return "vsub";
 	case EXPR_MUL:
 		return "vmul";
+	case EXPR_DIV:
+		return "vdiv";
 	case EXPR_MAX:
 		return "vmax";
 	case EXPR_MIN:
@@ -201,7 +203,42 @@ static void multiply_add(struct block *b, const struct expr *e, int to)
 	drop(b, g);
 }
 
-/* The same in a register of its own. */
+/* a * b + a constant: the place of a takes it, so that a polynomial in Horner's form needs no
+ * register for its coefficients. */
+static struct held multiply_add_constant(struct block *b, const struct expr *e)
+{
+	struct held h = value(b, e->a), g, to = h;
+
+	if (!h.temporary) {
+		to = (struct held){take_or_fail(b), 1};
+		x86_line(b->x, "vmovaps %s, %s", x86_vector(e->lanes, h.number).text,
+			 x86_vector(e->lanes, to.number).text);
+	}
+	g = value(b, e->b);
+	x86_line(b->x, "vfmadd213%s %s, %s, %s", suffix(e->lanes),
+		 constant(b, e->c->value, e->lanes).text, x86_vector(e->lanes, g.number).text,
+		 x86_vector(e->lanes, to.number).text);
+	drop(b, g);
+	return to;
+}
+
+/* a * 2^n: n, in the low bits of b, is added to the exponent of a. */
+static struct held scale(struct block *b, const struct expr *e)
+{
+	struct held a = value(b, e->a), c = value(b, e->b);
+	struct held n = c.temporary ? c : (struct held){take_or_fail(b), 1};
+	struct held to = a.temporary ? a : n;
+
+	x86_line(b->x, "vpslld $23, %s, %s", x86_vector(e->lanes, c.number).text,
+		 x86_vector(e->lanes, n.number).text);
+	x86_line(b->x, "vpaddd %s, %s, %s", x86_vector(e->lanes, n.number).text,
+		 x86_vector(e->lanes, a.number).text, x86_vector(e->lanes, to.number).text);
+	if (n.number != to.number)
+		drop(b, n);
+	return to;
+}
+
+/* The same as multiply_add() in a register of its own. */
 static struct held fresh_multiply_add(struct block *b, const struct expr *e)
 {
 	struct held c = value(b, e->c), to = c;
@@ -267,6 +304,10 @@ static struct held value(struct block *b, const struct expr *e)
 	}
 	if (e->kind == EXPR_SPREAD)
 		return spread(b, e);
+	if (e->kind == EXPR_FMA && e->c->kind == EXPR_CONST)
+		return multiply_add_constant(b, e);
+	if (e->kind == EXPR_SCALE)
+		return scale(b, e);
 	if (e->kind == EXPR_FMA)
 		return fresh_multiply_add(b, e);
 	if (mnemonic(e->kind))

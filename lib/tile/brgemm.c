@@ -300,10 +300,10 @@ int brgemm_may_look_ahead(int64_t elements, const struct limits *m)
 
 const char brgemm_cannot_chunk[] = "partial sums would overwrite the tensor that is added";
 
-int brgemm_chunks(int npost, const enum post *post)
+int brgemm_chunks(int npost, const struct post_op *post)
 {
 	for (int i = 0; i < npost; i++)
-		if (post[i] == POST_ADD)
+		if (post[i].kind == POST_ADD)
 			return post_adds_first(npost, post);
 	return 1;
 }

@@ -46,7 +46,7 @@ struct brgemm_out {
 	struct affine bias_at;
 	int adds; /* c holds a tensor that is added: the sum takes its place */
 	int npost;
-	const enum post *post; /* applied in order when the tile is finished */
+	const struct post_op *post; /* applied in order when the tile is finished */
 };
 
 void brgemm_registers(struct nest *n, struct brgemm *g, int lanes, int max_rows, int nv);
@@ -69,7 +69,7 @@ void brgemm_finish(struct nest *n, const struct brgemm *g, int rows, const struc
 int brgemm_may_look_ahead(int64_t elements, const struct limits *m);
 /* Can k be cut into chunks? Not where partial sums in c would take the place of a tensor that is
  * added later than first. If not, the reason. */
-int brgemm_chunks(int npost, const enum post *post);
+int brgemm_chunks(int npost, const struct post_op *post);
 extern const char brgemm_cannot_chunk[];
 
 /* Rows in near-equal parts: `tiles` tiles, the first `rest` of them rows + 1 high, the others rows.

@@ -2,23 +2,25 @@
 
 #include <stddef.h>
 
-int post_adds_first(int npost, const enum post *post)
+#include "lib/tile/activation.h"
+
+int post_adds_first(int npost, const struct post_op *post)
 {
 	int i = 0;
 
-	while (i < npost && post[i] == POST_BIAS)
+	while (i < npost && post[i].kind == POST_BIAS)
 		i++;
-	return i < npost && post[i] == POST_ADD;
+	return i < npost && post[i].kind == POST_ADD;
 }
 
 const struct expr *post_apply(struct nest *n, const struct expr *x, int npost,
-			      const enum post *post, const struct expr *bias,
+			      const struct post_op *post, const struct expr *bias,
 			      const struct expr *add)
 {
 	const struct expr *zero = ex_const(n, x->elem, x->lanes, 0);
 
 	for (int i = 0; i < npost; i++) {
-		switch (post[i]) {
+		switch (post[i].kind) {
 		case POST_BIAS:
 			x = ex_op(n, EXPR_ADD, x, bias, NULL);
 			break;
@@ -33,6 +35,7 @@ const struct expr *post_apply(struct nest *n, const struct expr *x, int npost,
 				  ex_const(n, x->elem, x->lanes, 6), NULL);
 			break;
 		default:
+			x = activation(n, x, &post[i]);
 			break;
 		}
 	}

@@ -7,12 +7,12 @@
 
 /* Does a tensor that is added come before all that is not a sum? Then it may as well be what the
  * sum begins with. 0 also if nothing is added. */
-int post_adds_first(int npost, const enum post *post);
+int post_adds_first(int npost, const struct post_op *post);
 
 /* One value through the post-ops, for stores that go element by element: bias and add are the
- * values to add; add NULL: it is in x already. */
+ * values to add; add NULL: it is in x already. Appends statements (activation.h). */
 const struct expr *post_apply(struct nest *n, const struct expr *x, int npost,
-			      const enum post *post, const struct expr *bias,
+			      const struct post_op *post, const struct expr *bias,
 			      const struct expr *add);
 
 /* The end of an operator's definition: the sum, a double if wide, goes through the post-ops and is
@@ -22,7 +22,7 @@ struct post_naive {
 	int bias, add, dst;
 	struct affine bias_at, at; /* at: in add and dst */
 	int npost;
-	const enum post *post;
+	const struct post_op *post;
 };
 /* sum += a * b, for single-precision a and b. */
 void post_accumulate(struct nest *n, const struct post_naive *p, const struct expr *a,

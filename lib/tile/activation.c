@@ -1,0 +1,215 @@
+#include "lib/tile/activation.h"
+
+#include <assert.h>
+
+enum { SLOTS = 10, MOST_LANES = 16 };
+
+struct activation {
+	struct nest *n;
+	enum elem elem;
+	int lanes, room, nslots;
+};
+
+typedef const struct expr *value;
+
+/* ---- short forms ---- */
+
+static value number(const struct activation *a, double v)
+{
+	return ex_const(a->n, a->elem, a->lanes, v);
+}
+
+static value op(const struct activation *a, enum expr_kind kind, value x, value y)
+{
+	return ex_op(a->n, kind, x, y, NULL);
+}
+
+static value times(const struct activation *a, double factor, value x)
+{
+	return op(a, EXPR_MUL, x, number(a, factor));
+}
+
+static value plus(const struct activation *a, value x, double y)
+{
+	return op(a, EXPR_ADD, x, number(a, y));
+}
+
+static value clip(const struct activation *a, value x, double low, double high)
+{
+	return op(a, EXPR_MIN, op(a, EXPR_MAX, x, number(a, low)), number(a, high));
+}
+
+/* c[0] + c[1] x + ... */
+static value polynomial(const struct activation *a, const double *c, int n, value x)
+{
+	value sum = number(a, c[n - 1]);
+
+	for (int i = n - 2; i >= 0; i--)
+		sum = ex_op(a->n, EXPR_FMA, sum, x, number(a, c[i]));
+	return sum;
+}
+
+/* The nest's memory for values that are used several times. */
+static int room_of(struct nest *n, enum elem elem)
+{
+	static const char name[] = "room";
+
+	for (int i = 0; i < n->nbuffers; i++)
+		if (n->buffer[i].name == name)
+			return i;
+	if (elem == ELEM_F64)
+		return nest_reg(n, name, elem, 1, SLOTS, 1);
+	nest_work(n, name, (int64_t)SLOTS * MOST_LANES);
+	n->buffer[n->nbuffers - 1].near = 1;
+	return n->nbuffers - 1;
+}
+
+/* x, computed once. */
+static value keep(struct activation *a, value x)
+{
+	struct affine at = af(a->elem == ELEM_F64 ? a->nslots : a->nslots * MOST_LANES);
+
+	assert(a->nslots < SLOTS);
+	a->nslots++;
+	nest_store(a->n, a->room, at, NULL, x);
+	return ex_load(a->n, a->room, a->lanes, at, NULL);
+}
+
+/* ---- functions ---- */
+
+/* exp(x) = 2^n exp(r), |r| <= ln(2) / 2, by Taylor's polynomial: 5e-9. Limits keep 2^n normal.
+ * log(2) has a first part whose product with n is exact (Cody and Waite). */
+static value exponential(struct activation *a, value x)
+{
+	static const double c[] = {1, 1, 1 / 2., 1 / 6., 1 / 24., 1 / 120., 1 / 720., 1 / 5040.};
+	const double magic = 12582912; /* 1.5 * 2^23: to add it rounds to a whole number */
+	value shifted, whole, r;
+
+	if (a->elem == ELEM_F64)
+		return op(a, EXPR_EXP, x, NULL);
+	x = keep(a, clip(a, x, -87, 88));
+	shifted =
+		keep(a, ex_op(a->n, EXPR_FMA, x, number(a, 1.44269504088896341), number(a, magic)));
+	whole = op(a, EXPR_SUB, shifted, number(a, magic));
+	r = ex_op(a->n, EXPR_FMA, whole, number(a, -0.693359375), x);
+	r = keep(a, ex_op(a->n, EXPR_FMA, whole, number(a, 2.12194440054690583e-4), r));
+	return op(a, EXPR_SCALE, polynomial(a, c, sizeof c / sizeof *c, r), shifted);
+}
+
+/* 1 + exp(x) */
+static value one_and_exp(struct activation *a, value x)
+{
+	return keep(a, plus(a, exponential(a, x), 1));
+}
+
+/* Single precision: a quotient of polynomials up to where tanh rounds to 1, as in Eigen's
+ * generic_fast_tanh_float(). */
+static value hyperbolic_tangent(struct activation *a, value x)
+{
+	static const double p[] = {4.89352455891786e-03,  6.37261928875436e-04,
+				   1.48572235717979e-05,  5.12229709037114e-08,
+				   -8.60467152213735e-11, 2.00018790482477e-13,
+				   -2.76076847742355e-16};
+	static const double q[] = {4.89352518554385e-03, 2.26843463243900e-03, 1.18534705686654e-04,
+				   1.19825839466702e-06};
+	value square, below;
+
+	if (a->elem == ELEM_F64)
+		return op(a, EXPR_SUB, number(a, 1),
+			  op(a, EXPR_DIV, number(a, 2), one_and_exp(a, times(a, 2, x))));
+	x = keep(a, clip(a, x, -7.90531110763549805, 7.90531110763549805));
+	square = keep(a, op(a, EXPR_MUL, x, x));
+	below = keep(a, polynomial(a, q, sizeof q / sizeof *q, square));
+	return op(a, EXPR_DIV, op(a, EXPR_MUL, polynomial(a, p, sizeof p / sizeof *p, square), x),
+		  below);
+}
+
+/* x * P(X < x) for a standard normal X. Single precision: max(x, 0) - z P(X > z), z = |x|, so that
+ * nothing cancels; P(X > z) = exp(-z^2 / 2) t Q(t), t = 1 / (1 + 0.35 z), where Q interpolates at
+ * nine Chebyshev points of 0 <= z <= 13: 4e-8. */
+static value gelu(struct activation *a, value x)
+{
+	static const double q[] = {0.139619237,	 0.139901687,	0.119532288,
+				   0.106730177,	 -0.0260523658, 0.163493264,
+				   -0.259508663, 0.145804666,	-0.0295203081};
+	value z, t, tail;
+
+	x = keep(a, x);
+	if (a->elem == ELEM_F64)
+		return op(a, EXPR_MUL, times(a, 0.5, x),
+			  op(a, EXPR_ERFC, times(a, -0.70710678118654752, x), NULL));
+	z = keep(a, op(a, EXPR_MIN, op(a, EXPR_MAX, x, times(a, -1, x)), number(a, 13)));
+	t = keep(a, ex_op(a->n, EXPR_FMA, z, number(a, 0.35), number(a, 1)));
+	t = keep(a, op(a, EXPR_DIV, number(a, 1), t));
+	tail = keep(a, exponential(a, times(a, -0.5, op(a, EXPR_MUL, z, z))));
+	tail = op(a, EXPR_MUL, op(a, EXPR_MUL, polynomial(a, q, sizeof q / sizeof *q, t), t), tail);
+	tail = keep(a, op(a, EXPR_MUL, tail, z));
+	return op(a, EXPR_SUB, op(a, EXPR_MAX, x, number(a, 0)), tail);
+}
+
+/* x; single precision: not below `least`, where the function is 0 already. */
+static value not_below(struct activation *a, value x, double least)
+{
+	return a->elem == ELEM_F64 ? x : op(a, EXPR_MAX, x, number(a, least));
+}
+
+/* 1 + tanh(y) = 2 / (1 + exp(-2 y)), y = sqrt(2 / pi) * (x + 0.044715 x^3) */
+static value gelu_tanh(struct activation *a, value x)
+{
+	const double once = -1.5957691216057308, cubed = 0.044715 * once;
+	value y;
+
+	x = keep(a, not_below(a, x, -10));
+	y = ex_op(a->n, EXPR_FMA, op(a, EXPR_MUL, x, x), number(a, cubed), number(a, once));
+	return op(a, EXPR_DIV, x, one_and_exp(a, op(a, EXPR_MUL, y, x)));
+}
+
+static value silu(struct activation *a, value x)
+{
+	value below;
+
+	x = keep(a, x);
+	below = one_and_exp(a, times(a, -1, x));
+	return op(a, EXPR_DIV, not_below(a, x, -88), below);
+}
+
+static value hardswish(struct activation *a, value x)
+{
+	x = keep(a, x);
+	return op(a, EXPR_MUL,
+		  clip(a, ex_op(a->n, EXPR_FMA, x, number(a, 1 / 6.), number(a, 0.5)), 0, 1), x);
+}
+
+static value leaky_relu(struct activation *a, value x, double slope)
+{
+	x = keep(a, x);
+	return op(a, slope <= 1 ? EXPR_MAX : EXPR_MIN, x, times(a, slope, x));
+}
+
+const struct expr *activation(struct nest *n, const struct expr *x, const struct post_op *p)
+{
+	struct activation a = {.n = n, .elem = x->elem, .lanes = x->lanes};
+
+	if (p->kind == POST_CLIP)
+		return clip(&a, x, p->a, p->b);
+	a.room = room_of(n, x->elem);
+	switch (p->kind) {
+	case POST_LEAKY_RELU:
+		return leaky_relu(&a, x, p->a);
+	case POST_HARDSWISH:
+		return hardswish(&a, x);
+	case POST_SIGMOID:
+		return op(&a, EXPR_DIV, number(&a, 1), one_and_exp(&a, times(&a, -1, x)));
+	case POST_TANH:
+		return hyperbolic_tangent(&a, x);
+	case POST_SILU:
+		return silu(&a, x);
+	case POST_GELU:
+		return gelu(&a, x);
+	case POST_GELU_TANH:
+		return gelu_tanh(&a, x);
+	default:
+		assert(0);
+		return x;
+	}
+}

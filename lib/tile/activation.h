@@ -1,0 +1,19 @@
+/* Activations over the nest's arithmetic.
+ *
+ * In single precision they are polynomials and quotients of them; against double precision the
+ * error is less than 1e-6 of the result or of 1e-2, whichever is larger, for all finite x, and
+ * large |x| comes out as the limit. In double precision, which only definitions use, they are the
+ * exponential and error functions themselves.
+ */
+#ifndef TL_TILE_ACTIVATION_H
+#define TL_TILE_ACTIVATION_H
+
+#include "lib/nest/nest.h"
+#include "lib/space/types.h"
+
+/* p->kind: POST_CLIP or one behind it. Statements that come before the value are appended to the
+ * nest: what is used several times goes through memory of the thread's own, since a tile may leave
+ * as few as two registers. So the value must be stored before another one is asked for. */
+const struct expr *activation(struct nest *n, const struct expr *x, const struct post_op *p);
+
+#endif
