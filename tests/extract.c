@@ -462,13 +462,53 @@ static void test_clip(void)
 
 	clip(13, "0.0", "6.0", CONV " relu6");
 	clip(9, "0.0", "6.0", CONV " relu6");
-	clip(13, "0.0", "5.0", CONV);
-	clip(13, "-1.0", "6.0", CONV);
+	clip(13, "0.0", "5.0", CONV " clip(0,5)");
+	clip(9, "-1.0", "6.0", CONV " clip(-1,6)");
+	clip(13, "2.0", "1.0", CONV);
 	conv(&g, "Conv x w -> a");
 	real(&g, "l", 0);
 	node(&g, "Clip a l -> y", "");
 	output(&g, "y");
 	expect(&g, 13, CONV " relu", "clip from 0 without an upper bound is relu");
+}
+
+static void activation(const char *text, const char *attrs, const char *want)
+{
+	struct buf g = image();
+
+	conv(&g, "Conv x w -> a");
+	node(&g, text, attrs);
+	output(&g, "y");
+	expect(&g, 20, want, text);
+}
+
+/* The gate and the product; other: what else is an output. */
+static void gate(const char *text, const char *attrs, const char *other, const char *want)
+{
+	struct buf g = image();
+
+	conv(&g, "Conv x w -> a");
+	node(&g, text, attrs);
+	node(&g, "Mul a s -> y", "");
+	output(&g, "y");
+	if (other)
+		output(&g, other);
+	expect(&g, 13, want, other ? "a gate that something else reads stays outside" : text);
+}
+
+static void test_activations(void)
+{
+	activation("LeakyRelu a -> y", "alpha=0.1", CONV " leaky_relu(0.1)");
+	activation("LeakyRelu a -> y", "", CONV " leaky_relu(0.01)");
+	activation("HardSwish a -> y", "", CONV " hardswish");
+	activation("Sigmoid a -> y", "", CONV " sigmoid");
+	activation("Tanh a -> y", "", CONV " tanh");
+	activation("Gelu a -> y", "", CONV " gelu");
+	gate("Sigmoid a -> s", "", NULL, CONV " silu");
+	gate("Sigmoid a -> s", "", "s", CONV);
+	gate("Sigmoid a -> s", "", "a", CONV);
+	gate("HardSigmoid a -> s", "alpha=0.16666667", NULL, CONV " hardswish");
+	gate("HardSigmoid a -> s", "alpha=0.2", NULL, CONV);
 }
 
 static void test_subgraph(void)
@@ -998,6 +1038,7 @@ int main(void)
 	test_figures();
 	test_fusion();
 	test_clip();
+	test_activations();
 	test_subgraph();
 	test_padding();
 	test_convolutions();

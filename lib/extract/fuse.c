@@ -1,6 +1,7 @@
 /* What follows an operator and can be done on its output while that is still in registers. */
 #include "lib/extract/task.h"
 
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -15,12 +16,17 @@ static int still_linear(const struct task *t)
 	return t->w.npost == 0 || (t->w.npost == 1 && t->w.post[0].kind == POST_BIAS);
 }
 
-static int push(struct task *t, enum post p)
+static int push_op(struct task *t, struct post_op p)
 {
-	if (has(t, p) || t->w.npost == OP_MAX_POSTS)
+	if (has(t, p.kind) || t->w.npost == OP_MAX_POSTS)
 		return 0;
-	t->w.post[t->w.npost++].kind = p;
+	t->w.post[t->w.npost++] = p;
 	return 1;
+}
+
+static int push(struct task *t, enum post kind)
+{
+	return push_op(t, (struct post_op){.kind = kind});
 }
 
 static int take_bias(struct task *t)
@@ -96,30 +102,104 @@ static int bound(const struct graph *g, const struct node *n, const char *name, 
 	return 1;
 }
 
+/* Bounds that are left out, or beyond every float, are the largest floats. */
 static int take_clip(const struct graph *g, const struct node *n, struct task *t)
 {
-	double low, high = INFINITY;
+	const double most = (double)FLT_MAX;
+	double low = -most, high = most;
 
-	if (bound(g, n, "min", 1, &low) != 1 || low != 0 || bound(g, n, "max", 2, &high) < 0)
+	if (bound(g, n, "min", 1, &low) < 0 || bound(g, n, "max", 2, &high) < 0)
 		return 0;
-	if (high == 6)
+	low = fmin(fmax(low, -most), most);
+	high = fmin(fmax(high, -most), most);
+	if (!(low <= high) || (low == -most && high == most))
+		return 0;
+	if (low == 0 && high >= (double)3.4e38f)
+		return push(t, POST_RELU);
+	if (low == 0 && high == 6)
 		return push(t, POST_RELU6);
-	return high >= (double)3.4e38f && push(t, POST_RELU);
+	return push_op(t, (struct post_op){POST_CLIP, low, high});
+}
+
+static int take_leaky_relu(const struct node *n, struct task *t)
+{
+	double slope = (double)node_float(n, "alpha", 0.01F);
+
+	if (!isfinite(slope))
+		return 0;
+	return slope == 0 ? push(t, POST_RELU)
+			  : push_op(t, (struct post_op){POST_LEAKY_RELU, slope, 0});
+}
+
+static int take_gelu(const struct node *n, struct task *t)
+{
+	return push(t, strcmp(node_str(n, "approximate", "none"), "tanh") ? POST_GELU
+									  : POST_GELU_TANH);
+}
+
+/* One node that is an activation. */
+static int take_activation(const struct graph *g, const struct node *n, struct task *t, int cur)
+{
+	static const struct {
+		const char *type;
+		enum post kind;
+	} same[] = {{"Relu", POST_RELU},
+		    {"HardSwish", POST_HARDSWISH},
+		    {"Sigmoid", POST_SIGMOID},
+		    {"Tanh", POST_TANH}};
+
+	for (size_t i = 0; i < sizeof same / sizeof *same; i++)
+		if (node_is(n, same[i].type))
+			return push(t, same[i].kind);
+	if (node_is(n, "Clip"))
+		return n->in[0] == cur && take_clip(g, n, t);
+	if (node_is(n, "LeakyRelu"))
+		return take_leaky_relu(n, t);
+	return node_is(n, "Gelu") && take_gelu(n, t);
 }
 
 static int take(const struct graph *g, const struct node *n, struct task *t, int cur)
 {
-	if (node_is(n, "Relu"))
-		return push(t, POST_RELU);
-	if (node_is(n, "Clip"))
-		return n->in[0] == cur && take_clip(g, n, t);
 	if (node_is(n, "Add") || node_is(n, "Sum"))
 		return take_add(g, n, t, cur);
 	if (node_is(n, "Mul"))
 		return take_mul(g, n, t, cur);
 	if (node_is(n, "BatchNormalization"))
 		return take_batch_norm(g, n, t, cur);
-	return node_is(n, "Identity") || (node_is(n, "Dropout") && n->in[0] == cur);
+	return node_is(n, "Identity") || (node_is(n, "Dropout") && n->in[0] == cur) ||
+	       take_activation(g, n, t, cur);
+}
+
+/* Of the two nodes that read cur: the product of cur and of the other one's output, which nothing
+ * else reads: x * sigmoid(x), or x * hardsigmoid(x) with the slope of hardswish. Marks the other
+ * one; returns the product, or -1. */
+static int take_gate(const struct graph *g, struct task *t, int cur, unsigned char *absorbed)
+{
+	for (int i = 0; i < g->nnode; i++) {
+		const struct node *n = &g->node[i], *product;
+		const struct value *v;
+		enum post kind = POST_SILU;
+
+		if (n->nin != 1 || n->in[0] != cur || n->ndeps != 1 || n->nout != 1)
+			continue;
+		if (node_is(n, "HardSigmoid") &&
+		    fabs((double)node_float(n, "alpha", 0.2F) * 6 - 1) < 1e-6 &&
+		    node_float(n, "beta", 0.5F) == 0.5F)
+			kind = POST_HARDSWISH;
+		else if (!node_is(n, "Sigmoid"))
+			continue;
+		v = node_out(g, n, 0);
+		if (!v || v->is_output || v->uses != 1)
+			continue;
+		product = &g->node[v->consumer];
+		if (!node_is(product, "Mul") || product->nin != 2 || product->ndeps != 2 ||
+		    product->nout != 1 || product->in[product->in[0] == n->out[0]] != cur ||
+		    absorbed[i] || absorbed[v->consumer] || !push(t, kind))
+			continue;
+		absorbed[i] = 1;
+		return v->consumer;
+	}
+	return -1;
 }
 
 void task_fuse(const struct graph *g, struct task *t, unsigned char *absorbed)
@@ -131,7 +211,13 @@ void task_fuse(const struct graph *g, struct task *t, unsigned char *absorbed)
 	for (;;) {
 		const struct value *v = g->value[cur];
 		const struct node *n;
+		int gate;
 
+		if (!v->is_output && v->uses == 2 && (gate = take_gate(g, t, cur, absorbed)) >= 0) {
+			absorbed[gate] = 1;
+			cur = g->node[gate].out[0];
+			continue;
+		}
 		if (v->is_output || v->uses != 1 || absorbed[v->consumer])
 			return;
 		n = &g->node[v->consumer];
