@@ -17,6 +17,7 @@
 #include "lib/schedule/operand.h"
 #include "lib/schedule/product.h"
 #include "lib/schedule/range.h"
+#include "lib/schedule/split.h"
 #include "lib/schedule/stage.h"
 #include "lib/tile/brgemm.h"
 
@@ -99,9 +100,9 @@ struct gemm {
 	const int64_t *k;
 	struct product p;
 	struct parts parts;
-	int64_t kc, mc, nc;	 /* as the knobs say, where 0 is all */
-	int64_t nr, tiles;	 /* columns of a tile, tiles of columns */
-	int vn, vk, vb_tile, vc; /* symbols */
+	int64_t kc, mc, nc;		 /* as the knobs say, where 0 is all */
+	int64_t nr, tiles;		 /* columns of a tile, tiles of columns */
+	int vn, vk, vb_tile, vc, vbatch; /* symbols */
 	int src, weights;
 	int part, batch;	    /* loop variables */
 	struct block rows, columns; /* of tiles */
@@ -109,24 +110,8 @@ struct gemm {
 	struct window a, b;	    /* the left side by rows, the right side by panels */
 	struct brgemm g;
 	struct brgemm_out out;
-	/* Partial sums, [part][batch][row][panels' columns]: symbols of its extents. */
-	int sums, vbatch, vparts, vpart, vpart_batch, vpart_row;
+	struct split split; /* of k */
 };
-
-/* Panels of nr columns; the weights of a convolution are oc x ic, not k x n. */
-static int packed_weights(struct gemm *s)
-{
-	int64_t turned = s->p.transposed, k = s->p.k, n = s->p.n;
-	int in = turned ? 2 : 1, out = turned ? 1 : 2;
-	struct packing p = {
-		.rank = 3,
-		.extent = {s->p.b, turned ? n : k, turned ? k : n},
-		.naxes = 4,
-		.axis = {{0, s->p.b, 1}, {out, s->tiles, s->nr}, {in, k, 1}, {out, s->nr, 1}},
-	};
-
-	return nest_packed(s->n, "B", TENSOR_WEIGHTS, &p);
-}
 
 static void declare(struct gemm *s)
 {
@@ -142,7 +127,7 @@ static void declare(struct gemm *s)
 	s->parts.rest = nest_param(n, "rest", s->parts.split.rest);
 	s->vb_tile = nest_param(n, "Btile", p->k * s->nr);
 	s->src = nest_arg(n, "src", TENSOR_SRC, p->b * p->m * p->k, 0);
-	s->weights = s->w->rhs_const ? packed_weights(s)
+	s->weights = s->w->rhs_const ? product_panels(n, p, s->tiles, s->nr)
 				     : nest_arg(n, "B", TENSOR_WEIGHTS, p->b * p->k * p->n, 0);
 	operand_out(n, s->w, operand_bias(n, s->w, 1, &columns), p->b * p->m * p->n, &s->out);
 	brgemm_registers(n, &s->g, (int)s->k[VL], parts_highest(&s->parts), (int)s->k[NV]);
@@ -152,18 +137,6 @@ static void declare(struct gemm *s)
 static int is_split(const struct gemm *s)
 {
 	return s->k[KS] > 1;
-}
-
-static void declare_sums(struct gemm *s)
-{
-	int64_t row = s->tiles * s->nr;
-	struct nest *n = s->n;
-
-	s->sums = nest_team(n, "sums", s->k[KS] * s->p.b * s->p.m * row);
-	s->vparts = nest_param(n, "ks", s->k[KS]);
-	s->vpart = nest_param(n, "Spart", s->p.b * s->p.m * row);
-	s->vpart_batch = nest_param(n, "Sbatch", s->p.m * row);
-	s->vpart_row = nest_param(n, "Srow", row);
 }
 
 /* The parallel loops: parts of k if it is split, batch, then blocks of rows and columns in the
@@ -178,7 +151,7 @@ static void open_blocks(struct gemm *s)
 	s->columns.size = af_var(nest_param(n, "nc", s->nc));
 	s->vbatch = nest_param(n, "batch", s->p.b);
 	if (is_split(s))
-		s->part = nest_for(n, LOOP_PARALLEL, "s", af(0), af_var(s->vparts));
+		s->part = nest_for(n, LOOP_PARALLEL, "s", af(0), af_var(s->split.parts));
 	s->batch = nest_for(n, LOOP_PARALLEL, "b", af(0), af_var(s->vbatch));
 	block_share(n, &s->rows, &s->columns, (int)s->k[PAR]);
 }
@@ -241,67 +214,17 @@ static void pack_b(struct gemm *s)
 	s->b = copy;
 }
 
-/* A tile's partial sums in the team's memory: of part 0, or of another one. */
-static struct brgemm_out sums_at(const struct gemm *s, struct affine row, struct affine column,
-				 struct affine part)
-{
-	return (struct brgemm_out){.c = s->sums,
-				   .c_at = af_sum(af_times(part, s->vpart),
-						  af_times(af_var(s->batch), s->vpart_batch),
-						  af_times(row, s->vpart_row), column),
-				   .c_row = af_var(s->vpart_row),
-				   .bias = -1};
-}
-
-static void part_tile(struct gemm *s, int rows, struct affine row, struct affine column)
-{
-	struct brgemm_out to = sums_at(s, row, column, af_var(s->part));
-
-	brgemm_zero(s->n, &s->g, rows);
-	brgemm_multiply(s->n, &s->g, rows);
-	brgemm_keep(s->n, &s->g, rows, &to);
-}
-
-/* Phase 2: the parts' sums of a tile, added up and finished. */
-static void add_parts(struct gemm *s, int rows, struct affine row, struct affine column)
-{
-	struct brgemm_out from = sums_at(s, row, column, af(0));
-	struct nest *n = s->n;
-	int part;
-
-	brgemm_load(n, &s->g, rows, &from);
-	part = nest_for(n, LOOP_SERIAL, "s", af(1), af_var(s->vparts));
-	from = sums_at(s, row, column, af_var(part));
-	brgemm_add(n, &s->g, rows, &from);
-	nest_close(n);
-	brgemm_finish(n, &s->g, rows, &s->out);
-}
-
-static void place_out(struct gemm *s, struct affine row, struct affine column)
-{
-	s->out.c_at = af_add(af_times(row, s->vn), column);
-	s->out.valid = operand_left(s->n, s->vn, s->nr, column);
-	s->out.bias_at = column;
-}
-
 static void add_up(struct gemm *s)
 {
-	struct nest *n = s->n;
-	struct affine row, column;
-	int t, j;
+	const struct split_result r = {.parts = &s->parts,
+				       .rows = s->rows.extent,
+				       .columns = s->columns.extent,
+				       .batches = s->vbatch,
+				       .n = s->vn,
+				       .step = s->vc,
+				       .out = &s->out};
 
-	nest_sync(n);
-	s->batch = nest_for(n, LOOP_PARALLEL, "b", af(0), af_var(s->vbatch));
-	t = nest_for(n, LOOP_PARALLEL, "t", af(0), s->rows.extent);
-	j = nest_for(n, LOOP_PARALLEL, "j", af(0), s->columns.extent);
-	s->out.c = nest_view(n, "C", s->out.c, af_times(af_var(s->batch), s->vc));
-	row = parts_row(n, &s->parts, t);
-	column = af_mul(af_var(j), s->nr);
-	place_out(s, row, column);
-	for (int rows = parts_first(n, &s->parts, t); rows; rows = parts_next(n, &s->parts, rows))
-		add_parts(s, rows, row, column);
-	while (n->depth)
-		nest_close(n);
+	split_finish(s->n, &s->split, &s->g, &r);
 }
 
 static void tile(struct gemm *s, int t, int j)
@@ -315,7 +238,7 @@ static void tile(struct gemm *s, int t, int j)
 	s->g.b = s->b.buffer;
 	s->g.b_at = window_at(&s->b, af_var(j));
 	s->g.k = s->chunk.k;
-	place_out(s, row, column);
+	operand_place(n, s->vn, s->nr, row, column, &s->out);
 	if (!s->w->rhs_const && !s->k[PACK_B]) {
 		s->g.b_at = af_add(af_times(s->chunk.k0, s->vn), column);
 		s->g.b_valid = s->out.valid;
@@ -325,7 +248,7 @@ static void tile(struct gemm *s, int t, int j)
 				 !s->k[PACK_A]);
 	for (int rows = parts_first(n, &s->parts, t); rows; rows = parts_next(n, &s->parts, rows))
 		if (is_split(s))
-			part_tile(s, rows, row, column);
+			split_tile(n, &s->split, &s->g, rows, s->part, s->batch, row, column);
 		else
 			brgemm_tile(n, &s->g, rows, &s->out, s->chunk.loop, af_var(s->chunk.count));
 }
@@ -348,8 +271,9 @@ static int gemm_build(const struct workload *w, const int64_t *k, struct nest *n
 	s.mc = k[MC] ? k[MC] : s.parts.split.tiles;
 	s.nc = k[NC] ? k[NC] : s.tiles;
 	declare(&s);
+	s.split = (struct split){.ways = k[KS], .b = s.p.b, .m = s.p.m, .columns = s.tiles * s.nr};
 	if (is_split(&s))
-		declare_sums(&s);
+		split_declare(n, &s.split);
 	open_blocks(&s);
 	open_batch(&s);
 	s.chunk = is_split(&s) ? open_part(&s) : chunk_open(n, s.kc, s.vk);

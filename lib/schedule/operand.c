@@ -34,6 +34,14 @@ const struct affine *operand_left(struct nest *n, int extent, int64_t nr, struct
 	return n->var[extent].value % nr ? nest_keep(n, af_sub(af_var(extent), at)) : NULL;
 }
 
+void operand_place(struct nest *n, int columns, int64_t nr, struct affine row, struct affine column,
+		   struct brgemm_out *o)
+{
+	o->c_at = af_add(af_times(row, columns), column);
+	o->valid = operand_left(n, columns, nr, column);
+	o->bias_at = column;
+}
+
 int operand_bias(struct nest *n, const struct workload *w, int rank, const struct extent *dim)
 {
 	struct packing p = {0};

@@ -42,6 +42,11 @@ struct affine access_at_(const struct access *a, const struct index *at, unsigne
  * NULL: the tiles are whole. */
 const struct affine *operand_left(struct nest *n, int extent, int64_t nr, struct affine at);
 
+/* Where a tile of a matrix is that has as many columns as a symbol says: sets c_at, valid and
+ * bias_at of o, for tiles of nr columns. */
+void operand_place(struct nest *n, int columns, int64_t nr, struct affine row, struct affine column,
+		   struct brgemm_out *o);
+
 /* The bias, packed and padded with zeros: dimension i has `is` values, padded to `padded`. -1: the
  * workload has none. */
 struct extent {

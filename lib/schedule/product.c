@@ -68,3 +68,18 @@ int product_gather(struct nest *n, const struct product *p, int src, int lanes)
 	nest_sync(n);
 	return run.to;
 }
+
+int product_panels(struct nest *n, const struct product *p, int64_t tiles, int64_t nr)
+{
+	int in = p->transposed ? 2 : 1, out = 3 - in;
+	struct packing w = {
+		.rank = 3,
+		.extent = {p->b},
+		.naxes = 4,
+		.axis = {{0, p->b, 1}, {out, tiles, nr}, {in, p->k, 1}, {out, nr, 1}},
+	};
+
+	w.extent[in] = p->k;
+	w.extent[out] = p->n;
+	return nest_packed(n, "B", TENSOR_WEIGHTS, &w);
+}

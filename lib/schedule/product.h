@@ -23,4 +23,7 @@ int product_of_pixels(const struct workload *w, struct product *p);
  * buffer of the team, which is returned. */
 int product_gather(struct nest *n, const struct product *p, int src, int lanes);
 
+/* The right side, a constant: tiles of nr columns, a panel each, of all batches. */
+int product_panels(struct nest *n, const struct product *p, int64_t tiles, int64_t nr);
+
 #endif
