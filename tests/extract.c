@@ -496,8 +496,37 @@ static void gate(const char *text, const char *attrs, const char *other, const c
 	expect(&g, 13, want, other ? "a gate that something else reads stays outside" : text);
 }
 
+/* divisor: sqrt(2) for GELU; first: what the sum is multiplied by first. */
+static void erf_gelu(double divisor, const char *first, const char *other, const char *want)
+{
+	struct buf g = image();
+	int by_input = !strcmp(first, "a");
+	char what[96];
+
+	conv(&g, "Conv x w -> a");
+	real(&g, "s", (float)divisor);
+	real(&g, "one", 1);
+	real(&g, "half", 0.5F);
+	node(&g, "Div a s -> b", "");
+	node(&g, "Erf b -> e", "");
+	node(&g, "Add e one -> d", "");
+	node(&g, by_input ? "Mul a d -> f" : "Mul d half -> f", "");
+	node(&g, by_input ? "Mul f half -> h" : "Mul a f -> h", "");
+	node(&g, "Relu h -> y", "");
+	output(&g, "y");
+	if (other)
+		output(&g, other);
+	snprintf(what, sizeof what, "GELU by Erf, divided by %g, times %s first%s%s", divisor,
+		 first, other ? "; an output is " : "", other ? other : "");
+	expect(&g, 13, want, what);
+}
+
 static void test_activations(void)
 {
+	erf_gelu(1.4142135, "a", NULL, CONV " gelu,relu");
+	erf_gelu(1.4142135, "half", NULL, CONV " gelu,relu");
+	erf_gelu(1.5, "a", NULL, CONV);
+	erf_gelu(1.4142135, "a", "d", CONV);
 	activation("LeakyRelu a -> y", "alpha=0.1", CONV " leaky_relu(0.1)");
 	activation("LeakyRelu a -> y", "", CONV " leaky_relu(0.01)");
 	activation("HardSwish a -> y", "", CONV " hardswish");

@@ -83,6 +83,16 @@ static int take_mul(const struct graph *g, const struct node *n, struct task *t,
 	       value_is_along(v, &mine->shape, t->channel_dim) && take_scale(t);
 }
 
+/* Is v a constant of one element? */
+static int scalar(const struct value *v, double *out)
+{
+	if (!v->kept || !elem_is_real(v->elem) || !shape_known(&v->shape) ||
+	    shape_count(&v->shape) != 1)
+		return 0;
+	*out = v->kept[0].f;
+	return 1;
+}
+
 /* A bound of a Clip: attribute (before opset 11) or input. 1 known, 0 absent, -1 unknown. */
 static int bound(const struct graph *g, const struct node *n, const char *name, int i, double *out)
 {
@@ -95,11 +105,7 @@ static int bound(const struct graph *g, const struct node *n, const char *name, 
 	}
 	if (!v)
 		return 0;
-	if (!v->kept || !elem_is_real(v->elem) || !shape_known(&v->shape) ||
-	    shape_count(&v->shape) != 1)
-		return -1;
-	*out = v->kept[0].f;
-	return 1;
+	return scalar(v, out) ? 1 : -1;
 }
 
 /* Bounds that are left out, or beyond every float, are the largest floats. */
@@ -193,13 +199,106 @@ static int take_gate(const struct graph *g, struct task *t, int cur, unsigned ch
 			continue;
 		product = &g->node[v->consumer];
 		if (!node_is(product, "Mul") || product->nin != 2 || product->ndeps != 2 ||
-		    product->nout != 1 || product->in[product->in[0] == n->out[0]] != cur ||
-		    absorbed[i] || absorbed[v->consumer] || !push(t, kind))
+		    product->nout != 1 || product->out[0] < 0 ||
+		    product->in[product->in[0] == n->out[0]] != cur || absorbed[i] ||
+		    absorbed[v->consumer] || !push(t, kind))
 			continue;
 		absorbed[i] = 1;
 		return v->consumer;
 	}
 	return -1;
+}
+
+/* n's value is cur and a constant, combined by a node of that type; the constant is second where
+ * the order matters. */
+static int is_with(const struct graph *g, const struct node *n, const char *type, int cur,
+		   double constant)
+{
+	const struct value *v;
+	double is;
+
+	if (!node_is(n, type) || n->nin != 2 || n->ndeps != 2 || n->nout != 1 || n->out[0] < 0 ||
+	    n->in[0] < 0 || n->in[1] < 0 || (n->in[0] == cur) == (n->in[1] == cur) ||
+	    (n->in[0] != cur && !strcmp(type, "Div")))
+		return 0;
+	v = g->value[n->in[n->in[0] == cur]];
+	return scalar(v, &is) && fabs(is / constant - 1) < 1e-3;
+}
+
+static int is_times(const struct graph *g, const struct node *n, int cur, double factor)
+{
+	return is_with(g, n, "Mul", cur, factor) || is_with(g, n, "Div", cur, 1 / factor);
+}
+
+static int is_product(const struct node *n, int a, int b)
+{
+	return node_is(n, "Mul") && n->nin == 2 && n->ndeps == 2 && n->nout == 1 &&
+	       n->out[0] >= 0 &&
+	       ((n->in[0] == a && n->in[1] == b) || (n->in[0] == b && n->in[1] == a));
+}
+
+/* The node that alone reads the output of node i, or NULL. */
+static const struct node *next(const struct graph *g, int i, int *number)
+{
+	const struct value *v = g->value[g->node[i].out[0]];
+
+	*number = v->consumer;
+	return v->is_output || v->uses != 1 ? NULL : &g->node[v->consumer];
+}
+
+/* From the scaled cur on: Erf, + 1, and the products with cur and 1/2 in either order. The nodes
+ * are noted; 0: it is something else. */
+static int is_erf_gelu(const struct graph *g, int cur, int chain[5])
+{
+	const struct node *n = next(g, chain[0], &chain[1]);
+	int at;
+
+	if (!n || !node_is(n, "Erf") || n->nin != 1 || n->ndeps != 1 || n->nout != 1 ||
+	    n->out[0] < 0)
+		return 0;
+	n = next(g, chain[1], &chain[2]);
+	if (!n || !is_with(g, n, "Add", g->node[chain[1]].out[0], 1))
+		return 0;
+	at = n->out[0];
+	n = next(g, chain[2], &chain[3]);
+	if (!n)
+		return 0;
+	if (is_product(n, at, cur)) {
+		n = next(g, chain[3], &chain[4]);
+		return n && is_times(g, n, g->node[chain[3]].out[0], 0.5);
+	}
+	if (!is_times(g, n, at, 0.5))
+		return 0;
+	n = next(g, chain[3], &chain[4]);
+	return n && is_product(n, g->node[chain[3]].out[0], cur);
+}
+
+/* GELU written out with Erf, as operator sets before 20 have to. Marks all but the last node, which
+ * is returned; or -1. */
+static int take_erf_gelu(const struct graph *g, struct task *t, int cur, unsigned char *absorbed)
+{
+	for (int i = 0; i < g->nnode; i++) {
+		int chain[5] = {i}, taken = 0;
+
+		if (!is_times(g, &g->node[i], cur, 0.70710678) || !is_erf_gelu(g, cur, chain))
+			continue;
+		for (int k = 0; k < 5; k++)
+			taken |= absorbed[chain[k]];
+		if (taken || !push(t, POST_GELU))
+			continue;
+		for (int k = 0; k < 4; k++)
+			absorbed[chain[k]] = 1;
+		return chain[4];
+	}
+	return -1;
+}
+
+/* Where two nodes read cur: the last node of an activation that is made of several, or -1. */
+static int take_pattern(const struct graph *g, struct task *t, int cur, unsigned char *absorbed)
+{
+	int last = take_gate(g, t, cur, absorbed);
+
+	return last >= 0 ? last : take_erf_gelu(g, t, cur, absorbed);
 }
 
 void task_fuse(const struct graph *g, struct task *t, unsigned char *absorbed)
@@ -211,11 +310,12 @@ void task_fuse(const struct graph *g, struct task *t, unsigned char *absorbed)
 	for (;;) {
 		const struct value *v = g->value[cur];
 		const struct node *n;
-		int gate;
+		int last;
 
-		if (!v->is_output && v->uses == 2 && (gate = take_gate(g, t, cur, absorbed)) >= 0) {
-			absorbed[gate] = 1;
-			cur = g->node[gate].out[0];
+		if (!v->is_output && v->uses == 2 &&
+		    (last = take_pattern(g, t, cur, absorbed)) >= 0) {
+			absorbed[last] = 1;
+			cur = g->node[last].out[0];
 			continue;
 		}
 		if (v->is_output || v->uses != 1 || absorbed[v->consumer])
