@@ -3,6 +3,7 @@
 #include <assert.h>
 
 enum { SLOTS = 10, MOST_LANES = 16 };
+enum { LAMBERT_DEPTH = 13, LAMBERT = (LAMBERT_DEPTH + 1) / 2 };
 
 struct activation {
 	struct nest *n;
@@ -102,26 +103,40 @@ static value one_and_exp(struct activation *a, value x)
 	return keep(a, plus(a, exponential(a, x), 1));
 }
 
-/* Single precision: a quotient of polynomials up to where tanh rounds to 1, as in Eigen's
- * generic_fast_tanh_float(). */
+/* Lambert's continued fraction, tanh(x) = x / (1 + s / (3 + s / (5 + ...))), s = x^2, as x p(s) /
+ * q(s). All coefficients are positive, so that nothing cancels. q[0] is 1. */
+static void lambert(double p[LAMBERT], double q[LAMBERT])
+{
+	double above[LAMBERT] = {2 * LAMBERT_DEPTH - 1}, below[LAMBERT] = {1};
+
+	for (int k = LAMBERT_DEPTH - 1; k > 0;
+	     k--) /* v becomes 2 k - 1 + s / v, v = above / below */
+		for (int i = LAMBERT - 1; i >= 0; i--) {
+			double was = above[i];
+
+			above[i] = (2 * k - 1) * was + (i ? below[i - 1] : 0);
+			below[i] = was;
+		}
+	for (int i = 0; i < LAMBERT; i++) {
+		p[i] = below[i] / above[0];
+		q[i] = above[i] / above[0];
+	}
+}
+
+/* Single precision: up to where tanh rounds to 1; 4e-7 of the result. */
 static value hyperbolic_tangent(struct activation *a, value x)
 {
-	static const double p[] = {4.89352455891786e-03,  6.37261928875436e-04,
-				   1.48572235717979e-05,  5.12229709037114e-08,
-				   -8.60467152213735e-11, 2.00018790482477e-13,
-				   -2.76076847742355e-16};
-	static const double q[] = {4.89352518554385e-03, 2.26843463243900e-03, 1.18534705686654e-04,
-				   1.19825839466702e-06};
+	double p[LAMBERT], q[LAMBERT];
 	value square, below;
 
 	if (a->elem == ELEM_F64)
 		return op(a, EXPR_SUB, number(a, 1),
 			  op(a, EXPR_DIV, number(a, 2), one_and_exp(a, times(a, 2, x))));
-	x = keep(a, clip(a, x, -7.90531110763549805, 7.90531110763549805));
+	lambert(p, q);
+	x = keep(a, clip(a, x, -9, 9));
 	square = keep(a, op(a, EXPR_MUL, x, x));
-	below = keep(a, polynomial(a, q, sizeof q / sizeof *q, square));
-	return op(a, EXPR_DIV, op(a, EXPR_MUL, polynomial(a, p, sizeof p / sizeof *p, square), x),
-		  below);
+	below = keep(a, polynomial(a, q, LAMBERT, square));
+	return op(a, EXPR_DIV, op(a, EXPR_MUL, polynomial(a, p, LAMBERT, square), x), below);
 }
 
 /* x * P(X < x) for a standard normal X. Single precision: max(x, 0) - z P(X > z), z = |x|, so that
