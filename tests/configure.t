@@ -3,7 +3,7 @@
 cd "$(dirname "$0")/.." || exit 1
 # shellcheck source=tests/tap.sh
 . tests/tap.sh
-unset ONEDNN MAKEFLAGS MFLAGS
+unset ONEDNN MAKEFLAGS MFLAGS SAN
 
 folder=$tmp/onednn
 mkdir -p "$folder/include" "$folder/lib" "$tmp/tree"
