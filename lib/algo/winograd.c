@@ -7,21 +7,17 @@
  * value. What comes out is transformed back (Lavin and Gray, "Fast algorithms for convolutional
  * neural networks", CVPR 2016).
  *
- * A block of tiles is one thread's: it transforms their inputs into its workspace, for all
- * channels; then, for each panel of output channels, multiplies by brgemm tiles into a workspace
- * that stays in a near cache, and transforms these back, post-ops included. So no tensor but the
- * weights is larger than in a direct convolution. Threads may share a block by its panels, and
- * transform the same inputs, where there are few tiles.
+ * A block of tiles is one thread's (lib/schedule/image_block.h), so no tensor but the weights is
+ * larger than in a direct convolution. Threads may share a block by its panels, and transform the
+ * same inputs, where there are few tiles.
  */
 #include <limits.h>
 
 #include "lib/algo/algo.h"
 #include "lib/nest/nest.h"
 #include "lib/schedule/conv.h"
+#include "lib/schedule/image_block.h"
 #include "lib/schedule/range.h"
-#include "lib/tile/brgemm.h"
-#include "lib/tile/image.h"
-#include "lib/tile/post.h"
 
 enum winograd_knob { VL, NV, MR, M, TC, TR, NC, PAR, UNROLL, KNOBS };
 
@@ -153,250 +149,76 @@ static int ranges(const struct workload *w, struct range *r)
 /* What the parts of the nest share. */
 struct winograd {
 	struct nest *n;
-	const struct workload *w;
 	const int64_t *k;
 	struct conv p;
-	struct image g;
-	int64_t values;	   /* of an image tile */
-	int64_t block;	   /* image tiles of a block */
-	int64_t nr, tiles; /* channels of a register tile; how many of these */
-	struct row_split split;
-	int src, weights, bias, dst;
-	int inputs,
-		products; /* workspace, transformed: [values][block][IC] and [values][block][nr] */
-	int img, row0, col0, j0, j1; /* of the block */
-	struct brgemm b;
+	struct image_block b;
+	int j0, j1; /* panels of the block */
 };
 
-/* A tile of a block: where it is, and its number in the block. */
-struct block_tile {
-	struct image_tile at;
-	struct affine number;
-};
-
-/* Loops over the block's image tiles; two to close. Their registers live in there. */
-static struct block_tile open_tiles(struct winograd *s)
-{
-	struct nest *n = s->n;
-	struct block_tile t = {.at.img = s->img};
-	int r = nest_for(n, LOOP_SERIAL, "r", af(0), af(s->k[TR]));
-	int c = nest_for(n, LOOP_SERIAL, "c", af(0), af(s->k[TC]));
-
-	transform_open(&s->g.f, n, s->g.lanes, &s->g.v, &s->g.h);
-	t.at.row = nest_let(n, "row", af_add(af_var(s->row0), af_var(r)));
-	t.at.col = nest_let(n, "col", af_add(af_var(s->col0), af_var(c)));
-	t.number = af_add(af_mul(af_var(r), s->k[TC]), af_var(c));
-	return t;
-}
-
-static void close_tiles(struct winograd *s)
-{
-	nest_close(s->n);
-	nest_close(s->n);
-}
-
-static void transform_block(struct winograd *s)
-{
-	struct block_tile t = open_tiles(s);
-	struct image_values to = {s->inputs, af_mul(t.number, s->p.ic), s->block * s->p.ic};
-
-	image_transform(&s->g, &t.at, s->src, &to);
-	close_tiles(s);
-}
-
-/* ---- products ---- */
-
-static void multiply_tiles(struct winograd *s, int xi, int j, int64_t from, int64_t count, int rows)
+static void declare(struct winograd *s, const struct workload *w)
 {
 	const struct conv *p = &s->p;
-	struct nest *n = s->n;
-	struct brgemm_out out = {.bias = -1, .c = s->products, .c_row = af(s->nr)};
-	int t = nest_for(n, LOOP_SERIAL, "t", af(0), af(count));
-	struct affine first = af_add(af(from), af_mul(af_var(t), rows));
-
-	s->b.a_at = af_add(af_mul(af_var(xi), s->block * p->ic), af_mul(first, p->ic));
-	s->b.b_at = af_add(af_mul(af_var(j), s->values * p->ic * s->nr),
-			   af_mul(af_var(xi), p->ic * s->nr));
-	out.c_at = af_add(af_mul(af_var(xi), s->block * s->nr), af_mul(first, s->nr));
-	brgemm_tile(n, &s->b, rows, &out, -1, af(0));
-	nest_close(n);
-}
-
-/* The block's image tiles by one panel of output channels. */
-static void multiply(struct winograd *s, int j)
-{
-	const struct row_split *r = &s->split;
-	struct nest *n = s->n;
-	int xi = nest_for(n, LOOP_SERIAL, "xi", af(0), af(s->values));
-
-	if (r->rest)
-		multiply_tiles(s, xi, j, 0, r->rest, r->rows + 1);
-	if (r->tiles > r->rest)
-		multiply_tiles(s, xi, j, r->rest * (r->rows + 1), r->tiles - r->rest, r->rows);
-	nest_close(n);
-}
-
-/* ---- outputs ---- */
-
-/* A vector of channels from `channel` on, of which so many are there (NULL: all). */
-struct channels {
-	struct winograd *s;
-	struct affine first;
-	const struct affine *valid;
-};
-
-static void put_pixel(const struct image *g, struct affine at, struct affine channel,
-		      const struct expr *x, void *arg)
-{
-	const struct channels *c = arg;
-	const struct winograd *s = c->s;
-	const struct expr *bias = NULL, *add = NULL;
+	const struct extent bias = {p->oc, s->b.panels * s->b.nr};
 	struct nest *n = s->n;
 
-	channel = af_add(c->first, channel);
-	at = af_add(at, channel);
-	if (s->bias >= 0)
-		bias = ex_load(n, s->bias, g->lanes, channel, NULL);
-	if (workload_has_post(s->w, POST_ADD))
-		add = ex_load(n, s->dst, g->lanes, at, c->valid);
-	nest_store(n, s->dst, at, c->valid, post_apply(n, x, s->w->npost, s->w->post, bias, add));
-}
-
-/* Vectors of channels of panel j from `first` on: so many, or the last one, which is not whole. */
-static void transform_back(struct winograd *s, int j, struct affine first,
-			   const struct affine *vectors)
-{
-	struct nest *n = s->n;
-	int64_t rest = s->p.oc % s->k[VL];
-	struct block_tile t = open_tiles(s);
-	struct channels c = {s, af_add(af_mul(af_var(j), s->nr), first),
-			     vectors ? NULL : nest_keep(n, af(rest))};
-	struct image_values from = {s->products, af_add(af_mul(t.number, s->nr), first),
-				    s->block * s->nr};
-
-	image_transform_back(&s->g, &t.at, &from, vectors, put_pixel, &c);
-	close_tiles(s);
-}
-
-static void transform_panel_back(struct winograd *s, int j)
-{
-	struct nest *n = s->n;
-	int64_t vl = s->k[VL], nv = s->k[NV], full = s->p.oc / vl, last = s->tiles - 1;
-	struct affine vectors = af(nv);
-
-	if (full < s->tiles * nv)
-		vectors = af_var(nest_let_min(n, "vectors", af(nv),
-					      af_sub(af(full), af_mul(af_var(j), nv))));
-	if (full)
-		transform_back(s, j, af(0), &vectors);
-	if (s->p.oc % vl == 0)
-		return;
-	if (last)
-		nest_if_less(n, af(last - 1), af_var(j));
-	transform_back(s, j, af((full - last * nv) * vl), NULL);
-	if (last)
-		nest_close(n);
-}
-
-/* ---- the nest ---- */
-
-_Static_assert((int)TOOM_MAX <= (int)MAP_ROWS, "transformed weights fit a packing's map");
-
-static void add_map(struct packing *p, int dim, const struct toom_matrix *g)
-{
-	struct packing_map *m = packing_map(p, dim, dim, g->rows, g->cols);
-
-	for (int r = 0; r < g->rows; r++)
-		for (int c = 0; c < g->cols; c++)
-			m->m[r][c] = g->m[r][c];
-}
-
-static void declare_weights(struct winograd *s)
-{
-	struct packing pw = {0}, pb = {0};
-	int g = packing_dim(&pw, 1), o = packing_dim(&pw, s->p.oc), i = packing_dim(&pw, s->p.ic);
-	int kh = packing_dim(&pw, s->p.kh), kw = packing_dim(&pw, s->p.kw);
-
-	if (s->p.kh > 1)
-		add_map(&pw, kh, &s->g.v.g);
-	if (s->p.kw > 1)
-		add_map(&pw, kw, &s->g.h.g);
-	packing_axis(&pw, g, 1, 1);
-	packing_axis(&pw, o, s->tiles, s->nr);
-	packing_axis(&pw, kh, s->g.v.n, 1);
-	packing_axis(&pw, kw, s->g.h.n, 1);
-	packing_axis(&pw, i, s->p.ic, 1);
-	packing_axis(&pw, o, s->nr, 1);
-	s->weights = nest_packed(s->n, "w", TENSOR_WEIGHTS, &pw);
-	s->bias = -1;
-	if (!workload_has_post(s->w, POST_BIAS))
-		return;
-	o = packing_dim(&pb, s->p.oc);
-	packing_axis(&pb, o, s->tiles * s->nr, 1);
-	s->bias = nest_packed(s->n, "bias", TENSOR_BIAS, &pb);
-}
-
-static void declare(struct winograd *s)
-{
-	const struct conv *p = &s->p;
-	struct nest *n = s->n;
-
-	s->src = nest_arg(n, "src", TENSOR_SRC, p->mb * p->ih * p->iw * p->ic, 0);
-	declare_weights(s);
-	s->dst = nest_arg(n, "dst", TENSOR_DST, p->mb * p->oh * p->ow * p->oc, 1);
-	s->inputs = nest_work(n, "V", s->values * s->block * p->ic);
-	s->products = nest_work(n, "M", s->values * s->block * s->nr);
-	s->g.half = nest_work(n, "H", image_half(&s->g));
-	brgemm_registers(n, &s->b, (int)s->k[VL], (int)s->k[MR], (int)s->k[NV]);
-	s->b.unroll = (int)s->k[UNROLL];
-	s->b.a = s->inputs;
-	s->b.a_row = af(p->ic);
-	s->b.b = s->weights;
-	s->b.b_k = af(s->nr);
-	s->b.k = af(p->ic);
+	s->b.src = nest_arg(n, "src", TENSOR_SRC, p->mb * p->ih * p->iw * p->ic, 0);
+	image_block_weights(&s->b);
+	operand_out(n, w, operand_bias(n, w, 1, &bias), p->mb * p->oh * p->ow * p->oc, &s->b.out);
+	image_block_workspace(&s->b, (int)s->k[NV], (int)s->k[MR], (int)s->k[UNROLL]);
 }
 
 static void open_blocks(struct winograd *s)
 {
-	int64_t nc = s->k[NC] ? s->k[NC] : s->tiles;
-	struct affine rows = af(s->g.rows / s->k[TR]), cols = af(s->g.cols / s->k[TC]);
-	struct affine blocks = af(ceil_div(s->tiles, nc));
+	int64_t panels = s->b.panels, nc = s->k[NC] ? s->k[NC] : panels;
+	struct affine rows = af(s->b.g.rows / s->k[TR]), cols = af(s->b.g.cols / s->k[TC]);
+	struct affine blocks = af(ceil_div(panels, nc));
 	struct nest *n = s->n;
 	int ir, ic, jb = -1;
 
-	s->img = nest_for(n, LOOP_PARALLEL, "img", af(0), af(s->p.mb));
+	s->b.img = nest_for(n, LOOP_PARALLEL, "img", af(0), af(s->p.mb));
 	if (s->k[PAR])
 		jb = nest_for(n, LOOP_PARALLEL, "jb", af(0), blocks);
 	ir = nest_for(n, LOOP_PARALLEL, "ir", af(0), rows);
 	ic = nest_for(n, LOOP_PARALLEL, "ic", af(0), cols);
 	if (!s->k[PAR])
 		jb = nest_for(n, LOOP_PARALLEL, "jb", af(0), blocks);
-	s->row0 = nest_let(n, "row", af_mul(af_var(ir), s->k[TR]));
-	s->col0 = nest_let(n, "col", af_mul(af_var(ic), s->k[TC]));
+	s->b.row0 = nest_let(n, "row", af_mul(af_var(ir), s->k[TR]));
+	s->b.col0 = nest_let(n, "col", af_mul(af_var(ic), s->k[TC]));
 	s->j0 = nest_let(n, "j", af_mul(af_var(jb), nc));
-	s->j1 = nest_let_min(n, "j", af_add(af_var(s->j0), af(nc)), af(s->tiles));
+	s->j1 = nest_let_min(n, "j", af_add(af_var(s->j0), af(nc)), af(panels));
+}
+
+static struct image_block block_of_tiles(const struct winograd *s)
+{
+	const int64_t *k = s->k;
+	struct image_block b = {.g = image_of(&s->p, k),
+				.kh = s->p.kh,
+				.kw = s->p.kw,
+				.rows = k[TR],
+				.cols = k[TC],
+				.nr = k[NV] * k[VL],
+				.split = row_split(k[TC] * k[TR], k[MR])};
+
+	b.g.n = s->n;
+	b.values = (int64_t)b.g.v.n * b.g.h.n;
+	b.panels = ceil_div(s->p.oc, b.nr);
+	return b;
 }
 
 static int winograd_build(const struct workload *w, const int64_t *k, struct nest *n, struct err *e)
 {
-	struct winograd s = {.n = n, .w = w, .k = k};
+	struct winograd s = {.n = n, .k = k};
 	int j;
 
 	if (!applies(w, &s.p))
 		return err_set(e, "winograd does not apply to this workload");
-	s.g = image_of(&s.p, k);
-	s.g.n = n;
-	s.values = (int64_t)s.g.v.n * s.g.h.n;
-	s.block = k[TC] * k[TR];
-	s.split = row_split(s.block, k[MR]);
-	s.nr = k[NV] * k[VL];
-	s.tiles = ceil_div(s.p.oc, s.nr);
-	declare(&s);
+	s.b = block_of_tiles(&s);
+	declare(&s, w);
 	open_blocks(&s);
-	transform_block(&s);
+	image_block_transform(&s.b);
 	j = nest_for(n, LOOP_SERIAL, "j", af_var(s.j0), af_var(s.j1));
-	multiply(&s, j);
-	transform_panel_back(&s, j);
+	image_block_multiply(&s.b, j);
+	image_block_finish(&s.b, j);
 	while (n->depth)
 		nest_close(n);
 	return 0;

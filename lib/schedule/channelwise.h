@@ -1,0 +1,41 @@
+/* The tile of a depthwise convolution, nhwc: a run of output pixels in one row by a few vectors of
+ * channels. A vector of input is multiplied by a vector of weights, so nothing is broadcast and
+ * nothing summed over channels.
+ *
+ * Tiles whose taps leave the image at the left or the right have bodies of their own, in which
+ * these taps are left out; kernel rows above and below the image are left out row by row.
+ */
+#ifndef TL_SCHEDULE_CHANNELWISE_H
+#define TL_SCHEDULE_CHANNELWISE_H
+
+#include "lib/schedule/edge.h"
+
+struct channelwise {
+	struct nest *n;
+	struct conv p;	   /* ic = oc = 1 */
+	int lanes, nv;	   /* of a vector, vectors of a tile */
+	int64_t nr, tiles; /* channels of a tile, tiles */
+	int weights;	   /* [tile][kh][kw][nr] */
+	int acc, wreg;	   /* registers: pixels x nv; taps held, or 1, x nv */
+	struct access src, dst;
+	struct brgemm_out out;
+	int img; /* variable of the image */
+};
+
+/* Where a tile stands. */
+struct channelwise_place {
+	int oh;	  /* variable */
+	int held; /* its weights are in registers, and no kernel row leaves the image */
+	struct panel panel;
+	struct stretch run;
+};
+
+/* Declares the packed weights. */
+void channelwise_weights(struct channelwise *s);
+/* Declares the registers: tiles of so many pixels at most, and whether weights are held. */
+void channelwise_registers(struct channelwise *s, int pixels, int holds);
+/* Loads all weights of the place's panel into their registers. */
+void channelwise_hold(struct channelwise *s, const struct channelwise_place *at);
+void channelwise_tile(struct channelwise *s, const struct channelwise_place *at);
+
+#endif

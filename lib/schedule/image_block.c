@@ -1,0 +1,185 @@
+#include "lib/schedule/image_block.h"
+
+#include <stddef.h>
+
+#include "lib/space/knob.h"
+
+/* Image tiles of the block. */
+static int64_t tiles_of(const struct image_block *s)
+{
+	return s->rows * s->cols;
+}
+
+/* ---- weights ---- */
+
+_Static_assert((int)TOOM_MAX <= (int)MAP_ROWS, "transformed weights fit a packing's map");
+
+static void add_map(struct packing *p, int dim, const struct toom_matrix *g)
+{
+	struct packing_map *m = packing_map(p, dim, dim, g->rows, g->cols);
+
+	for (int r = 0; r < g->rows; r++)
+		for (int c = 0; c < g->cols; c++)
+			m->m[r][c] = g->m[r][c];
+}
+
+void image_block_weights(struct image_block *s)
+{
+	const struct image *t = &s->g;
+	struct packing w = {0};
+	int g = packing_dim(&w, 1), o = packing_dim(&w, t->oc), i = packing_dim(&w, t->ic);
+	int kh = packing_dim(&w, s->kh), kw = packing_dim(&w, s->kw);
+
+	if (s->kh > 1)
+		add_map(&w, kh, &t->v.g);
+	if (s->kw > 1)
+		add_map(&w, kw, &t->h.g);
+	packing_axis(&w, g, 1, 1);
+	packing_axis(&w, o, s->panels, s->nr);
+	packing_axis(&w, kh, t->v.n, 1);
+	packing_axis(&w, kw, t->h.n, 1);
+	packing_axis(&w, i, t->ic, 1);
+	packing_axis(&w, o, s->nr, 1);
+	s->weights = nest_packed(t->n, "w", TENSOR_WEIGHTS, &w);
+}
+
+void image_block_workspace(struct image_block *s, int nv, int max_rows, int unroll)
+{
+	struct nest *n = s->g.n;
+
+	s->inputs = nest_work(n, "V", s->values * tiles_of(s) * s->g.ic);
+	s->products = nest_work(n, "M", s->values * tiles_of(s) * s->nr);
+	s->g.half = nest_work(n, "H", image_half(&s->g));
+	brgemm_registers(n, &s->b, s->g.lanes, max_rows, nv);
+	s->b.unroll = unroll;
+	s->b.a = s->inputs;
+	s->b.a_row = af(s->g.ic);
+	s->b.b = s->weights;
+	s->b.b_k = af(s->nr);
+	s->b.k = af(s->g.ic);
+}
+
+/* ---- inputs ---- */
+
+/* A tile of a block: where it is, and its number in the block. */
+struct block_tile {
+	struct image_tile at;
+	struct affine number;
+};
+
+/* Loops over the block's image tiles; two to close. Their registers live in there. */
+static struct block_tile open_tiles(struct image_block *s)
+{
+	struct nest *n = s->g.n;
+	struct block_tile t = {.at.img = s->img};
+	int r = nest_for(n, LOOP_SERIAL, "r", af(0), af(s->rows));
+	int c = nest_for(n, LOOP_SERIAL, "c", af(0), af(s->cols));
+
+	transform_open(&s->g.f, n, s->g.lanes, &s->g.v, &s->g.h);
+	t.at.row = nest_let(n, "row", af_add(af_var(s->row0), af_var(r)));
+	t.at.col = nest_let(n, "col", af_add(af_var(s->col0), af_var(c)));
+	t.number = af_add(af_mul(af_var(r), s->cols), af_var(c));
+	return t;
+}
+
+static void close_tiles(struct image_block *s)
+{
+	nest_close(s->g.n);
+	nest_close(s->g.n);
+}
+
+void image_block_transform(struct image_block *s)
+{
+	struct block_tile t = open_tiles(s);
+	struct image_values to = {s->inputs, af_mul(t.number, s->g.ic), tiles_of(s) * s->g.ic};
+
+	image_transform(&s->g, &t.at, s->src, &to);
+	close_tiles(s);
+}
+
+/* ---- products ---- */
+
+static void multiply_tiles(struct image_block *s, int xi, int j, int64_t from, int64_t count,
+			   int rows)
+{
+	int64_t ic = s->g.ic;
+	struct nest *n = s->g.n;
+	struct brgemm_out out = {.bias = -1, .c = s->products, .c_row = af(s->nr)};
+	int t = nest_for(n, LOOP_SERIAL, "t", af(0), af(count));
+	struct affine first = af_add(af(from), af_mul(af_var(t), rows));
+
+	s->b.a_at = af_add(af_mul(af_var(xi), tiles_of(s) * ic), af_mul(first, ic));
+	s->b.b_at =
+		af_add(af_mul(af_var(j), s->values * ic * s->nr), af_mul(af_var(xi), ic * s->nr));
+	out.c_at = af_add(af_mul(af_var(xi), tiles_of(s) * s->nr), af_mul(first, s->nr));
+	brgemm_tile(n, &s->b, rows, &out, -1, af(0));
+	nest_close(n);
+}
+
+/* The block's image tiles by one panel of output channels. */
+void image_block_multiply(struct image_block *s, int j)
+{
+	const struct row_split *r = &s->split;
+	struct nest *n = s->g.n;
+	int xi = nest_for(n, LOOP_SERIAL, "xi", af(0), af(s->values));
+
+	if (r->rest)
+		multiply_tiles(s, xi, j, 0, r->rest, r->rows + 1);
+	if (r->tiles > r->rest)
+		multiply_tiles(s, xi, j, r->rest * (r->rows + 1), r->tiles - r->rest, r->rows);
+	nest_close(n);
+}
+
+/* ---- outputs ---- */
+
+/* A vector of channels from `channel` on, of which so many are there (NULL: all). */
+struct channels {
+	const struct brgemm_out *out;
+	struct affine first;
+	const struct affine *valid;
+};
+
+static void put_pixel(const struct image *g, struct affine at, struct affine channel,
+		      const struct expr *x, void *arg)
+{
+	const struct channels *c = arg;
+
+	channel = af_add(c->first, channel);
+	operand_store(g->n, c->out, x, af_add(at, channel), channel, c->valid);
+}
+
+/* Vectors of channels of panel j from `first` on: so many, or the last one, which is not whole. */
+static void transform_back(struct image_block *s, int j, struct affine first,
+			   const struct affine *vectors)
+{
+	struct nest *n = s->g.n;
+	int64_t rest = s->g.oc % s->g.lanes;
+	struct block_tile t = open_tiles(s);
+	struct channels c = {&s->out, af_add(af_mul(af_var(j), s->nr), first),
+			     vectors ? NULL : nest_keep(n, af(rest))};
+	struct image_values from = {s->products, af_add(af_mul(t.number, s->nr), first),
+				    tiles_of(s) * s->nr};
+
+	image_transform_back(&s->g, &t.at, &from, vectors, put_pixel, &c);
+	close_tiles(s);
+}
+
+void image_block_finish(struct image_block *s, int j)
+{
+	struct nest *n = s->g.n;
+	int64_t vl = s->g.lanes, nv = s->b.nv, full = s->g.oc / vl, last = s->panels - 1;
+	struct affine vectors = af(nv);
+
+	if (full < s->panels * nv)
+		vectors = af_var(nest_let_min(n, "vectors", af(nv),
+					      af_sub(af(full), af_mul(af_var(j), nv))));
+	if (full)
+		transform_back(s, j, af(0), &vectors);
+	if (s->g.oc % vl == 0)
+		return;
+	if (last)
+		nest_if_less(n, af(last - 1), af_var(j));
+	transform_back(s, j, af((full - last * nv) * vl), NULL);
+	if (last)
+		nest_close(n);
+}

@@ -1,0 +1,36 @@
+/* A block of image tiles of minimal filtering (lib/tile/image.h), which one thread computes: their
+ * inputs are transformed, for all channels; then, for each panel of output channels, multiplied by
+ * transformed weights into a workspace that stays in a near cache, and transformed back, post-ops
+ * included.
+ */
+#ifndef TL_SCHEDULE_IMAGE_BLOCK_H
+#define TL_SCHEDULE_IMAGE_BLOCK_H
+
+#include "lib/schedule/operand.h"
+#include "lib/tile/image.h"
+
+struct image_block {
+	struct image g;
+	int64_t kh, kw;		/* taps */
+	int64_t rows, cols;	/* image tiles of a block, along each side */
+	int64_t values;		/* of an image tile */
+	int64_t nr, panels;	/* output channels of a panel; how many of these */
+	struct row_split split; /* of a block's image tiles into register tiles */
+	int src, weights;
+	struct brgemm_out out;
+	/* Workspace, transformed: [values][tiles of the block][IC] and [values][tiles][nr]. */
+	int inputs, products;
+	int img, row0, col0; /* variables: where the block is, in image tiles */
+	struct brgemm b;
+};
+
+/* Declares the transformed weights: [panel][value][ic][nr]. */
+void image_block_weights(struct image_block *s);
+/* Declares the workspace and the registers, for tiles of at most so many rows. */
+void image_block_workspace(struct image_block *s, int nv, int max_rows, int unroll);
+void image_block_transform(struct image_block *s);
+/* Panel j: its products, and its output. */
+void image_block_multiply(struct image_block *s, int j);
+void image_block_finish(struct image_block *s, int j);
+
+#endif
