@@ -46,26 +46,45 @@ static void random_posts(struct workload *w)
 		}
 }
 
-/* Unit stride, and 3, 5 or 7 taps in one direction or both; or 3x3 of stride 2. */
+static void direction(int64_t *d, int i, int64_t taps, int64_t stride)
+{
+	int64_t in;
+
+	d[CONV_KH + i] = taps;
+	d[CONV_SH + i] = stride;
+	d[CONV_DH + i] = 0;
+	d[CONV_PH + i] = pick(0, taps - 1);
+	if (d[CONV_IH + i] < taps)
+		d[CONV_IH + i] = taps;
+	in = d[CONV_IH + i] + d[CONV_PH + i] + pick(0, d[CONV_PH + i]);
+	d[CONV_OH + i] = (in - taps) / stride + 1;
+}
+
+/* Unit stride, and 2 to 5 or 7 taps in one direction or both; or 3x3 of stride 2. */
 static void filtered_conv(int64_t *d)
 {
 	int64_t two = pick(0, 3) == 0, both = two || pick(0, 1), one = pick(0, 1);
+	int64_t even = !two && pick(0, 3) == 0;
 
 	d[CONV_IC] = 8 * pick(1, 4);
 	for (int i = 0; i < 2; i++) {
-		int64_t taps = both ? 3 : one == i ? 3 + 2 * pick(0, 2) : 1, in;
+		int64_t taps = both ? 3 : one == i ? 3 + 2 * pick(0, 2) : 1;
 
 		if (both && !two)
 			taps += 2 * pick(0, 1);
+		direction(d, i, taps > 1 && even ? 2 * pick(1, 2) : taps, two ? 2 : 1);
+	}
+}
 
-		d[CONV_KH + i] = taps;
-		d[CONV_SH + i] = two ? 2 : 1;
-		d[CONV_DH + i] = 0;
-		d[CONV_PH + i] = pick(0, taps - 1);
-		if (d[CONV_IH + i] < taps)
-			d[CONV_IH + i] = taps;
-		in = d[CONV_IH + i] + d[CONV_PH + i] + pick(0, d[CONV_PH + i]);
-		d[CONV_OH + i] = (in - taps) / d[CONV_SH + i] + 1;
+/* Few channels and many taps. */
+static void first_layer(int64_t *d)
+{
+	int64_t stride = pick(1, 2);
+
+	d[CONV_IC] = pick(1, 4);
+	for (int i = 0; i < 2; i++) {
+		d[CONV_IH + i] = pick(9, 20);
+		direction(d, i, pick(5, 8), stride);
 	}
 }
 
@@ -107,7 +126,10 @@ static int random_conv(struct workload *w)
 		d[CONV_OH + i] = (d[CONV_IH + i] + pad - window) / d[CONV_SH + i] + 1;
 	}
 	if (pick(0, 2) == 0 && d[CONV_G] == 1) { /* what winograd takes as well */
-		filtered_conv(d);
+		if (pick(0, 3))
+			filtered_conv(d);
+		else
+			first_layer(d);
 		return workload_finish(w, &e) == 0;
 	}
 	if (pick(0, 3) == 0) { /* plain 1x1, which gemm takes as well */

@@ -66,15 +66,17 @@ int main(void)
 	test_filter(1, 1, 1);
 	test_filter(3, 3, 2);
 	test_filter(5, 3, 2);
-	for (int r = 3; r <= 7; r += 2)
-		for (int m = 2; m <= 8; m += 2) {
-			if (!toom_has(m, r, 1, 1))
+	for (int r = 2; r <= 7; r++)
+		for (int m = 2; m <= 8; m++) {
+			if (!toom_has(m, r, 1, TOOM_ONE_WAY))
 				continue;
 			test_filter(m, r, 1);
 			test_pairs(m, r);
 		}
-	ok(toom_has(4, 3, 1, 0) && !toom_has(6, 3, 1, 0) && !toom_has(3, 3, 1, 1) &&
-		   !toom_has(6, 7, 1, 1) && toom_has(5, 3, 2, 0) && !toom_has(3, 5, 2, 1),
+	ok(toom_has(4, 3, 1, TOOM_TWO_WAYS) && !toom_has(6, 3, 1, TOOM_TWO_WAYS) &&
+		   toom_has(6, 3, 1, TOOM_FEW_CHANNELS) && !toom_has(3, 3, 1, TOOM_ONE_WAY) &&
+		   !toom_has(6, 7, 1, TOOM_ONE_WAY) && toom_has(5, 3, 2, TOOM_TWO_WAYS) &&
+		   !toom_has(3, 5, 2, TOOM_ONE_WAY),
 	   "not all filters are there");
 	return done_testing();
 }

@@ -1,11 +1,12 @@
 /* winograd: convolution, nhwc, by minimal filtering (lib/tile/toom.h) in each direction that has
- * several taps: 3x3, 5x5, 1x3, 7x1 and the like, of unit stride; 3x3 of stride 2.
+ * several taps: 3x3, 5x5, 1x3, 7x1 and the like, of unit stride; 3x3 of stride 2; first layers.
  *
  * The output is cut into tiles of m x m pixels (m x 1, 1 x m); the inputs of each are transformed
  * into n^2 values (n) and multiplied, value by value and summed over channels, with transformed
  * weights, which are prepared: that is a product of matrices, of tiles and channels, for each
  * value. What comes out is transformed back (Lavin and Gray, "Fast algorithms for convolutional
- * neural networks", CVPR 2016).
+ * neural networks", CVPR 2016). A first layer, of few channels and many taps, is first made one of
+ * more channels and fewer taps (lib/schedule/space_to_depth.h).
  *
  * A block of tiles is one thread's (lib/schedule/image_block.h), so no tensor but the weights is
  * larger than in a direct convolution. Threads may share a block by its panels, and transform the
@@ -15,7 +16,6 @@
 
 #include "lib/algo/algo.h"
 #include "lib/nest/nest.h"
-#include "lib/schedule/conv.h"
 #include "lib/schedule/image_block.h"
 #include "lib/schedule/range.h"
 
@@ -26,9 +26,7 @@ static const struct knob knobs[KNOBS] = {
 	[NV] = {"nv", 1, "Vectors in a row of the register tile."},
 	[MR] = {"mr", 1,
 		"Image tiles of the register tile, at most, in near-equal parts of a block."},
-	[M] = {"m", 4,
-	       "Output pixels along each side of an image tile: 2, 4, 6 or 8; at stride 2: 3 or "
-	       "5."},
+	[M] = {"m", 4, "Output pixels along each side of an image tile: 2 to 8, as taps allow."},
 	[TC] = {"tc", 1, "Image tiles in a row of a block; divides those in a row of the image."},
 	[TR] = {"tr", 1, "Rows of image tiles in a block; divides those of the image."},
 	[NC] = {"nc", 0, "Register tiles of output channels in a block; 0: all."},
@@ -38,30 +36,41 @@ static const struct knob knobs[KNOBS] = {
 	[UNROLL] = {"unroll", 1, "Unrolling of the loop over input channels."},
 };
 
+/* The image of a kernel of so many taps and of so few channels is taken by blocks of pixels:
+ * smaller kernels gain less than the transforms cost (PERFORMANCE.md). */
+enum { FEW_CHANNELS = 4, LEAST_TAPS = 25 };
+enum { FEW_SUMMED = 32 }; /* channels: for TOOM_FEW_CHANNELS */
 enum { MAX_TILES = 256, MAX_EDGES = 6 };
 static const int64_t MAX_BLOCK = 1 << 20; /* floats of a block's transformed inputs */
 
 static struct image_kernel kernel_of(const struct conv *p)
 {
-	return (struct image_kernel){p->kh, p->kw, p->sh, p->sw};
+	return (struct image_kernel){p->kh, p->kw, p->sh, p->sw, p->ic <= FEW_SUMMED};
 }
 
-static int has_tile(const struct conv *p, int64_t m)
+/* p: as it is computed, by blocks of pixels d. */
+static int has_tile(const struct conv *p, const struct space_to_depth *d, int64_t m)
 {
 	const struct image_kernel k = kernel_of(p);
 
-	return image_has(&k, m);
+	return image_has(&k, m) && image_block_has(&k, d, m);
+}
+
+static int by_blocks(const struct conv *p)
+{
+	return p->ic <= FEW_CHANNELS && p->kh * p->kw >= LEAST_TAPS;
 }
 
 /* In a direction of one tap the image is as large as the output. */
-static int applies(const struct workload *w, struct conv *p)
+static int applies(const struct workload *w, struct conv *p, struct space_to_depth *d)
 {
 	if (!conv_of(w, p) || p->nchw || p->g != 1 || p->dh != 1 || p->dw != 1 || p->ph >= p->kh ||
-	    p->pw >= p->kw || p->ic % 8)
+	    p->pw >= p->kw || (p->ic % 8 && !by_blocks(p)))
 		return 0;
+	*d = by_blocks(p) ? space_to_depth(p) : space_to_depth_none(p);
 	if ((p->kh == 1 && p->oh != p->ih) || (p->kw == 1 && p->ow != p->iw))
 		return 0;
-	return has_tile(p, 2) || has_tile(p, 3);
+	return has_tile(p, d, 2) || has_tile(p, d, 3);
 }
 
 static struct image image_of(const struct conv *p, const int64_t *k)
@@ -69,7 +78,7 @@ static struct image image_of(const struct conv *p, const int64_t *k)
 	const struct image_kernel kernel = kernel_of(p);
 	struct image s = {.ih = p->ih,
 			  .iw = p->iw,
-			  .ic = p->ic,
+			  .ic = ceil_div(p->ic, k[VL]) * k[VL],
 			  .oh = p->oh,
 			  .ow = p->ow,
 			  .oc = p->oc,
@@ -84,8 +93,8 @@ static struct image image_of(const struct conv *p, const int64_t *k)
 /* Blocks of image tiles of a size. */
 static void list_blocks(struct range *r, const struct conv *p, int64_t size)
 {
-	static const int blocks[] = {1,	 2,  3,	 4,  5,	 6,  7,	 8,  9,	 10, 11, 12,
-				     13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 24, 28};
+	static const int blocks[] = {1,	 2,  3,	 4,  5,	 6,  7,	 8,  9,	 10, 11, 12, 13,
+				     14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 28};
 	const struct image g = image_of(p, (int64_t[KNOBS]){[VL] = 8, [M] = size});
 
 	range_more(r, M, size);
@@ -97,17 +106,18 @@ static void list_blocks(struct range *r, const struct conv *p, int64_t size)
 	}
 }
 
-static void check_tiles(struct range *r, const struct conv *p)
+static void check_tiles(struct range *r, const struct conv *p, const struct space_to_depth *d)
 {
 	const int64_t *k = r->knob;
 	struct image g;
 
 	range_need(r, (k[VL] == 8 || k[VL] == 16) && k[TC] > 0 && k[TR] > 0,
 		   "a knob is outside its range");
-	range_need(r, has_tile(p, k[M]), "there is no such image tile for the kernel's taps");
+	range_need(r, has_tile(p, d, k[M]), "there is no such image tile for the kernel's taps");
 	if (r->why)
 		return;
-	range_need(r, p->ic % k[VL] == 0, "input channels fill no whole vectors");
+	range_need(r, d->ic <= FEW_CHANNELS || p->ic % k[VL] == 0,
+		   "input channels fill no whole vectors");
 	g = image_of(p, k);
 	range_need(r, image_edges(&g) <= MAX_EDGES,
 		   "too many columns of image tiles have taps outside the image");
@@ -116,7 +126,7 @@ static void check_tiles(struct range *r, const struct conv *p)
 		return;
 	range_need(r,
 		   k[TC] * k[TR] <= MAX_TILES &&
-			   (int64_t)g.v.n * g.h.n * k[TC] * k[TR] * p->ic <= MAX_BLOCK,
+			   (int64_t)g.v.n * g.h.n * k[TC] * k[TR] * g.ic <= MAX_BLOCK,
 		   "the block is too large");
 	range_need(r, k[NV] == 1 || (k[NV] - 1) * k[VL] < p->oc,
 		   "another value of nv gives the same program");
@@ -126,15 +136,16 @@ static int ranges(const struct workload *w, struct range *r)
 {
 	static const int rows[] = {3, 4, 5, 6, 7, 8, 9, 10, 12, 14, 16, 20, 24, 28, 0};
 	static const int blocks[] = {1, 2, 4, 8, 16, 0};
+	struct space_to_depth d;
 	struct conv p;
 
-	if (!applies(w, &p) || (r->machine && r->machine->lanes < 8))
+	if (!applies(w, &p, &d) || (r->machine && r->machine->lanes < 8))
 		return 0;
 	for (int size = 8; r->space && size >= 2; size--)
-		if (has_tile(&p, size))
+		if (has_tile(&p, &d, size))
 			list_blocks(r, &p, size);
 	if (r->knob)
-		check_tiles(r, &p);
+		check_tiles(r, &p, &d);
 	if (r->why || !range_register_tile(r, 4, r->space ? INT_MAX : r->knob[TC] * r->knob[TR],
 					   rows, brgemm_fits))
 		return 1;
@@ -150,7 +161,7 @@ static int ranges(const struct workload *w, struct range *r)
 struct winograd {
 	struct nest *n;
 	const int64_t *k;
-	struct conv p;
+	struct conv p; /* as it is computed */
 	struct image_block b;
 	int j0, j1; /* panels of the block */
 };
@@ -161,7 +172,7 @@ static void declare(struct winograd *s, const struct workload *w)
 	const struct extent bias = {p->oc, s->b.panels * s->b.nr};
 	struct nest *n = s->n;
 
-	s->b.src = nest_arg(n, "src", TENSOR_SRC, p->mb * p->ih * p->iw * p->ic, 0);
+	s->b.src = nest_arg(n, "src", TENSOR_SRC, p->mb * s->b.d.ih * s->b.d.iw * s->b.d.ic, 0);
 	image_block_weights(&s->b);
 	operand_out(n, w, operand_bias(n, w, 1, &bias), p->mb * p->oh * p->ow * p->oc, &s->b.out);
 	image_block_workspace(&s->b, (int)s->k[NV], (int)s->k[MR], (int)s->k[UNROLL]);
@@ -188,12 +199,12 @@ static void open_blocks(struct winograd *s)
 	s->j1 = nest_let_min(n, "j", af_add(af_var(s->j0), af(nc)), af(panels));
 }
 
-static struct image_block block_of_tiles(const struct winograd *s)
+static struct image_block block_of_tiles(const struct winograd *s, const struct space_to_depth *d)
 {
 	const int64_t *k = s->k;
 	struct image_block b = {.g = image_of(&s->p, k),
-				.kh = s->p.kh,
-				.kw = s->p.kw,
+				.d = *d,
+				.depth = s->p.ic,
 				.rows = k[TR],
 				.cols = k[TC],
 				.nr = k[NV] * k[VL],
@@ -208,12 +219,15 @@ static struct image_block block_of_tiles(const struct winograd *s)
 static int winograd_build(const struct workload *w, const int64_t *k, struct nest *n, struct err *e)
 {
 	struct winograd s = {.n = n, .k = k};
+	struct space_to_depth d;
 	int j;
 
-	if (!applies(w, &s.p))
+	if (!applies(w, &s.p, &d))
 		return err_set(e, "winograd does not apply to this workload");
-	s.b = block_of_tiles(&s);
+	s.b = block_of_tiles(&s, &d);
 	declare(&s, w);
+	if (d.ic <= FEW_CHANNELS)
+		s.b.src = space_to_depth_pixels(n, &d, &s.p, s.b.src, (int)k[VL], s.b.g.ic);
 	open_blocks(&s);
 	image_block_transform(&s.b);
 	j = nest_for(n, LOOP_SERIAL, "j", af_var(s.j0), af_var(s.j1));

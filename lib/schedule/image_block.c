@@ -14,31 +14,55 @@ static int64_t tiles_of(const struct image_block *s)
 
 _Static_assert((int)TOOM_MAX <= (int)MAP_ROWS, "transformed weights fit a packing's map");
 
-static void add_map(struct packing *p, int dim, const struct toom_matrix *g)
+static int fits(int64_t m, int64_t taps, int64_t block, int64_t kernel)
 {
-	struct packing_map *m = packing_map(p, dim, dim, g->rows, g->cols);
+	return kernel == 1 || block == 1 ||
+	       ((m + taps - 1) * block <= MAP_ROWS && kernel <= MAP_COLS);
+}
 
-	for (int r = 0; r < g->rows; r++)
-		for (int c = 0; c < g->cols; c++)
-			m->m[r][c] = g->m[r][c];
+int image_block_has(const struct image_kernel *k, const struct space_to_depth *d, int64_t m)
+{
+	return fits(m, k->kh, d->sh, d->kh) && fits(m, k->kw, d->sw, d->kw);
+}
+
+/* Along a direction whose taps are taken by blocks: row v * block + i makes value v of taps i, i +
+ * block, .. of the filter, which begin `before` taps earlier than the kernel. */
+static void add_map(struct packing *p, int dim, const struct toom_matrix *g, int64_t block,
+		    int64_t before)
+{
+	int64_t taps = p->extent[dim];
+	struct packing_map *m = packing_map(p, dim, dim, g->rows * (int)block, (int)taps);
+
+	for (int r = 0; r < m->rows; r++)
+		for (int c = 0; c < g->cols; c++) {
+			int64_t tap = c * block + r % block - before;
+
+			if (tap >= 0 && tap < taps)
+				m->m[r][tap] = g->m[r / block][c];
+		}
 }
 
 void image_block_weights(struct image_block *s)
 {
+	const struct space_to_depth *d = &s->d;
 	const struct image *t = &s->g;
 	struct packing w = {0};
-	int g = packing_dim(&w, 1), o = packing_dim(&w, t->oc), i = packing_dim(&w, t->ic);
-	int kh = packing_dim(&w, s->kh), kw = packing_dim(&w, s->kw);
+	int g = packing_dim(&w, 1), o = packing_dim(&w, t->oc), i = packing_dim(&w, d->ic);
+	int kh = packing_dim(&w, d->kh), kw = packing_dim(&w, d->kw);
 
-	if (s->kh > 1)
-		add_map(&w, kh, &t->v.g);
-	if (s->kw > 1)
-		add_map(&w, kw, &t->h.g);
+	if (d->kh > 1)
+		add_map(&w, kh, &t->v.g, d->sh, d->top);
+	if (d->kw > 1)
+		add_map(&w, kw, &t->h.g, d->sw, d->left);
 	packing_axis(&w, g, 1, 1);
 	packing_axis(&w, o, s->panels, s->nr);
-	packing_axis(&w, kh, t->v.n, 1);
-	packing_axis(&w, kw, t->h.n, 1);
-	packing_axis(&w, i, t->ic, 1);
+	packing_axis(&w, kh, t->v.n, d->sh);
+	packing_axis(&w, kw, t->h.n, d->sw);
+	if (d->sh > 1)
+		packing_axis(&w, kh, d->sh, 1);
+	if (d->sw > 1)
+		packing_axis(&w, kw, d->sw, 1);
+	packing_axis(&w, i, d->ic, 1);
 	packing_axis(&w, o, s->nr, 1);
 	s->weights = nest_packed(t->n, "w", TENSOR_WEIGHTS, &w);
 }
@@ -56,7 +80,7 @@ void image_block_workspace(struct image_block *s, int nv, int max_rows, int unro
 	s->b.a_row = af(s->g.ic);
 	s->b.b = s->weights;
 	s->b.b_k = af(s->nr);
-	s->b.k = af(s->g.ic);
+	s->b.k = af(s->depth);
 }
 
 /* ---- inputs ---- */
@@ -109,8 +133,8 @@ static void multiply_tiles(struct image_block *s, int xi, int j, int64_t from, i
 	struct affine first = af_add(af(from), af_mul(af_var(t), rows));
 
 	s->b.a_at = af_add(af_mul(af_var(xi), tiles_of(s) * ic), af_mul(first, ic));
-	s->b.b_at =
-		af_add(af_mul(af_var(j), s->values * ic * s->nr), af_mul(af_var(xi), ic * s->nr));
+	s->b.b_at = af_add(af_mul(af_var(j), s->values * s->depth * s->nr),
+			   af_mul(af_var(xi), s->depth * s->nr));
 	out.c_at = af_add(af_mul(af_var(xi), tiles_of(s) * s->nr), af_mul(first, s->nr));
 	brgemm_tile(n, &s->b, rows, &out, -1, af(0));
 	nest_close(n);

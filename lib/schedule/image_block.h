@@ -6,25 +6,29 @@
 #ifndef TL_SCHEDULE_IMAGE_BLOCK_H
 #define TL_SCHEDULE_IMAGE_BLOCK_H
 
-#include "lib/schedule/operand.h"
+#include "lib/schedule/space_to_depth.h"
 #include "lib/tile/image.h"
 
 struct image_block {
-	struct image g;
-	int64_t kh, kw;		/* taps */
-	int64_t rows, cols;	/* image tiles of a block, along each side */
-	int64_t values;		/* of an image tile */
-	int64_t nr, panels;	/* output channels of a panel; how many of these */
-	struct row_split split; /* of a block's image tiles into register tiles */
+	struct image g;		 /* its channels fill whole vectors */
+	struct space_to_depth d; /* what the image was made of */
+	int64_t depth;		 /* channels that there are */
+	int64_t rows, cols;	 /* image tiles of a block, along each side */
+	int64_t values;		 /* of an image tile */
+	int64_t nr, panels;	 /* output channels of a panel; how many of these */
+	struct row_split split;	 /* of a block's image tiles into register tiles */
 	int src, weights;
 	struct brgemm_out out;
-	/* Workspace, transformed: [values][tiles of the block][IC] and [values][tiles][nr]. */
+	/* Workspace, transformed: [values][tiles of the block][channels] and [values][tiles][nr].
+	 */
 	int inputs, products;
 	int img, row0, col0; /* variables: where the block is, in image tiles */
 	struct brgemm b;
 };
 
-/* Declares the transformed weights: [panel][value][ic][nr]. */
+/* Can weights be transformed for tiles of m pixels a side of a kernel whose image is taken by d? */
+int image_block_has(const struct image_kernel *k, const struct space_to_depth *d, int64_t m);
+/* Declares the transformed weights: [panel][value][channel][nr]. */
 void image_block_weights(struct image_block *s);
 /* Declares the workspace and the registers, for tiles of at most so many rows. */
 void image_block_workspace(struct image_block *s, int nv, int max_rows, int unroll);

@@ -13,7 +13,7 @@
 
 #include "lib/base/buf.h"
 
-enum { LAYOUT_RANK = 6, LAYOUT_AXES = 10, LAYOUT_MAPS = 2, MAP_ROWS = 12, MAP_COLS = 8 };
+enum { LAYOUT_RANK = 6, LAYOUT_AXES = 10, LAYOUT_MAPS = 2, MAP_ROWS = 16, MAP_COLS = 8 };
 
 /* Along dimension dim, of extent cols: value i becomes the sum over j of m[i][j] * value j. Where
  * `with` is another dimension than dim, j goes through both, dim outermost, and cols is the product

@@ -15,9 +15,10 @@ static int is_one(int64_t taps, int64_t stride)
 int image_has(const struct image_kernel *k, int64_t m)
 {
 	int v = is_one(k->kh, k->sh), h = is_one(k->kw, k->sw);
+	int most = v || h ? TOOM_ONE_WAY : k->few ? TOOM_FEW_CHANNELS : TOOM_TWO_WAYS;
 
-	return !(v && h) && (v || toom_has(m, k->kh, k->sh, h)) &&
-	       (h || toom_has(m, k->kw, k->sw, v));
+	return !(v && h) && (v || toom_has(m, k->kh, k->sh, most)) &&
+	       (h || toom_has(m, k->kw, k->sw, most));
 }
 
 void image_make(struct image *s, const struct image_kernel *k, int m)

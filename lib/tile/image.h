@@ -40,9 +40,10 @@ struct image_values {
 typedef void image_put(const struct image *s, struct affine at, struct affine channel,
 		       const struct expr *x, void *arg);
 
-/* A kernel: taps and strides, vertical and horizontal. */
+/* A kernel: taps and strides, vertical and horizontal. few: few channels are summed. */
 struct image_kernel {
 	int64_t kh, kw, sh, sw;
+	int few;
 };
 /* Can tiles have m pixels in each direction of more than one tap? */
 int image_has(const struct image_kernel *k, int64_t m);

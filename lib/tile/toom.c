@@ -105,13 +105,11 @@ void toom_make(struct toom *t, int m, int r, int stride)
 	t->stride = stride;
 }
 
-int toom_has(int64_t m, int64_t r, int64_t stride, int one)
+int toom_has(int64_t m, int64_t r, int64_t stride, int most)
 {
 	int64_t n = m + r - 1;
 
 	if (stride == 2)
 		return r == 3 && (m == 3 || m == 5);
-	if (stride != 1 || m < 2 || m > 8 || m % 2 || r < 3)
-		return 0;
-	return n == 4 || n == 6 || ((n == 8 || n == 10) && one);
+	return stride == 1 && m >= 2 && m <= 8 && r >= 2 && n >= 4 && n % 2 == 0 && n <= most;
 }

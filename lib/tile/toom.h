@@ -29,12 +29,15 @@ struct toom {
 	struct toom_matrix at, g, bt;
 };
 
-/* m outputs of r taps: 1 of 1; at unit stride n = 4, 6, 8 or 10; at stride 2 of 3 taps 3 and 5. The
- * points are those with the least error in single precision among small fractions: 0, +-3/4, +-3/2
- * in two directions err a quarter of what 0, +-1, +-2 do. With n = 8 the error of 192 channels is
- * 2e-6 in one direction, with n = 10 5e-6; in two directions both are beyond 1e-5. */
+/* m outputs of r taps: 1 of 1; at unit stride n = 4, 6, 8 or 10, so that m is even where r is odd;
+ * at stride 2 of 3 taps 3 and 5. The points are those with the least error in single precision
+ * among small fractions: 0, +-3/4, +-3/2 in two directions err a quarter of what 0, +-1, +-2 do. */
 void toom_make(struct toom *t, int m, int r, int stride);
-/* Is there such a filter, that errs less than 1e-5? one: in one direction only. */
-int toom_has(int64_t m, int64_t r, int64_t stride, int one);
+/* The most products at unit stride that err less than 1e-5. In one direction the error of 192
+ * channels is 2e-6 with 8 and 5e-6 with 10. In two directions, that of 12 channels is 3e-6 with 8,
+ * and that of 192 beyond 1e-5. */
+enum { TOOM_ONE_WAY = 10, TOOM_FEW_CHANNELS = 8, TOOM_TWO_WAYS = 6 };
+/* Is there such a filter, of at most so many products at unit stride? */
+int toom_has(int64_t m, int64_t r, int64_t stride, int most);
 
 #endif

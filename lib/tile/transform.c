@@ -10,7 +10,7 @@ void transform_open(struct transform *f, struct nest *n, int lanes, const struct
 
 	*f = (struct transform){.n = n, .lanes = lanes};
 	f->in = nest_reg(n, "in", ELEM_F32, lanes, most, 1);
-	f->sums = nest_reg(n, "sum", ELEM_F32, lanes, most, 1);
+	f->sums = nest_reg(n, "sum", ELEM_F32, lanes, most > 6 ? most / 2 - 1 : 2, 1);
 }
 
 unsigned transform_all(int n)
@@ -140,34 +140,46 @@ static int is_column_pair(const struct toom_matrix *m, int c)
 	return 1;
 }
 
-void transform_output(const struct transform *f, const struct toom *t, int rows, transform_put *put,
-		      void *arg)
+/* Of each pair the sum, and, in the place of its second value, the difference. */
+static void add_pairs(const struct transform *f, const struct toom_matrix *m)
 {
-	const struct toom_matrix *m = &t->at;
 	struct nest *n = f->n;
+	int pair = 0;
 
 	for (int c = 0; c < m->cols; c++) {
 		if (!is_column_pair(m, c))
 			continue;
-		nest_store(n, f->sums, af(c), NULL,
+		nest_store(n, f->sums, af(pair++), NULL,
 			   ex_op(n, EXPR_ADD, in_reg(f, c), in_reg(f, c + 1), NULL));
-		nest_store(n, f->sums, af(c + 1), NULL,
+		nest_store(n, f->in, af(c + 1), NULL,
 			   ex_op(n, EXPR_SUB, in_reg(f, c), in_reg(f, c + 1), NULL));
 		c++;
 	}
-	for (int i = 0; i < rows; i++) {
-		struct terms sum = {0};
+}
 
-		for (int c = 0; c < m->cols; c++) {
-			if (!is_column_pair(m, c)) {
-				add_term(&sum, in_reg(f, c), m->m[i][c]);
-				continue;
-			}
-			add_term(&sum, sum_reg(f, i % 2 ? c + 1 : c), m->m[i][c]);
-			c++;
+static const struct expr *output(const struct transform *f, const struct toom_matrix *m, int i)
+{
+	struct terms sum = {0};
+	int pair = 0;
+
+	for (int c = 0; c < m->cols; c++) {
+		if (!is_column_pair(m, c)) {
+			add_term(&sum, in_reg(f, c), m->m[i][c]);
+			continue;
 		}
-		put(f, i, sum_of(f, &sum), arg);
+		add_term(&sum, i % 2 ? in_reg(f, c + 1) : sum_reg(f, pair), m->m[i][c]);
+		pair++;
+		c++;
 	}
+	return sum_of(f, &sum);
+}
+
+void transform_output(const struct transform *f, const struct toom *t, int rows, transform_put *put,
+		      void *arg)
+{
+	add_pairs(f, &t->at);
+	for (int i = 0; i < rows; i++)
+		put(f, i, output(f, &t->at, i), arg);
 }
 
 /* ---- lines ---- */
