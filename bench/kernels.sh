@@ -48,8 +48,8 @@ for model in ${MODELS:-share/models/resnet50.tar.zst share/models/mobilenet_v2.t
 	"$bin/tl-extract" -q -o "$dir/$name.workloads" "$model"
 	echo "$name" >>"$dir/models"
 done
-probe() { # what the machine can do, as far as nobody else does it meanwhile
-	OMP_PROC_BIND=true OMP_DYNAMIC=false "$bin/../libexec/tl/worker-cpu" --probe >>"$dir/probes"
+probe() { # what the machine can do with as many threads, as far as nobody else does it meanwhile
+	OMP_NUM_THREADS="${THREADS:-$(nproc)}" OMP_PROC_BIND=true OMP_DYNAMIC=false "$bin/../libexec/tl/worker-cpu" --probe >>"$dir/probes"
 }
 probe
 # Tuning that fails leaves workloads that are not judged, and the table says why.

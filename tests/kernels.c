@@ -587,7 +587,7 @@ static void check_accuracy(enum post kind)
 	struct arena a = ARENA_INIT;
 	struct nest n;
 	struct err e = ERR_INIT;
-	float *buffers[NEST_BUFFERS] = {0}, x[COUNT], y[COUNT], room[16 * 16];
+	float *buffers[NEST_BUFFERS] = {0}, x[COUNT], y[COUNT];
 	double worst = 0;
 	int src, dst, i;
 
@@ -607,7 +607,8 @@ static void check_accuracy(enum post kind)
 	nest_close(&n);
 	buffers[0] = x;
 	buffers[1] = y;
-	buffers[2] = room;
+	if (n.nslots > 2)
+		buffers[2] = random_floats(operand_size(&n, 2, 1));
 	if (interp_run(&n, buffers, &e) < 0)
 		bail_out("%s", e.msg);
 	for (int k = 0; k < COUNT; k++) {
@@ -617,6 +618,7 @@ static void check_accuracy(enum post kind)
 			worst = error;
 	}
 	ok(worst < 1e-6, "%s: error %.1e", post_name(kind), worst);
+	free(buffers[2]);
 	arena_free(&a);
 }
 

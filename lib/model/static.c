@@ -15,7 +15,7 @@ struct use {
 
 struct walk {
 	const struct nest *n;
-	int depth, sites; /* loads and stores of memory */
+	int depth, sites; /* loads and stores of memory, but for near buffers */
 	const struct node *path[NEST_DEPTH];
 	struct use use[NEST_BUFFERS];
 };
@@ -57,7 +57,7 @@ static void read_in(struct walk *w, const struct expr *x)
 			inside |= w->path[d] == u->scope;
 		u->everywhere |= !inside;
 	} else {
-		w->sites += x->kind == EXPR_LOAD;
+		w->sites += x->kind == EXPR_LOAD && !w->n->buffer[x->buffer].near;
 	}
 	read_in(w, x->a);
 	read_in(w, x->b);
@@ -72,7 +72,7 @@ static void walk_body(struct walk *w, const struct node *s)
 			if (w->n->buffer[s->buffer].kind == BUFFER_REG)
 				written(w, s);
 			else
-				w->sites++;
+				w->sites += !w->n->buffer[s->buffer].near;
 		}
 		if (s->kind != NODE_FOR && s->kind != NODE_IF)
 			continue;

@@ -120,6 +120,18 @@ int nest_team(struct nest *n, const char *name, int64_t size)
 	return n->nbuffers - 1;
 }
 
+int nest_near(struct nest *n, const char *name, int64_t size)
+{
+	int buffer;
+
+	for (int i = 0; i < n->nbuffers; i++)
+		if (n->buffer[i].name == name)
+			return i;
+	buffer = nest_work(n, name, size);
+	n->buffer[buffer].near = 1;
+	return buffer;
+}
+
 int nest_reg(struct nest *n, const char *name, enum elem elem, int lanes, int rows, int cols)
 {
 	struct buffer *b = new_buffer(n, name, BUFFER_REG);
@@ -327,6 +339,25 @@ int nest_for(struct nest *n, enum loop_kind kind, const char *name, struct affin
 void nest_unroll_hint(struct nest *n, int times)
 {
 	n->open->unroll = times;
+}
+
+void nest_jam(struct nest *n)
+{
+	n->open->jam = 1;
+}
+
+struct affine nest_turn(const struct nest *n, int64_t *turns)
+{
+	struct affine turn = af(0);
+
+	*turns = 1;
+	for (const struct node *t = n->open; t; t = t->outer) {
+		if (t->kind != NODE_FOR || !t->jam)
+			continue;
+		turn = af_add(turn, af_mul(af_sub(af_var(t->var), t->a), *turns));
+		*turns *= t->b.c - t->a.c;
+	}
+	return turn;
 }
 
 void nest_if_less(struct nest *n, struct affine a, struct affine b)

@@ -163,6 +163,7 @@ struct node {
 	struct node *body, *orelse;
 	enum loop_kind loop;
 	int unroll; /* FOR, serial: how often the compiler is asked to unroll; 0: as it likes */
+	int jam;    /* FOR, unrolled: see nest_jam() */
 	int var;    /* FOR, LET */
 	int buffer; /* STORE, VIEW, PREFETCH */
 	struct affine a; /* FOR: lo; IF, LET, VIEW: see above; STORE, PREFETCH: index */
@@ -199,6 +200,9 @@ int nest_arg(struct nest *n, const char *name, int role, int64_t size, int writt
 int nest_packed(struct nest *n, const char *name, int role, const struct packing *p);
 int nest_work(struct nest *n, const char *name, int64_t size);
 int nest_team(struct nest *n, const char *name, int64_t size);
+/* A little of the thread's workspace, which never leaves the first-level cache. The same name, the
+ * pointer, gives the same buffer, of the first one's size. */
+int nest_near(struct nest *n, const char *name, int64_t size);
 int nest_reg(struct nest *n, const char *name, enum elem elem, int lanes, int rows, int cols);
 
 /* Affine forms, by value. */
@@ -234,6 +238,12 @@ const struct expr *ex_op(struct nest *n, enum expr_kind kind, const struct expr 
 int nest_for(struct nest *n, enum loop_kind kind, const char *name, struct affine lo,
 	     struct affine hi);			  /* returns the loop variable */
 void nest_unroll_hint(struct nest *n, int times); /* for the loop just opened */
+/* Of the loop just opened, which is unrolled: no turn needs what another one stores. So a printer
+ * may write each statement for all turns, of all such loops around it, before the next statement:
+ * chains of operations that wait for each other then run side by side ("unroll and jam"). */
+void nest_jam(struct nest *n);
+/* Number of the turn that the open loops of this kind are in, and how many turns there are. */
+struct affine nest_turn(const struct nest *n, int64_t *turns);
 void nest_if_less(struct nest *n, struct affine a, struct affine b);
 void nest_else(struct nest *n); /* closes the if's body, opens its other one */
 void nest_close(struct nest *n);

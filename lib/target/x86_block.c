@@ -27,40 +27,77 @@ int block_vreg(const struct block *b, int buffer, const struct affine *index)
 
 /* ---- gathering ---- */
 
-static void gather(struct block *b, const struct node *t, const struct node *end)
+static void gather(struct block *b, const struct node *t, const struct node *end);
+
+static void gather_op(struct block *b, const struct node *t)
+{
+	struct op *o = &b->op[b->nops];
+
+	if (b->nops == OPS) {
+		block_fail(b, "a straight run has too many stores");
+		return;
+	}
+	b->nops++;
+	o->node = t;
+	o->depth = b->depth;
+	for (int i = 0; i < b->depth; i++) {
+		o->var[i] = b->var[i];
+		o->at[i] = b->x->value[b->var[i]];
+	}
+}
+
+/* The loop that is jammed with t and all that t has inside, or NULL. */
+static const struct node *jammed_in(const struct node *t)
+{
+	const struct node *in = t->body;
+
+	return t->jam && in->kind == NODE_FOR && in->jam && !in->next ? in : NULL;
+}
+
+/* The nodes from `from` to `end` in all turns of a loop: of its own body, or of that of the loops
+ * inside which are jammed with it. */
+static void gather_turns(struct block *b, const struct node *t, const struct node *from,
+			 const struct node *end)
 {
 	struct x86 *x = b->x;
 
-	for (; t != end; t = t->next) {
-		if (t->kind == NODE_STORE || t->kind == NODE_PREFETCH) {
-			struct op *o = &b->op[b->nops];
-
-			if (b->nops == OPS) {
-				block_fail(b, "a straight run has too many stores");
-				return;
-			}
-			b->nops++;
-			o->node = t;
-			o->depth = b->depth;
-			for (int i = 0; i < b->depth; i++) {
-				o->var[i] = b->var[i];
-				o->at[i] = x->value[b->var[i]];
-			}
-			continue;
-		}
-		if (b->depth == DEPTH) {
-			block_fail(b, "unrolled loops are nested too deeply");
-			return;
-		}
-		b->var[b->depth++] = t->var;
-		x->known[t->var] = 1;
-		for (int64_t i = x86_linear(x, &t->a).c; i < x86_linear(x, &t->b).c; i++) {
-			x->value[t->var] = i;
-			gather(b, t->body, NULL);
-		}
-		x->known[t->var] = 0;
-		b->depth--;
+	if (b->depth == DEPTH) {
+		block_fail(b, "unrolled loops are nested too deeply");
+		return;
 	}
+	b->var[b->depth++] = t->var;
+	x->known[t->var] = 1;
+	for (int64_t i = x86_linear(x, &t->a).c; i < x86_linear(x, &t->b).c; i++) {
+		x->value[t->var] = i;
+		if (jammed_in(t))
+			gather_turns(b, jammed_in(t), from, end);
+		else
+			gather(b, from, end);
+	}
+	x->known[t->var] = 0;
+	b->depth--;
+}
+
+/* Statement by statement (nest_jam()). */
+static void gather_jammed(struct block *b, const struct node *t)
+{
+	const struct node *inner = t;
+
+	while (jammed_in(inner))
+		inner = jammed_in(inner);
+	for (const struct node *s = inner->body; s; s = s->next)
+		gather_turns(b, t, s, s->next);
+}
+
+static void gather(struct block *b, const struct node *t, const struct node *end)
+{
+	for (; t != end; t = t->next)
+		if (t->kind != NODE_FOR)
+			gather_op(b, t);
+		else if (t->jam)
+			gather_jammed(b, t);
+		else
+			gather_turns(b, t, t->body, NULL);
 }
 
 /* The op's unrolled loops stand where it does. */

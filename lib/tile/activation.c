@@ -2,7 +2,7 @@
 
 #include <assert.h>
 
-enum { SLOTS = 10, MOST_LANES = 16 };
+enum { SLOTS = 10, MOST_LANES = 16, SLOT = ACTIVATION_JAM * MOST_LANES };
 enum { LAMBERT_DEPTH = 13, LAMBERT = (LAMBERT_DEPTH + 1) / 2 };
 
 struct activation {
@@ -55,22 +55,19 @@ static int room_of(struct nest *n, enum elem elem)
 {
 	static const char name[] = "room";
 
-	for (int i = 0; i < n->nbuffers; i++)
-		if (n->buffer[i].name == name)
-			return i;
 	if (elem == ELEM_F64)
 		return nest_reg(n, name, elem, 1, SLOTS, 1);
-	nest_work(n, name, (int64_t)SLOTS * MOST_LANES);
-	n->buffer[n->nbuffers - 1].near = 1;
-	return n->nbuffers - 1;
+	return nest_near(n, name, (int64_t)SLOTS * SLOT);
 }
 
-/* x, computed once. */
+/* x, computed once. Turns that are jammed have places of their own. */
 static value keep(struct activation *a, value x)
 {
-	struct affine at = af(a->elem == ELEM_F64 ? a->nslots : a->nslots * MOST_LANES);
+	struct affine at = af(a->elem == ELEM_F64 ? a->nslots : a->nslots * SLOT);
+	int64_t turns;
 
-	assert(a->nslots < SLOTS);
+	at = af_add(at, af_mul(nest_turn(a->n, &turns), MOST_LANES));
+	assert(a->nslots < SLOTS && turns <= ACTIVATION_JAM);
 	a->nslots++;
 	nest_store(a->n, a->room, at, NULL, x);
 	return ex_load(a->n, a->room, a->lanes, at, NULL);
@@ -201,11 +198,16 @@ static value leaky_relu(struct activation *a, value x, double slope)
 	return op(a, slope <= 1 ? EXPR_MAX : EXPR_MIN, x, times(a, slope, x));
 }
 
+int activation_waits(const struct post_op *p)
+{
+	return p->kind > POST_CLIP;
+}
+
 const struct expr *activation(struct nest *n, const struct expr *x, const struct post_op *p)
 {
 	struct activation a = {.n = n, .elem = x->elem, .lanes = x->lanes};
 
-	if (p->kind == POST_CLIP)
+	if (!activation_waits(p))
 		return clip(&a, x, p->a, p->b);
 	a.room = room_of(n, x->elem);
 	switch (p->kind) {

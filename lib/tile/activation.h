@@ -13,7 +13,12 @@
 
 /* p->kind: POST_CLIP or one behind it. Statements that come before the value are appended to the
  * nest: what is used several times goes through memory of the thread's own, since a tile may leave
- * as few as two registers. So the value must be stored before another one is asked for. */
+ * as few as two registers. So the value must be stored before another one is asked for. It is a
+ * chain of some 40 operations that wait for each other; jam the loops around it (nest_jam()), of
+ * at most ACTIVATION_JAM turns together. */
+enum { ACTIVATION_JAM = 8 };
 const struct expr *activation(struct nest *n, const struct expr *x, const struct post_op *p);
+/* Does it have such statements? */
+int activation_waits(const struct post_op *p);
 
 #endif

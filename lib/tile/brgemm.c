@@ -4,9 +4,11 @@
 
 #include "lib/space/isa.h"
 #include "lib/space/knob.h"
+#include "lib/tile/activation.h"
 #include "lib/tile/post.h"
 
-enum { LINE = 16 }; /* elements of a cache line */
+enum { LINE = 16 };		/* elements of a cache line */
+enum { MOST_VALUES = 32 * 16 }; /* of a tile */
 
 void brgemm_registers(struct nest *n, struct brgemm *g, int lanes, int max_rows, int nv)
 {
@@ -18,9 +20,9 @@ void brgemm_registers(struct nest *n, struct brgemm *g, int lanes, int max_rows,
 }
 
 /* Register number of acc[row, vector]. */
-static struct affine acc_at(const struct brgemm *g, int row, int vec)
+static struct affine acc_at(const struct brgemm *g, struct affine row, int vec)
 {
-	return af_add(af_mul(af_var(row), g->nv), af_var(vec));
+	return af_add(af_mul(row, g->nv), af_var(vec));
 }
 
 /* Valid lanes of vector vec where `columns` are left from the tile's first column on; NULL if all
@@ -50,13 +52,15 @@ void brgemm_zero(struct nest *n, const struct brgemm *g, int rows)
 	int row, vec;
 
 	open_tile(n, g, rows, &row, &vec);
-	nest_store(n, g->acc, acc_at(g, row, vec), NULL, ex_const(n, ELEM_F32, g->lanes, 0));
+	nest_store(n, g->acc, acc_at(g, af_var(row), vec), NULL,
+		   ex_const(n, ELEM_F32, g->lanes, 0));
 	close_tile(n);
 }
 
-static struct affine c_index(const struct brgemm *g, const struct brgemm_out *o, int row, int vec)
+static struct affine c_index(const struct brgemm *g, const struct brgemm_out *o, struct affine row,
+			     int vec)
 {
-	return af_sum(o->c_at, af_scale(af_var(row), o->c_row), af_mul(af_var(vec), g->lanes));
+	return af_sum(o->c_at, af_scale(row, o->c_row), af_mul(af_var(vec), g->lanes));
 }
 
 static void load_columns(struct nest *n, const struct brgemm *g, int rows,
@@ -66,10 +70,11 @@ static void load_columns(struct nest *n, const struct brgemm *g, int rows,
 	int row, vec;
 
 	open_tile(n, g, rows, &row, &vec);
-	x = ex_load(n, o->c, g->lanes, c_index(g, o, row, vec), lanes_left(n, g, o->valid, vec));
+	x = ex_load(n, o->c, g->lanes, c_index(g, o, af_var(row), vec),
+		    lanes_left(n, g, o->valid, vec));
 	if (onto)
-		x = ex_op(n, EXPR_ADD, ex_reg(n, g->acc, acc_at(g, row, vec)), x, NULL);
-	nest_store(n, g->acc, acc_at(g, row, vec), NULL, x);
+		x = ex_op(n, EXPR_ADD, ex_reg(n, g->acc, acc_at(g, af_var(row), vec)), x, NULL);
+	nest_store(n, g->acc, acc_at(g, af_var(row), vec), NULL, x);
 	close_tile(n);
 }
 
@@ -113,9 +118,10 @@ void brgemm_multiply(struct nest *n, const struct brgemm *g, int rows)
 			 ex_load(n, a, 1, af_sum(a_at, af_scale(af_var(row), g->a_row), af_var(k)),
 				 NULL)));
 	vec = nest_for(n, LOOP_UNROLL, "v", af(0), af(g->nv));
-	nest_store(n, g->acc, acc_at(g, row, vec), NULL,
+	nest_store(n, g->acc, acc_at(g, af_var(row), vec), NULL,
 		   ex_op(n, EXPR_FMA, ex_reg(n, g->areg, af_var(row)),
-			 ex_reg(n, g->breg, af_var(vec)), ex_reg(n, g->acc, acc_at(g, row, vec))));
+			 ex_reg(n, g->breg, af_var(vec)),
+			 ex_reg(n, g->acc, acc_at(g, af_var(row), vec))));
 	close_tile(n);
 
 	nest_close(n);
@@ -127,19 +133,14 @@ void brgemm_multiply(struct nest *n, const struct brgemm *g, int rows)
  * where it may be (begin_tile()); or whole, and that tensor is still to be added. */
 enum stage { PARTIAL, FINISHED, WHOLE };
 
-static void store_columns(struct nest *n, const struct brgemm *g, int rows,
-			  const struct brgemm_out *o, enum stage stage)
+static void store_value(struct nest *n, const struct brgemm *g, struct affine row, int vec,
+			const struct expr *x, const struct brgemm_out *o, enum stage stage)
 {
-	const struct expr *x, *bias = NULL, *add = NULL;
 	int adds = o->adds && (stage == WHOLE || !post_adds_first(o->npost, o->post));
-	const struct affine *valid;
-	struct affine at;
-	int row, vec;
+	struct affine at = c_index(g, o, row, vec);
+	const struct affine *valid = lanes_left(n, g, o->valid, vec);
+	const struct expr *bias = NULL, *add = NULL;
 
-	open_tile(n, g, rows, &row, &vec);
-	at = c_index(g, o, row, vec);
-	valid = lanes_left(n, g, o->valid, vec);
-	x = ex_reg(n, g->acc, acc_at(g, row, vec));
 	if (stage != PARTIAL) {
 		if (o->bias >= 0)
 			bias = ex_load(n, o->bias, g->lanes,
@@ -149,6 +150,83 @@ static void store_columns(struct nest *n, const struct brgemm *g, int rows,
 		x = post_apply(n, x, o->npost, o->post, bias, add);
 	}
 	nest_store(n, o->c, at, valid, x);
+}
+
+static int waits(const struct brgemm_out *o)
+{
+	for (int i = 0; i < o->npost; i++)
+		if (activation_waits(&o->post[i]))
+			return 1;
+	return 0;
+}
+
+static const struct expr *acc_value(struct nest *n, const struct brgemm *g, int row, int vec)
+{
+	return ex_reg(n, g->acc, acc_at(g, af_var(row), vec));
+}
+
+/* ---- tiles whose post-ops wait ---- */
+
+/* Where such a tile is before its post-ops. */
+static int pending_of(struct nest *n)
+{
+	static const char name[] = "pending";
+
+	return nest_near(n, name, MOST_VALUES);
+}
+
+static struct affine pending_at(const struct brgemm *g, struct affine row, int vec)
+{
+	return af_mul(acc_at(g, row, vec), g->lanes);
+}
+
+/* So many groups of so many rows from row `from` on. */
+static void finish_groups(struct nest *n, const struct brgemm *g, int from, int groups, int rows,
+			  const struct brgemm_out *o, enum stage stage)
+{
+	int group, m, vec;
+	struct affine row;
+
+	if (!groups)
+		return;
+	group = nest_for(n, LOOP_SERIAL, "g", af(0), af(groups));
+	m = nest_for(n, LOOP_UNROLL, "m", af(0), af(rows));
+	nest_jam(n);
+	vec = nest_for(n, LOOP_UNROLL, "v", af(0), af(g->nv));
+	if (g->nv <= ACTIVATION_JAM)
+		nest_jam(n);
+	row = af_sum(af(from), af_mul(af_var(group), rows), af_var(m));
+	store_value(n, g, row, vec,
+		    ex_load(n, pending_of(n), g->lanes, pending_at(g, row, vec), NULL), o, stage);
+	close_tile(n);
+	nest_close(n);
+}
+
+/* The chains of a few rows' values overlap, and code for them is enough for all rows. */
+static void finish_waiting(struct nest *n, const struct brgemm *g, int rows,
+			   const struct brgemm_out *o, enum stage stage)
+{
+	struct row_split s = row_split(rows, g->nv < ACTIVATION_JAM ? ACTIVATION_JAM / g->nv : 1);
+	int pending = pending_of(n), row, vec;
+
+	open_tile(n, g, rows, &row, &vec);
+	nest_store(n, pending, pending_at(g, af_var(row), vec), NULL, acc_value(n, g, row, vec));
+	close_tile(n);
+	finish_groups(n, g, 0, (int)s.rest, s.rows + 1, o, stage);
+	finish_groups(n, g, (int)s.rest * (s.rows + 1), (int)(s.tiles - s.rest), s.rows, o, stage);
+}
+
+static void store_columns(struct nest *n, const struct brgemm *g, int rows,
+			  const struct brgemm_out *o, enum stage stage)
+{
+	int row, vec;
+
+	if (stage != PARTIAL && waits(o)) {
+		finish_waiting(n, g, rows, o, stage);
+		return;
+	}
+	open_tile(n, g, rows, &row, &vec);
+	store_value(n, g, af_var(row), vec, acc_value(n, g, row, vec), o, stage);
 	close_tile(n);
 }
 
