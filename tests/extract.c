@@ -396,6 +396,14 @@ static void test_fusion(void)
 	g = image();
 	conv(&g, "Conv x w -> a");
 	conv(&g, "Conv x v -> b");
+	node(&g, "Sigmoid b -> s", "");
+	node(&g, "Mul s a -> y", "");
+	output(&g, "y");
+	expect(&g, 13, CONV "; " CONV " sigmoid,mul", "a product of two producers");
+
+	g = image();
+	conv(&g, "Conv x w -> a");
+	conv(&g, "Conv x v -> b");
 	node(&g, "Add a b -> d", "");
 	node(&g, "Add d x -> y", "");
 	output(&g, "y");

@@ -535,6 +535,8 @@ static void check_activations(const struct limits *m, const char *dir, struct ta
 					    "bias,hardswish",
 					    "bias,add,sigmoid",
 					    "tanh,add",
+					    "bias,silu,mul",
+					    "mul,add",
 					    "bias,silu",
 					    "bias,add,gelu",
 					    "gelu_tanh"};

@@ -65,6 +65,10 @@ static const struct problem {
 	{"conv2d", "mb1_ic64ih14_oc64oh14_kh3ph1", "nhwc", "bias,add,silu", 0},
 	{"matmul", "33x64:64x48", "ab", "bias,gelu", 0},
 	{"matmul", "33x64:64x48", "ab", "bias,gelu_tanh,add", 0},
+	{"matmul", "33x64:64x48", "ab", "silu,mul", 0},
+	{"matmul", "12x33x64:12x64x33", "ab", "mul,add", 1},
+	{"conv2d", "mb1_ic64ih14_oc64oh14_kh3ph1", "nhwc", "bias,mul,add,relu", 0},
+	{"conv2d", "mb1_ic32ih9_oc32oh9_kh3ph1", "nchw", "mul", 0},
 };
 
 static float *randoms(int64_t n, const char *stream)
@@ -88,6 +92,9 @@ static double with_posts(const struct workload *w, const struct ref_data *t, dou
 			break;
 		case POST_ADD:
 			x += t->add[at];
+			break;
+		case POST_MUL:
+			x *= t->mul[at];
 			break;
 		case POST_RELU:
 			x = x > 0 ? x : 0;
@@ -211,7 +218,7 @@ static int library_errs(const char *name, const char *layout, const struct probl
 {
 	return !strncmp(name, "onednn 2.", 9) && strstr(name, " direct ") &&
 	       strstr(name, "gemm:jit") && !strstr(name, " sum") && !strcmp(layout, "nhwc") &&
-	       strstr(p->post, "add");
+	       (strstr(p->post, "add") || strstr(p->post, "mul"));
 }
 
 static void test_variant(struct ref *r, int v, const struct problem *p, const double *want,
@@ -262,14 +269,14 @@ static void test_problem(const struct problem *p)
 	if (workload_finish(&w, &e))
 		bail_out("%s: %s", p->prob, e.msg);
 	for (int i = w.op->tensors(&w, tensor); i--;) {
-		static const char *const stream[] = {"src", "weights", "bias", "add", "dst"};
+		static const char *const stream[] = {"src", "weights", "bias", "add", "mul", "dst"};
 
 		array[tensor[i].role] = randoms(tensor[i].size, stream[tensor[i].role]);
 		if (tensor[i].role == TENSOR_DST)
 			n = tensor[i].size;
 	}
 	data = (struct ref_data){array[TENSOR_SRC], array[TENSOR_WEIGHTS], array[TENSOR_BIAS],
-				 array[TENSOR_ADD]};
+				 array[TENSOR_ADD], array[TENSOR_MUL]};
 	got = array[TENSOR_DST];
 	want = malloc((size_t)n * sizeof *want);
 	(w.op == &op_conv2d ? conv : matmul)(&w, &data, want);

@@ -174,7 +174,7 @@ static void open_batch(struct gemm *s)
 	s->out.c_row = af_var(s->vn);
 	s->vc = vc;
 	if (!is_split(s))
-		s->out.c = nest_view(n, "C", s->out.c, af_times(b, vc));
+		brgemm_out_view(n, &s->out, af_times(b, vc));
 }
 
 /* The open part of k. */

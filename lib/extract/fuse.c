@@ -79,8 +79,11 @@ static int take_mul(const struct graph *g, const struct node *n, struct task *t,
 	const struct value *v = other_operand(g, n, cur), *mine = g->value[cur];
 	const struct value *out = node_out(g, n, 0);
 
-	return v && out && shape_equal(&mine->shape, &out->shape) && t->channel_dim >= 0 &&
-	       value_is_along(v, &mine->shape, t->channel_dim) && take_scale(t);
+	if (!v || !out || !shape_equal(&mine->shape, &out->shape))
+		return 0;
+	if (t->channel_dim >= 0 && value_is_along(v, &mine->shape, t->channel_dim))
+		return take_scale(t);
+	return shape_equal(&v->shape, &mine->shape) && v->elem == ELEM_F32 && push(t, POST_MUL);
 }
 
 /* Is v a constant of one element? */

@@ -161,6 +161,8 @@ static void read_posts(const char *attrs, struct workload *w)
 		s += strspn(s, "'+;");
 		if (!strncmp(s, "sum", 3) || !strncmp(s, "binary_add", 10))
 			p = POST_ADD;
+		else if (!strncmp(s, "binary_mul", 10))
+			p = POST_MUL;
 		else if (!strncmp(s, "eltwise_relu", 12) && (s[12] != ':' || !atof(s + 13)))
 			p = POST_RELU;
 		else if (!strncmp(s, "eltwise_bounded_relu:6", 22) ||

@@ -24,8 +24,8 @@ struct task {
 int task_make(const struct graph *g, int node, enum layout layout, struct arena *a, struct task *t);
 
 /* Takes what follows the task's node into its list of post-ops: batch normalization, bias,
- * residual, relu, relu6; marks the nodes taken in absorbed (a byte for each node). Tasks must be
- * given last to first: where two producers could take an addition, the later one does. */
+ * residual, factor, activation; marks the nodes taken in absorbed (a byte for each node). Tasks
+ * must be given last to first: where two producers could take an addition, the later one does. */
 void task_fuse(const struct graph *g, struct task *t, unsigned char *absorbed);
 
 #endif

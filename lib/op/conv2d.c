@@ -247,10 +247,7 @@ static int tensors(const struct workload *w, struct tensor t[OP_MAX_TENSORS])
 	t[n++] = (struct tensor){TENSOR_SRC, d[CONV_MB] * d[CONV_IC] * d[CONV_IH] * d[CONV_IW], 0};
 	t[n++] = (struct tensor){
 		TENSOR_WEIGHTS, d[CONV_OC] * (d[CONV_IC] / d[CONV_G]) * d[CONV_KH] * d[CONV_KW], 1};
-	if (workload_has_post(w, POST_BIAS))
-		t[n++] = (struct tensor){TENSOR_BIAS, d[CONV_OC], 1};
-	if (workload_has_post(w, POST_ADD))
-		t[n++] = (struct tensor){TENSOR_ADD, dst, 0};
+	n += workload_post_tensors(w, d[CONV_OC], dst, t + n);
 	t[n++] = (struct tensor){TENSOR_DST, dst, 0};
 	return n;
 }
@@ -297,11 +294,7 @@ static int naive(const struct workload *w, int wide, struct nest *n, struct err 
 	int src = nest_arg(n, "src", TENSOR_SRC, d[CONV_MB] * d[CONV_IC] * d[CONV_IH] * d[CONV_IW],
 			   0);
 	int wei = nest_arg(n, "wei", TENSOR_WEIGHTS, d[CONV_OC] * icg * d[CONV_KH] * d[CONV_KW], 0);
-	int bias = workload_has_post(w, POST_BIAS) ? nest_arg(n, "bias", TENSOR_BIAS, d[CONV_OC], 0)
-						   : -1;
-	int add = workload_has_post(w, POST_ADD) ? nest_arg(n, "add", TENSOR_ADD, dst_size, 0) : -1;
-	int dst = nest_arg(n, "dst", TENSOR_DST, dst_size, 1);
-	int acc = nest_reg(n, "acc", elem, 1, 1, 1);
+	struct post_naive end = {.wide = wide, .sum = nest_reg(n, "acc", elem, 1, 1, 1)};
 	struct strides si = strides_of(n, w->layout, d[CONV_IC], d[CONV_IH], d[CONV_IW]);
 	struct strides so = strides_of(n, w->layout, d[CONV_OC], d[CONV_OH], d[CONV_OW]);
 	int vicg = nest_param(n, "ICG", icg), vocg = nest_param(n, "OCG", ocg);
@@ -314,18 +307,12 @@ static int naive(const struct workload *w, int wide, struct nest *n, struct err 
 	int g = nest_for(n, LOOP_PARALLEL, "g", af(0), af_var(nest_param(n, "G", d[CONV_G])));
 	int o = nest_for(n, LOOP_SERIAL, "o", af(0), af_var(vocg));
 	struct affine channel = af_add(af_times(af_var(g), vocg), af_var(o)), from;
-	struct post_naive end = {.wide = wide,
-				 .sum = acc,
-				 .bias = bias,
-				 .add = add,
-				 .dst = dst,
-				 .npost = w->npost,
-				 .post = w->post};
 	const struct expr *x, *y;
 	int kh, kw, ih, iw, i;
 
 	(void)e;
-	nest_store(n, acc, af(0), NULL, ex_const(n, elem, 1, 0));
+	workload_post_naive(w, d[CONV_OC], dst_size, n, &end);
+	nest_store(n, end.sum, af(0), NULL, ex_const(n, elem, 1, 0));
 	kh = nest_for(n, LOOP_SERIAL, "kh", af(0), af_var(vkh));
 	ih = open_guard(n, oh, kh, d[CONV_SH], d[CONV_PH], d[CONV_DH], d[CONV_IH]);
 	kw = nest_for(n, LOOP_SERIAL, "kw", af(0), af_var(vkw));

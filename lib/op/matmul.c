@@ -123,10 +123,7 @@ static int tensors(const struct workload *w, struct tensor t[OP_MAX_TENSORS])
 
 	t[count++] = (struct tensor){TENSOR_SRC, b * m * k, 0};
 	t[count++] = (struct tensor){TENSOR_WEIGHTS, b * k * n, w->rhs_const};
-	if (workload_has_post(w, POST_BIAS))
-		t[count++] = (struct tensor){TENSOR_BIAS, n, 1};
-	if (workload_has_post(w, POST_ADD))
-		t[count++] = (struct tensor){TENSOR_ADD, b * m * n, 0};
+	count += workload_post_tensors(w, n, b * m * n, t + count);
 	t[count++] = (struct tensor){TENSOR_DST, b * m * n, 0};
 	return count;
 }
@@ -139,12 +136,7 @@ static int naive(const struct workload *w, int wide, struct nest *n, struct err 
 	enum elem elem = wide ? ELEM_F64 : ELEM_F32;
 	int src = nest_arg(n, "src", TENSOR_SRC, d[MATMUL_B] * d[MATMUL_M] * d[MATMUL_K], 0);
 	int wei = nest_arg(n, "wei", TENSOR_WEIGHTS, d[MATMUL_B] * d[MATMUL_K] * d[MATMUL_N], 0);
-	int bias = workload_has_post(w, POST_BIAS)
-			   ? nest_arg(n, "bias", TENSOR_BIAS, d[MATMUL_N], 0)
-			   : -1;
-	int add = workload_has_post(w, POST_ADD) ? nest_arg(n, "add", TENSOR_ADD, dst_size, 0) : -1;
-	int dst = nest_arg(n, "dst", TENSOR_DST, dst_size, 1);
-	int acc = nest_reg(n, "acc", elem, 1, 1, 1);
+	struct post_naive end = {.wide = wide, .sum = nest_reg(n, "acc", elem, 1, 1, 1)};
 	int vm = nest_param(n, "M", d[MATMUL_M]), vk = nest_param(n, "K", d[MATMUL_K]);
 	int vn = nest_param(n, "N", d[MATMUL_N]);
 	int vkn = nest_param(n, "KN", d[MATMUL_K] * d[MATMUL_N]);
@@ -153,17 +145,11 @@ static int naive(const struct workload *w, int wide, struct nest *n, struct err 
 	int row = nest_let(n, "row", af_add(af_times(af_var(b), vm), af_var(i)));
 	int j = nest_for(n, LOOP_SERIAL, "j", af(0), af_var(vn)), p;
 	struct affine at = af_add(af_times(af_var(row), vn), af_var(j));
-	struct post_naive end = {.wide = wide,
-				 .sum = acc,
-				 .bias = bias,
-				 .add = add,
-				 .dst = dst,
-				 .npost = w->npost,
-				 .post = w->post};
 	const struct expr *x, *y;
 
 	(void)e;
-	nest_store(n, acc, af(0), NULL, ex_const(n, elem, 1, 0));
+	workload_post_naive(w, d[MATMUL_N], dst_size, n, &end);
+	nest_store(n, end.sum, af(0), NULL, ex_const(n, elem, 1, 0));
 	p = nest_for(n, LOOP_SERIAL, "p", af(0), af_var(vk));
 	x = ex_load(n, src, 1, af_add(af_times(af_var(row), vk), af_var(p)), NULL);
 	y = ex_load(n, wei, 1, af_sum(af_times(af_var(b), vkn), af_times(af_var(p), vn), af_var(j)),

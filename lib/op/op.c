@@ -3,7 +3,9 @@
 #include <assert.h>
 #include <string.h>
 
+#include "lib/nest/nest.h"
 #include "lib/space/key.h"
+#include "lib/tile/post.h"
 
 const struct op *op_find(const char *name, size_t n)
 {
@@ -15,10 +17,38 @@ const struct op *op_find(const char *name, size_t n)
 
 int workload_has_post(const struct workload *w, enum post p)
 {
-	for (int i = 0; i < w->npost; i++)
-		if (w->post[i].kind == p)
-			return 1;
-	return 0;
+	return post_has(w->npost, w->post, p);
+}
+
+int workload_post_tensors(const struct workload *w, int64_t channels, int64_t outputs,
+			  struct tensor *t)
+{
+	int n = 0;
+
+	if (workload_has_post(w, POST_BIAS))
+		t[n++] = (struct tensor){TENSOR_BIAS, channels, 1};
+	if (workload_has_post(w, POST_ADD))
+		t[n++] = (struct tensor){TENSOR_ADD, outputs, 0};
+	if (workload_has_post(w, POST_MUL))
+		t[n++] = (struct tensor){TENSOR_MUL, outputs, 0};
+	return n;
+}
+
+static int post_arg(const struct workload *w, enum post kind, const char *name,
+		    enum tensor_role role, int64_t size, struct nest *n)
+{
+	return workload_has_post(w, kind) ? nest_arg(n, name, role, size, 0) : -1;
+}
+
+void workload_post_naive(const struct workload *w, int64_t channels, int64_t outputs,
+			 struct nest *n, struct post_naive *p)
+{
+	p->bias = post_arg(w, POST_BIAS, "bias", TENSOR_BIAS, channels, n);
+	p->add = post_arg(w, POST_ADD, "add", TENSOR_ADD, outputs, n);
+	p->mul = post_arg(w, POST_MUL, "mul", TENSOR_MUL, outputs, n);
+	p->dst = nest_arg(n, "dst", TENSOR_DST, outputs, 1);
+	p->npost = w->npost;
+	p->post = w->post;
 }
 
 int64_t workload_bytes(const struct workload *w)

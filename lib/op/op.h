@@ -20,6 +20,7 @@ enum { OP_MAX_DIMS = 16, OP_MAX_POSTS = 6, OP_MAX_TENSORS = 6, OP_MAX_RANK = 4, 
 
 struct workload;
 struct nest;
+struct post_naive;
 
 /* What a tensor of a workload is for; also the order in which kernels get them. */
 enum tensor_role {
@@ -30,6 +31,7 @@ enum tensor_role {
 	TENSOR_ADD, /* what is added, of the shape and layout of dst: a kernel finds it in dst, and
 		       puts the sum in its place; only the definition (naive) reads it as an operand
 		       of its own */
+	TENSOR_MUL, /* what multiplies, of the shape and layout of dst */
 	TENSOR_DST,
 	TENSOR_ROLES
 };
@@ -116,6 +118,14 @@ void workload_fields(const struct workload *w, struct buf *out);
 /* The post-ops as text, joined by commas; an empty one if there are none. */
 void workload_posts(const struct workload *w, struct buf *out);
 int workload_has_post(const struct workload *w, enum post p);
+/* The tensors that the post-ops read, of an operator with so many channels or columns and so many
+ * outputs; how many. */
+int workload_post_tensors(const struct workload *w, int64_t channels, int64_t outputs,
+			  struct tensor *t);
+/* The end of the nest that defines it: declares the same tensors and the output, and sets these and
+ * the post-ops in p (lib/tile/post.h). */
+void workload_post_naive(const struct workload *w, int64_t channels, int64_t outputs,
+			 struct nest *n, struct post_naive *p);
 /* Bytes of all tensors, each read or written once: the compulsory traffic. */
 int64_t workload_bytes(const struct workload *w);
 

@@ -246,6 +246,15 @@ static int view_tensor(struct view *v, enum tensor_role role, int n, const dnnl_
 	return failed(md_make(&v->any[role], n, dims, dnnl_format_tag_any), "describe a tensor", e);
 }
 
+/* Post-ops with a tensor of their own. */
+enum { ADDITION, PRODUCT };
+static const struct {
+	enum post kind;
+	enum tensor_role role;
+	dnnl_alg_kind_t alg;
+} binaries[] = {[ADDITION] = {POST_ADD, TENSOR_ADD, dnnl_binary_add},
+		[PRODUCT] = {POST_MUL, TENSOR_MUL, dnnl_binary_mul}};
+
 static int view_tensors(struct view *v, const struct workload *w, int n, const dnnl_dims_t src,
 			const dnnl_dims_t dst, dnnl_format_tag_t tag, int nbias,
 			const dnnl_dims_t bias, struct err *e)
@@ -255,8 +264,10 @@ static int view_tensors(struct view *v, const struct workload *w, int n, const d
 	if (view_tensor(v, TENSOR_SRC, n, src, tag, e) ||
 	    view_tensor(v, TENSOR_DST, n, dst, tag, e))
 		return -1;
-	if (workload_has_post(w, POST_ADD) && view_tensor(v, TENSOR_ADD, n, dst, tag, e))
-		return -1;
+	for (size_t i = 0; i < sizeof binaries / sizeof *binaries; i++)
+		if (workload_has_post(w, binaries[i].kind) &&
+		    view_tensor(v, binaries[i].role, n, dst, tag, e))
+			return -1;
 	if (workload_has_post(w, POST_BIAS))
 		return view_tensor(v, TENSOR_BIAS, nbias, bias, row[nbias], e);
 	return 0;
@@ -369,6 +380,8 @@ static const float *user_data(const struct ref_data *d, enum tensor_role role)
 		return d->bias;
 	case TENSOR_ADD:
 		return d->add;
+	case TENSOR_MUL:
+		return d->mul;
 	default:
 		return NULL;
 	}
@@ -479,6 +492,11 @@ static int hold(struct ref *r, const struct view *v, enum tensor_role role, cons
 
 /* ---- Questions ---- */
 
+static dnnl_status_t add_binary(const struct question *q, dnnl_post_ops_t ops, int i)
+{
+	return dnnl_post_ops_append_binary(ops, binaries[i].alg, q->md[binaries[i].role]);
+}
+
 static dnnl_status_t add_posts(const struct ref *r, const struct question *q, dnnl_post_ops_t ops)
 {
 	dnnl_status_t s = dnnl_success;
@@ -488,9 +506,10 @@ static dnnl_status_t add_posts(const struct ref *r, const struct question *q, dn
 
 		switch (p->kind) {
 		case POST_ADD:
-			s = q->sum ? add_sum(ops)
-				   : dnnl_post_ops_append_binary(ops, dnnl_binary_add,
-								 q->md[TENSOR_ADD]);
+			s = q->sum ? add_sum(ops) : add_binary(q, ops, ADDITION);
+			break;
+		case POST_MUL:
+			s = add_binary(q, ops, PRODUCT);
 			break;
 		case POST_RELU:
 			s = add_eltwise(ops, dnnl_eltwise_relu, 0, 0);
@@ -577,12 +596,13 @@ static int bind(struct ref *r, struct variant *v, const struct question *q,
 	}
 	for (int i = 0; i < r->work.npost; i++) {
 		int arg = DNNL_ARG_ATTR_MULTIPLE_POST_OP(post) | DNNL_ARG_SRC_1;
+		enum post kind = r->work.post[i].kind;
 
-		post += r->work.post[i].kind != POST_BIAS;
-		if (r->work.post[i].kind != POST_ADD || q->sum)
+		post += kind != POST_BIAS;
+		if (kind != POST_MUL && (kind != POST_ADD || q->sum))
 			continue;
 		v->arg[v->narg].arg = arg;
-		if (hold(r, q->view, TENSOR_ADD,
+		if (hold(r, q->view, kind == POST_ADD ? TENSOR_ADD : TENSOR_MUL,
 			 dnnl_primitive_desc_query_md(pd, dnnl_query_exec_arg_md, arg),
 			 &v->arg[v->narg++].memory, e))
 			return -1;

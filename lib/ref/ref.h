@@ -19,7 +19,7 @@ enum { REF_MAX_VARIANTS = 16 };
  * dst in the workload's layout, weights in logical order (g, oc/g, ic/g, kh, kw; or b, k, n), bias
  * oc or n values. */
 struct ref_data {
-	const float *src, *weights, *bias, *add;
+	const float *src, *weights, *bias, *add, *mul;
 };
 
 struct ref;

@@ -60,6 +60,7 @@ void operand_out(struct nest *n, const struct workload *w, int bias, int64_t siz
 {
 	o->bias = bias;
 	o->adds = workload_has_post(w, POST_ADD);
+	o->mul = workload_has_post(w, POST_MUL) ? nest_arg(n, "mul", TENSOR_MUL, size, 0) : -1;
 	o->c = nest_arg(n, "dst", TENSOR_DST, size, 1);
 	o->npost = w->npost;
 	o->post = w->post;
@@ -68,11 +69,13 @@ void operand_out(struct nest *n, const struct workload *w, int bias, int64_t siz
 void operand_store(struct nest *n, const struct brgemm_out *o, const struct expr *x,
 		   struct affine at, struct affine bias_at, const struct affine *valid)
 {
-	const struct expr *bias = NULL, *add = NULL;
+	struct post_values with = {0};
 
 	if (o->bias >= 0)
-		bias = ex_load(n, o->bias, x->lanes, bias_at, NULL);
+		with.bias = ex_load(n, o->bias, x->lanes, bias_at, NULL);
 	if (o->adds)
-		add = ex_load(n, o->c, x->lanes, at, valid);
-	nest_store(n, o->c, at, valid, post_apply(n, x, o->npost, o->post, bias, add));
+		with.add = ex_load(n, o->c, x->lanes, at, valid);
+	if (o->mul >= 0)
+		with.mul = ex_load(n, o->mul, x->lanes, at, valid);
+	nest_store(n, o->c, at, valid, post_apply(n, x, o->npost, o->post, &with));
 }

@@ -53,7 +53,8 @@ struct extent {
 	int64_t is, padded;
 };
 int operand_bias(struct nest *n, const struct workload *w, int rank, const struct extent *dim);
-/* The result, of so many elements, and the post-ops. Sets c, bias, adds, post and npost of o. */
+/* The result, of so many elements, and the post-ops. Sets c, bias, adds, mul, post and npost
+ * of o. */
 void operand_out(struct nest *n, const struct workload *w, int bias, int64_t size,
 		 struct brgemm_out *o);
 /* x, vectors of so many lanes or scalars, through the post-ops to element `at` of the result, whose

@@ -96,13 +96,16 @@ struct quadrants_place quadrants_at(const struct quadrants *q, struct affine row
 {
 	struct affine column = af_mul(af_var(j), q->width);
 	struct affine sums = af_mul(af_sub(row, first), q->depth);
+	struct brgemm_out out = q->out;
 	struct quadrants_place at = {.bias = -1};
 	struct nest *n = q->n;
 
 	at.a = nest_view(n, "A", q->src, af_mul(row, 2 * q->depth));
 	at.s = nest_view(n, "S", q->sums, sums);
 	at.b = nest_view(n, "B", q->weights, af_mul(af_var(j), PRODUCTS * q->depth * q->width));
-	at.c = nest_view(n, "C", q->out.c, af_add(af_mul(row, 2 * q->columns), column));
+	brgemm_out_view(n, &out, af_add(af_mul(row, 2 * q->columns), column));
+	at.c = out.c;
+	at.mul = out.mul;
 	if (q->out.bias >= 0)
 		at.bias = nest_view(n, "bias", q->out.bias, column);
 	if (q->columns % q->width)
@@ -136,6 +139,7 @@ static void finish(struct quadrants *q, const struct quadrants_place *at, int lo
 	struct brgemm_out o = q->out;
 
 	o.c = at->c;
+	o.mul = at->mul;
 	o.c_at = af(lower * q->rows * 2 * q->columns + right * q->columns);
 	o.bias = at->bias;
 	o.bias_at = af(right * q->panels * q->width);

@@ -28,11 +28,11 @@ struct quadrants {
 };
 
 /* Where a register tile stands: its rows of the upper half and the lower; its rows of the left side
- * and of the sums, its panel of the right side, its bias and its first quadrant of the result, as
- * views. */
+ * and of the sums, its panel of the right side, its bias, its first quadrant of the result and of
+ * what multiplies that, as views. */
 struct quadrants_place {
 	int upper, lower;
-	int a, s, b, bias, c;
+	int a, s, b, bias, c, mul;
 	const struct affine
 		*valid; /* columns of the quadrant from the tile's first on, or NULL: all */
 };

@@ -45,7 +45,7 @@ void split_finish(struct nest *n, const struct split *s, const struct brgemm *g,
 	batch = nest_for(n, LOOP_PARALLEL, "b", af(0), af_var(r->batches));
 	t = nest_for(n, LOOP_PARALLEL, "t", af(0), r->rows);
 	j = nest_for(n, LOOP_PARALLEL, "j", af(0), r->columns);
-	out.c = nest_view(n, "C", out.c, af_times(af_var(batch), r->step));
+	brgemm_out_view(n, &out, af_times(af_var(batch), r->step));
 	row = parts_row(n, r->parts, t);
 	column = af_mul(af_var(j), nr);
 	operand_place(n, r->n, nr, row, column, &out);

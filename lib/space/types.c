@@ -8,9 +8,9 @@
 
 static const char *const dtypes[DTYPES] = {"f32"};
 static const char *const layouts[LAYOUTS] = {"nhwc", "nchw", "ab"};
-static const char *const posts[POSTS] = {"bias", "add",	       "relu",	    "relu6",
-					 "clip", "leaky_relu", "hardswish", "sigmoid",
-					 "tanh", "silu",       "gelu",	    "gelu_tanh"};
+static const char *const posts[POSTS] = {"bias", "add",	       "mul",	    "relu",    "relu6",
+					 "clip", "leaky_relu", "hardswish", "sigmoid", "tanh",
+					 "silu", "gelu",       "gelu_tanh"};
 
 static int find(const char *const *names, int count, const char *s, unsigned long n)
 {

@@ -13,6 +13,7 @@ enum layout { LAYOUT_NHWC, LAYOUT_NCHW, LAYOUT_AB, LAYOUTS }; /* ab: row-major m
 enum post {
 	POST_BIAS,	 /* + bias[output channel or column] */
 	POST_ADD,	 /* + a tensor of the output's shape and layout */
+	POST_MUL,	 /* x another such tensor */
 	POST_RELU,	 /* max(x, 0) */
 	POST_RELU6,	 /* min(max(x, 0), 6) */
 	POST_CLIP,	 /* min(max(x, a), b) */

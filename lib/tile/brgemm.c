@@ -139,15 +139,18 @@ static void store_value(struct nest *n, const struct brgemm *g, struct affine ro
 	int adds = o->adds && (stage == WHOLE || !post_adds_first(o->npost, o->post));
 	struct affine at = c_index(g, o, row, vec);
 	const struct affine *valid = lanes_left(n, g, o->valid, vec);
-	const struct expr *bias = NULL, *add = NULL;
+	struct post_values with = {0};
 
 	if (stage != PARTIAL) {
 		if (o->bias >= 0)
-			bias = ex_load(n, o->bias, g->lanes,
-				       af_add(o->bias_at, af_mul(af_var(vec), g->lanes)), NULL);
+			with.bias =
+				ex_load(n, o->bias, g->lanes,
+					af_add(o->bias_at, af_mul(af_var(vec), g->lanes)), NULL);
 		if (adds)
-			add = ex_load(n, o->c, g->lanes, at, valid);
-		x = post_apply(n, x, o->npost, o->post, bias, add);
+			with.add = ex_load(n, o->c, g->lanes, at, valid);
+		if (post_has(o->npost, o->post, POST_MUL))
+			with.mul = ex_load(n, o->mul, g->lanes, at, valid);
+		x = post_apply(n, x, o->npost, o->post, &with);
 	}
 	nest_store(n, o->c, at, valid, x);
 }
@@ -269,11 +272,21 @@ static void store_tile(struct nest *n, const struct brgemm *g, int rows, const s
 	nest_close(n);
 }
 
+void brgemm_out_view(struct nest *n, struct brgemm_out *o, struct affine at)
+{
+	o->c = nest_view(n, "C", o->c, at);
+	if (post_has(o->npost, o->post, POST_MUL))
+		o->mul = nest_view(n, "mul", o->mul, at);
+}
+
 static struct brgemm_out view_out(struct nest *n, const struct brgemm_out *o)
 {
 	struct brgemm_out v = *o;
 
-	v.c_at = view_at(n, "C", &v.c, o->c_at);
+	if (o->c_at.n) {
+		brgemm_out_view(n, &v, o->c_at);
+		v.c_at = af(0);
+	}
 	if (o->bias >= 0)
 		v.bias_at = view_at(n, "bias", &v.bias, o->bias_at);
 	return v;
@@ -380,10 +393,7 @@ const char brgemm_cannot_chunk[] = "partial sums would overwrite the tensor that
 
 int brgemm_chunks(int npost, const struct post_op *post)
 {
-	for (int i = 0; i < npost; i++)
-		if (post[i].kind == POST_ADD)
-			return post_adds_first(npost, post);
-	return 1;
+	return !post_has(npost, post, POST_ADD) || post_adds_first(npost, post);
 }
 
 struct row_split row_split(int64_t extent, int64_t max_rows)

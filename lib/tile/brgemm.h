@@ -45,9 +45,13 @@ struct brgemm_out {
 	int bias;		    /* buffer at bias_at + column (padded to whole tiles), or -1 */
 	struct affine bias_at;
 	int adds; /* c holds a tensor that is added: the sum takes its place */
+	int mul;  /* buffer of what multiplies, laid out as c; looked at where a post-op is mul */
 	int npost;
 	const struct post_op *post; /* applied in order when the tile is finished */
 };
+
+/* Moves the origin of c and mul to `at` (nest_view()). */
+void brgemm_out_view(struct nest *n, struct brgemm_out *o, struct affine at);
 
 void brgemm_registers(struct nest *n, struct brgemm *g, int lanes, int max_rows, int nv);
 /* One tile. Where k is cut into chunks, chunk is the variable of the loop over them and chunks

@@ -13,19 +13,29 @@ int post_adds_first(int npost, const struct post_op *post)
 	return i < npost && post[i].kind == POST_ADD;
 }
 
+int post_has(int npost, const struct post_op *post, enum post kind)
+{
+	for (int i = 0; i < npost; i++)
+		if (post[i].kind == kind)
+			return 1;
+	return 0;
+}
+
 const struct expr *post_apply(struct nest *n, const struct expr *x, int npost,
-			      const struct post_op *post, const struct expr *bias,
-			      const struct expr *add)
+			      const struct post_op *post, const struct post_values *with)
 {
 	const struct expr *zero = ex_const(n, x->elem, x->lanes, 0);
 
 	for (int i = 0; i < npost; i++) {
 		switch (post[i].kind) {
 		case POST_BIAS:
-			x = ex_op(n, EXPR_ADD, x, bias, NULL);
+			x = ex_op(n, EXPR_ADD, x, with->bias, NULL);
 			break;
 		case POST_ADD:
-			x = add ? ex_op(n, EXPR_ADD, x, add, NULL) : x;
+			x = with->add ? ex_op(n, EXPR_ADD, x, with->add, NULL) : x;
+			break;
+		case POST_MUL:
+			x = ex_op(n, EXPR_MUL, x, with->mul, NULL);
 			break;
 		case POST_RELU:
 			x = ex_op(n, EXPR_MAX, x, zero, NULL);
@@ -47,6 +57,13 @@ static const struct expr *widened(struct nest *n, const struct post_naive *p, co
 	return p->wide ? ex_op(n, EXPR_WIDEN, x, NULL, NULL) : x;
 }
 
+/* NULL: there is no such tensor. */
+static const struct expr *loaded(struct nest *n, const struct post_naive *p, int buffer,
+				 struct affine at)
+{
+	return buffer < 0 ? NULL : widened(n, p, ex_load(n, buffer, 1, at, NULL));
+}
+
 void post_accumulate(struct nest *n, const struct post_naive *p, const struct expr *a,
 		     const struct expr *b)
 {
@@ -57,12 +74,12 @@ void post_accumulate(struct nest *n, const struct post_naive *p, const struct ex
 
 void post_finish(struct nest *n, const struct post_naive *p)
 {
-	const struct expr *bias = NULL, *add = NULL, *x;
+	struct post_values with = {
+		.bias = loaded(n, p, p->bias, p->bias_at),
+		.add = loaded(n, p, p->add, p->at),
+		.mul = loaded(n, p, p->mul, p->at),
+	};
+	const struct expr *x = post_apply(n, ex_reg(n, p->sum, af(0)), p->npost, p->post, &with);
 
-	if (p->bias >= 0)
-		bias = widened(n, p, ex_load(n, p->bias, 1, p->bias_at, NULL));
-	if (p->add >= 0)
-		add = widened(n, p, ex_load(n, p->add, 1, p->at, NULL));
-	x = post_apply(n, ex_reg(n, p->sum, af(0)), p->npost, p->post, bias, add);
 	nest_store(n, p->dst, p->at, NULL, p->wide ? ex_op(n, EXPR_NARROW, x, NULL, NULL) : x);
 }

@@ -9,18 +9,23 @@
  * sum begins with. 0 also if nothing is added. */
 int post_adds_first(int npost, const struct post_op *post);
 
-/* One value through the post-ops, for stores that go element by element: bias and add are the
- * values to add; add NULL: it is in x already. Appends statements (activation.h). */
+int post_has(int npost, const struct post_op *post, enum post kind);
+
+/* What the post-ops bias, add and mul take for one value or vector. add NULL: it is in the value
+ * already. */
+struct post_values {
+	const struct expr *bias, *add, *mul;
+};
+/* x through the post-ops. Appends statements (activation.h). */
 const struct expr *post_apply(struct nest *n, const struct expr *x, int npost,
-			      const struct post_op *post, const struct expr *bias,
-			      const struct expr *add);
+			      const struct post_op *post, const struct post_values *with);
 
 /* The end of an operator's definition: the sum, a double if wide, goes through the post-ops and is
  * stored. Buffers that the workload does not have are -1. */
 struct post_naive {
 	int wide, sum; /* sum: a scalar register */
-	int bias, add, dst;
-	struct affine bias_at, at; /* at: in add and dst */
+	int bias, add, mul, dst;
+	struct affine bias_at, at; /* at: in add, mul and dst */
 	int npost;
 	const struct post_op *post;
 };

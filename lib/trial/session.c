@@ -19,14 +19,14 @@ struct session {
 	struct watch watch;
 	char *naive;			   /* the object */
 	struct fence tensor[TENSOR_ROLES]; /* dst is touched in cells only */
-	struct fence fresh[TENSOR_ROLES];  /* other data for input and residual */
+	struct fence fresh[TENSOR_ROLES];  /* other data for input, residual and factor */
 	struct map packed;		   /* role and packing text -> struct fence */
 	int64_t packed_floats;
 	struct fence expected; /* both true answers, one behind the other */
 };
 
-static const char *const tensor_name[TENSOR_ROLES] = {"the input", "the weights", "the bias",
-						      "the residual", "the output"};
+static const char *const tensor_name[TENSOR_ROLES] = {"the input",    "the weights", "the bias",
+						      "the residual", "the factor",  "the output"};
 
 static void fill(struct fence *f, double scale, struct rng *rng)
 {
@@ -65,7 +65,7 @@ static void open_tensors(struct session *s, const struct tensor *t, int n)
 			fill(&s->tensor[role], scale_of(&s->w, &t[i], outputs_of(t, n)), &rng);
 	}
 	for (int i = 0; i < n; i++)
-		if (t[i].role == TENSOR_SRC || t[i].role == TENSOR_ADD) {
+		if (t[i].role == TENSOR_SRC || t[i].role == TENSOR_ADD || t[i].role == TENSOR_MUL) {
 			fence_open(&s->fresh[t[i].role], "fresh data", t[i].size);
 			fill(&s->fresh[t[i].role], 1, &rng);
 		}
@@ -257,7 +257,7 @@ static int fits(const struct tensor *t, int n, struct report *r)
 {
 	/* Inputs are there twice; of the output there are both true ones, and copies. */
 	static const double copies[TENSOR_ROLES] = {
-		[TENSOR_SRC] = 3, [TENSOR_ADD] = 3, [TENSOR_DST] = 6};
+		[TENSOR_SRC] = 3, [TENSOR_ADD] = 3, [TENSOR_MUL] = 3, [TENSOR_DST] = 6};
 	double bytes = 0, there = memory_available();
 
 	for (int i = 0; i < n; i++)

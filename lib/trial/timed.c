@@ -67,7 +67,8 @@ struct ref *timed_library(const struct trial *t, const struct ref_choice *only, 
 			  struct err *e)
 {
 	const struct ref_data data = {t->tensor[TENSOR_SRC].data, t->tensor[TENSOR_WEIGHTS].data,
-				      t->tensor[TENSOR_BIAS].data, t->tensor[TENSOR_ADD].data};
+				      t->tensor[TENSOR_BIAS].data, t->tensor[TENSOR_ADD].data,
+				      t->tensor[TENSOR_MUL].data};
 
 	return ref_onednn_open(t->w, &data, only, n, e);
 }

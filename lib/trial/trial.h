@@ -37,9 +37,10 @@ struct trial {
 	int threads;
 	int cold;		    /* operands leave the caches before each call */
 	const struct fence *tensor; /* by role */
-	const struct fence *fresh;  /* by role: other data for input and residual; no map: none */
-	const float *expected;	    /* the true output; behind it that of the fresh data */
-	struct entrant entrant[2];  /* the challenger, and the holder if there is one */
+	const struct fence
+		*fresh; /* by role: other data for input, residual and factor; no map: none */
+	const float *expected;	   /* the true output; behind it that of the fresh data */
+	struct entrant entrant[2]; /* the challenger, and the holder if there is one */
 	int nentrants;
 	struct opponents opponents; /* of a final */
 	struct duel_rules rules;
