@@ -160,7 +160,7 @@ static int random_matmul(struct workload *w)
 	w->layout = LAYOUT_AB;
 	w->rhs_const = (int)pick(0, 1);
 	w->dim[MATMUL_B] = pick(0, 1) ? 1 : pick(2, 3);
-	w->dim[MATMUL_M] = pick(1, 40);
+	w->dim[MATMUL_M] = pick(0, 3) ? pick(1, 40) : pick(1, 4);     /* few: several streams */
 	w->dim[MATMUL_K] = pick(0, 3) ? pick(1, 90) : pick(128, 200); /* what may be split */
 	w->dim[MATMUL_N] = pick(1, 70);
 	if (pick(0, 2) == 0) { /* what strassen takes as well */

@@ -21,7 +21,23 @@
 #include "lib/schedule/stage.h"
 #include "lib/tile/brgemm.h"
 
-enum gemm_knob { VL, NV, MR, KC, MC, NC, ORDER, PAR, PACK_A, PACK_B, UNROLL, AHEAD, KS, KNOBS };
+enum gemm_knob {
+	VL,
+	NV,
+	MR,
+	KC,
+	MC,
+	NC,
+	ORDER,
+	PAR,
+	PACK_A,
+	PACK_B,
+	UNROLL,
+	AHEAD,
+	KS,
+	STREAMS,
+	KNOBS
+};
 
 static const struct knob knobs[KNOBS] = {
 	[VL] = {"vl", 8, "Lanes of a vector."},
@@ -39,36 +55,10 @@ static const struct knob knobs[KNOBS] = {
 	[UNROLL] = {"unroll", 1, "Unrolling of the loop over k."},
 	[AHEAD] = {"ahead", 0, "1: what the next register tile reads and writes is prefetched."},
 	[KS] = {"ks", 1, "Parts of k that threads share; their sums are added up at the end."},
+	[STREAMS] = {"streams", 0,
+		     "1: each vector of a packed right side has a panel of its own, so that a "
+		     "register tile reads several streams of memory."},
 };
-
-enum { LEAST_PART = 64, MOST_PARTS = 64 };
-
-/* Splitting k pays where threads have next to no tiles: fewer than two each, even of the largest,
- * which has all registers. */
-static int may_split(const struct product *p, const struct limits *m)
-{
-	int64_t most = (int64_t)m->lanes * m->vregs;
-
-	return m->threads > 1 && p->b * ceil_div(p->m * p->n, most) < 2 * m->threads;
-}
-
-static void split_range(struct range *r, const struct product *p)
-{
-	const int64_t *k = r->knob;
-
-	if (r->space) {
-		range_more(r, KS, 1);
-		for (int ks = 2; ks <= 8 && p->k / ks >= LEAST_PART; ks *= 2)
-			if (may_split(p, r->machine))
-				range_more(r, KS, ks);
-		return;
-	}
-	range_need(r,
-		   k[KS] >= 1 && k[KS] <= MOST_PARTS && (k[KS] - 1) * ceil_div(p->k, k[KS]) < p->k,
-		   "some of so many parts of k would be empty");
-	range_need(r, k[KS] == 1 || (!k[KC] && !k[AHEAD]),
-		   "a part of k is neither cut into chunks nor prefetched");
-}
 
 static int ranges(const struct workload *w, struct range *r)
 {
@@ -89,7 +79,11 @@ static int ranges(const struct workload *w, struct range *r)
 		range_only(r, PACK_B, 0, "a constant right side is always packed");
 	range_unroll(r, UNROLL, 16, 0);
 	range_ahead(r, AHEAD, p.b * p.m * (p.k + p.n));
-	split_range(r, &p);
+	split_range(r, KS, &p);
+	if (r->knob)
+		range_need(r, r->knob[KS] == 1 || (!r->knob[KC] && !r->knob[AHEAD]),
+			   "a part of k is neither cut into chunks nor prefetched");
+	product_streams(r, STREAMS, w, &p);
 	return 1;
 }
 
@@ -102,6 +96,7 @@ struct gemm {
 	struct parts parts;
 	int64_t kc, mc, nc;		 /* as the knobs say, where 0 is all */
 	int64_t nr, tiles;		 /* columns of a tile, tiles of columns */
+	int64_t panel;			 /* columns of a packed panel */
 	int vn, vk, vb_tile, vc, vbatch; /* symbols */
 	int src, weights;
 	int part, batch;	    /* loop variables */
@@ -127,11 +122,13 @@ static void declare(struct gemm *s)
 	s->parts.rest = nest_param(n, "rest", s->parts.split.rest);
 	s->vb_tile = nest_param(n, "Btile", p->k * s->nr);
 	s->src = nest_arg(n, "src", TENSOR_SRC, p->b * p->m * p->k, 0);
-	s->weights = s->w->rhs_const ? product_panels(n, p, s->tiles, s->nr)
+	s->weights = s->w->rhs_const ? product_panels(n, p, s->tiles * s->nr / s->panel, s->panel)
 				     : nest_arg(n, "B", TENSOR_WEIGHTS, p->b * p->k * p->n, 0);
 	operand_out(n, s->w, operand_bias(n, s->w, 1, &columns), p->b * p->m * p->n, &s->out);
 	brgemm_registers(n, &s->g, (int)s->k[VL], parts_highest(&s->parts), (int)s->k[NV]);
 	s->g.unroll = (int)s->k[UNROLL];
+	if (s->k[STREAMS])
+		s->g.b_vector = p->k * s->panel;
 }
 
 static int is_split(const struct gemm *s)
@@ -170,7 +167,7 @@ static void open_batch(struct gemm *s)
 	s->a.stride = af_var(s->vk);
 	s->b.buffer = nest_view(n, "Bsrc", s->weights, af_times(b, vb));
 	s->b.stride = af_var(s->vb_tile);
-	s->g.b_k = s->w->rhs_const || s->k[PACK_B] ? af(s->nr) : af_var(s->vn);
+	s->g.b_k = s->w->rhs_const || s->k[PACK_B] ? af(s->panel) : af_var(s->vn);
 	s->out.c_row = af_var(s->vn);
 	s->vc = vc;
 	if (!is_split(s))
@@ -267,6 +264,7 @@ static int gemm_build(const struct workload *w, const int64_t *k, struct nest *n
 	s.parts.split = row_split(s.p.m, k[MR]);
 	s.kc = k[KC] ? k[KC] : ceil_div(s.p.k, k[KS]);
 	s.nr = k[NV] * k[VL];
+	s.panel = k[STREAMS] ? k[VL] : s.nr;
 	s.tiles = ceil_div(s.p.n, s.nr);
 	s.mc = k[MC] ? k[MC] : s.parts.split.tiles;
 	s.nc = k[NC] ? k[NC] : s.tiles;
@@ -278,7 +276,7 @@ static int gemm_build(const struct workload *w, const int64_t *k, struct nest *n
 	open_batch(&s);
 	s.chunk = is_split(&s) ? open_part(&s) : chunk_open(n, s.kc, s.vk);
 	s.a.rest = s.chunk.k0;
-	s.b.rest = af_mul(s.chunk.k0, s.nr);
+	s.b.rest = af_mul(s.chunk.k0, s.panel);
 	if (k[PACK_A])
 		pack_a(&s);
 	if (k[PACK_B])

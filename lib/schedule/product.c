@@ -3,6 +3,8 @@
 #include "lib/schedule/stage.h"
 #include "lib/space/knob.h"
 
+enum { MOST_ROWS_ONCE = 8 };
+
 /* 1x1 convolution without padding, on nhwc. */
 static int pixels_of(const struct workload *w, struct product *p)
 {
@@ -69,17 +71,29 @@ int product_gather(struct nest *n, const struct product *p, int src, int lanes)
 	return run.to;
 }
 
-int product_panels(struct nest *n, const struct product *p, int64_t tiles, int64_t nr)
+int product_panels(struct nest *n, const struct product *p, int64_t panels, int64_t columns)
 {
 	int in = p->transposed ? 2 : 1, out = 3 - in;
 	struct packing w = {
 		.rank = 3,
 		.extent = {p->b},
 		.naxes = 4,
-		.axis = {{0, p->b, 1}, {out, tiles, nr}, {in, p->k, 1}, {out, nr, 1}},
+		.axis = {{0, p->b, 1}, {out, panels, columns}, {in, p->k, 1}, {out, columns, 1}},
 	};
 
 	w.extent[in] = p->k;
 	w.extent[out] = p->n;
 	return nest_packed(n, "B", TENSOR_WEIGHTS, &w);
+}
+
+/* A processor reads ahead in each page apart: several streams keep more of the memory busy. It pays
+ * where the right side is read once, and comes from beyond the second cache. */
+void product_streams(struct range *r, int knob, const struct workload *w, const struct product *p)
+{
+	range_flags(r, knob, knob);
+	if (!w->rhs_const)
+		range_only(r, knob, 0, "only a constant right side has panels of vectors");
+	else if (r->space &&
+		 (p->m > MOST_ROWS_ONCE || p->k * p->n * dtype_size(w->dtype) <= r->machine->l2))
+		range_only(r, knob, 0, NULL);
 }

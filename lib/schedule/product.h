@@ -4,6 +4,7 @@
 
 #include "lib/nest/nest.h"
 #include "lib/op/op.h"
+#include "lib/schedule/range.h"
 
 /* b products of m x k and k x n. */
 struct product {
@@ -23,7 +24,11 @@ int product_of_pixels(const struct workload *w, struct product *p);
  * buffer of the team, which is returned. */
 int product_gather(struct nest *n, const struct product *p, int src, int lanes);
 
-/* The right side, a constant: tiles of nr columns, a panel each, of all batches. */
-int product_panels(struct nest *n, const struct product *p, int64_t tiles, int64_t nr);
+/* The right side, a constant, of all batches: so many panels of so many columns, one behind the
+ * other. */
+int product_panels(struct nest *n, const struct product *p, int64_t panels, int64_t columns);
+/* A flag: 1: each vector of a constant right side has a panel of its own, so that a register tile
+ * reads several streams of memory. */
+void product_streams(struct range *r, int knob, const struct workload *w, const struct product *p);
 
 #endif

@@ -2,6 +2,33 @@
 
 #include "lib/schedule/operand.h"
 
+enum { LEAST_PART = 64, MOST_PARTS = 64 };
+
+/* Splitting k pays where threads have next to no tiles: fewer than two each, even of the largest,
+ * which has all registers. */
+static int pays(const struct product *p, const struct limits *m)
+{
+	int64_t most = (int64_t)m->lanes * m->vregs;
+
+	return m->threads > 1 && p->b * ceil_div(p->m * p->n, most) < 2 * m->threads;
+}
+
+void split_range(struct range *r, int knob, const struct product *p)
+{
+	int64_t ways;
+
+	if (r->space) {
+		range_more(r, knob, 1);
+		for (ways = 2; ways <= 8 && p->k / ways >= LEAST_PART; ways *= 2)
+			if (pays(p, r->machine))
+				range_more(r, knob, ways);
+		return;
+	}
+	ways = r->knob[knob];
+	range_need(r, ways >= 1 && ways <= MOST_PARTS && (ways - 1) * ceil_div(p->k, ways) < p->k,
+		   "some of so many parts of k would be empty");
+}
+
 void split_declare(struct nest *n, struct split *s)
 {
 	s->buffer = nest_team(n, "sums", s->ways * s->b * s->m * s->columns);

@@ -7,6 +7,8 @@
 #define TL_SCHEDULE_SPLIT_H
 
 #include "lib/schedule/block.h"
+#include "lib/schedule/product.h"
+#include "lib/schedule/range.h"
 
 struct split {
 	int64_t ways;	       /* parts of k */
@@ -15,6 +17,9 @@ struct split {
 	int parts;	       /* symbol: ways */
 	int part, batch, row;  /* symbols: steps of the sums' extents */
 };
+/* A knob: parts of k. */
+void split_range(struct range *r, int knob, const struct product *p);
+
 /* Fills in the buffer and the symbols. */
 void split_declare(struct nest *n, struct split *s);
 /* A tile of one product, in place of brgemm_tile(): part and batch are variables. */

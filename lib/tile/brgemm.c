@@ -14,6 +14,7 @@ void brgemm_registers(struct nest *n, struct brgemm *g, int lanes, int max_rows,
 {
 	g->lanes = lanes;
 	g->nv = nv;
+	g->b_vector = lanes;
 	g->acc = nest_reg(n, "acc", ELEM_F32, lanes, max_rows, nv);
 	g->areg = nest_reg(n, "a", ELEM_F32, lanes, max_rows, 1);
 	g->breg = nest_reg(n, "b", ELEM_F32, lanes, 1, nv);
@@ -105,10 +106,11 @@ void brgemm_multiply(struct nest *n, const struct brgemm *g, int rows)
 	nest_unroll_hint(n, g->unroll);
 
 	vec = nest_for(n, LOOP_UNROLL, "v", af(0), af(g->nv));
-	nest_store(n, g->breg, af_var(vec), NULL,
-		   ex_load(n, b, g->lanes,
-			   af_sum(b_at, af_scale(af_var(k), g->b_k), af_mul(af_var(vec), g->lanes)),
-			   lanes_left(n, g, g->b_valid, vec)));
+	nest_store(
+		n, g->breg, af_var(vec), NULL,
+		ex_load(n, b, g->lanes,
+			af_sum(b_at, af_scale(af_var(k), g->b_k), af_mul(af_var(vec), g->b_vector)),
+			lanes_left(n, g, g->b_valid, vec)));
 	nest_close(n);
 
 	row = nest_for(n, LOOP_UNROLL, "m", af(0), af(rows));

@@ -24,8 +24,9 @@ struct brgemm {
 
 	int a; /* buffer, element A[row, k] at a_at + row * a_row + k */
 	struct affine a_at, a_row;
-	int b; /* buffer, vector of B[k, column] at b_at + k * b_k + column */
+	int b; /* buffer, vector v of B[k] at b_at + k * b_k + v * b_vector */
 	struct affine b_at, b_k;
+	int64_t b_vector;	      /* lanes, where brgemm_registers() leaves it */
 	const struct affine *b_valid; /* columns of B from b_at on, or NULL: all are there */
 	struct affine k;	      /* values of k: [0, k) */
 	/* Prefetched while this tile is computed: the next tile's rows of A and of c lie so many
