@@ -23,8 +23,7 @@ enum direct_knob { VL, NV, MR, ROWS, KC, NC, ORDER, PAR, COPY, MERGE, UNROLL, AH
 static const struct knob knobs[KNOBS] = {
 	[VL] = {"vl", 8, "Lanes of a vector."},
 	[NV] = {"nv", 1, "Vectors in a row of the register tile."},
-	[MR] = {"mr", 1,
-		"Output pixels of the register tile, at most, in near-equal parts of a row."},
+	[MR] = {"mr", 1, "Pixels of the register tile, at most, in near-equal parts of a row."},
 	[ROWS] = {"rows", 0, "Output rows in a band; 0: all."},
 	[KC] = {"kc", 0, "Input channels in a chunk; 0: all."},
 	[NC] = {"nc", 0, "Register tiles of output channels in a block; 0: all."},
@@ -34,7 +33,8 @@ static const struct knob knobs[KNOBS] = {
 	[COPY] = {"copy", 1,
 		  "1: the band's input is copied, with its padding, into the workspace."},
 	[MERGE] = {"merge", 0, "1: the taps of a kernel row and the input channels are one loop."},
-	[UNROLL] = {"unroll", 1, "Unrolling of the loop over input channels."},
+	[UNROLL] = {"unroll", 1,
+		    "Unrolling of the loop over input channels; all taps' channels: no loop."},
 	[AHEAD] = {"ahead", 0, "1: what the next register tile reads and writes is prefetched."},
 };
 
@@ -59,7 +59,9 @@ static int ranges(const struct workload *w, struct range *r)
 			range_more(r, KC, p.ic / parts);
 	range_blocks(r, NC, p.oc, r->columns, powers);
 	range_flags(r, ORDER, MERGE);
-	range_unroll(r, UNROLL, 32, p.kw * p.ic);
+	range_unroll(r, UNROLL, BRGEMM_STRAIGHT, p.kw * p.ic);
+	if (p.kh > 1 && p.kh * p.kw * p.ic <= BRGEMM_STRAIGHT)
+		range_more(r, UNROLL, p.kh * p.kw * p.ic);
 	range_ahead(r, AHEAD, p.mb * p.g * (p.ih * p.iw * p.ic + p.oh * p.ow * p.oc));
 	if (p.padded || p.nchw)
 		range_only(r, COPY, 1, "padding and nchw input need the copy");
@@ -160,6 +162,8 @@ static void set_strides(struct direct *s)
 	s->t.b_k = af(s->nr);
 	if (p->kh > 1)
 		add_tap(s, "KH", p->kh, "Akh", p->dh * row, "Bkh", p->kw * s->kc * s->nr);
+	if (s->k[MERGE] && p->kh > 1 && s->k[UNROLL] == p->kh * p->kw * s->kc)
+		s->t.straight = (struct brgemm_straight){(int)p->kh, (int)(p->kw * s->kc)};
 	if (p->kw > 1 && !s->k[MERGE])
 		add_tap(s, "KW", p->kw, "Akw", p->dw * pixel, "Bkw", s->kc * s->nr);
 }

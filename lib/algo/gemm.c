@@ -42,8 +42,7 @@ enum gemm_knob {
 static const struct knob knobs[KNOBS] = {
 	[VL] = {"vl", 8, "Lanes of a vector."},
 	[NV] = {"nv", 1, "Vectors in a row of the register tile."},
-	[MR] = {"mr", 1,
-		"Rows of the register tile, at most; rows are dealt out in near-equal parts."},
+	[MR] = {"mr", 1, "Rows of the register tile, at most, in near-equal parts."},
 	[KC] = {"kc", 0, "Values of k in a chunk; 0: all."},
 	[MC] = {"mc", 0, "Register tiles of rows in a block; 0: all."},
 	[NC] = {"nc", 0, "Register tiles of columns in a block; 0: all."},

@@ -89,46 +89,75 @@ static struct affine view_at(struct nest *n, const char *name, int *buffer, stru
 	return af(0);
 }
 
-void brgemm_multiply(struct nest *n, const struct brgemm *g, int rows)
+/* acc += A[.., k] * B[k], with the products of a row side by side. */
+static void multiply_step(struct nest *n, const struct brgemm *g, int rows, struct affine a_at,
+			  struct affine b_at)
 {
-	struct affine a_at = g->a_at, b_at = g->b_at;
-	int a = g->a, b = g->b, k, row, vec;
+	int row, vec = nest_for(n, LOOP_UNROLL, "v", af(0), af(g->nv));
 
-	for (int t = 0; t < g->ntaps; t++) {
-		int tap = nest_for(n, LOOP_SERIAL, "t", g->tap[t].lo, g->tap[t].n);
-
-		a_at = af_add(a_at, af_scale(af_var(tap), g->tap[t].a_step));
-		b_at = af_add(b_at, af_scale(af_var(tap), g->tap[t].b_step));
-	}
-	a_at = view_at(n, "A", &a, a_at);
-	b_at = view_at(n, "B", &b, b_at);
-	k = nest_for(n, LOOP_SERIAL, "k", af(0), g->k);
-	nest_unroll_hint(n, g->unroll);
-
-	vec = nest_for(n, LOOP_UNROLL, "v", af(0), af(g->nv));
-	nest_store(
-		n, g->breg, af_var(vec), NULL,
-		ex_load(n, b, g->lanes,
-			af_sum(b_at, af_scale(af_var(k), g->b_k), af_mul(af_var(vec), g->b_vector)),
-			lanes_left(n, g, g->b_valid, vec)));
+	nest_store(n, g->breg, af_var(vec), NULL,
+		   ex_load(n, g->b, g->lanes, af_add(b_at, af_mul(af_var(vec), g->b_vector)),
+			   lanes_left(n, g, g->b_valid, vec)));
 	nest_close(n);
 
 	row = nest_for(n, LOOP_UNROLL, "m", af(0), af(rows));
 	nest_store(
 		n, g->areg, af_var(row), NULL,
 		ex_bcast(n, g->lanes,
-			 ex_load(n, a, 1, af_sum(a_at, af_scale(af_var(row), g->a_row), af_var(k)),
-				 NULL)));
+			 ex_load(n, g->a, 1, af_add(a_at, af_scale(af_var(row), g->a_row)), NULL)));
 	vec = nest_for(n, LOOP_UNROLL, "v", af(0), af(g->nv));
 	nest_store(n, g->acc, acc_at(g, af_var(row), vec), NULL,
 		   ex_op(n, EXPR_FMA, ex_reg(n, g->areg, af_var(row)),
 			 ex_reg(n, g->breg, af_var(vec)),
 			 ex_reg(n, g->acc, acc_at(g, af_var(row), vec))));
 	close_tile(n);
+}
 
+/* Loops over taps and k. The views are made inside or outside the loops over taps: what a straight
+ * run reads is at constants from one place. */
+static void multiply_loops(struct nest *n, const struct brgemm *of, int rows, int straight)
+{
+	enum loop_kind kind = straight ? LOOP_UNROLL : LOOP_SERIAL;
+	struct affine a_at = of->a_at, b_at = of->b_at;
+	struct brgemm g = *of;
+	int k;
+
+	if (straight) {
+		a_at = view_at(n, "A", &g.a, a_at);
+		b_at = view_at(n, "B", &g.b, b_at);
+	}
+	for (int t = 0; t < g.ntaps; t++) {
+		int tap = straight ? nest_for(n, kind, "t", af(0), af(g.straight.taps))
+				   : nest_for(n, kind, "t", g.tap[t].lo, g.tap[t].n);
+
+		a_at = af_add(a_at, af_scale(af_var(tap), g.tap[t].a_step));
+		b_at = af_add(b_at, af_scale(af_var(tap), g.tap[t].b_step));
+	}
+	if (!straight) {
+		a_at = view_at(n, "A", &g.a, a_at);
+		b_at = view_at(n, "B", &g.b, b_at);
+	}
+	k = nest_for(n, kind, "k", af(0), straight ? af(g.straight.k) : g.k);
+	if (!straight)
+		nest_unroll_hint(n, g.unroll);
+	multiply_step(n, &g, rows, af_add(a_at, af_var(k)),
+		      af_add(b_at, af_scale(af_var(k), g.b_k)));
 	nest_close(n);
-	for (int t = 0; t < g->ntaps; t++)
+	for (int t = 0; t < g.ntaps; t++)
 		nest_close(n);
+}
+
+void brgemm_multiply(struct nest *n, const struct brgemm *g, int rows)
+{
+	if (!g->straight.taps) {
+		multiply_loops(n, g, rows, 0);
+		return;
+	}
+	nest_if_less(n, af(g->straight.taps - 1), af_sub(g->tap[0].n, g->tap[0].lo));
+	multiply_loops(n, g, rows, 1);
+	nest_else(n);
+	multiply_loops(n, g, rows, 0);
+	nest_close(n);
 }
 
 /* What a tile is when it is stored: a partial sum; finished, begun with the tensor that is added

@@ -15,7 +15,7 @@
 #include "lib/space/limits.h"
 #include "lib/space/types.h"
 
-enum { BRGEMM_TAPS = 2 };
+enum { BRGEMM_TAPS = 2, BRGEMM_STRAIGHT = 32 };
 
 struct brgemm {
 	int lanes, nv;	     /* vectors a row; a tile is nv * lanes columns */
@@ -32,6 +32,11 @@ struct brgemm {
 	/* Prefetched while this tile is computed: the next tile's rows of A and of c lie so many
 	 * elements further on; 0: they are not prefetched. */
 	struct affine a_next, c_next;
+	/* Taps of the one loop around k and values of k, at most BRGEMM_STRAIGHT in all, where a
+	 * tile with all taps is one straight run; taps 0: loops. */
+	struct brgemm_straight {
+		int taps, k;
+	} straight;
 	int ntaps; /* loops around k, outermost first; 0 to BRGEMM_TAPS */
 	struct {
 		struct affine lo, n, a_step, b_step; /* taps [lo, n) */
