@@ -1,5 +1,4 @@
-/* gemm: matmul, and 1x1 convolution of unit stride without padding on nhwc as one, over the brgemm
- * tile.
+/* gemm: matmul, and 1x1 convolution of unit stride without padding on nhwc, over the brgemm tile.
  *
  * Blocks of mc x nc tiles are the parallel iteration space; inside a block k is cut into chunks of
  * kc, and the tiles are walked rows first or columns first (the loop orders of Goto and van de
