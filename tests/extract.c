@@ -1030,6 +1030,19 @@ static void test_logs(void)
 	      "src_f32::blocked:acdb:f0 wei_f32::x bia_f32::x dst_f32::x,,,mb1ic4ih2iw2oc5,0.1\n",
 	      CONV " bias,add,relu; 5x7:7x9; 1x16:16x5 bias", 0, "verbose lines of oneDNN 2 and 3");
 	ok(was_said("pooling 1"), "what is left out is reported");
+#define PRODUCT                                                                                    \
+	"onednn_verbose,exec,cpu,matmul,jit,undef,src_f32::blocked:ab:f0 "                         \
+	"wei_f32::blocked:ab:f0 dst_f32::blocked:ab:f0,attr-post-ops:"
+#define DONE " ,,5x7:7x9,0.01\n"
+	lines(NULL, PRODUCT "eltwise_swish:1+binary_mul:f32:3:ab" DONE, "5x7:7x9 silu,mul", 0,
+	      "a gate in a verbose line");
+	lines(NULL,
+	      PRODUCT "eltwise_relu:0.1+eltwise_gelu_erf" DONE PRODUCT "eltwise_clip:0:6" DONE,
+	      "5x7:7x9 leaky_relu(0.1),gelu; 5x7:7x9 relu6", 0, "numbers of post-ops");
+	lines(NULL, PRODUCT "eltwise_clip:-1:1+eltwise_swish:2" DONE, "5x7:7x9 clip(-1,1)", 0,
+	      "what follows a post-op that is not ours is left out");
+	lines(NULL, PRODUCT "binary_mul:f32:2" DONE, "5x7:7x9", 0,
+	      "a factor for each column is not one of the output's shape");
 }
 
 static void test_records(void)

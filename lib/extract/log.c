@@ -150,29 +150,77 @@ static int inner_product_prob(const char *text, struct buf *out)
 	return 0;
 }
 
+/* The library's names of our post-ops, and how many of the numbers behind the name are ours. */
+static const struct library_post {
+	const char *name;
+	enum post kind;
+	int numbers;
+} library_posts[] = {{"sum", POST_ADD, 0},
+		     {"binary_add", POST_ADD, 0},
+		     {"binary_mul", POST_MUL, 0},
+		     {"eltwise_relu", POST_LEAKY_RELU, 1},
+		     {"eltwise_bounded_relu", POST_CLIP, 1}, /* from 0 */
+		     {"eltwise_clip", POST_CLIP, 2},
+		     {"eltwise_hardswish", POST_HARDSWISH, 0},
+		     {"eltwise_logistic", POST_SIGMOID, 0},
+		     {"eltwise_tanh", POST_TANH, 0},
+		     {"eltwise_swish", POST_SILU, 0},
+		     {"eltwise_gelu_erf", POST_GELU, 0},
+		     {"eltwise_gelu_tanh", POST_GELU_TANH, 0}};
+
+static const struct library_post *library_post(const char *name, size_t n)
+{
+	for (size_t i = 0; i < sizeof library_posts / sizeof *library_posts; i++)
+		if (strlen(library_posts[i].name) == n && !memcmp(library_posts[i].name, name, n))
+			return &library_posts[i];
+	return NULL;
+}
+
+/* Does the operand in "f32:15:.." have an element for each of the output's? Its mask has all
+ * dimensions then. */
+static int is_whole(const char *operand, const struct workload *w)
+{
+	const char *mask = operand + strcspn(operand, ":+; '");
+	long dims = *mask == ':' ? strtol(mask + 1, NULL, 10) : 0;
+
+	return !dims || (w->op == &op_conv2d ? dims == 15 : dims == 3 || dims == 7);
+}
+
+/* One post-op, NAME or NAME:NUMBER:.. 0: it is not ours. */
+static int read_post(const char *s, const struct workload *w, struct post_op *p)
+{
+	size_t n = strcspn(s, ":+; '");
+	const struct library_post *is = library_post(s, n);
+	const char *numbers = s[n] == ':' ? s + n + 1 : "";
+	char text[POST_TEXT], *end;
+	double a = strtod(numbers, &end), b = *end == ':' ? strtod(end + 1, NULL) : 0;
+
+	if (!is || (!strncmp(s, "binary", 6) && !is_whole(numbers, w)) ||
+	    (is->kind == POST_SILU && *numbers && a != 1))
+		return 0;
+	*p = (struct post_op){.kind = is->kind};
+	if (is->numbers == 2)
+		*p = (struct post_op){is->kind, a, b};
+	else if (is->numbers == 1)
+		*p = is->kind == POST_CLIP ? (struct post_op){POST_CLIP, 0, a}
+					   : (struct post_op){is->kind, a, 0};
+	post_print(p, text); /* as we write it: a slope of 0 is relu */
+	return !post_parse(p, text, strlen(text));
+}
+
 /* Post-ops of an attribute field, as far as they are ours; what follows another one stays out. */
 static void read_posts(const char *attrs, struct workload *w)
 {
 	const char *s = strstr(attrs, "post-ops:");
 
 	for (s = s ? s + strlen("post-ops:") : ""; *s && *s != ' ';) {
-		enum post p;
+		struct post_op p;
 
 		s += strspn(s, "'+;");
-		if (!strncmp(s, "sum", 3) || !strncmp(s, "binary_add", 10))
-			p = POST_ADD;
-		else if (!strncmp(s, "binary_mul", 10))
-			p = POST_MUL;
-		else if (!strncmp(s, "eltwise_relu", 12) && (s[12] != ':' || !atof(s + 13)))
-			p = POST_RELU;
-		else if (!strncmp(s, "eltwise_bounded_relu:6", 22) ||
-			 !strncmp(s, "eltwise_clip:0:6", 16))
-			p = POST_RELU6;
-		else
+		if (!read_post(s, w, &p) || workload_has_post(w, p.kind) ||
+		    w->npost == OP_MAX_POSTS)
 			return;
-		if (workload_has_post(w, p) || w->npost == OP_MAX_POSTS)
-			return;
-		w->post[w->npost++].kind = p;
+		w->post[w->npost++] = p;
 		s += strcspn(s, "+; '");
 	}
 }

@@ -143,7 +143,7 @@ const char *post_parse(struct post_op *p, const char *s, unsigned long n)
 	int kind = find(posts, POSTS, s, name);
 
 	if (kind < 0)
-		return "is none; there are bias, add, relu, relu6, clip(a,b), leaky_relu(a), "
+		return "is none; there are bias, add, mul, relu, relu6, clip(a,b), leaky_relu(a), "
 		       "hardswish, sigmoid, tanh, silu, gelu and gelu_tanh";
 	*p = (struct post_op){.kind = (enum post)kind};
 	if (!numbers_of(p->kind))
