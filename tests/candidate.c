@@ -67,14 +67,14 @@ int main(void)
 	/* algo=gemm;rev=3;target=cpu;tl=1;type=candidate;workload=f0b6c2f5d7fa21638b4b570435ec1e4e;
 	 */
 	start(&c, "matmul", "49x512:512x1000", "gemm");
-	is_id(&c, "8c14e852f57bacf1d79e7a6853c34660", "gemm with every knob at its frozen default");
+	is_id(&c, "c55ed09d33825b4dc67db57382a1b91b", "gemm with every knob at its frozen default");
 	/* algo=gemm;knob.kc=128;knob.mr=7;knob.nv=4;knob.order=1;knob.vl=16;rev=3;... */
 	set(&c, "vl", 16);
 	set(&c, "nv", 4);
 	set(&c, "mr", 7);
 	set(&c, "kc", 128);
 	set(&c, "order", 1);
-	is_id(&c, "02bc3dd82fa1f24f72bf2631ae30181b", "gemm with five knobs set");
+	is_id(&c, "1471e089e8d2d3345cb706f2a23e0c8c", "gemm with five knobs set");
 
 	rng_seed(&rng, 3, "candidate");
 	for (const struct algo *const *a = algo_list; *a; a++) {

@@ -3,9 +3,9 @@
  * Over the channelwise tile (lib/schedule/channelwise.h), pixels by vectors of channels. Each input
  * value is used kh * kw times at most: what matters is that it is read from a near cache, so rows
  * are taken in bands and channels in blocks of whole vectors (Zhang et al., "High performance
- * depthwise and pointwise convolutions on mobile devices", AAAI 2020, section 3). Where the weights
- * of a channel tile fit in registers, they are loaded once a row ("hold"), and rows whose taps all
- * lie inside the image are one body.
+ * depthwise and pointwise convolutions on mobile devices", AAAI 2020, section 3). Output rows whose
+ * taps all lie inside the image have a body of their own, in which a tile is one straight run.
+ * Where the weights of a channel tile fit in registers, they may be loaded once a row ("hold").
  */
 #include "lib/algo/algo.h"
 #include "lib/nest/nest.h"
@@ -33,7 +33,7 @@ static const struct knob knobs[KNOBS] = {
 };
 
 enum { CHANNELS_IN_PIXELS = 1, CHANNELS_OUTERMOST = 2 }; /* values of order */
-enum { MAX_TAPS = 81, MAX_LOOPS = NEST_VARS - 40 };
+enum { MAX_TAPS = 81, MAX_STRAIGHT = 512, MAX_LOOPS = NEST_VARS - 40 };
 
 static int applies(const struct workload *w, struct conv *p)
 {
@@ -49,13 +49,20 @@ static int64_t registers(const struct conv *p, const int64_t *k)
 	       (isa_of_lanes(k[VL])->masks == MASKS_VECTOR && p->g % k[VL]);
 }
 
-/* Each tile at an edge has a body of its own: once more where weights are held, and where vectors
- * are masked. */
+/* Is a tile whose kernel rows all lie inside the image one straight run? Not where its products are
+ * too many for that. */
+static int is_straight(const struct conv *p, const int64_t *k)
+{
+	return k[HOLD] || p->kh * p->kw * k[NV] * k[MR] <= MAX_STRAIGHT;
+}
+
+/* Each tile at an edge has a body of its own: once more where tiles may be straight, and where
+ * vectors are masked. */
 static int64_t loops(const struct conv *p, const int64_t *k)
 {
 	struct edges e = edge_find(p, row_split(p->ow, k[MR]));
 
-	return (k[HOLD] + 1) * (p->g % (k[NV] * k[VL]) ? 2 : 1) *
+	return (is_straight(p, k) + 1) * (p->g % (k[NV] * k[VL]) ? 2 : 1) *
 	       ((e.left + e.right) * (3 * p->kw + 8) + 20);
 }
 
@@ -104,6 +111,7 @@ static void declare(struct depthwise *s, const struct workload *w)
 	t->src = conv_src(p, nest_arg(n, "src", TENSOR_SRC, p->mb * p->ih * p->iw * p->g, 0));
 	channelwise_weights(t);
 	operand_out(n, w, operand_bias(n, w, 2, bias), p->mb * p->oh * p->ow * p->g, &t->out);
+	t->bias = brgemm_out_take_bias(&t->out);
 	t->dst = conv_dst(p, t->out.c);
 	channelwise_registers(t, (int)s->k[MR], s->k[HOLD] != 0);
 }
@@ -157,17 +165,18 @@ static void rows(struct depthwise *s, struct channelwise_place *at)
 
 	at->oh = block_units(n, &s->bands, "oh");
 	inner_rows(&s->t.p, &first, &end);
-	some = s->k[HOLD] && first < end;
+	some = first < end && is_straight(&s->t.p, s->k);
 	all = first == 0 && end == s->t.p.oh;
 	if (some && !all) {
 		inside = nest_let_min(n, "inside", af_sub(af_var(at->oh), af(first)),
 				      af_sub(af(end - 1), af_var(at->oh)));
 		nest_if_less(n, af_var(inside), af(0));
-		at->held = 0;
+		at->inside = at->held = 0;
 		row(s, at);
 		nest_else(n);
 	}
-	at->held = some;
+	at->inside = some;
+	at->held = some && s->k[HOLD];
 	row(s, at);
 	if (some && !all)
 		nest_close(n);
@@ -211,7 +220,7 @@ const struct algo algo_depthwise = {
 	.name = "depthwise",
 	.summary = "Depthwise convolution by register tiles of pixels x vectors of channels.",
 	.needs = TARGET_VECTORS | TARGET_TEAM,
-	.rev = 3,
+	.rev = 4,
 	.nknobs = KNOBS,
 	.knob = knobs,
 	.ranges = ranges,

@@ -93,7 +93,9 @@ struct direct {
 	struct block bands, panels;
 	struct chunk chunk;
 	struct access in; /* what the tile reads: the input, or the band; rows as of the output */
-	int scratch;	  /* workspace: a tile of nchw output */
+	struct access to; /* nhwc: what it writes */
+	int vgroup, vchunk, vbias; /* symbols: weights of a group, of a chunk; bias of a group */
+	int scratch;		   /* workspace: a tile of nchw output */
 	struct brgemm t;
 	struct brgemm_out out;
 };
@@ -116,6 +118,8 @@ static void declare(struct direct *s)
 	s->voc = nest_param(n, "OC", p->oc);
 	s->panels.extent = af_var(nest_param(n, "TN", s->tiles));
 	s->vpanel = nest_param(n, "panel", s->panel);
+	s->vgroup = nest_param(n, "wgroup", s->tiles * s->panel);
+	s->vchunk = nest_param(n, "Bchunk", p->kh * p->kw * s->kc * s->nr);
 	if (p->nchw)
 		s->scratch = nest_work(n, "tile", s->k[MR] * s->nr);
 }
@@ -162,8 +166,6 @@ static void set_strides(struct direct *s)
 	s->t.b_k = af(s->nr);
 	if (p->kh > 1)
 		add_tap(s, "KH", p->kh, "Akh", p->dh * row, "Bkh", p->kw * s->kc * s->nr);
-	if (s->k[MERGE] && p->kh > 1 && s->k[UNROLL] == p->kh * p->kw * s->kc)
-		s->t.straight = (struct brgemm_straight){(int)p->kh, (int)(p->kw * s->kc)};
 	if (p->kw > 1 && !s->k[MERGE])
 		add_tap(s, "KW", p->kw, "Akw", p->dw * pixel, "Bkw", s->kc * s->nr);
 }
@@ -175,10 +177,28 @@ static void open_input(struct direct *s)
 
 	s->chunk = chunk_open(n, s->kc, nest_param(n, "IC", s->p.ic));
 	s->t.k = s->k[MERGE] ? af_var(nest_param(n, "K", s->p.kw * s->kc)) : s->chunk.k;
-	if (s->k[COPY])
+	if (s->k[COPY]) {
 		s->in = band_copy(n, &(struct band){&s->p, s->in, s->img, s->g, s->t.lanes,
 						    &s->bands, s->rows, s->kc, &s->chunk});
+	} else {
+		access_name(n, &s->in, CONV_IMAGE, "image");
+		access_name(n, &s->in, CONV_GROUP, "IC");
+	}
 	set_strides(s);
+}
+
+/* Where tiles go, by symbols. */
+static void declare_output(struct direct *s)
+{
+	struct nest *n = s->n;
+
+	s->to = conv_dst(&s->p, s->out.c);
+	access_name(n, &s->to, CONV_COLUMN, "Cpixel");
+	access_name(n, &s->to, CONV_ROW, "Cline");
+	access_name(n, &s->to, CONV_IMAGE, "Cimage");
+	s->to.dim[CONV_GROUP].symbol = s->voc;
+	s->out.c_row = af_var(s->to.dim[CONV_COLUMN].symbol);
+	s->vbias = nest_param(n, "biasgroup", s->tiles * s->nr);
 }
 
 static void place_input(struct direct *s, const struct conv_place *at)
@@ -188,9 +208,6 @@ static void place_input(struct direct *s, const struct conv_place *at)
 	if (s->k[COPY]) { /* the band has the block's rows and the chunk's channels */
 		oh = af_sub(oh, af_var(s->bands.lo));
 		k0 = af(0);
-	} else {
-		access_name(s->n, &s->in, CONV_IMAGE, "image");
-		access_name(s->n, &s->in, CONV_GROUP, "IC");
 	}
 	s->t.a_at = access_at(&s->in, {CONV_IMAGE, af_var(at->img)}, {CONV_GROUP, af_var(at->g)},
 			      {CONV_ROW, oh}, {CONV_COLUMN, at->ow}, {CONV_CHANNEL, k0});
@@ -198,23 +215,21 @@ static void place_input(struct direct *s, const struct conv_place *at)
 
 static void place_output(struct direct *s, const struct conv_place *at)
 {
-	struct access to = conv_dst(&s->p, s->out.c);
-	struct nest *n = s->n;
-
-	access_name(n, &to, CONV_COLUMN, "Cpixel");
-	access_name(n, &to, CONV_ROW, "Cline");
-	access_name(n, &to, CONV_IMAGE, "Cimage");
-	to.dim[CONV_GROUP].symbol = s->voc;
-	s->out.c_row = af_var(to.dim[CONV_COLUMN].symbol);
-	s->out.c_at = access_at(&to, {CONV_IMAGE, af_var(at->img)}, {CONV_GROUP, af_var(at->g)},
+	s->out.c_at = access_at(&s->to, {CONV_IMAGE, af_var(at->img)}, {CONV_GROUP, af_var(at->g)},
 				{CONV_ROW, af_var(at->oh)}, {CONV_COLUMN, at->ow},
 				{CONV_CHANNEL, at->channel});
-	s->out.valid = operand_left(n, s->voc, s->nr, at->channel);
-	s->out.bias_at = af_add(
-		af_times(af_var(at->g), nest_param(n, "biasgroup", s->tiles * s->nr)), at->channel);
+	s->out.valid = operand_left(s->n, s->voc, s->nr, at->channel);
+	s->out.bias_at = af_add(af_times(af_var(at->g), s->vbias), at->channel);
 }
 
-static void tile_rows(struct direct *s, const struct conv_place *at, int rows)
+static void place_weights(struct direct *s, const struct conv_place *at, int j)
+{
+	s->t.b_at = af_add(af_times(af_var(at->g), s->vgroup), af_times(af_var(j), s->vpanel));
+	if (s->chunk.loop >= 0)
+		s->t.b_at = af_add(s->t.b_at, af_times(af_var(s->chunk.loop), s->vchunk));
+}
+
+static void tile(struct direct *s, const struct conv_place *at, int rows)
 {
 	struct brgemm_out scratch = {.c = s->scratch, .c_row = af(s->nr), .bias = -1};
 
@@ -226,27 +241,59 @@ static void tile_rows(struct direct *s, const struct conv_place *at, int rows)
 	conv_scatter(s->n, &s->p, &s->out, at, s->scratch, rows, s->nr, s->voc);
 }
 
-static void tile(struct direct *s, int oh, int t, int j)
+/* The tiles of output row oh: channels, then pixels, or the other way round. What depends on the
+ * pixels alone stands outside the loop over channels. */
+static void row(struct direct *s, int oh, int j)
 {
+	int across = !s->k[ORDER], t;
+	struct conv_place at = {.img = s->img, .g = s->g, .oh = oh};
 	struct nest *n = s->n;
-	int vgroup = nest_param(n, "wgroup", s->tiles * s->panel);
-	const struct conv_place at = {s->img, s->g, oh, parts_row(n, &s->parts, t),
-				      af_mul(af_var(j), s->nr)};
 
-	place_input(s, &at);
-	s->t.b_at = af_add(af_times(af_var(s->g), vgroup), af_times(af_var(j), s->vpanel));
-	if (s->chunk.loop >= 0) {
-		int step = nest_param(n, "Bchunk", s->p.kh * s->p.kw * s->kc * s->nr);
-
-		s->t.b_at = af_add(s->t.b_at, af_times(af_var(s->chunk.loop), step));
+	t = nest_for(n, LOOP_SERIAL, "t", af(0), af_var(s->vtiles_w));
+	at.ow = parts_row(n, &s->parts, t);
+	for (int rows = parts_first(n, &s->parts, t); rows; rows = parts_next(n, &s->parts, rows)) {
+		if (across)
+			j = block_units(n, &s->panels, "j");
+		at.channel = af_mul(af_var(j), s->nr);
+		place_input(s, &at);
+		place_weights(s, &at, j);
+		if (!s->p.nchw)
+			place_output(s, &at);
+		if (s->k[AHEAD])
+			block_look_ahead(&s->t, &s->out, across, s->parts.split.rows,
+					 !s->k[COPY] && !s->t.ntaps);
+		tile(s, &at, rows);
+		if (across)
+			nest_close(n);
 	}
-	if (!s->p.nchw)
-		place_output(s, &at);
-	if (s->k[AHEAD])
-		block_look_ahead(&s->t, &s->out, s->k[ORDER] == 0, s->parts.split.rows,
-				 !s->k[COPY] && !s->t.ntaps);
-	for (int rows = parts_first(n, &s->parts, t); rows; rows = parts_next(n, &s->parts, rows))
-		tile_rows(s, &at, rows);
+	nest_close(n);
+}
+
+/* May a tile with all its taps be one straight run? */
+static int may_be_straight(const struct direct *s)
+{
+	return s->k[MERGE] && s->p.kh > 1 && s->k[UNROLL] == s->p.kh * s->p.kw * s->kc;
+}
+
+/* Output row oh. Where kernel rows lie outside the image, the loops over taps remain. */
+static void rows(struct direct *s, int oh, int j)
+{
+	const struct conv *p = &s->p;
+	struct nest *n = s->n;
+	int both = may_be_straight(s) && p->clipped;
+
+	if (p->clipped) /* the tap over kernel rows is the outermost one */
+		conv_rows_inside(n, p, oh, 1, &s->t.tap[0].lo, &s->t.tap[0].n);
+	if (both) {
+		nest_if_less(n, af_sub(s->t.tap[0].n, s->t.tap[0].lo), af(p->kh));
+		row(s, oh, j);
+		nest_else(n);
+	}
+	if (may_be_straight(s))
+		s->t.straight = (struct brgemm_straight){(int)p->kh, (int)(p->kw * s->kc)};
+	row(s, oh, j);
+	if (both)
+		nest_close(n);
 }
 
 static int direct_build(const struct workload *w, const int64_t *k, struct nest *n, struct err *e)
@@ -256,7 +303,7 @@ static int direct_build(const struct workload *w, const int64_t *k, struct nest 
 			   .k = k,
 			   .bands = {.loop = "ib", .name = "oh"},
 			   .panels = {.loop = "jb", .name = "j"}};
-	int j = -1, oh, t;
+	int j = -1;
 
 	if (!conv_of(w, &s.p))
 		return err_set(e, "direct does not apply to this workload");
@@ -270,15 +317,11 @@ static int direct_build(const struct workload *w, const int64_t *k, struct nest 
 	declare(&s);
 	open_blocks(&s);
 	open_input(&s);
+	if (!s.p.nchw)
+		declare_output(&s);
 	if (k[ORDER])
 		j = block_units(n, &s.panels, "j");
-	oh = block_units(n, &s.bands, "oh");
-	if (s.p.clipped) /* the tap over kernel rows is the outermost one */
-		conv_rows_inside(n, &s.p, oh, 1, &s.t.tap[0].lo, &s.t.tap[0].n);
-	t = nest_for(n, LOOP_SERIAL, "t", af(0), af_var(s.vtiles_w));
-	if (!k[ORDER])
-		j = block_units(n, &s.panels, "j");
-	tile(&s, oh, t, j);
+	rows(&s, block_units(n, &s.bands, "oh"), j);
 	while (n->depth)
 		nest_close(n);
 	return 0;
@@ -288,7 +331,7 @@ const struct algo algo_direct = {
 	.name = "direct",
 	.summary = "Direct convolution by register tiles of pixels x channels, taps as the batch.",
 	.needs = TARGET_VECTORS | TARGET_TEAM,
-	.rev = 3,
+	.rev = 4,
 	.nknobs = KNOBS,
 	.knob = knobs,
 	.ranges = ranges,

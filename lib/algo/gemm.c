@@ -50,7 +50,8 @@ static const struct knob knobs[KNOBS] = {
 		 "Blocks are dealt to threads with 0: columns innermost, 1: rows innermost."},
 	[PACK_A] = {"pack_a", 0, "1: the left side's block is copied into the thread's workspace."},
 	[PACK_B] = {"pack_b", 0, "1: a computed right side is packed into panels, on the clock."},
-	[UNROLL] = {"unroll", 1, "Unrolling of the loop over k."},
+	[UNROLL] = {"unroll", 1,
+		    "Unrolling of the loop over k; all of k: a tile is one straight run."},
 	[AHEAD] = {"ahead", 0, "1: what the next register tile reads and writes is prefetched."},
 	[KS] = {"ks", 1, "Parts of k that threads share; their sums are added up at the end."},
 	[STREAMS] = {"streams", 0,
@@ -75,7 +76,9 @@ static int ranges(const struct workload *w, struct range *r)
 	range_flags(r, ORDER, PACK_B);
 	if (w->rhs_const)
 		range_only(r, PACK_B, 0, "a constant right side is always packed");
-	range_unroll(r, UNROLL, 16, 0);
+	range_unroll(r, UNROLL, BRGEMM_STRAIGHT, 0);
+	if (p.k > 1 && p.k <= BRGEMM_STRAIGHT)
+		range_more(r, UNROLL, p.k);
 	range_ahead(r, AHEAD, p.b * p.m * (p.k + p.n));
 	split_range(r, KS, &p);
 	if (r->knob)
@@ -125,6 +128,8 @@ static void declare(struct gemm *s)
 	operand_out(n, s->w, operand_bias(n, s->w, 1, &columns), p->b * p->m * p->n, &s->out);
 	brgemm_registers(n, &s->g, (int)s->k[VL], parts_highest(&s->parts), (int)s->k[NV]);
 	s->g.unroll = (int)s->k[UNROLL];
+	if (s->g.unroll == p->k && s->kc == p->k)
+		s->g.straight = (struct brgemm_straight){1, (int)p->k};
 	if (s->k[STREAMS])
 		s->g.b_vector = p->k * s->panel;
 }
@@ -222,10 +227,10 @@ static void add_up(struct gemm *s)
 	split_finish(s->n, &s->split, &s->g, &r);
 }
 
-static void tile(struct gemm *s, int t, int j)
+static void tile(struct gemm *s, int rows, struct affine row, int j)
 {
 	struct nest *n = s->n;
-	struct affine row = parts_row(n, &s->parts, t), column = af_mul(af_var(j), s->nr);
+	struct affine column = af_mul(af_var(j), s->nr);
 
 	s->g.a = s->a.buffer;
 	s->g.a_at = window_at(&s->a, row);
@@ -241,11 +246,31 @@ static void tile(struct gemm *s, int t, int j)
 	if (s->k[AHEAD])
 		block_look_ahead(&s->g, &s->out, s->k[ORDER] == 0, s->parts.split.rows,
 				 !s->k[PACK_A]);
-	for (int rows = parts_first(n, &s->parts, t); rows; rows = parts_next(n, &s->parts, rows))
-		if (is_split(s))
-			split_tile(n, &s->split, &s->g, rows, s->part, s->batch, row, column);
-		else
-			brgemm_tile(n, &s->g, rows, &s->out, s->chunk.loop, af_var(s->chunk.count));
+	if (is_split(s))
+		split_tile(n, &s->split, &s->g, rows, s->part, s->batch, row, column);
+	else
+		brgemm_tile(n, &s->g, rows, &s->out, s->chunk.loop, af_var(s->chunk.count));
+}
+
+/* The open block's tiles: columns, then rows, or the other way round. What depends on the row alone
+ * stands outside the loop over columns. */
+static void tiles(struct gemm *s)
+{
+	int across = !s->k[ORDER], j = -1, t;
+	struct nest *n = s->n;
+	struct affine row;
+
+	if (!across)
+		j = block_units(n, &s->columns, "j");
+	t = block_units(n, &s->rows, "t");
+	row = parts_row(n, &s->parts, t);
+	for (int rows = parts_first(n, &s->parts, t); rows; rows = parts_next(n, &s->parts, rows)) {
+		if (across)
+			j = block_units(n, &s->columns, "j");
+		tile(s, rows, row, j);
+		if (across)
+			nest_close(n);
+	}
 }
 
 static int gemm_build(const struct workload *w, const int64_t *k, struct nest *n, struct err *e)
@@ -255,7 +280,6 @@ static int gemm_build(const struct workload *w, const int64_t *k, struct nest *n
 			 .k = k,
 			 .rows = {.loop = "ib", .name = "t"},
 			 .columns = {.loop = "jb", .name = "j"}};
-	int t = -1, j;
 
 	if (!product_of(w, &s.p))
 		return err_set(e, "gemm does not apply to this workload");
@@ -279,12 +303,7 @@ static int gemm_build(const struct workload *w, const int64_t *k, struct nest *n
 		pack_a(&s);
 	if (k[PACK_B])
 		pack_b(&s);
-	if (!k[ORDER])
-		t = block_units(n, &s.rows, "t");
-	j = block_units(n, &s.columns, "j");
-	if (k[ORDER])
-		t = block_units(n, &s.rows, "t");
-	tile(&s, t, j);
+	tiles(&s);
 	while (n->depth)
 		nest_close(n);
 	if (is_split(&s))
@@ -296,7 +315,7 @@ const struct algo algo_gemm = {
 	.name = "gemm",
 	.summary = "Blocked matrix product over a register tile; matmul and 1x1 convolution.",
 	.needs = TARGET_VECTORS | TARGET_TEAM,
-	.rev = 3,
+	.rev = 4,
 	.nknobs = KNOBS,
 	.knob = knobs,
 	.ranges = ranges,

@@ -46,11 +46,26 @@ static struct affine channel_at(const struct channelwise *s, const struct channe
 	return af_add(af_mul(at->panel.index, s->nr), af_mul(v, s->lanes));
 }
 
-static void zero(struct channelwise *s, const struct channelwise_place *at)
+/* What the sums of vector v begin with. */
+static const struct expr *first_value(struct channelwise *s, const struct channelwise_place *at,
+				      struct affine v)
 {
-	for (struct site x = sites(s, at, 0, at->run.pixels); site_next(s->n, &x);)
-		nest_store(s->n, s->acc, reg_at(s, x.m, x.v), NULL,
-			   ex_const(s->n, ELEM_F32, s->lanes, 0));
+	if (s->bias < 0)
+		return ex_const(s->n, ELEM_F32, s->lanes, 0);
+	return ex_load(s->n, s->bias, s->lanes, channel_at(s, at, v), NULL);
+}
+
+/* The bias is loaded once for all pixels: loads are what a tile has most of. */
+static void begin(struct channelwise *s, const struct channelwise_place *at)
+{
+	struct nest *n = s->n;
+
+	for (struct site x = sites(s, at, 0, 1); site_next(n, &x);)
+		nest_store(n, s->acc, reg_at(s, x.m, x.v), NULL, first_value(s, at, x.v));
+	for (struct site x = sites(s, at, 1, at->run.pixels); site_next(n, &x);)
+		nest_store(n, s->acc, reg_at(s, x.m, x.v), NULL,
+			   s->bias < 0 ? first_value(s, at, x.v)
+				       : ex_reg(n, s->acc, reg_at(s, af(0), x.v)));
 }
 
 /* Weights of tap `tap`, kh * KW + kw, into row `row` of their registers. */
@@ -146,7 +161,7 @@ static void multiply_clipped(struct channelwise *s, const struct channelwise_pla
 	nest_close(s->n);
 }
 
-static void multiply_held(struct channelwise *s, const struct channelwise_place *at)
+static void multiply_inside(struct channelwise *s, const struct channelwise_place *at)
 {
 	struct nest *n = s->n;
 
@@ -179,9 +194,9 @@ void channelwise_hold(struct channelwise *s, const struct channelwise_place *at)
 
 void channelwise_tile(struct channelwise *s, const struct channelwise_place *at)
 {
-	zero(s, at);
-	if (at->held)
-		multiply_held(s, at);
+	begin(s, at);
+	if (at->inside)
+		multiply_inside(s, at);
 	else
 		multiply_clipped(s, at);
 	finish(s, at);

@@ -17,6 +17,7 @@ struct channelwise {
 	int64_t nr, tiles; /* channels of a tile, tiles */
 	int weights;	   /* [tile][kh][kw][nr] */
 	int acc, wreg;	   /* registers: pixels x nv; taps held, or 1, x nv */
+	int bias;	   /* what sums begin with; -1: with zero */
 	struct access src, dst;
 	struct brgemm_out out;
 	int img; /* variable of the image */
@@ -24,8 +25,9 @@ struct channelwise {
 
 /* Where a tile stands. */
 struct channelwise_place {
-	int oh;	  /* variable */
-	int held; /* its weights are in registers, and no kernel row leaves the image */
+	int oh;	    /* variable */
+	int inside; /* no kernel row leaves the image: the tile is one straight run */
+	int held;   /* so it is, and its weights are in registers */
 	struct panel panel;
 	struct stretch run;
 };

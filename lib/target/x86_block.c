@@ -39,6 +39,8 @@ static void gather_op(struct block *b, const struct node *t)
 	}
 	b->nops++;
 	o->node = t;
+	o->last_read = -1;
+	o->reads = o->in_register = 0;
 	o->depth = b->depth;
 	for (int i = 0; i < b->depth; i++) {
 		o->var[i] = b->var[i];
@@ -127,28 +129,48 @@ static void look_at_memory(struct block *b, int buffer, const struct affine *ind
 		block_mask(b, valid, lanes);
 }
 
-static void look_at(struct block *b, const struct expr *e)
+/* Does the instruction for e take this operand from memory, too? */
+static int may_be_memory(const struct expr *e, const struct expr *operand)
+{
+	if (e->kind == EXPR_FMA)
+		return operand != e->c;
+	return (e->kind == EXPR_ADD || e->kind == EXPR_SUB || e->kind == EXPR_MUL ||
+		e->kind == EXPR_DIV || e->kind == EXPR_MAX || e->kind == EXPR_MIN) &&
+	       operand == e->b && operand != e->a;
+}
+
+static void look_at_register(struct block *b, const struct expr *e, int in_register)
+{
+	int writer = b->writer[block_vreg(b, e->buffer, &e->index)];
+
+	if (writer < 0) {
+		b->x->kept[e->buffer] = 1;
+		return;
+	}
+	b->op[writer].last_read = b->now;
+	b->op[writer].reads++;
+	b->op[writer].in_register |= in_register;
+}
+
+/* in_register: what e is cannot be memory. */
+static void look_at(struct block *b, const struct expr *e, int in_register)
 {
 	if (!e)
 		return;
 	if (e->elem != ELEM_F32 || (e->lanes != 1 && e->lanes != b->x->lanes))
 		block_fail(b, "an expression has another element type or number of lanes than the "
 			      "nest's vectors");
-	look_at(b, e->a);
-	look_at(b, e->b);
-	look_at(b, e->c);
+	look_at(b, e->a, !may_be_memory(e, e->a));
+	look_at(b, e->b, !may_be_memory(e, e->b));
+	look_at(b, e->c, 1);
+	if (e->kind == EXPR_CONST)
+		b->uses[block_constant(b, e->value)]++;
 	if (e->kind != EXPR_LOAD)
 		return;
-	if (block_is_register(b, e->buffer)) {
-		int v = block_vreg(b, e->buffer, &e->index);
-
-		b->last_read[v] = b->now;
-		b->reads[v]++;
-		if (!b->written[v])
-			b->x->kept[e->buffer] = 1;
-		return;
-	}
-	look_at_memory(b, e->buffer, &e->index, e->valid, e->lanes);
+	if (block_is_register(b, e->buffer))
+		look_at_register(b, e, in_register);
+	else
+		look_at_memory(b, e->buffer, &e->index, e->valid, e->lanes);
 }
 
 static void look_over(struct block *b)
@@ -158,11 +180,11 @@ static void look_over(struct block *b)
 		const struct node *s = o->node;
 
 		stand_at(b, o);
-		look_at(b, s->value);
+		look_at(b, s->value, 1);
 		if (s->kind == NODE_PREFETCH)
 			look_at_memory(b, s->buffer, &s->a, NULL, 1);
 		else if (block_is_register(b, s->buffer))
-			b->written[block_vreg(b, s->buffer, &s->a)] = 1;
+			b->writer[block_vreg(b, s->buffer, &s->a)] = b->now;
 		else
 			look_at_memory(b, s->buffer, &s->a, s->valid, s->value->lanes);
 		stand_nowhere(b, o);
@@ -174,6 +196,7 @@ static void look_over(struct block *b)
 static void write_ops(struct block *b)
 {
 	b->busy = 0;
+	block_forget_constants(b);
 	for (b->now = 0; b->now < b->nops && !b->x->why; b->now++) {
 		const struct op *o = &b->op[b->now];
 
@@ -251,7 +274,7 @@ static void number_registers(struct block *b)
 		}
 		for (int j = 0; j < f->size; j++) {
 			b->phys[b->base[i] + j] = home ? x->home[i] + j : -1;
-			b->last_read[b->base[i] + j] = -1;
+			b->writer[b->base[i] + j] = -1;
 		}
 	}
 	if (x->nkept > x->isa->vregs)

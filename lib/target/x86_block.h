@@ -6,12 +6,15 @@
 
 #include "lib/target/x86_code.h"
 
-enum { OPS = 2048, VREGS = 256, ADDRESSES = 11, MASKS = 7, DEPTH = 4, OPERAND = 48 };
+enum { OPS = 4096, VREGS = 256, ADDRESSES = 11, MASKS = 7, DEPTH = 4, OPERAND = 48 };
 
 struct op {
 	const struct node *node; /* a store or a prefetch */
 	int64_t at[DEPTH];	 /* of the unrolled loops around it, outermost first */
 	int var[DEPTH], depth;
+	/* Of the value that it writes to a register: the last op that reads it, -1 if none does;
+	 * how many reads there are; and whether one of them takes it where memory cannot be. */
+	int last_read, reads, in_register;
 };
 
 struct address {
@@ -38,12 +41,15 @@ struct block {
 	struct mask mask[MASKS];
 	int64_t turn; /* of the loop's unrolled copies, the one written now */
 	int now;      /* op */
-	/* Register arrays of this block, one after the other. */
-	int base[NEST_BUFFERS], last_read[VREGS], written[VREGS];
+	/* Register arrays of this block, one after the other. writer: the op whose value is in
+	 * there, -1: none of this block. */
+	int base[NEST_BUFFERS], writer[VREGS];
 	int phys[VREGS];		 /* -1: nowhere */
 	char folded[VREGS][OPERAND + 8]; /* not empty: read where it is used, as this operand */
-	int reads[VREGS];
-	unsigned busy; /* registers */
+	unsigned busy;			 /* registers */
+	/* Constants of the nest (struct x86) that are operands of several stores wait in registers
+	 * that nothing else needs: how often each is used, and where it is; -1: in memory alone. */
+	int uses[CONSTANTS], at[CONSTANTS];
 };
 
 struct operand {
@@ -68,12 +74,16 @@ void block_set_addresses(struct block *b);
 /* The mask whose number of valid lanes is in %rax: %k<number>, or its place in the table in reg. */
 void x86_make_mask(struct x86 *x, int lanes, int number, const char *reg);
 
+/* The nest's number of a constant, which it has from now on. */
+int block_constant(struct block *b, double value);
+/* No constant waits in a register. */
+void block_forget_constants(struct block *b);
 /* The name of a vector register. */
 struct operand x86_vector(int lanes, int number);
 void block_store_memory(struct block *b, const struct node *s);
 void block_store_register(struct block *b, const struct node *s);
 void block_prefetch(struct block *b, const struct node *s);
-/* Gives back registers of the block's own arrays that nobody reads any more. */
+/* Gives back registers of the block's own arrays whose values are not read any more. */
 void block_release(struct block *b);
 
 #endif

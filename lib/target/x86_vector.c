@@ -31,7 +31,7 @@ static struct operand memory(struct block *b, int buffer, const struct affine *i
 	return offset ? operand("%lld(%s)", (long long)offset, a->reg) : operand("(%s)", a->reg);
 }
 
-static struct operand constant(struct block *b, double value, int lanes)
+int block_constant(struct block *b, double value)
 {
 	struct x86 *x = b->x;
 	int i = 0;
@@ -40,26 +40,50 @@ static struct operand constant(struct block *b, double value, int lanes)
 		i++;
 	if (i == CONSTANTS) {
 		block_fail(b, "it has too many constants");
-		i = 0;
-	} else if (i == x->nconstants) {
+		return 0;
+	}
+	if (i == x->nconstants) {
 		x->nconstants++;
 		x->constant[i].value = value;
 		x->constant[i].label = ++x->nlabels;
 	}
-	return operand("%df(%%rip)%s", x->constant[i].label, lanes == 16 ? "{1to16}" : "");
+	return i;
+}
+
+static struct operand constant_in_memory(struct block *b, int i, int lanes)
+{
+	return operand("%df(%%rip)%s", b->x->constant[i].label, lanes == 16 ? "{1to16}" : "");
 }
 
 /* ---- registers ---- */
 
+/* A register that nobody has, of those in which constants wait if `waits`, else of the others. */
+static int find(const struct block *b, int waits)
+{
+	unsigned waiting = 0;
+
+	for (int i = 0; i < b->x->nconstants; i++)
+		if (b->at[i] >= 0)
+			waiting |= 1u << b->at[i];
+	for (int i = b->x->nkept; i < b->x->isa->vregs; i++)
+		if (!(b->busy >> i & 1) && (int)(waiting >> i & 1) == waits)
+			return i;
+	return -1;
+}
+
 static int take(struct block *b)
 {
-	for (int i = b->x->nkept; i < b->x->isa->vregs; i++) {
-		if (b->busy >> i & 1)
-			continue;
-		b->busy |= 1u << i;
-		return i;
-	}
-	return -1;
+	int r = find(b, 0);
+
+	if (r < 0)
+		r = find(b, 1);
+	if (r < 0)
+		return -1;
+	for (int i = 0; i < b->x->nconstants; i++)
+		if (b->at[i] == r)
+			b->at[i] = -1;
+	b->busy |= 1u << r;
+	return r;
 }
 
 static int take_or_fail(struct block *b)
@@ -89,6 +113,34 @@ static const char *suffix(int lanes)
 	return lanes == 1 ? "ss" : "ps";
 }
 
+/* A constant as an operand: in the register where it waits, or in memory. */
+static struct operand constant(struct block *b, double value, int lanes)
+{
+	enum { WORTH_IT = 3 };
+	int i = block_constant(b, value), r;
+
+	if (lanes == 1)
+		return constant_in_memory(b, i, 1);
+	if (b->at[i] < 0 && b->uses[i] >= WORTH_IT && (r = find(b, 0)) >= 0) {
+		struct operand v = x86_vector(lanes, r);
+
+		if (value == 0)
+			x86_line(b->x, "%s %s, %s, %s", lanes == 16 ? "vpxord" : "vxorps", v.text,
+				 v.text, v.text);
+		else
+			x86_line(b->x, "vbroadcastss %s, %s", constant_in_memory(b, i, 1).text,
+				 v.text);
+		b->at[i] = r;
+	}
+	return b->at[i] < 0 ? constant_in_memory(b, i, lanes) : x86_vector(lanes, b->at[i]);
+}
+
+void block_forget_constants(struct block *b)
+{
+	for (int i = 0; i < CONSTANTS; i++)
+		b->at[i] = -1;
+}
+
 static void load_masked(struct block *b, const struct expr *e, int to)
 {
 	const struct mask *m = block_mask(b, e->valid, e->lanes);
@@ -112,7 +164,7 @@ static void load(struct block *b, const struct expr *e, int to)
 	} else if (e->kind == EXPR_CONST && e->value == 0) {
 		x86_line(b->x, "vxorps %s, %s, %s", v.text, v.text, v.text);
 	} else if (e->kind == EXPR_CONST) {
-		struct operand c = constant(b, e->value, 1);
+		struct operand c = constant_in_memory(b, block_constant(b, e->value), 1);
 
 		x86_line(b->x, "%s %s, %s", e->lanes == 1 ? "vmovss" : "vbroadcastss", c.text,
 			 v.text);
@@ -346,14 +398,24 @@ void block_prefetch(struct block *b, const struct node *s)
 	x86_line(b->x, "prefetcht0 %s", memory(b, s->buffer, &s->a).text);
 }
 
+/* Is memory written between this op and the last one that reads its value? */
+static int is_overtaken(const struct block *b)
+{
+	for (int i = b->now + 1; i < b->op[b->now].last_read; i++)
+		if (b->op[i].node->kind == NODE_STORE &&
+		    !block_is_register(b, b->op[i].node->buffer))
+			return 1;
+	return 0;
+}
+
 /* A broadcast from memory can be an operand of AVX-512's arithmetic, which costs a read each time:
  * so it is where the value is used once, or no register is left. */
 static int folds(struct block *b, const struct expr *e, int v)
 {
 	if (e->kind != EXPR_BCAST || !b->x->isa->folds || e->a->kind != EXPR_LOAD || e->a->valid ||
-	    block_is_register(b, e->a->buffer))
+	    block_is_register(b, e->a->buffer) || b->op[b->now].in_register || is_overtaken(b))
 		return 0;
-	if (b->reads[v] > 1) {
+	if (b->op[b->now].reads > 1) {
 		int r = take(b);
 
 		if (r >= 0) {
@@ -373,6 +435,7 @@ void block_store_register(struct block *b, const struct node *s)
 	struct held h;
 
 	b->folded[v][0] = 0;
+	b->writer[v] = b->now;
 	if (b->phys[v] < 0 && folds(b, e, v))
 		return;
 	if (e->kind == EXPR_FMA && e->c->kind == EXPR_LOAD && e->c->buffer == s->buffer &&
@@ -394,14 +457,13 @@ void block_store_register(struct block *b, const struct node *s)
 	drop(b, h);
 }
 
-/* Registers of this block's own arrays that nobody reads any more. */
 void block_release(struct block *b)
 {
 	for (int i = 0; i < b->x->n->nbuffers; i++) {
 		if (!block_is_register(b, i) || b->x->kept[i])
 			continue;
 		for (int v = b->base[i]; v < b->base[i] + (int)b->x->n->buffer[i].size; v++) {
-			if (b->phys[v] < 0 || b->last_read[v] > b->now)
+			if (b->phys[v] < 0 || b->op[b->writer[v]].last_read > b->now)
 				continue;
 			drop(b, (struct held){b->phys[v], 1});
 			b->phys[v] = -1;

@@ -113,19 +113,19 @@ static void multiply_step(struct nest *n, const struct brgemm *g, int rows, stru
 	close_tile(n);
 }
 
-/* Loops over taps and k. The views are made inside or outside the loops over taps: what a straight
- * run reads is at constants from one place. */
-static void multiply_loops(struct nest *n, const struct brgemm *of, int rows, int straight)
+static int is_straight(const struct brgemm *g)
 {
+	return g->straight.taps > 0;
+}
+
+/* Loops over taps and k. */
+void brgemm_multiply(struct nest *n, const struct brgemm *of, int rows)
+{
+	int straight = is_straight(of), k;
 	enum loop_kind kind = straight ? LOOP_UNROLL : LOOP_SERIAL;
 	struct affine a_at = of->a_at, b_at = of->b_at;
 	struct brgemm g = *of;
-	int k;
 
-	if (straight) {
-		a_at = view_at(n, "A", &g.a, a_at);
-		b_at = view_at(n, "B", &g.b, b_at);
-	}
 	for (int t = 0; t < g.ntaps; t++) {
 		int tap = straight ? nest_for(n, kind, "t", af(0), af(g.straight.taps))
 				   : nest_for(n, kind, "t", g.tap[t].lo, g.tap[t].n);
@@ -145,19 +145,6 @@ static void multiply_loops(struct nest *n, const struct brgemm *of, int rows, in
 	nest_close(n);
 	for (int t = 0; t < g.ntaps; t++)
 		nest_close(n);
-}
-
-void brgemm_multiply(struct nest *n, const struct brgemm *g, int rows)
-{
-	if (!g->straight.taps) {
-		multiply_loops(n, g, rows, 0);
-		return;
-	}
-	nest_if_less(n, af(g->straight.taps - 1), af_sub(g->tap[0].n, g->tap[0].lo));
-	multiply_loops(n, g, rows, 1);
-	nest_else(n);
-	multiply_loops(n, g, rows, 0);
-	nest_close(n);
 }
 
 /* What a tile is when it is stored: a partial sum; finished, begun with the tensor that is added
@@ -310,6 +297,18 @@ void brgemm_out_view(struct nest *n, struct brgemm_out *o, struct affine at)
 		o->mul = nest_view(n, "mul", o->mul, at);
 }
 
+int brgemm_out_take_bias(struct brgemm_out *o)
+{
+	int bias = o->bias;
+
+	if (!post_bias_first(o->npost, o->post) || (o->adds && post_adds_first(o->npost, o->post)))
+		return -1;
+	o->post++;
+	o->npost--;
+	o->bias = -1;
+	return bias;
+}
+
 static struct brgemm_out view_out(struct nest *n, const struct brgemm_out *o)
 {
 	struct brgemm_out v = *o;
@@ -323,12 +322,32 @@ static struct brgemm_out view_out(struct nest *n, const struct brgemm_out *o)
 	return v;
 }
 
+/* All rows begin with the bias, which is loaded once. */
+static void begin_with_bias(struct nest *n, const struct brgemm *g, int rows, int bias,
+			    struct affine at)
+{
+	int row, vec = nest_for(n, LOOP_UNROLL, "v", af(0), af(g->nv));
+
+	nest_store(n, g->acc, acc_at(g, af(0), vec), NULL,
+		   ex_load(n, bias, g->lanes, af_add(at, af_mul(af_var(vec), g->lanes)), NULL));
+	nest_close(n);
+	row = nest_for(n, LOOP_UNROLL, "m", af(1), af(rows));
+	vec = nest_for(n, LOOP_UNROLL, "v", af(0), af(g->nv));
+	nest_store(n, g->acc, acc_at(g, af_var(row), vec), NULL,
+		   ex_reg(n, g->acc, acc_at(g, af(0), vec)));
+	close_tile(n);
+}
+
 /* The sum begins with the tensor that is added, where nothing comes before that but the bias: its
- * loads then overlap with the products, and chunks of k need no case of their own. */
-static void begin_tile(struct nest *n, const struct brgemm *g, int rows, const struct brgemm_out *o)
+ * loads then overlap with the products, and chunks of k need no case of their own. Else with the
+ * bias, or with zero. */
+static void begin_tile(struct nest *n, const struct brgemm *g, int rows, const struct brgemm_out *o,
+		       int bias)
 {
 	if (o->adds && post_adds_first(o->npost, o->post))
 		load_tile(n, g, rows, o, 0);
+	else if (bias >= 0)
+		begin_with_bias(n, g, rows, bias, o->bias_at);
 	else
 		brgemm_zero(n, g, rows);
 }
@@ -363,13 +382,20 @@ static void prefetch_next(struct nest *n, const struct brgemm *g, int rows,
 			      g->a_row, rows, 2 * LINE);
 }
 
+/* Views would end it; its accesses are at constants from a few places anyway. */
+static int is_one_run(const struct brgemm *g, const struct brgemm_out *o)
+{
+	return is_straight(g) && !waits(o) && is_zero(g->a_next) && is_zero(g->c_next);
+}
+
 void brgemm_tile(struct nest *n, const struct brgemm *g, int rows, const struct brgemm_out *to,
 		 int chunk, struct affine chunks)
 {
-	struct brgemm_out out = view_out(n, to), *o = &out;
+	struct brgemm_out out = is_one_run(g, to) ? *to : view_out(n, to), *o = &out;
+	int bias = brgemm_out_take_bias(o);
 
 	if (chunk < 0) {
-		begin_tile(n, g, rows, o);
+		begin_tile(n, g, rows, o, bias);
 		prefetch_next(n, g, rows, o);
 		brgemm_multiply(n, g, rows);
 		store_tile(n, g, rows, o, FINISHED);
@@ -379,7 +405,7 @@ void brgemm_tile(struct nest *n, const struct brgemm *g, int rows, const struct 
 		load_tile(n, g, rows, o, 0);
 	} else {
 		nest_if_less(n, af_var(chunk), af(1));
-		brgemm_zero(n, g, rows);
+		begin_tile(n, g, rows, o, bias);
 		nest_else(n);
 		load_tile(n, g, rows, o, 0);
 		nest_close(n);

@@ -15,7 +15,7 @@
 #include "lib/space/limits.h"
 #include "lib/space/types.h"
 
-enum { BRGEMM_TAPS = 2, BRGEMM_STRAIGHT = 32 };
+enum { BRGEMM_TAPS = 2, BRGEMM_STRAIGHT = 64 };
 
 struct brgemm {
 	int lanes, nv;	     /* vectors a row; a tile is nv * lanes columns */
@@ -32,8 +32,9 @@ struct brgemm {
 	/* Prefetched while this tile is computed: the next tile's rows of A and of c lie so many
 	 * elements further on; 0: they are not prefetched. */
 	struct affine a_next, c_next;
-	/* Taps of the one loop around k and values of k, at most BRGEMM_STRAIGHT in all, where a
-	 * tile with all taps is one straight run; taps 0: loops. */
+	/* Where the tile is one straight run: how many taps the one loop around k has, or 1 if
+	 * there is none, and how many values k has; at most BRGEMM_STRAIGHT in all. taps 0: loops.
+	 */
 	struct brgemm_straight {
 		int taps, k;
 	} straight;
@@ -56,6 +57,9 @@ struct brgemm_out {
 	const struct post_op *post; /* applied in order when the tile is finished */
 };
 
+/* Takes the bias out of the post-ops, for a sum that begins with it, where it is the first of them
+ * and the sum does not begin with a tensor that is added. Returns its buffer, or -1. */
+int brgemm_out_take_bias(struct brgemm_out *o);
 /* Moves the origin of c and mul to `at` (nest_view()). */
 void brgemm_out_view(struct nest *n, struct brgemm_out *o, struct affine at);
 

@@ -13,6 +13,11 @@ int post_adds_first(int npost, const struct post_op *post)
 	return i < npost && post[i].kind == POST_ADD;
 }
 
+int post_bias_first(int npost, const struct post_op *post)
+{
+	return npost && post[0].kind == POST_BIAS;
+}
+
 int post_has(int npost, const struct post_op *post, enum post kind)
 {
 	for (int i = 0; i < npost; i++)

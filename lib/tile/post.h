@@ -9,6 +9,9 @@
  * sum begins with. 0 also if nothing is added. */
 int post_adds_first(int npost, const struct post_op *post);
 
+/* Is the bias the first of them? Then the sum may begin with it. */
+int post_bias_first(int npost, const struct post_op *post);
+
 int post_has(int npost, const struct post_op *post, enum post kind);
 
 /* What the post-ops bias, add and mul take for one value or vector. add NULL: it is in the value
