@@ -26,13 +26,13 @@ static const struct knob knobs[KNOBS] = {
 	[NC] = {"nc", 0, "Register tiles of channels in a block; 0: all."},
 	[ORDER] = {"order", 0,
 		   "Inside a block: 0 rows, channels, pixels; 1 rows, pixels, channels; "
-		   "2 channels, rows, pixels; the last one innermost."},
+		   "2 channels, rows, pixels; 3 pixels, channels, rows; the last one innermost."},
 	[PAR] = {"par", 0,
 		 "Blocks are dealt to threads with 0: channels innermost, 1: bands innermost."},
 	[HOLD] = {"hold", 0, "1: the weights of a channel tile stay in registers."},
 };
 
-enum { CHANNELS_IN_PIXELS = 1, CHANNELS_OUTERMOST = 2 }; /* values of order */
+enum { CHANNELS_IN_PIXELS = 1, CHANNELS_OUTERMOST = 2, ROWS_INNERMOST = 3 }; /* values of order */
 enum { MAX_TAPS = 81, MAX_STRAIGHT = 512, MAX_LOOPS = NEST_VARS - 40 };
 
 static int applies(const struct workload *w, struct conv *p)
@@ -62,8 +62,8 @@ static int64_t loops(const struct conv *p, const int64_t *k)
 {
 	struct edges e = edge_find(p, row_split(p->ow, k[MR]));
 
-	return (is_straight(p, k) + 1) * (p->g % (k[NV] * k[VL]) ? 2 : 1) *
-	       ((e.left + e.right) * (3 * p->kw + 8) + 20);
+	return (is_straight(p, k) + 1 + (k[ORDER] == ROWS_INNERMOST)) *
+	       (p->g % (k[NV] * k[VL]) ? 2 : 1) * ((e.left + e.right) * (3 * p->kw + 8) + 20);
 }
 
 static int ranges(const struct workload *w, struct range *r)
@@ -80,14 +80,14 @@ static int ranges(const struct workload *w, struct range *r)
 		return 1;
 	range_blocks(r, ROWS, p.oh, 1, heights);
 	range_blocks(r, NC, p.g, r->columns, blocks);
-	range_choice(r, ORDER, CHANNELS_OUTERMOST);
+	range_choice(r, ORDER, ROWS_INNERMOST);
 	range_flags(r, PAR, HOLD);
 	if (!k || r->why)
 		return 1;
 	range_need(r, k[NV] == 1 || (k[NV] - 1) * k[VL] < p.g,
 		   "another value of nv gives the same program");
 	range_need(r, !k[HOLD] || k[ORDER] != CHANNELS_IN_PIXELS,
-		   "weights stay in registers only where pixels are innermost");
+		   "weights stay in registers only where channels are not innermost");
 	range_registers(r, registers(&p, k));
 	range_need(r, loops(&p, k) <= MAX_LOOPS, "too many tiles have taps outside the image");
 	return 1;
@@ -146,17 +146,6 @@ static void row(struct depthwise *s, struct channelwise_place *at)
 	}
 }
 
-/* Output rows [first, end) have all their kernel rows inside the image. */
-static void inner_rows(const struct conv *p, int64_t *first, int64_t *end)
-{
-	int64_t room = p->ih - 1 - (p->kh - 1) * p->dh + p->ph;
-
-	*first = ceil_div(p->ph, p->sh);
-	*end = room < 0 ? 0 : room / p->sh + 1;
-	if (*end > p->oh)
-		*end = p->oh;
-}
-
 static void rows(struct depthwise *s, struct channelwise_place *at)
 {
 	struct nest *n = s->t.n;
@@ -164,7 +153,7 @@ static void rows(struct depthwise *s, struct channelwise_place *at)
 	int inside, some, all;
 
 	at->oh = block_units(n, &s->bands, "oh");
-	inner_rows(&s->t.p, &first, &end);
+	conv_whole_rows(&s->t.p, &first, &end);
 	some = first < end && is_straight(&s->t.p, s->k);
 	all = first == 0 && end == s->t.p.oh;
 	if (some && !all) {
@@ -181,6 +170,15 @@ static void rows(struct depthwise *s, struct channelwise_place *at)
 	if (some && !all)
 		nest_close(n);
 	nest_close(n);
+}
+
+static void columns(struct depthwise *s, struct channelwise_place *at)
+{
+	at->run = (struct stretch){.edges = &s->edges};
+	while (stretch_next(s->t.n, &at->run))
+		for (at->panel = all_panels(s); panel_next(s->t.n, &at->panel);)
+			channelwise_column(&s->t, at, &s->bands, is_straight(&s->t.p, s->k),
+					   (int)s->k[HOLD]);
 }
 
 static void open_blocks(struct depthwise *s)
@@ -206,7 +204,9 @@ static int depthwise_build(const struct workload *w, const int64_t *k, struct ne
 	s.t.tiles = ceil_div(s.t.p.g, s.t.nr);
 	declare(&s, w);
 	open_blocks(&s);
-	if (k[ORDER] != CHANNELS_OUTERMOST)
+	if (k[ORDER] == ROWS_INNERMOST)
+		columns(&s, &at);
+	else if (k[ORDER] != CHANNELS_OUTERMOST)
 		rows(&s, &at);
 	else
 		for (at.panel = all_panels(&s); panel_next(n, &at.panel);)

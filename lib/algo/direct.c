@@ -85,17 +85,16 @@ struct direct {
 	const struct workload *w;
 	const int64_t *k;
 	struct conv p;
-	struct parts parts;	   /* of a row of output pixels */
-	int64_t rows, kc, nc;	   /* as the knobs say, where 0 is all */
-	int64_t nr, tiles, panel;  /* channels of a tile, tiles of channels, weights of one */
-	int img, g;		   /* loop variables */
-	int vtiles_w, voc, vpanel; /* symbols */
+	struct parts parts;	  /* of a row of output pixels */
+	int64_t rows, kc, nc;	  /* as the knobs say, where 0 is all */
+	int64_t nr, tiles, panel; /* channels of a tile, tiles of channels, weights of one */
+	int img, g;		  /* loop variables */
 	struct block bands, panels;
 	struct chunk chunk;
 	struct access in; /* what the tile reads: the input, or the band; rows as of the output */
 	struct access to; /* nhwc: what it writes */
-	int vgroup, vchunk, vbias; /* symbols: weights of a group, of a chunk; bias of a group */
-	int scratch;		   /* workspace: a tile of nchw output */
+	int vtiles_w, voc, vpanel, vgroup, vchunk, vbias; /* symbols */
+	int scratch;					  /* workspace: a tile of nchw output */
 	struct brgemm t;
 	struct brgemm_out out;
 };
@@ -128,15 +127,14 @@ static void open_blocks(struct direct *s)
 {
 	const struct conv *p = &s->p;
 	struct nest *n = s->n;
-	int vmb = nest_param(n, "MB", p->mb), vg = nest_param(n, "G", p->g);
 
 	s->bands.extent = af_var(nest_param(n, "OH", p->oh));
 	s->bands.size = af_var(nest_param(n, "rows", s->rows));
 	s->panels.size = af_var(nest_param(n, "nc", s->nc));
 	s->bands.n = af_var(nest_param(n, "bands", ceil_div(p->oh, s->rows)));
 	s->panels.n = af_var(nest_param(n, "blocks", ceil_div(s->tiles, s->nc)));
-	s->img = nest_for(n, LOOP_PARALLEL, "img", af(0), af_var(vmb));
-	s->g = nest_for(n, LOOP_PARALLEL, "g", af(0), af_var(vg));
+	s->img = nest_for(n, LOOP_PARALLEL, "img", af(0), af_var(nest_param(n, "MB", p->mb)));
+	s->g = nest_for(n, LOOP_PARALLEL, "g", af(0), af_var(nest_param(n, "G", p->g)));
 	block_share(n, &s->bands, &s->panels, (int)s->k[PAR]);
 }
 
@@ -201,70 +199,55 @@ static void declare_output(struct direct *s)
 	s->vbias = nest_param(n, "biasgroup", s->tiles * s->nr);
 }
 
-static void place_input(struct direct *s, const struct conv_place *at)
+/* The tile's place in the input, the weights and, in nhwc, the output. */
+static void place(struct direct *s, const struct conv_place *at, int j)
 {
-	struct affine oh = af_var(at->oh), k0 = s->chunk.k0;
+	struct affine img = af_var(at->img), g = af_var(at->g), oh = af_var(at->oh);
+	struct affine row = oh, k0 = s->chunk.k0;
 
 	if (s->k[COPY]) { /* the band has the block's rows and the chunk's channels */
-		oh = af_sub(oh, af_var(s->bands.lo));
+		row = af_sub(oh, af_var(s->bands.lo));
 		k0 = af(0);
 	}
-	s->t.a_at = access_at(&s->in, {CONV_IMAGE, af_var(at->img)}, {CONV_GROUP, af_var(at->g)},
-			      {CONV_ROW, oh}, {CONV_COLUMN, at->ow}, {CONV_CHANNEL, k0});
-}
-
-static void place_output(struct direct *s, const struct conv_place *at)
-{
-	s->out.c_at = access_at(&s->to, {CONV_IMAGE, af_var(at->img)}, {CONV_GROUP, af_var(at->g)},
-				{CONV_ROW, af_var(at->oh)}, {CONV_COLUMN, at->ow},
-				{CONV_CHANNEL, at->channel});
-	s->out.valid = operand_left(s->n, s->voc, s->nr, at->channel);
-	s->out.bias_at = af_add(af_times(af_var(at->g), s->vbias), at->channel);
-}
-
-static void place_weights(struct direct *s, const struct conv_place *at, int j)
-{
-	s->t.b_at = af_add(af_times(af_var(at->g), s->vgroup), af_times(af_var(j), s->vpanel));
+	s->t.a_at = access_at(&s->in, {CONV_IMAGE, img}, {CONV_GROUP, g}, {CONV_ROW, row},
+			      {CONV_COLUMN, at->ow}, {CONV_CHANNEL, k0});
+	s->t.b_at = af_add(af_times(g, s->vgroup), af_times(af_var(j), s->vpanel));
 	if (s->chunk.loop >= 0)
 		s->t.b_at = af_add(s->t.b_at, af_times(af_var(s->chunk.loop), s->vchunk));
+	if (s->p.nchw)
+		return;
+	s->out.c_at = access_at(&s->to, {CONV_IMAGE, img}, {CONV_GROUP, g}, {CONV_ROW, oh},
+				{CONV_COLUMN, at->ow}, {CONV_CHANNEL, at->channel});
+	s->out.valid = operand_left(s->n, s->voc, s->nr, at->channel);
+	s->out.bias_at = af_add(af_times(g, s->vbias), at->channel);
 }
 
 static void tile(struct direct *s, const struct conv_place *at, int rows)
 {
 	struct brgemm_out scratch = {.c = s->scratch, .c_row = af(s->nr), .bias = -1};
 
-	if (!s->p.nchw) {
-		brgemm_tile(s->n, &s->t, rows, &s->out, s->chunk.loop, af_var(s->chunk.count));
-		return;
-	}
-	brgemm_tile(s->n, &s->t, rows, &scratch, -1, af(0));
-	conv_scatter(s->n, &s->p, &s->out, at, s->scratch, rows, s->nr, s->voc);
+	brgemm_tile(s->n, &s->t, rows, s->p.nchw ? &scratch : &s->out, s->chunk.loop,
+		    af_var(s->chunk.count));
+	if (s->p.nchw)
+		conv_scatter(s->n, &s->p, &s->out, at, s->scratch, rows, s->nr, s->voc);
 }
 
-/* The tiles of output row oh: channels, then pixels, or the other way round. What depends on the
- * pixels alone stands outside the loop over channels. */
+/* The tiles of output row oh: pixels, then channels, or the other way round. */
 static void row(struct direct *s, int oh, int j)
 {
-	int across = !s->k[ORDER], t;
+	struct sweep x = {.parts = &s->parts, .innermost = s->k[ORDER] ? NULL : &s->panels, .j = j};
 	struct conv_place at = {.img = s->img, .g = s->g, .oh = oh};
 	struct nest *n = s->n;
 
-	t = nest_for(n, LOOP_SERIAL, "t", af(0), af_var(s->vtiles_w));
-	at.ow = parts_row(n, &s->parts, t);
-	for (int rows = parts_first(n, &s->parts, t); rows; rows = parts_next(n, &s->parts, rows)) {
-		if (across)
-			j = block_units(n, &s->panels, "j");
-		at.channel = af_mul(af_var(j), s->nr);
-		place_input(s, &at);
-		place_weights(s, &at, j);
-		if (!s->p.nchw)
-			place_output(s, &at);
+	x.t = nest_for(n, LOOP_SERIAL, "t", af(0), af_var(s->vtiles_w));
+	while (sweep_next(n, &x)) {
+		at.ow = x.row;
+		at.channel = af_mul(af_var(x.j), s->nr);
+		place(s, &at, x.j);
 		if (s->k[AHEAD])
-			block_look_ahead(&s->t, &s->out, across, s->parts.split.rows,
+			block_look_ahead(&s->t, &s->out, x.innermost != NULL, s->parts.split.rows,
 					 !s->k[COPY] && !s->t.ntaps);
-		tile(s, &at, rows);
-		if (across)
-			nest_close(n);
+		tile(s, &at, x.rows);
 	}
 	nest_close(n);
 }
@@ -303,7 +286,7 @@ static int direct_build(const struct workload *w, const int64_t *k, struct nest 
 			   .k = k,
 			   .bands = {.loop = "ib", .name = "oh"},
 			   .panels = {.loop = "jb", .name = "j"}};
-	int j = -1;
+	int j;
 
 	if (!conv_of(w, &s.p))
 		return err_set(e, "direct does not apply to this workload");
@@ -319,8 +302,7 @@ static int direct_build(const struct workload *w, const int64_t *k, struct nest 
 	open_input(&s);
 	if (!s.p.nchw)
 		declare_output(&s);
-	if (k[ORDER])
-		j = block_units(n, &s.panels, "j");
+	j = k[ORDER] ? block_units(n, &s.panels, "j") : -1;
 	rows(&s, block_units(n, &s.bands, "oh"), j);
 	while (n->depth)
 		nest_close(n);

@@ -20,23 +20,7 @@
 #include "lib/schedule/stage.h"
 #include "lib/tile/brgemm.h"
 
-enum gemm_knob {
-	VL,
-	NV,
-	MR,
-	KC,
-	MC,
-	NC,
-	ORDER,
-	PAR,
-	PACK_A,
-	PACK_B,
-	UNROLL,
-	AHEAD,
-	KS,
-	STREAMS,
-	KNOBS
-};
+enum { VL, NV, MR, KC, MC, NC, ORDER, PAR, PACK_A, PACK_B, UNROLL, AHEAD, KS, STREAMS, KNOBS };
 
 static const struct knob knobs[KNOBS] = {
 	[VL] = {"vl", 8, "Lanes of a vector."},
@@ -163,30 +147,17 @@ static void open_batch(struct gemm *s)
 	struct nest *n = s->n;
 	struct affine b = af_var(s->batch);
 	int va = nest_param(n, "Abatch", s->p.m * s->p.k);
-	int vc = nest_param(n, "Cbatch", s->p.m * s->p.n);
 	int vb = nest_param(n, "Bbatch", panels * s->p.k);
 
+	s->vc = nest_param(n, "Cbatch", s->p.m * s->p.n);
 	s->a.buffer = nest_view(n, "Asrc", s->src, af_times(b, va));
 	s->a.stride = af_var(s->vk);
 	s->b.buffer = nest_view(n, "Bsrc", s->weights, af_times(b, vb));
 	s->b.stride = af_var(s->vb_tile);
 	s->g.b_k = s->w->rhs_const || s->k[PACK_B] ? af(s->panel) : af_var(s->vn);
 	s->out.c_row = af_var(s->vn);
-	s->vc = vc;
 	if (!is_split(s))
-		brgemm_out_view(n, &s->out, af_times(b, vc));
-}
-
-/* The open part of k. */
-static struct chunk open_part(struct gemm *s)
-{
-	struct nest *n = s->n;
-	struct chunk c = {.loop = -1};
-	int step = nest_param(n, "kpart", s->kc);
-
-	c.k0 = af_var(nest_let(n, "k0", af_times(af_var(s->part), step)));
-	c.k = af_var(nest_let_min(n, "kn", af_var(step), af_sub(af_var(s->vk), c.k0)));
-	return c;
+		brgemm_out_view(n, &s->out, af_times(b, s->vc));
 }
 
 static void pack_a(struct gemm *s)
@@ -216,29 +187,24 @@ static void pack_b(struct gemm *s)
 
 static void add_up(struct gemm *s)
 {
-	const struct split_result r = {.parts = &s->parts,
-				       .rows = s->rows.extent,
-				       .columns = s->columns.extent,
-				       .batches = s->vbatch,
-				       .n = s->vn,
-				       .step = s->vc,
-				       .out = &s->out};
+	const struct split_result r = {
+		&s->parts, s->rows.extent, s->columns.extent, s->vbatch, s->vn, s->vc, &s->out};
 
 	split_finish(s->n, &s->split, &s->g, &r);
 }
 
-static void tile(struct gemm *s, int rows, struct affine row, int j)
+static void tile(struct gemm *s, const struct sweep *x)
 {
+	struct affine column = af_mul(af_var(x->j), s->nr);
 	struct nest *n = s->n;
-	struct affine column = af_mul(af_var(j), s->nr);
 
 	s->g.a = s->a.buffer;
-	s->g.a_at = window_at(&s->a, row);
+	s->g.a_at = window_at(&s->a, x->row);
 	s->g.a_row = s->a.stride;
 	s->g.b = s->b.buffer;
-	s->g.b_at = window_at(&s->b, af_var(j));
+	s->g.b_at = window_at(&s->b, af_var(x->j));
 	s->g.k = s->chunk.k;
-	operand_place(n, s->vn, s->nr, row, column, &s->out);
+	operand_place(n, s->vn, s->nr, x->row, column, &s->out);
 	if (!s->w->rhs_const && !s->k[PACK_B]) {
 		s->g.b_at = af_add(af_times(s->chunk.k0, s->vn), column);
 		s->g.b_valid = s->out.valid;
@@ -247,30 +213,21 @@ static void tile(struct gemm *s, int rows, struct affine row, int j)
 		block_look_ahead(&s->g, &s->out, s->k[ORDER] == 0, s->parts.split.rows,
 				 !s->k[PACK_A]);
 	if (is_split(s))
-		split_tile(n, &s->split, &s->g, rows, s->part, s->batch, row, column);
+		split_tile(n, &s->split, &s->g, x->rows, s->part, s->batch, x->row, column);
 	else
-		brgemm_tile(n, &s->g, rows, &s->out, s->chunk.loop, af_var(s->chunk.count));
+		brgemm_tile(n, &s->g, x->rows, &s->out, s->chunk.loop, af_var(s->chunk.count));
 }
 
-/* The open block's tiles: columns, then rows, or the other way round. What depends on the row alone
- * stands outside the loop over columns. */
+/* The open block's tiles: rows, then columns, or the other way round. */
 static void tiles(struct gemm *s)
 {
-	int across = !s->k[ORDER], j = -1, t;
+	struct sweep x = {.parts = &s->parts, .innermost = s->k[ORDER] ? NULL : &s->columns};
 	struct nest *n = s->n;
-	struct affine row;
 
-	if (!across)
-		j = block_units(n, &s->columns, "j");
-	t = block_units(n, &s->rows, "t");
-	row = parts_row(n, &s->parts, t);
-	for (int rows = parts_first(n, &s->parts, t); rows; rows = parts_next(n, &s->parts, rows)) {
-		if (across)
-			j = block_units(n, &s->columns, "j");
-		tile(s, rows, row, j);
-		if (across)
-			nest_close(n);
-	}
+	if (!x.innermost)
+		x.j = block_units(n, &s->columns, "j");
+	for (x.t = block_units(n, &s->rows, "t"); sweep_next(n, &x);)
+		tile(s, &x);
 }
 
 static int gemm_build(const struct workload *w, const int64_t *k, struct nest *n, struct err *e)
@@ -296,7 +253,7 @@ static int gemm_build(const struct workload *w, const int64_t *k, struct nest *n
 		split_declare(n, &s.split);
 	open_blocks(&s);
 	open_batch(&s);
-	s.chunk = is_split(&s) ? open_part(&s) : chunk_open(n, s.kc, s.vk);
+	s.chunk = is_split(&s) ? split_open(n, s.part, s.kc, s.vk) : chunk_open(n, s.kc, s.vk);
 	s.a.rest = s.chunk.k0;
 	s.b.rest = af_mul(s.chunk.k0, s.panel);
 	if (k[PACK_A])

@@ -85,6 +85,18 @@ int parts_next(struct nest *n, const struct parts *p, int rows)
 	return 0;
 }
 
+int sweep_next(struct nest *n, struct sweep *x)
+{
+	if (!x->rows)
+		x->row = parts_row(n, x->parts, x->t);
+	else if (x->innermost)
+		nest_close(n);
+	x->rows = x->rows ? parts_next(n, x->parts, x->rows) : parts_first(n, x->parts, x->t);
+	if (x->rows && x->innermost)
+		x->j = block_units(n, x->innermost, x->innermost->name);
+	return x->rows > 0;
+}
+
 void block_look_ahead(struct brgemm *g, const struct brgemm_out *o, int beside, int rows,
 		      int in_place)
 {

@@ -48,6 +48,21 @@ struct affine parts_row(struct nest *n, const struct parts *p, int t);
 int parts_first(struct nest *n, const struct parts *p, int t);
 int parts_next(struct nest *n, const struct parts *p, int rows);
 
+/* The register tiles whose rows are tile t: a body for each of the two heights, and in it, where
+ * columns are walked innermost, the loop over their tiles. What depends on the row alone stands
+ * outside of that loop. The first fields are set before, the others hold for the body:
+ *	for (struct sweep x = {..}; sweep_next(n, &x);)
+ *		body */
+struct sweep {
+	const struct parts *parts;
+	int t;			       /* variable */
+	const struct block *innermost; /* its units are the tiles of columns; NULL: j is open */
+	int j;			       /* variable: the tile of columns */
+	struct affine row;	       /* the first one */
+	int rows;
+};
+int sweep_next(struct nest *n, struct sweep *x);
+
 /* Prefetching what the next tile of the innermost loop touches: it is beside this one, in the next
  * columns, or below it, `rows` further on, where A's rows are prefetched if they are read in place.
  */

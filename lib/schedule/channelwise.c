@@ -201,3 +201,45 @@ void channelwise_tile(struct channelwise *s, const struct channelwise_place *at)
 		multiply_clipped(s, at);
 	finish(s, at);
 }
+
+/* ---- columns ---- */
+
+/* The larger of two, as minima are what there is. */
+static struct affine larger(struct nest *n, struct affine a, int64_t b)
+{
+	return af_mul(af_var(nest_let_min(n, "start", af_mul(a, -1), af(-b))), -1);
+}
+
+static void tiles_of_rows(struct channelwise *s, struct channelwise_place *at, struct affine lo,
+			  struct affine hi)
+{
+	at->oh = nest_for(s->n, LOOP_SERIAL, "oh", lo, hi);
+	channelwise_tile(s, at);
+	nest_close(s->n);
+}
+
+void channelwise_column(struct channelwise *s, struct channelwise_place *at,
+			const struct block *band, int straight, int hold)
+{
+	struct affine lo = af_var(band->lo), hi = af_var(band->hi);
+	struct nest *n = s->n;
+	int64_t first, end;
+
+	conv_whole_rows(&s->p, &first, &end);
+	if (first >= end || !straight)
+		first = end = s->p.oh;
+	at->inside = at->held = 0;
+	if (first > 0)
+		tiles_of_rows(s, at, lo, af_var(nest_let_min(n, "end", hi, af(first))));
+	if (first < end) {
+		at->inside = 1;
+		at->held = hold;
+		if (hold)
+			channelwise_hold(s, at);
+		tiles_of_rows(s, at, larger(n, lo, first),
+			      af_var(nest_let_min(n, "end", hi, af(end))));
+	}
+	at->inside = at->held = 0;
+	if (first < end && end < s->p.oh)
+		tiles_of_rows(s, at, larger(n, lo, end), hi);
+}

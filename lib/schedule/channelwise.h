@@ -39,5 +39,10 @@ void channelwise_registers(struct channelwise *s, int pixels, int holds);
 /* Loads all weights of the place's panel into their registers. */
 void channelwise_hold(struct channelwise *s, const struct channelwise_place *at);
 void channelwise_tile(struct channelwise *s, const struct channelwise_place *at);
+/* The tiles of the place's pixels and panel in all rows of the open band, one below the other. Rows
+ * whose kernel rows all lie inside the image are straight runs, if they may be, with held weights,
+ * if they are to be. */
+void channelwise_column(struct channelwise *s, struct channelwise_place *at,
+			const struct block *band, int straight, int hold);
 
 #endif

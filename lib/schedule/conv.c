@@ -97,6 +97,16 @@ void conv_rows_inside(struct nest *n, const struct conv *p, int oh, int symbols,
 	*hi = af_var(nest_let_min(n, "below", kh, af_sub(ih, first)));
 }
 
+void conv_whole_rows(const struct conv *p, int64_t *first, int64_t *end)
+{
+	int64_t room = p->ih - 1 - (p->kh - 1) * p->dh + p->ph;
+
+	*first = ceil_div(p->ph, p->sh);
+	*end = room < 0 ? 0 : room / p->sh + 1;
+	if (*end > p->oh)
+		*end = p->oh;
+}
+
 void conv_scatter(struct nest *n, const struct conv *p, const struct brgemm_out *o,
 		  const struct conv_place *at, int tile, int pixels, int64_t nr, int oc)
 {

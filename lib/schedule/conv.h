@@ -29,6 +29,9 @@ int conv_weights(struct nest *n, const struct conv *p, int64_t nr, int64_t kc);
 void conv_rows_inside(struct nest *n, const struct conv *p, int oh, int symbols, struct affine *lo,
 		      struct affine *hi);
 
+/* Output rows [first, end) have all their kernel rows inside the image. */
+void conv_whole_rows(const struct conv *p, int64_t *first, int64_t *end);
+
 /* Where a register tile stands: a variable each, and its first pixel and channel. */
 struct conv_place {
 	int img, g, oh;

@@ -38,6 +38,16 @@ void split_declare(struct nest *n, struct split *s)
 	s->row = nest_param(n, "Srow", s->columns);
 }
 
+struct chunk split_open(struct nest *n, int part, int64_t size, int extent)
+{
+	struct chunk c = {.loop = -1};
+	int step = nest_param(n, "kpart", size);
+
+	c.k0 = af_var(nest_let(n, "k0", af_times(af_var(part), step)));
+	c.k = af_var(nest_let_min(n, "kn", af_var(step), af_sub(af_var(extent), c.k0)));
+	return c;
+}
+
 /* A tile's partial sums. */
 static struct brgemm_out sums_at(const struct split *s, struct affine part, int batch,
 				 struct affine row, struct affine column)

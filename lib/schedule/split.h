@@ -22,6 +22,9 @@ void split_range(struct range *r, int knob, const struct product *p);
 
 /* Fills in the buffer and the symbols. */
 void split_declare(struct nest *n, struct split *s);
+/* The part of k that the variable `part` says, of `size` values or what is left of the extent
+ * (a symbol). */
+struct chunk split_open(struct nest *n, int part, int64_t size, int extent);
 /* A tile of one product, in place of brgemm_tile(): part and batch are variables. */
 void split_tile(struct nest *n, const struct split *s, const struct brgemm *g, int rows, int part,
 		int batch, struct affine row, struct affine column);

@@ -96,11 +96,11 @@ struct linear x86_linear(const struct x86 *x, const struct affine *a)
 	return l;
 }
 
-static struct linear minus(struct linear a, const struct linear *b)
+struct linear x86_plus(struct linear a, int64_t times, const struct linear *b)
 {
-	a.c -= b->c;
+	a.c += times * b->c;
 	for (int i = 0; i < b->n; i++)
-		add_term(&a, -b->t[i].coef, b->t[i].var);
+		add_term(&a, times * b->t[i].coef, b->t[i].var);
 	return a;
 }
 
@@ -222,7 +222,7 @@ static void serial(struct x86 *x, const struct node *t)
 		x86_run(x, t);
 		return;
 	}
-	if (!lo.n && x86_is_straight(t->body)) {
+	if (x86_is_straight(t->body)) {
 		x86_block(x, t->body, NULL, t);
 		return;
 	}
@@ -327,7 +327,7 @@ static void parallel(struct x86 *x, const struct node *t)
 
 static void branch(struct x86 *x, const struct node *t)
 {
-	struct linear a = x86_linear(x, &t->a), b = x86_linear(x, &t->b), d = minus(a, &b);
+	struct linear a = x86_linear(x, &t->a), b = x86_linear(x, &t->b), d = x86_plus(a, -1, &b);
 	int other = ++x->nlabels, end = ++x->nlabels;
 
 	if (!d.n) {

@@ -243,10 +243,10 @@ static void write_turns(struct block *b, int turns)
 
 static void write_loop(struct block *b)
 {
-	struct linear n = x86_linear(b->x, &b->loop->b);
+	struct linear lo = x86_linear(b->x, &b->loop->a);
+	struct linear n = x86_plus(x86_linear(b->x, &b->loop->b), -1, &lo);
 	int turns = b->loop->unroll > 1 ? b->loop->unroll : 1;
 
-	n.c -= x86_linear(b->x, &b->loop->a).c;
 	x86_evaluate(b->x, &n, "%rbp");
 	if (turns > 1 && (n.n || n.c >= turns))
 		write_turns(b, turns);

@@ -62,6 +62,7 @@ void x86_fail(struct x86 *x, const char *why);
 void x86_line(struct x86 *x, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 void x86_label(struct x86 *x, int label);
 struct linear x86_linear(const struct x86 *x, const struct affine *a);
+struct linear x86_plus(struct linear a, int64_t times, const struct linear *b);
 /* Its value in a register other than %rdx, which it may change. */
 void x86_evaluate(struct x86 *x, const struct linear *l, const char *reg);
 int x86_buffer_slot(int buffer); /* offsets in the frame */

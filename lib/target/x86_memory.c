@@ -16,17 +16,19 @@ static int same_part(const struct linear *a, const struct linear *b)
 	return 1;
 }
 
-/* Takes the loop's variable out: the elements that the index goes on by a turn. */
+/* Puts the loop's first turn in its variable's place: returns the elements that the index goes on
+ * by a turn. */
 static int64_t take_step(const struct block *b, struct linear *l)
 {
 	for (int i = 0; b->loop && i < l->n; i++) {
+		struct linear first = x86_linear(b->x, &b->loop->a);
 		int64_t step = l->t[i].coef;
 
 		if (l->t[i].var != b->loop->var)
 			continue;
-		l->c += step * x86_linear(b->x, &b->loop->a).c;
 		l->n--;
 		memmove(&l->t[i], &l->t[i + 1], sizeof l->t[0] * (size_t)(l->n - i));
+		*l = x86_plus(*l, step, &first);
 		return step;
 	}
 	return 0;
