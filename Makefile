@@ -45,6 +45,8 @@ TEST_C := $(patsubst tests/%.c,%,$(wildcard tests/*.c))
 TEST_SH := $(wildcard tests/*.t)
 ALL_C := $(LIB_SRC) $(wildcard cmd/*.c libexec/*.c bench/*.c tests/*.c tests/fault/*.c)
 ALL_H := $(wildcard lib/*/*.h tests/*.h)
+# What exports are made of: built there, and laid out here.
+EXPORTED := $(wildcard share/export/*.[ch])
 ALL_SH := $(wildcard share/*.sh bench/*.sh tests/*.t tests/*.sh) .ci/run
 
 # A registry lists the files of a room but the one named after the room itself, and what all share.
@@ -208,12 +210,12 @@ lint: $(LINT_OBJ) ## compile with -Wall -Wextra -Werror; run cppcheck, clang-for
 	@cppcheck -q -j $(JOBS) --cppcheck-build-dir=build/lint/cppcheck --std=c11 -I. -D_GNU_SOURCE \
 		--inline-suppr --suppressions-list=share/cppcheck.supp --enable=warning,performance,portability \
 		--error-exitcode=1 $(ALL_C)
-	@clang-format --dry-run -Werror $(ALL_C) $(ALL_H)
+	@clang-format --dry-run -Werror $(ALL_C) $(ALL_H) $(EXPORTED)
 	@shellcheck -S warning $(ALL_SH)
 	prove tests/floors.t
 
 format: ## lay the source out as clang-format wants it
-	clang-format -i $(ALL_C) $(ALL_H)
+	clang-format -i $(ALL_C) $(ALL_H) $(EXPORTED)
 
 ## Using
 
@@ -248,7 +250,7 @@ export BENCH_TEST ?= squeezenet1_1 resnet18 alexnet
 TEST_SPACES = $(foreach network,$(BENCH_TEST),share/spaces/$(network).zst share/spaces/avx2-$(network).zst)
 
 # FILE:PLACE below the prefix, and the file's mode.
-SHARE_DATA := $(wildcard share/models/*)
+SHARE_DATA := $(wildcard share/models/* share/export/*)
 INSTALL_BIN = $(foreach f,$(PROGRAMS:%=bin/%) $(WORKERS:%=libexec/tl/%),$f:$f)
 INSTALL_DATA = $(foreach f,$(MAN1),$f:share/man/man1/$(notdir $f)) \
 	$(foreach f,$(MAN57),$f:share/man/man$(subst .,,$(suffix $f))/$(notdir $f)) \
@@ -263,7 +265,7 @@ install: all doc ## install programs, workers, manual pages, completions and dat
 	@for f in $(INSTALL_DATA); do install -D -m 644 "$${f%%:*}" "$(ROOT)/$${f#*:}" || exit; done
 uninstall: ## remove what install put there
 	@for f in $(INSTALL_BIN) $(INSTALL_DATA); do rm -f "$(ROOT)/$${f#*:}"; done
-	@for d in share/tl/models share/tl libexec/tl libexec; do \
+	@for d in share/tl/models share/tl/export share/tl libexec/tl libexec; do \
 		rmdir --ignore-fail-on-non-empty "$(ROOT)/$$d" 2>/dev/null || :; done
 
 clean: ## remove all that was built

@@ -441,6 +441,15 @@ my @cases = (
 		prepare => sub { symlink 'real', 'out' or die; chmod 0600, 'real' or die },
 		judge => sub { !-l 'out' ? 'replaces the link' : ((stat 'real')[2] & 07777) != 0600 ? 'gives the file away' : undef }},
 	{name => 'tl-check, standard input', argv => ["$bin/tl-check", '-o', 'out'], in => "$tmp/candidates", @out, must => \@io},
+	{name => 'tl-export', argv => ["$bin/tl-export", '-o', 'out', "$tmp/candidates"], may_leave => ['out'], share => 0.5,
+		must => [@io, qw(open sync path)],
+		judge => sub {
+			return undef if !-e 'out';
+			my $parts = grep { -s "out/$_" } qw(Makefile tlx.c tlx_table.c manifest.json LICENSE);
+			remove_tree('out');
+			return $parts == 5 ? undef : 'made a folder that is not whole';
+		}},
+	{name => 'tl-export --one', argv => ["$bin/tl-export", '--one', "$tmp/candidates"], share => 0.5, must => \@io},
 	{name => 'tl-gen', argv => ["$bin/tl-gen", '-n', 20, '-o', 'out', "$here/workloads.ndjson"], @out, must => \@io},
 	{name => 'tl-gen, a database', argv => ["$bin/tl-gen", '-n', 20, '-d', 'db', '--env', 'env1'],
 		in => "$here/workloads.ndjson", files => {db => "$tmp/known.db"}, may_leave => ['db-journal'],

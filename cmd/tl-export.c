@@ -1,0 +1,361 @@
+/* tl-export: results -> a folder of their kernels' sources, which builds without this toolkit.
+ */
+#include <ctype.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "lib/export/folder.h"
+#include "lib/export/piece.h"
+#include "lib/export/source.h"
+#include "lib/io/opt.h"
+#include "lib/io/proc.h"
+#include "lib/io/record.h"
+
+static const char *output, *prefix = "tlx", *isas;
+static int one;
+
+static const struct opt opts[] = {
+	{'o', "output", OPT_DIR, &output, "DIR",
+	 "The folder to make. It must not be there yet, or be empty; it is made at the end, whole.",
+	 NULL},
+	{0, "prefix", OPT_STRING, &prefix, "NAME",
+	 "What all names of the library begin with, by default tlx: letters, digits and "
+	 "underscores. Two exports in one program need two prefixes.",
+	 NULL},
+	{0, "isa", OPT_STRING, &isas, "LIST",
+	 "Only kernels for these instruction sets, separated by commas: avx512, avx2, scalar. By "
+	 "default all that come in.",
+	 NULL},
+	{0, "one", OPT_FLAG, &one, NULL,
+	 "Write the source of the first workload's kernel to standard output, for reading, and "
+	 "make no folder.",
+	 NULL},
+	OPT_END,
+};
+
+static const struct program program = {
+	.name = "tl-export",
+	.summary = "write the best kernels as a library in C that builds by itself",
+	.synopsis = "[OPTION...] -o DIR [FILE...]",
+	.opts = opts,
+	.min_args = 0,
+	.max_args = -1,
+	.operands = "file",
+};
+
+/* What stands in share/export, with "tlx" for the prefix. */
+static const char *const templates[] = {"tlx.h",      "tlx_kernels.h", "tlx.c",
+					"tlx_team.c", "test.c",	       "example.c",
+					"Makefile",   "README",	       "LICENSE"};
+
+struct export
+{
+	struct pieces pieces;
+	struct piece **list;
+	size_t n;
+};
+
+/* ---- options ---- */
+
+static int is_asked(const char *isa)
+{
+	size_t n = strlen(isa);
+
+	for (const char *s = isas; s; s = strchr(s, ',')) {
+		s += *s == ',';
+		if (!strncmp(s, isa, n) && (!s[n] || s[n] == ','))
+			return 1;
+	}
+	return !isas;
+}
+
+static const char *isas_why(void)
+{
+	for (const char *s = isas; s; s = strchr(s, ',')) {
+		char name[16];
+
+		s += *s == ',';
+		snprintf(name, sizeof name, "%.*s", (int)strcspn(s, ","), s);
+		if (!isa_find(name))
+			return "--isa wants avx512, avx2 and scalar, separated by commas";
+	}
+	return NULL;
+}
+
+static const char *prefix_why(void)
+{
+	enum { LONGEST = 32 };
+	size_t n = strlen(prefix);
+	int good = n > 0 && n <= LONGEST && islower((unsigned char)*prefix);
+
+	for (size_t i = 0; i < n; i++)
+		good &= islower((unsigned char)prefix[i]) || isdigit((unsigned char)prefix[i]) ||
+			prefix[i] == '_';
+	return good ? NULL
+		    : "--prefix wants a name in C of lower-case letters, digits and underscores";
+}
+
+static void check_usage(void)
+{
+	const char *why = prefix_why();
+
+	if (!why)
+		why = isas_why();
+	if (!why && (output == NULL) != one)
+		why = "one of -o DIR and --one is wanted";
+	if (!why)
+		return;
+	fprintf(stderr, "%s: %s; see %s --help\n", program.name, why, program.name);
+	_exit(EXIT_USAGE);
+}
+
+/* ---- records ---- */
+
+/* 1: there was a bad line. */
+static int take_all(struct export *x, struct rec_in *in, struct err *e)
+{
+	struct json_doc *d;
+	struct rec r;
+	int rc;
+
+	while ((rc = rec_next(in, &r, e)) > 0) {
+		struct err why = ERR_INIT;
+
+		if (r.type != REC_RESULT && r.type != REC_CANDIDATE)
+			continue;
+		if (!rec_parse(in, &r, &d) &&
+		    pieces_take(&x->pieces, d, r.type == REC_RESULT, &why) < 0)
+			rec_bad(in, &r, &why);
+	}
+	return rc < 0 ? -1 : rec_bad_count(in) > 0;
+}
+
+static void choose(struct export *x)
+{
+	struct piece **list = pieces_list(&x->pieces, &x->n);
+	size_t kept = 0;
+
+	for (size_t i = 0; i < x->n; i++)
+		if (is_asked(list[i]->isa->name))
+			list[kept++] = list[i];
+	x->list = list;
+	x->n = kept;
+}
+
+/* ---- the folder ---- */
+
+/* The template with the prefix put in. */
+static int read_template(const char *name, struct buf *out, struct err *e)
+{
+	struct buf path = BUF_INIT, file = BUF_INIT;
+	FILE *f = NULL;
+	int c, rc;
+
+	buf_fmt(&file, "export/%s", name);
+	rc = path_share(&path, file.s, e);
+	if (!rc)
+		rc = err_set(e, "%s is not where the programs were installed", file.s);
+	else if (rc > 0 && !(f = fopen(path.s, "re")))
+		rc = err_sys(e, "cannot read %s", path.s);
+	while (f && (c = getc(f)) != EOF) {
+		buf_ch(out, (char)c);
+		if (out->n < 3 || (memcmp(out->s + out->n - 3, "tlx", 3) != 0 &&
+				   memcmp(out->s + out->n - 3, "TLX", 3) != 0))
+			continue;
+		out->n -= 3;
+		for (const char *s = prefix; *s; s++)
+			buf_ch(out, (char)(c == 'x' ? *s : toupper((unsigned char)*s)));
+	}
+	if (f && ferror(f))
+		rc = err_sys(e, "cannot read %s", path.s);
+	if (f)
+		fclose(f);
+	buf_free(&path);
+	buf_free(&file);
+	return rc < 0 ? -1 : 0;
+}
+
+static int write_templates(struct folder *f, struct err *e)
+{
+	struct buf text = BUF_INIT, name = BUF_INIT;
+	int rc = 0;
+
+	for (size_t i = 0; !rc && i < sizeof templates / sizeof *templates; i++) {
+		const char *file = templates[i];
+
+		buf_clear(&text);
+		buf_clear(&name);
+		rc = read_template(file, &text, e);
+		if (!strncmp(file, "tlx", 3))
+			buf_fmt(&name, "%s%s", prefix, file + 3);
+		else
+			buf_str(&name, file);
+		if (!rc)
+			rc = folder_write(f, name.s, &text, e);
+	}
+	buf_free(&text);
+	buf_free(&name);
+	return rc;
+}
+
+static int write_kernel(struct folder *f, const struct piece *p, const struct workload *w,
+			struct err *e)
+{
+	struct buf text = BUF_INIT, name = BUF_INIT;
+	int rc;
+
+	buf_str(&name, "kernels/");
+	if (p) {
+		source_name(p, &name);
+		rc = source_kernel(p, prefix, &text, e);
+	} else {
+		source_definition_name(w, &name);
+		rc = source_definition(w, prefix, &text, e);
+	}
+	buf_str(&name, ".c");
+	if (!rc)
+		rc = folder_write(f, name.s, &text, e);
+	buf_free(&text);
+	buf_free(&name);
+	return rc;
+}
+
+/* A kernel each, and a definition for each workload. */
+static int write_kernels(struct folder *f, const struct export *x, struct err *e)
+{
+	const char *last = "";
+	int rc = folder_make(f, "kernels", e);
+
+	for (size_t i = 0; !rc && i < x->n; i++) {
+		const struct workload *w = &x->list[i]->c.w;
+
+		rc = write_kernel(f, x->list[i], w, e);
+		if (!rc && strcmp(last, w->id.s) != 0)
+			rc = write_kernel(f, NULL, w, e);
+		last = w->id.s;
+	}
+	return rc;
+}
+
+static int write_made(struct folder *f, const char *name, const struct buf *text, struct err *e)
+{
+	struct buf file = BUF_INIT;
+	int rc;
+
+	buf_fmt(&file, "%s%s", prefix, name);
+	rc = folder_write(f, file.s, text, e);
+	buf_free(&file);
+	return rc;
+}
+
+static int write_rest(struct folder *f, const struct export *x, struct err *e)
+{
+	struct buf prelude = BUF_INIT, table = BUF_INIT, manifest = BUF_INIT;
+	int rc;
+
+	source_prelude(&prelude);
+	source_table(x->list, x->n, prefix, &table);
+	source_manifest(x->list, x->n, prefix, &manifest);
+	rc = write_made(f, "_prelude.h", &prelude, e);
+	if (!rc)
+		rc = write_made(f, "_table.c", &table, e);
+	if (!rc)
+		rc = folder_write(f, "manifest.json", &manifest, e);
+	buf_free(&prelude);
+	buf_free(&table);
+	buf_free(&manifest);
+	return rc;
+}
+
+static int write_folder(const struct export *x, struct err *e)
+{
+	struct folder *f = folder_begin(output, e);
+	int rc = !f ? -1 : write_templates(f, e);
+
+	if (!rc)
+		rc = write_kernels(f, x, e);
+	if (!rc)
+		rc = write_rest(f, x, e);
+	if (!rc && rec_stopped())
+		rc = err_set(e, "stopped");
+	if (!rc)
+		rc = folder_commit(f, e);
+	folder_end(f);
+	return rc;
+}
+
+static int print_one(const struct export *x, struct err *e)
+{
+	struct rec_out *out = rec_create(NULL, e);
+	struct buf text = BUF_INIT;
+	int rc = out ? source_kernel(x->list[0], prefix, &text, e) : -1;
+
+	if (!rc && x->n > 1)
+		opt_warn(&program, "%zu kernels came in; this is the first", x->n);
+	if (!rc)
+		rc = rec_put(out, text.s, text.n - 1, e);
+	if (!rc)
+		rc = rec_commit(out, e);
+	if (rc && out && rec_broken_pipe(out))
+		rc = 0; /* a reader such as head has seen enough */
+	rec_discard(out);
+	buf_free(&text);
+	return rc;
+}
+
+static size_t workloads_of(const struct export *x)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < x->n; i++)
+		n += !i || strcmp(x->list[i]->c.w.id.s, x->list[i - 1]->c.w.id.s) != 0;
+	return n;
+}
+
+/* Returns the exit status. */
+static int run(struct export *x, struct rec_in *in)
+{
+	struct err e = ERR_INIT;
+	int bad = take_all(x, in, &e), rc = bad < 0 ? -1 : 0;
+
+	if (!rc && !rec_stopped())
+		choose(x);
+	if (!rc && !rec_stopped() && !x->n) {
+		fprintf(stderr,
+			"%s: nothing to export: no result of a program that ran well came in%s\n",
+			program.name, isas ? " for these instruction sets" : "");
+		return bad ? EXIT_INPUT : EXIT_NO;
+	}
+	if (!rc && !rec_stopped())
+		rc = one ? print_one(x, &e) : write_folder(x, &e);
+	if (rec_stopped())
+		return EXIT_DONE;
+	if (rc)
+		return opt_fail(&program, &e);
+	if (one)
+		return bad ? EXIT_INPUT : EXIT_DONE;
+	fprintf(stderr, "%s: %zu kernels of %zu operators in %s; `make -C %s check` tries them\n",
+		program.name, x->n, workloads_of(x), output, output);
+	return bad ? EXIT_INPUT : EXIT_DONE;
+}
+
+int main(int argc, char **argv)
+{
+	int first = opt_parse(&program, argc, argv), status;
+	struct export x = {0};
+	struct err e = ERR_INIT;
+	struct rec_in *in;
+
+	check_usage();
+	rec_stop_on_signals();
+	in = rec_open(argv + first, argc - first, NULL, &e);
+	status = in ? run(&x, in) : opt_fail(&program, &e);
+	rec_close(in);
+	pieces_free(&x.pieces);
+	if (rec_stopped())
+		opt_die_by_signal(rec_stopped());
+	return status;
+}

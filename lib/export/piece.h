@@ -1,0 +1,41 @@
+/* What is exported: of each workload the best known program for each instruction set.
+ *
+ * Pieces come from result and candidate records (man 5 tl-record). They stand in the order in which
+ * their workloads came, of each the widest instruction set first; so the same input makes the same
+ * export.
+ */
+#ifndef TL_EXPORT_PIECE_H
+#define TL_EXPORT_PIECE_H
+
+#include "lib/algo/candidate.h"
+#include "lib/base/arena.h"
+#include "lib/base/map.h"
+#include "lib/io/json.h"
+#include "lib/space/isa.h"
+
+/* Text is "" and numbers are NAN where nothing was measured. */
+struct piece {
+	struct candidate c;
+	const struct isa *isa; /* what the code needs */
+	int final;	       /* it was compared with the library */
+	double latency_s, ci_s[2];
+	double ratio, ratio_ci[2]; /* the library's time over its own */
+	const char *verdict, *library, *cpu, *env_id, *at;
+	int64_t threads; /* that it was tuned for; 0: unknown */
+	int leads;	 /* it is the best known of its workload, in its env */
+};
+
+struct pieces {
+	struct arena arena;
+	struct map map; /* workload and instruction set -> struct piece */
+	struct candidate_reader reader;
+};
+
+/* Takes a candidate or a result: 1, 0 where the result is no program that ran well, -1 where the
+ * record is wrong. */
+int pieces_take(struct pieces *p, const struct json_doc *d, int is_result, struct err *e);
+/* All of them, in order; *n: how many. Lives as long as the pieces. */
+struct piece **pieces_list(struct pieces *p, size_t *n);
+void pieces_free(struct pieces *p);
+
+#endif

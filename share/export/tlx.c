@@ -1,0 +1,235 @@
+#include "tlx.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tlx_kernels.h"
+
+enum { LINE = 64 };
+
+struct tlx {
+	const struct tlx_op *op;
+	const struct tlx_kernel *kernel;
+	int threads;
+	float *packed;		      /* all packed tensors, one behind the other */
+	float *ready[TLX_MAX_SLOTS];  /* of each packed slot, in there */
+	size_t offset[TLX_MAX_SLOTS]; /* of each workspace, in bytes of the scratch memory */
+	size_t scratch_bytes;
+	void *scratch;
+};
+
+/* ---- operators ---- */
+
+size_t tlx_count(void)
+{
+	return tlx_table_size;
+}
+
+const struct tlx_op *tlx_at(size_t i)
+{
+	return i < tlx_table_size ? &tlx_table[i].op : NULL;
+}
+
+const struct tlx_op *tlx_find(const char *op, const char *prob, const char *layout,
+			      const char *post)
+{
+	for (size_t i = 0; i < tlx_table_size; i++) {
+		const struct tlx_op *o = &tlx_table[i].op;
+
+		if (!strcmp(o->op, op) && !strcmp(o->prob, prob) &&
+		    (!layout || !strcmp(o->layout, layout)) && (!post || !strcmp(o->post, post)))
+			return o;
+	}
+	return NULL;
+}
+
+/* ---- the CPU ---- */
+
+static enum tlx_isa isa_of_cpu(void)
+{
+	__builtin_cpu_init();
+	if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl") &&
+	    __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512bw"))
+		return TLX_AVX512;
+	return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") ? TLX_AVX2
+									       : TLX_SCALAR;
+}
+
+static enum tlx_isa isa_asked(void)
+{
+	const char *isa = getenv("TLX_ISA");
+
+	if (isa && !strcmp(isa, "scalar"))
+		return TLX_SCALAR;
+	return isa && !strcmp(isa, "avx2") ? TLX_AVX2 : TLX_AVX512;
+}
+
+static const struct tlx_kernel *choose(const struct tlx_op *op, enum tlx_isa most)
+{
+	const struct tlx_kernel *const *k = ((const struct tlx_entry *)op)->kernel;
+	enum tlx_isa has = isa_of_cpu();
+
+	while (k[1] && ((*k)->isa > most || (*k)->isa > has))
+		k++;
+	return *k;
+}
+
+/* ---- handles ---- */
+
+static size_t lines(size_t bytes)
+{
+	return (bytes + LINE - 1) / LINE * LINE;
+}
+
+static void *aligned(size_t bytes)
+{
+	return aligned_alloc(LINE, bytes ? lines(bytes) : LINE);
+}
+
+static void lay_out(struct tlx *h)
+{
+	const struct tlx_kernel *k = h->kernel;
+
+	for (int i = 0; i < k->nslots; i++) {
+		size_t times = k->slot[i].kind == TLX_WORKSPACE ? (size_t)h->threads : 1;
+
+		if (k->slot[i].kind < TLX_WORKSPACE)
+			continue;
+		h->offset[i] = h->scratch_bytes;
+		h->scratch_bytes += lines(times * k->slot[i].size * sizeof(float));
+	}
+}
+
+static int is_kept(const struct tlx *h, const struct tlx_slot *s)
+{
+	return s->kind == TLX_BIAS || (s->kind == TLX_WEIGHTS && !h->op->rhs_computed);
+}
+
+static size_t kept_bytes(const struct tlx *h)
+{
+	size_t bytes = 0;
+
+	for (int i = 0; i < h->kernel->nslots; i++)
+		if (is_kept(h, &h->kernel->slot[i]))
+			bytes += lines(h->kernel->slot[i].size * sizeof(float));
+	return bytes;
+}
+
+static void keep(struct tlx *h, const float *weights, const float *bias)
+{
+	float *to = h->packed;
+
+	for (int i = 0; i < h->kernel->nslots; i++) {
+		const struct tlx_slot *s = &h->kernel->slot[i];
+		const float *from = s->kind == TLX_BIAS ? bias : weights;
+
+		if (!is_kept(h, s))
+			continue;
+		h->ready[i] = to;
+		if (s->pack)
+			s->pack(from, to);
+		else
+			memcpy(to, from, s->size * sizeof(float));
+		to += lines(s->size * sizeof(float)) / sizeof(float);
+	}
+}
+
+struct tlx *tlx_create_for(const struct tlx_op *op, const float *weights, const float *bias,
+			   int threads, enum tlx_isa most)
+{
+	struct tlx *h;
+
+	if (!op || threads < 1 || (op->weights && !op->rhs_computed && !weights) ||
+	    (op->bias && !bias)) {
+		errno = EINVAL;
+		return NULL;
+	}
+	h = calloc(1, sizeof *h);
+	if (!h)
+		return NULL;
+	h->op = op;
+	h->kernel = choose(op, most);
+	h->threads = threads;
+	lay_out(h);
+	h->packed = aligned(kept_bytes(h));
+	h->scratch = aligned(h->scratch_bytes);
+	if (!h->packed || !h->scratch || tlx_team_start(threads)) {
+		tlx_destroy(h);
+		errno = ENOMEM;
+		return NULL;
+	}
+	memset(h->scratch, 0, h->scratch_bytes);
+	keep(h, weights, bias);
+	return h;
+}
+
+struct tlx *tlx_create(const struct tlx_op *op, const float *weights, const float *bias,
+		       int threads)
+{
+	return tlx_create_for(op, weights, bias, threads, isa_asked());
+}
+
+void tlx_destroy(struct tlx *h)
+{
+	if (!h)
+		return;
+	free(h->packed);
+	free(h->scratch);
+	free(h);
+}
+
+const char *tlx_kernel_name(const struct tlx *h)
+{
+	return h->kernel->name;
+}
+
+size_t tlx_scratch_bytes(const struct tlx *h)
+{
+	return h->scratch_bytes;
+}
+
+/* ---- calls ---- */
+
+static float *operand(const struct tlx *h, int i, const struct tlx_data *d, void *scratch)
+{
+	switch (h->kernel->slot[i].kind) {
+	case TLX_SRC:
+		return (float *)d->src;
+	case TLX_MUL:
+		return (float *)d->mul;
+	case TLX_ADD:
+	case TLX_DST:
+		return d->dst;
+	case TLX_WEIGHTS:
+		return h->op->rhs_computed ? (float *)d->rhs : h->ready[i];
+	case TLX_BIAS:
+		return h->ready[i];
+	default:
+		return (float *)((char *)scratch + h->offset[i]);
+	}
+}
+
+int tlx_run_in(const struct tlx *h, const struct tlx_data *d, void *scratch)
+{
+	float *buffers[TLX_MAX_SLOTS];
+
+	if (!d->src || !d->dst || (h->op->mul && !d->mul) || (h->op->rhs_computed && !d->rhs))
+		return -1;
+	for (int i = 0; i < h->kernel->nslots; i++)
+		buffers[i] = operand(h, i, d, scratch);
+	tlx_team_run(h->kernel->function, h->kernel->params, buffers, h->threads);
+	return 0;
+}
+
+int tlx_run_data(struct tlx *h, const struct tlx_data *d)
+{
+	return tlx_run_in(h, d, h->scratch);
+}
+
+int tlx_run(struct tlx *h, const float *src, float *dst)
+{
+	const struct tlx_data d = {src, dst, NULL, NULL};
+
+	return tlx_run_in(h, &d, h->scratch);
+}

@@ -1,0 +1,65 @@
+/* Operators of neural networks with exact shapes, by kernels that Tensor Lathe tuned.
+ *
+ * An operator is named as its records name it: the operator ("conv2d", "matmul"), the problem in
+ * the notation of oneDNN's benchdnn, the layout of the activations, and the post-ops. All tensors
+ * are dense single precision, without alignment: activations in the layout, weights as output
+ * channels x input channels of a group x kernel rows x kernel columns (conv2d) or k x n, row by row
+ * (matmul), the bias one value an output channel or column.
+ *
+ * A handle is an operator with its weights, packed once as the kernel for this CPU wants them. The
+ * CPU is asked when a handle is made; the environment variable TLX_ISA=avx2|scalar makes it take a
+ * kernel for less than the CPU has.
+ */
+#ifndef TLX_H
+#define TLX_H
+
+#include <stddef.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* What the library holds. */
+struct tlx_op {
+	const char *op, *prob, *layout, *post; /* post: "bias,relu"; "" if there are none */
+	/* Elements of each tensor; 0: the operator has none. */
+	size_t src, weights, bias, add, mul, dst;
+	int rhs_computed; /* matmul: the right side is an operand of each call, not of the handle */
+};
+size_t tlx_count(void);
+const struct tlx_op *tlx_at(size_t i);
+/* layout and post may be NULL: the first operator with this problem. NULL: there is none. */
+const struct tlx_op *tlx_find(const char *op, const char *prob, const char *layout,
+			      const char *post);
+
+/* Makes a handle for calls in `threads` threads, 1 or more. The weights and the bias (NULL where
+ * the operator has none) are copied. NULL: no memory, or an operand is missing; errno says which
+ * (ENOMEM, EINVAL). */
+struct tlx *tlx_create(const struct tlx_op *op, const float *weights, const float *bias,
+		       int threads);
+void tlx_destroy(struct tlx *handle);
+/* "avx512: winograd vl=16 nv=2 ..": the kernel that a handle runs. */
+const char *tlx_kernel_name(const struct tlx *handle);
+
+/* Operands of a call. Where the post-ops have "add", dst holds the tensor that is added, and gets
+ * the sum. */
+struct tlx_data {
+	const float *src;
+	float *dst;
+	const float *mul; /* where the post-ops have "mul" */
+	const float *rhs; /* where the right side is computed */
+};
+/* One call: 0, or -1 if an operand is missing. It allocates nothing. It uses the handle's scratch
+ * memory, so calls on one handle come one after the other; different handles may run at the same
+ * time. */
+int tlx_run(struct tlx *handle, const float *src, float *dst);
+int tlx_run_data(struct tlx *handle, const struct tlx_data *data);
+/* The same with the caller's scratch memory, of so many bytes, at a multiple of 64: calls on one
+ * handle may then run at the same time. */
+size_t tlx_scratch_bytes(const struct tlx *handle);
+int tlx_run_in(const struct tlx *handle, const struct tlx_data *data, void *scratch);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,68 @@
+/* The kernels themselves, for callers who want neither handles nor dispatch; kernels/NAME.c says of
+ * each what it computes.
+ *
+ * Each thread of a team calls a kernel with its number. Where there are several threads, the kernel
+ * may call the barrier, in which each waits for the others.
+ */
+#ifndef TLX_KERNELS_H
+#define TLX_KERNELS_H
+
+#include "tlx.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum tlx_isa { TLX_SCALAR, TLX_AVX2, TLX_AVX512 };
+enum { TLX_MAX_SLOTS = 32 };
+
+typedef void tlx_function(const long *params, float *const *buffers, long thread, long threads,
+			  void (*barrier)(void));
+
+/* What buffers[i] is. */
+enum tlx_slot_kind {
+	TLX_SRC,
+	TLX_WEIGHTS,
+	TLX_BIAS,
+	TLX_ADD,
+	TLX_MUL,
+	TLX_DST,
+	TLX_WORKSPACE, /* `size` floats for each thread */
+	TLX_TEAM,      /* `size` floats for all threads together */
+};
+struct tlx_slot {
+	enum tlx_slot_kind kind;
+	size_t size; /* floats */
+	/* Not NULL: the kernel reads the weights or the bias as this function packs them, size
+	 * floats. */
+	void (*pack)(const float *from, float *to);
+};
+
+struct tlx_kernel {
+	const char *name;
+	enum tlx_isa isa; /* what it needs of the CPU */
+	tlx_function *function;
+	const long *params;
+	int nslots;
+	const struct tlx_slot *slot;
+};
+
+/* An operator's kernels, the widest first. The last one is scalar: it runs on any x86-64. */
+struct tlx_entry {
+	struct tlx_op op;
+	const struct tlx_kernel *const *kernel; /* ends with NULL */
+};
+extern const struct tlx_entry tlx_table[];
+extern const size_t tlx_table_size;
+
+/* As tlx_create(), by no more than this instruction set. */
+struct tlx *tlx_create_for(const struct tlx_op *op, const float *weights, const float *bias,
+			   int threads, enum tlx_isa most);
+/* Makes ready for teams of so many threads; and runs a kernel in one. */
+int tlx_team_start(int threads);
+void tlx_team_run(tlx_function *function, const long *params, float *const *buffers, int threads);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

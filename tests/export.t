@@ -1,0 +1,213 @@
+#!/bin/bash
+# tl-export: what comes out builds by itself, is right by its own test, and serves C++ and Python.
+cd "$(dirname "$0")/.." || exit 1
+bin=${BIN:-$PWD/bin}
+# shellcheck source=tests/tap.sh
+. tests/tap.sh
+unset MAKEFLAGS MFLAGS TL_ISA
+
+run() { # name command..: its output is shown where it fails
+	local name=$1
+	shift
+	"$@" >"$tmp/log" 2>&1
+	local status=$?
+	[ $status -eq 0 ] || tail -20 "$tmp/log" | sed 's/^/# /'
+	ok $status "$name"
+}
+
+# A workload of each kind, and a candidate of an algorithm for it, at random, for each instruction set.
+while read -r algo op prob layout rhs post; do
+	printf '{"tl":1,"type":"workload","op":"%s","prob":"%s","dtype":"f32","layout":"%s","post":[%s]%s}\n' \
+		"$op" "$prob" "$layout" "$post" "$([ "$rhs" = computed ] && echo ',"rhs":"computed"')" | "$bin/tl-check" >"$tmp/wl-$algo"
+	for isa in avx512 avx2 scalar; do
+		! has_isa $isa || TL_ISA=$isa OMP_NUM_THREADS=2 "$bin/tl-gen" -a "$algo" -n 1 --seed 5 "$tmp/wl-$algo"
+	done | grep '"type":"candidate"'
+done <<-'END' >"$tmp/all"
+	winograd conv2d ic8ih13_oc24_kh3ph1 nhwc const "bias","relu"
+	direct conv2d ic20ih9_oc17_kh3ph1 nchw const "bias","relu6"
+	direct conv2d ic16ih10_oc40_kh1 nhwc const "bias","add","relu"
+	winograd conv2d ic3ih21_oc16_kh7sh2ph3 nhwc const "bias","relu"
+	depthwise conv2d g19ic19ih11_oc19_kh3ph1 nhwc const "bias","relu6"
+	grouped conv2d g8ic32ih9_oc32_kh3ph1 nhwc const "bias","relu"
+	gemm matmul 7x40:40x33 ab const "bias","gelu"
+	strassen matmul 16x64:64x48 ab const "bias","mul"
+	gemm matmul 2x9x20:2x20x24 ab computed
+	gemm matmul 2x600:600x20 ab const "bias"
+END
+[ "$(grep -o '"workload_id":"[0-9a-f]*"' "$tmp/all" | sort -u | wc -l)" -eq 10 ]
+ok $? 'ten workloads'
+
+"$bin/tl-export" -o "$tmp/out" "$tmp/all" 2>"$tmp/err"
+ok $? 'a folder of candidates'
+grep -q ' kernels of 10 operators in ' "$tmp/err"
+ok $? 'it says what was written'
+ls "$tmp/out" >"$tmp/names"
+[ "$(tr '\n' ' ' <"$tmp/names")" = 'LICENSE Makefile README example.c kernels manifest.json test.c tlx.c tlx.h tlx_kernels.h tlx_prelude.h tlx_table.c tlx_team.c ' ]
+ok $? 'its files'
+OUT=$tmp/out perl -MJSON::PP -0777 -ne '
+	my $kernels = decode_json($_);
+	exit !(@$kernels && !grep { !-f "$ENV{OUT}/$_->{file}" || !$_->{workload_id} } @$kernels)' "$tmp/out/manifest.json"
+ok $? 'the manifest is JSON, and its files are there'
+"$bin/tl-export" -o "$tmp/again" "$tmp/all" 2>/dev/null && diff -r "$tmp/out" "$tmp/again" >/dev/null
+ok $? 'the same records make the same bytes'
+
+cp -r "$tmp/out" "$tmp/openmp"
+run 'it builds' make -s -C "$tmp/openmp" all test example
+run 'each kernel is as its definition, with OpenMP' "$tmp/openmp/test"
+grep -q '^10 passed, 0 failed$' "$tmp/log"
+ok $? 'all ten were tried'
+run 'the example runs' "$tmp/openmp/example"
+cp -r "$tmp/out" "$tmp/pthreads"
+run 'with POSIX threads' make -s -C "$tmp/pthreads" THREADS=pthreads check
+cp -r "$tmp/out" "$tmp/alone"
+run 'without threads' make -s -C "$tmp/alone" THREADS=none check
+cp -r "$tmp/out" "$tmp/asan"
+run 'under the address sanitizer' env ASAN_OPTIONS=detect_leaks=1 make -s -C "$tmp/asan" THREADS=none \
+	CFLAGS='-O1 -g -fsanitize=address,undefined' check
+run 'it installs' make -s -C "$tmp/pthreads" THREADS=pthreads DESTDIR="$tmp/root" PREFIX=/usr install
+[ -f "$tmp/root/usr/include/tlx.h" ] && [ -f "$tmp/root/usr/lib/libtlx.so" ] && grep -q -e '-ltlx' "$tmp/root/usr/lib/pkgconfig/tlx.pc"
+ok $? 'header, library and pkg-config file'
+
+# A kernel that is wrong is found.
+sed -i '0,/vfmadd231ps/s//vfnmadd231ps/; 0,/vaddps/s//vsubps/' "$tmp/alone"/kernels/avx*.c
+if grep -q vfnmadd231ps "$tmp/alone"/kernels/*.c; then
+	! make -s -C "$tmp/alone" THREADS=none check >"$tmp/log" 2>&1 && grep -q '^not ok: ' "$tmp/log"
+	ok $? 'a wrong kernel fails the test'
+else
+	skip 'there is no kernel in assembly to break: the CPU lacks AVX2'
+fi
+
+# Many callers at once, in C++, by two libraries in one program.
+"$bin/tl-export" -o "$tmp/other" --prefix my_ops "$tmp/all" 2>/dev/null && make -s -C "$tmp/other" THREADS=pthreads >"$tmp/log" 2>&1
+ok $? 'another prefix'
+! grep -rqi tlx "$tmp/other" --include='*.[ch]' --include=Makefile
+ok $? 'which is everywhere'
+cat >"$tmp/many.cc" <<'END'
+#include <cmath>
+#include <cstdio>
+#include <cstring>
+#include <thread>
+#include <vector>
+#include "other/my_ops.h"
+#include "pthreads/tlx.h"
+int main()
+{
+	const tlx_op *op = tlx_find("conv2d", "mb1_ic8ih13_oc24oh13_kh3ph1", "nhwc", "bias,relu");
+	const my_ops_op *same = my_ops_find("conv2d", "mb1_ic8ih13_oc24oh13_kh3ph1", nullptr, nullptr);
+	if (!op || !same)
+		return 1;
+	std::vector<float> src(op->src, 0.5f), weights(op->weights, 0.25f), bias(op->bias, 1), expected(op->dst);
+	my_ops *one = my_ops_create(same, weights.data(), bias.data(), 1);
+	if (!one || my_ops_run(one, src.data(), expected.data()))
+		return 2;
+	std::vector<std::thread> threads;
+	bool good[4] = {};
+	tlx *shared = tlx_create(op, weights.data(), bias.data(), 2);
+	for (int t = 0; t < 4; t++)
+		threads.emplace_back([&, t] {
+			std::vector<float> dst(op->dst);
+			std::vector<char> memory(tlx_scratch_bytes(shared) + 64);
+			void *scratch = memory.data() + 64 - (size_t)memory.data() % 64;
+			tlx_data data = {src.data(), dst.data(), nullptr, nullptr};
+			good[t] = true;
+			for (int i = 0; i < 200; i++) {
+				std::memset(dst.data(), 0, dst.size() * sizeof(float));
+				good[t] &= !tlx_run_in(shared, &data, scratch);
+				for (size_t j = 0; j < dst.size(); j++)
+					good[t] &= std::fabs(dst[j] - expected[j]) <= 1e-3f;
+			}
+		});
+	for (auto &t : threads)
+		t.join();
+	tlx_destroy(shared);
+	my_ops_destroy(one);
+	if (tlx_create(op, nullptr, bias.data(), 1) || tlx_create(op, weights.data(), bias.data(), 0) || tlx_find("conv2d", "x", 0, 0))
+		return 3;
+	std::puts(good[0] && good[1] && good[2] && good[3] ? "all right" : "wrong");
+}
+END
+if command -v c++ >/dev/null; then
+	c++ -O1 -I"$tmp" -o "$tmp/many" "$tmp/many.cc" "$tmp/pthreads/libtlx.a" "$tmp/other/libmy_ops.a" -pthread >"$tmp/log" 2>&1 &&
+		[ "$("$tmp/many")" = 'all right' ]
+	ok $? 'four C++ threads share a handle, beside another library'
+else
+	skip 'there is no c++ here'
+fi
+
+if command -v python3 >/dev/null; then
+	python3 - "$tmp/openmp/libtlx.so" >"$tmp/log" 2>&1 <<'END'
+import ctypes, sys
+class Op(ctypes.Structure):
+    _fields_ = [(n, ctypes.c_char_p) for n in ("op", "prob", "layout", "post")] + [
+        (n, ctypes.c_size_t) for n in ("src", "weights", "bias", "add", "mul", "dst")] + [("rhs_computed", ctypes.c_int)]
+lib = ctypes.CDLL(sys.argv[1])
+lib.tlx_find.restype = ctypes.POINTER(Op)
+lib.tlx_create.restype = ctypes.c_void_p
+lib.tlx_create.argtypes = [ctypes.POINTER(Op), ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int]
+lib.tlx_run.argtypes = lib.tlx_destroy.argtypes = None
+op = lib.tlx_find(b"matmul", b"2x600:600x20", None, b"bias")
+o = op.contents
+src = (ctypes.c_float * o.src)(*[1.0] * o.src)
+weights = (ctypes.c_float * o.weights)(*[0.5] * o.weights)
+bias = (ctypes.c_float * o.bias)(*range(o.bias))
+dst = (ctypes.c_float * o.dst)()
+handle = ctypes.c_void_p(lib.tlx_create(op, weights, bias, 2))
+assert lib.tlx_run(handle, src, dst) == 0
+assert all(abs(dst[i] - (300 + i % 20)) < 1e-3 for i in range(o.dst)), list(dst)
+lib.tlx_destroy(handle)
+END
+	status=$?
+	[ $status -eq 0 ] || sed 's/^/# /' "$tmp/log"
+	ok $status "Python calls it by ctypes"
+else
+	skip 'there is no python3 here'
+fi
+[ "$(TLX_ISA=scalar "$tmp/openmp/example" | grep -c 'scalar: the definition')" -eq 1 ]
+ok $? 'TLX_ISA=scalar takes the definition'
+
+# Results: which one is taken.
+first=$(grep -m 1 '"algo":"gemm"' "$tmp/all")
+result() { # knob mr, latency, at, more
+	echo "$first" | sed -e 's/"type":"candidate","candidate_id":"[0-9a-f]*"/"type":"result"/' -e "s/\"mr\":[0-9]*/\"mr\":$1/" \
+		-e "s/}\$/,\"status\":\"ok\",\"latency_s\":$2,\"at\":\"2026-11-24T0$3:00:00.000Z\",\"env_id\":\"e\",\"env\":{\"cpu\":\"C\",\"threads\":2}$4}/"
+}
+mr() { # results..: the mr of the kernel that is taken
+	printf '%s\n' "$@" | "$bin/tl-export" --one 2>/dev/null | sed -n 's/.* mr=\([0-9]*\) .*/\1/p' | head -n 1
+}
+[ "$(mr "$(result 1 0.003 1 '')" "$(result 2 0.002 1 '')")" = 2 ]
+ok $? 'of results that never led, the quickest'
+[ "$(mr "$(result 1 0.003 2 ',"incumbent":true')" "$(result 2 0.002 1 ',"incumbent":true')")" = 1 ]
+ok $? 'of those that led, the last'
+[ "$(mr "$(result 2 0.001 2 '' | sed 's/"status":"ok"/"status":"wrong"/')" "$(result 1 0.002 1 '')")" = 1 ]
+ok $? 'what is wrong is not taken'
+result 1 0.003 1 ',"ratio":{"median":1.5,"ci":[1.4,1.6]},"verdict":"faster","baseline":{"impl":"lib","latency_s":0.0045}' |
+	"$bin/tl-export" --one | head -n 9 >"$tmp/one"
+grep -q ' 3000 us' "$tmp/one" && grep -q '1.500 (1.400 to 1.600) times as fast as lib: faster' "$tmp/one" && grep -q 'measured 2026-11-24T01' "$tmp/one"
+ok $? 'the comment tells what was measured'
+"$bin/tl-export" -o "$tmp/some" --isa scalar "$tmp/all" 2>"$tmp/err" && [ -f "$tmp/some/Makefile" ] && ! ls "$tmp/some/kernels"/avx* >"$tmp/log" 2>&1
+ok $? '--isa scalar'
+
+# Errors.
+says() { # status words name command..
+	local status=$1 words=$2 name=$3
+	shift 3
+	"$@" >"$tmp/log" 2>&1
+	[ $? -eq "$status" ] && grep -q -e "$words" "$tmp/log"
+	local good=$?
+	[ $good -eq 0 ] || sed 's/^/# /' "$tmp/log"
+	ok $good "$name"
+}
+says 1 'nothing to export' 'nothing came in' "$bin/tl-export" -o "$tmp/none" /dev/null
+[ ! -e "$tmp/none" ]
+ok $? 'and nothing is made'
+says 3 'cannot replace' 'a folder that has files' "$bin/tl-export" -o "$tmp/out" "$tmp/all"
+says 3 'cannot make a folder' 'a place that is not there' "$bin/tl-export" -o "$tmp/no/where" "$tmp/all"
+says 2 'one of -o DIR and --one' 'no folder' "$bin/tl-export" "$tmp/all"
+says 2 '--prefix' 'a prefix that is no name' "$bin/tl-export" -o "$tmp/none" --prefix 2x "$tmp/all"
+says 2 '--isa' 'an instruction set that is not known' "$bin/tl-export" -o "$tmp/none" --isa neon "$tmp/all"
+says 3 ':1: ' 'a bad line' "$bin/tl-export" -o "$tmp/bad" <(echo '{"tl":1,"type":"candidate"}'; cat "$tmp/all")
+[ -f "$tmp/bad/Makefile" ]
+ok $? 'which is left out'
+[ -z "$(ls -d "$tmp"/*.?????? 2>/dev/null)" ]
+ok $? 'nothing temporary is left'
+echo "1..$n"
