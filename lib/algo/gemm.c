@@ -83,11 +83,10 @@ struct gemm {
 	int64_t nr, tiles;		 /* columns of a tile, tiles of columns */
 	int64_t panel;			 /* columns of a packed panel */
 	int vn, vk, vb_tile, vc, vbatch; /* symbols */
-	int src, weights;
-	int part, batch;	    /* loop variables */
-	struct block rows, columns; /* of tiles */
-	struct chunk chunk;	    /* of k */
-	struct window a, b;	    /* the left side by rows, the right side by panels */
+	int src, weights, part, batch;	 /* buffers; loop variables */
+	struct block rows, columns;	 /* of tiles */
+	struct chunk chunk;		 /* of k */
+	struct window a, b;		 /* the left side by rows, the right side by panels */
 	struct brgemm g;
 	struct brgemm_out out;
 	struct split split; /* of k */
