@@ -2,7 +2,8 @@
  * dilation and padding, over the spread tile.
  *
  * Such groups, of 4 to 32 channels, come from Xie et al., "Aggregated residual transformations for
- * deep neural networks", CVPR 2017. Where groups fill vectors, direct does as well. Input is read
+ * deep neural networks", CVPR 2017. Where groups fill vectors, direct does as well. Depthwise
+ * convolutions in nchw are groups of one channel. Input is read
  * from a padded band of rows, nchw output written through a small tile, both in the workspace.
  */
 #include "lib/algo/algo.h"
@@ -34,6 +35,8 @@ static int applies(const struct workload *w, int64_t lanes, int64_t nv, struct c
 		   struct spread *t)
 {
 	if (!conv_of(w, p) || p->g == 1 || !spread_shape(t, p->ic, p->oc, lanes, nv))
+		return 0;
+	if (p->ic == 1 && p->oc == 1 && !p->nchw) /* depthwise reads the input where it lies */
 		return 0;
 	p->ic *= p->g;
 	p->oc *= p->g;

@@ -8,7 +8,7 @@ int spread_shape(struct spread *t, int64_t in, int64_t out, int64_t lanes, int64
 {
 	int64_t most = in > out ? in : out;
 
-	if (most == 1 || lanes < 2 * most)
+	if (lanes < 2 * most)
 		return 0;
 	t->in = (int)in;
 	t->out = (int)out;
@@ -45,6 +45,13 @@ static void zero_tile(struct nest *n, const struct spread *t, int rows, int64_t 
 	nest_close(n);
 }
 
+/* Input channel i of each lane's group, of a vector x of whole groups. */
+static const struct expr *spread(struct nest *n, const struct spread *t, const struct expr *x,
+				 struct affine i)
+{
+	return t->in == 1 && t->out == 1 ? x : ex_spread(n, x, t->out, t->in, i);
+}
+
 /* Channel i of the groups, from `a` and `b` on. */
 static void multiply(struct nest *n, const struct spread *t, int rows, int64_t channels, int a,
 		     struct affine a_at, int b, struct affine b_at, struct affine i)
@@ -65,7 +72,7 @@ static void multiply(struct nest *n, const struct spread *t, int rows, int64_t c
 					   : NULL;
 	nest_store(n, t->acc, acc, NULL,
 		   ex_op(n, EXPR_FMA, ex_reg(n, t->wreg, vec),
-			 ex_spread(n, ex_load(n, a, t->lanes, a_at, valid), t->out, t->in, i),
+			 spread(n, t, ex_load(n, a, t->lanes, a_at, valid), i),
 			 ex_reg(n, t->acc, acc)));
 	nest_close(n);
 	nest_close(n);

@@ -31,7 +31,7 @@ struct spread {
 	int64_t columns, a_column;
 };
 
-/* Sets the first fields: 1, or 0 if a vector does not hold two groups of more than a channel. */
+/* Sets the first fields: 1, or 0 if a vector does not hold two groups. */
 int spread_shape(struct spread *t, int64_t in, int64_t out, int64_t lanes, int64_t nv);
 void spread_registers(struct nest *n, struct spread *t, int max_rows);
 /* Vector registers of a tile: with those for what is read, its lanes, and post-ops. */
