@@ -1,0 +1,195 @@
+#include "lib/tile/brgemm_columns.h"
+
+#include <stddef.h>
+
+#include "lib/tile/activation.h"
+#include "lib/tile/post.h"
+#include "lib/tile/row_split.h"
+
+enum { MOST_VALUES = 32 * 16 }; /* of a tile */
+
+struct affine brgemm_acc_at(const struct brgemm *g, struct affine row, int vec)
+{
+	return af_add(af_mul(row, g->nv), af_var(vec));
+}
+
+const struct affine *brgemm_lanes_left(struct nest *n, const struct brgemm *g,
+				       const struct affine *columns, int vec)
+{
+	if (!columns)
+		return NULL;
+	return nest_keep(n, af_sub(*columns, af_mul(af_var(vec), g->lanes)));
+}
+
+void brgemm_open_tile(struct nest *n, const struct brgemm *g, int rows, int *row, int *vec)
+{
+	*row = nest_for(n, LOOP_UNROLL, "m", af(0), af(rows));
+	*vec = nest_for(n, LOOP_UNROLL, "v", af(0), af(g->nv));
+}
+
+void brgemm_close_tile(struct nest *n)
+{
+	nest_close(n);
+	nest_close(n);
+}
+
+static struct affine c_index(const struct brgemm *g, const struct brgemm_out *o, struct affine row,
+			     int vec)
+{
+	return af_sum(o->c_at, af_scale(row, o->c_row), af_mul(af_var(vec), g->lanes));
+}
+
+static void load_columns(struct nest *n, const struct brgemm *g, int rows,
+			 const struct brgemm_out *o, int onto)
+{
+	const struct expr *x;
+	int row, vec;
+
+	brgemm_open_tile(n, g, rows, &row, &vec);
+	x = ex_load(n, o->c, g->lanes, c_index(g, o, af_var(row), vec),
+		    brgemm_lanes_left(n, g, o->valid, vec));
+	if (onto)
+		x = ex_op(n, EXPR_ADD, ex_reg(n, g->acc, brgemm_acc_at(g, af_var(row), vec)), x,
+			  NULL);
+	nest_store(n, g->acc, brgemm_acc_at(g, af_var(row), vec), NULL, x);
+	brgemm_close_tile(n);
+}
+
+static void store_value(struct nest *n, const struct brgemm *g, struct affine row, int vec,
+			const struct expr *x, const struct brgemm_out *o, enum brgemm_stage stage)
+{
+	int adds = o->adds && (stage == BRGEMM_WHOLE || !post_adds_first(o->npost, o->post));
+	struct affine at = c_index(g, o, row, vec);
+	const struct affine *valid = brgemm_lanes_left(n, g, o->valid, vec);
+	struct post_values with = {0};
+
+	if (stage != BRGEMM_PARTIAL) {
+		if (o->bias >= 0)
+			with.bias =
+				ex_load(n, o->bias, g->lanes,
+					af_add(o->bias_at, af_mul(af_var(vec), g->lanes)), NULL);
+		if (adds)
+			with.add = ex_load(n, o->c, g->lanes, at, valid);
+		if (post_has(o->npost, o->post, POST_MUL))
+			with.mul = ex_load(n, o->mul, g->lanes, at, valid);
+		x = post_apply(n, x, o->npost, o->post, &with);
+	}
+	nest_store(n, o->c, at, valid, x);
+}
+
+int brgemm_waits(const struct brgemm_out *o)
+{
+	for (int i = 0; i < o->npost; i++)
+		if (activation_waits(&o->post[i]))
+			return 1;
+	return 0;
+}
+
+static const struct expr *acc_value(struct nest *n, const struct brgemm *g, int row, int vec)
+{
+	return ex_reg(n, g->acc, brgemm_acc_at(g, af_var(row), vec));
+}
+
+/* ---- tiles whose post-ops wait ---- */
+
+/* Where such a tile is before its post-ops. */
+static int pending_of(struct nest *n)
+{
+	static const char name[] = "pending";
+
+	return nest_near(n, name, MOST_VALUES);
+}
+
+static struct affine pending_at(const struct brgemm *g, struct affine row, int vec)
+{
+	return af_mul(brgemm_acc_at(g, row, vec), g->lanes);
+}
+
+/* So many groups of so many rows from row `from` on. */
+static void finish_groups(struct nest *n, const struct brgemm *g, int from, int groups, int rows,
+			  const struct brgemm_out *o, enum brgemm_stage stage)
+{
+	int group, m, vec;
+	struct affine row;
+
+	if (!groups)
+		return;
+	group = nest_for(n, LOOP_SERIAL, "g", af(0), af(groups));
+	m = nest_for(n, LOOP_UNROLL, "m", af(0), af(rows));
+	nest_jam(n);
+	vec = nest_for(n, LOOP_UNROLL, "v", af(0), af(g->nv));
+	if (g->nv <= ACTIVATION_JAM)
+		nest_jam(n);
+	row = af_sum(af(from), af_mul(af_var(group), rows), af_var(m));
+	store_value(n, g, row, vec,
+		    ex_load(n, pending_of(n), g->lanes, pending_at(g, row, vec), NULL), o, stage);
+	brgemm_close_tile(n);
+	nest_close(n);
+}
+
+/* The chains of a few rows' values overlap, and code for them is enough for all rows. */
+static void finish_waiting(struct nest *n, const struct brgemm *g, int rows,
+			   const struct brgemm_out *o, enum brgemm_stage stage)
+{
+	struct row_split s = row_split(rows, g->nv < ACTIVATION_JAM ? ACTIVATION_JAM / g->nv : 1);
+	int pending = pending_of(n), row, vec;
+
+	brgemm_open_tile(n, g, rows, &row, &vec);
+	nest_store(n, pending, pending_at(g, af_var(row), vec), NULL, acc_value(n, g, row, vec));
+	brgemm_close_tile(n);
+	finish_groups(n, g, 0, (int)s.rest, s.rows + 1, o, stage);
+	finish_groups(n, g, (int)s.rest * (s.rows + 1), (int)(s.tiles - s.rest), s.rows, o, stage);
+}
+
+static void store_columns(struct nest *n, const struct brgemm *g, int rows,
+			  const struct brgemm_out *o, enum brgemm_stage stage)
+{
+	int row, vec;
+
+	if (stage != BRGEMM_PARTIAL && brgemm_waits(o)) {
+		finish_waiting(n, g, rows, o, stage);
+		return;
+	}
+	brgemm_open_tile(n, g, rows, &row, &vec);
+	store_value(n, g, af_var(row), vec, acc_value(n, g, row, vec), o, stage);
+	brgemm_close_tile(n);
+}
+
+/* The last tile of a row may have fewer columns than the others: it alone is masked. A masked store
+ * of AVX2 is microcoded on AMD's Zen 1 to 3 (Fog, "Instruction tables"). */
+static void open_whole(struct nest *n, const struct brgemm *g, const struct affine *valid)
+{
+	nest_if_less(n, af((int64_t)g->nv * g->lanes - 1), *valid);
+}
+
+void brgemm_load_columns(struct nest *n, const struct brgemm *g, int rows,
+			 const struct brgemm_out *o, int onto)
+{
+	struct brgemm_out whole = *o;
+
+	whole.valid = NULL;
+	if (o->valid)
+		open_whole(n, g, o->valid);
+	load_columns(n, g, rows, &whole, onto);
+	if (!o->valid)
+		return;
+	nest_else(n);
+	load_columns(n, g, rows, o, onto);
+	nest_close(n);
+}
+
+void brgemm_store_columns(struct nest *n, const struct brgemm *g, int rows,
+			  const struct brgemm_out *o, enum brgemm_stage stage)
+{
+	struct brgemm_out whole = *o;
+
+	whole.valid = NULL;
+	if (o->valid)
+		open_whole(n, g, o->valid);
+	store_columns(n, g, rows, &whole, stage);
+	if (!o->valid)
+		return;
+	nest_else(n);
+	store_columns(n, g, rows, o, stage);
+	nest_close(n);
+}
