@@ -180,10 +180,10 @@ ok $? 'of results that never led, the quickest'
 ok $? 'of those that led, the last'
 [ "$(mr "$(result 2 0.001 2 '' | sed 's/"status":"ok"/"status":"wrong"/')" "$(result 1 0.002 1 '')")" = 1 ]
 ok $? 'what is wrong is not taken'
-result 1 0.003 1 ',"ratio":{"median":1.5,"ci":[1.4,1.6]},"verdict":"faster","baseline":{"impl":"lib","latency_s":0.0045}' |
+result 1 0.003 1 ',"ratio":{"median":1.5,"ci":[1.4,1.6]},"verdict":"faster","baseline":{"impl":"lib *\/ int x;","latency_s":0.0045}' |
 	"$bin/tl-export" --one | head -n 9 >"$tmp/one"
-grep -q ' 3000 us' "$tmp/one" && grep -q '1.500 (1.400 to 1.600) times as fast as lib: faster' "$tmp/one" && grep -q 'measured 2026-11-24T01' "$tmp/one"
-ok $? 'the comment tells what was measured'
+grep -q ' 3000 us in 2 threads of C' "$tmp/one" && grep -q -F ' 1.5 (1.4 to 1.6) times as fast as lib ?/ int x;: faster' "$tmp/one" && grep -q 'measured 2026-11-24T01' "$tmp/one"
+ok $? 'the comment tells what was measured, and no text ends it'
 "$bin/tl-export" -o "$tmp/some" --isa scalar "$tmp/all" 2>"$tmp/err" && [ -f "$tmp/some/Makefile" ] && ! ls "$tmp/some/kernels"/avx* >"$tmp/log" 2>&1
 ok $? '--isa scalar'
 

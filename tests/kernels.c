@@ -209,7 +209,7 @@ static void problem_open(struct problem *p)
 		bail_out("%s", e.msg);
 	for (int i = 0; i < nest.nslots; i++)
 		buffers[i] = p->tensor[operand_buffer(&nest, i)->role];
-	if (interp_run(&nest, buffers, &e) < 0)
+	if (interp_run(&nest, (void **)buffers, &e) < 0)
 		bail_out("the naive nest of %s %s: %s", p->w.op->name, p->w.prob, e.msg);
 	p->expected = p->tensor[TENSOR_DST];
 	p->tensor[TENSOR_DST] = NULL;
@@ -308,7 +308,7 @@ static void describe(const struct candidate *c, struct buf *out)
 struct calls {
 	struct kernel kernel;
 	const long *params;
-	float *const *buffers;
+	void *const *buffers;
 	int threads, phases;
 };
 
@@ -348,8 +348,10 @@ static double compiled_error(const struct problem *p, const struct nest *n, prin
 	struct buf text = BUF_INIT, log = BUF_INIT;
 	float *buffers[NEST_BUFFERS];
 	long params[NEST_PARAMS];
-	struct calls calls = {
-		.params = params, .buffers = buffers, .threads = THREADS, .phases = n->nphases > 1};
+	struct calls calls = {.params = params,
+			      .buffers = (void **)buffers,
+			      .threads = THREADS,
+			      .phases = n->nphases > 1};
 	double error = NAN;
 	void *handle;
 	FILE *f;
@@ -386,7 +388,7 @@ static double interpreted_error(const struct problem *p, const struct nest *n, s
 	double error = NAN;
 
 	operands_open(p, n, THREADS, buffers);
-	if (interp_team(n, THREADS, buffers, e) == 0)
+	if (interp_team(n, THREADS, (void **)buffers, e) == 0)
 		error = error_of(p, n, buffers);
 	operands_close(n, THREADS, buffers);
 	return error;
@@ -612,7 +614,7 @@ static void check_accuracy(enum post kind)
 	buffers[1] = y;
 	if (n.nslots > 2)
 		buffers[2] = random_floats(operand_size(&n, 2, 1));
-	if (interp_run(&n, buffers, &e) < 0)
+	if (interp_run(&n, (void **)buffers, &e) < 0)
 		bail_out("%s", e.msg);
 	for (int k = 0; k < COUNT; k++) {
 		double want = exact(kind, x[k]), error = fabs(y[k] - want) / fmax(fabs(want), 0.01);

@@ -427,7 +427,7 @@ static int interpret(struct sample *s, int threads, struct err *e)
 	int rc;
 
 	open_operands(&s->n, s->seed, buffers);
-	rc = interp_team(&s->n, threads, buffers, e);
+	rc = interp_team(&s->n, threads, (void **)buffers, e);
 	out = output(&s->n, buffers, &s->bytes);
 	if (rc == 0 && !s->expected) {
 		s->expected = xmalloc(s->bytes);
@@ -518,7 +518,7 @@ static void run_object(void *arg, void *answer)
 		ran->first = ran->wrong ? ran->first : i; /* of a crash, too */
 		open_operands(&s->n, s->seed, buffers);
 		c_params(&s->n, params);
-		runner_cpu.run(&k, params, buffers, i % THREADS + 1);
+		runner_cpu.run(&k, params, (void **)buffers, i % THREADS + 1);
 		out = output(&s->n, buffers, &s->bytes);
 		ran->kernels++;
 		if (!are_same(out, s->expected, s->bytes) || !are_fenced(&s->n, buffers))
@@ -639,7 +639,7 @@ static void exchange(void *arg, void *answer)
 	for (int i = 0; i < 20; i++) {
 		for (int p = 0; p < PARTS; p++)
 			buffers[2][p] = NAN;
-		runner_cpu.run(&k, params, buffers, 2);
+		runner_cpu.run(&k, params, (void **)buffers, 2);
 		for (int p = 0; p < PARTS; p++)
 			ran->wrong += !(buffers[1][p] == buffers[0][PARTS - 1 - p]);
 		ran->kernels++;
@@ -730,7 +730,7 @@ static void interpreted(const char *what, const char *why)
 	struct err e = ERR_INIT;
 
 	open_operands(&nest, 1, buffers);
-	gives(interp_team(&nest, THREADS, buffers, &e), &e, why, what);
+	gives(interp_team(&nest, THREADS, (void **)buffers, &e), &e, why, what);
 	close_operands(&nest, buffers);
 }
 

@@ -1,16 +1,16 @@
 #include "lib/export/piece.h"
 
 #include <math.h>
-#include <stdlib.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "lib/nest/nest.h"
 
-static const char *text(struct pieces *p, const struct json *v)
+static const char *text(struct arena *a, const struct json *v)
 {
 	const char *s = "";
 
-	json_str(v, &p->arena, &s);
+	json_str(v, a, &s);
 	return s;
 }
 
@@ -45,7 +45,7 @@ static const struct isa *isa_of(const struct candidate *c, struct arena *a, stru
 	return isa_of_lanes(lanes);
 }
 
-static void measured(struct pieces *p, const struct json_doc *d, struct piece *x)
+static void measured(const struct json_doc *d, struct arena *a, struct piece *x)
 {
 	const struct json *env = json_get(d, d->tok, "env"), *ratio = json_get(d, d->tok, "ratio");
 
@@ -54,11 +54,11 @@ static void measured(struct pieces *p, const struct json_doc *d, struct piece *x
 	interval(d, json_get(d, d->tok, "ci_s"), x->ci_s);
 	x->ratio = number(json_get(d, ratio, "median"));
 	interval(d, json_get(d, ratio, "ci"), x->ratio_ci);
-	x->verdict = text(p, json_get(d, d->tok, "verdict"));
-	x->library = text(p, json_get(d, json_get(d, d->tok, "baseline"), "impl"));
-	x->cpu = text(p, json_get(d, env, "cpu"));
-	x->env_id = text(p, json_get(d, d->tok, "env_id"));
-	x->at = text(p, json_get(d, d->tok, "at"));
+	x->verdict = text(a, json_get(d, d->tok, "verdict"));
+	x->library = text(a, json_get(d, json_get(d, d->tok, "baseline"), "impl"));
+	x->cpu = text(a, json_get(d, env, "cpu"));
+	x->env_id = text(a, json_get(d, d->tok, "env_id"));
+	x->at = text(a, json_get(d, d->tok, "at"));
 	json_int(json_get(d, env, "threads"), &x->threads);
 	json_bool(json_get(d, d->tok, "incumbent"), &x->leads);
 }
@@ -75,16 +75,26 @@ static int is_better(const struct piece *x, const struct piece *than)
 	return x->latency_s < than->latency_s;
 }
 
+/* x is kept, and the text that it points to is copied. */
 static void put(struct pieces *p, const struct piece *x)
 {
-	const char *key = arena_printf(&p->arena, "%s %s", x->c.w.id.s, x->isa->name);
-	void **place = map_put(&p->map, key, strlen(key), NULL);
+	char key[ID_HEX + 16];
+	struct piece *kept;
+	void **place;
 
+	snprintf(key, sizeof key, "%s %s", x->c.w.id.s, x->isa->name);
+	place = map_put(&p->map, key, strlen(key), NULL);
+	if (*place && !is_better(x, *place))
+		return;
 	if (!*place)
 		*place = arena_new(&p->arena, struct piece);
-	else if (!is_better(x, *place))
-		return;
-	*(struct piece *)*place = *x;
+	kept = *place;
+	*kept = *x;
+	kept->verdict = arena_strdup(&p->arena, x->verdict);
+	kept->library = arena_strdup(&p->arena, x->library);
+	kept->cpu = arena_strdup(&p->arena, x->cpu);
+	kept->env_id = arena_strdup(&p->arena, x->env_id);
+	kept->at = arena_strdup(&p->arena, x->at);
 }
 
 int pieces_take(struct pieces *p, const struct json_doc *d, int is_result, struct err *e)
@@ -98,46 +108,49 @@ int pieces_take(struct pieces *p, const struct json_doc *d, int is_result, struc
 			  .cpu = "",
 			  .env_id = "",
 			  .at = ""};
-	struct arena scratch = ARENA_INIT;
 
 	if (is_result && !json_is(json_get(d, d->tok, "status"), "ok"))
 		return 0;
 	if (candidate_read(&p->reader, &x.c, d, 0, e))
 		return -1;
-	x.isa = isa_of(&x.c, &scratch, e);
-	arena_free(&scratch);
+	arena_reset(&p->record);
+	x.isa = isa_of(&x.c, &p->record, e);
 	if (!x.isa)
 		return -1;
 	if (is_result)
-		measured(p, d, &x);
+		measured(d, &p->record, &x);
 	put(p, &x);
 	return 1;
 }
 
-/* Where the workload of piece i was first seen. */
-static size_t first_of(const struct map *m, size_t i)
+static int are_alike(const struct piece *x, const struct piece *y)
 {
-	const struct piece *x = m->item[i].value;
+	return !strcmp(x->c.w.id.s, y->c.w.id.s);
+}
 
+/* Has an earlier piece the same workload? */
+static int is_seen(const struct map *m, size_t i)
+{
 	for (size_t j = 0; j < i; j++)
-		if (!strcmp(((struct piece *)m->item[j].value)->c.w.id.s, x->c.w.id.s))
-			return j;
-	return i;
+		if (are_alike(m->item[j].value, m->item[i].value))
+			return 1;
+	return 0;
 }
 
 struct piece **pieces_list(struct pieces *p, size_t *n)
 {
 	struct piece **list = arena_array(&p->arena, struct piece *, p->map.n + 1);
+	const struct map *m = &p->map;
 
 	*n = 0;
-	for (size_t i = 0; i < p->map.n; i++) {
-		if (first_of(&p->map, i) != i)
+	for (size_t i = 0; i < m->n; i++) {
+		if (is_seen(m, i))
 			continue;
 		for (const struct isa *isa = isa_list; isa->name; isa++)
-			for (size_t j = i; j < p->map.n; j++) {
-				struct piece *x = p->map.item[j].value;
+			for (size_t j = i; j < m->n; j++) {
+				struct piece *x = m->item[j].value;
 
-				if (x->isa == isa && first_of(&p->map, j) == i)
+				if (x->isa == isa && are_alike(x, m->item[i].value))
 					list[(*n)++] = x;
 			}
 	}
@@ -148,5 +161,6 @@ void pieces_free(struct pieces *p)
 {
 	candidate_reader_free(&p->reader);
 	map_free(&p->map);
+	arena_free(&p->record);
 	arena_free(&p->arena);
 }

@@ -26,8 +26,8 @@ struct piece {
 };
 
 struct pieces {
-	struct arena arena;
-	struct map map; /* workload and instruction set -> struct piece */
+	struct arena arena, record; /* what is kept, and what is reset for each record */
+	struct map map;		    /* workload and instruction set -> struct piece */
 	struct candidate_reader reader;
 };
 

@@ -54,6 +54,21 @@ static void knobs_text(const struct candidate *c, struct buf *out)
 		buf_fmt(out, " %s=%lld", c->algo->knob[i].name, (long long)c->knob[i]);
 }
 
+/* Text of a record inside a comment, which it must not end. */
+static void foreign_text(const char *s, struct buf *out)
+{
+	for (; *s; s++)
+		buf_ch(out, isprint((unsigned char)*s) && *s != '*' && *s != '\\' ? *s : '?');
+}
+
+/* "VALUE (LO to HI)", the interval where it is known. */
+static void quantity_text(double value, const double ci[2], double unit, struct buf *out)
+{
+	buf_fmt(out, "%.4g", value / unit);
+	if (!isnan(ci[0]))
+		buf_fmt(out, " (%.4g to %.4g)", ci[0] / unit, ci[1] / unit);
+}
+
 static void comment(const struct piece *p, struct buf *out)
 {
 	buf_str(out, "/* ");
@@ -61,15 +76,26 @@ static void comment(const struct piece *p, struct buf *out)
 	buf_str(out, "\n *\n * ");
 	knobs_text(&p->c, out);
 	buf_fmt(out, "\n * candidate %s", p->c.id.s);
-	if (!isnan(p->latency_s))
-		buf_fmt(out, "\n * %.4g us (%.4g to %.4g), tuned for %lld threads on %s, env %s",
-			1e6 * p->latency_s, 1e6 * p->ci_s[0], 1e6 * p->ci_s[1],
-			(long long)p->threads, p->cpu, p->env_id);
-	if (!isnan(p->ratio))
-		buf_fmt(out, "\n * %.3f (%.3f to %.3f) times as fast as %s: %s", p->ratio,
-			p->ratio_ci[0], p->ratio_ci[1], p->library, p->verdict);
-	if (*p->at)
-		buf_fmt(out, "\n * measured %s", p->at);
+	if (!isnan(p->latency_s)) {
+		buf_str(out, "\n * ");
+		quantity_text(p->latency_s, p->ci_s, 1e-6, out);
+		buf_fmt(out, " us in %lld threads of ", (long long)p->threads);
+		foreign_text(p->cpu, out);
+		buf_str(out, ", env ");
+		foreign_text(p->env_id, out);
+	}
+	if (!isnan(p->ratio)) {
+		buf_str(out, "\n * ");
+		quantity_text(p->ratio, p->ratio_ci, 1, out);
+		buf_str(out, " times as fast as ");
+		foreign_text(p->library, out);
+		buf_str(out, ": ");
+		foreign_text(p->verdict, out);
+	}
+	if (*p->at) {
+		buf_str(out, "\n * measured ");
+		foreign_text(p->at, out);
+	}
 	buf_str(out, "\n */\n");
 }
 

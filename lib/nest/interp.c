@@ -22,7 +22,7 @@ struct touch {
 /* What the threads have in common. */
 struct team {
 	const struct nest *n;
-	float *const *buffers;
+	void *const *buffers;
 	int threads, phase; /* phases from 0 */
 	struct err *e;
 	const struct node *scope[NEST_BUFFERS];
@@ -90,7 +90,7 @@ static int locate(struct interp *s, int buffer, int64_t index, int lanes, struct
 			       (long long)b->size);
 	if (b->kind == BUFFER_WORK)
 		before = b->size * s->thread;
-	p->f = s->team->buffers[b->slot] + before + index;
+	p->f = (float *)s->team->buffers[b->slot] + before + index;
 	if (s->team->written[buffer])
 		p->written = s->team->written[buffer] + before + index;
 	if (s->team->touch[buffer])
@@ -426,7 +426,7 @@ static void close_thread(struct interp *s)
 	}
 }
 
-int interp_team(const struct nest *n, int threads, float *const *buffers, struct err *e)
+int interp_team(const struct nest *n, int threads, void *const *buffers, struct err *e)
 {
 	struct team team = {.n = n, .buffers = buffers, .threads = threads, .e = e};
 	struct interp *thread;
@@ -446,7 +446,7 @@ int interp_team(const struct nest *n, int threads, float *const *buffers, struct
 	return rc;
 }
 
-int interp_run(const struct nest *n, float *const *buffers, struct err *e)
+int interp_run(const struct nest *n, void *const *buffers, struct err *e)
 {
 	return interp_team(n, 1, buffers, e);
 }

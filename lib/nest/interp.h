@@ -12,10 +12,10 @@
 #include "lib/nest/nest.h"
 
 /* One thread. buffers[slot]: float arrays of the buffers' sizes. */
-int interp_run(const struct nest *n, float *const *buffers, struct err *e);
+int interp_run(const struct nest *n, void *const *buffers, struct err *e);
 /* A team, phase by phase, its threads one after the other; buffers[slot] are of operand_size()
  * (operands.h). That a thread writes or reads what another one writes in the same phase is an
  * error, too: a race, even where both write the same value. */
-int interp_team(const struct nest *n, int threads, float *const *buffers, struct err *e);
+int interp_team(const struct nest *n, int threads, void *const *buffers, struct err *e);
 
 #endif

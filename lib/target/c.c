@@ -103,6 +103,11 @@ struct printer {
 	int64_t value[NEST_VARS];
 };
 
+static const char *elem_name(enum elem e)
+{
+	return e == ELEM_F64 ? "double" : "float";
+}
+
 static void indent(struct printer *p)
 {
 	for (int i = 0; i < p->depth; i++)
@@ -546,8 +551,9 @@ static void view(struct printer *p, const struct node *t)
 	const struct buffer *b = &p->n->buffer[nest_base(p->n, t->buffer)];
 
 	indent(p);
-	buf_fmt(p->out, "%sfloat *const ",
-		b->kind == BUFFER_PACKED || (b->kind == BUFFER_ARG && !b->written) ? "const " : "");
+	buf_fmt(p->out, "%s%s *const ",
+		b->kind == BUFFER_PACKED || (b->kind == BUFFER_ARG && !b->written) ? "const " : "",
+		elem_name(b->elem));
 	buffer_name(p, t->buffer);
 	buf_str(p->out, " = &");
 	element(p, p->n->buffer[t->buffer].base, &t->a);
@@ -610,22 +616,21 @@ static void declare_buffer(struct printer *p, int i)
 	case BUFFER_ARG:
 	case BUFFER_PACKED:
 	case BUFFER_TEAM:
-		buf_fmt(p->out, "\t%sfloat *const %s",
-			b->written || b->kind == BUFFER_TEAM ? "" : "const ", restricted(p, b));
+		buf_fmt(p->out, "\t%s%s *const %s",
+			b->written || b->kind == BUFFER_TEAM ? "" : "const ", elem_name(b->elem),
+			restricted(p, b));
 		buffer_name(p, i);
 		buf_fmt(p->out, " = buffers[%d];\n", b->slot);
 		break;
 	case BUFFER_WORK:
-		buf_str(p->out, "\tfloat *const restrict ");
+		buf_fmt(p->out, "\t%s *const restrict ", elem_name(b->elem));
 		buffer_name(p, i);
-		buf_fmt(p->out, " = buffers[%d] + thread * params[%d];\n", b->slot,
-			b->stride_param);
+		buf_fmt(p->out, " = (%s *)buffers[%d] + thread * params[%d];\n", elem_name(b->elem),
+			b->slot, b->stride_param);
 		break;
 	case BUFFER_REG:
-		if (b->elem == ELEM_F64)
-			buf_str(p->out, "\tdouble ");
-		else if (b->lanes == 1)
-			buf_str(p->out, "\tfloat ");
+		if (b->lanes == 1)
+			buf_fmt(p->out, "\t%s ", elem_name(b->elem));
 		else
 			buf_fmt(p->out, "\tv%d ", b->lanes);
 		for (int64_t r = 0; r < b->size; r++) {
@@ -649,7 +654,7 @@ void c_print(const struct nest *n, struct buf *out)
 {
 	struct printer p = {.n = n, .out = out, .depth = 1};
 
-	buf_str(out, "\nvoid KERNEL(const long *params, float *const *buffers, long thread, long "
+	buf_str(out, "\nvoid KERNEL(const long *params, void *const *buffers, long thread, long "
 		     "threads, "
 		     "void (*barrier)(void))\n{\n\t(void)barrier;\n");
 	for (int i = 0; i < n->nvars; i++) {

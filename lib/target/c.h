@@ -2,7 +2,7 @@
  * none of them alike.
  *
  * The printed function has external linkage and the ABI
- *     void KERNEL(const long *params, float *const *buffers, long thread, long threads,
+ *     void KERNEL(const long *params, void *const *buffers, long thread, long threads,
  *                 void (*barrier)(void));
  * where params and buffers are as nest.h numbers them, and KERNEL is a macro: whoever compiles the
  * text says what the function is called, so that many can be compiled at once. Every thread of the
@@ -16,7 +16,7 @@
 #include "lib/base/buf.h"
 #include "lib/nest/nest.h"
 
-typedef void (*c_kernel)(const long *params, float *const *buffers, long thread, long threads,
+typedef void (*c_kernel)(const long *params, void *const *buffers, long thread, long threads,
 			 void (*barrier)(void));
 
 /* What has to stand once before all functions. */

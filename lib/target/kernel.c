@@ -61,7 +61,7 @@ static void team_barrier(void)
 #pragma omp barrier
 }
 
-static void run(const struct kernel *k, const long *params, float *const *buffers, int threads)
+static void run(const struct kernel *k, const long *params, void *const *buffers, int threads)
 {
 	c_kernel call = (c_kernel)k->entry;
 

@@ -23,7 +23,7 @@ struct runner {
 	void (*params)(const struct nest *n, long *params);
 	/* One call with the whole team, until it has ended. Buffers by slot, as nest.h numbers
 	 * them. */
-	void (*run)(const struct kernel *k, const long *params, float *const *buffers, int threads);
+	void (*run)(const struct kernel *k, const long *params, void *const *buffers, int threads);
 	/* Starts the team, which the next run with as many threads finds there. */
 	void (*team)(int threads);
 	/* What the device can do, measured: one JSON object (lib/target/probe.h). */

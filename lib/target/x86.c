@@ -44,6 +44,11 @@ void x86_label(struct x86 *x, int label)
 	x86_line(x, "%d:", label);
 }
 
+int x86_elem_bytes(const struct x86 *x, int buffer)
+{
+	return elem_size(x->n->buffer[buffer].elem);
+}
+
 int x86_buffer_slot(int buffer)
 {
 	return BUFFERS + buffer * SLOT;
@@ -370,8 +375,8 @@ static void view(struct x86 *x, const struct node *t)
 	struct linear l = x86_linear(x, &t->a);
 
 	x86_evaluate(x, &l, "%rax");
-	x86_line(x, "shlq $2, %%rax");
-	x86_line(x, "addq %d(%%rsp), %%rax", x86_buffer_slot(x->n->buffer[t->buffer].base));
+	x86_line(x, "movq %d(%%rsp), %%rcx", x86_buffer_slot(x->n->buffer[t->buffer].base));
+	x86_line(x, "leaq (%%rcx,%%rax,%d), %%rax", x86_elem_bytes(x, t->buffer));
 	x86_line(x, "movq %%rax, %d(%%rsp)", x86_buffer_slot(t->buffer));
 }
 

@@ -216,10 +216,13 @@ static void write_ops(struct block *b)
 
 static void step_addresses(struct block *b, int64_t turns)
 {
-	for (int i = 0; i < b->naddresses; i++)
-		if (b->address[i].step)
-			x86_line(b->x, "addq $%lld, %s",
-				 (long long)(4 * turns * b->address[i].step), b->address[i].reg);
+	for (int i = 0; i < b->naddresses; i++) {
+		const struct address *a = &b->address[i];
+		long long bytes = x86_elem_bytes(b->x, a->buffer);
+
+		if (a->step)
+			x86_line(b->x, "addq $%lld, %s", bytes * turns * a->step, a->reg);
+	}
 }
 
 /* turns copies of the block, as long as %rbp has as many turns left. */

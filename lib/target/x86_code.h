@@ -65,6 +65,7 @@ struct linear x86_linear(const struct x86 *x, const struct affine *a);
 struct linear x86_plus(struct linear a, int64_t times, const struct linear *b);
 /* Its value in a register other than %rdx, which it may change. */
 void x86_evaluate(struct x86 *x, const struct linear *l, const char *reg);
+int x86_elem_bytes(const struct x86 *x, int buffer);
 int x86_buffer_slot(int buffer); /* offsets in the frame */
 int x86_var_slot(int var);
 

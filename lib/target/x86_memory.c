@@ -54,7 +54,7 @@ const struct address *block_address(struct block *b, int buffer, const struct af
 	while (a < b->address + b->naddresses &&
 	       (a->buffer != buffer || a->step != step || !same_part(&a->part, &l)))
 		a++;
-	*offset = 4 * (l.c + b->turn * step);
+	*offset = x86_elem_bytes(b->x, buffer) * (l.c + b->turn * step);
 	if (*offset != (int32_t)*offset)
 		block_fail(b, "an offset is beyond 2 GiB");
 	if (a < b->address + b->naddresses)
@@ -144,7 +144,7 @@ void block_set_addresses(struct block *b)
 		}
 		x86_evaluate(x, &a->part, "%rax");
 		x86_line(x, "movq %d(%%rsp), %%rcx", slot);
-		x86_line(x, "leaq (%%rcx,%%rax,4), %s", a->reg);
+		x86_line(x, "leaq (%%rcx,%%rax,%d), %s", x86_elem_bytes(x, a->buffer), a->reg);
 	}
 	for (int i = 0; i < b->nmasks; i++) {
 		x86_evaluate(x, &b->mask[i].valid, "%rax");

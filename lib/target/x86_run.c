@@ -30,7 +30,7 @@ static void run_address(struct x86 *x, int buffer, const struct affine *index, c
 
 	x86_evaluate(x, &l, "%rax");
 	x86_line(x, "movq %d(%%rsp), %%rcx", x86_buffer_slot(buffer));
-	x86_line(x, "leaq (%%rcx,%%rax,4), %s", reg);
+	x86_line(x, "leaq (%%rcx,%%rax,%d), %s", x86_elem_bytes(x, buffer), reg);
 }
 
 void x86_run(struct x86 *x, const struct node *t)
@@ -68,9 +68,9 @@ void x86_run(struct x86 *x, const struct node *t)
 	x86_line(x, "subq $%d, %%rbp", x->lanes);
 	x86_line(x, "jl %df", tail);
 	move_vector(x, copies, 0);
-	x86_line(x, "addq $%d, %%rbx", 4 * x->lanes);
+	x86_line(x, "addq $%d, %%rbx", x86_elem_bytes(x, s->buffer) * x->lanes);
 	if (copies)
-		x86_line(x, "addq $%d, %%rsi", 4 * x->lanes);
+		x86_line(x, "addq $%d, %%rsi", x86_elem_bytes(x, s->value->buffer) * x->lanes);
 	x86_line(x, "jmp %db", top);
 	x86_label(x, tail);
 	x86_line(x, "addq $%d, %%rbp", x->lanes);

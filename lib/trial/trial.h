@@ -19,7 +19,7 @@
 struct entrant {
 	const char *object;
 	long params[NEST_PARAMS]; /* as it takes them */
-	float *buffers[NEST_BUFFERS];
+	void *buffers[NEST_BUFFERS];
 	size_t bytes[NEST_BUFFERS];	 /* of each buffer */
 	struct fence work[NEST_BUFFERS]; /* by slot; those without a map are no workspace */
 	int nslots;

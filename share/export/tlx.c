@@ -191,7 +191,7 @@ size_t tlx_scratch_bytes(const struct tlx *h)
 
 /* ---- calls ---- */
 
-static float *operand(const struct tlx *h, int i, const struct tlx_data *d, void *scratch)
+static void *operand(const struct tlx *h, int i, const struct tlx_data *d, void *scratch)
 {
 	switch (h->kernel->slot[i].kind) {
 	case TLX_SRC:
@@ -206,13 +206,13 @@ static float *operand(const struct tlx *h, int i, const struct tlx_data *d, void
 	case TLX_BIAS:
 		return h->ready[i];
 	default:
-		return (float *)((char *)scratch + h->offset[i]);
+		return (char *)scratch + h->offset[i];
 	}
 }
 
 int tlx_run_in(const struct tlx *h, const struct tlx_data *d, void *scratch)
 {
-	float *buffers[TLX_MAX_SLOTS];
+	void *buffers[TLX_MAX_SLOTS];
 
 	if (!d->src || !d->dst || (h->op->mul && !d->mul) || (h->op->rhs_computed && !d->rhs))
 		return -1;

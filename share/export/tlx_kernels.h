@@ -16,7 +16,7 @@ extern "C" {
 enum tlx_isa { TLX_SCALAR, TLX_AVX2, TLX_AVX512 };
 enum { TLX_MAX_SLOTS = 32 };
 
-typedef void tlx_function(const long *params, float *const *buffers, long thread, long threads,
+typedef void tlx_function(const long *params, void *const *buffers, long thread, long threads,
 			  void (*barrier)(void));
 
 /* What buffers[i] is. */
@@ -60,7 +60,7 @@ struct tlx *tlx_create_for(const struct tlx_op *op, const float *weights, const 
 			   int threads, enum tlx_isa most);
 /* Makes ready for teams of so many threads; and runs a kernel in one. */
 int tlx_team_start(int threads);
-void tlx_team_run(tlx_function *function, const long *params, float *const *buffers, int threads);
+void tlx_team_run(tlx_function *function, const long *params, void *const *buffers, int threads);
 
 #ifdef __cplusplus
 }

@@ -17,7 +17,7 @@ int tlx_team_start(int threads)
 	return 0;
 }
 
-void tlx_team_run(tlx_function *function, const long *params, float *const *buffers, int threads)
+void tlx_team_run(tlx_function *function, const long *params, void *const *buffers, int threads)
 {
 #pragma omp parallel num_threads(threads)
 	function(params, buffers, omp_get_thread_num(), omp_get_num_threads(), barrier);
@@ -41,7 +41,7 @@ static struct {
 	int threads;
 	tlx_function *function;
 	const long *params;
-	float *const *buffers;
+	void *const *buffers;
 	atomic_int left;      /* threads that have not ended the job */
 	atomic_int arrived;   /* at the barrier */
 	atomic_uint barriers; /* passed */
@@ -139,7 +139,7 @@ int tlx_team_start(int threads)
 	return failed ? -1 : 0;
 }
 
-void tlx_team_run(tlx_function *function, const long *params, float *const *buffers, int threads)
+void tlx_team_run(tlx_function *function, const long *params, void *const *buffers, int threads)
 {
 	int spins = 0;
 
@@ -172,7 +172,7 @@ int tlx_team_start(int threads)
 	return 0;
 }
 
-void tlx_team_run(tlx_function *function, const long *params, float *const *buffers, int threads)
+void tlx_team_run(tlx_function *function, const long *params, void *const *buffers, int threads)
 {
 	(void)threads;
 	function(params, buffers, 0, 1, NULL);
