@@ -15,3 +15,5 @@ echo "Tuning $model; the database is $dir/tl.db. This takes about three minutes.
 echo
 echo "Took $(($(date +%s) - start)) s. The same table, from the database:"
 echo "    bin/tl-extract $model | bin/tl-query -d $dir/tl.db --table"
+echo "The kernels as a library in C, for your own program:"
+echo "    bin/tl-extract $model | bin/tl-query -d $dir/tl.db | bin/tl-export -o $dir/kernels"

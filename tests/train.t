@@ -266,8 +266,9 @@ value() { "$bin/tl-filter" -m "$tmp/model" -k 1 | sed -n 's/.*"model":\([-0-9.e]
 # (Those that it marks as known to be good are judged like the others here.)
 best_of_few=$("$bin/tl-gen" --search=guided -m "$tmp/model" -n 5 "$tmp/one" | sed 's/,"match":"[a-z]*"//' | value)
 best_of_many=$("$bin/tl-gen" -n 3000 "$tmp/one" | value)
-perl -e 'exit !($ARGV[0] >= $ARGV[1])' "$best_of_few" "$best_of_many"
-ok $? "its first five hold what the model likes no less than the best of 3000 drawn: $best_of_few, $best_of_many"
+# Values are binary logarithms of speed: 0.01 is 0.7%.
+perl -e 'exit !($ARGV[0] >= $ARGV[1] - 0.01)' "$best_of_few" "$best_of_many"
+ok $? "its first five hold what the model likes as much as the best of 3000 drawn, to 0.7%: $best_of_few, $best_of_many"
 contrary() { "$bin/tl-gen" -d "$tmp/db" --env contrary -n 50 "$@" "$tmp/one"; }
 contrary --search=guided -m "$tmp/model" >"$tmp/a" 2>"$tmp/err" && grep -q 'with a correlation of -0\.[0-9]*: points are drawn at random instead' "$tmp/err" &&
 	[ "$(ids "$tmp/a" | wc -l)" -eq 50 ] && contrary 2>/dev/null | cmp -s - "$tmp/a"
