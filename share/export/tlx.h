@@ -2,9 +2,9 @@
  *
  * An operator is named as its records name it: the operator ("conv2d", "matmul"), the problem in
  * the notation of oneDNN's benchdnn, the layout of the activations, and the post-ops. All tensors
- * are dense single precision, without alignment: activations in the layout, weights as output
- * channels x input channels of a group x kernel rows x kernel columns (conv2d) or k x n, row by row
- * (matmul), the bias one value an output channel or column.
+ * are dense single precision, at any address (multiples of 64 bytes are faster): activations in the
+ * layout, weights as output channels x input channels of a group x kernel rows x kernel columns
+ * (conv2d) or k x n, row by row (matmul), the bias one value an output channel or column.
  *
  * A handle is an operator with its weights, packed once as the kernel for this CPU wants them. The
  * CPU is asked when a handle is made; the environment variable TLX_ISA=avx2|scalar makes it take a
