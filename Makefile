@@ -179,6 +179,12 @@ $(FAULT): tests/fault/fault.c $(CONFIG)
 	@echo "  CC   $<"; $(CC) $(CPPFLAGS) -std=gnu11 -O1 -g -fno-omit-frame-pointer $(WARN) -fPIC -shared -o $@ $<
 
 TESTABLE := all doc $(TEST_C:%=$(B)/tests/%) $(FAULT)
+# With SAN=1, too, what programs read stands beside bin/.
+ifneq ($(SAN),)
+TESTABLE += $(B)/share
+$(B)/share:
+	@mkdir -p $(@D); ln -sfn ../../share $@
+endif
 check: $(TESTABLE) ## run the tests (TESTS='tests/man.t build/tests/json' for some; SAN=1 under ASan and UBSan)
 	@mkdir -p $(B)/home
 	env $(TEST_ENV) prove -j $(JOBS) --timer $(RULES) $(TESTS)
