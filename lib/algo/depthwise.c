@@ -5,7 +5,8 @@
  * are taken in bands and channels in blocks of whole vectors (Zhang et al., "High performance
  * depthwise and pointwise convolutions on mobile devices", AAAI 2020, section 3). Output rows whose
  * taps all lie inside the image have a body of their own, in which a tile is one straight run.
- * Where the weights of a channel tile fit in registers, they may be loaded once a row ("hold").
+ * Where the weights of a channel tile fit in registers, they may be loaded once a row of tiles, or,
+ * with rows innermost, once a column of them ("hold").
  */
 #include "lib/algo/algo.h"
 #include "lib/nest/nest.h"

@@ -3,8 +3,8 @@
  *
  * Such groups, of 4 to 32 channels, come from Xie et al., "Aggregated residual transformations for
  * deep neural networks", CVPR 2017. Where groups fill vectors, direct does as well. Depthwise
- * convolutions in nchw are groups of one channel. Input is read
- * from a padded band of rows, nchw output written through a small tile, both in the workspace.
+ * convolutions in nchw are groups of one channel. Input is read from a padded band of rows, nchw
+ * output written through a small tile, both in the workspace.
  */
 #include "lib/algo/algo.h"
 #include "lib/nest/nest.h"

@@ -55,7 +55,7 @@ static void measured(const struct json_doc *d, struct arena *a, struct piece *x)
 	x->ratio = number(json_get(d, ratio, "median"));
 	interval(d, json_get(d, ratio, "ci"), x->ratio_ci);
 	x->verdict = text(a, json_get(d, d->tok, "verdict"));
-	x->library = text(a, json_get(d, json_get(d, d->tok, "baseline"), "impl"));
+	x->baseline = text(a, json_get(d, json_get(d, d->tok, "baseline"), "impl"));
 	x->cpu = text(a, json_get(d, env, "cpu"));
 	x->env_id = text(a, json_get(d, d->tok, "env_id"));
 	x->at = text(a, json_get(d, d->tok, "at"));
@@ -91,7 +91,7 @@ static void put(struct pieces *p, const struct piece *x)
 	kept = *place;
 	*kept = *x;
 	kept->verdict = arena_strdup(&p->arena, x->verdict);
-	kept->library = arena_strdup(&p->arena, x->library);
+	kept->baseline = arena_strdup(&p->arena, x->baseline);
 	kept->cpu = arena_strdup(&p->arena, x->cpu);
 	kept->env_id = arena_strdup(&p->arena, x->env_id);
 	kept->at = arena_strdup(&p->arena, x->at);
@@ -104,7 +104,7 @@ int pieces_take(struct pieces *p, const struct json_doc *d, int is_result, struc
 			  .ratio = NAN,
 			  .ratio_ci = {NAN, NAN},
 			  .verdict = "",
-			  .library = "",
+			  .baseline = "",
 			  .cpu = "",
 			  .env_id = "",
 			  .at = ""};

@@ -20,7 +20,7 @@ struct piece {
 	int final;	       /* it was compared with the library */
 	double latency_s, ci_s[2];
 	double ratio, ratio_ci[2]; /* the library's time over its own */
-	const char *verdict, *library, *cpu, *env_id, *at;
+	const char *verdict, *baseline, *cpu, *env_id, *at;
 	int64_t threads; /* that it was tuned for; 0: unknown */
 	int leads;	 /* it is the best known of its workload, in its env */
 };

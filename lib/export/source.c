@@ -88,7 +88,7 @@ static void comment(const struct piece *p, struct buf *out)
 		buf_str(out, "\n * ");
 		quantity_text(p->ratio, p->ratio_ci, 1, out);
 		buf_str(out, " times as fast as ");
-		foreign_text(p->library, out);
+		foreign_text(p->baseline, out);
 		buf_str(out, ": ");
 		foreign_text(p->verdict, out);
 	}
@@ -363,7 +363,7 @@ static void kernel_record(const struct piece *p, const char *prefix, struct buf 
 	quantity("latency_s", p->latency_s, p->ci_s, out);
 	quantity("ratio", p->ratio, p->ratio_ci, out);
 	member("verdict", p->verdict, out);
-	member("library", p->library, out);
+	member("baseline", p->baseline, out);
 	member("cpu", p->cpu, out);
 	member("env_id", p->env_id, out);
 	member("at", p->at, out);
