@@ -20,7 +20,7 @@ void source_name(const struct piece *p, struct buf *out)
 
 void source_definition_name(const struct workload *w, struct buf *out)
 {
-	buf_fmt(out, "scalar_%.*s", DIGITS, w->id.s);
+	buf_fmt(out, "definition_%.*s", DIGITS, w->id.s);
 }
 
 static void upper(const char *s, struct buf *out)
@@ -166,17 +166,18 @@ static void params(const struct nest *n, struct buf *out)
 }
 
 /* What GNU C needs to be told of an instruction set; assembly needs nothing. */
-static void pragma(const struct isa *isa, struct buf *out)
+static void pragma(const char *isa, struct buf *out)
 {
-	if (!strcmp(isa->name, "avx512"))
+	if (!strcmp(isa, "avx512"))
 		buf_str(out, "#pragma GCC target(\"avx512f,avx512vl,avx512dq,avx512bw,fma,"
 			     "prefer-vector-width=512\")\n");
-	else if (!strcmp(isa->name, "avx2"))
+	else if (!strcmp(isa, "avx2"))
 		buf_str(out, "#pragma GCC target(\"avx2,fma\")\n");
 }
 
-/* The parts of a kernel's source behind its comment. */
-static void body(const struct nest *n, const struct isa *isa, const char *name, const char *label,
+/* The parts of a kernel's source behind its comment. isa: what it needs of the CPU, or
+ * "definition". */
+static void body(const struct nest *n, const char *isa, const char *name, const char *label,
 		 const char *prefix, struct buf *out)
 {
 	struct buf code = BUF_INIT;
@@ -194,7 +195,7 @@ static void body(const struct nest *n, const struct isa *isa, const char *name, 
 	params(n, out);
 	buf_fmt(out, "\nconst struct %s_kernel %s_kernel_%s = {\n\t\"%s\",\n\t", prefix, prefix,
 		name, label);
-	constant(prefix, isa->name, out);
+	constant(prefix, isa, out);
 	buf_fmt(out, ", KERNEL, params, %d, slots};\n", n->nslots);
 }
 
@@ -216,7 +217,7 @@ int source_kernel(const struct piece *p, const char *prefix, struct buf *out, st
 		source_name(p, &name);
 		buf_fmt(&label, "%s: ", p->isa->name);
 		knobs_text(&p->c, &label);
-		body(n, p->isa, name.s, label.s, prefix, out);
+		body(n, p->isa->name, name.s, label.s, prefix, out);
 	}
 	buf_free(&name);
 	buf_free(&label);
@@ -238,7 +239,7 @@ int source_definition(const struct workload *w, const char *prefix, struct buf *
 		workload_text(w, out);
 		buf_str(out, "\n *\n * The definition: right on any CPU, and slow.\n */\n");
 		source_definition_name(w, &name);
-		body(n, isa_find("scalar"), name.s, "scalar: the definition", prefix, out);
+		body(n, "definition", name.s, "definition", prefix, out);
 	}
 	buf_free(&name);
 	arena_free(&a);

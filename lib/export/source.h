@@ -10,7 +10,8 @@
 #include "lib/base/buf.h"
 #include "lib/export/piece.h"
 
-/* "avx2_0123456789ab": of the kernel and its file; of the definition of a workload "scalar_.." */
+/* "avx2_0123456789ab": of the kernel and its file; of the definition of a workload "definition_.."
+ */
 void source_name(const struct piece *p, struct buf *out);
 void source_definition_name(const struct workload *w, struct buf *out);
 /* The source of a kernel; and of its workload's definition. */

@@ -134,9 +134,7 @@ static int may_be_memory(const struct expr *e, const struct expr *operand)
 {
 	if (e->kind == EXPR_FMA)
 		return operand != e->c;
-	return (e->kind == EXPR_ADD || e->kind == EXPR_SUB || e->kind == EXPR_MUL ||
-		e->kind == EXPR_DIV || e->kind == EXPR_MAX || e->kind == EXPR_MIN) &&
-	       operand == e->b && operand != e->a;
+	return block_is_arithmetic(e->kind) && operand == e->b && operand != e->a;
 }
 
 static void look_at_register(struct block *b, const struct expr *e, int in_register)
@@ -152,7 +150,7 @@ static void look_at_register(struct block *b, const struct expr *e, int in_regis
 	b->op[writer].in_register |= in_register;
 }
 
-/* in_register: what e is cannot be memory. */
+/* in_register: where e is used, an operand in memory cannot be. */
 static void look_at(struct block *b, const struct expr *e, int in_register)
 {
 	if (!e)

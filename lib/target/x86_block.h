@@ -78,6 +78,8 @@ void x86_make_mask(struct x86 *x, int lanes, int number, const char *reg);
 int block_constant(struct block *b, double value);
 /* No constant waits in a register. */
 void block_forget_constants(struct block *b);
+/* Is it one instruction of two operands, of which the second may be memory? */
+int block_is_arithmetic(enum expr_kind kind);
 /* The name of a vector register. */
 struct operand x86_vector(int lanes, int number);
 void block_store_memory(struct block *b, const struct node *s);

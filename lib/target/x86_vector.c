@@ -57,7 +57,8 @@ static struct operand constant_in_memory(struct block *b, int i, int lanes)
 
 /* ---- registers ---- */
 
-/* A register that nobody has, of those in which constants wait if `waits`, else of the others. */
+/* A register that is not taken: one in which a constant waits, or (not `waits`) one in which none
+ * does. */
 static int find(const struct block *b, int waits)
 {
 	unsigned waiting = 0;
@@ -219,6 +220,11 @@ static const char *mnemonic(enum expr_kind kind)
 	default:
 		return NULL;
 	}
+}
+
+int block_is_arithmetic(enum expr_kind kind)
+{
+	return mnemonic(kind) != NULL;
 }
 
 static struct held arithmetic(struct block *b, const struct expr *e)

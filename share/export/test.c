@@ -85,11 +85,11 @@ static int check(const struct tlx_op *op)
 	float *expected = filled(op->dst, 0, 0);
 	int fine = make(op, &d) && expected;
 
-	for (int isa = TLX_SCALAR; fine && isa <= TLX_AVX512; isa++)
+	for (int isa = TLX_DEFINITION; fine && isa <= TLX_AVX512; isa++)
 		for (int threads = 1; fine && threads <= 2; threads++) {
 			name = compute(op, &d, threads, isa);
 			fine = name != NULL;
-			if (fine && isa == TLX_SCALAR && threads == 1)
+			if (fine && isa == TLX_DEFINITION && threads == 1)
 				memcpy(expected, d.dst, op->dst * sizeof(float));
 			else if (fine)
 				worst = fmax(worst, difference(d.dst, expected, op->dst));

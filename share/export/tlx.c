@@ -60,6 +60,8 @@ static enum tlx_isa isa_asked(void)
 {
 	const char *isa = getenv("TLX_ISA");
 
+	if (isa && !strcmp(isa, "definition"))
+		return TLX_DEFINITION;
 	if (isa && !strcmp(isa, "scalar"))
 		return TLX_SCALAR;
 	return isa && !strcmp(isa, "avx2") ? TLX_AVX2 : TLX_AVX512;

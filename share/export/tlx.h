@@ -7,8 +7,8 @@
  * (conv2d) or k x n, row by row (matmul), the bias one value an output channel or column.
  *
  * A handle is an operator with its weights, packed once as the kernel for this CPU wants them. The
- * CPU is asked when a handle is made; the environment variable TLX_ISA=avx2|scalar makes it take a
- * kernel for less than the CPU has.
+ * CPU is asked when a handle is made; the environment variable TLX_ISA=avx2|scalar|definition makes
+ * it take a kernel for less than the CPU has.
  */
 #ifndef TLX_H
 #define TLX_H

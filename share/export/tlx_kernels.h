@@ -13,7 +13,7 @@
 extern "C" {
 #endif
 
-enum tlx_isa { TLX_SCALAR, TLX_AVX2, TLX_AVX512 };
+enum tlx_isa { TLX_DEFINITION, TLX_SCALAR, TLX_AVX2, TLX_AVX512 };
 enum { TLX_MAX_SLOTS = 32 };
 
 typedef void tlx_function(const long *params, void *const *buffers, long thread, long threads,
@@ -47,7 +47,8 @@ struct tlx_kernel {
 	const struct tlx_slot *slot;
 };
 
-/* An operator's kernels, the widest first. The last one is scalar: it runs on any x86-64. */
+/* An operator's kernels, the widest first. The last one is its definition: it runs on any x86-64.
+ */
 struct tlx_entry {
 	struct tlx_op op;
 	const struct tlx_kernel *const *kernel; /* ends with NULL */

@@ -29,8 +29,8 @@ void tlx_team_run(tlx_function *function, const long *params, void *const *buffe
 #include <sched.h>
 #include <stdatomic.h>
 
-/* One team runs at a time. Whoever finds it busy computes alone, with the same result. Threads wait
- * for work by spinning a while, then asleep. After fork() the child computes alone. */
+/* One team runs at a time. A caller that finds it busy computes alone, with the same result.
+ * Threads wait for work by spinning a while, then asleep. After fork() the child computes alone. */
 enum { SPINS = 20000, MOST = 1024 };
 
 static struct {
