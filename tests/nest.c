@@ -96,6 +96,18 @@ static const struct expr *vector(struct drawn *d, int buffer, struct affine row,
 	return ex_load(d->n, buffer, d->lanes, at, valid(d, v));
 }
 
+/* x, with lanes moved. */
+static const struct expr *moved(struct drawn *d, const struct expr *x, struct affine v)
+{
+	const struct expr *other;
+
+	if (d->lanes == 1 || one_in(2))
+		return ex_spread(d->n, x, pick(1, 4), pick(1, 4), af(pick(0, 2)));
+	other = vector(d, some_source(d), af_var(d->r), v);
+	return ex_exchange(d->n, x, other, 1 << pick(0, __builtin_ctz((unsigned)d->lanes) - 1),
+			   pick(0, 1));
+}
+
 /* A value of at most LIMIT. */
 static const struct expr *leaf(struct drawn *d, struct affine v)
 {
@@ -112,7 +124,7 @@ static const struct expr *leaf(struct drawn *d, struct affine v)
 	default:
 		x = vector(d, some_source(d), one_in(2) ? af_var(d->r) : af(pick(0, d->rows - 1)),
 			   v);
-		return one_in(4) ? ex_spread(d->n, x, pick(1, 4), pick(1, 4), af(pick(0, 2))) : x;
+		return one_in(3) ? moved(d, x, v) : x;
 	}
 }
 
@@ -899,11 +911,30 @@ static void add_load(void)
 	copy(reg, af(0), in, af(0));
 }
 
+/* A team is started only for what it can share. */
+static void test_threads(void)
+{
+	begin();
+	copy(out, af(0), in, af(0));
+	ok(nest_threads(&nest, 4) == 1, "a nest without parallel loops is run by one thread");
+	begin();
+	nest_for(&nest, LOOP_PARALLEL, "one", af(0), af_var(nest_param(&nest, "N", 1)));
+	nest_for(&nest, LOOP_PARALLEL, "one", af(0), af(1));
+	copy(out, af(0), in, af(0));
+	nest_close(&nest);
+	nest_close(&nest);
+	ok(nest_threads(&nest, 4) == 1, "as is one whose loops have one turn");
+	nest_sync(&nest);
+	share(out, team);
+	ok(nest_threads(&nest, 4) == 4 && nest_threads(&nest, 1) == 1,
+	   "all run a nest that has items to share in some phase");
+}
+
 static void test_limits(void)
 {
 	many(NEST_VARS + 1, add_variable, "more than 640 variables");
 	many(NEST_PARAMS + 1, add_parameter, "more than 80 parameters");
-	many(NEST_BUFFERS + 1, add_buffer, "more than 32 buffers");
+	many(NEST_BUFFERS + 1, add_buffer, "more than 40 buffers");
 	many(NEST_PHASES - 1, add_sync, NULL);
 	many(NEST_PHASES, add_sync, "more than 8 phases");
 	many(NEST_LOOPS, add_loop, NULL);
@@ -929,6 +960,7 @@ int main(void)
 	test_races();
 	test_unwritten();
 	test_shape();
+	test_threads();
 	test_limits();
 	arena_free(&arena);
 	best = cpu_has_isa("avx512") ? "avx512" : cpu_has_isa("avx2") ? "avx2" : "scalar";

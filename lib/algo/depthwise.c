@@ -1,4 +1,4 @@
-/* depthwise: convolution with a filter for each channel, nhwc.
+/* depthwise: convolution with a filter for each channel.
  *
  * Over the channelwise tile (lib/schedule/channelwise.h), pixels by vectors of channels. Each input
  * value is used kh * kw times at most: what matters is that it is read from a near cache, so rows
@@ -13,6 +13,7 @@
 #include "lib/schedule/block.h"
 #include "lib/schedule/channelwise.h"
 #include "lib/schedule/range.h"
+#include "lib/schedule/reorder.h"
 #include "lib/space/isa.h"
 #include "lib/tile/brgemm.h"
 
@@ -38,8 +39,7 @@ enum { MAX_TAPS = 81, MAX_STRAIGHT = 512, MAX_LOOPS = NEST_VARS - 40 };
 
 static int applies(const struct workload *w, struct conv *p)
 {
-	return conv_of(w, p) && p->g > 1 && p->ic == 1 && p->oc == 1 && !p->nchw &&
-	       p->kh * p->kw <= MAX_TAPS;
+	return conv_of(w, p) && p->g > 1 && p->ic == 1 && p->oc == 1 && p->kh * p->kw <= MAX_TAPS;
 }
 
 /* Registers: the tile, the weights, one for what post-ops compute, and one for a mask where masks
@@ -100,18 +100,19 @@ struct depthwise {
 	struct edges edges;
 	struct channelwise t;
 	struct block bands, panels; /* of rows, of channel tiles */
+	struct reorder order;
 };
 
-static void declare(struct depthwise *s, const struct workload *w)
+static void declare(struct depthwise *s)
 {
 	struct channelwise *t = &s->t;
 	const struct conv *p = &t->p;
 	const struct extent bias[] = {{p->g, t->tiles * t->nr}, {1, 1}};
 	struct nest *n = t->n;
 
-	t->src = conv_src(p, nest_arg(n, "src", TENSOR_SRC, p->mb * p->ih * p->iw * p->g, 0));
+	t->src = conv_src(p, reorder_src(&s->order));
 	channelwise_weights(t);
-	operand_out(n, w, operand_bias(n, w, 2, bias), p->mb * p->oh * p->ow * p->g, &t->out);
+	reorder_out(&s->order, operand_bias(n, s->order.w, 2, bias), &t->out);
 	t->bias = brgemm_out_take_bias(&t->out);
 	t->dst = conv_dst(p, t->out.c);
 	channelwise_registers(t, (int)s->k[MR], s->k[HOLD] != 0);
@@ -195,7 +196,9 @@ static void open_blocks(struct depthwise *s)
 static int depthwise_build(const struct workload *w, const int64_t *k, struct nest *n,
 			   struct err *e)
 {
-	struct depthwise s = {.k = k, .t = {.n = n, .lanes = (int)k[VL], .nv = (int)k[NV]}};
+	struct depthwise s = {.k = k,
+			      .t = {.n = n, .lanes = (int)k[VL], .nv = (int)k[NV]},
+			      .order = reorder_of(n, w, k[VL])};
 	struct channelwise_place at = {0};
 
 	if (!applies(w, &s.t.p))
@@ -203,7 +206,7 @@ static int depthwise_build(const struct workload *w, const int64_t *k, struct ne
 	s.edges = edge_find(&s.t.p, row_split(s.t.p.ow, k[MR]));
 	s.t.nr = k[NV] * k[VL];
 	s.t.tiles = ceil_div(s.t.p.g, s.t.nr);
-	declare(&s, w);
+	declare(&s);
 	open_blocks(&s);
 	if (k[ORDER] == ROWS_INNERMOST)
 		columns(&s, &at);
@@ -214,6 +217,7 @@ static int depthwise_build(const struct workload *w, const int64_t *k, struct ne
 			rows(&s, &at);
 	while (n->depth)
 		nest_close(n);
+	reorder_finish(&s.order);
 	return 0;
 }
 

@@ -5,9 +5,8 @@
  * the input channels are reduced in registers (Georganas et al., "Anatomy of high-performance deep
  * learning convolutions on SIMD architectures", SC 2018, section II). Output rows are taken in
  * bands. A band's input rows may be copied into the thread's workspace with their padding, which
- * serves padding, nchw input and strides alike; without padding the input can be read where it
- * lies. Where a pixel's channels are contiguous, the taps of a kernel row and the channels are one
- * run of k. nchw output goes through a small tile in the workspace.
+ * serves padding and strides alike; without padding the input can be read where it lies. Where a
+ * pixel's channels are contiguous, the taps of a kernel row and the channels are one run of k.
  */
 #include "lib/algo/algo.h"
 #include "lib/nest/nest.h"
@@ -16,6 +15,7 @@
 #include "lib/schedule/conv.h"
 #include "lib/schedule/operand.h"
 #include "lib/schedule/range.h"
+#include "lib/schedule/reorder.h"
 #include "lib/tile/brgemm.h"
 
 enum direct_knob { VL, NV, MR, ROWS, KC, NC, ORDER, PAR, COPY, MERGE, UNROLL, AHEAD, KNOBS };
@@ -63,14 +63,10 @@ static int ranges(const struct workload *w, struct range *r)
 	if (p.kh > 1 && p.kh * p.kw * p.ic <= BRGEMM_STRAIGHT)
 		range_more(r, UNROLL, p.kh * p.kw * p.ic);
 	range_ahead(r, AHEAD, p.mb * p.g * (p.ih * p.iw * p.ic + p.oh * p.ow * p.oc));
-	if (p.padded || p.nchw)
-		range_only(r, COPY, 1, "padding and nchw input need the copy");
+	if (p.padded)
+		range_only(r, COPY, 1, "padding needs the copy");
 	if (p.dw != 1 || p.kw == 1)
 		range_only(r, MERGE, 0, "only taps of a kernel row that are adjacent merge");
-	if (p.nchw) {
-		range_only(r, KC, 0, "nchw output needs all of k at once");
-		range_only(r, AHEAD, 0, "nchw output is not prefetched");
-	}
 	if (!k || !k[MERGE])
 		return 1;
 	range_need(r, k[COPY] || (p.g == 1 && !k[KC]),
@@ -82,7 +78,6 @@ static int ranges(const struct workload *w, struct range *r)
 /* What the parts of the nest share. */
 struct direct {
 	struct nest *n;
-	const struct workload *w;
 	const int64_t *k;
 	struct conv p;
 	struct parts parts;	  /* of a row of output pixels */
@@ -92,11 +87,11 @@ struct direct {
 	struct block bands, panels;
 	struct chunk chunk;
 	struct access in; /* what the tile reads: the input, or the band; rows as of the output */
-	struct access to; /* nhwc: what it writes */
+	struct access to; /* what it writes */
 	int vtiles_w, voc, vpanel, vgroup, vchunk, vbias; /* symbols */
-	int scratch;					  /* workspace: a tile of nchw output */
 	struct brgemm t;
 	struct brgemm_out out;
+	struct reorder order;
 };
 
 static void declare(struct direct *s)
@@ -105,11 +100,9 @@ static void declare(struct direct *s)
 	const struct extent bias[] = {{p->g, p->g}, {p->oc, s->tiles * s->nr}};
 	struct nest *n = s->n;
 
-	s->in = conv_src(p,
-			 nest_arg(n, "src", TENSOR_SRC, p->mb * p->ih * p->iw * p->ic * p->g, 0));
+	s->in = conv_src(p, reorder_src(&s->order));
 	s->t.b = conv_weights(n, p, s->nr, s->kc);
-	operand_out(n, s->w, operand_bias(n, s->w, 2, bias), p->mb * p->oh * p->ow * p->oc * p->g,
-		    &s->out);
+	reorder_out(&s->order, operand_bias(n, s->order.w, 2, bias), &s->out);
 	brgemm_registers(n, &s->t, (int)s->k[VL], parts_highest(&s->parts), (int)s->k[NV]);
 	s->t.unroll = (int)s->k[UNROLL];
 	s->vtiles_w = nest_param(n, "TW", s->parts.split.tiles);
@@ -119,8 +112,6 @@ static void declare(struct direct *s)
 	s->vpanel = nest_param(n, "panel", s->panel);
 	s->vgroup = nest_param(n, "wgroup", s->tiles * s->panel);
 	s->vchunk = nest_param(n, "Bchunk", p->kh * p->kw * s->kc * s->nr);
-	if (p->nchw)
-		s->scratch = nest_work(n, "tile", s->k[MR] * s->nr);
 }
 
 static void open_blocks(struct direct *s)
@@ -199,7 +190,7 @@ static void declare_output(struct direct *s)
 	s->vbias = nest_param(n, "biasgroup", s->tiles * s->nr);
 }
 
-/* The tile's place in the input, the weights and, in nhwc, the output. */
+/* The tile's place in the input, the weights and the output. */
 static void place(struct direct *s, const struct conv_place *at, int j)
 {
 	struct affine img = af_var(at->img), g = af_var(at->g), oh = af_var(at->oh);
@@ -214,22 +205,10 @@ static void place(struct direct *s, const struct conv_place *at, int j)
 	s->t.b_at = af_add(af_times(g, s->vgroup), af_times(af_var(j), s->vpanel));
 	if (s->chunk.loop >= 0)
 		s->t.b_at = af_add(s->t.b_at, af_times(af_var(s->chunk.loop), s->vchunk));
-	if (s->p.nchw)
-		return;
 	s->out.c_at = access_at(&s->to, {CONV_IMAGE, img}, {CONV_GROUP, g}, {CONV_ROW, oh},
 				{CONV_COLUMN, at->ow}, {CONV_CHANNEL, at->channel});
 	s->out.valid = operand_left(s->n, s->voc, s->nr, at->channel);
 	s->out.bias_at = af_add(af_times(g, s->vbias), at->channel);
-}
-
-static void tile(struct direct *s, const struct conv_place *at, int rows)
-{
-	struct brgemm_out scratch = {.c = s->scratch, .c_row = af(s->nr), .bias = -1};
-
-	brgemm_tile(s->n, &s->t, rows, s->p.nchw ? &scratch : &s->out, s->chunk.loop,
-		    af_var(s->chunk.count));
-	if (s->p.nchw)
-		conv_scatter(s->n, &s->p, &s->out, at, s->scratch, rows, s->nr, s->voc);
 }
 
 /* The tiles of output row oh: pixels, then channels, or the other way round. */
@@ -247,7 +226,7 @@ static void row(struct direct *s, int oh, int j)
 		if (s->k[AHEAD])
 			block_look_ahead(&s->t, &s->out, x.innermost != NULL, s->parts.split.rows,
 					 !s->k[COPY] && !s->t.ntaps);
-		tile(s, &at, x.rows);
+		brgemm_tile(n, &s->t, x.rows, &s->out, s->chunk.loop, af_var(s->chunk.count));
 	}
 	nest_close(n);
 }
@@ -282,10 +261,10 @@ static void rows(struct direct *s, int oh, int j)
 static int direct_build(const struct workload *w, const int64_t *k, struct nest *n, struct err *e)
 {
 	struct direct s = {.n = n,
-			   .w = w,
 			   .k = k,
 			   .bands = {.loop = "ib", .name = "oh"},
-			   .panels = {.loop = "jb", .name = "j"}};
+			   .panels = {.loop = "jb", .name = "j"},
+			   .order = reorder_of(n, w, k[VL])};
 	int j;
 
 	if (!conv_of(w, &s.p))
@@ -300,12 +279,12 @@ static int direct_build(const struct workload *w, const int64_t *k, struct nest 
 	declare(&s);
 	open_blocks(&s);
 	open_input(&s);
-	if (!s.p.nchw)
-		declare_output(&s);
+	declare_output(&s);
 	j = k[ORDER] ? block_units(n, &s.panels, "j") : -1;
 	rows(&s, block_units(n, &s.bands, "oh"), j);
 	while (n->depth)
 		nest_close(n);
+	reorder_finish(&s.order);
 	return 0;
 }
 
@@ -313,7 +292,7 @@ const struct algo algo_direct = {
 	.name = "direct",
 	.summary = "Direct convolution by register tiles of pixels x channels, taps as the batch.",
 	.needs = TARGET_VECTORS | TARGET_TEAM,
-	.rev = 4,
+	.rev = 5,
 	.nknobs = KNOBS,
 	.knob = knobs,
 	.ranges = ranges,

@@ -1,4 +1,4 @@
-/* gemm: matmul, and 1x1 convolution of unit stride without padding on nhwc, over the brgemm tile.
+/* gemm: matmul, and 1x1 convolution of unit stride without padding, over the brgemm tile.
  *
  * Blocks of mc x nc tiles are the parallel iteration space; inside a block k is cut into chunks of
  * kc, and the tiles are walked rows first or columns first (the loop orders of Goto and van de
@@ -16,6 +16,7 @@
 #include "lib/schedule/operand.h"
 #include "lib/schedule/product.h"
 #include "lib/schedule/range.h"
+#include "lib/schedule/reorder.h"
 #include "lib/schedule/split.h"
 #include "lib/schedule/stage.h"
 #include "lib/tile/brgemm.h"
@@ -90,6 +91,7 @@ struct gemm {
 	struct brgemm g;
 	struct brgemm_out out;
 	struct split split; /* of k */
+	struct reorder order;
 };
 
 static void declare(struct gemm *s)
@@ -105,10 +107,10 @@ static void declare(struct gemm *s)
 	s->columns.extent = af_var(nest_param(n, "TN", s->tiles));
 	s->parts.rest = nest_param(n, "rest", s->parts.split.rest);
 	s->vb_tile = nest_param(n, "Btile", p->k * s->nr);
-	s->src = nest_arg(n, "src", TENSOR_SRC, p->b * p->m * p->k, 0);
+	s->src = reorder_src(&s->order);
 	s->weights = s->w->rhs_const ? product_panels(n, p, s->tiles * s->nr / s->panel, s->panel)
 				     : nest_arg(n, "B", TENSOR_WEIGHTS, p->b * p->k * p->n, 0);
-	operand_out(n, s->w, operand_bias(n, s->w, 1, &columns), p->b * p->m * p->n, &s->out);
+	reorder_out(&s->order, operand_bias(n, s->w, 1, &columns), &s->out);
 	brgemm_registers(n, &s->g, (int)s->k[VL], parts_highest(&s->parts), (int)s->k[NV]);
 	s->g.unroll = (int)s->k[UNROLL];
 	if (s->g.unroll == p->k && s->kc == p->k)
@@ -235,7 +237,8 @@ static int gemm_build(const struct workload *w, const int64_t *k, struct nest *n
 			 .w = w,
 			 .k = k,
 			 .rows = {.loop = "ib", .name = "t"},
-			 .columns = {.loop = "jb", .name = "j"}};
+			 .columns = {.loop = "jb", .name = "j"},
+			 .order = reorder_of(n, w, k[VL])};
 
 	if (!product_of(w, &s.p))
 		return err_set(e, "gemm does not apply to this workload");
@@ -264,6 +267,7 @@ static int gemm_build(const struct workload *w, const int64_t *k, struct nest *n
 		nest_close(n);
 	if (is_split(&s))
 		add_up(&s);
+	reorder_finish(&s.order);
 	return 0;
 }
 

@@ -2,9 +2,8 @@
  * dilation and padding, over the spread tile.
  *
  * Such groups, of 4 to 32 channels, come from Xie et al., "Aggregated residual transformations for
- * deep neural networks", CVPR 2017. Where groups fill vectors, direct does as well. Depthwise
- * convolutions in nchw are groups of one channel. Input is read from a padded band of rows, nchw
- * output written through a small tile, both in the workspace.
+ * deep neural networks", CVPR 2017. Where groups fill vectors, direct does as well. Input is
+ * read from a padded band of rows in the workspace.
  */
 #include "lib/algo/algo.h"
 #include "lib/nest/nest.h"
@@ -12,6 +11,7 @@
 #include "lib/schedule/edge.h"
 #include "lib/schedule/operand.h"
 #include "lib/schedule/range.h"
+#include "lib/schedule/reorder.h"
 #include "lib/space/isa.h"
 #include "lib/tile/brgemm.h"
 #include "lib/tile/spread.h"
@@ -36,7 +36,7 @@ static int applies(const struct workload *w, int64_t lanes, int64_t nv, struct c
 {
 	if (!conv_of(w, p) || p->g == 1 || !spread_shape(t, p->ic, p->oc, lanes, nv))
 		return 0;
-	if (p->ic == 1 && p->oc == 1 && !p->nchw) /* depthwise reads the input where it lies */
+	if (p->ic == 1 && p->oc == 1) /* depthwise reads the input where it lies */
 		return 0;
 	p->ic *= p->g;
 	p->oc *= p->g;
@@ -63,8 +63,6 @@ static int ranges(const struct workload *w, struct range *r)
 	}
 	range_blocks(r, ROWS, p.oh, 1, heights);
 	range_blocks(r, NC, p.oc, (int64_t)t.nv * t.writes, blocks);
-	if (p.nchw)
-		range_only(r, NC, 0, "nchw input is copied with all its channels");
 	range_choice(r, PAR, 1);
 	if (!k)
 		return 1;
@@ -76,16 +74,15 @@ static int ranges(const struct workload *w, struct range *r)
 /* What the parts of the nest share. */
 struct grouped {
 	struct nest *n;
-	const struct workload *w;
 	const int64_t *k;
 	struct conv p;
 	struct parts parts; /* of a row of output pixels */
 	int64_t nr, tiles;  /* channels of a tile, tiles */
-	int scratch, oc;    /* workspace: a tile of nchw output; symbol */
 	struct access dst;
 	struct block bands, panels;
 	struct spread t;
 	struct brgemm_out out;
+	struct reorder order;
 };
 
 /* [tile][kh][kw][channel of the group][vector][lane], whatever stands in lanes beyond the groups.
@@ -110,16 +107,12 @@ static void declare(struct grouped *s)
 	const struct extent bias = {p->oc, s->tiles * s->nr + s->t.lanes};
 	struct nest *n = s->n;
 
-	s->t.a = nest_arg(n, "src", TENSOR_SRC, p->mb * p->ih * p->iw * p->ic, 0);
+	s->t.a = reorder_src(&s->order);
 	s->t.b = packed_weights(s);
-	operand_out(n, s->w, operand_bias(n, s->w, 1, &bias), p->mb * p->oh * p->ow * p->oc,
-		    &s->out);
+	reorder_out(&s->order, operand_bias(n, s->order.w, 1, &bias), &s->out);
 	s->dst = conv_dst(p, s->out.c);
 	spread_registers(n, &s->t, parts_highest(&s->parts));
 	s->parts.rest = nest_param(n, "rest", s->parts.split.rest);
-	s->oc = nest_param(n, "OC", p->oc);
-	if (p->nchw)
-		s->scratch = nest_work(n, "tile", s->k[MR] * s->nr + s->t.lanes);
 }
 
 /* The block's rows, and the channels that its tiles read. */
@@ -138,17 +131,13 @@ static struct access copy_band(struct grouped *s, int img, int g)
 					      s->k[ROWS] ? s->k[ROWS] : p->oh, kc, &chunk});
 }
 
-/* Vector v of a pixel, with all its lanes to the scratch tile, or what there is to the output. */
+/* Vector v of a pixel. */
 static void finish(struct grouped *s, const struct conv_place *at, const struct site *x)
 {
 	struct affine first = af_mul(x->v, s->t.writes), channel = af_add(at->channel, first);
 	const struct expr *acc = ex_reg(s->n, s->t.acc, af_add(af_mul(x->m, s->t.nv), x->v));
 	const struct affine *valid = x->valid;
 
-	if (s->p.nchw) {
-		nest_store(s->n, s->scratch, af_add(af_mul(x->m, s->nr), first), NULL, acc);
-		return;
-	}
 	if (!valid && s->t.writes < s->t.lanes)
 		valid = nest_keep(s->n, af(s->t.writes));
 	operand_store(s->n, &s->out, acc,
@@ -172,8 +161,6 @@ static void tile(struct grouped *s, const struct access *band, const struct conv
 	spread_tile(s->n, &s->t, pixels, panel->width);
 	while (site_next(s->n, &x))
 		finish(s, at, &x);
-	if (s->p.nchw)
-		conv_scatter(s->n, &s->p, &s->out, at, s->scratch, pixels, s->nr, s->oc);
 }
 
 /* The block's rows of a panel. */
@@ -197,7 +184,7 @@ static void rows(struct grouped *s, const struct access *band, struct conv_place
 
 static int grouped_build(const struct workload *w, const int64_t *k, struct nest *n, struct err *e)
 {
-	struct grouped s = {.n = n, .w = w, .k = k};
+	struct grouped s = {.n = n, .k = k, .order = reorder_of(n, w, k[VL])};
 	struct conv_place at;
 	struct access band;
 
@@ -226,6 +213,7 @@ static int grouped_build(const struct workload *w, const int64_t *k, struct nest
 	}
 	while (n->depth)
 		nest_close(n);
+	reorder_finish(&s.order);
 	return 0;
 }
 
@@ -233,7 +221,7 @@ const struct algo algo_grouped = {
 	.name = "grouped",
 	.summary = "Convolution of groups of few channels, by vectors that span groups.",
 	.needs = TARGET_VECTORS | TARGET_TEAM,
-	.rev = 1,
+	.rev = 2,
 	.nknobs = KNOBS,
 	.knob = knobs,
 	.ranges = ranges,

@@ -10,6 +10,7 @@
 #include "lib/schedule/product.h"
 #include "lib/schedule/quadrants.h"
 #include "lib/schedule/range.h"
+#include "lib/schedule/reorder.h"
 #include "lib/tile/brgemm.h"
 
 enum strassen_knob { VL, NV, MR, MC, NC, ORDER, PAR, UNROLL, KNOBS };
@@ -65,18 +66,17 @@ struct strassen {
 	struct block rows, columns; /* of tiles */
 	struct affine first;	    /* row of the block */
 	struct quadrants q;
+	struct reorder order;
 };
 
-static void declare(struct strassen *s, const struct workload *w)
+static void declare(struct strassen *s)
 {
 	const struct extent bias[] = {{2, 2}, {s->q.columns, s->q.panels * s->q.width}};
-	const struct product *p = &s->p;
 	struct nest *n = s->n;
 
-	s->q.src = nest_arg(n, "src", TENSOR_SRC,
-			    p->strided ? p->mb * p->ih * p->iw * p->k : p->m * p->k, 0);
-	quadrants_weights(&s->q, p->transposed);
-	operand_out(n, w, operand_bias(n, w, 2, bias), p->m * p->n, &s->q.out);
+	s->q.src = reorder_src(&s->order);
+	quadrants_weights(&s->q, s->p.transposed);
+	reorder_out(&s->order, operand_bias(n, s->order.w, 2, bias), &s->q.out);
 	quadrants_workspace(&s->q);
 	s->parts.rest = nest_const(n, "rest", s->parts.split.rest);
 	brgemm_registers(n, &s->q.g, (int)s->k[VL], (int)s->q.highest, (int)s->k[NV]);
@@ -152,14 +152,14 @@ static struct quadrants quadrants_of(struct strassen *s)
 
 static int strassen_build(const struct workload *w, const int64_t *k, struct nest *n, struct err *e)
 {
-	struct strassen s = {.n = n, .k = k};
+	struct strassen s = {.n = n, .k = k, .order = reorder_of(n, w, k[VL])};
 	int t = -1, j;
 
 	if (!applies(w, &s.p))
 		return err_set(e, "strassen does not apply to this workload");
 	s.parts.split = row_split((s.p.m + 1) / 2, k[MR]);
 	s.q = quadrants_of(&s);
-	declare(&s, w);
+	declare(&s);
 	if (s.p.strided)
 		s.q.src = product_gather(n, &s.p, s.q.src, (int)k[VL]);
 	open_blocks(&s);
@@ -172,6 +172,7 @@ static int strassen_build(const struct workload *w, const int64_t *k, struct nes
 	tile(&s, t, j);
 	while (n->depth)
 		nest_close(n);
+	reorder_finish(&s.order);
 	return 0;
 }
 

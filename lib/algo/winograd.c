@@ -1,4 +1,4 @@
-/* winograd: convolution, nhwc, by minimal filtering (lib/tile/toom.h) in each direction that has
+/* winograd: convolution by minimal filtering (lib/tile/toom.h) in each direction that has
  * several taps: 3x3, 5x5, 1x3, 7x1 and the like, of unit stride; 3x3 of stride 2; first layers.
  *
  * The output is cut into tiles of m x m pixels (m x 1, 1 x m); the inputs of each are transformed
@@ -18,6 +18,7 @@
 #include "lib/nest/nest.h"
 #include "lib/schedule/image_block.h"
 #include "lib/schedule/range.h"
+#include "lib/schedule/reorder.h"
 
 enum winograd_knob { VL, NV, MR, M, TC, TR, NC, PAR, UNROLL, KNOBS };
 
@@ -64,7 +65,7 @@ static int by_blocks(const struct conv *p)
 /* In a direction of one tap the image is as large as the output. */
 static int applies(const struct workload *w, struct conv *p, struct space_to_depth *d)
 {
-	if (!conv_of(w, p) || p->nchw || p->g != 1 || p->dh != 1 || p->dw != 1 || p->ph >= p->kh ||
+	if (!conv_of(w, p) || p->g != 1 || p->dh != 1 || p->dw != 1 || p->ph >= p->kh ||
 	    p->pw >= p->kw || (p->ic % 8 && !by_blocks(p)))
 		return 0;
 	*d = by_blocks(p) ? space_to_depth(p) : space_to_depth_none(p);
@@ -164,17 +165,18 @@ struct winograd {
 	struct conv p; /* as it is computed */
 	struct image_block b;
 	int j0, j1; /* panels of the block */
+	struct reorder order;
 };
 
-static void declare(struct winograd *s, const struct workload *w)
+static void declare(struct winograd *s)
 {
 	const struct conv *p = &s->p;
 	const struct extent bias = {p->oc, s->b.panels * s->b.nr};
 	struct nest *n = s->n;
 
-	s->b.src = nest_arg(n, "src", TENSOR_SRC, p->mb * s->b.d.ih * s->b.d.iw * s->b.d.ic, 0);
+	s->b.src = reorder_src(&s->order);
 	image_block_weights(&s->b);
-	operand_out(n, w, operand_bias(n, w, 1, &bias), p->mb * p->oh * p->ow * p->oc, &s->b.out);
+	reorder_out(&s->order, operand_bias(n, s->order.w, 1, &bias), &s->b.out);
 	image_block_workspace(&s->b, (int)s->k[NV], (int)s->k[MR], (int)s->k[UNROLL]);
 }
 
@@ -218,14 +220,14 @@ static struct image_block block_of_tiles(const struct winograd *s, const struct 
 
 static int winograd_build(const struct workload *w, const int64_t *k, struct nest *n, struct err *e)
 {
-	struct winograd s = {.n = n, .k = k};
+	struct winograd s = {.n = n, .k = k, .order = reorder_of(n, w, k[VL])};
 	struct space_to_depth d;
 	int j;
 
 	if (!applies(w, &s.p, &d))
 		return err_set(e, "winograd does not apply to this workload");
 	s.b = block_of_tiles(&s, &d);
-	declare(&s, w);
+	declare(&s);
 	if (d.ic <= FEW_CHANNELS)
 		s.b.src = space_to_depth_pixels(n, &d, &s.p, s.b.src, (int)k[VL], s.b.g.ic);
 	open_blocks(&s);
@@ -235,6 +237,7 @@ static int winograd_build(const struct workload *w, const int64_t *k, struct nes
 	image_block_finish(&s.b, j);
 	while (n->depth)
 		nest_close(n);
+	reorder_finish(&s.order);
 	return 0;
 }
 

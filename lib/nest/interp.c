@@ -198,11 +198,14 @@ static double apply(enum expr_kind kind, double a, double b, double c)
 	}
 }
 
-/* The lane of the first operand that lane i of the value comes from. */
+/* The lane of the first operand that lane i of the value comes from; behind these, of the second.
+ */
 static int lane_of(struct interp *s, const struct expr *x, int i)
 {
 	if (x->kind == EXPR_SPREAD)
 		return ex_spread_from(x, eval(s, &x->index), i);
+	if (x->kind == EXPR_EXCHANGE)
+		return ex_exchange_from(x, i);
 	return x->kind == EXPR_BCAST ? 0 : i;
 }
 
@@ -221,7 +224,9 @@ static int expr(struct interp *s, const struct expr *x, struct value *out)
 	    (x->c && expr(s, x->c, &c) < 0))
 		return -1;
 	for (int i = 0; i < x->lanes; i++) {
-		double v = apply(x->kind, a.v[lane_of(s, x, i)], b.v[i], c.v[i]);
+		int from = lane_of(s, x, i);
+		double v = from < x->lanes ? apply(x->kind, a.v[from], b.v[i], c.v[i])
+					   : b.v[from - x->lanes];
 
 		out->v[i] = x->elem == ELEM_F32 ? (double)(float)v : v;
 	}

@@ -277,6 +277,28 @@ int ex_spread_from(const struct expr *x, int64_t index, int lane)
 	return from < x->lanes ? (int)from : x->lanes - 1;
 }
 
+const struct expr *ex_exchange(struct nest *n, const struct expr *a, const struct expr *b,
+			       int apart, int upper)
+{
+	struct expr *x = new_expr(n, EXPR_EXCHANGE, a->elem, a->lanes);
+
+	assert(b->lanes == a->lanes && apart < a->lanes);
+	x->a = a;
+	x->b = b;
+	x->apart = apart;
+	x->upper = upper;
+	return x;
+}
+
+int ex_exchange_from(const struct expr *x, int lane)
+{
+	int has = lane & x->apart;
+
+	if (x->upper)
+		return has ? x->lanes + lane : lane + x->apart;
+	return has ? x->lanes + lane - x->apart : lane;
+}
+
 const struct expr *ex_op(struct nest *n, enum expr_kind kind, const struct expr *a,
 			 const struct expr *b, const struct expr *c)
 {
@@ -446,6 +468,26 @@ const struct affine *nest_keep(struct nest *n, struct affine a)
 
 	*p = a;
 	return p;
+}
+
+/* Of the parallel loops in each other from t on: the most that any of these has. */
+static int64_t most_items(const struct nest *n, const struct node *t)
+{
+	int64_t most = 1, items;
+
+	for (; t; t = t->next) {
+		if (t->kind != NODE_FOR || t->loop != LOOP_PARALLEL)
+			continue;
+		items = af_eval(n, &t->b, NULL) - af_eval(n, &t->a, NULL);
+		items *= most_items(n, t->body);
+		most = items > most ? items : most;
+	}
+	return most;
+}
+
+int nest_threads(const struct nest *n, int threads)
+{
+	return most_items(n, n->body) > 1 ? threads : 1;
 }
 
 int nest_base(const struct nest *n, int buffer)

@@ -33,7 +33,7 @@
 enum {
 	NEST_VARS = 640,
 	NEST_PARAMS = 80,
-	NEST_BUFFERS = 32,
+	NEST_BUFFERS = 40,
 	NEST_DEPTH = 32,  /* loops and branches in each other */
 	NEST_LOOPS = 384, /* for a model to walk, as the rest is; at most NEST_LOOP_DEPTH in each
 			     other */
@@ -114,6 +114,7 @@ enum expr_kind {
 	EXPR_BCAST,  /* scalar to vector */
 	EXPR_SPREAD, /* lane l is lane l / per * step + index of a, or the last where that is beyond
 		      */
+	EXPR_EXCHANGE, /* lanes of a and of b: ex_exchange() */
 	EXPR_ADD,
 	EXPR_SUB,
 	EXPR_MUL,
@@ -139,6 +140,7 @@ struct expr {
 	struct affine
 		index; /* LOAD, in elements (REG: in registers); SPREAD: a constant once unrolled */
 	int per, step; /* SPREAD */
+	int apart, upper;	    /* EXCHANGE */
 	const struct affine *valid; /* LOAD: count of valid lanes, NULL: all */
 };
 
@@ -230,6 +232,14 @@ const struct expr *ex_spread(struct nest *n, const struct expr *a, int per, int 
 			     struct affine index);
 /* The lane of a that lane `lane` is, where the index has this value. */
 int ex_spread_from(const struct expr *x, int64_t index, int lane);
+/* One of the two vectors that come of exchanging the lanes of a whose number has the bit `apart` (a
+ * power of two) for the lanes of b whose number has it not: what replaces b (upper) or a. A matrix
+ * of vectors is transposed by an exchange for each power of two (Eklundh, "A fast computer method
+ * for matrix transposing", IEEE Trans. Comput. C-21(7), 1972). */
+const struct expr *ex_exchange(struct nest *n, const struct expr *a, const struct expr *b,
+			       int apart, int upper);
+/* Where its lane `lane` comes from: a lane of a, or, `lanes` higher, one of b. */
+int ex_exchange_from(const struct expr *x, int lane);
 const struct expr *ex_op(struct nest *n, enum expr_kind kind, const struct expr *a,
 			 const struct expr *b, const struct expr *c);
 
@@ -266,6 +276,9 @@ int nest_is_run(const struct nest *n, const struct node *loop);
 void nest_register_scopes(const struct nest *n, const struct node *scope[NEST_BUFFERS]);
 /* Does the body of one loop or branch (NULL: the nest) have the other in it, or is it the same? */
 int nest_holds(const struct node *outer, const struct node *inner);
+/* Of a team of so many threads, those that run the nest: all, or 1 where no phase has items to
+ * share. So blocks that are as large as the problem spare a small one the team's start and end. */
+int nest_threads(const struct nest *n, int threads);
 /* The buffer's own, through views. */
 int nest_base(const struct nest *n, int buffer);
 /* Value with every symbol at its value and every other variable from value[] (by variable number).

@@ -5,7 +5,7 @@
 
 #include "lib/nest/nest.h"
 
-/* Floats behind slot i for `threads` threads. */
+/* Elements behind slot i for `threads` threads. */
 int64_t operand_size(const struct nest *n, int slot, int threads);
 const struct buffer *operand_buffer(const struct nest *n, int slot);
 

@@ -54,36 +54,8 @@ static void zero_rows(struct copy *c, struct affine lo, struct affine hi)
 	nest_close(c->n);
 }
 
-/* Pixels of row ih of the image, channel by channel, to row y behind the padding. */
-static void gather_planes(struct copy *c, int y, struct affine ih, int64_t width)
-{
-	const struct band *b = c->b;
-	struct nest *n = c->n;
-	struct access src = b->src, to = c->to;
-	int ic = nest_param(n, "IC", b->p->ic), w = nest_param(n, "width", width), left, ch, x;
-
-	access_name(n, &src, CONV_CHANNEL, "plane");
-	access_name(n, &src, CONV_ROW, "IW");
-	access_name(n, &src, CONV_IMAGE, "image");
-	access_name(n, &src, CONV_GROUP, "group");
-	left = nest_param(n, "left", b->p->pw * b->kc);
-	to.dim[CONV_COLUMN].symbol = ic;
-	ch = nest_for(n, LOOP_SERIAL, "c", af(0), af_var(ic));
-	x = nest_for(n, LOOP_SERIAL, "x", af(0), af_var(w));
-	nest_store(n, to.buffer,
-		   af_sum(row_at(c, y), af_var(left),
-			  access_at(&to, {CONV_COLUMN, af_var(x)}, {CONV_CHANNEL, af_var(ch)})),
-		   NULL,
-		   ex_load(n, src.buffer, 1,
-			   access_at(&src, {CONV_IMAGE, af_var(b->img)}, {CONV_GROUP, af_var(b->g)},
-				     {CONV_CHANNEL, af_var(ch)}, {CONV_ROW, ih},
-				     {CONV_COLUMN, af_var(x)}),
-			   NULL));
-	nest_close(n);
-	nest_close(n);
-}
-
-/* The same, where a pixel's channels are contiguous: the whole row is one run, or each pixel. */
+/* Pixels of row ih of the image to row y, behind the padding: the whole row is one run, or each
+ * pixel. */
 static void copy_pixels(struct copy *c, int y, struct affine ih, int64_t width)
 {
 	const struct band *b = c->b;
@@ -130,9 +102,7 @@ static void copy_row(struct copy *c, int y, struct affine ih)
 	right = p->band_w - p->pw - width;
 	if (p->pw)
 		zero_part(c, y, 0, left * b->kc, at_left);
-	if (width && p->nchw)
-		gather_planes(c, y, ih, width);
-	else if (width)
+	if (width)
 		copy_pixels(c, y, ih, width);
 	if (right > 0)
 		zero_part(c, y, (p->pw + width) * b->kc, right * b->kc, at_right);

@@ -1,6 +1,6 @@
 /* A band: the input rows that a block of output rows reads, with their padding, in the thread's
- * workspace. It serves padding, strides and nchw input alike: pixels lie side by side, with the
- * channels of one group, or of a chunk of them, innermost. */
+ * workspace. It serves padding and strides alike: pixels lie side by side, with the channels of
+ * one group, or of a chunk of them, innermost. */
 #ifndef TL_SCHEDULE_BAND_H
 #define TL_SCHEDULE_BAND_H
 
@@ -8,8 +8,7 @@
 #include "lib/schedule/conv.h"
 
 /* What is copied: of image and group (variables) the rows below the block's output rows, at most
- * `most` of these, and the open chunk's channels, of kc. nchw input is copied with all channels of
- * a group. */
+ * `most` of these, and the open chunk's channels, of kc. */
 struct band {
 	const struct conv *p;
 	struct access src;

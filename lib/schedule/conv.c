@@ -32,7 +32,6 @@ int conv_of(const struct workload *w, struct conv *s)
 	s->padded = s->ph || s->pw || s->band_w > s->iw ||
 		    (s->oh - 1) * s->sh + (s->kh - 1) * s->dh + 1 > s->ih;
 	s->clipped = s->dh == 1 && s->kh > 1 && (s->ph || (s->oh - 1) * s->sh + s->kh > s->ih);
-	s->nchw = w->layout == LAYOUT_NCHW;
 	return 1;
 }
 
@@ -40,9 +39,8 @@ static struct access images(const struct conv *p, int buffer, int64_t c, int64_t
 {
 	struct access a = {.buffer = buffer};
 	int64_t step[ACCESS_DIMS] = {
-		[CONV_IMAGE] = p->g * c * h * w,	[CONV_GROUP] = p->nchw ? c * h * w : c,
-		[CONV_CHANNEL] = p->nchw ? h * w : 1,	[CONV_ROW] = p->nchw ? w : w * p->g * c,
-		[CONV_COLUMN] = p->nchw ? 1 : p->g * c,
+		[CONV_IMAGE] = p->g * c * h * w, [CONV_GROUP] = c,	   [CONV_CHANNEL] = 1,
+		[CONV_ROW] = w * p->g * c,	 [CONV_COLUMN] = p->g * c,
 	};
 
 	for (int d = 0; d < ACCESS_DIMS; d++) {
@@ -105,30 +103,4 @@ void conv_whole_rows(const struct conv *p, int64_t *first, int64_t *end)
 	*end = room < 0 ? 0 : room / p->sh + 1;
 	if (*end > p->oh)
 		*end = p->oh;
-}
-
-void conv_scatter(struct nest *n, const struct conv *p, const struct brgemm_out *o,
-		  const struct conv_place *at, int tile, int pixels, int64_t nr, int oc)
-{
-	struct access to = conv_dst(p, o->c);
-	struct affine channel, bias;
-	int biases, c, x;
-
-	access_name(n, &to, CONV_CHANNEL, "oplane");
-	access_name(n, &to, CONV_ROW, "OW");
-	access_name(n, &to, CONV_IMAGE, "oimage");
-	access_name(n, &to, CONV_GROUP, "ogroup");
-	biases = nest_param(n, "biasgroup", ceil_div(p->oc, nr) * nr);
-	c = nest_let_min(n, "left", af(nr), af_sub(af_var(oc), at->channel));
-	c = nest_for(n, LOOP_SERIAL, "c", af(0), af_var(c));
-	x = nest_for(n, LOOP_SERIAL, "x", af(0), af(pixels));
-	channel = af_add(at->channel, af_var(c));
-	bias = af_add(af_times(af_var(at->g), biases), channel);
-	operand_store(n, o, ex_load(n, tile, 1, af_add(af_mul(af_var(x), nr), af_var(c)), NULL),
-		      access_at(&to, {CONV_IMAGE, af_var(at->img)}, {CONV_GROUP, af_var(at->g)},
-				{CONV_CHANNEL, channel}, {CONV_ROW, af_var(at->oh)},
-				{CONV_COLUMN, af_add(at->ow, af_var(x))}),
-		      bias, NULL);
-	nest_close(n);
-	nest_close(n);
 }

@@ -10,7 +10,6 @@ struct conv {
 	int64_t band_w;				       /* width of a padded input row */
 	int padded;				       /* does any tap read outside the input? */
 	int clipped; /* kernel rows outside the image are left out, row by row: needs no dilation */
-	int nchw;
 };
 
 /* 1, or 0: the workload is no convolution. */
@@ -18,7 +17,7 @@ int conv_of(const struct workload *w, struct conv *s);
 
 /* Dimensions of its images; CHANNEL is one of a group. */
 enum conv_dim { CONV_IMAGE, CONV_GROUP, CONV_CHANNEL, CONV_ROW, CONV_COLUMN };
-/* The source and the result in the workload's layout. */
+/* The source and the result, nhwc. */
 struct access conv_src(const struct conv *p, int buffer);
 struct access conv_dst(const struct conv *p, int buffer);
 /* Weights as panels of nr output channels and chunks of kc input channels:
@@ -37,9 +36,5 @@ struct conv_place {
 	int img, g, oh;
 	struct affine ow, channel;
 };
-/* Stores a tile of pixels x channels from `tile`, rows of nr, through the post-ops to an nchw
- * result. oc: channels of a group, a symbol. */
-void conv_scatter(struct nest *n, const struct conv *p, const struct brgemm_out *o,
-		  const struct conv_place *at, int tile, int pixels, int64_t nr, int oc);
 
 #endif

@@ -5,14 +5,13 @@
 
 enum { MOST_ROWS_ONCE = 8 };
 
-/* 1x1 convolution without padding, on nhwc. */
+/* 1x1 convolution without padding. */
 static int pixels_of(const struct workload *w, struct product *p)
 {
 	const int64_t *d = w->dim;
 
-	if (w->op != &op_conv2d || w->layout != LAYOUT_NHWC || d[CONV_G] != 1 || d[CONV_KH] != 1 ||
-	    d[CONV_KW] != 1 || d[CONV_PH] || d[CONV_PW] ||
-	    (d[CONV_OH] - 1) * d[CONV_SH] >= d[CONV_IH] ||
+	if (w->op != &op_conv2d || d[CONV_G] != 1 || d[CONV_KH] != 1 || d[CONV_KW] != 1 ||
+	    d[CONV_PH] || d[CONV_PW] || (d[CONV_OH] - 1) * d[CONV_SH] >= d[CONV_IH] ||
 	    (d[CONV_OW] - 1) * d[CONV_SW] >= d[CONV_IW])
 		return 0;
 	*p = (struct product){.b = 1,

@@ -289,6 +289,15 @@ static void spread(struct printer *p, const struct expr *x)
 	buf_ch(p->out, ')');
 }
 
+static void exchange(struct printer *p, const struct expr *x)
+{
+	buf_str(p->out, "__builtin_shufflevector(");
+	infix(p, x->a, ", ", x->b);
+	for (int i = 0; i < x->lanes; i++)
+		buf_fmt(p->out, ", %d", ex_exchange_from(x, i));
+	buf_ch(p->out, ')');
+}
+
 static void expr(struct printer *p, const struct expr *x)
 {
 	switch (x->kind) {
@@ -303,6 +312,9 @@ static void expr(struct printer *p, const struct expr *x)
 		return;
 	case EXPR_SPREAD:
 		spread(p, x);
+		return;
+	case EXPR_EXCHANGE:
+		exchange(p, x);
 		return;
 	case EXPR_MAX:
 		call(p, "max", x);

@@ -344,6 +344,35 @@ static struct held spread(struct block *b, const struct expr *e)
 	return to;
 }
 
+/* to = e. What one instruction does where the lanes of both vectors stand as they shall; otherwise
+ * one picks them, those of a below those of b, and another puts them in order. */
+static void exchange(struct block *b, const struct expr *e, int to)
+{
+	const int in_order = 0xd8; /* 0, 2, 1, 3 */
+	struct held h = value(b, e->a), g = value(b, e->b);
+	struct operand x = x86_vector(e->lanes, h.number), y = x86_vector(e->lanes, g.number);
+	struct operand v = x86_vector(e->lanes, to);
+	int quarters = e->upper ? 0xdd : 0x88, halves = e->upper ? 0xee : 0x44;
+
+	if (e->apart == 1) {
+		x86_line(b->x, "vshufps $%d, %s, %s, %s", quarters, y.text, x.text, v.text);
+		x86_line(b->x, "vpermilps $%d, %s, %s", in_order, v.text, v.text);
+	} else if (e->apart == 2) {
+		x86_line(b->x, "vunpck%cpd %s, %s, %s", e->upper ? 'h' : 'l', y.text, x.text,
+			 v.text);
+	} else if (e->apart == 4 && e->lanes == 8) {
+		x86_line(b->x, "vperm2f128 $%d, %s, %s, %s", e->upper ? 0x31 : 0x20, y.text, x.text,
+			 v.text);
+	} else if (e->apart == 4) {
+		x86_line(b->x, "vshuff32x4 $%d, %s, %s, %s", quarters, y.text, x.text, v.text);
+		x86_line(b->x, "vshuff32x4 $%d, %s, %s, %s", in_order, v.text, v.text, v.text);
+	} else {
+		x86_line(b->x, "vshuff32x4 $%d, %s, %s, %s", halves, y.text, x.text, v.text);
+	}
+	drop(b, h);
+	drop(b, g);
+}
+
 static struct held value(struct block *b, const struct expr *e)
 {
 	struct held to;
@@ -362,6 +391,11 @@ static struct held value(struct block *b, const struct expr *e)
 	}
 	if (e->kind == EXPR_SPREAD)
 		return spread(b, e);
+	if (e->kind == EXPR_EXCHANGE) {
+		to = (struct held){take_or_fail(b), 1};
+		exchange(b, e, to.number);
+		return to;
+	}
 	if (e->kind == EXPR_FMA && e->c->kind == EXPR_CONST)
 		return multiply_add_constant(b, e);
 	if (e->kind == EXPR_SCALE)
@@ -455,6 +489,10 @@ void block_store_register(struct block *b, const struct node *s)
 	if ((e->kind == EXPR_LOAD && !block_is_register(b, e->buffer)) || e->kind == EXPR_CONST ||
 	    e->kind == EXPR_BCAST) {
 		load(b, e, to);
+		return;
+	}
+	if (e->kind == EXPR_EXCHANGE) {
+		exchange(b, e, to);
 		return;
 	}
 	h = value(b, e);

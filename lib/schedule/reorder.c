@@ -1,0 +1,238 @@
+#include "lib/schedule/reorder.h"
+
+#include "lib/schedule/operand.h"
+#include "lib/space/knob.h"
+
+enum { FEW_ROWS = 4 }; /* fewer are not worth a transposition: most of its rows would be empty */
+
+static int64_t tensor_size(const struct workload *w, enum tensor_role role)
+{
+	struct tensor t[OP_MAX_TENSORS];
+	int n = w->op->tensors(w, t);
+
+	for (int i = 0; i < n; i++)
+		if (t[i].role == role)
+			return t[i].size;
+	return 0;
+}
+
+static int is_reordered(const struct reorder *r)
+{
+	return r->w->layout == LAYOUT_NCHW;
+}
+
+/* Matrices one behind the other, each of rows x cols: the other buffer has them as cols x rows. */
+struct matrices {
+	struct nest *n;
+	int lanes, from, to;
+	int64_t count, rows, cols;
+	int regs[2]; /* a block's rows: lanes and rows are exchanged from one to the other */
+};
+
+/* A block of them: its first element, and its size, at most one vector each way. */
+struct part {
+	struct affine first, row, col;
+	int64_t rows, cols;
+};
+
+static const struct affine *valid(struct nest *n, int64_t count, int lanes)
+{
+	return count < lanes ? nest_keep(n, af(count)) : NULL;
+}
+
+/* Registers to = registers from, with lanes exchanged for rows at this distance. */
+static void exchange(const struct matrices *m, int to, int from, int apart)
+{
+	struct nest *n = m->n;
+	int hi = nest_for(n, LOOP_UNROLL, "i", af(0), af(m->lanes / (2 * apart)));
+	int lo = nest_for(n, LOOP_UNROLL, "i", af(0), af(apart));
+	struct affine i = af_add(af_mul(af_var(hi), 2 * apart), af_var(lo));
+	struct affine j = af_add(i, af(apart));
+
+	for (int upper = 0; upper < 2; upper++)
+		nest_store(n, to, upper ? j : i, NULL,
+			   ex_exchange(n, ex_reg(n, from, i), ex_reg(n, from, j), apart, upper));
+	nest_close(n);
+	nest_close(n);
+}
+
+/* Rows that the block has not are zero. */
+static void load_rows(const struct matrices *m, const struct part *p, int to)
+{
+	struct nest *n = m->n;
+	struct affine at;
+	int i = nest_for(n, LOOP_UNROLL, "i", af(0), af(p->rows));
+
+	at = af_sum(p->first, af_mul(af_add(p->row, af_var(i)), m->cols), p->col);
+	nest_store(n, to, af_var(i), NULL,
+		   ex_load(n, m->from, m->lanes, at, valid(n, p->cols, m->lanes)));
+	nest_close(n);
+	if (p->rows == m->lanes)
+		return;
+	i = nest_for(n, LOOP_UNROLL, "i", af(p->rows), af(m->lanes));
+	nest_store(n, to, af_var(i), NULL, ex_const(n, ELEM_F32, m->lanes, 0));
+	nest_close(n);
+}
+
+static void store_columns(const struct matrices *m, const struct part *p, int from)
+{
+	struct nest *n = m->n;
+	int i = nest_for(n, LOOP_UNROLL, "i", af(0), af(p->cols));
+
+	nest_store(n, m->to, af_sum(p->first, af_mul(af_add(p->col, af_var(i)), m->rows), p->row),
+		   valid(n, p->rows, m->lanes), ex_reg(n, from, af_var(i)));
+	nest_close(n);
+}
+
+static void transpose_block(const struct matrices *m, const struct part *p)
+{
+	int turn = 0;
+
+	load_rows(m, p, m->regs[0]);
+	for (int apart = 1; apart < m->lanes; apart *= 2, turn = !turn)
+		exchange(m, m->regs[!turn], m->regs[turn], apart);
+	store_columns(m, p, m->regs[turn]);
+}
+
+/* The same, one element after the other. */
+static void copy_block(const struct matrices *m, const struct part *p)
+{
+	struct nest *n = m->n;
+	int col = nest_for(n, LOOP_SERIAL, "col", p->col, af_add(p->col, af(p->cols)));
+	int row = nest_for(n, LOOP_UNROLL, "row", af(0), af(p->rows));
+	struct affine i = af_add(p->row, af_var(row)), j = af_var(col);
+
+	nest_store(n, m->to, af_sum(p->first, af_mul(j, m->rows), i), NULL,
+		   ex_load(n, m->from, 1, af_sum(p->first, af_mul(i, m->cols), j), NULL));
+	nest_close(n);
+	nest_close(n);
+}
+
+/* All rows of the open columns. */
+static void columns(const struct matrices *m, struct part *p)
+{
+	struct nest *n = m->n;
+	int64_t whole = m->rows / m->lanes, rest = m->rows % m->lanes;
+	int i;
+
+	if (whole) {
+		i = nest_for(n, LOOP_SERIAL, "row", af(0), af(whole));
+		p->row = af_mul(af_var(i), m->lanes);
+		p->rows = m->lanes;
+		transpose_block(m, p);
+		nest_close(n);
+	}
+	if (!rest)
+		return;
+	p->row = af(whole * m->lanes);
+	p->rows = rest;
+	if (rest < FEW_ROWS)
+		copy_block(m, p);
+	else
+		transpose_block(m, p);
+}
+
+/* A phase of its own, at the end or at the beginning of the nest. Threads share the columns. */
+static void transpose(struct matrices *m)
+{
+	int64_t whole = m->cols / m->lanes, rest = m->cols % m->lanes;
+	struct nest *n = m->n;
+	struct part p;
+	int image, j;
+
+	for (int i = 0; i < 2; i++)
+		m->regs[i] = nest_reg(n, i ? "odd" : "even", ELEM_F32, m->lanes, m->lanes, 1);
+	image = nest_for(n, LOOP_PARALLEL, "img", af(0), af(m->count));
+	j = nest_for(n, LOOP_PARALLEL, "col", af(0), af(whole + (rest > 0)));
+	p.first = af_mul(af_var(image), m->rows * m->cols);
+	p.col = af_mul(af_var(j), m->lanes);
+	if (rest && whole)
+		nest_if_less(n, af_var(j), af(whole));
+	p.cols = m->lanes;
+	if (whole)
+		columns(m, &p);
+	if (rest && whole)
+		nest_else(n);
+	p.cols = rest;
+	if (rest)
+		columns(m, &p);
+	if (rest && whole)
+		nest_close(n);
+	nest_close(n);
+	nest_close(n);
+}
+
+/* The tensors of a convolution, and of its source (is_src) or result. */
+static struct matrices matrices(const struct reorder *r, int from, int to, int is_src)
+{
+	const int64_t *d = r->w->dim;
+
+	return (struct matrices){
+		.n = r->n,
+		.lanes = r->lanes,
+		.from = from,
+		.to = to,
+		.count = d[CONV_MB],
+		.rows = is_src ? d[CONV_IC] : d[CONV_OC],
+		.cols = is_src ? d[CONV_IH] * d[CONV_IW] : d[CONV_OH] * d[CONV_OW],
+	};
+}
+
+/* What the nest reads of tensor `from`, nchw. */
+static void to_nhwc(const struct reorder *r, int from, int to, int is_src)
+{
+	struct matrices m = matrices(r, from, to, is_src);
+
+	transpose(&m);
+	nest_sync(r->n);
+}
+
+struct reorder reorder_of(struct nest *n, const struct workload *w, int64_t lanes)
+{
+	return (struct reorder){.n = n, .w = w, .lanes = (int)lanes};
+}
+
+int reorder_src(struct reorder *r)
+{
+	int64_t size = tensor_size(r->w, TENSOR_SRC);
+	int src = nest_arg(r->n, "src", TENSOR_SRC, size, 0), pixels;
+
+	if (!is_reordered(r))
+		return src;
+	pixels = nest_team(r->n, "src_nhwc", size);
+	to_nhwc(r, src, pixels, 1);
+	return pixels;
+}
+
+void reorder_out(struct reorder *r, int bias, struct brgemm_out *o)
+{
+	int64_t size = tensor_size(r->w, TENSOR_DST);
+	int mul;
+
+	operand_out(r->n, r->w, bias, size, o);
+	if (!is_reordered(r))
+		return;
+	r->dst = o->c;
+	r->out = o->c = nest_team(r->n, "dst_nhwc", size);
+	if (o->adds)
+		to_nhwc(r, r->dst, r->out, 0);
+	if (o->mul < 0)
+		return;
+	mul = o->mul;
+	o->mul = nest_team(r->n, "mul_nhwc", size);
+	to_nhwc(r, mul, o->mul, 0);
+}
+
+void reorder_finish(struct reorder *r)
+{
+	struct matrices m, back;
+
+	if (!is_reordered(r))
+		return;
+	m = matrices(r, r->out, r->dst, 0);
+	back = m;
+	back.rows = m.cols;
+	back.cols = m.rows;
+	nest_sync(r->n);
+	transpose(&back);
+}
