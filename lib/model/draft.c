@@ -47,6 +47,7 @@ void draft_predict(const struct nest *n, const struct limits *m, struct draft *d
 	walk_nest(w, n, m, 0);
 	walk_working_sets(w, &d->whole, d->body);
 	d->items = w->phase[w->longest].items;
+	d->forks = nest_threads(n, m->threads) > 1 ? w->nphases : 0;
 	d->uneven_cycles = uneven(w, &first);
 	d->compute_cycles = w->cycles + d->uneven_cycles;
 	d->l2_bytes = walk_traffic(w, (double)m->l1d * FITS, d->whole, d->body, by_buffer) +
@@ -60,6 +61,5 @@ void draft_predict(const struct nest *n, const struct limits *m, struct draft *d
 	t[3] = d->memory_bytes / assumed.memory;
 	most = max(max(t[0], t[1]), max(t[2], t[3]));
 	sum = t[0] + t[1] + t[2] + t[3];
-	d->seconds = (most + (1 - OVERLAP) * (sum - most)) / hz +
-		     (m->threads > 1 ? assumed.fork_s * w->nphases : 0);
+	d->seconds = (most + (1 - OVERLAP) * (sum - most)) / hz + assumed.fork_s * d->forks;
 }

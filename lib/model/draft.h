@@ -16,6 +16,7 @@ struct draft {
 	double compute_cycles;			 /* as if all data were in the first-level cache */
 	double uneven_cycles;			 /* of them, because items are not alike */
 	double l2_bytes, l3_bytes, memory_bytes; /* moved from there */
+	int forks;    /* starts of a team, and barriers: 0 where one thread runs it */
 	double items; /* iterations of the longest phase's parallel loops, all threads' */
 	/* What it follows from. */
 	struct walk walk;

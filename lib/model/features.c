@@ -109,7 +109,7 @@ static void of_draft(struct at *a)
 	a->f[FEATURE_from_l3] = ratio(d->l3_bytes * threads / a->r->l3, a->roof_s);
 	a->f[FEATURE_from_memory] = ratio(d->memory_bytes * threads / a->r->memory, a->roof_s);
 	a->f[FEATURE_conflicts] = share(a->w->conflict_bytes, d->l2_bytes);
-	a->f[FEATURE_fork_join] = ratio(a->r->fork_s * a->w->nphases, a->roof_s);
+	a->f[FEATURE_fork_join] = ratio(a->r->fork_s * d->forks, a->roof_s);
 	a->f[FEATURE_uneven] = share(d->uneven_cycles, d->compute_cycles);
 }
 

@@ -65,6 +65,10 @@ static void run(const struct kernel *k, const long *params, void *const *buffers
 {
 	c_kernel call = (c_kernel)k->entry;
 
+	if (threads == 1) {
+		call(params, buffers, 0, 1, team_barrier);
+		return;
+	}
 #pragma omp parallel num_threads(threads)
 	call(params, buffers, omp_get_thread_num(), omp_get_num_threads(), team_barrier);
 }

@@ -21,8 +21,8 @@ struct runner {
 	void (*unload)(struct kernel *k);
 	/* What it is called with: run-time symbols and sizes of workspaces, n->nparams of them. */
 	void (*params)(const struct nest *n, long *params);
-	/* One call with the whole team, until it has ended. Buffers by slot, as nest.h numbers
-	 * them. */
+	/* One call by so many threads, until it has ended; 1: by the caller, who starts no team.
+	 * Buffers by slot, as nest.h numbers them. */
 	void (*run)(const struct kernel *k, const long *params, void *const *buffers, int threads);
 	/* Starts the team, which the next run with as many threads finds there. */
 	void (*team)(int threads);

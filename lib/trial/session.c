@@ -148,6 +148,7 @@ static void enter(struct session *s, const struct nest *n, const char *object, s
 		in->bytes[i] = (size_t)f->n * sizeof(float);
 	}
 	s->rules.runner->params(n, in->params);
+	in->threads = nest_threads(n, s->rules.threads);
 }
 
 static void leave(struct trial *t)

@@ -41,7 +41,7 @@ int timed_call(struct timed *x, double *seconds, struct err *e)
 	if (x->ref)
 		rc = ref_run(x->ref, x->variant, e);
 	else
-		x->t->runner->run(&x->kernel, x->in->params, x->in->buffers, x->t->threads);
+		x->t->runner->run(&x->kernel, x->in->params, x->in->buffers, x->in->threads);
 	*seconds = clock_now() - start;
 	return rc;
 }

@@ -23,6 +23,7 @@ struct entrant {
 	size_t bytes[NEST_BUFFERS];	 /* of each buffer */
 	struct fence work[NEST_BUFFERS]; /* by slot; those without a map are no workspace */
 	int nslots;
+	int threads; /* that run it */
 };
 
 /* The library's variants in a final. No name: there is none. */

@@ -152,11 +152,11 @@ struct tlx *tlx_create_for(const struct tlx_op *op, const float *weights, const 
 		return NULL;
 	h->op = op;
 	h->kernel = choose(op, most);
-	h->threads = threads;
+	h->threads = h->kernel->alone ? 1 : threads;
 	lay_out(h);
 	h->packed = aligned(kept_bytes(h));
 	h->scratch = aligned(h->scratch_bytes);
-	if (!h->packed || !h->scratch || tlx_team_start(threads)) {
+	if (!h->packed || !h->scratch || tlx_team_start(h->threads)) {
 		tlx_destroy(h);
 		errno = ENOMEM;
 		return NULL;

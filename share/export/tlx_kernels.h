@@ -45,6 +45,7 @@ struct tlx_kernel {
 	const long *params;
 	int nslots;
 	const struct tlx_slot *slot;
+	int alone; /* it has no work to share: one thread runs it */
 };
 
 /* An operator's kernels, the widest first. The last one is its definition: it runs on any x86-64.

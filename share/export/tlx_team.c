@@ -19,6 +19,10 @@ int tlx_team_start(int threads)
 
 void tlx_team_run(tlx_function *function, const long *params, void *const *buffers, int threads)
 {
+	if (threads == 1) {
+		function(params, buffers, 0, 1, NULL);
+		return;
+	}
 #pragma omp parallel num_threads(threads)
 	function(params, buffers, omp_get_thread_num(), omp_get_num_threads(), barrier);
 }
