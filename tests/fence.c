@@ -14,11 +14,12 @@ struct access {
 static void thaw_and_write(void *arg, void *answer)
 {
 	const struct fence *f = arg;
+	float *data = f->data;
 
 	fence_thaw(f);
-	f->data[0] = 2;
-	f->data[f->n - 1] = 2;
-	*(char *)answer = f->data[0] == 2;
+	data[0] = 2;
+	data[f->n - 1] = 2;
+	*(char *)answer = data[0] == 2;
 }
 
 static void thaw_and_freeze(void *arg, void *answer)
@@ -27,7 +28,7 @@ static void thaw_and_freeze(void *arg, void *answer)
 
 	thaw_and_write(arg, answer);
 	fence_freeze(f);
-	f->data[0] = 3;
+	*(float *)f->data = 3;
 }
 
 static void do_access(void *arg, void *answer)
@@ -70,26 +71,27 @@ static void test_size(int64_t n)
 {
 	const int whole = n % 1024 == 0;
 	struct fence f;
+	float *data;
 	int zero = 1;
 
-	fence_open(&f, "the thing", n);
+	fence_open(&f, "the thing", n, sizeof *data);
+	data = f.data;
 	for (int64_t i = 0; i < n; i++)
-		zero &= f.data[i] == 0;
-	ok(zero && (uintptr_t)f.data % 4096 == 0 && f.n == n && !strcmp(f.name, "the thing"),
+		zero &= data[i] == 0;
+	ok(zero && (uintptr_t)data % 4096 == 0 && f.n == n && !strcmp(f.name, "the thing"),
 	   "%lld floats, 0 all, at a page", (long long)n);
 	fence_populate(&f);
 	fence_arm(&f);
 	ok(!fence_broken(&f), "armed and whole");
 	for (int64_t i = 0; i < n; i++)
-		f.data[i] = 1;
+		data[i] = 1;
 	ok(!fence_broken(&f), "writing inside breaks nothing");
-	ok(kills(f.data - 1, 1) && kills(f.data - 1, 0),
-	   "a step before it kills, to read or to write");
-	ok(kills(f.data - 200000, 1) && kills(f.data + n + 200000, 1), "as do great leaps");
+	ok(kills(data - 1, 1) && kills(data - 1, 0), "a step before it kills, to read or to write");
+	ok(kills(data - 200000, 1) && kills(data + n + 200000, 1), "as do great leaps");
 	if (whole) {
-		ok(kills(f.data + n, 1), "a step behind whole pages kills");
+		ok(kills(data + n, 1), "a step behind whole pages kills");
 	} else {
-		volatile unsigned char *behind = (unsigned char *)(f.data + n);
+		volatile unsigned char *behind = (unsigned char *)(data + n);
 
 		behind[3] ^= 1;
 		ok(fence_broken(&f), "a byte behind it is seen");
@@ -99,24 +101,24 @@ static void test_size(int64_t n)
 		fence_arm(&f);
 		ok(!fence_broken(&f), "armed again");
 	}
-	ok(place(&f, f.data - 1) == -4 && place(&f, f.data) == 0 && place(&f, f.data + n) == 1 &&
-		   (n == 0 || place(&f, (char *)(f.data + n) - 1) == 0) &&
-		   place(&f, f.data + n + 10) == 41,
+	ok(place(&f, data - 1) == -4 && place(&f, data) == 0 && place(&f, data + n) == 1 &&
+		   (n == 0 || place(&f, (char *)(data + n) - 1) == 0) &&
+		   place(&f, data + n + 10) == 41,
 	   "the place of a fault");
 	ok(place(&f, &f) == INT64_MIN && place(&f, NULL) == INT64_MIN &&
 		   place(&f, f.map + f.map_bytes) == INT64_MIN,
 	   "which may lie elsewhere");
 	fence_freeze(&f);
-	ok(kills(f.data, 1) && !kills(f.data, 0), "frozen: to be read, not to be written");
-	ok(in_cell(thaw_and_write, &f) == CELL_DONE && kills(f.data, 1) && f.data[0] == 1,
+	ok(kills(data, 1) && !kills(data, 0), "frozen: to be read, not to be written");
+	ok(in_cell(thaw_and_write, &f) == CELL_DONE && kills(data, 1) && data[0] == 1,
 	   "thawed it can be written, by that process alone");
 	ok(in_cell(thaw_and_freeze, &f) == CELL_CRASH, "and frozen again it cannot");
 	fence_thaw(&f);
-	ok(!kills(f.data, 1) && kills(f.data - 1, 1) && kills(f.data + n + 200000, 1) &&
+	ok(!kills(data, 1) && kills(data - 1, 1) && kills(data + n + 200000, 1) &&
 		   !fence_broken(&f),
 	   "a thaw opens nothing around it");
 	fence_close(&f);
-	ok(place(&f, f.data) == INT64_MIN, "closed");
+	ok(place(&f, data) == INT64_MIN, "closed");
 	fence_close(&f);
 }
 
@@ -125,7 +127,7 @@ static void open_much(void *arg, void *answer)
 	struct fence f;
 
 	(void)answer;
-	fence_open(&f, arg, INT64_MAX / 2);
+	fence_open(&f, arg, INT64_MAX / 2, sizeof(float));
 }
 
 static void test_no_memory(void)

@@ -7,24 +7,29 @@
 
 enum { PAGE = 4096, GUARD = 1 << 20, CANARY = 0xc5 };
 
+size_t fence_bytes(const struct fence *f)
+{
+	return (size_t)f->n * f->size;
+}
+
 static size_t room(const struct fence *f)
 {
-	size_t bytes = ((size_t)f->n * sizeof(float) + PAGE - 1) & ~(size_t)(PAGE - 1);
+	size_t bytes = (fence_bytes(f) + PAGE - 1) & ~(size_t)(PAGE - 1);
 
 	return bytes ? bytes : PAGE;
 }
 
-void fence_open(struct fence *f, const char *name, int64_t n)
+void fence_open(struct fence *f, const char *name, int64_t n, size_t size)
 {
-	*f = (struct fence){.name = name, .n = n};
-	if (n < 0 || (uint64_t)n > SIZE_MAX / 2 / sizeof(float))
+	*f = (struct fence){.name = name, .n = n, .size = size};
+	if (n < 0 || (uint64_t)n > SIZE_MAX / 2 / size)
 		die_no_memory();
 	f->map_bytes = room(f) + 2 * GUARD;
 	f->map = mmap(NULL, f->map_bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
 		      -1, 0);
 	if (f->map == MAP_FAILED || mprotect(f->map + GUARD, room(f), PROT_READ | PROT_WRITE))
 		die_no_memory();
-	f->data = (float *)(void *)(f->map + GUARD);
+	f->data = f->map + GUARD;
 }
 
 void fence_freeze(const struct fence *f)
@@ -48,17 +53,22 @@ void fence_populate(const struct fence *f)
 
 static size_t canaries(const struct fence *f)
 {
-	return room(f) - (size_t)f->n * sizeof(float);
+	return room(f) - fence_bytes(f);
+}
+
+static unsigned char *end_of(const struct fence *f)
+{
+	return (unsigned char *)f->data + fence_bytes(f);
 }
 
 void fence_arm(const struct fence *f)
 {
-	memset(f->data + f->n, CANARY, canaries(f));
+	memset(end_of(f), CANARY, canaries(f));
 }
 
 int fence_broken(const struct fence *f)
 {
-	const unsigned char *p = (const unsigned char *)(f->data + f->n);
+	const unsigned char *p = end_of(f);
 
 	for (size_t i = 0; i < canaries(f); i++)
 		if (p[i] != CANARY)
@@ -68,8 +78,7 @@ int fence_broken(const struct fence *f)
 
 int fence_locate(const struct fence *f, const void *address, int64_t *bytes)
 {
-	const char *p = address, *first = (const char *)f->data;
-	const char *end = first + (size_t)f->n * sizeof(float);
+	const char *p = address, *first = f->data, *end = first + fence_bytes(f);
 
 	if (!f->map || p < f->map || p >= f->map + f->map_bytes)
 		return 0;

@@ -1,4 +1,4 @@
-/* Fenced memory: a float array that a kernel cannot leave unseen.
+/* Fenced memory: an array that a kernel cannot leave unseen.
  *
  * In front of it and behind it lie guard areas that no one may touch: whoever does dies of it. The
  * stretch between the array's end and the next page holds canaries, which are looked at after the
@@ -13,14 +13,18 @@
 
 struct fence {
 	const char *name; /* for sentences: "the output" */
-	float *data;
-	int64_t n;
-	char *map; /* guards included; NULL: none */
+	void *data;
+	int64_t n;   /* elements */
+	size_t size; /* bytes of one */
+	char *map;   /* guards included; NULL: none */
 	size_t map_bytes;
 };
 
-/* n floats, all 0. Ends the program as die_no_memory() does if there is no memory. */
-void fence_open(struct fence *f, const char *name, int64_t n);
+/* n elements of so many bytes, all 0. Ends the program as die_no_memory() does if there is no
+ * memory. */
+void fence_open(struct fence *f, const char *name, int64_t n, size_t size);
+/* Bytes of the array. */
+size_t fence_bytes(const struct fence *f);
 /* Writing kills from here on, in this process and its later children. */
 void fence_freeze(const struct fence *f);
 /* Writing is allowed again, in this process. */

@@ -11,7 +11,7 @@
 #include "lib/nest/operands.h"
 #include "lib/trial/kept.h"
 
-enum { MAX_PACKED = 1 << 28 /* floats */ };
+static const int64_t MAX_PACKED = (int64_t)1 << 30; /* bytes */
 
 struct session {
 	struct workload w;
@@ -21,7 +21,7 @@ struct session {
 	struct fence tensor[TENSOR_ROLES]; /* dst is touched in cells only */
 	struct fence fresh[TENSOR_ROLES];  /* other data for input, residual and factor */
 	struct map packed;		   /* role and packing text -> struct fence */
-	int64_t packed_floats;
+	int64_t packed_bytes;
 	struct fence expected; /* both true answers, one behind the other */
 };
 
@@ -30,8 +30,10 @@ static const char *const tensor_name[TENSOR_ROLES] = {"the input",    "the weigh
 
 static void fill(struct fence *f, double scale, struct rng *rng)
 {
+	float *to = f->data;
+
 	for (int64_t j = 0; j < f->n; j++)
-		f->data[j] = (float)(scale * (int32_t)(uint32_t)rng_u64(rng) * 0x1p-31);
+		to[j] = (float)(scale * (int32_t)(uint32_t)rng_u64(rng) * 0x1p-31);
 	fence_arm(f);
 	fence_freeze(f);
 }
@@ -60,13 +62,13 @@ static void open_tensors(struct session *s, const struct tensor *t, int n)
 	for (int i = 0; i < n; i++) {
 		enum tensor_role role = t[i].role;
 
-		fence_open(&s->tensor[role], tensor_name[role], t[i].size);
+		fence_open(&s->tensor[role], tensor_name[role], t[i].size, sizeof(float));
 		if (role != TENSOR_DST)
 			fill(&s->tensor[role], scale_of(&s->w, &t[i], outputs_of(t, n)), &rng);
 	}
 	for (int i = 0; i < n; i++)
 		if (t[i].role == TENSOR_SRC || t[i].role == TENSOR_ADD || t[i].role == TENSOR_MUL) {
-			fence_open(&s->fresh[t[i].role], "fresh data", t[i].size);
+			fence_open(&s->fresh[t[i].role], "fresh data", t[i].size, sizeof(float));
 			fill(&s->fresh[t[i].role], 1, &rng);
 		}
 }
@@ -81,7 +83,7 @@ static void forget_packings(struct session *s)
 		free(s->packed.item[i].value);
 	}
 	map_free(&s->packed);
-	s->packed_floats = 0;
+	s->packed_bytes = 0;
 }
 
 static const struct fence *packed(struct session *s, const struct buffer *b)
@@ -96,8 +98,8 @@ static const struct fence *packed(struct session *s, const struct buffer *b)
 	if (!*place) {
 		struct fence *f = *place = xmalloc(sizeof *f);
 
-		s->packed_floats += b->size;
-		fence_open(f, "the packed weights", b->size);
+		s->packed_bytes += buffer_bytes(b);
+		fence_open(f, "the packed weights", b->size, (size_t)elem_size(b->elem));
 		packing_run(&b->packing, s->tensor[b->role].data, f->data);
 		fence_arm(f);
 		fence_freeze(f);
@@ -115,7 +117,7 @@ static const struct fence *operand(struct session *s, const struct nest *n, int 
 	if (b->kind != BUFFER_WORK && b->kind != BUFFER_TEAM)
 		return &s->tensor[b->role];
 	fence_open(work, b->kind == BUFFER_WORK ? "the workspace" : "the team's memory",
-		   operand_size(n, slot, s->rules.threads));
+		   operand_size(n, slot, s->rules.threads), (size_t)elem_size(b->elem));
 	return work;
 }
 
@@ -131,7 +133,7 @@ static void begin(struct session *s, struct trial *t)
 			    .fresh = s->fresh,
 			    .expected = s->expected.data};
 	/* Not later: entrants of this trial may need the same packings. */
-	if (s->packed_floats > MAX_PACKED)
+	if (s->packed_bytes > MAX_PACKED)
 		forget_packings(s);
 }
 
@@ -145,7 +147,7 @@ static void enter(struct session *s, const struct nest *n, const char *object, s
 		const struct fence *f = operand(s, n, i, &in->work[i]);
 
 		in->buffers[i] = f->data;
-		in->bytes[i] = (size_t)f->n * sizeof(float);
+		in->bytes[i] = fence_bytes(f);
 	}
 	s->rules.runner->params(n, in->params);
 	in->threads = nest_threads(n, s->rules.threads);
@@ -209,7 +211,7 @@ static struct report run(struct session *s, struct trial *t, void (*what)(void *
 	/* Operands are no surprise to anyone. */
 	if (cell.memory)
 		for (int i = 0; i < TENSOR_ROLES; i++)
-			cell.memory += 4 * (size_t)s->tensor[i].n * sizeof(float);
+			cell.memory += 4 * fence_bytes(&s->tensor[i]);
 	watch_begin(&s->watch);
 	r.end = cell_run(&cell, what, t, answer, n, &fault, r.why);
 	watch_end(&s->watch, &r.watched);
@@ -283,7 +285,7 @@ static struct report find_truth(struct session *s, const char *kept, double time
 	struct report r = {.end = CELL_DONE};
 	struct truth *out;
 
-	fence_open(&s->expected, "the true answer", (int64_t)true_values(s));
+	fence_open(&s->expected, "the true answer", (int64_t)true_values(s), sizeof(float));
 	if (!kept_load(kept, s->expected.data, true_values(s))) {
 		out = new_truth(s);
 		r = run_naive(s, timeout_s, out, e);

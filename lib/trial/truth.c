@@ -10,7 +10,7 @@ static void run(const struct trial *t, const struct kernel *k, float *to)
 
 	compare_poison(dst->data, dst->n);
 	t->runner->run(k, t->entrant->params, t->entrant->buffers, t->entrant->threads);
-	memcpy(to, dst->data, (size_t)dst->n * sizeof *to);
+	memcpy(to, dst->data, fence_bytes(dst));
 }
 
 void trial_truth(void *trial, void *answer)

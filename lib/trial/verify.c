@@ -16,7 +16,7 @@ static void prepare_output(const struct trial *t)
 	const struct fence *out = &t->tensor[TENSOR_DST], *add = &t->tensor[TENSOR_ADD];
 
 	if (add->map)
-		memcpy(out->data, add->data, (size_t)out->n * sizeof *out->data);
+		memcpy(out->data, add->data, fence_bytes(out));
 	else
 		poison(out);
 }
@@ -41,7 +41,7 @@ void verify_freshen(const struct trial *t)
 		if (!t->fresh[i].map)
 			continue;
 		fence_thaw(f);
-		memcpy(f->data, t->fresh[i].data, (size_t)f->n * sizeof *f->data);
+		memcpy(f->data, t->fresh[i].data, fence_bytes(f));
 		fence_freeze(f);
 	}
 }
