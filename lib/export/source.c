@@ -196,8 +196,7 @@ static void body(const struct nest *n, const char *isa, const char *name, const 
 	buf_fmt(out, "\nconst struct %s_kernel %s_kernel_%s = {\n\t\"%s\",\n\t", prefix, prefix,
 		name, label);
 	constant(prefix, isa, out);
-	buf_fmt(out, ", KERNEL, params, %d, slots, %d};\n", n->nslots,
-		nest_threads(n, 2) == 1);
+	buf_fmt(out, ", KERNEL, params, %d, slots, %d};\n", n->nslots, nest_threads(n, 2) == 1);
 }
 
 static int nest_of(const struct piece *p, struct nest *n, struct arena *a, struct err *e)
