@@ -655,7 +655,7 @@ int main(void)
 			skip("%s: %s", isas[k], e.msg);
 			continue;
 		}
-		m.l2 = 0; /* so that small problems may be prefetched, too */
+		m.l2 = m.l3 = 0; /* so that small problems may be prefetched and streamed, too */
 		m.threads = 4;
 		for (int op = 0; op < 3; op++) {
 			struct tally tally = {0};

@@ -17,7 +17,7 @@
 #include "lib/space/isa.h"
 #include "lib/tile/brgemm.h"
 
-enum depthwise_knob { VL, NV, MR, ROWS, NC, ORDER, PAR, HOLD, KNOBS };
+enum depthwise_knob { VL, NV, MR, ROWS, NC, ORDER, PAR, HOLD, STREAM, KNOBS };
 
 static const struct knob knobs[KNOBS] = {
 	[VL] = {"vl", 8, "Lanes of a vector."},
@@ -32,6 +32,7 @@ static const struct knob knobs[KNOBS] = {
 	[PAR] = {"par", 0,
 		 "Blocks are dealt to threads with 0: channels innermost, 1: bands innermost."},
 	[HOLD] = {"hold", 0, "1: the weights of a channel tile stay in registers."},
+	[STREAM] = {"stream", 0, "1: the result is written past the caches."},
 };
 
 enum { CHANNELS_IN_PIXELS = 1, CHANNELS_OUTERMOST = 2, ROWS_INNERMOST = 3 }; /* values of order */
@@ -83,6 +84,7 @@ static int ranges(const struct workload *w, struct range *r)
 	range_blocks(r, NC, p.g, r->columns, blocks);
 	range_choice(r, ORDER, ROWS_INNERMOST);
 	range_flags(r, PAR, HOLD);
+	range_stream(r, STREAM, w, -1);
 	if (!k || r->why)
 		return 1;
 	range_need(r, k[NV] == 1 || (k[NV] - 1) * k[VL] < p.g,
@@ -217,7 +219,7 @@ static int depthwise_build(const struct workload *w, const int64_t *k, struct ne
 			rows(&s, &at);
 	while (n->depth)
 		nest_close(n);
-	reorder_finish(&s.order);
+	reorder_finish(&s.order, (int)k[STREAM]);
 	return 0;
 }
 

@@ -18,7 +18,8 @@
 #include "lib/schedule/reorder.h"
 #include "lib/tile/brgemm.h"
 
-enum direct_knob { VL, NV, MR, ROWS, KC, NC, ORDER, PAR, COPY, MERGE, UNROLL, AHEAD, KNOBS };
+enum { VL, NV, MR, ROWS, KC, NC, ORDER, PAR, COPY, MERGE, UNROLL, AHEAD, STREAM };
+enum { KNOBS = STREAM + 1 };
 
 static const struct knob knobs[KNOBS] = {
 	[VL] = {"vl", 8, "Lanes of a vector."},
@@ -36,6 +37,7 @@ static const struct knob knobs[KNOBS] = {
 	[UNROLL] = {"unroll", 1,
 		    "Unrolling of the loop over input channels; all taps' channels: no loop."},
 	[AHEAD] = {"ahead", 0, "1: what the next register tile reads and writes is prefetched."},
+	[STREAM] = {"stream", 0, "1: the result is written past the caches."},
 };
 
 static int ranges(const struct workload *w, struct range *r)
@@ -63,6 +65,7 @@ static int ranges(const struct workload *w, struct range *r)
 	if (p.kh > 1 && p.kh * p.kw * p.ic <= BRGEMM_STRAIGHT)
 		range_more(r, UNROLL, p.kh * p.kw * p.ic);
 	range_ahead(r, AHEAD, p.mb * p.g * (p.ih * p.iw * p.ic + p.oh * p.ow * p.oc));
+	range_stream(r, STREAM, w, KC);
 	if (p.padded)
 		range_only(r, COPY, 1, "padding needs the copy");
 	if (p.dw != 1 || p.kw == 1)
@@ -284,7 +287,7 @@ static int direct_build(const struct workload *w, const int64_t *k, struct nest 
 	rows(&s, block_units(n, &s.bands, "oh"), j);
 	while (n->depth)
 		nest_close(n);
-	reorder_finish(&s.order);
+	reorder_finish(&s.order, (int)k[STREAM]);
 	return 0;
 }
 

@@ -21,7 +21,8 @@
 #include "lib/schedule/stage.h"
 #include "lib/tile/brgemm.h"
 
-enum { VL, NV, MR, KC, MC, NC, ORDER, PAR, PACK_A, PACK_B, UNROLL, AHEAD, KS, STREAMS, KNOBS };
+enum { VL, NV, MR, KC, MC, NC, ORDER, PAR, PACK_A, PACK_B, UNROLL, AHEAD, KS, STREAMS, STREAM };
+enum { KNOBS = STREAM + 1 };
 
 static const struct knob knobs[KNOBS] = {
 	[VL] = {"vl", 8, "Lanes of a vector."},
@@ -42,6 +43,7 @@ static const struct knob knobs[KNOBS] = {
 	[STREAMS] = {"streams", 0,
 		     "1: each vector of a packed right side has a panel of its own, so that a "
 		     "register tile reads several streams of memory."},
+	[STREAM] = {"stream", 0, "1: the result is written past the caches."},
 };
 
 static int ranges(const struct workload *w, struct range *r)
@@ -65,6 +67,7 @@ static int ranges(const struct workload *w, struct range *r)
 	if (p.k > 1 && p.k <= BRGEMM_STRAIGHT)
 		range_more(r, UNROLL, p.k);
 	range_ahead(r, AHEAD, p.b * p.m * (p.k + p.n));
+	range_stream(r, STREAM, w, KC);
 	split_range(r, KS, &p);
 	if (r->knob)
 		range_need(r, r->knob[KS] == 1 || (!r->knob[KC] && !r->knob[AHEAD]),
@@ -267,7 +270,7 @@ static int gemm_build(const struct workload *w, const int64_t *k, struct nest *n
 		nest_close(n);
 	if (is_split(&s))
 		add_up(&s);
-	reorder_finish(&s.order);
+	reorder_finish(&s.order, (int)k[STREAM]);
 	return 0;
 }
 

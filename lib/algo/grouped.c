@@ -213,7 +213,7 @@ static int grouped_build(const struct workload *w, const int64_t *k, struct nest
 	}
 	while (n->depth)
 		nest_close(n);
-	reorder_finish(&s.order);
+	reorder_finish(&s.order, 0);
 	return 0;
 }
 

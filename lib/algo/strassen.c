@@ -172,7 +172,7 @@ static int strassen_build(const struct workload *w, const int64_t *k, struct nes
 	tile(&s, t, j);
 	while (n->depth)
 		nest_close(n);
-	reorder_finish(&s.order);
+	reorder_finish(&s.order, 0);
 	return 0;
 }
 

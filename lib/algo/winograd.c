@@ -8,9 +8,8 @@
  * neural networks", CVPR 2016). A first layer, of few channels and many taps, is first made one of
  * more channels and fewer taps (lib/schedule/space_to_depth.h).
  *
- * A block of tiles is one thread's (lib/schedule/image_block.h), so no tensor but the weights is
- * larger than in a direct convolution. Threads may share a block by its panels, and transform the
- * same inputs, where there are few tiles.
+ * A block of tiles is one thread's (lib/schedule/image_block.h). Where there are few tiles, threads
+ * may share a block by its panels, and transform the same inputs.
  */
 #include <limits.h>
 
@@ -20,28 +19,25 @@
 #include "lib/schedule/range.h"
 #include "lib/schedule/reorder.h"
 
-enum winograd_knob { VL, NV, MR, M, TC, TR, NC, PAR, UNROLL, KNOBS };
+enum winograd_knob { VL, NV, MR, M, TC, TR, NC, PAR, UNROLL, STREAM, KNOBS };
 
 static const struct knob knobs[KNOBS] = {
 	[VL] = {"vl", 8, "Lanes of a vector."},
 	[NV] = {"nv", 1, "Vectors in a row of the register tile."},
-	[MR] = {"mr", 1,
-		"Image tiles of the register tile, at most, in near-equal parts of a block."},
+	[MR] = {"mr", 1, "Image tiles of the register tile, at most, in near-equal parts."},
 	[M] = {"m", 4, "Output pixels along each side of an image tile: 2 to 8, as taps allow."},
 	[TC] = {"tc", 1, "Image tiles in a row of a block; divides those in a row of the image."},
 	[TR] = {"tr", 1, "Rows of image tiles in a block; divides those of the image."},
 	[NC] = {"nc", 0, "Register tiles of output channels in a block; 0: all."},
-	[PAR] = {"par", 0,
-		 "Blocks are dealt to threads with 0: channels innermost, 1: image tiles "
-		 "innermost."},
+	[PAR] = {"par", 0, "Dealt to threads innermost are 0: channels, 1: image tiles."},
 	[UNROLL] = {"unroll", 1, "Unrolling of the loop over input channels."},
+	[STREAM] = {"stream", 0, "1: the result is written past the caches."},
 };
 
 /* The image of a kernel of so many taps and of so few channels is taken by blocks of pixels:
  * smaller kernels gain less than the transforms cost (PERFORMANCE.md). */
 enum { FEW_CHANNELS = 4, LEAST_TAPS = 25 };
-enum { FEW_SUMMED = 32 }; /* channels: for TOOM_FEW_CHANNELS */
-enum { MAX_TILES = 256, MAX_EDGES = 6 };
+enum { FEW_SUMMED = 32 /* channels: for TOOM_FEW_CHANNELS */, MAX_TILES = 256, MAX_EDGES = 6 };
 static const int64_t MAX_BLOCK = 1 << 20; /* floats of a block's transformed inputs */
 
 static struct image_kernel kernel_of(const struct conv *p)
@@ -155,6 +151,7 @@ static int ranges(const struct workload *w, struct range *r)
 	range_blocks(r, NC, p.oc, r->columns, blocks);
 	range_choice(r, PAR, 1);
 	range_unroll(r, UNROLL, 16, 0);
+	range_stream(r, STREAM, w, -1);
 	return 1;
 }
 
@@ -237,7 +234,7 @@ static int winograd_build(const struct workload *w, const int64_t *k, struct nes
 	image_block_finish(&s.b, j);
 	while (n->depth)
 		nest_close(n);
-	reorder_finish(&s.order);
+	reorder_finish(&s.order, (int)k[STREAM]);
 	return 0;
 }
 

@@ -205,7 +205,7 @@ static void add_site(struct walk *w, int buffer, const struct affine *index, int
 	if (w->n->buffer[buffer].kind == BUFFER_VIEW)
 		add_form(&f, &w->view[buffer], 1);
 	t->buffer = root;
-	t->store = store;
+	t->store = store > 0;
 	t->depth = w->depth;
 	for (int d = 0; d < w->depth; d++) {
 		int i = norder;
@@ -221,7 +221,7 @@ static void add_site(struct walk *w, int buffer, const struct affine *index, int
 	}
 	step[w->depth] = size * lanes;
 	t->outside[w->depth] = w->outside[w->depth];
-	t->times = store ? 2 * share : share; /* lines that are written come and go */
+	t->times = store ? store * share : share;
 	for (int d = w->depth; d >= 0; d--)
 		t->touched[d] =
 			d < w->depth && step[d] == 0
@@ -321,7 +321,8 @@ static void walk_store(struct walk *w, const struct node *s, struct work *here, 
 	}
 	count(w, &here->ops.store, &w->ops.store, times, share);
 	walk_access(w, here, s->valid, times, share);
-	add_site(w, s->buffer, &s->a, x->lanes, share, 1);
+	/* Lines that are written come and go, or just go. */
+	add_site(w, s->buffer, &s->a, x->lanes, share, s->streams ? 1 : 2);
 }
 
 static double all_ops(const struct walk_ops *k)

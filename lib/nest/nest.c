@@ -470,6 +470,22 @@ const struct affine *nest_keep(struct nest *n, struct affine a)
 	return p;
 }
 
+static void stream(const struct nest *n, struct node *t)
+{
+	for (; t; t = t->next) {
+		if (t->kind == NODE_STORE && t->value->lanes > 1)
+			t->streams = n->buffer[nest_base(n, t->buffer)].kind == BUFFER_ARG;
+		stream(n, t->body);
+		stream(n, t->orelse);
+	}
+}
+
+void nest_stream(struct nest *n)
+{
+	n->streams = 1;
+	stream(n, n->body);
+}
+
 /* Of the parallel loops in each other from t on: the most that any of these has. */
 static int64_t most_items(const struct nest *n, const struct node *t)
 {

@@ -171,6 +171,7 @@ struct node {
 	struct affine a; /* FOR: lo; IF, LET, VIEW: see above; STORE, PREFETCH: index */
 	struct affine b; /* FOR: hi; IF, LET */
 	int has_b;	 /* LET */
+	int streams;	 /* STORE: see nest_stream() */
 	const struct affine *valid;
 	const struct expr *value;
 };
@@ -186,6 +187,7 @@ struct nest {
 	struct node *open;     /* whose body that is; NULL: the nest's own */
 	int depth, loop_depth; /* bodies that are open, and loops among them */
 	int nloops, nphases;   /* in all */
+	int streams;	       /* nest_stream() was called */
 	struct {
 		const char *what; /* there was no room for more of these; NULL: for all */
 		int most;
@@ -264,6 +266,9 @@ void nest_store(struct nest *n, int buffer, struct affine index, const struct af
 		const struct expr *value);
 /* The index may lie outside the buffer: nothing is read. */
 void nest_prefetch(struct nest *n, int buffer, struct affine index);
+/* The vectors that have been stored to arguments until now are not needed soon: a target may write
+ * them past the caches, which then read nothing for them and lose nothing to them. */
+void nest_stream(struct nest *n);
 /* Ends a phase: at the top level of the nest. */
 void nest_sync(struct nest *n);
 const struct affine *nest_keep(struct nest *n, struct affine a); /* a copy in the arena */

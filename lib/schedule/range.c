@@ -151,6 +151,26 @@ void range_ahead(struct range *r, int knob, int64_t elements)
 		range_only(r, knob, 0, NULL);
 }
 
+/* A network's next operator read a result of 4.8 MB from a third cache of 32 MB, and lost by
+ * streaming more than the kernel won; of 12.8 MB both won (PERFORMANCE.md, "Streaming stores"). */
+void range_stream(struct range *r, int knob, const struct workload *w, int chunk)
+{
+	enum { PARTS = 4 }; /* of the third cache */
+	struct tensor t[OP_MAX_TENSORS];
+	int n = w->op->tensors(w, t);
+	int64_t bytes = 0;
+
+	for (int i = 0; i < n; i++)
+		if (t[i].role == TENSOR_DST)
+			bytes = t[i].size * dtype_size(w->dtype);
+	range_choice(r, knob, 1);
+	if (r->space && (bytes < r->machine->l3 / PARTS || workload_has_post(w, POST_ADD)))
+		range_only(r, knob, 0, NULL);
+	if (r->knob && chunk >= 0)
+		range_need(r, !r->knob[knob] || !r->knob[chunk],
+			   "partial sums in the result are read again");
+}
+
 void range_registers(struct range *r, int64_t needed)
 {
 	if (r->knob)

@@ -61,6 +61,10 @@ void range_unroll(struct range *r, int knob, int most, int64_t turns);
 /* Whether to prefetch: worth it where activations have so many elements that they do not stay in
  * the cache (brgemm_may_look_ahead()). */
 void range_ahead(struct range *r, int knob, int64_t elements);
+/* Whether the result is written past the caches: where it does not stay in them until it is read,
+ * nothing is added to it in place, and what is summed over is not in the chunks that the knob
+ * `chunk` (-1: there is none) says. */
+void range_stream(struct range *r, int knob, const struct workload *w, int chunk);
 /* A condition on several knobs, when they are checked. */
 void range_need(struct range *r, int holds, const char *why);
 /* The register tile needs so many vector registers. */

@@ -223,16 +223,20 @@ void reorder_out(struct reorder *r, int bias, struct brgemm_out *o)
 	to_nhwc(r, mul, o->mul, 0);
 }
 
-void reorder_finish(struct reorder *r)
+static void to_nchw(const struct reorder *r)
 {
-	struct matrices m, back;
+	struct matrices m = matrices(r, r->out, r->dst, 0), back = m;
 
-	if (!is_reordered(r))
-		return;
-	m = matrices(r, r->out, r->dst, 0);
-	back = m;
 	back.rows = m.cols;
 	back.cols = m.rows;
 	nest_sync(r->n);
 	transpose(&back);
+}
+
+void reorder_finish(struct reorder *r, int streams)
+{
+	if (is_reordered(r))
+		to_nchw(r);
+	if (streams)
+		nest_stream(r->n);
 }

@@ -23,7 +23,7 @@ struct reorder reorder_of(struct nest *n, const struct workload *w, int64_t lane
 int reorder_src(struct reorder *r);
 /* Declares the result and sets o, as operand_out() does. */
 void reorder_out(struct reorder *r, int bias, struct brgemm_out *o);
-/* At the end, when all loops are closed. */
-void reorder_finish(struct reorder *r);
+/* At the end, when all loops are closed. streams: see nest_stream(). */
+void reorder_finish(struct reorder *r, int streams);
 
 #endif

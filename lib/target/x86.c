@@ -101,6 +101,14 @@ struct linear x86_linear(const struct x86 *x, const struct affine *a)
 	return l;
 }
 
+int x86_is_multiple(const struct linear *l, int64_t of)
+{
+	for (int i = 0; i < l->n; i++)
+		if (l->t[i].coef % of)
+			return 0;
+	return l->c % of == 0;
+}
+
 struct linear x86_plus(struct linear a, int64_t times, const struct linear *b)
 {
 	a.c += times * b->c;
@@ -373,9 +381,11 @@ static void let(struct x86 *x, const struct node *t)
 static void view(struct x86 *x, const struct node *t)
 {
 	struct linear l = x86_linear(x, &t->a);
+	int base = x->n->buffer[t->buffer].base;
 
+	x->aligned[t->buffer] = x->aligned[base] && x86_is_multiple(&l, x->lanes);
 	x86_evaluate(x, &l, "%rax");
-	x86_line(x, "movq %d(%%rsp), %%rcx", x86_buffer_slot(x->n->buffer[t->buffer].base));
+	x86_line(x, "movq %d(%%rsp), %%rcx", x86_buffer_slot(base));
 	x86_line(x, "leaq (%%rcx,%%rax,%d), %%rax", x86_elem_bytes(x, t->buffer));
 	x86_line(x, "movq %%rax, %d(%%rsp)", x86_buffer_slot(t->buffer));
 }
@@ -387,6 +397,8 @@ static void barrier(struct x86 *x)
 
 	x86_line(x, "cmpq $1, %d(%%rsp)", THREADS);
 	x86_line(x, "je %df", alone);
+	if (x->streams)
+		x86_line(x, "sfence");
 	x86_line(x, "vzeroupper");
 	x86_line(x, "call *%d(%%rsp)", BARRIER);
 	x86_label(x, alone);
@@ -480,6 +492,8 @@ static void enter(struct x86 *x)
 
 static void leave(struct x86 *x)
 {
+	if (x->streams)
+		x86_line(x, "sfence");
 	x86_line(x, "addq $%d, %%rsp", frame_bytes(x));
 	for (int i = SAVED - 1; i >= 0; i--)
 		x86_line(x, "popq %s", saved[i]);
@@ -509,6 +523,34 @@ static void constants(struct x86 *x)
 	x86_line(x, ".fill 8, 4, 0");
 }
 
+static void body(struct x86 *x)
+{
+	enter(x);
+	nodes(x, x->n->body);
+	leave(x);
+}
+
+/* A body that streams, for a result that begins at a line, and one that does not. */
+static void bodies(struct x86 *x)
+{
+	int plain = ++x->nlabels;
+
+	for (int i = 0; i < x->n->nbuffers; i++) {
+		const struct buffer *b = &x->n->buffer[i];
+
+		x->aligned[i] = b->kind == BUFFER_ARG && b->written;
+		if (!x->aligned[i])
+			continue;
+		x86_line(x, "testb $63, %d(%%rsi)", b->slot * 8);
+		x86_line(x, "jne %df", plain);
+	}
+	x->streams = 1;
+	body(x);
+	x->streams = 0;
+	x86_label(x, plain);
+	body(x);
+}
+
 static void function(struct x86 *x)
 {
 	x->nlabels = x->nconstants = x->mask_table = x->nspreads = 0;
@@ -521,9 +563,10 @@ static void function(struct x86 *x)
 			"\t\".globl \" STRING(KERNEL) \"\\n\"\n"
 			"\t\".type \" STRING(KERNEL) \", @function\\n\"\n"
 			"\tSTRING(KERNEL) \":\\n\"\n");
-	enter(x);
-	nodes(x, x->n->body);
-	leave(x);
+	if (x->n->streams)
+		bodies(x);
+	else
+		body(x);
 	constants(x);
 	buf_str(x->out, "\t\".size \" STRING(KERNEL) \", . - \" STRING(KERNEL) \"\\n\"\n"
 			"\t\".popsection\\n\");\n");

@@ -42,6 +42,9 @@ struct x86 {
 	const struct node *scope[NEST_BUFFERS]; /* where each lives; elsewhere its home is free */
 	int alive[NEST_BUFFERS];
 	int nkept; /* x86_homes() of what is written */
+	/* Stores that stream do so in this copy of the function, as far as their addresses are
+	 * multiples of a vector; of a buffer they may be if it is aligned. */
+	int streams, aligned[NEST_BUFFERS];
 	int nconstants;
 	struct {
 		double value;
@@ -63,6 +66,8 @@ void x86_line(struct x86 *x, const char *fmt, ...) __attribute__((format(printf,
 void x86_label(struct x86 *x, int label);
 struct linear x86_linear(const struct x86 *x, const struct affine *a);
 struct linear x86_plus(struct linear a, int64_t times, const struct linear *b);
+/* Is it a multiple of this, whatever its variables are? */
+int x86_is_multiple(const struct linear *l, int64_t of);
 /* Its value in a register other than %rdx, which it may change. */
 void x86_evaluate(struct x86 *x, const struct linear *l, const char *reg);
 int x86_elem_bytes(const struct x86 *x, int buffer);

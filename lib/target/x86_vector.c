@@ -410,6 +410,15 @@ static struct held value(struct block *b, const struct expr *e)
 
 /* ---- stores ---- */
 
+/* Only whole vectors at a multiple of their size can pass the caches. */
+static int streams(const struct block *b, const struct node *s)
+{
+	struct linear l = x86_linear(b->x, &s->a);
+
+	return b->x->streams && s->streams && b->x->aligned[s->buffer] &&
+	       x86_is_multiple(&l, s->value->lanes);
+}
+
 void block_store_memory(struct block *b, const struct node *s)
 {
 	int lanes = s->value->lanes;
@@ -418,7 +427,11 @@ void block_store_memory(struct block *b, const struct node *s)
 	const struct mask *m;
 
 	if (!block_needed(b, s->valid, lanes)) {
-		x86_line(b->x, "%s %s, %s", lanes == 1 ? "vmovss" : "vmovups", v.text, to.text);
+		x86_line(b->x, "%s %s, %s",
+			 lanes == 1	 ? "vmovss"
+			 : streams(b, s) ? "vmovntps"
+					 : "vmovups",
+			 v.text, to.text);
 	} else if (lanes == 16) {
 		m = block_mask(b, s->valid, lanes);
 		x86_line(b->x, "vmovups %s, %s{%%k%d}", v.text, to.text, m->number);
