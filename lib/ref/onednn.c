@@ -185,6 +185,7 @@ enum { MAX_VIEWS = 2, MAX_HELD = 4 * REF_MAX_VARIANTS, PAGE = 4096 };
 struct held {
 	enum tensor_role role;
 	dnnl_memory_t mem;
+	int is_callers; /* the data are the caller's, in place */
 };
 
 struct variant {
@@ -203,7 +204,7 @@ struct ref {
 	dnnl_engine_t engine;
 	dnnl_stream_t stream;
 	struct workload work;
-	struct ref_data data; /* the caller's, until open returns; so are the choices */
+	struct ref_data data; /* the caller's; so are, until open returns, the choices */
 	const struct ref_choice *only;
 	int nonly;
 	float *add; /* kept for variants that add into dst */
@@ -466,6 +467,14 @@ static void memory_free(dnnl_memory_t mem)
 	dnnl_memory_destroy(mem);
 }
 
+/* Activations that the variant reads as the caller has them are read there: so a kernel and the
+ * library, called in turns, find one source in the caches, as both would in a network. */
+static int is_in_place(const struct view *v, enum tensor_role role, const_md_t md)
+{
+	return (role == TENSOR_SRC || role == TENSOR_MUL) &&
+	       dnnl_memory_desc_equal(v->user[role], md);
+}
+
 /* The input of this role in format md, made and filled unless it is there. */
 static int hold(struct ref *r, const struct view *v, enum tensor_role role, const_md_t md,
 		dnnl_memory_t *mem, struct err *e)
@@ -481,11 +490,17 @@ static int hold(struct ref *r, const struct view *v, enum tensor_role role, cons
 		}
 	if (r->nheld == MAX_HELD)
 		return err_set(e, "a problem needs more than %d packed tensors", MAX_HELD);
-	if (failed(memory_make(r, md, &h->mem), "allocate a tensor", e))
+	h->is_callers = is_in_place(v, role, md);
+	if (failed(h->is_callers ? dnnl_memory_create(&h->mem, md, r->engine,
+						      (float *)user_data(&r->data, role))
+				 : memory_make(r, md, &h->mem),
+		   "allocate a tensor", e))
 		return -1;
 	h->role = role;
 	*mem = h->mem;
 	r->nheld++;
+	if (h->is_callers)
+		return 0;
 	return failed(copy(r, v->user[role], (float *)user_data(&r->data, role), h->mem, 0),
 		      "reorder a tensor", e);
 }
@@ -933,7 +948,10 @@ void ref_close(struct ref *r)
 	for (int i = 0; i < r->nvariant; i++)
 		variant_free(&r->variant[i]);
 	for (int i = 0; i < r->nheld; i++)
-		memory_free(r->held[i].mem);
+		if (r->held[i].is_callers)
+			dnnl_memory_destroy(r->held[i].mem);
+		else
+			memory_free(r->held[i].mem);
 	for (int i = 0; i < r->nview; i++)
 		for (int t = 0; t < TENSOR_ROLES; t++) {
 			md_free(r->view[i].user[t]);

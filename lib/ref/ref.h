@@ -30,9 +30,10 @@ struct ref_choice {
 };
 
 /* Makes every variant the library has for the workload; or, if n > 0, only the n that are named, in
- * the order in which the library offers them. Uses the OpenMP team of the calling process; the
- * number of threads is OpenMP's. Returns NULL with e filled if the library fails; a library without
- * any implementation gives an object with no variants. */
+ * the order in which the library offers them. data->src and data->mul must stay until ref_close():
+ * variants that read them as they are do so in place. Uses the OpenMP team of the calling process;
+ * the number of threads is OpenMP's. Returns NULL with e filled if the library fails; a library
+ * without any implementation gives an object with no variants. */
 struct ref *ref_onednn_open(const struct workload *w, const struct ref_data *data,
 			    const struct ref_choice *only, int n, struct err *e);
 int ref_variants(const struct ref *r);
