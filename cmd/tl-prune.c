@@ -13,6 +13,7 @@
 #include "lib/store/history.h"
 #include "lib/store/preempt.h"
 #include "lib/store/store.h"
+#include "lib/store/until.h"
 #include "lib/target/target.h"
 
 enum {
@@ -82,38 +83,6 @@ static const struct program program = {
 	.max_args = -1,
 	.operands = "file",
 };
-
-/* Limits */
-
-enum limit_name { CORE_SECONDS, SECONDS, ROUNDS, CANDIDATES, LIMITS };
-static const char *const limit_name[LIMITS] = {"core-seconds", "seconds", "rounds", "candidates"};
-
-struct limits_until {
-	double most[LIMITS]; /* INFINITY: none */
-};
-
-static int parse_until(const char *text, struct limits_until *l, struct err *e)
-{
-	for (int i = 0; i < LIMITS; i++)
-		l->most[i] = INFINITY;
-	while (text && *text) {
-		size_t n = strcspn(text, "<,");
-		char *stop = NULL;
-		int i = 0;
-
-		while (i < LIMITS && (strlen(limit_name[i]) != n || memcmp(limit_name[i], text, n)))
-			i++;
-		if (i < LIMITS && text[n] == '<')
-			l->most[i] = strtod(text + n + 1, &stop);
-		if (!stop || stop == text + n + 1 || (*stop && *stop != ',') || !(l->most[i] >= 0))
-			return err_status(e, EXIT_USAGE,
-					  "--until wants limits such as "
-					  "core-seconds<14400,rounds<8, not \"%s\"",
-					  text);
-		text = stop + (*stop == ',');
-	}
-	return 0;
-}
 
 /* Seconds from a time as in "at" until another, or until now if that is NULL. NAN if it is no such
  * time. */
@@ -222,23 +191,22 @@ static int read_all(struct input *in, struct rec_in *rin, struct rec_out *out, s
 /* Deciding */
 
 /* The sentence of the first limit that is reached, in buf; NULL if none is. */
-static const char *reached(const struct limits_until *l, const struct input *in, char *buf,
-			   size_t size)
+static const char *reached(const struct until *l, const struct input *in, char *buf, size_t size)
 {
 	const struct history *h = &in->history;
 	/* Replays have a clock of their own. */
 	const char *now = in->db && store_is_replayed(in->db) ? h->last_at : NULL;
-	double used[LIMITS] = {
-		[CORE_SECONDS] = h->core_s_since,
-		[SECONDS] = seconds_since(since ? since : h->first_at, now),
-		[ROUNDS] = h->rounds_since,
-		[CANDIDATES] = (double)h->candidates_since,
+	double used[UNTIL_LIMITS] = {
+		[UNTIL_CORE_SECONDS] = h->core_s_since,
+		[UNTIL_SECONDS] = seconds_since(since ? since : h->first_at, now),
+		[UNTIL_ROUNDS] = h->rounds_since,
+		[UNTIL_CANDIDATES] = (double)h->candidates_since,
 	};
 
-	for (int i = 0; i < LIMITS; i++)
+	for (int i = 0; i < UNTIL_LIMITS; i++)
 		if (used[i] >= l->most[i]) {
 			snprintf(buf, size, "all stop: the limit %s<%.9g is reached with %.9g",
-				 limit_name[i], l->most[i], used[i]);
+				 until_name[i], l->most[i], used[i]);
 			return buf;
 		}
 	return NULL;
@@ -506,9 +474,16 @@ static int64_t default_budget(const struct preempt_op *op, int n)
 	return known < ADAPT_TIMES && most > first ? first : most;
 }
 
+/* No more candidates than a limit leaves. */
+static int64_t within(int64_t candidates, double most, const struct input *in)
+{
+	double left = ceil(most) - (double)in->history.candidates_since;
+
+	return left < (double)candidates ? (int64_t)fmax(left, 0) : candidates;
+}
+
 /* Decides and writes. Returns the number of workloads to be tuned, -1 on failure. */
-static int decide(struct input *in, const struct limits_until *limits, struct rec_out *out,
-		  struct err *e)
+static int decide(struct input *in, const struct until *limits, struct rec_out *out, struct err *e)
 {
 	struct preempt_rules rules = {gain, patience, budget, min_gain, 0};
 	struct preempt_op *op;
@@ -520,6 +495,7 @@ static int decide(struct input *in, const struct limits_until *limits, struct re
 	op = make_ops(in);
 	if (budget < 0)
 		rules.budget = default_budget(op, in->n);
+	rules.budget = within(rules.budget, limits->most[UNTIL_CANDIDATES], in);
 	tuned = finals ? decide_finals(in, op) : preempt_decide(op, in->n, &rules);
 	if (!finals && reached(limits, in, why, sizeof why)) {
 		preempt_stop_all(op, in->n, why);
@@ -537,16 +513,16 @@ static int decide(struct input *in, const struct limits_until *limits, struct re
 	return rc ? -1 : tuned;
 }
 
-/* The database, if there is one; it is no error that there is none unless it was named. */
+/* The database, if there is one. */
 static int open_database(struct input *in, struct err *e)
 {
 	struct buf path = BUF_INIT;
 	int rc = 0, there = 1;
 
 	if (!no_db)
-		rc = store_default_path(database, STORE_READ, &path, e);
-	if (!no_db && !rc && !database)
-		rc = there = store_is_there(path.s, e);
+		rc = there = store_find(database, &path, e);
+	if (database && !there)
+		opt_warn(&program, "the database %s is not there: nothing is known yet", path.s);
 	if (!no_db && rc >= 0 && there)
 		rc = (in->db = store_open(path.s, STORE_READ, e)) ? 0 : -1;
 	buf_free(&path);
@@ -563,11 +539,11 @@ static int open_database(struct input *in, struct err *e)
 static int run(struct input *in, char **paths, int npaths, struct rec_out *out)
 {
 	struct err e = ERR_INIT;
-	struct limits_until limits;
+	struct until limits;
 	struct rec_in *rin;
 	int tuned = -1, bad = 0;
 
-	if (parse_until(until, &limits, &e) || open_database(in, &e) ||
+	if (until_parse(&limits, until, &e) || open_database(in, &e) ||
 	    !(rin = rec_open(paths, npaths, NULL, &e)))
 		return opt_fail(&program, &e);
 	if (!read_all(in, rin, out, &e) && !rec_stopped())

@@ -51,10 +51,11 @@ static const struct program program = {
 
 struct batch {
 	int open;
-	int64_t n;	 /* records stored in it */
-	double began;	 /* clock_now() */
-	struct buf held; /* lines to pass on after the commit */
-	int64_t fresh, known;
+	int64_t n;		      /* records stored in it */
+	double began;		      /* clock_now() */
+	struct buf held;	      /* lines to pass on after the commit */
+	int64_t fresh, known;	      /* committed */
+	int64_t now_fresh, now_known; /* of the open batch */
 };
 
 /* A reader that went away is no reason to lose results: they are stored all the same. */
@@ -75,6 +76,9 @@ static int finish(struct batch *b, struct store *db, struct rec_out *out, struct
 {
 	if (b->open && store_commit(db, e))
 		return -1;
+	b->fresh += b->now_fresh;
+	b->known += b->now_known;
+	b->now_fresh = b->now_known = 0;
 	b->open = 0;
 	b->n = 0;
 	return pass_on(b, out, e);
@@ -100,10 +104,10 @@ static int store_one(struct batch *b, struct store *db, struct rec_in *in, const
 		rec_bad(in, r, &why);
 		return 0;
 	case STORE_NEW:
-		b->fresh++;
+		b->now_fresh++;
 		return 1;
 	default:
-		b->known++;
+		b->now_known++;
 		return 1;
 	}
 }

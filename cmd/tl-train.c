@@ -96,10 +96,25 @@ static int read_store(const char *path, struct err *e)
 	return rc;
 }
 
+/* -d: one that is not there yet is empty. */
+static int read_database(struct err *e)
+{
+	struct buf path = BUF_INIT;
+	int rc = store_find(database, &path, e);
+
+	if (!rc)
+		fprintf(stderr, "%s: warning: the database %s is not there: nothing is known yet\n",
+			program.name, path.s);
+	else if (rc > 0)
+		rc = read_store(path.s, e);
+	buf_free(&path);
+	return rc;
+}
+
 static int read_all(char **files, int n, struct err *e)
 {
 	const struct lines lines = {take_line, bad_line, NULL};
-	int rc = database ? read_store(database, e) : 0;
+	int rc = database ? read_database(e) : 0;
 
 	for (int i = 0; i < n && rc == 0; i++)
 		rc = lines_is_database(files[i]) ? read_store(files[i], e)

@@ -18,10 +18,12 @@
 #include "lib/host/ledger.h"
 #include "lib/model/default.h"
 #include "lib/store/store.h"
+#include "lib/store/until.h"
 #include "lib/target/target.h"
 
 static const char *db, *output, *until, *seed, *number, *keep, *layout, *batch, *patience, *finals,
 	*replay, *env, *model, *search, *filter;
+static double time_s;
 static int no_db, nowait, quiet, verbose, print, zero_shot;
 static struct buf limits_text; /* --until, with a --budget of time */
 
@@ -42,6 +44,8 @@ static const struct opt opts[] = {
 	 "Stop when one of these is reached, counted from the start of this run: core-seconds<N, "
 	 "seconds<N, rounds<N, candidates<N, separated by commas.",
 	 NULL},
+	{'t', "time", OPT_TIME, &time_s, "TIME",
+	 "Stop after so long (30s, 5m, 2h): the same as --until seconds<N.", NULL},
 	{'n', "number", OPT_STRING, &number, "N",
 	 "Candidates that tl-gen proposes for each workload in a round.", NULL},
 	{'b', "budget", OPT_STRING, &keep, "N|TIME",
@@ -501,6 +505,18 @@ static int tune(const struct places *at)
 	return status;
 }
 
+static void add_seconds(double n)
+{
+	struct buf before = limits_text;
+
+	limits_text = (struct buf)BUF_INIT;
+	if (until)
+		buf_fmt(&limits_text, "%s,", until);
+	buf_fmt(&limits_text, "seconds<%.9g", n);
+	until = limits_text.s;
+	buf_free(&before);
+}
+
 /* A budget of time is a limit of the run. */
 static void read_budget(void)
 {
@@ -513,16 +529,14 @@ static void read_budget(void)
 	if (end == keep || !strchr("smh", *end) || !*end || (end[1] && strcmp(end, "ms") != 0))
 		return;
 	n *= *end == 'h' ? 3600 : !strcmp(end, "ms") ? 1e-3 : *end == 'm' ? 60 : 1;
-	if (until)
-		buf_fmt(&limits_text, "%s,", until);
-	buf_fmt(&limits_text, "seconds<%.9g", n);
-	until = limits_text.s;
+	add_seconds(n);
 	keep = NULL;
 }
 
 static void check_usage(void)
 {
 	struct err e = ERR_INIT;
+	struct until limits;
 
 	if (zero_shot && (no_db || replay || until || keep || number))
 		err_status(&e, EXIT_USAGE, "--zero-shot measures nothing: no limit goes with it");
@@ -532,6 +546,8 @@ static void check_usage(void)
 		err_status(&e, EXIT_USAGE,
 			   "--env goes with --replay: what is measured is this "
 			   "machine's");
+	else
+		until_parse(&limits, until, &e);
 	if (e.status)
 		exit(opt_fail(&program, &e));
 }
@@ -582,6 +598,8 @@ int main(int argc, char **argv)
 	char *dir, since[25];
 
 	read_budget();
+	if (time_s > 0)
+		add_seconds(time_s);
 	check_usage();
 	if (choose_model(&e))
 		return opt_fail(&program, &e);

@@ -107,6 +107,11 @@ for limit in core-seconds 'core-seconds<40' 'seconds<5' 'rounds<1' 'candidates<1
 done >"$tmp/got"
 printf '%s\n' 2 1 1 1 1 1 | cmp -s - "$tmp/got"
 ok $? '--until: what stops'
+prune -q -d "$tmp/yet.db" "$wl" 2>"$tmp/err" && grep -q 'yet.db is not there: nothing is known yet' "$tmp/err" && [ ! -e "$tmp/yet.db" ]
+ok $? 'a database that is not there yet is empty'
+prune -q -d "$tmp/no/where.db" "$wl" 2>"$tmp/err"
+[ $? -eq 3 ] && grep -q 'cannot look for the database' "$tmp/err"
+ok $? 'but its folder must be there'
 prune -q --until 'core-seconds<60,rounds<2,candidates<181' -d "$tmp/db" "$wl" &&
 	prune -q --until 'core-seconds<1,rounds<1' --since 2026-11-21T10:00:00.000Z -d "$tmp/db" "$wl"
 ok $? '--until: what goes on, --since: what does not count'

@@ -31,12 +31,15 @@ feed="perl $here/store-many.pl feed $tmp/in"
 {
 	$feed | (
 		ulimit -f 4000
-		exec "$bin/tl-store" -d "$tmp/limit.db" 2>&3
+		exec "$bin/tl-store" -v -d "$tmp/limit.db" 2>&3
 	)
 	echo $? >"$tmp/status"
 } 3>"$tmp/err" | cat >"$tmp/out"
 [ "$(cat "$tmp/status")" -eq 3 ] && grep -q "cannot write the database $tmp/limit.db: .*File too large" "$tmp/err"
-ok $? "a file that may not grow: $(cat "$tmp/err")"
+ok $? "a file that may not grow: $(head -n 1 "$tmp/err")"
+new=$(sed -n 's/^tl-store: \([0-9]*\) new,.*/\1/p' "$tmp/err")
+[ "$new" -gt 0 ] && [ "$new" -le "$("$bin/tl-query" -d "$tmp/limit.db" --dump=all | wc -l)" ]
+ok $? "it counts what was committed: $new"
 [ "$(wc -l <"$tmp/out")" -gt 100 ] && [ -z "$(lost "$tmp/out" "$tmp/limit.db")" ]
 ok $? "the $(wc -l <"$tmp/out") records that were passed on are stored"
 "$bin/tl-store" --check -d "$tmp/limit.db"

@@ -101,6 +101,12 @@ cp "$tmp/other" "$tmp/copy"
 [ $? -eq 3 ] && cmp -s "$tmp/other" "$tmp/copy"
 ok $? 'a file that is no database is left alone'
 
+for name in '' file:foo.db :memory:; do
+	"$bin/tl-store" -q -d "$name" "$tmp/a" >"$tmp/out" 2>"$tmp/err"
+	[ $? -eq 2 ] && [ ! -s "$tmp/out" ] && [ ! -e foo.db ] && [ ! -e file:foo.db ] && grep -q 'the name of the database is empty\|is no file.s name' "$tmp/err"
+	ok $? "a database named \"$name\" is refused"
+done
+
 # Kills. Whatever was passed on must be there, and the database must be sound.
 
 survived=0

@@ -326,6 +326,9 @@ bad 'is not there' 'No such file'
 "$bin/tl-filter" --by=model "$tmp/all" >"$tmp/out" 2>"$tmp/err"
 [ $? -eq 2 ] && grep -q 'wants a model' "$tmp/err"
 ok $? '--by=model without a model is a usage error'
+train -d "$tmp/yet.db" >"$tmp/out" 2>"$tmp/err" </dev/null
+[ $? -eq 3 ] && grep -q 'yet.db is not there' "$tmp/err" && grep -q 'no result' "$tmp/err" && [ ! -e "$tmp/yet.db" ]
+ok $? 'a database that is not there yet is empty'
 train </dev/null >"$tmp/out" 2>"$tmp/err"
 [ $? -eq 3 ] && [ ! -s "$tmp/out" ] && grep -q 'no result' "$tmp/err"
 ok $? 'of nothing, nothing is learned'

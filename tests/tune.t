@@ -180,7 +180,14 @@ printf 'garbage' >"$tmp/g.onnx"
 "$bin/tl-tune" -q -d "$tmp/k.db" "$tmp/w.wl" "$tmp/g.onnx" 2>"$tmp/err"
 [ $? -eq 3 ] && grep -q '^tl-extract: .*g.onnx' "$tmp/err" && grep -q 'nothing is tuned' "$tmp/err" && none_left
 ok $? 'one that is no model: exit 3, and nothing is tuned'
-"$bin/tl-tune" --until nonsense "$tmp/w.wl" >"$tmp/out" 2>"$tmp/err"
-[ $? -eq 2 ]
-ok $? 'bad limits: exit 2'
+for limit in nonsense 5m 'rounds<' 'rounds=3'; do
+	"$bin/tl-tune" -d "$tmp/limits.db" --until "$limit" "$tmp/w.wl" >"$tmp/out" 2>"$tmp/err"
+	[ $? -eq 2 ] && grep -q '^tl-tune: --until wants limits' "$tmp/err" && [ ! -e "$tmp/limits.db" ] && [ ! -s "$tmp/out" ]
+	ok $? "bad limits ($limit) are refused before anything is made"
+done
+"$bin/tl-tune" -q -d "$tmp/few.db" --until 'candidates<5' --final 0 "$tmp/w.wl" 2>"$tmp/err" &&
+	[ "$("$bin/tl-query" -d "$tmp/few.db" --dump=results | cut -d'"' -f10 | sort -u | wc -l)" -eq 5 ]
+ok $? 'a limit of candidates is held exactly'
+"$bin/tl-tune" --print --time 90s "$tmp/w.wl" >"$tmp/out" && grep -q 'seconds<90' "$tmp/out"
+ok $? '--time is a limit of seconds'
 echo "1..$n"

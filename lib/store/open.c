@@ -170,13 +170,46 @@ int store_default_path(const char *given, enum store_mode mode, struct buf *out,
 	return mode == STORE_WRITE ? make_folder(out->s, e) : 0;
 }
 
+/* SQLite takes some names for something else than a file's. */
+static int check_name(const char *path, struct err *e)
+{
+	if (!*path)
+		return err_status(e, EXIT_USAGE, "the name of the database is empty");
+	if (!strncmp(path, "file:", 5) || *path == ':')
+		return err_status(e, EXIT_USAGE,
+				  "\"%s\" is no file's name for a database; ./%s would be one",
+				  path, path);
+	return 0;
+}
+
 int store_is_there(const char *path, struct err *e)
 {
+	if (check_name(path, e))
+		return -1;
 	if (!access(path, F_OK))
 		return 1;
 	return errno == ENOENT || errno == ENOTDIR
 		       ? 0
 		       : err_sys(e, "cannot look for the database %s", path);
+}
+
+int store_find(const char *given, struct buf *path, struct err *e)
+{
+	struct buf folder = BUF_INIT;
+	const char *slash;
+	int rc;
+
+	if (store_default_path(given, STORE_READ, path, e))
+		return -1;
+	rc = store_is_there(path->s, e);
+	if (rc || !given)
+		return rc;
+	slash = strrchr(path->s, '/');
+	buf_fmt(&folder, "%.*s", slash ? (int)(slash - path->s + 1) : 1, slash ? path->s : ".");
+	if (access(folder.s, F_OK))
+		rc = err_sys(e, "cannot look for the database %s", path->s);
+	buf_free(&folder);
+	return rc;
 }
 
 /* Statements */
@@ -444,6 +477,10 @@ struct store *store_open(const char *path, enum store_mode mode, struct err *e)
 	int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX;
 
 	s->path = xstrdup(path);
+	if (check_name(path, e)) {
+		store_close(s);
+		return NULL;
+	}
 	/* Reading may have to roll back what a killed writer left, so it opens for writing, too;
 	 * SQLite opens a file without write permission for reading only. */
 	if (mode == STORE_WRITE)

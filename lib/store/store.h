@@ -43,6 +43,9 @@ enum store_mode { STORE_READ, STORE_WRITE };
 int store_default_path(const char *given, enum store_mode mode, struct buf *out, struct err *e);
 /* Is there a file? 1; 0: surely not; -1: nobody can tell. */
 int store_is_there(const char *path, struct err *e);
+/* The path for reading, as above, and whether there is a file: 1; 0: not yet; -1. A folder that is
+ * not there, of a path that was given, is a failure: it may be a slip of the pen. */
+int store_find(const char *given, struct buf *path, struct err *e);
 /* STORE_WRITE makes the file if there is none. NULL on failure. A database made by a newer version
  * or by another program is refused; an older one is brought up to date. */
 struct store *store_open(const char *path, enum store_mode mode, struct err *e);

@@ -1,0 +1,33 @@
+#include "lib/store/until.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+const char *const until_name[UNTIL_LIMITS] = {"core-seconds", "seconds", "rounds", "candidates"};
+
+int until_parse(struct until *l, const char *text, struct err *e)
+{
+	for (int i = 0; i < UNTIL_LIMITS; i++)
+		l->most[i] = INFINITY;
+	while (text && *text) {
+		size_t n = strcspn(text, "<,");
+		char *stop = NULL;
+		double most = 0;
+		int i = 0;
+
+		while (i < UNTIL_LIMITS &&
+		       (strlen(until_name[i]) != n || memcmp(until_name[i], text, n) != 0))
+			i++;
+		if (i < UNTIL_LIMITS && text[n] == '<')
+			most = strtod(text + n + 1, &stop);
+		if (!stop || stop == text + n + 1 || (*stop && *stop != ',') || !(most >= 0))
+			return err_status(e, EXIT_USAGE,
+					  "--until wants limits such as "
+					  "core-seconds<14400,rounds<8, not \"%s\"",
+					  text);
+		l->most[i] = fmin(l->most[i], most);
+		text = stop + (*stop == ',');
+	}
+	return 0;
+}

@@ -1,0 +1,19 @@
+/* Limits of a tuning run, as --until has them: core-seconds<14400,rounds<8. */
+#ifndef TL_STORE_UNTIL_H
+#define TL_STORE_UNTIL_H
+
+#include "lib/base/err.h"
+
+enum until_what { UNTIL_CORE_SECONDS, UNTIL_SECONDS, UNTIL_ROUNDS, UNTIL_CANDIDATES, UNTIL_LIMITS };
+
+extern const char *const until_name[UNTIL_LIMITS]; /* "core-seconds" */
+
+struct until {
+	double most[UNTIL_LIMITS]; /* INFINITY: none */
+};
+
+/* text may be NULL: no limits. Of two of one kind the smaller holds. -1 with EXIT_USAGE where it
+ * makes no sense. */
+int until_parse(struct until *l, const char *text, struct err *e);
+
+#endif
