@@ -11,13 +11,15 @@
 #include "lib/store/cost.h"
 #include "lib/store/ladder.h"
 #include "lib/store/match.h"
-#include "lib/store/report.h"
+#include "lib/report/lines.h"
+#include "lib/report/page.h"
+#include "lib/report/plot.h"
 #include "lib/store/store.h"
-#include "lib/store/tell.h"
+#include "lib/report/tell.h"
 #include "lib/target/target.h"
 
 static const char *database, *output, *env_id, *op_name, *prob, *layout, *post, *dtype, *dump;
-static const char *run_id, *since;
+static const char *run_id, *since, *report_path, *plot_of;
 static int64_t top = 1;
 static const char *model_path;
 static int as_table, as_csv, stats, cost, predict;
@@ -52,6 +54,14 @@ static const struct opt opts[] = {
 	 "A table for people, with what each workload cost and the sum over all, weighed by count.",
 	 NULL},
 	{0, "csv", OPT_FLAG, &as_csv, NULL, "The same figures as CSV, in SI units.", NULL},
+	{0, "report", OPT_FILE, &report_path, "FILE",
+	 "Write a report for people to FILE, which is replaced at the end: by its name a page of "
+	 "HTML (.html) with plots, which needs nothing else, or Markdown (.md).",
+	 NULL},
+	{0, "plot", OPT_ENUM, &plot_of, "KIND",
+	 "One of the report's plots, as SVG: operators before and after, how the time of all "
+	 "fell while they were tuned, the roofline, what was spent and saved.",
+	 "operators|convergence|roofline|savings"},
 	{0, "stats", OPT_FLAG, &stats, NULL, "How much the database holds.", NULL},
 	{0, "cost", OPT_FLAG, &cost, NULL,
 	 "What tuning cost, by purpose, over all runs that the database knows.", NULL},
@@ -102,6 +112,12 @@ static int print_text(struct rec_out *out, const struct buf *b, struct err *e)
 	size_t n = b->n;
 
 	return rec_put(out, b->s, n && b->s[n - 1] == '\n' ? n - 1 : n, e);
+}
+
+/* Are answers collected, to be told together? */
+static int collects(void)
+{
+	return as_table || as_csv || report_path || plot_of;
 }
 
 /* Dumps, statistics and costs */
@@ -234,7 +250,7 @@ static int answer(struct query *q, const struct workload *w, int64_t count, stru
 	q->asked++;
 	q->stale += m.stale;
 	q->foreign += m.foreign;
-	if (as_table || as_csv) {
+	if (collects()) {
 		if (count < 0 && store_sources(q->db, w->id.s, &count, e) < 0)
 			return -1;
 		if (store_tally(q->db, w->id.s, q->here.id, &t, e) < 0)
@@ -263,6 +279,8 @@ static int answer_record(struct query *q, struct rec_in *in, const struct rec *r
 		rec_bad(in, r, &why);
 		return 0;
 	}
+	if (collects())
+		report_add_sources(&q->report, d);
 	return answer(q, &w, count, e);
 }
 
@@ -276,14 +294,14 @@ static int answer_all(struct query *q, struct rec_in *in, struct err *e)
 		if (r.type == REC_WORKLOAD) {
 			if (answer_record(q, in, &r, e))
 				return -1;
-		} else if (!as_table && !as_csv && rec_put(q->out, r.s, r.n, e)) {
+		} else if (!collects() && rec_put(q->out, r.s, r.n, e)) {
 			return -1;
 		}
 	}
 	return more;
 }
 
-static int print_report(struct query *q, struct err *e)
+static int print_table(struct query *q, struct err *e)
 {
 	struct buf b = BUF_INIT;
 	int rc;
@@ -295,6 +313,62 @@ static int print_report(struct query *q, struct err *e)
 	rc = print_text(q->out, &b, e);
 	buf_free(&b);
 	return rc;
+}
+
+static int write_report(const struct figures *f, struct err *e)
+{
+	struct rec_out *file = rec_create(report_path, e);
+	struct buf b = BUF_INIT;
+	int rc = -1;
+
+	if (page_form(report_path) == PAGE_HTML)
+		page_html(f, &b);
+	else
+		page_markdown(f, &b);
+	if (file && !print_text(file, &b, e))
+		rc = rec_commit(file, e);
+	rec_discard(file);
+	buf_free(&b);
+	return rc;
+}
+
+/* A plot that lacks data is a "no", as an unknown workload is. */
+static int print_plot(struct query *q, const struct figures *f, struct err *e)
+{
+	enum plot p = plot_find(plot_of);
+	const char *lacks = plot_lacks(p, f);
+	struct buf b = BUF_INIT;
+	int rc;
+
+	if (lacks) {
+		fprintf(stderr, "%s: no plot: %s\n", program.name, lacks);
+		q->missing = 1;
+		return 0;
+	}
+	plot_svg(p, f, 1, &b);
+	rc = print_text(q->out, &b, e);
+	buf_free(&b);
+	return rc;
+}
+
+static int print_figures(struct query *q, struct err *e)
+{
+	struct figures f;
+	int rc = figures_read(&f, q->db, &q->here, &q->report, e);
+
+	if (!rc && report_path)
+		rc = write_report(&f, e);
+	if (!rc && plot_of)
+		rc = print_plot(q, &f, e);
+	figures_free(&f);
+	return rc;
+}
+
+static int print_collected(struct query *q, struct err *e)
+{
+	if ((as_table || as_csv) && print_table(q, e))
+		return -1;
+	return report_path || plot_of ? print_figures(q, e) : 0;
 }
 
 static void say_ages(const struct query *q)
@@ -345,7 +419,7 @@ static int run_answers(struct query *q, char **paths, int npaths, struct err *e)
 	if (q->here.doubt)
 		opt_warn(&program, "answering for the env %s of the last result: %s", q->here.id,
 			 q->here.doubt);
-	if ((as_table || as_csv) && store_is_replayed(q->db))
+	if (collects() && store_is_replayed(q->db))
 		opt_warn(&program, "these results were replayed, not measured");
 	if (q->db)
 		q->matcher = matcher_open(q->db, &q->here);
@@ -361,8 +435,8 @@ static int run_answers(struct query *q, char **paths, int npaths, struct err *e)
 		rc = answer_all(q, in, e);
 		bad = rec_bad_count(in) > 0;
 	}
-	if (!rc && (as_table || as_csv) && !rec_stopped())
-		rc = print_report(q, e);
+	if (!rc && collects() && !rec_stopped())
+		rc = print_collected(q, e);
 	if (!rc)
 		say_ages(q);
 	rec_close(in);
@@ -381,8 +455,16 @@ static void check_usage(int npaths)
 		why = "--dump, --stats, --cost and --op are four questions; ask one";
 	else if ((dump || stats || cost || op_name) && npaths)
 		why = "--dump, --stats, --cost and --op read no files";
-	else if (predict && (dump || stats || cost || as_table || as_csv))
+	else if (predict && (dump || stats || cost || collects()))
 		why = "--predict answers with records";
+	else if ((report_path || plot_of) && (dump || stats || cost))
+		why = "--report and --plot are of workloads, not of --dump, --stats or --cost";
+	else if (report_path && page_form(report_path) == PAGE_UNKNOWN)
+		why = "the name of a report ends with .html or .md";
+	else if (plot_of && (as_table || as_csv))
+		why = "--plot and a table exclude each other";
+	else if (plot_of && !output && isatty(STDOUT_FILENO))
+		why = "a plot is SVG, which no terminal shows; give -o FILE.svg";
 	else if (model_path && !predict)
 		why = "--model belongs to --predict";
 	else if (!cost && (run_id || since))
@@ -434,9 +516,7 @@ int main(int argc, char **argv)
 
 	check_usage(argc - first);
 	rec_stop_on_signals();
-	if (store_default_path(database, STORE_READ, &path, &e)) {
-		status = opt_fail(&program, &e);
-	} else if (!database && (there = store_is_there(path.s, &e)) < 0) {
+	if ((there = store_find(database, &path, &e)) < 0) {
 		status = opt_fail(&program, &e);
 	} else if (!there && !predict) {
 		status = no_database(path.s);

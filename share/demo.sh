@@ -15,5 +15,7 @@ echo "Tuning $model; the database is $dir/tl.db. This takes about three minutes.
 echo
 echo "Took $(($(date +%s) - start)) s. The same table, from the database:"
 echo "    bin/tl-extract $model | bin/tl-query -d $dir/tl.db --table"
+"$bin/tl-extract" -q "$model" | "$bin/tl-query" --report "$dir/report.html" || [ $? -ne 3 ]
+echo "As a page with plots: $dir/report.html"
 echo "The kernels as a library in C, for your own program:"
-echo "    bin/tl-extract $model | bin/tl-query -d $dir/tl.db | bin/tl-export -o $dir/kernels"
+echo "    bin/tl-extract $model | bin/tl-export -d $dir/tl.db -o $dir/kernels"

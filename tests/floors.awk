@@ -23,6 +23,7 @@ BEGIN {
 	allow("store", "base io space op algo model search host trial measure")
 	allow("extract", "base io op")
 	allow("export", "base io space nest op algo target")
+	allow("report", "base io space op host store")
 
 	# Where a library's header may stand: a header, and the start of the paths.
 	place["archive.h"] = place["archive_entry.h"] = "lib/extract/"

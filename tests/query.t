@@ -111,9 +111,12 @@ ok $? 'nothing but failures is nothing known, status 1'
 XDG_DATA_HOME="$tmp/nowhere" "$bin/tl-query" "$here/workloads.ndjson" 2>/dev/null
 [ $? -eq 1 ] && [ ! -e "$tmp/nowhere" ]
 ok $? 'so is a database that was not made yet'
-"$bin/tl-query" -d "$tmp/nowhere.db" "$here/workloads.ndjson" 2>/dev/null
-[ $? -eq 3 ] && [ ! -e "$tmp/nowhere.db" ]
-ok $? 'but one that is named must be there'
+"$bin/tl-query" -d "$tmp/nowhere.db" "$here/workloads.ndjson" 2>"$tmp/err"
+[ $? -eq 1 ] && [ ! -e "$tmp/nowhere.db" ] && grep -q 'nothing is known yet' "$tmp/err"
+ok $? 'and one that is named'
+"$bin/tl-query" -d "$tmp/no/where.db" "$here/workloads.ndjson" 2>"$tmp/err"
+[ $? -eq 3 ] && grep -q "cannot look for the database $tmp/no/where.db" "$tmp/err"
+ok $? 'but its folder must be there'
 echo '{"tl":1,"type":"workload","op":"conv2d"}' | query >/dev/null 2>&1
 [ $? -eq 3 ]
 ok $? 'a bad record gives status 3'

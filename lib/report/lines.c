@@ -1,4 +1,4 @@
-#include "lib/store/report.h"
+#include "lib/report/lines.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -16,8 +16,25 @@ static struct report_line *add_line(struct report *r, const struct workload *w, 
 	}
 	l = &r->line[r->n++];
 	*l = (struct report_line){.w = *w, .count = count, .how = how};
-	l->baseline_s = l->tuned_s = l->ratio = NAN;
+	l->baseline_s = l->tuned_s = l->ratio = l->ratio_lo = l->ratio_hi = NAN;
 	return l;
+}
+
+/* The paired measurement's ratio with its interval: 1; 0: there was none. */
+static int read_ratio(const struct json_doc *d, struct report_line *l)
+{
+	const struct json *ratio = json_get(d, d->tok, "ratio");
+	const struct json *ci = json_get(d, ratio, "ci"), *lo, *hi;
+
+	if (json_num(json_get(d, ratio, "median"), &l->ratio))
+		return 0;
+	if (ci && ci->type == JSON_ARR && ci->size == 2) {
+		lo = json_first(d, ci);
+		hi = json_next(d, ci, lo);
+		json_num(lo, &l->ratio_lo);
+		json_num(hi, &l->ratio_hi);
+	}
+	return 1;
 }
 
 /* The verdict and the ratio are those of the paired measurement, if there was one. */
@@ -36,11 +53,30 @@ static int fill_line(struct report *r, struct report_line *l, const struct store
 		return 0;
 	l->baseline_s = s->baseline_s;
 	l->tuned_s = s->latency_s;
-	if (json_num(json_get(d, json_get(d, d->tok, "ratio"), "median"), &l->ratio))
-		l->ratio = s->baseline_s / s->latency_s;
-	else
+	if (read_ratio(d, l))
 		l->tuned_s = s->baseline_s / l->ratio; /* the two times differ as the pairs do */
+	else
+		l->ratio = s->baseline_s / s->latency_s;
 	return 0;
+}
+
+/* A source is MODEL:HASH:NAME; of files without a hash, the file. */
+void report_add_sources(struct report *r, const struct json_doc *d)
+{
+	const struct json *list = json_get(d, d->tok, "source"), *v;
+
+	if (!list || list->type != JSON_ARR)
+		return;
+	for (v = json_first(d, list); v; v = json_next(d, list, v)) {
+		const char *text;
+		size_t n;
+
+		if (json_str(v, &r->arena, &text))
+			continue;
+		n = strcspn(text, ":");
+		if (n)
+			map_put(&r->sources, text, n, NULL);
+	}
 }
 
 int report_add(struct report *r, const struct workload *w, int64_t count, const struct match *m,
@@ -63,7 +99,7 @@ int report_add(struct report *r, const struct workload *w, int64_t count, const 
 	return 0;
 }
 
-static const char *verdict(const struct report_line *l)
+const char *report_verdict(const struct report_line *l)
 {
 	switch (l->how) {
 	case MATCH_EXACT:
@@ -77,7 +113,7 @@ static const char *verdict(const struct report_line *l)
 	}
 }
 
-static const char *post_text(const struct workload *w, struct arena *a)
+const char *report_posts(const struct workload *w, struct arena *a)
 {
 	struct buf b = BUF_INIT;
 	const char *text;
@@ -127,14 +163,6 @@ static void put_ratio(struct table *t, int col, double ratio, const char *none)
 		table_cell(t, col, "%.2f", ratio);
 }
 
-/* Sums over the list. Times only where both are known, so that the two sums are of the same work.
- */
-struct total {
-	int64_t count, left_out, generated, built, preempted, measured;
-	double before_s, after_s, core_s;
-	double best_s; /* with the vendor's kernel where that is the faster one */
-};
-
 /* Unknown stays unknown unless something is known to add. */
 static void add_count(int64_t *sum, int64_t n)
 {
@@ -142,9 +170,36 @@ static void add_count(int64_t *sum, int64_t n)
 		*sum = (*sum < 0 ? 0 : *sum) + n;
 }
 
-static struct total total(const struct report *r)
+static void add_verdict(struct report_total *s, const struct report_line *l)
 {
-	struct total s = {.generated = -1, .built = -1, .preempted = -1, .measured = -1};
+	const char *v = l->how == MATCH_EXACT && l->verdict ? l->verdict : "";
+
+	s->faster += !strcmp(v, "faster");
+	s->same += !strcmp(v, "same");
+	s->slower += !strcmp(v, "slower");
+	s->undecided += !strcmp(v, "undecided");
+}
+
+static void set_interval(const struct report *r, struct report_total *s)
+{
+	double squares = 0;
+
+	s->ratio = s->before_s / s->after_s;
+	for (int64_t i = 0; i < r->n; i++) {
+		const struct report_line *l = &r->line[i];
+		double share = (double)l->count * l->tuned_s / s->after_s;
+		double half = log(l->ratio_hi / l->ratio_lo) / 2;
+
+		if (!l->rank && !isnan(l->baseline_s) && !isnan(l->tuned_s))
+			squares += share * half * share * half;
+	}
+	s->ratio_lo = s->ratio / exp(sqrt(squares));
+	s->ratio_hi = s->ratio * exp(sqrt(squares));
+}
+
+struct report_total report_sum(const struct report *r)
+{
+	struct report_total s = {.generated = -1, .built = -1, .preempted = -1, .measured = -1};
 
 	for (int64_t i = 0; i < r->n; i++) {
 		const struct report_line *l = &r->line[i];
@@ -152,8 +207,10 @@ static struct total total(const struct report *r)
 
 		if (l->rank)
 			continue;
+		s.workloads++;
 		s.count += l->count;
 		s.core_s += l->tally.core_s;
+		add_verdict(&s, l);
 		add_count(&s.generated, l->tally.drawn);
 		add_count(&s.built, l->tally.built);
 		add_count(&s.preempted, preempted(&l->tally));
@@ -166,6 +223,7 @@ static struct total total(const struct report *r)
 		s.after_s += n * l->tuned_s;
 		s.best_s += n * fmin(l->baseline_s, l->tuned_s);
 	}
+	set_interval(r, &s);
 	return s;
 }
 
@@ -195,7 +253,7 @@ static void text_line(struct table *t, const struct report_line *l, struct arena
 		/* Only batches have more than one image: "mb1_" says nothing to a reader. */
 		table_cell(t, T_OP, "%s", l->w.op->name);
 		table_cell(t, T_PROB, "%s", strncmp(prob, "mb1_", 4) ? prob : prob + 4);
-		table_cell(t, T_POST, "%s", post_text(&l->w, a));
+		table_cell(t, T_POST, "%s", report_posts(&l->w, a));
 		table_cell(t, T_COUNT, "%lld", (long long)l->count);
 		put_s(t, T_BASELINE, l->baseline_s, 1e6, "-");
 		put_n(t, T_GENERATED, l->tally.drawn, "-");
@@ -205,11 +263,11 @@ static void text_line(struct table *t, const struct report_line *l, struct arena
 	}
 	put_s(t, T_TUNED, l->tuned_s, 1e6, "-");
 	put_ratio(t, T_RATIO, l->ratio, "-");
-	table_cell(t, T_VERDICT, "%s", verdict(l));
+	table_cell(t, T_VERDICT, "%s", report_verdict(l));
 	table_cell(t, T_ALGO, "%s", l->algo ? l->algo : "-");
 }
 
-static void text_total(struct table *t, const struct total *s, int any)
+static void text_total(struct table *t, const struct report_total *s, int any)
 {
 	table_row(t);
 	table_cell(t, T_OP, "total");
@@ -217,7 +275,7 @@ static void text_total(struct table *t, const struct total *s, int any)
 	table_cell(t, T_COUNT, "%lld", (long long)s->count);
 	put_s(t, T_BASELINE, any ? s->before_s : NAN, 1e6, "-");
 	put_s(t, T_TUNED, any ? s->after_s : NAN, 1e6, "-");
-	put_ratio(t, T_RATIO, any ? s->before_s / s->after_s : NAN, "-");
+	put_ratio(t, T_RATIO, any ? s->ratio : NAN, "-");
 	put_n(t, T_GENERATED, s->generated, "-");
 	put_n(t, T_BUILT, s->built, "-");
 	put_n(t, T_PREEMPTED, s->preempted, "-");
@@ -230,7 +288,7 @@ void report_text(const struct report *r, struct buf *out)
 		"op",	     "problem",	   "post",     ">count",    ">baseline us",
 		">tuned us", ">ratio",	   "verdict",  "algorithm", ">generated",
 		">built",    ">preempted", ">measured"};
-	struct total s = total(r);
+	struct report_total s = report_sum(r);
 	struct arena a = ARENA_INIT;
 	struct table t;
 	int64_t known = -s.left_out;
@@ -287,7 +345,7 @@ static void csv_line(struct table *t, const struct report_line *l, struct arena 
 	table_cell(t, C_PROB, "%s", l->w.prob);
 	table_cell(t, C_DTYPE, "%s", dtype_name(l->w.dtype));
 	table_cell(t, C_LAYOUT, "%s", layout_name(l->w.layout));
-	table_cell(t, C_POST, "%s", post_text(&l->w, a));
+	table_cell(t, C_POST, "%s", report_posts(&l->w, a));
 	table_cell(t, C_COUNT, "%lld", (long long)l->count);
 	table_cell(t, C_RANK, "%d", l->rank + 1);
 	put_s(t, C_BASELINE, l->baseline_s, 1, "");
@@ -328,4 +386,5 @@ void report_free(struct report *r)
 	arena_free(&r->arena);
 	json_free(&r->doc);
 	free(r->line);
+	map_free(&r->sources);
 }

@@ -4,9 +4,10 @@
  * are named as such. A line's times, ratio and verdict are of one result. Every figure comes from
  * the database; what is unknown is "-" (empty in CSV).
  */
-#ifndef TL_STORE_REPORT_H
-#define TL_STORE_REPORT_H
+#ifndef TL_REPORT_LINES_H
+#define TL_REPORT_LINES_H
 
+#include "lib/base/map.h"
 #include "lib/store/match.h"
 
 struct report_line {
@@ -17,6 +18,7 @@ struct report_line {
 	int final; /* stage: its ratio was measured in pairs */
 	const char *algo, *verdict, *candidate_id; /* NULL if not known */
 	double baseline_s, tuned_s, ratio;	   /* NAN if not known */
+	double ratio_lo, ratio_hi;		   /* its 95% interval; NAN without pairs */
 	struct store_tally tally;
 };
 
@@ -25,11 +27,32 @@ struct report {
 	struct json_doc doc;
 	struct report_line *line;
 	int64_t n, cap;
+	struct map sources; /* names of models that the workloads are from */
 };
 
+/* Sums over the list, of the best candidates. Times only where both are known, so that the two sums
+ * are of the same work. Counts are -1 where no workload knows them. */
+struct report_total {
+	int64_t workloads, count, left_out, generated, built, preempted, measured;
+	double before_s, after_s, core_s;
+	double best_s; /* with the vendor's kernel where that is the faster one */
+	/* before_s / after_s, with an interval where all lines have one: their intervals are taken
+	 * for independent, so logarithms add up by squares, each weighed by its share of after_s.
+	 */
+	double ratio, ratio_lo, ratio_hi;
+	int64_t faster, same, slower, undecided; /* verdicts of workloads */
+};
+
+/* Adds the names of the models that a workload record has sources in. */
+void report_add_sources(struct report *r, const struct json_doc *d);
 /* Adds the lines of one workload. */
 int report_add(struct report *r, const struct workload *w, int64_t count, const struct match *m,
 	       const struct store_tally *t, struct err *e);
+struct report_total report_sum(const struct report *r);
+/* "faster" and the like, or why there is no verdict. */
+const char *report_verdict(const struct report_line *l);
+/* Post-ops with commas between them. */
+const char *report_posts(const struct workload *w, struct arena *a);
 void report_text(const struct report *r, struct buf *out);
 void report_csv(const struct report *r, struct buf *out);
 void report_free(struct report *r);

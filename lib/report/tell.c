@@ -1,4 +1,4 @@
-#include "lib/store/tell.h"
+#include "lib/report/tell.h"
 
 #include <math.h>
 

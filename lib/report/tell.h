@@ -1,6 +1,6 @@
 /* Statistics and costs as they are told: a record, a table for people, or CSV in SI units. */
-#ifndef TL_STORE_TELL_H
-#define TL_STORE_TELL_H
+#ifndef TL_REPORT_TELL_H
+#define TL_REPORT_TELL_H
 
 #include "lib/store/cost.h"
 #include "lib/store/store.h"

@@ -1,0 +1,294 @@
+#include "lib/report/figures.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/store/history.h"
+
+/* ---- the env ---- */
+
+static const char *text_of(const struct json_doc *d, const char *key, struct arena *a)
+{
+	const char *s;
+
+	return json_str(json_get(d, d->tok, key), a, &s) ? "unknown" : s;
+}
+
+static double number_of(const struct json_doc *d, const struct json *obj, const char *key)
+{
+	double v;
+
+	return json_num(json_get(d, obj, key), &v) ? NAN : v;
+}
+
+static int read_env(struct figures *f, const struct store_env *here, struct err *e)
+{
+	static const char *const level[LEVELS] = {"l1", "l2", "l3", "mem"};
+	static const char *const cache[LEVEL_MEM] = {"l1d", "l2", "l3"};
+	struct json_doc d = JSON_DOC_INIT;
+	struct figures_env *v = &f->env;
+	const struct json *probe;
+
+	*v = (struct figures_env){.id = here->id,
+				  .cpu = "unknown",
+				  .isa = "unknown",
+				  .cc = "unknown",
+				  .libs = "unknown",
+				  .features = "unknown",
+				  .threads = -1,
+				  .peak = NAN,
+				  .bandwidth = {NAN, NAN, NAN, NAN}};
+	if (!here->json)
+		return 0;
+	if (json_parse(&d, here->json, strlen(here->json), e)) {
+		json_free(&d);
+		return err_in(e, "an env in the database");
+	}
+	v->cpu = text_of(&d, "cpu", &f->arena);
+	v->isa = text_of(&d, "isa", &f->arena);
+	v->cc = text_of(&d, "cc", &f->arena);
+	v->libs = text_of(&d, "libs", &f->arena);
+	v->features = text_of(&d, "features", &f->arena);
+	json_int(json_get(&d, d.tok, "threads"), &v->threads);
+	probe = json_get(&d, d.tok, "probe");
+	v->peak = number_of(&d, probe, "peak_flops_all");
+	for (int i = 0; i < LEVELS; i++)
+		v->bandwidth[i] = number_of(&d, json_get(&d, probe, "bandwidth_all"), level[i]);
+	for (int i = 0; i < LEVEL_MEM; i++) /* the first two are one thread's each */
+		v->holds[i] = number_of(&d, d.tok, cache[i]) *
+			      (i < LEVEL_L3 && v->threads > 0 ? (double)v->threads : 1);
+	v->holds[LEVEL_MEM] = INFINITY;
+	json_free(&d);
+	return 0;
+}
+
+/* ---- rooflines ---- */
+
+double figures_bytes(const struct workload *w)
+{
+	struct tensor t[OP_MAX_TENSORS];
+	int n = w->op->tensors(w, t);
+	double elements = 0;
+
+	for (int i = 0; i < n; i++)
+		elements += (double)t[i].size;
+	return elements * dtype_size(w->dtype);
+}
+
+static double bandwidth_for(const struct figures_env *v, double bytes)
+{
+	int i = 0;
+
+	while (i < LEVEL_MEM && !(bytes <= v->holds[i]))
+		i++;
+	return v->bandwidth[i];
+}
+
+double figures_roof_s(const struct figures *f, const struct workload *w)
+{
+	double bytes = figures_bytes(w);
+	double flops_s = (double)w->flops / f->env.peak;
+	double bytes_s = bytes / bandwidth_for(&f->env, bytes);
+
+	return isnan(flops_s) || isnan(bytes_s) ? NAN : flops_s > bytes_s ? flops_s : bytes_s;
+}
+
+/* ---- how it came about ---- */
+
+/* A result that may have changed what is known of a workload. */
+struct event {
+	const struct store_result *r;
+	const struct report_line *line;
+	double core_s; /* 0 where another line has told of it */
+};
+
+static int by_time(const void *pa, const void *pb)
+{
+	const struct event *a = pa, *b = pb;
+	int order = strcmp(a->r->at, b->r->at);
+
+	if (!order)
+		order = strcmp(a->r->candidate_id.s, b->r->candidate_id.s);
+	return order ? order : a->r->final - b->r->final;
+}
+
+static int is_counted(const struct report_line *l)
+{
+	return !l->rank && !isnan(l->baseline_s) && !isnan(l->tuned_s);
+}
+
+/* The best time after r. One that won a race is as much faster than the best before as its duels
+ * say; the final's time is that of the report's line. */
+static double best_after(const struct store_result *r, const struct report_line *l, double best,
+			 int known)
+{
+	if (strcmp(r->status, "ok") != 0)
+		return best;
+	if (r->final)
+		return l->tuned_s;
+	if (!r->since)
+		return best;
+	return known && !isnan(r->ratio) ? best / r->ratio : r->latency_s;
+}
+
+/* Goes through the events in order. best and known: by line. */
+static void make_moments(struct figures *f, const struct event *event, int64_t n, double *best,
+			 char *known)
+{
+	double s = f->total.before_s, core_s = 0;
+
+	f->moment = arena_array(&f->arena, struct moment, n + 1);
+	f->moment[f->nmoments++] = (struct moment){0, s};
+	for (int64_t i = 0; i < n; i++) {
+		const struct report_line *l = event[i].line;
+		int64_t k = l - f->lines->line;
+		double after = best_after(event[i].r, l, best[k], known[k]);
+
+		core_s += event[i].core_s;
+		if (after != best[k]) {
+			s += (double)l->count * (after - best[k]);
+			best[k] = after;
+			known[k] = 1;
+		}
+		f->moment[f->nmoments++] = (struct moment){core_s, s};
+	}
+}
+
+static int64_t take_events(const struct report *lines, const struct history *h, struct event *event)
+{
+	struct map seen = MAP_INIT;
+	int64_t n = 0;
+
+	for (int64_t i = 0; i < lines->n; i++) {
+		const struct report_line *l = &lines->line[i];
+		const struct history_item *it = history_get(h, l->w.id.s);
+		int isnew;
+
+		if (!it || !is_counted(l))
+			continue;
+		map_put(&seen, l->w.id.s, ID_HEX, &isnew);
+		for (int64_t k = 0; k < it->n; k++) {
+			double core_s = it->result[k].core_s;
+
+			event[n++] = (struct event){&it->result[k], l,
+						    isnew && !isnan(core_s) ? core_s : 0};
+		}
+	}
+	map_free(&seen);
+	return n;
+}
+
+static int64_t count_results(const struct report *lines, const struct history *h)
+{
+	int64_t n = 0;
+
+	for (int64_t i = 0; i < lines->n; i++) {
+		const struct history_item *it = history_get(h, lines->line[i].w.id.s);
+
+		n += it ? it->n : 0;
+	}
+	return n;
+}
+
+static void order_moments(struct figures *f, const struct history *h)
+{
+	const struct report *lines = f->lines;
+	struct event *event = xcalloc((size_t)count_results(lines, h) + 1, sizeof *event);
+	double *best = xcalloc((size_t)lines->n + 1, sizeof *best);
+	char *known = xcalloc((size_t)lines->n + 1, 1);
+	int64_t n = take_events(lines, h, event);
+
+	if (n)
+		qsort(event, (size_t)n, sizeof *event, by_time);
+	for (int64_t i = 0; i < lines->n; i++)
+		best[i] = lines->line[i].baseline_s;
+	make_moments(f, event, n, best, known);
+	free(event);
+	free(best);
+	free(known);
+}
+
+/* ---- what was saved ---- */
+
+/* Core-seconds of results by what became of them. */
+struct spent {
+	double whole_s, preempted_s;
+	int64_t whole, preempted;
+};
+
+static void add_spent(struct spent *s, const struct store_result *r)
+{
+	if (r->final || isnan(r->core_s))
+		return;
+	if (!strcmp(r->status, "preempted")) {
+		s->preempted_s += r->core_s;
+		s->preempted++;
+	} else if (!strcmp(r->status, "ok")) {
+		s->whole_s += r->core_s;
+		s->whole++;
+	}
+}
+
+static void estimate_savings(struct figures *f, const struct history *h)
+{
+	struct spent s = {0};
+	int64_t left_out = 0;
+
+	for (int64_t i = 0; i < f->lines->n; i++) {
+		const struct report_line *l = &f->lines->line[i];
+		const struct history_item *it = history_get(h, l->w.id.s);
+
+		if (l->rank)
+			continue;
+		for (int64_t k = 0; it && k < it->n; k++)
+			add_spent(&s, &it->result[k]);
+		if (l->tally.drawn > l->tally.kept && l->tally.kept >= 0)
+			left_out += l->tally.drawn - l->tally.kept;
+	}
+	if (s.whole && s.preempted)
+		f->saved_preempting_s =
+			(double)s.preempted * s.whole_s / (double)s.whole - s.preempted_s;
+	if (f->saved_preempting_s < 0)
+		f->saved_preempting_s = 0;
+	if (s.whole + s.preempted)
+		f->saved_filtering_s = (double)left_out * (s.whole_s + s.preempted_s) /
+				       (double)(s.whole + s.preempted);
+}
+
+/* ---- all ---- */
+
+static int read_history(struct figures *f, struct store *s, struct err *e)
+{
+	struct history h = {.env = f->env.id};
+	int rc = 0;
+
+	for (int64_t i = 0; !rc && i < f->lines->n; i++)
+		rc = history_add_workload(&h, s, f->lines->line[i].w.id.s, e);
+	if (!rc) {
+		history_finish(&h, NULL);
+		f->first_at = h.first_at ? arena_strdup(&f->arena, h.first_at) : NULL;
+		f->last_at = h.last_at ? arena_strdup(&f->arena, h.last_at) : NULL;
+		order_moments(f, &h);
+		estimate_savings(f, &h);
+	}
+	history_free(&h);
+	return rc;
+}
+
+int figures_read(struct figures *f, struct store *s, const struct store_env *here,
+		 const struct report *lines, struct err *e)
+{
+	const struct cost_which all = {NULL, NULL};
+
+	*f = (struct figures){.lines = lines, .total = report_sum(lines)};
+	if (read_env(f, here, e) || read_history(f, s, e))
+		return -1;
+	f->has_cost = cost_sum(s, &all, &f->cost, e);
+	return f->has_cost < 0 ? -1 : 0;
+}
+
+void figures_free(struct figures *f)
+{
+	arena_free(&f->arena);
+}
