@@ -13,11 +13,19 @@
 #include "lib/io/opt.h"
 #include "lib/io/proc.h"
 #include "lib/io/record.h"
+#include "lib/store/store.h"
+#include "lib/target/target.h"
 
-static const char *output, *prefix = "tlx", *isas;
-static int one;
+static const char *output, *prefix = "tlx", *isas, *database;
+static int one, all;
 
 static const struct opt opts[] = {
+	{'d', "db", OPT_FILE, &database, "FILE",
+	 "Answer workload records, too, with the best that this database knows: in this machine's "
+	 "env, and for other instruction sets in others. Without -d they pass by.",
+	 NULL},
+	{0, "all", OPT_FLAG, &all, NULL,
+	 "With -d: all workloads that the database knows, instead of reading records.", NULL},
 	{'o', "output", OPT_DIR, &output, "DIR",
 	 "The folder to make. It must not be there yet, or be empty; it is made at the end, whole.",
 	 NULL},
@@ -51,11 +59,24 @@ static const char *const templates[] = {"tlx.h",      "tlx_kernels.h", "tlx.c",
 					"tlx_team.c", "test.c",	       "example.c",
 					"Makefile",   "README",	       "LICENSE"};
 
+/* What is asked for workloads. */
+struct known {
+	struct store *db;	     /* NULL without -d */
+	struct store_env here, *env; /* this machine's, and all */
+	int nenvs;
+	struct arena run, record;
+	struct json_doc doc;
+	int64_t asked, unknown; /* workloads */
+	int64_t refused;	/* results that are no programs of this version */
+	char why[200];		/* of the first */
+};
+
 struct export
 {
 	struct pieces pieces;
 	struct piece **list;
 	size_t n;
+	struct known known;
 };
 
 /* ---- options ---- */
@@ -98,7 +119,7 @@ static const char *prefix_why(void)
 		    : "--prefix wants a name in C of lower-case letters, digits and underscores";
 }
 
-static void check_usage(void)
+static void check_usage(int nfiles)
 {
 	const char *why = prefix_why();
 
@@ -106,30 +127,152 @@ static void check_usage(void)
 		why = isas_why();
 	if (!why && (output == NULL) != one)
 		why = "one of -o DIR and --one is wanted";
+	if (!why && all && !database)
+		why = "--all belongs to -d FILE";
+	if (!why && all && nfiles)
+		why = "--all reads no files";
 	if (!why)
 		return;
 	fprintf(stderr, "%s: %s; see %s --help\n", program.name, why, program.name);
 	_exit(EXIT_USAGE);
 }
 
+/* ---- the database ---- */
+
+static int open_database(struct known *k, struct err *e)
+{
+	struct buf path = BUF_INIT;
+	int rc = -1;
+
+	if (!database)
+		return 0;
+	if (!store_default_path(database, STORE_READ, &path, e))
+		k->db = store_open(path.s, STORE_READ, e);
+	buf_free(&path);
+	if (k->db)
+		rc = store_env_here(k->db, target_default(), NULL, &k->run, &k->here, e);
+	if (!rc)
+		k->here = (struct store_env){"", NULL, NULL}; /* an empty database knows no env */
+	return rc < 0 ? -1 : store_envs(k->db, &k->run, &k->env, &k->nenvs, e);
+}
+
+static void close_database(struct known *k)
+{
+	store_close(k->db);
+	json_free(&k->doc);
+	arena_free(&k->run);
+	arena_free(&k->record);
+}
+
+/* The best of one env: 1; 0: it knows none. */
+static int take_best(struct export *x, const struct workload *w, const char *env_id, struct err *e)
+{
+	struct known *k = &x->known;
+	struct err why = ERR_INIT;
+	struct store_result *r;
+	int64_t n;
+
+	if (store_top(k->db, w->id.s, env_id, 1, &k->record, &r, &n, e) < 0)
+		return -1;
+	if (!n)
+		return 0;
+	if (json_parse(&k->doc, r->record, r->record_n, e))
+		return err_in(e, "a result in the database");
+	if (pieces_take(&x->pieces, &k->doc, 1, &why) > 0)
+		return 1;
+	if (!k->refused++)
+		snprintf(k->why, sizeof k->why, "%.190s", why.msg);
+	return 0;
+}
+
+/* This machine's first: others only have what it lacks. */
+static int take_known(struct export *x, const struct workload *w, struct err *e)
+{
+	struct known *k = &x->known;
+	int rc, found;
+
+	arena_reset(&k->record);
+	k->asked++;
+	rc = found = take_best(x, w, k->here.id, e);
+	x->pieces.keeps = 1;
+	for (int i = 0; rc >= 0 && i < k->nenvs; i++) {
+		if (!strcmp(k->env[i].id, k->here.id))
+			continue;
+		rc = take_best(x, w, k->env[i].id, e);
+		found |= rc > 0;
+	}
+	x->pieces.keeps = 0;
+	k->unknown += !found;
+	return rc < 0 ? -1 : 0;
+}
+
+static int take_database(struct export *x, struct err *e)
+{
+	struct arena a = ARENA_INIT;
+	int rc = 0;
+
+	for (int i = 0; !rc && op_list[i]; i++) {
+		struct workload *w;
+		int64_t n;
+
+		rc = store_workloads(x->known.db, op_list[i]->name, NULL, &a, &w, &n, e) < 0 ? -1
+											     : 0;
+		for (int64_t k = 0; !rc && k < n && !rec_stopped(); k++)
+			rc = take_known(x, &w[k], e);
+	}
+	arena_free(&a);
+	return rc;
+}
+
+static void say_origins(const struct export *x)
+{
+	const struct known *k = &x->known;
+	size_t others = 0;
+
+	for (size_t i = 0; k->db && i < x->n; i++)
+		others += strcmp(x->list[i]->env_id, k->here.id) != 0;
+	if (others)
+		opt_warn(&program,
+			 "%zu of %zu kernels were tuned in another env: other hardware, another "
+			 "compiler or library; the manifest says which",
+			 others, x->n);
+	if (k->refused)
+		opt_warn(&program, "%lld results in the database were left out; the first: %s",
+			 (long long)k->refused, k->why);
+	if (k->unknown)
+		opt_warn(&program, "of %lld of %lld workloads the database knows no kernel",
+			 (long long)k->unknown, (long long)k->asked);
+}
+
 /* ---- records ---- */
+
+static void take_record(struct export *x, struct rec_in *in, const struct rec *r)
+{
+	struct err why = ERR_INIT;
+	struct json_doc *d;
+	struct workload w;
+	int rc;
+
+	if (rec_parse(in, r, &d))
+		return;
+	if (r->type == REC_WORKLOAD)
+		rc = workload_from_json(&w, d, d->tok, &why) || take_known(x, &w, &why);
+	else
+		rc = pieces_take(&x->pieces, d, r->type == REC_RESULT, &why) < 0;
+	if (rc)
+		rec_bad(in, r, &why);
+}
 
 /* 1: there was a bad line. */
 static int take_all(struct export *x, struct rec_in *in, struct err *e)
 {
-	struct json_doc *d;
 	struct rec r;
 	int rc;
 
-	while ((rc = rec_next(in, &r, e)) > 0) {
-		struct err why = ERR_INIT;
-
-		if (r.type != REC_RESULT && r.type != REC_CANDIDATE)
-			continue;
-		if (!rec_parse(in, &r, &d) &&
-		    pieces_take(&x->pieces, d, r.type == REC_RESULT, &why) < 0)
-			rec_bad(in, &r, &why);
-	}
+	while ((rc = rec_next(in, &r, e)) > 0)
+		if (r.type == REC_RESULT || r.type == REC_CANDIDATE ||
+		    (r.type == REC_WORKLOAD && x->known.db))
+			take_record(x, in, &r);
 	return rc < 0 ? -1 : rec_bad_count(in) > 0;
 }
 
@@ -319,10 +462,12 @@ static size_t workloads_of(const struct export *x)
 static int run(struct export *x, struct rec_in *in)
 {
 	struct err e = ERR_INIT;
-	int bad = take_all(x, in, &e), rc = bad < 0 ? -1 : 0;
+	int bad = all ? take_database(x, &e) : take_all(x, in, &e), rc = bad < 0 ? -1 : 0;
 
 	if (!rc && !rec_stopped())
 		choose(x);
+	if (!rc)
+		say_origins(x);
 	if (!rc && !rec_stopped() && !x->n) {
 		fprintf(stderr,
 			"%s: nothing to export: no result of a program that ran well came in%s\n",
@@ -347,13 +492,17 @@ int main(int argc, char **argv)
 	int first = opt_parse(&program, argc, argv), status;
 	struct export x = {0};
 	struct err e = ERR_INIT;
-	struct rec_in *in;
+	struct rec_in *in = NULL;
 
-	check_usage();
+	check_usage(argc - first);
 	rec_stop_on_signals();
-	in = rec_open(argv + first, argc - first, NULL, &e);
-	status = in ? run(&x, in) : opt_fail(&program, &e);
+	if (open_database(&x.known, &e) < 0 ||
+	    (!all && !(in = rec_open(argv + first, argc - first, NULL, &e))))
+		status = opt_fail(&program, &e);
+	else
+		status = run(&x, in);
 	rec_close(in);
+	close_database(&x.known);
 	pieces_free(&x.pieces);
 	if (rec_stopped())
 		opt_die_by_signal(rec_stopped());

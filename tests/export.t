@@ -18,7 +18,7 @@ run() { # name command..: its output is shown where it fails
 # A workload of each kind, and a candidate of an algorithm for it, at random, for each instruction set that the CPU has.
 while read -r algo op prob layout rhs post; do
 	printf '{"tl":1,"type":"workload","op":"%s","prob":"%s","dtype":"f32","layout":"%s","post":[%s]%s}\n' \
-		"$op" "$prob" "$layout" "$post" "$([ "$rhs" = computed ] && echo ',"rhs":"computed"')" | "$bin/tl-check" >"$tmp/wl-$algo"
+		"$op" "$prob" "$layout" "$post" "$([ "$rhs" = computed ] && echo ',"rhs":"computed"')" | "$bin/tl-check" | tee -a "$tmp/workloads" >"$tmp/wl-$algo"
 	for isa in avx512 avx2; do
 		! has_isa $isa || TL_ISA=$isa OMP_NUM_THREADS=2 "$bin/tl-gen" -a "$algo" -n 1 --seed 5 "$tmp/wl-$algo"
 	done | grep '"type":"candidate"'
@@ -52,6 +52,28 @@ OUT=$tmp/out perl -MJSON::PP -0777 -ne '
 ok $? 'the manifest is JSON, and its files are there'
 "$bin/tl-export" -o "$tmp/again" "$tmp/all" 2>/dev/null && diff -r "$tmp/out" "$tmp/again" >/dev/null
 ok $? 'the same records make the same bytes'
+
+# From a database: the same kernels, whatever asks for them.
+
+sed 's/"type":"candidate"/"type":"result"/; s/}$/,"status":"ok","stage":"race","latency_s":1e-5,"cost":{"core_s":0.1},"env_id":"elsewhere","run":"r","at":"2026-11-21T09:00:00.000Z"}/' \
+	"$tmp/all" >"$tmp/results"
+"$bin/tl-store" -q -d "$tmp/db" "$tmp/results"
+ok $? 'results are stored'
+"$bin/tl-export" -d "$tmp/db" -o "$tmp/known" "$tmp/workloads" 2>"$tmp/err"
+ok $? 'a folder of what a database knows'
+grep -q 'were tuned in another env' "$tmp/err"
+ok $? 'it says what is from elsewhere'
+"$bin/tl-export" -d "$tmp/db" --all -o "$tmp/every" 2>/dev/null
+ok $? 'a folder of all that it knows'
+[ "$(ls "$tmp/known/kernels")" = "$(ls "$tmp/every/kernels")" ] && [ "$(find "$tmp/known/kernels" -name 'definition_*' | wc -l)" -eq 10 ]
+ok $? 'both have the kernels of all ten operators'
+echo '{"tl":1,"type":"workload","op":"matmul","prob":"3x5:5x7","dtype":"f32","layout":"ab","post":[]}' | "$bin/tl-check" |
+	"$bin/tl-export" -d "$tmp/db" --one >"$tmp/log" 2>"$tmp/err"
+[ $? -eq 1 ] && [ ! -s "$tmp/log" ] && grep -q 'knows no kernel' "$tmp/err"
+ok $? 'what it does not know is said'
+"$bin/tl-export" --all -o "$tmp/none" 2>"$tmp/err"
+[ $? -eq 2 ] && grep -q -- '--all belongs to -d' "$tmp/err"
+ok $? '--all without a database is refused'
 
 cp -r "$tmp/out" "$tmp/openmp"
 run 'it builds' make -s -C "$tmp/openmp" all test example

@@ -84,7 +84,7 @@ static void put(struct pieces *p, const struct piece *x)
 
 	snprintf(key, sizeof key, "%s %s", x->c.w.id.s, x->isa->name);
 	place = map_put(&p->map, key, strlen(key), NULL);
-	if (*place && !is_better(x, *place))
+	if (*place && (p->keeps || !is_better(x, *place)))
 		return;
 	if (!*place)
 		*place = arena_new(&p->arena, struct piece);

@@ -29,6 +29,7 @@ struct pieces {
 	struct arena arena, record; /* what is kept, and what is reset for each record */
 	struct map map;		    /* workload and instruction set -> struct piece */
 	struct candidate_reader reader;
+	int keeps; /* what is there stays: only pieces that lacked are taken */
 };
 
 /* Takes a candidate or a result: 1, 0 where the result is no program that ran well, -1 where the
