@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "lib/base/buf.h"
 #include "lib/extract/extract.h"
@@ -10,7 +11,7 @@
 #include "lib/io/record.h"
 
 static const char *format, *layout = "nhwc", *output;
-static int64_t batch;
+static int64_t batch = -1;
 static struct opt_list shapes;
 static int quiet;
 
@@ -61,7 +62,9 @@ static int read_options(struct extract *x, struct err *e)
 {
 	x->layout = (enum layout)layout_find(layout, strlen(layout));
 	x->format = format;
-	x->infer.batch = batch;
+	x->infer.batch = batch < 0 ? 0 : batch;
+	if (batch == 0)
+		return err_status(e, EXIT_USAGE, "--batch is 0: a batch has 1 or more");
 	x->infer.nshape = shapes.n;
 	x->infer.shape = xcalloc((size_t)shapes.n, sizeof *x->infer.shape);
 	for (int i = 0; i < shapes.n; i++)
@@ -105,6 +108,8 @@ int main(int argc, char **argv)
 		extract_free(&x);
 		return opt_fail(&program, &e);
 	}
+	if (first == argc && isatty(STDIN_FILENO))
+		fprintf(stderr, "%s: reading a model from standard input\n", program.name);
 	if (first == argc)
 		extract_input(&x, "-");
 	for (int i = first; i < argc; i++)

@@ -101,11 +101,14 @@ static const struct program program = {
 	.operands = "file",
 };
 
+static const double LONGEST_RACE_S = 10;
+
 /* Groups in the order in which they came; `open` takes the candidates. */
 struct queue {
 	struct group *first, **last, *open;
-	int begun; /* the begin record is out, and the machine is ours */
-	int cut;   /* groups without an end */
+	int begun;	     /* the begin record is out, and the machine is ours */
+	int cut;	     /* groups without an end */
+	int workloads, work; /* that came; incumbents, candidates and ends that came */
 	int lock;
 	double started; /* clock_now() at the start of the program */
 	struct journal journal;
@@ -310,7 +313,10 @@ static int take_workload(struct queue *q, const struct rec *r, const struct json
 	g->record = arena_strndup(&g->arena, r->s, r->n);
 	g->record_n = r->n;
 	group_opponent(g, d, json_get(d, d->tok, "opponent"));
-	return group_incumbent(g, target_default(), d, json_get(d, d->tok, "incumbent"), e);
+	if (group_incumbent(g, target_default(), d, json_get(d, d->tok, "incumbent"), e) < 0)
+		return -1;
+	q->work += g->incumbent != NULL; /* it may get its final */
+	return 0;
 }
 
 /* The programs before this one worked while it waited for them; if it did not, they were not beside
@@ -443,6 +449,11 @@ static int run_groups(struct measure *m, struct queue *q, struct err *e)
 	return rc;
 }
 
+static void say_waiting(const char *sentence)
+{
+	fprintf(stderr, "%s: waiting: %s\n", program.name, sentence);
+}
+
 /* At the first record: from here on a death shows downstream, and the machine is ours, compilers
  * included, for they would disturb another run's timing. */
 static int begin(struct measure *m, struct queue *q, struct err *e)
@@ -451,7 +462,7 @@ static int begin(struct measure *m, struct queue *q, struct err *e)
 	rec_run_id(&m->run);
 	if (bracket(m, "begin", e) < 0)
 		return -1;
-	q->lock = lock_device(target_default()->name, nowait, e);
+	q->lock = lock_device(target_default()->name, nowait, say_waiting, e);
 	if (q->lock < 0 || measure_open(m, q->started, e) < 0)
 		return -1;
 	settings_id(&m->rules, &m->settings);
@@ -472,6 +483,8 @@ static int measure(struct measure *m, struct queue *q, struct rec_in *in, struct
 			rc = rec_put(m->out, r.s, r.n, e);
 			continue;
 		}
+		q->workloads += r.type == REC_WORKLOAD;
+		q->work += r.type != REC_WORKLOAD;
 		rc = take(m, q, in, &r, e);
 		if (rc >= 0)
 			rc = cache_poll(&m->cache, e);
@@ -486,6 +499,8 @@ static int measure(struct measure *m, struct queue *q, struct rec_in *in, struct
 		return -1;
 	if (rc == 0 && q->begun && !q->cut)
 		rc = bracket(m, "done", e);
+	if (rc == 0 && q->workloads && !q->work)
+		return err_set(e, "no candidates came in: tl-gen makes them of workloads");
 	if (rc == 0 && q->cut)
 		return err_set(e, "the input was cut off inside a group: its producer died");
 	return rc;
@@ -501,6 +516,11 @@ static int check_usage(struct err *e)
 	if (finals > FINAL_ASKED)
 		return err_status(e, EXIT_USAGE, "--final is %lld, more than %d", (long long)finals,
 				  FINAL_ASKED);
+	if (race_s > LONGEST_RACE_S)
+		return err_status(
+			e, EXIT_USAGE,
+			"--race is %g s, more than %g s; a unit may be missing, as in 30ms", race_s,
+			LONGEST_RACE_S);
 	if (database && !skip_known)
 		return err_status(e, EXIT_USAGE, "--db belongs to --skip-known");
 	return 0;

@@ -80,12 +80,23 @@ static void test_isa(void)
 
 static void test_threads(void)
 {
+	static const char *const none[] = {"abc", "0", "-2", "2x", "99999999"};
 	struct limits m;
 	int rc;
 
 	setenv("OMP_NUM_THREADS", "7", 1);
 	rc = target_cpu.limits(&m, &err);
 	ok(rc == 0 && m.threads == 7, "OMP_NUM_THREADS tells of threads");
+	for (size_t i = 0; i < sizeof none / sizeof *none; i++) {
+		err = (struct err){0};
+		setenv("OMP_NUM_THREADS", none[i], 1);
+		rc = target_cpu.limits(&m, &err);
+		ok(rc < 0 && err.status == EXIT_USAGE && strstr(err.msg, "no number of threads"),
+		   "OMP_NUM_THREADS=%s is refused", none[i]);
+	}
+	setenv("OMP_NUM_THREADS", "3,2", 1);
+	rc = target_cpu.limits(&m, &err);
+	ok(rc == 0 && m.threads == 3, "of a list the first number counts");
 	unsetenv("OMP_NUM_THREADS");
 	rc = target_cpu.limits(&m, &err);
 	ok(rc == 0 && m.threads >= 1, "without it they are the CPUs to run on");

@@ -64,6 +64,9 @@ ok $? 'a zip archive too'
 
 "$bin/tl-extract" -q --batch 4 "$models/mobilenet_v2.tar.zst" | grep -q '"prob":"mb4_ic3ih224_oc32oh112_kh3sh2ph1"'
 ok $? '--batch'
+"$bin/tl-extract" -q --batch=0 "$models/mobilenet_v2.tar.zst" >"$tmp/out" 2>"$tmp/err"
+[ $? -eq 2 ] && grep -q -e '--batch is 0' "$tmp/err" && [ ! -s "$tmp/out" ]
+ok $? 'a batch of none is refused'
 "$bin/tl-extract" -q --shape input:2,3,96,96 "$models/mobilenet_v2.tar.zst" | grep -q '"prob":"mb2_ic3ih96_oc32oh48_kh3sh2ph1"'
 ok $? '--shape'
 "$bin/tl-extract" -q --layout nchw "$models/alexnet.zip" | grep -c '"layout":"nchw"' | grep -q '^5$'

@@ -42,6 +42,13 @@ sed 's/"type":"result"/"type":"candidate"/' "$tmp/r" | "$bin/tl-measure" --final
 [ "$(count '"status":.*"status":' "$tmp/again")" -eq 0 ] && "$bin/tl-check" -q "$tmp/again"
 ok $? 'a result that is measured once more has its fields replaced'
 
+"$bin/tl-measure" "$tmp/w" >"$tmp/out" 2>"$tmp/err"
+[ $? -eq 3 ] && grep -q 'no candidates came in: tl-gen makes them' "$tmp/err"
+ok $? 'workloads without candidates are an error, which tells the mend'
+"$bin/tl-measure" --race=50 "$tmp/c" >"$tmp/out" 2>"$tmp/err"
+[ $? -eq 2 ] && grep -q -e '--race is 50 s' "$tmp/err" && [ ! -s "$tmp/out" ]
+ok $? 'a race of a minute is refused: a unit is missing'
+
 # The library in the workload's own layout
 
 cat >"$tmp/own.pl" <<'EOF'
@@ -135,6 +142,15 @@ if flock 9; then
 	flock -u 9
 fi
 exec 9<&-
+perl -MFcntl=:flock -e 'open(my $f, "<", $ARGV[0]) or exit 1; flock($f, LOCK_EX); print "held\n"; close STDOUT; sleep 2' \
+	"${TL_LOCKS:-/tmp}/tl-cpu.lock" >"$tmp/held" &
+holder=$!
+while [ ! -s "$tmp/held" ] && kill -0 $holder 2>/dev/null; do sleep 0.1; done
+who=": process $holder (perl), for [0-9]* s"
+grep -q FLOCK /proc/locks 2>/dev/null || who= # not every kernel tells
+"$bin/tl-measure" "$tmp/c" >"$tmp/out" 2>"$tmp/err"
+[ $? -eq 0 ] && grep -q "^tl-measure: waiting: another run is timing on this machine's cpu$who\$" "$tmp/err"
+ok $? 'one that waits says so, and for which process'
 
 # Deaths in a pipeline
 

@@ -4,13 +4,111 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <time.h>
 #include <unistd.h>
 
+#include "lib/base/buf.h"
 #include "lib/io/record.h"
 
-int lock_device(const char *device, int nowait, struct err *e)
+/* The process that holds a lock on the file; 0: the kernel does not tell. */
+static int holder(int fd)
+{
+	unsigned major_of, minor_of;
+	unsigned long inode;
+	FILE *f = fopen("/proc/locks", "re");
+	char line[200];
+	struct stat st;
+	int pid, found = 0;
+
+	if (f && !fstat(fd, &st))
+		while (!found && fgets(line, sizeof line, f))
+			if (sscanf(line, "%*d: FLOCK %*s %*s %d %x:%x:%lu", &pid, &major_of,
+				   &minor_of, &inode) == 4 &&
+			    inode == st.st_ino && major_of == major(st.st_dev) &&
+			    minor_of == minor(st.st_dev))
+				found = pid;
+	if (f)
+		fclose(f);
+	return found > 0 ? found : 0;
+}
+
+/* Seconds since a process was started, by field 22 of its stat file; -1: unknown. */
+static double age(int pid)
+{
+	unsigned long long ticks = 0;
+	char path[64], line[1024];
+	struct timespec now;
+	const char *p;
+	FILE *f;
+
+	snprintf(path, sizeof path, "/proc/%d/stat", pid);
+	f = fopen(path, "re");
+	p = f && fgets(line, sizeof line, f) ? strrchr(line, ')') : NULL;
+	if (f)
+		fclose(f);
+	for (int i = 2; p && i < 22; i++) /* the name, field 2, may have blanks */
+		p = strchr(p + 1, ' ');
+	if (!p || sscanf(p, "%llu", &ticks) != 1 || clock_gettime(CLOCK_BOOTTIME, &now))
+		return -1;
+	return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec -
+	       (double)ticks / (double)sysconf(_SC_CLK_TCK);
+}
+
+/* ": process 4242 (tl-measure), for 35 s", or nothing. */
+static void tell_holder(int fd, struct buf *out)
+{
+	char path[64], name[32] = "";
+	int pid = holder(fd);
+	struct stat st;
+	FILE *f;
+
+	snprintf(path, sizeof path, "/proc/%d", pid);
+	if (!pid || stat(path, &st)) /* or it ended, and a child of its has the lock */
+		return;
+	snprintf(path, sizeof path, "/proc/%d/comm", pid);
+	f = fopen(path, "re");
+	if (f && fgets(name, sizeof name, f))
+		name[strcspn(name, "\n")] = 0;
+	if (f)
+		fclose(f);
+	buf_fmt(out, ": process %d", pid);
+	if (*name)
+		buf_fmt(out, " (%s)", name);
+	if (age(pid) >= 0)
+		buf_fmt(out, ", for %.0f s", age(pid));
+}
+
+/* flock(), which says what it waits for. */
+static int take(int fd, const char *device, int nowait, void (*say)(const char *), struct err *e)
+{
+	struct buf text = BUF_INIT;
+	int rc;
+
+	if (!flock(fd, LOCK_EX | LOCK_NB))
+		return 0;
+	if (errno != EWOULDBLOCK)
+		return -1;
+	buf_fmt(&text, "another run is timing on this machine's %s", device);
+	tell_holder(fd, &text);
+	if (nowait) {
+		err_status(e, EXIT_BUSY, "%s", text.s);
+		buf_free(&text);
+		errno = EWOULDBLOCK;
+		return -1;
+	}
+	if (say)
+		say(text.s);
+	buf_free(&text);
+	while ((rc = flock(fd, LOCK_EX)) < 0 && errno == EINTR && !rec_stopped())
+		;
+	return rc;
+}
+
+int lock_device(const char *device, int nowait, void (*say)(const char *sentence), struct err *e)
 {
 	const char *folder = getenv("TL_LOCKS");
 	char path[4096];
@@ -25,18 +123,12 @@ int lock_device(const char *device, int nowait, struct err *e)
 	if (fd < 0)
 		return err_sys(e, "cannot open the lock %s", path);
 	fchmod(fd, 0644); /* whatever the umask; fails for all but its owner, who did it */
-	while (flock(fd, LOCK_EX | (nowait ? LOCK_NB : 0)) < 0) {
-		if (errno == EINTR && !rec_stopped())
-			continue;
-		if (rec_stopped())
-			err_set(e, "stopped while another run was timing");
-		else if (errno == EWOULDBLOCK)
-			err_status(e, EXIT_BUSY, "another run is timing on this machine's %s",
-				   device);
-		else
-			err_sys(e, "cannot take the lock %s", path);
-		close(fd);
-		return -1;
-	}
-	return fd;
+	if (!take(fd, device, nowait, say, e))
+		return fd;
+	if (rec_stopped())
+		err_set(e, "stopped while another run was timing");
+	else if (errno != EWOULDBLOCK)
+		err_sys(e, "cannot take the lock %s", path);
+	close(fd);
+	return -1;
 }

@@ -5,8 +5,9 @@
 #include "lib/base/err.h"
 
 /* Takes the machine-wide lock of a device ("cpu"): a file in /tmp, or in $TL_LOCKS for those who do
- * not care for their timings (tests). Waits unless nowait, then EXIT_BUSY. Returns the
- * descriptor that holds it until it is closed or the process ends, or -1. */
-int lock_device(const char *device, int nowait, struct err *e);
+ * not care for their timings (tests). Waits unless nowait, then EXIT_BUSY; says (say may be NULL)
+ * at once that it waits, and for which process, as far as the kernel tells. Returns the
+ * descriptor that holds the lock until it is closed or the process ends, or -1. */
+int lock_device(const char *device, int nowait, void (*say)(const char *sentence), struct err *e);
 
 #endif

@@ -107,17 +107,27 @@ static int cache_bytes(int level, int64_t *bytes, struct err *e)
 	return 0;
 }
 
-static int usable_cpus(void)
+/* OMP_NUM_THREADS, of whose list the first number counts, or the CPUs that this process may use. */
+static int usable_cpus(int *threads, struct err *e)
 {
-	const char *env = getenv("OMP_NUM_THREADS");
+	const char *text = getenv("OMP_NUM_THREADS");
+	const long most = 1 << 16;
 	cpu_set_t set;
-	int n = env ? atoi(env) : 0;
+	char *end;
+	long n;
 
-	if (n > 0)
-		return n;
-	if (!sched_getaffinity(0, sizeof set, &set))
-		n = CPU_COUNT(&set);
-	return n > 0 ? n : 1;
+	*threads = 1;
+	if (text && *text) {
+		n = strtol(text, &end, 10);
+		if (end == text || (*end && *end != ',') || n < 1 || n > most)
+			return err_status(
+				e, EXIT_USAGE,
+				"OMP_NUM_THREADS is \"%s\", which is no number of threads", text);
+		*threads = (int)n;
+	} else if (!sched_getaffinity(0, sizeof set, &set) && CPU_COUNT(&set) > 0) {
+		*threads = CPU_COUNT(&set);
+	}
+	return 0;
 }
 
 /* The caches that TL_LIMITS tells of. */
@@ -178,7 +188,8 @@ static int limits(struct limits *m, struct err *e)
 	while (!cpu_has_isa(isa->name))
 		isa++;
 	set_isa(isa->name, m);
-	m->threads = usable_cpus();
+	if (usable_cpus(&m->threads, e))
+		return -1;
 	if (cache_bytes(1, &m->l1d, e) || cache_bytes(2, &m->l2, e) || cache_bytes(3, &m->l3, e))
 		return -1;
 	return told_caches(m, e);
