@@ -14,12 +14,14 @@
 #include <unistd.h>
 
 #include "lib/io/clock.h"
+#include "lib/io/foreign.h"
 #include "lib/io/progress.h"
 
 enum {
 	IN_SIZE = 256 * 1024, /* grows when a line is longer */
 	LINE_MAX_BYTES = 64 * 1024 * 1024,
 	OUT_SIZE = 64 * 1024, /* a full pipe */
+	TOLD_EACH = 5,	      /* lines of a file that are no records, one by one */
 };
 
 static const char START[] = "{\"tl\":1,\"type\":\"";
@@ -295,6 +297,8 @@ struct rec_in {
 	size_t start, scanned, end, cap; /* data[start..scanned) has no newline */
 	int eof, skipping;		 /* skipping: inside a line that is too long */
 	uint64_t line, bad;
+	uint64_t strange; /* lines of the open file that are no records */
+	int foreign;	  /* the open file is something else: see foreign.h */
 	struct json_doc doc;
 	struct buf retyped;
 };
@@ -319,6 +323,9 @@ struct rec_in *rec_open(char *const *paths, int npaths, struct rec_out *tied, st
 			free(in);
 			return NULL;
 		}
+	if (!strcmp(paths[0], "-") && isatty(STDIN_FILENO))
+		fprintf(stderr, "%s: reading records from standard input\n",
+			program_invocation_short_name);
 	in->cap = IN_SIZE;
 	in->data = xmalloc(in->cap);
 	return in;
@@ -367,14 +374,32 @@ static int open_next(struct rec_in *in, struct err *e)
 	in->fd = strcmp(path, "-") ? open(path, O_RDONLY | O_CLOEXEC) : STDIN_FILENO;
 	if (in->fd < 0)
 		return err_sys(e, "cannot open %s", path);
-	in->eof = in->skipping = 0;
-	in->line = 0;
+	in->eof = in->skipping = in->foreign = 0;
+	in->line = in->strange = 0;
 	in->start = in->scanned = in->end = 0;
 	return 0;
 }
 
+/* A line that is no record. The first few of a file are told, and how many more there are. */
+static void report_strange(struct rec_in *in, const struct rec *r, const char *why)
+{
+	if (++in->strange <= TOLD_EACH)
+		report(in, r->file, r->line, why);
+	else
+		in->bad++;
+}
+
 static void close_file(struct rec_in *in)
 {
+	const char *path = in->paths[in->ipath];
+
+	if (in->strange > TOLD_EACH) {
+		progress_clear();
+		fprintf(stderr, "%s: %s: and %llu more lines that are no records\n",
+			program_invocation_short_name,
+			strcmp(path, "-") ? path : "(standard input)",
+			(unsigned long long)in->strange - TOLD_EACH);
+	}
 	if (in->fd > STDIN_FILENO)
 		close(in->fd);
 	in->fd = -1;
@@ -502,13 +527,26 @@ static int retype(struct rec_in *in, struct rec *r, struct err *e)
 	return 0;
 }
 
+/* Is it a record, but for white space, as JSON printers put it? */
+static int is_spaced(const struct rec *r)
+{
+	static const char first[] = "\"tl\"";
+	size_t at = 1;
+
+	while (at < r->n && (r->s[at] == ' ' || r->s[at] == '\t'))
+		at++;
+	return r->n > at + sizeof first - 1 && r->s[0] == '{' &&
+	       !memcmp(r->s + at, first, sizeof first - 1);
+}
+
 /* Tells the type by the start of the line; 1, or 0 after a report. */
 static int accept_line(struct rec_in *in, struct rec *r, int unfinished)
 {
 	struct err e = ERR_INIT;
-	const char *type = r->s + START_LEN, *quote = NULL;
+	const char *type = r->s + START_LEN, *quote = NULL, *hint;
 
-	if (unfinished && json_parse(&in->doc, r->s, r->n, &e)) {
+	if (unfinished && !(r->line == 1 && foreign_hint(r->s, r->n)) &&
+	    json_parse(&in->doc, r->s, r->n, &e)) {
 		report(in, r->file, r->line, "the last line is cut off");
 		return 0;
 	}
@@ -520,10 +558,18 @@ static int accept_line(struct rec_in *in, struct rec *r, int unfinished)
 	}
 	if (in->any_start && !retype(in, r, &e))
 		return 1;
-	report(in, r->file, r->line,
-	       in->any_start ? e.msg
-			     : "this is no record of format 1: it does not begin with "
-			       "{\"tl\":1,\"type\":\"");
+	hint = r->line == 1 ? foreign_hint(r->s, r->n) : NULL;
+	in->foreign = hint != NULL;
+	if (hint)
+		report(in, r->file, r->line, hint);
+	else
+		report_strange(in, r,
+			       in->any_start ? e.msg
+			       : is_spaced(r)
+				       ? "this record has blanks between its fields; tl-check "
+					 "--fix puts it in order"
+				       : "this is no record of format 1: it does not begin with "
+					 "{\"tl\":1,\"type\":\"");
 	return 0;
 }
 
@@ -566,6 +612,8 @@ int rec_next(struct rec_in *in, struct rec *r, struct err *e)
 		if ((nl = find_newline(in))) {
 			if (take_line(in, (size_t)(nl - in->data), 0, r))
 				return 1;
+			if (in->foreign)
+				close_file(in);
 			continue;
 		}
 		if (in->eof) {
@@ -573,6 +621,10 @@ int rec_next(struct rec_in *in, struct rec *r, struct err *e)
 
 			if (found)
 				return 1;
+			close_file(in);
+			continue;
+		}
+		if (in->foreign) {
 			close_file(in);
 			continue;
 		}
