@@ -1,0 +1,41 @@
+#!/bin/sh
+# tl: the programs by their short names, and the list of them.
+bin=${BIN:-bin}
+# shellcheck source=tests/tap.sh
+. "$(dirname "$0")/tap.sh"
+tl=$bin/tl
+
+"$tl" >"$tmp/list" 2>"$tmp/err"
+ok $? 'without a name it lists programs'
+for program in "$bin"/tl-*; do
+	name=${program##*/tl-}
+	summary=$("$program" --help | sed -n '2,/^$/p' | tr '\n' ' ' | sed 's/\. *$//')
+	grep -q "^  $name  *$summary" "$tmp/list" || echo "# $name: $summary"
+done >"$tmp/missing"
+cat "$tmp/missing"
+[ ! -s "$tmp/missing" ] && [ "$(grep -c '^  [a-z]' "$tmp/list")" -eq "$(find "$bin"/ -name 'tl-*' | wc -l)" ]
+ok $? 'all of them, with what each does'
+"$tl" help | cmp -s - "$tmp/list"
+ok $? 'help lists them, too'
+"$tl" gen --list-none >"$tmp/out" 2>"$tmp/err"
+[ $? -eq 2 ] && grep -q '^tl-gen: ' "$tmp/err"
+ok $? 'a name runs its program, with its options and its status'
+"$tl" help gen >"$tmp/out" && "$bin/tl-gen" --help | cmp -s - "$tmp/out"
+ok $? 'help NAME is its help'
+echo '{"tl":1,"type":"workload","op":"matmul","prob":"3x5:5x7","dtype":"f32","layout":"ab","post":[]}' >"$tmp/in"
+"$tl" check "$tmp/in" >"$tmp/out" && "$bin/tl-check" "$tmp/in" | cmp -s - "$tmp/out" && [ -s "$tmp/out" ]
+ok $? 'operands go through'
+"$tl" nonsense 2>"$tmp/err"
+[ $? -eq 2 ] && grep -q 'there is no program tl-nonsense' "$tmp/err"
+ok $? 'an unknown name is refused'
+mkdir "$tmp/path"
+printf '#!/bin/sh\necho own "$@"\n' >"$tmp/path/tl-own"
+chmod +x "$tmp/path/tl-own"
+[ "$(PATH=$tmp/path:$PATH "$tl" own a b)" = 'own a b' ]
+ok $? 'one in PATH is found'
+"$tl" --version | grep -q '^tl '
+ok $? '--version'
+"$tl" >/dev/full 2>"$tmp/err"
+[ $? -eq 3 ] && [ -s "$tmp/err" ]
+ok $? 'a full disk is told'
+echo "1..$n"
