@@ -147,7 +147,8 @@ static void make_moments(struct figures *f, const struct event *event, int64_t n
 
 		core_s += event[i].core_s;
 		if (after != best[k]) {
-			s += (double)l->count * (after - best[k]);
+			s += (double)l->count *
+			     (fmin(after, l->baseline_s) - fmin(best[k], l->baseline_s));
 			best[k] = after;
 			known[k] = 1;
 		}

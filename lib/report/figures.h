@@ -19,8 +19,8 @@ struct figures_env {
 	double holds[LEVELS];	  /* bytes, of all threads' caches; of the memory INFINITY */
 };
 
-/* The list's time by what was known at some moment, workloads weighed by count. Those that nothing
- * was known of count with the library's time. */
+/* The list's time by what was known at some moment, workloads weighed by count; with the
+ * library's time where that is less, or nothing else was known. */
 struct moment {
 	double core_s; /* spent on candidates until then */
 	double s;

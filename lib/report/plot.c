@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "lib/report/axis.h"
+#include "lib/report/summary.h"
 #include "lib/report/svg.h"
 
 /* As wide as a phone; pages stretch it. */
@@ -16,7 +17,12 @@ enum { LABEL = 64 };
 
 static void number(char label[LABEL], double v)
 {
-	snprintf(label, LABEL, "%.3g", v);
+	if (v >= 1e6)
+		snprintf(label, LABEL, "%.3gM", v / 1e6);
+	else if (v >= 1e4)
+		snprintf(label, LABEL, "%.3gk", v / 1e3);
+	else
+		snprintf(label, LABEL, v >= 1e3 ? "%.0f" : "%.3g", v);
 }
 
 /* The axes' lines, their ticks and names. */
@@ -89,11 +95,13 @@ static void point(struct buf *out, const struct axis *x, const struct axis *y,
 		   3.2, class, hint);
 }
 
-/* A slope of bandwidth up to the peak, then the peak. */
+/* A slope of bandwidth up to the peak, then the peak. Its name stands so many times as far as its
+ * foot. */
 static void roof(struct buf *out, const struct axis *x, const struct axis *y, double bandwidth,
-		 double peak, const char *name)
+		 double peak, const char *name, double behind)
 {
 	double from = fmax(x->lo, y->lo * 1e9 / bandwidth), knee = peak / bandwidth;
+	double at = fmin(from * behind, knee);
 
 	if (isnan(bandwidth) || knee <= from)
 		return;
@@ -104,8 +112,8 @@ static void roof(struct buf *out, const struct axis *x, const struct axis *y, do
 	if (knee < x->hi)
 		svg_path_to(out, x->to, axis_at(y, peak / 1e9));
 	svg_path_close(out);
-	svg_text(out, axis_at(x, from) + 4, axis_at(y, from * bandwidth / 1e9) - 8, SVG_START,
-		 "small", name);
+	svg_text(out, axis_at(x, at) + 5, axis_at(y, at * bandwidth / 1e9) + 2, SVG_START, "small",
+		 name);
 }
 
 static void roofline(const struct figures *f, struct buf *out)
@@ -129,7 +137,7 @@ static void roofline(const struct figures *f, struct buf *out)
 	y = axis_log(least, most, HEIGHT - BOTTOM, TOP);
 	frame(out, &x, &y, "FLOP a byte of operands", "GFLOP/s");
 	for (int i = LEVEL_L2; i < LEVELS; i++)
-		roof(out, &x, &y, f->env.bandwidth[i], f->env.peak, name[i]);
+		roof(out, &x, &y, f->env.bandwidth[i], f->env.peak, name[i], pow(2, i));
 	for (int64_t i = 0; i < f->lines->n; i++)
 		if (has_times(&f->lines->line[i]))
 			point(out, &x, &y, &f->lines->line[i], f->lines->line[i].baseline_s,
@@ -176,7 +184,7 @@ static int64_t take_bars(const struct figures *f, struct bar *bar)
 /* The problem without the batch of one, as far as it fits. */
 static void bar_name(const struct report_line *l, char name[LABEL])
 {
-	const char *prob = strncmp(l->w.prob, "mb1_", 4) ? l->w.prob : l->w.prob + 4;
+	const char *prob = summary_prob(&l->w);
 	char times[24] = "";
 
 	if (l->count > 1)
@@ -280,7 +288,7 @@ static void savings(const struct figures *f, struct buf *out)
 		most = fmax(most, s[i].core_s);
 		least = fmin(least, s[i].core_s);
 	}
-	x = axis_log(fmax(least, most / 1e6), most, 120, WIDTH - 50);
+	x = axis_log(fmax(least, most / 1e6), most, 132, WIDTH - 50);
 	for (double last = NAN, v; axis_tick(&x, last, &v); last = v) {
 		number(label, v);
 		svg_line(out, axis_at(&x, v), 0, axis_at(&x, v), bottom, "grid");
@@ -289,7 +297,7 @@ static void savings(const struct figures *f, struct buf *out)
 	for (int i = 0; i < n; i++) {
 		double end = axis_at(&x, fmax(s[i].core_s, x.lo));
 
-		snprintf(label, LABEL, "%.3g", s[i].core_s);
+		number(label, s[i].core_s);
 		svg_text(out, x.from - 4, i * SHARE_ROW + 13, SVG_END, "name", s[i].name);
 		svg_rect(out, x.from, i * SHARE_ROW + 4, end - x.from, SHARE_ROW - 6, s[i].class,
 			 NULL);
@@ -310,7 +318,8 @@ static const struct {
 			    operators},
 	[PLOT_CONVERGENCE] = {"convergence", "Convergence",
 			      "Time of all operators by the best kernels known, while candidates "
-			      "were measured. Operators without one count with the library's time.",
+			      "were measured; with the library's where that is faster, or nothing "
+			      "else is known yet.",
 			      convergence},
 	[PLOT_ROOFLINE] =
 		{"roofline", "Roofline",
