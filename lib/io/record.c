@@ -530,13 +530,14 @@ static int retype(struct rec_in *in, struct rec *r, struct err *e)
 /* Is it a record, but for white space, as JSON printers put it? */
 static int is_spaced(const struct rec *r)
 {
-	static const char first[] = "\"tl\"";
-	size_t at = 1;
+	size_t n = 0;
 
-	while (at < r->n && (r->s[at] == ' ' || r->s[at] == '\t'))
-		at++;
-	return r->n > at + sizeof first - 1 && r->s[0] == '{' &&
-	       !memcmp(r->s + at, first, sizeof first - 1);
+	for (size_t i = 0; i < r->n && n < START_LEN; i++)
+		if (r->s[i] == START[n])
+			n++;
+		else if (r->s[i] != ' ' && r->s[i] != '\t')
+			return 0;
+	return n == START_LEN;
 }
 
 /* Tells the type by the start of the line; 1, or 0 after a report. */
