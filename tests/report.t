@@ -84,7 +84,7 @@ for kind in operators convergence roofline savings; do
 		grep -q '<style>' "$tmp/$kind.svg" && ! grep -q -e 'nan' -e 'inf"' "$tmp/$kind.svg"
 	ok $? "$kind is a drawing of its own"
 done
-[ "$(grep -c 'class="tuned"><title>' "$tmp/operators.svg")" -eq "$workloads" ] && [ "$(grep -c 'class="library"><title>' "$tmp/operators.svg")" -eq "$workloads" ]
+[ "$(grep -c 'class="tuned"><title>' "$tmp/operators.svg")" -eq "$workloads" ] && [ "$(grep -c 'class="baseline"><title>' "$tmp/operators.svg")" -eq "$workloads" ]
 ok $? 'each operator has its two bars'
 [ "$(grep -c '<circle' "$tmp/roofline.svg")" -eq $((2 * workloads)) ]
 ok $? 'and its two points under the roof'

@@ -63,7 +63,7 @@ static void convergence(const struct figures *f, struct buf *out)
 	y = axis_linear(0.9 * least * 1e3, most * 1e3, HEIGHT - BOTTOM, TOP);
 	frame(out, &x, &y, "core-seconds spent on candidates", "ms, all operators");
 	svg_line(out, x.from, axis_at(&y, f->total.before_s * 1e3), x.to,
-		 axis_at(&y, f->total.before_s * 1e3), "library");
+		 axis_at(&y, f->total.before_s * 1e3), "baseline");
 	svg_text(out, x.to, axis_at(&y, f->total.before_s * 1e3) - 4, SVG_END, "faint",
 		 "the library");
 	svg_path_open(out, "tuned");
@@ -141,7 +141,7 @@ static void roofline(const struct figures *f, struct buf *out)
 	for (int64_t i = 0; i < f->lines->n; i++)
 		if (has_times(&f->lines->line[i]))
 			point(out, &x, &y, &f->lines->line[i], f->lines->line[i].baseline_s,
-			      "library");
+			      "baseline");
 	for (int64_t i = 0; i < f->lines->n; i++)
 		if (has_times(&f->lines->line[i]))
 			point(out, &x, &y, &f->lines->line[i], f->lines->line[i].tuned_s, "tuned");
@@ -199,7 +199,7 @@ static void draw_bar(struct buf *out, const struct axis *x, const struct bar *b,
 	bar_name(b->line, name);
 	svg_text(out, x->from - 4, top + 13, SVG_END, "small", name);
 	snprintf(hint, sizeof hint, "the library: %.4g us", b->before_s * 1e6);
-	svg_rect(out, x->from, top + 2, axis_at(x, b->before_s * 1e6) - x->from, BAR, "library",
+	svg_rect(out, x->from, top + 2, axis_at(x, b->before_s * 1e6) - x->from, BAR, "baseline",
 		 hint);
 	snprintf(hint, sizeof hint, "tuned: %.4g us", b->after_s * 1e6);
 	svg_rect(out, x->from, top + 2 + BAR, axis_at(x, b->after_s * 1e6) - x->from, BAR, "tuned",

@@ -18,22 +18,22 @@ void xml_text(struct buf *out, const char *s)
 
 const char *svg_style(void)
 {
-	return "svg{--ink:#1b1f24;--faint:#6b7480;--grid:#d9dee5;--library:#98a2b0;"
+	return "svg{--ink:#1b1f24;--faint:#6b7480;--grid:#d9dee5;--baseline:#98a2b0;"
 	       "--tuned:#1f6feb;--saved:#2da44e;--back:#ffffff;"
 	       "font:11px system-ui,sans-serif}\n"
 	       "@media(prefers-color-scheme:dark){svg{--ink:#e6edf3;--faint:#9aa5b1;--grid:#2d343d;"
-	       "--library:#6e7a89;--tuned:#58a6ff;--saved:#3fb950;--back:#0d1117}}\n"
+	       "--baseline:#6e7a89;--tuned:#58a6ff;--saved:#3fb950;--back:#0d1117}}\n"
 	       "svg text{fill:var(--ink)}svg text.faint{fill:var(--faint)}\n"
 	       "svg text.small{font-size:9px}\n"
 	       "svg line,svg path{fill:none;stroke:var(--grid);stroke-width:1}\n"
 	       "svg .back{fill:var(--back)}\n"
 	       "svg line.axis{stroke:var(--faint)}\n"
 	       "svg path.tuned,svg line.tuned{stroke:var(--tuned);stroke-width:2}\n"
-	       "svg line.library{stroke:var(--library);stroke-width:1.5;stroke-dasharray:5 4}\n"
+	       "svg line.baseline{stroke:var(--baseline);stroke-width:1.5;stroke-dasharray:5 4}\n"
 	       "svg path.roof{stroke:var(--faint);stroke-width:1.5}\n"
-	       "svg rect.library{fill:var(--library)}svg rect.tuned{fill:var(--tuned)}\n"
+	       "svg rect.baseline{fill:var(--baseline)}svg rect.tuned{fill:var(--tuned)}\n"
 	       "svg rect.saved{fill:var(--saved)}\n"
-	       "svg circle.library{fill:none;stroke:var(--library);stroke-width:1.2}\n"
+	       "svg circle.baseline{fill:none;stroke:var(--baseline);stroke-width:1.2}\n"
 	       "svg circle.tuned{fill:var(--tuned)}\n";
 }
 
