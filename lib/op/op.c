@@ -20,6 +20,17 @@ int workload_has_post(const struct workload *w, enum post p)
 	return post_has(w->npost, w->post, p);
 }
 
+int64_t workload_size(const struct workload *w, enum tensor_role role)
+{
+	struct tensor t[OP_MAX_TENSORS];
+	int n = w->op->tensors(w, t);
+
+	for (int i = 0; i < n; i++)
+		if (t[i].role == role)
+			return t[i].size;
+	return 0;
+}
+
 int workload_post_tensors(const struct workload *w, int64_t channels, int64_t outputs,
 			  struct tensor *t)
 {

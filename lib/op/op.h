@@ -118,6 +118,8 @@ void workload_fields(const struct workload *w, struct buf *out);
 /* The post-ops as text, joined by commas; an empty one if there are none. */
 void workload_posts(const struct workload *w, struct buf *out);
 int workload_has_post(const struct workload *w, enum post p);
+/* Elements of the tensor of this role; 0 if the workload has none. */
+int64_t workload_size(const struct workload *w, enum tensor_role role);
 /* The tensors that the post-ops read, of an operator with so many channels or columns and so many
  * outputs; how many. */
 int workload_post_tensors(const struct workload *w, int64_t channels, int64_t outputs,

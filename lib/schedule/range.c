@@ -151,18 +151,13 @@ void range_ahead(struct range *r, int knob, int64_t elements)
 		range_only(r, knob, 0, NULL);
 }
 
-/* A network's next operator read a result of 4.8 MB from a third cache of 32 MB, and lost by
- * streaming more than the kernel won; of 12.8 MB both won (PERFORMANCE.md, "Streaming stores"). */
+/* Measured with a third cache of 32 MB (PERFORMANCE.md, "Streaming stores"): of a result of 4.8 MB
+ * the operator that reads it loses more than the kernel gains; of one of 12.8 MB both gain. */
 void range_stream(struct range *r, int knob, const struct workload *w, int chunk)
 {
 	enum { PARTS = 4 }; /* of the third cache */
-	struct tensor t[OP_MAX_TENSORS];
-	int n = w->op->tensors(w, t);
-	int64_t bytes = 0;
+	int64_t bytes = workload_size(w, TENSOR_DST) * dtype_size(w->dtype);
 
-	for (int i = 0; i < n; i++)
-		if (t[i].role == TENSOR_DST)
-			bytes = t[i].size * dtype_size(w->dtype);
 	range_choice(r, knob, 1);
 	if (r->space && (bytes < r->machine->l3 / PARTS || workload_has_post(w, POST_ADD)))
 		range_only(r, knob, 0, NULL);

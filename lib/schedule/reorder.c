@@ -5,17 +5,6 @@
 
 enum { FEW_ROWS = 4 }; /* fewer are not worth a transposition: most of its rows would be empty */
 
-static int64_t tensor_size(const struct workload *w, enum tensor_role role)
-{
-	struct tensor t[OP_MAX_TENSORS];
-	int n = w->op->tensors(w, t);
-
-	for (int i = 0; i < n; i++)
-		if (t[i].role == role)
-			return t[i].size;
-	return 0;
-}
-
 static int is_reordered(const struct reorder *r)
 {
 	return r->w->layout == LAYOUT_NCHW;
@@ -194,7 +183,7 @@ struct reorder reorder_of(struct nest *n, const struct workload *w, int64_t lane
 
 int reorder_src(struct reorder *r)
 {
-	int64_t size = tensor_size(r->w, TENSOR_SRC);
+	int64_t size = workload_size(r->w, TENSOR_SRC);
 	int src = nest_arg(r->n, "src", TENSOR_SRC, size, 0), pixels;
 
 	if (!is_reordered(r))
@@ -206,7 +195,7 @@ int reorder_src(struct reorder *r)
 
 void reorder_out(struct reorder *r, int bias, struct brgemm_out *o)
 {
-	int64_t size = tensor_size(r->w, TENSOR_DST);
+	int64_t size = workload_size(r->w, TENSOR_DST);
 	int mul;
 
 	operand_out(r->n, r->w, bias, size, o);

@@ -45,15 +45,6 @@ static double scale_of(const struct workload *w, const struct tensor *t, int64_t
 	return t->role == TENSOR_WEIGHTS ? 1 / sqrt((double)w->flops / 2 / (double)outputs) : 1;
 }
 
-static int64_t outputs_of(const struct tensor *t, int n)
-{
-	int i = 0;
-
-	while (i < n && t[i].role != TENSOR_DST)
-		i++;
-	return t[i].size;
-}
-
 static void open_tensors(struct session *s, const struct tensor *t, int n)
 {
 	struct rng rng;
@@ -64,7 +55,8 @@ static void open_tensors(struct session *s, const struct tensor *t, int n)
 
 		fence_open(&s->tensor[role], tensor_name[role], t[i].size, sizeof(float));
 		if (role != TENSOR_DST)
-			fill(&s->tensor[role], scale_of(&s->w, &t[i], outputs_of(t, n)), &rng);
+			fill(&s->tensor[role],
+			     scale_of(&s->w, &t[i], workload_size(&s->w, TENSOR_DST)), &rng);
 	}
 	for (int i = 0; i < n; i++)
 		if (t[i].role == TENSOR_SRC || t[i].role == TENSOR_ADD || t[i].role == TENSOR_MUL) {
