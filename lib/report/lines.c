@@ -113,6 +113,13 @@ const char *report_verdict(const struct report_line *l)
 	}
 }
 
+const char *report_problem(const struct workload *w)
+{
+	if (!strncmp(w->prob, "mb1_", 4))
+		return w->prob + 4;
+	return strncmp(w->prob, "mb1g", 4) ? w->prob : w->prob + 3;
+}
+
 const char *report_posts(const struct workload *w, struct arena *a)
 {
 	struct buf b = BUF_INIT;
@@ -248,11 +255,8 @@ static void text_line(struct table *t, const struct report_line *l, struct arena
 {
 	table_row(t);
 	if (!l->rank) {
-		const char *prob = l->w.prob;
-
-		/* Only batches have more than one image: "mb1_" says nothing to a reader. */
 		table_cell(t, T_OP, "%s", l->w.op->name);
-		table_cell(t, T_PROB, "%s", strncmp(prob, "mb1_", 4) ? prob : prob + 4);
+		table_cell(t, T_PROB, "%s", report_problem(&l->w));
 		table_cell(t, T_POST, "%s", report_posts(&l->w, a));
 		table_cell(t, T_COUNT, "%lld", (long long)l->count);
 		put_s(t, T_BASELINE, l->baseline_s, 1e6, "-");

@@ -51,6 +51,8 @@ int report_add(struct report *r, const struct workload *w, int64_t count, const 
 struct report_total report_sum(const struct report *r);
 /* "faster" and the like, or why there is no verdict. */
 const char *report_verdict(const struct report_line *l);
+/* The problem without a batch of one, which says nothing to a reader. */
+const char *report_problem(const struct workload *w);
 /* Post-ops with commas between them. */
 const char *report_posts(const struct workload *w, struct arena *a);
 void report_text(const struct report *r, struct buf *out);

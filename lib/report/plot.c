@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "lib/report/axis.h"
-#include "lib/report/summary.h"
 #include "lib/report/svg.h"
 
 /* As wide as a phone; pages stretch it. */
@@ -184,7 +183,7 @@ static int64_t take_bars(const struct figures *f, struct bar *bar)
 /* The problem without the batch of one, as far as it fits. */
 static void bar_name(const struct report_line *l, char name[LABEL])
 {
-	const char *prob = summary_prob(&l->w);
+	const char *prob = report_problem(&l->w);
 	char times[24] = "";
 
 	if (l->count > 1)
@@ -333,11 +332,6 @@ static const struct {
 		 "and filtering saved by estimate.",
 		 savings},
 };
-
-const char *plot_name(enum plot p)
-{
-	return plot[p].name;
-}
 
 enum plot plot_find(const char *name)
 {

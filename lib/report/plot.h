@@ -6,8 +6,7 @@
 
 enum plot { PLOT_OPERATORS, PLOT_CONVERGENCE, PLOT_ROOFLINE, PLOT_SAVINGS, PLOTS };
 
-const char *plot_name(enum plot p); /* "operators" */
-/* The plot of a name; PLOTS if it is none. */
+/* The plot of a name ("operators"); PLOTS if it is none. */
 enum plot plot_find(const char *name);
 /* What it shows, as a sentence. */
 const char *plot_caption(enum plot p);

@@ -8,13 +8,6 @@ const char *const summary_head[SUMMARY_COLUMNS] = {
 	">speedup", "verdict",	">GFLOP/s", ">roofline", "algorithm",
 };
 
-const char *summary_prob(const struct workload *w)
-{
-	if (!strncmp(w->prob, "mb1_", 4))
-		return w->prob + 4;
-	return strncmp(w->prob, "mb1g", 4) ? w->prob : w->prob + 3;
-}
-
 void summary_time(double s, struct buf *out)
 {
 	if (isnan(s))
@@ -111,7 +104,7 @@ void summary_cost(const struct figures *f, struct buf *out)
 void summary_cell(const struct figures *f, const struct report_line *l, enum summary_column c,
 		  struct arena *a, struct buf *out)
 {
-	const char *prob = summary_prob(&l->w);
+	const char *prob = report_problem(&l->w);
 	double roof = figures_roof_s(f, &l->w);
 
 	switch (c) {

@@ -10,8 +10,6 @@ void summary_of(const struct figures *f, struct buf *out);
 void summary_result(const struct figures *f, struct buf *out);
 /* What it cost, likewise. Empty where the database does not say. */
 void summary_cost(const struct figures *f, struct buf *out);
-/* The problem without what says nothing: a batch of one. */
-const char *summary_prob(const struct workload *w);
 /* Seconds in a unit that suits them: "12.3 us", "4.56 ms". "-": not known. */
 void summary_time(double s, struct buf *out);
 
