@@ -103,8 +103,7 @@ static int read_database(struct err *e)
 	int rc = store_find(database, &path, e);
 
 	if (!rc)
-		fprintf(stderr, "%s: warning: the database %s is not there: nothing is known yet\n",
-			program.name, path.s);
+		opt_warn(&program, "the database %s is not there: nothing is known yet", path.s);
 	else if (rc > 0)
 		rc = read_store(path.s, e);
 	buf_free(&path);

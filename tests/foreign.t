@@ -54,6 +54,19 @@ ok $? 'a record with blanks is told from what is none'
 "$bin/tl-check" --fix "$tmp/spaced" | cmp -s - "$here/workloads.ndjson"
 ok $? 'and tl-check puts it in order'
 
+# A terminal: whoever forgot the file is told what is waited for.
+
+if command -v script >/dev/null; then
+	script -qec "$bin/tl-check -q" /dev/null </dev/null >"$tmp/out" 2>&1
+	grep -q '^tl-check: reading records from standard input' "$tmp/out"
+	ok $? 'a program that reads a terminal says so'
+else
+	skip 'script is not here, to play a terminal'
+fi
+"$bin/tl-check" -q </dev/null 2>"$tmp/err"
+[ ! -s "$tmp/err" ]
+ok $? 'and no other'
+
 # Many bad lines
 
 "$bin/tl-gen" "$tmp/many" "$here/workloads.ndjson" -n 1 >"$tmp/out" 2>"$tmp/err"
