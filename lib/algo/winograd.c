@@ -29,7 +29,7 @@ static const struct knob knobs[KNOBS] = {
 	[TC] = {"tc", 1, "Image tiles in a row of a block; divides those in a row of the image."},
 	[TR] = {"tr", 1, "Rows of image tiles in a block; divides those of the image."},
 	[NC] = {"nc", 0, "Register tiles of output channels in a block; 0: all."},
-	[PAR] = {"par", 0, "Dealt to threads innermost are 0: channels, 1: image tiles."},
+	[PAR] = {"par", 0, "Blocks are dealt to threads with 0: channels innermost, 1: tiles."},
 	[UNROLL] = {"unroll", 1, "Unrolling of the loop over input channels."},
 	[STREAM] = {"stream", 0, "1: the result is written past the caches."},
 };

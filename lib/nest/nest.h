@@ -234,13 +234,13 @@ const struct expr *ex_spread(struct nest *n, const struct expr *a, int per, int 
 			     struct affine index);
 /* The lane of a that lane `lane` is, where the index has this value. */
 int ex_spread_from(const struct expr *x, int64_t index, int lane);
-/* One of the two vectors that come of exchanging the lanes of a whose number has the bit `apart` (a
- * power of two) for the lanes of b whose number has it not: what replaces b (upper) or a. A matrix
- * of vectors is transposed by an exchange for each power of two (Eklundh, "A fast computer method
- * for matrix transposing", IEEE Trans. Comput. C-21(7), 1972). */
+/* Vectors a and b change lanes: those of a whose number has the bit `apart` (a power of two) for
+ * those of b whose number lacks it. The value is what becomes of a, or (upper) of b. A matrix of
+ * vectors is transposed by one exchange for each power of two (Eklundh, "A fast computer method for
+ * matrix transposing", IEEE Trans. Comput. C-21(7), 1972). */
 const struct expr *ex_exchange(struct nest *n, const struct expr *a, const struct expr *b,
 			       int apart, int upper);
-/* Where its lane `lane` comes from: a lane of a, or, `lanes` higher, one of b. */
+/* Where its lane `lane` comes from: the lane's number in a, or, plus `lanes`, in b. */
 int ex_exchange_from(const struct expr *x, int lane);
 const struct expr *ex_op(struct nest *n, enum expr_kind kind, const struct expr *a,
 			 const struct expr *b, const struct expr *c);
