@@ -625,10 +625,6 @@ int rec_next(struct rec_in *in, struct rec *r, struct err *e)
 			close_file(in);
 			continue;
 		}
-		if (in->foreign) {
-			close_file(in);
-			continue;
-		}
 		if (in->end - in->start > LINE_MAX_BYTES)
 			skip_long_line(in);
 		if (in->start == in->end)
