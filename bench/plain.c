@@ -191,7 +191,7 @@ static void run_kernel(const struct kernel *k, const struct nest *n, float *cons
 	if (target_default()->limits(&limits, &e) < 0)
 		die("this machine", &e);
 	c_params(n, params);
-	runner_cpu.run(k, params, (void *const *)buffers, limits.threads);
+	runner_cpu.run(k, params, (void *const *)buffers, limits.threads, NULL);
 }
 
 /* plain data FOLDER < one candidate: makes its workload's inputs and true answer. */

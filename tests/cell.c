@@ -48,7 +48,7 @@ static const char *values(void)
 
 static enum cell_end run(double timeout_s, size_t memory, void (*what)(void *, void *), void *arg)
 {
-	const struct cell c = {timeout_s, memory, 1};
+	const struct cell c = {.timeout_s = timeout_s, .memory = memory, .threads = 1};
 
 	memset(&answer, 0x55, sizeof answer);
 	why[0] = 0;

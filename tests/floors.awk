@@ -35,10 +35,6 @@ BEGIN {
 	family["dnnl"] = family["oneapi/dnnl/"] = "lib/ref/onednn.c"
 	family["nettle/"] = "lib/base/hash.c lib/base/base64.c"
 	family["xgboost/"] = "lib/model/"
-	family["cudnn"] = "lib/ref/cudnn.c"
-	family["cuda"] = "lib/target/cuda.c lib/ref/cudnn.c"
-	family["nvrtc"] = family["nvml"] = "lib/target/cuda.c"
-	family["CL/"] = "lib/target/opencl.c"
 	# The C library and the kernel: everywhere.
 	n = split("assert ctype dirent dlfcn elf errno fcntl fenv float fnmatch getopt glob inttypes libgen limits link locale " \
 		"malloc math poll pthread sched search setjmp signal spawn stdarg stdatomic stdbool stddef stdint stdio " \
@@ -155,9 +151,12 @@ function walk(m, path,    next_one, n, i)
 	seen[m] = 2
 }
 
-# Of lib/target the other rooms know what all targets have, and those that run kernels the runners. Tests know all.
+# Of lib/target the other rooms know what all targets have, and those that run kernels the runners; the commands that take a
+# vendor's libraries know devices and compilers. Tests know all.
 function may_know_target(header)
 {
+	if (FILENAME ~ /^libexec\/(cuda|opencl)\.c$/ && (header == "device.h" || header == "nvrtc.h"))
+		return 1
 	return header == "target.h" || FILENAME ~ /^tests\// || (header == "runner.h" && FILENAME ~ /^(lib\/trial|libexec)\//)
 }
 
@@ -171,7 +170,7 @@ function own_header(h,    p)
 			note_edge(module(FILENAME), module(h))
 		else if (p[2] == "target" && !may_know_target(p[3]))
 			breach("targets", "\"" h "\": what a target is made of is known in lib/target alone")
-	} else if (!(p[1] == "tests" && FILENAME ~ /^tests\//) && FILENAME !~ /^share\/export\//) {
+	} else if (!(p[1] == part[1] && (p[1] == "tests" || p[1] == "libexec")) && FILENAME !~ /^share\/export\//) {
 		breach("floors", "\"" h "\": includes are written from the root, \"lib/ROOM/FILE.h\"")
 	}
 }

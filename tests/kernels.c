@@ -11,218 +11,17 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "lib/base/rng.h"
 #include "lib/io/proc.h"
 #include "lib/trial/cell.h"
-#include "lib/nest/interp.h"
-#include "lib/nest/operands.h"
 #include "lib/search/search.h"
 #include "lib/target/c.h"
 #include "lib/target/runner.h"
 #include "lib/target/x86.h"
 #include "lib/tile/activation.h"
+#include "tests/problems.h"
 #include "tests/tap.h"
 
 enum { THREADS = 3 };
-
-static struct rng rng;
-
-static int64_t pick(int64_t lo, int64_t hi)
-{
-	return lo + (int64_t)rng_below(&rng, (uint64_t)(hi - lo + 1));
-}
-
-static void random_posts(struct workload *w)
-{
-	for (int p = 0; p <= POST_RELU6; p++)
-		if (pick(0, 2) == 0)
-			w->post[w->npost++].kind = (enum post)p;
-	/* A tensor that is added behind what is no sum cannot be what the sum begins with. */
-	for (int i = 0; i + 1 < w->npost; i++)
-		if (w->post[i].kind == POST_ADD && pick(0, 2) == 0) {
-			w->post[i] = w->post[i + 1];
-			w->post[i + 1].kind = POST_ADD;
-			break;
-		}
-}
-
-static void direction(int64_t *d, int i, int64_t taps, int64_t stride)
-{
-	int64_t in;
-
-	d[CONV_KH + i] = taps;
-	d[CONV_SH + i] = stride;
-	d[CONV_DH + i] = 0;
-	d[CONV_PH + i] = pick(0, taps - 1);
-	if (d[CONV_IH + i] < taps)
-		d[CONV_IH + i] = taps;
-	in = d[CONV_IH + i] + d[CONV_PH + i] + pick(0, d[CONV_PH + i]);
-	d[CONV_OH + i] = (in - taps) / stride + 1;
-}
-
-/* Unit stride, and 2 to 5 or 7 taps in one direction or both; or 3x3 of stride 2. */
-static void filtered_conv(int64_t *d)
-{
-	int64_t two = pick(0, 3) == 0, both = two || pick(0, 1), one = pick(0, 1);
-	int64_t even = !two && pick(0, 3) == 0;
-
-	d[CONV_IC] = 8 * pick(1, 4);
-	for (int i = 0; i < 2; i++) {
-		int64_t taps = both ? 3 : one == i ? 3 + 2 * pick(0, 2) : 1;
-
-		if (both && !two)
-			taps += 2 * pick(0, 1);
-		direction(d, i, taps > 1 && even ? 2 * pick(1, 2) : taps, two ? 2 : 1);
-	}
-}
-
-/* Few channels and many taps. */
-static void first_layer(int64_t *d)
-{
-	int64_t stride = pick(1, 2);
-
-	d[CONV_IC] = pick(1, 4);
-	for (int i = 0; i < 2; i++) {
-		d[CONV_IH + i] = pick(9, 20);
-		direction(d, i, pick(5, 8), stride);
-	}
-}
-
-/* Small and awkward: odd sizes, groups, strides, dilation, uneven padding, both layouts. */
-static int random_conv(struct workload *w)
-{
-	int64_t *d = w->dim;
-	struct err e;
-
-	memset(w, 0, sizeof *w);
-	w->op = &op_conv2d;
-	w->rhs_const = 1;
-	w->layout = pick(0, 2) ? LAYOUT_NHWC : LAYOUT_NCHW;
-	d[CONV_G] = pick(0, 3) ? 1 : pick(2, 4);
-	d[CONV_MB] = pick(1, 2);
-	d[CONV_IC] = d[CONV_G] * pick(1, d[CONV_G] > 1 ? 5 : 20);
-	d[CONV_OC] = d[CONV_G] * pick(1, d[CONV_G] > 1 ? 18 : 40);
-	if (pick(0, 3) == 0) { /* what grouped takes as well */
-		int64_t most = pick(0, 1) ? 4 : 8;
-
-		d[CONV_G] = pick(2, 9);
-		d[CONV_IC] = d[CONV_G] * pick(1, most);
-		d[CONV_OC] = d[CONV_G] * pick(2, most);
-	} else if (pick(0, 2) == 0) { /* depthwise */
-		d[CONV_G] = d[CONV_IC] = d[CONV_OC] = pick(2, 40);
-	}
-	for (int i = 0; i < 2; i++) {
-		int64_t window, pad;
-
-		d[CONV_KH + i] = pick(1, d[CONV_G] == d[CONV_IC] ? 5 : 3);
-		d[CONV_SH + i] = pick(1, 3);
-		d[CONV_DH + i] = pick(0, 1);
-		d[CONV_PH + i] = pick(0, 2);
-		d[CONV_IH + i] = pick(3, 11);
-		window = (d[CONV_KH + i] - 1) * (d[CONV_DH + i] + 1) + 1;
-		pad = d[CONV_PH + i] + pick(0, 1);
-		if (d[CONV_IH + i] + pad < window)
-			return 0;
-		d[CONV_OH + i] = (d[CONV_IH + i] + pad - window) / d[CONV_SH + i] + 1;
-	}
-	if (pick(0, 2) == 0 && d[CONV_G] == 1) { /* what winograd takes as well */
-		if (pick(0, 3))
-			filtered_conv(d);
-		else
-			first_layer(d);
-		return workload_finish(w, &e) == 0;
-	}
-	if (pick(0, 3) == 0) { /* plain 1x1, which gemm takes as well */
-		for (int i = CONV_KH; i <= CONV_DW; i++)
-			d[i] = i <= CONV_SW;
-		d[CONV_G] = 1;
-		d[CONV_OH] = d[CONV_IH];
-		d[CONV_OW] = d[CONV_IW];
-		if (pick(0, 1)) { /* and strassen */
-			d[CONV_IC] = 16 * pick(2, 4);
-			d[CONV_OC] = 2 * pick(8, 40);
-			for (int i = 0; i < 2; i++) {
-				d[CONV_SH + i] = pick(1, 2);
-				d[CONV_OH + i] = (d[CONV_IH + i] - 1) / d[CONV_SH + i] + 1;
-			}
-		}
-	}
-	random_posts(w);
-	return workload_finish(w, &e) == 0;
-}
-
-static int random_matmul(struct workload *w)
-{
-	struct err e;
-
-	memset(w, 0, sizeof *w);
-	w->op = &op_matmul;
-	w->layout = LAYOUT_AB;
-	w->rhs_const = (int)pick(0, 1);
-	w->dim[MATMUL_B] = pick(0, 1) ? 1 : pick(2, 3);
-	w->dim[MATMUL_M] = pick(0, 3) ? pick(1, 40) : pick(1, 4);     /* few: several streams */
-	w->dim[MATMUL_K] = pick(0, 3) ? pick(1, 90) : pick(128, 200); /* what may be split */
-	w->dim[MATMUL_N] = pick(1, 70);
-	if (pick(0, 2) == 0) { /* what strassen takes as well */
-		w->rhs_const = 1;
-		w->dim[MATMUL_B] = 1;
-		w->dim[MATMUL_M] = pick(8, 60);
-		w->dim[MATMUL_K] = 16 * pick(2, 6);
-		w->dim[MATMUL_N] = 2 * pick(8, 70);
-	}
-	random_posts(w);
-	return workload_finish(w, &e) == 0;
-}
-
-/* One problem with its data and the answer. */
-struct problem {
-	struct workload w;
-	float *tensor[TENSOR_ROLES];
-	int64_t size[TENSOR_ROLES];
-	float *expected;
-};
-
-static float *random_floats(int64_t n)
-{
-	float *p = xmalloc((size_t)n * sizeof *p);
-
-	for (int64_t i = 0; i < n; i++)
-		p[i] = (float)(rng_unit(&rng) * 2 - 1);
-	return p;
-}
-
-static void problem_open(struct problem *p)
-{
-	struct tensor t[OP_MAX_TENSORS];
-	int n = p->w.op->tensors(&p->w, t);
-	struct arena a = ARENA_INIT;
-	float *buffers[NEST_BUFFERS] = {0};
-	struct nest nest;
-	struct err e = ERR_INIT;
-
-	for (int i = 0; i < n; i++) {
-		p->tensor[t[i].role] = random_floats(t[i].size);
-		p->size[t[i].role] = t[i].size;
-	}
-	nest_init(&nest, &a, "naive");
-	if (p->w.op->naive(&p->w, 1, &nest, &e) < 0)
-		bail_out("%s", e.msg);
-	for (int i = 0; i < nest.nslots; i++)
-		buffers[i] = p->tensor[operand_buffer(&nest, i)->role];
-	if (interp_run(&nest, (void **)buffers, &e) < 0)
-		bail_out("the naive nest of %s %s: %s", p->w.op->name, p->w.prob, e.msg);
-	p->expected = p->tensor[TENSOR_DST];
-	p->tensor[TENSOR_DST] = NULL;
-	arena_free(&a);
-}
-
-static void problem_close(struct problem *p)
-{
-	for (int i = 0; i < TENSOR_ROLES; i++)
-		free(p->tensor[i]);
-	free(p->expected);
-	memset(p, 0, sizeof *p);
-}
 
 /* Floats that end where a page begins that nobody may touch, shared with children. The front is
  * only guarded as far as it lies on a page of its own. */
@@ -320,7 +119,7 @@ static void call_all(void *arg, void *answer)
 
 	(void)answer;
 	if (c->phases)
-		runner_cpu.run(&c->kernel, c->params, c->buffers, c->threads);
+		runner_cpu.run(&c->kernel, c->params, c->buffers, c->threads, NULL);
 	for (int t = c->threads - 1; t >= 0 && !c->phases; t--)
 		((c_kernel)c->kernel.entry)(c->params, c->buffers, t, c->threads, NULL);
 }
@@ -409,13 +208,14 @@ static void note_compiled(const struct algo *a, int64_t n)
 	compiled_of[i] += n;
 }
 
-/* The first algorithm of which nothing has been compiled since the last call, or NULL. */
+/* The first algorithm for this target of which nothing has been compiled since the last call, or
+ * NULL. */
 static const char *not_compiled(void)
 {
 	const char *name = NULL;
 
 	for (int i = 0; algo_list[i]; i++) {
-		if (!compiled_of[i] && !name)
+		if (!compiled_of[i] && !name && algo_suits(algo_list[i], target_default()))
 			name = algo_list[i]->name;
 		compiled_of[i] = 0;
 	}

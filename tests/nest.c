@@ -530,7 +530,7 @@ static void run_object(void *arg, void *answer)
 		ran->first = ran->wrong ? ran->first : i; /* of a crash, too */
 		open_operands(&s->n, s->seed, buffers);
 		c_params(&s->n, params);
-		runner_cpu.run(&k, params, (void **)buffers, i % THREADS + 1);
+		runner_cpu.run(&k, params, (void **)buffers, i % THREADS + 1, NULL);
 		out = output(&s->n, buffers, &s->bytes);
 		ran->kernels++;
 		if (!are_same(out, s->expected, s->bytes) || !are_fenced(&s->n, buffers))
@@ -651,7 +651,7 @@ static void exchange(void *arg, void *answer)
 	for (int i = 0; i < 20; i++) {
 		for (int p = 0; p < PARTS; p++)
 			buffers[2][p] = NAN;
-		runner_cpu.run(&k, params, (void **)buffers, 2);
+		runner_cpu.run(&k, params, (void **)buffers, 2, NULL);
 		for (int p = 0; p < PARTS; p++)
 			ran->wrong += !(buffers[1][p] == buffers[0][PARTS - 1 - p]);
 		ran->kernels++;

@@ -1,4 +1,4 @@
-/* What tl-measure asks its worker (libexec/worker-cpu.c has the protocol), and what came of it. */
+/* What tl-measure asks its worker (lib/trial/serve.h has the protocol), and what came of it. */
 #ifndef TL_MEASURE_ASK_H
 #define TL_MEASURE_ASK_H
 

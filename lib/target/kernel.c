@@ -61,16 +61,19 @@ static void team_barrier(void)
 #pragma omp barrier
 }
 
-static void run(const struct kernel *k, const long *params, void *const *buffers, int threads)
+static int run(const struct kernel *k, const long *params, void *const *buffers, int threads,
+	       struct err *e)
 {
 	c_kernel call = (c_kernel)k->entry;
 
+	(void)e;
 	if (threads == 1) {
 		call(params, buffers, 0, 1, team_barrier);
-		return;
+		return 0;
 	}
 #pragma omp parallel num_threads(threads)
 	call(params, buffers, omp_get_thread_num(), omp_get_num_threads(), team_barrier);
+	return 0;
 }
 
 static void team(int threads)

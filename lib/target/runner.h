@@ -1,5 +1,9 @@
 /* Runners: what runs the objects of a target. A runner may start threads or a driver, so workers
- * alone link it: `runner_NAME`, for worker-NAME. */
+ * alone link it: `runner_NAME`, for worker-NAME.
+ *
+ * Where a device has memory of its own, a kernel's operands are put there before its calls, and
+ * what it wrote is taken back behind them; calls move nothing.
+ */
 #ifndef TL_TARGET_RUNNER_H
 #define TL_TARGET_RUNNER_H
 
@@ -16,15 +20,29 @@ struct kernel {
 
 struct runner {
 	const struct target *target;
+	/* Has the device memory of its own (put, take), and a driver that starts threads and writes
+	 * files? */
+	int is_device;
 	/* The function of an object. -1: the object is damaged or gone. */
 	int (*load)(struct kernel *k, const char *object, struct err *e);
 	void (*unload)(struct kernel *k);
-	/* What it is called with: run-time symbols and sizes of workspaces, n->nparams of them. */
+	/* What it is called with: run-time symbols and sizes of workspaces, or what a launch takes;
+	 * at most NEST_PARAMS of them. */
 	void (*params)(const struct nest *n, long *params);
+	/* Puts the n operands, of so many bytes, into the device's memory. Slots as in nest.h. */
+	int (*put)(struct kernel *k, void *const *buffers, const size_t *bytes, int n,
+		   struct err *e);
+	/* Takes operand i back. -1 also if something was written behind its end. */
+	int (*take)(struct kernel *k, int i, void *to, size_t bytes, struct err *e);
 	/* One call by so many threads, until it has ended; 1: by the caller, who starts no team.
-	 * Buffers by slot, as nest.h numbers them. */
-	void (*run)(const struct kernel *k, const long *params, void *const *buffers, int threads);
-	/* Starts the team, which the next run with as many threads finds there. */
+	 * Buffers by slot. -1: the device refuses the call, or died of it. */
+	int (*run)(const struct kernel *k, const long *params, void *const *buffers, int threads,
+		   struct err *e);
+	/* What the last call took by the device's own clock. NULL: it has none, and the caller's
+	 * counts. */
+	double (*seconds)(const struct kernel *k);
+	/* Starts the team, which the next run with as many threads finds there. NULL: there is
+	 * none. */
 	void (*team)(int threads);
 	/* What the device can do, measured: one JSON object (lib/target/probe.h). */
 	int (*probe)(const struct limits *m, struct buf *out, struct err *e);
@@ -33,5 +51,7 @@ struct runner {
 /* The CPU's: a kernel is a function of a shared object, the team OpenMP's, the same that oneDNN
  * uses. */
 extern const struct runner runner_cpu;
+/* The first device of OpenCL or CUDA. The driver is opened with the first kernel. */
+extern const struct runner runner_opencl, runner_cuda;
 
 #endif

@@ -102,14 +102,16 @@ static void set_limits(const struct cell *c, size_t in_use)
 	struct sysinfo machine;
 
 #ifndef __SANITIZE_ADDRESS__ /* which reserves terabytes */
-	if (c->memory && in_use)
+	if (c->memory && in_use && !c->has_driver)
 		limit(RLIMIT_AS, in_use + c->memory + (size_t)c->threads * a_thread, 0);
 #else
 	(void)in_use, (void)a_thread;
 #endif
 	limit(RLIMIT_CPU, cpu_seconds(c), 1);
-	limit(RLIMIT_FSIZE, 0, 0);
 	limit(RLIMIT_CORE, 0, 0);
+	if (c->has_driver)
+		return;
+	limit(RLIMIT_FSIZE, 0, 0);
 	limit(RLIMIT_NOFILE, MAX_FILES, 0);
 	limit(RLIMIT_STACK, 8 << 20,
 	      0); /* where it is unlimited, an endless recursion has a crash */
@@ -153,7 +155,8 @@ static void child(const struct cell *c, size_t in_use, pid_t parent,
 	sigaction(SIGSEGV, &sa, NULL);
 	sigaction(SIGBUS, &sa, NULL);
 	on_exit(leave, NULL);
-	confine_kernel();
+	if (!c->has_driver)
+		confine_kernel();
 	run(arg, shared->answer);
 	shared->done = 1;
 	_exit(0);

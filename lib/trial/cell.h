@@ -21,6 +21,9 @@ struct cell {
 	double timeout_s;
 	size_t memory; /* bytes it may take beside what it has now; 0: no limit */
 	int threads;   /* it will start: their stacks come on top */
+	/* It loads a device's driver, which starts threads and processes, writes files and maps
+	 * more memory than there is: only the time is limited. */
+	int has_driver;
 };
 
 enum cell_end {

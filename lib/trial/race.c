@@ -9,6 +9,8 @@
 /* The team of a process in which nothing of the library's will run, which needs others at times. */
 static void start_team(const struct trial *t)
 {
+	if (!t->runner->team)
+		return;
 	t->runner->team(t->threads);
 	confine_team();
 }
@@ -59,8 +61,12 @@ static void race(const struct trial *t, struct outcome *o)
 	start_team(t);
 	if (verify(&d.x, o) < 0)
 		return;
-	if (!d.alone && t->runner->load(&d.y.kernel, d.y.in->object, &e) < 0) {
+	if (!d.alone && timed_load(&d.y, &e) < 0) {
 		fail(o, OUTCOME_UNLOADABLE, &e);
+		return;
+	}
+	if (!d.alone && timed_put(&d.y, &e) < 0) {
+		fail(o, OUTCOME_FAILED, &e);
 		return;
 	}
 	o->verify_s = clock_now() - start;

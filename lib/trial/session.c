@@ -118,6 +118,7 @@ static void begin(struct session *s, struct trial *t)
 {
 	*t = (struct trial){.w = &s->w,
 			    .runner = s->rules.runner,
+			    .library = s->rules.library,
 			    .threads = s->rules.threads,
 			    .cold = s->rules.cold,
 			    .max_error = s->rules.max_error,
@@ -141,7 +142,7 @@ static void enter(struct session *s, const struct nest *n, const char *object, s
 		in->buffers[i] = f->data;
 		in->bytes[i] = fence_bytes(f);
 	}
-	s->rules.runner->params(n, in->params);
+	t->runner->params(n, in->params);
 	in->threads = nest_threads(n, s->rules.threads);
 }
 
@@ -196,7 +197,10 @@ static void describe(struct session *s, const struct trial *t, const struct cell
 static struct report run(struct session *s, struct trial *t, void (*what)(void *, void *),
 			 double timeout_s, void *answer, size_t n)
 {
-	struct cell cell = {timeout_s, s->rules.memory, s->rules.threads};
+	struct cell cell = {.timeout_s = timeout_s,
+			    .memory = s->rules.memory,
+			    .threads = s->rules.threads,
+			    .has_driver = t->runner->is_device};
 	struct cell_fault fault;
 	struct report r = {0};
 
@@ -230,6 +234,7 @@ static struct report run_naive(struct session *s, double timeout_s, struct truth
 
 	nest_init(&n, &a, "naive");
 	begin(s, &t);
+	t.runner = &runner_cpu;
 	if (s->w.op->naive(&s->w, 1, &n, e) == 0) {
 		enter(s, &n, s->naive, &t);
 		r = run(s, &t, trial_truth, timeout_s, out, bytes);

@@ -19,6 +19,7 @@ struct session;
 /* What a session keeps from trial to trial. */
 struct session_rules {
 	const struct runner *runner;
+	trial_library_open *library; /* what candidates are compared with; NULL: nothing */
 	int threads;
 	uint64_t seed;
 	int cold;	  /* operands leave the caches before each timed call */

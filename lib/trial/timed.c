@@ -30,6 +30,18 @@ static void flush_operands(const struct timed *x)
 			flush(x->in->buffers[i], x->in->bytes[i]);
 }
 
+int timed_load(struct timed *x, struct err *e)
+{
+	return x->t->runner->load(&x->kernel, x->in->object, e);
+}
+
+int timed_put(struct timed *x, struct err *e)
+{
+	const struct runner *r = x->t->runner;
+
+	return r->put ? r->put(&x->kernel, x->in->buffers, x->in->bytes, x->in->nslots, e) : 0;
+}
+
 int timed_call(struct timed *x, double *seconds, struct err *e)
 {
 	double start;
@@ -41,8 +53,11 @@ int timed_call(struct timed *x, double *seconds, struct err *e)
 	if (x->ref)
 		rc = ref_run(x->ref, x->variant, e);
 	else
-		x->t->runner->run(&x->kernel, x->in->params, x->in->buffers, x->in->threads);
+		rc = x->t->runner->run(&x->kernel, x->in->params, x->in->buffers, x->in->threads,
+				       e);
 	*seconds = clock_now() - start;
+	if (!x->ref && rc == 0 && x->t->runner->seconds)
+		*seconds = x->t->runner->seconds(&x->kernel);
 	return rc;
 }
 
@@ -70,5 +85,11 @@ struct ref *timed_library(const struct trial *t, const struct ref_choice *only, 
 				      t->tensor[TENSOR_BIAS].data, t->tensor[TENSOR_ADD].data,
 				      t->tensor[TENSOR_MUL].data};
 
-	return ref_onednn_open(t->w, &data, only, n, e);
+	if (!t->library) {
+		err_set(e, "there is no library for this target");
+		return NULL;
+	}
+	/* It takes the pointers, and keeps no pointer to them. */
+	/* cppcheck-suppress returnDanglingLifetime */
+	return t->library(t->w, &data, only, n, e);
 }

@@ -12,7 +12,12 @@ struct timed {
 	struct kernel kernel;
 };
 
-/* A call, timed. A kernel's cannot fail. */
+/* Loads a kernel. -1: the object is damaged or gone. */
+int timed_load(struct timed *x, struct err *e);
+/* Puts its operands, as they are now, where it finds them. -1: the device has no memory for them.
+ */
+int timed_put(struct timed *x, struct err *e);
+/* A call, timed. On this processor a kernel's cannot fail. */
 int timed_call(struct timed *x, double *seconds, struct err *e);
 
 /* Those who duel. */

@@ -32,9 +32,14 @@ struct opponents {
 	struct ref_choice own;	/* the best in the workload's own layout, where best has another */
 };
 
+/* As ref_onednn_open() (lib/ref/ref.h). */
+typedef struct ref *trial_library_open(const struct workload *w, const struct ref_data *data,
+				       const struct ref_choice *only, int n, struct err *e);
+
 struct trial {
 	const struct workload *w;
-	const struct runner *runner;
+	const struct runner *runner; /* of the entrants */
+	trial_library_open *library; /* NULL: there is none for this target */
 	int threads;
 	int cold;		    /* operands leave the caches before each call */
 	const struct fence *tensor; /* by role */

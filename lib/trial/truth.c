@@ -9,7 +9,7 @@ static void run(const struct trial *t, const struct kernel *k, float *to)
 	const struct fence *dst = &t->tensor[TENSOR_DST];
 
 	compare_poison(dst->data, dst->n);
-	t->runner->run(k, t->entrant->params, t->entrant->buffers, t->entrant->threads);
+	t->runner->run(k, t->entrant->params, t->entrant->buffers, t->entrant->threads, NULL);
 	memcpy(to, dst->data, fence_bytes(dst));
 }
 

@@ -98,21 +98,47 @@ void verify_ready(const struct trial *t)
 			}
 }
 
+/* What the kernel wrote comes back from the device. */
+static int take_output(struct timed *x, struct err *e)
+{
+	const struct fence *dst = &x->t->tensor[TENSOR_DST];
+
+	for (int i = 0; x->t->runner->take && i < x->in->nslots; i++)
+		if (x->in->buffers[i] == dst->data || x->in->work[i].map)
+			if (x->t->runner->take(&x->kernel, i, x->in->buffers[i], x->in->bytes[i],
+					       e) < 0)
+				return -1;
+	return 0;
+}
+
+/* The call whose output is compared, of the operands as they are now. -1: the device does not go
+ * through with it. */
+static int call(struct timed *x, struct outcome *o)
+{
+	struct err e = ERR_INIT;
+	double once;
+
+	if (timed_put(x, &e) == 0 && timed_call(x, &once, &e) == 0 && take_output(x, &e) == 0)
+		return 0;
+	o->status = OUTCOME_WRONG;
+	snprintf(o->why, sizeof o->why, "%.190s", e.msg);
+	return -1;
+}
+
 int verify(struct timed *x, struct outcome *o)
 {
 	struct err e = ERR_INIT;
-	double start = clock_now(), once;
+	double start = clock_now();
 	int rc;
 
 	memset(o, 0, sizeof *o);
-	if (x->t->runner->load(&x->kernel, x->in->object, &e) < 0) {
+	if (timed_load(x, &e) < 0) {
 		o->status = OUTCOME_UNLOADABLE;
 		snprintf(o->why, sizeof o->why, "%.190s", e.msg);
 		return -1;
 	}
 	prepare_output(x->t);
-	timed_call(x, &once, &e);
-	rc = judge(x, x->t->expected, o);
+	rc = call(x, o) < 0 ? -1 : judge(x, x->t->expected, o);
 	o->verify_s = clock_now() - start;
 	return rc;
 }
@@ -120,14 +146,12 @@ int verify(struct timed *x, struct outcome *o)
 void verify_again(struct timed *x, struct outcome *o)
 {
 	const struct trial *t = x->t;
-	double start = clock_now(), once;
-	struct err e = ERR_INIT;
+	double start = clock_now();
 	char why[TRIAL_WHY];
 
 	verify_freshen(t);
 	prepare_output(t);
-	timed_call(x, &once, &e);
-	if (judge(x, t->expected + t->tensor[TENSOR_DST].n, o) < 0) {
+	if (call(x, o) < 0 || judge(x, t->expected + t->tensor[TENSOR_DST].n, o) < 0) {
 		snprintf(why, sizeof why, "%s", o->why);
 		snprintf(o->why, sizeof o->why,
 			 "right at first, wrong later, on other data: %.150s", why);

@@ -1,0 +1,346 @@
+#include "lib/trial/serve.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/io/json.h"
+#include "lib/trial/session.h"
+
+static const struct serve *with;
+static struct session *session;
+
+static int bad_request(struct err *e)
+{
+	return err_set(e, "the worker does not understand the request");
+}
+
+static int number(const struct json_doc *d, const char *key, double *v)
+{
+	return json_num(json_get(d, d->tok, key), v);
+}
+
+static int flag(const struct json_doc *d, const char *key)
+{
+	const struct json *v = json_get(d, d->tok, key);
+
+	return v && v->n == 4 && !memcmp(v->s, "true", 4);
+}
+
+static const char *const end_name[] = {
+	[CELL_DONE] = "ok", [CELL_TIMEOUT] = "timeout", [CELL_OOM] = "oom", [CELL_CRASH] = "crash"};
+
+static const char *const status_name[OUTCOME_STATUSES] = {[OUTCOME_OK] = "ok",
+							  [OUTCOME_PREEMPTED] = "preempted",
+							  [OUTCOME_WRONG] = "wrong",
+							  [OUTCOME_UNLOADABLE] = "unloadable"};
+
+static void put_status(struct buf *out, const char *status, const char *why)
+{
+	buf_fmt(out, "{\"status\":\"%s\"", status);
+	if (why) {
+		buf_str(out, ",\"why\":");
+		buf_json(out, why, strlen(why));
+	}
+}
+
+static int open_session(const struct json_doc *d, struct arena *a, struct buf *out, struct err *e)
+{
+	struct session_rules rules = {
+		.runner = with->runner, .library = with->library, .cold = flag(d, "cold")};
+	double memory, timeout_s;
+	int64_t threads, seed;
+	struct workload w;
+	struct report r;
+	const char *naive, *truth;
+	int rc = 0;
+
+	if (workload_from_json(&w, d, json_get(d, d->tok, "workload"), e) < 0)
+		return -1;
+	if (json_str(json_get(d, d->tok, "naive"), a, &naive) < 0 ||
+	    json_str(json_get(d, d->tok, "truth"), a, &truth) < 0 ||
+	    json_int(json_get(d, d->tok, "threads"), &threads) < 0 ||
+	    json_int(json_get(d, d->tok, "seed"), &seed) < 0 || number(d, "memory", &memory) < 0 ||
+	    number(d, "max_error", &rules.max_error) < 0 || number(d, "timeout_s", &timeout_s) < 0)
+		return bad_request(e);
+	rules.threads = (int)threads;
+	rules.seed = (uint64_t)seed;
+	rules.memory = (size_t)memory;
+	session_close(session);
+	session = session_open(&w, naive, truth, &rules, timeout_s, &r, e);
+	if (r.end == CELL_FAILED && !r.unloadable)
+		rc = -1;
+	else
+		put_status(out, r.unloadable ? status_name[OUTCOME_UNLOADABLE] : end_name[r.end],
+			   r.why);
+	buf_ch(out, '}');
+	return rc;
+}
+
+static int canary(const struct json_doc *d, struct buf *out, struct err *e)
+{
+	double timeout_s;
+	int good;
+
+	if (number(d, "timeout_s", &timeout_s) < 0)
+		return bad_request(e);
+	good = session_canary(session, timeout_s, e);
+	if (!good)
+		return -1;
+	put_status(out, good > 0 ? "ok" : status_name[OUTCOME_UNLOADABLE], NULL);
+	buf_ch(out, '}');
+	return 0;
+}
+
+static void put_interval(struct buf *out, const char *name, struct stat_median m)
+{
+	buf_fmt(out, ",\"%s\":[", name);
+	buf_num(out, m.lo);
+	buf_ch(out, ',');
+	buf_num(out, m.hi);
+	buf_ch(out, ']');
+}
+
+static void put_median(struct buf *out, const char *time, const char *ci, struct stat_median m)
+{
+	buf_fmt(out, ",\"%s\":", time);
+	buf_num(out, m.median);
+	put_interval(out, ci, m);
+}
+
+static void put_number(struct buf *out, const char *name, double v)
+{
+	buf_fmt(out, ",\"%s\":", name);
+	buf_num(out, v);
+}
+
+static void put_variant(struct buf *out, const struct variant_found *v, int timed)
+{
+	buf_str(out, "{\"impl\":");
+	buf_json(out, v->impl, strlen(v->impl));
+	buf_str(out, ",\"layout\":");
+	buf_json(out, v->layout, strlen(v->layout));
+	if (timed)
+		put_median(out, "latency_s", "ci_s", v->time);
+	buf_str(out, ",\"error\":{\"l2\":");
+	buf_num(out, v->error_l2);
+	put_number(out, "max", v->error_max);
+	buf_str(out, "}}");
+}
+
+static int library(const struct json_doc *d, struct buf *out, struct err *e)
+{
+	double timeout_s;
+	struct library b;
+
+	if (number(d, "timeout_s", &timeout_s) < 0)
+		return bad_request(e);
+	session_library(session, timeout_s, &b);
+	buf_str(out, "{\"baseline\":");
+	if (b.known) {
+		put_variant(out, &b.best, 1);
+	} else {
+		buf_str(out, "null,\"why\":");
+		buf_json(out, b.why, strlen(b.why));
+	}
+	if (b.own_known) {
+		buf_str(out, ",\"own_layout\":");
+		put_variant(out, &b.own, 1);
+	}
+	for (int i = 0; i < b.wrong && i < TRIAL_REJECTED; i++) {
+		buf_str(out, i ? "," : ",\"rejected\":[");
+		put_variant(out, &b.rejected[i], 0);
+	}
+	buf_str(out, b.wrong ? "]}" : "}");
+	return 0;
+}
+
+static void put_samples(struct buf *out, const char *name, const double *x, int n)
+{
+	buf_fmt(out, ",\"%s\":[", name);
+	for (int i = 0; i < n; i++) {
+		if (i)
+			buf_ch(out, ',');
+		buf_num(out, x[i]);
+	}
+	buf_ch(out, ']');
+}
+
+static void put_duel(struct buf *out, const struct duel *d)
+{
+	static const char *const end[] = {"lost", "even", "won"};
+
+	put_median(out, "other_s", "other_ci_s", d->other_time);
+	put_median(out, "ratio", "ratio_ci", d->ratio);
+	buf_fmt(out, ",\"end\":\"%s\"", end[d->end]);
+	put_samples(out, "other_samples_s", d->y, d->n);
+}
+
+static void put_outcome(struct buf *out, const struct report *r, const struct outcome *o)
+{
+	put_status(out, status_name[o->status], o->why);
+	buf_str(out, ",\"watch\":");
+	watch_put(&r->watched, out);
+	put_number(out, "l2", o->error_l2);
+	put_number(out, "max", o->error_max);
+	put_number(out, "verify_s", o->verify_s);
+	put_number(out, "run_s", o->run_s);
+	if (o->duel.n) {
+		put_median(out, "latency_s", "ci_s", o->duel.time);
+		buf_fmt(out, ",\"reps\":%d", o->duel.n);
+		put_samples(out, "samples_s", o->duel.x, o->duel.n);
+	}
+	if (o->duel.n && o->is_duel)
+		put_duel(out, &o->duel);
+	if (o->duel.n && o->has_own)
+		put_samples(out, "own_samples_s", o->own, o->duel.n);
+	buf_ch(out, '}');
+}
+
+/* A candidate of a request; its texts lie in a. */
+static int read_entry(const struct json *candidate, const struct json *object, struct arena *a,
+		      struct session_entry *in, struct err *e)
+{
+	struct candidate *c = arena_new(a, struct candidate);
+	struct json_doc d = JSON_DOC_INIT;
+	int rc;
+
+	if (!candidate || json_str(object, a, &in->object) < 0)
+		return bad_request(e);
+	in->c = c;
+	rc = json_parse(&d, candidate->s, candidate->n, e);
+	if (rc == 0)
+		rc = candidate_from_json(c, &d, 0, e);
+	json_free(&d);
+	return rc;
+}
+
+/* What came of a trial; faults of the machine are the worker's end. */
+static int put_trial(struct buf *out, const struct report *r, const struct outcome *o,
+		     struct err *e)
+{
+	if (r->end == CELL_FAILED)
+		return err_set(e, "%s", r->why);
+	if (r->end == CELL_DONE && o->status == OUTCOME_FAILED)
+		return err_set(e, "%s", o->why);
+	if (r->end == CELL_DONE) {
+		put_outcome(out, r, o);
+		return 0;
+	}
+	put_status(out, end_name[r->end], r->why);
+	buf_ch(out, '}');
+	return 0;
+}
+
+static int read_ask(const struct json_doc *d, struct session_ask *ask, struct err *e)
+{
+	if (number(d, "timeout_s", &ask->timeout_s) < 0 ||
+	    number(d, "budget_s", &ask->rules.budget_s) < 0)
+		return bad_request(e);
+	return 0;
+}
+
+static int race(const struct json_doc *d, struct arena *a, struct buf *out, struct err *e)
+{
+	struct session_ask ask = {.rules.kind = flag(d, "whole") ? DUEL_WHOLE : DUEL_RACE};
+	struct session_entry in, holder = {NULL, NULL};
+	const struct json *other = json_get(d, d->tok, "holder");
+	struct outcome o;
+	struct report r;
+
+	if (read_ask(d, &ask, e) < 0 || read_entry(json_get(d, d->tok, "candidate"),
+						   json_get(d, d->tok, "object"), a, &in, e) < 0)
+		return -1;
+	if (other && read_entry(other, json_get(d, d->tok, "holder_object"), a, &holder, e) < 0)
+		return -1;
+	r = session_race(session, &in, &holder, &ask, &o);
+	return put_trial(out, &r, &o, e);
+}
+
+/* Whom a candidate's final is against. */
+static int read_opponents(const struct json_doc *d, const struct candidate *c, struct arena *a,
+			  struct opponents *o, struct err *e)
+{
+	const struct json *impl = json_get(d, d->tok, "impl"),
+			  *own = json_get(d, d->tok, "own_impl");
+
+	if (impl && (json_str(impl, a, &o->best.name) < 0 ||
+		     json_str(json_get(d, d->tok, "layout"), a, &o->best.layout) < 0))
+		return bad_request(e);
+	if (own && (!impl || json_str(own, a, &o->own.name) < 0))
+		return bad_request(e);
+	o->own.layout = layout_name(c->w.layout);
+	return 0;
+}
+
+static int final(const struct json_doc *d, struct arena *a, struct buf *out, struct err *e)
+{
+	struct session_ask ask = {.rules.kind = DUEL_FINAL};
+	struct opponents opponents = {{NULL, NULL}, {NULL, NULL}};
+	struct session_entry in;
+	struct outcome o;
+	struct report r;
+	int64_t pairs;
+
+	if (read_ask(d, &ask, e) < 0 || read_entry(json_get(d, d->tok, "candidate"),
+						   json_get(d, d->tok, "object"), a, &in, e) < 0)
+		return -1;
+	if (json_int(json_get(d, d->tok, "pairs"), &pairs) < 0 || pairs < 1 || pairs > DUEL_MAX)
+		return bad_request(e);
+	ask.rules.pairs = (int)pairs;
+	if (read_opponents(d, in.c, a, &opponents, e) < 0)
+		return -1;
+	r = session_final(session, &in, &opponents, &ask, &o);
+	return put_trial(out, &r, &o, e);
+}
+
+static int answer(const struct json_doc *d, struct arena *a, struct buf *out, struct err *e)
+{
+	const struct json *cmd = json_get(d, d->tok, "cmd");
+
+	if (json_is(cmd, "open"))
+		return open_session(d, a, out, e);
+	if (!session)
+		return bad_request(e);
+	if (json_is(cmd, "library"))
+		return library(d, out, e);
+	if (json_is(cmd, "race"))
+		return race(d, a, out, e);
+	if (json_is(cmd, "final"))
+		return final(d, a, out, e);
+	if (json_is(cmd, "canary"))
+		return canary(d, out, e);
+	return bad_request(e);
+}
+
+int serve(const struct serve *what, FILE *answers)
+{
+	struct json_doc d = JSON_DOC_INIT;
+	struct buf out = BUF_INIT;
+	struct arena a = ARENA_INIT; /* of a request */
+	char *line = NULL;
+	size_t cap = 0;
+	ssize_t n;
+
+	with = what;
+	while ((n = getline(&line, &cap, stdin)) > 0) {
+		struct err e = ERR_INIT;
+
+		buf_clear(&out);
+		if (json_parse(&d, line, (size_t)n, &e) < 0 || answer(&d, &a, &out, &e) < 0) {
+			buf_clear(&out);
+			buf_str(&out, "{\"error\":");
+			buf_json(&out, e.msg, strlen(e.msg));
+			buf_ch(&out, '}');
+		}
+		buf_ch(&out, '\n');
+		if (fwrite(out.s, 1, out.n, answers) != out.n || fflush(answers))
+			return -1;
+		arena_reset(&a);
+	}
+	session_close(session);
+	arena_free(&a);
+	json_free(&d);
+	buf_free(&out);
+	free(line);
+	return 0;
+}
