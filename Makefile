@@ -44,7 +44,7 @@ BENCH_C := $(patsubst bench/%.c,%,$(wildcard bench/*.c))
 TEST_C := $(patsubst tests/%.c,%,$(wildcard tests/*.c))
 TEST_SH := $(wildcard tests/*.t)
 ALL_C := $(LIB_SRC) $(wildcard cmd/*.c libexec/*.c bench/*.c tests/*.c tests/fault/*.c)
-ALL_H := $(wildcard lib/*/*.h tests/*.h)
+ALL_H := $(wildcard lib/*/*.h libexec/*.h tests/*.h)
 # What exports are made of: built there, and laid out here.
 EXPORTED := $(wildcard share/export/*.[ch])
 ALL_SH := $(wildcard share/*.sh bench/*.sh tests/*.t tests/*.sh) .ci/run
@@ -92,6 +92,7 @@ $(OPENMP_OBJ): ALL_CFLAGS += -fopenmp
 $(B)/lib/ref/onednn.o build/lint/lib/ref/onednn.o: ALL_CFLAGS += $(INCLUDE_ref)
 $(WORKERS:%=$(LIBEXEC)/%): LIBS_worker = -fopenmp $(LIBS_ref) $(LIBS)
 $(LIBEXEC)/keep: LIBS_worker =
+$(LIBEXEC)/cuda $(LIBEXEC)/opencl: LIBS_worker = $(LIBS)
 LIBS_test_onednn = -fopenmp $(LIBS_ref)
 LIBS_test_probe = -fopenmp
 LIBS_test_cache = -fopenmp
@@ -225,8 +226,8 @@ format: ## lay the source out as clang-format wants it
 
 ## Using
 
-demo: all ## tune a ResNet kept in share/models, and show the table
-	@sh share/demo.sh
+demo: all ## tune a ResNet kept in share/models, and show the table: TARGET=opencl
+	@TARGET='$(TARGET)' sh share/demo.sh
 bench-kernels: all ## the best kernels against oneDNN: MODELS="FILE..." BUDGET=SECONDS THREADS=N ISA=avx2 ONEDNN=FOLDER
 	@[ $(BIN) = bin ] || ln -sfn ../../share $(B)/share # beside bin/, where programs look for the model
 	@BIN='$(BIN)' MODELS='$(MODELS)' BUDGET='$(BUDGET)' THREADS='$(THREADS)' ISA='$(ISA)' sh bench/kernels.sh

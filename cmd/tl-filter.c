@@ -38,6 +38,7 @@ static const double HEDGE = 0.25, HEDGE_ON_TRIAL = 0.75;
 static int64_t keep = 32, seed = 1;
 static double diverse = 1.0 / 3, hedge = -1, audit, explore, worth;
 static const char *output, *refused_path, *model_path, *by, *database, *env_wanted;
+static const char *target_name, *arch;
 static int tell_cost, on_trial;
 
 static const struct opt opts[] = {
@@ -57,6 +58,8 @@ static const struct opt opts[] = {
 	 "first "
 	 "are passed on. By default by the model, if there is one.",
 	 "model|draft|none"},
+	TARGET_OPTION(target_name),
+	ARCH_OPTION(arch),
 	{'d', "db", OPT_FILE, &database, "FILE",
 	 "With a model: once this database knows 64 times of this machine, correct the model by "
 	 "them; or, if it ranks them badly, "
@@ -416,7 +419,8 @@ static int do_candidate(const struct rec *r, struct err *e)
 
 	if (rec_parse(filter.in, r, &d))
 		return 0;
-	if (candidate_read(&filter.reader, &c, d, 1, &why)) {
+	if (candidate_read(&filter.reader, &c, d, 1, &why) ||
+	    target_is(c.target, filter.here.limits.target, &why)) {
 		rec_bad(filter.in, r, &why);
 		return 0;
 	}
@@ -539,7 +543,8 @@ static int read_model(const char *path, struct err *e)
 
 	if (rc > 0) {
 		db = store_open(database, STORE_READ, e);
-		rc = db ? store_env_here(db, target_default(), env_wanted, &a, &env, e) : -1;
+		rc = db ? store_env_here(db, target_named(target_name), env_wanted, &a, &env, e)
+			: -1;
 	}
 	if (rc >= 0 && !(filter.model = model_load(path, e)))
 		rc = -1;
@@ -588,8 +593,8 @@ static int run(char **files, int nfiles)
 {
 	struct err e = ERR_INIT;
 
-	if (target_default()->limits(&filter.here.limits, &e) || choose_judge(&e) ||
-	    !(filter.out = rec_create(output, &e)) ||
+	if (target_limits(target_named(target_name), arch, &filter.here.limits, &e) ||
+	    choose_judge(&e) || !(filter.out = rec_create(output, &e)) ||
 	    (refused_path && !(filter.refused = rec_create(refused_path, &e))) ||
 	    !(filter.in = rec_open(files, nfiles, filter.out, &e)))
 		return opt_fail(&program, &e);

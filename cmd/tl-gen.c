@@ -34,6 +34,7 @@ enum {
 };
 
 static const char *search_name = "random", *model_path, *algo_name, *database, *env_wanted, *output;
+static const char *target_name, *arch;
 static int64_t wanted = 4096, seed = 1;
 static int tell_cost;
 
@@ -55,6 +56,8 @@ static const struct opt opts[] = {
 	 NULL},
 	{'a', "algo", OPT_STRING, &algo_name, "NAME", "Propose candidates of this algorithm only.",
 	 NULL},
+	TARGET_OPTION(target_name),
+	ARCH_OPTION(arch),
 	{'d', "db", OPT_FILE, &database, "FILE",
 	 "Propose nothing that the database FILE knows of this env, and first the best that it "
 	 "knows in "
@@ -487,7 +490,8 @@ static int open_history(struct err *e)
 		return 0;
 	}
 	if (!(gen.db = store_open(database, STORE_READ, e)) ||
-	    (rc = store_env_here(gen.db, target_default(), env_wanted, &gen.run, &env, e)) < 0)
+	    (rc = store_env_here(gen.db, target_named(target_name), env_wanted, &gen.run, &env,
+				 e)) < 0)
 		return -1;
 	if (!rc)
 		return 0;
@@ -546,7 +550,8 @@ static int run(char **files, int nfiles)
 	if (choose_search(&e) < 0)
 		return opt_fail(&program, &e);
 	/* Another process is asked for the env before there is a model, which brings threads. */
-	if (target_default()->limits(&gen.here.limits, &e) || open_history(&e) || read_model(&e))
+	if (target_limits(target_named(target_name), arch, &gen.here.limits, &e) ||
+	    open_history(&e) || read_model(&e))
 		return opt_fail(&program, &e);
 	features_rates(&gen.here.limits, &gen.here.rates);
 	if (!(gen.out = rec_create(output, &e)) || !(gen.in = rec_open(files, nfiles, gen.out, &e)))

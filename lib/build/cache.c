@@ -138,6 +138,7 @@ struct build *cache_add(struct cache *c, const char *text, size_t n, const char 
 	b->text = arena_strndup(&c->arena, text, n);
 	b->n = n;
 	b->why_c = why_c;
+	b->alone = c->target->alone;
 	b->object = arena_printf(&c->arena, "%s/%s.so", c->dir, code.s);
 	if (stat(b->object, &st) == 0 && st.st_size > 0) {
 		b->state = BUILD_DONE;

@@ -9,17 +9,22 @@
 #include <unistd.h>
 
 #include "lib/io/clock.h"
+#include "lib/io/file.h"
 #include "lib/io/keep.h"
 
 enum { MESSAGE_MAX = 8192 };
 
-/* A compiler of a batch needs a tenth of this memory. */
-static struct keep regime(double timeout_s)
+/* A processor's compiler needs a tenth of this memory for a batch. A device's is a program of ours
+ * that loads a driver, which maps more than there is, and may have a thread for each core. */
+static struct keep regime(const struct target *target, double timeout_s)
 {
-	return (struct keep){.memory = (int64_t)4 << 30,
+	int ours = (target->can & TARGET_BLOCKS) != 0;
+
+	return (struct keep){.memory = ours ? 0 : (int64_t)4 << 30,
 			     .file = 256 << 20,
-			     .cpu_s = (int64_t)timeout_s + 1,
-			     .no_network = 1};
+			     .cpu_s = ours ? 0 : (int64_t)timeout_s + 1,
+			     .no_network = 1,
+			     .ours = ours};
 }
 
 void compile_environment(const char *dir)
@@ -28,27 +33,11 @@ void compile_environment(const char *dir)
 	setenv("TMPDIR", dir, 1);
 }
 
-static int write_source(const char *path, const char *text, size_t n, struct err *e)
-{
-	FILE *f = fopen(path, "we");
-	int bad;
-
-	if (!f)
-		return err_sys(e, "cannot write %s", path);
-	bad = fwrite(text, 1, n, f) != n;
-	if (fclose(f) || bad) {
-		err_sys(e, "cannot write %s", path);
-		unlink(path);
-		return -1;
-	}
-	return 0;
-}
-
 int compile_start(struct compile *c, const struct target *target, const char *isa,
 		  const struct buf *text, char *source, char *object, double timeout_s,
 		  struct err *e)
 {
-	const struct keep keep = regime(timeout_s);
+	const struct keep keep = regime(target, timeout_s);
 	char *argv[TARGET_ARGS];
 
 	c->source = source;
@@ -56,7 +45,7 @@ int compile_start(struct compile *c, const struct target *target, const char *is
 	c->timeout_s = timeout_s;
 	c->proc = (struct proc){.in = -1, .out = -1, .errfd = -1};
 	buf_clear(&c->message);
-	if (write_source(source, text->s, text->n, e) < 0)
+	if (file_write(source, text->s, text->n, e) < 0)
 		return -1;
 	target->compile(isa, source, object, argv);
 	if (keep_start(&c->proc, &keep, argv, PROC_STDERR, -1, -1, e) < 0) {
@@ -138,15 +127,17 @@ int compile_no_disk(const struct compile *c, struct err *e)
 int compile_canary(const struct target *target, const char *isa, const char *stem, double timeout_s,
 		   struct err *e)
 {
-	static const char text[] = "int canary(void) { return 42; }\n";
-	const struct keep keep = regime(timeout_s);
+	/* A device's compiler may take no functions of the processor's. */
+	const char *text = target->can & TARGET_BLOCKS ? "typedef int canary;\n"
+						       : "int canary(void) { return 42; }\n";
+	const struct keep keep = regime(target, timeout_s);
 	struct buf source = BUF_INIT, object = BUF_INIT, log = BUF_INIT;
 	char *argv[TARGET_ARGS];
 	int rc;
 
 	buf_fmt(&source, "%s.c", stem);
 	buf_fmt(&object, "%s.so", stem);
-	rc = write_source(source.s, text, sizeof text - 1, e);
+	rc = file_write(source.s, text, strlen(text), e);
 	if (rc == 0) {
 		target->compile(isa, source.s, object.s, argv);
 		rc = keep_run(&keep, argv, timeout_s, MESSAGE_MAX, &log, e);

@@ -1,5 +1,6 @@
 #include "lib/model/draft.h"
 
+#include "lib/model/occupancy.h"
 #include "lib/space/assumed.h"
 
 static const double OVERLAP = 0.7; /* share of the lesser times that hides behind the greatest */
@@ -39,6 +40,18 @@ static double uneven(const struct walk *w, struct walk *first)
 	return sum;
 }
 
+/* Of blocks and threads, which no thread walks. */
+static double blocks_s(const struct nest *n, const struct limits *m)
+{
+	struct occupancy phase[NEST_PHASES];
+	int phases = occupancy_predict(n, m, phase);
+	double sum = 0;
+
+	for (int i = 0; i < phases; i++)
+		sum += phase[i].seconds;
+	return sum;
+}
+
 void draft_predict(const struct nest *n, const struct limits *m, struct draft *d)
 {
 	double hz = assumed_hz(m), t[4], most, sum, by_buffer[NEST_BUFFERS];
@@ -62,4 +75,6 @@ void draft_predict(const struct nest *n, const struct limits *m, struct draft *d
 	most = max(max(t[0], t[1]), max(t[2], t[3]));
 	sum = t[0] + t[1] + t[2] + t[3];
 	d->seconds = (most + (1 - OVERLAP) * (sum - most)) / hz + assumed.fork_s * d->forks;
+	if (n->block_threads)
+		d->seconds = blocks_s(n, m);
 }

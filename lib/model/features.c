@@ -73,7 +73,7 @@ struct at {
 
 static int is_scratch(const struct buffer *b)
 {
-	return b->kind == BUFFER_WORK || b->kind == BUFFER_TEAM;
+	return b->kind == BUFFER_WORK || b->kind == BUFFER_TEAM || b->kind == BUFFER_BLOCK;
 }
 
 /* Bytes of the arguments and packed operands. */

@@ -3,6 +3,8 @@
 #include <assert.h>
 #include <string.h>
 
+#include "lib/model/occupancy.h"
+
 static const int64_t WORK_MAX = (int64_t)1 << 30; /* bytes of scratch memory, all threads */
 enum { WORK_TIMES = 8 };			  /* of the operands, on top of a cache a thread */
 
@@ -169,6 +171,27 @@ static int check_work(const struct nest *n, const struct limits *m, struct err *
 	return 0;
 }
 
+/* Registers of a processor, for the threads of its blocks (NVIDIA, "CUDA C++ Programming Guide",
+ * "Compute capabilities"). */
+static const int64_t PROCESSOR_REGISTERS = 65536;
+
+static int check_block(const struct nest *n, const struct limits *m, struct err *why)
+{
+	int64_t bytes = nest_block_bytes(n), registers = occupancy_registers(n);
+
+	if (bytes > m->l1d)
+		return err_set(why, "a block needs %lld bytes of memory, of %lld", (long long)bytes,
+			       (long long)m->l1d);
+	if (registers > m->vregs)
+		return err_set(why, "a thread needs about %lld registers, of %d: spills",
+			       (long long)registers, m->vregs);
+	if (registers * n->block_threads > PROCESSOR_REGISTERS)
+		return err_set(why, "a block needs about %lld registers, of %lld",
+			       (long long)(registers * n->block_threads),
+			       (long long)PROCESSOR_REGISTERS);
+	return 0;
+}
+
 int static_check(const struct nest *n, const struct limits *m, struct err *why)
 {
 	int64_t registers;
@@ -182,6 +205,8 @@ int static_check(const struct nest *n, const struct limits *m, struct err *why)
 			why,
 			"it has %d loads and stores of memory, more than the %d that are modelled",
 			w.sites, NEST_SITES);
+	if (n->block_threads)
+		return check_block(n, m, why);
 	registers = registers_of(&w, m);
 	if (registers > m->vregs)
 		return err_set(why, "the innermost loop needs %lld vector registers of %d: spills",

@@ -112,8 +112,20 @@ static void let(struct walk *w, const struct node *s)
 	double mean_min, share;
 
 	evaluate(w, &s->a, v);
-	if (!s->has_b)
+	switch (s->let) {
+	case LET_IS:
 		return;
+	case LET_DIV:
+		other = *v;
+		*v = (struct walk_form){0};
+		add_form(v, &other, 1 / (double)s->b.c);
+		return;
+	case LET_MOD: /* as good as any value */
+		*v = (struct walk_form){.mean = (double)(s->b.c - 1) / 2};
+		return;
+	case LET_MIN:
+		break;
+	}
 	evaluate(w, &s->b, &other);
 	diff = *v;
 	add_form(&diff, &other, -1);

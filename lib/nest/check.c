@@ -6,6 +6,7 @@ struct check {
 	int sites;
 	int region;	/* of parallel loops, in this phase */
 	int parallel;	/* parallel loops around */
+	int thread;	/* a loop over a block's threads is around */
 	int nconstants; /* unrolled loops around, by their variables */
 	int constant[NEST_LOOP_DEPTH];
 };
@@ -65,6 +66,9 @@ static int check_expr(struct check *c, const struct expr *x)
 		return 0;
 	if (x->kind == EXPR_LOAD)
 		return check_access(c, x->buffer, &x->index, x->lanes, x->valid);
+	if ((x->kind == EXPR_PICK || x->kind == EXPR_SPREAD) &&
+	    check_constant(c, &x->index, "a lane") < 0)
+		return -1;
 	return check_expr(c, x->a) < 0 || check_expr(c, x->b) < 0 || check_expr(c, x->c) < 0 ? -1
 											     : 0;
 }
@@ -75,6 +79,11 @@ static int check_store(struct check *c, const struct node *t)
 
 	if (b->kind == BUFFER_PACKED || (b->kind == BUFFER_ARG && !b->written))
 		return err_set(c->e, "it stores to %s, which is an input", b->name);
+	if (c->n->block_threads && !c->thread)
+		return err_set(c->e,
+			       "all threads of a block store the same to %s: no loop over them is "
+			       "around it",
+			       b->name);
 	if ((b->kind == BUFFER_ARG || b->kind == BUFFER_TEAM) && !c->parallel)
 		return err_set(c->e,
 			       "all threads store the same to %s: no parallel loop is around it",
@@ -116,13 +125,43 @@ static int check_parallel(struct check *c, const struct node *t)
 	return 0;
 }
 
+static int check_thread(struct check *c, const struct node *t)
+{
+	const char *name = c->n->var[t->var].name;
+
+	if (!c->parallel)
+		return err_set(c->e, "the loop %s over threads is in no parallel loop", name);
+	if (c->thread)
+		return err_set(c->e, "the loop %s over threads is in another one", name);
+	if (t->a.n || t->a.c || t->b.n || t->b.c != c->n->block_threads || t->b.c < 1 ||
+	    t->b.c > NEST_BLOCK_THREADS)
+		return err_set(c->e,
+			       "the loop %s has another number of threads than the block's %d, or "
+			       "more than %d",
+			       name, c->n->block_threads, NEST_BLOCK_THREADS);
+	return 0;
+}
+
+static int check_let(struct check *c, const struct node *t)
+{
+	if ((t->let == LET_DIV || t->let == LET_MOD) && (t->b.n || t->b.c < 1))
+		return err_set(c->e, "%s is a division by no positive constant",
+			       c->n->var[t->var].name);
+	return 0;
+}
+
 static int check_body(struct check *c, const struct node *t);
 
 static int check_for(struct check *c, const struct node *t)
 {
 	int rc, nconstants = c->nconstants;
 
+	if (c->thread && t->loop == LOOP_PARALLEL)
+		return err_set(c->e, "the parallel loop %s is in a loop over threads",
+			       c->n->var[t->var].name);
 	if (t->loop == LOOP_PARALLEL && check_parallel(c, t) < 0)
+		return -1;
+	if (t->loop == LOOP_THREAD && check_thread(c, t) < 0)
 		return -1;
 	if (t->loop == LOOP_UNROLL) {
 		const char *name = c->n->var[t->var].name;
@@ -132,8 +171,10 @@ static int check_for(struct check *c, const struct node *t)
 		c->constant[c->nconstants++] = t->var;
 	}
 	c->parallel += t->loop == LOOP_PARALLEL;
+	c->thread += t->loop == LOOP_THREAD;
 	rc = check_body(c, t->body);
 	c->parallel -= t->loop == LOOP_PARALLEL;
+	c->thread -= t->loop == LOOP_THREAD;
 	c->nconstants = nconstants;
 	return rc;
 }
@@ -155,6 +196,7 @@ static int check_node(struct check *c, const struct node *t)
 	case NODE_SYNC:
 		return check_sync(c, t);
 	case NODE_LET:
+		return check_let(c, t);
 	case NODE_PREFETCH:
 		return 0;
 	}
@@ -182,5 +224,14 @@ int check_nest(const struct nest *n, struct err *e)
 {
 	struct check c = {.n = n, .e = e};
 
+	for (int i = 0; i < n->nbuffers; i++) {
+		enum buffer_kind kind = n->buffer[i].kind;
+
+		if ((kind == BUFFER_BLOCK && !n->block_threads) ||
+		    (kind == BUFFER_WORK && n->block_threads))
+			return err_set(e, "%s is memory of %s, of which the nest has none",
+				       n->buffer[i].name,
+				       kind == BUFFER_BLOCK ? "a block" : "a team's thread");
+	}
 	return check_room(n, e) < 0 ? -1 : check_body(&c, n->body);
 }

@@ -1,6 +1,7 @@
 #include "lib/nest/interp.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,8 +16,8 @@ struct value {
 
 /* Who touched an element last, by turn_of(); 0: nobody. */
 struct touch {
-	int writer, reader;
-	int other_reader; /* before that, another thread */
+	int64_t writer, reader;
+	int64_t other_reader; /* before that, another thread */
 };
 
 /* What the threads have in common. */
@@ -30,12 +31,20 @@ struct team {
 	unsigned char *written[NEST_BUFFERS]; /* WORK (all threads'), TEAM */
 };
 
+/* A thread of the team; or, of a nest with blocks, what executes some of the blocks, one after the
+ * other, and in each of them its threads. */
 struct interp {
 	struct team *team;
 	const struct nest *n;
 	int thread;
-	double *reg[NEST_BUFFERS];	      /* register arrays, lanes apart */
-	unsigned char *written[NEST_BUFFERS]; /* registers */
+	int inner;		   /* of a block's threads, the one at work, from 0 */
+	int in_threads;		   /* a loop over them is open */
+	int64_t step;		   /* how many such loops have ended */
+	int64_t first_step;	   /* of this block */
+	double *reg[NEST_BUFFERS]; /* register arrays, lanes apart; of a block's threads in turn */
+	unsigned char *written[NEST_BUFFERS]; /* registers, and memory of a block */
+	float *block[NEST_BUFFERS];	      /* memory of a block */
+	struct touch *touch[NEST_BUFFERS];    /* of it */
 	int64_t offset[NEST_BUFFERS];	      /* of views */
 	int64_t var[NEST_VARS];
 	struct err *e;
@@ -80,6 +89,7 @@ static int locate(struct interp *s, int buffer, int64_t index, int lanes, struct
 			return err_set(s->e, "register %s[%lld] with %d lanes is outside %lld x %d",
 				       b->name, (long long)index, lanes, (long long)b->size,
 				       b->lanes);
+		index += s->inner * b->size;
 		p->r = s->reg[buffer] + index * b->lanes;
 		p->written = s->written[buffer] + index;
 		return 0;
@@ -88,6 +98,12 @@ static int locate(struct interp *s, int buffer, int64_t index, int lanes, struct
 		return err_set(s->e, "access %s[%lld .. %lld] is outside its %lld elements",
 			       b->name, (long long)index, (long long)index + lanes - 1,
 			       (long long)b->size);
+	if (b->kind == BUFFER_BLOCK) {
+		p->f = s->block[buffer] + index;
+		p->written = s->written[buffer] + index;
+		p->touch = s->touch[buffer] + index;
+		return 0;
+	}
 	if (b->kind == BUFFER_WORK)
 		before = b->size * s->thread;
 	p->f = (float *)s->team->buffers[b->slot] + before + index;
@@ -100,23 +116,73 @@ static int locate(struct interp *s, int buffer, int64_t index, int lanes, struct
 
 /* ---- who touches what ---- */
 
-/* A number of this thread in this phase: those of later phases are greater. */
-static int turn_of(const struct interp *s)
+/* A number of this thread at this point: its phase and place in the team, the step of its block
+ * (how many loops over threads have ended), and the thread of the block. */
+enum { STEP_BITS = 32, INNER_BITS = 10 };
+_Static_assert(NEST_BLOCK_THREADS <= 1 << INNER_BITS, "room for a block's threads");
+
+static int64_t turn_of(const struct interp *s)
 {
-	return s->team->phase * s->team->threads + s->thread + 1;
+	int64_t of_team = s->team->phase * s->team->threads + s->thread;
+
+	return ((of_team << STEP_BITS | s->step) << INNER_BITS | s->inner) + 1;
 }
 
-/* The turn is one of this phase, but not this thread's. */
-static int is_other(const struct interp *s, int turn)
+static int64_t step_of(int64_t turn)
 {
-	return turn > s->team->phase * s->team->threads && turn != turn_of(s);
+	return (turn - 1) >> INNER_BITS;
 }
 
-static int race(struct interp *s, const struct place *p, int lane, int other, const char *what)
+static int64_t of_team(int64_t turn)
 {
-	return err_set(s->e, "a race in phase %d: thread %d %s %s[%lld], which thread %d %s",
-		       s->team->phase + 1, s->thread, what, p->buffer->name,
-		       (long long)p->index + lane, (other - 1) % s->team->threads,
+	return step_of(turn) >> STEP_BITS;
+}
+
+static int is_of_other_block(const struct interp *s, int64_t turn)
+{
+	return (step_of(turn) & (((int64_t)1 << STEP_BITS) - 1)) < s->first_step;
+}
+
+/* The turn is one of this phase, by another of the team or in another block: nothing of this block
+ * can come behind it. */
+static int is_far(const struct interp *s, int64_t turn)
+{
+	if (!turn || of_team(turn) < s->team->phase * s->team->threads)
+		return 0;
+	return of_team(turn) != of_team(turn_of(s)) || is_of_other_block(s, turn);
+}
+
+/* The turn is one of this phase, but not this thread's; nor is it an earlier step of this block. */
+static int is_other(const struct interp *s, int64_t turn)
+{
+	int64_t own = turn_of(s);
+
+	if (is_far(s, turn))
+		return 1;
+	return turn && step_of(turn) == step_of(own) && turn != own;
+}
+
+/* "thread 1", or "thread 1 of this block", of the one that had this turn. */
+static void name_turn(const struct interp *s, int64_t turn, char *out, size_t size)
+{
+	int inner = (int)((turn - 1) & ((1 << INNER_BITS) - 1));
+
+	if (!s->n->block_threads)
+		snprintf(out, size, "thread %d", (int)(of_team(turn) % s->team->threads));
+	else if (of_team(turn) != of_team(turn_of(s)) || is_of_other_block(s, turn))
+		snprintf(out, size, "another block");
+	else
+		snprintf(out, size, "thread %d of this block", inner);
+}
+
+static int race(struct interp *s, const struct place *p, int lane, int64_t other, const char *what)
+{
+	char us[40], them[40];
+
+	name_turn(s, turn_of(s), us, sizeof us);
+	name_turn(s, other, them, sizeof them);
+	return err_set(s->e, "a race in phase %d: %s %s %s[%lld], which %s %s", s->team->phase + 1,
+		       us, what, p->buffer->name, (long long)p->index + lane, them,
 		       other == p->touch[lane].writer ? "writes" : "reads");
 }
 
@@ -131,7 +197,8 @@ static int note_read(struct interp *s, const struct place *p, int lanes)
 
 		if (is_other(s, t->writer))
 			return race(s, p, i, t->writer, "reads");
-		if (is_other(s, t->reader))
+		/* One that is far matters longer than one of this block. */
+		if (is_other(s, t->reader) && (is_far(s, t->reader) || !is_far(s, t->other_reader)))
 			t->other_reader = t->reader;
 		t->reader = turn_of(s);
 	}
@@ -158,12 +225,22 @@ static int note_write(struct interp *s, const struct place *p, int lanes)
 
 /* ---- expressions and stores ---- */
 
+/* Blocks read and write whole vectors at multiples of their lanes alone. */
+static int check_aligned(const struct interp *s, const struct place *p, int lanes)
+{
+	if (!s->n->block_threads || p->r || lanes == 1 || p->index % lanes == 0)
+		return 0;
+	return err_set(s->e, "a vector of %d lanes stands at %s[%lld], which is no multiple", lanes,
+		       p->buffer->name, (long long)p->index);
+}
+
 static int load(struct interp *s, const struct expr *x, struct value *out)
 {
 	int count = valid_lanes(s, x->valid, x->lanes);
 	struct place p;
 
-	if (locate(s, x->buffer, eval(s, &x->index), count, &p) < 0 || note_read(s, &p, count) < 0)
+	if (locate(s, x->buffer, eval(s, &x->index), count, &p) < 0 ||
+	    check_aligned(s, &p, count ? x->lanes : 1) < 0 || note_read(s, &p, count) < 0)
 		return -1;
 	for (int i = 0; i < x->lanes; i++)
 		out->v[i] = i >= count ? 0 : p.r ? p.r[i] : (double)p.f[i];
@@ -206,6 +283,8 @@ static int lane_of(struct interp *s, const struct expr *x, int i)
 		return ex_spread_from(x, eval(s, &x->index), i);
 	if (x->kind == EXPR_EXCHANGE)
 		return ex_exchange_from(x, i);
+	if (x->kind == EXPR_PICK)
+		return (int)eval(s, &x->index);
 	return x->kind == EXPR_BCAST ? 0 : i;
 }
 
@@ -225,8 +304,13 @@ static int expr(struct interp *s, const struct expr *x, struct value *out)
 		return -1;
 	for (int i = 0; i < x->lanes; i++) {
 		int from = lane_of(s, x, i);
-		double v = from < x->lanes ? apply(x->kind, a.v[from], b.v[i], c.v[i])
-					   : b.v[from - x->lanes];
+		double v;
+
+		if (from < 0 || from >= x->a->lanes + (x->kind == EXPR_EXCHANGE ? x->lanes : 0))
+			return err_set(s->e, "lane %d of a vector of %d is taken", from,
+				       x->a->lanes);
+		v = from < x->a->lanes ? apply(x->kind, a.v[from], b.v[i], c.v[i])
+				       : b.v[from - x->lanes];
 
 		out->v[i] = x->elem == ELEM_F32 ? (double)(float)v : v;
 	}
@@ -241,7 +325,8 @@ static int store(struct interp *s, const struct node *t)
 
 	if (expr(s, t->value, &v) < 0)
 		return -1;
-	if (locate(s, t->buffer, eval(s, &t->a), count, &p) < 0 || note_write(s, &p, count) < 0)
+	if (locate(s, t->buffer, eval(s, &t->a), count, &p) < 0 ||
+	    check_aligned(s, &p, count ? lanes : 1) < 0 || note_write(s, &p, count) < 0)
 		return -1;
 	for (int i = 0; i < count; i++) {
 		if (p.r)
@@ -256,13 +341,35 @@ static int store(struct interp *s, const struct node *t)
 
 static int run(struct interp *s, const struct node *t);
 
+/* How many threads have registers of their own here. */
+static int owners(const struct nest *n)
+{
+	return n->block_threads ? n->block_threads : 1;
+}
+
+/* The registers of the thread at work; or, outside of loops over threads, of all. */
 static void forget(struct interp *s, int reg)
 {
 	const struct buffer *b = &s->n->buffer[reg];
+	int64_t first = s->in_threads ? s->inner * b->size : 0;
+	int64_t size = s->in_threads ? b->size : b->size * owners(s->n);
 
-	memset(s->written[reg], 0, (size_t)b->size);
-	for (int64_t i = 0; i < b->size * b->lanes; i++)
+	memset(s->written[reg] + first, 0, (size_t)size);
+	for (int64_t i = first * b->lanes; i < (first + size) * b->lanes; i++)
 		s->reg[reg][i] = NAN;
+}
+
+/* The memory of a block holds nothing. */
+static void forget_block(struct interp *s)
+{
+	for (int i = 0; i < s->n->nbuffers; i++) {
+		size_t size = (size_t)s->n->buffer[i].size;
+
+		if (!s->block[i])
+			continue;
+		memset(s->written[i], 0, size);
+		memset(s->touch[i], 0, size * sizeof *s->touch[i]);
+	}
 }
 
 /* The body of a loop or branch begins: registers that live in it hold nothing. */
@@ -307,9 +414,47 @@ static int run_parallel(struct interp *s, const struct node *t)
 			s->var[loop[k]->var] = lo[k] + rest % turns[k];
 			rest /= turns[k];
 		}
+		forget_block(s);
+		s->first_step = s->step;
 		if (run_body(s, loop[n - 1], loop[n - 1]->body) < 0)
 			return -1;
 	}
+	return 0;
+}
+
+/* A turn for each thread of a block; then they have waited for each other. */
+static int run_threads(struct interp *s, const struct node *t)
+{
+	int rc = 0;
+
+	s->in_threads = 1;
+	for (s->inner = 0; rc == 0 && s->inner < s->n->block_threads; s->inner++) {
+		s->var[t->var] = s->inner;
+		rc = run_body(s, t, t->body);
+	}
+	s->in_threads = 0;
+	s->inner = 0;
+	s->step++;
+	return rc;
+}
+
+static int run_for(struct interp *s, const struct node *t, int64_t from, int64_t to)
+{
+	if (t->loop == LOOP_PARALLEL)
+		return run_parallel(s, t);
+	return t->loop == LOOP_THREAD ? run_threads(s, t) : run_loop(s, t, from, to);
+}
+
+static int let(struct interp *s, const struct node *t, int64_t a, int64_t b)
+{
+	int divides = t->let == LET_DIV || t->let == LET_MOD;
+
+	if (divides && a < 0)
+		return err_set(s->e, "%s divides %lld, which is below 0", s->n->var[t->var].name,
+			       (long long)a);
+	s->var[t->var] = divides		      ? (t->let == LET_DIV ? a / b : a % b)
+			 : t->let == LET_MIN && b < a ? b
+						      : a;
 	return 0;
 }
 
@@ -331,13 +476,13 @@ static int run(struct interp *s, const struct node *t)
 
 		switch (t->kind) {
 		case NODE_FOR:
-			rc = t->loop == LOOP_PARALLEL ? run_parallel(s, t) : run_loop(s, t, a, b);
+			rc = run_for(s, t, a, b);
 			break;
 		case NODE_IF:
 			rc = run_body(s, t, a < b ? t->body : t->orelse);
 			break;
 		case NODE_LET:
-			s->var[t->var] = t->has_b && b < a ? b : a;
+			rc = let(s, t, a, b);
 			break;
 		case NODE_VIEW:
 			view(s, t);
@@ -395,7 +540,7 @@ static void open_team(struct team *team)
 		if (b->kind == BUFFER_WORK || b->kind == BUFFER_TEAM)
 			team->written[i] =
 				xcalloc((size_t)operand_size(n, b->slot, team->threads), 1);
-		if (shared && team->threads > 1)
+		if (shared && (team->threads > 1 || n->block_threads))
 			team->touch[i] = xcalloc((size_t)b->size, sizeof(struct touch));
 	}
 }
@@ -415,11 +560,17 @@ static void open_thread(struct interp *s, struct team *team, int thread)
 	*s = (struct interp){.team = team, .n = n, .thread = thread, .e = team->e};
 	for (int i = 0; i < n->nbuffers; i++) {
 		const struct buffer *b = &n->buffer[i];
+		size_t size = (size_t)b->size * (b->kind == BUFFER_REG ? (size_t)owners(n) : 1);
 
-		if (b->kind != BUFFER_REG)
+		if (b->kind != BUFFER_REG && b->kind != BUFFER_BLOCK)
 			continue;
-		s->reg[i] = xcalloc((size_t)b->size * (size_t)b->lanes, sizeof(double));
-		s->written[i] = xcalloc((size_t)b->size, 1);
+		s->written[i] = xcalloc(size, 1);
+		if (b->kind == BUFFER_REG) {
+			s->reg[i] = xcalloc(size * (size_t)b->lanes, sizeof(double));
+		} else {
+			s->block[i] = xcalloc(size, sizeof(float));
+			s->touch[i] = xcalloc(size, sizeof(struct touch));
+		}
 	}
 }
 
@@ -428,6 +579,8 @@ static void close_thread(struct interp *s)
 	for (int i = 0; i < s->n->nbuffers; i++) {
 		free(s->reg[i]);
 		free(s->written[i]);
+		free(s->block[i]);
+		free(s->touch[i]);
 	}
 }
 

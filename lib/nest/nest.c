@@ -9,7 +9,7 @@ void nest_init(struct nest *n, struct arena *a, const char *name)
 	n->arena = a;
 	n->name = name;
 	n->nvars = n->nbuffers = n->nparams = n->nslots = 0;
-	n->depth = n->loop_depth = n->nloops = 0;
+	n->depth = n->loop_depth = n->nloops = n->block_threads = n->streams = 0;
 	n->nphases = 1;
 	n->body = n->open = NULL;
 	n->tail = &n->body;
@@ -117,6 +117,12 @@ int nest_team(struct nest *n, const char *name, int64_t size)
 
 	b->size = size;
 	b->slot = n->nslots++;
+	return n->nbuffers - 1;
+}
+
+int nest_block(struct nest *n, const char *name, int64_t size)
+{
+	new_buffer(n, name, BUFFER_BLOCK)->size = size;
 	return n->nbuffers - 1;
 }
 
@@ -270,6 +276,15 @@ const struct expr *ex_spread(struct nest *n, const struct expr *a, int per, int 
 	return x;
 }
 
+const struct expr *ex_pick(struct nest *n, const struct expr *a, struct affine lane)
+{
+	struct expr *x = new_expr(n, EXPR_PICK, a->elem, 1);
+
+	x->a = a;
+	x->index = lane;
+	return x;
+}
+
 int ex_spread_from(const struct expr *x, int64_t index, int lane)
 {
 	int64_t from = (int64_t)(lane / x->per) * x->step + index;
@@ -358,6 +373,12 @@ int nest_for(struct nest *n, enum loop_kind kind, const char *name, struct affin
 	return s->var;
 }
 
+int nest_for_threads(struct nest *n, const char *name, int threads)
+{
+	n->block_threads = threads;
+	return nest_for(n, LOOP_THREAD, name, af(0), af(threads));
+}
+
 void nest_unroll_hint(struct nest *n, int times)
 {
 	n->open->unroll = times;
@@ -406,23 +427,36 @@ void nest_close(struct nest *n)
 	n->depth--;
 }
 
-int nest_let(struct nest *n, const char *name, struct affine a)
+static int let(struct nest *n, const char *name, enum let_kind kind, struct affine a,
+	       struct affine b)
 {
 	struct node *s = append(n, NODE_LET);
 
 	s->var = new_var(n, name, VAR_LET);
+	s->let = kind;
 	s->a = a;
+	s->b = b;
 	return s->var;
+}
+
+int nest_let(struct nest *n, const char *name, struct affine a)
+{
+	return let(n, name, LET_IS, a, af(0));
 }
 
 int nest_let_min(struct nest *n, const char *name, struct affine a, struct affine b)
 {
-	int v = nest_let(n, name, a);
-	struct node *s = (struct node *)((char *)n->tail - offsetof(struct node, next));
+	return let(n, name, LET_MIN, a, b);
+}
 
-	s->b = b;
-	s->has_b = 1;
-	return v;
+int nest_let_div(struct nest *n, const char *name, struct affine a, int64_t by)
+{
+	return let(n, name, LET_DIV, a, af(by));
+}
+
+int nest_let_mod(struct nest *n, const char *name, struct affine a, int64_t by)
+{
+	return let(n, name, LET_MOD, a, af(by));
 }
 
 int nest_view(struct nest *n, const char *name, int base, struct affine from)
@@ -504,6 +538,16 @@ static int64_t most_items(const struct nest *n, const struct node *t)
 int nest_threads(const struct nest *n, int threads)
 {
 	return most_items(n, n->body) > 1 ? threads : 1;
+}
+
+int64_t nest_block_bytes(const struct nest *n)
+{
+	int64_t bytes = 0;
+
+	for (int i = 0; i < n->nbuffers; i++)
+		if (n->buffer[i].kind == BUFFER_BLOCK)
+			bytes += (buffer_bytes(&n->buffer[i]) + 15) & ~(int64_t)15;
+	return bytes;
 }
 
 int nest_base(const struct nest *n, int buffer)

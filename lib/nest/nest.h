@@ -17,9 +17,16 @@
  *  - A kernel is a list of phases, and the team meets at a barrier between two of them (NODE_SYNC):
  * what any thread has written in a phase, all may read in the next one. Within a phase no thread
  * reads or writes what another one writes. Registers hold nothing when a phase begins.
- *  - Room is left for more: node kinds for operations on tiles (mma, AMX, asynchronous copies),
- * loop kinds for GPU blocks and threads, and buffer kinds for shared memory each add a value to the
- * lists here, a case to the interpreter and a printer in the target that has them.
+ *  - Where a target has blocks of threads (a GPU), an iteration of the parallel loops is a block.
+ * Its body is uniform: all threads of the block go through its loops and branches together, and
+ * compute in loops marked LOOP_THREAD alone, one turn a thread. Behind each such loop the threads
+ * wait for each other: what a thread wrote in one, all threads of the block may read in the next.
+ * Within one, no thread reads or writes what another one writes. Registers belong to a thread, and
+ * keep their values from one loop to the next; block buffers exist once a block, and hold nothing
+ * when it begins. A vector in memory stands at a multiple of its lanes there.
+ *  - Room is left for more: node kinds for operations on tiles (mma, AMX, asynchronous copies) each
+ * add a value to the lists here, a case to the interpreter and a printer in the target that has
+ * them.
  */
 #ifndef TL_NEST_NEST_H
 #define TL_NEST_NEST_H
@@ -41,6 +48,7 @@ enum {
 	NEST_PARALLEL = 8, /* parallel loops in each other */
 	NEST_SITES = 384,  /* loads and stores of memory in the text, but for near buffers */
 	NEST_PHASES = 8,
+	NEST_BLOCK_THREADS = 1024,
 	AFFINE_TERMS = 8,
 };
 
@@ -73,6 +81,7 @@ enum buffer_kind {
 	BUFFER_PACKED, /* a constant tensor of the workload, packed off the clock */
 	BUFFER_WORK,   /* scratch memory, one a thread */
 	BUFFER_TEAM,   /* scratch memory, one for all threads; it begins with any values */
+	BUFFER_BLOCK,  /* scratch memory, one for the threads of a block */
 	BUFFER_REG,    /* named registers */
 	BUFFER_VIEW,   /* another buffer from a place on; made by NODE_VIEW */
 };
@@ -115,6 +124,7 @@ enum expr_kind {
 	EXPR_SPREAD, /* lane l is lane l / per * step + index of a, or the last where that is beyond
 		      */
 	EXPR_EXCHANGE, /* lanes of a and of b: ex_exchange() */
+	EXPR_PICK,     /* lane `index` of a, as a scalar */
 	EXPR_ADD,
 	EXPR_SUB,
 	EXPR_MUL,
@@ -137,21 +147,33 @@ struct expr {
 	double value;		      /* CONST */
 	const struct expr *a, *b, *c; /* operands */
 	int buffer;		      /* LOAD */
-	struct affine
-		index; /* LOAD, in elements (REG: in registers); SPREAD: a constant once unrolled */
-	int per, step; /* SPREAD */
-	int apart, upper;	    /* EXCHANGE */
+	struct affine index; /* LOAD, in elements (REG: in registers); SPREAD, PICK: a constant once
+				unrolled */
+	int per, step;	     /* SPREAD */
+	int apart, upper;    /* EXCHANGE */
 	const struct affine *valid; /* LOAD: count of valid lanes, NULL: all */
 };
 
 /* ---- nodes ---- */
 
-enum loop_kind { LOOP_SERIAL, LOOP_UNROLL, LOOP_PARALLEL };
+enum loop_kind {
+	LOOP_SERIAL,
+	LOOP_UNROLL,
+	LOOP_PARALLEL, /* shared by the team; or by blocks, where there are any */
+	LOOP_THREAD,   /* a turn for each thread of a block */
+};
+
+enum let_kind {
+	LET_IS,	 /* a */
+	LET_MIN, /* min(a, b) */
+	LET_DIV, /* a / b, rounded down, for a >= 0 and a constant b > 0 */
+	LET_MOD, /* what is left of a then */
+};
 
 enum node_kind {
 	NODE_FOR,      /* for var in [lo, hi) body */
 	NODE_IF,       /* if a < b then body else orelse */
-	NODE_LET,      /* var = min(a, b), or a if there is no b */
+	NODE_LET,      /* var = a, or of a and b: enum let_kind */
 	NODE_VIEW,     /* view buffer = base from index a on */
 	NODE_STORE,    /* buffer[index] = value, lanes as the value has */
 	NODE_PREFETCH, /* the cache line of buffer[a] will be needed soon; no meaning but speed */
@@ -170,8 +192,8 @@ struct node {
 	int buffer; /* STORE, VIEW, PREFETCH */
 	struct affine a; /* FOR: lo; IF, LET, VIEW: see above; STORE, PREFETCH: index */
 	struct affine b; /* FOR: hi; IF, LET */
-	int has_b;	 /* LET */
-	int streams;	 /* STORE: see nest_stream() */
+	enum let_kind let;
+	int streams; /* STORE: see nest_stream() */
 	const struct affine *valid;
 	const struct expr *value;
 };
@@ -188,6 +210,7 @@ struct nest {
 	int depth, loop_depth; /* bodies that are open, and loops among them */
 	int nloops, nphases;   /* in all */
 	int streams;	       /* nest_stream() was called */
+	int block_threads;     /* of a block; 0: the nest has no blocks */
 	struct {
 		const char *what; /* there was no room for more of these; NULL: for all */
 		int most;
@@ -207,6 +230,8 @@ int nest_team(struct nest *n, const char *name, int64_t size);
 /* A little of the thread's workspace, which never leaves the first-level cache. The same name, the
  * pointer, gives the same buffer, of the first one's size. */
 int nest_near(struct nest *n, const char *name, int64_t size);
+/* Memory of a block. */
+int nest_block(struct nest *n, const char *name, int64_t size);
 int nest_reg(struct nest *n, const char *name, enum elem elem, int lanes, int rows, int cols);
 
 /* Affine forms, by value. */
@@ -232,6 +257,8 @@ const struct expr *ex_bcast(struct nest *n, int lanes, const struct expr *a);
 /* Values that `per` lanes share each, `step` lanes apart, from lane index on. */
 const struct expr *ex_spread(struct nest *n, const struct expr *a, int per, int step,
 			     struct affine index);
+/* Lane `lane` of a. */
+const struct expr *ex_pick(struct nest *n, const struct expr *a, struct affine lane);
 /* The lane of a that lane `lane` is, where the index has this value. */
 int ex_spread_from(const struct expr *x, int64_t index, int lane);
 /* Vectors a and b change lanes: those of a whose number has the bit `apart` (a power of two) for
@@ -248,7 +275,9 @@ const struct expr *ex_op(struct nest *n, enum expr_kind kind, const struct expr 
 /* Statements, appended where the builder stands. for, if and else open a body that nest_close()
  * ends. */
 int nest_for(struct nest *n, enum loop_kind kind, const char *name, struct affine lo,
-	     struct affine hi);			  /* returns the loop variable */
+	     struct affine hi); /* returns the loop variable */
+/* A turn for each of a block's threads, as many in all such loops of a nest. */
+int nest_for_threads(struct nest *n, const char *name, int threads);
 void nest_unroll_hint(struct nest *n, int times); /* for the loop just opened */
 /* Of the loop just opened, which is unrolled: no turn needs what another one stores. So a printer
  * may write each statement for all turns, of all such loops around it, before the next statement:
@@ -261,6 +290,9 @@ void nest_else(struct nest *n); /* closes the if's body, opens its other one */
 void nest_close(struct nest *n);
 int nest_let(struct nest *n, const char *name, struct affine a);
 int nest_let_min(struct nest *n, const char *name, struct affine a, struct affine b);
+/* a / by and a % by, for a >= 0 and by > 0. */
+int nest_let_div(struct nest *n, const char *name, struct affine a, int64_t by);
+int nest_let_mod(struct nest *n, const char *name, struct affine a, int64_t by);
 int nest_view(struct nest *n, const char *name, int base, struct affine from);
 void nest_store(struct nest *n, int buffer, struct affine index, const struct affine *valid,
 		const struct expr *value);
@@ -286,6 +318,8 @@ int nest_holds(const struct node *outer, const struct node *inner);
 int nest_threads(const struct nest *n, int threads);
 /* The buffer's own, through views. */
 int nest_base(const struct nest *n, int buffer);
+/* Bytes of the memory of a block, each buffer from a multiple of 16 on. */
+int64_t nest_block_bytes(const struct nest *n);
 /* Value with every symbol at its value and every other variable from value[] (by variable number).
  */
 int64_t af_eval(const struct nest *n, const struct affine *a, const int64_t *value);

@@ -115,6 +115,22 @@ void range_choice(struct range *r, int knob, int last)
 		knob_add(r->space, knob, i);
 }
 
+void range_values(struct range *r, int knob, const int *values, int64_t most)
+{
+	const int *v = values;
+
+	if (r->space) {
+		knob_add(r->space, knob, *v);
+		while (*++v)
+			if (*v <= most)
+				knob_add(r->space, knob, *v);
+		return;
+	}
+	while (*v && *v != r->knob[knob])
+		v++;
+	range_need(r, *v != 0, "a knob is outside its range");
+}
+
 void range_flags(struct range *r, int first, int last)
 {
 	for (int i = first; i <= last; i++)

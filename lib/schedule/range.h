@@ -48,6 +48,9 @@ void range_chunks(struct range *r, int knob, const struct workload *w, int64_t e
 		  const int *values);
 /* 0, 1, .. last. */
 void range_choice(struct range *r, int knob, int last);
+/* One of these values, of which those are worth trying that are no larger than `most`, but at least
+ * the first. */
+void range_values(struct range *r, int knob, const int *values, int64_t most);
 /* Knobs first .. last: 0 or 1 each. */
 void range_flags(struct range *r, int first, int last);
 /* After the above: here this value is the only one. why: the reason against others; NULL: they are

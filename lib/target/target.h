@@ -27,11 +27,13 @@ enum target_can {
 	TARGET_VECTORS = 1, /* registers that are vectors, and accesses with lanes left out */
 	TARGET_TEAM = 2,    /* parallel loops over threads that share memory, each with a workspace,
 			     * and a barrier between phases */
+	TARGET_BLOCKS = 4,  /* blocks of threads with memory of their own */
 };
 
 struct target {
 	const char *name;
 	unsigned can; /* target_can */
+	int alone;    /* its compiler gets one kernel at a time: what it makes is compiled again */
 	/* This machine's limits; the instruction set and the caches may be told by the environment.
 	 */
 	int (*limits)(struct limits *m, struct err *e);
@@ -56,10 +58,33 @@ struct target {
 	int (*compiler)(struct buf *out, struct err *e);
 };
 
+/* Options of the programs that make candidates and judge them (lib/io/opt.h): the target's name and
+ * an architecture, both const char *, NULL by default. */
+#define TARGET_OPTION(name)                                                                        \
+	{                                                                                          \
+		0, "target", OPT_ENUM, &(name), "NAME",                                            \
+			"What kernels are made for: this machine's processor (cpu, the default), " \
+			"an NVIDIA GPU (cuda), or a device of OpenCL.",                            \
+			"cpu|cuda|opencl"                                                          \
+	}
+#define ARCH_OPTION(name)                                                                          \
+	{                                                                                          \
+		0, "arch", OPT_STRING, &(name), "ARCH",                                            \
+			"For a machine of this architecture instead of the one at hand: "          \
+			"avx512, avx2 or scalar; with --target=cuda sm_80, sm_90 and so on.",      \
+			NULL                                                                       \
+	}
+
 extern const struct target *const target_list[]; /* NULL at the end; made from the file list */
 const struct target *target_find(const char *name, size_t n);
 /* The target of programs that are told of none: the first. */
 const struct target *target_default(void);
+/* The one that an option names; NULL: the default. */
+const struct target *target_named(const char *name);
+/* 0; -1 with the sentence for a candidate of a target that is not the one wanted. */
+int target_is(const struct target *t, const struct target *wanted, struct err *e);
+/* The machine's limits, or (arch not NULL) those of an architecture that it need not have. */
+int target_limits(const struct target *t, const char *arch, struct limits *m, struct err *e);
 /* Limits of an instruction set of any target; -1 for an unknown name. */
 int target_isa_limits(const char *isa, struct limits *m);
 /* The compiler's command for an instruction set, joined, without the file names: for hashing. */

@@ -362,15 +362,19 @@ static void branch(struct x86 *x, const struct node *t)
 
 static void let(struct x86 *x, const struct node *t)
 {
-	struct linear a = x86_linear(x, &t->a), b = t->has_b ? x86_linear(x, &t->b) : a;
+	struct linear a = x86_linear(x, &t->a), b = t->let == LET_MIN ? x86_linear(x, &t->b) : a;
 
+	if (t->let == LET_DIV || t->let == LET_MOD) {
+		x->why = "it divides";
+		return;
+	}
 	if (!a.n && !b.n) {
 		know(x, t->var, a.c < b.c ? a.c : b.c);
 		return;
 	}
 	x->known[t->var] = 0;
 	x86_evaluate(x, &a, "%rax");
-	if (t->has_b) {
+	if (t->let == LET_MIN) {
 		x86_evaluate(x, &b, "%rcx");
 		x86_line(x, "cmpq %%rax, %%rcx");
 		x86_line(x, "cmovlq %%rcx, %%rax");
@@ -613,6 +617,8 @@ const char *x86_print(const struct nest *n, struct buf *out)
 	struct x86 x = {.n = n, .out = out, .lanes = vector_lanes(n)};
 	size_t before = out->n;
 
+	if (n->block_threads)
+		return "it has blocks of threads";
 	if (!x.lanes)
 		return "its registers are no single-precision vectors of 8 or 16 lanes";
 	x.isa = isa_of_lanes(x.lanes);

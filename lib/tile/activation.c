@@ -9,6 +9,7 @@ struct activation {
 	struct nest *n;
 	enum elem elem;
 	int lanes, room, nslots;
+	int registers; /* the room is one of registers */
 };
 
 typedef const struct expr *value;
@@ -50,23 +51,25 @@ static value polynomial(const struct activation *a, const double *c, int n, valu
 	return sum;
 }
 
-/* The nest's memory for values that are used several times. */
-static int room_of(struct nest *n, enum elem elem)
+/* For values that are used several times: registers in a definition and on a GPU, which has many;
+ * else memory of the thread's own. */
+static int room_of(const struct activation *a)
 {
 	static const char name[] = "room";
 
-	if (elem == ELEM_F64)
-		return nest_reg(n, name, elem, 1, SLOTS, 1);
-	return nest_near(n, name, (int64_t)SLOTS * SLOT);
+	if (a->registers)
+		return nest_reg(a->n, name, a->elem, a->lanes, SLOTS, 1);
+	return nest_near(a->n, name, (int64_t)SLOTS * SLOT);
 }
 
 /* x, computed once. Turns that are jammed have places of their own. */
 static value keep(struct activation *a, value x)
 {
-	struct affine at = af(a->elem == ELEM_F64 ? a->nslots : a->nslots * SLOT);
-	int64_t turns;
+	struct affine at = af(a->registers ? a->nslots : a->nslots * SLOT);
+	int64_t turns = 1;
 
-	at = af_add(at, af_mul(nest_turn(a->n, &turns), MOST_LANES));
+	if (!a->registers)
+		at = af_add(at, af_mul(nest_turn(a->n, &turns), MOST_LANES));
 	assert(a->nslots < SLOTS && turns <= ACTIVATION_JAM);
 	a->nslots++;
 	nest_store(a->n, a->room, at, NULL, x);
@@ -205,11 +208,14 @@ int activation_waits(const struct post_op *p)
 
 const struct expr *activation(struct nest *n, const struct expr *x, const struct post_op *p)
 {
-	struct activation a = {.n = n, .elem = x->elem, .lanes = x->lanes};
+	struct activation a = {.n = n,
+			       .elem = x->elem,
+			       .lanes = x->lanes,
+			       .registers = x->elem == ELEM_F64 || n->block_threads};
 
 	if (!activation_waits(p))
 		return clip(&a, x, p->a, p->b);
-	a.room = room_of(n, x->elem);
+	a.room = room_of(&a);
 	switch (p->kind) {
 	case POST_LEAKY_RELU:
 		return leaky_relu(&a, x, p->a);

@@ -1,0 +1,60 @@
+/* Convolutions and products as one matrix product whose left side is read where it lies: a row is a
+ * pixel of the output, a column of the left side an input channel under one tap of the kernel
+ * (Chetlur et al., "cuDNN: Efficient primitives for deep learning", arXiv:1410.0759, 3.2). For
+ * targets with blocks of threads.
+ *
+ * Chunks of the sum are numbered through: all taps of the first bk channels, then of the next. The
+ * right side lies in panels of bn columns, a chunk of bk x bn behind the other, padded with zeros;
+ * one that is computed is read where it lies.
+ */
+#ifndef TL_SCHEDULE_IMPLICIT_H
+#define TL_SCHEDULE_IMPLICIT_H
+
+#include "lib/schedule/conv.h"
+
+struct implicit {
+	int64_t b, m, n, k; /* groups or batches, rows, columns, channels of a tap */
+	int64_t taps;
+	int64_t bm, bn, bk; /* a block's rows and columns, values in a chunk */
+	int is_conv, nchw;
+	int packed; /* the right side is a constant */
+	struct conv c;
+	/* How many values may be read and written as one vector: 4, where all stand at multiples,
+	 * or 1. */
+	int src_lanes, weights_lanes, dst_lanes;
+	int src, weights; /* buffers */
+	struct brgemm_out out;
+};
+
+/* 1: p is filled but for the block's sizes and buffers; 0: the workload is no such product. */
+int implicit_of(const struct workload *w, struct implicit *p);
+/* The tensors, once the block's sizes are set. */
+void implicit_declare(struct nest *n, const struct workload *w, struct implicit *p);
+
+/* Chunks of the sum in all. */
+int64_t implicit_chunks(const struct implicit *p);
+int64_t implicit_panels(const struct implicit *p);
+
+/* The open chunk: variables, and its first channel. */
+struct implicit_chunk {
+	int q;
+	struct affine row, column; /* of the kernel */
+	struct affine channel;
+};
+struct implicit_chunk implicit_chunk(struct nest *n, const struct implicit *p, int q);
+/* Reads src_lanes channels of a row into a register, or zeros where there are none. row: of the
+ * output, maybe beyond its end; channel: counted from the chunk's first; batch: a variable. */
+void implicit_source(struct nest *n, const struct implicit *p, const struct implicit_chunk *c,
+		     int batch, struct affine row, struct affine channel, int reg,
+		     struct affine reg_at);
+/* Reads weights_lanes columns of the chunk's row k into a register: those of panel `panel` from
+ * column `column` on. */
+void implicit_right(struct nest *n, const struct implicit *p, const struct implicit_chunk *c,
+		    int batch, struct affine panel, struct affine k, struct affine column, int reg,
+		    struct affine reg_at);
+/* Four columns of a row, a vector, through the post-ops to the result; beyond its ends nothing is
+ * written. */
+void implicit_store(struct nest *n, const struct implicit *p, int batch, struct affine row,
+		    struct affine column, const struct expr *x);
+
+#endif

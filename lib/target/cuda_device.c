@@ -1,0 +1,296 @@
+/* CUDA's devices (NVIDIA, "CUDA Driver API"): what is called has been the same since CUDA 11. */
+#include <errno.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "lib/target/device.h"
+#include "lib/target/shared.h"
+#include "lib/target/simt.h"
+
+/* ---- the library ---- */
+
+typedef void *handle; /* of a context, module, function, event, stream */
+typedef uint64_t address;
+
+enum attribute {
+	CLOCK_KHZ = 13,
+	PROCESSORS = 16,
+	L2_BYTES = 38,
+	MAJOR = 75,
+	MINOR = 76,
+	BLOCK_BYTES = 97,
+	ATTRIBUTES
+};
+
+enum {
+	FUNCTION_BLOCK_BYTES = 8, /* attribute of a function: how much memory a block may ask */
+	BLOCK_BYTES_ALWAYS = 48 << 10,
+	NO_DEVICE = 100, /* a result */
+};
+
+static struct {
+	int (*init)(unsigned flags);
+	int (*count)(int *n);
+	int (*get)(int *device, int i);
+	int (*name)(char *text, int size, int device);
+	int (*attribute)(int *value, enum attribute a, int device);
+	int (*error)(int result, const char **text);
+	int (*retain)(handle *context, int device);
+	int (*release)(int device);
+	int (*use)(handle context);
+	int (*load)(handle *module, const void *image);
+	int (*unload)(handle module);
+	int (*function)(handle *f, handle module, const char *name);
+	int (*set)(handle f, int attribute, int value);
+	int (*alloc)(address *p, size_t n);
+	int (*free)(address p);
+	int (*write)(address to, const void *from, size_t n);
+	int (*read)(void *to, address from, size_t n);
+	int (*launch)(handle f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by,
+		      unsigned bz, unsigned bytes, handle stream, void **params, void **extra);
+	int (*event)(handle *event, unsigned flags);
+	int (*free_event)(handle event);
+	int (*record)(handle event, handle stream);
+	int (*wait)(handle event);
+	int (*elapsed)(float *ms, handle from, handle to);
+} cuda;
+
+static int open_library(struct err *e)
+{
+	static const char *const names[] = {"libcuda.so.1", NULL};
+	static const struct shared_function functions[] = {
+		{"cuInit", &cuda.init},
+		{"cuDeviceGetCount", &cuda.count},
+		{"cuDeviceGet", &cuda.get},
+		{"cuDeviceGetName", &cuda.name},
+		{"cuDeviceGetAttribute", &cuda.attribute},
+		{"cuGetErrorString", &cuda.error},
+		{"cuDevicePrimaryCtxRetain", &cuda.retain},
+		{"cuDevicePrimaryCtxRelease_v2", &cuda.release},
+		{"cuCtxSetCurrent", &cuda.use},
+		{"cuModuleLoadData", &cuda.load},
+		{"cuModuleUnload", &cuda.unload},
+		{"cuModuleGetFunction", &cuda.function},
+		{"cuFuncSetAttribute", &cuda.set},
+		{"cuMemAlloc_v2", &cuda.alloc},
+		{"cuMemFree_v2", &cuda.free},
+		{"cuMemcpyHtoD_v2", &cuda.write},
+		{"cuMemcpyDtoH_v2", &cuda.read},
+		{"cuLaunchKernel", &cuda.launch},
+		{"cuEventCreate", &cuda.event},
+		{"cuEventDestroy_v2", &cuda.free_event},
+		{"cuEventRecord", &cuda.record},
+		{"cuEventSynchronize", &cuda.wait},
+		{"cuEventElapsedTime", &cuda.elapsed},
+		{NULL, NULL},
+	};
+	static int is_open;
+
+	if (!is_open && shared_open(names, functions, e) < 0)
+		return -1;
+	is_open = 1;
+	return 0;
+}
+
+static int check(int rc, const char *what, struct err *e)
+{
+	const char *text = NULL;
+
+	if (!rc)
+		return 0;
+	cuda.error(rc, &text);
+	return err_set(e, "CUDA fails to %s: %s", what, text ? text : "unknown error");
+}
+
+/* ---- devices ---- */
+
+struct device {
+	int device;
+	handle context, start, end;
+};
+
+static int find_device(int *device, struct err *e)
+{
+	int count = 0, rc;
+
+	if (open_library(e) < 0)
+		return -1;
+	rc = cuda.init(0);
+	if (rc == NO_DEVICE || (!rc && !cuda.count(&count) && !count)) {
+		err_set(e, "the driver has none");
+		errno = ENOENT;
+		return -1;
+	}
+	if (check(rc, "start", e) < 0)
+		return -1;
+	return check(cuda.get(device, 0), "find its device", e);
+}
+
+int cuda_describe(struct buf *out, struct err *e)
+{
+	static const enum attribute asked[] = {MAJOR,	    MINOR,    PROCESSORS,
+					       BLOCK_BYTES, L2_BYTES, CLOCK_KHZ};
+	int value[ATTRIBUTES] = {0}, device;
+	char name[128] = "";
+
+	if (find_device(&device, e) < 0 ||
+	    check(cuda.name(name, sizeof name - 1, device), "name its device", e) < 0)
+		return -1;
+	for (size_t i = 0; i < sizeof asked / sizeof *asked; i++)
+		if (check(cuda.attribute(&value[asked[i]], asked[i], device), "describe its device",
+			  e) < 0)
+			return -1;
+	buf_fmt(out, "sm_%d%d %d %d %d %.0f %s", value[MAJOR], value[MINOR], value[PROCESSORS],
+		value[BLOCK_BYTES], value[L2_BYTES], 1e3 * value[CLOCK_KHZ], name);
+	return 0;
+}
+
+static void close_device(struct device *d)
+{
+	if (d->start)
+		cuda.free_event(d->start);
+	if (d->end)
+		cuda.free_event(d->end);
+	if (d->context)
+		cuda.release(d->device);
+	free(d);
+}
+
+static struct device *open_device(struct err *e)
+{
+	struct device *d = xcalloc(1, sizeof *d);
+
+	if (find_device(&d->device, e) == 0 &&
+	    check(cuda.retain(&d->context, d->device), "open its device", e) == 0 &&
+	    check(cuda.use(d->context), "open its device", e) == 0 &&
+	    check(cuda.event(&d->start, 0), "make an event", e) == 0 &&
+	    check(cuda.event(&d->end, 0), "make an event", e) == 0)
+		return d;
+	close_device(d);
+	return NULL;
+}
+
+/* ---- programs and memory ---- */
+
+struct program {
+	struct device *d;
+	handle module;
+	const char *name;	   /* whose functions these are */
+	handle phase[NEST_PHASES]; /* functions, once they were called */
+};
+
+struct memory {
+	address at;
+};
+
+static struct program *load(struct device *d, const char *cubin, size_t n, struct err *e)
+{
+	struct program *p = xcalloc(1, sizeof *p);
+
+	(void)n;
+	p->d = d;
+	if (check(cuda.load(&p->module, cubin), "load a kernel", e) == 0)
+		return p;
+	free(p);
+	return NULL;
+}
+
+static void unload(struct program *p)
+{
+	cuda.unload(p->module);
+	free(p);
+}
+
+static struct memory *give(struct device *d, size_t bytes, struct err *e)
+{
+	struct memory *m = xcalloc(1, sizeof *m);
+
+	(void)d;
+	if (check(cuda.alloc(&m->at, bytes), "give memory", e) == 0)
+		return m;
+	free(m);
+	return NULL;
+}
+
+static void take_back(struct memory *m)
+{
+	cuda.free(m->at);
+	free(m);
+}
+
+static int write_memory(struct memory *m, size_t at, const void *from, size_t bytes, struct err *e)
+{
+	return check(cuda.write(m->at + at, from, bytes), "write its memory", e);
+}
+
+static int read_memory(struct memory *m, size_t at, void *to, size_t bytes, struct err *e)
+{
+	return check(cuda.read(to, m->at + at, bytes), "read its memory", e);
+}
+
+/* ---- launches ---- */
+
+/* The phases' functions. They are found before anything is timed. */
+static int find_phases(struct program *p, const char *name, const long *params, struct err *e)
+{
+	const int bytes = (int)params[SIMT_BLOCK_BYTES];
+	char text[100];
+
+	if (p->name == name)
+		return 0;
+	p->name = name;
+	for (int i = 0; i < params[SIMT_PHASES]; i++) {
+		snprintf(text, sizeof text, "%s_%d", name, i);
+		if (check(cuda.function(&p->phase[i], p->module, text), "find a kernel", e) < 0)
+			return -1;
+		if (bytes > BLOCK_BYTES_ALWAYS &&
+		    check(cuda.set(p->phase[i], FUNCTION_BLOCK_BYTES, bytes),
+			  "give a block its memory", e) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+static int launch(const struct program *p, int phase, const long *params, void **argument,
+		  struct err *e)
+{
+	return check(cuda.launch(p->phase[phase], (unsigned)params[SIMT_GROUPS + phase], 1, 1,
+				 (unsigned)params[SIMT_THREADS], 1, 1,
+				 (unsigned)params[SIMT_BLOCK_BYTES], NULL, argument, NULL),
+		     "start a kernel", e);
+}
+
+static int run(struct program *p, const char *name, const long *params,
+	       struct memory *const *buffer, int n, double *seconds, struct err *e)
+{
+	void *argument[NEST_BUFFERS];
+	float ms = 0;
+
+	for (int i = 0; i < n; i++)
+		argument[i] = &buffer[i]->at;
+	if (find_phases(p, name, params, e) < 0 ||
+	    check(cuda.record(p->d->start, NULL), "record an event", e) < 0)
+		return -1;
+	for (int i = 0; i < params[SIMT_PHASES]; i++)
+		if (launch(p, i, params, argument, e) < 0)
+			return -1;
+	if (check(cuda.record(p->d->end, NULL), "record an event", e) < 0 ||
+	    check(cuda.wait(p->d->end), "run a kernel", e) < 0 ||
+	    check(cuda.elapsed(&ms, p->d->start, p->d->end), "tell the time", e) < 0)
+		return -1;
+	*seconds = 1e-3 * (double)ms;
+	return 0;
+}
+
+const struct driver driver_cuda = {
+	.open = open_device,
+	.close = close_device,
+	.load = load,
+	.unload = unload,
+	.memory = give,
+	.free = take_back,
+	.write = write_memory,
+	.read = read_memory,
+	.run = run,
+};

@@ -1,0 +1,52 @@
+/* Devices with memory of their own, as runners use them: a driver each, whose library is opened
+ * with the first device. What is called of it is declared in the driver's file.
+ */
+#ifndef TL_TARGET_DEVICE_H
+#define TL_TARGET_DEVICE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "lib/base/buf.h"
+#include "lib/base/err.h"
+
+struct device;	/* opened */
+struct program; /* kernels, loaded */
+struct memory;	/* of the device */
+
+struct driver {
+	/* The first device. NULL with errno ENOENT: there is no library, or no device. Takes tens
+	 * to hundreds of milliseconds and may start threads. */
+	struct device *(*open)(struct err *e);
+	void (*close)(struct device *d);
+	/* From what the target's compiler made: n bytes, with a 0 behind. */
+	struct program *(*load)(struct device *d, const char *object, size_t n, struct err *e);
+	void (*unload)(struct program *p);
+	struct memory *(*memory)(struct device *d, size_t bytes, struct err *e);
+	void (*free)(struct memory *m);
+	/* From byte `at` on; they wait for the end. */
+	int (*write)(struct memory *m, size_t at, const void *from, size_t bytes, struct err *e);
+	int (*read)(struct memory *m, size_t at, void *to, size_t bytes, struct err *e);
+	/* Runs the kernels NAME_0, NAME_1, .. with these n buffers, as params say (simt.h), and
+	 * waits for the end. The pointer `name` stands for the kernels: another one, others.
+	 * *seconds: from the start of the first to the end of the last, by the device's own clock.
+	 * -1: it refuses one, or dies of it. */
+	int (*run)(struct program *p, const char *name, const long *params,
+		   struct memory *const *buffer, int n, double *seconds, struct err *e);
+};
+
+/* OpenCL: the first GPU, or the first device of another kind (PoCL's is the CPU). Objects are
+ * sources. */
+extern const struct driver driver_opencl;
+/* How many processors a device of OpenCL has, and bytes of memory for a block; its name; and its
+ * driver's version. */
+void opencl_sizes(const struct device *d, int *processors, int64_t *block_bytes);
+void opencl_describe(const struct device *d, struct buf *out);
+void opencl_version(const struct device *d, struct buf *out);
+
+/* CUDA: objects are cubins. */
+extern const struct driver driver_cuda;
+/* "sm_90 PROCESSORS BLOCK_BYTES L2_BYTES HZ NAME" of the first device, which is not opened. */
+int cuda_describe(struct buf *out, struct err *e);
+
+#endif

@@ -1,0 +1,31 @@
+/* What targets with blocks of threads have in common, for their own room: what is known of each
+ * architecture before any device is asked, and the commands in libexec that take a vendor's
+ * libraries.
+ */
+#ifndef TL_TARGET_GPU_H
+#define TL_TARGET_GPU_H
+
+#include "lib/target/target.h"
+
+extern const struct target target_cuda, target_opencl;
+
+struct gpu_arch {
+	const char *name;
+	int processors;	     /* of the largest one sold */
+	int64_t block_bytes; /* of memory that a block may have */
+	int64_t l2;	     /* bytes */
+	double hz;
+};
+
+/* Limits of an architecture, by a table that ends without a name. -1: it has no such row. In them
+ * threads is the number of processors, l1d the memory of a block. */
+int gpu_limits(const struct gpu_arch *list, const char *name, const struct target *t,
+	       struct limits *m);
+/* The command that makes an object: HELPER --arch=ARCH -o OBJECT SOURCE. */
+void gpu_compile(const char *helper, const char *arch, const char *source, const char *object,
+		 char *argv[TARGET_ARGS]);
+/* What HELPER OPTION prints, a line. -1: it fails, and e has what it says; errno is ENOENT where it
+ * lacks a library. */
+int gpu_ask(const char *helper, const char *option, struct buf *out, struct err *e);
+
+#endif

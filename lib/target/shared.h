@@ -1,0 +1,23 @@
+/* Shared libraries that are opened at run time, so that one build serves machines with and without
+ * them: drivers and compilers of GPUs.
+ */
+#ifndef TL_TARGET_SHARED_H
+#define TL_TARGET_SHARED_H
+
+#include "lib/base/err.h"
+
+/* A function of the library, and where its address goes: a pointer to a pointer to a function. */
+struct shared_function {
+	const char *name;
+	void *address;
+};
+
+/* Opens the first of these file names (such as "libnvrtc.so.12"; NULL at the end) that is found: by
+ * the loader, then in the folders that the variable TL_CUDA_PATH lists (colons between them),
+ * beneath them in lib and lib64, in /usr/local/cuda, and where Python's packages nvidia-* put
+ * libraries, of the active virtual environment, of the user and of the system. Then finds all
+ * functions (name NULL at the end). 0; -1 with errno ENOENT: it is not there, or ENOSYS: it lacks
+ * a function. It stays open. */
+int shared_open(const char *const *names, const struct shared_function *functions, struct err *e);
+
+#endif

@@ -1,0 +1,411 @@
+#include "lib/target/simt.h"
+
+#include <stdint.h>
+#include <stdio.h>
+
+#include "lib/target/text.h"
+
+/* Vectors of four are values with members s0 to s3 in both languages. */
+static const char cuda_prelude[] =
+	"#define DEVICE static __device__ __forceinline__\n"
+	"#define GLOBAL\n"
+	"#define LOCAL\n"
+	"#define RESTRICT __restrict__\n"
+	"#define ENTRY(T) extern \"C\" __global__ void __launch_bounds__(T)\n"
+	"#define BLOCK ((int)blockIdx.x)\n"
+	"#define THREAD ((int)threadIdx.x)\n"
+	"#define BARRIER() __syncthreads()\n"
+	"struct __align__(16) v4 { float s0, s1, s2, s3; };\n"
+	"extern __shared__ v4 block_memory[];\n"
+	"#define BLOCK_MEMORY(name, size, at) float *const name = (float *)block_memory + (at)\n"
+	"DEVICE v4 make_v4(float a, float b, float c, float d)\n"
+	"{ v4 x; x.s0 = a; x.s1 = b; x.s2 = c; x.s3 = d; return x; }\n"
+	"#define EACH(f) make_v4(f(a.s0, b.s0), f(a.s1, b.s1), f(a.s2, b.s2), f(a.s3, b.s3))\n"
+	"#define OPERATOR(o) DEVICE v4 operator o(v4 a, v4 b) \\\n"
+	"{ return make_v4(a.s0 o b.s0, a.s1 o b.s1, a.s2 o b.s2, a.s3 o b.s3); }\n"
+	"OPERATOR(+) OPERATOR(-) OPERATOR(*) OPERATOR(/)\n"
+	"DEVICE float max_v1(float a, float b) { return a > b ? a : b; }\n"
+	"DEVICE float min_v1(float a, float b) { return a < b ? a : b; }\n"
+	"DEVICE float scale_v1(float a, float b)\n"
+	"{ return __int_as_float(__float_as_int(a) + (__float_as_int(b) << 23)); }\n"
+	"DEVICE v4 max_v4(v4 a, v4 b) { return EACH(max_v1); }\n"
+	"DEVICE v4 min_v4(v4 a, v4 b) { return EACH(min_v1); }\n"
+	"DEVICE v4 scale_v4(v4 a, v4 b) { return EACH(scale_v1); }\n"
+	"#define load_v4(p) (*(const v4 *)(p))\n"
+	"#define store_v4(p, x) (*(v4 *)(p) = (x))\n";
+
+static const char opencl_prelude[] =
+	"#define GLOBAL __global\n"
+	"#define LOCAL __local\n"
+	"#define RESTRICT restrict\n"
+	"#define ENTRY(T) __kernel __attribute__((reqd_work_group_size(T, 1, 1))) void\n"
+	"#define BLOCK ((int)get_group_id(0))\n"
+	"#define THREAD ((int)get_local_id(0))\n"
+	"#define BARRIER() barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE)\n"
+	"typedef float4 v4;\n"
+	"#define BLOCK_MEMORY(name, size, at) __local float name[size] "
+	"__attribute__((aligned(16)))\n"
+	"#define make_v4(a, b, c, d) ((v4)(a, b, c, d))\n"
+	"#define max_v1(a, b) fmax(a, b)\n"
+	"#define min_v1(a, b) fmin(a, b)\n"
+	"#define max_v4(a, b) fmax(a, b)\n"
+	"#define min_v4(a, b) fmin(a, b)\n"
+	"#define scale_v1(a, b) as_float(as_int(a) + (as_int(b) << 23))\n"
+	"#define scale_v4(a, b) as_float4(as_int4(a) + (as_int4(b) << 23))\n"
+	"#define load_v4(p) vload4(0, p)\n"
+	"#define store_v4(p, x) vstore4(x, 0, p)\n";
+
+#define COMMON                                                                                     \
+	"#define NAME_(kernel, phase) kernel##_##phase\n"                                          \
+	"#define PHASE(kernel, phase) NAME_(kernel, phase)\n"                                      \
+	"#define lane(x, i) ((x).s##i)\n"                                                          \
+	"#define bcast_v1(x) (x)\n"                                                                \
+	"#define bcast_v4(x) make_v4(x, x, x, x)\n"                                                \
+	"#define loadn_v1(p, n) ((n) > 0 ? *(p) : 0.0f)\n"                                         \
+	"#define storen_v1(p, x, n) do { if ((n) > 0) *(p) = (x); } while (0)\n"                   \
+	"#define SOME(p, n, i) ((n) > i ? (p)[i] : 0.0f)\n"                                        \
+	"#define loadn_v4(p, n) ((n) >= 4 ? load_v4(p) \\\n"                                       \
+	"\t: make_v4(SOME(p, n, 0), SOME(p, n, 1), SOME(p, n, 2), 0.0f))\n"                        \
+	"#define storen_v4(p, x, n) do { v4 x_ = (x); if ((n) >= 4) store_v4(p, x_); else { \\\n"  \
+	"\tif ((n) > 0) (p)[0] = x_.s0; if ((n) > 1) (p)[1] = x_.s1; \\\n"                         \
+	"\tif ((n) > 2) (p)[2] = x_.s2; } } while (0)\n"
+
+/* What threads touched since they last waited for each other: a bit for each buffer. */
+struct touched {
+	uint64_t reads, writes;
+};
+_Static_assert(NEST_BUFFERS <= 64, "a bit for each buffer");
+
+struct simt {
+	const struct nest *n;
+	int phase, nwaits;
+	const struct node *wait[NEST_LOOPS]; /* loops over threads before which they wait */
+	const char *why;
+};
+
+/* ---- where threads wait for each other ---- */
+
+static int is_shared(const struct nest *n, int buffer)
+{
+	const struct buffer *b = &n->buffer[buffer];
+
+	return b->kind == BUFFER_BLOCK || b->kind == BUFFER_TEAM ||
+	       (b->kind == BUFFER_ARG && b->written);
+}
+
+static void note_reads(const struct nest *n, const struct expr *x, struct touched *s)
+{
+	int base;
+
+	if (!x)
+		return;
+	if (x->kind == EXPR_LOAD && is_shared(n, base = nest_base(n, x->buffer)))
+		s->reads |= (uint64_t)1 << base;
+	note_reads(n, x->a, s);
+	note_reads(n, x->b, s);
+	note_reads(n, x->c, s);
+}
+
+static void note(const struct nest *n, const struct node *t, struct touched *s)
+{
+	for (; t; t = t->next) {
+		if (t->kind == NODE_STORE) {
+			int base = nest_base(n, t->buffer);
+
+			if (is_shared(n, base))
+				s->writes |= (uint64_t)1 << base;
+			note_reads(n, t->value, s);
+		}
+		note(n, t->body, s);
+		note(n, t->orelse, s);
+	}
+}
+
+static int waits(const struct simt *s, const struct node *t)
+{
+	for (int i = 0; i < s->nwaits; i++)
+		if (s->wait[i] == t)
+			return 1;
+	return 0;
+}
+
+static struct touched both(struct touched a, struct touched b)
+{
+	return (struct touched){a.reads | b.reads, a.writes | b.writes};
+}
+
+/* What is touched behind a loop over threads, which waits if it must. */
+static struct touched pass_threads(struct simt *s, struct touched since, const struct node *t)
+{
+	struct touched here = {0, 0};
+
+	note(s->n, t->body, &here);
+	if (!waits(s, t) &&
+	    ((here.writes & (since.reads | since.writes)) || (here.reads & since.writes)))
+		s->wait[s->nwaits++] = t;
+	return waits(s, t) ? here : both(since, here);
+}
+
+/* Goes through the nodes with what was touched before them, and returns what is behind them. A
+ * loop's body also follows upon itself, so it is gone through until nothing is added. */
+static struct touched pass(struct simt *s, struct touched since, const struct node *t)
+{
+	struct touched before, after;
+	int n;
+
+	for (; t && t->kind != NODE_SYNC; t = t->next) {
+		if (t->kind == NODE_IF) {
+			before = since;
+			since = both(pass(s, before, t->body), pass(s, before, t->orelse));
+		}
+		if (t->kind != NODE_FOR)
+			continue;
+		if (t->loop == LOOP_THREAD) {
+			since = pass_threads(s, since, t);
+			continue;
+		}
+		if (t->loop == LOOP_PARALLEL) { /* its next turn is another block */
+			since = pass(s, since, t->body);
+			continue;
+		}
+		do {
+			n = s->nwaits;
+			before = since;
+			after = pass(s, before, t->body);
+			since = both(before, after);
+		} while (n != s->nwaits || since.reads != before.reads ||
+			 since.writes != before.writes);
+	}
+	return since;
+}
+
+/* ---- what cannot be written ---- */
+
+static void look_at_expr(struct simt *s, const struct expr *x)
+{
+	if (!x)
+		return;
+	if (x->elem != ELEM_F32)
+		s->why = "it is not of single precision";
+	if (x->lanes != 1 && x->lanes != 4)
+		s->why = "it has vectors of other than 4 lanes";
+	if (x->kind == EXPR_EXCHANGE || (x->kind == EXPR_SPREAD && x->per < x->lanes))
+		s->why = "it moves lanes within a vector";
+	look_at_expr(s, x->a);
+	look_at_expr(s, x->b);
+	look_at_expr(s, x->c);
+}
+
+static void look_at(struct simt *s, const struct node *t)
+{
+	for (; t; t = t->next) {
+		if (t->kind == NODE_STORE)
+			look_at_expr(s, t->value);
+		look_at(s, t->body);
+		look_at(s, t->orelse);
+	}
+}
+
+static void look(struct simt *s)
+{
+	if (!s->n->block_threads)
+		s->why = "it has no blocks of threads";
+	for (int i = 0; i < s->n->nbuffers; i++)
+		if (s->n->buffer[i].size > INT32_MAX)
+			s->why = "a buffer has more elements than 32 bits count";
+	look_at(s, s->n->body);
+}
+
+/* ---- text ---- */
+
+static const char *space(const struct nest *n, int buffer)
+{
+	return n->buffer[nest_base(n, buffer)].kind == BUFFER_BLOCK ? "LOCAL " : "GLOBAL ";
+}
+
+/* All buffers in memory, by slot. What threads may read from each other is no pointer's alone. */
+static void arguments(struct text *p)
+{
+	int n = 0;
+
+	for (int i = 0; i < p->n->nbuffers; i++) {
+		if (p->n->buffer[i].slot < 0)
+			continue;
+		buf_str(p->out, n++ ? ", " : "");
+		text_pointee(p, i);
+		buf_str(p->out, is_shared(p->n, i) ? "*" : "*RESTRICT ");
+		text_buffer(p, i);
+	}
+}
+
+static void memory(struct text *p)
+{
+	int64_t at = 0;
+
+	for (int i = 0; i < p->n->nbuffers; i++) {
+		const struct buffer *b = &p->n->buffer[i];
+
+		if (b->kind == BUFFER_REG)
+			text_declare_registers(p, i);
+		if (b->kind != BUFFER_BLOCK)
+			continue;
+		buf_str(p->out, "\tBLOCK_MEMORY(");
+		text_buffer(p, i);
+		buf_fmt(p->out, ", %lld, %lld);\n", (long long)b->size, (long long)at);
+		at += (b->size + 3) & ~(int64_t)3;
+	}
+}
+
+static void begin(struct text *p)
+{
+	struct simt *s = p->own;
+
+	buf_fmt(p->out, "\nENTRY(%d) PHASE(KERNEL, %d)(", p->n->block_threads, s->phase++);
+	arguments(p);
+	buf_str(p->out, ")\n{\n");
+	memory(p);
+}
+
+/* A phase is over. */
+static void sync(struct text *p)
+{
+	buf_str(p->out, "}\n");
+	begin(p);
+}
+
+static int is_parallel(const struct node *t)
+{
+	return t && t->kind == NODE_FOR && t->loop == LOOP_PARALLEL;
+}
+
+static int64_t turns(const struct nest *n, const struct node *t)
+{
+	return af_eval(n, &t->b, NULL) - af_eval(n, &t->a, NULL);
+}
+
+/* An iteration of parallel loops, nested directly in each other, for each group. */
+static void parallel(struct text *p, const struct node *t)
+{
+	const struct node *loop[NEST_PARALLEL];
+	int n = 0;
+
+	for (; is_parallel(t); t = t->body)
+		loop[n++] = t;
+	text_indent(p);
+	buf_str(p->out, "int rest = BLOCK;\n");
+	for (int i = n - 1; i >= 0; i--) {
+		text_indent(p);
+		buf_str(p->out, "const int ");
+		text_var(p, loop[i]->var);
+		buf_fmt(p->out, " = rest %% %lld + ", (long long)turns(p->n, loop[i]));
+		text_affine(p, &loop[i]->a);
+		buf_str(p->out, ";\n");
+		text_indent(p);
+		buf_fmt(p->out, "rest /= %lld;\n", (long long)turns(p->n, loop[i]));
+	}
+	text_nodes(p, loop[n - 1]->body);
+}
+
+static void thread(struct text *p, const struct node *t)
+{
+	if (waits(p->own, t)) {
+		text_indent(p);
+		buf_str(p->out, "BARRIER();\n");
+	}
+	text_indent(p);
+	buf_str(p->out, "{\n");
+	p->depth++;
+	text_indent(p);
+	buf_str(p->out, "const int ");
+	text_var(p, t->var);
+	buf_str(p->out, " = THREAD;\n");
+	text_nodes(p, t->body);
+	p->depth--;
+	text_indent(p);
+	buf_str(p->out, "}\n");
+}
+
+/* #pragma unroll is NVRTC's, and OpenCL's compilers know it, too. */
+static void serial(struct text *p, const struct node *t)
+{
+	if (t->unroll > 0) {
+		text_indent(p);
+		buf_fmt(p->out, "#pragma unroll %d\n", t->unroll);
+	}
+	text_loop(p, t);
+}
+
+static void prefetch(struct text *p, const struct node *t)
+{
+	(void)p, (void)t;
+}
+
+static const struct dialect gpu = {
+	.integer = "int",
+	.space = space,
+	.calls = 1,
+	.constants = 1,
+	.parallel = parallel,
+	.thread = thread,
+	.serial = serial,
+	.prefetch = prefetch,
+	.sync = sync,
+};
+
+const char *simt_prelude_cuda(void)
+{
+	static char text[sizeof cuda_prelude + sizeof COMMON];
+
+	snprintf(text, sizeof text, "%s%s", cuda_prelude, COMMON);
+	return text;
+}
+
+const char *simt_prelude_opencl(void)
+{
+	static char text[sizeof opencl_prelude + sizeof COMMON];
+
+	snprintf(text, sizeof text, "%s%s", opencl_prelude, COMMON);
+	return text;
+}
+
+static const struct node *next_phase(const struct node *t)
+{
+	while (t && t->kind != NODE_SYNC)
+		t = t->next;
+	return t ? t->next : NULL;
+}
+
+const char *simt_print(const struct nest *n, struct buf *out)
+{
+	struct simt s = {.n = n};
+	struct text p = {.n = n, .out = out, .d = &gpu, .own = &s, .depth = 1};
+
+	look(&s);
+	if (s.why)
+		return s.why;
+	for (const struct node *t = n->body; t; t = next_phase(t))
+		pass(&s, (struct touched){0, 0}, t);
+	begin(&p);
+	text_nodes(&p, n->body);
+	buf_str(out, "}\n");
+	return NULL;
+}
+
+void simt_params(const struct nest *n, long *params)
+{
+	int phase = 0;
+
+	for (int i = 0; i < SIMT_PARAMS; i++)
+		params[i] = 0;
+	params[SIMT_THREADS] = n->block_threads;
+	params[SIMT_BLOCK_BYTES] = (long)nest_block_bytes(n);
+	for (const struct node *t = n->body; t; t = next_phase(t)) {
+		int64_t groups = 1;
+
+		for (const struct node *l = t; l && l->kind != NODE_SYNC; l = l->next)
+			for (const struct node *k = l; is_parallel(k); k = k->body)
+				groups *= turns(n, k);
+		params[SIMT_GROUPS + phase++] = (long)groups;
+	}
+	params[SIMT_PHASES] = phase;
+}

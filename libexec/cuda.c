@@ -1,0 +1,81 @@
+/* cuda: what takes CUDA's libraries, as a command, so that programs need not load them. Not for
+ * people.
+ *
+ *   cuda --version                      prints "nvrtc 12.4", the compiler
+ *   cuda --device                       prints a line of lib/target/device.h
+ *   cuda --arch=sm_90 -o OBJECT SOURCE  makes a cubin
+ *
+ * Exits with 127 where the library is not there, and with 1, the reason on stderr, where there is
+ * no device, or the compiler refuses the source.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "lib/io/file.h"
+#include "lib/target/device.h"
+#include "lib/target/nvrtc.h"
+
+enum { NOT_THERE = 127 };
+
+static int fail(const char *why, int status)
+{
+	fprintf(stderr, "cuda: error: %s\n", why);
+	return status;
+}
+
+static int version(void)
+{
+	struct err e = ERR_INIT;
+	struct buf out = BUF_INIT;
+
+	if (nvrtc_version(&out, &e) < 0)
+		return fail(e.msg, NOT_THERE);
+	printf("nvrtc %s\n", out.s);
+	buf_free(&out);
+	return 0;
+}
+
+static int device(void)
+{
+	struct err e = ERR_INIT;
+	struct buf out = BUF_INIT;
+
+	errno = 0;
+	if (cuda_describe(&out, &e) < 0)
+		return fail(e.msg, errno == ENOENT ? NOT_THERE : 1);
+	puts(out.s);
+	buf_free(&out);
+	return 0;
+}
+
+static int compile(const char *arch, const char *object, const char *source)
+{
+	struct buf text = BUF_INIT, cubin = BUF_INIT, log = BUF_INIT;
+	struct err e = ERR_INIT;
+	int rc = file_read(source, &text, &e);
+
+	if (rc == 0)
+		rc = nvrtc_compile(arch, text.s ? text.s : "", &cubin, &log, &e);
+	if (rc == 0)
+		rc = file_write(object, cubin.s, cubin.n, &e);
+	if (log.s)
+		fputs(log.s, stderr);
+	buf_free(&text);
+	buf_free(&cubin);
+	buf_free(&log);
+	return rc ? fail(e.msg, 1) : 0;
+}
+
+int main(int argc, char **argv)
+{
+	static const char arch[] = "--arch=";
+
+	if (argc == 2 && !strcmp(argv[1], "--version"))
+		return version();
+	if (argc == 2 && !strcmp(argv[1], "--device"))
+		return device();
+	if (argc == 5 && !strncmp(argv[1], arch, sizeof arch - 1) && !strcmp(argv[2], "-o"))
+		return compile(argv[1] + sizeof arch - 1, argv[3], argv[4]);
+	return fail("it wants --version, --device, or --arch=ARCHITECTURE -o OBJECT SOURCE", 2);
+}

@@ -1,0 +1,437 @@
+/* Kernels of blocks of threads: random problems, random candidates of every algorithm that has
+ * them; interpreted against the naive nest, with its check for races; run through OpenCL where
+ * there is a device (PoCL's is the CPU); compiled for NVIDIA's GPUs where there is NVRTC. Then
+ * nests that must be refused, and where threads wait for each other.
+ *
+ * TL_TEST_PROBLEMS (20) problems an operator, TL_TEST_BLOCKS (6) candidates each; one in
+ * TL_TEST_OPENCL (2) is run by OpenCL, one in TL_TEST_NVRTC (2) compiled for each architecture.
+ */
+#include <errno.h>
+#include <math.h>
+
+#include "lib/nest/check.h"
+#include "lib/search/search.h"
+#include "lib/target/nvrtc.h"
+#include "lib/target/device.h"
+#include "lib/target/simt.h"
+#include "tests/problems.h"
+#include "tests/tap.h"
+
+enum { TEAM = 3, ARCHS = 2 };
+
+static const double LIMIT = 1e-5;
+static const char *const archs[ARCHS] = {"sm_80", "sm_90"};
+
+static struct device *device; /* NULL: there is none */
+static int64_t block_bytes;   /* of it */
+static int has_nvrtc;
+static int64_t one_in_opencl, one_in_nvrtc;
+
+struct tally {
+	int64_t candidates, bad, run, compiled[ARCHS];
+};
+
+/* ---- operands ---- */
+
+static void operands_open(const struct problem *p, const struct nest *n, float **buffers)
+{
+	for (int i = 0; i < n->nslots; i++) {
+		const struct buffer *b = operand_buffer(n, i);
+		int role = b->role == TENSOR_DST ? TENSOR_ADD : b->role;
+
+		buffers[i] = xmalloc((size_t)b->size * sizeof **buffers);
+		for (int64_t j = 0; j < b->size; j++)
+			buffers[i][j] = NAN;
+		if (b->kind == BUFFER_PACKED)
+			packing_run(&b->packing, p->tensor[b->role], buffers[i]);
+		else if (b->kind == BUFFER_ARG && p->tensor[role])
+			memcpy(buffers[i], p->tensor[role], (size_t)b->size * sizeof **buffers);
+	}
+}
+
+static void operands_close(const struct nest *n, float **buffers)
+{
+	for (int i = 0; i < n->nslots; i++)
+		free(buffers[i]);
+}
+
+static double error_of(const struct problem *p, const struct nest *n, float *const *buffers)
+{
+	double diff = 0, norm = 0;
+	const float *out = NULL;
+
+	for (int i = 0; i < n->nslots; i++)
+		if (operand_buffer(n, i)->written)
+			out = buffers[i];
+	for (int64_t i = 0; i < p->size[TENSOR_DST]; i++) {
+		double d = (double)out[i] - (double)p->expected[i];
+
+		if (!isfinite(out[i]))
+			return INFINITY;
+		diff += d * d;
+		norm += (double)p->expected[i] * (double)p->expected[i];
+	}
+	return norm > 0 ? sqrt(diff / norm) : sqrt(diff);
+}
+
+static double interpreted(const struct problem *p, const struct nest *n, struct err *e)
+{
+	float *buffers[NEST_BUFFERS];
+	double error = NAN;
+
+	operands_open(p, n, buffers);
+	if (interp_team(n, TEAM, (void **)buffers, e) == 0)
+		error = error_of(p, n, buffers);
+	operands_close(n, buffers);
+	return error;
+}
+
+/* ---- OpenCL ---- */
+
+static int source_of(const struct nest *n, const char *prelude, struct buf *out, struct err *e)
+{
+	const char *why;
+
+	buf_fmt(out, "%s\n#define KERNEL kernel_of\n", prelude);
+	why = simt_print(n, out);
+	return why ? err_set(e, "it is not printed: %s", why) : 0;
+}
+
+static int run_device(const struct nest *n, struct program *program, float **buffers, struct err *e)
+{
+	struct memory *memory[NEST_BUFFERS] = {0};
+	long params[SIMT_PARAMS];
+	double took;
+	int rc = 0;
+
+	simt_params(n, params);
+	for (int i = 0; i < n->nslots && rc == 0; i++) {
+		size_t bytes = (size_t)operand_buffer(n, i)->size * sizeof(float);
+
+		memory[i] = driver_opencl.memory(device, bytes, e);
+		rc = memory[i] ? driver_opencl.write(memory[i], 0, buffers[i], bytes, e) : -1;
+	}
+	if (rc == 0)
+		rc = driver_opencl.run(program, "kernel_of", params, memory, n->nslots, &took, e);
+	for (int i = 0; i < n->nslots && rc == 0; i++)
+		rc = driver_opencl.read(memory[i], 0, buffers[i],
+					(size_t)operand_buffer(n, i)->size * sizeof(float), e);
+	for (int i = 0; i < n->nslots; i++)
+		if (memory[i])
+			driver_opencl.free(memory[i]);
+	return rc;
+}
+
+static double by_opencl(const struct problem *p, const struct nest *n, struct err *e)
+{
+	struct buf text = BUF_INIT;
+	float *buffers[NEST_BUFFERS];
+	struct program *program = NULL;
+	double error = NAN;
+
+	if (source_of(n, simt_prelude_opencl(), &text, e) == 0)
+		program = driver_opencl.load(device, text.s, text.n, e);
+	if (program) {
+		operands_open(p, n, buffers);
+		if (run_device(n, program, buffers, e) == 0)
+			error = error_of(p, n, buffers);
+		operands_close(n, buffers);
+		driver_opencl.unload(program);
+	}
+	buf_free(&text);
+	return error;
+}
+
+/* ---- NVRTC ---- */
+
+static int compiles(const struct nest *n, const char *arch, struct err *e)
+{
+	struct buf text = BUF_INIT, cubin = BUF_INIT, log = BUF_INIT;
+	int rc = source_of(n, simt_prelude_cuda(), &text, e);
+
+	if (rc == 0 && (rc = nvrtc_compile(arch, text.s, &cubin, &log, e)) < 0)
+		err_in(e, "%.300s", log.s ? log.s : "");
+	if (rc == 0 && !cubin.n)
+		rc = err_set(e, "the cubin is empty");
+	buf_free(&text);
+	buf_free(&cubin);
+	buf_free(&log);
+	return rc;
+}
+
+/* ---- candidates ---- */
+
+static int is_good(const struct problem *p, const struct candidate *c, struct tally *t,
+		   struct err *e)
+{
+	struct arena a = ARENA_INIT;
+	double error = NAN;
+	struct nest n;
+
+	nest_init(&n, &a, "kernel");
+	if (candidate_build(c, &n, e) == 0)
+		error = interpreted(p, &n, e);
+	if (error < LIMIT && device && nest_block_bytes(&n) <= block_bytes &&
+	    pick(1, one_in_opencl) == 1) {
+		error = by_opencl(p, &n, e);
+		t->run++;
+	}
+	for (int i = 0; i < ARCHS && error < LIMIT && has_nvrtc; i++) {
+		if (pick(1, one_in_nvrtc) > 1)
+			continue;
+		if (compiles(&n, archs[i], e) < 0)
+			error = NAN;
+		t->compiled[i]++;
+	}
+	arena_free(&a);
+	if (!(error < LIMIT) && !e->msg[0])
+		err_set(e, "the error is %g", error);
+	return error < LIMIT;
+}
+
+static void check_algorithm(struct problem *p, const char *name, const struct limits *m,
+			    int64_t wanted, struct tally *t)
+{
+	const struct data_env env = {.limits = *m};
+	struct search_space space;
+	struct arena state = ARENA_INIT;
+	struct buf text = BUF_INIT;
+	uint64_t point;
+	void *s;
+
+	search_space_init(&space, &p->w, &env, name);
+	s = search_find("random")->start(&space, 1, 0, &state);
+	while (wanted > 0 && search_find("random")->propose(s, &point)) {
+		struct candidate c = {.w = p->w};
+		struct err e = ERR_INIT;
+
+		if (!search_space_at(&space, point, &c))
+			continue;
+		candidate_identify(&c);
+		wanted--;
+		t->candidates++;
+		if (is_good(p, &c, t, &e))
+			continue;
+		t->bad++;
+		buf_clear(&text);
+		candidate_print(&c, &text);
+		diag("%s\n# %s", e.msg, text.s);
+	}
+	buf_free(&text);
+	arena_free(&state);
+}
+
+static int64_t from_env(const char *name, int64_t def)
+{
+	const char *s = getenv(name);
+
+	return s ? atoll(s) : def;
+}
+
+static void check_problem(const struct limits *m, struct problem *p, int64_t wanted,
+			  struct tally *t)
+{
+	problem_open(p);
+	for (int i = 0; algo_list[i]; i++)
+		if (algo_list[i]->needs & TARGET_BLOCKS)
+			check_algorithm(p, algo_list[i]->name, m, wanted, t);
+	problem_close(p);
+}
+
+static void check_operators(const struct limits *m)
+{
+	const int64_t problems = from_env("TL_TEST_PROBLEMS", 20);
+	const int64_t wanted = from_env("TL_TEST_BLOCKS", 6);
+
+	for (int op = 0; op < 2; op++) {
+		struct tally t = {0};
+
+		rng_seed(&rng, 11, "blocks");
+		for (int64_t i = 0; i < problems;) {
+			struct problem p = {0};
+
+			if (!(op ? random_matmul(&p.w) : random_conv(&p.w)))
+				continue;
+			i++;
+			check_problem(m, &p, wanted, &t);
+		}
+		ok(t.candidates >= problems && !t.bad,
+		   "%s: %lld candidates, %lld of them run by OpenCL, %lld and %lld compiled for "
+		   "%s and %s; %lld wrong",
+		   op ? "matmul" : "conv2d", (long long)t.candidates, (long long)t.run,
+		   (long long)t.compiled[0], (long long)t.compiled[1], archs[0], archs[1],
+		   (long long)t.bad);
+	}
+}
+
+static void check_activations(const struct limits *m)
+{
+	static const char *const posts[] = {"bias,clip(-0.5,0.75)",
+					    "bias,add,leaky_relu(0.1)",
+					    "bias,hardswish",
+					    "tanh,add",
+					    "bias,silu,mul",
+					    "bias,add,gelu",
+					    "gelu_tanh"};
+	struct tally t = {0};
+
+	for (size_t i = 0; i < sizeof posts / sizeof *posts; i++)
+		for (int nchw = 0; nchw < 2; nchw++) {
+			struct problem p = {0};
+			struct err e = ERR_INIT;
+
+			if (workload_from_text(&p.w, "conv2d", "ic8ih9oc20oh9kh3ph1",
+					       nchw ? "nchw" : "nhwc", posts[i], &e) < 0)
+				bail_out("%s", e.msg);
+			check_problem(m, &p, 1, &t);
+		}
+	ok(t.candidates && !t.bad, "activations: %lld candidates, %lld wrong",
+	   (long long)t.candidates, (long long)t.bad);
+}
+
+/* ---- nests by hand ---- */
+
+/* Each thread puts its value into the block's memory, and takes its neighbour's: in a loop behind,
+ * or in the same one, which is a race. */
+static void neighbours(struct nest *n, int threads, int races)
+{
+	int src = nest_arg(n, "src", TENSOR_SRC, 4 * threads, 0);
+	int dst = nest_arg(n, "dst", TENSOR_DST, 4 * threads, 1);
+	int memory = nest_block(n, "memory", threads);
+	int reg = nest_reg(n, "r", ELEM_F32, 1, 1, 1);
+	int block = nest_for(n, LOOP_PARALLEL, "b", af(0), af(4)), t, other;
+	struct affine at;
+
+	t = nest_for_threads(n, "t", threads);
+	at = af_add(af_mul(af_var(block), threads), af_var(t));
+	nest_store(n, reg, af(0), NULL, ex_load(n, src, 1, at, NULL));
+	nest_store(n, memory, af_var(t), NULL, ex_reg(n, reg, af(0)));
+	nest_close(n);
+	t = nest_for_threads(n, "t", threads);
+	at = af_add(af_mul(af_var(block), threads), af_var(t));
+	if (races)
+		nest_store(n, memory, af_var(t), NULL, ex_const(n, ELEM_F32, 1, 0));
+	other = nest_let_mod(n, "other", af_add(af_var(t), af(1)), threads);
+	nest_store(n, dst, at, NULL,
+		   ex_op(n, EXPR_ADD, ex_load(n, memory, 1, af_var(other), NULL),
+			 ex_reg(n, reg, af(0)), NULL));
+	nest_close(n);
+	nest_close(n);
+}
+
+static int count(const char *text, const char *what)
+{
+	int n = 0;
+
+	for (const char *p = text; (p = strstr(p, what)); p += strlen(what))
+		n++;
+	return n;
+}
+
+static void check_neighbours(void)
+{
+	enum { THREADS = 5 };
+	struct arena a = ARENA_INIT;
+	struct buf text = BUF_INIT;
+	struct err e = ERR_INIT;
+	float src[4 * THREADS], dst[4 * THREADS];
+	void *buffers[] = {src, dst};
+	struct nest n;
+	int good = 1;
+
+	for (int i = 0; i < 4 * THREADS; i++)
+		src[i] = (float)i;
+	nest_init(&n, &a, "kernel");
+	neighbours(&n, THREADS, 0);
+	ok(interp_team(&n, 2, buffers, &e) == 0, "threads meet behind a loop over them%s%s",
+	   e.msg[0] ? ": " : "", e.msg);
+	for (int i = 0; i < 4 * THREADS; i++)
+		good &= dst[i] == src[i] + src[i / THREADS * THREADS + (i + 1) % THREADS];
+	ok(good, "a thread's registers last, and it reads what its neighbour wrote");
+	ok(!simt_print(&n, &text) && count(text.s, "BARRIER();") == 1, "they wait once");
+	nest_init(&n, &a, "kernel");
+	neighbours(&n, THREADS, 1);
+	ok(interp_team(&n, 2, buffers, &e) < 0 && strstr(e.msg, "of this block"), "%s", e.msg);
+	buf_free(&text);
+	arena_free(&a);
+}
+
+/* dst[block] by all threads; or a vector that stands at no multiple of its lanes. */
+static void check_refusals(void)
+{
+	struct arena a = ARENA_INIT;
+	struct err e = ERR_INIT;
+	float dst[64];
+	void *buffers[] = {dst};
+	struct nest n;
+	int to, t;
+
+	nest_init(&n, &a, "kernel");
+	to = nest_arg(&n, "dst", TENSOR_DST, 64, 1);
+	nest_for(&n, LOOP_PARALLEL, "b", af(0), af(8));
+	t = nest_for_threads(&n, "t", 4);
+	nest_store(&n, to, af_var(t), NULL, ex_const(&n, ELEM_F32, 1, 1));
+	nest_close(&n);
+	nest_close(&n);
+	ok(interp_team(&n, 3, buffers, &e) < 0 && strstr(e.msg, "another block"), "%s", e.msg);
+
+	nest_init(&n, &a, "kernel");
+	to = nest_arg(&n, "dst", TENSOR_DST, 64, 1);
+	nest_for(&n, LOOP_PARALLEL, "b", af(0), af(1));
+	t = nest_for_threads(&n, "t", 4);
+	nest_store(&n, to, af_add(af_mul(af_var(t), 4), af(2)), NULL, ex_const(&n, ELEM_F32, 4, 1));
+	nest_close(&n);
+	nest_close(&n);
+	ok(interp_team(&n, 1, buffers, &e) < 0 && strstr(e.msg, "no multiple"), "%s", e.msg);
+
+	nest_init(&n, &a, "kernel");
+	to = nest_arg(&n, "dst", TENSOR_DST, 64, 1);
+	nest_for(&n, LOOP_PARALLEL, "b", af(0), af(1));
+	t = nest_for_threads(&n, "t", 4);
+	nest_store(&n, to, af_var(t), NULL, ex_const(&n, ELEM_F32, 1, 1));
+	nest_close(&n);
+	nest_store(&n, to, af(9), NULL, ex_const(&n, ELEM_F32, 1, 1));
+	nest_close(&n);
+	ok(check_nest(&n, &e) < 0 && strstr(e.msg, "no loop over them"), "%s", e.msg);
+
+	nest_init(&n, &a, "kernel");
+	to = nest_arg(&n, "dst", TENSOR_DST, 64, 1);
+	t = nest_for_threads(&n, "t", 4);
+	nest_store(&n, to, af_var(t), NULL, ex_const(&n, ELEM_F32, 1, 1));
+	nest_close(&n);
+	ok(check_nest(&n, &e) < 0 && strstr(e.msg, "in no parallel loop"), "%s", e.msg);
+	arena_free(&a);
+}
+
+int main(void)
+{
+	struct buf text = BUF_INIT;
+	struct err e = ERR_INIT;
+	struct limits m;
+
+	one_in_opencl = from_env("TL_TEST_OPENCL", 2);
+	one_in_nvrtc = from_env("TL_TEST_NVRTC", 2);
+	check_neighbours();
+	check_refusals();
+	device = driver_opencl.open(&e);
+	if (device) {
+		int processors;
+
+		opencl_sizes(device, &processors, &block_bytes);
+		opencl_describe(device, &text);
+		diag("OpenCL: %s", text.s);
+	} else {
+		skip("OpenCL: %s", e.msg);
+	}
+	has_nvrtc = nvrtc_version(&text, &e) == 0;
+	if (!has_nvrtc)
+		skip("NVRTC: %s", e.msg);
+	if (target_isa_limits("sm_90", &m) < 0)
+		bail_out("sm_90 is unknown");
+	check_operators(&m);
+	check_activations(&m);
+	if (device)
+		driver_opencl.close(device);
+	buf_free(&text);
+	return done_testing();
+}
