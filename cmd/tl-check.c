@@ -103,7 +103,7 @@ static const struct field result_fields[] = {
 	{"noisy", FLAG, 0, NULL},
 	{"samples_s", NUMBERS, 0, NULL},
 	{"audit", OBJECT, 0, NULL},
-	{"printer", WORD, 0, "assembly|c"},
+	{"printer", WORD, 0, "assembly|c|cuda|opencl"},
 	{"printer_why", STRING, 0, NULL},
 	{"again", OBJECT, 0, NULL},
 	{"duel", OBJECT, 0, NULL},

@@ -23,7 +23,7 @@ enum { MAX_JOBS = 256 };
 static int nowait, stream, full, samples, skip_known;
 static int64_t finals = 3, jobs, seed = 1, memory;
 static double max_error = 1e-5, timeout_s = 20, race_s = 0.03, audit = 0.02;
-static const char *output, *caches = "warm", *part_of, *database, *journal;
+static const char *output, *caches = "warm", *part_of, *database, *journal, *target_name;
 
 static const struct opt opts[] = {
 	{'o', "output", OPT_FILE, &output, "FILE",
@@ -59,6 +59,7 @@ static const struct opt opts[] = {
 	 "so "
 	 "that it is known how often the better one lost. Charged as audit. Default 0.02.",
 	 NULL},
+	TARGET_OPTION(target_name),
 	{0, "samples", OPT_FLAG, &samples, NULL, "Put every timed call into the result.", NULL},
 	{0, "no-preempt", OPT_FLAG, &full, NULL,
 	 "Duel every candidate with the first one until their ratio is known, also those that have "
@@ -136,12 +137,32 @@ static double half_of_memory(void)
 	return (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE) / 2;
 }
 
+/* Compilers are run by this machine's processor, whatever they compile for. */
+static int open_caches(struct measure *m, const struct limits *limits, const struct limits *here,
+		       struct err *e)
+{
+	const struct target *target = limits->target;
+	int count = jobs ? (int)jobs : here->threads;
+
+	m->definitions = &m->cache;
+	if (cache_open(&m->cache, target, limits->isa, count, e) < 0)
+		return -1;
+	m->cache.ledger = &m->ledger;
+	if (target == target_default())
+		return 0;
+	m->definitions = &m->own_definitions;
+	if (cache_open(m->definitions, target_default(), here->isa, 1, e) < 0)
+		return -1;
+	m->definitions->ledger = &m->ledger;
+	return 0;
+}
+
 /* started: clock_now() at the start of the program. */
 static int measure_open(struct measure *m, double started, struct err *e)
 {
 	struct buf libs = BUF_INIT;
-	const struct target *target = target_default();
-	struct limits limits;
+	const struct target *target = target_named(target_name);
+	struct limits limits, here;
 	int rc;
 
 	m->rules = (struct measure_rules){
@@ -159,12 +180,16 @@ static int measure_open(struct measure *m, double started, struct err *e)
 	};
 	if (target->limits(&limits, e) < 0)
 		return -1;
+	here = limits;
+	if (target != target_default() && target_default()->limits(&here, e) < 0)
+		return -1;
+	m->threads = here.threads;
 	/* Until now it waited for its first record, and for the device. */
-	ledger_open(&m->ledger, limits.threads, started);
+	ledger_open(&m->ledger, m->threads, started);
 	ledger_switch(&m->ledger, COST_IDLE, started);
 	ledger_switch(&m->ledger, COST_PROBE, clock_now());
 	energy_open(&m->energy, ENERGY_CPU);
-	if (worker_open(&m->worker, target, limits.threads, e) < 0)
+	if (worker_open(&m->worker, target, m->threads, e) < 0)
 		return -1;
 	rc = worker_libs(&m->worker, &libs, e);
 	if (rc == 0)
@@ -172,8 +197,7 @@ static int measure_open(struct measure *m, double started, struct err *e)
 	buf_free(&libs);
 	if (rc < 0)
 		return -1;
-	rc = cache_open(&m->cache, target, limits.isa, jobs ? (int)jobs : limits.threads, e);
-	m->cache.ledger = &m->ledger;
+	rc = open_caches(m, &limits, &here, e);
 	ledger_switch(&m->ledger, COST_IDLE, clock_now());
 	return rc;
 }
@@ -181,6 +205,7 @@ static int measure_open(struct measure *m, double started, struct err *e)
 static void measure_close(struct measure *m)
 {
 	cache_close(&m->cache);
+	cache_close(&m->own_definitions);
 	env_free(&m->env);
 	energy_close(&m->energy);
 	buf_free(&m->held);
@@ -313,7 +338,8 @@ static int take_workload(struct queue *q, const struct rec *r, const struct json
 	g->record = arena_strndup(&g->arena, r->s, r->n);
 	g->record_n = r->n;
 	group_opponent(g, d, json_get(d, d->tok, "opponent"));
-	if (group_incumbent(g, target_default(), d, json_get(d, d->tok, "incumbent"), e) < 0)
+	if (group_incumbent(g, target_named(target_name), d, json_get(d, d->tok, "incumbent"), e) <
+	    0)
 		return -1;
 	q->work += g->incumbent != NULL; /* it may get its final */
 	return 0;
@@ -359,7 +385,8 @@ static int take(struct measure *m, struct queue *q, struct rec_in *in, const str
 	}
 	if (r->type == REC_WORKLOAD)
 		return take_workload(q, r, d, &why) < 0 ? (rec_bad(in, r, &why), 1) : 0;
-	if (candidate_from_json(&c, d, 1, &why) < 0) {
+	if (candidate_from_json(&c, d, 1, &why) < 0 ||
+	    target_is(c.target, target_named(target_name), &why) < 0) {
 		rec_bad(in, r, &why);
 		return 1;
 	}
@@ -462,7 +489,7 @@ static int begin(struct measure *m, struct queue *q, struct err *e)
 	rec_run_id(&m->run);
 	if (bracket(m, "begin", e) < 0)
 		return -1;
-	q->lock = lock_device(target_default()->name, nowait, say_waiting, e);
+	q->lock = lock_device(target_named(target_name)->name, nowait, say_waiting, e);
 	if (q->lock < 0 || measure_open(m, q->started, e) < 0)
 		return -1;
 	settings_id(&m->rules, &m->settings);

@@ -22,7 +22,7 @@ enum {
 };
 static const double NEAR = 1.2; /* times behind the best */
 
-static const char *database, *output, *env_id, *until, *since;
+static const char *database, *output, *env_id, *until, *since, *target_name;
 static int no_db, all, quiet, verbose, finals;
 static int64_t budget = -1, patience = 32;
 static double gain = 0.01, min_gain = 1e-5;
@@ -35,6 +35,7 @@ static const struct opt opts[] = {
 	 NULL},
 	{0, "no-db", OPT_FLAG, &no_db, NULL,
 	 "Take the history from the result and end records of the input alone.", NULL},
+	TARGET_OPTION(target_name),
 	{0, "env", OPT_STRING, &env_id, "ID",
 	 "The env whose results count; by default this machine's.", NULL},
 	{'b', "budget", OPT_COUNT, &budget, "N",
@@ -526,7 +527,8 @@ static int open_database(struct input *in, struct err *e)
 	if (!no_db && rc >= 0 && there)
 		rc = (in->db = store_open(path.s, STORE_READ, e)) ? 0 : -1;
 	buf_free(&path);
-	if (rc < 0 || store_env_here(in->db, target_default(), env_id, &in->arena, &in->env, e) < 0)
+	if (rc < 0 ||
+	    store_env_here(in->db, target_named(target_name), env_id, &in->arena, &in->env, e) < 0)
 		return -1;
 	if (in->env.doubt)
 		opt_warn(&program, "the results of the env %s count: %s", in->env.id,

@@ -18,7 +18,8 @@
 #include "lib/report/tell.h"
 #include "lib/target/target.h"
 
-static const char *database, *output, *env_id, *op_name, *prob, *layout, *post, *dtype, *dump;
+static const char *database, *output, *env_id, *op_name, *prob, *layout, *post, *dtype, *dump,
+	*target_name;
 static const char *run_id, *since, *report_path, *plot_of;
 static int64_t top = 1;
 static const char *model_path;
@@ -28,6 +29,7 @@ static const struct opt opts[] = {
 	{'d', "db", OPT_FILE, &database, "FILE",
 	 "The database; by default $TL_DB, else tl/tl.db in $XDG_DATA_HOME or ~/.local/share.",
 	 NULL},
+	TARGET_OPTION(target_name),
 	{0, "env", OPT_STRING, &env_id, "ID",
 	 "Answer for the env with this id; by default this machine's.", NULL},
 	{0, "op", OPT_STRING, &op_name, "NAME",
@@ -393,7 +395,7 @@ static int open_model(struct query *q, struct err *e)
 
 	if (!predict)
 		return 0;
-	if (target_default()->limits(&q->env.limits, e) < 0)
+	if (target_named(target_name)->limits(&q->env.limits, e) < 0)
 		return -1;
 	features_rates(&q->env.limits, &q->env.rates);
 	rc = model_default(model_path, 1, &path, e);
@@ -411,7 +413,9 @@ static int run_answers(struct query *q, char **paths, int npaths, struct err *e)
 
 	if (open_model(q, e) < 0)
 		return -1;
-	rc = !q->db ? 0 : store_env_here(q->db, target_default(), env_id, &q->run, &q->here, e);
+	rc = !q->db ? 0
+		    : store_env_here(q->db, target_named(target_name), env_id, &q->run, &q->here,
+				     e);
 	if (rc < 0)
 		return -1;
 	if (!rc)

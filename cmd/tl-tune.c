@@ -22,7 +22,7 @@
 #include "lib/target/target.h"
 
 static const char *db, *output, *until, *seed, *number, *keep, *layout, *batch, *patience, *finals,
-	*replay, *env, *model, *search, *filter;
+	*replay, *env, *model, *search, *filter, *target_name;
 static double time_s;
 static int no_db, nowait, quiet, verbose, print, zero_shot;
 static struct buf limits_text; /* --until, with a --budget of time */
@@ -86,6 +86,7 @@ static const struct opt opts[] = {
 	 NULL},
 	{0, "env", OPT_STRING, &env, "ID",
 	 "With --replay: the env whose results answer; by default this machine's.", NULL},
+	TARGET_OPTION(target_name),
 	{0, "no-wait", OPT_FLAG, &nowait, NULL,
 	 "Exit with status 75 if another run is timing on this machine, instead of waiting for it.",
 	 NULL},
@@ -120,8 +121,12 @@ struct places {
 static int choose_model(struct err *e)
 {
 	struct buf path = BUF_INIT;
-	int rc = model_default(model, !replay, &path, e);
+	int rc;
 
+	/* The model that came with the programs has learned from processors. */
+	if (!model && target_named(target_name) != target_default())
+		model = "none";
+	rc = model_default(model, !replay, &path, e);
 	buf_free(&path);
 	if (rc < 0)
 		return -1;
@@ -170,6 +175,7 @@ static void prune(struct pipeline *p, const struct places *at)
 	pipeline_arg2(p, "--until", until);
 	if (until && !replay)
 		pipeline_arg2(p, "--since", at->since);
+	pipeline_arg2(p, "--target", target_name);
 	pipeline_arg2(p, "-b", keep);
 	pipeline_arg2(p, "--patience", patience);
 	pipeline_arg2(p, "-o", at->round);
@@ -181,6 +187,7 @@ static void measure(struct pipeline *p, const struct places *at)
 	pipeline_stage(p, "tl-gen");
 	pipeline_arg2(p, "-d", at->db);
 	pipeline_arg2(p, "--env", env);
+	pipeline_arg2(p, "--target", target_name);
 	pipeline_arg2(p, "--seed", seed);
 	pipeline_arg2(p, "-n", number);
 	pipeline_arg2(p, "--search", search);
@@ -193,13 +200,16 @@ static void measure(struct pipeline *p, const struct places *at)
 	if (!strcmp(filter, "model"))
 		pipeline_arg2(p, "-m", model);
 	pipeline_arg2(p, "--by", filter);
+	pipeline_arg2(p, "--target", target_name);
 	pipeline_arg2(p, "-d", at->db);
 	pipeline_arg2(p, "--env", env);
 	if (!replay)
 		pipeline_arg(p, "--cost");
 	pipeline_stage(p, replay ? "tl-replay" : "tl-measure");
-	if (!replay)
+	if (!replay) {
+		pipeline_arg2(p, "--target", target_name);
 		pipeline_arg2(p, "--part-of", at->run);
+	}
 	if (replay) {
 		pipeline_arg2(p, "--from", replay);
 		pipeline_arg2(p, "--env", env);
@@ -219,6 +229,7 @@ static void prune_finals(struct pipeline *p, const struct places *at)
 {
 	pipeline_stage(p, "tl-prune");
 	pipeline_arg(p, "--finals");
+	pipeline_arg2(p, "--target", target_name);
 	pipeline_arg2(p, "-d", at->db);
 	pipeline_arg2(p, "-o", at->round);
 	pipeline_arg(p, at->workloads);
@@ -227,6 +238,7 @@ static void prune_finals(struct pipeline *p, const struct places *at)
 static void measure_finals(struct pipeline *p, const struct places *at)
 {
 	pipeline_stage(p, "tl-measure");
+	pipeline_arg2(p, "--target", target_name);
 	pipeline_arg2(p, "--part-of", at->run);
 	pipeline_arg2(p, "--final", finals);
 	if (nowait)
@@ -262,6 +274,7 @@ static void report(struct pipeline *p, const struct places *at)
 	p->finish = no_db; /* all that was measured is in there */
 	pipeline_stage(p, "tl-query");
 	pipeline_arg2(p, "-d", at->db);
+	pipeline_arg2(p, "--target", target_name);
 	pipeline_arg2(p, "--env", env);
 	if (no_db)
 		pipeline_arg(p, "--dump=all");
@@ -279,6 +292,7 @@ static void predict(struct pipeline *p, const struct places *at)
 	extract(p, at);
 	pipeline_stage(p, "tl-query");
 	pipeline_arg(p, "--predict");
+	pipeline_arg2(p, "--target", target_name);
 	pipeline_arg2(p, "-d", db);
 	pipeline_arg2(p, "-m", model);
 	pipeline_arg2(p, "-o", output);
@@ -607,7 +621,7 @@ int main(int argc, char **argv)
 		return print_script(argv + first, argc - first);
 	at.files = argv + first;
 	at.nfiles = argc - first;
-	if (target_default()->limits(&limits, &e))
+	if (target_named(target_name)->limits(&limits, &e))
 		return opt_fail(&program, &e);
 	ledger_open(&ledger, limits.threads, clock_now());
 	rec_stop_on_signals();

@@ -1,9 +1,11 @@
 #!/bin/sh
-# make demo: tunes a ResNet-50 kept in share/models on this CPU and shows what it brought. A second run starts from the
-# database of the first and measures only what is new.
+# make demo [TARGET=opencl]: tunes a ResNet-50 kept in share/models on this CPU, or for another target, and shows what it brought.
+# A second run starts from the database of the first and measures only what is new.
 set -eu
 bin=${BIN:-bin}
+target=${TARGET:-cpu}
 dir=build/demo
+[ "$target" = cpu ] || dir=$dir-$target
 mkdir -p "$dir"
 TL_CACHE=$PWD/$dir/cache
 TL_DB=$PWD/$dir/tl.db
@@ -11,11 +13,12 @@ export TL_CACHE TL_DB
 model=share/models/resnet50.tar.zst
 start=$(date +%s)
 echo "Tuning $model; the database is $dir/tl.db. This takes about three minutes."
-"$bin/tl-tune" --until 'seconds<90' "$model"
+"$bin/tl-tune" --target="$target" --until 'seconds<90' "$model"
 echo
 echo "Took $(($(date +%s) - start)) s. The same table, from the database:"
-echo "    bin/tl-extract $model | bin/tl-query -d $dir/tl.db --table"
-"$bin/tl-extract" -q "$model" | "$bin/tl-query" --report "$dir/report.html" || [ $? -ne 3 ]
+echo "    bin/tl-extract $model | bin/tl-query -d $dir/tl.db --target=$target --table"
+"$bin/tl-extract" -q "$model" | "$bin/tl-query" --target="$target" --report "$dir/report.html" || [ $? -ne 3 ]
 echo "As a page with plots: $dir/report.html"
+[ "$target" = cpu ] || exit 0 # kernels for others are not exported
 echo "The kernels as a library in C, for your own program:"
 echo "    bin/tl-extract $model | bin/tl-export -d $dir/tl.db -o $dir/kernels"

@@ -15,7 +15,7 @@ static int open_truth(struct measure *m, struct group *g, const char **status, s
 	int rc = ask_open(m, g, status, e);
 
 	if (rc == ASKED && *status && !strcmp(*status, "unloadable")) {
-		rc = cache_rebuild(&m->cache, g->naive, e);
+		rc = cache_rebuild(m->definitions, g->naive, e);
 		if (rc == 0)
 			rc = ask_open(m, g, status, e);
 		if (rc == ASKED && *status && !strcmp(*status, "unloadable"))
@@ -30,7 +30,7 @@ static int open_truth(struct measure *m, struct group *g, const char **status, s
 int attempt_open(struct measure *m, struct group *g, const char **status, struct err *e)
 {
 	double start = clock_now();
-	int rc = cache_wait(&m->cache, g->naive, e);
+	int rc = cache_wait(m->definitions, g->naive, e);
 
 	if (rc)
 		return rc;
@@ -124,7 +124,7 @@ void attempt_charge_trial(struct measure *m, struct verdict *v, const struct jso
 	v->elapsed_s += elapsed_s;
 	v->run_s += run_s;
 	v->verify_s += elapsed_s - run_s;
-	ledger_move(&m->ledger, COST_TIME, COST_VERIFY, (elapsed_s - run_s) * m->env.limits.threads,
+	ledger_move(&m->ledger, COST_TIME, COST_VERIFY, (elapsed_s - run_s) * m->threads,
 		    clock_now());
 }
 
@@ -210,7 +210,7 @@ int attempt_suspect(struct measure *m, struct group *g, int most, struct err *e)
 	if (rc == 0)
 		rc = ask_canary(m, g, e);
 	if (rc == 0 && !strcmp(answer_text(&m->worker.answer, g, "status"), "unloadable")) {
-		rc = cache_rebuild(&m->cache, g->naive, e);
+		rc = cache_rebuild(m->definitions, g->naive, e);
 		if (rc == 0)
 			rc = ask_canary(m, g, e);
 	}

@@ -18,13 +18,15 @@ void group_free(struct group *g)
 	arena_free(&g->arena);
 }
 
-static struct build *add_nest(struct measure *m, const struct nest *n)
+/* NULL: the target has no words for it, for the reason in *why. */
+static struct build *add_nest(struct cache *c, const struct nest *n, const char **why)
 {
 	struct buf text = BUF_INIT;
-	const char *why_c = m->env.limits.target->print(n, &text);
+	const char *why_c = c->target->print(n, &text);
 	struct build *b;
 
-	b = cache_add(&m->cache, text.s, text.n, why_c);
+	*why = text.n ? NULL : why_c;
+	b = text.n ? cache_add(c, text.s, text.n, why_c) : NULL;
 	buf_free(&text);
 	return b;
 }
@@ -32,13 +34,14 @@ static struct build *add_nest(struct measure *m, const struct nest *n)
 static int add_naive(struct measure *m, struct group *g, struct err *e)
 {
 	struct arena a = ARENA_INIT;
+	const char *why;
 	struct nest n;
 	int rc;
 
 	nest_init(&n, &a, "naive");
 	rc = g->w.op->naive(&g->w, 1, &n, e);
 	if (rc == 0)
-		g->naive = add_nest(m, &n);
+		g->naive = add_nest(m->definitions, &n, &why);
 	arena_free(&a);
 	return rc;
 }
@@ -76,7 +79,8 @@ static int add_kernel(struct measure *m, struct group *g, struct item *it,
 		it->status = "unsupported";
 		it->why = arena_strdup(&g->arena, why.msg);
 	} else {
-		it->build = add_nest(m, &nest);
+		it->build = add_nest(&m->cache, &nest, &it->why);
+		it->status = it->build ? NULL : "unsupported";
 	}
 	arena_free(&a);
 	return rc;

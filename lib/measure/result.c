@@ -215,11 +215,16 @@ static void put_timing(const struct measure *m, struct buf *out, const struct gr
 }
 
 /* How the kernel was written. */
-static void put_printer(struct buf *out, const struct build *b)
+/* How a kernel was written: as assembly, or GNU C and why; or in its target's own language. */
+static void put_printer(struct buf *out, const struct target *target, const struct build *b)
 {
+	const char *printer = target->can & TARGET_BLOCKS ? target->name : "assembly";
+
 	if (!b)
 		return;
-	buf_fmt(out, ",\"printer\":\"%s\"", b->why_c ? "c" : "assembly");
+	if (b->why_c)
+		printer = "c";
+	buf_fmt(out, ",\"printer\":\"%s\"", printer);
 	if (!b->why_c)
 		return;
 	buf_str(out, ",\"printer_why\":");
@@ -337,7 +342,7 @@ int result_put(struct measure *m, struct group *g, struct item *it, const struct
 		buf_str(&out, ",\"why\":");
 		buf_json(&out, v->why, strlen(v->why));
 	}
-	put_printer(&out, it->build);
+	put_printer(&out, m->env.limits.target, it->build);
 	put_timing(m, &out, g, v);
 	put_costs(m, &out, g, it, v);
 	rec_now(now);

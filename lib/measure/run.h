@@ -27,7 +27,11 @@ struct measure_rules {
 struct measure {
 	struct measure_rules rules;
 	struct cache cache;
+	/* Of the operators' definitions, which are run by this machine's processor: the same, or,
+	 * for another target, one of their own. */
+	struct cache *definitions, own_definitions;
 	struct worker worker;
+	int threads; /* of this machine's processor, for definitions and for libraries on it */
 	const struct group *opened; /* the one that the worker was asked for last */
 	struct env env;
 	struct energy energy;

@@ -1,0 +1,182 @@
+/* The runners of devices with memory of their own. A process has one device, opened with its first
+ * kernel. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/io/file.h"
+#include "lib/target/device.h"
+#include "lib/target/device_probe.h"
+#include "lib/target/gpu.h"
+#include "lib/target/nvrtc.h"
+#include "lib/target/runner.h"
+#include "lib/target/simt.h"
+
+enum {
+	BEHIND = 4096, /* bytes behind an operand, for the canaries */
+	CANARY = 0xc5,
+};
+
+struct loaded {
+	const struct driver *driver;
+	struct program *program;
+	char name[64];
+	struct memory *memory[NEST_BUFFERS];
+	int n;
+	double seconds; /* of the last call */
+};
+
+static struct device *device_of(const struct driver *driver, struct err *e)
+{
+	static struct device *d;
+
+	if (!d)
+		d = driver->open(e);
+	return d;
+}
+
+static void unload(struct kernel *k)
+{
+	struct loaded *l = k->handle;
+
+	if (!l)
+		return;
+	for (int i = 0; i < l->n; i++)
+		if (l->memory[i])
+			l->driver->free(l->memory[i]);
+	if (l->program)
+		l->driver->unload(l->program);
+	free(l);
+	k->handle = NULL;
+}
+
+static int load(const struct driver *driver, struct kernel *k, const char *object, struct err *e)
+{
+	const char *slash = strrchr(object, '/'), *file = slash ? slash + 1 : object;
+	struct loaded *l = xcalloc(1, sizeof *l);
+	struct device *d = device_of(driver, e);
+	struct buf text = BUF_INIT;
+
+	k->handle = l;
+	l->driver = driver;
+	snprintf(l->name, sizeof l->name, TARGET_PREFIX "%.*s", (int)strcspn(file, "."), file);
+	if (d && file_read(object, &text, e) == 0)
+		l->program = driver->load(d, text.s ? text.s : "", text.n, e);
+	buf_free(&text);
+	if (l->program)
+		return 0;
+	unload(k);
+	return -1;
+}
+
+/* Canaries come behind the operand. */
+static int put_one(struct loaded *l, int i, const void *from, size_t bytes, struct err *e)
+{
+	char behind[BEHIND];
+
+	if (!l->memory[i])
+		l->memory[i] = l->driver->memory(device_of(l->driver, e), bytes + BEHIND, e);
+	if (!l->memory[i])
+		return -1;
+	if (l->n <= i)
+		l->n = i + 1;
+	memset(behind, CANARY, sizeof behind);
+	if (l->driver->write(l->memory[i], 0, from, bytes, e) < 0)
+		return -1;
+	return l->driver->write(l->memory[i], bytes, behind, sizeof behind, e);
+}
+
+static int put(struct kernel *k, void *const *buffers, const size_t *bytes, int n, struct err *e)
+{
+	for (int i = 0; i < n; i++)
+		if (put_one(k->handle, i, buffers[i], bytes[i], e) < 0)
+			return -1;
+	return 0;
+}
+
+static int take(struct kernel *k, int i, void *to, size_t bytes, struct err *e)
+{
+	struct loaded *l = k->handle;
+	unsigned char behind[BEHIND];
+
+	if (l->driver->read(l->memory[i], 0, to, bytes, e) < 0 ||
+	    l->driver->read(l->memory[i], bytes, behind, sizeof behind, e) < 0)
+		return -1;
+	for (size_t j = 0; j < sizeof behind; j++)
+		if (behind[j] != CANARY)
+			return err_set(e, "it wrote behind the end of operand %d", i);
+	return 0;
+}
+
+static int run(const struct kernel *k, const long *params, void *const *buffers, int threads,
+	       struct err *e)
+{
+	struct loaded *l = k->handle;
+
+	(void)buffers, (void)threads;
+	return l->driver->run(l->program, l->name, params, l->memory, l->n, &l->seconds, e);
+}
+
+static double seconds(const struct kernel *k)
+{
+	return ((const struct loaded *)k->handle)->seconds;
+}
+
+/* The probe's kernels, compiled. */
+static int object_opencl(const struct limits *m, struct buf *object, struct err *e)
+{
+	(void)m, (void)e;
+	buf_fmt(object, "%s%s", simt_prelude_opencl(), device_probe_source);
+	return 0;
+}
+
+static int object_cuda(const struct limits *m, struct buf *object, struct err *e)
+{
+	struct buf text = BUF_INIT, log = BUF_INIT;
+	int rc;
+
+	buf_fmt(&text, "%s%s", simt_prelude_cuda(), device_probe_source);
+	rc = nvrtc_compile(m->isa, text.s, object, &log, e);
+	buf_free(&text);
+	buf_free(&log);
+	return rc;
+}
+
+static int probe(const struct driver *driver, const struct limits *m,
+		 int (*compile)(const struct limits *m, struct buf *object, struct err *e),
+		 struct buf *out, struct err *e)
+{
+	struct device *d = device_of(driver, e);
+	struct buf object = BUF_INIT;
+	int rc = d ? compile(m, &object, e) : -1;
+
+	if (rc == 0)
+		rc = device_probe(driver, d, m, object.s, object.n, out, e);
+	buf_free(&object);
+	return rc;
+}
+
+#define RUNNER(NAME)                                                                               \
+	static int load_##NAME(struct kernel *k, const char *object, struct err *e)                \
+	{                                                                                          \
+		return load(&driver_##NAME, k, object, e);                                         \
+	}                                                                                          \
+	static int probe_##NAME(const struct limits *m, struct buf *out, struct err *e)            \
+	{                                                                                          \
+		return probe(&driver_##NAME, m, object_##NAME, out, e);                            \
+	}                                                                                          \
+	const struct runner runner_##NAME = {                                                      \
+		.target = &target_##NAME,                                                          \
+		.is_device = 1,                                                                    \
+		.load = load_##NAME,                                                               \
+		.unload = unload,                                                                  \
+		.params = simt_params,                                                             \
+		.put = put,                                                                        \
+		.take = take,                                                                      \
+		.run = run,                                                                        \
+		.seconds = seconds,                                                                \
+		.probe = probe_##NAME,                                                             \
+	}
+
+RUNNER(opencl);
+RUNNER(cuda);

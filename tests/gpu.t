@@ -1,0 +1,117 @@
+#!/bin/sh
+# Candidates for GPUs, made and judged on a machine that need not have one.
+bin=${BIN:-bin}
+# shellcheck source=tests/tap.sh
+. "$(dirname "$0")/tap.sh"
+
+cat >"$tmp/w" <<'W'
+{"tl":1,"type":"workload","op":"conv2d","prob":"ic64ih56oc64oh56kh3ph1","post":["bias","relu"]}
+{"tl":1,"type":"workload","op":"conv2d","prob":"g32ic32ih28oc32oh28kh3ph1"}
+{"tl":1,"type":"workload","op":"matmul","prob":"128x768:768x3072","post":["bias","gelu"]}
+{"tl":1,"type":"workload","op":"conv2d","prob":"ic512ih7oc512oh7kh3ph1"}
+W
+candidates() { grep '^{"tl":1,"type":"candidate"' "$@"; }
+
+# Made
+"$bin/tl-gen" --target=cuda --arch=sm_90 -n 200 "$tmp/w" >"$tmp/c"
+ok $? 'tl-gen makes candidates for sm_90'
+[ "$(candidates "$tmp/c" | wc -l)" -gt 600 ] && ! candidates "$tmp/c" | grep -qv '"target":"cuda"'
+ok $? 'which are all for the target cuda'
+for algo in implicit_gemm depthwise_threads; do
+	[ "$(count "\"algo\":\"$algo\"" "$tmp/c")" -gt 0 ]
+	ok $? "some are of $algo"
+done
+! grep -q '"algo":"\(direct\|gemm\|winograd\|depthwise\)"' "$tmp/c"
+ok $? 'and none of what needs the vectors of a processor'
+"$bin/tl-check" -q "$tmp/c"
+ok $? 'they are well formed'
+"$bin/tl-gen" -n 50 "$tmp/w" | candidates | grep -q '"algo":"\(implicit_gemm\|depthwise_threads\)"'
+[ $? -eq 1 ]
+ok $? 'a processor gets none of them'
+
+# Judged
+"$bin/tl-filter" --target=cuda --arch=sm_90 -k 8 --refused "$tmp/no" "$tmp/c" >"$tmp/f"
+[ $? -eq 0 ] && [ "$(candidates "$tmp/f" | wc -l)" -eq 32 ]
+ok $? 'tl-filter passes on eight of each workload'
+"$bin/tl-gen" --target=cuda --arch=sm_75 -a implicit_gemm -n 2000 "$tmp/w" |
+	"$bin/tl-filter" --target=cuda --arch=sm_75 --refused "$tmp/no" >/dev/null
+grep -q 'a block needs [0-9]* bytes of memory, of 65536' "$tmp/no"
+ok $? 'what an architecture has no memory for is refused'
+
+# Refused
+"$bin/tl-filter" -k 8 "$tmp/c" >/dev/null 2>"$tmp/err"
+[ $? -eq 3 ] && grep -q 'a candidate for the target cuda, not cpu (--target=cuda)' "$tmp/err"
+ok $? 'a candidate of another target is no input'
+"$bin/tl-gen" --target=cuda --arch=sm_1 "$tmp/w" >/dev/null 2>"$tmp/err"
+[ $? -eq 2 ] && grep -q 'no architecture "sm_1"' "$tmp/err"
+ok $? 'an unknown architecture is a usage error'
+if "${bin%bin}libexec/tl/cuda" --device >/dev/null 2>&1; then
+	skip 'there is a CUDA device'
+	skip 'there is a CUDA device'
+else
+	"$bin/tl-measure" --target=cuda "$tmp/f" >/dev/null 2>"$tmp/err"
+	[ $? -eq 3 ] && [ "$(wc -l <"$tmp/err")" -eq 1 ] && grep -q 'there is no CUDA device here' "$tmp/err"
+	ok $? 'without a device tl-measure says so in a sentence'
+	"$bin/tl-gen" --target=cuda "$tmp/w" >/dev/null 2>"$tmp/err"
+	[ $? -eq 3 ] && grep -q 'there is no CUDA device here' "$tmp/err"
+	ok $? 'and so does tl-gen without an architecture'
+fi
+
+
+# Timed, on a device of OpenCL (PoCL's is the processor).
+if ! "${bin%bin}libexec/tl/opencl" --device >"$tmp/device" 2>/dev/null; then
+	for what in 'tl-measure' 'its results' 'no baseline' 'tl-tune' 'the table' 'a hostile run' 'hang and crash' 'wrong' 'unharmed'; do
+		skip "there is no OpenCL device: $what"
+	done
+else
+	cat >"$tmp/small" <<'W'
+{"tl":1,"type":"workload","op":"conv2d","prob":"ic16ih14oc32oh14kh3ph1","post":["bias","add","relu"]}
+{"tl":1,"type":"workload","op":"conv2d","prob":"g24ic24ih14oc24oh7kh3sh2ph1","post":["bias","relu6"]}
+W
+	export TL_CACHE="$tmp/cache" TL_LOCKS="$tmp"
+	"$bin/tl-gen" --target=opencl -n 100 "$tmp/small" | "$bin/tl-filter" --target=opencl -k 3 |
+		"$bin/tl-measure" --target=opencl --race 0.01 --final 1 >"$tmp/results" 2>"$tmp/err"
+	ok $? 'tl-measure --target=opencl times candidates'
+	"$bin/tl-check" -q "$tmp/results" && [ "$(grep -c '"type":"result".*"status":"\(ok\|preempted\)"' "$tmp/results")" -ge 6 ]
+	ok $? 'its results are right and well formed'
+	grep -q '"baseline":null,"baseline_why":"there is no library for this target"' "$tmp/results"
+	ok $? 'they say why there is no baseline'
+	cat >"$tmp/list.csv" <<'W'
+op,prob,post
+conv2d,ic16ih14oc32oh14kh3ph1,"bias,relu"
+conv2d,g24ic24ih14oc24oh7kh3sh2ph1,bias
+W
+	"$bin/tl-tune" --target=opencl -d "$tmp/db" --until 'candidates<8' --final 1 "$tmp/list.csv" >"$tmp/table" 2>"$tmp/err"
+	ok $? 'tl-tune --target=opencl tunes'
+	[ "$(grep -c 'implicit_gemm\|depthwise_threads' "$tmp/table")" -eq 2 ]
+	ok $? 'and shows the best of each workload'
+
+	# Objects are sources: hostile words at the beginning of their kernels, a good candidate between any two.
+	head -n 1 "$tmp/small" | "$bin/tl-gen" --target=opencl -a implicit_gemm -n 100 |
+		"$bin/tl-filter" --target=opencl --by none -k 9 >"$tmp/c"
+	measure() { "$bin/tl-measure" --target=opencl --race 0.002 --final 0 --no-preempt --timeout 3 "$tmp/c"; }
+	measure >"$tmp/good"
+	sed -n 's/.*"code_hash":"\([0-9a-f]*\)".*/\1/p' "$tmp/good" >"$tmp/codes"
+	set -- $(cat "$tmp/codes")
+	spoil() { # code words
+		sed -i "s|int rest = BLOCK;|$2 &|" "$TL_CACHE/objects/$1.so"
+	}
+	dst=$(grep -o 'GLOBAL float \*dst[0-9]*' "$TL_CACHE/objects/$2.so" | head -n 1 | sed 's/.*\*//')
+	spoil "$2" 'volatile int hang = 1; while (hang) ;'
+	spoil "$4" '((GLOBAL volatile float *)16)[0] = 1;'
+	spoil "$6" "((GLOBAL volatile float *)$dst)[32 * 14 * 14 + 5] = 1;"
+	spoil "$8" 'for (int i = 0; i < 100000; i++) printf("all work and no play\\n"); return;'
+	measure >"$tmp/bad" 2>"$tmp/err"
+	ok $? 'hostile kernels end no run'
+	is_status() { # candidate pattern
+		grep '"type":"result"' "$tmp/bad" | sed -n "$1p" | grep -q "\"status\":$2"
+	}
+	is_status 2 '"timeout"' && is_status 4 '"crash"'
+	ok $? 'one that hangs is late, one that writes anywhere dies'
+	is_status 6 '"wrong","why":"it wrote behind the end of operand' && is_status 8 '"\(wrong\|timeout\)"'
+	ok $? 'one that writes behind the end is seen, one that prints and does nothing, too'
+	is_status 1 '"ok"' && is_status 3 '"ok"' && is_status 5 '"ok"' && is_status 7 '"ok"' && is_status 9 '"ok"'
+	ok $? 'those between them are unharmed'
+fi
+
+echo "1..$n"
