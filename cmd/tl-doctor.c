@@ -122,6 +122,25 @@ static int tell_machine(struct env *v)
 	return 1;
 }
 
+/* What kernels can be made for beside the processor. That a device is not there is no fault. */
+static void tell_devices(void)
+{
+	for (const struct target *const *t = target_list; *t; t++) {
+		struct buf name = BUF_INIT, compiler = BUF_INIT;
+		struct err e = ERR_INIT;
+
+		if (*t == target_default())
+			continue;
+		if ((*t)->model(&name, &e) < 0)
+			tell((*t)->name, "%s", e.msg);
+		else
+			tell((*t)->name, "%s, by %s", name.s,
+			     (*t)->compiler(&compiler, &e) < 0 ? e.msg : compiler.s);
+		buf_free(&name);
+		buf_free(&compiler);
+	}
+}
+
 /* ---- noise ---- */
 
 enum { TURNS = 20000, MOST = 4096 };
@@ -288,6 +307,7 @@ int main(int argc, char **argv)
 	opt_parse(&program, argc, argv);
 	rec_stop_on_signals();
 	has_env = tell_machine(&v);
+	tell_devices();
 	tell_lock();
 	tell_noise();
 	tell_energy();

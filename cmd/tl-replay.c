@@ -11,6 +11,7 @@
 #include "lib/target/target.h"
 
 static const char *database, *output, *env_id, *at, *after, *cache = "warm", *missing = "skip";
+static const char *target_name;
 static struct opt_list from;
 static int full;
 static int64_t finals = 3, seed = 1;
@@ -25,6 +26,7 @@ static const struct opt opts[] = {
 	 "Answer from the results in FILE: records as tl-measure writes them, plain or "
 	 "compressed, or a database. May be given several times.",
 	 NULL},
+	TARGET_OPTION(target_name),
 	{0, "env", OPT_STRING, &env_id, "ID",
 	 "The env whose results answer; by default this machine's.", NULL},
 	{'o', "output", OPT_FILE, &output, "FILE",
@@ -130,7 +132,7 @@ static int choose_env(struct err *e)
 	if (!latest)
 		return err_set(e, "nothing was recorded%s%s", env_id ? " in the env " : "",
 			       env_id ? env_id : "");
-	if (store_env_here(NULL, target_default(), env_id, &sim.arena, &env, e) < 0)
+	if (store_env_here(NULL, target_named(target_name), env_id, &sim.arena, &env, e) < 0)
 		return -1;
 	if (!env.id) {
 		opt_warn(&program, "the results of the env %s answer, the latest", latest->id);

@@ -206,10 +206,9 @@ static void measure(struct pipeline *p, const struct places *at)
 	if (!replay)
 		pipeline_arg(p, "--cost");
 	pipeline_stage(p, replay ? "tl-replay" : "tl-measure");
-	if (!replay) {
-		pipeline_arg2(p, "--target", target_name);
+	pipeline_arg2(p, "--target", target_name);
+	if (!replay)
 		pipeline_arg2(p, "--part-of", at->run);
-	}
 	if (replay) {
 		pipeline_arg2(p, "--from", replay);
 		pipeline_arg2(p, "--env", env);

@@ -14,7 +14,7 @@ doctor() {
 
 doctor
 ok $? 'a machine that is well'
-for what in version CPU compiler library env probe lock energy cache database model; do
+for what in version CPU compiler library env cuda opencl probe lock energy cache database model; do
 	grep -q "^$what  *[^ ]" "$tmp/out" || echo "# nothing of the $what"
 done >"$tmp/missing"
 cat "$tmp/missing"

@@ -60,7 +60,7 @@ fi
 
 # Timed, on a device of OpenCL (PoCL's is the processor).
 if ! "${bin%bin}libexec/tl/opencl" --device >"$tmp/device" 2>/dev/null; then
-	for what in 'tl-measure' 'its results' 'no baseline' 'tl-tune' 'the table' 'a hostile run' 'hang and crash' 'wrong' 'unharmed'; do
+	for what in 'tl-measure' 'its results' 'no baseline' 'replay' 'tl-tune' 'the table' 'a hostile run' 'hang and crash' 'wrong' 'unharmed'; do
 		skip "there is no OpenCL device: $what"
 	done
 else
@@ -76,6 +76,10 @@ W
 	ok $? 'its results are right and well formed'
 	grep -q '"baseline":null,"baseline_why":"there is no library for this target"' "$tmp/results"
 	ok $? 'they say why there is no baseline'
+	"$bin/tl-gen" --target=opencl -n 100 "$tmp/small" | "$bin/tl-filter" --target=opencl -k 3 |
+		"$bin/tl-replay" --target=opencl --from "$tmp/results" --final 1 >"$tmp/replayed" 2>"$tmp/err" &&
+		[ "$(grep -c '"type":"result"' "$tmp/replayed")" -ge 6 ] && "$bin/tl-check" -q "$tmp/replayed"
+	ok $? 'a run on a device is replayed'
 	cat >"$tmp/list.csv" <<'W'
 op,prob,post
 conv2d,ic16ih14oc32oh14kh3ph1,"bias,relu"
