@@ -231,6 +231,8 @@ demo: all ## tune a ResNet kept in share/models, and show the table: TARGET=open
 bench-kernels: all ## the best kernels against oneDNN: MODELS="FILE..." BUDGET=SECONDS THREADS=N ISA=avx2 ONEDNN=FOLDER
 	@[ $(BIN) = bin ] || ln -sfn ../../share $(B)/share # beside bin/, where programs look for the model
 	@BIN='$(BIN)' MODELS='$(MODELS)' BUDGET='$(BUDGET)' THREADS='$(THREADS)' ISA='$(ISA)' sh bench/kernels.sh
+bench-gpu: all ## networks on a GPU: TARGET=opencl MODELS="FILE..." BATCHES="1 32" BUDGET=SECONDS
+	@BIN='$(BIN)' TARGET='$(TARGET)' MODELS='$(MODELS)' BATCHES='$(BATCHES)' BUDGET='$(BUDGET)' sh bench/gpu.sh
 bench-measure: all $(B)/bench/plain ## what measuring costs against the plain way, and whether it can be trusted
 	@sh bench/measure.sh
 bench-trust: all $(B)/bench/neighbour ## whether verdicts and recordings come again, beside a neighbour, and whether tuning ends behind its start

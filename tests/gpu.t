@@ -96,6 +96,7 @@ W
 	measure() { "$bin/tl-measure" --target=opencl --race 0.002 --final 0 --no-preempt --timeout 3 "$tmp/c"; }
 	measure >"$tmp/good"
 	sed -n 's/.*"code_hash":"\([0-9a-f]*\)".*/\1/p' "$tmp/good" >"$tmp/codes"
+	# shellcheck disable=SC2046 # a word each
 	set -- $(cat "$tmp/codes")
 	spoil() { # code words
 		sed -i "s|int rest = BLOCK;|$2 &|" "$TL_CACHE/objects/$1.so"
