@@ -59,7 +59,7 @@ static int compile(const char *arch, const char *object, const char *source)
 		rc = nvrtc_compile(arch, text.s ? text.s : "", &cubin, &log, &e);
 	if (rc == 0)
 		rc = file_write(object, cubin.s, cubin.n, &e);
-	if (log.s)
+	if (rc && log.s)
 		fputs(log.s, stderr);
 	buf_free(&text);
 	buf_free(&cubin);

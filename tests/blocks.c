@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <math.h>
 
+#include "lib/model/static.h"
 #include "lib/nest/check.h"
 #include "lib/search/search.h"
 #include "lib/target/nvrtc.h"
@@ -17,7 +18,7 @@
 #include "tests/problems.h"
 #include "tests/tap.h"
 
-enum { TEAM = 3, ARCHS = 2 };
+enum { TEAM = 3, ARCHS = 2, MOST_SPILT = 64 };
 
 static const double LIMIT = 1e-5;
 static const char *const archs[ARCHS] = {"sm_80", "sm_90"};
@@ -144,15 +145,37 @@ static double by_opencl(const struct problem *p, const struct nest *n, struct er
 
 /* ---- NVRTC ---- */
 
+/* The most that a kernel of a compilation spills, in bytes. */
+static int spills(const char *log)
+{
+	static const char words[] = " bytes spill stores";
+	int most = 0;
+
+	for (const char *p = log; p && (p = strstr(p, words)); p += sizeof words - 1) {
+		const char *number = p;
+
+		while (number > log && number[-1] >= '0' && number[-1] <= '9')
+			number--;
+		most = atoi(number) > most ? atoi(number) : most;
+	}
+	return most;
+}
+
+/* What the static check lets pass hardly spills. */
 static int compiles(const struct nest *n, const char *arch, struct err *e)
 {
 	struct buf text = BUF_INIT, cubin = BUF_INIT, log = BUF_INIT;
 	int rc = source_of(n, simt_prelude_cuda(), &text, e);
+	struct err why = ERR_INIT;
+	struct limits m;
 
 	if (rc == 0 && (rc = nvrtc_compile(arch, text.s, &cubin, &log, e)) < 0)
 		err_in(e, "%.300s", log.s ? log.s : "");
 	if (rc == 0 && !cubin.n)
 		rc = err_set(e, "the cubin is empty");
+	if (rc == 0 && target_isa_limits(arch, &m) == 0 && static_check(n, &m, &why) == 0 &&
+	    spills(log.s) > MOST_SPILT)
+		rc = err_set(e, "it spills %d bytes for %s", spills(log.s), arch);
 	buf_free(&text);
 	buf_free(&cubin);
 	buf_free(&log);

@@ -83,7 +83,7 @@ int nvrtc_compile(const char *arch, const char *source, struct buf *out, struct 
 		  struct err *e)
 {
 	char architecture[64];
-	const char *const options[] = {architecture, "--std=c++14"};
+	const char *const options[] = {architecture, "--std=c++14", "--ptxas-options=-v"};
 	program p;
 	int rc;
 
@@ -93,7 +93,7 @@ int nvrtc_compile(const char *arch, const char *source, struct buf *out, struct 
 	rc = nvrtc.create(&p, source, "kernel.cu", 0, NULL, NULL);
 	if (rc)
 		return err_set(e, "NVRTC fails: %s", nvrtc.error(rc));
-	rc = nvrtc.compile(p, 2, options);
+	rc = nvrtc.compile(p, 3, options);
 	take(p, nvrtc.log_size, nvrtc.log, log);
 	if (!rc)
 		rc = take(p, nvrtc.cubin_size, nvrtc.cubin, out);

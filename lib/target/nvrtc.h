@@ -10,8 +10,9 @@
 
 /* "12.4" to out. -1 with errno ENOENT: there is none. */
 int nvrtc_version(struct buf *out, struct err *e);
-/* Compiles for "sm_90" and the like: the cubin's bytes to out. log gets what the compiler says. -1:
- * it refuses the source, or the architecture, or is not there; then e is filled. */
+/* Compiles for "sm_90" and the like: the cubin's bytes to out. log gets what the compiler says,
+ * also of each kernel's registers and spills ("8 bytes spill stores"). -1: it refuses the source,
+ * or the architecture, or is not there; then e is filled. */
 int nvrtc_compile(const char *arch, const char *source, struct buf *out, struct buf *log,
 		  struct err *e);
 
