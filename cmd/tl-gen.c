@@ -17,6 +17,7 @@
 #include "lib/io/json.h"
 #include "lib/io/opt.h"
 #include "lib/io/record.h"
+#include "lib/io/table.h"
 #include "lib/model/default.h"
 #include "lib/search/schedule.h"
 #include "lib/search/search.h"
@@ -36,7 +37,7 @@ enum {
 static const char *search_name = "random", *model_path, *algo_name, *database, *env_wanted, *output;
 static const char *target_name, *arch;
 static int64_t wanted = 4096, seed = 1;
-static int tell_cost;
+static int tell_cost, list_algos, list_knobs;
 
 static const struct opt opts[] = {
 	{'s', "search", OPT_STRING, &search_name, "NAME",
@@ -55,6 +56,13 @@ static const struct opt opts[] = {
 	{0, "seed", OPT_COUNT, &seed, "N", "Another seed gives another stream; the same, the same.",
 	 NULL},
 	{'a', "algo", OPT_STRING, &algo_name, "NAME", "Propose candidates of this algorithm only.",
+	 NULL},
+	{0, "list-algos", OPT_FLAG, &list_algos, NULL,
+	 "List the algorithms that make kernels for the target, a line each, and exit.", NULL},
+	{0, "list-knobs", OPT_FLAG, &list_knobs, NULL,
+	 "List the knobs of these algorithms, or of the one that -a names: what each means, and "
+	 "the "
+	 "value that it has in a record that leaves it out. Then exit.",
 	 NULL},
 	TARGET_OPTION(target_name),
 	ARCH_OPTION(arch),
@@ -539,14 +547,71 @@ static int read_model(struct err *e)
 	return rc < 0 ? -1 : 0;
 }
 
+/* ---- lists ---- */
+
+static int is_listed(const struct algo *a)
+{
+	return algo_suits(a, target_named(target_name)) &&
+	       (!algo_name || !strcmp(a->name, algo_name));
+}
+
+static void list_algorithms(struct table *t)
+{
+	static const char *const head[] = {"algorithm", ">knobs", "summary"};
+
+	table_init(t, head, 3);
+	for (const struct algo *const *a = algo_list; *a; a++) {
+		if (!is_listed(*a))
+			continue;
+		table_row(t);
+		table_cell(t, 0, "%s", (*a)->name);
+		table_cell(t, 1, "%d", (*a)->nknobs);
+		table_cell(t, 2, "%s", (*a)->summary);
+	}
+}
+
+static void list_all_knobs(struct table *t)
+{
+	static const char *const head[] = {"algorithm", "knob", ">frozen", "meaning"};
+
+	table_init(t, head, 4);
+	for (const struct algo *const *a = algo_list; *a; a++)
+		for (int i = 0; is_listed(*a) && i < (*a)->nknobs; i++) {
+			table_row(t);
+			table_cell(t, 0, "%s", (*a)->name);
+			table_cell(t, 1, "%s", (*a)->knob[i].name);
+			table_cell(t, 2, "%lld", (long long)(*a)->knob[i].frozen);
+			table_cell(t, 3, "%s", (*a)->knob[i].help);
+		}
+}
+
+static int print_list(void)
+{
+	struct buf text = BUF_INIT;
+	struct table t;
+
+	if (list_knobs)
+		list_all_knobs(&t);
+	else
+		list_algorithms(&t);
+	table_text(&t, &text);
+	fputs(text.s, stdout);
+	table_free(&t);
+	buf_free(&text);
+	return opt_printed(&program) ? EXIT_INPUT : EXIT_DONE;
+}
+
 static int run(char **files, int nfiles)
 {
 	struct err e = ERR_INIT;
 
 	if (algo_name && !algo_find(algo_name, strlen(algo_name))) {
-		err_status(&e, EXIT_USAGE, "there is no algorithm \"%s\"", algo_name);
+		err_status(&e, EXIT_USAGE, "there is no algorithm \"%s\"%s", algo_name,
+			   algo_hint(algo_name, strlen(algo_name)));
 		return opt_fail(&program, &e);
 	}
+	if (list_algos || list_knobs)
+		return print_list();
 	if (choose_search(&e) < 0)
 		return opt_fail(&program, &e);
 	/* Another process is asked for the env before there is a model, which brings threads. */

@@ -34,6 +34,33 @@ gen --algo nosuch "$wls" >"$tmp/out" 2>"$tmp/err"
 [ $? -eq 2 ] && [ ! -s "$tmp/out" ] && grep -q nosuch "$tmp/err"
 ok $? 'an unknown algorithm is a usage error'
 
+# Hints and lists
+hint() { # sentence, option..
+	sentence=$1
+	shift
+	"$bin/tl-gen" "$@" </dev/null >/dev/null 2>"$tmp/err"
+	[ $? -eq 2 ] && grep -qF -e "$sentence" "$tmp/err"
+}
+hint 'there is no algorithm "winogard"; did you mean winograd?' -a winogard && ! hint 'did you mean' -a xyz
+ok $? 'a name that is nearly right gets a hint, another none'
+hint 'there is no option --saerch; did you mean --search? (see' --saerch=grid && hint 'there is no option --no-such (see' --no-such &&
+	hint '--list is not the only option that begins so' --list
+ok $? 'and so does an option'
+mend() { # sentence, record
+	printf '%s\n' "$2" | "$bin/tl-check" >/dev/null 2>"$tmp/err"
+	grep -qF "$1" "$tmp/err"
+}
+mend 'there is no operator "conv2"; did you mean conv2d?' '{"tl":1,"type":"workload","op":"conv2","prob":"ic3"}'
+ok $? 'an operator'
+knobs=$(gen -n 1 -a gemm "$tmp/one" | candidates | head -n 1)
+mend 'algorithm gemm has no knob "unrol"; did you mean unroll?' "$(printf '%s' "$knobs" | sed 's/"unroll":/"unrol":/')"
+ok $? 'and a knob'
+"$bin/tl-gen" --list-algos >"$tmp/list" && [ "$(awk 'NR > 1 { print $1 }' "$tmp/list" | tr '\n' ' ')" = 'depthwise direct gemm grouped strassen winograd ' ]
+ok $? '--list-algos'
+"$bin/tl-gen" --list-knobs -a gemm >"$tmp/list" && [ "$(awk 'NR > 1 { print $2 }' "$tmp/list" | head -n 3 | tr '\n' ' ')" = 'vl nv mr ' ] &&
+	[ "$(printf '%s' "$knobs" | grep -o '"knobs":{[^}]*' | tr ',' '\n' | wc -l)" -eq "$(($(wc -l <"$tmp/list") - 1))" ]
+ok $? '--list-knobs lists all that a candidate has'
+
 # The whole space
 gen -n 0 "$tmp/one" >"$tmp/random" && gen -n 0 --search=grid "$tmp/one" >"$tmp/grid" &&
 	ids "$tmp/random" | sort >"$tmp/r" && ids "$tmp/grid" | sort >"$tmp/g" &&

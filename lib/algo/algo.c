@@ -2,12 +2,24 @@
 
 #include <string.h>
 
+#include "lib/base/nearest.h"
+
 const struct algo *algo_find(const char *name, size_t n)
 {
 	for (const struct algo *const *a = algo_list; *a; a++)
 		if (strlen((*a)->name) == n && !memcmp((*a)->name, name, n))
 			return *a;
 	return NULL;
+}
+
+const char *algo_hint(const char *name, size_t n)
+{
+	struct nearest near;
+
+	nearest_begin(&near, name, n);
+	for (const struct algo *const *a = algo_list; *a; a++)
+		nearest_try(&near, (*a)->name);
+	return nearest_hint(&near);
 }
 
 int algo_space(const struct algo *a, const struct workload *w, const struct limits *m,

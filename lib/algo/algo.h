@@ -33,6 +33,8 @@ struct algo {
 
 extern const struct algo *const algo_list[]; /* NULL at the end; made from the file list */
 const struct algo *algo_find(const char *name, size_t n);
+/* "; did you mean gemm?" for a name that no algorithm has, or "" (lib/base/nearest.h). */
+const char *algo_hint(const char *name, size_t n);
 /* The space for a workload on a machine: 1 and s filled, or 0, not applicable. */
 int algo_space(const struct algo *a, const struct workload *w, const struct limits *m,
 	       struct knob_space *s);

@@ -3,6 +3,7 @@
 #include <assert.h>
 #include <string.h>
 
+#include "lib/base/nearest.h"
 #include "lib/nest/check.h"
 
 int candidate_build(const struct candidate *c, struct nest *n, struct err *e)
@@ -77,6 +78,30 @@ void candidate_identify(struct candidate *c)
 	hash_id(&c->id, text, (size_t)(p - text));
 }
 
+static int is_knob(const struct algo *a, const struct json *key)
+{
+	for (int i = 0; i < a->nknobs; i++)
+		if (json_is(key, a->knob[i].name))
+			return 1;
+	return 0;
+}
+
+/* The sentence for the first key that is no knob: there is one. */
+static int no_knob(const struct algo *a, const struct json_doc *d, const struct json *obj,
+		   struct err *e)
+{
+	const struct json *key = json_first(d, obj);
+	struct nearest near;
+
+	while (is_knob(a, key))
+		key = json_next(d, obj, key);
+	nearest_begin(&near, key->s, key->n);
+	for (int i = 0; i < a->nknobs; i++)
+		nearest_try(&near, a->knob[i].name);
+	return err_set(e, "algorithm %s has no knob \"%.*s\"%s", a->name, (int)key->n, key->s,
+		       nearest_hint(&near));
+}
+
 static int knobs_from_json(struct candidate *c, const struct json_doc *d, const struct json *obj,
 			   struct err *e)
 {
@@ -96,7 +121,7 @@ static int knobs_from_json(struct candidate *c, const struct json_doc *d, const 
 			return err_set(e, "knob \"%s\" is not an integer", a->knob[i].name);
 	}
 	if (known != obj->size)
-		return err_set(e, "algorithm %s has no such knob among \"knobs\"", a->name);
+		return no_knob(a, d, obj, e);
 	return 0;
 }
 
@@ -125,7 +150,8 @@ static int from_json_with(struct candidate *c, const struct json_doc *d, int che
 		return err_set(e, "\"algo\" is missing or not a string");
 	c->algo = algo_find(v->s, v->n);
 	if (!c->algo)
-		return err_set(e, "unknown algorithm \"%.*s\"", (int)v->n, v->s);
+		return err_set(e, "unknown algorithm \"%.*s\"%s", (int)v->n, v->s,
+			       algo_hint(v->s, v->n));
 	if (target_from_json(c, json_get(d, rec, "target"), e) < 0)
 		return -1;
 	if (knobs_from_json(c, d, json_get(d, rec, "knobs"), e) < 0)

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "lib/base/buf.h"
+#include "lib/base/nearest.h"
 #include "lib/io/progress.h"
 
 #ifndef TL_VERSION
@@ -513,6 +514,27 @@ static const struct opt *find_opt(const struct program *p, int c)
 	return NULL;
 }
 
+static void no_option(const struct program *p, const char *word) __attribute__((noreturn));
+
+static void no_option(const struct program *p, const char *word)
+{
+	const size_t n = strcspn(word, "=");
+	struct nearest near;
+	char name[64];
+	int begin_so = 0;
+
+	nearest_begin(&near, word, n);
+	for (const struct opt *o = p->opts; o->name; o++) {
+		snprintf(name, sizeof name, "--%s", o->name);
+		begin_so += !strncmp(name, word, n);
+		if (o->kind != OPT_HIDDEN_FLAG)
+			nearest_try(&near, name);
+	}
+	if (begin_so > 1)
+		usage(p, "%.*s is not the only option that begins so", (int)n, word);
+	usage(p, "there is no option %.*s%s", (int)n, word, nearest_hint(&near));
+}
+
 static void handle(const struct program *p, int c, char **argv)
 {
 	const char *word = argv[optind - 1], *wanted;
@@ -542,7 +564,7 @@ static void handle(const struct program *p, int c, char **argv)
 			usage(p, "there is no option -%c", optopt);
 		if (optopt)
 			usage(p, "%.*s takes no argument", (int)strcspn(word, "="), word);
-		usage(p, "there is no option %s, or it is not the only one that begins so", word);
+		no_option(p, word);
 	default:
 		o = find_opt(p, c);
 		if ((wanted = store(o, optarg)))

@@ -3,6 +3,7 @@
 #include <assert.h>
 #include <string.h>
 
+#include "lib/base/nearest.h"
 #include "lib/nest/nest.h"
 #include "lib/space/key.h"
 #include "lib/tile/post.h"
@@ -162,11 +163,22 @@ static int set_layout(struct workload *w, const char *s, size_t n, struct err *e
 	return 0;
 }
 
+static const char *hint(const char *name, size_t n)
+{
+	struct nearest near;
+
+	nearest_begin(&near, name, n);
+	for (const struct op *const *op = op_list; *op; op++)
+		nearest_try(&near, (*op)->name);
+	return nearest_hint(&near);
+}
+
 static int set_op(struct workload *w, const char *s, size_t n, struct err *e)
 {
 	*w = (struct workload){.op = op_find(s, n), .dtype = DTYPE_F32, .rhs_const = 1};
 	if (!w->op)
-		return err_set(e, "there is no operator \"%.*s\"", n < 40 ? (int)n : 40, s);
+		return err_set(e, "there is no operator \"%.*s\"%s", n < 40 ? (int)n : 40, s,
+			       hint(s, n));
 	w->layout = default_layout(w->op);
 	return 0;
 }
