@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "lib/io/opt.h"
+#include "lib/io/progress.h"
 #include "lib/io/record.h"
 #include "lib/model/default.h"
 #include "lib/store/cost.h"
@@ -20,7 +21,7 @@
 
 static const char *database, *output, *env_id, *op_name, *prob, *layout, *post, *dtype, *dump,
 	*target_name;
-static const char *run_id, *since, *report_path, *plot_of;
+static const char *run_id, *since, *report_path, *plot_of, *color = "auto";
 static int64_t top = 1;
 static const char *model_path;
 static int as_table, as_csv, stats, cost, predict;
@@ -55,6 +56,10 @@ static const struct opt opts[] = {
 	{0, "table", OPT_FLAG, &as_table, NULL,
 	 "A table for people, with what each workload cost and the sum over all, weighed by count.",
 	 NULL},
+	{0, "color", OPT_ENUM, &color, "WHEN",
+	 "Colours in a table, green for faster and red for slower: on a terminal, unless NO_COLOR "
+	 "is set (auto), always, or never. Default auto.",
+	 "auto|always|never"},
 	{0, "csv", OPT_FLAG, &as_csv, NULL, "The same figures as CSV, in SI units.", NULL},
 	{0, "report", OPT_FILE, &report_path, "FILE",
 	 "Write a report for people to FILE, which is replaced at the end: by its name a page of "
@@ -303,6 +308,14 @@ static int answer_all(struct query *q, struct rec_in *in, struct err *e)
 	return more;
 }
 
+/* Into a file there are none, whatever shows it later. */
+static int in_color(void)
+{
+	if (output || !strcmp(color, "never"))
+		return 0;
+	return !strcmp(color, "always") || progress_color(STDOUT_FILENO);
+}
+
 static int print_table(struct query *q, struct err *e)
 {
 	struct buf b = BUF_INIT;
@@ -311,7 +324,7 @@ static int print_table(struct query *q, struct err *e)
 	if (as_csv)
 		report_csv(&q->report, &b);
 	else
-		report_text(&q->report, &b);
+		report_text(&q->report, in_color(), &b);
 	rc = print_text(q->out, &b, e);
 	buf_free(&b);
 	return rc;

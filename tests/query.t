@@ -188,4 +188,17 @@ query --dump=results | head -n 1 >"$tmp/out" 2>"$tmp/err"
 [ -s "$tmp/out" ] && [ ! -s "$tmp/err" ]
 ok $? 'a reader that goes away is no failure'
 
+# Colours
+green=$(printf '\033[32mfaster\033[0m')
+"$bin/tl-query" -d "$tmp/hand.db" --env env1 --table --color=always "$tmp/hand" >"$tmp/out" 2>/dev/null
+grep -qF "$green" "$tmp/out" && sed 's/\x1b\[[0-9]*m//g' "$tmp/out" >"$tmp/plain"
+"$bin/tl-query" -d "$tmp/hand.db" --env env1 --table "$tmp/hand" 2>/dev/null | cmp -s - "$tmp/plain"
+ok $? '--color=always colours verdicts, and nothing else differs; by default a pipe gets none'
+NO_COLOR=1 TERM=xterm script -qec "$bin/tl-query -d $tmp/hand.db --env env1 --table $tmp/hand" /dev/null >"$tmp/out" 2>/dev/null </dev/null
+! grep -q "$(printf '\033')" "$tmp/out" && grep -q faster "$tmp/out"
+ok $? 'a terminal gets none where NO_COLOR is set'
+NO_COLOR='' TERM=xterm script -qec "$bin/tl-query -d $tmp/hand.db --env env1 --table $tmp/hand" /dev/null >"$tmp/out" 2>/dev/null </dev/null
+grep -qF "$green" "$tmp/out"
+ok $? 'and green and red where it is not'
+
 echo "1..$n"

@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "lib/base/err.h"
 
@@ -19,10 +20,17 @@ void table_row(struct table *t)
 	if (t->nrows == t->cap) {
 		t->cap = t->cap * 2 + 16;
 		t->cell = xrealloc(t->cell, (size_t)(t->cap * t->ncols) * sizeof *t->cell);
+		t->mark = xrealloc(t->mark, (size_t)(t->cap * t->ncols));
 	}
-	row = t->cell + t->nrows++ * t->ncols;
+	row = t->cell + t->nrows * t->ncols;
+	memset(t->mark + t->nrows++ * t->ncols, TABLE_PLAIN, (size_t)t->ncols);
 	for (int i = 0; i < t->ncols; i++)
 		row[i] = "";
+}
+
+void table_mark(struct table *t, int col, enum table_mark mark)
+{
+	t->mark[(t->nrows - 1) * t->ncols + col] = (char)mark;
 }
 
 void table_cell(struct table *t, int col, const char *fmt, ...)
@@ -62,18 +70,30 @@ static void spaces(struct buf *out, int n)
 		buf_ch(out, ' ');
 }
 
-static void text_row(const struct table *t, const char *const *cell, const int *wide,
-		     struct buf *out)
+/* Green and red, as ECMA-48 writes them. */
+static void put_marked(const struct table *t, const char *s, char mark, struct buf *out)
+{
+	static const char *const color[] = {
+		[TABLE_PLAIN] = "", [TABLE_GOOD] = "\033[32m", [TABLE_BAD] = "\033[31m"};
+
+	if (!t->colors || mark == TABLE_PLAIN)
+		buf_str(out, s);
+	else
+		buf_fmt(out, "%s%s\033[0m", color[(int)mark], s);
+}
+
+/* Of row r; -1: the titles. */
+static void text_row(const struct table *t, int64_t r, const int *wide, struct buf *out)
 {
 	for (int i = 0; i < t->ncols; i++) {
-		const char *s = cell ? cell[i] : title(t, i);
+		const char *s = r < 0 ? title(t, i) : t->cell[r * t->ncols + i];
 		int pad = wide[i] - width(s);
 
 		if (i)
 			buf_str(out, "  ");
 		if (is_number(t, i))
 			spaces(out, pad);
-		buf_str(out, s);
+		put_marked(t, s, r < 0 ? TABLE_PLAIN : t->mark[r * t->ncols + i], out);
 		if (!is_number(t, i) && i < t->ncols - 1)
 			spaces(out, pad);
 	}
@@ -95,9 +115,8 @@ void table_text(const struct table *t, struct buf *out)
 				wide[i] = n;
 		}
 	}
-	text_row(t, NULL, wide, out);
-	for (int64_t r = 0; r < t->nrows; r++)
-		text_row(t, t->cell + r * t->ncols, wide, out);
+	for (int64_t r = -1; r < t->nrows; r++)
+		text_row(t, r, wide, out);
 }
 
 static void csv_cell(const char *s, struct buf *out)
@@ -126,4 +145,5 @@ void table_free(struct table *t)
 {
 	arena_free(&t->arena);
 	free(t->cell);
+	free(t->mark);
 }

@@ -268,6 +268,10 @@ static void text_line(struct table *t, const struct report_line *l, struct arena
 	put_s(t, T_TUNED, l->tuned_s, 1e6, "-");
 	put_ratio(t, T_RATIO, l->ratio, "-");
 	table_cell(t, T_VERDICT, "%s", report_verdict(l));
+	if (!strcmp(report_verdict(l), "faster"))
+		table_mark(t, T_VERDICT, TABLE_GOOD);
+	if (!strcmp(report_verdict(l), "slower"))
+		table_mark(t, T_VERDICT, TABLE_BAD);
 	table_cell(t, T_ALGO, "%s", l->algo ? l->algo : "-");
 }
 
@@ -286,7 +290,7 @@ static void text_total(struct table *t, const struct report_total *s, int any)
 	put_n(t, T_MEASURED, s->measured, "-");
 }
 
-void report_text(const struct report *r, struct buf *out)
+void report_text(const struct report *r, int colors, struct buf *out)
 {
 	static const char *const head[T_COLUMNS] = {
 		"op",	     "problem",	   "post",     ">count",    ">baseline us",
@@ -298,6 +302,7 @@ void report_text(const struct report *r, struct buf *out)
 	int64_t known = -s.left_out;
 
 	table_init(&t, head, T_COLUMNS);
+	t.colors = colors;
 	for (int64_t i = 0; i < r->n; i++) {
 		text_line(&t, &r->line[i], &a);
 		known += !r->line[i].rank;

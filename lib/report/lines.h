@@ -55,7 +55,8 @@ const char *report_verdict(const struct report_line *l);
 const char *report_problem(const struct workload *w);
 /* Post-ops with commas between them. */
 const char *report_posts(const struct workload *w, struct arena *a);
-void report_text(const struct report *r, struct buf *out);
+/* A table for people; colors: verdicts are green and red, for a terminal. */
+void report_text(const struct report *r, int colors, struct buf *out);
 void report_csv(const struct report *r, struct buf *out);
 void report_free(struct report *r);
 
