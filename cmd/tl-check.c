@@ -10,6 +10,7 @@
 #include "lib/io/opt.h"
 #include "lib/io/record.h"
 #include "lib/op/op.h"
+#include "lib/store/plausible.h"
 
 static int fix, quiet;
 static const char *output;
@@ -442,7 +443,7 @@ static int check_result(const struct json_doc *d, struct err *e)
 	if (json_is(json_get(d, rec, "status"), "preempted") && json_get(d, rec, "latency_s") &&
 	    !json_get(d, rec, "bound"))
 		return err_set(e, "the latency of a preempted candidate needs \"bound\":\"lower\"");
-	return 0;
+	return plausible_result(d, e) < 0 ? -1 : plausible_env(d, e);
 }
 
 /* Identity: a working copy of the line whose ids and derived fields are right */

@@ -136,4 +136,31 @@ ok $? '--fix invents nothing'
 [ $? -eq 3 ]
 ok $? 'a missing file is an input error'
 
+# A result against itself, by tl-check and by tl-store
+awk -v n=1 -f "${0%/*}/results.awk" "${0%/*}/workloads.ndjson" | grep -m 1 '"type":"result".*"status":"ok"' |
+	"$bin/tl-check" --fix >"$tmp/result"
+contradicts() { # sentence, sed
+	sed "$2" "$tmp/result" >"$tmp/odd"
+	cmp -s "$tmp/odd" "$tmp/result" && echo "# nothing changed: $2" && return 1
+	"$bin/tl-check" "$tmp/odd" >/dev/null 2>"$tmp/err"
+	[ $? -eq 3 ] && grep -qF -e "$1" "$tmp/err" || return 1
+	"$bin/tl-store" -q -d "$tmp/odd.db" "$tmp/odd" >/dev/null 2>"$tmp/err"
+	[ $? -eq 3 ] && grep -qF -e "$1" "$tmp/err"
+}
+"$bin/tl-check" -q "$tmp/result" && contradicts '"latency_s" 1e-09 lies outside "ci_s"' 's/"latency_s":[^,]*/"latency_s":1e-09/'
+ok $? 'a time outside of its interval'
+contradicts 'operations a second' 's/"latency_s":[^,]*,"ci_s":[^]]*\]/"latency_s":1e-12/'
+ok $? 'a time that no machine reaches'
+contradicts 'the largest error is 5 of the result' 's/"max":2.5e-07/"max":5/'
+ok $? 'an error as large as the result, and status ok'
+contradicts "but the ratio is 1.5" 's/"stage":"race"/"stage":"final","ratio":{"median":1.5,"ci":[1.4,1.6]},"verdict":"slower"/'
+ok $? 'a verdict against the ratio'
+contradicts 'but the times make it' 's/"stage":"race"/"stage":"final","ratio":{"median":1e9,"ci":[9e8,2e9]},"verdict":"faster"/'
+ok $? 'a ratio that is far from that of the times'
+contradicts 'lies outside its "ci"' 's/"stage":"race"/"stage":"final","ratio":{"median":1.5,"ci":[1.6,1.7]},"verdict":"faster"/'
+ok $? 'a ratio outside of its interval'
+env='"features":"avx2","isa":"avx2","l1d":32768,"l2":1048576,"l3":33554432,"threads":2,"cc":"gcc 12.2.0","libs":"onednn 2.6.3"'
+contradicts "but the env's fields make it" "s/\"env_id\".*/\"env_id\":\"$(printf %032d 0)\",\"run\":\"r\",\"at\":\"2026-11-24T09:00:00.000Z\",\"env\":{$env,\"hw_id\":\"$(printf %032d 1)\"}}/"
+ok $? 'an env_id that is not of its env'
+
 echo "1..$n"

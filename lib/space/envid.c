@@ -55,6 +55,20 @@ static int read_env(const struct json_doc *d, const struct json *env, struct are
 		       : 0;
 }
 
+int envid_of(const struct json_doc *d, const struct json *env, struct id *id)
+{
+	struct arena a = ARENA_INIT;
+	struct envid v;
+	struct id hw_id;
+	int rc = env && !json_get(d, json_get(d, env, "probe"), "class") &&
+		 json_get(d, env, "hw_id") && read_env(d, env, &a, &v) == 0;
+
+	if (rc)
+		envid_make(&v, &hw_id, id);
+	arena_free(&a);
+	return rc;
+}
+
 /* An object that is a part of a record, with some of its fields changed. */
 static void rewrite_part(const struct json *object, const struct json_field *f, int n,
 			 struct buf *out)

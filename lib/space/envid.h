@@ -22,6 +22,10 @@ struct envid {
 
 void envid_make(const struct envid *v, struct id *hw_id, struct id *env_id);
 
+/* 1: the id that the fields of the "env" object make, of today's version; 0: it is of an older one,
+ * or lacks a field (env may be NULL). */
+int envid_of(const struct json_doc *d, const struct json *env, struct id *id);
+
 /* Is the "env" object, a value in d, of an older version? 1: id is that of today, and out the
  * object as it is to be. */
 int envid_renew(const struct json_doc *d, const struct json *env, struct id *id, struct buf *out);

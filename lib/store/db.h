@@ -30,6 +30,7 @@ struct store {
 	struct arena pending_arena;
 	struct arena scratch; /* of one store_put() */
 	struct buf text;
+	struct buf env_seen;  /* the env and env_id that were found plausible last */
 	struct envids envids; /* of envs_before, and what was learned since */
 	struct buf renewed;   /* a result of an older version, as it is stored */
 	struct json_doc renewed_doc;

@@ -530,6 +530,7 @@ void store_close(struct store *s)
 	buf_free(&s->renewed);
 	envids_free(&s->envids);
 	buf_free(&s->text);
+	buf_free(&s->env_seen);
 	free(s->path);
 	free(s);
 }

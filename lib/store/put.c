@@ -1,9 +1,11 @@
 /* Storing records: what store.h says of keys and of replays happens here. */
 #include <assert.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "lib/store/cost.h"
 #include "lib/store/db.h"
+#include "lib/store/plausible.h"
 #include "lib/store/renew.h"
 #include "lib/store/row.h"
 #include "lib/store/tally.h"
@@ -211,6 +213,24 @@ static enum store_put put_again(struct store *s, const struct numbered *w, const
 	return put_text(s, q, num, r, e);
 }
 
+/* Once for each env that comes along. */
+static int check_env(struct store *s, const struct json_doc *d, struct err *e)
+{
+	const struct json *env = json_get(d, d->tok, "env"), *id = json_get(d, d->tok, "env_id");
+
+	if (!env || !id)
+		return 0;
+	if (s->env_seen.n == env->n + id->n && !memcmp(s->env_seen.s, env->s, env->n) &&
+	    !memcmp(s->env_seen.s + env->n, id->s, id->n))
+		return 0;
+	if (plausible_env(d, e) < 0)
+		return -1;
+	buf_clear(&s->env_seen);
+	buf_add(&s->env_seen, env->s, env->n);
+	buf_add(&s->env_seen, id->s, id->n);
+	return 0;
+}
+
 static enum store_put put_result(struct store *s, const struct rec *r, const struct json_doc *d,
 				 struct err *e)
 {
@@ -219,7 +239,8 @@ static enum store_put put_result(struct store *s, const struct rec *r, const str
 	enum store_put rc;
 	sqlite3_stmt *q;
 
-	if (row_from_json(&w.row, d, &s->scratch, e))
+	if (row_from_json(&w.row, d, &s->scratch, e) || plausible_result(d, e) ||
+	    check_env(s, d, e))
 		return STORE_BAD;
 	rc = intern_workload(s, w.row.workload_id, d, json_get(d, d->tok, "workload"), &w.workload,
 			     e);
