@@ -56,25 +56,6 @@ static void operands_close(const struct nest *n, float **buffers)
 		free(buffers[i]);
 }
 
-static double error_of(const struct problem *p, const struct nest *n, float *const *buffers)
-{
-	double diff = 0, norm = 0;
-	const float *out = NULL;
-
-	for (int i = 0; i < n->nslots; i++)
-		if (operand_buffer(n, i)->written)
-			out = buffers[i];
-	for (int64_t i = 0; i < p->size[TENSOR_DST]; i++) {
-		double d = (double)out[i] - (double)p->expected[i];
-
-		if (!isfinite(out[i]))
-			return INFINITY;
-		diff += d * d;
-		norm += (double)p->expected[i] * (double)p->expected[i];
-	}
-	return norm > 0 ? sqrt(diff / norm) : sqrt(diff);
-}
-
 static double interpreted(const struct problem *p, const struct nest *n, struct err *e)
 {
 	float *buffers[NEST_BUFFERS];

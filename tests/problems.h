@@ -3,6 +3,7 @@
 #ifndef TL_TESTS_PROBLEMS_H
 #define TL_TESTS_PROBLEMS_H
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -209,6 +210,26 @@ static inline void problem_close(struct problem *p)
 		free(p->tensor[i]);
 	free(p->expected);
 	memset(p, 0, sizeof *p);
+}
+
+/* Of what a nest wrote: relative, in L2; infinite where it is not finite. */
+static inline double error_of(const struct problem *p, const struct nest *n, float *const *buffers)
+{
+	double diff = 0, norm = 0;
+	const float *out = NULL;
+
+	for (int i = 0; i < n->nslots; i++)
+		if (operand_buffer(n, i)->written)
+			out = buffers[i];
+	for (int64_t i = 0; i < p->size[TENSOR_DST]; i++) {
+		double d = (double)out[i] - (double)p->expected[i];
+
+		if (!isfinite(out[i]))
+			return INFINITY;
+		diff += d * d;
+		norm += (double)p->expected[i] * (double)p->expected[i];
+	}
+	return norm > 0 ? sqrt(diff / norm) : sqrt(diff);
 }
 
 #endif

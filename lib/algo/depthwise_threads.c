@@ -136,12 +136,6 @@ static struct affine inside(struct nest *n, const char *name, struct affine i, i
 	return i;
 }
 
-static void close_to(struct nest *n, int depth)
-{
-	while (n->depth > depth)
-		nest_close(n);
-}
-
 static struct affine each_pixel(struct state *s)
 {
 	return af_var(nest_for(s->n, LOOP_UNROLL, "p", af(0), af(s->pixels)));
@@ -174,7 +168,7 @@ static void sum(struct state *s, int unroll)
 		   ex_op(n, EXPR_FMA,
 			 ex_load(n, s->src, s->lanes, element(s, ih, iw, c->ih, c->iw), NULL),
 			 ex_reg(n, s->weight, af(0)), ex_reg(n, s->acc, p)));
-	close_to(n, depth);
+	nest_close_to(n, depth);
 }
 
 static void store(struct state *s)
@@ -187,7 +181,7 @@ static void store(struct state *s)
 		nest_if_less(n, x, af(s->c.ow));
 	operand_store(n, &s->out, ex_reg(n, s->acc, p), element(s, s->row, x, s->c.oh, s->c.ow),
 		      s->channel, NULL);
-	close_to(n, depth);
+	nest_close_to(n, depth);
 }
 
 static int build(const struct workload *w, const int64_t *k, struct nest *n, struct err *e)
@@ -204,7 +198,7 @@ static int build(const struct workload *w, const int64_t *k, struct nest *n, str
 	open_threads(&s, k[THREADS]);
 	sum(&s, (int)k[UNROLL]);
 	store(&s);
-	close_to(n, 0);
+	nest_close_to(n, 0);
 	return 0;
 }
 

@@ -194,7 +194,7 @@ static void finish(struct state *s)
 		partial_keep(n, &s->partial, s->part, s->block.batch, x.row, x.column, x.x);
 	else
 		implicit_store(n, &s->p, s->block.batch, x.row, x.column, x.x);
-	block_close(n, 0);
+	nest_close_to(n, 0);
 	if (s->k[KS] > 1)
 		partial_finish(n, &s->partial);
 }

@@ -427,6 +427,12 @@ void nest_close(struct nest *n)
 	n->depth--;
 }
 
+void nest_close_to(struct nest *n, int depth)
+{
+	while (n->depth > depth)
+		nest_close(n);
+}
+
 static int let(struct nest *n, const char *name, enum let_kind kind, struct affine a,
 	       struct affine b)
 {

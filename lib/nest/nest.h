@@ -288,6 +288,7 @@ struct affine nest_turn(const struct nest *n, int64_t *turns);
 void nest_if_less(struct nest *n, struct affine a, struct affine b);
 void nest_else(struct nest *n); /* closes the if's body, opens its other one */
 void nest_close(struct nest *n);
+void nest_close_to(struct nest *n, int depth); /* all that were opened since n->depth was that */
 int nest_let(struct nest *n, const char *name, struct affine a);
 int nest_let_min(struct nest *n, const char *name, struct affine a, struct affine b);
 /* a / by and a % by, for a >= 0 and by > 0. */

@@ -41,12 +41,6 @@ void block_declare(struct nest *n, struct block_product *s)
 				 (int)ceil_div(s->right_units, s->threads), 1);
 }
 
-void block_close(struct nest *n, int depth)
-{
-	while (n->depth > depth)
-		nest_close(n);
-}
-
 /* ---- chunks ---- */
 
 /* A loop over a thread's share of so many units, each in a register of its own; returns the unit,
@@ -94,11 +88,11 @@ void block_fetch(struct nest *n, const struct block_product *s, int thread,
 	unit = each_unit(n, s, thread, s->left_units, &i);
 	left_unit(n, s->p, unit, &x, &y);
 	implicit_source(n, s->p, c, s->batch, af_add(s->row, x), y, s->from_left, i);
-	block_close(n, depth);
+	nest_close_to(n, depth);
 	unit = each_unit(n, s, thread, s->right_units, &i);
 	right_unit(n, s->p, unit, &x, &y);
 	implicit_right(n, s->p, c, s->batch, s->panel, x, y, s->from_right, i);
-	block_close(n, depth);
+	nest_close_to(n, depth);
 }
 
 /* Element (k, i) of a side in a stage: each value of k has a row there. */
@@ -128,11 +122,11 @@ void block_put(struct nest *n, const struct block_product *s, int thread, struct
 	x = ex_reg(n, s->from_left, i);
 	nest_store(n, s->left, left_at(s, stage, af_add(k, af_var(lane)), row), NULL,
 		   s->p->src_lanes > 1 ? ex_pick(n, x, af_var(lane)) : x);
-	block_close(n, depth);
+	nest_close_to(n, depth);
 	unit = each_unit(n, s, thread, s->right_units, &i);
 	right_unit(n, s->p, unit, &k, &column);
 	nest_store(n, s->right, right_at(s, stage, k, column), NULL, ex_reg(n, s->from_right, i));
-	block_close(n, depth);
+	nest_close_to(n, depth);
 }
 
 /* ---- a thread's tile ---- */
@@ -216,14 +210,13 @@ void block_multiply(struct nest *n, const struct block_product *s, int thread, s
 	at = acc_at(s, group, of_group, vector);
 	nest_store(n, s->acc, at, NULL,
 		   ex_op(n, EXPR_FMA, a, ex_reg(n, s->b, vector), ex_reg(n, s->acc, at)));
-	block_close(n, depth);
+	nest_close_to(n, depth);
 }
 
 void block_each(struct nest *n, const struct block_product *s, int thread, struct block_part *x)
 {
 	struct affine row, column, group, of_group, vector;
 
-	x->depth = n->depth;
 	place(n, s, thread, &row, &column);
 	group = each_group(n, s);
 	of_group = each_of_group(n, s);

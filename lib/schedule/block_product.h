@@ -41,13 +41,11 @@ void block_put(struct nest *n, const struct block_product *s, int thread, struct
 void block_multiply(struct nest *n, const struct block_product *s, int thread, struct affine stage);
 
 /* Goes through the thread's tile, four columns at a time: x holds for the body behind
- * block_each(), which block_close() ends. */
+ * block_each(), whose loops the caller closes. */
 struct block_part {
 	struct affine row, column; /* of the result */
 	const struct expr *x;
-	int depth;
 };
 void block_each(struct nest *n, const struct block_product *s, int thread, struct block_part *x);
-void block_close(struct nest *n, int depth);
 
 #endif

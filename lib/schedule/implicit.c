@@ -179,12 +179,6 @@ static struct affine source_at(struct nest *n, const struct implicit *p,
 			 {CONV_CHANNEL, channel});
 }
 
-static void close_to(struct nest *n, int depth)
-{
-	while (n->depth > depth)
-		nest_close(n);
-}
-
 void implicit_source(struct nest *n, const struct implicit *p, const struct implicit_chunk *c,
 		     int batch, struct affine row, struct affine channel, int reg,
 		     struct affine reg_at)
@@ -200,7 +194,7 @@ void implicit_source(struct nest *n, const struct implicit *p, const struct impl
 		nest_if_less(n, channel, af(p->k));
 	at = source_at(n, p, c, batch, row, channel);
 	nest_store(n, reg, reg_at, NULL, ex_load(n, p->src, p->src_lanes, at, NULL));
-	close_to(n, depth);
+	nest_close_to(n, depth);
 }
 
 /* ---- the right side ---- */
@@ -230,7 +224,7 @@ void implicit_right(struct nest *n, const struct implicit *p, const struct impli
 		nest_if_less(n, column, af(p->n));
 	at = af_sum(af_mul(af_var(batch), p->k * p->n), af_mul(k, p->n), column);
 	nest_store(n, reg, reg_at, NULL, ex_load(n, p->weights, p->weights_lanes, at, NULL));
-	close_to(n, depth);
+	nest_close_to(n, depth);
 }
 
 /* ---- the result ---- */
@@ -272,5 +266,5 @@ void implicit_store(struct nest *n, const struct implicit *p, int batch, struct 
 		nest_if_less(n, column, af(p->n));
 	at = result_at(n, p, batch, row, column);
 	operand_store(n, &p->out, x, at, bias, NULL);
-	close_to(n, depth);
+	nest_close_to(n, depth);
 }

@@ -62,6 +62,5 @@ void partial_finish(struct nest *n, const struct partial *s)
 			 NULL));
 	nest_close(n);
 	implicit_store(n, s->p, batch, af_var(row), at, ex_reg(n, sum, af(0)));
-	while (n->depth)
-		nest_close(n);
+	nest_close_to(n, 0);
 }
