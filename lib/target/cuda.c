@@ -90,11 +90,6 @@ static int model(struct buf *out, struct err *e)
 	return 0;
 }
 
-static void features(struct buf *out)
-{
-	(void)out; /* the architecture says it all */
-}
-
 static void compile(const char *isa, const char *source, const char *object,
 		    char *argv[TARGET_ARGS])
 {
@@ -112,7 +107,7 @@ const struct target target_cuda = {
 	.limits = limits,
 	.isa_limits = isa_limits,
 	.model = model,
-	.features = features,
+	.features = gpu_features,
 	.prelude = simt_prelude_cuda,
 	.print = simt_print,
 	.compile = compile,

@@ -85,12 +85,9 @@ static int open_library(struct err *e)
 		{"cuEventElapsedTime", &cuda.elapsed},
 		{NULL, NULL},
 	};
-	static int is_open;
+	static struct shared library = {names, functions, 0};
 
-	if (!is_open && shared_open(names, functions, e) < 0)
-		return -1;
-	is_open = 1;
-	return 0;
+	return shared_open(&library, e);
 }
 
 static int check(int rc, const char *what, struct err *e)

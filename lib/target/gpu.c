@@ -66,6 +66,11 @@ void gpu_compile(const char *helper, const char *arch, const char *source, const
 	argv[n] = NULL;
 }
 
+void gpu_features(struct buf *out)
+{
+	(void)out;
+}
+
 /* "cuda: error: there is none" -> "there is none" */
 static const char *sentence_of(const char *text)
 {

@@ -24,6 +24,8 @@ int gpu_limits(const struct gpu_arch *list, const char *name, const struct targe
 /* The command that makes an object: HELPER --arch=ARCH -o OBJECT SOURCE. */
 void gpu_compile(const char *helper, const char *arch, const char *source, const char *object,
 		 char *argv[TARGET_ARGS]);
+/* A target's features: none, for the architecture says it all. */
+void gpu_features(struct buf *out);
 /* What HELPER OPTION prints, a line. -1: it fails, and e has what it says; errno is ENOENT where it
  * lacks a library. */
 int gpu_ask(const char *helper, const char *option, struct buf *out, struct err *e);

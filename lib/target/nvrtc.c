@@ -39,16 +39,13 @@ static int open_library(struct err *e)
 		{"nvrtcGetCUBIN", &nvrtc.cubin},
 		{NULL, NULL},
 	};
-	static int is_open;
+	static struct shared library = {names, functions, 0};
 	int major, minor;
 
-	if (is_open)
-		return 0;
-	if (shared_open(names, functions, e) < 0)
+	if (shared_open(&library, e) < 0)
 		return -1;
 	if (nvrtc.version(&major, &minor) || major < OLDEST_MAJOR)
 		return err_set(e, "NVRTC is older than CUDA %d", OLDEST_MAJOR);
-	is_open = 1;
 	return 0;
 }
 

@@ -64,11 +64,6 @@ static int limits(struct limits *m, struct err *e)
 	return 0;
 }
 
-static void features(struct buf *out)
-{
-	(void)out;
-}
-
 static void compile(const char *isa, const char *source, const char *object,
 		    char *argv[TARGET_ARGS])
 {
@@ -87,7 +82,7 @@ const struct target target_opencl = {
 	.limits = limits,
 	.isa_limits = isa_limits,
 	.model = model,
-	.features = features,
+	.features = gpu_features,
 	.prelude = simt_prelude_opencl,
 	.print = simt_print,
 	.compile = compile,

@@ -93,19 +93,21 @@ static void *open_anywhere(const char *name)
 	return handle;
 }
 
-int shared_open(const char *const *names, const struct shared_function *functions, struct err *e)
+int shared_open(struct shared *s, struct err *e)
 {
-	const char *const *name = names;
+	const char *const *name = s->names;
 	void *handle = NULL;
 
+	if (s->is_open)
+		return 0;
 	while (*name && !(handle = open_anywhere(*name)))
 		name++;
 	if (!handle) {
-		err_set(e, "the library %s is not found", names[0]);
+		err_set(e, "the library %s is not found", s->names[0]);
 		errno = ENOENT;
 		return -1;
 	}
-	for (const struct shared_function *f = functions; f->name; f++) {
+	for (const struct shared_function *f = s->functions; f->name; f++) {
 		void *address = dlsym(handle, f->name);
 
 		if (!address) {
@@ -115,5 +117,6 @@ int shared_open(const char *const *names, const struct shared_function *function
 		}
 		memcpy(f->address, &address, sizeof address);
 	}
+	s->is_open = 1;
 	return 0;
 }

@@ -12,12 +12,18 @@ struct shared_function {
 	void *address;
 };
 
-/* Opens the first of these file names (such as "libnvrtc.so.12"; NULL at the end) that is found: by
- * the loader, then in the folders that the variable TL_CUDA_PATH lists (colons between them),
- * beneath them in lib and lib64, in /usr/local/cuda, and where Python's packages nvidia-* put
- * libraries, of the active virtual environment, of the user and of the system. Then finds all
- * functions (name NULL at the end). 0; -1 with errno ENOENT: it is not there, or ENOSYS: it lacks
- * a function. It stays open. */
-int shared_open(const char *const *names, const struct shared_function *functions, struct err *e);
+/* A library: file names to try, NULL at the end, and functions, name NULL at the end. */
+struct shared {
+	const char *const *names;
+	const struct shared_function *functions;
+	int is_open;
+};
+
+/* Opens a library, once. The first of its names ("libnvrtc.so.12") that is found counts: by the
+ * loader, then in the folders that the variable TL_CUDA_PATH lists (colons between them), beneath
+ * them in lib and lib64, in /usr/local/cuda, and where Python's packages nvidia-* put libraries, of
+ * the active virtual environment, of the user and of the system. Then all its functions are found.
+ * 0; -1 with errno ENOENT: it is not there, or ENOSYS: it lacks a function. It stays open. */
+int shared_open(struct shared *s, struct err *e);
 
 #endif

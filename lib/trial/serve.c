@@ -46,7 +46,7 @@ static void put_status(struct buf *out, const char *status, const char *why)
 static int open_session(const struct json_doc *d, struct arena *a, struct buf *out, struct err *e)
 {
 	struct session_rules rules = {
-		.runner = with->runner, .library = with->library, .cold = flag(d, "cold")};
+		.runner = with->runner, .vendor = with->vendor, .cold = flag(d, "cold")};
 	double memory, timeout_s;
 	int64_t threads, seed;
 	struct workload w;

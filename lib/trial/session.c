@@ -118,7 +118,7 @@ static void begin(struct session *s, struct trial *t)
 {
 	*t = (struct trial){.w = &s->w,
 			    .runner = s->rules.runner,
-			    .library = s->rules.library,
+			    .vendor = s->rules.vendor,
 			    .threads = s->rules.threads,
 			    .cold = s->rules.cold,
 			    .max_error = s->rules.max_error,

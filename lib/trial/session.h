@@ -19,7 +19,8 @@ struct session;
 /* What a session keeps from trial to trial. */
 struct session_rules {
 	const struct runner *runner;
-	trial_library_open *library; /* what candidates are compared with; NULL: nothing */
+	trial_vendor_open
+		*vendor; /* the library that candidates are compared with; NULL: nothing */
 	int threads;
 	uint64_t seed;
 	int cold;	  /* operands leave the caches before each timed call */

@@ -85,11 +85,11 @@ struct ref *timed_library(const struct trial *t, const struct ref_choice *only, 
 				      t->tensor[TENSOR_BIAS].data, t->tensor[TENSOR_ADD].data,
 				      t->tensor[TENSOR_MUL].data};
 
-	if (!t->library) {
+	if (!t->vendor) {
 		err_set(e, "there is no library for this target");
 		return NULL;
 	}
 	/* It takes the pointers, and keeps no pointer to them. */
 	/* cppcheck-suppress returnDanglingLifetime */
-	return t->library(t->w, &data, only, n, e);
+	return t->vendor(t->w, &data, only, n, e);
 }

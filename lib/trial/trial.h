@@ -33,13 +33,13 @@ struct opponents {
 };
 
 /* As ref_onednn_open() (lib/ref/ref.h). */
-typedef struct ref *trial_library_open(const struct workload *w, const struct ref_data *data,
-				       const struct ref_choice *only, int n, struct err *e);
+typedef struct ref *trial_vendor_open(const struct workload *w, const struct ref_data *data,
+				      const struct ref_choice *only, int n, struct err *e);
 
 struct trial {
 	const struct workload *w;
 	const struct runner *runner; /* of the entrants */
-	trial_library_open *library; /* NULL: there is none for this target */
+	trial_vendor_open *vendor;   /* the library; NULL: there is none for this target */
 	int threads;
 	int cold;		    /* operands leave the caches before each call */
 	const struct fence *tensor; /* by role */
