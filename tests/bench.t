@@ -113,4 +113,23 @@ echo 'tl-tune ended with status 3' >"$dir/two.failed"
 perl bench/kernels.pl figures "$dir" | perl bench/kernels.pl table /dev/stdin >"$tmp/table" && [ "$(count 'NOT JUDGED .* no candidate was measured' "$tmp/table")" -eq 8 ] &&
 	[ "$(count 'no candidate was measured; tl-tune ended with status 3$' "$tmp/table")" -eq 2 ] && grep -q '8 of 8 kernels are not judged' "$tmp/table" && grep -q 'to an end that was not reached' "$tmp/table"
 ok $? 'of a run that measured nothing it is said'
+# bench-gpu: a network of a measured and an unmeasured workload
+gpu=$tmp/gpu
+mkdir "$gpu"
+echo net-1 >"$gpu/networks"
+cat >"$gpu/net-1.workloads" <<'W'
+{"tl":1,"type":"workload","workload_id":"a","op":"matmul","prob":"10x20:20x30","count":3}
+{"tl":1,"type":"workload","workload_id":"b","op":"matmul","prob":"1x2:2x3"}
+W
+cat >"$gpu/net-1.tuned" <<'W'
+{"tl":1,"type":"result","workload":{"workload_id":"a","op":"matmul","prob":"10x20:20x30","post":["bias"],"flops":12000},"algo":"implicit_gemm","knobs":{},"status":"ok","latency_s":1e-6,"error":{"max":1e-7},"env":{"cpu":"device","cc":"compiler","probe":{"peak_flops_all":1.2e11,"bandwidth_all":8.8e9}}}
+W
+cp "$gpu/net-1.tuned" "$gpu/all"
+perl bench/gpu.pl "$gpu" >"$tmp/figures" && perl bench/gpu.pl --table "$tmp/figures" >"$tmp/table"
+ok $? 'bench/gpu.pl reads what a run leaves'
+grep -q '"peak_share":0\.[01]' "$tmp/figures" && grep -q '"memory_share":0\.[45]' "$tmp/figures" && grep -q '"why":"nothing was measured"' "$tmp/figures"
+ok $? 'shares of the peak and of the memory, 1100 values in a microsecond'
+grep -q 'net-1: 2 workloads, 1 not measured, 3.0 us in all by count' "$tmp/table" && grep -q '^10x20:20x30 bias  *3  *1.0  *12  *10%  *50%' "$tmp/table" && grep -q '^results: ok 1' "$tmp/table"
+ok $? 'and the table'
+
 echo "1..$n"

@@ -10,7 +10,6 @@
 #include <math.h>
 
 #include "lib/model/static.h"
-#include "lib/nest/check.h"
 #include "lib/search/search.h"
 #include "lib/target/nvrtc.h"
 #include "lib/target/device.h"
@@ -373,50 +372,55 @@ static void check_neighbours(void)
 	arena_free(&a);
 }
 
-/* dst[block] by all threads; or a vector that stands at no multiple of its lanes. */
+/* A nest whose parallel loop of so many turns (0: none) and loop over four threads are open; they
+ * may store to *to. Returns the thread's variable. */
+static int open_nest(struct nest *n, struct arena *a, int blocks, int *to)
+{
+	nest_init(n, a, "kernel");
+	*to = nest_arg(n, "dst", TENSOR_DST, 64, 1);
+	if (blocks)
+		nest_for(n, LOOP_PARALLEL, "b", af(0), af(blocks));
+	return nest_for_threads(n, "t", 4);
+}
+
+static void store_one(struct nest *n, int to, struct affine at, int lanes)
+{
+	nest_store(n, to, at, NULL, ex_const(n, ELEM_F32, lanes, 1));
+}
+
+static void is_refused(struct nest *n, int team, const char *why)
+{
+	float dst[64];
+	void *buffers[] = {dst};
+	struct err e = ERR_INIT;
+
+	nest_close_to(n, 0);
+	ok(interp_team(n, team, buffers, &e) < 0 && strstr(e.msg, why), "%s", e.msg);
+}
+
 static void check_refusals(void)
 {
 	struct arena a = ARENA_INIT;
-	struct err e = ERR_INIT;
-	float dst[64];
-	void *buffers[] = {dst};
 	struct nest n;
 	int to, t;
 
-	nest_init(&n, &a, "kernel");
-	to = nest_arg(&n, "dst", TENSOR_DST, 64, 1);
-	nest_for(&n, LOOP_PARALLEL, "b", af(0), af(8));
-	t = nest_for_threads(&n, "t", 4);
-	nest_store(&n, to, af_var(t), NULL, ex_const(&n, ELEM_F32, 1, 1));
-	nest_close(&n);
-	nest_close(&n);
-	ok(interp_team(&n, 3, buffers, &e) < 0 && strstr(e.msg, "another block"), "%s", e.msg);
+	t = open_nest(&n, &a, 8, &to);
+	store_one(&n, to, af_var(t), 1);
+	is_refused(&n, 3, "another block");
 
-	nest_init(&n, &a, "kernel");
-	to = nest_arg(&n, "dst", TENSOR_DST, 64, 1);
-	nest_for(&n, LOOP_PARALLEL, "b", af(0), af(1));
-	t = nest_for_threads(&n, "t", 4);
-	nest_store(&n, to, af_add(af_mul(af_var(t), 4), af(2)), NULL, ex_const(&n, ELEM_F32, 4, 1));
-	nest_close(&n);
-	nest_close(&n);
-	ok(interp_team(&n, 1, buffers, &e) < 0 && strstr(e.msg, "no multiple"), "%s", e.msg);
+	t = open_nest(&n, &a, 1, &to);
+	store_one(&n, to, af_add(af_mul(af_var(t), 4), af(2)), 4);
+	is_refused(&n, 1, "no multiple");
 
-	nest_init(&n, &a, "kernel");
-	to = nest_arg(&n, "dst", TENSOR_DST, 64, 1);
-	nest_for(&n, LOOP_PARALLEL, "b", af(0), af(1));
-	t = nest_for_threads(&n, "t", 4);
-	nest_store(&n, to, af_var(t), NULL, ex_const(&n, ELEM_F32, 1, 1));
+	t = open_nest(&n, &a, 1, &to);
+	store_one(&n, to, af_var(t), 1);
 	nest_close(&n);
-	nest_store(&n, to, af(9), NULL, ex_const(&n, ELEM_F32, 1, 1));
-	nest_close(&n);
-	ok(check_nest(&n, &e) < 0 && strstr(e.msg, "no loop over them"), "%s", e.msg);
+	store_one(&n, to, af(9), 1);
+	is_refused(&n, 1, "no loop over them");
 
-	nest_init(&n, &a, "kernel");
-	to = nest_arg(&n, "dst", TENSOR_DST, 64, 1);
-	t = nest_for_threads(&n, "t", 4);
-	nest_store(&n, to, af_var(t), NULL, ex_const(&n, ELEM_F32, 1, 1));
-	nest_close(&n);
-	ok(check_nest(&n, &e) < 0 && strstr(e.msg, "in no parallel loop"), "%s", e.msg);
+	t = open_nest(&n, &a, 0, &to);
+	store_one(&n, to, af_var(t), 1);
+	is_refused(&n, 1, "in no parallel loop");
 	arena_free(&a);
 }
 

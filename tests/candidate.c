@@ -76,6 +76,13 @@ int main(void)
 	set(&c, "order", 1);
 	is_id(&c, "1471e089e8d2d3345cb706f2a23e0c8c", "gemm with five knobs set");
 
+	start(&c, "matmul", "49x512:512x1000", "implicit_gemm");
+	c.target = target_find("cuda", 4);
+	is_id(&c, "39132b4da78c602fa173526a2185c4f0", "implicit_gemm for cuda");
+	start(&c, "conv2d", "g32ic32ih28oc32oh28kh3ph1", "depthwise_threads");
+	c.target = target_find("opencl", 6);
+	is_id(&c, "8647a61a8ead8834e4fba87f000f1d13", "depthwise_threads for opencl");
+
 	rng_seed(&rng, 3, "candidate");
 	for (const struct algo *const *a = algo_list; *a; a++) {
 		start(&c, "conv2d", "ic64ih56oc64kh3ph1", (*a)->name);

@@ -111,7 +111,7 @@ W
 	is_status() { # candidate pattern
 		grep '"type":"result"' "$tmp/bad" | sed -n "$1p" | grep -q "\"status\":$2"
 	}
-	is_status 2 '"timeout"' && is_status 4 '"crash"'
+	is_status 2 '"timeout"' && is_status 4 '"\(crash\|wrong\)"'
 	ok $? 'one that hangs is late, one that writes anywhere dies'
 	is_status 6 '"wrong","why":"it wrote behind the end of operand' && is_status 8 '"\(wrong\|timeout\)"'
 	ok $? 'one that writes behind the end is seen, one that prints and does nothing, too'
