@@ -70,7 +70,7 @@ else
 W
 	export TL_CACHE="$tmp/cache" TL_LOCKS="$tmp"
 	"$bin/tl-gen" --target=opencl -n 100 "$tmp/small" | "$bin/tl-filter" --target=opencl -k 3 |
-		"$bin/tl-measure" --target=opencl --race 0.01 --final 1 >"$tmp/results" 2>"$tmp/err"
+		"$bin/tl-measure" --target=opencl --race 0.01 --final 1 --samples >"$tmp/results" 2>"$tmp/err"
 	ok $? 'tl-measure --target=opencl times candidates'
 	"$bin/tl-check" -q "$tmp/results" && [ "$(grep -c '"type":"result".*"status":"\(ok\|preempted\)"' "$tmp/results")" -ge 6 ]
 	ok $? 'its results are right and well formed'
