@@ -550,6 +550,11 @@ static int check_usage(struct err *e)
 			LONGEST_RACE_S);
 	if (database && !skip_known)
 		return err_status(e, EXIT_USAGE, "--db belongs to --skip-known");
+	if (!strcmp(caches, "cold") && target_named(target_name) != target_default())
+		return err_status(e, EXIT_USAGE,
+				  "--cache=cold flushes this processor's caches, not those of "
+				  "--target=%s",
+				  target_name);
 	return 0;
 }
 

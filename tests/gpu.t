@@ -45,6 +45,9 @@ ok $? 'a candidate of another target is no input'
 "$bin/tl-gen" --target=cuda --arch=sm_1 "$tmp/w" >/dev/null 2>"$tmp/err"
 [ $? -eq 2 ] && grep -q 'no architecture "sm_1"' "$tmp/err"
 ok $? 'an unknown architecture is a usage error'
+"$bin/tl-measure" --target=opencl --cache=cold "$tmp/f" >/dev/null 2>"$tmp/err"
+[ $? -eq 2 ] && grep -q "flushes this processor's caches" "$tmp/err"
+ok $? 'cold caches are not to be had on a device'
 if "${bin%bin}libexec/tl/cuda" --device >/dev/null 2>&1; then
 	skip 'there is a CUDA device'
 	skip 'there is a CUDA device'
