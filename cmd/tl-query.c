@@ -308,7 +308,7 @@ static int answer_all(struct query *q, struct rec_in *in, struct err *e)
 	return more;
 }
 
-/* Into a file there are none, whatever shows it later. */
+/* A file (-o) gets no colours. */
 static int in_color(void)
 {
 	if (output || !strcmp(color, "never"))

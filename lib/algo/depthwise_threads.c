@@ -1,8 +1,8 @@
 /* depthwise_threads: depthwise convolution on a target with blocks of threads.
  *
- * A thread computes a few pixels of a row, of as many channels as a vector has where the channels
- * of a pixel lie together, and sums their taps in registers: there is one load for each
- * multiply-add, which neighbours have in common by the first cache.
+ * A thread computes a few pixels of a row, and sums their taps in registers. In nhwc it does so for
+ * the four channels of a vector. Each multiply-add takes one load; neighbouring threads load mostly
+ * the same values, which the first cache holds.
  */
 #include "lib/algo/algo.h"
 #include "lib/nest/nest.h"
@@ -161,7 +161,8 @@ static void sum(struct state *s, int unroll)
 			   af_sum(af_mul(kh, c->kw * s->padded), af_mul(kw, s->padded), s->channel),
 			   NULL));
 	p = each_pixel(s);
-	/* Beyond the row's end there may be input, or not: what is summed there is not stored. */
+	/* A pixel beyond the row's end may read inside the image or outside. Its sum is not stored.
+	 */
 	iw = inside(n, "iw", af_sum(af_mul(column(s, p), c->sw), af_mul(kw, c->dw), af(-c->pw)),
 		    c->iw, c->padded || c->ow % s->pixels);
 	nest_store(n, s->acc, p, NULL,

@@ -13,7 +13,7 @@ struct nearest {
 	int distance;
 };
 
-/* For a word of n bytes; names of more than 63 bytes are near to nothing. */
+/* Starts with a word of n bytes. A name or word of more than 63 bytes is never near. */
 void nearest_begin(struct nearest *s, const char *word, size_t n);
 void nearest_try(struct nearest *s, const char *name);
 /* "; did you mean NAME?", or "" if none is near: a text that lives until the next call. */

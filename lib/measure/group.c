@@ -18,7 +18,7 @@ void group_free(struct group *g)
 	arena_free(&g->arena);
 }
 
-/* NULL: the target has no words for it, for the reason in *why. */
+/* NULL: the target cannot print the nest, and *why says why. */
 static struct build *add_nest(struct cache *c, const struct nest *n, const char **why)
 {
 	struct buf text = BUF_INIT;

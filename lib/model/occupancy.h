@@ -13,15 +13,17 @@
 #include "lib/nest/nest.h"
 #include "lib/space/limits.h"
 
-/* Of one phase; all but the last three of one block. */
+/* One phase. */
 struct occupancy {
+	/* Of one block: */
 	double fmas;	     /* of scalars */
 	double instructions; /* of a thread, times its threads */
 	double block_bytes;  /* read from and written to the block's memory */
 	double global_bytes; /* read from and written to memory */
 	double waits;	     /* loops over threads, one after the other */
-	double blocks;	     /* of the grid */
-	int together;	     /* blocks on one processor */
+	/* Of the whole phase: */
+	double blocks; /* of the grid */
+	int together;  /* blocks that one processor holds at a time */
 	double seconds;
 };
 

@@ -143,8 +143,8 @@ static int is_of_other_block(const struct interp *s, int64_t turn)
 	return (step_of(turn) & (((int64_t)1 << STEP_BITS) - 1)) < s->first_step;
 }
 
-/* The turn is one of this phase, by another of the team or in another block: nothing of this block
- * can come behind it. */
+/* Was the turn in this phase, but in another block or of another thread of the team? Then nothing
+ * orders it before or behind this thread. */
 static int is_far(const struct interp *s, int64_t turn)
 {
 	if (!turn || of_team(turn) < s->team->phase * s->team->threads)
@@ -197,7 +197,7 @@ static int note_read(struct interp *s, const struct place *p, int lanes)
 
 		if (is_other(s, t->writer))
 			return race(s, p, i, t->writer, "reads");
-		/* One that is far matters longer than one of this block. */
+		/* A reader of another block conflicts until the phase ends: remember that one. */
 		if (is_other(s, t->reader) && (is_far(s, t->reader) || !is_far(s, t->other_reader)))
 			t->other_reader = t->reader;
 		t->reader = turn_of(s);

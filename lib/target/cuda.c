@@ -52,7 +52,7 @@ static int isa_limits(const char *isa, struct limits *m)
 	return gpu_limits(archs, isa, &target_cuda, m);
 }
 
-/* An architecture that is younger than this program runs what the youngest one known does. */
+/* A device that the table lacks gets the limits of the newest architecture that it can run. */
 static void nearest_arch(const char *name, struct limits *m)
 {
 	const struct gpu_arch *best = archs;
