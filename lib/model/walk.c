@@ -274,6 +274,7 @@ static double operations(enum expr_kind kind)
 {
 	switch (kind) {
 	case EXPR_DIV:
+	case EXPR_SQRT:
 		return 8;
 	case EXPR_SCALE:
 		return 2;

@@ -264,6 +264,8 @@ static double apply(enum expr_kind kind, double a, double b, double c)
 		return a * b + c;
 	case EXPR_DIV:
 		return a / b;
+	case EXPR_SQRT:
+		return sqrt(a);
 	case EXPR_SCALE:
 		return ldexp(a, (int)(b - 12582912)); /* 1.5 * 2^23 */
 	case EXPR_EXP:

@@ -132,6 +132,7 @@ enum expr_kind {
 	EXPR_MIN,
 	EXPR_FMA, /* a * b + c */
 	EXPR_DIV,
+	EXPR_SQRT,
 	EXPR_SCALE,  /* single precision: a * 2^n, where b is 1.5 * 2^23 + n for a whole n; a and
 			what comes out are normal numbers */
 	EXPR_EXP,    /* definitions alone: scalars of double precision */

@@ -264,6 +264,9 @@ static void expr(struct text *p, const struct expr *x)
 	case EXPR_MIN:
 		call(p, "min", x);
 		return;
+	case EXPR_SQRT:
+		call(p, "root", x);
+		return;
 	case EXPR_SCALE:
 		call(p, "scale", x);
 		return;

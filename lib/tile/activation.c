@@ -206,12 +206,25 @@ int activation_waits(const struct post_op *p)
 	return p->kind > POST_CLIP;
 }
 
+static struct activation begin(struct nest *n, const struct expr *x)
+{
+	return (struct activation){.n = n,
+				   .elem = x->elem,
+				   .lanes = x->lanes,
+				   .registers = x->elem == ELEM_F64 || n->block_threads};
+}
+
+const struct expr *activation_exp(struct nest *n, const struct expr *x)
+{
+	struct activation a = begin(n, x);
+
+	a.room = room_of(&a);
+	return exponential(&a, x);
+}
+
 const struct expr *activation(struct nest *n, const struct expr *x, const struct post_op *p)
 {
-	struct activation a = {.n = n,
-			       .elem = x->elem,
-			       .lanes = x->lanes,
-			       .registers = x->elem == ELEM_F64 || n->block_threads};
+	struct activation a = begin(n, x);
 
 	if (!activation_waits(p))
 		return clip(&a, x, p->a, p->b);

@@ -18,6 +18,10 @@
  * at most ACTIVATION_JAM turns together. */
 enum { ACTIVATION_JAM = 8 };
 const struct expr *activation(struct nest *n, const struct expr *x, const struct post_op *p);
+/* e to the power of x, single precision: x is taken for -87 or 88 beyond these. The same holds of
+ * it.
+ */
+const struct expr *activation_exp(struct nest *n, const struct expr *x);
 /* Does it have such statements? */
 int activation_waits(const struct post_op *p);
 
