@@ -98,17 +98,17 @@ static void pack_run(struct pack_state *s, int dim, int64_t n, int64_t step)
 				    : src[j * step * s->stride[dim]];
 }
 
-static void pack_axis(struct pack_state *s, int i)
+static void pack_axis(struct pack_state *s, int i);
+
+/* Positions first to end of axis i, and all of the axes in it. */
+static void pack_part(struct pack_state *s, int i, int64_t first, int64_t end)
 {
 	const struct packing *p = s->p;
 	int dim = p->axis[i].dim;
-	int64_t n = p->axis[i].n, step = p->axis[i].step, start = s->at[dim];
+	int64_t step = p->axis[i].step, start = s->at[dim];
 
-	if (i == p->naxes - 1 && !p->nmaps) {
-		pack_run(s, dim, n, step);
-		return;
-	}
-	for (int64_t j = 0; j < n; j++, s->at[dim] += step) {
+	s->at[dim] += first * step;
+	for (int64_t j = first; j < end; j++, s->at[dim] += step) {
 		if (i < p->naxes - 1)
 			pack_axis(s, i + 1);
 		else
@@ -117,21 +117,40 @@ static void pack_axis(struct pack_state *s, int i)
 	s->at[dim] = start;
 }
 
-void packing_run(const struct packing *p, const float *src, float *dst)
+static void pack_axis(struct pack_state *s, int i)
+{
+	const struct packing *p = s->p;
+
+	if (i == p->naxes - 1 && !p->nmaps)
+		pack_run(s, p->axis[i].dim, p->axis[i].n, p->axis[i].step);
+	else
+		pack_part(s, i, 0, p->axis[i].n);
+}
+
+void packing_run_part(const struct packing *p, const float *src, const int64_t *stride,
+		      int64_t first, int64_t end, float *dst)
 {
 	struct pack_state s = {.p = p, .src = src, .dst = dst};
-	int64_t stride = 1;
+	int64_t dense = 1;
 
 	for (int d = p->rank - 1; d >= 0; d--) {
-		s.stride[d] = stride;
+		s.stride[d] = stride ? stride[d] : dense;
 		s.end[d] = p->extent[d];
-		stride *= p->extent[d];
+		dense *= p->extent[d];
 	}
 	for (int i = 0; i < p->nmaps; i++) {
 		s.end[p->map[i].dim] = p->map[i].rows;
 		s.mapped |= 1 << p->map[i].dim | 1 << p->map[i].with;
 	}
-	pack_axis(&s, 0);
+	if (first == 0 && end == p->axis[0].n)
+		pack_axis(&s, 0);
+	else
+		pack_part(&s, 0, first, end);
+}
+
+void packing_run(const struct packing *p, const float *src, float *dst)
+{
+	packing_run_part(p, src, NULL, 0, p->axis[0].n, dst);
 }
 
 void packing_text(const struct packing *p, struct buf *out)

@@ -2,28 +2,45 @@
 
 #include <dlfcn.h>
 #include <elf.h>
+#include <errno.h>
+#include <fcntl.h>
 #include <omp.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "lib/target/c.h"
 #include "lib/target/cpu.h"
 #include "lib/target/probe.h"
 
+static int read_all(int fd, void *to, size_t n)
+{
+	size_t at = 0;
+	ssize_t r = 1;
+
+	while (at < n && r) {
+		r = read(fd, (char *)to + at, n - at);
+		if (r < 0 && errno != EINTR)
+			return 0;
+		at += r > 0 ? (size_t)r : 0;
+	}
+	return at == n;
+}
+
 /* An object that was cut off loads, and kills who calls it. The table of its sections lies at its
  * end. */
 static int is_whole(const char *object)
 {
-	FILE *f = fopen(object, "rbe");
+	int fd = open(object, O_RDONLY | O_CLOEXEC), whole;
 	struct stat st;
 	Elf64_Ehdr h;
-	int whole = f && fread(&h, sizeof h, 1, f) == 1 && !fstat(fileno(f), &st) &&
-		    !memcmp(h.e_ident, ELFMAG, SELFMAG) && h.e_shoff <= (uint64_t)st.st_size &&
-		    h.e_shoff + (uint64_t)h.e_shnum * h.e_shentsize <= (uint64_t)st.st_size;
 
-	if (f)
-		fclose(f);
+	whole = fd >= 0 && read_all(fd, &h, sizeof h) && !fstat(fd, &st) &&
+		!memcmp(h.e_ident, ELFMAG, SELFMAG) && h.e_shoff <= (uint64_t)st.st_size &&
+		h.e_shoff + (uint64_t)h.e_shnum * h.e_shentsize <= (uint64_t)st.st_size;
+	if (fd >= 0)
+		close(fd);
 	return whole;
 }
 
@@ -61,6 +78,12 @@ static void team_barrier(void)
 #pragma omp barrier
 }
 
+static void part(const struct kernel *k, const long *params, void *const *buffers, int thread,
+		 int threads, void (*barrier)(void))
+{
+	((c_kernel)k->entry)(params, buffers, thread, threads, barrier);
+}
+
 static int run(const struct kernel *k, const long *params, void *const *buffers, int threads,
 	       struct err *e)
 {
@@ -88,6 +111,7 @@ const struct runner runner_cpu = {
 	.unload = unload,
 	.params = c_params,
 	.run = run,
+	.part = part,
 	.team = team,
 	.probe = probe_run,
 };

@@ -38,6 +38,10 @@ struct runner {
 	 * Buffers by slot. -1: the device refuses the call, or died of it. */
 	int (*run)(const struct kernel *k, const long *params, void *const *buffers, int threads,
 		   struct err *e);
+	/* A thread's part of a call, in a team of the caller's: all its threads call it, and meet
+	 * in barrier() between phases. NULL: the target has no threads that share memory. */
+	void (*part)(const struct kernel *k, const long *params, void *const *buffers, int thread,
+		     int threads, void (*barrier)(void));
 	/* What the last call took by the device's own clock. NULL: it has none, and the caller's
 	 * counts. */
 	double (*seconds)(const struct kernel *k);
