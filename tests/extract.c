@@ -122,7 +122,7 @@ static void weights(struct buf *g, const char *name, const char *dims)
 {
 	struct buf t = BUF_INIT;
 
-	tensor(&t, name, dims, ELEM_F32);
+	tensor(&t, name, dims, VALUE_F32);
 	put_buf(g, 5, &t);
 }
 
@@ -135,7 +135,7 @@ static void ints(struct buf *g, const char *name, const char *values)
 	for (const char *s = values; *s; s++)
 		n += *s == ',';
 	snprintf(dims, sizeof dims, "%d", *values ? n : 0);
-	tensor(&t, name, dims, ELEM_I64);
+	tensor(&t, name, dims, VALUE_I64);
 	put_dims(&t, 7, values);
 	put_buf(g, 5, &t);
 }
@@ -144,7 +144,7 @@ static void real(struct buf *g, const char *name, float v)
 {
 	struct buf t = BUF_INIT;
 
-	tensor(&t, name, "", ELEM_F32);
+	tensor(&t, name, "", VALUE_F32);
 	put_bytes(&t, 9, &v, sizeof v);
 	put_buf(g, 5, &t);
 }
@@ -175,12 +175,12 @@ static void info(struct buf *g, int field, const char *name, const char *dims, i
 
 static void input(struct buf *g, const char *name, const char *dims)
 {
-	info(g, 11, name, dims, ELEM_F32);
+	info(g, 11, name, dims, VALUE_F32);
 }
 
 static void output(struct buf *g, const char *name)
 {
-	info(g, 12, name, "", ELEM_F32);
+	info(g, 12, name, "", VALUE_F32);
 }
 
 static void model(struct buf *m, struct buf *g, int opset)
@@ -647,7 +647,7 @@ static void test_convolutions(void)
 	ok(was_said("computed weights"), "but reported");
 
 	memset(&g, 0, sizeof g);
-	info(&g, 11, "x", "1,4,8,8", ELEM_F16);
+	info(&g, 11, "x", "1,4,8,8", VALUE_F16);
 	weights(&g, "w", "6,4,3,3");
 	node(&g, "Conv x w -> y", "");
 	output(&g, "y");
@@ -659,7 +659,7 @@ static void test_quantized(void)
 {
 	struct buf g = image(), t = BUF_INIT;
 
-	tensor(&t, "q", "8,8,3,3", ELEM_I8);
+	tensor(&t, "q", "8,8,3,3", VALUE_I8);
 	put_buf(&g, 5, &t);
 	real(&g, "scale", 0.5f);
 	node(&g, "DequantizeLinear q scale -> dq", "");
@@ -784,7 +784,7 @@ static void test_shapes(void)
 	weights(&g, "w", "8,9");
 	node(&g, "Strange x -> a", "");
 	node(&g, "MatMul a w -> y", "");
-	info(&g, 13, "a", "4,8", ELEM_F32);
+	info(&g, 13, "a", "4,8", VALUE_F32);
 	output(&g, "y");
 	expect(&g, 13, "4x8:8x9", "what the file declares stands in for inference");
 
@@ -793,7 +793,7 @@ static void test_shapes(void)
 	weights(&g, "w", "8,9");
 	node(&g, "Strange x -> a", "");
 	node(&g, "MatMul a w -> y", "");
-	info(&g, 13, "a", "4,8", ELEM_F32);
+	info(&g, 13, "a", "4,8", VALUE_F32);
 	output(&g, "y");
 	workloads(&g, 13, &batch8, &got);
 	ok(!got.n, "but not where another batch was asked for");
@@ -894,7 +894,7 @@ static void a_model(struct buf *m)
 	struct buf g = image(), t = BUF_INIT;
 	char data[1500] = {0};
 
-	tensor(&t, "big", "375", ELEM_F32);
+	tensor(&t, "big", "375", VALUE_F32);
 	put_bytes(&t, 9, data, sizeof data);
 	put_buf(&g, 5, &t);
 	conv(&g, "Conv x w c -> a");

@@ -125,10 +125,10 @@ static union scalar cast(union scalar v, int from, int to, int *known)
 		r.f = (double)v.i;
 	} else if (elem_is_real(from) && elem_is_int(to)) {
 		if (fabs(v.f) < 0x1p62)
-			r.i = to == ELEM_BOOL ? v.f != 0 : (int64_t)v.f;
+			r.i = to == VALUE_BOOL ? v.f != 0 : (int64_t)v.f;
 		else
 			r.i = INT_UNKNOWN;
-	} else if (elem_is_int(from) && to == ELEM_BOOL && v.i != INT_UNKNOWN) {
+	} else if (elem_is_int(from) && to == VALUE_BOOL && v.i != INT_UNKNOWN) {
 		r.i = v.i != 0;
 	} else if (!(elem_is_int(from) && elem_is_int(to)) &&
 		   !(elem_is_real(from) && elem_is_real(to))) {
@@ -137,8 +137,8 @@ static union scalar cast(union scalar v, int from, int to, int *known)
 	return r;
 }
 
-static union scalar apply(const struct node *n, union scalar a, union scalar b, int type, int to,
-			  int *known)
+static union scalar apply(const struct graph_node *n, union scalar a, union scalar b, int type,
+			  int to, int *known)
 {
 	union scalar r = {.i = 0};
 
@@ -176,8 +176,8 @@ static int broadcast_strides(const struct shape *in, const struct shape *out, in
 
 enum { ARITY_MAX = 3 };
 
-static union scalar one(const struct node *n, const struct value **in, const int64_t *at, int to,
-			int *known)
+static union scalar one(const struct graph_node *n, const struct value **in, const int64_t *at,
+			int to, int *known)
 {
 	union scalar a = in[0]->kept[at[0]], b = {.i = 0};
 
@@ -192,7 +192,7 @@ static union scalar one(const struct node *n, const struct value **in, const int
 }
 
 /* The inputs, if the elements of all are known and of types that go together. */
-static int gather_inputs(const struct infer *x, const struct node *n, int nin,
+static int gather_inputs(const struct infer *x, const struct graph_node *n, int nin,
 			 const struct shape *out, const struct value **in,
 			 int64_t stride[][GRAPH_MAX_RANK])
 {
@@ -211,7 +211,7 @@ static int gather_inputs(const struct infer *x, const struct node *n, int nin,
 	return is_where && !elem_is_int(in[0]->elem) ? -1 : 0;
 }
 
-void fold_elementwise(struct infer *x, const struct node *n)
+void fold_elementwise(struct infer *x, const struct graph_node *n)
 {
 	struct value *v = node_out(x->g, n, 0);
 	const struct value *in[ARITY_MAX] = {NULL};

@@ -40,7 +40,8 @@ static int take_scale(const struct task *t)
 	return still_linear(t) && t->w.rhs_const;
 }
 
-static int take_batch_norm(const struct graph *g, const struct node *n, struct task *t, int cur)
+static int take_batch_norm(const struct graph *g, const struct graph_node *n, struct task *t,
+			   int cur)
 {
 	if (n->in[0] != cur || node_int(n, "training_mode", 0) || !take_scale(t) ||
 	    g->value[cur]->shape.rank < 2 || t->channel_dim != 1)
@@ -55,14 +56,14 @@ static int take_batch_norm(const struct graph *g, const struct node *n, struct t
 }
 
 /* The other operand of a binary node that reads cur once, or NULL. */
-static const struct value *other_operand(const struct graph *g, const struct node *n, int cur)
+static const struct value *other_operand(const struct graph *g, const struct graph_node *n, int cur)
 {
 	if (n->nin != 2 || n->in[0] < 0 || n->in[1] < 0 || n->in[0] == n->in[1])
 		return NULL;
 	return g->value[n->in[n->in[0] == cur]];
 }
 
-static int take_add(const struct graph *g, const struct node *n, struct task *t, int cur)
+static int take_add(const struct graph *g, const struct graph_node *n, struct task *t, int cur)
 {
 	const struct value *v = other_operand(g, n, cur), *mine = g->value[cur];
 	const struct value *out = node_out(g, n, 0);
@@ -71,10 +72,10 @@ static int take_add(const struct graph *g, const struct node *n, struct task *t,
 		return 0;
 	if (t->channel_dim >= 0 && value_is_along(v, &mine->shape, t->channel_dim))
 		return still_linear(t) && take_bias(t);
-	return shape_equal(&v->shape, &mine->shape) && v->elem == ELEM_F32 && push(t, POST_ADD);
+	return shape_equal(&v->shape, &mine->shape) && v->elem == VALUE_F32 && push(t, POST_ADD);
 }
 
-static int take_mul(const struct graph *g, const struct node *n, struct task *t, int cur)
+static int take_mul(const struct graph *g, const struct graph_node *n, struct task *t, int cur)
 {
 	const struct value *v = other_operand(g, n, cur), *mine = g->value[cur];
 	const struct value *out = node_out(g, n, 0);
@@ -83,7 +84,7 @@ static int take_mul(const struct graph *g, const struct node *n, struct task *t,
 		return 0;
 	if (t->channel_dim >= 0 && value_is_along(v, &mine->shape, t->channel_dim))
 		return take_scale(t);
-	return shape_equal(&v->shape, &mine->shape) && v->elem == ELEM_F32 && push(t, POST_MUL);
+	return shape_equal(&v->shape, &mine->shape) && v->elem == VALUE_F32 && push(t, POST_MUL);
 }
 
 /* Is v a constant of one element? */
@@ -97,7 +98,8 @@ static int scalar(const struct value *v, double *out)
 }
 
 /* A bound of a Clip: attribute (before opset 11) or input. 1 known, 0 absent, -1 unknown. */
-static int bound(const struct graph *g, const struct node *n, const char *name, int i, double *out)
+static int bound(const struct graph *g, const struct graph_node *n, const char *name, int i,
+		 double *out)
 {
 	const struct attr *a = node_attr(n, name);
 	const struct value *v = node_in(g, n, i);
@@ -112,7 +114,7 @@ static int bound(const struct graph *g, const struct node *n, const char *name, 
 }
 
 /* Bounds that are left out, or beyond every float, are the largest floats. */
-static int take_clip(const struct graph *g, const struct node *n, struct task *t)
+static int take_clip(const struct graph *g, const struct graph_node *n, struct task *t)
 {
 	const double most = (double)FLT_MAX;
 	double low = -most, high = most;
@@ -130,7 +132,7 @@ static int take_clip(const struct graph *g, const struct node *n, struct task *t
 	return push_op(t, (struct post_op){POST_CLIP, low, high});
 }
 
-static int take_leaky_relu(const struct node *n, struct task *t)
+static int take_leaky_relu(const struct graph_node *n, struct task *t)
 {
 	double slope = (double)node_float(n, "alpha", 0.01F);
 
@@ -140,14 +142,15 @@ static int take_leaky_relu(const struct node *n, struct task *t)
 			  : push_op(t, (struct post_op){POST_LEAKY_RELU, slope, 0});
 }
 
-static int take_gelu(const struct node *n, struct task *t)
+static int take_gelu(const struct graph_node *n, struct task *t)
 {
 	return push(t, strcmp(node_str(n, "approximate", "none"), "tanh") ? POST_GELU
 									  : POST_GELU_TANH);
 }
 
 /* One node that is an activation. */
-static int take_activation(const struct graph *g, const struct node *n, struct task *t, int cur)
+static int take_activation(const struct graph *g, const struct graph_node *n, struct task *t,
+			   int cur)
 {
 	static const struct {
 		const char *type;
@@ -167,16 +170,42 @@ static int take_activation(const struct graph *g, const struct node *n, struct t
 	return node_is(n, "Gelu") && take_gelu(n, t);
 }
 
-static int take(const struct graph *g, const struct node *n, struct task *t, int cur)
+static int take_rest(const struct graph *g, const struct graph_node *n, struct task *t, int cur)
 {
-	if (node_is(n, "Add") || node_is(n, "Sum"))
-		return take_add(g, n, t, cur);
-	if (node_is(n, "Mul"))
-		return take_mul(g, n, t, cur);
-	if (node_is(n, "BatchNormalization"))
-		return take_batch_norm(g, n, t, cur);
 	return node_is(n, "Identity") || (node_is(n, "Dropout") && n->in[0] == cur) ||
 	       take_activation(g, n, t, cur);
+}
+
+/* Notes a node that was taken. */
+static int note(struct task *t, const struct graph *g, int node, int cur, enum taken_as as)
+{
+	const struct graph_node *n = &g->node[node];
+	int has_other = as == TAKEN_BIAS || as == TAKEN_SCALE || as == TAKEN_ADD || as == TAKEN_MUL;
+
+	t->taken[t->ntaken].node = node;
+	t->taken[t->ntaken].other = has_other ? n->in[n->in[0] == cur] : -1;
+	t->taken[t->ntaken++].as = as;
+	t->out = n->out[0];
+	return 1;
+}
+
+static int take(const struct graph *g, int node, struct task *t, int cur)
+{
+	const struct graph_node *n = &g->node[node];
+	int adds = has(t, POST_ADD), multiplies = has(t, POST_MUL);
+
+	if (t->ntaken == TASK_TAKES)
+		return 0;
+	if (node_is(n, "Add") || node_is(n, "Sum"))
+		return take_add(g, n, t, cur) &&
+		       note(t, g, node, cur, has(t, POST_ADD) != adds ? TAKEN_ADD : TAKEN_BIAS);
+	if (node_is(n, "Mul"))
+		return take_mul(g, n, t, cur) &&
+		       note(t, g, node, cur,
+			    has(t, POST_MUL) != multiplies ? TAKEN_MUL : TAKEN_SCALE);
+	if (node_is(n, "BatchNormalization"))
+		return take_batch_norm(g, n, t, cur) && note(t, g, node, cur, TAKEN_NORM);
+	return take_rest(g, n, t, cur) && note(t, g, node, cur, TAKEN_REST);
 }
 
 /* Of the two nodes that read cur: the product of cur and of the other one's output, which nothing
@@ -185,7 +214,7 @@ static int take(const struct graph *g, const struct node *n, struct task *t, int
 static int take_gate(const struct graph *g, struct task *t, int cur, unsigned char *absorbed)
 {
 	for (int i = 0; i < g->nnode; i++) {
-		const struct node *n = &g->node[i], *product;
+		const struct graph_node *n = &g->node[i], *product;
 		const struct value *v;
 		enum post kind = POST_SILU;
 
@@ -214,7 +243,7 @@ static int take_gate(const struct graph *g, struct task *t, int cur, unsigned ch
 
 /* n's value is cur and a constant, combined by a node of that type; the constant is second where
  * the order matters. */
-static int is_with(const struct graph *g, const struct node *n, const char *type, int cur,
+static int is_with(const struct graph *g, const struct graph_node *n, const char *type, int cur,
 		   double constant)
 {
 	const struct value *v;
@@ -228,12 +257,12 @@ static int is_with(const struct graph *g, const struct node *n, const char *type
 	return scalar(v, &is) && fabs(is / constant - 1) < 1e-3;
 }
 
-static int is_times(const struct graph *g, const struct node *n, int cur, double factor)
+static int is_times(const struct graph *g, const struct graph_node *n, int cur, double factor)
 {
 	return is_with(g, n, "Mul", cur, factor) || is_with(g, n, "Div", cur, 1 / factor);
 }
 
-static int is_product(const struct node *n, int a, int b)
+static int is_product(const struct graph_node *n, int a, int b)
 {
 	return node_is(n, "Mul") && n->nin == 2 && n->ndeps == 2 && n->nout == 1 &&
 	       n->out[0] >= 0 &&
@@ -241,7 +270,7 @@ static int is_product(const struct node *n, int a, int b)
 }
 
 /* The node that alone reads the output of node i, or NULL. */
-static const struct node *next(const struct graph *g, int i, int *number)
+static const struct graph_node *next(const struct graph *g, int i, int *number)
 {
 	const struct value *v = g->value[g->node[i].out[0]];
 
@@ -253,7 +282,7 @@ static const struct node *next(const struct graph *g, int i, int *number)
  * are noted; 0: it is something else. */
 static int is_erf_gelu(const struct graph *g, int cur, int chain[5])
 {
-	const struct node *n = next(g, chain[0], &chain[1]);
+	const struct graph_node *n = next(g, chain[0], &chain[1]);
 	int at;
 
 	if (!n || !node_is(n, "Erf") || n->nin != 1 || n->ndeps != 1 || n->nout != 1 ||
@@ -312,19 +341,21 @@ void task_fuse(const struct graph *g, struct task *t, unsigned char *absorbed)
 		absorbed[t->pad] = 1;
 	for (;;) {
 		const struct value *v = g->value[cur];
-		const struct node *n;
+		const struct graph_node *n;
 		int last;
 
-		if (!v->is_output && v->uses == 2 &&
+		if (!v->is_output && v->uses == 2 && t->ntaken < TASK_TAKES &&
 		    (last = take_pattern(g, t, cur, absorbed)) >= 0) {
 			absorbed[last] = 1;
+			note(t, g, last, cur, TAKEN_REST);
 			cur = g->node[last].out[0];
 			continue;
 		}
 		if (v->is_output || v->uses != 1 || absorbed[v->consumer])
 			return;
 		n = &g->node[v->consumer];
-		if (!n->nout || n->out[0] < 0 || n->nin != n->ndeps || !take(g, n, t, cur))
+		if (!n->nout || n->out[0] < 0 || n->nin != n->ndeps ||
+		    !take(g, v->consumer, t, cur))
 			return;
 		absorbed[v->consumer] = 1;
 		cur = n->out[0];

@@ -2,18 +2,50 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 void graph_init(struct graph *g, struct arena *a)
 {
 	*g = (struct graph){.a = a, .name = ""};
 }
 
+void *value_room(struct value *v, size_t bytes)
+{
+	void *p = bytes ? mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+			       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0)
+			: MAP_FAILED;
+
+	if (p == MAP_FAILED)
+		return NULL;
+	value_drop(v);
+	v->data = p;
+	v->data_bytes = bytes;
+	return p;
+}
+
+void value_drop(struct value *v)
+{
+	if (v->data)
+		munmap(v->data, v->data_bytes);
+	v->data = NULL;
+	v->data_bytes = 0;
+}
+
+static void attr_free(struct attr *a)
+{
+	if (a->subgraph)
+		graph_free(a->subgraph);
+	if (a->tensor)
+		value_drop(a->tensor);
+}
+
 void graph_free(struct graph *g)
 {
 	for (int i = 0; i < g->nnode; i++)
 		for (int k = 0; k < g->node[i].nattr; k++)
-			if (g->node[i].attr[k].subgraph)
-				graph_free(g->node[i].attr[k].subgraph);
+			attr_free(&g->node[i].attr[k]);
+	for (int i = 0; i < g->nvalue; i++)
+		value_drop(g->value[i]);
 	map_free(&g->by_name);
 	g->nnode = 0;
 }
@@ -51,7 +83,7 @@ int graph_value(struct graph *g, const char *name)
 	return g->nvalue - 1;
 }
 
-struct node *graph_add_node(struct graph *g)
+struct graph_node *graph_add_node(struct graph *g)
 {
 	g->node = one_more(g->a, g->node, g->nnode, &g->node_cap, sizeof *g->node);
 	return &g->node[g->nnode++];
@@ -59,7 +91,7 @@ struct node *graph_add_node(struct graph *g)
 
 static int link_outputs(struct graph *g, int i, struct err *e)
 {
-	const struct node *n = &g->node[i];
+	const struct graph_node *n = &g->node[i];
 
 	for (int k = 0; k < n->nout; k++) {
 		struct value *v = n->out[k] >= 0 ? g->value[n->out[k]] : NULL;
@@ -75,7 +107,7 @@ static int link_outputs(struct graph *g, int i, struct err *e)
 
 static int link_inputs(struct graph *g, int i, struct err *e)
 {
-	const struct node *n = &g->node[i];
+	const struct graph_node *n = &g->node[i];
 
 	for (int k = 0; k < n->ndeps; k++) {
 		struct value *v = n->in[k] >= 0 ? g->value[n->in[k]] : NULL;
@@ -103,7 +135,7 @@ static int visit(struct graph *g, int i, unsigned char *mark, int *next_in, int 
 	mark[i] = GREY;
 	while (depth) {
 		int at = stack[depth - 1];
-		const struct node *nd = &g->node[at];
+		const struct graph_node *nd = &g->node[at];
 		int v, p;
 
 		if (next_in[at] == nd->ndeps) {
@@ -159,14 +191,14 @@ int graph_link(struct graph *g, struct err *e)
 	return sort(g, e);
 }
 
-const char *node_label(const struct graph *g, const struct node *n)
+const char *node_label(const struct graph *g, const struct graph_node *n)
 {
 	if (n->name[0])
 		return n->name;
 	return n->nout && n->out[0] >= 0 ? g->value[n->out[0]]->name : "without a name";
 }
 
-const struct attr *node_attr(const struct node *n, const char *name)
+const struct attr *node_attr(const struct graph_node *n, const char *name)
 {
 	for (int i = 0; i < n->nattr; i++)
 		if (!strcmp(n->attr[i].name, name))
@@ -174,38 +206,38 @@ const struct attr *node_attr(const struct node *n, const char *name)
 	return NULL;
 }
 
-int64_t node_int(const struct node *n, const char *name, int64_t otherwise)
+int64_t node_int(const struct graph_node *n, const char *name, int64_t otherwise)
 {
 	const struct attr *a = node_attr(n, name);
 
 	return a ? a->i : otherwise;
 }
 
-float node_float(const struct node *n, const char *name, float otherwise)
+float node_float(const struct graph_node *n, const char *name, float otherwise)
 {
 	const struct attr *a = node_attr(n, name);
 
 	return a ? a->f : otherwise;
 }
 
-const char *node_str(const struct node *n, const char *name, const char *otherwise)
+const char *node_str(const struct graph_node *n, const char *name, const char *otherwise)
 {
 	const struct attr *a = node_attr(n, name);
 
 	return a && a->s ? a->s : otherwise;
 }
 
-int node_is(const struct node *n, const char *type)
+int node_is(const struct graph_node *n, const char *type)
 {
 	return !strcmp(n->type, type) && (!n->domain[0] || !strcmp(n->domain, "ai.onnx"));
 }
 
-struct value *node_in(const struct graph *g, const struct node *n, int i)
+struct value *node_in(const struct graph *g, const struct graph_node *n, int i)
 {
 	return i < n->nin && n->in[i] >= 0 ? g->value[n->in[i]] : NULL;
 }
 
-struct value *node_out(const struct graph *g, const struct node *n, int i)
+struct value *node_out(const struct graph *g, const struct graph_node *n, int i)
 {
 	return i < n->nout && n->out[i] >= 0 ? g->value[n->out[i]] : NULL;
 }
@@ -274,11 +306,11 @@ const char *elem_name(int elem)
 
 int elem_is_int(int elem)
 {
-	return (elem >= ELEM_U8 && elem <= ELEM_I64) || elem == ELEM_BOOL || elem == ELEM_U32 ||
-	       elem == ELEM_U64;
+	return (elem >= VALUE_U8 && elem <= VALUE_I64) || elem == VALUE_BOOL || elem == VALUE_U32 ||
+	       elem == VALUE_U64;
 }
 
 int elem_is_real(int elem)
 {
-	return elem == ELEM_F32 || elem == ELEM_F64 || elem == ELEM_F16 || elem == ELEM_BF16;
+	return elem == VALUE_F32 || elem == VALUE_F64 || elem == VALUE_F16 || elem == VALUE_BF16;
 }

@@ -29,24 +29,24 @@ enum {
 #define INT_UNKNOWN INT64_MIN		/* an element that depends on an unknown dimension */
 
 /* Element types as TensorProto.DataType numbers them. */
-enum elem {
-	ELEM_UNKNOWN,
-	ELEM_F32,
-	ELEM_U8,
-	ELEM_I8,
-	ELEM_U16,
-	ELEM_I16,
-	ELEM_I32,
-	ELEM_I64,
-	ELEM_STRING,
-	ELEM_BOOL,
-	ELEM_F16,
-	ELEM_F64,
-	ELEM_U32,
-	ELEM_U64,
-	ELEM_C64,
-	ELEM_C128,
-	ELEM_BF16,
+enum value_elem {
+	VALUE_UNKNOWN,
+	VALUE_F32,
+	VALUE_U8,
+	VALUE_I8,
+	VALUE_U16,
+	VALUE_I16,
+	VALUE_I32,
+	VALUE_I64,
+	VALUE_STRING,
+	VALUE_BOOL,
+	VALUE_F16,
+	VALUE_F64,
+	VALUE_U32,
+	VALUE_U64,
+	VALUE_C64,
+	VALUE_C128,
+	VALUE_BF16,
 };
 
 struct shape {
@@ -71,6 +71,10 @@ struct value {
 	struct shape shape;
 	int elem;
 	union scalar *kept; /* elements, if known; as many as the shape says */
+	/* All elements as the file has them, if weights were asked for and are there:
+	 * little-endian, so many bytes; graph_free() gives them back. */
+	void *data;
+	size_t data_bytes;
 	const struct declared *declared;
 	int is_const; /* initializer, or made from constants only */
 	int is_input, is_output;
@@ -96,7 +100,7 @@ struct attr {
 	struct graph *subgraph; /* NULL if none */
 };
 
-struct node {
+struct graph_node {
 	const char *name, *type, *domain;
 	int *in;   /* values, -1 for an optional one left out; then what subgraphs capture */
 	int nin;   /* without captures */
@@ -110,7 +114,7 @@ struct node {
 struct graph {
 	struct arena *a;
 	const char *name;
-	struct node *node;
+	struct graph_node *node;
 	int nnode, node_cap;
 	struct value **value;
 	int nvalue, value_cap;
@@ -122,20 +126,25 @@ void graph_init(struct graph *g, struct arena *a);
 void graph_free(struct graph *g); /* and those of its subgraphs */
 /* The value of that name, made if new. */
 int graph_value(struct graph *g, const char *name);
-struct node *graph_add_node(struct graph *g);
+struct graph_node *graph_add_node(struct graph *g);
 /* Fills producer, uses, consumer and order. Errors: a value made twice or by nobody, a cycle. */
 int graph_link(struct graph *g, struct err *e);
 
 /* "'conv1'", or the name of the first output if the node has none; for messages. */
-const char *node_label(const struct graph *g, const struct node *n);
-const struct attr *node_attr(const struct node *n, const char *name); /* NULL if absent */
-int64_t node_int(const struct node *n, const char *name, int64_t otherwise);
-float node_float(const struct node *n, const char *name, float otherwise);
-const char *node_str(const struct node *n, const char *name, const char *otherwise);
-int node_is(const struct node *n, const char *type);
+const char *node_label(const struct graph *g, const struct graph_node *n);
+const struct attr *node_attr(const struct graph_node *n, const char *name); /* NULL if absent */
+int64_t node_int(const struct graph_node *n, const char *name, int64_t otherwise);
+float node_float(const struct graph_node *n, const char *name, float otherwise);
+const char *node_str(const struct graph_node *n, const char *name, const char *otherwise);
+int node_is(const struct graph_node *n, const char *type);
 /* Input or output i, NULL if it is left out. */
-struct value *node_in(const struct graph *g, const struct node *n, int i);
-struct value *node_out(const struct graph *g, const struct node *n, int i);
+struct value *node_in(const struct graph *g, const struct graph_node *n, int i);
+struct value *node_out(const struct graph *g, const struct graph_node *n, int i);
+
+/* Room for so many bytes of elements, of which only those that are written take memory. NULL: there
+ * is none. And gives it back. */
+void *value_room(struct value *v, size_t bytes);
+void value_drop(struct value *v);
 
 int shape_known(const struct shape *s);	    /* rank and all dimensions */
 int64_t shape_count(const struct shape *s); /* elements; the shape must be known */

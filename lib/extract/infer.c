@@ -208,7 +208,7 @@ static int listed(const char *const *list, size_t n, const char *type)
 
 #define COUNT(a) (sizeof(a) / sizeof *(a))
 
-static const struct row *find_row(const struct node *n)
+static const struct row *find_row(const struct graph_node *n)
 {
 	if (!strcmp(n->domain, "com.microsoft")) {
 		if (listed(contrib_like_first, COUNT(contrib_like_first), n->type))
@@ -224,7 +224,7 @@ static const struct row *find_row(const struct node *n)
 	return listed(like_first, COUNT(like_first), n->type) ? &like_first_row : NULL;
 }
 
-static void set_type(struct infer *x, const struct node *n, enum kind kind)
+static void set_type(struct infer *x, const struct graph_node *n, enum kind kind)
 {
 	const struct value *in = node_in(x->g, n, 0), *zero = node_in(x->g, n, 2);
 	const struct value *second = node_in(x->g, n, 1);
@@ -234,22 +234,22 @@ static void set_type(struct infer *x, const struct node *n, enum kind kind)
 
 		if (!v || kind == OWN)
 			continue;
-		v->elem = in ? in->elem : ELEM_UNKNOWN;
+		v->elem = in ? in->elem : VALUE_UNKNOWN;
 		v->quantized = kind == FLOATS || (kind == MOVES && in && in->quantized);
 		if (kind == SAME && node_attr(n, "dtype")) /* RandomNormalLike and its kin */
 			v->elem = (int)node_int(n, "dtype", v->elem);
 		else if (kind == BOOLEAN)
-			v->elem = ELEM_BOOL;
+			v->elem = VALUE_BOOL;
 		else if (kind == INDEX)
-			v->elem = ELEM_I64;
+			v->elem = VALUE_I64;
 		else if (kind == INT32)
-			v->elem = ELEM_I32;
+			v->elem = VALUE_I32;
 		else if (kind == CAST)
-			v->elem = (int)node_int(n, "to", ELEM_UNKNOWN);
+			v->elem = (int)node_int(n, "to", VALUE_UNKNOWN);
 		else if (kind == FLOATS || kind == CAST_LIKE)
-			v->elem = second ? second->elem : ELEM_F32;
+			v->elem = second ? second->elem : VALUE_F32;
 		else if (kind == BYTES)
-			v->elem = (int)node_int(n, "output_dtype", zero ? zero->elem : ELEM_U8);
+			v->elem = (int)node_int(n, "output_dtype", zero ? zero->elem : VALUE_U8);
 	}
 }
 
@@ -260,7 +260,7 @@ static void use_declared(const struct infer *x, struct value *v)
 
 	if (!d)
 		return;
-	if (v->elem == ELEM_UNKNOWN)
+	if (v->elem == VALUE_UNKNOWN)
 		v->elem = d->elem;
 	if (x->reshaped || d->shape.rank < 0 || infer_absurd(&d->shape))
 		return;
@@ -286,7 +286,7 @@ void infer_count(struct map *m, struct arena *a, const char *key)
 }
 
 /* Constant if all it reads is; and what it reads of unknown shape is to blame for its own. */
-static void set_origin(struct infer *x, const struct node *n, const struct row *row)
+static void set_origin(struct infer *x, const struct graph_node *n, const struct row *row)
 {
 	int all_const =
 		row && row->fn != infer_random_like && (n->ndeps || row->fn == infer_constant);
@@ -311,7 +311,7 @@ static void set_origin(struct infer *x, const struct node *n, const struct row *
 	}
 }
 
-static int infer_node(struct infer *x, const struct node *n, struct err *e)
+static int infer_node(struct infer *x, const struct graph_node *n, struct err *e)
 {
 	const struct row *row = find_row(n);
 

@@ -50,7 +50,7 @@ void infer_free(struct infer *x);
 int infer_shape_option(struct input_shape *s, const char *text, struct err *e);
 void infer_shape_free(struct input_shape *s);
 
-typedef int infer_fn(struct infer *x, const struct node *n, struct err *e);
+typedef int infer_fn(struct infer *x, const struct graph_node *n, struct err *e);
 
 /* The geometry of a sliding window, resolved: explicit or automatic padding, defaults filled in. */
 struct window {
@@ -62,18 +62,19 @@ struct window {
 };
 /* Of a node over data of shape s with the kernel given; -1: contradictory. Unknown sizes stay
  * unknown. */
-int window_resolve(const struct graph *g, const struct node *n, const struct shape *s,
+int window_resolve(const struct graph *g, const struct graph_node *n, const struct shape *s,
 		   const int64_t *kernel, struct window *w, struct err *e);
 
 /* Shared by the infer_*.c files. */
-int infer_bad(const struct infer *x, const struct node *n, struct err *e, const char *fmt, ...)
-	__attribute__((format(printf, 4, 5)));
+int infer_bad(const struct infer *x, const struct graph_node *n, struct err *e, const char *fmt,
+	      ...) __attribute__((format(printf, 4, 5)));
 /* Sets the shape of output i; refuses absurd ones. */
-int infer_set(struct infer *x, const struct node *n, int i, const struct shape *s, struct err *e);
+int infer_set(struct infer *x, const struct graph_node *n, int i, const struct shape *s,
+	      struct err *e);
 /* More than 2^40 elements, or a negative size. */
 int infer_absurd(const struct shape *s);
 /* Says that an input is missing. Returns -1. */
-int infer_lacks(const struct infer *x, const struct node *n, struct err *e);
+int infer_lacks(const struct infer *x, const struct graph_node *n, struct err *e);
 /* A shape of that rank with nothing else known; of unknown rank if it is out of range. */
 void infer_open(struct shape *s, int64_t rank);
 /* Counts key in a map of int64_t *. */
@@ -83,23 +84,23 @@ int infer_inputs(struct infer *x, struct err *e);
 void infer_slice_range(int64_t dim, int64_t start, int64_t end, int64_t step, int64_t *first,
 		       int64_t *count);
 /* Numpy's broadcasting of b onto a. */
-int infer_broadcast(struct infer *x, const struct node *n, struct shape *a, const struct shape *b,
-		    struct err *e);
+int infer_broadcast(struct infer *x, const struct graph_node *n, struct shape *a,
+		    const struct shape *b, struct err *e);
 /* An axis counted from the end if negative; -1 if there is none such. */
 int infer_axis(int64_t axis, int rank);
 /* An integer list given as attribute or as input i. 1: given and known (n, v); 0: not given; -1:
  * given but unknown. */
-int infer_list(const struct graph *g, const struct node *n, const char *attr, int i, int *count,
-	       const int64_t **v);
+int infer_list(const struct graph *g, const struct graph_node *n, const char *attr, int i,
+	       int *count, const int64_t **v);
 /* Room for the elements of output i, whose shape is set; NULL if they are too many or unknown. */
-union scalar *infer_keep(struct infer *x, const struct node *n, int i);
+union scalar *infer_keep(struct infer *x, const struct graph_node *n, int i);
 /* Elements of output i as a strided view of those of from: element (a, b, ..) is from[offset +
  * a*stride[0] ..] */
-void infer_view(struct infer *x, const struct node *n, int i, const struct value *from,
+void infer_view(struct infer *x, const struct graph_node *n, int i, const struct value *from,
 		int64_t offset, const int64_t *stride);
 void infer_strides(const struct shape *s, int64_t *stride);
 /* Computes the elements of output 0 of an element-wise operator, if it can (fold.c). */
-void fold_elementwise(struct infer *x, const struct node *n);
+void fold_elementwise(struct infer *x, const struct graph_node *n);
 
 infer_fn infer_unary, infer_nary, infer_where, infer_prelu, infer_dropout, infer_random_like,
 	infer_non_zero, infer_quantize_dynamic, infer_boxes, infer_grid_sample;
@@ -117,6 +118,6 @@ struct einsum {
 	char used[128];
 	char out[GRAPH_MAX_RANK + 1];
 };
-int einsum_resolve(const struct graph *g, const struct node *n, struct einsum *s);
+int einsum_resolve(const struct graph *g, const struct graph_node *n, struct einsum *s);
 
 #endif

@@ -2,7 +2,7 @@
  * own. */
 #include "lib/extract/infer.h"
 
-int infer_unary(struct infer *x, const struct node *n, struct err *e)
+int infer_unary(struct infer *x, const struct graph_node *n, struct err *e)
 {
 	const struct value *in = node_in(x->g, n, 0);
 
@@ -14,23 +14,23 @@ int infer_unary(struct infer *x, const struct node *n, struct err *e)
 	return 0;
 }
 
-int infer_dropout(struct infer *x, const struct node *n, struct err *e)
+int infer_dropout(struct infer *x, const struct graph_node *n, struct err *e)
 {
 	if (infer_unary(x, n, e))
 		return -1;
 	if (node_out(x->g, n, 1))
-		node_out(x->g, n, 1)->elem = ELEM_BOOL;
+		node_out(x->g, n, 1)->elem = VALUE_BOOL;
 	return infer_set(x, n, 1, &node_in(x->g, n, 0)->shape, e);
 }
 
-int infer_random_like(struct infer *x, const struct node *n, struct err *e)
+int infer_random_like(struct infer *x, const struct graph_node *n, struct err *e)
 {
 	const struct value *in = node_in(x->g, n, 0);
 
 	return in ? infer_set(x, n, 0, &in->shape, e) : infer_bad(x, n, e, "has no input");
 }
 
-int infer_nary(struct infer *x, const struct node *n, struct err *e)
+int infer_nary(struct infer *x, const struct graph_node *n, struct err *e)
 {
 	const struct value *in = node_in(x->g, n, 0);
 	struct shape s;
@@ -48,7 +48,7 @@ int infer_nary(struct infer *x, const struct node *n, struct err *e)
 	return 0;
 }
 
-int infer_where(struct infer *x, const struct node *n, struct err *e)
+int infer_where(struct infer *x, const struct graph_node *n, struct err *e)
 {
 	const struct value *p = node_in(x->g, n, 1);
 
@@ -60,12 +60,12 @@ int infer_where(struct infer *x, const struct node *n, struct err *e)
 }
 
 /* The slope is broadcast onto the data, never the other way. */
-int infer_prelu(struct infer *x, const struct node *n, struct err *e)
+int infer_prelu(struct infer *x, const struct graph_node *n, struct err *e)
 {
 	return infer_random_like(x, n, e);
 }
 
-int infer_non_zero(struct infer *x, const struct node *n, struct err *e)
+int infer_non_zero(struct infer *x, const struct graph_node *n, struct err *e)
 {
 	const struct value *in = node_in(x->g, n, 0);
 	struct shape s = {2, {DIM_UNKNOWN, DIM_UNKNOWN}};
@@ -75,9 +75,9 @@ int infer_non_zero(struct infer *x, const struct node *n, struct err *e)
 	return infer_set(x, n, 0, &s, e);
 }
 
-int infer_quantize_dynamic(struct infer *x, const struct node *n, struct err *e)
+int infer_quantize_dynamic(struct infer *x, const struct graph_node *n, struct err *e)
 {
-	static const int elem[] = {ELEM_U8, ELEM_F32, ELEM_U8};
+	static const int elem[] = {VALUE_U8, VALUE_F32, VALUE_U8};
 	const struct shape scalar = {0};
 
 	for (int i = 0; i < 3; i++)
@@ -88,7 +88,7 @@ int infer_quantize_dynamic(struct infer *x, const struct node *n, struct err *e)
 	return infer_random_like(x, n, e);
 }
 
-int infer_boxes(struct infer *x, const struct node *n, struct err *e)
+int infer_boxes(struct infer *x, const struct graph_node *n, struct err *e)
 {
 	const struct shape s = {2, {DIM_UNKNOWN, 3}};
 
@@ -96,7 +96,7 @@ int infer_boxes(struct infer *x, const struct node *n, struct err *e)
 }
 
 /* N x C x the size of the grid, which is N x size x rank. */
-int infer_grid_sample(struct infer *x, const struct node *n, struct err *e)
+int infer_grid_sample(struct infer *x, const struct graph_node *n, struct err *e)
 {
 	const struct value *in = node_in(x->g, n, 0), *grid = node_in(x->g, n, 1);
 	struct shape s;

@@ -1,7 +1,7 @@
 /* Operators that make tensors of their own: constants, sizes, ranges. */
 #include "lib/extract/infer.h"
 
-int infer_shape(struct infer *x, const struct node *n, struct err *e)
+int infer_shape(struct infer *x, const struct graph_node *n, struct err *e)
 {
 	const struct value *in = node_in(x->g, n, 0);
 	int64_t start = node_int(n, "start", 0), end = node_int(n, "end", INT64_MAX), first;
@@ -25,7 +25,7 @@ int infer_shape(struct infer *x, const struct node *n, struct err *e)
 	return 0;
 }
 
-int infer_size(struct infer *x, const struct node *n, struct err *e)
+int infer_size(struct infer *x, const struct graph_node *n, struct err *e)
 {
 	const struct value *in = node_in(x->g, n, 0);
 	struct shape s = {0};
@@ -45,7 +45,7 @@ static void constant_list(struct value *v, struct graph *g, const struct attr *a
 {
 	int n = !is_list ? 1 : is_int ? a->nints : a->nfloats;
 
-	v->elem = is_int ? ELEM_I64 : ELEM_F32;
+	v->elem = is_int ? VALUE_I64 : VALUE_F32;
 	v->shape = (struct shape){is_list, {n}};
 	if (n > (is_int ? KEEP_INTS : KEEP_REALS))
 		return;
@@ -58,7 +58,7 @@ static void constant_list(struct value *v, struct graph *g, const struct attr *a
 	}
 }
 
-int infer_constant(struct infer *x, const struct node *n, struct err *e)
+int infer_constant(struct infer *x, const struct graph_node *n, struct err *e)
 {
 	struct value *v = node_out(x->g, n, 0);
 	const struct attr *a;
@@ -84,7 +84,7 @@ int infer_constant(struct infer *x, const struct node *n, struct err *e)
 	return 0;
 }
 
-int infer_constant_of_shape(struct infer *x, const struct node *n, struct err *e)
+int infer_constant_of_shape(struct infer *x, const struct graph_node *n, struct err *e)
 {
 	const struct attr *a = node_attr(n, "value");
 	struct value *v = node_out(x->g, n, 0);
@@ -96,7 +96,7 @@ int infer_constant_of_shape(struct infer *x, const struct node *n, struct err *e
 
 	if (!to || !v)
 		return infer_lacks(x, n, e);
-	v->elem = a && a->tensor ? a->tensor->elem : ELEM_F32;
+	v->elem = a && a->tensor ? a->tensor->elem : VALUE_F32;
 	if (infer_list(x->g, n, NULL, 0, &count, &want) < 0 || count > GRAPH_MAX_RANK) {
 		infer_open(&s, to->shape.rank == 1 ? to->shape.dim[0] : -1);
 		return infer_set(x, n, 0, &s, e);
@@ -130,7 +130,7 @@ static const union scalar *one_int(const struct value *v)
 		       : NULL;
 }
 
-int infer_range(struct infer *x, const struct node *n, struct err *e)
+int infer_range(struct infer *x, const struct graph_node *n, struct err *e)
 {
 	const union scalar *start = one_int(node_in(x->g, n, 0));
 	const union scalar *limit = one_int(node_in(x->g, n, 1));
@@ -156,7 +156,7 @@ int infer_range(struct infer *x, const struct node *n, struct err *e)
 	return 0;
 }
 
-int infer_one_hot(struct infer *x, const struct node *n, struct err *e)
+int infer_one_hot(struct infer *x, const struct graph_node *n, struct err *e)
 {
 	const struct value *in = node_in(x->g, n, 0), *values = node_in(x->g, n, 2);
 	const union scalar *depth = one_int(node_in(x->g, n, 1));

@@ -3,7 +3,7 @@
 
 #include "lib/extract/infer.h"
 
-int infer_gemm(struct infer *x, const struct node *n, struct err *e)
+int infer_gemm(struct infer *x, const struct graph_node *n, struct err *e)
 {
 	const struct value *a = node_in(x->g, n, 0), *b = node_in(x->g, n, 1);
 	int ta = node_int(n, "transA", 0) != 0, tb = node_int(n, "transB", 0) != 0;
@@ -28,7 +28,7 @@ int infer_gemm(struct infer *x, const struct node *n, struct err *e)
 
 /* A vector on the left is a row, on the right a column; the one added dimension is dropped again.
  */
-int infer_matmul(struct infer *x, const struct node *n, struct err *e)
+int infer_matmul(struct infer *x, const struct graph_node *n, struct err *e)
 {
 	const struct value *va = node_in(x->g, n, 0);
 	const struct value *vb = node_in(x->g, n, node_is(n, "QLinearMatMul") ? 3 : 1);
@@ -88,7 +88,7 @@ static int letters(struct einsum *s, const char *p, size_t len, const struct sha
 }
 
 /* Explicit equations over letters; those with an ellipsis or without "->" are not resolved. */
-int einsum_resolve(const struct graph *g, const struct node *n, struct einsum *s)
+int einsum_resolve(const struct graph *g, const struct graph_node *n, struct einsum *s)
 {
 	const char *text = node_str(n, "equation", "");
 	char eq[128];
@@ -123,7 +123,7 @@ int einsum_resolve(const struct graph *g, const struct node *n, struct einsum *s
 	return 0;
 }
 
-int infer_einsum(struct infer *x, const struct node *n, struct err *e)
+int infer_einsum(struct infer *x, const struct graph_node *n, struct err *e)
 {
 	struct shape s = {0};
 	struct einsum sum;
@@ -148,7 +148,7 @@ static void mark_axes(const struct shape *s, int given, int naxes, const int64_t
 }
 
 /* Products, sums, extremes of a list: how exporters compute sizes. */
-static void fold_reduce(struct infer *x, const struct node *n)
+static void fold_reduce(struct infer *x, const struct graph_node *n)
 {
 	const struct value *in = node_in(x->g, n, 0);
 	const struct value *v = node_out(x->g, n, 0);
@@ -179,7 +179,7 @@ static void fold_reduce(struct infer *x, const struct node *n)
 		out[0].i = r;
 }
 
-int infer_reduce(struct infer *x, const struct node *n, struct err *e)
+int infer_reduce(struct infer *x, const struct graph_node *n, struct err *e)
 {
 	const struct value *in = node_in(x->g, n, 0);
 	int keep = node_int(n, "keepdims", 1) != 0, given, naxes;
@@ -210,7 +210,7 @@ int infer_reduce(struct infer *x, const struct node *n, struct err *e)
 	return 0;
 }
 
-int infer_arg(struct infer *x, const struct node *n, struct err *e)
+int infer_arg(struct infer *x, const struct graph_node *n, struct err *e)
 {
 	const struct value *in = node_in(x->g, n, 0);
 	struct shape s = {0};
@@ -231,7 +231,7 @@ int infer_arg(struct infer *x, const struct node *n, struct err *e)
 	return infer_set(x, n, 0, &s, e);
 }
 
-int infer_topk(struct infer *x, const struct node *n, struct err *e)
+int infer_topk(struct infer *x, const struct graph_node *n, struct err *e)
 {
 	const struct value *in = node_in(x->g, n, 0), *k = node_in(x->g, n, 1);
 	const struct attr *fixed = node_attr(n, "k");
@@ -253,13 +253,13 @@ int infer_topk(struct infer *x, const struct node *n, struct err *e)
 		 k->kept[0].i != INT_UNKNOWN)
 		s.dim[axis] = k->kept[0].i;
 	if (n->nout > 1 && node_out(x->g, n, 1))
-		node_out(x->g, n, 1)->elem = ELEM_I64;
+		node_out(x->g, n, 1)->elem = VALUE_I64;
 	return infer_set(x, n, 0, &s, e) || infer_set(x, n, 1, &s, e) ? -1 : 0;
 }
 
 /* X: sequence x batch x input (layout 0). Y: sequence x directions x batch x hidden; then the last
  * states. */
-int infer_rnn(struct infer *x, const struct node *n, struct err *e)
+int infer_rnn(struct infer *x, const struct graph_node *n, struct err *e)
 {
 	const struct value *in = node_in(x->g, n, 0), *r = node_in(x->g, n, 2);
 	int64_t hidden, dirs;

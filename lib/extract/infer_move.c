@@ -3,7 +3,7 @@
 
 #include "lib/extract/infer.h"
 
-static void copy_kept(struct infer *x, const struct node *n, const struct value *in)
+static void copy_kept(struct infer *x, const struct graph_node *n, const struct value *in)
 {
 	const struct value *v = node_out(x->g, n, 0);
 
@@ -12,7 +12,7 @@ static void copy_kept(struct infer *x, const struct node *n, const struct value 
 		node_out(x->g, n, 0)->kept = in->kept;
 }
 
-static int set_and_copy(struct infer *x, const struct node *n, const struct shape *s,
+static int set_and_copy(struct infer *x, const struct graph_node *n, const struct shape *s,
 			const struct value *in, struct err *e)
 {
 	if (infer_set(x, n, 0, s, e))
@@ -22,7 +22,7 @@ static int set_and_copy(struct infer *x, const struct node *n, const struct shap
 }
 
 /* Elements of a concatenation: for each outer index, the inner parts of all inputs. */
-static void fold_concat(struct infer *x, const struct node *n, int axis)
+static void fold_concat(struct infer *x, const struct graph_node *n, int axis)
 {
 	struct value *v = node_out(x->g, n, 0);
 	int64_t outer = 1, at = 0;
@@ -45,7 +45,7 @@ static void fold_concat(struct infer *x, const struct node *n, int axis)
 		}
 }
 
-int infer_concat(struct infer *x, const struct node *n, struct err *e)
+int infer_concat(struct infer *x, const struct graph_node *n, struct err *e)
 {
 	const struct value *in = node_in(x->g, n, 0);
 	struct shape s;
@@ -87,7 +87,7 @@ int infer_concat(struct infer *x, const struct node *n, struct err *e)
 	return 0;
 }
 
-int infer_split(struct infer *x, const struct node *n, struct err *e)
+int infer_split(struct infer *x, const struct graph_node *n, struct err *e)
 {
 	const struct value *in = node_in(x->g, n, 0);
 	int64_t stride[GRAPH_MAX_RANK], at = 0;
@@ -133,8 +133,8 @@ int infer_split(struct infer *x, const struct node *n, struct err *e)
 }
 
 /* 0 copies the input's dimension (unless allowzero), -1 is what is left. */
-static int reshape_dims(struct infer *x, const struct node *n, const struct shape *in, int count,
-			const int64_t *want, struct shape *s, struct err *e)
+static int reshape_dims(struct infer *x, const struct graph_node *n, const struct shape *in,
+			int count, const int64_t *want, struct shape *s, struct err *e)
 {
 	int64_t known = 1, all = shape_known(in) ? shape_count(in) : -1;
 	int rest = -1, open = 0;
@@ -175,7 +175,7 @@ static int reshape_dims(struct infer *x, const struct node *n, const struct shap
 	return 0;
 }
 
-int infer_reshape(struct infer *x, const struct node *n, struct err *e)
+int infer_reshape(struct infer *x, const struct graph_node *n, struct err *e)
 {
 	const struct value *in = node_in(x->g, n, 0), *to = node_in(x->g, n, 1);
 	const int64_t *want;
@@ -198,7 +198,7 @@ int infer_reshape(struct infer *x, const struct node *n, struct err *e)
 	return set_and_copy(x, n, &s, in, e);
 }
 
-int infer_flatten(struct infer *x, const struct node *n, struct err *e)
+int infer_flatten(struct infer *x, const struct graph_node *n, struct err *e)
 {
 	const struct value *in = node_in(x->g, n, 0);
 	struct shape s = {2, {1, 1}};
@@ -220,7 +220,7 @@ int infer_flatten(struct infer *x, const struct node *n, struct err *e)
 	return set_and_copy(x, n, &s, in, e);
 }
 
-int infer_transpose(struct infer *x, const struct node *n, struct err *e)
+int infer_transpose(struct infer *x, const struct graph_node *n, struct err *e)
 {
 	const struct value *in = node_in(x->g, n, 0);
 	const struct attr *perm = node_attr(n, "perm");
@@ -255,7 +255,7 @@ int infer_transpose(struct infer *x, const struct node *n, struct err *e)
 	return 0;
 }
 
-int infer_squeeze(struct infer *x, const struct node *n, struct err *e)
+int infer_squeeze(struct infer *x, const struct graph_node *n, struct err *e)
 {
 	const struct value *in = node_in(x->g, n, 0);
 	const int64_t *axes;
@@ -283,7 +283,7 @@ int infer_squeeze(struct infer *x, const struct node *n, struct err *e)
 	return set_and_copy(x, n, &s, in, e);
 }
 
-int infer_unsqueeze(struct infer *x, const struct node *n, struct err *e)
+int infer_unsqueeze(struct infer *x, const struct graph_node *n, struct err *e)
 {
 	const struct value *in = node_in(x->g, n, 0);
 	const int64_t *axes;
@@ -309,7 +309,7 @@ int infer_unsqueeze(struct infer *x, const struct node *n, struct err *e)
 	return set_and_copy(x, n, &s, in, e);
 }
 
-int infer_expand(struct infer *x, const struct node *n, struct err *e)
+int infer_expand(struct infer *x, const struct graph_node *n, struct err *e)
 {
 	const struct value *in = node_in(x->g, n, 0), *to = node_in(x->g, n, 1);
 	int64_t stride[GRAPH_MAX_RANK], wide[GRAPH_MAX_RANK];
@@ -342,7 +342,7 @@ int infer_expand(struct infer *x, const struct node *n, struct err *e)
 	return 0;
 }
 
-int infer_tile(struct infer *x, const struct node *n, struct err *e)
+int infer_tile(struct infer *x, const struct graph_node *n, struct err *e)
 {
 	const struct value *in = node_in(x->g, n, 0);
 	const int64_t *times;

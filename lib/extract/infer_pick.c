@@ -29,7 +29,7 @@ struct slices {
 	const int64_t *start, *end, *axis, *step;
 };
 
-static int read_slices(const struct graph *g, const struct node *n, struct slices *s)
+static int read_slices(const struct graph *g, const struct graph_node *n, struct slices *s)
 {
 	int attrs = node_attr(n, "starts") != NULL, ns, ne, na, nt, a, t;
 
@@ -67,7 +67,7 @@ static int slice_axis(struct slices *c, int i, struct shape *s, int64_t *offset,
 	return 0;
 }
 
-int infer_slice(struct infer *x, const struct node *n, struct err *e)
+int infer_slice(struct infer *x, const struct graph_node *n, struct err *e)
 {
 	const struct value *in = node_in(x->g, n, 0);
 	int64_t stride[GRAPH_MAX_RANK], offset = 0;
@@ -99,7 +99,7 @@ int infer_slice(struct infer *x, const struct node *n, struct err *e)
 	return 0;
 }
 
-static void fold_gather(struct infer *x, const struct node *n, int axis)
+static void fold_gather(struct infer *x, const struct graph_node *n, int axis)
 {
 	const struct value *in = node_in(x->g, n, 0), *index = node_in(x->g, n, 1);
 	int64_t outer = 1, inner = 1, dim, count, at = 0;
@@ -128,7 +128,7 @@ static void fold_gather(struct infer *x, const struct node *n, int axis)
 		}
 }
 
-int infer_gather(struct infer *x, const struct node *n, struct err *e)
+int infer_gather(struct infer *x, const struct graph_node *n, struct err *e)
 {
 	const struct value *in = node_in(x->g, n, 0), *index = node_in(x->g, n, 1);
 	struct shape s = {0};
@@ -157,14 +157,14 @@ int infer_gather(struct infer *x, const struct node *n, struct err *e)
 	return 0;
 }
 
-int infer_gather_elements(struct infer *x, const struct node *n, struct err *e)
+int infer_gather_elements(struct infer *x, const struct graph_node *n, struct err *e)
 {
 	const struct value *index = node_in(x->g, n, 1);
 
 	return index ? infer_set(x, n, 0, &index->shape, e) : infer_lacks(x, n, e);
 }
 
-int infer_gather_nd(struct infer *x, const struct node *n, struct err *e)
+int infer_gather_nd(struct infer *x, const struct graph_node *n, struct err *e)
 {
 	const struct value *in = node_in(x->g, n, 0), *index = node_in(x->g, n, 1);
 	int64_t batch = node_int(n, "batch_dims", 0), depth;

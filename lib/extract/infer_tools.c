@@ -4,7 +4,8 @@
 
 #include "lib/extract/infer.h"
 
-int infer_bad(const struct infer *x, const struct node *n, struct err *e, const char *fmt, ...)
+int infer_bad(const struct infer *x, const struct graph_node *n, struct err *e, const char *fmt,
+	      ...)
 {
 	char why[400];
 	va_list ap;
@@ -37,7 +38,8 @@ int infer_absurd(const struct shape *s)
 	return 0;
 }
 
-int infer_set(struct infer *x, const struct node *n, int i, const struct shape *s, struct err *e)
+int infer_set(struct infer *x, const struct graph_node *n, int i, const struct shape *s,
+	      struct err *e)
 {
 	struct value *v = node_out(x->g, n, i);
 
@@ -55,8 +57,8 @@ int infer_set(struct infer *x, const struct node *n, int i, const struct shape *
 	return 0;
 }
 
-int infer_broadcast(struct infer *x, const struct node *n, struct shape *a, const struct shape *b,
-		    struct err *e)
+int infer_broadcast(struct infer *x, const struct graph_node *n, struct shape *a,
+		    const struct shape *b, struct err *e)
 {
 	struct shape r;
 
@@ -87,8 +89,8 @@ int infer_broadcast(struct infer *x, const struct node *n, struct shape *a, cons
 	return 0;
 }
 
-int infer_list(const struct graph *g, const struct node *n, const char *attr, int i, int *count,
-	       const int64_t **v)
+int infer_list(const struct graph *g, const struct graph_node *n, const char *attr, int i,
+	       int *count, const int64_t **v)
 {
 	const struct attr *a = attr ? node_attr(n, attr) : NULL;
 	const struct value *in = i >= 0 ? node_in(g, n, i) : NULL;
@@ -109,7 +111,7 @@ int infer_list(const struct graph *g, const struct node *n, const char *attr, in
 	return 1;
 }
 
-union scalar *infer_keep(struct infer *x, const struct node *n, int i)
+union scalar *infer_keep(struct infer *x, const struct graph_node *n, int i)
 {
 	struct value *v = node_out(x->g, n, i);
 
@@ -129,7 +131,7 @@ void infer_strides(const struct shape *s, int64_t *stride)
 	}
 }
 
-void infer_view(struct infer *x, const struct node *n, int i, const struct value *from,
+void infer_view(struct infer *x, const struct graph_node *n, int i, const struct value *from,
 		int64_t offset, const int64_t *stride)
 {
 	const struct value *v = node_out(x->g, n, i);
@@ -150,7 +152,7 @@ void infer_view(struct infer *x, const struct node *n, int i, const struct value
 	}
 }
 
-int infer_lacks(const struct infer *x, const struct node *n, struct err *e)
+int infer_lacks(const struct infer *x, const struct graph_node *n, struct err *e)
 {
 	return infer_bad(x, n, e, "lacks an input");
 }

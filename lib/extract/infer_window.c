@@ -8,7 +8,7 @@ enum { FAR = 1 << 20 }; /* paddings, strides and dilations beyond it are absurd 
 
 /* Entry i of a list attribute, or the default where the attribute is absent. -1: too short, or
  * absurd. */
-static int entry(const struct node *n, const char *name, int count, int i, int64_t otherwise,
+static int entry(const struct graph_node *n, const char *name, int count, int i, int64_t otherwise,
 		 int64_t min, int64_t *out)
 {
 	const struct attr *a = node_attr(n, name);
@@ -22,7 +22,7 @@ static int entry(const struct node *n, const char *name, int count, int i, int64
 	return 0;
 }
 
-static int read_axis(const struct graph *g, const struct node *n, struct window *w, int i,
+static int read_axis(const struct graph *g, const struct graph_node *n, struct window *w, int i,
 		     struct err *e)
 {
 	if (!entry(n, "strides", w->rank, i, 1, 1, &w->stride[i]) &&
@@ -53,7 +53,7 @@ static void pad_same(struct window *w, int i, int upper)
 	w->after[i] = all - w->before[i];
 }
 
-int window_resolve(const struct graph *g, const struct node *n, const struct shape *s,
+int window_resolve(const struct graph *g, const struct graph_node *n, const struct shape *s,
 		   const int64_t *kernel, struct window *w, struct err *e)
 {
 	const char *pad = node_str(n, "auto_pad", "NOTSET");
@@ -83,7 +83,8 @@ int window_resolve(const struct graph *g, const struct node *n, const struct sha
 }
 
 /* Sizes of the kernel: the attribute, else those of the weights, else unknown. */
-static int kernel_sizes(const struct node *n, const struct value *weights, int rank, int64_t *k)
+static int kernel_sizes(const struct graph_node *n, const struct value *weights, int rank,
+			int64_t *k)
 {
 	const struct attr *a = node_attr(n, "kernel_shape");
 
@@ -102,7 +103,7 @@ static int kernel_sizes(const struct node *n, const struct value *weights, int r
 	return 0;
 }
 
-int infer_conv(struct infer *x, const struct node *n, struct err *e)
+int infer_conv(struct infer *x, const struct graph_node *n, struct err *e)
 {
 	const struct value *in = node_in(x->g, n, 0);
 	const struct value *weights = node_in(x->g, n, node_is(n, "QLinearConv") ? 3 : 1);
@@ -142,7 +143,7 @@ int infer_conv(struct infer *x, const struct node *n, struct err *e)
 	return infer_set(x, n, 0, &s, e);
 }
 
-int infer_conv_transpose(struct infer *x, const struct node *n, struct err *e)
+int infer_conv_transpose(struct infer *x, const struct graph_node *n, struct err *e)
 {
 	const struct value *in = node_in(x->g, n, 0), *weights = node_in(x->g, n, 1);
 	const struct attr *fixed = node_attr(n, "output_shape");
@@ -194,7 +195,7 @@ static int64_t pooled(const struct window *w, int i)
 	return (out - 1) * w->stride[i] >= w->in[i] + w->before[i] ? out - 1 : out;
 }
 
-int infer_pool(struct infer *x, const struct node *n, struct err *e)
+int infer_pool(struct infer *x, const struct graph_node *n, struct err *e)
 {
 	const struct value *in = node_in(x->g, n, 0);
 	int64_t k[GRAPH_MAX_RANK];
@@ -216,11 +217,11 @@ int infer_pool(struct infer *x, const struct node *n, struct err *e)
 		s.dim[i + 2] = ceil_mode && w.out[i] >= 0 ? pooled(&w, i) : w.out[i];
 	}
 	if (n->nout > 1 && node_out(x->g, n, 1))
-		node_out(x->g, n, 1)->elem = ELEM_I64;
+		node_out(x->g, n, 1)->elem = VALUE_I64;
 	return infer_set(x, n, 0, &s, e) || infer_set(x, n, 1, &s, e) ? -1 : 0;
 }
 
-int infer_global_pool(struct infer *x, const struct node *n, struct err *e)
+int infer_global_pool(struct infer *x, const struct graph_node *n, struct err *e)
 {
 	const struct value *in = node_in(x->g, n, 0);
 	struct shape s;
@@ -233,7 +234,7 @@ int infer_global_pool(struct infer *x, const struct node *n, struct err *e)
 	return infer_set(x, n, 0, &s, e);
 }
 
-int infer_pad(struct infer *x, const struct node *n, struct err *e)
+int infer_pad(struct infer *x, const struct graph_node *n, struct err *e)
 {
 	const struct value *in = node_in(x->g, n, 0);
 	const int64_t *pads, *axes;
@@ -275,7 +276,7 @@ int infer_pad(struct infer *x, const struct node *n, struct err *e)
 
 /* Factors as floats: an attribute (Upsample 7), or input 1 (Upsample 9, Resize 10) or 2 (Resize
  * 11). */
-static int factor(const struct infer *x, const struct node *n, int rank, int i, double *out)
+static int factor(const struct infer *x, const struct graph_node *n, int rank, int i, double *out)
 {
 	const struct attr *a = node_attr(n, "scales");
 	const struct value *v;
@@ -292,7 +293,7 @@ static int factor(const struct infer *x, const struct node *n, int rank, int i, 
 	return 1;
 }
 
-int infer_resize(struct infer *x, const struct node *n, struct err *e)
+int infer_resize(struct infer *x, const struct graph_node *n, struct err *e)
 {
 	const struct value *in = node_in(x->g, n, 0);
 	const struct attr *only = node_attr(n, "axes"); /* since opset 18 */
@@ -329,7 +330,7 @@ int infer_resize(struct infer *x, const struct node *n, struct err *e)
 	return infer_set(x, n, 0, &s, e);
 }
 
-int infer_depth_to_space(struct infer *x, const struct node *n, struct err *e)
+int infer_depth_to_space(struct infer *x, const struct graph_node *n, struct err *e)
 {
 	const struct value *in = node_in(x->g, n, 0);
 	int64_t b = node_int(n, "blocksize", 0);
@@ -344,7 +345,7 @@ int infer_depth_to_space(struct infer *x, const struct node *n, struct err *e)
 	return infer_set(x, n, 0, &s, e);
 }
 
-int infer_space_to_depth(struct infer *x, const struct node *n, struct err *e)
+int infer_space_to_depth(struct infer *x, const struct graph_node *n, struct err *e)
 {
 	const struct value *in = node_in(x->g, n, 0);
 	int64_t b = node_int(n, "blocksize", 0);

@@ -138,7 +138,7 @@ static void add_captures(struct graph *g, const struct graph *sub, struct buf *i
 	}
 }
 
-static int parse_node_fields(struct parse *p, uint64_t end, struct graph *g, struct node *n,
+static int parse_node_fields(struct parse *p, uint64_t end, struct graph *g, struct graph_node *n,
 			     struct buf *in, struct buf *out, struct buf *attrs, struct err *e)
 {
 	struct wire_field f;
@@ -183,7 +183,7 @@ static int parse_node_fields(struct parse *p, uint64_t end, struct graph *g, str
 static int parse_node(struct parse *p, uint64_t end, struct graph *g, struct err *e)
 {
 	struct buf in = BUF_INIT, out = BUF_INIT, attrs = BUF_INIT;
-	struct node n = {.name = "", .type = "", .domain = ""};
+	struct graph_node n = {.name = "", .type = "", .domain = ""};
 	int r = parse_node_fields(p, end, g, &n, &in, &out, &attrs, e);
 
 	n.nattr = (int)(attrs.n / sizeof *n.attr);
@@ -248,11 +248,15 @@ static int parse_initializer(struct parse *p, uint64_t end, struct graph *g, str
 {
 	struct value t = {0}, *v;
 
-	if (parse_tensor(p, end, &t, e))
+	if (parse_tensor(p, end, &t, e) ||
+	    (!t.name[0] && err_set(e, "it holds an initializer without a name"))) {
+		value_drop(&t);
 		return -1;
-	if (!t.name[0])
-		return err_set(e, "it holds an initializer without a name");
+	}
 	v = value_named(g, t.name);
+	value_drop(v);
+	v->data = t.data;
+	v->data_bytes = t.data_bytes;
 	v->shape = t.shape;
 	v->elem = t.elem;
 	v->kept = t.kept;
@@ -362,9 +366,10 @@ static int parse_model(struct parse *p, struct onnx_model *m, struct err *e)
 	return 0;
 }
 
-int onnx_read(struct onnx_model *m, struct pull *in, struct arena *a, struct err *e)
+static int read_model(struct onnx_model *m, struct pull *in, int weights, struct arena *a,
+		      struct err *e)
 {
-	struct parse p = {.a = a};
+	struct parse p = {.a = a, .weights = weights};
 	int r;
 
 	*m = (struct onnx_model){0};
@@ -378,6 +383,16 @@ int onnx_read(struct onnx_model *m, struct pull *in, struct arena *a, struct err
 	wire_free(&p.wire);
 	buf_free(&p.raw);
 	return r;
+}
+
+int onnx_read(struct onnx_model *m, struct pull *in, struct arena *a, struct err *e)
+{
+	return read_model(m, in, 0, a, e);
+}
+
+int onnx_read_weights(struct onnx_model *m, struct pull *in, struct arena *a, struct err *e)
+{
+	return read_model(m, in, 1, a, e);
 }
 
 void onnx_free(struct onnx_model *m)

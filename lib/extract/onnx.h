@@ -23,6 +23,9 @@ struct onnx_model {
 int onnx_claims(const unsigned char *head, size_t n);
 /* Reads the model and links its graph. The arena holds all of it; onnx_free() frees the tables. */
 int onnx_read(struct onnx_model *m, struct pull *in, struct arena *a, struct err *e);
+/* The same with all elements of single-precision tensors: value.data. Those of external files are
+ * an error. */
+int onnx_read_weights(struct onnx_model *m, struct pull *in, struct arena *a, struct err *e);
 void onnx_free(struct onnx_model *m);
 
 #endif

@@ -52,7 +52,7 @@ static void make_tasks(struct job *j)
 }
 
 /* Names of nodes are to be unique but often are not, or are missing; names of values are. */
-static const char *node_source(struct job *j, const struct node *n, const struct map *names)
+static const char *node_source(struct job *j, const struct graph_node *n, const struct map *names)
 {
 	const int *count = map_get(names, n->name, strlen(n->name));
 	const struct graph *g = &j->model.graph;
@@ -105,7 +105,7 @@ static void emit(struct job *j)
 }
 
 /* Is the node about constants and sizes only, done before the model runs? */
-static int is_plumbing(const struct graph *g, const struct node *n)
+static int is_plumbing(const struct graph *g, const struct graph_node *n)
 {
 	for (int i = 0; i < n->nout; i++) {
 		const struct value *v = node_out(g, n, i);
@@ -116,13 +116,13 @@ static int is_plumbing(const struct graph *g, const struct node *n)
 	return n->nout > 0;
 }
 
-static void tally_subgraphs(struct job *j, const struct node *n, struct tally *left)
+static void tally_subgraphs(struct job *j, const struct graph_node *n, struct tally *left)
 {
 	for (int i = 0; i < n->nattr; i++) {
 		const struct graph *sub = n->attr[i].subgraph;
 
 		for (int k = 0; sub && k < sub->nnode; k++) {
-			const struct node *in = &sub->node[k];
+			const struct graph_node *in = &sub->node[k];
 
 			if (!node_is(in, "Constant"))
 				tally_add(left,
@@ -138,7 +138,7 @@ static void tally_left(struct job *j, struct tally *left)
 	int next = 0;
 
 	for (int i = 0; i < g->nnode; i++) {
-		const struct node *n = &g->node[g->order[i]];
+		const struct graph_node *n = &g->node[g->order[i]];
 
 		tally_subgraphs(j, n, left);
 		if (next < j->ntask && j->task[next].node == g->order[i]) {

@@ -12,6 +12,7 @@ struct parse {
 	struct arena *a;
 	struct buf raw; /* of the tensor at hand */
 	int depth;	/* of nested graphs */
+	int weights;	/* the elements of large tensors are kept, too */
 };
 
 int parse_name(struct parse *p, const struct wire_field *f, const char **out, struct err *e);

@@ -78,6 +78,24 @@ static int fixed_list(struct parse *p, const struct wire_field *f, enum coding i
 	return wire_drop(&p->wire, f, e);
 }
 
+/* All elements, where they are wanted: read into the value itself. */
+static int weights(struct parse *p, const struct wire_field *f, struct value *v, struct err *e)
+{
+	uint64_t n = f->end - pull_offset(p->wire.in);
+	void *to = n > (uint64_t)MAX_ELEMENTS * 4 ? NULL : value_room(v, (size_t)n);
+
+	if (!to)
+		return err_sys(e, "there is no memory for a tensor of %llu bytes",
+			       (unsigned long long)n);
+	return wire_copy(&p->wire, f, to, e);
+}
+
+static int is_large(const struct parse *p, const struct wire_field *f)
+{
+	return p->weights && f->type == WIRE_BYTES &&
+	       f->end - pull_offset(p->wire.in) > KEEP_REALS * sizeof(float);
+}
+
 static int raw_data(struct parse *p, const struct wire_field *f, enum coding *coding, struct err *e)
 {
 	if (f->type != WIRE_BYTES || f->end - pull_offset(p->wire.in) > KEEP_INTS * sizeof(int64_t))
@@ -100,15 +118,15 @@ static int64_t raw_int(const unsigned char *s, int size, int is_signed)
 static int int_size(int elem)
 {
 	switch (elem) {
-	case ELEM_U8:
-	case ELEM_I8:
-	case ELEM_BOOL:
+	case VALUE_U8:
+	case VALUE_I8:
+	case VALUE_BOOL:
 		return 1;
-	case ELEM_U16:
-	case ELEM_I16:
+	case VALUE_U16:
+	case VALUE_I16:
 		return 2;
-	case ELEM_I32:
-	case ELEM_U32:
+	case VALUE_I32:
+	case VALUE_U32:
 		return 4;
 	default:
 		return 8;
@@ -117,7 +135,7 @@ static int int_size(int elem)
 
 static int is_signed(int elem)
 {
-	return elem == ELEM_I8 || elem == ELEM_I16 || elem == ELEM_I32 || elem == ELEM_I64;
+	return elem == VALUE_I8 || elem == VALUE_I16 || elem == VALUE_I32 || elem == VALUE_I64;
 }
 
 static int keep_ints(struct value *v, const struct buf *raw, enum coding coding, int64_t n)
@@ -136,9 +154,9 @@ static int keep_ints(struct value *v, const struct buf *raw, enum coding coding,
 
 static int keep_reals(struct value *v, const struct buf *raw, enum coding coding, int64_t n)
 {
-	int is_double = v->elem == ELEM_F64;
+	int is_double = v->elem == VALUE_F64;
 
-	if (v->elem != ELEM_F32 && !is_double)
+	if (v->elem != VALUE_F32 && !is_double)
 		return -1;
 	if (coding != LITTLE_ENDIAN_RAW && coding != (is_double ? LIST_OF_DOUBLE : LIST_OF_FLOAT))
 		return -1;
@@ -172,6 +190,25 @@ static void keep(struct parse *p, struct value *v, enum coding coding)
 		v->kept = NULL;
 }
 
+/* What was read into the value: single-precision elements stay, integers that may decide shapes
+ * become what they would be without weights, and the rest goes. */
+static int take_weights(struct parse *p, struct value *v, enum coding *coding, struct err *e)
+{
+	int64_t n = shape_count(&v->shape);
+
+	if (v->elem == VALUE_F32 && v->data_bytes != (size_t)n * sizeof(float))
+		return err_set(e, "the tensor '%s' has %zu bytes, which is not what its shape says",
+			       v->name, v->data_bytes);
+	if (v->elem == VALUE_F32)
+		return 0;
+	if (v->data_bytes <= KEEP_INTS * sizeof(int64_t)) {
+		buf_add(&p->raw, v->data, v->data_bytes);
+		*coding = LITTLE_ENDIAN_RAW;
+	}
+	value_drop(v);
+	return 0;
+}
+
 static int set_dims(struct value *v, const struct buf *dims, struct err *e)
 {
 	int64_t count = 1;
@@ -195,7 +232,7 @@ int parse_tensor(struct parse *p, uint64_t end, struct value *v, struct err *e)
 	enum coding coding = NONE;
 	struct buf dims = BUF_INIT;
 	struct wire_field f;
-	int64_t elem = 0;
+	int64_t elem = 0, external = 0;
 	int r;
 
 	buf_clear(&p->raw);
@@ -210,7 +247,8 @@ int parse_tensor(struct parse *p, uint64_t end, struct value *v, struct err *e)
 			r = wire_int(&p->wire, &f, &elem, e);
 			break;
 		case 4:
-			r = fixed_list(p, &f, LIST_OF_FLOAT, &coding, e);
+			r = is_large(p, &f) ? weights(p, &f, v, e)
+					    : fixed_list(p, &f, LIST_OF_FLOAT, &coding, e);
 			break;
 		case 5:
 		case 7:
@@ -221,10 +259,13 @@ int parse_tensor(struct parse *p, uint64_t end, struct value *v, struct err *e)
 			r = parse_name(p, &f, &v->name, e);
 			break;
 		case 9:
-			r = raw_data(p, &f, &coding, e);
+			r = is_large(p, &f) ? weights(p, &f, v, e) : raw_data(p, &f, &coding, e);
 			break;
 		case 10:
 			r = fixed_list(p, &f, LIST_OF_DOUBLE, &coding, e);
+			break;
+		case 14: /* where the elements are: 1 is another file */
+			r = wire_int(&p->wire, &f, &external, e);
 			break;
 		case 6: /* strings are never shapes */
 			r = wire_drop(&p->wire, &f, e);
@@ -235,9 +276,14 @@ int parse_tensor(struct parse *p, uint64_t end, struct value *v, struct err *e)
 		if (r < 0)
 			break;
 	}
-	v->elem = elem >= 0 && elem < 64 ? (int)elem : ELEM_UNKNOWN;
+	v->elem = elem >= 0 && elem < 64 ? (int)elem : VALUE_UNKNOWN;
 	if (!r)
 		r = set_dims(v, &dims, e);
+	if (!r && p->weights && external == 1)
+		r = err_set(e, "the elements of '%s' are in another file, which is not read",
+			    v->name);
+	if (!r && v->data)
+		r = take_weights(p, v, &coding, e);
 	if (!r)
 		keep(p, v, coding);
 	buf_free(&dims);

@@ -56,7 +56,7 @@ static int parse_tensor_type(struct parse *p, uint64_t end, struct declared *d, 
 		if (f.number == 1) {
 			r = wire_int(&p->wire, &f, &elem, e);
 			if (!r)
-				d->elem = elem > 0 && elem < 64 ? (int)elem : ELEM_UNKNOWN;
+				d->elem = elem > 0 && elem < 64 ? (int)elem : VALUE_UNKNOWN;
 		} else if (f.number == 2) {
 			r = wire_message(&p->wire, &f, e);
 			if (!r)

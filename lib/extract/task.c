@@ -34,14 +34,15 @@ static const char *not_f32(struct arena *a, const struct value *p, const struct 
 	for (int i = 0; i < 2; i++) {
 		if (both[i]->quantized)
 			return "quantized, not f32";
-		if (both[i]->elem != ELEM_F32)
+		if (both[i]->elem != VALUE_F32)
 			return arena_printf(a, "%s, not f32", elem_name(both[i]->elem));
 	}
 	return NULL;
 }
 
 /* A Pad of zeros around the image can become part of the convolution's own padding. */
-static int zero_pad(const struct graph *g, const struct node *pad, int64_t *before, int64_t *after)
+static int zero_pad(const struct graph *g, const struct graph_node *pad, int64_t *before,
+		    int64_t *after)
 {
 	const struct value *in = node_in(g, pad, 0), *fill = node_in(g, pad, 2);
 	const int64_t *pads;
@@ -70,7 +71,7 @@ static int zero_pad(const struct graph *g, const struct node *pad, int64_t *befo
 }
 
 /* Window and input shape of a convolution, with a Pad before it taken in. */
-static int conv_window(const struct graph *g, const struct node *n, struct task *t,
+static int conv_window(const struct graph *g, const struct graph_node *n, struct task *t,
 		       struct window *w, struct shape *in)
 {
 	const struct value *data = node_in(g, n, 0), *weights = node_in(g, n, 1);
@@ -81,7 +82,8 @@ static int conv_window(const struct graph *g, const struct node *n, struct task 
 		return -1;
 	if (data->producer < 0 || !zero_pad(g, &g->node[data->producer], before, after))
 		return 0;
-	*in = node_in(g, &g->node[data->producer], 0)->shape;
+	t->in = g->node[data->producer].in[0];
+	*in = g->value[t->in]->shape;
 	for (int i = 0; i < w->rank; i++) {
 		w->in[i] = in->dim[i + 2];
 		w->before[i] += before[i];
@@ -93,7 +95,7 @@ static int conv_window(const struct graph *g, const struct node *n, struct task 
 }
 
 /* conv2d from one or two spatial dimensions; a missing height is 1. */
-static void conv_dims(struct task *t, const struct node *n, const struct window *w,
+static void conv_dims(struct task *t, const struct graph_node *n, const struct window *w,
 		      const struct shape *in, const struct shape *weights)
 {
 	int64_t *d = t->w.dim;
@@ -126,7 +128,7 @@ static void conv_dims(struct task *t, const struct node *n, const struct window 
 		d[CONV_DW] = 0;
 }
 
-static void make_conv(const struct graph *g, const struct node *n, enum layout layout,
+static void make_conv(const struct graph *g, const struct graph_node *n, enum layout layout,
 		      struct arena *a, struct task *t)
 {
 	const struct value *data = node_in(g, n, 0);
@@ -173,7 +175,8 @@ static void set_matmul(struct task *t, int64_t b, int64_t m, int64_t k, int64_t 
 	t->macs = times(times(b, m), times(k, n));
 }
 
-static void make_gemm(const struct graph *g, const struct node *n, struct arena *a, struct task *t)
+static void make_gemm(const struct graph *g, const struct graph_node *n, struct arena *a,
+		      struct task *t)
 {
 	const struct value *p = node_in(g, n, 0), *q = node_in(g, n, 1), *c = node_in(g, n, 2);
 	const struct value *out = node_out(g, n, 0), *const all[] = {p, q, out};
@@ -203,7 +206,7 @@ static int one_matrix(const struct shape *s)
 	return 1;
 }
 
-static void make_matmul(const struct graph *g, const struct node *n, struct arena *a,
+static void make_matmul(const struct graph *g, const struct graph_node *n, struct arena *a,
 			struct task *t)
 {
 	const struct value *p = node_in(g, n, 0);
@@ -229,7 +232,7 @@ static void make_matmul(const struct graph *g, const struct node *n, struct aren
 	t->channel_dim = q->shape.rank > 1 ? out->shape.rank - 1 : -1;
 }
 
-static void make_einsum(const struct graph *g, const struct node *n, struct task *t)
+static void make_einsum(const struct graph *g, const struct graph_node *n, struct task *t)
 {
 	struct einsum s;
 
@@ -243,7 +246,7 @@ static void make_einsum(const struct graph *g, const struct node *n, struct task
 }
 
 /* Input and recurrent weights are read once for each element of each sequence. */
-static void make_rnn(const struct graph *g, const struct node *n, struct task *t)
+static void make_rnn(const struct graph *g, const struct graph_node *n, struct task *t)
 {
 	const struct value *x = node_in(g, n, 0), *w = node_in(g, n, 1), *r = node_in(g, n, 2);
 
@@ -254,7 +257,7 @@ static void make_rnn(const struct graph *g, const struct node *n, struct task *t
 				shape_count(&w->shape) + shape_count(&r->shape));
 }
 
-static void make_transposed(const struct graph *g, const struct node *n, struct task *t)
+static void make_transposed(const struct graph *g, const struct graph_node *n, struct task *t)
 {
 	const struct value *x = node_in(g, n, 0), *w = node_in(g, n, 1);
 
@@ -266,9 +269,11 @@ static void make_transposed(const struct graph *g, const struct node *n, struct 
 
 int task_make(const struct graph *g, int node, enum layout layout, struct arena *a, struct task *t)
 {
-	const struct node *n = &g->node[node];
+	const struct graph_node *n = &g->node[node];
 
 	*t = (struct task){.node = node, .macs = -1, .channel_dim = -1, .pad = -1};
+	t->in = n->nin ? n->in[0] : -1;
+	t->out = n->nout ? n->out[0] : -1;
 	if (n->domain[0] && strcmp(n->domain, "ai.onnx") != 0)
 		return 0;
 	if (node_is(n, "Conv") || node_is(n, "ConvInteger") || node_is(n, "DeformConv") ||

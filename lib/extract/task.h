@@ -10,8 +10,28 @@
 #include "lib/extract/graph.h"
 #include "lib/op/op.h"
 
+enum { TASK_TAKES = 24 };
+
+/* What became of a node that was taken into a task. */
+enum taken_as {
+	TAKEN_BIAS,  /* Add: a constant along the channels */
+	TAKEN_SCALE, /* Mul: likewise */
+	TAKEN_NORM,  /* BatchNormalization */
+	TAKEN_ADD,   /* Add: of another tensor */
+	TAKEN_MUL,   /* Mul: likewise */
+	TAKEN_REST,  /* an activation, or the last node of one, or nothing */
+};
+
 struct task {
 	int node;
+	/* What task_fuse() took, in order: what each is, and the value that is its other operand
+	 * (-1: none). out: the value that the task makes. */
+	struct {
+		int node, other;
+		enum taken_as as;
+	} taken[TASK_TAKES];
+	int ntaken, out;
+	int in; /* the value that it reads, where a Pad went into it, too */
 	struct workload w;
 	int64_t macs;	 /* multiply-adds; -1: unknown */
 	const char *why; /* why there is no workload; NULL: there is one */

@@ -57,6 +57,8 @@ int wire_string(struct wire *w, const struct wire_field *f, uint64_t max, struct
 		const char **out, struct err *e);
 /* The bytes of the field, appended to b. */
 int wire_bytes(struct wire *w, const struct wire_field *f, struct buf *b, struct err *e);
+/* The bytes of the field, as many as there is room for at `to`; digested as by wire_drop(). */
+int wire_copy(struct wire *w, const struct wire_field *f, void *to, struct err *e);
 /* Checks that the field is a nested message; read it until f->end. */
 int wire_message(struct wire *w, const struct wire_field *f, struct err *e);
 /* One raw varint, for packed fields. */

@@ -1,0 +1,298 @@
+#include "lib/extract/arrays.h"
+
+#include <archive.h>
+#include <archive_entry.h>
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "lib/base/buf.h"
+#include "lib/extract/archive.h"
+
+enum { MAGIC = 10, HEADER_MAX = 1 << 16 };
+static const char magic[] = "\x93NUMPY";
+
+/* ---- reading ---- */
+
+/* What stands behind 'KEY': in the header, which is a literal of Python's. NULL: it is not there.
+ */
+static const char *entry(const char *header, const char *key)
+{
+	const char *at = strstr(header, key);
+
+	at = at ? strchr(at + strlen(key), ':') : NULL;
+	return at ? at + 1 + strspn(at + 1, " ") : NULL;
+}
+
+static int parse_shape(const char *s, struct array *a, struct err *e)
+{
+	a->size = 1;
+	if (!s || *s++ != '(')
+		return err_set(e, "its header has no shape");
+	for (s += strspn(s, " "); *s && *s != ')'; s += strspn(s, ", ")) {
+		char *end;
+		int64_t d = strtoll(s, &end, 10);
+
+		if (end == s || d < 0 || a->rank == ARRAY_RANK ||
+		    __builtin_mul_overflow(a->size, d, &a->size) || a->size > (int64_t)1 << 40)
+			return err_set(e, "its header has a shape that is none");
+		a->dim[a->rank++] = d;
+		s = end;
+	}
+	return 0;
+}
+
+/* Kinds of elements: as the header writes them, and their size. */
+static const struct kind {
+	const char *name;
+	size_t size;
+} kinds[] = {{"<f4", 4}, {"<f8", 8}, {"<i8", 8}, {"<i4", 4}, {"<i2", 2},
+	     {"|i1", 1}, {"|u1", 1}, {"|b1", 1}, {"<u2", 2}, {"<u4", 4}};
+
+static float number(const struct kind *k, const unsigned char *s)
+{
+	uint64_t u = 0;
+	double d;
+	float f;
+
+	memcpy(&u, s, k->size); /* little-endian, as this machine is */
+	if (!strcmp(k->name, "<f4")) {
+		memcpy(&f, s, sizeof f);
+		return f;
+	}
+	if (!strcmp(k->name, "<f8")) {
+		memcpy(&d, s, sizeof d);
+		return (float)d;
+	}
+	if (k->name[1] == 'i' && k->size < 8 && u >> (8 * k->size - 1))
+		u -= (uint64_t)1 << (8 * k->size);
+	return k->name[1] == 'i' ? (float)(int64_t)u : (float)u;
+}
+
+static int read_elements(struct pull *in, const struct kind *k, struct array *a, struct err *e)
+{
+	unsigned char block[4096];
+	int64_t most = (int64_t)(sizeof block / k->size), cap = 0;
+
+	for (int64_t i = 0; i < a->size;) {
+		int64_t n = a->size - i < most ? a->size - i : most;
+
+		if (pull_copy(in, block, (size_t)n * k->size, e))
+			return -1;
+		if (i + n > cap) {
+			cap = cap ? 2 * cap : most;
+			cap = cap < a->size ? cap : a->size;
+			a->data = xrealloc(a->data, (size_t)cap * sizeof *a->data);
+		}
+		for (int64_t j = 0; j < n; j++)
+			a->data[i++] = number(k, block + (size_t)j * k->size);
+	}
+	return 0;
+}
+
+static int read_array(struct pull *in, struct array *a, struct err *e)
+{
+	unsigned char head[MAGIC + 2];
+	const struct kind *k = kinds;
+	char *header;
+	const char *kind, *fortran;
+	size_t n;
+	int rc = -1;
+
+	if (pull_copy(in, head, MAGIC, e))
+		return -1;
+	n = head[8] | (size_t)head[9] << 8;
+	if (memcmp(head, magic, 6) != 0)
+		return err_set(e, "it is no array of NumPy's");
+	if (head[6] > 1) { /* versions 2 and 3: four bytes of length */
+		if (pull_copy(in, head + MAGIC, 2, e))
+			return -1;
+		n |= (size_t)head[10] << 16 | (size_t)head[11] << 24;
+	}
+	if (n > HEADER_MAX)
+		return err_set(e, "its header is longer than %d bytes", HEADER_MAX);
+	header = xcalloc(n + 1, 1);
+	if (!pull_copy(in, header, n, e)) {
+		kind = entry(header, "'descr'");
+		fortran = entry(header, "'fortran_order'");
+		while (k < kinds + sizeof kinds / sizeof *kinds &&
+		       (!kind || strncmp(kind + 1, k->name, 3) != 0))
+			k++;
+		if (k == kinds + sizeof kinds / sizeof *kinds)
+			err_set(e, "its elements are no floats or integers that are read here");
+		else if (fortran && !strncmp(fortran, "True", 4))
+			err_set(e, "it is in Fortran's order; np.ascontiguousarray() makes it C's");
+		else
+			rc = parse_shape(entry(header, "'shape'"), a, e);
+	}
+	free(header);
+	return rc ? -1 : read_elements(in, k, a, e);
+}
+
+int arrays_read(struct arrays *a, const char *path, struct err *e)
+{
+	struct input *in = input_open(path, NULL, e);
+	struct member *m;
+	int rc = -1;
+
+	*a = (struct arrays){0};
+	while (in && (rc = input_next(in, &m, e)) > 0) {
+		struct array *one;
+		size_t n = strlen(m->name);
+
+		a->array = xrealloc(a->array, (size_t)(a->n + 1) * sizeof *a->array);
+		one = &a->array[a->n++];
+		*one = (struct array){.name = xstrdup(m->name)};
+		if (n > 4 && !strcmp(m->name + n - 4, ".npy"))
+			one->name[n - 4] = 0;
+		if (read_array(&m->bytes, one, e)) {
+			err_in(e, "%s", m->label);
+			rc = -1;
+			break;
+		}
+	}
+	input_close(in);
+	if (!rc && !a->n)
+		rc = err_set(e, "%s holds no array", path);
+	if (rc)
+		arrays_free(a);
+	return rc;
+}
+
+const struct array *arrays_find(const struct arrays *a, const char *name)
+{
+	for (int i = 0; i < a->n; i++)
+		if (!strcmp(a->array[i].name, name))
+			return &a->array[i];
+	return NULL;
+}
+
+void arrays_free(struct arrays *a)
+{
+	for (int i = 0; i < a->n; i++) {
+		free(a->array[i].name);
+		free(a->array[i].data);
+	}
+	free(a->array);
+	*a = (struct arrays){0};
+}
+
+/* ---- writing ---- */
+
+/* Magic, version 1, and the header, filled up to a multiple of 64 bytes. */
+static void print_header(const struct array *a, struct buf *out)
+{
+	size_t n;
+
+	buf_add(out, magic, 6);
+	buf_add(out, "\x01\x00\x00\x00", 4);
+	buf_str(out, "{'descr': '<f4', 'fortran_order': False, 'shape': (");
+	for (int i = 0; i < a->rank; i++)
+		buf_fmt(out, "%lld,%s", (long long)a->dim[i], i + 1 < a->rank ? " " : "");
+	buf_str(out, "), }");
+	while ((out->n + 1) % 64)
+		buf_ch(out, ' ');
+	buf_ch(out, '\n');
+	n = out->n - MAGIC;
+	out->s[8] = (char)(n & 255);
+	out->s[9] = (char)(n >> 8);
+}
+
+static int write_one(FILE *f, arrays_next *next, void *ctx, struct err *e)
+{
+	struct buf header = BUF_INIT;
+	struct array a = {0};
+	int rc = next(ctx, 0, &a, e);
+
+	if (!rc) {
+		print_header(&a, &header);
+		if (fwrite(header.s, 1, header.n, f) != header.n ||
+		    fwrite(a.data, sizeof *a.data, (size_t)a.size, f) != (size_t)a.size)
+			rc = err_sys(e, "cannot write an array");
+	}
+	buf_free(&header);
+	return rc;
+}
+
+static int zip_failed(struct archive *z, struct err *e)
+{
+	const char *why = archive_error_string(z);
+
+	return err_set(e, "cannot write arrays: %s", why ? why : strerror(archive_errno(z)));
+}
+
+static int write_member(struct archive *z, const struct array *a, struct err *e)
+{
+	struct archive_entry *entry = archive_entry_new();
+	struct buf header = BUF_INIT, name = BUF_INIT;
+	size_t bytes = (size_t)a->size * sizeof *a->data;
+	int rc;
+
+	print_header(a, &header);
+	buf_fmt(&name, "%s.npy", a->name);
+	archive_entry_set_pathname(entry, name.s);
+	archive_entry_set_size(entry, (int64_t)(header.n + bytes));
+	archive_entry_set_filetype(entry, AE_IFREG);
+	archive_entry_set_perm(entry, 0644);
+	rc = archive_write_header(z, entry) < ARCHIVE_WARN ||
+	     archive_write_data(z, header.s, header.n) < 0 ||
+	     (bytes && archive_write_data(z, a->data, bytes) < 0);
+	if (rc)
+		rc = zip_failed(z, e);
+	archive_entry_free(entry);
+	buf_free(&header);
+	buf_free(&name);
+	return rc;
+}
+
+static int write_all(FILE *f, int n, arrays_next *next, void *ctx, struct err *e)
+{
+	struct archive *z = archive_write_new();
+	int rc = !z ? err_sys(e, "cannot write arrays") : 0;
+
+	if (!rc && (archive_write_set_format_zip(z) < ARCHIVE_WARN ||
+		    archive_write_zip_set_compression_store(z) < ARCHIVE_WARN ||
+		    archive_write_open_FILE(z, f) < ARCHIVE_WARN))
+		rc = zip_failed(z, e);
+	for (int i = 0; !rc && i < n; i++) {
+		struct array a = {0};
+
+		rc = next(ctx, i, &a, e);
+		if (!rc)
+			rc = write_member(z, &a, e);
+	}
+	if (!rc && archive_write_close(z) < ARCHIVE_WARN)
+		rc = zip_failed(z, e);
+	if (z)
+		archive_write_free(z);
+	return rc;
+}
+
+int arrays_write(const char *path, int n, arrays_next *next, void *ctx, struct err *e)
+{
+	size_t len = strlen(path);
+	int is_npy = len > 4 && !strcmp(path + len - 4, ".npy"), rc;
+	struct buf temporary = BUF_INIT;
+	FILE *f;
+
+	if (is_npy && n != 1)
+		return err_set(e, "%s can hold one array, and there are %d: .npz holds more", path,
+			       n);
+	buf_fmt(&temporary, "%s.%ld.tmp", path, (long)getpid());
+	f = fopen(temporary.s, "wbe");
+	if (!f) {
+		rc = err_sys(e, "cannot write %s", path);
+	} else {
+		rc = is_npy ? write_one(f, next, ctx, e) : write_all(f, n, next, ctx, e);
+		if (fclose(f) && !rc)
+			rc = err_sys(e, "cannot write %s", path);
+		if (!rc && rename(temporary.s, path))
+			rc = err_sys(e, "cannot write %s", path);
+		if (rc)
+			remove(temporary.s);
+	}
+	buf_free(&temporary);
+	return rc;
+}
