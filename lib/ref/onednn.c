@@ -185,7 +185,8 @@ enum { MAX_VIEWS = 2, MAX_HELD = 4 * REF_MAX_VARIANTS, PAGE = 4096 };
 struct held {
 	enum tensor_role role;
 	dnnl_memory_t mem;
-	int is_callers; /* the data are the caller's, in place */
+	const struct view *view; /* as which the caller's array was read */
+	int is_callers;		 /* the data are the caller's, in place */
 };
 
 struct variant {
@@ -196,6 +197,7 @@ struct variant {
 	int sum;
 	dnnl_primitive_t prim;
 	dnnl_memory_t dst, scratchpad;
+	int dst_is_callers;
 	int narg;
 	dnnl_exec_arg_t arg[5 + OP_MAX_POSTS];
 };
@@ -469,9 +471,11 @@ static void memory_free(dnnl_memory_t mem)
 
 /* Activations that the variant reads as the caller has them are read there: so a kernel and the
  * library, called in turns, find one source in the caches, as both would in a network. */
-static int is_in_place(const struct view *v, enum tensor_role role, const_md_t md)
+static int is_in_place(const struct ref *r, const struct view *v, enum tensor_role role,
+		       const_md_t md)
 {
-	return (role == TENSOR_SRC || role == TENSOR_MUL) &&
+	return (role == TENSOR_SRC || role == TENSOR_MUL ||
+		(role == TENSOR_WEIGHTS && !r->work.rhs_const)) &&
 	       dnnl_memory_desc_equal(v->user[role], md);
 }
 
@@ -482,21 +486,24 @@ static int hold(struct ref *r, const struct view *v, enum tensor_role role, cons
 	struct held *h = r->held;
 	const_md_t there;
 
+	/* A square matrix and its transpose have the same format, and other elements. */
 	for (; h < r->held + r->nheld; h++)
-		if (h->role == role && !dnnl_memory_get_memory_desc(h->mem, &there) &&
+		if (h->role == role && dnnl_memory_desc_equal(h->view->user[role], v->user[role]) &&
+		    !dnnl_memory_get_memory_desc(h->mem, &there) &&
 		    dnnl_memory_desc_equal(there, md)) {
 			*mem = h->mem;
 			return 0;
 		}
 	if (r->nheld == MAX_HELD)
 		return err_set(e, "a problem needs more than %d packed tensors", MAX_HELD);
-	h->is_callers = is_in_place(v, role, md);
+	h->is_callers = is_in_place(r, v, role, md);
 	if (failed(h->is_callers ? dnnl_memory_create(&h->mem, md, r->engine,
 						      (float *)user_data(&r->data, role))
 				 : memory_make(r, md, &h->mem),
 		   "allocate a tensor", e))
 		return -1;
 	h->role = role;
+	h->view = v;
 	*mem = h->mem;
 	r->nheld++;
 	if (h->is_callers)
@@ -641,7 +648,10 @@ static void variant_free(struct variant *v)
 {
 	if (v->prim)
 		dnnl_primitive_destroy(v->prim);
-	memory_free(v->dst);
+	if (v->dst_is_callers)
+		dnnl_memory_destroy(v->dst);
+	else
+		memory_free(v->dst);
 	memory_free(v->scratchpad);
 }
 
@@ -915,6 +925,29 @@ int ref_run(struct ref *r, int variant, struct err *e)
 	return failed(s, "run a primitive", e);
 }
 
+int ref_write_to(struct ref *r, int variant, float *dst, struct err *e)
+{
+	struct variant *v = &r->variant[variant];
+	dnnl_memory_t there;
+	const_md_t md; /* lives as long as the memory it was asked of */
+
+	if (!strcmp(v->layout, "preferred") || (workload_has_post(&r->work, POST_ADD) && !v->sum))
+		return 0;
+	if (failed(dnnl_memory_get_memory_desc(v->dst, &md), "place the output", e) ||
+	    failed(dnnl_memory_create(&there, md, r->engine, dst), "place the output", e))
+		return -1;
+	if (v->dst_is_callers)
+		dnnl_memory_destroy(v->dst);
+	else
+		memory_free(v->dst);
+	v->dst = there;
+	v->dst_is_callers = 1;
+	for (int i = 0; i < v->narg; i++)
+		if (v->arg[i].arg == DNNL_ARG_DST)
+			v->arg[i].memory = v->dst;
+	return 1;
+}
+
 int ref_output(struct ref *r, int variant, float *dst, struct err *e)
 {
 	struct variant *v = &r->variant[variant];
@@ -939,6 +972,13 @@ int ref_memory(const struct ref *r, int variant, int i, const void **data, size_
 	*data = p;
 	*bytes = dnnl_memory_desc_get_size(md);
 	return 1;
+}
+
+int ref_is_weights(const struct ref *r, int variant, int i)
+{
+	int arg = r->variant[variant].arg[i].arg;
+
+	return r->work.rhs_const && (arg == DNNL_ARG_WEIGHTS || arg == DNNL_ARG_BIAS);
 }
 
 void ref_close(struct ref *r)

@@ -31,7 +31,8 @@ struct ref_choice {
 
 /* Makes every variant the library has for the workload; or, if n > 0, only the n that are named, in
  * the order in which the library offers them. data->src and data->mul must stay until ref_close():
- * variants that read them as they are do so in place. Uses the OpenMP team of the calling process;
+ * variants that read them as they are do so in place (data->weights, too, where they are no
+ * constant). Uses the OpenMP team of the calling process;
  * the number of threads is OpenMP's. Returns NULL with e filled if the library fails; a library
  * without any implementation gives an object with no variants. */
 struct ref *ref_onednn_open(const struct workload *w, const struct ref_data *data,
@@ -43,6 +44,10 @@ const char *ref_name(const struct ref *r, int variant);
 const char *ref_layout(const struct ref *r, int variant);
 /* Runs one variant to completion: the timed call. */
 int ref_run(struct ref *r, int variant, struct err *e);
+/* The variant writes its output to dst from now on, in the workload's layout; what is added is
+ * there before each run, as a kernel finds it. 1; 0: the variant has another layout, or does not
+ * add so. ref_output() makes no sense then. */
+int ref_write_to(struct ref *r, int variant, float *dst, struct err *e);
 /* The variant's last output as a dense array in the workload's layout. A variant "sum" adds into
  * its output, which grows from run to run (the time is the same): it is run once more, from the
  * start.
@@ -51,6 +56,8 @@ int ref_output(struct ref *r, int variant, float *dst, struct err *e);
 /* The i-th memory that a run of the variant touches, its scratchpad included; each begins at a
  * page. 1, or 0 if there are not so many. */
 int ref_memory(const struct ref *r, int variant, int i, const void **data, size_t *bytes);
+/* Is that memory one of constant weights or bias? */
+int ref_is_weights(const struct ref *r, int variant, int i);
 void ref_close(struct ref *r);
 /* "onednn 2.6.3" */
 const char *ref_onednn_version(void);
