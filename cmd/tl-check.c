@@ -111,7 +111,7 @@ static const struct field result_fields[] = {
 	{"incumbent", FLAG, 0, NULL},
 	{"processes", COUNT, 0, NULL},
 	{"rejected", OBJECTS, 0, NULL},
-	{"cache", WORD, 0, "cold"},
+	{"cache", WORD, 0, "cold|weights-cold"},
 	{"error", OBJECT, 0, NULL},
 	{"baseline", OBJECT, 0, NULL},
 	{"ratio", OBJECT, 0, NULL},

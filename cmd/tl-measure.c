@@ -51,9 +51,10 @@ static const struct opt opts[] = {
 	 "better by 3% gets up to three times as long. Default 30ms.",
 	 NULL},
 	{0, "cache", OPT_ENUM, &caches, "MODE",
-	 "Time with operands as the call before left them in the caches (warm), or flushed before "
-	 "each call (cold). Default warm.",
-	 "warm|cold"},
+	 "Time with operands as the call before left them in the caches (warm), with all of them "
+	 "flushed before each call (cold), or with weights and bias flushed (weights-cold), as a "
+	 "network of many layers finds them. Default warm.",
+	 CACHES_NAMES},
 	{0, "audit", OPT_REAL, &audit, "SHARE",
 	 "Give this share of the candidates that lost their race a second one, in a new process, "
 	 "so "
@@ -174,7 +175,7 @@ static int measure_open(struct measure *m, double started, struct err *e)
 		.audit = audit,
 		.finals = finals,
 		.preempt = !full,
-		.cold = !strcmp(caches, "cold"),
+		.caches = (enum caches)caches_find(caches),
 		.samples = samples,
 		.seed = (uint64_t)seed,
 	};
@@ -550,11 +551,11 @@ static int check_usage(struct err *e)
 			LONGEST_RACE_S);
 	if (database && !skip_known)
 		return err_status(e, EXIT_USAGE, "--db belongs to --skip-known");
-	if (!strcmp(caches, "cold") && target_named(target_name) != target_default())
+	if (strcmp(caches, "warm") != 0 && target_named(target_name) != target_default())
 		return err_status(e, EXIT_USAGE,
-				  "--cache=cold flushes this processor's caches, not those of "
+				  "--cache=%s flushes this processor's caches, not those of "
 				  "--target=%s",
-				  target_name);
+				  caches, target_name);
 	return 0;
 }
 

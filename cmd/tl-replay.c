@@ -39,7 +39,7 @@ static const struct opt opts[] = {
 	 "better by 3% gets up to three times as long. Default 30ms.",
 	 NULL},
 	{0, "cache", OPT_ENUM, &cache, "MODE",
-	 "Answer from results timed with warm or with cold caches. Default warm.", "warm|cold"},
+	 "Answer from results timed with caches in this state. Default warm.", CACHES_NAMES},
 	{0, "audit", OPT_REAL, &audit, "SHARE",
 	 "Answer for this share of the candidates that lost their race as if they had had a second "
 	 "one. Default 0.02.",
@@ -334,7 +334,7 @@ static int run(char **paths, int npaths)
 		return opt_fail(&program, &e);
 	}
 	r->rules = (struct replay_rules){
-		race_s, audit, finals, !full, !strcmp(cache, "cold"), (uint64_t)seed};
+		race_s, audit, finals, !full, (enum caches)caches_find(cache), (uint64_t)seed};
 	if (!load(&e) && !rec_stopped() && !choose_env(&e) && !set_clock(&e) &&
 	    (r->out = sim.out = rec_create(output, &e)) &&
 	    (sim.in = rec_open(paths, npaths, sim.out, &e)))

@@ -276,7 +276,7 @@ static void settings(void)
 	settings_id(&rules, &id);
 	for (int i = 0; i < 7; i++)
 		other[i] = rules;
-	other[0].cold = 1;
+	other[0].caches = CACHES_COLD;
 	other[1].max_error = 1e-4;
 	other[2].memory_asked = 1;
 	other[3].preempt = 0;

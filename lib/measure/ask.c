@@ -85,8 +85,8 @@ int ask_open(struct measure *m, struct group *g, const char **status, struct err
 	buf_json(&q, g->naive->object, strlen(g->naive->object));
 	buf_str(&q, ",\"truth\":");
 	buf_json(&q, truth.s, truth.n);
-	buf_fmt(&q, ",\"threads\":%d,\"seed\":%llu,\"cold\":%s", m->threads,
-		(unsigned long long)m->rules.seed, m->rules.cold ? "true" : "false");
+	buf_fmt(&q, ",\"threads\":%d,\"seed\":%llu,\"caches\":\"%s\"", m->threads,
+		(unsigned long long)m->rules.seed, caches_name(m->rules.caches));
 	number(&q, "max_error", m->rules.max_error);
 	number(&q, "memory", m->rules.memory);
 	number(&q, "timeout_s", naive_timeout(g));

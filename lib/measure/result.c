@@ -200,8 +200,8 @@ static void put_timing(const struct measure *m, struct buf *out, const struct gr
 	int ok = !strcmp(v->status, "ok"), preempted = !strcmp(v->status, "preempted");
 
 	buf_fmt(out, ",\"stage\":\"%s\"", v->is_final ? "final" : "race");
-	if (m->rules.cold)
-		buf_str(out, ",\"cache\":\"cold\"");
+	if (m->rules.caches != CACHES_WARM)
+		buf_fmt(out, ",\"cache\":\"%s\"", caches_name(m->rules.caches));
 	if (v->final && ok)
 		put_final(m, out, g, v->final);
 	else if (v->answer && (ok || preempted))

@@ -8,19 +8,20 @@
 #include "lib/io/record.h"
 #include "lib/measure/journal.h"
 #include "lib/measure/worker.h"
+#include "lib/trial/caches.h"
 
 /* How a run measures. */
 struct measure_rules {
-	double max_error; /* relative L2, and largest over largest */
-	double timeout_s; /* for one candidate's trial */
-	double race_s;	  /* of calls in a race */
-	double memory;	  /* bytes that a trial may take beside its operands */
-	int memory_asked; /* is it not the default? */
-	double audit;	  /* share of those that have lost that get a second duel */
-	int64_t finals;	  /* processes in which the best candidate duels with the library */
-	int preempt;	  /* stop candidates that have clearly lost; the winner is the holder */
-	int cold;	  /* operands leave the caches before each timed call */
-	int samples;	  /* all of them into the results */
+	double max_error;   /* relative L2, and largest over largest */
+	double timeout_s;   /* for one candidate's trial */
+	double race_s;	    /* of calls in a race */
+	double memory;	    /* bytes that a trial may take beside its operands */
+	int memory_asked;   /* is it not the default? */
+	double audit;	    /* share of those that have lost that get a second duel */
+	int64_t finals;	    /* processes in which the best candidate duels with the library */
+	int preempt;	    /* stop candidates that have clearly lost; the winner is the holder */
+	enum caches caches; /* what is in them before each timed call */
+	int samples;	    /* all of them into the results */
 	uint64_t seed;
 };
 

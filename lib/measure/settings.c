@@ -14,7 +14,7 @@ static void key_real(struct key *k, const char *name, double v)
 
 static void fill(struct key *k, const struct measure_rules *r)
 {
-	key_str(k, "cache", r->cold ? "cold" : "warm");
+	key_str(k, "cache", caches_name(r->caches));
 	key_real(k, "max_error", r->max_error);
 	if (r->memory_asked)
 		key_real(k, "memory", r->memory);

@@ -62,7 +62,7 @@ struct recording {
 	struct map envs;
 	struct map texts, codes;
 	const char *only;  /* records of this env alone; NULL: all */
-	const char *cache; /* and of this mode, warm or cold */
+	const char *cache; /* and of this mode, warm, cold or weights-cold */
 	int replayed;	   /* what was replayed, instead of what was measured */
 };
 

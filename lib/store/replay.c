@@ -232,8 +232,8 @@ static void put_timing(const struct replay *r, struct buf *out, const struct pla
 	const struct recorded *x = p->from;
 
 	buf_fmt(out, ",\"stage\":\"%s\"", p->final ? "final" : "race");
-	if (r->rules.cold)
-		buf_str(out, ",\"cache\":\"cold\"");
+	if (r->rules.caches != CACHES_WARM)
+		buf_fmt(out, ",\"cache\":\"%s\"", caches_name(r->rules.caches));
 	if (p->as_recorded)
 		buf_str(out, x->timing);
 	else

@@ -21,12 +21,14 @@
 #include "lib/io/record.h"
 #include "lib/measure/contest.h"
 #include "lib/store/recording.h"
+#include "lib/trial/caches.h"
 
 struct replay_rules {
 	double race_s; /* as in struct measure_rules */
 	double audit;
 	int64_t finals; /* 0: none */
-	int preempt, cold;
+	int preempt;
+	enum caches caches;
 	uint64_t seed;
 };
 

@@ -45,23 +45,25 @@ static void put_status(struct buf *out, const char *status, const char *why)
 
 static int open_session(const struct json_doc *d, struct arena *a, struct buf *out, struct err *e)
 {
-	struct session_rules rules = {
-		.runner = with->runner, .vendor = with->vendor, .cold = flag(d, "cold")};
+	struct session_rules rules = {.runner = with->runner, .vendor = with->vendor};
 	double memory, timeout_s;
 	int64_t threads, seed;
 	struct workload w;
 	struct report r;
-	const char *naive, *truth;
-	int rc = 0;
+	const char *naive, *truth, *caches;
+	int rc = 0, state;
 
 	if (workload_from_json(&w, d, json_get(d, d->tok, "workload"), e) < 0)
 		return -1;
 	if (json_str(json_get(d, d->tok, "naive"), a, &naive) < 0 ||
 	    json_str(json_get(d, d->tok, "truth"), a, &truth) < 0 ||
+	    json_str(json_get(d, d->tok, "caches"), a, &caches) < 0 ||
+	    (state = caches_find(caches)) < 0 ||
 	    json_int(json_get(d, d->tok, "threads"), &threads) < 0 ||
 	    json_int(json_get(d, d->tok, "seed"), &seed) < 0 || number(d, "memory", &memory) < 0 ||
 	    number(d, "max_error", &rules.max_error) < 0 || number(d, "timeout_s", &timeout_s) < 0)
 		return bad_request(e);
+	rules.caches = (enum caches)state;
 	rules.threads = (int)threads;
 	rules.seed = (uint64_t)seed;
 	rules.memory = (size_t)memory;

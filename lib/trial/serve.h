@@ -1,6 +1,6 @@
 /* The worker's protocol: one JSON line in, one out.
  *
- *   {"cmd":"open","workload":{..},"naive":PATH,"truth":PATH,"threads":N,"seed":N,"cold":B,
+ *   {"cmd":"open","workload":{..},"naive":PATH,"truth":PATH,"threads":N,"seed":N,"caches":TEXT,
  *    "max_error":E,"memory":BYTES,"timeout_s":T}                    -> {"status":"ok"}
  *   {"cmd":"library","timeout_s":T}    -> {"baseline":{..}} or {"baseline":null,"why":".."},
  *                                         "own_layout":{..}, the best in the workload's layout

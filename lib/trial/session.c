@@ -120,7 +120,7 @@ static void begin(struct session *s, struct trial *t)
 			    .runner = s->rules.runner,
 			    .vendor = s->rules.vendor,
 			    .threads = s->rules.threads,
-			    .cold = s->rules.cold,
+			    .caches = s->rules.caches,
 			    .max_error = s->rules.max_error,
 			    .tensor = s->tensor,
 			    .fresh = s->fresh,
@@ -128,6 +128,12 @@ static void begin(struct session *s, struct trial *t)
 	/* Not later: entrants of this trial may need the same packings. */
 	if (s->packed_bytes > MAX_PACKED)
 		forget_packings(s);
+}
+
+static int is_weights(const struct session *s, const struct buffer *b)
+{
+	return b->kind == BUFFER_PACKED || (b->kind == BUFFER_ARG && s->w.rhs_const &&
+					    (b->role == TENSOR_WEIGHTS || b->role == TENSOR_BIAS));
 }
 
 static void enter(struct session *s, const struct nest *n, const char *object, struct trial *t)
@@ -141,6 +147,7 @@ static void enter(struct session *s, const struct nest *n, const char *object, s
 
 		in->buffers[i] = f->data;
 		in->bytes[i] = fence_bytes(f);
+		in->is_weights[i] = is_weights(s, operand_buffer(n, i));
 	}
 	t->runner->params(n, in->params);
 	in->threads = nest_threads(n, s->rules.threads);

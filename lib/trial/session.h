@@ -23,9 +23,9 @@ struct session_rules {
 		*vendor; /* the library that candidates are compared with; NULL: nothing */
 	int threads;
 	uint64_t seed;
-	int cold;	  /* operands leave the caches before each timed call */
-	double max_error; /* relative L2 and largest over largest, of a candidate */
-	size_t memory;	  /* bytes that a trial may take beside its operands; 0: no limit */
+	enum caches caches; /* what is in them before each timed call */
+	double max_error;   /* relative L2 and largest over largest, of a candidate */
+	size_t memory;	    /* bytes that a trial may take beside its operands; 0: no limit */
 };
 
 /* How a trial ended. */

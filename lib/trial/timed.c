@@ -22,12 +22,17 @@ static void flush_operands(const struct timed *x)
 	const void *p;
 	size_t bytes;
 
+	const int all = x->t->caches == CACHES_COLD;
+
 	if (x->ref)
-		for (int i = 0; ref_memory(x->ref, x->variant, i, &p, &bytes); i++)
-			flush(p, bytes);
+		for (int i = 0; ref_memory(x->ref, x->variant, i, &p, &bytes); i++) {
+			if (all || ref_is_weights(x->ref, x->variant, i))
+				flush(p, bytes);
+		}
 	else
 		for (int i = 0; i < x->in->nslots; i++)
-			flush(x->in->buffers[i], x->in->bytes[i]);
+			if (all || x->in->is_weights[i])
+				flush(x->in->buffers[i], x->in->bytes[i]);
 }
 
 int timed_load(struct timed *x, struct err *e)
@@ -47,7 +52,7 @@ int timed_call(struct timed *x, double *seconds, struct err *e)
 	double start;
 	int rc = 0;
 
-	if (x->t->cold)
+	if (x->t->caches != CACHES_WARM)
 		flush_operands(x);
 	start = clock_now();
 	if (x->ref)

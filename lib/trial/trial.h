@@ -12,6 +12,7 @@
 #include "lib/op/op.h"
 #include "lib/ref/ref.h"
 #include "lib/target/runner.h"
+#include "lib/trial/caches.h"
 #include "lib/trial/fence.h"
 #include "lib/trial/outcome.h"
 
@@ -20,8 +21,9 @@ struct entrant {
 	const char *object;
 	long params[NEST_PARAMS]; /* as it takes them */
 	void *buffers[NEST_BUFFERS];
-	size_t bytes[NEST_BUFFERS];	 /* of each buffer */
-	struct fence work[NEST_BUFFERS]; /* by slot; those without a map are no workspace */
+	size_t bytes[NEST_BUFFERS];		/* of each buffer */
+	unsigned char is_weights[NEST_BUFFERS]; /* constant weights or bias */
+	struct fence work[NEST_BUFFERS];	/* by slot; those without a map are no workspace */
 	int nslots;
 	int threads; /* that run it */
 };
@@ -41,7 +43,7 @@ struct trial {
 	const struct runner *runner; /* of the entrants */
 	trial_vendor_open *vendor;   /* the library; NULL: there is none for this target */
 	int threads;
-	int cold;		    /* operands leave the caches before each call */
+	enum caches caches;	    /* what is in them before each call */
 	const struct fence *tensor; /* by role */
 	const struct fence
 		*fresh; /* by role: other data for input, residual and factor; no map: none */

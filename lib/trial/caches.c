@@ -1,0 +1,18 @@
+#include "lib/trial/caches.h"
+
+#include <string.h>
+
+static const char *const names[] = {"warm", "cold", "weights-cold"};
+
+const char *caches_name(enum caches c)
+{
+	return names[c];
+}
+
+int caches_find(const char *name)
+{
+	for (int i = 0; i < (int)(sizeof names / sizeof *names); i++)
+		if (!strcmp(name, names[i]))
+			return i;
+	return -1;
+}
