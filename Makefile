@@ -84,15 +84,16 @@ endif
 
 ## Building
 
-# What some objects and programs need beyond the others. Only workers and lib/ref ever see OpenMP; keep starts with each
+# What some objects and programs need beyond the others. Only workers, lib/ref and tl-run ever see OpenMP; keep starts with each
 # child process, and has nothing but libc to load.
-OPENMP_OBJ := $(B)/lib/ref/onednn.o $(B)/lib/target/kernel.o $(B)/lib/target/probe.o $(B)/bench/pairs.o \
+OPENMP_OBJ := $(B)/lib/run/exec.o $(B)/lib/run/library.o $(B)/lib/run/weights.o $(B)/lib/ref/onednn.o $(B)/lib/target/kernel.o $(B)/lib/target/probe.o $(B)/bench/pairs.o \
 	$(patsubst %,$(B)/libexec/%.o,$(filter worker-%,$(WORKERS)))
 $(OPENMP_OBJ): ALL_CFLAGS += -fopenmp
 $(B)/lib/ref/onednn.o build/lint/lib/ref/onednn.o: ALL_CFLAGS += $(INCLUDE_ref)
 $(WORKERS:%=$(LIBEXEC)/%): LIBS_worker = -fopenmp $(LIBS_ref) $(LIBS)
 $(LIBEXEC)/keep: LIBS_worker =
 $(LIBEXEC)/cuda $(LIBEXEC)/opencl: LIBS_worker = $(LIBS)
+$(BIN)/tl-run: LIBS_tl-run = -fopenmp $(LIBS_ref)
 LIBS_test_onednn = -fopenmp $(LIBS_ref)
 LIBS_test_probe = -fopenmp
 LIBS_test_cache = -fopenmp
@@ -233,6 +234,9 @@ bench-kernels: all ## the best kernels against oneDNN: MODELS="FILE..." BUDGET=S
 	@BIN='$(BIN)' MODELS='$(MODELS)' BUDGET='$(BUDGET)' THREADS='$(THREADS)' ISA='$(ISA)' sh bench/kernels.sh
 bench-gpu: all ## networks on a GPU: TARGET=opencl MODELS="FILE..." BATCHES="1 32" BUDGET=SECONDS
 	@BIN='$(BIN)' TARGET='$(TARGET)' MODELS='$(MODELS)' BATCHES='$(BATCHES)' BUDGET='$(BUDGET)' sh bench/gpu.sh
+bench-models: all ## whole models by tl-run against onnxruntime: ONNXRUNTIME=FOLDER MODELS="FILE..." BUDGET=SECONDS THREADS=N TURNS=N
+	@BIN='$(BIN)' ONNXRUNTIME='$(ONNXRUNTIME)' MODELS='$(MODELS)' BUDGET='$(BUDGET)' THREADS='$(THREADS)' TURNS='$(TURNS)' DB='$(DB)' \
+		sh bench/models.sh
 bench-measure: all $(B)/bench/plain ## what measuring costs against the plain way, and whether it can be trusted
 	@sh bench/measure.sh
 bench-trust: all $(B)/bench/neighbour ## whether verdicts and recordings come again, beside a neighbour, and whether tuning ends behind its start
@@ -285,6 +289,6 @@ help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1|\2/p' Makefile | while IFS='|' read -r target what; do \
 		printf '  %-14s %s\n' "$$target" "$$what"; done
 
-.PHONY: all deps doc check check-isa lint format demo bench-kernels bench-measure bench-trust bench-store bench-model bench-zero bench-filter bench-machine spaces model install uninstall clean help
+.PHONY: all deps doc check check-isa lint format demo bench-kernels bench-models bench-measure bench-trust bench-store bench-model bench-zero bench-filter bench-machine spaces model install uninstall clean help
 .DELETE_ON_ERROR:
 .SECONDARY:

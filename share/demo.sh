@@ -19,6 +19,12 @@ echo "Took $(($(date +%s) - start)) s. The same table, from the database:"
 echo "    bin/tl-extract $model | bin/tl-query -d $dir/tl.db --target=$target --table"
 "$bin/tl-extract" -q "$model" | "$bin/tl-query" --target="$target" --report "$dir/report.html" || [ $? -ne 3 ]
 echo "As a page with plots: $dir/report.html"
-[ "$target" = cpu ] || exit 0 # kernels for others are not exported
+[ "$target" = cpu ] || exit 0 # kernels for others are neither run nor exported
+echo
+echo "The model itself, with random weights, by the library's convolutions and products and by these:"
+for library in --library ''; do
+	# shellcheck disable=SC2086 # an option or none
+	"$bin/tl-run" --random-weights 1 --bench 2s $library "$model"
+done
 echo "The kernels as a library in C, for your own program:"
 echo "    bin/tl-extract $model | bin/tl-export -d $dir/tl.db -o $dir/kernels"

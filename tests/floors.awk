@@ -24,13 +24,14 @@ BEGIN {
 	allow("extract", "base io op")
 	allow("export", "base io space nest op algo target")
 	allow("report", "base io space op host store")
+	allow("run", "base io space nest tile op algo model ref target build trial store extract")
 
 	# Where a library's header may stand: a header, and the start of the paths.
 	place["archive.h"] = place["archive_entry.h"] = "lib/extract/"
 	place["sqlite3.h"] = "lib/store/"
 	place["csv.h"] = "lib/extract/ lib/io/ cmd/"
 	place["jsmn.h"] = "lib/io/json.c"
-	place["omp.h"] = "lib/target/kernel.c lib/target/probe.c lib/ref/onednn.c libexec/ tests/ share/export/"
+	place["omp.h"] = "lib/target/kernel.c lib/target/probe.c lib/ref/onednn.c lib/run/exec.c lib/run/weights.c lib/run/library.c libexec/ tests/ share/export/"
 	# The same for all headers that begin so.
 	family["dnnl"] = family["oneapi/dnnl/"] = "lib/ref/onednn.c"
 	family["nettle/"] = "lib/base/hash.c lib/base/base64.c"
@@ -157,7 +158,7 @@ function may_know_target(header)
 {
 	if (FILENAME ~ /^libexec\/(cuda|opencl)\.c$/ && (header == "device.h" || header == "nvrtc.h"))
 		return 1
-	return header == "target.h" || FILENAME ~ /^tests\// || (header == "runner.h" && FILENAME ~ /^(lib\/trial|libexec)\//)
+	return header == "target.h" || FILENAME ~ /^tests\// || (header == "runner.h" && FILENAME ~ /^(lib\/trial|lib\/run|libexec)\//)
 }
 
 function own_header(h,    p)

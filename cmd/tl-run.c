@@ -1,0 +1,413 @@
+/* tl-run: a model on tuned kernels: its outputs, and how long it takes.
+ */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "lib/io/clock.h"
+#include "lib/io/file.h"
+#include "lib/io/opt.h"
+#include "lib/io/proc.h"
+#include "lib/io/record.h"
+#include "lib/run/exec.h"
+#include "lib/run/network.h"
+#include "lib/run/profile.h"
+#include "lib/store/store.h"
+#include "lib/trial/stat.h"
+
+static const char *db, *model, *input, *output, *compare, *save_weights, *save_inputs, *trace,
+	*seed_text;
+static int64_t threads, batch;
+static double bench_s, tune_s, tolerance = 1e-4;
+static int no_db, library, profile, json, turns, quiet;
+static struct opt_list shapes;
+
+static const struct opt opts[] = {
+	{'d', "db", OPT_FILE, &db, "FILE",
+	 "The database that knows the best kernels; by default $TL_DB, else tl/tl.db in "
+	 "$XDG_DATA_HOME or ~/.local/share. What it does not know gets the kernel that tl-query "
+	 "predicts.",
+	 NULL},
+	{0, "no-db", OPT_FLAG, &no_db, NULL, "Ask no database: all kernels are predicted.", NULL},
+	{'m', "model", OPT_FILE, &model, "FILE",
+	 "The cost model that predicts them; by default $TL_MODEL, else the one that came with the "
+	 "programs.",
+	 NULL},
+	{0, "tune", OPT_TIME, &tune_s, "TIME",
+	 "First let tl-tune go on with the model's operators for so long (30s, 2m), in the same "
+	 "database.",
+	 NULL},
+	{0, "library", OPT_FLAG, &library, NULL,
+	 "Compute convolutions and products by oneDNN instead, in the same layouts and memory: "
+	 "what "
+	 "the model takes without tuned kernels.",
+	 NULL},
+	{'i', "input", OPT_FILE, &input, "FILE",
+	 "The inputs: an .npz with an array for each, by name, or an .npy for a model with one. By "
+	 "default they are random: floats between -1 and 1, integers 0 or 1.",
+	 NULL},
+	{'o', "output", OPT_FILE, &output, "FILE", "Write the outputs to this .npz or .npy.", NULL},
+	{'c', "compare", OPT_FILE, &compare, "FILE",
+	 "Compare the outputs with the arrays in this .npz or .npy; exit with status 1 if one "
+	 "differs by more than --tolerance.",
+	 NULL},
+	{0, "tolerance", OPT_REAL, &tolerance, "X",
+	 "By how much outputs may differ from those of --compare: the largest difference over the "
+	 "largest value, and the relative L2 norm. By default 1e-4.",
+	 NULL},
+	{0, "random-weights", OPT_STRING, &seed_text, "SEED",
+	 "Take random weights of this seed instead of the file's: for models whose weights were "
+	 "left out. Constants of one element stay.",
+	 NULL},
+	{0, "save-weights", OPT_FILE, &save_weights, "FILE",
+	 "Write these weights to an .npz, by their names in the model.", NULL},
+	{0, "save-inputs", OPT_FILE, &save_inputs, "FILE", "Write the inputs to this .npz or .npy.",
+	 NULL},
+	{'b', "bench", OPT_TIME, &bench_s, "TIME",
+	 "Run again and again for so long (2s, 1m), and print the median time of a run with its "
+	 "95% interval.",
+	 NULL},
+	{0, "turns", OPT_FLAG, &turns, NULL,
+	 "With --bench: measure each time that a line comes from standard input, for comparisons "
+	 "in turns with other programs.",
+	 NULL},
+	{'p', "profile", OPT_FLAG, &profile, NULL,
+	 "Print what each operator takes, beside what the database says it takes alone.", NULL},
+	{0, "trace", OPT_FILE, &trace, "FILE",
+	 "Write when each operator of a run began and ended, in the format of Chrome's trace "
+	 "viewer.",
+	 NULL},
+	{0, "json", OPT_FLAG, &json, NULL, "Print the figures of --bench as a line of JSON.", NULL},
+	{'t', "threads", OPT_COUNT, &threads, "N",
+	 "Threads; by default $OMP_NUM_THREADS, else one for each CPU that the process may use.",
+	 NULL},
+	{0, "batch", OPT_COUNT, &batch, "N",
+	 "The batch size: the first dimension of inputs. By default the model's, or 1.", NULL},
+	{'s', "shape", OPT_LIST, &shapes, "NAME:DIMS",
+	 "The shape of an input, such as input:1,3,224,224; may be given several times.", NULL},
+	{'q', "quiet", OPT_FLAG, &quiet, NULL, "Say only what goes wrong.", NULL},
+	OPT_END,
+};
+
+static const struct program program = {
+	.name = "tl-run",
+	.summary = "run a model on tuned kernels",
+	.synopsis = "[OPTION...] MODEL",
+	.opts = opts,
+	.min_args = 1,
+	.max_args = 1,
+	.operands = "file",
+};
+
+enum { WARM_RUNS = 3, PROFILED_RUNS = 20, MOST_RUNS = 1 << 20 };
+
+/* ---- options ---- */
+
+static void usage(const char *why)
+{
+	fprintf(stderr, "%s: %s; see %s --help\n", program.name, why, program.name);
+	_exit(EXIT_USAGE);
+}
+
+static void check_usage(uint64_t *seed)
+{
+	const int64_t most_threads = 1024;
+	char *end;
+
+	if (seed_text) {
+		*seed = strtoull(seed_text, &end, 10);
+		if (!*seed_text || *end || *seed_text == '-')
+			usage("--random-weights wants a number");
+	}
+	if (save_weights && !seed_text)
+		usage("--save-weights belongs to --random-weights");
+	if (turns && bench_s <= 0)
+		usage("--turns belongs to --bench");
+	if (json && bench_s <= 0)
+		usage("--json belongs to --bench");
+	if (no_db && db)
+		usage("--db and --no-db contradict each other");
+	if (no_db && tune_s > 0)
+		usage("--tune wants a database");
+	if (tune_s > 0 && shapes.n)
+		usage("--tune and --shape do not go together: tune what tl-extract --shape writes");
+	if (threads > most_threads)
+		usage("--threads wants at most 1024");
+}
+
+static int read_shapes(struct infer_options *o, struct err *e)
+{
+	o->batch = batch;
+	o->nshape = shapes.n;
+	o->shape = xcalloc((size_t)shapes.n + 1, sizeof *o->shape);
+	for (int i = 0; i < shapes.n; i++)
+		if (infer_shape_option(&o->shape[i], shapes.item[i], e)) {
+			e->status = EXIT_USAGE;
+			return -1;
+		}
+	return 0;
+}
+
+static void free_shapes(struct infer_options *o)
+{
+	for (int i = 0; i < o->nshape; i++)
+		infer_shape_free(&o->shape[i]);
+	free(o->shape);
+}
+
+/* ---- tuning ---- */
+
+/* tl-tune with the same database, threads and batch. Its table goes to standard error: what is
+ * measured here goes to standard output. */
+static int tune(const char *path, struct err *e)
+{
+	char time[32], count[32], size[32], *argv[16];
+	struct buf file = BUF_INIT;
+	struct proc p;
+	int n = 0, status = 0, rc = path_bin(&file, "tl-tune", e);
+
+	snprintf(time, sizeof time, "--time=%.3fs", tune_s);
+	snprintf(size, sizeof size, "--batch=%lld", (long long)batch);
+	if (threads) {
+		snprintf(count, sizeof count, "%lld", (long long)threads);
+		setenv("OMP_NUM_THREADS", count, 1);
+	}
+	argv[n++] = file.s;
+	argv[n++] = time;
+	if (quiet)
+		argv[n++] = (char *)"--quiet";
+	if (batch)
+		argv[n++] = size;
+	if (db) {
+		argv[n++] = (char *)"-d";
+		argv[n++] = (char *)db;
+	}
+	argv[n++] = (char *)path;
+	argv[n] = NULL;
+	if (!rc)
+		rc = proc_start(&p, argv, PROC_TERM_WITH_PARENT, -1, -1, e);
+	if (!rc && proc_wait(&p, -1, &status, e) < 0)
+		rc = -1;
+	if (!rc && !rec_stopped() && (!WIFEXITED(status) || WEXITSTATUS(status) >= EXIT_USAGE))
+		rc = err_set(e, "tl-tune did not end well");
+	buf_free(&file);
+	return rc;
+}
+
+/* ---- what is asked ---- */
+
+static int set_inputs(struct network *n, struct err *e)
+{
+	struct arrays a;
+	int rc;
+
+	if (!input) {
+		network_random_inputs(n, 1);
+		return 0;
+	}
+	rc = arrays_read(&a, input, e);
+	if (!rc)
+		rc = network_set_inputs(n, &a, e);
+	if (rc)
+		err_in(e, "%s", input);
+	arrays_free(&a);
+	return rc;
+}
+
+/* Before the first run: a program may compute over its inputs. */
+static int save_before(struct network *n, struct err *e)
+{
+	if (save_weights &&
+	    arrays_write(save_weights, network_count_weights(n), network_weights, n, e))
+		return -1;
+	if (save_inputs && arrays_write(save_inputs, n->io.ninputs, network_input, n, e))
+		return -1;
+	return 0;
+}
+
+/* 1: an output differs. */
+static int compare_outputs(const struct network *n, struct err *e)
+{
+	struct arrays should;
+	int differs = 0, rc = arrays_read(&should, compare, e);
+
+	for (int i = 0; !rc && i < n->io.noutputs; i++) {
+		struct network_error d;
+		int wrong;
+
+		rc = network_compare(n, i, &should, &d, e);
+		if (rc)
+			break;
+		wrong = d.not_finite || d.max > tolerance || d.l2 > tolerance;
+		differs |= wrong;
+		if (!quiet || wrong)
+			printf("%s: %s: largest difference %.2g of the largest value, relative L2 "
+			       "%.2g%s\n",
+			       d.name, wrong ? "differs" : "equal", d.max, d.l2,
+			       d.not_finite ? ", not all finite" : "");
+	}
+	if (rc)
+		err_in(e, "%s", compare);
+	arrays_free(&should);
+	return rc ? -1 : differs;
+}
+
+static const char *base_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
+}
+
+static void print_bench(const struct network *n, const char *path, const struct stat_median *m)
+{
+	int known, all;
+	double alone = profile_predicted(&n->plan, &known, &all);
+	struct buf name = BUF_INIT;
+
+	buf_json(&name, base_name(path), strlen(base_name(path)));
+	if (json) {
+		printf("{\"model\":%s,\"latency_s\":%.9g,\"ci_s\":[%.9g,%.9g],\"runs\":%d,"
+		       "\"threads\":%d,\"kernels\":%d,\"tuned\":%d,\"tuned_s\":%.9g}\n",
+		       name.s, m->median, m->lo, m->hi, m->n, n->plan.threads, all, known, alone);
+	} else {
+		printf("%s: %.3f ms [%.3f, %.3f], %d runs, %d threads; %d of %d kernels are tuned",
+		       base_name(path), m->median * 1e3, m->lo * 1e3, m->hi * 1e3, m->n,
+		       n->plan.threads, known, all);
+		if (known)
+			printf(" and take %.3f ms alone", alone * 1e3);
+		putchar('\n');
+	}
+	fflush(stdout);
+	buf_free(&name);
+}
+
+static int measure(struct network *n, const char *path, struct err *e)
+{
+	double *x = xmalloc(MOST_RUNS * sizeof *x), start = clock_now();
+	struct stat_median m;
+	int runs = 0, rc = 0;
+
+	for (int i = 0; !rc && i < WARM_RUNS; i++)
+		rc = exec_run(&n->plan, NULL, e);
+	while (!rc && !rec_stopped() && runs < MOST_RUNS &&
+	       (runs < 3 || clock_now() - start < bench_s)) {
+		double from = clock_now();
+
+		rc = exec_run(&n->plan, NULL, e);
+		x[runs++] = clock_now() - from;
+	}
+	if (!rc && runs) {
+		m = stat_series(x, runs, 1.96);
+		print_bench(n, path, &m);
+	}
+	free(x);
+	return rc;
+}
+
+static int measure_in_turns(struct network *n, const char *path, struct err *e)
+{
+	int c, rc = 0;
+
+	while (!rc && !rec_stopped() && (c = getchar()) != EOF)
+		if (c == '\n')
+			rc = measure(n, path, e);
+	return rc;
+}
+
+static int print_profile(struct network *n, struct err *e)
+{
+	size_t each = (size_t)n->plan.nstep + 1;
+	double *ended = xcalloc(PROFILED_RUNS * each, sizeof *ended);
+	struct buf text = BUF_INIT;
+	int rc = 0;
+
+	for (int i = 0; !rc && i < WARM_RUNS; i++)
+		rc = exec_run(&n->plan, NULL, e);
+	for (int i = 0; !rc && i < PROFILED_RUNS; i++)
+		rc = exec_run(&n->plan, ended + (size_t)i * each, e);
+	if (!rc && profile) {
+		profile_table(&n->plan, ended, PROFILED_RUNS, &text);
+		fputs(text.s, stdout);
+	}
+	if (!rc && trace) {
+		buf_clear(&text);
+		profile_trace(&n->plan, ended + (PROFILED_RUNS - 1) * each, &text);
+		rc = file_write(trace, text.s, text.n, e);
+	}
+	buf_free(&text);
+	free(ended);
+	return rc;
+}
+
+/* 1: what came out differs from --compare. */
+static int run(struct network *n, const char *path, struct err *e)
+{
+	int rc = set_inputs(n, e), differs = 0;
+
+	if (!rc && n->left_out && !quiet)
+		opt_warn(&program, "all weights of the model are the same: they were left out; "
+				   "--random-weights 1 takes others");
+
+	if (!rc)
+		rc = save_before(n, e);
+	if (!rc)
+		rc = exec_run(&n->plan, NULL, e);
+	if (!rc && output)
+		rc = arrays_write(output, n->io.noutputs, network_output, n, e);
+	if (!rc && compare) {
+		differs = compare_outputs(n, e);
+		rc = differs < 0 ? -1 : 0;
+	}
+	if (!rc && bench_s > 0)
+		rc = turns ? measure_in_turns(n, path, e) : measure(n, path, e);
+	if (!rc && (profile || trace))
+		rc = print_profile(n, e);
+	return rc ? -1 : differs;
+}
+
+int main(int argc, char **argv)
+{
+	int first, rc;
+	struct network_options o = {0};
+	struct buf path = BUF_INIT;
+	struct err e = ERR_INIT;
+	struct network n = {0};
+	uint64_t seed = 0;
+
+	opt_foreign_exit(&program);
+	first = opt_parse(&program, argc, argv);
+	check_usage(&seed);
+	rec_stop_on_signals();
+	o.seed = seed_text ? &seed : NULL;
+	o.by_library = library;
+	o.model = model;
+	o.threads = (int)threads;
+	rc = read_shapes(&o.infer, &e);
+	if (!rc && tune_s > 0)
+		rc = tune(argv[first], &e);
+	if (!rc && !no_db) {
+		rc = store_find(db, &path, &e);
+		o.db = rc > 0 ? path.s : NULL;
+		rc = rc < 0 ? -1 : 0;
+	}
+	if (!rc)
+		rc = network_open(&n, argv[first], &o, &e);
+	if (!rc)
+		rc = run(&n, argv[first], &e);
+	network_close(&n);
+	free_shapes(&o.infer);
+	buf_free(&path);
+	if (rec_stopped())
+		opt_die_by_signal(rec_stopped());
+	if (rc < 0)
+		return opt_fail(&program, &e);
+	if (opt_printed(&program))
+		return EXIT_INPUT;
+	if (rc)
+		_exit(EXIT_NO); /* to exit() with 1 is libarchive's way to say something else */
+	return EXIT_DONE;
+}

@@ -1,0 +1,37 @@
+/* Which kernel a workload gets: the best that a database knows for this machine; else, without
+ * measuring, what tl-query --predict would say (lib/store/ladder.h).
+ */
+#ifndef TL_RUN_CHOOSE_H
+#define TL_RUN_CHOOSE_H
+
+#include "lib/algo/candidate.h"
+#include "lib/model/dataset.h"
+#include "lib/model/model.h"
+#include "lib/store/match.h"
+#include "lib/store/store.h"
+
+struct chooser {
+	struct store *db; /* NULL: none */
+	struct matcher *matcher;
+	struct store_env here;
+	struct data_env env;
+	struct model *model; /* NULL: none */
+	struct arena run, record;
+	struct json_doc doc;
+	int64_t asked, exact; /* workloads */
+};
+
+struct chosen {
+	struct candidate candidate;
+	const char *match;  /* "exact", or the rung of the ladder */
+	double predicted_s; /* measured for this machine; NAN where it was not */
+};
+
+/* path: of the database, which need not be there; NULL: none. model_path as in tl-query. */
+int chooser_open(struct chooser *c, const char *path, const char *model_path,
+		 const struct limits *limits, struct err *e);
+void chooser_close(struct chooser *c);
+/* 1; 0: no algorithm applies; -1. */
+int chooser_pick(struct chooser *c, const struct workload *w, struct chosen *out, struct err *e);
+
+#endif

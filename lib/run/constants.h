@@ -1,0 +1,33 @@
+/* Constants of a graph: what the file has, or random ones of a seed.
+ *
+ * Random weights keep the size of what goes through a network about the same from layer to layer
+ * (He et al., "Delving deep into rectifiers", ICCV 2015, section 2.2: uniform with the variance 2 /
+ * inputs). What scales, and variances, lie between 1/2 and 3/2. The same seed and name give the
+ * same elements.
+ */
+#ifndef TL_RUN_CONSTANTS_H
+#define TL_RUN_CONSTANTS_H
+
+#include <stdint.h>
+
+#include "lib/extract/graph.h"
+#include "lib/run/plan.h"
+
+/* How a random tensor is filled. */
+struct random_fill {
+	const char *name;
+	uint64_t seed;
+	double low, high;
+};
+
+/* Is it a tensor of weights, which random ones may replace: a float initializer of more than one
+ * element? */
+int constant_is_weights(const struct value *v);
+struct random_fill constant_random(const struct graph *g, int value, uint64_t seed);
+void constant_fill(const struct random_fill *f, float *to, int64_t n);
+/* The memory of a constant value, which must have a known shape. seed: NULL: as the file says. -1:
+ * its elements are not there. */
+int constant_memory(struct plan *p, const struct graph *g, int value, const uint64_t *seed,
+		    struct err *e);
+
+#endif

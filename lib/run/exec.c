@@ -1,0 +1,101 @@
+#include "lib/run/exec.h"
+
+#include <omp.h>
+#include <sched.h>
+
+#include "lib/io/clock.h"
+#include "lib/run/library.h"
+
+static void barrier(void)
+{
+#pragma omp barrier
+}
+
+/* Thread i on the i-th core that the process may use. */
+static void pin(const cpu_set_t *allowed, int thread)
+{
+	cpu_set_t one;
+
+	for (int cpu = 0; cpu < CPU_SETSIZE; cpu++)
+		if (CPU_ISSET(cpu, allowed) && thread-- == 0) {
+			CPU_ZERO(&one);
+			CPU_SET(cpu, &one);
+			sched_setaffinity(0, sizeof one, &one);
+			return;
+		}
+}
+
+void exec_team(const struct plan *p)
+{
+	cpu_set_t allowed;
+
+	omp_set_dynamic(0);
+	if (sched_getaffinity(0, sizeof allowed, &allowed) || CPU_COUNT(&allowed) < p->threads)
+		return;
+#pragma omp parallel num_threads(p->threads)
+	pin(&allowed, omp_get_thread_num());
+}
+
+/* A thread's part of a step. */
+static int part(const struct plan *p, const struct step *s, int thread, int threads)
+{
+	if (s->threads < threads) {
+		if (thread)
+			return 0;
+		threads = 1;
+	}
+	if (s->gather)
+		return gather_run(s->gather, (float *const *)s->buffers, thread, threads);
+	p->runner->part(&s->kernel, s->params, s->buffers, thread, threads, barrier);
+	return 0;
+}
+
+/* The library has a team of its own: a step after the other, each with its fork and join. */
+static int run_by_library(struct plan *p, double *ended, struct err *e)
+{
+	int rc = 0;
+
+	for (int i = 0; !rc && i < p->nstep; i++) {
+		const struct step *s = &p->step[i];
+		int bad = 0;
+
+		if (s->library) {
+			rc = library_run(s, e);
+		} else if (!s->is_constant) {
+#pragma omp parallel num_threads(p->threads) reduction(| : bad)
+			bad = part(p, s, omp_get_thread_num(), omp_get_num_threads()) != 0;
+		}
+		if (bad)
+			rc = err_set(e, "an index of %s (Gather) lies outside", s->name);
+		if (ended)
+			ended[i + 1] = clock_now();
+	}
+	return rc;
+}
+
+int exec_run(struct plan *p, double *ended, struct err *e)
+{
+	const struct step *bad = NULL;
+
+	if (ended)
+		ended[0] = clock_now();
+	if (p->by_library)
+		return run_by_library(p, ended, e);
+#pragma omp parallel num_threads(p->threads)
+	{
+		int thread = omp_get_thread_num(), threads = omp_get_num_threads();
+
+		for (int i = 0; i < p->nstep; i++) {
+			const struct step *s = &p->step[i];
+
+			if (!s->is_constant && part(p, s, thread, threads))
+#pragma omp critical
+				bad = s;
+			if (!s->is_constant)
+				barrier();
+			if (ended && !thread)
+				ended[i + 1] = clock_now();
+		}
+	}
+	return bad ? err_set(e, "an index of %s (Gather) lies outside", bad->name) : 0;
+}

@@ -1,0 +1,14 @@
+/* Running a program: all its steps by one team of threads, with a barrier behind each step. */
+#ifndef TL_RUN_EXEC_H
+#define TL_RUN_EXEC_H
+
+#include "lib/base/err.h"
+#include "lib/run/plan.h"
+
+/* Starts the team, each thread on a core of its own. */
+void exec_team(const struct plan *p);
+/* Runs all steps. ended: NULL; or room for one more time than there are steps: the start, and when
+ * each step ended, in seconds of clock_now(). -1: an index lay outside (gather.h). */
+int exec_run(struct plan *p, double *ended, struct err *e);
+
+#endif

@@ -1,0 +1,85 @@
+#include "lib/run/library.h"
+
+#include <math.h>
+#include <omp.h>
+#include <stdlib.h>
+
+#include "lib/io/clock.h"
+#include "lib/ref/ref.h"
+#include "lib/run/weights.h"
+
+enum { WARM_CALLS = 2, CALLS = 5 };
+
+static float *data_of(const struct plan *p, const struct step *s, enum tensor_role role)
+{
+	const struct operand *o = &s->by_role[role];
+
+	return o->memory < 0 ? NULL : plan_data(p, o->memory) + o->at;
+}
+
+/* The least of a few calls; INFINITY if it fails. */
+static double seconds(struct ref *r, int variant)
+{
+	struct err ignored = ERR_INIT;
+	double least = INFINITY;
+
+	for (int i = 0; i < WARM_CALLS + CALLS; i++) {
+		double start = clock_now();
+
+		if (ref_run(r, variant, &ignored))
+			return INFINITY;
+		if (i >= WARM_CALLS)
+			least = fmin(least, clock_now() - start);
+	}
+	return least;
+}
+
+static int choose(struct step *s, float *dst, struct err *e)
+{
+	double best = INFINITY;
+
+	for (int i = 0; i < ref_variants(s->library); i++) {
+		int rc = ref_write_to(s->library, i, dst, e);
+		double t = rc > 0 ? seconds(s->library, i) : INFINITY;
+
+		if (rc < 0)
+			return -1;
+		if (t < best) {
+			best = t;
+			s->variant = i;
+		}
+	}
+	return isinf(best) ? err_set(e, "the library has no code for %s in this layout", s->name)
+			   : 0;
+}
+
+int library_open(struct plan *p, struct step *s, struct err *e)
+{
+	float *weights = NULL, *bias = NULL, *dst = data_of(p, s, TENSOR_DST);
+	struct ref_data d = {
+		.src = data_of(p, s, TENSOR_SRC), .add = dst, .mul = data_of(p, s, TENSOR_MUL)};
+	int rc;
+
+	omp_set_num_threads(p->threads);
+	weights_plain(p, s->weights, s->workload, &weights, &bias);
+	d.weights = s->workload->rhs_const ? weights : data_of(p, s, TENSOR_WEIGHTS);
+	d.bias = bias;
+	s->library = ref_onednn_open(s->workload, &d, NULL, 0, e);
+	rc = s->library ? choose(s, dst, e) : -1;
+	free(weights);
+	free(bias);
+	if (rc)
+		library_close(s);
+	return rc;
+}
+
+int library_run(const struct step *s, struct err *e)
+{
+	return ref_run(s->library, s->variant, e);
+}
+
+void library_close(struct step *s)
+{
+	ref_close(s->library);
+	s->library = NULL;
+}

@@ -1,0 +1,329 @@
+#include "lib/run/lower.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const struct {
+	const char *type;
+	lower_fn *lower;
+} table[] = {
+	{"Abs", lower_unary},
+	{"Add", lower_binary},
+	{"AveragePool", lower_pool},
+	{"BatchNormalization", lower_batch_norm},
+	{"Cast", lower_cast},
+	{"Clip", lower_clip},
+	{"Concat", lower_concat},
+	{"Div", lower_binary},
+	{"Dropout", lower_alias},
+	{"Erf", lower_unary},
+	{"Exp", lower_unary},
+	{"Expand", lower_expand},
+	{"Flatten", lower_reshape},
+	{"Gather", lower_gather},
+	{"Gelu", lower_gelu},
+	{"GlobalAveragePool", lower_global_pool},
+	{"GlobalMaxPool", lower_global_pool},
+	{"HardSigmoid", lower_hard_sigmoid},
+	{"HardSwish", lower_unary},
+	{"Identity", lower_alias},
+	{"LayerNormalization", lower_layer_norm},
+	{"LeakyRelu", lower_leaky_relu},
+	{"Max", lower_binary},
+	{"MaxPool", lower_pool},
+	{"Min", lower_binary},
+	{"Mul", lower_binary},
+	{"Neg", lower_unary},
+	{"Pad", lower_pad},
+	{"Pow", lower_pow},
+	{"Reciprocal", lower_unary},
+	{"ReduceMax", lower_reduce},
+	{"ReduceMean", lower_reduce},
+	{"ReduceMin", lower_reduce},
+	{"ReduceSum", lower_reduce},
+	{"Relu", lower_unary},
+	{"Reshape", lower_reshape},
+	{"Sigmoid", lower_unary},
+	{"Slice", lower_slice},
+	{"Softmax", lower_softmax},
+	{"Split", lower_split},
+	{"Sqrt", lower_unary},
+	{"Squeeze", lower_reshape},
+	{"Sub", lower_binary},
+	{"Sum", lower_binary},
+	{"Tanh", lower_unary},
+	{"Transpose", lower_transpose},
+	{"Unsqueeze", lower_reshape},
+};
+
+/* ---- nodes ---- */
+
+/* Are all its outputs known, so that nothing is to be done? */
+static int is_done(const struct lowering *l, const struct graph_node *n)
+{
+	for (int i = 0; i < n->nout; i++) {
+		const struct value *v = node_out(l->g, n, i);
+
+		if (v && v->uses && !v->kept && !(v->is_const && v->data))
+			return 0;
+		if (v && v->is_output)
+			return 0;
+	}
+	return 1;
+}
+
+/* A Constant's tensor, whose elements are the attribute's. */
+static int lower_constant(struct lowering *l, const struct graph_node *n, struct err *e)
+{
+	const struct attr *a = node_attr(n, "value");
+	struct value *v = node_out(l->g, n, 0);
+
+	if (v && !v->kept && a && a->tensor && a->tensor->data) {
+		v->data = a->tensor->data;
+		v->data_bytes = a->tensor->data_bytes;
+		a->tensor->data = NULL;
+	}
+	return lower_constant_value(l, n->out[0], e);
+}
+
+static int lower_node(struct lowering *l, const struct graph_node *n, struct err *e)
+{
+	if (is_done(l, n))
+		return 0;
+	if (node_is(n, "Constant") || node_is(n, "ConstantOfShape"))
+		return lower_constant(l, n, e);
+	for (size_t i = 0; i < sizeof table / sizeof *table; i++)
+		if (node_is(n, table[i].type))
+			return table[i].lower(l, n, e);
+	return lower_bad(l, n, e, "is an operator that tl-run does not know");
+}
+
+/* What is wanted elsewhere goes there. */
+static int settle(struct lowering *l, const struct graph_node *n, struct err *e)
+{
+	for (int i = 0; i < n->nout; i++) {
+		int v = n->out[i];
+		struct place p;
+
+		if (v < 0 || l->want[v].memory < 0 || (l->place[v].memory < 0 && !l->waiting[v]))
+			continue;
+		if (lower_get(l, v, &p, e))
+			return -1;
+		if (place_is(&p, &l->want[v]))
+			continue;
+		if (lower_copy(l, &p, &l->want[v], l->g->value[v]->name, e))
+			return -1;
+		l->place[v] = l->want[v];
+	}
+	return 0;
+}
+
+static int lower_at(struct lowering *l, int node, struct err *e)
+{
+	const struct graph_node *n = &l->g->node[node];
+
+	if (l->task[node] >= 0) {
+		if (lower_task(l, &l->tasks[l->task[node]], e))
+			return -1;
+	} else if (l->norm[node] >= 0) {
+		if (lower_norm(l, &l->norms[l->norm[node]], e))
+			return -1;
+	} else if (l->absorbed[node]) {
+		return 0;
+	} else if (lower_node(l, n, e)) {
+		return -1;
+	}
+	return settle(l, n, e);
+}
+
+/* ---- the graph ---- */
+
+/* As tl-extract makes them, channels last. A task's steps stand where its last node does. */
+static int find_tasks(struct lowering *l, struct err *e)
+{
+	struct graph *g = l->g;
+
+	for (int i = 0; i < g->nnode; i++)
+		l->ntasks += task_make(g, g->order[i], LAYOUT_NHWC, l->p->a, &l->tasks[l->ntasks]);
+	for (int i = l->ntasks; i-- > 0;) {
+		struct task *t = &l->tasks[i];
+		const struct graph_node *n = &g->node[t->node];
+		int last;
+
+		if (is_done(l, n))
+			continue;
+		if (t->why)
+			return lower_bad(l, n, e, "is not computed here: %s", t->why);
+		if (workload_finish(&t->w, e))
+			return -1;
+		task_fuse(g, t, l->absorbed);
+		if (workload_finish(&t->w, e))
+			return -1;
+		last = t->ntaken ? t->taken[t->ntaken - 1].node : t->node;
+		l->absorbed[t->node] = 1;
+		l->task[last] = i;
+	}
+	return 0;
+}
+
+static void use(struct lowering *l, int value, int position)
+{
+	if (value >= 0 && l->last_use[value] < position)
+		l->last_use[value] = position;
+}
+
+/* What a task or a normalization reads it reads where its last node stands. */
+static void find_uses(struct lowering *l)
+{
+	struct graph *g = l->g;
+
+	for (int i = 0; i < g->nnode; i++) {
+		int node = g->order[i];
+		const struct graph_node *n = &g->node[node];
+		const struct task *t = l->task[node] >= 0 ? &l->tasks[l->task[node]] : NULL;
+
+		for (int k = 0; k < n->ndeps; k++)
+			use(l, n->in[k], i);
+		if (t) {
+			const struct graph_node *first = &g->node[t->node];
+
+			use(l, t->in, i);
+			for (int k = 0; k < first->nin; k++)
+				use(l, first->in[k], i);
+			for (int k = 0; k < t->ntaken; k++)
+				use(l, t->taken[k].other, i);
+		}
+		if (l->norm[node] >= 0)
+			use(l, l->norms[l->norm[node]].from, i);
+	}
+	for (int v = 0; v < g->nvalue; v++)
+		if (g->value[v]->is_output)
+			l->last_use[v] = g->nnode;
+}
+
+static int is_runtime_type(int elem)
+{
+	return elem == VALUE_F32 || elem_is_int(elem) || elem == VALUE_F64 || elem == VALUE_UNKNOWN;
+}
+
+static int make_inputs(struct lowering *l, struct graph_io *io, struct err *e)
+{
+	struct graph *g = l->g;
+
+	io->input = arena_array(l->p->a, int, g->nvalue);
+	io->input_at = arena_array(l->p->a, int, g->nvalue);
+	for (int v = 0; v < g->nvalue; v++) {
+		struct place p;
+
+		if (!g->value[v]->is_input || g->value[v]->is_const)
+			continue;
+		if (!is_runtime_type(g->value[v]->elem))
+			return err_set(e, "the input '%s' is %s, which tl-run does not take",
+				       g->value[v]->name, elem_name(g->value[v]->elem));
+		if (lower_shape(l, v, &p, e))
+			return -1;
+		lower_room(l, &p);
+		l->p->memory[p.memory].is_kept = 1;
+		lower_put(l, v, &p);
+		io->input[io->ninputs] = v;
+		io->input_at[io->ninputs++] = p.memory;
+	}
+	return 0;
+}
+
+static int make_outputs(struct lowering *l, struct graph_io *io, struct err *e)
+{
+	struct graph *g = l->g;
+
+	io->output = arena_array(l->p->a, int, g->nvalue);
+	io->output_at = arena_array(l->p->a, int, g->nvalue);
+	l->position = g->nnode;
+	for (int v = 0; v < g->nvalue; v++) {
+		struct place p, whole;
+
+		if (!g->value[v]->is_output)
+			continue;
+		if (lower_get(l, v, &p, e))
+			return -1;
+		if (!place_is_dense(&p, NULL) || p.at ||
+		    l->p->memory[p.memory].size != place_count(&p)) {
+			place_dense(&whole, p.rank, p.dim, NULL);
+			lower_room(l, &whole);
+			if (lower_copy(l, &p, &whole, g->value[v]->name, e))
+				return -1;
+			p = whole;
+		}
+		l->p->memory[p.memory].is_kept = 1;
+		l->p->memory[p.memory].readers++;
+		io->output[io->noutputs] = v;
+		io->output_at[io->noutputs++] = p.memory;
+	}
+	return 0;
+}
+
+static void begin(struct lowering *l)
+{
+	struct graph *g = l->g;
+	size_t nv = (size_t)g->nvalue, nn = (size_t)g->nnode;
+
+	l->place = xcalloc(nv, sizeof *l->place);
+	l->want = xcalloc(nv, sizeof *l->want);
+	l->waiting = xcalloc(nv, sizeof *l->waiting);
+	l->last_use = xcalloc(nv, sizeof *l->last_use);
+	l->absorbed = xcalloc(nn, sizeof *l->absorbed);
+	l->task = xcalloc(nn, sizeof *l->task);
+	l->norm = xcalloc(nn, sizeof *l->norm);
+	l->whole = xcalloc(nn, sizeof *l->whole);
+	l->tasks = xcalloc(nn, sizeof *l->tasks);
+	l->norms = xcalloc(nn, sizeof *l->norms);
+	for (int v = 0; v < g->nvalue; v++)
+		l->place[v].memory = l->want[v].memory = MEMORY_NONE;
+	for (int i = 0; i < g->nnode; i++)
+		l->task[i] = l->norm[i] = l->whole[i].memory = MEMORY_NONE;
+}
+
+static void end(struct lowering *l)
+{
+	free(l->place);
+	free(l->want);
+	free(l->waiting);
+	free(l->last_use);
+	free(l->absorbed);
+	free(l->task);
+	free(l->norm);
+	free(l->whole);
+	free(l->tasks);
+	free(l->norms);
+	free(l->copy);
+}
+
+int lower_graph(struct graph *g, int64_t opset, struct plan *p, struct chooser *c,
+		const uint64_t *seed, struct graph_io *io, struct err *e)
+{
+	struct lowering l = {.g = g,
+			     .p = p,
+			     .opset = opset,
+			     .chooser = c,
+			     .seed = seed,
+			     .lanes = p->limits.lanes};
+	int rc;
+
+	*io = (struct graph_io){0};
+	begin(&l);
+	rc = find_tasks(&l, e);
+	if (!rc) {
+		lower_find_norms(&l);
+		find_uses(&l);
+		rc = make_inputs(&l, io, e);
+	}
+	if (!rc)
+		rc = lower_plan_concats(&l, e);
+	for (int i = 0; !rc && i < g->nnode; i++) {
+		l.position = i;
+		rc = lower_at(&l, g->order[i], e);
+	}
+	if (!rc)
+		rc = make_outputs(&l, io, e);
+	end(&l);
+	return rc;
+}

@@ -1,0 +1,125 @@
+/* Lowering: a graph with known shapes becomes the steps of a program.
+ *
+ * Nodes are lowered in topological order. What multiplies and adds becomes the kernel of a
+ * workload, with what was fused into it (lib/extract/task.h). Views (reshape, transpose, slice)
+ * move nothing. Element-wise nodes wait as expressions until somebody wants their elements, so that
+ * chains of them are one nest. What goes into a concatenation is written where it will stand; so
+ * are all the concatenations that are part of a larger one. An operator is a row of the table in
+ * lower.c and a function in one of the lower_*.c files.
+ *
+ * Images lie with their channels last, as convolutions want them; where a node wants another order,
+ * a copy is made.
+ */
+#ifndef TL_RUN_LOWER_H
+#define TL_RUN_LOWER_H
+
+#include "lib/extract/infer.h"
+#include "lib/extract/task.h"
+#include "lib/run/choose.h"
+#include "lib/run/pointwise.h"
+#include "lib/run/plan.h"
+
+struct lowering {
+	struct graph *g;
+	struct plan *p;
+	struct chooser *chooser;
+	const uint64_t *seed; /* of random weights; NULL: the file's */
+	int lanes;
+	int64_t opset;
+
+	/* By value: */
+	struct place *place;	    /* where it is; memory is MEMORY_NONE before it is made */
+	struct place *want;	    /* where it is to be made, likewise */
+	struct pointwise **waiting; /* the expression of one that nobody has wanted yet */
+	int *last_use;		    /* position of the last node that reads it */
+	/* By node: */
+	unsigned char *absorbed; /* it is part of another one */
+	int *task;		 /* the task whose last node it is, or -1 */
+	int *norm;		 /* likewise of a normalization (lower_norm.c) */
+	struct place *whole;	 /* of a Concat: where it puts its parts together */
+	struct task *tasks;
+	int ntasks;
+	struct norm *norms;
+	int nnorms;
+	int position; /* of the node at hand */
+	/* Copies in other orders that were made already. */
+	struct copy {
+		struct place from, to;
+	} * copy;
+	int ncopies, copy_cap;
+};
+
+/* Makes the steps. inputs[i], outputs[i]: the memory of the graph's i-th input and output, in the
+ * order of its values, row-major; the arrays are the arena's of the program. */
+struct graph_io {
+	int ninputs, noutputs;
+	int *input, *output;	   /* values */
+	int *input_at, *output_at; /* memory */
+};
+int lower_graph(struct graph *g, int64_t opset, struct plan *p, struct chooser *c,
+		const uint64_t *seed, struct graph_io *io, struct err *e);
+
+/* ---- for the lower_*.c files ---- */
+
+typedef int lower_fn(struct lowering *l, const struct graph_node *n, struct err *e);
+
+/* "NODE (TYPE) ...": a sentence about a node. Returns -1. */
+int lower_bad(const struct lowering *l, const struct graph_node *n, struct err *e, const char *fmt,
+	      ...) __attribute__((format(printf, 4, 5)));
+/* Where a value is; its expression is computed now, if it waits. */
+int lower_get(struct lowering *l, int value, struct place *out, struct err *e);
+/* The same without gaps in an order (NULL: row-major), by a copy if need be. */
+int lower_get_dense(struct lowering *l, int value, const int *order, struct place *out,
+		    struct err *e);
+int lower_dense(struct lowering *l, const struct place *from, const int *order, const char *name,
+		struct place *out, struct err *e);
+/* Makes a value that no step makes: a constant, row-major. */
+int lower_constant_value(struct lowering *l, int value, struct err *e);
+/* The dimensions of a value as a place without memory. */
+int lower_shape(const struct lowering *l, int value, struct place *out, struct err *e);
+/* New memory for a place whose dimensions and strides are set. */
+void lower_room(struct lowering *l, struct place *p);
+/* Where output `value` goes: where it is wanted, else new memory in that order. */
+int lower_new(struct lowering *l, int value, const int *order, struct place *out, struct err *e);
+void lower_put(struct lowering *l, int value, const struct place *p);
+/* A map as a step. Its result's place has memory. */
+int lower_pointwise(struct lowering *l, const struct pointwise *m, const char *name,
+		    const char *what, struct err *e);
+int lower_copy(struct lowering *l, const struct place *from, const struct place *to,
+	       const char *name, struct err *e);
+/* May the memory of this place be overwritten by the node at hand: is nothing in it read later? */
+int lower_is_free(const struct lowering *l, const struct place *p);
+/* The node at hand writes over memory that was something else: copies of that are of no use now. */
+void lower_overwrite(struct lowering *l, int memory);
+/* Reads value v as an operand of m, a map of out's dimensions: an operation's number, or -1. */
+int lower_operand(struct lowering *l, struct pointwise *m, int value, struct err *e);
+/* A constant of one element. 1; 0: it is none. */
+int lower_number(const struct lowering *l, int value, double *x);
+static inline struct operand operand_of(const struct place *p)
+{
+	return (struct operand){p->memory, p->at};
+}
+
+int lower_task(struct lowering *l, const struct task *t, struct err *e); /* lower_task.c */
+
+/* lower_norm.c: layer normalization that is written out in nodes. */
+struct norm {
+	int first, last;	     /* nodes */
+	int from, scale, shift, out; /* values */
+	double epsilon;
+};
+void lower_find_norms(struct lowering *l);
+int lower_norm(struct lowering *l, const struct norm *m, struct err *e);
+
+/* lower_concat.c */
+int lower_plan_concats(struct lowering *l, struct err *e);
+
+lower_fn lower_binary, lower_unary, lower_clip, lower_leaky_relu, lower_hard_sigmoid, lower_gelu,
+	lower_pow, lower_batch_norm; /* lower_pointwise.c */
+lower_fn lower_alias, lower_reshape, lower_transpose, lower_slice, lower_split, lower_expand,
+	lower_gather, lower_pad, lower_cast;		/* lower_move.c */
+lower_fn lower_concat;					/* lower_concat.c */
+lower_fn lower_pool, lower_global_pool;			/* lower_pool.c */
+lower_fn lower_softmax, lower_reduce, lower_layer_norm; /* lower_rows.c */
+
+#endif

@@ -1,0 +1,151 @@
+/* Concatenations. Before anything is lowered each gets its memory, and its parts a place there that
+ * they are to be made in. The last ones come first: a concatenation whose parts are neighbours in a
+ * later one is a view of that. In DenseNet (Huang et al., CVPR 2017) all of a block's are views of
+ * its last one, and nothing is moved at all.
+ */
+#include <string.h>
+
+#include "lib/run/lower.h"
+
+/* Part of a place along an axis, of the value's size there. */
+static int part_of(const struct lowering *l, const struct place *whole, int axis, int64_t first,
+		   int value, struct place *out, struct err *e)
+{
+	struct place shape;
+
+	if (lower_shape(l, value, &shape, e))
+		return -1;
+	*out = *whole;
+	out->at += first * whole->stride[axis];
+	out->dim[axis] = shape.dim[axis];
+	return 0;
+}
+
+static int axis_of(const struct lowering *l, const struct graph_node *n)
+{
+	return infer_axis(node_int(n, "axis", 1), l->g->value[n->out[0]]->shape.rank);
+}
+
+/* Where the parts are wanted already, if that is one place for them all. */
+static int is_view(const struct lowering *l, const struct graph_node *n, int axis,
+		   struct place *out)
+{
+	struct place whole = {0};
+
+	for (int i = 0; i < n->nin; i++) {
+		const struct place *p = n->in[i] < 0 ? NULL : &l->want[n->in[i]];
+
+		if (!p || p->memory < 0)
+			return 0;
+		if (!i) {
+			whole = *p;
+			continue;
+		}
+		if (p->memory != whole.memory || p->rank != whole.rank ||
+		    p->at != whole.at + whole.dim[axis] * whole.stride[axis] ||
+		    memcmp(p->stride, whole.stride, sizeof p->stride[0] * (size_t)p->rank) != 0)
+			return 0;
+		whole.dim[axis] += p->dim[axis];
+	}
+	*out = whole;
+	return 1;
+}
+
+/* Images keep their channels last. */
+static int new_whole(struct lowering *l, const struct graph_node *n, struct place *out,
+		     struct err *e)
+{
+	int order[PLACE_RANK];
+
+	if (lower_shape(l, n->out[0], out, e))
+		return -1;
+	if (out->rank == 4 && l->ntasks) {
+		order_channels_last(out->rank, order);
+		place_dense(out, out->rank, out->dim, order);
+	}
+	lower_room(l, out);
+	return 0;
+}
+
+/* What other nodes make, and make as their own. */
+static int may_want(const struct lowering *l, int value)
+{
+	const struct value *v = l->g->value[value];
+	static const char *const views[] = {"Reshape",	 "Flatten", "Transpose", "Squeeze",
+					    "Unsqueeze", "Slice",   "Split",	 "Identity",
+					    "Dropout",	 "Expand",  "Cast"};
+
+	if (l->want[value].memory >= 0 || v->is_const || v->is_input || v->producer < 0)
+		return 0;
+	for (size_t i = 0; i < sizeof views / sizeof *views; i++)
+		if (node_is(&l->g->node[v->producer], views[i]))
+			return 0;
+	return 1;
+}
+
+static int plan(struct lowering *l, int node, struct err *e)
+{
+	const struct graph_node *n = &l->g->node[node];
+	struct place whole, part;
+	int axis = axis_of(l, n);
+	int64_t first = 0;
+
+	if (axis < 0)
+		return lower_bad(l, n, e, "has an axis that is none");
+	if (l->want[n->out[0]].memory >= 0)
+		whole = l->want[n->out[0]];
+	else if (!is_view(l, n, axis, &whole) && new_whole(l, n, &whole, e))
+		return -1;
+	l->whole[node] = whole;
+	l->p->memory[whole.memory].is_shared = 1;
+	for (int i = 0; i < n->nin; i++) {
+		if (n->in[i] < 0 || part_of(l, &whole, axis, first, n->in[i], &part, e))
+			return -1;
+		first += part.dim[axis];
+		if (may_want(l, n->in[i]))
+			l->want[n->in[i]] = part;
+	}
+	return 0;
+}
+
+int lower_plan_concats(struct lowering *l, struct err *e)
+{
+	const struct graph *g = l->g;
+
+	for (int i = g->nnode; i-- > 0;) {
+		const struct graph_node *n = &g->node[g->order[i]];
+		const struct value *out = node_out(g, n, 0);
+
+		if (!node_is(n, "Concat") || !out || out->kept || out->is_const)
+			continue;
+		if (plan(l, g->order[i], e))
+			return -1;
+	}
+	return 0;
+}
+
+static int is_there(const struct place *p, const struct place *part)
+{
+	return p->memory == part->memory && p->at == part->at &&
+	       !memcmp(p->stride, part->stride, sizeof p->stride[0] * (size_t)p->rank);
+}
+
+int lower_concat(struct lowering *l, const struct graph_node *n, struct err *e)
+{
+	int node = (int)(n - l->g->node), axis = axis_of(l, n);
+	struct place whole = l->whole[node], part, p;
+	int64_t first = 0;
+
+	if (whole.memory < 0 && new_whole(l, n, &whole, e))
+		return -1;
+	for (int i = 0; i < n->nin; i++) {
+		if (lower_get(l, n->in[i], &p, e) ||
+		    part_of(l, &whole, axis, first, n->in[i], &part, e))
+			return -1;
+		first += part.dim[axis];
+		if (!is_there(&p, &part) && lower_copy(l, &p, &part, node_label(l->g, n), e))
+			return -1;
+	}
+	lower_put(l, n->out[0], &whole);
+	return 0;
+}

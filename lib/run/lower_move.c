@@ -1,0 +1,222 @@
+/* Operators that only move elements, or nothing: views. */
+#include <string.h>
+
+#include "lib/run/lower.h"
+
+int lower_alias(struct lowering *l, const struct graph_node *n, struct err *e)
+{
+	struct place p;
+
+	if (lower_get(l, n->in[0], &p, e))
+		return -1;
+	lower_put(l, n->out[0], &p);
+	return 0;
+}
+
+/* Integers are floats here, so that nothing is to be done but where a fraction would be cut off. */
+int lower_cast(struct lowering *l, const struct graph_node *n, struct err *e)
+{
+	const struct value *from = node_in(l->g, n, 0), *to = node_out(l->g, n, 0);
+
+	if (from && to && elem_is_real(from->elem) && elem_is_int(to->elem))
+		return lower_bad(l, n, e, "makes %s of %s, which is not computed here",
+				 elem_name(to->elem), elem_name(from->elem));
+	return lower_alias(l, n, e);
+}
+
+int lower_reshape(struct lowering *l, const struct graph_node *n, struct err *e)
+{
+	struct place p, shape, to;
+
+	if (lower_get(l, n->in[0], &p, e) || lower_shape(l, n->out[0], &shape, e))
+		return -1;
+	if (place_count(&p) != place_count(&shape))
+		return lower_bad(l, n, e, "has another number of elements than its input");
+	if (!place_reshape(&p, shape.rank, shape.dim, &to)) {
+		if (lower_dense(l, &p, NULL, node_label(l->g, n), &p, e))
+			return -1;
+		place_reshape(&p, shape.rank, shape.dim, &to);
+	}
+	lower_put(l, n->out[0], &to);
+	return 0;
+}
+
+int lower_transpose(struct lowering *l, const struct graph_node *n, struct err *e)
+{
+	const struct attr *perm = node_attr(n, "perm");
+	struct place p, to;
+
+	if (lower_get(l, n->in[0], &p, e))
+		return -1;
+	to = p;
+	for (int i = 0; i < p.rank; i++) {
+		int from = perm && perm->nints == p.rank ? (int)perm->ints[i] : p.rank - 1 - i;
+
+		if (from < 0 || from >= p.rank)
+			return lower_bad(l, n, e, "has a permutation that is none");
+		to.dim[i] = p.dim[from];
+		to.stride[i] = p.stride[from];
+	}
+	lower_put(l, n->out[0], &to);
+	return 0;
+}
+
+/* Puts a view of input 0 as the output: count elements of a dimension from `first` on, `step`
+ * apart.
+ */
+static void cut(struct place *p, int axis, int64_t first, int64_t step, int64_t count)
+{
+	p->at += first * p->stride[axis];
+	p->stride[axis] *= step;
+	p->dim[axis] = count;
+}
+
+int lower_slice(struct lowering *l, const struct graph_node *n, struct err *e)
+{
+	const int64_t *start, *end, *axes = NULL, *steps = NULL;
+	int nstart, nend, naxes = 0, nsteps = 0;
+	struct place p;
+
+	if (lower_get(l, n->in[0], &p, e))
+		return -1;
+	if (infer_list(l->g, n, "starts", 1, &nstart, &start) != 1 ||
+	    infer_list(l->g, n, "ends", 2, &nend, &end) != 1 || nstart != nend ||
+	    infer_list(l->g, n, "axes", 3, &naxes, &axes) < 0 ||
+	    infer_list(l->g, n, "steps", 4, &nsteps, &steps) < 0 || (axes && naxes != nstart) ||
+	    (steps && nsteps != nstart))
+		return lower_bad(l, n, e, "has bounds that are not known");
+	for (int i = 0; i < nstart; i++) {
+		int axis = axes ? infer_axis(axes[i], p.rank) : i;
+		int64_t first, count, step = steps ? steps[i] : 1;
+
+		if (axis < 0 || axis >= p.rank || step < 1)
+			return lower_bad(l, n, e, "has an axis that is none, or runs backwards");
+		infer_slice_range(p.dim[axis], start[i], end[i], step, &first, &count);
+		if (count < 1)
+			return lower_bad(l, n, e, "is empty");
+		cut(&p, axis, first, step, count);
+	}
+	lower_put(l, n->out[0], &p);
+	return 0;
+}
+
+int lower_split(struct lowering *l, const struct graph_node *n, struct err *e)
+{
+	struct place p;
+	int axis;
+	int64_t first = 0;
+
+	if (lower_get(l, n->in[0], &p, e))
+		return -1;
+	axis = infer_axis(node_int(n, "axis", 0), p.rank);
+	if (axis < 0)
+		return lower_bad(l, n, e, "has an axis that is none");
+	for (int i = 0; i < n->nout; i++) {
+		struct place part = p, shape;
+
+		if (n->out[i] < 0)
+			return lower_bad(l, n, e, "leaves out a part");
+		if (lower_shape(l, n->out[i], &shape, e))
+			return -1;
+		cut(&part, axis, first, 1, shape.dim[axis]);
+		first += shape.dim[axis];
+		lower_put(l, n->out[i], &part);
+	}
+	return 0;
+}
+
+int lower_expand(struct lowering *l, const struct graph_node *n, struct err *e)
+{
+	struct place p, shape, to;
+
+	if (lower_get(l, n->in[0], &p, e) || lower_shape(l, n->out[0], &shape, e))
+		return -1;
+	if (place_broadcast(&p, shape.rank, shape.dim, &to))
+		return lower_bad(l, n, e, "does not fit its shape");
+	lower_put(l, n->out[0], &to);
+	return 0;
+}
+
+/* One index that is known: a view. */
+static int pick(struct lowering *l, const struct graph_node *n, int axis, int64_t index,
+		const struct place *from, struct err *e)
+{
+	struct place p = *from, shape, to;
+
+	index += index < 0 ? p.dim[axis] : 0;
+	if (index < 0 || index >= p.dim[axis])
+		return lower_bad(l, n, e, "has an index that lies outside");
+	cut(&p, axis, index, 1, 1);
+	if (lower_shape(l, n->out[0], &shape, e))
+		return -1;
+	if (!place_reshape(&p, shape.rank, shape.dim, &to))
+		return lower_bad(l, n, e, "has a shape that its input does not explain");
+	lower_put(l, n->out[0], &to);
+	return 0;
+}
+
+int lower_gather(struct lowering *l, const struct graph_node *n, struct err *e)
+{
+	struct place data, index, to;
+	struct operand operand[GATHER_OPERANDS];
+	struct gather g = {.outer = 1, .inner = 1};
+	double known;
+	int axis;
+
+	if (lower_get(l, n->in[0], &data, e))
+		return -1;
+	axis = infer_axis(node_int(n, "axis", 0), data.rank);
+	if (axis < 0)
+		return lower_bad(l, n, e, "has an axis that is none");
+	if (lower_number(l, n->in[1], &known))
+		return pick(l, n, axis, (int64_t)known, &data, e);
+	if (lower_dense(l, &data, NULL, node_label(l->g, n), &data, e) ||
+	    lower_get_dense(l, n->in[1], NULL, &index, e) || lower_shape(l, n->out[0], &to, e))
+		return -1;
+	lower_room(l, &to);
+	g.extent = data.dim[axis];
+	g.count = place_count(&index);
+	for (int i = 0; i < data.rank; i++)
+		*(i < axis ? &g.outer : i > axis ? &g.inner : &(int64_t){0}) *= data.dim[i];
+	operand[GATHER_DATA] = operand_of(&data);
+	operand[GATHER_INDEX] = operand_of(&index);
+	operand[GATHER_TO] = operand_of(&to);
+	plan_gather(l->p, node_label(l->g, n), &g, operand);
+	lower_put(l, n->out[0], &to);
+	return 0;
+}
+
+/* The frame is filled with the whole, and the input is put into its middle. */
+int lower_pad(struct lowering *l, const struct graph_node *n, struct err *e)
+{
+	struct pointwise fill = {0};
+	struct place from, to;
+	const int64_t *pads;
+	double with = (double)node_float(n, "value", 0);
+	int npads, order[PLACE_RANK], all = 0;
+
+	if (lower_get(l, n->in[0], &from, e))
+		return -1;
+	if (strcmp(node_str(n, "mode", "constant"), "constant") != 0 || node_in(l->g, n, 3) ||
+	    infer_list(l->g, n, "pads", 1, &npads, &pads) != 1 || npads != 2 * from.rank ||
+	    (node_in(l->g, n, 2) && !lower_number(l, n->in[2], &with)))
+		return lower_bad(l, n, e, "pads in a way that is not computed here");
+	for (int i = 0; i < npads; i++) {
+		if (pads[i] < 0)
+			return lower_bad(l, n, e, "cuts instead of padding");
+		all |= pads[i] != 0;
+	}
+	if (!all)
+		return lower_alias(l, n, e);
+	place_order(&from, order);
+	if (lower_new(l, n->out[0], order, &to, e))
+		return -1;
+	fill.out = to;
+	pointwise_const(&fill, with);
+	lower_put(l, n->out[0], &to);
+	if (lower_pointwise(l, &fill, node_label(l->g, n), n->type, e))
+		return -1;
+	for (int i = 0; i < from.rank; i++)
+		cut(&to, i, pads[i], 1, from.dim[i]);
+	return lower_copy(l, &from, &to, node_label(l->g, n), e);
+}

@@ -1,0 +1,292 @@
+/* Element-wise operators: expressions that wait until their elements are wanted. */
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+#include "lib/run/lower.h"
+
+/* Puts the operations and operands of `from` behind those of m: the number of its result. -1: there
+ * is no room, and m is as before. */
+static int append(struct pointwise *m, const struct pointwise *from)
+{
+	int op = m->nop, in = m->nin;
+
+	if (op + from->nop >= PW_OPS - 2 || in + from->nin > PW_INPUTS)
+		return -1;
+	for (int i = 0; i < from->nin; i++)
+		m->in[m->nin++] = from->in[i];
+	for (int i = 0; i < from->nop; i++) {
+		struct pointwise_op o = from->op[i];
+
+		o.a += o.kind == PW_INPUT ? in : op;
+		o.b += op;
+		m->op[m->nop++] = o;
+	}
+	return m->nop - 1;
+}
+
+int lower_operand(struct lowering *l, struct pointwise *m, int value, struct err *e)
+{
+	struct pointwise *w = l->waiting[value];
+	struct place p, here;
+	double x;
+	int i;
+
+	if (lower_number(l, value, &x))
+		return pointwise_const(m, x);
+	if (w && l->g->value[value]->uses == 1 && place_same_shape(&w->out, &m->out) &&
+	    (i = append(m, w)) >= 0) {
+		l->waiting[value] = NULL;
+		return i;
+	}
+	if (lower_get(l, value, &p, e))
+		return -1;
+	if (place_broadcast(&p, m->out.rank, m->out.dim, &here))
+		return err_set(e, "'%s' does not fit the shape it is broadcast to",
+			       l->g->value[value]->name);
+	i = pointwise_input(m, &here);
+	return i >= 0 ? i : err_set(e, "an expression has more than %d operands", PW_INPUTS);
+}
+
+/* A map of the node's output, with input 0 as its first operation. */
+static struct pointwise *begin(struct lowering *l, const struct graph_node *n, int *x,
+			       struct err *e)
+{
+	struct pointwise *m = arena_new(l->p->a, struct pointwise);
+
+	if (n->nin < 1 || n->in[0] < 0 || lower_shape(l, n->out[0], &m->out, e))
+		return NULL;
+	*x = lower_operand(l, m, n->in[0], e);
+	return *x < 0 ? NULL : m;
+}
+
+/* It waits. i: the operation that is its result, the last one. */
+static int finish(struct lowering *l, const struct graph_node *n, struct pointwise *m, int i,
+		  struct err *e)
+{
+	if (i < 0)
+		return lower_bad(l, n, e, "makes an expression that is too long");
+	l->waiting[n->out[0]] = m;
+	return 0;
+}
+
+static const struct {
+	const char *type;
+	enum pointwise_kind kind;
+} binaries[] = {{"Add", PW_ADD}, {"Sum", PW_ADD}, {"Sub", PW_SUB}, {"Mul", PW_MUL},
+		{"Div", PW_DIV}, {"Max", PW_MAX}, {"Min", PW_MIN}};
+
+static enum pointwise_kind binary_kind(const struct graph_node *n)
+{
+	for (size_t i = 0; i < sizeof binaries / sizeof *binaries; i++)
+		if (!strcmp(n->type, binaries[i].type))
+			return binaries[i].kind;
+	return PW_ADD;
+}
+
+int lower_binary(struct lowering *l, const struct graph_node *n, struct err *e)
+{
+	int x, y;
+	struct pointwise *m = begin(l, n, &x, e);
+
+	if (!m)
+		return -1;
+	for (int i = 1; i < n->nin; i++) {
+		y = n->in[i] == n->in[i - 1] && n->nin == 2 ? x : lower_operand(l, m, n->in[i], e);
+		if (y < 0)
+			return -1;
+		x = pointwise_op(m, binary_kind(n), x, y);
+		if (x < 0)
+			break;
+	}
+	if (n->nin == 1)
+		x = pointwise_op(m, PW_ADD, x, pointwise_const(m, 0));
+	return finish(l, n, m, x, e);
+}
+
+/* x / max(|x|, tiny) * (2 P(X < |x| sqrt(2)) - 1): gelu(y) / y is that probability. */
+static int error_function(struct pointwise *m, int x)
+{
+	int size = pointwise_op(m, PW_MAX, x, pointwise_op(m, PW_SUB, pointwise_const(m, 0), x));
+	int sign = pointwise_op(m, PW_DIV, x,
+				pointwise_op(m, PW_MAX, size, pointwise_const(m, 1e-30)));
+	int y = pointwise_op(m, PW_MAX,
+			     pointwise_op(m, PW_MUL, size, pointwise_const(m, 1.4142135623730951)),
+			     pointwise_const(m, 1e-7));
+	int p = pointwise_op(m, PW_DIV, pointwise_post(m, y, (struct post_op){.kind = POST_GELU}),
+			     y);
+
+	p = pointwise_op(m, PW_SUB, pointwise_op(m, PW_ADD, p, p), pointwise_const(m, 1));
+	return pointwise_op(m, PW_MUL, sign, p);
+}
+
+int lower_unary(struct lowering *l, const struct graph_node *n, struct err *e)
+{
+	static const struct {
+		const char *type;
+		enum post post;
+	} posts[] = {{"HardSwish", POST_HARDSWISH}, {"Sigmoid", POST_SIGMOID}, {"Tanh", POST_TANH}};
+	int x;
+	struct pointwise *m = begin(l, n, &x, e);
+
+	if (!m)
+		return -1;
+	for (size_t i = 0; i < sizeof posts / sizeof *posts; i++)
+		if (node_is(n, posts[i].type))
+			return finish(l, n, m,
+				      pointwise_post(m, x, (struct post_op){posts[i].post, 0, 0}),
+				      e);
+	if (node_is(n, "Relu"))
+		x = pointwise_op(m, PW_MAX, x, pointwise_const(m, 0));
+	else if (node_is(n, "Sqrt"))
+		x = pointwise_op(m, PW_SQRT, x, -1);
+	else if (node_is(n, "Exp"))
+		x = pointwise_op(m, PW_EXP, x, -1);
+	else if (node_is(n, "Neg"))
+		x = pointwise_op(m, PW_SUB, pointwise_const(m, 0), x);
+	else if (node_is(n, "Abs"))
+		x = pointwise_op(m, PW_MAX, x, pointwise_op(m, PW_SUB, pointwise_const(m, 0), x));
+	else if (node_is(n, "Reciprocal"))
+		x = pointwise_op(m, PW_DIV, pointwise_const(m, 1), x);
+	else if (m->nop + 16 > PW_OPS)
+		return lower_bad(l, n, e, "makes an expression that is too long");
+	else
+		x = error_function(m, x);
+	return finish(l, n, m, x, e);
+}
+
+int lower_clip(struct lowering *l, const struct graph_node *n, struct err *e)
+{
+	double bound[2] = {(double)node_float(n, "min", -FLT_MAX),
+			   (double)node_float(n, "max", FLT_MAX)};
+	int x;
+	struct pointwise *m = begin(l, n, &x, e);
+
+	if (!m)
+		return -1;
+	for (int i = 1; i < 3; i++)
+		if (node_in(l->g, n, i) && !lower_number(l, n->in[i], &bound[i - 1]))
+			return lower_bad(l, n, e, "has bounds that are not known");
+	x = pointwise_op(m, PW_MAX, x, pointwise_const(m, fmax(bound[0], (double)-FLT_MAX)));
+	return finish(
+		l, n, m,
+		pointwise_op(m, PW_MIN, x, pointwise_const(m, fmin(bound[1], (double)FLT_MAX))), e);
+}
+
+int lower_leaky_relu(struct lowering *l, const struct graph_node *n, struct err *e)
+{
+	struct post_op p = {POST_LEAKY_RELU, (double)node_float(n, "alpha", 0.01F), 0};
+	int x;
+	struct pointwise *m = begin(l, n, &x, e);
+
+	return m ? finish(l, n, m, pointwise_post(m, x, p), e) : -1;
+}
+
+int lower_hard_sigmoid(struct lowering *l, const struct graph_node *n, struct err *e)
+{
+	int x;
+	struct pointwise *m = begin(l, n, &x, e);
+
+	if (!m)
+		return -1;
+	x = pointwise_op(m, PW_MUL, x, pointwise_const(m, (double)node_float(n, "alpha", 0.2F)));
+	x = pointwise_op(m, PW_ADD, x, pointwise_const(m, (double)node_float(n, "beta", 0.5F)));
+	return finish(l, n, m, pointwise_post(m, x, (struct post_op){POST_CLIP, 0, 1}), e);
+}
+
+int lower_gelu(struct lowering *l, const struct graph_node *n, struct err *e)
+{
+	const char *how = node_str(n, "approximate", "none");
+	struct post_op p = {strcmp(how, "tanh") ? POST_GELU : POST_GELU_TANH, 0, 0};
+	int x;
+	struct pointwise *m = begin(l, n, &x, e);
+
+	return m ? finish(l, n, m, pointwise_post(m, x, p), e) : -1;
+}
+
+int lower_pow(struct lowering *l, const struct graph_node *n, struct err *e)
+{
+	double power;
+	int x, y;
+	struct pointwise *m = begin(l, n, &x, e);
+
+	if (!m)
+		return -1;
+	if (n->nin < 2 || !lower_number(l, n->in[1], &power) ||
+	    (power != 0.5 && power != -0.5 && power != -1 &&
+	     (power != floor(power) || power < 1 || power > 8)))
+		return lower_bad(l, n, e, "has an exponent that is none of 1 to 8, 1/2, -1/2, -1");
+	y = power == 0.5 || power == -0.5 ? pointwise_op(m, PW_SQRT, x, -1) : x;
+	if (power < 0)
+		y = pointwise_op(m, PW_DIV, pointwise_const(m, 1), y);
+	if (power == 1)
+		y = pointwise_op(m, PW_ADD, x, pointwise_const(m, 0));
+	for (int i = 1; power > 1 && i < (int)power; i++)
+		y = pointwise_op(m, PW_MUL, y, x);
+	return finish(l, n, m, y, e);
+}
+
+/* ---- batch normalization ---- */
+
+/* A vector of channels: scale / sqrt(variance + epsilon), or shift - mean * that. Constant, so that
+ * it is computed once. */
+static int norm_vector(struct lowering *l, const struct graph_node *n, const struct place *factor,
+		       struct place *out, struct err *e)
+{
+	const double epsilon = (double)node_float(n, "epsilon", 1e-5F);
+	struct pointwise m = {0};
+	int x, y;
+
+	if (lower_shape(l, n->in[1], &m.out, e))
+		return -1;
+	if (!factor) {
+		x = lower_operand(l, &m, n->in[1], e);
+		y = lower_operand(l, &m, n->in[4], e);
+		if (x < 0 || y < 0)
+			return -1;
+		y = pointwise_op(&m, PW_ADD, y, pointwise_const(&m, epsilon));
+		pointwise_op(&m, PW_DIV, x, pointwise_op(&m, PW_SQRT, y, -1));
+	} else {
+		x = lower_operand(l, &m, n->in[2], e);
+		y = lower_operand(l, &m, n->in[3], e);
+		if (x < 0 || y < 0)
+			return -1;
+		pointwise_op(&m, PW_SUB, x,
+			     pointwise_op(&m, PW_MUL, y, pointwise_input(&m, factor)));
+	}
+	lower_room(l, &m.out);
+	*out = m.out;
+	return lower_pointwise(l, &m, node_label(l->g, n), n->type, e);
+}
+
+/* A vector along dimension 1 of the place. */
+static struct place along_channels(const struct place *v, const struct place *of)
+{
+	struct place p = *of;
+
+	p.memory = v->memory;
+	p.at = v->at;
+	for (int i = 0; i < p.rank; i++)
+		p.stride[i] = i == 1;
+	return p;
+}
+
+int lower_batch_norm(struct lowering *l, const struct graph_node *n, struct err *e)
+{
+	struct place factor, shift, broad;
+	struct pointwise *m;
+	int x;
+
+	for (int i = 1; i < 5; i++)
+		if (!node_in(l->g, n, i) || !node_in(l->g, n, i)->is_const)
+			return lower_bad(l, n, e, "lacks constant statistics");
+	if (norm_vector(l, n, NULL, &factor, e) || norm_vector(l, n, &factor, &shift, e))
+		return -1;
+	m = begin(l, n, &x, e);
+	if (!m)
+		return -1;
+	broad = along_channels(&factor, &m->out);
+	x = pointwise_op(m, PW_MUL, x, pointwise_input(m, &broad));
+	broad = along_channels(&shift, &m->out);
+	return finish(l, n, m, pointwise_op(m, PW_ADD, x, pointwise_input(m, &broad)), e);
+}

@@ -1,0 +1,156 @@
+/* Operators over rows: softmax, reductions, layer normalization. */
+#include <string.h>
+
+#include "lib/run/lower.h"
+#include "lib/run/rows.h"
+
+/* The order in which the dimensions marked come last. */
+static void marked_last(int rank, const unsigned char *marked, int order[PLACE_RANK])
+{
+	int n = 0;
+
+	for (int last = 0; last < 2; last++)
+		for (int i = 0; i < rank; i++)
+			if (marked[i] == last)
+				order[n++] = i;
+}
+
+static int emit(struct lowering *l, const struct rows *r, const struct place *places, int n,
+		const char *name, const char *what, struct err *e)
+{
+	struct operand operand[4];
+
+	for (int i = 0; i < n; i++)
+		operand[i] = operand_of(&places[i]);
+	rows_nest(r, l->lanes, plan_nest(l->p, "rows"));
+	return plan_kernel(l->p, name, what, operand, e) ? 0 : -1;
+}
+
+int lower_softmax(struct lowering *l, const struct graph_node *n, struct err *e)
+{
+	struct place place[2];
+	unsigned char marked[PLACE_RANK] = {0};
+	struct rows r = {.kind = ROWS_SOFTMAX, .size = 1};
+	int order[PLACE_RANK], axis, rank = l->g->value[n->in[0]]->shape.rank;
+
+	if (rank < 1 || rank > PLACE_RANK)
+		return lower_bad(l, n, e, "has an input of unknown shape");
+	/* Before operator set 13 all dimensions from the axis on were one. */
+	axis = infer_axis(node_int(n, "axis", l->opset < 13 ? 1 : -1), rank);
+	if (axis < 0)
+		return lower_bad(l, n, e, "has an axis that is none");
+	for (int i = axis; i < (l->opset < 13 ? rank : axis + 1); i++)
+		marked[i] = 1;
+	marked_last(rank, marked, order);
+	if (lower_get_dense(l, n->in[0], order, &place[0], e))
+		return -1;
+	for (int i = 0; i < rank; i++)
+		if (marked[i])
+			r.size *= place[0].dim[i];
+	r.rows = place_count(&place[0]) / r.size;
+	place[1] = place[0];
+	if (lower_is_free(l, &place[0]))
+		lower_overwrite(l, place[0].memory);
+	else
+		lower_room(l, &place[1]);
+	lower_put(l, n->out[0], &place[1]);
+	return emit(l, &r, place, 2, node_label(l->g, n), n->type, e);
+}
+
+static int reduced_axes(const struct lowering *l, const struct graph_node *n, int rank,
+			unsigned char *marked)
+{
+	const int64_t *axes;
+	int naxes, given = infer_list(l->g, n, "axes", 1, &naxes, &axes);
+
+	if (given < 0)
+		return -1;
+	for (int i = 0; i < rank; i++)
+		marked[i] = given == 0 || naxes == 0;
+	for (int i = 0; given && i < naxes; i++) {
+		int axis = infer_axis(axes[i], rank);
+
+		if (axis < 0)
+			return -1;
+		marked[axis] = 1;
+	}
+	return 0;
+}
+
+int lower_reduce(struct lowering *l, const struct graph_node *n, struct err *e)
+{
+	struct place place[2], shape;
+	unsigned char marked[PLACE_RANK] = {0};
+	struct rows r = {.kind = node_is(n, "ReduceMean")  ? ROWS_MEAN
+				 : node_is(n, "ReduceMax") ? ROWS_MAX
+				 : node_is(n, "ReduceMin") ? ROWS_MIN
+							   : ROWS_SUM,
+			 .size = 1};
+	int order[PLACE_RANK], rank = l->g->value[n->in[0]]->shape.rank;
+
+	if (rank < 1 || rank > PLACE_RANK || reduced_axes(l, n, rank, marked))
+		return lower_bad(l, n, e, "has axes that are not known");
+	marked_last(rank, marked, order);
+	if (lower_get_dense(l, n->in[0], order, &place[0], e) ||
+	    lower_shape(l, n->out[0], &shape, e))
+		return -1;
+	for (int i = 0; i < rank; i++)
+		r.size *= marked[i] ? place[0].dim[i] : 1;
+	r.rows = place_count(&place[0]) / r.size;
+	lower_room(l, &shape);
+	place[1] = shape;
+	lower_put(l, n->out[0], &shape);
+	return emit(l, &r, place, 2, node_label(l->g, n), n->type, e);
+}
+
+/* Rows of `size` elements from `from`, with scale and shift where there are any (values, or -1). */
+static int norm_rows(struct lowering *l, int from, int64_t size, int scale, int shift,
+		     double epsilon, int out, const char *name, struct err *e)
+{
+	struct rows r = {.kind = ROWS_NORM,
+			 .size = size,
+			 .epsilon = epsilon,
+			 .has_scale = scale >= 0,
+			 .has_shift = shift >= 0};
+	struct place place[4], shape;
+	int n = 1;
+
+	if (lower_get_dense(l, from, NULL, &place[0], e) || lower_shape(l, out, &shape, e) ||
+	    (scale >= 0 && lower_get_dense(l, scale, NULL, &place[n++], e)) ||
+	    (shift >= 0 && lower_get_dense(l, shift, NULL, &place[n++], e)))
+		return -1;
+	r.rows = place_count(&place[0]) / size;
+	place[n] = place[0];
+	if (lower_is_free(l, &place[0]))
+		lower_overwrite(l, place[0].memory);
+	else
+		lower_room(l, &place[n]);
+	lower_put(l, out, &place[n]);
+	return emit(l, &r, place, n + 1, name, "LayerNormalization", e);
+}
+
+int lower_layer_norm(struct lowering *l, const struct graph_node *n, struct err *e)
+{
+	const struct value *in = node_in(l->g, n, 0);
+	int axis = infer_axis(node_int(n, "axis", -1), in->shape.rank);
+	int64_t size = 1;
+
+	if (axis < 0)
+		return lower_bad(l, n, e, "has an axis that is none");
+	for (int i = axis; i < in->shape.rank; i++)
+		size *= in->shape.dim[i];
+	for (int i = 1; i < n->nout; i++)
+		if (node_out(l->g, n, i) && node_out(l->g, n, i)->uses)
+			return lower_bad(l, n, e, "gives mean or deviation, too");
+	return norm_rows(l, n->in[0], size, n->in[1], n->nin > 2 && n->in[2] >= 0 ? n->in[2] : -1,
+			 (double)node_float(n, "epsilon", 1e-5F), n->out[0], node_label(l->g, n),
+			 e);
+}
+
+int lower_norm(struct lowering *l, const struct norm *m, struct err *e)
+{
+	const struct value *in = l->g->value[m->from];
+
+	return norm_rows(l, m->from, in->shape.dim[in->shape.rank - 1], m->scale, m->shift,
+			 m->epsilon, m->out, node_label(l->g, &l->g->node[m->last]), e);
+}

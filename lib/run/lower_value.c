@@ -1,0 +1,220 @@
+/* Values of a graph while it is lowered: where they are, and copies of them in other orders. */
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/run/constants.h"
+#include "lib/run/lower.h"
+
+int lower_bad(const struct lowering *l, const struct graph_node *n, struct err *e, const char *fmt,
+	      ...)
+{
+	char text[400];
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(text, sizeof text, fmt, ap);
+	va_end(ap);
+	return err_set(e, "the node %s (%s) %s", node_label(l->g, n), n->type, text);
+}
+
+int lower_shape(const struct lowering *l, int value, struct place *out, struct err *e)
+{
+	const struct value *v = l->g->value[value];
+
+	if (!shape_known(&v->shape))
+		return err_set(e, "the shape of '%s' is not known%s%s", v->name,
+			       v->blame ? " because of " : "", v->blame ? v->blame : "");
+	if (v->shape.rank > PLACE_RANK)
+		return err_set(e, "'%s' has %d dimensions, more than %d", v->name, v->shape.rank,
+			       PLACE_RANK);
+	*out = (struct place){.memory = MEMORY_NONE};
+	place_dense(out, v->shape.rank, v->shape.dim, NULL);
+	return 0;
+}
+
+void lower_room(struct lowering *l, struct place *p)
+{
+	p->memory = plan_memory(l->p, place_span(p));
+	p->at = 0;
+}
+
+void lower_put(struct lowering *l, int value, const struct place *p)
+{
+	l->place[value] = *p;
+}
+
+int lower_new(struct lowering *l, int value, const int *order, struct place *out, struct err *e)
+{
+	struct place shape;
+
+	if (l->want[value].memory >= 0) {
+		*out = l->want[value];
+		return 0;
+	}
+	if (lower_shape(l, value, &shape, e))
+		return -1;
+	place_dense(out, shape.rank, shape.dim, order);
+	lower_room(l, out);
+	return 0;
+}
+
+int lower_number(const struct lowering *l, int value, double *x)
+{
+	const struct value *v = l->g->value[value];
+
+	if (!v->kept || !shape_known(&v->shape) || shape_count(&v->shape) != 1)
+		return 0;
+	*x = elem_is_int(v->elem) ? (double)v->kept[0].i : v->kept[0].f;
+	return !(l->seed && constant_is_weights(v));
+}
+
+int lower_constant_value(struct lowering *l, int value, struct err *e)
+{
+	struct place p;
+
+	if (lower_shape(l, value, &p, e))
+		return -1;
+	p.memory = constant_memory(l->p, l->g, value, l->seed, e);
+	if (p.memory < 0)
+		return -1;
+	lower_put(l, value, &p);
+	return 0;
+}
+
+/* Computes the expression that waits, where it is wanted, or over an operand that nobody needs any
+ * more; in the order of the first operand that has all the elements. */
+static int compute(struct lowering *l, int value, struct err *e)
+{
+	struct pointwise *m = l->waiting[value];
+	const struct value *v = l->g->value[value];
+	int order[PLACE_RANK], from = -1;
+
+	l->waiting[value] = NULL;
+	for (int i = 0; i < m->nin && from < 0; i++)
+		if (!place_repeats(&m->in[i]))
+			from = i;
+	if (from >= 0)
+		place_order(&m->in[from], order);
+	if (l->want[value].memory < 0 && from >= 0 && place_is_dense(&m->in[from], order) &&
+	    lower_is_free(l, &m->in[from])) {
+		m->out = m->in[from];
+		lower_overwrite(l, m->out.memory);
+	} else if (lower_new(l, value, from >= 0 ? order : NULL, &m->out, e)) {
+		return -1;
+	}
+	lower_put(l, value, &m->out);
+	return lower_pointwise(l, m, v->name,
+			       v->producer >= 0 ? l->g->node[v->producer].type : "constant", e);
+}
+
+int lower_get(struct lowering *l, int value, struct place *out, struct err *e)
+{
+	if (l->waiting[value] && compute(l, value, e))
+		return -1;
+	if (l->place[value].memory < 0 && lower_constant_value(l, value, e))
+		return -1;
+	*out = l->place[value];
+	return 0;
+}
+
+/* ---- copies ---- */
+
+int lower_pointwise(struct lowering *l, const struct pointwise *m, const char *name,
+		    const char *what, struct err *e)
+{
+	struct operand operand[PW_INPUTS + 1];
+
+	pointwise_nest(m, l->lanes, plan_nest(l->p, "pointwise"));
+	for (int i = 0; i < m->nin; i++)
+		operand[i] = operand_of(&m->in[i]);
+	operand[m->nin] = operand_of(&m->out);
+	return plan_kernel(l->p, name, what, operand, e) ? 0 : -1;
+}
+
+int lower_copy(struct lowering *l, const struct place *from, const struct place *to,
+	       const char *name, struct err *e)
+{
+	struct pointwise m = {.out = *to};
+
+	pointwise_input(&m, from);
+	return lower_pointwise(l, &m, name, "copy", e);
+}
+
+/* A copy that was made before, if nobody has written over it: copies are the lowering's own. */
+static const struct place *find_copy(const struct lowering *l, const struct place *from,
+				     const int *order)
+{
+	for (int i = 0; i < l->ncopies; i++)
+		if (place_is(&l->copy[i].from, from) && place_is_dense(&l->copy[i].to, order))
+			return &l->copy[i].to;
+	return NULL;
+}
+
+int lower_dense(struct lowering *l, const struct place *given, const int *order, const char *name,
+		struct place *out, struct err *e)
+{
+	const struct place from = *given, *known; /* out may be where it was given */
+
+	if (place_is_dense(&from, order)) {
+		*out = from;
+		place_dense(out, from.rank, from.dim, order);
+		return 0;
+	}
+	known = find_copy(l, &from, order);
+	if (known) {
+		*out = *known;
+		return 0;
+	}
+	place_dense(out, from.rank, from.dim, order);
+	lower_room(l, out);
+	if (l->ncopies == l->copy_cap) {
+		l->copy_cap = l->copy_cap ? 2 * l->copy_cap : 64;
+		l->copy = xrealloc(l->copy, (size_t)l->copy_cap * sizeof *l->copy);
+	}
+	l->copy[l->ncopies].from = from;
+	l->copy[l->ncopies++].to = *out;
+	return lower_copy(l, &from, out, name, e);
+}
+
+int lower_get_dense(struct lowering *l, int value, const int *order, struct place *out,
+		    struct err *e)
+{
+	struct place p;
+
+	if (lower_get(l, value, &p, e))
+		return -1;
+	return lower_dense(l, &p, order, l->g->value[value]->name, out, e);
+}
+
+/* Constants and what the caller gave or gets stay, as do the parts of a concatenation, and copies
+ * that others may find again. */
+int lower_is_free(const struct lowering *l, const struct place *p)
+{
+	const struct memory *m = &l->p->memory[p->memory];
+
+	if (m->is_const || m->is_kept || m->is_shared)
+		return 0;
+	for (int i = 0; i < l->ncopies; i++)
+		if (l->copy[i].to.memory == p->memory)
+			return 0;
+	for (int v = 0; v < l->g->nvalue; v++) {
+		if (l->place[v].memory == p->memory && l->last_use[v] > l->position)
+			return 0;
+		for (int i = 0; l->waiting[v] && i < l->waiting[v]->nin; i++)
+			if (l->waiting[v]->in[i].memory == p->memory)
+				return 0;
+	}
+	return 1;
+}
+
+void lower_overwrite(struct lowering *l, int memory)
+{
+	int kept = 0;
+
+	for (int i = 0; i < l->ncopies; i++)
+		if (l->copy[i].from.memory != memory)
+			l->copy[kept++] = l->copy[i];
+	l->ncopies = kept;
+}

@@ -1,0 +1,273 @@
+#include "lib/run/network.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/base/rng.h"
+#include "lib/extract/archive.h"
+#include "lib/extract/extract.h"
+#include "lib/run/constants.h"
+#include "lib/run/exec.h"
+#include "lib/run/prepare.h"
+
+/* ---- the model ---- */
+
+/* The first member that is a model. 1 with the graph read; 0: there is none. */
+static int read_member(struct network *n, struct member *m, struct err *e)
+{
+	const unsigned char *head;
+	size_t size;
+	int rc;
+
+	if (pull_head(&m->bytes, &head, &size, e))
+		return -1;
+	if (!onnx_claims(head, size) && !extract_name_ends(m->name, ".onnx"))
+		return 0;
+	rc = n->has_seed ? onnx_read(&n->onnx, &m->bytes, &n->a, e)
+			 : onnx_read_weights(&n->onnx, &m->bytes, &n->a, e);
+	if (rc)
+		err_in(e, "%s", m->label);
+	return rc ? -1 : 1;
+}
+
+static int read_model(struct network *n, const char *path, struct err *e)
+{
+	struct input *in = input_open(path, onnx_claims, e);
+	struct member *m;
+	int rc = in ? 0 : -1, more = 0;
+
+	while (!rc && (more = input_next(in, &m, e)) > 0)
+		rc = read_member(n, m, e);
+	input_close(in);
+	if (rc < 0 || more < 0)
+		return -1;
+	return rc ? 0 : err_set(e, "%s: it holds no ONNX model", path);
+}
+
+static int is_uniform(const struct value *v)
+{
+	return v->data_bytes <= sizeof(float) ||
+	       !memcmp(v->data, (const char *)v->data + sizeof(float),
+		       v->data_bytes - sizeof(float));
+}
+
+static int are_left_out(const struct graph *g)
+{
+	int n = 0;
+
+	for (int i = 0; i < g->nvalue; i++) {
+		const struct value *v = g->value[i];
+
+		if (!constant_is_weights(v) || !v->data)
+			continue;
+		if (!is_uniform(v))
+			return 0;
+		n++;
+	}
+	return n > 0;
+}
+
+static int open_machine(struct network *n, const struct network_options *o, struct limits *m,
+			struct err *e)
+{
+	int rc = target_default()->limits(m, e);
+
+	if (rc < 0)
+		return -1;
+	if (o->threads)
+		m->threads = o->threads;
+	rc = cache_open(&n->cache, target_default(), m->isa, m->threads, e);
+	n->has_cache = !rc;
+	return rc;
+}
+
+int network_open(struct network *n, const char *path, const struct network_options *o,
+		 struct err *e)
+{
+	struct limits m;
+	int rc;
+
+	memset(n, 0, sizeof *n);
+	n->has_seed = o->seed != NULL;
+	n->seed = o->seed ? *o->seed : 0;
+	rc = read_model(n, path, e);
+	n->left_out = !rc && are_left_out(&n->onnx.graph);
+	if (!rc)
+		rc = infer_run(&n->infer, &n->onnx.graph, n->onnx.opset, &o->infer, e);
+	if (!rc)
+		rc = open_machine(n, o, &m, e);
+	if (!rc)
+		rc = chooser_open(&n->chooser, o->db, o->model, &m, e);
+	if (!rc) {
+		plan_init(&n->plan, &runner_cpu, &m, &n->cache, &n->a);
+		n->plan.by_library = o->by_library;
+		rc = lower_graph(&n->onnx.graph, n->onnx.opset, &n->plan, &n->chooser,
+				 n->has_seed ? &n->seed : NULL, &n->io, e);
+	}
+	if (!rc)
+		rc = prepare_plan(&n->plan, e);
+	if (!rc)
+		exec_team(&n->plan);
+	return rc;
+}
+
+void network_close(struct network *n)
+{
+	plan_free(&n->plan);
+	chooser_close(&n->chooser);
+	if (n->has_cache)
+		cache_close(&n->cache);
+	infer_free(&n->infer);
+	onnx_free(&n->onnx);
+	arena_free(&n->a);
+}
+
+/* ---- arrays ---- */
+
+static struct array array_of(const struct network *n, int value, int memory)
+{
+	const struct value *v = n->onnx.graph.value[value];
+	struct array a = {.name = (char *)v->name,
+			  .rank = v->shape.rank,
+			  .size = shape_count(&v->shape),
+			  .data = plan_data(&n->plan, memory)};
+
+	memcpy(a.dim, v->shape.dim, sizeof *a.dim * (size_t)a.rank);
+	return a;
+}
+
+int network_input(void *ctx, int i, struct array *a, struct err *e)
+{
+	const struct network *n = ctx;
+
+	(void)e;
+	*a = array_of(n, n->io.input[i], n->io.input_at[i]);
+	return 0;
+}
+
+int network_output(void *ctx, int i, struct array *a, struct err *e)
+{
+	const struct network *n = ctx;
+
+	(void)e;
+	*a = array_of(n, n->io.output[i], n->io.output_at[i]);
+	return 0;
+}
+
+/* The array for a value, and does it fit? */
+static const struct array *fitting(const struct network *n, int value, int count,
+				   const struct arrays *all, struct err *e)
+{
+	const struct value *v = n->onnx.graph.value[value];
+	const struct array *a = count == 1 && all->n == 1 ? all->array : arrays_find(all, v->name);
+	struct buf shape = BUF_INIT;
+
+	if (!a) {
+		err_set(e, "there is no array '%s'", v->name);
+	} else if (a->rank != v->shape.rank ||
+		   memcmp(a->dim, v->shape.dim, sizeof *a->dim * (size_t)a->rank) != 0) {
+		shape_print(&v->shape, &shape);
+		err_set(e, "the array '%s' has another shape than the model's %s", a->name,
+			shape.s);
+		a = NULL;
+	}
+	buf_free(&shape);
+	return a;
+}
+
+int network_set_inputs(struct network *n, const struct arrays *all, struct err *e)
+{
+	for (int i = 0; i < n->io.ninputs; i++) {
+		const struct array *a = fitting(n, n->io.input[i], n->io.ninputs, all, e);
+
+		if (!a)
+			return -1;
+		for (int64_t k = 0; k < a->size; k++)
+			if (!isfinite(a->data[k]))
+				return err_set(e,
+					       "the input '%s' has NaN or infinity, at element "
+					       "%lld",
+					       n->onnx.graph.value[n->io.input[i]]->name,
+					       (long long)k);
+		memcpy(plan_data(&n->plan, n->io.input_at[i]), a->data,
+		       (size_t)a->size * sizeof(float));
+	}
+	return 0;
+}
+
+void network_random_inputs(struct network *n, uint64_t seed)
+{
+	for (int i = 0; i < n->io.ninputs; i++) {
+		const struct value *v = n->onnx.graph.value[n->io.input[i]];
+		float *to = plan_data(&n->plan, n->io.input_at[i]);
+		struct rng r;
+
+		rng_seed(&r, seed, v->name);
+		for (int64_t k = 0; k < shape_count(&v->shape); k++)
+			to[k] = elem_is_int(v->elem) ? (float)rng_below(&r, 2)
+						     : (float)(2 * rng_unit(&r) - 1);
+	}
+}
+
+int network_count_weights(const struct network *n)
+{
+	int count = 0;
+
+	for (int v = 0; v < n->onnx.graph.nvalue; v++)
+		count += constant_is_weights(n->onnx.graph.value[v]) &&
+			 n->onnx.graph.value[v]->uses > 0;
+	return count;
+}
+
+/* Made once more: the program has packed them and given them back. */
+int network_weights(void *ctx, int i, struct array *a, struct err *e)
+{
+	struct network *n = ctx;
+	struct graph *g = &n->onnx.graph;
+	struct random_fill f;
+	int value = 0;
+
+	for (int k = -1; value < g->nvalue; value++) {
+		k += constant_is_weights(g->value[value]) && g->value[value]->uses > 0;
+		if (k == i)
+			break;
+	}
+	*a = (struct array){.name = (char *)g->value[value]->name,
+			    .rank = g->value[value]->shape.rank,
+			    .size = shape_count(&g->value[value]->shape)};
+	memcpy(a->dim, g->value[value]->shape.dim, sizeof *a->dim * (size_t)a->rank);
+	if (!n->has_seed)
+		return err_set(e, "only random weights are saved");
+	value_drop(g->value[value]);
+	a->data = value_room(g->value[value], (size_t)a->size * sizeof(float));
+	if (!a->data)
+		return err_sys(e, "there is no memory for the weights '%s'", a->name);
+	f = constant_random(g, value, n->seed);
+	constant_fill(&f, a->data, a->size);
+	return 0;
+}
+
+int network_compare(const struct network *n, int output, const struct arrays *should,
+		    struct network_error *out, struct err *e)
+{
+	struct array is = array_of(n, n->io.output[output], n->io.output_at[output]);
+	const struct array *a = fitting(n, n->io.output[output], n->io.noutputs, should, e);
+	double worst = 0, largest = 0, sum = 0, all = 0;
+
+	if (!a)
+		return -1;
+	*out = (struct network_error){.name = is.name};
+	for (int64_t i = 0; i < is.size; i++) {
+		double x = (double)is.data[i], y = (double)a->data[i];
+
+		out->not_finite |= !isfinite(x) || !isfinite(y);
+		worst = fmax(worst, fabs(x - y));
+		largest = fmax(largest, fabs(y));
+		sum += (x - y) * (x - y);
+		all += y * y;
+	}
+	out->max = largest > 0 ? worst / largest : worst;
+	out->l2 = all > 0 ? sqrt(sum / all) : sqrt(sum);
+	return 0;
+}

@@ -1,0 +1,63 @@
+/* A network: a model's graph, with shapes and weights, as a program that is ready to run.
+ */
+#ifndef TL_RUN_NETWORK_H
+#define TL_RUN_NETWORK_H
+
+#include "lib/base/arena.h"
+#include "lib/build/cache.h"
+#include "lib/extract/arrays.h"
+#include "lib/extract/infer.h"
+#include "lib/extract/onnx.h"
+#include "lib/run/choose.h"
+#include "lib/run/lower.h"
+#include "lib/run/plan.h"
+
+struct network_options {
+	const uint64_t *seed; /* of random weights; NULL: those of the file */
+	const char *db;	      /* path of the database; NULL: none */
+	const char *model;    /* cost model, as tl-query takes it */
+	int by_library;	      /* the vendor's library computes convolutions and products */
+	int threads;	      /* 0: as many as the machine has for us */
+	struct infer_options infer;
+};
+
+struct network {
+	struct arena a;
+	struct onnx_model onnx;
+	struct infer infer;
+	struct chooser chooser;
+	struct cache cache;
+	struct plan plan;
+	struct graph_io io;
+	uint64_t seed;
+	int has_seed, has_cache;
+	int left_out; /* each tensor of weights has one value only: they were left out of the file
+		       */
+};
+
+/* Reads the first ONNX model of a file or archive, and prepares it. 0; 1: a signal stopped it; -1.
+ * network_close() in any case. */
+int network_open(struct network *n, const char *path, const struct network_options *o,
+		 struct err *e);
+void network_close(struct network *n);
+
+/* Inputs: those of the arrays by name; the only array, if there is one input. -1: one is missing or
+ * has another shape. */
+int network_set_inputs(struct network *n, const struct arrays *a, struct err *e);
+/* Random ones: floats between -1 and 1, integers 0 or 1. */
+void network_random_inputs(struct network *n, uint64_t seed);
+/* Copies of inputs and outputs, and weights, for arrays_write(); ctx is the network. The weights
+ * are those that constant_is_weights() is true for. */
+arrays_next network_input, network_output, network_weights;
+int network_count_weights(const struct network *n);
+/* How outputs differ from what they should be. */
+struct network_error {
+	const char *name;
+	double max;	/* largest difference over largest value */
+	double l2;	/* root of the sum of squares, over that of what it should be */
+	int not_finite; /* the output has NaN or infinity where it should not */
+};
+int network_compare(const struct network *n, int output, const struct arrays *should,
+		    struct network_error *out, struct err *e);
+
+#endif

@@ -1,0 +1,147 @@
+#include "lib/run/place.h"
+
+#include <string.h>
+
+void order_channels_last(int rank, int order[PLACE_RANK])
+{
+	for (int i = 0; i < rank; i++)
+		order[i] = i == 0 ? 0 : i == rank - 1 ? 1 : i + 1;
+	if (rank == 1)
+		order[0] = 0;
+}
+
+int64_t place_count(const struct place *p)
+{
+	int64_t n = 1;
+
+	for (int i = 0; i < p->rank; i++)
+		n *= p->dim[i];
+	return n;
+}
+
+int64_t place_span(const struct place *p)
+{
+	int64_t n = 1;
+
+	for (int i = 0; i < p->rank; i++)
+		n += p->dim[i] ? (p->dim[i] - 1) * p->stride[i] : 0;
+	return n;
+}
+
+void place_dense(struct place *p, int rank, const int64_t *dim, const int *order)
+{
+	int64_t step = 1;
+
+	p->rank = rank;
+	if (rank)
+		memmove(p->dim, dim, sizeof *dim * (size_t)rank);
+	for (int k = rank; k-- > 0;) {
+		int i = order ? order[k] : k;
+
+		p->stride[i] = step;
+		step *= p->dim[i];
+	}
+}
+
+int place_is_dense(const struct place *p, const int *order)
+{
+	int64_t step = 1;
+
+	for (int k = p->rank; k-- > 0;) {
+		int i = order ? order[k] : k;
+
+		if (p->dim[i] != 1 && p->stride[i] != step)
+			return 0;
+		step *= p->dim[i];
+	}
+	return 1;
+}
+
+static int64_t sort_key(const struct place *p, int i)
+{
+	return p->dim[i] == 1 || !p->stride[i] ? INT64_MAX : p->stride[i];
+}
+
+void place_order(const struct place *p, int order[PLACE_RANK])
+{
+	for (int i = 0; i < p->rank; i++) {
+		int k = i;
+
+		for (; k > 0 && sort_key(p, order[k - 1]) < sort_key(p, i); k--)
+			order[k] = order[k - 1];
+		order[k] = i;
+	}
+}
+
+/* Runs of dimensions that lie in each other without gaps are one; a new dimension must divide what
+ * is left of such a run. */
+int place_reshape(const struct place *p, int rank, const int64_t *dim, struct place *out)
+{
+	struct place r = {.memory = p->memory, .at = p->at, .rank = rank};
+	int i = p->rank - 1;
+	int64_t left = 1, step = 1; /* of the run: elements not yet given out, and their stride */
+
+	for (int k = rank; k-- > 0;) {
+		r.dim[k] = dim[k];
+		r.stride[k] = 0;
+		if (dim[k] == 1)
+			continue;
+		if (left == 1) {
+			while (i >= 0 && p->dim[i] == 1)
+				i--;
+			if (i < 0)
+				return 0;
+			step = p->stride[i];
+			left = p->dim[i--];
+		}
+		while (left % dim[k]) {
+			while (i >= 0 && p->dim[i] == 1)
+				i--;
+			if (i < 0 || p->stride[i] != step * left)
+				return 0;
+			left *= p->dim[i--];
+		}
+		r.stride[k] = step;
+		step *= dim[k];
+		left /= dim[k];
+	}
+	*out = r;
+	return left == 1;
+}
+
+int place_broadcast(const struct place *p, int rank, const int64_t *dim, struct place *out)
+{
+	struct place r = {.memory = p->memory, .at = p->at, .rank = rank};
+
+	if (p->rank > rank)
+		return -1;
+	for (int i = 0; i < rank; i++) {
+		int from = i - (rank - p->rank);
+
+		r.dim[i] = dim[i];
+		r.stride[i] = from < 0 || p->dim[from] == 1 ? 0 : p->stride[from];
+		if (from >= 0 && p->dim[from] != 1 && p->dim[from] != dim[i])
+			return -1;
+	}
+	*out = r;
+	return 0;
+}
+
+int place_repeats(const struct place *p)
+{
+	for (int i = 0; i < p->rank; i++)
+		if (p->dim[i] > 1 && !p->stride[i])
+			return 1;
+	return 0;
+}
+
+int place_same_shape(const struct place *a, const struct place *b)
+{
+	return a->rank == b->rank && !memcmp(a->dim, b->dim, sizeof a->dim[0] * (size_t)a->rank);
+}
+
+int place_is(const struct place *a, const struct place *b)
+{
+	return a->memory == b->memory && a->at == b->at && place_same_shape(a, b) &&
+	       !memcmp(a->stride, b->stride, sizeof a->stride[0] * (size_t)a->rank);
+}

@@ -1,0 +1,301 @@
+#include "lib/run/plan.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "lib/nest/check.h"
+#include "lib/ref/ref.h"
+
+enum { LINE = 16 /* floats */, HUGE = 1 << 21 };
+
+void plan_init(struct plan *p, const struct runner *r, const struct limits *limits, struct cache *c,
+	       struct arena *a)
+{
+	*p = (struct plan){.a = a, .runner = r, .limits = *limits, .cache = c};
+	p->threads = limits->threads;
+	p->nest = xmalloc(sizeof *p->nest);
+}
+
+static void release(struct memory *m)
+{
+	if (m->owned && m->data)
+		munmap(m->data, (size_t)m->size * sizeof(float));
+	m->data = NULL;
+	m->owned = 0;
+}
+
+void plan_free(struct plan *p)
+{
+	for (int i = 0; i < p->nmemory; i++)
+		release(&p->memory[i]);
+	for (int i = 0; i < p->nstep; i++) {
+		if (p->step[i].build && p->step[i].kernel.handle)
+			p->runner->unload(&p->step[i].kernel);
+		ref_close(p->step[i].library);
+	}
+	if (p->block)
+		munmap(p->block, (size_t)p->block_size * sizeof(float));
+	if (p->scratch)
+		munmap(p->scratch, (size_t)p->scratch_size * sizeof(float));
+	free(p->memory);
+	free(p->step);
+	arena_free(&p->nest_arena);
+	free(p->nest);
+	*p = (struct plan){0};
+}
+
+/* ---- memory ---- */
+
+float *plan_map(int64_t n)
+{
+	size_t bytes = (size_t)(n ? n : 1) * sizeof(float);
+	void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+		       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+	if (p == MAP_FAILED)
+		return NULL;
+	if (bytes >= HUGE)
+		madvise(p, bytes, MADV_HUGEPAGE);
+	return p;
+}
+
+static void *grown(void *old, int n, int *cap, size_t size)
+{
+	if (n < *cap)
+		return old;
+	*cap = *cap ? 2 * *cap : 64;
+	return xrealloc(old, (size_t)*cap * size);
+}
+
+int plan_memory(struct plan *p, int64_t size)
+{
+	p->memory = grown(p->memory, p->nmemory, &p->memory_cap, sizeof *p->memory);
+	p->memory[p->nmemory] = (struct memory){.size = size, .first = -1, .last = -1};
+	return p->nmemory++;
+}
+
+int plan_const(struct plan *p, float *data, int64_t size)
+{
+	int m = plan_memory(p, size);
+
+	p->memory[m].is_const = 1;
+	p->memory[m].data = data;
+	return m;
+}
+
+int plan_alloc(struct plan *p, int m, struct err *e)
+{
+	struct memory *k = &p->memory[m];
+
+	if (k->data)
+		return 0;
+	k->data = plan_map(k->size);
+	if (!k->data)
+		return err_sys(e, "there is no memory for %lld floats", (long long)k->size);
+	k->owned = 1;
+	if (k->fill)
+		k->fill(k->fill_with, k->data, k->size);
+	return 0;
+}
+
+float *plan_data(const struct plan *p, int m)
+{
+	const struct memory *k = &p->memory[m];
+
+	return k->data ? k->data : p->block + k->at;
+}
+
+int plan_is_spent(const struct plan *p, int m)
+{
+	return p->memory[m].readers == 1;
+}
+
+void plan_leave(struct plan *p, int m)
+{
+	struct memory *k = &p->memory[m];
+
+	if (k->is_const && --k->readers == 0) {
+		if (!k->owned && k->data && k->drop)
+			k->drop(k->drop_with);
+		else
+			release(k);
+		k->data = NULL;
+	}
+}
+
+/* ---- steps ---- */
+
+struct nest *plan_nest(struct plan *p, const char *name)
+{
+	arena_reset(&p->nest_arena);
+	nest_init(p->nest, &p->nest_arena, name);
+	return p->nest;
+}
+
+static struct step *add_step(struct plan *p, const char *name, const char *what)
+{
+	struct step *s;
+
+	p->step = grown(p->step, p->nstep, &p->step_cap, sizeof *p->step);
+	s = &p->step[p->nstep++];
+	*s = (struct step){.name = name, .what = what, .predicted_s = NAN};
+	return s;
+}
+
+/* Notes what the last step uses, and whether it can run at once. */
+static void note_uses(struct plan *p, struct step *s, int written)
+{
+	int at = p->nstep - 1;
+
+	s->is_constant = !s->workload;
+	s->written = written < 0 ? MEMORY_NONE : s->operand[written].memory;
+	for (int i = 0; i < s->nslots; i++) {
+		int m = s->operand[i].memory;
+
+		if (m >= 0 && i != written)
+			s->is_constant &= p->memory[m].is_const;
+	}
+	for (int i = 0; i < s->nslots; i++) {
+		struct memory *m =
+			s->operand[i].memory < 0 ? NULL : &p->memory[s->operand[i].memory];
+
+		if (!m)
+			continue;
+		if (i == written)
+			m->is_const |= s->is_constant;
+		else
+			m->readers++;
+		m->first = m->first < 0 ? at : m->first;
+		m->last = at;
+	}
+}
+
+int64_t plan_round(int64_t n)
+{
+	return (n + LINE - 1) / LINE * LINE;
+}
+
+/* Workspace: behind each other in the scratch memory, which all steps share. */
+static void place_work(struct plan *p, struct step *s, const struct nest *n)
+{
+	for (int i = 0; i < n->nslots; i++) {
+		const struct buffer *b = operand_buffer(n, i);
+
+		if (b->kind != BUFFER_WORK && b->kind != BUFFER_TEAM)
+			continue;
+		s->operand[i] = (struct operand){MEMORY_SCRATCH, s->scratch};
+		s->scratch += plan_round(operand_size(n, i, s->threads));
+	}
+	if (s->scratch > p->scratch_size)
+		p->scratch_size = s->scratch;
+}
+
+/* The nest at hand as a step, but for its operands. */
+static struct step *kernel(struct plan *p, const char *name, const char *what, struct err *e)
+{
+	const struct nest *n = p->nest;
+	struct buf text = BUF_INIT;
+	struct step *s = NULL;
+	const char *why;
+
+	if (check_nest(n, e)) {
+		err_in(e, "%s (%s)", name, what);
+		return NULL;
+	}
+	why = p->runner->target->print(n, &text);
+	if (!text.n) {
+		err_set(e, "%s cannot be printed: %s", name, why ? why : "");
+	} else {
+		s = add_step(p, name, what);
+		s->build = cache_add(p->cache, text.s, text.n, why);
+		s->nslots = n->nslots;
+		s->threads = nest_threads(n, p->threads);
+		p->runner->params(n, s->params);
+		for (int i = 0; i < n->nslots; i++)
+			s->operand[i].memory = MEMORY_NONE;
+		place_work(p, s, n);
+	}
+	buf_free(&text);
+	return s;
+}
+
+struct step *plan_kernel(struct plan *p, const char *name, const char *what,
+			 const struct operand *operand, struct err *e)
+{
+	struct step *s = kernel(p, name, what, e);
+	int written = -1;
+
+	for (int i = 0, k = 0; s && i < s->nslots; i++) {
+		const struct buffer *b = operand_buffer(p->nest, i);
+
+		if (b->kind != BUFFER_ARG)
+			continue;
+		s->operand[i] = operand[k++];
+		if (b->written)
+			written = i;
+	}
+	if (s)
+		note_uses(p, s, written);
+	return s;
+}
+
+int plan_weights_read(const struct weights_plan *w, int i)
+{
+	const struct weights_change *c;
+
+	if (!i)
+		return w->memory >= 0 ? w->memory : MEMORY_SCRATCH;
+	if (i > 4 * w->nchange)
+		return MEMORY_NONE;
+	c = &w->change[(i - 1) / 4];
+	if ((i - 1) % 4 && c->kind != WEIGHTS_NORM)
+		return MEMORY_SCRATCH;
+	return (const int[]){c->a, c->b, c->c, c->d}[(i - 1) % 4];
+}
+
+struct step *plan_candidate(struct plan *p, const char *name, const char *what,
+			    const struct candidate *c, const struct weights_plan *w,
+			    const struct operand by_role[TENSOR_ROLES], struct err *e)
+{
+	struct nest *n = plan_nest(p, "kernel");
+	struct candidate *kept = arena_new(p->a, struct candidate);
+	struct step *s;
+	int written = -1;
+
+	*kept = *c;
+	if (candidate_build(c, n, e) || !(s = kernel(p, name, what, e)))
+		return NULL;
+	s->candidate = kept;
+	s->workload = &kept->w;
+	s->weights = w;
+	memcpy(s->by_role, by_role, sizeof s->by_role);
+	for (int i = 0; i < s->nslots; i++) {
+		const struct buffer *b = operand_buffer(n, i);
+
+		if (b->kind == BUFFER_ARG)
+			s->operand[i] = by_role[b->role];
+		if (b->kind == BUFFER_ARG && b->role == TENSOR_DST)
+			written = i;
+	}
+	note_uses(p, s, written);
+	for (int k = 0, m; (m = plan_weights_read(w, k)) != MEMORY_NONE; k++)
+		if (m >= 0)
+			p->memory[m].readers++;
+	return s;
+}
+
+struct step *plan_gather(struct plan *p, const char *name, const struct gather *g,
+			 const struct operand operand[GATHER_OPERANDS])
+{
+	struct step *s = add_step(p, name, "Gather");
+
+	s->gather = arena_new(p->a, struct gather);
+	*s->gather = *g;
+	s->nslots = GATHER_OPERANDS;
+	s->threads = p->threads;
+	memcpy(s->operand, operand, sizeof *operand * GATHER_OPERANDS);
+	note_uses(p, s, GATHER_TO);
+	return s;
+}

@@ -1,0 +1,154 @@
+/* A plan: the steps that compute a graph, and the memory that they work in.
+ *
+ * It is made by lowering a graph (lower.h): steps are added in their order, and name what memory
+ * they read and write. Steps all of whose operands are constant run once, when the plan is
+ * prepared. prepare_plan() (prepare.h) builds and loads the kernels, fills what is constant and
+ * lays out the rest: two pieces of memory that are never needed at the same time may have the same
+ * place.
+ *
+ * Elements are single-precision floats. Integers of a graph that are computed with (indices, masks)
+ * are stored as floats, too, exactly up to 2^24.
+ */
+#ifndef TL_RUN_PLAN_H
+#define TL_RUN_PLAN_H
+
+#include "lib/algo/candidate.h"
+#include "lib/base/arena.h"
+#include "lib/build/cache.h"
+#include "lib/nest/operands.h"
+#include "lib/run/gather.h"
+#include "lib/space/limits.h"
+#include "lib/target/runner.h"
+
+enum { WEIGHTS_CHANGES = 24 };
+
+enum weights_kind {
+	WEIGHTS_BIAS,  /* the operator's own bias, or one that is added: a = bias */
+	WEIGHTS_SCALE, /* a = factor */
+	WEIGHTS_NORM,  /* a, b, c, d = scale, shift, mean, variance */
+};
+
+/* What happens to the sums, in order. Vectors of one element a channel, or of one element. */
+struct weights_change {
+	enum weights_kind kind;
+	int a, b, c, d;		/* numbers of constant memory */
+	double epsilon, factor; /* factor: of a bias */
+};
+
+struct weights_plan {
+	int memory;	/* of the weights; -1: they are no constant */
+	int64_t at;	/* their first element there */
+	int transposed; /* of a matrix: k x n is stored as n x k */
+	double alpha;	/* a factor of all */
+	int64_t channels;
+	int nchange;
+	struct weights_change change[WEIGHTS_CHANGES];
+};
+
+struct memory {
+	int64_t size; /* floats */
+	int is_const;
+	int is_kept;   /* of the whole run: inputs and outputs */
+	float *data;   /* where it is, if it is not in the plan's block */
+	int owned;     /* data was mapped for it */
+	int is_shared; /* several values have parts of it: a concatenation */
+	int readers;   /* of a constant: those that have not read it yet; at 0 it goes */
+	/* Of a constant: makes its elements when they are wanted; gives back what is not owned. */
+	void (*fill)(void *with, float *to, int64_t n);
+	void *fill_with;
+	void (*drop)(void *with);
+	void *drop_with;
+	int first, last; /* steps that use it; first is -1 before any does */
+	int64_t at;	 /* in the plan's block */
+};
+
+enum { MEMORY_NONE = -1, MEMORY_SCRATCH = -2 };
+
+struct operand {
+	int memory;
+	int64_t at; /* floats from its start */
+};
+
+struct step {
+	const char *name; /* of the node */
+	const char *what; /* its type, and those of what was fused into it: "Conv+Relu" */
+	int is_constant;  /* it runs once */
+	/* A kernel: */
+	struct build *build;
+	struct kernel kernel;
+	long params[NEST_PARAMS];
+	int nslots, threads; /* threads that run it */
+	int written;	     /* the memory that it writes */
+	struct operand operand[NEST_BUFFERS];
+	void *buffers[NEST_BUFFERS]; /* the operands, once the plan is prepared */
+	int64_t scratch;	     /* floats that it takes of the scratch memory */
+	/* Where it is a workload's. */
+	const struct workload *workload;
+	struct operand by_role[TENSOR_ROLES];
+	struct ref *library; /* the vendor's code instead of the kernel */
+	int variant;
+	const struct candidate *candidate;
+	const struct weights_plan *weights;
+	const char *match;  /* how the kernel was found: "exact", "nearest", .. */
+	double predicted_s; /* what it takes, by the database; NAN */
+	/* Or no kernel: */
+	struct gather *gather;
+};
+
+struct plan {
+	struct arena *a;
+	const struct runner *runner;
+	struct limits limits;
+	struct cache *cache;
+	int threads;
+	int by_library; /* workloads are computed by the vendor's library (library.h) */
+	struct memory *memory;
+	int nmemory, memory_cap;
+	struct step *step;
+	int nstep, step_cap;
+	float *block, *scratch;
+	int64_t block_size, scratch_size; /* floats */
+	int64_t const_size;		  /* floats of constants that stay, all together */
+	struct nest *nest;		  /* the one at hand */
+	struct arena nest_arena;
+};
+
+/* The cache and the arena must outlive it. */
+void plan_init(struct plan *p, const struct runner *r, const struct limits *limits, struct cache *c,
+	       struct arena *a);
+void plan_free(struct plan *p);
+
+int plan_memory(struct plan *p, int64_t size);
+/* A constant whose elements are there already; owned: 0 by the caller. */
+int plan_const(struct plan *p, float *data, int64_t size);
+/* An empty nest to be filled for the next plan_kernel(). */
+struct nest *plan_nest(struct plan *p, const char *name);
+/* Adds the kernel of the nest at hand; operand[i] is that of slot i, for arguments. Workspace is
+ * found by itself. Valid until the next step is added. NULL: it cannot be printed. */
+struct step *plan_kernel(struct plan *p, const char *name, const char *what,
+			 const struct operand *operand, struct err *e);
+struct step *plan_gather(struct plan *p, const char *name, const struct gather *g,
+			 const struct operand operand[GATHER_OPERANDS]);
+/* The kernel of a workload; by_role: of the tensors that are no constants. w lives as long as the
+ * program. */
+struct step *plan_candidate(struct plan *p, const char *name, const char *what,
+			    const struct candidate *c, const struct weights_plan *w,
+			    const struct operand by_role[TENSOR_ROLES], struct err *e);
+
+/* A reader of a constant is done with it: behind the last one it is given back. */
+void plan_leave(struct plan *p, int memory);
+/* What a plan of weights reads: the i-th memory, MEMORY_SCRATCH for one left out, or MEMORY_NONE
+ * behind the last. */
+int plan_weights_read(const struct weights_plan *w, int i);
+/* Floats, mapped; huge pages where there are many. NULL: there is no memory. */
+float *plan_map(int64_t n);
+/* n, up to a cache line. */
+int64_t plan_round(int64_t n);
+/* Gives memory its elements, if it has none yet. */
+int plan_alloc(struct plan *p, int memory, struct err *e);
+/* Is one reader left of a constant: the one who asks? */
+int plan_is_spent(const struct plan *p, int memory);
+/* Where the memory is, then. */
+float *plan_data(const struct plan *p, int memory);
+
+#endif

@@ -1,0 +1,262 @@
+#include "lib/run/pointwise.h"
+
+#include <assert.h>
+
+#include "lib/op/op.h"
+#include "lib/tile/activation.h"
+
+/* Fewer turns of the outer loops than this, and the threads share the innermost one, too. */
+enum { ENOUGH_TURNS = 32, UNROLL = 4 };
+
+int pointwise_op(struct pointwise *m, enum pointwise_kind kind, int a, int b)
+{
+	if (m->nop == PW_OPS)
+		return -1;
+	m->op[m->nop] = (struct pointwise_op){.kind = kind, .a = a, .b = b};
+	return m->nop++;
+}
+
+int pointwise_const(struct pointwise *m, double value)
+{
+	int i = pointwise_op(m, PW_CONST, -1, -1);
+
+	if (i >= 0)
+		m->op[i].value = value;
+	return i;
+}
+
+int pointwise_post(struct pointwise *m, int a, struct post_op post)
+{
+	int i = pointwise_op(m, PW_POST, a, -1);
+
+	if (i >= 0)
+		m->op[i].post = post;
+	return i;
+}
+
+int pointwise_input(struct pointwise *m, const struct place *in)
+{
+	if (m->nin == PW_INPUTS)
+		return -1;
+	m->in[m->nin] = *in;
+	return pointwise_op(m, PW_INPUT, m->nin++, -1);
+}
+
+/* ---- dimensions ---- */
+
+/* The loops: dimensions of more than 1 in the order of the result's strides, neighbours that are
+ * one run in all places joined. strides[nin] are the result's. */
+struct loops {
+	int n;
+	int64_t dim[PLACE_RANK], stride[PW_INPUTS + 1][PLACE_RANK];
+};
+
+static const struct place *place_of(const struct pointwise *m, int i)
+{
+	return i < m->nin ? &m->in[i] : &m->out;
+}
+
+static int joins(const struct pointwise *m, const struct loops *l, int dim, int64_t n)
+{
+	for (int i = 0; i <= m->nin; i++)
+		if (l->stride[i][l->n - 1] != place_of(m, i)->stride[dim] * n)
+			return 0;
+	return 1;
+}
+
+static struct loops loops_of(const struct pointwise *m)
+{
+	struct loops l = {0};
+	int order[PLACE_RANK];
+
+	place_order(&m->out, order);
+	for (int k = 0; k < m->out.rank; k++) {
+		int d = order[k];
+		int64_t n = m->out.dim[d];
+
+		if (n == 1)
+			continue;
+		if (l.n && joins(m, &l, d, n))
+			l.dim[l.n - 1] *= n;
+		else
+			l.dim[l.n++] = n;
+		for (int i = 0; i <= m->nin; i++)
+			l.stride[i][l.n - 1] = place_of(m, i)->stride[d];
+	}
+	if (!l.n)
+		l.dim[l.n++] = 1;
+	return l;
+}
+
+/* Vectors go along the innermost loop, if all places are dense there or have one element. */
+static int lanes_of(const struct pointwise *m, const struct loops *l, int lanes)
+{
+	int last = l->n - 1;
+
+	if (l->stride[m->nin][last] != 1)
+		return 1;
+	for (int i = 0; i < m->nin; i++)
+		if (l->stride[i][last] > 1)
+			return 1;
+	while (lanes > l->dim[last])
+		lanes /= 2;
+	return lanes < 4 ? 1 : lanes;
+}
+
+/* ---- the nest ---- */
+
+struct building {
+	const struct pointwise *m;
+	struct nest *n;
+	struct loops l;
+	int lanes, registers;
+	int buffer[PW_INPUTS + 1];
+	struct affine base[PW_INPUTS + 1]; /* of the loops around the innermost one */
+	unsigned char uses[PW_OPS];
+};
+
+static int is_unary(enum pointwise_kind kind)
+{
+	return kind == PW_SQRT || kind == PW_EXP || kind == PW_POST;
+}
+
+static void count_uses(struct building *b)
+{
+	for (int i = 0; i < b->m->nop; i++) {
+		const struct pointwise_op *o = &b->m->op[i];
+
+		if (o->kind == PW_INPUT || o->kind == PW_CONST)
+			continue;
+		b->uses[o->a]++;
+		if (!is_unary(o->kind))
+			b->uses[o->b]++;
+	}
+}
+
+/* Element i + lane of the innermost loop. */
+static struct affine element(const struct building *b, int place, struct affine i)
+{
+	int64_t stride = b->l.stride[place][b->l.n - 1];
+
+	return af_add(b->base[place], af_mul(i, stride));
+}
+
+static const struct expr *input(const struct building *b, int k, struct affine i,
+				const struct affine *valid)
+{
+	if (b->lanes > 1 && !b->l.stride[k][b->l.n - 1])
+		return ex_bcast(b->n, b->lanes, ex_load(b->n, b->buffer[k], 1, b->base[k], NULL));
+	return ex_load(b->n, b->buffer[k], b->lanes, element(b, k, i), valid);
+}
+
+static enum expr_kind expr_of(enum pointwise_kind kind)
+{
+	static const enum expr_kind of[] = {
+		[PW_ADD] = EXPR_ADD, [PW_SUB] = EXPR_SUB, [PW_MUL] = EXPR_MUL,	[PW_DIV] = EXPR_DIV,
+		[PW_MAX] = EXPR_MAX, [PW_MIN] = EXPR_MIN, [PW_SQRT] = EXPR_SQRT};
+
+	return of[kind];
+}
+
+/* What is used several times is computed once, as is each activation: the next one would overwrite
+ * what it stands on (activation.h). */
+static const struct expr *evaluate(const struct building *b, struct affine i,
+				   const struct affine *valid)
+{
+	const struct expr *x[PW_OPS];
+	struct nest *n = b->n;
+
+	for (int k = 0; k < b->m->nop; k++) {
+		const struct pointwise_op *o = &b->m->op[k];
+
+		if (o->kind == PW_INPUT)
+			x[k] = input(b, o->a, i, valid);
+		else if (o->kind == PW_CONST)
+			x[k] = ex_const(n, ELEM_F32, b->lanes, o->value);
+		else if (o->kind == PW_EXP)
+			x[k] = activation_exp(n, x[o->a]);
+		else if (o->kind == PW_POST)
+			x[k] = activation(n, x[o->a], &o->post);
+		else
+			x[k] = ex_op(n, expr_of(o->kind), x[o->a],
+				     is_unary(o->kind) ? NULL : x[o->b], NULL);
+		if ((b->uses[k] > 1 && o->kind != PW_CONST) || o->kind == PW_EXP ||
+		    o->kind == PW_POST) {
+			nest_store(n, b->registers, af(k), NULL, x[k]);
+			x[k] = ex_reg(n, b->registers, af(k));
+		}
+	}
+	return x[b->m->nop - 1];
+}
+
+static void vector_at(const struct building *b, struct affine i, const struct affine *valid)
+{
+	const struct expr *x = evaluate(b, i, valid);
+
+	nest_store(b->n, b->buffer[b->m->nin], element(b, b->m->nin, i), valid, x);
+}
+
+/* shared: the innermost loop will be parallel, too. The assembly printer wants two such loops. */
+static void outer_loops(struct building *b, int shared)
+{
+	static const char *const name[PLACE_RANK] = {"a", "b", "c", "d", "e", "f", "g", "h"};
+
+	for (int i = 0; i <= b->m->nin; i++)
+		b->base[i] = af(0);
+	if (b->l.n - 1 + shared == 1)
+		nest_for(b->n, LOOP_PARALLEL, "one", af(0), af(1));
+	for (int d = 0; d + 1 < b->l.n; d++) {
+		int v = nest_for(b->n, LOOP_PARALLEL, name[d], af(0), af(b->l.dim[d]));
+
+		for (int i = 0; i <= b->m->nin; i++)
+			b->base[i] = af_add(b->base[i], af_mul(af_var(v), b->l.stride[i][d]));
+	}
+}
+
+/* Shared by the threads: masked in all turns, if the last one is. */
+static void shared_loop(const struct building *b, int64_t extent)
+{
+	int64_t turns = (extent + b->lanes - 1) / b->lanes;
+	int v = nest_for(b->n, LOOP_PARALLEL, "v", af(0), af(turns));
+	struct affine i = af_mul(af_var(v), b->lanes);
+
+	vector_at(b, i, extent % b->lanes ? nest_keep(b->n, af_sub(af(extent), i)) : NULL);
+}
+
+static void inner_loop(const struct building *b, int64_t extent)
+{
+	int64_t turns = extent / b->lanes, rest = extent % b->lanes;
+
+	if (turns) {
+		int v = nest_for(b->n, LOOP_SERIAL, "v", af(0), af(turns));
+
+		nest_unroll_hint(b->n, UNROLL);
+		vector_at(b, af_mul(af_var(v), b->lanes), NULL);
+		nest_close(b->n);
+	}
+	if (rest)
+		vector_at(b, af(extent - rest), nest_keep(b->n, af(rest)));
+}
+
+void pointwise_nest(const struct pointwise *m, int lanes, struct nest *n)
+{
+	static const char *const name[PW_INPUTS] = {"p", "q", "r", "s", "t", "u"};
+	struct building b = {.m = m, .n = n, .l = loops_of(m)};
+	int64_t turns = 1, extent = b.l.dim[b.l.n - 1];
+
+	b.lanes = lanes_of(m, &b.l, lanes);
+	count_uses(&b);
+	for (int i = 0; i < m->nin; i++)
+		b.buffer[i] = nest_arg(n, name[i], TENSOR_SRC, place_span(&m->in[i]), 0);
+	b.buffer[m->nin] = nest_arg(n, "to", TENSOR_DST, place_span(&m->out), 1);
+	b.registers = nest_reg(n, "x", ELEM_F32, b.lanes, PW_OPS, 1);
+	for (int d = 0; d + 1 < b.l.n; d++)
+		turns *= b.l.dim[d];
+	outer_loops(&b, turns < ENOUGH_TURNS);
+	if (turns < ENOUGH_TURNS)
+		shared_loop(&b, extent);
+	else
+		inner_loop(&b, extent);
+	while (n->depth)
+		nest_close(n);
+}

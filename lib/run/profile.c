@@ -1,0 +1,92 @@
+#include "lib/run/profile.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/io/table.h"
+#include "lib/trial/stat.h"
+
+static double median_of(const struct plan *p, const double *ended, int runs, int step)
+{
+	double *x = xcalloc((size_t)runs, sizeof *x), r;
+
+	for (int i = 0; i < runs; i++) {
+		const double *run = ended + (size_t)i * (size_t)(p->nstep + 1);
+
+		x[i] = run[step + 1] - run[step];
+	}
+	r = stat_median(x, runs).median;
+	free(x);
+	return r;
+}
+
+void profile_table(const struct plan *p, const double *ended, int runs, struct buf *out)
+{
+	double *each = xcalloc((size_t)p->nstep + 1, sizeof *each), all = 0;
+
+	for (int i = 0; i < p->nstep; i++)
+		if (!p->step[i].is_constant)
+			all += each[i] = median_of(p, ended, runs, i);
+	buf_fmt(out, "%10s %6s %9s  %-9s %s\n", "us", "share", "alone", "kernel", "operator");
+	for (int i = 0; i < p->nstep; i++) {
+		const struct step *s = &p->step[i];
+
+		if (s->is_constant)
+			continue;
+		buf_fmt(out, "%10.1f %5.1f%% ", each[i] * 1e6, 100 * each[i] / all);
+		if (isnan(s->predicted_s))
+			buf_fmt(out, "%9s", "");
+		else
+			buf_fmt(out, "%9.1f", s->predicted_s * 1e6);
+		buf_fmt(out, "  %-9s %s %s", s->match ? s->match : "", s->what, s->name);
+		if (s->workload)
+			buf_fmt(out, " %s %s", s->candidate->algo->name, s->workload->prob);
+		buf_ch(out, '\n');
+	}
+	buf_fmt(out, "%10.1f 100.0%%            %s\n", all * 1e6, "all");
+	free(each);
+}
+
+void profile_trace(const struct plan *p, const double *ended, struct buf *out)
+{
+	const char *comma = "";
+
+	buf_str(out, "[");
+	for (int i = 0; i < p->nstep; i++) {
+		const struct step *s = &p->step[i];
+
+		if (s->is_constant)
+			continue;
+		buf_fmt(out,
+			"%s\n{\"ph\":\"X\",\"pid\":1,\"tid\":1,\"ts\":%.3f,\"dur\":%.3f,\"cat\":",
+			comma, (ended[i] - ended[0]) * 1e6, (ended[i + 1] - ended[i]) * 1e6);
+		buf_json(out, s->what, strlen(s->what));
+		buf_str(out, ",\"name\":");
+		buf_json(out, s->name, strlen(s->name));
+		if (s->workload)
+			buf_fmt(out,
+				",\"args\":{\"workload\":\"%s\",\"prob\":\"%s\",\"algo\":\"%s\"}",
+				s->workload->id.s, s->workload->prob, s->candidate->algo->name);
+		buf_ch(out, '}');
+		comma = ",";
+	}
+	buf_str(out, "\n]\n");
+}
+
+double profile_predicted(const struct plan *p, int *known, int *all)
+{
+	double sum = 0;
+
+	*known = *all = 0;
+	for (int i = 0; i < p->nstep; i++) {
+		if (!p->step[i].workload)
+			continue;
+		++*all;
+		if (isnan(p->step[i].predicted_s))
+			continue;
+		++*known;
+		sum += p->step[i].predicted_s;
+	}
+	return sum;
+}

@@ -1,0 +1,240 @@
+#include "lib/run/weights.h"
+
+#include <math.h>
+#include <omp.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "lib/base/err.h"
+
+/* What the operator's sums are multiplied with, and what is added then, by channel. */
+struct affinity {
+	double *scale, *shift;
+	int scales; /* some factor is not 1 */
+};
+
+static double at(const struct plan *p, int memory, int64_t i)
+{
+	return (double)plan_data(p, memory)[p->memory[memory].size == 1 ? 0 : i];
+}
+
+static void change(const struct plan *p, const struct weights_change *c, int64_t i,
+		   struct affinity *a)
+{
+	double factor;
+
+	switch (c->kind) {
+	case WEIGHTS_BIAS:
+		a->shift[i] += c->factor * at(p, c->a, i);
+		return;
+	case WEIGHTS_SCALE:
+		factor = at(p, c->a, i);
+		a->shift[i] *= factor;
+		break;
+	case WEIGHTS_NORM:
+		factor = at(p, c->a, i) / sqrt(at(p, c->d, i) + c->epsilon);
+		a->shift[i] = (a->shift[i] - at(p, c->c, i)) * factor + at(p, c->b, i);
+		break;
+	default:
+		return;
+	}
+	a->scale[i] *= factor;
+}
+
+static struct affinity affinity_of(const struct plan *p, const struct weights_plan *w)
+{
+	size_t n = (size_t)w->channels;
+	struct affinity a = {xcalloc(n, sizeof *a.scale), xcalloc(n, sizeof *a.shift), 0};
+
+	for (int64_t i = 0; i < w->channels; i++) {
+		a.scale[i] = w->alpha;
+		for (int k = 0; k < w->nchange; k++)
+			change(p, &w->change[k], i, &a);
+		a.scales |= a.scale[i] != 1;
+	}
+	return a;
+}
+
+/* The weights as the file has them, times the scales: theirs, or a copy in *made. A convolution's
+ * channels are outermost, as are those of a transposed matrix. */
+static const float *scaled(const struct plan *p, const struct weights_plan *w,
+			   const struct workload *load, const struct affinity *a, float **made)
+{
+	const float *from = plan_data(p, w->memory) + w->at;
+	int64_t n = workload_size(load, TENSOR_WEIGHTS), per = n / w->channels;
+	int outermost = load->op == &op_conv2d || w->transposed;
+
+	*made = NULL;
+	if (!a->scales)
+		return from;
+	*made = xmalloc((size_t)n * sizeof **made);
+	for (int64_t i = 0; i < n; i++)
+		(*made)[i] =
+			(float)((double)from[i] * a->scale[outermost ? i / per : i % w->channels]);
+	return *made;
+}
+
+static int64_t least(int64_t a, int64_t b)
+{
+	return a < b ? a : b;
+}
+
+/* Pages that lie in these floats as a whole hold nothing any more. */
+static void forget(const float *from, const float *end)
+{
+	const uintptr_t page = 4096;
+	uintptr_t first = ((uintptr_t)from + page - 1) / page * page;
+	uintptr_t last = (uintptr_t)end / page * page;
+
+	if (first < last)
+		madvise((void *)first, last - first, MADV_DONTNEED);
+}
+
+/* Strides of the logical dimensions; of a transposed matrix the last two are in each other's place.
+ */
+static void logical_strides(const struct packing *k, int transposed, int64_t *stride)
+{
+	int64_t step = 1;
+
+	for (int d = k->rank - 1; d >= 0; d--) {
+		int i = !transposed || d < k->rank - 2 ? d : 2 * k->rank - 3 - d;
+
+		stride[i] = step;
+		step *= k->extent[i];
+	}
+}
+
+struct pack {
+	const float *from;
+	float *to;
+	int has_stride; /* a matrix is stored transposed */
+	int spent;	/* nobody reads what was read any more: it may go as packing goes on */
+};
+
+/* The same without axes of one position before the first longer one. */
+static struct packing without_ones(const struct packing *p)
+{
+	struct packing q = *p;
+
+	while (q.naxes > 1 && q.axis[0].n == 1)
+		memmove(q.axis, q.axis + 1, sizeof q.axis[0] * (size_t)--q.naxes);
+	return q;
+}
+
+/* By the team, a stretch of the outermost axis a thread. What is spent can go with it where this
+ * axis goes through the file's order. */
+static void pack_all(const struct pack *k, const struct packing *packing, int threads)
+{
+	const struct packing p = without_ones(packing);
+	int64_t n = p.axis[0].n, each = packing_size(&p) / n, stride[LAYOUT_RANK], step, size;
+	int dim = p.axis[0].dim, in_order = k->spent && !p.nmaps;
+
+	logical_strides(&p, k->has_stride, stride);
+	for (int d = 0; d < p.rank; d++)
+		in_order &= d == dim || p.extent[d] == 1 || stride[d] < stride[dim];
+	step = stride[dim] * p.axis[0].step;
+	size = stride[dim] * p.extent[dim]; /* positions behind it are padding */
+#pragma omp parallel for num_threads(threads) schedule(static)
+	for (int64_t j = 0; j < n; j++) {
+		packing_run_part(&p, k->from, stride, j, j + 1, k->to + j * each);
+		if (in_order)
+			forget(k->from + j * step, k->from + least((j + 1) * step, size));
+	}
+}
+
+/* Of a tensor that keeps the workload's own order. */
+static struct packing dense_packing(int64_t rows, int64_t size)
+{
+	struct packing p = {0};
+
+	packing_dim(&p, rows);
+	packing_dim(&p, size / rows);
+	packing_axis(&p, 0, rows, 1);
+	packing_axis(&p, 1, size / rows, 1);
+	return p;
+}
+
+static int add_packed(struct plan *p, struct step *s, int slot, const struct pack *from,
+		      const struct packing *packing, struct err *e)
+{
+	const int64_t size = packing_size(packing);
+	struct pack k = *from;
+	int m = plan_memory(p, size);
+
+	p->memory[m].is_const = 1;
+	if (plan_alloc(p, m, e))
+		return -1;
+	k.to = p->memory[m].data;
+	pack_all(&k, packing, p->threads);
+	p->memory[m].readers = 1;
+	s->operand[slot] = (struct operand){m, 0};
+	return 0;
+}
+
+static int prepare_slot(struct plan *p, struct step *s, const struct buffer *b, int slot,
+			struct pack *k, struct err *e)
+{
+	struct packing dense =
+		dense_packing(k->has_stride ? s->workload->dim[MATMUL_K] : 1, b->size);
+
+	return add_packed(p, s, slot, k, b->kind == BUFFER_PACKED ? &b->packing : &dense, e);
+}
+
+void weights_plain(struct plan *p, const struct weights_plan *w, const struct workload *load,
+		   float **weights, float **bias)
+{
+	struct affinity a = affinity_of(p, w);
+	float *made = NULL;
+
+	*bias = xmalloc((size_t)w->channels * sizeof **bias);
+	*weights = NULL;
+	for (int64_t i = 0; i < w->channels; i++)
+		(*bias)[i] = (float)a.shift[i];
+	if (w->memory >= 0) {
+		int64_t size = workload_size(load, TENSOR_WEIGHTS);
+		struct packing dense = dense_packing(w->transposed ? load->dim[MATMUL_K] : 1, size);
+		struct pack k = {.from = scaled(p, w, load, &a, &made),
+				 .has_stride = w->transposed};
+
+		k.to = *weights = xmalloc((size_t)size * sizeof **weights);
+		pack_all(&k, &dense, p->threads);
+	}
+	free(made);
+	free(a.scale);
+	free(a.shift);
+}
+
+int weights_prepare(struct plan *p, struct step *s, const struct nest *n, struct err *e)
+{
+	const struct weights_plan *w = s->weights;
+	struct affinity a = affinity_of(p, w);
+	float *made = NULL, *bias = xmalloc((size_t)w->channels * sizeof *bias);
+	const float *from = NULL;
+	int rc = 0;
+
+	if (w->memory >= 0)
+		from = scaled(p, w, s->workload, &a, &made);
+	for (int64_t i = 0; i < w->channels; i++)
+		bias[i] = (float)a.shift[i];
+	for (int slot = 0; !rc && slot < n->nslots; slot++) {
+		const struct buffer *b = operand_buffer(n, slot);
+		struct pack k = {0};
+
+		if (b->kind != BUFFER_PACKED && b->kind != BUFFER_ARG)
+			continue;
+		if (b->role == TENSOR_BIAS)
+			k.from = bias;
+		else if (b->role == TENSOR_WEIGHTS && from)
+			k = (struct pack){.from = from,
+					  .has_stride = w->transposed,
+					  .spent = !made && plan_is_spent(p, w->memory)};
+		if (k.from)
+			rc = prepare_slot(p, s, b, slot, &k, e);
+	}
+	free(a.scale);
+	free(a.shift);
+	free(made);
+	free(bias);
+	return rc;
+}

@@ -1,0 +1,133 @@
+#!/bin/bash
+# tl-run: outputs equal to what onnxruntime answered once (tests/run/make.py), for every instruction set, with one thread and two; what
+# cannot be run is a sentence.
+cd "$(dirname "$0")/.." || exit 1
+bin=${BIN:-$PWD/bin}
+# shellcheck source=tests/tap.sh
+. tests/tap.sh
+
+equal() { # model option..
+	local name=$1
+	shift
+	"$bin/tl-run" --no-db -m none -i "tests/run/$name.npz" -c "tests/run/$name.npz" --tolerance 1e-5 "$@" \
+		"tests/run/$name.onnx" >"$tmp/log" 2>&1
+	local status=$?
+	[ $status -eq 0 ] || grep -v equal "$tmp/log" | sed 's/^/# /'
+	return $status
+}
+
+for model in tests/run/*.onnx; do
+	name=$(basename "$model" .onnx)
+	batch=
+	[ "$name" != cnn ] || batch=--batch=2
+	for isa in avx512 avx2 scalar; do
+		if has_isa $isa; then
+			TL_ISA=$isa equal "$name" -t 2 $batch && TL_ISA=$isa equal "$name" -t 1 $batch
+			ok $? "$name, $isa"
+		else
+			skip "$name: this CPU has no $isa"
+		fi
+	done
+done
+
+# Does the comparison see anything?
+"$bin/tl-run" --no-db -m none --random-weights 5 --batch=2 -i tests/run/cnn.npz -c tests/run/cnn.npz tests/run/cnn.onnx >"$tmp/out"
+[ $? -eq 1 ] && grep -q ': differs: ' "$tmp/out"
+ok $? 'other weights give other outputs, status 1'
+
+# What is written can be read again, and the same seed gives the same.
+perl tests/tiny-onnx.pl >"$tmp/tiny.onnx"
+"$bin/tl-run" --no-db -m none --random-weights 1 --save-weights "$tmp/w.npz" --save-inputs "$tmp/x.npz" -o "$tmp/y.npz" "$tmp/tiny.onnx" &&
+	"$bin/tl-run" --no-db -m none --random-weights 1 -i "$tmp/x.npz" -c "$tmp/y.npz" "$tmp/tiny.onnx" >"$tmp/out"
+ok $? 'inputs and outputs that were saved'
+"$bin/tl-run" --no-db -m none --random-weights 1 -o "$tmp/y.npy" "$tmp/tiny.onnx" &&
+	"$bin/tl-run" --no-db -m none --random-weights 1 -c "$tmp/y.npy" "$tmp/tiny.onnx" >"$tmp/out"
+ok $? 'an .npy'
+unzip -l "$tmp/w.npz" | grep -q ' w.npy$'
+ok $? 'weights by their names'
+(cd "$tmp" && tar -czf tiny.tar.gz tiny.onnx) &&
+	"$bin/tl-run" --no-db -m none --random-weights 1 -i "$tmp/x.npz" -c "$tmp/y.npz" "$tmp/tiny.tar.gz" >"$tmp/out"
+ok $? 'a model in an archive'
+
+# By the library, in the same plan.
+for name in cnn mobile attention rows; do
+	batch=
+	[ "$name" != cnn ] || batch=--batch=2
+	equal $name --library $batch
+	ok $? "$name, by the library"
+done
+
+"$bin/tl-run" --no-db -m none "$tmp/tiny.onnx" 2>"$tmp/err" && grep -q 'left out' "$tmp/err"
+ok $? 'weights that were left out are told'
+
+# Figures.
+"$bin/tl-run" --no-db -m none --random-weights 1 --bench 50ms --json "$tmp/tiny.onnx" >"$tmp/out" &&
+	perl -MJSON::PP -ne '$r = decode_json($_); exit !($r->{latency_s} > 0 && $r->{ci_s}[0] <= $r->{latency_s} && $r->{kernels} == 1 && $r->{tuned} == 0)' "$tmp/out"
+ok $? '--bench --json'
+printf '\n\n' | "$bin/tl-run" --no-db -m none --random-weights 1 --bench 20ms --turns "$tmp/tiny.onnx" >"$tmp/out"
+[ "$(wc -l <"$tmp/out")" -eq 2 ]
+ok $? 'a line for each turn'
+"$bin/tl-run" --no-db -m none --batch=2 --profile --trace "$tmp/trace" tests/run/cnn.onnx >"$tmp/out" &&
+	grep -q 'Conv+Add+Relu' "$tmp/out" && grep -q ' MaxPool' "$tmp/out" && perl -MJSON::PP -0777 -ne '
+	my $e = decode_json($_);
+	my $at = 0;
+	for (@$e) {
+		exit 1 if $_->{ph} ne "X" || $_->{ts} < $at - 0.01 || $_->{dur} < 0;
+		$at = $_->{ts} + $_->{dur};
+	}
+	exit(@$e < 10)' "$tmp/trace"
+ok $? '--profile and --trace'
+
+# A kernel that the database knows is taken.
+TL_LOCKS=$tmp "$bin/tl-tune" -q -d "$tmp/tl.db" --until 'candidates<3' --final 0 -o "$tmp/best" "$tmp/tiny.onnx" 2>"$tmp/err" &&
+	"$bin/tl-run" -d "$tmp/tl.db" --random-weights 1 --bench 20ms --json "$tmp/tiny.onnx" >"$tmp/out" && grep -q '"tuned":1' "$tmp/out"
+status=$?
+[ $status -eq 0 ] || cat "$tmp/err" "$tmp/out" | sed 's/^/# /'
+ok $status 'a tuned kernel'
+
+TL_LOCKS=$tmp "$bin/tl-run" -q --tune 1s -d "$tmp/new.db" --random-weights 1 --bench 20ms --json "$tmp/tiny.onnx" >"$tmp/out" 2>"$tmp/err" &&
+	grep -q '"tuned":1' "$tmp/out" && [ "$(wc -l <"$tmp/out")" -eq 1 ]
+ok $? '--tune'
+
+# What cannot be run.
+refused() { # name pattern status option..
+	local name=$1 pattern=$2 want=$3
+	shift 3
+	"$bin/tl-run" --no-db -m none "$@" >"$tmp/out" 2>"$tmp/err"
+	local status=$?
+	if [ $status -eq "$want" ] && grep -q -e "$pattern" "$tmp/err" && [ "$(wc -l <"$tmp/err")" -eq 1 ]; then
+		ok 0 "$name"
+	else
+		sed 's/^/# /' "$tmp/err"
+		ok 1 "$name (status $status)"
+	fi
+}
+head -c 3000 tests/run/cnn.onnx >"$tmp/cut.onnx"
+head -c 4000 tests/run/cnn.npz >"$tmp/cut.npz"
+perl -pe 's/Relu/Rolu/' "$tmp/tiny.onnx" >"$tmp/rolu.onnx"
+npy() { # type shape values..: an array of NumPy's
+	perl -e 'my ($type, $shape, @v) = @ARGV;
+		my $h = "{\x27descr\x27: \x27$type\x27, \x27fortran_order\x27: False, \x27shape\x27: ($shape), }";
+		$h .= " " x (63 - (10 + length $h) % 64) . "\n";
+		binmode STDOUT;
+		print "\x93NUMPY\1\0", pack("v", length $h), $h, pack($type eq "<i8" ? "q<*" : "f<*", @v)' -- "$@"
+}
+# shellcheck disable=SC2046 # numbers
+npy '<f4' '1, 8, 14, 14' nan $(seq 1567) >"$tmp/nan.npy"
+npy '<i8' '1, 9' 1 2 3 99 5 6 7 8 9 >"$tmp/ids.npy"
+npy '<i8' '1, 9' 1 1 1 1 1 1 1 1 1 >"$tmp/mask.npy"
+(cd "$tmp" && zip -q far.npz ids.npy mask.npy)
+refused 'a model that was cut off' 'cut off' 3 "$tmp/cut.onnx"
+refused 'no model' 'holds no ONNX model' 3 tests/run.t
+refused 'no file' 'No such file' 3 "$tmp/nothing"
+refused 'an operator that is not known' '(Rolu)' 3 --random-weights 1 "$tmp/rolu.onnx"
+refused 'inputs of another shape' 'another shape' 3 -i tests/run/cnn.npz tests/run/cnn.onnx
+refused 'inputs that are missing' 'no array' 3 -i tests/run/cnn.npz tests/run/attention.onnx
+refused 'an input with NaN' 'NaN or infinity' 3 -i "$tmp/nan.npy" --random-weights 1 "$tmp/tiny.onnx"
+refused 'an index that lies outside' 'lies outside' 3 -i "$tmp/far.npz" tests/run/attention.onnx
+refused 'arrays that were cut off' 'cut off\|cannot be read\|ended' 3 -i "$tmp/cut.npz" tests/run/cnn.onnx
+refused 'a seed that is none' 'wants a number' 2 --random-weights x "$tmp/tiny.onnx"
+refused 'options that contradict each other' 'contradict' 2 -d x "$tmp/tiny.onnx"
+refused '--turns alone' 'belongs to' 2 --turns "$tmp/tiny.onnx"
+refused 'no place for the output' 'cannot write' 3 -o "$tmp/nothing/y.npz" --random-weights 1 "$tmp/tiny.onnx"
+echo "1..$n"

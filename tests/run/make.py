@@ -1,0 +1,225 @@
+"""Makes the models of tests/run.t, and what onnxruntime answers: NAME.onnx, and NAME.npz with inputs and outputs.
+
+Wants numpy, onnx and onnxruntime. Its results are kept in the tree, so that the tests need none of them:
+    python tests/run/make.py tests/run
+"""
+import os
+import sys
+
+import numpy as np
+import onnx
+import onnxruntime as ort
+from onnx import TensorProto, helper, numpy_helper
+
+rng = np.random.default_rng(7)
+
+
+class Model:
+    def __init__(self, name, opset=13):
+        self.name, self.opset = name, opset
+        self.nodes, self.weights, self.inputs, self.outputs, self.feed = [], [], [], [], {}
+        self.count = 0
+
+    def input(self, name, array, dims=None):
+        kind = TensorProto.INT64 if array.dtype == np.int64 else TensorProto.FLOAT
+        self.inputs.append(helper.make_tensor_value_info(name, kind, dims or array.shape))
+        self.feed[name] = array
+        return name
+
+    def const(self, array):
+        self.count += 1
+        name = f"c{self.count}"
+        self.weights.append(numpy_helper.from_array(np.asarray(array), name))
+        return name
+
+    def floats(self, *shape, low=-1.0, high=1.0):
+        return self.const(rng.uniform(low, high, shape).astype(np.float32))
+
+    def add(self, op, *inputs, n=1, out=None, **attributes):
+        self.count += 1
+        names = [out or f"v{self.count}"] if n == 1 else [f"v{self.count}_{i}" for i in range(n)]
+        self.nodes.append(helper.make_node(op, list(inputs), names, name=f"{op.lower()}{self.count}", **attributes))
+        return names[0] if n == 1 else names
+
+    def output(self, *names):
+        for name in names:
+            out = f"out{len(self.outputs)}"
+            self.nodes.append(helper.make_node("Identity", [name], [out], name=f"end{len(self.outputs)}"))
+            self.outputs.append(out)
+
+    def save(self, folder):
+        outs = [helper.make_tensor_value_info(o, TensorProto.FLOAT, None) for o in self.outputs]
+        graph = helper.make_graph(self.nodes, self.name, self.inputs, outs, self.weights)
+        model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", self.opset)], ir_version=8)
+        path = os.path.join(folder, self.name + ".onnx")
+        onnx.save(model, path)
+        session = ort.InferenceSession(path, providers=["CPUExecutionProvider"])
+        answers = session.run(self.outputs, self.feed)
+        np.savez(os.path.join(folder, self.name + ".npz"), **self.feed, **dict(zip(self.outputs, answers)))
+
+
+def image(m, *shape, **k):
+    return m.input("image", rng.uniform(-1, 1, shape).astype(np.float32), **k)
+
+
+def conv(m, x, cin, cout, k=1, bias=True, **attributes):
+    group = attributes.get("group", 1)
+    w = m.floats(cout, cin // group, k, k, low=-0.5, high=0.5)
+    return m.add("Conv", x, w, *([m.floats(cout)] if bias else []), kernel_shape=[k, k], **attributes)
+
+
+def norm(m, x, c):
+    return m.add("BatchNormalization", x, m.floats(c, low=0.5, high=1.5), m.floats(c), m.floats(c),
+                 m.floats(c, low=0.5, high=1.5), epsilon=1e-3)
+
+
+def cnn():
+    """Residuals, normalizations on both sides, concatenations within others, all kinds of pools."""
+    m = Model("cnn")
+    x = image(m, 2, 3, 23, 21, dims=["N", 3, 23, 21])
+    x = m.add("Relu", norm(m, conv(m, x, 3, 19, 3, strides=[2, 2], pads=[1, 1, 1, 1], bias=False), 19))
+    x = m.add("MaxPool", x, kernel_shape=[3, 3], strides=[2, 2], pads=[1, 1, 1, 1])
+    y = m.add("Relu", conv(m, x, 19, 24, 3, pads=[1, 1, 1, 1]))
+    y = conv(m, y, 24, 19)
+    x = m.add("Relu", m.add("Add", y, x))
+    parts = [x]
+    channels = 19
+    for _ in range(3):
+        t = m.add("Concat", *parts, axis=1) if len(parts) > 1 else parts[0]
+        t = m.add("Relu", norm(m, t, channels))
+        parts.append(conv(m, t, channels, 8, 3, pads=[1, 1, 1, 1]))
+        channels += 8
+    x = m.add("Concat", *parts, axis=1)
+    a = m.add("AveragePool", x, kernel_shape=[3, 3], pads=[1, 1, 1, 1])
+    b = m.add("AveragePool", x, kernel_shape=[3, 3], pads=[1, 1, 1, 1], count_include_pad=1)
+    pads = m.const(np.array([0, 0, 1, 1, 0, 0, 1, 1], np.int64))
+    c = m.add("AveragePool", m.add("Pad", x, pads), kernel_shape=[3, 3])
+    x = m.add("Concat", a, b, c, conv(m, x, channels, 6), axis=1)
+    x = m.add("MaxPool", x, kernel_shape=[2, 2], strides=[2, 2], ceil_mode=1)
+    flat = m.add("Flatten", x, axis=1)
+    y = m.add("GlobalAveragePool", x)
+    z = m.add("Gemm", m.add("Flatten", y), m.floats(10, channels * 3 + 6), m.floats(10), transB=1)
+    m.output(x, flat, m.add("Softmax", z, axis=1), m.add("GlobalMaxPool", x))
+    return m
+
+
+def mobile():
+    """Depthwise and grouped convolutions, gates, a one-dimensional convolution."""
+    m = Model("mobile")
+    x = image(m, 1, 6, 12, 14)
+    x = m.add("HardSwish", conv(m, x, 6, 20), ) if m.opset >= 14 else conv(m, x, 6, 20)
+    x = m.add("Clip", conv(m, x, 20, 20, 3, group=20, pads=[1, 1, 1, 1]), m.const(np.float32(0)), m.const(np.float32(6)))
+    x = conv(m, x, 20, 24, 3, group=4, pads=[1, 1, 1, 1], strides=[2, 2])
+    s = m.add("GlobalAveragePool", x)
+    s = m.add("Sigmoid", conv(m, m.add("Relu", conv(m, s, 24, 6)), 6, 24))
+    x = m.add("Mul", x, s)
+    y = conv(m, x, 24, 24)
+    y = m.add("Mul", y, m.add("Sigmoid", y))
+    x = m.add("Mul", y, x)
+    t = m.add("Reshape", x, m.const(np.array([1, 24, -1], np.int64)))
+    t = m.add("Conv", t, m.floats(7, 24, 3), m.floats(7), kernel_shape=[3], pads=[1, 1])
+    m.output(x, t)
+    return m
+
+
+def attention():
+    """Embeddings, layer normalization in nodes, heads, a mask, products of computed matrices."""
+    m = Model("attention")
+    ids = m.input("ids", rng.integers(0, 30, (1, 9)))
+    mask = m.input("mask", np.array([[1, 1, 1, 1, 1, 1, 1, 0, 0]]))
+    x = m.add("Gather", m.floats(30, 16), ids)
+    x = m.add("Add", x, m.floats(1, 9, 16))
+
+    def layer_norm(x):
+        mean = m.add("ReduceMean", x, axes=[-1])
+        d = m.add("Sub", x, mean)
+        v = m.add("ReduceMean", m.add("Pow", d, m.const(np.float32(2))), axes=[-1])
+        d = m.add("Div", d, m.add("Sqrt", m.add("Add", v, m.const(np.float32(1e-5)))))
+        return m.add("Add", m.add("Mul", d, m.floats(16)), m.floats(16))
+
+    x = layer_norm(x)
+    shape = m.const(np.array([1, 9, 2, 8], np.int64))
+
+    def heads(x, perm):
+        x = m.add("Add", m.add("MatMul", x, m.floats(16, 16)), m.floats(16))
+        return m.add("Transpose", m.add("Reshape", x, shape), perm=perm)
+
+    q, k, v = heads(x, [0, 2, 1, 3]), heads(x, [0, 2, 3, 1]), heads(x, [0, 2, 1, 3])
+    a = m.add("Div", m.add("MatMul", q, k), m.const(np.float32(8 ** 0.5)))
+    far = m.add("Cast", m.add("Unsqueeze", mask, m.const(np.array([1, 2], np.int64))), to=TensorProto.FLOAT)
+    far = m.add("Mul", m.add("Sub", m.const(np.float32(1)), far), m.const(np.float32(-10000)))
+    a = m.add("Softmax", m.add("Add", a, far), axis=-1)
+    y = m.add("Transpose", m.add("MatMul", a, v), perm=[0, 2, 1, 3])
+    y = m.add("Reshape", y, m.const(np.array([1, 9, 16], np.int64)))
+    x = layer_norm(m.add("Add", m.add("Add", m.add("MatMul", y, m.floats(16, 16)), m.floats(16)), x))
+    y = m.add("Add", m.add("MatMul", x, m.floats(16, 40)), m.floats(40))
+    e = m.add("Erf", m.add("Div", y, m.const(np.float32(2 ** 0.5))))
+    y = m.add("Mul", m.add("Mul", y, m.add("Add", e, m.const(np.float32(1)))), m.const(np.float32(0.5)))
+    first = m.add("Gather", y, m.const(np.array(0, np.int64)), axis=1)
+    pooled = m.add("Tanh", m.add("Gemm", first, m.floats(5, 40), m.floats(5), transB=1))
+    m.output(x, pooled)
+    return m
+
+
+def pointwise():
+    """Element-wise operators with broadcasting, alone and in chains, over odd sizes."""
+    m = Model("pointwise", 20)
+    x = image(m, 2, 5, 7, 9)
+    row = m.input("row", rng.uniform(0.5, 2, (9,)).astype(np.float32))
+    column = m.input("column", rng.uniform(0.5, 2, (5, 1, 1)).astype(np.float32))
+    for op in ("Relu", "Sigmoid", "Tanh", "Exp", "Neg", "Abs", "Erf", "HardSwish", "HardSigmoid", "LeakyRelu", "Gelu"):
+        m.output(m.add(op, x))
+    m.output(m.add("Gelu", x, approximate="tanh"))
+    y = m.add("Mul", m.add("Add", x, row), column)
+    m.output(y, m.add("Sqrt", m.add("Mul", y, y)), m.add("Reciprocal", row), m.add("Sub", column, row))
+    m.output(m.add("Max", x, row, m.const(np.float32(0.7))), m.add("Min", x, column), m.add("Sum", x, x, row))
+    m.output(m.add("Pow", x, m.const(np.float32(3))), m.add("Pow", row, m.const(np.float32(-0.5))))
+    m.output(m.add("Div", x, m.add("Add", m.add("Abs", x), column)))
+    m.output(m.add("Clip", x, m.const(np.float32(-0.3)), m.const(np.float32(0.4))))
+    m.output(m.add("Gelu", m.add("Sigmoid", m.add("Tanh", m.add("Mul", x, x)))))
+    return m
+
+
+def moves():
+    """What only moves elements."""
+    m = Model("moves")
+    x = image(m, 2, 6, 5, 8)
+    t = m.add("Transpose", x, perm=[0, 2, 3, 1])
+    m.output(t, m.add("Reshape", t, m.const(np.array([10, 48], np.int64))))
+    m.output(m.add("Transpose", m.add("Reshape", x, m.const(np.array([2, 2, 3, 40], np.int64))), perm=[0, 2, 1, 3]))
+
+    def ints(*v):
+        return m.const(np.array(v, np.int64))
+
+    s = m.add("Slice", x, ints(1, 0), ints(5, 8), ints(1, 3), ints(2, 3))
+    m.output(s, m.add("Concat", s, s, axis=2))
+    a, b = m.add("Split", x, ints(2, 4), n=2, axis=1)
+    m.output(m.add("Concat", b, a, m.add("Relu", x), axis=1))
+    m.output(m.add("Pad", x, ints(0, 1, 2, 0, 1, 0, 0, 3), m.const(np.float32(0.5))))
+    m.output(m.add("Expand", m.add("Slice", x, ints(0), ints(1), ints(2)), ints(2, 6, 5, 8)))
+    m.output(m.add("Squeeze", m.add("Slice", x, ints(1), ints(2), ints(0)), ints(0)))
+    m.output(m.add("Unsqueeze", x, ints(0, 3)), m.add("Gather", x, ints(3), axis=1))
+    m.output(m.add("Gather", x, ints(3, 0, -1), axis=1), m.add("Gather", x, m.const(np.array(2, np.int64)), axis=3))
+    return m
+
+
+def rows():
+    """Reductions, softmax and layer normalization along all kinds of axes; products in all forms."""
+    m = Model("rows", 17)
+    x = image(m, 2, 6, 5, 37)
+    for op in ("ReduceMean", "ReduceMax", "ReduceMin"):
+        m.output(m.add(op, x, axes=[3]), m.add(op, x, axes=[1], keepdims=0), m.add(op, x, axes=[0, 2]))
+    m.output(m.add("ReduceSum", x, m.const(np.array([2, 3], np.int64))), m.add("ReduceSum", x))
+    m.output(m.add("Softmax", x), m.add("Softmax", x, axis=1))
+    m.output(m.add("LayerNormalization", x, m.floats(37), m.floats(37)))
+    m.output(m.add("LayerNormalization", x, m.floats(5, 37), axis=2))
+    flat = m.add("Reshape", x, m.const(np.array([12, 185], np.int64)))
+    m.output(m.add("Gemm", flat, m.floats(185, 7), m.floats(7), alpha=0.5, beta=2.0))
+    m.output(m.add("Gemm", flat, m.floats(12, 9), m.floats(185, 9), transA=1))
+    m.output(m.add("MatMul", x, m.floats(37, 4)), m.add("MatMul", x, m.add("Transpose", x, perm=[0, 1, 3, 2])))
+    m.output(m.add("MatMul", flat, m.floats(185)))
+    return m
+
+
+for make in (cnn, mobile, attention, pointwise, moves, rows):
+    make().save(sys.argv[1])

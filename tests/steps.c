@@ -1,0 +1,348 @@
+/* The nests of whole models (lib/run): pointwise expressions, rows and pools, at random,
+ * interpreted as a team of three threads (which finds races, and reads of what was never written)
+ * and compared with plain loops. And the views of places.
+ */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/base/rng.h"
+#include "lib/nest/check.h"
+#include "lib/nest/interp.h"
+#include "lib/nest/operands.h"
+#include "lib/run/place.h"
+#include "lib/run/pointwise.h"
+#include "lib/run/pool.h"
+#include "lib/run/rows.h"
+#include "tests/tap.h"
+
+enum { THREADS = 3, TRIES = 60, ROOM = 1 << 16 };
+
+static struct rng rng;
+static struct arena arena;
+static struct nest nest;
+static float memory[4][ROOM];
+
+static int pick(int lo, int hi)
+{
+	return lo + (int)rng_below(&rng, (uint64_t)(hi - lo + 1));
+}
+
+static int lanes(void)
+{
+	static const int of[] = {16, 8, 1};
+
+	return of[pick(0, 2)];
+}
+
+static void begin(void)
+{
+	arena_reset(&arena);
+	nest_init(&nest, &arena, "steps");
+	for (int k = 0; k < 4; k++)
+		for (int i = 0; i < ROOM; i++)
+			memory[k][i] = (float)(2 * rng_unit(&rng) - 1);
+}
+
+/* Arguments in the order of slots; workspace is made. 0, or -1 with a note. */
+static int interpret(float *const *arguments)
+{
+	void *buffers[NEST_BUFFERS] = {NULL};
+	struct err e = ERR_INIT;
+	int rc = check_nest(&nest, &e), k = 0;
+
+	for (int i = 0; i < nest.nslots; i++) {
+		const struct buffer *b = operand_buffer(&nest, i);
+
+		buffers[i] = b->kind == BUFFER_ARG
+				     ? (void *)arguments[k++]
+				     : arena_alloc(&arena,
+						   sizeof(float) *
+							   (size_t)operand_size(&nest, i, THREADS));
+	}
+	if (!rc)
+		rc = interp_team(&nest, THREADS, buffers, &e);
+	if (rc)
+		printf("# %s\n", e.msg);
+	return rc;
+}
+
+static int is_near(float x, double y)
+{
+	return fabs((double)x - y) <= 2e-5 * fmax(1, fabs(y));
+}
+
+/* ---- pointwise ---- */
+
+static void shuffle(int *order, int n)
+{
+	for (int i = 0; i < n; i++)
+		order[i] = i;
+	for (int i = n - 1; i > 0; i--) {
+		int k = pick(0, i), t = order[i];
+
+		order[i] = order[k];
+		order[k] = t;
+	}
+}
+
+/* Of these dimensions, in some order, perhaps with gaps; or one that broadcasts. */
+static struct place random_place(int rank, const int64_t *dim, int broadcasts)
+{
+	struct place p = {.memory = 0};
+	int64_t wide[PLACE_RANK] = {0};
+	int order[PLACE_RANK] = {0};
+
+	shuffle(order, rank);
+	for (int i = 0; i < rank; i++)
+		wide[i] = dim[i] + pick(0, 1);
+	place_dense(&p, rank, wide, order);
+	for (int i = 0; i < rank; i++) {
+		p.dim[i] = dim[i];
+		if (broadcasts && pick(0, 1))
+			p.stride[i] = 0;
+	}
+	return p;
+}
+
+static int64_t offset(const struct place *p, const int64_t *at)
+{
+	int64_t n = 0;
+
+	for (int i = 0; i < p->rank; i++)
+		n += at[i] * p->stride[i];
+	return n;
+}
+
+/* max(a * b + sqrt(|c|), tanh(a)) */
+static double expression(double a, double b, double c)
+{
+	return fmax(a * b + sqrt(fabs(c)), tanh(a));
+}
+
+static int is_pointwise_right(void)
+{
+	struct pointwise m = {0};
+	float *arguments[] = {memory[0], memory[1], memory[2], memory[3]};
+	int64_t dim[PLACE_RANK], at[PLACE_RANK] = {0};
+	int rank = pick(1, 4), a, b, c, x;
+
+	begin();
+	for (int i = 0; i < rank; i++)
+		dim[i] = pick(1, rank == 1 ? 200 : 9);
+	m.out = random_place(rank, dim, 0);
+	for (int i = 0; i < 3; i++)
+		m.in[i] = random_place(rank, dim, i > 0);
+	a = pointwise_input(&m, &m.in[0]);
+	b = pointwise_input(&m, &m.in[1]);
+	c = pointwise_input(&m, &m.in[2]);
+	c = pointwise_op(&m, PW_MAX, c, pointwise_op(&m, PW_SUB, pointwise_const(&m, 0), c));
+	x = pointwise_op(&m, PW_ADD, pointwise_op(&m, PW_MUL, a, b),
+			 pointwise_op(&m, PW_SQRT, c, -1));
+	pointwise_op(&m, PW_MAX, x, pointwise_post(&m, a, (struct post_op){.kind = POST_TANH}));
+	pointwise_nest(&m, lanes(), &nest);
+	if (interpret(arguments))
+		return 0;
+	for (int64_t k = 0; k < place_count(&m.out); k++) {
+		double should = expression((double)memory[0][offset(&m.in[0], at)],
+					   (double)memory[1][offset(&m.in[1], at)],
+					   (double)memory[2][offset(&m.in[2], at)]);
+
+		if (!is_near(memory[3][offset(&m.out, at)], should))
+			return 0;
+		for (int d = rank; d-- > 0 && ++at[d] == dim[d];)
+			at[d] = 0;
+	}
+	return 1;
+}
+
+/* ---- rows ---- */
+
+static double row_value(const struct rows *r, const float *x, int64_t i)
+{
+	double sum = 0, most = -INFINITY, least = INFINITY, squares = 0, exps = 0, mean;
+
+	for (int64_t k = 0; k < r->size; k++) {
+		sum += (double)x[k];
+		most = fmax(most, (double)x[k]);
+		least = fmin(least, (double)x[k]);
+	}
+	mean = sum / (double)r->size;
+	for (int64_t k = 0; k < r->size; k++) {
+		squares += ((double)x[k] - mean) * ((double)x[k] - mean);
+		exps += exp((double)x[k] - most);
+	}
+	switch (r->kind) {
+	case ROWS_SOFTMAX:
+		return exp((double)x[i] - most) / exps;
+	case ROWS_NORM:
+		return ((double)x[i] - mean) / sqrt(squares / (double)r->size + r->epsilon);
+	case ROWS_SUM:
+		return sum;
+	case ROWS_MEAN:
+		return mean;
+	case ROWS_MAX:
+		return most;
+	case ROWS_MIN:
+		return least;
+	}
+	return NAN;
+}
+
+static int is_rows_right(enum rows_kind kind)
+{
+	struct rows r = {.kind = kind, .rows = pick(1, 7), .size = pick(1, 150), .epsilon = 1e-3};
+	float *arguments[4] = {memory[0]};
+	int whole = kind == ROWS_SOFTMAX || kind == ROWS_NORM, k = 1;
+
+	begin();
+	r.has_scale = kind == ROWS_NORM && pick(0, 1);
+	r.has_shift = kind == ROWS_NORM && pick(0, 1);
+	if (r.has_scale)
+		arguments[k++] = memory[1];
+	if (r.has_shift)
+		arguments[k++] = memory[2];
+	arguments[k] = memory[3];
+	rows_nest(&r, lanes(), &nest);
+	if (interpret(arguments))
+		return 0;
+	for (int64_t i = 0; i < r.rows * (whole ? r.size : 1); i++) {
+		int64_t row = whole ? i / r.size : i, at = whole ? i % r.size : 0;
+		double should = row_value(&r, memory[0] + row * r.size, at);
+
+		if (r.has_scale)
+			should *= (double)memory[1][at];
+		if (r.has_shift)
+			should += (double)memory[2][at];
+		if (!is_near(memory[3][i], should))
+			return 0;
+	}
+	return 1;
+}
+
+/* ---- pools ---- */
+
+static double pool_value(const struct pool *p, int64_t img, int64_t oh, int64_t ow, int64_t c)
+{
+	double sum = 0, most = -3.402823466e38;
+	int64_t count = 0;
+
+	for (int64_t kh = 0; kh < p->kh; kh++)
+		for (int64_t kw = 0; kw < p->kw; kw++) {
+			int64_t h = oh * p->sh - p->ph + kh * p->dh;
+			int64_t w = ow * p->sw - p->pw + kw * p->dw;
+			double x;
+
+			if (h < 0 || h >= p->ih || w < 0 || w >= p->iw)
+				continue;
+			x = (double)memory[0][((img * p->ih + h) * p->iw + w) * p->in_pixel + c];
+			sum += x;
+			most = fmax(most, x);
+			count++;
+		}
+	if (!p->is_mean)
+		return most;
+	return sum / (double)(p->counts_padding ? p->kh * p->kw : count);
+}
+
+static int is_pool_right(int whole)
+{
+	struct pool p = {.is_mean = pick(0, 1),
+			 .counts_padding = pick(0, 1),
+			 .images = pick(1, 2),
+			 .channels = pick(1, 40),
+			 .ih = pick(4, 8),
+			 .iw = pick(4, 8),
+			 .kh = pick(1, 3),
+			 .kw = pick(1, 3),
+			 .sh = pick(1, 2),
+			 .sw = pick(1, 2),
+			 .dh = 1,
+			 .dw = pick(1, 2)};
+	float *arguments[] = {memory[0], memory[3]};
+
+	begin();
+	if (whole) {
+		p.kh = p.ih;
+		p.kw = p.iw;
+		p.dw = p.oh = p.ow = 1;
+	} else {
+		p.ph = pick(0, (int)p.kh - 1);
+		p.pw = pick(0, (int)p.kw - 1);
+		p.oh = (p.ih + 2 * p.ph - p.kh) / p.sh + 1;
+		p.ow = (p.iw + 2 * p.pw - (p.kw - 1) * p.dw - 1) / p.sw + 1;
+	}
+	p.in_pixel = p.channels + pick(0, 5);
+	p.out_pixel = p.channels + pick(0, 5);
+	pool_nest(&p, lanes(), &nest);
+	if (interpret(arguments))
+		return 0;
+	for (int64_t i = 0; i < p.images * p.oh * p.ow; i++)
+		for (int64_t c = 0; c < p.channels; c++)
+			if (!is_near(memory[3][i * p.out_pixel + c],
+				     pool_value(&p, i / (p.oh * p.ow), i / p.ow % p.oh, i % p.ow,
+						c)))
+				return 0;
+	return 1;
+}
+
+/* ---- places ---- */
+
+static void try_places(void)
+{
+	const int64_t image[] = {2, 6, 4, 5}, split[] = {2, 2, 3, 20}, flat[] = {12, 20};
+	const int64_t joined[] = {2, 6, 20}, all[] = {240}, row[] = {5};
+	struct place p = {.memory = 0}, q;
+	int last[PLACE_RANK], order[PLACE_RANK];
+
+	place_dense(&p, 4, image, NULL);
+	ok(place_is_dense(&p, NULL) && place_count(&p) == 240 && place_span(&p) == 240,
+	   "a dense place");
+	ok(place_reshape(&p, 4, split, &q) && q.stride[1] == 60 && q.stride[2] == 20 &&
+		   q.stride[3] == 1,
+	   "a dimension split and two joined");
+	order_channels_last(4, last);
+	place_dense(&p, 4, image, last);
+	ok(p.stride[1] == 1 && p.stride[3] == 6 && place_is_dense(&p, last) &&
+		   !place_is_dense(&p, NULL),
+	   "channels last");
+	ok(place_reshape(&p, 3, joined, &q) && q.stride[1] == 1 && q.stride[2] == 6,
+	   "rows and columns of pixels are one dimension");
+	ok(!place_reshape(&p, 1, all, &q) && !place_reshape(&p, 2, flat, &q),
+	   "what is no view is none");
+	place_order(&p, order);
+	ok(!memcmp(order, last, sizeof *order * 4), "the order by strides");
+	place_dense(&q, 1, row, NULL);
+	ok(!place_broadcast(&q, 4, image, &p) && p.stride[0] == 0 && p.stride[3] == 1 &&
+		   place_repeats(&p),
+	   "a row broadcast");
+	place_dense(&q, 1, (int64_t[]){4}, NULL);
+	ok(place_broadcast(&q, 4, image, &p) < 0, "what does not fit is not broadcast");
+}
+
+int main(void)
+{
+	static const char *const name[] = {"softmax", "normalization", "sums",
+					   "means",   "maxima",	       "minima"};
+	int good;
+
+	rng_seed(&rng, 1, "steps");
+	try_places();
+	good = 1;
+	for (int i = 0; i < TRIES && good; i++)
+		good = is_pointwise_right();
+	ok(good, "pointwise expressions over all kinds of places");
+	for (int kind = ROWS_SOFTMAX; kind <= ROWS_MIN; kind++) {
+		good = 1;
+		for (int i = 0; i < TRIES / 2 && good; i++)
+			good = is_rows_right((enum rows_kind)kind);
+		ok(good, "rows: %s", name[kind]);
+	}
+	good = 1;
+	for (int i = 0; i < TRIES && good; i++)
+		good = is_pool_right(i % 3 == 0);
+	ok(good, "pools, with padding, gaps between pixels, and over whole images");
+	arena_free(&arena);
+	return done_testing();
+}
