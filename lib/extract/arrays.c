@@ -220,7 +220,10 @@ static int zip_failed(struct archive *z, struct err *e)
 {
 	const char *why = archive_error_string(z);
 
-	return err_set(e, "cannot write arrays: %s", why ? why : strerror(archive_errno(z)));
+	/* Its sentence leaves out what the system said, and its own numbers are negative. */
+	if (archive_errno(z) > 0 || !why)
+		why = strerror(archive_errno(z));
+	return err_set(e, "cannot write arrays: %s", why);
 }
 
 static int write_member(struct archive *z, const struct array *a, struct err *e)
@@ -286,6 +289,9 @@ int arrays_write(const char *path, int n, arrays_next *next, void *ctx, struct e
 		rc = err_sys(e, "cannot write %s", path);
 	} else {
 		rc = is_npy ? write_one(f, next, ctx, e) : write_all(f, n, next, ctx, e);
+		/* libarchive does not ask for all that may have failed. */
+		if (!rc && (fflush(f) || ferror(f)))
+			rc = err_sys(e, "cannot write %s", path);
 		if (fclose(f) && !rc)
 			rc = err_sys(e, "cannot write %s", path);
 		if (!rc && rename(temporary.s, path))
