@@ -12,6 +12,7 @@
 #include "lib/io/opt.h"
 #include "lib/io/proc.h"
 #include "lib/io/record.h"
+#include "lib/ref/ref.h"
 #include "lib/run/exec.h"
 #include "lib/run/network.h"
 #include "lib/run/profile.h"
@@ -274,10 +275,13 @@ static void print_bench(const struct network *n, const char *path, const struct 
 		       "\"threads\":%d,\"kernels\":%d,\"tuned\":%d,\"tuned_s\":%.9g}\n",
 		       name.s, m->median, m->lo, m->hi, m->n, n->plan.threads, all, known, alone);
 	} else {
-		printf("%s: %.3f ms [%.3f, %.3f], %d runs, %d threads; %d of %d kernels are tuned",
-		       base_name(path), m->median * 1e3, m->lo * 1e3, m->hi * 1e3, m->n,
-		       n->plan.threads, known, all);
-		if (known)
+		printf("%s: %.3f ms [%.3f, %.3f], %d runs, %d threads; ", base_name(path),
+		       m->median * 1e3, m->lo * 1e3, m->hi * 1e3, m->n, n->plan.threads);
+		if (library)
+			printf("convolutions and products by %s", ref_onednn_version());
+		else
+			printf("%d of %d kernels are tuned", known, all);
+		if (known && !library)
 			printf(" and take %.3f ms alone", alone * 1e3);
 		putchar('\n');
 	}

@@ -60,6 +60,9 @@ done
 "$bin/tl-run" --no-db -m none "$tmp/tiny.onnx" 2>"$tmp/err" && grep -q 'left out' "$tmp/err"
 ok $? 'weights that were left out are told'
 
+"$bin/tl-run" --no-db -m none --random-weights 1 --library --bench 20ms "$tmp/tiny.onnx" | grep -q '; convolutions and products by onednn [0-9.]*$'
+ok $? 'the library says what it is'
+
 # Figures.
 "$bin/tl-run" --no-db -m none --random-weights 1 --bench 50ms --json "$tmp/tiny.onnx" >"$tmp/out" &&
 	perl -MJSON::PP -ne '$r = decode_json($_); exit !($r->{latency_s} > 0 && $r->{ci_s}[0] <= $r->{latency_s} && $r->{kernels} == 1 && $r->{tuned} == 0)' "$tmp/out"
