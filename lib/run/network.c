@@ -77,9 +77,8 @@ static int open_machine(struct network *n, const struct network_options *o, stru
 		return -1;
 	if (o->threads)
 		m->threads = o->threads;
-	rc = cache_open(&n->cache, target_default(), m->isa, m->threads, e);
-	n->has_cache = !rc;
-	return rc;
+	n->has_cache = 1; /* also of one that fails: it is to be closed */
+	return cache_open(&n->cache, target_default(), m->isa, m->threads, e);
 }
 
 int network_open(struct network *n, const char *path, const struct network_options *o,

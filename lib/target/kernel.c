@@ -22,25 +22,27 @@ static int read_all(int fd, void *to, size_t n)
 	while (at < n && r) {
 		r = read(fd, (char *)to + at, n - at);
 		if (r < 0 && errno != EINTR)
-			return 0;
+			return -1;
 		at += r > 0 ? (size_t)r : 0;
 	}
 	return at == n;
 }
 
 /* An object that was cut off loads, and kills who calls it. The table of its sections lies at its
- * end. */
+ * end. 1; 0: it is cut off, or gone; -1: it cannot be read. */
 static int is_whole(const char *object)
 {
 	int fd = open(object, O_RDONLY | O_CLOEXEC), whole;
 	struct stat st;
 	Elf64_Ehdr h;
 
-	whole = fd >= 0 && read_all(fd, &h, sizeof h) && !fstat(fd, &st) &&
-		!memcmp(h.e_ident, ELFMAG, SELFMAG) && h.e_shoff <= (uint64_t)st.st_size &&
-		h.e_shoff + (uint64_t)h.e_shnum * h.e_shentsize <= (uint64_t)st.st_size;
-	if (fd >= 0)
-		close(fd);
+	if (fd < 0)
+		return errno == ENOENT ? 0 : -1;
+	whole = fstat(fd, &st) ? -1 : read_all(fd, &h, sizeof h);
+	if (whole > 0)
+		whole = !memcmp(h.e_ident, ELFMAG, SELFMAG) && h.e_shoff <= (uint64_t)st.st_size &&
+			h.e_shoff + (uint64_t)h.e_shnum * h.e_shentsize <= (uint64_t)st.st_size;
+	close(fd);
 	return whole;
 }
 
@@ -54,10 +56,13 @@ static void unload(struct kernel *k)
 static int load(struct kernel *k, const char *object, struct err *e)
 {
 	const char *slash = strrchr(object, '/'), *file = slash ? slash + 1 : object;
+	int whole = is_whole(object);
 	char name[64];
 	void *symbol;
 
-	if (!is_whole(object))
+	if (whole < 0)
+		return err_sys(e, "cannot read the object %s", object);
+	if (!whole)
 		return err_set(e, "the object %s is damaged or gone", object);
 	snprintf(name, sizeof name, TARGET_PREFIX "%.*s", (int)strcspn(file, "."), file);
 
