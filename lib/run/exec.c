@@ -59,7 +59,7 @@ static int run_by_library(struct plan *p, double *ended, struct err *e)
 		const struct step *s = &p->step[i];
 		int bad = 0;
 
-		if (s->library) {
+		if (s->vendor) {
 			rc = library_run(s, e);
 		} else if (!s->is_constant) {
 #pragma omp parallel num_threads(p->threads) reduction(| : bad)

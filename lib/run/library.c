@@ -38,9 +38,9 @@ static int choose(struct step *s, float *dst, struct err *e)
 {
 	double best = INFINITY;
 
-	for (int i = 0; i < ref_variants(s->library); i++) {
-		int rc = ref_write_to(s->library, i, dst, e);
-		double t = rc > 0 ? seconds(s->library, i) : INFINITY;
+	for (int i = 0; i < ref_variants(s->vendor); i++) {
+		int rc = ref_write_to(s->vendor, i, dst, e);
+		double t = rc > 0 ? seconds(s->vendor, i) : INFINITY;
 
 		if (rc < 0)
 			return -1;
@@ -64,8 +64,8 @@ int library_open(struct plan *p, struct step *s, struct err *e)
 	weights_plain(p, s->weights, s->workload, &weights, &bias);
 	d.weights = s->workload->rhs_const ? weights : data_of(p, s, TENSOR_WEIGHTS);
 	d.bias = bias;
-	s->library = ref_onednn_open(s->workload, &d, NULL, 0, e);
-	rc = s->library ? choose(s, dst, e) : -1;
+	s->vendor = ref_onednn_open(s->workload, &d, NULL, 0, e);
+	rc = s->vendor ? choose(s, dst, e) : -1;
 	free(weights);
 	free(bias);
 	if (rc)
@@ -75,11 +75,11 @@ int library_open(struct plan *p, struct step *s, struct err *e)
 
 int library_run(const struct step *s, struct err *e)
 {
-	return ref_run(s->library, s->variant, e);
+	return ref_run(s->vendor, s->variant, e);
 }
 
 void library_close(struct step *s)
 {
-	ref_close(s->library);
-	s->library = NULL;
+	ref_close(s->vendor);
+	s->vendor = NULL;
 }

@@ -33,7 +33,7 @@ void plan_free(struct plan *p)
 	for (int i = 0; i < p->nstep; i++) {
 		if (p->step[i].build && p->step[i].kernel.handle)
 			p->runner->unload(&p->step[i].kernel);
-		ref_close(p->step[i].library);
+		ref_close(p->step[i].vendor);
 	}
 	if (p->block)
 		munmap(p->block, (size_t)p->block_size * sizeof(float));

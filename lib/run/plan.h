@@ -85,7 +85,7 @@ struct step {
 	/* Where it is a workload's. */
 	const struct workload *workload;
 	struct operand by_role[TENSOR_ROLES];
-	struct ref *library; /* the vendor's code instead of the kernel */
+	struct ref *vendor; /* the vendor's code instead of the kernel */
 	int variant;
 	const struct candidate *candidate;
 	const struct weights_plan *weights;
