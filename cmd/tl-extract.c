@@ -62,22 +62,7 @@ static int read_options(struct extract *x, struct err *e)
 {
 	x->layout = (enum layout)layout_find(layout, strlen(layout));
 	x->format = format;
-	x->infer.batch = batch < 0 ? 0 : batch;
-	if (batch == 0)
-		return err_status(e, EXIT_USAGE, "--batch is 0: a batch has 1 or more");
-	x->infer.nshape = shapes.n;
-	x->infer.shape = xcalloc((size_t)shapes.n, sizeof *x->infer.shape);
-	for (int i = 0; i < shapes.n; i++)
-		if (infer_shape_option(&x->infer.shape[i], shapes.item[i], e))
-			return -1;
-	return 0;
-}
-
-static void free_options(struct extract *x)
-{
-	for (int i = 0; i < x->infer.nshape; i++)
-		infer_shape_free(&x->infer.shape[i]);
-	free(x->infer.shape);
+	return infer_options_read(&x->infer, batch, shapes.item, shapes.n, e);
 }
 
 static int write_all(const struct extract *x, struct rec_out *out, struct err *e)
@@ -122,6 +107,6 @@ int main(int argc, char **argv)
 		opt_fail(&program, &e);
 	rec_discard(out);
 	extract_free(&x);
-	free_options(&x);
+	infer_options_free(&x.infer);
 	return r || x.failed ? EXIT_INPUT : EXIT_DONE;
 }

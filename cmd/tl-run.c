@@ -21,7 +21,7 @@
 
 static const char *db, *model, *input, *output, *compare, *save_weights, *save_inputs, *trace,
 	*seed_text;
-static int64_t threads, batch;
+static int64_t threads, batch = -1;
 static double bench_s, tune_s, tolerance = 1e-4;
 static int no_db, library, profile, json, turns, quiet;
 static struct opt_list shapes;
@@ -139,26 +139,6 @@ static void check_usage(uint64_t *seed)
 		usage("--threads wants at most 1024");
 }
 
-static int read_shapes(struct infer_options *o, struct err *e)
-{
-	o->batch = batch;
-	o->nshape = shapes.n;
-	o->shape = xcalloc((size_t)shapes.n + 1, sizeof *o->shape);
-	for (int i = 0; i < shapes.n; i++)
-		if (infer_shape_option(&o->shape[i], shapes.item[i], e)) {
-			e->status = EXIT_USAGE;
-			return -1;
-		}
-	return 0;
-}
-
-static void free_shapes(struct infer_options *o)
-{
-	for (int i = 0; i < o->nshape; i++)
-		infer_shape_free(&o->shape[i]);
-	free(o->shape);
-}
-
 /* ---- tuning ---- */
 
 /* tl-tune with the same database, threads and batch. Its table goes to standard error: what is
@@ -180,7 +160,7 @@ static int tune(const char *path, struct err *e)
 	argv[n++] = time;
 	if (quiet)
 		argv[n++] = (char *)"--quiet";
-	if (batch)
+	if (batch > 0)
 		argv[n++] = size;
 	if (db) {
 		argv[n++] = (char *)"-d";
@@ -390,7 +370,7 @@ int main(int argc, char **argv)
 	o.by_library = library;
 	o.model = model;
 	o.threads = (int)threads;
-	rc = read_shapes(&o.infer, &e);
+	rc = infer_options_read(&o.infer, batch, shapes.item, shapes.n, &e);
 	if (!rc && tune_s > 0)
 		rc = tune(argv[first], &e);
 	if (!rc && !no_db) {
@@ -400,10 +380,13 @@ int main(int argc, char **argv)
 	}
 	if (!rc)
 		rc = network_open(&n, argv[first], &o, &e);
+	for (int i = 0; !rc && i < o.infer.nshape; i++)
+		if (!o.infer.shape[i].used)
+			opt_warn(&program, "the model has no input \"%s\"", o.infer.shape[i].name);
 	if (!rc)
 		rc = run(&n, argv[first], &e);
 	network_close(&n);
-	free_shapes(&o.infer);
+	infer_options_free(&o.infer);
 	buf_free(&path);
 	if (rec_stopped())
 		opt_die_by_signal(rec_stopped());

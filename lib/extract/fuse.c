@@ -361,3 +361,28 @@ void task_fuse(const struct graph *g, struct task *t, unsigned char *absorbed)
 		cur = n->out[0];
 	}
 }
+
+int task_find(const struct graph *g, enum layout layout, struct arena *a, struct task *t,
+	      unsigned char *absorbed)
+{
+	int n = 0;
+
+	for (int i = 0; i < g->nnode; i++)
+		n += task_make(g, g->order[i], layout, a, &t[n]);
+	for (int i = n; i-- > 0;) {
+		struct err e = ERR_INIT;
+
+		if (t[i].why)
+			continue;
+		/* Before anything is taken into it: what is no workload must leave its followers to
+		 * others. */
+		if (workload_finish(&t[i].w, &e)) {
+			t[i].why = arena_strdup(a, e.msg);
+			continue;
+		}
+		task_fuse(g, &t[i], absorbed);
+		if (workload_finish(&t[i].w, &e))
+			t[i].why = arena_strdup(a, e.msg);
+	}
+	return n;
+}

@@ -46,9 +46,11 @@ struct infer {
 int infer_run(struct infer *x, struct graph *g, int64_t opset, const struct infer_options *o,
 	      struct err *e);
 void infer_free(struct infer *x);
-/* Reads "name:1,3,224,224"; the name is a copy, which infer_shape_free() gives back. */
-int infer_shape_option(struct input_shape *s, const char *text, struct err *e);
-void infer_shape_free(struct input_shape *s);
+/* From --batch (-1: not given) and the texts of --shape, such as "name:1,3,224,224". -1 with the
+ * status of a wrong command line. infer_options_free() in any case. */
+int infer_options_read(struct infer_options *o, int64_t batch, const char *const *shape, int n,
+		       struct err *e);
+void infer_options_free(struct infer_options *o);
 
 typedef int infer_fn(struct infer *x, const struct graph_node *n, struct err *e);
 

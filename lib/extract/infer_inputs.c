@@ -93,7 +93,8 @@ int infer_inputs(struct infer *x, struct err *e)
 	return 0;
 }
 
-int infer_shape_option(struct input_shape *s, const char *text, struct err *e)
+/* "name:1,3,224,224"; the name is a copy. */
+static int read_shape(struct input_shape *s, const char *text, struct err *e)
 {
 	const char *colon = strrchr(text, ':');
 	const char *p = colon ? colon + 1 : "";
@@ -119,8 +120,24 @@ int infer_shape_option(struct input_shape *s, const char *text, struct err *e)
 	return 0;
 }
 
-void infer_shape_free(struct input_shape *s)
+int infer_options_read(struct infer_options *o, int64_t batch, const char *const *shape, int n,
+		       struct err *e)
 {
-	free(s->name);
-	s->name = NULL;
+	if (batch == 0)
+		return err_status(e, EXIT_USAGE, "--batch is 0: a batch has 1 or more");
+	o->batch = batch < 0 ? 0 : batch;
+	o->nshape = n;
+	o->shape = xcalloc((size_t)n, sizeof *o->shape);
+	for (int i = 0; i < n; i++)
+		if (read_shape(&o->shape[i], shape[i], e))
+			return -1;
+	return 0;
+}
+
+void infer_options_free(struct infer_options *o)
+{
+	for (int i = 0; i < o->nshape; i++)
+		free(o->shape[i].name);
+	free(o->shape);
+	*o = (struct infer_options){0};
 }

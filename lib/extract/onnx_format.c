@@ -31,24 +31,7 @@ static void make_tasks(struct job *j)
 
 	j->task = arena_array(&j->a, struct task, g->nnode);
 	j->absorbed = arena_alloc(&j->a, (size_t)g->nnode);
-	for (int i = 0; i < g->nnode; i++)
-		j->ntask += task_make(g, g->order[i], j->x->layout, &j->a, &j->task[j->ntask]);
-	for (int i = j->ntask; i-- > 0;) {
-		struct task *t = &j->task[i];
-		struct err e = ERR_INIT;
-
-		if (t->why)
-			continue;
-		/* Before anything is taken into it: what is no workload must leave its followers to
-		 * others. */
-		if (workload_finish(&t->w, &e)) {
-			t->why = arena_strdup(&j->a, e.msg);
-			continue;
-		}
-		task_fuse(g, t, j->absorbed);
-		if (workload_finish(&t->w, &e))
-			t->why = arena_strdup(&j->a, e.msg);
-	}
+	j->ntask = task_find(g, j->x->layout, &j->a, j->task, j->absorbed);
 }
 
 /* Names of nodes are to be unique but often are not, or are missing; names of values are. */

@@ -48,4 +48,10 @@ int task_make(const struct graph *g, int node, enum layout layout, struct arena 
  * must be given last to first: where two producers could take an addition, the later one does. */
 void task_fuse(const struct graph *g, struct task *t, unsigned char *absorbed);
 
+/* All tasks of a graph in topological order, finished and fused: fills t, which has room for one a
+ * node, and marks the nodes taken in absorbed. Returns how many. One that is no workload has a
+ * reason, and takes nothing. */
+int task_find(const struct graph *g, enum layout layout, struct arena *a, struct task *t,
+	      unsigned char *absorbed);
+
 #endif

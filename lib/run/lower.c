@@ -143,10 +143,9 @@ static int find_tasks(struct lowering *l, struct err *e)
 {
 	struct graph *g = l->g;
 
-	for (int i = 0; i < g->nnode; i++)
-		l->ntasks += task_make(g, g->order[i], LAYOUT_NHWC, l->p->a, &l->tasks[l->ntasks]);
-	for (int i = l->ntasks; i-- > 0;) {
-		struct task *t = &l->tasks[i];
+	l->ntasks = task_find(g, LAYOUT_NHWC, l->p->a, l->tasks, l->absorbed);
+	for (int i = 0; i < l->ntasks; i++) {
+		const struct task *t = &l->tasks[i];
 		const struct graph_node *n = &g->node[t->node];
 		int last;
 
@@ -154,11 +153,6 @@ static int find_tasks(struct lowering *l, struct err *e)
 			continue;
 		if (t->why)
 			return lower_bad(l, n, e, "is not computed here: %s", t->why);
-		if (workload_finish(&t->w, e))
-			return -1;
-		task_fuse(g, t, l->absorbed);
-		if (workload_finish(&t->w, e))
-			return -1;
 		last = t->ntaken ? t->taken[t->ntaken - 1].node : t->node;
 		l->absorbed[t->node] = 1;
 		l->task[last] = i;
