@@ -16,10 +16,19 @@ struct making {
 	int add; /* value that is added, -1 */
 };
 
-/* A constant, dense, as memory. */
+/* A constant, dense, in memory that holds nothing else. */
 static int constant(struct making *k, int value, struct place *out, struct err *e)
 {
-	return lower_get_dense(k->l, value, NULL, out, e);
+	struct lowering *l = k->l;
+	struct place p;
+
+	if (lower_get_dense(l, value, NULL, &p, e))
+		return -1;
+	*out = p;
+	if (!p.at && l->p->memory[p.memory].size == place_count(&p))
+		return 0;
+	lower_room(l, out);
+	return lower_copy(l, &p, out, l->g->value[value]->name, e);
 }
 
 static int add_change(struct making *k, enum weights_kind kind, const int value[4], int n,

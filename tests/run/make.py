@@ -218,6 +218,9 @@ def rows():
     m.output(m.add("Gemm", flat, m.floats(12, 9), m.floats(185, 9), transA=1))
     m.output(m.add("MatMul", x, m.floats(37, 4)), m.add("MatMul", x, m.add("Transpose", x, perm=[0, 1, 3, 2])))
     m.output(m.add("MatMul", flat, m.floats(185)))
+    first = m.const(np.array([2], np.int64))
+    part = m.add("Slice", m.floats(100), first, m.const(np.array([9], np.int64)))  # a bias within a larger constant
+    m.output(m.add("Gemm", flat, m.floats(185, 7), part))
     return m
 
 
