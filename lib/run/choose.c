@@ -72,12 +72,10 @@ int chooser_pick(struct chooser *c, const struct workload *w, struct chosen *out
 	int rc;
 
 	arena_reset(&c->record);
-	c->asked++;
 	out->predicted_s = NAN;
 	if (c->matcher && match_find(c->matcher, w, FOREIGN, &c->record, &m, e) < 0)
 		return -1;
 	if (m.how == MATCH_EXACT && take(c, &m.result[0], out)) {
-		c->exact++;
 		out->match = match_name(m.how);
 		out->predicted_s = m.result[0].latency_s;
 		return 1;

@@ -18,7 +18,6 @@ struct chooser {
 	struct model *model; /* NULL: none */
 	struct arena run, record;
 	struct json_doc doc;
-	int64_t asked, exact; /* workloads */
 };
 
 struct chosen {

@@ -1,4 +1,4 @@
-/* Lowering: a graph with known shapes becomes the steps of a program.
+/* Lowering: a graph with known shapes becomes the steps of a plan (plan.h).
  *
  * Nodes are lowered in topological order. What multiplies and adds becomes the kernel of a
  * workload, with what was fused into it (lib/extract/task.h). Views (reshape, transpose, slice)
@@ -50,7 +50,7 @@ struct lowering {
 };
 
 /* Makes the steps. inputs[i], outputs[i]: the memory of the graph's i-th input and output, in the
- * order of its values, row-major; the arrays are the arena's of the program. */
+ * order of its values, row-major; the arrays are the arena's of the plan. */
 struct graph_io {
 	int ninputs, noutputs;
 	int *input, *output;	   /* values */
@@ -82,7 +82,7 @@ void lower_room(struct lowering *l, struct place *p);
 /* Where output `value` goes: where it is wanted, else new memory in that order. */
 int lower_new(struct lowering *l, int value, const int *order, struct place *out, struct err *e);
 void lower_put(struct lowering *l, int value, const struct place *p);
-/* A map as a step. Its result's place has memory. */
+/* A pointwise nest as a step. Its result's place has memory. */
 int lower_pointwise(struct lowering *l, const struct pointwise *m, const char *name,
 		    const char *what, struct err *e);
 int lower_copy(struct lowering *l, const struct place *from, const struct place *to,
@@ -91,7 +91,7 @@ int lower_copy(struct lowering *l, const struct place *from, const struct place 
 int lower_is_free(const struct lowering *l, const struct place *p);
 /* The node at hand writes over memory that was something else: copies of that are of no use now. */
 void lower_overwrite(struct lowering *l, int memory);
-/* Reads value v as an operand of m, a map of out's dimensions: an operation's number, or -1. */
+/* Reads a value as an operand of m, whose dimensions are set: an operation's number, or -1. */
 int lower_operand(struct lowering *l, struct pointwise *m, int value, struct err *e);
 /* A constant of one element. 1; 0: it is none. */
 int lower_number(const struct lowering *l, int value, double *x);

@@ -8,7 +8,7 @@
 #include "lib/nest/check.h"
 #include "lib/ref/ref.h"
 
-enum { LINE = 16 /* floats */, HUGE = 1 << 21 };
+enum { LINE = 16 /* floats */, HUGE_PAGE = 1 << 21 };
 
 void plan_init(struct plan *p, const struct runner *r, const struct limits *limits, struct cache *c,
 	       struct arena *a)
@@ -56,7 +56,7 @@ float *plan_map(int64_t n)
 
 	if (p == MAP_FAILED)
 		return NULL;
-	if (bytes >= HUGE)
+	if (bytes >= HUGE_PAGE)
 		madvise(p, bytes, MADV_HUGEPAGE);
 	return p;
 }

@@ -108,7 +108,6 @@ struct plan {
 	int nstep, step_cap;
 	float *block, *scratch;
 	int64_t block_size, scratch_size; /* floats */
-	int64_t const_size;		  /* floats of constants that stay, all together */
 	struct nest *nest;		  /* the one at hand */
 	struct arena nest_arena;
 };
@@ -130,7 +129,7 @@ struct step *plan_kernel(struct plan *p, const char *name, const char *what,
 struct step *plan_gather(struct plan *p, const char *name, const struct gather *g,
 			 const struct operand operand[GATHER_OPERANDS]);
 /* The kernel of a workload; by_role: of the tensors that are no constants. w lives as long as the
- * program. */
+ * plan. */
 struct step *plan_candidate(struct plan *p, const char *name, const char *what,
 			    const struct candidate *c, const struct weights_plan *w,
 			    const struct operand by_role[TENSOR_ROLES], struct err *e);

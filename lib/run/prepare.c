@@ -155,9 +155,6 @@ int prepare_plan(struct plan *p, struct err *e)
 	for (int m = 0; !rc && m < p->nmemory; m++)
 		if (p->memory[m].is_const && p->memory[m].readers)
 			rc = plan_alloc(p, m, e);
-	for (int m = 0; !rc && m < p->nmemory; m++)
-		if (p->memory[m].is_const && p->memory[m].data)
-			p->const_size += p->memory[m].size;
 	for (int i = 0; !rc && i < p->nstep; i++)
 		if (!p->step[i].is_constant)
 			resolve(p, &p->step[i]);

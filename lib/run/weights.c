@@ -108,8 +108,8 @@ static void logical_strides(const struct packing *k, int transposed, int64_t *st
 struct pack {
 	const float *from;
 	float *to;
-	int has_stride; /* a matrix is stored transposed */
-	int spent;	/* nobody reads what was read any more: it may go as packing goes on */
+	int is_transposed; /* a matrix is stored so */
+	int spent;	   /* nobody reads what was read any more: it may go as packing goes on */
 };
 
 /* The same without axes of one position before the first longer one. */
@@ -130,7 +130,7 @@ static void pack_all(const struct pack *k, const struct packing *packing, int th
 	int64_t n = p.axis[0].n, each = packing_size(&p) / n, stride[LAYOUT_RANK], step, size;
 	int dim = p.axis[0].dim, in_order = k->spent && !p.nmaps;
 
-	logical_strides(&p, k->has_stride, stride);
+	logical_strides(&p, k->is_transposed, stride);
 	for (int d = 0; d < p.rank; d++)
 		in_order &= d == dim || p.extent[d] == 1 || stride[d] < stride[dim];
 	step = stride[dim] * p.axis[0].step;
@@ -176,47 +176,57 @@ static int prepare_slot(struct plan *p, struct step *s, const struct buffer *b, 
 			struct pack *k, struct err *e)
 {
 	struct packing dense =
-		dense_packing(k->has_stride ? s->workload->dim[MATMUL_K] : 1, b->size);
+		dense_packing(k->is_transposed ? s->workload->dim[MATMUL_K] : 1, b->size);
 
 	return add_packed(p, s, slot, k, b->kind == BUFFER_PACKED ? &b->packing : &dense, e);
 }
 
-void weights_plain(struct plan *p, const struct weights_plan *w, const struct workload *load,
-		   float **weights, float **bias)
+/* What a kernel or the library is given. */
+struct effective {
+	const float *weights; /* as the file has them, but scaled; NULL: they are no constant */
+	float *made;	      /* the same, if it was made for it */
+	float *bias;
+};
+
+static struct effective effective_of(const struct plan *p, const struct weights_plan *w,
+				     const struct workload *load)
 {
 	struct affinity a = affinity_of(p, w);
-	float *made = NULL;
+	struct effective x = {.bias = xmalloc((size_t)w->channels * sizeof *x.bias)};
 
-	*bias = xmalloc((size_t)w->channels * sizeof **bias);
-	*weights = NULL;
+	if (w->memory >= 0)
+		x.weights = scaled(p, w, load, &a, &x.made);
 	for (int64_t i = 0; i < w->channels; i++)
-		(*bias)[i] = (float)a.shift[i];
-	if (w->memory >= 0) {
+		x.bias[i] = (float)a.shift[i];
+	free(a.scale);
+	free(a.shift);
+	return x;
+}
+
+void weights_plain(const struct plan *p, const struct weights_plan *w, const struct workload *load,
+		   float **weights, float **bias)
+{
+	struct effective x = effective_of(p, w, load);
+
+	*bias = x.bias;
+	*weights = NULL;
+	if (x.weights) {
 		int64_t size = workload_size(load, TENSOR_WEIGHTS);
 		struct packing dense = dense_packing(w->transposed ? load->dim[MATMUL_K] : 1, size);
-		struct pack k = {.from = scaled(p, w, load, &a, &made),
-				 .has_stride = w->transposed};
+		struct pack k = {.from = x.weights, .is_transposed = w->transposed};
 
 		k.to = *weights = xmalloc((size_t)size * sizeof **weights);
 		pack_all(&k, &dense, p->threads);
 	}
-	free(made);
-	free(a.scale);
-	free(a.shift);
+	free(x.made);
 }
 
 int weights_prepare(struct plan *p, struct step *s, const struct nest *n, struct err *e)
 {
 	const struct weights_plan *w = s->weights;
-	struct affinity a = affinity_of(p, w);
-	float *made = NULL, *bias = xmalloc((size_t)w->channels * sizeof *bias);
-	const float *from = NULL;
+	struct effective x = effective_of(p, w, s->workload);
 	int rc = 0;
 
-	if (w->memory >= 0)
-		from = scaled(p, w, s->workload, &a, &made);
-	for (int64_t i = 0; i < w->channels; i++)
-		bias[i] = (float)a.shift[i];
 	for (int slot = 0; !rc && slot < n->nslots; slot++) {
 		const struct buffer *b = operand_buffer(n, slot);
 		struct pack k = {0};
@@ -224,17 +234,15 @@ int weights_prepare(struct plan *p, struct step *s, const struct nest *n, struct
 		if (b->kind != BUFFER_PACKED && b->kind != BUFFER_ARG)
 			continue;
 		if (b->role == TENSOR_BIAS)
-			k.from = bias;
-		else if (b->role == TENSOR_WEIGHTS && from)
-			k = (struct pack){.from = from,
-					  .has_stride = w->transposed,
-					  .spent = !made && plan_is_spent(p, w->memory)};
+			k.from = x.bias;
+		else if (b->role == TENSOR_WEIGHTS && x.weights)
+			k = (struct pack){.from = x.weights,
+					  .is_transposed = w->transposed,
+					  .spent = !x.made && plan_is_spent(p, w->memory)};
 		if (k.from)
 			rc = prepare_slot(p, s, b, slot, &k, e);
 	}
-	free(a.scale);
-	free(a.shift);
-	free(made);
-	free(bias);
+	free(x.made);
+	free(x.bias);
 	return rc;
 }

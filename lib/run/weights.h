@@ -14,7 +14,7 @@
 int weights_prepare(struct plan *p, struct step *s, const struct nest *n, struct err *e);
 
 /* Weights (NULL where they are no constant) and bias in the workload's own order; malloc'ed. */
-void weights_plain(struct plan *p, const struct weights_plan *w, const struct workload *load,
+void weights_plain(const struct plan *p, const struct weights_plan *w, const struct workload *load,
 		   float **weights, float **bias);
 
 #endif
