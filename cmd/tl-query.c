@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include "lib/io/opt.h"
@@ -14,14 +15,14 @@
 #include "lib/store/match.h"
 #include "lib/report/lines.h"
 #include "lib/report/page.h"
-#include "lib/report/plot.h"
+#include "lib/report/gnuplot.h"
 #include "lib/store/store.h"
 #include "lib/report/tell.h"
 #include "lib/target/target.h"
 
 static const char *database, *output, *env_id, *op_name, *prob, *layout, *post, *dtype, *dump,
 	*target_name;
-static const char *run_id, *since, *report_path, *plot_of, *color = "auto";
+static const char *run_id, *since, *report_path, *plot_of, *plot_as, *color = "auto";
 static int64_t top = 1;
 static const char *model_path;
 static int as_table, as_csv, stats, cost, predict;
@@ -66,9 +67,13 @@ static const struct opt opts[] = {
 	 "HTML (.html) with plots, which needs nothing else, or Markdown (.md).",
 	 NULL},
 	{0, "plot", OPT_ENUM, &plot_of, "KIND",
-	 "One of the report's plots, as SVG: operators before and after, how the time of all "
+	 "One of the report's plots: operators before and after, how the time of all "
 	 "fell while they were tuned, the roofline, what was spent and saved.",
 	 "operators|convergence|roofline|savings"},
+	{0, "plot-as", OPT_ENUM, &plot_as, "FORM",
+	 "A drawing (svg), letters for a terminal, which gnuplot draws (text), or gnuplot's script "
+	 "(gnuplot). By default text on a terminal, and svg elsewhere.",
+	 "svg|text|gnuplot"},
 	{0, "stats", OPT_FLAG, &stats, NULL, "How much the database holds.", NULL},
 	{0, "cost", OPT_FLAG, &cost, NULL,
 	 "What tuning cost, by purpose, over all runs that the database knows.", NULL},
@@ -347,6 +352,29 @@ static int write_report(const struct figures *f, struct err *e)
 	return rc;
 }
 
+static int draw_plot(enum plot p, const struct figures *f, struct buf *out, struct err *e)
+{
+	const char *as = plot_as ? plot_as : !output && isatty(STDOUT_FILENO) ? "text" : "svg";
+	struct gnuplot_size size = {80, 24};
+	struct buf script = BUF_INIT;
+	struct winsize w;
+	int rc = 0;
+
+	if (!strcmp(as, "svg")) {
+		plot_svg(p, f, 1, out);
+		return 0;
+	}
+	if (!output && !ioctl(STDOUT_FILENO, TIOCGWINSZ, &w) && w.ws_col && w.ws_row > 2)
+		size = (struct gnuplot_size){w.ws_col, w.ws_row - 2};
+	gnuplot_script(p, f, &size, &script);
+	if (!strcmp(as, "gnuplot"))
+		buf_add(out, script.s, script.n);
+	else
+		rc = gnuplot_draw(&script, out, e);
+	buf_free(&script);
+	return rc;
+}
+
 /* A plot that lacks data is a "no", as an unknown workload is. */
 static int print_plot(struct query *q, const struct figures *f, struct err *e)
 {
@@ -360,8 +388,7 @@ static int print_plot(struct query *q, const struct figures *f, struct err *e)
 		q->missing = 1;
 		return 0;
 	}
-	plot_svg(p, f, 1, &b);
-	rc = print_text(q->out, &b, e);
+	rc = draw_plot(p, f, &b, e) || print_text(q->out, &b, e) ? -1 : 0;
 	buf_free(&b);
 	return rc;
 }
@@ -480,8 +507,8 @@ static void check_usage(int npaths)
 		why = "the name of a report ends with .html or .md";
 	else if (plot_of && (as_table || as_csv))
 		why = "--plot and a table exclude each other";
-	else if (plot_of && !output && isatty(STDOUT_FILENO))
-		why = "a plot is SVG, which no terminal shows; give -o FILE.svg";
+	else if (plot_as && !plot_of)
+		why = "--plot-as belongs to --plot";
 	else if (model_path && !predict)
 		why = "--model belongs to --predict";
 	else if (!cost && (run_id || since))

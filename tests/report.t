@@ -93,6 +93,35 @@ ok $? 'convergence goes on in time'
 query --plot savings -o "$tmp/s.svg" "$here/workloads.ndjson" && cmp -s "$tmp/s.svg" "$tmp/savings.svg"
 ok $? '-o takes a plot, too'
 
+# ---- on a terminal ----
+
+for kind in operators convergence roofline savings; do
+	query --plot $kind --plot-as gnuplot "$here/workloads.ndjson" >"$tmp/script" && grep -q '^set terminal dumb size 80, ' "$tmp/script" &&
+		grep -q '^plot ' "$tmp/script" && ! grep -q -e nan -e inf "$tmp/script"
+	ok $? "$kind is a script of gnuplot, too"
+	if ! command -v gnuplot >/dev/null; then
+		skip "$kind with letters: gnuplot is not installed"
+		continue
+	fi
+	query --plot $kind --plot-as text "$here/workloads.ndjson" >"$tmp/text" 2>"$tmp/err"
+	[ $? -eq 0 ] && [ ! -s "$tmp/err" ] && [ "$(wc -l <"$tmp/text")" -ge 8 ] && [ "$(awk '{ if (length > n) n = length } END { print n }' "$tmp/text")" -le 80 ]
+	ok $? "$kind is drawn with letters, in 80 columns"
+	script -qec "$bin/tl-query -d $tmp/db --env env1 --plot $kind $here/workloads.ndjson" /dev/null </dev/null | tr -d '\r\f' >"$tmp/shown"
+	cmp -s "$tmp/shown" "$tmp/text" || [ "$(wc -l <"$tmp/shown")" -ge 8 ] && ! grep -q '<svg' "$tmp/shown"
+	ok $? "and on a terminal without being asked"
+	case $kind in
+	operators) [ "$(grep -c '[o*]' "$tmp/text")" -ge "$workloads" ] ;;
+	convergence) grep -q 'the library' "$tmp/text" && grep -q 'core-seconds spent on candidates' "$tmp/text" ;;
+	roofline) grep -q 'the library *o' "$tmp/text" && grep -q 'tuned *[*]' "$tmp/text" && grep -q peak "$tmp/text" ;;
+	savings) grep -q 'saved by preempting' "$tmp/text" && grep -q -e '----' -e '+--' "$tmp/text" ;;
+	esac
+	ok $? "and shows what it should"
+done
+mkdir "$tmp/nothing"
+PATH=$tmp/nothing "$bin/tl-query" -d "$tmp/db" --env env1 --plot roofline --plot-as text "$here/workloads.ndjson" >"$tmp/out" 2>"$tmp/err"
+[ $? -eq 3 ] && [ ! -s "$tmp/out" ] && grep -q 'gnuplot draws plots as text; -o FILE.svg needs none: cannot start gnuplot: No such file' "$tmp/err"
+ok $? 'without gnuplot a sentence says what is missing'
+
 # ---- what lacks data ----
 
 grep -v '"type":"run"' "$tmp/results" | "$bin/tl-store" -q -d "$tmp/norun.db"
@@ -117,6 +146,7 @@ refused() { # status, pattern, options
 refused 2 'ends with .html or .md' --report "$tmp/a.txt"
 refused 2 'exclude' --plot roofline --csv
 refused 2 'are of workloads' --report "$tmp/x.html" --stats
+refused 2 'belongs to --plot' --plot-as text
 refused 2 'answers with records' --predict --plot roofline
 refused 3 "$tmp/none" --report "$tmp/none/a.html"
 [ ! -e "$tmp/x.html" ]

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "lib/report/axis.h"
+#include "lib/report/series.h"
 #include "lib/report/svg.h"
 
 /* As wide as a phone; pages stretch it. */
@@ -78,11 +79,6 @@ static void convergence(const struct figures *f, struct buf *out)
 
 /* ---- the roofline ---- */
 
-static int has_times(const struct report_line *l)
-{
-	return !l->rank && !isnan(l->baseline_s) && !isnan(l->tuned_s);
-}
-
 static void point(struct buf *out, const struct axis *x, const struct axis *y,
 		  const struct report_line *l, double s, const char *class)
 {
@@ -125,7 +121,7 @@ static void roofline(const struct figures *f, struct buf *out)
 		const struct report_line *l = &f->lines->line[i];
 		double flops = (double)l->w.flops, intensity = flops / figures_bytes(&l->w);
 
-		if (!has_times(l))
+		if (!series_has_times(l))
 			continue;
 		least = fmin(least, flops / 1e9 / fmax(l->baseline_s, l->tuned_s));
 		most = fmax(most, flops / 1e9 / fmin(l->baseline_s, l->tuned_s));
@@ -138,64 +134,24 @@ static void roofline(const struct figures *f, struct buf *out)
 	for (int i = LEVEL_L2; i < LEVELS; i++)
 		roof(out, &x, &y, f->env.bandwidth[i], f->env.peak, name[i], pow(2, i));
 	for (int64_t i = 0; i < f->lines->n; i++)
-		if (has_times(&f->lines->line[i]))
+		if (series_has_times(&f->lines->line[i]))
 			point(out, &x, &y, &f->lines->line[i], f->lines->line[i].baseline_s,
 			      "baseline");
 	for (int64_t i = 0; i < f->lines->n; i++)
-		if (has_times(&f->lines->line[i]))
+		if (series_has_times(&f->lines->line[i]))
 			point(out, &x, &y, &f->lines->line[i], f->lines->line[i].tuned_s, "tuned");
 }
 
 /* ---- bars ---- */
 
-enum { BARS = 24, ROW = 24, BAR = 8, NAMES = 190 };
+enum { ROW = 24, BAR = 8, NAMES = 190 };
 
-struct bar {
-	const struct report_line *line;
-	double before_s, after_s; /* count x time */
-};
-
-static int by_before(const void *pa, const void *pb)
+static void draw_bar(struct buf *out, const struct axis *x, const struct operator_times *b,
+		     double top)
 {
-	const struct bar *a = pa, *b = pb;
+	char name[SERIES_NAME], hint[LABEL];
 
-	if (a->before_s != b->before_s)
-		return a->before_s < b->before_s ? 1 : -1;
-	return strcmp(a->line->w.id.s, b->line->w.id.s);
-}
-
-/* The operators that take the library longest, at most BARS. */
-static int64_t take_bars(const struct figures *f, struct bar *bar)
-{
-	int64_t n = 0;
-
-	for (int64_t i = 0; i < f->lines->n; i++) {
-		const struct report_line *l = &f->lines->line[i];
-
-		if (has_times(l))
-			bar[n++] = (struct bar){l, (double)l->count * l->baseline_s,
-						(double)l->count * l->tuned_s};
-	}
-	qsort(bar, (size_t)n, sizeof *bar, by_before);
-	return n < BARS ? n : BARS;
-}
-
-/* The problem without the batch of one, as far as it fits. */
-static void bar_name(const struct report_line *l, char name[LABEL])
-{
-	const char *prob = report_problem(&l->w);
-	char times[24] = "";
-
-	if (l->count > 1)
-		snprintf(times, sizeof times, "%lld x ", (long long)l->count);
-	snprintf(name, LABEL, "%s%.30s%s", times, prob, strlen(prob) > 30 ? ".." : "");
-}
-
-static void draw_bar(struct buf *out, const struct axis *x, const struct bar *b, double top)
-{
-	char name[LABEL], hint[LABEL];
-
-	bar_name(b->line, name);
+	series_name(b->line, name);
 	svg_text(out, x->from - 4, top + 13, SVG_END, "small", name);
 	snprintf(hint, sizeof hint, "the library: %.4g us", b->before_s * 1e6);
 	svg_rect(out, x->from, top + 2, axis_at(x, b->before_s * 1e6) - x->from, BAR, "baseline",
@@ -208,26 +164,17 @@ static void draw_bar(struct buf *out, const struct axis *x, const struct bar *b,
 		 "small", hint);
 }
 
-static int64_t count_times(const struct figures *f)
-{
-	int64_t n = 0;
-
-	for (int64_t i = 0; i < f->lines->n; i++)
-		n += has_times(&f->lines->line[i]);
-	return n;
-}
-
 static int operators_height(const struct figures *f)
 {
-	int64_t n = count_times(f);
+	int64_t n = series_count(f);
 
-	return (int)(n < BARS ? n : BARS) * ROW + BOTTOM;
+	return (int)(n < SERIES_OPERATORS ? n : SERIES_OPERATORS) * ROW + BOTTOM;
 }
 
 static void operators(const struct figures *f, struct buf *out)
 {
-	struct bar *bar = xcalloc((size_t)f->lines->n + 1, sizeof *bar);
-	int64_t n = take_bars(f, bar);
+	struct operator_times *bar = xcalloc((size_t)f->lines->n + 1, sizeof *bar);
+	int64_t n = series_operators(f, bar);
 	struct axis x = axis_linear(0, bar[0].before_s * 1e6 * 1.05, NAMES, WIDTH - 30);
 	double bottom = (double)n * ROW + 4;
 	char label[LABEL];
@@ -245,40 +192,20 @@ static void operators(const struct figures *f, struct buf *out)
 
 /* ---- what was spent and saved ---- */
 
-struct share {
-	const char *name, *class;
-	double core_s;
-};
-
-static int take_shares(const struct figures *f, struct share *s)
-{
-	int n = 0;
-
-	for (int i = 0; i < COSTS; i++)
-		if (f->cost.core_s[i] > 0)
-			s[n++] =
-				(struct share){cost_name((enum cost)i), "tuned", f->cost.core_s[i]};
-	if (f->saved_preempting_s > 0)
-		s[n++] = (struct share){"saved by preempting", "saved", f->saved_preempting_s};
-	if (f->saved_filtering_s > 0)
-		s[n++] = (struct share){"saved by filtering", "saved", f->saved_filtering_s};
-	return n;
-}
-
-enum { SHARES = COSTS + 2, SHARE_ROW = 18 };
+enum { SHARE_ROW = 18 };
 
 static int savings_height(const struct figures *f)
 {
-	struct share s[SHARES];
+	struct share s[SERIES_SHARES];
 
-	return take_shares(f, s) * SHARE_ROW + BOTTOM;
+	return series_shares(f, s) * SHARE_ROW + BOTTOM;
 }
 
 /* By logarithm: what is saved may be a hundred times what was spent. */
 static void savings(const struct figures *f, struct buf *out)
 {
-	struct share s[SHARES];
-	int n = take_shares(f, s);
+	struct share s[SERIES_SHARES];
+	int n = series_shares(f, s);
 	double most = 0, least = INFINITY, bottom = n * SHARE_ROW + 4;
 	char label[LABEL];
 	struct axis x;
@@ -298,8 +225,8 @@ static void savings(const struct figures *f, struct buf *out)
 
 		number(label, s[i].core_s);
 		svg_text(out, x.from - 4, i * SHARE_ROW + 13, SVG_END, "name", s[i].name);
-		svg_rect(out, x.from, i * SHARE_ROW + 4, end - x.from, SHARE_ROW - 6, s[i].class,
-			 NULL);
+		svg_rect(out, x.from, i * SHARE_ROW + 4, end - x.from, SHARE_ROW - 6,
+			 s[i].saved ? "saved" : "tuned", NULL);
 		svg_text(out, end + 4, i * SHARE_ROW + 13, SVG_START, "faint", label);
 	}
 	svg_text(out, WIDTH - 50, bottom + 28, SVG_END, "name", "core-seconds");
@@ -342,6 +269,11 @@ enum plot plot_find(const char *name)
 	return (enum plot)p;
 }
 
+const char *plot_title(enum plot p)
+{
+	return plot[p].title;
+}
+
 const char *plot_caption(enum plot p)
 {
 	return plot[p].caption;
@@ -349,12 +281,12 @@ const char *plot_caption(enum plot p)
 
 const char *plot_lacks(enum plot p, const struct figures *f)
 {
-	struct share s[SHARES];
+	struct share s[SERIES_SHARES];
 
 	if (p == PLOT_SAVINGS)
-		return f->has_cost && take_shares(f, s) ? NULL
-							: "the database knows of no run's cost";
-	if (!count_times(f))
+		return f->has_cost && series_shares(f, s) ? NULL
+							  : "the database knows of no run's cost";
+	if (!series_count(f))
 		return "no workload has both times, its own and the library's, in this env";
 	if (p == PLOT_ROOFLINE && isnan(f->env.peak))
 		return "the env was not probed";

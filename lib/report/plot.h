@@ -8,6 +8,7 @@ enum plot { PLOT_OPERATORS, PLOT_CONVERGENCE, PLOT_ROOFLINE, PLOT_SAVINGS, PLOTS
 
 /* The plot of a name ("operators"); PLOTS if it is none. */
 enum plot plot_find(const char *name);
+const char *plot_title(enum plot p);
 /* What it shows, as a sentence. */
 const char *plot_caption(enum plot p);
 /* Can it be drawn? NULL, or a sentence that says what is missing. */
