@@ -55,9 +55,9 @@ static const struct program program = {
 };
 
 /* What stands in share/export, with "tlx" for the prefix. */
-static const char *const templates[] = {"tlx.h",      "tlx_kernels.h", "tlx.c",
-					"tlx_team.c", "test.c",	       "example.c",
-					"Makefile",   "README",	       "LICENSE"};
+static const char *const templates[] = {"tlx.h",  "tlx_kernels.h", "tlx.c",	      "tlx_team.c",
+					"test.c", "example.c",	   "bench_kernels.c", "Makefile",
+					"README", "LICENSE"};
 
 /* What is asked for workloads. */
 struct known {

@@ -44,7 +44,7 @@ ok $? 'a folder of candidates'
 grep -q ' kernels of 10 operators in ' "$tmp/err"
 ok $? 'it says what was written'
 ls "$tmp/out" >"$tmp/names"
-[ "$(tr '\n' ' ' <"$tmp/names")" = 'LICENSE Makefile README example.c kernels manifest.json test.c tlx.c tlx.h tlx_kernels.h tlx_prelude.h tlx_table.c tlx_team.c ' ]
+[ "$(tr '\n' ' ' <"$tmp/names")" = 'LICENSE Makefile README bench_kernels.c example.c kernels manifest.json test.c tlx.c tlx.h tlx_kernels.h tlx_prelude.h tlx_table.c tlx_team.c ' ]
 ok $? 'its files'
 OUT=$tmp/out perl -MJSON::PP -0777 -ne '
 	my $kernels = decode_json($_);
@@ -81,6 +81,10 @@ run 'each kernel is as its definition, with OpenMP' "$tmp/openmp/test"
 grep -q '^10 passed, 0 failed$' "$tmp/log"
 ok $? 'all ten were tried'
 run 'the example runs' "$tmp/openmp/example"
+run 'its bench builds' make -s -C "$tmp/openmp" bench_kernels
+"$tmp/openmp/bench_kernels" 1 >"$tmp/bench" && [ "$(grep -c ' us' "$tmp/bench")" -ge 1 ] &&
+	[ "$(grep -c -e ': avx' -e ': scalar' -e ': definition' "$tmp/bench")" -eq "$(grep -c '{{"' "$tmp/openmp/tlx_table.c")" ]
+ok $? 'and times each operator'
 cp -r "$tmp/out" "$tmp/pthreads"
 run 'with POSIX threads' make -s -C "$tmp/pthreads" THREADS=pthreads check
 cp -r "$tmp/out" "$tmp/alone"

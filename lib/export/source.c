@@ -176,9 +176,9 @@ static void pragma(const char *isa, struct buf *out)
 }
 
 /* The parts of a kernel's source behind its comment. isa: what it needs of the CPU, or
- * "definition". */
+ * "definition". p: what was measured; NULL: nothing. */
 static void body(const struct nest *n, const char *isa, const char *name, const char *label,
-		 const char *prefix, struct buf *out)
+		 const struct piece *p, const char *prefix, struct buf *out)
 {
 	struct buf code = BUF_INIT;
 
@@ -196,7 +196,11 @@ static void body(const struct nest *n, const char *isa, const char *name, const 
 	buf_fmt(out, "\nconst struct %s_kernel %s_kernel_%s = {\n\t\"%s\",\n\t", prefix, prefix,
 		name, label);
 	constant(prefix, isa, out);
-	buf_fmt(out, ", KERNEL, params, %d, slots, %d};\n", n->nslots, nest_threads(n, 2) == 1);
+	buf_fmt(out, ", KERNEL, params, %d, slots, %d, ", n->nslots, nest_threads(n, 2) == 1);
+	if (p && !isnan(p->latency_s))
+		buf_fmt(out, "%.9g, %lld};\n", p->latency_s, (long long)p->threads);
+	else
+		buf_str(out, "0, 0};\n");
 }
 
 static int nest_of(const struct piece *p, struct nest *n, struct arena *a, struct err *e)
@@ -217,7 +221,7 @@ int source_kernel(const struct piece *p, const char *prefix, struct buf *out, st
 		source_name(p, &name);
 		buf_fmt(&label, "%s: ", p->isa->name);
 		knobs_text(&p->c, &label);
-		body(n, p->isa->name, name.s, label.s, prefix, out);
+		body(n, p->isa->name, name.s, label.s, p, prefix, out);
 	}
 	buf_free(&name);
 	buf_free(&label);
@@ -239,7 +243,7 @@ int source_definition(const struct workload *w, const char *prefix, struct buf *
 		workload_text(w, out);
 		buf_str(out, "\n *\n * The definition: right on any CPU, and slow.\n */\n");
 		source_definition_name(w, &name);
-		body(n, "definition", name.s, "definition", prefix, out);
+		body(n, "definition", name.s, "definition", NULL, prefix, out);
 	}
 	buf_free(&name);
 	arena_free(&a);

@@ -186,6 +186,11 @@ const char *tlx_kernel_name(const struct tlx *h)
 	return h->kernel->name;
 }
 
+const struct tlx_kernel *tlx_kernel_of(const struct tlx *h)
+{
+	return h->kernel;
+}
+
 size_t tlx_scratch_bytes(const struct tlx *h)
 {
 	return h->scratch_bytes;

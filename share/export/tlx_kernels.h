@@ -46,6 +46,10 @@ struct tlx_kernel {
 	int nslots;
 	const struct tlx_slot *slot;
 	int alone; /* it has no work to share: one thread runs it */
+	/* What a call took, in seconds, where the kernel was tuned, in so many threads. 0 threads:
+	 * it was not measured. */
+	double measured_s;
+	int measured_threads;
 };
 
 /* An operator's kernels, the widest first. The last one is its definition: it runs on any x86-64.
@@ -60,6 +64,8 @@ extern const size_t tlx_table_size;
 /* As tlx_create(), by no more than this instruction set. */
 struct tlx *tlx_create_for(const struct tlx_op *op, const float *weights, const float *bias,
 			   int threads, enum tlx_isa most);
+/* The kernel that a handle runs. */
+const struct tlx_kernel *tlx_kernel_of(const struct tlx *handle);
 /* Makes ready for teams of so many threads; and runs a kernel in one. */
 int tlx_team_start(int threads);
 void tlx_team_run(tlx_function *function, const long *params, void *const *buffers, int threads);
