@@ -227,16 +227,16 @@ format: ## lay the source out as clang-format wants it
 
 ## Using
 
-demo: all ## tune a ResNet kept in share/models, and show the table: TARGET=opencl
-	@TARGET='$(TARGET)' sh share/demo.sh
+demo: all ## tune a ResNet kept in share/models, and show the table: TARGET=opencl ONNXRUNTIME=FOLDER
+	@TARGET='$(TARGET)' ONNXRUNTIME='$(ONNXRUNTIME)' sh share/demo.sh
 bench-kernels: all ## the best kernels against oneDNN: MODELS="FILE..." BUDGET=SECONDS THREADS=N ISA=avx2 ONEDNN=FOLDER
 	@[ $(BIN) = bin ] || ln -sfn ../../share $(B)/share # beside bin/, where programs look for the model
 	@BIN='$(BIN)' MODELS='$(MODELS)' BUDGET='$(BUDGET)' THREADS='$(THREADS)' ISA='$(ISA)' sh bench/kernels.sh
 bench-gpu: all ## networks on a GPU: TARGET=opencl MODELS="FILE..." BATCHES="1 32" BUDGET=SECONDS
 	@BIN='$(BIN)' TARGET='$(TARGET)' MODELS='$(MODELS)' BATCHES='$(BATCHES)' BUDGET='$(BUDGET)' sh bench/gpu.sh
-bench-models: all ## whole models by tl-run against onnxruntime: ONNXRUNTIME=FOLDER MODELS="FILE..." BUDGET=SECONDS THREADS=N TURNS=N
-	@BIN='$(BIN)' ONNXRUNTIME='$(ONNXRUNTIME)' MODELS='$(MODELS)' BUDGET='$(BUDGET)' THREADS='$(THREADS)' TURNS='$(TURNS)' DB='$(DB)' \
-		sh bench/models.sh
+bench-models: all ## whole models by tl-run against onnxruntime: ONNXRUNTIME=FOLDER AGAINST=DB MODELS="FILE..." BUDGET=SECONDS THREADS=N TURNS=N ISA=avx2 CACHE=MODE
+	@BIN='$(BIN)' ONNXRUNTIME='$(ONNXRUNTIME)' AGAINST='$(AGAINST)' MODELS='$(MODELS)' BUDGET='$(BUDGET)' THREADS='$(THREADS)' TURNS='$(TURNS)' \
+		DB='$(DB)' ISA='$(ISA)' CACHE='$(CACHE)' sh bench/models.sh
 bench-measure: all $(B)/bench/plain ## what measuring costs against the plain way, and whether it can be trusted
 	@sh bench/measure.sh
 bench-trust: all $(B)/bench/neighbour ## whether verdicts and recordings come again, beside a neighbour, and whether tuning ends behind its start

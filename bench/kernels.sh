@@ -14,20 +14,12 @@ commit=$(git describe --always --dirty 2>/dev/null || echo unknown) # before the
 bench=kernels
 # shellcheck source=bench/log.sh
 . bench/log.sh
+# shellcheck source=bench/isa.sh
+. bench/isa.sh
 bin=${BIN:-bin}
 dir=build/bench-kernels
 budget=${BUDGET:-300}
 [ -z "${THREADS:-}" ] || export OMP_NUM_THREADS="$THREADS"
-case ${ISA:-} in
-'') ;;
-avx512) export TL_ISA=avx512 ONEDNN_MAX_CPU_ISA=DEFAULT ;; # AMX does nothing for f32
-avx2) export TL_ISA=avx2 ONEDNN_MAX_CPU_ISA=AVX2 ;;
-scalar) export TL_ISA=scalar ONEDNN_MAX_CPU_ISA=SSE41 ;;
-*)
-	echo "bench-kernels: ISA is \"$ISA\", which is none of avx512, avx2 and scalar" >&2
-	exit 2
-	;;
-esac
 rm -rf "$dir"
 mkdir -p "$dir"
 export TL_CACHE="$PWD/$dir/cache"

@@ -1,4 +1,4 @@
-"""Whole models by tl-run and by onnxruntime, in turns.
+"""Whole models by tl-run and by an opponent, in turns: onnxruntime, or tl-run with another database, or with the vendor's library.
 
 Each program has a process of its own, which waits for a line, runs the model again and again for a second, and answers with the median time
 of a run. While one measures, the other is stopped by a signal, so that no thread of it spins beside. Both have the same weights and inputs,
@@ -7,10 +7,12 @@ the same number of threads, and a core for each. A turn gives a ratio; the table
 Called with --serve it is onnxruntime's process.
 """
 import argparse
+import glob
 import json
 import math
 import os
 import re
+import shutil
 import signal
 import statistics
 import subprocess
@@ -19,6 +21,32 @@ import time
 import zipfile
 
 SECONDS = 1.0
+
+
+def without_avx512(folder):
+    """A copy of onnxruntime that never finds AVX-512; returns the folder to import it from.
+
+    onnxruntime has no switch for it. Its library tests a bit of what CPUID says, once, when it chooses kernels: "test $0x10000, register",
+    soon behind XGETBV, and before the test of the state that the system saves. The copy tests no bit there.
+    """
+    import importlib.util
+
+    package = os.path.dirname(importlib.util.find_spec("onnxruntime").origin)
+    copy = os.path.join(folder, "onnxruntime-avx2")
+    if os.path.isdir(copy):
+        return copy
+    shutil.copytree(package, os.path.join(copy, "onnxruntime"))
+    for path in glob.glob(os.path.join(copy, "onnxruntime", "capi", "onnxruntime_pybind11_state*.so")):
+        with open(path, "rb") as file:
+            text = bytearray(file.read())
+        found = [m.start() for m in re.finditer(rb"\x41\xf7[\xc0-\xc7]\x00\x00\x01\x00.{0,16}\xa8\xe0", text, re.DOTALL)
+                 if b"\x0f\x01\xd0" in text[m.start() - 2048:m.start()]]
+        if len(found) != 1:
+            sys.exit(f"{path}: the test of AVX-512 is there {len(found)} times instead of once")
+        text[found[0] + 5] = 0
+        with open(path, "wb") as file:
+            file.write(text)
+    return copy
 
 
 def serve(args):
@@ -70,8 +98,8 @@ def serve(args):
 class Opponent:
     """A process that answers lines, stopped between them."""
 
-    def __init__(self, argv):
-        self.process = subprocess.Popen(argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    def __init__(self, argv, env=None):
+        self.process = subprocess.Popen(argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=env)
 
     def answer(self):
         line = self.process.stdout.readline()
@@ -127,15 +155,26 @@ def compare(args, path):
     name = re.sub(r"\..*", "", os.path.basename(path))
     file = model_file(args, path)
     at = {k: os.path.join(args.dir, f"{name}.{k}.npz") for k in ("weights", "inputs", "outputs")}
-    run = [args.run, "--random-weights=1", "-d", args.db, f"--threads={args.threads}"]
-    subprocess.run(run + ["-q", "--save-weights", at["weights"], "--save-inputs", at["inputs"], file], check=True)
-    python = [sys.executable, __file__, "--serve", "--threads", str(args.threads)]
-    theirs = Opponent(python + [f"--{k}={v}" for k, v in at.items()] + [file])
-    version = theirs.answer()["version"]
-    theirs.stop()
-    check = subprocess.run(run + ["-c", at["outputs"], file], capture_output=True, text=True)
+    run = [args.run, "--random-weights=1", f"--threads={args.threads}"]
+    bench = [f"--bench={SECONDS}s", "--turns", "--json", file]
+    here = run + ["-d", args.db]
+    opponent = args.against
+    if not opponent:
+        subprocess.run(here + ["-q", "--save-weights", at["weights"], "--save-inputs", at["inputs"], file], check=True)
+        python = [sys.executable, __file__, "--serve", "--threads", str(args.threads)]
+        env = {**os.environ, "PYTHONPATH": without_avx512(args.dir)} if args.isa == "avx2" else None
+        theirs = Opponent(python + [f"--{k}={v}" for k, v in at.items()] + [file], env)
+        opponent = "onnxruntime " + theirs.answer()["version"]
+        theirs.stop()
+    elif opponent == "library":
+        subprocess.run(run + ["-q", "--library", "-o", at["outputs"], file], check=True)
+        theirs = Opponent(run + ["--library"] + bench)
+    else:
+        subprocess.run(run + ["-q", "-d", opponent, "-o", at["outputs"], file], check=True)
+        theirs = Opponent(run + ["-d", opponent] + bench)
+    check = subprocess.run(here + ["-c", at["outputs"], file], capture_output=True, text=True)
     errors = [float(x) for x in re.findall(r"difference (\S+) of", check.stdout)]
-    ours = Opponent(run + [f"--bench={SECONDS}s", "--turns", "--json", file])
+    ours = Opponent(here + bench)
     turns = []
     for i in range(args.turns + 1):
         a, b = ours.measure(), theirs.measure()
@@ -144,11 +183,12 @@ def compare(args, path):
     ours.end()
     theirs.end()
     for k in at.values():
-        os.remove(k)
+        if os.path.exists(k):
+            os.remove(k)
     ratio, low, high = interval([b / a for a, b in turns])
     return {
-        "model": name, "threads": args.threads, "onnxruntime": version, "turns": len(turns),
-        "tl_s": statistics.median(a for a, _ in turns), "onnxruntime_s": statistics.median(b for _, b in turns),
+        "model": name, "threads": args.threads, "opponent": opponent, "turns": len(turns),
+        "tl_s": statistics.median(a for a, _ in turns), "opponent_s": statistics.median(b for _, b in turns),
         "ratio": ratio, "ratio_ci": [low, high], "max_error": max(errors), "equal": check.returncode == 0,
         "kernels": a["kernels"], "tuned": a["tuned"], "tuned_s": a["tuned_s"],
     }
@@ -157,6 +197,8 @@ def compare(args, path):
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--serve", action="store_true")
+    parser.add_argument("--against", help="a database, or \"library\"; by default onnxruntime")
+    parser.add_argument("--isa", choices=["avx512", "avx2", "scalar"])
     for name in ("run", "db", "dir", "weights", "inputs", "outputs"):
         parser.add_argument("--" + name)
     parser.add_argument("--turns", type=int, default=15)
@@ -164,10 +206,12 @@ def main():
     parser.add_argument("models", nargs="+")
     args = parser.parse_args()
     args.threads = args.threads or len(os.sched_getaffinity(0))
+    if args.isa == "scalar" and not args.against:
+        sys.exit("onnxruntime cannot be kept from AVX2")
     if args.serve:
         serve(args)
         return
-    print(f"{'model':14} {'tl-run ms':>10} {'onnxrt ms':>10} {'ratio':>6} {'95% interval':>15} {'error':>8} "
+    print(f"{'model':14} {'tl-run ms':>10} {'theirs ms':>10} {'ratio':>6} {'95% interval':>15} {'error':>8} "
           f"{'tuned':>9} {'sum alone ms':>12} {'run/sum':>7}")
     ratios = []
     with open(os.path.join(args.dir, "figures.ndjson"), "w") as out:
@@ -176,7 +220,7 @@ def main():
             ratios.append(r["ratio"])
             out.write(json.dumps(r) + "\n")
             alone = f"{r['tuned_s'] * 1e3:12.3f} {r['tl_s'] / r['tuned_s']:7.3f}" if r["tuned_s"] else ""
-            print(f"{r['model']:14} {r['tl_s'] * 1e3:10.3f} {r['onnxruntime_s'] * 1e3:10.3f} {r['ratio']:6.2f} "
+            print(f"{r['model']:14} {r['tl_s'] * 1e3:10.3f} {r['opponent_s'] * 1e3:10.3f} {r['ratio']:6.2f} "
                   f"  [{r['ratio_ci'][0]:.2f}, {r['ratio_ci'][1]:.2f}] {r['max_error']:8.1g} "
                   f"{r['tuned']:4}/{r['kernels']:<4} {alone}{'' if r['equal'] else '  DIFFERS'}", flush=True)
     print(f"geometric mean {math.exp(sum(map(math.log, ratios)) / len(ratios)):.2f}, least {min(ratios):.2f}")

@@ -1,32 +1,36 @@
 #!/bin/sh
-# make bench-models ONNXRUNTIME=FOLDER [MODELS="FILE..."] [BUDGET=SECONDS] [THREADS=N] [TURNS=N] [DB=FILE]: whole models by tl-run against
-# onnxruntime.
+# make bench-models ONNXRUNTIME=FOLDER|AGAINST=DB|AGAINST=library [MODELS="FILE..."] [BUDGET=SECONDS] [THREADS=N] [TURNS=N] [DB=FILE]
+# [ISA=avx2] [CACHE=MODE]: whole models by tl-run against onnxruntime, another database, or the vendor's library.
 #
 # FOLDER is a virtual environment of Python with onnxruntime, onnx and numpy. Each model gets random weights, is tuned for BUDGET seconds
-# (120), and then runs in both programs, TURNS times (15) for a second each: bench/models.py says how. Outputs are compared first. Nothing
-# else should run meanwhile.
+# (120) with caches as MODE says (tl-measure's), and then runs in both programs, TURNS times (15) for a second each: bench/models.py says
+# how. Outputs are compared first. ISA holds for both sides. Nothing else should run meanwhile.
 #
 # The figures are in build/bench-models/figures.ndjson, which the next run removes; the database stays, so that a second run goes on tuning.
 set -eu
 bench=models
 # shellcheck source=bench/log.sh
 . bench/log.sh
+# shellcheck source=bench/isa.sh
+. bench/isa.sh
 bin=${BIN:-bin}
 dir=build/bench-models
 mkdir -p "$dir"
 rm -f "$dir/figures.ndjson"
 export TL_CACHE="$PWD/$dir/cache"
 db=${DB:-$dir/tl.db}
-[ -x "${ONNXRUNTIME:-}/bin/python" ] || {
-	echo "ONNXRUNTIME=FOLDER: a virtual environment with onnxruntime, onnx and numpy" >&2
+python=${ONNXRUNTIME:+$ONNXRUNTIME/bin/}python3
+[ -n "${AGAINST:-}" ] || [ -x "${ONNXRUNTIME:-}/bin/python3" ] || {
+	echo "ONNXRUNTIME=FOLDER: a virtual environment with onnxruntime, onnx and numpy; or AGAINST=DB, or AGAINST=library" >&2
 	exit 2
 }
 [ -z "${THREADS:-}" ] || export OMP_NUM_THREADS="$THREADS"
 models=${MODELS:-share/models/resnet50.tar.zst share/models/mobilenet_v2.tar.zst share/models/bert_base.tar.zst}
 for model in $models; do
-	[ "${BUDGET:-120}" = 0 ] || "$bin/tl-tune" -q -d "$db" --time "${BUDGET:-120}s" -o "$dir/tuned" "$model" ||
+	[ "${BUDGET:-120}" = 0 ] ||
+		"$bin/tl-tune" -q -d "$db" ${CACHE:+--cache="$CACHE"} --time "${BUDGET:-120}s" -o "$dir/tuned" "$model" ||
 		echo "tl-tune ended with status $?" >&2
 done
 # shellcheck disable=SC2086 # names of files, separated by spaces
-"$ONNXRUNTIME/bin/python" bench/models.py --run "$bin/tl-run" --db "$db" --dir "$dir" --turns "${TURNS:-15}" \
-	--threads "${THREADS:-0}" $models
+"$python" bench/models.py --run "$bin/tl-run" --db "$db" --dir "$dir" --turns "${TURNS:-15}" --threads "${THREADS:-0}" \
+	${AGAINST:+--against "$AGAINST"} ${ISA:+--isa "$ISA"} $models

@@ -20,9 +20,10 @@
 #include "lib/store/store.h"
 #include "lib/store/until.h"
 #include "lib/target/target.h"
+#include "lib/trial/caches.h"
 
 static const char *db, *output, *until, *seed, *number, *keep, *layout, *batch, *patience, *finals,
-	*replay, *env, *model, *search, *filter, *target_name;
+	*caches, *replay, *env, *model, *search, *filter, *target_name;
 static double time_s;
 static int no_db, nowait, quiet, verbose, print, zero_shot;
 static struct buf limits_text; /* --until, with a --budget of time */
@@ -75,6 +76,10 @@ static const struct opt opts[] = {
 	 "At the end, compare the best of each workload with the library in N processes; 0: not at "
 	 "all. By default tl-measure's.",
 	 NULL},
+	{0, "cache", OPT_ENUM, &caches, "MODE",
+	 "What timed kernels find in the caches, as of tl-measure; by default all their operands "
+	 "(warm).",
+	 CACHES_NAMES},
 	{0, "seed", OPT_STRING, &seed, "N", "Another seed proposes other candidates.", NULL},
 	{0, "layout", OPT_STRING, &layout, "NAME", "Layout of convolutions: nhwc or nchw.", NULL},
 	{0, "batch", OPT_STRING, &batch, "N", "Batch size, where a model leaves it open.", NULL},
@@ -207,8 +212,10 @@ static void measure(struct pipeline *p, const struct places *at)
 		pipeline_arg(p, "--cost");
 	pipeline_stage(p, replay ? "tl-replay" : "tl-measure");
 	pipeline_arg2(p, "--target", target_name);
-	if (!replay)
+	if (!replay) {
 		pipeline_arg2(p, "--part-of", at->run);
+		pipeline_arg2(p, "--cache", caches);
+	}
 	if (replay) {
 		pipeline_arg2(p, "--from", replay);
 		pipeline_arg2(p, "--env", env);
@@ -240,6 +247,7 @@ static void measure_finals(struct pipeline *p, const struct places *at)
 	pipeline_arg2(p, "--target", target_name);
 	pipeline_arg2(p, "--part-of", at->run);
 	pipeline_arg2(p, "--final", finals);
+	pipeline_arg2(p, "--cache", caches);
 	if (nowait)
 		pipeline_arg(p, "--no-wait");
 	pipeline_arg(p, at->round);

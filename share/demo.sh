@@ -1,5 +1,6 @@
 #!/bin/sh
-# make demo [TARGET=opencl]: tunes a ResNet-50 kept in share/models on this CPU, or for another target, and shows what it brought.
+# make demo [TARGET=opencl] [ONNXRUNTIME=FOLDER]: tunes a ResNet-50 kept in share/models on this CPU, or for another target, and shows what it brought.
+# Where Python has onnxruntime, onnx and numpy (FOLDER is a virtual environment with them), the model runs there, too.
 # A second run starts from the database of the first and measures only what is new.
 set -eu
 bin=${BIN:-bin}
@@ -26,5 +27,13 @@ for library in --library ''; do
 	# shellcheck disable=SC2086 # an option or none
 	"$bin/tl-run" --random-weights 1 --bench 2s $library "$model"
 done
+python=${ONNXRUNTIME:+$ONNXRUNTIME/bin/}python3
+if "$python" -c 'import numpy, onnx, onnxruntime' 2>/dev/null; then
+	echo "And in turns with onnxruntime, with the same weights:"
+	"$python" bench/models.py --run "$bin/tl-run" --db "$TL_DB" --dir "$dir" --turns 5 "$model"
+else
+	echo "(Python's onnxruntime, onnx and numpy are not installed; with them this would compare.)"
+fi
+echo
 echo "The kernels as a library in C, for your own program:"
 echo "    bin/tl-extract $model | bin/tl-export -d $dir/tl.db -o $dir/kernels"
