@@ -85,6 +85,13 @@ run 'its bench builds' make -s -C "$tmp/openmp" bench_kernels
 "$tmp/openmp/bench_kernels" 1 >"$tmp/bench" && [ "$(grep -c ' us' "$tmp/bench")" -ge 1 ] &&
 	[ "$(grep -c -e ': avx' -e ': scalar' -e ': definition' "$tmp/bench")" -eq "$(grep -c '{{"' "$tmp/openmp/tlx_table.c")" ]
 ok $? 'and times each operator'
+if qemu=$(command -v qemu-x86_64 || command -v qemu-x86_64-static); then
+	run 'a CPU without AVX computes by the definitions' "$qemu" -cpu Nehalem "$tmp/openmp/test"
+	[ "$(grep -c -e ': definition, error' -e ': scalar: ' "$tmp/log")" -eq 10 ]
+	ok $? 'all ten of them'
+else
+	skip 'a CPU without AVX: qemu-user is not installed'
+fi
 cp -r "$tmp/out" "$tmp/pthreads"
 run 'with POSIX threads' make -s -C "$tmp/pthreads" THREADS=pthreads check
 cp -r "$tmp/out" "$tmp/alone"

@@ -9,8 +9,8 @@
 
 #include "tlx_kernels.h"
 
-enum { SAMPLES = 21 };
-static const double sample_s = 2e-3, warm_s = 10e-3;
+enum { CALLS = 4001, FEWEST = 5 };
+static const double warm_s = 10e-3, time_s = 60e-3;
 
 static double now(void)
 {
@@ -37,28 +37,22 @@ static int compare(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-static double calls(struct tlx *handle, const struct tlx_data *data, long n)
-{
-	double begin = now();
-
-	for (long i = 0; i < n; i++)
-		tlx_run_data(handle, data);
-	return now() - begin;
-}
-
-/* The median of the samples' means, in seconds; each sample is of enough calls for the clock. */
+/* The median time of a call, in seconds, of those in 60 ms behind the first 10 ms. */
 static double median(struct tlx *handle, const struct tlx_data *data)
 {
-	double took = 0, sample[SAMPLES];
-	long n = 1;
+	static double seconds[CALLS];
+	double first = now(), begin;
+	int n = 0;
 
-	while ((took = calls(handle, data, n)) < warm_s)
-		n = took > 0 && warm_s / took < 8 ? (long)((double)n * warm_s / took) + 1 : 8 * n;
-	n = (long)((double)n * sample_s / took) + 1;
-	for (int i = 0; i < SAMPLES; i++)
-		sample[i] = calls(handle, data, n) / (double)n;
-	qsort(sample, SAMPLES, sizeof *sample, compare);
-	return sample[SAMPLES / 2];
+	while (now() - first < warm_s)
+		tlx_run_data(handle, data);
+	for (first = now(); n < CALLS && (n < FEWEST || now() - first < time_s); n++) {
+		begin = now();
+		tlx_run_data(handle, data);
+		seconds[n] = now() - begin;
+	}
+	qsort(seconds, (size_t)n, sizeof *seconds, compare);
+	return seconds[n / 2];
 }
 
 /* The time of a call, and the kernel that runs; negative: it does not run. */
