@@ -3,7 +3,7 @@
 # [ISA=avx2] [CACHE=MODE]: whole models by tl-run against onnxruntime, another database, or the vendor's library.
 #
 # FOLDER is a virtual environment of Python with onnxruntime, onnx and numpy. Each model gets random weights, is tuned for BUDGET seconds
-# (120) with caches as MODE says (tl-measure's), and then runs in both programs, TURNS times (15) for a second each: bench/models.py says
+# (120) with caches as MODE says (weights-cold, as in a network), and then runs in both programs, TURNS times (15) for a second each: bench/models.py says
 # how. Outputs are compared first. ISA holds for both sides. Nothing else should run meanwhile.
 #
 # The figures are in build/bench-models/figures.ndjson, which the next run removes; the database stays, so that a second run goes on tuning.
@@ -28,7 +28,7 @@ python=${ONNXRUNTIME:+$ONNXRUNTIME/bin/}python3
 models=${MODELS:-share/models/resnet50.tar.zst share/models/mobilenet_v2.tar.zst share/models/bert_base.tar.zst}
 for model in $models; do
 	[ "${BUDGET:-120}" = 0 ] ||
-		"$bin/tl-tune" -q -d "$db" ${CACHE:+--cache="$CACHE"} --time "${BUDGET:-120}s" -o "$dir/tuned" "$model" ||
+		"$bin/tl-tune" -q -d "$db" --cache="${CACHE:-weights-cold}" --time "${BUDGET:-120}s" -o "$dir/tuned" "$model" ||
 		echo "tl-tune ended with status $?" >&2
 done
 # shellcheck disable=SC2086 # names of files, separated by spaces

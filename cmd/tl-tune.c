@@ -78,7 +78,8 @@ static const struct opt opts[] = {
 	 NULL},
 	{0, "cache", OPT_ENUM, &caches, "MODE",
 	 "What timed kernels find in the caches, as of tl-measure; by default all their operands "
-	 "(warm).",
+	 "(warm). weights-cold finds better kernels for whole models. Times of different modes do "
+	 "not compare: give each mode a database of its own.",
 	 CACHES_NAMES},
 	{0, "seed", OPT_STRING, &seed, "N", "Another seed proposes other candidates.", NULL},
 	{0, "layout", OPT_STRING, &layout, "NAME", "Layout of convolutions: nhwc or nchw.", NULL},

@@ -30,6 +30,17 @@ for model in tests/run/*.onnx; do
 	done
 done
 
+# The manual names every operator.
+sed -n 's/^\t{"\([A-Za-z0-9]*\)", lower_.*/\1/p' lib/run/lower.c >"$tmp/operators"
+[ "$(wc -l <"$tmp/operators")" -gt 80 ]
+ok $? 'a table of operators'
+while read -r operator; do
+	sed -n '/^\.Ss Operators/,/^\.Ss Inputs/p' man/tl-run.1.in | grep -q "\b$operator\b" || echo "# $operator is not in the manual"
+done <"$tmp/operators" >"$tmp/missing"
+cat "$tmp/missing"
+[ ! -s "$tmp/missing" ]
+ok $? 'the manual has them all'
+
 # Does the comparison see anything?
 "$bin/tl-run" --no-db -m none --random-weights 5 --batch=2 -i tests/run/cnn.npz -c tests/run/cnn.npz tests/run/cnn.onnx >"$tmp/out"
 [ $? -eq 1 ] && grep -q ': differs: ' "$tmp/out"
@@ -120,6 +131,16 @@ npy '<f4' '1, 8, 14, 14' nan $(seq 1567) >"$tmp/nan.npy"
 npy '<i8' '1, 9' 1 2 3 99 5 6 7 8 9 >"$tmp/ids.npy"
 npy '<i8' '1, 9' 1 1 1 1 1 1 1 1 1 >"$tmp/mask.npy"
 (cd "$tmp" && zip -q far.npz ids.npy mask.npy)
+# Weights beside the model are looked for there alone.
+mkdir "$tmp/beside" && cp tests/run/external.onnx "$tmp/beside" && cp tests/run/external.npz "$tmp/x.npz"
+refused 'a file of weights that is missing' 'external.bin, which has the elements' 3 "$tmp/beside/external.onnx"
+head -c 500 tests/run/external.bin >"$tmp/beside/external.bin"
+refused 'a file of weights that was cut off' 'external.bin ends within a tensor' 3 "$tmp/beside/external.onnx"
+(cd "$tmp/beside" && zip -q ../external.zip external.onnx external.bin)
+refused 'a file of weights in an archive' 'in another file, which is looked for beside a model alone' 3 "$tmp/external.zip"
+sed -i 's/external\.bin/..\/xtern.bin/' "$tmp/beside/external.onnx"
+refused 'a file of weights elsewhere' 'not beside the model' 3 "$tmp/beside/external.onnx"
+
 refused 'a model that was cut off' 'cut off' 3 "$tmp/cut.onnx"
 refused 'no model' 'holds no ONNX model' 3 tests/run.t
 refused 'no file' 'No such file' 3 "$tmp/nothing"

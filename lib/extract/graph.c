@@ -310,6 +310,18 @@ int elem_is_int(int elem)
 	       elem == VALUE_U64;
 }
 
+size_t value_elem_size(int elem)
+{
+	static const unsigned char size[] = {
+		[VALUE_F32] = 4, [VALUE_U8] = 1,    [VALUE_I8] = 1,   [VALUE_U16] = 2,
+		[VALUE_I16] = 2, [VALUE_I32] = 4,   [VALUE_I64] = 8,  [VALUE_BOOL] = 1,
+		[VALUE_F16] = 2, [VALUE_F64] = 8,   [VALUE_U32] = 4,  [VALUE_U64] = 8,
+		[VALUE_C64] = 8, [VALUE_C128] = 16, [VALUE_BF16] = 2,
+	};
+
+	return elem >= 0 && elem < (int)sizeof size ? size[elem] : 0;
+}
+
 int elem_is_real(int elem)
 {
 	return elem == VALUE_F32 || elem == VALUE_F64 || elem == VALUE_F16 || elem == VALUE_BF16;

@@ -153,7 +153,8 @@ void shape_print(const struct shape *s, struct buf *out);      /* "1x3x?x224" */
 /* Is v a constant that, broadcast onto shape s, differs along dimension dim only (or nowhere)? */
 int value_is_along(const struct value *v, const struct shape *s, int dim);
 const char *elem_name(int elem);
-int elem_is_int(int elem);  /* integers and booleans */
-int elem_is_real(int elem); /* floats */
+int elem_is_int(int elem);	  /* integers and booleans */
+int elem_is_real(int elem);	  /* floats */
+size_t value_elem_size(int elem); /* bytes of an element; 0: unknown, or of no fixed size */
 
 #endif

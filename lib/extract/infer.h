@@ -94,6 +94,9 @@ int infer_axis(int64_t axis, int rank);
  * given but unknown. */
 int infer_list(const struct graph *g, const struct graph_node *n, const char *attr, int i,
 	       int *count, const int64_t **v);
+/* Factor i of `rank` ones of a Resize or Upsample. 1; 0: it is not given, or not known. */
+int infer_resize_factor(const struct graph *g, const struct graph_node *n, int64_t opset, int rank,
+			int i, double *out);
 /* Room for the elements of output i, whose shape is set; NULL if they are too many or unknown. */
 union scalar *infer_keep(struct infer *x, const struct graph_node *n, int i);
 /* Elements of output i as a strided view of those of from: element (a, b, ..) is from[offset +

@@ -276,7 +276,8 @@ int infer_pad(struct infer *x, const struct graph_node *n, struct err *e)
 
 /* Factors as floats: an attribute (Upsample 7), or input 1 (Upsample 9, Resize 10) or 2 (Resize
  * 11). */
-static int factor(const struct infer *x, const struct graph_node *n, int rank, int i, double *out)
+int infer_resize_factor(const struct graph *g, const struct graph_node *n, int64_t opset, int rank,
+			int i, double *out)
 {
 	const struct attr *a = node_attr(n, "scales");
 	const struct value *v;
@@ -285,7 +286,7 @@ static int factor(const struct infer *x, const struct graph_node *n, int rank, i
 		*out = a->floats[i];
 		return 1;
 	}
-	v = node_in(x->g, n, n->nin > 2 || x->opset >= 11 ? 2 : 1);
+	v = node_in(g, n, n->nin > 2 || opset >= 11 ? 2 : 1);
 	if (!v || !v->kept || !elem_is_real(v->elem) || v->shape.rank != 1 ||
 	    v->shape.dim[0] != rank)
 		return 0;
@@ -318,7 +319,7 @@ int infer_resize(struct infer *x, const struct graph_node *n, struct err *e)
 			if (sizes[i] < 0 && sizes[i] != INT_UNKNOWN)
 				return infer_bad(x, n, e, "makes a negative size");
 			s.dim[axis] = sizes[i] == INT_UNKNOWN ? DIM_UNKNOWN : sizes[i];
-		} else if (s.dim[axis] >= 0 && factor(x, n, count, i, &f)) {
+		} else if (s.dim[axis] >= 0 && infer_resize_factor(x->g, n, x->opset, count, i, &f)) {
 			size = floor((double)s.dim[axis] * f);
 			if (!(size >= 0 && size <= (double)MAX_ELEMENTS))
 				return infer_bad(x, n, e, "has an absurd factor");

@@ -366,10 +366,10 @@ static int parse_model(struct parse *p, struct onnx_model *m, struct err *e)
 	return 0;
 }
 
-static int read_model(struct onnx_model *m, struct pull *in, int weights, struct arena *a,
-		      struct err *e)
+static int read_model(struct onnx_model *m, struct pull *in, int weights, const char *folder,
+		      struct arena *a, struct err *e)
 {
-	struct parse p = {.a = a, .weights = weights};
+	struct parse p = {.a = a, .weights = weights, .folder = folder};
 	int r;
 
 	*m = (struct onnx_model){0};
@@ -387,12 +387,13 @@ static int read_model(struct onnx_model *m, struct pull *in, int weights, struct
 
 int onnx_read(struct onnx_model *m, struct pull *in, struct arena *a, struct err *e)
 {
-	return read_model(m, in, 0, a, e);
+	return read_model(m, in, 0, NULL, a, e);
 }
 
-int onnx_read_weights(struct onnx_model *m, struct pull *in, struct arena *a, struct err *e)
+int onnx_read_weights(struct onnx_model *m, struct pull *in, const char *folder, struct arena *a,
+		      struct err *e)
 {
-	return read_model(m, in, 1, a, e);
+	return read_model(m, in, 1, folder, a, e);
 }
 
 void onnx_free(struct onnx_model *m)

@@ -2,7 +2,7 @@
  *
  * Field numbers are those of onnx.proto (ir_version 3 and later; operator sets 7 and later are what
  * shape inference is written for). Weights are passed over: raw_data and the typed lists of a
- * TensorProto are kept only for small tensors, and external data is never opened.
+ * TensorProto are kept only for small tensors, and external data is opened only for weights.
  */
 #ifndef TL_EXTRACT_ONNX_H
 #define TL_EXTRACT_ONNX_H
@@ -23,9 +23,10 @@ struct onnx_model {
 int onnx_claims(const unsigned char *head, size_t n);
 /* Reads the model and links its graph. The arena holds all of it; onnx_free() frees the tables. */
 int onnx_read(struct onnx_model *m, struct pull *in, struct arena *a, struct err *e);
-/* The same with all elements of single-precision tensors: value.data. Those of external files are
- * an error. */
-int onnx_read_weights(struct onnx_model *m, struct pull *in, struct arena *a, struct err *e);
+/* The same with all elements of single-precision tensors: value.data. Those in other files are read
+ * from this folder; NULL: they are an error. */
+int onnx_read_weights(struct onnx_model *m, struct pull *in, const char *folder, struct arena *a,
+		      struct err *e);
 void onnx_free(struct onnx_model *m);
 
 #endif

@@ -10,9 +10,10 @@ enum { NAME_MAX_BYTES = 1 << 20, LIST_MAX = 1 << 20, DEPTH_MAX = 16 };
 struct parse {
 	struct wire wire;
 	struct arena *a;
-	struct buf raw; /* of the tensor at hand */
-	int depth;	/* of nested graphs */
-	int weights;	/* the elements of large tensors are kept, too */
+	struct buf raw;	    /* of the tensor at hand */
+	int depth;	    /* of nested graphs */
+	int weights;	    /* the elements of large tensors are kept, too */
+	const char *folder; /* where files with elements are; NULL: nowhere */
 };
 
 int parse_name(struct parse *p, const struct wire_field *f, const char **out, struct err *e);

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/extract/onnx_external.h"
+
 /* How the elements at hand in parse.raw are written. */
 enum coding { NONE, LITTLE_ENDIAN_RAW, LIST_OF_INT64, LIST_OF_FLOAT, LIST_OF_DOUBLE };
 
@@ -115,24 +117,6 @@ static int64_t raw_int(const unsigned char *s, int size, int is_signed)
 	return (int64_t)v;
 }
 
-static int int_size(int elem)
-{
-	switch (elem) {
-	case VALUE_U8:
-	case VALUE_I8:
-	case VALUE_BOOL:
-		return 1;
-	case VALUE_U16:
-	case VALUE_I16:
-		return 2;
-	case VALUE_I32:
-	case VALUE_U32:
-		return 4;
-	default:
-		return 8;
-	}
-}
-
 static int is_signed(int elem)
 {
 	return elem == VALUE_I8 || elem == VALUE_I16 || elem == VALUE_I32 || elem == VALUE_I64;
@@ -140,7 +124,7 @@ static int is_signed(int elem)
 
 static int keep_ints(struct value *v, const struct buf *raw, enum coding coding, int64_t n)
 {
-	int size = coding == LIST_OF_INT64 ? 8 : int_size(v->elem);
+	int size = coding == LIST_OF_INT64 ? 8 : (int)value_elem_size(v->elem);
 
 	if (coding != LIST_OF_INT64 && coding != LITTLE_ENDIAN_RAW)
 		return -1;
@@ -230,6 +214,7 @@ static int set_dims(struct value *v, const struct buf *dims, struct err *e)
 int parse_tensor(struct parse *p, uint64_t end, struct value *v, struct err *e)
 {
 	enum coding coding = NONE;
+	struct external file = {.length = -1};
 	struct buf dims = BUF_INIT;
 	struct wire_field f;
 	int64_t elem = 0, external = 0;
@@ -264,6 +249,11 @@ int parse_tensor(struct parse *p, uint64_t end, struct value *v, struct err *e)
 		case 10:
 			r = fixed_list(p, &f, LIST_OF_DOUBLE, &coding, e);
 			break;
+		case 13:
+			r = wire_message(&p->wire, &f, e);
+			if (!r)
+				r = external_parse(p, f.end, &file, e);
+			break;
 		case 14: /* where the elements are: 1 is another file */
 			r = wire_int(&p->wire, &f, &external, e);
 			break;
@@ -280,8 +270,7 @@ int parse_tensor(struct parse *p, uint64_t end, struct value *v, struct err *e)
 	if (!r)
 		r = set_dims(v, &dims, e);
 	if (!r && p->weights && external == 1)
-		r = err_set(e, "the elements of '%s' are in another file, which is not read",
-			    v->name);
+		r = external_read(&file, p->folder, v, e);
 	if (!r && v->data)
 		r = take_weights(p, v, &coding, e);
 	if (!r)

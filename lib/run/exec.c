@@ -44,10 +44,15 @@ static int part(const struct plan *p, const struct step *s, int thread, int thre
 			return 0;
 		threads = 1;
 	}
-	if (s->gather)
-		return gather_run(s->gather, (float *const *)s->buffers, thread, threads);
+	if (s->plain)
+		return s->plain->run(s->plain->with, (float *const *)s->buffers, thread, threads);
 	p->runner->part(&s->kernel, s->params, s->buffers, thread, threads, barrier);
 	return 0;
+}
+
+static int say_bad(const struct step *s, struct err *e)
+{
+	return err_set(e, "%s (%s): %s", s->name, s->what, s->plain->bad);
 }
 
 /* The library has a team of its own: a step after the other, each with its fork and join. */
@@ -66,7 +71,7 @@ static int run_by_library(struct plan *p, double *ended, struct err *e)
 			bad = part(p, s, omp_get_thread_num(), omp_get_num_threads()) != 0;
 		}
 		if (bad)
-			rc = err_set(e, "an index of %s (Gather) lies outside", s->name);
+			rc = say_bad(s, e);
 		if (ended)
 			ended[i + 1] = clock_now();
 	}
@@ -97,5 +102,5 @@ int exec_run(struct plan *p, double *ended, struct err *e)
 				ended[i + 1] = clock_now();
 		}
 	}
-	return bad ? err_set(e, "an index of %s (Gather) lies outside", bad->name) : 0;
+	return bad ? say_bad(bad, e) : 0;
 }

@@ -3,9 +3,9 @@
 #include <math.h>
 #include <string.h>
 
-int gather_run(const struct gather *g, float *const buffers[GATHER_OPERANDS], int thread,
-	       int threads)
+int gather_run(const void *with, float *const *buffers, int thread, int threads)
 {
+	const struct gather *g = with;
 	const float *data = buffers[GATHER_DATA], *index = buffers[GATHER_INDEX];
 	int64_t rows = g->outer * g->count, first = rows * thread / threads;
 	int64_t end = rows * (thread + 1) / threads;

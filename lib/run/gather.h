@@ -14,8 +14,8 @@ struct gather {
 	int64_t outer, extent, count, inner;
 };
 
-/* The part of thread `thread` of `threads`. -1: an index lies outside; its row is not written. */
-int gather_run(const struct gather *g, float *const buffers[GATHER_OPERANDS], int thread,
-	       int threads);
+/* The part of thread `thread` of `threads` of a struct gather. -1: an index lies outside; its row
+ * is not written. */
+int gather_run(const void *with, float *const *buffers, int thread, int threads);
 
 #endif

@@ -9,51 +9,90 @@ static const struct {
 } table[] = {
 	{"Abs", lower_unary},
 	{"Add", lower_binary},
+	{"And", lower_scalar},
+	{"ArgMax", lower_arg},
+	{"ArgMin", lower_arg},
 	{"AveragePool", lower_pool},
 	{"BatchNormalization", lower_batch_norm},
 	{"Cast", lower_cast},
+	{"Ceil", lower_scalar},
+	{"Celu", lower_elu},
 	{"Clip", lower_clip},
 	{"Concat", lower_concat},
+	{"ConvTranspose", lower_conv_transpose},
+	{"Cos", lower_scalar},
+	{"DepthToSpace", lower_depth_to_space},
 	{"Div", lower_binary},
 	{"Dropout", lower_alias},
+	{"Elu", lower_elu},
+	{"Equal", lower_scalar},
 	{"Erf", lower_unary},
 	{"Exp", lower_unary},
 	{"Expand", lower_expand},
 	{"Flatten", lower_reshape},
+	{"Floor", lower_scalar},
 	{"Gather", lower_gather},
 	{"Gelu", lower_gelu},
 	{"GlobalAveragePool", lower_global_pool},
 	{"GlobalMaxPool", lower_global_pool},
+	{"Greater", lower_scalar},
+	{"GreaterOrEqual", lower_scalar},
+	{"GroupNormalization", lower_group_norm},
 	{"HardSigmoid", lower_hard_sigmoid},
 	{"HardSwish", lower_unary},
 	{"Identity", lower_alias},
+	{"InstanceNormalization", lower_instance_norm},
+	{"IsNaN", lower_scalar},
 	{"LayerNormalization", lower_layer_norm},
 	{"LeakyRelu", lower_leaky_relu},
+	{"Less", lower_scalar},
+	{"LessOrEqual", lower_scalar},
+	{"Log", lower_scalar},
 	{"Max", lower_binary},
 	{"MaxPool", lower_pool},
 	{"Min", lower_binary},
+	{"Mish", lower_scalar},
+	{"Mod", lower_scalar},
 	{"Mul", lower_binary},
 	{"Neg", lower_unary},
+	{"Not", lower_scalar},
+	{"Or", lower_scalar},
+	{"PRelu", lower_prelu},
 	{"Pad", lower_pad},
 	{"Pow", lower_pow},
 	{"Reciprocal", lower_unary},
+	{"ReduceL2", lower_reduce},
 	{"ReduceMax", lower_reduce},
 	{"ReduceMean", lower_reduce},
 	{"ReduceMin", lower_reduce},
 	{"ReduceSum", lower_reduce},
+	{"ReduceSumSquare", lower_reduce},
 	{"Relu", lower_unary},
 	{"Reshape", lower_reshape},
+	{"Resize", lower_resize},
+	{"Round", lower_scalar},
+	{"Selu", lower_elu},
 	{"Sigmoid", lower_unary},
+	{"Sign", lower_scalar},
+	{"Sin", lower_scalar},
 	{"Slice", lower_slice},
 	{"Softmax", lower_softmax},
+	{"Softplus", lower_scalar},
+	{"Softsign", lower_scalar},
+	{"SpaceToDepth", lower_space_to_depth},
 	{"Split", lower_split},
 	{"Sqrt", lower_unary},
 	{"Squeeze", lower_reshape},
 	{"Sub", lower_binary},
 	{"Sum", lower_binary},
 	{"Tanh", lower_unary},
+	{"ThresholdedRelu", lower_scalar},
+	{"Tile", lower_tile},
 	{"Transpose", lower_transpose},
 	{"Unsqueeze", lower_reshape},
+	{"Upsample", lower_resize},
+	{"Where", lower_scalar},
+	{"Xor", lower_scalar},
 };
 
 /* ---- nodes ---- */
@@ -86,16 +125,24 @@ static int lower_constant(struct lowering *l, const struct graph_node *n, struct
 	return lower_constant_value(l, n->out[0], e);
 }
 
+static lower_fn *find_row(const struct graph_node *n)
+{
+	for (size_t i = 0; i < sizeof table / sizeof *table; i++)
+		if (node_is(n, table[i].type))
+			return table[i].lower;
+	return NULL;
+}
+
 static int lower_node(struct lowering *l, const struct graph_node *n, struct err *e)
 {
+	lower_fn *row;
+
 	if (is_done(l, n))
 		return 0;
 	if (node_is(n, "Constant") || node_is(n, "ConstantOfShape"))
 		return lower_constant(l, n, e);
-	for (size_t i = 0; i < sizeof table / sizeof *table; i++)
-		if (node_is(n, table[i].type))
-			return table[i].lower(l, n, e);
-	return lower_bad(l, n, e, "is an operator that tl-run does not know");
+	row = find_row(n);
+	return row ? row(l, n, e) : lower_bad(l, n, e, "is an operator that tl-run does not know");
 }
 
 /* What is wanted elsewhere goes there. */
@@ -149,7 +196,7 @@ static int find_tasks(struct lowering *l, struct err *e)
 		const struct graph_node *n = &g->node[t->node];
 		int last;
 
-		if (is_done(l, n))
+		if (is_done(l, n) || (t->why && find_row(n)))
 			continue;
 		if (t->why)
 			return lower_bad(l, n, e, "is not computed here: %s", t->why);
@@ -166,7 +213,8 @@ static void use(struct lowering *l, int value, int position)
 		l->last_use[value] = position;
 }
 
-/* What a task or a normalization reads it reads where its last node stands. */
+/* What a task or a normalization reads it reads where its last node stands, and what a pool's Pad
+ * reads the pool does. */
 static void find_uses(struct lowering *l)
 {
 	struct graph *g = l->g;
@@ -175,6 +223,8 @@ static void find_uses(struct lowering *l)
 		int node = g->order[i];
 		const struct graph_node *n = &g->node[node];
 		const struct task *t = l->task[node] >= 0 ? &l->tasks[l->task[node]] : NULL;
+		const struct graph_node *pad;
+		const int64_t *pads;
 
 		for (int k = 0; k < n->ndeps; k++)
 			use(l, n->in[k], i);
@@ -189,6 +239,9 @@ static void find_uses(struct lowering *l)
 		}
 		if (l->norm[node] >= 0)
 			use(l, l->norms[l->norm[node]].from, i);
+		pad = lower_pad_of(l, n, &pads);
+		if (pad)
+			use(l, pad->in[0], i);
 	}
 	for (int v = 0; v < g->nvalue; v++)
 		if (g->value[v]->is_output)

@@ -75,6 +75,12 @@ int lower_dense(struct lowering *l, const struct place *from, const int *order, 
 		struct place *out, struct err *e);
 /* Makes a value that no step makes: a constant, row-major. */
 int lower_constant_value(struct lowering *l, int value, struct err *e);
+/* Where a value of rank 4 is, or a copy of it: channels are dense, pixels, rows and images follow
+ * each other, maybe with gaps between pixels. */
+int lower_get_image(struct lowering *l, int value, struct place *out, struct err *e);
+/* A place of that kind for an output. If it is wanted elsewhere in another form, it goes there by a
+ * copy. */
+int lower_new_image(struct lowering *l, int value, struct place *out, struct err *e);
 /* The dimensions of a value as a place without memory. */
 int lower_shape(const struct lowering *l, int value, struct place *out, struct err *e);
 /* New memory for a place whose dimensions and strides are set. */
@@ -111,15 +117,33 @@ struct norm {
 void lower_find_norms(struct lowering *l);
 int lower_norm(struct lowering *l, const struct norm *m, struct err *e);
 
+/* lower_pool.c: the Pad of zeros that is the padding of a pool, which counts it as elements, and
+ * how far it goes on each side; NULL: none is. */
+const struct graph_node *lower_pad_of(const struct lowering *l, const struct graph_node *pool,
+				      const int64_t **pads);
+/* Is a Pad nothing but that, of all that read it? */
+int lower_is_pool_padding(const struct lowering *l, const struct graph_node *pad);
+
 /* lower_concat.c */
 int lower_plan_concats(struct lowering *l, struct err *e);
 
 lower_fn lower_binary, lower_unary, lower_clip, lower_leaky_relu, lower_hard_sigmoid, lower_gelu,
-	lower_pow, lower_batch_norm; /* lower_pointwise.c */
+	lower_pow, lower_batch_norm, lower_elu, lower_prelu; /* lower_pointwise.c */
 lower_fn lower_alias, lower_reshape, lower_transpose, lower_slice, lower_split, lower_expand,
-	lower_gather, lower_pad, lower_cast;		/* lower_move.c */
-lower_fn lower_concat;					/* lower_concat.c */
-lower_fn lower_pool, lower_global_pool;			/* lower_pool.c */
-lower_fn lower_softmax, lower_reduce, lower_layer_norm; /* lower_rows.c */
+	lower_gather, lower_pad, lower_tile, lower_depth_to_space,
+	lower_space_to_depth;		     /* lower_move.c */
+lower_fn lower_scalar, lower_cast;	     /* lower_scalar.c */
+lower_fn lower_resize, lower_conv_transpose; /* lower_image.c */
+lower_fn lower_concat; /* lower_pool.c: the Pad of zeros that is the padding of a pool, which counts
+			* it as elements, and how far it goes on each side; NULL: none is. */
+const struct graph_node *lower_pad_of(const struct lowering *l, const struct graph_node *pool,
+				      const int64_t **pads);
+/* Is a Pad nothing but that, of all that read it? */
+int lower_is_pool_padding(const struct lowering *l, const struct graph_node *pad);
+
+/* lower_concat.c */
+lower_fn lower_pool, lower_global_pool; /* lower_pool.c */
+lower_fn lower_softmax, lower_reduce, lower_layer_norm, lower_instance_norm, lower_group_norm,
+	lower_arg; /* lower_rows.c */
 
 #endif

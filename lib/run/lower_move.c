@@ -1,6 +1,7 @@
 /* Operators that only move elements, or nothing: views. */
 #include <string.h>
 
+#include "lib/run/gather.h"
 #include "lib/run/lower.h"
 
 int lower_alias(struct lowering *l, const struct graph_node *n, struct err *e)
@@ -11,17 +12,6 @@ int lower_alias(struct lowering *l, const struct graph_node *n, struct err *e)
 		return -1;
 	lower_put(l, n->out[0], &p);
 	return 0;
-}
-
-/* Integers are floats here, so that nothing is to be done but where a fraction would be cut off. */
-int lower_cast(struct lowering *l, const struct graph_node *n, struct err *e)
-{
-	const struct value *from = node_in(l->g, n, 0), *to = node_out(l->g, n, 0);
-
-	if (from && to && elem_is_real(from->elem) && elem_is_int(to->elem))
-		return lower_bad(l, n, e, "makes %s of %s, which is not computed here",
-				 elem_name(to->elem), elem_name(from->elem));
-	return lower_alias(l, n, e);
 }
 
 int lower_reshape(struct lowering *l, const struct graph_node *n, struct err *e)
@@ -159,7 +149,7 @@ int lower_gather(struct lowering *l, const struct graph_node *n, struct err *e)
 {
 	struct place data, index, to;
 	struct operand operand[GATHER_OPERANDS];
-	struct gather g = {.outer = 1, .inner = 1};
+	struct gather *g = arena_new(l->p->a, struct gather);
 	double known;
 	int axis;
 
@@ -174,16 +164,85 @@ int lower_gather(struct lowering *l, const struct graph_node *n, struct err *e)
 	    lower_get_dense(l, n->in[1], NULL, &index, e) || lower_shape(l, n->out[0], &to, e))
 		return -1;
 	lower_room(l, &to);
-	g.extent = data.dim[axis];
-	g.count = place_count(&index);
+	*g = (struct gather){1, data.dim[axis], place_count(&index), 1};
 	for (int i = 0; i < data.rank; i++)
-		*(i < axis ? &g.outer : i > axis ? &g.inner : &(int64_t){0}) *= data.dim[i];
+		*(i < axis ? &g->outer : i > axis ? &g->inner : &(int64_t){0}) *= data.dim[i];
 	operand[GATHER_DATA] = operand_of(&data);
 	operand[GATHER_INDEX] = operand_of(&index);
 	operand[GATHER_TO] = operand_of(&to);
-	plan_gather(l->p, node_label(l->g, n), &g, operand);
+	plan_plain(l->p, node_label(l->g, n), n->type,
+		   &(struct plain){gather_run, g, "an index lies outside"}, operand,
+		   GATHER_OPERANDS);
 	lower_put(l, n->out[0], &to);
 	return 0;
+}
+
+/* Each dimension is repeated: seen with a dimension of copies before it, which is a broadcast, it
+ * is copied. */
+int lower_tile(struct lowering *l, const struct graph_node *n, struct err *e)
+{
+	struct place p, wide = {0}, shape, to;
+
+	if (lower_get(l, n->in[0], &p, e) || lower_shape(l, n->out[0], &shape, e))
+		return -1;
+	if (p.rank != shape.rank || 2 * p.rank > PLACE_RANK)
+		return lower_bad(l, n, e, "has more than %d dimensions", PLACE_RANK / 2);
+	wide = p;
+	wide.rank = 2 * p.rank;
+	for (int i = 0; i < p.rank; i++) {
+		wide.dim[2 * i] = p.dim[i] ? shape.dim[i] / p.dim[i] : 0;
+		wide.stride[2 * i] = 0;
+		wide.dim[2 * i + 1] = p.dim[i];
+		wide.stride[2 * i + 1] = p.stride[i];
+	}
+	if (lower_dense(l, &wide, NULL, node_label(l->g, n), &wide, e))
+		return -1;
+	if (!place_reshape(&wide, shape.rank, shape.dim, &to))
+		return lower_bad(l, n, e, "repeats in a way that its input does not explain");
+	lower_put(l, n->out[0], &to);
+	return 0;
+}
+
+/* Input 0 with other dimensions, then these in another order, then as the output's. */
+static int rearrange(struct lowering *l, const struct graph_node *n, const int64_t *dim,
+		     const int *perm, struct err *e)
+{
+	struct place p, split, turned, shape, to;
+
+	if (lower_get_dense(l, n->in[0], NULL, &p, e) || lower_shape(l, n->out[0], &shape, e))
+		return -1;
+	if (!place_reshape(&p, 6, dim, &split) || place_count(&split) != place_count(&shape))
+		return lower_bad(l, n, e, "has a blocksize that does not divide its input");
+	turned = split;
+	for (int i = 0; i < 6; i++) {
+		turned.dim[i] = split.dim[perm[i]];
+		turned.stride[i] = split.stride[perm[i]];
+	}
+	if (lower_dense(l, &turned, NULL, node_label(l->g, n), &turned, e) ||
+	    !place_reshape(&turned, shape.rank, shape.dim, &to))
+		return -1;
+	lower_put(l, n->out[0], &to);
+	return 0;
+}
+
+int lower_depth_to_space(struct lowering *l, const struct graph_node *n, struct err *e)
+{
+	const int64_t *d = l->g->value[n->in[0]]->shape.dim, b = node_int(n, "blocksize", 1);
+	const int64_t depth = d[1] / (b * b);
+
+	if (!strcmp(node_str(n, "mode", "DCR"), "CRD"))
+		return rearrange(l, n, (int64_t[]){d[0], depth, b, b, d[2], d[3]},
+				 (int[]){0, 1, 4, 2, 5, 3}, e);
+	return rearrange(l, n, (int64_t[]){d[0], b, b, depth, d[2], d[3]},
+			 (int[]){0, 3, 4, 1, 5, 2}, e);
+}
+
+int lower_space_to_depth(struct lowering *l, const struct graph_node *n, struct err *e)
+{
+	const int64_t *d = l->g->value[n->in[0]]->shape.dim, b = node_int(n, "blocksize", 1);
+
+	return rearrange(l, n, (int64_t[]){d[0], d[1], d[2] / b, b, d[3] / b, b},
+			 (int[]){0, 3, 5, 1, 2, 4}, e);
 }
 
 /* The frame is filled with the whole, and the input is put into its middle. */
@@ -195,6 +254,8 @@ int lower_pad(struct lowering *l, const struct graph_node *n, struct err *e)
 	double with = (double)node_float(n, "value", 0);
 	int npads, order[PLACE_RANK], all = 0;
 
+	if (lower_is_pool_padding(l, n))
+		return 0;
 	if (lower_get(l, n->in[0], &from, e))
 		return -1;
 	if (strcmp(node_str(n, "mode", "constant"), "constant") != 0 || node_in(l->g, n, 3) ||

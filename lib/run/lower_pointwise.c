@@ -182,6 +182,54 @@ int lower_leaky_relu(struct lowering *l, const struct graph_node *n, struct err 
 	return m ? finish(l, n, m, pointwise_post(m, x, p), e) : -1;
 }
 
+/* gamma * (max(x, 0) + alpha * (exp(min(x, 0) / scale) - 1)) */
+static int elu(struct pointwise *m, int x, double gamma, double alpha, double scale)
+{
+	int zero = pointwise_const(m, 0), least = pointwise_op(m, PW_MIN, x, zero), most;
+
+	if (scale != 1)
+		least = pointwise_op(m, PW_DIV, least, pointwise_const(m, scale));
+	least = pointwise_op(m, PW_EXP, least, -1);
+	least = pointwise_op(m, PW_SUB, least, pointwise_const(m, 1));
+	least = pointwise_op(m, PW_MUL, least, pointwise_const(m, gamma * alpha));
+	most = pointwise_op(m, PW_MAX, x, zero);
+	if (gamma != 1)
+		most = pointwise_op(m, PW_MUL, most, pointwise_const(m, gamma));
+	return pointwise_op(m, PW_ADD, most, least);
+}
+
+int lower_elu(struct lowering *l, const struct graph_node *n, struct err *e)
+{
+	const int is_selu = node_is(n, "Selu"), is_celu = node_is(n, "Celu");
+	double alpha = (double)node_float(n, "alpha", is_selu ? 1.67326319F : 1);
+	double gamma = is_selu ? (double)node_float(n, "gamma", 1.05070102F) : 1;
+	int x;
+	struct pointwise *m = begin(l, n, &x, e);
+
+	return m ? finish(l, n, m, elu(m, x, gamma, alpha, is_celu ? alpha : 1), e) : -1;
+}
+
+/* max(x, 0) + slope * min(x, 0) */
+int lower_prelu(struct lowering *l, const struct graph_node *n, struct err *e)
+{
+	int x, slope, least;
+	struct pointwise *m = begin(l, n, &x, e);
+
+	if (!m)
+		return -1;
+	if (!node_in(l->g, n, 1))
+		return lower_bad(l, n, e, "lacks its slope");
+	slope = lower_operand(l, m, n->in[1], e);
+	if (slope < 0)
+		return -1;
+	least = pointwise_op(m, PW_MIN, x, pointwise_const(m, 0));
+	least = pointwise_op(m, PW_MUL, least, slope);
+	return finish(
+		l, n, m,
+		pointwise_op(m, PW_ADD, pointwise_op(m, PW_MAX, x, pointwise_const(m, 0)), least),
+		e);
+}
+
 int lower_hard_sigmoid(struct lowering *l, const struct graph_node *n, struct err *e)
 {
 	int x;
@@ -207,15 +255,16 @@ int lower_gelu(struct lowering *l, const struct graph_node *n, struct err *e)
 int lower_pow(struct lowering *l, const struct graph_node *n, struct err *e)
 {
 	double power;
+	struct pointwise *m;
 	int x, y;
-	struct pointwise *m = begin(l, n, &x, e);
 
-	if (!m)
-		return -1;
 	if (n->nin < 2 || !lower_number(l, n->in[1], &power) ||
 	    (power != 0.5 && power != -0.5 && power != -1 &&
 	     (power != floor(power) || power < 1 || power > 8)))
-		return lower_bad(l, n, e, "has an exponent that is none of 1 to 8, 1/2, -1/2, -1");
+		return lower_scalar(l, n, e);
+	m = begin(l, n, &x, e);
+	if (!m)
+		return -1;
 	y = power == 0.5 || power == -0.5 ? pointwise_op(m, PW_SQRT, x, -1) : x;
 	if (power < 0)
 		y = pointwise_op(m, PW_DIV, pointwise_const(m, 1), y);

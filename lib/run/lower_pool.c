@@ -4,44 +4,15 @@
 #include "lib/run/lower.h"
 #include "lib/run/pool.h"
 
-/* An image whose channels are dense, and whose pixels, rows and images follow each other: with gaps
- * between pixels, if need be. */
-static int is_image(const struct place *p)
-{
-	int64_t pixel = p->stride[3];
-
-	return p->rank == 4 && p->stride[1] == 1 && pixel >= p->dim[1] &&
-	       p->stride[2] == pixel * p->dim[3] &&
-	       (p->dim[0] == 1 || p->stride[0] == p->stride[2] * p->dim[2]);
-}
-
-static int get_image(struct lowering *l, int value, struct place *out, struct err *e)
-{
-	int order[PLACE_RANK];
-
-	if (lower_get(l, value, out, e))
-		return -1;
-	if (out->rank == 4 && is_image(out))
-		return 0;
-	order_channels_last(out->rank, order);
-	return lower_dense(l, out, order, l->g->value[value]->name, out, e);
-}
-
 /* The step, from an image to where the output is wanted. */
 static int emit(struct lowering *l, const struct graph_node *n, struct pool *p,
 		const struct place *from, struct err *e)
 {
 	struct operand operand[2];
 	struct place to;
-	int order[PLACE_RANK];
 
-	order_channels_last(4, order);
-	if (lower_new(l, n->out[0], order, &to, e))
+	if (lower_new_image(l, n->out[0], &to, e))
 		return -1;
-	if (!is_image(&to)) { /* it goes where it is wanted by a copy */
-		place_dense(&to, 4, to.dim, order);
-		lower_room(l, &to);
-	}
 	p->images = from->dim[0];
 	p->channels = from->dim[1];
 	p->in_pixel = from->stride[3];
@@ -53,25 +24,47 @@ static int emit(struct lowering *l, const struct graph_node *n, struct pool *p,
 	return plan_kernel(l->p, node_label(l->g, n), n->type, operand, e) ? 0 : -1;
 }
 
-/* A Pad of zeros around the image, which the mean counts as elements: its own input, and how far it
- * goes on each side. */
-static const struct graph_node *pad_before(const struct lowering *l, int value,
-					   const int64_t **pads)
+static int pads_itself(const struct graph_node *n)
 {
-	const struct value *v = l->g->value[value];
-	const struct graph_node *n = v->producer < 0 ? NULL : &l->g->node[v->producer];
+	const struct attr *a = node_attr(n, "pads");
+
+	for (int i = 0; a && i < a->nints; i++)
+		if (a->ints[i])
+			return 1;
+	return !strncmp(node_str(n, "auto_pad", "NOTSET"), "SAME_", 5);
+}
+
+const struct graph_node *lower_pad_of(const struct lowering *l, const struct graph_node *pool,
+				      const int64_t **pads)
+{
+	const struct value *v = node_in(l->g, pool, 0);
+	const struct graph_node *n = !v || v->producer < 0 ? NULL : &l->g->node[v->producer];
 	double with = 0;
 	int npads;
 
-	if (!n || !node_is(n, "Pad") || strcmp(node_str(n, "mode", "constant"), "constant") ||
-	    node_in(l->g, n, 3) || (node_in(l->g, n, 2) && !lower_number(l, n->in[2], &with)) ||
-	    with != 0 || node_float(n, "value", 0) != 0 || v->shape.rank != 4 ||
+	if (!node_is(pool, "AveragePool") || pads_itself(pool) || !n || !node_is(n, "Pad") ||
+	    strcmp(node_str(n, "mode", "constant"), "constant") || node_in(l->g, n, 3) ||
+	    (node_in(l->g, n, 2) && !lower_number(l, n->in[2], &with)) || with != 0 ||
+	    node_float(n, "value", 0) != 0 || v->shape.rank != 4 ||
 	    infer_list(l->g, n, "pads", 1, &npads, pads) != 1 || npads != 8)
 		return NULL;
 	for (int i = 0; i < 8; i++)
 		if ((*pads)[i] < 0 || (i % 4 < 2 && (*pads)[i]))
 			return NULL;
 	return n;
+}
+
+int lower_is_pool_padding(const struct lowering *l, const struct graph_node *pad)
+{
+	const struct value *v = node_out(l->g, pad, 0);
+	const int64_t *pads;
+	int readers = 0;
+
+	if (!v || v->is_output)
+		return 0;
+	for (int i = 0; i < l->g->nnode; i++)
+		readers += lower_pad_of(l, &l->g->node[i], &pads) == pad;
+	return readers == v->uses;
 }
 
 int lower_pool(struct lowering *l, const struct graph_node *n, struct err *e)
@@ -92,9 +85,8 @@ int lower_pool(struct lowering *l, const struct graph_node *n, struct err *e)
 	if (window_resolve(l->g, n, &in->shape, kernel->ints, &w, e))
 		return -1;
 	p.counts_padding &= w.before[0] || w.before[1] || w.after[0] || w.after[1];
-	if (p.is_mean && !w.before[0] && !w.before[1] && !w.after[0] && !w.after[1])
-		pad = pad_before(l, n->in[0], &pads);
-	if (get_image(l, pad ? pad->in[0] : n->in[0], &from, e))
+	pad = lower_pad_of(l, n, &pads);
+	if (lower_get_image(l, pad ? pad->in[0] : n->in[0], &from, e))
 		return -1;
 	p.ih = from.dim[2];
 	p.iw = from.dim[3];
@@ -120,7 +112,7 @@ int lower_global_pool(struct lowering *l, const struct graph_node *n, struct err
 
 	if (node_in(l->g, n, 0)->shape.rank != 4)
 		return lower_bad(l, n, e, "is no pool over the two dimensions of images");
-	if (get_image(l, n->in[0], &from, e))
+	if (lower_get_image(l, n->in[0], &from, e))
 		return -1;
 	p.ih = p.kh = from.dim[2];
 	p.iw = p.kw = from.dim[3];

@@ -1,6 +1,7 @@
 /* Operators over rows: softmax, reductions, layer normalization. */
 #include <string.h>
 
+#include "lib/run/arg.h"
 #include "lib/run/lower.h"
 #include "lib/run/rows.h"
 
@@ -77,8 +78,29 @@ static int reduced_axes(const struct lowering *l, const struct graph_node *n, in
 	return 0;
 }
 
+/* The squares of a place, in memory of their own. */
+static int square(struct lowering *l, struct place *p, const char *name, struct err *e)
+{
+	struct pointwise m = {.out = *p};
+	int x = pointwise_input(&m, p);
+
+	pointwise_op(&m, PW_MUL, x, x);
+	lower_room(l, &m.out);
+	*p = m.out;
+	return lower_pointwise(l, &m, name, "square", e);
+}
+
+static int root(struct lowering *l, const struct place *p, const char *name, struct err *e)
+{
+	struct pointwise m = {.out = *p};
+
+	pointwise_op(&m, PW_SQRT, pointwise_input(&m, p), -1);
+	return lower_pointwise(l, &m, name, "root", e);
+}
+
 int lower_reduce(struct lowering *l, const struct graph_node *n, struct err *e)
 {
+	const int is_norm = node_is(n, "ReduceL2");
 	struct place place[2], shape;
 	unsigned char marked[PLACE_RANK] = {0};
 	struct rows r = {.kind = node_is(n, "ReduceMean")  ? ROWS_MEAN
@@ -92,7 +114,9 @@ int lower_reduce(struct lowering *l, const struct graph_node *n, struct err *e)
 		return lower_bad(l, n, e, "has axes that are not known");
 	marked_last(rank, marked, order);
 	if (lower_get_dense(l, n->in[0], order, &place[0], e) ||
-	    lower_shape(l, n->out[0], &shape, e))
+	    lower_shape(l, n->out[0], &shape, e) ||
+	    ((is_norm || node_is(n, "ReduceSumSquare")) &&
+	     square(l, &place[0], node_label(l->g, n), e)))
 		return -1;
 	for (int i = 0; i < rank; i++)
 		r.size *= marked[i] ? place[0].dim[i] : 1;
@@ -100,7 +124,35 @@ int lower_reduce(struct lowering *l, const struct graph_node *n, struct err *e)
 	lower_room(l, &shape);
 	place[1] = shape;
 	lower_put(l, n->out[0], &shape);
-	return emit(l, &r, place, 2, node_label(l->g, n), n->type, e);
+	if (emit(l, &r, place, 2, node_label(l->g, n), n->type, e))
+		return -1;
+	return is_norm ? root(l, &shape, node_label(l->g, n), e) : 0;
+}
+
+int lower_arg(struct lowering *l, const struct graph_node *n, struct err *e)
+{
+	struct arg *g = arena_new(l->p->a, struct arg);
+	int order[PLACE_RANK], axis, rank = l->g->value[n->in[0]]->shape.rank;
+	unsigned char marked[PLACE_RANK] = {0};
+	struct place place[2];
+
+	axis = rank > PLACE_RANK ? -1 : infer_axis(node_int(n, "axis", 0), rank);
+	if (axis < 0)
+		return lower_bad(l, n, e, "has an axis that is none");
+	marked[axis] = 1;
+	marked_last(rank, marked, order);
+	if (lower_get_dense(l, n->in[0], order, &place[0], e) ||
+	    lower_shape(l, n->out[0], &place[1], e))
+		return -1;
+	lower_room(l, &place[1]);
+	*g = (struct arg){.rows = place_count(&place[1]),
+			  .size = place[0].dim[axis],
+			  .is_least = node_is(n, "ArgMin"),
+			  .is_last = node_int(n, "select_last_index", 0) != 0};
+	lower_put(l, n->out[0], &place[1]);
+	plan_plain(l->p, node_label(l->g, n), n->type, &(struct plain){arg_run, g, NULL},
+		   (struct operand[]){operand_of(&place[0]), operand_of(&place[1])}, 2);
+	return 0;
 }
 
 /* Rows of `size` elements from `from`, with scale and shift where there are any (values, or -1). */
@@ -145,6 +197,65 @@ int lower_layer_norm(struct lowering *l, const struct graph_node *n, struct err 
 	return norm_rows(l, n->in[0], size, n->in[1], n->nin > 2 && n->in[2] >= 0 ? n->in[2] : -1,
 			 (double)node_float(n, "epsilon", 1e-5F), n->out[0], node_label(l->g, n),
 			 e);
+}
+
+/* x * scale + shift, of one element each a channel, waits as the node's output. */
+static int scale_channels(struct lowering *l, const struct graph_node *n, const struct place *x,
+			  struct err *e)
+{
+	struct pointwise *m = arena_new(l->p->a, struct pointwise);
+	struct place v, broad;
+	int r;
+
+	m->out = *x;
+	r = pointwise_input(m, x);
+	for (int i = 1; i < 3; i++) {
+		if (!node_in(l->g, n, i) || lower_get_dense(l, n->in[i], NULL, &v, e))
+			return node_in(l->g, n, i) ? -1 : lower_bad(l, n, e, "lacks an operand");
+		if (place_count(&v) != x->dim[1])
+			return lower_bad(l, n, e, "scales something else than channels");
+		broad = *x;
+		broad.memory = v.memory;
+		broad.at = v.at;
+		for (int k = 0; k < broad.rank; k++)
+			broad.stride[k] = k == 1;
+		r = pointwise_op(m, i == 1 ? PW_MUL : PW_ADD, r, pointwise_input(m, &broad));
+	}
+	l->waiting[n->out[0]] = m;
+	return 0;
+}
+
+/* Rows of the elements of `groups` groups of an image's channels are made to have mean 0 and
+ * variance 1; then the channels are scaled. */
+static int norm_groups(struct lowering *l, const struct graph_node *n, int64_t groups,
+		       struct err *e)
+{
+	struct rows r = {.kind = ROWS_NORM, .epsilon = (double)node_float(n, "epsilon", 1e-5F)};
+	struct place place[2];
+
+	if (lower_get_dense(l, n->in[0], NULL, &place[0], e))
+		return -1;
+	if (place[0].rank < 2 || groups < 1 || place[0].dim[1] % groups)
+		return lower_bad(l, n, e, "has groups that do not fit its channels");
+	r.rows = place[0].dim[0] * groups;
+	r.size = place_count(&place[0]) / r.rows;
+	place[1] = place[0];
+	lower_room(l, &place[1]);
+	return emit(l, &r, place, 2, node_label(l->g, n), n->type, e) ||
+			       scale_channels(l, n, &place[1], e)
+		       ? -1
+		       : 0;
+}
+
+int lower_instance_norm(struct lowering *l, const struct graph_node *n, struct err *e)
+{
+	return norm_groups(l, n, l->g->value[n->in[0]]->shape.dim[1], e);
+}
+
+/* Before operator set 21 scale and shift were of groups. */
+int lower_group_norm(struct lowering *l, const struct graph_node *n, struct err *e)
+{
+	return norm_groups(l, n, node_int(n, "num_groups", 1), e);
 }
 
 int lower_norm(struct lowering *l, const struct norm *m, struct err *e)

@@ -13,10 +13,22 @@
 
 /* ---- the model ---- */
 
+/* The folder that a file is in; the caller frees it. */
+static char *folder_of(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	char *folder = xstrdup(slash ? path : ".");
+
+	if (slash)
+		folder[slash == path ? 1 : slash - path] = 0;
+	return folder;
+}
+
 /* The first member that is a model. 1 with the graph read; 0: there is none. */
 static int read_member(struct network *n, struct member *m, struct err *e)
 {
 	const unsigned char *head;
+	char *folder;
 	size_t size;
 	int rc;
 
@@ -24,8 +36,10 @@ static int read_member(struct network *n, struct member *m, struct err *e)
 		return -1;
 	if (!onnx_claims(head, size) && !extract_name_ends(m->name, ".onnx"))
 		return 0;
+	folder = m->alone ? folder_of(m->name) : NULL;
 	rc = n->has_seed ? onnx_read(&n->onnx, &m->bytes, &n->a, e)
-			 : onnx_read_weights(&n->onnx, &m->bytes, &n->a, e);
+			 : onnx_read_weights(&n->onnx, &m->bytes, folder, &n->a, e);
+	free(folder);
 	if (rc)
 		err_in(e, "%s", m->label);
 	return rc ? -1 : 1;

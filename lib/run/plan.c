@@ -144,6 +144,13 @@ static struct step *add_step(struct plan *p, const char *name, const char *what)
 	return s;
 }
 
+static void note_write(struct memory *m, int once)
+{
+	*(once ? &m->written_once : &m->written_again) = 1;
+	m->is_const = m->written_once && !m->written_again;
+	m->is_shared |= m->written_once && m->written_again;
+}
+
 /* Notes what the last step uses, and whether it can run at once. */
 static void note_uses(struct plan *p, struct step *s, int written)
 {
@@ -164,7 +171,7 @@ static void note_uses(struct plan *p, struct step *s, int written)
 		if (!m)
 			continue;
 		if (i == written)
-			m->is_const |= s->is_constant;
+			note_write(m, s->is_constant);
 		else
 			m->readers++;
 		m->first = m->first < 0 ? at : m->first;
@@ -286,16 +293,17 @@ struct step *plan_candidate(struct plan *p, const char *name, const char *what,
 	return s;
 }
 
-struct step *plan_gather(struct plan *p, const char *name, const struct gather *g,
-			 const struct operand operand[GATHER_OPERANDS])
+struct step *plan_plain(struct plan *p, const char *name, const char *what, const struct plain *c,
+			const struct operand *operand, int n)
 {
-	struct step *s = add_step(p, name, "Gather");
+	struct step *s = add_step(p, name, what);
+	struct plain *kept = arena_new(p->a, struct plain);
 
-	s->gather = arena_new(p->a, struct gather);
-	*s->gather = *g;
-	s->nslots = GATHER_OPERANDS;
+	*kept = *c;
+	s->plain = kept;
+	s->nslots = n;
 	s->threads = p->threads;
-	memcpy(s->operand, operand, sizeof *operand * GATHER_OPERANDS);
-	note_uses(p, s, GATHER_TO);
+	memcpy(s->operand, operand, sizeof *operand * (size_t)n);
+	note_uses(p, s, n - 1);
 	return s;
 }

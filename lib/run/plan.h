@@ -16,7 +16,6 @@
 #include "lib/base/arena.h"
 #include "lib/build/cache.h"
 #include "lib/nest/operands.h"
-#include "lib/run/gather.h"
 #include "lib/space/limits.h"
 #include "lib/target/runner.h"
 
@@ -52,7 +51,10 @@ struct memory {
 	float *data;   /* where it is, if it is not in the plan's block */
 	int owned;     /* data was mapped for it */
 	int is_shared; /* several values have parts of it: a concatenation */
-	int readers;   /* of a constant: those that have not read it yet; at 0 it goes */
+	/* A step that runs once writes to it; a step of every run does. With both it is no
+	 * constant, and yet nothing else may have its place: what was written once stays. */
+	int written_once, written_again;
+	int readers; /* of a constant: those that have not read it yet; at 0 it goes */
 	/* Of a constant: makes its elements when they are wanted; gives back what is not owned. */
 	void (*fill)(void *with, float *to, int64_t n);
 	void *fill_with;
@@ -67,6 +69,16 @@ enum { MEMORY_NONE = -1, MEMORY_SCRATCH = -2 };
 struct operand {
 	int memory;
 	int64_t at; /* floats from its start */
+};
+
+/* What is no nest: plain C, because it depends on data in a way that nests have no place for, or
+ * because it is rare. */
+struct plain {
+	/* The part of thread `thread` of `threads`. -1: an operand has an element that it must not
+	 * have. */
+	int (*run)(const void *with, float *const *buffers, int thread, int threads);
+	const void *with;
+	const char *bad; /* what -1 means: "an index lies outside"; NULL: it never fails */
 };
 
 struct step {
@@ -92,7 +104,7 @@ struct step {
 	const char *match;  /* how the kernel was found: "exact", "nearest", .. */
 	double predicted_s; /* what it takes, by the database; NAN */
 	/* Or no kernel: */
-	struct gather *gather;
+	const struct plain *plain;
 };
 
 struct plan {
@@ -126,8 +138,9 @@ struct nest *plan_nest(struct plan *p, const char *name);
  * found by itself. Valid until the next step is added. NULL: it cannot be printed. */
 struct step *plan_kernel(struct plan *p, const char *name, const char *what,
 			 const struct operand *operand, struct err *e);
-struct step *plan_gather(struct plan *p, const char *name, const struct gather *g,
-			 const struct operand operand[GATHER_OPERANDS]);
+/* Plain C; with lives as long as the plan. The last of n operands is what it writes. */
+struct step *plan_plain(struct plan *p, const char *name, const char *what, const struct plain *c,
+			const struct operand *operand, int n);
 /* The kernel of a workload; by_role: of the tensors that are no constants. w lives as long as the
  * plan. */
 struct step *plan_candidate(struct plan *p, const char *name, const char *what,

@@ -48,9 +48,9 @@ static int run_constant(struct plan *p, struct step *s, struct err *e)
 		if (s->operand[i].memory >= 0 && plan_alloc(p, s->operand[i].memory, e))
 			return -1;
 	resolve(p, s);
-	if (s->gather) {
-		if (gather_run(s->gather, (float *const *)s->buffers, 0, 1))
-			return err_set(e, "an index of %s lies outside", s->name);
+	if (s->plain) {
+		if (s->plain->run(s->plain->with, (float *const *)s->buffers, 0, 1))
+			return err_set(e, "%s (%s): %s", s->name, s->what, s->plain->bad);
 	} else if (p->runner->run(&s->kernel, s->params, s->buffers, s->threads, e)) {
 		return -1;
 	}

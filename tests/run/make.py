@@ -52,7 +52,10 @@ class Model:
         graph = helper.make_graph(self.nodes, self.name, self.inputs, outs, self.weights)
         model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", self.opset)], ir_version=8)
         path = os.path.join(folder, self.name + ".onnx")
-        onnx.save(model, path)
+        if self.name == "external":
+            onnx.save(model, path, save_as_external_data=True, location="external.bin", size_threshold=64)
+        else:
+            onnx.save(model, path)
         session = ort.InferenceSession(path, providers=["CPUExecutionProvider"])
         answers = session.run(self.outputs, self.feed)
         np.savez(os.path.join(folder, self.name + ".npz"), **self.feed, **dict(zip(self.outputs, answers)))
@@ -224,5 +227,90 @@ def rows():
     return m
 
 
-for make in (cnn, mobile, attention, pointwise, moves, rows):
+def images():
+    """Images of other sizes, transposed convolutions, normalization of instances and groups."""
+    m = Model("images", 21)
+    x = image(m, 2, 8, 7, 9)
+    none = ""
+
+    def resized(scale_h, scale_w, **attributes):
+        return m.add("Resize", x, none, m.const(np.array([1, 1, scale_h, scale_w], np.float32)), **attributes)
+
+    for mode in ("half_pixel", "pytorch_half_pixel", "align_corners", "asymmetric"):
+        m.output(resized(2, 1.5, mode="linear", coordinate_transformation_mode=mode))
+        m.output(resized(0.6, 3, mode="nearest", coordinate_transformation_mode=mode))
+    for mode in ("round_prefer_ceil", "floor", "ceil"):
+        m.output(resized(1.7, 2, mode="nearest", nearest_mode=mode))
+    sizes = m.const(np.array([2, 8, 13, 5], np.int64))
+    m.output(m.add("Relu", m.add("Resize", x, none, none, sizes, mode="linear")))
+    sizes = m.const(np.array([10, 10], np.int64))
+    m.output(m.add("Resize", x, none, none, sizes, mode="nearest", axes=[2, 3]))
+    m.output(m.add("ConvTranspose", x, m.floats(8, 5, 2, 2), m.floats(5), kernel_shape=[2, 2], strides=[2, 2]))
+    m.output(m.add("ConvTranspose", x, m.floats(8, 5, 3, 4), strides=[2, 3], pads=[1, 2, 0, 1], output_padding=[1, 0]))
+    m.output(m.add("ConvTranspose", x, m.floats(8, 3, 3, 3), m.floats(6), group=2, dilations=[2, 1]))
+    for pad in ("SAME_UPPER", "SAME_LOWER"):
+        m.output(m.add("ConvTranspose", x, m.floats(8, 3, 3, 3), strides=[2, 2], auto_pad=pad))
+    m.output(m.add("ConvTranspose", conv(m, x, 8, 6), m.floats(6, 3, 3, 3), strides=[2, 2], output_shape=[14, 17]))
+    m.output(m.add("InstanceNormalization", x, m.floats(8), m.floats(8), epsilon=1e-3))
+    m.output(m.add("GroupNormalization", conv(m, x, 8, 12), m.floats(12), m.floats(12), num_groups=4))
+    m.output(m.add("DepthToSpace", x, blocksize=2), m.add("DepthToSpace", x, blocksize=2, mode="CRD"))
+    pads = m.const(np.array([0, 0, 1, 0, 0, 0, 0, 1], np.int64))
+    m.output(m.add("SpaceToDepth", m.add("Pad", x, pads), blocksize=2))
+    m.output(m.add("Tile", x, m.const(np.array([1, 2, 3, 1], np.int64))))
+    m.output(m.add("PRelu", x, m.floats(8, 1, 1)), m.add("Elu", x, alpha=0.7), m.add("Selu", x), m.add("Celu", x, alpha=2.0))
+    # A Pad that is the padding of a pool, and that something else reads, too.
+    pads = m.const(np.array([0, 0, 1, 1, 0, 0, 1, 1], np.int64))
+    y = m.add("Pad", m.add("Relu", x), pads)
+    m.output(m.add("AveragePool", y, kernel_shape=[3, 3]), m.add("Neg", y))
+    y = m.add("Pad", m.add("Relu", x), pads)
+    m.output(m.add("AveragePool", y, kernel_shape=[3, 3]), m.add("AveragePool", y, kernel_shape=[2, 2], strides=[2, 2]))
+    # A constant part, before and behind one that is computed.
+    for parts in ([m.floats(2, 1, 7, 9), m.add("Relu", x)], [m.add("Abs", x), m.floats(2, 1, 7, 9)]):
+        m.output(m.add("Neg", m.add("Concat", *parts, axis=1)))
+    return m
+
+
+def scalars():
+    """Comparisons, logic, choices, rounding; indices of the largest; norms."""
+    m = Model("scalars", 20)
+    x = image(m, 2, 5, 7, 9)
+    row = m.input("row", rng.uniform(0.5, 2, (9,)).astype(np.float32))
+    float32 = TensorProto.FLOAT
+
+    def said(truth):
+        m.output(m.add("Cast", truth, to=float32))
+        return truth
+
+    more, less = said(m.add("Greater", m.add("Mul", x, row), m.const(np.float32(0.3)))), said(m.add("Less", x, row))
+    said(m.add("GreaterOrEqual", x, x)), said(m.add("LessOrEqual", row, x))
+    said(m.add("And", more, less)), said(m.add("Or", more, less)), said(m.add("Xor", more, less)), said(m.add("Not", more))
+    whole = m.add("Round", m.add("Mul", x, m.const(np.float32(4))))
+    said(m.add("Equal", whole, m.const(np.float32(2))))
+    said(m.add("Cast", whole, to=TensorProto.BOOL))
+    m.output(whole, m.add("Cast", m.add("Cast", m.add("Mul", x, m.const(np.float32(9))), to=TensorProto.INT64), to=float32))
+    m.output(m.add("Where", more, x, row), m.add("Exp", m.add("Where", m.add("Not", less), m.const(np.float32(-np.inf)), x)))
+    for op in ("Floor", "Ceil", "Sign", "Sin", "Cos", "Softplus", "Softsign", "Mish"):
+        m.output(m.add(op, m.add("Mul", x, m.const(np.float32(3)))))
+    m.output(m.add("ThresholdedRelu", x, alpha=0.25), m.add("Log", row), m.add("Pow", row, x), m.add("Pow", row, m.const(np.float32(1.7))))
+    m.output(m.add("Mod", x, row, fmod=1))
+    m.output(m.add("Cast", m.add("Mod", m.add("Cast", whole, to=TensorProto.INT64), m.const(np.array(3, np.int64))), to=float32))
+    for op in ("ArgMax", "ArgMin"):
+        m.output(m.add("Cast", m.add(op, x, axis=1), to=float32), m.add("Cast", m.add(op, x, axis=-1, keepdims=0), to=float32))
+    m.output(m.add("Cast", m.add("ArgMax", whole, axis=2, select_last_index=1), to=float32))
+    m.output(m.add("ReduceL2", x, m.const(np.array([1], np.int64))), m.add("ReduceSumSquare", x, m.const(np.array([2, 3], np.int64))))
+    t = m.add("Transpose", x, perm=[0, 2, 3, 1])
+    m.output(m.add("Log", m.add("Abs", t)), m.add("Where", m.add("Greater", t, m.const(np.float32(0))), t, m.add("Neg", t)))
+    return m
+
+
+def external():
+    """Weights in a file beside the model."""
+    m = Model("external")
+    x = image(m, 1, 4, 9, 9)
+    x = m.add("Relu", conv(m, x, 4, 16, 3, pads=[1, 1, 1, 1]))
+    m.output(m.add("Gemm", m.add("Flatten", m.add("GlobalMaxPool", x)), m.floats(16, 20), m.floats(20)))
+    return m
+
+
+for make in (cnn, mobile, attention, pointwise, moves, rows, images, scalars, external):
     make().save(sys.argv[1])

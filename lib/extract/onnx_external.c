@@ -1,0 +1,118 @@
+#include "lib/extract/onnx_external.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static int number(const char *s, int64_t *v)
+{
+	char *end;
+
+	errno = 0;
+	*v = strtoll(s, &end, 10);
+	return errno || end == s || *end || *v < 0 ? -1 : 0;
+}
+
+static int take(struct external *x, const char *key, const char *value, struct err *e)
+{
+	if (!strcmp(key, "location"))
+		x->location = value;
+	else if ((!strcmp(key, "offset") && number(value, &x->offset)) ||
+		 (!strcmp(key, "length") && number(value, &x->length)))
+		return err_set(e, "a tensor in another file has the %s '%s'", key, value);
+	return 0;
+}
+
+int external_parse(struct parse *p, uint64_t end, struct external *x, struct err *e)
+{
+	const char *key = "", *value = "";
+	struct wire_field f;
+	int r;
+
+	while ((r = wire_field(&p->wire, end, &f, e)) > 0) {
+		if (f.number == 1)
+			r = parse_name(p, &f, &key, e);
+		else if (f.number == 2)
+			r = parse_name(p, &f, &value, e);
+		else
+			r = wire_skip(&p->wire, &f, e);
+		if (r < 0)
+			return -1;
+	}
+	return r < 0 ? -1 : take(x, key, value, e);
+}
+
+/* No model may name files elsewhere. */
+static int is_inside(const char *location)
+{
+	if (*location == '/' || !*location)
+		return 0;
+	for (const char *s = location; s; s = strchr(s, '/')) {
+		s += *s == '/';
+		if (!strncmp(s, "..", 2) && (!s[2] || s[2] == '/'))
+			return 0;
+	}
+	return 1;
+}
+
+static int read_at(int fd, char *to, size_t n, int64_t offset, const char *path, struct err *e)
+{
+	while (n) {
+		ssize_t got = pread(fd, to, n, offset);
+
+		if (got < 0 && errno == EINTR)
+			continue;
+		if (got < 0)
+			return err_sys(e, "cannot read %s", path);
+		if (!got)
+			return err_set(e, "%s ends within a tensor", path);
+		to += got;
+		n -= (size_t)got;
+		offset += got;
+	}
+	return 0;
+}
+
+static int read_file(const char *path, const struct external *x, struct value *v, size_t bytes,
+		     struct err *e)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC), rc;
+	void *to;
+
+	if (fd < 0)
+		return err_sys(e, "cannot open %s, which has the elements of '%s'", path, v->name);
+	to = value_room(v, bytes);
+	rc = to ? read_at(fd, to, bytes, x->offset, path, e)
+		: err_set(e, "there is no memory for a tensor of %zu bytes", bytes);
+	close(fd);
+	return rc;
+}
+
+int external_read(const struct external *x, const char *folder, struct value *v, struct err *e)
+{
+	const size_t bytes = (size_t)shape_count(&v->shape) * value_elem_size(v->elem);
+	struct buf path = BUF_INIT;
+	int rc;
+
+	if (!folder)
+		return err_set(e,
+			       "the elements of '%s' are in another file, which is looked for "
+			       "beside a model alone, not in an archive",
+			       v->name);
+	if (!x->location || !is_inside(x->location))
+		return err_set(
+			e, "the elements of '%s' are in a file that is not beside the model: '%s'",
+			v->name, x->location ? x->location : "");
+	if (!bytes)
+		return 0;
+	if (x->length >= 0 && (size_t)x->length != bytes)
+		return err_set(e,
+			       "the tensor '%s' has %lld bytes, which is not what its shape says",
+			       v->name, (long long)x->length);
+	buf_fmt(&path, "%s/%s", folder, x->location);
+	rc = read_file(path.s, x, v, bytes, e);
+	buf_free(&path);
+	return rc;
+}

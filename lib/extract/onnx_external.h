@@ -1,0 +1,18 @@
+/* Elements of ONNX tensors that are in a file beside the model (data_location EXTERNAL). */
+#ifndef TL_EXTRACT_ONNX_EXTERNAL_H
+#define TL_EXTRACT_ONNX_EXTERNAL_H
+
+#include "lib/extract/onnx_parse.h"
+
+struct external {
+	const char *location;	/* NULL: not given */
+	int64_t offset, length; /* bytes; length -1: to the end of the tensor */
+};
+
+/* An entry (StringStringEntryProto) of external_data; the message ends at end. */
+int external_parse(struct parse *p, uint64_t end, struct external *x, struct err *e);
+/* All elements of v, whose shape and type are set, into value.data. The location is relative to the
+ * model's folder, and stays inside it. */
+int external_read(const struct external *x, const char *folder, struct value *v, struct err *e);
+
+#endif

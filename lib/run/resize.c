@@ -1,0 +1,39 @@
+#include "lib/run/resize.h"
+
+#include <string.h>
+
+/* A row of output pixels between two rows of input pixels. */
+static void row(const struct resize *r, const float *low, const float *high, float part, float *to)
+{
+	for (int64_t j = 0; j < r->w.out; j++) {
+		const int64_t left = r->w.low[j] * r->in_pixel, right = r->w.high[j] * r->in_pixel;
+		const float side = r->w.part[j];
+		const float a = (1 - part) * (1 - side), b = (1 - part) * side;
+		const float c = part * (1 - side), d = part * side;
+		float *pixel = to + j * r->out_pixel;
+
+		if (part == 0 && side == 0) {
+			memcpy(pixel, low + left, (size_t)r->channels * sizeof *pixel);
+			continue;
+		}
+		for (int64_t k = 0; k < r->channels; k++)
+			pixel[k] = a * low[left + k] + b * low[right + k] + c * high[left + k] +
+				   d * high[right + k];
+	}
+}
+
+int resize_run(const void *with, float *const *buffers, int thread, int threads)
+{
+	const struct resize *r = with;
+	const int64_t rows = r->images * r->h.out;
+	const int64_t in_row = r->w.in * r->in_pixel, out_row = r->w.out * r->out_pixel;
+
+	for (int64_t i = rows * thread / threads; i < rows * (thread + 1) / threads; i++) {
+		const float *image = buffers[0] + i / r->h.out * r->h.in * in_row;
+		const int64_t y = i % r->h.out;
+
+		row(r, image + r->h.low[y] * in_row, image + r->h.high[y] * in_row, r->h.part[y],
+		    buffers[1] + i * out_row);
+	}
+	return 0;
+}

@@ -1,0 +1,32 @@
+/* Element-wise operators that nests have no expression for: comparisons, logic, choice, rounding,
+ * logarithms and the like, by a C function that is called for each element.
+ *
+ * Truth is 1, and 0 is not; what is not 0 is true.
+ */
+#ifndef TL_RUN_SCALAR_H
+#define TL_RUN_SCALAR_H
+
+#include "lib/run/place.h"
+
+enum { SCALAR_INPUTS = 3 };
+
+/* x: an element of each operand; a: the operator's parameter. */
+typedef float scalar_fn(const float *x, float a);
+
+/* The function of an ONNX operator, or "truncate" or "truth" of a Cast, and how many operands it
+ * has, 1 to SCALAR_INPUTS; NULL: there is none. */
+scalar_fn *scalar_find(const char *type, int *operands);
+
+/* Operands have the dimensions of the result, by strides of 0 where they are broadcast. */
+struct scalar_map {
+	scalar_fn *fn;
+	float a;
+	int nin;
+	struct place in[SCALAR_INPUTS], out;
+};
+
+/* The part of thread `thread` of `threads` of a struct scalar_map. Buffers: the operands, then the
+ * result, each from its first element. 0. */
+int scalar_run(const void *with, float *const *buffers, int thread, int threads);
+
+#endif
