@@ -59,7 +59,7 @@ static float one_of_two(const float *x, float a)
 	return (x[0] != 0) != (x[1] != 0);
 }
 
-static float not(const float *x, float a)
+static float negated(const float *x, float a)
 {
 	(void)a;
 	return x[0] == 0;
@@ -181,7 +181,7 @@ static const struct {
 	{"Log", 1, logarithm},
 	{"Mish", 1, mish},
 	{"Mod", 2, modulo},
-	{"Not", 1, not },
+	{"Not", 1, negated},
 	{"Or", 2, either},
 	{"Pow", 2, power},
 	{"Round", 1, nearest},
