@@ -74,7 +74,7 @@ static const struct opt opts[] = {
 	 "too. A model is corrected by FILE's times of this machine; where it ranks those badly, "
 	 "points are drawn at random.",
 	 NULL},
-	{0, "env", OPT_STRING, &env_wanted, "ID",
+	{0, "env", OPT_ID, &env_wanted, "ID",
 	 "History counts if it is of this env. By default the database's counts if it is of this "
 	 "machine's, and all results in the stream.",
 	 NULL},

@@ -84,7 +84,7 @@ static const struct opt opts[] = {
 	 "With --skip-known: the database; by default $TL_DB, else tl/tl.db in $XDG_DATA_HOME or "
 	 "~/.local/share.",
 	 NULL},
-	{0, "part-of", OPT_STRING, &part_of, "RUN",
+	{0, "part-of", OPT_ID, &part_of, "RUN",
 	 "This run is a part of the run with that id, whose cost includes it: what tl-tune tells.",
 	 NULL},
 	{0, "no-wait", OPT_FLAG, &nowait, NULL,

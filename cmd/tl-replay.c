@@ -27,7 +27,7 @@ static const struct opt opts[] = {
 	 "compressed, or a database. May be given several times.",
 	 NULL},
 	TARGET_OPTION(target_name),
-	{0, "env", OPT_STRING, &env_id, "ID",
+	{0, "env", OPT_ID, &env_id, "ID",
 	 "The env whose results answer; by default this machine's.", NULL},
 	{'o', "output", OPT_FILE, &output, "FILE",
 	 "Write to FILE instead of standard output. FILE is replaced at the end.", NULL},

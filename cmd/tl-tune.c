@@ -90,7 +90,7 @@ static const struct opt opts[] = {
 	 "in "
 	 "it.",
 	 NULL},
-	{0, "env", OPT_STRING, &env, "ID",
+	{0, "env", OPT_ID, &env, "ID",
 	 "With --replay: the env whose results answer; by default this machine's.", NULL},
 	TARGET_OPTION(target_name),
 	{0, "no-wait", OPT_FLAG, &nowait, NULL,

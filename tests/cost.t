@@ -35,20 +35,20 @@ run() { # run, program, second, wall, cores, cost, other fields
 		"$1" "$2" "$3" "$4" "$5" "$6" "$7"
 }
 {
-	result 1 ok race 5e-5 1 m1 1.5 0.25        # the best when it came: useful; 0.5 of it shared
-	result 2 preempted race 6e-5 2 m1 2 0.25   # wasted, but for 0.5 of it shared
-	result 3 ok race 4e-5 3 m1 1 0             # the best then
-	result 4 ok race 4.5e-5 4 m1 0.5 0         # wasted, but see its final
-	result 3 ok final 4.1e-5 5 m1 0.25 0       # a final goes before a race
-	result 4 ok final 4.05e-5 6 m1 0.25 0      # and this one is better: useful, race and all
-	run m1 tl-measure 7 3 2 '"build":4,"verify":0.5,"time":1,"idle":0.5' ',"part_of":"t"'
-	result 5 ok race 1e-6 8 m2 1 0             # best of all, but found wrong: wasted
-	result 5 wrong final null 9 m2 0.125 0     # wasted
-	result 6 crash race null 10 m2 0.0625 0    # wasted
-	run m2 tl-measure 11 1 2 '"build":1,"verify":0.25,"idle":0.75' ',"part_of":"t"'
-	run t tl-tune 12 5 2 '"search":1,"store":0.5,"idle":0.5' ',"parts_s":4'
-	result 7 ok race 4.2e-5 13 m3 3 0          # wasted: better ones were known, from other runs
-	run m3 tl-measure 14 2 4 '"time":7,"novel":1'
+	result 1 ok race 5e-5 1 b1000000000000000000000000000000 1.5 0.25        # the best when it came: useful; 0.5 of it shared
+	result 2 preempted race 6e-5 2 b1000000000000000000000000000000 2 0.25   # wasted, but for 0.5 of it shared
+	result 3 ok race 4e-5 3 b1000000000000000000000000000000 1 0             # the best then
+	result 4 ok race 4.5e-5 4 b1000000000000000000000000000000 0.5 0         # wasted, but see its final
+	result 3 ok final 4.1e-5 5 b1000000000000000000000000000000 0.25 0       # a final goes before a race
+	result 4 ok final 4.05e-5 6 b1000000000000000000000000000000 0.25 0      # and this one is better: useful, race and all
+	run b1000000000000000000000000000000 tl-measure 7 3 2 '"build":4,"verify":0.5,"time":1,"idle":0.5' ',"part_of":"70000000000000000000000000000000"'
+	result 5 ok race 1e-6 8 b2000000000000000000000000000000 1 0             # best of all, but found wrong: wasted
+	result 5 wrong final null 9 b2000000000000000000000000000000 0.125 0     # wasted
+	result 6 crash race null 10 b2000000000000000000000000000000 0.0625 0    # wasted
+	run b2000000000000000000000000000000 tl-measure 11 1 2 '"build":1,"verify":0.25,"idle":0.75' ',"part_of":"70000000000000000000000000000000"'
+	run 70000000000000000000000000000000 tl-tune 12 5 2 '"search":1,"store":0.5,"idle":0.5' ',"parts_s":4'
+	result 7 ok race 4.2e-5 13 b3000000000000000000000000000000 3 0          # wasted: better ones were known, from other runs
+	run b3000000000000000000000000000000 tl-measure 14 2 4 '"time":7,"novel":1'
 } >"$tmp/hand"
 "$bin/tl-check" -q "$tmp/hand" 2>/dev/null
 "$bin/tl-store" -q -d "$tmp/hand.db" "$tmp/hand"
@@ -68,10 +68,10 @@ ok $? 'wasted: what was spent on those that never were the best'
 is "$tmp/all" results 10 && is "$tmp/all" candidates 7 && is "$tmp/all" measured 5 && is "$tmp/all" preempted 1 && is "$tmp/all" failed 1 &&
 	is "$tmp/all" results_core_s 9.6875
 ok $? 'candidates, and what their results tell of'
-cost "$tmp/hand.db" --run t >"$tmp/t"
+cost "$tmp/hand.db" --run 70000000000000000000000000000000 >"$tmp/t"
 is "$tmp/t" held_core_s 10 && is "$tmp/t" sum_core_s 10 && is "$tmp/t" wasted_core_s 2.6875 && is "$tmp/t" candidates 6
 ok $? '--run: a run and its parts'
-cost "$tmp/hand.db" --run m2 >"$tmp/m2"
+cost "$tmp/hand.db" --run b2000000000000000000000000000000 >"$tmp/m2"
 is "$tmp/m2" held_core_s 2 && is "$tmp/m2" sum_core_s 2 && is "$tmp/m2" runs 1 && is "$tmp/m2" build 1
 ok $? '--run: a part alone'
 cost "$tmp/hand.db" --run last >"$tmp/last"
@@ -82,7 +82,7 @@ cmp -s "$tmp/since" "$tmp/all"
 ok $? '--since: parts go by the end of their whole'
 cost "$tmp/hand.db" --since 2026-11-21T09:00:13.000Z | cmp -s - "$tmp/last"
 ok $? 'or are left out with it'
-cost "$tmp/hand.db" --run none >"$tmp/out" 2>"$tmp/err"
+cost "$tmp/hand.db" --run 0a000000000000000000000000000000 >"$tmp/out" 2>"$tmp/err"
 [ $? -eq 1 ] && grep -q 'no such run' "$tmp/err" && [ ! -s "$tmp/out" ]
 ok $? 'a run that is not known: exit 1'
 cost "$tmp/hand.db" --table >"$tmp/out"
@@ -91,7 +91,7 @@ grep -q '^build  *5.00  *27.8$' "$tmp/out" && grep -q '^sum  *18.00  *100.0$' "$
 ok $? '--table'
 cost "$tmp/hand.db" --csv | grep -q '^build,5,27.7777778.\{0,1\}$'
 ok $? '--csv'
-"$bin/tl-query" -d "$tmp/hand.db" --run t >"$tmp/out" 2>"$tmp/err"
+"$bin/tl-query" -d "$tmp/hand.db" --run 70000000000000000000000000000000 >"$tmp/out" 2>"$tmp/err"
 [ $? -eq 2 ]
 ok $? '--run without --cost: exit 2'
 
@@ -106,22 +106,22 @@ ok $? 'storing twice changes nothing'
 grep -v '"type":"workload"' "$tmp/dump" | tac | "$bin/tl-store" -q -d "$tmp/back.db" && cost "$tmp/back.db" | cmp -s - "$tmp/all"
 ok $? 'nor does the order'
 {
-	run m3 tl-measure 14 9 4 '"time":36'
-	run m3 tl-measure 13 9 4 '"time":36'
+	run b3000000000000000000000000000000 tl-measure 14 9 4 '"time":36'
+	run b3000000000000000000000000000000 tl-measure 13 9 4 '"time":36'
 } >"$tmp/later"
 tac "$tmp/later" | cat - "$tmp/hand" "$tmp/later" | "$bin/tl-store" -q -d "$tmp/l1.db"
 grep -v '"type":"workload"' "$tmp/dump" | cat "$tmp/later" - | tac | "$bin/tl-store" -q -d "$tmp/l2.db"
 cost "$tmp/l1.db" >"$tmp/l1" && cost "$tmp/l2.db" | cmp -s - "$tmp/l1" && is "$tmp/l1" held_core_s 46
 ok $? 'of two records of a run the later is kept, in whatever order they come'
-grep -v '"run":"t","program"' "$tmp/hand" | "$bin/tl-store" -q -d "$tmp/killed.db"
+grep -v '"run":"70000000000000000000000000000000","program"' "$tmp/hand" | "$bin/tl-store" -q -d "$tmp/killed.db"
 cost "$tmp/killed.db" >"$tmp/killed"
-is "$tmp/killed" runs 3 && is "$tmp/killed" held_core_s 16 && is "$tmp/killed" sum_core_s 16 && cost "$tmp/killed.db" --run t | field held_core_s | grep -qx 8
+is "$tmp/killed" runs 3 && is "$tmp/killed" held_core_s 16 && is "$tmp/killed" sum_core_s 16 && cost "$tmp/killed.db" --run 70000000000000000000000000000000 | field held_core_s | grep -qx 8
 ok $? 'parts whose whole was killed stand for themselves'
-grep -v '"run":"m1","program"' "$tmp/hand" | "$bin/tl-store" -q -d "$tmp/lost.db"
-cost "$tmp/lost.db" --run t --table | grep -q 'sum to 40.00% of 10.00'
+grep -v '"run":"b1000000000000000000000000000000","program"' "$tmp/hand" | "$bin/tl-store" -q -d "$tmp/lost.db"
+cost "$tmp/lost.db" --run 70000000000000000000000000000000 --table | grep -q 'sum to 40.00% of 10.00'
 ok $? 'a part that was killed is missed'
-for bad in 's/"wall_s":2/"wall_s":-2/' 's/"cost":{[^}]*}/"cost":[]/' 's/"time":7/"time":null/' 's/"cores":4,//' 's/"run":"m3"/"run":3/'; do
-	grep '"m3","program"' "$tmp/hand" | sed "$bad" >"$tmp/bad"
+for bad in 's/"wall_s":2/"wall_s":-2/' 's/"cost":{[^}]*}/"cost":[]/' 's/"time":7/"time":null/' 's/"cores":4,//' 's/"run":"b3000000000000000000000000000000"/"run":3/'; do
+	grep '"b3000000000000000000000000000000","program"' "$tmp/hand" | sed "$bad" >"$tmp/bad"
 	"$bin/tl-store" -q -d "$tmp/bad.db" "$tmp/bad" 2>/dev/null
 	[ $? -eq 3 ] && ! "$bin/tl-check" -q "$tmp/bad" 2>/dev/null || echo "$bad"
 done >"$tmp/out"

@@ -54,6 +54,47 @@ ok $? 'a record with blanks is told from what is none'
 "$bin/tl-check" --fix "$tmp/spaced" | cmp -s - "$here/workloads.ndjson"
 ok $? 'and tl-check puts it in order'
 
+
+# As Python's json.dumps prints them: blanks, escapes of what is not ASCII, and where it was asked to, keys in their order.
+if command -v python3 >/dev/null; then
+	dumped() { # options of json.dumps
+		python3 -c "
+import json
+for line in open('$tmp/umlaut'):
+    print(json.dumps(json.loads(line)$1))" >"$tmp/dumped"
+	}
+	sed 's/"source":\["/"source":["n\xc3\xa4rrisch:c1394537d64c:\/a","/' "$here/workloads.ndjson" >"$tmp/umlaut"
+	dumped '' && ! cmp -s "$tmp/dumped" "$tmp/umlaut" && "$bin/tl-check" --fix "$tmp/dumped" | cmp -s - "$tmp/umlaut"
+	ok $? 'tl-check --fix mends what json.dumps prints'
+	dumped ', sort_keys=True' && "$bin/tl-check" --fix "$tmp/dumped" >"$tmp/mended" && "$bin/tl-check" "$tmp/mended" | cmp -s - "$tmp/mended" &&
+		grep -c '^{"tl":1,"type":"workload",.*närrisch' "$tmp/mended" | grep -qx "$(wc -l <"$tmp/umlaut")"
+	ok $? 'also with sorted keys'
+	dumped ''
+	"$bin/tl-gen" -n 1 "$tmp/dumped" >/dev/null 2>"$tmp/err"
+	[ $? -eq 3 ] && grep -q ':1: .*tl-check --fix puts it in order' "$tmp/err"
+	ok $? 'and that is where the hint leads'
+else
+	skip 'python3 is not here, to print records'
+fi
+
+# Ids that are none, in all programs that have an option for one
+
+for program in "$bin"/tl-*; do
+	name=${program##*/}
+	for option in $("$program" --help | sed -n 's/^.* --\([a-z-]*\)=\(ID\|RUN\)\( .*\)*$/\1/p'); do
+		bad=0
+		for id in foo '' 0123456789abcdef 0123456789ABCDEF0123456789ABCDEF 0123456789abcdef0123456789abcdef0; do
+			"$program" --$option="$id" </dev/null >"$tmp/out" 2>"$tmp/err"
+			[ $? -eq 2 ] && grep -q "^$name: --$option wants an id of 32 hexadecimal digits.*, not \"$id\"" "$tmp/err" && [ ! -s "$tmp/out" ] ||
+				bad=1
+		done
+		ok $bad "$name refuses an --$option that is no id"
+		echo "$name --$option" >>"$tmp/options"
+	done
+done
+[ "$(grep -c -e '--env$' "$tmp/options")" -eq 6 ] && grep -q '^tl-query --run$' "$tmp/options" && grep -q '^tl-measure --part-of$' "$tmp/options"
+ok $? 'six programs have an --env'
+
 # A terminal: whoever forgot the file is told what is waited for.
 
 if command -v script >/dev/null; then

@@ -106,7 +106,7 @@ ok $? 'a closed pipe ends it quietly with status 0'
 # History: of the whole space, results of each status for the first ones of the grid
 result() { # status: candidates on stdin become results
 	sed -e 's/"type":"candidate"/"type":"result"/' \
-		-e "s/}\$/,\"status\":\"$1\",\"why\":\"w\",\"stage\":\"race\",\"latency_s\":1,\"bound\":\"lower\",\"error\":{\"l2\":0,\"max\":0},\"env_id\":\"e\",\"run\":\"$2\",\"at\":\"2026-01-01T00:00:00.000Z\"}/"
+		-e "s/}\$/,\"status\":\"$1\",\"why\":\"w\",\"stage\":\"race\",\"latency_s\":1,\"bound\":\"lower\",\"error\":{\"l2\":0,\"max\":0},\"env_id\":\"e0000000000000000000000000000000\",\"run\":\"$2\",\"at\":\"2026-01-01T00:00:00.000Z\"}/"
 }
 line() { candidates "$tmp/grid" | sed -n "$1p"; }
 : >"$tmp/history"
@@ -123,10 +123,10 @@ comm -23 "$tmp/g" "$tmp/known" | cmp -s - "$tmp/got"
 ok $? 'what results before the workload make known is not proposed; one failure is not final'
 ! grep -q '"type":"result"' "$tmp/out"
 ok $? 'those results are consumed'
-cat "$tmp/history" "$tmp/one" | gen -n 0 --env other | ids | sort | cmp -s - "$tmp/g"
+cat "$tmp/history" "$tmp/one" | gen -n 0 --env 0e000000000000000000000000000000 | ids | sort | cmp -s - "$tmp/g"
 ok $? 'results of another env are no history'
 cat "$tmp/history" "$tmp/one" | "$bin/tl-store" -q -d "$tmp/db" 2>"$tmp/err" &&
-	gen -n 0 -d "$tmp/db" --env e "$tmp/one" | ids | sort | cmp -s - "$tmp/got"
+	gen -n 0 -d "$tmp/db" --env e0000000000000000000000000000000 "$tmp/one" | ids | sort | cmp -s - "$tmp/got"
 ok $? 'a database makes the same known' || sed 's/^/# /' "$tmp/err"
 gen -n 1 -d "$tmp/none" "$tmp/one" 2>"$tmp/err" | candidates >"$tmp/out" && grep -q none "$tmp/err" && [ ! -e "$tmp/none" ]
 ok $? 'a database that is not there is said, not made'
@@ -170,19 +170,19 @@ ok $? 'a strategy that is none is a usage error that names those there are'
 measured_there() { # candidates, each faster than the one before
 	awk '/"type":"candidate"/ {
 		sub(/"type":"candidate"/, "\"type\":\"result\"")
-		sub(/}$/, sprintf(",\"status\":\"ok\",\"stage\":\"race\",\"latency_s\":%.9g,\"env_id\":\"there\",\"run\":\"r\",\"at\":\"2026-11-21T09:00:00.000Z\"}", 1e-3 / ++n))
+		sub(/}$/, sprintf(",\"status\":\"ok\",\"stage\":\"race\",\"latency_s\":%.9g,\"env_id\":\"7e000000000000000000000000000000\",\"run\":\"r\",\"at\":\"2026-11-21T09:00:00.000Z\"}", 1e-3 / ++n))
 		print
 	}'
 }
 gen -n 20 "$tmp/one" | measured_there >"$tmp/there"
 "$bin/tl-store" -q -d "$tmp/db" "$tmp/there"
 grep -o '"candidate_id":"[^"]*"' "$tmp/there" | tail -n 8 | sed '1!G;h;$!d' | cut -d'"' -f4 >"$tmp/best"
-gen -n 12 -d "$tmp/db" --env here "$tmp/one" >"$tmp/b" && ids "$tmp/b" | head -n 8 | cmp -s - "$tmp/best" &&
+gen -n 12 -d "$tmp/db" --env 4e000000000000000000000000000000 "$tmp/one" >"$tmp/b" && ids "$tmp/b" | head -n 8 | cmp -s - "$tmp/best" &&
 	[ "$(ids "$tmp/b" | sort -u | wc -l)" -eq 12 ]
 ok $? 'the eight best of another env come first, best first, and not twice'
-gen -n 3 -d "$tmp/db" --env here "$tmp/one" >"$tmp/b" && [ "$(ids "$tmp/b" | wc -l)" -eq 3 ]
+gen -n 3 -d "$tmp/db" --env 4e000000000000000000000000000000 "$tmp/one" >"$tmp/b" && [ "$(ids "$tmp/b" | wc -l)" -eq 3 ]
 ok $? 'but never more than are wanted'
-gen -n 20 -d "$tmp/db" --env there "$tmp/one" >"$tmp/b" && ! ids "$tmp/b" | grep -qxFf "$tmp/best"
+gen -n 20 -d "$tmp/db" --env 7e000000000000000000000000000000 "$tmp/one" >"$tmp/b" && ! ids "$tmp/b" | grep -qxFf "$tmp/best"
 ok $? 'those of this env are not proposed again'
 # What has other vectors is fitted: all but their length stays.
 knobs() { candidates "$@" | grep -o '"nv":[^}]*'; }
@@ -190,7 +190,7 @@ if has_isa avx2; then
 	TL_ISA=avx2 gen -n 1 "$tmp/one" >"$tmp/a"
 	measured_there <"$tmp/a" >"$tmp/there"
 	"$bin/tl-store" -q -d "$tmp/fit.db" "$tmp/there"
-	TL_ISA=scalar gen -n 1 -d "$tmp/fit.db" --env here "$tmp/one" >"$tmp/b" &&
+	TL_ISA=scalar gen -n 1 -d "$tmp/fit.db" --env 4e000000000000000000000000000000 "$tmp/one" >"$tmp/b" &&
 		[ "$(knobs "$tmp/a")" = "$(knobs "$tmp/b")" ] && grep -q '"vl":8' "$tmp/a" && grep -q '"vl":1,' "$tmp/b"
 	ok $? 'the schedule of a machine with other vectors is fitted to those here'
 else

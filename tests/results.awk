@@ -1,7 +1,7 @@
 # Results as tl-measure writes them, made up: reads workload records with ids, prints for each its group.
 # -v n=N         results a workload (10)
 # -v first=K     number of the first candidate (0); a candidate's id follows from its workload and number
-# -v run=ID env=ID  (run1, env1)
+# -v run=ID env=ID  (a1000000000000000000000000000000, e1000000000000000000000000000000)
 # -v seed=N      of the latencies (1)
 # -v day=D       of November 2026 (21); each result comes 10 ms after the one before, from 9 o'clock on
 # -v best=S      latencies are between best and 4 best (1e-4)
@@ -36,13 +36,13 @@ function result(k, status, stage, latency,    extra) {
 	if (stage == "final")
 		printf "\"ratio\":{\"median\":%.9g,\"ci\":[%.9g,%.9g]},\"verdict\":\"%s\",", 2 * best / latency, 1.9 * best / latency, 2.1 * best / latency, latency < 1.8 * best ? "faster" : "same"
 	printf "\"cost\":{\"build_s\":0.05,\"verify_s\":0.01,\"run_s\":0.1,\"core_s\":0.25,\"energy_J\":null,\"energy_why\":\"no energy counter can be read\"},\"env_id\":\"%s\",\"code_hash\":\"%s\",\"run\":\"%s\",\"at\":\"%s\",\"env\":{\"cpu\":\"Test\",\"isa\":\"avx512\",\"features\":\"avx2,fma,avx512f\",\"l1d\":49152,\"l2\":2097152,\"l3\":33554432,\"cores\":2,\"threads\":2,\"cc\":\"gcc %s\",\"libs\":\"onednn 2.6.3\"}}\n", \
-		env, candidate(wid, k + 7), run, at(), env == "env1" ? "12.2.0" : "13.1.0"
+		env, candidate(wid, k + 7), run, at(), env == "e1000000000000000000000000000000" ? "12.2.0" : "13.1.0"
 }
 BEGIN {
 	if (n == "") n = 10
 	if (first == "") first = 0
-	if (run == "") run = "run1"
-	if (env == "") env = "env1"
+	if (run == "") run = "a1000000000000000000000000000000"
+	if (env == "") env = "e1000000000000000000000000000000"
 	if (day == "") day = 21
 	hundredths = 0
 	if (best == "") best = 1e-4

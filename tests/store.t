@@ -181,7 +181,7 @@ old() { # database: what a.db holds, as version 1 kept it
 	{ echo "ATTACH '$tmp/a.db' AS new;" && cat "$here/schema1.sql"; } | sqlite3 "$1"
 }
 ask() { # database
-	"$bin/tl-query" -d "$1" --stats && "$bin/tl-query" -d "$1" --env env1 --table "$here/workloads.ndjson"
+	"$bin/tl-query" -d "$1" --stats && "$bin/tl-query" -d "$1" --env e1000000000000000000000000000000 --table "$here/workloads.ndjson"
 }
 ask "$tmp/a.db" >"$tmp/asked"
 old "$tmp/old.db" && ask "$tmp/old.db" | cmp -s - "$tmp/asked" && dump "$tmp/old.db" | cmp -s - "$tmp/before" &&
@@ -215,16 +215,16 @@ ok $? 'even when it becomes newer meanwhile'
 
 today=c558a9dc3e929bd7603fa7219c5715e3 hardware=a64678d6821eaab11078f1c32ec13acc
 classed() { # env, class
-	sed "s/\"env_id\":\"env1\"/\"env_id\":\"$1\"/;s/\"libs\":\"onednn 2.6.3\"}/\"libs\":\"onednn 2.6.3\",\"hw_id\":\"h\",\"probe\":{\"class\":\"$2\",\"cores\":2}}/"
+	sed "s/\"env_id\":\"e1000000000000000000000000000000\"/\"env_id\":\"$1\"/;s/\"libs\":\"onednn 2.6.3\"}/\"libs\":\"onednn 2.6.3\",\"hw_id\":\"h\",\"probe\":{\"class\":\"$2\",\"cores\":2}}/"
 }
 {
 	results n=30 run=one | classed env1 quick
 	results n=30 run=two first=20 seed=2 best=5e-5 | classed env2 slow
-	results n=9 run=three seed=3 | sed "s/env1/$today/" # as it is measured today
+	results n=9 run=three seed=3 | sed "s/e1000000000000000000000000000000/$today/" # as it is measured today
 	results n=9 run=four seed=4 env=other
 	results n=9 run=one bare=1 day=22 seed=5 | classed env5 odd # later than what then has the same key
 	results n=9 run=two bare=1 day=20 first=20 seed=6 | classed env1 quick # and earlier
-	results n=9 run=five seed=7 | sed 's/"env_id":"env1"/"env_id":"env2"/;s/,"env":{.*}}$/}/' # that do not tell their env
+	results n=9 run=five seed=7 | sed 's/"env_id":"e1000000000000000000000000000000"/"env_id":"env2"/;s/,"env":{.*}}$/}/' # that do not tell their env
 } >"$tmp/aged"
 before() { # database: the same, as version 3 of the schema kept it
 	rm -f "$1"
@@ -292,7 +292,7 @@ ok $survived 'kill -9 meanwhile loses nothing'
 # Two writers at once
 
 results n=15000 run=left >"$tmp/left"
-results n=15000 run=right env=env2 >"$tmp/right"
+results n=15000 run=right env=e2000000000000000000000000000000 >"$tmp/right"
 "$bin/tl-store" -q -d "$tmp/two.db" "$tmp/left" &
 pid=$!
 "$bin/tl-store" -q -d "$tmp/two.db" "$tmp/right"

@@ -26,7 +26,7 @@ results() {
 			if (/"order":1/)
 				t *= 5
 			sub(/"type":"candidate"/, "\"type\":\"result\"")
-			sub(/}$/, sprintf(",\"status\":\"ok\",\"stage\":\"race\",\"latency_s\":%.9g,\"error\":{\"l2\":1e-7,\"max\":1e-7},\"run\":\"run1\",\"at\":\"2026-11-21T09:00:00.000Z\",\"env_id\":\"env1\"}", t))
+			sub(/}$/, sprintf(",\"status\":\"ok\",\"stage\":\"race\",\"latency_s\":%.9g,\"error\":{\"l2\":1e-7,\"max\":1e-7},\"run\":\"a1000000000000000000000000000000\",\"at\":\"2026-11-21T09:00:00.000Z\",\"env_id\":\"e1000000000000000000000000000000\"}", t))
 			print
 		}
 		/"type":"workload"/'
@@ -36,7 +36,7 @@ results <"$tmp/all" >"$tmp/results"
 ok $? 'there are results to learn from'
 
 # Records from before, when the class of the machine's speed made envs.
-head -n 40 "$tmp/results" | sed 's/"env_id":"env1"}/"env_id":"e","env":{"isa":"avx512","features":"avx2,fma,avx512f","l1d":49152,"l2":2097152,"l3":33554432,"threads":2,"cc":"gcc 12.2.0","libs":"onednn 2.6.3","probe":{"class":"CLASS"}}}/' |
+head -n 40 "$tmp/results" | sed 's/"env_id":"e1000000000000000000000000000000"}/"env_id":"e","env":{"isa":"avx512","features":"avx2,fma,avx512f","l1d":49152,"l2":2097152,"l3":33554432,"threads":2,"cc":"gcc 12.2.0","libs":"onednn 2.6.3","probe":{"class":"CLASS"}}}/' |
 	sed '1~2{s/"e"/"f"/;s/CLASS/slow/;};9,$s/,"env":{.*}}$/}/' >"$tmp/classes" # told in the first
 "$bin/tl-train" --dump-features "$tmp/classes" | sed 1d | cut -d, -f1 | sort | uniq -c | sed 's/ *//' >"$tmp/out"
 [ "$(cat "$tmp/out")" = "$("$bin/tl-train" --dump-features "$tmp/classes" | sed 1d | grep -c .) c558a9dc3e929bd7603fa7219c5715e3" ]
@@ -48,7 +48,7 @@ ok $? 'it learns'
 train "$tmp/results" -o "$tmp/again" && sed 's/"seconds":[0-9.]*//; /"done"/d' "$tmp/model" >"$tmp/a" &&
 	sed 's/"seconds":[0-9.]*//; /"done"/d' "$tmp/again" | cmp -s - "$tmp/a"
 ok $? 'and the same from the same results and seed'
-head -n 1 "$tmp/model" | grep -q '"type":"model","features":"[0-9a-f]*".*"trained_on":{"candidates":[0-9]*,"workloads":6,"families":6,"networks":\["net"\],"envs":\["env1"\]}'
+head -n 1 "$tmp/model" | grep -q '"type":"model","features":"[0-9a-f]*".*"trained_on":{"candidates":[0-9]*,"workloads":6,"families":6,"networks":\["net"\],"envs":\["e1000000000000000000000000000000"\]}'
 ok $? 'the card says what it was trained on'
 card() { head -n 1 "$1" | sed "s/.*\"$2\":{\"top1\":\([0-9.]*\).*/\1/"; }
 perl -e 'exit !($ARGV[0] > $ARGV[1] && $ARGV[1] > $ARGV[2] && $ARGV[0] <= 1)' "$(card "$tmp/model" model)" \
@@ -182,7 +182,7 @@ machine() { # env awk-condition factor: results of a hundred candidates of each 
 			sub(/.*"draft_s":/, "", t)
 			t += 0
 			if (/"order":1/)
-				t *= env == "contrary" ? 0.2 : 5
+				t *= env == "c0000000000000000000000000000000" ? 0.2 : 5
 			if (/'"$2"'/)
 				t *= factor
 			sub(/"type":"candidate"/, "\"type\":\"result\"")
@@ -190,16 +190,16 @@ machine() { # env awk-condition factor: results of a hundred candidates of each 
 			print
 		}'
 }
-machine same none 1 >"$tmp/same" && machine contrary none 1 >"$tmp/contrary" && machine other '"nv":2' 3 >"$tmp/other" &&
+machine 5a000000000000000000000000000000 none 1 >"$tmp/same" && machine c0000000000000000000000000000000 none 1 >"$tmp/contrary" && machine 0e000000000000000000000000000000 '"nv":2' 3 >"$tmp/other" &&
 	"$bin/tl-store" -q -d "$tmp/db" "$tmp/same" "$tmp/contrary" "$tmp/other"
 here() { "$bin/tl-filter" -m "$tmp/model" -d "$tmp/db" --env "$1" -k 7 "$tmp/all" 2>"$tmp/err"; }
-here same >"$tmp/a" && [ ! -s "$tmp/err" ] && grep -q '"model":' "$tmp/a"
+here 5a000000000000000000000000000000 >"$tmp/a" && [ ! -s "$tmp/err" ] && grep -q '"model":' "$tmp/a"
 ok $? 'on the machine that it knows the model ranks'
-here contrary >"$tmp/a" && grep -q 'times known of this machine with a correlation of -0\.[0-9]*: the draft ranks instead' "$tmp/err" &&
+here c0000000000000000000000000000000 >"$tmp/a" && grep -q 'times known of this machine with a correlation of -0\.[0-9]*: the draft ranks instead' "$tmp/err" &&
 	"$bin/tl-filter" --by=draft -k 7 "$tmp/all" | cmp -s - "$tmp/a"
 ok $? 'on one where it is wrong the draft does, and that is said'
-head -n 60 "$tmp/contrary" | sed 's/"env_id":"contrary"/"env_id":"few"/' | "$bin/tl-store" -q -d "$tmp/db"
-here few >"$tmp/a" && [ ! -s "$tmp/err" ] && "$bin/tl-filter" -m "$tmp/model" -k 7 --hedge=0.5 "$tmp/all" >"$tmp/b" && ! grep -q '"order":1' "$tmp/b" &&
+head -n 60 "$tmp/contrary" | sed 's/"env_id":"c0000000000000000000000000000000"/"env_id":"fe000000000000000000000000000000"/' | "$bin/tl-store" -q -d "$tmp/db"
+here fe000000000000000000000000000000 >"$tmp/a" && [ ! -s "$tmp/err" ] && "$bin/tl-filter" -m "$tmp/model" -k 7 --hedge=0.5 "$tmp/all" >"$tmp/b" && ! grep -q '"order":1' "$tmp/b" &&
 	grep -q '"order":1' "$tmp/a" && [ "$(wc -l <"$tmp/a")" -eq "$(wc -l <"$tmp/b")" ] &&
 	sed -n 's/.*"type":"workload".*/0/p; s/.*"draft_s":\([0-9.e-]*\).*/\1/p' "$tmp/a" | awk '$1 > 0 && $1 < last { exit 1 } { last = $1 }'
 ok $? 'of 60 times nothing is made: the model is on trial, and the draft has most places, for what the model thinks slow, too'
@@ -215,12 +215,12 @@ perl -ne '
 				my $t = ++$n <= 20 ? 1e-4 * (1 - 0.003 * $n) : 2e-4;
 				s/"latency_s":[\d.e-]+/"latency_s":$t/;
 				s/"status":"ok"/"status":"preempted"/ if $n > 20;
-				s/"env_id":"same"/"env_id":"tuned"/;
+				s/"env_id":"5a000000000000000000000000000000"/"env_id":"7e000000000000000000000000000000"/;
 				print;
 			}
 		}
 	}' "$tmp/same" | "$bin/tl-store" -q -d "$tmp/db"
-here tuned >"$tmp/a" && [ ! -s "$tmp/err" ] && grep -q '"model":' "$tmp/a"
+here 7e000000000000000000000000000000 >"$tmp/a" && [ ! -s "$tmp/err" ] && grep -q '"model":' "$tmp/a"
 ok $? 'what lies within noise says nothing of a model, bounds do'
 # And what was bred in a model: alike to it, so that the order in which it has them means nothing.
 "$bin/tl-gen" -n 14000 --seed 5 "$workloads" | "$bin/tl-filter" -m "$tmp/model" -k 9000 --diverse=1 --explore=0.001 | perl -ne '
@@ -230,12 +230,12 @@ ok $? 'what lies within noise says nothing of a model, bounds do'
 	next if $value < $best - 0.13;
 	my $t = 1e-4 * 2**(20 * ($value - $best));
 	s/"type":"candidate"/"type":"result"/;
-	s/\}$/,"status":"ok","stage":"race","latency_s":$t,"run":"bred","at":"2026-11-21T09:00:00.000Z","env_id":"bred"}/;
+	s/\}$/,"status":"ok","stage":"race","latency_s":$t,"run":"bred","at":"2026-11-21T09:00:00.000Z","env_id":"be000000000000000000000000000000"}/;
 	print' >"$tmp/bred"
-[ "$(grep -c '"env_id":"bred"' "$tmp/bred")" -ge 64 ] && "$bin/tl-store" -q -d "$tmp/db" "$tmp/bred" &&
-	here bred >"$tmp/a" && [ ! -s "$tmp/err" ] && grep -q '"model":' "$tmp/a"
-ok $? "nor does the order of what it holds alike ($(grep -c '"env_id":"bred"' "$tmp/bred") times)"
-here other >"$tmp/a" && [ ! -s "$tmp/err" ] && grep -q '"model":' "$tmp/a" && ! cmp -s "$tmp/a" "$tmp/kept"
+[ "$(grep -c '"env_id":"be000000000000000000000000000000"' "$tmp/bred")" -ge 64 ] && "$bin/tl-store" -q -d "$tmp/db" "$tmp/bred" &&
+	here be000000000000000000000000000000 >"$tmp/a" && [ ! -s "$tmp/err" ] && grep -q '"model":' "$tmp/a"
+ok $? "nor does the order of what it holds alike ($(grep -c '"env_id":"be000000000000000000000000000000"' "$tmp/bred") times)"
+here 0e000000000000000000000000000000 >"$tmp/a" && [ ! -s "$tmp/err" ] && grep -q '"model":' "$tmp/a" && ! cmp -s "$tmp/a" "$tmp/kept"
 ok $? 'on one that is a little different it is corrected'
 [ "$(first "$tmp/a" | grep -c '"nv":2')" -lt "$(first "$tmp/kept" | grep -c '"nv":2')" ]
 ok $? "the right way ($(first "$tmp/kept" | grep -c '"nv":2'), now $(first "$tmp/a" | grep -c '"nv":2'))"
@@ -269,7 +269,7 @@ best_of_many=$("$bin/tl-gen" -n 3000 "$tmp/one" | value)
 # Values are binary logarithms of speed: 0.01 is 0.7%.
 perl -e 'exit !($ARGV[0] >= $ARGV[1] - 0.01)' "$best_of_few" "$best_of_many"
 ok $? "its first five hold what the model likes as much as the best of 3000 drawn, to 0.7%: $best_of_few, $best_of_many"
-contrary() { "$bin/tl-gen" -d "$tmp/db" --env contrary -n 50 "$@" "$tmp/one"; }
+contrary() { "$bin/tl-gen" -d "$tmp/db" --env c0000000000000000000000000000000 -n 50 "$@" "$tmp/one"; }
 contrary --search=guided -m "$tmp/model" >"$tmp/a" 2>"$tmp/err" && grep -q 'with a correlation of -0\.[0-9]*: points are drawn at random instead' "$tmp/err" &&
 	[ "$(ids "$tmp/a" | wc -l)" -eq 50 ] && contrary 2>/dev/null | cmp -s - "$tmp/a"
 ok $? 'where the model is wrong about the machine it breeds nothing'
@@ -284,7 +284,7 @@ ok $? 'with the rung that it stood on, and how sure that is'
 [ "$(grep -c '"order":1' "$tmp/a")" -le 1 ]
 ok $? 'by what the model knows'
 "$bin/tl-store" -q -d "$tmp/db" "$tmp/results" 2>/dev/null
-"$bin/tl-query" --predict -m "$tmp/model" -d "$tmp/db" --env env1 "$workloads" >"$tmp/b"
+"$bin/tl-query" --predict -m "$tmp/model" -d "$tmp/db" --env e1000000000000000000000000000000 "$workloads" >"$tmp/b"
 [ $? -eq 0 ] && [ "$(grep -c '"type":"result".*"match":"exact"' "$tmp/b")" -eq 6 ]
 ok $? 'what is known is answered exactly'
 TL_DB=$tmp/no.db "$bin/tl-tune" --zero-shot -q -m "$tmp/model" -o "$tmp/b" "$workloads" 2>"$tmp/err"

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "lib/base/buf.h"
+#include "lib/base/hash.h"
 #include "lib/base/nearest.h"
 #include "lib/io/progress.h"
 
@@ -110,6 +111,12 @@ static int parse_enum(const char *text, const char *values)
 	}
 }
 
+/* 0, or -1. */
+static int parse_id(const char *text)
+{
+	return strlen(text) == ID_HEX && strspn(text, "0123456789abcdef") == ID_HEX ? 0 : -1;
+}
+
 static void add_item(struct opt_list *l, const char *text)
 {
 	l->item = xrealloc(l->item, sizeof *l->item * (size_t)(l->n + 1));
@@ -139,6 +146,11 @@ static const char *store(const struct opt *o, const char *text)
 			return o->values;
 		*(const char **)o->value = text;
 		return NULL;
+	case OPT_ID:
+		if (parse_id(text) && (!o->values || parse_enum(text, o->values)))
+			return "an id of 32 hexadecimal digits";
+		*(const char **)o->value = text;
+		return NULL;
 	case OPT_LIST:
 		add_item(o->value, text);
 		return NULL;
@@ -157,7 +169,7 @@ static void check_table(const struct program *p)
 		assert(o->value && *o->name);
 		assert(!is_shown(o) || (o->help && *o->help));
 		assert(is_flag(o) == !o->arg);
-		assert((o->kind == OPT_ENUM) == (o->values != NULL));
+		assert(o->kind == OPT_ENUM ? o->values != NULL : !o->values || o->kind == OPT_ID);
 		assert(o->letter != 'h' && strcmp(o->name, "help") != 0);
 		assert(strcmp(o->name, "version") != 0);
 		assert(!o->letter ||
@@ -568,7 +580,9 @@ static void handle(const struct program *p, int c, char **argv)
 	default:
 		o = find_opt(p, c);
 		if ((wanted = store(o, optarg)))
-			usage(p, "--%s wants %s, not \"%s\"", o->name, wanted, optarg);
+			usage(p, "--%s wants %s%s%s, not \"%s\"", o->name, wanted,
+			      o->kind == OPT_ID && o->values ? " or " : "",
+			      o->kind == OPT_ID && o->values ? o->values : "", optarg);
 	}
 }
 

@@ -22,6 +22,7 @@ enum opt_kind {
 	OPT_FILE,	 /* const char **; completes file names */
 	OPT_DIR,	 /* const char **; completes folders */
 	OPT_ENUM,	 /* const char **, one of values */
+	OPT_ID,		 /* const char **, 32 hexadecimal digits, or one of values */
 	OPT_LIST,	 /* struct opt_list *, may be given several times */
 	OPT_HIDDEN_FLAG, /* an OPT_FLAG that no help, man page or completion shows */
 };
@@ -38,7 +39,7 @@ struct opt {
 	void *value;
 	const char *arg;    /* what help calls the argument: "FILE", "N"; NULL for flags */
 	const char *help;   /* one sentence or more, no final newline; wrapped by the printers */
-	const char *values; /* OPT_ENUM: "a|b|c" */
+	const char *values; /* OPT_ENUM: "a|b|c"; OPT_ID: the same, or NULL */
 };
 
 struct program {

@@ -392,7 +392,7 @@ spew("$tmp/list.csv", "op,prob,layout,post,count\nconv2d,mb1_ic8ih9_oc16oh9_kh3p
 shell("'$bin/tl-gen' -n 8 '$here/workloads.ndjson' >'$tmp/candidates'");
 my $known = slurp("$tmp/candidates");
 $known =~ s/"type":"candidate"/"type":"result"/g;
-$known =~ s/("type":"result".*)\}$/$1,"status":"ok","stage":"race","latency_s":1e-3,"env_id":"env1","run":"r","at":"2026-11-21T09:00:00.000Z"}/gm;
+$known =~ s/("type":"result".*)\}$/$1,"status":"ok","stage":"race","latency_s":1e-3,"env_id":"e1000000000000000000000000000000","run":"r","at":"2026-11-21T09:00:00.000Z"}/gm;
 spew("$tmp/known", $known);
 shell("gzip -k '$tmp/known'");
 shell("'$bin/tl-store' -q -d '$tmp/known.db' '$tmp/known'");
@@ -408,7 +408,7 @@ shell("'$bin/tl-store' -q -d '$tmp/empty.db' </dev/null");
 # What an older version kept: one machine in two envs, with the class of its speed.
 my $classed = join '', map { slurp("$tmp/$_") } qw(a b);
 $classed =~ s/"libs":"onednn 2.6.3"\K\}/,"probe":{"CLASS":"c"}}/g;
-$classed =~ s/"env_id":"\Kenv1(?=.*"run":"run2")/env2/g;
+$classed =~ s/"env_id":"\Ke1000000000000000000000000000000(?=.*"run":"run2")/e2000000000000000000000000000000/g;
 spew("$tmp/classed", $classed);
 shell("'$bin/tl-store' -q -d '$tmp/classed.db' '$tmp/classed'");
 shell("sqlite3 '$tmp/classed.db' \"UPDATE records SET record = replace(record, 'CLASS', 'class');"
@@ -451,7 +451,7 @@ my @cases = (
 		}},
 	{name => 'tl-export --one', argv => ["$bin/tl-export", '--one', "$tmp/candidates"], share => 0.5, must => \@io},
 	{name => 'tl-gen', argv => ["$bin/tl-gen", '-n', 20, '-o', 'out', "$here/workloads.ndjson"], @out, must => \@io},
-	{name => 'tl-gen, a database', argv => ["$bin/tl-gen", '-n', 20, '-d', 'db', '--env', 'env1'],
+	{name => 'tl-gen, a database', argv => ["$bin/tl-gen", '-n', 20, '-d', 'db', '--env', 'e1000000000000000000000000000000'],
 		in => "$here/workloads.ndjson", files => {db => "$tmp/known.db"}, may_leave => ['db-journal'],
 		must => [@io, 'sqlite']},
 	{name => 'tl-filter', argv => ["$bin/tl-filter", '-k', 3, '-o', 'out', '--refused', 'refused', "$tmp/candidates"],
@@ -461,7 +461,7 @@ my @cases = (
 	# XGBoost ends the process where it has no memory: its own calls are not ours to answer for.
 	{name => 'tl-filter, a model', argv => ["$bin/tl-filter", '-m', "$tmp/model", '-k', 3, '-o', 'out', "$tmp/candidates"], @out,
 		env => {OMP_NUM_THREADS => 1}, kinds => [qw(read write short eintr open sync path)], share => 0.5},
-	{name => 'tl-filter, a model and a database', argv => ["$bin/tl-filter", '-m', "$tmp/model", '-d', 'db', '--env', 'env1', '-k', 3, '-o', 'out', "$tmp/candidates"],
+	{name => 'tl-filter, a model and a database', argv => ["$bin/tl-filter", '-m', "$tmp/model", '-d', 'db', '--env', 'e1000000000000000000000000000000', '-k', 3, '-o', 'out', "$tmp/candidates"],
 		files => {out => "$tmp/old", db => "$tmp/known.db"}, writes => ['out'], may_leave => ['db-journal'],
 		env => {OMP_NUM_THREADS => 1}, kinds => [qw(read short eintr open path lock sqlite)], share => 0.3},
 	{name => 'tl-store, a new database', argv => ["$bin/tl-store", '-d', 'db'], in => "$tmp/a", database => 1, share => 0.4,
@@ -471,16 +471,16 @@ my @cases = (
 	{name => 'tl-store, more later', argv => ["$bin/tl-store", '-d', 'db'], database => 1, @db, share => 0.5,
 		in => [slurp("$tmp/b"), slurp("$tmp/c")], again => "$tmp/bc",
 		kinds => [qw(malloc read write eintr sync sqlite sqlite:13)], must => [@io, 'sync']},
-	{name => 'tl-query', argv => ["$bin/tl-query", '-d', 'db', '--env', 'env1', "$here/workloads.ndjson"], @db,
+	{name => 'tl-query', argv => ["$bin/tl-query", '-d', 'db', '--env', 'e1000000000000000000000000000000', "$here/workloads.ndjson"], @db,
 		must => [@io, 'sqlite']},
-	{name => 'tl-query, the database of the environment', argv => ["$bin/tl-query", '--env', 'env1', '--csv'],
+	{name => 'tl-query, the database of the environment', argv => ["$bin/tl-query", '--env', 'e1000000000000000000000000000000', '--csv'],
 		in => "$here/workloads.ndjson", env => {TL_DB => 'db'}, @db, share => 0.5},
-	{name => 'tl-prune, the database of the environment', argv => ["$bin/tl-prune", '--env', 'env1'],
+	{name => 'tl-prune, the database of the environment', argv => ["$bin/tl-prune", '--env', 'e1000000000000000000000000000000'],
 		in => "$here/workloads.ndjson", env => {TL_DB => 'db'}, @db, share => 0.5},
-	{name => 'tl-query, another env', argv => ["$bin/tl-query", '-d', 'db', '--env', 'env2', '--table'],
+	{name => 'tl-query, another env', argv => ["$bin/tl-query", '-d', 'db', '--env', 'e2000000000000000000000000000000', '--table'],
 		in => "$here/workloads.ndjson", @db, status => 4, share => 0.5},
 	{name => 'tl-query, nothing known', status => 1, share => 0.5,
-		argv => ["$bin/tl-query", '-d', 'db', '--env', 'env1', "$here/workloads.ndjson"],
+		argv => ["$bin/tl-query", '-d', 'db', '--env', 'e1000000000000000000000000000000', "$here/workloads.ndjson"],
 		files => {db => "$tmp/empty.db"}, may_leave => ['db-journal']},
 	{name => 'tl-query --stats', argv => ["$bin/tl-query", '-d', 'db', '--stats'], @db, share => 0.5},
 	{name => 'tl-query --stats, a database of before', argv => ["$bin/tl-query", '-d', 'db', '--stats'], share => 0.5,
@@ -492,9 +492,9 @@ my @cases = (
 		}},
 	{name => 'tl-query --dump', argv => ["$bin/tl-query", '-d', 'db', '--dump=all', '-o', 'out'], share => 0.5,
 		files => {db => "$tmp/a.db", out => "$tmp/old"}, writes => ['out'], may_leave => ['db-journal']},
-	{name => 'tl-query --csv', argv => ["$bin/tl-query", '-d', 'db', '--env', 'env1', '--csv'],
+	{name => 'tl-query --csv', argv => ["$bin/tl-query", '-d', 'db', '--env', 'e1000000000000000000000000000000', '--csv'],
 		in => "$here/workloads.ndjson", @db, share => 0.5},
-	{name => 'tl-prune', argv => ["$bin/tl-prune", '-d', 'db', '--env', 'env1', "$here/workloads.ndjson"], @db,
+	{name => 'tl-prune', argv => ["$bin/tl-prune", '-d', 'db', '--env', 'e1000000000000000000000000000000', "$here/workloads.ndjson"], @db,
 		must => [@io, 'sqlite']},
 	{name => 'tl-gen, the env of this machine', argv => ["$bin/tl-gen", '-n', 20, '-d', 'db'], share => 0.3,
 		in => "$here/workloads.ndjson", files => {db => "$tmp/known.db"}, may_leave => ['db-journal'],
@@ -513,7 +513,7 @@ my @cases = (
 	{name => 'tl-run', argv => ["$bin/tl-run", '--no-db', '-m', 'none', '-t', 1, '--random-weights', 1, '-o', 'out.npz', "$tmp/tiny.onnx"],
 		env => {TL_CACHE => 'cache'}, files => {'out.npz' => "$tmp/old"}, writes => ['out.npz'], share => 0.1, judge => \&judge_cache,
 		must => [qw(malloc read write open path exec)]},
-	{name => 'tl-replay', argv => ["$bin/tl-replay", '--from', "$tmp/known.gz", '--env', 'env1', '-o', 'out', "$tmp/candidates"],
+	{name => 'tl-replay', argv => ["$bin/tl-replay", '--from', "$tmp/known.gz", '--env', 'e1000000000000000000000000000000', '-o', 'out', "$tmp/candidates"],
 		files => {out => "$tmp/old"}, writes => ['out'], view => \&outcomes, partial => 1, must => \@io,
 		why => qr{gzip decompression failed}},
 	{name => 'tl-tune --print', argv => ["$bin/tl-tune", '--print', "$tmp/tiny.onnx"], must => ['malloc', 'write']},
