@@ -244,16 +244,19 @@ static void tell(void *state, const struct history *h)
 	json_free(&d);
 }
 
-static int put_end(const struct workload *w, int64_t drawn, const char *why, struct err *e)
+static int put_end(const struct workload *w, int64_t drawn, const char *why, int64_t passed_over,
+		   struct err *e)
 {
 	buf_clear(&gen.line);
 	rec_end_text(&gen.line, w->id.s, drawn, why);
+	gen.line.n--; /* the brace */
+	if (passed_over)
+		buf_fmt(&gen.line, ",\"passed_over\":%lld", (long long)passed_over);
 	if (tell_cost) {
-		gen.line.n--; /* the brace */
 		buf_str(&gen.line, ",\"search_s\":");
 		buf_num(&gen.line, clock_cpu_since(&gen.told_s));
-		buf_ch(&gen.line, '}');
 	}
+	buf_ch(&gen.line, '}');
 	return rec_put(gen.out, gen.line.s, gen.line.n, e);
 }
 
@@ -355,11 +358,64 @@ static int draw_known(const struct workload *w, struct history *h, const struct 
 	return rc == 0 && is_new ? draw_drafted(h, space, drawn, e) : rc;
 }
 
+/* Points that became no candidate, beside those that the strategy itself passed over. */
+struct refused {
+	int64_t invalid, known;
+	char first[200]; /* why the first one makes no program */
+};
+
+/* Why do the knobs of this candidate make no program? */
+static void note_invalid(struct refused *r, const struct candidate *c)
+{
+	const char *why = "";
+
+	if (r->invalid++)
+		return;
+	algo_valid(c->algo, &c->w, c->knob, &why);
+	snprintf(r->first, sizeof r->first, "%s: %s", c->algo->name, why);
+}
+
+static void warn_passed(const struct workload *w, const struct search_passed *p,
+			const struct refused *r, int64_t passed_over)
+{
+	struct buf text = BUF_INIT;
+
+	if (p->outside)
+		buf_fmt(&text, ", %lld not in the space (the first: %s)", (long long)p->outside,
+			p->first_outside.msg);
+	if (r->invalid)
+		buf_fmt(&text, ", %lld that make no program (the first: %s)", (long long)r->invalid,
+			r->first);
+	if (p->repeated)
+		buf_fmt(&text, ", %lld proposed before", (long long)p->repeated);
+	if (r->known)
+		buf_fmt(&text, ", %lld known already", (long long)r->known);
+	opt_warn(&program, "%s: of %lld proposals for %s, %lld were passed over: %s", gen.command,
+		 (long long)p->proposed, w->prob, (long long)passed_over, text.s + 2);
+	buf_free(&text);
+}
+
+/* The end of a group; of one that another program decided, with what of it was passed over. */
+static int end_group(const struct workload *w, int64_t drawn, int is_all, const void *state,
+		     const struct refused *r, struct err *e)
+{
+	const struct search_passed *p = gen.search->passed ? gen.search->passed(state) : NULL;
+	int64_t passed_over = p ? p->outside + p->repeated + r->invalid + r->known : 0;
+	const char *why = !is_all ? "n reached" : "space exhausted";
+
+	if (is_all && p && !gen.search->exhausted(state))
+		why = "no more proposed";
+	if (passed_over)
+		warn_passed(w, p, r, passed_over);
+	return put_end(w, drawn, why, passed_over, e);
+}
+
 /* Draws until there are as many as wanted. An interrupted group gets no end. */
 static int draw(const struct workload *w, struct history *h, const struct search_space *space,
 		void *state, struct err *e)
 {
 	struct candidate c = {.w = *w};
+	struct refused refused = {.first = ""};
 	int64_t drawn = 0;
 	uint64_t point;
 	int more;
@@ -374,19 +430,23 @@ static int draw(const struct workload *w, struct history *h, const struct search
 		if (tries % LOOK_UP_EVERY == 0 && rec_stopped())
 			return 0;
 		if (wanted && drawn == wanted)
-			return put_end(w, drawn, "n reached", e);
+			return end_group(w, drawn, 0, state, &refused, e);
 		more = gen.search->propose(state, &point);
 		if (more < 0) {
 			*e = *gen.search->error(state);
 			return -1;
 		}
 		if (!more)
-			return put_end(w, drawn, "space exhausted", e);
-		if (!search_space_at(space, point, &c))
+			return end_group(w, drawn, 1, state, &refused, e);
+		if (!search_space_at(space, point, &c)) {
+			note_invalid(&refused, &c);
 			continue;
+		}
 		candidate_identify(&c);
-		if (h->used.n && is_known(h, c.id.s))
+		if (h->used.n && is_known(h, c.id.s)) {
+			refused.known++;
 			continue;
+		}
 		/* The first by a search in a model is the one that it predicts to be best. */
 		if (put_candidate(&c, is_new && gen.model ? "model" : NULL, e))
 			return -1;
@@ -409,7 +469,7 @@ static int propose(const struct workload *w, int64_t round, struct err *e)
 	space.command = gen.command;
 	space.wanted = wanted;
 	if (!space.nalgos)
-		return put_end(w, 0, "no algorithm applies", e);
+		return put_end(w, 0, "no algorithm applies", 0, e);
 	state = gen.search->start(&space, (uint64_t)seed, round, &gen.work);
 	if (gen.search->observe && h->told.n)
 		tell(state, h);
@@ -454,7 +514,7 @@ static int do_workload(const struct rec *r, struct err *e)
 	if (put_workload(r, d, &w, e))
 		return -1;
 	if (json_is(v, "stop"))
-		return put_end(&w, 0, "stopped", e);
+		return put_end(&w, 0, "stopped", 0, e);
 	return propose(&w, round, e);
 }
 

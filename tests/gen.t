@@ -152,8 +152,45 @@ gen -n 0 --search="exec:perl $tmp/chooser" "$tmp/one" >"$tmp/out" 2>"$tmp/err"
 ok $? 'another program may decide'
 "$bin/tl-check" -q "$tmp/out" && [ "$(candidates "$tmp/out" | wc -l)" -gt 1 ] && [ -z "$(ids "$tmp/out" | sort | uniq -d)" ]
 ok $? 'and what it proposes twice, or is not in the space, is passed over'
-grep -q '"type":"ask","n":0,"seed":1,"round":0}' "$tmp/err" && head -n 1 "$tmp/err" | grep -q '^{"tl":1,"type":"workload","workload_id"'
+grep -q '"type":"ask","n":0,"seed":1,"round":0}' "$tmp/err" && grep "^tl-gen: warning" "$tmp/err" >"$tmp/other" && head -n 1 "$tmp/err" | grep -q '^{"tl":1,"type":"workload","workload_id"'
 ok $? 'it is told what is wanted'
+nmr=$("$bin/tl-gen" -n 0 -a gemm --search=grid "$tmp/one" | candidates | grep -o '"mr":[0-9]*' | sort -u | wc -l)
+grep -q "chooser: of [0-9]* proposals for 5x6:6x7, [0-9]* were passed over: .*not in the space (the first: mr of [a-z]* is 777, which is none of its values here)" "$tmp/other" &&
+	[ "$nmr" -gt 1 ]
+ok $? 'and that is told, with what was wrong with the first'
+passed_over() { tail -n 1 "$1" | sed -n 's/.*"why":"no more proposed","passed_over":\([0-9]*\)}$/\1/p'; }
+sum=$(sed -n 's/.*passed over: //p' "$tmp/other" | grep -o '[0-9]* \(not in\|that make\|proposed before\|known\)' | awk '{ n += $1 } END { print n }')
+[ "$(passed_over "$tmp/out")" = "$sum" ] && [ "$sum" -gt 2 ] &&
+	[ "$(sed -n 's/.* of \([0-9]*\) proposals.*/\1/p' "$tmp/other")" -eq "$(($(candidates "$tmp/out" | wc -l) + sum))" ]
+ok $? 'the end record counts them; what was proposed is candidates and these'
+propose() { # lines of proposals: the candidates, or why the first was passed over
+	printf '%s\n' "$@" >"$tmp/lines"
+	gen -n 0 -a gemm --search="exec:cat >/dev/null; cat $tmp/lines" "$tmp/one" >"$tmp/out" 2>"$tmp/err" &&
+		sed -n 's/.*the first: \(.*\)).*/\1/p' "$tmp/err"
+}
+[ "$(propose '{"algo":"gemm","knobs":{"unrol":2}}')" = 'algorithm gemm has no knob "unrol"; did you mean unroll?' ] &&
+	[ "$(propose '{"algo":"gemm","knobs":{"vl":"8"}}')" = 'knob "vl" is not an integer' ] &&
+	[ "$(propose '{"algo":"direct","knobs":{}}')" = 'algorithm direct does not apply to this workload' ]
+ok $? 'a knob that there is not, a value that is none, and an algorithm that does not apply are told'
+# Every point of the space, as its records list it.
+cat >"$tmp/lister" <<'END'
+while (<STDIN>) {
+	next if !/"type":"space","algo":"([^"]*)","knobs":\{(.*)\}\}/;
+	my ($algo, $text, @point) = ($1, $2, '');
+	while ($text =~ /"(\w+)":\[([^\]]*)\]/g) {
+		my ($knob, @value) = ($1, split /,/, $2);
+		@point = map { my $p = $_; map { ($p ? "$p," : '') . "\"$knob\":$_" } @value } @point;
+	}
+	pop @point if @ARGV;
+	print "{\"algo\":\"$algo\",\"knobs\":{$_}}\n" for @point;
+}
+END
+gen -n 0 -a gemm --search="exec:perl $tmp/lister" "$tmp/one" >"$tmp/out" 2>"$tmp/err" && ids "$tmp/out" | sort >"$tmp/got" &&
+	gen -n 0 -a gemm --search=grid "$tmp/one" | ids | sort | cmp -s - "$tmp/got" && tail -n 1 "$tmp/out" | grep -q '"why":"space exhausted","passed_over":' &&
+	grep -q 'that make no program (the first: gemm: [a-z]' "$tmp/err"
+ok $? 'the space is exhausted where all of it was proposed'
+gen -n 0 -a gemm --search="exec:perl $tmp/lister 1" "$tmp/one" 2>/dev/null | tail -n 1 | grep -q '"why":"no more proposed"'
+ok $? 'and where a point is missing it is not'
 gen -n 2 --search='exec:perl '"$tmp/chooser"'; sleep 100' "$tmp/one" 2>"$tmp/err" >"$tmp/b" && [ "$(candidates "$tmp/b" | wc -l)" -eq 2 ]
 ok $? 'when there are enough, it is stopped'
 gen --search='exec:exit 7' "$tmp/one" >"$tmp/b" 2>"$tmp/err"

@@ -102,8 +102,8 @@ static int no_knob(const struct algo *a, const struct json_doc *d, const struct 
 		       nearest_hint(&near));
 }
 
-static int knobs_from_json(struct candidate *c, const struct json_doc *d, const struct json *obj,
-			   struct err *e)
+int candidate_knobs_from_json(struct candidate *c, const struct json_doc *d, const struct json *obj,
+			      struct err *e)
 {
 	const struct algo *a = c->algo;
 	int known = 0;
@@ -154,7 +154,7 @@ static int from_json_with(struct candidate *c, const struct json_doc *d, int che
 			       algo_hint(v->s, v->n));
 	if (target_from_json(c, json_get(d, rec, "target"), e) < 0)
 		return -1;
-	if (knobs_from_json(c, d, json_get(d, rec, "knobs"), e) < 0)
+	if (candidate_knobs_from_json(c, d, json_get(d, rec, "knobs"), e) < 0)
 		return -1;
 	candidate_identify(c);
 	if (check && !json_is(json_get(d, rec, "candidate_id"), c->id.s))

@@ -22,6 +22,10 @@ int candidate_build(const struct candidate *c, struct nest *n, struct err *e);
  * unless check is 0. Knobs left out take their frozen default; unknown algorithms and knobs are
  * errors. */
 int candidate_from_json(struct candidate *c, const struct json_doc *d, int check, struct err *e);
+/* c's knobs, of its algorithm, from an object such as {"vl":16}: what is left out is frozen. A name
+ * or value that is none is an error. */
+int candidate_knobs_from_json(struct candidate *c, const struct json_doc *d, const struct json *obj,
+			      struct err *e);
 /* The same for records one after the other: an embedded workload that reads like the last one is
  * not read again. Starts with all 0. */
 struct candidate_reader {

@@ -7,8 +7,9 @@
  *     {"tl":1,"type":"ask","n":64,"seed":1,"round":0}           and the end of its input
  *
  * On its standard output it proposes, a line each: {"algo":"gemm","knobs":{"vl":16,...}}; knobs
- * left out are at their frozen values. What is no candidate of the space is passed over, as is what
- * came before; so it may propose more than was asked for, and is stopped when there are enough.
+ * left out are at their frozen values. What is no candidate of the space is passed over and
+ * counted, as is what came before; so it may propose more than was asked for, and is stopped when
+ * there are enough.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -31,6 +32,7 @@ struct asked {
 	FILE *answers; /* NULL: not begun, or ended */
 	int ended;
 	struct map seen; /* points */
+	struct search_passed passed;
 	struct buf line;
 	struct json_doc doc;
 	struct err e;
@@ -129,11 +131,20 @@ static int end(struct asked *x)
 	return 0;
 }
 
+/* Counts a proposal that is not in the space, and remembers why the first is not. */
+static int is_outside(struct asked *x, const struct err *why)
+{
+	if (!x->passed.outside++)
+		x->passed.first_outside = *why;
+	return 0;
+}
+
 /* 1 with the point; 0: the line proposes nothing of the space; -1: it is no proposal at all. */
 static int read_line(struct asked *x, const char *line, size_t n, uint64_t *point)
 {
 	struct candidate c = {.w = *x->s->w};
 	const struct json *name, *knobs;
+	struct err why = ERR_INIT;
 
 	if (json_parse(&x->doc, line, n, &x->e) < 0)
 		return err_in(&x->e, "%s proposes", x->s->command);
@@ -143,11 +154,13 @@ static int read_line(struct asked *x, const char *line, size_t n, uint64_t *poin
 	if (!c.algo || !knobs || knobs->type != JSON_OBJ)
 		return err_set(&x->e, "%s proposes what has no algorithm or no knobs: %.80s",
 			       x->s->command, line);
-	for (int k = 0; k < c.algo->nknobs; k++) {
-		c.knob[k] = c.algo->knob[k].frozen;
-		json_int(json_get(&x->doc, knobs, c.algo->knob[k].name), &c.knob[k]);
-	}
-	return search_space_point(x->s, &c, point);
+	x->passed.proposed++;
+	if (candidate_knobs_from_json(&c, &x->doc, knobs, &why) < 0)
+		return is_outside(x, &why);
+	if (search_space_point(x->s, &c, point))
+		return 1;
+	search_space_lacks(x->s, &c, &why);
+	return is_outside(x, &why);
 }
 
 static int propose(void *state, uint64_t *point)
@@ -166,11 +179,24 @@ static int propose(void *state, uint64_t *point)
 		found = n ? read_line(x, line, (size_t)n, point) : 0;
 		if (found > 0) {
 			map_put(&x->seen, (const char *)point, sizeof *point, &isnew);
+			x->passed.repeated += !isnew;
 			found = isnew;
 		}
 	}
 	free(line);
 	return found ? found : end(x);
+}
+
+static const struct search_passed *passed(const void *state)
+{
+	return &((const struct asked *)state)->passed;
+}
+
+static int exhausted(const void *state)
+{
+	const struct asked *x = state;
+
+	return x->seen.n == x->s->start[x->s->nalgos];
 }
 
 static void stop(void *state)
@@ -201,4 +227,6 @@ const struct search search_exec = {
 	.observe = observe,
 	.stop = stop,
 	.error = error,
+	.passed = passed,
+	.exhausted = exhausted,
 };

@@ -57,6 +57,28 @@ int search_space_point(const struct search_space *s, const struct candidate *c, 
 	return 1;
 }
 
+int search_space_lacks(const struct search_space *s, const struct candidate *c, struct err *e)
+{
+	struct candidate other = *c;
+	uint64_t point;
+	int a = 0;
+
+	while (a < s->nalgos && s->algo[a] != c->algo)
+		a++;
+	if (a == s->nalgos)
+		return err_set(e, "algorithm %s does not apply to this workload", c->algo->name);
+	/* The first knob with which it is out, where all others have a value of the space. */
+	for (int k = 0; k < s->space[a].n; k++)
+		other.knob[k] = s->space[a].knob[k].value[0];
+	for (int k = 0; k < s->space[a].n; k++) {
+		other.knob[k] = c->knob[k];
+		if (!search_space_point(s, &other, &point))
+			return err_set(e, "%s of %s is %lld, which is none of its values here",
+				       c->algo->knob[k].name, c->algo->name, (long long)c->knob[k]);
+	}
+	return err_set(e, "it is in the space");
+}
+
 int search_space_draft(const struct search_space *s, uint64_t point, struct arena *scratch,
 		       double *draft_s, float *f)
 {

@@ -33,6 +33,9 @@ int search_space_at(const struct search_space *s, uint64_t point, struct candida
 /* The point of a candidate: 1, or 0 if its knobs are none of the values listed. */
 int search_space_point(const struct search_space *s, const struct candidate *c, uint64_t *point);
 
+/* Why it has no such point: -1 with the sentence. */
+int search_space_lacks(const struct search_space *s, const struct candidate *c, struct err *e);
+
 /* The time that the analytic draft expects of a point, in seconds, and its features (f NULL: none).
  * 0; -1: the point makes no program. */
 int search_space_draft(const struct search_space *s, uint64_t point, struct arena *scratch,
@@ -41,6 +44,13 @@ int search_space_draft(const struct search_space *s, uint64_t point, struct aren
  */
 int search_space_drafted(const struct search_space *s, uint64_t seed, int64_t n,
 			 struct candidate *c);
+
+/* Proposals of another program that are no points to try. */
+struct search_passed {
+	int64_t proposed;	   /* in all */
+	int64_t outside, repeated; /* not in the space; proposed before */
+	struct err first_outside;  /* why, of the first */
+};
 
 struct search {
 	const char *name;
@@ -58,6 +68,11 @@ struct search {
 	void (*stop)(void *state);
 	/* Why propose failed. NULL: it never does. */
 	const struct err *(*error)(const void *state);
+	/* For a strategy that passes proposals over: which. NULL: it passes none over, and proposes
+	 * the whole space before it has none left. */
+	const struct search_passed *(*passed)(const void *state);
+	/* Was the whole space proposed? Asked where there is `passed`. */
+	int (*exhausted)(const void *state);
 };
 
 extern const struct search *const search_list[]; /* NULL at the end; made from the file list */
