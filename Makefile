@@ -140,9 +140,10 @@ $(B)/registry.c: Makefile $(wildcard lib/op lib/target lib/algo lib/search)
 $(B)/registry.o: $(B)/registry.c $(CONFIG)
 	$(compile)
 
-# Manual pages: man/NAME.1.in with the OPTIONS section put in as the program prints it. Completions: likewise.
+# Manual pages: man/NAME.1.in with the OPTIONS section put in as the program prints it, and man/tl-record.5.in with the fields
+# of the record schema and the algorithms' knobs, as the programs print them. Completions: likewise.
 MAN1 := $(patsubst man/%.in,build/man/%,$(wildcard $(PROGRAMS:%=man/%.1.in)))
-MAN57 := $(patsubst man/%,build/man/%,$(wildcard man/*.5 man/*.7))
+MAN57 := $(patsubst man/%,build/man/%,$(wildcard man/*.7)) build/man/tl-record.5
 COMPLETIONS := $(foreach shell,bash zsh fish,$(PROGRAMS:%=build/completions/$(shell)/%))
 
 doc: $(MAN1) $(MAN57) $(COMPLETIONS) ## make the manual pages (build/man) and completions (build/completions)
@@ -151,6 +152,11 @@ build/man/%.1: man/%.1.in $(BIN)/%
 	@$(BIN)/$* --help-man > $@.options
 	@sed -e '/^@OPTIONS@$$/{r $@.options' -e 'd}' -e 's/@VERSION@/$(VERSION)/' $< > $@.tmp
 	@rm $@.options; mv $@.tmp $@
+build/man/tl-record.5: man/tl-record.5.in share/fill.awk $(BIN)/tl-check $(BIN)/tl-gen
+	@mkdir -p $(@D)
+	@$(BIN)/tl-check --schema-manual > $@.text && $(BIN)/tl-gen --list-manual >> $@.text
+	@awk -f share/fill.awk $@.text $< > $@.tmp && sed -e 's/@VERSION@/$(VERSION)/' $@.tmp > $@
+	@rm $@.text $@.tmp
 build/man/%: man/%
 	@mkdir -p $(@D)
 	@sed -e 's/@VERSION@/$(VERSION)/' $< > $@
@@ -164,7 +170,7 @@ build/completions/bash/% build/completions/zsh/% build/completions/fish/%: $(BIN
 
 TESTS := $(TEST_C:%=$(B)/tests/%) $(TEST_SH)
 # These look for the machine's lock and workers, or make the manual anew: one after the other, beside the rest.
-RULES := --rules='seq=tests/{cache,cost,examples,fault,install,man,measure,probe,replay,resume,torture,tune}.t' --rules='par=**'
+RULES := --rules='seq=tests/{cache,cost,examples,fault,install,man,measure,probe,replay,resume,schema,torture,tune}.t' --rules='par=**'
 # Tests never see the user's own database and cache, nor wait for the machine, as none looks at how long something took.
 # Leaks of other people's libraries are listed in share/lsan.supp.
 TEST_ENV = BIN=$(CURDIR)/$(BIN) LIBEXEC=$(CURDIR)/$(LIBEXEC) TL_DB= TL_MODEL=none SAN=$(SAN) \

@@ -17,8 +17,8 @@
 #include "lib/io/json.h"
 #include "lib/io/opt.h"
 #include "lib/io/record.h"
-#include "lib/io/table.h"
 #include "lib/model/default.h"
+#include "lib/report/algorithms.h"
 #include "lib/search/schedule.h"
 #include "lib/search/search.h"
 #include "lib/space/envid.h"
@@ -37,7 +37,7 @@ enum {
 static const char *search_name = "random", *model_path, *algo_name, *database, *env_wanted, *output;
 static const char *target_name, *arch;
 static int64_t wanted = 4096, seed = 1;
-static int tell_cost, list_algos, list_knobs;
+static int tell_cost, list_algos, list_knobs, list_manual;
 
 static const struct opt opts[] = {
 	{'s', "search", OPT_STRING, &search_name, "NAME",
@@ -64,6 +64,7 @@ static const struct opt opts[] = {
 	 "the "
 	 "value that it has in a record that leaves it out. Then exit.",
 	 NULL},
+	{0, "list-manual", OPT_HIDDEN_FLAG, &list_manual, NULL, NULL, NULL},
 	TARGET_OPTION(target_name),
 	ARCH_OPTION(arch),
 	{'d', "db", OPT_FILE, &database, "FILE",
@@ -609,54 +610,23 @@ static int read_model(struct err *e)
 
 /* ---- lists ---- */
 
-static int is_listed(const struct algo *a)
+static int is_list_wanted(void)
 {
-	return algo_suits(a, target_named(target_name)) &&
-	       (!algo_name || !strcmp(a->name, algo_name));
-}
-
-static void list_algorithms(struct table *t)
-{
-	static const char *const head[] = {"algorithm", ">knobs", "summary"};
-
-	table_init(t, head, 3);
-	for (const struct algo *const *a = algo_list; *a; a++) {
-		if (!is_listed(*a))
-			continue;
-		table_row(t);
-		table_cell(t, 0, "%s", (*a)->name);
-		table_cell(t, 1, "%d", (*a)->nknobs);
-		table_cell(t, 2, "%s", (*a)->summary);
-	}
-}
-
-static void list_all_knobs(struct table *t)
-{
-	static const char *const head[] = {"algorithm", "knob", ">frozen", "meaning"};
-
-	table_init(t, head, 4);
-	for (const struct algo *const *a = algo_list; *a; a++)
-		for (int i = 0; is_listed(*a) && i < (*a)->nknobs; i++) {
-			table_row(t);
-			table_cell(t, 0, "%s", (*a)->name);
-			table_cell(t, 1, "%s", (*a)->knob[i].name);
-			table_cell(t, 2, "%lld", (long long)(*a)->knob[i].frozen);
-			table_cell(t, 3, "%s", (*a)->knob[i].help);
-		}
+	return list_algos || list_knobs || list_manual;
 }
 
 static int print_list(void)
 {
+	const struct algorithms which = {target_named(target_name), algo_name};
 	struct buf text = BUF_INIT;
-	struct table t;
 
-	if (list_knobs)
-		list_all_knobs(&t);
+	if (list_manual)
+		algorithms_manual(&text);
+	else if (list_knobs)
+		algorithms_knobs(&which, &text);
 	else
-		list_algorithms(&t);
-	table_text(&t, &text);
+		algorithms_table(&which, &text);
 	fputs(text.s, stdout);
-	table_free(&t);
 	buf_free(&text);
 	return opt_printed(&program) ? EXIT_INPUT : EXIT_DONE;
 }
@@ -670,7 +640,7 @@ static int run(char **files, int nfiles)
 			   algo_hint(algo_name, strlen(algo_name)));
 		return opt_fail(&program, &e);
 	}
-	if (list_algos || list_knobs)
+	if (is_list_wanted())
 		return print_list();
 	if (choose_search(&e) < 0)
 		return opt_fail(&program, &e);

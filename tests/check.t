@@ -44,6 +44,9 @@ bad 'a source that is no list' "$w,\"source\":\"a\"}" 'source'
 bad 'an unknown action' "$w,\"prune\":{\"action\":\"no\",\"reason\":\"\"}}" 'tune|stop'
 bad 'an end without its count' "${start}\"end\",\"workload_id\":\"$id\",\"why\":\"\"}" 'drawn'
 bad 'null without a reason' "$w,\"budget\":null}" 'reason'
+bad 'null in a field that is never null' "$w,\"budget\":null,\"budget_why\":\"r\"}" 'may not be null'
+bad 'knobs that are no whole numbers' "$w,\"incumbent\":{\"candidate_id\":\"$id\",\"latency_s\":1,\"knobs\":{\"vl\":1.5}}}" 'incumbent: "knobs" is not an object of whole numbers'
+bad 'a record that tl-gen writes for another program' "${start}\"ask\",\"n\":64,\"seed\":1}" '"round" is missing'
 bad 'a negative time' "$w,\"wait_s\":-1}" 'quantity'
 bad 'impossible dimensions' "${start}\"workload\",\"op\":\"matmul\",\"prob\":\"2x3:4x5\"}" 'differ'
 bad 'a candidate without a workload' "${start}\"candidate\",\"target\":\"cpu\"}" 'workload'
@@ -60,11 +63,13 @@ bad 'an unknown algorithm' "${start}\"candidate\",$(printf '%s' "$c" | sed s/gem
 
 r="${start}\"result\",$c"
 at='"at":"2026-11-21T09:00:00.000Z"'
-meas='"stage":"race","latency_s":0.001,"ci_s":[0.001,0.002],"error":{"l2":1e-07,"max":1e-07},"env_id":"e"'
+meas='"stage":"race","latency_s":0.001,"ci_s":[0.001,0.002],"error":{"l2":1e-07,"max":1e-07},"env_id":"e0000000000000000000000000000000"'
 good 'a result' "$r,\"status\":\"ok\",$meas,\"cost\":{\"energy_J\":null,\"energy_why\":\"no RAPL\"},\"baseline\":null,\"baseline_why\":\"none\",$at}"
 good 'a failure' "$r,\"status\":\"crash\",\"why\":\"signal 11\",$at}"
 bad 'an unknown status' "$r,\"status\":\"fine\",$at}" 'status'
 bad 'a failure without a reason' "$r,\"status\":\"crash\",$at}" 'why'
+bad 'a name in the place of an id' "$r,\"status\":\"ok\",$(printf '%s' "$meas" | sed 's/"env_id":"[0-9a-f]*"/"env_id":"mine"/'),$at}" '"env_id" is not an id'
+bad 'an env whose cache is no number' "$r,\"status\":\"ok\",$meas,\"env\":{\"l2\":\"2M\"},$at}" 'env: "l2" is not a whole number'
 bad 'ok without a latency' "$r,\"status\":\"ok\",\"stage\":\"race\",$at}" 'latency_s'
 bad 'a time of day that is none' "$r,\"status\":\"ok\",$meas,\"at\":\"2026-13-21T09:00:00.000Z\"}" 'UTC'
 bad 'an interval upside down' "$r,\"status\":\"ok\",$(printf '%s' "$meas" | sed 's/0.002/0.0001/'),$at}" 'interval'
@@ -137,7 +142,7 @@ ok $? '--fix invents nothing'
 ok $? 'a missing file is an input error'
 
 # A result against itself, by tl-check and by tl-store
-awk -v n=1 -f "${0%/*}/results.awk" "${0%/*}/workloads.ndjson" | grep -m 1 '"type":"result".*"status":"ok"' |
+awk -v n=1 -v run=a0000000000000000000000000000000 -f "${0%/*}/results.awk" "${0%/*}/workloads.ndjson" | grep -m 1 '"type":"result".*"status":"ok"' |
 	"$bin/tl-check" --fix >"$tmp/result"
 contradicts() { # sentence, sed
 	sed "$2" "$tmp/result" >"$tmp/odd"
@@ -160,7 +165,7 @@ ok $? 'a ratio that is far from that of the times'
 contradicts 'lies outside its "ci"' 's/"stage":"race"/"stage":"final","ratio":{"median":1.5,"ci":[1.6,1.7]},"verdict":"faster"/'
 ok $? 'a ratio outside of its interval'
 env='"features":"avx2","isa":"avx2","l1d":32768,"l2":1048576,"l3":33554432,"threads":2,"cc":"gcc 12.2.0","libs":"onednn 2.6.3"'
-contradicts "but the env's fields make it" "s/\"env_id\".*/\"env_id\":\"$(printf %032d 0)\",\"run\":\"r\",\"at\":\"2026-11-24T09:00:00.000Z\",\"env\":{$env,\"hw_id\":\"$(printf %032d 1)\"}}/"
+contradicts "but the env's fields make it" "s/\"env_id\".*/\"env_id\":\"$(printf %032d 0)\",\"run\":\"a0000000000000000000000000000000\",\"at\":\"2026-11-24T09:00:00.000Z\",\"env\":{$env,\"hw_id\":\"$(printf %032d 1)\"}}/"
 ok $? 'an env_id that is not of its env'
 
 echo "1..$n"

@@ -44,6 +44,15 @@ as_script() { # example
 	esac
 }
 
+# Which of the languages that an example is written in is not here?
+missing() { # example
+	local word
+	for word in jq python3; do
+		[[ $1 == *"| $word "* || $1 == "$word "* ]] && ! command -v $word >/dev/null && echo $word
+	done
+	[[ $1 == *jsonschema* ]] && ! python3 -c 'import jsonschema' 2>/dev/null && echo python3-jsonschema
+}
+
 mkdir "$tmp/examples" "$tmp/files"
 for page in build/man/*.[157]; do
 	extract "$page"
@@ -67,6 +76,11 @@ cp tl.db b.db
 for file in "$tmp"/examples/*; do
 	name=${file##*/}
 	example=$(plain <"$file")
+	lacks=$(missing "$example")
+	if [ "$lacks" ]; then
+		skip "$lacks is not here: $name"
+		continue
+	fi
 	rm -rf "$tmp/run"
 	cp -r "$tmp/files" "$tmp/run"
 	cd "$tmp/run" || exit 1

@@ -6,6 +6,7 @@ BEGIN {
 	# include all.
 	allow("base", "")
 	allow("io", "base")
+	allow("record", "base io")
 	allow("space", "base io")
 	allow("nest", "base space")
 	allow("tile", "nest space")
@@ -19,11 +20,11 @@ BEGIN {
 	allow("host", "base io space target")
 	allow("build", "base io target host")
 	allow("trial", "base io nest op algo target ref host")
-	allow("measure", "base io space nest op algo target host build trial")
+	allow("measure", "base io record space nest op algo target host build trial")
 	allow("store", "base io space op algo model search host trial measure")
 	allow("extract", "base io op")
 	allow("export", "base io space nest op algo target")
-	allow("report", "base io space op host store")
+	allow("report", "base io record space op algo host store target")
 	allow("run", "base io space nest tile op algo model ref target build trial store extract")
 
 	# Where a library's header may stand: a header, and the start of the paths.

@@ -1,10 +1,12 @@
 #include "lib/measure/result.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "lib/host/system.h"
 #include "lib/io/clock.h"
+#include "lib/record/schema.h"
 
 static void copy_value(struct buf *out, const struct json *v)
 {
@@ -214,7 +216,6 @@ static void put_timing(const struct measure *m, struct buf *out, const struct gr
 		buf_str(out, ",\"incumbent\":true");
 }
 
-/* How the kernel was written. */
 /* How a kernel was written: as assembly, or GNU C and why; or in its target's own language. */
 static void put_printer(struct buf *out, const struct target *target, const struct build *b)
 {
@@ -231,42 +232,59 @@ static void put_printer(struct buf *out, const struct target *target, const stru
 	buf_json(out, b->why_c, strlen(b->why_c));
 }
 
-/* What this program writes into a record. A result that is measured once more brings old ones. */
-static const struct json_field owned[] = {
-	{"type", "\"result\""}, {"status", NULL},
-	{"why", NULL},		{"stage", NULL},
-	{"latency_s", NULL},	{"latency_why", NULL},
-	{"bound", NULL},	{"ci_s", NULL},
-	{"reps", NULL},		{"warmup", NULL},
-	{"outliers", NULL},	{"watch", NULL},
-	{"disturbed", NULL},	{"noisy", NULL},
-	{"samples_s", NULL},	{"audit", NULL},
-	{"cache", NULL},	{"error", NULL},
-	{"baseline", NULL},	{"baseline_why", NULL},
-	{"ratio", NULL},	{"baseline_direct", NULL},
-	{"direct_ratio", NULL}, {"verdict", NULL},
-	{"cost", NULL},		{"env_id", NULL},
-	{"code_hash", NULL},	{"code_hash_why", NULL},
-	{"settings", NULL},	{"run", NULL},
-	{"at", NULL},		{"env", NULL},
-	{"replayed", NULL},	{"duel", NULL},
-	{"incumbent", NULL},	{"processes", NULL},
-	{"rejected", NULL},	{"again", NULL},
-	{"printer", NULL},	{"printer_why", NULL},
+/* What this program writes into a record: "type", the schema's fields of a result, and the reasons
+ * of those that may be null. A result that is measured once more brings old ones. */
+enum { FIELDS = 64 };
+struct owned {
+	struct json_field field[FIELDS * (1 + RECORD_REASONS)];
+	struct record_reasons why[FIELDS];
+	int n;
 };
-enum { OWNED = sizeof owned / sizeof *owned };
+
+static void list_owned(struct owned *o)
+{
+	const struct record_field *f = record_result.field;
+
+	o->field[0] = (struct json_field){"type", "\"result\""};
+	o->n = 1;
+	for (int i = 0; f[i].name; i++) {
+		assert(i < FIELDS - 1);
+		o->field[o->n++] = (struct json_field){f[i].name, NULL};
+		o->why[i].n = 0;
+		if (f[i].nullable)
+			record_reasons(f[i].name, strlen(f[i].name), &o->why[i]);
+		for (int k = 0; k < o->why[i].n; k++)
+			o->field[o->n++] = (struct json_field){o->why[i].name[k], NULL};
+	}
+}
+
+static int is_reason(const struct json *key, const struct record_field *f)
+{
+	struct record_reasons why;
+	int i = 0;
+
+	record_reasons(f->name, strlen(f->name), &why);
+	while (i < why.n && !json_is(key, why.name[i]))
+		i++;
+	return i < why.n;
+}
 
 int result_owns(const struct json *key)
 {
-	for (int i = 0; i < OWNED; i++)
-		if (json_is(key, owned[i].key))
+	int is_why = key->n > 4 && !memcmp(key->s + key->n - 4, "_why", 4);
+
+	for (const struct record_field *f = record_result.field; f->name; f++)
+		if (json_is(key, f->name) || (is_why && f->nullable && is_reason(key, f)))
 			return 1;
-	return 0;
+	return json_is(key, "type");
 }
 
 void result_start(const struct json_doc *line, struct buf *out)
 {
-	json_rewrite(line, owned, OWNED, out);
+	struct owned o;
+
+	list_owned(&o);
+	json_rewrite(line, o.field, o.n, out);
 	while (out->s[--out->n] != '}') /* white space may stand behind it */
 		;
 }

@@ -436,6 +436,7 @@ my @cases = (
 	{name => 'tl-extract, two inputs', argv => ["$bin/tl-extract", '-o', 'out', "$tmp/list.csv", "$tmp/tiny.onnx"],
 		@out, partial => 1, share => 0.5, must => \@io},
 	{name => 'tl-check', argv => ["$bin/tl-check", "$tmp/candidates"], must => \@io},
+	{name => 'tl-check --schema', argv => ["$bin/tl-check", '--schema'], share => 0.3, must => [qw(malloc write)]},
 	{name => 'tl-check, a link to a private file', argv => ["$bin/tl-check", '-o', 'out'], in => "$tmp/candidates",
 		files => {real => "$tmp/old"}, writes => ['out'], share => 0.3,
 		prepare => sub { symlink 'real', 'out' or die; chmod 0600, 'real' or die },

@@ -1,0 +1,160 @@
+#include "lib/record/manual.h"
+
+#include <ctype.h>
+#include <string.h>
+
+#include "lib/record/schema.h"
+
+/* ---- sentences ---- */
+
+/* The length of a reference such as tl-check(1) at the start of the text; 0: there is none. */
+static size_t reference(const char *s)
+{
+	size_t n = strncmp(s, "tl-", 3) ? 0 : 3;
+
+	while (n && (islower((unsigned char)s[n]) || s[n] == '-'))
+		n++;
+	return n && s[n] == '(' && isdigit((unsigned char)s[n + 1]) && s[n + 2] == ')' ? n + 3 : 0;
+}
+
+/* The reference, with the punctuation behind it, on a line of its own. What was read of the text.
+ */
+static size_t put_reference(const char *s, size_t n, struct buf *out)
+{
+	size_t read = n;
+
+	if (out->n && out->s[out->n - 1] == ' ')
+		out->n--;
+	buf_fmt(out, "%s.Xr %.*s %c", out->n && out->s[out->n - 1] != '\n' ? "\n" : "",
+		(int)(n - 3), s, s[n - 2]);
+	for (; s[read] && strchr(".,;:)", s[read]); read++)
+		buf_fmt(out, " %c", s[read]);
+	read += strspn(s + read, " ");
+	if (s[read])
+		buf_ch(out, '\n');
+	return read;
+}
+
+static void put_char(const char *s, int *quoted, struct buf *out)
+{
+	int at_start = !out->n || out->s[out->n - 1] == '\n';
+
+	if (*s == '`') {
+		buf_str(out, *quoted ? "\\(cq" : "\\(oq");
+		*quoted = !*quoted;
+	} else if (*s == '\\') {
+		buf_str(out, "\\e");
+	} else if (*s == '-' && s[1] == '-') {
+		buf_str(out, "\\-");
+	} else if (at_start && (*s == '.' || *s == '\'')) {
+		buf_fmt(out, "\\&%c", *s);
+	} else {
+		buf_ch(out, *s);
+	}
+}
+
+void manual_text(const char *text, struct buf *out)
+{
+	int quoted = 0;
+
+	for (const char *s = text; *s; s++) {
+		size_t n = s == text || s[-1] == ' ' || s[-1] == '(' ? reference(s) : 0;
+
+		if (n)
+			s += put_reference(s, n, out) - 1;
+		else if (*s == ' ' && s > text && s[-1] == '.' && isupper((unsigned char)s[1]))
+			buf_ch(out, '\n'); /* a sentence begins on its own line */
+		else
+			put_char(s, &quoted, out);
+	}
+	buf_ch(out, '\n');
+}
+
+/* ---- lists ---- */
+
+static const char *kind_text(enum record_kind k)
+{
+	static const char *const text[] = {
+		[RECORD_TEXT] = "string",
+		[RECORD_WORD] = "word",
+		[RECORD_ID] = "id",
+		[RECORD_TIME] = "time of day",
+		[RECORD_FLAG] = "true or false",
+		[RECORD_COUNT] = "whole number",
+		[RECORD_NUMBER] = "number",
+		[RECORD_REAL] = "number of either sign",
+		[RECORD_INTERVAL] = "interval [low, high]",
+		[RECORD_NUMBERS] = "array of numbers",
+		[RECORD_TEXTS] = "array of strings",
+		[RECORD_OBJECT] = "object",
+		[RECORD_OBJECTS] = "array of objects",
+		[RECORD_KNOBS] = "object of whole numbers by name",
+		[RECORD_CHOICES] = "object of arrays of whole numbers by name",
+		[RECORD_AMOUNTS] = "object of numbers by name",
+	};
+
+	return text[k];
+}
+
+/* Kind, unit, whether it must be there and may be null, and who writes it. */
+static void put_nature(const struct record_field *f, struct buf *out)
+{
+	static const char *const need[] = {
+		[RECORD_OPTIONAL] = "",
+		[RECORD_REQUIRED] = "; required",
+		[RECORD_IF_OK] = "; required if the status is ok",
+		[RECORD_UNLESS_OK] = "; required unless the status is ok",
+	};
+
+	buf_fmt(out, ".Em \"%s", kind_text(f->kind));
+	if (f->unit)
+		buf_fmt(out, ", in %s", f->unit);
+	buf_str(out, need[f->need]);
+	if (f->nullable)
+		buf_str(out, f->need == RECORD_IF_OK ? ", else may be null" : "; may be null");
+	if (f->by)
+		buf_fmt(out, "; written by %s", f->by);
+	buf_str(out, "\"\n.br\n");
+}
+
+static void put_words(const struct record_word *w, struct buf *out)
+{
+	if (!w[0].meaning) /* the text of the field tells it */
+		return;
+	buf_str(out, ".Bl -tag -width weights-cold -compact\n");
+	for (; w->word; w++) {
+		buf_fmt(out, ".It Li %s\n", w->word);
+		manual_text(w->meaning, out);
+	}
+	buf_str(out, ".El\n");
+}
+
+static void put_fields(const struct record_object *o, const char *form, struct buf *out)
+{
+	buf_fmt(out, ".Bl -tag -width %s\n", form);
+	for (const struct record_field *f = o->field; f->name; f++) {
+		buf_fmt(out, ".It Li %s\n", f->name);
+		put_nature(f, out);
+		manual_text(f->meaning, out);
+		if (f->words)
+			put_words(f->words, out);
+		if (f->object && f->object != &record_identity)
+			put_fields(f->object, "latency_s -compact", out);
+	}
+	buf_str(out, ".El\n");
+}
+
+void manual_fields(struct buf *out)
+{
+	for (const struct record_object *const *r = record_list; *r; r++) {
+		const char *by = (*r)->by;
+
+		buf_fmt(out, "@MEANING %s@\n", (*r)->name);
+		manual_text((*r)->meaning, out);
+		buf_fmt(out, "Written by %s.\n@FIELDS %s@\n", by, (*r)->name);
+		/* A result has a candidate's fields; those of a workload are told with it. */
+		if ((*r)->base == &record_identity)
+			put_fields((*r)->base, "workload_id", out);
+		put_fields(*r, "workload_id", out);
+	}
+}

@@ -1,0 +1,538 @@
+/* Result records. */
+#include "lib/record/schema.h"
+
+/* ---- parts ---- */
+
+static const struct record_field error_fields[] = {
+	{.name = "l2",
+	 .kind = RECORD_NUMBER,
+	 .need = RECORD_REQUIRED,
+	 .meaning = "The difference, relative in the L2 norm."},
+	{.name = "max",
+	 .kind = RECORD_NUMBER,
+	 .need = RECORD_REQUIRED,
+	 .meaning = "The largest difference over the largest value."},
+	{0},
+};
+static const struct record_object error = {.name = "error", .field = error_fields};
+
+static const struct record_field ratio_fields[] = {
+	{.name = "median",
+	 .kind = RECORD_NUMBER,
+	 .need = RECORD_REQUIRED,
+	 .meaning = "The geometric mean of the processes' medians over their pairs of calls."},
+	{.name = "ci",
+	 .kind = RECORD_INTERVAL,
+	 .need = RECORD_REQUIRED,
+	 .meaning = "Its 95% interval by Student's t over the processes."},
+	{0},
+};
+static const struct record_object ratio = {.name = "ratio", .field = ratio_fields};
+
+#define LATENCY(who)                                                                               \
+	{                                                                                          \
+		.name = "latency_s", .kind = RECORD_NUMBER, .need = RECORD_REQUIRED, .unit = "s",  \
+		.meaning = who " median time of one call."                                         \
+	}
+#define SAMPLES                                                                                    \
+	{                                                                                          \
+		.name = "samples_s", .kind = RECORD_NUMBERS, .unit = "s",                          \
+		.meaning = "With --samples: the times of its calls, pair by pair."                 \
+	}
+
+static const struct record_field own_layout_fields[] = {
+	{.name = "impl",
+	 .kind = RECORD_TEXT,
+	 .need = RECORD_REQUIRED,
+	 .meaning = "The library's variant."},
+	LATENCY("Its"),
+	{.name = "ci_s",
+	 .kind = RECORD_INTERVAL,
+	 .need = RECORD_REQUIRED,
+	 .unit = "s",
+	 .meaning = "The 95% interval of the median."},
+	SAMPLES,
+	{.name = "ratio",
+	 .kind = RECORD_OBJECT,
+	 .need = RECORD_REQUIRED,
+	 .object = &ratio,
+	 .meaning = "Its time over the candidate's."},
+	{0},
+};
+static const struct record_object own_layout = {.name = "own_layout", .field = own_layout_fields};
+
+static const struct record_field baseline_fields[] = {
+	{.name = "impl",
+	 .kind = RECORD_TEXT,
+	 .need = RECORD_REQUIRED,
+	 .meaning = "The library's variant, such as `onednn 2.6.3 winograd jit:avx512_core`."},
+	{.name = "layout",
+	 .kind = RECORD_TEXT,
+	 .meaning = "Its layout: the workload's, or `preferred`, the library's own choice."},
+	LATENCY("Its"),
+	{.name = "ci_s",
+	 .kind = RECORD_INTERVAL,
+	 .unit = "s",
+	 .meaning = "The 95% interval of the median."},
+	SAMPLES,
+	{.name = "system",
+	 .kind = RECORD_TEXT,
+	 .meaning = "The kernel's name and release, for which it was found to be the best."},
+	{.name = "error",
+	 .kind = RECORD_OBJECT,
+	 .object = &error,
+	 .meaning = "Its error, if it was looked for in this run."},
+	{.name = "own_layout",
+	 .kind = RECORD_OBJECT,
+	 .nullable = 1,
+	 .object = &own_layout,
+	 .meaning = "Where its layout is not the workload's: the best that the library has in the "
+		    "workload's own layout, called in the same turns. Null if there is none."},
+	{0},
+};
+static const struct record_object baseline = {.name = "baseline", .field = baseline_fields};
+
+static const struct record_field rejected_fields[] = {
+	{.name = "impl", .kind = RECORD_TEXT, .need = RECORD_REQUIRED, .meaning = "The variant."},
+	{.name = "layout", .kind = RECORD_TEXT, .meaning = "Its layout."},
+	{.name = "error", .kind = RECORD_OBJECT, .object = &error, .meaning = "Its error."},
+	{0},
+};
+static const struct record_object rejected = {.name = "rejected", .field = rejected_fields};
+
+static const struct record_word ends[] = {
+	{"won", "the candidate is faster, by a 90% interval"},
+	{"lost", "it is slower"},
+	{"even",
+	 "neither was clear until the candidate could hardly be better by much, or the time "
+	 "was up; the incumbent stays"},
+	{NULL, NULL},
+};
+#define PAIRED_RATIO(needed)                                                                       \
+	{.name = "ratio",                                                                          \
+	 .kind = RECORD_NUMBER,                                                                    \
+	 .need = needed,                                                                           \
+	 .meaning = "The median of the incumbent's time over the candidate's, pair by "            \
+		    "pair. Above 1 the candidate is faster."},                                     \
+	{                                                                                          \
+		.name = "ci", .kind = RECORD_INTERVAL, .need = needed,                             \
+		.meaning = "Its 95% interval."                                                     \
+	}
+
+static const struct record_field duel_fields[] = {
+	{.name = "against",
+	 .kind = RECORD_ID,
+	 .need = RECORD_REQUIRED,
+	 .meaning = "The incumbent's candidate_id."},
+	PAIRED_RATIO(RECORD_REQUIRED),
+	LATENCY("The incumbent's"),
+	{.name = "end",
+	 .kind = RECORD_WORD,
+	 .need = RECORD_REQUIRED,
+	 .words = ends,
+	 .meaning = "How the duel ended."},
+	SAMPLES,
+	{0},
+};
+static const struct record_object duel = {.name = "duel", .field = duel_fields};
+
+static const struct record_field again_fields[] = {
+	PAIRED_RATIO(RECORD_OPTIONAL),
+	{.name = "status",
+	 .kind = RECORD_TEXT,
+	 .meaning = "The status of a process that did not end well. There is no ratio then."},
+	{.name = "ahead",
+	 .kind = RECORD_FLAG,
+	 .need = RECORD_REQUIRED,
+	 .meaning = "Whether the ratio is above 1 there, too."},
+	{0},
+};
+static const struct record_object again = {.name = "again", .field = again_fields};
+
+static const struct record_field audit_fields[] = {
+	PAIRED_RATIO(RECORD_OPTIONAL),
+	{.name = "latency_s",
+	 .kind = RECORD_NUMBER,
+	 .unit = "s",
+	 .meaning = "In results of older versions: the candidate's median time."},
+	{.name = "ci_s",
+	 .kind = RECORD_INTERVAL,
+	 .unit = "s",
+	 .meaning = "In results of older versions: the interval of that."},
+	{.name = "false_kill",
+	 .kind = RECORD_FLAG,
+	 .need = RECORD_REQUIRED,
+	 .meaning = "Whether the candidate won."},
+	{0},
+};
+static const struct record_object audit = {.name = "audit", .field = audit_fields};
+
+static const struct record_field watch_fields[] = {
+	{.name = "steal_s",
+	 .kind = RECORD_NUMBER,
+	 .unit = "s",
+	 .meaning = "CPU seconds that the hypervisor gave to others, in ticks of 10 ms, over all "
+		    "CPUs."},
+	{.name = "nivcsw", .kind = RECORD_COUNT, .meaning = "Involuntary context switches."},
+	{.name = "throttled",
+	 .kind = RECORD_COUNT,
+	 .meaning = "How many times a CPU was throttled."},
+	{.name = "freq_hz",
+	 .kind = RECORD_NUMBER,
+	 .unit = "Hz",
+	 .meaning = "The lowest frequency seen."},
+	{0},
+};
+static const struct record_object watch = {.name = "watch", .field = watch_fields};
+
+#define SECONDS(field, text)                                                                       \
+	{                                                                                          \
+		.name = field, .kind = RECORD_NUMBER, .unit = "s", .meaning = text                 \
+	}
+static const struct record_field cost_fields[] = {
+	SECONDS("build_s", "The time that building took."),
+	{.name = "build_core_s",
+	 .kind = RECORD_NUMBER,
+	 .unit = "core-s",
+	 .meaning = "The CPU time of the compiler."},
+	SECONDS("verify_s", "The time that verification took."),
+	SECONDS("run_s", "The time that the timed calls took."),
+	SECONDS("audit_s", "The time that an audit took."),
+	SECONDS("baseline_s", "The time that the workload's data took, its true answer unless that "
+			      "was kept, and a look at the library's variants."),
+	{.name = "core_s",
+	 .kind = RECORD_NUMBER,
+	 .unit = "core-s",
+	 .meaning = "build_core_s, and the others times the threads."},
+	{.name = "energy_J",
+	 .kind = RECORD_NUMBER,
+	 .nullable = 1,
+	 .unit = "J",
+	 .meaning = "The energy of the machine's processor packages and memory since the result "
+		    "before this one, with all that ran meanwhile. Null where no counter can be "
+		    "read."},
+	{0},
+};
+static const struct record_object cost = {.name = "result_cost", .field = cost_fields};
+
+/* ---- the env ---- */
+
+#define BANDWIDTH(level, text)                                                                     \
+	{                                                                                          \
+		.name = level, .kind = RECORD_NUMBER, .unit = "byte/s", .meaning = text            \
+	}
+static const struct record_field bandwidth_fields[] = {
+	BANDWIDTH("l1", "From their first caches."),
+	BANDWIDTH("l2", "From the second caches."),
+	BANDWIDTH("l3", "From the third cache."),
+	BANDWIDTH("mem", "From memory."),
+	{0},
+};
+static const struct record_object bandwidth = {.name = "bandwidth", .field = bandwidth_fields};
+
+static const struct record_field probe_fields[] = {
+	{.name = "cores",
+	 .kind = RECORD_COUNT,
+	 .nullable = 1,
+	 .meaning = "How many different cores the threads stand on, where the kernel tells."},
+	{.name = "peak_flops",
+	 .kind = RECORD_NUMBER,
+	 .unit = "FLOP/s",
+	 .meaning = "The speed of one thread at the instruction set in use."},
+	{.name = "peak_flops_all",
+	 .kind = RECORD_NUMBER,
+	 .unit = "FLOP/s",
+	 .meaning = "The speed of all threads together."},
+	{.name = "bandwidth_all",
+	 .kind = RECORD_OBJECT,
+	 .object = &bandwidth,
+	 .meaning = "Bytes that all threads together read in a second."},
+	{.name = "forkjoin_s",
+	 .kind = RECORD_NUMBER,
+	 .unit = "s",
+	 .meaning = "The time of an empty parallel region."},
+	{.name = "class",
+	 .kind = RECORD_TEXT,
+	 .meaning =
+		 "In records of older versions: the machine's rounded speed. hw_id and env_id are "
+		 "over it, too, there."},
+	{0},
+};
+static const struct record_object probe = {.name = "probe", .field = probe_fields};
+
+static const struct record_field env_fields[] = {
+	{.name = "cpu",
+	 .kind = RECORD_TEXT,
+	 .meaning = "The processor's model. On a virtual machine it says little."},
+	{.name = "isa", .kind = RECORD_TEXT, .meaning = "The instruction set in use."},
+	{.name = "features", .kind = RECORD_TEXT, .meaning = "The processor's features."},
+	{.name = "l1d",
+	 .kind = RECORD_COUNT,
+	 .unit = "bytes",
+	 .meaning = "The size of the first data cache."},
+	{.name = "l2",
+	 .kind = RECORD_COUNT,
+	 .unit = "bytes",
+	 .meaning = "The size of the second cache."},
+	{.name = "l3",
+	 .kind = RECORD_COUNT,
+	 .unit = "bytes",
+	 .meaning = "The size of the third cache."},
+	{.name = "threads", .kind = RECORD_COUNT, .meaning = "The threads of a kernel."},
+	{.name = "cc", .kind = RECORD_TEXT, .meaning = "The compiler and its version."},
+	{.name = "libs", .kind = RECORD_TEXT, .meaning = "The library and its version."},
+	{.name = "hw_id",
+	 .kind = RECORD_ID,
+	 .meaning = "The hardware: an id over isa, features, l1d, l2, l3 and threads."},
+	{.name = "probe",
+	 .kind = RECORD_OBJECT,
+	 .nullable = 1,
+	 .object = &probe,
+	 .meaning = "What was measured of the hardware before anything was timed. Null if nothing "
+		    "was."},
+	{.name = "watch",
+	 .kind = RECORD_TEXTS,
+	 .meaning = "What the kernel shows of disturbances: steal time, involuntary context "
+		    "switches, throttling, the clock's frequency."},
+	{.name = "watch_why", .kind = RECORD_TEXT, .meaning = "What it does not show."},
+	{0},
+};
+static const struct record_object env = {.name = "env", .field = env_fields};
+
+/* ---- the record ---- */
+
+static const struct record_word statuses[] = {
+	{"ok", "it was built, verified and timed"},
+	{"preempted", "it lost its duel with the incumbent, which stopped there"},
+	{"build", "the compiler refused it"},
+	{"timeout", "it took too long, and was killed"},
+	{"crash", "its process died, or ended before it was done"},
+	{"oom", "it ran out of memory"},
+	{"wrong", "its output differs from the reference by more than was allowed, is in part "
+		  "unwritten or not finite, or something was written behind its end"},
+	{"unsupported", "this machine or algorithm cannot do it"},
+	{"filtered", "it was refused before it was built"},
+	{NULL, NULL},
+};
+static const struct record_word stages[] = {
+	{"race", "a duel with the incumbent"},
+	{"final", "a duel with the vendor's library"},
+	{NULL, NULL},
+};
+static const struct record_word bounds[] = {{"lower", NULL}, {NULL, NULL}};
+static const struct record_word printers[] = {
+	{"assembly", "x86-64 assembly"}, {"c", "GNU C"}, {"cuda", "CUDA C"},
+	{"opencl", "OpenCL C"},		 {NULL, NULL},
+};
+static const struct record_word caches[] = {
+	{"cold", "operands were flushed from the caches before each call"},
+	{"weights-cold", "weights and bias were"},
+	{NULL, NULL},
+};
+static const struct record_word verdicts[] = {
+	{"faster", "by more than 1%"},
+	{"same", "within 2%"},
+	{"slower", "by more than 1%"},
+	{"undecided", "the interval does not tell"},
+	{NULL, NULL},
+};
+
+#define OLDER "In results of older versions only, whose races were against a time: "
+
+static const struct record_field result_fields[] = {
+	{.name = "status",
+	 .kind = RECORD_WORD,
+	 .need = RECORD_REQUIRED,
+	 .words = statuses,
+	 .meaning = "What happened. ok, preempted, build, wrong and unsupported are final for an "
+		    "env. timeout, crash and oom get one more chance."},
+	{.name = "why",
+	 .kind = RECORD_TEXT,
+	 .need = RECORD_UNLESS_OK,
+	 .meaning = "A sentence on the status. In an answer of tl-query(1): why the answer is not "
+		    "exact."},
+	{.name = "printer",
+	 .kind = RECORD_WORD,
+	 .words = printers,
+	 .meaning = "The language in which the kernel was written. Absent if none was."},
+	{.name = "printer_why", .kind = RECORD_TEXT, .meaning = "Why it is GNU C."},
+	{.name = "stage",
+	 .kind = RECORD_WORD,
+	 .need = RECORD_IF_OK,
+	 .words = stages,
+	 .meaning =
+		 "What the candidate was timed for. The best candidate of a workload has a result "
+		 "of each stage; the final counts more than the race."},
+	{.name = "cache",
+	 .kind = RECORD_WORD,
+	 .words = caches,
+	 .meaning = "Whether something was flushed from the caches. Absent: they were warm."},
+	{.name = "latency_s",
+	 .kind = RECORD_NUMBER,
+	 .need = RECORD_IF_OK,
+	 .nullable = 1,
+	 .unit = "s",
+	 .meaning = "The median time of one call. Times of two results come from two moments, in "
+		    "which the machine may have been slow or quick. Which candidate is faster is "
+		    "told by duel and ratio."},
+	{.name = "bound",
+	 .kind = RECORD_WORD,
+	 .words = bounds,
+	 .meaning = "`lower` for a preempted candidate, whose latency_s is the lower end of its "
+		    "interval."},
+	{.name = "ci_s",
+	 .kind = RECORD_INTERVAL,
+	 .nullable = 1,
+	 .unit = "s",
+	 .meaning = "The 95% confidence interval of the median. It is wider where neighbouring "
+		    "calls depend on each other."},
+	{.name = "reps",
+	 .kind = RECORD_COUNT,
+	 .nullable = 1,
+	 .meaning =
+		 "The number of calls timed; of a duel or a final, of pairs of calls. Calls that "
+		 "only bring operands back into the caches, one before each, are not counted."},
+	{.name = "processes",
+	 .kind = RECORD_COUNT,
+	 .meaning =
+		 "Stage final: in how many processes the duel was made. Each has its own place in "
+		 "memory and its own moment, which is worth a per cent or two."},
+	{.name = "watch",
+	 .kind = RECORD_OBJECT,
+	 .nullable = 1,
+	 .object = &watch,
+	 .meaning = "What disturbed the trial, as far as the kernel shows it. Absent in older "
+		    "records and in replays."},
+	{.name = "samples_s",
+	 .kind = RECORD_NUMBERS,
+	 .nullable = 1,
+	 .unit = "s",
+	 .meaning = "With --samples: the times of the calls, in their order."},
+	{.name = "duel",
+	 .kind = RECORD_OBJECT,
+	 .nullable = 1,
+	 .object = &duel,
+	 .meaning = "Stage race: what came of the duel with the incumbent. Both were called in "
+		    "turns, so that what disturbs the machine disturbs both alike. Absent if there "
+		    "was no incumbent, or if the process of the duel died and the candidate then "
+		    "ran alone."},
+	{.name = "audit",
+	 .kind = RECORD_OBJECT,
+	 .nullable = 1,
+	 .object = &audit,
+	 .meaning = "Of a preempted candidate that had a second duel, to the end, in a new "
+		    "process."},
+	{.name = "again",
+	 .kind = RECORD_OBJECT,
+	 .nullable = 1,
+	 .object = &again,
+	 .meaning =
+		 "Of a candidate that won its duel: a second one in a new process. A candidate "
+		 "that is wrong there is wrong. Absent in a run with --no-preempt. Two processes "
+		 "place their memory differently, and that alone can decide a duel. How much "
+		 "faster a winner is, for training and for progress, is the geometric mean of "
+		 "both ratios."},
+	{.name = "baseline",
+	 .kind = RECORD_OBJECT,
+	 .nullable = 1,
+	 .object = &baseline,
+	 .meaning = "Stage final: the best that the vendor's library has for the same problem, in "
+		    "the duel with this candidate. Null if the library has none."},
+	{.name = "ratio",
+	 .kind = RECORD_OBJECT,
+	 .nullable = 1,
+	 .object = &ratio,
+	 .meaning =
+		 "Stage final: the baseline's time over the candidate's. Above 1 the candidate is "
+		 "faster."},
+	{.name = "verdict",
+	 .kind = RECORD_WORD,
+	 .nullable = 1,
+	 .words = verdicts,
+	 .meaning = "Stage final: what the candidate is compared with the library, from the "
+		    "interval of the ratio."},
+	{.name = "rejected",
+	 .kind = RECORD_OBJECTS,
+	 .object = &rejected,
+	 .meaning = "Stage final: variants of the library whose answer is wrong by the limit that "
+		    "holds for candidates (--max-error). They are no baseline. Absent if there is "
+		    "none; at most four are listed."},
+	{.name = "error",
+	 .kind = RECORD_OBJECT,
+	 .need = RECORD_IF_OK,
+	 .nullable = 1,
+	 .object = &error,
+	 .meaning = "Against the reference in double precision, on the data that the candidate was "
+		    "verified with last."},
+	{.name = "incumbent",
+	 .kind = RECORD_FLAG,
+	 .meaning = "True if the candidate is the best known from here on: it won its duel and was "
+		    "ahead in the second, or there was no incumbent; or this is its final. "
+		    "Otherwise absent, as it is in a run with --no-preempt. The last one of a "
+		    "workload and env is its best."},
+	{.name = "warmup", .kind = RECORD_COUNT, .meaning = OLDER "calls before the timed ones."},
+	{.name = "outliers", .kind = RECORD_COUNT, .meaning = OLDER "calls that took far longer."},
+	{.name = "disturbed",
+	 .kind = RECORD_COUNT,
+	 .meaning = OLDER "how many times the machine was busy."},
+	{.name = "noisy", .kind = RECORD_FLAG, .meaning = OLDER "whether times differed by much."},
+	{.name = "baseline_direct",
+	 .kind = RECORD_OBJECT,
+	 .nullable = 1,
+	 .object = &baseline,
+	 .meaning = OLDER "the library's direct algorithm."},
+	{.name = "direct_ratio",
+	 .kind = RECORD_OBJECT,
+	 .nullable = 1,
+	 .object = &ratio,
+	 .meaning = OLDER "its time over the candidate's."},
+	{.name = "cost",
+	 .kind = RECORD_OBJECT,
+	 .nullable = 1,
+	 .object = &cost,
+	 .meaning =
+		 "What the result took. A cost that several candidates share, such as a compiled "
+		 "object, the reference or the baseline, is charged to the first of them."},
+	{.name = "env_id",
+	 .kind = RECORD_ID,
+	 .need = RECORD_IF_OK,
+	 .meaning =
+		 "What the latency depends on beside the program: an id over what hw_id is over, "
+		 "and cc and libs. Times of two envs are never compared."},
+	{.name = "code_hash",
+	 .kind = RECORD_ID,
+	 .nullable = 1,
+	 .meaning = "The hash of the source, the compiler and its command. Candidates that differ "
+		    "only in what is passed at run time share it. Null if nothing was built."},
+	{.name = "settings",
+	 .kind = RECORD_ID,
+	 .meaning =
+		 "An id of the settings of tl-measure(1) that change what a measurement comes to. "
+		 "See IDS below. Older records lack it."},
+	{.name = "run",
+	 .kind = RECORD_ID,
+	 .meaning = "The measuring run, the same in all of its records."},
+	{.name = "at",
+	 .kind = RECORD_TIME,
+	 .need = RECORD_REQUIRED,
+	 .meaning = "When it was measured."},
+	{.name = "env",
+	 .kind = RECORD_OBJECT,
+	 .object = &env,
+	 .meaning = "The env itself. See Envs below."},
+	{.name = "replayed",
+	 .kind = RECORD_FLAG,
+	 .by = "tl-replay",
+	 .meaning = "True: the result was not measured, but comes from a recording. Then at is a "
+		    "simulated time, run a simulated run, settings is absent, and in a final that "
+		    "was not recorded ratio is null."},
+	{0},
+};
+
+const struct record_object record_result = {
+	.name = "result",
+	.by = "tl-measure",
+	.meaning = "A candidate with what happened to it.",
+	.base = &record_candidate,
+	.field = result_fields,
+};

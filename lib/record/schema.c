@@ -1,0 +1,36 @@
+#include "lib/record/schema.h"
+
+#include <string.h>
+
+const struct record_object *const record_list[] = {
+	&record_workload, &record_candidate, &record_result, &record_end,      &record_run,
+	&record_begin,	  &record_done,	     &record_space,  &record_observed, &record_ask,
+	&record_stats,	  &record_cost,	     NULL,
+};
+
+const struct record_object *record_find(const char *type, size_t n)
+{
+	for (const struct record_object *const *r = record_list; *r; r++)
+		if (strlen((*r)->name) == n && !memcmp((*r)->name, type, n))
+			return *r;
+	return NULL;
+}
+
+static void add_reason(struct record_reasons *r, const char *name, size_t n, const char *end)
+{
+	memcpy(r->name[r->n], name, n);
+	memcpy(r->name[r->n] + n, end, strlen(end) + 1);
+	r->n++;
+}
+
+void record_reasons(const char *name, size_t n, struct record_reasons *r)
+{
+	r->n = 0;
+	if (n + sizeof "_why" > RECORD_NAME)
+		return;
+	add_reason(r, name, n, "_why");
+	while (n && name[n - 1] != '_')
+		n--;
+	if (n)
+		add_reason(r, name, n, "why");
+}

@@ -1,0 +1,90 @@
+/* The record schema: the one place that tells what fields records have. For each record type and
+ * each object in it there is a table; a row tells a field's name, its kind and unit, whether it
+ * must be there and may be null, the program that writes it, and what it means. From these tables
+ * come what tl-check demands (check.h), the field lists of tl-record(5) (manual.h) and the JSON
+ * Schema that tl-check --schema prints (json_schema.h).
+ *
+ * What a table cannot tell is code: whether an id is that of its fields, whether an interval begins
+ * below its end, whether a result contradicts itself.
+ */
+#ifndef TL_RECORD_SCHEMA_H
+#define TL_RECORD_SCHEMA_H
+
+#include <stddef.h>
+
+enum record_kind {
+	RECORD_TEXT,
+	RECORD_WORD,	 /* one of the field's words */
+	RECORD_ID,	 /* 32 hexadecimal digits */
+	RECORD_TIME,	 /* of day: 2026-11-21T09:00:00.000Z */
+	RECORD_FLAG,	 /* true or false */
+	RECORD_COUNT,	 /* a whole number, 0 or more */
+	RECORD_NUMBER,	 /* a number, 0 or more */
+	RECORD_REAL,	 /* any number */
+	RECORD_INTERVAL, /* an array of two numbers, the lower one first */
+	RECORD_NUMBERS,	 /* an array of numbers, 0 or more */
+	RECORD_TEXTS,	 /* an array of strings */
+	RECORD_OBJECT,	 /* with the fields of the field's object */
+	RECORD_OBJECTS,	 /* an array of such objects */
+	RECORD_KNOBS,	 /* an object: whole numbers by name */
+	RECORD_CHOICES,	 /* an object: arrays of whole numbers by name */
+	RECORD_AMOUNTS,	 /* an object: numbers by name, 0 or more */
+};
+
+enum record_need {
+	RECORD_OPTIONAL,
+	RECORD_REQUIRED,
+	RECORD_IF_OK,	  /* required, and not null, where "status" is "ok" */
+	RECORD_UNLESS_OK, /* required where "status" is another */
+};
+
+struct record_word {
+	const char *word;
+	const char *meaning; /* NULL: the field's own text tells it */
+};
+
+struct record_object;
+
+struct record_field {
+	const char *name;
+	enum record_kind kind;
+	enum record_need need;
+	int nullable;			    /* may be null, if the reason stands beside it */
+	const char *unit;		    /* NULL: none, or the kind has no unit */
+	const struct record_word *words;    /* RECORD_WORD; the last has no word */
+	const struct record_object *object; /* RECORD_OBJECT, RECORD_OBJECTS */
+	const char *by;			    /* who writes it; NULL: who writes the object */
+	/* Sentences. What stands between backquotes is the text of a record; tl-check(1) refers to
+	   a manual page. */
+	const char *meaning;
+};
+
+struct record_object {
+	const char *name; /* of a record: its type */
+	const char *by;	  /* the programs that write it */
+	const char *meaning;
+	const struct record_object *base; /* whose fields it has, too; NULL: none */
+	const struct record_field *field; /* the last has no name */
+};
+
+/* All types of records, in the order of the manual; NULL at the end. */
+extern const struct record_object *const record_list[];
+const struct record_object *record_find(const char *type, size_t n);
+
+/* Objects that others name. */
+extern const struct record_object record_workload, record_candidate, record_result, record_end,
+	record_run, record_begin, record_done, record_space, record_observed, record_ask,
+	record_stats, record_cost;
+extern const struct record_object record_identity; /* the fields that make a workload's id */
+
+/* The fields that may hold the reason why a field is null, such as latency_s_why and latency_why.
+ */
+enum { RECORD_REASONS = 2, RECORD_NAME = 64 };
+struct record_reasons {
+	int n;
+	char name[RECORD_REASONS][RECORD_NAME];
+};
+/* Of a name of n bytes; one that is too long has none. */
+void record_reasons(const char *name, size_t n, struct record_reasons *r);
+
+#endif
