@@ -319,7 +319,8 @@ int infer_resize(struct infer *x, const struct graph_node *n, struct err *e)
 			if (sizes[i] < 0 && sizes[i] != INT_UNKNOWN)
 				return infer_bad(x, n, e, "makes a negative size");
 			s.dim[axis] = sizes[i] == INT_UNKNOWN ? DIM_UNKNOWN : sizes[i];
-		} else if (s.dim[axis] >= 0 && infer_resize_factor(x->g, n, x->opset, count, i, &f)) {
+		} else if (s.dim[axis] >= 0 &&
+			   infer_resize_factor(x->g, n, x->opset, count, i, &f)) {
 			size = floor((double)s.dim[axis] * f);
 			if (!(size >= 0 && size <= (double)MAX_ELEMENTS))
 				return infer_bad(x, n, e, "has an absurd factor");
