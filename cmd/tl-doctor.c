@@ -75,7 +75,7 @@ static void tell_probe(const struct env *v)
 	struct buf path = BUF_INIT;
 	struct json_doc d = JSON_DOC_INIT;
 	struct err e = ERR_INIT;
-	double peak = NAN, memory = NAN;
+	double peak = NAN, memory = NAN, disturbed = 0;
 	struct stat st;
 
 	if (!v->probe.n) {
@@ -85,12 +85,18 @@ static void tell_probe(const struct env *v)
 	if (!json_parse(&d, v->probe.s, v->probe.n, &e)) {
 		json_num(json_get(&d, d.tok, "peak_flops_all"), &peak);
 		json_num(json_get(&d, json_get(&d, d.tok, "bandwidth_all"), "mem"), &memory);
+		json_num(json_get(&d, d.tok, "disturbed"), &disturbed);
 	}
 	tell("probe", "%.0f GFLOP/s, %.1f GB/s from memory", peak / 1e9, memory / 1e9);
+	if (disturbed > 0)
+		tell("",
+		     "other programs disturbed %.0f%% of it; if that is much, a later run "
+		     "makes it again",
+		     100 * disturbed);
 	if (!folder_cache("probe", &path, &e)) {
 		buf_fmt(&path, "/%s.json", v->hw_id.s);
 		if (!stat(path.s, &st))
-			tell("", "%s, %.1f days old; remove it to probe anew", path.s,
+			tell("", "%s, %.1f days old; tl-tune --reprobe makes it anew", path.s,
 			     difftime(time(NULL), st.st_mtime) / 86400);
 	}
 	json_free(&d);
@@ -214,7 +220,7 @@ static void tell_energy(void)
 static void tell_lock(void)
 {
 	struct err e = ERR_INIT;
-	int fd = lock_device(target_default()->name, 1, NULL, &e);
+	int fd = lock_device(target_default()->name, 1, &e);
 
 	tell("lock", "%s", fd >= 0 ? "free" : e.msg);
 	if (fd >= 0)

@@ -2,7 +2,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "lib/base/buf.h"
 #include "lib/extract/extract.h"
@@ -34,8 +33,7 @@ static const struct opt opts[] = {
 	 "onnx|records|csv|log"},
 	{'o', "output", OPT_FILE, &output, "FILE",
 	 "Write to FILE instead of standard output. FILE is replaced at the end.", NULL},
-	{'q', "quiet", OPT_FLAG, &quiet, NULL,
-	 "Do not say what was not extracted; errors are still said.", NULL},
+	QUIET_OPTION(quiet, " What was not extracted is not told."),
 	OPT_END,
 };
 
@@ -63,6 +61,12 @@ static int read_options(struct extract *x, struct err *e)
 	x->layout = (enum layout)layout_find(layout, strlen(layout));
 	x->format = format;
 	return infer_options_read(&x->infer, batch, shapes.item, shapes.n, e);
+}
+
+static void read_one(struct extract *x, const char *path)
+{
+	rec_tell_terminal(path, "a model");
+	extract_input(x, path);
 }
 
 static int write_all(const struct extract *x, struct rec_out *out, struct err *e)
@@ -93,12 +97,11 @@ int main(int argc, char **argv)
 		extract_free(&x);
 		return opt_fail(&program, &e);
 	}
-	if (first == argc && isatty(STDIN_FILENO))
-		fprintf(stderr, "%s: reading a model from standard input\n", program.name);
 	if (first == argc)
-		extract_input(&x, "-");
+		read_one(&x, "-");
 	for (int i = first; i < argc; i++)
-		extract_input(&x, argv[i]);
+		read_one(&x, argv[i]);
+	progress_clear();
 	for (int i = 0; i < x.infer.nshape; i++)
 		if (!x.infer.shape[i].used)
 			opt_warn(&program, "no model has an input \"%s\"", x.infer.shape[i].name);

@@ -39,7 +39,7 @@ static int64_t keep = 32, seed = 1;
 static double diverse = 1.0 / 3, hedge = -1, audit, explore, worth;
 static const char *output, *refused_path, *model_path, *by, *database, *env_wanted;
 static const char *target_name, *arch;
-static int tell_cost, on_trial;
+static int tell_cost, on_trial, quiet;
 
 static const struct opt opts[] = {
 	{'k', "keep", OPT_COUNT, &keep, "N",
@@ -101,6 +101,7 @@ static const struct opt opts[] = {
 	 NULL},
 	{'o', "output", OPT_FILE, &output, "FILE",
 	 "Write to FILE instead of standard output. FILE is replaced at the end.", NULL},
+	QUIET_OPTION(quiet, ""),
 	OPT_END,
 };
 

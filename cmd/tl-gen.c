@@ -37,7 +37,7 @@ enum {
 static const char *search_name = "random", *model_path, *algo_name, *database, *env_wanted, *output;
 static const char *target_name, *arch;
 static int64_t wanted = 4096, seed = 1;
-static int tell_cost, list_algos, list_knobs, list_manual;
+static int tell_cost, list_algos, list_knobs, list_manual, quiet;
 
 static const struct opt opts[] = {
 	{'s', "search", OPT_STRING, &search_name, "NAME",
@@ -85,6 +85,7 @@ static const struct opt opts[] = {
 	 NULL},
 	{'o', "output", OPT_FILE, &output, "FILE",
 	 "Write to FILE instead of standard output. FILE is replaced at the end.", NULL},
+	QUIET_OPTION(quiet, ""),
 	OPT_END,
 };
 

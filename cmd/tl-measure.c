@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "lib/host/env.h"
 #include "lib/host/lock.h"
 #include "lib/io/clock.h"
 #include "lib/io/opt.h"
@@ -20,7 +21,7 @@
 
 enum { MAX_JOBS = 256 };
 
-static int nowait, stream, full, samples, skip_known;
+static int nowait, stream, full, samples, skip_known, reprobe, quiet;
 static int64_t finals = 3, jobs, seed = 1, memory;
 static double max_error = 1e-5, timeout_s = 20, race_s = 0.03, audit = 0.02;
 static const char *output, *caches = "warm", *part_of, *database, *journal, *target_name;
@@ -90,6 +91,8 @@ static const struct opt opts[] = {
 	{0, "no-wait", OPT_FLAG, &nowait, NULL,
 	 "Exit with status 75 if another run is timing on this machine, instead of waiting for it.",
 	 NULL},
+	REPROBE_OPTION(reprobe),
+	QUIET_OPTION(quiet, ""),
 	OPT_END,
 };
 
@@ -194,7 +197,7 @@ static int measure_open(struct measure *m, double started, struct err *e)
 		return -1;
 	rc = worker_libs(&m->worker, &libs, e);
 	if (rc == 0)
-		rc = env_make(&m->env, target, libs.s ? libs.s : "none", e);
+		rc = env_make(&m->env, target, libs.s ? libs.s : "none", reprobe, e);
 	buf_free(&libs);
 	if (rc < 0)
 		return -1;
@@ -327,8 +330,8 @@ static struct group *open_group(struct queue *q, const struct workload *w)
 	return q->open = g;
 }
 
-static int take_workload(struct queue *q, const struct rec *r, const struct json_doc *d,
-			 struct err *e)
+static int take_workload(struct measure *m, struct queue *q, const struct rec *r,
+			 const struct json_doc *d, struct err *e)
 {
 	struct workload w;
 	struct group *g;
@@ -342,6 +345,7 @@ static int take_workload(struct queue *q, const struct rec *r, const struct json
 	if (group_incumbent(g, target_named(target_name), d, json_get(d, d->tok, "incumbent"), e) <
 	    0)
 		return -1;
+	group_standing(m, g, d);
 	q->work += g->incumbent != NULL; /* it may get its final */
 	return 0;
 }
@@ -385,7 +389,7 @@ static int take(struct measure *m, struct queue *q, struct rec_in *in, const str
 		return 0;
 	}
 	if (r->type == REC_WORKLOAD)
-		return take_workload(q, r, d, &why) < 0 ? (rec_bad(in, r, &why), 1) : 0;
+		return take_workload(m, q, r, d, &why) < 0 ? (rec_bad(in, r, &why), 1) : 0;
 	if (candidate_from_json(&c, d, 1, &why) < 0 ||
 	    target_is(c.target, target_named(target_name), &why) < 0) {
 		rec_bad(in, r, &why);
@@ -466,6 +470,7 @@ static int run_groups(struct measure *m, struct queue *q, struct err *e)
 	if (q->first == q->open)
 		return 0;
 	rc = begin_timing(m, q, e);
+	standing_begin(&m->standing, "measuring", m->total - m->timed);
 	if (rc == 0)
 		rc = run_races(m, q, e);
 	if (rc == 0)
@@ -477,11 +482,6 @@ static int run_groups(struct measure *m, struct queue *q, struct err *e)
 	return rc;
 }
 
-static void say_waiting(const char *sentence)
-{
-	fprintf(stderr, "%s: waiting: %s\n", program.name, sentence);
-}
-
 /* At the first record: from here on a death shows downstream, and the machine is ours, compilers
  * included, for they would disturb another run's timing. */
 static int begin(struct measure *m, struct queue *q, struct err *e)
@@ -490,13 +490,20 @@ static int begin(struct measure *m, struct queue *q, struct err *e)
 	rec_run_id(&m->run);
 	if (bracket(m, "begin", e) < 0)
 		return -1;
-	q->lock = lock_device(target_named(target_name)->name, nowait, say_waiting, e);
+	q->lock = lock_device(target_named(target_name)->name, nowait, e);
 	if (q->lock < 0 || measure_open(m, q->started, e) < 0)
 		return -1;
 	settings_id(&m->rules, &m->settings);
 	q->known.settings = m->settings;
 	q->known.env = m->env.id;
 	return 0;
+}
+
+/* --reprobe without anything to measure. */
+static int probe_only(struct measure *m, struct queue *q, struct err *e)
+{
+	q->lock = lock_device(target_named(target_name)->name, nowait, e);
+	return q->lock < 0 ? -1 : measure_open(m, q->started, e);
 }
 
 static int measure(struct measure *m, struct queue *q, struct rec_in *in, struct err *e)
@@ -521,6 +528,8 @@ static int measure(struct measure *m, struct queue *q, struct rec_in *in, struct
 	}
 	if (rc < 0 || rec_stopped())
 		return rc < 0 ? -1 : 1;
+	if (!q->begun && reprobe)
+		return probe_only(m, q, e);
 	close_group(q);
 	rc = run_groups(m, q, e);
 	if (rc == 0 && q->begun && put_run(m, q->cut ? "the input was cut off" : NULL, e) < 0)

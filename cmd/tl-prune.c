@@ -315,6 +315,8 @@ static int put_opponent(struct input *in, const struct item *it, struct store_re
 	if (baseline && json_get(&d, baseline, "system")) {
 		put_fields(out, &d, baseline, field, 3);
 		put_own_impl(&d, baseline, out);
+		buf_str(out, ",\"latency_s\":");
+		buf_num(out, final->baseline_s);
 		out->s[0] = '{'; /* in the first comma's place */
 		buf_ch(out, '}');
 	}

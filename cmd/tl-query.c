@@ -7,13 +7,15 @@
 #include <unistd.h>
 
 #include "lib/io/opt.h"
-#include "lib/io/progress.h"
 #include "lib/io/record.h"
 #include "lib/model/default.h"
 #include "lib/store/cost.h"
 #include "lib/store/ladder.h"
 #include "lib/store/match.h"
+#include "lib/report/envs.h"
 #include "lib/report/lines.h"
+#include "lib/report/listing.h"
+#include "lib/report/machine.h"
 #include "lib/report/page.h"
 #include "lib/report/gnuplot.h"
 #include "lib/store/store.h"
@@ -25,7 +27,7 @@ static const char *database, *output, *env_id, *op_name, *prob, *layout, *post, 
 static const char *run_id, *since, *report_path, *plot_of, *plot_as, *color = "auto";
 static int64_t top = 1;
 static const char *model_path;
-static int as_table, as_csv, stats, cost, predict;
+static int as_table, as_csv, wide, stats, cost, envs, predict, quiet;
 
 static const struct opt opts[] = {
 	{'d', "db", OPT_FILE, &database, "FILE",
@@ -55,12 +57,9 @@ static const struct opt opts[] = {
 	 "programs; \"none\": none.",
 	 NULL},
 	{0, "table", OPT_FLAG, &as_table, NULL,
-	 "A table for people, with what each workload cost and the sum over all, weighed by count.",
-	 NULL},
-	{0, "color", OPT_ENUM, &color, "WHEN",
-	 "Colours in a table, green for faster and red for slower: on a terminal, unless NO_COLOR "
-	 "is set (auto), always, or never. Default auto.",
-	 "auto|always|never"},
+	 "A table for people, with the sum over all workloads, weighed by count.", NULL},
+	WIDE_OPTION(wide),
+	COLOR_OPTION(color),
 	{0, "csv", OPT_FLAG, &as_csv, NULL, "The same figures as CSV, in SI units.", NULL},
 	{0, "report", OPT_FILE, &report_path, "FILE",
 	 "Write a report for people to FILE, which is replaced at the end: by its name a page of "
@@ -75,6 +74,10 @@ static const struct opt opts[] = {
 	 "(gnuplot). By default text on a terminal, and svg elsewhere.",
 	 "svg|text|gnuplot"},
 	{0, "stats", OPT_FLAG, &stats, NULL, "How much the database holds.", NULL},
+	{0, "envs", OPT_FLAG, &envs, NULL,
+	 "The envs that the database has results of, and what differs from this machine's, or from "
+	 "that of --env.",
+	 NULL},
 	{0, "cost", OPT_FLAG, &cost, NULL,
 	 "What tuning cost, by purpose, over all runs that the database knows.", NULL},
 	{0, "run", OPT_ID, &run_id, "ID",
@@ -88,6 +91,7 @@ static const struct opt opts[] = {
 	 "results|workloads|runs|all"},
 	{'o', "output", OPT_FILE, &output, "FILE",
 	 "Write to FILE, which is replaced at the end, instead of standard output.", NULL},
+	QUIET_OPTION(quiet, ""),
 	OPT_END,
 };
 
@@ -139,6 +143,11 @@ static enum tell_form form(void)
 	return as_csv ? TELL_CSV : as_table ? TELL_TEXT : TELL_RECORD;
 }
 
+static struct table_look look(void)
+{
+	return table_look(color, wide, output && strcmp(output, "-") != 0);
+}
+
 static int dump_line(void *arg, const char *s, size_t n, struct err *e)
 {
 	return rec_put(arg, s, n, e);
@@ -156,13 +165,14 @@ static int run_dump(struct query *q, struct err *e)
 
 static int run_stats(struct query *q, struct err *e)
 {
+	const struct table_look as = look();
 	struct store_stats s;
 	struct buf b = BUF_INIT;
 	int rc;
 
 	if (store_stats(q->db, &q->run, &s, e))
 		return -1;
-	tell_stats(&s, form(), &b);
+	tell_stats(&s, form(), &as, &b);
 	rc = print_text(q->out, &b, e);
 	buf_free(&b);
 	return rc;
@@ -171,6 +181,7 @@ static int run_stats(struct query *q, struct err *e)
 static int run_cost(struct query *q, struct err *e)
 {
 	const struct cost_which which = {run_id, since};
+	const struct table_look as = look();
 	struct buf b = BUF_INIT;
 	struct cost_sum sum;
 	int rc = cost_sum(q->db, &which, &sum, e);
@@ -181,8 +192,37 @@ static int run_cost(struct query *q, struct err *e)
 		fprintf(stderr, "%s: the database knows no such run\n", program.name);
 		return EXIT_NO;
 	}
-	tell_cost(&sum, form(), &b);
+	tell_cost(&sum, form(), &as, &b);
 	rc = print_text(q->out, &b, e);
+	buf_free(&b);
+	return rc;
+}
+
+/* Whom the answers are for. An empty database knows no env. */
+static int find_here(struct query *q, struct err *e)
+{
+	int rc = !q->db ? 0
+			: store_env_here(q->db, target_named(target_name), env_id, &q->run,
+					 &q->here, e);
+
+	if (!rc)
+		q->here = (struct store_env){"", NULL, NULL};
+	return rc < 0 ? -1 : 0;
+}
+
+static int run_envs(struct query *q, struct err *e)
+{
+	const struct table_look as = look();
+	struct buf b = BUF_INIT;
+	int rc = find_here(q, e);
+
+	if (rc == 0 && q->here.doubt)
+		opt_warn(&program, "envs are compared with that of the last result: %s",
+			 q->here.doubt);
+	if (rc == 0)
+		rc = envs_tell(q->db, &q->here, form(), &as, &b, e);
+	if (rc == 0 && b.n)
+		rc = print_text(q->out, &b, e);
 	buf_free(&b);
 	return rc;
 }
@@ -313,23 +353,29 @@ static int answer_all(struct query *q, struct rec_in *in, struct err *e)
 	return more;
 }
 
-/* A file (-o) gets no colours. */
-static int in_color(void)
+/* Speed is told as a share of this env's peak, as far as that was probed. */
+static int read_peak(struct query *q, struct err *e)
 {
-	if (output || !strcmp(color, "never"))
-		return 0;
-	return !strcmp(color, "always") || progress_color(STDOUT_FILENO);
+	struct machine here;
+
+	if (machine_read(&here, &q->here, &q->run, e))
+		return -1;
+	q->report.peak = here.peak > 0 ? here.peak : 0;
+	return 0;
 }
 
 static int print_table(struct query *q, struct err *e)
 {
+	const struct table_look as = look();
 	struct buf b = BUF_INIT;
 	int rc;
 
+	if (read_peak(q, e))
+		return -1;
 	if (as_csv)
-		report_csv(&q->report, &b);
+		listing_csv(&q->report, &b);
 	else
-		report_text(&q->report, in_color(), &b);
+		listing_text(&q->report, &as, &b);
 	rc = print_text(q->out, &b, e);
 	buf_free(&b);
 	return rc;
@@ -451,15 +497,8 @@ static int run_answers(struct query *q, char **paths, int npaths, struct err *e)
 	struct workload w;
 	int rc, bad = 0;
 
-	if (open_model(q, e) < 0)
+	if (open_model(q, e) < 0 || find_here(q, e) < 0)
 		return -1;
-	rc = !q->db ? 0
-		    : store_env_here(q->db, target_named(target_name), env_id, &q->run, &q->here,
-				     e);
-	if (rc < 0)
-		return -1;
-	if (!rc)
-		q->here = (struct store_env){"", NULL, NULL}; /* an empty database knows no env */
 	if (q->here.doubt)
 		opt_warn(&program, "answering for the env %s of the last result: %s", q->here.id,
 			 q->here.doubt);
@@ -495,14 +534,15 @@ static void check_usage(int npaths)
 		why = "--op and --prob go together";
 	else if (!op_name && (layout || post || dtype))
 		why = "--layout, --post and --dtype belong to --op and --prob";
-	else if ((dump != NULL) + stats + cost + (op_name != NULL) > 1)
-		why = "--dump, --stats, --cost and --op are four questions; ask one";
-	else if ((dump || stats || cost || op_name) && npaths)
-		why = "--dump, --stats, --cost and --op read no files";
-	else if (predict && (dump || stats || cost || collects()))
+	else if ((dump != NULL) + stats + cost + envs + (op_name != NULL) > 1)
+		why = "--dump, --stats, --cost, --envs and --op are five questions; ask one";
+	else if ((dump || stats || cost || envs || op_name) && npaths)
+		why = "--dump, --stats, --cost, --envs and --op read no files";
+	else if (predict && (dump || stats || cost || envs || collects()))
 		why = "--predict answers with records";
-	else if ((report_path || plot_of) && (dump || stats || cost))
-		why = "--report and --plot are of workloads, not of --dump, --stats or --cost";
+	else if ((report_path || plot_of) && (dump || stats || cost || envs))
+		why = "--report and --plot are of workloads, not of --dump, --stats, --cost or "
+		      "--envs";
 	else if (report_path && page_form(report_path) == PAGE_UNKNOWN)
 		why = "the name of a report ends with .html or .md";
 	else if (plot_of && (as_table || as_csv))
@@ -532,6 +572,7 @@ static int run(struct query *q, char **paths, int npaths)
 	int status = dump    ? run_dump(q, &e)
 		     : stats ? run_stats(q, &e)
 		     : cost  ? run_cost(q, &e)
+		     : envs  ? run_envs(q, &e)
 			     : run_answers(q, paths, npaths, &e);
 
 	if (rec_stopped())

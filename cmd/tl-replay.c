@@ -13,7 +13,7 @@
 static const char *database, *output, *env_id, *at, *after, *cache = "warm", *missing = "skip";
 static const char *target_name;
 static struct opt_list from;
-static int full;
+static int full, quiet;
 static int64_t finals = 3, seed = 1;
 static double race_s = 0.03, audit = 0.02;
 
@@ -58,6 +58,7 @@ static const struct opt opts[] = {
 	 "Go on where the replays stored in this database ended: the clock goes on behind their "
 	 "last, and what was compiled for them is not compiled again.",
 	 NULL},
+	QUIET_OPTION(quiet, ""),
 	OPT_END,
 };
 
@@ -349,7 +350,7 @@ static int run(char **paths, int npaths)
 			       ? EXIT_DONE
 			       : opt_fail(&program, &e);
 	if (r->unknown)
-		fprintf(stderr, "%s: of %lld of %lld candidates nothing is known\n", program.name,
+		opt_say(&program, "of %lld of %lld candidates nothing is known",
 			(long long)r->unknown, (long long)r->asked);
 	return sim.bad || rec_bad_count(sim.in) ? EXIT_INPUT
 	       : r->unknown			? EXIT_INEXACT

@@ -54,10 +54,10 @@ static void test_probed(const struct env *v)
 	setenv("TL_PROBE", "1", 1);
 	setenv("TL_CACHE", folder, 1);
 	put_probe(v, 1e9);
-	ok(env_make(&slow, target_default(), "onednn 2.6.3", &e) == 0,
+	ok(env_make(&slow, target_default(), "onednn 2.6.3", 0, &e) == 0,
 	   "the probe is read from its file");
 	put_probe(v, 9e9);
-	ok(env_make(&fast, target_default(), "onednn 2.6.3", &e) == 0, "whatever it found");
+	ok(env_make(&fast, target_default(), "onednn 2.6.3", 0, &e) == 0, "whatever it found");
 	ok(strstr(slow.json.s, "\"probe\":{\"peak_flops\":1e+09,\"peak_flops_all\":2e9,\"bandwidth_"
 			       "all\":{\"mem\":"
 			       "3e9},\"forkjoin_s\":1e-06},") &&
@@ -91,8 +91,8 @@ static void test_env(void)
 	struct err e = ERR_INIT;
 
 	setenv("TL_PROBE", "0", 1);
-	ok(env_make(&v, target_default(), "onednn 2.6.3", &e) == 0 &&
-		   env_make(&w, target_default(), "onednn 2.6.2", &e) == 0,
+	ok(env_make(&v, target_default(), "onednn 2.6.3", 0, &e) == 0 &&
+		   env_make(&w, target_default(), "onednn 2.6.2", 0, &e) == 0,
 	   "TL_PROBE=0: an env without a worker");
 	ok(strstr(v.json.s, "\"probe\":null,\"probe_why\":\"") != NULL,
 	   "says that it knows no speed");
@@ -101,19 +101,19 @@ static void test_env(void)
 	   "another library: the same hardware, another env");
 	env_free(&w);
 	setenv("TL_CC", compiler(), 1);
-	ok(env_make(&w, target_default(), "onednn 2.6.3", &e) == 0 &&
+	ok(env_make(&w, target_default(), "onednn 2.6.3", 0, &e) == 0 &&
 		   !strcmp(v.hw_id.s, w.hw_id.s) && strcmp(v.id.s, w.id.s) != 0,
 	   "and so does another compiler");
 	unsetenv("TL_CC");
 	env_free(&w);
 	setenv("TL_ISA", "scalar", 1);
-	ok(env_make(&w, target_default(), "onednn 2.6.3", &e) == 0 &&
+	ok(env_make(&w, target_default(), "onednn 2.6.3", 0, &e) == 0 &&
 		   strcmp(v.hw_id.s, w.hw_id.s) != 0,
 	   "another instruction set: other hardware");
 	unsetenv("TL_ISA");
 	env_free(&w);
 	setenv("OMP_NUM_THREADS", v.limits.threads == 1 ? "2" : "1", 1);
-	ok(env_make(&w, target_default(), "onednn 2.6.3", &e) == 0 &&
+	ok(env_make(&w, target_default(), "onednn 2.6.3", 0, &e) == 0 &&
 		   strcmp(v.hw_id.s, w.hw_id.s) != 0 && strcmp(v.id.s, w.id.s) != 0,
 	   "another number of threads, too");
 	unsetenv("OMP_NUM_THREADS");

@@ -146,7 +146,7 @@ perl -MFcntl=:flock -e 'open(my $f, "<", $ARGV[0]) or exit 1; flock($f, LOCK_EX)
 	"${TL_LOCKS:-/tmp}/tl-cpu.lock" >"$tmp/held" &
 holder=$!
 while [ ! -s "$tmp/held" ] && kill -0 $holder 2>/dev/null; do sleep 0.1; done
-who=": process $holder (perl), for [0-9]* s"
+who=": process $holder (perl), since [0-9:]*, for [0-9:]*"
 grep -q FLOCK /proc/locks 2>/dev/null || who= # not every kernel tells
 "$bin/tl-measure" "$tmp/c" >"$tmp/out" 2>"$tmp/err"
 [ $? -eq 0 ] && grep -q "^tl-measure: waiting: another run is timing on this machine's cpu$who\$" "$tmp/err"

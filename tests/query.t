@@ -135,12 +135,13 @@ cat >"$tmp/hand" <<'END'
 {"tl":1,"type":"end","workload_id":"26ac6296f0e4819b28fec9ae3e5197b5","drawn":70,"why":"n reached","built":6,"preempted":1,"measured":4,"run":"r"}
 END
 "$bin/tl-store" -q -d "$tmp/hand.db" "$tmp/hand"
-"$bin/tl-query" -d "$tmp/hand.db" --env e1000000000000000000000000000000 --table --op matmul --prob 1x512:512x1000 --post bias |
+"$bin/tl-query" -d "$tmp/hand.db" --env e1000000000000000000000000000000 --table --wide --op matmul --prob 1x512:512x1000 --post bias |
 	sed 's/  */ /g;s/ $//' >"$tmp/out"
 cat >"$tmp/want" <<'END'
-op problem post count baseline us tuned us ratio verdict algorithm generated built preempted measured
-matmul 1x512:512x1000 bias 3 20.0 12.3 1.62 faster gemm 70 6 1 1
-total count x time 3 60.0 36.9 1.63 70 6 1 1
+op problem post count library tuned ratio verdict GFLOP/s peak algorithm generated built preempted measured
+matmul 1x512:512x1000 bias 3 20.0 12.3 1.62 faster 83.2 - gemm 70 6 1 1
+total count x time 3 60.0 36.9 1.63 83.2 - 70 6 1 1
+Times are in us. A ratio is the library's time over the tuned kernel's, of calls in pairs; of a kernel that was raced only, it is of times taken apart.
 Measuring took 1.8 core-seconds.
 END
 cmp -s "$tmp/want" "$tmp/out"
@@ -157,22 +158,22 @@ cmp -s "$tmp/want" "$tmp/out" || sed 's/^/# /' "$tmp/out"
 cp "$tmp/hand.db" "$tmp/more.db"
 "$bin/tl-store" -q -d "$tmp/more.db" "$tmp/more"
 hand() { # database, env: the line of the one workload
-	"$bin/tl-query" -d "$1" --env "$2" --table --op matmul --prob 1x512:512x1000 --post bias | sed -n '2s/  */ /gp'
+	"$bin/tl-query" -d "$1" --env "$2" --table --wide --op matmul --prob 1x512:512x1000 --post bias | sed -n '2s/  */ /gp'
 }
-[ "$(hand "$tmp/more.db" e1000000000000000000000000000000)" = 'matmul 1x512:512x1000 bias 3 20.0 12.3 1.62 faster gemm 140 12 1 2' ]
+[ "$(hand "$tmp/more.db" e1000000000000000000000000000000)" = 'matmul 1x512:512x1000 bias 3 20.0 12.3 1.62 faster 83.2 - gemm 140 12 1 2' ]
 ok $? 'rounds add up, the final stands before the race, another env counts there only'
-[ "$(hand "$tmp/more.db" e2000000000000000000000000000000)" = 'matmul 1x512:512x1000 bias 3 40.0 24.6 1.62 faster gemm 70 6 0 1' ]
+[ "$(hand "$tmp/more.db" e2000000000000000000000000000000)" = 'matmul 1x512:512x1000 bias 3 40.0 24.6 1.62 faster 41.6 - gemm 70 6 0 1' ]
 ok $? 'where it has its own figures'
 sed 1q "$tmp/more" | "$bin/tl-store" -q -d "$tmp/raced.db"
-[ "$(hand "$tmp/raced.db" e1000000000000000000000000000000)" = 'matmul 1x512:512x1000 bias 1 - 10.0 - raced only gemm - - 0 1' ]
+[ "$(hand "$tmp/raced.db" e1000000000000000000000000000000)" = 'matmul 1x512:512x1000 bias 1 - 10.0 - raced only 102.4 - gemm - - 0 1' ]
 ok $? 'without a baseline there is no ratio'
 "$bin/tl-query" -d "$tmp/raced.db" --env e1000000000000000000000000000000 --table --op matmul --prob 1x512:512x1000 --post bias |
 	grep -q 'leave out 1 of 1 workloads'
 ok $? 'and the sums say what they leave out'
 sed -n '1s/"baseline":null/"baseline":{"impl":"b","latency_s":1.5e-05}/p' "$tmp/more" | "$bin/tl-store" -q -d "$tmp/raced2.db"
-[ "$(hand "$tmp/raced2.db" e1000000000000000000000000000000)" = 'matmul 1x512:512x1000 bias 1 15.0 10.0 1.50 raced only gemm - - 0 1' ]
+[ "$(hand "$tmp/raced2.db" e1000000000000000000000000000000)" = 'matmul 1x512:512x1000 bias 1 15.0 10.0 1.50 raced only 102.4 - gemm - - 0 1' ]
 ok $? 'the ratio of a race is the quotient of its times'
-sed 's/"source":.*/"count":5}/;q' "$tmp/hand" | "$bin/tl-query" -d "$tmp/hand.db" --env e1000000000000000000000000000000 --table >"$tmp/out"
+sed 's/"source":.*/"count":5}/;q' "$tmp/hand" | "$bin/tl-query" -d "$tmp/hand.db" --env e1000000000000000000000000000000 --table --wide >"$tmp/out"
 grep -q 'bias  *5 ' "$tmp/out" && grep -q 'total .* 5  *100.0  *61.5' "$tmp/out"
 ok $? 'the count of the record goes before'
 "$bin/tl-query" -d "$tmp/hand.db" --env e1000000000000000000000000000000 --csv --op matmul --prob 1x512:512x1000 --post bias,relu >"$tmp/out"
@@ -187,6 +188,67 @@ ok $? 'workloads are dumped with the union of their sources'
 query --dump=results | head -n 1 >"$tmp/out" 2>"$tmp/err"
 [ -s "$tmp/out" ] && [ ! -s "$tmp/err" ]
 ok $? 'a reader that goes away is no failure'
+
+# What fits
+
+widest() { awk '{ sub(/\r$/, "") } length > most { most = length } END { print most + 0 }' "$@"; }
+long=mb1_ic1024ih112iw96_oc1024oh112ow96_kh3kw3ph1pw1
+probed='"env":{"isa":"avx512","features":"avx2,fma,avx512f","l1d":49152,"l2":2097152,"l3":33554432,"threads":2,"cc":"gcc 12.2.0","libs":"onednn 2.6.3","probe":{"peak_flops_all":1.664e11}}'
+{
+	cat "$tmp/hand"
+	echo "{\"tl\":1,\"type\":\"workload\",\"op\":\"conv2d\",\"prob\":\"$long\",\"post\":[\"bias\",\"add\",\"relu\"]}"
+} | "$bin/tl-check" --fix >"$tmp/long"
+sed "s/\"env_id\":\"e1000000000000000000000000000000\"/&,$probed/" "$tmp/hand" | "$bin/tl-store" -q -d "$tmp/wide.db"
+wide() { "$bin/tl-query" -d "$tmp/wide.db" --env e1000000000000000000000000000000 --table "$@" "$tmp/long"; }
+wide >"$tmp/out"
+[ "$(widest "$tmp/out")" -le 80 ] && grep -q '^op  *problem  .*library .*GFLOP/s  *peak$' "$tmp/out" && ! grep -q generated "$tmp/out"
+ok $? "a table fits 80 columns ($(widest "$tmp/out"))"
+grep -q '^matmul .* faster  *83\.2  *50%$' "$tmp/out"
+ok $? 'with the share of the peak that the env was probed for'
+grep -q '^conv2d  ic1024.*\.\.kw3ph1pw1 ' "$tmp/out" && ! grep -q "$long" "$tmp/out"
+ok $? 'a long problem is shortened'
+grep -q "in pairs;" "$tmp/out" && tail -n 1 "$tmp/out" | grep -q '^[0-9]* more columns with --wide\.$'
+ok $? 'what its ratios are, and what it leaves out, stands below'
+wide --wide >"$tmp/out"
+grep -q ' generated ' "$tmp/out" && grep -q "${long#mb1_}" "$tmp/out" && ! grep -q 'more column' "$tmp/out"
+ok $? '--wide leaves out nothing'
+for columns in 60 110; do
+	TERM=xterm script -qec "stty cols $columns; $bin/tl-query -d $tmp/wide.db --env e1000000000000000000000000000000 --table --color=never $tmp/long" /dev/null >"$tmp/out" 2>/dev/null </dev/null
+	[ "$(widest "$tmp/out")" -le $columns ] && [ "$(widest "$tmp/out")" -gt $((columns - 12)) ] && grep -q '^matmul\|^1x512' "$tmp/out"
+	ok $? "a terminal of $columns columns is used ($(widest "$tmp/out"))"
+done
+
+# Envs
+
+sed "s/\"env_id\":\"e1000000000000000000000000000000\"/\"env_id\":\"e5000000000000000000000000000000\",$probed/;s/\"threads\":2/\"threads\":1/;s/\"features\":\"avx2/&,amx/;s/\"run\":\"r\"/\"run\":\"t\"/" "$tmp/hand" | "$bin/tl-store" -q -d "$tmp/wide.db"
+sed "s/\"env_id\":\"e1000000000000000000000000000000\"/\"env_id\":\"e6000000000000000000000000000000\",$probed/;s/gcc 12.2.0/gcc 13.1.0/;s/\"run\":\"r\"/\"run\":\"s\"/" "$tmp/hand" | "$bin/tl-store" -q -d "$tmp/wide.db"
+envs() { "$bin/tl-query" -d "$tmp/wide.db" --env e1000000000000000000000000000000 --envs "$@"; }
+envs >"$tmp/out"
+ok $? '--envs answers'
+"$bin/tl-check" -q "$tmp/out" && [ "$(grep -c '^{"tl":1,"type":"env","env_id":"env[156]","results":2,"workloads":1,"newest":"2026-11-21T09:00:00.000Z","state":' "$tmp/out")" -eq 3 ]
+ok $? 'with a record for each'
+grep '"e5000000000000000000000000000000"' "$tmp/out" | grep -q '"state":"foreign","differs":"amx only there, 1 thread there and 2 here","env":{"isa":"avx512"' &&
+	grep '"e6000000000000000000000000000000"' "$tmp/out" | grep -q '"state":"stale","differs":"cc is gcc 13.1.0 there and gcc 12.2.0 here"' &&
+	grep '"e1000000000000000000000000000000"' "$tmp/out" | grep -q '"state":"here","env":'
+ok $? 'which says what differs from this one'
+envs --table >"$tmp/out"
+[ "$(widest "$tmp/out")" -le 80 ] && grep -q '^e5000000000000000000000000000000  *foreign  *avx512  *1  *2 ' "$tmp/out" && grep -qx 'e5000000000000000000000000000000: amx only there, 1 thread there and 2 here\.' "$tmp/out"
+ok $? '--table: for people'
+envs --csv | sed -n 1p | grep -qx 'env,state,isa,threads,results,workloads,newest,cpu,cc,libs'
+ok $? '--csv: with all columns'
+sed "s/\"env_id\":\"e1000000000000000000000000000000\"/\"env_id\":\"e5000000000000000000000000000000\",$probed/;s/\"threads\":2/\"threads\":1/" "$tmp/hand" | "$bin/tl-store" -q -d "$tmp/far.db"
+"$bin/tl-store" -q -d "$tmp/far.db" "$tmp/one" 2>"$tmp/err"
+"$bin/tl-query" -d "$tmp/far.db" --env e1000000000000000000000000000000 --table "$tmp/hand" >"$tmp/out" 2>/dev/null
+grep -q '^matmul  *1x512:512x1000 .* foreign \[1\]' "$tmp/out" &&
+	tr '\n' ' ' <"$tmp/out" | grep -q '\[1\] foreign: measured on other hardware: 1 thread there and 2 here\. '
+ok $? 'a foreign answer says in the table what differs'
+"$bin/tl-query" -d "$tmp/far.db" --env e1000000000000000000000000000000 --table -q "$tmp/hand" >"$tmp/out" 2>"$tmp/err"
+[ -s "$tmp/out" ] && [ ! -s "$tmp/err" ]
+ok $? 'and -q warns of nothing'
+id=$(printf 'a%.0s' $(seq 32))
+sed "s/\"env_id\":\"e1000000000000000000000000000000\"/\"env_id\":\"$id\"/" "$tmp/hand" | "$bin/tl-store" -q -d "$tmp/digits.db"
+"$bin/tl-query" -d "$tmp/digits.db" --env aaaaaaaaaaaa --op matmul --prob 1x512:512x1000 --post bias | grep -q '"match":"exact"'
+ok $? 'the first digits of an env, as the table shows them, are enough'
 
 # Colours
 green=$(printf '\033[32mfaster\033[0m')

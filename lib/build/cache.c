@@ -11,6 +11,7 @@
 
 #include "lib/host/folder.h"
 #include "lib/io/clock.h"
+#include "lib/io/progress.h"
 #include "lib/io/record.h"
 #include "lib/build/compile.h"
 #include "lib/build/sweep.h"
@@ -61,6 +62,7 @@ int cache_open(struct cache *c, const struct target *target, const char *isa, in
 	struct buf text = BUF_INIT;
 
 	*c = (struct cache){.target = target, .jobs = jobs, .timeout_s = TIMEOUT_S, .lock = -1};
+	c->opened = clock_now();
 	c->queue_end = &c->queue;
 	snprintf(c->tag, sizeof c->tag, "%d-%llx", (int)getpid(),
 		 (unsigned long long)(clock_now() * 1e9));
@@ -314,8 +316,20 @@ static int end_job(struct cache *c, struct job *j, enum compile_state state, str
 	return rc;
 }
 
+static void show_progress(const struct cache *c)
+{
+	const struct progress p = {.what = "building kernels",
+				   .started = c->opened,
+				   .done = c->built,
+				   .all = c->built + c->waiting};
+
+	if (c->waiting)
+		progress_show(&p, NULL);
+}
+
 int cache_poll(struct cache *c, struct err *e)
 {
+	show_progress(c);
 	for (int i = 0; i < c->jobs; i++) {
 		struct job *j = &c->job[i];
 		int state, n;

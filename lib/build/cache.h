@@ -55,6 +55,7 @@ struct cache {
 	char tag[32];	      /* of this cache among all that share the folder */
 	struct job *job;      /* jobs of them */
 	int64_t built, calls; /* objects made, and how often the compiler was called for them */
+	double opened;	      /* clock_now() */
 	int lock;
 	int64_t max_bytes;
 	struct ledger *ledger; /* where compilers are charged; may be NULL */

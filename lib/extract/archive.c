@@ -9,7 +9,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "lib/io/clock.h"
+#include "lib/io/progress.h"
+
 enum { BLOCK = 256 * 1024, ZEROS = 4096 };
+
+static const double MOMENT_s = 0.5;
 
 struct input {
 	char *path;
@@ -19,6 +24,7 @@ struct input {
 	int error; /* errno of a read that failed; libarchive may take it for an end */
 	struct archive_entry *entry;
 	int64_t size, at; /* of a plain file */
+	double opened;	  /* clock_now() */
 	int64_t expected; /* offset in the member where the next block of the archive belongs */
 	const unsigned char *held;
 	size_t nheld;
@@ -122,11 +128,26 @@ static int member_next(void *ctx, const unsigned char **block, size_t *n, struct
 	return 1;
 }
 
+/* For archives that take longer than a moment. */
+static void show_progress(const struct input *in)
+{
+	const off_t at = lseek(in->fd, 0, SEEK_CUR);
+	const struct progress p = {.what = "reading",
+				   .started = in->opened,
+				   .done = at > 0 ? at >> 20 : 0,
+				   .all = in->size >> 20,
+				   .unit = " MB"};
+
+	if (clock_now() - in->opened >= MOMENT_s)
+		progress_show(&p, in->label.n ? in->label.s : in->path);
+}
+
 static la_ssize_t archive_bytes(struct archive *a, void *ctx, const void **block)
 {
 	struct input *in = ctx;
 	ssize_t r = read_some(in->fd, in->block, BLOCK);
 
+	show_progress(in);
 	if (r < 0) {
 		in->error = errno;
 		archive_set_error(a, errno, "%s", strerror(errno));
@@ -220,6 +241,7 @@ struct input *input_open(const char *path, int (*is_plain)(const unsigned char *
 	int regular;
 
 	in->path = xstrdup(path);
+	in->opened = clock_now();
 	in->fd = strcmp(path, "-") ? open(path, O_RDONLY | O_CLOEXEC) : dup(STDIN_FILENO);
 	if (in->fd < 0 || fstat(in->fd, &st) < 0) {
 		err_sys(e, "%s: it cannot be opened", path);

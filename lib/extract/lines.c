@@ -44,10 +44,13 @@ static int each_of_member(struct member *m, const struct lines *l, struct err *e
 
 int lines_each(const char *path, const struct lines *l, struct err *e)
 {
-	struct input *in = input_open(path, is_text, e);
+	struct input *in;
 	struct member *m;
-	int more, rc = in ? 0 : -1;
+	int more, rc;
 
+	rec_tell_terminal(path, "records");
+	in = input_open(path, is_text, e);
+	rc = in ? 0 : -1;
 	while (rc == 0 && (more = input_next(in, &m, e)) != 0)
 		rc = more < 0 ? -1 : each_of_member(m, l, e);
 	input_close(in);

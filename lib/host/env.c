@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "lib/io/json.h"
@@ -17,6 +19,9 @@
 #include "lib/space/envid.h"
 
 enum { LOCK_POLL_MS = 50 };
+
+static const double DISTURBED = 0.2; /* share of a probe that others may disturb */
+static const double RETRY_S = 600;   /* after which it is made again if they disturbed more */
 
 /* Ids */
 
@@ -51,8 +56,8 @@ static void int_field(struct buf *out, const char *name, int64_t value)
 /* The few figures of the probe that others may want; the rest is in its file. */
 static void put_probe(const struct env *v, struct buf *out)
 {
-	static const char *const field[] = {"cores", "peak_flops", "peak_flops_all",
-					    "bandwidth_all", "forkjoin_s"};
+	static const char *const field[] = {"cores",	     "peak_flops", "peak_flops_all",
+					    "bandwidth_all", "forkjoin_s", "disturbed"};
 	struct json_doc d = JSON_DOC_INIT;
 	struct err ignored = ERR_INIT;
 	const char *mark = "";
@@ -200,32 +205,69 @@ static int save(const struct buf *probe, const char *path, struct err *e)
 	return rc;
 }
 
-/* Under the lock. Another program may have been here first. */
-static int probe_now(struct env *v, const char *path, struct err *e)
+/* Which share of it others disturbed; 0: it does not say. */
+static double disturbed(const struct buf *probe)
 {
-	int rc = load(&v->probe, path, e);
+	struct json_doc d = JSON_DOC_INIT;
+	struct err ignored = ERR_INIT;
+	double share = 0;
 
-	if (rc)
-		return rc < 0 ? -1 : 0;
-	if (ask_worker(v, "--probe", 1, &v->probe, e) < 0)
+	if (probe->n && json_parse(&d, probe->s, probe->n, &ignored) == 0)
+		json_num(json_get(&d, d.tok, "disturbed"), &share);
+	json_free(&d);
+	return share;
+}
+
+/* Is a probe that others disturbed old enough that they may be gone? Where they never are, the
+ * probe costs no more than a second in that time. */
+static int is_due(const struct buf *probe, const char *path)
+{
+	struct stat st;
+
+	return disturbed(probe) > DISTURBED && !stat(path, &st) &&
+	       difftime(time(NULL), st.st_mtime) >= RETRY_S;
+}
+
+static int ask_probe(const struct env *v, struct buf *probe, struct err *e)
+{
+	if (ask_worker(v, "--probe", 1, probe, e) < 0)
 		return -1;
-	if (!is_probe(v->probe.s, v->probe.n))
-		return err_set(e, "the probe's figures make no sense: %.200s", v->probe.s);
-	return save(&v->probe, path, e);
+	if (!is_probe(probe->s, probe->n))
+		return err_set(e, "the probe's figures make no sense: %.200s", probe->s);
+	return 0;
+}
+
+/* Under the lock. Another program may have been here first. */
+static int probe_now(struct env *v, const char *path, int reprobe, struct err *e)
+{
+	struct buf probe = BUF_INIT;
+	int known = reprobe ? 0 : load(&v->probe, path, e), rc;
+
+	if (known < 0)
+		return -1;
+	if (known && !is_due(&v->probe, path))
+		return 0;
+	rc = ask_probe(v, &probe, e);
+	if (rc == 0 && !(known && disturbed(&probe) > disturbed(&v->probe))) {
+		buf_clear(&v->probe);
+		buf_add(&v->probe, probe.s, probe.n);
+	}
+	buf_free(&probe);
+	return rc ? -1 : save(&v->probe, path, e); /* also to be looked at later again */
 }
 
 /* Looks for the file again and again: the lock's holder may wait for records from this very program
  * while it keeps the lock, but has probed before. */
 static int probe_when_free(struct env *v, const char *path, struct err *e)
 {
-	int rc;
+	int rc, told = 0;
 
 	while ((rc = load(&v->probe, path, e)) == 0) {
 		struct err busy = ERR_INIT;
-		int lock = lock_device(v->limits.target->name, 1, NULL, &busy);
+		int lock = lock_device(v->limits.target->name, 1, &busy);
 
 		if (lock >= 0) {
-			rc = probe_now(v, path, e);
+			rc = probe_now(v, path, 0, e);
 			close(lock);
 			return rc;
 		}
@@ -233,6 +275,8 @@ static int probe_when_free(struct env *v, const char *path, struct err *e)
 			return err_set(e, "%s", busy.msg);
 		if (rec_stopped())
 			return err_set(e, "stopped while another run was timing");
+		if (!told++)
+			lock_say(busy.msg);
 		poll(NULL, 0, LOCK_POLL_MS);
 	}
 	return rc < 0 ? -1 : 0;
@@ -252,26 +296,27 @@ static int begin(struct env *v, const struct target *target, struct err *e)
 	return 0;
 }
 
-static int finish(struct env *v, int locked, struct err *e)
+static int finish(struct env *v, int locked, int reprobe, struct err *e)
 {
 	struct buf path = BUF_INIT;
 	int rc = 0;
 
 	make_ids(v);
 	if (!is_off() && (rc = find_file(v, &path, e)) == 0)
-		rc = locked ? probe_now(v, path.s, e) : probe_when_free(v, path.s, e);
+		rc = locked ? probe_now(v, path.s, reprobe, e) : probe_when_free(v, path.s, e);
 	buf_free(&path);
 	if (rc == 0)
 		make_json(v);
 	return rc;
 }
 
-int env_make(struct env *v, const struct target *target, const char *libs, struct err *e)
+int env_make(struct env *v, const struct target *target, const char *libs, int reprobe,
+	     struct err *e)
 {
 	if (begin(v, target, e) < 0)
 		return -1;
 	buf_str(&v->libs, libs);
-	return finish(v, 1, e);
+	return finish(v, 1, reprobe, e);
 }
 
 /* After a failure: was something not there that it takes? */
@@ -285,7 +330,7 @@ int env_here(struct env *v, const struct target *target, struct err *e)
 	errno = 0;
 	if (begin(v, target, e) < 0 || ask_worker(v, "--libs", 0, &v->libs, e) < 0)
 		return is_lack() ? 1 : -1;
-	return finish(v, 0, e);
+	return finish(v, 0, 0, e);
 }
 
 void env_free(struct env *v)

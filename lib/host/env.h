@@ -8,8 +8,9 @@
  *
  * The probe (lib/target/probe.h) is made once for a hardware and kept in probe/<hardware>.json in
  * the folder of the build cache; its figures are told, and are no part of the ids. It takes a
- * second and the device's lock, so that nothing is timed beside it. With TL_PROBE=0 nothing is
- * probed.
+ * second and the device's lock, so that nothing is timed beside it. A probe that other programs
+ * disturbed is made again by a later program that holds the lock, until one was disturbed less; so
+ * one that was taken on a busy machine does not stay. With TL_PROBE=0 nothing is probed.
  */
 #ifndef TL_HOST_ENV_H
 #define TL_HOST_ENV_H
@@ -29,9 +30,17 @@ struct env {
 	struct buf probe; /* what the worker printed; empty with TL_PROBE=0 */
 };
 
+#define REPROBE_OPTION(flag)                                                                       \
+	{                                                                                          \
+		0, "reprobe", OPT_FLAG, &(flag), NULL,                                             \
+			"First probe anew what the machine can do, also where that is known.",     \
+			NULL                                                                       \
+	}
+
 /* For a program that holds the device's lock (lock_device(), by the target's name). libs: "onednn
- * 2.6.3", as the worker tells it. */
-int env_make(struct env *v, const struct target *target, const char *libs, struct err *e);
+ * 2.6.3", as the worker tells it. reprobe: probe also where that was done. */
+int env_make(struct env *v, const struct target *target, const char *libs, int reprobe,
+	     struct err *e);
 /* For a program that does not: asks a worker for the libraries. If a probe has to be made it waits
  * until the device is free, or another program has made it. 1 if this machine cannot say, because
  * it lacks the worker, its library or the compiler: e holds what. What may go better the next time

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "lib/base/buf.h"
+#include "lib/io/progress.h"
 #include "lib/io/record.h"
 
 /* The process that holds a lock on the file; 0: the kernel does not tell. */
@@ -58,12 +59,15 @@ static double age(int pid)
 	       (double)ticks / (double)sysconf(_SC_CLK_TCK);
 }
 
-/* ": process 4242 (tl-measure), for 35 s", or nothing. */
+/* ": process 4242 (tl-measure), since 14:02:31, for 0:35", or nothing. */
 static void tell_holder(int fd, struct buf *out)
 {
-	char path[64], name[32] = "";
+	char path[64], name[32] = "", clock[16];
 	int pid = holder(fd);
 	struct stat st;
+	struct tm tm;
+	time_t then;
+	double s;
 	FILE *f;
 
 	snprintf(path, sizeof path, "/proc/%d", pid);
@@ -78,12 +82,24 @@ static void tell_holder(int fd, struct buf *out)
 	buf_fmt(out, ": process %d", pid);
 	if (*name)
 		buf_fmt(out, " (%s)", name);
-	if (age(pid) >= 0)
-		buf_fmt(out, ", for %.0f s", age(pid));
+	if ((s = age(pid)) < 0)
+		return;
+	then = time(NULL) - (time_t)s;
+	strftime(clock, sizeof clock, "%H:%M:%S", localtime_r(&then, &tm));
+	buf_fmt(out, ", since %s, for ", clock);
+	progress_time(s, out);
+}
+
+void lock_say(const char *sentence)
+{
+	if (progress_is_silent())
+		return;
+	progress_clear();
+	fprintf(stderr, "%s: waiting: %s\n", program_invocation_short_name, sentence);
 }
 
 /* flock(), which says what it waits for. */
-static int take(int fd, const char *device, int nowait, void (*say)(const char *), struct err *e)
+static int take(int fd, const char *device, int nowait, struct err *e)
 {
 	struct buf text = BUF_INIT;
 	int rc;
@@ -100,15 +116,14 @@ static int take(int fd, const char *device, int nowait, void (*say)(const char *
 		errno = EWOULDBLOCK;
 		return -1;
 	}
-	if (say)
-		say(text.s);
+	lock_say(text.s);
 	buf_free(&text);
 	while ((rc = flock(fd, LOCK_EX)) < 0 && errno == EINTR && !rec_stopped())
 		;
 	return rc;
 }
 
-int lock_device(const char *device, int nowait, void (*say)(const char *sentence), struct err *e)
+int lock_device(const char *device, int nowait, struct err *e)
 {
 	const char *folder = getenv("TL_LOCKS");
 	char path[4096];
@@ -123,7 +138,7 @@ int lock_device(const char *device, int nowait, void (*say)(const char *sentence
 	if (fd < 0)
 		return err_sys(e, "cannot open the lock %s", path);
 	fchmod(fd, 0644); /* whatever the umask; fails for all but its owner, who did it */
-	if (!take(fd, device, nowait, say, e))
+	if (!take(fd, device, nowait, e))
 		return fd;
 	if (rec_stopped())
 		err_set(e, "stopped while another run was timing");

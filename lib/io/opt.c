@@ -36,7 +36,7 @@ enum {
 
 static int is_flag(const struct opt *o)
 {
-	return o->kind == OPT_FLAG || o->kind == OPT_HIDDEN_FLAG;
+	return o->kind == OPT_FLAG || o->kind == OPT_HIDDEN_FLAG || o->kind == OPT_QUIET;
 }
 
 static int is_shown(const struct opt *o)
@@ -130,6 +130,10 @@ static const char *store(const struct opt *o, const char *text)
 		{"s", 1}, {"ms", 1e-3}, {"m", 60}, {"h", 3600}, {NULL, 0}};
 
 	switch (o->kind) {
+	case OPT_QUIET:
+		progress_silence();
+		*(int *)o->value = 1;
+		return NULL;
 	case OPT_FLAG:
 	case OPT_HIDDEN_FLAG:
 		*(int *)o->value = 1;
@@ -627,16 +631,32 @@ int opt_fail(const struct program *p, const struct err *e)
 	return e->status ? e->status : EXIT_INPUT;
 }
 
+static void say(const struct program *p, const char *kind, const char *fmt, va_list ap)
+{
+	if (progress_is_silent())
+		return;
+	progress_clear();
+	fprintf(stderr, "%s: %s", p->name, kind);
+	vfprintf(stderr, fmt, ap);
+	fputc('\n', stderr);
+}
+
+void opt_say(const struct program *p, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	say(p, "", fmt, ap);
+	va_end(ap);
+}
+
 void opt_warn(const struct program *p, const char *fmt, ...)
 {
 	va_list ap;
 
-	progress_clear();
-	fprintf(stderr, "%s: warning: ", p->name);
 	va_start(ap, fmt);
-	vfprintf(stderr, fmt, ap);
+	say(p, "warning: ", fmt, ap);
 	va_end(ap);
-	fputc('\n', stderr);
 }
 
 static void on_foreign_exit(int status, void *p)

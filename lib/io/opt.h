@@ -25,6 +25,7 @@ enum opt_kind {
 	OPT_ID,		 /* const char **, 32 hexadecimal digits, or one of values */
 	OPT_LIST,	 /* struct opt_list *, may be given several times */
 	OPT_HIDDEN_FLAG, /* an OPT_FLAG that no help, man page or completion shows */
+	OPT_QUIET,	 /* an OPT_FLAG that also silences opt_warn() and progress */
 };
 
 struct opt_list {
@@ -56,6 +57,13 @@ struct program {
 		0, NULL, OPT_FLAG, NULL, NULL, NULL, NULL                                          \
 	}
 
+/* -q where it means that only errors are told. more: what else it leaves out, or "". */
+#define QUIET_OPTION(flag, more)                                                                   \
+	{                                                                                          \
+		'q', "quiet", OPT_QUIET, &(flag), NULL,                                            \
+			"Say only what goes wrong: no warnings, no progress." more, NULL           \
+	}
+
 /* Parses argv, stores the values, ignores SIGPIPE, and returns the index of the first operand.
  * Prints and exits by itself for --help, --version, --help-man (the OPTIONS section in mdoc) and
  * --help-complete=bash|zsh|fish (status 0), and for usage errors (status 2, one line on stderr that
@@ -66,7 +74,9 @@ int opt_parse(const struct program *p, int argc, char **argv);
 int opt_fail(const struct program *p, const struct err *e);
 /* The exit status of a program that printed by stdio: a full disk shows in it, and is told. */
 int opt_printed(const struct program *p);
-/* "tl-gen: warning: ..." on stderr. */
+/* "tl-gen: sentence" on stderr, for what is no warning; nothing under -q (OPT_QUIET). */
+void opt_say(const struct program *p, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+/* "tl-gen: warning: ..." on stderr, likewise. */
 void opt_warn(const struct program *p, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 /* For programs that read by libarchive, which ends the process with status 1 where it has no
  * memory: that becomes a sentence and EXIT_INPUT. Before anything else that sets an exit handler;

@@ -303,6 +303,15 @@ struct rec_in {
 	struct buf retyped;
 };
 
+void rec_tell_terminal(const char *path, const char *what)
+{
+	if (strcmp(path, "-") != 0 || !isatty(STDIN_FILENO) || progress_is_silent())
+		return;
+	progress_clear();
+	fprintf(stderr, "%s: reading %s from standard input\n", program_invocation_short_name,
+		what);
+}
+
 static char *const stdin_only[] = {(char *)"-"};
 
 struct rec_in *rec_open(char *const *paths, int npaths, struct rec_out *tied, struct err *e)
@@ -323,9 +332,8 @@ struct rec_in *rec_open(char *const *paths, int npaths, struct rec_out *tied, st
 			free(in);
 			return NULL;
 		}
-	if (!strcmp(paths[0], "-") && isatty(STDIN_FILENO))
-		fprintf(stderr, "%s: reading records from standard input\n",
-			program_invocation_short_name);
+	for (int i = 0; i < npaths; i++)
+		rec_tell_terminal(paths[i], "records");
 	in->cap = IN_SIZE;
 	in->data = xmalloc(in->cap);
 	return in;

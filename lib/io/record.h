@@ -45,6 +45,9 @@ struct rec_in;
 
 /* paths NULL or npaths 0: stdin. tied (may be NULL) is flushed before any read that would block. */
 struct rec_in *rec_open(char *const *paths, int npaths, struct rec_out *tied, struct err *e);
+/* Says "reading WHAT from standard input" on stderr if path is "-" and a terminal is behind it,
+ * where the program would seem to hang; nothing under -q. rec_open() does it for its paths. */
+void rec_tell_terminal(const char *path, const char *what);
 /* For tl-check: lines that are records but do not begin as they must ("tl" and "type" first,
  * without white space) are put in order instead of refused. */
 void rec_accept_any_start(struct rec_in *in);

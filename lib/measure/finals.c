@@ -3,7 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lib/io/progress.h"
 #include "lib/measure/attempt.h"
 #include "lib/measure/group.h"
 
@@ -21,8 +20,7 @@ static int add_process(struct measure *m, struct entry *x, struct err *e)
 {
 	int rc;
 
-	progress_set("final %d/%lld  %s %s", x->f.processes + 1, (long long)m->rules.finals,
-		     x->g->w.op->name, x->g->w.prob);
+	standing_next(&m->standing, &x->g->w);
 	worker_kill(&m->worker);
 	x->v.pairs = final_wants(&x->f, (int)m->rules.finals);
 	rc = attempt_run(m, x->g, x->it, &x->v, e);
@@ -70,6 +68,8 @@ static int take_turn(struct measure *m, struct entry *x, int round, struct err *
 	if (rc || !is_over(m, x))
 		return rc;
 	x->done = 1;
+	if (x->f.best.is_there)
+		standing_ratio(&m->standing, &x->g->ahead, x->f.best.ratio.median);
 	rc = put_final(m, x, e);
 	/* Between groups nothing is timed: let the next program work now. */
 	if (rec_flush(m->out, rc < 0 ? NULL : e) < 0)
@@ -103,6 +103,8 @@ int finals_run(struct measure *m, struct group *first, const struct group *end, 
 	for (struct group *g = first; g != end; g = g->next)
 		if (g->finalist)
 			x[n++] = (struct entry){.g = g, .it = g->finalist};
+	if (n)
+		standing_begin(&m->standing, "comparing with the library", n * m->rules.finals);
 	rc = take_turns(m, x, n, e);
 	free(x);
 	return rc;

@@ -221,3 +221,12 @@ void group_opponent(struct group *g, const struct json_doc *d, const struct json
 	else
 		b->looked = 1;
 }
+
+void group_standing(struct measure *m, struct group *g, const struct json_doc *d)
+{
+	double best = 0, library = 0;
+
+	if (json_num(json_get(d, json_get(d, d->tok, "incumbent"), "latency_s"), &best) == 0 &&
+	    json_num(json_get(d, json_get(d, d->tok, "opponent"), "latency_s"), &library) == 0)
+		standing_ratio(&m->standing, &g->ahead, library / best);
+}

@@ -19,6 +19,8 @@ int group_add(struct measure *m, struct group *g, const struct candidate *c, con
 int group_incumbent(struct group *g, const struct target *target, const struct json_doc *d,
 		    const struct json *incumbent, struct err *e);
 void group_opponent(struct group *g, const struct json_doc *d, const struct json *opponent);
+/* How the incumbent stands against the library, as far as the workload record tells both times. */
+void group_standing(struct measure *m, struct group *g, const struct json_doc *d);
 /* Has the kernel of an item built that was not known to be needed. */
 int group_kernel(struct measure *m, struct group *g, struct item *it, struct err *e);
 

@@ -52,6 +52,7 @@ struct group {
 	struct opponent opponent;
 	struct contest contest;
 	struct item *finalist; /* NULL: none, or its final is known */
+	double ahead;	       /* the library's time over the best candidate's; 0: not known */
 	double open_s;	       /* data, truth and library, until charged to a result */
 	struct group *next;
 };

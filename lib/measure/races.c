@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "lib/io/clock.h"
-#include "lib/io/progress.h"
 #include "lib/measure/ask.h"
 #include "lib/measure/attempt.h"
 #include "lib/measure/group.h"
@@ -215,6 +214,8 @@ static int race_item(struct measure *m, struct group *g, struct item *it, struct
 		rc = race_and_look_again(m, g, it, c, &v, &first, e);
 	if (rc == 0) {
 		enter(c, it, &v);
+		if (v.is_incumbent && v.holder)
+			standing_better(&m->standing, &g->ahead, result_number(v.answer, "ratio"));
 		rc = result_put(m, g, it, &v, e);
 	}
 	json_free(&first);
@@ -258,8 +259,8 @@ static int run_races(struct measure *m, struct group *g, struct contest *c, stru
 	for (struct item *it = g->first; it && rc == 0; it = it->next) {
 		if (rec_reader_gone(m->out))
 			return err_set(e, "the reader of the results is gone");
-		progress_set("measure %lld/%lld  %s %s", (long long)++m->timed, (long long)m->total,
-			     g->w.op->name, g->w.prob);
+		m->timed++;
+		standing_next(&m->standing, &g->w);
 		rc = it->known.result ? pass_item(m, it, c, e) : race_item(m, g, it, c, e);
 	}
 	return rc ? rc : attempt_suspect(m, g, 0, e);

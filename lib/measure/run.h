@@ -7,6 +7,7 @@
 #include "lib/host/env.h"
 #include "lib/io/record.h"
 #include "lib/measure/journal.h"
+#include "lib/measure/standing.h"
 #include "lib/measure/worker.h"
 #include "lib/trial/caches.h"
 
@@ -45,7 +46,8 @@ struct measure {
 	struct buf held;	 /* results that wait for the canary, a line each */
 	int nheld;
 	const char *died;     /* how the worker ended last: a status */
-	int64_t timed, total; /* candidates, for the progress line */
+	int64_t timed, total; /* candidates */
+	struct standing standing;
 };
 
 #endif

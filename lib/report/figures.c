@@ -6,63 +6,6 @@
 
 #include "lib/store/history.h"
 
-/* ---- the env ---- */
-
-static const char *text_of(const struct json_doc *d, const char *key, struct arena *a)
-{
-	const char *s;
-
-	return json_str(json_get(d, d->tok, key), a, &s) ? "unknown" : s;
-}
-
-static double number_of(const struct json_doc *d, const struct json *obj, const char *key)
-{
-	double v;
-
-	return json_num(json_get(d, obj, key), &v) ? NAN : v;
-}
-
-static int read_env(struct figures *f, const struct store_env *here, struct err *e)
-{
-	static const char *const level[LEVELS] = {"l1", "l2", "l3", "mem"};
-	static const char *const cache[LEVEL_MEM] = {"l1d", "l2", "l3"};
-	struct json_doc d = JSON_DOC_INIT;
-	struct figures_env *v = &f->env;
-	const struct json *probe;
-
-	*v = (struct figures_env){.id = here->id,
-				  .cpu = "unknown",
-				  .isa = "unknown",
-				  .cc = "unknown",
-				  .libs = "unknown",
-				  .features = "unknown",
-				  .threads = -1,
-				  .peak = NAN,
-				  .bandwidth = {NAN, NAN, NAN, NAN}};
-	if (!here->json)
-		return 0;
-	if (json_parse(&d, here->json, strlen(here->json), e)) {
-		json_free(&d);
-		return err_in(e, "an env in the database");
-	}
-	v->cpu = text_of(&d, "cpu", &f->arena);
-	v->isa = text_of(&d, "isa", &f->arena);
-	v->cc = text_of(&d, "cc", &f->arena);
-	v->libs = text_of(&d, "libs", &f->arena);
-	v->features = text_of(&d, "features", &f->arena);
-	json_int(json_get(&d, d.tok, "threads"), &v->threads);
-	probe = json_get(&d, d.tok, "probe");
-	v->peak = number_of(&d, probe, "peak_flops_all");
-	for (int i = 0; i < LEVELS; i++)
-		v->bandwidth[i] = number_of(&d, json_get(&d, probe, "bandwidth_all"), level[i]);
-	for (int i = 0; i < LEVEL_MEM; i++) /* the first two are one thread's each */
-		v->holds[i] = number_of(&d, d.tok, cache[i]) *
-			      (i < LEVEL_L3 && v->threads > 0 ? (double)v->threads : 1);
-	v->holds[LEVEL_MEM] = INFINITY;
-	json_free(&d);
-	return 0;
-}
-
 /* ---- rooflines ---- */
 
 double figures_bytes(const struct workload *w)
@@ -76,7 +19,7 @@ double figures_bytes(const struct workload *w)
 	return elements * dtype_size(w->dtype);
 }
 
-static double bandwidth_for(const struct figures_env *v, double bytes)
+static double bandwidth_for(const struct machine *v, double bytes)
 {
 	int i = 0;
 
@@ -283,7 +226,7 @@ int figures_read(struct figures *f, struct store *s, const struct store_env *her
 	const struct cost_which all = {NULL, NULL};
 
 	*f = (struct figures){.lines = lines, .total = report_sum(lines)};
-	if (read_env(f, here, e) || read_history(f, s, e))
+	if (machine_read(&f->env, here, &f->arena, e) || read_history(f, s, e))
 		return -1;
 	f->has_cost = cost_sum(s, &all, &f->cost, e);
 	return f->has_cost < 0 ? -1 : 0;

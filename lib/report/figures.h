@@ -5,19 +5,8 @@
 #define TL_REPORT_FIGURES_H
 
 #include "lib/report/lines.h"
+#include "lib/report/machine.h"
 #include "lib/store/cost.h"
-
-/* Levels that data come from, as the env's probe has them. */
-enum figures_level { LEVEL_L1, LEVEL_L2, LEVEL_L3, LEVEL_MEM, LEVELS };
-
-struct figures_env {
-	const char *id, *cpu, *isa, *cc, *libs,
-		*features;	  /* "unknown" where the env does not say */
-	int64_t threads;	  /* -1: unknown */
-	double peak;		  /* FLOP/s of all threads; NAN: not probed */
-	double bandwidth[LEVELS]; /* bytes/s of all threads, likewise */
-	double holds[LEVELS];	  /* bytes, of all threads' caches; of the memory INFINITY */
-};
 
 /* The list's time by what was known at some moment, workloads weighed by count; with the
  * library's time where that is less, or nothing else was known. */
@@ -30,7 +19,7 @@ struct figures {
 	struct arena arena;
 	const struct report *lines;
 	struct report_total total;
-	struct figures_env env;
+	struct machine env;
 	struct moment *moment;
 	int64_t nmoments;
 	const char *first_at, *last_at; /* of the results; NULL: there are none */

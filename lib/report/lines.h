@@ -1,4 +1,4 @@
-/* What is known of a list of workloads, as a table for people or as CSV: the times of the vendor's
+/* What is known of a list of workloads, a line for each: the times of the vendor's
  * library and of the best candidate, what was generated, built and measured for it, and the sum
  * over the list, weighed by count. Only exact answers have times: those of another env or workload
  * are named as such. A line's times, ratio and verdict are of one result. Every figure comes from
@@ -14,8 +14,10 @@ struct report_line {
 	struct workload w;
 	int64_t count;
 	enum match_how how;
-	int rank;  /* 0 for the best; further candidates repeat the workload */
-	int final; /* stage: its ratio was measured in pairs */
+	int stale, foreign; /* how is MATCH_ENV: see lib/store/match.h */
+	const char *why;    /* not exact: what differs; else NULL */
+	int rank;	    /* 0 for the best; further candidates repeat the workload */
+	int final;	    /* stage: its ratio was measured in pairs */
 	const char *algo, *verdict, *candidate_id; /* NULL if not known */
 	double baseline_s, tuned_s, ratio;	   /* NAN if not known */
 	double ratio_lo, ratio_hi;		   /* its 95% interval; NAN without pairs */
@@ -28,6 +30,7 @@ struct report {
 	struct report_line *line;
 	int64_t n, cap;
 	struct map sources; /* names of models that the workloads are from */
+	double peak;	    /* FLOP/s of the machine by its env's probe; 0: not known */
 };
 
 /* Sums over the list, of the best candidates. Times only where both are known, so that the two sums
@@ -35,6 +38,7 @@ struct report {
 struct report_total {
 	int64_t workloads, count, left_out, generated, built, preempted, measured;
 	double before_s, after_s, core_s;
+	double flops;  /* of the same work */
 	double best_s; /* with the vendor's kernel where that is the faster one */
 	/* before_s / after_s, with an interval where all lines have one: their intervals are taken
 	 * for independent, so logarithms add up by squares, each weighed by its share of after_s.
@@ -55,9 +59,9 @@ const char *report_verdict(const struct report_line *l);
 const char *report_problem(const struct workload *w);
 /* Post-ops with commas between them. */
 const char *report_posts(const struct workload *w, struct arena *a);
-/* A table for people; colors: verdicts are green and red, for a terminal. */
-void report_text(const struct report *r, int colors, struct buf *out);
-void report_csv(const struct report *r, struct buf *out);
+/* Counted from the results: of a run that was killed there are results, but no end record. */
+int64_t report_measured(const struct store_tally *t);
+int64_t report_preempted(const struct store_tally *t);
 void report_free(struct report *r);
 
 #endif

@@ -30,7 +30,7 @@ static void dates(const struct figures *f, struct buf *out)
 
 static void probe(const struct figures *f, struct buf *out)
 {
-	const struct figures_env *v = &f->env;
+	const struct machine *v = &f->env;
 
 	if (isnan(v->peak))
 		return;

@@ -144,7 +144,7 @@ void summary_cell(const struct figures *f, const struct report_line *l, enum sum
 
 const char *summary_env(const struct figures *f, int i, const char **name)
 {
-	const struct figures_env *v = &f->env;
+	const struct machine *v = &f->env;
 	static const char *const names[] = {"env",	"CPU",	    "instructions",
 					    "features", "compiler", "library"};
 	const char *const text[] = {v->id, v->cpu, v->isa, v->features, v->cc, v->libs};

@@ -1,11 +1,12 @@
 #include "lib/report/tell.h"
 
 #include <math.h>
+#include <stdio.h>
 
-#include "lib/io/table.h"
-
-static void put_table(struct table *t, enum tell_form form, struct buf *b)
+static void put_table(struct table *t, enum tell_form form, const struct table_look *look,
+		      struct buf *b)
 {
+	t->look = *look;
 	if (form == TELL_CSV)
 		table_csv(t, b);
 	else
@@ -31,7 +32,8 @@ static void stats_record(const struct store_stats *s, struct buf *b)
 	buf_ch(b, '}');
 }
 
-static void stats_table(const struct store_stats *s, enum tell_form form, struct buf *b)
+static void stats_table(const struct store_stats *s, enum tell_form form,
+			const struct table_look *look, struct buf *b)
 {
 	static const char *const head[] = {"what", ">number"};
 	const struct {
@@ -59,15 +61,16 @@ static void stats_table(const struct store_stats *s, enum tell_form form, struct
 	table_row(&t);
 	table_cell(&t, 0, "core-seconds");
 	table_cell(&t, 1, "%.1f", s->core_s);
-	put_table(&t, form, b);
+	put_table(&t, form, look, b);
 }
 
-void tell_stats(const struct store_stats *s, enum tell_form form, struct buf *b)
+void tell_stats(const struct store_stats *s, enum tell_form form, const struct table_look *look,
+		struct buf *b)
 {
 	if (form == TELL_RECORD)
 		stats_record(s, b);
 	else
-		stats_table(s, form, b);
+		stats_table(s, form, look, b);
 }
 
 /* ---- costs ---- */
@@ -122,24 +125,27 @@ static void cost_line(struct table *t, const char *what, double core_s, double o
 		table_cell(t, 2, form == TELL_CSV ? "%.9g" : "%.1f", 100 * core_s / of);
 }
 
-static void cost_note(const struct cost_sum *s, struct buf *b)
+static void cost_note(const struct cost_sum *s, const struct table_look *look, struct buf *b)
 {
-	double held = s->held_s;
+	const double held = s->held_s;
+	char each[64] = "";
 
-	buf_fmt(b,
-		"The purposes sum to %.2f%% of %.2f core-seconds, what %lld run%s held in %.2f "
-		"s.\n",
-		held > 0 ? 100 * cost_total(s) / held : 0, held, (long long)s->whole,
-		s->whole == 1 ? "" : "s", s->wall_s);
-	buf_fmt(b, "%lld candidates: %lld measured, %lld preempted, %lld failed",
-		(long long)s->candidates, (long long)s->measured, (long long)s->preempted,
-		(long long)s->failed);
+	table_note(look, b,
+		   "The purposes sum to %.2f%% of %.2f core-seconds, what %lld run%s held in %.2f "
+		   "s.",
+		   held > 0 ? 100 * cost_total(s) / held : 0, held, (long long)s->whole,
+		   s->whole == 1 ? "" : "s", s->wall_s);
 	if (s->candidates)
-		buf_fmt(b, "; %.3g core-seconds each", held / (double)s->candidates);
-	buf_fmt(b, ".\nTheir results tell of %.2f core-seconds.\n", s->results_s);
+		snprintf(each, sizeof each, "; %.3g core-seconds each",
+			 held / (double)s->candidates);
+	table_note(look, b, "%lld candidates: %lld measured, %lld preempted, %lld failed%s.",
+		   (long long)s->candidates, (long long)s->measured, (long long)s->preempted,
+		   (long long)s->failed, each);
+	table_note(look, b, "Their results tell of %.2f core-seconds.", s->results_s);
 }
 
-static void cost_table(const struct cost_sum *s, enum tell_form form, struct buf *b)
+static void cost_table(const struct cost_sum *s, enum tell_form form, const struct table_look *look,
+		       struct buf *b)
 {
 	static const char *const head[] = {"purpose", ">core-seconds", ">%"};
 	struct table t;
@@ -151,15 +157,16 @@ static void cost_table(const struct cost_sum *s, enum tell_form form, struct buf
 		cost_line(&t, "not known here", s->unknown_s, s->held_s, form);
 	cost_line(&t, "sum", cost_total(s), s->held_s, form);
 	cost_line(&t, "wasted of these", s->wasted_s, s->held_s, form);
-	put_table(&t, form, b);
+	put_table(&t, form, look, b);
 	if (form == TELL_TEXT)
-		cost_note(s, b);
+		cost_note(s, look, b);
 }
 
-void tell_cost(const struct cost_sum *s, enum tell_form form, struct buf *b)
+void tell_cost(const struct cost_sum *s, enum tell_form form, const struct table_look *look,
+	       struct buf *b)
 {
 	if (form == TELL_RECORD)
 		cost_record(s, b);
 	else
-		cost_table(s, form, b);
+		cost_table(s, form, look, b);
 }

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "lib/algo/candidate.h"
+#include "lib/store/differ.h"
 
 /* How many near workloads are looked at for one whose candidates are valid. */
 enum { NEAR = 16, KINDS = 8 };
@@ -64,73 +65,8 @@ static int parse_env(struct json_doc *d, const struct store_env *env)
 	       d->tok->type == JSON_OBJ;
 }
 
-/* What says on what hardware a result was measured. */
-static int is_hardware(const char *key)
-{
-	static const char *const field[] = {"features", "isa", "l1d", "l2", "l3", "threads"};
-
-	for (size_t i = 0; i < sizeof field / sizeof *field; i++)
-		if (!strcmp(key, field[i]))
-			return 1;
-	return 0;
-}
-
-static int is_same(const struct json *a, const struct json *b)
-{
-	return a && b && a->n == b->n && !memcmp(a->s, b->s, a->n);
-}
-
-static void add_difference(struct buf *out, const char *key, const struct json *there,
-			   const struct json *here)
-{
-	buf_fmt(out, "%s %s is %.*s there and %.*s here", out->n ? "," : ":", key,
-		there ? (int)there->n : 7, there ? there->s : "unknown", here ? (int)here->n : 7,
-		here ? here->s : "unknown");
-}
-
-/* How an env compares with this one, whose JSON is in m->doc and m->other. */
-struct difference {
-	int n;		   /* fields that differ, of hardware and software */
-	int hardware;	   /* it is other hardware */
-	struct buf fields; /* ": isa is avx2 there and avx512 here, ..." of the hardware */
-};
-
-/* Fields that follow from the others, and figures and lists. */
-static int is_detail(const char *key, const struct json *v)
-{
-	const char *end = strrchr(key, '_');
-
-	return v->type == JSON_OBJ || v->type == JSON_ARR || v->type == JSON_NULL ||
-	       !strcmp(key, "hw_id") || (end && !strcmp(end, "_why"));
-}
-
-static void compare_envs(struct matcher *m, struct difference *d)
-{
-	const struct json_doc *there = &m->other, *here = &m->doc;
-	const struct json *v, *w;
-
-	for (const struct json *k = json_first(there, there->tok); k;
-	     k = json_next(there, there->tok, k)) {
-		char key[64];
-
-		v = k + 1;
-		if (k->n >= sizeof key)
-			continue;
-		memcpy(key, k->s, k->n);
-		key[k->n] = 0;
-		w = json_get(here, here->tok, key);
-		if (is_detail(key, v) || is_same(v, w))
-			continue;
-		d->n++;
-		if (is_hardware(key)) {
-			d->hardware = 1;
-			add_difference(&d->fields, key, v, w);
-		}
-	}
-}
-
 /* Which env is more like this one: the least number is. */
-static int difference_rank(const struct difference *d)
+static int difference_rank(const struct differ *d)
 {
 	return d->n + 100 * d->hardware;
 }
@@ -145,14 +81,12 @@ static void add_software(struct buf *out, const struct json_doc *d)
 }
 
 /* 1 if both envs were recorded, so that they can be compared. */
-static int difference_from_here(struct matcher *m, const struct store_env *env,
-				struct difference *d)
+static int difference_from_here(struct matcher *m, const struct store_env *env, struct differ *d)
 {
-	*d = (struct difference){.n = 1000};
+	*d = (struct differ){.n = 1000};
 	if (!parse_env(&m->doc, m->here) || !parse_env(&m->other, env))
 		return 0;
-	d->n = 0;
-	compare_envs(m, d);
+	differ_envs(d, &m->other, &m->doc);
 	return 1;
 }
 
@@ -161,14 +95,13 @@ static void say_env(struct matcher *m, const struct store_env *env, struct match
 		    struct arena *a)
 {
 	struct buf why = BUF_INIT, there = BUF_INIT, here = BUF_INIT;
-	struct difference d;
+	struct differ d;
 
 	if (!difference_from_here(m, env, &d)) {
 		buf_fmt(&why, "measured in the env %s, not in %s", env->id, m->here->id);
 	} else if (d.hardware) {
 		out->foreign = 1;
-		buf_str(&why, "foreign: measured on other hardware");
-		buf_add(&why, d.fields.s, d.fields.n);
+		buf_fmt(&why, "foreign: measured on other hardware: %s", d.what.s);
 	} else {
 		out->stale = 1;
 		add_software(&there, &m->other);
@@ -178,7 +111,7 @@ static void say_env(struct matcher *m, const struct store_env *env, struct match
 			there.s, here.s);
 	}
 	out->why = arena_strndup(a, why.s, why.n);
-	buf_free(&d.fields);
+	differ_free(&d);
 	buf_free(&there);
 	buf_free(&here);
 	buf_free(&why);
@@ -201,7 +134,7 @@ static int find_in_env(struct matcher *m, const char *workload_id, int64_t top, 
 	if (read_envs(m, e))
 		return -1;
 	for (int i = 0; i < m->nenv; i++) {
-		struct difference d;
+		struct differ d;
 		int n, found;
 
 		if (!strcmp(m->env[i].id, m->here->id))
@@ -211,7 +144,7 @@ static int find_in_env(struct matcher *m, const char *workload_id, int64_t top, 
 			return -1;
 		difference_from_here(m, &m->env[i], &d);
 		n = difference_rank(&d);
-		buf_free(&d.fields);
+		differ_free(&d);
 		if (found && (!best || n < least)) {
 			best = &m->env[i];
 			least = n;

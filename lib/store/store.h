@@ -85,9 +85,17 @@ struct store_env {
 };
 /* All envs that have results, the latest first. */
 int store_envs(struct store *s, struct arena *a, struct store_env **env, int *n, struct err *e);
-/* The env to answer for: given (--env) if not NULL, else this machine's, which a worker is asked
- * for; if it lacks what it takes to say, the env of the result stored last, in doubt. s may be
- * NULL. 0 if there is none. */
+
+struct store_env_count {
+	const char *id, *newest; /* newest: "at" of the last result */
+	int64_t results, workloads;
+};
+/* What each env has, in no order. */
+int store_env_counts(struct store *s, struct arena *a, struct store_env_count **count, int *n,
+		     struct err *e);
+/* The env to answer for: given (--env; its first digits are enough) if not NULL, else this
+ * machine's, which a worker is asked for; if it lacks what it takes to say, the env of the result
+ * stored last, in doubt. s may be NULL. 0 if there is none. */
 int store_env_here(struct store *s, const struct target *target, const char *given, struct arena *a,
 		   struct store_env *env, struct err *e);
 

@@ -51,6 +51,8 @@ static void flush_loop(const struct probe_work *w, char *memory, long rounds)
 enum { L1, L2, L3, MEM, LEVELS, CACHES = MEM };
 enum { STEP = 3 * 4096, CHUNK = 170 * STEP, MIN_WINDOWS = 12, MAX_SAMPLES = 1024 };
 
+static const double FAR = 1.25; /* times the best: a window that others disturbed */
+
 static const char *const level_name[LEVELS] = {"l1", "l2", "l3", "mem"};
 
 typedef void (*probe_loop)(const struct probe_work *w, char *memory, long rounds);
@@ -160,23 +162,32 @@ static long window_rounds(const struct team *t, const struct probe_work *w)
 	return rounds;
 }
 
-/* Seconds of a round at best. */
+/* Seconds of a round at best. disturbed (may be NULL): which share of the windows took far longer.
+ */
 static double best_round(const struct team *t, int threads, const struct probe_work *w,
-			 double budget_s)
+			 double budget_s, double *disturbed)
 {
 	long rounds = window_rounds(t, w);
-	double best = INFINITY, start = clock_now();
+	double s[MAX_SAMPLES], best = INFINITY, start = clock_now();
+	int n = 0, late = 0;
 
-	for (int n = 0; n < MIN_WINDOWS || clock_now() - start < budget_s; n++)
-		best = fmin(best, window(t, threads, w, 0, rounds));
+	for (; n < MAX_SAMPLES && (n < MIN_WINDOWS || clock_now() - start < budget_s); n++) {
+		s[n] = window(t, threads, w, 0, rounds);
+		best = fmin(best, s[n]);
+	}
+	for (int i = 0; i < n; i++)
+		late += s[i] > FAR * best;
+	if (disturbed)
+		*disturbed = (double)late / n;
 	return best / (double)rounds;
 }
 
-static double peak(const struct team *t, const struct width *width, int threads, double budget_s)
+static double peak(const struct team *t, const struct width *width, int threads, double budget_s,
+		   double *disturbed)
 {
 	struct probe_work w = {width->peak, 0};
 
-	return width->flops * threads / best_round(t, threads, &w, budget_s);
+	return width->flops * threads / best_round(t, threads, &w, budget_s, disturbed);
 }
 
 static double cache_rate(const struct team *t, probe_loop run, int level, int threads,
@@ -184,7 +195,7 @@ static double cache_rate(const struct team *t, probe_loop run, int level, int th
 {
 	struct probe_work w = {run, t->bytes[level]};
 
-	return (double)w.bytes * threads / best_round(t, threads, &w, budget_s);
+	return (double)w.bytes * threads / best_round(t, threads, &w, budget_s, NULL);
 }
 
 static int by_size(const void *a, const void *b)
@@ -216,7 +227,7 @@ static double memory_rate(const struct team *t, probe_loop run, int threads, dou
 		place = (place + CHUNK) % t->slice;
 	}
 	qsort(s, (size_t)n, sizeof *s, by_size);
-	for (quiet = 1; quiet < n && s[quiet] < 1.25 * s[0]; quiet++)
+	for (quiet = 1; quiet < n && s[quiet] < FAR * s[0]; quiet++)
 		;
 	return (double)CHUNK * threads / s[quiet / 2];
 }
@@ -340,16 +351,17 @@ static void put_team(const struct team *t, struct buf *out)
 /* By width, and at the width in use. */
 static void put_peaks(const struct team *t, struct buf *out)
 {
-	double one[3] = {0}, all[3] = {0};
+	double one[3] = {0}, all[3] = {0}, disturbed[3] = {0};
 	int n = sizeof widths / sizeof *widths;
 
 	for (int i = 0; i < n; i++)
 		if (cpu_has_isa(widths[i].isa)) {
-			one[i] = peak(t, &widths[i], 1, 0.04);
-			all[i] = peak(t, &widths[i], t->threads, 0.04);
+			one[i] = peak(t, &widths[i], 1, 0.04, NULL);
+			all[i] = peak(t, &widths[i], t->threads, 0.04, &disturbed[i]);
 		}
 	put_number(out, "peak_flops", one[t->width - widths]);
 	put_number(out, "peak_flops_all", all[t->width - widths]);
+	put_number(out, "disturbed", disturbed[t->width - widths]);
 	buf_str(out, ",\"width\":{");
 	for (int i = 0; i < n; i++) {
 		if (one[i] <= 0)

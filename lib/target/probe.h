@@ -5,6 +5,8 @@
  * the rate of memory, over the windows that were not disturbed. FLOP/s count a multiply-add as two.
  * Bytes count what the loop names: a triad, a = b + s c, moves three arrays; that a store reads its
  * line first is not counted. What is read from memory has been flushed out of all caches before.
+ * "disturbed" is the share of the windows of the peak of all threads that took far longer than the
+ * best: how much else was running.
  * Runs the OpenMP team: only the worker links this file.
  */
 #ifndef TL_TARGET_PROBE_H

@@ -1,0 +1,13 @@
+/* The envs that a database knows: what each is, what it has, and what differs from the one that
+ * answers are for. */
+#ifndef TL_REPORT_ENVS_H
+#define TL_REPORT_ENVS_H
+
+#include "lib/io/table.h"
+#include "lib/report/tell.h"
+
+/* here: the env to compare with. Appended to out: a record a line, a table, or CSV. */
+int envs_tell(struct store *s, const struct store_env *here, enum tell_form form,
+	      const struct table_look *look, struct buf *out, struct err *e);
+
+#endif
