@@ -11,6 +11,7 @@
 #include "lib/io/file.h"
 #include "lib/io/opt.h"
 #include "lib/io/proc.h"
+#include "lib/io/progress.h"
 #include "lib/io/record.h"
 #include "lib/ref/ref.h"
 #include "lib/run/exec.h"
@@ -89,7 +90,7 @@ static const struct opt opts[] = {
 	 "The batch size: the first dimension of inputs. By default the model's, or 1.", NULL},
 	{'s', "shape", OPT_LIST, &shapes, "NAME:DIMS",
 	 "The shape of an input, such as input:1,3,224,224; may be given several times.", NULL},
-	{'q', "quiet", OPT_FLAG, &quiet, NULL, "Say only what goes wrong.", NULL},
+	QUIET_OPTION(quiet, ""),
 	OPT_END,
 };
 
@@ -332,7 +333,7 @@ static int run(struct network *n, const char *path, struct err *e)
 {
 	int rc = set_inputs(n, e), differs = 0;
 
-	if (!rc && n->left_out && !quiet)
+	if (!rc && n->left_out)
 		opt_warn(&program, "all weights of the model are the same: they were left out; "
 				   "--random-weights 1 takes others");
 
@@ -380,6 +381,7 @@ int main(int argc, char **argv)
 	}
 	if (!rc)
 		rc = network_open(&n, argv[first], &o, &e);
+	progress_clear();
 	for (int i = 0; !rc && i < o.infer.nshape; i++)
 		if (!o.infer.shape[i].used)
 			opt_warn(&program, "the model has no input \"%s\"", o.infer.shape[i].name);

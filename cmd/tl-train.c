@@ -2,10 +2,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "lib/extract/lines.h"
 #include "lib/io/opt.h"
 #include "lib/io/record.h"
+#include "lib/io/terminal.h"
 #include "lib/model/train.h"
 #include "lib/search/cover.h"
 #include "lib/store/store.h"
@@ -16,7 +18,7 @@ static const char *database, *output, *older, *unit = "family";
 static struct opt_list exclude;
 static int64_t trials, seed = 1, bag = 8;
 static double time_s = 120, part = 1;
-static int dump;
+static int dump, quiet;
 
 static const struct opt opts[] = {
 	{'d', "db", OPT_FILE, &database, "FILE", "Learn from this database, too.", NULL},
@@ -52,6 +54,7 @@ static const struct opt opts[] = {
 	 NULL},
 	{'o', "output", OPT_FILE, &output, "FILE",
 	 "Write to FILE instead of standard output. FILE is replaced at the end.", NULL},
+	QUIET_OPTION(quiet, " No report card."),
 	OPT_END,
 };
 
@@ -222,15 +225,52 @@ static enum automl_unit unit_of(const char *name)
 	return (enum automl_unit)i;
 }
 
-static int put_model(const struct model *m, const char *card, struct err *e)
+static int put_model(const struct model *m, const struct card *card, struct err *e)
 {
-	struct buf text = BUF_INIT;
-	int rc = model_print(m, card, &text, e);
+	struct buf text = BUF_INIT, fields = BUF_INIT;
+	int rc;
 
+	card_print(card, &fields);
+	rc = model_print(m, fields.s, &text, e);
 	if (rc == 0)
 		rc = rec_put(train.out, text.s, text.n - 1, e);
+	buf_free(&fields);
 	buf_free(&text);
 	return rc ? -1 : rec_commit(train.out, e);
+}
+
+/* What will be done, before it is. */
+static void say_plan(const struct card *c)
+{
+	opt_say(&program,
+		"learning from %lld candidates of %lld workloads, %zu families, %zu env%s",
+		(long long)c->candidates, (long long)c->workloads, c->families.n, c->envs.n,
+		c->envs.n == 1 ? "" : "s");
+	if (trials)
+		opt_say(&program,
+			"%lld configuration%s tried for each of %d folds that are held out, for "
+			"the report card; then for the model",
+			(long long)trials, trials == 1 ? " is" : "s are", AUTOML_FOLDS);
+	else
+		opt_say(&program,
+			"%.0f s for the report card, by %d folds that are held out; then %.0f s "
+			"for the model",
+			time_s / 2, AUTOML_FOLDS, time_s / 2);
+}
+
+/* The report card goes to standard error: the model may go to standard output. */
+static void show_card(const struct card *c)
+{
+	const struct table_look look = {.width = terminal_width(STDERR_FILENO)};
+	struct buf text = BUF_INIT;
+	const char *warning;
+
+	card_table(c, &look, &text);
+	if (!quiet)
+		fputs(text.s, stderr);
+	if ((warning = card_warning(c, &text)))
+		opt_warn(&program, "%s", warning);
+	buf_free(&text);
 }
 
 static int train_all(struct err *e)
@@ -243,19 +283,24 @@ static int train_all(struct err *e)
 		.bag = (int)bag,
 	};
 	char *use = xcalloc(train.data.groups.n + 1, 1);
-	struct buf card = BUF_INIT;
 	struct model *m = train.model;
+	struct card card = {.candidates = 0};
 	int rc;
 
-	if (!choose_groups(use))
+	if (!choose_groups(use)) {
 		rc = err_set(e, "there is no result to learn from");
-	else
+	} else {
+		card_count(&card, &train.data, use);
+		say_plan(&card);
 		rc = train_model(&train.data, use, &rules, m, &card, e);
+	}
 	if (rc == 0)
 		rc = cover_choose(&train.data, use, m, e);
 	if (rc == 0)
-		rc = put_model(m, card.s, e);
-	buf_free(&card);
+		rc = put_model(m, &card, e);
+	if (rc == 0)
+		show_card(&card);
+	card_free(&card);
 	free(use);
 	return rc;
 }

@@ -50,6 +50,20 @@ train "$tmp/results" -o "$tmp/again" && sed 's/"seconds":[0-9.]*//; /"done"/d' "
 ok $? 'and the same from the same results and seed'
 head -n 1 "$tmp/model" | grep -q '"type":"model","features":"[0-9a-f]*".*"trained_on":{"candidates":[0-9]*,"workloads":6,"families":6,"networks":\["net"\],"envs":\["e1000000000000000000000000000000"\]}'
 ok $? 'the card says what it was trained on'
+# What it says while it learns
+train "$tmp/results" -o "$tmp/again" 2>"$tmp/err" && grep -q '^tl-train: learning from [0-9]* candidates of 6 workloads, 6 families, 1 env$' "$tmp/err" &&
+	grep -q '^tl-train: 1 configuration is tried for each of 4 folds' "$tmp/err"
+ok $? 'it says what it is doing'
+grep -q '^ranked by  *first  *best of 5  *best of 8  *rank correlation' "$tmp/err" && [ "$(grep -c '^\(model\|draft\|chance\)  *[01]\.[0-9]* ' "$tmp/err")" -eq 3 ] &&
+	! grep -q warning "$tmp/err"
+ok $? 'and ends with its report card'
+train -q "$tmp/results" -o "$tmp/again" 2>"$tmp/err" && [ ! -s "$tmp/err" ]
+ok $? 'and nothing with -q'
+perl -pe 'BEGIN { srand(7) } s/"latency_s":[0-9.e-]*/sprintf "\"latency_s\":%.6g", 1e-4 * (1 + rand)/e' "$tmp/results" >"$tmp/noise"
+train "$tmp/noise" -o "$tmp/again" 2>"$tmp/err" && grep -q '^tl-train: warning: the model ranks no better than chance: its rank correlation is -*0\.0[0-9] over 6 workloads' "$tmp/err"
+ok $? 'of a model that ranks no better than chance it warns'
+train --hold-out=env "$tmp/results" -o "$tmp/again" 2>"$tmp/err" && grep -q 'warning: nothing could be held out, of 6 workloads' "$tmp/err"
+ok $? 'and where nothing could be held out'
 card() { head -n 1 "$1" | sed "s/.*\"$2\":{\"top1\":\([0-9.]*\).*/\1/"; }
 perl -e 'exit !($ARGV[0] > $ARGV[1] && $ARGV[1] > $ARGV[2] && $ARGV[0] <= 1)' "$(card "$tmp/model" model)" \
 	"$(card "$tmp/model" draft)" "$(card "$tmp/model" random)"

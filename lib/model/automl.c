@@ -1,6 +1,7 @@
 #include "lib/model/automl.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -62,6 +63,7 @@ struct choice {
 	const char *use;
 	const struct automl_rules *r;
 	double started;
+	const int64_t *tried;
 	size_t *first; /* of each group's rows among all */
 	size_t rows;
 };
@@ -69,6 +71,14 @@ struct choice {
 static int is_late(const struct choice *c)
 {
 	return c->r->time_s > 0 && clock_now() - c->started >= c->r->time_s;
+}
+
+static void show_progress(const struct choice *c)
+{
+	char detail[64];
+
+	snprintf(detail, sizeof detail, "configuration %lld", (long long)*c->tried);
+	progress_show(&c->r->shown, detail);
 }
 
 /* A configuration, and what it said of each row when that was held out. */
@@ -182,6 +192,7 @@ static int hold_out_folds(struct folds *f, int n, struct err *e)
 	int rc = 0, fold = 0;
 
 	for (; fold < n && rc == 0 && !is_late(f->c); fold++) {
+		show_progress(f->c);
 		*(int *)batches_slot(b) = fold;
 		rc = batches_put(b, e);
 	}
@@ -392,7 +403,7 @@ static int choose(struct choice *by, struct automl *a, struct err *e)
 int automl_choose(const struct dataset *d, const char *use, const struct automl_rules *r,
 		  struct automl *a, struct err *e)
 {
-	struct choice by = {.d = d, .use = use, .r = r, .started = clock_now()};
+	struct choice by = {.d = d, .use = use, .r = r, .started = clock_now(), .tried = &a->tried};
 
 	*a = (struct automl){0};
 	if (r->trials == 1) /* nothing to choose among */

@@ -12,6 +12,7 @@
 #ifndef TL_MODEL_AUTOML_H
 #define TL_MODEL_AUTOML_H
 
+#include "lib/io/progress.h"
 #include "lib/model/fit.h"
 
 enum automl_unit { AUTOML_FAMILY, AUTOML_NETWORK, AUTOML_OPERATOR, AUTOML_ENV, AUTOML_UNITS };
@@ -24,6 +25,7 @@ struct automl_rules {
 	int64_t trials; /* configurations to try, at most; 0: the time alone decides */
 	uint64_t seed;
 	enum automl_unit unit;
+	struct progress shown; /* of the whole, whose part this is */
 };
 
 struct automl {

@@ -142,6 +142,7 @@ void score_add(struct score *s, const double *value, const double *latency, int6
 	for (int64_t i = 0; i < n; i++) /* fast is good: the ranks of the negative */
 		best[i] = -latency[i];
 	s->spearman += score_spearman(value, best, n);
+	s->chance += 1 / (double)(n - 1);
 	s->groups++;
 	free(best);
 	free(order);
@@ -156,4 +157,9 @@ double score_top(const struct score *s, int i)
 double score_random(const struct score *s, int i)
 {
 	return s->random_s[i] > 0 ? s->best_s / s->random_s[i] : 0;
+}
+
+double score_above_chance(const struct score *s)
+{
+	return s->chance > 0 ? s->spearman / sqrt(s->chance) : 0;
 }

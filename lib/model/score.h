@@ -23,6 +23,7 @@ struct score {
 	double random_ratio[SCORE_TOPS]; /* and of its expectation */
 	double worst[SCORE_TOPS];	 /* least of them */
 	double ndcg, spearman, pairwise; /* sums */
+	double chance;			 /* sum of the variances that a blind ranking's have */
 };
 
 /* value: larger is better; latency_s: of each of n candidates, all above 0. */
@@ -31,6 +32,9 @@ void score_add(struct score *s, const double *value, const double *latency_s, in
 /* Of the sums: 0 to 1. */
 double score_top(const struct score *s, int i);
 double score_random(const struct score *s, int i);
+/* How many standard deviations the rank correlations lie above those of a blind ranking, whose
+ * variance is 1 / (n - 1) for n candidates. Below 2 it may be chance. */
+double score_above_chance(const struct score *s);
 /* Of k drawn at random from n: the expected lowest latency. sorted: ascending. */
 double score_expected_best(const double *sorted, int64_t n, int64_t k);
 /* Spearman's rank correlation. */

@@ -6,6 +6,7 @@
 
 #include "lib/base/batch.h"
 #include "lib/io/clock.h"
+#include "lib/io/progress.h"
 #include "lib/model/failure.h"
 
 enum { OF_FIVE = 4 }; /* families that a booster of the bag sees */
@@ -17,6 +18,7 @@ struct found {
 	double *z;	/* errors over the bag's deviations */
 	int64_t within; /* of them, within 2 deviations, once scaled */
 	int64_t tried;
+	struct progress shown;
 };
 
 /* ---- bags ---- */
@@ -171,9 +173,11 @@ static int score_group(const struct dataset *d, const struct data_group *g, cons
 	return rc;
 }
 
-static struct automl_rules inner_rules(const struct train_rules *r, double share)
+static struct automl_rules inner_rules(const struct train_rules *r, double share,
+				       const struct progress *shown)
 {
 	return (struct automl_rules){
+		.shown = *shown,
 		.time_s = r->time_s * share,
 		.trials = r->trials || r->time_s > 0 ? r->trials : 1,
 		.seed = r->seed,
@@ -184,7 +188,7 @@ static struct automl_rules inner_rules(const struct train_rules *r, double share
 static int outer_fold(const struct dataset *d, const char *use, const struct train_rules *r,
 		      int fold, struct found *f, struct err *e)
 {
-	const struct automl_rules inner = inner_rules(r, 0.5 / AUTOML_FOLDS);
+	const struct automl_rules inner = inner_rules(r, 0.5 / AUTOML_FOLDS, &f->shown);
 	char *learn = xmalloc(d->groups.n + 1);
 	struct model m = {.scale = 1, .nstages = 1};
 	int64_t nlearn = 0, nheld = 0;
@@ -234,102 +238,6 @@ static double calibrate(struct found *f)
 	return scale > 0 ? scale : 1;
 }
 
-/* ---- the card ---- */
-
-static void print_tops(const char *name, const struct score *s, int random, struct buf *out)
-{
-	buf_fmt(out, "\"%s\":{", name);
-	for (int i = 0; i < SCORE_TOPS; i++)
-		buf_fmt(out, "%s\"top%d\":%.4f", i ? "," : "", score_tops[i],
-			random ? score_random(s, i) : score_top(s, i));
-	for (int i = 0; i < SCORE_TOPS; i++)
-		buf_fmt(out, ",\"mean%d\":%.4f", score_tops[i],
-			(random ? s->random_ratio[i] : s->ratio[i]) / (double)s->groups);
-	if (!random)
-		buf_fmt(out, ",\"ndcg8\":%.4f,\"spearman\":%.4f,\"pairwise\":%.4f",
-			s->ndcg / (double)s->groups, s->spearman / (double)s->groups,
-			s->pairwise / (double)s->groups);
-	buf_ch(out, '}');
-}
-
-static void print_params(const struct fit_params *p, struct buf *out)
-{
-	const char *const *group = fit_feature_groups();
-	const struct boost_params *t = &p->trees;
-
-	buf_fmt(out,
-		"{\"objective\":\"%s\",\"emphasis\":%g,\"beta\":%g,\"rows\":%lld,\"rounds\":%d,"
-		"\"depth\":%d,\"eta\":%.4g,\"min_child\":%.4g,\"subsample\":%.4g,"
-		"\"colsample\":%.4g,\"lambda\":%.4g,\"left_out\":[",
-		fit_objective_name[p->objective], p->emphasis, p->beta, (long long)p->rows,
-		t->rounds, t->depth, t->eta, t->min_child, t->subsample, t->colsample, t->lambda);
-	for (int i = 0, n = 0; group[i]; i++)
-		if (p->leave_out >> i & 1)
-			buf_fmt(out, "%s\"%s\"", n++ ? "," : "", group[i]);
-	buf_str(out, "]}");
-}
-
-static void print_chosen(const struct automl *a, struct buf *out)
-{
-	for (int i = 0; i < a->members; i++) {
-		buf_str(out, i ? "," : ",\"chosen\":[");
-		print_params(&a->member[i], out);
-	}
-	buf_ch(out, ']');
-}
-
-static void print_trained_on(const struct dataset *d, const char *use, struct buf *out)
-{
-	struct map networks = MAP_INIT, families = MAP_INIT, envs = MAP_INIT;
-	int64_t groups = 0, rows = 0;
-
-	for (size_t i = 0; i < d->groups.n; i++) {
-		const struct data_group *g = dataset_group(d, i);
-		const struct data_use *u = dataset_use(d, &g->w);
-
-		if (!use[i])
-			continue;
-		groups++;
-		rows += g->n;
-		map_put(&families, g->family, strlen(g->family), NULL);
-		map_put(&envs, g->env->id, strlen(g->env->id), NULL);
-		for (int k = 0; u && k < u->nnetworks; k++)
-			map_put(&networks, u->network[k], strlen(u->network[k]), NULL);
-	}
-	buf_fmt(out, ",\"trained_on\":{\"candidates\":%lld,\"workloads\":%lld,\"families\":%zu,",
-		(long long)rows, (long long)groups, families.n);
-	buf_str(out, "\"networks\":[");
-	for (size_t i = 0; i < networks.n; i++) {
-		buf_str(out, i ? "," : "");
-		buf_json(out, networks.item[i].key, networks.item[i].len);
-	}
-	buf_str(out, "],\"envs\":[");
-	for (size_t i = 0; i < envs.n; i++)
-		buf_fmt(out, "%s\"%s\"", i ? "," : "", envs.item[i].key);
-	buf_str(out, "]}");
-	map_free(&networks);
-	map_free(&families);
-	map_free(&envs);
-}
-
-static void print_report(const struct train_rules *r, const struct found *f, struct buf *out)
-{
-	if (!f->model.groups) {
-		buf_str(out, ",\"report\":null,\"report_why\":\"there is too little to hold any of "
-			     "it out\"");
-		return;
-	}
-	buf_fmt(out, ",\"report\":{\"held_out\":\"%s\",\"folds\":%d,\"workloads\":%lld,",
-		automl_unit_name[r->unit], AUTOML_FOLDS, (long long)f->model.groups);
-	print_tops("model", &f->model, 0, out);
-	buf_ch(out, ',');
-	print_tops("draft", &f->draft, 0, out);
-	buf_ch(out, ',');
-	print_tops("random", &f->model, 1, out);
-	buf_fmt(out, ",\"uncertainty\":{\"errors\":%lld,\"within_2\":%.4f}}", (long long)f->n,
-		f->n ? (double)f->within / (double)f->n : 0);
-}
-
 /* ---- all of it ---- */
 
 int train_set_priors(const struct dataset *d, const struct model *older, struct err *e)
@@ -361,13 +269,45 @@ static int train_failure(const struct dataset *d, const char *use, uint64_t seed
 	return 0;
 }
 
-int train_model(const struct dataset *d, const char *use, const struct train_rules *r,
-		struct model *m, struct buf *card, struct err *e)
+static void fill_card(struct card *c, const struct train_rules *r, const struct found *f,
+		      const struct automl *chosen)
 {
-	const struct automl_rules last = inner_rules(r, 0.5);
-	double started = clock_now();
-	struct buf failure = BUF_INIT;
-	struct found f = {.n = 0};
+	c->unit = r->unit;
+	c->folds = AUTOML_FOLDS;
+	c->model = f->model;
+	c->draft = f->draft;
+	c->errors = f->n;
+	c->within = f->within;
+	c->chosen = *chosen;
+	c->tried = f->tried + chosen->tried;
+	c->bag = r->bag;
+	c->seed = r->seed;
+	c->seconds = clock_now() - f->shown.started;
+}
+
+/* The folds, one after the other: what each is about to do stands in the progress line. */
+static int outer_folds(const struct dataset *d, const char *use, const struct train_rules *r,
+		       struct found *f, struct err *e)
+{
+	int rc = 0;
+
+	f->shown.all = AUTOML_FOLDS + 1; /* and the choice by all groups */
+	for (int fold = 0; fold < AUTOML_FOLDS && rc == 0; fold++) {
+		f->shown.done = fold;
+		rc = outer_fold(d, use, r, fold, f, e);
+	}
+	f->shown.done = AUTOML_FOLDS;
+	f->shown.what = "choosing the model";
+	return rc;
+}
+
+int train_model(const struct dataset *d, const char *use, const struct train_rules *r,
+		struct model *m, struct card *card, struct err *e)
+{
+	struct found f = {.shown = {.what = "holding out folds",
+				    .started = clock_now(),
+				    .limit_s = r->time_s}};
+	struct automl_rules last;
 	struct automl chosen;
 	int rc = 0;
 
@@ -376,26 +316,21 @@ int train_model(const struct dataset *d, const char *use, const struct train_rul
 			       MODEL_STAGES - 1);
 	if (m->nstages)
 		rc = train_set_priors(d, m, e);
-	for (int fold = 0; fold < AUTOML_FOLDS && rc == 0; fold++)
-		rc = outer_fold(d, use, r, fold, &f, e);
+	if (rc == 0)
+		rc = outer_folds(d, use, r, &f, e);
+	last = inner_rules(r, 0.5, &f.shown);
 	if (rc == 0)
 		rc = automl_choose(d, use, &last, &chosen, e);
 	if (rc == 0)
 		rc = train_bag(d, use, &chosen, r->bag, &m->stage[m->nstages], e);
 	if (rc == 0)
-		rc = train_failure(d, use, r->seed, m, &failure, e);
+		rc = train_failure(d, use, r->seed, m, &card->failure, e);
 	if (rc == 0) {
 		m->nstages++;
 		m->scale = calibrate(&f);
-		print_trained_on(d, use, card);
-		print_chosen(&chosen, card);
-		buf_fmt(card, ",\"tried\":%lld,\"bag\":%d,\"seed\":%llu,\"seconds\":%.1f",
-			(long long)(f.tried + chosen.tried), r->bag, (unsigned long long)r->seed,
-			clock_now() - started);
-		print_report(r, &f, card);
-		buf_add(card, failure.s, failure.n);
+		fill_card(card, r, &f, &chosen);
 	}
-	buf_free(&failure);
+	progress_clear();
 	free(f.z);
 	return rc;
 }

@@ -9,7 +9,7 @@
 #ifndef TL_MODEL_TRAIN_H
 #define TL_MODEL_TRAIN_H
 
-#include "lib/model/automl.h"
+#include "lib/model/card.h"
 #include "lib/model/model.h"
 
 struct train_rules {
@@ -21,10 +21,10 @@ struct train_rules {
 };
 
 /* Groups that are held out for good have use[i] == 0. The trees become m's last stage: they learn
- * what the stages that it has already lack. The card's fields, a comma before each, go into card.
- */
+ * what the stages that it has already lack. card: from card_count(); what the folds found goes into
+ * it. Shows its progress. */
 int train_model(const struct dataset *d, const char *use, const struct train_rules *r,
-		struct model *m, struct buf *card, struct err *e);
+		struct model *m, struct card *card, struct err *e);
 
 /* The priors of all rows: what the older model says of them. Trees then learn what it lacks. */
 int train_set_priors(const struct dataset *d, const struct model *older, struct err *e);

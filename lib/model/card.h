@@ -1,0 +1,39 @@
+/* The report card of a model: what it was trained on, what was chosen, and how well it ranks what
+ * was held out. As JSON it is in the model's first line; as a table it is told at the end of
+ * training.
+ */
+#ifndef TL_MODEL_CARD_H
+#define TL_MODEL_CARD_H
+
+#include "lib/io/table.h"
+#include "lib/model/automl.h"
+#include "lib/model/score.h"
+
+struct card {
+	/* From card_count(): */
+	int64_t candidates, workloads;
+	struct map families, networks, envs; /* names */
+	/* From training: */
+	enum automl_unit unit; /* what the folds held out as a whole */
+	int folds;
+	struct score model, draft; /* of what was held out; no groups: nothing could be */
+	int64_t errors, within;	   /* near the best; of them, within 2 deviations */
+	struct automl chosen;
+	int64_t tried; /* configurations */
+	int bag;
+	uint64_t seed;
+	double seconds;
+	struct buf failure; /* JSON, a comma before it: see lib/model/failure.h */
+};
+
+/* What the groups with use[i] != 0 are. */
+void card_count(struct card *c, const struct dataset *d, const char *use);
+/* The fields, a comma before each. */
+void card_print(const struct card *c, struct buf *out);
+void card_table(const struct card *c, const struct table_look *look, struct buf *out);
+/* What is to be warned of: a ranking that is no better than chance, or that nothing was held out. A
+ * sentence; NULL: nothing. */
+const char *card_warning(const struct card *c, struct buf *text);
+void card_free(struct card *c);
+
+#endif
