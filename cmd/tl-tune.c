@@ -4,6 +4,8 @@
  * It does nothing that a shell script over them could not: --print prints that script, from the
  * same pipelines. */
 #include <dirent.h>
+#include <math.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,17 +17,20 @@
 #include "lib/io/pipeline.h"
 #include "lib/io/progress.h"
 #include "lib/io/record.h"
+#include "lib/io/table.h"
+#include "lib/host/env.h"
 #include "lib/host/ledger.h"
 #include "lib/model/default.h"
+#include "lib/store/cost.h"
 #include "lib/store/store.h"
 #include "lib/store/until.h"
 #include "lib/target/target.h"
 #include "lib/trial/caches.h"
 
 static const char *db, *output, *until, *seed, *number, *keep, *layout, *batch, *patience, *finals,
-	*caches, *replay, *env, *model, *search, *filter, *target_name;
+	*caches, *replay, *env, *model, *search, *filter, *target_name, *color = "auto";
 static double time_s;
-static int no_db, nowait, quiet, verbose, print, zero_shot;
+static int no_db, nowait, quiet, verbose, print, zero_shot, wide, reprobe;
 static struct buf limits_text; /* --until, with a --budget of time */
 
 static const struct opt opts[] = {
@@ -98,7 +103,10 @@ static const struct opt opts[] = {
 	 NULL},
 	{0, "print", OPT_FLAG, &print, NULL, "Print the shell script that does the same, and exit.",
 	 NULL},
-	{'q', "quiet", OPT_FLAG, &quiet, NULL, "Say only what goes wrong; no table.", NULL},
+	REPROBE_OPTION(reprobe),
+	WIDE_OPTION(wide),
+	COLOR_OPTION(color),
+	QUIET_OPTION(quiet, " No table."),
 	{'v', "verbose", OPT_FLAG, &verbose, NULL,
 	 "Say why each workload is tuned or stopped, round by round.", NULL},
 	OPT_END,
@@ -147,12 +155,19 @@ static int choose_model(struct err *e)
 }
 
 static struct ledger ledger; /* of all but the measuring runs, which keep their own */
+static double started;	     /* clock_now() at the start of the run */
+static double limit_s;	     /* what it may take, by --until and the like; 0: no limit */
+
+static void flag(struct pipeline *p, const char *option, int given)
+{
+	if (given)
+		pipeline_arg(p, option);
+}
 
 static void extract(struct pipeline *p, const struct places *at)
 {
 	pipeline_stage(p, "tl-extract");
-	if (quiet)
-		pipeline_arg(p, "-q");
+	flag(p, "-q", quiet);
 	pipeline_arg2(p, "--layout", layout);
 	pipeline_arg2(p, "--batch", batch);
 	pipeline_arg2(p, "-o", at->workloads);
@@ -165,8 +180,7 @@ static void store(struct pipeline *p, const struct places *at)
 {
 	pipeline_stage(p, "tl-store");
 	pipeline_arg(p, "-q");
-	if (replay)
-		pipeline_arg(p, "--replayed");
+	flag(p, "--replayed", replay != NULL);
 	pipeline_arg2(p, "-d", at->db);
 	pipeline_arg(p, at->workloads);
 }
@@ -174,8 +188,7 @@ static void store(struct pipeline *p, const struct places *at)
 static void prune(struct pipeline *p, const struct places *at)
 {
 	pipeline_stage(p, "tl-prune");
-	if (verbose)
-		pipeline_arg(p, "-v");
+	flag(p, "-v", verbose);
 	pipeline_arg2(p, "-d", at->db);
 	pipeline_arg2(p, "--env", env);
 	pipeline_arg2(p, "--until", until);
@@ -191,6 +204,7 @@ static void prune(struct pipeline *p, const struct places *at)
 static void measure(struct pipeline *p, const struct places *at)
 {
 	pipeline_stage(p, "tl-gen");
+	flag(p, "-q", quiet);
 	pipeline_arg2(p, "-d", at->db);
 	pipeline_arg2(p, "--env", env);
 	pipeline_arg2(p, "--target", target_name);
@@ -199,19 +213,19 @@ static void measure(struct pipeline *p, const struct places *at)
 	pipeline_arg2(p, "--search", search);
 	if (search)
 		pipeline_arg2(p, "-m", model);
-	if (!replay)
-		pipeline_arg(p, "--cost");
+	flag(p, "--cost", !replay);
 	pipeline_arg(p, at->round);
 	pipeline_stage(p, "tl-filter");
+	flag(p, "-q", quiet);
 	if (!strcmp(filter, "model"))
 		pipeline_arg2(p, "-m", model);
 	pipeline_arg2(p, "--by", filter);
 	pipeline_arg2(p, "--target", target_name);
 	pipeline_arg2(p, "-d", at->db);
 	pipeline_arg2(p, "--env", env);
-	if (!replay)
-		pipeline_arg(p, "--cost");
+	flag(p, "--cost", !replay);
 	pipeline_stage(p, replay ? "tl-replay" : "tl-measure");
+	flag(p, "-q", quiet);
 	pipeline_arg2(p, "--target", target_name);
 	if (!replay) {
 		pipeline_arg2(p, "--part-of", at->run);
@@ -224,11 +238,22 @@ static void measure(struct pipeline *p, const struct places *at)
 	}
 	/* What was recorded has its finals, which cost nothing to look up. */
 	pipeline_arg2(p, "--final", replay ? finals : "0");
-	if (nowait && !replay)
-		pipeline_arg(p, "--no-wait");
+	flag(p, "--no-wait", nowait && !replay);
 	pipeline_stage(p, "tl-store");
 	pipeline_arg(p, "-q");
 	pipeline_arg2(p, "-d", at->db);
+}
+
+/* --reprobe: nothing is measured. */
+static void probe(struct pipeline *p, const struct places *at)
+{
+	(void)at;
+	pipeline_stage(p, "tl-measure");
+	pipeline_arg(p, "--reprobe");
+	flag(p, "-q", quiet);
+	pipeline_arg2(p, "--target", target_name);
+	flag(p, "--no-wait", nowait);
+	pipeline_arg(p, "/dev/null");
 }
 
 /* After the last round: those whose best candidate has not been compared with the library. */
@@ -245,12 +270,12 @@ static void prune_finals(struct pipeline *p, const struct places *at)
 static void measure_finals(struct pipeline *p, const struct places *at)
 {
 	pipeline_stage(p, "tl-measure");
+	flag(p, "-q", quiet);
 	pipeline_arg2(p, "--target", target_name);
 	pipeline_arg2(p, "--part-of", at->run);
 	pipeline_arg2(p, "--final", finals);
 	pipeline_arg2(p, "--cache", caches);
-	if (nowait)
-		pipeline_arg(p, "--no-wait");
+	flag(p, "--no-wait", nowait);
 	pipeline_arg(p, at->round);
 	pipeline_stage(p, "tl-store");
 	pipeline_arg(p, "-q");
@@ -277,17 +302,35 @@ static int reports(void)
 	return !quiet || output || no_db;
 }
 
+static void report_table(struct pipeline *p)
+{
+	pipeline_arg(p, "--table");
+	flag(p, "--wide", wide);
+	if (strcmp(color, "auto") != 0)
+		pipeline_arg2(p, "--color", color);
+}
+
+/* Someone who interrupts a run wants to see how far it came. Otherwise a signal ends it, unless
+ * what was measured is nowhere else. */
+static int reports_after(int signal)
+{
+	return no_db || !signal || (signal == SIGINT && !output && !quiet);
+}
+
 static void report(struct pipeline *p, const struct places *at)
 {
-	p->finish = no_db; /* all that was measured is in there */
+	/* With --no-db all that was measured is in there; after an interrupt it is the table so
+	 * far. */
+	p->finish = no_db || rec_stopped();
 	pipeline_stage(p, "tl-query");
+	flag(p, "-q", quiet);
 	pipeline_arg2(p, "-d", at->db);
 	pipeline_arg2(p, "--target", target_name);
 	pipeline_arg2(p, "--env", env);
 	if (no_db)
 		pipeline_arg(p, "--dump=all");
 	else if (!output)
-		pipeline_arg(p, "--table");
+		report_table(p);
 	if (output && strcmp(output, "-") != 0)
 		pipeline_arg2(p, "-o", output);
 	if (!no_db)
@@ -300,6 +343,7 @@ static void predict(struct pipeline *p, const struct places *at)
 	extract(p, at);
 	pipeline_stage(p, "tl-query");
 	pipeline_arg(p, "--predict");
+	flag(p, "-q", quiet);
 	pipeline_arg2(p, "--target", target_name);
 	pipeline_arg2(p, "-d", db);
 	pipeline_arg2(p, "-m", model);
@@ -325,7 +369,10 @@ static void print_end(const struct places *at)
 {
 	printf("end() {\n\ts=$?\n");
 	if (reports())
-		put_line(no_db ? "\t" : "\t[ $s -gt 128 ] || ", report, at,
+		put_line(no_db			 ? "\t"
+			 : reports_after(SIGINT) ? "\t{ [ $s -gt 128 ] && [ $s -ne 130 ]; } || "
+						 : "\t[ $s -gt 128 ] || ",
+			 report, at,
 			 no_db ? " || {\n\t\tr=$?\n"
 				 "\t\t[ $r -eq 1 ] || [ $r -eq 4 ] || {\n"
 				 "\t\t\techo \"what was measured is in the database $db\" >&2\n"
@@ -334,6 +381,9 @@ static void print_end(const struct places *at)
 			       : " || {\n\t\tr=$?\n"
 				 "\t\t[ $s -ne 0 ] || [ $r -eq 1 ] || [ $r -eq 4 ] || s=$r\n"
 				 "\t}\n");
+	if (!no_db && !quiet)
+		printf("\t[ $s -ne 130 ] || echo \"stopped: what was measured is in the database "
+		       "$db; run this again to go on\" >&2\n");
 	printf("\trm -rf \"$work\"\n\texit $s\n}\ntrap end EXIT\n");
 }
 
@@ -369,6 +419,8 @@ static int print_script(char *const *files, int n)
 	put_line("", extract, &at, "\n");
 	put_line("", store, &at, "\n");
 	print_end(&at);
+	if (reprobe)
+		put_line("", probe, &at, "\n");
 	put_line("while ", prune, &at, " || { s=$?; [ $s -eq 1 ] || exit $s; false; }; do\n");
 	put_line("\t", measure, &at, "\ndone\n");
 	if (has_finals()) {
@@ -388,7 +440,8 @@ static void charge(const struct pipeline *p, enum cost c)
 	ledger_switch(&ledger, COST_IDLE, ledger.since);
 	for (int i = 0; i < p->n; i++) {
 		cpu_s += p->stage[i].proc.cpu_s;
-		if (strcmp(p->stage[i].argv[0], "tl-measure") != 0 || !p->stage[i].ended)
+		if (strcmp(p->stage[i].argv[0], "tl-measure") != 0 || !p->stage[i].ended ||
+		    c == COST_PROBE)
 			continue;
 		ledger_switch(&ledger, c, p->stage[i].proc.started);
 		ledger_skip(&ledger, p->stage[i].ended);
@@ -416,19 +469,43 @@ static int run(void (*fill)(struct pipeline *, const struct places *), const str
 	return status < 0 ? opt_fail(&program, &e) : status;
 }
 
+/* What the programs of the next pipelines begin their progress line with. */
+static void set_whole(const char *words)
+{
+	if (!quiet && isatty(STDERR_FILENO))
+		progress_set_whole(words, started, limit_s);
+}
+
+/* ", 1:07 of 5:00" */
+static void put_times(struct buf *out)
+{
+	buf_str(out, ", ");
+	progress_time(clock_now() - started, out);
+	if (limit_s > 0) {
+		buf_str(out, " of ");
+		progress_time(limit_s, out);
+	}
+}
+
 /* What the round that tl-prune has just planned will do. */
 static void announce(const struct places *at, int round)
 {
 	FILE *f = quiet ? NULL : fopen(at->round, "re");
+	struct buf times = BUF_INIT;
 	int workloads = 0, c;
+	char words[32];
 
 	if (!f)
 		return;
 	while ((c = getc(f)) != EOF)
 		workloads += c == '\n';
 	fclose(f);
-	fprintf(stderr, "%s: round %d: %d workload%s\n", program.name, round, workloads,
-		workloads == 1 ? "" : "s");
+	put_times(&times);
+	opt_say(&program, "round %d: %d workload%s%s", round, workloads, workloads == 1 ? "" : "s",
+		times.s);
+	buf_free(&times);
+	snprintf(words, sizeof words, "round %d", round);
+	set_whole(words);
 }
 
 /* Rounds until tl-prune ends with "nothing is worth more". */
@@ -458,6 +535,7 @@ static int compare(const struct places *at)
 
 	if (status == EXIT_NO)
 		return EXIT_DONE;
+	set_whole("finals");
 	return status ? status : run(measure_finals, at, COST_STORE);
 }
 
@@ -496,6 +574,37 @@ static struct {
 	int is_held; /* what was measured is nowhere else */
 } work;
 
+/* How many results this run has stored; -1: the database does not tell. */
+static long long count_stored(const struct places *at)
+{
+	const struct cost_which which = {.run = at->run};
+	struct err ignored = ERR_INIT;
+	struct store *s = store_open(at->db, STORE_READ, &ignored);
+	struct cost_sum sum;
+	int found = s ? cost_sum(s, &which, &sum, &ignored) : -1;
+
+	store_close(s);
+	return found > 0 ? (long long)sum.results : -1;
+}
+
+/* After an interrupt, for whoever pressed the keys. */
+static void say_stopped(const struct places *at)
+{
+	long long n;
+
+	if (rec_stopped() != SIGINT || quiet || no_db)
+		return;
+	if ((n = count_stored(at)) >= 0)
+		opt_say(&program,
+			"stopped: %lld result%s of this run %s stored in %s; run it again to go on",
+			n, n == 1 ? "" : "s", n == 1 ? "is" : "are", at->db);
+	else
+		opt_say(&program,
+			"stopped: what was measured is stored in %s; run it again to go "
+			"on",
+			at->db);
+}
+
 static int tune(const struct places *at)
 {
 	int status = run(extract, at, COST_OTHER), told;
@@ -508,15 +617,17 @@ static int tune(const struct places *at)
 	if (status)
 		return status;
 	work.is_held = no_db;
-	status = rounds(at);
+	if (reprobe)
+		status = run(probe, at, COST_PROBE);
+	if (!status)
+		status = rounds(at);
 	if (!status && has_finals() && !rec_stopped())
 		status = compare(at);
 	told = tell_cost(at);
 	if (!status)
 		status = told;
-	/* After a signal, what was measured is stored, and the next run goes on from there; but a
-	 * database that ends with the run is written out first. */
-	if (reports() && (no_db || !rec_stopped())) {
+	/* After a signal, what was measured is stored, and the next run goes on from there. */
+	if (reports() && reports_after(rec_stopped())) {
 		told = run(report, at, COST_OTHER);
 		if (!told || told == EXIT_NO || told == EXIT_INEXACT)
 			work.is_held = 0;
@@ -524,6 +635,7 @@ static int tune(const struct places *at)
 		if (!status && told != EXIT_NO && told != EXIT_INEXACT)
 			status = told;
 	}
+	say_stopped(at);
 	return status;
 }
 
@@ -568,8 +680,12 @@ static void check_usage(void)
 		err_status(&e, EXIT_USAGE,
 			   "--env goes with --replay: what is measured is this "
 			   "machine's");
-	else
-		until_parse(&limits, until, &e);
+	else if (reprobe && (replay || zero_shot))
+		err_status(&e, EXIT_USAGE,
+			   "--reprobe probes this machine, where nothing is "
+			   "measured");
+	else if (!until_parse(&limits, until, &e) && isfinite(limits.most[UNTIL_SECONDS]))
+		limit_s = limits.most[UNTIL_SECONDS];
 	if (e.status)
 		exit(opt_fail(&program, &e));
 }
@@ -631,7 +747,8 @@ int main(int argc, char **argv)
 	at.nfiles = argc - first;
 	if (target_named(target_name)->limits(&limits, &e))
 		return opt_fail(&program, &e);
-	ledger_open(&ledger, limits.threads, clock_now());
+	started = clock_now();
+	ledger_open(&ledger, limits.threads, started);
 	rec_stop_on_signals();
 	if (zero_shot)
 		return run(predict, &at, COST_OTHER);

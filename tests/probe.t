@@ -96,6 +96,30 @@ printf '{"now":0,"looked":"","states":[{"class":"a","at":"2026-11-21T09:00:00.00
 measure >"$tmp/out" && [ "$(env_of "$tmp/out")" = "$(env_of "$tmp/a")" ] && grep -q '^{"isa":.*}$' "$file"
 ok $? 'and so is one of an older version'
 
+# A probe that was disturbed, and one that is asked for anew
+
+probed() { # disturbed, age: a file of that share and a peak that no machine has, so old
+	sed "s/\"peak_flops\":[0-9.e+]*/\"peak_flops\":1e3/;s/\"disturbed\":[0-9.e-]*/\"disturbed\":$1/" "$tmp/file" >"$file"
+	touch -d "$2" "$file"
+	measure >"$tmp/out"
+}
+grep -q '"disturbed":\(0\|1\|0\.[0-9]*\|[0-9.]*e-[0-9]*\),' "$tmp/file"
+ok $? 'the probe says which share of it others disturbed'
+probed 1 '1 hour ago' && ! grep -q '"peak_flops":1e3,' "$tmp/out" && ! grep -q '"peak_flops":1e3,' "$file"
+ok $? 'one that they did is made again'
+probed 1 now && grep -q '"peak_flops":1e3,' "$tmp/out" && grep -q '"disturbed":1,\?' "$tmp/out"
+ok $? 'though not at once'
+probed 0.1 '1 hour ago' && grep -q '"peak_flops":1e3,' "$tmp/out" && [ ! -s "$tmp/err" ]
+ok $? 'and one that they did not stays, and nothing is said of it'
+"$bin/tl-measure" --reprobe --final=0 "$tmp/c" >"$tmp/out" 2>"$tmp/err" && ! grep -q '"peak_flops":1e3,' "$tmp/out" && [ "$(env_of "$tmp/out")" = "$(env_of "$tmp/a")" ]
+ok $? '--reprobe makes it anew'
+probed 0.1 now
+"$bin/tl-measure" --reprobe /dev/null >"$tmp/out" 2>"$tmp/err" && [ ! -s "$tmp/out" ] && ! grep -q '"peak_flops":1e3,' "$file"
+ok $? 'also where there is nothing to measure'
+probed 0.1 now
+"$bin/tl-tune" -q --reprobe -d "$tmp/db" --until 'rounds<0' "$tmp/w" 2>"$tmp/err" && ! grep -q '"peak_flops":1e3,' "$file"
+ok $? 'and tl-tune hands it on'
+
 # Waiting
 
 rm -r "$TL_CACHE/probe"
@@ -106,6 +130,8 @@ query=$!
 sleep 0.5
 [ ! -s "$tmp/out" ] && kill -0 $query && [ -z "$(find "$TL_CACHE/probe" -name '*.json')" ]
 ok $? 'nobody probes while the device is timed'
+grep -q "^tl-query: waiting: another run is timing on this machine's cpu" "$tmp/err" && [ "$(grep -c waiting "$tmp/err")" -eq 1 ]
+ok $? 'and who waits for that says so, once'
 cp "$tmp/file" "$file"
 wait $query
 [ $? -eq 0 ] && [ -s "$tmp/out" ]

@@ -159,7 +159,34 @@ timeout -s INT --preserve-status 4 "$bin/tl-tune" -q -d "$tmp/k.db" --patience 1
 ok $? 'SIGINT: ends by the signal'
 results "$tmp/k.db" | comm -23 "$tmp/after" - | wc -l | grep -qx 0
 ok $? 'and what was measured stays'
-# A shell without job control starts what runs behind it deaf to SIGINT.
+# With a table, for whoever pressed the keys. A shell without job control starts what runs behind it deaf to SIGINT.
+interrupted() { # options: of a run that has measured something; its output in $tmp/out, and on stderr in $tmp/err
+	rm -f "$tmp/i.db"
+	perl -e '$SIG{INT} = "DEFAULT"; exec @ARGV' "$bin/tl-tune" "$@" -d "$tmp/i.db" -b 12 --patience 1000 "$tmp/w.wl" >"$tmp/out" 2>"$tmp/err" &
+	pid=$!
+	i=0
+	while [ "$("$bin/tl-query" -d "$tmp/i.db" --dump=results 2>/dev/null | wc -l)" -eq 0 ] && [ $i -lt 400 ]; do
+		sleep 0.1
+		i=$((i + 1))
+	done
+	kill -INT $pid
+	wait $pid
+	[ $? -eq 130 ]
+}
+rm -rf "${TMPDIR:?}"/* # of the one that was killed
+interrupted && grep -q '^conv2d .*raced only' "$tmp/out" && grep -q '^total ' "$tmp/out" && none_left
+ok $? 'with the table so far'
+grep -q "^tl-tune: stopped: $(results "$tmp/i.db" | wc -l) results* of this run [a-z]* stored in $tmp/i.db; run it again to go on\$" "$tmp/err"
+ok $? 'and with what is stored'
+interrupted -q && [ ! -s "$tmp/out" ] && ! grep -q 'stopped\|round\|warning' "$tmp/err"
+ok $? 'but silently with -q'
+interrupted -o "$tmp/best" && [ ! -s "$tmp/out" ] && [ ! -e "$tmp/best" ] && grep -q '^tl-tune: stopped: ' "$tmp/err"
+ok $? 'and with -o there is no file of a run that was not finished'
+"$bin/tl-tune" --print -d "$tmp/i.db" "$tmp/w.wl" >"$tmp/script"
+fake tl-prune 'kill -INT $PPID; exit 3'
+PATH=$tmp/fake:$PATH timeout 30 sh "$tmp/script" >"$tmp/out" 2>"$tmp/err"
+[ $? -eq 130 ] && grep -q '^total ' "$tmp/out" && grep -q "^stopped: .* $tmp/i.db; run this again to go on" "$tmp/err"
+ok $? 'and so does the script'
 rm -rf "${TMPDIR:?}"/*
 for sig in INT TERM; do
 	num=15
@@ -188,6 +215,11 @@ done
 "$bin/tl-tune" -q -d "$tmp/few.db" --until 'candidates<5' --final 0 "$tmp/w.wl" 2>"$tmp/err" &&
 	[ "$("$bin/tl-query" -d "$tmp/few.db" --dump=results | cut -d'"' -f10 | sort -u | wc -l)" -eq 5 ]
 ok $? 'a limit of candidates is held exactly'
+"$bin/tl-tune" --print --reprobe -d "$tmp/p.db" "$tmp/w.wl" | grep -qx 'tl-measure --reprobe /dev/null'
+ok $? '--reprobe is a step of its own'
+"$bin/tl-tune" --reprobe --replay "$tmp/k.db" --no-db "$tmp/w.wl" 2>"$tmp/err"
+[ $? -eq 2 ] && grep -q 'reprobe' "$tmp/err"
+ok $? 'which no simulation has'
 "$bin/tl-tune" --print --time 90s "$tmp/w.wl" >"$tmp/out" && grep -q 'seconds<90' "$tmp/out"
 ok $? '--time is a limit of seconds'
 echo "1..$n"
