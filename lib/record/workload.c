@@ -83,6 +83,7 @@ static const struct record_field opponent_fields[] = {
 	 .kind = RECORD_TEXT,
 	 .need = RECORD_REQUIRED,
 	 .meaning = "The system for which it was found to be the best."},
+	{.name = "latency_s", .kind = RECORD_NUMBER, .unit = "s", .meaning = "What it took then."},
 	{.name = "own_impl",
 	 .kind = RECORD_TEXT,
 	 .nullable = 1,
