@@ -198,7 +198,7 @@ static int run_cost(struct query *q, struct err *e)
 	return rc;
 }
 
-/* Whom the answers are for. An empty database knows no env. */
+/* Finds the env that the answers are for. An empty database knows none. */
 static int find_here(struct query *q, struct err *e)
 {
 	int rc = !q->db ? 0

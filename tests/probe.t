@@ -131,7 +131,7 @@ sleep 0.5
 [ ! -s "$tmp/out" ] && kill -0 $query && [ -z "$(find "$TL_CACHE/probe" -name '*.json')" ]
 ok $? 'nobody probes while the device is timed'
 grep -q "^tl-query: waiting: another run is timing on this machine's cpu" "$tmp/err" && [ "$(grep -c waiting "$tmp/err")" -eq 1 ]
-ok $? 'and who waits for that says so, once'
+ok $? 'and a program that waits for the device says so, once'
 cp "$tmp/file" "$file"
 wait $query
 [ $? -eq 0 ] && [ -s "$tmp/out" ]

@@ -149,7 +149,7 @@ static void test_terminal(void)
 	ok(shown(terminal, text, sizeof text) == 0, "once");
 	progress_silence();
 	show(&p);
-	ok(shown(terminal, text, sizeof text) == 0, "and who wants silence gets it");
+	ok(shown(terminal, text, sizeof text) == 0, "-q silences it");
 	dup2(saved, STDERR_FILENO);
 	close(fd);
 	close(saved);

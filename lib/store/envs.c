@@ -119,7 +119,7 @@ int store_env_here(struct store *s, const struct target *target, const char *giv
 	return rc;
 }
 
-/* In one go over all results: who asks for one env asks for all. */
+/* All envs by one scan of the results, which no index orders by env and time. */
 int store_env_counts(struct store *s, struct arena *a, struct store_env_count **count, int *n,
 		     struct err *e)
 {
