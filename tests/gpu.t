@@ -88,7 +88,7 @@ op,prob,post
 conv2d,ic16ih14oc32oh14kh3ph1,"bias,relu"
 conv2d,g24ic24ih14oc24oh7kh3sh2ph1,bias
 W
-	"$bin/tl-tune" --target=opencl -d "$tmp/db" --until 'candidates<8' --final 1 "$tmp/list.csv" >"$tmp/table" 2>"$tmp/err"
+	"$bin/tl-tune" --wide --target=opencl -d "$tmp/db" --until 'candidates<8' --final 1 "$tmp/list.csv" >"$tmp/table" 2>"$tmp/err"
 	ok $? 'tl-tune --target=opencl tunes'
 	[ "$(grep -c 'implicit_gemm\|depthwise_threads' "$tmp/table")" -eq 2 ]
 	ok $? 'and shows the best of each workload'
