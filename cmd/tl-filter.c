@@ -65,7 +65,7 @@ static const struct opt opts[] = {
 	 "them; or, if it ranks them badly, "
 	 "let the draft rank instead.",
 	 NULL},
-	{0, "env", OPT_ID, &env_wanted, "ID",
+	{0, "env", OPT_ENV, &env_wanted, "ID",
 	 "With --db: the env whose times count; by default this machine's.", NULL},
 	{0, "explore", OPT_REAL, &explore, "C",
 	 "Rank by the model's value plus C times its deviation: the unknown is worth a look. "

@@ -36,7 +36,7 @@ static const struct opt opts[] = {
 	{0, "no-db", OPT_FLAG, &no_db, NULL,
 	 "Take the history from the result and end records of the input alone.", NULL},
 	TARGET_OPTION(target_name),
-	{0, "env", OPT_ID, &env_id, "ID", "The env whose results count; by default this machine's.",
+	{0, "env", OPT_ENV, &env_id, "ID", "The env whose results count; by default this machine's.",
 	 NULL},
 	{'b', "budget", OPT_COUNT, &budget, "N",
 	 "Candidates to measure in the next round, over all workloads; by default 8 for each, but "

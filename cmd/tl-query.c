@@ -34,7 +34,7 @@ static const struct opt opts[] = {
 	 "The database; by default $TL_DB, else tl/tl.db in $XDG_DATA_HOME or ~/.local/share.",
 	 NULL},
 	TARGET_OPTION(target_name),
-	{0, "env", OPT_ID, &env_id, "ID",
+	{0, "env", OPT_ENV, &env_id, "ID",
 	 "Answer for the env with this id; by default this machine's.", NULL},
 	{0, "op", OPT_STRING, &op_name, "NAME",
 	 "Ask for one workload, of this operator, instead of reading records.", NULL},

@@ -83,7 +83,7 @@ for program in "$bin"/tl-*; do
 	name=${program##*/}
 	for option in $("$program" --help | sed -n 's/^.* --\([a-z-]*\)=\(ID\|RUN\)\( .*\)*$/\1/p'); do
 		bad=0
-		for id in foo '' 0123456789abcdef 0123456789ABCDEF0123456789ABCDEF 0123456789abcdef0123456789abcdef0; do
+		for id in foo '' 01234 0123456789ABCDEF0123456789ABCDEF 0123456789abcdef0123456789abcdef0; do
 			"$program" --$option="$id" </dev/null >"$tmp/out" 2>"$tmp/err"
 			[ $? -eq 2 ] && grep -q "^$name: --$option wants an id of 32 hexadecimal digits.*, not \"$id\"" "$tmp/err" && [ ! -s "$tmp/out" ] ||
 				bad=1

@@ -225,14 +225,14 @@ sed "s/\"env_id\":\"e1000000000000000000000000000000\"/\"env_id\":\"e60000000000
 envs() { "$bin/tl-query" -d "$tmp/wide.db" --env e1000000000000000000000000000000 --envs "$@"; }
 envs >"$tmp/out"
 ok $? '--envs answers'
-"$bin/tl-check" -q "$tmp/out" && [ "$(grep -c '^{"tl":1,"type":"env","env_id":"env[156]","results":2,"workloads":1,"newest":"2026-11-21T09:00:00.000Z","state":' "$tmp/out")" -eq 3 ]
+"$bin/tl-check" -q "$tmp/out" && [ "$(grep -c '^{"tl":1,"type":"env","env_id":"e[156]0*","results":2,"workloads":1,"newest":"2026-11-21T09:00:00.000Z","state":' "$tmp/out")" -eq 3 ]
 ok $? 'with a record for each'
 grep '"e5000000000000000000000000000000"' "$tmp/out" | grep -q '"state":"foreign","differs":"amx only there, 1 thread there and 2 here","env":{"isa":"avx512"' &&
 	grep '"e6000000000000000000000000000000"' "$tmp/out" | grep -q '"state":"stale","differs":"cc is gcc 13.1.0 there and gcc 12.2.0 here"' &&
 	grep '"e1000000000000000000000000000000"' "$tmp/out" | grep -q '"state":"here","env":'
 ok $? 'which says what differs from this one'
 envs --table >"$tmp/out"
-[ "$(widest "$tmp/out")" -le 80 ] && grep -q '^e5000000000000000000000000000000  *foreign  *avx512  *1  *2 ' "$tmp/out" && grep -qx 'e5000000000000000000000000000000: amx only there, 1 thread there and 2 here\.' "$tmp/out"
+[ "$(widest "$tmp/out")" -le 80 ] && grep -q '^e50000000000  *foreign  *avx512  *1  *2 ' "$tmp/out" && grep -qx 'e50000000000: amx only there, 1 thread there and 2 here\.' "$tmp/out"
 ok $? '--table: for people'
 envs --csv | sed -n 1p | grep -qx 'env,state,isa,threads,results,workloads,newest,cpu,cc,libs'
 ok $? '--csv: with all columns'

@@ -5,7 +5,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define ID_HEX 32 /* characters of an id, without the NUL */
+#define ID_HEX 32   /* characters of an id, without the NUL */
+#define ID_PREFIX 6 /* the fewest of them that may stand for it */
 
 struct id {
 	char s[ID_HEX + 1];

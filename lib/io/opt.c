@@ -112,9 +112,11 @@ static int parse_enum(const char *text, const char *values)
 }
 
 /* 0, or -1. */
-static int parse_id(const char *text)
+static int parse_id(const char *text, size_t least)
 {
-	return strlen(text) == ID_HEX && strspn(text, "0123456789abcdef") == ID_HEX ? 0 : -1;
+	size_t n = strlen(text);
+
+	return n >= least && n <= ID_HEX && strspn(text, "0123456789abcdef") == n ? 0 : -1;
 }
 
 static void add_item(struct opt_list *l, const char *text)
@@ -151,8 +153,13 @@ static const char *store(const struct opt *o, const char *text)
 		*(const char **)o->value = text;
 		return NULL;
 	case OPT_ID:
-		if (parse_id(text) && (!o->values || parse_enum(text, o->values)))
+		if (parse_id(text, ID_HEX) && (!o->values || parse_enum(text, o->values)))
 			return "an id of 32 hexadecimal digits";
+		*(const char **)o->value = text;
+		return NULL;
+	case OPT_ENV:
+		if (parse_id(text, ID_PREFIX))
+			return "an id of 32 hexadecimal digits, or its first 6 or more";
 		*(const char **)o->value = text;
 		return NULL;
 	case OPT_LIST:

@@ -23,6 +23,7 @@ enum opt_kind {
 	OPT_DIR,	 /* const char **; completes folders */
 	OPT_ENUM,	 /* const char **, one of values */
 	OPT_ID,		 /* const char **, 32 hexadecimal digits, or one of values */
+	OPT_ENV,	 /* const char **, the first 6 hexadecimal digits of an env's id, or more */
 	OPT_LIST,	 /* struct opt_list *, may be given several times */
 	OPT_HIDDEN_FLAG, /* an OPT_FLAG that no help, man page or completion shows */
 	OPT_QUIET,	 /* an OPT_FLAG that also silences opt_warn() and progress */
