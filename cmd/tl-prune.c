@@ -36,8 +36,8 @@ static const struct opt opts[] = {
 	{0, "no-db", OPT_FLAG, &no_db, NULL,
 	 "Take the history from the result and end records of the input alone.", NULL},
 	TARGET_OPTION(target_name),
-	{0, "env", OPT_ENV, &env_id, "ID", "The env whose results count; by default this machine's.",
-	 NULL},
+	{0, "env", OPT_ENV, &env_id, "ID",
+	 "The env whose results count; by default this machine's.", NULL},
 	{'b', "budget", OPT_COUNT, &budget, "N",
 	 "Candidates to measure in the next round, over all workloads; by default 8 for each, but "
 	 "64, or 6 for each if that is more, until 64 are known: they tell what a model from "
