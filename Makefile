@@ -31,7 +31,7 @@ SANFLAGS := -fsanitize=address,undefined
 OPTFLAGS := -O1 -g $(SANFLAGS) -fno-sanitize-recover=undefined -fno-omit-frame-pointer
 endif
 
-WARN := -Wall -Wextra -Wshadow -Wpointer-arith -Wstrict-prototypes -Wmissing-prototypes -Wwrite-strings -Wvla
+WARN := -Wall -Wextra -Wno-missing-field-initializers -Wshadow -Wpointer-arith -Wstrict-prototypes -Wmissing-prototypes -Wwrite-strings -Wvla
 CPPFLAGS += -D_GNU_SOURCE -I. -DTL_VERSION='"$(VERSION)"'
 CFLAGS ?=
 ALL_CFLAGS = -std=gnu11 $(OPTFLAGS) $(WARN) $(CFLAGS)

@@ -36,7 +36,7 @@ static const struct opt opts[] = {
 	{0, "isa", OPT_STRING, &isas, "LIST",
 	 "Only kernels for these instruction sets, separated by commas: avx512, avx2, scalar. By "
 	 "default all that come in.",
-	 NULL},
+	 "avx512|avx2|scalar"},
 	{0, "one", OPT_FLAG, &one, NULL,
 	 "Write the source of the first workload's kernel to standard output, for reading, and "
 	 "make no folder.",

@@ -26,7 +26,7 @@ static const struct opt opts[] = {
 	 "the other inputs too. May be given several times.",
 	 NULL},
 	{0, "layout", OPT_ENUM, &layout, "LAYOUT",
-	 "Layout of the activations of convolutions, where the input does not say it.",
+	 "Layout of the activations of convolutions, where the input does not say it. Default nhwc.",
 	 "nhwc|nchw"},
 	{'f', "format", OPT_ENUM, &format, "FORMAT",
 	 "Read the files as this and nothing else. Without it, names and first bytes tell.",

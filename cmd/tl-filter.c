@@ -43,16 +43,17 @@ static int tell_cost, on_trial, quiet;
 
 static const struct opt opts[] = {
 	{'k', "keep", OPT_COUNT, &keep, "N",
-	 "Candidates to pass on for each workload. A workload with a \"budget\" gets that many.",
+	 "Candidates to pass on for each workload. A workload with a \"budget\" gets that many. "
+	 "Default 32.",
 	 NULL},
 	{0, "diverse", OPT_REAL, &diverse, "SHARE",
-	 "At most this share of them has the same register tile, as long as there are others (a "
-	 "third); 1: any number.",
+	 "At most this share of them has the same register tile, as long as there are others; 1: "
+	 "any number. Default 0.333.",
 	 NULL},
 	{'m', "model", OPT_FILE, &model_path, "FILE",
 	 "Rank by this model, as tl-train makes it, or by the one that came with the programs "
 	 "(\"pretrained\"). By default $TL_MODEL, if that is set; \"none\": none.",
-	 NULL},
+	 "pretrained|none"},
 	{0, "by", OPT_ENUM, &by, "WHAT",
 	 "Rank by the model, by the analytic draft alone, or not at all: then those that come "
 	 "first "
@@ -88,7 +89,8 @@ static const struct opt opts[] = {
 	 "\"audit\" in its score, so that it is known what refusing costs. Default 0.",
 	 NULL},
 	{0, "seed", OPT_COUNT, &seed, "N",
-	 "From -k 8 on, one of those passed on is drawn at random from the refused; by this seed.",
+	 "From -k 8 on, one of those passed on is drawn at random from the refused, by this seed. "
+	 "Default 1.",
 	 NULL},
 	{0, "refused", OPT_FILE, &refused_path, "FILE",
 	 "Write the refused to FILE, as results of status \"filtered\". FILE is replaced at the "

@@ -44,19 +44,20 @@ static const struct opt opts[] = {
 	 "Who decides what is proposed: \"random\" draws without replacement, \"grid\" takes every "
 	 "point of the space in order, \"guided\" breeds what a model likes, \"portfolio\" begins "
 	 "with "
-	 "the schedules that a model brings, and \"exec:COMMAND\" asks another program.",
-	 NULL},
+	 "the schedules that a model brings, and \"exec:COMMAND\" asks another program. Default "
+	 "random.",
+	 NULL, search_names},
 	{'m', "model", OPT_FILE, &model_path, "FILE",
 	 "For --search=guided and portfolio: the model, as tl-train makes it. By default "
 	 "$TL_MODEL, "
 	 "else the one that came with the programs; \"none\": the analytic draft takes its place.",
-	 NULL},
+	 "pretrained|none"},
 	{'n', "number", OPT_COUNT, &wanted, "N",
-	 "Candidates for each workload; 0: the whole space.", NULL},
-	{0, "seed", OPT_COUNT, &seed, "N", "Another seed gives another stream; the same, the same.",
-	 NULL},
+	 "Candidates for each workload; 0: the whole space. Default 4096.", NULL},
+	{0, "seed", OPT_COUNT, &seed, "N",
+	 "The seed of the random numbers: the same seed gives the same candidates. Default 1.", NULL},
 	{'a', "algo", OPT_STRING, &algo_name, "NAME", "Propose candidates of this algorithm only.",
-	 NULL},
+	 NULL, algo_names},
 	{0, "list-algos", OPT_FLAG, &list_algos, NULL,
 	 "List the algorithms that make kernels for the target, a line each, and exit.", NULL},
 	{0, "list-knobs", OPT_FLAG, &list_knobs, NULL,
@@ -75,7 +76,7 @@ static const struct opt opts[] = {
 	 "too. A model is corrected by FILE's times of this machine; where it ranks those badly, "
 	 "points are drawn at random.",
 	 NULL},
-	{0, "env", OPT_ID, &env_wanted, "ID",
+	{0, "env", OPT_ENV_ID, &env_wanted, "ID",
 	 "History counts if it is of this env. By default the database's counts if it is of this "
 	 "machine's, and all results in the stream.",
 	 NULL},

@@ -27,7 +27,7 @@ static const char *database, *output, *env_id, *op_name, *prob, *layout, *post, 
 static const char *run_id, *since, *report_path, *plot_of, *plot_as, *color = "auto";
 static int64_t top = 1;
 static const char *model_path;
-static int as_table, as_csv, wide, stats, cost, envs, predict, quiet;
+static int as_table, as_csv, wide, stats, cost, envs, predict, quiet, env_ids;
 
 static const struct opt opts[] = {
 	{'d', "db", OPT_FILE, &database, "FILE",
@@ -37,11 +37,11 @@ static const struct opt opts[] = {
 	{0, "env", OPT_ENV, &env_id, "ID",
 	 "Answer for the env with this id; by default this machine's.", NULL},
 	{0, "op", OPT_STRING, &op_name, "NAME",
-	 "Ask for one workload, of this operator, instead of reading records.", NULL},
+	 "Ask for one workload, of this operator, instead of reading records.", NULL, op_names},
 	{0, "prob", OPT_STRING, &prob, "TEXT",
 	 "Its problem, in the notation of benchdnn: mb1_ic64ih56_oc64oh56_kh3ph1.", NULL},
 	{0, "layout", OPT_STRING, &layout, "NAME", "Its layout; by default nhwc, of matrices ab.",
-	 NULL},
+	 "nhwc|nchw|ab"},
 	{0, "post", OPT_STRING, &post, "LIST",
 	 "Its post-ops, separated by commas; by default none.", NULL},
 	{0, "dtype", OPT_ENUM, &dtype, "NAME", "Its element type.", "f32"},
@@ -55,7 +55,7 @@ static const struct opt opts[] = {
 	{'m', "model", OPT_FILE, &model_path, "FILE",
 	 "With --predict: the model; by default $TL_MODEL, else the one that came with the "
 	 "programs; \"none\": none.",
-	 NULL},
+	 "pretrained|none"},
 	{0, "table", OPT_FLAG, &as_table, NULL,
 	 "A table for people, with the sum over all workloads, weighed by count.", NULL},
 	WIDE_OPTION(wide),
@@ -89,6 +89,7 @@ static const struct opt opts[] = {
 	 "Print every record of a kind: results byte for byte as they were stored, workloads with "
 	 "all their sources, runs with what they cost, or all, with the end records, too.",
 	 "results|workloads|runs|all"},
+	{0, "env-ids", OPT_HIDDEN_FLAG, &env_ids, NULL, NULL, NULL}, /* for completion */
 	{'o', "output", OPT_FILE, &output, "FILE",
 	 "Write to FILE, which is replaced at the end, instead of standard output.", NULL},
 	QUIET_OPTION(quiet, ""),
@@ -176,6 +177,16 @@ static int run_stats(struct query *q, struct err *e)
 	rc = print_text(q->out, &b, e);
 	buf_free(&b);
 	return rc;
+}
+
+static int run_env_ids(struct query *q, struct err *e)
+{
+	struct store_env *env;
+	int n, rc = store_envs(q->db, &q->run, &env, &n, e);
+
+	for (int i = 0; i < n && rc >= 0; i++)
+		rc = rec_put(q->out, env[i].id, strlen(env[i].id), e);
+	return rc < 0 ? -1 : 0;
 }
 
 static int run_cost(struct query *q, struct err *e)
@@ -569,11 +580,12 @@ static void check_usage(int npaths)
 static int run(struct query *q, char **paths, int npaths)
 {
 	struct err e = ERR_INIT;
-	int status = dump    ? run_dump(q, &e)
-		     : stats ? run_stats(q, &e)
-		     : cost  ? run_cost(q, &e)
-		     : envs  ? run_envs(q, &e)
-			     : run_answers(q, paths, npaths, &e);
+	int status = dump      ? run_dump(q, &e)
+		     : stats   ? run_stats(q, &e)
+		     : cost    ? run_cost(q, &e)
+		     : envs    ? run_envs(q, &e)
+		     : env_ids ? run_env_ids(q, &e)
+			       : run_answers(q, paths, npaths, &e);
 
 	if (rec_stopped())
 		return status;

@@ -27,12 +27,14 @@ static const struct opt opts[] = {
 	 "compressed, or a database. May be given several times.",
 	 NULL},
 	TARGET_OPTION(target_name),
-	{0, "env", OPT_ID, &env_id, "ID",
+	{0, "env", OPT_ENV_ID, &env_id, "ID",
 	 "The env whose results answer; by default this machine's.", NULL},
 	{'o', "output", OPT_FILE, &output, "FILE",
 	 "Write to FILE instead of standard output. FILE is replaced at the end.", NULL},
 	{0, "final", OPT_COUNT, &finals, "N",
-	 "0: no finals. Otherwise the best of each workload has the one that was recorded.", NULL},
+	 "0: no finals. Otherwise the best of each workload has the one that was recorded. "
+	 "Default 3.",
+	 NULL},
 	{0, "seed", OPT_COUNT, &seed, "N", "Seed of --audit. Default 1.", NULL},
 	{0, "race", OPT_TIME, &race_s, "TIME",
 	 "Longest time of a race's calls, where it is not decided before; a candidate that may be "

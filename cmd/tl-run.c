@@ -37,7 +37,7 @@ static const struct opt opts[] = {
 	{'m', "model", OPT_FILE, &model, "FILE",
 	 "The cost model that predicts them; by default $TL_MODEL, else the one that came with the "
 	 "programs.",
-	 NULL},
+	 "pretrained"},
 	{0, "tune", OPT_TIME, &tune_s, "TIME",
 	 "First let tl-tune go on with the model's operators for so long (30s, 2m), in the same "
 	 "database.",

@@ -21,6 +21,7 @@
 #include "lib/host/env.h"
 #include "lib/host/ledger.h"
 #include "lib/model/default.h"
+#include "lib/search/search.h"
 #include "lib/store/cost.h"
 #include "lib/store/store.h"
 #include "lib/store/until.h"
@@ -65,11 +66,11 @@ static const struct opt opts[] = {
 	 "Breed and rank candidates by this model, as tl-train makes it; by default by $TL_MODEL, "
 	 "else by the one that came with the programs. \"none\": by none, which is the default of "
 	 "simulations.",
-	 NULL},
+	 "pretrained|none"},
 	{'s', "search", OPT_STRING, &search, "NAME",
 	 "The strategy of tl-gen; by default guided, if there is a model to rank by, else "
 	 "tl-gen's own.",
-	 NULL},
+	 NULL, search_names},
 	{0, "filter", OPT_ENUM, &filter, "WHAT",
 	 "What tl-filter ranks candidates by: the model (the default, if there is one), the "
 	 "analytic "
@@ -87,7 +88,8 @@ static const struct opt opts[] = {
 	 "not compare: give each mode a database of its own.",
 	 CACHES_NAMES},
 	{0, "seed", OPT_STRING, &seed, "N", "Another seed proposes other candidates.", NULL},
-	{0, "layout", OPT_STRING, &layout, "NAME", "Layout of convolutions: nhwc or nchw.", NULL},
+	{0, "layout", OPT_STRING, &layout, "NAME", "Layout of convolutions: nhwc or nchw.",
+	 "nhwc|nchw"},
 	{0, "batch", OPT_STRING, &batch, "N", "Batch size, where a model leaves it open.", NULL},
 	{0, "replay", OPT_FILE, &replay, "FILE",
 	 "Simulate: nothing is measured, tl-replay answers from the results in FILE (a database or "
@@ -95,7 +97,7 @@ static const struct opt opts[] = {
 	 "in "
 	 "it.",
 	 NULL},
-	{0, "env", OPT_ID, &env, "ID",
+	{0, "env", OPT_ENV_ID, &env, "ID",
 	 "With --replay: the env whose results answer; by default this machine's.", NULL},
 	TARGET_OPTION(target_name),
 	{0, "no-wait", OPT_FLAG, &nowait, NULL,

@@ -23,7 +23,7 @@ static const struct program program = {
 	.opts = opts,
 	.min_args = 0,
 	.max_args = 0,
-	.operands = "none",
+	.operands = "program",
 };
 
 /* Becomes tl-NAME, the one beside this program or else one in PATH. */

@@ -10,27 +10,35 @@
 static int quiet, hidden;
 static int64_t count;
 static double ratio, timeout_s;
-static const char *search, *output;
+static const char *search, *output, *about;
 static struct opt_list each;
 
 static const struct opt opts[] = {
 	{'n', "count", OPT_COUNT, &count, "N",
 	 "How many. This text is long enough that it has to be wrapped, and more than once, at "
 	 "eighty "
-	 "columns.",
+	 "columns. Default 5.",
 	 NULL},
 	{'q', "quiet", OPT_FLAG, &quiet, NULL, "Say nothing.", NULL},
 	{0, "hidden", OPT_HIDDEN_FLAG, &hidden, NULL, NULL, NULL},
-	{0, "ratio", OPT_REAL, &ratio, "X", "A ratio.", NULL},
-	{'t', "timeout", OPT_TIME, &timeout_s, "TIME", "When to stop.", NULL},
-	{0, "search", OPT_ENUM, &search, "NAME", "How to search.", "random|grid"},
+	{0, "ratio", OPT_REAL, &ratio, "X", "A ratio. Default 1.", NULL},
+	{'t', "timeout", OPT_TIME, &timeout_s, "TIME", "When to stop. Default 1s.", NULL},
+	{0, "search", OPT_ENUM, &search, "NAME", "How to search. Default random.", "random|grid"},
 	{'o', "output", OPT_FILE, &output, "FILE", "Where to write.", NULL},
 	{'e', "each", OPT_LIST, &each, "WORD", "May be given several times.", NULL},
+	{0, "about", OPT_STRING, &about, "TOPIC", "What it's about: one of \"these\".", NULL},
 	OPT_END,
 };
 
 static const struct program program = {
 	"tl-demo", "make demonstrations", "[OPTION...] [FILE...]", opts, 0, 2, "file"};
+
+/* A default that its help does not name: a table that must not start. */
+static const struct opt untold[] = {
+	{'n', "count", OPT_COUNT, &count, "N", "How many. Default 6.", NULL}, OPT_END};
+
+static const struct program bad_program = {
+	"tl-demo", "make demonstrations", "[OPTION...]", untold, 0, 0, "none"};
 
 static struct arena words; /* getopt keeps pointers into what it is given */
 
@@ -64,14 +72,18 @@ static void test_parse(void)
 	   "a list grows");
 }
 
-static int runs(const char *arg, const char *arg2, struct buf *out)
+static int runs_as(const char *what, const char *arg, const char *arg2, struct buf *out)
 {
-	char *argv[] = {(char *)"/proc/self/exe", (char *)"--as-demo", (char *)arg, (char *)arg2,
-			NULL};
+	char *argv[] = {(char *)"/proc/self/exe", (char *)what, (char *)arg, (char *)arg2, NULL};
 	struct err e = ERR_INIT;
 
 	buf_clear(out);
 	return proc_run(argv, 20, 1 << 20, out, &e);
+}
+
+static int runs(const char *arg, const char *arg2, struct buf *out)
+{
+	return runs_as("--as-demo", arg, arg2, out);
 }
 
 static void test_usage(struct buf *out)
@@ -130,10 +142,18 @@ static void test_printing(struct buf *out)
 		ok(!strstr(out->s, o->name) == (o->kind == OPT_HIDDEN_FLAG), "--help and --%s",
 		   o->name);
 	ok(strstr(out->s, "random, grid") != NULL, "--help lists the words");
+	ok(runs_as("--as-bad-demo", "--version", NULL, out) != 0,
+	   "a default that help does not name ends the program");
 	ok(runs("-h", NULL, out) == 0 && strstr(out->s, "Usage: tl-demo"), "-h is --help");
 	ok(runs("--version", NULL, out) == 0 &&
 		   !strcmp(out->s, "tl-demo (Tensor Lathe) " TL_VERSION "\n"),
 	   "--version");
+	ok(runs("--help-complete", "zsh", out) == 0 &&
+		   strstr(out->s, "[What it'\\''s about\\: one of \"these\"]"),
+	   "quotes and colons are kept in zsh");
+	ok(runs("--help-complete", "fish", out) == 0 &&
+		   strstr(out->s, "-d 'What it\\'s about: one of \"these\"'"),
+	   "and in fish");
 	ok(runs("--help-man", NULL, out) == 0 &&
 		   strstr(out->s, "\n.It Fl n , Fl -count Ns = Ns Ar N\n"),
 	   "--help-man is mdoc");
@@ -152,6 +172,9 @@ int main(int argc, char **argv)
 
 	if (argc > 1 && !strcmp(argv[1], "--as-demo"))
 		return opt_parse(&program, argc - 1, argv + 1) > argc;
+	count = 5;
+	if (argc > 1 && !strcmp(argv[1], "--as-bad-demo"))
+		return opt_parse(&bad_program, argc - 1, argv + 1) > argc;
 	test_parse();
 	test_usage(&out);
 	test_printing(&out);

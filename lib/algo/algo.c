@@ -4,6 +4,12 @@
 
 #include "lib/base/nearest.h"
 
+void algo_names(struct buf *out)
+{
+	for (const struct algo *const *a = algo_list; *a; a++)
+		buf_fmt(out, "%s%s", a == algo_list ? "" : "|", (*a)->name);
+}
+
 const struct algo *algo_find(const char *name, size_t n)
 {
 	for (const struct algo *const *a = algo_list; *a; a++)

@@ -2,8 +2,8 @@
  * man page and the completions of bash, zsh and fish, so that they cannot disagree.
  *
  * Every program has --help (-h) and --version without listing them. A malformed table (no help
- * text, a name or letter twice, a default that does not parse) is a bug that ends any start of the
- * program with an assertion.
+ * text, a name or letter twice, a default that does not parse or that help does not name) is a bug
+ * that ends any start of the program with an assertion.
  */
 #ifndef TL_IO_OPT_H
 #define TL_IO_OPT_H
@@ -12,58 +12,7 @@
 #include <stdint.h>
 
 #include "lib/base/err.h"
-
-enum opt_kind {
-	OPT_FLAG,	 /* int *, set to 1 */
-	OPT_COUNT,	 /* int64_t *, 0 or more; accepts k and M suffixes (1000, 1000000) */
-	OPT_REAL,	 /* double *, finite and >= 0 */
-	OPT_TIME,	 /* double * in seconds; accepts s, m, h and ms suffixes */
-	OPT_STRING,	 /* const char ** */
-	OPT_FILE,	 /* const char **; completes file names */
-	OPT_DIR,	 /* const char **; completes folders */
-	OPT_ENUM,	 /* const char **, one of values */
-	OPT_ID,		 /* const char **, 32 hexadecimal digits, or one of values */
-	OPT_ENV,	 /* const char **, the first 6 hexadecimal digits of an env's id, or more */
-	OPT_LIST,	 /* struct opt_list *, may be given several times */
-	OPT_HIDDEN_FLAG, /* an OPT_FLAG that no help, man page or completion shows */
-	OPT_QUIET,	 /* an OPT_FLAG that also silences opt_warn() and progress */
-};
-
-struct opt_list {
-	const char **item; /* grows by opt_parse; lives as long as the program */
-	int n;
-};
-
-struct opt {
-	int letter;	  /* 0: no short form */
-	const char *name; /* long form, without dashes */
-	enum opt_kind kind;
-	void *value;
-	const char *arg;    /* what help calls the argument: "FILE", "N"; NULL for flags */
-	const char *help;   /* one sentence or more, no final newline; wrapped by the printers */
-	const char *values; /* OPT_ENUM: "a|b|c"; OPT_ID: the same, or NULL */
-};
-
-struct program {
-	const char *name;     /* "tl-gen" */
-	const char *summary;  /* the NAME line of the man page: "make candidate tensor programs" */
-	const char *synopsis; /* what stands behind the name: "[OPTION...] [FILE...]" */
-	const struct opt *opts; /* ends with an entry whose name is NULL */
-	int min_args, max_args; /* operands allowed; max -1: any number */
-	const char *operands;	/* what completion offers: "file", "none" */
-};
-
-#define OPT_END                                                                                    \
-	{                                                                                          \
-		0, NULL, OPT_FLAG, NULL, NULL, NULL, NULL                                          \
-	}
-
-/* -q where it means that only errors are told. more: what else it leaves out, or "". */
-#define QUIET_OPTION(flag, more)                                                                   \
-	{                                                                                          \
-		'q', "quiet", OPT_QUIET, &(flag), NULL,                                            \
-			"Say only what goes wrong: no warnings, no progress." more, NULL           \
-	}
+#include "lib/io/option.h"
 
 /* Parses argv, stores the values, ignores SIGPIPE, and returns the index of the first operand.
  * Prints and exits by itself for --help, --version, --help-man (the OPTIONS section in mdoc) and

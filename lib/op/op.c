@@ -8,6 +8,12 @@
 #include "lib/space/key.h"
 #include "lib/tile/post.h"
 
+void op_names(struct buf *out)
+{
+	for (const struct op *const *op = op_list; *op; op++)
+		buf_fmt(out, "%s%s", op == op_list ? "" : "|", (*op)->name);
+}
+
 const struct op *op_find(const char *name, size_t n)
 {
 	for (const struct op *const *op = op_list; *op; op++)

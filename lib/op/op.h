@@ -97,6 +97,8 @@ enum matmul_dim { MATMUL_B, MATMUL_M, MATMUL_K, MATMUL_N };
 
 extern const struct op op_conv2d, op_matmul;
 
+/* Appends "conv2d|matmul": the names of all. */
+void op_names(struct buf *out);
 const struct op *op_find(const char *name, size_t n);
 extern const struct op *const op_list[]; /* NULL at the end; made from the file list */
 

@@ -116,6 +116,13 @@ int search_space_drafted(const struct search_space *s, uint64_t seed, int64_t n,
 	return 1;
 }
 
+void search_names(struct buf *out)
+{
+	for (const struct search *const *s = search_list; *s; s++)
+		buf_fmt(out, "%s%s%s", s == search_list ? "" : "|", (*s)->name,
+			*s == &search_exec ? ":" : "");
+}
+
 const struct search *search_find(const char *name)
 {
 	for (const struct search *const *s = search_list; *s; s++)

@@ -76,6 +76,8 @@ struct search {
 };
 
 extern const struct search *const search_list[]; /* NULL at the end; made from the file list */
+/* Appends "exec:|grid|...": what a user may name; behind exec: stands a command. */
+void search_names(struct buf *out);
 const struct search *search_find(const char *name);
 /* That others name. */
 extern const struct search search_exec, search_guided, search_random;

@@ -1,0 +1,222 @@
+#include "lib/io/option.h"
+
+#include <assert.h>
+#include <ctype.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/base/err.h"
+#include "lib/base/hash.h"
+#include "lib/io/progress.h"
+
+int option_is_flag(const struct opt *o)
+{
+	return o->kind == OPT_FLAG || o->kind == OPT_HIDDEN_FLAG || o->kind == OPT_QUIET;
+}
+
+int option_is_env(const struct opt *o)
+{
+	return o->kind == OPT_ENV || o->kind == OPT_ENV_ID;
+}
+
+int option_is_shown(const struct opt *o)
+{
+	return o->kind != OPT_HIDDEN_FLAG;
+}
+
+struct unit {
+	const char *name;
+	double factor;
+};
+
+static const struct unit times[] = {{"s", 1}, {"ms", 1e-3}, {"m", 60}, {"h", 3600}, {NULL, 0}};
+
+/* A number with one of the units, or none; 0, or -1 if the text is no such number. */
+static int parse_real(const char *text, const struct unit *units, double *out)
+{
+	char *end;
+	double v;
+
+	if ((*text < '0' || *text > '9') && *text != '.') /* strtod knows "inf", "0x", blanks */
+		return -1;
+	if (text[0] == '0' && (text[1] == 'x' || text[1] == 'X'))
+		return -1;
+	v = strtod(text, &end);
+	if (end == text)
+		return -1;
+	if (*end) {
+		for (; units && units->name && strcmp(units->name, end); units++)
+			;
+		if (!units || !units->name)
+			return -1;
+		v *= units->factor;
+	}
+	if (!isfinite(v))
+		return -1;
+	*out = v;
+	return 0;
+}
+
+static int parse_count(const char *text, int64_t *out)
+{
+	const char *p = text;
+	int64_t v = 0, factor = 1;
+
+	if (*p < '0' || *p > '9')
+		return -1;
+	for (; *p >= '0' && *p <= '9'; p++)
+		if (__builtin_mul_overflow(v, 10, &v) || __builtin_add_overflow(v, *p - '0', &v))
+			return -1;
+	if (*p == 'k' || *p == 'M')
+		factor = *p++ == 'k' ? 1000 : 1000000;
+	if (*p || __builtin_mul_overflow(v, factor, &v))
+		return -1;
+	*out = v;
+	return 0;
+}
+
+/* Is text one of "a|b|c"? 0, or -1. */
+static int parse_enum(const char *text, const char *values)
+{
+	size_t n = strlen(text);
+
+	for (const char *p = values;; p++) {
+		size_t k = strcspn(p, "|");
+
+		if (n && k == n && !memcmp(p, text, n))
+			return 0;
+		p += k;
+		if (!*p)
+			return -1;
+	}
+}
+
+/* 0, or -1. */
+static int parse_id(const char *text, size_t least)
+{
+	size_t n = strlen(text);
+
+	return n >= least && n <= ID_HEX && strspn(text, "0123456789abcdef") == n ? 0 : -1;
+}
+
+static void add_item(struct opt_list *l, const char *text)
+{
+	l->item = xrealloc(l->item, sizeof *l->item * (size_t)(l->n + 1));
+	l->item[l->n++] = text;
+}
+
+const char *option_store(const struct opt *o, const char *text)
+{
+	switch (o->kind) {
+	case OPT_QUIET:
+		progress_silence();
+		*(int *)o->value = 1;
+		return NULL;
+	case OPT_FLAG:
+	case OPT_HIDDEN_FLAG:
+		*(int *)o->value = 1;
+		return NULL;
+	case OPT_COUNT:
+		return parse_count(text, o->value) ? "a whole number, such as 64, 10k or 1M" : NULL;
+	case OPT_REAL:
+		return parse_real(text, NULL, o->value) ? "a number, 0 or more" : NULL;
+	case OPT_TIME:
+		return parse_real(text, times, o->value) ? "a time, such as 30s, 5m, 2h or 10ms"
+							 : NULL;
+	case OPT_ENUM:
+		if (parse_enum(text, o->values))
+			return o->values;
+		*(const char **)o->value = text;
+		return NULL;
+	case OPT_ID:
+	case OPT_ENV_ID:
+		if (parse_id(text, ID_HEX) && (!o->values || parse_enum(text, o->values)))
+			return "an id of 32 hexadecimal digits";
+		*(const char **)o->value = text;
+		return NULL;
+	case OPT_ENV:
+		if (parse_id(text, ID_PREFIX))
+			return "an id of 32 hexadecimal digits, or its first 6 or more";
+		*(const char **)o->value = text;
+		return NULL;
+	case OPT_LIST:
+		add_item(o->value, text);
+		return NULL;
+	default:
+		*(const char **)o->value = text;
+		return NULL;
+	}
+}
+
+/* Does the text behind the word "default" name the number? With a unit it is a time. */
+static int tells_number(const char *help, double wanted)
+{
+	const char *s = strstr(help, "efault");
+
+	while (s && *s) {
+		char *end;
+		double v;
+
+		s += strcspn(s, "0123456789.");
+		v = strtod(s, &end);
+		for (const struct unit *u = times; end > s && u->name; u++)
+			if (!strncmp(end, u->name, strlen(u->name)) &&
+			    !isalpha((unsigned char)end[strlen(u->name)]))
+				v *= u->factor;
+		if (end > s && fabs(v - wanted) <= 0.01 * wanted)
+			return 1;
+		s = end > s ? end : s + (*s != 0);
+	}
+	return 0;
+}
+
+/* Where an option has a default value, its help names it. 0 and -1 are no values, but "not given".
+ */
+static int tells_default(const struct opt *o)
+{
+	const char *word;
+	double number = 0;
+
+	switch (o->kind) {
+	case OPT_COUNT:
+		number = (double)*(const int64_t *)o->value;
+		break;
+	case OPT_REAL:
+	case OPT_TIME:
+		number = *(const double *)o->value;
+		break;
+	case OPT_STRING:
+	case OPT_ENUM:
+		word = *(const char *const *)o->value;
+		return !word || (strstr(o->help, "efault") && strstr(o->help, word));
+	default:
+		break;
+	}
+	return !(number > 0) || tells_number(o->help, number);
+}
+
+void option_check(const struct program *p)
+{
+	assert(p->name && p->summary && p->synopsis && p->opts && p->operands);
+	assert(p->max_args < 0 || p->min_args <= p->max_args);
+	for (const struct opt *o = p->opts; o->name; o++) {
+		assert(o->value && *o->name);
+		assert(!option_is_shown(o) || (o->help && *o->help));
+		assert(option_is_flag(o) == !o->arg);
+		assert(o->kind != OPT_ENUM || (o->values && !o->words));
+		assert(o->letter != 'h' && strcmp(o->name, "help") != 0);
+		assert(strcmp(o->name, "version") != 0);
+		assert(!o->letter ||
+		       (o->letter > ' ' && o->letter < 127 && !strchr("?:-+", o->letter)));
+		if (o->kind == OPT_ENUM && *(const char **)o->value)
+			assert(!parse_enum(*(const char **)o->value, o->values));
+		assert(tells_default(o));
+		if (o->kind == OPT_COUNT)
+			assert(*(int64_t *)o->value >= -1); /* -1: not given */
+		for (const struct opt *q = p->opts; q < o; q++) {
+			assert(strcmp(q->name, o->name) != 0);
+			assert(!o->letter || q->letter != o->letter);
+		}
+	}
+}
