@@ -469,9 +469,11 @@ static int run(struct export *x, struct rec_in *in)
 	if (!rc)
 		say_origins(x);
 	if (!rc && !rec_stopped() && !x->n) {
-		fprintf(stderr,
-			"%s: nothing to export: no result of a program that ran well came in%s\n",
-			program.name, isas ? " for these instruction sets" : "");
+		if (!bad)
+			fprintf(stderr,
+				"%s: nothing to export: no result of a program that ran well came "
+				"in%s\n",
+				program.name, isas ? " for these instruction sets" : "");
 		return bad ? EXIT_INPUT : EXIT_NO;
 	}
 	if (!rc && !rec_stopped())

@@ -5,6 +5,7 @@
 #include "lib/algo/candidate.h"
 #include "lib/extract/lines.h"
 #include "lib/io/opt.h"
+#include "lib/io/progress.h"
 #include "lib/io/record.h"
 #include "lib/store/replay.h"
 #include "lib/store/store.h"
@@ -80,7 +81,7 @@ static struct {
 	struct rec_in *in;
 	struct rec_out *out;
 	struct arena arena;
-	int bad; /* lines of the recordings */
+	int64_t bad; /* lines of the recordings */
 	int begun;
 	struct id run;
 	int cut; /* groups without an end */
@@ -99,16 +100,16 @@ static int take_line(void *arg, const char *line, size_t n, struct err *why)
 	return recording_add(&sim.recording, line, n, why);
 }
 
-static void bad_line(void *arg, const char *label, int64_t number, const struct err *why)
+static void say(void *arg, const char *sentence)
 {
 	(void)arg;
-	fprintf(stderr, "%s: %s:%lld: %s\n", program.name, label, (long long)number, why->msg);
-	sim.bad++;
+	progress_clear();
+	fprintf(stderr, "%s: %s\n", program.name, sentence);
 }
 
 static int load(struct err *e)
 {
-	const struct lines lines = {take_line, bad_line, NULL};
+	const struct lines lines = {take_line, say, NULL, &sim.bad};
 	struct buf path = BUF_INIT;
 	int rc = 0;
 

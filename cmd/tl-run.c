@@ -191,10 +191,8 @@ static int set_inputs(struct network *n, struct err *e)
 		return 0;
 	}
 	rc = arrays_read(&a, input, e);
-	if (!rc)
-		rc = network_set_inputs(n, &a, e);
-	if (rc)
-		err_in(e, "%s", input);
+	if (!rc && network_set_inputs(n, &a, e))
+		rc = err_in(e, "%s", input);
 	arrays_free(&a);
 	return rc;
 }
@@ -221,8 +219,10 @@ static int compare_outputs(const struct network *n, struct err *e)
 		int wrong;
 
 		rc = network_compare(n, i, &should, &d, e);
-		if (rc)
+		if (rc) {
+			err_in(e, "%s", compare);
 			break;
+		}
 		wrong = d.not_finite || d.max > tolerance || d.l2 > tolerance;
 		differs |= wrong;
 		if (!quiet || wrong)
@@ -231,8 +231,6 @@ static int compare_outputs(const struct network *n, struct err *e)
 			       d.name, wrong ? "differs" : "equal", d.max, d.l2,
 			       d.not_finite ? ", not all finite" : "");
 	}
-	if (rc)
-		err_in(e, "%s", compare);
 	arrays_free(&should);
 	return rc ? -1 : differs;
 }

@@ -6,6 +6,7 @@
 
 #include "lib/extract/lines.h"
 #include "lib/io/opt.h"
+#include "lib/io/progress.h"
 #include "lib/io/record.h"
 #include "lib/io/terminal.h"
 #include "lib/model/train.h"
@@ -72,7 +73,7 @@ static struct {
 	struct dataset data, excluded;
 	struct rec_out *out;
 	struct model *model; /* NULL: none yet */
-	int bad;	     /* lines */
+	int64_t bad;	     /* lines */
 } train;
 
 /* ---- reading ---- */
@@ -83,11 +84,11 @@ static int take_line(void *arg, const char *line, size_t n, struct err *why)
 	return dataset_add(&train.data, line, n, why);
 }
 
-static void bad_line(void *arg, const char *label, int64_t number, const struct err *why)
+static void say(void *arg, const char *sentence)
 {
 	(void)arg;
-	fprintf(stderr, "%s: %s:%lld: %s\n", program.name, label, (long long)number, why->msg);
-	train.bad++;
+	progress_clear();
+	fprintf(stderr, "%s: %s\n", program.name, sentence);
 }
 
 static int read_store(const char *path, struct err *e)
@@ -115,7 +116,7 @@ static int read_database(struct err *e)
 
 static int read_all(char **files, int n, struct err *e)
 {
-	const struct lines lines = {take_line, bad_line, NULL};
+	const struct lines lines = {take_line, say, NULL, &train.bad};
 	int rc = database ? read_database(e) : 0;
 
 	for (int i = 0; i < n && rc == 0; i++)
@@ -307,7 +308,7 @@ static int train_all(struct err *e)
 
 static int exclude_all(struct err *e)
 {
-	const struct lines lines = {take_excluded, bad_line, NULL};
+	const struct lines lines = {take_excluded, say, NULL, &train.bad};
 	int rc = 0;
 
 	for (int i = 0; i < exclude.n && rc == 0; i++)

@@ -53,10 +53,15 @@ sed -n '1,5p' "$tmp/r1" >"$tmp/torn"
 printf '%s\n' 'rubbish' >>"$tmp/torn"
 sed -n 6p "$tmp/r1" | head -c 400 >>"$tmp/torn"
 "$bin/tl-measure" --journal "$tmp/torn" "$tmp/c" >"$tmp/out" 2>"$tmp/err"
-[ $? -eq 0 ] && grep -q 'was cut off (400 bytes)' "$tmp/err" && grep -q '1 lines are no records, from line 6' "$tmp/err" && raced "$tmp/out" | cmp -s - "$tmp/all"
+[ $? -eq 0 ] && grep -q 'was cut off (400 bytes)' "$tmp/err" && grep -q ':6: from here on 1 lines of the journal are no records' "$tmp/err" && raced "$tmp/out" | cmp -s - "$tmp/all"
 ok $? 'a torn last line is cut off, rubbish passed over, both told'
 grep -v rubbish "$tmp/torn" | "$bin/tl-check" -q
 ok $? 'and what follows is whole'
+perl "$(dirname "$0")/tiny-onnx.pl" >"$tmp/model"
+cp "$tmp/model" "$tmp/before"
+"$bin/tl-measure" --journal "$tmp/model" "$tmp/c" >"$tmp/out" 2>"$tmp/err"
+[ $? -eq 3 ] && grep -q "model:1: this is no journal" "$tmp/err" && cmp -s "$tmp/model" "$tmp/before"
+ok $? 'another file is refused, and left as it is'
 exec 9<"$tmp/j"
 flock 9
 "$bin/tl-measure" --journal "$tmp/j" "$tmp/c" 9<&- >"$tmp/out" 2>"$tmp/err"

@@ -324,7 +324,7 @@ rehash() { perl -MDigest::SHA=sha256_hex -e 'local $/; my $t = <STDIN>; print $t
 head -c 3000 "$tmp/model" >"$tmp/bad"
 bad 'was cut off' 'cut off'
 : >"$tmp/bad"
-bad 'is empty' 'no model'
+bad 'is empty' 'no cost model'
 sed '1s/"workloads":6/"workloads":7/' "$tmp/model" >"$tmp/bad"
 bad 'is damaged' 'damaged'
 sed '1s/"features":"[0-9a-f]*"/"features":"00000000"/; /"done"/d' "$tmp/model" | rehash >"$tmp/bad"

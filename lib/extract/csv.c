@@ -152,9 +152,11 @@ static int parse(struct reader *r, struct csv_parser *p, struct err *e)
 		size_t n = (size_t)(in->end - in->at);
 
 		collect_bytes(&r->found, (const char *)in->at, n);
-		if (csv_parse(p, in->at, n, on_field, on_row, r) != n)
-			return err_set(e, "line %lld: %s", (long long)r->row + 1,
-				       csv_strerror(csv_error(p)));
+		if (csv_parse(p, in->at, n, on_field, on_row, r) != n) {
+			err_set(&r->e, "%s", csv_strerror(csv_error(p)));
+			extract_bad_line(r->x, r->m, r->row + 1, &r->e);
+			return 0;
+		}
 		in->at = in->end;
 	}
 	if (s < 0)

@@ -6,6 +6,7 @@
 #include <strings.h>
 
 #include "lib/extract/onnx.h"
+#include "lib/io/foreign.h"
 
 const struct format *const format_list[] = {&format_records, &format_onnx, &format_csv, &format_log,
 					    NULL};
@@ -81,22 +82,39 @@ void extract_report(struct extract *x, const char *fmt, ...)
 	buf_free(&b);
 }
 
-static void failed(struct extract *x, const struct err *e)
+static void say_error(struct extract *x, const char *sentence)
 {
 	struct buf b = BUF_INIT;
 
-	extract_utf8(&b, e->msg);
-	x->failed++;
+	extract_utf8(&b, sentence);
 	x->say(x->ctx, 1, b.s);
 	buf_free(&b);
 }
 
+static void failed(struct extract *x, const struct err *e)
+{
+	x->failed++;
+	say_error(x, e->msg);
+}
+
 void extract_bad_line(struct extract *x, const struct member *m, int64_t line, const struct err *e)
 {
-	struct err copy = *e;
+	struct buf sentence = BUF_INIT;
 
-	err_in(&copy, "%s: line %lld", m->label, (long long)line);
-	failed(x, &copy);
+	x->failed++;
+	if (complaints_add(&x->complaints, m->label, (uint64_t)line, e->msg, &sentence))
+		say_error(x, sentence.s);
+	buf_free(&sentence);
+}
+
+/* The lines of a member have been read. */
+static void say_rest(struct extract *x, const struct member *m)
+{
+	struct buf sentence = BUF_INIT;
+
+	while (complaints_rest(&x->complaints, m->label, &sentence))
+		say_error(x, sentence.s);
+	buf_free(&sentence);
 }
 
 /* The format for a member, NULL if none claims it. One that is asked for by name need not be
@@ -117,12 +135,14 @@ static const struct format *choose(const struct extract *x, const struct member 
 	return NULL;
 }
 
-/* 1 if the member was for us. */
+/* 1 if the member was for us. What is something else, though its name or its place on the command
+ * line promised a model or a list, is said to be that. */
 static int read_member(struct extract *x, struct member *m)
 {
 	struct err e = ERR_INIT;
 	const struct format *f;
 	const unsigned char *head;
+	const char *hint;
 	size_t n;
 
 	if (pull_head(&m->bytes, &head, &n, &e)) {
@@ -131,12 +151,14 @@ static int read_member(struct extract *x, struct member *m)
 		return 1;
 	}
 	f = choose(x, m, head, n);
-	if (!f)
+	hint = f || m->alone ? foreign_hint((const char *)head, n) : NULL;
+	if (!f && !hint)
 		return 0;
-	if (f->read(x, m, &e)) {
+	if (hint ? err_set(&e, "%s", hint) : f->read(x, m, &e)) {
 		err_in(&e, "%s", m->label);
 		failed(x, &e);
 	}
+	say_rest(x, m);
 	return 1;
 }
 
@@ -144,14 +166,18 @@ void extract_input(struct extract *x, const char *path)
 {
 	struct err e = ERR_INIT;
 	struct input *in = input_open(path, onnx_claims, &e);
+	const char *hint = NULL;
 	struct member *m;
 	int r = -1, read = 0;
 
-	if (in)
-		while ((r = input_next(in, &m, &e)) > 0)
-			read += read_member(x, m);
+	while (in && (r = input_next(in, &m, &e)) > 0) {
+		read += read_member(x, m);
+		if (!hint)
+			hint = foreign_member(m->name);
+	}
 	if (!r && !read)
-		r = err_set(&e, "%s: it holds no ONNX model, workload record, list or log", path);
+		r = err_set(&e, "%s: %s", path,
+			    hint ? hint : "it holds no ONNX model, workload record, list or log");
 	if (r < 0)
 		failed(x, &e);
 	input_close(in);

@@ -11,6 +11,7 @@
 #include "lib/extract/archive.h"
 #include "lib/extract/infer.h"
 #include "lib/extract/worklist.h"
+#include "lib/io/complaints.h"
 #include "lib/op/op.h"
 
 struct extract {
@@ -25,6 +26,8 @@ struct extract {
 	/* Results. */
 	struct worklist found;
 	int64_t failed; /* inputs and members that could not be read, and bad lines */
+
+	struct complaints complaints; /* private: about the lines of the member that is read */
 };
 
 struct format {

@@ -5,6 +5,8 @@
 #include <unistd.h>
 
 #include "lib/extract/archive.h"
+#include "lib/io/complaints.h"
+#include "lib/io/foreign.h"
 #include "lib/io/record.h"
 
 static int is_text(const unsigned char *head, size_t n)
@@ -25,19 +27,54 @@ int lines_is_database(const char *path)
 	return same;
 }
 
+static void complain(const struct lines *l, struct complaints *c, const struct member *m,
+		     int64_t number, const char *why)
+{
+	struct buf sentence = BUF_INIT;
+
+	++*l->bad;
+	if (complaints_add(c, m->label, (uint64_t)number, why, &sentence))
+		l->say(l->arg, sentence.s);
+	buf_free(&sentence);
+}
+
+static void complain_of_rest(const struct lines *l, struct complaints *c, const struct member *m)
+{
+	struct buf sentence = BUF_INIT;
+
+	while (complaints_rest(c, m->label, &sentence))
+		l->say(l->arg, sentence.s);
+	buf_free(&sentence);
+}
+
 static int each_of_member(struct member *m, const struct lines *l, struct err *e)
 {
+	struct complaints complaints = {0};
+	struct json_doc scratch = JSON_DOC_INIT;
 	struct buf line = BUF_INIT;
+	const unsigned char *head;
+	const char *foreign, *hint;
 	int64_t number = 0;
 	int more = 0;
+	size_t size;
 
-	while (!rec_stopped() && (more = pull_line(&m->bytes, &line, e)) > 0) {
+	if (pull_head(&m->bytes, &head, &size, e))
+		return err_in(e, "%s", m->label);
+	foreign = foreign_to_records((const char *)head, size);
+	if (foreign)
+		complain(l, &complaints, m, 1, foreign);
+	while (!foreign && !rec_stopped() && (more = pull_line(&m->bytes, &line, e)) > 0) {
 		struct err why = ERR_INIT;
 
 		number++;
-		if (line.n && l->take(l->arg, line.s, line.n, &why) < 0)
-			l->bad(l->arg, m->label, number, &why);
+		if (!line.n)
+			continue;
+		hint = rec_strange(line.s, line.n, &scratch);
+		if (hint ? err_set(&why, "%s", hint) : l->take(l->arg, line.s, line.n, &why))
+			complain(l, &complaints, m, number, why.msg);
 	}
+	complain_of_rest(l, &complaints, m);
+	json_free(&scratch);
 	buf_free(&line);
 	return more < 0 ? err_in(e, "%s", m->label) : 0;
 }

@@ -11,9 +11,10 @@
 struct lines {
 	/* Takes a line without its newline; empty ones are left out. -1: it makes no sense. */
 	int (*take)(void *arg, const char *line, size_t n, struct err *why);
-	/* Is told of each that does not. */
-	void (*bad)(void *arg, const char *label, int64_t number, const struct err *why);
+	/* Is told what is wrong: "FILE:LINE: WHY", of a kind a few times (lib/io/complaints.h). */
+	void (*say)(void *arg, const char *sentence);
 	void *arg;
+	int64_t *bad; /* counts the lines that make no sense */
 };
 
 /* 0; -1 if the input cannot be read. Ends early, with 0, when a signal has come

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "lib/extract/extract.h"
+#include "lib/io/record.h"
 
 static const char start[] = "{\"tl\":";
 
@@ -49,15 +50,15 @@ static int add_sources(struct work *k, const struct json_doc *d, struct arena *a
 static int merge(struct extract *x, struct json_doc *d, struct arena *a, struct buf *line,
 		 const char *stem, struct err *e)
 {
-	const struct json *sources, *v;
+	const struct json *sources;
+	const char *strange;
 	struct workload w;
 	struct work *k;
 
+	if ((strange = rec_strange(line->s, line->n, d)))
+		return err_set(e, "%s", strange);
 	if (json_parse(d, line->s, line->n, e))
 		return -1;
-	v = json_get(d, d->tok, "tl");
-	if (!v || v->type != JSON_INT || v->n != 1 || v->s[0] != '1')
-		return err_set(e, "it is no record of format 1 (\"tl\":1)");
 	if (!json_is(json_get(d, d->tok, "type"), "workload"))
 		return err_set(e, "only workload records can be merged");
 	if (workload_from_json(&w, d, d->tok, e))

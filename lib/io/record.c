@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "lib/io/clock.h"
+#include "lib/io/complaints.h"
 #include "lib/io/foreign.h"
 #include "lib/io/progress.h"
 
@@ -21,7 +22,6 @@ enum {
 	IN_SIZE = 256 * 1024, /* grows when a line is longer */
 	LINE_MAX_BYTES = 64 * 1024 * 1024,
 	OUT_SIZE = 64 * 1024, /* a full pipe */
-	TOLD_EACH = 5,	      /* lines of a file that are no records, one by one */
 };
 
 static const char START[] = "{\"tl\":1,\"type\":\"";
@@ -297,10 +297,10 @@ struct rec_in {
 	size_t start, scanned, end, cap; /* data[start..scanned) has no newline */
 	int eof, skipping;		 /* skipping: inside a line that is too long */
 	uint64_t line, bad;
-	uint64_t strange; /* lines of the open file that are no records */
-	int foreign;	  /* the open file is something else: see foreign.h */
+	int foreign;			 /* the open file is something else: see foreign.h */
+	struct complaints complaints;	 /* about the open file */
 	struct json_doc doc;
-	struct buf retyped;
+	struct buf retyped, sentence;
 };
 
 void rec_tell_terminal(const char *path, const char *what)
@@ -344,25 +344,39 @@ void rec_accept_any_start(struct rec_in *in)
 	in->any_start = 1;
 }
 
-void rec_close(struct rec_in *in)
+static void tell(const struct rec_in *in)
 {
-	if (!in)
-		return;
-	if (in->fd > STDIN_FILENO)
-		close(in->fd);
-	json_free(&in->doc);
-	buf_free(&in->retyped);
-	free(in->data);
-	free(in);
+	progress_clear();
+	fprintf(stderr, "%s: %s\n", program_invocation_short_name, in->sentence.s);
+}
+
+static void tell_rest(struct rec_in *in, const char *file)
+{
+	while (complaints_rest(&in->complaints, file, &in->sentence))
+		tell(in);
 }
 
 static int report(struct rec_in *in, const char *file, uint64_t line, const char *why)
 {
 	in->bad++;
-	progress_clear();
-	fprintf(stderr, "%s: %s:%llu: %s\n", program_invocation_short_name,
-		strcmp(file, "-") ? file : "(standard input)", (unsigned long long)line, why);
+	if (complaints_add(&in->complaints, file, line, why, &in->sentence))
+		tell(in);
 	return -1;
+}
+
+void rec_close(struct rec_in *in)
+{
+	if (!in)
+		return;
+	if (in->fd >= 0)
+		tell_rest(in, in->paths[in->ipath]);
+	if (in->fd > STDIN_FILENO)
+		close(in->fd);
+	json_free(&in->doc);
+	buf_free(&in->retyped);
+	buf_free(&in->sentence);
+	free(in->data);
+	free(in);
 }
 
 int rec_bad(struct rec_in *in, const struct rec *r, const struct err *why)
@@ -383,31 +397,14 @@ static int open_next(struct rec_in *in, struct err *e)
 	if (in->fd < 0)
 		return err_sys(e, "cannot open %s", path);
 	in->eof = in->skipping = in->foreign = 0;
-	in->line = in->strange = 0;
+	in->line = 0;
 	in->start = in->scanned = in->end = 0;
 	return 0;
 }
 
-/* A line that is no record. The first few of a file are told, and how many more there are. */
-static void report_strange(struct rec_in *in, const struct rec *r, const char *why)
-{
-	if (++in->strange <= TOLD_EACH)
-		report(in, r->file, r->line, why);
-	else
-		in->bad++;
-}
-
 static void close_file(struct rec_in *in)
 {
-	const char *path = in->paths[in->ipath];
-
-	if (in->strange > TOLD_EACH) {
-		progress_clear();
-		fprintf(stderr, "%s: %s: and %llu more lines that are no records\n",
-			program_invocation_short_name,
-			strcmp(path, "-") ? path : "(standard input)",
-			(unsigned long long)in->strange - TOLD_EACH);
-	}
+	tell_rest(in, in->paths[in->ipath]);
 	if (in->fd > STDIN_FILENO)
 		close(in->fd);
 	in->fd = -1;
@@ -504,6 +501,9 @@ static enum rec_type type_of(const char *s, size_t n)
 	return REC_OTHER;
 }
 
+static const char no_fields[] =
+	"this is JSON, but no record: it has no \"tl\" or no \"type\" (man 5 tl-record)";
+
 /* A record that begins otherwise, for tl-check: moves "tl" and "type" to the front. */
 static int retype(struct rec_in *in, struct rec *r, struct err *e)
 {
@@ -517,7 +517,7 @@ static int retype(struct rec_in *in, struct rec *r, struct err *e)
 	tl = json_get(&in->doc, in->doc.tok, "tl");
 	type = json_get(&in->doc, in->doc.tok, "type");
 	if (json_int(tl, &version) || !type || type->type != JSON_STR || type->size)
-		return err_set(e, "this is no record: it has no \"tl\" or no \"type\"");
+		return err_set(e, "%s", no_fields);
 	if (version != TL_FORMAT)
 		return err_set(e, "format version %lld is not known here", (long long)version);
 	json_rewrite(&in->doc, none, 2, &rest);
@@ -536,49 +536,71 @@ static int retype(struct rec_in *in, struct rec *r, struct err *e)
 }
 
 /* Is it a record, but for white space, as JSON printers put it? */
-static int is_spaced(const struct rec *r)
+static int is_spaced(const char *s, size_t n)
 {
-	size_t n = 0;
+	size_t k = 0;
 
-	for (size_t i = 0; i < r->n && n < START_LEN; i++)
-		if (r->s[i] == START[n])
-			n++;
-		else if (r->s[i] != ' ' && r->s[i] != '\t')
+	for (size_t i = 0; i < n && k < START_LEN; i++)
+		if (s[i] == START[k])
+			k++;
+		else if (s[i] != ' ' && s[i] != '\t')
 			return 0;
-	return n == START_LEN;
+	return k == START_LEN;
+}
+
+const char *rec_strange(const char *s, size_t n, struct json_doc *d)
+{
+	struct err ignored = ERR_INIT;
+	const struct json *v;
+	int64_t version;
+
+	if (n > START_LEN && !memcmp(s, START, START_LEN))
+		return NULL;
+	if (is_spaced(s, n))
+		return "this record has blanks between its fields; tl-check --fix puts it in order";
+	if (!n || (*s != '{' && *s != '[') || json_parse(d, s, n, &ignored))
+		return "this is no record of format 1: it does not begin with "
+		       "{\"tl\":1,\"type\":\"";
+	v = json_get(d, d->tok, "tl");
+	if (v && json_int(v, &version) == 0 && version != TL_FORMAT)
+		return "this is no record of format 1, which alone is known here: its \"tl\" is another";
+	if (v && json_get(d, d->tok, "type"))
+		return "this record does not begin with \"tl\":1 and \"type\"; tl-check --fix puts "
+		       "them first";
+	return no_fields;
+}
+
+/* Is the file something else? Told at its first line, by what has been read so far. */
+static int is_foreign(struct rec_in *in, const char *s)
+{
+	const char *hint = foreign_to_records(s, (size_t)(in->data + in->end - s));
+
+	if (hint)
+		report(in, in->paths[in->ipath], 1, hint);
+	return in->foreign = hint != NULL;
 }
 
 /* Tells the type by the start of the line; 1, or 0 after a report. */
 static int accept_line(struct rec_in *in, struct rec *r, int unfinished)
 {
 	struct err e = ERR_INIT;
-	const char *type = r->s + START_LEN, *quote = NULL, *hint;
+	const char *type = r->s + START_LEN, *quote = NULL;
 
-	if (unfinished && !(r->line == 1 && foreign_hint(r->s, r->n)) &&
-	    json_parse(&in->doc, r->s, r->n, &e)) {
+	if (r->n > START_LEN && !memcmp(r->s, START, START_LEN))
+		quote = memchr(type, '"', r->n - START_LEN);
+	if (!quote && r->line == 1 && is_foreign(in, r->s))
+		return 0;
+	if (unfinished && json_parse(&in->doc, r->s, r->n, &e)) {
 		report(in, r->file, r->line, "the last line is cut off");
 		return 0;
 	}
-	if (r->n > START_LEN && !memcmp(r->s, START, START_LEN))
-		quote = memchr(type, '"', r->n - START_LEN);
 	if (quote) {
 		r->type = type_of(type, (size_t)(quote - type));
 		return 1;
 	}
 	if (in->any_start && !retype(in, r, &e))
 		return 1;
-	hint = r->line == 1 ? foreign_hint(r->s, r->n) : NULL;
-	in->foreign = hint != NULL;
-	if (hint)
-		report(in, r->file, r->line, hint);
-	else
-		report_strange(in, r,
-			       in->any_start ? e.msg
-			       : is_spaced(r)
-				       ? "this record has blanks between its fields; tl-check "
-					 "--fix puts it in order"
-				       : "this is no record of format 1: it does not begin with "
-					 "{\"tl\":1,\"type\":\"");
+	report(in, r->file, r->line, in->any_start ? e.msg : rec_strange(r->s, r->n, &in->doc));
 	return 0;
 }
 
@@ -601,7 +623,7 @@ static int take_line(struct rec_in *in, size_t stop, int unfinished, struct rec 
 
 static void skip_long_line(struct rec_in *in)
 {
-	if (!in->skipping)
+	if (!in->skipping && (in->line || !is_foreign(in, in->data + in->start)))
 		report(in, in->paths[in->ipath], in->line + 1, "the line is longer than 64 MiB");
 	in->skipping = 1;
 	in->start = in->scanned = in->end = 0;
@@ -635,6 +657,10 @@ int rec_next(struct rec_in *in, struct rec *r, struct err *e)
 		}
 		if (in->end - in->start > LINE_MAX_BYTES)
 			skip_long_line(in);
+		if (in->foreign) {
+			close_file(in);
+			continue;
+		}
 		if (in->start == in->end)
 			in->start = in->scanned = in->end = 0;
 		make_room(in);

@@ -55,6 +55,9 @@ void rec_accept_any_start(struct rec_in *in);
  * error. A line that is no record is reported and skipped here; a last line without newline is a
  * bad line if it does not parse. Empty lines are skipped. */
 int rec_next(struct rec_in *in, struct rec *r, struct err *e);
+/* What a line is that does not begin as every record does, and the mend; NULL: it begins so. d is
+ * used to look into it. */
+const char *rec_strange(const char *s, size_t n, struct json_doc *d);
 /* Parses the record's text into d (kept inside the reader, reused); reports a bad line and returns
  * -1. */
 int rec_parse(struct rec_in *in, const struct rec *r, struct json_doc **d);

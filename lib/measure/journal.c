@@ -61,6 +61,15 @@ static int read_line(struct journal *j, struct json_doc *d, const char *line, si
 	return 1;
 }
 
+/* Does it begin as a record does? A line that was cut off may hold a part of the beginning alone. */
+static int begins_well(const char *line, size_t n)
+{
+	static const char start[] = "{\"tl\":";
+	size_t k = sizeof start - 1;
+
+	return !memcmp(line, start, n < k ? n : k);
+}
+
 static int read_lines(struct journal *j, FILE *f, struct err *e)
 {
 	struct json_doc d = JSON_DOC_INIT;
@@ -71,6 +80,11 @@ static int read_lines(struct journal *j, FILE *f, struct err *e)
 	int rc = 0;
 
 	for (int64_t number = 1; (n = getline(&line, &cap, f)) > 0; number++) {
+		if (number == 1 && !begins_well(line, (size_t)n)) {
+			rc = err_set(e, "%s:1: this is no journal: it does not begin with a record",
+				     j->path);
+			break;
+		}
 		if (line[n - 1] != '\n') {
 			j->torn = n;
 			break;
@@ -79,7 +93,7 @@ static int read_lines(struct journal *j, FILE *f, struct err *e)
 		if (n > 1 && !read_line(j, &d, line, (size_t)n - 1) && !j->bad++)
 			j->bad_line = number;
 	}
-	if (ferror(f))
+	if (!rc && ferror(f))
 		rc = err_sys(e, "cannot read the journal %s", j->path);
 	else if (j->torn && (ftruncate(j->fd, whole) < 0 || fdatasync(j->fd) < 0))
 		rc = err_sys(e, "cannot mend the journal %s", j->path);

@@ -104,7 +104,7 @@ static int check_hash(struct model *m, const struct buf *text, size_t *end, stru
 	const char *last;
 
 	if (text->n < n || memcmp(text->s + text->n - n, start, sizeof start - 1) != 0)
-		return err_set(e, "%s is no model, or it was cut off", m->path);
+		return err_set(e, "%s is no cost model as tl-train makes it, or was cut off", m->path);
 	*end = text->n - n;
 	last = text->s + *end + sizeof start - 1;
 	hash_id(&m->id, text->s, *end);
@@ -202,7 +202,7 @@ static int read_line(struct model *m, struct json_doc *d, const char *line, size
 	if (json_is(type, "model"))
 		return read_card(m, d, e);
 	if (!m->card)
-		return err_set(e, "%s is no model: it does not begin with one", m->path);
+		return err_set(e, "%s is no cost model as tl-train makes it", m->path);
 	if (json_is(type, "schedule") && m->nportfolio < MODEL_PORTFOLIO)
 		read_schedule(m, d);
 	if (json_is(type, "failure"))

@@ -7,6 +7,7 @@
 #include "lib/base/rng.h"
 #include "lib/extract/archive.h"
 #include "lib/extract/extract.h"
+#include "lib/io/foreign.h"
 #include "lib/run/constants.h"
 #include "lib/run/exec.h"
 #include "lib/run/prepare.h"
@@ -28,13 +29,17 @@ static char *folder_of(const char *path)
 static int read_member(struct network *n, struct member *m, struct err *e)
 {
 	const unsigned char *head;
+	const char *hint;
 	char *folder;
 	size_t size;
-	int rc;
+	int rc, named = extract_name_ends(m->name, ".onnx");
 
 	if (pull_head(&m->bytes, &head, &size, e))
 		return -1;
-	if (!onnx_claims(head, size) && !extract_name_ends(m->name, ".onnx"))
+	hint = named || m->alone ? foreign_hint((const char *)head, size) : NULL;
+	if (hint)
+		return err_set(e, "%s: %s", m->label, hint);
+	if (!onnx_claims(head, size) && !named)
 		return 0;
 	folder = m->alone ? folder_of(m->name) : NULL;
 	rc = n->has_seed ? onnx_read(&n->onnx, &m->bytes, &n->a, e)
@@ -48,15 +53,19 @@ static int read_member(struct network *n, struct member *m, struct err *e)
 static int read_model(struct network *n, const char *path, struct err *e)
 {
 	struct input *in = input_open(path, onnx_claims, e);
+	const char *hint = NULL;
 	struct member *m;
 	int rc = in ? 0 : -1, more = 0;
 
-	while (!rc && (more = input_next(in, &m, e)) > 0)
+	while (!rc && (more = input_next(in, &m, e)) > 0) {
 		rc = read_member(n, m, e);
+		if (!hint)
+			hint = foreign_member(m->name);
+	}
 	input_close(in);
 	if (rc < 0 || more < 0)
 		return -1;
-	return rc ? 0 : err_set(e, "%s: it holds no ONNX model", path);
+	return rc ? 0 : err_set(e, "%s: %s", path, hint ? hint : "it holds no ONNX model");
 }
 
 static int is_uniform(const struct value *v)
