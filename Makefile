@@ -219,14 +219,14 @@ build/lint/%.o: %.c $(CONFIG)
 	@mkdir -p $(@D)
 	@$(CC) $(CPPFLAGS) $(ALL_CFLAGS) -Werror -MMD -MP -c -o $@ $<
 
-lint: $(LINT_OBJ) ## compile with -Wall -Wextra -Werror; run cppcheck, clang-format, shellcheck and the test of floors
+lint: $(LINT_OBJ) all doc ## compile with -Wall -Wextra -Werror; run cppcheck, clang-format, shellcheck, and the tests of floors and of the manual
 	@mkdir -p build/lint/cppcheck
 	@cppcheck -q -j $(JOBS) --cppcheck-build-dir=build/lint/cppcheck --std=c11 -I. -D_GNU_SOURCE \
 		--inline-suppr --suppressions-list=share/cppcheck.supp --enable=warning,performance,portability \
 		--error-exitcode=1 $(ALL_C)
 	@clang-format --dry-run -Werror $(ALL_C) $(ALL_H) $(EXPORTED)
 	@shellcheck -S warning $(ALL_SH)
-	prove tests/floors.t
+	BIN=$(CURDIR)/$(BIN) prove tests/floors.t tests/man.t
 
 format: ## lay the source out as clang-format wants it
 	clang-format -i $(ALL_C) $(ALL_H) $(EXPORTED)

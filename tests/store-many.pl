@@ -167,7 +167,7 @@ sub recount {
 		$core_s += /"core_s":([-+.0-9e]+)/ ? $1 : 0;
 	}
 	my ($same, $differ) = (0, 0);
-	for my $env (map { "env$_" } 1 .. 2) {
+	for my $env (map { "e$_" . "0" x 30 } 1 .. 2) {
 		for my $workload (lines($workloads)) {
 			my @want = best(@{ $of{field($workload, 'workload_id') . " $env"} || [] });
 			@want = @want[0 .. 9] if @want > 10;

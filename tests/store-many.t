@@ -22,7 +22,7 @@ pass_on() { # TAP lines without numbers
 
 # Writers 1 and 2, 3 and 4, ... have results of the same keys, of which those of the later day are to be kept.
 for w in 1 2 3 4 5 6 7 8; do
-	awk -v n=$((records / 3)) -v run="run$(((w + 1) / 2))" -v env="env$(((w + 1) / 2 % 2 + 1))" -v seed=$w -v day=$((10 + w * 7 % 8)) \
+	awk -v n=$((records / 3)) -v run="run$(((w + 1) / 2))" -v env="e$(((w + 1) / 2 % 2 + 1))000000000000000000000000000000" -v seed=$w -v day=$((10 + w * 7 % 8)) \
 		-f "$here/results.awk" "$here/workloads.ndjson" | perl "$here/store-many.pl" spoil $w >"$tmp/in$w"
 done
 
