@@ -123,7 +123,7 @@ if command -v fish >/dev/null; then
 		cat "$made/fish/$p"
 	done >"$tmp/all.fish"
 	offers() { # command line, what is offered
-		fish -N -c "source '$tmp/all.fish'; complete -C '$1'" 2>&1 >"$tmp/offered" </dev/null
+		fish -N -c "source '$tmp/all.fish'; complete -C '$1'" >"$tmp/offered" 2>/dev/null </dev/null
 		grep -qF -- "$2" "$tmp/offered"
 		status=$?
 		[ $status -eq 0 ] || sed 's/^/# it offers /' "$tmp/offered"
