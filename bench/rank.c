@@ -29,10 +29,10 @@ static int take(void *arg, const char *line, size_t n, struct err *why)
 	return dataset_add(&data, line, n, why);
 }
 
-static void bad(void *arg, const char *label, int64_t number, const struct err *why)
+static void say(void *arg, const char *sentence)
 {
 	(void)arg;
-	fprintf(stderr, "rank: %s:%lld: %s\n", label, (long long)number, why->msg);
+	fprintf(stderr, "rank: %s\n", sentence);
 }
 
 struct totals {
@@ -159,7 +159,8 @@ static int rank_all(const struct model *m, struct err *e)
 
 int main(int argc, char **argv)
 {
-	const struct lines lines = {take, bad, NULL};
+	int64_t bad = 0;
+	const struct lines lines = {take, say, NULL, &bad};
 	struct err e = ERR_INIT;
 	struct limits here;
 	struct model *m;
