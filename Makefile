@@ -170,7 +170,7 @@ build/completions/bash/% build/completions/zsh/% build/completions/fish/%: $(BIN
 
 TESTS := $(TEST_C:%=$(B)/tests/%) $(TEST_SH)
 # These look for the machine's lock and workers, or make the manual anew: one after the other, beside the rest.
-RULES := --rules='seq=tests/{cache,cost,examples,fault,install,man,measure,probe,replay,resume,schema,torture,tune}.t' --rules='par=**'
+RULES := --rules='seq=tests/{cache,cost,examples,fault,install,man,measure,probe,replay,resume,schema,stranger,torture,tune}.t' --rules='par=**'
 # Tests never see the user's own database and cache, nor wait for the machine, as none looks at how long something took.
 # Leaks of other people's libraries are listed in share/lsan.supp.
 TEST_ENV = BIN=$(CURDIR)/$(BIN) LIBEXEC=$(CURDIR)/$(LIBEXEC) TL_DB= TL_MODEL=none SAN=$(SAN) \
