@@ -126,4 +126,29 @@ for circle in a c; do
 	[ "$found" = "$([ $circle = a ] && echo cycles)" ]
 	ok $? "lib/io/a.c includes b.h, which includes $circle.h: $([ $circle = a ] && echo a circle || echo none)"
 done
+
+# Who is sent to a section of the results or of the experiments finds it; and the results stay short.
+titles() { # file: where `FILE.md, "TITLE"` stands in the tree, the titles that the file does not have
+	grep -rhoE "$1, \"[^\"]+\"" lib cmd docs NEWS CONVENTIONS.md README.md | sed 's/.*"\(.*\)"/\1/' | sort -u | while read -r title; do
+		grep -qE "^##+ $title\$" "$1" || echo "$1 has no section $title"
+	done
+}
+{
+	titles PERFORMANCE.md
+	titles docs/EXPERIMENTS.md
+} >"$tmp/faults"
+sed 's/^/# /' "$tmp/faults"
+[ ! -s "$tmp/faults" ]
+ok $? 'sections that others name are there'
+! grep -qiE '^#+ .*(tried|before)' PERFORMANCE.md
+ok $? 'what was tried is told in docs/EXPERIMENTS.md'
+
+# The formatter leaves a string as it was written: a sentence that is broken in the middle is not found by a search.
+if command -v clang-format >/dev/null; then
+	printf 'static const char text[] = "%s";\n' "$(printf 'word %.0s' $(seq 30))" >"$tmp/long.c"
+	[ "$(clang-format --style="file:$PWD/.clang-format" <"$tmp/long.c" | grep -o '"' | wc -l)" -eq 2 ]
+	ok $? 'the formatter breaks no string'
+else
+	skip 'clang-format is not here'
+fi
 echo "1..$n"

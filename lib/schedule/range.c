@@ -167,8 +167,9 @@ void range_ahead(struct range *r, int knob, int64_t elements)
 		range_only(r, knob, 0, NULL);
 }
 
-/* Measured with a third cache of 32 MB (PERFORMANCE.md, "Streaming stores"): of a result of 4.8 MB
- * the operator that reads it loses more than the kernel gains; of one of 12.8 MB both gain. */
+/* Measured with a third cache of 32 MB (docs/EXPERIMENTS.md, "Streaming stores"): of a result
+ * of 4.8 MB the operator that reads it loses more than the kernel gains; of one of 12.8 MB both
+ * gain. */
 void range_stream(struct range *r, int knob, const struct workload *w, int chunk)
 {
 	enum { PARTS = 4 }; /* of the third cache */

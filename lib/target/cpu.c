@@ -33,7 +33,7 @@ static const char *const common_flags[] = {
 	"-O2",
 	"-std=gnu11",
 	/* Vectors are written out in the source. These take a sixth of the compiler's time and
-	 * do nothing for it (PERFORMANCE.md, "What builds cost"). */
+	 * do nothing for it (docs/EXPERIMENTS.md, "What builds cost"). */
 	"-fno-tree-vectorize",
 	"-fno-schedule-insns2",
 	"-fno-tree-vrp",

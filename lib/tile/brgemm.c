@@ -177,7 +177,7 @@ static void prefetch_rows(struct nest *n, int buffer, struct affine at, struct a
 }
 
 /* What the next tile reads first and writes. Out of the second-level cache these cost a tile of few
- * products a tenth of its time (PERFORMANCE.md). */
+ * products a tenth of its time (docs/EXPERIMENTS.md). */
 static void prefetch_next(struct nest *n, const struct brgemm *g, int rows,
 			  const struct brgemm_out *o)
 {
