@@ -1,6 +1,6 @@
 /* What is wrong with the lines of a file. A thousand lines that are wrong in the same way are told
- * as five and a count: "FILE:LINE: WHY" of the first five of a kind, and at the end of the file "FILE:
- * and 995 more errors like that of line 1".
+ * as five and a count: "FILE:LINE: WHY" of the first five of a kind, and at the end of the file
+ * "FILE: and 995 more errors like that of line 1".
  *
  * Two sentences are of one kind if they differ in numbers, and in what they quote, alone.
  */

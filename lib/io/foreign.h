@@ -6,8 +6,8 @@
 
 #include <stddef.h>
 
-/* What the file is and what to do with it, by its first bytes (300 are enough). NULL: nothing that is
- * known, or something that one of the programs reads. */
+/* What the file is and what to do with it, by its first bytes (300 are enough). NULL: nothing that
+ * is known, or something that one of the programs reads. */
 const char *foreign_hint(const char *s, size_t n);
 /* The same where records are wanted: models, archives, lists and other JSON are foreign, too. */
 const char *foreign_to_records(const char *s, size_t n);

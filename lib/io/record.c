@@ -297,8 +297,8 @@ struct rec_in {
 	size_t start, scanned, end, cap; /* data[start..scanned) has no newline */
 	int eof, skipping;		 /* skipping: inside a line that is too long */
 	uint64_t line, bad;
-	int foreign;			 /* the open file is something else: see foreign.h */
-	struct complaints complaints;	 /* about the open file */
+	int foreign;		      /* the open file is something else: see foreign.h */
+	struct complaints complaints; /* about the open file */
 	struct json_doc doc;
 	struct buf retyped, sentence;
 };

@@ -61,7 +61,8 @@ static int read_line(struct journal *j, struct json_doc *d, const char *line, si
 	return 1;
 }
 
-/* Does it begin as a record does? A line that was cut off may hold a part of the beginning alone. */
+/* Does it begin as a record does? A line that was cut off may hold a part of the beginning alone.
+ */
 static int begins_well(const char *line, size_t n)
 {
 	static const char start[] = "{\"tl\":";

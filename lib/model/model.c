@@ -104,7 +104,8 @@ static int check_hash(struct model *m, const struct buf *text, size_t *end, stru
 	const char *last;
 
 	if (text->n < n || memcmp(text->s + text->n - n, start, sizeof start - 1) != 0)
-		return err_set(e, "%s is no cost model as tl-train makes it, or was cut off", m->path);
+		return err_set(e, "%s is no cost model as tl-train makes it, or was cut off",
+			       m->path);
 	*end = text->n - n;
 	last = text->s + *end + sizeof start - 1;
 	hash_id(&m->id, text->s, *end);

@@ -72,7 +72,7 @@ struct target {
 		0, "arch", OPT_STRING, &(name), "ARCH",                                            \
 			"For a machine of this architecture instead of the one at hand: "          \
 			"avx512, avx2 or scalar; with --target=cuda sm_80, sm_90 and so on.",      \
-			"avx512|avx2|scalar"                                                                       \
+			"avx512|avx2|scalar"                                                       \
 	}
 
 extern const struct target *const target_list[]; /* NULL at the end; made from the file list */
