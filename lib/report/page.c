@@ -48,7 +48,7 @@ static const char style[] =
 	":root{color-scheme:light dark;--page:#fff;--text:#1b1f24;--soft:#57606a;--line:#d9dee5}\n"
 	"@media(prefers-color-scheme:dark){:root{--page:#0d1117;--text:#e6edf3;--soft:#9aa5b1;"
 	"--line:#2d343d}}\n"
-	"body{margin:0 auto;padding:16px;max-width:900px;background:var(--page);color:var(--text);"
+	"body{margin:0 auto;padding:16px;max-width:1120px;background:var(--page);color:var(--text);"
 	"font:15px/1.5 system-ui,sans-serif}\n"
 	"h1{font-size:1.5em}h2{font-size:1.15em;margin-top:2em}\n"
 	"p.soft,figcaption,footer{color:var(--soft);font-size:.9em}\n"

@@ -25,6 +25,15 @@ static void number(char label[LABEL], double v)
 		snprintf(label, LABEL, v >= 1e3 ? "%.0f" : "%.3g", v);
 }
 
+/* The number of a tick of a horizontal axis, below it and inside the drawing. */
+static void tick_label(struct buf *out, double x, double y, const char *label)
+{
+	enum { ROOM = 20 };
+	int is_last = x > WIDTH - ROOM;
+
+	svg_text(out, is_last ? WIDTH : x, y, is_last ? SVG_END : SVG_MIDDLE, "faint", label);
+}
+
 /* The axes' lines, their ticks and names. */
 static void frame(struct buf *out, const struct axis *x, const struct axis *y, const char *x_name,
 		  const char *y_name)
@@ -34,7 +43,7 @@ static void frame(struct buf *out, const struct axis *x, const struct axis *y, c
 	for (double last = NAN, v; axis_tick(x, last, &v); last = v) {
 		number(label, v);
 		svg_line(out, axis_at(x, v), y->from, axis_at(x, v), y->to, "grid");
-		svg_text(out, axis_at(x, v), y->from + 13, SVG_MIDDLE, "faint", label);
+		tick_label(out, axis_at(x, v), y->from + 13, label);
 	}
 	for (double last = NAN, v; axis_tick(y, last, &v); last = v) {
 		number(label, v);
@@ -182,7 +191,7 @@ static void operators(const struct figures *f, struct buf *out)
 	for (double last = NAN, v; axis_tick(&x, last, &v); last = v) {
 		number(label, v);
 		svg_line(out, axis_at(&x, v), 0, axis_at(&x, v), bottom, "grid");
-		svg_text(out, axis_at(&x, v), bottom + 13, SVG_MIDDLE, "faint", label);
+		tick_label(out, axis_at(&x, v), bottom + 13, label);
 	}
 	for (int64_t i = 0; i < n; i++)
 		draw_bar(out, &x, &bar[i], (double)i * ROW);
@@ -218,7 +227,7 @@ static void savings(const struct figures *f, struct buf *out)
 	for (double last = NAN, v; axis_tick(&x, last, &v); last = v) {
 		number(label, v);
 		svg_line(out, axis_at(&x, v), 0, axis_at(&x, v), bottom, "grid");
-		svg_text(out, axis_at(&x, v), bottom + 13, SVG_MIDDLE, "faint", label);
+		tick_label(out, axis_at(&x, v), bottom + 13, label);
 	}
 	for (int i = 0; i < n; i++) {
 		double end = axis_at(&x, fmax(s[i].core_s, x.lo));
