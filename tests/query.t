@@ -263,4 +263,40 @@ NO_COLOR='' TERM=xterm script -qec "$bin/tl-query -d $tmp/hand.db --env e1000000
 grep -qF "$green" "$tmp/out"
 ok $? 'and green and red where it is not'
 
+# A run that knew of no holder takes no place from a better kernel.
+
+res() { # candidate, run, second, latency, more: a result of the one workload
+	printf '{"tl":1,"type":"result","candidate_id":"%032d","workload":{"workload_id":"26ac6296f0e4819b28fec9ae3e5197b5","op":"matmul","prob":"1x512:512x1000","dtype":"f32","layout":"ab","post":["bias"],"rhs":"const","flops":1024000},"target":"cpu","algo":"gemm","knobs":{},"status":"ok","stage":"race","latency_s":%s,%s"env_id":"e1000000000000000000000000000000","run":"%s","at":"2026-11-21T09:00:%02d.000Z"}\n' "$1" "$4" "$5" "$2" "$3"
+}
+won() { # holder: a duel that was won against it
+	printf '"incumbent":true,"duel":{"against":"%032d","latency_s":3e-05,"ratio":1.1,"end":"won"},' "$1"
+}
+first='"incumbent":true,'
+holder() { # results: the best that is known then, also if the database is made the other way round
+	"$bin/tl-store" -q -d "$tmp/chain.db" "$1" && tac "$1" | "$bin/tl-store" -q -d "$tmp/chain2.db"
+	for db in chain chain2; do
+		"$bin/tl-query" -d "$tmp/$db.db" --env e1000000000000000000000000000000 --op matmul --prob 1x512:512x1000 --post bias |
+			sed 's/.*"candidate_id":"0*\([0-9]*\)".*/\1/'
+	done | sort -u
+	rm "$tmp/chain.db" "$tmp/chain2.db"
+}
+{
+	res 1 one 1 3e-05 "$first"
+	res 2 one 2 2e-05 "$(won 1)"
+} >"$tmp/one"
+[ "$(holder "$tmp/one")" = 2 ]
+ok $? 'who won is the best'
+{ cat "$tmp/one"; res 3 two 3 2.6e-05 "$first"; } >"$tmp/two"
+[ "$(holder "$tmp/two")" = 2 ]
+ok $? 'the first of another run that knew nothing is not, if it is slower'
+{ cat "$tmp/two"; res 4 two 4 2.4e-05 "$(won 3)"; } >"$tmp/three"
+[ "$(holder "$tmp/three")" = 2 ]
+ok $? 'nor is one that beat that'
+{ cat "$tmp/three"; res 5 two 5 1.5e-05 "$(won 4)"; } >"$tmp/four"
+[ "$(holder "$tmp/four")" = 5 ]
+ok $? 'but one that is quicker is'
+{ cat "$tmp/two"; res 4 three 4 2.1e-05 "$(won 2)"; } >"$tmp/five"
+[ "$(holder "$tmp/five")" = 4 ]
+ok $? 'and a duel counts more than times taken apart'
+
 echo "1..$n"

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "lib/store/db.h"
+#include "lib/store/holder.h"
 #include "lib/store/row.h"
 #include "lib/store/tally.h"
 
@@ -99,6 +100,38 @@ static int with_record(struct store *s, int64_t num, struct arena *a, struct sto
 	return 0;
 }
 
+/* The best known, where duels say which that is: its result, with its record. 1; 0: none do. */
+static int find_holder(struct store *s, const char *workload_id, const char *env_id,
+		       struct arena *a, struct store_result *r, struct err *e)
+{
+	sqlite3_stmt *q =
+		db_sql(s,
+		       "SELECT" RESULT_COLUMNS " FROM results JOIN runs ON runs.num = run"
+		       " WHERE workload = ? AND results.env = ? AND since IS NOT NULL AND" BELIEVED
+		       " ORDER BY since, runs.id, candidate, final",
+		       e);
+	const struct store_result *found;
+	struct holder h = {NULL, NULL, NULL};
+	int rc;
+
+	if (!q || (rc = bind_where(s, q, workload_id, env_id, e)) <= 0)
+		return q ? rc : -1;
+	while ((rc = db_step(s, q, e)) > 0) {
+		struct store_result *one = arena_new(a, struct store_result);
+
+		rc = result_from_row(s, q, a, one, e);
+		if (rc)
+			break;
+		holder_feed(&h, one);
+	}
+	sqlite3_reset(q);
+	found = holder_found(&h);
+	if (rc < 0 || !found)
+		return rc;
+	*r = *found;
+	return store_record(s, workload_id, env_id, a, r, e) ? -1 : 1;
+}
+
 int store_top(struct store *s, const char *workload_id, const char *env_id, int64_t n,
 	      struct arena *a, struct store_result **out, int64_t *nout, struct err *e)
 {
@@ -119,7 +152,15 @@ int store_top(struct store *s, const char *workload_id, const char *env_id, int6
 		return -1;
 	if (!rc || n <= 0)
 		return 0;
-	while ((rc = db_step(s, q, e)) > 0 && !(rc = result_from_row(s, q, a, &r, e))) {
+	if ((rc = find_holder(s, workload_id, env_id, a, &r, e)) < 0)
+		return -1;
+	if (rc) {
+		map_put(&known, r.candidate_id.s, ID_HEX, &isnew);
+		*out = grow(a, *out, *nout, &cap);
+		(*out)[(*nout)++] = r;
+	}
+	while (*nout < n && (rc = db_step(s, q, e)) > 0 &&
+	       !(rc = result_from_row(s, q, a, &r, e))) {
 		map_put(&known, r.candidate_id.s, ID_HEX, &isnew);
 		if (!isnew)
 			continue;
@@ -127,8 +168,6 @@ int store_top(struct store *s, const char *workload_id, const char *env_id, int6
 			break;
 		*out = grow(a, *out, *nout, &cap);
 		(*out)[(*nout)++] = r;
-		if (*nout == n)
-			break;
 	}
 	sqlite3_reset(q);
 	map_free(&known);

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "lib/store/holder.h"
 #include "lib/store/row.h"
 
 static struct store_result *append(struct history_item *it)
@@ -248,6 +249,8 @@ static void finish_item(struct history *h, struct history_item *it, const struct
 			const char *since)
 {
 	struct map known = MAP_INIT, wrong = MAP_INIT;
+	struct holder holder = {NULL, NULL, NULL};
+	const struct store_result *found;
 
 	for (int64_t i = 0; i < it->n; i++)
 		if (!strcmp(it->result[i].status, "wrong"))
@@ -261,6 +264,8 @@ static void finish_item(struct history *h, struct history_item *it, const struct
 		int believed = is_ok(r) && !map_get(&wrong, r->candidate_id.s, ID_HEX);
 
 		add_try(it, &known, r, believed, round->number);
+		if (believed)
+			holder_feed(&holder, r);
 		if (since && strcmp(r->at, since) < 0)
 			continue;
 		h->candidates_since += it->ntries - before;
@@ -270,6 +275,8 @@ static void finish_item(struct history *h, struct history_item *it, const struct
 		if (!h->last_at || strcmp(r->at, h->last_at) > 0)
 			h->last_at = r->at;
 	}
+	if ((found = holder_found(&holder)))
+		it->best = &it->result[found - it->result];
 	map_free(&known);
 	map_free(&wrong);
 }
