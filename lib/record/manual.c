@@ -106,7 +106,7 @@ static void put_nature(const struct record_field *f, struct buf *out)
 		[RECORD_UNLESS_OK] = "; required unless the status is ok",
 	};
 
-	buf_fmt(out, ".Em \"%s", kind_text(f->kind));
+	buf_fmt(out, ".Em %s", kind_text(f->kind));
 	if (f->unit)
 		buf_fmt(out, ", in %s", f->unit);
 	buf_str(out, need[f->need]);
@@ -114,7 +114,7 @@ static void put_nature(const struct record_field *f, struct buf *out)
 		buf_str(out, f->need == RECORD_IF_OK ? ", else may be null" : "; may be null");
 	if (f->by)
 		buf_fmt(out, "; written by %s", f->by);
-	buf_str(out, "\"\n.br\n");
+	buf_str(out, "\n.br\n");
 }
 
 static void put_words(const struct record_word *w, struct buf *out)
@@ -139,7 +139,7 @@ static void put_fields(const struct record_object *o, const char *form, struct b
 		if (f->words)
 			put_words(f->words, out);
 		if (f->object && f->object != &record_identity)
-			put_fields(f->object, "latency_s -compact", out);
+			put_fields(f->object, "Ds -compact", out);
 	}
 	buf_str(out, ".El\n");
 }
