@@ -53,19 +53,24 @@ static void test_fit(void)
 		  "1x512:512x1000             -\n"),
 	   "no wider than it takes");
 	ok(prints(46, 0,
-		  "problem                  us  verdict  measured\n"
-		  "ic64ih56oc64..kh3ph1   12.5  faster          7\n"
+		  "problem                  us verdict measured\n"
+		  "ic64ih56oc64oh56kh3ph1 12.5 faster         7\n"
 		  "1x512:512x1000            -\n"),
-	   "a column too few: a text is shortened");
+	   "a little wider than it may be: columns move together");
+	ok(prints(43, 0,
+		  "problem                 us verdict measured\n"
+		  "ic64ih56oc64..kh3ph1  12.5 faster         7\n"
+		  "1x512:512x1000           -\n"),
+	   "wider than that: a text is shortened");
 	ok(prints(40, 1,
 		  "problem                   us  verdict\n"
 		  "ic64ih56oc64oh56kh3ph1  12.5  faster\n"
 		  "1x512:512x1000             -\n"),
 	   "a column leaves, and its room is used");
 	ok(prints(10, 2,
-		  "problem             us\n"
-		  "ic64ih56..kh3ph1  12.5\n"
-		  "1x512:512x1000       -\n"),
+		  "problem            us\n"
+		  "ic64ih56..kh3ph1 12.5\n"
+		  "1x512:512x1000      -\n"),
 	   "what is left is never shorter than can be read");
 }
 

@@ -151,21 +151,32 @@ void table_shorten(const char *s, int n, struct buf *out)
 /* What is printed of a table. */
 struct shown {
 	int wide[TABLE_COLUMNS]; /* characters of each column; 0: it has left */
+	int gap;		 /* blanks between two columns */
 };
 
 static int row_width(const struct table *t, const struct shown *v)
 {
-	int n = -2;
+	int n = -v->gap;
 
 	for (int i = 0; i < t->ncols; i++)
-		n += v->wide[i] ? v->wide[i] + 2 : 0;
+		n += v->wide[i] ? v->wide[i] + v->gap : 0;
 	return n;
+}
+
+/* Gives what is left of the width to the column that is shortened. */
+static void spend(const struct table *t, struct shown *v, int full)
+{
+	int most = v->wide[t->shorten] + t->look.width - row_width(t, v);
+
+	if (most > v->wide[t->shorten])
+		v->wide[t->shorten] = full < most ? full : most;
 }
 
 static void choose_columns(const struct table *t, struct shown *v)
 {
-	int full = 0, spare;
+	int full = 0;
 
+	v->gap = 2;
 	for (int i = 0; i < t->ncols; i++) {
 		v->wide[i] = width(title(t, i));
 		for (int64_t r = 0; r < t->nrows; r++) {
@@ -184,10 +195,12 @@ static void choose_columns(const struct table *t, struct shown *v)
 	for (const signed char *c = t->leave; c && *c >= 0; c++)
 		if (row_width(t, v) > t->look.width)
 			v->wide[(int)*c] = 0;
-	spare = t->look.width - row_width(t, v);
-	if (t->shorten >= 0 && spare > 0) {
-		spare += v->wide[t->shorten];
-		v->wide[t->shorten] = full < spare ? full : spare;
+	if (t->shorten < 0)
+		return;
+	spend(t, v, full);
+	if (v->wide[t->shorten] < full) { /* closer columns, for a longer text */
+		v->gap = 1;
+		spend(t, v, full);
 	}
 }
 
@@ -224,9 +237,9 @@ static void text_row(const struct table *t, int64_t r, const struct shown *v, st
 		if (cell.n) {
 			spaces(out, blanks + (is_number(t, i) ? pad : 0));
 			put_marked(t, cell.s, r < 0 ? TABLE_PLAIN : t->mark[r * t->ncols + i], out);
-			blanks = 2 + (is_number(t, i) ? 0 : pad);
+			blanks = v->gap + (is_number(t, i) ? 0 : pad);
 		} else {
-			blanks += v->wide[i] + 2;
+			blanks += v->wide[i] + v->gap;
 		}
 	}
 	buf_ch(out, '\n');

@@ -187,3 +187,51 @@ const struct record_object record_cost = {
 	.meaning = "With --cost: what the database's runs cost.",
 	.field = cost_fields,
 };
+
+static const struct record_word states[] = {
+	{"here", "the env to answer for, by default this machine's"},
+	{"stale", "this hardware, with another compiler or library"},
+	{"foreign", "other hardware"},
+	{"unknown", "one of the two says too little to tell"},
+	{NULL, NULL},
+};
+
+static const struct record_field env_fields[] = {
+	{.name = "env_id",
+	 .kind = RECORD_ID,
+	 .need = RECORD_REQUIRED,
+	 .meaning = "The env, as results name it."},
+	{.name = "results",
+	 .kind = RECORD_COUNT,
+	 .need = RECORD_REQUIRED,
+	 .meaning = "How many results the database has of it."},
+	{.name = "workloads",
+	 .kind = RECORD_COUNT,
+	 .need = RECORD_REQUIRED,
+	 .meaning = "Of how many workloads they are."},
+	{.name = "newest",
+	 .kind = RECORD_TIME,
+	 .need = RECORD_REQUIRED,
+	 .meaning = "When the last of them was measured."},
+	{.name = "state",
+	 .kind = RECORD_WORD,
+	 .need = RECORD_REQUIRED,
+	 .words = states,
+	 .meaning = "How it is related to the env to answer for."},
+	{.name = "differs",
+	 .kind = RECORD_TEXT,
+	 .meaning = "What differs between the two, as a list for people."},
+	{.name = "env",
+	 .kind = RECORD_OBJECT,
+	 .object = &record_machine,
+	 .nullable = 1,
+	 .meaning = "The env's fields, as in a result."},
+	{0},
+};
+
+const struct record_object record_env = {
+	.name = "env",
+	.by = "tl-query",
+	.meaning = "With --envs: an env that the database has results of.",
+	.field = env_fields,
+};

@@ -300,7 +300,7 @@ static const struct record_field env_fields[] = {
 	{.name = "watch_why", .kind = RECORD_TEXT, .meaning = "What it does not show."},
 	{0},
 };
-static const struct record_object env = {.name = "env", .field = env_fields};
+const struct record_object record_machine = {.name = "machine", .field = env_fields};
 
 /* ---- the record ---- */
 
@@ -521,7 +521,7 @@ static const struct record_field result_fields[] = {
 	 .meaning = "When it was measured."},
 	{.name = "env",
 	 .kind = RECORD_OBJECT,
-	 .object = &env,
+	 .object = &record_machine,
 	 .meaning = "The env itself. See Envs below."},
 	{.name = "replayed",
 	 .kind = RECORD_FLAG,

@@ -74,7 +74,8 @@ const struct record_object *record_find(const char *type, size_t n);
 /* Objects that others name. */
 extern const struct record_object record_workload, record_candidate, record_result, record_end,
 	record_run, record_begin, record_done, record_space, record_observed, record_ask,
-	record_stats, record_cost;
+	record_stats, record_cost, record_env;
+extern const struct record_object record_machine;  /* what an env is: "env" of a result */
 extern const struct record_object record_identity; /* the fields that make a workload's id */
 
 /* The fields that may hold the reason why a field is null, such as latency_s_why and latency_why.

@@ -72,7 +72,8 @@ static void put_record(const struct listed *l, struct buf *out)
 	put_text(out, "state", l->state);
 	if (l->differ.what.n)
 		put_text(out, "differs", l->differ.what.s);
-	buf_fmt(out, ",\"env\":%s}\n", l->env->json ? l->env->json : "null");
+	buf_fmt(out, ",\"env\":%s}\n",
+		l->env->json ? l->env->json : "null,\"env_why\":\"no result of it tells\"");
 }
 
 static void put_row(struct table *t, const struct listed *l, enum tell_form form)
