@@ -39,12 +39,12 @@ LDFLAGS += -Wl,--as-needed $(SANFLAGS)
 
 PROGRAMS := $(patsubst cmd/%.c,%,$(wildcard cmd/*.c))
 WORKERS := $(patsubst libexec/%.c,%,$(wildcard libexec/*.c))
-LIB_SRC := $(wildcard lib/*/*.c)
+LIB_SRC := $(wildcard lib/*/*.c lib/*/*/*.c)
 BENCH_C := $(patsubst bench/%.c,%,$(wildcard bench/*.c))
 TEST_C := $(patsubst tests/%.c,%,$(wildcard tests/*.c))
 TEST_SH := $(wildcard tests/*.t)
 ALL_C := $(LIB_SRC) $(wildcard cmd/*.c libexec/*.c bench/*.c tests/*.c tests/fault/*.c)
-ALL_H := $(wildcard lib/*/*.h libexec/*.h tests/*.h)
+ALL_H := $(wildcard lib/*/*.h lib/*/*/*.h libexec/*.h tests/*.h)
 # What exports are made of: built there, and laid out here.
 EXPORTED := $(wildcard share/export/*.[ch])
 ALL_SH := $(wildcard share/*.sh bench/*.sh tests/*.t tests/*.sh) .ci/run
@@ -164,7 +164,7 @@ build/completions/bash/% build/completions/zsh/% build/completions/fish/%: $(BIN
 	@mkdir -p build/completions/bash build/completions/zsh build/completions/fish
 	@for shell in bash zsh fish; do $(BIN)/$* --help-complete=$$shell > build/completions/$$shell/$*; done
 
--include $(wildcard $(B)/*.d $(B)/*/*.d $(B)/lib/*/*.d build/lint/*/*.d build/lint/lib/*/*.d)
+-include $(wildcard $(B)/*.d $(B)/*/*.d $(B)/lib/*/*.d $(B)/lib/*/*/*.d build/lint/*/*.d build/lint/lib/*/*.d build/lint/lib/*/*/*.d)
 
 ## Checking
 

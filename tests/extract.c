@@ -9,7 +9,7 @@
 
 #include "lib/base/rng.h"
 #include "lib/extract/extract.h"
-#include "lib/extract/onnx.h"
+#include "lib/extract/onnx/onnx.h"
 #include "tests/tap.h"
 
 /* Writing protobuf */

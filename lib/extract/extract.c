@@ -5,7 +5,7 @@
 #include <string.h>
 #include <strings.h>
 
-#include "lib/extract/onnx.h"
+#include "lib/extract/onnx/onnx.h"
 #include "lib/io/foreign.h"
 
 const struct format *const format_list[] = {&format_records, &format_onnx, &format_csv, &format_log,

@@ -7,7 +7,7 @@
 #include "lib/build/cache.h"
 #include "lib/extract/arrays.h"
 #include "lib/extract/infer.h"
-#include "lib/extract/onnx.h"
+#include "lib/extract/onnx/onnx.h"
 #include "lib/run/choose.h"
 #include "lib/run/lower.h"
 #include "lib/run/plan.h"

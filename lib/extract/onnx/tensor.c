@@ -1,10 +1,10 @@
 /* TensorProto: what is small and may decide shapes is kept, the rest is passed over. */
-#include "lib/extract/onnx_parse.h"
+#include "lib/extract/onnx/parse.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "lib/extract/onnx_external.h"
+#include "lib/extract/onnx/external.h"
 
 /* How the elements at hand in parse.raw are written. */
 enum coding { NONE, LITTLE_ENDIAN_RAW, LIST_OF_INT64, LIST_OF_FLOAT, LIST_OF_DOUBLE };

@@ -1,5 +1,5 @@
 /* TypeProto: element type and shape as a file declares them. */
-#include "lib/extract/onnx_parse.h"
+#include "lib/extract/onnx/parse.h"
 
 /* TensorShapeProto.Dimension */
 static int parse_dim(struct parse *p, uint64_t end, struct declared *d, struct err *e)

@@ -1,4 +1,4 @@
-#include "lib/extract/onnx_external.h"
+#include "lib/extract/onnx/external.h"
 
 #include <errno.h>
 #include <fcntl.h>

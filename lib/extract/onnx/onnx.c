@@ -1,8 +1,8 @@
-#include "lib/extract/onnx.h"
+#include "lib/extract/onnx/onnx.h"
 
 #include <string.h>
 
-#include "lib/extract/onnx_parse.h"
+#include "lib/extract/onnx/parse.h"
 
 static int parse_graph(struct parse *p, uint64_t end, struct graph *g, struct err *e);
 

@@ -1,16 +1,15 @@
-/* ONNX models: parse, infer shapes, find the operators, fuse, and say what was left. */
-#include <stdlib.h>
+#include "lib/extract/model.h"
+
 #include <string.h>
 
-#include "lib/extract/extract.h"
-#include "lib/extract/onnx.h"
 #include "lib/extract/tally.h"
 #include "lib/extract/task.h"
 
 struct job {
 	struct extract *x;
-	struct arena a;
-	struct onnx_model model;
+	struct graph *g;
+	const struct id *hash;
+	struct arena *a;
 	struct infer infer;
 	struct buf stem;
 	struct task *task; /* of each node that multiplies and adds, in topological order */
@@ -20,42 +19,37 @@ struct job {
 	int extracted, unknown;	 /* operators; tasks of unknown size */
 };
 
-static int claims(const char *name, const unsigned char *head, size_t n)
-{
-	return extract_name_ends(name, ".onnx") || onnx_claims(head, n);
-}
-
 static void make_tasks(struct job *j)
 {
-	struct graph *g = &j->model.graph;
+	struct graph *g = j->g;
 
-	j->task = arena_array(&j->a, struct task, g->nnode);
-	j->absorbed = arena_alloc(&j->a, (size_t)g->nnode);
-	j->ntask = task_find(g, j->x->layout, &j->a, j->task, j->absorbed);
+	j->task = arena_array(j->a, struct task, g->nnode);
+	j->absorbed = arena_alloc(j->a, (size_t)g->nnode);
+	j->ntask = task_find(g, j->x->layout, j->a, j->task, j->absorbed);
 }
 
 /* Names of nodes are to be unique but often are not, or are missing; names of values are. */
 static const char *node_source(struct job *j, const struct graph_node *n, const struct map *names)
 {
 	const int *count = map_get(names, n->name, strlen(n->name));
-	const struct graph *g = &j->model.graph;
+	const struct graph *g = j->g;
 
 	if (count && *count == 1)
 		return n->name;
-	return arena_printf(&j->a, "%s%s%s", n->name, n->name[0] ? "#" : "",
+	return arena_printf(j->a, "%s%s%s", n->name, n->name[0] ? "#" : "",
 			    n->nout && n->out[0] >= 0 ? g->value[n->out[0]]->name : "");
 }
 
 static void count_names(struct job *j, struct map *names)
 {
-	const struct graph *g = &j->model.graph;
+	const struct graph *g = j->g;
 
 	for (int i = 0; i < g->nnode; i++) {
 		const char *name = g->node[i].name;
 		int **count = name[0] ? (int **)map_put(names, name, strlen(name), NULL) : NULL;
 
 		if (count && !*count)
-			*count = arena_new(&j->a, int);
+			*count = arena_new(j->a, int);
 		if (count)
 			++**count;
 	}
@@ -79,8 +73,8 @@ static void emit(struct job *j)
 		j->extracted++;
 		j->covered += t->macs;
 		buf_clear(&source);
-		buf_fmt(&source, "%s:%.12s:", j->stem.s, j->model.hash.s);
-		extract_utf8(&source, node_source(j, &j->model.graph.node[t->node], &names));
+		buf_fmt(&source, "%s:%.12s:", j->stem.s, j->hash->s);
+		extract_utf8(&source, node_source(j, &j->g->node[t->node], &names));
 		work_add_source(worklist_put(&j->x->found, &t->w, NULL, 0), source.s);
 	}
 	buf_free(&source);
@@ -109,7 +103,7 @@ static void tally_subgraphs(struct job *j, const struct graph_node *n, struct ta
 
 			if (!node_is(in, "Constant"))
 				tally_add(left,
-					  arena_printf(&j->a, "%s (inside %s)", in->type, n->type));
+					  arena_printf(j->a, "%s (inside %s)", in->type, n->type));
 			tally_subgraphs(j, in, left);
 		}
 	}
@@ -117,7 +111,7 @@ static void tally_subgraphs(struct job *j, const struct graph_node *n, struct ta
 
 static void tally_left(struct job *j, struct tally *left)
 {
-	const struct graph *g = &j->model.graph;
+	const struct graph *g = j->g;
 	int next = 0;
 
 	for (int i = 0; i < g->nnode; i++) {
@@ -128,7 +122,7 @@ static void tally_left(struct job *j, struct tally *left)
 			const struct task *t = &j->task[next++];
 
 			if (t->why)
-				tally_add(left, arena_printf(&j->a, "%s (%s)", n->type, t->why));
+				tally_add(left, arena_printf(j->a, "%s (%s)", n->type, t->why));
 		} else if (!j->absorbed[g->order[i]] && !is_plumbing(g, n)) {
 			tally_add(left, n->type);
 		}
@@ -169,25 +163,19 @@ static void report(struct job *j)
 	buf_free(&b);
 }
 
-static int read(struct extract *x, struct member *m, struct err *e)
+int model_extract(struct extract *x, const struct member *m, struct graph *g, int64_t opset,
+		  const struct id *hash, struct err *e)
 {
-	struct job j = {.x = x};
-	int r;
+	struct job j = {.x = x, .g = g, .hash = hash, .a = g->a};
+	int r = infer_run(&j.infer, g, opset, &x->infer, e);
 
 	extract_stem(m->name, &j.stem);
-	r = onnx_read(&j.model, &m->bytes, &j.a, e);
-	if (!r)
-		r = infer_run(&j.infer, &j.model.graph, j.model.opset, &x->infer, e);
 	if (!r) {
 		make_tasks(&j);
 		emit(&j);
 		report(&j);
 	}
 	infer_free(&j.infer);
-	onnx_free(&j.model);
-	arena_free(&j.a);
 	buf_free(&j.stem);
 	return r;
 }
-
-const struct format format_onnx = {"onnx", "ONNX models", claims, read};

@@ -1,4 +1,4 @@
-#include "lib/extract/wire.h"
+#include "lib/extract/onnx/wire.h"
 
 #include <string.h>
 

@@ -14,8 +14,8 @@
  * Everything read goes into a running digest, but of fields passed over by wire_drop() only the
  * first bytes.
  */
-#ifndef TL_EXTRACT_WIRE_H
-#define TL_EXTRACT_WIRE_H
+#ifndef TL_EXTRACT_ONNX_WIRE_H
+#define TL_EXTRACT_ONNX_WIRE_H
 
 #include <stdint.h>
 

@@ -2,7 +2,7 @@
 #ifndef TL_EXTRACT_ONNX_EXTERNAL_H
 #define TL_EXTRACT_ONNX_EXTERNAL_H
 
-#include "lib/extract/onnx_parse.h"
+#include "lib/extract/onnx/parse.h"
 
 struct external {
 	const char *location;	/* NULL: not given */

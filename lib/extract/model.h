@@ -1,0 +1,15 @@
+/* Models: what all formats of models have in common, once their graph has been read. Shapes are
+ * inferred, the operators found and fused; workloads go to the result, and what is left out is
+ * said.
+ */
+#ifndef TL_EXTRACT_MODEL_H
+#define TL_EXTRACT_MODEL_H
+
+#include "lib/extract/extract.h"
+#include "lib/extract/graph.h"
+
+/* The graph is linked; opset: whose rules hold for it. The hash stands for the model in sources. */
+int model_extract(struct extract *x, const struct member *m, struct graph *g, int64_t opset,
+		  const struct id *hash, struct err *e);
+
+#endif
