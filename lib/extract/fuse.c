@@ -44,7 +44,8 @@ static int take_batch_norm(const struct graph *g, const struct graph_node *n, st
 			   int cur)
 {
 	if (n->in[0] != cur || node_int(n, "training_mode", 0) || !take_scale(t) ||
-	    g->value[cur]->shape.rank < 2 || t->channel_dim != 1)
+	    g->value[cur]->shape.rank < 2 ||
+	    t->channel_dim != node_channel(n, g->value[cur]->shape.rank))
 		return 0;
 	for (int i = 1; i < n->nout; i++)
 		if (n->out[i] >= 0 && g->value[n->out[i]]->uses)

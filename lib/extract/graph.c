@@ -232,6 +232,32 @@ int node_is(const struct graph_node *n, const char *type)
 	return !strcmp(n->type, type) && (!n->domain[0] || !strcmp(n->domain, "ai.onnx"));
 }
 
+int node_channel(const struct graph_node *n, int rank)
+{
+	return n->channels_last ? rank - 1 : 1;
+}
+
+int node_space(const struct graph_node *n)
+{
+	return n->channels_last ? 1 : 2;
+}
+
+struct shape node_filter(const struct graph_node *n, const struct shape *s)
+{
+	const char *to = node_is(n, "ConvTranspose") ? "io" : "oi";
+	struct shape out = *s;
+	int at = 2;
+
+	if (!n->filter || s->rank != (int)strlen(n->filter))
+		return out;
+	for (int i = 0; i < s->rank; i++) {
+		const char *c = strchr(to, n->filter[i]);
+
+		out.dim[c ? c - to : at++] = s->dim[i];
+	}
+	return out;
+}
+
 struct value *node_in(const struct graph *g, const struct graph_node *n, int i)
 {
 	return i < n->nin && n->in[i] >= 0 ? g->value[n->in[i]] : NULL;

@@ -21,6 +21,8 @@ enum {
 	GRAPH_MAX_RANK = 12,
 	KEEP_INTS = 4096, /* integer tensors up to so many elements keep them */
 	KEEP_REALS = 64,  /* and float tensors */
+	KEEP_ALL =
+		1 << 22, /* elements that inference makes of a whole graph: more are left unknown */
 };
 
 #define DIM_UNKNOWN (-1)
@@ -64,6 +66,7 @@ struct declared {
 	struct shape shape; /* 0 where a dimension is a symbol or missing */
 	const char *symbol[GRAPH_MAX_RANK];
 	int elem;
+	int quantized; /* reals in the form of integers, with a scale */
 };
 
 struct value {
@@ -78,7 +81,7 @@ struct value {
 	const struct declared *declared;
 	int is_const; /* initializer, or made from constants only */
 	int is_input, is_output;
-	int quantized;	   /* made by DequantizeLinear: a float in form only */
+	int quantized;	   /* declared so, or made by DequantizeLinear: a float in form only */
 	int producer;	   /* node, or -1 */
 	int uses;	   /* node inputs that read it, subgraphs' included */
 	int consumer;	   /* the last node among them */
@@ -109,6 +112,12 @@ struct graph_node {
 	int nout;
 	struct attr *attr;
 	int nattr;
+	/* Where a format differs from ONNX: the channels are the last dimension of what is read and
+	 * made, not the second; and the order of a filter's dimensions, such as "ohwi" (NULL:
+	 * "oihw", of ConvTranspose "iohw"). */
+	int channels_last;
+	const char *filter;
+	int weighs; /* reads weights once for each row of its data, by no rule of ONNX */
 };
 
 struct graph {
@@ -137,6 +146,11 @@ int64_t node_int(const struct graph_node *n, const char *name, int64_t otherwise
 float node_float(const struct graph_node *n, const char *name, float otherwise);
 const char *node_str(const struct graph_node *n, const char *name, const char *otherwise);
 int node_is(const struct graph_node *n, const char *type);
+/* Where a tensor of that rank has its channels, and its first dimension of space. */
+int node_channel(const struct graph_node *n, int rank);
+int node_space(const struct graph_node *n);
+/* The shape of a filter in ONNX's order. */
+struct shape node_filter(const struct graph_node *n, const struct shape *s);
 /* Input or output i, NULL if it is left out. */
 struct value *node_in(const struct graph *g, const struct graph_node *n, int i);
 struct value *node_out(const struct graph *g, const struct graph_node *n, int i);

@@ -39,6 +39,9 @@ static const struct row rows[] = {
 	{"Upsample", infer_resize, SAME},
 	{"DepthToSpace", infer_depth_to_space, MOVES},
 	{"SpaceToDepth", infer_space_to_depth, MOVES},
+	/* Not of ONNX: */
+	{"SpaceToBatch", infer_space_to_batch, MOVES},
+	{"BatchToSpace", infer_space_to_batch, MOVES},
 	{"Gemm", infer_gemm, SAME},
 	{"MatMul", infer_matmul, SAME},
 	{"MatMulInteger", infer_matmul, INT32},
@@ -236,6 +239,7 @@ static void set_type(struct infer *x, const struct graph_node *n, enum kind kind
 			continue;
 		v->elem = in ? in->elem : VALUE_UNKNOWN;
 		v->quantized = kind == FLOATS || (kind == MOVES && in && in->quantized);
+		v->quantized |= v->declared && v->declared->quantized;
 		if (kind == SAME && node_attr(n, "dtype")) /* RandomNormalLike and its kin */
 			v->elem = (int)node_int(n, "dtype", v->elem);
 		else if (kind == BOOLEAN)

@@ -37,6 +37,7 @@ struct infer {
 	struct graph *g;
 	const struct infer_options *options;
 	int64_t opset;
+	int64_t kept; /* elements, of all values */
 	int reshaped; /* a fixed dimension was overridden: what the file declares inside is stale */
 	struct map symbols; /* bound by --shape: name -> int64_t * */
 	struct map unknown; /* operator types without a row -> count */
@@ -110,12 +111,16 @@ void fold_elementwise(struct infer *x, const struct graph_node *n);
 infer_fn infer_unary, infer_nary, infer_where, infer_prelu, infer_dropout, infer_random_like,
 	infer_non_zero, infer_quantize_dynamic, infer_boxes, infer_grid_sample;
 infer_fn infer_conv, infer_conv_transpose, infer_pool, infer_global_pool, infer_pad, infer_resize,
-	infer_depth_to_space, infer_space_to_depth;
+	infer_depth_to_space, infer_space_to_depth, infer_space_to_batch;
 infer_fn infer_gemm, infer_matmul, infer_einsum, infer_reduce, infer_arg, infer_topk, infer_rnn;
 infer_fn infer_concat, infer_split, infer_slice, infer_gather, infer_gather_elements,
 	infer_gather_nd, infer_reshape, infer_flatten, infer_transpose, infer_squeeze,
 	infer_unsqueeze, infer_expand, infer_tile, infer_shape, infer_size, infer_constant,
 	infer_constant_of_shape, infer_range, infer_one_hot;
+
+/* Shapes of the operands of a MatMul, as it multiplies them: transA and transB say which are given
+ * transposed (not in ONNX). */
+void infer_operands(const struct graph_node *n, struct shape *a, struct shape *b);
 
 /* Einsum "ij,jk->ik" with the sizes of its letters; multiply-adds are the product of all sizes. */
 struct einsum {

@@ -26,6 +26,24 @@ int infer_gemm(struct infer *x, const struct graph_node *n, struct err *e)
 	return infer_set(x, n, 0, &s, e);
 }
 
+/* A right or left side that is given transposed. */
+static void turn(const struct graph_node *n, const char *attr, struct shape *s)
+{
+	int64_t d;
+
+	if (!node_int(n, attr, 0) || s->rank < 2)
+		return;
+	d = s->dim[s->rank - 1];
+	s->dim[s->rank - 1] = s->dim[s->rank - 2];
+	s->dim[s->rank - 2] = d;
+}
+
+void infer_operands(const struct graph_node *n, struct shape *a, struct shape *b)
+{
+	turn(n, "transA", a);
+	turn(n, "transB", b);
+}
+
 /* A vector on the left is a row, on the right a column; the one added dimension is dropped again.
  */
 int infer_matmul(struct infer *x, const struct graph_node *n, struct err *e)
@@ -41,6 +59,7 @@ int infer_matmul(struct infer *x, const struct graph_node *n, struct err *e)
 		return 0;
 	a = va->shape;
 	b = vb->shape;
+	infer_operands(n, &a, &b);
 	if (!a.rank || !b.rank)
 		return infer_bad(x, n, e, "multiplies a scalar");
 	if (a.rank == 1) {

@@ -223,7 +223,8 @@ int infer_flatten(struct infer *x, const struct graph_node *n, struct err *e)
 int infer_transpose(struct infer *x, const struct graph_node *n, struct err *e)
 {
 	const struct value *in = node_in(x->g, n, 0);
-	const struct attr *perm = node_attr(n, "perm");
+	const int64_t *perm;
+	int count, given = infer_list(x->g, n, "perm", 1, &count, &perm);
 	int64_t stride[GRAPH_MAX_RANK], moved[GRAPH_MAX_RANK];
 	unsigned seen = 0;
 	struct shape s;
@@ -233,14 +234,18 @@ int infer_transpose(struct infer *x, const struct graph_node *n, struct err *e)
 	if (in->shape.rank < 0)
 		return 0;
 	s = in->shape;
-	if (perm && perm->nints != s.rank)
-		return infer_bad(x, n, e, "permutes %d of %d dimensions", perm->nints, s.rank);
+	if (given < 0) {
+		infer_open(&s, s.rank);
+		return infer_set(x, n, 0, &s, e);
+	}
+	if (given && count != s.rank)
+		return infer_bad(x, n, e, "permutes %d of %d dimensions", count, s.rank);
 	if (shape_known(&s))
 		infer_strides(&in->shape, stride);
 	else
 		memset(stride, 0, sizeof stride);
 	for (int i = 0; i < s.rank; i++) {
-		int from = perm ? infer_axis(perm->ints[i], s.rank) : s.rank - 1 - i;
+		int from = given ? infer_axis(perm[i], s.rank) : s.rank - 1 - i;
 
 		if (from < 0 || seen >> from & 1)
 			return infer_bad(x, n, e, "has a perm that is no permutation");

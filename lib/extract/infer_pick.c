@@ -36,7 +36,7 @@ static int read_slices(const struct graph *g, const struct graph_node *n, struct
 	s->known = infer_list(g, n, "starts", attrs ? -1 : 1, &ns, &s->start) == 1;
 	s->known &= infer_list(g, n, "ends", attrs ? -1 : 2, &ne, &s->end) == 1;
 	a = infer_list(g, n, "axes", attrs ? -1 : 3, &na, &s->axis);
-	t = infer_list(g, n, NULL, attrs ? -1 : 4, &nt, &s->step);
+	t = infer_list(g, n, "steps", attrs ? -1 : 4, &nt, &s->step);
 	s->n = s->known ? ns : a == 1 ? na : -1;
 	if ((s->known && ns != ne) || (a == 1 && s->n != na) || (t == 1 && s->n >= 0 && s->n != nt))
 		return -1;

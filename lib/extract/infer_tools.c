@@ -115,8 +115,10 @@ union scalar *infer_keep(struct infer *x, const struct graph_node *n, int i)
 {
 	struct value *v = node_out(x->g, n, i);
 
-	if (!v || !shape_known(&v->shape) || shape_count(&v->shape) > KEEP_INTS)
+	if (!v || !shape_known(&v->shape) || shape_count(&v->shape) > KEEP_INTS ||
+	    x->kept > KEEP_ALL)
 		return NULL;
+	x->kept += shape_count(&v->shape);
 	v->kept = arena_array(x->g->a, union scalar, shape_count(&v->shape));
 	return v->kept;
 }

@@ -60,7 +60,7 @@ int window_resolve(const struct graph *g, const struct graph_node *n, const stru
 
 	*w = (struct window){.rank = s->rank - 2};
 	for (int i = 0; i < w->rank; i++) {
-		w->in[i] = s->dim[i + 2];
+		w->in[i] = s->dim[i + node_space(n)];
 		w->kernel[i] = kernel[i];
 		w->out[i] = DIM_UNKNOWN;
 		if (read_axis(g, n, w, i, e))
@@ -82,15 +82,15 @@ int window_resolve(const struct graph *g, const struct graph_node *n, const stru
 	return 0;
 }
 
-/* Sizes of the kernel: the attribute, else those of the weights, else unknown. */
-static int kernel_sizes(const struct graph_node *n, const struct value *weights, int rank,
+/* Sizes of the kernel: the attribute, else those of the weights (NULL: there are none), else
+ * unknown. */
+static int kernel_sizes(const struct graph_node *n, const struct shape *weights, int rank,
 			int64_t *k)
 {
 	const struct attr *a = node_attr(n, "kernel_shape");
 
 	for (int i = 0; i < rank; i++) {
-		k[i] = weights && weights->shape.rank == rank + 2 ? weights->shape.dim[i + 2]
-								  : DIM_UNKNOWN;
+		k[i] = weights && weights->rank == rank + 2 ? weights->dim[i + 2] : DIM_UNKNOWN;
 		if (a && a->nints != rank)
 			return -1;
 		if (a && k[i] >= 0 && a->ints[i] != k[i])
@@ -108,48 +108,52 @@ int infer_conv(struct infer *x, const struct graph_node *n, struct err *e)
 	const struct value *in = node_in(x->g, n, 0);
 	const struct value *weights = node_in(x->g, n, node_is(n, "QLinearConv") ? 3 : 1);
 	int64_t k[GRAPH_MAX_RANK], group = node_int(n, "group", 1);
-	struct shape s;
+	struct shape s, f;
 	struct window w;
+	int channel;
 
 	if (!in || !weights)
 		return infer_bad(x, n, e, "wants data and weights");
 	if (in->shape.rank < 0)
 		return 0;
 	s = in->shape;
+	f = node_filter(n, &weights->shape);
+	channel = node_channel(n, s.rank);
 	if (s.rank < 3)
 		return infer_bad(x, n, e, "wants data of three and more dimensions");
-	if (weights->shape.rank >= 0 && weights->shape.rank != s.rank)
+	if (f.rank >= 0 && f.rank != s.rank)
 		return infer_bad(x, n, e, "has data of %d and weights of %d dimensions", s.rank,
-				 weights->shape.rank);
-	if (kernel_sizes(n, weights, s.rank - 2, k))
+				 f.rank);
+	if (kernel_sizes(n, &f, s.rank - 2, k))
 		return infer_bad(x, n, e, "has a kernel_shape that contradicts its weights");
 	if (group < 1 || group > FAR)
 		return infer_bad(x, n, e, "has %lld groups", (long long)group);
-	s.dim[1] = DIM_UNKNOWN;
-	if (weights->shape.rank > 1) {
-		int64_t ic = weights->shape.dim[1], oc = weights->shape.dim[0];
+	s.dim[channel] = DIM_UNKNOWN;
+	if (f.rank > 1) {
+		int64_t ic = f.dim[1], oc = f.dim[0], got = in->shape.dim[channel];
 
-		if (ic >= 0 && in->shape.dim[1] >= 0 && ic * group != in->shape.dim[1])
+		if (ic >= 0 && got >= 0 && ic * group != got)
 			return infer_bad(x, n, e, "reads %lld channels, but its weights want %lld",
-					 (long long)in->shape.dim[1], (long long)(ic * group));
+					 (long long)got, (long long)(ic * group));
 		if (oc >= 0 && oc % group)
 			return infer_bad(x, n, e, "makes %lld channels in %lld groups",
 					 (long long)oc, (long long)group);
-		s.dim[1] = oc;
+		s.dim[channel] = oc;
 	}
 	if (window_resolve(x->g, n, &in->shape, k, &w, e))
 		return -1;
-	memcpy(s.dim + 2, w.out, sizeof *w.out * (size_t)w.rank);
+	memcpy(s.dim + node_space(n), w.out, sizeof *w.out * (size_t)w.rank);
 	return infer_set(x, n, 0, &s, e);
 }
 
 int infer_conv_transpose(struct infer *x, const struct graph_node *n, struct err *e)
 {
 	const struct value *in = node_in(x->g, n, 0), *weights = node_in(x->g, n, 1);
-	const struct attr *fixed = node_attr(n, "output_shape");
+	const int64_t *fixed = NULL;
+	int nfixed, space = node_space(n);
 	const char *pad = node_str(n, "auto_pad", "NOTSET");
 	int64_t k[GRAPH_MAX_RANK], group = node_int(n, "group", 1);
-	struct shape s;
+	struct shape s, f;
 	struct window w = {0};
 
 	if (!in || !weights)
@@ -160,26 +164,32 @@ int infer_conv_transpose(struct infer *x, const struct graph_node *n, struct err
 			       : infer_bad(x, n, e, "has data and weights that do not fit");
 	s = in->shape;
 	w.rank = s.rank - 2;
-	if (kernel_sizes(n, weights, w.rank, k) || group < 1 || group > FAR)
+	f = node_filter(n, &weights->shape);
+	/* Here in the end of the list, or, with the channels last, before the last. */
+	if (infer_list(x->g, n, "output_shape", 3, &nfixed, &fixed) == 1)
+		fixed = nfixed >= w.rank + n->channels_last
+				? fixed + (nfixed - w.rank - n->channels_last)
+				: NULL;
+	if (kernel_sizes(n, &f, w.rank, k) || group < 1 || group > FAR)
 		return infer_bad(x, n, e, "has a kernel_shape or group that makes no sense");
-	s.dim[1] = weights->shape.dim[1] < 0 ? DIM_UNKNOWN : weights->shape.dim[1] * group;
+	s.dim[node_channel(n, s.rank)] = f.dim[1] < 0 ? DIM_UNKNOWN : f.dim[1] * group;
 	for (int i = 0; i < w.rank; i++) {
-		int64_t more;
+		int64_t more, *d = &s.dim[i + space];
 
 		w.kernel[i] = k[i];
 		if (read_axis(x->g, n, &w, i, e) ||
 		    entry(n, "output_padding", w.rank, i, 0, 0, &more))
 			return infer_bad(x, n, e, "has a window that makes no sense");
-		if (fixed && fixed->nints >= w.rank)
-			s.dim[i + 2] = fixed->ints[fixed->nints - w.rank + i];
-		else if (s.dim[i + 2] < 0 || k[i] < 0)
-			s.dim[i + 2] = DIM_UNKNOWN;
+		if (fixed && fixed[i] != INT_UNKNOWN)
+			*d = fixed[i];
+		else if (*d < 0 || k[i] < 0)
+			*d = DIM_UNKNOWN;
 		else if (!strncmp(pad, "SAME_", 5))
-			s.dim[i + 2] *= w.stride[i];
+			*d *= w.stride[i];
 		else
-			s.dim[i + 2] = w.stride[i] * (s.dim[i + 2] - 1) + more + reach(&w, i) -
-				       w.before[i] - w.after[i];
-		if (s.dim[i + 2] < DIM_UNKNOWN)
+			*d = w.stride[i] * (*d - 1) + more + reach(&w, i) - w.before[i] -
+			     w.after[i];
+		if (*d < DIM_UNKNOWN)
 			return infer_bad(x, n, e, "makes a negative size");
 	}
 	return infer_set(x, n, 0, &s, e);
@@ -214,7 +224,7 @@ int infer_pool(struct infer *x, const struct graph_node *n, struct err *e)
 	for (int i = 0; i < w.rank; i++) {
 		int ceil_mode = node_int(n, "ceil_mode", 0) != 0;
 
-		s.dim[i + 2] = ceil_mode && w.out[i] >= 0 ? pooled(&w, i) : w.out[i];
+		s.dim[i + node_space(n)] = ceil_mode && w.out[i] >= 0 ? pooled(&w, i) : w.out[i];
 	}
 	if (n->nout > 1 && node_out(x->g, n, 1))
 		node_out(x->g, n, 1)->elem = VALUE_I64;
@@ -343,7 +353,7 @@ int infer_depth_to_space(struct infer *x, const struct graph_node *n, struct err
 	s = in->shape;
 	for (int i = 1; i < s.rank; i++)
 		if (s.dim[i] >= 0)
-			s.dim[i] = i == 1 ? s.dim[i] / (b * b) : s.dim[i] * b;
+			s.dim[i] = i == node_channel(n, 4) ? s.dim[i] / (b * b) : s.dim[i] * b;
 	return infer_set(x, n, 0, &s, e);
 }
 
@@ -358,6 +368,42 @@ int infer_space_to_depth(struct infer *x, const struct graph_node *n, struct err
 	s = in->shape;
 	for (int i = 1; i < s.rank; i++)
 		if (s.dim[i] >= 0)
-			s.dim[i] = i == 1 ? s.dim[i] * (b * b) : s.dim[i] / b;
+			s.dim[i] = i == node_channel(n, 4) ? s.dim[i] * (b * b) : s.dim[i] / b;
+	return infer_set(x, n, 0, &s, e);
+}
+
+/* Blocks of an image become images of their own in the batch: the dimensions behind the batch are
+ * padded and divided by the sizes of input 1, pads are pairs in input 2. And back, with a part cut
+ * off. */
+int infer_space_to_batch(struct infer *x, const struct graph_node *n, struct err *e)
+{
+	const struct value *in = node_in(x->g, n, 0);
+	int back = node_is(n, "BatchToSpace"), nblock, npads, known;
+	const int64_t *block, *pads;
+	struct shape s;
+
+	if (!in)
+		return infer_bad(x, n, e, "has no input");
+	if (in->shape.rank < 0)
+		return 0;
+	s = in->shape;
+	known = infer_list(x->g, n, NULL, 1, &nblock, &block) == 1 &&
+		infer_list(x->g, n, NULL, 2, &npads, &pads) == 1;
+	if (known && (nblock >= s.rank || npads != 2 * nblock))
+		return infer_bad(x, n, e, "has blocks that do not fit its data");
+	if (!known)
+		infer_open(&s, s.rank);
+	for (int i = 0; known && i < nblock; i++) {
+		int64_t *d = &s.dim[i + 1], b = block[i], p = pads[2 * i], q = pads[2 * i + 1];
+
+		if (b < 1 || b > FAR || p < 0 || p > FAR || q < 0 || q > FAR)
+			return infer_bad(x, n, e, "has blocks that make no sense");
+		if (s.dim[0] >= 0)
+			s.dim[0] = back ? s.dim[0] / b : s.dim[0] * b;
+		if (*d >= 0)
+			*d = back ? *d * b - p - q : (*d + p + q) / b;
+		if (*d < DIM_UNKNOWN || infer_absurd(&s))
+			return infer_bad(x, n, e, "has blocks that do not fit its data");
+	}
 	return infer_set(x, n, 0, &s, e);
 }

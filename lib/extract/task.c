@@ -40,8 +40,9 @@ static const char *not_f32(struct arena *a, const struct value *p, const struct 
 	return NULL;
 }
 
-/* A Pad of zeros around the image can become part of the convolution's own padding. */
-static int zero_pad(const struct graph *g, const struct graph_node *pad, int64_t *before,
+/* A Pad of zeros around the image can become part of the convolution's own padding. space: where
+ * the image's dimensions begin. */
+static int zero_pad(const struct graph *g, const struct graph_node *pad, int space, int64_t *before,
 		    int64_t *after)
 {
 	const struct value *in = node_in(g, pad, 0), *fill = node_in(g, pad, 2);
@@ -60,11 +61,13 @@ static int zero_pad(const struct graph *g, const struct graph_node *pad, int64_t
 	for (int i = 0; i < in->shape.rank; i++) {
 		int64_t b = pads[i], c = pads[i + in->shape.rank];
 
-		if (b < 0 || c < 0 || (i < 2 && (b || c)))
+		if (b < 0 || c < 0)
 			return 0;
-		if (i >= 2) {
-			before[i - 2] = b;
-			after[i - 2] = c;
+		if (i >= space && i < space + in->shape.rank - 2) {
+			before[i - space] = b;
+			after[i - space] = c;
+		} else if (b || c) {
+			return 0;
 		}
 	}
 	return 1;
@@ -74,18 +77,20 @@ static int zero_pad(const struct graph *g, const struct graph_node *pad, int64_t
 static int conv_window(const struct graph *g, const struct graph_node *n, struct task *t,
 		       struct window *w, struct shape *in)
 {
-	const struct value *data = node_in(g, n, 0), *weights = node_in(g, n, 1);
+	const struct value *data = node_in(g, n, 0);
+	struct shape f = node_filter(n, &node_in(g, n, 1)->shape);
 	int64_t before[GRAPH_MAX_RANK], after[GRAPH_MAX_RANK];
 
 	*in = data->shape;
-	if (window_resolve(g, n, in, weights->shape.dim + 2, w, NULL))
+	if (window_resolve(g, n, in, f.dim + 2, w, NULL))
 		return -1;
-	if (data->producer < 0 || !zero_pad(g, &g->node[data->producer], before, after))
+	if (data->producer < 0 ||
+	    !zero_pad(g, &g->node[data->producer], node_space(n), before, after))
 		return 0;
 	t->in = g->node[data->producer].in[0];
 	*in = g->value[t->in]->shape;
 	for (int i = 0; i < w->rank; i++) {
-		w->in[i] = in->dim[i + 2];
+		w->in[i] = in->dim[i + node_space(n)];
 		w->before[i] += before[i];
 		w->after[i] += after[i];
 	}
@@ -103,7 +108,7 @@ static void conv_dims(struct task *t, const struct graph_node *n, const struct w
 
 	d[CONV_MB] = in->dim[0];
 	d[CONV_G] = node_int(n, "group", 1);
-	d[CONV_IC] = in->dim[1];
+	d[CONV_IC] = in->dim[node_channel(n, in->rank)];
 	d[CONV_OC] = weights->dim[0];
 	d[CONV_IH] = d[CONV_OH] = d[CONV_KH] = d[CONV_SH] = 1;
 	d[CONV_PH] = d[CONV_DH] = 0;
@@ -135,7 +140,7 @@ static void make_conv(const struct graph *g, const struct graph_node *n, enum la
 	const struct value *weights = node_in(g, n, node_is(n, "QLinearConv") ? 3 : 1);
 	const struct value *out = node_out(g, n, 0), *const all[] = {data, weights, out};
 	struct window w;
-	struct shape in;
+	struct shape in, f = node_filter(n, &weights->shape);
 
 	if (!shape_known(&data->shape) || !shape_known(&weights->shape) || !out ||
 	    !shape_known(&out->shape)) {
@@ -143,9 +148,7 @@ static void make_conv(const struct graph *g, const struct graph_node *n, enum la
 		return;
 	}
 	/* Each output takes one multiply-add for each weight of its channel. */
-	t->macs = times(shape_count(&out->shape),
-			weights->shape.dim[0] ? shape_count(&weights->shape) / weights->shape.dim[0]
-					      : 0);
+	t->macs = times(shape_count(&out->shape), f.dim[0] ? shape_count(&f) / f.dim[0] : 0);
 	if (!node_is(n, "Conv"))
 		t->why = node_is(n, "DeformConv") ? "not an operator here" : "quantized, not f32";
 	else if (data->shape.rank > 4)
@@ -159,8 +162,8 @@ static void make_conv(const struct graph *g, const struct graph_node *n, enum la
 		return;
 	}
 	t->w = (struct workload){.op = &op_conv2d, .layout = layout, .rhs_const = 1};
-	conv_dims(t, n, &w, &in, &weights->shape);
-	t->channel_dim = 1;
+	conv_dims(t, n, &w, &in, &f);
+	t->channel_dim = node_channel(n, in.rank);
 	if (node_in(g, n, 2))
 		t->w.post[t->w.npost++].kind = POST_BIAS;
 }
@@ -213,15 +216,19 @@ static void make_matmul(const struct graph *g, const struct graph_node *n, struc
 	const struct value *q = node_in(g, n, node_is(n, "QLinearMatMul") ? 3 : 1);
 	const struct value *out = node_out(g, n, 0), *const all[] = {p, q, out};
 	int64_t k, m, cols, rows, size;
+	struct shape a_side, b_side;
 
 	if (!out || !shape_known(&p->shape) || !shape_known(&q->shape) ||
 	    !shape_known(&out->shape)) {
 		t->why = unknown_shape(a, all, 3);
 		return;
 	}
-	k = p->shape.dim[p->shape.rank - 1];
-	m = p->shape.rank > 1 ? p->shape.dim[p->shape.rank - 2] : 1;
-	cols = q->shape.rank > 1 ? q->shape.dim[q->shape.rank - 1] : 1;
+	a_side = p->shape;
+	b_side = q->shape;
+	infer_operands(n, &a_side, &b_side);
+	k = a_side.dim[a_side.rank - 1];
+	m = a_side.rank > 1 ? a_side.dim[a_side.rank - 2] : 1;
+	cols = b_side.rank > 1 ? b_side.dim[b_side.rank - 1] : 1;
 	size = shape_count(&out->shape);
 	rows = cols ? size / cols : 0;
 	if (one_matrix(&q->shape))
@@ -260,11 +267,31 @@ static void make_rnn(const struct graph *g, const struct graph_node *n, struct t
 static void make_transposed(const struct graph *g, const struct graph_node *n, struct task *t)
 {
 	const struct value *x = node_in(g, n, 0), *w = node_in(g, n, 1);
+	struct shape f = node_filter(n, &w->shape);
 
 	t->why = "not an operator here";
-	if (shape_known(&x->shape) && shape_known(&w->shape) && w->shape.dim[0])
-		t->macs = times(count_or_unknown(&x->shape),
-				shape_count(&w->shape) / w->shape.dim[0]);
+	if (shape_known(&x->shape) && shape_known(&f) && f.dim[0])
+		t->macs = times(count_or_unknown(&x->shape), shape_count(&f) / f.dim[0]);
+}
+
+/* Recurrent networks and filters of other formats, by their matrices of weights. */
+static void make_weighing(const struct graph *g, const struct graph_node *n, struct task *t)
+{
+	const struct value *x = node_in(g, n, 0);
+	int64_t weights = 0, rows;
+
+	t->why = "not an operator here";
+	if (!x || !shape_known(&x->shape) || x->shape.rank < 2 || !x->shape.dim[x->shape.rank - 1])
+		return;
+	rows = shape_count(&x->shape) / x->shape.dim[x->shape.rank - 1];
+	for (int i = 1; i < n->nin; i++) {
+		const struct value *v = node_in(g, n, i);
+
+		if (v && v->is_const && v->shape.rank == 2 && weights >= 0 &&
+		    __builtin_add_overflow(weights, shape_count(&v->shape), &weights))
+			weights = -1;
+	}
+	t->macs = weights ? times(rows, weights) : -1;
 }
 
 int task_make(const struct graph *g, int node, enum layout layout, struct arena *a, struct task *t)
@@ -274,6 +301,10 @@ int task_make(const struct graph *g, int node, enum layout layout, struct arena 
 	*t = (struct task){.node = node, .macs = -1, .channel_dim = -1, .pad = -1};
 	t->in = n->nin ? n->in[0] : -1;
 	t->out = n->nout ? n->out[0] : -1;
+	if (n->weighs) {
+		make_weighing(g, n, t);
+		return 1;
+	}
 	if (n->domain[0] && strcmp(n->domain, "ai.onnx") != 0)
 		return 0;
 	if (node_is(n, "Conv") || node_is(n, "ConvInteger") || node_is(n, "DeformConv") ||
