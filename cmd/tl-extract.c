@@ -5,14 +5,16 @@
 
 #include "lib/base/buf.h"
 #include "lib/extract/extract.h"
+#include "lib/extract/select.h"
+#include "lib/extract/vary.h"
 #include "lib/io/opt.h"
 #include "lib/io/progress.h"
 #include "lib/io/record.h"
 
-static const char *format, *layout = "nhwc", *output;
+static const char *format, *layout = "nhwc", *output, *variation, *condition, *key;
 static int64_t batch = -1;
 static struct opt_list shapes;
-static int quiet;
+static int quiet, reverse;
 
 static const struct opt opts[] = {
 	{'b', "batch", OPT_COUNT, &batch, "N",
@@ -31,6 +33,18 @@ static const struct opt opts[] = {
 	{'f', "format", OPT_ENUM, &format, "FORMAT",
 	 "Read the files as this and nothing else. Without it, names and first bytes tell.",
 	 "onnx|records|csv|log"},
+	{0, "vary", OPT_STRING, &variation, "TERMS",
+	 "Instead of each operator, its variations: mb=1,2,4,8; ih,iw*=2 makes all combinations. "
+	 "See Variations.",
+	 NULL},
+	{0, "where", OPT_STRING, &condition, "CONDITION",
+	 "Write only the operators for which it holds: flops>1e8 && kh==3. See Conditions.", NULL},
+	{0, "sort", OPT_ENUM, &key, "KEY",
+	 "Write the largest first: by operations or bytes of one instance, by the number of "
+	 "instances, or by the operations of all of them. Equal ones stay in the order in which "
+	 "they occur.",
+	 "flops|bytes|count|total"},
+	{'r', "reverse", OPT_FLAG, &reverse, NULL, "With --sort: the smallest first.", NULL},
 	{'o', "output", OPT_FILE, &output, "FILE",
 	 "Write to FILE instead of standard output. FILE is replaced at the end.", NULL},
 	QUIET_OPTION(quiet, " What was not extracted is not told."),
@@ -69,15 +83,68 @@ static void read_one(struct extract *x, const char *path)
 	extract_input(x, path);
 }
 
-static int write_all(const struct extract *x, struct rec_out *out, struct err *e)
+/* What is asked of the workloads found, read before any file is. */
+static int check_choice(struct vary *v, struct arena *a, struct err *e)
+{
+	struct selected none = {0};
+
+	if (variation && vary_parse(v, variation, a, e))
+		return err_in(e, "--vary");
+	if (condition && select_where(NULL, 0, condition, a, &none, e) < 0)
+		return err_in(e, "--where");
+	return reverse && !key ? err_status(e, EXIT_USAGE, "--reverse belongs to --sort") : 0;
+}
+
+static void replace_by_variations(const struct vary *v, struct extract *x, struct arena *a)
+{
+	struct worklist made = {MAP_INIT};
+	struct varied told = {0};
+
+	vary_run(v, &x->found, &made, a, &told);
+	opt_say(&program, "--vary made %zu workloads of %zu", made.by_id.n, x->found.by_id.n);
+	if (told.dropped)
+		opt_say(&program,
+			"--vary dropped %lld variations that are no workload; the first %s",
+			(long long)told.dropped, told.why);
+	if (told.untouched)
+		opt_say(&program,
+			"nothing that --vary names is in %lld workloads, which stay as they are",
+			(long long)told.untouched);
+	worklist_free(&x->found);
+	x->found = made;
+}
+
+/* The works to write, in order; the array is the caller's to free. */
+static struct work **chosen(const struct extract *x, struct arena *a, int64_t *n)
+{
+	struct work **w = select_all(&x->found);
+	struct selected told = {0};
+	struct err e = ERR_INIT;
+
+	*n = (int64_t)x->found.by_id.n;
+	if (condition)
+		*n = select_where(w, *n, condition, a, &told, &e);
+	if (told.out)
+		opt_say(&program, "--where left out %lld of %zu workloads", (long long)told.out,
+			x->found.by_id.n);
+	if (told.unknown)
+		opt_say(&program,
+			"for %lld of these it is unknown whether the condition holds: %s has no %s",
+			(long long)told.unknown, told.op, told.lacks);
+	if (key)
+		select_sort(w, *n, key, reverse);
+	return w;
+}
+
+static int write_all(struct work *const *w, int64_t n, struct rec_out *out, struct err *e)
 {
 	struct json_doc scratch = JSON_DOC_INIT;
 	struct buf line = BUF_INIT;
 	int r = 0;
 
-	for (size_t i = 0; i < x->found.by_id.n && !r; i++) {
+	for (int64_t i = 0; i < n && !r; i++) {
 		buf_clear(&line);
-		work_print(x->found.by_id.item[i].value, &scratch, &line);
+		work_print(w[i], &scratch, &line);
 		r = rec_put(out, line.s, line.n, e);
 	}
 	buf_free(&line);
@@ -90,11 +157,17 @@ int main(int argc, char **argv)
 	static struct extract x = {.say = say};
 	struct err e = ERR_INIT;
 	int first = opt_parse(&program, argc, argv), r;
+	struct arena a = ARENA_INIT;
 	struct rec_out *out;
+	struct work **works;
+	struct vary vary;
+	int64_t n;
 
 	opt_foreign_exit(&program);
-	if (read_options(&x, &e) || !(out = rec_create(output, &e))) {
+	if (check_choice(&vary, &a, &e) || read_options(&x, &e) ||
+	    !(out = rec_create(output, &e))) {
 		extract_free(&x);
+		arena_free(&a);
 		return opt_fail(&program, &e);
 	}
 	if (first == argc)
@@ -105,11 +178,16 @@ int main(int argc, char **argv)
 	for (int i = 0; i < x.infer.nshape; i++)
 		if (!x.infer.shape[i].used)
 			opt_warn(&program, "no model has an input \"%s\"", x.infer.shape[i].name);
-	r = write_all(&x, out, &e);
+	if (variation)
+		replace_by_variations(&vary, &x, &a);
+	works = chosen(&x, &a, &n);
+	r = write_all(works, n, out, &e);
 	if (r && !rec_broken_pipe(out))
 		opt_fail(&program, &e);
 	rec_discard(out);
 	extract_free(&x);
 	infer_options_free(&x.infer);
+	arena_free(&a);
+	free(works);
 	return r || x.failed ? EXIT_INPUT : EXIT_DONE;
 }

@@ -230,6 +230,30 @@ static int check(const struct workload *w, struct err *e)
 	return 0;
 }
 
+/* The output size, from the padding on both sides that there was. An output that equal padding
+ * makes is taken to have had that: what lies beyond the last step of the window cannot be seen. */
+static void follow(const int64_t *from, const char *set, int64_t *dim)
+{
+	for (int w = 0; w < 2; w++) {
+		int64_t i = from[CONV_IH + w], o = from[CONV_OH + w], k = from[CONV_KH + w];
+		int64_t s = from[CONV_SH + w], p = from[CONV_PH + w], d = from[CONV_DH + w];
+		int64_t far = (o - 1) * s + window(k, d) - i - p, room;
+
+		if (set[CONV_OH + w] || !(set[CONV_IH + w] || set[CONV_KH + w] ||
+					  set[CONV_SH + w] || set[CONV_PH + w] || set[CONV_DH + w]))
+			continue;
+		if (o == out_size(i, k, s, p, d))
+			far = dim[CONV_PH + w];
+		for (int at = CONV_IH + w; at <= CONV_DH + w; at += at < CONV_OH ? 3 : 2)
+			if (dim[at] > DIM_LIMIT)
+				return; /* no problem, and too large to compute with */
+		room = dim[CONV_IH + w] + dim[CONV_PH + w] + far -
+		       window(dim[CONV_KH + w], dim[CONV_DH + w]);
+		dim[CONV_OH + w] =
+			room < 0 || dim[CONV_SH + w] < 1 ? 0 : room / dim[CONV_SH + w] + 1;
+	}
+}
+
 static int64_t flops(const struct workload *w)
 {
 	const int64_t *d = w->dim;
@@ -350,6 +374,7 @@ const struct op op_conv2d = {
 	.parse = parse,
 	.print = print,
 	.check = check,
+	.follow = follow,
 	.flops = flops,
 	.tensors = tensors,
 	.naive = naive,

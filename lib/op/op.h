@@ -53,6 +53,9 @@ struct op {
 	/* Are the dimensions, layout and post-ops a problem at all? Refuses sizes whose tensors
 	 * pass 2^40 elements. */
 	int (*check)(const struct workload *w, struct err *e);
+	/* Makes the dimensions that follow from others, where dim is `from` with those changed that
+	 * have a byte in set. NULL: none does. What follows may be no problem. */
+	void (*follow)(const int64_t *from, const char *set, int64_t *dim);
 	int64_t (*flops)(
 		const struct workload *w); /* 2 x multiply-adds; post-ops are not counted */
 	int (*tensors)(const struct workload *w, struct tensor t[OP_MAX_TENSORS]); /* how many */
