@@ -2,19 +2,23 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "lib/base/buf.h"
+#include "lib/extract/emit.h"
 #include "lib/extract/extract.h"
 #include "lib/extract/select.h"
 #include "lib/extract/vary.h"
 #include "lib/io/opt.h"
 #include "lib/io/progress.h"
 #include "lib/io/record.h"
+#include "lib/io/table.h"
 
-static const char *format, *layout = "nhwc", *output, *variation, *condition, *key;
+static const char *format, *layout = "nhwc", *output, *variation, *condition, *key,
+			   *emit = "records";
 static int64_t batch = -1;
 static struct opt_list shapes;
-static int quiet, reverse;
+static int quiet, reverse, list, as_csv, wide, dot;
 
 static const struct opt opts[] = {
 	{'b', "batch", OPT_COUNT, &batch, "N",
@@ -45,6 +49,20 @@ static const struct opt opts[] = {
 	 "they occur.",
 	 "flops|bytes|count|total"},
 	{'r', "reverse", OPT_FLAG, &reverse, NULL, "With --sort: the smallest first.", NULL},
+	{0, "emit", OPT_ENUM, &emit, "FORM",
+	 "Write records, command lines of oneDNN's benchdnn, or a list with commas. tl-extract "
+	 "reads all three.",
+	 "records|benchdnn|csv"},
+	{'l', "list", OPT_FLAG, &list, NULL,
+	 "Instead of records, a table of what is in the inputs: operators by type, their shares of "
+	 "the multiply-adds, and what becomes of them.",
+	 NULL},
+	{0, "csv", OPT_FLAG, &as_csv, NULL, "With --list: the same as CSV, without sums.", NULL},
+	WIDE_OPTION(wide),
+	{0, "dot", OPT_FLAG, &dot, NULL,
+	 "Instead of records, the models' graphs in the language of Graphviz. Green nodes are "
+	 "workloads, pale ones part of one; orange ones multiply and add, and are none.",
+	 NULL},
 	{'o', "output", OPT_FILE, &output, "FILE",
 	 "Write to FILE instead of standard output. FILE is replaced at the end.", NULL},
 	QUIET_OPTION(quiet, " What was not extracted is not told."),
@@ -92,7 +110,27 @@ static int check_choice(struct vary *v, struct arena *a, struct err *e)
 		return err_in(e, "--vary");
 	if (condition && select_where(NULL, 0, condition, a, &none, e) < 0)
 		return err_in(e, "--where");
-	return reverse && !key ? err_status(e, EXIT_USAGE, "--reverse belongs to --sort") : 0;
+	return 0;
+}
+
+static void check_usage(void)
+{
+	const char *why = NULL;
+
+	if (reverse && !key)
+		why = "--reverse belongs to --sort";
+	else if (list && dot)
+		why = "--list and --dot exclude each other";
+	else if ((list || dot) && (variation || condition || key))
+		why = "--vary, --where and --sort are of records, not of --list or --dot";
+	else if ((list || dot) && strcmp(emit, "records") != 0)
+		why = "--emit is of workloads, not of --list or --dot";
+	else if ((as_csv || wide) && !list)
+		why = "--csv and --wide belong to --list";
+	if (!why)
+		return;
+	fprintf(stderr, "%s: %s; see %s --help\n", program.name, why, program.name);
+	_exit(EXIT_USAGE);
 }
 
 static void replace_by_variations(const struct vary *v, struct extract *x, struct arena *a)
@@ -136,6 +174,35 @@ static struct work **chosen(const struct extract *x, struct arena *a, int64_t *n
 	return w;
 }
 
+/* Writes text instead of records. */
+static int write_text(const struct buf *text, struct rec_out *out, struct err *e)
+{
+	struct buf valid = BUF_INIT;
+	int r = 0;
+
+	if (text->n)
+		extract_utf8(&valid, text->s);
+	if (valid.n)
+		r = rec_put(out, valid.s, valid.n - 1, e); /* it ends its last line itself */
+	buf_free(&valid);
+	return r ? r : rec_commit(out, e);
+}
+
+/* In the words of others. */
+static int write_emitted(struct work *const *w, int64_t n, struct rec_out *out, struct err *e)
+{
+	struct buf text = BUF_INIT;
+	int r;
+
+	if (!strcmp(emit, "csv"))
+		emit_csv(w, n, &text);
+	else
+		emit_benchdnn(w, n, &text);
+	r = write_text(&text, out, e);
+	buf_free(&text);
+	return r;
+}
+
 static int write_all(struct work *const *w, int64_t n, struct rec_out *out, struct err *e)
 {
 	struct json_doc scratch = JSON_DOC_INIT;
@@ -152,6 +219,39 @@ static int write_all(struct work *const *w, int64_t n, struct rec_out *out, stru
 	return r ? r : rec_commit(out, e);
 }
 
+static int write_shown(const struct extract *x, struct rec_out *out, struct err *e)
+{
+	const struct table_look look =
+		table_look("never", wide, output && strcmp(output, "-") != 0);
+	struct buf text = BUF_INIT;
+	int r;
+
+	if (x->drawing)
+		return write_text(x->drawing, out, e);
+	if (as_csv)
+		contents_csv(x->contents, &text);
+	else
+		contents_text(x->contents, &look, &text);
+	r = write_text(&text, out, e);
+	buf_free(&text);
+	return r;
+}
+
+static int write_chosen(struct extract *x, const struct vary *v, struct arena *a,
+			struct rec_out *out, struct err *e)
+{
+	struct work **works;
+	int64_t n;
+	int r;
+
+	if (variation)
+		replace_by_variations(v, x, a);
+	works = chosen(x, a, &n);
+	r = strcmp(emit, "records") ? write_emitted(works, n, out, e) : write_all(works, n, out, e);
+	free(works);
+	return r;
+}
+
 int main(int argc, char **argv)
 {
 	static struct extract x = {.say = say};
@@ -159,10 +259,11 @@ int main(int argc, char **argv)
 	int first = opt_parse(&program, argc, argv), r;
 	struct arena a = ARENA_INIT;
 	struct rec_out *out;
-	struct work **works;
+	struct contents contents = {MAP_INIT};
+	struct buf drawing = BUF_INIT;
 	struct vary vary;
-	int64_t n;
 
+	check_usage();
 	opt_foreign_exit(&program);
 	if (check_choice(&vary, &a, &e) || read_options(&x, &e) ||
 	    !(out = rec_create(output, &e))) {
@@ -170,6 +271,8 @@ int main(int argc, char **argv)
 		arena_free(&a);
 		return opt_fail(&program, &e);
 	}
+	x.contents = list ? &contents : NULL;
+	x.drawing = dot ? &drawing : NULL;
 	if (first == argc)
 		read_one(&x, "-");
 	for (int i = first; i < argc; i++)
@@ -178,16 +281,14 @@ int main(int argc, char **argv)
 	for (int i = 0; i < x.infer.nshape; i++)
 		if (!x.infer.shape[i].used)
 			opt_warn(&program, "no model has an input \"%s\"", x.infer.shape[i].name);
-	if (variation)
-		replace_by_variations(&vary, &x, &a);
-	works = chosen(&x, &a, &n);
-	r = write_all(works, n, out, &e);
+	r = list || dot ? write_shown(&x, out, &e) : write_chosen(&x, &vary, &a, out, &e);
 	if (r && !rec_broken_pipe(out))
 		opt_fail(&program, &e);
 	rec_discard(out);
 	extract_free(&x);
 	infer_options_free(&x.infer);
 	arena_free(&a);
-	free(works);
+	contents_free(&contents);
+	buf_free(&drawing);
 	return r || x.failed ? EXIT_INPUT : EXIT_DONE;
 }

@@ -1,16 +1,16 @@
 /* Lists of workloads as comma-separated values: a header of op, prob and, where wanted, layout,
- * post and count in any order, then a row for each. Post-ops are joined by '+' (or by commas,
- * quoted): "bias+relu". */
+ * post, rhs (const or computed) and count in any order, then a row for each. Post-ops are joined by
+ * '+' (or by commas, quoted): "bias+relu". */
 #include <csv.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "lib/extract/extract.h"
 
-enum column { OP, PROB, LAYOUT, POST, COUNT, COLUMNS };
+enum column { OP, PROB, LAYOUT, POST, RHS, COUNT, COLUMNS };
 enum { FIELDS_MAX = 64, FIELD_MAX_BYTES = 1000, COUNT_MAX = 100000 };
 
-static const char *const names[] = {"op", "prob", "layout", "post", "count"};
+static const char *const names[] = {"op", "prob", "layout", "post", "rhs", "count"};
 
 struct reader {
 	struct extract *x;
@@ -84,7 +84,7 @@ static void check_header(struct reader *r)
 	if (r->broken)
 		err_set(&r->e,
 			"its first line does not name the columns op and prob once each (and "
-			"layout, post and count, if there are any)");
+			"layout, post, rhs and count, if there are any)");
 }
 
 static const char *text(const struct reader *r, enum column c)
@@ -101,6 +101,19 @@ static int row_count(const struct reader *r, int64_t *count, struct err *e)
 	if (s && (*end || *count < 1 || *count > COUNT_MAX))
 		return err_set(e, "the count \"%s\" is no number from 1 to %d", s, COUNT_MAX);
 	return 0;
+}
+
+/* Of a product: is its right side constant? */
+static int row_rhs(const struct reader *r, struct workload *w, struct err *e)
+{
+	const char *s = text(r, RHS);
+
+	if (!s || (w->op == &op_matmul && !strcmp(s, "const")))
+		return 0;
+	if (w->op != &op_matmul || strcmp(s, "computed") != 0)
+		return err_set(e, "the rhs \"%s\" is neither const nor computed, of a matmul", s);
+	w->rhs_const = 0;
+	return workload_finish(w, e);
 }
 
 static void on_row(int terminator, void *ctx)
@@ -129,7 +142,7 @@ static void on_row(int terminator, void *ctx)
 		err_set(&e, "it names no op or no prob");
 	else if (!workload_from_text(&w, text(r, OP), text(r, PROB), text(r, LAYOUT), text(r, POST),
 				     &e) &&
-		 !row_count(r, &count, &e))
+		 !row_rhs(r, &w, &e) && !row_count(r, &count, &e))
 		for (int64_t i = 1; i <= count; i++) {
 			char label[48];
 
@@ -185,4 +198,4 @@ static int read(struct extract *x, struct member *m, struct err *e)
 	return s;
 }
 
-const struct format format_csv = {"csv", "lists of op,prob,layout,post,count", claims, read};
+const struct format format_csv = {"csv", "lists of op,prob,layout,post,rhs,count", claims, read};

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "lib/extract/drawing.h"
 #include "lib/extract/onnx/onnx.h"
 #include "lib/io/foreign.h"
 
@@ -183,6 +184,20 @@ void extract_input(struct extract *x, const char *path)
 	input_close(in);
 }
 
+void extract_show(struct extract *x, const char *model, const struct graph *g, const struct task *t,
+		  int n, const unsigned char *absorbed)
+{
+	struct arena a = ARENA_INIT;
+	struct fates f;
+
+	fates_find(&f, g, t, n, absorbed, &a);
+	if (x->contents)
+		contents_add_graph(x->contents, model, &f);
+	if (x->drawing)
+		drawing_add(model, &f, x->drawing);
+	arena_free(&a);
+}
+
 void extract_free(struct extract *x)
 {
 	worklist_free(&x->found);
@@ -213,6 +228,11 @@ void collect_finish(struct extract *x, struct collected *c, const struct member 
 	buf_reserve(&c->all, 0);
 	hash_id(&c->hash, c->all.s, c->all.n);
 	extract_stem(m->name, &source);
+	for (size_t i = 0; x->contents && i < c->list.by_id.n; i++) {
+		const struct work *k = c->list.by_id.item[i].value;
+
+		contents_add_work(x->contents, source.s, &k->w, (int64_t)k->source.n);
+	}
 	buf_fmt(&source, ":%.12s:", c->hash.s);
 	n = source.n;
 	for (size_t i = 0; i < c->list.by_id.n; i++) {

@@ -9,6 +9,7 @@
 
 #include "lib/base/err.h"
 #include "lib/extract/archive.h"
+#include "lib/extract/contents.h"
 #include "lib/extract/infer.h"
 #include "lib/extract/worklist.h"
 #include "lib/io/complaints.h"
@@ -25,7 +26,9 @@ struct extract {
 
 	/* Results. */
 	struct worklist found;
-	int64_t failed; /* inputs and members that could not be read, and bad lines */
+	struct contents *contents; /* what is in the inputs; NULL: it is not asked for */
+	struct buf *drawing;	   /* their graphs, likewise */
+	int64_t failed;		   /* inputs and members that could not be read, and bad lines */
 
 	struct complaints complaints; /* private: about the lines of the member that is read */
 };
@@ -54,6 +57,10 @@ void extract_utf8(struct buf *out, const char *s);
 void extract_report(struct extract *x, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 /* Says and counts a bad line of a member. */
 void extract_bad_line(struct extract *x, const struct member *m, int64_t line, const struct err *e);
+
+/* For the contents and the drawing, where they are asked for: a graph with its tasks. */
+void extract_show(struct extract *x, const char *model, const struct graph *g, const struct task *t,
+		  int n, const unsigned char *absorbed);
 
 /* Workloads of a list or log, whose hash is known only at its end: collect them with their labels
  * (the NODE of a source), then move them to the result. */

@@ -1,50 +1,46 @@
-/* Logs of oneDNN (ONEDNN_VERBOSE=1) and lists of benchdnn problems.
+/* Logs of oneDNN (ONEDNN_VERBOSE=1) and lists of benchdnn problems (benchdnn.h).
  *
  * A verbose line tells of one execution:
- *   onednn_verbose,exec,cpu,convolution,IMPL,PROP,src_f32::blocked:acdb:f0
- * ...,ATTRS,AUX,PROBLEM,TIME     (2.x)
- *   onednn_verbose,v1,primitive,exec,cpu,convolution,IMPL,PROP,src:f32:a:blocked:acdb::f0 ...,...
- * (3.x) and what stands before the mark (other programs' output) is passed over. A list has a
- * problem a line, perhaps behind options: `--conv --dt=f32 mb1_ic3ih224oc64oh112kh7sh2ph3n"conv1"`.
- * The driver holds for the lines that follow, as in benchdnn; of the other options only --dt is
- * looked at.
+ *   dnnl_verbose,exec,cpu,convolution,IMPL,PROP,src_f32::blocked:acdb:f0
+ * ...,ATTRS,AUX,PROBLEM,TIME     (1.x; mkldnn_verbose in 1.0)
+ *   onednn_verbose,exec,cpu,convolution,IMPL,...     (2.x and early 3.x, with "primitive," in
+ * later) onednn_verbose,v1,primitive,exec,cpu,convolution,IMPL,PROP,src:f32:a:blocked:acdb::f0
+ * ...,... (3.5 and later; a time stamp may stand before "exec"), and what stands before the mark
+ * (other programs' output) is passed over.
  *
  * Each line is an instance: log one run of the model.
  */
-#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/extract/benchdnn.h"
 #include "lib/extract/extract.h"
+#include "lib/extract/onednn.h"
 #include "lib/extract/tally.h"
 
-enum driver { DRIVER_NONE, DRIVER_CONV, DRIVER_MATMUL, DRIVER_OTHER };
-enum { PARTS_MAX = 24, DIMS_MAX = 12 };
+enum { PARTS_MAX = 24 };
 
 struct reader {
 	struct extract *x;
 	struct collected found;
 	struct tally left;
-	enum driver driver; /* of a list, as last named */
-	int not_f32;
+	struct benchdnn list;
 	int64_t line, taken;
 };
 
-static int is_verbose(const char *s)
-{
-	return strstr(s, "onednn_verbose,") || strstr(s, "dnnl_verbose,");
-}
+static const char *const marks[] = {"onednn_verbose,", "dnnl_verbose,", "mkldnn_verbose,"};
 
-/* Begins like a problem: "mb1_..", "ic3ih..", "g32ic..", "128x768:.." */
-static int is_problem(const char *s)
+/* Where the mark of a verbose line stands, or NULL. */
+static char *verbose_mark(const char *s)
 {
-	size_t n = strspn(s, "abcdefghijklmnopqrstuvwxyz");
+	for (size_t i = 0; i < sizeof marks / sizeof *marks; i++) {
+		char *at = strstr(s, marks[i]);
 
-	if (n == 0)
-		return isdigit((unsigned char)s[0]) && s[strspn(s, "0123456789")] == 'x' &&
-		       strchr(s, ':');
-	return n <= 2 && isdigit((unsigned char)s[n]) && strstr(s, "ic") && strstr(s, "oc");
+		if (at)
+			return at;
+	}
+	return NULL;
 }
 
 static int claims(const char *name, const unsigned char *head, size_t n)
@@ -56,8 +52,8 @@ static int claims(const char *name, const unsigned char *head, size_t n)
 			return 0;
 	memcpy(text, head, n);
 	text[n] = 0;
-	return n && (extract_name_ends(name, ".log") || is_verbose(text) || is_problem(text) ||
-		     !strncmp(text, "--", 2));
+	return n && (extract_name_ends(name, ".log") || verbose_mark(text) ||
+		     benchdnn_is_problem(text) || !strncmp(text, "--", 2));
 }
 
 static void leave(struct reader *r, const char *what, const char *why)
@@ -77,152 +73,6 @@ static void take(struct reader *r, const struct workload *w, const char *name, s
 		 n < 100 ? (int)n : 100, name);
 	collect(&r->found, w, label);
 	r->taken++;
-}
-
-/* One side of a matrix product, "1x12x128x64". -1: malformed. */
-static int read_dims(const char **s, int64_t *dim, int *n)
-{
-	for (*n = 0; isdigit((unsigned char)**s); (*n)++) {
-		char *end;
-
-		if (*n == DIMS_MAX)
-			return -1;
-		dim[*n] = strtoll(*s, &end, 10);
-		if (dim[*n] > INT32_MAX)
-			return -1;
-		*s = end + (*end == 'x');
-	}
-	return *n < 2 ? -1 : 0;
-}
-
-/* oneDNN writes MxK:KxN:MxN with any number of batch dimensions; ours is MxK:KxN or BxMxK:BxKxN. */
-static int matmul_prob(const char *text, struct buf *out)
-{
-	int64_t a[DIMS_MAX], b[DIMS_MAX], rows = 1, batch = 1;
-	int na, nb;
-
-	if (read_dims(&text, a, &na) || *text++ != ':' || read_dims(&text, b, &nb) || na != nb)
-		return -1;
-	for (int i = 0; i + 2 < na; i++) {
-		int64_t d = a[i] > b[i] ? a[i] : b[i];
-
-		if ((a[i] != d && a[i] != 1) || __builtin_mul_overflow(rows, d, &rows) ||
-		    (b[i] != d && b[i] != 1) || __builtin_mul_overflow(batch, b[i], &batch))
-			return -1;
-	}
-	if (batch == 1) /* one matrix for all rows */
-		buf_fmt(out, "%lldx%lld:", (long long)(rows * a[na - 2]), (long long)a[na - 1]);
-	else
-		buf_fmt(out, "%lldx%lldx%lld:%lldx", (long long)rows, (long long)a[na - 2],
-			(long long)a[na - 1], (long long)rows);
-	buf_fmt(out, "%lldx%lld", (long long)b[nb - 2], (long long)b[nb - 1]);
-	return 0;
-}
-
-/* mb1ic512ih7iw7oc4096 is a product of 1x25088 and 25088x4096. */
-static int inner_product_prob(const char *text, struct buf *out)
-{
-	int64_t mb = 1, k = 1, oc = 0;
-
-	while (*text) {
-		size_t n = strcspn(text, "0123456789");
-		char *end;
-		int64_t v = strtoll(text + n, &end, 10);
-
-		if (end == text + n || v < 1)
-			return -1;
-		while (*text == '_') {
-			text++;
-			n--;
-		}
-		if (!strncmp(text, "mb", n))
-			mb = v;
-		else if (!strncmp(text, "oc", n))
-			oc = v;
-		else if (n != 2 || text[0] != 'i' || __builtin_mul_overflow(k, v, &k))
-			return -1;
-		text = end;
-	}
-	if (!oc)
-		return -1;
-	buf_fmt(out, "%lldx%lld:%lldx%lld", (long long)mb, (long long)k, (long long)k,
-		(long long)oc);
-	return 0;
-}
-
-/* The library's names of our post-ops, and how many of the numbers behind the name are ours. */
-static const struct library_post {
-	const char *name;
-	enum post kind;
-	int numbers;
-} library_posts[] = {{"sum", POST_ADD, 0},
-		     {"binary_add", POST_ADD, 0},
-		     {"binary_mul", POST_MUL, 0},
-		     {"eltwise_relu", POST_LEAKY_RELU, 1},
-		     {"eltwise_bounded_relu", POST_CLIP, 1}, /* from 0 */
-		     {"eltwise_clip", POST_CLIP, 2},
-		     {"eltwise_hardswish", POST_HARDSWISH, 0},
-		     {"eltwise_logistic", POST_SIGMOID, 0},
-		     {"eltwise_tanh", POST_TANH, 0},
-		     {"eltwise_swish", POST_SILU, 0},
-		     {"eltwise_gelu_erf", POST_GELU, 0},
-		     {"eltwise_gelu_tanh", POST_GELU_TANH, 0}};
-
-static const struct library_post *library_post(const char *name, size_t n)
-{
-	for (size_t i = 0; i < sizeof library_posts / sizeof *library_posts; i++)
-		if (strlen(library_posts[i].name) == n && !memcmp(library_posts[i].name, name, n))
-			return &library_posts[i];
-	return NULL;
-}
-
-/* Does the operand in "f32:15:.." have an element for each of the output's? Its mask has all
- * dimensions then. */
-static int is_whole(const char *operand, const struct workload *w)
-{
-	const char *mask = operand + strcspn(operand, ":+; '");
-	long dims = *mask == ':' ? strtol(mask + 1, NULL, 10) : 0;
-
-	return !dims || (w->op == &op_conv2d ? dims == 15 : dims == 3 || dims == 7);
-}
-
-/* One post-op, NAME or NAME:NUMBER:.. 0: it is not ours. */
-static int read_post(const char *s, const struct workload *w, struct post_op *p)
-{
-	size_t n = strcspn(s, ":+; '");
-	const struct library_post *is = library_post(s, n);
-	const char *numbers = s[n] == ':' ? s + n + 1 : "";
-	char text[POST_TEXT], *end;
-	double a = strtod(numbers, &end), b = *end == ':' ? strtod(end + 1, NULL) : 0;
-
-	if (!is || (!strncmp(s, "binary", 6) && !is_whole(numbers, w)) ||
-	    (is->kind == POST_SILU && *numbers && a != 1))
-		return 0;
-	*p = (struct post_op){.kind = is->kind};
-	if (is->numbers == 2)
-		*p = (struct post_op){is->kind, a, b};
-	else if (is->numbers == 1)
-		*p = is->kind == POST_CLIP ? (struct post_op){POST_CLIP, 0, a}
-					   : (struct post_op){is->kind, a, 0};
-	post_print(p, text); /* as we write it: a slope of 0 is relu */
-	return !post_parse(p, text, strlen(text));
-}
-
-/* Post-ops of an attribute field, as far as they are ours; what follows another one stays out. */
-static void read_posts(const char *attrs, struct workload *w)
-{
-	const char *s = strstr(attrs, "post-ops:");
-
-	for (s = s ? s + strlen("post-ops:") : ""; *s && *s != ' ';) {
-		struct post_op p;
-
-		s += strspn(s, "'+;");
-		if (!read_post(s, w, &p) || workload_has_post(w, p.kind) ||
-		    w->npost == OP_MAX_POSTS)
-			return;
-		w->post[w->npost++] = p;
-		s += strcspn(s, "+; '");
-	}
 }
 
 /* Type of tensor "src" in the descriptors: "src_f32::..", "src:f32:..", "src_f32:..". NULL if it is
@@ -260,16 +110,42 @@ static void read_layout(const char *mds, struct workload *w)
 
 enum part { KIND = 2, PROP = 4, MDS, ATTRS, AUX, PROB, TIME }; /* counted from "exec" */
 
-static int problem(const char *kind, const char *text, const char **op, struct buf *out)
+/* shape: of a product's result. */
+static int problem(const char *kind, const char *text, const char **op, struct buf *out,
+		   struct onednn_shape *shape)
 {
 	*op = "matmul";
 	if (!strcmp(kind, "matmul"))
-		return matmul_prob(text, out);
+		return onednn_matmul(text, out, shape);
 	if (!strcmp(kind, "inner_product"))
-		return inner_product_prob(text, out);
+		return onednn_inner_product(text, out, shape);
 	*op = "conv2d";
 	buf_str(out, text);
 	return 0;
+}
+
+/* Has the product a bias, "bia_f32::blocked:ab:f0_mask2", that is not one value a column? */
+static int is_other_bias(const char *bias, const struct onednn_shape *shape)
+{
+	char text[200], *mask;
+
+	snprintf(text, sizeof text, "%.*s", (int)strcspn(bias, " "), bias);
+	mask = strstr(text, "_mask");
+	return mask && !onednn_is_row(strtol(mask + 5, NULL, 10), shape);
+}
+
+/* The list of post-ops in a field of attributes. */
+static const char *post_list(const char *attrs)
+{
+	static const char *const names[] = {"post-ops:", "post_ops:"};
+
+	for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+		const char *at = strstr(attrs, names[i]);
+
+		if (at)
+			return at + strlen(names[i]);
+	}
+	return "";
 }
 
 static void execution(struct reader *r, char **part)
@@ -278,6 +154,7 @@ static void execution(struct reader *r, char **part)
 	struct buf prob = BUF_INIT;
 	struct err e = ERR_INIT;
 	struct workload w;
+	struct onednn_shape shape = {0, {0}};
 
 	if (strcmp(kind, "convolution") != 0 && strcmp(kind, "matmul") != 0 &&
 	    strcmp(kind, "inner_product") != 0)
@@ -286,16 +163,20 @@ static void execution(struct reader *r, char **part)
 		leave(r, kind, "backward");
 	else if (!is_f32(mds, "src") || !is_f32(mds, "wei") || !is_f32(mds, "dst"))
 		leave(r, kind, "not f32");
-	else if (problem(kind, part[PROB], &op, &prob) ||
+	else if (problem(kind, part[PROB], &op, &prob, &shape) ||
 		 workload_from_text(&w, op, prob.s, NULL, NULL, &e))
 		leave(r, kind, e.status ? e.msg : "not a problem we know");
+	else if (bias && strncmp(bias, "undef", 5) != 0 && is_other_bias(bias, &shape))
+		leave(r, kind, "with another bias");
 	else {
 		if (w.op == &op_conv2d)
 			w.layout = r->x->layout;
 		read_layout(mds, &w);
 		if (bias && strncmp(bias, "undef", 5) != 0)
 			w.post[w.npost++].kind = POST_BIAS;
-		read_posts(part[ATTRS], &w);
+		if (w.op == &op_conv2d)
+			shape = onednn_conv_shape(&w);
+		onednn_posts_read(post_list(part[ATTRS]), &shape, &w);
 		if (workload_finish(&w, &e))
 			leave(r, kind, e.msg);
 		else
@@ -319,77 +200,32 @@ static void verbose_line(struct reader *r, char *s)
 	for (int i = 0; i < n && exec < 0; i++)
 		if (!strcmp(part[i], "exec"))
 			exec = i;
-	if (exec >= 0 && exec + TIME < n)
+	if (exec > 0 && (!strcmp(part[exec - 1], "graph") || !strcmp(part[exec - 1], "ukernel")))
+		tally_add(&r->left,
+			  part[exec - 1]); /* what runs inside is logged, too, if at all */
+	else if (exec >= 0 && exec + TIME < n)
 		execution(r, part + exec);
 }
 
-static void option(struct reader *r, const char *s, size_t n)
+static void list_take(void *arg, const struct workload *w, const char *name, size_t n,
+		      int64_t count)
 {
-	static const char *const others[] = {
-		"--deconv",	"--ip",	     "--bnorm",	  "--lnorm", "--pool",
-		"--softmax",	"--eltwise", "--binary",  "--rnn",   "--reorder",
-		"--sum",	"--concat",  "--shuffle", "--lrn",   "--reduction",
-		"--resampling", "--prelu",   "--brgemm",  "--gnorm"};
+	char label[160];
 
-	if (n == 6 && !memcmp(s, "--conv", n))
-		r->driver = DRIVER_CONV;
-	else if (n == 8 && !memcmp(s, "--matmul", n))
-		r->driver = DRIVER_MATMUL;
-	else if (n > 5 && !memcmp(s, "--dt=", 5))
-		r->not_f32 = strncmp(s + 5, "f32", 3) != 0 || memchr(s + 8, 'f', n - 8) != NULL;
-	else if (n == 7 && !memcmp(s, "--reset", n))
-		r->not_f32 = 0;
-	for (size_t i = 0; i < sizeof others / sizeof *others; i++)
-		if (n == strlen(others[i]) && !memcmp(s, others[i], n))
-			r->driver = DRIVER_OTHER;
-}
+	for (int64_t i = 1; i <= count; i++) {
+		int k = snprintf(label, sizeof label, "%.*s", n < 100 ? (int)n : 100, name);
 
-/* A problem of a list, "...n"name"" at its end. */
-static int list_problem(struct reader *r, const char *s, size_t n, struct err *e)
-{
-	struct buf text = BUF_INIT, prob = BUF_INIT;
-	const char *name, *quote;
-	int matmul = r->driver == DRIVER_MATMUL ||
-		     (r->driver == DRIVER_NONE && isdigit((unsigned char)*s));
-	int bad = 0;
-	struct workload w;
-
-	buf_add(&text, s, n);
-	name = strstr(text.s, "n\"");
-	if (name)
-		text.s[name++ - text.s] = 0;
-	quote = name ? strchr(++name, '"') : NULL;
-	if (matmul ? matmul_prob(text.s, &prob) : (buf_str(&prob, text.s), 0))
-		bad = err_set(e, "\"%.80s\" is not MxK:KxN or BxMxK:BxKxN", text.s);
-	else if (r->driver == DRIVER_OTHER)
-		tally_add(&r->left, "problems of other drivers");
-	else if (r->not_f32)
-		tally_add(&r->left, "problems that are not f32");
-	else if (!(bad = workload_from_text(&w, matmul ? "matmul" : "conv2d", prob.s,
-					    matmul ? NULL : layout_name(r->x->layout), NULL, e)))
-		take(r, &w, name ? name : "",
-		     quote  ? (size_t)(quote - name)
-		     : name ? strlen(name)
-			    : 0);
-	buf_free(&text);
-	buf_free(&prob);
-	return bad;
-}
-
-static int list_line(struct reader *r, const char *s, struct err *e)
-{
-	while (*(s += strspn(s, " \t"))) {
-		size_t n = strcspn(s, " \t");
-
-		if (*s == '#')
-			return 0;
-		if (s[0] == '-' && s[1] == '-')
-			option(r, s, n);
-		else if (list_problem(r, s, n, e))
-			return -1;
-		s += n;
+		if (count > 1)
+			snprintf(label + k, sizeof label - (size_t)k, "*%lld", (long long)i);
+		take(arg, w, label, strlen(label));
 	}
-	return 0;
+}
+
+static void list_leave(void *arg, const char *what)
+{
+	struct reader *r = arg;
+
+	tally_add(&r->left, what);
 }
 
 static void one_line(struct reader *r, struct member *m, struct buf *line)
@@ -399,11 +235,10 @@ static void one_line(struct reader *r, struct member *m, struct buf *line)
 
 	if (memchr(line->s, 0, line->n)) {
 		tally_add(&r->left, "other lines");
-	} else if ((mark = strstr(line->s, "onednn_verbose,")) ||
-		   (mark = strstr(line->s, "dnnl_verbose,"))) {
+	} else if ((mark = verbose_mark(line->s))) {
 		verbose_line(r, mark);
-	} else if (!strncmp(line->s, "--", 2) || is_problem(line->s)) {
-		if (list_line(r, line->s, &e))
+	} else if (!strncmp(line->s, "--", 2) || benchdnn_is_problem(line->s)) {
+		if (benchdnn_line(&r->list, line->s, &e))
 			extract_bad_line(r->x, m, r->line, &e);
 	} else if (line->n && line->s[0] != '#') {
 		tally_add(&r->left, "other lines");
@@ -412,10 +247,12 @@ static void one_line(struct reader *r, struct member *m, struct buf *line)
 
 static int read(struct extract *x, struct member *m, struct err *e)
 {
-	struct reader r = {.x = x};
+	struct reader r = {.x = x,
+			   .list = {.layout = x->layout, .take = list_take, .leave = list_leave}};
 	struct buf line = BUF_INIT, stem = BUF_INIT, left = BUF_INIT;
 	int s;
 
+	r.list.arg = &r;
 	while ((s = pull_line(&m->bytes, &line, e)) > 0) {
 		buf_reserve(&line, 0);
 		collect_bytes(&r.found, line.s, line.n);
@@ -427,7 +264,11 @@ static int read(struct extract *x, struct member *m, struct err *e)
 	tally_print(&r.left, &left);
 	extract_report(x, "%s: %lld instances extracted%s%s", stem.s, (long long)r.taken,
 		       left.n ? "; not extracted: " : "", left.n ? left.s : "");
+	for (size_t i = 0; x->contents && i < r.left.m.n; i++)
+		contents_add_left(x->contents, stem.s, r.left.m.item[i].key,
+				  *(int64_t *)r.left.m.item[i].value);
 	collect_finish(x, &r.found, m);
+	benchdnn_free(&r.list);
 	tally_free(&r.left);
 	buf_free(&line);
 	buf_free(&stem);

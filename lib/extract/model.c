@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "lib/extract/fate.h"
 #include "lib/extract/tally.h"
 #include "lib/extract/task.h"
 
@@ -81,18 +82,6 @@ static void emit(struct job *j)
 	map_free(&names);
 }
 
-/* Is the node about constants and sizes only, done before the model runs? */
-static int is_plumbing(const struct graph *g, const struct graph_node *n)
-{
-	for (int i = 0; i < n->nout; i++) {
-		const struct value *v = node_out(g, n, i);
-
-		if (v && !v->is_const && !v->kept)
-			return 0;
-	}
-	return n->nout > 0;
-}
-
 static void tally_subgraphs(struct job *j, const struct graph_node *n, struct tally *left)
 {
 	for (int i = 0; i < n->nattr; i++) {
@@ -123,7 +112,7 @@ static void tally_left(struct job *j, struct tally *left)
 
 			if (t->why)
 				tally_add(left, arena_printf(j->a, "%s (%s)", n->type, t->why));
-		} else if (!j->absorbed[g->order[i]] && !is_plumbing(g, n)) {
+		} else if (!j->absorbed[g->order[i]] && !fate_is_plumbing(g, n)) {
 			tally_add(left, n->type);
 		}
 	}
@@ -174,6 +163,7 @@ int model_extract(struct extract *x, const struct member *m, struct graph *g, in
 		make_tasks(&j);
 		emit(&j);
 		report(&j);
+		extract_show(x, j.stem.s, g, j.task, j.ntask, j.absorbed);
 	}
 	infer_free(&j.infer);
 	buf_free(&j.stem);

@@ -1,0 +1,34 @@
+/* What is in models, lists and logs, for people: for each kind of operator how often it occurs, its
+ * share of the model's multiply-adds, and what became of it.
+ */
+#ifndef TL_EXTRACT_CONTENTS_H
+#define TL_EXTRACT_CONTENTS_H
+
+#include <stdint.h>
+
+#include "lib/base/map.h"
+#include "lib/extract/fate.h"
+#include "lib/io/table.h"
+
+/* A zeroed struct is empty. */
+struct contents {
+	struct map model; /* struct content_model * */
+};
+
+/* n operators of a type in a model. macs: the multiply-adds of all of them; 0: they do none, -1:
+ * they are not known. why: why they became nothing, or "". */
+void contents_add(struct contents *c, const char *model, const char *type, enum fate fate,
+		  const char *why, int64_t n, int64_t macs);
+/* The same for what a tally calls "TYPE (WHY)" and has no multiply-adds that are known. */
+void contents_add_left(struct contents *c, const char *model, const char *text, int64_t n);
+/* n workloads. */
+void contents_add_work(struct contents *c, const char *model, const struct workload *w, int64_t n);
+/* All nodes of a graph, and those inside of its subgraphs. */
+void contents_add_graph(struct contents *c, const char *model, const struct fates *f);
+/* Tables: a row for each type and fate, the most multiply-adds first; for people a sum for each
+ * model, too. */
+void contents_text(const struct contents *c, const struct table_look *look, struct buf *out);
+void contents_csv(const struct contents *c, struct buf *out);
+void contents_free(struct contents *c);
+
+#endif

@@ -1,0 +1,72 @@
+#include "lib/extract/emit.h"
+
+#include <ctype.h>
+#include <string.h>
+
+#include "lib/extract/benchdnn.h"
+#include "lib/io/table.h"
+
+/* Post-ops as lists have them: bias+relu. */
+static void put_posts(const struct workload *w, struct buf *out)
+{
+	char text[POST_TEXT];
+
+	buf_clear(out);
+	buf_str(out, "");
+	for (int i = 0; i < w->npost; i++) {
+		post_print(&w->post[i], text);
+		buf_fmt(out, "%s%s", i ? "+" : "", text);
+	}
+}
+
+void emit_csv(struct work *const *w, int64_t n, struct buf *out)
+{
+	static const char *const head[] = {"op", "prob", "layout", "post", "rhs", "count"};
+	struct buf posts = BUF_INIT;
+	struct table t;
+
+	table_init(&t, head, sizeof head / sizeof *head);
+	for (int64_t i = 0; i < n; i++) {
+		const struct workload *k = &w[i]->w;
+		int col = 0;
+
+		put_posts(k, &posts);
+		table_row(&t);
+		table_cell(&t, col++, "%s", k->op->name);
+		table_cell(&t, col++, "%s", k->prob);
+		table_cell(&t, col++, "%s", layout_name(k->layout));
+		table_cell(&t, col++, "%s", posts.s);
+		table_cell(&t, col++, "%s", k->rhs_const ? "" : "computed");
+		table_cell(&t, col++, "%zu", w[i]->source.n);
+	}
+	table_csv(&t, out);
+	table_free(&t);
+	buf_free(&posts);
+}
+
+/* The model and node of the first source, in letters that need no quotes anywhere. */
+static void put_name(const struct work *k, struct buf *out)
+{
+	const char *s = k->source.n ? k->source.item[0].value : "", *colon = strchr(s, ':');
+	const char *node = colon ? strchr(colon + 1, ':') : NULL;
+
+	buf_clear(out);
+	buf_add(out, s, colon ? (size_t)(colon - s) : strlen(s));
+	if (node)
+		buf_str(out, node);
+	for (size_t i = 0; i < out->n; i++)
+		if (!isalnum((unsigned char)out->s[i]) && !strchr("_.:/-", out->s[i]))
+			out->s[i] = '_';
+}
+
+void emit_benchdnn(struct work *const *w, int64_t n, struct buf *out)
+{
+	struct buf name = BUF_INIT;
+
+	for (int64_t i = 0; i < n; i++) {
+		put_name(w[i], &name);
+		benchdnn_print(&w[i]->w, name.s, (int64_t)w[i]->source.n, out);
+		buf_ch(out, '\n');
+	}
+	buf_free(&name);
+}

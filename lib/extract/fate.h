@@ -1,0 +1,28 @@
+/* What became of the nodes of a graph when workloads were taken out of it. */
+#ifndef TL_EXTRACT_FATE_H
+#define TL_EXTRACT_FATE_H
+
+#include "lib/extract/graph.h"
+#include "lib/extract/task.h"
+
+enum fate {
+	FATE_WORKLOAD, /* it became one */
+	FATE_FUSED,    /* it became part of one: a post-op, or of its weights or padding */
+	FATE_CONSTANT, /* constants and sizes only: it is done before the model runs */
+	FATE_NONE,     /* nothing */
+};
+
+struct fates {
+	const struct graph *g;
+	enum fate *of;		  /* of each node */
+	const struct task **task; /* of each node that multiplies and adds; else NULL */
+};
+
+const char *fate_name(enum fate f); /* "workload" */
+/* Is the node about constants and sizes only? */
+int fate_is_plumbing(const struct graph *g, const struct graph_node *n);
+/* From what task_find() made; all is the arena's. */
+void fates_find(struct fates *f, const struct graph *g, const struct task *t, int n,
+		const unsigned char *absorbed, struct arena *a);
+
+#endif

@@ -1,0 +1,60 @@
+#!/bin/sh
+# tl-extract --emit: workloads in the words of others, and back.
+bin=${BIN:-bin}
+models=share/models
+# shellcheck source=tests/tap.sh
+. "$(dirname "$0")/tap.sh"
+
+# what FILE: all of its workloads but their sources
+what() {
+	sed 's/,"source":.*//' "$1" | sort
+}
+# round NAME FILE: records of FILE, written in each form and read again
+round() {
+	for form in csv benchdnn; do
+		"$bin/tl-extract" -q --emit="$form" "$2" >"$tmp/text" && [ -s "$tmp/text" ] && ! grep -q '^{' "$tmp/text" &&
+			"$bin/tl-extract" -q --format="$(echo "$form" | sed s/benchdnn/log/)" "$tmp/text" >"$tmp/back" && what "$2" >"$tmp/a" && what "$tmp/back" | cmp -s - "$tmp/a"
+		ok $? "$1 as $form and back: the same workloads with their counts"
+	done
+}
+
+for net in resnet18.tar.gz mobilenet_v2.tar.zst bert_base.tar.zst; do
+	"$bin/tl-extract" -q "$models/$net" >"$tmp/net.wl"
+	round "$net" "$tmp/net.wl"
+done
+cat >"$tmp/w.csv" <<'END'
+op,prob,layout,post,rhs,count
+conv2d,mb2_g4ic8ih14iw9_oc8oh14ow9_kh3kw1ph1pw0,nchw,"bias+clip(-1.5,0.1)",,7
+conv2d,mb1_ic8ih14_oc8oh7_kh3sh2ph0dh0,nhwc,add+leaky_relu(0.1)+mul,,1
+conv2d,mb1_ic8ih14_oc8oh14_kh3ph1,nhwc,relu6,,1
+conv2d,mb1_ic8ih14_oc8oh14_kh3ph1,nhwc,hardswish+sigmoid+tanh,,1
+matmul,5x7:7x9,,bias+silu,,1
+matmul,5x7:7x9,,gelu,computed,3
+matmul,3x5x7:3x7x9,,bias+gelu_tanh+mul,computed,1
+matmul,1x7:7x1,,bias+add+relu,,1
+END
+"$bin/tl-extract" -q "$tmp/w.csv" >"$tmp/w.wl" && [ "$(count '"type":"workload"' "$tmp/w.wl")" = 8 ]
+ok $? 'a list with every post-op'
+round 'every post-op' "$tmp/w.wl"
+
+"$bin/tl-extract" -q --emit=benchdnn "$tmp/w.wl" | sed -n '1,2p;7p' >"$tmp/out"
+cat >"$tmp/want" <<'END'
+--conv --reset --dir=FWD_B --stag=abx --dtag=abx --attr-post-ops=clip:-1.5:0.1 mb2g4_ic8ih14iw9_oc8oh14ow9_kh3kw1ph1pw0n"w:2.1*7"
+--conv --reset --dir=FWD_I --stag=axb --dtag=axb --attr-post-ops=sum+relu:0.1+mul:f32:per_tensor mb1_ic8ih14_oc8oh7_kh3sh2n"w:3.1"
+--matmul --reset --wtag=abx --bia_dt=f32 --bia_mask=4 --attr-post-ops=gelu_tanh+mul:f32:per_tensor 3x5x7:3x7x9n"w:8.1"
+END
+cmp -s "$tmp/want" "$tmp/out"
+ok $? "benchdnn's words"
+"$bin/tl-extract" -q --emit=csv "$tmp/w.wl" | sed -n 1,2p >"$tmp/out"
+[ "$(head -n 1 "$tmp/out")" = 'op,prob,layout,post,rhs,count' ] && grep -q ',nchw,"bias+clip(-1.5,0.1)",,7$' "$tmp/out"
+ok $? 'a list has a header, and quotes where they are needed'
+"$bin/tl-extract" -q --emit=csv --where 'op==matmul' --vary 'n*=2' --sort count <"$tmp/w.wl" >"$tmp/out" &&
+	[ "$(sed -n 2p "$tmp/out")" = 'matmul,5x7:7x18,ab,gelu,computed,3' ] && [ "$(wc -l <"$tmp/out")" -eq 5 ]
+ok $? 'of what was varied, selected and sorted'
+"$bin/tl-extract" -q --emit=records "$tmp/w.wl" | cmp -s - "$tmp/w.wl"
+ok $? 'records, as without it'
+"$bin/tl-extract" --emit=csv --list "$tmp/w.wl" >"$tmp/out" 2>"$tmp/err"
+[ $? -eq 2 ] && grep -q 'emit is of workloads' "$tmp/err"
+ok $? '--list has its own form'
+
+echo "1..$n"
