@@ -23,13 +23,11 @@ static int quiet, reverse, list, as_csv, wide, dot;
 static const struct opt opts[] = {
 	{'b', "batch", OPT_COUNT, &batch, "N",
 	 "Size of the first dimension of the models' inputs. Without it, a symbolic one is 1, and "
-	 "a "
-	 "fixed one stays.",
+	 "a fixed one stays.",
 	 NULL},
 	{'s', "shape", OPT_LIST, &shapes, "NAME:1,3,224,224",
 	 "Shape of an input, for models that leave it open or to replace it. Symbols in it hold "
-	 "for "
-	 "the other inputs too. May be given several times.",
+	 "for the other inputs too. May be given several times.",
 	 NULL},
 	{0, "layout", OPT_ENUM, &layout, "LAYOUT",
 	 "Layout of the activations of convolutions, where the input does not say it. Default nhwc.",
@@ -51,7 +49,7 @@ static const struct opt opts[] = {
 	{'r', "reverse", OPT_FLAG, &reverse, NULL, "With --sort: the smallest first.", NULL},
 	{0, "emit", OPT_ENUM, &emit, "FORM",
 	 "Write records, command lines of oneDNN's benchdnn, or a list with commas. tl-extract "
-	 "reads all three.",
+	 "reads all three. Default records.",
 	 "records|benchdnn|csv"},
 	{'l', "list", OPT_FLAG, &list, NULL,
 	 "Instead of records, a table of what is in the inputs: operators by type, their shares of "
