@@ -34,7 +34,7 @@ static const struct opt opts[] = {
 	 "nhwc|nchw"},
 	{'f', "format", OPT_ENUM, &format, "FORMAT",
 	 "Read the files as this and nothing else. Without it, names and first bytes tell.",
-	 "onnx|records|csv|log"},
+	 "onnx|tflite|records|csv|log"},
 	{0, "vary", OPT_STRING, &variation, "TERMS",
 	 "Instead of each operator, its variations: mb=1,2,4,8; ih,iw*=2 makes all combinations. "
 	 "See Variations.",

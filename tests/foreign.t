@@ -97,7 +97,10 @@ wrong model.pt 'PyTorch.*torch.onnx.export' records
 printf '\200\002\212\012l\374\234F\371 j\250P\031.\200\002M\n' >"$tmp/old.pt"
 strange old.pt 'PyTorch.*torch.onnx.export'
 printf '\034\0\0\0TFL3\n\n\n\n' >"$tmp/model.tflite"
-strange model.tflite 'TFLite'
+wrong model.tflite 'this is a TFLite model; tl-extract reads it' records
+"$bin/tl-run" --no-db "$tmp/model.tflite" >"$tmp/out" 2>"$tmp/err"
+[ $? -eq 3 ] && [ ! -s "$tmp/out" ] && grep -q "^tl-run: $tmp/model.tflite: this is a TFLite model; tl-run runs ONNX models" "$tmp/err"
+ok $? 'which tl-run does not run'
 printf 'GGUF\003\n\n\n\n' >"$tmp/model.gguf"
 strange model.gguf 'GGUF'
 printf '\211HDF\r\n\032\n' >"$tmp/model.h5"

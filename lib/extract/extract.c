@@ -7,10 +7,11 @@
 
 #include "lib/extract/drawing.h"
 #include "lib/extract/onnx/onnx.h"
+#include "lib/extract/tflite/tflite.h"
 #include "lib/io/foreign.h"
 
-const struct format *const format_list[] = {&format_records, &format_onnx, &format_csv, &format_log,
-					    NULL};
+const struct format *const format_list[] = {&format_records, &format_onnx, &format_tflite,
+					    &format_csv,     &format_log,  NULL};
 
 int extract_name_ends(const char *name, const char *suffix)
 {
@@ -50,8 +51,8 @@ void extract_utf8(struct buf *out, const char *s)
 
 void extract_stem(const char *name, struct buf *out)
 {
-	static const char *const endings[] = {".gz",   ".zst", ".xz",  ".bz2", ".lz4", ".lzma",
-					      ".onnx", ".csv", ".log", ".txt", ".wl"};
+	static const char *const endings[] = {".gz",   ".zst",	  ".xz",  ".bz2", ".lz4", ".lzma",
+					      ".onnx", ".tflite", ".csv", ".log", ".txt", ".wl"};
 	const char *slash = strrchr(name, '/');
 	size_t start = out->n;
 
@@ -163,10 +164,16 @@ static int read_member(struct extract *x, struct member *m)
 	return 1;
 }
 
+/* Is it certainly no archive? */
+static int is_model(const unsigned char *head, size_t n)
+{
+	return onnx_claims(head, n) || tflite_claims(head, n);
+}
+
 void extract_input(struct extract *x, const char *path)
 {
 	struct err e = ERR_INIT;
-	struct input *in = input_open(path, onnx_claims, &e);
+	struct input *in = input_open(path, is_model, &e);
 	const char *hint = NULL;
 	struct member *m;
 	int r = -1, read = 0;
@@ -177,8 +184,10 @@ void extract_input(struct extract *x, const char *path)
 			hint = foreign_member(m->name);
 	}
 	if (!r && !read)
-		r = err_set(&e, "%s: %s", path,
-			    hint ? hint : "it holds no ONNX model, workload record, list or log");
+		r = err_set(
+			&e, "%s: %s", path,
+			hint ? hint
+			     : "it holds no ONNX or TFLite model, workload record, list or log");
 	if (r < 0)
 		failed(x, &e);
 	input_close(in);

@@ -27,8 +27,6 @@ static const char keras[] =
 static const struct mark unread[] = {
 	AT(0, "\x80\x02\x8a\x0al\xfc\x9c\x46\xf9 j\xa8P\x19.", torch),
 	AT(0, "GGUF", "this is a GGUF model, which is not read; ONNX models are"),
-	AT(4, "TFL3",
-	   "this is a TFLite model, which is not read; tf2onnx makes an ONNX model of it"),
 	AT(0, "\x89HDF", keras),
 	AT(0, "version https://git-lfs",
 	   "this is a pointer of Git LFS, not the file; `git lfs pull` fetches it"),
@@ -52,6 +50,7 @@ static const struct mark no_records[] = {
 	AT(0, "PK\x03\x04", archive),
 	AT(257, "ustar", archive),
 	AT(0, "\x93NUMPY", "this is an array of NumPy's; tl-run takes it by --input"),
+	AT(4, "TFL3", "this is a TFLite model; tl-extract reads it"),
 	AT(0, "op,prob", "this is a list of operators; tl-extract makes workload records of it"),
 	AT(0, "\xef\xbb\xbf",
 	   "this begins with a byte-order mark, which records do not have; `tail -c +4` leaves it "

@@ -7,6 +7,7 @@
 #include "lib/base/rng.h"
 #include "lib/extract/archive.h"
 #include "lib/extract/extract.h"
+#include "lib/extract/tflite/tflite.h"
 #include "lib/io/foreign.h"
 #include "lib/run/constants.h"
 #include "lib/run/exec.h"
@@ -39,6 +40,11 @@ static int read_member(struct network *n, struct member *m, struct err *e)
 	hint = named || m->alone ? foreign_hint((const char *)head, size) : NULL;
 	if (hint)
 		return err_set(e, "%s: %s", m->label, hint);
+	if (tflite_claims(head, size))
+		return err_set(
+			e,
+			"%s: this is a TFLite model; tl-run runs ONNX models, which tf2onnx makes",
+			m->label);
 	if (!onnx_claims(head, size) && !named)
 		return 0;
 	folder = m->alone ? folder_of(m->name) : NULL;

@@ -1,0 +1,100 @@
+#include "lib/extract/tflite/build.h"
+
+#include <assert.h>
+#include <string.h>
+
+enum { ATTRS = 8 }; /* of a node, at the most */
+
+int build_value(struct build *b, const char *name)
+{
+	int before = b->g->nvalue, v;
+
+	for (const char *s = name[0] ? name : "tensor";;
+	     s = arena_printf(b->a, "%s#%lld", name, (long long)++b->fresh)) {
+		v = graph_value(b->g, s);
+		if (b->g->nvalue > before)
+			return v;
+	}
+}
+
+int build_between(struct build *b, int like)
+{
+	int v = build_value(b, arena_printf(b->a, "%s/sum", b->g->value[like]->name));
+
+	b->g->value[v]->declared = b->g->value[like]->declared;
+	return v;
+}
+
+static int *copy(struct build *b, const int *v, int n)
+{
+	int *to = arena_array(b->a, int, n);
+
+	if (n)
+		memcpy(to, v, sizeof *v * (size_t)n);
+	return to;
+}
+
+struct graph_node *build_node(struct build *b, const char *type, const int *in, int nin,
+			      const int *out, int nout)
+{
+	struct graph_node *n = graph_add_node(b->g);
+
+	*n = (struct graph_node){.name = "", .type = type, .domain = "", .nin = nin, .ndeps = nin};
+	n->in = copy(b, in, nin);
+	n->out = copy(b, out, nout);
+	n->nout = nout;
+	return n;
+}
+
+static struct attr *add(struct build *b, struct graph_node *n, const char *name)
+{
+	if (!n->attr)
+		n->attr = arena_array(b->a, struct attr, ATTRS);
+	assert(n->nattr < ATTRS);
+	n->attr[n->nattr].name = name;
+	return &n->attr[n->nattr++];
+}
+
+void build_int(struct build *b, struct graph_node *n, const char *name, int64_t v)
+{
+	add(b, n, name)->i = v;
+}
+
+void build_float(struct build *b, struct graph_node *n, const char *name, float v)
+{
+	add(b, n, name)->f = v;
+}
+
+void build_str(struct build *b, struct graph_node *n, const char *name, const char *s)
+{
+	add(b, n, name)->s = s;
+}
+
+void build_ints(struct build *b, struct graph_node *n, const char *name, const int64_t *v,
+		int count)
+{
+	struct attr *a = add(b, n, name);
+
+	a->ints = arena_array(b->a, int64_t, count);
+	if (count)
+		memcpy(a->ints, v, sizeof *v * (size_t)count);
+	a->nints = count;
+}
+
+const struct shape *build_shape(const struct build *b, int value)
+{
+	static const struct shape unknown = {.rank = RANK_UNKNOWN};
+
+	return value >= 0 && b->g->value[value]->declared ? &b->g->value[value]->declared->shape
+							  : &unknown;
+}
+
+const union scalar *build_elements(const struct build *b, int value, int64_t *count)
+{
+	const struct value *v = value >= 0 ? b->g->value[value] : NULL;
+
+	if (!v || !v->kept || !elem_is_int(v->elem))
+		return NULL;
+	*count = shape_count(&v->shape);
+	return v->kept;
+}

@@ -1,0 +1,27 @@
+/* TFLite models. */
+#include "lib/extract/extract.h"
+#include "lib/extract/model.h"
+#include "lib/extract/tflite/tflite.h"
+
+static int claims(const char *name, const unsigned char *head, size_t n)
+{
+	return extract_name_ends(name, ".tflite") || tflite_claims(head, n);
+}
+
+static int read(struct extract *x, struct member *m, struct err *e)
+{
+	struct arena a = ARENA_INIT;
+	struct tflite_model model;
+	int r = tflite_read(&model, &m->bytes, &a, e);
+
+	if (!r)
+		r = model_extract(x, m, &model.graph, TFLITE_OPSET, &model.hash, e);
+	if (!r && model.graphs > 1)
+		extract_report(x, "%s: of its %lld graphs the first was read", m->label,
+			       (long long)model.graphs);
+	tflite_free(&model);
+	arena_free(&a);
+	return r;
+}
+
+const struct format format_tflite = {"tflite", "TFLite models", claims, read};

@@ -1,0 +1,77 @@
+/* Products, reductions and recurrent networks. */
+#include "lib/extract/tflite/rewrite.h"
+
+enum { FULLY_CONNECTED_KEEP = 2 };
+enum { BATCH_ADJ_X, BATCH_ADJ_Y };
+enum { REDUCER_KEEP = 0 };
+
+static int flag(struct build *b, const struct operation *o, int i)
+{
+	return o->options && flat_ubyte(&b->f, o->options, i, 0);
+}
+
+/* The data as rows of as many elements as the weights read, where it does not come so. */
+static int rows(struct build *b, const struct operation *o)
+{
+	const struct shape *data = build_shape(b, rewrite_in(o, 0));
+	const struct shape *weights = build_shape(b, rewrite_in(o, 1));
+	int in = rewrite_in(o, 0), out;
+	int64_t shape[2] = {-1, weights->rank == 2 ? weights->dim[1] : 0};
+
+	if (in < 0 || data->rank == 2 || flag(b, o, FULLY_CONNECTED_KEEP) || shape[1] < 1)
+		return in;
+	out = build_value(b, arena_printf(b->a, "%s/rows", b->g->value[in]->name));
+	build_ints(b, build_node(b, "Reshape", &in, 1, &out, 1), "shape", shape, 2);
+	return out;
+}
+
+/* Weights are n x k. The bias is an addition of its own, as behind a MatMul of ONNX. */
+void rewrite_fully_connected(struct build *b, const struct operation *o, const char *onnx)
+{
+	const int in[] = {rows(b, o), rewrite_in(o, 1)};
+	int sum[2] = {rewrite_out(o, 0), rewrite_in(o, 2)};
+	int out = sum[0];
+
+	if (sum[1] >= 0 && out >= 0)
+		sum[0] = build_between(b, out);
+	build_int(b, build_node(b, onnx, in, 2, sum, 1), "transB", 1);
+	if (sum[0] != out)
+		build_node(b, "Add", sum, 2, &out, 1);
+}
+
+void rewrite_batch_matmul(struct build *b, const struct operation *o, const char *onnx)
+{
+	struct graph_node *n = build_node(b, onnx, o->in, o->nin, o->out, o->nout);
+
+	build_int(b, n, "transA", flag(b, o, BATCH_ADJ_X));
+	build_int(b, n, "transB", flag(b, o, BATCH_ADJ_Y));
+}
+
+void rewrite_reduce(struct build *b, const struct operation *o, const char *onnx)
+{
+	struct graph_node *n = build_node(b, onnx, o->in, o->nin, o->out, o->nout);
+
+	build_int(b, n, "keepdims", flag(b, o, REDUCER_KEEP));
+	build_int(b, n, "noop_with_empty_axes", 1);
+}
+
+void rewrite_arg(struct build *b, const struct operation *o, const char *onnx)
+{
+	int64_t count;
+	const union scalar *axis = build_elements(b, rewrite_in(o, 1), &count);
+	struct graph_node *n;
+
+	if (!axis || count != 1) {
+		rewrite_own(b, o);
+		return;
+	}
+	n = build_node(b, onnx, o->in, 1, o->out, o->nout);
+	build_int(b, n, "axis", axis->i);
+	build_int(b, n, "keepdims", 0);
+}
+
+void rewrite_weighing(struct build *b, const struct operation *o, const char *onnx)
+{
+	(void)onnx;
+	rewrite_own(b, o)->weighs = 1;
+}

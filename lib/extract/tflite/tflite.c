@@ -1,0 +1,321 @@
+#include "lib/extract/tflite/tflite.h"
+
+#include <string.h>
+
+#include "lib/extract/tflite/build.h"
+#include "lib/extract/tflite/load.h"
+
+/* Fields of the tables, in the schema's order. */
+enum { MODEL_CODES = 1, MODEL_GRAPHS = 2 };
+enum { CODE_DEPRECATED = 0, CODE_CUSTOM = 1, CODE_BUILTIN = 3 };
+enum { GRAPH_TENSORS, GRAPH_INPUTS, GRAPH_OUTPUTS, GRAPH_OPERATORS };
+enum {
+	TENSOR_SHAPE,
+	TENSOR_TYPE,
+	TENSOR_BUFFER,
+	TENSOR_NAME,
+	TENSOR_QUANTIZATION,
+	TENSOR_IS_VARIABLE,
+	TENSOR_SIGNATURE = 7
+};
+enum { QUANTIZATION_SCALE = 2 };
+enum { OPERATOR_CODE, OPERATOR_INPUTS, OPERATOR_OUTPUTS, OPERATOR_OPTIONS = 4 };
+
+enum {
+	CUSTOM = 32,		  /* the builtin operator that stands for all others */
+	MOST = 100000,		  /* tensors and operators of a graph: more is absurd */
+	KEEP_CONSTANTS = 1 << 20, /* elements kept of all constants together */
+};
+
+struct reader {
+	struct build b;
+	uint64_t model;
+	struct flat_list codes, buffers;
+	const char **type; /* of each operator code */
+	int *value;	   /* of the graph, for each tensor */
+	struct declared **declared;
+	int ntensor;
+	int64_t kept; /* elements of constants */
+};
+
+int tflite_claims(const unsigned char *head, size_t n)
+{
+	return n >= 8 && !memcmp(head + 4, "TFL3", 4);
+}
+
+static int element(int64_t type)
+{
+	static const unsigned char elem[] = {
+		VALUE_F32,    VALUE_F16,  VALUE_I32,	 VALUE_U8,	VALUE_I64,
+		VALUE_STRING, VALUE_BOOL, VALUE_I16,	 VALUE_C64,	VALUE_I8,
+		VALUE_F64,    VALUE_C128, VALUE_U64,	 VALUE_UNKNOWN, VALUE_UNKNOWN,
+		VALUE_U32,    VALUE_U16,  VALUE_UNKNOWN, VALUE_BF16,
+	};
+
+	return type >= 0 && type < (int64_t)sizeof elem ? elem[type] : VALUE_UNKNOWN;
+}
+
+static void read_codes(struct reader *r)
+{
+	struct flat *f = &r->b.f;
+
+	r->type = arena_array(r->b.a, const char *, r->codes.n);
+	for (uint32_t i = 0; i < r->codes.n && !f->bad; i++) {
+		uint64_t at = flat_list_table(f, &r->codes, i);
+		int64_t old = flat_byte(f, at, CODE_DEPRECATED, 0);
+		int64_t code = flat_int(f, at, CODE_BUILTIN, 0);
+
+		/* Files from before there was a second field have the code in the first alone. */
+		code = code > old ? code : old;
+		r->type[i] = operator_name(code);
+		if (code == CUSTOM)
+			r->type[i] = flat_string(f, at, CODE_CUSTOM, r->b.a);
+	}
+}
+
+static void read_shape(struct reader *r, uint64_t at, struct shape *s)
+{
+	struct flat *f = &r->b.f;
+	struct flat_list now = flat_list(f, at, TENSOR_SHAPE, 4);
+	struct flat_list signature = flat_list(f, at, TENSOR_SIGNATURE, 4);
+	struct flat_list *l = signature.n == now.n ? &signature : &now;
+
+	s->rank = l->n <= GRAPH_MAX_RANK ? (int)l->n : RANK_UNKNOWN;
+	for (int i = 0; i < s->rank; i++) {
+		s->dim[i] = flat_list_int(f, l, (uint32_t)i);
+		s->dim[i] = s->dim[i] < 0 ? DIM_UNKNOWN : s->dim[i];
+	}
+}
+
+/* Integers and reals of small constants, as shapes are computed from them. */
+static void read_elements(struct reader *r, struct value *v, const struct flat_list *data)
+{
+	size_t size = value_elem_size(v->elem);
+	int64_t n = shape_count(&v->shape);
+	int is_real = v->elem == VALUE_F32;
+	const unsigned char *s;
+
+	if ((!is_real && !elem_is_int(v->elem)) || n > (is_real ? KEEP_REALS : KEEP_INTS) ||
+	    data->n != (uint64_t)n * size || r->kept + n > KEEP_CONSTANTS ||
+	    !(s = kept_at(r->b.f.kept, data->at, data->n)))
+		return;
+	r->kept += n;
+	v->kept = arena_array(r->b.a, union scalar, n);
+	for (int64_t i = 0; i < n; i++, s += size) {
+		uint64_t bits = 0;
+		float real;
+
+		memcpy(&bits, s, size); /* little-endian, as this machine is */
+		memcpy(&real, &bits, sizeof real);
+		if (is_real)
+			v->kept[i].f = (double)real;
+		else if (v->elem == VALUE_I8 || v->elem == VALUE_I16 || v->elem == VALUE_I32)
+			v->kept[i].i = (int64_t)(bits << (64 - 8 * size)) >> (64 - 8 * size);
+		else
+			v->kept[i].i = (int64_t)bits;
+	}
+}
+
+/* The elements of a buffer: where, and how many bytes; none if there are none in the file. */
+static struct flat_list find_elements(struct reader *r, uint32_t buffer)
+{
+	const struct flat_list none = {0, 0};
+
+	if (buffer == 0 || buffer >= r->buffers.n)
+		return none;
+	return flat_span(&r->b.f, flat_list_table(&r->b.f, &r->buffers, buffer), BUFFER_DATA);
+}
+
+static int read_tensor(struct reader *r, uint64_t at, int i, struct err *e)
+{
+	struct declared *d = arena_new(r->b.a, struct declared);
+	struct flat *f = &r->b.f;
+	uint64_t scales = flat_table(f, at, TENSOR_QUANTIZATION);
+	struct flat_list data = find_elements(r, flat_uint(f, at, TENSOR_BUFFER, 0));
+	int64_t count = 1;
+	struct value *v;
+
+	r->declared[i] = d;
+	r->value[i] = build_value(&r->b, flat_string(f, at, TENSOR_NAME, r->b.a));
+	v = r->b.g->value[r->value[i]];
+	d->elem = element(flat_byte(f, at, TENSOR_TYPE, 0));
+	d->quantized = !elem_is_real(d->elem) && scales &&
+		       flat_list(f, scales, QUANTIZATION_SCALE, 4).n > 0;
+	read_shape(r, at, &d->shape);
+	v->declared = d;
+	v->is_input = flat_ubyte(f, at, TENSOR_IS_VARIABLE, 0) != 0;
+	v->elem = d->elem;
+	v->quantized = d->quantized;
+	for (int k = 0; k < d->shape.rank; k++) {
+		int64_t size = d->shape.dim[k] < 0 ? 1 : d->shape.dim[k];
+
+		if (size && count > MAX_ELEMENTS / size)
+			return err_set(e, "the tensor '%s' has an absurd dimension, %lld", v->name,
+				       (long long)size);
+		count *= size;
+	}
+	if (!data.n)
+		return flat_check(f, e);
+	v->is_const = 1;
+	v->shape = d->shape;
+	if (shape_known(&v->shape))
+		read_elements(r, v, &data);
+	return flat_check(f, e);
+}
+
+/* Values of a list of tensors, such as an operator's inputs. */
+static int *read_values(struct reader *r, uint64_t at, int field, int *n)
+{
+	struct flat_list l = flat_list(&r->b.f, at, field, 4);
+	int *v = arena_array(r->b.a, int, l.n);
+
+	for (uint32_t i = 0; i < l.n; i++) {
+		int32_t k = flat_list_int(&r->b.f, &l, i);
+
+		v[i] = k >= 0 && k < r->ntensor ? r->value[k] : -1;
+	}
+	*n = (int)l.n;
+	return v;
+}
+
+static int read_operator(struct reader *r, uint64_t at, struct err *e)
+{
+	struct flat *f = &r->b.f;
+	uint32_t code = flat_uint(f, at, OPERATOR_CODE, 0);
+	struct operation o = {.options = flat_table(f, at, OPERATOR_OPTIONS)};
+
+	o.in = read_values(r, at, OPERATOR_INPUTS, &o.nin);
+	o.out = read_values(r, at, OPERATOR_OUTPUTS, &o.nout);
+	if (flat_check(f, e))
+		return -1;
+	if (code >= r->codes.n)
+		return err_set(e,
+			       "it is no TFLite model, or damaged (an operator of kind %u, of %u)",
+			       code, r->codes.n);
+	o.type = r->type[code];
+	build_operation(&r->b, &o);
+	return flat_check(f, e);
+}
+
+static void mark(struct reader *r, uint64_t at, int field, int is_input)
+{
+	int n, *v = read_values(r, at, field, &n);
+
+	for (int i = 0; i < n; i++) {
+		struct value *to = v[i] >= 0 ? r->b.g->value[v[i]] : NULL;
+
+		if (to && is_input && !to->is_const)
+			to->is_input = 1;
+		else if (to && !is_input)
+			to->is_output = 1;
+	}
+}
+
+/* What nothing makes is a constant whose elements were left out of the file; open dimensions are
+ * said by a 0 from here on. */
+static void settle(struct reader *r)
+{
+	struct graph *g = r->b.g;
+
+	for (int i = 0; i < g->nnode; i++)
+		for (int k = 0; k < g->node[i].nout; k++)
+			if (g->node[i].out[k] >= 0)
+				g->value[g->node[i].out[k]]->producer = i;
+	for (int i = 0; i < r->ntensor; i++) {
+		struct value *v = g->value[r->value[i]];
+		struct shape *s = &r->declared[i]->shape;
+
+		if (v->producer >= 0 && !v->is_const) {
+			v->elem = VALUE_UNKNOWN;
+			v->is_input = 0;
+			if (!s->rank) /* or unknown: there is no telling */
+				s->rank = RANK_UNKNOWN;
+		} else if (!v->is_input && !v->is_const) {
+			v->is_const = 1;
+			v->shape = *s;
+		}
+		for (int k = 0; k < s->rank; k++)
+			s->dim[k] = s->dim[k] < 0 ? 0 : s->dim[k];
+	}
+	for (int i = 0; i < g->nvalue; i++)
+		g->value[i]->producer = -1;
+}
+
+static int read_graph(struct reader *r, uint64_t at, struct err *e)
+{
+	struct flat *f = &r->b.f;
+	struct flat_list tensors = flat_list(f, at, GRAPH_TENSORS, 4);
+	struct flat_list operators = flat_list(f, at, GRAPH_OPERATORS, 4);
+
+	if (flat_check(f, e))
+		return -1;
+	if (tensors.n > MOST || operators.n > MOST)
+		return err_set(e, "its graph has more than %d tensors or operators", MOST);
+	if (!operators.n)
+		return err_set(e, "its graph has no operators");
+	r->value = arena_array(r->b.a, int, tensors.n);
+	r->declared = arena_array(r->b.a, struct declared *, tensors.n);
+	for (uint32_t i = 0; i < tensors.n; i++, r->ntensor++)
+		if (read_tensor(r, flat_list_table(f, &tensors, i), (int)i, e))
+			return -1;
+	mark(r, at, GRAPH_INPUTS, 1);
+	mark(r, at, GRAPH_OUTPUTS, 0);
+	for (uint32_t i = 0; i < operators.n; i++)
+		if (read_operator(r, flat_list_table(f, &operators, i), e))
+			return -1;
+	settle(r);
+	return 0;
+}
+
+static int read_model(struct tflite_model *m, const struct kept *k, struct arena *a, struct err *e)
+{
+	struct reader r = {.b = {.a = a, .g = &m->graph}};
+	const unsigned char *head = kept_at(k, 0, 8);
+	struct flat_list graphs;
+
+	if (!head || !tflite_claims(head, 8))
+		return err_set(e, "it is no TFLite model (its head is not that of one)");
+	flat_init(&r.b.f, k);
+	r.model = flat_root(&r.b.f, 0);
+	r.codes = flat_list(&r.b.f, r.model, MODEL_CODES, 4);
+	r.buffers = flat_list(&r.b.f, r.model, MODEL_BUFFERS, 4);
+	graphs = flat_list(&r.b.f, r.model, MODEL_GRAPHS, 4);
+	m->graphs = graphs.n;
+	read_codes(&r);
+	if (flat_check(&r.b.f, e))
+		return -1;
+	if (!graphs.n)
+		return err_set(e, "it is no TFLite model, or damaged (it holds no graph)");
+	if (read_graph(&r, flat_list_table(&r.b.f, &graphs, 0), e))
+		return -1;
+	return graph_link(&m->graph, e);
+}
+
+/* Of all that was kept, and of where something was passed over. */
+static void digest(struct kept *k, struct id *hash)
+{
+	buf_add(&k->bytes, k->gaps.s ? k->gaps.s : "", k->gaps.n);
+	hash_id(hash, k->bytes.s, k->bytes.n);
+}
+
+int tflite_read(struct tflite_model *m, struct pull *in, struct arena *a, struct err *e)
+{
+	struct kept k;
+	int r;
+
+	*m = (struct tflite_model){0};
+	graph_init(&m->graph, a);
+	kept_init(&k, in);
+	r = load_model(&k, e);
+	if (!r)
+		r = read_model(m, &k, a, e);
+	if (!r)
+		digest(&k, &m->hash);
+	kept_free(&k);
+	return r;
+}
+
+void tflite_free(struct tflite_model *m)
+{
+	graph_free(&m->graph);
+}

@@ -1,0 +1,679 @@
+/* TFLite models: what their operators become, and hostile files.
+ *
+ * Models are written here from a few lines of text, so that each test shows the graph it is about.
+ */
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "lib/base/rng.h"
+#include "lib/extract/extract.h"
+#include "lib/extract/tflite/build.h"
+#include "lib/extract/tflite/tflite.h"
+#include "tests/tap.h"
+
+/* Writing FlatBuffers, from the front: what is referred to comes behind what refers to it. */
+
+static void put32(struct buf *b, uint32_t v)
+{
+	buf_add(b, &v, 4);
+}
+
+static void set32(struct buf *b, size_t at, uint32_t v)
+{
+	memcpy(b->s + at, &v, 4);
+}
+
+static void align(struct buf *b)
+{
+	while (b->n % 4)
+		buf_ch(b, 0);
+}
+
+/* A table of n fields of four bytes, all of which are absent. Where it is. */
+static size_t table(struct buf *b, int n)
+{
+	uint16_t head[2] = {(uint16_t)(4 + 2 * n), (uint16_t)(4 + 4 * n)}, none = 0;
+	size_t list, at;
+
+	align(b);
+	list = b->n;
+	buf_add(b, head, sizeof head);
+	for (int i = 0; i < n; i++)
+		buf_add(b, &none, sizeof none);
+	align(b);
+	at = b->n;
+	put32(b, (uint32_t)(at - list));
+	for (int i = 0; i < n; i++)
+		put32(b, 0);
+	return at;
+}
+
+static void set(struct buf *b, size_t t, int i, uint32_t v)
+{
+	uint32_t back;
+	uint16_t place = (uint16_t)(4 + 4 * i);
+
+	memcpy(&back, b->s + t, 4);
+	memcpy(b->s + (t - back) + 4 + 2 * i, &place, 2);
+	set32(b, t + place, v);
+}
+
+/* The field refers to what is at that place. */
+static void refer(struct buf *b, size_t t, int i, size_t to)
+{
+	set(b, t, i, (uint32_t)(to - (t + 4 + 4 * (size_t)i)));
+}
+
+static size_t list(struct buf *b, const int *v, int n)
+{
+	size_t at;
+
+	align(b);
+	at = b->n;
+	put32(b, (uint32_t)n);
+	for (int i = 0; i < n; i++)
+		put32(b, (uint32_t)v[i]);
+	return at;
+}
+
+static size_t bytes(struct buf *b, const void *p, size_t n)
+{
+	size_t at;
+
+	align(b);
+	at = b->n;
+	put32(b, (uint32_t)n);
+	buf_add(b, p, n);
+	buf_ch(b, 0);
+	return at;
+}
+
+/* Writing models */
+
+enum { MOST = 64 };
+
+struct writer {
+	struct buf b;
+	char name[MOST][24];
+	char text[MOST][120]; /* the line of each tensor */
+	char op[MOST][160];
+	int ntensor, nop, in[8], nin, out[8], nout;
+};
+
+static int numbers(const char *s, int *v)
+{
+	int n = 0;
+
+	for (char *end; *s && strchr("-0123456789", *s) && n < MOST;
+	     s = *end == ',' ? end + 1 : end)
+		v[n++] = (int)strtol(s, &end, 10);
+	return n;
+}
+
+static int tensor_of(const struct writer *w, const char *name, size_t n)
+{
+	for (int i = 0; i < w->ntensor; i++)
+		if (strlen(w->name[i]) == n && !memcmp(w->name[i], name, n))
+			return i;
+	return -1;
+}
+
+/* Names up to "->", or to a number, as tensors; "_" is one left out. */
+static const char *tensors(const struct writer *w, const char *s, int *v, int *n)
+{
+	for (*n = 0; *s; s += *s == ' ') {
+		size_t k = strcspn(s, " ");
+
+		if (!strncmp(s, "->", 2) || strchr("0123456789", *s))
+			break;
+		v[(*n)++] = tensor_of(w, s, k);
+		s += k;
+	}
+	return s;
+}
+
+static void write_tensor(struct writer *w, size_t t, int i, int buffer)
+{
+	static const struct {
+		char kind;
+		int type;
+	} types[] = {{'f', 0}, {'h', 1}, {'i', 2}, {'q', 9},
+		     {'I', 2}, {'S', 2}, {'j', 2}, {'W', 0}};
+	char kind = w->text[i][0];
+	int dim[MOST], now[MOST], n = numbers(w->text[i] + 2, dim), open = 0;
+
+	for (size_t k = 0; k < sizeof types / sizeof *types; k++)
+		if (types[k].kind == kind && types[k].type)
+			set(&w->b, t, 1, (uint32_t)types[k].type);
+	set(&w->b, t, 2, (uint32_t)buffer);
+	if (kind == 'S') {
+		n = 0;
+	} else if (kind == 'i') { /* a list: its numbers are its elements */
+		now[0] = n;
+		n = 1;
+	} else if (kind == 'I') { /* pairs */
+		now[0] = n / 2;
+		now[1] = 2;
+		n = 2;
+	} else {
+		for (int k = 0; k < n; k++) {
+			now[k] = dim[k] < 0 ? 1 : dim[k];
+			open |= dim[k] < 0;
+		}
+	}
+	refer(&w->b, t, 0, list(&w->b, now, n));
+	if (open)
+		refer(&w->b, t, 7, list(&w->b, dim, n));
+	refer(&w->b, t, 3, bytes(&w->b, w->name[i], strlen(w->name[i])));
+	if (kind == 'q') {
+		size_t q = table(&w->b, 3);
+		int one = 0x3f800000;
+
+		refer(&w->b, t, 4, q);
+		refer(&w->b, q, 2, list(&w->b, &one, 1));
+	}
+}
+
+static void write_operator(struct writer *w, size_t t, int i)
+{
+	int in[MOST], out[MOST], nin, nout;
+	const char *s = strchr(w->op[i], ' ') + 1;
+	size_t options;
+
+	s = tensors(w, s, in, &nin);
+	s = tensors(w, s + 3, out, &nout);
+	set(&w->b, t, 0, (uint32_t)i);
+	refer(&w->b, t, 1, list(&w->b, in, nin));
+	refer(&w->b, t, 2, list(&w->b, out, nout));
+	if (!*s)
+		return;
+	options = table(&w->b, 9);
+	refer(&w->b, t, 4, options);
+	for (char *end; *s; s = *end ? end + 1 : end) { /* "3=1", or "0=5,6" for a list */
+		int field = (int)strtol(s, &end, 10), v[MOST], n = numbers(end + 1, v);
+
+		end += 1 + strcspn(end + 1, " ");
+		if (n > 1)
+			refer(&w->b, options, field, list(&w->b, v, n));
+		else
+			set(&w->b, options, field, (uint32_t)v[0]);
+		s = end;
+	}
+}
+
+/* n tables, and the list of them in a field. */
+static void tables(struct writer *w, size_t parent, int field, int n, int fields, size_t *at)
+{
+	int none[MOST] = {0};
+	size_t l = list(&w->b, none, n);
+
+	refer(&w->b, parent, field, l);
+	for (int i = 0; i < n; i++) {
+		at[i] = table(&w->b, fields);
+		set32(&w->b, l + 4 + 4 * (size_t)i, (uint32_t)(at[i] - (l + 4 + 4 * (size_t)i)));
+	}
+}
+
+static const char zeros[4 * 600 * 600];
+
+static int code_of(const char *op)
+{
+	size_t n = strcspn(op, " ");
+
+	for (int i = 0; i < 200; i++)
+		if (strlen(operator_name(i)) == n && !memcmp(op, operator_name(i), n))
+			return i;
+	bail_out("there is no operator of TFLite's in '%s'", op);
+	return 0;
+}
+
+/* "x f 1,14,14,8" is a tensor (i: integers, by their values; I: pairs of them; S: one; j: integers
+ * that are computed; h: half precision; q: 8-bit with a scale; W: 600 x 600 with
+ * elements), "CONV_2D x w b -> y 3=1" an
+ * operator with its options. The first tensor goes in, the last operator's output comes out. */
+static void write_model(struct writer *w, const char *text)
+{
+	size_t model, graph, at[MOST], buffer[MOST];
+
+	*w = (struct writer){0};
+	for (const char *s = text; *s; s += strcspn(s, "\n"), s += *s == '\n') {
+		size_t n = strcspn(s, "\n");
+		const char *arrow = strstr(s, "->");
+
+		if (arrow && arrow < s + n) {
+			snprintf(w->op[w->nop++], sizeof *w->op, "%.*s", (int)n, s);
+		} else {
+			size_t k = strcspn(s, " ");
+
+			snprintf(w->name[w->ntensor], sizeof *w->name, "%.*s", (int)k, s);
+			snprintf(w->text[w->ntensor++], sizeof *w->text, "%.*s", (int)(n - k - 1),
+				 s + k + 1);
+		}
+	}
+	put32(&w->b, 0);
+	buf_str(&w->b, "TFL3");
+	model = table(&w->b, 5);
+	set32(&w->b, 0, (uint32_t)model);
+	set(&w->b, model, 0, 3);
+	tables(w, model, 1, w->nop, 4, at);
+	for (int i = 0; i < w->nop; i++) {
+		int code = code_of(w->op[i]);
+
+		set(&w->b, at[i], 0, (uint32_t)(code < 127 ? code : 127));
+		if (code >= 127 || i % 2) /* as old files and new ones have it */
+			set(&w->b, at[i], 3, (uint32_t)code);
+	}
+	tables(w, model, 2, 1, 5, &graph);
+	tables(w, graph, 0, w->ntensor, 8, at);
+	for (int i = 0; i < w->ntensor; i++)
+		write_tensor(w, at[i], i, i + 1);
+	refer(&w->b, graph, 1, list(&w->b, &(int){0}, 1));
+	tables(w, graph, 3, w->nop, 5, at);
+	for (int i = 0; i < w->nop; i++)
+		write_operator(w, at[i], i);
+	if (w->nop) {
+		const char *arrow = strstr(w->op[w->nop - 1], "-> ") + 3;
+		int last = tensor_of(w, arrow, strcspn(arrow, " "));
+
+		refer(&w->b, graph, 2, list(&w->b, &last, 1));
+	}
+	tables(w, model, 4, w->ntensor + 1, 1, buffer);
+	for (int i = 0; i < w->ntensor; i++) {
+		int v[MOST], n = numbers(w->text[i] + 2, v);
+
+		if (w->text[i][0] == 'W')
+			refer(&w->b, buffer[i + 1], 0, bytes(&w->b, zeros, sizeof zeros));
+		if (strchr("iIS", w->text[i][0]))
+			refer(&w->b, buffer[i + 1], 0, bytes(&w->b, v, 4 * (size_t)n));
+	}
+	align(&w->b);
+}
+
+/* Running the extraction */
+
+static struct buf said;
+static char path[64];
+
+static void say(void *ctx, int is_error, const char *sentence)
+{
+	(void)ctx;
+	buf_str(&said, is_error ? "E: " : "");
+	buf_str(&said, sentence);
+	buf_ch(&said, '\n');
+}
+
+static void extract_bytes(struct extract *x, const void *p, size_t n)
+{
+	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+
+	if (fd < 0 || write(fd, p, n) != (ssize_t)n || close(fd))
+		bail_out("%s cannot be written", path);
+	buf_clear(&said);
+	buf_str(&said, "");
+	x->say = say;
+	extract_input(x, path);
+}
+
+static void describe(const struct extract *x, struct buf *out)
+{
+	buf_clear(out);
+	buf_str(out, "");
+	for (size_t i = 0; i < x->found.by_id.n; i++) {
+		const struct work *k = x->found.by_id.item[i].value;
+
+		buf_fmt(out, "%s%s", i ? "; " : "", k->w.prob);
+		if (k->w.npost)
+			buf_ch(out, ' ');
+		workload_posts(&k->w, out);
+		if (k->w.op == &op_matmul && !k->w.rhs_const)
+			buf_str(out, " computed");
+		if (k->source.n != 1)
+			buf_fmt(out, " x%zu", k->source.n);
+	}
+}
+
+/* The workloads, or what was said if the model could not be read. */
+static void expect_with(const char *text, const struct infer_options *o, const char *want,
+			const char *what)
+{
+	struct extract x = {.layout = LAYOUT_NHWC};
+	struct buf got = BUF_INIT;
+	struct writer w;
+
+	if (o)
+		x.infer = *o;
+	write_model(&w, text);
+	extract_bytes(&x, w.b.s, w.b.n);
+	describe(&x, &got);
+	if (x.failed)
+		buf_str(&got, said.s);
+	if (!ok(!strcmp(got.s, want), "%s", what))
+		diag("got  %s\nwant %s\nsaid %s", got.s, want, said.s);
+	extract_free(&x);
+	buf_free(&got);
+	buf_free(&w.b);
+}
+
+static void expect(const char *text, const char *want, const char *what)
+{
+	expect_with(text, NULL, want, what);
+}
+
+static int was_said(const char *text)
+{
+	if (said.s && strstr(said.s, text))
+		return 1;
+	diag("said %s", said.s ? said.s : "nothing");
+	return 0;
+}
+
+/* What the tests of ONNX expect of the same operators. */
+#define CONV "mb1_ic8ih14_oc8oh14_kh3ph1"
+#define IMAGE "x f 1,14,14,8\nw f 8,3,3,8\nv f 8,3,3,8\nc f 8\n"
+#define A "a f 1,14,14,8\n"
+#define B "b f 1,14,14,8\n"
+#define D "d f 1,14,14,8\n"
+
+static void test_convolutions(void)
+{
+	expect(IMAGE A "CONV_2D x w c -> a 1=1 2=1 3=1\n", CONV " bias,relu",
+	       "a convolution with bias and relu");
+	expect(IMAGE A "CONV_2D x w c -> a 1=1 2=1 3=3\n", CONV " bias,relu6", "with relu6");
+	expect(IMAGE A "CONV_2D x w c -> a 1=1 2=1 3=2\n", CONV " bias,clip(-1,1)",
+	       "with a relu from -1 to 1");
+	expect(IMAGE A "CONV_2D x w -> a\n", CONV, "without options all have their defaults");
+	expect("x f 1,14,14,8\nw f 4,3,3,8\na f 1,6,6,4\nCONV_2D x w -> a 0=1 1=2 2=2\n",
+	       "mb1_ic8ih14_oc4oh6_kh3sh2", "without padding, in strides");
+	expect("x f 1,14,14,8\nw f 4,3,3,8\na f 1,7,7,4\nCONV_2D x w -> a 1=2 2=2\n",
+	       "mb1_ic8ih14_oc4oh7_kh3sh2", "what is padded is odd, and more of it comes behind");
+	expect("x f 1,14,20,8\nw f 4,1,3,8\na f 1,14,16,4\nCONV_2D x w -> a 0=1 1=1 2=1 4=2 5=2\n",
+	       "mb1_ic8ih14iw20_oc4oh14ow16_kh1kw3dh0dw1", "dilation, and width from height");
+	expect("x f 1,14,14,8\nw f 1,3,3,8\na f 1,14,14,8\n"
+	       "DEPTHWISE_CONV_2D x w -> a 1=1 2=1 3=1 4=1\n",
+	       "mb1g8_ic8ih14_oc8oh14_kh3ph1 relu", "depthwise");
+	expect("x f 1,14,14,8\nw f 1,3,3,16\na f 1,14,14,16\n"
+	       "DEPTHWISE_CONV_2D x w -> a 1=1 2=1 3=2\n",
+	       "mb1g8_ic8ih14_oc16oh14_kh3ph1", "depthwise, two filters a channel");
+	expect("x f 1,14,14,8\nw f 4,3,3,2\na f 1,14,14,4\nCONV_2D x w -> a 1=1 2=1\n",
+	       "mb1g4_ic8ih14_oc4oh14_kh3ph1", "groups, told by the filter");
+	expect(IMAGE "p I 0,0,1,1,1,1,0,0\nq f 1,16,16,8\n" A
+		     "PAD x p -> q\nCONV_2D q w c -> a 0=1 1=1 2=1 3=1\n",
+	       CONV " bias,relu", "a padding of zeros before it is the convolution's own");
+	expect("x f 1,7,7,4\ns i 1,14,14,8\nw f 8,2,2,4\nv f 8,3,3,8\ny f 1,14,14,8\n" A
+	       "TRANSPOSE_CONV s w x -> y 0=1 1=2 2=2\nCONV_2D y v -> a 1=1 2=1\n",
+	       CONV, "behind a transposed convolution");
+	ok(was_said("94.7 % of the model's 119168 multiply-adds"),
+	   "which counts among the multiply-adds");
+}
+
+static void test_fusion(void)
+{
+	expect(IMAGE A B D "CONV_2D x w c -> a 1=1 2=1\nCONV_2D a v c -> b 1=1 2=1\n"
+			   "ADD a b -> d 0=1\n",
+	       CONV " bias; " CONV " bias,add,relu", "a residual goes to the later producer");
+	expect(IMAGE A B D "CONV_2D x w c -> a 1=1 2=1\nLOGISTIC a -> b\nMUL a b -> d\n",
+	       CONV " bias,silu", "x * sigmoid(x)");
+	expect(IMAGE A B "CONV_2D x w c -> a 1=1 2=1\nHARD_SWISH a -> b\n", CONV " bias,hardswish",
+	       "hard-swish");
+	expect(IMAGE A B D "CONV_2D x w -> a 1=1 2=1\nMUL a c -> b\nADD b c -> d 0=1\n",
+	       CONV " bias,relu", "a scale and a shift for each channel");
+	expect(IMAGE A B "e f 1,14,14,16\nk f 8,1,1,16\n" D
+			 "CONV_2D x w -> a 1=1 2=1\nCONV_2D x v -> b 1=1 2=1\n"
+			 "CONCATENATION a b -> e 0=3\nCONV_2D e k -> d 1=1 2=1\n",
+	       CONV " x2; mb1_ic16ih14_oc8oh14_kh1", "a concatenation of channels");
+}
+
+static void test_products(void)
+{
+	expect("x f 1,2,3,8\nw f 5,48\nc f 5\ny f 1,5\nFULLY_CONNECTED x w c -> y 0=1\n",
+	       "1x48:48x5 bias,relu", "fully connected, of all that there is");
+	expect("x f 4,2,8\nw f 5,8\nc f 5\ny f 4,2,5\nFULLY_CONNECTED x w c -> y 2=1\n",
+	       "8x8:8x5 bias", "fully connected, dimensions kept");
+	expect("x f 3,6,8\nv f 3,5,8\ny f 3,6,5\nABS x -> v2\nv2 f 3,6,8\n"
+	       "BATCH_MATMUL x v2 -> y 1=1\n",
+	       "3x6x8:3x8x6 computed", "a product with a transposed right side");
+	expect("x f 1,6,8\ns i 6,8\nr f 6,8\np i 1,0\nt f 8,6\nw f 5,6\ny f 8,5\n"
+	       "RESHAPE x s -> r\nTRANSPOSE r p -> t\nFULLY_CONNECTED t w _ -> y\n",
+	       "8x6:6x5", "behind a reshape and a transpose");
+	expect("x f 2,6,8\nk i 1\nm f 2,8\nw f 5,8\ny f 2,5\n"
+	       "MEAN x k -> m\nFULLY_CONNECTED m w _ -> y\n",
+	       "2x8:8x5", "behind a mean");
+}
+
+static void test_types(void)
+{
+	expect("x q 1,14,14,8\nw q 8,3,3,8\na q 1,14,14,8\nCONV_2D x w -> a 1=1 2=1\n", "",
+	       "an 8-bit model has no workloads");
+	ok(was_said("Conv (quantized, not f32)"), "and it is said why");
+	expect("x f 1,14,14,8\nw q 8,3,3,8\n" A "CONV_2D x w -> a 1=1 2=1\n", "",
+	       "nor one with 8-bit weights");
+	ok(was_said("Conv (quantized, not f32)"), "for the same reason");
+	expect("x f 1,14,14,8\nh h 8,3,3,8\nw f 8,3,3,8\n" A
+	       "DEQUANTIZE h -> w\nCONV_2D x w -> a 1=1 2=1\n",
+	       CONV, "weights in half precision are widened: f32");
+}
+
+/* Sizes that the file leaves open. */
+static void test_open(void)
+{
+	static const char open[] =
+		"x f -1,14,14,8\nw f 8,3,3,8\na f -1,14,14,8\n"
+		"b f -1,1568\nr i -1,1568\nk f 5,1568\ny f -1,5\n"
+		"CONV_2D x w -> a 1=1 2=1\nRESHAPE a r -> b\nFULLY_CONNECTED b k _ -> y\n";
+	struct infer_options o = {0};
+	const char *shape = "x:3,6,6,8";
+	struct err e = ERR_INIT;
+
+	expect(open, CONV "; 1x1568:1568x5", "a batch that is open is 1");
+	o.batch = 4;
+	expect_with(open, &o, "mb4_ic8ih14_oc8oh14_kh3ph1; 4x1568:1568x5", "or what --batch says");
+	infer_options_read(&o, -1, &shape, 1, &e);
+	expect_with("x f -1,-1,-1,8\nw f 8,3,3,8\na f -1,-1,-1,8\nCONV_2D x w -> a 1=1 2=1\n", &o,
+		    "mb3_ic8ih6_oc8oh6_kh3ph1", "--shape says all of them");
+	infer_options_free(&o);
+	expect("x f -1,-1,14,8\nw f 8,3,3,8\na f -1,-1,14,8\nCONV_2D x w -> a 1=1 2=1\n", "",
+	       "what stays open is no workload");
+	ok(was_said("sizes not known: a dimension of 'x' (--shape gives them)"), "and is told");
+	expect("x f -1,14,14,8\nh j\nsh j 4\nk1 S 1568\nm j 2\n"
+	       "r f -1,1568\nk f 5,1568\ny f -1,5\nz i 0\no i 1\n"
+	       "SHAPE x -> sh\nSTRIDED_SLICE sh z o o -> h 4=1\nPACK h k1 -> m 0=2\n"
+	       "RESHAPE x m -> r\nFULLY_CONNECTED r k _ -> y\n",
+	       "1x1568:1568x5", "a shape that is computed");
+}
+
+static void test_unknown(void)
+{
+	expect(IMAGE A B "REVERSE_V2 x -> a\nCONV_2D a w -> b 1=1 2=1\n", CONV,
+	       "behind an operator without a rule the file tells the shape");
+	ok(was_said("unknown operators: REVERSE_V2"), "and the operator is named");
+	expect("x f -1,14,12,8\nw f 8,3,3,8\nk i 2,2\np I 2,2,2,2\nq I 0,0,0,0\n"
+	       "a f -1,9,8,8\nb f -1,7,6,8\nd f -1,14,12,8\ne f -1,14,12,8\n"
+	       "SPACE_TO_BATCH_ND x k p -> a\nCONV_2D a w -> b 0=1 1=1 2=1\n"
+	       "BATCH_TO_SPACE_ND b k q -> d\nCONV_2D d w -> e 1=1 2=1\n",
+	       "mb4_ic8ih9iw8_oc8oh7ow6_kh3kw3; mb1_ic8ih14iw12_oc8oh14ow12_kh3kw3ph1pw1",
+	       "a dilation by blocks of the image in the batch");
+	expect("x f 1,5,8\nw f 16,8\nr f 16,16\na f 1,5,16\n"
+	       "UNIDIRECTIONAL_SEQUENCE_LSTM x w w w w r r r r -> a\n",
+	       "", "a recurrent network");
+	ok(was_said("0.0 % of the model's 7680 multiply-adds"), "counts by its weights");
+}
+
+static void a_model(struct writer *w)
+{
+	write_model(w, IMAGE "p I 0,0,1,1,1,1,0,0\nq f 1,16,16,8\n" A B D
+			     "s i -1,1568\nr f 1,1568\nk f 10,1568\ny f 1,10\n"
+			     "PAD x p -> q\nCONV_2D q w c -> a 0=1 1=1 2=1 3=1\n"
+			     "CONV_2D a v c -> b 1=1 2=1\nADD b a -> d 0=1\nRESHAPE d s -> r\n"
+			     "FULLY_CONNECTED r k _ -> y\n");
+}
+
+/* Whatever happens to the bytes, the answer is a list of workloads or a sentence. */
+static void test_hostile(void)
+{
+	struct extract x = {.layout = LAYOUT_NHWC};
+	struct buf whole = BUF_INIT;
+	struct writer w;
+	struct rng r;
+	size_t refused = 0, silent = 0;
+
+	a_model(&w);
+	extract_bytes(&x, w.b.s, w.b.n);
+	describe(&x, &whole);
+	extract_free(&x);
+	ok(!strcmp(whole.s, CONV " bias,relu; " CONV " bias,add,relu; 1x1568:1568x10"),
+	   "the model as it is: %s", whole.s);
+	for (size_t n = 0; n < w.b.n; n++) {
+		struct extract cut = {.layout = LAYOUT_NHWC, .format = "tflite"};
+
+		extract_bytes(&cut, w.b.s, n);
+		refused += cut.failed == 1;
+		silent += !cut.failed && !said.n;
+		extract_free(&cut);
+	}
+	/* The last four bytes only fill up. */
+	ok(refused + 4 >= w.b.n && !silent, "cut off anywhere it is refused (%zu of %zu)", refused,
+	   w.b.n);
+	rng_seed(&r, 1, "flip");
+	for (int i = 0; i < 5000; i++) {
+		struct extract flip = {.layout = LAYOUT_NHWC};
+		char *s = xmalloc(w.b.n);
+
+		memcpy(s, w.b.s, w.b.n);
+		for (uint64_t k = rng_below(&r, 4) + 1; k--;)
+			s[rng_below(&r, w.b.n)] ^= (char)(1 << rng_below(&r, 8));
+		extract_bytes(&flip, s, w.b.n);
+		silent += !flip.failed && !said.n;
+		extract_free(&flip);
+		free(s);
+	}
+	ok(!silent, "with bits flipped it is read or refused, and never silently");
+	buf_free(&w.b);
+	buf_free(&whole);
+}
+
+/* A source of bytes in blocks of so many, which counts what it is asked to pass over. */
+struct drip {
+	const unsigned char *s;
+	size_t n, step, skipped;
+};
+
+static int drip_next(void *ctx, const unsigned char **block, size_t *n, struct err *e)
+{
+	struct drip *d = ctx;
+
+	(void)e;
+	*block = d->s;
+	*n = d->n < d->step ? d->n : d->step;
+	d->s += *n;
+	d->n -= *n;
+	return *n > 0;
+}
+
+static int drip_skip(void *ctx, uint64_t n, struct err *e)
+{
+	struct drip *d = ctx;
+
+	if (n > d->n)
+		return err_set(e, "it is cut off");
+	d->s += n;
+	d->n -= n;
+	d->skipped += n;
+	return 0;
+}
+
+static void test_stream(void)
+{
+	static const size_t steps[] = {1, 999, 1 << 24, 4096};
+	struct id hash[4];
+	size_t skipped = 0;
+	int nodes = 0;
+	struct writer w;
+
+	write_model(&w, "x f 4,600\nw W 600,600\nv W 600,600\na f 4,600\nb f 4,600\n"
+			"FULLY_CONNECTED x w -> a\nFULLY_CONNECTED a v -> b\n");
+	for (int i = 0; i < 4; i++) {
+		struct drip d = {(unsigned char *)w.b.s, w.b.n, steps[i], 0};
+		struct pull p = {.next = drip_next, .skip = i == 3 ? drip_skip : NULL, .ctx = &d};
+		struct arena a = ARENA_INIT;
+		struct tflite_model m;
+		struct err e = ERR_INIT;
+		const unsigned char *head;
+		size_t n;
+
+		if (pull_head(&p, &head, &n, &e) || tflite_read(&m, &p, &a, &e))
+			diag("%s", e.msg);
+		hash[i] = m.hash;
+		nodes += m.graph.nnode;
+		skipped += d.skipped;
+		tflite_free(&m);
+		arena_free(&a);
+	}
+	ok(nodes == 8, "a model can come in blocks of any size");
+	ok(hash[0].s[0] && !strcmp(hash[0].s, hash[1].s) && !strcmp(hash[0].s, hash[2].s) &&
+		   !strcmp(hash[0].s, hash[3].s),
+	   "and has the same hash");
+	ok(skipped > 2 * (sizeof zeros - 1000) - (1 << 17), "weights are passed over: %zu bytes",
+	   skipped);
+	buf_free(&w.b);
+}
+
+/* A list of 50000 tensors, all of which are the same table: its bytes are few, its shape long. */
+static void test_overlap(void)
+{
+	enum { TENSORS = 50000, DIMS = 4000 };
+	struct extract x = {.layout = LAYOUT_NHWC};
+	int *none = xcalloc(TENSORS, sizeof *none);
+	struct buf b = BUF_INIT;
+	size_t model, graph, l, t, ops, op;
+
+	put32(&b, 0);
+	buf_str(&b, "TFL3");
+	model = table(&b, 5);
+	set32(&b, 0, (uint32_t)model);
+	refer(&b, model, 4, list(&b, none, 0));
+	l = list(&b, none, 1);
+	refer(&b, model, 2, l);
+	graph = table(&b, 5);
+	set32(&b, l + 4, (uint32_t)(graph - l - 4));
+	ops = list(&b, none, 1);
+	refer(&b, graph, 3, ops);
+	op = table(&b, 5);
+	set32(&b, ops + 4, (uint32_t)(op - ops - 4));
+	l = list(&b, none, TENSORS);
+	refer(&b, graph, 0, l);
+	t = table(&b, 8);
+	for (size_t i = 0; i < TENSORS; i++)
+		set32(&b, l + 4 + 4 * i, (uint32_t)(t - (l + 4 + 4 * i)));
+	refer(&b, t, 0, list(&b, none, DIMS));
+	extract_bytes(&x, b.s, b.n);
+	ok(x.failed == 1 && was_said("parts that overlap"), "parts that overlap are refused");
+	extract_free(&x);
+	buf_free(&b);
+	free(none);
+}
+
+int main(void)
+{
+	char folder[] = "/tmp/tl-tflite-XXXXXX";
+
+	if (!mkdtemp(folder))
+		bail_out("no folder for temporary files");
+	snprintf(path, sizeof path, "%s/model", folder);
+	test_convolutions();
+	test_fusion();
+	test_products();
+	test_types();
+	test_open();
+	test_unknown();
+	test_stream();
+	test_hostile();
+	test_overlap();
+	unlink(path);
+	rmdir(folder);
+	buf_free(&said);
+	return done_testing();
+}

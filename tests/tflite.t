@@ -1,0 +1,118 @@
+#!/bin/sh
+# tl-extract on models that TensorFlow wrote (tests/tflite/make.py): the shapes are those of its interpreter, and the
+# same network gives the same workloads as in ONNX.
+bin=${BIN:-bin}
+here=$(dirname "$0")
+# shellcheck source=tests/tap.sh
+. "$here/tap.sh"
+models=$here/tflite
+
+# "WHAT DATA FILTER OUTPUT" of each record, as often as it counts, sorted: as NAME.shapes has it, without what
+# is no workload. Sizes of what is padded are not compared, but follow from input and output.
+of_records() {
+	sed 's/.*"op":"\([a-z0-9]*\)".*"prob":"\([^"]*\)".*"count":\([0-9]*\).*/\1 \2 \3/' "$1" | awk '
+		function get(name, otherwise) {
+			return match(prob, "[0-9_]" name "[0-9]+") ? substr(prob, RSTART + 1 + length(name), RLENGTH - 1 - length(name)) : otherwise
+		}
+		{
+			prob = "_" $2
+			if ($1 == "conv2d") {
+				line = "conv " get("g", 1) " " get("ih") "x" get("iw", get("ih")) "x" get("ic") " " get("kh") "x" get("kw", get("kh")) \
+					" " get("oh") "x" get("ow", get("oh")) "x" get("oc")
+			} else {
+				line = "matmul " $2
+			}
+			for (i = 0; i < $3; i++)
+				print line
+		}' | sort
+}
+
+of_shapes() {
+	awk '
+		{ split($2, d, "x"); n = split($3, w, "x"); split($4, o, "x") }
+		$1 == "CONV_2D" { print "conv " d[4] / w[4] " " d[2] "x" d[3] "x" d[4] " " w[2] "x" w[3] " " o[2] "x" o[3] "x" o[4] }
+		$1 == "DEPTHWISE_CONV_2D" { print "conv " d[4] " " d[2] "x" d[3] "x" d[4] " " w[2] "x" w[3] " " o[2] "x" o[3] "x" o[4] }
+		$1 == "FULLY_CONNECTED" {
+			rows = 1
+			for (i = 1; i <= split($2, d, "x"); i++)
+				rows *= d[i]
+			print "matmul " rows / w[2] "x" w[2] ":" w[2] "x" w[1]
+		}
+		$1 == "BATCH_MATMUL" {
+			n = split($4, o, "x")
+			for (rows = i = 1; i < n - 1; i++)
+				rows *= o[i]
+			m = split($2, d, "x")
+			k = d[m] == o[n - 1] ? d[m - 1] : d[m]
+			print "matmul " rows "x" o[n - 1] "x" k ":" rows "x" k "x" o[n]
+		}' "$1" | sort
+}
+
+for name in small small-open small-f16 attention mobilenet_v2; do
+	zstd -dqf -o "$tmp/$name.tflite" "$models/$name.tflite.zst"
+	"$bin/tl-extract" -o "$tmp/$name.wl" "$tmp/$name.tflite" 2>"$tmp/$name.err"
+	[ $? -eq 0 ] && of_records "$tmp/$name.wl" >"$tmp/ours" && of_shapes "$models/$name.shapes" >"$tmp/theirs" &&
+		cmp -s "$tmp/ours" "$tmp/theirs" && [ -s "$tmp/ours" ]
+	ok $? "$name: all shapes are those that TensorFlow tells"
+	diff "$tmp/ours" "$tmp/theirs" | sed 's/^/# /'
+done
+"$bin/tl-check" -q "$tmp"/*.wl
+ok $? 'the records are valid'
+
+for name in small small-open small-f16; do
+	sed 's/,"source.*//' "$tmp/$name.wl" >"$tmp/$name.list"
+done
+cmp -s "$tmp/small.list" "$tmp/small-f16.list"
+ok $? 'weights in half precision change nothing'
+# Where the batch is open the converter leaves a dilation as blocks of the image in the batch.
+grep -v 'kh5' "$tmp/small.list" >"$tmp/one"
+grep -v 'kh5' "$tmp/small-open.list" | cmp -s - "$tmp/one" && [ "$(wc -l <"$tmp/one")" -eq $(($(wc -l <"$tmp/small.list") - 1)) ]
+ok $? 'an open batch changes nothing'
+grep -q '% of the model.s [0-9]* multiply-adds' "$tmp/small.err" && grep -q 'not extracted:.*ConvTranspose (not an operator here) 1' "$tmp/small.err"
+ok $? 'what is left out is said'
+
+"$bin/tl-extract" -q --batch=8 "$tmp/small-open.tflite" >"$tmp/out" &&
+	[ "$(grep -c '"prob":"mb8[_g]\|"prob":"mb32g\|"prob":"8x' "$tmp/out")" -eq "$(wc -l <"$tmp/small.wl")" ]
+ok $? '--batch, where the file leaves it open'
+
+"$bin/tl-extract" "$models/small-int8.tflite.zst" >"$tmp/out" 2>"$tmp/err" && [ ! -s "$tmp/out" ] &&
+	grep -q 'Conv (quantized, not f32) 6.*MatMul (quantized, not f32) 2' "$tmp/err"
+ok $? 'an 8-bit model has no workloads, which is said'
+# Small weights stay in f32.
+"$bin/tl-extract" "$models/small-dynamic.tflite.zst" >"$tmp/out" 2>"$tmp/err" && [ "$(wc -l <"$tmp/out")" -eq 5 ] &&
+	grep -q 'Conv (quantized, not f32) 2.*MatMul (quantized, not f32) 1' "$tmp/err"
+ok $? 'nor do operators with 8-bit weights have any'
+
+# MobileNetV2 as torchvision has it, in ONNX: but for where a stride of 2 pads, and Keras' softmax, it is the same.
+"$bin/tl-extract" -q share/models/mobilenet_v2.tar.zst >"$tmp/onnx.wl"
+for f in onnx mobilenet_v2; do
+	sed 's/.*"prob":"\([^"]*\)",.*"post":\(.*\),"flops":\([0-9]*\),"count":\([0-9]*\).*/\1 \2 \3 \4/' "$tmp/$f.wl" |
+		sed 's/\(kh3sh2\)ph[01]/\1/' | sort >"$tmp/$f.list"
+done
+[ "$(wc -l <"$tmp/onnx.list")" -gt 20 ] && cmp -s "$tmp/onnx.list" "$tmp/mobilenet_v2.list"
+ok $? 'MobileNetV2 has the same workloads as in ONNX'
+diff "$tmp/onnx.list" "$tmp/mobilenet_v2.list" | sed 's/^/# /'
+
+# However it comes.
+
+"$bin/tl-extract" -q "$models/mobilenet_v2.tflite.zst" | cmp -s - "$tmp/mobilenet_v2.wl"
+ok $? 'compressed'
+(cd "$tmp" && tar -czf nets.tar.gz small.tflite mobilenet_v2.tflite && cp mobilenet_v2.tflite renamed)
+"$bin/tl-extract" -q "$tmp/nets.tar.gz" >"$tmp/out" && "$bin/tl-extract" -q "$tmp/small.tflite" "$tmp/mobilenet_v2.tflite" | cmp -s - "$tmp/out"
+ok $? 'in an archive'
+# shellcheck disable=SC2002 # a pipe is what is tested
+cat "$tmp/mobilenet_v2.tflite" | "$bin/tl-extract" -q | sed 's/stdin:/mobilenet_v2:/g' | cmp -s - "$tmp/mobilenet_v2.wl"
+ok $? 'through a pipe'
+"$bin/tl-extract" -q "$tmp/renamed" | sed 's/renamed:/mobilenet_v2:/g' | cmp -s - "$tmp/mobilenet_v2.wl"
+ok $? 'by its content'
+
+head -c 9000000 "$tmp/mobilenet_v2.tflite" >"$tmp/cut.tflite"
+"$bin/tl-extract" "$tmp/cut.tflite" >"$tmp/out" 2>"$tmp/err"
+[ $? -eq 3 ] && [ ! -s "$tmp/out" ] && grep -q 'cut.tflite: it is cut off at byte 9000000' "$tmp/err"
+ok $? 'a truncated model'
+echo 'not a model' >"$tmp/bad.tflite"
+"$bin/tl-extract" "$tmp/bad.tflite" >"$tmp/out" 2>"$tmp/err"
+[ $? -eq 3 ] && grep -q 'bad.tflite: it is no TFLite model' "$tmp/err"
+ok $? 'bytes that are none'
+
+echo "1..$n"
