@@ -1,5 +1,5 @@
 # What tests/logs/pytorch.log is the log of: a small residual network and a product of batches, once forward on oneDNN.
-#   DNNL_VERBOSE=1 python3 pytorch.py > pytorch.log      (PyTorch 1.13.1 and oneDNN 2.6.3 of Debian 12)
+#   DNNL_VERBOSE=1 python3 pytorch_net.py > pytorch.log      (PyTorch 1.13.1 and oneDNN 2.6.3 of Debian 12)
 import torch
 import torch.nn as nn
 from torch.utils import mkldnn
