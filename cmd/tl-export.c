@@ -459,6 +459,18 @@ static size_t workloads_of(const struct export *x)
 }
 
 /* Returns the exit status. */
+static void say_written(const struct export *x)
+{
+	struct buf b = BUF_INIT;
+
+	buf_count(&b, (int64_t)x->n, "kernel");
+	buf_str(&b, " of ");
+	buf_count(&b, (int64_t)workloads_of(x), "operator");
+	fprintf(stderr, "%s: %s in %s; `make -C %s check` tries them\n", program.name, b.s, output,
+		output);
+	buf_free(&b);
+}
+
 static int run(struct export *x, struct rec_in *in)
 {
 	struct err e = ERR_INIT;
@@ -484,8 +496,7 @@ static int run(struct export *x, struct rec_in *in)
 		return opt_fail(&program, &e);
 	if (one)
 		return bad ? EXIT_INPUT : EXIT_DONE;
-	fprintf(stderr, "%s: %zu kernels of %zu operators in %s; `make -C %s check` tries them\n",
-		program.name, x->n, workloads_of(x), output, output);
+	say_written(x);
 	return bad ? EXIT_INPUT : EXIT_DONE;
 }
 

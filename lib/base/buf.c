@@ -75,6 +75,12 @@ void buf_num(struct buf *b, double v)
 		buf_fmt(b, "%.9g", v);
 }
 
+void buf_count(struct buf *b, int64_t n, const char *what)
+{
+	buf_int(b, n);
+	buf_fmt(b, " %s%s", what, n == 1 ? "" : "s");
+}
+
 void buf_json(struct buf *b, const char *s, size_t n)
 {
 	buf_ch(b, '"');

@@ -135,7 +135,9 @@ static void report(struct job *j)
 	struct buf b = BUF_INIT;
 
 	tally_left(j, &left);
-	buf_fmt(&b, "%s: %d operators extracted", j->stem.s, j->extracted);
+	buf_fmt(&b, "%s: ", j->stem.s);
+	buf_count(&b, j->extracted, "operator");
+	buf_str(&b, " extracted");
 	if (j->macs)
 		buf_fmt(&b, ", %.1f %% of the model's %lld multiply-adds",
 			100.0 * (double)j->covered / (double)j->macs, (long long)j->macs);
