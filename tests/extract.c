@@ -1126,6 +1126,41 @@ static void test_benchdnn(void)
 	      "other drivers, and a product that is none");
 }
 
+/* Lists and logs with letters changed: what is taken is a workload, and nothing else happens. */
+static void test_hostile_lines(void)
+{
+	static const char text[] =
+		"--conv --reset --dir=FWD_B,FWD_I --stag=axb --mb=1,2 "
+		"--attr-post-ops=sum+clip:0:6,relu "
+		"mb1g2_ic8ih14oc8oh14kh3ph1n\"a:b*3\"\n"
+		"--matmul --reset --wtag=any,ab --bia_dt=f32 --bia_mask=4 2x5x7:2x7x9n\"c*2\"\n"
+		"--ip mb5ic7ih2iw2oc9\n"
+		"dnnl_verbose,exec,cpu,matmul,gemm,undef,src_f32::blocked:ab:f0 "
+		"wei_f32::blocked:ab:f0 bia_f32::blocked:ab:f0_mask2 dst_f32::blocked:ab:f0,"
+		"post_ops:'sum;eltwise_relu:0.1;binary_mul:f32:3;',,b2m5n9k7,0.01\n";
+	struct rng r;
+	int64_t workloads = 0;
+
+	rng_seed(&r, 2, "lines");
+	for (int i = 0; i < 3000; i++) {
+		struct extract x = {.layout = LAYOUT_NHWC, .format = "log"};
+		char s[sizeof text];
+
+		memcpy(s, text, sizeof s);
+		for (uint64_t k = rng_below(&r, 6); k--;)
+			s[rng_below(&r, sizeof s - 1)] = text[rng_below(&r, sizeof s - 1)];
+		extract_bytes(&x, s, sizeof s - 1);
+		for (size_t k = 0; k < x.found.by_id.n; k++) {
+			struct work *w = x.found.by_id.item[k].value;
+			struct err e = ERR_INIT;
+
+			workloads += !workload_finish(&w->w, &e);
+		}
+		extract_free(&x);
+	}
+	ok(workloads > 3000, "lines with letters changed make workloads or are refused");
+}
+
 static void test_records(void)
 {
 	struct extract x = {.layout = LAYOUT_NHWC}, y = {.layout = LAYOUT_NHWC};
@@ -1263,6 +1298,7 @@ int main(void)
 	test_logs();
 	test_versions();
 	test_benchdnn();
+	test_hostile_lines();
 	test_records();
 	test_contents();
 	test_hostile_names();

@@ -6,7 +6,7 @@
 
 #include "lib/extract/onednn.h"
 
-enum { COUNT_MAX = 100000, COMBINATIONS_MAX = 10000 };
+enum { COUNT_MAX = 100000, COMBINATIONS_MAX = 1000 };
 
 int benchdnn_is_problem(const char *s)
 {
@@ -214,6 +214,8 @@ static int take_all(struct benchdnn *b, const struct workload *from,
 		else if (!(r = workload_finish(&w, e)))
 			b->take(b->arg, &w, l->name, l->n, l->count);
 	} while (!r && count_on(b, &c) && ++n < COMBINATIONS_MAX);
+	if (n == COMBINATIONS_MAX)
+		b->leave(b->arg, "further combinations of options");
 	for (int i = 0; i < BENCHDNN_OPTIONS; i++)
 		buf_free(&c.value[i]);
 	return r;

@@ -435,7 +435,7 @@ my @cases = (
 	{name => 'tl-extract, a list', argv => ["$bin/tl-extract", '-o', 'out', "$tmp/list.csv"], @out, partial => 1, must => \@io},
 	{name => 'tl-extract, two inputs', argv => ["$bin/tl-extract", '-o', 'out', "$tmp/list.csv", "$tmp/tiny.onnx"],
 		@out, partial => 1, share => 0.5, must => \@io},
-	{name => 'tl-extract --list', argv => ["$bin/tl-extract", '--list', '-o', 'out', "$tmp/tiny.onnx"], @out,
+	{name => 'tl-extract --list', argv => ["$bin/tl-extract", '--list', '--csv', '-o', 'out', "$tmp/tiny.onnx"], @out,
 		partial => 1, share => 0.3, must => \@io},
 	{name => 'tl-extract --vary', argv => ["$bin/tl-extract", '--vary=mb=1,2', '--where=op==conv2d', '--sort=flops',
 		'--emit=benchdnn', '-o', 'out', "$tmp/tiny.onnx"], @out, partial => 1, share => 0.3, must => \@io},
