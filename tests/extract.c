@@ -1142,7 +1142,7 @@ static void test_hostile_lines(void)
 	int64_t workloads = 0;
 
 	rng_seed(&r, 2, "lines");
-	for (int i = 0; i < 3000; i++) {
+	for (int i = 0; i < 1000; i++) {
 		struct extract x = {.layout = LAYOUT_NHWC, .format = "log"};
 		char s[sizeof text];
 
@@ -1158,7 +1158,7 @@ static void test_hostile_lines(void)
 		}
 		extract_free(&x);
 	}
-	ok(workloads > 3000, "lines with letters changed make workloads or are refused");
+	ok(workloads > 1000, "lines with letters changed make workloads or are refused");
 }
 
 static void test_records(void)
