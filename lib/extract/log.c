@@ -200,9 +200,9 @@ static void verbose_line(struct reader *r, char *s)
 	for (int i = 0; i < n && exec < 0; i++)
 		if (!strcmp(part[i], "exec"))
 			exec = i;
+	/* What a part of a graph runs inside is logged, too, if at all. */
 	if (exec > 0 && (!strcmp(part[exec - 1], "graph") || !strcmp(part[exec - 1], "ukernel")))
-		tally_add(&r->left,
-			  part[exec - 1]); /* what runs inside is logged, too, if at all */
+		tally_add(&r->left, part[exec - 1]);
 	else if (exec >= 0 && exec + TIME < n)
 		execution(r, part + exec);
 }
