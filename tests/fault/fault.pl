@@ -387,6 +387,7 @@ if (!-e $library) {
 }
 shell("perl '$here/tiny-onnx.pl' >'$tmp/tiny.onnx'");
 shell("cd '$tmp' && tar czf models.tar.gz tiny.onnx");
+shell("zstd -dq -o '$tmp/small.tflite' '$here/tflite/small.tflite.zst'");
 spew("$tmp/list.csv", "op,prob,layout,post,count\nconv2d,mb1_ic8ih9_oc16oh9_kh3ph1,nhwc,bias+relu,1\n"
 	. "matmul,12x20:20x24,ab,bias,2\n");
 shell("'$bin/tl-gen' -n 8 '$here/workloads.ndjson' >'$tmp/candidates'");
@@ -429,6 +430,8 @@ my @io = qw(malloc read write short);
 
 my @cases = (
 	{name => 'tl-extract, an ONNX model', argv => ["$bin/tl-extract", '-o', 'out', "$tmp/tiny.onnx"], @out,
+		partial => 1, must => [@io, qw(open sync path)]},
+	{name => 'tl-extract, a TFLite model', argv => ["$bin/tl-extract", '-o', 'out', "$tmp/small.tflite"], @out,
 		partial => 1, must => [@io, qw(open sync path)]},
 	{name => 'tl-extract, an archive', argv => ["$bin/tl-extract", "$tmp/models.tar.gz"],
 		why => qr{gzip decompression failed}, must => \@io},

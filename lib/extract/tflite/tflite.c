@@ -23,7 +23,8 @@ enum { OPERATOR_CODE, OPERATOR_INPUTS, OPERATOR_OUTPUTS, OPERATOR_OPTIONS = 4 };
 
 enum {
 	CUSTOM = 32,		  /* the builtin operator that stands for all others */
-	MOST = 100000,		  /* tensors and operators of a graph: more is absurd */
+	MOST = 50000,		  /* tensors and operators of a graph: more is absurd */
+	MOST_LINKS = 4 * MOST,	  /* inputs and outputs of all operators */
 	KEEP_CONSTANTS = 1 << 20, /* elements kept of all constants together */
 };
 
@@ -35,7 +36,8 @@ struct reader {
 	int *value;	   /* of the graph, for each tensor */
 	struct declared **declared;
 	int ntensor;
-	int64_t kept; /* elements of constants */
+	int64_t kept;  /* elements of constants */
+	int64_t links; /* inputs and outputs of operators so far */
 };
 
 int tflite_claims(const unsigned char *head, size_t n)
@@ -188,6 +190,9 @@ static int read_operator(struct reader *r, uint64_t at, struct err *e)
 	o.out = read_values(r, at, OPERATOR_OUTPUTS, &o.nout);
 	if (flat_check(f, e))
 		return -1;
+	r->links += o.nin + o.nout;
+	if (r->links > MOST_LINKS)
+		return err_set(e, "its operators have more than %d inputs and outputs", MOST_LINKS);
 	if (code >= r->codes.n)
 		return err_set(e,
 			       "it is no TFLite model, or damaged (an operator of kind %u, of %u)",
