@@ -214,7 +214,10 @@ static int take(const struct graph *g, int node, struct task *t, int cur)
  * one; returns the product, or -1. */
 static int take_gate(const struct graph *g, struct task *t, int cur, unsigned char *absorbed)
 {
-	for (int i = 0; i < g->nnode; i++) {
+	const int reader[] = {g->value[cur]->first, g->value[cur]->consumer};
+
+	for (int k = 0; k < 2; k++) {
+		int i = reader[k];
 		const struct graph_node *n = &g->node[i], *product;
 		const struct value *v;
 		enum post kind = POST_SILU;
@@ -310,10 +313,13 @@ static int is_erf_gelu(const struct graph *g, int cur, int chain[5])
  * is returned; or -1. */
 static int take_erf_gelu(const struct graph *g, struct task *t, int cur, unsigned char *absorbed)
 {
-	for (int i = 0; i < g->nnode; i++) {
-		int chain[5] = {i}, taken = 0;
+	const int reader[] = {g->value[cur]->first, g->value[cur]->consumer};
 
-		if (!is_times(g, &g->node[i], cur, 0.70710678) || !is_erf_gelu(g, cur, chain))
+	for (int r = 0; r < 2; r++) {
+		int chain[5] = {reader[r]}, taken = 0;
+
+		if (!is_times(g, &g->node[chain[0]], cur, 0.70710678) ||
+		    !is_erf_gelu(g, cur, chain))
 			continue;
 		for (int k = 0; k < 5; k++)
 			taken |= absorbed[chain[k]];

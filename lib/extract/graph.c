@@ -76,7 +76,7 @@ int graph_value(struct graph *g, const char *name)
 	v = arena_new(g->a, struct value);
 	v->name = name;
 	v->shape.rank = RANK_UNKNOWN;
-	v->producer = v->consumer = -1;
+	v->producer = v->first = v->consumer = -1;
 	g->value = one_more(g->a, g->value, g->nvalue, &g->value_cap, sizeof *g->value);
 	g->value[g->nvalue] = v;
 	*slot = (void *)(intptr_t)++g->nvalue;
@@ -117,7 +117,8 @@ static int link_inputs(struct graph *g, int i, struct err *e)
 		if (v->producer < 0 && !v->is_const && !v->is_input)
 			return err_set(e, "the node %s (%s) reads '%s', which nothing makes",
 				       node_label(g, n), n->type, v->name);
-		v->uses++;
+		if (!v->uses++)
+			v->first = i;
 		v->consumer = i;
 	}
 	return 0;

@@ -81,11 +81,11 @@ struct value {
 	const struct declared *declared;
 	int is_const; /* initializer, or made from constants only */
 	int is_input, is_output;
-	int quantized;	   /* declared so, or made by DequantizeLinear: a float in form only */
-	int producer;	   /* node, or -1 */
-	int uses;	   /* node inputs that read it, subgraphs' included */
-	int consumer;	   /* the last node among them */
-	const char *blame; /* operator type because of which the shape is unknown */
+	int quantized;	     /* declared so, or made by DequantizeLinear: a float in form only */
+	int producer;	     /* node, or -1 */
+	int uses;	     /* node inputs that read it, subgraphs' included */
+	int first, consumer; /* the first and the last node among them */
+	const char *blame;   /* operator type because of which the shape is unknown */
 };
 
 struct graph;
