@@ -244,6 +244,8 @@ static void write_model(struct writer *w, const char *text)
 		size_t n = strcspn(s, "\n");
 		const char *arrow = strstr(s, "->");
 
+		if (!strncmp(s, "more\n", 5))
+			continue;
 		if (arrow && arrow < s + n) {
 			snprintf(w->op[w->nop++], sizeof *w->op, "%.*s", (int)n, s);
 		} else {
@@ -267,7 +269,9 @@ static void write_model(struct writer *w, const char *text)
 		if (code >= 127 || i % 2) /* as old files and new ones have it */
 			set(&w->b, at[i], 3, (uint32_t)code);
 	}
-	tables(w, model, 2, 1, 5, &graph);
+	/* A line "more" makes a second graph, with nothing in it. */
+	tables(w, model, 2, strstr(text, "more\n") ? 2 : 1, 5, at);
+	graph = at[0];
 	tables(w, graph, 0, w->ntensor, 8, at);
 	for (int i = 0; i < w->ntensor; i++)
 		write_tensor(w, at[i], i, i + 1);
@@ -543,6 +547,8 @@ static void test_unknown(void)
 	       "BATCH_TO_SPACE_ND b k q -> d\nCONV_2D d w -> e 1=1 2=1\n",
 	       "mb4_ic8ih9iw8_oc8oh7ow6_kh3kw3; mb1_ic8ih14iw12_oc8oh14ow12_kh3kw3ph1pw1",
 	       "a dilation by blocks of the image in the batch");
+	expect(IMAGE A "CONV_2D x w -> a 1=1 2=1\nmore\n", CONV, "the first of two graphs");
+	ok(was_said("of its 2 graphs the first was read"), "and it is said that there are more");
 	expect("x f 1,5,8\nw f 16,8\nr f 16,16\na f 1,5,16\n"
 	       "UNIDIRECTIONAL_SEQUENCE_LSTM x w w w w r r r r -> a\n",
 	       "", "a recurrent network");
