@@ -71,6 +71,7 @@ static const struct {
 	{"Reshape", lower_reshape},
 	{"Resize", lower_resize},
 	{"Round", lower_scalar},
+	{"ScatterND", lower_scatter},
 	{"Selu", lower_elu},
 	{"Sigmoid", lower_unary},
 	{"Sign", lower_scalar},

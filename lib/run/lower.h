@@ -130,7 +130,7 @@ int lower_plan_concats(struct lowering *l, struct err *e);
 lower_fn lower_binary, lower_unary, lower_clip, lower_leaky_relu, lower_hard_sigmoid, lower_gelu,
 	lower_pow, lower_batch_norm, lower_elu, lower_prelu; /* lower_pointwise.c */
 lower_fn lower_alias, lower_reshape, lower_transpose, lower_slice, lower_split, lower_expand,
-	lower_gather, lower_pad, lower_tile, lower_depth_to_space,
+	lower_gather, lower_scatter, lower_pad, lower_tile, lower_depth_to_space,
 	lower_space_to_depth;		     /* lower_move.c */
 lower_fn lower_scalar, lower_cast;	     /* lower_scalar.c */
 lower_fn lower_resize, lower_conv_transpose; /* lower_image.c */

@@ -177,6 +177,41 @@ int lower_gather(struct lowering *l, const struct graph_node *n, struct err *e)
 	return 0;
 }
 
+int lower_scatter(struct lowering *l, const struct graph_node *n, struct err *e)
+{
+	struct scatter *s = arena_new(l->p->a, struct scatter);
+	struct place place[SCATTER_OPERANDS];
+	struct operand operand[SCATTER_OPERANDS];
+
+	if (strcmp(node_str(n, "reduction", "none"), "none") != 0)
+		return lower_bad(l, n, e, "reduces, which is not computed here");
+	for (int i = SCATTER_DATA; i < SCATTER_TO; i++)
+		if (lower_get_dense(l, n->in[i], NULL, &place[i], e))
+			return -1;
+	if (lower_shape(l, n->out[0], &place[SCATTER_TO], e))
+		return -1;
+	s->rank = (int)place[SCATTER_INDEX].dim[place[SCATTER_INDEX].rank - 1];
+	if (place[SCATTER_INDEX].rank < 1 || s->rank < 1 || s->rank > place[SCATTER_DATA].rank)
+		return lower_bad(l, n, e, "has indices that do not fit its data");
+	s->rows = 1;
+	for (int i = 0; i < s->rank; i++) {
+		s->extent[i] = place[SCATTER_DATA].dim[i];
+		s->rows *= s->extent[i];
+	}
+	s->inner = s->rows ? place_count(&place[SCATTER_DATA]) / s->rows : 0;
+	s->count = place_count(&place[SCATTER_INDEX]) / s->rank;
+	if (place_count(&place[SCATTER_UPDATES]) != s->count * s->inner)
+		return lower_bad(l, n, e, "has updates that do not fit its indices");
+	lower_room(l, &place[SCATTER_TO]);
+	for (int i = 0; i < SCATTER_OPERANDS; i++)
+		operand[i] = operand_of(&place[i]);
+	lower_put(l, n->out[0], &place[SCATTER_TO]);
+	plan_plain(l->p, node_label(l->g, n), n->type,
+		   &(struct plain){scatter_run, s, "an index lies outside"}, operand,
+		   SCATTER_OPERANDS);
+	return 0;
+}
+
 /* Each dimension is repeated: seen with a dimension of copies before it, which is a broadcast, it
  * is copied. */
 int lower_tile(struct lowering *l, const struct graph_node *n, struct err *e)

@@ -312,5 +312,16 @@ def external():
     return m
 
 
-for make in (cnn, mobile, attention, pointwise, moves, rows, images, scalars, external):
+def scatters():
+    """Rows that are replaced, by indices that are known and by ones that are not."""
+    m = Model("scatters", 16)
+    x = image(m, 4, 5, 6)
+    index = m.input("index", np.array([[[0, 1], [3, -1]], [[-4, 2], [2, 0]]]))
+    m.output(m.add("ScatterND", x, index, m.floats(2, 2, 6)))
+    m.output(m.add("ScatterND", x, m.const(np.array([[1], [-1], [1]])), m.floats(3, 5, 6)))
+    m.output(m.add("ScatterND", m.floats(3, 2), m.const(np.array([[2, 1]])), m.floats(1)))
+    return m
+
+
+for make in (cnn, mobile, attention, pointwise, moves, rows, images, scalars, external, scatters):
     make().save(sys.argv[1])
