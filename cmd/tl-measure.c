@@ -502,8 +502,14 @@ static int begin(struct measure *m, struct queue *q, struct err *e)
 /* --reprobe without anything to measure. */
 static int probe_only(struct measure *m, struct queue *q, struct err *e)
 {
+	int rc;
+
 	q->lock = lock_device(target_named(target_name)->name, nowait, e);
-	return q->lock < 0 ? -1 : measure_open(m, q->started, e);
+	if (q->lock < 0)
+		return -1;
+	rc = measure_open(m, q->started, e);
+	worker_close(&m->worker);
+	return rc;
 }
 
 static int measure(struct measure *m, struct queue *q, struct rec_in *in, struct err *e)
