@@ -18,10 +18,10 @@
 #include "lib/io/json.h"
 #include "lib/io/opt.h"
 #include "lib/io/record.h"
-#include "lib/model/asker.h"
+#include "lib/model/predictor.h"
 #include "lib/model/dataset.h"
 #include "lib/model/default.h"
-#include "lib/model/drafter.h"
+#include "lib/model/featurizer.h"
 #include "lib/model/picks.h"
 #include "lib/store/local.h"
 #include "lib/target/target.h"
@@ -30,7 +30,7 @@
 static const double DRAFT_FAR = 4;
 /* The first of the model's bag puts it this far behind the best so far (of values: 0.5 is 1.41
  * times the time): the others are not asked. */
-static const double GLANCE_FAR = 0.5;
+static const double SCREEN_FAR = 0.5;
 /* The draft's share of places, by default. A model is on trial as long as the database knows too
  * little to tell whether it holds on this machine. */
 static const double HEDGE = 0.25, HEDGE_ON_TRIAL = 0.75;
@@ -39,7 +39,7 @@ static int64_t keep = 32, seed = 1;
 static double diverse = 1.0 / 3, hedge = -1, audit, explore, worth;
 static const char *output, *refused_path, *model_path, *by, *database, *env_wanted;
 static const char *target_name, *arch;
-static int tell_cost, on_trial, quiet;
+static int show_cost, on_trial, quiet;
 
 static const struct opt opts[] = {
 	{'k', "keep", OPT_COUNT, &keep, "N",
@@ -96,7 +96,7 @@ static const struct opt opts[] = {
 	 "Write the refused to FILE, as results of status \"filtered\". FILE is replaced at the "
 	 "end.",
 	 NULL},
-	{0, "cost", OPT_FLAG, &tell_cost, NULL,
+	{0, "cost", OPT_FLAG, &show_cost, NULL,
 	 "Tell in each end record the CPU seconds that the group took, as inference_s. Without it "
 	 "the "
 	 "same input gives the same output.",
@@ -123,7 +123,7 @@ struct group {
 	int64_t seen, refused;
 	int64_t given; /* with a "match": what is known to be good elsewhere is measured first */
 	double best_s, best_value; /* by the draft, by the model */
-	double best_glance;
+	double best_screened;
 	struct map ids; /* seen */
 	struct picks picks;
 };
@@ -148,9 +148,9 @@ static struct {
 	uint64_t cut;
 	double told_s; /* CPU time that end records have told of */
 	struct candidate_reader reader;
-	/* The stages. The model is asked by the last two; glancer NULL: about all at once. */
-	struct drafter *drafter;
-	struct asker *glancer, *asker;
+	/* The stages. The last two use the model. screener NULL: there is no screening. */
+	struct featurizer *featurizer;
+	struct predictor *screener, *predictor;
 } filter;
 
 /* ---- what is said of a candidate ---- */
@@ -229,7 +229,7 @@ static struct group *group_new(const char *workload_id, int64_t k)
 	struct group *g = xcalloc(1, sizeof *g);
 
 	memcpy(g->workload_id.s, workload_id, ID_HEX);
-	g->best_value = g->best_glance = -INFINITY;
+	g->best_value = g->best_screened = -INFINITY;
 	picks_open(&g->picks, &rules, (uint64_t)seed, workload_id);
 	*map_put(&filter.groups, workload_id, ID_HEX, NULL) = g;
 	return g;
@@ -275,20 +275,20 @@ static int take_answer(void *item, const float *x, double value, double deviatio
 	return 0;
 }
 
-/* What the first of the bag thinks near the best goes on to the whole. */
-static int take_glance(void *item, const float *x, double value, double deviation, struct err *e)
+/* Candidates that the first of the bag puts near the best go on to the whole model. */
+static int take_screened(void *item, const float *x, double value, double deviation, struct err *e)
 {
 	struct group *g = ((struct waiting *)item)->group;
 
-	if (value > g->best_glance)
-		g->best_glance = value;
-	if (!x || value < g->best_glance - GLANCE_FAR)
+	if (value > g->best_screened)
+		g->best_screened = value;
+	if (!x || value < g->best_screened - SCREEN_FAR)
 		return take_answer(item, x, value, deviation, e);
-	return asker_put(filter.asker, item, x, e);
+	return predictor_put(filter.predictor, item, x, e);
 }
 
 /* A candidate that passes the static checks. */
-static int take_good(struct waiting *w, const struct drafted *d, struct err *e)
+static int take_good(struct waiting *w, const struct featurized *d, struct err *e)
 {
 	struct group *g = w->group;
 	int far = filter.model && g->best_s > 0 && d->draft_s > DRAFT_FAR * g->best_s;
@@ -300,12 +300,13 @@ static int take_good(struct waiting *w, const struct drafted *d, struct err *e)
 	if (strcmp(by, "none") != 0)
 		w->pick.rank = far ? INFINITY : d->draft_s;
 	if (filter.model && !far)
-		return asker_put(filter.glancer ? filter.glancer : filter.asker, w, d->x, e);
+		return predictor_put(filter.screener ? filter.screener : filter.predictor, w, d->x,
+				     e);
 	picks_offer(&g->picks, w->pool, &w->pick);
 	return 0;
 }
 
-static int take_draft(void *item, const struct drafted *d, struct err *e)
+static int take_draft(void *item, const struct featurized *d, struct err *e)
 {
 	struct waiting *w = item;
 	int rc = 0;
@@ -321,10 +322,10 @@ static int take_draft(void *item, const struct drafted *d, struct err *e)
 /* Waits for all answers, stage by stage. */
 static int finish_stages(struct err *e)
 {
-	if (drafter_finish(filter.drafter, e) < 0 ||
-	    (filter.glancer && asker_finish(filter.glancer, e) < 0))
+	if (featurizer_finish(filter.featurizer, e) < 0 ||
+	    (filter.screener && predictor_finish(filter.screener, e) < 0))
 		return -1;
-	return filter.asker ? asker_finish(filter.asker, e) : 0;
+	return filter.predictor ? predictor_finish(filter.predictor, e) : 0;
 }
 
 /* Writes what a group keeps, best first, the random one last. Returns how many, or -1. */
@@ -439,7 +440,7 @@ static int do_candidate(const struct rec *r, struct err *e)
 	w.pick.n = r->n;
 	w.pick.line = xmalloc(r->n);
 	memcpy(w.pick.line, r->s, r->n);
-	return drafter_put(filter.drafter, &c, &w, e);
+	return featurizer_put(filter.featurizer, &c, &w, e);
 }
 
 static int do_end(const struct rec *r, struct err *e)
@@ -472,11 +473,11 @@ static int do_end(const struct rec *r, struct err *e)
 	snprintf(kept_text, sizeof kept_text, "%lld", (long long)kept);
 	snprintf(refused_text, sizeof refused_text, "%lld", (long long)refused);
 	buf_clear(&filter.line);
-	if (tell_cost) {
+	if (show_cost) {
 		buf_num(&cost, clock_cpu_since(&filter.told_s));
 		f[2].value = cost.s;
 	}
-	json_rewrite(d, f, tell_cost ? 3 : 2, &filter.line);
+	json_rewrite(d, f, show_cost ? 3 : 2, &filter.line);
 	buf_free(&cost);
 	return rec_put(filter.out, filter.line.s, filter.line.n, e);
 }
@@ -584,12 +585,13 @@ static void open_stages(void)
 	const int model = filter.model != NULL;
 
 	features_rates(&filter.here.limits, &filter.here.rates);
-	filter.drafter = drafter_new(&filter.here, model, sizeof(struct waiting), take_draft);
+	filter.featurizer = featurizer_new(&filter.here, model, sizeof(struct waiting), take_draft);
 	if (!model)
 		return;
-	filter.asker = asker_new(filter.model, 0, sizeof(struct waiting), take_answer);
+	filter.predictor = predictor_new(filter.model, 0, sizeof(struct waiting), take_answer);
 	if (explore == 0 && worth <= 0)
-		filter.glancer = asker_new(filter.model, 1, sizeof(struct waiting), take_glance);
+		filter.screener =
+			predictor_new(filter.model, 1, sizeof(struct waiting), take_screened);
 }
 
 static int run(char **files, int nfiles)
@@ -619,9 +621,9 @@ int main(int argc, char **argv)
 	rec_close(filter.in);
 	rec_discard(filter.out);
 	rec_discard(filter.refused);
-	drafter_free(filter.drafter);
-	asker_free(filter.glancer);
-	asker_free(filter.asker);
+	featurizer_free(filter.featurizer);
+	predictor_free(filter.screener);
+	predictor_free(filter.predictor);
 	candidate_reader_free(&filter.reader);
 	model_free(filter.model);
 	if (rec_stopped())

@@ -37,7 +37,7 @@ enum {
 static const char *search_name = "random", *model_path, *algo_name, *database, *env_wanted, *output;
 static const char *target_name, *arch;
 static int64_t wanted = 4096, seed = 1;
-static int tell_cost, list_algos, list_knobs, list_manual, quiet;
+static int show_cost, list_algos, list_knobs, list_manual, quiet;
 
 static const struct opt opts[] = {
 	{'s', "search", OPT_STRING, &search_name, "NAME",
@@ -81,7 +81,7 @@ static const struct opt opts[] = {
 	 "History counts if it is of this env. By default the database's counts if it is of this "
 	 "machine's, and all results in the stream.",
 	 NULL},
-	{0, "cost", OPT_FLAG, &tell_cost, NULL,
+	{0, "cost", OPT_FLAG, &show_cost, NULL,
 	 "Tell in each end record the CPU seconds that the group took, as search_s. Without it the "
 	 "same input gives the same output.",
 	 NULL},
@@ -229,7 +229,7 @@ static int learn_from_store(const char *workload_id, struct history *h, struct e
 }
 
 /* Hands the history to the strategy. */
-static void tell(void *state, const struct history *h)
+static void observe_history(void *state, const struct history *h)
 {
 	struct json_doc d = JSON_DOC_INIT;
 	const char *end = h->told.s + h->told.n;
@@ -256,7 +256,7 @@ static int put_end(const struct workload *w, int64_t drawn, const char *why, int
 	gen.line.n--; /* the brace */
 	if (passed_over)
 		buf_fmt(&gen.line, ",\"passed_over\":%lld", (long long)passed_over);
-	if (tell_cost) {
+	if (show_cost) {
 		buf_str(&gen.line, ",\"search_s\":");
 		buf_num(&gen.line, clock_cpu_since(&gen.told_s));
 	}
@@ -476,7 +476,7 @@ static int propose(const struct workload *w, int64_t round, struct err *e)
 		return put_end(w, 0, "no algorithm applies", 0, e);
 	state = gen.search->start(&space, (uint64_t)seed, round, &gen.work);
 	if (gen.search->observe && h->told.n)
-		tell(state, h);
+		observe_history(state, h);
 	rc = draw(w, h, &space, state, e);
 	if (gen.search->stop)
 		gen.search->stop(state);

@@ -10,7 +10,7 @@
 #include "lib/io/record.h"
 #include "lib/model/default.h"
 #include "lib/store/cost.h"
-#include "lib/store/ladder.h"
+#include "lib/store/zero_shot.h"
 #include "lib/store/match.h"
 #include "lib/report/envs.h"
 #include "lib/report/lines.h"
@@ -19,7 +19,7 @@
 #include "lib/report/page.h"
 #include "lib/report/gnuplot.h"
 #include "lib/store/store.h"
-#include "lib/report/tell.h"
+#include "lib/report/totals.h"
 #include "lib/target/target.h"
 
 static const char *database, *output, *env_id, *op_name, *prob, *layout, *post, *dtype, *dump,
@@ -139,9 +139,9 @@ static int collects(void)
 
 /* Dumps, statistics and costs */
 
-static enum tell_form form(void)
+static enum output_form form(void)
 {
-	return as_csv ? TELL_CSV : as_table ? TELL_TEXT : TELL_RECORD;
+	return as_csv ? OUTPUT_CSV : as_table ? OUTPUT_TEXT : OUTPUT_RECORD;
 }
 
 static struct table_look look(void)
@@ -173,7 +173,7 @@ static int run_stats(struct query *q, struct err *e)
 
 	if (store_stats(q->db, &q->run, &s, e))
 		return -1;
-	tell_stats(&s, form(), &as, &b);
+	totals_stats(&s, form(), &as, &b);
 	rc = print_text(q->out, &b, e);
 	buf_free(&b);
 	return rc;
@@ -203,7 +203,7 @@ static int run_cost(struct query *q, struct err *e)
 		fprintf(stderr, "%s: the database knows no such run\n", program.name);
 		return EXIT_NO;
 	}
-	tell_cost(&sum, form(), &as, &b);
+	totals_cost(&sum, form(), &as, &b);
 	rc = print_text(q->out, &b, e);
 	buf_free(&b);
 	return rc;
@@ -231,7 +231,7 @@ static int run_envs(struct query *q, struct err *e)
 		opt_warn(&program, "envs are compared with that of the last result: %s",
 			 q->here.doubt);
 	if (rc == 0)
-		rc = envs_tell(q->db, &q->here, form(), &as, &b, e);
+		rc = envs_put(q->db, &q->here, form(), &as, &b, e);
 	if (rc == 0 && b.n)
 		rc = print_text(q->out, &b, e);
 	buf_free(&b);
@@ -262,8 +262,8 @@ static int print_result(struct query *q, const struct match *m, const struct sto
 	return rc;
 }
 
-/* A candidate with the rung it stood on. */
-static int print_climbed(struct query *q, const struct climbed *c, struct err *e)
+/* A predicted candidate, with its origin. */
+static int print_predicted(struct query *q, const struct zero_shot_answer *c, struct err *e)
 {
 	struct buf *line = &q->line;
 
@@ -274,7 +274,7 @@ static int print_climbed(struct query *q, const struct climbed *c, struct err *e
 	buf_num(line, c->draft_s);
 	if (q->model)
 		buf_fmt(line, ",\"model\":%.5g,\"deviation\":%.3g", c->value, c->deviation);
-	buf_fmt(line, "},\"match\":\"%s\",\"confidence\":", rung_name(c->rung));
+	buf_fmt(line, "},\"match\":\"%s\",\"confidence\":", origin_name(c->origin));
 	buf_num(line, c->confidence);
 	if (isnan(c->confidence))
 		buf_str(line, ",\"confidence_why\":\"there is no model\"");
@@ -283,17 +283,18 @@ static int print_climbed(struct query *q, const struct climbed *c, struct err *e
 }
 
 /* Is there an answer without measuring? Of all that is known elsewhere the model chooses. */
-static int climb(struct query *q, const struct workload *w, const struct match *m, struct err *e)
+static int predict_schedule(struct query *q, const struct workload *w, const struct match *m,
+			    struct err *e)
 {
-	const struct ladder ladder = {&q->env, q->model, 1};
-	struct climbed c;
-	int rc = ladder_climb(&ladder, w, m, &c, e);
+	const struct zero_shot inputs = {&q->env, q->model, 1};
+	struct zero_shot_answer c;
+	int rc = zero_shot_find(&inputs, w, m, &c, e);
 
 	if (rc < 0)
 		return -1;
 	q->missing |= !rc;
 	q->inexact |= rc;
-	return rc ? print_climbed(q, &c, e) : 0;
+	return rc ? print_predicted(q, &c, e) : 0;
 }
 
 /* count: -1 where the record has none. */
@@ -306,7 +307,7 @@ static int answer(struct query *q, const struct workload *w, int64_t count, stru
 				&m, e) < 0)
 		return -1;
 	if (predict && m.how != MATCH_EXACT)
-		return climb(q, w, m.n ? &m : NULL, e);
+		return predict_schedule(q, w, m.n ? &m : NULL, e);
 	m.n = m.n < top ? m.n : top;
 	q->missing |= m.how == MATCH_NONE;
 	q->inexact |= m.how > MATCH_EXACT;

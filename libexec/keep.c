@@ -254,16 +254,17 @@ static void end_all(struct command *c)
 /* Has the command itself ended? It is left to end_all() to reap; others are reaped. */
 static int leader_ended(const struct command *c)
 {
-	siginfo_t who;
+	siginfo_t ended;
 
 	for (;;) {
-		who.si_pid = 0;
-		if (waitid(P_PID, (id_t)c->pid, &who, WEXITED | WNOHANG | WNOWAIT) || who.si_pid)
+		ended.si_pid = 0;
+		if (waitid(P_PID, (id_t)c->pid, &ended, WEXITED | WNOHANG | WNOWAIT) ||
+		    ended.si_pid)
 			return 1;
-		if (waitid(P_ALL, 0, &who, WEXITED | WNOHANG | WNOWAIT) || !who.si_pid)
+		if (waitid(P_ALL, 0, &ended, WEXITED | WNOHANG | WNOWAIT) || !ended.si_pid)
 			return 0;
-		if (who.si_pid != c->pid)
-			waitpid(who.si_pid, NULL, 0);
+		if (ended.si_pid != c->pid)
+			waitpid(ended.si_pid, NULL, 0);
 	}
 }
 

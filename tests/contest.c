@@ -15,13 +15,13 @@ static int race(struct contest *c, int i, const char *status, int won, double ra
 {
 	const struct contest_end end = {status, won, ratio};
 
-	in[i] = (struct contestant){.who = &in[i]};
+	in[i] = (struct contestant){.owner = &in[i]};
 	return contest_raced(c, &in[i], &end);
 }
 
 static int known(struct contest *c, int i, const char *at, int is_incumbent)
 {
-	in[i] = (struct contestant){.who = &in[i], .at = at};
+	in[i] = (struct contestant){.owner = &in[i], .at = at};
 	return contest_known(c, &in[i], is_incumbent);
 }
 
@@ -32,7 +32,7 @@ static int holds(const struct contest *c, const struct contestant *who)
 
 static void test_holder(void)
 {
-	struct contestant earlier = {.who = &earlier, .at = "1"};
+	struct contestant earlier = {.owner = &earlier, .at = "1"};
 	struct contest c;
 
 	contest_begin(&c, NULL, 0);
@@ -67,7 +67,7 @@ static void test_fixed(void)
 
 static void test_known(void)
 {
-	struct contestant earlier = {.who = &earlier, .at = "2026-11-21T09"};
+	struct contestant earlier = {.owner = &earlier, .at = "2026-11-21T09"};
 	struct contest c;
 
 	contest_begin(&c, &earlier, 0);

@@ -60,7 +60,7 @@ static double age(int pid)
 }
 
 /* ": process 4242 (tl-measure), since 14:02:31, for 0:35", or nothing. */
-static void tell_holder(int fd, struct buf *out)
+static void describe_holder(int fd, struct buf *out)
 {
 	char path[64], name[32] = "", clock[16];
 	int pid = holder(fd);
@@ -109,7 +109,7 @@ static int take(int fd, const char *device, int nowait, struct err *e)
 	if (errno != EWOULDBLOCK)
 		return -1;
 	buf_fmt(&text, "another run is timing on this machine's %s", device);
-	tell_holder(fd, &text);
+	describe_holder(fd, &text);
 	if (nowait) {
 		err_status(e, EXIT_BUSY, "%s", text.s);
 		buf_free(&text);

@@ -344,23 +344,23 @@ void rec_accept_any_start(struct rec_in *in)
 	in->any_start = 1;
 }
 
-static void tell(const struct rec_in *in)
+static void print_complaint(const struct rec_in *in)
 {
 	progress_clear();
 	fprintf(stderr, "%s: %s\n", program_invocation_short_name, in->sentence.s);
 }
 
-static void tell_rest(struct rec_in *in, const char *file)
+static void print_rest(struct rec_in *in, const char *file)
 {
 	while (complaints_rest(&in->complaints, file, &in->sentence))
-		tell(in);
+		print_complaint(in);
 }
 
 static int report(struct rec_in *in, const char *file, uint64_t line, const char *why)
 {
 	in->bad++;
 	if (complaints_add(&in->complaints, file, line, why, &in->sentence))
-		tell(in);
+		print_complaint(in);
 	return -1;
 }
 
@@ -369,7 +369,7 @@ void rec_close(struct rec_in *in)
 	if (!in)
 		return;
 	if (in->fd >= 0)
-		tell_rest(in, in->paths[in->ipath]);
+		print_rest(in, in->paths[in->ipath]);
 	if (in->fd > STDIN_FILENO)
 		close(in->fd);
 	json_free(&in->doc);
@@ -404,7 +404,7 @@ static int open_next(struct rec_in *in, struct err *e)
 
 static void close_file(struct rec_in *in)
 {
-	tell_rest(in, in->paths[in->ipath]);
+	print_rest(in, in->paths[in->ipath]);
 	if (in->fd > STDIN_FILENO)
 		close(in->fd);
 	in->fd = -1;

@@ -21,7 +21,7 @@ struct counts {
 
 /* A candidate; the caller's. */
 struct contestant {
-	void *who;
+	void *owner;
 	const char *at; /* when it became the holder, of those known from earlier runs; NULL: now */
 };
 

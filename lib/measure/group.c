@@ -104,7 +104,7 @@ static struct item *new_item(struct group *g, const struct id *id, const char *l
 	it->line = arena_strndup(&g->arena, line, n);
 	it->n = n;
 	it->id = *id;
-	it->in.who = it;
+	it->in.owner = it;
 	return it;
 }
 

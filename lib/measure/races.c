@@ -146,7 +146,7 @@ static int confirm(struct measure *m, struct group *g, const struct item *it, st
 static int ready_holder(struct measure *m, struct group *g, const struct contest *c,
 			struct item *it, struct item **out, struct err *e)
 {
-	struct item *holder = c->holder ? c->holder->who : NULL;
+	struct item *holder = c->holder ? c->holder->owner : NULL;
 	int rc;
 
 	*out = NULL;
@@ -281,7 +281,7 @@ static int run_items(struct measure *m, struct group *g, struct err *e)
 /* The best of the group gets a final, unless it has had one. */
 static int choose_finalist(struct measure *m, struct group *g, struct err *e)
 {
-	struct item *it = g->contest.best ? g->contest.best->who : NULL;
+	struct item *it = g->contest.best ? g->contest.best->owner : NULL;
 
 	if (!it || !m->rules.finals || (it == g->incumbent && g->incumbent_final))
 		return 0;

@@ -328,7 +328,8 @@ int model_predict(const struct model *m, const float *x, size_t rows, double *va
 	return predict(m, MODEL_BAG, x, rows, value, deviation, e);
 }
 
-int model_glance(const struct model *m, const float *x, size_t rows, double *value, struct err *e)
+int model_predict_first(const struct model *m, const float *x, size_t rows, double *value,
+			struct err *e)
 {
 	return predict(m, 1, x, rows, value, NULL, e);
 }

@@ -56,9 +56,10 @@ int model_threads(const struct model *m, int n, struct err *e);
 /* For rows of FEATURES floats: values, and their standard deviations (NULL: not wanted). */
 int model_predict(const struct model *m, const float *x, size_t rows, double *value,
 		  double *deviation, struct err *e);
-/* Values by the first of each bag alone, at its share of the cost: enough to tell what need not be
- * asked about. */
-int model_glance(const struct model *m, const float *x, size_t rows, double *value, struct err *e);
+/* Values by the first member of each bag alone. This takes a fraction of the time, and is accurate
+ * enough to discard candidates. */
+int model_predict_first(const struct model *m, const float *x, size_t rows, double *value,
+			struct err *e);
 
 /* The file's text. card: the fields of the model's record behind "features" and "scale", with a
  * comma before each. The trees are those of m's stages. */

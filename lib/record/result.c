@@ -29,10 +29,10 @@ static const struct record_field ratio_fields[] = {
 };
 static const struct record_object ratio = {.name = "ratio", .field = ratio_fields};
 
-#define LATENCY(who)                                                                               \
+#define LATENCY(subject)                                                                           \
 	{                                                                                          \
 		.name = "latency_s", .kind = RECORD_NUMBER, .need = RECORD_REQUIRED, .unit = "s",  \
-		.meaning = who " median time of one call."                                         \
+		.meaning = subject " median time of one call."                                     \
 	}
 #define SAMPLES                                                                                    \
 	{                                                                                          \

@@ -76,9 +76,9 @@ static void put_record(const struct listed *l, struct buf *out)
 		l->env->json ? l->env->json : "null,\"env_why\":\"no result of it tells\"");
 }
 
-static void put_row(struct table *t, const struct listed *l, enum tell_form form)
+static void put_row(struct table *t, const struct listed *l, enum output_form form)
 {
-	const int all = form == TELL_CSV || !t->look.width;
+	const int all = form == OUTPUT_CSV || !t->look.width;
 
 	table_row(t);
 	table_cell(t, E_ID, "%.*s", all ? 400 : ID_SHOWN, l->env->id);
@@ -94,7 +94,7 @@ static void put_row(struct table *t, const struct listed *l, enum tell_form form
 	table_cell(t, E_LIBS, "%s", l->machine.libs);
 }
 
-static void put_table(const struct listed *l, int n, enum tell_form form,
+static void put_table(const struct listed *l, int n, enum output_form form,
 		      const struct table_look *look, struct buf *out)
 {
 	static const char *const head[E_COLUMNS] = {"env",	"state",      "isa",	">threads",
@@ -109,11 +109,11 @@ static void put_table(const struct listed *l, int n, enum tell_form form,
 	t.shorten = E_CPU;
 	for (int i = 0; i < n; i++)
 		put_row(&t, &l[i], form);
-	if (form == TELL_CSV)
+	if (form == OUTPUT_CSV)
 		table_csv(&t, out);
 	else
 		table_text(&t, out);
-	for (int i = 0; i < n && form == TELL_TEXT; i++)
+	for (int i = 0; i < n && form == OUTPUT_TEXT; i++)
 		if (l[i].differ.what.n)
 			table_note(look, out, "%.*s: %s.", ID_SHOWN, l[i].env->id,
 				   l[i].differ.what.s);
@@ -150,17 +150,17 @@ static int list(struct store *s, const struct store_env *here, struct arena *a, 
 	return 0;
 }
 
-int envs_tell(struct store *s, const struct store_env *here, enum tell_form form,
-	      const struct table_look *look, struct buf *out, struct err *e)
+int envs_put(struct store *s, const struct store_env *here, enum output_form form,
+	     const struct table_look *look, struct buf *out, struct err *e)
 {
 	struct arena a = ARENA_INIT;
 	struct listed *l = NULL;
 	int n, rc = list(s, here, &a, &l, &n, e);
 
-	if (rc == 0 && form != TELL_RECORD)
+	if (rc == 0 && form != OUTPUT_RECORD)
 		put_table(l, n, form, look, out);
 	for (int i = 0; i < n; i++) {
-		if (rc == 0 && form == TELL_RECORD)
+		if (rc == 0 && form == OUTPUT_RECORD)
 			put_record(&l[i], out);
 		differ_free(&l[i].differ);
 	}

@@ -4,7 +4,7 @@
 
 #include "lib/model/default.h"
 #include "lib/model/features.h"
-#include "lib/store/ladder.h"
+#include "lib/store/zero_shot.h"
 #include "lib/target/target.h"
 
 /* What is known elsewhere and may compete. */
@@ -66,9 +66,9 @@ static int take(struct chooser *c, const struct store_result *r, struct chosen *
 
 int chooser_pick(struct chooser *c, const struct workload *w, struct chosen *out, struct err *e)
 {
-	const struct ladder ladder = {&c->env, c->model, 1};
+	const struct zero_shot inputs = {&c->env, c->model, 1};
 	struct match m = {.how = MATCH_NONE};
-	struct climbed up;
+	struct zero_shot_answer up;
 	int rc;
 
 	arena_reset(&c->record);
@@ -80,10 +80,10 @@ int chooser_pick(struct chooser *c, const struct workload *w, struct chosen *out
 		out->predicted_s = m.result[0].latency_s;
 		return 1;
 	}
-	rc = ladder_climb(&ladder, w, m.n && m.how != MATCH_EXACT ? &m : NULL, &up, e);
+	rc = zero_shot_find(&inputs, w, m.n && m.how != MATCH_EXACT ? &m : NULL, &up, e);
 	if (rc > 0) {
 		out->candidate = up.candidate;
-		out->match = rung_name(up.rung);
+		out->match = origin_name(up.origin);
 	}
 	return rc;
 }

@@ -1,5 +1,5 @@
 /* Which kernel a workload gets: the best that a database knows for this machine; else, without
- * measuring, what tl-query --predict would say (lib/store/ladder.h).
+ * measuring, what tl-query --predict would say (lib/store/zero_shot.h).
  */
 #ifndef TL_RUN_CHOOSE_H
 #define TL_RUN_CHOOSE_H
@@ -22,7 +22,7 @@ struct chooser {
 
 struct chosen {
 	struct candidate candidate;
-	const char *match;  /* "exact", or the rung of the ladder */
+	const char *match;  /* "exact", or the name of its origin */
 	double predicted_s; /* measured for this machine; NAN where it was not */
 };
 

@@ -1,10 +1,11 @@
 /* guided: evolution inside the model, before anything is built.
  *
- * A first generation of the portfolio's schedules, the best that was measured, and the best by the
- * analytic draft of many points drawn at random; then generations of crossings and mutations of the
- * best by the model (by the draft, where there is no model). The model only glances at all these;
- * the best are judged by the whole of it in the end. Proposed is all that was looked at, best
- * first, so thousands are thought of for each that is measured; then points at random.
+ * The first generation holds the schedules of the portfolio, the best measured candidates, and the
+ * best by the analytic draft of many points drawn at random. Each further generation holds
+ * crossings and mutations of the best so far. The first member of the model's bags scores all
+ * these points; at the end the whole model scores the best of them again. Without a model, the
+ * draft scores them. The strategy proposes the scored points, best first, so that it scores
+ * thousands for each one that is measured. Then it proposes points at random.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -21,13 +22,13 @@ enum {
 	CHILDREN = 160, /* a generation */
 	GENERATIONS = 4,
 	PARENTS = 48,
-	JUDGED = 128, /* by the whole model */
-	TOLD = 32,    /* measured candidates that are remembered */
-	TRIES = 20,   /* to make a child that is new and valid */
-	LOOKED_AT = FIRST + GENERATIONS * CHILDREN + MODEL_PORTFOLIO + TOLD,
+	JUDGED = 128,  /* by the whole model */
+	MEASURED = 32, /* measured candidates that are remembered */
+	TRIES = 20,    /* to make a child that is new and valid */
+	LOOKED_AT = FIRST + GENERATIONS * CHILDREN + MODEL_PORTFOLIO + MEASURED,
 };
 
-struct thought {
+struct scored {
 	uint64_t point;
 	double value; /* larger is better */
 };
@@ -38,15 +39,15 @@ struct guided {
 	struct arena scratch;
 	void *random; /* search_random's state */
 	int ready, n, next;
-	struct thought thought[LOOKED_AT + CHILDREN];
-	struct map seen; /* points thought of */
-	int ntold;
-	struct thought told[TOLD];
+	struct scored scored[LOOKED_AT + CHILDREN];
+	struct map seen; /* points that were added */
+	int nmeasured;
+	struct scored measured[MEASURED];
 };
 
 static int better_first(const void *pa, const void *pb)
 {
-	const struct thought *a = pa, *b = pb;
+	const struct scored *a = pa, *b = pb;
 
 	if (a->value != b->value)
 		return a->value > b->value ? -1 : 1;
@@ -67,15 +68,15 @@ static int see(struct guided *g, uint64_t point)
 	return isnew;
 }
 
-/* ---- thinking of points ---- */
+/* ---- scoring points ---- */
 
 static int draft(struct guided *g, uint64_t point, double *draft_s, float *f)
 {
 	return search_space_draft(g->s, point, &g->scratch, draft_s, f);
 }
 
-/* Values for the thoughts from `from` on; those that make no program are dropped. */
-static void think(struct guided *g, int from)
+/* Values for the points from number `from` on. Points that make no program are dropped. */
+static void score(struct guided *g, int from)
 {
 	float *x = xmalloc(sizeof *x * FEATURES * (size_t)(g->n - from + 1));
 	double *value = xmalloc(sizeof *value * (size_t)(g->n - from + 1)), draft_s;
@@ -83,15 +84,15 @@ static void think(struct guided *g, int from)
 	int n = 0, asked;
 
 	for (int i = from; i < g->n; i++) {
-		if (draft(g, g->thought[i].point, &draft_s, x + n * FEATURES) < 0)
+		if (draft(g, g->scored[i].point, &draft_s, x + n * FEATURES) < 0)
 			continue;
 		value[n] = -log2(draft_s);
-		g->thought[from + n++].point = g->thought[i].point;
+		g->scored[from + n++].point = g->scored[i].point;
 	}
 	g->n = from + n;
-	asked = g->s->model && model_glance(g->s->model, x, (size_t)n, value, &e) < 0;
+	asked = g->s->model && model_predict_first(g->s->model, x, (size_t)n, value, &e) < 0;
 	for (int i = 0; i < n && !asked; i++)
-		g->thought[from + i].value = value[i];
+		g->scored[from + i].value = value[i];
 	free(value);
 	free(x);
 }
@@ -99,7 +100,7 @@ static void think(struct guided *g, int from)
 static void add(struct guided *g, uint64_t point)
 {
 	if (g->n < LOOKED_AT && see(g, point))
-		g->thought[g->n++].point = point;
+		g->scored[g->n++].point = point;
 }
 
 static void add_portfolio(struct guided *g)
@@ -118,7 +119,7 @@ static void add_portfolio(struct guided *g)
 /* The best by the draft of many. */
 static void add_drawn(struct guided *g)
 {
-	struct thought *drawn = xmalloc(sizeof *drawn * DRAWN);
+	struct scored *drawn = xmalloc(sizeof *drawn * DRAWN);
 	uint64_t size = g->s->start[g->s->nalgos];
 	double draft_s;
 	int n = 0;
@@ -128,7 +129,7 @@ static void add_drawn(struct guided *g)
 
 		if (is_seen(g, point) || draft(g, point, &draft_s, NULL) < 0)
 			continue;
-		drawn[n++] = (struct thought){point, -draft_s};
+		drawn[n++] = (struct scored){point, -draft_s};
 	}
 	if (n)
 		qsort(drawn, (size_t)n, sizeof *drawn, better_first);
@@ -172,7 +173,7 @@ static uint64_t parent(struct guided *g, int n)
 {
 	double u = rng_unit(&g->rng);
 
-	return g->thought[(int)(u * u * n)].point;
+	return g->scored[(int)(u * u * n)].point;
 }
 
 static uint64_t child(struct guided *g, int n)
@@ -210,11 +211,11 @@ static void generation(struct guided *g)
 			if (g->n > before)
 				break;
 		}
-	think(g, from);
-	qsort(g->thought, (size_t)g->n, sizeof *g->thought, better_first);
+	score(g, from);
+	qsort(g->scored, (size_t)g->n, sizeof *g->scored, better_first);
 }
 
-/* The best by a glance, put in order by the whole model. */
+/* Orders the best so far by the whole model. */
 static void judge(struct guided *g)
 {
 	int n = g->n < JUDGED ? g->n : JUDGED;
@@ -223,24 +224,24 @@ static void judge(struct guided *g)
 	struct err e = ERR_INIT;
 
 	for (int i = 0; i < n; i++)
-		draft(g, g->thought[i].point, &draft_s, x + i * FEATURES);
+		draft(g, g->scored[i].point, &draft_s, x + i * FEATURES);
 	if (n && model_predict(g->s->model, x, (size_t)n, value, NULL, &e) == 0) {
 		for (int i = 0; i < n; i++)
-			g->thought[i].value = value[i];
-		qsort(g->thought, (size_t)n, sizeof *g->thought, better_first);
+			g->scored[i].value = value[i];
+		qsort(g->scored, (size_t)n, sizeof *g->scored, better_first);
 	}
 	free(x);
 }
 
 static void evolve(struct guided *g)
 {
-	for (int i = 0; i < g->ntold; i++)
-		add(g, g->told[i].point);
+	for (int i = 0; i < g->nmeasured; i++)
+		add(g, g->measured[i].point);
 	add_portfolio(g);
 	add_drawn(g);
-	think(g, 0);
+	score(g, 0);
 	if (g->n)
-		qsort(g->thought, (size_t)g->n, sizeof *g->thought, better_first);
+		qsort(g->scored, (size_t)g->n, sizeof *g->scored, better_first);
 	for (int i = 0; i < GENERATIONS; i++)
 		generation(g);
 	if (g->s->model)
@@ -264,17 +265,17 @@ static void *start(const struct search_space *s, uint64_t seed, int64_t round, s
 static void observe(void *state, const struct candidate *c, double latency_s)
 {
 	struct guided *g = state;
-	struct thought t = {.value = -latency_s};
-	int last = g->ntold - 1;
+	struct scored t = {.value = -latency_s};
+	int last = g->nmeasured - 1;
 
 	if (!search_space_point(g->s, c, &t.point))
 		return;
-	if (g->ntold < TOLD)
-		last = g->ntold++;
-	else if (g->told[last].value >= t.value)
+	if (g->nmeasured < MEASURED)
+		last = g->nmeasured++;
+	else if (g->measured[last].value >= t.value)
 		return;
-	g->told[last] = t;
-	qsort(g->told, (size_t)g->ntold, sizeof *g->told, better_first);
+	g->measured[last] = t;
+	qsort(g->measured, (size_t)g->nmeasured, sizeof *g->measured, better_first);
 }
 
 static int propose(void *state, uint64_t *point)
@@ -284,7 +285,7 @@ static int propose(void *state, uint64_t *point)
 	if (!g->ready++)
 		evolve(g);
 	if (g->next < g->n) {
-		*point = g->thought[g->next++].point;
+		*point = g->scored[g->next++].point;
 		return 1;
 	}
 	while (search_random.propose(g->random, point))

@@ -35,7 +35,7 @@ static struct contender *new_contender(struct replay *r, const struct recorded *
 {
 	struct contender *c = arena_new(&r->arena, struct contender);
 
-	c->in.who = c;
+	c->in.owner = c;
 	c->race = x;
 	c->id = *id;
 	return c;
@@ -147,7 +147,7 @@ static int play_race(struct replay *r, const struct id *id, struct played *p)
 	p->run_s = x->run_s;
 	p->verify_s = x->verify_s;
 	p->as_recorded = 1;
-	p->holder = r->contest.holder ? r->contest.holder->who : NULL;
+	p->holder = r->contest.holder ? r->contest.holder->owner : NULL;
 	if (!was_ok && !was_lost)
 		return 1;
 	if (!p->holder && was_ok)
@@ -387,7 +387,7 @@ int replay_candidate(struct replay *r, const struct json_doc *d, const struct id
 
 int replay_final(struct replay *r, struct err *e)
 {
-	const struct contender *c = r->contest.best ? r->contest.best->who : NULL;
+	const struct contender *c = r->contest.best ? r->contest.best->owner : NULL;
 	const struct recorded *x;
 	struct played p = {.final = 1, .as_recorded = 1};
 

@@ -170,7 +170,7 @@ void opencl_sizes(const struct device *d, int *processors, int64_t *block_bytes)
 }
 
 /* A text of the device's, or nothing. */
-static void tell(const struct device *d, uint32_t what, int most, struct buf *out)
+static void put_info(const struct device *d, uint32_t what, int most, struct buf *out)
 {
 	char text[400] = "";
 
@@ -181,12 +181,12 @@ static void tell(const struct device *d, uint32_t what, int most, struct buf *ou
 
 void opencl_describe(const struct device *d, struct buf *out)
 {
-	tell(d, DEVICE_NAME, NAME_MOST, out);
+	put_info(d, DEVICE_NAME, NAME_MOST, out);
 }
 
 void opencl_version(const struct device *d, struct buf *out)
 {
-	tell(d, DRIVER_VERSION, VERSION_MOST, out);
+	put_info(d, DRIVER_VERSION, VERSION_MOST, out);
 }
 
 /* ---- programs ---- */

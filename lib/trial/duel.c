@@ -6,7 +6,7 @@
 
 static const double CLOSING = 1; /* after n pairs the best ratio may be 1 / (1 + this / n^2) */
 /* Normal quantiles of intervals: what is told, what decides who wins, what lets one go. */
-static const double TOLD = 1.96, DECIDES = 1.645, LETS_GO = 1.282;
+static const double REPORTED = 1.96, DECIDES = 1.645, LETS_GO = 1.282;
 static const double WORTH = 0.02;	/* a challenger that cannot be better by more is let go */
 static const double PROMISING = 0.03;	/* one that may be, by this, gets more time: */
 static const double KNOWN_WIDTH = 0.02; /* of an interval over its median */
@@ -62,7 +62,7 @@ static struct stat_median median_of(const double *x, int n)
 	double copy[DUEL_MAX];
 
 	memcpy(copy, x, (size_t)n * sizeof *x);
-	return stat_series(copy, n, TOLD);
+	return stat_series(copy, n, REPORTED);
 }
 
 static int take_pair(duel_pair *pair, void *arg, struct duel *d, struct err *e)
@@ -122,7 +122,7 @@ static int is_known(const struct stat_median *m)
 
 static int whole_is_over(const struct duel_rules *rules, struct duel *d)
 {
-	struct stat_median r = ratios(d, TOLD);
+	struct stat_median r = ratios(d, REPORTED);
 
 	d->end = r.hi < 1 ? DUEL_LOST : r.lo > 1 ? DUEL_WON : DUEL_EVEN;
 	return (d->n >= MIN_KNOWN && is_known(&r)) || (d->n > 2 && d->spent_s > rules->budget_s);
@@ -193,7 +193,7 @@ int duel_alone(double budget_s, duel_pair *pair, void *arg, struct duel *d, stru
 
 struct stat_median duel_ratio(const struct duel *d)
 {
-	return ratios(d, TOLD);
+	return ratios(d, REPORTED);
 }
 
 void duel_why(const struct duel *d, char *out, size_t size)

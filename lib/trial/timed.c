@@ -69,14 +69,15 @@ int timed_call(struct timed *x, double *seconds, struct err *e)
 int timed_pair(void *duellists, int turn, double *x, double *y, struct err *e)
 {
 	struct duellists *d = duellists;
-	struct timed *const who[] = {&d->x, &d->y, &d->own};
+	struct timed *const callee[] = {&d->x, &d->y, &d->own};
 	double *const seconds[] = {x, y, &d->own_s[d->npairs]};
 	const int n = d->alone ? 1 : d->own.ref ? 3 : 2;
 
 	for (int i = 0; i < n; i++) {
 		int k = turn ? n - 1 - i : i;
 
-		if (timed_call(who[k], seconds[k], e) < 0 || timed_call(who[k], seconds[k], e) < 0)
+		if (timed_call(callee[k], seconds[k], e) < 0 ||
+		    timed_call(callee[k], seconds[k], e) < 0)
 			return -1;
 	}
 	d->npairs++;

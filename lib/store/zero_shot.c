@@ -1,4 +1,4 @@
-#include "lib/store/ladder.h"
+#include "lib/store/zero_shot.h"
 
 #include <math.h>
 #include <string.h>
@@ -7,25 +7,25 @@
 
 enum { FITS = 8 + MODEL_PORTFOLIO };
 
-static const double OFF = 0.1; /* what counts as a prediction that is right */
+static const double OFF = 0.1; /* a prediction whose relative error is smaller counts as right */
 
-const char *rung_name(enum rung r)
+const char *origin_name(enum origin o)
 {
 	static const char *const name[] = {"env", "nearest", "portfolio", "model", "default"};
 
-	return name[r];
+	return name[o];
 }
 
-/* What others offer, fitted to the workload. */
+/* Schedules of other envs, other workloads and the portfolio, fitted to the workload. */
 struct fits {
 	int n;
 	struct {
 		struct id id;
-		enum rung rung;
+		enum origin origin;
 	} fit[FITS];
 };
 
-static void add_fit(struct fits *f, const struct candidate *c, enum rung rung)
+static void add_fit(struct fits *f, const struct candidate *c, enum origin origin)
 {
 	for (int i = 0; i < f->n; i++)
 		if (!strcmp(f->fit[i].id.s, c->id.s))
@@ -33,14 +33,14 @@ static void add_fit(struct fits *f, const struct candidate *c, enum rung rung)
 	if (f->n == FITS)
 		return;
 	f->fit[f->n].id = c->id;
-	f->fit[f->n++].rung = rung;
+	f->fit[f->n++].origin = origin;
 }
 
-/* Fits what a stored result says; tells the search, too, which breeds from it. */
+/* Fits the stored results to the workload, and passes them to the search as parents. */
 static void add_match(const struct search_space *space, const struct match *m, void *search,
 		      struct fits *f, struct candidate *first)
 {
-	const enum rung rung = m->how == MATCH_ENV ? RUNG_ENV : RUNG_NEAREST;
+	const enum origin origin = m->how == MATCH_ENV ? ORIGIN_ENV : ORIGIN_NEAREST;
 
 	for (int64_t i = 0; i < m->n; i++) {
 		struct candidate c;
@@ -49,7 +49,7 @@ static void add_match(const struct search_space *space, const struct match *m, v
 			continue;
 		if (!f->n)
 			*first = c;
-		add_fit(f, &c, rung);
+		add_fit(f, &c, origin);
 		search_guided.observe(search, &c, 1 + (double)i); /* best first */
 	}
 }
@@ -60,20 +60,20 @@ static void add_portfolio(const struct search_space *space, struct fits *f)
 
 	for (int i = 0; i < space->model->nportfolio; i++)
 		if (schedule_fit(space, &space->model->portfolio[i], &c))
-			add_fit(f, &c, RUNG_PORTFOLIO);
+			add_fit(f, &c, ORIGIN_PORTFOLIO);
 }
 
-static int judge(const struct ladder *l, struct climbed *out, struct err *e)
+static int judge(const struct zero_shot *z, struct zero_shot_answer *out, struct err *e)
 {
 	struct arena scratch = ARENA_INIT;
 	float f[FEATURES];
-	int rc = candidate_features(&out->candidate, l->env, &scratch, &out->draft_s, f, e);
+	int rc = candidate_features(&out->candidate, z->env, &scratch, &out->draft_s, f, e);
 
 	arena_free(&scratch);
 	out->value = out->deviation = out->confidence = NAN;
-	if (rc < 0 || !l->model)
+	if (rc < 0 || !z->model)
 		return rc;
-	rc = model_predict(l->model, f, 1, &out->value, &out->deviation, e);
+	rc = model_predict(z->model, f, 1, &out->value, &out->deviation, e);
 	if (out->deviation > 0)
 		out->confidence = erf(log2(1 + OFF) / (out->deviation * M_SQRT2));
 	else
@@ -94,8 +94,8 @@ static int best_of_search(const struct search_space *space, void *search, struct
 	return 0;
 }
 
-int ladder_climb(const struct ladder *l, const struct workload *w, const struct match *m,
-		 struct climbed *out, struct err *e)
+int zero_shot_find(const struct zero_shot *z, const struct workload *w, const struct match *m,
+		   struct zero_shot_answer *out, struct err *e)
 {
 	struct arena a = ARENA_INIT;
 	struct search_space space;
@@ -103,24 +103,24 @@ int ladder_climb(const struct ladder *l, const struct workload *w, const struct 
 	void *search;
 	int rc = 1;
 
-	search_space_init(&space, w, l->env, NULL);
-	space.model = l->model;
+	search_space_init(&space, w, z->env, NULL);
+	space.model = z->model;
 	if (!space.nalgos)
 		return 0;
-	search = search_guided.start(&space, l->seed, 0, &a);
+	search = search_guided.start(&space, z->seed, 0, &a);
 	if (m)
 		add_match(&space, m, search, &fits, &out->candidate);
-	if (l->model)
+	if (z->model)
 		add_portfolio(&space, &fits);
-	if (!l->model && fits.n) {
-		out->rung = fits.fit[0].rung;
+	if (!z->model && fits.n) {
+		out->origin = fits.fit[0].origin;
 	} else if ((rc = best_of_search(&space, search, &out->candidate))) {
-		out->rung = l->model ? RUNG_MODEL : RUNG_DEFAULT;
+		out->origin = z->model ? ORIGIN_MODEL : ORIGIN_DEFAULT;
 		for (int i = 0; i < fits.n; i++)
 			if (!strcmp(fits.fit[i].id.s, out->candidate.id.s))
-				out->rung = fits.fit[i].rung;
+				out->origin = fits.fit[i].origin;
 	}
 	search_guided.stop(search);
 	arena_free(&a);
-	return rc && judge(l, out, e) < 0 ? -1 : rc;
+	return rc && judge(z, out, e) < 0 ? -1 : rc;
 }

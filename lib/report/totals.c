@@ -1,13 +1,13 @@
-#include "lib/report/tell.h"
+#include "lib/report/totals.h"
 
 #include <math.h>
 #include <stdio.h>
 
-static void put_table(struct table *t, enum tell_form form, const struct table_look *look,
+static void put_table(struct table *t, enum output_form form, const struct table_look *look,
 		      struct buf *b)
 {
 	t->look = *look;
-	if (form == TELL_CSV)
+	if (form == OUTPUT_CSV)
 		table_csv(t, b);
 	else
 		table_text(t, b);
@@ -32,7 +32,7 @@ static void stats_record(const struct store_stats *s, struct buf *b)
 	buf_ch(b, '}');
 }
 
-static void stats_table(const struct store_stats *s, enum tell_form form,
+static void stats_table(const struct store_stats *s, enum output_form form,
 			const struct table_look *look, struct buf *b)
 {
 	static const char *const head[] = {"what", ">number"};
@@ -64,10 +64,10 @@ static void stats_table(const struct store_stats *s, enum tell_form form,
 	put_table(&t, form, look, b);
 }
 
-void tell_stats(const struct store_stats *s, enum tell_form form, const struct table_look *look,
-		struct buf *b)
+void totals_stats(const struct store_stats *s, enum output_form form, const struct table_look *look,
+		  struct buf *b)
 {
-	if (form == TELL_RECORD)
+	if (form == OUTPUT_RECORD)
 		stats_record(s, b);
 	else
 		stats_table(s, form, look, b);
@@ -116,13 +116,13 @@ static void cost_record(const struct cost_sum *s, struct buf *b)
 }
 
 static void cost_line(struct table *t, const char *what, double core_s, double of,
-		      enum tell_form form)
+		      enum output_form form)
 {
 	table_row(t);
 	table_cell(t, 0, "%s", what);
-	table_cell(t, 1, form == TELL_CSV ? "%.9g" : "%.2f", core_s);
+	table_cell(t, 1, form == OUTPUT_CSV ? "%.9g" : "%.2f", core_s);
 	if (of > 0)
-		table_cell(t, 2, form == TELL_CSV ? "%.9g" : "%.1f", 100 * core_s / of);
+		table_cell(t, 2, form == OUTPUT_CSV ? "%.9g" : "%.1f", 100 * core_s / of);
 }
 
 static void cost_note(const struct cost_sum *s, const struct table_look *look, struct buf *b)
@@ -144,8 +144,8 @@ static void cost_note(const struct cost_sum *s, const struct table_look *look, s
 	table_note(look, b, "Their results tell of %.2f core-seconds.", s->results_s);
 }
 
-static void cost_table(const struct cost_sum *s, enum tell_form form, const struct table_look *look,
-		       struct buf *b)
+static void cost_table(const struct cost_sum *s, enum output_form form,
+		       const struct table_look *look, struct buf *b)
 {
 	static const char *const head[] = {"purpose", ">core-seconds", ">%"};
 	struct table t;
@@ -158,14 +158,14 @@ static void cost_table(const struct cost_sum *s, enum tell_form form, const stru
 	cost_line(&t, "sum", cost_total(s), s->held_s, form);
 	cost_line(&t, "wasted of these", s->wasted_s, s->held_s, form);
 	put_table(&t, form, look, b);
-	if (form == TELL_TEXT)
+	if (form == OUTPUT_TEXT)
 		cost_note(s, look, b);
 }
 
-void tell_cost(const struct cost_sum *s, enum tell_form form, const struct table_look *look,
-	       struct buf *b)
+void totals_cost(const struct cost_sum *s, enum output_form form, const struct table_look *look,
+		 struct buf *b)
 {
-	if (form == TELL_RECORD)
+	if (form == OUTPUT_RECORD)
 		cost_record(s, b);
 	else
 		cost_table(s, form, look, b);

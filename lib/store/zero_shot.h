@@ -1,0 +1,44 @@
+/* Zero-shot prediction: a schedule for a workload that was never measured on this machine.
+ *
+ * The candidates come from these origins:
+ * - the best schedules of the same problem in another env, or of the nearest workload;
+ * - the portfolio of the model;
+ * - a search inside the model, which starts from all of these (lib/search/guided.c).
+ * Schedules of other workloads are first fitted to this one. With a model, the candidate of the
+ * highest value is the answer. Without a model, the answer is the first schedule that fits; if none
+ * does, it is the candidate that the analytic draft expects to be the fastest.
+ */
+#ifndef TL_STORE_ZERO_SHOT_H
+#define TL_STORE_ZERO_SHOT_H
+
+#include "lib/model/dataset.h"
+#include "lib/model/model.h"
+#include "lib/store/match.h"
+
+/* Where an answer came from: the "match" of a record. */
+enum origin { ORIGIN_ENV, ORIGIN_NEAREST, ORIGIN_PORTFOLIO, ORIGIN_MODEL, ORIGIN_DEFAULT };
+const char *origin_name(enum origin o); /* "env", "nearest", "portfolio", "model", "default" */
+
+/* What a prediction is made with. */
+struct zero_shot {
+	const struct data_env *env;
+	const struct model *model; /* NULL: none */
+	uint64_t seed;
+};
+
+struct zero_shot_answer {
+	enum origin origin;
+	struct candidate candidate;
+	double draft_s;		 /* the analytic draft's time */
+	double value, deviation; /* the model's; NAN without a model */
+	/* The probability, 0 to 1, that the model is off by less than 10% when it compares this
+	 * candidate with the next best one. NAN without a model. */
+	double confidence;
+};
+
+/* m: results of other envs or other workloads, best first, or NULL. Returns 1; 0 if no algorithm
+ * applies; -1 on an error. */
+int zero_shot_find(const struct zero_shot *z, const struct workload *w, const struct match *m,
+		   struct zero_shot_answer *out, struct err *e);
+
+#endif
