@@ -34,10 +34,11 @@ static int is_faster(const struct data_row *a, const struct data_row *b)
 }
 
 /* Goodman and Kruskal's gamma (Journal of the American Statistical Association 49, 1954) of values
- * and the order that is known: the share of pairs in the right order less that in the wrong one.
- * Whoever passed a filter is near the best, so that most pairs differ by noise alone: those do not
- * count. Nor do those of which the values (log2 of speed) say that they are alike: who was bred in
- * a model is alike to that by choice, but not to the draft. NAN: there are no others. */
+ * and the known order: the share of pairs in the right order minus the share in the wrong order.
+ * Candidates that passed a filter are near the best, so most pairs of them differ by noise alone.
+ * Such pairs do not count. Pairs with nearly equal values (log2 of speed) do not count either: a
+ * candidate that was bred in a model is chosen to look alike to that model, but not to the draft.
+ * NAN: no pairs are left. */
 static double gamma_of(const struct data_group *g, const double *value)
 {
 	const double apart = log2(APART);

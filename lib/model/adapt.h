@@ -1,10 +1,11 @@
-/* Another machine: what a model that was trained elsewhere is worth here, and what it lacks.
+/* Adapts a cost model to this machine, if it was trained on results of other machines.
  *
- * Asked once 64 times from here are known, or bounds of times, in whatever workloads. How well the
- * model ranks them (a rank correlation within workloads, of pairs that differ by more than 10%, in
- * time and in the model's eyes) says whether it is to be asked at all: where that is below 0.5, and
- * below the draft's, the draft is the better judge. Else a few small trees are fitted to what the
- * model lacks, and stay, as one stage more, if they rank better in workloads that were held out.
+ * This needs 64 times, or bounds of times, that were measured here, in any workloads. First the
+ * model ranks them. The measure is a rank correlation within workloads, over pairs that differ by
+ * more than 10% both in time and in the model's values. If it is below 0.5 and below that of the
+ * analytic draft, the draft ranks instead of the model. Otherwise a few small trees are fitted to
+ * the errors of the model. They become one more stage of it if they rank better in workloads that
+ * were held out.
  */
 #ifndef TL_MODEL_ADAPT_H
 #define TL_MODEL_ADAPT_H
@@ -15,10 +16,10 @@
 enum { ADAPT_TIMES = 64 };
 
 enum adapted {
-	ADAPTED_TOO_LITTLE, /* is known: the model stays as it is, on trial */
+	ADAPTED_TOO_LITTLE, /* too few times are known: the model stays as it is, on trial */
 	ADAPTED_AS_IS,	    /* it fits */
-	ADAPTED_CORRECTED,  /* it has a stage more */
-	ADAPTED_USELESS,    /* it should not be asked */
+	ADAPTED_CORRECTED,  /* it has one more stage */
+	ADAPTED_USELESS,    /* it should not be used */
 };
 
 struct adaption {
@@ -27,8 +28,8 @@ struct adaption {
 	double rank;   /* the model's correlation; NAN: unknown */
 };
 
-/* d: results of this machine alone. Sets the priors of its rows. -1: the trees could not be asked
- * or trained. */
+/* d: results of this machine alone. Sets the priors of its rows. -1: predicting or training
+ * failed. */
 int adapt_model(struct model *m, const struct dataset *d, struct adaption *a, struct err *e);
 
 #endif

@@ -12,7 +12,7 @@ enum { BRACKET = 9, RUNGS = 3, SCORED_ROWS = 30, MAX_ROUNDS = 250 };
 
 const char *const automl_unit_name[AUTOML_UNITS] = {"family", "network", "operator", "env"};
 
-/* Of a bracket's rungs: how many are left, and what each gets. */
+/* The rungs of successive halving: how many configurations are left, and what each gets. */
 static const struct {
 	int n, folds;
 	double rows, rounds; /* shares */
@@ -57,14 +57,14 @@ int automl_fold(const struct dataset *d, const struct data_group *g, enum automl
 
 /* ---- one configuration ---- */
 
-/* What is chosen from, and by whom. */
+/* What configurations are assessed on, and by which rules. */
 struct choice {
 	const struct dataset *d;
 	const char *use;
 	const struct automl_rules *r;
 	double started;
 	const int64_t *tried;
-	size_t *first; /* of each group's rows among all */
+	size_t *first; /* the index of each group's first row among all rows */
 	size_t rows;
 };
 
@@ -81,14 +81,14 @@ static void show_progress(const struct choice *c)
 	progress_show(&c->r->shown, detail);
 }
 
-/* A configuration, and what it said of each row when that was held out. */
+/* A configuration, and its predictions for each row while that row was held out. */
 struct config {
 	struct fit_params params;
 	double score;
-	double *value; /* of all rows; NULL: it did not get everything yet */
+	double *value; /* of all rows; NULL: it was not assessed on all folds */
 };
 
-/* What the first ones of a group reach, by values of its rows; -1: it has too few. */
+/* The score of a group (struct automl), by values of its rows; -1: it has too few rows. */
 static double score_group(const struct data_group *g, const double *value)
 {
 	double *known = xmalloc(sizeof *known * (size_t)(g->n + 1));
@@ -109,7 +109,7 @@ static double score_group(const struct data_group *g, const double *value)
 	return s.groups ? (s.ratio[0] + s.ratio[1] + s.ratio[2]) / 3 : -1;
 }
 
-/* Mean over the groups in the first few folds. */
+/* The mean score of the groups in the first `folds` folds. */
 static double score_values(const struct choice *c, const double *value, int folds)
 {
 	int64_t groups = 0;
@@ -130,7 +130,8 @@ static double score_values(const struct choice *c, const double *value, int fold
 	return groups ? sum / (double)groups : 0;
 }
 
-/* Trains without a fold and asks about it. Where all groups are in one fold nothing is told. */
+/* Trains without the groups of a fold, and predicts them. Does nothing if all groups are in one
+ * fold. */
 static int hold_out(const struct choice *c, const struct fit_params *p, int fold, double *value,
 		    struct err *e)
 {
@@ -158,7 +159,7 @@ static int hold_out(const struct choice *c, const struct fit_params *p, int fold
 	return rc;
 }
 
-/* Of a configuration, what its folds share. */
+/* What the folds of a configuration share. */
 struct folds {
 	const struct choice *c;
 	struct fit_params params;
@@ -181,7 +182,7 @@ static int take_fold(void *arg, void *item, int done, struct err *e)
 	(void)item;
 	(void)done;
 	(void)e;
-	return 0; /* its values are where they belong */
+	return 0; /* its values have their places */
 }
 
 /* The first n folds, or as many as begin in time. Returns how many, or -1. */
@@ -202,7 +203,8 @@ static int hold_out_folds(struct folds *f, int n, struct err *e)
 	return rc ? -1 : fold;
 }
 
-/* Cross-validates a configuration as far as the rung goes, or the time. -1: it failed. */
+/* Cross-validates a configuration on the folds of its rung, as far as the time allows. -1: it
+ * failed. */
 static int assess(const struct choice *c, struct config *f, int level, struct err *e)
 {
 	double *value = xcalloc(c->rows + 1, sizeof *value);
@@ -248,7 +250,7 @@ static void draw(struct rng *rng, struct fit_params *p)
 	p->objective = (enum fit_objective)rng_below(rng, FIT_OBJECTIVES);
 	p->emphasis = pick(rng, emphasis, 4);
 	p->beta = pick(rng, beta, 3);
-	/* Bigger ones were no better, and each row that tl-filter asks about goes through all. */
+	/* Bigger trees were no better, and each row of tl-filter goes through all of them. */
 	p->trees.depth = 4 + (int)rng_below(rng, 4);
 	p->trees.eta = log_between(rng, 0.06, 0.2);
 	p->trees.rounds = (int)fmin(between(rng, 10, 22) / p->trees.eta, MAX_ROUNDS);
@@ -261,7 +263,7 @@ static void draw(struct rng *rng, struct fit_params *p)
 
 /* ---- brackets ---- */
 
-/* Those that got everything. */
+/* The configurations that were assessed on all folds. */
 struct finished {
 	struct config *config;
 	int64_t n;
@@ -279,7 +281,7 @@ static int is_over(const struct choice *by, const struct automl *a)
 	return is_late(by) || (by->r->trials && a->tried >= by->r->trials);
 }
 
-/* Who got everything is one of them; who was late is none. */
+/* Adds a configuration if it was assessed on all folds. One that ran out of time was not. */
 static void finish(struct finished *all, const struct config *c)
 {
 	if (!c->value)
@@ -313,7 +315,7 @@ static int bracket(const struct choice *by, struct rng *rng, struct automl *a, s
 
 /* ---- the ensemble ---- */
 
-/* The score of what so many members say in the sum, and another one. */
+/* The score of the ensemble if another member joins. sum: of the values of its members. */
 static double score_with(const struct choice *by, const double *sum, const struct config *other)
 {
 	double *value = xmalloc(sizeof *value * (by->rows + 1)), score;
@@ -334,8 +336,8 @@ static void join(const struct choice *by, double *sum, const struct config *c, d
 	a->score = score;
 }
 
-/* The best one, and who makes it better. What ranks does not change when it is divided, so sums
- * serve as means. */
+/* Builds the ensemble: the best configuration, then each one that improves the score most. Dividing
+ * by the number of members does not change a ranking, so sums serve as means. */
 static void gather(const struct choice *by, struct finished *all, struct automl *a)
 {
 	double *sum = xcalloc(by->rows + 1, sizeof *sum);
@@ -361,8 +363,8 @@ static void gather(const struct choice *by, struct finished *all, struct automl 
 	free(sum);
 }
 
-/* The default gets everything at once: few rows, trees and folds do not tell it from what is a
- * little worse, and who wins must be better than that. */
+/* The default is assessed on all folds at once. Few rows, trees and folds could not tell it from
+ * slightly worse configurations, and the winner must be better than the default. */
 static int assess_default(const struct choice *by, struct automl *a, struct finished *all,
 			  struct err *e)
 {

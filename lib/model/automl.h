@@ -2,12 +2,13 @@
  *
  * Configurations are drawn at random and go through successive halving (Jamieson and Talwalkar,
  * "Non-stochastic best arm identification and hyperparameter optimization", AISTATS 2016): nine get
- * few rows, few trees and one fold, the better three get more, and the best of those everything, as
- * the default does to begin with. Such brackets are repeated for as many configurations or as much
- * time as there is; of those that got everything in that time the best wins. Others of them join
- * it, one at a time, as long as the mean of what they say of the held-out is better for it (Caruana
- * et al., "Ensemble selection from libraries of models", ICML 2004). Folds hold out whole families,
- * networks, operators or envs, never single rows.
+ * few rows, few trees and one fold, the best three of them get more, and the best of those gets
+ * everything. The default configuration gets everything at the start. Such brackets are repeated
+ * until the limit of configurations or of time. The best configuration that got everything in time
+ * is the first member of the ensemble. Others join one at a time, as long as the mean of the
+ * members' predictions ranks the held-out groups better (Caruana et al., "Ensemble selection from
+ * libraries of models", ICML 2004). Folds hold out whole families, networks, operators or envs,
+ * never single rows.
  */
 #ifndef TL_MODEL_AUTOML_H
 #define TL_MODEL_AUTOML_H
@@ -21,28 +22,29 @@ extern const char *const automl_unit_name[AUTOML_UNITS];
 enum { AUTOML_FOLDS = 4, AUTOML_MEMBERS = 5 };
 
 struct automl_rules {
-	double time_s;	/* to choose in; 0: no limit */
-	int64_t trials; /* configurations to try, at most; 0: the time alone decides */
+	double time_s;	/* limit; 0: none */
+	int64_t trials; /* most configurations to try; 0: the time alone decides */
 	uint64_t seed;
 	enum automl_unit unit;
-	struct progress shown; /* of the whole, whose part this is */
+	struct progress shown; /* of the whole training */
 };
 
 struct automl {
-	/* The ensemble, the winner first; one that is in it more than once counts as often. */
+	/* The ensemble, the best first. A member may be in it more than once. */
 	struct fit_params member[AUTOML_MEMBERS];
 	int members;
-	/* Its: mean of best / best of the first 1, 5, 8, held out. 0: it was not assessed. */
+	/* On held-out groups: the mean of (best time / best time of the first k) for k of 1, 5 and
+	 * 8. 0: it was not assessed. */
 	double score;
 	int64_t tried; /* configurations */
 };
 
-/* A good configuration to begin with; also what is used where there is no time to choose. */
+/* A good configuration. It is tried first, and used if there is no time to choose. */
 void automl_default(struct fit_params *p, uint64_t seed);
-/* Which of n folds a group is held out in. Groups of one family are always together. */
+/* The fold, of n, that holds a group out. Groups of one unit are always in one fold. */
 int automl_fold(const struct dataset *d, const struct data_group *g, enum automl_unit unit,
 		uint64_t seed, int n);
-/* Chooses by what the groups with use[i] != 0 say. */
+/* Chooses by cross-validation on the groups with use[i] != 0. */
 int automl_choose(const struct dataset *d, const char *use, const struct automl_rules *r,
 		  struct automl *a, struct err *e);
 

@@ -50,7 +50,7 @@ static int find(struct err *e)
 	static const char *const names[] = {"libxgboost.so.0", "libxgboost.so"};
 	void *library = NULL;
 
-	/* Threads that spin while they wait lose whole time slices to whoever else is running. */
+	/* Threads that spin while they wait lose whole time slices to other threads. */
 	setenv("OMP_WAIT_POLICY", "passive", 0);
 	for (size_t i = 0; i < sizeof names / sizeof *names && !library; i++)
 		library = dlopen(names[i], RTLD_NOW | RTLD_LOCAL);

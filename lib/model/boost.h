@@ -1,9 +1,9 @@
-/* Gradient-boosted trees: XGBoost behind a few verbs, the only place that includes its header.
+/* Gradient-boosted trees: XGBoost behind a few functions. Only this module includes its header.
  *
- * Its thread team is started by predicting, so no program that does may fork afterwards. Its
- * parameters are checked here, because it takes unknown ones without a word. Training takes one
- * thread, and several may train at a time. Same data, parameters and seed give the same trees,
- * whatever the number of cores.
+ * Predicting starts a team of threads, so a program that has predicted must not fork. Parameters
+ * are checked here, because XGBoost ignores unknown ones silently. Training takes one thread, and
+ * several may train at a time. The same data, parameters and seed give the same trees, whatever the
+ * number of cores.
  */
 #ifndef TL_MODEL_BOOST_H
 #define TL_MODEL_BOOST_H

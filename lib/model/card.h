@@ -1,6 +1,5 @@
-/* The report card of a model: what it was trained on, what was chosen, and how well it ranks what
- * was held out. As JSON it is in the model's first line; as a table it is told at the end of
- * training.
+/* The report card of a model: what it was trained on, what was chosen, and how well it ranks the
+ * held-out groups. The model's first line has it as JSON; tl-train prints it as a table.
  */
 #ifndef TL_MODEL_CARD_H
 #define TL_MODEL_CARD_H
@@ -17,7 +16,7 @@ struct card {
 	enum automl_unit unit; /* what the folds held out as a whole */
 	int folds;
 	struct score model, draft; /* of what was held out; no groups: nothing could be */
-	int64_t errors, within;	   /* near the best; of them, within 2 deviations */
+	int64_t errors, within;	   /* errors near the best; those within 2 deviations */
 	struct automl chosen;
 	int64_t tried; /* configurations */
 	int bag;
@@ -26,13 +25,12 @@ struct card {
 	struct buf failure; /* JSON, a comma before it: see lib/model/failure.h */
 };
 
-/* What the groups with use[i] != 0 are. */
+/* Counts the groups with use[i] != 0. */
 void card_count(struct card *c, const struct dataset *d, const char *use);
 /* The fields, a comma before each. */
 void card_print(const struct card *c, struct buf *out);
 void card_table(const struct card *c, const struct table_look *look, struct buf *out);
-/* What is to be warned of: a ranking that is no better than chance, or that nothing was held out. A
- * sentence; NULL: nothing. */
+/* A sentence if the ranking is no better than chance, or if nothing was held out; else NULL. */
 const char *card_warning(const struct card *c, struct buf *text);
 void card_free(struct card *c);
 

@@ -239,8 +239,9 @@ static int is_failure(const struct json *status)
 	return 0;
 }
 
-/* The time of a result: that of whom it duelled with over their ratio, if that one is known, so
- * that the hour in which either was timed does not matter; else its own. 0: none. */
+/* The time of a result. If it was compared in a duel with a candidate of known time, this is that
+ * time divided by their ratio, so that it does not matter when either was measured. Otherwise it
+ * is its own time. 0: none. */
 static int time_of(const struct data_group *g, const struct json_doc *d, double *latency,
 		   struct err *e)
 {

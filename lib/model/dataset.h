@@ -1,12 +1,12 @@
 /* A dataset: results as rows of features, by workload and env, for training and scoring models.
  *
- * A group is a workload in an env: latencies compare only within one. A family is what is left of a
- * workload when spatial size, batch and post-ops are taken away; two workloads of a family are too
- * like each other for one to be a fair test of what was learned from the other.
+ * A group is a workload in an env: latencies compare only within one. A family is a
+ * workload without its spatial size, batch and post-ops. Two workloads of one family are too
+ * similar for one to be a fair test of what was learned from the other.
  *
- * Built from record lines in any order (but an env of before is told first, lib/space/envid.h); a
- * candidate counts once in a group, its lowest latency that was verified. Workload records tell
- * counts and networks. Everything belongs to the dataset.
+ * Record lines come in any order (but the env of an older version comes first,
+ * lib/space/envid.h). A candidate counts once in a group, with its lowest verified latency.
+ * Workload records hold counts and networks. Everything belongs to the dataset.
  */
 #ifndef TL_MODEL_DATASET_H
 #define TL_MODEL_DATASET_H
@@ -22,7 +22,7 @@ struct data_env {
 	const char *id;
 	struct limits limits;
 	struct rates rates;
-	int known; /* a record told what the env is: until then limits are this machine's */
+	int known; /* a record described the env; until then the limits are this machine's */
 };
 
 struct data_row {
@@ -31,9 +31,9 @@ struct data_row {
 	int64_t knob[KNOB_MAX];
 	double latency_s; /* 0: it failed, or was preempted */
 	double bound_s;	  /* preempted: its lower bound */
-	int failed;	  /* it never made it, and that was its own fault */
+	int failed;	  /* it failed through its own fault */
 	double draft_s;
-	double prior; /* an older model's value, to learn what it lacks; 0: none */
+	double prior; /* an older model's value, to learn its errors; 0: none */
 	float *f;     /* FEATURES of them */
 };
 
@@ -48,7 +48,7 @@ struct data_group {
 	struct map ids; /* candidate -> index + 1 */
 };
 
-/* What workload records tell of a workload, in whatever env. */
+/* What workload records say about a workload, in any env. */
 struct data_use {
 	const char *family;
 	int64_t count; /* over all networks */
@@ -63,15 +63,15 @@ struct dataset {
 	struct envids envids;
 	struct buf renewed;	       /* the record, where its env was of an older version */
 	struct map envs, groups, uses; /* by id; env id and workload id; workload id */
-	struct limits here;	       /* for envs of which no record tells */
-	int64_t nrows, unusable;       /* unusable: the program is refused here */
+	struct limits here;	       /* for envs that no record describes */
+	int64_t nrows, unusable;       /* unusable: no program can be made of them here */
 	struct candidate_reader reader;
 };
 
 /* here: limits to use for an env that no record describes. */
 void dataset_open(struct dataset *d, const struct limits *here);
 void dataset_close(struct dataset *d);
-/* Takes a record: results and workloads; others are passed over. -1: it makes no sense. */
+/* Takes a result or workload record, and ignores other records. -1: it makes no sense. */
 int dataset_add(struct dataset *d, const char *line, size_t n, struct err *e);
 static inline struct data_group *dataset_group(const struct dataset *d, size_t i)
 {

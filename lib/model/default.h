@@ -1,6 +1,6 @@
-/* Which model to use: the one that is named, else $TL_MODEL, else, where that is wanted, the
- * one that came with the programs (share/tl/models/cpu.model). "none" names none, and "pretrained"
- * the latter. */
+/* Finds the model to use: the one that the caller names, else $TL_MODEL, else, if `pretrained` is
+ * set, the one that came with the programs (share/tl/models/cpu.model). "none" stands for no model,
+ * and "pretrained" for the one that came with the programs. */
 #ifndef TL_MODEL_DEFAULT_H
 #define TL_MODEL_DEFAULT_H
 

@@ -149,9 +149,9 @@ void picks_offer(struct picks *p, struct pool *pool, struct pick *c)
 
 /* ---- choosing ---- */
 
-/* Marks the chosen among n picks in order. First come those that who ranks can tell from one
- * already chosen, with the limit on each register tile; places left go to any within the limit;
- * then to any. */
+/* Marks the chosen among n picks in order. The first pass takes picks whose rank differs from the
+ * one chosen before, within the limit for each register tile. Places that are left go to any picks
+ * within the limit, and then to any picks. */
 static void choose(const struct picks_rules *r, struct pick **order, int64_t n, int64_t places)
 {
 	int64_t each = (int64_t)floor((double)r->k * r->diverse), taken = 0;

@@ -1,14 +1,16 @@
-/* Picks: of the candidates of a workload that stream by, the k most worth building.
+/* Picks the k candidates of a workload that are most worth building.
  *
- * Each has a rank, the least is the best; equal ranks are ordered by id. At most a share of the k
- * has the same register tile, as long as there are others: what ranks them errs alike about
- * neighbours. Some places are for the draft's best of those that are left, should ranks err about a
- * whole workload. For k from 8 on the last place is for one drawn from the refused with equal
- * chance, so that it stays known what refusing costs; and a share of the refused may come along for
- * an audit.
+ * Each candidate has a rank; the lowest is the best, and the id decides between equal ranks.
+ * - At most a share of the k has the same register tile, as long as there are others, because a
+ *   model makes similar errors for similar candidates.
+ * - Some places (the hedge) go to the draft's best of the others, in case the model is wrong about
+ *   the whole workload.
+ * - If k is 8 or more, the last place goes to a candidate drawn at random from the refused, so that
+ *   the loss by refusing stays known.
+ * - A share of the refused may be picked in addition, for an audit.
  *
- * Memory: at most k lines a register tile, and those of the hedge and one more; and all refused
- * ones, where those are wanted.
+ * Memory: at most k lines for each register tile, the lines of the hedge, and one more; all refused
+ * lines, if the caller wants them.
  */
 #ifndef TL_MODEL_PICKS_H
 #define TL_MODEL_PICKS_H
@@ -21,9 +23,9 @@ struct pool;
 
 struct pick {
 	double rank;
-	double draft_s, value, deviation; /* of the draft; of the model, -INFINITY: not asked */
+	double draft_s, value, deviation; /* value -INFINITY: the model was not asked */
 	struct id id;
-	char *line; /* the record; owned by whoever holds the pick */
+	char *line; /* the record; whatever has the pick owns it */
 	size_t n;
 	struct pool *pool;
 	int taken;
@@ -32,15 +34,16 @@ struct pick {
 struct picks_rules {
 	int64_t k;
 	double diverse; /* share of k with the same register tile, at most */
-	int64_t hedge;	/* places of k for the draft's best of those left; one stays */
-	int given;	/* that one, too, is theirs: the model's best is measured anyhow */
-	/* The model may be wrong altogether: the hedge takes even what it puts far behind, and the
-	 * chosen come in the draft's order, for what is timed first is the others' limit. */
+	int64_t hedge;	/* places for the draft's best; one place stays the model's */
+	int given;	/* the hedge gets that one, too: the model's best is measured anyhow */
+	/* The model may be wrong altogether. The hedge then takes even candidates that the model
+	 * puts far behind, and the chosen come in the draft's order, because the time of the first
+	 * limits that of the others. */
 	int on_trial;
 	double audit;	  /* share of the refused that comes along */
-	int keep_refused; /* tell them all in the end */
-	/* Chosen ones end where the next is expected to make the best faster by less than this
-	 * share; 0: never. Wants values and deviations. */
+	int keep_refused; /* picks_close() lists all of them */
+	/* Choose fewer than k if the next one is expected to make the best faster by less than this
+	 * share; 0: never. Needs values and deviations. */
 	double worth;
 };
 
@@ -53,8 +56,8 @@ struct picks {
 	struct picks_rules rules;
 	struct map pools; /* by register tile */
 	struct rng rng;
-	struct pick spare; /* the one drawn from the refused so far */
-	int64_t spares;	   /* of how many */
+	struct pick spare; /* drawn at random from the refused so far */
+	int64_t spares;	   /* how many were refused so far */
 	struct pick_list hedge;
 	/* After picks_close(): the chosen, best first, then the random one, if there is one; those
 	 * to be audited; and the others, if wanted. */
@@ -65,9 +68,9 @@ struct picks {
 void picks_open(struct picks *p, const struct picks_rules *r, uint64_t seed, const char *name);
 /* Where candidates of the same register tile go. */
 struct pool *picks_pool(struct picks *p, const struct candidate *c);
-/* Takes the pick, line and all. */
+/* Offers a pick. The line now belongs to the picks. */
 void picks_offer(struct picks *p, struct pool *pool, struct pick *c);
-/* No more come: fills the lists. */
+/* Fills the lists, after the last offer. */
 void picks_close(struct picks *p);
 void picks_free(struct picks *p);
 

@@ -1,8 +1,8 @@
-/* How well something ranks candidates: what the best of its first k take, over the best of all.
+/* How well something ranks candidates: the best time of all over the best time of its first k.
  *
- * Groups are added one by one. Over groups there are two figures: the sum of the best times over
- * that of the chosen times, each times the group's count (what a network would feel), and the mean
- * of the ratios.
+ * Groups are added one by one. There are two figures over all groups: the mean of these ratios, and
+ * the ratio of the sums of both times, where each group is weighted with its count (the share of
+ * the best speed that a network would reach).
  */
 #ifndef TL_MODEL_SCORE_H
 #define TL_MODEL_SCORE_H
