@@ -281,8 +281,8 @@ static int watch(struct command *c, const sigset_t *signals)
 	}
 }
 
-/* Our standard descriptors, and whatever else was handed down, are the command's now: whoever reads
- * from it must see its end when it ends. */
+/* Closes our copies of the descriptors that the command has: the reader of a pipe must see its end
+ * when the command ends. */
 static void let_go(void)
 {
 	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
@@ -385,8 +385,8 @@ int main(int argc, char **argv)
 
 	if (first < 0)
 		return usage();
-	/* From here on a signal waits until the command runs and can be ended; whoever dies before
-	 * the next call kills us, who have started nothing. */
+	/* From here on a signal waits until the command runs and can be ended. If our parent dies
+	 * before the next call, we are killed, too, and have started nothing. */
 	choose_signals(&signals);
 	sigprocmask(SIG_BLOCK, &signals, &r.mask);
 	if (prctl(PR_SET_PDEATHSIG, SIGTERM) || prctl(PR_SET_CHILD_SUBREAPER, 1) ||

@@ -1,7 +1,8 @@
-/* One run of the compiler: kept (lib/io/keep.h), limited in time and memory, without network.
+/* One run of the compiler, under libexec/keep (lib/io/keep.h): it has limits of time and memory,
+ * and no network.
  *
- * The C locale is set for compilers, whose sentences are read here, and their temporary files lie
- * beside the source, so that whoever clears up after a death knows where: compile_environment().
+ * compile_environment() sets the C locale, because the compiler's messages are read here. It also
+ * puts temporary files beside the source, so that they can be found and removed after a crash.
  */
 #ifndef TL_BUILD_COMPILE_H
 #define TL_BUILD_COMPILE_H

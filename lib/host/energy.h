@@ -1,10 +1,10 @@
 /* Energy counters: the joules of the whole machine's packages and memory (RAPL), or of a GPU
- * (NVML), everything included that runs there at the time.
+ * (NVML). They include everything that runs there at the time.
  *
- * Counters wrap: a read adds up what has come since the read before it, so there must be one at
- * least every minute; whoever waits longer calls energy_tick(). Files stay open and are read in
- * place, a few microseconds a domain. NVML is loaded at run time, where there is a GPU to read, and
- * never linked. Where nothing can be read `why` is a sentence, and every amount unknown (NAN).
+ * Counters wrap. Each read adds what came since the read before, so there must be a read at least
+ * every minute. A program that waits for longer calls energy_tick(). Files stay open and are read
+ * in place, which takes a few microseconds for each domain. NVML is loaded at run time if there is
+ * a GPU to read, and never linked. If nothing can be read, `why` says why, and all amounts are NAN.
  */
 #ifndef TL_HOST_ENERGY_H
 #define TL_HOST_ENERGY_H
@@ -28,18 +28,18 @@ struct energy {
 	int (*read_gpu)(void *gpu, unsigned long long *millijoules);
 	uint64_t gpu_start;
 	double joules, lap,
-		ticked; /* since energy_open(); at the last lap; when it was read last */
+		ticked; /* since energy_open(); at the last lap; the time of the last read */
 };
 
-/* Never fails: see why. For the CPU, the tree below $TL_POWERCAP, by default /sys/class/powercap;
- * for a GPU, the library $TL_NVML, by default libnvidia-ml.so.1. */
+/* Never fails; see `why`. For the CPU it reads the tree below $TL_POWERCAP, by default
+ * /sys/class/powercap; for a GPU it loads the library $TL_NVML, by default libnvidia-ml.so.1. */
 void energy_open(struct energy *g, enum energy_device device);
 void energy_close(struct energy *g);
 /* Joules since energy_open(); NAN if they cannot be read. */
 double energy_read(struct energy *g);
 /* Joules since the last lap, or since energy_open(). */
 double energy_lap(struct energy *g);
-/* Reads, if that was not done for half a minute. */
+/* Reads the counters if the last read was half a minute ago. */
 void energy_tick(struct energy *g);
 /* "energy_J":1.5, or null and "energy_why", without braces. */
 void energy_put(const struct energy *g, double joules, struct buf *out);

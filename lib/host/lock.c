@@ -15,7 +15,7 @@
 #include "lib/io/progress.h"
 #include "lib/io/record.h"
 
-/* The process that holds a lock on the file; 0: the kernel does not tell. */
+/* The process that holds a lock on the file; 0: the kernel does not show it. */
 static int holder(int fd)
 {
 	unsigned major_of, minor_of;
@@ -129,15 +129,15 @@ int lock_device(const char *device, int nowait, struct err *e)
 	char path[4096];
 	int fd;
 
-	/* The same path for every user; whoever comes first makes the file, the others only need to
-	 * read it. */
+	/* The path is the same for every user. The first user makes the file; the others only need
+	 * to read it. */
 	snprintf(path, sizeof path, "%s/tl-%s.lock", folder && *folder ? folder : "/tmp", device);
 	fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0 && errno == ENOENT)
 		fd = open(path, O_RDONLY | O_CREAT | O_CLOEXEC, 0644);
 	if (fd < 0)
 		return err_sys(e, "cannot open the lock %s", path);
-	fchmod(fd, 0644); /* whatever the umask; fails for all but its owner, who did it */
+	fchmod(fd, 0644); /* against the umask; fails, harmlessly, for all but its owner */
 	if (!take(fd, device, nowait, e))
 		return fd;
 	if (rec_stopped())

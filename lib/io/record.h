@@ -114,9 +114,9 @@ int rec_duel_ratio(const struct json_doc *result, double *ratio, struct err *e);
 
 /* SIGINT, SIGTERM and SIGHUP make rec_next() return 0 and rec_stopped() the signal's number. */
 void rec_stop_on_signals(void);
-/* For sinks: the first of these signals changes nothing, because those who write to us had it, too,
- * and what they had finished is still to come. The next one, more than half a second later, is
- * taken as by rec_stop_on_signals(). */
+/* For the last program of a pipeline. The first of these signals changes nothing, because the
+ * programs before this one got it, too, and their finished records are still to come. A second
+ * signal, more than half a second later, stops as with rec_stop_on_signals(). */
 void rec_read_on_at_first_signal(void);
 int rec_stopped(void);
 

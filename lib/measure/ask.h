@@ -1,30 +1,31 @@
-/* What tl-measure asks its worker (lib/trial/serve.h has the protocol), and what came of it. */
+/* The requests of tl-measure to its worker, and their answers (lib/trial/serve.h has the protocol).
+ */
 #ifndef TL_MEASURE_ASK_H
 #define TL_MEASURE_ASK_H
 
 #include "lib/measure/item.h"
 #include "lib/measure/run.h"
 
-/* How asking ended; below 0 with e filled. */
+/* How a request ended; below 0 with e filled. */
 enum {
 	ASKED_FAULT = -1,  /* the machine's fault */
 	ASKED = 0,	   /* m->worker.answer is there */
 	ASKED_STOPPED = 1, /* by a signal */
-	ASKED_DEAD = 2,	   /* the worker is gone, m->worker.why says how; m->died what to call it */
+	ASKED_DEAD = 2,	   /* the worker is gone; m->worker.why says how, m->died is the status */
 };
 
-/* Makes data and the true answers. If the workload cannot be run here, *status is what happened
- * ("oom") and m->worker.why the reason; otherwise NULL. */
+/* Makes the data and the true answers. *status is NULL; or, if the workload cannot be run here,
+ * what happened ("oom"), and m->worker.why is the reason. */
 int ask_open(struct measure *m, struct group *g, const char **status, struct err *e);
 /* Which of the library's variants is the opponent. */
 int ask_library(struct measure *m, struct group *g, struct err *e);
-/* A candidate's race against the holder; NULL: alone. whole: until the ratio is known, whoever
- * wins. */
+/* A candidate's race against the holder; NULL: alone. whole: go on until the ratio is known, even
+ * if the winner is clear. */
 int ask_race(struct measure *m, struct group *g, const struct item *it, const struct item *holder,
 	     int whole, enum cost purpose, struct err *e);
 /* One process of a candidate's final, of so many pairs, against the group's opponent, or alone. */
 int ask_final(struct measure *m, struct group *g, const struct item *it, int pairs, struct err *e);
-/* Whether the machine still computes rightly; if not: ASKED_FAULT. */
+/* Checks that the machine still computes correctly. ASKED_FAULT: it does not. */
 int ask_canary(struct measure *m, struct group *g, struct err *e);
 
 /* A string of an answer, in the group's arena; "" if it is not there. */

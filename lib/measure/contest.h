@@ -1,11 +1,11 @@
-/* A contest: whom each of a group's candidates races against, and who is in the final.
+/* A contest: the rules by which a group's candidates race, and one of them gets to the final.
  *
- * Candidates race in the order in which they came, each against the holder: the incumbent of
- * earlier rounds, or else the first that ended well. One that wins its duel and is ahead in
- * a second process, too, is the holder from then on; the holder falls in no other way. Where whole
- * spaces are recorded the first holder stays, so that all ratios are to the same reference.
+ * Candidates race in the order in which they came, each against the holder. The first holder is the
+ * incumbent of earlier rounds, or else the first candidate that ends well. A candidate that wins
+ * its duel, and is also ahead in a second process, becomes the holder; there is no other way. When
+ * whole spaces are recorded the first holder stays, so that all ratios have the same reference.
  *
- * Pure, so that what was recorded can be replayed by the rules that it would be measured by.
+ * The functions are pure, so that a replay follows the same rules as a measurement.
  */
 #ifndef TL_MEASURE_CONTEST_H
 #define TL_MEASURE_CONTEST_H
@@ -14,21 +14,21 @@
 
 #include "lib/base/hash.h"
 
-/* What became of a group's candidates, as its end record tells it. */
+/* What became of a group's candidates; its end record has these counts. */
 struct counts {
 	int64_t measured, preempted, failed, built, audited, false_kills, known;
 };
 
-/* A candidate; the caller's. */
+/* A candidate. The caller owns it. */
 struct contestant {
 	void *owner;
-	const char *at; /* when it became the holder, of those known from earlier runs; NULL: now */
+	const char *at; /* when it became the holder in an earlier run; NULL: in this one */
 };
 
 /* How a race ended. */
 struct contest_end {
 	const char *status; /* of the result */
-	int won;	    /* a duel was won, or there was nobody to duel with */
+	int won;	    /* it won its duel, or there was no holder */
 	double ratio;	    /* of the holder's time over its own; 0: not known */
 };
 
@@ -41,17 +41,16 @@ struct contest {
 
 /* holder: of earlier rounds; NULL: none. */
 void contest_begin(struct contest *c, struct contestant *holder, int is_fixed);
-/* A race has ended. 1: `in` is the best of all now, and is kept. */
+/* Enters the end of a race. 1: `in` is the best of all now; it must stay in memory. */
 int contest_raced(struct contest *c, struct contestant *in, const struct contest_end *end);
-/* The same for one whose result of an earlier run is known; is_incumbent: it became the holder
- * then.
- */
+/* The same for a candidate that has a known result of an earlier run. is_incumbent: it became the
+ * holder then. */
 int contest_known(struct contest *c, struct contestant *in, int is_incumbent);
-/* A candidate that had lost had a second duel. */
+/* Enters the second duel of a candidate that had lost. */
 void contest_audited(struct contest *c, int won);
 
-/* Whether a candidate that has lost gets a second duel: a share of them, the same ones in every run
- * of a seed. */
+/* Does a candidate that has lost get a second duel? A share of them do, and every run of a seed
+ * picks the same ones. */
 int contest_audits(double share, uint64_t seed, const struct id *candidate);
 
 #endif

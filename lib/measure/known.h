@@ -1,10 +1,10 @@
-/* What was measured before, in the same env and with the same settings, and need not be measured
- * again (--skip-known, --journal).
+/* Finds results of earlier runs, in the same env and with the same settings, so that a candidate
+ * need not be measured again (--skip-known, --journal).
  *
- * Recorded results come from sources: a database, a journal. Of a candidate that was found wrong
- * once, that is the answer. Otherwise: ok is known; so is preempted, because it lost a duel, and
- * who holds the place now is no slower; build and unsupported are known; timeout, oom and crash are
- * known once two runs have told so, for they get one more chance. A final is known if it was ok, or
+ * Results come from sources: a database, a journal. If a candidate was found wrong once, it is
+ * wrong. Otherwise these statuses are known: ok; preempted, because the candidate lost a duel, and
+ * the holder of today is no slower than that one; build and unsupported; timeout, oom and crash if
+ * two runs had them, because such candidates get a second chance. A final is known if it was ok, or
  * failed in two runs.
  */
 #ifndef TL_MEASURE_KNOWN_H

@@ -168,7 +168,7 @@ static int has_won(const struct verdict *v)
 	       json_is(json_get(v->answer, v->answer->tok, "end"), "won");
 }
 
-/* What a race means for who holds the place. */
+/* Enters the outcome of a race into the contest, and notes if the item is the incumbent now. */
 static void enter(struct contest *c, struct item *it, struct verdict *v)
 {
 	int ok = !strcmp(v->status, "ok"), alone = ok && !v->holder && !v->holder_stays;

@@ -6,8 +6,8 @@
 #include "lib/measure/item.h"
 #include "lib/measure/run.h"
 
-/* What a result says; answer is the worker's, NULL if it gave none: then elapsed_s is what the run
- * cost. */
+/* The content of a result. answer is the worker's; NULL: it gave none, and elapsed_s is the cost of
+ * the trial. */
 struct verdict {
 	const char *status, *why;
 	const struct final *final; /* NULL: it is a race, or no process of a final ended well */
@@ -15,8 +15,8 @@ struct verdict {
 	int pairs;			 /* of the next process of a final; 0: it is a race */
 	const struct json_doc *answer;	 /* of a race; of a final, of its last process */
 	const char *error;		 /* an object; NULL: no output was compared */
-	struct item *holder;		 /* with whom it raced; NULL: with nobody */
-	int holder_stays;		 /* it ran alone, as they do not bear each other */
+	struct item *holder;		 /* the one it raced against; NULL: none */
+	int holder_stays;		 /* it ran alone, because the two cannot run together */
 	int is_incumbent;		 /* it is the best known, from now on */
 	const char *audit;		 /* of one that had lost: an object; NULL: none */
 	const char *again;		 /* second duel of a winner: an object; NULL: none */
@@ -27,24 +27,25 @@ struct verdict {
 
 /* A number of the worker's answer; 0 if it is not there. */
 double result_number(const struct json_doc *d, const char *key);
-/* Writes the result; one of a failure that may be the machine's fault is held back until
- * result_release(), which the next good result implies. */
+/* Writes the result. A failure that may be the machine's fault is held back until result_release(),
+ * or until the next good result. */
 int result_put(struct measure *m, struct group *g, struct item *it, const struct verdict *v,
 	       struct err *e);
 int result_release(struct measure *m, struct err *e);
 int result_put_end(struct measure *m, const struct group *g, const struct counts *n, struct err *e);
 
-/* For whoever else writes results (lib/store/replay.h): the candidate's line with the fields that a
- * result brings left out, and without its last brace; whether a field is one of those; */
+/* For other writers of results (lib/store/replay.h). result_start() prints the candidate's line
+ * without the fields that a result adds, and without its last brace. result_owns(): is a field one
+ * of those? */
 void result_start(const struct json_doc *line, struct buf *out);
 int result_owns(const struct json *key);
-/* and an end record with what became of the group. */
+/* What result_end() writes into the end record of a group, beside the counts. */
 struct ending {
 	const char *line; /* the end record as it came, NULL if none came */
 	size_t n;
 	const char *workload_id, *run;
-	int64_t drawn; /* where none came */
-	int audited;   /* tell of audits */
+	int64_t drawn; /* candidates, if no end record came */
+	int audited;   /* write the counts of audits */
 	int replayed;
 	int64_t unknown; /* replayed: candidates without a recorded result */
 };

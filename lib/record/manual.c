@@ -96,7 +96,7 @@ static const char *kind_text(enum record_kind k)
 	return text[k];
 }
 
-/* Kind, unit, whether it must be there and may be null, and who writes it. */
+/* Kind, unit, whether it is required and may be null, and the program that writes it. */
 static void put_nature(const struct record_field *f, struct buf *out)
 {
 	static const char *const need[] = {

@@ -53,7 +53,7 @@ struct record_field {
 	const char *unit;		    /* NULL: none, or the kind has no unit */
 	const struct record_word *words;    /* RECORD_WORD; the last has no word */
 	const struct record_object *object; /* RECORD_OBJECT, RECORD_OBJECTS */
-	const char *by;			    /* who writes it; NULL: who writes the object */
+	const char *by;			    /* the program that writes it; NULL: the object's */
 	/* Sentences. What stands between backquotes is the text of a record; tl-check(1) refers to
 	   a manual page. */
 	const char *meaning;

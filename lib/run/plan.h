@@ -158,7 +158,7 @@ float *plan_map(int64_t n);
 int64_t plan_round(int64_t n);
 /* Gives memory its elements, if it has none yet. */
 int plan_alloc(struct plan *p, int memory, struct err *e);
-/* Is one reader left of a constant: the one who asks? */
+/* Does a constant have only one reader left, the caller? */
 int plan_is_spent(const struct plan *p, int memory);
 /* Where the memory is, then. */
 float *plan_data(const struct plan *p, int memory);

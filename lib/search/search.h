@@ -1,5 +1,5 @@
-/* Search strategies: who decides which candidates to propose next, each a file lib/search/NAME.c
- * that defines `const struct search search_NAME`. What a strategy proposes is a function of
+/* Search strategies. A strategy decides which candidates to propose next. Each one is a file
+ * lib/search/NAME.c that defines `const struct search search_NAME`. Its proposals depend on the
  * history, workload, seed and round alone.
  */
 #ifndef TL_SEARCH_SEARCH_H

@@ -1,11 +1,12 @@
-/* The ids of an env: hw_id is over the hardware (the CPU's features, its caches, the instruction
- * set in use, the number of threads), env_id over the same and the compiler and the library.
+/* The ids of an env. hw_id is a hash over the hardware (the CPU's features, its caches, the
+ * instruction set in use, the number of threads). env_id is a hash over the same, the compiler and
+ * the library.
  *
- * Versions before this one had the class of the machine's speed in both ids, and told it in the
- * env's "probe"; so one machine, whose speed wanders, had many envs. Whoever reads records by
- * their env brings them up to date first: an env with such a class gets the ids of today and loses
- * the class, all else stays as it was written. What has no class, or lacks a field that the ids are
- * over, keeps its id.
+ * Older versions had a class of the machine's speed in both ids, and wrote it into the env's
+ * "probe". The speed of a machine wanders, so one machine had many envs. Programs that use the envs
+ * of records therefore bring them up to date first: an env with such a class gets today's ids and
+ * loses the class, and the rest stays as it was written. An env without a class, or without a field
+ * that the ids need, keeps its id.
  */
 #ifndef TL_SPACE_ENVID_H
 #define TL_SPACE_ENVID_H

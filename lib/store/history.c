@@ -201,9 +201,9 @@ static void number_rounds(struct history *h, struct map *rounds, const char *sin
 	free(sorted);
 }
 
-/* The time that a result stands for, where the best so far is to be told from its fall. A winner is
- * as much faster than the best so far as its duels say; who did not win tells of no progress. What
- * was measured before there were duels has its own time. */
+/* The time of a result in the sequence whose falls are progress. A winner is faster than the best
+ * so far by the ratio of its duels. A result that did not win is no progress. A result from before
+ * there were duels has its own time. */
 static double progress(const struct history_item *it, const struct store_result *r)
 {
 	double best = NAN;

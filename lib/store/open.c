@@ -450,8 +450,9 @@ static int configure(struct store *s, enum store_mode mode, struct err *e)
 		s, mode == STORE_READ ? "PRAGMA query_only = ON" : "PRAGMA cache_spill = OFF", e);
 }
 
-/* A killed writer leaves its journal beside the database, and the next to open it rolls back: who
- * may not do that is told so. A journal in use is no reason to fail, so this is asked only then. */
+/* Explains a failure to open. A killed writer leaves its journal beside the database, and the next
+ * process that opens the database rolls it back. A process without the permission fails, and this
+ * says why. It is called only after a failure, because a journal in use is no reason to fail. */
 static void explain_journal(struct store *s, struct err *e)
 {
 	struct buf journal = BUF_INIT, folder = BUF_INIT;

@@ -27,8 +27,8 @@ static const char *intern(struct recording *r, const char *s, size_t n)
 	return *at;
 }
 
-/* Where the fields of a result go. What is not named here goes to the rest; what has no place is
- * made anew by who replays it. */
+/* Where the fields of a result go. Fields that are not named here go to REST. A replay makes the
+ * fields in NOWHERE anew. */
 enum place { TIMING, ERROR, BASELINE, REST, PLACES, NOWHERE };
 static const struct {
 	const char *key;

@@ -157,7 +157,7 @@ static int play_race(struct replay *r, const struct id *id, struct played *p)
 	play_duel(r, p, r->rules.preempt ? DUEL_RACE : DUEL_WHOLE, &p->duel);
 	lost = p->duel.end == DUEL_LOST;
 	if (was_lost && !lost && !x->x)
-		return 0; /* it had lost to another one, who was faster */
+		return 0; /* it had lost to another holder, which was faster */
 	p->as_recorded = 0;
 	p->run_s = calls_s(&p->duel);
 	if (p->duel.end == DUEL_WON && r->rules.preempt) {

@@ -1,18 +1,18 @@
-/* Replaying: candidates are answered from a recording (recording.h) by the rules that they would be
- * measured by, and at the cost that was recorded.
+/* Replaying: results of candidates come from a recording (recording.h) instead of measurements, by
+ * the same rules and with the recorded costs.
  *
- * - Races. duel_run() sees the recorded calls of the candidate and of the holder as pairs; where
- * both were recorded in duels with the same reference, each over the reference's call of its own
- * pair. Without samples every call is taken to last as long as the lower end of the recorded
- * interval. One that had lost when it was recorded, and whose samples were not kept, is unknown
- * unless it loses again. The cost of timing is that of the calls.
- * - The final is the one that was recorded. Where none was, it is the candidate's race once more,
- *   without a ratio and a verdict, and costs as much as that.
- * - Costs. An object is compiled for the first candidate of the run that wants it, a baseline is
- *   timed once a group. The clock of the day is simulated: it advances by the costs, one after the
- *   other, and a ledger charges them by purpose.
+ * - Races. duel_run() gets the recorded calls of the candidate and of the holder as pairs. If both
+ *   were recorded in duels with the same reference, each call is divided by the reference's call of
+ *   its own pair. Without samples, every call takes as long as the lower end of the recorded
+ *   interval. A candidate that lost when it was recorded, and whose samples were not kept, is
+ *   unknown unless it loses again. The cost of timing is the sum of the calls.
+ * - Finals. The final is the recorded one. If none was recorded, it is the candidate's race again,
+ *   without a ratio and a verdict, at the same cost.
+ * - Costs. An object is compiled for the first candidate of the run that needs it, and a baseline
+ * is timed once for each group. The time of day is simulated: it advances by the costs, one after
+ *   the other, and a ledger charges them by purpose.
  *
- * What comes out depends on nothing but the recording, the rules and the candidates, to the byte.
+ * The output depends on the recording, the rules and the candidates alone, to the byte.
  */
 #ifndef TL_STORE_REPLAY_H
 #define TL_STORE_REPLAY_H
@@ -64,8 +64,7 @@ int replay_final(struct replay *r, struct err *e);
 /* Writes the end record; line is the one that came, or NULL. */
 int replay_end(struct replay *r, const char *workload_id, const char *line, size_t n,
 	       struct err *e);
-/* What the replay would have cost, as the run record that tl-measure writes. program: who replays.
- */
+/* Writes the run record: what the replay would have cost. program: the name of the caller. */
 int replay_cost(struct replay *r, const char *program, struct err *e);
 void replay_free(struct replay *r);
 

@@ -1,20 +1,20 @@
-/* The database: what has been measured, and where workloads come from, behind a few verbs.
+/* The database: what was measured, and where workloads come from, behind a few functions.
  *
  * One SQLite file with a rollback journal, synced at each commit: a process may be killed at any
- * time, and many may write at once (they take turns, see store_begin). What is stored does not
- * depend on the order in which it came, and storing a record twice changes nothing:
+ * time, and many may write at once (they take turns, see store_begin). The contents do not depend
+ * on the order in which records came, and storing a record twice changes nothing:
  *
- * - A result is known by (candidate, env, run, stage). Of two different records with that key the
- *   later one is kept, by "at" and then by the bytes of the record.
+ * - The key of a result is (candidate, env, run, stage). Of two different records with the same key
+ *   the later one is kept, by "at" and then by the bytes of the record.
  * - The best result of a workload in an env is the first in the order final before race, lower
  *   latency, candidate id, run id, among those with status ok whose candidate was not found wrong
- *   there: one wrong output, in whatever run or stage, outweighs all that seemed right. An index
- *   keeps that order, so there is no second copy that could disagree.
- * - A run record is known by its run; of two different ones the later is kept, likewise.
- * - Records are kept whole: a dump gives back each result byte for byte. But a result whose env is
- *   of an older version is brought up to date before (lib/store/renew.h).
- * - Replayed results ("replayed":true) and measured ones never share a database: it holds the one
- *   kind or the other, and refuses what is not of its kind.
+ *   there: one wrong output, in any run or stage, outweighs all right ones. An index keeps that
+ *   order, so there is no second copy that could disagree.
+ * - The key of a run record is its run. Of two different ones the later is kept, likewise.
+ * - Records are kept whole: a dump gives back each result byte for byte. Only a result whose env is
+ *   of an older version is brought up to date first (lib/store/renew.h).
+ * - Replayed results ("replayed":true) and measured ones never share a database: it holds one
+ *   kind, and refuses the other.
  *
  * Seconds as double, NAN where unknown. Texts given out live in the arena passed in. Functions
  * that look something up return 1 if it is there, 0 if not, -1 on failure.
@@ -35,25 +35,26 @@
 struct store;
 struct target;
 
-/* STORE_READ changes nothing (but what a killed writer left half done is rolled back by it). */
+/* STORE_READ changes nothing, except that it rolls back what a killed writer left half done. */
 enum store_mode { STORE_READ, STORE_WRITE };
 
 /* The database's path: given, else $TL_DB, else ${XDG_DATA_HOME:-~/.local/share}/tl/tl.db, whose
  * folder is made if mode is STORE_WRITE. */
 int store_default_path(const char *given, enum store_mode mode, struct buf *out, struct err *e);
-/* Is there a file? 1; 0: surely not; -1: nobody can tell. */
+/* Is there a file? 1; 0: no; -1: that cannot be found out. */
 int store_is_there(const char *path, struct err *e);
-/* The path for reading, as above, and whether there is a file: 1; 0: not yet; -1. A folder that is
- * not there, of a path that was given, is a failure: it may be a slip of the pen. */
+/* The path for reading, as above, and whether there is a file: 1; 0: not yet; -1. It is a
+ * failure if the path was given and its folder does not exist, because the path may be mistyped. */
 int store_find(const char *given, struct buf *path, struct err *e);
 /* STORE_WRITE makes the file if there is none. NULL on failure. A database made by a newer version
  * or by another program is refused; an older one is brought up to date. */
 struct store *store_open(const char *path, enum store_mode mode, struct err *e);
 void store_close(struct store *s);
-/* Does it hold what was replayed? And make it so: fails where anything measured is in it. */
+/* Does it hold replayed results? store_make_replayed() makes it so, and fails if it holds measured
+ * ones. */
 int store_is_replayed(const struct store *s);
 int store_make_replayed(struct store *s, struct err *e);
-/* Reads every page. 1: sound; 0: damaged, with the first damages in report, one a line. */
+/* Reads every page. 1: undamaged; 0: damaged, and report lists the first damages, one a line. */
 int store_check(struct store *s, struct buf *report, struct err *e);
 
 /* Writing: a batch is all or nothing. store_begin waits for other writers, up to two minutes, and
@@ -61,7 +62,7 @@ int store_check(struct store *s, struct buf *report, struct err *e);
 int store_begin(struct store *s, struct err *e);
 int store_commit(struct store *s, struct err *e);
 void store_rollback(struct store *s);
-/* The longest time so far, in seconds, that others kept this one waiting. */
+/* The longest time so far, in seconds, that this connection waited for other writers. */
 double store_waited(const struct store *s);
 
 enum store_put {
@@ -72,7 +73,8 @@ enum store_put {
 	STORE_NEW = 1,
 };
 /* Stores a workload, result, end or run record; d holds its parse. Needs a batch. End records
- * without "run" say nothing that could be told apart from a replay: they are STORE_KNOWN. */
+ * without "run" are not stored, because they could not be told from a second copy: they are
+ * STORE_KNOWN. */
 enum store_put store_put(struct store *s, const struct rec *r, const struct json_doc *d,
 			 struct err *e);
 
@@ -90,12 +92,12 @@ struct store_env_count {
 	const char *id, *newest; /* newest: "at" of the last result */
 	int64_t results, workloads;
 };
-/* What each env has, in no order. */
+/* What each env has, in any order. */
 int store_env_counts(struct store *s, struct arena *a, struct store_env_count **count, int *n,
 		     struct err *e);
-/* The env to answer for: given (--env; its first digits are enough) if not NULL, else this
- * machine's, which a worker is asked for; if it lacks what it takes to say, the env of the result
- * stored last, in doubt. s may be NULL. 0 if there is none. */
+/* The env to answer for. It is `given` (--env; its first digits are enough), if that is not NULL;
+ * else this machine's, as a worker says it. If the machine lacks what that takes, it is the env of
+ * the result stored last, and `doubt` says so. s may be NULL. 0 if there is none. */
 int store_env_here(struct store *s, const struct target *target, const char *given, struct arena *a,
 		   struct store_env *env, struct err *e);
 
@@ -105,7 +107,7 @@ struct store_result {
 	struct id candidate_id;
 	const char *run, *status, *at;
 	int final;	   /* stage: 1 final, 0 race */
-	const char *since; /* when it became the best known, by who won; NULL: it did not */
+	const char *since; /* when its duels made it the best known; NULL: it never was */
 	double latency_s, baseline_s, core_s;
 	double ratio; /* of a race: rec_duel_ratio(); of a final: the library's time over its own;
 		       * NAN
@@ -136,13 +138,13 @@ int store_sources(struct store *s, const char *workload_id, int64_t *n, struct e
 
 /* Counts for one workload in one env. */
 struct store_tally {
-	/* From end records, over all runs; -1 where none said. A candidate that was drawn in two
-	 * runs, because tl-filter refused it in the first, counts in both. */
+	/* From end records, over all runs; -1 if no record says it. A candidate that was drawn in
+	 * two runs, because tl-filter refused it in the first, counts in both. */
 	int64_t drawn, kept, refused, measured, preempted, failed, built;
 	/* From results: all; distinct candidates that are ok; those preempted and never ok */
 	int64_t results, ok, stopped;
 	double core_s;
-	int exhausted; /* the last end record told of no candidate at all, and not of a stop */
+	int exhausted; /* the last end record has no candidates, and no stop */
 };
 int store_tally(struct store *s, const char *workload_id, const char *env_id, struct store_tally *t,
 		struct err *e);
@@ -159,9 +161,9 @@ struct store_stats {
 int store_stats(struct store *s, struct arena *a, struct store_stats *st, struct err *e);
 
 /* Dumps: calls line for each record of the kinds wanted, results first, then workloads, ends and
- * runs (so that no dump looks like a group that was cut off). Reads in pages and holds no lock
- * during the calls, so that a dump into a slow reader, or into the same database, stops no one;
- * what is stored after the start is not dumped. A line function returns 0, or -1 to end the dump.
+ * runs (so that no dump looks like a group that was cut off). It reads in pages and holds no lock
+ * during the calls, so a dump into a slow reader, or into the same database, stops no writer. It
+ * leaves out what is stored after its start. A line function returns 0, or -1 to end the dump.
  */
 enum store_kind {
 	STORE_RESULTS = 1,
@@ -172,8 +174,8 @@ enum store_kind {
 };
 typedef int store_line_fn(void *arg, const char *s, size_t n, struct err *e);
 int store_dump(struct store *s, int kinds, store_line_fn *line, void *arg, struct err *e);
-/* The newest n times and bounds of times of an env, the last first, as far as they are among the
- * last `among` of all: what is older is not worth looking for. line may not use the store. */
+/* The newest n times and bounds of times of an env, the last first. It searches only the last
+ * `among` results of all envs. line must not use the store. */
 int store_newest(struct store *s, const char *env_id, int64_t n, int64_t among, store_line_fn *line,
 		 void *arg, struct err *e);
 

@@ -4,11 +4,11 @@
  * The printed function has external linkage and the ABI
  *     void KERNEL(const long *params, void *const *buffers, long thread, long threads,
  *                 void (*barrier)(void));
- * where params and buffers are as nest.h numbers them, and KERNEL is a macro: whoever compiles the
- * text says what the function is called, so that many can be compiled at once. Every thread of the
- * team calls it, and each waits in barrier() for the others between two phases; a team of one calls
- * none, and barrier may then be NULL. The text depends on
- * compile-time choices alone, so that its hash is the key of the build cache.
+ * where params and buffers are as nest.h numbers them. KERNEL is a macro: the compiler's caller
+ * defines the name of the function, so that many can be compiled at once. Every thread of the team
+ * calls the function, and waits in barrier() for the others between two phases. A team of one
+ * thread calls no barrier, which may then be NULL. The text depends on compile-time choices alone,
+ * so its hash is the key of the build cache.
  */
 #ifndef TL_TARGET_C_H
 #define TL_TARGET_C_H

@@ -28,8 +28,9 @@ static int read_all(int fd, void *to, size_t n)
 	return at == n;
 }
 
-/* An object that was cut off loads, and kills who calls it. The table of its sections lies at its
- * end. 1; 0: it is cut off, or gone; -1: it cannot be read. */
+/* Is the object file complete? dlopen() loads a file that was cut off, and calling it kills the
+ * process. The table of sections lies at the end of the file. 1; 0: the file is cut off, or not
+ * there; -1: it cannot be read. */
 static int is_whole(const char *object)
 {
 	int fd = open(object, O_RDONLY | O_CLOEXEC), whole;

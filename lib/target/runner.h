@@ -34,8 +34,9 @@ struct runner {
 		   struct err *e);
 	/* Takes operand i back. -1 also if something was written behind its end. */
 	int (*take)(struct kernel *k, int i, void *to, size_t bytes, struct err *e);
-	/* One call by so many threads, until it has ended; 1: by the caller, who starts no team.
-	 * Buffers by slot. -1: the device refuses the call, or died of it. */
+	/* Runs one call with so many threads, and waits for its end. With 1 thread the caller's
+	 * thread runs it, and no team is started. Buffers by slot. -1: the device refuses the call,
+	 * or died of it. */
 	int (*run)(const struct kernel *k, const long *params, void *const *buffers, int threads,
 		   struct err *e);
 	/* A thread's part of a call, in a team of the caller's: all its threads call it, and meet

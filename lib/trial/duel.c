@@ -5,7 +5,7 @@
 #include <string.h>
 
 static const double CLOSING = 1; /* after n pairs the best ratio may be 1 / (1 + this / n^2) */
-/* Normal quantiles of intervals: what is told, what decides who wins, what lets one go. */
+/* Normal quantiles of the intervals: in records; for winning and losing; for giving up. */
 static const double REPORTED = 1.96, DECIDES = 1.645, LETS_GO = 1.282;
 static const double WORTH = 0.02;	/* a challenger that cannot be better by more is let go */
 static const double PROMISING = 0.03;	/* one that may be, by this, gets more time: */

@@ -1,24 +1,23 @@
-/* A duel: which of two programs is faster, told from pairs of adjacent calls.
+/* A duel finds out which of two programs is faster, from pairs of adjacent calls.
  *
- * What others do on a shared machine makes calls longer, for a millisecond or for seconds; but it
- * hits calls that follow each other alike. So the two are called in turns, a pair at a time, and
- * what counts is the ratio within each pair. Where a burst of work of theirs begins or ends within
- * a pair it hits one call alone: pairs in which a call took 1.25 times the 20% quantile of its like
- * are left out, unless hardly any others are left. Median and interval of the ratios come from
- * order statistics (stat.h), and heed that neighbouring pairs are not independent.
+ * Other work on a shared machine makes calls longer, for a millisecond or for seconds. It affects
+ * adjacent calls alike. So the two programs are called in turns, a pair at a time, and the ratio
+ * within each pair counts. If a burst of other work begins or ends within a pair, it affects one
+ * call alone. Therefore pairs are left out in which a call took 1.25 times the 20% quantile of the
+ * same program's calls, unless hardly any others are left. Median and interval of the ratios come
+ * from order statistics (stat.h), which allow for dependence between neighbouring pairs.
  *
- * In a race a challenger has to beat a holder. It has lost when the 90% interval lies below 1, from
- * four pairs on; or already after n > 1 pairs if its ratio is below 1 / (1 + 1/n^2) in the best of
- * them, and by more than the holder's own calls differ: 0.8 after two pairs, 0.9 after three. It
- * has won when the 90% interval lies above 1, from eight pairs on. The holder stays where the
- * challenger can hardly be better by more than 2% (80% interval), or by 3% when the budget is
- * spent; or after three budgets and 16 pairs. In a final nobody stops: all pairs that were asked
- * for are made.
+ * In a race a challenger has to beat a holder.
+ * - It has lost when the 90% interval lies below 1, from four pairs on. It has already lost after
+ *   n > 1 pairs if its ratio is below 1 / (1 + 1/n^2) in the best of them, and by more than the
+ *   holder's own calls differ: 0.8 after two pairs, 0.9 after three.
+ * - It has won when the 90% interval lies above 1, from eight pairs on.
+ * - The holder stays if the challenger can hardly be better by more than 2% (80% interval), or by
+ *   3% when the budget is spent; or after three budgets and 16 pairs.
+ * A final has no early stopping: it makes all pairs that were asked for.
  *
- * How often these rules keep what is not the best, and what they cost, is simulated in tests/duel.c
- * with pairs that were recorded.
- *
- * Pure but for the calls, so that recorded pairs can take their place.
+ * tests/duel.c simulates, with recorded pairs, how often these rules miss the best and what they
+ * cost. All but the calls is pure, so that recorded pairs can take their place.
  */
 #ifndef TL_TRIAL_DUEL_H
 #define TL_TRIAL_DUEL_H
@@ -30,7 +29,7 @@ enum { DUEL_MAX = 512 };
 
 enum duel_kind {
 	DUEL_RACE,  /* stop as soon as it is clear that the challenger does not win */
-	DUEL_WHOLE, /* go on until the ratio is known to 2%, whoever wins */
+	DUEL_WHOLE, /* go on until the ratio is known to 2%, even if the winner is clear */
 	DUEL_FINAL, /* make all pairs */
 };
 
@@ -55,15 +54,15 @@ struct duel {
  * holder is to be called first. */
 typedef int duel_pair(void *arg, int turn, double *x, double *y, struct err *e);
 
-/* Begins with nothing, or (d->n > 0) goes on. -1 with e filled if a call fails. */
+/* Begins a duel, or goes on with one (d->n > 0). -1 with e filled if a call fails. */
 int duel_run(const struct duel_rules *rules, duel_pair *pair, void *arg, struct duel *d,
 	     struct err *e);
 
-/* Times one program alone, as a duel in which y is x: until its median is known to 2%, or the
- * budget is spent. *y of `pair` is not looked at. */
+/* Times one program alone, until its median is known to 2% or the budget is spent. d has the times
+ * as both x and y; *y of `pair` is not read. */
 int duel_alone(double budget_s, duel_pair *pair, void *arg, struct duel *d, struct err *e);
 
-/* The ratio of n pairs that are there, with its 95% interval. */
+/* The ratio of the pairs so far, with its 95% interval. */
 struct stat_median duel_ratio(const struct duel *d);
 
 /* The sentence for a challenger that has lost. */

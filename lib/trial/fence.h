@@ -1,9 +1,9 @@
-/* Fenced memory: an array that a kernel cannot leave unseen.
+/* Fenced memory: an array with guards, so that out-of-bounds accesses are noticed.
  *
- * In front of it and behind it lie guard areas that no one may touch: whoever does dies of it. The
- * stretch between the array's end and the next page holds canaries, which are looked at after the
- * run. The array begins at a page. Pages come from the kernel when they are first touched, so that
- * a process that only hands a fence on to its children pays nothing for it.
+ * In front of the array and behind it lie guard areas; an access to them kills the process. The
+ * bytes between the array's end and the next page hold canaries, which are checked after the run.
+ * The array begins at a page. The operating system provides pages at their first use, so a process
+ * that only hands a fence on to its children pays nothing for it.
  */
 #ifndef TL_TRIAL_FENCE_H
 #define TL_TRIAL_FENCE_H
@@ -25,13 +25,13 @@ struct fence {
 void fence_open(struct fence *f, const char *name, int64_t n, size_t size);
 /* Bytes of the array. */
 size_t fence_bytes(const struct fence *f);
-/* Writing kills from here on, in this process and its later children. */
+/* From now on writing kills the process. This holds for its later children, too. */
 void fence_freeze(const struct fence *f);
 /* Writing is allowed again, in this process. */
 void fence_thaw(const struct fence *f);
-/* Has the pages ready for writing, at once and not one by one. */
+/* Gets all pages from the operating system at once, ready for writing. */
 void fence_populate(const struct fence *f);
-/* Writes the canaries; and looks whether they all live. */
+/* fence_arm() writes the canaries; fence_broken() checks if any was overwritten. */
 void fence_arm(const struct fence *f);
 int fence_broken(const struct fence *f);
 /* Bytes from the array's nearer end if the address lies in this fence's memory: below 0 before it,

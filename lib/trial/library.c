@@ -101,8 +101,8 @@ static void look_at_all(struct ref *ref, const struct trial *t, struct library *
 	}
 }
 
-/* The fastest at first sight holds its place against each of the others. Returns who has it in the
- * end. */
+/* The fastest variant of the first look is the holder, and duels with each of the others. Returns
+ * the last holder. */
 static const struct look *duel_fastest(struct ref *ref, const struct trial *t,
 				       struct ranking *fastest)
 {

@@ -20,16 +20,16 @@ int timed_put(struct timed *x, struct err *e);
 /* A call, timed. On this processor a kernel's cannot fail. */
 int timed_call(struct timed *x, double *seconds, struct err *e);
 
-/* Those who duel. */
+/* The participants of a duel. */
 struct duellists {
 	struct timed x, y; /* the challenger and the holder */
 	int alone;	   /* there is no holder */
-	struct timed own;  /* of the library, called in the turns of the pairs; ref NULL: nobody */
+	struct timed own;  /* of the library, called with each pair; ref NULL: none */
 	double own_s[DUEL_MAX];
 	int npairs; /* so far */
 };
-/* A pair of calls of a struct duellists, as duel_run() wants it: each after one that brings its
- * operands back into the caches. */
+/* A pair of calls of a struct duellists, for duel_run(). Each timed call follows an untimed one,
+ * which brings its operands back into the caches. */
 int timed_pair(void *duellists, int turn, double *x, double *y, struct err *e);
 
 /* The implementations that the library has of the trial's workload, or (n > 0) only those that are
