@@ -78,7 +78,7 @@ void die_no_memory(void)
 		{(char *)why, sizeof why - 1},
 	};
 
-	if (writev(STDERR_FILENO, text, 2) < 0) /* nobody listens; the status says it */
+	if (writev(STDERR_FILENO, text, 2) < 0) /* stderr cannot be written; the status says it */
 		errno = 0;
 	exit(EXIT_INPUT);
 }

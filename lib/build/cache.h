@@ -3,12 +3,13 @@
  * An object's key is the hash of its source text, the compiler's command and the compiler's
  * version; so candidates that differ in run-time arguments only share one object. Objects lie in
  * the cache's folder (lib/host/folder.h) under objects/, as HASH.so with the function that
- * the target's runner knows. They appear by rename, whole or not at all; those that were not used
- * for longest leave when the folder grows beyond TL_CACHE_SIZE, but never while a run is at work.
+ * the target's runner knows. They are renamed into place, so they are never incomplete. When the
+ * folder grows beyond TL_CACHE_SIZE the least recently used ones are removed, but never during a
+ * run.
  *
  * Builds run beside each other as child processes while the caller goes on. One compiler call
- * builds several kernels, as its start costs as much as a kernel; if it fails, they are built one
- * by one, so that only what is at fault is blamed.
+ * builds several kernels, because its start costs as much as a kernel. If it fails, the kernels are
+ * built one by one, so that only the faulty one is blamed.
  */
 #ifndef TL_BUILD_CACHE_H
 #define TL_BUILD_CACHE_H
@@ -51,7 +52,7 @@ struct cache {
 	struct map builds; /* by code hash */
 	struct build *queue, **queue_end;
 	int64_t waiting;      /* builds in the queue */
-	int hurry;	      /* someone waits and no more will come: the size of batches */
+	int hurry;	      /* the caller waits and adds no more: affects the size of batches */
 	char tag[32];	      /* of this cache among all that share the folder */
 	struct job *job;      /* jobs of them */
 	int64_t built, calls; /* objects made, and how often the compiler was called for them */

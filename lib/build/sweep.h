@@ -1,9 +1,10 @@
 /* Keeping the build cache's folder small and clean.
  *
- * Every run holds the folder's lock, shared with others, as long as it uses objects. Who finds
- * itself alone clears up: then what is no object is what the dead left, and no object is in use.
- * Objects made by one compiler call are links to one file: they are counted once, and stay or leave
- * together. True answers (lib/trial/kept.h) lie in the same folder, and leave it in the same way.
+ * Every run holds the folder's lock, shared with others, as long as it uses objects. A run that
+ * finds no other run removes files: at that moment no object is in use, and all files but objects
+ * were left by runs that died. Objects made by one compiler call are links to one file. They are
+ * counted once, and are kept or removed together. True answers (lib/trial/kept.h) lie in the same
+ * folder and are removed in the same way.
  */
 #ifndef TL_BUILD_SWEEP_H
 #define TL_BUILD_SWEEP_H

@@ -118,8 +118,9 @@ static int reap(struct pipeline *p)
 	return left;
 }
 
-/* Sleeps until a stage ends or a signal comes: beside a timing, nobody must wake up to look. The
- * signals are let in only while it sleeps, so that none falls between the look and the sleep. */
+/* Sleeps until a stage ends or a signal comes. It does not poll, because that would disturb
+ * timings. Signals are blocked except while it sleeps, so that none is lost between the check and
+ * the sleep. */
 static void wait_all(struct pipeline *p)
 {
 	struct pollfd ended[PIPELINE_STAGES];

@@ -56,7 +56,7 @@ static void put_whole(double now, struct buf *out)
 	buf_str(out, ": ");
 }
 
-/* Seconds that are left, by the rate so far; NAN: nobody can tell. */
+/* Seconds that are left, by the rate so far; NAN: not known. */
 static double left(const struct progress *p, double elapsed)
 {
 	double s = NAN;

@@ -27,9 +27,9 @@ enum {
 static const char START[] = "{\"tl\":1,\"type\":\"";
 enum { START_LEN = sizeof START - 1 };
 
-/* Stopping. A signal sets the number and makes the pipe readable, so that no signal falls between
- * the look at the number and the wait for input. Whoever asks again means it: the next signal
- * kills. A sink lets one more pass before. */
+/* Stopping. A signal sets the number and makes the pipe readable, so that no signal is lost
+ * between the check of the number and the wait for input. The next signal kills the program. A sink
+ * ignores one signal before these two. */
 
 static volatile sig_atomic_t stop_signal;
 static int stop_pipe[2] = {-1, -1};

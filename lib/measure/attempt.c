@@ -73,7 +73,7 @@ static void take_opponent(struct group *g, const struct json_doc *d)
 		b->own_impl_why = "the library has no implementation in this layout";
 }
 
-/* Who the finals are against. Candidates can be measured beside a library that fails. */
+/* Finds the opponent of the finals. Candidates can be measured even if the library fails. */
 int attempt_opponent(struct measure *m, struct group *g, struct err *e)
 {
 	struct opponent *b = &g->opponent;

@@ -35,7 +35,8 @@ int contest_raced(struct contest *c, struct contestant *in, const struct contest
 	return ok && take_in(c, in, end->won, end->ratio);
 }
 
-/* Who became the holder last is it; one of this run did so later than all that are known. */
+/* The candidate that became the holder last is the holder. A holder of this run is later than all
+ * known ones. */
 int contest_known(struct contest *c, struct contestant *in, int is_incumbent)
 {
 	c->n.known++;

@@ -50,8 +50,8 @@ static void add_ratio(const struct final *f, struct final_rival *r, int n)
 	r->ratio.n = f->n;
 }
 
-/* Appends to those of n pairs as many as the candidate has. Who was there in the first process is
- * there in each. */
+/* Appends the samples of a process to those of n pairs, as many as the candidate has. A rival that
+ * was in the first process is in each. */
 static int take_rival(struct final_rival *r, const struct json_doc *answer, const char *key,
 		      const struct final *f, int n)
 {

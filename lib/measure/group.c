@@ -197,7 +197,8 @@ int group_incumbent(struct group *g, const struct target *target, const struct j
 	return rc;
 }
 
-/* Who is the best in the workload's own layout. 0: it does not say, as older programs wrote it. */
+/* Reads the best variant in the workload's own layout, or why there is none. 0: the record has
+ * neither, as older programs wrote it. */
 static int own_impl(struct group *g, const struct json_doc *d, const struct json *opponent)
 {
 	struct opponent *b = &g->opponent;

@@ -141,8 +141,8 @@ static int confirm(struct measure *m, struct group *g, const struct item *it, st
 	return 0;
 }
 
-/* Whom the next one races against, with its kernel; NULL: with nobody, for there is none, or it
- * does not build here. */
+/* Finds the holder for the next race, with its kernel. NULL: there is none, or it does not build
+ * here. */
 static int ready_holder(struct measure *m, struct group *g, const struct contest *c,
 			struct item *it, struct item **out, struct err *e)
 {

@@ -189,9 +189,9 @@ struct boost *boost_train(const struct boost_params *p, const struct boost_data 
 		rc = failed(e, "the booster");
 	if (rc == 0)
 		rc = set_params(b, p, e);
-	/* A round is thousands of short loops: more threads wait for each other for as long as they
-	 * save, and their sums depend on how many they are. Who has several to train does that side
-	 * by side. */
+	/* Training takes one thread. A round is thousands of short loops, in which several threads
+	 * wait for each other as long as they save, and the sums depend on the number of threads.
+	 * Callers train several boosters side by side instead. */
 	if (rc == 0)
 		rc = boost_threads(b, 1, e);
 	if (rc == 0)

@@ -1,9 +1,9 @@
-/* The analytic draft: a nest's run time predicted from its text alone, in microseconds of work.
+/* The analytic draft: predicts a nest's run time from its text alone. This takes microseconds.
  *
- * It is made to rank, not to be right. From one walk over the nest (walk.h) follow the cycles of
- * the slowest thread, as if all data were in the first-level cache, and the bytes that move between
- * the levels; blocks at the edge are smaller than the first. The greatest of these times hides
- * most of the others. Caches are taken as warm: what fits is there already.
+ * The draft is made to rank candidates, not to be exact. One walk over the nest (walk.h) gives the
+ * cycles of the slowest thread, as if all data were in the first-level cache, and the bytes that
+ * move between the cache levels. Blocks at the edge are smaller than the first. The greatest of
+ * these times hides most of the others. Caches are assumed to be warm: data that fit are there.
  */
 #ifndef TL_MODEL_DRAFT_H
 #define TL_MODEL_DRAFT_H
@@ -14,11 +14,11 @@
 struct draft {
 	double seconds;
 	double compute_cycles;			 /* as if all data were in the first-level cache */
-	double uneven_cycles;			 /* of them, because items are not alike */
+	double uneven_cycles;			 /* the part of them that is due to unequal items */
 	double l2_bytes, l3_bytes, memory_bytes; /* moved from there */
-	int forks;    /* starts of a team, and barriers: 0 where one thread runs it */
+	int forks;    /* starts of a team, and barriers; 0 with one thread */
 	double items; /* iterations of the longest phase's parallel loops, all threads' */
-	/* What it follows from. */
+	/* What the prediction is made from. */
 	struct walk walk;
 	double whole, body[WALK_LOOPS]; /* working sets, bytes */
 };

@@ -1,9 +1,9 @@
-/* Features: what a learned model sees of a tensor program on a machine.
+/* Features: the input of a learned model, which describes a tensor program on a machine.
  *
- * All of them are read off the nest and the walk over it, none off the names of operators,
- * algorithms or knobs: so one model serves them all. They are ratios to what the machine can do
- * (its probed rates), to its sizes, or to the work itself, mostly as binary logarithms; what has no
- * meaning for a nest is NaN, which the model takes as missing.
+ * All of them come from the nest and the walk over it. None depends on the names of operators,
+ * algorithms or knobs, so one model serves them all. They are ratios to the machine's probed rates,
+ * to its sizes, or to the work itself, mostly as binary logarithms. A feature without a meaning for
+ * a nest is NaN, which the model takes as missing.
  *
  * The order and meaning of the list are part of a model file: features_version() changes with them.
  */
@@ -15,7 +15,7 @@
 
 enum { FEATURE_LEVELS = 5, FEATURE_SIZES = 14, FEATURE_OPERANDS = 5 };
 
-/* NAME, group. Groups are what training may leave out as a whole. */
+/* NAME, group. Training may leave out a whole group. */
 #define FEATURE_LIST(X)                                                                            \
 	X(flops, work)	      /* of the problem */                                                 \
 	X(intensity, work)    /* flops a byte of the operands */                                   \
@@ -111,13 +111,13 @@ extern const char *const feature_group[FEATURES];
 /* 8 hex digits of a hash over names and groups, in order, and the revision of what they mean. */
 const char *features_version(void);
 
-/* What was measured of the machine (or taken from limits, see features_rates). */
+/* Rates that were probed on the machine (or come from its limits, see features_rates). */
 struct rates {
 	double flops;	       /* a second, all threads */
 	double l2, l3, memory; /* bytes a second, all threads */
 	double fork_s;
 };
-/* Rates where no probe is at hand: of the machine's cycles. */
+/* Rates for a machine without a probe, from its cycles. */
 void features_rates(const struct limits *m, struct rates *r);
 
 /* flops: of the workload. The draft is that of the same nest and limits. */

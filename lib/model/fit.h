@@ -1,14 +1,13 @@
-/* Fitting: what the trees are to learn of a dataset, and how they are scored on what they have not
- * seen.
+/* Fitting: what trees learn from a dataset.
  *
- * The label of a candidate is log2(group's best time / its time), 0 for the best; all that takes
- * more than 64 times as long is alike. Three objectives, each blind to what a group as a whole
- * adds, for only candidates of one group are ever compared:
+ * The label of a candidate is log2(group's best time / its time), 0 for the best. Candidates
+ * that take more than 64 times as long have equal labels. Only candidates of one group are ever
+ * compared. There are three objectives:
  *
  *  - contrast: least squares of the differences to the group's mean;
  *  - list: cross entropy between the shares exp(beta x label) and exp(sum of trees) of a group
  *    (Cao et al., "Learning to rank: from pairwise approach to listwise approach", ICML 2007);
- *  - roofline: least squares of log2(roofline time / time), which does know the group.
+ *  - roofline: least squares of log2(roofline time / time), which depends on the group, too.
  *
  * Candidates near the best weigh more: speed over the best's, to a power.
  */

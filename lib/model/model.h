@@ -3,12 +3,13 @@
  * The file is text, a record a line: the model's own with its report card ("type":"model"), the
  * portfolio's schedules, the trees ("type":"trees", as XGBoost saves them, in base64), and at the
  * end a "done" with a hash over all before it. So a file that is damaged, cut off, of another
- * version of the features, or trained on nothing is told as such before any of it is used.
+ * version of the features, or trained on nothing is refused, with the reason, before any of it is
+ * used.
  *
  * The trees are stages, each a bag of boosters: a candidate's value is the sum over the stages of
- * the mean over the bag, and its uncertainty follows from what differs within the bags of the first
- * stage. A value is log2 of the expected speed, but for what all candidates of a workload have in
- * common: only values of one workload compare. What is likely to fail has a lower one (failure.h,
+ * the mean over the bag, and its uncertainty comes from the differences within the bag of the first
+ * stage. A value is log2 of the expected speed, up to a constant for each workload, so only values
+ * of one workload can be compared. A candidate that is likely to fail has a lower value (failure.h,
  * "type":"failure").
  */
 #ifndef TL_MODEL_MODEL_H
@@ -24,7 +25,7 @@
 
 enum { MODEL_STAGES = 4, MODEL_BAG = 16, MODEL_PORTFOLIO = 32 };
 
-/* Knobs of an algorithm, to be fitted to whatever workload. */
+/* Knobs of an algorithm, which can be fitted to any workload. */
 struct schedule {
 	const struct algo *algo;
 	int64_t knob[KNOB_MAX];

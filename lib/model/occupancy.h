@@ -1,11 +1,10 @@
-/* The analytic draft of nests of blocks and threads: what a GPU does with them, to rank and not to
- * be right.
+/* The analytic draft of nests of blocks and threads, for GPUs. It is made to rank, not to be exact.
  *
- * A processor holds as many blocks as its threads, registers and memory allow; the grid runs in
- * waves of so many blocks on each (Volkov, "Better performance at lower occupancy", GTC 2010). What
- * a wave takes is the greatest of what its arithmetic, its instructions and its accesses to the
- * blocks' memory take, but at least the latency of what a block waits for; and the kernel takes no
- * less than its bytes do between the second cache, memory and the processors.
+ * A processor holds as many blocks as its threads, registers and memory allow. The grid runs in
+ * waves of so many blocks on each processor (Volkov, "Better performance at lower occupancy", GTC
+ * 2010). The time of a wave is the greatest of the times of its arithmetic, its instructions and
+ * its accesses to the blocks' memory, and at least the latency of a block's waits. The time of the
+ * kernel is at least the time to move its bytes between memory, second cache and processors.
  */
 #ifndef TL_MODEL_OCCUPANCY_H
 #define TL_MODEL_OCCUPANCY_H
@@ -27,9 +26,9 @@ struct occupancy {
 	double seconds;
 };
 
-/* What a thread needs of registers, at least: those that the nest names, and addresses. */
+/* The registers that a thread needs, at least: those that the nest names, and addresses. */
 int64_t occupancy_registers(const struct nest *n);
-/* Each phase; the kernel's seconds are the sum of theirs. Returns the number of phases. */
+/* Predicts each phase. The kernel's seconds are the sum of theirs. Returns the number of phases. */
 int occupancy_predict(const struct nest *n, const struct limits *m,
 		      struct occupancy phase[NEST_PHASES]);
 

@@ -1,7 +1,7 @@
-/* Static checks: what can be said of a nest on a machine without building it.
+/* Static checks: refuse a nest for a machine without building it.
  *
- * A nest that fails would not run there (vectors wider than the machine's), would spill registers
- * in its innermost loop, or wants scratch memory out of all proportion.
+ * A nest that fails the checks would not run there (its vectors are wider than the machine's),
+ * would spill registers in its innermost loop, or needs far too much scratch memory.
  */
 #ifndef TL_MODEL_STATIC_H
 #define TL_MODEL_STATIC_H

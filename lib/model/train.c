@@ -106,8 +106,9 @@ static int train_bag(const struct dataset *d, const char *use, const struct auto
 
 /* ---- the outer folds ---- */
 
-/* What is left of the errors when what all of the group have in common is taken away, over what
- * the bag disagrees by. Candidates far from the best do not count: nobody asks about them. */
+/* Adds errors to the calibration of deviations: the error of each candidate, less the mean error of
+ * the group, over the standard deviation in the bag. Candidates far from the best do not count,
+ * because their deviations do not matter. */
 static void add_calibration(struct found *f, const struct data_group *g, const double *value,
 			    const double *deviation)
 {

@@ -1,10 +1,10 @@
-/* Training: from a dataset to a model with its report card.
+/* Training: makes a model with its report card from a dataset.
  *
- * The card's figures are of nested cross-validation: for each of the outer folds everything is
- * chosen and trained without the groups held out, and they are scored once. The model itself is
- * then chosen and trained on all. It is a bag: each booster sees four of five families, and what
- * they disagree about is what it does not know; the scale makes a standard deviation of that, by
- * the outer folds.
+ * The card's figures come from nested cross-validation. For each of the outer folds everything is
+ * chosen and trained without the groups of the fold, which are then scored once. The model itself
+ * is chosen and trained on all groups. It is a bag of boosters, each trained on four of five
+ * families. The boosters differ most where the model knows least; the outer folds give the scale
+ * that makes a standard deviation of their differences.
  */
 #ifndef TL_MODEL_TRAIN_H
 #define TL_MODEL_TRAIN_H
@@ -13,20 +13,20 @@
 #include "lib/model/model.h"
 
 struct train_rules {
-	double time_s;	/* to choose in, the outer folds' included; 0: no limit */
-	int64_t trials; /* configurations to try in each choice; 0: as time allows, or one */
+	double time_s;	/* limit of choosing, outer folds included; 0: none */
+	int64_t trials; /* configurations to try in each choice; 0: as time_s allows, or 1 */
 	uint64_t seed;
 	enum automl_unit unit;
 	int bag; /* boosters */
 };
 
-/* Groups that are held out for good have use[i] == 0. The trees become m's last stage: they learn
- * what the stages that it has already lack. card: from card_count(); what the folds found goes into
- * it. Shows its progress. */
+/* Groups with use[i] == 0 are never trained on. The trees become m's last stage: they learn the
+ * errors of its earlier stages. card: from card_count(); gets the figures of the folds. Shows its
+ * progress. */
 int train_model(const struct dataset *d, const char *use, const struct train_rules *r,
 		struct model *m, struct card *card, struct err *e);
 
-/* The priors of all rows: what the older model says of them. Trees then learn what it lacks. */
+/* Sets the priors of all rows to the values of the older model. Trees then learn its errors. */
 int train_set_priors(const struct dataset *d, const struct model *older, struct err *e);
 
 #endif

@@ -14,7 +14,7 @@ struct value {
 	double v[LANES];
 };
 
-/* Who touched an element last, by turn_of(); 0: nobody. */
+/* The last accesses to an element, by turn_of(); 0: none. */
 struct touch {
 	int64_t writer, reader;
 	int64_t other_reader; /* before that, another thread */
@@ -114,7 +114,7 @@ static int locate(struct interp *s, int buffer, int64_t index, int lanes, struct
 	return 0;
 }
 
-/* ---- who touches what ---- */
+/* ---- accesses by threads ---- */
 
 /* A number of this thread at this point: its phase and place in the team, the step of its block
  * (how many loops over threads have ended), and the thread of the block. */

@@ -36,7 +36,7 @@
 #include "lib/base/arena.h"
 #include "lib/space/layout.h"
 
-/* What a nest may have. Who builds more gets an error of check_nest() (check.h). */
+/* Limits of a nest. check_nest() (check.h) refuses a larger one. */
 enum {
 	NEST_VARS = 640,
 	NEST_PARAMS = 80,

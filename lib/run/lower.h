@@ -1,11 +1,11 @@
 /* Lowering: a graph with known shapes becomes the steps of a plan (plan.h).
  *
- * Nodes are lowered in topological order. What multiplies and adds becomes the kernel of a
- * workload, with what was fused into it (lib/extract/task.h). Views (reshape, transpose, slice)
- * move nothing. Element-wise nodes wait as expressions until somebody wants their elements, so that
- * chains of them are one nest. What goes into a concatenation is written where it will stand; so
- * are all the concatenations that are part of a larger one. An operator is a row of the table in
- * lower.c and a function in one of the lower_*.c files.
+ * Nodes are lowered in topological order. Convolutions and matrix products become kernels of
+ * workloads, together with the nodes that were fused into them (lib/extract/task.h). Views
+ * (reshape, transpose, slice) move nothing. Element-wise nodes wait as expressions until their
+ * elements are needed, so that chains of them are one nest. The parts of a concatenation are
+ * written to their final place, also if a part is a concatenation itself. An operator is a row of
+ * the table in lower.c and a function in one of the lower_*.c files.
  *
  * Images lie with their channels last, as convolutions want them; where a node wants another order,
  * a copy is made.
@@ -30,7 +30,7 @@ struct lowering {
 	/* By value: */
 	struct place *place;	    /* where it is; memory is MEMORY_NONE before it is made */
 	struct place *want;	    /* where it is to be made, likewise */
-	struct pointwise **waiting; /* the expression of one that nobody has wanted yet */
+	struct pointwise **waiting; /* the expression of one that was not needed yet */
 	int *last_use;		    /* position of the last node that reads it */
 	/* By node: */
 	unsigned char *absorbed; /* it is part of another one */

@@ -83,8 +83,8 @@ int lower_constant_value(struct lowering *l, int value, struct err *e)
 	return 0;
 }
 
-/* Computes the expression that waits, where it is wanted, or over an operand that nobody needs any
- * more; in the order of the first operand that has all the elements. */
+/* Computes a waiting expression. It is written where it is wanted, or over an operand that is not
+ * read any more, in the order of the first operand that has all the elements. */
 static int compute(struct lowering *l, int value, struct err *e)
 {
 	struct pointwise *m = l->waiting[value];
@@ -142,7 +142,7 @@ int lower_copy(struct lowering *l, const struct place *from, const struct place 
 	return lower_pointwise(l, &m, name, "copy", e);
 }
 
-/* A copy that was made before, if nobody has written over it: copies are the lowering's own. */
+/* A copy that was made before, unless it was overwritten. Copies belong to the lowering. */
 static const struct place *find_copy(const struct lowering *l, const struct place *from,
 				     const int *order)
 {

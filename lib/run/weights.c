@@ -109,7 +109,7 @@ struct pack {
 	const float *from;
 	float *to;
 	int is_transposed; /* a matrix is stored so */
-	int spent;	   /* nobody reads what was read any more: it may go as packing goes on */
+	int spent; /* the source has no other reader: its memory may be freed during packing */
 };
 
 /* The same without axes of one position before the first longer one. */

@@ -1,8 +1,8 @@
 /* Loops over the parts of an extent: blocks that threads share, chunks of what is summed over, and
  * register tiles in near-equal parts.
  *
- * Sizes and counts are a constant or one symbol each, as the algorithm likes. Who opens a loop
- * closes it.
+ * Sizes and counts are a constant or one symbol each, as the algorithm likes. The caller
+ * closes the loops that it opens with these functions.
  */
 #ifndef TL_SCHEDULE_BLOCK_H
 #define TL_SCHEDULE_BLOCK_H

@@ -9,7 +9,7 @@
 struct target;
 
 struct limits {
-	const struct target *target; /* whose they are; NULL: nobody's in particular */
+	const struct target *target; /* the target that has these limits; NULL: any */
 	char isa[16];		     /* "avx512", "avx2", "scalar" */
 	int lanes;		     /* floats in the widest vector: 16, 8, 1 */
 	int vregs;		     /* vector registers: 32, 16, 16 */

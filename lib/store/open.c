@@ -120,9 +120,10 @@ static const char *const migrations[] = {
 	"	id TEXT PRIMARY KEY,"
 	"	today TEXT NOT NULL"
 	") STRICT, WITHOUT ROWID;",
-	/* Who holds the place. since: when the candidate became the best known of its workload, or
-	 * was confirmed as that; older results do not say, and are ordered by their times. ratio:
-	 * of a race, the holder's time over the candidate's; of a final, the library's. */
+	/* The best known candidate. since: when the candidate became the best known of its
+	 * workload, or was confirmed as that; older results do not say, and are ordered by their
+	 * times. ratio: of a race, the holder's time over the candidate's; of a final, the
+	 * library's. */
 	"ALTER TABLE results ADD COLUMN since TEXT;"
 	"ALTER TABLE results ADD COLUMN ratio REAL;"
 	"DROP INDEX results_best;"
@@ -576,9 +577,9 @@ fail:
 
 /* Batches */
 
-/* Who waits for the database looks every few milliseconds (on_busy). A writer that begins again
- * right after its commit would never be caught without the lock: it leaves a gap. Which kind of
- * results the database holds may have been settled by another since it was opened. */
+/* A process that waits for the database tries every few milliseconds (on_busy). It would never find
+ * the lock free if another writer began again right after each commit, so this leaves a gap. After
+ * opening, another process may have settled which kind of results the database holds. */
 int store_begin(struct store *s, struct err *e)
 {
 	double left = s->committed + GAP_S - clock_now();

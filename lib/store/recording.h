@@ -1,15 +1,18 @@
-/* A recording: results as they were measured, by env and candidate, to be asked again.
+/* A recording: measured results by env and candidate, which a replay looks up.
  *
- * Built from result records, from files or a database, in any order; what it answers does not
- * depend on that order (but an env of before must be told first, lib/space/envid.h). Of several
- * results of a candidate one counts for each stage: one that was wrong, in whatever stage or run,
- * before all others; then ok, one with samples before one without, then the lower latency; then
- * preempted, the higher bound first; then the later. Runs' ids decide what is left. Costs that
- * candidates share are kept where they belong: compiling with the object, the baseline with the
- * workload; the largest that was recorded counts, because the others found it done.
+ * It is built from result records, from files or a database. Its answers do not depend on the order
+ * of the records (but the env of an older version must come first, lib/space/envid.h). If a
+ * candidate has several results of a stage, one of them counts. This is the order:
+ * - a wrong one, of any stage or run;
+ * - then an ok one: with samples before without, then the lower latency;
+ * - then a preempted one: the higher bound first;
+ * - then the later one; at last the run's id decides.
+ * Costs that candidates share are kept with what they share: compiling with the object, the
+ * baseline with the workload. The largest recorded cost counts, because the other runs found the
+ * work done.
  *
- * No parsed trees are kept: a result takes a few hundred bytes and its samples. Texts are JSON as
- * recorded, each a list of fields that begins with a comma, or empty.
+ * No parse trees are kept: a result takes a few hundred bytes and its samples. Texts are JSON as
+ * recorded: a list of fields that begins with a comma, or an empty text.
  */
 #ifndef TL_STORE_RECORDING_H
 #define TL_STORE_RECORDING_H
@@ -40,7 +43,7 @@ struct recorded {
 	const char *baseline, *rest; /* the opponents; ratios and the like */
 	const double *x;	     /* samples, NULL if they were not kept */
 	const double *y;	     /* of a duel: the reference's, as many; NULL: none */
-	const char *reference;	     /* whose they are: a candidate's id; NULL: nobody's */
+	const char *reference;	     /* the id of the candidate that y is of; NULL: none */
 	int is_behind_again;	     /* it won its duel with the reference, and not the second */
 	int nx;
 };
@@ -66,8 +69,7 @@ struct recording {
 	int replayed;	   /* what was replayed, instead of what was measured */
 };
 
-/* Takes a line; other records than results are passed over. -1: it makes no sense, or was replayed
- * itself. */
+/* Takes a line, and ignores records other than results. -1: it makes no sense, or is a replay's. */
 int recording_add(struct recording *r, const char *line, size_t n, struct err *e);
 /* All results of the database. */
 int recording_add_store(struct recording *r, const char *path, struct err *e);
@@ -75,7 +77,7 @@ int recording_add_store(struct recording *r, const char *path, struct err *e);
 struct recorded_env *recording_env(const struct recording *r, const char *id);
 /* The env whose latest result is the latest of all; NULL: nothing was recorded. */
 struct recorded_env *recording_latest(const struct recording *r);
-/* NULL: none. Where only a final was recorded it is the race, too. */
+/* NULL: none. If only a final was recorded, it is the race, too. */
 const struct recorded *recording_race(const struct recorded_env *v, const char *candidate_id);
 const struct recorded *recording_final(const struct recorded_env *v, const char *candidate_id);
 void recording_free(struct recording *r);

@@ -72,7 +72,7 @@ static double relative(const struct recorded *x, int i)
 }
 
 struct calls {
-	const struct recorded *x, *y; /* y NULL: nobody */
+	const struct recorded *x, *y; /* y NULL: none */
 	int at;
 };
 
@@ -345,8 +345,8 @@ static void charge(struct replay *r, struct played *p)
 	r->contest.n.built += code->build_s > 0 && strcmp(p->status, "build") != 0;
 }
 
-/* The recording tells how the second duel with this holder ended. With another holder nobody knows:
- * it counts as ahead. */
+/* The recording knows how the second duel with its holder ended. With another holder that is not
+ * known, and the candidate counts as ahead. */
 static int has_won(const struct played *p)
 {
 	const struct recorded *x = p->from;

@@ -3,8 +3,8 @@
  *
  * A target says what it can do, prints a nest as source text, and names the command that makes an
  * object of it. What runs such objects is the target's runner (runner.h), which workers alone link.
- * Nobody else asks for a target's name: algorithms say what they need, and the other rooms call
- * what is here.
+ * No other code compares a target's name: algorithms say what they need, and the other folders of
+ * lib/ call the functions here.
  */
 #ifndef TL_TARGET_TARGET_H
 #define TL_TARGET_TARGET_H

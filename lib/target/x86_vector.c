@@ -96,7 +96,7 @@ static int take_or_fail(struct block *b)
 	return r < 0 ? 0 : r;
 }
 
-/* A register that holds a value; temporary: nobody else's. */
+/* A register that holds a value; temporary: no other value uses it. */
 struct held {
 	int number, temporary;
 };

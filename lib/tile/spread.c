@@ -67,7 +67,7 @@ static void multiply(struct nest *n, const struct spread *t, int rows, int64_t c
 	vec = unrolled(n, "v", vectors);
 	acc = af_add(af_mul(row, t->nv), vec);
 	a_at = af_sum(a_at, af_mul(row, t->a_row), af_mul(vec, t->reads));
-	/* Lanes beyond the tile's last group are nobody's. */
+	/* Lanes beyond the tile's last group belong to no group. */
 	valid = reads < vectors * t->lanes ? nest_keep(n, af_sub(af(reads), af_mul(vec, t->reads)))
 					   : NULL;
 	nest_store(n, t->acc, acc, NULL,

@@ -129,8 +129,8 @@ static void only_dev_null(void)
 	syscall(SYS_close_range, 3U, ~0U, 0U);
 }
 
-/* Whoever calls exit() in here (die_no_memory(), a kernel) goes at once: what the parent has
- * registered to be done at its exit is not for its children to do. */
+/* Makes exit() end the child at once, if die_no_memory() or a kernel calls it: exit handlers of the
+ * parent must not run in its children. */
 static void leave(int status, void *arg)
 {
 	(void)arg;

@@ -1,4 +1,4 @@
-/* What came of a trial (trial.h): the answer that a cell's child fills. It holds no pointers. */
+/* The outcome of a trial (trial.h): the answer that a cell's child fills. It holds no pointers. */
 #ifndef TL_TRIAL_OUTCOME_H
 #define TL_TRIAL_OUTCOME_H
 
@@ -20,13 +20,13 @@ struct outcome {
 	char why[TRIAL_WHY];
 	double error_l2, error_max;
 	double verify_s, run_s;
-	int is_duel; /* there was somebody to duel with */
+	int is_duel; /* there was a holder to duel with */
 	struct duel duel;
 	int has_own; /* of a final: the library ran in the workload's own layout as well, */
 	double own[DUEL_MAX]; /* for so many seconds in the turns of the duel's pairs */
 };
 
-/* The kernel could write where its outcome lies: could a trial have made this one? */
+/* Could a trial have made this outcome? The kernel could write to the memory where it lies. */
 int outcome_is_sane(const struct outcome *o);
 
 /* A variant of the library's. */

@@ -47,8 +47,8 @@ static void run(struct duellists *d, struct outcome *o)
 		verify_again(&d->x, o);
 }
 
-/* An answer is made in memory of this process, and copied in the end: what a kernel writes into the
- * answer's place misleads nobody here. */
+/* An answer is made in memory of this process, and copied at the end, so that a kernel that writes
+ * into the answer's place does no harm here. */
 static void race(const struct trial *t, struct outcome *o)
 {
 	struct duellists d = {.x = {.t = t, .in = &t->entrant[0]},

@@ -258,7 +258,7 @@ static int race(const struct json_doc *d, struct arena *a, struct buf *out, stru
 	return put_trial(out, &r, &o, e);
 }
 
-/* Whom a candidate's final is against. */
+/* Reads the opponents of a candidate's final. */
 static int read_opponents(const struct json_doc *d, const struct candidate *c, struct arena *a,
 			  struct opponents *o, struct err *e)
 {

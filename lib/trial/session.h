@@ -16,7 +16,7 @@
 
 struct session;
 
-/* What a session keeps from trial to trial. */
+/* The settings of a session, the same for all its trials. */
 struct session_rules {
 	const struct runner *runner;
 	trial_vendor_open
@@ -38,16 +38,15 @@ struct report {
 
 /* naive: the object of the compiled naive nest. The true answer is computed in double precision,
  * unless the file `kept` has it (kept.h), and is then put there; "": it is not kept. NULL with
- * r->end other than CELL_DONE if the run did not end well; where that is CELL_FAILED, e is filled.
- */
+ * r->end other than CELL_DONE if the run failed; if that is CELL_FAILED, e is filled, too. */
 struct session *session_open(const struct workload *w, const char *naive, const char *kept,
 			     const struct session_rules *rules, double timeout_s, struct report *r,
 			     struct err *e);
 void session_close(struct session *s);
 
-/* Does the machine give the right answer? Runs the naive nest once more, with which some variant of
- * the library must agree, if it has any. 1; or 0 with e filled, -1 if all that is wrong is that the
- * object of the naive nest is damaged or gone. */
+/* Does the machine compute correctly? Runs the naive nest again. If the library has variants, one
+ * of them must agree with it. 1; 0 with e filled; -1 if only the object of the naive nest is
+ * damaged or gone. */
 int session_canary(struct session *s, double timeout_s, struct err *e);
 
 /* Finds the library's best variant. */
@@ -55,7 +54,7 @@ struct report session_library(struct session *s, double timeout_s, struct librar
 
 /* A candidate that takes part in a trial, and its kernel. */
 struct session_entry {
-	const struct candidate *c; /* NULL: nobody */
+	const struct candidate *c; /* NULL: none */
 	const char *object;
 };
 

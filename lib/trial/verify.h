@@ -10,12 +10,12 @@
 
 /* Populates what the trial writes to, and arms its fences. */
 void verify_ready(const struct trial *t);
-/* Loads the kernel and does the run that is compared. 0, or -1 with the outcome decided. */
+/* Loads the kernel, runs it once and compares the output. 0, or -1 with the outcome decided. */
 int verify(struct timed *x, struct outcome *o);
-/* Once more behind the timing, on data that were not there before: a kernel that keeps its first
- * answer would be the fastest of all. A race between threads, too, may have shown only now. */
+/* Verifies again after the timing, on new data. Otherwise a kernel that only keeps its first answer
+ * would be the fastest of all. This may also find a race between threads. */
 void verify_again(struct timed *x, struct outcome *o);
-/* Puts the fresh data in the place of those that were there. */
+/* Replaces the data with the fresh data. */
 void verify_freshen(const struct trial *t);
 
 /* The trial's output, against the true one. */
