@@ -1,16 +1,17 @@
-/* The env: what a latency depends on beside the program. Two results compare only within one env.
+/* The env: all that a latency depends on, except the program. Results can be compared only within
+ * one env.
  *
- * hw_id, the hardware, is over the CPU's features, caches and instruction set in use, and the
- * number of threads; not over the model's name, which says little on virtual machines, nor over the
- * host, nor over how fast it was found to be (lib/space/envid.h). id is over the same and the
- * compiler and the library. So results of the same hw_id and another id are stale, and those of
- * another hw_id foreign.
+ * hw_id is a hash over the hardware: the CPU's features, caches and instruction set in use, and the
+ * number of threads. It does not depend on the CPU model's name, which says little on virtual
+ * machines, nor on the host, nor on the measured speed (lib/space/envid.h). id is a hash over the
+ * same, the compiler and the library. Results of the same hw_id and another id are called stale,
+ * and those of another hw_id foreign.
  *
  * The probe (lib/target/probe.h) is made once for a hardware and kept in probe/<hardware>.json in
- * the folder of the build cache; its figures are told, and are no part of the ids. It takes a
- * second and the device's lock, so that nothing is timed beside it. A probe that other programs
- * disturbed is made again by a later program that holds the lock, until one was disturbed less; so
- * one that was taken on a busy machine does not stay. With TL_PROBE=0 nothing is probed.
+ * the folder of the build cache; its figures are recorded, and are no part of the ids. It takes a
+ * second and the device's lock, so that no timing runs beside it. If other programs disturbed a
+ * probe, a later program that holds the lock probes again, and the less disturbed probe is kept. So
+ * a probe from a busy machine does not stay. With TL_PROBE=0 nothing is probed.
  */
 #ifndef TL_HOST_ENV_H
 #define TL_HOST_ENV_H
@@ -25,7 +26,7 @@ struct env {
 	struct limits limits;
 	struct id id, hw_id;
 	struct buf json; /* the "env" object, braces included */
-	/* What these are made of: */
+	/* The parts that json and the ids are made of: */
 	struct buf cpu, features, cc, libs;
 	struct buf probe; /* what the worker printed; empty with TL_PROBE=0 */
 };
@@ -38,13 +39,13 @@ struct env {
 	}
 
 /* For a program that holds the device's lock (lock_device(), by the target's name). libs: "onednn
- * 2.6.3", as the worker tells it. reprobe: probe also where that was done. */
+ * 2.6.3", as the worker says it. reprobe: probe even if there is a probe. */
 int env_make(struct env *v, const struct target *target, const char *libs, int reprobe,
 	     struct err *e);
-/* For a program that does not: asks a worker for the libraries. If a probe has to be made it waits
- * until the device is free, or another program has made it. 1 if this machine cannot say, because
- * it lacks the worker, its library or the compiler: e holds what. What may go better the next time
- * is a failure, -1. */
+/* For a program that does not hold the lock: asks a worker for the libraries. If a probe is needed,
+ * it waits until the device is free, or until another program has made the probe. Returns 1 if this
+ * machine has no env, because it lacks the worker, its library or the compiler; e says which.
+ * Returns -1 for failures that may not come again. */
 int env_here(struct env *v, const struct target *target, struct err *e);
 void env_free(struct env *v);
 

@@ -1,4 +1,4 @@
-/* Where the programs keep what they can make again: compiled kernels, the probe, true answers.
+/* The folder for files that the programs can make again: compiled kernels, the probe, true answers.
  *
  * $TL_CACHE, else ${XDG_CACHE_HOME:-~/.cache}/tl.
  */
@@ -8,8 +8,8 @@
 #include "lib/base/buf.h"
 #include "lib/base/err.h"
 
-/* Puts the path of a folder of the cache ("objects") into out, and makes it where it is not there.
- */
+/* Puts the path of a folder of the cache ("objects") into out, and makes the folder if it does not
+ * exist. */
 int folder_cache(const char *what, struct buf *out, struct err *e);
 
 #endif

@@ -1,12 +1,12 @@
-/* The ledger of a program: what each of the core-seconds that it held went to.
+/* The ledger of a program: the purposes that its core-seconds were spent on.
  *
- * A program holds `cores` from its start to its end. At any time it is in one purpose, which is
- * charged with wall time x cores; what runs beside it (compilers, the programs before it in a
- * pipeline) is told in CPU seconds and taken out of what was idle by then, or else out of the
- * purpose in effect. So the purposes sum to wall time x cores, by construction and at any time.
- * While compilers run and nothing else does, a program is idle, and they tell what they took.
+ * A program holds `cores` from its start to its end. At any time it has one current purpose, which
+ * is charged with wall time x cores. Other processes beside it (compilers, the programs before it
+ * in a pipeline) are charged in CPU seconds. These are taken from the idle time so far, or else
+ * from the current purpose. So the purposes always sum to wall time x cores. While only compilers
+ * run, the program is idle, and their CPU seconds are taken from that.
  *
- * Pure: the caller brings the clock, which never goes back.
+ * The functions are pure: the caller passes the time, which must never go back.
  */
 #ifndef TL_HOST_LEDGER_H
 #define TL_HOST_LEDGER_H
@@ -39,15 +39,15 @@ struct ledger {
 	double core_s[COSTS];
 };
 
-/* From now on, in COST_OTHER. */
+/* Starts the ledger, in COST_OTHER. */
 void ledger_open(struct ledger *l, double cores, double now);
-/* The purpose from now on; returns the one before. */
+/* Sets the current purpose, and returns the one before. */
 enum cost ledger_switch(struct ledger *l, enum cost c, double now);
-/* core_s went to c, beside. No more is taken than there was. */
+/* Charges core_s of a process beside the program to c. No more is taken than there is. */
 void ledger_beside(struct ledger *l, enum cost c, double core_s, double now);
-/* Of what was charged to `from`, core_s belong to `to`. */
+/* Moves core_s of the charges from `from` to `to`. */
 void ledger_move(struct ledger *l, enum cost from, enum cost to, double core_s, double now);
-/* What has passed since the last call is a part: another program keeps its own ledger of it. It
+/* Marks the time since the last call as that of another program, which keeps its own ledger. It
  * counts in wall_s and in no purpose. */
 void ledger_skip(struct ledger *l, double now);
 /* Charges what has passed. */
@@ -60,8 +60,8 @@ struct ledger_run {
 	const char *run, *program, *at;
 	const char *part_of; /* the run that this one is a part of; NULL: of none */
 	const char *why;     /* it was not done; NULL: it was */
-	const char *energy;  /* as energy_put() writes it; NULL: told by others */
-	int replayed;	     /* nobody paid it */
+	const char *energy;  /* as energy_put() writes it; NULL: in another record */
+	int replayed;	     /* it was simulated */
 };
 void ledger_record(const struct ledger *l, const struct ledger_run *run, struct buf *out);
 

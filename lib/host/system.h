@@ -1,5 +1,4 @@
-/* The kernel of the operating system: what the library's choice of an implementation was found
- * under. */
+/* The name of the operating system's kernel, under which the library's best variant was found. */
 #ifndef TL_HOST_SYSTEM_H
 #define TL_HOST_SYSTEM_H
 

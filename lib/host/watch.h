@@ -1,8 +1,8 @@
-/* What disturbs a timing, as far as the kernel shows it: time that the hypervisor gave to others,
- * involuntary context switches, thermal throttling, the clock's frequency.
+/* Disturbances of a timing, as far as the kernel shows them: time that the hypervisor gave to other
+ * machines, involuntary context switches, thermal throttling, the clock's frequency.
  *
- * Files are opened once and then read in place, a few microseconds each. What a machine does not
- * show is left out of a record, and said once, in the env (watch_put_sources).
+ * Files are opened once and then read in place, a few microseconds each. Sources that a machine
+ * lacks are left out of its results, and the env names them once (watch_put_sources).
  */
 #ifndef TL_HOST_WATCH_H
 #define TL_HOST_WATCH_H

@@ -6,9 +6,9 @@
 
 double clock_now(void);				/* monotonic */
 double clock_cpu(void);				/* user + system time of this process */
-double clock_rusage(const struct rusage *used); /* the same of what is told */
+double clock_rusage(const struct rusage *used); /* the same of *used */
 
-/* clock_cpu() less *told, which becomes it. */
+/* clock_cpu() minus *told; sets *told to clock_cpu(). */
 double clock_cpu_since(double *told);
 
 #endif

@@ -1,8 +1,8 @@
-/* What is wrong with the lines of a file. A thousand lines that are wrong in the same way are told
- * as five and a count: "FILE:LINE: WHY" of the first five of a kind, and at the end of the file
+/* Collects errors in the lines of a file. The first five errors of a kind are printed as
+ * "FILE:LINE: WHY". The others are counted, and at the end of the file there is one line for them:
  * "FILE: and 995 more errors like that of line 1".
  *
- * Two sentences are of one kind if they differ in numbers, and in what they quote, alone.
+ * Two errors are of one kind if their sentences differ only in numbers and in quoted text.
  */
 #ifndef TL_IO_COMPLAINTS_H
 #define TL_IO_COMPLAINTS_H
@@ -12,9 +12,9 @@
 #include "lib/base/buf.h"
 
 enum {
-	COMPLAINTS_EACH = 5,   /* told of a kind */
-	COMPLAINTS_KINDS = 16, /* told apart; all further ones are of one kind */
-	COMPLAINTS_TEXT = 160, /* bytes of a sentence by which its kind is known */
+	COMPLAINTS_EACH = 5,   /* printed of a kind */
+	COMPLAINTS_KINDS = 16, /* kinds that are distinguished; all others are one kind */
+	COMPLAINTS_TEXT = 160, /* bytes of a sentence that decide its kind */
 };
 
 /* Of one file. Zeroed: none yet. */
@@ -26,12 +26,12 @@ struct complaints {
 	int nkinds;
 };
 
-/* Counts one. 1: sentence (replaced) is to be told; 0: enough of its kind have been. "-" is called
- * the standard input. */
+/* Counts an error. 1: print sentence, which is replaced; 0: enough of its kind were printed. "-" is
+ * called the standard input. */
 int complaints_add(struct complaints *c, const char *file, uint64_t line, const char *why,
 		   struct buf *sentence);
-/* At the end of the file, until it gives 0: 1 with a sentence that counts the rest of a kind. After
- * that there are none, as at the start. */
+/* Call it at the end of the file until it returns 0. 1: sentence counts the rest of a kind. After 0
+ * there are no errors, as at the start. */
 int complaints_rest(struct complaints *c, const char *file, struct buf *sentence);
 
 #endif

@@ -1,6 +1,6 @@
-/* What a process may still ask of the system, by a seccomp filter; for itself and all that it
- * starts, for good. Where the system has no filters (or for another architecture) nothing happens:
- * the filters are a second fence, not the only one. */
+/* Limits the system calls of this process, and of all that it starts, for ever (a seccomp filter).
+ * Nothing happens if the system has no filters, or on another architecture: the filters are a
+ * second protection, not the only one. */
 #ifndef TL_IO_CONFINE_H
 #define TL_IO_CONFINE_H
 

@@ -1,5 +1,5 @@
-/* Files of other kinds than a program reads, known by how they begin: so that a wrong file gets one
- * sentence, which tells the mend, and not a complaint a line.
+/* Recognizes files that a program does not read, by their first bytes. A wrong file then gets one
+ * sentence, which says what to do, instead of an error for each line.
  */
 #ifndef TL_IO_FOREIGN_H
 #define TL_IO_FOREIGN_H
@@ -11,7 +11,7 @@
 const char *foreign_hint(const char *s, size_t n);
 /* The same where records are wanted: models, archives, lists and other JSON are foreign, too. */
 const char *foreign_to_records(const char *s, size_t n);
-/* An archive's member by whose name it is told that the archive is a model of another kind. */
+/* The same by the name of an archive's member: the archive is a model of another kind. NULL: no. */
 const char *foreign_member(const char *name);
 
 #endif

@@ -1,4 +1,4 @@
-/* What a program tells of its options: --help, and the OPTIONS section of its manual page. Both are
+/* Prints the options of a program: --help, and the OPTIONS section of its manual page. Both are
  * made from the option table (option.h) and go to standard output.
  */
 #ifndef TL_IO_HELP_H

@@ -1,8 +1,8 @@
-/* Commands run under libexec/tl/keep: within limits, in a process group that they cannot leave, and
- * so that nothing of them outlives the command, keep, or this process, however it ends.
+/* Runs commands under libexec/tl/keep. They have limits, and a process group that they cannot
+ * leave. None of their processes outlives the command, keep, or this process, however these end.
  *
- * The process that is started is keep; it ends as the command ended, by the same signal if it was
- * one. A command that cannot be started ends with status 127 and a sentence on its stderr.
+ * The process that is started is keep. It ends as the command ended, also by the same signal. A
+ * command that cannot be started ends with status 127 and a sentence on its stderr.
  * proc_kill() asks keep to end the command, which takes about a millisecond.
  */
 #ifndef TL_IO_KEEP_H
@@ -12,7 +12,7 @@
 
 #include "lib/io/proc.h"
 
-/* 0: as it is for this process. All limits but no_* are a process's, not the sum of all. */
+/* 0: the same as for this process. All limits but no_* hold for each process, not for their sum. */
 struct keep {
 	int64_t memory; /* bytes of address space */
 	int64_t file;	/* bytes of a file that it writes */
@@ -20,7 +20,7 @@ struct keep {
 	int64_t files;	/* open files */
 	int no_network; /* no new sockets: EACCES */
 	int no_fork;	/* no new processes, only threads: EAGAIN */
-	int ours;	/* a program of this build: if that is for the address sanitizer, which
+	int ours;	/* a program of this build. If the build uses the address sanitizer, which
 			   reserves terabytes, its memory is not limited */
 };
 

@@ -1,9 +1,9 @@
 /* Record streams: newline-delimited JSON on pipes, as man 5 tl-record says.
  *
- * A reader goes through its files (or stdin, "-") line by line and tells a record's type from the
- * fixed start of the line, {"tl":1,"type":"...", without parsing the rest: what a program does not
- * act on moves at memory speed. A writer buffers whole lines. Before a reader would block, it
- * flushes the writer tied to it, so that nothing is held back from the next program.
+ * A reader goes through its files (or stdin, "-") line by line and knows a record's type from the
+ * fixed start of the line, {"tl":1,"type":"...", without parsing the rest. So records that a
+ * program only passes on move at memory speed. A writer buffers whole lines. Before a reader would
+ * block, it flushes the writer tied to it, so that the next program gets all records at once.
  *
  * Bad lines are reported on stderr with file and line number, counted, and skipped; rec_status()
  * turns the counts into the exit status at the end.
@@ -55,8 +55,8 @@ void rec_accept_any_start(struct rec_in *in);
  * error. A line that is no record is reported and skipped here; a last line without newline is a
  * bad line if it does not parse. Empty lines are skipped. */
 int rec_next(struct rec_in *in, struct rec *r, struct err *e);
-/* What a line is that does not begin as every record does, and the mend; NULL: it begins so. d is
- * used to look into it. */
+/* For a line that does not begin as records do: what it is, and what to do. NULL: it begins as they
+ * do. d is used to parse it. */
 const char *rec_strange(const char *s, size_t n, struct json_doc *d);
 /* Parses the record's text into d (kept inside the reader, reused); reports a bad line and returns
  * -1. */
@@ -88,9 +88,9 @@ int rec_broken_pipe(const struct rec_out *out);
  */
 int rec_reader_gone(const struct rec_out *out);
 
-/* Group bookkeeping: feed every record; tells, at the end, of a stream that was cut off. A group
- * opens with a workload record and closes with its end record. Candidates or results without a
- * group are allowed (a dump), and so is a stream of workload records alone. */
+/* Group bookkeeping: feed every record, and at the end `cut` says if the stream was cut off. A
+ * group opens with a workload record and closes with its end record. Candidates or results without
+ * a group are allowed (a dump), and so is a stream of workload records alone. */
 struct rec_groups {
 	int open; /* 1 inside a group that has seen a candidate or result */
 	char id[33];

@@ -1,15 +1,16 @@
 /* A final: a candidate against the library's best, in several processes.
  *
- * What a process finds holds for its place in memory and for its moment, and another one finds
- * something that is a per cent or two away, however many pairs each has. So the ratio is the
- * geometric mean of the processes' medians, and its 95% interval is Student's t of their
- * logarithms; of a single process, its own. Where the processes that were asked for leave the
- * verdict undecided, shorter ones follow, up to MORE times as many in all.
+ * The ratio of one process depends on its place in memory and on the moment. Another process
+ * differs by a per cent or two, however many pairs each has. So the ratio is the geometric mean of
+ * the processes' medians, and its 95% interval is Student's t of their logarithms; with a single
+ * process it is that one's interval. If the requested processes leave the verdict undecided,
+ * shorter ones follow, up to FINAL_MORE times as many in all.
  *
- * Where the library's best is in another layout than the workload's, its best in that one is called
- * in the same turns; its ratio to the candidate is told in the same way, and decides nothing.
+ * The library's best may have another layout than the workload. Then its best in the workload's
+ * layout is called in the same turns. Its ratio to the candidate is recorded, too, but decides
+ * nothing.
  *
- * Pure: what the worker answered is added, process by process.
+ * The functions are pure: the caller adds the worker's answers, process by process.
  */
 #ifndef TL_MEASURE_FINAL_H
 #define TL_MEASURE_FINAL_H
@@ -19,11 +20,11 @@
 #include "lib/trial/duel.h"
 
 enum {
-	FINAL_ASKED = 9, /* processes, at most */
+	FINAL_ASKED = 9, /* most processes that can be requested */
 	FINAL_MORE = 12,
 	FINAL_PROCESSES = FINAL_ASKED * FINAL_MORE,
-	FINAL_PAIRS = 100,	/* of a process that was asked for */
-	FINAL_SHORT_PAIRS = 32, /* of one that follows */
+	FINAL_PAIRS = 100,	/* of a requested process */
+	FINAL_SHORT_PAIRS = 32, /* of a shorter one that follows */
 	FINAL_PAIRS_MAX = FINAL_PROCESSES * FINAL_PAIRS
 };
 
@@ -46,7 +47,8 @@ struct final {
 
 /* Takes the samples of a worker's answer, and computes the medians anew. */
 int final_add(struct final *f, const struct json_doc *answer, struct err *e);
-/* How many pairs the next process makes, when `asked` processes were asked for; 0: it is over. */
+/* How many pairs the next process makes, if `asked` processes were requested; 0: the final is over.
+ */
 int final_wants(const struct final *f, int asked);
 
 #endif

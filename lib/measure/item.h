@@ -1,4 +1,4 @@
-/* A group of candidates, and each of them, on their way through a run. */
+/* The state of a group and of each of its candidates during a run. */
 #ifndef TL_MEASURE_ITEM_H
 #define TL_MEASURE_ITEM_H
 
@@ -8,14 +8,14 @@
 #include "lib/measure/contest.h"
 #include "lib/measure/known.h"
 
-/* A candidate on its way through a group. */
+/* A candidate of a group. */
 struct item {
 	const char *line;
 	size_t n;
 	struct id id;
 	struct build *build;
 	struct known_answer known; /* from an earlier run: not measured again */
-	double build_s;		   /* charged to this candidate, the first that wanted the object */
+	double build_s;		   /* charged to this candidate, the first that needed the object */
 	double build_core_s;
 	const char *status; /* decided before any run, else NULL */
 	const char *why;
@@ -23,7 +23,7 @@ struct item {
 	struct item *next;
 };
 
-/* The library's variant that finals are against. */
+/* The variant of the library that finals are against. */
 struct opponent {
 	int looked;	  /* it is known whether there is one */
 	const char *impl; /* NULL: none, and why says so */
@@ -37,7 +37,7 @@ struct opponent {
 
 /* One workload and the candidates to measure for it. */
 struct group {
-	struct arena arena; /* everything of the group */
+	struct arena arena; /* of everything in the group */
 	struct workload w;
 	const char *record; /* the workload record, NULL if none came */
 	size_t record_n;
@@ -45,7 +45,7 @@ struct group {
 	size_t end_n;
 	int cut;		/* its input was cut off: it gets no end */
 	struct item *incumbent; /* of earlier rounds, from the workload record; NULL: none */
-	int incumbent_final;	/* it has had its final */
+	int incumbent_final;	/* its final is done */
 	struct item *first, **last;
 	int64_t n, nknown;
 	struct build *naive;

@@ -1,9 +1,10 @@
-/* A journal of results: a file to which each is appended as soon as it is known, and synced, so
- * that a death costs at most the candidate in flight; and from which the next run answers.
+/* A journal of results. Each result is appended to the file and synced as soon as it is known, so
+ * that a crash loses at most the candidate that is being measured. The next run takes known results
+ * from it.
  *
- * One record a line, whole: results, and the begin, run and done records of the runs. One run at a
- * time has it (flock). A last line without its newline, which a death left, is cut off at opening;
- * lines that are no records are passed over; both are told to the caller.
+ * The file has whole records, one a line: results, and the begin, run and done records of the runs.
+ * One run at a time has it open (flock). Opening it cuts off a last line without newline, which a
+ * crash left, and ignores lines that are no records. The struct says how many.
  */
 #ifndef TL_MEASURE_JOURNAL_H
 #define TL_MEASURE_JOURNAL_H
@@ -26,12 +27,12 @@ struct journal {
 	int64_t bad_line; /* the first of them, from 1 */
 };
 
-/* Opens or makes it, takes its lock and reads it. Fails with EXIT_BUSY if another run has it. The
- * path is kept. */
+/* Opens or makes the file, locks and reads it. Fails with EXIT_BUSY if another run has it. path
+ * must live as long as the journal. */
 int journal_open(struct journal *j, const char *path, struct err *e);
-/* On the disk when it returns. */
+/* Appends a line. It is on the disk when this returns. */
 int journal_add(struct journal *j, const char *line, size_t n, struct err *e);
-/* What was in it when it was opened, for known.h; from: the journal. */
+/* Gives the results that were in it at opening, for known.h; from: the journal. */
 int journal_look(void *from, const char *workload_id, const char *candidate_id, known_take *take,
 		 void *to, struct err *e);
 void journal_close(struct journal *j);

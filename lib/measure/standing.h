@@ -1,5 +1,5 @@
-/* How a run stands: what its progress line tells of the candidates, and of the best ones so far
- * against the library, the geometric mean over the workloads whose ratio is known.
+/* The progress line of a run: the candidates, and how the best ones so far compare with the library
+ * (the geometric mean over the workloads with a known ratio).
  */
 #ifndef TL_MEASURE_STANDING_H
 #define TL_MEASURE_STANDING_H
@@ -13,14 +13,14 @@ struct standing {
 	int64_t known;
 };
 
-/* What is done from here on, so many times in all. */
+/* Begins a stage of `all` steps; `what` names it. */
 void standing_begin(struct standing *s, const char *what, int64_t all);
-/* One more of them begins, of this workload. */
+/* Begins the next step, for this workload. */
 void standing_next(struct standing *s, const struct workload *w);
-/* The library's time over that of a workload's best candidate is now `ratio`. *of: the workload's
- * ratio as it was told last, 0: never. What is no ratio (0, NAN) changes nothing. */
+/* Enters `ratio`, the library's time over that of a workload's best candidate. *of: the ratio that
+ * was entered last for the workload; 0: none. A ratio of 0 or NAN changes nothing. */
 void standing_ratio(struct standing *s, double *of, double ratio);
-/* A candidate is faster than the best before it, by so much. */
+/* Enters that a candidate is faster than the best before, by the factor `by`. */
 void standing_better(struct standing *s, double *of, double by);
 
 #endif

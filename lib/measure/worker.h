@@ -1,4 +1,4 @@
-/* The supervisor's side of a worker: a process that can be asked, timed out, killed and replaced.
+/* The supervisor's side of a worker process: requests with a time limit, killing, and replacing.
  */
 #ifndef TL_MEASURE_WORKER_H
 #define TL_MEASURE_WORKER_H

@@ -1,9 +1,10 @@
-/* A portfolio: the few schedules that together lose least over many workloads.
+/* Chooses a portfolio: the few schedules that together lose least over many workloads.
  *
- * The candidates are the fastest recorded schedules of each workload, fitted to all the others.
- * What a fitted one takes there is as recorded, where it was, else as the model says, both relative
- * to the best of the workload. Then a greedy cover: the next schedule is the one by which the sum
- * over workloads of log(least time of the portfolio / best time) falls most.
+ * The candidates are the fastest recorded schedules of each workload, fitted to all other
+ * workloads. The time of a fitted schedule is the recorded one, if there is one, and else the
+ * model's; both are relative to the best of the workload. The choice is greedy: the next schedule
+ * is the one that lowers the sum over workloads of log(least time of the portfolio / best time)
+ * most.
  */
 #ifndef TL_SEARCH_COVER_H
 #define TL_SEARCH_COVER_H

@@ -25,7 +25,7 @@ struct search_space {
 	struct knob_space space[SEARCH_MAX_ALGOS];
 	uint64_t start[SEARCH_MAX_ALGOS + 1]; /* first point of each; the last entry is the total */
 };
-/* Asks every algorithm. only (may be NULL): the one algorithm wanted. */
+/* Makes the space of all algorithms that apply, or (only not NULL) of that one. */
 void search_space_init(struct search_space *s, const struct workload *w, const struct data_env *env,
 		       const char *only);
 /* The candidate at a point (without its id): 1, or 0 if the algorithm's predicate refuses it. */
@@ -33,19 +33,19 @@ int search_space_at(const struct search_space *s, uint64_t point, struct candida
 /* The point of a candidate: 1, or 0 if its knobs are none of the values listed. */
 int search_space_point(const struct search_space *s, const struct candidate *c, uint64_t *point);
 
-/* Why it has no such point: -1 with the sentence. */
+/* Explains why a candidate has no point: -1 with the sentence. */
 int search_space_lacks(const struct search_space *s, const struct candidate *c, struct err *e);
 
 /* The time that the analytic draft expects of a point, in seconds, and its features (f NULL: none).
  * 0; -1: the point makes no program. */
 int search_space_draft(const struct search_space *s, uint64_t point, struct arena *scratch,
 		       double *draft_s, float *f);
-/* The first by the draft of the n that "random" proposes first: 1; 0: none of them makes a program.
+/* The best by the draft of the first n proposals of "random": 1; 0: none of them makes a program.
  */
 int search_space_drafted(const struct search_space *s, uint64_t seed, int64_t n,
 			 struct candidate *c);
 
-/* Proposals of another program that are no points to try. */
+/* Counts of proposals by another program, and of those that are no new points. */
 struct search_passed {
 	int64_t proposed;	   /* in all */
 	int64_t outside, repeated; /* not in the space; proposed before */
@@ -62,14 +62,14 @@ struct search {
 	 * points that the predicate refuses or that are known already: the caller skips those. It
 	 * never proposes a point twice. */
 	int (*propose)(void *state, uint64_t *point);
-	/* Told of an earlier result, best first is not assumed. May be NULL. */
+	/* Takes an earlier result; results come in any order. May be NULL. */
 	void (*observe)(void *state, const struct candidate *c, double latency_s);
-	/* Gives back what is not in the arena. May be NULL. */
+	/* Frees memory outside of the arena. May be NULL. */
 	void (*stop)(void *state);
 	/* Why propose failed. NULL: it never does. */
 	const struct err *(*error)(const void *state);
-	/* For a strategy that passes proposals over: which. NULL: it passes none over, and proposes
-	 * the whole space before it has none left. */
+	/* For a strategy that skips proposals: their counts. NULL: it skips none, and proposes the
+	 * whole space before it ends. */
 	const struct search_passed *(*passed)(const void *state);
 	/* Was the whole space proposed? Asked where there is `passed`. */
 	int (*exhausted)(const void *state);
@@ -79,7 +79,7 @@ extern const struct search *const search_list[]; /* NULL at the end; made from t
 /* Appends "exec:|grid|...": what a user may name; behind exec: stands a command. */
 void search_names(struct buf *out);
 const struct search *search_find(const char *name);
-/* That others name. */
+/* Strategies that other code names. */
 extern const struct search search_exec, search_guided, search_random;
 
 #endif

@@ -1,5 +1,5 @@
-/* What differs between two envs, as they stand in records: which fields, and in words. "There" is
- * the env that a result comes from, "here" the one that is asked for.
+/* Compares two envs of records, and describes in words which fields differ. "There" is the env of a
+ * result, "here" the env of the query.
  */
 #ifndef TL_STORE_DIFFER_H
 #define TL_STORE_DIFFER_H

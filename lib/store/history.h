@@ -1,10 +1,10 @@
-/* What happened so far to a list of workloads in one env, from the database and from result and end
- * records, in the form that preempt.h decides on.
+/* The tuning history of a list of workloads in one env, in the form that preempt.h needs. It comes
+ * from the database and from result and end records.
  *
- * A result that comes from both counts once, and of different ones with the same key (store.h) the
- * later by "at". A candidate that was found wrong has no latency and is never the best. A
- * workload's tries are its distinct candidates in the order of their first result; a round is a
- * run, in the order of the runs' first results.
+ * A result that comes from both counts once. Of different results with the same key (store.h) the
+ * later by "at" counts. A candidate that was found wrong has no latency and is never the best. The
+ * tries of a workload are its distinct candidates in the order of their first results. Each run is
+ * a round; rounds are in the order of the runs' first results.
  */
 #ifndef TL_STORE_HISTORY_H
 #define TL_STORE_HISTORY_H
@@ -15,14 +15,14 @@
 
 struct history_item {
 	struct id id;
-	/* Of the database and of records; sorted by history_finish(). */
+	/* From the database and from records; history_finish() sorts them. */
 	struct store_result *result;
 	int64_t n, cap;
 	int exhausted;
-	/* Made by history_finish() */
+	/* Set by history_finish() */
 	struct preempt_try *tries;
 	int64_t ntries;
-	struct store_result *best;  /* NULL: none is ok and was never wrong */
+	struct store_result *best;  /* NULL: no candidate is ok and was never found wrong */
 	struct store_result *final; /* the last that was ok; NULL: none */
 	double baseline_s;
 };
@@ -40,11 +40,11 @@ struct history {
 	const char *last_at;  /* and of the last */
 };
 
-/* Begins the history of a workload, with what the database (may be NULL) knows. h->env is set by
- * then, or the database knows nothing. */
+/* Adds a workload, with its results in the database (may be NULL). Set h->env before, unless the
+ * database has no results. */
 int history_add_workload(struct history *h, struct store *s, const char *id, struct err *e);
-/* A result or end record; those of other workloads and envs are left out. The first result's env is
- * taken if none is known. */
+/* Adds a result or end record. Records of other workloads and envs are ignored. If h->env is NULL,
+ * the first result sets it. */
 int history_add_record(struct history *h, const struct rec *r, const struct json_doc *d,
 		       struct err *e);
 /* Sorts and counts. since: a time as in "at", or NULL for all. */

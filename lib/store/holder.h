@@ -1,11 +1,11 @@
-/* Which candidate is the best known of a workload in an env, by results of any number of runs.
+/* Finds the best known candidate of a workload in an env, from the results of any number of runs.
  *
  * A winner ("incumbent") has won a duel with the holder that its run knew, so it is the best known
- * from then on. A run that knew no holder begins anew: its first winner had no duel, and the next
- * ones won theirs among its own. What such a run ends with has not met the best known; the one with
- * the shorter time is the best, or, where both have been compared with the library in pairs, the
- * one that was more times as fast. So what is known does not depend on the order in which results
- * were stored, and no run takes the place of a better kernel that it knew nothing of.
+ * from then on. A run that knew no holder begins anew: its first winner had no duel, and later ones
+ * won their duels within the run. So the last winner of such a run was never compared with the best
+ * known. The better of the two is the one with the shorter time; or, if both were compared with the
+ * library in pairs, the one with the greater ratio. So the outcome does not depend on the order in
+ * which results were stored, and no run replaces a better kernel that it did not know.
  */
 #ifndef TL_STORE_HOLDER_H
 #define TL_STORE_HOLDER_H
@@ -19,9 +19,9 @@ struct holder {
 	const char *anew; /* that run; NULL: none did */
 };
 
-/* Takes a result that is ok, in the order of `at`; it outlives the holder. */
+/* Takes a result that is ok, in the order of `at`. It must live as long as the holder. */
 void holder_feed(struct holder *h, const struct store_result *r);
-/* The best known; NULL: no result is a winner's. */
+/* The best known; NULL: no result is a winner. */
 const struct store_result *holder_found(const struct holder *h);
 
 #endif

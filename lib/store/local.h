@@ -1,4 +1,4 @@
-/* Fits a model to the machine by what the database knows of it (lib/model/adapt.h). */
+/* Adapts a model to the machine with results of the database (lib/model/adapt.h). */
 #ifndef TL_STORE_LOCAL_H
 #define TL_STORE_LOCAL_H
 
@@ -7,9 +7,9 @@
 
 enum { LOCAL_WHY = 120 };
 
-/* What became of it (enum adapted), or -1. By the newest times of the env, at most 4096 among the
- * last 100000 results. here: its limits. A model that should not be asked here is freed and *m is
- * NULL: `why` holds a sentence. */
+/* Returns an enum adapted, or -1. Uses the newest times of the env: at most 4096, among the last
+ * 100000 results. here: the limits of the env. If the model should not be used here, it is freed,
+ * *m is NULL, and `why` holds a sentence. */
 int local_adapt(struct store *s, const char *env_id, const struct limits *here, struct model **m,
 		char why[LOCAL_WHY], struct err *e);
 

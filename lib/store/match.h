@@ -1,11 +1,12 @@
-/* The best that is known for a workload: exact; of the same workload in another env; or of the
- * nearest workload, whose candidates are valid for this one, too.
+/* Finds the best known results for a workload, in this order: of the workload itself in this env
+ * (exact); of the workload in another env; of the nearest workload whose candidates are valid for
+ * this one, too.
  *
- * Nearest: the same operator and element type, and the least distance, which is the square root of
- * the sum over all dimensions of log2((a+1)/(b+1))^2, of 1 for another layout or right side, and of
- * 1/16 for each post-op that only one of them has. This env's workloads are asked first; seconds of
- * another env are never taken for this one's.
- * Of other envs the one of this hardware goes first: its results are stale, those of others foreign
+ * The nearest workload has the same operator and element type, and the least distance. The distance
+ * is the square root of a sum: log2((a+1)/(b+1))^2 for each dimension, 1 for another layout or
+ * right side, and 1/16 for each post-op that only one of them has. Workloads of this env come
+ * first. Times of another env are never taken for times of this one. Of the other envs, those of
+ * this hardware come first: their results are stale, and results of other hardware are foreign
  * (lib/host/env.h).
  */
 #ifndef TL_STORE_MATCH_H
@@ -31,7 +32,7 @@ struct matcher;
 /* here: the env to answer for; it must outlive the matcher. */
 struct matcher *matcher_open(struct store *s, const struct store_env *here);
 void matcher_close(struct matcher *m);
-/* The best `top` candidates. Texts live in a. */
+/* Finds the best `top` candidates. Texts live in a. */
 int match_find(struct matcher *m, const struct workload *w, int64_t top, struct arena *a,
 	       struct match *out, struct err *e);
 

@@ -1,4 +1,4 @@
-/* Results that cannot be: a record is held against itself. Nothing here asks the machine. */
+/* Finds impossible results: a record is checked against itself, without a look at the machine. */
 #ifndef TL_STORE_PLAUSIBLE_H
 #define TL_STORE_PLAUSIBLE_H
 

@@ -1,20 +1,20 @@
-/* Which operators to go on tuning, and with how many candidates each: operator and model preemption
- * after Trimmer (IEEE CLOUD 2022, section IV), with three corrections.
+/* Decides which operators to go on tuning, and with how many candidates each. This is the operator
+ * and model preemption of Trimmer (IEEE CLOUD 2022, section IV), with three corrections.
  *
- * - Progress is the fall of the best so far, weighed by count: an operator that stops stays in the
- *   sums, so that stopping never looks like progress.
- * - The budget goes where it is expected to bring most. The best of n candidates falls about
- *   linearly with log(n): a doubling of the candidates is expected to bring the fraction d, seen in
- *   the last doubling and drawn towards a prior while n is small. The m more candidates for an
- *   operator with count c and time t are then expected to save c t (1 - exp(-d
- * log2((n+m+1)/(n+1)))) seconds. The sum over all operators under a budget is largest where each
- * one's n + m is in proportion to c t d (water filling). Equal shares are what the first round
- * gets, when nothing is known.
- * - An operator stops at a plateau of its own: no gain of 1% within `patience` candidates. It gets
- *   another, short turn after 2 rounds, then 4, 8, ... while others go on. All stops only when none
- *   goes on of its own merit, when the expected gain is not worth its core-seconds, or at a limit.
+ * - Progress is the fall of the best time so far, weighted with the count. An operator that stops
+ *   stays in the sums, so that stopping never looks like progress.
+ * - The budget goes where the expected gain is greatest. The best of n candidates falls about
+ *   linearly with log(n): a doubling of the candidates is expected to gain the fraction d, which is
+ *   that of the last doubling, shrunk towards a prior while n is small. For an operator with count
+ *   c and time t, m more candidates are then expected to save
+ *   c t (1 - exp(-d log2((n+m+1)/(n+1)))) seconds. Under a budget the sum over all operators is
+ *   largest if each one's n + m is in proportion to c t d (water filling). In the first round, when
+ *   nothing is known, the shares are equal.
+ * - An operator stops when it has no gain of 1% within `patience` candidates. While others go on,
+ * it gets another, short turn after 2 rounds, then 4, 8, ... The whole run stops when no operator
+ *   still gains, when the expected gain is not worth its core-seconds, or at a limit.
  *
- * Pure functions of their arguments.
+ * The functions are pure.
  */
 #ifndef TL_STORE_PREEMPT_H
 #define TL_STORE_PREEMPT_H
@@ -55,7 +55,7 @@ struct preempt_rules {
 
 /* Decides for all n operators; returns how many are to be tuned. */
 int preempt_decide(struct preempt_op *op, int n, const struct preempt_rules *rules);
-/* Stops all for a reason of the caller's (a limit). */
+/* Stops all operators, for a reason that the caller gives (a limit). */
 void preempt_stop_all(struct preempt_op *op, int n, const char *reason);
 /* Seconds that m more candidates are expected to save in one run of the model. */
 double preempt_expected(const struct preempt_op *op, int64_t m);

@@ -1,4 +1,4 @@
-/* What the database has of a candidate, as a source for lib/measure/known.h. */
+/* The results of a candidate in the database, as a source for lib/measure/known.h. */
 #ifndef TL_STORE_RECORDED_H
 #define TL_STORE_RECORDED_H
 

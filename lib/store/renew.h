@@ -1,12 +1,12 @@
-/* Inside of lib/store: envs of an older version (lib/space/envid.h).
+/* Inside of lib/store: brings envs of an older version up to date (lib/space/envid.h).
  *
- * Such an env has its id of today in here, and envs that are the same then are one row. The records
- * of their results are rewritten, so that a dump says what the tables say. Where two results have
- * one key now, the later is kept, as ever (store.h). Indexes and tallies are right afterwards.
+ * Such an env gets today's id, and envs that then have equal ids become one row. The records of
+ * their results are rewritten, so that a dump agrees with the tables. If two results now have the
+ * same key, the later is kept, as usual (store.h). Indexes and tallies are updated.
  *
- * The table envs_before keeps which old id is which today, for records that name an env and do not
- * tell it. Where such came before anything told what their env was, their row is renewed when
- * something does; so what is stored does not depend on the order.
+ * The table envs_before maps old ids to today's, for records that have an env's id but no "env"
+ * object. Such a record may come before any record with the object. Its row is then renewed when
+ * that record comes, so the contents do not depend on the order.
  */
 #ifndef TL_STORE_RENEW_H
 #define TL_STORE_RENEW_H
@@ -16,11 +16,11 @@
 
 struct store;
 
-/* All of a database of the version before. Each wants a transaction. */
+/* Renews all envs of a database of the version before. All these functions need a transaction. */
 int renew_envs(struct store *s, struct err *e);
-/* Reads what the database knows of this id into s->envids. was may be NULL. */
+/* Reads what the database knows about this id into s->envids. was may be NULL. */
 int renew_look_up(struct store *s, const struct json *was, struct err *e);
-/* s->envids has learned of this id: notes it, and renews the env if it is there. */
+/* Stores what s->envids has learned about this id, and renews the env if the database has it. */
 int renew_learned(struct store *s, const struct json *was, struct err *e);
 
 #endif

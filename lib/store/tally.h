@@ -34,7 +34,7 @@ struct store;
 #define RECOUNT_CANDIDATES                                                                         \
 	"(SELECT count(DISTINCT candidate) FROM results WHERE workload = workloads.num)"
 
-/* What of a result is counted. */
+/* The fields of a result that are counted. */
 struct tally_result {
 	int64_t num, workload, env;
 	const unsigned char *candidate; /* ID_HEX / 2 bytes */
@@ -42,12 +42,12 @@ struct tally_result {
 	double core_s;			/* NAN: unknown */
 };
 
-/* The result was inserted. */
+/* Counts a result that was inserted. */
 int tally_new(struct store *s, const struct tally_result *r, struct err *e);
-/* The result was rewritten; before, it had this rank and these core-seconds. */
+/* Counts a result that was rewritten. Before, it had this rank and these core-seconds. */
 int tally_changed(struct store *s, const struct tally_result *r, int rank, double core_s,
 		  struct err *e);
-/* Writes what was gathered. Wants the batch that gathered it to be open still. */
+/* Writes the gathered changes. The batch in which they were gathered must still be open. */
 int tally_flush(struct store *s, struct err *e);
 void tally_forget(struct store *s);
 

@@ -12,8 +12,8 @@ struct until {
 	double most[UNTIL_LIMITS]; /* INFINITY: none */
 };
 
-/* text may be NULL: no limits. Of two of one kind the smaller holds. -1 with EXIT_USAGE where it
- * makes no sense. */
+/* text may be NULL: no limits. Of two limits of one kind the smaller counts. -1 with EXIT_USAGE:
+ * the text makes no sense. */
 int until_parse(struct until *l, const char *text, struct err *e);
 
 #endif
