@@ -7,8 +7,8 @@
  * written to their final place, also if a part is a concatenation itself. An operator is a row of
  * the table in lower.c and a function in one of the lower_*.c files.
  *
- * Images lie with their channels last, as convolutions want them; where a node wants another order,
- * a copy is made.
+ * Images have their channels last, as convolutions need them. If a node needs another order, a copy
+ * is made.
  */
 #ifndef TL_RUN_LOWER_H
 #define TL_RUN_LOWER_H
@@ -73,7 +73,7 @@ int lower_get_dense(struct lowering *l, int value, const int *order, struct plac
 		    struct err *e);
 int lower_dense(struct lowering *l, const struct place *from, const int *order, const char *name,
 		struct place *out, struct err *e);
-/* Makes a value that no step makes: a constant, row-major. */
+/* Makes a constant value, row-major; no step makes it. */
 int lower_constant_value(struct lowering *l, int value, struct err *e);
 /* Where a value of rank 4 is, or a copy of it: channels are dense, pixels, rows and images follow
  * each other, maybe with gaps between pixels. */
@@ -93,9 +93,9 @@ int lower_pointwise(struct lowering *l, const struct pointwise *m, const char *n
 		    const char *what, struct err *e);
 int lower_copy(struct lowering *l, const struct place *from, const struct place *to,
 	       const char *name, struct err *e);
-/* May the memory of this place be overwritten by the node at hand: is nothing in it read later? */
+/* May the current node overwrite the memory of this place, because nothing in it is read later? */
 int lower_is_free(const struct lowering *l, const struct place *p);
-/* The node at hand writes over memory that was something else: copies of that are of no use now. */
+/* The current node overwrites memory: copies of what was there become invalid. */
 void lower_overwrite(struct lowering *l, int memory);
 /* Reads a value as an operand of m, whose dimensions are set: an operation's number, or -1. */
 int lower_operand(struct lowering *l, struct pointwise *m, int value, struct err *e);
@@ -117,11 +117,11 @@ struct norm {
 void lower_find_norms(struct lowering *l);
 int lower_norm(struct lowering *l, const struct norm *m, struct err *e);
 
-/* lower_pool.c: the Pad of zeros that is the padding of a pool, which counts it as elements, and
- * how far it goes on each side; NULL: none is. */
+/* lower_pool.c: the Pad of zeros that makes the padding of a pool, if the pool counts padding as
+ * elements; and its size on each side. NULL: there is none. */
 const struct graph_node *lower_pad_of(const struct lowering *l, const struct graph_node *pool,
 				      const int64_t **pads);
-/* Is a Pad nothing but that, of all that read it? */
+/* Is a Pad only the padding of pools, for all its readers? */
 int lower_is_pool_padding(const struct lowering *l, const struct graph_node *pad);
 
 /* lower_concat.c */
@@ -134,15 +134,8 @@ lower_fn lower_alias, lower_reshape, lower_transpose, lower_slice, lower_split, 
 	lower_space_to_depth;		     /* lower_move.c */
 lower_fn lower_scalar, lower_cast;	     /* lower_scalar.c */
 lower_fn lower_resize, lower_conv_transpose; /* lower_image.c */
-lower_fn lower_concat; /* lower_pool.c: the Pad of zeros that is the padding of a pool, which counts
-			* it as elements, and how far it goes on each side; NULL: none is. */
-const struct graph_node *lower_pad_of(const struct lowering *l, const struct graph_node *pool,
-				      const int64_t **pads);
-/* Is a Pad nothing but that, of all that read it? */
-int lower_is_pool_padding(const struct lowering *l, const struct graph_node *pad);
-
-/* lower_concat.c */
-lower_fn lower_pool, lower_global_pool; /* lower_pool.c */
+lower_fn lower_concat;			     /* lower_concat.c */
+lower_fn lower_pool, lower_global_pool;	     /* lower_pool.c */
 lower_fn lower_softmax, lower_reduce, lower_layer_norm, lower_instance_norm, lower_group_norm,
 	lower_arg; /* lower_rows.c */
 
