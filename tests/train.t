@@ -123,14 +123,14 @@ judged() { # how many; how many of them by the first of the bag alone; and how m
 		$best //= $1;
 		$all++;
 		next if $2;
-		$glanced++;
+		$screened++;
 		$near++ if $1 > $best - 0.35;
-		END { printf "%d %d %d\n", $all, $glanced, $near }' "$1"
+		END { printf "%d %d %d\n", $all, $screened, $near }' "$1"
 }
-judged "$tmp/a" >"$tmp/n" && read -r all glanced near <"$tmp/n" && [ "$glanced" -gt 0 ] && [ "$glanced" -lt "$all" ] && [ "$near" -eq 0 ]
-ok $? "what the first of the bag thinks slow the others are not asked about ($glanced of $all)"
+judged "$tmp/a" >"$tmp/n" && read -r all screened near <"$tmp/n" && [ "$screened" -gt 0 ] && [ "$screened" -lt "$all" ] && [ "$near" -eq 0 ]
+ok $? "what the first of the bag thinks slow the others are not asked about ($screened of $all)"
 "$bin/tl-filter" -m "$tmp/model" -k 1000 --diverse=1 --explore=0.001 "$tmp/all" >"$tmp/b" && judged "$tmp/b" >"$tmp/n" &&
-	read -r all glanced near <"$tmp/n" && [ "$all" -gt 0 ] && [ "$glanced" -eq 0 ]
+	read -r all screened near <"$tmp/n" && [ "$all" -gt 0 ] && [ "$screened" -eq 0 ]
 ok $? 'unless deviations count'
 ids() { grep '"type":"candidate"' "$1" | grep -o '"candidate_id":"[^"]*"' | sort; }
 for share in 0 0.5 0.9 2; do

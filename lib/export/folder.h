@@ -1,5 +1,5 @@
-/* A folder that is written whole or not at all: its files are made in another one beside it, which
- * takes its name at the end. */
+/* A folder that is never incomplete: its files are written into a temporary folder beside it, which
+ * is renamed at the end. */
 #ifndef TL_EXPORT_FOLDER_H
 #define TL_EXPORT_FOLDER_H
 
@@ -12,7 +12,7 @@ struct folder;
 struct folder *folder_begin(const char *path, struct err *e);
 int folder_make(struct folder *f, const char *name, struct err *e); /* a folder inside */
 int folder_write(struct folder *f, const char *name, const struct buf *text, struct err *e);
-/* It is there. */
+/* Renames the temporary folder: the folder is there now. */
 int folder_commit(struct folder *f, struct err *e);
 /* Without a commit before it, all that was written is removed. */
 void folder_end(struct folder *f);

@@ -1,11 +1,10 @@
-/* References: what a candidate is compared with. naive.c is the truth in double precision; onednn.c
- * the baseline.
+/* References: the vendor's library, which candidates are compared with (onednn.c).
  *
- * The vendor's library is offered as variants: each algorithm it has times the workload's own
- * layout and the layout it prefers, post-ops fused. The caller times them all and takes the best;
- * nothing here times. Weights and bias are constant and reordered when the variant is made, off the
- * clock; activations of a preferred-layout variant are reordered off the clock too, so that each
- * variant is as fast as the library can be.
+ * The library is offered as variants: each of its algorithms, in the workload's own layout and in
+ * the layout that the library prefers, with fused post-ops. The caller times all variants and takes
+ * the best; nothing here times. Weights and bias are constant. They are reordered when the variant
+ * is made, outside of the timing. Activations of a variant in the preferred layout are reordered
+ * outside of the timing, too, so that each variant is as fast as the library can be.
  */
 #ifndef TL_REF_REF_H
 #define TL_REF_REF_H
@@ -24,7 +23,7 @@ struct ref_data {
 
 struct ref;
 
-/* A variant, to be found again in another process: as ref_name() and ref_layout() told it. */
+/* A variant, to be found again in another process, by its ref_name() and ref_layout(). */
 struct ref_choice {
 	const char *name, *layout;
 };

@@ -1,5 +1,5 @@
-/* Which kernel a workload gets: the best that a database knows for this machine; else, without
- * measuring, what tl-query --predict would say (lib/store/zero_shot.h).
+/* Chooses the kernel of a workload: the best one that a database has for this machine; else the one
+ * that tl-query --predict would name, without measuring (lib/store/zero_shot.h).
  */
 #ifndef TL_RUN_CHOOSE_H
 #define TL_RUN_CHOOSE_H
@@ -23,10 +23,10 @@ struct chooser {
 struct chosen {
 	struct candidate candidate;
 	const char *match;  /* "exact", or the name of its origin */
-	double predicted_s; /* measured for this machine; NAN where it was not */
+	double predicted_s; /* measured on this machine; NAN: it was not */
 };
 
-/* path: of the database, which need not be there; NULL: none. model_path as in tl-query. */
+/* path: of the database, which need not exist; NULL: none. model_path as in tl-query. */
 int chooser_open(struct chooser *c, const char *path, const char *model_path,
 		 const struct limits *limits, struct err *e);
 void chooser_close(struct chooser *c);

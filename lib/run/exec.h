@@ -1,4 +1,4 @@
-/* Running a program: all its steps by one team of threads, with a barrier behind each step. */
+/* Runs a plan: one team of threads runs all steps, with a barrier behind each. */
 #ifndef TL_RUN_EXEC_H
 #define TL_RUN_EXEC_H
 

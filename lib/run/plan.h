@@ -1,13 +1,12 @@
 /* A plan: the steps that compute a graph, and the memory that they work in.
  *
- * It is made by lowering a graph (lower.h): steps are added in their order, and name what memory
- * they read and write. Steps all of whose operands are constant run once, when the plan is
- * prepared. prepare_plan() (prepare.h) builds and loads the kernels, fills what is constant and
- * lays out the rest: two pieces of memory that are never needed at the same time may have the same
- * place.
+ * Lowering a graph makes it (lower.h): steps are added in their order, and name the memory that
+ * they read and write. A step with only constant operands runs once, when the plan is prepared.
+ * prepare_plan() (prepare.h) builds and loads the kernels, fills constant memory and lays out the
+ * rest. Two pieces of memory that are never needed at the same time may have the same place.
  *
- * Elements are single-precision floats. Integers of a graph that are computed with (indices, masks)
- * are stored as floats, too, exactly up to 2^24.
+ * Elements are single-precision floats. Integers of a graph that steps compute with (indices,
+ * masks) are stored as floats, too. They are exact up to 2^24.
  */
 #ifndef TL_RUN_PLAN_H
 #define TL_RUN_PLAN_H
@@ -27,7 +26,7 @@ enum weights_kind {
 	WEIGHTS_NORM,  /* a, b, c, d = scale, shift, mean, variance */
 };
 
-/* What happens to the sums, in order. Vectors of one element a channel, or of one element. */
+/* A change of the sums. Its vectors have one element for each channel, or one element. */
 struct weights_change {
 	enum weights_kind kind;
 	int a, b, c, d;		/* numbers of constant memory */
@@ -51,16 +50,18 @@ struct memory {
 	float *data;   /* where it is, if it is not in the plan's block */
 	int owned;     /* data was mapped for it */
 	int is_shared; /* several values have parts of it: a concatenation */
-	/* A step that runs once writes to it; a step of every run does. With both it is no
-	 * constant, and yet nothing else may have its place: what was written once stays. */
+	/* Does a step that runs once write to it? Does a step of every run? If both do, it is no
+	 * constant, but no other memory may have its place, because the first contents must stay.
+	 */
 	int written_once, written_again;
-	int readers; /* of a constant: those that have not read it yet; at 0 it goes */
-	/* Of a constant: makes its elements when they are wanted; gives back what is not owned. */
+	int readers; /* of a constant: readers that are not done; at 0 it is freed */
+	/* Of a constant: fill() makes its elements when they are needed; drop() frees memory that
+	 * is not owned. */
 	void (*fill)(void *with, float *to, int64_t n);
 	void *fill_with;
 	void (*drop)(void *with);
 	void *drop_with;
-	int first, last; /* steps that use it; first is -1 before any does */
+	int first, last; /* steps that use it; first is -1 if none does */
 	int64_t at;	 /* in the plan's block */
 };
 
@@ -71,8 +72,8 @@ struct operand {
 	int64_t at; /* floats from its start */
 };
 
-/* What is no nest: plain C, because it depends on data in a way that nests have no place for, or
- * because it is rare. */
+/* A step in plain C instead of a nest, because it depends on data in a way that nests cannot
+ * express, or because it is rare. */
 struct plain {
 	/* The part of thread `thread` of `threads`. -1: an operand has an element that it must not
 	 * have. */
@@ -94,7 +95,7 @@ struct step {
 	struct operand operand[NEST_BUFFERS];
 	void *buffers[NEST_BUFFERS]; /* the operands, once the plan is prepared */
 	int64_t scratch;	     /* floats that it takes of the scratch memory */
-	/* Where it is a workload's. */
+	/* If it is the kernel of a workload: */
 	const struct workload *workload;
 	struct operand by_role[TENSOR_ROLES];
 	struct ref *vendor; /* the vendor's code instead of the kernel */
@@ -102,7 +103,7 @@ struct step {
 	const struct candidate *candidate;
 	const struct weights_plan *weights;
 	const char *match;  /* how the kernel was found: "exact", "nearest", .. */
-	double predicted_s; /* what it takes, by the database; NAN */
+	double predicted_s; /* its time by the database; NAN: not known */
 	/* Or no kernel: */
 	const struct plain *plain;
 };
@@ -147,7 +148,7 @@ struct step *plan_candidate(struct plan *p, const char *name, const char *what,
 			    const struct candidate *c, const struct weights_plan *w,
 			    const struct operand by_role[TENSOR_ROLES], struct err *e);
 
-/* A reader of a constant is done with it: behind the last one it is given back. */
+/* A reader of a constant is done. After the last one the constant is freed. */
 void plan_leave(struct plan *p, int memory);
 /* What a plan of weights reads: the i-th memory, MEMORY_SCRATCH for one left out, or MEMORY_NONE
  * behind the last. */

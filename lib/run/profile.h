@@ -1,5 +1,4 @@
-/* What each step of a plan takes: as a table, and as a trace.
- */
+/* The time of each step of a plan, as a table and as a trace. */
 #ifndef TL_RUN_PROFILE_H
 #define TL_RUN_PROFILE_H
 

@@ -1,5 +1,5 @@
-/* Devices with memory of their own, as runners use them: a driver each, whose library is opened
- * with the first device. What is called of it is declared in the driver's file.
+/* Devices with memory of their own, for runners. Each kind of device has a driver. Its library is
+ * opened with the first device, and its functions are declared in the driver's file.
  */
 #ifndef TL_TARGET_DEVICE_H
 #define TL_TARGET_DEVICE_H
@@ -19,18 +19,18 @@ struct driver {
 	 * to hundreds of milliseconds and may start threads. */
 	struct device *(*open)(struct err *e);
 	void (*close)(struct device *d);
-	/* From what the target's compiler made: n bytes, with a 0 behind. */
+	/* object: made by the target's compiler; n bytes, and a 0 behind them. */
 	struct program *(*load)(struct device *d, const char *object, size_t n, struct err *e);
 	void (*unload)(struct program *p);
 	struct memory *(*memory)(struct device *d, size_t bytes, struct err *e);
 	void (*free)(struct memory *m);
-	/* From byte `at` on; they wait for the end. */
+	/* Copy from or to byte `at` of m, and wait for the end. */
 	int (*write)(struct memory *m, size_t at, const void *from, size_t bytes, struct err *e);
 	int (*read)(struct memory *m, size_t at, void *to, size_t bytes, struct err *e);
 	/* Runs the kernels NAME_0, NAME_1, .. with these n buffers, as params say (simt.h), and
-	 * waits for the end. The pointer `name` stands for the kernels: another one, others.
-	 * *seconds: from the start of the first to the end of the last, by the device's own clock.
-	 * -1: it refuses one, or dies of it. */
+	 * waits for the end. Kernels are looked up again if `name` is another pointer. *seconds:
+	 * from the start of the first to the end of the last, by the device's own clock. -1: the
+	 * device refuses a kernel, or dies of it. */
 	int (*run)(struct program *p, const char *name, const long *params,
 		   struct memory *const *buffer, int n, double *seconds, struct err *e);
 };

@@ -1,5 +1,5 @@
-/* What targets with blocks of threads have in common, for their own room: what is known of each
- * architecture before any device is asked, and the commands in libexec that take a vendor's
+/* The common part of targets with blocks of threads, for lib/target alone: a table of the known
+ * architectures, which needs no device, and calls of the commands in libexec that use a vendor's
  * libraries.
  */
 #ifndef TL_TARGET_GPU_H
@@ -26,8 +26,8 @@ void gpu_compile(const char *helper, const char *arch, const char *source, const
 		 char *argv[TARGET_ARGS]);
 /* A target's features: none, for the architecture says it all. */
 void gpu_features(struct buf *out);
-/* What HELPER OPTION prints, a line. -1: it fails, and e has what it says; errno is ENOENT where it
- * lacks a library. */
+/* Runs HELPER OPTION; out gets the line that it prints. -1: it fails, and e has its message; errno
+ * is ENOENT if it lacks a library. */
 int gpu_ask(const char *helper, const char *option, struct buf *out, struct err *e);
 
 #endif

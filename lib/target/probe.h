@@ -1,13 +1,12 @@
-/* The probe: what this machine can do, measured in about a second.
+/* The probe: measures in about a second what this machine can do.
  *
- * Rates are those of the best of many windows of half a millisecond, so that what else runs on the
- * machine costs windows and does not shift the figure; fork-join and barrier are medians, and so is
- * the rate of memory, over the windows that were not disturbed. FLOP/s count a multiply-add as two.
- * Bytes count what the loop names: a triad, a = b + s c, moves three arrays; that a store reads its
- * line first is not counted. What is read from memory has been flushed out of all caches before.
- * "disturbed" is the share of the windows of the peak of all threads that took far longer than the
- * best: how much else was running.
- * Runs the OpenMP team: only the worker links this file.
+ * A rate is the best of many windows of half a millisecond, so that other programs may spoil
+ * windows but do not shift the figure. Fork-join and barrier are medians. The rate of memory is the
+ * median over the undisturbed windows. FLOP/s count a multiply-add as two. Bytes count the arrays
+ * of the loop: a triad, a = b + s c, moves three arrays; it is not counted that a store reads its
+ * line first. Data that are read from memory were flushed out of all caches before. "disturbed" is
+ * the share of the windows of the peak of all threads that took far longer than the best; it shows
+ * how much other programs ran. This runs the OpenMP team, so only the worker links this file.
  */
 #ifndef TL_TARGET_PROBE_H
 #define TL_TARGET_PROBE_H

@@ -1,8 +1,8 @@
-/* Runners: what runs the objects of a target. A runner may start threads or a driver, so workers
- * alone link it: `runner_NAME`, for worker-NAME.
+/* Runners: a runner loads and runs the objects of a target. It may start threads or a driver, so
+ * only workers link it: `runner_NAME`, for worker-NAME.
  *
- * Where a device has memory of its own, a kernel's operands are put there before its calls, and
- * what it wrote is taken back behind them; calls move nothing.
+ * If a device has memory of its own, put() copies a kernel's operands there before its calls, and
+ * take() copies its output back after them. Calls copy nothing.
  */
 #ifndef TL_TARGET_RUNNER_H
 #define TL_TARGET_RUNNER_H
@@ -12,7 +12,7 @@
 #include "lib/nest/nest.h"
 #include "lib/target/target.h"
 
-/* A loaded kernel. Both are the runner's own business. */
+/* A loaded kernel. Only the runner uses these fields. */
 struct kernel {
 	void *handle;
 	void (*entry)(void);
@@ -43,13 +43,12 @@ struct runner {
 	 * in barrier() between phases. NULL: the target has no threads that share memory. */
 	void (*part)(const struct kernel *k, const long *params, void *const *buffers, int thread,
 		     int threads, void (*barrier)(void));
-	/* What the last call took by the device's own clock. NULL: it has none, and the caller's
-	 * counts. */
+	/* The time of the last call by the device's own clock. NULL: it has no clock; the caller
+	 * times the call. */
 	double (*seconds)(const struct kernel *k);
-	/* Starts the team, which the next run with as many threads finds there. NULL: there is
-	 * none. */
+	/* Starts the team for the next run with so many threads. NULL: there is no team. */
 	void (*team)(int threads);
-	/* What the device can do, measured: one JSON object (lib/target/probe.h). */
+	/* Measures what the device can do: prints one JSON object (lib/target/probe.h). */
 	int (*probe)(const struct limits *m, struct buf *out, struct err *e);
 };
 

@@ -1,7 +1,8 @@
-/* A nest as C-like source text: what the printers of C (c.c) and of GPU languages (simt.c) share.
+/* Prints a nest as C-like source text: the common part of the printers of C (c.c) and of GPU
+ * languages (simt.c).
  *
- * Indices are folded as far as they are constants, unrolled loops are written out, and registers
- * are named scalars. What differs between languages is the printer's dialect.
+ * Constant parts of indices are folded, unrolled loops are written out, and registers are named
+ * scalars. The printer's dialect has the differences between languages.
  */
 #ifndef TL_TARGET_TEXT_H
 #define TL_TARGET_TEXT_H
