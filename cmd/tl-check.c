@@ -21,17 +21,15 @@ static const char *output;
 
 static const struct opt opts[] = {
 	{0, "fix", OPT_FLAG, &fix, NULL,
-	 "Correct what follows from other fields (ids, flops, the order of \"tl\" and \"type\") "
-	 "instead "
-	 "of refusing the line.",
+	 "Correct fields that follow from other fields (ids, flops, the order of \"tl\" and "
+	 "\"type\") instead of refusing the line.",
 	 NULL},
 	{'o', "output", OPT_FILE, &output, "FILE",
 	 "Write to FILE instead of standard output. FILE is replaced at the end, and only if no "
-	 "line "
-	 "was bad.",
+	 "line was bad.",
 	 NULL},
-	{'q', "quiet", OPT_FLAG, &quiet, NULL, "Write no records; only the exit status tells.",
-	 NULL},
+	{'q', "quiet", OPT_FLAG, &quiet, NULL,
+	 "Write no records. Only the exit status says whether all records are good.", NULL},
 	{0, "schema", OPT_FLAG, &schema, NULL,
 	 "Print a JSON Schema (draft 2020-12) of the records and exit.", NULL},
 	{0, "schema-manual", OPT_HIDDEN_FLAG, &schema_manual, NULL, NULL, NULL},

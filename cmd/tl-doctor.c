@@ -32,7 +32,7 @@ static const struct opt opts[] = {
 	 "The database; by default $TL_DB, else tl/tl.db in $XDG_DATA_HOME or ~/.local/share.",
 	 NULL},
 	{0, "noise", OPT_TIME, &noise_s, "TIME",
-	 "Look for so long how steadily the machine runs; 0: not at all. Default 2s.", NULL},
+	 "Watch for this time how steadily the machine runs; 0: do not watch. Default 2s.", NULL},
 	OPT_END,
 };
 

@@ -21,25 +21,28 @@ static int one, all;
 
 static const struct opt opts[] = {
 	{'d', "db", OPT_FILE, &database, "FILE",
-	 "Answer workload records, too, with the best that this database knows: in this machine's "
-	 "env, and for other instruction sets in others. Without -d they pass by.",
+	 "Also answer workload records with the best kernels that this database knows: those of "
+	 "this machine's env, and those of other envs for other instruction sets. Without -d, "
+	 "workload records are passed over.",
 	 NULL},
 	{0, "all", OPT_FLAG, &all, NULL,
-	 "With -d: all workloads that the database knows, instead of reading records.", NULL},
+	 "With -d: export all workloads that the database knows, instead of reading records.",
+	 NULL},
 	{'o', "output", OPT_DIR, &output, "DIR",
-	 "The folder to make. It must not be there yet, or be empty; it is made at the end, whole.",
+	 "The folder to make. It must not exist yet, or be empty. It appears at the end, "
+	 "complete.",
 	 NULL},
 	{0, "prefix", OPT_STRING, &prefix, "NAME",
-	 "What all names of the library begin with, by default tlx: letters, digits and "
-	 "underscores. Two exports in one program need two prefixes.",
+	 "The prefix of all names in the library: letters, digits and underscores. Two exports "
+	 "in one program need two prefixes. Default tlx.",
 	 NULL},
 	{0, "isa", OPT_STRING, &isas, "LIST",
-	 "Only kernels for these instruction sets, separated by commas: avx512, avx2, scalar. By "
-	 "default all that come in.",
+	 "Export only kernels for these instruction sets, separated by commas: avx512, avx2, "
+	 "scalar. By default kernels for all instruction sets that come in.",
 	 "avx512|avx2|scalar"},
 	{0, "one", OPT_FLAG, &one, NULL,
-	 "Write the source of the first workload's kernel to standard output, for reading, and "
-	 "make no folder.",
+	 "Make no folder. Write the source of the first workload's kernel to standard output "
+	 "instead, for reading.",
 	 NULL},
 	OPT_END,
 };

@@ -22,44 +22,51 @@ static int quiet, reverse, list, as_csv, wide, dot;
 
 static const struct opt opts[] = {
 	{'b', "batch", OPT_COUNT, &batch, "N",
-	 "Size of the first dimension of the models' inputs. Without it, a symbolic one is 1, and "
-	 "a fixed one stays.",
+	 "The size of the first dimension of the models' inputs. Without it, a symbolic size "
+	 "becomes 1, and a fixed size stays.",
 	 NULL},
 	{'s', "shape", OPT_LIST, &shapes, "NAME:1,3,224,224",
-	 "Shape of an input, for models that leave it open or to replace it. Symbols in it hold "
-	 "for the other inputs too. May be given several times.",
+	 "The shape of an input, for models that leave it open, or to replace it. Symbols in it "
+	 "have the same value in other inputs. May be given several times.",
 	 NULL},
 	{0, "layout", OPT_ENUM, &layout, "LAYOUT",
-	 "Layout of the activations of convolutions, where the input does not say it. Default nhwc.",
+	 "The layout of the activations of convolutions, if the input does not tell it. Default "
+	 "nhwc.",
 	 "nhwc|nchw"},
 	{'f', "format", OPT_ENUM, &format, "FORMAT",
-	 "Read the files as this and nothing else. Without it, names and first bytes tell.",
+	 "Read the files in this format only. Without it, tl-extract recognises the format by "
+	 "names and first bytes.",
 	 "onnx|tflite|records|csv|log"},
 	{0, "vary", OPT_STRING, &variation, "TERMS",
-	 "Instead of each operator, its variations: mb=1,2,4,8; ih,iw*=2 makes all combinations. "
-	 "See Variations.",
+	 "Write variations of each operator instead of the operator itself. mb=1,2,4,8; ih,iw*=2 "
+	 "makes all combinations. See Variations.",
 	 NULL},
 	{0, "where", OPT_STRING, &condition, "CONDITION",
-	 "Write only the operators for which it holds: flops>1e8 && kh==3. See Conditions.", NULL},
+	 "Write only operators that meet this condition, such as flops>1e8 && kh==3. See "
+	 "Conditions.",
+	 NULL},
 	{0, "sort", OPT_ENUM, &key, "KEY",
-	 "Write the largest first: by operations or bytes of one instance, by the number of "
-	 "instances, or by the operations of all of them. Equal ones stay in the order in which "
-	 "they occur.",
+	 "Write the largest operators first. The key is the operations or bytes of one instance, "
+	 "the number of instances (count), or the operations of all instances (total). Equal "
+	 "operators stay in the order in which they occur.",
 	 "flops|bytes|count|total"},
-	{'r', "reverse", OPT_FLAG, &reverse, NULL, "With --sort: the smallest first.", NULL},
+	{'r', "reverse", OPT_FLAG, &reverse, NULL,
+	 "With --sort: write the smallest operators first.", NULL},
 	{0, "emit", OPT_ENUM, &emit, "FORM",
 	 "Write records, command lines of oneDNN's benchdnn, or a list with commas. tl-extract "
 	 "reads all three. Default records.",
 	 "records|benchdnn|csv"},
 	{'l', "list", OPT_FLAG, &list, NULL,
-	 "Instead of records, a table of what is in the inputs: operators by type, their shares of "
-	 "the multiply-adds, and what becomes of them.",
+	 "Instead of records, write a table of what is in the inputs: operators by type, their "
+	 "shares of the multiply-adds, and what becomes of them.",
 	 NULL},
-	{0, "csv", OPT_FLAG, &as_csv, NULL, "With --list: the same as CSV, without sums.", NULL},
+	{0, "csv", OPT_FLAG, &as_csv, NULL, "With --list: write the table as CSV, without sums.",
+	 NULL},
 	WIDE_OPTION(wide),
 	{0, "dot", OPT_FLAG, &dot, NULL,
-	 "Instead of records, the models' graphs in the language of Graphviz. Green nodes are "
-	 "workloads, pale ones part of one; orange ones multiply and add, and are none.",
+	 "Instead of records, write the models' graphs in the language of Graphviz. Green nodes "
+	 "are workloads, and pale nodes are parts of one. Orange nodes have multiply-adds, but "
+	 "belong to no workload.",
 	 NULL},
 	{'o', "output", OPT_FILE, &output, "FILE",
 	 "Write to FILE instead of standard output. FILE is replaced at the end.", NULL},

@@ -43,63 +43,58 @@ static int show_cost, on_trial, quiet;
 
 static const struct opt opts[] = {
 	{'k', "keep", OPT_COUNT, &keep, "N",
-	 "Candidates to pass on for each workload. A workload with a \"budget\" gets that many. "
-	 "Default 32.",
+	 "The number of candidates to pass on for each workload. If a workload has a \"budget\", "
+	 "that number is passed on. Default 32.",
 	 NULL},
 	{0, "diverse", OPT_REAL, &diverse, "SHARE",
-	 "At most this share of them has the same register tile, as long as there are others; 1: "
-	 "any number. Default 0.333.",
+	 "At most this share of the candidates that are passed on has the same register tile, as "
+	 "long as there are others. 1: no limit. Default 0.333.",
 	 NULL},
 	{'m', "model", OPT_FILE, &model_path, "FILE",
-	 "Rank by this model, as tl-train makes it, or by the one that came with the programs "
-	 "(\"pretrained\"). By default $TL_MODEL, if that is set; \"none\": none.",
+	 "Rank by this model, which tl-train made, or by the one that came with the programs "
+	 "(\"pretrained\"). \"none\": use no model. By default $TL_MODEL, if that is set.",
 	 "pretrained|none"},
 	{0, "by", OPT_ENUM, &by, "WHAT",
-	 "Rank by the model, by the analytic draft alone, or not at all: then those that come "
-	 "first "
-	 "are passed on. By default by the model, if there is one.",
+	 "Rank by the model, by the analytic cost model alone (draft), or not at all (none); "
+	 "then the first candidates are passed on. By default the model, if there is one.",
 	 "model|draft|none"},
 	TARGET_OPTION(target_name),
 	ARCH_OPTION(arch),
 	{'d', "db", OPT_FILE, &database, "FILE",
-	 "With a model: once this database knows 64 times of this machine, correct the model by "
-	 "them; or, if it ranks them badly, "
-	 "let the draft rank instead.",
+	 "With a model: as soon as this database has 64 times of this machine, correct the model "
+	 "by them. If the model ranks them badly, rank by the draft instead.",
 	 NULL},
 	{0, "env", OPT_ENV, &env_wanted, "ID",
-	 "With --db: the env whose times count; by default this machine's.", NULL},
+	 "With --db: use the times of this env; by default of this machine's.", NULL},
 	{0, "explore", OPT_REAL, &explore, "C",
-	 "Rank by the model's value plus C times its deviation: the unknown is worth a look. "
-	 "Default "
-	 "0.",
+	 "Rank by the model's value plus C times its deviation, which favours candidates that "
+	 "the model is unsure of. Default 0.",
 	 NULL},
 	{0, "hedge", OPT_REAL, &hedge, "SHARE",
-	 "With a model: this share of them are the draft's best of those that the model would "
-	 "refuse, for it may err about a whole workload. Default a quarter; with --db three of "
-	 "four, as "
-	 "long as fewer than 64 times of this machine are known.",
+	 "With a model: the draft chooses this share of the candidates from those that the model "
+	 "would refuse, because the model may be wrong about a whole workload. Default a "
+	 "quarter; with --db three quarters, until 64 times of this machine are known.",
 	 NULL},
 	{0, "worth", OPT_REAL, &worth, "SHARE",
-	 "With a model: pass on fewer than -k where the next one is expected to make the best "
-	 "faster by less than this share, "
-	 "going by values and deviations. Default 0: all of -k.",
+	 "With a model: pass on fewer than -k, if the next candidate is expected to make the "
+	 "best faster by less than this share. This is computed from the model's values and "
+	 "deviations. Default 0: pass on all of -k.",
 	 NULL},
 	{0, "audit", OPT_REAL, &audit, "SHARE",
-	 "Let this share of what is refused through all the same, drawn at random and marked "
-	 "\"audit\" in its score, so that it is known what refusing costs. Default 0.",
+	 "Pass on this share of the refused candidates, too, drawn at random. Their score is "
+	 "marked \"audit\", so that you can see what refusing costs. Default 0.",
 	 NULL},
 	{0, "seed", OPT_COUNT, &seed, "N",
-	 "From -k 8 on, one of those passed on is drawn at random from the refused, by this seed. "
-	 "Default 1.",
+	 "From -k 8 on, one candidate that is passed on is drawn at random from the refused, "
+	 "with this seed. Default 1.",
 	 NULL},
 	{0, "refused", OPT_FILE, &refused_path, "FILE",
-	 "Write the refused to FILE, as results of status \"filtered\". FILE is replaced at the "
-	 "end.",
+	 "Write the refused candidates to FILE, as results of status \"filtered\". FILE is "
+	 "replaced at the end.",
 	 NULL},
 	{0, "cost", OPT_FLAG, &show_cost, NULL,
-	 "Tell in each end record the CPU seconds that the group took, as inference_s. Without it "
-	 "the "
-	 "same input gives the same output.",
+	 "Write the CPU seconds that a group took into its end record, as inference_s. Without "
+	 "it, the same input gives the same output.",
 	 NULL},
 	{'o', "output", OPT_FILE, &output, "FILE",
 	 "Write to FILE instead of standard output. FILE is replaced at the end.", NULL},

@@ -41,49 +41,46 @@ static int show_cost, list_algos, list_knobs, list_manual, quiet;
 
 static const struct opt opts[] = {
 	{'s', "search", OPT_STRING, &search_name, "NAME",
-	 "Who decides what is proposed: \"random\" draws without replacement, \"grid\" takes every "
-	 "point of the space in order, \"guided\" breeds what a model likes, \"portfolio\" begins "
-	 "with "
-	 "the schedules that a model brings, and \"exec:COMMAND\" asks another program. Default "
-	 "random.",
+	 "The search strategy. \"random\" draws without replacement, \"grid\" takes every point "
+	 "of the space in order, \"guided\" is an evolutionary search by a cost model, "
+	 "\"portfolio\" begins with the schedules of a model's portfolio, and \"exec:COMMAND\" "
+	 "asks another program. Default random.",
 	 NULL, search_names},
 	{'m', "model", OPT_FILE, &model_path, "FILE",
-	 "For --search=guided and portfolio: the model, as tl-train makes it. By default "
-	 "$TL_MODEL, "
-	 "else the one that came with the programs; \"none\": the analytic draft takes its place.",
+	 "The model for --search=guided and --search=portfolio, which tl-train made. By default "
+	 "$TL_MODEL, else the one that came with the programs. \"none\": the analytic cost model "
+	 "takes its place.",
 	 "pretrained|none"},
 	{'n', "number", OPT_COUNT, &wanted, "N",
-	 "Candidates for each workload; 0: the whole space. Default 4096.", NULL},
+	 "The number of candidates for each workload; 0: the whole space. Default 4096.", NULL},
 	{0, "seed", OPT_COUNT, &seed, "N",
 	 "The seed of the random numbers: the same seed gives the same candidates. Default 1.",
 	 NULL},
 	{'a', "algo", OPT_STRING, &algo_name, "NAME", "Propose candidates of this algorithm only.",
 	 NULL, algo_names},
 	{0, "list-algos", OPT_FLAG, &list_algos, NULL,
-	 "List the algorithms that make kernels for the target, a line each, and exit.", NULL},
+	 "List the algorithms that make kernels for the target, one on each line, and exit.", NULL},
 	{0, "list-knobs", OPT_FLAG, &list_knobs, NULL,
-	 "List the knobs of these algorithms, or of the one that -a names: what each means, and "
-	 "the "
-	 "value that it has in a record that leaves it out. Then exit.",
+	 "List the knobs of these algorithms, or of the one that -a names, and exit. For each "
+	 "knob it tells the meaning, and the value that the knob has in a record that leaves it "
+	 "out.",
 	 NULL},
 	{0, "list-manual", OPT_HIDDEN_FLAG, &list_manual, NULL, NULL, NULL},
 	TARGET_OPTION(target_name),
 	ARCH_OPTION(arch),
 	{'d', "db", OPT_FILE, &database, "FILE",
-	 "Propose nothing that the database FILE knows of this env, and first the best that it "
-	 "knows in "
-	 "others, up to 8. Result records that come before a workload in the stream serve as "
-	 "history, "
-	 "too. A model is corrected by FILE's times of this machine; where it ranks those badly, "
-	 "points are drawn at random.",
+	 "Propose no candidate that the database FILE knows in this env. Propose first the best "
+	 "candidates that it knows in other envs, up to 8. Result records that come before a "
+	 "workload in the stream are history, too. FILE's times of this machine also correct the "
+	 "model; if the model ranks them badly, points are drawn at random.",
 	 NULL},
 	{0, "env", OPT_ENV_ID, &env_wanted, "ID",
-	 "History counts if it is of this env. By default the database's counts if it is of this "
-	 "machine's, and all results in the stream.",
+	 "Use the history of this env only. By default tl-gen uses the database's history of "
+	 "this machine's env, and all results in the stream.",
 	 NULL},
 	{0, "cost", OPT_FLAG, &show_cost, NULL,
-	 "Tell in each end record the CPU seconds that the group took, as search_s. Without it the "
-	 "same input gives the same output.",
+	 "Write the CPU seconds that a group took into its end record, as search_s. Without it, "
+	 "the same input gives the same output.",
 	 NULL},
 	{'o', "output", OPT_FILE, &output, "FILE",
 	 "Write to FILE instead of standard output. FILE is replaced at the end.", NULL},

@@ -30,63 +30,66 @@ static const struct opt opts[] = {
 	{'o', "output", OPT_FILE, &output, "FILE",
 	 "Write to FILE instead of standard output. FILE is replaced at the end.", NULL},
 	{0, "final", OPT_COUNT, &finals, "N",
-	 "Duel the best candidate of each workload with the library's best in so many processes, "
-	 "100 pairs of calls in each, for a verdict. Default 3; 0: no final.",
+	 "Compare the best candidate of each workload with the library's best in this many "
+	 "processes, with 100 pairs of calls in each, for a verdict. Default 3; 0: no final.",
 	 NULL},
 	{0, "max-error", OPT_REAL, &max_error, "E",
-	 "Largest error allowed against the reference in double precision, relative L2 and largest "
-	 "over largest value. Default 1e-5.",
+	 "The largest error that is allowed against the reference in double precision. It limits "
+	 "the relative L2 norm, and the largest difference over the largest value. Default 1e-5.",
 	 NULL},
 	{0, "timeout", OPT_TIME, &timeout_s, "TIME",
-	 "Kill a candidate that takes longer, verification and repeats included. Default 20s.",
+	 "Kill a candidate that takes longer than this, including verification and repeats. "
+	 "Default 20s.",
 	 NULL},
 	{0, "memory", OPT_COUNT, &memory, "BYTES",
-	 "Kill a candidate that takes more memory than this beside its operands. Default: half of "
-	 "the machine's.",
+	 "Kill a candidate that takes more memory than this in addition to its operands. "
+	 "Default: half of the machine's memory.",
 	 NULL},
 	{'j', "jobs", OPT_COUNT, &jobs, "N",
-	 "Compilers at once. Default: as many as there are CPUs to run on.", NULL},
-	{0, "seed", OPT_COUNT, &seed, "N", "Seed of the random data. Default 1.", NULL},
+	 "The number of compilers that run at once. Default: as many as there are CPUs to run "
+	 "on.",
+	 NULL},
+	{0, "seed", OPT_COUNT, &seed, "N", "The seed of the random data. Default 1.", NULL},
 	{0, "race", OPT_TIME, &race_s, "TIME",
-	 "Longest time of a race's calls, where it is not decided before; a candidate that may be "
-	 "better by 3% gets up to three times as long. Default 30ms.",
+	 "The longest time that the calls of a race take, if the race is not decided before. A "
+	 "candidate that may be better by 3% gets up to three times as long. Default 30ms.",
 	 NULL},
 	{0, "cache", OPT_ENUM, &caches, "MODE",
-	 "Time with operands as the call before left them in the caches (warm), with all of them "
-	 "flushed before each call (cold), or with weights and bias flushed (weights-cold), as a "
-	 "network of many layers finds them. Default warm.",
+	 "The state of the caches before each call: warm (with the operands as the call before "
+	 "left them), cold (all operands flushed), or weights-cold (weights and bias flushed, as "
+	 "in a network of many layers). Default warm.",
 	 CACHES_NAMES},
 	{0, "audit", OPT_REAL, &audit, "SHARE",
-	 "Give this share of the candidates that lost their race a second one, in a new process, "
-	 "so "
-	 "that it is known how often the better one lost. Charged as audit. Default 0.02.",
+	 "Give this share of the candidates that lost their race a second race in a new process, "
+	 "to find out how often the better one lost. The cost counts as audit. Default 0.02.",
 	 NULL},
 	TARGET_OPTION(target_name),
-	{0, "samples", OPT_FLAG, &samples, NULL, "Put every timed call into the result.", NULL},
+	{0, "samples", OPT_FLAG, &samples, NULL, "Write the time of every call into the result.",
+	 NULL},
 	{0, "no-preempt", OPT_FLAG, &full, NULL,
-	 "Duel every candidate with the first one until their ratio is known, also those that have "
-	 "clearly lost: for data to learn from.",
+	 "Let every candidate duel with the first one until their ratio is known, even if it has "
+	 "clearly lost. This makes data to learn from.",
 	 NULL},
 	{0, "stream", OPT_FLAG, &stream, NULL,
-	 "Time each workload as soon as its candidates have come, not when the input has ended. "
-	 "Other "
-	 "programs may then run beside the timing.",
+	 "Time each workload as soon as its candidates have come, instead of when the input has "
+	 "ended. Other programs may then run beside the timing.",
 	 NULL},
 	{0, "journal", OPT_FILE, &journal, "FILE",
-	 "Append each result to FILE as soon as it is known, safe from kill -9 and power cuts, and "
-	 "measure nothing again that it holds of this env and these settings. So a run that died "
-	 "goes on when it is started again.",
+	 "Append each result to FILE as soon as it is known, safe from kill -9 and power cuts. "
+	 "Do not measure again what FILE holds for this env and these settings. So a run that "
+	 "died goes on when it is started again.",
 	 NULL},
 	{0, "skip-known", OPT_FLAG, &skip_known, NULL,
-	 "Pass on what the database knows of this env and these settings instead of measuring it "
-	 "again.",
+	 "If the database has a result for this env and these settings, pass it on instead of "
+	 "measuring the candidate again.",
 	 NULL},
 	{'d', "db", OPT_FILE, &database, "FILE",
 	 "With --skip-known: the database; by default $TL_DB, else tl/tl.db in $XDG_DATA_HOME or "
 	 "~/.local/share.",
 	 NULL},
 	{0, "part-of", OPT_ID, &part_of, "RUN",
-	 "This run is a part of the run with that id, whose cost includes it: what tl-tune tells.",
+	 "This run is a part of the run with that id, whose cost includes it. tl-tune uses this "
+	 "option.",
 	 NULL},
 	{0, "no-wait", OPT_FLAG, &nowait, NULL,
 	 "Exit with status 75 if another run is timing on this machine, instead of waiting for it.",

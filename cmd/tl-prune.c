@@ -34,42 +34,44 @@ static const struct opt opts[] = {
 	 "~/.local/share, if it is there.",
 	 NULL},
 	{0, "no-db", OPT_FLAG, &no_db, NULL,
-	 "Take the history from the result and end records of the input alone.", NULL},
+	 "Take the history only from the result and end records of the input.", NULL},
 	TARGET_OPTION(target_name),
 	{0, "env", OPT_ENV, &env_id, "ID",
-	 "The env whose results count; by default this machine's.", NULL},
+	 "Use the results of this env; by default of this machine's.", NULL},
 	{'b', "budget", OPT_COUNT, &budget, "N",
-	 "Candidates to measure in the next round, over all workloads; by default 8 for each, but "
-	 "64, or 6 for each if that is more, until 64 are known: they tell what a model from "
-	 "elsewhere is worth here.",
+	 "The number of candidates to measure in the next round, over all workloads. By default "
+	 "8 for each workload. Until 64 results are known, the default is 64, or 6 for each "
+	 "workload if that is more: these results show whether a model from elsewhere ranks well "
+	 "here.",
 	 NULL},
 	{0, "gain", OPT_REAL, &gain, "X",
-	 "What counts as a gain, as a part of the latency; by default 0.01.", NULL},
+	 "The smallest improvement that counts as a gain, as a share of the latency. Default "
+	 "0.01.",
+	 NULL},
 	{0, "patience", OPT_COUNT, &patience, "N",
-	 "An operator stops after N candidates without a gain; by default 32.", NULL},
+	 "Stop an operator after N candidates without a gain. Default 32.", NULL},
 	{0, "min-gain", OPT_REAL, &min_gain, "X",
-	 "All stop when less is expected for a core-second, as a part of the time of all; by "
-	 "default "
-	 "0.00001.",
+	 "Stop all operators when the expected gain for a core-second is less than this, as a "
+	 "share of the time of all operators. Default 0.00001.",
 	 NULL},
 	{0, "until", OPT_STRING, &until, "LIMITS",
-	 "Go on only while all of these hold: core-seconds<N, seconds<N, rounds<N, candidates<N, "
-	 "separated by commas.",
+	 "Go on only while all of these limits hold, separated by commas: core-seconds<N, "
+	 "seconds<N, rounds<N, candidates<N.",
 	 NULL},
 	{0, "since", OPT_STRING, &since, "TIME",
-	 "For --until, count from this time on (2026-11-21T09:00:00.000Z); by default from the "
-	 "first "
-	 "result.",
+	 "Count for --until from this time on (2026-11-21T09:00:00.000Z); by default from the "
+	 "first result.",
 	 NULL},
-	{0, "all", OPT_FLAG, &all, NULL, "Write the workloads that stop, too.", NULL},
+	{0, "all", OPT_FLAG, &all, NULL, "Also write the workloads that stop.", NULL},
 	{0, "finals", OPT_FLAG, &finals, NULL,
-	 "Write the workloads whose best candidate has not yet been compared with the library, and "
-	 "no others, each with the candidates that held its place last: tl-measure then compares "
-	 "them with it, and the best with the library.",
+	 "Write only the workloads whose best candidate has not yet been compared with the "
+	 "library, each with its last former best candidates. tl-measure then compares these "
+	 "with the best, and the best with the library.",
 	 NULL},
 	{'q', "quiet", OPT_FLAG, &quiet, NULL,
-	 "Write no records: only the exit status tells whether anything is worth more.", NULL},
-	{'v', "verbose", OPT_FLAG, &verbose, NULL, "Say each decision on standard error.", NULL},
+	 "Write no records. Only the exit status says whether anything is worth more tuning.",
+	 NULL},
+	{'v', "verbose", OPT_FLAG, &verbose, NULL, "Report each decision on standard error.", NULL},
 	{'o', "output", OPT_FILE, &output, "FILE",
 	 "Write to FILE, which is replaced at the end, instead of standard output.", NULL},
 	OPT_END,

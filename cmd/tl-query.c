@@ -37,57 +37,65 @@ static const struct opt opts[] = {
 	{0, "env", OPT_ENV, &env_id, "ID",
 	 "Answer for the env with this id; by default this machine's.", NULL},
 	{0, "op", OPT_STRING, &op_name, "NAME",
-	 "Ask for one workload, of this operator, instead of reading records.", NULL, op_names},
+	 "Ask for one workload of this operator, instead of reading records.", NULL, op_names},
 	{0, "prob", OPT_STRING, &prob, "TEXT",
-	 "Its problem, in the notation of benchdnn: mb1_ic64ih56_oc64oh56_kh3ph1.", NULL},
-	{0, "layout", OPT_STRING, &layout, "NAME", "Its layout; by default nhwc, of matrices ab.",
-	 "nhwc|nchw|ab"},
-	{0, "post", OPT_STRING, &post, "LIST",
-	 "Its post-ops, separated by commas; by default none.", NULL},
-	{0, "dtype", OPT_ENUM, &dtype, "NAME", "Its element type.", "f32"},
-	{0, "top", OPT_COUNT, &top, "N", "The N best candidates of each workload; by default 1.",
+	 "The problem of this workload, in the notation of benchdnn: "
+	 "mb1_ic64ih56_oc64oh56_kh3ph1.",
 	 NULL},
+	{0, "layout", OPT_STRING, &layout, "NAME",
+	 "The layout of this workload; by default nhwc, or ab for matrices.", "nhwc|nchw|ab"},
+	{0, "post", OPT_STRING, &post, "LIST",
+	 "The post-ops of this workload, separated by commas; by default none.", NULL},
+	{0, "dtype", OPT_ENUM, &dtype, "NAME", "The element type of this workload.", "f32"},
+	{0, "top", OPT_COUNT, &top, "N",
+	 "Answer with the N best candidates of each workload. Default 1.", NULL},
 	{'p', "predict", OPT_FLAG, &predict, NULL,
-	 "For a workload that the database does not know in this env, answer with a candidate at "
-	 "once: what is known elsewhere, fitted, a portfolio of schedules, or what a model breeds, "
-	 "whichever the model likes best. Needs no database.",
+	 "If the database does not know a workload in this env, answer at once with a candidate "
+	 "that a model chooses: one known elsewhere and fitted to this workload, a schedule of "
+	 "the model's portfolio, or the result of a search by the model. Needs no database.",
 	 NULL},
 	{'m', "model", OPT_FILE, &model_path, "FILE",
 	 "With --predict: the model; by default $TL_MODEL, else the one that came with the "
 	 "programs; \"none\": none.",
 	 "pretrained|none"},
 	{0, "table", OPT_FLAG, &as_table, NULL,
-	 "A table for people, with the sum over all workloads, weighed by count.", NULL},
+	 "Print a table for people, with the sum over all workloads, weighed by count.", NULL},
 	WIDE_OPTION(wide),
 	COLOR_OPTION(color),
-	{0, "csv", OPT_FLAG, &as_csv, NULL, "The same figures as CSV, in SI units.", NULL},
+	{0, "csv", OPT_FLAG, &as_csv, NULL, "Print the figures of the table as CSV, in SI units.",
+	 NULL},
 	{0, "report", OPT_FILE, &report_path, "FILE",
-	 "Write a report for people to FILE, which is replaced at the end: by its name a page of "
-	 "HTML (.html) with plots, which needs nothing else, or Markdown (.md).",
+	 "Write a report for people to FILE, which is replaced at the end. If its name ends in "
+	 ".html, it is a page of HTML with plots, which needs no other file; if it ends in .md, "
+	 "it is Markdown.",
 	 NULL},
 	{0, "plot", OPT_ENUM, &plot_of, "KIND",
-	 "One of the report's plots: operators before and after, how the time of all "
-	 "fell while they were tuned, the roofline, what was spent and saved.",
+	 "Write one of the report's plots: the operators before and after tuning, how the time "
+	 "of all operators fell during tuning (convergence), the roofline, or what tuning cost "
+	 "and saved.",
 	 "operators|convergence|roofline|savings"},
 	{0, "plot-as", OPT_ENUM, &plot_as, "FORM",
-	 "A drawing (svg), letters for a terminal, which gnuplot draws (text), or gnuplot's script "
-	 "(gnuplot). By default text on a terminal, and svg elsewhere.",
+	 "The form of the plot: a drawing (svg), characters on a terminal, which gnuplot draws "
+	 "(text), or gnuplot's script (gnuplot). By default text on a terminal, and svg "
+	 "elsewhere.",
 	 "svg|text|gnuplot"},
-	{0, "stats", OPT_FLAG, &stats, NULL, "How much the database holds.", NULL},
+	{0, "stats", OPT_FLAG, &stats, NULL, "Print how much the database holds.", NULL},
 	{0, "envs", OPT_FLAG, &envs, NULL,
-	 "The envs that the database has results of, and what differs from this machine's, or from "
-	 "that of --env.",
+	 "List the envs that the database has results of, and what differs from this machine's "
+	 "env, or from that of --env.",
 	 NULL},
 	{0, "cost", OPT_FLAG, &cost, NULL,
-	 "What tuning cost, by purpose, over all runs that the database knows.", NULL},
+	 "Print what tuning cost, by purpose, over all runs that the database knows.", NULL},
 	{0, "run", OPT_ID, &run_id, "ID",
-	 "With --cost: of this run and the runs that are parts of it; \"last\": of the last one.",
+	 "With --cost: count only this run and the runs that are parts of it. \"last\" is the "
+	 "last run.",
 	 "last"},
 	{0, "since", OPT_STRING, &since, "TIME",
-	 "With --cost: of the runs that ended at TIME (2026-11-21T09:00:00.000Z) or later.", NULL},
+	 "With --cost: count only runs that ended at TIME (2026-11-21T09:00:00.000Z) or later.",
+	 NULL},
 	{0, "dump", OPT_ENUM, &dump, "KIND",
-	 "Print every record of a kind: results byte for byte as they were stored, workloads with "
-	 "all their sources, runs with what they cost, or all, with the end records, too.",
+	 "Print every record of a kind: results, byte for byte as they were stored; workloads "
+	 "with all their sources; runs with their costs; or all of these and the end records.",
 	 "results|workloads|runs|all"},
 	{0, "env-ids", OPT_HIDDEN_FLAG, &env_ids, NULL, NULL, NULL}, /* for completion */
 	{'o', "output", OPT_FILE, &output, "FILE",

@@ -29,37 +29,37 @@ static const struct opt opts[] = {
 	 NULL},
 	TARGET_OPTION(target_name),
 	{0, "env", OPT_ENV_ID, &env_id, "ID",
-	 "The env whose results answer; by default this machine's.", NULL},
+	 "Use the results of this env; by default of this machine's.", NULL},
 	{'o', "output", OPT_FILE, &output, "FILE",
 	 "Write to FILE instead of standard output. FILE is replaced at the end.", NULL},
 	{0, "final", OPT_COUNT, &finals, "N",
-	 "0: no finals. Otherwise the best of each workload has the one that was recorded. "
+	 "0: no finals. Otherwise the best candidate of each workload gets its recorded final. "
 	 "Default 3.",
 	 NULL},
-	{0, "seed", OPT_COUNT, &seed, "N", "Seed of --audit. Default 1.", NULL},
+	{0, "seed", OPT_COUNT, &seed, "N", "The seed of --audit. Default 1.", NULL},
 	{0, "race", OPT_TIME, &race_s, "TIME",
-	 "Longest time of a race's calls, where it is not decided before; a candidate that may be "
-	 "better by 3% gets up to three times as long. Default 30ms.",
+	 "The longest time that the calls of a race take, if the race is not decided before. A "
+	 "candidate that may be better by 3% gets up to three times as long. Default 30ms.",
 	 NULL},
 	{0, "cache", OPT_ENUM, &cache, "MODE",
-	 "Answer from results timed with caches in this state. Default warm.", CACHES_NAMES},
+	 "Use results that were timed with the caches in this state. Default warm.", CACHES_NAMES},
 	{0, "audit", OPT_REAL, &audit, "SHARE",
-	 "Answer for this share of the candidates that lost their race as if they had had a second "
-	 "one. Default 0.02.",
+	 "Give this share of the candidates that lost their race a second race, too, from the "
+	 "recording. Default 0.02.",
 	 NULL},
 	{0, "no-preempt", OPT_FLAG, &full, NULL,
 	 "Answer for every candidate as if it had been timed to the end.", NULL},
 	{0, "missing", OPT_ENUM, &missing, "HOW",
-	 "A candidate of which nothing is known gets no result and is counted, with exit status 4 "
-	 "at the end (skip), or ends the run with status 3 (fail). Default skip.",
+	 "What happens if nothing is known of a candidate. skip: it gets no result and is "
+	 "counted, and the exit status is 4. fail: the run ends with status 3. Default skip.",
 	 "skip|fail"},
 	{0, "at", OPT_STRING, &at, "TIME",
-	 "Start the simulated clock at this time (2026-11-21T09:00:00.000Z); by default at that "
-	 "of the latest recorded result.",
+	 "Start the simulated clock at this time (2026-11-21T09:00:00.000Z); by default at the "
+	 "time of the latest recorded result.",
 	 NULL},
 	{0, "after", OPT_FILE, &after, "DB",
-	 "Go on where the replays stored in this database ended: the clock goes on behind their "
-	 "last, and what was compiled for them is not compiled again.",
+	 "Go on where the replays in this database ended: the clock starts after the last of "
+	 "them, and what was compiled for them is not compiled again.",
 	 NULL},
 	QUIET_OPTION(quiet, ""),
 	OPT_END,

@@ -29,27 +29,26 @@ static struct opt_list shapes;
 
 static const struct opt opts[] = {
 	{'d', "db", OPT_FILE, &db, "FILE",
-	 "The database that knows the best kernels; by default $TL_DB, else tl/tl.db in "
-	 "$XDG_DATA_HOME or ~/.local/share. What it does not know gets the kernel that tl-query "
+	 "The database of the best kernels; by default $TL_DB, else tl/tl.db in $XDG_DATA_HOME "
+	 "or ~/.local/share. A workload that it does not know gets the kernel that tl-query "
 	 "predicts.",
 	 NULL},
-	{0, "no-db", OPT_FLAG, &no_db, NULL, "Ask no database: all kernels are predicted.", NULL},
+	{0, "no-db", OPT_FLAG, &no_db, NULL, "Use no database: predict all kernels.", NULL},
 	{'m', "model", OPT_FILE, &model, "FILE",
-	 "The cost model that predicts them; by default $TL_MODEL, else the one that came with the "
-	 "programs.",
+	 "The cost model that predicts kernels; by default $TL_MODEL, else the one that came "
+	 "with the programs.",
 	 "pretrained"},
 	{0, "tune", OPT_TIME, &tune_s, "TIME",
-	 "First let tl-tune go on with the model's operators for so long (30s, 2m), in the same "
+	 "First let tl-tune tune the model's operators for this time (30s, 2m), with the same "
 	 "database.",
 	 NULL},
 	{0, "library", OPT_FLAG, &library, NULL,
-	 "Compute convolutions and products by oneDNN instead, in the same layouts and memory: "
-	 "what "
-	 "the model takes without tuned kernels.",
+	 "Use oneDNN for convolutions and products instead, in the same layouts and memory. This "
+	 "shows what the model takes without tuned kernels.",
 	 NULL},
 	{'i', "input", OPT_FILE, &input, "FILE",
-	 "The inputs: an .npz with an array for each, by name, or an .npy for a model with one. By "
-	 "default they are random: floats between -1 and 1, integers 0 or 1.",
+	 "The inputs: an .npz with a named array for each, or an .npy for a model with one "
+	 "input. By default inputs are random: floats between -1 and 1, integers 0 or 1.",
 	 NULL},
 	{'o', "output", OPT_FILE, &output, "FILE", "Write the outputs to this .npz or .npy.", NULL},
 	{'c', "compare", OPT_FILE, &compare, "FILE",
@@ -57,11 +56,11 @@ static const struct opt opts[] = {
 	 "differs by more than --tolerance.",
 	 NULL},
 	{0, "tolerance", OPT_REAL, &tolerance, "X",
-	 "By how much outputs may differ from those of --compare: the largest difference over the "
-	 "largest value, and the relative L2 norm. By default 1e-4.",
+	 "The difference from --compare that outputs may have. It limits the largest difference "
+	 "over the largest value, and the relative L2 norm. Default 1e-4.",
 	 NULL},
 	{0, "random-weights", OPT_STRING, &seed_text, "SEED",
-	 "Take random weights of this seed instead of the file's: for models whose weights were "
+	 "Use random weights of this seed instead of the file's, for models whose weights were "
 	 "left out. Constants of one element stay.",
 	 NULL},
 	{0, "save-weights", OPT_FILE, &save_weights, "FILE",
@@ -69,25 +68,29 @@ static const struct opt opts[] = {
 	{0, "save-inputs", OPT_FILE, &save_inputs, "FILE", "Write the inputs to this .npz or .npy.",
 	 NULL},
 	{'b', "bench", OPT_TIME, &bench_s, "TIME",
-	 "Run again and again for so long (2s, 1m), and print the median time of a run with its "
-	 "95% interval.",
+	 "Run the model repeatedly for this time (2s, 1m), and print the median time of a run "
+	 "with its 95% interval.",
 	 NULL},
 	{0, "turns", OPT_FLAG, &turns, NULL,
-	 "With --bench: measure each time that a line comes from standard input, for comparisons "
-	 "in turns with other programs.",
+	 "With --bench: measure once for each line of standard input, for comparisons in turns "
+	 "with other programs.",
 	 NULL},
 	{'p', "profile", OPT_FLAG, &profile, NULL,
-	 "Print what each operator takes, beside what the database says it takes alone.", NULL},
+	 "Print the time of each operator, and beside it the time that the database has for its "
+	 "kernel alone.",
+	 NULL},
 	{0, "trace", OPT_FILE, &trace, "FILE",
-	 "Write when each operator of a run began and ended, in the format of Chrome's trace "
-	 "viewer.",
+	 "Write the times at which each operator of a run began and ended, in the format of "
+	 "Chrome's trace viewer.",
 	 NULL},
 	{0, "json", OPT_FLAG, &json, NULL, "Print the figures of --bench as a line of JSON.", NULL},
 	{'t', "threads", OPT_COUNT, &threads, "N",
-	 "Threads; by default $OMP_NUM_THREADS, else one for each CPU that the process may use.",
+	 "The number of threads; by default $OMP_NUM_THREADS, else one for each CPU that the "
+	 "process may use.",
 	 NULL},
 	{0, "batch", OPT_COUNT, &batch, "N",
-	 "The batch size: the first dimension of inputs. By default the model's, or 1.", NULL},
+	 "The batch size, which is the first dimension of inputs. By default the model's, or 1.",
+	 NULL},
 	{'s', "shape", OPT_LIST, &shapes, "NAME:DIMS",
 	 "The shape of an input, such as input:1,3,224,224; may be given several times.", NULL},
 	QUIET_OPTION(quiet, ""),

@@ -18,24 +18,24 @@ static int quiet, verbose, check, replayed;
 static const struct opt opts[] = {
 	{'d', "db", OPT_FILE, &database, "FILE",
 	 "The database; by default $TL_DB, else tl/tl.db in $XDG_DATA_HOME or ~/.local/share. It "
-	 "is "
-	 "made if it is not there.",
+	 "is made if it does not exist.",
 	 NULL},
 	{'o', "output", OPT_FILE, &output, "FILE",
 	 "Pass records on to FILE, which is replaced at the end, instead of standard output.",
 	 NULL},
 	{'q', "quiet", OPT_FLAG, &quiet, NULL, "Do not pass records on.", NULL},
 	{'v', "verbose", OPT_FLAG, &verbose, NULL,
-	 "Say at the end how many records were new and how many were known, and how long others "
-	 "kept "
-	 "this writer waiting at most.",
+	 "Say at the end how many records were new, how many were known, and the longest time "
+	 "that this writer waited for others.",
 	 NULL},
 	{0, "check", OPT_FLAG, &check, NULL,
-	 "Read no records; check every page of the database, and end with status 1 if it is "
-	 "damaged.",
+	 "Read no records. Check every page of the database instead, and end with status 1 if it "
+	 "is damaged.",
 	 NULL},
 	{0, "replayed", OPT_FLAG, &replayed, NULL,
-	 "The database is for the results of tl-replay: make it so, unless it holds others.", NULL},
+	 "The database is for results of tl-replay. A new database is made so, and also one that "
+	 "holds no results yet.",
+	 NULL},
 	OPT_END,
 };
 

@@ -24,34 +24,36 @@ static int dump, quiet;
 static const struct opt opts[] = {
 	{'d', "db", OPT_FILE, &database, "FILE", "Learn from this database, too.", NULL},
 	{'t', "time", OPT_TIME, &time_s, "TIME",
-	 "Time to choose the model in, half of it for its report card. Default 2m.", NULL},
-	{0, "trials", OPT_COUNT, &trials, "N",
-	 "Configurations to try in each choice, whatever time it takes: the same seed and data "
-	 "then "
-	 "give the same model. Default: as --time allows.",
+	 "The time for choosing the model. Half of it is used for the report card. Default 2m.",
 	 NULL},
-	{0, "seed", OPT_COUNT, &seed, "N", "Another seed tries other configurations. Default 1.",
+	{0, "trials", OPT_COUNT, &trials, "N",
+	 "The number of configurations to try in each choice, however long it takes. The same "
+	 "seed and data then give the same model. Default: as many as --time allows.",
+	 NULL},
+	{0, "seed", OPT_COUNT, &seed, "N",
+	 "The seed of the random numbers: another seed tries other configurations. Default 1.",
 	 NULL},
 	{0, "hold-out", OPT_ENUM, &unit, "WHAT",
-	 "What the report card's folds hold out as a whole: workloads that are equal but for "
-	 "spatial "
-	 "size, batch and post-ops (family, the default), networks, operators, or envs.",
+	 "What the folds of the report card hold out as a whole: workloads that are equal except "
+	 "for spatial size, batch and post-ops (family, the default), networks, operators, or "
+	 "envs.",
 	 units},
 	{0, "exclude", OPT_LIST, &exclude, "FILE",
-	 "Learn nothing from the workloads whose records are in FILE, nor from any that is equal "
-	 "but "
-	 "for spatial size, batch and post-ops. May be given several times.",
+	 "Do not learn from the workloads whose records are in FILE, nor from workloads that are "
+	 "equal to one of them except for spatial size, batch and post-ops. May be given several "
+	 "times.",
 	 NULL},
 	{0, "share", OPT_REAL, &part, "SHARE",
-	 "Learn from this share of the workloads only, drawn at random. Default 1.", NULL},
+	 "Learn only from this share of the workloads, drawn at random. Default 1.", NULL},
 	{0, "bag", OPT_COUNT, &bag, "N",
-	 "Boosters in the model; what they differ by is its uncertainty. Default 8, at most 16.",
+	 "The number of boosters in the model. The difference between their predictions is the "
+	 "model's uncertainty. Default 8, at most 16.",
 	 NULL},
 	{0, "update", OPT_FILE, &older, "MODEL",
-	 "Go on from this model: what is learned now is added to it.", NULL},
+	 "Go on from this model: add what is learned now to it.", NULL},
 	{0, "dump-features", OPT_FLAG, &dump, NULL,
-	 "Train nothing: write the features of all results as CSV, a line a candidate, for pandas, "
-	 "R and the like.",
+	 "Train nothing. Write the features of all results as CSV instead, one candidate on each "
+	 "line, for pandas, R and the like.",
 	 NULL},
 	{'o', "output", OPT_FILE, &output, "FILE",
 	 "Write to FILE instead of standard output. FILE is replaced at the end.", NULL},

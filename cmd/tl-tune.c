@@ -36,36 +36,36 @@ static struct buf limits_text; /* --until, with a --budget of time */
 
 static const struct opt opts[] = {
 	{'d', "db", OPT_FILE, &db, "FILE",
-	 "The database that is asked first and told everything; by default $TL_DB, else tl/tl.db "
-	 "in "
-	 "$XDG_DATA_HOME or ~/.local/share.",
+	 "The database that tl-tune starts from and stores all results in; by default $TL_DB, "
+	 "else tl/tl.db in $XDG_DATA_HOME or ~/.local/share.",
 	 NULL},
 	{0, "no-db", OPT_FLAG, &no_db, NULL,
-	 "Start from nothing and keep no database: all records of the run go to the output.", NULL},
+	 "Start from nothing and keep no database. All records of the run go to the output.", NULL},
 	{'o', "output", OPT_FILE, &output, "FILE",
 	 "Write the best result of each workload to FILE (- is standard output) instead of a table "
 	 "to "
 	 "standard output.",
 	 NULL},
 	{'u', "until", OPT_STRING, &until, "LIMITS",
-	 "Stop when one of these is reached, counted from the start of this run: core-seconds<N, "
-	 "seconds<N, rounds<N, candidates<N, separated by commas.",
+	 "Stop when one of these limits is reached, counted from the start of this run and "
+	 "separated by commas: core-seconds<N, seconds<N, rounds<N, candidates<N.",
 	 NULL},
 	{'t', "time", OPT_TIME, &time_s, "TIME",
-	 "Stop after so long (30s, 5m, 2h): the same as --until seconds<N.", NULL},
+	 "Stop after this time (30s, 5m, 2h): the same as --until seconds<N.", NULL},
 	{'n', "number", OPT_STRING, &number, "N",
-	 "Candidates that tl-gen proposes for each workload in a round.", NULL},
+	 "The number of candidates that tl-gen proposes for each workload in a round; by default "
+	 "tl-gen's.",
+	 NULL},
 	{'b', "budget", OPT_STRING, &keep, "N|TIME",
-	 "Candidates measured in a round, over all workloads; by default tl-prune's. With a unit "
-	 "(30s, "
-	 "5m) the time for all rounds.",
+	 "The number of candidates to measure in a round, over all workloads; by default "
+	 "tl-prune's. With a unit (30s, 5m), the time for all rounds.",
 	 NULL},
 	{'z', "zero-shot", OPT_FLAG, &zero_shot, NULL,
-	 "Measure nothing: for each workload a schedule at once, as tl-query predicts it.", NULL},
+	 "Measure nothing. Give each workload a schedule at once, which tl-query predicts.", NULL},
 	{'m', "model", OPT_FILE, &model, "FILE",
-	 "Breed and rank candidates by this model, as tl-train makes it; by default by $TL_MODEL, "
-	 "else by the one that came with the programs. \"none\": by none, which is the default of "
-	 "simulations.",
+	 "Search and rank candidates by this model, which tl-train made; by default by "
+	 "$TL_MODEL, else by the one that came with the programs. \"none\": use no model, which "
+	 "is the default of simulations.",
 	 "pretrained|none"},
 	{'s', "search", OPT_STRING, &search, "NAME",
 	 "The strategy of tl-gen; by default guided, if there is a model to rank by, else "
@@ -73,44 +73,43 @@ static const struct opt opts[] = {
 	 NULL, search_names},
 	{0, "filter", OPT_ENUM, &filter, "WHAT",
 	 "What tl-filter ranks candidates by: the model (the default, if there is one), the "
-	 "analytic "
-	 "draft, or nothing.",
+	 "analytic cost model (draft), or nothing (none).",
 	 "model|draft|none"},
 	{0, "patience", OPT_STRING, &patience, "N",
-	 "A workload stops after N candidates without a gain; by default tl-prune's.", NULL},
+	 "Stop a workload after N candidates without a gain; by default tl-prune's number.", NULL},
 	{0, "final", OPT_STRING, &finals, "N",
-	 "At the end, compare the best of each workload with the library in N processes; 0: not at "
-	 "all. By default tl-measure's.",
+	 "At the end, compare the best candidate of each workload with the library in N "
+	 "processes; 0: do not compare. By default tl-measure's number.",
 	 NULL},
 	{0, "cache", OPT_ENUM, &caches, "MODE",
-	 "What timed kernels find in the caches, as of tl-measure; by default all their operands "
-	 "(warm). weights-cold finds better kernels for whole models. Times of different modes do "
-	 "not compare: give each mode a database of its own.",
+	 "The state of the caches before each timed call, as in tl-measure; by default all "
+	 "operands are in them (warm). weights-cold finds better kernels for whole models. Times "
+	 "of different modes cannot be compared: give each mode a database of its own.",
 	 CACHES_NAMES},
-	{0, "seed", OPT_STRING, &seed, "N", "Another seed proposes other candidates.", NULL},
-	{0, "layout", OPT_STRING, &layout, "NAME", "Layout of convolutions: nhwc or nchw.",
+	{0, "seed", OPT_STRING, &seed, "N",
+	 "The seed of the random numbers: another seed proposes other candidates.", NULL},
+	{0, "layout", OPT_STRING, &layout, "NAME", "The layout of convolutions: nhwc or nchw.",
 	 "nhwc|nchw"},
-	{0, "batch", OPT_STRING, &batch, "N", "Batch size, where a model leaves it open.", NULL},
+	{0, "batch", OPT_STRING, &batch, "N", "The batch size, if a model leaves it open.", NULL},
 	{0, "replay", OPT_FILE, &replay, "FILE",
-	 "Simulate: nothing is measured, tl-replay answers from the results in FILE (a database or "
-	 "records). Wants a database of its own, by -d, or --no-db; --until counts all that is "
-	 "in "
-	 "it.",
+	 "Simulate: measure nothing, and let tl-replay answer from the results in FILE (a "
+	 "database or records). Needs a database of its own, by -d, or --no-db. --until then "
+	 "counts everything in that database.",
 	 NULL},
 	{0, "env", OPT_ENV_ID, &env, "ID",
-	 "With --replay: the env whose results answer; by default this machine's.", NULL},
+	 "With --replay: use the results of this env; by default of this machine's.", NULL},
 	TARGET_OPTION(target_name),
 	{0, "no-wait", OPT_FLAG, &nowait, NULL,
 	 "Exit with status 75 if another run is timing on this machine, instead of waiting for it.",
 	 NULL},
-	{0, "print", OPT_FLAG, &print, NULL, "Print the shell script that does the same, and exit.",
+	{0, "print", OPT_FLAG, &print, NULL, "Print a shell script that does the same, and exit.",
 	 NULL},
 	REPROBE_OPTION(reprobe),
 	WIDE_OPTION(wide),
 	COLOR_OPTION(color),
 	QUIET_OPTION(quiet, " No table."),
 	{'v', "verbose", OPT_FLAG, &verbose, NULL,
-	 "Say why each workload is tuned or stopped, round by round.", NULL},
+	 "Say in each round why each workload is tuned or stopped.", NULL},
 	OPT_END,
 };
 
