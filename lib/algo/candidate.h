@@ -1,5 +1,5 @@
-/* Candidates: a workload, a target, an algorithm and its knobs; one tensor program that could be
- * built. */
+/* Candidates. A candidate is a workload, a target, an algorithm and its knobs: one tensor program
+ * that could be built. */
 #ifndef TL_ALGO_CANDIDATE_H
 #define TL_ALGO_CANDIDATE_H
 
@@ -15,19 +15,19 @@ struct candidate {
 
 /* Computes c->id from the workload's id, the algorithm and the knobs. */
 void candidate_identify(struct candidate *c);
-/* The nest of valid knobs, by the algorithm; one that check_room() (lib/nest/check.h) refuses is an
- * error. */
+/* The algorithm builds the nest. Knobs must be valid. It is an error if check_room()
+ * (lib/nest/check.h) refuses the nest. */
 int candidate_build(const struct candidate *c, struct nest *n, struct err *e);
-/* From a candidate or result record. Recomputes the ids; a candidate_id that disagrees is an error
- * unless check is 0. Knobs left out take their frozen default; unknown algorithms and knobs are
+/* Reads a candidate or result record. Recomputes the ids; a candidate_id that disagrees is an error
+ * unless check is 0. Missing knobs take their frozen default; unknown algorithms and knobs are
  * errors. */
 int candidate_from_json(struct candidate *c, const struct json_doc *d, int check, struct err *e);
-/* c's knobs, of its algorithm, from an object such as {"vl":16}: what is left out is frozen. A name
- * or value that is none is an error. */
+/* Reads c's knobs, of its algorithm, from an object such as {"vl":16}. Missing knobs take their
+ * frozen default. A wrong name or value is an error. */
 int candidate_knobs_from_json(struct candidate *c, const struct json_doc *d, const struct json *obj,
 			      struct err *e);
-/* The same for records one after the other: an embedded workload that reads like the last one is
- * not read again. Starts with all 0. */
+/* The same for many records: a workload object with the same text as the last one is not read
+ * again. Zeroed at the start. */
 struct candidate_reader {
 	struct buf text;   /* of the workload read last */
 	struct workload w; /* and itself */
@@ -37,7 +37,8 @@ int candidate_read(struct candidate_reader *r, struct candidate *c, const struct
 void candidate_reader_free(struct candidate_reader *r);
 /* The whole record line, without newline. */
 void candidate_print(const struct candidate *c, struct buf *out);
-/* For printing many candidates of one workload fast: everything between the id and the target. */
+/* The same, faster for many candidates of one workload. workload_json: the fields of the "workload"
+ * object, without braces. */
 void candidate_print_with(const struct candidate *c, const char *workload_json, size_t n,
 			  struct buf *out);
 

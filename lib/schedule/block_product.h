@@ -1,7 +1,7 @@
-/* A block of a product by a block of threads: chunk by chunk of the sum, its threads copy what it
- * needs of both sides into the block's memory, the left side transposed, so that a thread then
- * reads both by vectors, and multiplies a tile in its registers (Volkov and Demmel, "Benchmarking
- * GPUs to tune dense linear algebra", SC 2008).
+/* A block of threads computes a block of a product. For each chunk of the sum its threads copy
+ * parts of both sides into the block's memory, the left side transposed. Then each thread reads
+ * both by vectors, and multiplies a tile in its registers (Volkov and Demmel, "Benchmarking GPUs to
+ * tune dense linear algebra", SC 2008).
  */
 #ifndef TL_SCHEDULE_BLOCK_PRODUCT_H
 #define TL_SCHEDULE_BLOCK_PRODUCT_H

@@ -1,9 +1,9 @@
-/* The tile of a depthwise convolution, nhwc: a run of output pixels in one row by a few vectors of
- * channels. A vector of input is multiplied by a vector of weights, so nothing is broadcast and
- * nothing summed over channels.
+/* The tile of a depthwise convolution in nhwc: a run of output pixels in one row by a few vectors
+ * of channels. Vectors of input are multiplied by vectors of weights, so nothing is broadcast, and
+ * there is no sum over channels.
  *
- * Tiles whose taps leave the image at the left or the right have bodies of their own, in which
- * these taps are left out; kernel rows above and below the image are left out row by row.
+ * Tiles with taps outside the image at the left or the right have bodies of their own, without
+ * these taps. Kernel rows above and below the image are left out row by row.
  */
 #ifndef TL_SCHEDULE_CHANNELWISE_H
 #define TL_SCHEDULE_CHANNELWISE_H

@@ -1,10 +1,9 @@
-/* Edges: where a tile leaves an image or a tensor it has a body of its own, without what is not
- * there.
+/* Edges: a tile that leaves an image or a tensor has a body of its own, without the accesses that
+ *would be outside.
  *
- * Each struct here goes through such bodies, and opens and closes what stands around them:
- *	for (struct site x = {..}; site_next(n, &x);)
- *		body
- * Its first fields are set before, the others hold for the body; the rest of it starts with all 0.
+ * Each struct here goes through such bodies, and opens and closes the loops and branches around
+ *them: for (struct site x = {..}; site_next(n, &x);) body Set its first fields before, and zero the
+ *rest. The other fields are valid in the body.
  */
 #ifndef TL_SCHEDULE_EDGE_H
 #define TL_SCHEDULE_EDGE_H

@@ -1,7 +1,7 @@
-/* A block of image tiles of minimal filtering (lib/tile/image.h), which one thread computes: their
- * inputs are transformed, for all channels; then, for each panel of output channels, multiplied by
- * transformed weights into a workspace that stays in a near cache, and transformed back, post-ops
- * included.
+/* A block of image tiles of minimal filtering (lib/tile/image.h), which one thread computes. First
+ * it transforms the inputs of all channels. Then, for each panel of output channels, it multiplies
+ * them by the transformed weights into a workspace that stays in a near cache, and transforms the
+ * products back, with the post-ops.
  */
 #ifndef TL_SCHEDULE_IMAGE_BLOCK_H
 #define TL_SCHEDULE_IMAGE_BLOCK_H

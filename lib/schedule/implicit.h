@@ -1,11 +1,11 @@
-/* Convolutions and products as one matrix product whose left side is read where it lies: a row is a
- * pixel of the output, a column of the left side an input channel under one tap of the kernel
- * (Chetlur et al., "cuDNN: Efficient primitives for deep learning", arXiv:1410.0759, 3.2). For
- * targets with blocks of threads.
+/* Convolutions and products as one implicit matrix product, for targets with blocks of threads. The
+ * left side is read in place: a row is a pixel of the output, and a column is an input channel
+ * under one tap of the kernel (Chetlur et al., "cuDNN: Efficient primitives for deep learning",
+ * arXiv:1410.0759, 3.2).
  *
- * Chunks of the sum are numbered through: all taps of the first bk channels, then of the next. The
- * right side lies in panels of bn columns, a chunk of bk x bn behind the other, padded with zeros;
- * one that is computed is read where it lies.
+ * Chunks of the sum have consecutive numbers: all taps of the first bk channels, then of the next.
+ * The right side is packed in panels of bn columns. A panel has chunks of bk x bn, one behind the
+ * other, padded with zeros. A right side that is not constant is read in place.
  */
 #ifndef TL_SCHEDULE_IMPLICIT_H
 #define TL_SCHEDULE_IMPLICIT_H

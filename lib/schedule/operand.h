@@ -1,6 +1,6 @@
-/* The tensors of a kernel: where they lie, and where their elements are.
+/* The tensors of a kernel, and the addresses of their elements.
  *
- * Strides belong to the dimensions that an algorithm names, so that one text serves all layouts.
+ * Strides belong to the dimensions that an algorithm names, so that its code serves all layouts.
  */
 #ifndef TL_SCHEDULE_OPERAND_H
 #define TL_SCHEDULE_OPERAND_H

@@ -1,4 +1,4 @@
-/* The numbers of a matrix product, as algorithms use them. */
+/* The sizes of a matrix product, for algorithms. */
 #ifndef TL_SCHEDULE_PRODUCT_H
 #define TL_SCHEDULE_PRODUCT_H
 
@@ -16,12 +16,13 @@ struct product {
 	int64_t mb, ih, iw, oh, ow, sh, sw;
 };
 
-/* matmul, and 1x1 convolution of unit stride without padding in nhwc: 1; or 0. */
+/* 1: the workload is a matmul, or a 1x1 convolution of unit stride without padding in nhwc; 0: it
+ * is not. */
 int product_of(const struct workload *w, struct product *p);
-/* The same, or 1x1 convolution of any stride without padding in nhwc, after product_gather(). */
+/* The same, but the convolution may have any stride; it needs product_gather(). */
 int product_of_pixels(const struct workload *w, struct product *p);
-/* Of a strided one: a phase that copies the pixels of src one behind the other, as m x k, into a
- * buffer of the team, which is returned. */
+/* For a strided one: adds a phase that copies the pixels of src one behind the other, as m x k,
+ * into a buffer of the team. Returns the buffer. */
 int product_gather(struct nest *n, const struct product *p, int src, int lanes);
 
 /* The right side, a constant, of all batches: so many panels of so many columns, one behind the
