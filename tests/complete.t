@@ -111,7 +111,7 @@ else
 	gives bash 'tl-gen my\tm\t' 'my model.onnx'
 	if command -v zsh >/dev/null; then
 		typed zsh 'tl-filter --h\t\t'
-		grep -q "With a model: this share of them are the draft's best" "$tmp/screen"
+		grep -q "With a model: this share of the places is the draft's choice" "$tmp/screen"
 		ok $? 'zsh shows what an option does, with its colons and quotes'
 	else
 		skip 'zsh is not here'
@@ -138,7 +138,7 @@ if command -v fish >/dev/null; then
 	offers 'tl-query --op con' conv2d
 	offers 'tl-query --layout nh' nhwc
 	offers 'tl-filter --by dr' draft
-	offers 'tl-filter --hed' "With a model: this share of them are the draft's best"
+	offers 'tl-filter --hed' "With a model: this share of the places is the draft's choice"
 	if [ -n "$env" ]; then
 		offers 'tl-gen -d my\ results.db --env ' "$env"
 		offers 'tl-gen --db=my\ results.db --env=' "--env=$env"
