@@ -67,6 +67,9 @@ struct window {
  * unknown. */
 int window_resolve(const struct graph *g, const struct graph_node *n, const struct shape *s,
 		   const int64_t *kernel, struct window *w, struct err *e);
+/* The same of a transposed convolution: `out` is its output, padding is what is cut off there. */
+int window_transposed(const struct graph *g, const struct graph_node *n, const struct shape *s,
+		      const int64_t *kernel, struct window *w, struct err *e);
 
 /* Shared by the infer_*.c files. */
 int infer_bad(const struct infer *x, const struct graph_node *n, struct err *e, const char *fmt,

@@ -22,6 +22,12 @@ static int entry(const struct graph_node *n, const char *name, int count, int i,
 	return 0;
 }
 
+static int bad_window(const struct graph *g, const struct graph_node *n, struct err *e)
+{
+	return err_set(e, "the node %s (%s) has a window that makes no sense", node_label(g, n),
+		       n->type);
+}
+
 static int read_axis(const struct graph *g, const struct graph_node *n, struct window *w, int i,
 		     struct err *e)
 {
@@ -31,8 +37,7 @@ static int read_axis(const struct graph *g, const struct graph_node *n, struct w
 	    !entry(n, "pads", 2 * w->rank, i + w->rank, 0, 0, &w->after[i]) && w->kernel[i] != 0 &&
 	    w->kernel[i] <= FAR)
 		return 0;
-	return err_set(e, "the node %s (%s) has a window that makes no sense", node_label(g, n),
-		       n->type);
+	return bad_window(g, n, e);
 }
 
 static int64_t reach(const struct window *w, int i)
@@ -40,17 +45,21 @@ static int64_t reach(const struct window *w, int i)
 	return (w->kernel[i] - 1) * w->dilation[i] + 1;
 }
 
-/* SAME: as many outputs as strides fit into the input; the odd cell goes behind (UPPER) or before
- * (LOWER). */
-static void pad_same(struct window *w, int i, int upper)
+/* Divides the padding along a dimension; the odd cell goes behind (upper) or before. */
+static void divide_padding(struct window *w, int i, int64_t all, int upper)
 {
-	int64_t out = (w->in[i] + w->stride[i] - 1) / w->stride[i];
-	int64_t all = (out - 1) * w->stride[i] + reach(w, i) - w->in[i];
-
 	if (all < 0)
 		all = 0;
 	w->before[i] = upper ? all / 2 : all - all / 2;
 	w->after[i] = all - w->before[i];
+}
+
+/* SAME: as many outputs as strides fit into the input. */
+static void pad_same(struct window *w, int i, int upper)
+{
+	int64_t out = (w->in[i] + w->stride[i] - 1) / w->stride[i];
+
+	divide_padding(w, i, (out - 1) * w->stride[i] + reach(w, i) - w->in[i], upper);
 }
 
 int window_resolve(const struct graph *g, const struct graph_node *n, const struct shape *s,
@@ -146,15 +155,70 @@ int infer_conv(struct infer *x, const struct graph_node *n, struct err *e)
 	return infer_set(x, n, 0, &s, e);
 }
 
+/* The sizes that a transposed convolution is told to make, or NULL. */
+static const int64_t *told_sizes(const struct graph *g, const struct graph_node *n, int rank)
+{
+	const int64_t *size;
+	int count;
+
+	/* They end the list, or, with the channels last, stand before its last entry. */
+	if (infer_list(g, n, "output_shape", 3, &count, &size) != 1 ||
+	    count < rank + n->channels_last)
+		return NULL;
+	return size + (count - rank - n->channels_last);
+}
+
+/* The output along dimension i, and the padding where that follows from it. told: the size to make,
+ * or INT_UNKNOWN. -1: a negative size. */
+static int transpose_axis(struct window *w, int i, int64_t more, int64_t told, const char *auto_pad)
+{
+	const int same = !strncmp(auto_pad, "SAME_", 5), is_told = told != INT_UNKNOWN;
+	int64_t whole;
+
+	w->out[i] = is_told ? told : DIM_UNKNOWN;
+	if (w->out[i] < DIM_UNKNOWN)
+		return -1;
+	if (w->in[i] < 0 || w->kernel[i] < 0 || told == DIM_UNKNOWN)
+		return 0;
+	whole = w->stride[i] * (w->in[i] - 1) + more + reach(w, i);
+	if (!is_told)
+		w->out[i] = same ? w->in[i] * w->stride[i] : whole - w->before[i] - w->after[i];
+	if (w->out[i] < 0)
+		return -1;
+	if (is_told || same)
+		divide_padding(w, i, whole - w->out[i], !strcmp(auto_pad, "SAME_UPPER"));
+	return 0;
+}
+
+int window_transposed(const struct graph *g, const struct graph_node *n, const struct shape *s,
+		      const int64_t *kernel, struct window *w, struct err *e)
+{
+	const int64_t *told = told_sizes(g, n, s->rank - 2);
+	const char *auto_pad = node_str(n, "auto_pad", "NOTSET");
+
+	*w = (struct window){.rank = s->rank - 2};
+	for (int i = 0; i < w->rank; i++) {
+		int64_t more;
+
+		w->in[i] = s->dim[i + node_space(n)];
+		w->kernel[i] = kernel[i];
+		if (read_axis(g, n, w, i, e))
+			return -1;
+		if (entry(n, "output_padding", w->rank, i, 0, 0, &more))
+			return bad_window(g, n, e);
+		if (transpose_axis(w, i, more, told ? told[i] : INT_UNKNOWN, auto_pad))
+			return err_set(e, "the node %s (%s) makes a negative size",
+				       node_label(g, n), n->type);
+	}
+	return 0;
+}
+
 int infer_conv_transpose(struct infer *x, const struct graph_node *n, struct err *e)
 {
 	const struct value *in = node_in(x->g, n, 0), *weights = node_in(x->g, n, 1);
-	const int64_t *fixed = NULL;
-	int nfixed, space = node_space(n);
-	const char *pad = node_str(n, "auto_pad", "NOTSET");
 	int64_t k[GRAPH_MAX_RANK], group = node_int(n, "group", 1);
 	struct shape s, f;
-	struct window w = {0};
+	struct window w;
 
 	if (!in || !weights)
 		return infer_bad(x, n, e, "wants data and weights");
@@ -163,35 +227,13 @@ int infer_conv_transpose(struct infer *x, const struct graph_node *n, struct err
 			       ? 0
 			       : infer_bad(x, n, e, "has data and weights that do not fit");
 	s = in->shape;
-	w.rank = s.rank - 2;
 	f = node_filter(n, &weights->shape);
-	/* Here in the end of the list, or, with the channels last, before the last. */
-	if (infer_list(x->g, n, "output_shape", 3, &nfixed, &fixed) == 1)
-		fixed = nfixed >= w.rank + n->channels_last
-				? fixed + (nfixed - w.rank - n->channels_last)
-				: NULL;
-	if (kernel_sizes(n, &f, w.rank, k) || group < 1 || group > FAR)
+	if (kernel_sizes(n, &f, s.rank - 2, k) || group < 1 || group > FAR)
 		return infer_bad(x, n, e, "has a kernel_shape or group that makes no sense");
 	s.dim[node_channel(n, s.rank)] = f.dim[1] < 0 ? DIM_UNKNOWN : f.dim[1] * group;
-	for (int i = 0; i < w.rank; i++) {
-		int64_t more, *d = &s.dim[i + space];
-
-		w.kernel[i] = k[i];
-		if (read_axis(x->g, n, &w, i, e) ||
-		    entry(n, "output_padding", w.rank, i, 0, 0, &more))
-			return infer_bad(x, n, e, "has a window that makes no sense");
-		if (fixed && fixed[i] != INT_UNKNOWN)
-			*d = fixed[i];
-		else if (*d < 0 || k[i] < 0)
-			*d = DIM_UNKNOWN;
-		else if (!strncmp(pad, "SAME_", 5))
-			*d *= w.stride[i];
-		else
-			*d = w.stride[i] * (*d - 1) + more + reach(&w, i) - w.before[i] -
-			     w.after[i];
-		if (*d < DIM_UNKNOWN)
-			return infer_bad(x, n, e, "makes a negative size");
-	}
+	if (window_transposed(x->g, n, &in->shape, k, &w, e))
+		return -1;
+	memcpy(s.dim + node_space(n), w.out, sizeof *w.out * (size_t)w.rank);
 	return infer_set(x, n, 0, &s, e);
 }
 

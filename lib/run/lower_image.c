@@ -182,52 +182,27 @@ int lower_resize(struct lowering *l, const struct graph_node *n, struct err *e)
 
 /* ---- ConvTranspose ---- */
 
-/* Entry i of a list attribute, or what it is without one. */
-static int64_t entry(const struct graph_node *n, const char *name, int i, int64_t otherwise)
-{
-	const struct attr *a = node_attr(n, name);
-
-	return a && i < a->nints ? a->ints[i] : otherwise;
-}
-
-/* Padding before the image along spatial dimension i: as given, or half of what the output's size
- * leaves (the larger half, unless the upper one is to be it). */
-static int64_t pad_before(const struct graph_node *n, int i, int64_t in, int64_t out,
-			  int64_t kernel)
-{
-	const char *pad = node_str(n, "auto_pad", "NOTSET");
-	int64_t reach = (kernel - 1) * entry(n, "dilations", i, 1) + 1, total;
-
-	if (!node_attr(n, "output_shape") && strncmp(pad, "SAME_", 5) != 0)
-		return entry(n, "pads", i, 0);
-	total = entry(n, "strides", i, 1) * (in - 1) + entry(n, "output_padding", i, 0) + reach -
-		out;
-	if (total < 0)
-		total = 0;
-	return !strcmp(pad, "SAME_UPPER") ? total / 2 : total - total / 2;
-}
-
 static void describe(struct transposed *t, const struct graph_node *n, const struct place *from,
-		     const struct place *weights, const struct place *to)
+		     const struct place *weights, const struct window *w)
 {
 	*t = (struct transposed){
 		.images = from->dim[0],
 		.groups = node_int(n, "group", 1),
-		.ih = from->dim[2],
-		.iw = from->dim[3],
-		.oh = to->dim[2],
-		.ow = to->dim[3],
-		.kh = weights->dim[2],
-		.kw = weights->dim[3],
-		.sh = entry(n, "strides", 0, 1),
-		.sw = entry(n, "strides", 1, 1),
-		.dh = entry(n, "dilations", 0, 1),
-		.dw = entry(n, "dilations", 1, 1),
+		.ih = w->in[0],
+		.iw = w->in[1],
+		.oh = w->out[0],
+		.ow = w->out[1],
+		.kh = w->kernel[0],
+		.kw = w->kernel[1],
+		.sh = w->stride[0],
+		.sw = w->stride[1],
+		.ph = w->before[0],
+		.pw = w->before[1],
+		.dh = w->dilation[0],
+		.dw = w->dilation[1],
 		.oc = weights->dim[1],
 	};
 	t->ic = from->dim[1] / t->groups;
-	t->ph = pad_before(n, 0, t->ih, t->oh, t->kh);
-	t->pw = pad_before(n, 1, t->iw, t->ow, t->kw);
 }
 
 int lower_conv_transpose(struct lowering *l, const struct graph_node *n, struct err *e)
@@ -235,10 +210,12 @@ int lower_conv_transpose(struct lowering *l, const struct graph_node *n, struct 
 	static const int taps_first[] = {2, 3, 0, 1};
 	struct transposed *t = arena_new(l->p->a, struct transposed);
 	struct operand operand[TRANSPOSED_OPERANDS];
+	const struct shape *in = &l->g->value[n->in[0]]->shape;
 	struct place from, weights, bias, to;
 	int order[PLACE_RANK];
+	struct window w;
 
-	if (l->g->value[n->in[0]]->shape.rank != 4)
+	if (in->rank != 4)
 		return lower_bad(l, n, e, "is no convolution of images");
 	order_channels_last(4, order);
 	if (lower_get_dense(l, n->in[0], order, &from, e) ||
@@ -247,7 +224,9 @@ int lower_conv_transpose(struct lowering *l, const struct graph_node *n, struct 
 		return -1;
 	place_dense(&to, 4, to.dim, order);
 	lower_room(l, &to);
-	describe(t, n, &from, &weights, &to);
+	if (window_transposed(l->g, n, in, weights.dim + 2, &w, e))
+		return -1;
+	describe(t, n, &from, &weights, &w);
 	if (t->ic * t->groups != weights.dim[0] || t->oc * t->groups != to.dim[1])
 		return lower_bad(l, n, e, "has groups that do not fit its channels");
 	t->has_bias = node_in(l->g, n, 2) != NULL;
