@@ -1,7 +1,6 @@
 /* Extraction: figures of real models, fusion, shapes, formats, and hostile inputs.
  *
  * Models are written here field by field, so that each test shows the graph it is about. */
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,9 +8,8 @@
 
 #include "lib/base/rng.h"
 #include "lib/extract/contents.h"
-#include "lib/extract/extract.h"
 #include "lib/extract/onnx/onnx.h"
-#include "tests/tap.h"
+#include "tests/extracting.h"
 
 /* Writing protobuf */
 
@@ -197,53 +195,6 @@ static void model(struct buf *m, struct buf *g, int opset)
 
 /* Running the extraction */
 
-static struct buf said;
-static char path[64];
-
-static void say(void *ctx, int is_error, const char *sentence)
-{
-	(void)ctx;
-	buf_str(&said, is_error ? "E: " : "");
-	buf_str(&said, sentence);
-	buf_ch(&said, '\n');
-}
-
-static void write_file(const char *name, const void *p, size_t n)
-{
-	int fd = open(name, O_WRONLY | O_CREAT | O_TRUNC, 0600);
-
-	if (fd < 0 || write(fd, p, n) != (ssize_t)n || close(fd))
-		bail_out("%s cannot be written", name);
-}
-
-static void extract_bytes(struct extract *x, const void *p, size_t n)
-{
-	buf_clear(&said);
-	buf_str(&said, "");
-	x->say = say;
-	write_file(path, p, n);
-	extract_input(x, path);
-}
-
-/* "conv2d mb1_.. bias,relu x3; " for each workload. */
-static void describe(const struct extract *x, struct buf *out)
-{
-	buf_clear(out);
-	buf_str(out, "");
-	for (size_t i = 0; i < x->found.by_id.n; i++) {
-		const struct work *k = x->found.by_id.item[i].value;
-
-		buf_fmt(out, "%s%s", i ? "; " : "", k->w.prob);
-		if (k->w.npost)
-			buf_ch(out, ' ');
-		workload_posts(&k->w, out);
-		if (k->w.op == &op_matmul && !k->w.rhs_const)
-			buf_str(out, " computed");
-		if (k->source.n != 1)
-			buf_fmt(out, " x%zu", k->source.n);
-	}
-}
-
 /* The workloads of a graph, or what was said if it could not be read. The graph is consumed. */
 static void workloads(struct buf *g, int opset, struct infer_options *o, struct buf *out)
 {
@@ -269,14 +220,6 @@ static void expect(struct buf *g, int opset, const char *want, const char *what)
 	if (!ok(!strcmp(got.s, want), "%s", what))
 		diag("got  %s\nwant %s", got.s, want);
 	buf_free(&got);
-}
-
-static int was_said(const char *text)
-{
-	if (said.s && strstr(said.s, text))
-		return 1;
-	diag("said %s", said.s ? said.s : "nothing");
-	return 0;
 }
 
 /* The graph is refused with a sentence that holds text. */
@@ -872,23 +815,6 @@ static void test_refusals(void)
 }
 
 /* The same model byte by byte and in one block gives the same graph and the same hash. */
-
-struct drip {
-	const unsigned char *s;
-	size_t n, step;
-};
-
-static int drip_next(void *ctx, const unsigned char **block, size_t *n, struct err *e)
-{
-	struct drip *d = ctx;
-
-	(void)e;
-	*block = d->s;
-	*n = d->n < d->step ? d->n : d->step;
-	d->s += *n;
-	d->n -= *n;
-	return *n > 0;
-}
 
 static void a_model(struct buf *m)
 {

@@ -2,7 +2,6 @@
  *
  * Models are written here from a few lines of text, so that each test shows the graph it is about.
  */
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,10 +9,9 @@
 #include <unistd.h>
 
 #include "lib/base/rng.h"
-#include "lib/extract/extract.h"
 #include "lib/extract/tflite/build.h"
 #include "lib/extract/tflite/tflite.h"
-#include "tests/tap.h"
+#include "tests/extracting.h"
 
 /* Writing FlatBuffers, from the front: what is referred to comes behind what refers to it. */
 
@@ -299,47 +297,6 @@ static void write_model(struct writer *w, const char *text)
 
 /* Running the extraction */
 
-static struct buf said;
-static char path[64];
-
-static void say(void *ctx, int is_error, const char *sentence)
-{
-	(void)ctx;
-	buf_str(&said, is_error ? "E: " : "");
-	buf_str(&said, sentence);
-	buf_ch(&said, '\n');
-}
-
-static void extract_bytes(struct extract *x, const void *p, size_t n)
-{
-	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0600);
-
-	if (fd < 0 || write(fd, p, n) != (ssize_t)n || close(fd))
-		bail_out("%s cannot be written", path);
-	buf_clear(&said);
-	buf_str(&said, "");
-	x->say = say;
-	extract_input(x, path);
-}
-
-/* A source of bytes in blocks of so many, which counts what it is asked to pass over. */
-struct drip {
-	const unsigned char *s;
-	size_t n, step, skipped;
-};
-
-static int drip_next(void *ctx, const unsigned char **block, size_t *n, struct err *e)
-{
-	struct drip *d = ctx;
-
-	(void)e;
-	*block = d->s;
-	*n = d->n < d->step ? d->n : d->step;
-	d->s += *n;
-	d->n -= *n;
-	return *n > 0;
-}
-
 static int drip_skip(void *ctx, uint64_t n, struct err *e)
 {
 	struct drip *d = ctx;
@@ -360,30 +317,10 @@ static void read_bytes(struct extract *x, const void *p, size_t n)
 	struct err e = ERR_INIT;
 
 	m.bytes = (struct pull){.next = drip_next, .ctx = &d};
-	buf_clear(&said);
-	buf_str(&said, "");
-	x->say = say;
+	listen(x);
 	if (format_tflite.read(x, &m, &e)) {
 		x->failed++;
 		buf_str(&said, e.msg);
-	}
-}
-
-static void describe(const struct extract *x, struct buf *out)
-{
-	buf_clear(out);
-	buf_str(out, "");
-	for (size_t i = 0; i < x->found.by_id.n; i++) {
-		const struct work *k = x->found.by_id.item[i].value;
-
-		buf_fmt(out, "%s%s", i ? "; " : "", k->w.prob);
-		if (k->w.npost)
-			buf_ch(out, ' ');
-		workload_posts(&k->w, out);
-		if (k->w.op == &op_matmul && !k->w.rhs_const)
-			buf_str(out, " computed");
-		if (k->source.n != 1)
-			buf_fmt(out, " x%zu", k->source.n);
 	}
 }
 
@@ -412,14 +349,6 @@ static void expect_with(const char *text, const struct infer_options *o, const c
 static void expect(const char *text, const char *want, const char *what)
 {
 	expect_with(text, NULL, want, what);
-}
-
-static int was_said(const char *text)
-{
-	if (said.s && strstr(said.s, text))
-		return 1;
-	diag("said %s", said.s ? said.s : "nothing");
-	return 0;
 }
 
 /* What the tests of ONNX expect of the same operators. */
@@ -706,6 +635,36 @@ static void test_stream(void)
 	buf_free(&w.b);
 }
 
+/* A file with one buffer, which is empty, and one graph: the graph's table. */
+static size_t one_graph(struct buf *b)
+{
+	static const int none[1];
+	size_t model, l, graph;
+
+	put32(b, 0);
+	buf_str(b, "TFL3");
+	model = table(b, 5);
+	set32(b, 0, (uint32_t)model);
+	refer(b, model, 4, list(b, none, 0));
+	l = list(b, none, 1);
+	refer(b, model, 2, l);
+	graph = table(b, 5);
+	set32(b, l + 4, (uint32_t)(graph - l - 4));
+	return graph;
+}
+
+/* Its only operator: the table. */
+static size_t one_operator(struct buf *b, size_t graph)
+{
+	static const int none[1];
+	size_t l = list(b, none, 1), op;
+
+	refer(b, graph, 3, l);
+	op = table(b, 5);
+	set32(b, l + 4, (uint32_t)(op - l - 4));
+	return op;
+}
+
 /* A list of 50000 tensors, all of which are the same table: its bytes are few, its shape long. */
 static void test_overlap(void)
 {
@@ -713,21 +672,9 @@ static void test_overlap(void)
 	struct extract x = {.layout = LAYOUT_NHWC};
 	int *none = xcalloc(TENSORS, sizeof *none);
 	struct buf b = BUF_INIT;
-	size_t model, graph, l, t, ops, op;
+	size_t graph = one_graph(&b), l, t;
 
-	put32(&b, 0);
-	buf_str(&b, "TFL3");
-	model = table(&b, 5);
-	set32(&b, 0, (uint32_t)model);
-	refer(&b, model, 4, list(&b, none, 0));
-	l = list(&b, none, 1);
-	refer(&b, model, 2, l);
-	graph = table(&b, 5);
-	set32(&b, l + 4, (uint32_t)(graph - l - 4));
-	ops = list(&b, none, 1);
-	refer(&b, graph, 3, ops);
-	op = table(&b, 5);
-	set32(&b, ops + 4, (uint32_t)(op - ops - 4));
+	one_operator(&b, graph);
 	l = list(&b, none, TENSORS);
 	refer(&b, graph, 0, l);
 	t = table(&b, 8);
@@ -748,21 +695,8 @@ static void test_links(void)
 	struct extract x = {.layout = LAYOUT_NHWC};
 	int *none = xcalloc(INPUTS, sizeof *none);
 	struct buf b = BUF_INIT;
-	size_t model, graph, l, op;
+	size_t op = one_operator(&b, one_graph(&b));
 
-	put32(&b, 0);
-	buf_str(&b, "TFL3");
-	model = table(&b, 5);
-	set32(&b, 0, (uint32_t)model);
-	refer(&b, model, 4, list(&b, none, 0));
-	l = list(&b, none, 1);
-	refer(&b, model, 2, l);
-	graph = table(&b, 5);
-	set32(&b, l + 4, (uint32_t)(graph - l - 4));
-	l = list(&b, none, 1);
-	refer(&b, graph, 3, l);
-	op = table(&b, 5);
-	set32(&b, l + 4, (uint32_t)(op - l - 4));
 	refer(&b, op, 1, list(&b, none, INPUTS));
 	extract_bytes(&x, b.s, b.n);
 	ok(x.failed == 1 && was_said("more than 200000 inputs and outputs"),

@@ -1,0 +1,91 @@
+/* Extraction from bytes that a test made: what was found, as text, and what was said. */
+#ifndef TL_TESTS_EXTRACTING_H
+#define TL_TESTS_EXTRACTING_H
+
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "lib/extract/extract.h"
+#include "tests/tap.h"
+
+static struct buf said;
+static char path[64]; /* of the file that the bytes are written to; main() sets it */
+
+static inline void say(void *ctx, int is_error, const char *sentence)
+{
+	(void)ctx;
+	buf_str(&said, is_error ? "E: " : "");
+	buf_str(&said, sentence);
+	buf_ch(&said, '\n');
+}
+
+/* Before an extraction: nothing was said yet. */
+static inline void listen(struct extract *x)
+{
+	buf_clear(&said);
+	buf_str(&said, "");
+	x->say = say;
+}
+
+static inline int was_said(const char *text)
+{
+	if (said.s && strstr(said.s, text))
+		return 1;
+	diag("said %s", said.s ? said.s : "nothing");
+	return 0;
+}
+
+static inline void write_file(const char *name, const void *p, size_t n)
+{
+	int fd = open(name, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+
+	if (fd < 0 || write(fd, p, n) != (ssize_t)n || close(fd))
+		bail_out("%s cannot be written", name);
+}
+
+static inline void extract_bytes(struct extract *x, const void *p, size_t n)
+{
+	listen(x);
+	write_file(path, p, n);
+	extract_input(x, path);
+}
+
+/* "mb1_.. bias,relu x3; " for each workload. */
+static inline void describe(const struct extract *x, struct buf *out)
+{
+	buf_clear(out);
+	buf_str(out, "");
+	for (size_t i = 0; i < x->found.by_id.n; i++) {
+		const struct work *k = x->found.by_id.item[i].value;
+
+		buf_fmt(out, "%s%s", i ? "; " : "", k->w.prob);
+		if (k->w.npost)
+			buf_ch(out, ' ');
+		workload_posts(&k->w, out);
+		if (k->w.op == &op_matmul && !k->w.rhs_const)
+			buf_str(out, " computed");
+		if (k->source.n != 1)
+			buf_fmt(out, " x%zu", k->source.n);
+	}
+}
+
+/* A source of bytes in blocks of `step`, which counts the bytes that it is asked to pass over. */
+struct drip {
+	const unsigned char *s;
+	size_t n, step, skipped;
+};
+
+static inline int drip_next(void *ctx, const unsigned char **block, size_t *n, struct err *e)
+{
+	struct drip *d = ctx;
+
+	(void)e;
+	*block = d->s;
+	*n = d->n < d->step ? d->n : d->step;
+	d->s += *n;
+	d->n -= *n;
+	return *n > 0;
+}
+
+#endif
