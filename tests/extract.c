@@ -1141,12 +1141,12 @@ static void test_contents(void)
 {
 	/* 14x14 pixels of 8 channels from 9 taps of 8, and 14x14 of 8 to 2x2 of 4. */
 	static const char want[] = "model,operator,count,multiply_adds,share,becomes,why\n"
-				   "model,Conv,1,112896,0.818181818,workload,\n"
-				   "model,ConvTranspose,1,25088,0.181818182,none,"
+				   "net,Conv,1,112896,0.818181818,workload,\n"
+				   "net,ConvTranspose,1,25088,0.181818182,none,"
 				   "not an operator here\n"
-				   "model,Relu,1,0,0,fused,\n"
-				   "model,Shape,1,0,0,constant,\n"
-				   "model,Reshape,1,0,0,none,\n";
+				   "net,Relu,1,0,0,fused,\n"
+				   "net,Shape,1,0,0,constant,\n"
+				   "net,Reshape,1,0,0,none,\n";
 	struct contents c = {MAP_INIT};
 	struct buf drawing = BUF_INIT, m = BUF_INIT, got = BUF_INIT;
 	struct extract x = {.layout = LAYOUT_NHWC, .contents = &c, .drawing = &drawing};
@@ -1156,7 +1156,7 @@ static void test_contents(void)
 	contents_csv(&c, &got);
 	if (!ok(!strcmp(got.s, want), "contents of a model: what became of each operator"))
 		diag("got  %s\nwant %s\nsaid %s", got.s, want, said.s);
-	ok(strstr(drawing.s, "digraph \"model\" {\n") == drawing.s &&
+	ok(strstr(drawing.s, "digraph \"net\" {\n") == drawing.s &&
 		   strstr(drawing.s, "n0 [label=\"Conv\", fillcolor=palegreen3") &&
 		   strstr(drawing.s, "n1 [label=\"Relu\", fillcolor=darkseagreen1") &&
 		   strstr(drawing.s, "n2 [label=\"ConvTranspose\", fillcolor=orange") &&
@@ -1206,7 +1206,7 @@ int main(void)
 
 	if (!mkdtemp(folder))
 		bail_out("no folder for temporary files");
-	snprintf(path, sizeof path, "%s/model", folder);
+	snprintf(path, sizeof path, "%s/net", folder);
 	test_figures();
 	test_fusion();
 	test_clip();

@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "lib/base/rng.h"
-#include "lib/extract/tflite/build.h"
+#include "lib/extract/tflite/rewrite.h"
 #include "lib/extract/tflite/tflite.h"
 #include "tests/extracting.h"
 
@@ -313,7 +313,7 @@ static int drip_skip(void *ctx, uint64_t n, struct err *e)
 static void read_bytes(struct extract *x, const void *p, size_t n)
 {
 	struct drip d = {p, n, 1 << 16, 0};
-	struct member m = {.name = "model", .label = "model", .alone = 1};
+	struct member m = {.name = "model", .input = "model", .label = "model", .alone = 1};
 	struct err e = ERR_INIT;
 
 	m.bytes = (struct pull){.next = drip_next, .ctx = &d};
@@ -343,6 +343,18 @@ static void expect_with(const char *text, const struct infer_options *o, const c
 		diag("got  %s\nwant %s\nsaid %s", got.s, want, said.s);
 	extract_free(&x);
 	buf_free(&got);
+	buf_free(&w.b);
+}
+
+static void refuse(const char *text, const char *sentence, const char *what)
+{
+	struct extract x = {.layout = LAYOUT_NHWC};
+	struct writer w;
+
+	write_model(&w, text);
+	extract_bytes(&x, w.b.s, w.b.n);
+	ok(x.failed == 1 && was_said(sentence), "%s", what);
+	extract_free(&x);
 	buf_free(&w.b);
 }
 
@@ -463,6 +475,18 @@ static void test_open(void)
 	       "SHAPE x -> sh\nSTRIDED_SLICE sh z o o -> h 4=1\nPACK h k1 -> m 0=2\n"
 	       "RESHAPE x m -> r\nFULLY_CONNECTED r k _ -> y\n",
 	       "1x1568:1568x5", "a shape that is computed");
+}
+
+static void test_lists(void)
+{
+	refuse("y f 1,8\nSQUEEZE -> y\n", "the node y (Squeeze) lacks an input",
+	       "a SQUEEZE without an input is refused");
+	refuse("y f 1,8\nRESHAPE -> y 0=1,8\n", "the node y (Reshape) lacks an input",
+	       "and a RESHAPE");
+	expect("x f 2,3\nr f 6\ny f 2,5\nw f 5,3\n"
+	       "RESHAPE x -> r 0=1,1,1,1,1,1,1,1,1,1,1,1,6\nFULLY_CONNECTED x w -> y\n",
+	       "2x3:3x5", "a shape of more dimensions than a tensor can have");
+	ok(was_said("unknown operators: Reshape"), "is no operator that is known");
 }
 
 static void test_unknown(void)
@@ -718,6 +742,7 @@ int main(void)
 	test_products();
 	test_types();
 	test_open();
+	test_lists();
 	test_unknown();
 	test_stream();
 	test_hostile();

@@ -275,8 +275,9 @@ static int plain_member(struct input *in, struct member **m)
 	if (in->plain_given)
 		return 0;
 	in->plain_given = 1;
-	in->member = (struct member){
-		in->path, in->path, 1, {.next = plain_next, .skip = plain_skip, .ctx = in}};
+	in->member =
+		(struct member){.name = in->path, .input = in->path, .label = in->path, .alone = 1};
+	in->member.bytes = (struct pull){.next = plain_next, .skip = plain_skip, .ctx = in};
 	*m = &in->member;
 	return 1;
 }
@@ -315,6 +316,7 @@ int input_next(struct input *in, struct member **m, struct err *e)
 	}
 	in->member.name = in->name.s;
 	in->member.label = in->label.s;
+	in->member.input = in->path;
 	in->member.bytes = (struct pull){.next = member_next, .ctx = in};
 	*m = &in->member;
 	return 1;

@@ -18,6 +18,7 @@ struct input;
 
 struct member {
 	const char *name;  /* the file's name within an archive, else the path */
+	const char *input; /* the name on the command line */
 	const char *label; /* for messages: "vgg16.tar.gz: vgg16.onnx", or the path alone */
 	int alone;	   /* the input is this one member: no archive around it */
 	struct pull bytes;

@@ -49,19 +49,77 @@ void extract_utf8(struct buf *out, const char *s)
 	}
 }
 
-void extract_stem(const char *name, struct buf *out)
+static void cut_ending(struct buf *b, size_t start, const char *ending)
 {
-	static const char *const endings[] = {".gz",   ".zst",	  ".xz",  ".bz2", ".lz4", ".lzma",
-					      ".onnx", ".tflite", ".csv", ".log", ".txt", ".wl"};
-	const char *slash = strrchr(name, '/');
-	size_t start = out->n;
+	if (!extract_name_ends(b->s + start, ending))
+		return;
+	b->n -= strlen(ending);
+	b->s[b->n] = 0;
+}
 
-	extract_utf8(out, !strcmp(name, "-") ? "stdin" : slash && slash[1] ? slash + 1 : name);
-	for (size_t i = 0; i < sizeof endings / sizeof *endings; i++)
-		if (extract_name_ends(out->s + start, endings[i])) {
-			out->n -= strlen(endings[i]);
-			out->s[out->n] = 0;
-		}
+/* The last part of a path of n bytes, without endings of archives and formats. */
+static void stem_of(const char *path, size_t n, struct buf *out)
+{
+	static const char *const around[] = {".gz",   ".zst", ".xz",  ".bz2", ".lz4",
+					     ".lzma", ".tgz", ".tar", ".zip"};
+	const size_t start = out->n;
+	struct buf part = BUF_INIT;
+	size_t from = n;
+
+	while (from && path[from - 1] != '/')
+		from--;
+	buf_add(&part, path + from, n - from);
+	extract_utf8(out, part.s);
+	for (size_t i = 0; i < sizeof around / sizeof *around; i++)
+		cut_ending(out, start, around[i]);
+	for (const struct format *const *f = format_list; *f; f++)
+		for (int i = 0; i < FORMAT_ENDINGS && (*f)->ending[i]; i++)
+			cut_ending(out, start, (*f)->ending[i]);
+	buf_free(&part);
+}
+
+/* Names that programs give to all of their models, and to folders that these lie in. */
+static int says_nothing(const char *stem)
+{
+	static const char *const names[] = {
+		"", ".", "..", "model", "models", "saved_model", "config", "onnx", "1",
+	};
+
+	for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+		if (!strcasecmp(stem, names[i]))
+			return 1;
+	return 0;
+}
+
+/* The last part of a path that says something; 0: none does, and out is as it was. */
+static int find_stem(const char *path, struct buf *out)
+{
+	const size_t start = out->n;
+	size_t n = strlen(path);
+
+	while (n) {
+		stem_of(path, n, out);
+		if (!says_nothing(out->s + start))
+			return 1;
+		out->n = start;
+		out->s[start] = 0;
+		while (n && path[n - 1] != '/')
+			n--;
+		while (n && path[n - 1] == '/')
+			n--;
+	}
+	return 0;
+}
+
+void extract_stem(const struct member *m, struct buf *out)
+{
+	const size_t start = out->n;
+
+	buf_str(out, "");
+	if (!strcmp(m->name, "-"))
+		buf_str(out, "stdin");
+	else if (!find_stem(m->name, out) && !find_stem(m->input, out))
+		stem_of(m->name, strlen(m->name), out);
 	for (size_t i = start; i < out->n; i++)
 		if (out->s[i] == ':')
 			out->s[i] = '_';
@@ -119,6 +177,21 @@ static void say_rest(struct extract *x, const struct member *m)
 	buf_free(&sentence);
 }
 
+/* Does the name, but for a compression, end in one of the format's endings? */
+static int has_ending(const struct format *f, const char *name)
+{
+	static const char *const compressed[] = {"", ".gz", ".zst", ".xz", ".bz2"};
+	char ending[32];
+
+	for (int i = 0; i < FORMAT_ENDINGS && f->ending[i]; i++)
+		for (size_t k = 0; k < sizeof compressed / sizeof *compressed; k++) {
+			snprintf(ending, sizeof ending, "%s%s", f->ending[i], compressed[k]);
+			if (extract_name_ends(name, ending))
+				return 1;
+		}
+	return 0;
+}
+
 /* The format for a member, NULL if none claims it. One that is asked for by name need not be
  * claimed. */
 static const struct format *choose(const struct extract *x, const struct member *m,
@@ -131,7 +204,8 @@ static const struct format *choose(const struct extract *x, const struct member 
 	for (const struct format *const *f = format_list; *f; f++) {
 		if (x->format && strcmp(x->format, (*f)->name) != 0)
 			continue;
-		if ((x->format && m->alone) || (*f)->claims(m->name, head, n))
+		if ((x->format && m->alone) || has_ending(*f, m->name) ||
+		    ((*f)->claims && (*f)->claims(m->name, head, n)))
 			return *f;
 	}
 	return NULL;
@@ -236,7 +310,7 @@ void collect_finish(struct extract *x, struct collected *c, const struct member 
 
 	buf_reserve(&c->all, 0);
 	hash_id(&c->hash, c->all.s, c->all.n);
-	extract_stem(m->name, &source);
+	extract_stem(m, &source);
 	for (size_t i = 0; x->contents && i < c->list.by_id.n; i++) {
 		const struct work *k = c->list.by_id.item[i].value;
 

@@ -33,10 +33,13 @@ struct extract {
 	struct complaints complaints; /* private: about the lines of the member that is read */
 };
 
+enum { FORMAT_ENDINGS = 4 };
+
 struct format {
 	const char *name;
-	const char *summary;
-	/* Does the member look like it, by its name or its first bytes? */
+	const char *ending[FORMAT_ENDINGS]; /* of names of its files, such as ".onnx" */
+	/* Does a member whose name ends in none of these look like it, by its name or its first
+	 * bytes? NULL: the endings tell. */
 	int (*claims)(const char *name, const unsigned char *head, size_t n);
 	int (*read)(struct extract *x, struct member *m, struct err *e);
 };
@@ -50,8 +53,9 @@ void extract_free(struct extract *x);
 
 /* Shared by the formats. */
 int extract_name_ends(const char *name, const char *suffix); /* case does not matter */
-/* The model's part of a source: the file's name without folder, endings and colons. */
-void extract_stem(const char *name, struct buf *out);
+/* The model's part of a source: the name of the member without folder, endings and colons. A name
+ * that says nothing, such as "model.onnx", gives way to that of its folder, or of the archive. */
+void extract_stem(const struct member *m, struct buf *out);
 /* Appends text as valid UTF-8, '?' for what is none. */
 void extract_utf8(struct buf *out, const char *s);
 void extract_report(struct extract *x, const char *fmt, ...) __attribute__((format(printf, 2, 3)));

@@ -160,7 +160,7 @@ int model_extract(struct extract *x, const struct member *m, struct graph *g, in
 	struct job j = {.x = x, .g = g, .hash = hash, .a = g->a};
 	int r = infer_run(&j.infer, g, opset, &x->infer, e);
 
-	extract_stem(m->name, &j.stem);
+	extract_stem(m, &j.stem);
 	if (!r) {
 		make_tasks(&j);
 		emit(&j);

@@ -5,7 +5,8 @@
 
 static int claims(const char *name, const unsigned char *head, size_t n)
 {
-	return extract_name_ends(name, ".onnx") || onnx_claims(head, n);
+	(void)name;
+	return onnx_claims(head, n);
 }
 
 static int read(struct extract *x, struct member *m, struct err *e)
@@ -21,4 +22,4 @@ static int read(struct extract *x, struct member *m, struct err *e)
 	return r;
 }
 
-const struct format format_onnx = {"onnx", "ONNX models", claims, read};
+const struct format format_onnx = {"onnx", {".onnx"}, claims, read};

@@ -5,7 +5,8 @@
 
 static int claims(const char *name, const unsigned char *head, size_t n)
 {
-	return extract_name_ends(name, ".tflite") || tflite_claims(head, n);
+	(void)name;
+	return tflite_claims(head, n);
 }
 
 static int read(struct extract *x, struct member *m, struct err *e)
@@ -24,4 +25,4 @@ static int read(struct extract *x, struct member *m, struct err *e)
 	return r;
 }
 
-const struct format format_tflite = {"tflite", "TFLite models", claims, read};
+const struct format format_tflite = {"tflite", {".tflite"}, claims, read};

@@ -1,5 +1,5 @@
 /* The names of TFLite's builtin operators, in the order of their numbers. */
-#include "lib/extract/tflite/build.h"
+#include "lib/extract/tflite/rewrite.h"
 
 static const char *const names[] = {
 	"ADD",

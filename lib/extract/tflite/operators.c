@@ -156,7 +156,7 @@ struct graph_node *rewrite_own(struct build *b, const struct operation *o)
 {
 	struct graph_node *n = build_node(b, o->type, o->in, o->nin, o->out, o->nout);
 
-	n->domain = "tflite";
+	n->domain = TFLITE_DOMAIN;
 	return n;
 }
 
@@ -168,7 +168,7 @@ static const struct row *find(const char *type)
 	return NULL;
 }
 
-void build_operation(struct build *b, const struct operation *o)
+void rewrite_operation(struct build *b, const struct operation *o)
 {
 	const struct row *row = find(o->type);
 	struct operation own = *o;
@@ -179,7 +179,7 @@ void build_operation(struct build *b, const struct operation *o)
 		return;
 	}
 	if (row->activation && o->options && out >= 0)
-		kind = (int)flat_byte(&b->f, o->options, row->activation - 1, 0);
+		kind = (int)flat_byte(o->flat, o->options, row->activation - 1, 0);
 	if (kind >= FUSED_RELU && kind <= FUSED_SIGN) {
 		between = build_between(b, out);
 		own.out = &between;

@@ -5,9 +5,26 @@
 #ifndef TL_EXTRACT_TFLITE_REWRITE_H
 #define TL_EXTRACT_TFLITE_REWRITE_H
 
-#include "lib/extract/tflite/build.h"
+#include "lib/extract/build.h"
+#include "lib/extract/tflite/flat.h"
+
+/* An operator as the file has it. Its inputs and outputs are values of the graph; -1: left out. */
+struct operation {
+	const char *type;
+	struct flat *flat;
+	uint64_t options; /* its table of options; 0: none */
+	int *in, nin, *out, nout;
+};
+
+/* Adds the nodes that the operation becomes. */
+void rewrite_operation(struct build *b, const struct operation *o);
+/* The name of a builtin operator; "an operator of a newer schema" if there is none of that number.
+ */
+const char *operator_name(int64_t code);
 
 typedef void rewrite_fn(struct build *b, const struct operation *o, const char *onnx);
+
+#define TFLITE_DOMAIN "tflite" /* of nodes that are none of ONNX's */
 
 /* What ONNX has no counterpart for, in general or with these options. */
 struct graph_node *rewrite_own(struct build *b, const struct operation *o);

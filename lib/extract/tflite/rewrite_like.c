@@ -61,14 +61,14 @@ void rewrite_leaky_relu(struct build *b, const struct operation *o, const char *
 {
 	struct graph_node *n = build_node(b, onnx, o->in, o->nin, o->out, o->nout);
 
-	build_float(b, n, "alpha", o->options ? flat_float(&b->f, o->options, 0, 0) : 0);
+	build_float(b, n, "alpha", o->options ? flat_float(o->flat, o->options, 0, 0) : 0);
 }
 
 void rewrite_gelu(struct build *b, const struct operation *o, const char *onnx)
 {
 	struct graph_node *n = build_node(b, onnx, o->in, o->nin, o->out, o->nout);
 
-	if (o->options && flat_ubyte(&b->f, o->options, 0, 0))
+	if (o->options && flat_ubyte(o->flat, o->options, 0, 0))
 		build_str(b, n, "approximate", "tanh");
 }
 

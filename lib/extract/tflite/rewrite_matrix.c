@@ -5,9 +5,9 @@ enum { FULLY_CONNECTED_KEEP = 2 };
 enum { BATCH_ADJ_X, BATCH_ADJ_Y };
 enum { REDUCER_KEEP = 0 };
 
-static int flag(struct build *b, const struct operation *o, int i)
+static int flag(const struct operation *o, int i)
 {
-	return o->options && flat_ubyte(&b->f, o->options, i, 0);
+	return o->options && flat_ubyte(o->flat, o->options, i, 0);
 }
 
 /* The data as rows of as many elements as the weights read, where it does not come so. */
@@ -18,9 +18,9 @@ static int rows(struct build *b, const struct operation *o)
 	int in = rewrite_in(o, 0), out;
 	int64_t shape[2] = {-1, weights->rank == 2 ? weights->dim[1] : 0};
 
-	if (in < 0 || data->rank == 2 || flag(b, o, FULLY_CONNECTED_KEEP) || shape[1] < 1)
+	if (in < 0 || data->rank == 2 || flag(o, FULLY_CONNECTED_KEEP) || shape[1] < 1)
 		return in;
-	out = build_value(b, arena_printf(b->a, "%s/rows", b->g->value[in]->name));
+	out = build_part(b, in, "rows");
 	build_ints(b, build_node(b, "Reshape", &in, 1, &out, 1), "shape", shape, 2);
 	return out;
 }
@@ -43,15 +43,15 @@ void rewrite_batch_matmul(struct build *b, const struct operation *o, const char
 {
 	struct graph_node *n = build_node(b, onnx, o->in, o->nin, o->out, o->nout);
 
-	build_int(b, n, "transA", flag(b, o, BATCH_ADJ_X));
-	build_int(b, n, "transB", flag(b, o, BATCH_ADJ_Y));
+	build_int(b, n, "transA", flag(o, BATCH_ADJ_X));
+	build_int(b, n, "transB", flag(o, BATCH_ADJ_Y));
 }
 
 void rewrite_reduce(struct build *b, const struct operation *o, const char *onnx)
 {
 	struct graph_node *n = build_node(b, onnx, o->in, o->nin, o->out, o->nout);
 
-	build_int(b, n, "keepdims", flag(b, o, REDUCER_KEEP));
+	build_int(b, n, "keepdims", flag(o, REDUCER_KEEP));
 	build_int(b, n, "noop_with_empty_axes", 1);
 }
 

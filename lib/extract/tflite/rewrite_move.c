@@ -6,22 +6,22 @@ enum { PACK_AXIS = 1 };
 enum { GATHER_AXIS, GATHER_BATCH };
 enum { BEGIN_MASK, END_MASK, ELLIPSIS_MASK, NEW_AXIS_MASK, SHRINK_MASK, IS_OFFSET };
 
-static int64_t option(struct build *b, const struct operation *o, int i, int64_t otherwise)
+static int64_t option(const struct operation *o, int i, int64_t otherwise)
 {
-	return o->options ? flat_int(&b->f, o->options, i, otherwise) : otherwise;
+	return o->options ? flat_int(o->flat, o->options, i, otherwise) : otherwise;
 }
 
 void rewrite_concatenation(struct build *b, const struct operation *o, const char *onnx)
 {
 	struct graph_node *n = build_node(b, onnx, o->in, o->nin, o->out, o->nout);
 
-	build_int(b, n, "axis", option(b, o, CONCATENATION_AXIS, 0));
+	build_int(b, n, "axis", option(o, CONCATENATION_AXIS, 0));
 }
 
 /* Joins along a dimension that is added to each. */
 void rewrite_pack(struct build *b, const struct operation *o, const char *onnx)
 {
-	int64_t axis = option(b, o, PACK_AXIS, 0);
+	int64_t axis = option(o, PACK_AXIS, 0);
 	int *part = arena_array(b->a, int, o->nin);
 	struct graph_node *n;
 
@@ -31,8 +31,7 @@ void rewrite_pack(struct build *b, const struct operation *o, const char *onnx)
 			rewrite_own(b, o);
 			return;
 		}
-		part[i] =
-			build_value(b, arena_printf(b->a, "%s/part", b->g->value[o->in[i]]->name));
+		part[i] = build_part(b, o->in[i], "part");
 		n = build_node(b, "Unsqueeze", &o->in[i], 1, &part[i], 1);
 		build_ints(b, n, "axes", &axis, 1);
 	}
@@ -43,7 +42,7 @@ void rewrite_pack(struct build *b, const struct operation *o, const char *onnx)
 /* Splits, and drops the dimension of 1 from each part. */
 void rewrite_unpack(struct build *b, const struct operation *o, const char *onnx)
 {
-	int64_t axis = option(b, o, PACK_AXIS, 0);
+	int64_t axis = option(o, PACK_AXIS, 0);
 	int *part = arena_array(b->a, int, o->nout);
 	struct graph_node *n;
 
@@ -52,8 +51,7 @@ void rewrite_unpack(struct build *b, const struct operation *o, const char *onnx
 		part[i] = -1;
 		if (o->out[i] < 0)
 			continue;
-		part[i] =
-			build_value(b, arena_printf(b->a, "%s/part", b->g->value[o->out[i]]->name));
+		part[i] = build_part(b, o->out[i], "part");
 		n = build_node(b, "Squeeze", &part[i], 1, &o->out[i], 1);
 		build_ints(b, n, "axes", &axis, 1);
 	}
@@ -104,36 +102,46 @@ void rewrite_split_v(struct build *b, const struct operation *o, const char *onn
 	build_int(b, n, "axis", axis);
 }
 
+/* The list that begins the options. Returns how many there are; -1: more than a tensor can have
+ * dimensions. */
+static int list(const struct operation *o, int64_t v[GRAPH_MAX_RANK])
+{
+	struct flat_list l = flat_list(o->flat, o->options, 0, 4);
+
+	if (l.n > GRAPH_MAX_RANK)
+		return -1;
+	for (uint32_t i = 0; i < l.n; i++)
+		v[i] = flat_list_int(o->flat, &l, i);
+	return (int)l.n;
+}
+
+/* The new shape is an input, or else an option. */
 void rewrite_reshape(struct build *b, const struct operation *o, const char *onnx)
 {
-	struct graph_node *n;
+	struct graph_node *n = build_node(b, onnx, o->in, o->nin, o->out, o->nout);
 	int64_t shape[GRAPH_MAX_RANK];
-	struct flat_list l;
+	int count;
 
-	if (rewrite_in(o, 1) >= 0 || !o->options) {
-		n = build_node(b, onnx, o->in, o->nin, o->out, o->nout);
-	} else {
-		l = flat_list(&b->f, o->options, 0, 4);
-		n = build_node(b, onnx, o->in, 1, o->out, o->nout);
-		for (uint32_t i = 0; i < l.n && i < GRAPH_MAX_RANK; i++)
-			shape[i] = flat_list_int(&b->f, &l, i);
-		build_ints(b, n, "shape", shape, l.n < GRAPH_MAX_RANK ? (int)l.n : GRAPH_MAX_RANK);
-	}
 	build_int(b, n, "allowzero", 1);
+	if (rewrite_in(o, 1) >= 0 || !o->options)
+		return;
+	count = list(o, shape);
+	if (count < 0)
+		n->domain = TFLITE_DOMAIN;
+	else
+		build_ints(b, n, "shape", shape, count);
 }
 
 void rewrite_squeeze(struct build *b, const struct operation *o, const char *onnx)
 {
-	struct graph_node *n = build_node(b, onnx, o->in, 1, o->out, o->nout);
-	struct flat_list l = {0, 0};
+	struct graph_node *n = build_node(b, onnx, o->in, o->nin, o->out, o->nout);
 	int64_t axes[GRAPH_MAX_RANK];
+	int count = o->options ? list(o, axes) : 0;
 
-	if (o->options)
-		l = flat_list(&b->f, o->options, 0, 4);
-	for (uint32_t i = 0; i < l.n && i < GRAPH_MAX_RANK; i++)
-		axes[i] = flat_list_int(&b->f, &l, i);
-	if (l.n)
-		build_ints(b, n, "axes", axes, l.n < GRAPH_MAX_RANK ? (int)l.n : GRAPH_MAX_RANK);
+	if (count < 0)
+		n->domain = TFLITE_DOMAIN;
+	else if (count)
+		build_ints(b, n, "axes", axes, count);
 }
 
 /* begin and size; a size of -1 goes to the end. */
@@ -166,9 +174,9 @@ struct strided {
 	int n, ndrop;
 };
 
-static int has(struct build *b, const struct operation *o, int mask, int i)
+static int has(const struct operation *o, int mask, int i)
 {
-	return (int)(option(b, o, mask, 0) >> i & 1);
+	return (int)(option(o, mask, 0) >> i & 1);
 }
 
 /* -1: the lists are not known, or ask for what ONNX does not have. */
@@ -182,13 +190,13 @@ static int read_strided(struct build *b, const struct operation *o, struct strid
 
 	*s = (struct strided){0};
 	if (!begin || !end || !step || count != ends || count != steps || count > GRAPH_MAX_RANK ||
-	    option(b, o, NEW_AXIS_MASK, 0) ||
-	    (o->options && flat_ubyte(&b->f, o->options, IS_OFFSET, 0)))
+	    option(o, NEW_AXIS_MASK, 0) ||
+	    (o->options && flat_ubyte(o->flat, o->options, IS_OFFSET, 0)))
 		return -1;
 	for (int i = 0; i < (int)count; i++, axis++) {
 		int backward = step[i].i < 0, k = s->n;
 
-		if (has(b, o, ELLIPSIS_MASK, i)) {
+		if (has(o, ELLIPSIS_MASK, i)) {
 			if (rank < 0)
 				return -1;
 			axis = rank - (int)count + i;
@@ -198,14 +206,15 @@ static int read_strided(struct build *b, const struct operation *o, struct strid
 		s->step[k] = step[i].i;
 		s->start[k] = begin[i].i;
 		s->end[k] = end[i].i;
-		if (has(b, o, SHRINK_MASK, i)) {
+		if (has(o, SHRINK_MASK, i)) {
 			s->step[k] = 1;
-			s->end[k] = s->start[k] == -1 ? INT64_MAX : s->start[k] + 1;
+			s->end[k] = s->start[k] == -1 || s->start[k] == INT64_MAX ? INT64_MAX
+										  : s->start[k] + 1;
 			s->drop[s->ndrop++] = axis;
 		} else {
-			if (has(b, o, BEGIN_MASK, i))
+			if (has(o, BEGIN_MASK, i))
 				s->start[k] = backward ? INT64_MAX : 0;
-			if (has(b, o, END_MASK, i))
+			if (has(o, END_MASK, i))
 				s->end[k] = backward ? -INT64_MAX : INT64_MAX;
 		}
 		s->n++;
@@ -224,7 +233,7 @@ void rewrite_strided_slice(struct build *b, const struct operation *o, const cha
 		return;
 	}
 	if (s.ndrop)
-		to = build_value(b, arena_printf(b->a, "%s/slice", b->g->value[out]->name));
+		to = build_part(b, out, "slice");
 	n = build_node(b, onnx, o->in, 1, &to, 1);
 	build_ints(b, n, "starts", s.start, s.n);
 	build_ints(b, n, "ends", s.end, s.n);
@@ -236,11 +245,11 @@ void rewrite_strided_slice(struct build *b, const struct operation *o, const cha
 
 void rewrite_gather(struct build *b, const struct operation *o, const char *onnx)
 {
-	if (option(b, o, GATHER_BATCH, 0))
+	if (option(o, GATHER_BATCH, 0))
 		rewrite_own(b, o);
 	else
 		build_int(b, build_node(b, onnx, o->in, o->nin, o->out, o->nout), "axis",
-			  option(b, o, GATHER_AXIS, 0));
+			  option(o, GATHER_AXIS, 0));
 }
 
 void rewrite_embedding(struct build *b, const struct operation *o, const char *onnx)
@@ -265,7 +274,7 @@ void rewrite_rank(struct build *b, const struct operation *o, const char *onnx)
 		rewrite_own(b, o);
 		return;
 	}
-	sizes = build_value(b, arena_printf(b->a, "%s/sizes", b->g->value[out]->name));
+	sizes = build_part(b, out, "sizes");
 	build_node(b, "Shape", o->in, o->nin, &sizes, 1);
 	build_node(b, "Size", &sizes, 1, &out, 1);
 }
@@ -274,5 +283,5 @@ void rewrite_one_hot(struct build *b, const struct operation *o, const char *onn
 {
 	int n = o->nin < 3 ? o->nin : 3;
 
-	build_int(b, build_node(b, onnx, o->in, n, o->out, o->nout), "axis", option(b, o, 0, -1));
+	build_int(b, build_node(b, onnx, o->in, n, o->out, o->nout), "axis", option(o, 0, -1));
 }

@@ -11,9 +11,9 @@ enum { CONV3D_STRIDE_D = 1, CONV3D_STRIDE_W, CONV3D_STRIDE_H };
 enum { CONV3D_DILATION_D = 5, CONV3D_DILATION_W, CONV3D_DILATION_H };
 enum { POOL_WIDTH = 3, POOL_HEIGHT };
 
-static int64_t option(struct build *b, const struct operation *o, int i)
+static int64_t option(const struct operation *o, int i)
 {
-	return o->options ? flat_int(&b->f, o->options, i, 1) : 1;
+	return o->options ? flat_int(o->flat, o->options, i, 1) : 1;
 }
 
 /* Numbers of the options that stand at these places, as a list. */
@@ -23,13 +23,13 @@ static void list(struct build *b, const struct operation *o, struct graph_node *
 	int64_t v[3];
 
 	for (int i = 0; i < count; i++)
-		v[i] = option(b, o, at[i]);
+		v[i] = option(o, at[i]);
 	build_ints(b, n, name, v, count);
 }
 
 static void pads(struct build *b, const struct operation *o, struct graph_node *n)
 {
-	int valid = o->options && flat_byte(&b->f, o->options, CONV_PADDING, 0);
+	int valid = o->options && flat_byte(o->flat, o->options, CONV_PADDING, 0);
 
 	build_str(b, n, "auto_pad", valid ? "VALID" : "SAME_UPPER");
 	n->channels_last = 1;
@@ -46,7 +46,7 @@ static int64_t groups(struct build *b, const struct operation *o, int is_depthwi
 		return 1;
 	read = filter->dim[filter->rank - 1];
 	if (is_depthwise) {
-		int64_t times = option(b, o, DEPTHWISE_MULTIPLIER);
+		int64_t times = option(o, DEPTHWISE_MULTIPLIER);
 
 		return channels > 0 ? channels : times > 0 && read > 0 ? read / times : 1;
 	}
@@ -110,7 +110,7 @@ void rewrite_pad(struct build *b, const struct operation *o, const char *onnx)
 		rewrite_own(b, o);
 		return;
 	}
-	in[1] = build_value(b, arena_printf(b->a, "%s/turned", b->g->value[pairs]->name));
+	in[1] = build_part(b, pairs, "turned");
 	n = build_node(b, "Transpose", &pairs, 1, &in[1], 1);
 	build_ints(b, n, "perm", turned, 2);
 	n = build_node(b, "Pad", in, in[2] < 0 ? 2 : 3, o->out, o->nout);
@@ -129,6 +129,6 @@ void rewrite_blocks(struct build *b, const struct operation *o, const char *onnx
 {
 	struct graph_node *n = build_node(b, onnx, o->in, o->nin, o->out, o->nout);
 
-	build_int(b, n, "blocksize", o->options ? flat_int(&b->f, o->options, 0, 0) : 0);
+	build_int(b, n, "blocksize", o->options ? flat_int(o->flat, o->options, 0, 0) : 0);
 	n->channels_last = 1;
 }

@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "lib/extract/tflite/build.h"
+#include "lib/extract/tflite/rewrite.h"
 #include "lib/extract/tflite/load.h"
 
 /* Fields of the tables, in the schema's order. */
@@ -30,6 +30,7 @@ enum {
 
 struct reader {
 	struct build b;
+	struct flat f;
 	uint64_t model;
 	struct flat_list codes, buffers;
 	const char **type; /* of each operator code */
@@ -59,7 +60,7 @@ static int element(int64_t type)
 
 static void read_codes(struct reader *r)
 {
-	struct flat *f = &r->b.f;
+	struct flat *f = &r->f;
 
 	r->type = arena_array(r->b.a, const char *, r->codes.n);
 	for (uint32_t i = 0; i < r->codes.n && !f->bad; i++) {
@@ -77,7 +78,7 @@ static void read_codes(struct reader *r)
 
 static void read_shape(struct reader *r, uint64_t at, struct shape *s)
 {
-	struct flat *f = &r->b.f;
+	struct flat *f = &r->f;
 	struct flat_list now = flat_list(f, at, TENSOR_SHAPE, 4);
 	struct flat_list signature = flat_list(f, at, TENSOR_SIGNATURE, 4);
 	struct flat_list *l = signature.n == now.n ? &signature : &now;
@@ -99,7 +100,7 @@ static void read_elements(struct reader *r, struct value *v, const struct flat_l
 
 	if ((!is_real && !elem_is_int(v->elem)) || n > (is_real ? KEEP_REALS : KEEP_INTS) ||
 	    data->n != (uint64_t)n * size || r->kept + n > KEEP_CONSTANTS ||
-	    !(s = kept_at(r->b.f.kept, data->at, data->n)))
+	    !(s = kept_at(r->f.kept, data->at, data->n)))
 		return;
 	r->kept += n;
 	v->kept = arena_array(r->b.a, union scalar, n);
@@ -125,13 +126,13 @@ static struct flat_list find_elements(struct reader *r, uint32_t buffer)
 
 	if (buffer == 0 || buffer >= r->buffers.n)
 		return none;
-	return flat_span(&r->b.f, flat_list_table(&r->b.f, &r->buffers, buffer), BUFFER_DATA);
+	return flat_span(&r->f, flat_list_table(&r->f, &r->buffers, buffer), BUFFER_DATA);
 }
 
 static int read_tensor(struct reader *r, uint64_t at, int i, struct err *e)
 {
 	struct declared *d = arena_new(r->b.a, struct declared);
-	struct flat *f = &r->b.f;
+	struct flat *f = &r->f;
 	uint64_t scales = flat_table(f, at, TENSOR_QUANTIZATION);
 	struct flat_list data = find_elements(r, flat_uint(f, at, TENSOR_BUFFER, 0));
 	int64_t count = 1;
@@ -168,11 +169,11 @@ static int read_tensor(struct reader *r, uint64_t at, int i, struct err *e)
 /* Values of a list of tensors, such as an operator's inputs. */
 static int *read_values(struct reader *r, uint64_t at, int field, int *n)
 {
-	struct flat_list l = flat_list(&r->b.f, at, field, 4);
+	struct flat_list l = flat_list(&r->f, at, field, 4);
 	int *v = arena_array(r->b.a, int, l.n);
 
 	for (uint32_t i = 0; i < l.n; i++) {
-		int32_t k = flat_list_int(&r->b.f, &l, i);
+		int32_t k = flat_list_int(&r->f, &l, i);
 
 		v[i] = k >= 0 && k < r->ntensor ? r->value[k] : -1;
 	}
@@ -182,9 +183,9 @@ static int *read_values(struct reader *r, uint64_t at, int field, int *n)
 
 static int read_operator(struct reader *r, uint64_t at, struct err *e)
 {
-	struct flat *f = &r->b.f;
+	struct flat *f = &r->f;
 	uint32_t code = flat_uint(f, at, OPERATOR_CODE, 0);
-	struct operation o = {.options = flat_table(f, at, OPERATOR_OPTIONS)};
+	struct operation o = {.flat = f, .options = flat_table(f, at, OPERATOR_OPTIONS)};
 
 	o.in = read_values(r, at, OPERATOR_INPUTS, &o.nin);
 	o.out = read_values(r, at, OPERATOR_OUTPUTS, &o.nout);
@@ -198,7 +199,7 @@ static int read_operator(struct reader *r, uint64_t at, struct err *e)
 			       "it is no TFLite model, or damaged (an operator of kind %u, of %u)",
 			       code, r->codes.n);
 	o.type = r->type[code];
-	build_operation(&r->b, &o);
+	rewrite_operation(&r->b, &o);
 	return flat_check(f, e);
 }
 
@@ -248,7 +249,7 @@ static void settle(struct reader *r)
 
 static int read_graph(struct reader *r, uint64_t at, struct err *e)
 {
-	struct flat *f = &r->b.f;
+	struct flat *f = &r->f;
 	struct flat_list tensors = flat_list(f, at, GRAPH_TENSORS, 4);
 	struct flat_list operators = flat_list(f, at, GRAPH_OPERATORS, 4);
 
@@ -280,18 +281,18 @@ static int read_model(struct tflite_model *m, const struct kept *k, struct arena
 
 	if (!head || !tflite_claims(head, 8))
 		return err_set(e, "it is no TFLite model (its head is not that of one)");
-	flat_init(&r.b.f, k);
-	r.model = flat_root(&r.b.f, 0);
-	r.codes = flat_list(&r.b.f, r.model, MODEL_CODES, 4);
-	r.buffers = flat_list(&r.b.f, r.model, MODEL_BUFFERS, 4);
-	graphs = flat_list(&r.b.f, r.model, MODEL_GRAPHS, 4);
+	flat_init(&r.f, k);
+	r.model = flat_root(&r.f, 0);
+	r.codes = flat_list(&r.f, r.model, MODEL_CODES, 4);
+	r.buffers = flat_list(&r.f, r.model, MODEL_BUFFERS, 4);
+	graphs = flat_list(&r.f, r.model, MODEL_GRAPHS, 4);
 	m->graphs = graphs.n;
 	read_codes(&r);
-	if (flat_check(&r.b.f, e))
+	if (flat_check(&r.f, e))
 		return -1;
 	if (!graphs.n)
 		return err_set(e, "it is no TFLite model, or damaged (it holds no graph)");
-	if (read_graph(&r, flat_list_table(&r.b.f, &graphs, 0), e))
+	if (read_graph(&r, flat_list_table(&r.f, &graphs, 0), e))
 		return -1;
 	return graph_link(&m->graph, e);
 }

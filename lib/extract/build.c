@@ -1,9 +1,6 @@
-#include "lib/extract/tflite/build.h"
+#include "lib/extract/build.h"
 
-#include <assert.h>
 #include <string.h>
-
-enum { ATTRS = 8 }; /* of a node, at the most */
 
 int build_value(struct build *b, const char *name)
 {
@@ -23,6 +20,11 @@ int build_between(struct build *b, int like)
 
 	b->g->value[v]->declared = b->g->value[like]->declared;
 	return v;
+}
+
+int build_part(struct build *b, int of, const char *what)
+{
+	return build_value(b, arena_printf(b->a, "%s/%s", b->g->value[of]->name, what));
 }
 
 static int *copy(struct build *b, const int *v, int n)
@@ -46,11 +48,16 @@ struct graph_node *build_node(struct build *b, const char *type, const int *in, 
 	return n;
 }
 
+/* Room grows by doubling: there is some at each power of two. */
 static struct attr *add(struct build *b, struct graph_node *n, const char *name)
 {
-	if (!n->attr)
-		n->attr = arena_array(b->a, struct attr, ATTRS);
-	assert(n->nattr < ATTRS);
+	if (!(n->nattr & (n->nattr - 1))) {
+		struct attr *more = arena_array(b->a, struct attr, n->nattr ? 2 * n->nattr : 1);
+
+		if (n->nattr)
+			memcpy(more, n->attr, sizeof *more * (size_t)n->nattr);
+		n->attr = more;
+	}
 	n->attr[n->nattr].name = name;
 	return &n->attr[n->nattr++];
 }
