@@ -587,7 +587,7 @@ static void read_model(const char *name, struct buf *out)
 	char file[100];
 	int r;
 
-	snprintf(file, sizeof file, "tests/tflite/%s.tflite.zst", name);
+	snprintf(file, sizeof file, "tests/networks/tflite/%s.tflite.zst", name);
 	in = input_open(file, NULL, &e);
 	if (!in || input_next(in, &m, &e) <= 0)
 		bail_out("%s: %s", file, e.msg);

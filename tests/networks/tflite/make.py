@@ -1,11 +1,10 @@
 #!/usr/bin/env python3
 """Makes the models of this folder, and what TensorFlow says of their shapes.
 
-pip install tensorflow-cpu==2.21.0; python3 tests/tflite/make.py
+pip install tensorflow-cpu==2.21.0; python3 tests/networks/tflite/make.py
 
 NAME.tflite.zst is the model with all elements of large buffers 0, so that it takes little room. NAME.shapes
-has a line for each operator that multiplies and adds, as TensorFlow Lite's own interpreter tells the tensors:
-    OPERATOR DATA FILTER OUTPUT
+(../shapes.py) is what TensorFlow Lite's own interpreter tells of the tensors.
 """
 import os
 import subprocess
@@ -16,6 +15,9 @@ import numpy as np
 import tensorflow as tf
 
 HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.dirname(HERE))
+import shapes
+
 layers = tf.keras.layers
 
 
@@ -69,7 +71,20 @@ def convert(model, **options):
     return converter.convert()
 
 
-def shapes(data):
+def line(op, data, weights, out):
+    """An operator of the interpreter, from the shapes of its tensors."""
+    if op in ('CONV_2D', 'DEPTHWISE_CONV_2D'):
+        groups = data[3] if op == 'DEPTHWISE_CONV_2D' else data[3] // weights[3]
+        return shapes.conv(data[0], groups, data[3], data[1:3], out[3], out[1:3], weights[1:3])
+    if op == 'FULLY_CONNECTED':
+        return shapes.matmul(1, np.prod(data) // weights[1], weights[1], weights[0])
+    if op == 'BATCH_MATMUL':
+        batch = np.prod(out[:-2])
+        return shapes.matmul(batch, out[-2], np.prod(data) // batch // out[-2], out[-1])
+    return f'# {op} {shapes.by(data)} {shapes.by(weights)} {shapes.by(out)}'
+
+
+def operators(data):
     """The operators that multiply and add, with shapes from the interpreter."""
     interpreter = tf.lite.Interpreter(model_content=data)
     interpreter.allocate_tensors()
@@ -80,15 +95,12 @@ def shapes(data):
         inputs = list(op['inputs'])
         if op['op_name'] == 'TRANSPOSE_CONV':
             inputs = [inputs[2], inputs[1]]
-        of = lambda i: 'x'.join(str(d) for d in tensor[i]['shape'])
-        yield ' '.join([op['op_name'], of(inputs[0]), of(inputs[1]), of(op['outputs'][0])])
+        yield line(op['op_name'], *(tensor[i]['shape'] for i in (inputs[0], inputs[1], op['outputs'][0])))
 
 
 def write(name, data):
     from tensorflow.lite.python import schema_py_generated as schema
-    with open(f'{HERE}/{name}.shapes', 'w') as out:
-        for line in shapes(data):
-            print(line, file=out)
+    shapes.write(f'{HERE}/{name}.shapes', operators(data))
     model = schema.Model.GetRootAsModel(data, 0)
     data = bytearray(data)
     for i in range(model.BuffersLength()):

@@ -1,0 +1,47 @@
+#!/bin/sh
+# Networks as frameworks wrote them: all shapes that tl-extract finds are those that the framework itself tells.
+#
+# A folder in tests/networks is a format: NAME.ENDING.zst is a network, with weights of zeros; NAME.shapes is what the
+# framework told (shapes.py); make.py made both. A network without NAME.shapes is for other tests.
+bin=${BIN:-bin}
+here=$(dirname "$0")
+# shellcheck source=tests/tap.sh
+. "$here/tap.sh"
+
+# Each record as often as it counts, as shapes.py writes it.
+of_records() {
+	sed 's/.*"op":"\([a-z0-9]*\)".*"prob":"\([^"]*\)".*"count":\([0-9]*\).*/\1 \2 \3/' "$1" | awk '
+		function get(name, otherwise) {
+			return match(prob, "[0-9_]" name "[0-9]+") ? substr(prob, RSTART + 1 + length(name), RLENGTH - 1 - length(name)) : otherwise
+		}
+		function image(d, h, w,    first) {
+			first = get(d, "")
+			return (first == "" ? "" : first "x") get(h, first) "x" get(w, get(h, first))
+		}
+		{
+			prob = "_" $2
+			if ($1 ~ /^conv/)
+				line = "conv " get("mb", 1) " " get("g", 1) " " get("ic") " " image("id", "ih", "iw") " " get("oc") \
+					" " image("od", "oh", "ow") " " image("kd", "kh", "kw")
+			else
+				line = "matmul " $2
+			for (i = 0; i < $3; i++)
+				print line
+		}' | sort
+}
+
+for shapes in "$here"/networks/*/*.shapes; do
+	for network in "${shapes%.shapes}".*; do
+		[ "$network" = "$shapes" ] || break
+	done
+	name=${shapes#"$here/networks/"}
+	name=${name%.shapes}
+	# shellcheck disable=SC2046 # words
+	"$bin/tl-extract" $(sed -n '1s/^#options//p' "$shapes") "$network" >"$tmp/wl" 2>"$tmp/err"
+	[ $? -eq 0 ] && of_records "$tmp/wl" >"$tmp/ours" && grep -v '^#' "$shapes" | sort >"$tmp/theirs" &&
+		cmp -s "$tmp/ours" "$tmp/theirs" && "$bin/tl-check" -q "$tmp/wl"
+	ok $? "$name: the shapes are those that the framework tells"
+	diff "$tmp/ours" "$tmp/theirs" | sed 's/^/# /' | head -20
+done
+
+echo "1..$n"
