@@ -199,6 +199,9 @@ ok $? 'its failure is an error'
 gen --search='exec:echo nonsense' "$tmp/one" >"$tmp/b" 2>"$tmp/err"
 [ $? -eq 3 ] && grep -q 'proposes' "$tmp/err"
 ok $? 'so is what is no proposal'
+gen --search='exec:echo '\''{"algo":"gem","knobs":{}}'\' "$tmp/one" >"$tmp/b" 2>"$tmp/err"
+[ $? -eq 3 ] && grep -q 'proposes the unknown algorithm "gem"; did you mean gemm?' "$tmp/err"
+ok $? 'and one with an algorithm that does not exist'
 gen --search=nosuch "$tmp/one" >"$tmp/b" 2>"$tmp/err"
 [ $? -eq 2 ] && grep -q 'exec:COMMAND, grid, guided, portfolio, random' "$tmp/err"
 ok $? 'a strategy that is none is a usage error that names those there are'

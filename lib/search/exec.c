@@ -150,10 +150,13 @@ static int read_line(struct asked *x, const char *line, size_t n, uint64_t *poin
 		return err_in(&x->e, "%s proposes", x->s->command);
 	name = json_get(&x->doc, x->doc.tok, "algo");
 	knobs = json_get(&x->doc, x->doc.tok, "knobs");
-	c.algo = name && name->type == JSON_STR ? algo_find(name->s, name->n) : NULL;
-	if (!c.algo || !knobs || knobs->type != JSON_OBJ)
-		return err_set(&x->e, "%s proposes what has no algorithm or no knobs: %.80s",
-			       x->s->command, line);
+	if (!name || name->type != JSON_STR || !knobs || knobs->type != JSON_OBJ)
+		return err_set(&x->e, "%s proposes what has no algorithm or no knobs: %.*s",
+			       x->s->command, n < 80 ? (int)n : 80, line);
+	c.algo = algo_find(name->s, name->n);
+	if (!c.algo)
+		return err_set(&x->e, "%s proposes the unknown algorithm \"%.*s\"%s", x->s->command,
+			       (int)name->n, name->s, algo_hint(name->s, name->n));
 	x->passed.proposed++;
 	if (candidate_knobs_from_json(&c, &x->doc, knobs, &why) < 0)
 		return is_outside(x, &why);
