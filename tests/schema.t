@@ -17,17 +17,13 @@ awk '/^\.Bd / { on = 1; next }
 	/^\.Ed/ { if (line) print line; on = 0; line = ""; next }
 	on && (line || /^\{"tl":1,"type":"[a-z]*"/) { line = line $0 }' build/man/tl-record.5 >"$tmp/shown"
 
-pass() { # status name: ok, and the status
-	ok "$1" "$2"
-	return "$1"
-}
 types() { # file
 	sed 's/^{"tl":1,"type":"\([a-z]*\)".*/\1/' "$1" | sort -u | tr '\n' ' '
 }
 [ "$(types "$tmp/shown")" = 'ask begin candidate cost done end env observed result run space stats workload ' ]
-pass $? 'tl-record(5) shows a record of each type' || types "$tmp/shown"
+ok $? 'tl-record(5) shows a record of each type' || types "$tmp/shown"
 "$bin/tl-check" "$tmp/shown" >"$tmp/out" 2>"$tmp/err" && cmp -s "$tmp/out" "$tmp/shown"
-pass $? 'tl-check finds nothing wrong in them, and nothing to change' || sed 's/^/# /' "$tmp/err"
+ok $? 'tl-check finds nothing wrong in them, and nothing to change' || sed 's/^/# /' "$tmp/err"
 "$bin/tl-check" --schema >"$tmp/schema" && grep -q 'draft/2020-12' "$tmp/schema"
 ok $? 'tl-check --schema prints a JSON Schema'
 ! "$bin/tl-check" --schema >/dev/full 2>"$tmp/err" && grep -q 'cannot write' "$tmp/err"
@@ -36,14 +32,14 @@ ok $? 'and says when it could not'
 # The page's lists are those of the tables.
 "$bin/tl-check" --schema | sed -n 's/^    "\([A-Za-z0-9_]*\)":{.*/.It Li \1/p' | sort -u >"$tmp/fields"
 [ "$(wc -l <"$tmp/fields")" -gt 100 ] && [ -z "$(sort -u build/man/tl-record.5 | comm -13 - "$tmp/fields")" ]
-pass $? 'tl-record(5) lists all fields' || sort -u build/man/tl-record.5 | comm -13 - "$tmp/fields" | sed 's/^/# /'
+ok $? 'tl-record(5) lists all fields' || sort -u build/man/tl-record.5 | comm -13 - "$tmp/fields" | sed 's/^/# /'
 for target in cpu cuda opencl; do
 	"$bin/tl-gen" --list-knobs --target=$target | awk 'NR > 1 { print $1, $2, $3 }'
 done | sort -u >"$tmp/knobs"
 sed -n '/^\.Sh ALGORITHMS AND KNOBS/,/^\.Sh GROUPS/p' build/man/tl-record.5 |
 	awk '/^\.It Li [a-z_]+$/ { algo = $3 } /^\.It Li .* Pq/ { print algo, $3, $5 }' | sort >"$tmp/listed"
 [ "$(wc -l <"$tmp/knobs")" -gt 60 ] && cmp -s "$tmp/knobs" "$tmp/listed"
-pass $? 'and all knobs of all targets, with their frozen values' || diff "$tmp/knobs" "$tmp/listed" | sed 's/^/# /'
+ok $? 'and all knobs of all targets, with their frozen values' || diff "$tmp/knobs" "$tmp/listed" | sed 's/^/# /'
 { echo '@A@'; echo text; echo '@C@'; } >"$tmp/text"
 printf '%s\n' '@A@' '@B@' >"$tmp/page"
 ! awk -f share/fill.awk "$tmp/text" "$tmp/page" >"$tmp/out" 2>"$tmp/err" && [ "$(cat "$tmp/out")" = "$(printf 'text\n@B@')" ] &&
@@ -71,14 +67,14 @@ db=$tmp/tl.db
 	"$bin/tl-query" -d "$db" --cost
 	"$bin/tl-query" -d "$db" --dump=all
 	"$bin/tl-gen" -n 60 "$tmp/wl" | "$bin/tl-replay" --from "$tmp/results.1" 2>/dev/null
-	"$bin/tl-gen" -n 2 --search="exec:tee $tmp/asked" "$tmp/wl" 2>/dev/null
-	cat "$tmp/asked" "$tmp/shown"
+	"$bin/tl-gen" -n 2 -d "$db" --search="exec:cat >>$tmp/asked" "$tmp/wl" 2>/dev/null
+	cat "$tmp/asked"
 } >"$tmp/all" 2>"$tmp/err"
-sort -u "$tmp/all" >"$tmp/records"
-[ "$(types "$tmp/records")" = "$(types "$tmp/shown")" ] && grep -q '"stage":"final"' "$tmp/results.1" && grep -q '"replayed":true' "$tmp/records"
-pass $? 'a pipeline writes records of each type' || sed 's/^/# /' "$tmp/err"
+[ "$(types "$tmp/all")" = "$(types "$tmp/shown")" ] && grep -q '"stage":"final"' "$tmp/results.1" && grep -q '"replayed":true' "$tmp/all"
+ok $? 'a pipeline writes records of each type' || sed 's/^/# /' "$tmp/err"
+sort -u "$tmp/all" "$tmp/shown" >"$tmp/records"
 "$bin/tl-check" -q "$tmp/records" 2>"$tmp/err"
-pass $? 'tl-check takes all of them' || sed 's/^/# /' "$tmp/err" | cut -c1-300 | head
+ok $? 'tl-check takes all of them' || sed 's/^/# /' "$tmp/err" | cut -c1-300 | head
 
 if ! python3 -c 'import jsonschema; jsonschema.Draft202012Validator' 2>/dev/null; then
 	skip 'python3-jsonschema is not here, to hold records against the schema'

@@ -6,9 +6,10 @@ trap 'rm -rf "$tmp"' EXIT
 export XDG_DATA_HOME="$tmp/data" # no test finds another one's database
 n=0
 
-ok() { # status name
+ok() { # status name; returns the status
 	n=$((n + 1))
 	if [ "$1" -eq 0 ]; then echo "ok $n - $2"; else echo "not ok $n - $2"; fi
+	return "$1"
 }
 
 skip() { # name
