@@ -1,10 +1,20 @@
 #include "lib/base/hash.h"
 
 #include <nettle/sha2.h>
+#include <string.h>
+
+static const char hex[] = "0123456789abcdef";
+
+int hash_is_hex(const char *s, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (!s[i] || !strchr(hex, s[i]))
+			return 0;
+	return 1;
+}
 
 void hash_id(struct id *id, const void *p, size_t n)
 {
-	static const char hex[] = "0123456789abcdef";
 	uint8_t digest[SHA256_DIGEST_SIZE];
 	struct sha256_ctx ctx;
 

@@ -12,6 +12,7 @@ struct id {
 	char s[ID_HEX + 1];
 };
 
+int hash_is_hex(const char *s, size_t n); /* are all n characters digits of an id? */
 void hash_id(struct id *id, const void *p, size_t n);
 uint64_t hash64(const void *p, size_t n); /* FNV-1a; for tables, never for identity */
 

@@ -61,7 +61,7 @@ void sweep_touch(const char *object)
 /* HASH.so, and HASH.truth, a true answer */
 static int is_object(const char *name)
 {
-	return strspn(name, "0123456789abcdef") == ID_HEX &&
+	return strlen(name) > ID_HEX && hash_is_hex(name, ID_HEX) &&
 	       (!strcmp(name + ID_HEX, ".so") || !strcmp(name + ID_HEX, ".truth"));
 }
 

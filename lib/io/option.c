@@ -97,7 +97,7 @@ static int parse_id(const char *text, size_t least)
 {
 	size_t n = strlen(text);
 
-	return n >= least && n <= ID_HEX && strspn(text, "0123456789abcdef") == n ? 0 : -1;
+	return n >= least && n <= ID_HEX && hash_is_hex(text, n) ? 0 : -1;
 }
 
 static void add_item(struct opt_list *l, const char *text)

@@ -9,12 +9,7 @@
 
 static int is_id(const struct json *v)
 {
-	if (v->type != JSON_STR || v->n != ID_HEX)
-		return 0;
-	for (size_t i = 0; i < v->n; i++)
-		if (!strchr("0123456789abcdef", v->s[i]))
-			return 0;
-	return 1;
+	return v->type == JSON_STR && v->n == ID_HEX && hash_is_hex(v->s, v->n);
 }
 
 static int two_digits(const char *s, int lo, int hi)

@@ -38,7 +38,7 @@ static int is_prefix(const char *id)
 {
 	const size_t n = strlen(id);
 
-	return n >= ID_PREFIX && n < ID_HEX && strspn(id, "0123456789abcdef") == n;
+	return n >= ID_PREFIX && n < ID_HEX && hash_is_hex(id, n);
 }
 
 static int env_given(struct store *s, const char *id, struct arena *a, struct store_env *env,

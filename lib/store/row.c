@@ -27,7 +27,7 @@ int row_id(const struct json_doc *d, const struct json *obj, const char *key, st
 {
 	if (row_text(d, obj, key, a, out, e))
 		return -1;
-	if (strlen(*out) == ID_HEX && strspn(*out, "0123456789abcdef") == ID_HEX)
+	if (strlen(*out) == ID_HEX && hash_is_hex(*out, ID_HEX))
 		return 0;
 	return err_set(e, "\"%s\" is not %d hexadecimal digits", key, ID_HEX);
 }
