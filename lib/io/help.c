@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "lib/base/buf.h"
+#include "lib/io/mdoc.h"
 
 enum {
 	WIDTH = 80,
@@ -87,25 +88,10 @@ void help_text(const struct program *p)
 	buf_free(&text);
 }
 
-/* Text for mdoc, a sentence a line. A line that begins with '.' or "'" would be a request, a
- * backslash an escape. */
-static void put_mdoc(const char *text)
-{
-	int start = 1;
-
-	for (const char *s = text; *s; s++) {
-		if (start && (*s == '.' || *s == '\''))
-			fputs("\\&", stdout);
-		start = *s == '\n' || (*s == ' ' && s > text && s[-1] == '.');
-		if (*s == '\\')
-			fputs("\\e", stdout);
-		else
-			putchar(start ? '\n' : *s);
-	}
-}
-
 static void man_item(int letter, const char *name, const char *arg, const char *help)
 {
+	struct buf text = BUF_INIT;
+
 	fputs(".It Fl ", stdout);
 	if (letter)
 		printf("%c , Fl ", letter);
@@ -113,8 +99,9 @@ static void man_item(int letter, const char *name, const char *arg, const char *
 	if (arg)
 		printf(" Ns = Ns Ar %s", arg);
 	putchar('\n');
-	put_mdoc(help);
-	putchar('\n');
+	mdoc_text(help, &text);
+	fputs(text.s, stdout);
+	buf_free(&text);
 }
 
 void help_man(const struct program *p)

@@ -1,76 +1,7 @@
 #include "lib/record/manual.h"
 
-#include <ctype.h>
-#include <string.h>
-
+#include "lib/io/mdoc.h"
 #include "lib/record/schema.h"
-
-/* ---- sentences ---- */
-
-/* The length of a reference such as tl-check(1) at the start of the text; 0: there is none. */
-static size_t reference(const char *s)
-{
-	size_t n = strncmp(s, "tl-", 3) ? 0 : 3;
-
-	while (n && (islower((unsigned char)s[n]) || s[n] == '-'))
-		n++;
-	return n && s[n] == '(' && isdigit((unsigned char)s[n + 1]) && s[n + 2] == ')' ? n + 3 : 0;
-}
-
-/* The reference, with the punctuation behind it, on a line of its own. What was read of the text.
- */
-static size_t put_reference(const char *s, size_t n, struct buf *out)
-{
-	size_t read = n;
-
-	if (out->n && out->s[out->n - 1] == ' ')
-		out->n--;
-	buf_fmt(out, "%s.Xr %.*s %c", out->n && out->s[out->n - 1] != '\n' ? "\n" : "",
-		(int)(n - 3), s, s[n - 2]);
-	for (; s[read] && strchr(".,;:)", s[read]); read++)
-		buf_fmt(out, " %c", s[read]);
-	read += strspn(s + read, " ");
-	if (s[read])
-		buf_ch(out, '\n');
-	return read;
-}
-
-static void put_char(const char *s, int *quoted, struct buf *out)
-{
-	int at_start = !out->n || out->s[out->n - 1] == '\n';
-
-	if (*s == '`') {
-		buf_str(out, *quoted ? "\\(cq" : "\\(oq");
-		*quoted = !*quoted;
-	} else if (*s == '\\') {
-		buf_str(out, "\\e");
-	} else if (*s == '-' && s[1] == '-') {
-		buf_str(out, "\\-");
-	} else if (at_start && (*s == '.' || *s == '\'')) {
-		buf_fmt(out, "\\&%c", *s);
-	} else {
-		buf_ch(out, *s);
-	}
-}
-
-void manual_text(const char *text, struct buf *out)
-{
-	int quoted = 0;
-
-	for (const char *s = text; *s; s++) {
-		size_t n = s == text || s[-1] == ' ' || s[-1] == '(' ? reference(s) : 0;
-
-		if (n)
-			s += put_reference(s, n, out) - 1;
-		else if (*s == ' ' && s > text && s[-1] == '.' && isupper((unsigned char)s[1]))
-			buf_ch(out, '\n'); /* a sentence begins on its own line */
-		else
-			put_char(s, &quoted, out);
-	}
-	buf_ch(out, '\n');
-}
-
-/* ---- lists ---- */
 
 static const char *kind_text(enum record_kind k)
 {
@@ -124,7 +55,7 @@ static void put_words(const struct record_word *w, struct buf *out)
 	buf_str(out, ".Bl -tag -width weights-cold -compact\n");
 	for (; w->word; w++) {
 		buf_fmt(out, ".It Li %s\n", w->word);
-		manual_text(w->meaning, out);
+		mdoc_text(w->meaning, out);
 	}
 	buf_str(out, ".El\n");
 }
@@ -135,7 +66,7 @@ static void put_fields(const struct record_object *o, const char *form, struct b
 	for (const struct record_field *f = o->field; f->name; f++) {
 		buf_fmt(out, ".It Li %s\n", f->name);
 		put_nature(f, out);
-		manual_text(f->meaning, out);
+		mdoc_text(f->meaning, out);
 		if (f->words)
 			put_words(f->words, out);
 		if (f->object && f->object != &record_identity)
@@ -150,7 +81,7 @@ void manual_fields(struct buf *out)
 		const char *by = (*r)->by;
 
 		buf_fmt(out, "@MEANING %s@\n", (*r)->name);
-		manual_text((*r)->meaning, out);
+		mdoc_text((*r)->meaning, out);
 		buf_fmt(out, "Written by %s.\n@FIELDS %s@\n", by, (*r)->name);
 		/* A result has a candidate's fields; those of a workload are told with it. */
 		if ((*r)->base == &record_identity)

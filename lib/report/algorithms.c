@@ -2,8 +2,8 @@
 
 #include <string.h>
 
+#include "lib/io/mdoc.h"
 #include "lib/io/table.h"
-#include "lib/record/manual.h"
 
 static int is_told(const struct algorithms *which, const struct algo *a)
 {
@@ -56,13 +56,13 @@ void algorithms_manual(struct buf *out)
 	buf_str(out, "@ALGORITHMS@\n.Bl -tag -width Ds\n");
 	for (const struct algo *const *a = algo_list; *a; a++) {
 		buf_fmt(out, ".It Li %s\n", (*a)->name);
-		manual_text((*a)->summary, out);
+		mdoc_text((*a)->summary, out);
 		buf_str(out, ".Bl -tag -width streams -compact\n");
 		for (int i = 0; i < (*a)->nknobs; i++) {
 			const struct knob *k = &(*a)->knob[i];
 
 			buf_fmt(out, ".It Li %s Pq %lld\n", k->name, (long long)k->frozen);
-			manual_text(k->help, out);
+			mdoc_text(k->help, out);
 		}
 		buf_str(out, ".El\n");
 	}
