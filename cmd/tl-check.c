@@ -245,9 +245,11 @@ static int print_schema(void)
 {
 	struct buf text = BUF_INIT;
 	struct err e = ERR_INIT;
-	struct rec_out *out = rec_create(NULL, &e);
+	struct rec_out *out = rec_create(output, &e);
 	int status = EXIT_DONE;
 
+	if (!out)
+		return opt_fail(&program, &e);
 	if (schema_manual)
 		manual_fields(&text);
 	else

@@ -26,6 +26,8 @@ ok $? 'tl-record(5) shows a record of each type' || types "$tmp/shown"
 ok $? 'tl-check finds nothing wrong in them, and nothing to change' || sed 's/^/# /' "$tmp/err"
 "$bin/tl-check" --schema >"$tmp/schema" && grep -q 'draft/2020-12' "$tmp/schema"
 ok $? 'tl-check --schema prints a JSON Schema'
+"$bin/tl-check" --schema -o "$tmp/file" >"$tmp/out" && cmp -s "$tmp/schema" "$tmp/file" && [ ! -s "$tmp/out" ]
+ok $? 'or writes it to the file that --output names'
 ! "$bin/tl-check" --schema >/dev/full 2>"$tmp/err" && grep -q 'cannot write' "$tmp/err"
 ok $? 'and says when it could not'
 
