@@ -1,6 +1,7 @@
 /* What works element by element. */
 #include <stdlib.h>
 
+#include "lib/extract/compose.h"
 #include "lib/extract/tflite/rewrite.h"
 
 void rewrite_same(struct build *b, const struct operation *o, const char *onnx)
@@ -8,53 +9,34 @@ void rewrite_same(struct build *b, const struct operation *o, const char *onnx)
 	build_node(b, onnx, o->in, o->nin, o->out, o->nout);
 }
 
-/* x * x, or the same of a difference. */
 void rewrite_square(struct build *b, const struct operation *o, const char *onnx)
 {
-	int in[2] = {rewrite_in(o, 0), rewrite_in(o, 0)}, out = rewrite_out(o, 0);
-
 	(void)onnx;
-	if (o->nin > 1 && out >= 0) {
-		in[0] = in[1] = build_between(b, out);
-		build_node(b, "Sub", o->in, 2, in, 1);
-	}
-	build_node(b, "Mul", in, 2, &out, 1);
-}
-
-/* Two nodes, one behind the other. */
-static void chain(struct build *b, const struct operation *o, const char *first, const char *second)
-{
-	int out = rewrite_out(o, 0), between;
-
-	if (out < 0) {
+	if (compose_square(b, rewrite_in(o, 0), rewrite_in(o, 1), rewrite_out(o, 0)))
 		rewrite_own(b, o);
-		return;
-	}
-	between = build_between(b, out);
-	build_node(b, first, o->in, o->nin, &between, 1);
-	build_node(b, second, &between, 1, &out, 1);
 }
 
 void rewrite_rsqrt(struct build *b, const struct operation *o, const char *onnx)
 {
 	(void)onnx;
-	chain(b, o, "Sqrt", "Reciprocal");
+	if (compose_chain(b, o->in, o->nin, rewrite_out(o, 0), "Sqrt", "Reciprocal"))
+		rewrite_own(b, o);
 }
 
 void rewrite_not_equal(struct build *b, const struct operation *o, const char *onnx)
 {
 	(void)onnx;
-	chain(b, o, "Equal", "Not");
+	if (compose_chain(b, o->in, o->nin, rewrite_out(o, 0), "Equal", "Not"))
+		rewrite_own(b, o);
 }
 
 /* onnx: the bounds. */
 void rewrite_clip(struct build *b, const struct operation *o, const char *onnx)
 {
-	struct graph_node *n = build_node(b, "Clip", o->in, o->nin, o->out, o->nout);
 	char *rest;
+	float min = strtof(onnx, &rest);
 
-	build_float(b, n, "min", strtof(onnx, &rest));
-	build_float(b, n, "max", strtof(rest, NULL));
+	compose_clip(b, rewrite_in(o, 0), rewrite_out(o, 0), min, strtof(rest, NULL));
 }
 
 void rewrite_leaky_relu(struct build *b, const struct operation *o, const char *onnx)

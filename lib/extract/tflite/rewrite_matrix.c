@@ -1,4 +1,5 @@
 /* Products, reductions and recurrent networks. */
+#include "lib/extract/compose.h"
 #include "lib/extract/tflite/rewrite.h"
 
 enum { FULLY_CONNECTED_KEEP = 2 };
@@ -25,18 +26,11 @@ static int rows(struct build *b, const struct operation *o)
 	return out;
 }
 
-/* Weights are n x k. The bias is an addition of its own, as behind a MatMul of ONNX. */
+/* Weights are n x k. */
 void rewrite_fully_connected(struct build *b, const struct operation *o, const char *onnx)
 {
-	const int in[] = {rows(b, o), rewrite_in(o, 1)};
-	int sum[2] = {rewrite_out(o, 0), rewrite_in(o, 2)};
-	int out = sum[0];
-
-	if (sum[1] >= 0 && out >= 0)
-		sum[0] = build_between(b, out);
-	build_int(b, build_node(b, onnx, in, 2, sum, 1), "transB", 1);
-	if (sum[0] != out)
-		build_node(b, "Add", sum, 2, &out, 1);
+	(void)onnx;
+	compose_linear(b, rows(b, o), rewrite_in(o, 1), rewrite_in(o, 2), rewrite_out(o, 0), 1);
 }
 
 void rewrite_batch_matmul(struct build *b, const struct operation *o, const char *onnx)
@@ -57,16 +51,15 @@ void rewrite_reduce(struct build *b, const struct operation *o, const char *onnx
 
 void rewrite_arg(struct build *b, const struct operation *o, const char *onnx)
 {
-	int64_t count;
-	const union scalar *axis = build_elements(b, rewrite_in(o, 1), &count);
 	struct graph_node *n;
+	int64_t axis;
 
-	if (!axis || count != 1) {
+	if (!compose_integer(b, rewrite_in(o, 1), &axis)) {
 		rewrite_own(b, o);
 		return;
 	}
 	n = build_node(b, onnx, o->in, 1, o->out, o->nout);
-	build_int(b, n, "axis", axis->i);
+	build_int(b, n, "axis", axis);
 	build_int(b, n, "keepdims", 0);
 }
 

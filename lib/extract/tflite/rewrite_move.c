@@ -1,4 +1,5 @@
 /* What moves elements, picks some of them, or makes them of sizes. */
+#include "lib/extract/compose.h"
 #include "lib/extract/tflite/rewrite.h"
 
 enum { CONCATENATION_AXIS = 0 };
@@ -18,88 +19,32 @@ void rewrite_concatenation(struct build *b, const struct operation *o, const cha
 	build_int(b, n, "axis", option(o, CONCATENATION_AXIS, 0));
 }
 
-/* Joins along a dimension that is added to each. */
 void rewrite_pack(struct build *b, const struct operation *o, const char *onnx)
 {
-	int64_t axis = option(o, PACK_AXIS, 0);
-	int *part = arena_array(b->a, int, o->nin);
-	struct graph_node *n;
-
 	(void)onnx;
-	for (int i = 0; i < o->nin; i++) {
-		if (o->in[i] < 0) {
-			rewrite_own(b, o);
-			return;
-		}
-		part[i] = build_part(b, o->in[i], "part");
-		n = build_node(b, "Unsqueeze", &o->in[i], 1, &part[i], 1);
-		build_ints(b, n, "axes", &axis, 1);
-	}
-	n = build_node(b, "Concat", part, o->nin, o->out, o->nout);
-	build_int(b, n, "axis", axis);
+	if (compose_pack(b, o->in, o->nin, rewrite_out(o, 0), option(o, PACK_AXIS, 0)))
+		rewrite_own(b, o);
 }
 
-/* Splits, and drops the dimension of 1 from each part. */
 void rewrite_unpack(struct build *b, const struct operation *o, const char *onnx)
 {
-	int64_t axis = option(o, PACK_AXIS, 0);
-	int *part = arena_array(b->a, int, o->nout);
-	struct graph_node *n;
-
 	(void)onnx;
-	for (int i = 0; i < o->nout; i++) {
-		part[i] = -1;
-		if (o->out[i] < 0)
-			continue;
-		part[i] = build_part(b, o->out[i], "part");
-		n = build_node(b, "Squeeze", &part[i], 1, &o->out[i], 1);
-		build_ints(b, n, "axes", &axis, 1);
-	}
-	n = build_node(b, "Split", o->in, o->nin, part, o->nout);
-	build_int(b, n, "axis", axis);
-}
-
-/* The one integer of an input. 0: it is not known. */
-static int one(const struct build *b, int value, int64_t *v)
-{
-	int64_t count;
-	const union scalar *s = build_elements(b, value, &count);
-
-	if (!s || count != 1)
-		return 0;
-	*v = s->i;
-	return 1;
+	compose_unpack(b, rewrite_in(o, 0), o->out, o->nout, option(o, PACK_AXIS, 0));
 }
 
 void rewrite_split(struct build *b, const struct operation *o, const char *onnx)
 {
-	int data = rewrite_in(o, 1);
-	int64_t axis;
-
-	if (!one(b, rewrite_in(o, 0), &axis))
+	(void)onnx;
+	if (compose_split(b, rewrite_in(o, 1), rewrite_in(o, 0), -1, o->out, o->nout))
 		rewrite_own(b, o);
-	else
-		build_int(b, build_node(b, onnx, &data, 1, o->out, o->nout), "axis", axis);
 }
 
-/* A size of -1 is what the others leave, which ONNX does not have. */
 void rewrite_split_v(struct build *b, const struct operation *o, const char *onnx)
 {
-	int64_t axis, count = 0;
-	const union scalar *size = build_elements(b, rewrite_in(o, 1), &count);
-	struct graph_node *n;
-
-	if (!one(b, rewrite_in(o, 2), &axis))
-		size = NULL;
-	for (int64_t i = 0; size && i < count; i++)
-		if (size[i].i < 0)
-			size = NULL;
-	if (!size || count != o->nout) {
+	(void)onnx;
+	if (rewrite_in(o, 1) < 0 ||
+	    compose_split(b, rewrite_in(o, 0), rewrite_in(o, 2), o->in[1], o->out, o->nout))
 		rewrite_own(b, o);
-		return;
-	}
-	n = build_node(b, onnx, o->in, 2, o->out, o->nout);
-	build_int(b, n, "axis", axis);
 }
 
 /* The list that begins the options. Returns how many there are; -1: more than a tensor can have
@@ -144,103 +89,25 @@ void rewrite_squeeze(struct build *b, const struct operation *o, const char *onn
 		build_ints(b, n, "axes", axes, count);
 }
 
-/* begin and size; a size of -1 goes to the end. */
 void rewrite_slice(struct build *b, const struct operation *o, const char *onnx)
 {
-	int64_t nbegin, nsize, start[GRAPH_MAX_RANK], end[GRAPH_MAX_RANK];
-	const union scalar *begin = build_elements(b, rewrite_in(o, 1), &nbegin);
-	const union scalar *size = build_elements(b, rewrite_in(o, 2), &nsize);
-	struct graph_node *n;
-
-	if (!begin || !size || nbegin != nsize || nbegin > GRAPH_MAX_RANK) {
+	(void)onnx;
+	if (compose_slice(b, rewrite_in(o, 0), rewrite_in(o, 1), rewrite_in(o, 2),
+			  rewrite_out(o, 0)))
 		rewrite_own(b, o);
-		return;
-	}
-	for (int64_t i = 0; i < nbegin; i++) {
-		start[i] = begin[i].i;
-		end[i] = INT64_MAX;
-		if (size[i].i >= 0 && __builtin_add_overflow(start[i], size[i].i, &end[i]))
-			end[i] = INT64_MAX;
-	}
-	n = build_node(b, onnx, o->in, 1, o->out, o->nout);
-	build_ints(b, n, "starts", start, (int)nbegin);
-	build_ints(b, n, "ends", end, (int)nbegin);
-}
-
-/* What the masks of a STRIDED_SLICE make of its three lists. */
-struct strided {
-	int64_t start[GRAPH_MAX_RANK], end[GRAPH_MAX_RANK], step[GRAPH_MAX_RANK];
-	int64_t axis[GRAPH_MAX_RANK], drop[GRAPH_MAX_RANK];
-	int n, ndrop;
-};
-
-static int has(const struct operation *o, int mask, int i)
-{
-	return (int)(option(o, mask, 0) >> i & 1);
-}
-
-/* -1: the lists are not known, or ask for what ONNX does not have. */
-static int read_strided(struct build *b, const struct operation *o, struct strided *s)
-{
-	int64_t count, ends, steps;
-	const union scalar *begin = build_elements(b, rewrite_in(o, 1), &count);
-	const union scalar *end = build_elements(b, rewrite_in(o, 2), &ends);
-	const union scalar *step = build_elements(b, rewrite_in(o, 3), &steps);
-	int rank = build_shape(b, rewrite_in(o, 0))->rank, axis = 0;
-
-	*s = (struct strided){0};
-	if (!begin || !end || !step || count != ends || count != steps || count > GRAPH_MAX_RANK ||
-	    option(o, NEW_AXIS_MASK, 0) ||
-	    (o->options && flat_ubyte(o->flat, o->options, IS_OFFSET, 0)))
-		return -1;
-	for (int i = 0; i < (int)count; i++, axis++) {
-		int backward = step[i].i < 0, k = s->n;
-
-		if (has(o, ELLIPSIS_MASK, i)) {
-			if (rank < 0)
-				return -1;
-			axis = rank - (int)count + i;
-			continue;
-		}
-		s->axis[k] = axis;
-		s->step[k] = step[i].i;
-		s->start[k] = begin[i].i;
-		s->end[k] = end[i].i;
-		if (has(o, SHRINK_MASK, i)) {
-			s->step[k] = 1;
-			s->end[k] = s->start[k] == -1 || s->start[k] == INT64_MAX ? INT64_MAX
-										  : s->start[k] + 1;
-			s->drop[s->ndrop++] = axis;
-		} else {
-			if (has(o, BEGIN_MASK, i))
-				s->start[k] = backward ? INT64_MAX : 0;
-			if (has(o, END_MASK, i))
-				s->end[k] = backward ? -INT64_MAX : INT64_MAX;
-		}
-		s->n++;
-	}
-	return 0;
 }
 
 void rewrite_strided_slice(struct build *b, const struct operation *o, const char *onnx)
 {
-	int out = rewrite_out(o, 0), to = out;
-	struct graph_node *n;
-	struct strided s;
+	const int list[] = {rewrite_in(o, 1), rewrite_in(o, 2), rewrite_in(o, 3)};
+	const struct compose_masks m = {option(o, BEGIN_MASK, 0), option(o, END_MASK, 0),
+					option(o, ELLIPSIS_MASK, 0), option(o, NEW_AXIS_MASK, 0),
+					option(o, SHRINK_MASK, 0)};
 
-	if (out < 0 || rewrite_in(o, 0) < 0 || read_strided(b, o, &s)) {
+	(void)onnx;
+	if ((o->options && flat_ubyte(o->flat, o->options, IS_OFFSET, 0)) ||
+	    compose_strided_slice(b, rewrite_in(o, 0), list, rewrite_out(o, 0), &m))
 		rewrite_own(b, o);
-		return;
-	}
-	if (s.ndrop)
-		to = build_part(b, out, "slice");
-	n = build_node(b, onnx, o->in, 1, &to, 1);
-	build_ints(b, n, "starts", s.start, s.n);
-	build_ints(b, n, "ends", s.end, s.n);
-	build_ints(b, n, "axes", s.axis, s.n);
-	build_ints(b, n, "steps", s.step, s.n);
-	if (s.ndrop)
-		build_ints(b, build_node(b, "Squeeze", &to, 1, &out, 1), "axes", s.drop, s.ndrop);
 }
 
 void rewrite_gather(struct build *b, const struct operation *o, const char *onnx)
@@ -264,19 +131,11 @@ void rewrite_fill(struct build *b, const struct operation *o, const char *onnx)
 	rewrite_embedding(b, o, onnx); /* the value second here, too */
 }
 
-/* The size of the list of sizes. */
 void rewrite_rank(struct build *b, const struct operation *o, const char *onnx)
 {
-	int out = rewrite_out(o, 0), sizes;
-
 	(void)onnx;
-	if (out < 0) {
+	if (compose_rank(b, rewrite_in(o, 0), rewrite_out(o, 0)))
 		rewrite_own(b, o);
-		return;
-	}
-	sizes = build_part(b, out, "sizes");
-	build_node(b, "Shape", o->in, o->nin, &sizes, 1);
-	build_node(b, "Size", &sizes, 1, &out, 1);
 }
 
 void rewrite_one_hot(struct build *b, const struct operation *o, const char *onnx)

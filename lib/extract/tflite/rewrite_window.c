@@ -1,6 +1,7 @@
 /* What slides a window over images, and what pads and resizes them. Images are nhwc. */
 #include <string.h>
 
+#include "lib/extract/compose.h"
 #include "lib/extract/tflite/rewrite.h"
 
 /* Options of the operators, by the schema's order of their fields. */
@@ -99,30 +100,18 @@ void rewrite_pool(struct build *b, const struct operation *o, const char *onnx)
 	list(b, o, n, "kernel_shape", kernel, 2);
 }
 
-/* Paddings are pairs, a row a dimension; ONNX has all that come before first. onnx: the mode. */
+/* onnx: the mode. */
 void rewrite_pad(struct build *b, const struct operation *o, const char *onnx)
 {
-	static const int64_t turned[] = {1, 0};
-	int pairs = rewrite_in(o, 1), in[3] = {rewrite_in(o, 0), -1, rewrite_in(o, 2)};
-	struct graph_node *n;
-
-	if (pairs < 0) {
+	if (compose_pad(b, rewrite_in(o, 0), rewrite_in(o, 1), rewrite_in(o, 2), rewrite_out(o, 0),
+			onnx))
 		rewrite_own(b, o);
-		return;
-	}
-	in[1] = build_part(b, pairs, "turned");
-	n = build_node(b, "Transpose", &pairs, 1, &in[1], 1);
-	build_ints(b, n, "perm", turned, 2);
-	n = build_node(b, "Pad", in, in[2] < 0 ? 2 : 3, o->out, o->nout);
-	build_str(b, n, "mode", onnx);
 }
 
 void rewrite_resize(struct build *b, const struct operation *o, const char *onnx)
 {
-	static const int64_t height_and_width[] = {1, 2};
-	const int in[] = {rewrite_in(o, 0), -1, -1, rewrite_in(o, 1)};
-
-	build_ints(b, build_node(b, onnx, in, 4, o->out, o->nout), "axes", height_and_width, 2);
+	(void)onnx;
+	compose_resize(b, rewrite_in(o, 0), rewrite_in(o, 1), rewrite_out(o, 0), 1);
 }
 
 void rewrite_blocks(struct build *b, const struct operation *o, const char *onnx)

@@ -1,0 +1,259 @@
+#include "lib/extract/compose.h"
+
+int compose_integer(const struct build *b, int value, int64_t *v)
+{
+	int64_t count;
+	const union scalar *s = build_elements(b, value, &count);
+
+	if (!s || count != 1)
+		return 0;
+	*v = s->i;
+	return 1;
+}
+
+/* ---- joining and splitting ---- */
+
+int compose_pack(struct build *b, const int *in, int n, int out, int64_t axis)
+{
+	int *part = arena_array(b->a, int, n);
+
+	for (int i = 0; i < n; i++)
+		if (in[i] < 0)
+			return -1;
+	for (int i = 0; i < n; i++) {
+		part[i] = build_part(b, in[i], "part");
+		build_ints(b, build_node(b, "Unsqueeze", &in[i], 1, &part[i], 1), "axes", &axis, 1);
+	}
+	build_int(b, build_node(b, "Concat", part, n, &out, 1), "axis", axis);
+	return 0;
+}
+
+void compose_unpack(struct build *b, int in, const int *out, int n, int64_t axis)
+{
+	int *part = arena_array(b->a, int, n);
+
+	for (int i = 0; i < n; i++) {
+		part[i] = -1;
+		if (out[i] < 0)
+			continue;
+		part[i] = build_part(b, out[i], "part");
+		build_ints(b, build_node(b, "Squeeze", &part[i], 1, &out[i], 1), "axes", &axis, 1);
+	}
+	build_int(b, build_node(b, "Split", &in, 1, part, n), "axis", axis);
+}
+
+/* A size of -1 is what the others leave, which ONNX does not have. */
+int compose_split(struct build *b, int data, int axis, int size, const int *out, int n)
+{
+	const int in[] = {data, size};
+	int64_t dim, count = n;
+	const union scalar *s = build_elements(b, size, &count);
+
+	if (!compose_integer(b, axis, &dim) || (size >= 0 && !s) || count != n)
+		return -1;
+	for (int64_t i = 0; s && i < count; i++)
+		if (s[i].i < 0)
+			return -1;
+	build_int(b, build_node(b, "Split", in, size < 0 ? 1 : 2, out, n), "axis", dim);
+	return 0;
+}
+
+/* ---- parts ---- */
+
+int compose_slice(struct build *b, int data, int begin, int size, int out)
+{
+	int64_t nbegin, nsize, start[GRAPH_MAX_RANK], end[GRAPH_MAX_RANK];
+	const union scalar *from = build_elements(b, begin, &nbegin);
+	const union scalar *sizes = build_elements(b, size, &nsize);
+	struct graph_node *n;
+
+	if (!from || !sizes || nbegin != nsize || nbegin > GRAPH_MAX_RANK)
+		return -1;
+	for (int64_t i = 0; i < nbegin; i++) {
+		start[i] = from[i].i;
+		end[i] = INT64_MAX;
+		if (sizes[i].i >= 0 && __builtin_add_overflow(start[i], sizes[i].i, &end[i]))
+			end[i] = INT64_MAX;
+	}
+	n = build_node(b, "Slice", &data, 1, &out, 1);
+	build_ints(b, n, "starts", start, (int)nbegin);
+	build_ints(b, n, "ends", end, (int)nbegin);
+	return 0;
+}
+
+/* What the masks make of the three lists. */
+struct strided {
+	int64_t start[GRAPH_MAX_RANK], end[GRAPH_MAX_RANK], step[GRAPH_MAX_RANK];
+	int64_t axis[GRAPH_MAX_RANK], drop[GRAPH_MAX_RANK];
+	int n, ndrop;
+};
+
+static int has(int64_t mask, int64_t i)
+{
+	return (int)(mask >> i & 1);
+}
+
+/* Entry i of the lists, which is about this axis. */
+static void add_entry(struct strided *s, const struct compose_masks *m, int64_t i, int axis,
+		      const int64_t entry[3])
+{
+	const int backward = entry[2] < 0, k = s->n++;
+
+	s->axis[k] = axis;
+	s->start[k] = entry[0];
+	s->end[k] = entry[1];
+	s->step[k] = entry[2];
+	if (has(m->shrink, i)) {
+		s->step[k] = 1;
+		s->end[k] = entry[0] == -1 || entry[0] == INT64_MAX ? INT64_MAX : entry[0] + 1;
+		s->drop[s->ndrop++] = axis;
+		return;
+	}
+	if (has(m->begin, i))
+		s->start[k] = backward ? INT64_MAX : 0;
+	if (has(m->end, i))
+		s->end[k] = backward ? -INT64_MAX : INT64_MAX;
+}
+
+/* -1: the lists are not known, or ask for what ONNX does not have. */
+static int read_strided(struct build *b, int data, const int list[3], const struct compose_masks *m,
+			struct strided *s)
+{
+	const union scalar *v[3];
+	int64_t count = 0, n;
+	int rank = build_shape(b, data)->rank, axis = 0;
+
+	*s = (struct strided){.n = 0};
+	for (int i = 0; i < 3; i++) {
+		v[i] = build_elements(b, list[i], &n);
+		if (!v[i] || n > GRAPH_MAX_RANK || (i && n != count))
+			return -1;
+		count = n;
+	}
+	if (m->new_axis)
+		return -1;
+	for (int64_t i = 0; i < count; i++, axis++) {
+		const int64_t entry[] = {v[0][i].i, v[1][i].i, v[2][i].i};
+
+		if (!has(m->ellipsis, i)) {
+			add_entry(s, m, i, axis, entry);
+			continue;
+		}
+		if (rank >= 0)
+			axis = rank - (int)count + (int)i;
+		else if (i + 1 < count)
+			return -1;
+	}
+	return 0;
+}
+
+int compose_strided_slice(struct build *b, int data, const int list[3], int out,
+			  const struct compose_masks *m)
+{
+	struct graph_node *n;
+	struct strided s;
+	int to = out;
+
+	if (out < 0 || data < 0 || read_strided(b, data, list, m, &s))
+		return -1;
+	if (s.ndrop)
+		to = build_part(b, out, "slice");
+	n = build_node(b, "Slice", &data, 1, &to, 1);
+	build_ints(b, n, "starts", s.start, s.n);
+	build_ints(b, n, "ends", s.end, s.n);
+	build_ints(b, n, "axes", s.axis, s.n);
+	build_ints(b, n, "steps", s.step, s.n);
+	if (s.ndrop)
+		build_ints(b, build_node(b, "Squeeze", &to, 1, &out, 1), "axes", s.drop, s.ndrop);
+	return 0;
+}
+
+/* ---- images ---- */
+
+int compose_pad(struct build *b, int data, int pairs, int fill, int out, const char *mode)
+{
+	static const int64_t turned[] = {1, 0};
+	int in[3] = {data, -1, fill};
+
+	if (pairs < 0)
+		return -1;
+	in[1] = build_part(b, pairs, "turned");
+	build_ints(b, build_node(b, "Transpose", &pairs, 1, &in[1], 1), "perm", turned, 2);
+	build_str(b, build_node(b, "Pad", in, fill < 0 ? 2 : 3, &out, 1), "mode", mode);
+	return 0;
+}
+
+void compose_resize(struct build *b, int data, int size, int out, int channels_last)
+{
+	const int64_t height_and_width[] = {channels_last ? 1 : 2, channels_last ? 2 : 3};
+	const int in[] = {data, -1, -1, size};
+
+	build_ints(b, build_node(b, "Resize", in, 4, &out, 1), "axes", height_and_width, 2);
+}
+
+/* ---- element by element ---- */
+
+int compose_chain(struct build *b, const int *in, int n, int out, const char *first,
+		  const char *second)
+{
+	int between;
+
+	if (out < 0)
+		return -1;
+	between = build_between(b, out);
+	build_node(b, first, in, n, &between, 1);
+	build_node(b, second, &between, 1, &out, 1);
+	return 0;
+}
+
+int compose_square(struct build *b, int x, int y, int out)
+{
+	const int both[] = {x, y};
+	int in[2] = {x, x};
+
+	if (out < 0)
+		return -1;
+	if (y >= 0) {
+		in[0] = in[1] = build_between(b, out);
+		build_node(b, "Sub", both, 2, in, 1);
+	}
+	build_node(b, "Mul", in, 2, &out, 1);
+	return 0;
+}
+
+void compose_clip(struct build *b, int in, int out, float min, float max)
+{
+	struct graph_node *n = build_node(b, "Clip", &in, 1, &out, 1);
+
+	build_float(b, n, "min", min);
+	build_float(b, n, "max", max);
+}
+
+/* ---- products ---- */
+
+void compose_linear(struct build *b, int x, int weights, int bias, int out, int is_transposed)
+{
+	const int in[] = {x, weights};
+	int sum[] = {out, bias};
+
+	if (bias >= 0 && out >= 0)
+		sum[0] = build_between(b, out);
+	build_int(b, build_node(b, "MatMul", in, 2, sum, 1), "transB", is_transposed);
+	if (sum[0] != out)
+		build_node(b, "Add", sum, 2, &out, 1);
+}
+
+/* ---- sizes ---- */
+
+/* The size of the list of sizes. */
+int compose_rank(struct build *b, int in, int out)
+{
+	int sizes;
+
+	if (out < 0)
+		return -1;
+	sizes = build_part(b, out, "sizes");
+	build_node(b, "Shape", &in, 1, &sizes, 1);
+	build_node(b, "Size", &sizes, 1, &out, 1);
+	return 0;
+}

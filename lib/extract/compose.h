@@ -1,0 +1,46 @@
+/* Operators that TensorFlow's formats have and ONNX has not, made of several nodes of ONNX's.
+ *
+ * Values are indexes of the graph, -1: left out. A function that returns -1 made nothing, because
+ * what it would have to know is not known; 0: the nodes are there.
+ */
+#ifndef TL_EXTRACT_COMPOSE_H
+#define TL_EXTRACT_COMPOSE_H
+
+#include "lib/extract/build.h"
+
+/* Joins n values along a dimension that is added to each. */
+int compose_pack(struct build *b, const int *in, int n, int out, int64_t axis);
+/* Splits into n values, and drops the dimension of 1 from each. */
+void compose_unpack(struct build *b, int in, const int *out, int n, int64_t axis);
+/* Splits into n equal parts, or parts of the sizes in `size` (-1: equal ones). axis holds one
+ * integer. */
+int compose_split(struct build *b, int data, int axis, int size, const int *out, int n);
+/* begin and size hold integers; a size of -1 goes to the end. */
+int compose_slice(struct build *b, int data, int begin, int size, int out);
+
+/* Bit i of a mask is about entry i of the lists. */
+struct compose_masks {
+	int64_t begin, end, ellipsis, new_axis, shrink;
+};
+/* list: begin, end and step, which hold integers. */
+int compose_strided_slice(struct build *b, int data, const int list[3], int out,
+			  const struct compose_masks *m);
+/* Paddings are pairs, a row a dimension; ONNX has all that come before first. */
+int compose_pad(struct build *b, int data, int pairs, int fill, int out, const char *mode);
+/* The height and width of an nhwc image; size holds two integers. */
+void compose_resize(struct build *b, int data, int size, int out, int channels_last);
+/* x * x, or (x - y) * (x - y). */
+int compose_square(struct build *b, int x, int y, int out);
+/* Two nodes, one behind the other. */
+int compose_chain(struct build *b, const int *in, int n, int out, const char *first,
+		  const char *second);
+void compose_clip(struct build *b, int in, int out, float min, float max);
+/* x * weights + bias: the bias (may be -1) is an addition of its own, as behind a MatMul of ONNX.
+ */
+void compose_linear(struct build *b, int x, int weights, int bias, int out, int is_transposed);
+/* The number of dimensions. */
+int compose_rank(struct build *b, int in, int out);
+/* The one integer that a value holds. 0: it is not known. */
+int compose_integer(const struct build *b, int value, int64_t *v);
+
+#endif
