@@ -117,7 +117,8 @@ struct graph_node {
 	 * "oihw", of ConvTranspose "iohw"). */
 	int channels_last;
 	const char *filter;
-	int weighs; /* reads weights once for each row of its data, by no rule of ONNX */
+	int weighs;  /* reads weights once for each row of its data, by no rule of ONNX */
+	int is_told; /* the file tells the shapes of what it makes: no rule is asked */
 };
 
 struct graph {
@@ -129,6 +130,7 @@ struct graph {
 	int nvalue, value_cap;
 	struct map by_name; /* value index + 1 */
 	int *order;	    /* nodes, topologically, as near to the file's order as can be */
+	int is_shaped; /* the reader gave the inputs their shapes; options do not change them */
 };
 
 void graph_init(struct graph *g, struct arena *a);

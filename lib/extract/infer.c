@@ -315,10 +315,35 @@ static void set_origin(struct infer *x, const struct graph_node *n, const struct
 	}
 }
 
+/* Takes what the file tells of all that a node makes. 0: it does not tell all. */
+static int take_told(const struct infer *x, const struct graph_node *n)
+{
+	for (int i = 0; i < n->nout; i++) {
+		const struct value *v = node_out(x->g, n, i);
+
+		if (v && (!v->declared || !shape_known(&v->declared->shape) ||
+			  infer_absurd(&v->declared->shape)))
+			return 0;
+	}
+	for (int i = 0; i < n->nout; i++) {
+		struct value *v = node_out(x->g, n, i);
+
+		if (!v)
+			continue;
+		v->shape = v->declared->shape;
+		v->elem = v->declared->elem;
+	}
+	return 1;
+}
+
 static int infer_node(struct infer *x, const struct graph_node *n, struct err *e)
 {
 	const struct row *row = find_row(n);
 
+	if (n->is_told && take_told(x, n)) {
+		set_origin(x, n, row);
+		return 0;
+	}
 	if (row) {
 		set_type(x, n, row->kind);
 		if (row->fn(x, n, e))

@@ -78,7 +78,8 @@ int infer_inputs(struct infer *x, struct err *e)
 {
 	for (int i = 0; i < x->g->nvalue; i++) {
 		struct value *v = x->g->value[i];
-		struct input_shape *given = v->is_input ? given_shape(x, v->name) : NULL;
+		struct input_shape *given =
+			v->is_input && !x->g->is_shaped ? given_shape(x, v->name) : NULL;
 
 		if (given && bind_given(x, v, given, e))
 			return -1;
@@ -89,7 +90,9 @@ int infer_inputs(struct infer *x, struct err *e)
 		if (!v->is_input)
 			continue;
 		v->elem = v->declared->elem;
-		if (!given_shape(x, v->name)) {
+		if (x->g->is_shaped) {
+			v->shape = v->declared->shape;
+		} else if (!given_shape(x, v->name)) {
 			v->shape.rank = v->declared->shape.rank;
 			for (int k = 0; k < v->shape.rank; k++)
 				resolve_dim(x, v, k);

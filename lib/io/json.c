@@ -355,7 +355,7 @@ static const char *skip_digits(const char *p, const char *end)
 }
 
 /* Grammar of a number and its range; NULL, or what is wrong with it. */
-static const char *check_number(const char *s, size_t n, enum json_type *type)
+static const char *check_number(const char *s, size_t n, int foreign, enum json_type *type)
 {
 	const char *end = s + n, *first = s + (*s == '-'), *p = skip_digits(first, end), *digits;
 	size_t whole = (size_t)(p - first);
@@ -374,9 +374,10 @@ static const char *check_number(const char *s, size_t n, enum json_type *type)
 			return NULL;
 		for (p = first; whole <= 16 && p < end; p++)
 			u = u * 10 + (uint64_t)(*p - '0');
-		if (whole > 16 || u > (uint64_t)MAX_INT)
-			return "an integer is beyond 2^53-1";
-		return NULL;
+		if (whole <= 16 && u <= (uint64_t)MAX_INT)
+			return NULL;
+		*type = JSON_REAL;
+		return foreign && n < 128 ? NULL : "an integer is beyond 2^53-1";
 	}
 	*type = JSON_REAL;
 	if (*p == '.') {
@@ -426,7 +427,7 @@ static int check_scalar(struct walk *w, struct json *v)
 			return 0;
 		break;
 	default:
-		if ((why = check_number(v->s, v->n, &v->type)))
+		if ((why = check_number(v->s, v->n, w->d->foreign, &v->type)))
 			return fail_at(w, v->s, why);
 		return 0;
 	}

@@ -43,11 +43,12 @@ struct json_doc {
 	int n, cap;
 	void *scratch; /* jsmn's own tokens */
 	int scratch_cap;
+	int foreign; /* not a record: integers beyond 2^53-1 are JSON_REAL */
 };
 
 #define JSON_DOC_INIT                                                                              \
 	{                                                                                          \
-		NULL, NULL, 0, 0, NULL, 0                                                          \
+		NULL, NULL, 0, 0, NULL, 0, 0                                                       \
 	}
 
 /* Parses exactly one JSON value (white space around it allowed). The error names the byte offset.

@@ -1,0 +1,41 @@
+#include "lib/extract/document.h"
+
+#include <string.h>
+
+enum { LARGEST = 64 << 20 };
+
+int document_read(struct document *d, struct pull *in, struct err *e)
+{
+	int r;
+
+	*d = (struct document){.json = JSON_DOC_INIT};
+	d->json.foreign = 1;
+	while ((r = pull_fill(in, e)) > 0) {
+		size_t n = (size_t)(in->end - in->at);
+
+		if (d->text.n + n > LARGEST)
+			return err_set(e, "it is JSON of more than %d MB", LARGEST >> 20);
+		buf_add(&d->text, in->at, n);
+		in->at = in->end;
+	}
+	if (r < 0)
+		return -1;
+	buf_str(&d->text, "");
+	hash_id(&d->hash, d->text.s, d->text.n);
+	return json_parse(&d->json, d->text.s, d->text.n, e) < 0 ? -1 : 0;
+}
+
+void document_free(struct document *d)
+{
+	json_free(&d->json);
+	buf_free(&d->text);
+}
+
+int document_begins(const unsigned char *head, size_t n, const char *text)
+{
+	size_t i = 0;
+
+	while (i < n && strchr(" \t\r\n", head[i]) && head[i])
+		i++;
+	return i < n && head[i] == '{' && memmem(head, n, text, strlen(text)) != NULL;
+}

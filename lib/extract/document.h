@@ -1,0 +1,23 @@
+/* A member that is one JSON document: all of it in memory, and parsed. */
+#ifndef TL_EXTRACT_DOCUMENT_H
+#define TL_EXTRACT_DOCUMENT_H
+
+#include "lib/base/buf.h"
+#include "lib/base/hash.h"
+#include "lib/extract/pull.h"
+#include "lib/io/json.h"
+
+struct document {
+	struct buf text;
+	struct json_doc json; /* its tokens point into the text */
+	struct id hash;
+};
+
+/* At most 64 MB. document_free() in any case. */
+int document_read(struct document *d, struct pull *in, struct err *e);
+void document_free(struct document *d);
+
+/* Do the first bytes of a member look like those of an object that holds this text? */
+int document_begins(const unsigned char *head, size_t n, const char *text);
+
+#endif

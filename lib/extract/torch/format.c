@@ -1,0 +1,32 @@
+/* Programs of torch.export. The archive around them is a zip file, of which one member is this. */
+#include "lib/extract/document.h"
+#include "lib/extract/extract.h"
+#include "lib/extract/model.h"
+#include "lib/extract/torch/torch.h"
+
+static int claims(const char *name, const unsigned char *head, size_t n)
+{
+	return (extract_name_ends(name, "/models/model.json") ||
+		extract_name_ends(name, "serialized_exported_program.json")) &&
+	       document_begins(head, n, "\"graph_module\"");
+}
+
+static int read(struct extract *x, struct member *m, struct err *e)
+{
+	struct arena a = ARENA_INIT;
+	struct document d;
+	struct graph g;
+	int r;
+
+	graph_init(&g, &a);
+	r = document_read(&d, &m->bytes, e) || torch_read(&g, &d.json, &x->infer, e) ||
+			    model_extract(x, m, &g, TORCH_OPSET, &d.hash, e)
+		    ? -1
+		    : 0;
+	graph_free(&g);
+	document_free(&d);
+	arena_free(&a);
+	return r;
+}
+
+const struct format format_torch = {"torch", {".pt2", ".pt2.json"}, claims, read};

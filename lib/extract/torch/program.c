@@ -1,0 +1,307 @@
+/* The graph of an exported program. */
+#include <string.h>
+
+#include "lib/extract/torch/sizes.h"
+#include "lib/extract/torch/torch.h"
+
+enum { MOST_LINKS = 1 << 20 }; /* inputs and outputs of all calls */
+
+struct reader {
+	struct build b;
+	const struct json_doc *d;
+	const struct infer_options *o;
+	struct sizes sizes;
+	struct map tensor;	   /* name -> index of the value + 1 */
+	struct map given;	   /* inputs of the user -> anything */
+	const struct json *values; /* what the file tells of tensors */
+	int64_t links;
+};
+
+/* As torch/_export/serde/schema.py numbers them. */
+static int element(int64_t type)
+{
+	static const unsigned char elem[] = {
+		VALUE_UNKNOWN, VALUE_U8,   VALUE_I8,   VALUE_I16,  VALUE_I32,
+		VALUE_I64,     VALUE_F16,  VALUE_F32,  VALUE_F64,  VALUE_UNKNOWN,
+		VALUE_C64,     VALUE_C128, VALUE_BOOL, VALUE_BF16,
+	};
+
+	return type >= 0 && type < (int64_t)sizeof elem ? elem[type] : VALUE_UNKNOWN;
+}
+
+static const char *expression(struct reader *r, const struct json *size)
+{
+	const struct json *e = json_get(r->d, size, "as_expr");
+	const char *text;
+
+	return json_str(json_get(r->d, e, "expr_str"), r->b.a, &text) ? NULL : text;
+}
+
+/* ---- symbols ---- */
+
+static struct input_shape *given_shape(const struct infer_options *o, const char *name)
+{
+	for (int i = 0; i < o->nshape; i++)
+		if (!strcmp(o->shape[i].name, name))
+			return &o->shape[i];
+	return NULL;
+}
+
+static int64_t given_dim(const struct infer_options *o, const char *symbol)
+{
+	for (int i = 0; i < o->ndim; i++)
+		if (!strcmp(o->dim[i].name, symbol)) {
+			o->dim[i].used = 1;
+			return o->dim[i].size;
+		}
+	return 0;
+}
+
+/* Dimension i of an input is a symbol: its size is what the options say; a first one is the batch,
+ * others have the size of the example that the program was exported with. */
+static void bind(struct reader *r, const struct json *size, const char *symbol,
+		 const struct input_shape *given, int i)
+{
+	int64_t **v = (int64_t **)map_put(&r->sizes.symbol, symbol, strlen(symbol), NULL);
+	const struct json *example = json_get(r->d, json_get(r->d, size, "as_expr"), "hint");
+	int64_t dim = given_dim(r->o, symbol), hint = 0;
+
+	if (*v)
+		return;
+	*v = arena_new(r->b.a, int64_t);
+	json_int(json_get(r->d, example, "as_int"), &hint);
+	if (given && i < given->shape.rank)
+		**v = given->shape.dim[i];
+	else if (dim)
+		**v = dim;
+	else if (i == 0)
+		**v = r->o->batch ? r->o->batch : 1;
+	else
+		**v = hint;
+}
+
+static void bind_input(struct reader *r, const char *name)
+{
+	const struct json *sizes = json_get(r->d, json_get(r->d, r->values, name), "sizes");
+	struct input_shape *given = given_shape(r->o, name);
+	char symbol[40];
+	int i = 0;
+
+	if (given)
+		given->used = 1;
+	for (const struct json *s = json_first(r->d, sizes); s;
+	     s = json_next(r->d, sizes, s), i++) {
+		const char *text = expression(r, s);
+
+		if (text && sizes_symbol(text, symbol, sizeof symbol))
+			bind(r, s, symbol, given, i);
+	}
+	*map_put(&r->given, name, strlen(name), NULL) = r;
+}
+
+/* The inputs that are neither parameters nor buffers. */
+static void bind_inputs(struct reader *r, const struct json *module)
+{
+	const struct json *specs =
+		json_get(r->d, json_get(r->d, module, "signature"), "input_specs");
+
+	for (const struct json *s = json_first(r->d, specs); s; s = json_next(r->d, specs, s)) {
+		const struct json *user = json_get(r->d, s, "user_input");
+		const struct json *arg = json_get(r->d, json_get(r->d, user, "arg"), "as_tensor");
+		const char *name;
+
+		if (!json_str(json_get(r->d, arg, "name"), r->b.a, &name))
+			bind_input(r, name);
+	}
+}
+
+/* ---- tensors ---- */
+
+static void read_sizes(struct reader *r, const struct json *sizes, struct shape *s)
+{
+	s->rank = RANK_UNKNOWN;
+	if (!sizes || sizes->type != JSON_ARR || sizes->size > GRAPH_MAX_RANK)
+		return;
+	s->rank = 0;
+	for (const struct json *v = json_first(r->d, sizes); v; v = json_next(r->d, sizes, v)) {
+		const char *text = expression(r, v);
+		int64_t size = 0;
+
+		if (text)
+			size = sizes_evaluate(&r->sizes, text);
+		else if (json_int(v, &size) && json_int(json_get(r->d, v, "as_int"), &size))
+			size = -1;
+		s->dim[s->rank++] = size < 0 ? DIM_UNKNOWN : size;
+	}
+}
+
+/* Sizes of 0 are open; a tensor without elements is none of a network. */
+static void read_tensor(struct reader *r, const char *name, const struct json *meta)
+{
+	struct declared *d = arena_new(r->b.a, struct declared);
+	int i = build_value(&r->b, name);
+	int64_t type = 0;
+
+	json_int(json_get(r->d, meta, "dtype"), &type);
+	read_sizes(r, json_get(r->d, meta, "sizes"), &d->shape);
+	d->elem = element(type);
+	for (int k = 0; k < d->shape.rank; k++)
+		if (!d->shape.dim[k])
+			d->shape.dim[k] = DIM_UNKNOWN;
+	r->b.g->value[i]->declared = d;
+	*map_put(&r->tensor, name, strlen(name), NULL) = (void *)(intptr_t)(i + 1);
+}
+
+static void read_tensors(struct reader *r)
+{
+	const char *name;
+
+	for (const struct json *k = json_first(r->d, r->values); k;
+	     k = json_next(r->d, r->values, k))
+		if (!json_str(k, r->b.a, &name))
+			read_tensor(r, name, k + 1);
+}
+
+/* Of {"as_tensor": {"name": "x"}}, or what is inside, the index of x; -1: it names no tensor. */
+static int index_of(struct reader *r, const struct json *v)
+{
+	const struct json *inner = json_get(r->d, v, "as_tensor");
+	const char *name;
+
+	if (json_str(json_get(r->d, inner ? inner : v, "name"), r->b.a, &name))
+		return -1;
+	return (int)((intptr_t)map_get(&r->tensor, name, strlen(name)) - 1);
+}
+
+static struct value *named(struct reader *r, const struct json *v)
+{
+	int i = index_of(r, v);
+
+	return i < 0 ? NULL : r->b.g->value[i];
+}
+
+static void mark_ends(struct reader *r, const struct json *graph)
+{
+	const struct json *in = json_get(r->d, graph, "inputs"),
+			  *out = json_get(r->d, graph, "outputs");
+
+	for (const struct json *i = json_first(r->d, in); i; i = json_next(r->d, in, i)) {
+		struct value *v = named(r, i);
+
+		if (!v)
+			continue;
+		v->elem = v->declared->elem;
+		if (map_get(&r->given, v->name, strlen(v->name))) {
+			v->is_input = 1;
+		} else {
+			v->is_const = 1;
+			v->shape = v->declared->shape;
+		}
+	}
+	for (const struct json *o = json_first(r->d, out); o; o = json_next(r->d, out, o)) {
+		struct value *v = named(r, o);
+
+		if (v)
+			v->is_output = 1;
+	}
+}
+
+/* ---- calls ---- */
+
+/* Appends the tensors that an argument or output names; there is room for all. */
+static void add_tensors(struct reader *r, const struct json *v, int *to, int *n)
+{
+	const struct json *list = json_get(r->d, v, "as_tensors");
+
+	if (!list)
+		list = json_get(r->d, v, "as_optional_tensors");
+	for (const struct json *i = json_first(r->d, list); i; i = json_next(r->d, list, i)) {
+		to[*n] = index_of(r, i);
+		*n += to[*n] >= 0;
+	}
+	to[*n] = list ? -1 : index_of(r, v);
+	*n += to[*n] >= 0;
+}
+
+/* All tensors of a list of arguments or outputs. */
+static int *collect(struct reader *r, const struct json *list, int is_input, int *n)
+{
+	/* The list has at least a token for each of them. */
+	int *to = arena_array(r->b.a, int, list ? list->next - (list - r->d->tok) + 1 : 1);
+
+	*n = 0;
+	for (const struct json *i = json_first(r->d, list); i; i = json_next(r->d, list, i))
+		add_tensors(r, is_input ? json_get(r->d, i, "arg") : i, to, n);
+	return to;
+}
+
+/* torch.ops.aten.add_.Tensor is "add", with the overload "Tensor". */
+static void name_operator(struct torch_call *c, struct arena *a, const char *target)
+{
+	static const char prefix[] = "torch.ops.aten.";
+	const int is_aten = !strncmp(target, prefix, sizeof prefix - 1);
+	char *name = arena_strdup(a, is_aten ? target + sizeof prefix - 1 : target);
+	char *dot = is_aten ? strchr(name, '.') : NULL;
+	size_t n;
+
+	c->overload = dot ? dot + 1 : "";
+	if (dot)
+		*dot = 0;
+	n = strlen(name);
+	if (is_aten && n > 1 && name[n - 1] == '_' && name[0] != '_')
+		name[n - 1] = 0; /* the same in place */
+	c->target = name;
+}
+
+static int read_call(struct reader *r, const struct json *node, struct err *e)
+{
+	struct torch_call c = {.b = &r->b, .doc = r->d, .tensor = &r->tensor, .name = ""};
+	const char *target;
+
+	if (json_str(json_get(r->d, node, "target"), r->b.a, &target))
+		return err_set(e,
+			       "it is no exported program, or damaged (a node without a target)");
+	json_str(json_get(r->d, node, "name"), r->b.a, &c.name);
+	name_operator(&c, r->b.a, target);
+	c.inputs = json_get(r->d, node, "inputs");
+	c.in = collect(r, c.inputs, 1, &c.nin);
+	c.out = collect(r, json_get(r->d, node, "outputs"), 0, &c.nout);
+	r->links += c.nin + c.nout;
+	if (r->links > MOST_LINKS)
+		return err_set(e, "its operators have more than %d inputs and outputs", MOST_LINKS);
+	if (c.nout) /* the others are about sizes */
+		torch_call(&c);
+	return 0;
+}
+
+static int read_graph(struct reader *r, struct err *e)
+{
+	const struct json *module = json_get(r->d, r->d->tok, "graph_module");
+	const struct json *graph = json_get(r->d, module, "graph");
+	const struct json *nodes = json_get(r->d, graph, "nodes");
+
+	r->values = json_get(r->d, graph, "tensor_values");
+	if (!nodes || nodes->type != JSON_ARR || !r->values || r->values->type != JSON_OBJ)
+		return err_set(e, "it is no program of torch.export (it has no graph)");
+	bind_inputs(r, module);
+	read_tensors(r);
+	mark_ends(r, graph);
+	for (const struct json *n = json_first(r->d, nodes); n; n = json_next(r->d, nodes, n))
+		if (read_call(r, n, e))
+			return -1;
+	return graph_link(r->b.g, e);
+}
+
+int torch_read(struct graph *g, const struct json_doc *d, const struct infer_options *o,
+	       struct err *e)
+{
+	struct reader r = {.b = {.a = g->a, .g = g}, .d = d, .o = o};
+	int rc;
+
+	g->is_shaped = 1;
+	rc = read_graph(&r, e);
+	map_free(&r.tensor);
+	map_free(&r.given);
+	map_free(&r.sizes.symbol);
+	return rc;
+}
