@@ -17,7 +17,7 @@
 static const char *format, *layout = "nhwc", *output, *variation, *condition, *key,
 			   *emit = "records";
 static int64_t batch = -1;
-static struct opt_list shapes, dims;
+static struct opt_list shapes;
 static int quiet, reverse, list, as_csv, wide, dot;
 
 static const struct opt opts[] = {
@@ -28,10 +28,6 @@ static const struct opt opts[] = {
 	{'s', "shape", OPT_LIST, &shapes, "NAME:1,3,224,224",
 	 "The shape of an input, for models that leave it open, or to replace it. Symbols in it "
 	 "have the same value in other inputs. May be given several times.",
-	 NULL},
-	{0, "dim", OPT_LIST, &dims, "NAME=SIZE",
-	 "The size of a dimension that models leave open under this name, such as seq=128. May be "
-	 "given several times.",
 	 NULL},
 	{0, "layout", OPT_ENUM, &layout, "LAYOUT",
 	 "The layout of the activations of convolutions, if the input does not tell it. Default "
@@ -99,11 +95,9 @@ static void say(void *ctx, int is_error, const char *sentence)
 
 static int read_options(struct extract *x, struct err *e)
 {
-	const struct infer_texts texts = {batch, shapes.item, shapes.n, dims.item, dims.n};
-
 	x->layout = (enum layout)layout_find(layout, strlen(layout));
 	x->format = format;
-	return infer_options_read(&x->infer, &texts, e);
+	return infer_options_read(&x->infer, batch, shapes.item, shapes.n, e);
 }
 
 static void read_one(struct extract *x, const char *path)
@@ -292,10 +286,6 @@ int main(int argc, char **argv)
 	for (int i = 0; i < x.infer.nshape; i++)
 		if (!x.infer.shape[i].used)
 			opt_warn(&program, "no model has an input \"%s\"", x.infer.shape[i].name);
-	for (int i = 0; i < x.infer.ndim; i++)
-		if (!x.infer.dim[i].used)
-			opt_warn(&program, "no model has an open dimension \"%s\"",
-				 x.infer.dim[i].name);
 	r = list || dot ? write_shown(&x, out, &e) : write_chosen(&x, &vary, &a, out, &e);
 	if (r && !rec_broken_pipe(out))
 		opt_fail(&program, &e);

@@ -25,7 +25,7 @@ static const char *db, *model, *input, *output, *compare, *save_weights, *save_i
 static int64_t threads, batch = -1;
 static double bench_s, tune_s, tolerance = 1e-4;
 static int no_db, library, profile, json, turns, quiet;
-static struct opt_list shapes, dims;
+static struct opt_list shapes;
 
 static const struct opt opts[] = {
 	{'d', "db", OPT_FILE, &db, "FILE",
@@ -93,10 +93,6 @@ static const struct opt opts[] = {
 	 NULL},
 	{'s', "shape", OPT_LIST, &shapes, "NAME:DIMS",
 	 "The shape of an input, such as input:1,3,224,224; may be given several times.", NULL},
-	{0, "dim", OPT_LIST, &dims, "NAME=SIZE",
-	 "The size of a dimension that the model leaves open under this name, such as seq=128; may "
-	 "be given several times.",
-	 NULL},
 	QUIET_OPTION(quiet, ""),
 	OPT_END,
 };
@@ -141,9 +137,8 @@ static void check_usage(uint64_t *seed)
 		usage("--db and --no-db contradict each other");
 	if (no_db && tune_s > 0)
 		usage("--tune wants a database");
-	if (tune_s > 0 && (shapes.n || dims.n))
-		usage("--tune does not go with --shape or --dim: tune what tl-extract writes with "
-		      "them");
+	if (tune_s > 0 && shapes.n)
+		usage("--tune and --shape do not go together: tune what tl-extract --shape writes");
 	if (threads > most_threads)
 		usage("--threads wants at most 1024");
 }
@@ -377,9 +372,7 @@ int main(int argc, char **argv)
 	o.by_library = library;
 	o.model = model;
 	o.threads = (int)threads;
-	rc = infer_options_read(
-		&o.infer, &(struct infer_texts){batch, shapes.item, shapes.n, dims.item, dims.n},
-		&e);
+	rc = infer_options_read(&o.infer, batch, shapes.item, shapes.n, &e);
 	if (!rc && tune_s > 0)
 		rc = tune(argv[first], &e);
 	if (!rc && !no_db) {
@@ -393,10 +386,6 @@ int main(int argc, char **argv)
 	for (int i = 0; !rc && i < o.infer.nshape; i++)
 		if (!o.infer.shape[i].used)
 			opt_warn(&program, "the model has no input \"%s\"", o.infer.shape[i].name);
-	for (int i = 0; !rc && i < o.infer.ndim; i++)
-		if (!o.infer.dim[i].used)
-			opt_warn(&program, "the model has no open dimension \"%s\"",
-				 o.infer.dim[i].name);
 	if (!rc)
 		rc = run(&n, argv[first], &e);
 	network_close(&n);

@@ -674,10 +674,7 @@ static void test_shapes(void)
 	struct buf g = BUF_INIT, got = BUF_INIT;
 	char name[] = "x";
 	struct input_shape given = {.name = name, .shape = {2, {3, 40}}};
-	char batch[] = "N", seq[] = "seq", none[] = "none";
-	struct dim_size dim[] = {{batch, 2}, {seq, 40}, {none, 3}};
 	struct infer_options batch8 = {.batch = 8}, shaped = {.shape = &given, .nshape = 1};
-	struct infer_options dims = {.dim = dim, .ndim = 3};
 
 	for (int i = 0; i < 3; i++) {
 		memset(&g, 0, sizeof g);
@@ -714,15 +711,6 @@ static void test_shapes(void)
 	output(&g, "y");
 	expect(&g, 13, "", "a size that nobody gives is not made up");
 	ok(was_said("seq of 'x'") && was_said("MatMul (unknown shape"), "and reported");
-
-	memset(&g, 0, sizeof g);
-	input(&g, "x", "N,seq,8");
-	input(&g, "z", "N,8,seq");
-	node(&g, "MatMul x z -> y", "");
-	output(&g, "y");
-	workloads(&g, 13, &dims, &got);
-	ok(!strcmp(got.s, "2x40x8:2x8x40 computed") && dim[0].used && dim[1].used && !dim[2].used,
-	   "--dim gives the sizes of symbols in all inputs: %s", got.s);
 
 	memset(&g, 0, sizeof g);
 	input(&g, "x", "4,8");

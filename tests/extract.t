@@ -69,14 +69,6 @@ ok $? '--batch'
 ok $? 'a batch of none is refused'
 "$bin/tl-extract" -q --shape input:2,3,96,96 "$models/mobilenet_v2.tar.zst" | grep -q '"prob":"mb2_ic3ih96_oc32oh48_kh3sh2ph1"'
 ok $? '--shape'
-"$bin/tl-extract" --dim=seq=12 --dim other=3 share/models/bert_base.tar.zst >"$tmp/out" 2>"$tmp/err"
-grep -q 'no model has an open dimension "other"' "$tmp/err"
-ok $? '--dim, and a name that no model has'
-for wrong in seq seq= seq=0 seq=1x =3; do
-	"$bin/tl-extract" --dim "$wrong" "$models/alexnet.zip" >"$tmp/out" 2>"$tmp/err"
-	[ $? -eq 2 ] && grep -q -- '--dim wants NAME=SIZE (1 and more), not "'"$wrong"'"' "$tmp/err"
-	ok $? "--dim $wrong is refused"
-done
 "$bin/tl-extract" -q --layout nchw "$models/alexnet.zip" | grep -c '"layout":"nchw"' | grep -q '^5$'
 ok $? '--layout'
 "$bin/tl-extract" --shape 'input:1,,3' "$models/alexnet.zip" >"$tmp/out" 2>"$tmp/err"

@@ -9,10 +9,10 @@
  * leaves its outputs unknown, unless the file declares them, and everything that depends on them
  * carries its type as blame.
  *
- * Inputs: --shape wins; then a fixed dimension of the file; a symbol that --shape bound elsewhere,
- * or --dim; and the first dimension, where it is a symbol, is the batch (1 unless given). A batch
- * that is given also replaces a fixed first dimension of inputs of rank 2 and more. Other symbols
- * stay unknown.
+ * Inputs: --shape wins; then a fixed dimension of the file; a symbol that --shape bound elsewhere;
+ * and the first dimension, where it is a symbol, is the batch (1 unless given). A batch that is
+ * given also replaces a fixed first dimension of inputs of rank 2 and more. Other symbols stay
+ * unknown.
  */
 #ifndef TL_EXTRACT_INFER_H
 #define TL_EXTRACT_INFER_H
@@ -27,27 +27,10 @@ struct input_shape { /* --shape NAME:1,3,224,224 */
 	int used;
 };
 
-struct dim_size { /* --dim NAME=SIZE */
-	char *name;
-	int64_t size;
-	int used;
-};
-
 struct infer_options {
 	int64_t batch; /* 0: not given */
 	struct input_shape *shape;
 	int nshape;
-	struct dim_size *dim;
-	int ndim;
-};
-
-/* What the command line says, as text. */
-struct infer_texts {
-	int64_t batch;		  /* -1: not given */
-	const char *const *shape; /* such as "name:1,3,224,224" */
-	int nshape;
-	const char *const *dim; /* such as "seq=128" */
-	int ndim;
 };
 
 struct infer {
@@ -56,7 +39,7 @@ struct infer {
 	int64_t opset;
 	int64_t kept; /* elements, of all values */
 	int reshaped; /* a fixed dimension was overridden: what the file declares inside is stale */
-	struct map symbols; /* bound by --shape or --dim: name -> int64_t * */
+	struct map symbols; /* bound by --shape: name -> int64_t * */
 	struct map unknown; /* operator types without a row -> count */
 	struct map open;    /* symbols without a value */
 };
@@ -64,8 +47,10 @@ struct infer {
 int infer_run(struct infer *x, struct graph *g, int64_t opset, const struct infer_options *o,
 	      struct err *e);
 void infer_free(struct infer *x);
-/* -1 with the status of a wrong command line. infer_options_free() in any case. */
-int infer_options_read(struct infer_options *o, const struct infer_texts *t, struct err *e);
+/* From --batch (-1: not given) and the texts of --shape, such as "name:1,3,224,224". -1 with the
+ * status of a wrong command line. infer_options_free() in any case. */
+int infer_options_read(struct infer_options *o, int64_t batch, const char *const *shape, int n,
+		       struct err *e);
 void infer_options_free(struct infer_options *o);
 
 typedef int infer_fn(struct infer *x, const struct graph_node *n, struct err *e);

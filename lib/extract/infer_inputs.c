@@ -34,27 +34,11 @@ static int bind_given(struct infer *x, struct value *v, struct input_shape *give
 	return 0;
 }
 
-/* The size that a symbol is bound to; NULL: to none. */
-static const int64_t *find_symbol(const struct infer *x, const char *symbol)
-{
-	const int64_t *bound = symbol[0] ? map_get(&x->symbols, symbol, strlen(symbol)) : NULL;
-
-	for (int i = 0; i < x->options->ndim; i++) {
-		struct dim_size *d = &x->options->dim[i];
-
-		if (strcmp(d->name, symbol) != 0)
-			continue;
-		d->used = 1;
-		return bound ? bound : &d->size;
-	}
-	return bound;
-}
-
 static void resolve_dim(struct infer *x, struct value *v, int i)
 {
 	const struct declared *d = v->declared;
 	const char *symbol = d->symbol[i] ? d->symbol[i] : "";
-	const int64_t *bound = find_symbol(x, symbol);
+	const int64_t *bound = map_get(&x->symbols, symbol, strlen(symbol));
 	int64_t batch = x->options->batch;
 
 	if (d->shape.dim[i]) {
@@ -139,37 +123,16 @@ static int read_shape(struct input_shape *s, const char *text, struct err *e)
 	return 0;
 }
 
-/* "seq=128"; the name is a copy. */
-static int read_dim(struct dim_size *d, const char *text, struct err *e)
+int infer_options_read(struct infer_options *o, int64_t batch, const char *const *shape, int n,
+		       struct err *e)
 {
-	const char *equals = strrchr(text, '=');
-	char *end = NULL;
-	long long v = equals ? strtoll(equals + 1, &end, 10) : 0;
-
-	*d = (struct dim_size){.size = v};
-	if (!equals || equals == text || end == equals + 1 || *end || v < 1 || v > MAX_ELEMENTS)
-		return err_status(e, EXIT_USAGE, "--dim wants NAME=SIZE (1 and more), not \"%s\"",
-				  text);
-	d->name = strndup(text, (size_t)(equals - text));
-	if (!d->name)
-		die_no_memory();
-	return 0;
-}
-
-int infer_options_read(struct infer_options *o, const struct infer_texts *t, struct err *e)
-{
-	if (t->batch == 0)
+	if (batch == 0)
 		return err_status(e, EXIT_USAGE, "--batch is 0: a batch has 1 or more");
-	o->batch = t->batch < 0 ? 0 : t->batch;
-	o->nshape = t->nshape;
-	o->ndim = t->ndim;
-	o->shape = xcalloc((size_t)t->nshape, sizeof *o->shape);
-	o->dim = xcalloc((size_t)t->ndim, sizeof *o->dim);
-	for (int i = 0; i < t->nshape; i++)
-		if (read_shape(&o->shape[i], t->shape[i], e))
-			return -1;
-	for (int i = 0; i < t->ndim; i++)
-		if (read_dim(&o->dim[i], t->dim[i], e))
+	o->batch = batch < 0 ? 0 : batch;
+	o->nshape = n;
+	o->shape = xcalloc((size_t)n, sizeof *o->shape);
+	for (int i = 0; i < n; i++)
+		if (read_shape(&o->shape[i], shape[i], e))
 			return -1;
 	return 0;
 }
@@ -178,9 +141,6 @@ void infer_options_free(struct infer_options *o)
 {
 	for (int i = 0; i < o->nshape; i++)
 		free(o->shape[i].name);
-	for (int i = 0; i < o->ndim; i++)
-		free(o->dim[i].name);
 	free(o->shape);
-	free(o->dim);
 	*o = (struct infer_options){0};
 }

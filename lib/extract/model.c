@@ -149,7 +149,7 @@ static void report(struct job *j)
 	if (b.n)
 		extract_report(j->x, "%s: not extracted: %s", j->stem.s, b.s);
 	report_names(j, "unknown operators", &j->infer.unknown, "");
-	report_names(j, "sizes not known", &j->infer.open, " (--dim or --shape gives them)");
+	report_names(j, "sizes not known", &j->infer.open, " (--shape gives them)");
 	tally_free(&left);
 	buf_free(&b);
 }
