@@ -17,7 +17,7 @@
 static const char *format, *layout = "nhwc", *output, *variation, *condition, *key,
 			   *emit = "records";
 static int64_t batch = -1;
-static struct opt_list shapes;
+static struct opt_list shapes, dims;
 static int quiet, reverse, list, as_csv, wide, dot;
 
 static const struct opt opts[] = {
@@ -28,6 +28,10 @@ static const struct opt opts[] = {
 	{'s', "shape", OPT_LIST, &shapes, "NAME:1,3,224,224",
 	 "The shape of an input, for models that leave it open, or to replace it. Symbols in it "
 	 "have the same value in other inputs. May be given several times.",
+	 NULL},
+	{0, "dim", OPT_LIST, &dims, "NAME=SIZE",
+	 "The size of an open dimension, by the name that the model gives it, such as seq=128. "
+	 "batch=8 also means an open first dimension without a size. May be given several times.",
 	 NULL},
 	{0, "layout", OPT_ENUM, &layout, "LAYOUT",
 	 "The layout of the activations of convolutions, if the input does not tell it. Default "
@@ -97,7 +101,14 @@ static int read_options(struct extract *x, struct err *e)
 {
 	x->layout = (enum layout)layout_find(layout, strlen(layout));
 	x->format = format;
-	return infer_options_read(&x->infer, batch, shapes.item, shapes.n, e);
+	return infer_options_read(
+		&x->infer, &(struct infer_words){batch, shapes.item, dims.item, shapes.n, dims.n},
+		e);
+}
+
+static void warn_unused(const char *what, const char *name)
+{
+	opt_warn(&program, "no model has an %s \"%s\"", what, name);
 }
 
 static void read_one(struct extract *x, const char *path)
@@ -283,9 +294,7 @@ int main(int argc, char **argv)
 	for (int i = first; i < argc; i++)
 		read_one(&x, argv[i]);
 	progress_clear();
-	for (int i = 0; i < x.infer.nshape; i++)
-		if (!x.infer.shape[i].used)
-			opt_warn(&program, "no model has an input \"%s\"", x.infer.shape[i].name);
+	infer_options_unused(&x.infer, warn_unused);
 	r = list || dot ? write_shown(&x, out, &e) : write_chosen(&x, &vary, &a, out, &e);
 	if (r && !rec_broken_pipe(out))
 		opt_fail(&program, &e);

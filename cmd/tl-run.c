@@ -25,7 +25,7 @@ static const char *db, *model, *input, *output, *compare, *save_weights, *save_i
 static int64_t threads, batch = -1;
 static double bench_s, tune_s, tolerance = 1e-4;
 static int no_db, library, profile, json, turns, quiet;
-static struct opt_list shapes;
+static struct opt_list shapes, dims;
 
 static const struct opt opts[] = {
 	{'d', "db", OPT_FILE, &db, "FILE",
@@ -93,6 +93,10 @@ static const struct opt opts[] = {
 	 NULL},
 	{'s', "shape", OPT_LIST, &shapes, "NAME:DIMS",
 	 "The shape of an input, such as input:1,3,224,224; may be given several times.", NULL},
+	{0, "dim", OPT_LIST, &dims, "NAME=SIZE",
+	 "The size of an open dimension, by the name that the model gives it, such as seq=128; may "
+	 "be given several times.",
+	 NULL},
 	QUIET_OPTION(quiet, ""),
 	OPT_END,
 };
@@ -106,6 +110,11 @@ static const struct program program = {
 	.max_args = 1,
 	.operands = "file",
 };
+
+static void warn_unused(const char *what, const char *name)
+{
+	opt_warn(&program, "the model has no %s \"%s\"", what, name);
+}
 
 enum { WARM_RUNS = 3, PROFILED_RUNS = 20, MOST_RUNS = 1 << 20 };
 
@@ -139,6 +148,8 @@ static void check_usage(uint64_t *seed)
 		usage("--tune wants a database");
 	if (tune_s > 0 && shapes.n)
 		usage("--tune and --shape do not go together: tune what tl-extract --shape writes");
+	if (tune_s > 0 && dims.n)
+		usage("--tune and --dim do not go together: tune what tl-extract --dim writes");
 	if (threads > most_threads)
 		usage("--threads wants at most 1024");
 }
@@ -372,7 +383,9 @@ int main(int argc, char **argv)
 	o.by_library = library;
 	o.model = model;
 	o.threads = (int)threads;
-	rc = infer_options_read(&o.infer, batch, shapes.item, shapes.n, &e);
+	rc = infer_options_read(
+		&o.infer, &(struct infer_words){batch, shapes.item, dims.item, shapes.n, dims.n},
+		&e);
 	if (!rc && tune_s > 0)
 		rc = tune(argv[first], &e);
 	if (!rc && !no_db) {
@@ -383,9 +396,8 @@ int main(int argc, char **argv)
 	if (!rc)
 		rc = network_open(&n, argv[first], &o, &e);
 	progress_clear();
-	for (int i = 0; !rc && i < o.infer.nshape; i++)
-		if (!o.infer.shape[i].used)
-			opt_warn(&program, "the model has no input \"%s\"", o.infer.shape[i].name);
+	if (!rc)
+		infer_options_unused(&o.infer, warn_unused);
 	if (!rc)
 		rc = run(&n, argv[first], &e);
 	network_close(&n);

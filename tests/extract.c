@@ -710,7 +710,8 @@ static void test_shapes(void)
 	node(&g, "MatMul x w -> y", "");
 	output(&g, "y");
 	expect(&g, 13, "", "a size that nobody gives is not made up");
-	ok(was_said("seq of 'x'") && was_said("MatMul (unknown shape"), "and reported");
+	ok(was_said("sizes not known: seq (--dim") && was_said("MatMul (unknown shape"),
+	   "and reported");
 
 	memset(&g, 0, sizeof g);
 	input(&g, "x", "4,8");
@@ -742,6 +743,106 @@ static void test_shapes(void)
 	workloads(&g, 13, &batch8, &got);
 	ok(!got.n, "but not where another batch was asked for");
 	buf_free(&got);
+}
+
+static int64_t size_of(const char *symbol, int64_t seq, int64_t batch)
+{
+	struct map m = MAP_INIT;
+	int64_t size = -1;
+
+	*map_put(&m, "seq", 3, NULL) = &seq;
+	*map_put(&m, "b.1", 3, NULL) = &batch;
+	if (symbol_size(symbol, &m, &size))
+		size = -1;
+	map_free(&m);
+	return size;
+}
+
+static void test_symbols(void)
+{
+	char deep[400];
+
+	ok(size_of("seq", 7, 3) == 7 && size_of("2*seq + b.1", 7, 3) == 17 &&
+		   size_of("(seq + 1)//2*b.1", 6, 3) == 9 && size_of("-seq + 8", 7, 3) == 1,
+	   "the size of a symbol that is an expression");
+	ok(size_of("floor(seq/2 - 1/2) + 1", 7, 3) == 4 && size_of("Max(seq, 9) % 5", 7, 3) == 4 &&
+		   size_of("FloorDiv(seq, 2)", 7, 3) == 3 && size_of("ceiling(seq/2)", 7, 3) == 4,
+	   "with functions");
+	ok(size_of("other", 7, 3) < 0 && size_of("seq + other", 7, 3) < 0 &&
+		   size_of("seq - 8", 7, 3) < 0 && size_of("seq/2", 7, 3) < 0 &&
+		   size_of("seq/0", 7, 3) < 0 && size_of("seq seq", 7, 3) < 0 &&
+		   size_of("floor(seq", 7, 3) < 0 && size_of("", 7, 3) < 0 &&
+		   size_of("f(seq)", 7, 3) < 0 && size_of("seq*1e99", 7, 3) < 0,
+	   "one that is not known, or none");
+	memset(deep, '(', sizeof deep);
+	deep[sizeof deep - 1] = 0;
+	ok(size_of(deep, 7, 3) < 0, "parentheses beyond measure");
+}
+
+/* Two inputs: images of a batch, and a text whose length is half a symbol. */
+static void open_model(struct buf *g)
+{
+	memset(g, 0, sizeof *g);
+	input(g, "x", "seq,batch_size,8");
+	input(g, "z", "batch_size,floor(seq/2),6");
+	weights(g, "w", "8,9");
+	weights(g, "v", "6,5");
+	node(g, "MatMul x w -> a", "");
+	node(g, "MatMul z v -> b", "");
+	node(g, "Strange b -> c", "");
+	node(g, "MatMul c v -> d", "");
+	info(g, 13, "c", "batch_size,seq*2,6", VALUE_F32);
+	output(g, "a");
+	output(g, "d");
+}
+
+static int unused;
+
+static void count_unused(const char *what, const char *name)
+{
+	unused += !strcmp(what, "open dimension") && !strcmp(name, "width");
+}
+
+/* n of these: --dim. */
+static void open_dims(int n, const char *const *dim, const char *want, const char *told)
+{
+	struct infer_options o = {0};
+	struct buf g = BUF_INIT, got = BUF_INIT;
+	struct err e = ERR_INIT;
+
+	infer_options_read(&o, &(struct infer_words){.batch = -1, .dim = dim, .ndim = n}, &e);
+	open_model(&g);
+	workloads(&g, 13, &o, &got);
+	ok(!strcmp(got.s, want), "%d sizes by --dim: %s", n, got.s);
+	ok(!told || was_said(told), "and what is told of them");
+	unused = 0;
+	infer_options_unused(&o, count_unused);
+	infer_options_free(&o);
+	buf_free(&got);
+}
+
+static void test_dims(void)
+{
+	static const char *const both[] = {"seq=10", "batch=4", "width=3"};
+	static const char *const bad[] = {"seq", "=3", "seq=", "seq=0", "seq=-2", "seq=3x"};
+
+	open_dims(0, both, "", "sizes not known: seq, floor(seq/2) (--dim NAME=SIZE gives them)");
+	ok(was_said("taken for a batch of 1: batch_size"), "a batch of 1 is told");
+	open_dims(1, both, "10x8:8x9; 5x6:6x5; 20x6:6x5", "taken for a batch of 1: batch_size (");
+	open_dims(2, both, "40x8:8x9; 20x6:6x5; 80x6:6x5", NULL);
+	ok(!strstr(said.s, "batch of 1") && !unused, "a batch that is given is not told");
+	open_dims(3, both, "40x8:8x9; 20x6:6x5; 80x6:6x5", NULL);
+	ok(unused == 1, "a name that is in no model is");
+	for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+		struct infer_options o = {0};
+		struct err e = ERR_INIT;
+
+		ok(infer_options_read(
+			   &o, &(struct infer_words){.batch = -1, .dim = &bad[i], .ndim = 1}, &e) &&
+			   e.status == EXIT_USAGE,
+		   "refused: --dim %s", bad[i]);
+		infer_options_free(&o);
+	}
 }
 
 /* Refusals */
@@ -1217,6 +1318,8 @@ int main(void)
 	test_quantized();
 	test_products();
 	test_shapes();
+	test_symbols();
+	test_dims();
 	test_refusals();
 	test_stream();
 	test_hostile();

@@ -69,6 +69,12 @@ ok $? '--batch'
 ok $? 'a batch of none is refused'
 "$bin/tl-extract" -q --shape input:2,3,96,96 "$models/mobilenet_v2.tar.zst" | grep -q '"prob":"mb2_ic3ih96_oc32oh48_kh3sh2ph1"'
 ok $? '--shape'
+"$bin/tl-extract" --dim seq=8 --dim batch=4 "$models/squeezenet1_1.zip" >/dev/null 2>"$tmp/err"
+[ $? -eq 0 ] && grep -q 'no model has an open dimension "seq"' "$tmp/err"
+ok $? '--dim of a name that is in no model is told'
+"$bin/tl-extract" --dim seq:8 "$models/alexnet.zip" >"$tmp/out" 2>"$tmp/err"
+[ $? -eq 2 ] && [ ! -s "$tmp/out" ] && grep -q -e '--dim wants NAME=SIZE' "$tmp/err"
+ok $? 'a --dim that is none is a usage error'
 "$bin/tl-extract" -q --layout nchw "$models/alexnet.zip" | grep -c '"layout":"nchw"' | grep -q '^5$'
 ok $? '--layout'
 "$bin/tl-extract" --shape 'input:1,,3' "$models/alexnet.zip" >"$tmp/out" 2>"$tmp/err"

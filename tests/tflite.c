@@ -463,7 +463,8 @@ static void test_open(void)
 	expect(open, CONV "; 1x1568:1568x5", "a batch that is open is 1");
 	o.batch = 4;
 	expect_with(open, &o, "mb4_ic8ih14_oc8oh14_kh3ph1; 4x1568:1568x5", "or what --batch says");
-	infer_options_read(&o, -1, &shape, 1, &e);
+	infer_options_read(&o, &(struct infer_words){.batch = -1, .shape = &shape, .nshape = 1},
+			   &e);
 	expect_with("x f -1,-1,-1,8\nw f 8,3,3,8\na f -1,-1,-1,8\nCONV_2D x w -> a 1=1 2=1\n", &o,
 		    "mb3_ic8ih6_oc8oh6_kh3ph1", "--shape says all of them");
 	infer_options_free(&o);

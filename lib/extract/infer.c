@@ -275,9 +275,14 @@ static void use_declared(const struct infer *x, struct value *v)
 	}
 	if (v->shape.rank != d->shape.rank)
 		return;
-	for (int i = 0; i < d->shape.rank; i++)
-		if (v->shape.dim[i] < 0 && d->shape.dim[i] > 0)
+	for (int i = 0; i < d->shape.rank; i++) {
+		if (v->shape.dim[i] >= 0)
+			continue;
+		if (d->shape.dim[i] > 0)
 			v->shape.dim[i] = d->shape.dim[i];
+		else if (d->symbol[i])
+			(void)symbol_size(d->symbol[i], &x->symbols, &v->shape.dim[i]);
+	}
 }
 
 void infer_count(struct map *m, struct arena *a, const char *key)
@@ -375,4 +380,6 @@ void infer_free(struct infer *x)
 	map_free(&x->symbols);
 	map_free(&x->unknown);
 	map_free(&x->open);
+	map_free(&x->unsized);
+	map_free(&x->assumed);
 }

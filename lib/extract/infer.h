@@ -9,10 +9,11 @@
  * leaves its outputs unknown, unless the file declares them, and everything that depends on them
  * carries its type as blame.
  *
- * Inputs: --shape wins; then a fixed dimension of the file; a symbol that --shape bound elsewhere;
- * and the first dimension, where it is a symbol, is the batch (1 unless given). A batch that is
- * given also replaces a fixed first dimension of inputs of rank 2 and more. Other symbols stay
- * unknown.
+ * Inputs: --shape wins; then a fixed dimension of the file; then the size of its symbol, which
+ * --dim gives, or --shape of another input. A symbol that is named like a batch, or else an open
+ * first dimension, is the batch: --dim batch=N or --batch give it, and it is 1 without them.
+ * --batch also replaces a fixed first dimension of inputs of rank 2 and more. Other symbols stay
+ * unknown. What a symbol means in an input, it means wherever the file declares a shape with it.
  */
 #ifndef TL_EXTRACT_INFER_H
 #define TL_EXTRACT_INFER_H
@@ -20,6 +21,13 @@
 #include <stdint.h>
 
 #include "lib/extract/graph.h"
+#include "lib/extract/symbol.h"
+
+struct dim_size { /* --dim NAME=SIZE */
+	char *name;
+	int64_t size;
+	int used;
+};
 
 struct input_shape { /* --shape NAME:1,3,224,224 */
 	char *name;
@@ -31,6 +39,8 @@ struct infer_options {
 	int64_t batch; /* 0: not given */
 	struct input_shape *shape;
 	int nshape;
+	struct dim_size *dim;
+	int ndim;
 };
 
 struct infer {
@@ -39,18 +49,29 @@ struct infer {
 	int64_t opset;
 	int64_t kept; /* elements, of all values */
 	int reshaped; /* a fixed dimension was overridden: what the file declares inside is stale */
-	struct map symbols; /* bound by --shape: name -> int64_t * */
+	struct map symbols; /* those that have a size: name -> int64_t * */
 	struct map unknown; /* operator types without a row -> count */
-	struct map open;    /* symbols without a value */
+	struct map open;    /* dimensions of inputs without a size or a name */
+	struct map unsized; /* symbols without a size */
+	struct map assumed; /* dimensions that are taken for a batch of 1 */
 };
 
 int infer_run(struct infer *x, struct graph *g, int64_t opset, const struct infer_options *o,
 	      struct err *e);
 void infer_free(struct infer *x);
-/* From --batch (-1: not given) and the texts of --shape, such as "name:1,3,224,224". -1 with the
- * status of a wrong command line. infer_options_free() in any case. */
-int infer_options_read(struct infer_options *o, int64_t batch, const char *const *shape, int n,
-		       struct err *e);
+/* What the command line says of sizes, before it is read: --batch (-1: not given), and the texts of
+ * --shape, such as "name:1,3,224,224", and of --dim, such as "seq=128". */
+struct infer_words {
+	int64_t batch;
+	const char *const *shape, *const *dim;
+	int nshape, ndim;
+};
+/* -1 with the status of a wrong command line. infer_options_free() in any case. */
+int infer_options_read(struct infer_options *o, const struct infer_words *w, struct err *e);
+/* Calls say with each name of --shape or --dim that no input had so far; what: "input" or "open
+ * dimension". */
+void infer_options_unused(const struct infer_options *o,
+			  void (*say)(const char *what, const char *name));
 void infer_options_free(struct infer_options *o);
 
 typedef int infer_fn(struct infer *x, const struct graph_node *n, struct err *e);

@@ -1,6 +1,7 @@
 /* The shapes of the inputs: what the file declares, what the options say. */
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "lib/extract/infer.h"
 
@@ -10,6 +11,22 @@ static struct input_shape *given_shape(const struct infer *x, const char *name)
 		if (!strcmp(x->options->shape[i].name, name))
 			return &x->options->shape[i];
 	return NULL;
+}
+
+/* The symbol of a dimension of an input, "" where it has none that means anything. */
+static const char *symbol_of(const struct value *v, int i)
+{
+	const char *s = v->declared && i < v->declared->shape.rank ? v->declared->symbol[i] : NULL;
+
+	return s && strspn(s, "0123456789.-? ") != strlen(s) && strcasecmp(s, "none") != 0 ? s : "";
+}
+
+static void bind(struct infer *x, const char *symbol, int64_t size)
+{
+	int64_t *to = arena_new(x->g->a, int64_t);
+
+	*to = size;
+	*map_put(&x->symbols, symbol, strlen(symbol), NULL) = to;
 }
 
 static int bind_given(struct infer *x, struct value *v, struct input_shape *given, struct err *e)
@@ -24,42 +41,139 @@ static int bind_given(struct infer *x, struct value *v, struct input_shape *give
 		return err_set(e, "the input '%s' has %d dimensions, not the %d given for it",
 			       v->name, d->shape.rank, v->shape.rank);
 	for (int i = 0; i < v->shape.rank; i++) {
-		const char *symbol = d->symbol[i];
-
-		if (symbol && symbol[0])
-			*map_put(&x->symbols, symbol, strlen(symbol), NULL) = &v->shape.dim[i];
-		if (d->shape.dim[i] && d->shape.dim[i] != v->shape.dim[i])
+		if (symbol_of(v, i)[0])
+			bind(x, symbol_of(v, i), v->shape.dim[i]);
+		if (d->shape.dim[i] > 0 && d->shape.dim[i] != v->shape.dim[i])
 			x->reshaped = 1;
 	}
 	return 0;
 }
 
-static void resolve_dim(struct infer *x, struct value *v, int i)
+static void use_name(void *ctx, const char *name, size_t len)
+{
+	const struct infer *x = ctx;
+
+	for (int i = 0; i < x->options->ndim; i++) {
+		struct dim_size *d = &x->options->dim[i];
+
+		d->used |= strlen(d->name) == len && !memcmp(d->name, name, len);
+	}
+}
+
+static struct dim_size *dim_named(const struct infer *x, const char *name)
+{
+	struct dim_size *found = NULL;
+
+	for (int i = 0; i < x->options->ndim; i++)
+		if (!strcmp(x->options->dim[i].name, name))
+			found = &x->options->dim[i]; /* the last one counts */
+	return found;
+}
+
+/* The size of the batch that the options tell; 0: they tell none. */
+static int64_t given_batch(const struct infer *x)
+{
+	struct dim_size *d = x->options->batch ? NULL : dim_named(x, "batch");
+
+	if (d)
+		d->used = 1;
+	return d ? d->size : x->options->batch;
+}
+
+/* The batch, where it is open: 1, if nobody gives its size. */
+static int64_t open_batch(struct infer *x, const struct value *v, int i)
+{
+	int64_t batch = given_batch(x);
+	const char *symbol = symbol_of(v, i);
+
+	if (!batch)
+		infer_count(&x->assumed, x->g->a,
+			    symbol[0] ? symbol
+				      : arena_printf(x->g->a, "a dimension of '%s'", v->name));
+	return batch ? batch : 1;
+}
+
+/* Symbols that are named like a batch are the batch wherever they stand. */
+static void bind_batches(struct infer *x)
+{
+	for (int i = 0; i < x->g->nvalue; i++) {
+		const struct value *v = x->g->value[i];
+
+		for (int k = 0; v->is_input && k < v->declared->shape.rank; k++) {
+			const char *symbol = symbol_of(v, k);
+
+			if (symbol_is_batch(symbol) &&
+			    !map_get(&x->symbols, symbol, strlen(symbol)))
+				bind(x, symbol, open_batch(x, v, k));
+		}
+	}
+}
+
+/* Does another dimension of the input say that it is the batch? */
+static int names_batch(const struct value *v)
+{
+	for (int i = 1; i < v->declared->shape.rank; i++)
+		if (symbol_is_batch(symbol_of(v, i)))
+			return 1;
+	return 0;
+}
+
+static void resolve_fixed(struct infer *x, struct value *v, int i)
 {
 	const struct declared *d = v->declared;
-	const char *symbol = d->symbol[i] ? d->symbol[i] : "";
-	const int64_t *bound = map_get(&x->symbols, symbol, strlen(symbol));
 	int64_t batch = x->options->batch;
 
-	if (d->shape.dim[i]) {
-		v->shape.dim[i] = d->shape.dim[i];
-		if (i == 0 && batch && d->shape.rank > 1 && d->shape.dim[0] != batch) {
-			v->shape.dim[0] = batch;
-			x->reshaped = 1;
-		}
+	v->shape.dim[i] = d->shape.dim[i];
+	if (i == 0 && batch && d->shape.rank > 1 && d->shape.dim[0] != batch) {
+		v->shape.dim[0] = batch;
+		x->reshaped = 1;
+	}
+}
+
+static void resolve_dim(struct infer *x, struct value *v, int i)
+{
+	const char *symbol = symbol_of(v, i);
+
+	if (v->declared->shape.dim[i] > 0) {
+		resolve_fixed(x, v, i);
 		return;
 	}
-	v->shape.dim[i] = bound ? *bound : i == 0 ? (batch ? batch : 1) : DIM_UNKNOWN;
-	if (v->shape.dim[i] < 0) {
-		char *text = arena_printf(x->g->a, "%s of '%s'", symbol[0] ? symbol : "a dimension",
-					  v->name);
-
-		infer_count(&x->open, x->g->a, text);
+	symbol_names(symbol, use_name, x);
+	use_name(x, symbol, strlen(symbol));
+	if (symbol[0] && !symbol_size(symbol, &x->symbols, &v->shape.dim[i]))
+		return;
+	v->shape.dim[i] = DIM_UNKNOWN;
+	if (i == 0 && !names_batch(v)) {
+		v->shape.dim[i] = open_batch(x, v, i);
+		if (symbol[0])
+			bind(x, symbol, v->shape.dim[i]);
+	} else if (symbol[0]) {
+		infer_count(&x->unsized, x->g->a, symbol);
+	} else {
+		infer_count(&x->open, x->g->a,
+			    arena_printf(x->g->a, "a dimension of '%s'", v->name));
 	}
+}
+
+static int check_input(struct value *v, struct err *e)
+{
+	if (v->shape.rank < 0)
+		v->blame = "an input without a shape";
+	else if (!shape_known(&v->shape))
+		v->blame = "an input with an open dimension";
+	for (int k = 0; k < v->declared->shape.rank; k++)
+		if (v->declared->shape.dim[k] < DIM_UNKNOWN)
+			return err_set(e, "the input '%s' has an absurd dimension, %lld", v->name,
+				       (long long)v->declared->shape.dim[k]);
+	if (infer_absurd(&v->shape))
+		return err_set(e, "the input '%s' is of absurd size", v->name);
+	return 0;
 }
 
 int infer_inputs(struct infer *x, struct err *e)
 {
+	for (int i = 0; i < x->options->ndim; i++)
+		bind(x, x->options->dim[i].name, x->options->dim[i].size);
 	for (int i = 0; i < x->g->nvalue; i++) {
 		struct value *v = x->g->value[i];
 		struct input_shape *given =
@@ -68,6 +182,7 @@ int infer_inputs(struct infer *x, struct err *e)
 		if (given && bind_given(x, v, given, e))
 			return -1;
 	}
+	bind_batches(x);
 	for (int i = 0; i < x->g->nvalue; i++) {
 		struct value *v = x->g->value[i];
 
@@ -81,17 +196,8 @@ int infer_inputs(struct infer *x, struct err *e)
 			for (int k = 0; k < v->shape.rank; k++)
 				resolve_dim(x, v, k);
 		}
-		if (v->shape.rank < 0)
-			v->blame = "an input without a shape";
-		else if (!shape_known(&v->shape))
-			v->blame = "an input with an open dimension";
-		for (int k = 0; k < v->shape.rank; k++)
-			if (v->declared->shape.rank > k && v->declared->shape.dim[k] < 0 &&
-			    v->shape.dim[k] < 0)
-				return err_set(e, "the input '%s' has an absurd dimension, %lld",
-					       v->name, (long long)v->declared->shape.dim[k]);
-		if (infer_absurd(&v->shape))
-			return err_set(e, "the input '%s' is of absurd size", v->name);
+		if (check_input(v, e))
+			return -1;
 	}
 	return 0;
 }
@@ -123,24 +229,59 @@ static int read_shape(struct input_shape *s, const char *text, struct err *e)
 	return 0;
 }
 
-int infer_options_read(struct infer_options *o, int64_t batch, const char *const *shape, int n,
-		       struct err *e)
+/* "seq=128"; the name is a copy. */
+static int read_dim(struct dim_size *d, const char *text, struct err *e)
 {
-	if (batch == 0)
+	const char *equals = strrchr(text, '=');
+	char *end = NULL;
+	long long v = equals ? strtoll(equals + 1, &end, 10) : 0;
+
+	*d = (struct dim_size){.size = v};
+	if (!equals || equals == text || end == equals + 1 || *end || v < 1 || v > MAX_ELEMENTS)
+		return err_status(e, EXIT_USAGE,
+				  "--dim wants NAME=SIZE (a size of 1 and more), not \"%s\"", text);
+	d->name = strndup(text, (size_t)(equals - text));
+	if (!d->name)
+		die_no_memory();
+	return 0;
+}
+
+int infer_options_read(struct infer_options *o, const struct infer_words *w, struct err *e)
+{
+	if (w->batch == 0)
 		return err_status(e, EXIT_USAGE, "--batch is 0: a batch has 1 or more");
-	o->batch = batch < 0 ? 0 : batch;
-	o->nshape = n;
-	o->shape = xcalloc((size_t)n, sizeof *o->shape);
-	for (int i = 0; i < n; i++)
-		if (read_shape(&o->shape[i], shape[i], e))
+	o->batch = w->batch < 0 ? 0 : w->batch;
+	o->nshape = w->nshape;
+	o->shape = xcalloc((size_t)w->nshape, sizeof *o->shape);
+	o->ndim = w->ndim;
+	o->dim = xcalloc((size_t)w->ndim, sizeof *o->dim);
+	for (int i = 0; i < w->nshape; i++)
+		if (read_shape(&o->shape[i], w->shape[i], e))
+			return -1;
+	for (int i = 0; i < w->ndim; i++)
+		if (read_dim(&o->dim[i], w->dim[i], e))
 			return -1;
 	return 0;
+}
+
+void infer_options_unused(const struct infer_options *o,
+			  void (*say)(const char *what, const char *name))
+{
+	for (int i = 0; i < o->nshape; i++)
+		if (!o->shape[i].used)
+			say("input", o->shape[i].name);
+	for (int i = 0; i < o->ndim; i++)
+		if (!o->dim[i].used)
+			say("open dimension", o->dim[i].name);
 }
 
 void infer_options_free(struct infer_options *o)
 {
 	for (int i = 0; i < o->nshape; i++)
 		free(o->shape[i].name);
+	for (int i = 0; i < o->ndim; i++)
+		free(o->dim[i].name);
 	free(o->shape);
+	free(o->dim);
 	*o = (struct infer_options){0};
 }

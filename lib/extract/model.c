@@ -149,7 +149,10 @@ static void report(struct job *j)
 	if (b.n)
 		extract_report(j->x, "%s: not extracted: %s", j->stem.s, b.s);
 	report_names(j, "unknown operators", &j->infer.unknown, "");
+	report_names(j, "sizes not known", &j->infer.unsized, " (--dim NAME=SIZE gives them)");
 	report_names(j, "sizes not known", &j->infer.open, " (--shape gives them)");
+	report_names(j, "taken for a batch of 1", &j->infer.assumed,
+		     " (--batch or --dim give another size)");
 	tally_free(&left);
 	buf_free(&b);
 }

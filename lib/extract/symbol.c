@@ -1,0 +1,194 @@
+#include "lib/extract/symbol.h"
+
+#include <ctype.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+enum { NESTED_MOST = 32 };
+
+struct reader {
+	const char *at;
+	const struct map *bound;
+	int depth, bad; /* bad: it is no expression, or a name in it has no size */
+	void (*name)(void *ctx, const char *name, size_t len);
+	void *ctx;
+};
+
+static int is_letter(char c)
+{
+	return isalnum((unsigned char)c) || c == '_' || c == '.' || (c & 0x80);
+}
+
+int symbol_is_name(const char *text)
+{
+	size_t n = 0;
+
+	while (is_letter(text[n]))
+		n++;
+	return n && !text[n] && !isdigit((unsigned char)text[0]) && text[0] != '.' &&
+	       strcasecmp(text, "none") != 0 && strcasecmp(text, "unknown") != 0;
+}
+
+int symbol_is_batch(const char *text)
+{
+	const char *rest = text + 5;
+
+	if (!strcmp(text, "N") || !strcmp(text, "bs"))
+		return 1;
+	if (strncasecmp(text, "batch", 5) != 0)
+		return 0;
+	rest += *rest == '_' || *rest == '-' || *rest == ' ';
+	return !*rest || !strcasecmp(rest, "size") || !strcasecmp(rest, "dim");
+}
+
+static double sum(struct reader *r);
+
+static void space(struct reader *r)
+{
+	while (*r->at == ' ')
+		r->at++;
+}
+
+static int next_is(struct reader *r, const char *text)
+{
+	space(r);
+	if (strncmp(r->at, text, strlen(text)) != 0)
+		return 0;
+	r->at += strlen(text);
+	return 1;
+}
+
+static int called(const char *s, size_t n, const char *name)
+{
+	return n == strlen(name) && !strncasecmp(s, name, n);
+}
+
+static double call(struct reader *r, const char *s, size_t n)
+{
+	double a = sum(r), b = 0;
+	int two = next_is(r, ",");
+
+	if (two)
+		b = sum(r);
+	if (!next_is(r, ")"))
+		r->bad = 1;
+	if (!two && called(s, n, "floor"))
+		return floor(a);
+	if (!two && (called(s, n, "ceil") || called(s, n, "ceiling")))
+		return ceil(a);
+	if (two && called(s, n, "floordiv"))
+		return floor(a / b);
+	if (two && called(s, n, "mod"))
+		return a - b * floor(a / b);
+	if (two && called(s, n, "min"))
+		return fmin(a, b);
+	if (two && called(s, n, "max"))
+		return fmax(a, b);
+	r->bad = 1;
+	return 0;
+}
+
+static double name(struct reader *r)
+{
+	const char *s = r->at;
+	const int64_t *size;
+	size_t n = 0;
+
+	while (is_letter(s[n]))
+		n++;
+	r->at += n;
+	if (next_is(r, "("))
+		return call(r, s, n);
+	if (r->name)
+		r->name(r->ctx, s, n);
+	size = r->bound ? map_get(r->bound, s, n) : NULL;
+	if (!n || !size)
+		r->bad = 1;
+	return size ? (double)*size : 1;
+}
+
+static double factor(struct reader *r)
+{
+	double v;
+	char *end;
+
+	if (++r->depth > NESTED_MOST)
+		r->bad = 1;
+	space(r);
+	if (r->bad && r->depth > NESTED_MOST) {
+		v = 0;
+	} else if (next_is(r, "-")) {
+		v = -factor(r);
+	} else if (next_is(r, "(")) {
+		v = sum(r);
+		r->bad |= !next_is(r, ")");
+	} else if (isdigit((unsigned char)*r->at)) {
+		v = (double)strtoll(r->at, &end, 10);
+		r->at = end;
+	} else {
+		v = name(r);
+	}
+	r->depth--;
+	return v;
+}
+
+static double product(struct reader *r)
+{
+	double v = factor(r), b;
+
+	for (;;) {
+		if (next_is(r, "//")) {
+			v = floor(v / factor(r));
+		} else if (next_is(r, "/")) {
+			v /= factor(r);
+		} else if (next_is(r, "*")) {
+			v *= factor(r);
+		} else if (next_is(r, "%")) {
+			b = factor(r);
+			v -= b * floor(v / b);
+		} else {
+			return v;
+		}
+	}
+}
+
+static double sum(struct reader *r)
+{
+	double v = product(r);
+
+	for (;;) {
+		if (next_is(r, "+"))
+			v += product(r);
+		else if (next_is(r, "-"))
+			v -= product(r);
+		else
+			return v;
+	}
+}
+
+int symbol_size(const char *text, const struct map *bound, int64_t *size)
+{
+	const int64_t *whole = map_get(bound, text, strlen(text));
+	struct reader r = {.at = text, .bound = bound};
+	double v;
+
+	if (whole) { /* whatever the name is made of */
+		*size = *whole;
+		return 0;
+	}
+	v = sum(&r);
+	space(&r);
+	if (r.bad || *r.at || !(v >= 0 && v <= 0x1p40) || fabs(v - nearbyint(v)) > 1e-6)
+		return -1;
+	*size = (int64_t)nearbyint(v);
+	return 0;
+}
+
+void symbol_names(const char *text, void (*f)(void *ctx, const char *name, size_t len), void *ctx)
+{
+	struct reader r = {.at = text, .name = f, .ctx = ctx};
+
+	sum(&r);
+}
