@@ -1,0 +1,193 @@
+/* ONNX models: figures of real ones, and files that are cut off, false or hostile. */
+#include "lib/base/rng.h"
+#include "lib/extract/onnx/onnx.h"
+#include "tests/onnx.h"
+
+/* The models of the collection */
+
+static void test_figures(void)
+{
+	static const struct {
+		const char *file;
+		int64_t flops;
+		int count;
+	} want[] = {
+		{"resnet50.tar.zst", 8178368512, 54},	  {"resnet18.tar.gz", 3628146688, 21},
+		{"vgg16.tar.gz", 30940528640, 16},	  {"mobilenet_v2.tar.zst", 601548544, 53},
+		{"densenet121.tar.zst", 5668323328, 121}, {"inception_v3.tar.zst", 11426432192, 95},
+		{"alexnet.zip", 1428376960, 8},		  {"squeezenet1_1.zip", 698303872, 26},
+		{"bert_base.tar.zst", 22348431360, 97},
+	};
+
+	for (size_t i = 0; i < sizeof want / sizeof *want; i++) {
+		struct extract x = {.layout = LAYOUT_NHWC, .say = say};
+		int64_t flops = 0;
+		char name[100];
+		int count = 0;
+
+		snprintf(name, sizeof name, "share/models/%s", want[i].file);
+		extract_input(&x, name);
+		for (size_t k = 0; k < x.found.by_id.n; k++) {
+			const struct work *w = x.found.by_id.item[k].value;
+
+			flops += w->w.flops * (int64_t)w->source.n;
+			count += (int)w->source.n;
+		}
+		ok(flops == want[i].flops && count == want[i].count && !x.failed,
+		   "%s: %lld flops in %d operators", want[i].file, (long long)flops, count);
+		extract_free(&x);
+	}
+}
+
+/* Refusals */
+
+static void test_refusals(void)
+{
+	struct buf g = BUF_INIT;
+
+	input(&g, "x", "4,8");
+	node(&g, "Add x b -> a", "");
+	node(&g, "Relu a -> b", "");
+	output(&g, "b");
+	refuse(&g, "cycle", "a cycle");
+
+	memset(&g, 0, sizeof g);
+	input(&g, "x", "4,8");
+	node(&g, "Add x gone -> y", "");
+	output(&g, "y");
+	refuse(&g, "'gone', which nothing makes", "an input that nothing makes");
+
+	memset(&g, 0, sizeof g);
+	input(&g, "x", "4,8");
+	node(&g, "Relu x -> y", "");
+	node(&g, "Tanh x -> y", "");
+	output(&g, "y");
+	refuse(&g, "'y' is made twice", "a value made twice");
+
+	memset(&g, 0, sizeof g);
+	input(&g, "x", "1,-3,8");
+	node(&g, "Relu x -> y", "");
+	output(&g, "y");
+	refuse(&g, "absurd dimension, -3", "a negative dimension");
+
+	memset(&g, 0, sizeof g);
+	input(&g, "x", "1048576,1048576,2");
+	node(&g, "Relu x -> y", "");
+	output(&g, "y");
+	refuse(&g, "absurd size", "more than 2^40 elements");
+
+	memset(&g, 0, sizeof g);
+	input(&g, "x", "1,8");
+	weights(&g, "w", "4611686018427387904,4");
+	node(&g, "MatMul x w -> y", "");
+	output(&g, "y");
+	refuse(&g, "absurd dimension", "weights whose size overflows");
+
+	g = image();
+	node(&g, "Conv x w -> y", "dilations=9,9");
+	output(&g, "y");
+	refuse(&g, "a window of 19 over 14", "a window larger than its image");
+
+	memset(&g, 0, sizeof g);
+	input(&g, "x", "1,4,14,14");
+	weights(&g, "w", "8,8,3,3");
+	node(&g, "Conv x w -> y", "");
+	output(&g, "y");
+	refuse(&g, "reads 4 channels, but its weights want 8", "channels that do not fit");
+
+	memset(&g, 0, sizeof g);
+	put_varint(&g, 1 << 3 | 2); /* a node that claims more bytes than its graph has */
+	put_varint(&g, 99);
+	put_int(&g, 1, 0);
+	refuse(&g, "a field runs over the end of its message", "a length that lies");
+
+	memset(&g, 0, sizeof g);
+	input(&g, "x", "5,6");
+	weights(&g, "w", "7,8");
+	node(&g, "MatMul x w -> y", "");
+	output(&g, "y");
+	refuse(&g, "inner dimensions 6 and 7", "inner dimensions that differ");
+}
+
+/* The same model byte by byte and in one block gives the same graph and the same hash. */
+
+static void test_stream(void)
+{
+	static const size_t steps[] = {1, 7, 1 << 20};
+	struct buf m = BUF_INIT;
+	struct id hash[3];
+	int nodes[3];
+
+	a_model(&m);
+	for (int i = 0; i < 3; i++) {
+		struct drip d = {(unsigned char *)m.s, m.n, steps[i]};
+		struct pull p = {.next = drip_next, .ctx = &d};
+		struct arena a = ARENA_INIT;
+		struct onnx_model mo = {0};
+		struct err e = ERR_INIT;
+		const unsigned char *head;
+		size_t n;
+
+		if (pull_head(&p, &head, &n, &e) || onnx_read(&mo, &p, &a, &e))
+			diag("%s", e.msg);
+		hash[i] = mo.hash;
+		nodes[i] = mo.graph.nnode;
+		onnx_free(&mo);
+		arena_free(&a);
+	}
+	ok(nodes[0] == 4 && nodes[1] == 4 && nodes[2] == 4,
+	   "a model can come in blocks of any size");
+	ok(hash[0].s[0] && !strcmp(hash[0].s, hash[1].s) && !strcmp(hash[0].s, hash[2].s),
+	   "and has the same hash");
+	buf_free(&m);
+}
+
+/* Whatever happens to the bytes, the answer is a list of workloads or a sentence. */
+static void test_hostile(void)
+{
+	struct extract x = {.layout = LAYOUT_NHWC};
+	struct buf m = BUF_INIT, whole = BUF_INIT, got = BUF_INIT;
+	struct rng r;
+	size_t refused = 0, silent = 0;
+
+	a_model(&m);
+	extract_bytes(&x, m.s, m.n);
+	describe(&x, &whole);
+	extract_free(&x);
+	ok(!strcmp(whole.s, CONV " bias,relu; 1x1568:1568x10"), "the model as it is: %s", whole.s);
+	for (size_t n = 0; n < m.n; n++) {
+		struct extract cut = {.layout = LAYOUT_NHWC};
+
+		extract_bytes(&cut, m.s, n);
+		refused += cut.failed == 1;
+		extract_free(&cut);
+	}
+	ok(refused == m.n, "cut off anywhere it is refused (%zu of %zu)", refused, m.n);
+	rng_seed(&r, 1, "flip");
+	for (int i = 0; i < 3000; i++) {
+		struct extract flip = {.layout = LAYOUT_NHWC};
+		char *s = xmalloc(m.n);
+
+		memcpy(s, m.s, m.n);
+		for (uint64_t k = rng_below(&r, 4) + 1; k--;)
+			s[rng_below(&r, m.n)] ^= (char)(1 << rng_below(&r, 8));
+		extract_bytes(&flip, s, m.n);
+		silent += !flip.failed && !said.n;
+		extract_free(&flip);
+		free(s);
+	}
+	ok(!silent, "with bits flipped it is read or refused, and never silently");
+	buf_free(&m);
+	buf_free(&whole);
+	buf_free(&got);
+}
+
+int main(void)
+{
+	begin();
+	test_figures();
+	test_refusals();
+	test_stream();
+	test_hostile();
+	return end();
+}

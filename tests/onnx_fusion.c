@@ -1,0 +1,238 @@
+/* ONNX models: what follows an operator and becomes a part of it. */
+#include "tests/onnx.h"
+
+static void test_fusion(void)
+{
+	struct buf g = image();
+
+	conv(&g, "Conv x w -> a");
+	node(&g, "BatchNormalization a c c c c -> b", "");
+	node(&g, "Relu b -> y", "");
+	output(&g, "y");
+	expect(&g, 13, CONV " bias,relu", "batch normalization becomes a bias, relu follows");
+
+	g = image();
+	conv(&g, "Conv x w c -> a");
+	node(&g, "BatchNormalization a c c c c -> b", "");
+	node(&g, "Relu b -> y", "");
+	output(&g, "y");
+	expect(&g, 13, CONV " bias,relu", "with a bias that is there already it is one bias");
+
+	g = image();
+	weights(&g, "k", "1,8,1,1");
+	conv(&g, "Conv x w -> a");
+	node(&g, "Mul a k -> b", "");
+	node(&g, "Add b k -> d", "");
+	node(&g, "Relu d -> y", "");
+	output(&g, "y");
+	expect(&g, 13, CONV " bias,relu", "so does one written as a product and a sum");
+
+	g = image();
+	conv(&g, "Conv x w -> a");
+	node(&g, "Relu a -> b", "");
+	node(&g, "BatchNormalization b c c c c -> y", "");
+	output(&g, "y");
+	expect(&g, 13, CONV " relu", "batch normalization behind a relu stays outside");
+
+	g = image();
+	conv(&g, "Conv x w c -> a");
+	conv(&g, "Conv a v c -> b");
+	node(&g, "Add b a -> d", "");
+	node(&g, "Relu d -> y", "");
+	output(&g, "y");
+	expect(&g, 13, CONV " bias; " CONV " bias,add,relu",
+	       "a residual goes to the later producer");
+
+	g = image();
+	conv(&g, "Conv x w c -> a");
+	conv(&g, "Conv x v c -> b");
+	node(&g, "Add a b -> y", "");
+	output(&g, "y");
+	expect(&g, 13, CONV " bias; " CONV " bias,add", "of two producers the later takes the sum");
+
+	g = image();
+	conv(&g, "Conv x w -> a");
+	conv(&g, "Conv x v -> b");
+	node(&g, "Sigmoid b -> s", "");
+	node(&g, "Mul s a -> y", "");
+	output(&g, "y");
+	expect(&g, 13, CONV "; " CONV " sigmoid,mul", "a product of two producers");
+
+	g = image();
+	conv(&g, "Conv x w -> a");
+	conv(&g, "Conv x v -> b");
+	node(&g, "Add a b -> d", "");
+	node(&g, "Add d x -> y", "");
+	output(&g, "y");
+	expect(&g, 13, CONV "; " CONV " add", "one residual at most");
+
+	g = image();
+	conv(&g, "Conv x w -> a");
+	node(&g, "Relu a -> y", "");
+	output(&g, "y");
+	output(&g, "a");
+	expect(&g, 13, CONV, "what the graph puts out is not fused away");
+
+	g = image();
+	conv(&g, "Conv x w -> a");
+	node(&g, "Sigmoid a -> z", "");
+	node(&g, "Relu a -> y", "");
+	output(&g, "y");
+	output(&g, "z");
+	expect(&g, 13, CONV, "what two nodes read is not fused away");
+
+	g = image();
+	conv(&g, "Conv x w -> a");
+	node(&g, "Add a a -> y", "");
+	output(&g, "y");
+	expect(&g, 13, CONV, "a sum with itself is no residual");
+
+	g = image();
+	weights(&g, "k", "8,1,1");
+	conv(&g, "Conv x w -> a");
+	node(&g, "Add k a -> y", "");
+	output(&g, "y");
+	expect(&g, 13, CONV " bias", "a constant for each channel is a bias");
+
+	g = image();
+	weights(&g, "k", "14");
+	conv(&g, "Conv x w -> a");
+	node(&g, "Add k a -> y", "");
+	output(&g, "y");
+	expect(&g, 13, CONV, "a constant for each column is none");
+}
+
+static void clip(int opset, const char *low, const char *high, const char *want)
+{
+	struct buf g = image();
+	char bounds[64], what[80];
+
+	conv(&g, "Conv x w -> a");
+	snprintf(bounds, sizeof bounds, "min=%s max=%s", low, high);
+	if (opset < 11) {
+		node(&g, "Clip a -> y", bounds);
+	} else {
+		real(&g, "l", strtof(low, NULL));
+		real(&g, "h", strtof(high, NULL));
+		node(&g, "Clip a l h -> y", "");
+	}
+	output(&g, "y");
+	snprintf(what, sizeof what, "clip from %s to %s in opset %d", low, high, opset);
+	expect(&g, opset, want, what);
+}
+
+static void test_clip(void)
+{
+	struct buf g = image();
+
+	clip(13, "0.0", "6.0", CONV " relu6");
+	clip(9, "0.0", "6.0", CONV " relu6");
+	clip(13, "0.0", "5.0", CONV " clip(0,5)");
+	clip(9, "-1.0", "6.0", CONV " clip(-1,6)");
+	clip(13, "2.0", "1.0", CONV);
+	conv(&g, "Conv x w -> a");
+	real(&g, "l", 0);
+	node(&g, "Clip a l -> y", "");
+	output(&g, "y");
+	expect(&g, 13, CONV " relu", "clip from 0 without an upper bound is relu");
+}
+
+static void activation(const char *text, const char *attrs, const char *want)
+{
+	struct buf g = image();
+
+	conv(&g, "Conv x w -> a");
+	node(&g, text, attrs);
+	output(&g, "y");
+	expect(&g, 20, want, text);
+}
+
+/* The gate and the product; other: what else is an output. */
+static void gate(const char *text, const char *attrs, const char *other, const char *want)
+{
+	struct buf g = image();
+
+	conv(&g, "Conv x w -> a");
+	node(&g, text, attrs);
+	node(&g, "Mul a s -> y", "");
+	output(&g, "y");
+	if (other)
+		output(&g, other);
+	expect(&g, 13, want, other ? "a gate that something else reads stays outside" : text);
+}
+
+/* divisor: sqrt(2) for GELU; first: what the sum is multiplied by first. */
+static void erf_gelu(double divisor, const char *first, const char *other, const char *want)
+{
+	struct buf g = image();
+	int by_input = !strcmp(first, "a");
+	char what[96];
+
+	conv(&g, "Conv x w -> a");
+	real(&g, "s", (float)divisor);
+	real(&g, "one", 1);
+	real(&g, "half", 0.5F);
+	node(&g, "Div a s -> b", "");
+	node(&g, "Erf b -> e", "");
+	node(&g, "Add e one -> d", "");
+	node(&g, by_input ? "Mul a d -> f" : "Mul d half -> f", "");
+	node(&g, by_input ? "Mul f half -> h" : "Mul a f -> h", "");
+	node(&g, "Relu h -> y", "");
+	output(&g, "y");
+	if (other)
+		output(&g, other);
+	snprintf(what, sizeof what, "GELU by Erf, divided by %g, times %s first%s%s", divisor,
+		 first, other ? "; an output is " : "", other ? other : "");
+	expect(&g, 13, want, what);
+}
+
+static void test_activations(void)
+{
+	erf_gelu(1.4142135, "a", NULL, CONV " gelu,relu");
+	erf_gelu(1.4142135, "half", NULL, CONV " gelu,relu");
+	erf_gelu(1.5, "a", NULL, CONV);
+	erf_gelu(1.4142135, "a", "d", CONV);
+	activation("LeakyRelu a -> y", "alpha=0.1", CONV " leaky_relu(0.1)");
+	activation("LeakyRelu a -> y", "", CONV " leaky_relu(0.01)");
+	activation("HardSwish a -> y", "", CONV " hardswish");
+	activation("Sigmoid a -> y", "", CONV " sigmoid");
+	activation("Tanh a -> y", "", CONV " tanh");
+	activation("Gelu a -> y", "", CONV " gelu");
+	gate("Sigmoid a -> s", "", NULL, CONV " silu");
+	gate("Sigmoid a -> s", "", "s", CONV);
+	gate("Sigmoid a -> s", "", "a", CONV);
+	gate("HardSigmoid a -> s", "alpha=0.16666667", NULL, CONV " hardswish");
+	gate("HardSigmoid a -> s", "alpha=0.2", NULL, CONV);
+}
+
+static void test_subgraph(void)
+{
+	struct buf g = image(), n = BUF_INIT, sub = BUF_INIT, attr = BUF_INIT;
+
+	conv(&g, "Conv x w -> a");
+	node(&g, "Relu a -> y", "");
+	node(&sub, "Sigmoid a -> s", "");
+	output(&sub, "s");
+	put_str(&attr, 1, "then_branch");
+	put_buf(&attr, 6, &sub);
+	put_str(&n, 1, "y");
+	put_str(&n, 2, "z");
+	put_str(&n, 4, "If");
+	put_buf(&n, 5, &attr);
+	put_buf(&g, 1, &n);
+	output(&g, "y");
+	output(&g, "z");
+	expect(&g, 13, CONV, "what a subgraph reads is not fused away");
+	ok(was_said("unknown operators: If") && was_said("Sigmoid (inside If) 1"),
+	   "subgraphs are reported");
+}
+
+int main(void)
+{
+	begin();
+	test_fusion();
+	test_clip();
+	test_activations();
+	test_subgraph();
+	return end();
+}
