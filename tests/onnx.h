@@ -83,10 +83,12 @@ static inline void put_names(struct buf *b, int field, const char *names)
 	}
 }
 
-/* "Conv x w -> y", with attributes in "group=8 pads=1,1,1,1". */
-static inline void node(struct buf *g, const char *text, const char *attrs)
+/* "Conv x w -> y", with attributes in "group=8 pads=1,1,1,1", and with graphs inside (NULL: none),
+ * which are consumed. */
+static inline void node_around(struct buf *g, const char *text, const char *attrs, const char *name,
+			       struct buf *sub, const char *other, struct buf *sub2)
 {
-	struct buf n = BUF_INIT, in = BUF_INIT;
+	struct buf n = BUF_INIT, in = BUF_INIT, a = BUF_INIT, b = BUF_INIT;
 	const char *arrow = strstr(text, " -> "), *space = strchr(text, ' ');
 
 	if (space < arrow)
@@ -103,8 +105,23 @@ static inline void node(struct buf *g, const char *text, const char *attrs)
 		put_attr(&n, one);
 		attrs += k + (attrs[k] == ' ');
 	}
+	if (name) {
+		put_str(&a, 1, name);
+		put_buf(&a, 6, sub);
+		put_buf(&n, 5, &a);
+	}
+	if (other) {
+		put_str(&b, 1, other);
+		put_buf(&b, 6, sub2);
+		put_buf(&n, 5, &b);
+	}
 	buf_free(&in);
 	put_buf(g, 1, &n);
+}
+
+static inline void node(struct buf *g, const char *text, const char *attrs)
+{
+	node_around(g, text, attrs, NULL, NULL, NULL, NULL);
 }
 
 static inline void tensor(struct buf *t, const char *name, const char *dims, int elem)

@@ -205,34 +205,11 @@ static void test_activations(void)
 	gate("HardSigmoid a -> s", "alpha=0.2", NULL, CONV);
 }
 
-static void test_subgraph(void)
-{
-	struct buf g = image(), n = BUF_INIT, sub = BUF_INIT, attr = BUF_INIT;
-
-	conv(&g, "Conv x w -> a");
-	node(&g, "Relu a -> y", "");
-	node(&sub, "Sigmoid a -> s", "");
-	output(&sub, "s");
-	put_str(&attr, 1, "then_branch");
-	put_buf(&attr, 6, &sub);
-	put_str(&n, 1, "y");
-	put_str(&n, 2, "z");
-	put_str(&n, 4, "If");
-	put_buf(&n, 5, &attr);
-	put_buf(&g, 1, &n);
-	output(&g, "y");
-	output(&g, "z");
-	expect(&g, 13, CONV, "what a subgraph reads is not fused away");
-	ok(was_said("unknown operators: If") && was_said("Sigmoid (inside If) 1"),
-	   "subgraphs are reported");
-}
-
 int main(void)
 {
 	begin();
 	test_fusion();
 	test_clip();
 	test_activations();
-	test_subgraph();
 	return end();
 }

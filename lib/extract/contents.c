@@ -88,7 +88,7 @@ void contents_add_work(struct contents *c, const char *model, const struct workl
 static void add_subgraphs(struct contents *c, const char *model, const struct graph_node *n)
 {
 	for (int i = 0; i < n->nattr; i++) {
-		const struct graph *sub = n->attr[i].subgraph;
+		const struct graph *sub = graph_unwalked(&n->attr[i]);
 		struct buf why = BUF_INIT;
 
 		buf_fmt(&why, "inside %s", n->type);
@@ -107,8 +107,8 @@ void contents_add_graph(struct contents *c, const char *model, const struct fate
 		const struct graph_node *n = &f->g->node[node];
 		const struct task *t = f->task[node];
 
-		contents_add(c, model, n->type, f->of[node], t && t->why ? t->why : "", 1,
-			     t ? t->macs : 0);
+		contents_add(c, model, n->type, f->of[node], t && t->why ? t->why : "", f->times,
+			     f->macs[node]);
 		add_subgraphs(c, model, n);
 	}
 }

@@ -268,18 +268,12 @@ void extract_input(struct extract *x, const char *path)
 	input_close(in);
 }
 
-void extract_show(struct extract *x, const char *model, const struct graph *g, const struct task *t,
-		  int n, const unsigned char *absorbed)
+void extract_show(struct extract *x, const char *model, const struct fates *f)
 {
-	struct arena a = ARENA_INIT;
-	struct fates f;
-
-	fates_find(&f, g, t, n, absorbed, &a);
 	if (x->contents)
-		contents_add_graph(x->contents, model, &f);
-	if (x->drawing)
-		drawing_add(model, &f, x->drawing);
-	arena_free(&a);
+		contents_add_graph(x->contents, model, f);
+	if (x->drawing && !f->is_inside)
+		drawing_add(model, f, x->drawing);
 }
 
 void extract_free(struct extract *x)

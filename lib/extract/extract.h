@@ -64,8 +64,7 @@ void extract_report(struct extract *x, const char *fmt, ...) __attribute__((form
 void extract_bad_line(struct extract *x, const struct member *m, int64_t line, const struct err *e);
 
 /* For the contents and the drawing, where they are asked for: a graph with its tasks. */
-void extract_show(struct extract *x, const char *model, const struct graph *g, const struct task *t,
-		  int n, const unsigned char *absorbed);
+void extract_show(struct extract *x, const char *model, const struct fates *f);
 
 /* Workloads of a list or log, whose hash is known only at its end: collect them with their labels
  * (the NODE of a source), then move them to the result. */

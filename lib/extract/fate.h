@@ -15,14 +15,17 @@ enum fate {
 struct fates {
 	const struct graph *g;
 	enum fate *of;		  /* of each node */
-	const struct task **task; /* of each node that multiplies and adds; else NULL */
+	const struct task **task; /* of each node that multiplies and adds, its first; else NULL */
+	int64_t *macs;		  /* of each node in all runs; -1: unknown */
+	int64_t times;		  /* that the graph runs */
+	int is_inside;		  /* it is in a node of another one */
 };
 
 const char *fate_name(enum fate f); /* "workload" */
 /* Is the node about constants and sizes only? */
 int fate_is_plumbing(const struct graph *g, const struct graph_node *n);
-/* From what task_find() made; all is the arena's. */
-void fates_find(struct fates *f, const struct graph *g, const struct task *t, int n,
+/* From what task_find() made of a graph that runs so often; all is the arena's. */
+void fates_find(struct fates *f, const struct graph *g, int64_t times, const struct task *t, int n,
 		const unsigned char *absorbed, struct arena *a);
 
 #endif

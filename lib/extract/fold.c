@@ -1,5 +1,6 @@
 /* Arithmetic on the elements of small tensors, as far as exporters compute shapes with it. Integers
- * keep to integers, and what overflows or depends on an unknown dimension is INT_UNKNOWN. */
+ * keep to integers, and what overflows or depends on an unknown dimension is INT_UNKNOWN, or NAN as
+ * a float. */
 #include <math.h>
 #include <string.h>
 
@@ -73,10 +74,33 @@ static double real_binary(const char *op, double a, double b, int *known)
 		return a / b;
 	if (!strcmp(op, "Pow"))
 		return pow(a, b);
+	if (isnan(a) || isnan(b))
+		return NAN;
 	if (!strcmp(op, "Max"))
 		return fmax(a, b);
 	if (!strcmp(op, "Min"))
 		return fmin(a, b);
+	if (!strcmp(op, "Mod"))
+		return fmod(a, b);
+	*known = 0;
+	return 0;
+}
+
+/* Comparisons of floats. */
+static int64_t compare(const char *op, double a, double b, int *known)
+{
+	if (isnan(a) || isnan(b))
+		return INT_UNKNOWN;
+	if (!strcmp(op, "Equal"))
+		return a == b;
+	if (!strcmp(op, "Greater"))
+		return a > b;
+	if (!strcmp(op, "GreaterOrEqual"))
+		return a >= b;
+	if (!strcmp(op, "Less"))
+		return a < b;
+	if (!strcmp(op, "LessOrEqual"))
+		return a <= b;
 	*known = 0;
 	return 0;
 }
@@ -92,6 +116,8 @@ static int64_t int_unary(const char *op, int64_t a, int *known)
 		return a < 0 ? -a : a;
 	if (!strcmp(op, "Not"))
 		return !a;
+	if (!strcmp(op, "Sign"))
+		return (a > 0) - (a < 0);
 	*known = 0;
 	return 0;
 }
@@ -112,6 +138,14 @@ static double real_unary(const char *op, double a, int *known)
 		return nearbyint(a);
 	if (!strcmp(op, "Sqrt"))
 		return sqrt(a);
+	if (!strcmp(op, "Exp"))
+		return exp(a);
+	if (!strcmp(op, "Log"))
+		return log(a);
+	if (!strcmp(op, "Reciprocal"))
+		return 1 / a;
+	if (!strcmp(op, "Sign"))
+		return isnan(a) ? a : (a > 0) - (a < 0);
 	*known = 0;
 	return 0;
 }
@@ -121,8 +155,7 @@ static union scalar cast(union scalar v, int from, int to, int *known)
 	union scalar r = v;
 
 	if (elem_is_int(from) && elem_is_real(to)) {
-		*known &= v.i != INT_UNKNOWN; /* a float cannot say so */
-		r.f = (double)v.i;
+		r.f = v.i == INT_UNKNOWN ? NAN : (double)v.i;
 	} else if (elem_is_real(from) && elem_is_int(to)) {
 		if (fabs(v.f) < 0x1p62)
 			r.i = to == VALUE_BOOL ? v.f != 0 : (int64_t)v.f;
@@ -142,10 +175,12 @@ static union scalar apply(const struct graph_node *n, union scalar a, union scal
 {
 	union scalar r = {.i = 0};
 
-	if (!strcmp(n->type, "Cast"))
+	if (!strcmp(n->type, "Cast") || !strcmp(n->type, "CastLike"))
 		return cast(a, type, to, known);
 	if (n->nin > 1 && elem_is_int(type))
 		r.i = int_binary(n->type, a.i, b.i, known);
+	else if (n->nin > 1 && to == VALUE_BOOL)
+		r.i = compare(n->type, a.f, b.f, known);
 	else if (n->nin > 1)
 		r.f = real_binary(n->type, a.f, b.f, known);
 	else if (elem_is_int(type))
@@ -182,9 +217,15 @@ static union scalar one(const struct graph_node *n, const struct value **in, con
 	union scalar a = in[0]->kept[at[0]], b = {.i = 0};
 
 	if (!strcmp(n->type, "Where")) {
-		if (a.i == INT_UNKNOWN)
-			*known = 0;
-		return in[a.i ? 1 : 2]->kept[at[a.i ? 1 : 2]];
+		const union scalar yes = in[1]->kept[at[1]], no = in[2]->kept[at[2]];
+
+		if (a.i != INT_UNKNOWN || yes.i == no.i)
+			return a.i ? yes : no;
+		if (elem_is_real(in[1]->elem))
+			b.f = NAN;
+		else
+			b.i = INT_UNKNOWN;
+		return b;
 	}
 	if (n->nin > 1 && in[1])
 		b = in[1]->kept[at[1]];
@@ -216,7 +257,8 @@ void fold_elementwise(struct infer *x, const struct graph_node *n)
 	struct value *v = node_out(x->g, n, 0);
 	const struct value *in[ARITY_MAX] = {NULL};
 	int64_t stride[ARITY_MAX][GRAPH_MAX_RANK], at[GRAPH_MAX_RANK] = {0};
-	int nin = !strcmp(n->type, "Dropout") ? 1 : n->nin, known = 1;
+	int one_in = !strcmp(n->type, "Dropout") || !strcmp(n->type, "CastLike");
+	int nin = one_in ? 1 : n->nin, known = 1;
 	union scalar *to;
 
 	if (!v || !shape_known(&v->shape) || nin < 1 || nin > ARITY_MAX ||

@@ -95,7 +95,7 @@ static int scalar(const struct value *v, double *out)
 	    shape_count(&v->shape) != 1)
 		return 0;
 	*out = v->kept[0].f;
-	return 1;
+	return !isnan(*out);
 }
 
 /* A bound of a Clip: attribute (before opset 11) or input. 1 known, 0 absent, -1 unknown. */
@@ -387,6 +387,8 @@ int task_find(const struct graph *g, enum layout layout, struct arena *a, struct
 			t[i].why = arena_strdup(a, e.msg);
 			continue;
 		}
+		if (t[i].part)
+			continue;
 		task_fuse(g, &t[i], absorbed);
 		if (workload_finish(&t[i].w, &e))
 			t[i].why = arena_strdup(a, e.msg);

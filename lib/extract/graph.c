@@ -83,6 +83,19 @@ int graph_value(struct graph *g, const char *name)
 	return g->nvalue - 1;
 }
 
+struct value *graph_find(const struct graph *g, const char *name)
+{
+	intptr_t at = (intptr_t)map_get(&g->by_name, name, strlen(name));
+
+	return at ? g->value[at - 1] : NULL;
+}
+
+void graph_add_end(struct graph *g, struct ends *list, int value)
+{
+	list->at = one_more(g->a, list->at, list->n, &list->cap, sizeof *list->at);
+	list->at[list->n++] = value;
+}
+
 struct graph_node *graph_add_node(struct graph *g)
 {
 	g->node = one_more(g->a, g->node, g->nnode, &g->node_cap, sizeof *g->node);
@@ -98,7 +111,7 @@ static int link_outputs(struct graph *g, int i, struct err *e)
 
 		if (!v)
 			continue;
-		if (v->producer >= 0 || v->is_const || v->is_input)
+		if (v->producer >= 0 || v->is_const || v->is_input || v->is_captured)
 			return err_set(e, "the value '%s' is made twice", v->name);
 		v->producer = i;
 	}
@@ -114,7 +127,7 @@ static int link_inputs(struct graph *g, int i, struct err *e)
 
 		if (!v)
 			continue;
-		if (v->producer < 0 && !v->is_const && !v->is_input)
+		if (v->producer < 0 && !v->is_const && !v->is_input && !v->is_captured)
 			return err_set(e, "the node %s (%s) reads '%s', which nothing makes",
 				       node_label(g, n), n->type, v->name);
 		if (!v->uses++)
@@ -186,7 +199,8 @@ int graph_link(struct graph *g, struct err *e)
 	for (int i = 0; i < g->nvalue; i++) {
 		const struct value *v = g->value[i];
 
-		if (v->is_output && v->producer < 0 && !v->is_const && !v->is_input)
+		if (v->is_output && v->producer < 0 && !v->is_const && !v->is_input &&
+		    !v->is_captured)
 			return err_set(e, "nothing makes the output '%s'", v->name);
 	}
 	return sort(g, e);
@@ -226,6 +240,19 @@ const char *node_str(const struct graph_node *n, const char *name, const char *o
 	const struct attr *a = node_attr(n, name);
 
 	return a && a->s ? a->s : otherwise;
+}
+
+const struct graph *graph_unwalked(const struct attr *a)
+{
+	return a->subgraph && !a->subgraph->times && !a->subgraph->is_dead ? a->subgraph : NULL;
+}
+
+int node_is_walked(const struct graph_node *n)
+{
+	for (int i = 0; i < n->nattr; i++)
+		if (n->attr[i].subgraph && !graph_unwalked(&n->attr[i]))
+			return 1;
+	return 0;
 }
 
 int node_is(const struct graph_node *n, const char *type)

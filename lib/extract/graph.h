@@ -69,6 +69,13 @@ struct declared {
 	int quantized; /* reals in the form of integers, with a scale */
 };
 
+struct value;
+
+struct sequence { /* of tensors */
+	const struct value **item;
+	int64_t n;
+};
+
 struct value {
 	const char *name;
 	struct shape shape;
@@ -79,8 +86,10 @@ struct value {
 	void *data;
 	size_t data_bytes;
 	const struct declared *declared;
-	int is_const; /* initializer, or made from constants only */
+	const struct sequence *sequence; /* it is one, whose items are known; NULL */
+	int is_const;			 /* initializer, or made from constants only */
 	int is_input, is_output;
+	int is_captured;     /* of a graph inside: it is read from around it */
 	int quantized;	     /* declared so, or made by DequantizeLinear: a float in form only */
 	int producer;	     /* node, or -1 */
 	int uses;	     /* node inputs that read it, subgraphs' included */
@@ -121,6 +130,12 @@ struct graph_node {
 	int is_told; /* the file tells the shapes of what it makes: no rule is asked */
 };
 
+struct ends { /* values, in the order of the file */
+	int *at, n, cap;
+};
+
+#define TIMES_MOST 100000 /* of one operator in a model: more are not counted */
+
 struct graph {
 	struct arena *a;
 	const char *name;
@@ -131,14 +146,24 @@ struct graph {
 	struct map by_name; /* value index + 1 */
 	int *order;	    /* nodes, topologically, as near to the file's order as can be */
 	int is_shaped; /* the reader gave the inputs their shapes; options do not change them */
+	struct ends inputs, outputs;
+	/* Of a graph inside a node, as inference finds it: how often it runs when the node runs; 0:
+	 * it was not walked, or (is_dead) it never runs. is_once: that number is not known. */
+	int64_t times;
+	int is_dead, is_once;
 };
 
 void graph_init(struct graph *g, struct arena *a);
 void graph_free(struct graph *g); /* and those of its subgraphs */
 /* The value of that name, made if new. */
 int graph_value(struct graph *g, const char *name);
+/* The value of that name, or NULL. */
+struct value *graph_find(const struct graph *g, const char *name);
+/* Adds a value to a list of ends. */
+void graph_add_end(struct graph *g, struct ends *list, int value);
 struct graph_node *graph_add_node(struct graph *g);
-/* Fills producer, uses, consumer and order. Errors: a value made twice or by nobody, a cycle. */
+/* Fills producer, uses, consumer and order. What is captured comes from elsewhere. Errors: a value
+ * made twice or by nobody, a cycle. */
 int graph_link(struct graph *g, struct err *e);
 
 /* "'conv1'", or the name of the first output if the node has none; for messages. */
@@ -153,6 +178,10 @@ int node_channel(const struct graph_node *n, int rank);
 int node_space(const struct graph_node *n);
 /* The shape of a filter in ONNX's order. */
 struct shape node_filter(const struct graph_node *n, const struct shape *s);
+/* The graph in an attribute that may run, but was not walked, or NULL. */
+const struct graph *graph_unwalked(const struct attr *a);
+/* Does a node hold graphs that were walked, or never run? */
+int node_is_walked(const struct graph_node *n);
 /* Input or output i, NULL if it is left out. */
 struct value *node_in(const struct graph *g, const struct graph_node *n, int i);
 struct value *node_out(const struct graph *g, const struct graph_node *n, int i);

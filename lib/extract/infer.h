@@ -4,10 +4,11 @@
  * Operators are rows of a table in infer.c; their functions are in infer_window.c (what slides a
  * window), infer_matrix.c (products, reductions, recurrent networks), infer_move.c and infer_pick.c
  * (what only moves elements, or picks some), infer_make.c (constants and sizes), infer_like.c (what
- * keeps or broadcasts shapes) and fold.c (arithmetic on elements). A function sets what it can and
- * leaves the rest unknown; -1 is for a graph that contradicts itself. An operator without a row
- * leaves its outputs unknown, unless the file declares them, and everything that depends on them
- * carries its type as blame.
+ * keeps or broadcasts shapes), infer_sequence.c (lists of tensors), infer_body.c (graphs inside),
+ * infer_signal.c (what is rare) and fold.c and fold_move.c (arithmetic on elements). A function
+ * sets what it can and leaves the rest unknown; -1 is for a graph that contradicts itself. An
+ * operator without a row leaves its outputs unknown, unless the file declares them, and everything
+ * that depends on them carries its type as blame.
  *
  * Inputs: --shape wins; then a fixed dimension of the file; then the size of its symbol, which
  * --dim gives, or --shape of another input. A symbol that is named like a batch, or else an open
@@ -47,7 +48,8 @@ struct infer {
 	struct graph *g;
 	const struct infer_options *options;
 	int64_t opset;
-	int64_t kept; /* elements, of all values */
+	int64_t kept;	/* elements, of all values */
+	int64_t walked; /* nodes of graphs inside */
 	int reshaped; /* a fixed dimension was overridden: what the file declares inside is stale */
 	struct map symbols; /* those that have a size: name -> int64_t * */
 	struct map unknown; /* operator types without a row -> count */
@@ -93,6 +95,8 @@ int window_transposed(const struct graph *g, const struct graph_node *n, const s
 		      const int64_t *kernel, struct window *w, struct err *e);
 
 /* Shared by the infer_*.c files. */
+/* The type and shape of what a node makes. */
+int infer_node(struct infer *x, const struct graph_node *n, struct err *e);
 int infer_bad(const struct infer *x, const struct graph_node *n, struct err *e, const char *fmt,
 	      ...) __attribute__((format(printf, 4, 5)));
 /* Sets the shape of output i; refuses absurd ones. */
@@ -131,9 +135,18 @@ void infer_view(struct infer *x, const struct graph_node *n, int i, const struct
 void infer_strides(const struct shape *s, int64_t *stride);
 /* Computes the elements of output 0 of an element-wise operator, if it can (fold.c). */
 void fold_elementwise(struct infer *x, const struct graph_node *n);
+/* Those of other operators (fold_move.c). Their shapes are set, but that of NonZero, which follows
+ * from elements: 1 if it could be told, 0, or -1. */
+void fold_reduce(struct infer *x, const struct graph_node *n, const char *reduced);
+void fold_tile(struct infer *x, const struct graph_node *n);
+void fold_tuples(struct infer *x, const struct graph_node *n);
+void fold_elements(struct infer *x, const struct graph_node *n);
+void fold_cumsum(struct infer *x, const struct graph_node *n);
+int fold_non_zero(struct infer *x, const struct graph_node *n, struct err *e);
 
 infer_fn infer_unary, infer_nary, infer_where, infer_prelu, infer_dropout, infer_random_like,
-	infer_non_zero, infer_quantize_dynamic, infer_boxes, infer_grid_sample;
+	infer_non_zero, infer_quantize_dynamic, infer_boxes, infer_grid_sample, infer_scatter,
+	infer_cumsum;
 infer_fn infer_conv, infer_conv_transpose, infer_pool, infer_global_pool, infer_pad, infer_resize,
 	infer_depth_to_space, infer_space_to_depth, infer_space_to_batch;
 infer_fn infer_gemm, infer_matmul, infer_einsum, infer_reduce, infer_arg, infer_topk, infer_rnn;
@@ -141,6 +154,12 @@ infer_fn infer_concat, infer_split, infer_slice, infer_gather, infer_gather_elem
 	infer_gather_nd, infer_reshape, infer_flatten, infer_transpose, infer_squeeze,
 	infer_unsqueeze, infer_expand, infer_tile, infer_shape, infer_size, infer_constant,
 	infer_constant_of_shape, infer_range, infer_one_hot;
+infer_fn infer_regions, infer_col2im, infer_center, infer_grid, infer_det, infer_dft, infer_stft,
+	infer_window, infer_mel, infer_multinomial, infer_loss, infer_random, infer_unique,
+	infer_compress, infer_patterns, infer_causal_conv, infer_unpool;
+infer_fn infer_if, infer_loop, infer_scan;
+infer_fn infer_sequence_construct, infer_sequence_insert, infer_sequence_erase, infer_sequence_at,
+	infer_sequence_length, infer_split_to_sequence, infer_concat_from_sequence;
 
 /* Shapes of the operands of a MatMul, as it multiplies them: transA and transB say which are given
  * transposed (not in ONNX). */

@@ -30,6 +30,26 @@ int infer_random_like(struct infer *x, const struct graph_node *n, struct err *e
 	return in ? infer_set(x, n, 0, &in->shape, e) : infer_bad(x, n, e, "has no input");
 }
 
+/* Data in which some elements are replaced. */
+int infer_scatter(struct infer *x, const struct graph_node *n, struct err *e)
+{
+	if (infer_random_like(x, n, e))
+		return -1;
+	if (node_is(n, "ScatterND"))
+		fold_tuples(x, n);
+	else
+		fold_elements(x, n);
+	return 0;
+}
+
+int infer_cumsum(struct infer *x, const struct graph_node *n, struct err *e)
+{
+	if (infer_random_like(x, n, e))
+		return -1;
+	fold_cumsum(x, n);
+	return 0;
+}
+
 int infer_nary(struct infer *x, const struct graph_node *n, struct err *e)
 {
 	const struct value *in = node_in(x->g, n, 0);
@@ -70,6 +90,10 @@ int infer_non_zero(struct infer *x, const struct graph_node *n, struct err *e)
 	const struct value *in = node_in(x->g, n, 0);
 	struct shape s = {2, {DIM_UNKNOWN, DIM_UNKNOWN}};
 
+	int folded = fold_non_zero(x, n, e);
+
+	if (folded)
+		return folded < 0 ? -1 : 0;
 	if (in && in->shape.rank >= 0)
 		s.dim[0] = in->shape.rank;
 	return infer_set(x, n, 0, &s, e);

@@ -1,4 +1,6 @@
 /* Operators that make tensors of their own: constants, sizes, ranges. */
+#include <math.h>
+
 #include "lib/extract/infer.h"
 
 int infer_shape(struct infer *x, const struct graph_node *n, struct err *e)
@@ -130,6 +132,31 @@ static const union scalar *one_int(const struct value *v)
 		       : NULL;
 }
 
+static double one_real(const struct value *v)
+{
+	return v && v->kept && elem_is_real(v->elem) && shape_known(&v->shape) &&
+			       shape_count(&v->shape) == 1
+		       ? v->kept[0].f
+		       : (double)NAN;
+}
+
+static int real_range(struct infer *x, const struct graph_node *n, struct err *e)
+{
+	double start = one_real(node_in(x->g, n, 0)), limit = one_real(node_in(x->g, n, 1));
+	double step = one_real(node_in(x->g, n, 2)), count = ceil((limit - start) / step);
+	struct shape s = {1, {DIM_UNKNOWN}};
+	union scalar *to;
+
+	if (count <= (double)MAX_ELEMENTS)
+		s.dim[0] = count > 0 ? (int64_t)count : 0;
+	if (infer_set(x, n, 0, &s, e))
+		return -1;
+	if (s.dim[0] >= 0 && (to = infer_keep(x, n, 0)))
+		for (int64_t i = 0; i < s.dim[0]; i++)
+			to[i].f = start + (double)i * step;
+	return 0;
+}
+
 int infer_range(struct infer *x, const struct graph_node *n, struct err *e)
 {
 	const union scalar *start = one_int(node_in(x->g, n, 0));
@@ -139,6 +166,8 @@ int infer_range(struct infer *x, const struct graph_node *n, struct err *e)
 	union scalar *to;
 	int64_t span;
 
+	if (node_in(x->g, n, 0) && elem_is_real(node_in(x->g, n, 0)->elem))
+		return real_range(x, n, e);
 	if (start && limit && step) {
 		if (!step->i || step->i == INT64_MIN ||
 		    __builtin_sub_overflow(limit->i, start->i, &span) || span == INT64_MIN)

@@ -166,38 +166,6 @@ static void mark_axes(const struct shape *s, int given, int naxes, const int64_t
 	}
 }
 
-/* Products, sums, extremes of a list: how exporters compute sizes. */
-static void fold_reduce(struct infer *x, const struct graph_node *n)
-{
-	const struct value *in = node_in(x->g, n, 0);
-	const struct value *v = node_out(x->g, n, 0);
-	union scalar *out;
-	int64_t r;
-
-	if (!in->kept || !elem_is_int(in->elem) || !v || !shape_known(&v->shape) ||
-	    shape_count(&v->shape) != 1 || !shape_known(&in->shape) || !shape_count(&in->shape))
-		return;
-	r = in->kept[0].i;
-	for (int64_t i = 1; i < shape_count(&in->shape); i++) {
-		int64_t k = in->kept[i].i;
-
-		if (k == INT_UNKNOWN || r == INT_UNKNOWN)
-			r = INT_UNKNOWN;
-		else if (node_is(n, "ReduceProd")
-				 ? __builtin_mul_overflow(r, k, &r)
-				 : node_is(n, "ReduceSum") && __builtin_add_overflow(r, k, &r))
-			r = INT_UNKNOWN;
-		else if (node_is(n, "ReduceMax") ? k > r : node_is(n, "ReduceMin") && k < r)
-			r = k;
-	}
-	if (!node_is(n, "ReduceProd") && !node_is(n, "ReduceSum") && !node_is(n, "ReduceMax") &&
-	    !node_is(n, "ReduceMin") && shape_count(&in->shape) != 1)
-		return;
-	out = infer_keep(x, n, 0);
-	if (out)
-		out[0].i = r;
-}
-
 int infer_reduce(struct infer *x, const struct graph_node *n, struct err *e)
 {
 	const struct value *in = node_in(x->g, n, 0);
@@ -225,7 +193,8 @@ int infer_reduce(struct infer *x, const struct graph_node *n, struct err *e)
 	}
 	if (infer_set(x, n, 0, &s, e))
 		return -1;
-	fold_reduce(x, n);
+	if (given >= 0)
+		fold_reduce(x, n, reduced);
 	return 0;
 }
 

@@ -371,5 +371,8 @@ int infer_tile(struct infer *x, const struct graph_node *n, struct err *e)
 		else if (times[i] < 0 || __builtin_mul_overflow(s.dim[i], times[i], &s.dim[i]))
 			return infer_bad(x, n, e, "makes a tensor of absurd size");
 	}
-	return infer_set(x, n, 0, &s, e);
+	if (infer_set(x, n, 0, &s, e))
+		return -1;
+	fold_tile(x, n);
+	return 0;
 }

@@ -161,7 +161,12 @@ int infer_gather_elements(struct infer *x, const struct graph_node *n, struct er
 {
 	const struct value *index = node_in(x->g, n, 1);
 
-	return index ? infer_set(x, n, 0, &index->shape, e) : infer_lacks(x, n, e);
+	if (!index)
+		return infer_lacks(x, n, e);
+	if (infer_set(x, n, 0, &index->shape, e))
+		return -1;
+	fold_elements(x, n);
+	return 0;
 }
 
 int infer_gather_nd(struct infer *x, const struct graph_node *n, struct err *e)
@@ -184,5 +189,8 @@ int infer_gather_nd(struct infer *x, const struct graph_node *n, struct err *e)
 		return 0;
 	for (int i = (int)(batch + depth); i < in->shape.rank; i++)
 		s.dim[s.rank++] = in->shape.dim[i];
-	return infer_set(x, n, 0, &s, e);
+	if (infer_set(x, n, 0, &s, e))
+		return -1;
+	fold_tuples(x, n);
+	return 0;
 }

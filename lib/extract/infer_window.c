@@ -273,6 +273,48 @@ int infer_pool(struct infer *x, const struct graph_node *n, struct err *e)
 	return infer_set(x, n, 0, &s, e) || infer_set(x, n, 1, &s, e) ? -1 : 0;
 }
 
+/* The size of what MaxPool read, as far as its window tells; input 2 says it exactly. */
+int infer_unpool(struct infer *x, const struct graph_node *n, struct err *e)
+{
+	const struct value *in = node_in(x->g, n, 0);
+	int64_t k[GRAPH_MAX_RANK];
+	const int64_t *size;
+	struct window w;
+	struct shape s;
+	int count, told;
+
+	if (!in)
+		return infer_bad(x, n, e, "has no input");
+	if (in->shape.rank < 0)
+		return 0;
+	s = in->shape;
+	told = infer_list(x->g, n, NULL, 2, &count, &size);
+	if (told < 0 || (told == 1 && count != s.rank)) {
+		infer_open(&s, s.rank);
+		return infer_set(x, n, 0, &s, e);
+	}
+	if (s.rank < 3 || !node_attr(n, "kernel_shape") || kernel_sizes(n, NULL, s.rank - 2, k))
+		return infer_bad(x, n, e, "has a kernel_shape that makes no sense");
+	w = (struct window){.rank = s.rank - 2};
+	for (int i = 0; i < s.rank; i++) {
+		int64_t *d = &s.dim[i];
+
+		if (told == 1) {
+			*d = size[i] == INT_UNKNOWN ? DIM_UNKNOWN : size[i];
+			continue;
+		}
+		if (i < 2)
+			continue;
+		w.kernel[i - 2] = k[i - 2];
+		if (read_axis(x->g, n, &w, i - 2, e))
+			return -1;
+		if (*d > 0)
+			*d = (*d - 1) * w.stride[i - 2] + k[i - 2] - w.before[i - 2] -
+			     w.after[i - 2];
+	}
+	return infer_set(x, n, 0, &s, e);
+}
+
 int infer_global_pool(struct infer *x, const struct graph_node *n, struct err *e)
 {
 	const struct value *in = node_in(x->g, n, 0);
@@ -343,7 +385,7 @@ int infer_resize_factor(const struct graph *g, const struct graph_node *n, int64
 	    v->shape.dim[0] != rank)
 		return 0;
 	*out = v->kept[i].f;
-	return 1;
+	return !isnan(*out);
 }
 
 int infer_resize(struct infer *x, const struct graph_node *n, struct err *e)

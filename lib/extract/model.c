@@ -6,6 +6,17 @@
 #include "lib/extract/tally.h"
 #include "lib/extract/task.h"
 
+/* A graph with its tasks: the model's, or one inside a node. */
+struct part {
+	struct graph *g;
+	const char *where; /* "NODE/" of the node that it is in, and those around that */
+	int64_t times, macs;
+	struct task *task; /* of each node that multiplies and adds, in topological order */
+	int ntask;
+	unsigned char *absorbed; /* of each node */
+	int is_left;		 /* another branch counts */
+};
+
 struct job {
 	struct extract *x;
 	struct graph *g;
@@ -13,38 +24,107 @@ struct job {
 	struct arena *a;
 	struct infer infer;
 	struct buf stem;
-	struct task *task; /* of each node that multiplies and adds, in topological order */
-	int ntask;
-	unsigned char *absorbed; /* of each node */
+	struct buf parts;	 /* struct part */
 	int64_t macs, covered;	 /* known ones */
-	int extracted, unknown;	 /* operators; tasks of unknown size */
+	int64_t extracted;	 /* operators */
+	int unknown;		 /* tasks of unknown size */
+	struct map once, either; /* nodes whose turns, or branch, are not known */
 };
 
-static void make_tasks(struct job *j)
+static int nparts(const struct job *j)
 {
-	struct graph *g = j->g;
+	return (int)(j->parts.n / sizeof(struct part));
+}
 
-	j->task = arena_array(j->a, struct task, g->nnode);
-	j->absorbed = arena_alloc(j->a, (size_t)g->nnode);
-	j->ntask = task_find(g, j->x->layout, j->a, j->task, j->absorbed);
+static struct part *part_at(const struct job *j, int i)
+{
+	return (struct part *)j->parts.s + i;
+}
+
+static int64_t add_part(struct job *j, struct graph *g, const char *where, int64_t times);
+
+static void leave_out(struct job *j, int from, int to)
+{
+	for (int i = from; i < to; i++)
+		part_at(j, i)->is_left = 1;
+}
+
+/* The graphs in a node. Of branches one counts: that with more multiply-adds, else the first. */
+static int64_t add_inside(struct job *j, const struct graph *g, const struct graph_node *n,
+			  const char *where, int64_t times)
+{
+	const char *label = node_label(g, n);
+	int best_from = -1, best_to = -1, branches = 0;
+	int64_t most = 0;
+
+	for (int i = 0; i < n->nattr; i++) {
+		struct graph *sub = n->attr[i].subgraph;
+		int from = nparts(j), to;
+		int64_t macs;
+
+		if (!sub || !sub->times)
+			continue;
+		if (sub->is_once)
+			infer_count(&j->once, j->a, label);
+		macs = add_part(j, sub, arena_printf(j->a, "%s%s/", where, label),
+				task_times(times, sub->times));
+		to = nparts(j);
+		if (branches++)
+			infer_count(&j->either, j->a, label);
+		if (branches > 1 && macs <= most) {
+			leave_out(j, from, to);
+			continue;
+		}
+		if (best_from >= 0)
+			leave_out(j, best_from, best_to);
+		most = macs;
+		best_from = from;
+		best_to = to;
+	}
+	return most;
+}
+
+/* The known multiply-adds of the graph and those inside. */
+static int64_t add_part(struct job *j, struct graph *g, const char *where, int64_t times)
+{
+	struct part p = {.g = g, .where = where, .times = times};
+	int64_t macs = 0;
+
+	p.task = arena_array(j->a, struct task, TASK_PARTS * g->nnode);
+	p.absorbed = arena_alloc(j->a, (size_t)g->nnode + 1);
+	p.ntask = task_find(g, j->x->layout, j->a, p.task, p.absorbed);
+	for (int i = 0; i < p.ntask; i++) {
+		int64_t more = task_times(p.task[i].macs, times);
+
+		if (more > 0 && __builtin_add_overflow(macs, more, &macs))
+			macs = INT64_MAX;
+	}
+	buf_add(&j->parts, &p, sizeof p);
+	for (int i = 0; i < g->nnode; i++) {
+		const struct graph_node *n = &g->node[g->order[i]];
+		int64_t more = n->nattr ? add_inside(j, g, n, where, times) : 0;
+
+		if (__builtin_add_overflow(macs, more, &macs))
+			macs = INT64_MAX;
+	}
+	return macs;
 }
 
 /* Names of nodes are to be unique but often are not, or are missing; names of values are. */
-static const char *node_source(struct job *j, const struct graph_node *n, const struct map *names)
+static const char *node_source(struct job *j, const struct part *p, const struct graph_node *n,
+			       const struct map *names)
 {
 	const int *count = map_get(names, n->name, strlen(n->name));
-	const struct graph *g = j->g;
+	const struct graph *g = p->g;
 
 	if (count && *count == 1)
-		return n->name;
-	return arena_printf(j->a, "%s%s%s", n->name, n->name[0] ? "#" : "",
+		return arena_printf(j->a, "%s%s", p->where, n->name);
+	return arena_printf(j->a, "%s%s%s%s", p->where, n->name, n->name[0] ? "#" : "",
 			    n->nout && n->out[0] >= 0 ? g->value[n->out[0]]->name : "");
 }
 
-static void count_names(struct job *j, struct map *names)
+static void count_names(struct job *j, const struct graph *g, struct map *names)
 {
-	const struct graph *g = j->g;
-
 	for (int i = 0; i < g->nnode; i++) {
 		const char *name = g->node[i].name;
 		int **count = name[0] ? (int **)map_put(names, name, strlen(name), NULL) : NULL;
@@ -56,36 +136,54 @@ static void count_names(struct job *j, struct map *names)
 	}
 }
 
-static void emit(struct job *j)
+/* One source for each time that the workload is computed. */
+static void add_sources(struct job *j, const struct task *t, const char *name, int64_t times)
 {
-	struct map names = MAP_INIT;
+	static const char *const part[] = {"", "/input", "/state"};
+	struct work *w = worklist_put(&j->x->found, &t->w, NULL, 0);
 	struct buf source = BUF_INIT;
 
-	count_names(j, &names);
-	for (int i = 0; i < j->ntask; i++) {
-		const struct task *t = &j->task[i];
+	for (int64_t i = 1; i <= times; i++) {
+		buf_clear(&source);
+		buf_fmt(&source, "%s:%.12s:", j->stem.s, j->hash->s);
+		extract_utf8(&source, name);
+		buf_str(&source, part[t->part]);
+		if (i > 1)
+			buf_fmt(&source, "@%lld", (long long)i);
+		work_add_source(w, source.s);
+	}
+	buf_free(&source);
+}
 
-		if (t->macs < 0)
+static void emit_part(struct job *j, struct part *p)
+{
+	struct map names = MAP_INIT;
+
+	count_names(j, p->g, &names);
+	for (int i = 0; i < p->ntask; i++) {
+		struct task *t = &p->task[i];
+		int64_t macs = task_times(t->macs, p->times);
+		int64_t times = task_times(t->times, p->times);
+
+		if (!t->why && (times < 0 || times > TIMES_MOST))
+			t->why = "computed more than 100000 times";
+		if (macs < 0)
 			j->unknown++;
-		else if (__builtin_add_overflow(j->macs, t->macs, &j->macs))
+		else if (__builtin_add_overflow(j->macs, macs, &j->macs))
 			j->macs = INT64_MAX;
 		if (t->why)
 			continue;
-		j->extracted++;
-		j->covered += t->macs;
-		buf_clear(&source);
-		buf_fmt(&source, "%s:%.12s:", j->stem.s, j->hash->s);
-		extract_utf8(&source, node_source(j, &j->g->node[t->node], &names));
-		work_add_source(worklist_put(&j->x->found, &t->w, NULL, 0), source.s);
+		j->extracted += times;
+		j->covered += macs;
+		add_sources(j, t, node_source(j, p, &p->g->node[t->node], &names), times);
 	}
-	buf_free(&source);
 	map_free(&names);
 }
 
-static void tally_subgraphs(struct job *j, const struct graph_node *n, struct tally *left)
+static void tally_unwalked(struct job *j, const struct graph_node *n, struct tally *left)
 {
 	for (int i = 0; i < n->nattr; i++) {
-		const struct graph *sub = n->attr[i].subgraph;
+		const struct graph *sub = graph_unwalked(&n->attr[i]);
 
 		for (int k = 0; sub && k < sub->nnode; k++) {
 			const struct graph_node *in = &sub->node[k];
@@ -93,28 +191,31 @@ static void tally_subgraphs(struct job *j, const struct graph_node *n, struct ta
 			if (!node_is(in, "Constant"))
 				tally_add(left,
 					  arena_printf(j->a, "%s (inside %s)", in->type, n->type));
-			tally_subgraphs(j, in, left);
+			tally_unwalked(j, in, left);
 		}
 	}
 }
 
-static void tally_left(struct job *j, struct tally *left)
+static void tally_left(struct job *j, const struct part *p, struct tally *left)
 {
-	const struct graph *g = j->g;
+	const struct graph *g = p->g;
 	int next = 0;
 
 	for (int i = 0; i < g->nnode; i++) {
 		const struct graph_node *n = &g->node[g->order[i]];
+		int is_task = 0;
 
-		tally_subgraphs(j, n, left);
-		if (next < j->ntask && j->task[next].node == g->order[i]) {
-			const struct task *t = &j->task[next++];
+		tally_unwalked(j, n, left);
+		for (; next < p->ntask && p->task[next].node == g->order[i]; next++) {
+			const struct task *t = &p->task[next];
 
-			if (t->why)
+			is_task = 1;
+			if (t->why && t->part < 2)
 				tally_add(left, arena_printf(j->a, "%s (%s)", n->type, t->why));
-		} else if (!j->absorbed[g->order[i]] && !fate_is_plumbing(g, n)) {
-			tally_add(left, n->type);
 		}
+		if (!is_task && !p->absorbed[g->order[i]] && !fate_is_plumbing(g, n) &&
+		    !node_is_walked(n))
+			tally_add(left, n->type);
 	}
 }
 
@@ -134,7 +235,9 @@ static void report(struct job *j)
 	struct tally left = {MAP_INIT};
 	struct buf b = BUF_INIT;
 
-	tally_left(j, &left);
+	for (int i = 0; i < nparts(j); i++)
+		if (!part_at(j, i)->is_left)
+			tally_left(j, part_at(j, i), &left);
 	buf_fmt(&b, "%s: ", j->stem.s);
 	buf_count(&b, j->extracted, "operator");
 	buf_str(&b, " extracted");
@@ -149,12 +252,23 @@ static void report(struct job *j)
 	if (b.n)
 		extract_report(j->x, "%s: not extracted: %s", j->stem.s, b.s);
 	report_names(j, "unknown operators", &j->infer.unknown, "");
+	report_names(j, "counted as one turn", &j->once, " (the number of turns is not known)");
+	report_names(j, "the larger branch counts of", &j->either, " (the condition is not known)");
 	report_names(j, "sizes not known", &j->infer.unsized, " (--dim NAME=SIZE gives them)");
 	report_names(j, "sizes not known", &j->infer.open, " (--shape gives them)");
 	report_names(j, "taken for a batch of 1", &j->infer.assumed,
 		     " (--batch or --dim give another size)");
 	tally_free(&left);
 	buf_free(&b);
+}
+
+static void show(struct job *j, const struct part *p)
+{
+	struct fates f;
+
+	fates_find(&f, p->g, p->times, p->task, p->ntask, p->absorbed, j->a);
+	f.is_inside = p->g != j->g;
+	extract_show(j->x, j->stem.s, &f);
 }
 
 int model_extract(struct extract *x, const struct member *m, struct graph *g, int64_t opset,
@@ -165,11 +279,18 @@ int model_extract(struct extract *x, const struct member *m, struct graph *g, in
 
 	extract_stem(m, &j.stem);
 	if (!r) {
-		make_tasks(&j);
-		emit(&j);
+		add_part(&j, g, "", 1);
+		for (int i = 0; i < nparts(&j); i++)
+			if (!part_at(&j, i)->is_left)
+				emit_part(&j, part_at(&j, i));
 		report(&j);
-		extract_show(x, j.stem.s, g, j.task, j.ntask, j.absorbed);
+		for (int i = 0; i < nparts(&j); i++)
+			if (!part_at(&j, i)->is_left)
+				show(&j, part_at(&j, i));
 	}
+	buf_free(&j.parts);
+	map_free(&j.once);
+	map_free(&j.either);
 	infer_free(&j.infer);
 	buf_free(&j.stem);
 	return r;

@@ -5,12 +5,18 @@
 
 #include "lib/extract/infer.h"
 
-/* a x b, or -1 if either is unknown or the product absurd. */
-static int64_t times(int64_t a, int64_t b)
+int64_t task_times(int64_t a, int64_t b)
 {
 	int64_t r;
 
 	return a < 0 || b < 0 || __builtin_mul_overflow(a, b, &r) ? -1 : r;
+}
+
+int64_t task_plus(int64_t a, int64_t b)
+{
+	int64_t r;
+
+	return a < 0 || b < 0 || __builtin_add_overflow(a, b, &r) ? -1 : r;
 }
 
 static int64_t count_or_unknown(const struct shape *s)
@@ -18,7 +24,7 @@ static int64_t count_or_unknown(const struct shape *s)
 	return shape_known(s) ? shape_count(s) : -1;
 }
 
-static const char *unknown_shape(struct arena *a, const struct value *const *v, int n)
+const char *task_unknown_shape(struct arena *a, const struct value *const *v, int n)
 {
 	for (int i = 0; i < n; i++)
 		if (v[i] && !shape_known(&v[i]->shape) && v[i]->blame)
@@ -26,8 +32,7 @@ static const char *unknown_shape(struct arena *a, const struct value *const *v, 
 	return "unknown shape";
 }
 
-/* NULL if both are f32, in earnest. */
-static const char *not_f32(struct arena *a, const struct value *p, const struct value *q)
+const char *task_not_f32(struct arena *a, const struct value *p, const struct value *q)
 {
 	const struct value *const both[] = {p, q};
 
@@ -144,16 +149,16 @@ static void make_conv(const struct graph *g, const struct graph_node *n, enum la
 
 	if (!shape_known(&data->shape) || !shape_known(&weights->shape) || !out ||
 	    !shape_known(&out->shape)) {
-		t->why = unknown_shape(a, all, 3);
+		t->why = task_unknown_shape(a, all, 3);
 		return;
 	}
 	/* Each output takes one multiply-add for each weight of its channel. */
-	t->macs = times(shape_count(&out->shape), f.dim[0] ? shape_count(&f) / f.dim[0] : 0);
+	t->macs = task_times(shape_count(&out->shape), f.dim[0] ? shape_count(&f) / f.dim[0] : 0);
 	if (!node_is(n, "Conv"))
 		t->why = node_is(n, "DeformConv") ? "not an operator here" : "quantized, not f32";
 	else if (data->shape.rank > 4)
 		t->why = arena_printf(a, "%d-D", data->shape.rank - 2);
-	else if (!(t->why = not_f32(a, data, weights)) && !weights->is_const)
+	else if (!(t->why = task_not_f32(a, data, weights)) && !weights->is_const)
 		t->why = "computed weights";
 	if (t->why)
 		return;
@@ -168,14 +173,14 @@ static void make_conv(const struct graph *g, const struct graph_node *n, enum la
 		t->w.post[t->w.npost++].kind = POST_BIAS;
 }
 
-static void set_matmul(struct task *t, int64_t b, int64_t m, int64_t k, int64_t n, int rhs_const)
+void task_set_matmul(struct task *t, int64_t b, int64_t m, int64_t k, int64_t n, int rhs_const)
 {
 	t->w = (struct workload){.op = &op_matmul, .layout = LAYOUT_AB, .rhs_const = rhs_const};
 	t->w.dim[MATMUL_B] = b;
 	t->w.dim[MATMUL_M] = m;
 	t->w.dim[MATMUL_K] = k;
 	t->w.dim[MATMUL_N] = n;
-	t->macs = times(times(b, m), times(k, n));
+	t->macs = task_times(task_times(b, m), task_times(k, n));
 }
 
 static void make_gemm(const struct graph *g, const struct graph_node *n, struct arena *a,
@@ -187,11 +192,11 @@ static void make_gemm(const struct graph *g, const struct graph_node *n, struct 
 
 	if (!out || !shape_known(&p->shape) || !shape_known(&q->shape) ||
 	    !shape_known(&out->shape)) {
-		t->why = unknown_shape(a, all, 3);
+		t->why = task_unknown_shape(a, all, 3);
 		return;
 	}
-	set_matmul(t, 1, out->shape.dim[0], p->shape.dim[!ta], out->shape.dim[1], q->is_const);
-	t->why = not_f32(a, p, q);
+	task_set_matmul(t, 1, out->shape.dim[0], p->shape.dim[!ta], out->shape.dim[1], q->is_const);
+	t->why = task_not_f32(a, p, q);
 	t->channel_dim = 1;
 	if (c && value_is_along(c, &out->shape, 1))
 		t->w.post[t->w.npost++].kind = POST_BIAS;
@@ -220,7 +225,7 @@ static void make_matmul(const struct graph *g, const struct graph_node *n, struc
 
 	if (!out || !shape_known(&p->shape) || !shape_known(&q->shape) ||
 	    !shape_known(&out->shape)) {
-		t->why = unknown_shape(a, all, 3);
+		t->why = task_unknown_shape(a, all, 3);
 		return;
 	}
 	a_side = p->shape;
@@ -232,10 +237,10 @@ static void make_matmul(const struct graph *g, const struct graph_node *n, struc
 	size = shape_count(&out->shape);
 	rows = cols ? size / cols : 0;
 	if (one_matrix(&q->shape))
-		set_matmul(t, 1, rows, k, cols, q->is_const);
+		task_set_matmul(t, 1, rows, k, cols, q->is_const);
 	else
-		set_matmul(t, m ? rows / m : 0, m, k, cols, q->is_const);
-	t->why = node_is(n, "MatMul") ? not_f32(a, p, q) : "quantized, not f32";
+		task_set_matmul(t, m ? rows / m : 0, m, k, cols, q->is_const);
+	t->why = node_is(n, "MatMul") ? task_not_f32(a, p, q) : "quantized, not f32";
 	t->channel_dim = q->shape.rank > 1 ? out->shape.rank - 1 : -1;
 }
 
@@ -249,19 +254,7 @@ static void make_einsum(const struct graph *g, const struct graph_node *n, struc
 	t->macs = 1;
 	for (size_t i = 0; i < sizeof s.used; i++)
 		if (s.used[i])
-			t->macs = times(t->macs, s.size[i]);
-}
-
-/* Input and recurrent weights are read once for each element of each sequence. */
-static void make_rnn(const struct graph *g, const struct graph_node *n, struct task *t)
-{
-	const struct value *x = node_in(g, n, 0), *w = node_in(g, n, 1), *r = node_in(g, n, 2);
-
-	t->why = "not an operator here";
-	if (x && w && r && shape_known(&x->shape) && x->shape.rank == 3 && shape_known(&w->shape) &&
-	    shape_known(&r->shape))
-		t->macs = times(times(x->shape.dim[0], x->shape.dim[1]),
-				shape_count(&w->shape) + shape_count(&r->shape));
+			t->macs = task_times(t->macs, s.size[i]);
 }
 
 static void make_transposed(const struct graph *g, const struct graph_node *n, struct task *t)
@@ -271,7 +264,7 @@ static void make_transposed(const struct graph *g, const struct graph_node *n, s
 
 	t->why = "not an operator here";
 	if (shape_known(&x->shape) && shape_known(&f) && f.dim[0])
-		t->macs = times(count_or_unknown(&x->shape), shape_count(&f) / f.dim[0]);
+		t->macs = task_times(count_or_unknown(&x->shape), shape_count(&f) / f.dim[0]);
 }
 
 /* Recurrent networks and filters of other formats, by their matrices of weights. */
@@ -291,14 +284,14 @@ static void make_weighing(const struct graph *g, const struct graph_node *n, str
 		    __builtin_add_overflow(weights, shape_count(&v->shape), &weights))
 			weights = -1;
 	}
-	t->macs = weights ? times(rows, weights) : -1;
+	t->macs = weights ? task_times(rows, weights) : -1;
 }
 
 int task_make(const struct graph *g, int node, enum layout layout, struct arena *a, struct task *t)
 {
 	const struct graph_node *n = &g->node[node];
 
-	*t = (struct task){.node = node, .macs = -1, .channel_dim = -1, .pad = -1};
+	*t = (struct task){.node = node, .times = 1, .macs = -1, .channel_dim = -1, .pad = -1};
 	t->in = n->nin ? n->in[0] : -1;
 	t->out = n->nout ? n->out[0] : -1;
 	if (n->weighs) {
@@ -319,7 +312,7 @@ int task_make(const struct graph *g, int node, enum layout layout, struct arena 
 	else if (node_is(n, "ConvTranspose"))
 		make_transposed(g, n, t);
 	else if (node_is(n, "LSTM") || node_is(n, "GRU") || node_is(n, "RNN"))
-		make_rnn(g, n, t);
+		return task_rnn(g, n, a, t);
 	else
 		return 0;
 	if (!t->why && t->macs < 0)

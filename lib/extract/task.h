@@ -24,6 +24,8 @@ enum taken_as {
 
 struct task {
 	int node;
+	int part;      /* 0: the node; else it is this one of several products in the node */
+	int64_t times; /* how often one run of the node computes it */
 	/* What task_fuse() took, in order: what each is, and the value that is its other operand
 	 * (-1: none). out: the value that the task makes. */
 	struct {
@@ -33,24 +35,36 @@ struct task {
 	int ntaken, out;
 	int in; /* the value that it reads, where a Pad went into it, too */
 	struct workload w;
-	int64_t macs;	 /* multiply-adds; -1: unknown */
+	int64_t macs;	 /* multiply-adds, of all times; -1: unknown */
 	const char *why; /* why there is no workload; NULL: there is one */
 	int channel_dim; /* of the output: the one that bias runs along */
 	int pad;	 /* node of a Pad that went into the padding, or -1 */
 };
 
-/* 1: the node multiplies and adds, *t is filled; 0: it does not. The workload is not finished yet.
- */
+enum { TASK_PARTS = 2 }; /* of one node, at most */
+
+/* How many tasks the node is: 0, if it does not multiply and add; fills t. The workloads are not
+ * finished yet. */
 int task_make(const struct graph *g, int node, enum layout layout, struct arena *a, struct task *t);
+/* The products in a recurrent network (task_rnn.c). */
+int task_rnn(const struct graph *g, const struct graph_node *n, struct arena *a, struct task *t);
+/* The product of p and q, whose shapes are known: b of them, m x k by k x n. */
+void task_set_matmul(struct task *t, int64_t b, int64_t m, int64_t k, int64_t n, int rhs_const);
+/* NULL if both are f32, in earnest; else a reason. */
+const char *task_not_f32(struct arena *a, const struct value *p, const struct value *q);
+/* a x b and a + b, or -1 if either is unknown or the result absurd. */
+int64_t task_times(int64_t a, int64_t b);
+int64_t task_plus(int64_t a, int64_t b);
+const char *task_unknown_shape(struct arena *a, const struct value *const *v, int n);
 
 /* Takes what follows the task's node into its list of post-ops: batch normalization, bias,
  * residual, factor, activation; marks the nodes taken in absorbed (a byte for each node). Tasks
  * must be given last to first: where two producers could take an addition, the later one does. */
 void task_fuse(const struct graph *g, struct task *t, unsigned char *absorbed);
 
-/* All tasks of a graph in topological order, finished and fused: fills t, which has room for one a
- * node, and marks the nodes taken in absorbed. Returns how many. One that is no workload has a
- * reason, and takes nothing. */
+/* All tasks of a graph in topological order, finished and fused: fills t, which has room for
+ * TASK_PARTS of each node, and marks the nodes taken in absorbed. Returns how many. One that is no
+ * workload has a reason, and takes nothing. */
 int task_find(const struct graph *g, enum layout layout, struct arena *a, struct task *t,
 	      unsigned char *absorbed);
 

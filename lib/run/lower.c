@@ -199,8 +199,9 @@ static int find_tasks(struct lowering *l, struct err *e)
 
 		if (is_done(l, n) || (t->why && find_row(n)))
 			continue;
-		if (t->why)
-			return lower_bad(l, n, e, "is not computed here: %s", t->why);
+		if (t->why || t->part)
+			return lower_bad(l, n, e, "is not computed here: %s",
+					 t->why ? t->why : "it is several products");
 		last = t->ntaken ? t->taken[t->ntaken - 1].node : t->node;
 		l->absorbed[t->node] = 1;
 		l->task[last] = i;
@@ -322,7 +323,7 @@ static void begin(struct lowering *l)
 	l->task = xcalloc(nn, sizeof *l->task);
 	l->norm = xcalloc(nn, sizeof *l->norm);
 	l->whole = xcalloc(nn, sizeof *l->whole);
-	l->tasks = xcalloc(nn, sizeof *l->tasks);
+	l->tasks = xcalloc(TASK_PARTS * nn, sizeof *l->tasks);
 	l->norms = xcalloc(nn, sizeof *l->norms);
 	for (int v = 0; v < g->nvalue; v++)
 		l->place[v].memory = l->want[v].memory = MEMORY_NONE;

@@ -131,7 +131,7 @@ static void add_captures(struct graph *g, const struct graph *sub, struct buf *i
 		const struct value *v = sub->value[i];
 		int outer;
 
-		if (v->producer >= 0 || v->is_const || v->is_input)
+		if (!v->is_captured || (!v->uses && !v->is_output))
 			continue;
 		outer = graph_value(g, v->name);
 		buf_add(in, &outer, sizeof outer);
@@ -239,6 +239,10 @@ static int parse_value_info(struct parse *p, uint64_t end, struct graph *g, enum
 		return r;
 	v = value_named(g, name);
 	v->declared = d;
+	if (what == INFO_INPUT)
+		graph_add_end(g, &g->inputs, graph_value(g, name));
+	else if (what == INFO_OUTPUT)
+		graph_add_end(g, &g->outputs, graph_value(g, name));
 	v->is_input |= what == INFO_INPUT && !v->is_const;
 	v->is_output |= what == INFO_OUTPUT;
 	return 0;
@@ -281,13 +285,20 @@ static int parse_graph_field(struct parse *p, const struct wire_field *f, struct
 	return parse_value_info(p, f->end, g, (enum info)f->number, e);
 }
 
-/* A subgraph is linked only as far as to tell what it captures. */
-static void mark_producers(struct graph *g)
+/* What a graph inside reads and nobody in it makes comes from around it. */
+static int link_inside(struct graph *g, struct err *e)
 {
 	for (int i = 0; i < g->nnode; i++)
 		for (int k = 0; k < g->node[i].nout; k++)
 			if (g->node[i].out[k] >= 0)
 				g->value[g->node[i].out[k]]->producer = i;
+	for (int i = 0; i < g->nvalue; i++) {
+		struct value *v = g->value[i];
+
+		v->is_captured = v->producer < 0 && !v->is_const && !v->is_input;
+		v->producer = -1;
+	}
+	return graph_link(g, e);
 }
 
 static int parse_graph(struct parse *p, uint64_t end, struct graph *g, struct err *e)
@@ -300,9 +311,7 @@ static int parse_graph(struct parse *p, uint64_t end, struct graph *g, struct er
 		if (r)
 			return -1;
 	}
-	if (!r && p->depth)
-		mark_producers(g);
-	return r;
+	return !r && p->depth ? link_inside(g, e) : r;
 }
 
 /* OperatorSetIdProto */

@@ -1,0 +1,405 @@
+/* Operators with graphs inside: If, Loop, Scan. Their graphs are walked in place, with the values
+ * that they read from around them; graph.times says how often they run.
+ *
+ * Of an If whose condition is not known both branches are walked, and what they agree on is known
+ * of its outputs; which of them counts is decided where multiply-adds are known. A Loop that may
+ * end at any time, or whose number of turns is not known, counts as one turn.
+ */
+#include <string.h>
+
+#include "lib/extract/infer.h"
+
+enum {
+	WALK_MOST = 1 << 20,	/* nodes of such graphs, each time that they are walked */
+	TURNS_FOLLOWED = 256,	/* of a Loop, one after the other */
+	NODES_FOLLOWED = 65536, /* in all of them */
+};
+
+static void copy_known(struct value *to, const struct value *from)
+{
+	to->shape = from->shape;
+	to->elem = from->elem;
+	to->kept = from->kept;
+	to->sequence = from->sequence;
+	to->quantized = from->quantized;
+	to->blame = from->blame;
+}
+
+/* Forgets what an earlier walk found. */
+static void forget(struct graph *sub)
+{
+	for (int i = 0; i < sub->nvalue; i++) {
+		struct value *v = sub->value[i];
+
+		if (v->producer < 0)
+			continue;
+		v->shape.rank = RANK_UNKNOWN;
+		v->elem = VALUE_UNKNOWN;
+		v->kept = NULL;
+		v->sequence = NULL;
+		v->blame = NULL;
+		v->is_const = v->quantized = 0;
+	}
+}
+
+/* Infers the graph, whose inputs are set. 1: done; 0: there was too much of it already; -1. */
+static int walk(struct infer *x, struct graph *sub, struct err *e)
+{
+	struct graph *outer = x->g;
+	int r = 0;
+
+	if (x->walked > WALK_MOST)
+		return 0;
+	forget(sub);
+	for (int i = 0; i < sub->nvalue; i++) {
+		struct value *v = sub->value[i];
+		const struct value *from = v->is_captured ? graph_find(outer, v->name) : NULL;
+
+		if (from) {
+			copy_known(v, from);
+			v->is_const = from->is_const;
+		}
+	}
+	x->g = sub;
+	for (int i = 0; i < sub->nnode && !r; i++) {
+		x->walked++;
+		r = infer_node(x, &sub->node[sub->order[i]], e);
+	}
+	x->g = outer;
+	return r ? -1 : 1;
+}
+
+static struct graph *graph_of(const struct graph_node *n, const char *name)
+{
+	const struct attr *a = node_attr(n, name);
+
+	return a ? a->subgraph : NULL;
+}
+
+static struct value *end_of(const struct graph *sub, const struct ends *list, int i)
+{
+	return i < list->n ? sub->value[list->at[i]] : NULL;
+}
+
+/* What both shapes agree on. */
+static void agree(struct shape *s, const struct shape *other)
+{
+	if (s->rank != other->rank)
+		s->rank = RANK_UNKNOWN;
+	for (int i = 0; i < s->rank; i++)
+		if (s->dim[i] != other->dim[i])
+			s->dim[i] = DIM_UNKNOWN;
+}
+
+/* The truth of a condition; -1: it is not known. */
+static int truth(const struct value *v)
+{
+	if (!v || !v->kept || !shape_known(&v->shape) || shape_count(&v->shape) != 1 ||
+	    !elem_is_int(v->elem) || v->kept[0].i == INT_UNKNOWN)
+		return -1;
+	return v->kept[0].i != 0;
+}
+
+int infer_if(struct infer *x, const struct graph_node *n, struct err *e)
+{
+	struct graph *branch[] = {graph_of(n, "else_branch"), graph_of(n, "then_branch")};
+	int taken = truth(node_in(x->g, n, 0));
+
+	if (!branch[0] || !branch[1])
+		return infer_bad(x, n, e, "lacks a branch");
+	for (int b = 0; b < 2; b++) {
+		int r;
+
+		branch[b]->times = taken < 0 || taken == b;
+		branch[b]->is_dead = !branch[b]->times;
+		if (!branch[b]->times)
+			continue;
+		r = walk(x, branch[b], e);
+		if (r < 0)
+			return -1;
+		branch[b]->times = r;
+		for (int i = 0; r && i < n->nout; i++) {
+			const struct value *from = end_of(branch[b], &branch[b]->outputs, i);
+			struct value *to = node_out(x->g, n, i);
+
+			if (!to || !from)
+				continue;
+			if (taken >= 0 || !b) {
+				copy_known(to, from);
+				continue;
+			}
+			agree(&to->shape, &from->shape);
+			to->kept = NULL;
+			to->sequence = NULL;
+		}
+	}
+	return 0;
+}
+
+/* A value of a body's beginning: what it has in its first turn. */
+static void begin(struct value *to, const struct value *from, int keep)
+{
+	const struct declared *d = to->declared;
+
+	if (from) {
+		copy_known(to, from);
+	} else {
+		to->shape.rank = RANK_UNKNOWN;
+		to->elem = d ? d->elem : VALUE_UNKNOWN;
+	}
+	if (!keep) {
+		to->kept = NULL;
+		to->sequence = NULL;
+	}
+	if (to->shape.rank < 0 && d && d->shape.rank == 0)
+		to->shape.rank = 0;
+}
+
+static void set_turn(struct infer *x, struct value *v, int64_t turn)
+{
+	if (!v)
+		return;
+	v->shape = (struct shape){0};
+	v->elem = VALUE_I64;
+	v->kept = NULL;
+	if (turn < 0)
+		return;
+	v->kept = arena_new(x->g->a, union scalar);
+	v->kept[0].i = turn;
+}
+
+/* Walks until the shapes of what one turn hands to the next stay as they are. */
+static int walk_any_turn(struct infer *x, struct graph *sub, int skip, int states, struct err *e)
+{
+	for (int again = 0; again < 3; again++) {
+		int changed = 0, r = walk(x, sub, e);
+
+		if (r <= 0)
+			return r;
+		for (int i = 0; i < states; i++) {
+			struct value *in = end_of(sub, &sub->inputs, skip + i);
+			const struct value *out = end_of(sub, &sub->outputs, skip / 2 + i);
+			struct shape s;
+
+			if (!in || !out)
+				continue;
+			s = in->shape;
+			agree(&s, &out->shape);
+			changed |= s.rank != in->shape.rank ||
+				   memcmp(s.dim, in->shape.dim,
+					  sizeof *s.dim * (size_t)(s.rank > 0 ? s.rank : 0)) != 0;
+			in->shape = s;
+		}
+		if (!changed)
+			break;
+	}
+	return 1;
+}
+
+/* Turn after turn, as far as the condition stays known. The number of turns, or -1. */
+static int64_t follow(struct infer *x, struct graph *sub, int states, int64_t most, struct err *e,
+		      int *r)
+{
+	for (int64_t turn = 0; turn < most; turn++) {
+		set_turn(x, end_of(sub, &sub->inputs, 0), turn);
+		for (int i = 0; turn && i < states; i++) {
+			struct value *in = end_of(sub, &sub->inputs, 2 + i);
+			const struct value *out = end_of(sub, &sub->outputs, 1 + i);
+
+			if (in && out)
+				copy_known(in, out);
+		}
+		*r = walk(x, sub, e);
+		if (*r <= 0)
+			return -1;
+		switch (truth(end_of(sub, &sub->outputs, 0))) {
+		case 0:
+			return turn + 1;
+		case 1:
+			continue;
+		default:
+			return -1;
+		}
+	}
+	return most;
+}
+
+/* The outputs of a Loop: what the last turn hands on, and one part of each turn. */
+static int loop_outputs(struct infer *x, const struct graph_node *n, struct graph *sub, int states,
+			int64_t turns, struct err *e)
+{
+	for (int i = 0; i < n->nout; i++) {
+		const struct value *from = end_of(sub, &sub->outputs, 1 + i);
+		struct value *to = node_out(x->g, n, i);
+		struct shape s;
+
+		if (!to || !from)
+			continue;
+		if (i < states) {
+			copy_known(to, turns == 0 ? node_in(x->g, n, 2 + i)
+							    ? node_in(x->g, n, 2 + i)
+							    : from
+						  : from);
+			if (turns < 0) {
+				to->kept = NULL;
+				to->sequence = NULL;
+			}
+			continue;
+		}
+		to->elem = from->elem;
+		s.rank = from->shape.rank;
+		if (s.rank < 0 || s.rank == GRAPH_MAX_RANK)
+			continue;
+		s.dim[s.rank++] = 0;
+		s.dim[0] = turns < 0 ? DIM_UNKNOWN : turns;
+		memcpy(s.dim + 1, from->shape.dim, sizeof *s.dim * (size_t)from->shape.rank);
+		if (infer_set(x, n, i, &s, e))
+			return -1;
+	}
+	return 0;
+}
+
+int infer_loop(struct infer *x, const struct graph_node *n, struct err *e)
+{
+	struct graph *sub = graph_of(n, "body");
+	const struct value *most = node_in(x->g, n, 0), *go = node_in(x->g, n, 1);
+	int states = n->nin > 2 ? n->nin - 2 : 0, r = 1, goes = go ? truth(go) : 1;
+	int64_t limit = truth(most) < 0 ? -1 : most->kept[0].i, turns = -1;
+
+	if (!sub)
+		return infer_bad(x, n, e, "lacks a body");
+	limit = limit > TIMES_MOST ? -1 : limit;
+	for (int i = 0; i < states; i++)
+		if (end_of(sub, &sub->inputs, 2 + i))
+			begin(end_of(sub, &sub->inputs, 2 + i), node_in(x->g, n, 2 + i), 1);
+	if (end_of(sub, &sub->inputs, 1))
+		begin(end_of(sub, &sub->inputs, 1), go, 1);
+	if (limit >= 0 && limit <= TURNS_FOLLOWED && limit * sub->nnode <= NODES_FOLLOWED &&
+	    goes == 1)
+		turns = follow(x, sub, states, limit, e, &r);
+	if (goes == 0)
+		turns = 0;
+	if (r > 0 && turns <= 0) { /* as any turn finds it */
+		set_turn(x, end_of(sub, &sub->inputs, 0), -1);
+		for (int i = 0; i < states; i++)
+			if (end_of(sub, &sub->inputs, 2 + i))
+				begin(end_of(sub, &sub->inputs, 2 + i), node_in(x->g, n, 2 + i), 0);
+		r = walk_any_turn(x, sub, 2, states, e);
+		if (r > 0 && turns < 0 && limit >= 0 && goes == 1 &&
+		    truth(end_of(sub, &sub->outputs, 0)) == 1)
+			turns = limit;
+	}
+	if (r <= 0)
+		return r;
+	sub->times = turns < 0 ? 1 : turns;
+	sub->is_dead = !sub->times;
+	sub->is_once = turns < 0;
+	return loop_outputs(x, n, sub, states, turns, e);
+}
+
+/* Axis i of a list, 0 where it is not given. */
+static int axis_at(const struct graph_node *n, const char *name, int i, int rank)
+{
+	const struct attr *a = node_attr(n, name);
+
+	return a && i < a->nints ? infer_axis(a->ints[i], rank) : rank > 0 ? 0 : -1;
+}
+
+static void drop_dim(struct shape *s, int axis)
+{
+	memmove(s->dim + axis, s->dim + axis + 1, sizeof *s->dim * (size_t)(s->rank - axis - 1));
+	s->rank--;
+}
+
+/* Before opset 9 the batch is a dimension before the others, and input 0 has lengths. */
+struct scan {
+	int old, states, scans;
+	int64_t batch, steps;
+};
+
+static int scan_inputs(struct infer *x, const struct graph_node *n, struct graph *sub,
+		       struct scan *c, struct err *e)
+{
+	for (int i = 0; i < c->states + c->scans; i++) {
+		struct value *to = end_of(sub, &sub->inputs, i);
+		const struct value *from = node_in(x->g, n, i + c->old);
+		int axis;
+
+		if (!to || !from)
+			return infer_lacks(x, n, e);
+		begin(to, from, 0);
+		if (c->old && to->shape.rank > 0) {
+			c->batch = to->shape.dim[0];
+			drop_dim(&to->shape, 0);
+		}
+		if (i < c->states || to->shape.rank < 0)
+			continue;
+		axis = c->old ? 0 : axis_at(n, "scan_input_axes", i - c->states, to->shape.rank);
+		if (axis < 0 || !to->shape.rank)
+			return infer_bad(x, n, e, "scans a dimension that is not there");
+		c->steps = to->shape.dim[axis];
+		drop_dim(&to->shape, axis);
+	}
+	return 0;
+}
+
+static int scan_outputs(struct infer *x, const struct graph_node *n, struct graph *sub,
+			const struct scan *c, struct err *e)
+{
+	for (int i = 0; i < n->nout; i++) {
+		const struct value *from = end_of(sub, &sub->outputs, i);
+		struct value *to = node_out(x->g, n, i);
+		struct shape s;
+		int axis;
+
+		if (!to || !from)
+			continue;
+		to->elem = from->elem;
+		if (from->shape.rank < 0 || from->shape.rank + 2 > GRAPH_MAX_RANK)
+			continue;
+		s = from->shape;
+		if (i >= c->states) {
+			axis = c->old ? 0
+				      : axis_at(n, "scan_output_axes", i - c->states, s.rank + 1);
+			if (axis < 0)
+				return infer_bad(x, n, e, "stacks a dimension that is not there");
+			memmove(s.dim + axis + 1, s.dim + axis,
+				sizeof *s.dim * (size_t)(s.rank - axis));
+			s.rank++;
+			s.dim[axis] = c->steps;
+		}
+		if (c->old) {
+			memmove(s.dim + 1, s.dim, sizeof *s.dim * (size_t)s.rank);
+			s.rank++;
+			s.dim[0] = c->batch;
+		}
+		if (infer_set(x, n, i, &s, e))
+			return -1;
+	}
+	return 0;
+}
+
+int infer_scan(struct infer *x, const struct graph_node *n, struct err *e)
+{
+	struct graph *sub = graph_of(n, "body");
+	int64_t scans = node_int(n, "num_scan_inputs", 0);
+	struct scan c = {.old = x->opset < 9, .batch = 1, .steps = DIM_UNKNOWN};
+	int r;
+
+	if (!sub)
+		return infer_bad(x, n, e, "lacks a body");
+	if (scans < 1 || scans > n->nin - c.old)
+		return infer_bad(x, n, e, "has a number of inputs that makes no sense");
+	c.scans = (int)scans;
+	c.states = n->nin - c.old - c.scans;
+	if (scan_inputs(x, n, sub, &c, e))
+		return -1;
+	r = walk_any_turn(x, sub, 0, c.states, e);
+	if (r <= 0)
+		return r;
+	sub->is_once = c.steps < 0 || c.batch < 0 || c.steps > TIMES_MOST || c.batch > TIMES_MOST ||
+		       c.steps * c.batch > TIMES_MOST;
+	sub->times = sub->is_once ? 1 : c.steps * c.batch;
+	sub->is_dead = !sub->times;
+	return scan_outputs(x, n, sub, &c, e);
+}

@@ -1,0 +1,83 @@
+#!/usr/bin/env python3
+"""Makes tests/onnx-rules.tar.zst: the test models of the ONNX specification, a node or a few each, for shape rules.
+
+pip install onnx==1.23.2; python3 tests/onnx-rules.py
+
+An output is called NAME:SHAPE, where SHAPE (2x3, or "a scalar") is that of the result in the specification's own
+tests. Integers, booleans and small lists of floats among the inputs are initializers, because shapes may follow from
+them; other inputs have only a shape. No output declares one.
+"""
+import io
+import os
+import subprocess
+import tarfile
+
+import numpy as np
+import onnx
+from onnx import helper, numpy_helper
+from onnx.backend.test.case.node import collect_testcases
+
+FEW = 16  # floats that may decide a shape
+LEAVE_OUT = ('string', 'sequence_map')  # texts; and a subgraph for each item
+
+
+def text(shape):
+    return 'x'.join(map(str, shape)) if shape else 'a scalar'
+
+
+def renamed(graph, names):
+    """New names for values, in subgraphs too."""
+    for node in graph.node:
+        for names_of in (node.input, node.output):
+            for i, name in enumerate(names_of):
+                names_of[i] = names.get(name, name)
+        for attribute in node.attribute:
+            if attribute.HasField('g'):
+                renamed(attribute.g, names)
+
+
+def recorded(case):
+    """The model as it is recorded, or None: it has no tensors."""
+    model = onnx.ModelProto()
+    model.CopyFrom(case.model)
+    graph = model.graph
+    inputs, outputs = case.data_sets[0]
+    if not all(isinstance(a, np.ndarray) for a in [*inputs, *outputs]):
+        return None
+    if any(a.dtype == object for a in [*inputs, *outputs]):
+        return None
+    infos = list(graph.input)
+    del graph.input[:], graph.value_info[:]
+    for info, array in zip(infos, inputs):
+        if np.issubdtype(array.dtype, np.integer) or array.dtype == bool or array.size <= FEW:
+            graph.initializer.append(numpy_helper.from_array(array, info.name))
+        else:
+            graph.input.append(helper.make_tensor_value_info(info.name, info.type.tensor_type.elem_type, array.shape))
+    names = {}
+    for info, array in zip(graph.output, outputs):
+        names[info.name] = f'{info.name}:{text(np.shape(array))}'
+    renamed(graph, names)
+    kinds = [info.type.tensor_type.elem_type for info in graph.output]
+    del graph.output[:]
+    graph.output.extend(helper.make_tensor_value_info(name, kind, None) for name, kind in zip(names.values(), kinds))
+    for node in graph.node:
+        node.doc_string = ''
+    graph.doc_string = model.doc_string = ''
+    return model.SerializeToString()
+
+
+def main():
+    path = os.path.join(os.path.dirname(os.path.abspath(__file__)), 'onnx-rules.tar')
+    with tarfile.open(path, 'w') as tar:
+        for case in sorted(collect_testcases(None), key=lambda c: c.name):
+            if case.kind != 'node' or not case.model or not case.data_sets or any(s in case.name for s in LEAVE_OUT):
+                continue
+            data = recorded(case)
+            if data and len(data) < 40000:
+                member = tarfile.TarInfo(case.name.removeprefix('test_') + '.onnx')
+                member.size = len(data)
+                tar.addfile(member, io.BytesIO(data))
+    subprocess.run(['zstd', '-q', '-19', '--ultra', '--rm', '-f', path], check=True)
+
+
+main()
