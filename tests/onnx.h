@@ -83,20 +83,25 @@ static inline void put_names(struct buf *b, int field, const char *names)
 	}
 }
 
-/* "Conv x w -> y", with attributes in "group=8 pads=1,1,1,1", and with graphs inside (NULL: none),
- * which are consumed. */
+/* "Conv x w -> y" (or "com.microsoft:FusedConv x w -> y"), with attributes in "group=8
+ * pads=1,1,1,1", and with graphs inside (NULL: none), which are consumed. */
 static inline void node_around(struct buf *g, const char *text, const char *attrs, const char *name,
 			       struct buf *sub, const char *other, struct buf *sub2)
 {
 	struct buf n = BUF_INIT, in = BUF_INIT, a = BUF_INIT, b = BUF_INIT;
 	const char *arrow = strstr(text, " -> "), *space = strchr(text, ' ');
+	const char *colon = strchr(text, ':');
 
 	if (space < arrow)
 		buf_add(&in, space + 1, (size_t)(arrow - space - 1));
 	buf_str(&in, "");
 	put_names(&n, 1, in.s);
 	put_names(&n, 2, arrow + 4);
-	put_bytes(&n, 4, text, (size_t)(space - text));
+	if (colon && colon < space)
+		put_bytes(&n, 7, text, (size_t)(colon - text));
+	else
+		colon = text - 1;
+	put_bytes(&n, 4, colon + 1, (size_t)(space - colon - 1));
 	while (*attrs) {
 		size_t k = strcspn(attrs, " ");
 		char one[80];

@@ -118,6 +118,8 @@ static int64_t int_unary(const char *op, int64_t a, int *known)
 		return !a;
 	if (!strcmp(op, "Sign"))
 		return (a > 0) - (a < 0);
+	if (!strcmp(op, "Relu"))
+		return a < 0 ? 0 : a;
 	*known = 0;
 	return 0;
 }
@@ -138,6 +140,8 @@ static double real_unary(const char *op, double a, int *known)
 		return nearbyint(a);
 	if (!strcmp(op, "Sqrt"))
 		return sqrt(a);
+	if (!strcmp(op, "Relu"))
+		return a < 0 ? 0 : a;
 	if (!strcmp(op, "Exp"))
 		return exp(a);
 	if (!strcmp(op, "Log"))

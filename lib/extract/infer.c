@@ -42,6 +42,7 @@ static const struct row rows[] = {
 	/* Not of ONNX: */
 	{"SpaceToBatch", infer_space_to_batch, MOVES},
 	{"BatchToSpace", infer_space_to_batch, MOVES},
+	{"RepeatHeads", infer_repeat_heads, MOVES},
 	{"Gemm", infer_gemm, SAME},
 	{"MatMul", infer_matmul, SAME},
 	{"MatMulInteger", infer_matmul, INT32},
@@ -100,8 +101,8 @@ static const struct row rows[] = {
 	{"Bernoulli", infer_random_like, SAME},
 	{"EyeLike", infer_random_like, SAME},
 	{"DequantizeLinear", infer_unary, FLOATS},
-	{"BatchNormalization", infer_unary, SAME},
-	{"LayerNormalization", infer_unary, SAME},
+	{"BatchNormalization", infer_batch_norm, SAME},
+	{"LayerNormalization", infer_layer_norm, SAME},
 	{"Optional", infer_unary, MOVES},
 	{"OptionalGetElement", infer_unary, MOVES},
 	{"RandomNormalLike", infer_random_like, SAME},
@@ -157,6 +158,8 @@ static const struct row rows[] = {
 	{"Compress", infer_compress, MOVES},
 	{"TfIdfVectorizer", infer_patterns, OWN},
 	{"CausalConvWithState", infer_causal_conv, SAME},
+	{"OptionalHasElement", infer_has_element, BOOLEAN},
+	{"LinearAttention", infer_linear_attention, SAME},
 	{"If", infer_if, OWN},
 	{"Loop", infer_loop, OWN},
 	{"Scan", infer_scan, OWN},
@@ -214,6 +217,7 @@ static const char *const like_first[] = {
 	"Shrink",
 	"Sigmoid",
 	"Sign",
+	"SimplifiedLayerNormalization",
 	"Sin",
 	"Sinh",
 	"Softmax",
@@ -230,15 +234,10 @@ static const char *const like_first[] = {
 
 /* Of the com.microsoft domain: those with the shape of input 0. */
 static const char *const contrib_like_first[] = {
-	"BiasGelu",
-	"FastGelu",
-	"Gelu",
-	"QuickGelu",
-	"SkipLayerNormalization",
-	"SkipSimplifiedLayerNormalization",
-	"SimplifiedLayerNormalization",
-	"BiasAdd",
-	"LayerNormalization",
+	"Gelu",		  "QuickGelu",	    "SimplifiedLayerNormalization",
+	"BiasAdd",	  "GroupNorm",	    "QLinearLeakyRelu",
+	"QLinearSigmoid", "QLinearSoftmax", "RotaryEmbedding",
+	"Trilu",
 };
 
 static const struct row like_first_row = {"", infer_unary, SAME};

@@ -146,14 +146,15 @@ int fold_non_zero(struct infer *x, const struct graph_node *n, struct err *e);
 
 infer_fn infer_unary, infer_nary, infer_where, infer_prelu, infer_dropout, infer_random_like,
 	infer_non_zero, infer_quantize_dynamic, infer_boxes, infer_grid_sample, infer_scatter,
-	infer_cumsum;
+	infer_cumsum, infer_layer_norm, infer_batch_norm, infer_has_element;
 infer_fn infer_conv, infer_conv_transpose, infer_pool, infer_global_pool, infer_pad, infer_resize,
 	infer_depth_to_space, infer_space_to_depth, infer_space_to_batch;
-infer_fn infer_gemm, infer_matmul, infer_einsum, infer_reduce, infer_arg, infer_topk, infer_rnn;
+infer_fn infer_gemm, infer_matmul, infer_einsum, infer_reduce, infer_arg, infer_topk, infer_rnn,
+	infer_linear_attention;
 infer_fn infer_concat, infer_split, infer_slice, infer_gather, infer_gather_elements,
 	infer_gather_nd, infer_reshape, infer_flatten, infer_transpose, infer_squeeze,
-	infer_unsqueeze, infer_expand, infer_tile, infer_shape, infer_size, infer_constant,
-	infer_constant_of_shape, infer_range, infer_one_hot;
+	infer_unsqueeze, infer_expand, infer_tile, infer_repeat_heads, infer_shape, infer_size,
+	infer_constant, infer_constant_of_shape, infer_range, infer_one_hot;
 infer_fn infer_regions, infer_col2im, infer_center, infer_grid, infer_det, infer_dft, infer_stft,
 	infer_window, infer_mel, infer_multinomial, infer_loss, infer_random, infer_unique,
 	infer_compress, infer_patterns, infer_causal_conv, infer_unpool;
@@ -165,10 +166,12 @@ infer_fn infer_sequence_construct, infer_sequence_insert, infer_sequence_erase, 
  * transposed (not in ONNX). */
 void infer_operands(const struct graph_node *n, struct shape *a, struct shape *b);
 
-/* Einsum "ij,jk->ik" with the sizes of its letters; multiply-adds are the product of all sizes. */
+/* Einsum "ij,jk->ik" with the sizes of its letters; multiply-adds are the product of all sizes. The
+ * dimensions of an ellipsis are letters too, with codes 1 to 12. */
 struct einsum {
 	int64_t size[128];
 	char used[128];
+	char equation[256];
 	char out[GRAPH_MAX_RANK + 1];
 };
 int einsum_resolve(const struct graph *g, const struct graph_node *n, struct einsum *s);

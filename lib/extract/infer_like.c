@@ -30,6 +30,52 @@ int infer_random_like(struct infer *x, const struct graph_node *n, struct err *e
 	return in ? infer_set(x, n, 0, &in->shape, e) : infer_bad(x, n, e, "has no input");
 }
 
+/* Means and deviations, in float, of what is normalized from an axis on. */
+int infer_layer_norm(struct infer *x, const struct graph_node *n, struct err *e)
+{
+	const struct value *in = node_in(x->g, n, 0);
+	struct shape s;
+	int axis;
+
+	if (infer_random_like(x, n, e))
+		return -1;
+	if (in->shape.rank < 0)
+		return 0;
+	axis = infer_axis(node_int(n, "axis", -1), in->shape.rank);
+	if (axis < 0)
+		return infer_bad(x, n, e, "normalizes a dimension that is not there");
+	s = in->shape;
+	for (int i = axis; i < s.rank; i++)
+		s.dim[i] = 1;
+	for (int i = 1; i < n->nout; i++) {
+		if (node_out(x->g, n, i))
+			node_out(x->g, n, i)->elem = VALUE_F32;
+		if (infer_set(x, n, i, &s, e))
+			return -1;
+	}
+	return 0;
+}
+
+/* In training, means and variances are made, too. */
+int infer_batch_norm(struct infer *x, const struct graph_node *n, struct err *e)
+{
+	const struct value *scale = node_in(x->g, n, 1);
+
+	if (infer_random_like(x, n, e))
+		return -1;
+	for (int i = 1; scale && i < n->nout; i++)
+		if (infer_set(x, n, i, &scale->shape, e))
+			return -1;
+	return 0;
+}
+
+int infer_has_element(struct infer *x, const struct graph_node *n, struct err *e)
+{
+	const struct shape scalar = {0};
+
+	return infer_set(x, n, 0, &scalar, e);
+}
+
 /* Data in which some elements are replaced. */
 int infer_scatter(struct infer *x, const struct graph_node *n, struct err *e)
 {

@@ -1,4 +1,5 @@
 /* Products, reductions and recurrent networks. */
+#include <ctype.h>
 #include <string.h>
 
 #include "lib/extract/infer.h"
@@ -106,21 +107,72 @@ static int letters(struct einsum *s, const char *p, size_t len, const struct sha
 	return 0;
 }
 
-/* Explicit equations over letters; those with an ellipsis or without "->" are not resolved. */
-int einsum_resolve(const struct graph *g, const struct graph_node *n, struct einsum *s)
+enum { EQUATION_MAX = 256, ELLIPSIS = GRAPH_MAX_RANK };
+
+/* The equation without blanks; an ellipsis becomes letters 1 to 12, the last of which is 1, as many
+ * as the operand has dimensions there; without "->" the letters that occur once are put out, in
+ * alphabetical order. -1: there is no sense in it. */
+static int write_out(const struct graph *g, const struct graph_node *n, char *to)
 {
 	const char *text = node_str(n, "equation", "");
-	char eq[128];
+	int operand = 0, most = 0, times[128] = {0}, arrow = 0;
 	size_t len = 0;
+
+	for (; *text; text++) {
+		const struct value *v = node_in(g, n, operand);
+		size_t letters = 0;
+
+		if (len + ELLIPSIS + 2 > EQUATION_MAX || (*text & 0x80) || *text < ' ')
+			return -1;
+		if (*text == '.') {
+			if (strncmp(text, "...", 3) != 0)
+				return -1;
+			text += 2;
+			for (const char *c = text + 1; *c && *c != ',' && *c != '-'; c++)
+				letters += *c != ' ';
+			for (size_t i = len; i-- > 0 && to[i] != ',';)
+				letters++;
+			if (!arrow && (!v || v->shape.rank < (int)letters))
+				return -1;
+			for (int i = arrow ? most : v->shape.rank - (int)letters; i > 0; i--) {
+				most = i > most ? i : most;
+				to[len++] = (char)i;
+			}
+			continue;
+		}
+		if (*text == ',')
+			operand++;
+		arrow |= *text == '>';
+		if (isalpha((unsigned char)*text))
+			times[(unsigned char)*text]++;
+		if (*text != ' ')
+			to[len++] = *text;
+	}
+	if (!arrow) {
+		if (len + 2 + (size_t)most + 128 > EQUATION_MAX)
+			return -1;
+		to[len++] = '-';
+		to[len++] = '>';
+		for (int i = most; i > 0; i--)
+			to[len++] = (char)i;
+		for (int c = 'A'; c <= 'z'; c++)
+			if (times[c] == 1)
+				to[len++] = (char)c;
+	}
+	to[len] = 0;
+	return 0;
+}
+
+int einsum_resolve(const struct graph *g, const struct graph_node *n, struct einsum *s)
+{
+	char *eq = s->equation;
 	const char *p = eq, *arrow;
 
 	*s = (struct einsum){0};
-	for (; *text && len + 1 < sizeof eq; text++)
-		if (*text != ' ')
-			eq[len++] = *text;
-	eq[len] = 0;
+	if (write_out(g, n, eq))
+		return -1;
 	arrow = strstr(eq, "->");
-	if (*text || !arrow || strchr(eq, '.') || strlen(arrow + 2) > GRAPH_MAX_RANK)
+	if (!arrow || strlen(arrow + 2) > GRAPH_MAX_RANK)
 		return -1;
 	for (int i = 0; i < n->nin; i++) {
 		const struct value *v = node_in(g, n, i);
@@ -271,4 +323,26 @@ int infer_rnn(struct infer *x, const struct graph_node *n, struct err *e)
 	return infer_set(x, n, 0, &y, e) || infer_set(x, n, 1, &h, e) || infer_set(x, n, 2, &h, e)
 		       ? -1
 		       : 0;
+}
+
+/* Queries, keys and values: batch x steps x heads and their elements. The state is a matrix for
+ * each head of the values. */
+int infer_linear_attention(struct infer *x, const struct graph_node *n, struct err *e)
+{
+	const struct value *q = node_in(x->g, n, 0), *v = node_in(x->g, n, 2);
+	int64_t heads = node_int(n, "q_num_heads", 0), own = node_int(n, "kv_num_heads", heads);
+	struct shape out, state;
+
+	if (!q || !v || heads < 1 || own < 1)
+		return infer_bad(x, n, e, "wants queries, keys and values, and numbers of heads");
+	if (q->shape.rank != 3 || v->shape.rank != 3)
+		return 0;
+	out = q->shape;
+	out.dim[2] = v->shape.dim[2] < 0 ? DIM_UNKNOWN : v->shape.dim[2] / own * heads;
+	state = (struct shape){4, {q->shape.dim[0], own, q->shape.dim[2], v->shape.dim[2]}};
+	if (state.dim[2] > 0)
+		state.dim[2] /= heads;
+	if (state.dim[3] > 0)
+		state.dim[3] /= own;
+	return infer_set(x, n, 0, &out, e) || infer_set(x, n, 1, &state, e) ? -1 : 0;
 }

@@ -376,3 +376,21 @@ int infer_tile(struct infer *x, const struct graph_node *n, struct err *e)
 	fold_tile(x, n);
 	return 0;
 }
+
+/* Batch x heads x steps x elements, with as many heads as input 1 has. */
+int infer_repeat_heads(struct infer *x, const struct graph_node *n, struct err *e)
+{
+	const struct value *in = node_in(x->g, n, 0), *like = node_in(x->g, n, 1);
+	struct shape s;
+
+	if (!in || !like)
+		return infer_lacks(x, n, e);
+	if (in->shape.rank != 4 || like->shape.rank != 4)
+		return 0;
+	s = in->shape;
+	if (s.dim[1] > 0 && like->shape.dim[1] > 0 && like->shape.dim[1] % s.dim[1])
+		return infer_bad(x, n, e, "has %lld heads for %lld", (long long)s.dim[1],
+				 (long long)like->shape.dim[1]);
+	s.dim[1] = like->shape.dim[1];
+	return infer_set(x, n, 0, &s, e);
+}

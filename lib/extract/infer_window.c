@@ -388,12 +388,35 @@ int infer_resize_factor(const struct graph *g, const struct graph_node *n, int64
 	return !isnan(*out);
 }
 
+/* Sizes of which one gives the factor for all: the smallest (not_larger) or the largest. 0: each
+ * size stands for itself. */
+static double common_factor(const struct graph_node *n, const struct shape *s, const int *axis,
+			    const int64_t *sizes, int count)
+{
+	const char *policy = node_str(n, "keep_aspect_ratio_policy", "stretch");
+	int larger = !strcmp(policy, "not_smaller");
+	double best = 0;
+
+	if (!larger && strcmp(policy, "not_larger") != 0)
+		return 0;
+	for (int i = 0; i < count; i++) {
+		double f = (double)sizes[i] / (double)s->dim[axis[i]];
+
+		if (s->dim[axis[i]] < 1 || sizes[i] < 0)
+			return 0;
+		if (!i || (larger ? f > best : f < best))
+			best = f;
+	}
+	return best;
+}
+
 int infer_resize(struct infer *x, const struct graph_node *n, struct err *e)
 {
 	const struct value *in = node_in(x->g, n, 0);
 	const struct attr *only = node_attr(n, "axes"); /* since opset 18 */
 	const int64_t *sizes;
-	int nsizes, fixed;
+	int nsizes, fixed, count, axes[GRAPH_MAX_RANK];
+	double common;
 	struct shape s;
 
 	if (!in)
@@ -402,13 +425,24 @@ int infer_resize(struct infer *x, const struct graph_node *n, struct err *e)
 		return 0;
 	s = in->shape;
 	fixed = infer_list(x->g, n, NULL, 3, &nsizes, &sizes);
-	for (int i = 0; i < (only ? only->nints : s.rank); i++) {
-		int count = only ? only->nints : s.rank;
-		int axis = only ? infer_axis(only->ints[i], s.rank) : i;
+	count = only ? only->nints : s.rank;
+	if (count > GRAPH_MAX_RANK)
+		return infer_bad(x, n, e, "resizes a dimension that is not there");
+	for (int i = 0; i < count; i++) {
+		axes[i] = only ? infer_axis(only->ints[i], s.rank) : i;
+		if (axes[i] < 0)
+			return infer_bad(x, n, e, "resizes a dimension that is not there");
+	}
+	common = fixed == 1 && nsizes == count ? common_factor(n, &s, axes, sizes, count) : 0;
+	for (int i = 0; i < count; i++) {
+		int axis = axes[i];
 		double f, size;
 
-		if (axis < 0)
-			return infer_bad(x, n, e, "resizes a dimension that is not there");
+		if (common > 0) {
+			size = floor(common * (double)s.dim[axis] + 0.5);
+			s.dim[axis] = size <= (double)MAX_ELEMENTS ? (int64_t)size : DIM_UNKNOWN;
+			continue;
+		}
 		if (fixed == 1 && nsizes == count) {
 			if (sizes[i] < 0 && sizes[i] != INT_UNKNOWN)
 				return infer_bad(x, n, e, "makes a negative size");

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "lib/extract/onnx/parse.h"
+#include "lib/extract/onnx/rewrite.h"
 
 static int parse_graph(struct parse *p, uint64_t end, struct graph *g, struct err *e);
 
@@ -311,6 +312,8 @@ static int parse_graph(struct parse *p, uint64_t end, struct graph *g, struct er
 		if (r)
 			return -1;
 	}
+	if (!r && !p->weights)
+		onnx_rewrite(g);
 	return !r && p->depth ? link_inside(g, e) : r;
 }
 

@@ -1,6 +1,7 @@
 /* TensorProto: what is small and may decide shapes is kept, the rest is passed over. */
 #include "lib/extract/onnx/parse.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -136,10 +137,48 @@ static int keep_ints(struct value *v, const struct buf *raw, enum coding coding,
 	return 0;
 }
 
+/* A number in half precision, or in bfloat16, which is the upper half of a float. */
+static double half(uint16_t h, int is_bf16)
+{
+	uint32_t wide = (uint32_t)h << 16;
+	int exponent = h >> 10 & 31, fraction = h & 1023;
+	float f;
+	double v;
+
+	if (is_bf16) {
+		memcpy(&f, &wide, sizeof f);
+		return (double)f;
+	}
+	if (exponent == 31)
+		v = fraction ? (double)NAN : (double)INFINITY;
+	else
+		v = exponent ? ldexp(1024 + fraction, exponent - 25) : ldexp(fraction, -24);
+	return h >> 15 ? -v : v;
+}
+
+/* Elements of two bytes each, or as a list of integers. */
+static int keep_halves(struct value *v, const struct buf *raw, enum coding coding, int64_t n)
+{
+	size_t size = coding == LIST_OF_INT64 ? 8 : 2;
+
+	if ((coding != LIST_OF_INT64 && coding != LITTLE_ENDIAN_RAW) || n > KEEP_REALS ||
+	    raw->n != (size_t)n * size)
+		return -1;
+	for (int64_t i = 0; i < n; i++) {
+		uint16_t h;
+
+		memcpy(&h, raw->s + (size_t)i * size, sizeof h);
+		v->kept[i].f = half(h, v->elem == VALUE_BF16);
+	}
+	return 0;
+}
+
 static int keep_reals(struct value *v, const struct buf *raw, enum coding coding, int64_t n)
 {
 	int is_double = v->elem == VALUE_F64;
 
+	if (v->elem == VALUE_F16 || v->elem == VALUE_BF16)
+		return keep_halves(v, raw, coding, n);
 	if (v->elem != VALUE_F32 && !is_double)
 		return -1;
 	if (coding != LITTLE_ENDIAN_RAW && coding != (is_double ? LIST_OF_DOUBLE : LIST_OF_FLOAT))

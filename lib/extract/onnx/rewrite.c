@@ -1,0 +1,334 @@
+#include "lib/extract/onnx/rewrite.h"
+
+#include <string.h>
+
+int rewrite_in(const struct rewrite *r, int i)
+{
+	return i < r->n->nin ? r->n->in[i] : -1;
+}
+
+int rewrite_out(const struct rewrite *r, int i)
+{
+	return i < r->n->nout ? r->n->out[i] : -1;
+}
+
+int rewrite_between(struct rewrite *r, const char *what)
+{
+	int out = rewrite_out(r, 0);
+	const char *name = r->n->name[0] ? r->n->name : out < 0 ? "" : r->b.g->value[out]->name;
+
+	return build_value(&r->b, arena_printf(r->b.a, "%s/%s", name, what));
+}
+
+int rewrite_made(struct rewrite *r, int i)
+{
+	int out = rewrite_out(r, i);
+
+	return out < 0 ? rewrite_between(r, "unread") : out;
+}
+
+struct graph_node *rewrite_node(struct rewrite *r, const char *type, const int *in, int nin,
+				int out)
+{
+	struct graph_node *n = build_node(&r->b, type, in, nin, &out, 1);
+
+	n->name = r->n->name;
+	return n;
+}
+
+int rewrite_one(struct rewrite *r, const char *type, int in, const char *what)
+{
+	int out = rewrite_between(r, what);
+
+	rewrite_node(r, type, &in, 1, out);
+	return out;
+}
+
+int rewrite_plus(struct rewrite *r, int in, int addend)
+{
+	const int both[] = {in, addend};
+	int out;
+
+	if (addend < 0)
+		return in;
+	out = rewrite_between(r, "sum");
+	rewrite_node(r, "Add", both, 2, out);
+	return out;
+}
+
+/* The attributes, but those whose names begin so. */
+static void copy_attrs(struct rewrite *r, struct graph_node *n, const char *but)
+{
+	n->attr = arena_array(r->b.a, struct attr, r->n->nattr + 1);
+	n->nattr = 0;
+	for (int i = 0; i < r->n->nattr; i++)
+		if (strncmp(r->n->attr[i].name, but, strlen(but)) != 0)
+			n->attr[n->nattr++] = r->n->attr[i];
+}
+
+/* The activation that an attribute names, from `in` to the node's output. */
+static void activate(struct rewrite *r, int in, const char *type)
+{
+	const struct attr *given = node_attr(r->n, "activation_params");
+	float p = given && given->nfloats > 0 ? given->floats[0]
+					      : node_float(r->n, "activation_alpha", 0);
+	float q = given && given->nfloats > 1 ? given->floats[1]
+					      : node_float(r->n, "activation_beta", 0);
+	struct graph_node *n = rewrite_node(r, type, &in, 1, rewrite_made(r, 0));
+
+	if (!strcmp(type, "Clip")) {
+		build_float(&r->b, n, "min", p);
+		build_float(&r->b, n, "max", q);
+	} else if (!strcmp(type, "LeakyRelu") || !strcmp(type, "HardSigmoid")) {
+		build_float(&r->b, n, "alpha", p);
+		build_float(&r->b, n, "beta", q);
+	}
+}
+
+/* A convolution or product with an addend (conv: input 3) and an activation behind it. */
+static void fused(struct rewrite *r, const char *type, int nin, int addend, int last)
+{
+	const char *activation = node_str(r->n, "activation", "");
+	int out = activation[0] || addend >= 0 ? rewrite_between(r, "product") : rewrite_made(r, 0);
+	int in[4] = {-1, -1, -1, -1};
+	struct graph_node *n;
+
+	for (int i = 0; i < nin; i++)
+		in[i] = rewrite_in(r, i);
+	while (nin > 1 && in[nin - 1] < 0)
+		nin--;
+	n = rewrite_node(r, type, in, nin, out);
+	copy_attrs(r, n, "activation");
+	n->channels_last = last;
+	if (addend >= 0 && activation[0]) {
+		out = rewrite_plus(r, out, addend);
+	} else if (addend >= 0) {
+		const int both[] = {out, addend};
+
+		rewrite_node(r, "Add", both, 2, rewrite_made(r, 0));
+	}
+	if (activation[0])
+		activate(r, out, activation);
+}
+
+static void fused_conv(struct rewrite *r)
+{
+	fused(r, "Conv", 3, rewrite_in(r, 3), 0);
+}
+
+static void nhwc_conv(struct rewrite *r)
+{
+	fused(r, "Conv", 3, rewrite_in(r, 3), 1);
+}
+
+static void fused_gemm(struct rewrite *r)
+{
+	fused(r, "Gemm", 3, -1, 0);
+}
+
+static void fused_matmul(struct rewrite *r)
+{
+	const int in[] = {rewrite_in(r, 0), rewrite_in(r, 1)};
+	struct graph_node *n = rewrite_node(r, "MatMul", in, 2, rewrite_made(r, 0));
+
+	copy_attrs(r, n, "activation");
+}
+
+/* Blocks of channels: a convolution or pool of them has the shapes of one without. */
+static void same_type(struct rewrite *r)
+{
+	struct graph_node *n = rewrite_node(r, r->n->type, r->n->in, r->n->nin, rewrite_made(r, 0));
+
+	n->attr = r->n->attr;
+	n->nattr = r->n->nattr;
+}
+
+static void nhwc_pool(struct rewrite *r)
+{
+	const char *type = strstr(r->n->type, "Max") ? "MaxPool" : "AveragePool";
+	struct graph_node *n = rewrite_node(r, type, r->n->in, 1, rewrite_made(r, 0));
+
+	n->attr = r->n->attr;
+	n->nattr = r->n->nattr;
+	n->channels_last = 1;
+}
+
+static void turn(struct rewrite *r, int in, int out, int to_last)
+{
+	static const int64_t last[] = {0, 2, 3, 1}, first[] = {0, 3, 1, 2};
+
+	build_ints(&r->b, rewrite_node(r, "Transpose", &in, 1, out), "perm", to_last ? last : first,
+		   4);
+}
+
+static void reorder_input(struct rewrite *r)
+{
+	int in = rewrite_in(r, 0), out = rewrite_made(r, 0);
+
+	if (node_int(r->n, "channels_last", 0))
+		turn(r, in, out, 0);
+	else
+		rewrite_node(r, "Identity", &in, 1, out);
+}
+
+/* What was padded to whole blocks goes. */
+static void reorder_output(struct rewrite *r)
+{
+	const int64_t from = 0, to = node_int(r->n, "channels", INT64_MAX), axis = 1;
+	int last = node_int(r->n, "channels_last", 0) != 0, in = rewrite_in(r, 0);
+	int out = last ? rewrite_between(r, "first") : rewrite_made(r, 0);
+	struct graph_node *n = rewrite_node(r, "Slice", &in, 1, out);
+
+	build_ints(&r->b, n, "starts", &from, 1);
+	build_ints(&r->b, n, "ends", &to, 1);
+	build_ints(&r->b, n, "axes", &axis, 1);
+	if (last)
+		turn(r, out, rewrite_made(r, 0), 1);
+}
+
+static void nchwc_upsample(struct rewrite *r)
+{
+	const struct attr *a = node_attr(r->n, "scales");
+	int in = rewrite_in(r, 0), out = rewrite_made(r, 0);
+	struct graph_node *n = rewrite_node(r, "Upsample", &in, 1, out);
+	struct attr *to = arena_new(r->b.a, struct attr);
+
+	*to = (struct attr){.name = "scales"};
+	to->floats = arena_array(r->b.a, float, a ? a->nints + 1 : 1);
+	for (int i = 0; a && i < a->nints; i++)
+		to->floats[to->nfloats++] = (float)a->ints[i];
+	n->attr = to;
+	n->nattr = 1;
+}
+
+/* GELU of a sum with a bias. */
+static void bias_gelu(struct rewrite *r)
+{
+	int in = rewrite_plus(r, rewrite_in(r, 0), rewrite_in(r, 1));
+	struct graph_node *n = rewrite_node(r, "Gelu", &in, 1, rewrite_made(r, 0));
+
+	if (!strcmp(r->n->type, "FastGelu"))
+		build_str(&r->b, n, "approximate", "tanh");
+}
+
+/* Normalization of a sum: of input, skip and a bias; the sum is output 3. */
+static void skip_norm(struct rewrite *r)
+{
+	int simple = strstr(r->n->type, "Simplified") != NULL;
+	int bias = rewrite_in(r, simple ? 3 : 4), sum = rewrite_out(r, 3);
+	int first[] = {rewrite_in(r, 0), rewrite_in(r, 1)}, in[3], out[3];
+
+	if (bias >= 0)
+		first[1] = rewrite_plus(r, first[1], bias);
+	if (sum < 0)
+		sum = rewrite_between(r, "sum");
+	rewrite_node(r, "Add", first, 2, sum);
+	in[0] = sum;
+	in[1] = rewrite_in(r, 2);
+	in[2] = simple ? -1 : rewrite_in(r, 3);
+	for (int i = 0; i < 3; i++)
+		out[i] = rewrite_out(r, i);
+	build_node(&r->b, "LayerNormalization", in, in[2] < 0 ? 2 : 3, out, out[1] < 0 ? 1 : 3);
+}
+
+/* The sum of the rows of tables for words, places and kinds, normalized. */
+static void embed_norm(struct rewrite *r)
+{
+	const int words[] = {rewrite_in(r, 2), rewrite_in(r, 0)};
+	int sum = rewrite_out(r, 2), in[3];
+
+	if (sum < 0)
+		sum = rewrite_between(r, "sum");
+	rewrite_node(r, "Gather", words, 2, sum);
+	in[0] = sum;
+	in[1] = rewrite_in(r, 5);
+	in[2] = rewrite_in(r, 6);
+	rewrite_node(r, "LayerNormalization", in, in[2] < 0 ? 2 : 3, rewrite_made(r, 0));
+	if (rewrite_out(r, 1) >= 0) {
+		const int64_t axis = 1;
+		int ids = rewrite_in(r, 0);
+		struct graph_node *n = rewrite_node(r, "ReduceSum", &ids, 1, rewrite_out(r, 1));
+
+		build_ints(&r->b, n, "axes", &axis, 1);
+		build_int(&r->b, n, "keepdims", 0);
+	}
+}
+
+static const struct {
+	const char *domain, *type;
+	rewrite_fn *fn;
+} table[] = {
+	{"", "Attention", rewrite_attention},
+	{"com.microsoft", "Attention", rewrite_ms_attention},
+	{"com.microsoft", "MultiHeadAttention", rewrite_multi_head},
+	{"com.microsoft", "GroupQueryAttention", rewrite_group_query},
+	{"com.microsoft", "QAttention", rewrite_q_attention},
+	{"com.microsoft", "FusedConv", fused_conv},
+	{"com.microsoft", "NhwcFusedConv", nhwc_conv},
+	{"com.microsoft", "NhwcConv", nhwc_conv},
+	{"com.microsoft", "NhwcMaxPool", nhwc_pool},
+	{"com.ms.internal.nhwc", "Conv", nhwc_conv},
+	{"com.ms.internal.nhwc", "MaxPool", nhwc_pool},
+	{"com.ms.internal.nhwc", "AveragePool", nhwc_pool},
+	{"com.microsoft", "FusedGemm", fused_gemm},
+	{"com.microsoft", "FusedMatMul", fused_matmul},
+	{"com.microsoft", "TransposeMatMul", fused_matmul},
+	{"com.microsoft", "BiasGelu", bias_gelu},
+	{"com.microsoft", "FastGelu", bias_gelu},
+	{"com.microsoft", "SkipLayerNormalization", skip_norm},
+	{"com.microsoft", "SkipSimplifiedLayerNormalization", skip_norm},
+	{"com.microsoft", "EmbedLayerNormalization", embed_norm},
+	{"com.microsoft", "MatMulNBits", rewrite_matmul_bits},
+	{"com.microsoft", "MatMulBnb4", rewrite_matmul_bits},
+	{"com.microsoft", "MatMulFpQ4", rewrite_matmul_bits},
+	{"com.microsoft", "QLinearConv", rewrite_q_conv},
+	{"com.microsoft", "QLinearAdd", rewrite_q_binary},
+	{"com.microsoft", "QLinearMul", rewrite_q_binary},
+	{"com.microsoft", "QLinearConcat", rewrite_q_concat},
+	{"com.microsoft", "QLinearAveragePool", rewrite_q_pool},
+	{"com.microsoft", "QLinearGlobalAveragePool", rewrite_q_pool},
+	{"com.microsoft", "QGemm", rewrite_q_gemm},
+	{"com.microsoft", "DynamicQuantizeMatMul", rewrite_dynamic_matmul},
+	{"com.microsoft", "MatMulIntegerToFloat", rewrite_matmul_to_float},
+	{"com.microsoft.nchwc", "Conv", fused_conv},
+	{"com.microsoft.nchwc", "MaxPool", same_type},
+	{"com.microsoft.nchwc", "AveragePool", same_type},
+	{"com.microsoft.nchwc", "GlobalMaxPool", same_type},
+	{"com.microsoft.nchwc", "GlobalAveragePool", same_type},
+	{"com.microsoft.nchwc", "Upsample", nchwc_upsample},
+	{"com.microsoft.nchwc", "ReorderInput", reorder_input},
+	{"com.microsoft.nchwc", "ReorderOutput", reorder_output},
+};
+
+static rewrite_fn *find(const struct graph_node *n)
+{
+	const char *domain = strcmp(n->domain, "ai.onnx") ? n->domain : "";
+
+	for (size_t i = 0; i < sizeof table / sizeof *table; i++)
+		if (!strcmp(table[i].type, n->type) && !strcmp(table[i].domain, domain) && n->nin)
+			return table[i].fn;
+	return NULL;
+}
+
+void onnx_rewrite(struct graph *g)
+{
+	struct rewrite r = {.b = {.a = g->a, .g = g}};
+	struct graph_node *old = g->node;
+	int n = g->nnode, any = 0;
+
+	for (int i = 0; i < n; i++)
+		any |= find(&old[i]) != NULL;
+	if (!any)
+		return;
+	g->node = NULL;
+	g->nnode = g->node_cap = 0;
+	for (int i = 0; i < n; i++) {
+		rewrite_fn *fn = find(&old[i]);
+
+		r.n = &old[i];
+		if (fn)
+			fn(&r);
+		else
+			*graph_add_node(g) = old[i];
+	}
+}

@@ -1,0 +1,44 @@
+/* Operators that stand for several: those of the domains com.microsoft and com.microsoft.nchwc,
+ * which onnxruntime's optimizer writes, and Attention of operator set 23. They become nodes of ONNX
+ * with the same products and shapes, so that what follows knows only these.
+ *
+ * The nodes say what is computed of which shape, not every detail of how: masks, scales and scales
+ * of quantized numbers are left out. So this is for graphs that are not run.
+ */
+#ifndef TL_EXTRACT_ONNX_REWRITE_H
+#define TL_EXTRACT_ONNX_REWRITE_H
+
+#include "lib/extract/build.h"
+
+/* Of all nodes of a graph that is not linked yet. */
+void onnx_rewrite(struct graph *g);
+
+/* Shared by the rewrite_*.c files. */
+struct rewrite {
+	struct build b;
+	const struct graph_node *n; /* the node that is replaced */
+};
+
+typedef void rewrite_fn(struct rewrite *r);
+
+/* Input and output i of the node, -1 if it is left out. */
+int rewrite_in(const struct rewrite *r, int i);
+int rewrite_out(const struct rewrite *r, int i);
+/* An output, or, if it is left out, a value that nothing reads. */
+int rewrite_made(struct rewrite *r, int i);
+/* A value between the nodes; `what` makes its name. */
+int rewrite_between(struct rewrite *r, const char *what);
+/* A node named like the one that is replaced, and what it makes. */
+struct graph_node *rewrite_node(struct rewrite *r, const char *type, const int *in, int nin,
+				int out);
+/* A node of one input that makes a value between. */
+int rewrite_one(struct rewrite *r, const char *type, int in, const char *what);
+/* The sum with an input, if it is given. */
+int rewrite_plus(struct rewrite *r, int in, int addend);
+
+rewrite_fn rewrite_attention, rewrite_ms_attention, rewrite_multi_head, rewrite_group_query,
+	rewrite_q_attention;
+rewrite_fn rewrite_q_binary, rewrite_q_concat, rewrite_q_gemm, rewrite_q_pool, rewrite_q_conv,
+	rewrite_dynamic_matmul, rewrite_matmul_to_float, rewrite_matmul_bits;
+
+#endif

@@ -1,0 +1,138 @@
+/* ONNX models as onnxruntime's optimizer and quantization write them, and Attention: what they
+ * multiply. */
+#include "tests/onnx.h"
+
+#define MS "com.microsoft:"
+
+/* Of x (2 texts of 6 words of 16 numbers), w (16x48), v (16x16), y (2 texts of 4 words). */
+static void attention(const char *text, const char *attrs, const char *want)
+{
+	struct buf g = BUF_INIT;
+
+	input(&g, "x", "2,6,16");
+	input(&g, "y", "2,4,16");
+	input(&g, "z", "2,4,8");
+	input(&g, "q", "2,4,6,8");
+	input(&g, "k", "2,2,5,8");
+	input(&g, "packed", "2,6,32");
+	input(&g, "five", "2,6,4,3,4");
+	input(&g, "past", "2,2,4,3,4");
+	weights(&g, "w", "16,48");
+	weights(&g, "v", "16,16");
+	weights(&g, "b", "48");
+	node(&g, text, attrs);
+	node(&g, "MatMul out v -> last", "");
+	output(&g, "last");
+	output(&g, "present");
+	expect(&g, 23, want, text);
+}
+
+static void test_attention(void)
+{
+	attention("Attention x y y -> out present", "q_num_heads=4 kv_num_heads=4",
+		  "8x6x4:8x4x4 computed x2; 12x16:16x16");
+	attention("Attention x z z -> out present", "q_num_heads=4 kv_num_heads=2",
+		  "8x6x4:8x4x4 computed x2; 12x16:16x16");
+	attention(MS "Attention x w b _ past -> out present", "num_heads=4",
+		  "12x16:16x48 bias; 8x6x4:8x4x9 computed; 8x6x9:8x9x4 computed; 12x16:16x16");
+	attention(MS "MultiHeadAttention x y y -> out present", "num_heads=2",
+		  "4x6x8:4x8x4 computed; 4x6x4:4x4x8 computed; 12x16:16x16");
+	attention(MS "MultiHeadAttention five -> out present", "num_heads=4",
+		  "8x6x4:8x4x6 computed; 8x6x6:8x6x4 computed; 12x16:16x16");
+	attention(MS "GroupQueryAttention x z z -> out present", "num_heads=4 kv_num_heads=2",
+		  "8x6x4:8x4x4 computed x2; 12x16:16x16");
+	attention(MS "GroupQueryAttention packed -> out present", "num_heads=4 kv_num_heads=2",
+		  "8x6x4:8x4x6 computed; 8x6x6:8x6x4 computed; 12x16:16x16");
+	attention(MS "QAttention x w b -> out present", "num_heads=4",
+		  "8x6x4:8x4x6 computed; 8x6x6:8x6x4 computed; 12x16:16x16");
+	ok(was_said("MatMulInteger (quantized, not f32) 1"), "its product of integers is told");
+}
+
+static void one(const char *text, const char *attrs, const char *want, const char *told)
+{
+	struct buf g = image();
+
+	input(&g, "m", "3,8");
+	input(&g, "n", "8,14,14");
+	input(&g, "last", "1,14,14,8");
+	info(&g, 11, "words", "2,6", VALUE_I32);
+	weights(&g, "e", "30,8");
+	weights(&g, "u", "8,5");
+	weights(&g, "ut", "5,8");
+	weights(&g, "d", "5");
+	weights(&g, "s", "");
+	node(&g, text, attrs);
+	node(&g, "Identity y -> z", "");
+	output(&g, "z");
+	expect(&g, 13, want, text);
+	ok(!told || was_said(told), "and what is told");
+}
+
+static void test_fused(void)
+{
+	one(MS "FusedConv x w c -> y", "pads=1,1,1,1 activation=Relu", CONV " bias,relu", NULL);
+	one(MS "FusedConv x w c x -> y", "pads=1,1,1,1 activation=Relu", CONV " bias,add,relu",
+	    NULL);
+	one(MS "FusedConv x w c x -> y", "pads=1,1,1,1", CONV " bias,add", NULL);
+	one(MS "NhwcFusedConv last w c -> y", "pads=1,1,1,1 activation=Sigmoid",
+	    CONV " bias,sigmoid", NULL);
+	one(MS "FusedGemm m ut d -> y", "transB=1 activation=Tanh", "3x8:8x5 bias,tanh", NULL);
+	one(MS "FusedMatMul m ut -> y", "transB=1 alpha=0.5", "3x8:8x5", NULL);
+	one("com.microsoft.nchwc:Conv x w c -> y", "pads=1,1,1,1 activation=Relu",
+	    CONV " bias,relu", NULL);
+	one(MS "MatMulNBits m s s -> y", "K=8 N=5 bits=4", "", "MatMul (quantized, not f32) 1");
+	one(MS "QGemm m s s ut s s d s s -> y", "transB=1", "",
+	    "QLinearMatMul (quantized, not f32) 1");
+	one(MS "DynamicQuantizeMatMul m u s s d -> y", "", "",
+	    "MatMulInteger (quantized, not f32) 1");
+	one(MS "QLinearConv last s s w s s s s -> y", "channels_last=1", "",
+	    "QLinearConv (quantized, not f32) 1");
+	ok(was_said("0.0 % of the model's 82944 multiply-adds"), "with its multiply-adds");
+}
+
+static void test_norms(void)
+{
+	struct buf g = BUF_INIT;
+
+	info(&g, 11, "words", "2,6", VALUE_I32);
+	weights(&g, "table", "30,8");
+	weights(&g, "c", "8");
+	weights(&g, "w", "8,9");
+	weights(&g, "d", "9");
+	node(&g, MS "EmbedLayerNormalization words _ table table _ c c -> a mask", "");
+	node(&g, MS "SkipLayerNormalization a a c c c -> b _ _ sum", "");
+	node(&g, MS "SkipSimplifiedLayerNormalization b sum c -> f", "");
+	node(&g, "MatMul f w -> h", "");
+	node(&g, MS "BiasGelu h d -> i", "");
+	node(&g, MS "FastGelu i -> y", "");
+	output(&g, "y");
+	expect(&g, 13, "12x8:8x9 bias,gelu,gelu_tanh", "normalizations with what they add");
+}
+
+/* Blocks of 8 channels for 12, and back. */
+static void test_blocks(void)
+{
+	struct buf g = BUF_INIT;
+
+	input(&g, "x", "1,14,14,16");
+	weights(&g, "w", "16,16,3,3");
+	weights(&g, "v", "12,5");
+	node(&g, "com.microsoft.nchwc:ReorderInput x -> a", "channels_last=1");
+	node(&g, "com.microsoft.nchwc:Conv a w -> b", "pads=1,1,1,1");
+	node(&g, "com.microsoft.nchwc:GlobalAveragePool b -> c", "");
+	node(&g, "com.microsoft.nchwc:ReorderOutput c -> d", "channels=12");
+	node(&g, "Flatten d -> e", "");
+	node(&g, "Gemm e v -> y", "");
+	output(&g, "y");
+	expect(&g, 13, "mb1_ic16ih14_oc16oh14_kh3ph1; 1x12:12x5", "blocks of channels");
+}
+
+int main(void)
+{
+	begin();
+	test_attention();
+	test_fused();
+	test_norms();
+	test_blocks();
+	return end();
+}
