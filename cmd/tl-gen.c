@@ -13,6 +13,7 @@
 #include "lib/algo/candidate.h"
 #include "lib/base/arena.h"
 #include "lib/base/map.h"
+#include "lib/extract/tally.h"
 #include "lib/io/clock.h"
 #include "lib/io/json.h"
 #include "lib/io/opt.h"
@@ -121,6 +122,8 @@ static struct {
 	double told_s;	      /* CPU time that end records have told of */
 	struct envids envids; /* for records of versions before this one */
 	struct buf renewed;
+	int64_t workloads;	    /* for which candidates were asked */
+	struct tally taken_by_none; /* those that no algorithm applies to, by operator and type */
 } gen;
 
 /* "exec:COMMAND, grid, ..." */
@@ -456,6 +459,29 @@ static int draw(const struct workload *w, struct history *h, const struct search
 	}
 }
 
+/* That no algorithm applies is an ordinary answer: the end record gives it, and the sentence at the
+ * end of the run says for how many workloads. */
+static int put_none(const struct workload *w, struct err *e)
+{
+	if (!algo_name)
+		tally_add(&gen.taken_by_none,
+			  arena_printf(&gen.work, "%s in %s", w->op->name, w->dtype_text));
+	return put_end(w, 0, "no algorithm applies", 0, e);
+}
+
+static void say_none(void)
+{
+	struct buf text = BUF_INIT;
+	int64_t n = tally_sum(&gen.taken_by_none);
+
+	tally_print(&gen.taken_by_none, &text);
+	if (n && !quiet)
+		opt_say(&program, "no algorithm applies to %lld of %lld workloads: %s",
+			(long long)n, (long long)gen.workloads, text.s);
+	buf_free(&text);
+	tally_free(&gen.taken_by_none);
+}
+
 static int propose(const struct workload *w, int64_t round, struct err *e)
 {
 	struct history *h = history_of(w->id.s);
@@ -469,8 +495,9 @@ static int propose(const struct workload *w, int64_t round, struct err *e)
 	space.model = gen.model;
 	space.command = gen.command;
 	space.wanted = wanted;
+	gen.workloads++;
 	if (!space.nalgos)
-		return put_end(w, 0, "no algorithm applies", 0, e);
+		return put_none(w, e);
 	state = gen.search->start(&space, (uint64_t)seed, round, &gen.work);
 	if (gen.search->observe && h->told.n)
 		observe_history(state, h);
@@ -653,6 +680,7 @@ static int run(char **files, int nfiles)
 		return opt_fail(&program, &e);
 	if (generate(&e))
 		return rec_broken_pipe(gen.out) ? EXIT_DONE : opt_fail(&program, &e);
+	say_none();
 	return rec_bad_count(gen.in) ? EXIT_INPUT : EXIT_DONE;
 }
 

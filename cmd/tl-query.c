@@ -46,7 +46,9 @@ static const struct opt opts[] = {
 	 "The layout of this workload; by default nhwc, or ab for matrices.", "nhwc|nchw|ab"},
 	{0, "post", OPT_STRING, &post, "LIST",
 	 "The post-ops of this workload, separated by commas; by default none.", NULL},
-	{0, "dtype", OPT_ENUM, &dtype, "NAME", "The element type of this workload.", "f32"},
+	{0, "dtype", OPT_STRING, &dtype, "TYPE",
+	 "The element type of this workload, or three of them, such as u8:s8:f32. Default f32.",
+	 NULL},
 	{0, "top", OPT_COUNT, &top, "N",
 	 "Answer with the N best candidates of each workload. Default 1.", NULL},
 	{'p', "predict", OPT_FLAG, &predict, NULL,
@@ -528,6 +530,8 @@ static int run_answers(struct query *q, char **paths, int npaths, struct err *e)
 		q->matcher = matcher_open(q->db, &q->here);
 	if (op_name) {
 		rc = workload_from_text(&w, op_name, prob, layout, post, e);
+		if (!rc && dtype)
+			rc = workload_set_dtype(&w, dtype, strlen(dtype), e);
 		if (rc)
 			e->status = EXIT_USAGE;
 		else

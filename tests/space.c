@@ -35,6 +35,20 @@ static void golden(const char *op, const char *prob, const char *layout, const c
 		diag("got %s", w.id.s);
 }
 
+/* The same in other element types. */
+static void golden_dtype(const char *op, const char *prob, const char *dtype, const char *post,
+			 const char *id)
+{
+	struct workload w;
+	struct err e = ERR_INIT;
+
+	if (workload_from_text(&w, op, prob, NULL, post, &e) ||
+	    workload_set_dtype(&w, dtype, strlen(dtype), &e))
+		bail_out("%s: %s", prob, e.msg);
+	if (!ok(!strcmp(w.id.s, id), "the id of %s %s in %s", op, prob, dtype))
+		diag("got %s", w.id.s);
+}
+
 /* Parses prob, wants the canonical text, and wants the same dimensions from that text again. */
 static void prints(const char *op, const char *prob, const char *want)
 {
@@ -114,6 +128,82 @@ static void test_conv2d(void)
 	refused(op, "ic64ih56oc64kh3", NULL, "gelu(1)", "no numbers");
 	refused(op, "ic64ih56oc64kh3", NULL, "clip(0,1),clip(1,2)", "twice");
 	refused("conv9d", "ic1", NULL, NULL, "no operator");
+}
+
+static void test_conv3d(void)
+{
+	const char *op = "conv3d", *stem = "mb1_ic3id16ih112iw112_oc64od8oh56ow56_kd3kh7kw7"
+					   "sd2sh2sw2pd1ph3pw3";
+
+	prints(op, "ic3id16ih112iw112oc64od8oh56ow56kd3kh7kw7sd2sh2sw2pd1ph3pw3n\"stem\"", stem);
+	prints(op, "ic3id16ih112oc64kd3kh7sd2pd1ph3sh2", stem); /* the width is as the height */
+	prints(op, "ic4id8oc6od8kd3", "mb1_ic4id8_oc6od8_kd3pd1");
+	prints(op, "mb2g4ic4id9oc8kd3sd2dd1", "mb2g4_ic4id9_oc8od3_kd3sd2dd1");
+	prints(op, "ic4id1ih5iw7oc6kd1kh3kw3ph1pw1",
+	       "mb1_ic4id1ih5iw7_oc6od1oh5ow7_kd1kh3kw3pd0ph1pw1");
+
+	refused(op, "ic64ih56oc64kh3", NULL, NULL, "has no id");
+	refused(op, "ic64id5oc64kd3ke3", NULL, NULL, "no dimension of conv3d");
+	refused(op, "ic6id2oc6kd3", NULL, NULL, "outside 1");
+	refused(op, "ic6id5ih0iw5oc6kd3", NULL, NULL, "the height");
+	refused(op, "ic6id5oc6od2kd3", NULL, NULL, "the output depth is 2, but");
+	refused(op, "ic65536id2048oc1kd1", NULL, NULL, "2^40");
+	refused(op, "ic1024id1024oc1048576kd1", NULL, NULL, "2^40");
+	refused(op, "ic1048576id64oc1048576kd1", NULL, NULL, "2^53-1");
+	refused(op, "ic4id8oc6kd3", "nhwc", NULL, "no layout nhwc");
+	ok(op_conv3d.ndims == CONV3D_DW + 1 && op_conv2d.ndims == CONV_DW + 1,
+	   "dimensions have the names that they are counted by");
+}
+
+/* As the element types of a product of 2x3 and 3x4, and the bytes of its tensors. */
+static void bytes(const char *dtype, const char *post, int64_t want)
+{
+	struct workload w;
+	struct err e = ERR_INIT;
+
+	if (workload_from_text(&w, "matmul", "2x3:3x4", NULL, post, &e) ||
+	    workload_set_dtype(&w, dtype, strlen(dtype), &e))
+		bail_out("%s: %s", dtype, e.msg);
+	if (!ok(workload_bytes(&w) == want && !strcmp(w.dtype_text, dtype), "bytes in %s", dtype))
+		diag("got %lld in %s", (long long)workload_bytes(&w), w.dtype_text);
+}
+
+static void no_dtype(const char *dtype, const char *why)
+{
+	struct workload w;
+	struct err e = ERR_INIT;
+
+	if (workload_from_text(&w, "matmul", "2x3:3x4", NULL, NULL, &e))
+		bail_out("%s", e.msg);
+	if (!ok(workload_set_dtype(&w, dtype, strlen(dtype), &e) == -1 && strstr(e.msg, why),
+		"the element type %s is refused: %s", dtype, why))
+		diag("got %s", e.msg);
+}
+
+static void test_dtypes(void)
+{
+	struct workload w;
+	struct err e = ERR_INIT;
+
+	bytes("f32", "bias", 4 * (6 + 12 + 4 + 8));
+	bytes("bf16", "bias", 2 * (6 + 12 + 4 + 8));
+	bytes("u8:s8:f32", "bias,add", 6 + 12 + 4 * (4 + 8 + 8));
+	bytes("s8", "bias", 6 + 12 + 4 * 4 + 8);
+	bytes("f16:s4:f16", NULL, 2 * 6 + 6 + 2 * 8);
+	if (workload_from_text(&w, "matmul", "2x3:3x4", NULL, NULL, &e) ||
+	    workload_set_dtype(&w, "s8:s8:s8", 8, &e))
+		bail_out("%s", e.msg);
+	ok(!strcmp(w.dtype_text, "s8"), "one type thrice is written once");
+	no_dtype("", "is none");
+	no_dtype("f64", "is none");
+	no_dtype("u8:s8", "two types");
+	no_dtype("u8:s8:", "is none");
+	no_dtype("u8:s8:f32:f32", "more than three");
+	no_dtype("s32", "only results");
+	no_dtype("f32:s32:f32", "only results");
+	no_dtype("u8:s8:s4", "4 bits");
+	no_dtype("u8:f32:f32", "whole numbers");
+	no_dtype("f32:f32:s8", "makes whole numbers");
 }
 
 static void test_matmul(void)
@@ -333,7 +423,14 @@ int main(void)
 	       "ce7327cb520e259ef69fd43e95085528");
 	golden("matmul", "49x512:512x1000", NULL, NULL, 1, "f0b6c2f5d7fa21638b4b570435ec1e4e");
 	golden("matmul", "8x2x3:8x3x4", NULL, "relu6", 0, "47c326ba174d219b70c043c06cf3d537");
+	golden("conv3d", "ic3id16ih112iw112oc64od8oh56ow56kd3kh7kw7sd2sh2sw2pd1ph3pw3", NULL,
+	       "bias,relu", 1, "56025e95a488f100a8dc8c23b0fd6d0b");
+	golden_dtype("matmul", "49x512:512x1000", "bf16", NULL, "ce722de1115698a65209f5cef70cc36e");
+	golden_dtype("conv2d", "ic64ih56oc64oh56kh3", "u8:s8:f32", "bias,relu",
+		     "146b0303bb594d0d60863867ff667bae");
 	test_conv2d();
+	test_conv3d();
+	test_dtypes();
 	test_matmul();
 	test_workload();
 	return done_testing();

@@ -31,12 +31,16 @@ const char *algo_hint(const char *name, size_t n)
 int algo_space(const struct algo *a, const struct workload *w, const struct limits *m,
 	       struct knob_space *s)
 {
-	return range_space(a->ranges, a->nknobs, w, m, s);
+	return dtypes_are_f32(&w->dtype) && range_space(a->ranges, a->nknobs, w, m, s);
 }
 
 int algo_valid(const struct algo *a, const struct workload *w, const int64_t *knob,
 	       const char **why)
 {
+	if (!dtypes_are_f32(&w->dtype)) {
+		*why = "it computes in single precision only";
+		return 0;
+	}
 	return range_valid(a->ranges, w, knob, why);
 }
 

@@ -237,7 +237,7 @@ int source_definition(const struct workload *w, const char *prefix, struct buf *
 	int rc;
 
 	nest_init(n, &a, w->op->name);
-	rc = w->op->naive(w, 0, n, e);
+	rc = workload_define(w, 0, n, e);
 	if (!rc) {
 		buf_str(out, "/* ");
 		workload_text(w, out);

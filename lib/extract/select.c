@@ -19,7 +19,9 @@ static int is_layout(const char *s, size_t n)
 
 static int is_dtype(const char *s, size_t n)
 {
-	return dtype_find(s, n) >= 0;
+	struct dtypes d;
+
+	return !dtypes_parse(&d, s, n);
 }
 
 static const struct condition_name fixed[FIXED] = {
@@ -79,7 +81,7 @@ static struct condition_value look(const void *subject, int name)
 	if (name < FIXED) {
 		v.text = name == OP	  ? w->op->name
 			 : name == LAYOUT ? layout_name(w->layout)
-					  : dtype_name(w->dtype);
+					  : w->dtype_text;
 		return v;
 	}
 	for (int d = 0; d < w->op->ndims; d++)

@@ -14,6 +14,15 @@ void tally_add(struct tally *t, const char *name)
 	++**n;
 }
 
+int64_t tally_sum(const struct tally *t)
+{
+	int64_t sum = 0;
+
+	for (size_t i = 0; i < t->m.n; i++)
+		sum += *(int64_t *)t->m.item[i].value;
+	return sum;
+}
+
 void tally_print(const struct tally *t, struct buf *out)
 {
 	for (size_t i = 0; i < t->m.n; i++) {

@@ -13,6 +13,7 @@ struct tally {
 };
 
 void tally_add(struct tally *t, const char *name);
+int64_t tally_sum(const struct tally *t);
 void tally_print(const struct tally *t, struct buf *out);
 void tally_free(struct tally *t);
 

@@ -132,11 +132,11 @@ int vary_parse(struct vary *v, const char *text, struct arena *a, struct err *e)
 	return v->nterms ? 0 : err_status(e, EXIT_USAGE, "it names nothing that varies");
 }
 
-/* Only the layout of a convolution is a choice. */
+/* Products have one layout only. */
 static int touches(const struct vary_term *t, const struct op *op)
 {
 	for (int i = 0; i < t->nnames; i++)
-		if (is_layout(t->name[i]) ? op == &op_conv2d : dim_of(op, t->name[i]) >= 0)
+		if (is_layout(t->name[i]) ? op->layout != LAYOUT_AB : dim_of(op, t->name[i]) >= 0)
 			return 1;
 	return 0;
 }

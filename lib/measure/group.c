@@ -39,7 +39,7 @@ static int add_naive(struct measure *m, struct group *g, struct err *e)
 	int rc;
 
 	nest_init(&n, &a, "naive");
-	rc = g->w.op->naive(&g->w, 1, &n, e);
+	rc = workload_define(&g->w, 1, &n, e);
 	if (rc == 0)
 		g->naive = add_nest(m->definitions, &n, &why);
 	arena_free(&a);
@@ -67,13 +67,13 @@ static int add_kernel(struct measure *m, struct group *g, struct item *it,
 	struct nest nest;
 	int rc = 0;
 
-	if (!g->naive && add_naive(m, g, e) < 0)
-		return -1;
 	it->why = unsupported(m, c, &g->arena);
 	if (it->why) {
 		it->status = "unsupported";
 		return 0;
 	}
+	if (!g->naive && add_naive(m, g, e) < 0)
+		return -1;
 	nest_init(&nest, &a, "kernel");
 	if (candidate_build(c, &nest, &why) < 0 || check_nest(&nest, &why) < 0) {
 		it->status = "unsupported";

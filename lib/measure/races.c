@@ -271,7 +271,7 @@ static int run_items(struct measure *m, struct group *g, struct err *e)
 	const char *status = NULL;
 	int rc = 0;
 
-	if (g->nknown < g->n)
+	if (g->nknown < g->n && g->naive) /* else no candidate makes a program */
 		rc = attempt_open(m, g, &status, e);
 	if (rc == 0 && status)
 		return give_up(m, g, status, &g->contest, e);

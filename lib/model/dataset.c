@@ -43,13 +43,13 @@ void workload_family(const struct workload *w, struct buf *out)
 		buf_fmt(out, "conv2d %lld>%lld %lldx%lld/%lldx%lld g%lld %s", (long long)k[CONV_IC],
 			(long long)k[CONV_OC], (long long)k[CONV_KH], (long long)k[CONV_KW],
 			(long long)k[CONV_SH], (long long)k[CONV_SW], (long long)k[CONV_G],
-			dtype_name(w->dtype));
+			w->dtype_text);
 	else if (w->op == &op_matmul)
 		buf_fmt(out, "matmul %lld>%lld %s %s", (long long)k[MATMUL_K],
 			(long long)k[MATMUL_N], w->rhs_const ? "constant" : "computed",
-			dtype_name(w->dtype));
+			w->dtype_text);
 	else
-		buf_fmt(out, "%s %s %s", w->op->name, w->prob, dtype_name(w->dtype));
+		buf_fmt(out, "%s %s %s", w->op->name, w->prob, w->dtype_text);
 }
 
 static const char *family_of(const struct workload *w, struct arena *a)

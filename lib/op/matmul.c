@@ -170,6 +170,7 @@ const struct op op_matmul = {
 	.summary = "matrix product, batched or not",
 	.ndims = MATMUL_N + 1,
 	.dim = {"b", "m", "k", "n"},
+	.layout = LAYOUT_AB,
 	.parse = parse,
 	.print = print,
 	.check = check,

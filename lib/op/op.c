@@ -76,8 +76,26 @@ int64_t workload_bytes(const struct workload *w)
 	int64_t size = 0;
 
 	for (int i = 0; i < n; i++)
-		size += t[i].size; /* at most 6 x 2^40 */
-	return size * dtype_size(w->dtype);
+		size += workload_tensor_bytes(w, t[i].role, t[i].size);
+	return size; /* at most 6 x 2^42 */
+}
+
+int64_t workload_tensor_bytes(const struct workload *w, enum tensor_role role, int64_t elements)
+{
+	int bits = dtype_bits(role == TENSOR_SRC       ? w->dtype.src
+			      : role == TENSOR_WEIGHTS ? w->dtype.wei
+						       : w->dtype.dst);
+
+	if (role == TENSOR_BIAS && dtype_is_int(w->dtype.src))
+		bits = dtype_bits(DTYPE_S32);
+	return (elements * bits + 7) / 8;
+}
+
+int workload_define(const struct workload *w, int wide, struct nest *n, struct err *e)
+{
+	if (!dtypes_are_f32(&w->dtype))
+		return err_set(e, "nothing defines %s in %s yet", w->op->name, w->dtype_text);
+	return w->op->naive(w, wide, n, e);
 }
 
 static int check_posts(const struct workload *w, struct err *e)
@@ -113,7 +131,7 @@ static void make_id(struct workload *w)
 	key_str(&k, "type", "workload");
 	key_int(&k, "tl", 1);
 	key_str(&k, "op", w->op->name);
-	key_str(&k, "dtype", dtype_name(w->dtype));
+	key_str(&k, "dtype", w->dtype_text);
 	key_str(&k, "layout", layout_name(w->layout));
 	key_str(&k, "post", posts.s);
 	if (w->op == &op_matmul)
@@ -131,18 +149,13 @@ int workload_finish(struct workload *w, struct err *e)
 	if (check_posts(w, e) || w->op->check(w, e))
 		return -1;
 	w->op->print(w->dim, &prob);
-	assert(prob.n < sizeof w->prob); /* 16 numbers of at most 10 digits, and their names */
+	assert(prob.n < sizeof w->prob); /* 22 numbers of at most 10 digits, and their names */
 	memcpy(w->prob, prob.s, prob.n + 1);
 	buf_free(&prob);
 	w->flops = w->op->flops(w);
+	dtypes_print(&w->dtype, w->dtype_text);
 	make_id(w);
 	return 0;
-}
-
-/* The layout that is meant where none is named. */
-static enum layout default_layout(const struct op *op)
-{
-	return op == &op_matmul ? LAYOUT_AB : LAYOUT_NHWC;
 }
 
 static int add_post(struct workload *w, const char *s, size_t n, struct err *e)
@@ -163,10 +176,23 @@ static int set_layout(struct workload *w, const char *s, size_t n, struct err *e
 	int l = layout_find(s, n);
 
 	if (l < 0)
-		return err_set(e, "\"%.*s\" is no layout; there are nhwc, nchw and ab",
+		return err_set(e,
+			       "\"%.*s\" is no layout; there are nhwc, nchw, ndhwc, ncdhw and ab",
 			       n < 40 ? (int)n : 40, s);
 	w->layout = (enum layout)l;
 	return 0;
+}
+
+static int read_dtype(struct workload *w, const char *s, size_t n, struct err *e)
+{
+	const char *why = dtypes_parse(&w->dtype, s, n);
+
+	return why ? err_set(e, "the element type \"%.*s\" %s", n < 40 ? (int)n : 40, s, why) : 0;
+}
+
+int workload_set_dtype(struct workload *w, const char *s, size_t n, struct err *e)
+{
+	return read_dtype(w, s, n, e) || workload_finish(w, e) ? -1 : 0;
 }
 
 static const char *hint(const char *name, size_t n)
@@ -181,11 +207,11 @@ static const char *hint(const char *name, size_t n)
 
 static int set_op(struct workload *w, const char *s, size_t n, struct err *e)
 {
-	*w = (struct workload){.op = op_find(s, n), .dtype = DTYPE_F32, .rhs_const = 1};
+	*w = (struct workload){.op = op_find(s, n), .rhs_const = 1};
 	if (!w->op)
 		return err_set(e, "there is no operator \"%.*s\"%s", n < 40 ? (int)n : 40, s,
 			       hint(s, n));
-	w->layout = default_layout(w->op);
+	w->layout = w->op->layout;
 	return 0;
 }
 
@@ -261,14 +287,8 @@ static int read_fields(struct workload *w, const struct json_doc *d, const struc
 		return -1;
 	if (layout && set_layout(w, layout->s, layout->n, e))
 		return -1;
-	if (dtype) {
-		int t = dtype_find(dtype->s, dtype->n);
-
-		if (t < 0)
-			return err_set(e, "\"%.*s\" is no element type; there is f32",
-				       dtype->n < 40 ? (int)dtype->n : 40, dtype->s);
-		w->dtype = (enum dtype)t;
-	}
+	if (dtype && read_dtype(w, dtype->s, dtype->n, e))
+		return -1;
 	if (rhs && w->op != &op_matmul)
 		return err_set(e, "\"rhs\" belongs to matmul only");
 	if (rhs && !json_is(rhs, "const") && !json_is(rhs, "computed"))
@@ -308,7 +328,7 @@ void workload_fields(const struct workload *w, struct buf *out)
 	buf_str(out, "\",\"prob\":\"");
 	buf_str(out, w->prob);
 	buf_str(out, "\",\"dtype\":\"");
-	buf_str(out, dtype_name(w->dtype));
+	buf_str(out, w->dtype_text);
 	buf_str(out, "\",\"layout\":\"");
 	buf_str(out, layout_name(w->layout));
 	buf_str(out, "\",\"post\":[");

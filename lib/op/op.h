@@ -16,7 +16,7 @@
 #include "lib/io/json.h"
 #include "lib/space/types.h"
 
-enum { OP_MAX_DIMS = 16, OP_MAX_POSTS = 6, OP_MAX_TENSORS = 6, OP_MAX_RANK = 4, PROB_MAX = 160 };
+enum { OP_MAX_DIMS = 24, OP_MAX_POSTS = 6, OP_MAX_TENSORS = 6, PROB_MAX = 320 };
 
 struct workload;
 struct nest;
@@ -24,9 +24,9 @@ struct post_naive;
 
 /* What a tensor of a workload is for; also the order in which kernels get them. */
 enum tensor_role {
-	TENSOR_SRC,	/* activations: conv2d source, matmul left side */
-	TENSOR_WEIGHTS, /* conv2d weights (logical g x oc/g x ic/g x kh x kw), matmul right side (b
-			   x k x n) */
+	TENSOR_SRC,	/* activations: a convolution's source, matmul's left side */
+	TENSOR_WEIGHTS, /* a convolution's weights (logical g x oc/g x ic/g x kh x kw), matmul's
+			   right side (b x k x n) */
 	TENSOR_BIAS,	/* oc or n values */
 	TENSOR_ADD, /* what is added, of the shape and layout of dst: a kernel finds it in dst, and
 		       puts the sum in its place; only the definition (naive) reads it as an operand
@@ -47,6 +47,7 @@ struct op {
 	const char *summary;
 	int ndims;
 	const char *dim[OP_MAX_DIMS]; /* names, as in the canonical text */
+	enum layout layout;	      /* the one that is meant where none is named */
 	/* Problem text (the notation of oneDNN's benchdnn) to dimensions and back. */
 	int (*parse)(const char *prob, int64_t *dim, struct err *e);
 	void (*print)(const int64_t *dim, struct buf *out);
@@ -66,14 +67,15 @@ struct op {
 struct workload {
 	const struct op *op;
 	int64_t dim[OP_MAX_DIMS];
-	enum dtype dtype;
+	struct dtypes dtype;
 	enum layout layout;
-	int rhs_const; /* matmul: the right side is constant; conv2d: always 1 */
+	int rhs_const; /* matmul: the right side is constant; other operators: always 1 */
 	int npost;
 	struct post_op post[OP_MAX_POSTS];
 	int64_t flops;
 	struct id id;
 	char prob[PROB_MAX];
+	char dtype_text[DTYPES_TEXT];
 };
 
 /* conv2d: oh and ow are given, so that asymmetric padding on the far side follows; dh and dw count
@@ -96,9 +98,33 @@ enum conv2d_dim {
 	CONV_DH,
 	CONV_DW,
 };
+enum conv3d_dim {
+	CONV3D_MB,
+	CONV3D_G,
+	CONV3D_IC,
+	CONV3D_ID,
+	CONV3D_IH,
+	CONV3D_IW,
+	CONV3D_OC,
+	CONV3D_OD,
+	CONV3D_OH,
+	CONV3D_OW,
+	CONV3D_KD,
+	CONV3D_KH,
+	CONV3D_KW,
+	CONV3D_SD,
+	CONV3D_SH,
+	CONV3D_SW,
+	CONV3D_PD,
+	CONV3D_PH,
+	CONV3D_PW,
+	CONV3D_DD,
+	CONV3D_DH,
+	CONV3D_DW,
+};
 enum matmul_dim { MATMUL_B, MATMUL_M, MATMUL_K, MATMUL_N };
 
-extern const struct op op_conv2d, op_matmul;
+extern const struct op op_conv2d, op_conv3d, op_matmul;
 
 /* Appends "conv2d|matmul": the names of all. */
 void op_names(struct buf *out);
@@ -106,7 +132,7 @@ const struct op *op_find(const char *name, size_t n);
 extern const struct op *const op_list[]; /* NULL at the end; made from the file list */
 
 /* Completes a workload whose op, dim, dtype, layout, rhs_const and post are set: checks, prob,
- * flops, id. */
+ * dtype_text, flops, id. */
 int workload_finish(struct workload *w, struct err *e);
 /* From the fields of a workload record, or of the "workload" object inside a candidate or result.
  * "op" and "prob" are needed, the rest has defaults. Recomputes prob, flops and id; flops or an id
@@ -116,6 +142,8 @@ int workload_from_json(struct workload *w, const struct json_doc *d, const struc
 /* From --op, --prob and friends. layout and post may be NULL (the operator's default, none). */
 int workload_from_text(struct workload *w, const char *op, const char *prob, const char *layout,
 		       const char *post, struct err *e);
+/* Gives it other element types, "u8:s8:f32", and finishes it again. */
+int workload_set_dtype(struct workload *w, const char *s, size_t n, struct err *e);
 /* Writes the fields
  * `"workload_id":..,"op":..,"prob":..,"dtype":..,"layout":..,"post":[..][,"rhs":"computed"],"flops":..`
  * without braces. "rhs" is written for matmul only. */
@@ -129,6 +157,12 @@ int64_t workload_size(const struct workload *w, enum tensor_role role);
  * outputs; how many. */
 int workload_post_tensors(const struct workload *w, int64_t channels, int64_t outputs,
 			  struct tensor *t);
+/* Bytes of so many elements of the tensor of this role. A bias has the type of the result, but 32
+ * bits where the activations have 8. */
+int64_t workload_tensor_bytes(const struct workload *w, enum tensor_role role, int64_t elements);
+/* The nest that defines it, op->naive(). Definitions are of single precision: other element types
+ * have none yet, which is an error. */
+int workload_define(const struct workload *w, int wide, struct nest *n, struct err *e);
 /* The end of the nest that defines it: declares the same tensors and the output, and sets these and
  * the post-ops in p (lib/tile/post.h). */
 void workload_post_naive(const struct workload *w, int64_t channels, int64_t outputs,

@@ -15,7 +15,7 @@ static const struct record_field identity_fields[] = {
 	{.name = "op",
 	 .kind = RECORD_TEXT,
 	 .need = RECORD_REQUIRED,
-	 .meaning = "The operator: `conv2d` or `matmul`."},
+	 .meaning = "The operator: `conv2d`, `conv3d` or `matmul`. See Problems below."},
 	{.name = "prob",
 	 .kind = RECORD_TEXT,
 	 .need = RECORD_REQUIRED,
@@ -23,11 +23,14 @@ static const struct record_field identity_fields[] = {
 		    "there. See Problems below."},
 	{.name = "dtype",
 	 .kind = RECORD_TEXT,
-	 .meaning = "The element type of all tensors: `f32`, which is the default."},
+	 .meaning = "The element type of all tensors, `f32` by default, or three types that colons "
+		    "join, of what is read, of the weights, and of the result. See Element types "
+		    "below."},
 	{.name = "layout",
 	 .kind = RECORD_TEXT,
 	 .meaning = "The layout of the activations in memory, outermost dimension first: for "
-		    "conv2d `nhwc` (the default) or `nchw`, for matmul `ab`, row-major matrices. "
+		    "conv2d `nhwc` (the default) or `nchw`, for conv3d `ndhwc` (the default) or "
+		    "`ncdhw`, for matmul `ab`, row-major matrices. "
 		    "Weights have no layout here: they are constant, and each candidate packs them "
 		    "ahead as it likes."},
 	{.name = "post",

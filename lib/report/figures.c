@@ -10,13 +10,7 @@
 
 double figures_bytes(const struct workload *w)
 {
-	struct tensor t[OP_MAX_TENSORS];
-	int n = w->op->tensors(w, t);
-	double elements = 0;
-
-	for (int i = 0; i < n; i++)
-		elements += (double)t[i].size;
-	return elements * dtype_size(w->dtype);
+	return (double)workload_bytes(w);
 }
 
 static double bandwidth_for(const struct machine *v, double bytes)

@@ -120,6 +120,11 @@ const char *report_problem(const struct workload *w)
 	return strncmp(w->prob, "mb1g", 4) ? w->prob : w->prob + 3;
 }
 
+const char *report_dtype(const struct workload *w, struct arena *a)
+{
+	return dtypes_are_f32(&w->dtype) ? "" : arena_printf(a, " %s", w->dtype_text);
+}
+
 const char *report_posts(const struct workload *w, struct arena *a)
 {
 	struct buf b = BUF_INIT;

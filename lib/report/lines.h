@@ -57,6 +57,8 @@ struct report_total report_sum(const struct report *r);
 const char *report_verdict(const struct report_line *l);
 /* The problem without a batch of one, which says nothing to a reader. */
 const char *report_problem(const struct workload *w);
+/* " bf16", or "" for single precision, which is not said. */
+const char *report_dtype(const struct workload *w, struct arena *a);
 /* Post-ops with commas between them. */
 const char *report_posts(const struct workload *w, struct arena *a);
 /* Counted from the results: of a run that was killed there are results, but no end record. */

@@ -112,7 +112,7 @@ static void text_line(struct table *t, const struct report *r, const struct repo
 	table_row(t);
 	if (!l->rank) {
 		table_cell(t, T_OP, "%s", l->w.op->name);
-		table_cell(t, T_PROB, "%s", report_problem(&l->w));
+		table_cell(t, T_PROB, "%s%s", report_problem(&l->w), report_dtype(&l->w, a));
 		table_cell(t, T_POST, "%s", report_posts(&l->w, a));
 		table_cell(t, T_COUNT, "%lld", (long long)l->count);
 		put_s(t, T_BASELINE, l->baseline_s, 1e6, "-");
@@ -233,7 +233,7 @@ static void csv_line(struct table *t, const struct report *r, const struct repor
 	table_cell(t, C_ID, "%s", l->w.id.s);
 	table_cell(t, C_OP, "%s", l->w.op->name);
 	table_cell(t, C_PROB, "%s", l->w.prob);
-	table_cell(t, C_DTYPE, "%s", dtype_name(l->w.dtype));
+	table_cell(t, C_DTYPE, "%s", l->w.dtype_text);
 	table_cell(t, C_LAYOUT, "%s", layout_name(l->w.layout));
 	table_cell(t, C_POST, "%s", report_posts(&l->w, a));
 	table_cell(t, C_COUNT, "%lld", (long long)l->count);

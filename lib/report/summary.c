@@ -109,7 +109,9 @@ void summary_cell(const struct figures *f, const struct report_line *l, enum sum
 
 	switch (c) {
 	case SUMMARY_PROB:
-		buf_fmt(out, "%s%s", strcmp(l->w.op->name, "matmul") ? "" : "matmul ", prob);
+		if (l->w.op->layout == LAYOUT_AB) /* the others are known by their dimensions */
+			buf_fmt(out, "%s ", l->w.op->name);
+		buf_fmt(out, "%s%s", prob, report_dtype(&l->w, a));
 		break;
 	case SUMMARY_POST:
 		buf_str(out, report_posts(&l->w, a));

@@ -93,6 +93,7 @@ void product_streams(struct range *r, int knob, const struct workload *w, const 
 	if (!w->rhs_const)
 		range_only(r, knob, 0, "only a constant right side has panels of vectors");
 	else if (r->space &&
-		 (p->m > MOST_ROWS_ONCE || p->k * p->n * dtype_size(w->dtype) <= r->machine->l2))
+		 (p->m > MOST_ROWS_ONCE ||
+		  workload_tensor_bytes(w, TENSOR_WEIGHTS, p->k * p->n) <= r->machine->l2))
 		range_only(r, knob, 0, NULL);
 }

@@ -173,7 +173,7 @@ void range_ahead(struct range *r, int knob, int64_t elements)
 void range_stream(struct range *r, int knob, const struct workload *w, int chunk)
 {
 	enum { PARTS = 4 }; /* of the third cache */
-	int64_t bytes = workload_size(w, TENSOR_DST) * dtype_size(w->dtype);
+	int64_t bytes = workload_tensor_bytes(w, TENSOR_DST, workload_size(w, TENSOR_DST));
 
 	range_choice(r, knob, 1);
 	if (r->space && (bytes < r->machine->l3 / PARTS || workload_has_post(w, POST_ADD)))

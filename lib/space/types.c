@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const dtypes[DTYPES] = {"f32"};
-static const char *const layouts[LAYOUTS] = {"nhwc", "nchw", "ab"};
+static const char *const dtypes[DTYPES] = {"f32", "f16", "bf16", "s32", "s8", "u8", "s4", "u4"};
+static const char *const layouts[LAYOUTS] = {"nhwc", "nchw", "ab", "ndhwc", "ncdhw"};
 static const char *const posts[POSTS] = {"bias", "add",	       "mul",	    "relu",    "relu6",
 					 "clip", "leaky_relu", "hardswish", "sigmoid", "tanh",
 					 "silu", "gelu",       "gelu_tanh"};
@@ -48,10 +48,74 @@ int layout_find(const char *s, unsigned long n)
 	return find(layouts, LAYOUTS, s, n);
 }
 
-int dtype_size(enum dtype d)
+int dtype_bits(enum dtype d)
 {
-	assert(d == DTYPE_F32);
-	return 4;
+	static const int bits[DTYPES] = {32, 16, 16, 32, 8, 8, 4, 4};
+
+	assert(d < DTYPES);
+	return bits[d];
+}
+
+int dtype_is_int(enum dtype d)
+{
+	return d >= DTYPE_S32;
+}
+
+int dtypes_equal(const struct dtypes *a, const struct dtypes *b)
+{
+	return a->src == b->src && a->wei == b->wei && a->dst == b->dst;
+}
+
+int dtypes_are_f32(const struct dtypes *d)
+{
+	return d->src == DTYPE_F32 && d->wei == DTYPE_F32 && d->dst == DTYPE_F32;
+}
+
+void dtypes_print(const struct dtypes *d, char text[DTYPES_TEXT])
+{
+	if (d->src == d->wei && d->wei == d->dst)
+		snprintf(text, DTYPES_TEXT, "%s", dtype_name(d->src));
+	else
+		snprintf(text, DTYPES_TEXT, "%s:%s:%s", dtype_name(d->src), dtype_name(d->wei),
+			 dtype_name(d->dst));
+}
+
+/* What nothing computes with. */
+static const char *check_dtypes(const struct dtypes *d)
+{
+	if (d->src == DTYPE_S32 || d->src == DTYPE_S4 || d->src == DTYPE_U4 || d->wei == DTYPE_S32)
+		return "has a type that only results (s32) or only weights (s4 and u4) have";
+	if (d->dst == DTYPE_S4 || d->dst == DTYPE_U4)
+		return "makes elements of 4 bits, which only weights are";
+	if (dtype_is_int(d->src) && !dtype_is_int(d->wei))
+		return "has activations of whole numbers, but weights of others";
+	if (!dtype_is_int(d->src) && dtype_is_int(d->dst))
+		return "makes whole numbers of others";
+	return NULL;
+}
+
+const char *dtypes_parse(struct dtypes *d, const char *s, unsigned long n)
+{
+	int type[3], count = 0;
+
+	for (unsigned long at = 0; at <= n && count < 3; count++) {
+		const char *colon = memchr(s + at, ':', n - at);
+		unsigned long length = colon ? (unsigned long)(colon - s) - at : n - at;
+
+		type[count] = dtype_find(s + at, length);
+		if (type[count] < 0)
+			return "is none; there are f32, f16, bf16, s32, s8, u8, s4 and u4, and "
+			       "three of them such as u8:s8:f32, for source, weights and result";
+		at += length + 1;
+		if (at > n && count == 0)
+			type[1] = type[2] = type[0];
+		else if (at > n && count == 1)
+			return "names two types, not one or three";
+		else if (at <= n && count == 2)
+			return "names more than three types";
+	}
+	*d = (struct dtypes){(enum dtype)type[0], (enum dtype)type[1], (enum dtype)type[2]};
+	return check_dtypes(d);
 }
 
 static int numbers_of(enum post kind)

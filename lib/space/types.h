@@ -2,12 +2,38 @@
 #ifndef TL_SPACE_TYPES_H
 #define TL_SPACE_TYPES_H
 
-enum dtype { DTYPE_F32, DTYPES };
+/* Types of elements, by benchdnn's names. */
+enum dtype {
+	DTYPE_F32,
+	DTYPE_F16,
+	DTYPE_BF16,
+	DTYPE_S32,
+	DTYPE_S8,
+	DTYPE_U8,
+	DTYPE_S4,
+	DTYPE_U4,
+	DTYPES
+};
+
+/* The element types of a workload: of the activations that it reads, of the weights (matmul: the
+ * right side), and of what it makes. They are written as benchdnn's --dt has them: one name where
+ * all are equal, else "u8:s8:f32". */
+struct dtypes {
+	enum dtype src, wei, dst;
+};
+enum { DTYPES_TEXT = 16 };
 
 /* Layout of the activations in memory, outermost dimension first. Weights have no layout in a
  * workload: they are constant and packed off the clock (oihw is their logical order, k x n for
  * matmul). */
-enum layout { LAYOUT_NHWC, LAYOUT_NCHW, LAYOUT_AB, LAYOUTS }; /* ab: row-major matrices */
+enum layout {
+	LAYOUT_NHWC,
+	LAYOUT_NCHW,
+	LAYOUT_AB,    /* row-major matrices */
+	LAYOUT_NDHWC, /* with a depth */
+	LAYOUT_NCDHW,
+	LAYOUTS
+};
 
 /* Fused element-wise operations on the output, in the order of a workload's list. */
 enum post {
@@ -40,7 +66,16 @@ const char *post_name(enum post p);
 /* The value of a name of n bytes, or -1. */
 int dtype_find(const char *s, unsigned long n);
 int layout_find(const char *s, unsigned long n);
-int dtype_size(enum dtype d); /* bytes */
+int dtype_bits(enum dtype d); /* of an element */
+int dtype_is_int(enum dtype d);
+
+void dtypes_print(const struct dtypes *d, char text[DTYPES_TEXT]);
+/* From n bytes of text. NULL, or what is wrong with the text: words that end the sentence "the
+ * element type TEXT ...". */
+const char *dtypes_parse(struct dtypes *d, const char *s, unsigned long n);
+int dtypes_equal(const struct dtypes *a, const struct dtypes *b);
+/* Are they all of single precision? Only these are computed by any algorithm. */
+int dtypes_are_f32(const struct dtypes *d);
 
 /* A post-op as records have it: "relu", "clip(-1,1)"; numbers in their shortest form. */
 void post_print(const struct post_op *p, char text[POST_TEXT]);

@@ -205,7 +205,7 @@ static int nearest(const struct kind *k, const struct workload *w, const struct 
 		double d;
 		int j;
 
-		if (k->w[i].dtype != w->dtype || !strcmp(k->w[i].id.s, w->id.s))
+		if (!dtypes_equal(&k->w[i].dtype, &w->dtype) || !strcmp(k->w[i].id.s, w->id.s))
 			continue;
 		d = match_distance(w, &k->w[i]);
 		if (n == NEAR && d >= distance[n - 1])

@@ -62,7 +62,7 @@ static enum store_put intern_workload(struct store *s, const char *id, const str
 	db_bind_text(q, 1, id);
 	db_bind_text(q, 2, w.op->name);
 	db_bind_text(q, 3, w.prob);
-	db_bind_text(q, 4, dtype_name(w.dtype));
+	db_bind_text(q, 4, w.dtype_text);
 	db_bind_text(q, 5, layout_name(w.layout));
 	db_bind_text(q, 6, post.s);
 	sqlite3_bind_int64(q, 7, w.flops);

@@ -242,7 +242,7 @@ static struct report run_naive(struct session *s, double timeout_s, struct truth
 	nest_init(&n, &a, "naive");
 	begin(s, &t);
 	t.runner = &runner_cpu;
-	if (s->w.op->naive(&s->w, 1, &n, e) == 0) {
+	if (workload_define(&s->w, 1, &n, e) == 0) {
 		enter(s, &n, s->naive, &t);
 		r = run(s, &t, trial_truth, timeout_s, out, bytes);
 		leave(&t);

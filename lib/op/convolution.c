@@ -1,0 +1,513 @@
+#include "lib/op/convolution.h"
+
+#include <assert.h>
+#include <string.h>
+
+#include "lib/nest/nest.h"
+#include "lib/tile/post.h"
+
+enum { UNSET = -1 };
+static const int64_t DIM_LIMIT = INT32_MAX;
+static const int64_t SIZE_LIMIT = (int64_t)1 << 40;
+static const int64_t FLOPS_LIMIT = ((int64_t)1 << 53) - 1; /* what a record can say */
+
+/* ---- where the dimensions stand ---- */
+
+enum { MB, G, IC, FIRST_IN };
+
+static int in_at(const struct convolution *c, int axis)
+{
+	(void)c;
+	return FIRST_IN + axis;
+}
+
+static int oc_at(const struct convolution *c)
+{
+	return FIRST_IN + c->axes;
+}
+
+static int out_at(const struct convolution *c, int axis)
+{
+	return oc_at(c) + 1 + axis;
+}
+
+static int kernel_at(const struct convolution *c, int axis)
+{
+	return oc_at(c) + 1 + c->axes + axis;
+}
+
+static int stride_at(const struct convolution *c, int axis)
+{
+	return oc_at(c) + 1 + 2 * c->axes + axis;
+}
+
+static int pad_at(const struct convolution *c, int axis)
+{
+	return oc_at(c) + 1 + 3 * c->axes + axis;
+}
+
+static int dilation_at(const struct convolution *c, int axis)
+{
+	return oc_at(c) + 1 + 4 * c->axes + axis;
+}
+
+typedef int place(const struct convolution *c, int axis);
+/* What a convolution has along each axis. */
+static place *const along[] = {in_at, out_at, kernel_at, stride_at, pad_at, dilation_at};
+enum { ALONG = sizeof along / sizeof *along };
+
+/* The sizes along one axis: input, output, kernel, stride, padding before, dilation. */
+struct sizes {
+	int64_t i, o, k, s, p, d;
+};
+
+static struct sizes sizes_along(const struct convolution *c, const int64_t *dim, int axis)
+{
+	return (struct sizes){dim[in_at(c, axis)],     dim[out_at(c, axis)],
+			      dim[kernel_at(c, axis)], dim[stride_at(c, axis)],
+			      dim[pad_at(c, axis)],    dim[dilation_at(c, axis)]};
+}
+
+/* Extent of the window along one axis, first to last tap. */
+static int64_t window(int64_t k, int64_t d)
+{
+	return (k - 1) * (d + 1) + 1;
+}
+
+/* Output size with the same padding p on both sides; 0 if the window does not fit. */
+static int64_t out_size(const struct sizes *z, int64_t p)
+{
+	int64_t room = z->i + 2 * p - window(z->k, z->d);
+
+	return room < 0 ? 0 : room / z->s + 1;
+}
+
+/* The near-side padding that benchdnn deduces for a text without one; 0 if the output asks for
+ * none. */
+static int64_t deduced_pad(const struct sizes *z)
+{
+	int64_t all = (z->o - 1) * z->s + window(z->k, z->d) - z->i;
+
+	return all > 0 && z->o != out_size(z, 0) ? all / 2 : 0;
+}
+
+/* ---- problem text ---- */
+
+/* One "name123" of the text; moves *s behind it. */
+static int parse_dim(const struct convolution *c, const char **s, int64_t *dim, struct err *e)
+{
+	const char *p = *s, *const *names = c->op->dim;
+	size_t n = strcspn(p, "0123456789_");
+	int64_t v = 0;
+	int i = 0;
+
+	while (i < c->op->ndims && (strlen(names[i]) != n || memcmp(names[i], p, n) != 0))
+		i++;
+	if (i == c->op->ndims) {
+		if (c->axes == 2 && n == 2 && p[1] == 'd')
+			return err_set(e, "\"%.2s\" belongs to a 3-D convolution; conv2d has two",
+				       p);
+		return err_set(e, "\"%.20s\" is no dimension of %s", p, c->op->name);
+	}
+	if (dim[i] != UNSET)
+		return err_set(e, "the dimension %s is given twice", names[i]);
+	p += n;
+	if (*p < '0' || *p > '9')
+		return err_set(e, "the dimension %s has no number", names[i]);
+	for (; *p >= '0' && *p <= '9'; p++) {
+		v = v * 10 + (*p - '0');
+		if (v > DIM_LIMIT)
+			return err_set(e, "the dimension %s is beyond 2^31-1", names[i]);
+	}
+	dim[i] = v;
+	*s = p;
+	return 0;
+}
+
+static void set_default(int64_t *dim, int64_t value)
+{
+	if (*dim == UNSET)
+		*dim = value;
+}
+
+/* Fills in what the text left out along one axis. */
+static int complete_axis(const struct convolution *c, int64_t *dim, int axis, struct err *e)
+{
+	int64_t *o = &dim[out_at(c, axis)], *p = &dim[pad_at(c, axis)];
+	struct sizes z;
+
+	set_default(&dim[stride_at(c, axis)], 1);
+	set_default(&dim[dilation_at(c, axis)], 0);
+	z = sizes_along(c, dim, axis);
+	if (z.i < 1 || z.k < 1 || z.s < 1)
+		return err_set(e,
+			       "the %s of the input, the kernel and the stride must be 1 or more",
+			       c->axis[axis]);
+	if (*o == UNSET) {
+		set_default(p, 0);
+		*o = z.o = out_size(&z, *p);
+	}
+	if (*p == UNSET)
+		*p = *o > 0 ? deduced_pad(&z) : 0;
+	return 0;
+}
+
+/* What the text does not say of an axis is as along the axis before it. An output size follows from
+ * the other sizes of its axis where there are any. */
+static void copy_axis(const struct convolution *c, int64_t *dim, int axis)
+{
+	int said = 0;
+
+	for (int i = 0; i < ALONG; i++)
+		said |= dim[along[i](c, axis)] != UNSET;
+	for (int i = 0; i < ALONG; i++) {
+		int64_t before = dim[along[i](c, axis - 1)];
+
+		if (!said || (along[i] != out_at && before != UNSET))
+			set_default(&dim[along[i](c, axis)], before);
+	}
+}
+
+int convolution_parse(const struct convolution *c, const char *prob, int64_t *dim, struct err *e)
+{
+	const int needed[] = {IC, oc_at(c), in_at(c, 0), kernel_at(c, 0)};
+	const char *s = prob;
+
+	for (int i = 0; i < c->op->ndims; i++)
+		dim[i] = UNSET;
+	while (*s && *s != 'n') { /* n"name" ends the text */
+		if (*s == '_')
+			s++;
+		else if (parse_dim(c, &s, dim, e))
+			return -1;
+	}
+	for (size_t i = 0; i < sizeof needed / sizeof *needed; i++)
+		if (dim[needed[i]] == UNSET)
+			return err_set(e, "the problem \"%.60s\" has no %s", prob,
+				       c->op->dim[needed[i]]);
+	set_default(&dim[MB], 1);
+	set_default(&dim[G], 1);
+	for (int axis = 1; axis < c->axes; axis++)
+		copy_axis(c, dim, axis);
+	for (int axis = 0; axis < c->axes; axis++)
+		if (complete_axis(c, dim, axis, e))
+			return -1;
+	return 0;
+}
+
+/* n axes of what stands at `at`. */
+static void put(const struct convolution *c, struct buf *out, const int64_t *dim, int at, int n)
+{
+	for (int i = at; i < at + n; i++) {
+		buf_str(out, c->op->dim[i]);
+		buf_int(out, dim[i]);
+	}
+}
+
+/* Is any of n sizes another one than this? */
+static int differ(const int64_t *dim, int n, int64_t from)
+{
+	for (int i = 0; i < n; i++)
+		if (dim[i] != from)
+			return 1;
+	return 0;
+}
+
+void convolution_print(const struct convolution *c, const int64_t *dim, struct buf *out)
+{
+	int n = 1, pad = differ(&dim[pad_at(c, 0)], c->axes, 0);
+
+	for (int i = 0; i < ALONG; i++)
+		if (differ(&dim[along[i](c, 0)], c->axes, dim[along[i](c, 0)]))
+			n = c->axes;
+	for (int axis = 0; axis < c->axes; axis++) {
+		struct sizes z = sizes_along(c, dim, axis);
+
+		/* No padding where its absence would mean some. */
+		pad |= deduced_pad(&z) != 0;
+	}
+	put(c, out, dim, MB, 1);
+	if (dim[G] > 1)
+		put(c, out, dim, G, 1);
+	buf_ch(out, '_');
+	put(c, out, dim, IC, 1);
+	put(c, out, dim, in_at(c, 0), n);
+	buf_ch(out, '_');
+	put(c, out, dim, oc_at(c), 1);
+	put(c, out, dim, out_at(c, 0), n);
+	buf_ch(out, '_');
+	put(c, out, dim, kernel_at(c, 0), n);
+	if (differ(&dim[stride_at(c, 0)], c->axes, 1))
+		put(c, out, dim, stride_at(c, 0), n);
+	if (pad)
+		put(c, out, dim, pad_at(c, 0), n);
+	if (differ(&dim[dilation_at(c, 0)], c->axes, 0))
+		put(c, out, dim, dilation_at(c, 0), n);
+}
+
+/* ---- is it a problem at all? ---- */
+
+/* a x b, or -1 if it passes the limit, or a did. Factors are not negative. */
+static int64_t times(int64_t a, int64_t b, int64_t limit)
+{
+	int64_t r;
+
+	return a < 0 || __builtin_mul_overflow(a, b, &r) || r > limit ? -1 : r;
+}
+
+static int check_axis(const struct convolution *c, const int64_t *dim, int axis, struct err *e)
+{
+	struct sizes z = sizes_along(c, dim, axis);
+	const char *name = c->axis[axis];
+	int64_t far;
+
+	if (z.p < 0 || z.d < 0 || z.p > DIM_LIMIT || z.d > DIM_LIMIT)
+		return err_set(e, "padding or dilation of the %s lies outside 0 to 2^31-1", name);
+	if (window(z.k, z.d) > DIM_LIMIT || z.i + 2 * z.p > DIM_LIMIT)
+		return err_set(e, "the padded %s is beyond 2^31-1", name);
+	far = (z.o - 1) * z.s + window(z.k, z.d) - z.i - z.p; /* below 2^62 + 2^32 */
+	if (far <= -z.s)
+		return err_set(e, "the output %s is %lld, but input, kernel and padding make more",
+			       name, (long long)z.o);
+	if (far > z.p && far >= window(z.k, z.d) + z.s)
+		return err_set(e, "the output %s is %lld, more than input, kernel and padding make",
+			       name, (long long)z.o);
+	if (z.i + z.p + far > DIM_LIMIT)
+		return err_set(e, "the padded %s is beyond 2^31-1", name);
+	return 0;
+}
+
+static int check_size(const struct convolution *c, const int64_t *d, struct err *e)
+{
+	int64_t weights = times(d[oc_at(c)], d[IC] / d[G], SIZE_LIMIT), work = 2 * d[MB];
+	int64_t src = times(d[MB], d[IC], SIZE_LIMIT), dst = times(d[MB], d[oc_at(c)], SIZE_LIMIT);
+
+	for (int axis = 0; axis < c->axes; axis++) {
+		struct sizes z = sizes_along(c, d, axis);
+
+		weights = times(weights, z.k, SIZE_LIMIT);
+		src = times(src, z.i + 2 * z.p, SIZE_LIMIT);
+		dst = times(dst, z.o, SIZE_LIMIT);
+		work = times(work, z.o, FLOPS_LIMIT);
+	}
+	if (weights < 0 || src < 0 || dst < 0)
+		return err_set(e, "a tensor has more than 2^40 elements");
+	if (times(work, weights, FLOPS_LIMIT) < 0)
+		return err_set(e, "the problem has more than 2^53-1 operations");
+	return 0;
+}
+
+int convolution_check(const struct convolution *c, const struct workload *w, struct err *e)
+{
+	const int64_t *d = w->dim;
+
+	for (int i = 0; i < pad_at(c, 0); i++)
+		if (d[i] < 1 || d[i] > DIM_LIMIT)
+			return err_set(e, "the dimension %s is %lld, outside 1 to 2^31-1",
+				       c->op->dim[i], (long long)d[i]);
+	if (d[IC] % d[G] || d[oc_at(c)] % d[G])
+		return err_set(e, "%lld groups do not divide %lld and %lld channels",
+			       (long long)d[G], (long long)d[IC], (long long)d[oc_at(c)]);
+	if (w->layout != c->last && w->layout != c->first)
+		return err_set(e, "%s has no layout %s", c->op->name, layout_name(w->layout));
+	if (!w->rhs_const)
+		return err_set(e, "%s has constant weights only", c->op->name);
+	for (int axis = 0; axis < c->axes; axis++)
+		if (check_axis(c, d, axis, e))
+			return -1;
+	return check_size(c, d, e);
+}
+
+/* The output size, from the padding on both sides that there was. An output that equal padding
+ * makes is taken to have had that: what lies beyond the last step of the window cannot be seen. */
+static void follow_axis(const struct convolution *c, const int64_t *from, const char *set,
+			int64_t *dim, int axis)
+{
+	struct sizes was = sizes_along(c, from, axis), is;
+	int64_t far = (was.o - 1) * was.s + window(was.k, was.d) - was.i - was.p, room;
+	int is_set = 0;
+
+	for (int i = 0; i < ALONG; i++)
+		is_set |= set[along[i](c, axis)];
+	if (set[out_at(c, axis)] || !is_set)
+		return;
+	if (was.o == out_size(&was, was.p))
+		far = dim[pad_at(c, axis)];
+	for (int i = 0; i < ALONG; i++)
+		if (dim[along[i](c, axis)] > DIM_LIMIT)
+			return; /* no problem, and too large to compute with */
+	is = sizes_along(c, dim, axis);
+	room = is.i + is.p + far - window(is.k, is.d);
+	dim[out_at(c, axis)] = room < 0 || is.s < 1 ? 0 : room / is.s + 1;
+}
+
+void convolution_follow(const struct convolution *c, const int64_t *from, const char *set,
+			int64_t *dim)
+{
+	for (int axis = 0; axis < c->axes; axis++)
+		follow_axis(c, from, set, dim, axis);
+}
+
+/* ---- sizes ---- */
+
+static int64_t along_all(const struct convolution *c, const int64_t *dim, place *at)
+{
+	int64_t n = 1;
+
+	for (int axis = 0; axis < c->axes; axis++)
+		n *= dim[at(c, axis)];
+	return n;
+}
+
+int64_t convolution_flops(const struct convolution *c, const struct workload *w)
+{
+	const int64_t *d = w->dim;
+
+	return 2 * d[MB] * d[oc_at(c)] * along_all(c, d, out_at) * (d[IC] / d[G]) *
+	       along_all(c, d, kernel_at);
+}
+
+int convolution_tensors(const struct convolution *c, const struct workload *w,
+			struct tensor t[OP_MAX_TENSORS])
+{
+	const int64_t *d = w->dim;
+	int64_t dst = d[MB] * d[oc_at(c)] * along_all(c, d, out_at);
+	int n = 0;
+
+	t[n++] = (struct tensor){TENSOR_SRC, d[MB] * d[IC] * along_all(c, d, in_at), 0};
+	t[n++] = (struct tensor){TENSOR_WEIGHTS,
+				 d[oc_at(c)] * (d[IC] / d[G]) * along_all(c, d, kernel_at), 1};
+	n += workload_post_tensors(w, d[oc_at(c)], dst, t + n);
+	t[n++] = (struct tensor){TENSOR_DST, dst, 0};
+	return n;
+}
+
+/* ---- the definition ---- */
+
+/* Strides of an activation tensor in elements, by layout: image, channel, and along each axis; all
+ * of them symbols. */
+struct strides {
+	int n, c, axis[CONVOLUTION_AXES];
+};
+
+static struct strides strides_of(struct nest *n, const struct convolution *c, int is_last,
+				 const int64_t *dim, place *size, int64_t channels)
+{
+	static const char *const name[] = {"sd", "sh", "sw"};
+	int64_t pixels = along_all(c, dim, size), step = is_last ? channels : 1;
+	int64_t stride[CONVOLUTION_AXES];
+	struct strides s;
+
+	for (int axis = c->axes; axis-- > 0;) {
+		stride[axis] = step;
+		step *= dim[size(c, axis)];
+	}
+	s.n = nest_param(n, "sn", channels * pixels);
+	s.c = nest_param(n, "sc", is_last ? 1 : pixels);
+	for (int axis = 0; axis < c->axes; axis++)
+		s.axis[axis] = nest_param(n, name[CONVOLUTION_AXES - c->axes + axis], stride[axis]);
+	return s;
+}
+
+/* Where a value of image b and channel (variables) is, at the coordinates along the axes. */
+static struct affine value_at(const struct convolution *c, const struct strides *s, int b,
+			      int channel, const int *axis)
+{
+	struct affine at = af_add(af_times(af_var(b), s->n), af_times(af_var(channel), s->c));
+
+	for (int i = 0; i < c->axes; i++)
+		at = af_add(at, af_times(af_var(axis[i]), s->axis[i]));
+	return at;
+}
+
+/* The tap's input coordinate, o * stride - pad + k * (dilation + 1), guarded by two ifs that the
+ * caller closes. */
+static int open_guard(struct nest *n, int o, int k, const struct sizes *z)
+{
+	struct affine at = af_sum(af_times(af_var(o), nest_param(n, "s", z->s)),
+				  af_times(af_var(k), nest_param(n, "d", z->d + 1)),
+				  af_mul(af_var(nest_param(n, "p", z->p)), -1));
+	int i = nest_let(n, "i", at);
+
+	nest_if_less(n, af(-1), af_var(i));
+	nest_if_less(n, af_var(i), af_var(nest_param(n, "extent", z->i)));
+	return i;
+}
+
+/* Loops of a convolution's definition and the coordinates that they make. */
+struct loops {
+	int b, g, o, i;
+	int out[CONVOLUTION_AXES], tap[CONVOLUTION_AXES], in[CONVOLUTION_AXES];
+};
+
+/* Opens the loops over outputs. */
+static void open_outputs(struct nest *n, const struct convolution *c, const int64_t *d,
+			 struct loops *l)
+{
+	l->b = nest_for(n, LOOP_PARALLEL, "b", af(0), af_var(nest_param(n, "MB", d[MB])));
+	for (int axis = 0; axis < c->axes; axis++)
+		l->out[axis] = nest_for(n, LOOP_PARALLEL, c->op->dim[out_at(c, axis)], af(0),
+					af_var(nest_param(n, "O", d[out_at(c, axis)])));
+	l->g = nest_for(n, LOOP_PARALLEL, "g", af(0), af_var(nest_param(n, "G", d[G])));
+}
+
+/* The loops over taps and their channels, around one multiply-add. */
+static void sum_taps(struct nest *n, const struct convolution *c, const struct workload *w,
+		     struct loops *l, int src, int wei, const struct strides *s, int oc,
+		     const struct post_naive *end)
+{
+	const int64_t *d = w->dim;
+	int64_t taps = along_all(c, d, kernel_at);
+	int icg = nest_param(n, "ICG", d[IC] / d[G]), before = n->depth;
+	struct affine weight = af_times(af_var(oc), nest_param(n, "wo", d[IC] / d[G] * taps));
+	const struct expr *x, *y;
+	int wi = nest_param(n, "wi", taps), channel;
+
+	for (int axis = 0; axis < c->axes; axis++) {
+		struct sizes z = sizes_along(c, d, axis);
+
+		taps /= z.k;
+		l->tap[axis] = nest_for(n, LOOP_SERIAL, c->op->dim[kernel_at(c, axis)], af(0),
+					af_var(nest_param(n, "K", z.k)));
+		l->in[axis] = open_guard(n, l->out[axis], l->tap[axis], &z);
+		weight = af_add(weight, af_times(af_var(l->tap[axis]), nest_param(n, "wk", taps)));
+	}
+	l->i = nest_for(n, LOOP_SERIAL, "i", af(0), af_var(icg));
+	channel = nest_let(n, "c", af_add(af_times(af_var(l->g), icg), af_var(l->i)));
+	x = ex_load(n, src, 1, value_at(c, s, l->b, channel, l->in), NULL);
+	y = ex_load(n, wei, 1, af_add(weight, af_times(af_var(l->i), wi)), NULL);
+	post_accumulate(n, end, x, y);
+	while (n->depth > before)
+		nest_close(n);
+}
+
+/* For each output value the sum over taps and channels, then the post-ops. */
+int convolution_naive(const struct convolution *c, const struct workload *w, int wide,
+		      struct nest *n)
+{
+	const int64_t *d = w->dim;
+	const enum elem elem = wide ? ELEM_F64 : ELEM_F32;
+	struct tensor t[OP_MAX_TENSORS];
+	int count = convolution_tensors(c, w, t), is_last = w->layout == c->last;
+	int src = nest_arg(n, "src", TENSOR_SRC, t[0].size, 0);
+	int wei = nest_arg(n, "wei", TENSOR_WEIGHTS, t[1].size, 0), oc;
+	struct post_naive end = {.wide = wide, .sum = nest_reg(n, "acc", elem, 1, 1, 1)};
+	struct strides si = strides_of(n, c, is_last, d, in_at, d[IC]);
+	struct strides so = strides_of(n, c, is_last, d, out_at, d[oc_at(c)]);
+	int ocg = nest_param(n, "OCG", d[oc_at(c)] / d[G]);
+	struct loops l;
+
+	open_outputs(n, c, d, &l);
+	l.o = nest_for(n, LOOP_SERIAL, "o", af(0), af_var(ocg));
+	oc = nest_let(n, "oc", af_add(af_times(af_var(l.g), ocg), af_var(l.o)));
+	workload_post_naive(w, d[oc_at(c)], t[count - 1].size, n, &end);
+	nest_store(n, end.sum, af(0), NULL, ex_const(n, elem, 1, 0));
+	sum_taps(n, c, w, &l, src, wei, &si, oc, &end);
+
+	end.bias_at = af_var(oc);
+	end.at = value_at(c, &so, l.b, oc, l.out);
+	post_finish(n, &end);
+	while (n->depth)
+		nest_close(n);
+	return 0;
+}

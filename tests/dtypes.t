@@ -1,0 +1,82 @@
+#!/bin/sh
+# Workloads that no algorithm computes yet (other element types, convolutions in three dimensions): each program knows
+# them, and that there are no candidates is an ordinary answer.
+bin=${BIN:-bin}
+# shellcheck source=tests/tap.sh
+. "$(dirname "$0")/tap.sh"
+
+ids() { sed 's/.*"workload_id":"\([0-9a-f]*\)".*/\1/' "$@" | sort; }
+
+printf '{"tl":1,"type":"workload",%s}\n' \
+	'"op":"matmul","prob":"8x16:16x8"' \
+	'"op":"matmul","prob":"8x16:16x8","dtype":"bf16"' \
+	'"op":"matmul","prob":"8x16:16x8","dtype":"s8:s8:s8"' \
+	'"op":"conv2d","prob":"ic8ih14oc16kh3","dtype":"u8:s8:f32","post":["bias","relu"]' \
+	'"op":"conv3d","prob":"ic8id4ih14iw14oc16kd3kh3kw3pd1ph1pw1"' \
+	'"op":"conv3d","prob":"ic8id4oc16kd3","layout":"ncdhw"' >"$tmp/hand"
+"$bin/tl-check" --fix "$tmp/hand" >"$tmp/wl" 2>"$tmp/err"
+[ $? -eq 0 ] && [ "$(ids "$tmp/wl" | uniq | wc -l)" -eq 6 ]
+ok $? 'tl-check takes them, and each has an id of its own'
+[ "$(grep -c '"dtype":"s8",' "$tmp/wl")" -eq 1 ] && grep -q '"prob":"mb1_ic8id4ih14iw14_oc16od4oh14ow14_kd3kh3kw3pd1ph1pw1"' "$tmp/wl"
+ok $? 'and their canonical form'
+"$bin/tl-check" "$tmp/wl" | cmp -s - "$tmp/wl"
+ok $? 'which is final'
+for bad in '"op":"matmul","prob":"8x16:16x8","dtype":"s9"' '"op":"conv3d","prob":"ic8id4oc16kd3","layout":"nhwc"' \
+	'"op":"conv2d","prob":"ic8ih4oc16kh3","dtype":"u8:f32:f32"'; do
+	printf '{"tl":1,"type":"workload",%s}\n' "$bad" | "$bin/tl-check" >"$tmp/out" 2>"$tmp/err"
+	[ $? -eq 3 ] && [ ! -s "$tmp/out" ] && grep -q '^tl-check: (standard input):1: ' "$tmp/err"
+	ok $? "refused: $bad" || sed 's/^/# /' "$tmp/err"
+done
+
+"$bin/tl-gen" -n 5 "$tmp/wl" >"$tmp/gen" 2>"$tmp/err"
+[ $? -eq 0 ] && [ "$(grep -c '"type":"candidate"' "$tmp/gen")" -eq 5 ] && [ "$(grep -c 'no algorithm applies' "$tmp/gen")" -eq 5 ]
+ok $? 'tl-gen: that no algorithm applies is an ordinary answer' || sed 's/^/# /' "$tmp/err"
+[ "$(cat "$tmp/err")" = 'tl-gen: no algorithm applies to 5 of 6 workloads: matmul in bf16 1, matmul in s8 1, conv2d in u8:s8:f32 1, conv3d in f32 2' ]
+ok $? 'which is said once' || sed 's/^/# /' "$tmp/err"
+"$bin/tl-gen" -q -n 5 "$tmp/wl" 2>"$tmp/err" | cmp -s - "$tmp/gen" && [ ! -s "$tmp/err" ]
+ok $? 'or not at all'
+"$bin/tl-gen" -n 5 -a gemm "$tmp/wl" 2>"$tmp/err" | cmp -s - "$tmp/gen" && [ ! -s "$tmp/err" ]
+ok $? 'and not where one algorithm is asked for'
+
+# Another type under the candidate of a workload is no candidate of it.
+grep -m 1 '"type":"candidate"' "$tmp/gen" | sed 's/"workload_id":"[0-9a-f]*",//; s/"dtype":"f32"/"dtype":"bf16"/; s/"candidate_id":"[0-9a-f]*",//' |
+	"$bin/tl-check" --fix >"$tmp/false" 2>"$tmp/err"
+[ $? -eq 0 ] && "$bin/tl-filter" "$tmp/false" >"$tmp/out" 2>/dev/null
+[ $? -eq 0 ] && ! grep -q '"type":"candidate"' "$tmp/out"
+ok $? 'tl-filter refuses a candidate that would compute in another type' || sed 's/^/# /' "$tmp/err" "$tmp/out"
+"$bin/tl-measure" -q "$tmp/false" >"$tmp/out" 2>"$tmp/err"
+grep -q '"status":"unsupported","why":"it computes in single precision only"' "$tmp/out"
+ok $? 'and tl-measure calls it unsupported' || sed 's/^/# /' "$tmp/err" "$tmp/out"
+
+"$bin/tl-filter" -k 2 "$tmp/gen" >"$tmp/kept" 2>"$tmp/err"
+[ $? -eq 0 ] && [ "$(grep -c '"type":"end"' "$tmp/kept")" -eq 6 ]
+ok $? 'groups without candidates pass tl-filter' || sed 's/^/# /' "$tmp/err"
+"$bin/tl-measure" -q "$tmp/kept" >"$tmp/results" 2>"$tmp/err"
+[ $? -eq 0 ] && [ "$(grep -c '"type":"end"' "$tmp/results")" -eq 6 ] && grep -q '"status":"ok"' "$tmp/results"
+ok $? 'and tl-measure' || sed 's/^/# /' "$tmp/err"
+"$bin/tl-store" -q -d "$tmp/tl.db" "$tmp/results" 2>"$tmp/err" && "$bin/tl-store" -q -d "$tmp/tl.db" "$tmp/wl" 2>"$tmp/err"
+ok $? 'tl-store keeps them' || sed 's/^/# /' "$tmp/err"
+"$bin/tl-query" -d "$tmp/tl.db" "$tmp/wl" >"$tmp/out" 2>"$tmp/err"
+[ $? -eq 1 ] && [ "$(grep -c . "$tmp/out")" -eq 1 ] && grep -q '"dtype":"f32".*"match":"exact"' "$tmp/out"
+ok $? 'tl-query knows nothing of them' || sed 's/^/# /' "$tmp/err" "$tmp/out"
+"$bin/tl-query" -d "$tmp/tl.db" --op=matmul --prob=8x16:16x8 --dtype=bf16 >"$tmp/out" 2>"$tmp/err"
+[ $? -eq 1 ] && [ ! -s "$tmp/out" ]
+ok $? 'nor of the one that --dtype names' || sed 's/^/# /' "$tmp/err" "$tmp/out"
+"$bin/tl-query" -d "$tmp/tl.db" --op=matmul --prob=8x16:16x8 --dtype=f64 >"$tmp/out" 2>"$tmp/err"
+[ $? -eq 2 ] && grep -q 'element type "f64" is none' "$tmp/err"
+ok $? 'which is checked' || sed 's/^/# /' "$tmp/err"
+for as in --table --csv --predict --report="$tmp/r.md" --report="$tmp/r.html"; do
+	"$bin/tl-query" -d "$tmp/tl.db" "$as" "$tmp/wl" >"$tmp/out" 2>"$tmp/err"
+	[ $? -lt 2 ] && ! grep -qw 'nan\|inf' "$tmp/out"
+	ok $? "tl-query $(echo "$as" | sed 's/=.*\././') has room for them" || sed 's/^/# /' "$tmp/err"
+done
+"$bin/tl-query" -d "$tmp/tl.db" --table "$tmp/wl" | grep -q '^matmul  *8x16:16x8 bf16 '
+ok $? 'and tells them apart'
+"$bin/tl-tune" -q -d "$tmp/tune.db" --until 'rounds<3' -b 8 "$tmp/wl" >"$tmp/out" 2>"$tmp/err"
+[ $? -eq 0 ] && [ "$(grep -c 'no algorithm applies to' "$tmp/err")" -le 1 ]
+ok $? 'tl-tune tunes the others' || sed 's/^/# /' "$tmp/err"
+"$bin/tl-prune" -d "$tmp/tune.db" "$tmp/wl" >"$tmp/out" 2>/dev/null
+[ "$(grep -c '"type":"workload"' "$tmp/out")" -le 1 ] && ! grep -q '"dtype":"bf16"' "$tmp/out"
+ok $? 'and then leaves these out' || sed 's/^/# /' "$tmp/out"
+
+echo "1..$n"
