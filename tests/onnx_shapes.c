@@ -255,6 +255,11 @@ static void test_symbols(void)
 	ok(size_of("floor(seq/2 - 1/2) + 1", 7, 3) == 4 && size_of("Max(seq, 9) % 5", 7, 3) == 4 &&
 		   size_of("FloorDiv(seq, 2)", 7, 3) == 3 && size_of("ceiling(seq/2)", 7, 3) == 4,
 	   "with functions");
+	ok(size_of("Mul(Integer(4), Symbol('seq', positive=True, integer=True))", 7, 3) == 28 &&
+		   size_of("Add(seq, 1, Min(Integer(2), Symbol('b.1')))", 7, 3) == 10 &&
+		   size_of("Pow(seq, 2) + seq**2", 7, 3) == 98 &&
+		   size_of("Symbol('seq", 7, 3) < 0 && size_of("Symbol(seq)", 7, 3) < 0,
+	   "as SymPy tells it");
 	ok(size_of("other", 7, 3) < 0 && size_of("seq + other", 7, 3) < 0 &&
 		   size_of("seq - 8", 7, 3) < 0 && size_of("seq/2", 7, 3) < 0 &&
 		   size_of("seq/0", 7, 3) < 0 && size_of("seq seq", 7, 3) < 0 &&

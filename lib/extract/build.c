@@ -27,6 +27,19 @@ int build_part(struct build *b, int of, const char *what)
 	return build_value(b, arena_printf(b->a, "%s/%s", b->g->value[of]->name, what));
 }
 
+int build_number(struct build *b, double number)
+{
+	int i = build_value(b, "number");
+	struct value *v = b->g->value[i];
+
+	v->is_const = 1;
+	v->elem = VALUE_F32;
+	v->shape.rank = 0;
+	v->kept = arena_new(b->a, union scalar);
+	v->kept->f = number;
+	return i;
+}
+
 static int *copy(struct build *b, const int *v, int n)
 {
 	int *to = arena_array(b->a, int, n);

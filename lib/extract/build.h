@@ -20,6 +20,8 @@ int build_value(struct build *b, const char *name);
 int build_between(struct build *b, int like);
 /* A value "NAME/WHAT", where NAME is that of this one; nothing is known of its type and shape. */
 int build_part(struct build *b, int of, const char *what);
+/* A constant of one element. */
+int build_number(struct build *b, double v);
 /* A node with these inputs and outputs. */
 struct graph_node *build_node(struct build *b, const char *type, const int *in, int nin,
 			      const int *out, int nout);

@@ -65,35 +65,75 @@ static int called(const char *s, size_t n, const char *name)
 	return n == strlen(name) && !strncasecmp(s, name, n);
 }
 
-static double call(struct reader *r, const char *s, size_t n)
+/* What a function makes of one argument, or of what it made so far and the next one. */
+static double apply(struct reader *r, const char *s, size_t n, int is_first, double a, double b)
 {
-	double a = sum(r), b = 0;
-	int two = next_is(r, ",");
-
-	if (two)
-		b = sum(r);
-	if (!next_is(r, ")"))
-		r->bad = 1;
-	if (!two && called(s, n, "floor"))
+	if (is_first && called(s, n, "floor"))
 		return floor(a);
-	if (!two && (called(s, n, "ceil") || called(s, n, "ceiling")))
+	if (is_first && (called(s, n, "ceil") || called(s, n, "ceiling")))
 		return ceil(a);
-	if (two && called(s, n, "floordiv"))
-		return floor(a / b);
-	if (two && called(s, n, "mod"))
-		return a - b * floor(a / b);
-	if (two && called(s, n, "min"))
-		return fmin(a, b);
-	if (two && called(s, n, "max"))
-		return fmax(a, b);
+	if (is_first && called(s, n, "integer"))
+		return a;
+	if (called(s, n, "floordiv") || called(s, n, "cleandiv"))
+		return is_first ? a : floor(a / b);
+	if (called(s, n, "mod"))
+		return is_first ? a : a - b * floor(a / b);
+	if (called(s, n, "min"))
+		return is_first ? a : fmin(a, b);
+	if (called(s, n, "max"))
+		return is_first ? a : fmax(a, b);
+	if (called(s, n, "add"))
+		return is_first ? a : a + b;
+	if (called(s, n, "mul"))
+		return is_first ? a : a * b;
+	if (called(s, n, "pow") || called(s, n, "powbynatural"))
+		return is_first ? a : pow(a, b);
 	r->bad = 1;
 	return 0;
+}
+
+static double bound_size(struct reader *r, const char *s, size_t n)
+{
+	const int64_t *size = r->bound ? map_get(r->bound, s, n) : NULL;
+
+	if (r->name)
+		r->name(r->ctx, s, n);
+	if (!n || !size)
+		r->bad = 1;
+	return size ? (double)*size : 1;
+}
+
+/* Symbol('s77', positive=True, integer=True), behind its parenthesis: as SymPy tells a name. */
+static double quoted(struct reader *r)
+{
+	const char *s = r->at + 1, *end = *r->at == '\'' ? strchr(s, '\'') : NULL;
+	const char *close = end ? strchr(end, ')') : NULL;
+
+	if (!close) {
+		r->bad = 1;
+		return 0;
+	}
+	r->at = close + 1;
+	return bound_size(r, s, (size_t)(end - s));
+}
+
+static double call(struct reader *r, const char *s, size_t n)
+{
+	double v;
+
+	if (called(s, n, "symbol"))
+		return quoted(r);
+	v = apply(r, s, n, 1, sum(r), 0);
+	while (!r->bad && next_is(r, ","))
+		v = apply(r, s, n, 0, v, sum(r));
+	if (!next_is(r, ")"))
+		r->bad = 1;
+	return v;
 }
 
 static double name(struct reader *r)
 {
 	const char *s = r->at;
-	const int64_t *size;
 	size_t n = 0;
 
 	while (is_letter(s[n]))
@@ -101,12 +141,7 @@ static double name(struct reader *r)
 	r->at += n;
 	if (next_is(r, "("))
 		return call(r, s, n);
-	if (r->name)
-		r->name(r->ctx, s, n);
-	size = r->bound ? map_get(r->bound, s, n) : NULL;
-	if (!n || !size)
-		r->bad = 1;
-	return size ? (double)*size : 1;
+	return bound_size(r, s, n);
 }
 
 static double factor(struct reader *r)
@@ -143,6 +178,8 @@ static double product(struct reader *r)
 			v = floor(v / factor(r));
 		} else if (next_is(r, "/")) {
 			v /= factor(r);
+		} else if (next_is(r, "**")) {
+			v = pow(v, factor(r));
 		} else if (next_is(r, "*")) {
 			v *= factor(r);
 		} else if (next_is(r, "%")) {

@@ -1,9 +1,10 @@
 /* Symbols of open dimensions, as exporters write them: a name, such as "batch", or an expression of
  * names, such as "2*seq + 1" or "floor(seq/2 - 1/2) + 1".
  *
- * An expression has numbers, names, + - * / // %, parentheses, and the functions floor, ceiling,
- * ceil, FloorDiv, Mod, Min and Max (case does not matter); "/" divides in real numbers. A size is
- * what comes out as a whole number of 0 or more.
+ * An expression has numbers, names, + - * / // % **, parentheses, and the functions floor, ceiling,
+ * ceil, FloorDiv, CleanDiv, Mod, Min, Max, Add, Mul, Pow and PowByNatural (case does not matter);
+ * "/" divides in real numbers. Integer(4) and Symbol('seq', positive=True) are a number and a name,
+ * as SymPy tells them. A size is what comes out as a whole number of 0 or more.
  */
 #ifndef TL_EXTRACT_SYMBOL_H
 #define TL_EXTRACT_SYMBOL_H

@@ -20,7 +20,7 @@ void standing_begin(struct standing *s, const char *what, int64_t all)
 
 void standing_next(struct standing *s, const struct workload *w)
 {
-	char detail[256];
+	char detail[PROB_MAX + 32];
 
 	if (s->shown.all <= s->shown.done) /* more came than was known of */
 		s->shown.all = s->shown.done + 1;

@@ -43,20 +43,6 @@ static void unary(const struct torch_call *c, const char *onnx)
 	node(c, onnx, c->in, c->nin ? 1 : 0);
 }
 
-/* A number as a tensor. */
-static int constant(const struct torch_call *c, double v)
-{
-	int i = build_value(c->b, "number");
-	struct value *to = c->b->g->value[i];
-
-	to->is_const = 1;
-	to->elem = VALUE_F32;
-	to->shape.rank = 0;
-	to->kept = arena_new(c->b->a, union scalar);
-	to->kept->f = v;
-	return i;
-}
-
 /* Two operands, of which the second may be a number. */
 static void binary(const struct torch_call *c, const char *onnx)
 {
@@ -67,7 +53,7 @@ static void binary(const struct torch_call *c, const char *onnx)
 		return;
 	}
 	if (in[1] < 0)
-		in[1] = constant(c, torch_real(c, "other", 0));
+		in[1] = build_number(c->b, torch_real(c, "other", 0));
 	node(c, onnx, in, 2);
 }
 

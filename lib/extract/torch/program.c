@@ -1,7 +1,8 @@
 /* The graph of an exported program. */
+#include <stdio.h>
 #include <string.h>
 
-#include "lib/extract/torch/sizes.h"
+#include "lib/extract/symbol.h"
 #include "lib/extract/torch/torch.h"
 
 enum { MOST_LINKS = 1 << 20 }; /* inputs and outputs of all calls */
@@ -10,7 +11,7 @@ struct reader {
 	struct build b;
 	const struct json_doc *d;
 	const struct infer_options *o;
-	struct sizes sizes;
+	struct map sizes;	   /* of symbols: name -> int64_t * */
 	struct map tensor;	   /* name -> index of the value + 1 */
 	struct map given;	   /* inputs of the user -> anything */
 	const struct json *values; /* what the file tells of tensors */
@@ -57,12 +58,26 @@ static int64_t given_dim(const struct infer_options *o, const char *symbol)
 	return 0;
 }
 
+/* The one name that an expression holds. */
+struct only {
+	char name[40];
+	int n;
+};
+
+static void note_name(void *ctx, const char *name, size_t len)
+{
+	struct only *o = ctx;
+
+	snprintf(o->name, sizeof o->name, "%.*s", (int)(len < sizeof o->name ? len : 0), name);
+	o->n++;
+}
+
 /* Dimension i of an input is a symbol: its size is what the options say; a first one is the batch,
  * others have the size of the example that the program was exported with. */
 static void bind(struct reader *r, const struct json *size, const char *symbol,
 		 const struct input_shape *given, int i)
 {
-	int64_t **v = (int64_t **)map_put(&r->sizes.symbol, symbol, strlen(symbol), NULL);
+	int64_t **v = (int64_t **)map_put(&r->sizes, symbol, strlen(symbol), NULL);
 	const struct json *example = json_get(r->d, json_get(r->d, size, "as_expr"), "hint");
 	int64_t dim = given_dim(r->o, symbol), hint = 0;
 
@@ -84,7 +99,6 @@ static void bind_input(struct reader *r, const char *name)
 {
 	const struct json *sizes = json_get(r->d, json_get(r->d, r->values, name), "sizes");
 	struct input_shape *given = given_shape(r->o, name);
-	char symbol[40];
 	int i = 0;
 
 	if (given)
@@ -92,9 +106,12 @@ static void bind_input(struct reader *r, const char *name)
 	for (const struct json *s = json_first(r->d, sizes); s;
 	     s = json_next(r->d, sizes, s), i++) {
 		const char *text = expression(r, s);
+		struct only symbol = {.n = 0};
 
-		if (text && sizes_symbol(text, symbol, sizeof symbol))
-			bind(r, s, symbol, given, i);
+		if (text)
+			symbol_names(text, note_name, &symbol);
+		if (symbol.n == 1 && symbol.name[0])
+			bind(r, s, symbol.name, given, i);
 	}
 	*map_put(&r->given, name, strlen(name), NULL) = r;
 }
@@ -127,9 +144,10 @@ static void read_sizes(struct reader *r, const struct json *sizes, struct shape 
 		const char *text = expression(r, v);
 		int64_t size = 0;
 
-		if (text)
-			size = sizes_evaluate(&r->sizes, text);
-		else if (json_int(v, &size) && json_int(json_get(r->d, v, "as_int"), &size))
+		if (text && symbol_size(text, &r->sizes, &size))
+			size = 0;
+		else if (!text && json_int(v, &size) &&
+			 json_int(json_get(r->d, v, "as_int"), &size))
 			size = -1;
 		s->dim[s->rank++] = size < 0 ? DIM_UNKNOWN : size;
 	}
@@ -302,6 +320,6 @@ int torch_read(struct graph *g, const struct json_doc *d, const struct infer_opt
 	rc = read_graph(&r, e);
 	map_free(&r.tensor);
 	map_free(&r.given);
-	map_free(&r.sizes.symbol);
+	map_free(&r.sizes);
 	return rc;
 }
