@@ -3,9 +3,11 @@
 #define TL_TESTS_EXTRACTING_H
 
 #include <fcntl.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "lib/base/rng.h"
 #include "lib/extract/extract.h"
 #include "tests/tap.h"
 
@@ -86,6 +88,74 @@ static inline int drip_next(void *ctx, const unsigned char **block, size_t *n, s
 	d->s += *n;
 	d->n -= *n;
 	return *n > 0;
+}
+
+static inline int drip_skip(void *ctx, uint64_t n, struct err *e)
+{
+	struct drip *d = ctx;
+
+	if (n > d->n)
+		return err_set(e, "it is cut off");
+	d->s += n;
+	d->n -= n;
+	d->skipped += n;
+	return 0;
+}
+
+/* The same without a file: the reader alone, which is faster. */
+static inline void read_bytes(struct extract *x, const struct format *f, const void *p, size_t n)
+{
+	struct drip d = {p, n, 1 << 16, 0};
+	struct member m = {.name = "model", .input = "model", .label = "model", .alone = 1};
+	struct err e = ERR_INIT;
+
+	m.bytes = (struct pull){.next = drip_next, .ctx = &d};
+	listen(x);
+	if (f->read(x, &m, &e)) {
+		x->failed++;
+		buf_str(&said, e.msg);
+	}
+}
+
+/* Reads the bytes cut off at so many places, and with so many sets of bits flipped. Returns how
+ * often it was refused when it was cut off, and adds to silent when nothing was said. */
+static inline size_t attack(const struct format *f, const struct buf *model, size_t cuts, int flips,
+			    size_t *silent)
+{
+	size_t refused = 0, step = model->n / cuts + !!(model->n % cuts);
+	char *s = xmalloc(model->n);
+	struct rng r;
+
+	for (size_t n = 0; n < model->n; n += step) {
+		struct extract cut = {.layout = LAYOUT_NHWC};
+		char *part = xmalloc(n + 1); /* so that a sanitizer sees what is read behind it */
+
+		memcpy(part, model->s, n);
+		read_bytes(&cut, f, part, n);
+		refused += cut.failed == 1;
+		*silent += !cut.failed && !said.n;
+		extract_free(&cut);
+		free(part);
+	}
+	rng_seed(&r, 1, "flip");
+	for (int i = 0; i < flips; i++) {
+		struct extract flip = {.layout = LAYOUT_NHWC};
+
+		memcpy(s, model->s, model->n);
+		for (uint64_t k = rng_below(&r, 4) + 1; k--;) {
+			/* Half of them near the ends, where the tables are. */
+			uint64_t span = rng_below(&r, 2) || model->n < 4096 ? model->n : 4096;
+			uint64_t at = rng_below(&r, span);
+
+			s[rng_below(&r, 2) ? at : model->n - 1 - at] ^=
+				(char)(1 << rng_below(&r, 8));
+		}
+		read_bytes(&flip, f, s, model->n);
+		*silent += !flip.failed && !said.n;
+		extract_free(&flip);
+	}
+	free(s);
+	return refused;
 }
 
 #endif

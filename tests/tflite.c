@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
 #include "lib/base/rng.h"
@@ -297,33 +296,6 @@ static void write_model(struct writer *w, const char *text)
 
 /* Running the extraction */
 
-static int drip_skip(void *ctx, uint64_t n, struct err *e)
-{
-	struct drip *d = ctx;
-
-	if (n > d->n)
-		return err_set(e, "it is cut off");
-	d->s += n;
-	d->n -= n;
-	d->skipped += n;
-	return 0;
-}
-
-/* The same without a file: the reader alone, which is faster. */
-static void read_bytes(struct extract *x, const void *p, size_t n)
-{
-	struct drip d = {p, n, 1 << 16, 0};
-	struct member m = {.name = "model", .input = "model", .label = "model", .alone = 1};
-	struct err e = ERR_INIT;
-
-	m.bytes = (struct pull){.next = drip_next, .ctx = &d};
-	listen(x);
-	if (format_tflite.read(x, &m, &e)) {
-		x->failed++;
-		buf_str(&said, e.msg);
-	}
-}
-
 /* The workloads, or what was said if the model could not be read. */
 static void expect_with(const char *text, const struct infer_options *o, const char *want,
 			const char *what)
@@ -519,46 +491,6 @@ static void a_model(struct writer *w)
 			     "FULLY_CONNECTED r k _ -> y\n");
 }
 
-/* Reads the bytes cut off at so many places, and with so many sets of bits flipped. Returns how
- * often it was refused when it was cut off, and adds to silent when nothing was said. */
-static size_t attack(const struct buf *model, size_t cuts, int flips, size_t *silent)
-{
-	size_t refused = 0, step = model->n / cuts + !!(model->n % cuts);
-	char *s = xmalloc(model->n);
-	struct rng r;
-
-	for (size_t n = 0; n < model->n; n += step) {
-		struct extract cut = {.layout = LAYOUT_NHWC};
-		char *part = xmalloc(n + 1); /* so that a sanitizer sees what is read behind it */
-
-		memcpy(part, model->s, n);
-		read_bytes(&cut, part, n);
-		refused += cut.failed == 1;
-		*silent += !cut.failed && !said.n;
-		extract_free(&cut);
-		free(part);
-	}
-	rng_seed(&r, 1, "flip");
-	for (int i = 0; i < flips; i++) {
-		struct extract flip = {.layout = LAYOUT_NHWC};
-
-		memcpy(s, model->s, model->n);
-		for (uint64_t k = rng_below(&r, 4) + 1; k--;) {
-			/* Half of them near the ends, where the tables are. */
-			uint64_t span = rng_below(&r, 2) || model->n < 4096 ? model->n : 4096;
-			uint64_t at = rng_below(&r, span);
-
-			s[rng_below(&r, 2) ? at : model->n - 1 - at] ^=
-				(char)(1 << rng_below(&r, 8));
-		}
-		read_bytes(&flip, s, model->n);
-		*silent += !flip.failed && !said.n;
-		extract_free(&flip);
-	}
-	free(s);
-	return refused;
-}
-
 /* Whatever happens to the bytes, the answer is a list of workloads or a sentence. */
 static void test_hostile(void)
 {
@@ -573,56 +505,12 @@ static void test_hostile(void)
 	extract_free(&x);
 	ok(!strcmp(whole.s, CONV " bias,relu; " CONV " bias,add,relu; 1x1568:1568x10"),
 	   "the model as it is: %s", whole.s);
-	refused = attack(&w.b, w.b.n, 5000, &silent);
+	refused = attack(&format_tflite, &w.b, w.b.n, 5000, &silent);
 	/* The last four bytes only fill up. */
 	ok(refused + 4 >= w.b.n, "cut off anywhere it is refused (%zu of %zu)", refused, w.b.n);
 	ok(!silent, "with bits flipped it is read or refused, and never silently");
 	buf_free(&w.b);
 	buf_free(&whole);
-}
-
-static void read_model(const char *name, struct buf *out)
-{
-	struct err e = ERR_INIT;
-	struct input *in;
-	struct member *m;
-	char file[100];
-	int r;
-
-	snprintf(file, sizeof file, "tests/networks/tflite/%s.tflite.zst", name);
-	in = input_open(file, NULL, &e);
-	if (!in || input_next(in, &m, &e) <= 0)
-		bail_out("%s: %s", file, e.msg);
-	while ((r = pull_fill(&m->bytes, &e)) > 0)
-		if (pull_append(&m->bytes, out, (uint64_t)(m->bytes.end - m->bytes.at), &e))
-			break;
-	if (r)
-		bail_out("%s: %s", file, e.msg);
-	input_close(in);
-}
-
-/* TEST_TFLITE_CUTS=1000000 cuts all but the largest file at every byte. */
-static void test_hostile_files(void)
-{
-	static const char *const names[] = {"small",	     "small-open", "small-f16",
-					    "small-dynamic", "small-int8", "attention",
-					    "mobilenet_v2"};
-	const char *more = getenv("TEST_TFLITE_CUTS");
-	size_t cuts = more ? (size_t)atol(more) : 400;
-	struct rusage used;
-
-	for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-		struct buf b = BUF_INIT;
-		size_t silent = 0;
-
-		read_model(names[i], &b);
-		attack(&b, b.n < 1 << 20 ? cuts : 400, cuts < 20000 ? (int)cuts : 20000, &silent);
-		ok(b.n && !silent, "%s, cut off and with bits flipped", names[i]);
-		buf_free(&b);
-	}
-	getrusage(RUSAGE_SELF, &used);
-	/* The largest file of them has 14 MB, which are here three times. */
-	ok(used.ru_maxrss < 256 * 1024 || getenv("SAN"), "in %ld MB", used.ru_maxrss / 1024);
 }
 
 static void test_stream(void)
@@ -748,7 +636,6 @@ int main(void)
 	test_unknown();
 	test_stream();
 	test_hostile();
-	test_hostile_files();
 	test_overlap();
 	test_links();
 	unlink(path);

@@ -7,12 +7,13 @@
 
 #include "lib/extract/drawing.h"
 #include "lib/extract/onnx/onnx.h"
+#include "lib/extract/tensorflow/tensorflow.h"
 #include "lib/extract/tflite/tflite.h"
 #include "lib/io/foreign.h"
 
 const struct format *const format_list[] = {
-	&format_records, &format_onnx, &format_tflite, &format_torch, &format_csv,
-	&format_log,	 NULL};
+	&format_records, &format_tensorflow, &format_onnx, &format_tflite,
+	&format_torch,	 &format_csv,	     &format_log,  NULL};
 
 int extract_name_ends(const char *name, const char *suffix)
 {
@@ -242,7 +243,8 @@ static int read_member(struct extract *x, struct member *m)
 /* Is it certainly no archive? */
 static int is_model(const unsigned char *head, size_t n)
 {
-	return onnx_claims(head, n) || tflite_claims(head, n);
+	return onnx_claims(head, n) || tflite_claims(head, n) ||
+	       tensorflow_claims(head, n) != TENSORFLOW_NONE;
 }
 
 void extract_input(struct extract *x, const char *path)

@@ -286,6 +286,20 @@ struct shape node_filter(const struct graph_node *n, const struct shape *s)
 	return out;
 }
 
+int64_t node_groups(const struct graph *g, const struct graph_node *n, int weights)
+{
+	const struct value *data = node_in(g, n, 0), *w = node_in(g, n, weights);
+	int64_t group = node_int(n, "group", 1), all, read;
+	struct shape f;
+
+	if (group || !data || !w || data->shape.rank < 2 || w->shape.rank < 2)
+		return group ? group : 1;
+	f = node_filter(n, &w->shape);
+	all = data->shape.dim[node_channel(n, data->shape.rank)];
+	read = f.dim[1];
+	return all > 0 && read > 0 && all % read == 0 ? all / read : 1;
+}
+
 struct value *node_in(const struct graph *g, const struct graph_node *n, int i)
 {
 	return i < n->nin && n->in[i] >= 0 ? g->value[n->in[i]] : NULL;

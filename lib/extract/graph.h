@@ -176,6 +176,9 @@ int node_is(const struct graph_node *n, const char *type);
 /* Where a tensor of that rank has its channels, and its first dimension of space. */
 int node_channel(const struct graph_node *n, int rank);
 int node_space(const struct graph_node *n);
+/* The groups of a convolution: those of the attribute; 0 there: the data's channels over those that
+ * a filter reads. 1 if they are not known. */
+int64_t node_groups(const struct graph *g, const struct graph_node *n, int weights);
 /* The shape of a filter in ONNX's order. */
 struct shape node_filter(const struct graph_node *n, const struct shape *s);
 /* The graph in an attribute that may run, but was not walked, or NULL. */

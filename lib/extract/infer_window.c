@@ -115,8 +115,9 @@ static int kernel_sizes(const struct graph_node *n, const struct shape *weights,
 int infer_conv(struct infer *x, const struct graph_node *n, struct err *e)
 {
 	const struct value *in = node_in(x->g, n, 0);
-	const struct value *weights = node_in(x->g, n, node_is(n, "QLinearConv") ? 3 : 1);
-	int64_t k[GRAPH_MAX_RANK], group = node_int(n, "group", 1);
+	const int nth = node_is(n, "QLinearConv") ? 3 : 1;
+	const struct value *weights = node_in(x->g, n, nth);
+	int64_t k[GRAPH_MAX_RANK], group = node_groups(x->g, n, nth);
 	struct shape s, f;
 	struct window w;
 	int channel;

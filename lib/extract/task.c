@@ -105,14 +105,14 @@ static int conv_window(const struct graph *g, const struct graph_node *n, struct
 }
 
 /* conv2d from one or two spatial dimensions; a missing height is 1. */
-static void conv_dims(struct task *t, const struct graph_node *n, const struct window *w,
-		      const struct shape *in, const struct shape *weights)
+static void conv_dims(struct task *t, const struct graph *g, const struct graph_node *n,
+		      const struct window *w, const struct shape *in, const struct shape *weights)
 {
 	int64_t *d = t->w.dim;
 	int x = w->rank - 1;
 
 	d[CONV_MB] = in->dim[0];
-	d[CONV_G] = node_int(n, "group", 1);
+	d[CONV_G] = node_groups(g, n, 1);
 	d[CONV_IC] = in->dim[node_channel(n, in->rank)];
 	d[CONV_OC] = weights->dim[0];
 	d[CONV_IH] = d[CONV_OH] = d[CONV_KH] = d[CONV_SH] = 1;
@@ -167,7 +167,7 @@ static void make_conv(const struct graph *g, const struct graph_node *n, enum la
 		return;
 	}
 	t->w = (struct workload){.op = &op_conv2d, .layout = layout, .rhs_const = 1};
-	conv_dims(t, n, &w, &in, &f);
+	conv_dims(t, g, n, &w, &in, &f);
 	t->channel_dim = node_channel(n, in.rank);
 	if (node_in(g, n, 2))
 		t->w.post[t->w.npost++].kind = POST_BIAS;

@@ -19,7 +19,7 @@ static const char torch[] =
 	"this is a file of PyTorch's, with pickled weights; torch.onnx.export() makes an ONNX model "
 	"of the network, which is read";
 static const char saved_model[] =
-	"this is a model of TensorFlow's, which is not read; tf2onnx makes an ONNX model of it";
+	"this is a model of TensorFlow's; tl-extract reads it, and tf2onnx makes an ONNX model of it";
 static const char keras[] =
 	"this is an HDF5 file, as Keras writes, which is not read; tf2onnx makes an ONNX model of it";
 

@@ -386,7 +386,7 @@ static int read_model(struct onnx_model *m, struct pull *in, int weights, const 
 
 	*m = (struct onnx_model){0};
 	graph_init(&m->graph, a);
-	wire_init(&p.wire, in);
+	wire_init(&p.wire, in, "ONNX model");
 	r = parse_model(&p, m, e);
 	if (!r) {
 		wire_digest(&p.wire, &m->hash);

@@ -3,7 +3,7 @@
 #define TL_EXTRACT_ONNX_PARSE_H
 
 #include "lib/extract/graph.h"
-#include "lib/extract/onnx/wire.h"
+#include "lib/extract/wire.h"
 
 enum { NAME_MAX_BYTES = 1 << 20, LIST_MAX = 1 << 20, DEPTH_MAX = 16 };
 

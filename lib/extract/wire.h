@@ -4,7 +4,7 @@
  * one message of which 99.9 % are weights. This reader hands out one field after the other and
  * passes over what nobody asks for in the source's own blocks, so that a model of any size takes
  * the memory of its graph. Format: protobuf.dev, "Encoding". Groups (wire types 3 and 4) are
- * refused; ONNX has none.
+ * refused; no model has one.
  *
  * A message is read with: uint64_t end = ...; while ((r = wire_field(w, end, &f, e)) > 0) switch
  * (f.number)... Every field must be consumed by exactly one of the readers below; a field of an
@@ -14,8 +14,8 @@
  * Everything read goes into a running digest, but of fields passed over by wire_drop() only the
  * first bytes.
  */
-#ifndef TL_EXTRACT_ONNX_WIRE_H
-#define TL_EXTRACT_ONNX_WIRE_H
+#ifndef TL_EXTRACT_WIRE_H
+#define TL_EXTRACT_WIRE_H
 
 #include <stdint.h>
 
@@ -29,7 +29,8 @@ enum wire_type { WIRE_VARINT = 0, WIRE_64 = 1, WIRE_BYTES = 2, WIRE_32 = 5 };
 
 struct wire {
 	struct pull *in;
-	struct buf seen; /* bytes not yet in the digest */
+	const char *what; /* it is to be, for messages: "ONNX model" */
+	struct buf seen;  /* bytes not yet in the digest */
 	struct id digest;
 };
 
@@ -41,7 +42,7 @@ struct wire_field {
 
 #define WIRE_TO_THE_END UINT64_MAX /* end of the outermost message */
 
-void wire_init(struct wire *w, struct pull *in);
+void wire_init(struct wire *w, struct pull *in, const char *what);
 void wire_free(struct wire *w);
 /* Digest of all that was read; the reader must not be used after it. */
 void wire_digest(struct wire *w, struct id *id);

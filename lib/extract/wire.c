@@ -1,4 +1,4 @@
-#include "lib/extract/onnx/wire.h"
+#include "lib/extract/wire.h"
 
 #include <string.h>
 
@@ -31,9 +31,9 @@ static void digest(struct wire *w, const void *p, size_t n)
 	}
 }
 
-void wire_init(struct wire *w, struct pull *in)
+void wire_init(struct wire *w, struct pull *in, const char *what)
 {
-	*w = (struct wire){.in = in};
+	*w = (struct wire){.in = in, .what = what};
 }
 
 void wire_free(struct wire *w)
@@ -50,7 +50,7 @@ void wire_digest(struct wire *w, struct id *id)
 
 static int malformed(struct wire *w, const char *what, struct err *e)
 {
-	return err_set(e, "it is no ONNX model (%s at byte %llu)", what,
+	return err_set(e, "it is no %s (%s at byte %llu)", w->what, what,
 		       (unsigned long long)pull_offset(w->in));
 }
 

@@ -1,0 +1,39 @@
+/* TensorFlow's graphs. */
+#include "lib/extract/extract.h"
+#include "lib/extract/model.h"
+#include "lib/extract/tensorflow/tensorflow.h"
+
+enum { SAVED_MODEL_START = 0x08 }; /* its version; a GraphDef has no such field */
+
+static int claims(const char *name, const unsigned char *head, size_t n)
+{
+	(void)name;
+	return tensorflow_claims(head, n) != TENSORFLOW_NONE;
+}
+
+static int read(struct extract *x, struct member *m, struct err *e)
+{
+	struct arena a = ARENA_INIT;
+	struct message_graph messages;
+	struct graph g;
+	struct id hash;
+	int64_t loops = 0;
+	int r, is_saved_model;
+
+	graph_init(&g, &a);
+	r = pull_fill(&m->bytes, e);
+	is_saved_model = r > 0 && *m->bytes.at == SAVED_MODEL_START;
+	r = r < 0 || message_read(&messages, &m->bytes, is_saved_model, &a, &hash, e) ||
+			    tensorflow_build(&g, &messages, &loops, e) ||
+			    model_extract(x, m, &g, TENSORFLOW_OPSET, &hash, e)
+		    ? -1
+		    : 0;
+	if (!r && loops)
+		extract_report(x, "%s: operators inside of its %lld loops are counted once",
+			       m->label, (long long)loops);
+	graph_free(&g);
+	arena_free(&a);
+	return r;
+}
+
+const struct format format_tensorflow = {"tensorflow", {".pb"}, claims, read};

@@ -1,0 +1,461 @@
+/* The graph of what is computed: nodes that the results need, with functions in the place of calls.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/extract/tensorflow/tensorflow.h"
+
+enum {
+	DEEPEST = 40, /* calls within calls */
+	MOST_NODES =
+		1 << 18,     /* of the graph, with those of functions as often as they are called */
+	MOST_OUTPUTS = 4096, /* of a node */
+};
+
+/* A list of nodes, of the graph or of a function, as it is put into the graph once. */
+struct scope {
+	const struct message_node *node;
+	int nnode;
+	const struct message_function *fn; /* NULL: the graph itself */
+	const int *arg;			   /* values of the function's arguments */
+	struct map by_name;		   /* index of the node + 1 */
+	int *nout; /* of each node: outputs that are read; 0: it is not needed */
+	int **out; /* their values */
+	int depth;
+};
+
+struct reader {
+	struct build b;
+	const struct message_graph *m;
+	const struct message_signature *signature;
+	struct map functions; /* name -> struct message_function * */
+	int64_t loops;
+	int64_t nodes;
+};
+
+/* ---- references ---- */
+
+struct reference {
+	int arg;  /* of the function, or -1 */
+	int node; /* or -1 */
+	int out;
+};
+
+static int argument(const struct scope *s, const char *name, size_t n)
+{
+	for (int i = 0; s->fn && i < s->fn->narg; i++)
+		if (s->fn->arg[i] && strlen(s->fn->arg[i]) == n && !memcmp(s->fn->arg[i], name, n))
+			return i;
+	return -1;
+}
+
+/* "node", "node:1", in functions "argument", "node:output:1". -1: nothing of this name is there. */
+static int find(const struct scope *s, const char *text, struct reference *ref)
+{
+	const size_t n = strcspn(text, ":");
+	const char *rest = text[n] ? text + n + 1 : "", *colon = strchr(rest, ':');
+	const char *number = colon ? colon + 1 : rest;
+	long k = strtol(number, NULL, 10);
+
+	*ref = (struct reference){.arg = argument(s, text, n), .node = -1};
+	if (ref->arg >= 0)
+		return 0;
+	ref->node = (int)((intptr_t)map_get(&s->by_name, text, n) - 1);
+	if (ref->node < 0 || k < 0 || k >= MOST_OUTPUTS)
+		return -1;
+	ref->out = (int)k;
+	if (colon || (*rest && (*rest < '0' || *rest > '9'))) {
+		char output[64];
+
+		if (colon && (size_t)(colon - rest) < sizeof output) {
+			memcpy(output, rest, (size_t)(colon - rest));
+			output[colon - rest] = 0;
+			ref->out += tensorflow_output(s->node[ref->node].type, output);
+		} else {
+			ref->out = tensorflow_output(s->node[ref->node].type, rest);
+		}
+	}
+	return 0;
+}
+
+static int is_control(const char *text)
+{
+	return text[0] == '^';
+}
+
+static int missing(const char *text, struct err *e)
+{
+	return err_set(e, "it reads '%.200s', which nothing makes", text);
+}
+
+/* ---- what is needed ---- */
+
+/* Notes that an output is read; pushes its node, if that is new. */
+static int need(struct scope *s, const char *text, int *stack, int *depth, struct err *e)
+{
+	struct reference ref;
+
+	if (find(s, text, &ref))
+		return missing(text, e);
+	if (ref.arg >= 0)
+		return 0;
+	if (!s->nout[ref.node])
+		stack[(*depth)++] = ref.node;
+	if (s->nout[ref.node] <= ref.out)
+		s->nout[ref.node] = ref.out + 1;
+	return 0;
+}
+
+/* Of the inputs of a Merge the first is where a loop begins; the second is made by the loop. */
+static int is_join(const struct message_node *m)
+{
+	return m->nin > 1 && (!strcmp(m->type, "Merge") || !strcmp(m->type, "RefMerge"));
+}
+
+static int need_all(struct reader *r, struct scope *s, const char *const *result, int n,
+		    struct err *e)
+{
+	int *stack = arena_array(r->b.a, int, s->nnode + 1), depth = 0;
+
+	for (int i = 0; i < n; i++)
+		if (result[i] && need(s, result[i], stack, &depth, e))
+			return -1;
+	while (depth) {
+		const struct message_node *m = &s->node[stack[--depth]];
+
+		if (++r->nodes > MOST_NODES)
+			return err_set(e, "its graph has more than %d nodes", MOST_NODES);
+		for (int i = 0; i < m->nin; i++)
+			if (!is_control(m->in[i]) && need(s, m->in[i], stack, &depth, e))
+				return -1;
+	}
+	return 0;
+}
+
+/* ---- values ---- */
+
+static struct declared *declare(struct reader *r, const struct shape *s, int elem)
+{
+	struct declared *d = arena_new(r->b.a, struct declared);
+
+	d->shape.rank = RANK_UNKNOWN;
+	if (s)
+		d->shape = *s;
+	d->elem = elem;
+	return d;
+}
+
+static void make_values(struct reader *r, struct scope *s)
+{
+	s->out = arena_array(r->b.a, int *, s->nnode + 1);
+	for (int i = 0; i < s->nnode; i++) {
+		const struct message_node *m = &s->node[i];
+		const struct message_attr *shapes = message_attr(m, "_output_shapes");
+
+		s->out[i] = arena_array(r->b.a, int, s->nout[i] + 1);
+		for (int k = 0; k < s->nout[i]; k++) {
+			struct value *v;
+
+			s->out[i][k] = build_value(
+				&r->b, k ? arena_printf(r->b.a, "%s:%d", m->name, k) : m->name);
+			v = r->b.g->value[s->out[i][k]];
+			if (shapes && k < shapes->nshapes)
+				v->declared = declare(r, &shapes->shapes[k], VALUE_UNKNOWN);
+		}
+	}
+}
+
+static int value_of(const struct scope *s, const char *text)
+{
+	struct reference ref;
+
+	if (find(s, text, &ref))
+		return -1;
+	return ref.arg >= 0 ? s->arg[ref.arg] : s->out[ref.node][ref.out];
+}
+
+static int attr_type(const struct message_node *m)
+{
+	const struct message_attr *a = message_attr(m, "dtype");
+
+	return a ? (int)a->i : VALUE_F32;
+}
+
+static void make_constant(struct value *v, const struct message_node *m)
+{
+	const struct message_attr *a = message_attr(m, "value");
+
+	v->is_const = 1;
+	v->elem = attr_type(m);
+	if (!a || !a->tensor)
+		return;
+	v->shape = a->tensor->shape;
+	v->kept = a->tensor->kept;
+	v->elem = a->tensor->elem;
+}
+
+static void make_variable(struct value *v, const struct message_node *m)
+{
+	const struct message_attr *a = message_attr(m, "shape");
+
+	v->is_const = 1;
+	v->elem = attr_type(m);
+	if (a && a->shape && a->shape->rank >= 0)
+		v->shape = *a->shape;
+	for (int i = 0; i < v->shape.rank; i++)
+		if (!v->shape.dim[i])
+			v->shape.dim[i] = DIM_UNKNOWN;
+}
+
+/* What the signature says of this input, as it is "NAME:0" there. */
+static const struct message_end *signed_input(const struct reader *r, const char *name)
+{
+	const size_t n = strlen(name);
+
+	for (int i = 0; r->signature && i < r->signature->nin; i++) {
+		const char *tensor = r->signature->in[i].tensor;
+
+		if (!strncmp(tensor, name, n) && (!tensor[n] || tensor[n] == ':'))
+			return &r->signature->in[i];
+	}
+	return NULL;
+}
+
+static void make_input(struct reader *r, struct value *v, const struct message_node *m)
+{
+	const struct message_attr *a = message_attr(m, "shape");
+	const struct message_end *end = signed_input(r, m->name);
+	const struct shape *s = a ? a->shape : NULL;
+
+	if ((!s || s->rank < 0) && end)
+		s = end->shape;
+	v->is_input = 1;
+	v->declared = declare(r, s, attr_type(m));
+	v->elem = v->declared->elem;
+}
+
+static int is_any(const char *type, const char *const *list)
+{
+	for (; *list; list++)
+		if (!strcmp(type, *list))
+			return 1;
+	return 0;
+}
+
+/* Of the nodes that make values of themselves; 0: it is none. */
+static int make_source(struct reader *r, const struct scope *s, int i)
+{
+	static const char *const variables[] = {"VarHandleOp", "VariableV2", "Variable", NULL};
+	static const char *const inputs[] = {"Placeholder", "PlaceholderV2", NULL};
+	const struct message_node *m = &s->node[i];
+	struct value *v = r->b.g->value[s->out[i][0]];
+
+	if (!strcmp(m->type, "Const"))
+		make_constant(v, m);
+	else if (is_any(m->type, variables))
+		make_variable(v, m);
+	else if (is_any(m->type, inputs))
+		make_input(r, v, m);
+	else
+		return 0;
+	return 1;
+}
+
+/* ---- calls ---- */
+
+static int put_scope(struct reader *r, struct scope *s, const char *const *result, int n,
+		     struct err *e);
+
+/* The function that a node calls; NULL: it calls none. The body of a loop is called once. A branch
+ * is chosen where the condition is known; otherwise the first stands for both. */
+static const struct message_function *called(struct reader *r, const struct tensorflow_node *n)
+{
+	static const char *const calls[] = {"PartitionedCall", "StatefulPartitionedCall", NULL};
+	static const char *const branches[] = {"If", "StatelessIf", NULL};
+	static const char *const loops[] = {"While", "StatelessWhile", NULL};
+	const struct message_attr *a = NULL;
+
+	if (is_any(n->m->type, calls)) {
+		a = message_attr(n->m, "f");
+	} else if (is_any(n->m->type, loops)) {
+		a = message_attr(n->m, "body");
+		r->loops++;
+	} else if (is_any(n->m->type, branches)) {
+		const struct value *v = n->nin && n->in[0] >= 0 ? r->b.g->value[n->in[0]] : NULL;
+
+		a = message_attr(n->m, v && v->kept && !v->kept->i ? "else_branch" : "then_branch");
+	} else {
+		return map_get(&r->functions, n->m->type, strlen(n->m->type));
+	}
+	return a && a->s ? map_get(&r->functions, a->s, strlen(a->s)) : NULL;
+}
+
+/* Puts the function's nodes into the graph; what it returns becomes the node's outputs. */
+static int put_call(struct reader *r, const struct scope *caller, const struct tensorflow_node *n,
+		    const struct message_function *fn, struct err *e)
+{
+	const int is_branch = n->nin == fn->narg + 1;
+	const int nout = fn->nout < n->nout ? fn->nout : n->nout;
+	struct scope s = {
+		.node = fn->node, .nnode = fn->nnode, .fn = fn, .depth = caller->depth + 1};
+	int rc;
+
+	if (s.depth > DEEPEST)
+		return err_set(e, "its functions call each other more than %d deep", DEEPEST);
+	if (n->nin < fn->narg)
+		return err_set(e, "it calls %s with %d of its %d arguments", fn->name, n->nin,
+			       fn->narg);
+	s.arg = n->in + is_branch;
+	rc = put_scope(r, &s, fn->returned, nout, e);
+	for (int i = 0; !rc && i < nout; i++) {
+		int from = fn->returned[i] ? value_of(&s, fn->returned[i]) : -1;
+
+		if (from < 0)
+			rc = err_set(e, "the function %s does not make its result %d", fn->name, i);
+		else
+			build_node(&r->b, "Identity", &from, 1, &n->out[i], 1);
+	}
+	map_free(&s.by_name);
+	return rc;
+}
+
+static int put_node(struct reader *r, const struct scope *s, int i, struct err *e)
+{
+	const struct message_node *m = &s->node[i];
+	struct tensorflow_node n = {.b = &r->b, .m = m, .out = s->out[i], .nout = s->nout[i]};
+	const struct message_function *fn;
+	int first = r->b.g->nnode;
+
+	n.in = arena_array(r->b.a, int, m->nin + 1);
+	for (int k = 0; k < (is_join(m) ? 1 : m->nin); k++)
+		if (!is_control(m->in[k]))
+			n.in[n.nin++] = value_of(s, m->in[k]);
+	r->loops += !strcmp(m->type, "LoopCond");
+	fn = called(r, &n);
+	if (fn)
+		return put_call(r, s, &n, fn, e);
+	tensorflow_operator(&n);
+	if (r->b.g->nnode > first)
+		r->b.g->node[first].name = m->name;
+	return 0;
+}
+
+static int put_scope(struct reader *r, struct scope *s, const char *const *result, int n,
+		     struct err *e)
+{
+	int rc = 0;
+
+	for (int i = 0; i < s->nnode; i++)
+		*map_put(&s->by_name, s->node[i].name, strlen(s->node[i].name), NULL) =
+			(void *)(intptr_t)(i + 1);
+	s->nout = arena_array(r->b.a, int, s->nnode + 1);
+	rc = need_all(r, s, result, n, e);
+	if (!rc)
+		make_values(r, s);
+	/* Constants first, for other operators look at them. */
+	for (int i = 0; !rc && i < s->nnode; i++)
+		if (s->nout[i])
+			s->nout[i] = make_source(r, s, i) ? -s->nout[i] : s->nout[i];
+	for (int i = 0; !rc && i < s->nnode; i++)
+		if (s->nout[i] > 0)
+			rc = put_node(r, s, i, e);
+	return rc;
+}
+
+/* ---- the graph ---- */
+
+/* serving_default, or else the first. */
+static const struct message_signature *choose(const struct message_graph *m)
+{
+	for (int i = 0; i < m->nsignature; i++)
+		if (!strcmp(m->signature[i].name, "serving_default"))
+			return &m->signature[i];
+	for (int i = 0; i < m->nsignature; i++)
+		if (m->signature[i].nout && strncmp(m->signature[i].name, "__", 2) != 0)
+			return &m->signature[i];
+	return NULL;
+}
+
+/* The results of a graph without signature: what nothing reads, but for what is there for its
+ * effects. */
+static const char **unread(struct reader *r, int *n)
+{
+	static const char *const effects[] = {
+		"NoOp",	       "Assert",      "SaveV2", "RestoreV2",	    "Const",
+		"Placeholder", "VarHandleOp", "Assign", "AssignVariableOp", NULL};
+	const struct message_graph *m = r->m;
+	const char **list = arena_array(r->b.a, const char *, m->nnode + 1);
+	struct map read = MAP_INIT;
+
+	for (int i = 0; i < m->nnode; i++)
+		for (int k = 0; k < m->node[i].nin; k++)
+			*map_put(&read, m->node[i].in[k], strcspn(m->node[i].in[k], ":"), NULL) = r;
+	*n = 0;
+	for (int i = 0; i < m->nnode; i++)
+		if (!map_get(&read, m->node[i].name, strlen(m->node[i].name)) &&
+		    !is_any(m->node[i].type, effects))
+			list[(*n)++] = m->node[i].name;
+	map_free(&read);
+	return list;
+}
+
+static const char **results(struct reader *r, int *n)
+{
+	const char **list;
+
+	r->signature = choose(r->m);
+	if (!r->signature)
+		return unread(r, n);
+	list = arena_array(r->b.a, const char *, r->signature->nout + 1);
+	*n = r->signature->nout;
+	for (int i = 0; i < *n; i++)
+		list[i] = r->signature->out[i].tensor;
+	return list;
+}
+
+int tensorflow_build(struct graph *g, const struct message_graph *m, int64_t *loops, struct err *e)
+{
+	struct reader r = {.b = {.a = g->a, .g = g}, .m = m};
+	struct scope s = {.node = m->node, .nnode = m->nnode};
+	int n, rc;
+	const char **result = results(&r, &n);
+
+	for (int i = 0; i < m->nfunction; i++)
+		*map_put(&r.functions, m->function[i].name, strlen(m->function[i].name), NULL) =
+			&m->function[i];
+	rc = n ? put_scope(&r, &s, result, n, e)
+	       : err_set(e, "it holds no graph that computes something");
+	for (int i = 0; !rc && i < n; i++) {
+		int v = value_of(&s, result[i]);
+
+		if (v >= 0)
+			g->value[v]->is_output = 1;
+	}
+	*loops = r.loops;
+	map_free(&s.by_name);
+	map_free(&r.functions);
+	return rc ? -1 : graph_link(g, e);
+}
+
+enum tensorflow_kind tensorflow_claims(const unsigned char *h, size_t n)
+{
+	size_t i = 3;
+
+	/* The version, then a MetaGraphDef that begins with its MetaInfoDef. */
+	if (n > 8 && h[0] == 0x08 && h[1] == 0x01 && h[2] == 0x12) {
+		while (i < 8 && h[i] & 0x80)
+			i++;
+		return h[i + 1] == 0x0a ? TENSORFLOW_SAVED_MODEL : TENSORFLOW_NONE;
+	}
+	/* A node that begins with its name and its type. */
+	i = 1;
+	if (n < 8 || h[0] != 0x0a)
+		return TENSORFLOW_NONE;
+	while (i < 5 && h[i] & 0x80)
+		i++;
+	if (h[i + 1] != 0x0a || i + 3 >= n || h[i + 2] & 0x80)
+		return TENSORFLOW_NONE;
+	i += 3 + h[i + 2];
+	return i + 2 < n && h[i] == 0x12 && h[i + 2] >= 'A' && h[i + 2] <= 'Z' ? TENSORFLOW_GRAPH
+									       : TENSORFLOW_NONE;
+}

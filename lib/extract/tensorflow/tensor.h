@@ -1,0 +1,24 @@
+/* Shapes and constants of TensorFlow's messages; shared by the files that read them. */
+#ifndef TL_EXTRACT_TENSORFLOW_TENSOR_H
+#define TL_EXTRACT_TENSORFLOW_TENSOR_H
+
+#include "lib/extract/graph.h"
+#include "lib/extract/wire.h"
+
+enum { LIST_MAX = 1 << 16 }; /* entries of a list of an attribute that are kept */
+
+struct reader {
+	struct wire wire;
+	struct arena *a;
+	int nodes;    /* so far */
+	int64_t kept; /* elements of constants */
+};
+
+/* value_elem of a DataType. */
+int tensor_element(int64_t type);
+/* TensorShapeProto; 0: an open dimension. */
+int tensor_shape(struct reader *r, const struct wire_field *field, struct shape *s, struct err *e);
+/* TensorProto into elem, shape and kept of v. */
+int tensor_read(struct reader *r, const struct wire_field *field, struct value *v, struct err *e);
+
+#endif

@@ -1,0 +1,36 @@
+/* TensorFlow's graphs: frozen GraphDefs and SavedModels.
+ *
+ * What is computed is found backwards from the results: of a SavedModel those of its signature
+ * serving_default (or of the first one), of a GraphDef what nothing reads. Functions that nodes
+ * call are put in the place of the call. Weights of a SavedModel lie in other files; their shapes
+ * are in the graph.
+ */
+#ifndef TL_EXTRACT_TENSORFLOW_TENSORFLOW_H
+#define TL_EXTRACT_TENSORFLOW_TENSORFLOW_H
+
+#include "lib/extract/build.h"
+#include "lib/extract/tensorflow/message.h"
+
+enum { TENSORFLOW_OPSET = 13 }; /* of ONNX, whose rules hold for what operators become */
+
+enum tensorflow_kind { TENSORFLOW_NONE, TENSORFLOW_GRAPH, TENSORFLOW_SAVED_MODEL };
+
+/* Could these be the first bytes of one? */
+enum tensorflow_kind tensorflow_claims(const unsigned char *head, size_t n);
+/* The graph that the messages describe, linked. loops: how many there are in it; the operators
+ * inside of them are in the graph once. */
+int tensorflow_build(struct graph *g, const struct message_graph *m, int64_t *loops, struct err *e);
+
+/* An operator with its values in the graph; -1: none. */
+struct tensorflow_node {
+	struct build *b;
+	const struct message_node *m;
+	int *in, nin, *out, nout;
+};
+
+/* Adds the nodes that it becomes. */
+void tensorflow_operator(const struct tensorflow_node *n);
+/* The offset of the results of that name among all of an operator ("y" of a FusedBatchNorm). */
+int tensorflow_output(const char *type, const char *name);
+
+#endif

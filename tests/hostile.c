@@ -1,0 +1,135 @@
+/* Recorded networks of every format (tests/networks/FORMAT), cut off and with bits flipped:
+ * whatever happens to the bytes, the answer is a list of workloads or a sentence.
+ *
+ * TEST_HOSTILE=1000000 cuts each at every byte, and flips bits as often.
+ */
+#include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+
+#include "tests/extracting.h"
+
+enum { FILES = 2, LARGEST = 4 << 20 }; /* of a format: the smallest ones, so large at the most */
+
+struct network {
+	char name[600];
+	struct buf bytes;
+	const struct format *format;
+};
+
+static const struct format *claims(const char *name, const unsigned char *head, size_t n)
+{
+	for (const struct format *const *f = format_list; *f; f++) {
+		for (int i = 0; i < FORMAT_ENDINGS && (*f)->ending[i]; i++)
+			if (extract_name_ends(name, (*f)->ending[i]))
+				return *f;
+		if ((*f)->claims && (*f)->claims(name, head, n))
+			return *f;
+	}
+	return NULL;
+}
+
+/* The first member that is of a format. 0: there is none, or it is too large. */
+static int read_network(const char *file, struct network *to)
+{
+	struct err e = ERR_INIT;
+	struct input *in = input_open(file, NULL, &e);
+	struct member *m;
+	const unsigned char *head;
+	size_t n;
+
+	*to = (struct network){.bytes = BUF_INIT};
+	snprintf(to->name, sizeof to->name, "%s", file);
+	if (!in)
+		bail_out("%s", e.msg);
+	while (!to->format && input_next(in, &m, &e) > 0) {
+		char *dot;
+
+		snprintf(to->name, sizeof to->name, "%s", m->name);
+		dot = strrchr(to->name, '.');
+		if (dot && !strcmp(dot, ".zst"))
+			*dot = 0;
+		if (pull_head(&m->bytes, &head, &n, &e))
+			bail_out("%s: %s", file, e.msg);
+		to->format = claims(to->name, head, n);
+	}
+	while (to->format && to->bytes.n <= LARGEST && pull_fill(&m->bytes, &e) > 0)
+		if (pull_append(&m->bytes, &to->bytes, (uint64_t)(m->bytes.end - m->bytes.at), &e))
+			bail_out("%s: %s", file, e.msg);
+	input_close(in);
+	snprintf(to->name, sizeof to->name, "%s", file);
+	if (to->format && to->bytes.n <= LARGEST)
+		return 1;
+	buf_free(&to->bytes);
+	return 0;
+}
+
+/* Keeps the smallest ones. */
+static void keep(struct network *kept, int *n, struct network *new)
+{
+	int i;
+
+	for (i = *n; i > 0 && kept[i - 1].bytes.n > new->bytes.n; i--) {
+		if (i == FILES)
+			buf_free(&kept[i - 1].bytes);
+		else
+			kept[i] = kept[i - 1];
+	}
+	if (i == FILES) {
+		buf_free(&new->bytes);
+		return;
+	}
+	kept[i] = *new;
+	*n += *n < FILES;
+}
+
+static void test_folder(const char *folder, size_t times)
+{
+	struct network kept[FILES], one;
+	DIR *d = opendir(folder);
+	struct dirent *f;
+	int n = 0;
+
+	while (d && (f = readdir(d))) {
+		char file[600];
+
+		snprintf(file, sizeof file, "%s/%s", folder, f->d_name);
+		if (f->d_name[0] != '.' && !extract_name_ends(f->d_name, ".shapes") &&
+		    !extract_name_ends(f->d_name, ".py") && !extract_name_ends(f->d_name, "__") &&
+		    read_network(file, &one))
+			keep(kept, &n, &one);
+	}
+	closedir(d);
+	for (int i = 0; i < n; i++) {
+		size_t silent = 0;
+
+		attack(kept[i].format, &kept[i].bytes, times, times < 20000 ? (int)times : 20000,
+		       &silent);
+		ok(!silent, "%s, cut off and with bits flipped", kept[i].name);
+		buf_free(&kept[i].bytes);
+	}
+}
+
+int main(void)
+{
+	static const char networks[] = "tests/networks";
+	const char *more = getenv("TEST_HOSTILE");
+	struct rusage used;
+	struct dirent *f;
+	DIR *d = opendir(networks);
+
+	while (d && (f = readdir(d))) {
+		char folder[300];
+
+		snprintf(folder, sizeof folder, "%s/%s", networks, f->d_name);
+		if (f->d_name[0] != '.' && !strchr(f->d_name, '.') && f->d_name[0] != '_')
+			test_folder(folder, more ? (size_t)atol(more) : 400);
+	}
+	closedir(d);
+	getrusage(RUSAGE_SELF, &used);
+	ok(used.ru_maxrss < 256 * 1024 || getenv("SAN"), "in %ld MB", used.ru_maxrss / 1024);
+	buf_free(&said);
+	return done_testing();
+}

@@ -1,0 +1,74 @@
+#!/usr/bin/env python3
+"""Makes the models of this folder, and what TensorFlow says of their shapes.
+
+pip install tensorflow-cpu==2.21.0; python3 tests/networks/tensorflow/make.py [NAME...]
+
+NAME.tar.zst is a SavedModel without its variables, and without what is there for training and for messages alone. NAME-frozen.pb.zst is
+a frozen GraphDef, with zeros for weights.
+"""
+import os
+import subprocess
+import sys
+import tempfile
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.dirname(HERE))
+import shapes
+import tf_networks
+import tensorflow as tf
+from tensorflow.core.protobuf import saved_model_pb2
+
+FROZEN = ('mobilenet_v2', 'transformer', 'unet', 'video')
+
+
+def write(name, data):
+    path = f'{HERE}/{name}'
+    with open(path, 'wb') as out:
+        out.write(data)
+    subprocess.run(['zstd', '-q', '-19', '--rm', '-f', path], check=True)
+
+
+def plain(graph):
+    """Leaves out which line of Python made a node."""
+    for nodes in [graph.node, *(f.node_def for f in graph.library.function)]:
+        for node in nodes:
+            node.ClearField('experimental_debug_info')
+            if node.op == 'Const':
+                tensor = node.attr['value'].tensor
+                if len(tensor.tensor_content) > 256:
+                    tensor.tensor_content = bytes(len(tensor.tensor_content))
+    return graph
+
+
+def saved_model(name, model):
+    with tempfile.TemporaryDirectory() as folder:
+        model.export(f'{folder}/{name}', verbose=False)
+        file = f'{folder}/{name}/saved_model.pb'
+        whole = saved_model_pb2.SavedModel()
+        with open(file, 'rb') as f:
+            whole.ParseFromString(f.read())
+        for meta in whole.meta_graphs:
+            meta.ClearField('object_graph_def')
+            meta.meta_info_def.ClearField('stripped_op_list')
+            plain(meta.graph_def)
+        with open(file, 'wb') as f:
+            f.write(whole.SerializeToString(deterministic=True))
+        subprocess.run(['tar', '--mtime=2026-01-01', '--owner=0', '--group=0', '--numeric-owner', '-cf', f'{HERE}/{name}.tar',
+                        '-C', folder, f'{name}/saved_model.pb'], check=True)
+    subprocess.run(['zstd', '-q', '-19', '--rm', '-f', f'{HERE}/{name}.tar'], check=True)
+
+
+def main():
+    for name in sys.argv[1:] or tf_networks.NETWORKS:
+        tf.keras.utils.set_random_seed(1)
+        model = tf_networks.NETWORKS[name]()
+        function = tf_networks.frozen(model)
+        saved_model(name, model)
+        shapes.write(f'{HERE}/{name}.shapes', tf_networks.lines(function))
+        if name in FROZEN:
+            write(f'{name}-frozen.pb', plain(function.graph.as_graph_def()).SerializeToString(deterministic=True))
+            shapes.write(f'{HERE}/{name}-frozen.shapes', tf_networks.lines(function))
+        print(name, flush=True)
+
+
+sys.exit(main())
