@@ -154,6 +154,37 @@ static void test_products(void)
 	expect(&g, 13, "5x7:7x9 x2", "what is made of constants is constant; equal ones come once");
 }
 
+static void einsum(const char *equation, const char *want)
+{
+	struct buf g = BUF_INIT;
+	char attrs[64];
+
+	input(&g, "x", "2,3,4,5");
+	weights(&g, "w", "5,6");
+	input(&g, "z", "2,3,7,5");
+	snprintf(attrs, sizeof attrs, "equation=%s", equation);
+	node(&g,
+	     strstr(equation, "hw") ? "Einsum x z -> y"
+	     : *equation == 'w'	    ? "Einsum w x -> y"
+				    : "Einsum x w -> y",
+	     attrs);
+	output(&g, "y");
+	expect(&g, 13, want, equation);
+}
+
+static void test_einsum(void)
+{
+	einsum("abcd,de->abce", "24x5:5x6");
+	einsum("...d,de->...e", "24x5:5x6");
+	einsum("abcd,de", "24x5:5x6");
+	einsum("wo,abcw->abco", "24x5:5x6");
+	einsum("nhqd,nhwd->nhqw", "6x4x5:6x5x7 computed");
+	einsum("nhqd,nhwd->nqhw", "6x4x5:6x5x7 computed");
+	einsum("nhqd,nhwd->nqw", "2x4x15:2x15x7 computed");
+	einsum("nhqd,nhwd->nhw", "");
+	ok(was_said("Einsum (not an operator here) 1"), "what is no product is told");
+}
+
 /* Shapes */
 
 static void test_shapes(void)
@@ -344,6 +375,7 @@ int main(void)
 	test_convolutions();
 	test_quantized();
 	test_products();
+	test_einsum();
 	test_shapes();
 	test_symbols();
 	test_dims();

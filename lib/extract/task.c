@@ -244,17 +244,58 @@ static void make_matmul(const struct graph *g, const struct graph_node *n, struc
 	t->channel_dim = q->shape.rank > 1 ? out->shape.rank - 1 : -1;
 }
 
-static void make_einsum(const struct graph *g, const struct graph_node *n, struct task *t)
-{
-	struct einsum s;
+/* The sizes of the letters of one kind multiplied: where they stand, as IN_LEFT | IN_OUT. */
+enum { IN_LEFT = 1, IN_RIGHT = 2, IN_OUT = 4 };
 
-	t->why = "not an operator here";
-	if (einsum_resolve(g, n, &s))
+static int64_t letters(const struct einsum *s, const unsigned char *where, int kind)
+{
+	int64_t n = 1;
+
+	for (size_t i = 0; i < sizeof s->used; i++)
+		if (s->used[i] && where[i] == kind)
+			n = task_times(n, s->size[i]);
+	return n;
+}
+
+/* A product of two operands, if each letter is of a row, a column, the sum or the batch. The
+ * constant is the right side. */
+static void make_einsum(const struct graph *g, const struct graph_node *n, struct arena *a,
+			struct task *t)
+{
+	const struct value *p = node_in(g, n, 0), *q = node_in(g, n, 1);
+	unsigned char where[sizeof((struct einsum *)0)->used] = {0};
+	struct einsum s;
+	int side = IN_LEFT, left = IN_LEFT, right = IN_RIGHT;
+
+	if (einsum_resolve(g, n, &s)) {
+		t->why = task_unknown_shape(a, (const struct value *const[]){p, q}, 2);
 		return;
+	}
 	t->macs = 1;
 	for (size_t i = 0; i < sizeof s.used; i++)
 		if (s.used[i])
 			t->macs = task_times(t->macs, s.size[i]);
+	for (const char *c = s.equation; *c; c++) {
+		if (*c == ',' || *c == '-')
+			side = side == IN_LEFT && *c == ',' ? IN_RIGHT : IN_OUT;
+		else if (*c != '>')
+			where[(unsigned char)*c] |= (unsigned char)side;
+	}
+	for (size_t i = 0; i < sizeof where; i++)
+		if (where[i] == IN_LEFT || where[i] == IN_RIGHT)
+			t->why = "not an operator here";
+	if (n->nin != 2 || t->why) {
+		t->why = "not an operator here";
+		return;
+	}
+	if (p->is_const && !q->is_const) {
+		left = IN_RIGHT;
+		right = IN_LEFT;
+	}
+	task_set_matmul(t, letters(&s, where, IN_LEFT | IN_RIGHT | IN_OUT),
+			letters(&s, where, left | IN_OUT), letters(&s, where, IN_LEFT | IN_RIGHT),
+			letters(&s, where, right | IN_OUT), p->is_const || q->is_const);
+	t->why = task_not_f32(a, p, q);
 }
 
 static void make_transposed(const struct graph *g, const struct graph_node *n, struct task *t)
@@ -308,7 +349,7 @@ int task_make(const struct graph *g, int node, enum layout layout, struct arena 
 	else if (node_is(n, "MatMul") || node_is(n, "MatMulInteger") || node_is(n, "QLinearMatMul"))
 		make_matmul(g, n, a, t);
 	else if (node_is(n, "Einsum"))
-		make_einsum(g, n, t);
+		make_einsum(g, n, a, t);
 	else if (node_is(n, "ConvTranspose"))
 		make_transposed(g, n, t);
 	else if (node_is(n, "LSTM") || node_is(n, "GRU") || node_is(n, "RNN"))
