@@ -215,6 +215,20 @@ static void test_shapes(void)
 	ok(!strcmp(got.s, "8x60:60x9"), "--batch: %s", got.s);
 
 	memset(&g, 0, sizeof g);
+	input(&g, "x", "4,12,5");
+	ints(&g, "least", "-9223372036854775808");
+	ints(&g, "last", "-2");
+	ints(&g, "rest", "-1");
+	weights(&g, "w", "60,9");
+	node(&g, "Shape x -> s", "");
+	node(&g, "Slice s least last -> n", "");
+	node(&g, "Concat n rest -> to", "axis=0");
+	node(&g, "Reshape x to -> f", "");
+	node(&g, "MatMul f w -> y", "");
+	output(&g, "y");
+	expect(&g, 13, "4x60:60x9", "a slice from the least integer on is one from the beginning");
+
+	memset(&g, 0, sizeof g);
 	input(&g, "x", "N,seq");
 	input(&g, "z", "seq,6");
 	node(&g, "MatMul x z -> y", "");

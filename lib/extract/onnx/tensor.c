@@ -15,6 +15,12 @@ int parse_name(struct parse *p, const struct wire_field *f, const char **out, st
 	return wire_string(&p->wire, f, NAME_MAX_BYTES, p->a, out, e);
 }
 
+/* The least integer, which exporters write for "from the beginning", means "unknown" here. */
+static int64_t told(int64_t v)
+{
+	return v == INT_UNKNOWN ? -INT64_MAX : v;
+}
+
 int parse_ints(struct parse *p, const struct wire_field *f, int max, struct buf *b, struct err *e)
 {
 	int64_t v;
@@ -24,6 +30,7 @@ int parse_ints(struct parse *p, const struct wire_field *f, int max, struct buf 
 			return -1;
 		if (b->n / sizeof v >= (size_t)max)
 			return err_set(e, "it holds a list of more than %d integers", max);
+		v = told(v);
 		buf_add(b, &v, sizeof v);
 		return 0;
 	}
@@ -34,7 +41,7 @@ int parse_ints(struct parse *p, const struct wire_field *f, int max, struct buf 
 			return -1;
 		if (b->n / sizeof v >= (size_t)max)
 			return err_set(e, "it holds a list of more than %d integers", max);
-		v = (int64_t)u;
+		v = told((int64_t)u);
 		buf_add(b, &v, sizeof v);
 	}
 	return 0;
@@ -132,8 +139,8 @@ static int keep_ints(struct value *v, const struct buf *raw, enum coding coding,
 	if (n > KEEP_INTS || raw->n != (size_t)n * (size_t)size)
 		return -1;
 	for (int64_t i = 0; i < n; i++)
-		v->kept[i].i =
-			raw_int((const unsigned char *)raw->s + i * size, size, is_signed(v->elem));
+		v->kept[i].i = told(raw_int((const unsigned char *)raw->s + i * size, size,
+					    is_signed(v->elem)));
 	return 0;
 }
 
