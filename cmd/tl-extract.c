@@ -5,7 +5,7 @@
 #include <unistd.h>
 
 #include "lib/base/buf.h"
-#include "lib/extract/emit.h"
+#include "lib/extract/list/emit.h"
 #include "lib/extract/extract.h"
 #include "lib/extract/select.h"
 #include "lib/extract/vary.h"
@@ -155,14 +155,20 @@ static void replace_by_variations(const struct vary *v, struct extract *x, struc
 	struct varied told = {0};
 
 	vary_run(v, &x->found, &made, a, &told);
-	opt_say(&program, "--vary made %zu workloads of %zu", made.by_id.n, x->found.by_id.n);
-	if (told.dropped)
+	opt_say(&program, "--vary made %zu workload%s of %zu", made.by_id.n,
+		made.by_id.n == 1 ? "" : "s", x->found.by_id.n);
+	if (told.dropped == 1)
+		opt_say(&program, "--vary dropped 1 variation, which is no workload, %s", told.why);
+	else if (told.dropped)
 		opt_say(&program,
-			"--vary dropped %lld variations that are no workload; the first %s",
+			"--vary dropped %lld variations, which are no workloads, the first %s",
 			(long long)told.dropped, told.why);
-	if (told.untouched)
+	if (told.untouched == 1)
 		opt_say(&program,
-			"nothing that --vary names is in %lld workloads, which stay as they are",
+			"1 workload stays as it is: it has no dimension that --vary names");
+	else if (told.untouched)
+		opt_say(&program,
+			"%lld workloads stay as they are: they have no dimension that --vary names",
 			(long long)told.untouched);
 	worklist_free(&x->found);
 	x->found = made;

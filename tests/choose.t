@@ -74,7 +74,7 @@ refused '--reverse alone' 'reverse belongs to --sort' --reverse
 is 'mb1_ic64ih56_oc64oh56_kh3ph1 4;mb4_ic64ih56_oc64oh56_kh3ph1 4;mb1_ic64ih56_oc256oh56_kh1 2;mb4_ic64ih56_oc256oh56_kh1 2' \
 	'--vary: each value; the sources stay' --vary 'mb=1,4' --where 'op==conv2d && ih==56'
 said 'made 8 workloads of 5' 'how many came of it is told'
-said 'in 2 workloads, which stay' 'and what it does not touch'
+said '2 workloads stay as they are: they have no dimension that --vary names' 'and what it does not touch'
 is 'mb1_ic64ih56_oc64oh56_kh3ph1 4;mb1_ic64ih56_oc128oh56_kh3ph1 4;mb2_ic64ih56_oc64oh56_kh3ph1 4;mb2_ic64ih56_oc128oh56_kh3ph1 4' \
 	'all combinations, the last term fastest' --vary 'mb=1,2; oc*=1,2' --where 'op==conv2d && kh==3'
 is 'mb1_ic64ih112_oc64oh112_kh3ph1 4;mb1_ic3ih448_oc64oh224_kh7sh2ph3 1' 'several names with one value; outputs follow' \
@@ -88,7 +88,7 @@ is 'mb1_ic64ih56_oc64oh56_kh3ph1 4;mb1_ic64ih56_oc64oh56_kh3ph1 4' 'layouts' --v
 [ "$(count '"layout":"nchw"' "$tmp/out")" = 1 ]
 ok $? 'one record has each'
 is 'mb1_ic32ih56_oc64oh56_kh3ph1 4;mb1_ic32ih56_oc256oh56_kh1 2' 'a division' --vary 'ic/=2' --where 'op==conv2d'
-said 'dropped 1 variations.*of mb1_ic3ih224.*no whole number' 'one that leaves a rest is dropped, and told'
+said 'dropped 1 variation, which is no workload, of mb1_ic3ih224.*no whole number' 'one that leaves a rest is dropped, and told'
 is '' 'what is no problem is dropped' --vary 'ph,pw=100,1000' --where 'op==conv2d && ih==56 && g>1'
 is 'mb2_ic64ih56_oc64oh56_kh3ph1 4' 'where two turn out equal, a source counts once' --vary 'mb=2,2' --where 'op==conv2d && kh==3'
 extract --vary 'mb*=1' >"$tmp/same" && cmp -s "$tmp/w" "$tmp/out"

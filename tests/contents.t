@@ -32,10 +32,10 @@ onednn_verbose,exec,cpu,softmax,jit,forward_inference,src_f32::blocked:ab:f0 dst
 END
 "$bin/tl-extract" -q --list --csv "$tmp/run.log" >"$tmp/out"
 cat >"$tmp/want" <<'END'
-model,operator,count,multiply_adds,share,becomes,why
-run,matmul,1,315,1,workload,
-run,softmax,1,0,0,none,
-run,matmul,1,,,none,not f32
+model,operator,count,multiply_adds,share,time_s,time_share,becomes,why
+run,matmul,1,315,0.5,1e-05,0.333333333,workload,
+run,matmul,1,315,0.5,1e-05,0.333333333,none,not f32
+run,softmax,1,0,0,1e-05,0.333333333,none,
 END
 cmp -s "$tmp/want" "$tmp/out"
 ok $? 'a log: what is not covered, and why'

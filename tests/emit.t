@@ -39,9 +39,9 @@ round 'every post-op' "$tmp/w.wl"
 
 "$bin/tl-extract" -q --emit=benchdnn "$tmp/w.wl" | sed -n '1,2p;7p' >"$tmp/out"
 cat >"$tmp/want" <<'END'
---conv --reset --dir=FWD_B --stag=abx --dtag=abx --attr-post-ops=clip:-1.5:0.1 mb2g4_ic8ih14iw9_oc8oh14ow9_kh3kw1ph1pw0n"w:2.1*7"
---conv --reset --dir=FWD_I --stag=axb --dtag=axb --attr-post-ops=sum+relu:0.1+mul:f32:per_tensor mb1_ic8ih14_oc8oh7_kh3sh2n"w:3.1"
---matmul --reset --wtag=abx --bia_dt=f32 --bia_mask=4 --attr-post-ops=gelu_tanh+mul:f32:per_tensor 3x5x7:3x7x9n"w:8.1"
+--conv --reset --dir=FWD_B --stag=abx --dtag=abx --attr-post-ops=clip:-1.5:0.1 mb2g4_ic8ih14iw9_oc8oh14ow9_kh3kw1ph1pw0n"w:2_1*7"
+--conv --reset --dir=FWD_I --stag=axb --dtag=axb --attr-post-ops=sum+relu:0.1+mul:f32:per_tensor mb1_ic8ih14_oc8oh7_kh3sh2n"w:3"
+--matmul --reset --wtag=abx --bia_dt=f32 --bia_mask=4 --attr-post-ops=gelu_tanh+mul:f32:per_tensor 3x5x7:3x7x9n"w:8"
 END
 cmp -s "$tmp/want" "$tmp/out"
 ok $? "benchdnn's words"

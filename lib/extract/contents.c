@@ -9,12 +9,14 @@ struct content_row {
 	char *type, *why;
 	enum fate fate;
 	int64_t n, macs; /* macs: -1 if not known of any of them */
+	double time_s;	 /* 0: not told */
 	size_t at;
 };
 
 struct content_model {
 	struct map row;	     /* struct content_row * */
 	int64_t macs, taken; /* known ones, and those of workloads */
+	double time_s, taken_s;
 	int64_t n;
 };
 
@@ -37,22 +39,36 @@ static char *plain(const char *s)
 	return copy;
 }
 
+static struct content_model *model_of(struct contents *c, const char *name)
+{
+	void **slot = map_put(&c->model, name, strlen(name), NULL);
+
+	return *slot ? *slot : (*slot = xcalloc(1, sizeof(struct content_model)));
+}
+
+static struct content_row *row_of(struct content_model *m, const char *type, enum fate fate,
+				  const char *why)
+{
+	struct buf key = BUF_INIT;
+	struct content_row *r;
+	void **slot;
+
+	buf_fmt(&key, "%d %s\n%s", (int)fate, type, why);
+	slot = map_put(&m->row, key.s, key.n, NULL);
+	buf_free(&key);
+	if (!*slot) {
+		r = *slot = xcalloc(1, sizeof *r);
+		*r = (struct content_row){plain(type), plain(why), fate, 0, 0, 0, m->row.n};
+	}
+	return *slot;
+}
+
 void contents_add(struct contents *c, const char *model, const char *type, enum fate fate,
 		  const char *why, int64_t n, int64_t macs)
 {
-	void **slot = map_put(&c->model, model, strlen(model), NULL), **in;
-	struct content_model *m = *slot ? *slot : (*slot = xcalloc(1, sizeof *m));
-	struct buf key = BUF_INIT;
-	struct content_row *r;
+	struct content_model *m = model_of(c, model);
+	struct content_row *r = row_of(m, type, fate, why);
 
-	buf_fmt(&key, "%d %s\n%s", (int)fate, type, why);
-	in = map_put(&m->row, key.s, key.n, NULL);
-	buf_free(&key);
-	if (!*in) {
-		r = *in = xcalloc(1, sizeof *r);
-		*r = (struct content_row){plain(type), plain(why), fate, 0, 0, m->row.n};
-	}
-	r = *in;
 	r->n += n;
 	r->macs = macs < 0 || r->macs < 0 ? -1 : plus(r->macs, macs);
 	m->n += n;
@@ -62,18 +78,14 @@ void contents_add(struct contents *c, const char *model, const char *type, enum 
 		m->taken = plus(m->taken, macs);
 }
 
-void contents_add_left(struct contents *c, const char *model, const char *text, int64_t n)
+void contents_add_time(struct contents *c, const char *model, const char *type, enum fate fate,
+		       const char *why, double seconds)
 {
-	const char *open = strstr(text, " (");
-	struct buf type = BUF_INIT, why = BUF_INIT;
+	struct content_model *m = model_of(c, model);
 
-	buf_add(&type, text, open ? (size_t)(open - text) : strlen(text));
-	buf_str(&why, open ? open + 2 : "");
-	if (why.n && why.s[why.n - 1] == ')')
-		why.s[--why.n] = 0;
-	contents_add(c, model, type.s, FATE_NONE, why.s, n, open ? -1 : 0);
-	buf_free(&type);
-	buf_free(&why);
+	row_of(m, type, fate, why)->time_s += seconds;
+	m->time_s += seconds;
+	m->taken_s += fate == FATE_WORKLOAD ? seconds : 0;
 }
 
 void contents_add_work(struct contents *c, const char *model, const struct workload *w, int64_t n)
@@ -120,6 +132,8 @@ static int by_work(const void *p, const void *q)
 
 	if (a->macs != b->macs)
 		return a->macs < b->macs ? 1 : -1;
+	if (a->time_s != b->time_s)
+		return a->time_s < b->time_s ? 1 : -1;
 	if (a->fate != b->fate)
 		return a->fate < b->fate ? -1 : 1;
 	if (a->n != b->n)
@@ -127,14 +141,31 @@ static int by_work(const void *p, const void *q)
 	return a->at < b->at ? -1 : a->at > b->at;
 }
 
-enum column { MODEL, TYPE, COUNT, MACS, SHARE, FATE, WHY, COLUMNS };
+/* A table without times lacks the columns between SHARE and FATE. */
+enum column { MODEL, TYPE, COUNT, MACS, SHARE, TIME, TIME_SHARE, FATE, WHY, COLUMNS };
 
-static void put_share(struct table *t, int64_t part, int64_t all, int for_people)
+static int column(const struct table *t, enum column c)
 {
-	if (all && for_people)
-		table_cell(t, SHARE, "%.1f %%", 100.0 * (double)part / (double)all);
-	else if (all)
-		table_cell(t, SHARE, "%.9g", (double)part / (double)all);
+	return c >= FATE ? (int)c - (COLUMNS - t->ncols) : (int)c;
+}
+
+static void put_share(struct table *t, enum column c, double part, double all, int for_people)
+{
+	if (all > 0 && for_people)
+		table_cell(t, c, "%.1f %%", 100 * part / all);
+	else if (all > 0)
+		table_cell(t, c, "%.9g", part / all);
+}
+
+static void put_time(struct table *t, double part, double all, int for_people)
+{
+	if (t->ncols < COLUMNS || (part <= 0 && for_people))
+		return;
+	if (for_people)
+		table_cell(t, TIME, "%.3f ms", part * 1e3);
+	else
+		table_cell(t, TIME, "%.9g", part);
+	put_share(t, TIME_SHARE, part, all, for_people);
 }
 
 static void put_row(struct table *t, const char *model, const struct content_model *m,
@@ -144,14 +175,15 @@ static void put_row(struct table *t, const char *model, const struct content_mod
 	table_cell(t, MODEL, "%s", model);
 	table_cell(t, TYPE, "%s", r->type);
 	table_cell(t, COUNT, "%lld", (long long)r->n);
-	table_cell(t, FATE, "%s", fate_name(r->fate));
-	table_cell(t, WHY, "%s", r->why);
+	table_cell(t, column(t, FATE), "%s", fate_name(r->fate));
+	table_cell(t, column(t, WHY), "%s", r->why);
 	if (r->macs >= 0 && (r->macs || !for_people))
 		table_cell(t, MACS, "%lld", (long long)r->macs);
 	else if (r->macs < 0 && for_people)
 		table_cell(t, MACS, "unknown");
 	if (r->macs > 0 || (r->macs == 0 && !for_people))
-		put_share(t, r->macs, m->macs, for_people);
+		put_share(t, SHARE, (double)r->macs, (double)m->macs, for_people);
+	put_time(t, r->time_s, m->time_s, for_people);
 }
 
 static void put_model(struct table *t, const char *name, const struct content_model *m,
@@ -172,8 +204,13 @@ static void put_model(struct table *t, const char *name, const struct content_mo
 	table_cell(t, TYPE, "all");
 	table_cell(t, COUNT, "%lld", (long long)m->n);
 	table_cell(t, MACS, "%lld", (long long)m->macs);
+	if (m->time_s > 0)
+		put_time(t, m->time_s, m->time_s, 1);
 	if (m->macs)
-		table_cell(t, FATE, "%.1f %% covered", 100.0 * (double)m->taken / (double)m->macs);
+		table_cell(t, column(t, FATE), "%.1f %% covered",
+			   100.0 * (double)m->taken / (double)m->macs);
+	if (m->time_s > 0)
+		table_cell(t, column(t, WHY), "%.1f %% of the time", 100 * m->taken_s / m->time_s);
 }
 
 static void put_all(struct table *t, const struct contents *c, int for_people)
@@ -182,17 +219,38 @@ static void put_all(struct table *t, const struct contents *c, int for_people)
 		put_model(t, c->model.item[i].key, c->model.item[i].value, for_people);
 }
 
+static int tells_time(const struct contents *c)
+{
+	for (size_t i = 0; i < c->model.n; i++)
+		if (((const struct content_model *)c->model.item[i].value)->time_s > 0)
+			return 1;
+	return 0;
+}
+
+#define HEAD(macs, time, time_share, why)                                                          \
+	{                                                                                          \
+		"model", "operator", ">count", macs, ">share", time, time_share, "becomes", why    \
+	}
+#define HEAD_WITHOUT_TIME(macs, why)                                                               \
+	{                                                                                          \
+		"model", "operator", ">count", macs, ">share", "becomes", why                      \
+	}
+
 void contents_text(const struct contents *c, const struct table_look *look, struct buf *out)
 {
-	static const char *const head[COLUMNS] = {"model",  "operator", ">count", ">multiply-adds",
-						  ">share", "becomes",	"why not"};
-	static const signed char leave[] = {MACS, -1};
+	static const char *const head[] =
+		HEAD(">multiply-adds", ">time", ">share of time", "why not");
+	static const char *const without[] = HEAD_WITHOUT_TIME(">multiply-adds", "why not");
+	static const signed char leave[] = {MACS, TIME, -1}, leave_macs[] = {MACS, -1};
 	struct table t;
 
-	table_init(&t, head, COLUMNS);
+	if (tells_time(c))
+		table_init(&t, head, COLUMNS);
+	else
+		table_init(&t, without, sizeof without / sizeof *without);
 	t.look = *look;
-	t.leave = leave;
-	t.shorten = WHY;
+	t.leave = t.ncols == COLUMNS ? leave : leave_macs;
+	t.shorten = column(&t, WHY);
 	put_all(&t, c, 1);
 	table_text(&t, out);
 	table_free(&t);
@@ -200,15 +258,21 @@ void contents_text(const struct contents *c, const struct table_look *look, stru
 
 void contents_csv(const struct contents *c, struct buf *out)
 {
-	static const char *const head[COLUMNS] = {"model",  "operator", ">count", ">multiply_adds",
-						  ">share", "becomes",	"why"};
+	static const char *const head[] = HEAD(">multiply_adds", ">time_s", ">time_share", "why");
+	static const char *const without[] = HEAD_WITHOUT_TIME(">multiply_adds", "why");
 	struct table t;
 
-	table_init(&t, head, COLUMNS);
+	if (tells_time(c))
+		table_init(&t, head, COLUMNS);
+	else
+		table_init(&t, without, sizeof without / sizeof *without);
 	put_all(&t, c, 0);
 	table_csv(&t, out);
 	table_free(&t);
 }
+
+#undef HEAD
+#undef HEAD_WITHOUT_TIME
 
 void contents_free(struct contents *c)
 {

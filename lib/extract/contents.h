@@ -19,8 +19,9 @@ struct contents {
  * they are not known. why: why they became nothing, or "". */
 void contents_add(struct contents *c, const char *model, const char *type, enum fate fate,
 		  const char *why, int64_t n, int64_t macs);
-/* The same for what a tally calls "TYPE (WHY)" and has no multiply-adds that are known. */
-void contents_add_left(struct contents *c, const char *model, const char *text, int64_t n);
+/* Those added took so long, as a log tells. */
+void contents_add_time(struct contents *c, const char *model, const char *type, enum fate fate,
+		       const char *why, double seconds);
 /* n workloads. */
 void contents_add_work(struct contents *c, const char *model, const struct workload *w, int64_t n);
 /* All nodes of a graph, and those inside of its subgraphs. */

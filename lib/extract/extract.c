@@ -308,11 +308,6 @@ void collect_finish(struct extract *x, struct collected *c, const struct member 
 	buf_reserve(&c->all, 0);
 	hash_id(&c->hash, c->all.s, c->all.n);
 	extract_stem(m, &source);
-	for (size_t i = 0; x->contents && i < c->list.by_id.n; i++) {
-		const struct work *k = c->list.by_id.item[i].value;
-
-		contents_add_work(x->contents, source.s, &k->w, (int64_t)k->source.n);
-	}
 	buf_fmt(&source, ":%.12s:", c->hash.s);
 	n = source.n;
 	for (size_t i = 0; i < c->list.by_id.n; i++) {

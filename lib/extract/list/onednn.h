@@ -1,7 +1,7 @@
 /* The notation of oneDNN, which its verbose mode and benchdnn share: problems, and post-ops, which
  * verbose lines call eltwise_relu and binary_mul, and benchdnn relu and mul. */
-#ifndef TL_EXTRACT_ONEDNN_H
-#define TL_EXTRACT_ONEDNN_H
+#ifndef TL_EXTRACT_LIST_ONEDNN_H
+#define TL_EXTRACT_LIST_ONEDNN_H
 
 #include "lib/op/op.h"
 
@@ -18,6 +18,11 @@ struct onednn_shape {
 int onednn_matmul(const char *text, struct buf *out, struct onednn_shape *shape);
 /* mb1ic512ih7iw7oc4096 is a product of 1x25088 and 25088x4096. */
 int onednn_inner_product(const char *text, struct buf *out, struct onednn_shape *shape);
+/* A convolution's text, "mb1_ic3oc64_iw224ow112kw7..", with a height of 1 where it has none. */
+void onednn_conv(const char *text, struct buf *out);
+/* The multiply-adds of a convolution's text, or of a deconvolution's, of any dimensions; -1: the
+ * text has no sizes, or absurd ones. */
+int64_t onednn_conv_macs(const char *text, int is_transposed);
 struct onednn_shape onednn_conv_shape(const struct workload *w);
 /* Has a bias with this mask one value for each column? */
 int onednn_is_row(long mask, const struct onednn_shape *s);

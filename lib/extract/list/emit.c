@@ -1,9 +1,9 @@
-#include "lib/extract/emit.h"
+#include "lib/extract/list/emit.h"
 
 #include <ctype.h>
 #include <string.h>
 
-#include "lib/extract/benchdnn.h"
+#include "lib/extract/list/benchdnn.h"
 #include "lib/io/table.h"
 
 /* Post-ops as lists have them: bias+relu. */

@@ -1,7 +1,7 @@
 /* Workloads in the words of others: as a list with commas that tl-extract reads, and as command
  * lines of benchdnn. Counts are kept in both; of the sources only the first one's model is. */
-#ifndef TL_EXTRACT_EMIT_H
-#define TL_EXTRACT_EMIT_H
+#ifndef TL_EXTRACT_LIST_EMIT_H
+#define TL_EXTRACT_LIST_EMIT_H
 
 #include "lib/extract/worklist.h"
 

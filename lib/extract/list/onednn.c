@@ -1,4 +1,4 @@
-#include "lib/extract/onednn.h"
+#include "lib/extract/list/onednn.h"
 
 #include <ctype.h>
 #include <stdlib.h>
@@ -43,8 +43,12 @@ static int letters(const char *s, struct buf *out, struct onednn_shape *shape)
 		if (!at || size[at - names] || !isdigit((unsigned char)*s))
 			return -1;
 		size[at - names] = strtoll(s, &end, 10);
+		if (size[at - names] < 1 || size[at - names] > INT32_MAX)
+			return -1;
 		s = end;
 	}
+	if (!size[1] || !size[2] || !size[3])
+		return -1;
 	if (size[0])
 		shape->dim[shape->rank++] = size[0];
 	shape->dim[shape->rank++] = size[1];
@@ -63,6 +67,8 @@ int onednn_matmul(const char *text, struct buf *out, struct onednn_shape *shape)
 		return letters(text, out, shape);
 	if (read_dims(&text, a, &na) || *text++ != ':' || read_dims(&text, b, &nb) || na != nb)
 		return -1;
+	if (*text == ':') /* 2.x tells the result's shape, too */
+		text += 1 + strspn(text + 1, "0123456789x");
 	shape->rank = na;
 	shape->dim[na - 2] = a[na - 2];
 	shape->dim[na - 1] = b[nb - 1];
@@ -74,7 +80,7 @@ int onednn_matmul(const char *text, struct buf *out, struct onednn_shape *shape)
 		    (b[i] != d && b[i] != 1) || __builtin_mul_overflow(batch, b[i], &batch))
 			return -1;
 	}
-	if (a[na - 1] != b[nb - 2])
+	if (a[na - 1] != b[nb - 2] || *text)
 		return -1;
 	if (batch > 1) {
 		put_matmul(out, rows, a[na - 2], a[na - 1], b[nb - 1]);
@@ -84,6 +90,12 @@ int onednn_matmul(const char *text, struct buf *out, struct onednn_shape *shape)
 		return -1;
 	put_matmul(out, 1, rows, a[na - 1], b[nb - 1]);
 	return 0;
+}
+
+/* Is the name of n letters this one, all of it? */
+static int is_name(const char *text, size_t n, const char *name)
+{
+	return strlen(name) == n && !memcmp(text, name, n);
 }
 
 int onednn_inner_product(const char *text, struct buf *out, struct onednn_shape *shape)
@@ -100,11 +112,12 @@ int onednn_inner_product(const char *text, struct buf *out, struct onednn_shape 
 		v = strtoll(text + n, &end, 10);
 		if (end == text + n || v < 1)
 			return -1;
-		if (!strncmp(text, "mb", n))
+		if (is_name(text, n, "mb"))
 			mb = v;
-		else if (!strncmp(text, "oc", n))
+		else if (is_name(text, n, "oc"))
 			oc = v;
-		else if (n != 2 || text[0] != 'i' || __builtin_mul_overflow(k, v, &k))
+		else if (n != 2 || text[0] != 'i' || !strchr("cdhw", text[1]) ||
+			 __builtin_mul_overflow(k, v, &k))
 			return -1;
 		text = end;
 	}
@@ -113,6 +126,54 @@ int onednn_inner_product(const char *text, struct buf *out, struct onednn_shape 
 	*shape = (struct onednn_shape){2, {mb, oc}};
 	put_matmul(out, 1, mb, k, oc);
 	return 0;
+}
+
+/* The number behind a name in "mb1_ic3ih224oc64..", or other if the name is not there. */
+static int64_t number_of(const char *text, const char *name, int64_t other)
+{
+	while (*text) {
+		size_t n;
+
+		text += strspn(text, "_");
+		n = strcspn(text, "0123456789_");
+		if (is_name(text, n, name))
+			return strtoll(text + n, NULL, 10);
+		text += n + strspn(text + n, "0123456789");
+		if (!n && !isdigit((unsigned char)*text) && *text != '_')
+			break;
+	}
+	return other;
+}
+
+void onednn_conv(const char *text, struct buf *out)
+{
+	buf_str(out, text);
+	if (number_of(text, "ih", 0) < 1 && number_of(text, "iw", 0) > 0)
+		buf_str(out, "_ih1oh1kh1sh1dh0ph0");
+}
+
+int64_t onednn_conv_macs(const char *text, int is_transposed)
+{
+	const char *const names[] = {"mb",
+				     "ic",
+				     "oc",
+				     "kd",
+				     "kh",
+				     "kw",
+				     is_transposed ? "id" : "od",
+				     is_transposed ? "ih" : "oh",
+				     is_transposed ? "iw" : "ow"};
+	int64_t n = 1, groups = number_of(text, "g", 1);
+
+	if (number_of(text, "ic", 0) < 1 || number_of(text, "oc", 0) < 1 || groups < 1)
+		return -1;
+	for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+		int64_t v = number_of(text, names[i], 1);
+
+		if (v < 1 || __builtin_mul_overflow(n, v, &n))
+			return -1;
+	}
+	return n / groups;
 }
 
 struct onednn_shape onednn_conv_shape(const struct workload *w)
@@ -183,6 +244,46 @@ static int is_whole(const char *operand, const struct onednn_shape *s)
 	return 1;
 }
 
+enum { NUMBERS = 3 };
+
+/* The numbers of "NAME:1:2.5:..", which the rest of the post-op may end; absent ones as they are.
+ * Where the next text begins that is no number, or "". */
+static const char *read_numbers(const char *s, double number[NUMBERS])
+{
+	for (int i = 0; i < NUMBERS && *s == ':'; i++) {
+		char *end;
+		double v = strtod(s + 1, &end);
+
+		if (end == s + 1)
+			return s + 1;
+		number[i] = v;
+		s = end;
+	}
+	return *s == ':' ? s + 1 : "";
+}
+
+static int is_near(double a, double b)
+{
+	return a - b < 1e-4 && b - a < 1e-4;
+}
+
+/* Do the numbers behind a name leave what we mean by it? */
+static int numbers_fit(const struct library_post *is, const char *numbers)
+{
+	int has = *numbers == ':', fits = 1;
+	double v[NUMBERS] = {0, 0, 1};
+	const char *rest = read_numbers(numbers, v);
+
+	if (!strcmp(is->name, "sum")) /* a factor, a zero point, a type */
+		return !has ||
+		       (is_near(v[0], 1) && v[1] == 0 && (!*rest || !strncmp(rest, "f32", 3)));
+	if (is->kind == POST_SILU)
+		fits = !has || is_near(v[0], 1);
+	if (is->kind == POST_HARDSWISH)
+		fits = !has || (is_near(v[0], 1.0 / 6) && is_near(v[1], 0.5));
+	return fits && v[2] == 1; /* and no scale */
+}
+
 /* One post-op, NAME or NAME:NUMBER:.. 0: it is not ours. */
 static int read_post(const char *s, const struct onednn_shape *shape, struct post_op *p)
 {
@@ -191,20 +292,19 @@ static int read_post(const char *s, const struct onednn_shape *shape, struct pos
 						       : s;
 	size_t n = strcspn(name, ":+; '");
 	const struct library_post *is = library_post(name, n);
-	const char *numbers = name[n] == ':' ? name + n + 1 : "";
-	char text[POST_TEXT], *end;
-	double a = strtod(numbers, &end), b = *end == ':' ? strtod(end + 1, NULL) : 0;
+	double v[NUMBERS] = {0, 0, 1};
+	char text[POST_TEXT];
 
-	if (!is || (is_binary(is) && !is_whole(numbers, shape)) ||
-	    (is->kind == POST_SILU && *numbers && a != 1) ||
-	    (!strcmp(is->name, "sum") && *numbers && a != 1))
+	if (!is || !(is_binary(is) ? is_whole(name + n + (name[n] == ':'), shape)
+				   : numbers_fit(is, name + n)))
 		return 0;
+	read_numbers(name + n, v);
 	*p = (struct post_op){.kind = is->kind};
 	if (is->numbers == 2)
-		*p = (struct post_op){is->kind, a, b};
+		*p = (struct post_op){is->kind, v[0], v[1]};
 	else if (is->numbers == 1)
-		*p = is->kind == POST_CLIP ? (struct post_op){POST_CLIP, 0, a}
-					   : (struct post_op){is->kind, a, 0};
+		*p = is->kind == POST_CLIP ? (struct post_op){POST_CLIP, 0, v[0]}
+					   : (struct post_op){is->kind, v[0], 0};
 	post_print(p, text); /* as we write it: a slope of 0 is relu */
 	return !post_parse(p, text, strlen(text));
 }

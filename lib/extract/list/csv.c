@@ -5,29 +5,21 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lib/extract/extract.h"
+#include "lib/extract/list/listing.h"
 
 enum column { OP, PROB, LAYOUT, POST, RHS, COUNT, COLUMNS };
-enum { FIELDS_MAX = 64, FIELD_MAX_BYTES = 1000, COUNT_MAX = 100000 };
+enum { FIELDS_MAX = 64, FIELD_MAX_BYTES = 1000 };
 
 static const char *const names[] = {"op", "prob", "layout", "post", "rhs", "count"};
 
 struct reader {
-	struct extract *x;
-	struct member *m;
-	struct collected found;
-	int64_t row; /* rows ended so far, header included */
+	struct listing l; /* its lines are rows, the header included */
 	int header_done, broken;
 	enum column column[FIELDS_MAX]; /* what stands in each field; COLUMNS: not for us */
 	int nfields, at, too_long;
 	struct buf value[COLUMNS];
 	struct err e;
 };
-
-static void bad_row(struct reader *r, struct err *e)
-{
-	extract_bad_line(r->x, r->m, r->row, e);
-}
 
 static void header_field(struct reader *r, const char *s, size_t n)
 {
@@ -90,8 +82,9 @@ static int row_count(const struct reader *r, int64_t *count, struct err *e)
 	char *end;
 
 	*count = s ? strtoll(s, &end, 10) : 1;
-	if (s && (*end || *count < 1 || *count > COUNT_MAX))
-		return err_set(e, "the count \"%s\" is no number from 1 to %d", s, COUNT_MAX);
+	if (s && (*end || *count < 1 || *count > LISTING_COUNT_MAX))
+		return err_set(e, "the count \"%s\" is no number from 1 to %d", s,
+			       LISTING_COUNT_MAX);
 	return 0;
 }
 
@@ -116,7 +109,7 @@ static void on_row(int terminator, void *ctx)
 	int64_t count;
 
 	(void)terminator;
-	r->row++;
+	r->l.line++;
 	if (!r->header_done) {
 		check_header(r);
 		return;
@@ -135,14 +128,9 @@ static void on_row(int terminator, void *ctx)
 	else if (!workload_from_text(&w, text(r, OP), text(r, PROB), text(r, LAYOUT), text(r, POST),
 				     &e) &&
 		 !row_rhs(r, &w, &e) && !row_count(r, &count, &e))
-		for (int64_t i = 1; i <= count; i++) {
-			char label[48];
-
-			snprintf(label, sizeof label, "%lld.%lld", (long long)r->row, (long long)i);
-			collect(&r->found, &w, label);
-		}
+		listing_take(&r->l, &w, "", 0, count);
 	if (e.status)
-		bad_row(r, &e);
+		listing_bad(&r->l, &e);
 	for (int i = 0; i < COLUMNS; i++)
 		buf_clear(&r->value[i]);
 	r->at = r->too_long = 0;
@@ -152,14 +140,15 @@ static int parse(struct reader *r, struct csv_parser *p, struct err *e)
 {
 	int s;
 
-	while ((s = pull_fill(&r->m->bytes, e)) > 0 && !r->broken) {
-		struct pull *in = &r->m->bytes;
+	while ((s = pull_fill(&r->l.m->bytes, e)) > 0 && !r->broken) {
+		struct pull *in = &r->l.m->bytes;
 		size_t n = (size_t)(in->end - in->at);
 
-		collect_bytes(&r->found, (const char *)in->at, n);
+		collect_bytes(&r->l.found, (const char *)in->at, n);
 		if (csv_parse(p, in->at, n, on_field, on_row, r) != n) {
 			err_set(&r->e, "%s", csv_strerror(csv_error(p)));
-			extract_bad_line(r->x, r->m, r->row + 1, &r->e);
+			r->l.line++;
+			listing_bad(&r->l, &r->e);
 			return 0;
 		}
 		in->at = in->end;
@@ -176,15 +165,19 @@ static int parse(struct reader *r, struct csv_parser *p, struct err *e)
 
 static int read(struct extract *x, struct member *m, struct err *e)
 {
-	struct reader r = {.x = x, .m = m};
+	struct reader r = {0};
 	struct csv_parser p;
 	int s;
 
 	if (csv_init(&p, CSV_STRICT | CSV_APPEND_NULL | CSV_STRICT_FINI))
 		die_no_memory();
+	listing_begin(&r.l, x, m);
 	s = parse(&r, &p, e);
 	csv_free(&p);
-	collect_finish(x, &r.found, m);
+	if (r.broken)
+		listing_drop(&r.l);
+	else
+		listing_end(&r.l);
 	for (int i = 0; i < COLUMNS; i++)
 		buf_free(&r.value[i]);
 	return s;

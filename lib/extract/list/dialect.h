@@ -1,0 +1,25 @@
+/* Dialects of logs and lists of lines: each knows its lines, and what they say of operators.
+ *
+ * A dialect is a file here that defines `const struct dialect dialect_NAME` and stands in the table
+ * of log.c, whose order says which dialect is asked first.
+ */
+#ifndef TL_EXTRACT_LIST_DIALECT_H
+#define TL_EXTRACT_LIST_DIALECT_H
+
+#include "lib/extract/list/listing.h"
+
+struct dialect {
+	/* Where in the line, which holds no NUL, that begins which the dialect reads; NULL: the
+	 * line is none of its own. */
+	char *(*find)(char *line);
+	/* Reads the line from there on, and may change it. state: `size` bytes, at first zero. */
+	void (*read)(struct listing *l, void *state, char *at);
+	/* After the last line; NULL: nothing is left to do. */
+	void (*end)(struct listing *l, void *state);
+	size_t size;
+	int is_common; /* other texts have such lines, too */
+};
+
+extern const struct dialect dialect_verbose, dialect_benchdnn;
+
+#endif

@@ -1,0 +1,93 @@
+/* Logs of programs and lists of command lines: each line is read by the dialect that knows it, and
+ * other lines are passed over. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/extract/list/dialect.h"
+
+static const struct dialect *const dialects[] = {&dialect_verbose, &dialect_benchdnn};
+
+enum { DIALECTS = sizeof dialects / sizeof *dialects };
+
+static const struct dialect *dialect_of(char *line, char **at)
+{
+	for (int i = 0; i < DIALECTS; i++)
+		if ((*at = dialects[i]->find(line)))
+			return dialects[i];
+	return NULL;
+}
+
+/* Does one of the first lines belong to a dialect? The last of them may be cut off. Of lines that
+ * other texts have, too, the first that is no comment must be one. */
+static int claims(const char *name, const unsigned char *head, size_t n)
+{
+	char text[PULL_HEAD + 1], *line = text, *end, *at;
+	int first = 1;
+
+	(void)name;
+	for (size_t i = 0; i < n; i++)
+		if (head[i] < ' ' && !strchr("\t\r\n\033", head[i]))
+			return 0;
+	memcpy(text, head, n);
+	text[n] = 0;
+	do {
+		const struct dialect *d;
+
+		end = strchr(line, '\n');
+		if (end)
+			*end = 0;
+		d = dialect_of(line, &at);
+		if (d && (first || !d->is_common))
+			return 1;
+		first &= !*line || *line == '#';
+		line = end ? end + 1 : NULL;
+	} while (line);
+	return 0;
+}
+
+static void one_line(struct listing *l, void **state, struct buf *line)
+{
+	char *at;
+
+	if (memchr(line->s, 0, line->n)) {
+		listing_leave(l, "other lines", "", 1, 0);
+		return;
+	}
+	for (int i = 0; i < DIALECTS; i++) {
+		if (!(at = dialects[i]->find(line->s)))
+			continue;
+		if (!state[i])
+			state[i] = xcalloc(1, dialects[i]->size + 1);
+		dialects[i]->read(l, state[i], at);
+		return;
+	}
+	if (line->n && line->s[0] != '#')
+		listing_leave(l, "other lines", "", 1, 0);
+}
+
+static int read(struct extract *x, struct member *m, struct err *e)
+{
+	void *state[DIALECTS] = {NULL};
+	struct buf line = BUF_INIT;
+	struct listing l;
+	int s;
+
+	listing_begin(&l, x, m);
+	while ((s = pull_line(&m->bytes, &line, e)) > 0) {
+		buf_reserve(&line, 0);
+		collect_bytes(&l.found, line.s, line.n);
+		collect_bytes(&l.found, "\n", 1);
+		l.line++;
+		one_line(&l, state, &line);
+	}
+	for (int i = 0; i < DIALECTS; i++) {
+		if (state[i] && dialects[i]->end)
+			dialects[i]->end(&l, state[i]);
+		free(state[i]);
+	}
+	listing_end(&l);
+	buf_free(&line);
+	return s;
+}
+
+const struct format format_log = {"log", {".log"}, claims, read};

@@ -1,0 +1,238 @@
+/* Lists and logs in the words of other programs: what their lines become, and hostile lines. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "lib/base/rng.h"
+#include "tests/extracting.h"
+
+#define CONV "mb1_ic8ih14_oc8oh14_kh3ph1"
+
+static void lines(const char *format, const char *text, const char *want, int failed,
+		  const char *what)
+{
+	struct extract x = {.layout = LAYOUT_NHWC, .format = format};
+	struct buf got = BUF_INIT;
+
+	for (int i = 0; i < 2; i++) /* twice is once */
+		extract_bytes(&x, text, strlen(text));
+	describe(&x, &got);
+	if (!ok(!strcmp(got.s, want) && x.failed == 2 * failed, "%s", what))
+		diag("got  %s, %lld failed\nwant %s\n%s", got.s, (long long)x.failed, want, said.s);
+	buf_free(&got);
+	extract_free(&x);
+}
+
+static void test_lists(void)
+{
+	lines("csv",
+	      "op,prob,layout,post,count\nconv2d,ic8ih14oc8kh3ph1,nchw,bias+relu,3\n"
+	      "matmul,5x7:7x9,,,\n",
+	      CONV " bias,relu x3; 5x7:7x9", 0, "rows of a list; a count makes sources");
+	lines("csv", "prob,note,op\r\n5x7:7x9,\"a, b\",matmul\r\n", "5x7:7x9", 0,
+	      "columns in any order, others ignored");
+	lines("csv", "op,prob\nmatmul,nonsense\nmatmul,5x7:7x9\nmatmul\n", "5x7:7x9", 2,
+	      "bad rows are counted, good ones taken");
+	lines("csv",
+	      "op,prob,rhs\nmatmul,5x7:7x9,computed\nmatmul,5x7:7x9,const\n"
+	      "matmul,5x7:7x9,x\nconv2d,ic8ih14oc8kh3ph1,const\n",
+	      "5x7:7x9 computed; 5x7:7x9", 2, "a right side that is computed");
+	lines("csv", "a,b\n1,2\n", "", 1, "a list without op and prob is refused");
+}
+
+static void test_logs(void)
+{
+	lines(NULL, "mb1_ic8ih14oc8oh14kh3ph1n\"first\"\n5x7:7x9\n", CONV "; 5x7:7x9", 0,
+	      "problems, one a line");
+	lines(NULL, "--matmul --dt=f32 2x3x4x7:1x3x7x9\n--dt=bf16 8x8:8x8\n", "6x4x7:6x7x9", 0,
+	      "options of benchdnn; other types are left out");
+	lines("log", "2x3x4x7:1x1x7x9\n", "24x7:7x9", 0, "one matrix for all batches");
+	lines(NULL, "mb1_ic8ih14oc8oh99kh3ph1\n", "", 1, "a problem that is none is a bad line");
+	lines(NULL,
+	      "onednn_verbose,info,oneDNN v2.6.3\n"
+	      "onednn_verbose,exec,cpu,convolution,jit:avx512_core,forward_inference,"
+	      "src_f32::blocked:abcd:f0 wei_f32::blocked:Acdb16a:f0 bia_f32::blocked:a:f0 "
+	      "dst_f32::blocked:acdb:f0,attr-scratchpad:user attr-post-ops:sum+eltwise_relu ,"
+	      "alg:convolution_direct,mb1_ic8oc8_ih14oh14kh3sh1dh0ph1_iw14ow14kw3sw1dw0pw1,0.05\n"
+	      "app says hello\n"
+	      "onednn_verbose,v1,primitive,exec,cpu,matmul,brg:avx512_core,undef,"
+	      "src:f32:a:blocked:ab::f0 wei:f32:a:blocked:ab::f0 dst:f32:a:blocked:ab::f0,,,"
+	      "5x7:7x9,0.01\n"
+	      "onednn_verbose,exec,cpu,pooling,jit,forward,src_f32 dst_f32,,alg,mb1ic8,0.1\n"
+	      "onednn_verbose,exec,cpu,inner_product,gemm:jit,forward_inference,"
+	      "src_f32::blocked:acdb:f0 wei_f32::x bia_f32::x dst_f32::x,,,mb1ic4ih2iw2oc5,0.1\n",
+	      CONV " bias,add,relu; 5x7:7x9; 1x16:16x5 bias", 0, "verbose lines of oneDNN 2 and 3");
+	ok(was_said("pooling 1"), "what is left out is reported");
+#define PRODUCT                                                                                    \
+	"onednn_verbose,exec,cpu,matmul,jit,undef,src_f32::blocked:ab:f0 "                         \
+	"wei_f32::blocked:ab:f0 dst_f32::blocked:ab:f0,attr-post-ops:"
+#define DONE " ,,5x7:7x9,0.01\n"
+	lines(NULL, PRODUCT "eltwise_swish:1+binary_mul:f32:3:ab" DONE, "5x7:7x9 silu,mul", 0,
+	      "a gate in a verbose line");
+	lines(NULL,
+	      PRODUCT "eltwise_relu:0.1+eltwise_gelu_erf" DONE PRODUCT "eltwise_clip:0:6" DONE,
+	      "5x7:7x9 leaky_relu(0.1),gelu; 5x7:7x9 relu6", 0, "numbers of post-ops");
+	lines(NULL, PRODUCT "eltwise_clip:-1:1+eltwise_swish:2" DONE, "5x7:7x9 clip(-1,1)", 0,
+	      "what follows a post-op that is not ours is left out");
+	lines(NULL, PRODUCT "binary_mul:f32:2" DONE, "5x7:7x9", 0,
+	      "a factor for each column is not one of the output's shape");
+	lines(NULL, PRODUCT "binary_mul:f32:0+eltwise_relu" DONE, "5x7:7x9", 0,
+	      "nor is one factor for all");
+	lines(NULL, PRODUCT "sum:0.5+eltwise_relu" DONE, "5x7:7x9", 0, "a scaled sum is not ours");
+}
+
+/* Lines as versions 1.x to 3.x write them, from their sources and their users' reports. */
+static void test_versions(void)
+{
+	lines(NULL,
+	      "dnnl_verbose,info,DNNL v1.7.0 (commit N/A)\n"
+	      "dnnl_verbose,create:cache_miss,cpu,convolution,jit:avx2,forward_inference,"
+	      "src_f32::blocked:acdb:f0 wei_f32::blocked:acdb:f0 bia_f32::blocked:a:f0 "
+	      "dst_f32::blocked:acdb:f0,post_ops:'eltwise_relu;';,alg:convolution_direct,"
+	      "mb1_ic8oc8_ih14oh14kh3sh1dh0ph1_iw14ow14kw3sw1dw0pw1,0.9\n"
+	      "dnnl_verbose,exec,cpu,convolution,jit:avx2,forward_inference,"
+	      "src_f32::blocked:acdb:f0 wei_f32::blocked:acdb:f0 bia_f32::blocked:a:f0 "
+	      "dst_f32::blocked:acdb:f0,post_ops:'sum;eltwise_bounded_relu:6;';,"
+	      "alg:convolution_direct,mb1_ic8oc8_ih14oh14kh3sh1dh0ph1_iw14ow14kw3sw1dw0pw1,0.05\n"
+	      "dnnl_verbose,exec,cpu,convolution,jit_dw:avx2,forward_training,"
+	      "src_f32::blocked:aBcd8b:f0 wei_f32::blocked:Abcde8a:f0 bia_undef::undef::f0 "
+	      "dst_f32::blocked:aBcd8b:f0,,alg:convolution_direct,"
+	      "mb1_g64ic64oc64_ih112oh56kh3sh2dh0ph0_iw112ow56kw3sw2dw0pw0,0.05\n"
+	      "dnnl_verbose,exec,cpu,matmul,gemm:jit,undef,src_f32::blocked:ab:f0 "
+	      "wei_f32::blocked:ab:f0 bia_f32::blocked:ab:f0 dst_f32::blocked:ab:f0,,,m5n9k7,0.01\n"
+	      "dnnl_verbose,exec,cpu,matmul,gemm:jit,undef,src_f32::blocked:abc:f0 "
+	      "wei_f32::blocked:abc:f0 dst_f32::blocked:abc:f0,,,b6m4n9k7,0.01\n"
+	      "mkldnn_verbose,exec,cpu,inner_product,gemm:jit,forward_inference,"
+	      "src_f32::blocked:ab:f0 wei_f32::blocked:ab:f0 dst_f32::blocked:ab:f0,,,"
+	      "mb5ic7oc9,0.01\n",
+	      CONV " bias,add,relu6; mb1g64_ic64ih112_oc64oh56_kh3sh2; 5x7:7x9 bias; "
+		   "6x4x7:6x7x9; 5x7:7x9",
+	      0, "verbose lines of 1.x");
+	lines(NULL,
+	      "onednn_verbose,primitive,exec,cpu,convolution,brgconv:avx512_core,"
+	      "forward_inference,src_f32:a:blocked:acdb::f0 wei_f32:a:blocked:Acdb64a::f0 "
+	      "bia_f32:a:blocked:a::f0 dst_f32:a:blocked:acdb::f0,attr-scratchpad:user "
+	      "attr-post-ops:binary_add:f32:14:acdb+eltwise_relu ,alg:convolution_direct,"
+	      "mb1_ic8oc8_ih14oh14kh3sh1dh0ph1_iw14ow14kw3sw1dw0pw1,0.05\n"
+	      "onednn_verbose,v1,1717.25,primitive,exec,cpu,matmul,brg_matmul:avx512_core,undef,"
+	      "src:f32:a:blocked:abc::f0 wei:f32:a:blocked:abc::f0 "
+	      "bia:f32:a:blocked:abc::f0_mask4 dst:f32:a:blocked:abc::f0,"
+	      "attr-scratchpad:user attr-post-ops:eltwise_gelu_erf,,1x5x7:1x7x9,0.01\n"
+	      "onednn_verbose,v1,primitive,exec,cpu,matmul,ref,undef,"
+	      "src:f32::blocked:ab::f0 wei:f32::blocked:ab::f0 bia:f32::blocked:ab::f0_mask3 "
+	      "dst:f32::blocked:ab::f0,,,5x7:7x9,0.01\n"
+	      "onednn_verbose,v1,graph,exec,cpu,100002,matmul_post_ops,,,in0_f32,,,0.1\n",
+	      CONV " bias,add,relu; 5x7:7x9 bias,gelu", 0, "verbose lines of 3.x");
+	ok(was_said("matmul (with another bias) 1") && was_said("graph 1"),
+	   "a bias for each element, and what oneDNN Graph says, are left out");
+}
+
+static void test_benchdnn(void)
+{
+	lines(NULL,
+	      "--conv --dir=FWD_B --stag=axb --attr-post-ops=sum+relu "
+	      "mb1_ic8ih14oc8oh14kh3ph1n\"net:conv*3\"\n"
+	      "--reset --matmul --bia_dt=f32 --bia_mask=2 --attr-post-ops=clip:0:6 5x7:7x9\n",
+	      CONV " bias,add,relu x3; 5x7:7x9 bias,relu6", 0,
+	      "options of benchdnn, and a count in a name");
+	lines(NULL,
+	      "--conv --dir=FWD_I,BWD_D,FWD_B --mb=2,0 mb1_ic8ih14oc8oh14kh3ph1\n"
+	      "--cfg=u8s8u8,f32 ic8ih14oc8oh14kh3ph1\n",
+	      "mb2_ic8ih14_oc8oh14_kh3ph1 x2; " CONV
+	      " x2; mb2_ic8ih14_oc8oh14_kh3ph1 bias x2; " CONV " bias x2",
+	      0, "lists of values make all combinations, and hold on");
+	ok(was_said("conv (backward) 6, conv (not f32) 4"), "what is left out is told");
+	lines(NULL, "--matmul --wtag=any,ab 5x7:7x9\n", "5x7:7x9; 5x7:7x9 computed", 0,
+	      "a right side in a given layout is computed");
+	lines(NULL, "--ip --dir=FWD_B mb5ic7oc9\n--ip mb0ic7oc9\n", "5x7:7x9 bias", 1,
+	      "inner products");
+	lines(NULL, "--matmul --bia_dt=f32 --bia_mask=3 5x7:7x9\n--batch=other\n", "", 0,
+	      "another bias is left out");
+	ok(was_said("matmul (with another bias) 1, --batch (names another file) 1"), "and told");
+	lines(NULL, "--pool mb1ic3_ih4oh2kh2\n--matmul 5x8:7x9\n", "", 1,
+	      "other drivers, and a product that is none");
+}
+
+/* Where a review found faults. */
+static void test_faults(void)
+{
+	static const char name[] = "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
+				   "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa";
+	char text[300];
+
+	snprintf(text, sizeof text, "5x7:7x9n\"%s*3\"\n", name);
+	lines(NULL, text, "5x7:7x9 x3", 0, "the count behind a name of 120 characters");
+	lines(NULL, "--ip --mb=5 mb1ic7oc9\n", "5x7:7x9", 0, "--mb of an inner product");
+	lines(NULL, "--dir=FWD_B 5x7:7x9\n", "5x7:7x9", 0, "--dir says nothing of a product");
+	lines(NULL, "--bia_dt=f32 --bia_mask=2 5x7:7x9\n", "5x7:7x9 bias", 0,
+	      "a product needs no driver to have a bias");
+	lines(NULL, "--ip m5ic7oc9\n--ip mb5ic7o9\n--ip mb5ix7oc9\n", "", 3,
+	      "letters that only begin like a dimension are none");
+	lines(NULL, "--matmul 5x7:7x9q\n--matmul m5k7\n--matmul 5x7:7x9:5x9\n", "5x7:7x9", 2,
+	      "what stands behind a product is not passed over");
+	lines("log", "---\n--5\n-- \n5x7:7x9\n", "5x7:7x9", 0, "lines of hyphens are no options");
+	ok(was_said("other lines 3"), "but other lines");
+	lines(NULL, PRODUCT "eltwise_hardswish:0.5:0.5" DONE PRODUCT "eltwise_relu:0:0:2" DONE,
+	      "5x7:7x9 x2", 0, "post-ops that compute something else than ours");
+	lines(NULL,
+	      PRODUCT "eltwise_hardswish:0.166667:0.5" DONE PRODUCT
+		      "eltwise_relu:0:0:1+sum:1:0:f32" DONE PRODUCT "sum:1:3" DONE,
+	      "5x7:7x9 hardswish; 5x7:7x9 relu,add; 5x7:7x9", 0, "and those that do not");
+	lines(NULL, "5x7:7x9\n", "5x7:7x9", 0, "one line");
+	ok(was_said("net: 1 instance extracted\n"), "is told in the singular");
+}
+
+/* Lists and logs with letters changed: what is taken is a workload, and nothing else happens. */
+static void test_hostile_lines(void)
+{
+	static const char text[] =
+		"--conv --reset --dir=FWD_B,FWD_I --stag=axb --mb=1,2 "
+		"--attr-post-ops=sum+clip:0:6,relu "
+		"mb1g2_ic8ih14oc8oh14kh3ph1n\"a:b*3\"\n"
+		"--matmul --reset --wtag=any,ab --bia_dt=f32 --bia_mask=4 2x5x7:2x7x9n\"c*2\"\n"
+		"--ip mb5ic7ih2iw2oc9\n"
+		"dnnl_verbose,exec,cpu,matmul,gemm,undef,src_f32::blocked:ab:f0 "
+		"wei_f32::blocked:ab:f0 bia_f32::blocked:ab:f0_mask2 dst_f32::blocked:ab:f0,"
+		"post_ops:'sum;eltwise_relu:0.1;binary_mul:f32:3;',,b2m5n9k7,0.01\n";
+	struct rng r;
+	int64_t workloads = 0;
+
+	rng_seed(&r, 2, "lines");
+	for (int i = 0; i < 1000; i++) {
+		struct extract x = {.layout = LAYOUT_NHWC, .format = "log"};
+		char s[sizeof text];
+
+		memcpy(s, text, sizeof s);
+		for (uint64_t k = rng_below(&r, 6); k--;)
+			s[rng_below(&r, sizeof s - 1)] = text[rng_below(&r, sizeof s - 1)];
+		extract_bytes(&x, s, sizeof s - 1);
+		for (size_t k = 0; k < x.found.by_id.n; k++) {
+			struct work *w = x.found.by_id.item[k].value;
+			struct err e = ERR_INIT;
+
+			workloads += !workload_finish(&w->w, &e);
+		}
+		extract_free(&x);
+	}
+	ok(workloads > 1000, "lines with letters changed make workloads or are refused");
+}
+
+int main(void)
+{
+	char folder[] = "/tmp/tl-lists-XXXXXX";
+
+	if (!mkdtemp(folder))
+		bail_out("no folder for temporary files");
+	snprintf(path, sizeof path, "%s/net", folder);
+	test_lists();
+	test_logs();
+	test_versions();
+	test_benchdnn();
+	test_faults();
+	test_hostile_lines();
+	unlink(path);
+	rmdir(folder);
+	buf_free(&said);
+	return done_testing();
+}
