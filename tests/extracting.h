@@ -53,7 +53,7 @@ static inline void extract_bytes(struct extract *x, const void *p, size_t n)
 	extract_input(x, path);
 }
 
-/* "mb1_.. bias,relu x3; " for each workload. */
+/* "mb1_.. bias,relu x3; " for each workload, "mb1_.. (s8)" where it is not in single precision. */
 static inline void describe(const struct extract *x, struct buf *out)
 {
 	buf_clear(out);
@@ -62,6 +62,8 @@ static inline void describe(const struct extract *x, struct buf *out)
 		const struct work *k = x->found.by_id.item[i].value;
 
 		buf_fmt(out, "%s%s", i ? "; " : "", k->w.prob);
+		if (!dtypes_are_f32(&k->w.dtype))
+			buf_fmt(out, " (%s)", k->w.dtype_text);
 		if (k->w.npost)
 			buf_ch(out, ' ');
 		workload_posts(&k->w, out);

@@ -145,6 +145,15 @@ static inline void weights(struct buf *g, const char *name, const char *dims)
 	put_buf(g, 5, &t);
 }
 
+/* The same of another type. */
+static inline void quantized(struct buf *g, const char *name, const char *dims, int elem)
+{
+	struct buf t = BUF_INIT;
+
+	tensor(&t, name, dims, elem);
+	put_buf(g, 5, &t);
+}
+
 static inline void ints(struct buf *g, const char *name, const char *values)
 {
 	struct buf t = BUF_INIT;

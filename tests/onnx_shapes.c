@@ -66,8 +66,25 @@ static void test_convolutions(void)
 	weights(&g, "w", "6,4,3,3,3");
 	node(&g, "Conv x w -> y", "");
 	output(&g, "y");
-	expect(&g, 13, "", "three spatial dimensions are not extracted");
-	ok(was_said("Conv (3-D) 1") && was_said("0.0 %"), "but reported, with their share");
+	expect(&g, 13, "mb1_ic4id8_oc6od6_kd3", "three spatial dimensions");
+
+	memset(&g, 0, sizeof g);
+	input(&g, "x", "2,4,6,9,11");
+	weights(&g, "w", "6,2,3,1,5");
+	weights(&g, "c", "6");
+	node(&g, "Conv x w c -> a", "group=2 pads=1,0,2,0,0,3 strides=1,2,2 dilations=1,3,1");
+	node(&g, "Relu a -> y", "");
+	output(&g, "y");
+	expect(&g, 13, "mb2g2_ic4id6ih9iw11_oc6od5oh5ow6_kd3kh1kw5sd1sh2sw2pd1ph0pw2 bias,relu",
+	       "each with its own padding and stride");
+
+	memset(&g, 0, sizeof g);
+	input(&g, "x", "1,4,4,4,4,4");
+	weights(&g, "w", "6,4,3,3,3,3");
+	node(&g, "Conv x w -> y", "");
+	output(&g, "y");
+	expect(&g, 13, "", "four spatial dimensions are not extracted");
+	ok(was_said("Conv (4-D) 1") && was_said("0.0 %"), "but reported, with their share");
 
 	memset(&g, 0, sizeof g);
 	input(&g, "x", "1,4,8,8");
@@ -76,28 +93,6 @@ static void test_convolutions(void)
 	output(&g, "y");
 	expect(&g, 13, "", "computed weights are not extracted");
 	ok(was_said("computed weights"), "but reported");
-
-	memset(&g, 0, sizeof g);
-	info(&g, 11, "x", "1,4,8,8", VALUE_F16);
-	weights(&g, "w", "6,4,3,3");
-	node(&g, "Conv x w -> y", "");
-	output(&g, "y");
-	expect(&g, 13, "", "f16 is not extracted");
-	ok(was_said("f16, not f32"), "but reported");
-}
-
-static void test_quantized(void)
-{
-	struct buf g = image(), t = BUF_INIT;
-
-	tensor(&t, "q", "8,8,3,3", VALUE_I8);
-	put_buf(&g, 5, &t);
-	real(&g, "scale", 0.5f);
-	node(&g, "DequantizeLinear q scale -> dq", "");
-	node(&g, "Conv x dq -> y", "");
-	output(&g, "y");
-	expect(&g, 13, "", "dequantized weights are not f32");
-	ok(was_said("quantized, not f32"), "and reported so");
 }
 
 static void test_products(void)
@@ -387,7 +382,6 @@ int main(void)
 	begin();
 	test_padding();
 	test_convolutions();
-	test_quantized();
 	test_products();
 	test_einsum();
 	test_shapes();

@@ -337,6 +337,7 @@ static void expect(const char *text, const char *want, const char *what)
 
 /* What the tests of ONNX expect of the same operators. */
 #define CONV "mb1_ic8ih14_oc8oh14_kh3ph1"
+#define CONV8(type) "mb1_ic8ih14_oc8oh14_kh3ph1 (" type ")"
 #define IMAGE "x f 1,14,14,8\nw f 8,3,3,8\nv f 8,3,3,8\nc f 8\n"
 #define A "a f 1,14,14,8\n"
 #define B "b f 1,14,14,8\n"
@@ -410,12 +411,10 @@ static void test_products(void)
 
 static void test_types(void)
 {
-	expect("x q 1,14,14,8\nw q 8,3,3,8\na q 1,14,14,8\nCONV_2D x w -> a 1=1 2=1\n", "",
-	       "an 8-bit model has no workloads");
-	ok(was_said("Conv (quantized, not f32)"), "and it is said why");
-	expect("x f 1,14,14,8\nw q 8,3,3,8\n" A "CONV_2D x w -> a 1=1 2=1\n", "",
-	       "nor one with 8-bit weights");
-	ok(was_said("Conv (quantized, not f32)"), "for the same reason");
+	expect("x q 1,14,14,8\nw q 8,3,3,8\na q 1,14,14,8\nCONV_2D x w -> a 1=1 2=1\n", CONV8("s8"),
+	       "an 8-bit model has workloads of 8 bits");
+	expect("x f 1,14,14,8\nw q 8,3,3,8\n" A "CONV_2D x w -> a 1=1 2=1\n", CONV8("f32:s8:f32"),
+	       "and one with 8-bit weights says so");
 	expect("x f 1,14,14,8\nh h 8,3,3,8\nw f 8,3,3,8\n" A
 	       "DEQUANTIZE h -> w\nCONV_2D x w -> a 1=1 2=1\n",
 	       CONV, "weights in half precision are widened: f32");

@@ -69,11 +69,11 @@ static int take_add(const struct graph *g, const struct graph_node *n, struct ta
 	const struct value *v = other_operand(g, n, cur), *mine = g->value[cur];
 	const struct value *out = node_out(g, n, 0);
 
-	if (!v || !out || !shape_equal(&mine->shape, &out->shape))
+	if (!v || !out || !elem_is_real(mine->elem) || !shape_equal(&mine->shape, &out->shape))
 		return 0;
 	if (t->channel_dim >= 0 && value_is_along(v, &mine->shape, t->channel_dim))
 		return still_linear(t) && take_bias(t);
-	return shape_equal(&v->shape, &mine->shape) && v->elem == VALUE_F32 && push(t, POST_ADD);
+	return shape_equal(&v->shape, &mine->shape) && v->elem == mine->elem && push(t, POST_ADD);
 }
 
 static int take_mul(const struct graph *g, const struct graph_node *n, struct task *t, int cur)
@@ -81,11 +81,13 @@ static int take_mul(const struct graph *g, const struct graph_node *n, struct ta
 	const struct value *v = other_operand(g, n, cur), *mine = g->value[cur];
 	const struct value *out = node_out(g, n, 0);
 
-	if (!v || !out || !shape_equal(&mine->shape, &out->shape))
+	if (!v || !out || !elem_is_real(mine->elem) || !shape_equal(&mine->shape, &out->shape))
 		return 0;
 	if (t->channel_dim >= 0 && value_is_along(v, &mine->shape, t->channel_dim))
 		return take_scale(t);
-	return shape_equal(&v->shape, &mine->shape) && v->elem == VALUE_F32 && push(t, POST_MUL);
+	if (task_is_int(t) && shape_known(&v->shape) && shape_count(&v->shape) == 1)
+		return still_linear(t); /* what sums of whole numbers stand for */
+	return shape_equal(&v->shape, &mine->shape) && v->elem == mine->elem && push(t, POST_MUL);
 }
 
 /* Is v a constant of one element? */
@@ -149,7 +151,7 @@ static int take_gelu(const struct graph_node *n, struct task *t)
 									  : POST_GELU_TANH);
 }
 
-/* One node that is an activation. */
+/* One node that is an activation. Of values in 8 bits, only those that cut them off. */
 static int take_activation(const struct graph *g, const struct graph_node *n, struct task *t,
 			   int cur)
 {
@@ -160,21 +162,22 @@ static int take_activation(const struct graph *g, const struct graph_node *n, st
 		    {"HardSwish", POST_HARDSWISH},
 		    {"Sigmoid", POST_SIGMOID},
 		    {"Tanh", POST_TANH}};
+	const int is_real = elem_is_real(g->value[cur]->elem);
 
 	for (size_t i = 0; i < sizeof same / sizeof *same; i++)
 		if (node_is(n, same[i].type))
-			return push(t, same[i].kind);
+			return (is_real || same[i].kind == POST_RELU) && push(t, same[i].kind);
 	if (node_is(n, "Clip"))
 		return n->in[0] == cur && take_clip(g, n, t);
 	if (node_is(n, "LeakyRelu"))
-		return take_leaky_relu(n, t);
-	return node_is(n, "Gelu") && take_gelu(n, t);
+		return is_real && take_leaky_relu(n, t);
+	return node_is(n, "Gelu") && is_real && take_gelu(n, t);
 }
 
 static int take_rest(const struct graph *g, const struct graph_node *n, struct task *t, int cur)
 {
 	return node_is(n, "Identity") || (node_is(n, "Dropout") && n->in[0] == cur) ||
-	       take_activation(g, n, t, cur);
+	       (n->in[0] == cur && task_take_type(g, n, t)) || take_activation(g, n, t, cur);
 }
 
 /* Notes a node that was taken. */
@@ -351,8 +354,8 @@ void task_fuse(const struct graph *g, struct task *t, unsigned char *absorbed)
 		const struct graph_node *n;
 		int last;
 
-		if (!v->is_output && v->uses == 2 && t->ntaken < TASK_TAKES &&
-		    (last = take_pattern(g, t, cur, absorbed)) >= 0) {
+		if (!v->is_output && v->uses == 2 && elem_is_real(v->elem) &&
+		    t->ntaken < TASK_TAKES && (last = take_pattern(g, t, cur, absorbed)) >= 0) {
 			absorbed[last] = 1;
 			note(t, g, last, cur, TAKEN_REST);
 			cur = g->node[last].out[0];
@@ -369,29 +372,45 @@ void task_fuse(const struct graph *g, struct task *t, unsigned char *absorbed)
 	}
 }
 
-int task_find(const struct graph *g, enum layout layout, struct arena *a, struct task *t,
-	      unsigned char *absorbed)
+/* Is it among the workloads that are wanted? NULL, or why not. */
+static const char *refuse(const struct task *t, enum task_kinds kinds, struct arena *a)
+{
+	if (kinds != TASKS_RUN)
+		return NULL;
+	if (t->w.op == &op_conv3d)
+		return "3-D";
+	return dtypes_are_f32(&t->w.dtype) ? NULL : arena_printf(a, "%s, not f32", t->w.dtype_text);
+}
+
+static void finish(const struct graph *g, enum task_kinds kinds, struct arena *a, struct task *t,
+		   unsigned char *absorbed)
+{
+	struct err e = ERR_INIT;
+
+	/* Before anything is taken into it: what is no workload must leave its followers to
+	 * others. */
+	if (workload_finish(&t->w, &e))
+		t->why = arena_strdup(a, e.msg);
+	else
+		t->why = refuse(t, kinds, a);
+	if (t->why || t->part)
+		return;
+	task_fuse(g, t, absorbed);
+	if (task_is_int(t))
+		task_take_dequantizers(g, t, absorbed);
+	if (workload_finish(&t->w, &e))
+		t->why = arena_strdup(a, e.msg);
+}
+
+int task_find(const struct graph *g, enum task_kinds kinds, enum layout layout, struct arena *a,
+	      struct task *t, unsigned char *absorbed)
 {
 	int n = 0;
 
 	for (int i = 0; i < g->nnode; i++)
 		n += task_make(g, g->order[i], layout, a, &t[n]);
-	for (int i = n; i-- > 0;) {
-		struct err e = ERR_INIT;
-
-		if (t[i].why)
-			continue;
-		/* Before anything is taken into it: what is no workload must leave its followers to
-		 * others. */
-		if (workload_finish(&t[i].w, &e)) {
-			t[i].why = arena_strdup(a, e.msg);
-			continue;
-		}
-		if (t[i].part)
-			continue;
-		task_fuse(g, &t[i], absorbed);
-		if (workload_finish(&t[i].w, &e))
-			t[i].why = arena_strdup(a, e.msg);
-	}
+	for (int i = n; i-- > 0;)
+		if (!t[i].why)
+			finish(g, kinds, a, &t[i], absorbed);
 	return n;
 }

@@ -363,11 +363,27 @@ int value_is_along(const struct value *v, const struct shape *s, int dim)
 
 const char *elem_name(int elem)
 {
-	static const char *const name[] = {"unknown type", "f32", "u8",	    "i8",   "u16", "i16",
-					   "i32",	   "i64", "string", "bool", "f16", "f64",
-					   "u32",	   "u64", "c64",    "c128", "bf16"};
+	static const char *const name[] = {"unknown type",
+					   "f32",
+					   "u8",
+					   "i8",
+					   "u16",
+					   "i16",
+					   "i32",
+					   "i64",
+					   "string",
+					   "bool",
+					   "f16",
+					   "f64",
+					   "u32",
+					   "u64",
+					   "c64",
+					   "c128",
+					   "bf16",
+					   [VALUE_U4] = "u4",
+					   [VALUE_I4] = "i4"};
 
-	if (elem < 0 || elem >= (int)(sizeof name / sizeof *name))
+	if (elem < 0 || elem >= (int)(sizeof name / sizeof *name) || !name[elem])
 		return "another type";
 	return name[elem];
 }
@@ -375,7 +391,7 @@ const char *elem_name(int elem)
 int elem_is_int(int elem)
 {
 	return (elem >= VALUE_U8 && elem <= VALUE_I64) || elem == VALUE_BOOL || elem == VALUE_U32 ||
-	       elem == VALUE_U64;
+	       elem == VALUE_U64 || elem == VALUE_U4 || elem == VALUE_I4;
 }
 
 size_t value_elem_size(int elem)

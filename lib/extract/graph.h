@@ -49,6 +49,8 @@ enum value_elem {
 	VALUE_C64,
 	VALUE_C128,
 	VALUE_BF16,
+	VALUE_U4 = 21,
+	VALUE_I4,
 };
 
 struct shape {

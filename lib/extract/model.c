@@ -92,7 +92,7 @@ static int64_t add_part(struct job *j, struct graph *g, const char *where, int64
 
 	p.task = arena_array(j->a, struct task, TASK_PARTS * g->nnode);
 	p.absorbed = arena_alloc(j->a, (size_t)g->nnode + 1);
-	p.ntask = task_find(g, j->x->layout, j->a, p.task, p.absorbed);
+	p.ntask = task_find(g, TASKS_PRODUCTS, j->x->layout, j->a, p.task, p.absorbed);
 	for (int i = 0; i < p.ntask; i++) {
 		int64_t more = task_times(p.task[i].macs, times);
 

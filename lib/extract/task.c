@@ -32,19 +32,6 @@ const char *task_unknown_shape(struct arena *a, const struct value *const *v, in
 	return "unknown shape";
 }
 
-const char *task_not_f32(struct arena *a, const struct value *p, const struct value *q)
-{
-	const struct value *const both[] = {p, q};
-
-	for (int i = 0; i < 2; i++) {
-		if (both[i]->quantized)
-			return "quantized, not f32";
-		if (both[i]->elem != VALUE_F32)
-			return arena_printf(a, "%s, not f32", elem_name(both[i]->elem));
-	}
-	return NULL;
-}
-
 /* A Pad of zeros around the image can become part of the convolution's own padding. space: where
  * the image's dimensions begin. */
 static int zero_pad(const struct graph *g, const struct graph_node *pad, int space, int64_t *before,
@@ -79,15 +66,14 @@ static int zero_pad(const struct graph *g, const struct graph_node *pad, int spa
 }
 
 /* Window and input shape of a convolution, with a Pad before it taken in. */
-static int conv_window(const struct graph *g, const struct graph_node *n, struct task *t,
-		       struct window *w, struct shape *in)
+static int conv_window(const struct graph *g, const struct graph_node *n, const struct shape *f,
+		       struct task *t, struct window *w, struct shape *in)
 {
 	const struct value *data = node_in(g, n, 0);
-	struct shape f = node_filter(n, &node_in(g, n, 1)->shape);
 	int64_t before[GRAPH_MAX_RANK], after[GRAPH_MAX_RANK];
 
 	*in = data->shape;
-	if (window_resolve(g, n, in, f.dim + 2, w, NULL))
+	if (window_resolve(g, n, in, f->dim + 2, w, NULL))
 		return -1;
 	if (data->producer < 0 ||
 	    !zero_pad(g, &g->node[data->producer], node_space(n), before, after))
@@ -104,38 +90,53 @@ static int conv_window(const struct graph *g, const struct graph_node *n, struct
 	return 0;
 }
 
-/* conv2d from one or two spatial dimensions; a missing height is 1. */
+/* The sizes along one axis of a window, at these dimensions of the problem. A dilation of a window
+ * of one says nothing, and must not make two workloads of one. */
+static void conv_axis(int64_t *d, const struct window *w, int axis, int in, int out, int kernel,
+		      int step)
+{
+	d[in] = w->in[axis];
+	d[out] = w->out[axis];
+	d[kernel] = w->kernel[axis];
+	d[kernel + step] = w->stride[axis];
+	d[kernel + 2 * step] = w->before[axis];
+	d[kernel + 3 * step] = w->kernel[axis] == 1 ? 0 : w->dilation[axis] - 1;
+}
+
+/* conv2d from one or two spatial dimensions, where a missing height is 1; conv3d from three. */
 static void conv_dims(struct task *t, const struct graph *g, const struct graph_node *n,
 		      const struct window *w, const struct shape *in, const struct shape *weights)
 {
+	static const struct window flat = {
+		.rank = 1, .in = {1}, .out = {1}, .kernel = {1}, .stride = {1}, .dilation = {1}};
+	const int is_3d = w->rank == 3;
 	int64_t *d = t->w.dim;
-	int x = w->rank - 1;
 
 	d[CONV_MB] = in->dim[0];
-	d[CONV_G] = node_groups(g, n, 1);
+	d[CONV_G] = node_groups(g, n, node_is(n, "QLinearConv") ? 3 : 1);
 	d[CONV_IC] = in->dim[node_channel(n, in->rank)];
-	d[CONV_OC] = weights->dim[0];
-	d[CONV_IH] = d[CONV_OH] = d[CONV_KH] = d[CONV_SH] = 1;
-	d[CONV_PH] = d[CONV_DH] = 0;
-	if (x) {
-		d[CONV_IH] = w->in[0];
-		d[CONV_OH] = w->out[0];
-		d[CONV_KH] = w->kernel[0];
-		d[CONV_SH] = w->stride[0];
-		d[CONV_PH] = w->before[0];
-		d[CONV_DH] = w->dilation[0] - 1;
-	}
-	d[CONV_IW] = w->in[x];
-	d[CONV_OW] = w->out[x];
-	d[CONV_KW] = w->kernel[x];
-	d[CONV_SW] = w->stride[x];
-	d[CONV_PW] = w->before[x];
-	d[CONV_DW] = w->dilation[x] - 1;
-	/* A dilation of a window of one says nothing, and must not make two workloads of one. */
-	if (d[CONV_KH] == 1)
-		d[CONV_DH] = 0;
-	if (d[CONV_KW] == 1)
-		d[CONV_DW] = 0;
+	d[is_3d ? CONV3D_OC : CONV_OC] = weights->dim[0];
+	for (int i = 0; i < 3 && is_3d; i++)
+		conv_axis(d, w, i, CONV3D_ID + i, CONV3D_OD + i, CONV3D_KD + i, 3);
+	if (is_3d)
+		return;
+	conv_axis(d, w->rank == 1 ? &flat : w, 0, CONV_IH, CONV_OH, CONV_KH, 2);
+	conv_axis(d, w, w->rank - 1, CONV_IW, CONV_OW, CONV_KW, 2);
+}
+
+/* The input that is the bias. */
+static const struct value *conv_bias(const struct graph *g, const struct graph_node *n)
+{
+	return node_is(n, "Conv")	   ? node_in(g, n, 2)
+	       : node_is(n, "QLinearConv") ? node_in(g, n, 8)
+					   : NULL;
+}
+
+static enum layout conv_layout(enum layout layout, int is_3d)
+{
+	if (!is_3d)
+		return layout;
+	return layout == LAYOUT_NHWC ? LAYOUT_NDHWC : LAYOUT_NCDHW;
 }
 
 static void make_conv(const struct graph *g, const struct graph_node *n, enum layout layout,
@@ -146,6 +147,7 @@ static void make_conv(const struct graph *g, const struct graph_node *n, enum la
 	const struct value *out = node_out(g, n, 0), *const all[] = {data, weights, out};
 	struct window w;
 	struct shape in, f = node_filter(n, &weights->shape);
+	int is_3d;
 
 	if (!shape_known(&data->shape) || !shape_known(&weights->shape) || !out ||
 	    !shape_known(&out->shape)) {
@@ -154,22 +156,25 @@ static void make_conv(const struct graph *g, const struct graph_node *n, enum la
 	}
 	/* Each output takes one multiply-add for each weight of its channel. */
 	t->macs = task_times(shape_count(&out->shape), f.dim[0] ? shape_count(&f) / f.dim[0] : 0);
-	if (!node_is(n, "Conv"))
-		t->why = node_is(n, "DeformConv") ? "not an operator here" : "quantized, not f32";
-	else if (data->shape.rank > 4)
+	is_3d = data->shape.rank == 5;
+	t->w = (struct workload){.op = is_3d ? &op_conv3d : &op_conv2d,
+				 .layout = conv_layout(layout, is_3d),
+				 .rhs_const = 1};
+	if (node_is(n, "DeformConv"))
+		t->why = "not an operator here";
+	else if (data->shape.rank > 5)
 		t->why = arena_printf(a, "%d-D", data->shape.rank - 2);
-	else if (!(t->why = task_not_f32(a, data, weights)) && !weights->is_const)
+	else if (!(t->why = task_types(g, n, data, weights, a, &t->w.dtype)) && !weights->is_const)
 		t->why = "computed weights";
 	if (t->why)
 		return;
-	if (conv_window(g, n, t, &w, &in)) {
+	if (conv_window(g, n, &f, t, &w, &in)) {
 		t->why = "a window that makes no sense";
 		return;
 	}
-	t->w = (struct workload){.op = &op_conv2d, .layout = layout, .rhs_const = 1};
 	conv_dims(t, g, n, &w, &in, &f);
 	t->channel_dim = node_channel(n, in.rank);
-	if (node_in(g, n, 2))
+	if (conv_bias(g, n))
 		t->w.post[t->w.npost++].kind = POST_BIAS;
 }
 
@@ -196,7 +201,7 @@ static void make_gemm(const struct graph *g, const struct graph_node *n, struct 
 		return;
 	}
 	task_set_matmul(t, 1, out->shape.dim[0], p->shape.dim[!ta], out->shape.dim[1], q->is_const);
-	t->why = task_not_f32(a, p, q);
+	t->why = task_types(g, n, p, q, a, &t->w.dtype);
 	t->channel_dim = 1;
 	if (c && value_is_along(c, &out->shape, 1))
 		t->w.post[t->w.npost++].kind = POST_BIAS;
@@ -240,7 +245,7 @@ static void make_matmul(const struct graph *g, const struct graph_node *n, struc
 		task_set_matmul(t, 1, rows, k, cols, q->is_const);
 	else
 		task_set_matmul(t, m ? rows / m : 0, m, k, cols, q->is_const);
-	t->why = node_is(n, "MatMul") ? task_not_f32(a, p, q) : "quantized, not f32";
+	t->why = task_types(g, n, p, q, a, &t->w.dtype);
 	t->channel_dim = q->shape.rank > 1 ? out->shape.rank - 1 : -1;
 }
 

@@ -1,8 +1,8 @@
 /* Tasks: which nodes of a graph are operators that can be tuned, and as which workloads.
  *
- * A node that multiplies and adds but is no operator of the toolkit (or not in f32, or of unknown
- * shape) gets a reason instead of a workload; its multiply-adds still count in the model's sum
- * where they are known.
+ * A node that multiplies and adds but is no operator of the toolkit (or of another element type, or
+ * of unknown shape) gets a reason instead of a workload; its multiply-adds still count in the
+ * model's sum where they are known.
  */
 #ifndef TL_EXTRACT_TASK_H
 #define TL_EXTRACT_TASK_H
@@ -43,6 +43,12 @@ struct task {
 
 enum { TASK_PARTS = 2 }; /* of one node, at most */
 
+/* Which workloads are wanted. */
+enum task_kinds {
+	TASKS_RUN,	/* those that tl-run runs: conv2d and products, in single precision */
+	TASKS_PRODUCTS, /* whatever multiplies and adds */
+};
+
 /* How many tasks the node is: 0, if it does not multiply and add; fills t. The workloads are not
  * finished yet. */
 int task_make(const struct graph *g, int node, enum layout layout, struct arena *a, struct task *t);
@@ -50,8 +56,6 @@ int task_make(const struct graph *g, int node, enum layout layout, struct arena 
 int task_rnn(const struct graph *g, const struct graph_node *n, struct arena *a, struct task *t);
 /* The product of p and q, whose shapes are known: b of them, m x k by k x n. */
 void task_set_matmul(struct task *t, int64_t b, int64_t m, int64_t k, int64_t n, int rhs_const);
-/* NULL if both are f32, in earnest; else a reason. */
-const char *task_not_f32(struct arena *a, const struct value *p, const struct value *q);
 /* a x b and a + b, or -1 if either is unknown or the result absurd. */
 int64_t task_times(int64_t a, int64_t b);
 int64_t task_plus(int64_t a, int64_t b);
@@ -62,10 +66,23 @@ const char *task_unknown_shape(struct arena *a, const struct value *const *v, in
  * must be given last to first: where two producers could take an addition, the later one does. */
 void task_fuse(const struct graph *g, struct task *t, unsigned char *absorbed);
 
+/* Element types (task_type.c). The types of the operator that reads data and weights, whose output
+ * is known. NULL, or why there are none. */
+const char *task_types(const struct graph *g, const struct graph_node *n, const struct value *data,
+		       const struct value *weights, struct arena *a, struct dtypes *types);
+/* What a value is in memory: where it is a float in form only, what was dequantized. */
+const struct value *task_stored(const struct graph *g, const struct value *v);
+/* Are its data whole numbers? */
+int task_is_int(const struct task *t);
+/* Does the node turn the task's result into another element type? Then the task has that. */
+int task_take_type(const struct graph *g, const struct graph_node *n, struct task *t);
+/* Marks the nodes that make reals of whole numbers for this task alone. */
+void task_take_dequantizers(const struct graph *g, const struct task *t, unsigned char *absorbed);
+
 /* All tasks of a graph in topological order, finished and fused: fills t, which has room for
  * TASK_PARTS of each node, and marks the nodes taken in absorbed. Returns how many. One that is no
  * workload has a reason, and takes nothing. */
-int task_find(const struct graph *g, enum layout layout, struct arena *a, struct task *t,
-	      unsigned char *absorbed);
+int task_find(const struct graph *g, enum task_kinds kinds, enum layout layout, struct arena *a,
+	      struct task *t, unsigned char *absorbed);
 
 #endif

@@ -31,7 +31,7 @@ int task_rnn(const struct graph *g, const struct graph_node *n, struct arena *a,
 		t[i].part = i + 1;
 		t[i].times = i ? task_times(directions, steps) : directions;
 		t[i].macs = task_times(t[i].macs, t[i].times);
-		t[i].why = task_not_f32(a, x, weights);
+		t[i].why = task_types(g, n, x, weights, a, &t[i].w.dtype);
 		if (!t[i].why && t[i].macs < 0)
 			t[i].why = "of absurd size";
 		else if (!t[i].why && t[i].macs == 0)

@@ -146,6 +146,11 @@ int workload_finish(struct workload *w, struct err *e)
 {
 	struct buf prob = BUF_INIT;
 
+	const char *why = dtypes_check(&w->dtype);
+
+	dtypes_print(&w->dtype, w->dtype_text);
+	if (why)
+		return err_set(e, "the element type %s %s", w->dtype_text, why);
 	if (check_posts(w, e) || w->op->check(w, e))
 		return -1;
 	w->op->print(w->dim, &prob);
@@ -153,7 +158,6 @@ int workload_finish(struct workload *w, struct err *e)
 	memcpy(w->prob, prob.s, prob.n + 1);
 	buf_free(&prob);
 	w->flops = w->op->flops(w);
-	dtypes_print(&w->dtype, w->dtype_text);
 	make_id(w);
 	return 0;
 }

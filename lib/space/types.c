@@ -80,8 +80,7 @@ void dtypes_print(const struct dtypes *d, char text[DTYPES_TEXT])
 			 dtype_name(d->dst));
 }
 
-/* What nothing computes with. */
-static const char *check_dtypes(const struct dtypes *d)
+const char *dtypes_check(const struct dtypes *d)
 {
 	if (d->src == DTYPE_S32 || d->src == DTYPE_S4 || d->src == DTYPE_U4 || d->wei == DTYPE_S32)
 		return "has a type that only results (s32) or only weights (s4 and u4) have";
@@ -115,7 +114,7 @@ const char *dtypes_parse(struct dtypes *d, const char *s, unsigned long n)
 			return "names more than three types";
 	}
 	*d = (struct dtypes){(enum dtype)type[0], (enum dtype)type[1], (enum dtype)type[2]};
-	return check_dtypes(d);
+	return dtypes_check(d);
 }
 
 static int numbers_of(enum post kind)

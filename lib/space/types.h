@@ -73,6 +73,8 @@ void dtypes_print(const struct dtypes *d, char text[DTYPES_TEXT]);
 /* From n bytes of text. NULL, or what is wrong with the text: words that end the sentence "the
  * element type TEXT ...". */
 const char *dtypes_parse(struct dtypes *d, const char *s, unsigned long n);
+/* NULL, or why nothing computes with these types, likewise. */
+const char *dtypes_check(const struct dtypes *d);
 int dtypes_equal(const struct dtypes *a, const struct dtypes *b);
 /* Are they all of single precision? Only these are computed by any algorithm. */
 int dtypes_are_f32(const struct dtypes *d);

@@ -3,6 +3,7 @@
 A line stands for one operator, in any order; tests/networks.t compares it with what tl-extract finds:
     conv MB G IC IHxIW OC OHxOW KHxKW      sizes of the data and of the output without padding; 1-D: 1xIW; 3-D: IDxIHxIW
     matmul MxK:KxN                         or BxMxK:BxKxN
+    TYPE conv .., TYPE matmul ..           the element types where they are not f32, as records have them: s8, f32:s8:f32
     # TEXT                                 an operator that is no workload, for whoever reads the file
 The first line may be "#options OPTION...": what tl-extract is given for this network.
 """

@@ -97,7 +97,7 @@ void rewrite_matmul_bits(struct rewrite *r)
 	struct value *v = r->b.g->value[w];
 	int in[] = {rewrite_in(r, 0), w}, out;
 
-	v->elem = VALUE_F32;
+	v->elem = node_int(r->n, "bits", 4) == 8 ? VALUE_U8 : VALUE_U4;
 	v->is_const = v->quantized = 1;
 	v->shape = (struct shape){2, {node_int(r->n, "K", 0), node_int(r->n, "N", 0)}};
 	if (v->shape.dim[0] < 1 || v->shape.dim[1] < 1 || v->shape.dim[0] > MAX_ELEMENTS ||

@@ -71,6 +71,16 @@ def convert(model, **options):
     return converter.convert()
 
 
+TYPES = {np.float32: 'f32', np.float16: 'f16', np.int8: 's8', np.uint8: 'u8', np.int32: 's32'}
+
+
+def types(*tensors):
+    """The element types of source, weights and output, as records have them, with a space; none: f32."""
+    names = [TYPES[t['dtype']] for t in tensors]
+    name = names[0] if len(set(names)) == 1 else ':'.join(names)
+    return '' if name == 'f32' else name + ' '
+
+
 def line(op, data, weights, out):
     """An operator of the interpreter, from the shapes of its tensors."""
     if op in ('CONV_2D', 'DEPTHWISE_CONV_2D'):
@@ -95,7 +105,9 @@ def operators(data):
         inputs = list(op['inputs'])
         if op['op_name'] == 'TRANSPOSE_CONV':
             inputs = [inputs[2], inputs[1]]
-        yield line(op['op_name'], *(tensor[i]['shape'] for i in (inputs[0], inputs[1], op['outputs'][0])))
+        which = [tensor[i] for i in (inputs[0], inputs[1], op['outputs'][0])]
+        text = line(op['op_name'], *(t['shape'] for t in which))
+        yield text if text.startswith('#') else types(*which) + text
 
 
 def write(name, data):

@@ -1,0 +1,146 @@
+/* Element types of what is taken out of ONNX models: half precision, and the ways in which models
+ * say that they compute in 8 bits. */
+#include "tests/onnx.h"
+
+static void test_half(void)
+{
+	struct buf g = BUF_INIT;
+
+	info(&g, 11, "x", "1,4,8,8", VALUE_F16);
+	weights(&g, "w", "6,4,3,3");
+	node(&g, "Conv x w -> y", "");
+	output(&g, "y");
+	expect(&g, 13, "mb1_ic4ih8_oc6oh6_kh3 (f16:f32:f16)", "half precision");
+
+	memset(&g, 0, sizeof g);
+	info(&g, 11, "x", "5,7", VALUE_BF16);
+	info(&g, 11, "v", "7,9", VALUE_BF16);
+	node(&g, "MatMul x v -> y", "");
+	output(&g, "y");
+	expect(&g, 13, "5x7:7x9 (bf16) computed", "the upper half of single precision");
+
+	memset(&g, 0, sizeof g);
+	info(&g, 11, "x", "5,7", VALUE_F64);
+	info(&g, 11, "v", "7,9", VALUE_F64);
+	node(&g, "MatMul x v -> y", "");
+	output(&g, "y");
+	expect(&g, 13, "", "double precision is not extracted");
+	ok(was_said("MatMul (f64, no element type of workloads) 1"), "but reported");
+}
+
+static struct buf quantized_image(int elem)
+{
+	struct buf g = BUF_INIT;
+
+	input(&g, "x", "1,8,14,14");
+	quantized(&g, "zero", "", elem);
+	quantized(&g, "wq", "8,8,3,3", VALUE_I8);
+	quantized(&g, "cq", "8", VALUE_I32);
+	real(&g, "s", 0.5f);
+	node(&g, "QuantizeLinear x s zero -> xq", "");
+	return g;
+}
+
+/* The same between DequantizeLinear and QuantizeLinear. */
+static struct buf dequantized_image(int elem)
+{
+	struct buf g = quantized_image(elem);
+
+	node(&g, "DequantizeLinear xq s zero -> xd", "");
+	node(&g, "DequantizeLinear wq s -> wd", "");
+	node(&g, "DequantizeLinear cq s -> cd", "");
+	return g;
+}
+
+static void test_dequantized(void)
+{
+	struct buf g = dequantized_image(VALUE_U8);
+
+	conv(&g, "Conv xd wd cd -> a");
+	node(&g, "Relu a -> b", "");
+	node(&g, "QuantizeLinear b s zero -> q", "");
+	node(&g, "DequantizeLinear q s zero -> y", "");
+	output(&g, "y");
+	expect(&g, 13, CONV " (u8:s8:u8) bias,relu", "between dequantizing and quantizing");
+	ok(was_said("not extracted: QuantizeLinear 1, DequantizeLinear 1\n"),
+	   "what quantizes for an operator is part of it");
+
+	g = dequantized_image(VALUE_I8);
+	conv(&g, "Conv xd wd cd -> a");
+	node(&g, "Sigmoid a -> y", "");
+	output(&g, "y");
+	expect(&g, 13, CONV " (s8:s8:f32) bias,sigmoid", "the result may stay real");
+
+	g = dequantized_image(VALUE_U8);
+	node(&g, "MaxPool xd -> p", "kernel_shape=1,1");
+	conv(&g, "Conv p wd -> y");
+	output(&g, "y");
+	expect(&g, 13, CONV " (u8:s8:f32)", "what was moved in between is still of 8 bits");
+
+	g = dequantized_image(VALUE_U8);
+	weights(&g, "w", "8,8,3,3");
+	conv(&g, "Conv xd w -> y");
+	output(&g, "y");
+	expect(&g, 13, CONV, "with real weights it is a product of reals");
+}
+
+static void test_quantized_operators(void)
+{
+	struct buf g = quantized_image(VALUE_U8);
+
+	conv(&g, "QLinearConv xq s zero wq s zero s zero cq -> q");
+	node(&g, "DequantizeLinear q s zero -> y", "");
+	output(&g, "y");
+	expect(&g, 13, CONV " (u8:s8:u8) bias", "QLinearConv");
+
+	g = quantized_image(VALUE_U8);
+	conv(&g, "ConvInteger xq wq zero -> q");
+	node(&g, "Cast q -> y", "to=1");
+	output(&g, "y");
+	expect(&g, 13, CONV " (u8:s8:f32)", "ConvInteger, made real");
+
+	memset(&g, 0, sizeof g);
+	input(&g, "x", "5,7");
+	quantized(&g, "v", "7,9", VALUE_I8);
+	weights(&g, "c", "9");
+	real(&g, "s", 0.5f);
+	node(&g, "DynamicQuantizeLinear x -> xq xs xz", "");
+	node(&g, "MatMulInteger xq v xz -> q", "");
+	node(&g, "Cast q -> r", "to=1");
+	node(&g, "Mul xs s -> both", "");
+	node(&g, "Mul r both -> t", "");
+	node(&g, "Add t c -> u", "");
+	node(&g, "Relu u -> y", "");
+	output(&g, "y");
+	expect(&g, 13, "5x7:7x9 (u8:s8:f32) bias,relu", "MatMulInteger of what was just quantized");
+
+	memset(&g, 0, sizeof g);
+	info(&g, 11, "x", "5,7", VALUE_U8);
+	quantized(&g, "v", "7,9", VALUE_I8);
+	node(&g, "MatMulInteger x v -> y", "");
+	output(&g, "y");
+	expect(&g, 13, "5x7:7x9 (u8:s8:s32)", "MatMulInteger alone");
+}
+
+static void test_quantized(void)
+{
+	struct buf g = image(), t = BUF_INIT;
+
+	tensor(&t, "q", "8,8,3,3", VALUE_I8);
+	put_buf(&g, 5, &t);
+	real(&g, "scale", 0.5f);
+	node(&g, "DequantizeLinear q scale -> dq", "");
+	node(&g, "Conv x dq -> y", "");
+	output(&g, "y");
+	expect(&g, 13, "mb1_ic8ih14_oc8oh12_kh3 (f32:s8:f32)", "weights that were quantized alone");
+}
+
+int main(void)
+{
+	begin();
+	test_half();
+	test_quantized();
+	test_dequantized();
+	test_quantized_operators();
+	return end();
+}
