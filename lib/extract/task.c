@@ -300,7 +300,7 @@ static void make_einsum(const struct graph *g, const struct graph_node *n, struc
 	task_set_matmul(t, letters(&s, where, IN_LEFT | IN_RIGHT | IN_OUT),
 			letters(&s, where, left | IN_OUT), letters(&s, where, IN_LEFT | IN_RIGHT),
 			letters(&s, where, right | IN_OUT), p->is_const || q->is_const);
-	t->why = task_not_f32(a, p, q);
+	t->why = task_types(g, n, p, q, a, &t->w.dtype);
 }
 
 static void make_transposed(const struct graph *g, const struct graph_node *n, struct task *t)

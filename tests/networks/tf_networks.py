@@ -145,7 +145,7 @@ def line(op, data, got, out):
         m, k = got[0][:-3:-1] if transposed else got[0][-2:]
         return shapes.matmul(int(np.prod(got[0][:-2])), m, k, out[-1])
     if op.type == 'Einsum':
-        return '# einsum ' + einsum(op.get_attr('equation').decode(), got[0], got[1])
+        return einsum(op.get_attr('equation').decode(), got[0], got[1])
     return f'# transposed {shapes.by(got[2])} {shapes.by(got[1])} {shapes.by(out)}'
 
 
