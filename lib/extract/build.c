@@ -27,16 +27,34 @@ int build_part(struct build *b, int of, const char *what)
 	return build_value(b, arena_printf(b->a, "%s/%s", b->g->value[of]->name, what));
 }
 
-int build_number(struct build *b, double number)
+int build_parameter(struct build *b, const char *name, int64_t size)
 {
-	int i = build_value(b, "number");
+	int i = build_value(b, name);
 	struct value *v = b->g->value[i];
 
 	v->is_const = 1;
 	v->elem = VALUE_F32;
-	v->shape.rank = 0;
-	v->kept = arena_new(b->a, union scalar);
-	v->kept->f = number;
+	if (size > 0)
+		v->shape = (struct shape){1, {size}};
+	return i;
+}
+
+int build_numbers(struct build *b, const double *number, int n)
+{
+	int i = build_parameter(b, "number", n);
+	struct value *v = b->g->value[i];
+
+	v->kept = arena_array(b->a, union scalar, n);
+	for (int k = 0; k < n; k++)
+		v->kept[k].f = number[k];
+	return i;
+}
+
+int build_number(struct build *b, double number)
+{
+	int i = build_numbers(b, &number, 1);
+
+	b->g->value[i]->shape.rank = 0;
 	return i;
 }
 

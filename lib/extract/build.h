@@ -20,8 +20,11 @@ int build_value(struct build *b, const char *name);
 int build_between(struct build *b, int like);
 /* A value "NAME/WHAT", where NAME is that of this one; nothing is known of its type and shape. */
 int build_part(struct build *b, int of, const char *what);
-/* A constant of one element. */
+/* A constant of one element, and of a list of n. */
 int build_number(struct build *b, double v);
+int build_numbers(struct build *b, const double *v, int n);
+/* A constant of which nothing is known but, where size is not 0, that it is a list of so many. */
+int build_parameter(struct build *b, const char *name, int64_t size);
 /* A node with these inputs and outputs. */
 struct graph_node *build_node(struct build *b, const char *type, const int *in, int nin,
 			      const int *out, int nout);

@@ -11,9 +11,9 @@
 #include "lib/extract/tflite/tflite.h"
 #include "lib/io/foreign.h"
 
-const struct format *const format_list[] = {
-	&format_records, &format_tensorflow, &format_onnx, &format_tflite,
-	&format_torch,	 &format_csv,	     &format_log,  NULL};
+const struct format *const format_list[] = {&format_records, &format_tensorflow, &format_onnx,
+					    &format_tflite,  &format_torch,	 &format_keras,
+					    &format_csv,     &format_log,	 NULL};
 
 int extract_name_ends(const char *name, const char *suffix)
 {
@@ -62,8 +62,8 @@ static void cut_ending(struct buf *b, size_t start, const char *ending)
 /* The last part of a path of n bytes, without endings of archives and formats. */
 static void stem_of(const char *path, size_t n, struct buf *out)
 {
-	static const char *const around[] = {".gz",   ".zst", ".xz",  ".bz2", ".lz4",
-					     ".lzma", ".tgz", ".tar", ".zip"};
+	static const char *const around[] = {".gz",  ".zst", ".xz",  ".bz2",  ".lz4",	".lzma",
+					     ".tgz", ".tar", ".zip", ".json", ".keras", ".pt2"};
 	const size_t start = out->n;
 	struct buf part = BUF_INIT;
 	size_t from = n;

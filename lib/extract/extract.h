@@ -44,8 +44,8 @@ struct format {
 	int (*read)(struct extract *x, struct member *m, struct err *e);
 };
 
-extern const struct format format_onnx, format_tflite, format_tensorflow, format_torch, format_csv,
-	format_log, format_records;
+extern const struct format format_onnx, format_tflite, format_tensorflow, format_torch,
+	format_keras, format_csv, format_log, format_records;
 extern const struct format *const format_list[]; /* in the order they are asked; NULL at the end */
 
 /* Reads one input; errors are said, and counted in failed. */

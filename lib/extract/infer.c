@@ -391,6 +391,7 @@ int infer_node(struct infer *x, const struct graph_node *n, struct err *e)
 		return 0;
 	}
 	if (row) {
+		infer_parameters(x, n);
 		set_type(x, n, row->kind);
 		if (row->fn(x, n, e))
 			return -1;

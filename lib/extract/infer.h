@@ -111,6 +111,8 @@ void infer_open(struct shape *s, int64_t rank);
 /* Counts key in a map of int64_t *. */
 void infer_count(struct map *m, struct arena *a, const char *key);
 int infer_inputs(struct infer *x, struct err *e);
+/* Gives parameters whose shapes the file does not tell those that follow from the data. */
+void infer_parameters(struct infer *x, const struct graph_node *n);
 /* First element and count of start:end:step over a dimension, as Python counts. */
 void infer_slice_range(int64_t dim, int64_t start, int64_t end, int64_t step, int64_t *first,
 		       int64_t *count);

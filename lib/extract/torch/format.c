@@ -29,4 +29,4 @@ static int read(struct extract *x, struct member *m, struct err *e)
 	return r;
 }
 
-const struct format format_torch = {"torch", {".pt2", ".pt2.json"}, claims, read};
+const struct format format_torch = {"torch", {NULL}, claims, read};

@@ -1,0 +1,99 @@
+/* Parameters whose shapes a file does not tell, because they follow from the data: of Keras' layers
+ * and MXNet's operators only the number of filters or units is known.
+ *
+ * A node says it by an attribute that ONNX does not have: "filters" of Conv and ConvTranspose,
+ * "units" of MatMul, whose right side is (or with transB: is transposed) rows x units, "units_like"
+ * with the value whose last dimension is their number, and "hidden_size" of a recurrent network,
+ * which ONNX has, too.
+ */
+#include <string.h>
+
+#include "lib/extract/infer.h"
+
+enum { MOST = 1 << 24 };
+
+/* Input i, if it is a constant of unknown shape. */
+static struct value *unknown(const struct infer *x, const struct graph_node *n, int i)
+{
+	struct value *v = i < n->nin && n->in[i] >= 0 ? x->g->value[n->in[i]] : NULL;
+
+	return v && v->is_const && v->shape.rank < 0 ? v : NULL;
+}
+
+static int is_size(int64_t n)
+{
+	return n > 0 && n <= MOST;
+}
+
+static void set(struct value *v, int rank, const int64_t *dim)
+{
+	if (!v)
+		return;
+	v->shape.rank = rank;
+	memcpy(v->shape.dim, dim, sizeof *dim * (size_t)rank);
+	if (v->elem == VALUE_UNKNOWN)
+		v->elem = VALUE_F32;
+}
+
+static void filters(struct infer *x, const struct graph_node *n, const struct shape *data)
+{
+	const struct attr *kernel = node_attr(n, "kernel_shape");
+	const int is_transposed = node_is(n, "ConvTranspose"), rank = data->rank;
+	int64_t count = node_int(n, "filters", 0), groups = node_int(n, "group", 1),
+		dim[GRAPH_MAX_RANK];
+	int64_t channels = rank > 2 ? data->dim[node_channel(n, rank)] : -1;
+
+	if (!kernel || kernel->nints != rank - 2 || channels < 1 || n->filter)
+		return;
+	if (!groups) /* depthwise: each channel has `count` filters */
+		groups = channels;
+	if (!node_int(n, "group", 1))
+		count = is_size(count) ? count * channels : 0;
+	if (!is_size(count) || groups < 1 || channels % groups || count % groups)
+		return;
+	dim[0] = is_transposed ? channels : count;
+	dim[1] = is_transposed ? count / groups : channels / groups;
+	memcpy(dim + 2, kernel->ints, sizeof *dim * (size_t)(rank - 2));
+	set(unknown(x, n, 1), rank, dim);
+	set(unknown(x, n, 2), 1, &count);
+}
+
+static void units(struct infer *x, const struct graph_node *n, const struct shape *data)
+{
+	const int like = (int)node_int(n, "units_like", -1);
+	const struct shape *other =
+		like >= 0 && like < x->g->nvalue ? &x->g->value[like]->shape : NULL;
+	int64_t count =
+		other && other->rank > 0 ? other->dim[other->rank - 1] : node_int(n, "units", 0);
+	const int64_t rows = data->rank > 0 ? data->dim[data->rank - 1] : -1;
+	const int64_t dim[] = {rows, count}, turned[] = {count, rows};
+
+	if (is_size(count) && is_size(rows))
+		set(unknown(x, n, 1), 2, node_int(n, "transB", 0) ? turned : dim);
+}
+
+static void recurrent(struct infer *x, const struct graph_node *n, const struct shape *data)
+{
+	const int64_t hidden = node_int(n, "hidden_size", 0);
+	const int64_t gates = node_is(n, "LSTM") ? 4 : node_is(n, "GRU") ? 3 : 1;
+	const int64_t dirs = strcmp(node_str(n, "direction", "forward"), "bidirectional") ? 1 : 2;
+
+	if (!is_size(hidden) || data->rank != 3 || !is_size(data->dim[2]))
+		return;
+	set(unknown(x, n, 1), 3, (const int64_t[]){dirs, gates * hidden, data->dim[2]});
+	set(unknown(x, n, 2), 3, (const int64_t[]){dirs, gates * hidden, hidden});
+}
+
+void infer_parameters(struct infer *x, const struct graph_node *n)
+{
+	const struct value *data = node_in(x->g, n, 0);
+
+	if (!data || data->shape.rank < 0)
+		return;
+	if (node_is(n, "Conv") || node_is(n, "ConvTranspose"))
+		filters(x, n, &data->shape);
+	else if (node_is(n, "MatMul"))
+		units(x, n, &data->shape);
+	else if (node_is(n, "LSTM") || node_is(n, "GRU") || node_is(n, "RNN"))
+		recurrent(x, n, &data->shape);
+}

@@ -1,0 +1,28 @@
+/* Keras models: the JSON that describes their layers, from a .keras archive (config.json), from an
+ * HDF5 file or alone. Weights are not read: their shapes follow from the data (infer_parameters.c).
+ */
+#ifndef TL_EXTRACT_KERAS_KERAS_H
+#define TL_EXTRACT_KERAS_KERAS_H
+
+#include "lib/extract/build.h"
+#include "lib/io/json.h"
+
+enum { KERAS_OPSET = 13 }; /* of ONNX, whose rules hold for what layers become */
+
+/* The graph of a model, linked. */
+int keras_read(struct graph *g, const struct json_doc *d, struct err *e);
+
+/* A layer that is called. */
+struct keras_layer {
+	struct build *b;
+	const struct json_doc *doc;
+	const struct json *config;
+	const char *name, *type;
+	const int *in;
+	int nin;
+};
+
+/* Adds the nodes that the layer becomes; returns the value that it makes. */
+int keras_layer(const struct keras_layer *l);
+
+#endif
