@@ -51,7 +51,8 @@ static inline void put_dims(struct buf *b, int field, const char *dims)
 		put_int(b, field, strtoll(dims, &end, 10));
 }
 
-/* An attribute "axis=1", "pads=0,0,1,1", "alpha=0.5", or "mode=edge". */
+/* An attribute "axis=1", "pads=0,0,1,1", "alpha=0.5", "mode=edge", or in a function "axis=@axis".
+ */
 static inline void put_attr(struct buf *node, const char *text)
 {
 	struct buf a = BUF_INIT;
@@ -59,6 +60,11 @@ static inline void put_attr(struct buf *node, const char *text)
 	float f = strtof(v, NULL);
 
 	put_bytes(&a, 1, text, (size_t)(v - 1 - text));
+	if (*v == '@') {
+		put_str(&a, 21, v + 1);
+		put_buf(node, 5, &a);
+		return;
+	}
 	if (strspn(v, "-0123456789,") < strlen(v) && strspn(v, "-0123456789.") == strlen(v)) {
 		put_varint(&a, 2 << 3 | 5);
 		buf_add(&a, &f, sizeof f);
@@ -211,6 +217,35 @@ static inline void output(struct buf *g, const char *name)
 	info(g, 12, name, "", VALUE_F32);
 }
 
+/* Functions that the next model brings along. */
+static struct buf functions;
+
+/* "name in in -> out" in the domain "own", with nodes in body, which is consumed; attrs: what an
+ * attribute is where a call does not give it. */
+static inline void function(const char *text, const char *attrs, struct buf *body)
+{
+	struct buf f = BUF_INIT, n = BUF_INIT;
+	const char *arrow = strstr(text, " -> "), *space = strchr(text, ' ');
+
+	put_bytes(&f, 1, text, (size_t)(space - text));
+	buf_add(&n, space + 1, (size_t)(arrow - space - 1));
+	buf_str(&n, "");
+	put_names(&f, 4, n.s);
+	put_names(&f, 5, arrow + 4);
+	buf_free(&n);
+	if (*attrs) {
+		put_attr(&n, attrs);
+		/* That put a field 5, of a node; here it is 11. */
+		n.s[0] = (char)(11 << 3 | 2);
+		buf_add(&f, n.s, n.n);
+		buf_free(&n);
+	}
+	buf_add(&f, body->s, body->n);
+	buf_free(body);
+	put_str(&f, 10, "own");
+	put_buf(&functions, 25, &f);
+}
+
 static inline void model(struct buf *m, struct buf *g, int opset)
 {
 	struct buf o = BUF_INIT;
@@ -220,6 +255,9 @@ static inline void model(struct buf *m, struct buf *g, int opset)
 	put_buf(m, 7, g);
 	put_int(&o, 2, opset);
 	put_buf(m, 8, &o);
+	if (functions.n)
+		buf_add(m, functions.s, functions.n);
+	buf_free(&functions);
 }
 
 /* Running the extraction */

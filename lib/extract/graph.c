@@ -39,15 +39,26 @@ static void attr_free(struct attr *a)
 		value_drop(a->tensor);
 }
 
+static void free_attrs(const struct graph_node *node, int n)
+{
+	for (int i = 0; i < n; i++)
+		for (int k = 0; k < node[i].nattr; k++)
+			attr_free(&node[i].attr[k]);
+}
+
+/* Graphs and tensors of attributes may be met twice, in old and in new nodes. */
 void graph_free(struct graph *g)
 {
-	for (int i = 0; i < g->nnode; i++)
-		for (int k = 0; k < g->node[i].nattr; k++)
-			attr_free(&g->node[i].attr[k]);
+	int n = g->nnode;
+
+	g->nnode = 0;
+	free_attrs(g->node, n);
+	for (const struct replaced *r = g->replaced; r; r = r->next)
+		free_attrs(r->node, r->n);
+	g->replaced = NULL;
 	for (int i = 0; i < g->nvalue; i++)
 		value_drop(g->value[i]);
 	map_free(&g->by_name);
-	g->nnode = 0;
 }
 
 /* Room for one more in an array of the arena that doubles; what it leaves behind is at most as
@@ -100,6 +111,18 @@ struct graph_node *graph_add_node(struct graph *g)
 {
 	g->node = one_more(g->a, g->node, g->nnode, &g->node_cap, sizeof *g->node);
 	return &g->node[g->nnode++];
+}
+
+const struct graph_node *graph_start_over(struct graph *g, int *n)
+{
+	struct replaced *r = arena_new(g->a, struct replaced);
+
+	*r = (struct replaced){g->node, g->nnode, g->replaced};
+	g->replaced = r;
+	g->node = NULL;
+	g->nnode = g->node_cap = 0;
+	*n = r->n;
+	return r->node;
 }
 
 static int link_outputs(struct graph *g, int i, struct err *e)

@@ -112,10 +112,12 @@ struct attr {
 	int nfloats;
 	struct value *tensor;	/* NULL if none */
 	struct graph *subgraph; /* NULL if none */
+	const char *ref;	/* in a function: the attribute of the call that it is; or NULL */
 };
 
 struct graph_node {
 	const char *name, *type, *domain;
+	const char *overload; /* of a function that it calls, or NULL */
 	int *in;   /* values, -1 for an optional one left out; then what subgraphs capture */
 	int nin;   /* without captures */
 	int ndeps; /* with captures */
@@ -130,6 +132,12 @@ struct graph_node {
 	const char *filter;
 	int weighs;  /* reads weights once for each row of its data, by no rule of ONNX */
 	int is_told; /* the file tells the shapes of what it makes: no rule is asked */
+};
+
+struct replaced { /* nodes that others stand for now */
+	struct graph_node *node;
+	int n;
+	struct replaced *next;
 };
 
 struct ends { /* values, in the order of the file */
@@ -149,6 +157,7 @@ struct graph {
 	int *order;	    /* nodes, topologically, as near to the file's order as can be */
 	int is_shaped; /* the reader gave the inputs their shapes; options do not change them */
 	struct ends inputs, outputs;
+	struct replaced *replaced;
 	/* Of a graph inside a node, as inference finds it: how often it runs when the node runs; 0:
 	 * it was not walked, or (is_dead) it never runs. is_once: that number is not known. */
 	int64_t times;
@@ -164,6 +173,8 @@ struct value *graph_find(const struct graph *g, const char *name);
 /* Adds a value to a list of ends. */
 void graph_add_end(struct graph *g, struct ends *list, int value);
 struct graph_node *graph_add_node(struct graph *g);
+/* The graph has no nodes any more; the old ones are given, and are freed with the graph. */
+const struct graph_node *graph_start_over(struct graph *g, int *n);
 /* Fills producer, uses, consumer and order. What is captured comes from elsewhere. Errors: a value
  * made twice or by nobody, a cycle. */
 int graph_link(struct graph *g, struct err *e);

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "lib/extract/onnx/parse.h"
-#include "lib/extract/onnx/rewrite.h"
+#include "lib/extract/onnx/finish.h"
 
 static int parse_graph(struct parse *p, uint64_t end, struct graph *g, struct err *e);
 
@@ -85,6 +85,8 @@ static int parse_attr_field(struct parse *p, const struct wire_field *f, struct 
 		return parse_floats(p, f, floats, e);
 	case 8:
 		return parse_ints(p, f, LIST_MAX, ints, e);
+	case 21:
+		return parse_name(p, f, &at->ref, e);
 	default:
 		return wire_skip(&p->wire, f, e);
 	}
@@ -125,20 +127,6 @@ static int parse_ref(struct parse *p, const struct wire_field *f, struct graph *
 	return 0;
 }
 
-/* What a node's subgraphs read from outside counts among what it reads. */
-static void add_captures(struct graph *g, const struct graph *sub, struct buf *in)
-{
-	for (int i = 0; i < sub->nvalue; i++) {
-		const struct value *v = sub->value[i];
-		int outer;
-
-		if (!v->is_captured || (!v->uses && !v->is_output))
-			continue;
-		outer = graph_value(g, v->name);
-		buf_add(in, &outer, sizeof outer);
-	}
-}
-
 static int parse_node_fields(struct parse *p, uint64_t end, struct graph *g, struct graph_node *n,
 			     struct buf *in, struct buf *out, struct buf *attrs, struct err *e)
 {
@@ -172,6 +160,9 @@ static int parse_node_fields(struct parse *p, uint64_t end, struct graph *g, str
 		case 7:
 			r = parse_name(p, &f, &n->domain, e);
 			break;
+		case 8:
+			r = parse_name(p, &f, &n->overload, e);
+			break;
 		default:
 			r = wire_skip(&p->wire, &f, e);
 		}
@@ -190,9 +181,6 @@ static int parse_node(struct parse *p, uint64_t end, struct graph *g, struct err
 	n.nattr = (int)(attrs.n / sizeof *n.attr);
 	n.attr = settle(p, &attrs);
 	n.nin = (int)(in.n / sizeof *n.in);
-	for (int i = 0; i < n.nattr; i++)
-		if (n.attr[i].subgraph)
-			add_captures(g, n.attr[i].subgraph, &in);
 	n.ndeps = (int)(in.n / sizeof *n.in);
 	n.in = settle(p, &in);
 	n.nout = (int)(out.n / sizeof *n.out);
@@ -286,22 +274,6 @@ static int parse_graph_field(struct parse *p, const struct wire_field *f, struct
 	return parse_value_info(p, f->end, g, (enum info)f->number, e);
 }
 
-/* What a graph inside reads and nobody in it makes comes from around it. */
-static int link_inside(struct graph *g, struct err *e)
-{
-	for (int i = 0; i < g->nnode; i++)
-		for (int k = 0; k < g->node[i].nout; k++)
-			if (g->node[i].out[k] >= 0)
-				g->value[g->node[i].out[k]]->producer = i;
-	for (int i = 0; i < g->nvalue; i++) {
-		struct value *v = g->value[i];
-
-		v->is_captured = v->producer < 0 && !v->is_const && !v->is_input;
-		v->producer = -1;
-	}
-	return graph_link(g, e);
-}
-
 static int parse_graph(struct parse *p, uint64_t end, struct graph *g, struct err *e)
 {
 	struct wire_field f;
@@ -312,9 +284,76 @@ static int parse_graph(struct parse *p, uint64_t end, struct graph *g, struct er
 		if (r)
 			return -1;
 	}
-	if (!r && !p->weights)
-		onnx_rewrite(g);
-	return !r && p->depth ? link_inside(g, e) : r;
+	return r;
+}
+
+static int parse_end(struct parse *p, const struct wire_field *f, struct graph *g,
+		     struct ends *list, struct err *e)
+{
+	const char *name;
+
+	if (parse_name(p, f, &name, e))
+		return -1;
+	graph_add_end(g, list, graph_value(g, name));
+	return 0;
+}
+
+static int parse_function_attr(struct parse *p, const struct wire_field *f, struct buf *attrs,
+			       struct err *e)
+{
+	struct attr at = {.name = ""};
+	int r = wire_message(&p->wire, f, e);
+
+	if (!r)
+		r = parse_attr(p, f->end, &at, e);
+	buf_add(attrs, &at, sizeof at);
+	return r;
+}
+
+static int parse_function_fields(struct parse *p, uint64_t end, struct function *fn,
+				 const char *key[3], struct buf *attrs, struct err *e)
+{
+	struct wire_field f;
+	int r;
+
+	while ((r = wire_field(&p->wire, end, &f, e)) > 0) {
+		if (f.number == 1)
+			r = parse_name(p, &f, &key[1], e);
+		else if (f.number == 10 || f.number == 13)
+			r = parse_name(p, &f, &key[f.number == 13 ? 2 : 0], e);
+		else if (f.number == 4 || f.number == 5)
+			r = parse_end(p, &f, &fn->body, f.number == 4 ? &fn->in : &fn->out, e);
+		else if (f.number == 11)
+			r = parse_function_attr(p, &f, attrs, e);
+		else if (f.number != 7)
+			r = wire_skip(&p->wire, &f, e);
+		else if (!(r = wire_message(&p->wire, &f, e)))
+			r = parse_node(p, f.end, &fn->body, e);
+		if (r)
+			return -1;
+	}
+	return r;
+}
+
+/* FunctionProto */
+static int parse_function(struct parse *p, uint64_t end, struct onnx_model *m, struct err *e)
+{
+	struct function *fn = arena_new(p->a, struct function);
+	const char *key[3] = {"", "", ""}, *full;
+	struct buf attrs = BUF_INIT;
+	int r;
+
+	graph_init(&fn->body, p->a);
+	r = parse_function_fields(p, end, fn, key, &attrs, e);
+	fn->nattr = (int)(attrs.n / sizeof *fn->attr);
+	fn->attr = settle(p, &attrs);
+	buf_free(&attrs);
+	/* One of the same name as another, too, so that it is given back. */
+	full = function_key(p->a, key[0], key[1], key[2]);
+	while (map_get(&m->functions, full, strlen(full)))
+		full = arena_printf(p->a, "%s again", full);
+	*map_put(&m->functions, full, strlen(full), NULL) = fn;
+	return r;
 }
 
 /* OperatorSetIdProto */
@@ -363,6 +402,11 @@ static int parse_model(struct parse *p, struct onnx_model *m, struct err *e)
 			if (!r)
 				r = parse_opset(p, f.end, m, e);
 			break;
+		case 25:
+			r = wire_message(&p->wire, &f, e);
+			if (!r)
+				r = parse_function(p, f.end, m, e);
+			break;
 		default:
 			r = wire_skip(&p->wire, &f, e);
 		}
@@ -389,8 +433,10 @@ static int read_model(struct onnx_model *m, struct pull *in, int weights, const 
 	wire_init(&p.wire, in, "ONNX model");
 	r = parse_model(&p, m, e);
 	if (!r) {
+		struct finish f = {.a = a, .functions = &m->functions, .rewrites = !weights};
+
 		wire_digest(&p.wire, &m->hash);
-		r = graph_link(&m->graph, e);
+		r = onnx_finish(&f, &m->graph, e);
 	}
 	wire_free(&p.wire);
 	buf_free(&p.raw);
@@ -411,4 +457,7 @@ int onnx_read_weights(struct onnx_model *m, struct pull *in, const char *folder,
 void onnx_free(struct onnx_model *m)
 {
 	graph_free(&m->graph);
+	for (size_t i = 0; i < m->functions.n; i++)
+		graph_free(&((struct function *)m->functions.item[i].value)->body);
+	map_free(&m->functions);
 }

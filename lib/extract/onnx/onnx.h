@@ -17,6 +17,7 @@ struct onnx_model {
 	int64_t ir_version;
 	int64_t opset; /* of the domain "" */
 	struct id hash;
+	struct map functions; /* private: struct function * */
 };
 
 /* Could these be the first bytes of a model? */

@@ -313,15 +313,14 @@ static rewrite_fn *find(const struct graph_node *n)
 void onnx_rewrite(struct graph *g)
 {
 	struct rewrite r = {.b = {.a = g->a, .g = g}};
-	struct graph_node *old = g->node;
-	int n = g->nnode, any = 0;
+	const struct graph_node *old;
+	int n, any = 0;
 
-	for (int i = 0; i < n; i++)
-		any |= find(&old[i]) != NULL;
+	for (int i = 0; i < g->nnode; i++)
+		any |= find(&g->node[i]) != NULL;
 	if (!any)
 		return;
-	g->node = NULL;
-	g->nnode = g->node_cap = 0;
+	old = graph_start_over(g, &n);
 	for (int i = 0; i < n; i++) {
 		rewrite_fn *fn = find(&old[i]);
 

@@ -1,0 +1,33 @@
+/* What is done with the graphs of an ONNX model once the whole file is read: calls of the model's
+ * own functions are replaced by their nodes, operators that stand for several by those (rewrite.h),
+ * and values are linked, from the innermost graphs outwards.
+ */
+#ifndef TL_EXTRACT_ONNX_FINISH_H
+#define TL_EXTRACT_ONNX_FINISH_H
+
+#include "lib/base/map.h"
+#include "lib/extract/graph.h"
+
+struct function {
+	struct graph body; /* its nodes and the values between them */
+	struct ends in, out;
+	struct attr *attr; /* what attributes are where a call does not give them */
+	int nattr;
+};
+
+struct finish {
+	struct arena *a;
+	const struct map *functions; /* "DOMAIN:NAME:OVERLOAD" -> struct function * */
+	int rewrites;		     /* the graph is not to be run */
+	int64_t made;		     /* nodes and values out of functions */
+};
+
+/* The key of a function in the map. */
+const char *function_key(struct arena *a, const char *domain, const char *name,
+			 const char *overload);
+int onnx_finish(struct finish *f, struct graph *g, struct err *e);
+
+/* Replaces the calls in g (function.c). */
+int function_inline(struct finish *f, struct graph *g, struct err *e);
+
+#endif

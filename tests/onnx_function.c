@@ -1,0 +1,142 @@
+/* ONNX models with functions of their own: calls are what the functions hold. */
+#include "tests/onnx.h"
+
+/* own:dense x w c -> y: a product with a bias and relu; own:two of two of them. The bodies' nodes
+ * have field 7 in a function, not 1 as in a graph. */
+static void as_body(struct buf *b)
+{
+	size_t at = 0;
+
+	while (at < b->n) {
+		uint64_t len = 0;
+		unsigned shift = 0;
+
+		b->s[at++] = (char)(7 << 3 | 2);
+		do
+			len |= (uint64_t)(b->s[at] & 127) << shift;
+		while (shift += 7, b->s[at++] & 128);
+		at += len;
+	}
+}
+
+static void dense(void)
+{
+	struct buf b = BUF_INIT;
+
+	node(&b, "Gemm x w c -> p", "transB=@turn");
+	node(&b, "Relu p -> y", "");
+	as_body(&b);
+	function("dense x w c -> y", "turn=1", &b);
+}
+
+static void two(void)
+{
+	struct buf b = BUF_INIT;
+
+	node(&b, "own:dense x w c -> p", "");
+	node(&b, "own:dense p v c -> y", "turn=0");
+	as_body(&b);
+	function("two x w v c -> y", "", &b);
+}
+
+static struct buf begun(void)
+{
+	struct buf g = BUF_INIT;
+
+	input(&g, "x", "5,7");
+	weights(&g, "w", "9,7");
+	weights(&g, "v", "9,9");
+	weights(&g, "c", "9");
+	return g;
+}
+
+static void test_calls(void)
+{
+	struct buf g = begun();
+
+	dense();
+	node(&g, "own:dense x w c -> y", "");
+	output(&g, "y");
+	expect(&g, 13, "5x7:7x9 bias,relu", "a call is the nodes of the function");
+
+	g = begun();
+	dense();
+	two();
+	node(&g, "own:two x w v c -> y", "");
+	node(&g, "own:two x w v c -> z", "");
+	output(&g, "y");
+	output(&g, "z");
+	expect(&g, 13, "5x7:7x9 bias,relu x2; 5x9:9x9 bias,relu x2", "functions call functions");
+
+	g = begun();
+	dense();
+	node(&g, "own:dense x w -> y", "");
+	node(&g, "own:other y -> z", "");
+	output(&g, "z");
+	expect(&g, 13, "5x7:7x9 relu", "an input is left out");
+	ok(was_said("unknown operators: other"), "and a function that is not there is told");
+}
+
+/* A body with an If, whose branches read what the function does. */
+static void test_inside(void)
+{
+	struct buf g = begun(), b = BUF_INIT, yes = BUF_INIT, no = BUF_INIT;
+
+	node(&yes, "MatMul q w -> t", "");
+	output(&yes, "t");
+	node(&no, "MatMul q v -> t", "");
+	output(&no, "t");
+	node(&b, "Relu x -> q", "");
+	node_around(&b, "If c -> y", "", "then_branch", &yes, "else_branch", &no);
+	as_body(&b);
+	function("choose c x w v -> y", "", &b);
+	weights(&g, "a", "7,3");
+	weights(&g, "b", "7,4");
+	ints(&g, "one", "1");
+	ints(&g, "none", "0");
+	node(&g, "Cast one -> yes", "to=9");
+	node(&g, "Cast none -> no", "to=9");
+	node(&g, "own:choose yes x a b -> y", "");
+	node(&g, "own:choose no x a b -> z", "");
+	output(&g, "y");
+	output(&g, "z");
+	expect(&g, 13, "5x7:7x3; 5x7:7x4", "each call has graphs of its own inside");
+}
+
+static void test_false(void)
+{
+	struct buf g = begun(), b = BUF_INIT;
+
+	node(&b, "own:self x -> y", "");
+	as_body(&b);
+	function("self x -> y", "", &b);
+	node(&g, "own:self x -> y", "");
+	output(&g, "y");
+	refuse(&g, "call each other more than 16 deep", "a function that calls itself");
+
+	for (int i = 0; i < 6; i++) {
+		char call[32], name[32];
+
+		for (int k = 0; k < 40; k++) {
+			snprintf(call, sizeof call, i ? "own:f%d x -> y%d" : "Relu x -> y%d",
+				 i ? i - 1 : k, k);
+			node(&b, call, "");
+		}
+		as_body(&b);
+		snprintf(name, sizeof name, "f%d x -> y39", i);
+		function(name, "", &b);
+	}
+	g = begun();
+	node(&g, "own:f5 x -> y", "");
+	output(&g, "y");
+	refuse(&g, "its functions make more than", "functions that multiply each other");
+}
+
+int main(void)
+{
+	begin();
+	test_calls();
+	test_inside();
+	test_false();
+	return end();
+}
