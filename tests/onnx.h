@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "lib/base/rng.h"
 #include "tests/extracting.h"
 
 /* Writing protobuf */
@@ -333,6 +334,40 @@ static inline void a_model(struct buf *m)
 	node(&g, "MatMul f fc -> y", "");
 	output(&g, "y");
 	model(m, &g, 13);
+}
+
+/* The graph (which is consumed) as a model, cut off at each byte, and with bits flipped: it is read
+ * or refused, and never silently. */
+static inline void attack(struct buf *g, int opset, const char *what)
+{
+	size_t refused = 0, silent = 0;
+	struct buf m = BUF_INIT;
+	struct rng r;
+
+	model(&m, g, opset);
+	for (size_t n = 0; n < m.n; n++) {
+		struct extract cut = {.layout = LAYOUT_NHWC};
+
+		extract_bytes(&cut, m.s, n);
+		refused += cut.failed == 1;
+		extract_free(&cut);
+	}
+	ok(refused + 200 > m.n, "%s: cut off it is refused (%zu of %zu)", what, refused, m.n);
+	rng_seed(&r, 1, what);
+	for (int i = 0; i < 3000; i++) {
+		struct extract flip = {.layout = LAYOUT_NHWC};
+		char *s = xmalloc(m.n);
+
+		memcpy(s, m.s, m.n);
+		for (uint64_t k = rng_below(&r, 4) + 1; k--;)
+			s[rng_below(&r, m.n)] ^= (char)(1 << rng_below(&r, 8));
+		extract_bytes(&flip, s, m.n);
+		silent += !flip.failed && !said.n;
+		extract_free(&flip);
+		free(s);
+	}
+	ok(!silent, "%s: with bits flipped it is read or refused, and never silently", what);
+	buf_free(&m);
 }
 
 /* A folder for the file that is extracted, and its end. */

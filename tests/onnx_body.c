@@ -70,7 +70,7 @@ static void test_capture(void)
 }
 
 /* A body whose state is multiplied by w; turns: its number, go: whether it goes on. */
-static void loop(const char *turns, const char *go, const char *want, const char *told)
+static struct buf looping(const char *turns, const char *go)
 {
 	struct buf g = BUF_INIT, body = BUF_INIT;
 
@@ -95,6 +95,13 @@ static void loop(const char *turns, const char *go, const char *want, const char
 	node(&g, "MatMul all v -> z", "");
 	output(&g, "y");
 	output(&g, "z");
+	return g;
+}
+
+static void loop(const char *turns, const char *go, const char *want, const char *told)
+{
+	struct buf g = looping(turns, go);
+
 	expect(&g, 13, want, turns);
 	ok(!told || was_said(told), "and what is told");
 }
@@ -111,6 +118,22 @@ static void test_loop(void)
 	loop("Loop three true x -> last all", "Less i three -> c2", "2x8:8x5; 6x8:8x5; 2x8:8x8 x3",
 	     NULL);
 	loop("Loop three true x -> last all", "Less i none -> c2", "2x8:8x5 x2; 2x8:8x8", NULL);
+}
+
+/* The same in one model as a Loop, which a recurrent network follows. */
+static void test_hostile(void)
+{
+	struct buf g = looping("Loop three true x -> last all", "Less i three -> c2");
+
+	weights(&g, "r", "1,32,8");
+	weights(&g, "i", "1,32,8");
+	node(&g, "SplitToSequence all -> s", "axis=1");
+	node(&g, "SequenceAt s none -> part", "");
+	node(&g, "SequenceInsert s part -> more", "");
+	node(&g, "ConcatFromSequence more -> joined", "axis=1");
+	node(&g, "LSTM joined i r -> l", "hidden_size=8");
+	output(&g, "l");
+	attack(&g, 13, "bodies");
 }
 
 static void test_scan(void)
@@ -170,6 +193,7 @@ int main(void)
 	test_capture();
 	test_loop();
 	test_scan();
+	test_hostile();
 	test_recurrent();
 	return end();
 }

@@ -78,7 +78,7 @@ static void test_calls(void)
 }
 
 /* A body with an If, whose branches read what the function does. */
-static void test_inside(void)
+static struct buf choosing(void)
 {
 	struct buf g = begun(), b = BUF_INIT, yes = BUF_INIT, no = BUF_INIT;
 
@@ -100,7 +100,20 @@ static void test_inside(void)
 	node(&g, "own:choose no x a b -> z", "");
 	output(&g, "y");
 	output(&g, "z");
+	return g;
+}
+
+static void test_inside(void)
+{
+	struct buf g = choosing();
+
 	expect(&g, 13, "5x7:7x3; 5x7:7x4", "each call has graphs of its own inside");
+	g = choosing();
+	dense();
+	two();
+	node(&g, "own:two x w v c -> u", "");
+	output(&g, "u");
+	attack(&g, 13, "functions");
 }
 
 static void test_false(void)

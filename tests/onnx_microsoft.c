@@ -133,6 +133,23 @@ static void test_blocks(void)
 	expect(&g, 13, "mb1_ic16ih14_oc16oh14_kh3ph1; 1x12:12x5", "blocks of channels");
 }
 
+static void test_hostile(void)
+{
+	struct buf g = image();
+
+	input(&g, "q", "2,6,16");
+	input(&g, "k", "2,4,8");
+	weights(&g, "p", "16,48");
+	node(&g, MS "FusedConv x w c x -> a", "pads=1,1,1,1 activation=Relu");
+	node(&g, MS "GroupQueryAttention q k k -> h past more", "num_heads=4 kv_num_heads=2");
+	node(&g, MS "Attention h p c _ _ -> i present", "num_heads=4");
+	node(&g, "Einsum i h -> e", "equation=bqd,bkd->bqk");
+	node(&g, MS "MatMulNBits e c c -> f", "K=6 N=5 bits=4");
+	output(&g, "a");
+	output(&g, "f");
+	attack(&g, 13, "operators that stand for several");
+}
+
 int main(void)
 {
 	begin();
@@ -140,5 +157,6 @@ int main(void)
 	test_fused();
 	test_norms();
 	test_blocks();
+	test_hostile();
 	return end();
 }
