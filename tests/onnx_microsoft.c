@@ -55,6 +55,8 @@ static void one(const char *text, const char *attrs, const char *want, const cha
 	struct buf g = image();
 
 	input(&g, "m", "3,8");
+	input(&g, "rows", "5,6,8");
+	input(&g, "k", "7,6,8");
 	input(&g, "n", "8,14,14");
 	input(&g, "last", "1,14,14,8");
 	info(&g, 11, "words", "2,6", VALUE_I32);
@@ -86,6 +88,8 @@ static void test_fused(void)
 	    CONV " bias,sigmoid", NULL);
 	one(MS "FusedGemm m ut d -> y", "transB=1 activation=Tanh", "3x8:8x5 bias,tanh", NULL);
 	one(MS "FusedMatMul m ut -> y", "transB=1 alpha=0.5", "3x8:8x5", NULL);
+	one(MS "FusedMatMul rows k -> y", "transBatchA=1 transBatchB=1 transB=1",
+	    "6x5x8:6x8x7 computed", NULL);
 	one("com.microsoft.nchwc:Conv x w c -> y", "pads=1,1,1,1 activation=Relu",
 	    CONV " bias,relu", NULL);
 	one(MS "MatMulNBits m s s -> y", "K=8 N=5 bits=4", "3x8:8x5 (f32:u4:f32)", NULL);
@@ -115,12 +119,12 @@ static void test_norms(void)
 	expect(&g, 13, "12x8:8x9 bias,gelu,gelu_tanh", "normalizations with what they add");
 }
 
-/* Blocks of 8 channels for 12, and back. */
+/* Blocks of 16 channels for 12, and back. */
 static void test_blocks(void)
 {
 	struct buf g = BUF_INIT;
 
-	input(&g, "x", "1,14,14,16");
+	input(&g, "x", "1,14,14,12");
 	weights(&g, "w", "16,16,3,3");
 	weights(&g, "v", "12,5");
 	node(&g, "com.microsoft.nchwc:ReorderInput x -> a", "channels_last=1");

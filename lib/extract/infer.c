@@ -42,6 +42,7 @@ static const struct row rows[] = {
 	/* Not of ONNX: */
 	{"SpaceToBatch", infer_space_to_batch, MOVES},
 	{"BatchToSpace", infer_space_to_batch, MOVES},
+	{"BlockChannels", infer_block_channels, MOVES},
 	{"RepeatHeads", infer_repeat_heads, MOVES},
 	{"Gemm", infer_gemm, SAME},
 	{"MatMul", infer_matmul, SAME},

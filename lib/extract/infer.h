@@ -159,13 +159,13 @@ infer_fn infer_concat, infer_split, infer_slice, infer_gather, infer_gather_elem
 	infer_constant, infer_constant_of_shape, infer_range, infer_one_hot;
 infer_fn infer_regions, infer_col2im, infer_center, infer_grid, infer_det, infer_dft, infer_stft,
 	infer_window, infer_mel, infer_multinomial, infer_loss, infer_random, infer_unique,
-	infer_compress, infer_patterns, infer_causal_conv, infer_unpool;
+	infer_compress, infer_patterns, infer_causal_conv, infer_unpool, infer_block_channels;
 infer_fn infer_if, infer_loop, infer_scan;
 infer_fn infer_sequence_construct, infer_sequence_insert, infer_sequence_erase, infer_sequence_at,
 	infer_sequence_length, infer_split_to_sequence, infer_concat_from_sequence;
 
 /* Shapes of the operands of a MatMul, as it multiplies them: transA and transB say which are given
- * transposed (not in ONNX). */
+ * transposed, transBatchA and transBatchB of which the rows come before the batch (not in ONNX). */
 void infer_operands(const struct graph_node *n, struct shape *a, struct shape *b);
 
 /* Einsum "ij,jk->ik" with the sizes of its letters; multiply-adds are the product of all sizes. The

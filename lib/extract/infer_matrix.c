@@ -39,8 +39,21 @@ static void turn(const struct graph_node *n, const char *attr, struct shape *s)
 	s->dim[s->rank - 2] = d;
 }
 
+/* Rows that come before the batch go behind it. */
+static void move_rows(const struct graph_node *n, const char *attr, struct shape *s)
+{
+	int64_t rows = s->dim[0];
+
+	if (!node_int(n, attr, 0) || s->rank < 3)
+		return;
+	memmove(s->dim, s->dim + 1, sizeof *s->dim * (size_t)(s->rank - 2));
+	s->dim[s->rank - 2] = rows;
+}
+
 void infer_operands(const struct graph_node *n, struct shape *a, struct shape *b)
 {
+	move_rows(n, "transBatchA", a);
+	move_rows(n, "transBatchB", b);
 	turn(n, "transA", a);
 	turn(n, "transB", b);
 }
@@ -60,9 +73,9 @@ int infer_matmul(struct infer *x, const struct graph_node *n, struct err *e)
 		return 0;
 	a = va->shape;
 	b = vb->shape;
-	infer_operands(n, &a, &b);
 	if (!a.rank || !b.rank)
 		return infer_bad(x, n, e, "multiplies a scalar");
+	infer_operands(n, &a, &b);
 	if (a.rank == 1) {
 		a = (struct shape){2, {1, a.dim[0]}};
 		row = 1;

@@ -394,3 +394,18 @@ int infer_repeat_heads(struct infer *x, const struct graph_node *n, struct err *
 	s.dim[1] = like->shape.dim[1];
 	return infer_set(x, n, 0, &s, e);
 }
+
+/* Channels rounded up to whole blocks. */
+int infer_block_channels(struct infer *x, const struct graph_node *n, struct err *e)
+{
+	const struct value *in = node_in(x->g, n, 0);
+	int64_t block = node_int(n, "block", 0);
+	struct shape s;
+
+	if (!in || block < 1 || block > 64)
+		return infer_bad(x, n, e, "wants data and the size of a block");
+	s = in->shape;
+	if (s.rank > 1 && s.dim[1] > 0)
+		s.dim[1] = (s.dim[1] + block - 1) / block * block;
+	return infer_set(x, n, 0, &s, e);
+}

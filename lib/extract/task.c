@@ -241,7 +241,7 @@ static void make_matmul(const struct graph *g, const struct graph_node *n, struc
 	cols = b_side.rank > 1 ? b_side.dim[b_side.rank - 1] : 1;
 	size = shape_count(&out->shape);
 	rows = cols ? size / cols : 0;
-	if (one_matrix(&q->shape))
+	if (one_matrix(&b_side))
 		task_set_matmul(t, 1, rows, k, cols, q->is_const);
 	else
 		task_set_matmul(t, m ? rows / m : 0, m, k, cols, q->is_const);

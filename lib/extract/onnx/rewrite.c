@@ -163,12 +163,14 @@ static void turn(struct rewrite *r, int in, int out, int to_last)
 
 static void reorder_input(struct rewrite *r)
 {
-	int in = rewrite_in(r, 0), out = rewrite_made(r, 0);
+	int in = rewrite_in(r, 0), first = in;
 
-	if (node_int(r->n, "channels_last", 0))
-		turn(r, in, out, 0);
-	else
-		rewrite_node(r, "Identity", &in, 1, out);
+	if (node_int(r->n, "channels_last", 0)) {
+		first = rewrite_between(r, "first");
+		turn(r, in, first, 0);
+	}
+	build_int(&r->b, rewrite_node(r, "BlockChannels", &first, 1, rewrite_made(r, 0)), "block",
+		  r->block);
 }
 
 /* What was padded to whole blocks goes. */
@@ -310,6 +312,20 @@ static rewrite_fn *find(const struct graph_node *n)
 	return NULL;
 }
 
+/* Blocks have 16 channels, or 8 if the filters of a convolution are no multiple of that. */
+static int64_t block_size(const struct graph *g)
+{
+	for (int i = 0; i < g->nnode; i++) {
+		const struct graph_node *n = &g->node[i];
+		const struct value *w = node_in(g, n, 1);
+
+		if (!strcmp(n->domain, "com.microsoft.nchwc") && !strcmp(n->type, "Conv") && w &&
+		    w->shape.rank > 0 && w->shape.dim[0] % 16)
+			return 8;
+	}
+	return 16;
+}
+
 void onnx_rewrite(struct graph *g)
 {
 	struct rewrite r = {.b = {.a = g->a, .g = g}};
@@ -320,6 +336,7 @@ void onnx_rewrite(struct graph *g)
 		any |= find(&g->node[i]) != NULL;
 	if (!any)
 		return;
+	r.block = block_size(g);
 	old = graph_start_over(g, &n);
 	for (int i = 0; i < n; i++) {
 		rewrite_fn *fn = find(&old[i]);

@@ -17,6 +17,7 @@ void onnx_rewrite(struct graph *g);
 struct rewrite {
 	struct build b;
 	const struct graph_node *n; /* the node that is replaced */
+	int64_t block;		    /* channels of com.microsoft.nchwc */
 };
 
 typedef void rewrite_fn(struct rewrite *r);

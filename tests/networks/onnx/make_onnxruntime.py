@@ -1,0 +1,255 @@
+#!/usr/bin/env python3
+"""Makes the ONNX models of this folder that onnxruntime's tools wrote, and what onnxruntime says of their shapes.
+
+pip install torch torchvision transformers onnx onnxruntime==1.32; python3 tests/networks/onnx/make_onnxruntime.py [--to FOLDER] [NAME...]
+
+NAME-extended and NAME-all are what onnxruntime's optimizer saves at these levels (all: of the machine that it ran on), NAME-fused
+what its optimizer of transformers saves, NAME-qdq, NAME-qoperator and NAME-dynamic what its quantization does. The networks are
+those of ../torch_networks.py, as PyTorch exports them. onnxruntime runs each model once, and tells the shape of
+every value.
+"""
+import argparse
+import contextlib
+import io
+import os
+import subprocess
+import sys
+import tempfile
+
+import numpy as np
+import onnx
+import onnxruntime
+import torch
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.dirname(HERE))
+import shapes
+import torch_networks
+
+LARGEST = 64  # elements that stay: shapes are computed from them
+LEVELS = {
+    'extended': onnxruntime.GraphOptimizationLevel.ORT_ENABLE_EXTENDED,
+    'all': onnxruntime.GraphOptimizationLevel.ORT_ENABLE_ALL,
+}
+VARIANTS = {
+    'resnet18': ('extended', 'all', 'qdq', 'qoperator', 'dynamic'),
+    'mobilenet_v2': ('extended', 'all', 'qdq', 'qoperator'),
+    'squeezenet1_1': ('all',),
+    'densenet121': ('extended',),
+    'efficientnet_b0': ('extended',),
+    'shufflenet_v2_x1_0': ('all',),
+    'unet': ('extended', 'all'),
+    'deeplabv3_mobilenet_v3_large': ('extended',),
+    'encoder': ('extended', 'all', 'dynamic', 'qdq'),
+    'speech': ('extended',),
+    'recurrent': ('extended', 'dynamic'),
+    'vit_b_16': ('extended', 'fused'),
+    'bert': ('extended', 'fused', 'dynamic'),
+    'gpt2': ('extended',),
+}
+PROGRAMS = ('gpt2',)  # that the tracing exporter does not write
+KINDS = {'bert': 'bert', 'vit_b_16': 'vit'}
+
+
+def exported(name, path):
+    network, inputs = torch_networks.make(name)
+    with contextlib.redirect_stdout(io.StringIO()):
+        torch.onnx.export(network, inputs, path, opset_version=18, dynamo=name in PROGRAMS)
+
+
+def plain():
+    options = onnxruntime.SessionOptions()
+    options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
+    options.log_severity_level = 3
+    return options
+
+
+def random_inputs(session):
+    rng = np.random.default_rng(1)
+    kinds = {'tensor(float)': np.float32, 'tensor(int64)': np.int64, 'tensor(int32)': np.int32, 'tensor(bool)': bool}
+    feeds = {}
+    for i in session.get_inputs():
+        kind = kinds[i.type]
+        values = rng.random(i.shape) if kind == np.float32 else np.ones(i.shape)
+        feeds[i.name] = values.astype(kind)
+    return feeds
+
+
+class Calibration:
+    """Some inputs for static quantization."""
+
+    def __init__(self, path):
+        session = onnxruntime.InferenceSession(path, plain())
+        self.left = [random_inputs(session)]
+
+    def get_next(self):
+        return self.left.pop() if self.left else None
+
+
+def made(variant, name, path, to):
+    """The model `to` of the model `path`."""
+    from onnxruntime import quantization
+    if variant in LEVELS:
+        options = plain()
+        options.graph_optimization_level = LEVELS[variant]
+        options.optimized_model_filepath = to
+        onnxruntime.InferenceSession(path, options)
+    elif variant == 'fused':
+        from onnxruntime.transformers import optimizer
+        model = optimizer.optimize_model(path, model_type=KINDS[name])
+        model.save_model_to_file(to)
+    elif variant == 'dynamic':
+        quantization.quantize_dynamic(path, to)
+    else:
+        form = quantization.QuantFormat.QDQ if variant == 'qdq' else quantization.QuantFormat.QOperator
+        if variant == 'qoperator':
+            quantization.shape_inference.quant_pre_process(path, f'{path}.known')
+            path = f'{path}.known'
+        quantization.quantize_static(path, to, Calibration(path), quant_format=form)
+
+
+def graphs(graph):
+    yield graph
+    for node in graph.node:
+        for attribute in node.attribute:
+            if attribute.HasField('g'):
+                yield from graphs(attribute.g)
+
+
+def told_shapes(model):
+    """The shape of each value, by a run that puts out all of them."""
+    all_out = onnx.ModelProto()
+    all_out.CopyFrom(model)
+    have = {o.name for o in all_out.graph.output}
+    names = [o for n in all_out.graph.node for o in n.output if o and o not in have]
+    all_out.graph.output.extend(onnx.helper.make_empty_tensor_value_info(n) for n in names)
+    with tempfile.TemporaryDirectory() as folder:
+        onnx.save(all_out, f'{folder}/all.onnx')
+        session = onnxruntime.InferenceSession(f'{folder}/all.onnx', plain())
+    feeds = random_inputs(session)
+    outputs = [o.name for o in session.get_outputs()]
+    shape = {n: list(np.shape(v)) for n, v in zip(outputs, session.run(outputs, feeds))}
+    shape.update({n: list(v.shape) for n, v in feeds.items()})
+    shape.update({t.name: list(t.dims) for t in model.graph.initializer})
+    return shape
+
+
+def matmul(a, b, out):
+    """As tl-extract counts: one matrix on the right takes all rows at once."""
+    if np.prod(b[:-2]) == 1:
+        return shapes.matmul(1, np.prod(a[:-1]), a[-1], b[-1])
+    return shapes.matmul(np.prod(out[:-2]), a[-2], a[-1], b[-1])
+
+
+def heads(batch, count, rows, columns, size):
+    """The two products of attention."""
+    yield shapes.matmul(batch * count, rows, size, columns)
+    yield shapes.matmul(batch * count, rows, columns, size)
+
+
+def turned(s, by):
+    return [*s[:-2], s[-1], s[-2]] if by else s
+
+
+def rows_behind(s, by):
+    return [*s[1:-1], s[0], s[-1]] if by else s
+
+
+def recurrent(x, w, r):
+    """The product of the inputs once, that of the state once a step, in each direction."""
+    for _ in range(w[0]):
+        yield shapes.matmul(1, x[0] * x[1], x[2], w[1])
+        for _ in range(x[0]):
+            yield shapes.matmul(1, x[1], r[2], r[1])
+
+
+def lines_of(node, shape, quantized):
+    """The lines of one node."""
+    attribute = {a.name: onnx.helper.get_attribute_value(a) for a in node.attribute}
+    s = [shape.get(i) for i in node.input]
+    out = shape.get(node.output[0]) if node.output else None
+    kind = node.op_type
+    if kind in ('Conv', 'FusedConv', 'ConvInteger', 'QLinearConv'):
+        data, w = s[0], s[3 if kind == 'QLinearConv' else 1]
+        yield shapes.conv(data[0], attribute.get('group', 1), data[1], data[2:], w[0], out[2:], w[2:])
+    elif kind in ('MatMul', 'MatMulInteger', 'FusedMatMul', 'MatMulIntegerToFloat', 'DynamicQuantizeMatMul'):
+        a, b = (rows_behind(s[i], attribute.get(f'transBatch{c}')) for i, c in enumerate('AB'))
+        yield matmul(turned(a, attribute.get('transA')), turned(b, attribute.get('transB')), out)
+    elif kind == 'QLinearMatMul':
+        yield matmul(s[0], s[3], out)
+    elif kind in ('Gemm', 'FusedGemm', 'QGemm'):
+        a, b = s[0], s[3 if kind == 'QGemm' else 1]
+        yield matmul(turned(a, attribute.get('transA')), turned(b, attribute.get('transB')), out)
+    elif kind in ('Attention', 'QAttention'):
+        n = attribute['num_heads']
+        yield ('# int8 ' if kind == 'QAttention' else '') + matmul(s[0], s[1], None)
+        yield from heads(s[0][0], n, s[0][1], s[0][1], s[1][1] // 3 // n)
+    elif kind == 'MultiHeadAttention':
+        n = attribute['num_heads']
+        yield from heads(s[0][0], n, s[0][1], s[1][1], s[0][2] // n)
+    elif kind in ('LSTM', 'GRU', 'RNN', 'DynamicQuantizeLSTM'):
+        w, r = (s[1], s[2]) if kind != 'DynamicQuantizeLSTM' else (turned(s[1], 1), turned(s[2], 1))
+        yield from recurrent(s[0], w, r)
+
+
+def lines(model):
+    shape = told_shapes(model)
+    by = {o: n for n in model.graph.node for o in n.output}
+    for node in model.graph.node:
+        quantized = node.op_type in ('ConvInteger', 'QLinearConv', 'MatMulInteger', 'QLinearMatMul', 'QGemm',
+                                     'MatMulIntegerToFloat', 'DynamicQuantizeMatMul', 'DynamicQuantizeLSTM')
+        quantized |= any(i in by and by[i].op_type == 'DequantizeLinear' for i in node.input[:2])
+        for line in lines_of(node, shape, quantized):
+            yield ('# int8 ' if quantized else '') + line
+
+
+def strip(model):
+    for graph in graphs(model.graph):
+        for tensor in graph.initializer:
+            leave_out(tensor)
+        for node in graph.node:
+            node.ClearField('doc_string')
+            node.ClearField('metadata_props')
+            for attribute in node.attribute:
+                if attribute.HasField('t'):
+                    leave_out(attribute.t)
+    return model
+
+
+def leave_out(tensor):
+    """The elements of a weight."""
+    if np.prod(tensor.dims) <= LARGEST or tensor.data_type == onnx.TensorProto.STRING:
+        return
+    for field in ('raw_data', 'float_data', 'int32_data', 'int64_data', 'double_data', 'uint64_data', 'external_data'):
+        tensor.ClearField(field)
+    tensor.data_location = onnx.TensorProto.EXTERNAL
+    tensor.external_data.add(key='location', value='weights')
+
+
+def save(model, to, name):
+    shapes.write(f'{to}/{name}.shapes', list(lines(model)))
+    subprocess.run(['zstd', '-19', '-q', '-f', '-o', f'{to}/{name}.onnx.zst'], input=strip(model).SerializeToString(),
+                   check=True)
+    print(name, os.path.getsize(f'{to}/{name}.onnx.zst'), flush=True)
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument('--to', default=HERE)
+    parser.add_argument('name', nargs='*', default=list(VARIANTS))
+    given = parser.parse_args()
+    failed = 0
+    for name in given.name:
+        with tempfile.TemporaryDirectory() as folder:
+            exported(name, f'{folder}/model.onnx')
+            for variant in VARIANTS[name]:
+                try:
+                    made(variant, name, f'{folder}/model.onnx', f'{folder}/{variant}.onnx')
+                    save(onnx.load(f'{folder}/{variant}.onnx'), given.to, f'{name}-{variant}')
+                except Exception as e:  # one that a tool cannot make does not stop the others
+                    print(name, variant, 'FAILED:', str(e).strip().splitlines()[:1], flush=True)
+                    failed = 1
+    return failed
+
+
+sys.exit(main())
