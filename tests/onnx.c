@@ -102,6 +102,14 @@ static void test_refusals(void)
 	refuse(&g, "a field runs over the end of its message", "a length that lies");
 
 	memset(&g, 0, sizeof g);
+	input(&g, "x", "N,4");
+	node(&g, "ai.onnx.ml:Scaler x -> a", "");
+	node(&g, "ai.onnx.ml:TreeEnsembleClassifier a -> y p", "");
+	node(&g, "Cast y -> z", "to=7");
+	output(&g, "z");
+	refuse(&g, "a model of classical machine learning (Scaler of ai.onnx.ml)", "a forest");
+
+	memset(&g, 0, sizeof g);
 	input(&g, "x", "5,6");
 	weights(&g, "w", "7,8");
 	node(&g, "MatMul x w -> y", "");
