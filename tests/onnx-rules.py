@@ -5,7 +5,8 @@ pip install onnx==1.23.2; python3 tests/onnx-rules.py
 
 An output is called NAME:SHAPE, where SHAPE (2x3, or "a scalar") is that of the result in the specification's own
 tests. Integers, booleans and small lists of floats among the inputs are initializers, because shapes may follow from
-them; other inputs have only a shape. No output declares one.
+them; other inputs have only a shape. No output declares one. NAME_8.onnx is the same in operator set 8, where that has
+another form of it.
 """
 import io
 import os
@@ -14,9 +15,10 @@ import tarfile
 
 import numpy as np
 import onnx
-from onnx import helper, numpy_helper
+from onnx import helper, numpy_helper, version_converter
 from onnx.backend.test.case.node import collect_testcases
 
+OLD = (20, 17, 13, 12, 11, 10, 9, 8, 7)
 FEW = 16  # floats that may decide a shape
 LEAVE_OUT = (
     'string', 'image_decoder',  # no tensors of numbers
@@ -40,12 +42,12 @@ def renamed(graph, names):
                 renamed(attribute.g, names)
 
 
-def recorded(case):
+def recorded(original, data):
     """The model as it is recorded, or None: it has no tensors."""
     model = onnx.ModelProto()
-    model.CopyFrom(case.model)
+    model.CopyFrom(original)
     graph = model.graph
-    inputs, outputs = case.data_sets[0]
+    inputs, outputs = data
     if not all(isinstance(a, np.ndarray) for a in [*inputs, *outputs]):
         return None
     if any(a.dtype == object for a in [*inputs, *outputs]):
@@ -67,7 +69,31 @@ def recorded(case):
     for node in graph.node:
         node.doc_string = ''
     graph.doc_string = model.doc_string = ''
-    return model.SerializeToString()
+    return model
+
+
+def old_forms(case):
+    """The model in each older operator set, as long as there is a way back."""
+    model = case.model
+    for version in OLD:
+        if model.opset_import[0].domain or version >= model.opset_import[0].version or 'scan9' in case.name:
+            continue
+        try:
+            model = version_converter.convert_version(model, version)
+        except Exception:  # it began with a later operator set
+            return
+        yield version, model
+
+
+def forms(case):
+    """Names and models, each form once."""
+    seen = set()
+    for name, model in [('', case.model), *((f'_{v}', m) for v, m in old_forms(case))]:
+        model = recorded(model, case.data_sets[0])
+        graph = model and model.graph.SerializeToString()
+        if model and graph not in seen:
+            seen.add(graph)
+            yield case.name.removeprefix('test_') + name, model.SerializeToString()
 
 
 def main():
@@ -76,11 +102,11 @@ def main():
         for case in sorted(collect_testcases(None), key=lambda c: c.name):
             if case.kind != 'node' or not case.model or not case.data_sets or any(s in case.name for s in LEAVE_OUT):
                 continue
-            data = recorded(case)
-            if data and len(data) < 40000:
-                member = tarfile.TarInfo(case.name.removeprefix('test_') + '.onnx')
-                member.size = len(data)
-                tar.addfile(member, io.BytesIO(data))
+            for name, data in forms(case):
+                if len(data) < 40000:
+                    member = tarfile.TarInfo(f'{name}.onnx')
+                    member.size = len(data)
+                    tar.addfile(member, io.BytesIO(data))
     subprocess.run(['zstd', '-q', '-19', '--ultra', '--rm', '-f', path], check=True)
 
 
