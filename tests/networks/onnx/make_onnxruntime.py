@@ -4,7 +4,8 @@
 pip install torch torchvision transformers onnx onnxruntime==1.32; python3 tests/networks/onnx/make_onnxruntime.py [--to FOLDER] [NAME...]
 
 NAME-extended and NAME-all are what onnxruntime's optimizer saves at these levels (all: of the machine that it ran on), NAME-fused
-what its optimizer of transformers saves, NAME-qdq, NAME-qoperator and NAME-dynamic what its quantization does. The networks are
+what its optimizer of transformers saves, NAME-qdq, NAME-qoperator and NAME-dynamic what its quantization does, NAME-f16 is in half
+precision. A NAME that ends in .onnx is the file of a model, which is recorded as it is. Other networks are
 those of ../torch_networks.py, as PyTorch exports them. onnxruntime runs each model once, and tells the shape of
 every value.
 """
@@ -32,7 +33,7 @@ LEVELS = {
     'all': onnxruntime.GraphOptimizationLevel.ORT_ENABLE_ALL,
 }
 VARIANTS = {
-    'resnet18': ('extended', 'all', 'qdq', 'qoperator', 'dynamic'),
+    'resnet18': ('extended', 'all', 'qdq', 'qoperator', 'dynamic', 'f16'),
     'mobilenet_v2': ('extended', 'all', 'qdq', 'qoperator'),
     'squeezenet1_1': ('all',),
     'densenet121': ('extended',),
@@ -40,7 +41,7 @@ VARIANTS = {
     'shufflenet_v2_x1_0': ('all',),
     'unet': ('extended', 'all'),
     'deeplabv3_mobilenet_v3_large': ('extended',),
-    'encoder': ('extended', 'all', 'dynamic', 'qdq'),
+    'encoder': ('extended', 'all', 'dynamic', 'qdq', 'f16'),
     'speech': ('extended',),
     'recurrent': ('extended', 'dynamic'),
     'vit_b_16': ('extended', 'fused'),
@@ -66,11 +67,12 @@ def plain():
 
 def random_inputs(session):
     rng = np.random.default_rng(1)
-    kinds = {'tensor(float)': np.float32, 'tensor(int64)': np.int64, 'tensor(int32)': np.int32, 'tensor(bool)': bool}
+    kinds = {'tensor(float)': np.float32, 'tensor(float16)': np.float16, 'tensor(int64)': np.int64, 'tensor(int32)': np.int32, 'tensor(bool)': bool}
     feeds = {}
     for i in session.get_inputs():
         kind = kinds[i.type]
-        values = rng.random(i.shape) if kind == np.float32 else np.ones(i.shape)
+        shape = [size if isinstance(size, int) else 1 for size in i.shape]
+        values = rng.random(shape) if np.issubdtype(kind, np.floating) else np.ones(shape)
         feeds[i.name] = values.astype(kind)
     return feeds
 
@@ -98,6 +100,9 @@ def made(variant, name, path, to):
         from onnxruntime.transformers import optimizer
         model = optimizer.optimize_model(path, model_type=KINDS[name])
         model.save_model_to_file(to)
+    elif variant == 'f16':
+        from onnxruntime.transformers import float16
+        onnx.save(float16.convert_float_to_float16(onnx.load(path)), to)
     elif variant == 'dynamic':
         quantization.quantize_dynamic(path, to)
     else:
@@ -195,12 +200,15 @@ def lines_of(node, shape, quantized):
 def lines(model):
     shape = told_shapes(model)
     by = {o: n for n in model.graph.node for o in n.output}
+    half = any(t.data_type == onnx.TensorProto.FLOAT16 for t in model.graph.initializer)
     for node in model.graph.node:
+        if 'Conv' in node.op_type and node.input[0] in by and by[node.input[0]].op_type == 'Pad':
+            shape[node.input[0]] = shape[by[node.input[0]].input[0]]  # the padding is the convolution's
         quantized = node.op_type in ('ConvInteger', 'QLinearConv', 'MatMulInteger', 'QLinearMatMul', 'QGemm',
                                      'MatMulIntegerToFloat', 'DynamicQuantizeMatMul', 'DynamicQuantizeLSTM')
         quantized |= any(i in by and by[i].op_type == 'DequantizeLinear' for i in node.input[:2])
         for line in lines_of(node, shape, quantized):
-            yield ('# int8 ' if quantized else '') + line
+            yield ('# int8 ' if quantized else '# f16 ' if half else '') + line
 
 
 def strip(model):
@@ -239,7 +247,9 @@ def main():
     parser.add_argument('name', nargs='*', default=list(VARIANTS))
     given = parser.parse_args()
     failed = 0
-    for name in given.name:
+    for path in [n for n in given.name if n.endswith('.onnx')]:
+        save(onnx.load(path), given.to, os.path.basename(path).removesuffix('.onnx'))
+    for name in [n for n in given.name if not n.endswith('.onnx')]:
         with tempfile.TemporaryDirectory() as folder:
             exported(name, f'{folder}/model.onnx')
             for variant in VARIANTS[name]:
