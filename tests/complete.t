@@ -135,7 +135,7 @@ if command -v fish >/dev/null; then
 	offers 'tl-gen --model pre' 'pretrained.model'
 	offers 'tl-gen --search=gr' '--search=grid'
 	offers 'tl-gen -a win' winograd
-	offers 'tl-query --op ma' conv2d
+	offers 'tl-query --op ma' matmul
 	offers 'tl-query --layout nh' nhwc
 	offers 'tl-filter --by dr' draft
 	offers 'tl-filter --hed' "With a model: this share of the places is the draft's choice"

@@ -2,7 +2,8 @@
  * tensors that shapes are computed from (Shape -> Gather -> Concat -> Reshape and the like).
  *
  * Operators are rows of a table in infer.c; their functions are in infer_window.c (what slides a
- * window), infer_matrix.c (products, reductions, recurrent networks), infer_move.c and infer_pick.c
+ * window), infer_image.c (what pads, resizes and rearranges images), infer_matrix.c (products,
+ * reductions, recurrent networks), infer_einsum.c, infer_move.c and infer_pick.c
  * (what only moves elements, or picks some), infer_make.c (constants and sizes), infer_like.c (what
  * keeps or broadcasts shapes), infer_sequence.c (lists of tensors), infer_body.c (graphs inside),
  * infer_signal.c (what is rare) and fold.c and fold_move.c (arithmetic on elements). A function

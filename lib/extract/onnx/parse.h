@@ -23,5 +23,11 @@ int parse_ints(struct parse *p, const struct wire_field *f, int max, struct buf 
 int parse_tensor(struct parse *p, uint64_t end, struct value *v, struct err *e);
 /* TypeProto into elem, shape and symbols of d. */
 int parse_type(struct parse *p, uint64_t end, struct declared *d, struct err *e);
+/* A list gathered in a buffer, moved to the arena. */
+void *parse_settle(struct parse *p, const struct buf *b);
+/* AttributeProto, NodeProto and GraphProto; graphs are linked when all is read (finish.h). */
+int parse_attr(struct parse *p, uint64_t end, struct attr *at, struct err *e);
+int parse_node(struct parse *p, uint64_t end, struct graph *g, struct err *e);
+int parse_graph(struct parse *p, uint64_t end, struct graph *g, struct err *e);
 
 #endif
