@@ -50,7 +50,7 @@ EXPORTED := $(wildcard share/export/*.[ch])
 ALL_SH := $(wildcard share/*.sh bench/*.sh tests/*.t tests/*.sh) .ci/run
 
 # A registry lists the files of a room but the one named after the room itself, and what all share.
-registry_names = $(filter-out $(1) candidate schedule cover convolution,$(patsubst lib/$(1)/%.c,%,$(wildcard lib/$(1)/*.c)))
+registry_names = $(filter-out $(1) candidate schedule cover convolution rows,$(patsubst lib/$(1)/%.c,%,$(wildcard lib/$(1)/*.c)))
 OPS := $(call registry_names,op)
 ALGOS := $(call registry_names,algo)
 SEARCHES := $(call registry_names,search)

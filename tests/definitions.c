@@ -140,6 +140,156 @@ static void test_conv3d(void)
 	ok(tried > 50 && worst < 1e-5, "conv3d is what plain loops compute (%d problems)", tried);
 }
 
+/* ---- what works on rows, pools, attention ---- */
+
+/* What an operator computes for output i. */
+typedef double value_fn(const struct problem *p, int64_t i);
+
+/* Is this what the definition computes? */
+static void defines(const char *op, const char *prob, const char *layout, const char *post,
+		    value_fn *value)
+{
+	struct problem p = {.w = {0}};
+	struct err e = ERR_INIT;
+	double worst = 0;
+
+	if (workload_from_text(&p.w, op, prob, layout, post, &e))
+		bail_out("%s %s: %s", op, prob, e.msg);
+	problem_open(&p);
+	for (int64_t i = 0; i < p.size[TENSOR_DST]; i++)
+		worst = fmax(worst, fabs(value(&p, i) - (double)p.expected[i]));
+	if (!ok(worst < 1e-6, "%s %s is what plain loops compute", op, prob))
+		diag("the largest difference is %g", worst);
+	problem_close(&p);
+}
+
+static double src(const struct problem *p, int64_t i)
+{
+	return (double)p->tensor[TENSOR_SRC][i];
+}
+
+static double softmax(const struct problem *p, int64_t i)
+{
+	int64_t c = p->w.dim[ROWS_C], first = i / c * c;
+	double sum = 0;
+
+	for (int64_t j = 0; j < c; j++)
+		sum += exp(src(p, first + j));
+	return exp(src(p, i)) / sum;
+}
+
+static double layer_norm(const struct problem *p, int64_t i)
+{
+	int64_t c = p->w.dim[ROWS_C], first = i / c * c;
+	double sum = 0, squares = 0, mean;
+
+	for (int64_t j = 0; j < c; j++) {
+		sum += src(p, first + j);
+		squares += src(p, first + j) * src(p, first + j);
+	}
+	mean = sum / (double)c;
+	return (src(p, i) - mean) / sqrt(squares / (double)c - mean * mean + 1e-5) *
+		       (double)p->tensor[TENSOR_WEIGHTS][i % c] +
+	       (double)p->tensor[TENSOR_BIAS][i % c];
+}
+
+static double rms_norm(const struct problem *p, int64_t i)
+{
+	int64_t c = p->w.dim[ROWS_C], first = i / c * c;
+	double squares = 0;
+
+	for (int64_t j = 0; j < c; j++)
+		squares += src(p, first + j) * src(p, first + j);
+	return src(p, i) / sqrt(squares / (double)c + 1e-5) *
+	       (double)p->tensor[TENSOR_WEIGHTS][i % c];
+}
+
+/* bias, mul, relu, add */
+static double eltwise(const struct problem *p, int64_t i)
+{
+	double x = src(p, i) + (double)p->tensor[TENSOR_BIAS][i % p->w.dim[ROWS_C]];
+
+	return fmax(x * (double)p->tensor[TENSOR_MUL][i], 0) + (double)p->tensor[TENSOR_ADD][i];
+}
+
+/* Of output i in nhwc: the largest value of its window, or the mean. */
+static double pool(const struct problem *p, int64_t i, int is_mean)
+{
+	const int64_t *d = p->w.dim, c = i % d[POOL_IC], pixel = i / d[POOL_IC];
+	int64_t ow = pixel % d[POOL_OW], oh = pixel / d[POOL_OW] % d[POOL_OH];
+	int64_t b = pixel / d[POOL_OW] / d[POOL_OH];
+	double most = -INFINITY, sum = 0, n = 0;
+
+	for (int64_t kh = 0; kh < d[POOL_KH]; kh++)
+		for (int64_t kw = 0; kw < d[POOL_KW]; kw++) {
+			int64_t h = oh * d[POOL_SH] - d[POOL_PH] + kh * (d[POOL_DH] + 1);
+			int64_t w = ow * d[POOL_SW] - d[POOL_PW] + kw * (d[POOL_DW] + 1);
+			double x;
+
+			if (h < 0 || h >= d[POOL_IH] || w < 0 || w >= d[POOL_IW])
+				continue;
+			x = src(p, ((b * d[POOL_IH] + h) * d[POOL_IW] + w) * d[POOL_IC] + c);
+			most = fmax(most, x);
+			sum += x;
+			n++;
+		}
+	return is_mean ? sum / n : most;
+}
+
+static double max_pool(const struct problem *p, int64_t i)
+{
+	return pool(p, i, 0);
+}
+
+static double mean_pool(const struct problem *p, int64_t i)
+{
+	return pool(p, i, 1);
+}
+
+static double score(const struct problem *p, int64_t row, int64_t key)
+{
+	const int64_t *d = p->w.dim, size = d[ATTENTION_K];
+	int64_t head = row / d[ATTENTION_M];
+	double sum = 0;
+
+	for (int64_t k = 0; k < size; k++)
+		sum += src(p, row * size + k) *
+		       (double)p->tensor[TENSOR_WEIGHTS][(head * d[ATTENTION_N] + key) * size + k];
+	sum /= sqrt((double)size);
+	if (d[ATTENTION_MASK])
+		sum += (double)p->tensor[TENSOR_ADD][row * d[ATTENTION_N] + key];
+	return sum;
+}
+
+static double attention(const struct problem *p, int64_t i)
+{
+	const int64_t *d = p->w.dim, row = i / d[ATTENTION_V], j = i % d[ATTENTION_V];
+	int64_t head = row / d[ATTENTION_M];
+	double sum = 0, out = 0;
+
+	for (int64_t key = 0; key < d[ATTENTION_N]; key++) {
+		double weight = exp(score(p, row, key));
+		int64_t at = (head * d[ATTENTION_N] + key) * d[ATTENTION_V] + j;
+
+		sum += weight;
+		out += weight * (double)p->tensor[TENSOR_MUL][at];
+	}
+	return out / sum;
+}
+
+static void test_others(void)
+{
+	defines("softmax", "5x7", NULL, NULL, softmax);
+	defines("layer_norm", "5x7", NULL, "bias", layer_norm);
+	defines("rms_norm", "5x7", NULL, NULL, rms_norm);
+	defines("eltwise", "5x7", NULL, "bias,mul,relu,add", eltwise);
+	defines("maxpool2d", "mb2_ic3ih9iw11_oh5ow6_kh3kw3sh2sw2ph1pw1", NULL, NULL, max_pool);
+	defines("avgpool2d", "mb2_ic3ih9iw11_oh5ow6_kh3kw3sh2sw2ph1pw1", NULL, NULL, mean_pool);
+	defines("avgpool2d", "mb2_ic3ih7_oh1_kh7", NULL, NULL, mean_pool);
+	defines("attention", "b2h3_m4n5_k6v7", NULL, NULL, attention);
+	defines("attention", "b2h1_m4n5_k6v7_mask1", NULL, NULL, attention);
+}
+
 /* No algorithm may take a workload that it would compute in another type. */
 static void test_dtype(void)
 {
@@ -186,6 +336,7 @@ int main(void)
 {
 	rng_seed(&rng, 1, "definitions");
 	test_conv3d();
+	test_others();
 	test_dtype();
 	return done_testing();
 }

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Workloads that no algorithm computes yet (other element types, convolutions in three dimensions): each program knows
+# Workloads that no algorithm computes yet (other element types, convolutions in three dimensions, ...): each program knows
 # them, and that there are no candidates is an ordinary answer.
 bin=${BIN:-bin}
 # shellcheck source=tests/tap.sh
@@ -13,9 +13,13 @@ printf '{"tl":1,"type":"workload",%s}\n' \
 	'"op":"matmul","prob":"8x16:16x8","dtype":"s8:s8:s8"' \
 	'"op":"conv2d","prob":"ic8ih14oc16kh3","dtype":"u8:s8:f32","post":["bias","relu"]' \
 	'"op":"conv3d","prob":"ic8id4ih14iw14oc16kd3kh3kw3pd1ph1pw1"' \
-	'"op":"conv3d","prob":"ic8id4oc16kd3","layout":"ncdhw"' >"$tmp/hand"
+	'"op":"conv3d","prob":"ic8id4oc16kd3","layout":"ncdhw"' \
+	'"op":"attention","prob":"h2m8n8k16"' \
+	'"op":"softmax","prob":"16x8","dtype":"f16"' \
+	'"op":"eltwise","prob":"16x8","post":["relu"]' \
+	'"op":"maxpool2d","prob":"ic8ih14kh2sh2"' >"$tmp/hand"
 "$bin/tl-check" --fix "$tmp/hand" >"$tmp/wl" 2>"$tmp/err"
-[ $? -eq 0 ] && [ "$(ids "$tmp/wl" | uniq | wc -l)" -eq 6 ]
+[ $? -eq 0 ] && [ "$(ids "$tmp/wl" | uniq | wc -l)" -eq 10 ]
 ok $? 'tl-check takes them, and each has an id of its own'
 [ "$(grep -c '"dtype":"s8",' "$tmp/wl")" -eq 1 ] && grep -q '"prob":"mb1_ic8id4ih14iw14_oc16od4oh14ow14_kd3kh3kw3pd1ph1pw1"' "$tmp/wl"
 ok $? 'and their canonical form'
@@ -29,9 +33,9 @@ for bad in '"op":"matmul","prob":"8x16:16x8","dtype":"s9"' '"op":"conv3d","prob"
 done
 
 "$bin/tl-gen" -n 5 "$tmp/wl" >"$tmp/gen" 2>"$tmp/err"
-[ $? -eq 0 ] && [ "$(grep -c '"type":"candidate"' "$tmp/gen")" -eq 5 ] && [ "$(grep -c 'no algorithm applies' "$tmp/gen")" -eq 5 ]
+[ $? -eq 0 ] && [ "$(grep -c '"type":"candidate"' "$tmp/gen")" -eq 5 ] && [ "$(grep -c 'no algorithm applies' "$tmp/gen")" -eq 9 ]
 ok $? 'tl-gen: that no algorithm applies is an ordinary answer' || sed 's/^/# /' "$tmp/err"
-[ "$(cat "$tmp/err")" = 'tl-gen: no algorithm applies to 5 of 6 workloads: matmul in bf16 1, matmul in s8 1, conv2d in u8:s8:f32 1, conv3d in f32 2' ]
+[ "$(cat "$tmp/err")" = 'tl-gen: no algorithm applies to 9 of 10 workloads: matmul in bf16 1, matmul in s8 1, conv2d in u8:s8:f32 1, conv3d in f32 2, attention in f32 1, softmax in f16 1, eltwise in f32 1, maxpool2d in f32 1' ]
 ok $? 'which is said once' || sed 's/^/# /' "$tmp/err"
 "$bin/tl-gen" -q -n 5 "$tmp/wl" 2>"$tmp/err" | cmp -s - "$tmp/gen" && [ ! -s "$tmp/err" ]
 ok $? 'or not at all'
@@ -49,10 +53,10 @@ grep -q '"status":"unsupported","why":"it computes in single precision only"' "$
 ok $? 'and tl-measure calls it unsupported' || sed 's/^/# /' "$tmp/err" "$tmp/out"
 
 "$bin/tl-filter" -k 2 "$tmp/gen" >"$tmp/kept" 2>"$tmp/err"
-[ $? -eq 0 ] && [ "$(grep -c '"type":"end"' "$tmp/kept")" -eq 6 ]
+[ $? -eq 0 ] && [ "$(grep -c '"type":"end"' "$tmp/kept")" -eq 10 ]
 ok $? 'groups without candidates pass tl-filter' || sed 's/^/# /' "$tmp/err"
 "$bin/tl-measure" -q "$tmp/kept" >"$tmp/results" 2>"$tmp/err"
-[ $? -eq 0 ] && [ "$(grep -c '"type":"end"' "$tmp/results")" -eq 6 ] && grep -q '"status":"ok"' "$tmp/results"
+[ $? -eq 0 ] && [ "$(grep -c '"type":"end"' "$tmp/results")" -eq 10 ] && grep -q '"status":"ok"' "$tmp/results"
 ok $? 'and tl-measure' || sed 's/^/# /' "$tmp/err"
 "$bin/tl-store" -q -d "$tmp/tl.db" "$tmp/results" 2>"$tmp/err" && "$bin/tl-store" -q -d "$tmp/tl.db" "$tmp/wl" 2>"$tmp/err"
 ok $? 'tl-store keeps them' || sed 's/^/# /' "$tmp/err"

@@ -155,6 +155,56 @@ static void test_conv3d(void)
 	   "dimensions have the names that they are counted by");
 }
 
+/* Operators of which kernels are not made yet. */
+static void test_others(void)
+{
+	prints("softmax", "1536x128n\"x\"", "1536x128");
+	refused("softmax", "1536", NULL, NULL, "not RxC");
+	refused("softmax", "0x5", NULL, NULL, "outside 1");
+	refused("softmax", "2x3x4", NULL, NULL, "stands behind");
+	refused("softmax", "2147483647x2147483647", NULL, NULL, "2^40");
+	refused("softmax", "2x3", "nhwc", NULL, "no layout");
+	refused("eltwise", "2x3", NULL, NULL, "does nothing");
+	prints("layer_norm", "128x768", "128x768");
+	prints("rms_norm", "128x768", "128x768");
+	prints("maxpool2d", "mb1ic64ih112kh3sh2ph1", "mb1_ic64ih112_oh56_kh3sh2ph1");
+	prints("avgpool2d", "ic2048ih7kh7n\"last\"", "mb1_ic2048ih7_oh1_kh7");
+	refused("maxpool2d", "ic64ih112oc3kh3", NULL, NULL, "no dimension of maxpool2d");
+	refused("maxpool2d", "ic64ih2kh3", NULL, NULL, "outside 1");
+	prints("attention", "b1h12m128n128k64v64", "b1h12_m128n128_k64v64");
+	prints("attention", "m4n5k6n\"x\"", "b1h1_m4n5_k6v6");
+	prints("attention", "b2_h3_m4_n5_k6_v7_mask1", "b2h3_m4n5_k6v7_mask1");
+	refused("attention", "m4k6", NULL, NULL, "has no n");
+	refused("attention", "m4n5k6m4", NULL, NULL, "twice");
+	refused("attention", "m4n5k6x7", NULL, NULL, "no dimension");
+	refused("attention", "m4n5k6mask2", NULL, NULL, "neither 0 nor 1");
+	refused("attention", "m0n5k6", NULL, NULL, "outside 1");
+	refused("attention", "h1024m1048576n1048576k64", NULL, NULL, "2^40");
+	refused("attention", "m4n5k6", NULL, "relu", "no post-operations");
+}
+
+static void flops_are(const char *op, const char *prob, const char *post, int64_t want)
+{
+	struct workload w;
+	struct err e = ERR_INIT;
+
+	if (workload_from_text(&w, op, prob, NULL, post, &e))
+		bail_out("%s %s: %s", op, prob, e.msg);
+	if (!ok(w.flops == want, "the operations of %s %s", op, prob))
+		diag("got %lld", (long long)w.flops);
+}
+
+static void test_flops(void)
+{
+	flops_are("softmax", "3x4", NULL, 5 * 12);
+	flops_are("layer_norm", "3x4", "bias", 7 * 12);
+	flops_are("rms_norm", "3x4", NULL, 4 * 12);
+	flops_are("eltwise", "3x4", "mul,relu", 2 * 12);
+	flops_are("maxpool2d", "ic3ih8oh4kh2sh2", NULL, 3 * 16 * 4);
+	flops_are("attention", "b2h3m4n5k6v7", NULL, 2 * 2 * 3 * 4 * 5 * (6 + 7));
+	flops_are("conv3d", "ic2id4oc3od4kd3", NULL, 2 * 2 * 3 * 64 * 27);
+}
+
 /* As the element types of a product of 2x3 and 3x4, and the bytes of its tensors. */
 static void bytes(const char *dtype, const char *post, int64_t want)
 {
@@ -425,12 +475,23 @@ int main(void)
 	golden("matmul", "8x2x3:8x3x4", NULL, "relu6", 0, "47c326ba174d219b70c043c06cf3d537");
 	golden("conv3d", "ic3id16ih112iw112oc64od8oh56ow56kd3kh7kw7sd2sh2sw2pd1ph3pw3", NULL,
 	       "bias,relu", 1, "56025e95a488f100a8dc8c23b0fd6d0b");
+	golden("softmax", "1536x128", NULL, NULL, 1, "e242cc66fcb2afe8d05555db89fcb8ec");
+	golden("layer_norm", "128x768", NULL, "bias", 1, "0efb84d52a77d720bd51bb8dc2ca9ae0");
+	golden("rms_norm", "128x768", NULL, NULL, 1, "5ddd67aaede378d8becdab057751f9e4");
+	golden("eltwise", "128x3072", NULL, "gelu", 1, "a1998ec897d3937455b771aef658178d");
+	golden("attention", "b1h12m128n128k64v64", NULL, NULL, 1,
+	       "c51da2b552769adb3446ce437be989f0");
+	golden("maxpool2d", "ic64ih112kh3sh2ph1", NULL, NULL, 1,
+	       "1a05209b03b224145079b58536099d5e");
+	golden("avgpool2d", "ic2048ih7kh7", NULL, NULL, 1, "d128f613cab92f832fdc5107f135c987");
 	golden_dtype("matmul", "49x512:512x1000", "bf16", NULL, "ce722de1115698a65209f5cef70cc36e");
 	golden_dtype("conv2d", "ic64ih56oc64oh56kh3", "u8:s8:f32", "bias,relu",
 		     "146b0303bb594d0d60863867ff667bae");
 	test_conv2d();
 	test_conv3d();
 	test_dtypes();
+	test_others();
+	test_flops();
 	test_matmul();
 	test_workload();
 	return done_testing();

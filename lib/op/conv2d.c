@@ -2,7 +2,13 @@
 #include "lib/op/convolution.h"
 
 static const struct convolution form = {
-	&op_conv2d, 2, {"height", "width"}, LAYOUT_NHWC, LAYOUT_NCHW};
+	.kind = CONVOLUTION,
+	.op = &op_conv2d,
+	.axes = 2,
+	.axis = {"height", "width"},
+	.last = LAYOUT_NHWC,
+	.first = LAYOUT_NCHW,
+};
 
 static int parse(const char *prob, int64_t *dim, struct err *e)
 {
@@ -47,6 +53,7 @@ const struct op op_conv2d = {
 	.dim = {"mb", "g", "ic", "ih", "iw", "oc", "oh", "ow", "kh", "kw", "sh", "sw", "ph", "pw",
 		"dh", "dw"},
 	.layout = LAYOUT_NHWC,
+	.is_product = 1,
 	.parse = parse,
 	.print = print,
 	.check = check,

@@ -2,7 +2,13 @@
 #include "lib/op/convolution.h"
 
 static const struct convolution form = {
-	&op_conv3d, 3, {"depth", "height", "width"}, LAYOUT_NDHWC, LAYOUT_NCDHW};
+	.kind = CONVOLUTION,
+	.op = &op_conv3d,
+	.axes = 3,
+	.axis = {"depth", "height", "width"},
+	.last = LAYOUT_NDHWC,
+	.first = LAYOUT_NCDHW,
+};
 
 static int parse(const char *prob, int64_t *dim, struct err *e)
 {
@@ -47,6 +53,7 @@ const struct op op_conv3d = {
 	.dim = {"mb", "g",  "ic", "id", "ih", "iw", "oc", "od", "oh", "ow", "kd",
 		"kh", "kw", "sd", "sh", "sw", "pd", "ph", "pw", "dd", "dh", "dw"},
 	.layout = LAYOUT_NDHWC,
+	.is_product = 1,
 	.parse = parse,
 	.print = print,
 	.check = check,

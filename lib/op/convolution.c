@@ -13,42 +13,62 @@ static const int64_t FLOPS_LIMIT = ((int64_t)1 << 53) - 1; /* what a record can 
 
 /* ---- where the dimensions stand ---- */
 
-enum { MB, G, IC, FIRST_IN };
+enum { MB, G };
+
+static int is_pool(const struct convolution *c)
+{
+	return c->kind != CONVOLUTION;
+}
+
+static int ic_at(const struct convolution *c)
+{
+	return is_pool(c) ? 1 : 2;
+}
 
 static int in_at(const struct convolution *c, int axis)
 {
-	(void)c;
-	return FIRST_IN + axis;
+	return ic_at(c) + 1 + axis;
 }
 
 static int oc_at(const struct convolution *c)
 {
-	return FIRST_IN + c->axes;
+	return is_pool(c) ? ic_at(c) : in_at(c, c->axes);
 }
 
 static int out_at(const struct convolution *c, int axis)
 {
-	return oc_at(c) + 1 + axis;
+	return in_at(c, c->axes) + !is_pool(c) + axis;
 }
 
 static int kernel_at(const struct convolution *c, int axis)
 {
-	return oc_at(c) + 1 + c->axes + axis;
+	return out_at(c, c->axes) + axis;
 }
 
 static int stride_at(const struct convolution *c, int axis)
 {
-	return oc_at(c) + 1 + 2 * c->axes + axis;
+	return kernel_at(c, c->axes) + axis;
 }
 
 static int pad_at(const struct convolution *c, int axis)
 {
-	return oc_at(c) + 1 + 3 * c->axes + axis;
+	return stride_at(c, c->axes) + axis;
 }
 
 static int dilation_at(const struct convolution *c, int axis)
 {
-	return oc_at(c) + 1 + 4 * c->axes + axis;
+	return pad_at(c, c->axes) + axis;
+}
+
+static int64_t groups(const struct convolution *c, const int64_t *dim)
+{
+	return dim[is_pool(c) ? ic_at(c) : G];
+}
+
+/* Channels that an output reads. */
+static int64_t depth(const struct convolution *c, const int64_t *dim)
+{
+	return dim[ic_at(c)] / groups(c, dim);
 }
 
 typedef int place(const struct convolution *c, int axis);
@@ -170,7 +190,7 @@ static void copy_axis(const struct convolution *c, int64_t *dim, int axis)
 
 int convolution_parse(const struct convolution *c, const char *prob, int64_t *dim, struct err *e)
 {
-	const int needed[] = {IC, oc_at(c), in_at(c, 0), kernel_at(c, 0)};
+	const int needed[] = {ic_at(c), oc_at(c), in_at(c, 0), kernel_at(c, 0)};
 	const char *s = prob;
 
 	for (int i = 0; i < c->op->ndims; i++)
@@ -186,7 +206,8 @@ int convolution_parse(const struct convolution *c, const char *prob, int64_t *di
 			return err_set(e, "the problem \"%.60s\" has no %s", prob,
 				       c->op->dim[needed[i]]);
 	set_default(&dim[MB], 1);
-	set_default(&dim[G], 1);
+	if (!is_pool(c))
+		set_default(&dim[G], 1);
 	for (int axis = 1; axis < c->axes; axis++)
 		copy_axis(c, dim, axis);
 	for (int axis = 0; axis < c->axes; axis++)
@@ -227,13 +248,14 @@ void convolution_print(const struct convolution *c, const int64_t *dim, struct b
 		pad |= deduced_pad(&z) != 0;
 	}
 	put(c, out, dim, MB, 1);
-	if (dim[G] > 1)
+	if (!is_pool(c) && dim[G] > 1)
 		put(c, out, dim, G, 1);
 	buf_ch(out, '_');
-	put(c, out, dim, IC, 1);
+	put(c, out, dim, ic_at(c), 1);
 	put(c, out, dim, in_at(c, 0), n);
 	buf_ch(out, '_');
-	put(c, out, dim, oc_at(c), 1);
+	if (!is_pool(c))
+		put(c, out, dim, oc_at(c), 1);
 	put(c, out, dim, out_at(c, 0), n);
 	buf_ch(out, '_');
 	put(c, out, dim, kernel_at(c, 0), n);
@@ -279,8 +301,9 @@ static int check_axis(const struct convolution *c, const int64_t *dim, int axis,
 
 static int check_size(const struct convolution *c, const int64_t *d, struct err *e)
 {
-	int64_t weights = times(d[oc_at(c)], d[IC] / d[G], SIZE_LIMIT), work = 2 * d[MB];
-	int64_t src = times(d[MB], d[IC], SIZE_LIMIT), dst = times(d[MB], d[oc_at(c)], SIZE_LIMIT);
+	int64_t weights = times(d[oc_at(c)], depth(c, d), SIZE_LIMIT), work = 2 * d[MB];
+	int64_t src = times(d[MB], d[ic_at(c)], SIZE_LIMIT),
+		dst = times(d[MB], d[oc_at(c)], SIZE_LIMIT);
 
 	for (int axis = 0; axis < c->axes; axis++) {
 		struct sizes z = sizes_along(c, d, axis);
@@ -305,9 +328,10 @@ int convolution_check(const struct convolution *c, const struct workload *w, str
 		if (d[i] < 1 || d[i] > DIM_LIMIT)
 			return err_set(e, "the dimension %s is %lld, outside 1 to 2^31-1",
 				       c->op->dim[i], (long long)d[i]);
-	if (d[IC] % d[G] || d[oc_at(c)] % d[G])
+	if (d[ic_at(c)] % groups(c, d) || d[oc_at(c)] % groups(c, d))
 		return err_set(e, "%lld groups do not divide %lld and %lld channels",
-			       (long long)d[G], (long long)d[IC], (long long)d[oc_at(c)]);
+			       (long long)groups(c, d), (long long)d[ic_at(c)],
+			       (long long)d[oc_at(c)]);
 	if (w->layout != c->last && w->layout != c->first)
 		return err_set(e, "%s has no layout %s", c->op->name, layout_name(w->layout));
 	if (!w->rhs_const)
@@ -363,7 +387,7 @@ int64_t convolution_flops(const struct convolution *c, const struct workload *w)
 {
 	const int64_t *d = w->dim;
 
-	return 2 * d[MB] * d[oc_at(c)] * along_all(c, d, out_at) * (d[IC] / d[G]) *
+	return (is_pool(c) ? 1 : 2) * d[MB] * d[oc_at(c)] * along_all(c, d, out_at) * depth(c, d) *
 	       along_all(c, d, kernel_at);
 }
 
@@ -374,9 +398,10 @@ int convolution_tensors(const struct convolution *c, const struct workload *w,
 	int64_t dst = d[MB] * d[oc_at(c)] * along_all(c, d, out_at);
 	int n = 0;
 
-	t[n++] = (struct tensor){TENSOR_SRC, d[MB] * d[IC] * along_all(c, d, in_at), 0};
-	t[n++] = (struct tensor){TENSOR_WEIGHTS,
-				 d[oc_at(c)] * (d[IC] / d[G]) * along_all(c, d, kernel_at), 1};
+	t[n++] = (struct tensor){TENSOR_SRC, d[MB] * d[ic_at(c)] * along_all(c, d, in_at), 0};
+	if (!is_pool(c))
+		t[n++] = (struct tensor){TENSOR_WEIGHTS,
+					 d[oc_at(c)] * depth(c, d) * along_all(c, d, kernel_at), 1};
 	n += workload_post_tensors(w, d[oc_at(c)], dst, t + n);
 	t[n++] = (struct tensor){TENSOR_DST, dst, 0};
 	return n;
@@ -448,7 +473,7 @@ static void open_outputs(struct nest *n, const struct convolution *c, const int6
 	for (int axis = 0; axis < c->axes; axis++)
 		l->out[axis] = nest_for(n, LOOP_PARALLEL, c->op->dim[out_at(c, axis)], af(0),
 					af_var(nest_param(n, "O", d[out_at(c, axis)])));
-	l->g = nest_for(n, LOOP_PARALLEL, "g", af(0), af_var(nest_param(n, "G", d[G])));
+	l->g = nest_for(n, LOOP_PARALLEL, "g", af(0), af_var(nest_param(n, "G", groups(c, d))));
 }
 
 /* The loops over taps and their channels, around one multiply-add. */
@@ -458,8 +483,8 @@ static void sum_taps(struct nest *n, const struct convolution *c, const struct w
 {
 	const int64_t *d = w->dim;
 	int64_t taps = along_all(c, d, kernel_at);
-	int icg = nest_param(n, "ICG", d[IC] / d[G]), before = n->depth;
-	struct affine weight = af_times(af_var(oc), nest_param(n, "wo", d[IC] / d[G] * taps));
+	int icg = nest_param(n, "ICG", depth(c, d)), before = n->depth;
+	struct affine weight = af_times(af_var(oc), nest_param(n, "wo", depth(c, d) * taps));
 	const struct expr *x, *y;
 	int wi = nest_param(n, "wi", taps), channel;
 
@@ -492,9 +517,9 @@ int convolution_naive(const struct convolution *c, const struct workload *w, int
 	int src = nest_arg(n, "src", TENSOR_SRC, t[0].size, 0);
 	int wei = nest_arg(n, "wei", TENSOR_WEIGHTS, t[1].size, 0), oc;
 	struct post_naive end = {.wide = wide, .sum = nest_reg(n, "acc", elem, 1, 1, 1)};
-	struct strides si = strides_of(n, c, is_last, d, in_at, d[IC]);
+	struct strides si = strides_of(n, c, is_last, d, in_at, d[ic_at(c)]);
 	struct strides so = strides_of(n, c, is_last, d, out_at, d[oc_at(c)]);
-	int ocg = nest_param(n, "OCG", d[oc_at(c)] / d[G]);
+	int ocg = nest_param(n, "OCG", d[oc_at(c)] / groups(c, d));
 	struct loops l;
 
 	open_outputs(n, c, d, &l);
@@ -506,6 +531,62 @@ int convolution_naive(const struct convolution *c, const struct workload *w, int
 
 	end.bias_at = af_var(oc);
 	end.at = value_at(c, &so, l.b, oc, l.out);
+	post_finish(n, &end);
+	while (n->depth)
+		nest_close(n);
+	return 0;
+}
+
+/* One more value of the window; count: a register. */
+static void take_value(struct nest *n, const struct convolution *c, const struct post_naive *end,
+		       int count, const struct expr *x)
+{
+	const struct expr *one = ex_const(n, ELEM_F64, 1, 1);
+
+	x = ex_op(n, EXPR_WIDEN, x, NULL, NULL);
+	nest_store(n, end->sum, af(0), NULL,
+		   ex_op(n, c->kind == CONVOLUTION_MAX ? EXPR_MAX : EXPR_ADD,
+			 ex_reg(n, end->sum, af(0)), x, NULL));
+	if (c->kind == CONVOLUTION_MEAN)
+		nest_store(n, count, af(0), NULL,
+			   ex_op(n, EXPR_ADD, ex_reg(n, count, af(0)), one, NULL));
+}
+
+int convolution_naive_pool(const struct convolution *c, const struct workload *w, struct nest *n)
+{
+	const int64_t *d = w->dim;
+	const double least = c->kind == CONVOLUTION_MAX ? -1e300 : 0;
+	struct tensor t[OP_MAX_TENSORS];
+	int count = convolution_tensors(c, w, t), is_last = w->layout == c->last;
+	int src = nest_arg(n, "src", TENSOR_SRC, t[0].size, 0), before;
+	int taps = nest_reg(n, "taps", ELEM_F64, 1, 1, 1);
+	struct post_naive end = {.wide = 1, .sum = nest_reg(n, "acc", ELEM_F64, 1, 1, 1)};
+	struct strides si = strides_of(n, c, is_last, d, in_at, d[ic_at(c)]);
+	struct strides so = strides_of(n, c, is_last, d, out_at, d[ic_at(c)]);
+	struct loops l;
+
+	open_outputs(n, c, d, &l);
+	workload_post_naive(w, d[ic_at(c)], t[count - 1].size, n, &end);
+	nest_store(n, end.sum, af(0), NULL, ex_const(n, ELEM_F64, 1, least));
+	nest_store(n, taps, af(0), NULL, ex_const(n, ELEM_F64, 1, 0));
+	before = n->depth;
+	for (int axis = 0; axis < c->axes; axis++) {
+		struct sizes z = sizes_along(c, d, axis);
+
+		l.tap[axis] = nest_for(n, LOOP_SERIAL, c->op->dim[kernel_at(c, axis)], af(0),
+				       af_var(nest_param(n, "K", z.k)));
+		l.in[axis] = open_guard(n, l.out[axis], l.tap[axis], &z);
+	}
+	take_value(n, c, &end, taps, ex_load(n, src, 1, value_at(c, &si, l.b, l.g, l.in), NULL));
+	while (n->depth > before)
+		nest_close(n);
+
+	if (c->kind == CONVOLUTION_MEAN)
+		nest_store(n, end.sum, af(0), NULL,
+			   ex_op(n, EXPR_DIV, ex_reg(n, end.sum, af(0)), ex_reg(n, taps, af(0)),
+				 NULL));
+	end.bias_at = af_var(l.g);
+	end.at = value_at(c, &so, l.b, l.g, l.out);
 	post_finish(n, &end);
 	while (n->depth)
 		nest_close(n);

@@ -171,6 +171,7 @@ const struct op op_matmul = {
 	.ndims = MATMUL_N + 1,
 	.dim = {"b", "m", "k", "n"},
 	.layout = LAYOUT_AB,
+	.is_product = 1,
 	.parse = parse,
 	.print = print,
 	.check = check,

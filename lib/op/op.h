@@ -57,8 +57,10 @@ struct op {
 	/* Makes the dimensions that follow from others, where dim is `from` with those changed that
 	 * have a byte in set. NULL: none does. What follows may be no problem. */
 	void (*follow)(const int64_t *from, const char *set, int64_t *dim);
-	int64_t (*flops)(
-		const struct workload *w); /* 2 x multiply-adds; post-ops are not counted */
+	/* 2 x multiply-adds; of an operator without any, the operations of its definition. Post-ops
+	 * are not counted, but by eltwise, which has nothing else. */
+	int64_t (*flops)(const struct workload *w);
+	int is_product; /* it multiplies and adds */
 	int (*tensors)(const struct workload *w, struct tensor t[OP_MAX_TENSORS]); /* how many */
 	/* The nest that defines the operator, with double accumulators where wide is set. */
 	int (*naive)(const struct workload *w, int wide, struct nest *n, struct err *e);
@@ -123,8 +125,39 @@ enum conv3d_dim {
 	CONV3D_DW,
 };
 enum matmul_dim { MATMUL_B, MATMUL_M, MATMUL_K, MATMUL_N };
+enum pool2d_dim {
+	POOL_MB,
+	POOL_IC,
+	POOL_IH,
+	POOL_IW,
+	POOL_OH,
+	POOL_OW,
+	POOL_KH,
+	POOL_KW,
+	POOL_SH,
+	POOL_SW,
+	POOL_PH,
+	POOL_PW,
+	POOL_DH,
+	POOL_DW,
+};
+enum rows_dim { ROWS_R, ROWS_C }; /* softmax, layer_norm, rms_norm, eltwise */
+/* m queries and n keys for each of h heads in each of b texts; keys of k numbers, values of v.
+ * mask: 0 none, 1 a tensor that is added to the scores. */
+enum attention_dim {
+	ATTENTION_B,
+	ATTENTION_H,
+	ATTENTION_M,
+	ATTENTION_N,
+	ATTENTION_K,
+	ATTENTION_V,
+	ATTENTION_MASK,
+};
 
 extern const struct op op_conv2d, op_conv3d, op_matmul;
+/* Operators that no algorithm computes yet. */
+extern const struct op op_attention, op_avgpool2d, op_eltwise, op_layer_norm, op_maxpool2d,
+	op_rms_norm, op_softmax;
 
 /* Appends "conv2d|matmul": the names of all. */
 void op_names(struct buf *out);

@@ -15,7 +15,9 @@ static const struct record_field identity_fields[] = {
 	{.name = "op",
 	 .kind = RECORD_TEXT,
 	 .need = RECORD_REQUIRED,
-	 .meaning = "The operator: `conv2d`, `conv3d` or `matmul`. See Problems below."},
+	 .meaning =
+		 "The operator: `conv2d`, `conv3d`, `matmul`, `attention`, `softmax`, `layer_norm`, "
+		 "`rms_norm`, `maxpool2d`, `avgpool2d` or `eltwise`. See Problems below."},
 	{.name = "prob",
 	 .kind = RECORD_TEXT,
 	 .need = RECORD_REQUIRED,
@@ -28,11 +30,12 @@ static const struct record_field identity_fields[] = {
 		    "below."},
 	{.name = "layout",
 	 .kind = RECORD_TEXT,
-	 .meaning = "The layout of the activations in memory, outermost dimension first: for "
-		    "conv2d `nhwc` (the default) or `nchw`, for conv3d `ndhwc` (the default) or "
-		    "`ncdhw`, for matmul `ab`, row-major matrices. "
-		    "Weights have no layout here: they are constant, and each candidate packs them "
-		    "ahead as it likes."},
+	 .meaning =
+		 "The layout of the activations in memory, outermost dimension first: for "
+		 "conv2d and pools `nhwc` (the default) or `nchw`, for conv3d `ndhwc` (the default) "
+		 "or `ncdhw`, for the others `ab`, row-major matrices. "
+		 "Weights have no layout here: they are constant, and each candidate packs them "
+		 "ahead as it likes."},
 	{.name = "post",
 	 .kind = RECORD_TEXTS,
 	 .meaning = "The operations fused onto the output, in their order. See Post-operations "
@@ -44,7 +47,9 @@ static const struct record_field identity_fields[] = {
 	{.name = "flops",
 	 .kind = RECORD_COUNT,
 	 .unit = "FLOP",
-	 .meaning = "Twice the multiply-adds of one instance. Post-operations are not counted."},
+	 .meaning =
+		 "Twice the multiply-adds of one instance, without post-operations. Of an operator "
+		 "without multiply-adds: the operations of its definition. See Problems below."},
 	{0},
 };
 
