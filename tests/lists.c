@@ -218,6 +218,85 @@ static void test_hostile_lines(void)
 	ok(workloads > 1000, "lines with letters changed make workloads or are refused");
 }
 
+/* Bytes at the end of memory, so that a sanitizer sees what is read behind them. */
+static void extract_exactly(struct extract *x, const char *s, size_t n)
+{
+	char *copy = xmalloc(n + 1);
+
+	memcpy(copy, s, n);
+	extract_bytes(x, copy, n);
+	free(copy);
+}
+
+/* Cut off anywhere, with bits flipped, with NUL bytes and carriage returns: what is taken is a
+ * workload, nothing else happens, and nothing is silent. */
+static int64_t attack(const char *format, const char *s, size_t n)
+{
+	int64_t workloads = 0, silent = 0;
+	char *changed = xmalloc(n);
+	struct rng r;
+
+	rng_seed(&r, 3, "lists");
+	for (int i = 0; i < 1000; i++) {
+		struct extract x = {.layout = LAYOUT_NHWC, .format = format};
+		size_t length = i % 2 ? n : rng_below(&r, n);
+
+		memcpy(changed, s, n);
+		for (uint64_t k = i % 2 ? 1 + rng_below(&r, 6) : 0; k--;) {
+			char *at = &changed[rng_below(&r, n)];
+
+			*at = rng_below(&r, 4) ? (char)(*at ^ 1 << rng_below(&r, 8))
+					       : "\0\r\n\"[{,:"[rng_below(&r, 8)];
+		}
+		extract_exactly(&x, changed, length);
+		silent += length && !x.failed && !said.n;
+		for (size_t k = 0; k < x.found.by_id.n; k++) {
+			struct work *w = x.found.by_id.item[k].value;
+			struct err e = ERR_INIT;
+
+			workloads += !workload_finish(&w->w, &e);
+		}
+		extract_free(&x);
+	}
+	free(changed);
+	return silent ? -1 : workloads;
+}
+
+static void read_file(const char *name, struct buf *out)
+{
+	char block[4096];
+	int fd = open(name, O_RDONLY);
+	ssize_t n;
+
+	while (fd >= 0 && (n = read(fd, block, sizeof block)) > 0)
+		buf_add(out, block, (size_t)n);
+	if (fd < 0 || close(fd))
+		bail_out("%s cannot be read", name);
+}
+
+static void test_hostile_files(void)
+{
+	static const struct {
+		const char *name, *format;
+	} files[] = {{"pytorch.log", "log"}, {"tensorflow.log", "log"}, {"cudnn.log", "log"},
+		     {"cublas.log", "log"},  {"cublaslt.log", "log"},	{"miopen.log", "log"},
+		     {"rocblas.log", "log"}, {"rocblas.yaml", "log"},	{"autotvm.json", "log"},
+		     {"ansor.json", "log"},  {"lorien.yaml", "log"}};
+
+	for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
+		struct buf b = BUF_INIT;
+		char name[64];
+		int64_t workloads;
+
+		snprintf(name, sizeof name, "tests/logs/%s", files[i].name);
+		read_file(name, &b);
+		workloads = attack(files[i].format, b.s, b.n);
+		ok(workloads > (strstr(name, "ansor") ? -1 : 100),
+		   "%s, cut off and with bits flipped", files[i].name);
+		buf_free(&b);
+	}
+}
+
 int main(void)
 {
 	char folder[] = "/tmp/tl-lists-XXXXXX";
@@ -231,6 +310,7 @@ int main(void)
 	test_benchdnn();
 	test_faults();
 	test_hostile_lines();
+	test_hostile_files();
 	unlink(path);
 	rmdir(folder);
 	buf_free(&said);

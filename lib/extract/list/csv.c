@@ -1,13 +1,16 @@
 /* Lists of workloads as comma-separated values: a header of op, prob and, where wanted, layout,
  * post, rhs (const or computed) and count in any order, then a row for each. Post-ops are joined by
- * '+' (or by commas, quoted): "bias+relu". */
+ * '+' (or by commas, quoted): "bias+relu". Instead of op and prob there may be a column for each
+ * dimension (columns.h). */
 #include <csv.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/extract/list/columns.h"
 #include "lib/extract/list/listing.h"
 
-enum column { OP, PROB, LAYOUT, POST, RHS, COUNT, COLUMNS };
+/* Behind these stand the columns of dimensions. */
+enum column { OP, PROB, LAYOUT, POST, RHS, COUNT, DIMS, COLUMNS = DIMS + COLUMNS_COUNT };
 enum { FIELDS_MAX = 64, FIELD_MAX_BYTES = 1000 };
 
 static const char *const names[] = {"op", "prob", "layout", "post", "rhs", "count"};
@@ -15,11 +18,23 @@ static const char *const names[] = {"op", "prob", "layout", "post", "rhs", "coun
 struct reader {
 	struct listing l; /* its lines are rows, the header included */
 	int header_done, broken;
+	const char *op;			/* of all rows, where columns are dimensions; else NULL */
 	enum column column[FIELDS_MAX]; /* what stands in each field; COLUMNS: not for us */
 	int nfields, at, too_long;
 	struct buf value[COLUMNS];
 	struct err e;
 };
+
+/* COLUMNS: none of ours. */
+static enum column column_of(const char *s, size_t n)
+{
+	int dim = columns_find(s, n);
+
+	for (int i = 0; i < DIMS; i++)
+		if (strlen(names[i]) == n && !memcmp(names[i], s, n))
+			return (enum column)i;
+	return dim < 0 ? COLUMNS : (enum column)(DIMS + dim);
+}
 
 static void header_field(struct reader *r, const char *s, size_t n)
 {
@@ -31,11 +46,7 @@ static void header_field(struct reader *r, const char *s, size_t n)
 		s += 3;
 		n -= 3;
 	}
-	r->column[r->nfields] = COLUMNS;
-	for (int i = 0; i < COLUMNS; i++)
-		if (strlen(names[i]) == n && !memcmp(names[i], s, n))
-			r->column[r->nfields] = (enum column)i;
-	r->nfields++;
+	r->column[r->nfields++] = column_of(s, n);
 }
 
 static void on_field(void *s, size_t n, void *ctx)
@@ -60,20 +71,41 @@ static void check_header(struct reader *r)
 	for (int i = 0; i < r->nfields; i++)
 		seen[r->column[i]]++;
 	r->header_done = 1;
-	for (int i = 0; i < COLUMNS; i++)
+	if (!seen[OP] || !seen[PROB])
+		r->op = columns_op(seen + DIMS);
+	for (int i = 0; i < (r->op ? COLUMNS : DIMS); i++)
 		if (seen[i] > 1)
 			r->broken = 1;
-	if (!seen[OP] || !seen[PROB])
+	if (!r->op && (!seen[OP] || !seen[PROB]))
 		r->broken = 1;
 	if (r->broken)
 		err_set(&r->e,
 			"its first line does not name the columns op and prob once each (and "
-			"layout, post, rhs and count, if there are any)");
+			"layout, post, rhs and count, if there are any), nor the dimensions of a "
+			"product (m,n,k) or a convolution (such as n,c,h,w,k,r,s,stride,pad)");
 }
 
 static const char *text(const struct reader *r, enum column c)
 {
 	return r->value[c].n ? r->value[c].s : NULL;
+}
+
+/* The workload that op and prob tell, or the dimensions. */
+static int row_workload(struct reader *r, struct workload *w, struct err *e)
+{
+	struct buf prob = BUF_INIT;
+	int s = 0;
+
+	if (r->op)
+		s = columns_prob(r->op, &r->value[DIMS], &prob, e);
+	else if (!text(r, OP) || !text(r, PROB))
+		s = err_set(e, "it names no op or no prob");
+	if (!s)
+		s = workload_from_text(w, r->op ? r->op : text(r, OP),
+				       r->op ? prob.s : text(r, PROB), text(r, LAYOUT),
+				       text(r, POST), e);
+	buf_free(&prob);
+	return s;
 }
 
 static int row_count(const struct reader *r, int64_t *count, struct err *e)
@@ -123,11 +155,7 @@ static void on_row(int terminator, void *ctx)
 		err_set(&e, "a field is longer than %d bytes", FIELD_MAX_BYTES);
 	else if (r->at != r->nfields)
 		err_set(&e, "it has %d fields, and the first line %d", r->at, r->nfields);
-	else if (!text(r, OP) || !text(r, PROB))
-		err_set(&e, "it names no op or no prob");
-	else if (!workload_from_text(&w, text(r, OP), text(r, PROB), text(r, LAYOUT), text(r, POST),
-				     &e) &&
-		 !row_rhs(r, &w, &e) && !row_count(r, &count, &e))
+	else if (!row_workload(r, &w, &e) && !row_rhs(r, &w, &e) && !row_count(r, &count, &e))
 		listing_take(&r->l, &w, "", 0, count);
 	if (e.status)
 		listing_bad(&r->l, &e);

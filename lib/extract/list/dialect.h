@@ -20,6 +20,7 @@ struct dialect {
 	int is_common; /* other texts have such lines, too */
 };
 
-extern const struct dialect dialect_verbose, dialect_benchdnn;
+extern const struct dialect dialect_verbose, dialect_benchdnn, dialect_calls, dialect_cublaslt,
+	dialect_miopen, dialect_rocblas, dialect_autotvm, dialect_lorien;
 
 #endif

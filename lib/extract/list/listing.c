@@ -6,7 +6,7 @@
 #include <string.h>
 
 /* Bounds on what a member makes us keep: instances, and kinds of what is left out. */
-enum { INSTANCES_MAX = 1000000, KINDS_MAX = 1000 };
+enum { INSTANCES_MAX = 1000000, KINDS_MAX = 1000, SEEN_MAX = 100000 };
 enum { TYPE_MAX = 40, NAME_MAX_BYTES = 98, LABEL_MAX = 160 };
 
 struct listed {
@@ -110,6 +110,20 @@ void listing_leave(struct listing *l, const char *type, const char *why, int64_t
 	count_kind(l, kind_of(l, 0, type, why), n, macs);
 }
 
+void listing_leave_once(struct listing *l, const char *type, const char *why, const char *bytes,
+			size_t n, int64_t macs)
+{
+	struct id id;
+	int is_new = 1;
+
+	hash_id(&id, bytes, n);
+	l->last = NULL;
+	if (l->seen.n < SEEN_MAX)
+		map_put(&l->seen, id.s, ID_HEX, &is_new);
+	if (is_new)
+		listing_leave(l, type, why, 1, macs);
+}
+
 void listing_time(struct listing *l, double seconds)
 {
 	if (l->last && isfinite(seconds) && seconds > 0)
@@ -201,4 +215,5 @@ void listing_drop(struct listing *l)
 		free(k);
 	}
 	map_free(&l->kind);
+	map_free(&l->seen);
 }

@@ -19,6 +19,7 @@ struct listing {
 	/* Private. */
 	struct collected found;
 	struct map kind; /* struct listed *: by fate, type and reason */
+	struct map seen; /* what was left once, by hash */
 	struct listed *last;
 	int64_t taken;
 };
@@ -33,6 +34,9 @@ void listing_take_once(struct listing *l, const struct workload *w, const char *
 /* n operators that are no workloads. type: what they are called; why may be "". macs: of one of
  * them; 0: it does none, -1: it does, and they are not known. */
 void listing_leave(struct listing *l, const char *type, const char *why, int64_t n, int64_t macs);
+/* The same, once for what stands in the n bytes. */
+void listing_leave_once(struct listing *l, const char *type, const char *why, const char *bytes,
+			size_t n, int64_t macs);
 /* What was taken or left last took so long. */
 void listing_time(struct listing *l, double seconds);
 /* A line that makes no sense. */

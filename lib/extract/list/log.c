@@ -5,7 +5,9 @@
 
 #include "lib/extract/list/dialect.h"
 
-static const struct dialect *const dialects[] = {&dialect_verbose, &dialect_benchdnn};
+static const struct dialect *const dialects[] = {
+	&dialect_verbose, &dialect_calls,   &dialect_cublaslt, &dialect_miopen,
+	&dialect_rocblas, &dialect_autotvm, &dialect_lorien,   &dialect_benchdnn};
 
 enum { DIALECTS = sizeof dialects / sizeof *dialects };
 

@@ -1,0 +1,209 @@
+#include "lib/extract/list/miopen.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/extract/list/command.h"
+#include "lib/extract/list/dialect.h"
+#include "lib/extract/list/told.h"
+
+enum option {
+	BATCH,
+	IC,
+	OC,
+	GROUPS,
+	SPACE,
+	IN_D,
+	IN_H,
+	IN_W,
+	FIL_D,
+	FIL_H,
+	FIL_W,
+	STRIDE_D,
+	STRIDE_H,
+	STRIDE_W,
+	PAD_D,
+	PAD_H,
+	PAD_W,
+	DIL_D,
+	DIL_H,
+	DIL_W,
+	FORW,
+	MODE,
+	PAD_MODE,
+	LAYOUT,
+	BIAS,
+	OPTIONS
+};
+
+static const struct command_name names[OPTIONS] = {
+	{"n", "batchsize"},	{"c", "in_channels"},	{"k", "out_channels"},
+	{"g", "group_count"},	{"_", "spatial_dim"},	{"!", "in_d"},
+	{"H", "in_h"},		{"W", "in_w"},		{"@", "fil_d"},
+	{"y", "fil_h"},		{"x", "fil_w"},		{"#", "conv_stride_d"},
+	{"u", "conv_stride_h"}, {"v", "conv_stride_w"}, {"$", "pad_d"},
+	{"p", "pad_h"},		{"q", "pad_w"},		{"^", "dilation_d"},
+	{"l", "dilation_h"},	{"j", "dilation_w"},	{"F", "forw"},
+	{"m", "mode"},		{"z", "pad_mode"},	{"I", "in_layout"},
+	{"b", "bias"},
+};
+
+/* The driver's defaults, for a dimension of space. */
+enum { DEFAULT_BATCH = 100, DEFAULT_CHANNELS = 3, DEFAULT_FILTERS = 32, DEFAULT_SIZE = 32 };
+enum { DEFAULT_WINDOW = 3 };
+
+static char *find(char *line)
+{
+	char *at = strstr(line, "MIOpenDriver");
+
+	if (!at || (at > line && !strchr(" /\t\"'`$", at[-1])))
+		return NULL;
+	at += strlen("MIOpenDriver");
+	if (!strncmp(at, ".exe", 4))
+		at += 4;
+	return *at == ' ' ? line : NULL;
+}
+
+/* What the driver calls "same" makes an output as large as the input, over the stride. */
+static void pad_same(struct told_conv *t, int i)
+{
+	int64_t s = t->stride[i], out, all;
+
+	if (s < 1 || t->in[i] < 1 || t->kernel[i] < 1 || t->dilation[i] < 1)
+		return; /* no convolution anyway */
+	out = (t->in[i] + s - 1) / s;
+	all = (out - 1) * s + (t->kernel[i] - 1) * t->dilation[i] + 1 - t->in[i];
+	t->before[i] = all > 0 ? all / 2 : 0;
+	t->after[i] = all > 0 ? all - all / 2 : 0;
+}
+
+static void understand(const struct command *c, struct told_conv *t)
+{
+	int same = command_is(c, PAD_MODE, "same"), valid = command_is(c, PAD_MODE, "valid");
+
+	*t = told_conv_plain(command_int(c, SPACE, 2) == 3 ? 3 : 2);
+	t->mb = command_int(c, BATCH, DEFAULT_BATCH);
+	t->groups = command_int(c, GROUPS, 1);
+	t->ic = command_int(c, IC, DEFAULT_CHANNELS);
+	t->oc = command_int(c, OC, DEFAULT_FILTERS);
+	for (int i = 0; i < t->space; i++) {
+		int axis = 3 - t->space + i;
+
+		t->in[i] = command_int(c, IN_D + axis, DEFAULT_SIZE);
+		t->kernel[i] = command_int(c, FIL_D + axis, DEFAULT_WINDOW);
+		t->stride[i] = command_int(c, STRIDE_D + axis, 1);
+		t->before[i] = t->after[i] = valid ? 0 : command_int(c, PAD_D + axis, 0);
+		t->dilation[i] = command_int(c, DIL_D + axis, 1);
+		if (same)
+			pad_same(t, i);
+	}
+}
+
+/* Why a convolution that the driver is told to do is no workload, or NULL. type: "conv", or
+ * "convfp16" and the like. */
+static const char *refuse(const struct listing *l, const struct command *c, const char *type,
+			  const char *line, const struct told_conv *t)
+{
+	int64_t forward = command_int(c, FORW, 0);
+
+	(void)l;
+	if (strcmp(type, "conv") != 0)
+		return "not f32";
+	if (strstr(line, "[LogCmdFind"))
+		return "a search for an algorithm";
+	if (forward > 0 && !(forward & 1))
+		return "backward";
+	return t->space == 3 ? "3-D" : NULL;
+}
+
+static void take_conv(struct listing *l, const char *type, const char *line, const char *options)
+{
+	struct err e = ERR_INIT;
+	struct told_conv t;
+	struct workload w;
+	struct command c;
+	const char *why;
+	int64_t macs;
+
+	command_read(&c, names, OPTIONS, options);
+	understand(&c, &t);
+	macs = told_conv_macs(&t);
+	why = refuse(l, &c, type, line, &t);
+	if (command_is(&c, MODE, "trans")) {
+		listing_leave(l, type, "transposed", 1, -1);
+	} else if (why) {
+		listing_leave(l, type, why, 1, strstr(why, "search") ? 0 : macs);
+	} else if (told_conv(&t, command_is(&c, LAYOUT, "NHWC") ? LAYOUT_NHWC : LAYOUT_NCHW, &w,
+			     &e)) {
+		listing_bad(l, &e);
+	} else {
+		if (command_int(&c, BIAS, 0) > 0)
+			w.post[w.npost++].kind = POST_BIAS;
+		if (workload_finish(&w, &e))
+			listing_bad(l, &e);
+		else
+			listing_take(l, &w, "", 0, 1);
+	}
+}
+
+static void read(struct listing *l, void *state, char *line)
+{
+	static const char *const multiply[] = {"CBAInfer", "rnn", "gemm"};
+	char *type = strstr(line, "MIOpenDriver"), *end;
+	int64_t macs = 0;
+
+	(void)state;
+	type += strcspn(type, " ");
+	type += strspn(type, " ");
+	end = type + strcspn(type, " \t\"'");
+	if (*end)
+		*end++ = 0;
+	if (!strncmp(type, "conv", 4)) {
+		*(type - 1) = 0; /* what stands before is the log's */
+		take_conv(l, type, line, end);
+		return;
+	}
+	for (size_t i = 0; i < sizeof multiply / sizeof *multiply; i++)
+		if (!strncmp(type, multiply[i], strlen(multiply[i])))
+			macs = -1;
+	listing_leave(l, type, "", 1, macs);
+}
+
+const struct dialect dialect_miopen = {find, read, NULL, 0, 0};
+
+/* Its padding is the same on both sides, and where that makes another output there are no words. */
+static int is_symmetric(const int64_t *d)
+{
+	for (int a = 0; a < 2; a++) {
+		int64_t room = d[CONV_IH + a] + 2 * d[CONV_PH + a] -
+			       ((d[CONV_KH + a] - 1) * (d[CONV_DH + a] + 1) + 1);
+
+		if (room < 0 || room / d[CONV_SH + a] + 1 != d[CONV_OH + a])
+			return 0;
+	}
+	return 1;
+}
+
+int miopen_print(const struct workload *w, struct buf *out)
+{
+	static const struct {
+		const char *option;
+		int dim, plus;
+	} told[] = {{"-n", CONV_MB, 0}, {"-c", CONV_IC, 0}, {"-H", CONV_IH, 0}, {"-W", CONV_IW, 0},
+		    {"-k", CONV_OC, 0}, {"-y", CONV_KH, 0}, {"-x", CONV_KW, 0}, {"-p", CONV_PH, 0},
+		    {"-q", CONV_PW, 0}, {"-u", CONV_SH, 0}, {"-v", CONV_SW, 0}, {"-l", CONV_DH, 1},
+		    {"-j", CONV_DW, 1}};
+	int bias = workload_has_post(w, POST_BIAS);
+
+	if (w->op != &op_conv2d || w->npost > bias || !is_symmetric(w->dim))
+		return -1;
+	buf_str(out, "./bin/MIOpenDriver conv");
+	for (size_t i = 0; i < sizeof told / sizeof *told; i++)
+		buf_fmt(out, " %s %lld", told[i].option,
+			(long long)w->dim[told[i].dim] + told[i].plus);
+	if (w->layout == LAYOUT_NHWC)
+		buf_str(out, " --in_layout NHWC --fil_layout NHWC --out_layout NHWC");
+	buf_fmt(out, " -m conv -g %lld%s -F 1 -t 1", (long long)w->dim[CONV_G],
+		bias ? " -b 1" : "");
+	return 0;
+}

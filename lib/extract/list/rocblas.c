@@ -1,0 +1,178 @@
+/* Command lines of rocblas-bench, hipblas-bench and hipblaslt-bench, which the libraries' logs
+ * print, too, and what rocBLAS counts at a program's end (ROCBLAS_LAYER=4):
+ *
+ *   ./rocblas-bench -f gemm_strided_batched_ex --transposeA T --transposeB N -m 64 -n 64 -k 32
+ *       --a_type f32_r ... --batch_count 12
+ *   - { rocblas_function: "rocblas_sgemm", transA: 'N', transB: 'T', M: 64, N: 64, K: 32, ...,
+ *       call_count: 12 }
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/extract/list/blas.h"
+#include "lib/extract/list/command.h"
+#include "lib/extract/list/dialect.h"
+
+enum option {
+	FUNCTION,
+	PRECISION,
+	M,
+	N,
+	K,
+	BATCH,
+	TYPE_A,
+	TYPE_B,
+	TYPE_C,
+	STRIDE_A,
+	BETA,
+	BIAS,
+	ACTIVATION,
+	OPTIONS
+};
+
+static const struct command_name names[OPTIONS] = {
+	{"f", "function"},
+	{"r", "precision"},
+	{"m", "sizem"},
+	{"n", "sizen"},
+	{"k", "sizek"},
+	{NULL, "batch_count"},
+	{NULL, "a_type"},
+	{NULL, "b_type"},
+	{NULL, "c_type"},
+	{NULL, "stride_a"},
+	{NULL, "beta"},
+	{NULL, "bias_vector"},
+	{NULL, "activation_type"},
+};
+
+static const char mark[] = "rocblas_function:";
+
+static char *find(char *line)
+{
+	static const char *const programs[] = {"rocblas-bench ", "hipblas-bench ",
+					       "hipblaslt-bench "};
+
+	for (size_t i = 0; i < sizeof programs / sizeof *programs; i++)
+		if (strstr(line, programs[i]))
+			return strstr(line, programs[i]);
+	return strstr(line, mark);
+}
+
+static int is_f32(const struct command *c, int i)
+{
+	return !c->value[i] || command_is(c, i, "f32_r") || command_is(c, i, "s");
+}
+
+/* Is a text with what is behind it, "T" or "0.000", the number 0? */
+static int is_zero(const struct command *c, int i)
+{
+	return !c->value[i] || (c->length[i] && strtod(c->value[i], NULL) == 0);
+}
+
+static void take_command(struct listing *l, const char *line)
+{
+	struct blas_product p = {.name = "gemm"};
+	int lt = !strncmp(line, "hipblaslt", 9);
+	char name[40] = "matmul";
+	struct command c;
+
+	command_read(&c, names, OPTIONS, line);
+	if (!lt && c.value[FUNCTION]) {
+		size_t n =
+			c.length[FUNCTION] < sizeof name - 1 ? c.length[FUNCTION] : sizeof name - 1;
+
+		memcpy(name, c.value[FUNCTION], n);
+		name[n] = 0;
+		if (!strstr(name, "gemm")) {
+			listing_leave(l, name, "", 1, 0);
+			return;
+		}
+	}
+	p.name = name;
+	p.m = command_int(&c, M, 128);
+	p.n = command_int(&c, N, 128);
+	p.k = command_int(&c, K, 128);
+	p.batch = command_int(&c, BATCH, 1);
+	p.is_f32 = is_f32(&c, PRECISION) && is_f32(&c, TYPE_A) && is_f32(&c, TYPE_B) &&
+		   is_f32(&c, TYPE_C);
+	p.is_shared = p.batch > 1 && command_int(&c, STRIDE_A, 1) == 0;
+	p.is_added = !is_zero(&c, BETA);
+	if (lt && (c.value[BIAS] || c.value[ACTIVATION])) {
+		int relu = command_is(&c, ACTIVATION, "relu"),
+		    gelu = command_is(&c, ACTIVATION, "gelu");
+		int none = !c.value[ACTIVATION] || command_is(&c, ACTIVATION, "none");
+		int bias = c.value[BIAS] && !command_is(&c, BIAS, "0");
+
+		p.epilogue = relu   ? bias ? "RELU_BIAS" : "RELU"
+			     : gelu ? bias ? "GELU_BIAS" : "GELU"
+			     : none ? bias ? "BIAS" : "NONE"
+				    : "other";
+	}
+	blas_take(l, &p, 1);
+}
+
+/* The number behind a name of a line in YAML, or other. */
+static int64_t number_of(const char *line, const char *name, int64_t other)
+{
+	size_t n = strlen(name);
+
+	for (const char *s = strstr(line, name); s; s = strstr(s + 1, name)) {
+		char *end;
+		int64_t v;
+
+		if (s == line || !strchr(" {,", s[-1]) || s[n] != ':')
+			continue;
+		v = strtoll(s + n + 1, &end, 10);
+		return end == s + n + 1 || v < 0 || v > INT32_MAX ? -1 : v;
+	}
+	return other;
+}
+
+static void take_counted(struct listing *l, const char *line)
+{
+	const char *s = line + sizeof mark - 1;
+	int64_t count = number_of(line, "call_count", 1);
+	struct blas_product p = {.batch = number_of(line, "batch_count", 1),
+				 .m = number_of(line, "M", -1),
+				 .n = number_of(line, "N", -1),
+				 .k = number_of(line, "K", -1)};
+	const char *beta = strstr(line, " beta: ");
+	char name[40];
+	size_t n;
+
+	s += strspn(s, " \"'");
+	n = strcspn(s, "\"', }");
+	n = n < sizeof name - 1 ? n : sizeof name - 1;
+	memcpy(name, s, n);
+	name[n] = 0;
+	p.name = name;
+	p.is_f32 = strstr(name, "sgemm") ||
+		   (strstr(name, "gemm_") && strstr(line, "a_type: \"f32_r\"") &&
+		    strstr(line, "c_type: \"f32_r\""));
+	p.is_shared = p.batch > 1 && number_of(line, "stride_a", 1) == 0;
+	p.is_added = beta && strtod(beta + 7, NULL) != 0;
+	if (count < 1 || count > LISTING_COUNT_MAX)
+		count = 1;
+	if (strstr(name, "gemm"))
+		blas_take(l, &p, count);
+	else
+		listing_leave(l, name, "", count, 0);
+}
+
+/* Where a log has both, the counts at its end are those of the calls above. */
+static void read(struct listing *l, void *state, char *line)
+{
+	int *has_calls = state;
+
+	if (strncmp(line, mark, sizeof mark - 1) != 0) {
+		*has_calls = 1;
+		take_command(l, line);
+	} else if (*has_calls) {
+		listing_leave(l, "sums of calls", "the calls stand above", 1, 0);
+	} else {
+		take_counted(l, line);
+	}
+}
+
+const struct dialect dialect_rocblas = {find, read, NULL, sizeof(int), 0};

@@ -1,0 +1,105 @@
+#!/bin/sh
+# tl-extract: logs and lists of other programs, recorded in tests/logs/ or made in the form of theirs.
+bin=${BIN:-bin}
+logs=tests/logs
+# shellcheck disable=SC2059 # formats from the lines below
+# shellcheck source=tests/tap.sh
+. "$(dirname "$0")/tap.sh"
+
+# brief: of each record its problem, layout (but ab), post-ops, a computed right side and the count
+brief() {
+	sed 's/.*"prob":"\([^"]*\)","dtype":"[^"]*","layout":"\([a-z]*\)","post":\[\([^]]*\)\]\(.*\)"flops.*"count":\([0-9]*\).*/\1 \2 \3 \4 x\5/
+		s/"rhs":"const"//; s/"rhs":"computed"/computed/; s/[",]/ /g; s/ ab / /; s/  */ /g' | sed 's/^\(.*[a-z0-9]\) x1$/\1/'
+}
+# reads NAME FILE SENTENCE, and the records wanted on standard input
+reads() {
+	cat >"$tmp/want"
+	"$bin/tl-extract" "$logs/$2" 2>"$tmp/err" | brief >"$tmp/out"
+	cmp -s "$tmp/want" "$tmp/out"
+	ok $? "$1"
+	cmp -s "$tmp/want" "$tmp/out" || sed 's/^/# /' "$tmp/out"
+	grep -qF -e "$3" "$tmp/err"
+	ok $? "and what is left out"
+	grep -qF -e "$3" "$tmp/err" || sed 's/^/# /' "$tmp/err"
+}
+
+reads "cuDNN's log" cudnn.log '2 instances extracted; not extracted: cudnnConvolutionForward (not f32) 1, cudnnConvolutionBackwardFilter (backward) 1, cudnnPoolingForward 1, cudnnBackendExecute (the log does not tell its tensors) 1' <<'END2'
+mb32_ic64ih56_oc128oh28_kh3sh2ph1 nchw
+mb1g32_ic32ih14_oc32oh14_kh3ph2dh1 nhwc bias add relu
+END2
+reads "cuBLAS' log" cublas.log '; not extracted: cublasHgemm (not f32) 1' <<'END2'
+128x768:768x3072
+12x128x32:12x32x64 computed
+END2
+reads "cuBLASLt's log" cublaslt.log '; not extracted: other lines 1, matmul (not f32) 1' <<'END2'
+128x768:768x3072 bias relu
+12x128x32:12x32x64 computed
+2048x2400:2400x128 bias
+END2
+reads "MIOpen's command lines" miopen.log '; not extracted: conv (a search for an algorithm) 1, convbfp16 (not f32) 1, conv (backward) 1, conv (3-D) 1, pool 1, other lines 1' <<'END2'
+mb1_ic3ih224_oc64oh112_kh7sh2ph3 nchw x2
+mb2g32_ic1024ih79iw49_oc512oh40ow25_kh1kw1sh2sw2 nhwc bias
+mb1_ic64ih28_oc64oh14_kh3sh2 nchw
+END2
+reads "rocBLAS' command lines" rocblas.log '; not extracted: gemm_batched_ex (not f32) 1, axpy 1' <<'END2'
+128x768:768x3072
+12x128x32:12x32x64 computed
+512x256:256x1024 bias add relu
+END2
+reads "rocBLAS' counts" rocblas.yaml '11 instances extracted; not extracted: rocblas_sscal 3' <<'END2'
+128x768:768x3072 x11
+END2
+reads "AutoTVM's trials: each task once" autotvm.json '; not extracted: conv2d_transpose_nchw.x86 (transposed) 1, conv2d_NCHWc_int8.x86 (not f32) 1' <<'END2'
+mb1_ic3ih224_oc64oh112_kh7sh2ph3 nchw
+mb1g32_ic32ih112_oc32oh112_kh3ph1 nchw
+mb1_ic64ih56_oc128oh28_kh3sh2ph1 nchw
+mb1_ic64ih56_oc64oh55_kh3 nhwc
+mb1g32_ic128ih56_oc128oh56_kh3ph1 nchw
+128x768:768x3072
+1x512:512x1000 bias
+12x128x64:12x64x128 computed
+12x128x64:12x64x32 computed
+mb1_ic64ih56_oc64oh56_kh1 nchw
+END2
+reads "Ansor's trials" ansor.json "0 instances extracted; not extracted: tasks of Ansor's (known by a hash alone) 1, matmul_add (a function that the log does not tell) 1" </dev/null
+reads "Lorien's workloads" lorien.yaml '2 instances extracted' <<'END2'
+mb1_ic64ih73_oc80oh73_kh1 nchw
+1x512:512x1000
+END2
+cat "$logs/rocblas.log" "$logs/rocblas.yaml" >"$tmp/both.log"
+"$bin/tl-extract" "$tmp/both.log" 2>"$tmp/err" | brief >"$tmp/out"
+[ "$(head -n 1 "$tmp/out")" = '128x768:768x3072' ] && grep -q 'sums of calls (the calls stand above) 2' "$tmp/err"
+ok $? 'where a log has both calls and their counts, none counts twice'
+
+# Recordings in an archive are known by their lines.
+tar -C "$logs" -cf "$tmp/logs.tar" cudnn.log autotvm.json lorien.yaml pytorch_net.py
+"$bin/tl-extract" "$tmp/logs.tar" 2>"$tmp/err" | brief >"$tmp/out"
+[ "$(wc -l <"$tmp/out")" -eq 14 ] && [ "$(wc -l <"$tmp/err")" -eq 3 ]
+ok $? 'an archive of them, with a program among them'
+
+# Lists with a column for each dimension.
+list() { # NAME WANT LINES
+	printf "$3" | "$bin/tl-extract" -q -f csv 2>"$tmp/err" | brief >"$tmp/out"
+	[ "$(tr '\n' ';' <"$tmp/out")" = "$2" ]
+	status=$?
+	ok $status "$1"
+	[ $status -eq 0 ] || sed 's/^/# /' "$tmp/out" "$tmp/err"
+}
+list "DeepBench's convolutions" 'mb4_ic1ih161iw700_oc32oh79ow341_kh5kw20sh2sw2 nhwc;' \
+	'w,h,c,n,k,filter_w,filter_h,pad_w,pad_h,wstride,hstride,precision\n700,161,1,4,32,20,5,0,0,2,2,float\n'
+list "and its products" '1760x256:256x16 x3;' \
+	'M,N,K,a_t,count\n1760,16,256,0,3\n'
+list 'one size for both sides' 'mb2g32_ic32ih14_oc32oh14_kh3ph2dh1 nchw bias relu;' \
+	'mb,C,H,K,kernel,stride,pad,groups,dilation,layout,post\r\n2,32,14,32,3,1,2,32,2,nchw,bias+relu\r\n'
+list 'a batch' '12x64x16:12x16x32 computed;' \
+	'batch,m,n,k,rhs\n12,64,32,16,computed\n'
+printf 'm,n,k\n1,2,3\n1,x,3\n1,,3\n-1,2,3\n' >"$tmp/bad.csv"
+"$bin/tl-extract" "$tmp/bad.csv" >"$tmp/out" 2>"$tmp/err"
+[ $? -eq 3 ] && [ "$(wc -l <"$tmp/out")" -eq 1 ] && grep -q 'bad.csv:3: "x" is no size' "$tmp/err" && grep -q 'bad.csv:4: it lacks a size (n)' "$tmp/err"
+ok $? 'rows that lack a size, or have none'
+printf 'c,h,k\n1,2,3\n' >"$tmp/bad.csv"
+"$bin/tl-extract" "$tmp/bad.csv" >"$tmp/out" 2>"$tmp/err"
+[ $? -eq 3 ] && [ "$(wc -l <"$tmp/err")" -eq 1 ] && grep -q 'nor the dimensions of a product' "$tmp/err"
+ok $? 'a list without an operator is refused in one sentence'
+
+echo "1..$n"
