@@ -3,6 +3,8 @@ import torch
 import torchvision
 from torch import nn
 
+import torch_attention
+
 models = torchvision.models
 
 
@@ -48,6 +50,17 @@ class Detector(nn.Module):
             top = x if top is None else x + nn.functional.interpolate(top, scale_factor=2.0)
             out.append(self.head(top).permute(0, 2, 3, 1).reshape(top.shape[0], -1, 24))
         return torch.cat(out, 1).sigmoid()
+
+
+class Heads(nn.Module):
+    """A detector of torchvision up to what its heads say; the rest sorts boxes."""
+
+    def __init__(self, detector):
+        super().__init__()
+        self.backbone, self.head = detector.backbone, detector.head if hasattr(detector, 'head') else detector.rpn.head
+
+    def forward(self, x):
+        return self.head(list(self.backbone(x).values()))
 
 
 class Encoder(nn.Module):
@@ -114,6 +127,30 @@ class Recurrent(nn.Module):
         return self.classes(self.lstm(x)[0])
 
 
+def heads(name):
+    return lambda: Heads(getattr(models.detection, name)(weights=None, weights_backbone=None))
+
+
+class Stacked(nn.Module):
+    """Layers of a GRU and of an LSTM on each other, then steps of a cell: as encoders and decoders of translation."""
+
+    def __init__(self):
+        super().__init__()
+        self.words = nn.Embedding(1000, 48)
+        self.gru = nn.GRU(48, 64, num_layers=2, bidirectional=True)
+        self.lstm = nn.LSTM(128, 40, num_layers=3, batch_first=True, bias=False)
+        self.cell = nn.LSTMCell(40, 24)
+        self.classes = nn.Linear(24, 11)
+
+    def forward(self, words):
+        x, _ = self.gru(self.words(words).transpose(0, 1))
+        x, _ = self.lstm(x.transpose(0, 1))
+        h = c = torch.zeros(words.shape[0], 24)
+        for i in range(3):
+            h, c = self.cell(x[:, i], (h, c))
+        return self.classes(h)
+
+
 image = lambda side=224: (torch.zeros(1, 3, side, side),)
 video = lambda: (torch.zeros(1, 3, 8, 64, 64),)
 words = lambda: (torch.zeros(1, 12, dtype=torch.long),)
@@ -130,19 +167,22 @@ NETWORKS = {
     'fcn_resnet50': (models.segmentation.fcn_resnet50, image),
     'unet': (UNet, lambda: image(64)),
     'detector': (Detector, image),
-    'ssdlite320': (lambda **k: models.detection.ssdlite320_mobilenet_v3_large(weights=None, weights_backbone=None).backbone,
-                   lambda: image(320)),
-    'retinanet_fpn': (lambda **k: models.detection.retinanet_resnet50_fpn(weights=None, weights_backbone=None).backbone, image),
-    'fasterrcnn_fpn': (lambda **k: models.detection.fasterrcnn_mobilenet_v3_large_fpn(weights=None, weights_backbone=None).backbone,
-                       image),
+    'ssdlite320': (heads('ssdlite320_mobilenet_v3_large'), lambda: image(320)),
+    'ssd300_vgg16': (heads('ssd300_vgg16'), lambda: image(300)),
+    'retinanet_fpn': (heads('retinanet_resnet50_fpn'), image),
+    'fcos_fpn': (heads('fcos_resnet50_fpn'), image),
+    'fasterrcnn_fpn': (heads('fasterrcnn_mobilenet_v3_large_fpn'), image),
     'r3d_18': (models.video.r3d_18, video),
     'mc3_18': (models.video.mc3_18, video),
     'r2plus1d_18': (models.video.r2plus1d_18, video),
     's3d': (models.video.s3d, lambda: (torch.zeros(1, 3, 16, 224, 224),)),
+    'swin3d_t': (models.video.swin3d_t, video),
     'encoder': (Encoder, words),
     'decoder': (Decoder, words),
     'speech': (Speech, lambda: (torch.zeros(1, 80, 100),)),
     'recurrent': (Recurrent, lambda: (torch.zeros(1, 1, 80, 60),)),
+    'stacked': (Stacked, words),
+    **torch_attention.NETWORKS,
 }
 
 

@@ -33,8 +33,6 @@ class Recorder(TorchDispatchMode):
             batch = math.prod(q.shape[:-2])
             self.lines.append(shapes.matmul(batch, q.shape[-2], q.shape[-1], k.shape[-2]))
             self.lines.append(shapes.matmul(batch, q.shape[-2], k.shape[-2], v.shape[-1]))
-        elif name in (aten.mkldnn_rnn_layer, aten.lstm, aten.gru):
-            self.lines.append(f'# {name}')
         return out
 
     def convolution(self, x, w, out, transposed, groups):
@@ -50,6 +48,7 @@ class Recorder(TorchDispatchMode):
 
 
 def of(network, *inputs):
-    with torch.no_grad(), Recorder() as r:
+    # oneDNN has one operator for a recurrent layer; without it, its products are seen.
+    with torch.no_grad(), torch.backends.mkldnn.flags(enabled=False), Recorder() as r:
         network(*inputs)
     return r.lines

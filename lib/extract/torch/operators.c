@@ -327,10 +327,16 @@ static void attention(const struct torch_call *c, const char *onnx)
 	node(c, "MatMul", in + 1, 2);
 }
 
-static void weighing(const struct torch_call *c, const char *onnx)
+static void recurrent(const struct torch_call *c, const char *onnx)
 {
-	(void)onnx;
-	own(c)->weighs = 1;
+	if (torch_recurrent(c, onnx))
+		own(c)->weighs = 1;
+}
+
+static void cell(const struct torch_call *c, const char *onnx)
+{
+	if (torch_cell(c, onnx))
+		own(c)->weighs = 1;
 }
 
 /* ---- the table ---- */
@@ -359,10 +365,18 @@ static const struct row {
 	{"_scaled_dot_product_flash_attention", attention, NULL},
 	{"_scaled_dot_product_flash_attention_for_cpu", attention, NULL},
 	{"_scaled_dot_product_efficient_attention", attention, NULL},
-	{"lstm", weighing, NULL},
-	{"gru", weighing, NULL},
-	{"rnn_tanh", weighing, NULL},
-	{"rnn_relu", weighing, NULL},
+	{"lstm", recurrent, "LSTM"},
+	{"gru", recurrent, "GRU"},
+	{"rnn_tanh", recurrent, "RNN"},
+	{"rnn_relu", recurrent, "RNN"},
+	{"lstm_cell", cell, "LSTMCell"},
+	{"gru_cell", cell, "GRUCell"},
+	{"rnn_tanh_cell", cell, "RNNCell"},
+	{"rnn_relu_cell", cell, "RNNCell"},
+	/* v * (g / |v|) of constants is a constant */
+	{"_weight_norm", same, "Mul"},
+	{"_weight_norm_interface", same, "Mul"},
+	{"linalg_vector_norm", unary, "ReduceL2"},
 	{"batch_norm", batch_norm, "BatchNormalization"},
 	{"native_batch_norm", batch_norm, "BatchNormalization"},
 	{"_native_batch_norm_legit_no_training", batch_norm, "BatchNormalization"},

@@ -34,6 +34,11 @@ struct torch_call {
 /* Adds the nodes that it becomes. */
 void torch_call(const struct torch_call *c);
 
+/* Layers of recurrent networks, and one step of one (recurrent.c). -1: nothing was added, because
+ * the call has what ONNX's operator has not. */
+int torch_recurrent(const struct torch_call *c, const char *onnx);
+int torch_cell(const struct torch_call *c, const char *onnx);
+
 /* Arguments by name (arguments.c). */
 int torch_tensor(const struct torch_call *c, const char *name); /* -1: none */
 int64_t torch_int(const struct torch_call *c, const char *name, int64_t otherwise);

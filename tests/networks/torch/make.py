@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Makes the programs of this folder, and what PyTorch says of their shapes.
 
-pip install torch torchvision; python3 tests/networks/torch/make.py [NAME...]
+pip install torch torchvision transformers; python3 tests/networks/torch/make.py [NAME...]
 
 NAME.pt2 is an archive of torch.export with the program alone: weights and the lines of Python that operators came from are left out.
 """
