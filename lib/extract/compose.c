@@ -243,6 +243,16 @@ void compose_linear(struct build *b, int x, int weights, int bias, int out, int 
 		build_node(b, "Add", sum, 2, &out, 1);
 }
 
+void compose_attention(struct build *b, int q, int k, int v, int out)
+{
+	const int keys[] = {q, k};
+	int scores = build_part(b, out, "scores"), in[] = {build_part(b, out, "weights"), v};
+
+	build_int(b, build_node(b, "MatMul", keys, 2, &scores, 1), "transB", 1);
+	build_int(b, build_node(b, "Softmax", &scores, 1, in, 1), "axis", -1);
+	build_node(b, "MatMul", in, 2, &out, 1);
+}
+
 /* ---- sizes ---- */
 
 /* The size of the list of sizes. */

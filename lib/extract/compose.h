@@ -38,6 +38,8 @@ void compose_clip(struct build *b, int in, int out, float min, float max);
 /* x * weights + bias: the bias (may be -1) is an addition of its own, as behind a MatMul of ONNX.
  */
 void compose_linear(struct build *b, int x, int weights, int bias, int out, int is_transposed);
+/* softmax(q k') v, as its two products; a mask and a scale are left out. */
+void compose_attention(struct build *b, int q, int k, int v, int out);
 /* The number of dimensions. */
 int compose_rank(struct build *b, int in, int out);
 /* The one integer that a value holds. 0: it is not known. */

@@ -4,24 +4,32 @@
 
 enum { LARGEST = 64 << 20 };
 
-int document_read(struct document *d, struct pull *in, struct err *e)
+int document_text(struct buf *text, struct id *hash, struct pull *in, const char *what,
+		  struct err *e)
 {
 	int r;
 
-	*d = (struct document){.json = JSON_DOC_INIT};
-	d->json.foreign = 1;
 	while ((r = pull_fill(in, e)) > 0) {
 		size_t n = (size_t)(in->end - in->at);
 
-		if (d->text.n + n > LARGEST)
-			return err_set(e, "it is JSON of more than %d MB", LARGEST >> 20);
-		buf_add(&d->text, in->at, n);
+		if (text->n + n > LARGEST)
+			return err_set(e, "it is %s of more than %d MB", what, LARGEST >> 20);
+		buf_add(text, in->at, n);
 		in->at = in->end;
 	}
 	if (r < 0)
 		return -1;
-	buf_str(&d->text, "");
-	hash_id(&d->hash, d->text.s, d->text.n);
+	buf_str(text, "");
+	hash_id(hash, text->s, text->n);
+	return 0;
+}
+
+int document_read(struct document *d, struct pull *in, struct err *e)
+{
+	*d = (struct document){.json = JSON_DOC_INIT};
+	d->json.foreign = 1;
+	if (document_text(&d->text, &d->hash, in, "JSON", e))
+		return -1;
 	return json_parse(&d->json, d->text.s, d->text.n, e) < 0 ? -1 : 0;
 }
 

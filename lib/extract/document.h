@@ -1,4 +1,4 @@
-/* A member that is one JSON document: all of it in memory, and parsed. */
+/* A member that is one document of JSON or XML: all of it in memory, and JSON parsed. */
 #ifndef TL_EXTRACT_DOCUMENT_H
 #define TL_EXTRACT_DOCUMENT_H
 
@@ -13,7 +13,10 @@ struct document {
 	struct id hash;
 };
 
-/* At most 64 MB. document_free() in any case. */
+/* All of a member, at most 64 MB, and its hash. what: "JSON", for the sentence. */
+int document_text(struct buf *text, struct id *hash, struct pull *in, const char *what,
+		  struct err *e);
+/* document_free() in any case. */
 int document_read(struct document *d, struct pull *in, struct err *e);
 void document_free(struct document *d);
 

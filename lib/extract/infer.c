@@ -363,8 +363,10 @@ static void set_origin(struct infer *x, const struct graph_node *n, const struct
 }
 
 /* Takes what the file tells of all that a node makes. 0: it does not tell all. */
-static int take_told(const struct infer *x, const struct graph_node *n)
+static int take_told(const struct infer *x, const struct graph_node *n, const struct row *row)
 {
+	const struct value *in = node_in(x->g, n, 0);
+
 	for (int i = 0; i < n->nout; i++) {
 		const struct value *v = node_out(x->g, n, i);
 
@@ -379,15 +381,35 @@ static int take_told(const struct infer *x, const struct graph_node *n)
 			continue;
 		v->shape = v->declared->shape;
 		v->elem = v->declared->elem;
+		v->quantized = v->declared->quantized ||
+			       (row && (row->kind == FLOATS ||
+					(row->kind == MOVES && in && in->quantized)));
 	}
 	return 1;
+}
+
+/* The elements of what a node makes, where open sizes of others may depend on them: its rule knows
+ * them, and its shape is told. */
+static void follow_elements(struct infer *x, const struct graph_node *n, const struct row *row)
+{
+	struct value *v = node_out(x->g, n, 0);
+	struct shape told;
+
+	if (!row || !v || x->g->is_shaped || !elem_is_int(v->elem) ||
+	    shape_count(&v->shape) > KEEP_INTS)
+		return;
+	told = v->shape;
+	if (row->fn(x, n, NULL) || !shape_equal(&v->shape, &told))
+		v->kept = NULL;
+	v->shape = told;
 }
 
 int infer_node(struct infer *x, const struct graph_node *n, struct err *e)
 {
 	const struct row *row = find_row(n);
 
-	if (n->is_told && take_told(x, n)) {
+	if (n->is_told && !x->reshaped && take_told(x, n, row)) {
+		follow_elements(x, n, row);
 		set_origin(x, n, row);
 		return 0;
 	}
@@ -395,6 +417,9 @@ int infer_node(struct infer *x, const struct graph_node *n, struct err *e)
 		infer_parameters(x, n);
 		set_type(x, n, row->kind);
 		if (row->fn(x, n, e))
+			return -1;
+	} else if (node_is_walked(n)) {
+		if (infer_told_bodies(x, n, e))
 			return -1;
 	} else {
 		infer_count(&x->unknown, x->g->a, n->type);

@@ -98,6 +98,8 @@ int window_transposed(const struct graph *g, const struct graph_node *n, const s
 /* Shared by the infer_*.c files. */
 /* The type and shape of what a node makes. */
 int infer_node(struct infer *x, const struct graph_node *n, struct err *e);
+/* Those inside the graphs of a node, where the reader told how often they run. */
+int infer_told_bodies(struct infer *x, const struct graph_node *n, struct err *e);
 int infer_bad(const struct infer *x, const struct graph_node *n, struct err *e, const char *fmt,
 	      ...) __attribute__((format(printf, 4, 5)));
 /* Sets the shape of output i; refuses absurd ones. */

@@ -4,6 +4,9 @@
  * Of an If whose condition is not known both branches are walked, and what they agree on is known
  * of its outputs; which of them counts is decided where multiply-adds are known. A Loop that may
  * end at any time, or whose number of turns is not known, counts as one turn.
+ *
+ * Loops and branches of other formats have no rule here: their readers tell how often a graph runs
+ * and the shapes of what it begins with.
  */
 #include <string.h>
 
@@ -67,6 +70,31 @@ static int walk(struct infer *x, struct graph *sub, struct err *e)
 	}
 	x->g = outer;
 	return r ? -1 : 1;
+}
+
+/* What the reader told of a body: how often it runs, and the shapes of its beginning. */
+int infer_told_bodies(struct infer *x, const struct graph_node *n, struct err *e)
+{
+	for (int i = 0; i < n->nattr; i++) {
+		struct graph *sub = n->attr[i].subgraph;
+		int r;
+
+		for (int k = 0; sub && k < sub->nvalue; k++) {
+			struct value *v = sub->value[k];
+
+			if (!v->is_input)
+				continue;
+			v->shape = v->declared->shape;
+			v->elem = v->declared->elem;
+			v->blame = n->type;
+		}
+		r = sub ? walk(x, sub, e) : 1;
+		if (r < 0)
+			return -1;
+		if (!r)
+			sub->times = 0;
+	}
+	return 0;
 }
 
 static struct graph *graph_of(const struct graph_node *n, const char *name)

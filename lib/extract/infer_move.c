@@ -175,9 +175,24 @@ static int reshape_dims(struct infer *x, const struct graph_node *n, const struc
 	return 0;
 }
 
+/* The shape that the file declares of what the node makes, of which one size may be open. 0: none
+ * that holds. */
+static int declared_sizes(const struct infer *x, const struct graph_node *n,
+			  int64_t want[GRAPH_MAX_RANK])
+{
+	const struct value *v = node_out(x->g, n, 0);
+
+	if (!v || !v->declared || x->reshaped || v->declared->shape.rank < 1)
+		return 0;
+	for (int i = 0; i < v->declared->shape.rank; i++)
+		want[i] = v->declared->shape.dim[i] > 0 ? v->declared->shape.dim[i] : INT_UNKNOWN;
+	return v->declared->shape.rank;
+}
+
 int infer_reshape(struct infer *x, const struct graph_node *n, struct err *e)
 {
 	const struct value *in = node_in(x->g, n, 0), *to = node_in(x->g, n, 1);
+	int64_t declared[GRAPH_MAX_RANK];
 	const int64_t *want;
 	int count, given;
 	struct shape s;
@@ -188,7 +203,9 @@ int infer_reshape(struct infer *x, const struct graph_node *n, struct err *e)
 	if (!given)
 		return infer_lacks(x, n, e);
 	if (given < 0) {
-		infer_open(&s, to->shape.rank == 1 ? to->shape.dim[0] : -1);
+		count = declared_sizes(x, n, declared);
+		if (!count || reshape_dims(x, n, &in->shape, count, declared, &s, NULL))
+			infer_open(&s, to->shape.rank == 1 ? to->shape.dim[0] : -1);
 		return infer_set(x, n, 0, &s, e);
 	}
 	if (count > GRAPH_MAX_RANK)
