@@ -29,7 +29,7 @@ else
 fi
 
 missing=
-for header in archive.h csv.h dnnl.h jsmn.h nettle/sha2.h sqlite3.h xgboost/c_api.h; do
+for header in archive.h csv.h dnnl.h expat.h jsmn.h nettle/sha2.h sqlite3.h xgboost/c_api.h; do
 	echo "#include <$header>" | $cc $include -E -o /dev/null - 2>/dev/null || missing="$missing $header"
 done
 [ -z "$missing" ] || {
@@ -40,7 +40,7 @@ done
 cat <<EOF
 # Made by share/configure.sh.
 ONEDNN_HERE := $onednn
-LIBS := $(libs libarchive -larchive) -lcsv $(libs nettle -lnettle) $(libs sqlite3 -lsqlite3) -lm
+LIBS := $(libs libarchive -larchive) -lcsv $(libs expat -lexpat) $(libs nettle -lnettle) $(libs sqlite3 -lsqlite3) -lm
 INCLUDE_ref := $include
 LIBS_ref := $libs_ref -ldl
 EOF

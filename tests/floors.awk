@@ -31,6 +31,7 @@ BEGIN {
 	place["archive.h"] = place["archive_entry.h"] = "lib/extract/"
 	place["sqlite3.h"] = "lib/store/"
 	place["csv.h"] = "lib/extract/ lib/io/ cmd/"
+	place["expat.h"] = "lib/extract/openvino/ir.c"
 	place["jsmn.h"] = "lib/io/json.c"
 	place["omp.h"] = "lib/target/kernel.c lib/target/probe.c lib/ref/onednn.c lib/run/exec.c lib/run/weights.c lib/run/library.c libexec/ tests/ share/export/"
 	# The same for all headers that begin so.

@@ -11,9 +11,9 @@
 #include "lib/extract/tflite/tflite.h"
 #include "lib/io/foreign.h"
 
-const struct format *const format_list[] = {&format_records, &format_tensorflow, &format_onnx,
-					    &format_tflite,  &format_torch,	 &format_keras,
-					    &format_csv,     &format_log,	 NULL};
+const struct format *const format_list[] = {
+	&format_records, &format_tensorflow, &format_onnx, &format_tflite, &format_torch,
+	&format_keras,	 &format_openvino,   &format_csv,  &format_log,	   NULL};
 
 int extract_name_ends(const char *name, const char *suffix)
 {
@@ -84,7 +84,9 @@ static void stem_of(const char *path, size_t n, struct buf *out)
 static int says_nothing(const char *stem)
 {
 	static const char *const names[] = {
-		"", ".", "..", "model", "models", "saved_model", "config", "onnx", "1",
+		"",	    ".",      "..",	     "model",
+		"models",   "config", "saved_model", "openvino_model",
+		"openvino", "onnx",   "1",
 	};
 
 	for (size_t i = 0; i < sizeof names / sizeof *names; i++)
@@ -206,7 +208,7 @@ static const struct format *choose(const struct extract *x, const struct member 
 	for (const struct format *const *f = format_list; *f; f++) {
 		if (x->format && strcmp(x->format, (*f)->name) != 0)
 			continue;
-		if ((x->format && m->alone) || has_ending(*f, m->name) ||
+		if ((x->format && m->alone) || (!(*f)->by_content && has_ending(*f, m->name)) ||
 		    ((*f)->claims && (*f)->claims(m->name, head, n)))
 			return *f;
 	}

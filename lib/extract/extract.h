@@ -42,10 +42,11 @@ struct format {
 	 * bytes? NULL: the endings tell. */
 	int (*claims)(const char *name, const unsigned char *head, size_t n);
 	int (*read)(struct extract *x, struct member *m, struct err *e);
+	int by_content; /* many files have such an ending: only claims() tells */
 };
 
 extern const struct format format_onnx, format_tflite, format_tensorflow, format_torch,
-	format_keras, format_csv, format_log, format_records;
+	format_keras, format_openvino, format_csv, format_log, format_records;
 extern const struct format *const format_list[]; /* in the order they are asked; NULL at the end */
 
 /* Reads one input; errors are said, and counted in failed. */

@@ -1,0 +1,458 @@
+/* OpenVINO IR: what its operators become, and XML that is false. */
+#include "lib/base/rng.h"
+#include "tests/extracting.h"
+
+/* A network is written as lines, a layer each, of words:
+ *     NAME TYPE [1x3x8x8 | ?x8:I64 | -]... [<INPUT]... [ATTRIBUTE=VALUE]...
+ * Shapes are those of the outputs ("-": a scalar); an input is a layer, or the second output of
+ * one, "NAME.1". "version=opset5" is an attribute of the layer itself. */
+struct writer {
+	struct buf layers, edges, in, out, data;
+	char name[40][24];
+	int n, nin, nout;
+};
+
+static void write_shape(struct writer *w, const char *s, size_t n)
+{
+	const char *colon = memchr(s, ':', n), *end = colon ? colon : s + n;
+
+	buf_fmt(&w->out, "<port id=\"%d\" precision=\"%.*s\">", 100 + w->nout++,
+		colon ? (int)(s + n - colon - 1) : 4, colon ? colon + 1 : "FP32");
+	while (s < end && *s != '-') {
+		size_t k = 0;
+
+		while (s + k < end && s[k] != 'x')
+			k++;
+		if (*s == '?')
+			buf_str(&w->out, "<dim>-1</dim>");
+		else
+			buf_fmt(&w->out, "<dim>%.*s</dim>", (int)k, s);
+		s += k + 1;
+	}
+	buf_str(&w->out, "</port>");
+}
+
+static void write_input(struct writer *w, const char *s, size_t n)
+{
+	const char *dot = memchr(s, '.', n);
+	size_t k = dot ? (size_t)(dot - s) : n;
+	int from = 0;
+
+	while (from < w->n && (strlen(w->name[from]) != k || memcmp(w->name[from], s, k) != 0))
+		from++;
+	buf_fmt(&w->in, "<port id=\"%d\"/>", w->nin);
+	buf_fmt(&w->edges,
+		"<edge from-layer=\"%d\" from-port=\"%d\" to-layer=\"%d\" to-port=\"%d\"/>\n", from,
+		100 + (dot ? atoi(dot + 1) : 0), w->n, w->nin++);
+}
+
+static void write_word(struct writer *w, const char *s, size_t n)
+{
+	const char *equals = memchr(s, '=', n);
+
+	if (*s == '<')
+		write_input(w, s + 1, n - 1);
+	else if (equals)
+		buf_fmt(&w->data, " %.*s=\"%.*s\"", (int)(equals - s), s, (int)(s + n - equals - 1),
+			equals + 1);
+	else
+		write_shape(w, s, n);
+}
+
+static void write_layer(struct writer *w, const char *s, size_t n)
+{
+	const char *type = memchr(s, ' ', n), *end = s + n, *version;
+	size_t ntype = type ? strcspn(type + 1, " \n") : 0;
+
+	if (!type)
+		bail_out("no type in %.*s", (int)n, s);
+	buf_clear(&w->in);
+	buf_clear(&w->out);
+	buf_clear(&w->data);
+	w->nin = w->nout = 0;
+	for (const char *word = type + 1 + ntype; word < end; word++) {
+		size_t k = strcspn(word, " \n");
+
+		if (k)
+			write_word(w, word, k);
+		word += k;
+	}
+	snprintf(w->name[w->n], sizeof w->name[0], "%.*s", (int)(type - s), s);
+	version = w->data.n ? strstr(w->data.s, "version=\"") : NULL;
+	buf_fmt(&w->layers,
+		"<layer id=\"%d\" name=\"%s\" type=\"%.*s\" version=\"%.6s\">\n<data%s/>"
+		"<input>%s</input><output>%s</output></layer>\n",
+		w->n, w->name[w->n], (int)ntype, type + 1, version ? version + 9 : "opset1",
+		w->data.n ? w->data.s : "", w->in.n ? w->in.s : "", w->out.n ? w->out.s : "");
+	w->n++;
+}
+
+static void write_network(struct buf *b, const char *text)
+{
+	struct writer w = {.n = 0};
+
+	while (*text) {
+		size_t n = strcspn(text, "\n");
+
+		write_layer(&w, text, n);
+		text += n + (text[n] == '\n');
+	}
+	buf_fmt(b,
+		"<?xml version=\"1.0\"?>\n<net name=\"a\" version=\"11\"><layers>\n%s</layers>"
+		"<edges>%s</edges></net>\n",
+		w.layers.s, w.edges.n ? w.edges.s : "");
+	buf_free(&w.layers);
+	buf_free(&w.edges);
+	buf_free(&w.in);
+	buf_free(&w.out);
+	buf_free(&w.data);
+}
+
+static void check_bytes(const struct buf *b, const struct infer_options *o, const char *want,
+			const char *what)
+{
+	struct extract x = {.layout = LAYOUT_NHWC};
+	struct buf got = BUF_INIT;
+
+	if (o)
+		x.infer = *o;
+	extract_bytes(&x, b->s, b->n);
+	describe(&x, &got);
+	ok(!x.failed && !strcmp(got.s, want), "%s", what);
+	if (strcmp(got.s, want) != 0)
+		diag("%s, said %s", got.s, said.s ? said.s : "");
+	extract_free(&x);
+	buf_free(&got);
+}
+
+static void expect(const char *text, const char *want, const char *what)
+{
+	struct buf b = BUF_INIT;
+
+	write_network(&b, text);
+	check_bytes(&b, NULL, want, what);
+	buf_free(&b);
+}
+
+static void refuse_bytes(const char *s, size_t n, const char *sentence, const char *what)
+{
+	struct extract x = {.layout = LAYOUT_NHWC};
+
+	extract_bytes(&x, s, n);
+	ok(x.failed == 1 && was_said(sentence), "%s", what);
+	extract_free(&x);
+}
+
+static void refuse(const char *xml, const char *sentence, const char *what)
+{
+	refuse_bytes(xml, strlen(xml), sentence, what);
+}
+
+#define IMAGE "x Parameter 1x8x14x14\nw Const 16x8x3x3\nb Const 1x16x1x1\n"
+#define PADDED "strides=1,1 pads_begin=1,1 pads_end=1,1 dilations=1,1"
+#define CONV "mb1_ic8ih14_oc16oh14_kh3ph1"
+
+static void test_convolutions(void)
+{
+	expect(IMAGE "c Convolution 1x16x14x14 <x <w " PADDED "\nd Add 1x16x14x14 <c <b\n"
+		     "r ReLU 1x16x14x14 <d\no Result <r\n",
+	       CONV " bias,relu", "a convolution, its bias and activation");
+	expect(IMAGE "c Convolution 1x16x14x14 <x <w " PADDED
+		     "\nd Clamp 1x16x14x14 <c min=0 max=6\n"
+		     "o Result <d\n",
+	       CONV " relu6", "a Clamp from 0 to 6");
+	expect(IMAGE "c Convolution 1x16x14x14 <x <w " PADDED "\nd Swish 1x16x14x14 <c\n"
+		     "o Result <d\n",
+	       CONV " silu", "a Swish");
+	expect(IMAGE "c Convolution 1x16x14x14 <x <w " PADDED "\nd HSwish 1x16x14x14 <c\n"
+		     "o Result <d\n",
+	       CONV " hardswish", "an HSwish");
+	expect("x Parameter 1x8x15x15\nw Const 8x1x1x3x3\n"
+	       "c GroupConvolution 1x8x8x8 <x <w strides=2,2 auto_pad=same_upper dilations=1,1\n"
+	       "o Result <c\n",
+	       "mb1g8_ic8ih15_oc8oh8_kh3sh2ph1", "groups are the first dimension of a filter");
+	expect("x Parameter 1x8x14x14\nh Const 16x8x3x3:FP16\nw Convert 16x8x3x3 <h "
+	       "destination_type=f32\nc Convolution 1x16x14x14 <x <w " PADDED "\no Result <c\n",
+	       CONV, "weights in half precision are widened");
+	expect("x Parameter 1x8x14x14\nw Const 16x8x3x3\ng Const 16\n"
+	       "c Convolution 1x16x14x14 <x <w " PADDED "\n"
+	       "n BatchNormInference 1x16x14x14 <c <g <g <g <g version=opset5\no Result <n\n",
+	       CONV " bias", "a normalization is folded");
+	expect("x Parameter 1x8x14x14\nw Const 16x8x3x3\ng Const 16\n"
+	       "c Convolution 1x16x14x14 <x <w " PADDED "\n"
+	       "n BatchNormInference 1x16x14x14 <g <g <c <g <g\no Result <n\n",
+	       CONV " bias", "also in the order of operator set 1");
+	expect("x Parameter 1x8x7x7\nw Const 8x4x2x2\nt ConvolutionBackpropData 1x4x14x14 <x <w "
+	       "strides=2,2\no Result <t\n",
+	       "", "a transposed convolution is none");
+	ok(was_said("ConvTranspose (not an operator here)") && was_said("of the model's 6272"),
+	   "and its multiply-adds are told");
+	expect("x Parameter 1x8x14x14\nw Const 2x8x3x3:u1\n"
+	       "c BinaryConvolution 1x2x14x14 <x <w mode=xnor-popcount\no Result <c\n",
+	       "", "a binary convolution is none");
+	ok(was_said("BinaryConvolution (not an operator here)"), "which is said");
+}
+
+static void test_products(void)
+{
+	expect("x Parameter 4x20x64\nw Const 32x64\nb Const 1x1x32\n"
+	       "m MatMul 4x20x32 <x <w transpose_a=false transpose_b=true\nd Add 4x20x32 <m <b\n"
+	       "g Gelu 4x20x32 <d approximation_mode=TANH version=opset7\no Result <g\n",
+	       "80x64:64x32 bias,gelu_tanh", "a product with rows in batches");
+	expect("q Parameter 1x4x20x16\nk Parameter 1x4x30x16\nv Parameter 1x4x30x8\n"
+	       "a ScaledDotProductAttention 1x4x20x8 <q <k <v causal=false version=opset13\n"
+	       "o Result <a\n",
+	       "4x20x16:4x16x30 computed; 4x20x30:4x30x8 computed", "attention is two products");
+	expect("x Parameter 2x5x8\nh Parameter 2x2x16\nn Const 2:I64\nw Const 2x64x8\n"
+	       "r Const 2x64x16\nb Const 2x64\n"
+	       "l LSTMSequence 2x2x5x16 2x2x16 2x2x16 <x <h <h <n <w <r <b version=opset5\n"
+	       "o Result <l\n",
+	       "10x8:8x64 x2; 2x16:16x64 x10", "a recurrent network of two directions");
+	expect("x Parameter 2x8\nh Parameter 2x16\nw Const 48x8\nr Const 48x16\nb Const 48\n"
+	       "l GRUCell 2x16 <x <h <w <r <b\no Result <l\n",
+	       "", "a cell");
+	ok(was_said("GRUCell (not an operator here)") && was_said("of the model's 2304"),
+	   "counts by its weights");
+}
+
+#define WIDENED                                                                                    \
+	"k Const 4x16:I8\nh Convert 4x16:FP16 <k destination_type=f16\nz Const 4x1:I8\n"           \
+	"y Convert 4x1:FP16 <z destination_type=f16\ns Const 4x1:FP16\n"                           \
+	"i Subtract 4x16:FP16 <h <y\nj Multiply 4x16:FP16 <i <s\n"                                 \
+	"w Convert 4x16 <j destination_type=f32\n"
+
+static void test_types(void)
+{
+	expect("x Parameter 8x16\n" WIDENED "m MatMul 8x4 <x <w transpose_b=true\no Result <m\n",
+	       "8x16:16x4 (f32:s8:f32)", "weights in 8 bits alone");
+	expect("x Parameter 8x16\nl Const -\nf FakeQuantize 8x16 <x <l <l <l <l levels=256\n" WIDENED
+	       "m MatMul 8x4 <f <w transpose_b=true\n"
+	       "g FakeQuantize 8x4 <m <l <l <l <l levels=255\no Result <g\n",
+	       "8x16:16x4 (u8:s8:s8)", "data and weights in 8 bits, and what is made");
+	expect("x Parameter 8x16\nl Const -\nv Const 16x4\n"
+	       "f FakeQuantize 8x16 <x <l <l <l <l levels=256\n"
+	       "w FakeQuantize 16x4 <v <l <l <l <l levels=255\nm MatMul 8x4 <f <w\no Result <m\n",
+	       "8x16:16x4 (u8:s8:f32)", "weights that are rounded where they are read");
+	expect("x Parameter 8x16\nk Const 4x16:I4\nh Convert 4x16 <k destination_type=f32\n"
+	       "m MatMul 8x4 <x <h transpose_b=true\no Result <m\n",
+	       "8x16:16x4 (f32:s4:f32)", "weights in 4 bits");
+}
+
+static void test_open(void)
+{
+	struct infer_options o = {0};
+	const char *shape = "x:3,8,14,14";
+	struct buf b = BUF_INIT;
+	struct err e = ERR_INIT;
+
+	write_network(&b,
+		      "x Parameter ?x8x14x14\nw Const 16x8x3x3\nk Const 2:I64\nv Const 3136x10\n"
+		      "c Convolution ?x16x14x14 <x <w " PADDED "\nr Reshape ?x3136 <c <k\n"
+		      "m MatMul ?x10 <r <v\no Result <m\n");
+	check_bytes(&b, NULL, CONV "; 1x3136:3136x10", "an open batch is 1");
+	infer_options_read(&o, &(struct infer_words){.batch = -1, .shape = &shape, .nshape = 1},
+			   &e);
+	check_bytes(&b, &o, "mb3_ic8ih14_oc16oh14_kh3ph1; 3x3136:3136x10", "or what --shape says");
+	infer_options_free(&o);
+	buf_clear(&b);
+	write_network(&b, "x Parameter ?x?x8\nw Const 8x4\nk Const 1:I64\nt Transpose ?x?x8 <x <k\n"
+			  "m MatMul ?x?x4 <t <w\no Result <m\n");
+	check_bytes(&b, NULL, "", "a size may stay open");
+	ok(was_said("file .bin, which is not beside it"), "then the file of constants is missed");
+	buf_free(&b);
+}
+
+/* Eight numbers of the constant k, and what is computed with them. */
+static void test_constants(void)
+{
+	static const int64_t perm[] = {1, 0, 2};
+	struct buf b = BUF_INIT;
+	char name[sizeof path], bin[sizeof path + 4];
+
+	memcpy(name, path, sizeof name);
+	snprintf(bin, sizeof bin, "%.50s.bin", name);
+	snprintf(path, sizeof path, "%.50s.xml", name);
+	write_file(bin, perm, sizeof perm);
+	write_network(&b, "x Parameter ?x6x8\nk Const 3:I64 offset=0 size=24\n"
+			  "t Transpose ?x?x8 <x <k\nw Const ?x8x4\nm MatMul ?x?x4 <t <w\n"
+			  "o Result <m\n");
+	check_bytes(&b, NULL, "", "a constant of an open shape");
+	buf_clear(&b);
+	write_network(&b, "x Parameter ?x6x8\nk Const 3:I64 offset=0 size=24\n"
+			  "t Transpose ?x?x8 <x <k\ny Parameter 6x8x4\nm MatMul ?x?x4 <t <y\n"
+			  "o Result <m\n");
+	check_bytes(&b, NULL, "6x1x8:6x8x4 computed", "constants are read from the file beside");
+	buf_clear(&b);
+	write_network(&b,
+		      "x Parameter ?x6x8\nk Const 3:I64 offset=99999 size=24\n"
+		      "t Transpose ?x?x8 <x <k\nw Const 8x4\nm MatMul ?x?x4 <t <w\no Result <m\n");
+	check_bytes(&b, NULL, "", "but for one that would lie behind its end");
+	unlink(path);
+	unlink(bin);
+	memcpy(path, name, sizeof name);
+	buf_free(&b);
+}
+
+#define PORT(id, dims) "<port id='" #id "' precision='FP32'>" dims "</port>"
+#define DIMS(a, b) "<dim>" #a "</dim><dim>" #b "</dim>"
+#define EDGE(a, b, c, d)                                                                           \
+	"<edge from-layer='" #a "' from-port='" #b "' to-layer='" #c "' to-port='" #d "'/>"
+#define LAYER(id, type, rest) "<layer id='" #id "' name='l" #id "' type='" type "'>" rest "</layer>"
+#define IN(ports) "<input>" ports "</input>"
+#define OUT(ports) "<output>" ports "</output>"
+
+/* A row of 8 by a matrix. */
+static const char body[] = "<body><layers>" LAYER(0, "Parameter", OUT(PORT(0, DIMS(1, 8))))
+	LAYER(1, "Const", OUT(PORT(0, DIMS(8, 4))))
+		LAYER(2, "MatMul", IN(PORT(0, "") PORT(1, "")) OUT(PORT(2, DIMS(1, 4))))
+			LAYER(3, "Result", IN(PORT(0, ""))) "</layers><edges>" EDGE(0, 0, 2, 0)
+				EDGE(1, 0, 2, 1) EDGE(2, 2, 3, 0) "</edges></body>";
+
+/* A loop over 7 rows, along an axis. */
+static void write_loop(struct buf *b, int axis)
+{
+	buf_clear(b);
+	buf_str(b, "<net name='l' version='11'><layers>" LAYER(0, "Parameter",
+							       OUT(PORT(0, DIMS(7, 8)))));
+	buf_fmt(b,
+		"<layer id='1' name='loop' type='TensorIterator'>" IN(PORT(0, "")) OUT(PORT(
+			1,
+			DIMS(7,
+			     4))) "<port_map>"
+				  "<input axis='%d' external_port_id='0' internal_layer_id='0' part_size='1'/>"
+				  "<output external_port_id='1' internal_layer_id='3'/></port_map>%s</layer>",
+		axis, body);
+	buf_str(b, LAYER(2, "Result", IN(PORT(0, ""))) "</layers><edges>" EDGE(0, 0, 1, 0)
+			   EDGE(1, 1, 2, 0) "</edges></net>");
+}
+
+static void test_bodies(void)
+{
+	struct buf b = BUF_INIT;
+
+	write_loop(&b, 0);
+	check_bytes(&b, NULL, "1x8:8x4 x7", "a body counts as often as the loop runs");
+	write_loop(&b, 5);
+	check_bytes(&b, NULL, "1x8:8x4", "and once, where the file does not tell that");
+	buf_free(&b);
+}
+
+static void test_false(void)
+{
+	struct buf b = BUF_INIT;
+
+	refuse("<net name=\"a\" version=\"7\"><layers/></net>", "an OpenVINO IR of version 7",
+	       "an old version is refused");
+	refuse("<?xml version='1.0'?><!DOCTYPE net [<!ENTITY a \"aaaa\"><!ENTITY b \"&a;&a;\">]>\n"
+	       "<net name=\"&b;\" version=\"11\"></net>",
+	       "declares a document type", "and entities");
+	refuse("<?xml version='1.0'?><!DOCTYPE net SYSTEM \"file:///etc/passwd\"><net version=\"11\"></net>",
+	       "declares a document type", "and other files");
+	refuse("<net version=\"11\"><layers><layer id=\"x\"/></layers></net>",
+	       "line 1: the id of an element <layer> is \"x\", which is no number",
+	       "a number that is none");
+	refuse("<net version=\"11\"><layers>\n<layer id=\"1\"/><layer id=\"1\"/></layers></net>",
+	       "two layers have the id 1", "two layers of one id");
+	refuse("<net version=\"11\"><layers><layer id=\"1\"/></layers><edges>" EDGE(
+		       1, 0, 9, 0) "</edges></net>",
+	       "not both are there", "an edge to nowhere");
+	refuse("<net version=\"11\"><layers><layer id=\"1\" type=\"Const\"><output>" PORT(
+		       0, DIMS(9999999999, 9999999999)) "</output></layer></layers></net>",
+	       "of absurd size", "an absurd size");
+	refuse("<net version=\"11\"><layers/></net>", "without layers", "nothing");
+	buf_str(&b, "<net version=\"11\"><layers>");
+	for (int i = 0; i < 40; i++)
+		buf_fmt(&b, "<layer id=\"%d\" type=\"Loop\"><body><layers>", i);
+	refuse_bytes(b.s, b.n, "nested more than 64 deep", "bodies in bodies in bodies");
+	buf_clear(&b);
+	buf_str(&b, "<net version=\"11\"><layers><layer id=\"1\" type=\"Add\"><input>");
+	for (int i = 0; i < 300000; i++)
+		buf_str(&b, "<port id=\"1\"/>");
+	refuse_bytes(b.s, b.n, "more than 262144", "more ports than any network has");
+	buf_free(&b);
+}
+
+static void read_network(const char *name, struct buf *out)
+{
+	struct err e = ERR_INIT;
+	struct input *in;
+	struct member *m;
+	char file[100];
+
+	snprintf(file, sizeof file, "tests/networks/openvino/%s.xml.zst", name);
+	in = input_open(file, NULL, &e);
+	if (!in || input_next(in, &m, &e) <= 0)
+		bail_out("%s: %s", file, e.msg);
+	while (pull_fill(&m->bytes, &e) > 0)
+		if (pull_append(&m->bytes, out, (uint64_t)(m->bytes.end - m->bytes.at), &e))
+			break;
+	input_close(in);
+}
+
+/* Numbers changed: what is read then is well-formed, and makes no sense. Returns how often nothing
+ * was said. */
+static int change_numbers(const struct buf *b, int times)
+{
+	int silent = 0;
+	struct rng r;
+
+	rng_seed(&r, 1, "numbers");
+	for (int i = 0; i < times; i++) {
+		struct extract x = {.layout = LAYOUT_NHWC};
+		char *s = xmalloc(b->n);
+		int left = 1 + (int)rng_below(&r, 4);
+
+		memcpy(s, b->s, b->n);
+		while (left) {
+			size_t at = rng_below(&r, b->n);
+
+			if (s[at] < '0' || s[at] > '9')
+				continue;
+			s[at] = "0123456789-"[rng_below(&r, 11)];
+			left--;
+		}
+		read_bytes(&x, &format_openvino, s, b->n);
+		silent += !x.failed && !said.n;
+		extract_free(&x);
+		free(s);
+	}
+	return silent;
+}
+
+static void test_hostile(void)
+{
+	static const char *const names[] = {"recurrent", "detector", "encoder"};
+
+	for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+		struct buf b = BUF_INIT;
+		size_t silent = 0, refused;
+
+		read_network(names[i], &b);
+		refused = attack(&format_openvino, &b, 300, 1000, &silent);
+		ok(refused >= 299 && !silent, "%s, cut off and with bits flipped (%zu)", names[i],
+		   refused);
+		ok(!change_numbers(&b, 2000), "and with other numbers, is never read silently");
+		buf_free(&b);
+	}
+}
+
+int main(void)
+{
+	char folder[] = "/tmp/tl-openvino-XXXXXX";
+
+	if (!mkdtemp(folder))
+		bail_out("no folder for temporary files");
+	snprintf(path, sizeof path, "%s/network", folder);
+	test_convolutions();
+	test_products();
+	test_types();
+	test_open();
+	test_constants();
+	test_bodies();
+	test_false();
+	test_hostile();
+	unlink(path);
+	rmdir(folder);
+	buf_free(&said);
+	return done_testing();
+}
