@@ -80,13 +80,24 @@ static void stem_of(const char *path, size_t n, struct buf *out)
 	buf_free(&part);
 }
 
-/* Names that programs give to all of their models, and to folders that these lie in. */
+/* Names that programs give to all of their models, and to folders that these lie in. The last three
+ * are of torch.export's archives. */
 static int says_nothing(const char *stem)
 {
 	static const char *const names[] = {
-		"",	    ".",      "..",	     "model",
-		"models",   "config", "saved_model", "openvino_model",
-		"openvino", "onnx",   "1",
+		"",
+		".",
+		"..",
+		"model",
+		"models",
+		"config",
+		"saved_model",
+		"openvino_model",
+		"openvino",
+		"onnx",
+		"1",
+		"archive",
+		"serialized_exported_program",
 	};
 
 	for (size_t i = 0; i < sizeof names / sizeof *names; i++)

@@ -291,8 +291,25 @@ static int scores(const struct torch_call *c, int q, int64_t columns)
 	return v;
 }
 
-/* softmax(q k') v, as its two products. Where groups of heads share a key, each head has a product
- * of its own with it. */
+/* Keys or values whose heads each serve several of the queries': once for each of these. */
+static int for_each_head(const struct torch_call *c, int of, const struct shape *q)
+{
+	const struct shape *s = build_shape(c->b, of);
+	struct declared *d;
+	int wide;
+
+	if (s->rank != q->rank || q->rank < 3 || s->dim[q->rank - 3] == q->dim[q->rank - 3])
+		return of;
+	wide = build_part(c->b, of, "heads");
+	d = arena_new(c->b->a, struct declared);
+	*d = *c->b->g->value[of]->declared;
+	d->shape.dim[q->rank - 3] = q->dim[q->rank - 3];
+	c->b->g->value[wide]->declared = d;
+	build_node(c->b, "Expand", &of, 1, &wide, 1)->is_told = 1;
+	return wide;
+}
+
+/* softmax(q k') v, as its two products. */
 static void attention(const struct torch_call *c, const char *onnx)
 {
 	int in[] = {torch_tensor(c, "query"), torch_tensor(c, "key"), torch_tensor(c, "value")};
@@ -304,21 +321,8 @@ static void attention(const struct torch_call *c, const char *onnx)
 		own(c);
 		return;
 	}
-	for (int i = 1; i < 3; i++) {
-		const struct shape *s = build_shape(c->b, in[i]);
-		int64_t to[GRAPH_MAX_RANK];
-		int wide;
-
-		if (s->rank != q->rank || q->rank < 3 || s->dim[q->rank - 3] == q->dim[q->rank - 3])
-			continue;
-		memcpy(to, q->dim, sizeof to);
-		to[q->rank - 2] = s->dim[q->rank - 2];
-		to[q->rank - 1] = s->dim[q->rank - 1];
-		wide = build_part(c->b, in[i], "heads");
-		build_ints(c->b, build_node(c->b, "Reshape", &in[i], 1, &wide, 1), "shape", to,
-			   q->rank);
-		in[i] = wide;
-	}
+	for (int i = 1; i < 3; i++)
+		in[i] = for_each_head(c, in[i], q);
 	between[0] = scores(c, in[0], k->dim[q->rank - 2]);
 	between[1] = scores(c, in[0], k->dim[q->rank - 2]);
 	compose_linear(c->b, in[0], in[1], -1, between[0], 1);

@@ -1,0 +1,424 @@
+/* Programs of torch.export: what their operators become, sizes that are open, and hostile files.
+ *
+ * Programs are written here from a few lines of text, so that each test shows the graph it is
+ * about: x I 1,3,8,8                a tensor: I of the user, P a parameter, t another; d: in double
+ * precision conv2d.default input=x weight=w stride=[2,2] groups=1 -> y Sizes that are no numbers
+ * are expressions.
+ */
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "lib/base/rng.h"
+#include "tests/extracting.h"
+
+struct program {
+	struct buf values, inputs, user, nodes; /* JSON, without the brackets around it */
+};
+
+static const char *comma(const struct buf *b)
+{
+	return b->n ? "," : "";
+}
+
+/* Calls put with each part of "a,b,c". */
+static void each(struct buf *b, const char *list, size_t n,
+		 void (*put)(struct buf *b, const char *s, size_t n))
+{
+	for (size_t k; n; list += k, n -= k) {
+		k = 0;
+		while (k < n && list[k] != ',')
+			k++;
+		put(b, list, k);
+		if (k < n)
+			buf_str(b, ","), k++;
+	}
+}
+
+static int is_number(const char *s, size_t n)
+{
+	return n && strspn(s, "-0123456789") >= n;
+}
+
+static void put_size(struct buf *b, const char *s, size_t n)
+{
+	if (is_number(s, n))
+		buf_fmt(b, "{\"as_int\":%.*s}", (int)n, s);
+	else
+		buf_fmt(b, "{\"as_expr\":{\"expr_str\":\"%.*s\",\"hint\":{\"as_int\":7}}}", (int)n,
+			s);
+}
+
+static void put_name(struct buf *b, const char *s, size_t n)
+{
+	buf_fmt(b, "{\"name\":\"%.*s\"}", (int)n, s);
+}
+
+static void put_number(struct buf *b, const char *s, size_t n)
+{
+	buf_add(b, s, n);
+}
+
+static void add_tensor(struct program *p, const char *line)
+{
+	size_t n = strcspn(line, " ");
+	const char kind = line[n + 1], *sizes = line + n + 3;
+
+	buf_fmt(&p->values, "%s\"%.*s\":{\"dtype\":%d,\"sizes\":[", comma(&p->values), (int)n, line,
+		kind == 'd' ? 8 : 7);
+	each(&p->values, sizes, strcspn(sizes, "\n"), put_size);
+	buf_str(&p->values, "]}");
+	if (kind == 't')
+		return;
+	buf_fmt(&p->inputs, "%s{\"as_tensor\":{\"name\":\"%.*s\"}}", comma(&p->inputs), (int)n,
+		line);
+	if (kind != 'P')
+		buf_fmt(&p->user,
+			"%s{\"user_input\":{\"arg\":{\"as_tensor\":{\"name\":\"%.*s\"}}}}",
+			comma(&p->user), (int)n, line);
+}
+
+static void put_argument(struct buf *b, const char *s, size_t n)
+{
+	size_t name = strcspn(s, "=");
+	const char *v = s + name + 1;
+	const size_t k = n - name - 1;
+
+	buf_fmt(b, "{\"name\":\"%.*s\",\"arg\":{", (int)name, s);
+	if (*v == '[' && (k == 2 || !isalpha((unsigned char)v[1]))) {
+		buf_str(b, "\"as_ints\":[");
+		each(b, v + 1, k - 2, put_number);
+		buf_str(b, "]");
+	} else if (*v == '[') {
+		buf_str(b, "\"as_tensors\":[");
+		each(b, v + 1, k - 2, put_name);
+		buf_str(b, "]");
+	} else if (*v == '\'') {
+		buf_fmt(b, "\"as_string\":\"%.*s\"", (int)k - 2, v + 1);
+	} else if (!strncmp(v, "true", k) || !strncmp(v, "false", k)) {
+		buf_fmt(b, "\"as_bool\":%.*s", (int)k, v);
+	} else if (is_number(v, k) || strchr("-0123456789", *v)) {
+		buf_fmt(b, "\"as_%s\":%.*s", is_number(v, k) ? "int" : "float", (int)k, v);
+	} else {
+		buf_str(b, "\"as_tensor\":");
+		put_name(b, v, k);
+	}
+	buf_str(b, "}}");
+}
+
+static void add_call(struct program *p, const char *line)
+{
+	const char *arrow = strstr(line, " -> "), *s = line + strcspn(line, " ");
+	struct buf *b = &p->nodes;
+
+	buf_fmt(b, "%s{\"target\":\"torch.ops.%s%.*s\",\"inputs\":[", comma(b),
+		memchr(line, ':', (size_t)(s - line)) ? "" : "aten.", (int)(s - line), line);
+	for (const char *first = ""; s < arrow; first = ",") {
+		size_t n = strcspn(++s, " ");
+
+		buf_str(b, first);
+		put_argument(b, s, n);
+		s += n;
+	}
+	buf_str(b, "],\"outputs\":[{\"as_tensor");
+	s = arrow + 4;
+	if (memchr(s, ',', strcspn(s, "\n"))) {
+		buf_str(b, "s\":[");
+		each(b, s, strcspn(s, "\n"), put_name);
+		buf_str(b, "]}]}");
+	} else {
+		buf_str(b, "\":");
+		put_name(b, s, strcspn(s, "\n"));
+		buf_str(b, "}]}");
+	}
+}
+
+static void write_program(struct buf *out, const char *text)
+{
+	struct program p = {BUF_INIT, BUF_INIT, BUF_INIT, BUF_INIT};
+
+	for (const char *line = text; *line; line += strcspn(line, "\n") + 1) {
+		const char *arrow = strstr(line, " -> ");
+
+		if (arrow && arrow < line + strcspn(line, "\n"))
+			add_call(&p, line);
+		else
+			add_tensor(&p, line);
+	}
+	buf_clear(out);
+	buf_fmt(out,
+		"{\"graph_module\":{\"graph\":{\"inputs\":[%s],\"outputs\":[],\"nodes\":[%s],"
+		"\"tensor_values\":{%s}},\"signature\":{\"input_specs\":[%s]}}}",
+		p.inputs.n ? p.inputs.s : "", p.nodes.n ? p.nodes.s : "",
+		p.values.n ? p.values.s : "", p.user.n ? p.user.s : "");
+	buf_free(&p.values);
+	buf_free(&p.inputs);
+	buf_free(&p.user);
+	buf_free(&p.nodes);
+}
+
+/* What is found in a program, with these options. */
+static void check_with(const struct infer_words *words, const char *text, const char *expected,
+		       const char *what)
+{
+	struct extract x = {.layout = LAYOUT_NHWC, .format = "torch"};
+	struct buf b = BUF_INIT, found = BUF_INIT;
+	struct err e = ERR_INIT;
+
+	if (infer_options_read(&x.infer, words, &e))
+		bail_out("%s", e.msg);
+	write_program(&b, text);
+	extract_bytes(&x, b.s, b.n);
+	describe(&x, &found);
+	if (!ok(!strcmp(found.s, expected) && !x.failed, "%s", what))
+		diag("%s\n# instead of %s\n# %s", found.s, expected, said.s);
+	infer_options_free(&x.infer);
+	extract_free(&x);
+	buf_free(&b);
+	buf_free(&found);
+}
+
+static void check(const char *text, const char *expected, const char *what)
+{
+	const struct infer_words none = {.batch = -1};
+
+	check_with(&none, text, expected, what);
+}
+
+#define IMAGE "x I 1,8,16,16\nw P 8,8,3,3\nc P 8\n"
+#define CONV "ic8ih16_oc8oh16_kh3ph1"
+
+static void test_convolutions(void)
+{
+	check(IMAGE
+	      "y t 1,8,16,16\nz t 1,8,16,16\n"
+	      "conv2d.default input=x weight=w bias=c padding=[1,1] -> y\nrelu_.default self=y -> z\n",
+	      "mb1_" CONV " bias,relu", "a convolution with its bias, and in place behind it relu");
+	check(IMAGE "y t 1,8,16,16\nconv2d.padding input=x weight=w padding='same' -> y\n",
+	      "mb1_" CONV, "padding by a word");
+	check(IMAGE "y t 1,8,14,14\nconv2d.padding input=x weight=w padding='valid' -> y\n",
+	      "mb1_ic8ih16_oc8oh14_kh3", "and another");
+	check(IMAGE
+	      "y t 1,8,8,8\nconvolution.default input=x weight=w bias=c stride=[2] padding=[1] "
+	      "dilation=[1] transposed=false output_padding=[0] groups=1 -> y\n",
+	      "mb1_ic8ih16_oc8oh8_kh3sh2ph1 bias", "one number for all dimensions");
+	check("x I 1,8,16,16\nw P 8,1,3,3\ny t 1,8,16,16\n"
+	      "conv2d.default input=x weight=w padding=[1,1] groups=8 -> y\n",
+	      "mb1g8_" CONV, "groups");
+	check("x I 2,8,50\nw P 4,8,5\ny t 2,4,46\nconv1d.default input=x weight=w -> y\n",
+	      "mb2_ic8ih1iw50_oc4oh1ow46_kh1kw5", "one dimension");
+	check(IMAGE "y t 1,8,16,16\nz t 1,8,16,16\nv t 1,8,16,16\ng P 8\n"
+		    "conv2d.default input=x weight=w padding=[1,1] -> y\n"
+		    "batch_norm.default input=y weight=g bias=g running_mean=g running_var=g -> z\n"
+		    "hardtanh.default self=z min_val=0.0 max_val=6.0 -> v\n",
+	      "mb1_" CONV " bias,relu6", "normalization is folded, and a clamp is relu6");
+	check("x d 1,8,16,16\nw P 8,8,3,3\ny t 1,8,16,16\nconv2d.default input=x weight=w padding=[1,1] -> y\n",
+	      "", "double precision is left out");
+}
+
+static void test_products(void)
+{
+	check("x I 2,5,16\nw P 32,16\nc P 32\ny t 2,5,32\nz t 2,5,32\n"
+	      "linear.default input=x weight=w bias=c -> y\nrelu.default self=y -> z\n",
+	      "10x16:16x32 bias,relu", "a linear layer, whose batch becomes rows");
+	check("x I 5,16\nw P 16,32\nc P 32\ny t 5,32\naddmm.default self=c mat1=x mat2=w -> y\n",
+	      "5x16:16x32 bias", "addmm");
+	check("x I 5,16\nw P 16,32\nc P 32\ny t 5,32\naddmm.default self=c mat1=x mat2=w beta=2 -> y\n",
+	      "", "addmm with a factor is another operator");
+	check("x I 3,5,16\nv I 3,16,4\ny t 3,5,4\nbmm.default self=x mat2=v -> y\n",
+	      "3x5x16:3x16x4 computed", "a product of two inputs");
+	check("q I 1,6,5,16\nk I 1,2,9,16\ny t 1,6,5,16\n"
+	      "scaled_dot_product_attention.default query=q key=k value=k enable_gqa=true -> y\n",
+	      "6x5x16:6x16x9 computed; 6x5x9:6x9x16 computed",
+	      "attention is its two products, also where heads share keys");
+	check("x I 5,16\nw P 16,16\nv t 16,16\ny t 5,16\n"
+	      "t.default self=w -> v\nmm.default self=x mat2=v -> y\n",
+	      "5x16:16x16", "what is made of parameters is constant");
+	check("x I 2,3,4\nv I 2,5,4\ny t 2,3,5\n"
+	      "einsum.default equation='bij\\u002cbkj->bik' tensors=[x,v] -> y\n",
+	      "2x3x4:2x4x5 computed", "Einsum, whose equation has escapes");
+	check("x I 5,16\nv t 9,9\nw P 16,4\nz t 5,4\ny t 5,16\n"
+	      "mine:f.default a=x -> y\nmm.default self=y mat2=w -> z\n",
+	      "5x16:16x4", "an unknown operator hides no shape");
+}
+
+#define LSTM2                                                                                      \
+	"x I 7,1,16\nh I 2,1,20\na P 80,16\nb P 80,20\nc P 80,20\ny t 7,1,20\nhn t 2,1,20\ncn t 2,1,20\n"
+
+static void test_recurrent(void)
+{
+	check(LSTM2
+	      "lstm.input input=x hx=[h,h] params=[a,b,c,b] has_biases=false num_layers=2 -> y,hn,cn\n",
+	      "7x16:16x80; 1x20:20x80 x14; 7x20:20x80", "layers of an LSTM");
+	check("x I 3,7,16\nh I 2,3,5\na P 15,16\nb P 15,5\ny t 3,7,10\nhn t 2,3,5\n"
+	      "gru.input input=x hx=h params=[a,b,a,b] has_biases=false bidirectional=true "
+	      "batch_first=true -> y,hn\n",
+	      "21x16:16x15 x2; 3x5:5x15 x14", "both directions of a GRU");
+	check(LSTM2
+	      "lstm.input input=x hx=[h,h] params=[a,b,c] has_biases=false num_layers=2 -> y,hn,cn\n",
+	      "", "weights are missing");
+	ok(was_said("lstm (not an operator here) 1"), "which is said");
+	check(LSTM2
+	      "lstm.input input=x hx=[h,h] params=[a,b] has_biases=false num_layers=4294967297 -> y,hn,cn\n",
+	      "", "too many layers");
+	check(LSTM2 "lstm.input input=x hx=[] params=[a,b] has_biases=false -> y,hn,cn\n", "",
+	      "no state");
+	check("x I 7,16\nh I 7,20\na P 80,16\nb P 80,20\nhn t 7,20\ncn t 7,20\n"
+	      "lstm_cell.default input=x hx=[h,h] w_ih=a w_hh=b -> hn,cn\n",
+	      "7x16:16x80; 7x20:20x80", "a cell");
+}
+
+#define OPEN(sizes, made)                                                                          \
+	"x I " sizes "\nw P 4,16\ny t " made "\nlinear.default input=x weight=w -> y\n"
+
+static void test_sizes(void)
+{
+	static const char *const dim = "s1=9", *const shape = "x:5,6,16";
+	const struct infer_words batch = {.batch = 3}, one = {.batch = -1, .dim = &dim, .ndim = 1},
+				 given = {.batch = -1, .shape = &shape, .nshape = 1};
+	static const char open[] = OPEN("s0,s1,16", "s0,s1,4");
+
+	check(open, "7x16:16x4", "a batch of 1, and the size that the export had");
+	check_with(&batch, open, "21x16:16x4", "--batch");
+	check_with(&one, open, "9x16:16x4", "--dim");
+	check_with(&given, open, "30x16:16x4", "--shape");
+	check(OPEN("s0,Symbol('s1'\x2c positive=True),16", "s0,s1,4"), "",
+	      "a size in two parts is none");
+	check("x I s0,s1\nv t s0,2*s1\nw P 14,4\ny t s0,4\n"
+	      "cat.default tensors=[x,x] dim=1 -> v\nmm.default self=v mat2=w -> y\n",
+	      "1x14:14x4", "an expression");
+	check("x I s0,s1\nv t s0,2*s9\nw P 14,4\ny t s0,4\n"
+	      "mine:f.default a=x -> v\nmm.default self=v mat2=w -> y\n",
+	      "", "a symbol that no input has");
+	ok(was_said("unknown shape"), "is said");
+}
+
+/* The model is called as the archive's folder is. */
+static void test_name(const char *folder)
+{
+	char keep[sizeof path], at[2][40];
+
+	memcpy(keep, path, sizeof keep);
+	snprintf(at[0], sizeof at[0], "%.20s/net7", folder);
+	snprintf(at[1], sizeof at[1], "%.20s/net7/models", folder);
+	snprintf(path, sizeof path, "%.20s/net7/models/model.json", folder);
+	if (mkdir(at[0], 0700) || mkdir(at[1], 0700))
+		bail_out("no folder");
+	check("x I 5,16\nw P 16,4\ny t 5,4\nmm.default self=x mat2=w -> y\n", "5x16:16x4",
+	      "a model in its folders");
+	ok(was_said("net7: 1 operator extracted"), "has the name of the outer one");
+	unlink(path);
+	rmdir(at[1]);
+	rmdir(at[0]);
+	memcpy(path, keep, sizeof keep);
+}
+
+static const char program[] = IMAGE
+	"y t 1,8,16,16\nz t 1,8,256\nv t 8,1,256\nq t 8,1,20\nhn t 1,1,20\ncn t 1,1,20\nh I 1,1,20\n"
+	"a P 80,256\nb P 80,20\nw2 P 4,20\nr t 8,1,4\n"
+	"conv2d.default input=x weight=w bias=c stride=[1,1] padding=[1,1] dilation=[1,1] groups=1 -> y\n"
+	"view.default self=y size=[1,8,256] -> z\ntranspose.int self=z dim0=0 dim1=1 -> v\n"
+	"lstm.input input=v hx=[h,h] params=[a,b] has_biases=false num_layers=1 -> q,hn,cn\n"
+	"linear.default input=q weight=w2 -> r\n";
+
+/* 1 if it was refused; adds to silent if nothing was said. */
+static int is_refused(const char *s, size_t n, size_t *silent)
+{
+	struct extract x = {.layout = LAYOUT_NHWC};
+	int r;
+
+	read_bytes(&x, &format_torch, s, n);
+	*silent += !said.n;
+	r = x.failed == 1;
+	extract_free(&x);
+	return r;
+}
+
+/* Cut off, with bits flipped, and with numbers and marks in other places. */
+static void test_hostile(void)
+{
+	static const char *const other[] = {
+		"-1", "0", "99999999999999999999", "1e300", "null", "[]", "{}", "\"x\""};
+	struct buf b = BUF_INIT, c = BUF_INIT;
+	size_t refused, silent = 0, changed = 0;
+
+	write_program(&b, program);
+	refused = attack(&format_torch, &b, b.n, 3000, &silent);
+	ok(refused == b.n, "cut off anywhere it is refused (%zu of %zu)", refused, b.n);
+	for (size_t i = 0; i < b.n; i++)
+		for (size_t k = 0; b.s[i] == ':' && k < sizeof other / sizeof *other; k++) {
+			size_t n = strcspn(b.s + i, ",}]");
+
+			buf_clear(&c);
+			buf_add(&c, b.s, i + 1);
+			buf_str(&c, other[k]);
+			buf_add(&c, b.s + i + n, b.n - i - n);
+			is_refused(c.s, c.n, &silent);
+			changed++;
+		}
+	ok(!silent && changed > 500, "with bits flipped, or other values, never silently");
+	buf_free(&b);
+	buf_free(&c);
+}
+
+/* A program with one part replaced. */
+static void refuse(const char *text, const char *words, const char *what)
+{
+	size_t silent = 0;
+	int refused = is_refused(text, strlen(text), &silent);
+
+	ok(refused && was_said(words), "%s", what);
+}
+
+static void test_absurd(void)
+{
+	struct buf b = BUF_INIT, p = BUF_INIT;
+	size_t silent = 0;
+
+	refuse("{}", "no program of torch.export", "an empty object");
+	refuse("[\"graph_module\"]", "no program of torch.export", "a list");
+	refuse("{\"graph_module\":{\"graph\":{\"nodes\":[{}],\"tensor_values\":{}}}}",
+	       "a node without a target", "a node without a target");
+	check("x I 1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1\nw P 4,1\ny t 1,4\nlinear.default input=x weight=w -> y\n",
+	      "", "more dimensions than any tensor has");
+	check("x I 9000000000000000000,16\nw P 4,16\ny t 9000000000000000000,4\nlinear.default input=x weight=w -> y\n",
+	      "", "an absurd size");
+	write_program(&b, "x I 5,16\nw P 16,16\ny t 5,16\nmm.default self=y mat2=w -> y\n");
+	refuse(b.s, "a cycle", "a product of itself");
+	buf_clear(&b);
+	buf_str(&b, "{\"graph_module\":");
+	for (int i = 0; i < 1000000; i++)
+		buf_str(&b, "[");
+	ok(is_refused(b.s, b.n, &silent), "a million brackets");
+	buf_clear(&b);
+	buf_str(&b, "x I 1,1\ny t 1,1\ncat.default tensors=[x");
+	for (int i = 0; i < 1 << 19; i++)
+		buf_str(&b, ",x");
+	buf_str(&b, "] -> y\n");
+	write_program(&p, b.s);
+	ok(!is_refused(p.s, p.n, &silent) && !silent, "a call with half a million tensors");
+	buf_free(&p);
+	buf_free(&b);
+}
+
+int main(void)
+{
+	char folder[] = "/tmp/tl-torch-XXXXXX";
+
+	if (!mkdtemp(folder))
+		bail_out("no folder for temporary files");
+	snprintf(path, sizeof path, "%s/program", folder);
+	test_convolutions();
+	test_products();
+	test_recurrent();
+	test_sizes();
+	test_name(folder);
+	test_hostile();
+	test_absurd();
+	unlink(path);
+	rmdir(folder);
+	buf_free(&said);
+	return done_testing();
+}
