@@ -29,8 +29,8 @@ else
 fi
 
 missing=
-for header in archive.h csv.h dnnl.h expat.h jsmn.h nettle/sha2.h sqlite3.h xgboost/c_api.h; do
-	echo "#include <$header>" | $cc $include -E -o /dev/null - 2>/dev/null || missing="$missing $header"
+for header in archive.h csv.h dnnl.h expat.h hdf5.h jsmn.h nettle/sha2.h sqlite3.h xgboost/c_api.h; do
+	echo "#include <$header>" | $cc $include $(pkg-config --cflags hdf5 2>/dev/null) -E -o /dev/null - 2>/dev/null || missing="$missing $header"
 done
 [ -z "$missing" ] || {
 	echo "configure: missing:$missing; \`make deps\` installs what is missing" >&2
@@ -43,4 +43,6 @@ ONEDNN_HERE := $onednn
 LIBS := $(libs libarchive -larchive) -lcsv $(libs expat -lexpat) $(libs nettle -lnettle) $(libs sqlite3 -lsqlite3) -lm
 INCLUDE_ref := $include
 LIBS_ref := $libs_ref -ldl
+INCLUDE_hdf5 := $(pkg-config --cflags hdf5 2>/dev/null)
+LIBS_hdf5 := $(libs hdf5 -lhdf5)
 EOF

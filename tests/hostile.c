@@ -19,18 +19,6 @@ struct network {
 	const struct format *format;
 };
 
-static const struct format *claims(const char *name, const unsigned char *head, size_t n)
-{
-	for (const struct format *const *f = format_list; *f; f++) {
-		for (int i = 0; i < FORMAT_ENDINGS && (*f)->ending[i]; i++)
-			if (extract_name_ends(name, (*f)->ending[i]))
-				return *f;
-		if ((*f)->claims && (*f)->claims(name, head, n))
-			return *f;
-	}
-	return NULL;
-}
-
 /* The first member that is of a format. 0: there is none, or it is too large. */
 static int read_network(const char *file, struct network *to)
 {
@@ -53,7 +41,7 @@ static int read_network(const char *file, struct network *to)
 			*dot = 0;
 		if (pull_head(&m->bytes, &head, &n, &e))
 			bail_out("%s: %s", file, e.msg);
-		to->format = claims(to->name, head, n);
+		to->format = extract_recognise(to->name, head, n);
 	}
 	while (to->format && to->bytes.n <= LARGEST && pull_fill(&m->bytes, &e) > 0)
 		if (pull_append(&m->bytes, &to->bytes, (uint64_t)(m->bytes.end - m->bytes.at), &e))

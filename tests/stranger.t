@@ -130,7 +130,7 @@ while IFS='|' read -r file gen extract run; do
 		ok $? "${to%%|*} $file: ${to#*|}"
 	done
 done <<'END'
-many.gz|this is an archive.*tl-extract reads|it holds no ONNX or TFLite model|it holds no ONNX model
+many.gz|this is an archive.*tl-extract reads|it holds no model|it holds no ONNX model
 own.tar|this is an archive.*tl-extract reads|-|-
 page.html|web page|web page|web page
 pointer.onnx|git lfs pull|git lfs pull|git lfs pull
@@ -139,8 +139,8 @@ net.tflite|TFLite model; tl-extract reads it|TFLite|TFLite.*tl-run runs ONNX
 net.gguf|GGUF.*ONNX|GGUF|GGUF
 net.h5|HDF5.*ONNX|HDF5|HDF5
 my.db|database.*-d|database.*-d|database.*-d
-other.json|no record|no ONNX or TFLite model|no ONNX model
-list.json|jq|no ONNX or TFLite model|no ONNX model
+other.json|no record|no model of a known format|no ONNX model
+list.json|jq|no model of a known format|no ONNX model
 END
 types 3 'tl-gen -n 1 "my model.onnx"' && lines 1 && says 'ONNX model; tl-extract reads it'
 ok $? 'tl-gen says who reads a model'

@@ -275,8 +275,8 @@ static int plain_member(struct input *in, struct member **m)
 	if (in->plain_given)
 		return 0;
 	in->plain_given = 1;
-	in->member =
-		(struct member){.name = in->path, .input = in->path, .label = in->path, .alone = 1};
+	in->member = (struct member){
+		.name = in->path, .input = in->path, .label = in->path, .alone = 1, .is_plain = 1};
 	in->member.bytes = (struct pull){.next = plain_next, .skip = plain_skip, .ctx = in};
 	*m = &in->member;
 	return 1;

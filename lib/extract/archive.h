@@ -21,6 +21,7 @@ struct member {
 	const char *input; /* the name on the command line */
 	const char *label; /* for messages: "vgg16.tar.gz: vgg16.onnx", or the path alone */
 	int alone;	   /* the input is this one member: no archive around it */
+	int is_plain;	   /* its bytes are those of the file `name`, as it is on the disk */
 	struct pull bytes;
 };
 

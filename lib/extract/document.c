@@ -27,9 +27,13 @@ int document_text(struct buf *text, struct id *hash, struct pull *in, const char
 int document_read(struct document *d, struct pull *in, struct err *e)
 {
 	*d = (struct document){.json = JSON_DOC_INIT};
+	return document_text(&d->text, &d->hash, in, "JSON", e) || document_parse(d, e) ? -1 : 0;
+}
+
+int document_parse(struct document *d, struct err *e)
+{
 	d->json.foreign = 1;
-	if (document_text(&d->text, &d->hash, in, "JSON", e))
-		return -1;
+	hash_id(&d->hash, d->text.s, d->text.n);
 	return json_parse(&d->json, d->text.s, d->text.n, e) < 0 ? -1 : 0;
 }
 

@@ -18,6 +18,8 @@ int document_text(struct buf *text, struct id *hash, struct pull *in, const char
 		  struct err *e);
 /* document_free() in any case. */
 int document_read(struct document *d, struct pull *in, struct err *e);
+/* Parses the text that is there already, as that does. */
+int document_parse(struct document *d, struct err *e);
 void document_free(struct document *d);
 
 /* Do the first bytes of a member look like those of an object that holds this text? */

@@ -6,6 +6,7 @@
 #include <strings.h>
 
 #include "lib/extract/drawing.h"
+#include "lib/extract/keras/hdf5.h"
 #include "lib/extract/onnx/onnx.h"
 #include "lib/extract/tensorflow/tensorflow.h"
 #include "lib/extract/tflite/tflite.h"
@@ -62,8 +63,8 @@ static void cut_ending(struct buf *b, size_t start, const char *ending)
 /* The last part of a path of n bytes, without endings of archives and formats. */
 static void stem_of(const char *path, size_t n, struct buf *out)
 {
-	static const char *const around[] = {".gz",  ".zst", ".xz",  ".bz2",  ".lz4",	".lzma",
-					     ".tgz", ".tar", ".zip", ".json", ".keras", ".pt2"};
+	static const char *const around[] = {".gz",   ".zst", ".xz",  ".bz2", ".lz4",
+					     ".lzma", ".tgz", ".tar", ".zip", ".json"};
 	const size_t start = out->n;
 	struct buf part = BUF_INIT;
 	size_t from = n;
@@ -207,6 +208,15 @@ static int has_ending(const struct format *f, const char *name)
 	return 0;
 }
 
+const struct format *extract_recognise(const char *name, const unsigned char *head, size_t n)
+{
+	for (const struct format *const *f = format_list; *f; f++)
+		if ((!(*f)->by_content && has_ending(*f, name)) ||
+		    ((*f)->claims && (*f)->claims(name, head, n)))
+			return *f;
+	return NULL;
+}
+
 /* The format for a member, NULL if none claims it. One that is asked for by name need not be
  * claimed. */
 static const struct format *choose(const struct extract *x, const struct member *m,
@@ -216,13 +226,14 @@ static const struct format *choose(const struct extract *x, const struct member 
 
 	if (!m->alone && !strncmp(slash ? slash + 1 : m->name, "._", 2))
 		return NULL; /* what macOS puts beside each file of an archive */
-	for (const struct format *const *f = format_list; *f; f++) {
-		if (x->format && strcmp(x->format, (*f)->name) != 0)
-			continue;
-		if ((x->format && m->alone) || (!(*f)->by_content && has_ending(*f, m->name)) ||
-		    ((*f)->claims && (*f)->claims(m->name, head, n)))
-			return *f;
-	}
+	if (!x->format)
+		return extract_recognise(m->name, head, n);
+	for (const struct format *const *f = format_list; *f; f++)
+		if (!strcmp(x->format, (*f)->name))
+			return m->alone || (!(*f)->by_content && has_ending(*f, m->name)) ||
+					       ((*f)->claims && (*f)->claims(m->name, head, n))
+				       ? *f
+				       : NULL;
 	return NULL;
 }
 
@@ -257,7 +268,7 @@ static int read_member(struct extract *x, struct member *m)
 static int is_model(const unsigned char *head, size_t n)
 {
 	return onnx_claims(head, n) || tflite_claims(head, n) ||
-	       tensorflow_claims(head, n) != TENSORFLOW_NONE;
+	       tensorflow_claims(head, n) != TENSORFLOW_NONE || hdf5_claims(head, n);
 }
 
 void extract_input(struct extract *x, const char *path)
@@ -277,7 +288,7 @@ void extract_input(struct extract *x, const char *path)
 		r = err_set(
 			&e, "%s: %s", path,
 			hint ? hint
-			     : "it holds no ONNX or TFLite model, workload record, list or log");
+			     : "it holds no model of a known format, workload record, list or log");
 	if (r < 0)
 		failed(x, &e);
 	input_close(in);

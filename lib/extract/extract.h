@@ -36,7 +36,7 @@ struct extract {
 enum { FORMAT_ENDINGS = 4 };
 
 struct format {
-	const char *name;
+	const char *name, *what;	    /* "onnx", "an ONNX model" */
 	const char *ending[FORMAT_ENDINGS]; /* of names of its files, such as ".onnx" */
 	/* Does a member whose name ends in none of these look like it, by its name or its first
 	 * bytes? NULL: the endings tell. */
@@ -49,6 +49,8 @@ extern const struct format format_onnx, format_tflite, format_tensorflow, format
 	format_keras, format_openvino, format_csv, format_log, format_records;
 extern const struct format *const format_list[]; /* in the order they are asked; NULL at the end */
 
+/* The format of a member, by its name and first bytes; NULL: none. */
+const struct format *extract_recognise(const char *name, const unsigned char *head, size_t n);
 /* Reads one input; errors are said, and counted in failed. */
 void extract_input(struct extract *x, const char *path);
 void extract_free(struct extract *x);

@@ -103,4 +103,5 @@ static int read(struct extract *x, struct member *m, struct err *e)
 	return r;
 }
 
-const struct format format_records = {"records", {".wl"}, claims, read};
+const struct format format_records = {
+	"records", "a list of workload records", {".wl"}, claims, read};

@@ -21,13 +21,13 @@ static const char torch[] =
 static const char saved_model[] =
 	"this is a model of TensorFlow's; tl-extract reads it, and tf2onnx makes an ONNX model of it";
 static const char keras[] =
-	"this is an HDF5 file, as Keras writes, which is not read; tf2onnx makes an ONNX model of it";
+	"this is an HDF5 file, as Keras wrote; tl-extract reads the layers of a model in it, and tf2onnx "
+	"makes an ONNX model of it";
 
 /* What no program reads. */
 static const struct mark unread[] = {
 	AT(0, "\x80\x02\x8a\x0al\xfc\x9c\x46\xf9 j\xa8P\x19.", torch),
 	AT(0, "GGUF", "this is a GGUF model, which is not read; ONNX models are"),
-	AT(0, "\x89HDF", keras),
 	AT(0, "version https://git-lfs",
 	   "this is a pointer of Git LFS, not the file; `git lfs pull` fetches it"),
 	AT(0, "SQLite format 3", "this is a database; programs that use one take it by -d FILE"),
@@ -40,6 +40,7 @@ static const char archive[] =
 
 /* What is read, but not where records are wanted. */
 static const struct mark no_records[] = {
+	AT(0, "\x89HDF", keras),
 	AT(0, "\x1f\x8b", archive),
 	AT(0, "\x28\xb5\x2f\xfd", archive),
 	AT(0,

@@ -7,7 +7,6 @@
 #include "lib/base/rng.h"
 #include "lib/extract/archive.h"
 #include "lib/extract/extract.h"
-#include "lib/extract/tflite/tflite.h"
 #include "lib/io/foreign.h"
 #include "lib/run/constants.h"
 #include "lib/run/exec.h"
@@ -29,6 +28,7 @@ static char *folder_of(const char *path)
 /* The first member that is a model. 1 with the graph read; 0: there is none. */
 static int read_member(struct network *n, struct member *m, struct err *e)
 {
+	const struct format *format;
 	const unsigned char *head;
 	const char *hint;
 	char *folder;
@@ -40,12 +40,13 @@ static int read_member(struct network *n, struct member *m, struct err *e)
 	hint = named || m->alone ? foreign_hint((const char *)head, size) : NULL;
 	if (hint)
 		return err_set(e, "%s: %s", m->label, hint);
-	if (tflite_claims(head, size))
-		return err_set(
-			e,
-			"%s: this is a TFLite model; tl-run runs ONNX models, which tf2onnx makes",
-			m->label);
-	if (!onnx_claims(head, size) && !named)
+	format = extract_recognise(m->name, head, size);
+	if (m->alone && format && format != &format_onnx)
+		return err_set(e,
+			       "%s: this is %s; tl-run runs ONNX models, which PyTorch and "
+			       "tf2onnx write",
+			       m->label, format->what);
+	if (format != &format_onnx)
 		return 0;
 	folder = m->alone ? folder_of(m->name) : NULL;
 	rc = n->has_seed ? onnx_read(&n->onnx, &m->bytes, &n->a, e)

@@ -130,7 +130,10 @@ static void note_made(struct model *m, const char *layer, int call, int tensor, 
 {
 	const char *key = arena_printf(m->r->b.a, "%s/%d/%d", layer, call, tensor);
 
-	*map_put(&m->made, key, strlen(key), NULL) = (void *)(intptr_t)(value + 1);
+	void **slot = map_put(&m->made, key, strlen(key), NULL);
+
+	if (!*slot)
+		*slot = (void *)(intptr_t)(value + 1);
 }
 
 /* ---- models ---- */
@@ -232,8 +235,12 @@ static int put_layer(struct model *m, const struct json *layer, int *done, struc
 			break;
 		if (put_call(m, layer, in, out, e))
 			return -1;
-		for (int t = 0; t < out->n; t++)
+		for (int t = 0; t < out->n; t++) {
+			/* Keras 2 counts the making of a model as its call 0. */
+			if (n->type == JSON_ARR && is_model(text(m, get(m, layer, "class_name"))))
+				note_made(m, name, k + 1, t, out->at[t]);
 			note_made(m, name, k, t, out->at[t]);
+		}
 		++*done;
 		made++;
 	}

@@ -211,4 +211,4 @@ static int read(struct extract *x, struct member *m, struct err *e)
 	return s;
 }
 
-const struct format format_csv = {"csv", {".csv"}, NULL, read};
+const struct format format_csv = {"csv", "a list", {".csv"}, NULL, read};

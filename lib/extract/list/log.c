@@ -92,4 +92,4 @@ static int read(struct extract *x, struct member *m, struct err *e)
 	return s;
 }
 
-const struct format format_log = {"log", {".log"}, claims, read};
+const struct format format_log = {"log", "a log", {".log"}, claims, read};

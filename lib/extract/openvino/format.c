@@ -74,6 +74,7 @@ static int read_network(struct extract *x, struct member *m, struct err *e)
 }
 
 const struct format format_openvino = {.name = "openvino",
+				       .what = "a network of OpenVINO",
 				       .ending = {".xml"},
 				       .claims = claims,
 				       .read = read_network,

@@ -36,4 +36,4 @@ static int read(struct extract *x, struct member *m, struct err *e)
 	return r;
 }
 
-const struct format format_tensorflow = {"tensorflow", {".pb"}, claims, read};
+const struct format format_tensorflow = {"tensorflow", "a TensorFlow model", {".pb"}, claims, read};

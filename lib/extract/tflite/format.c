@@ -25,4 +25,4 @@ static int read(struct extract *x, struct member *m, struct err *e)
 	return r;
 }
 
-const struct format format_tflite = {"tflite", {".tflite"}, claims, read};
+const struct format format_tflite = {"tflite", "a TFLite model", {".tflite"}, claims, read};

@@ -29,4 +29,5 @@ static int read(struct extract *x, struct member *m, struct err *e)
 	return r;
 }
 
-const struct format format_torch = {"torch", {NULL}, claims, read};
+const struct format format_torch = {"torch", "a program of torch.export", {".pt2"}, claims, read,
+				    1};

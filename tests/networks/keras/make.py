@@ -1,14 +1,17 @@
 #!/usr/bin/env python3
 """Makes the models of this folder, and what TensorFlow says of their shapes.
 
-pip install tensorflow-cpu==2.21.0; python3 tests/networks/keras/make.py [NAME...]
+pip install tensorflow-cpu==2.21.0 tf_keras==2.21.0; python3 tests/networks/keras/make.py [NAME...]
+TF_USE_LEGACY_KERAS=1 python3 tests/networks/keras/make.py mobilenet_v2 transformer unet recurrent nested
 
-NAME.keras is an archive of Keras 3 without its weights.
+NAME.keras is an archive of Keras 3 without its weights. NAME-keras2.h5 is a file of Keras 2, likewise.
 """
 import json
 import os
 import sys
 import zipfile
+
+import h5py
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.dirname(HERE))
@@ -42,17 +45,35 @@ def nested():
     return tf.keras.Model(image, tf.keras.Sequential([layers.Flatten(), layers.Dense(4)])(x))
 
 
+def write_keras3(name, model):
+    with zipfile.ZipFile(f'{HERE}/{name}.keras', 'w', zipfile.ZIP_DEFLATED, compresslevel=9) as archive:
+        for member, text in (('metadata.json', '{"keras_version": "3.15.1"}'), ('config.json', model.to_json())):
+            info = zipfile.ZipInfo(member, (2026, 1, 1, 0, 0, 0))
+            info.compress_type = zipfile.ZIP_DEFLATED
+            archive.writestr(info, text)
+
+
+def write_keras2(name, model):
+    """The attribute as model.save() writes it, of a text of fixed length, and a group as of the weights."""
+    config = json.loads(model.to_json())
+    text = json.dumps({k: config[k] for k in ('class_name', 'config')})
+    with h5py.File(f'{HERE}/{name}.h5', 'w', libver='earliest') as file:
+        file.attrs['keras_version'] = config['keras_version']
+        file.attrs.create('model_config', text.encode(), dtype=f'S{len(text)}') if len(text) < 60000 else \
+            file.attrs.__setitem__('model_config', text)
+        file.create_group('model_weights')
+
+
 def main():
+    is_old = os.environ.get('TF_USE_LEGACY_KERAS') == '1'
     networks = {**tf_networks.NETWORKS, 'recurrent': recurrent, 'nested': nested}
     for name in sys.argv[1:] or networks:
         tf.keras.utils.set_random_seed(1)
         model = networks[name]()
-        with zipfile.ZipFile(f'{HERE}/{name}.keras', 'w', zipfile.ZIP_DEFLATED, compresslevel=9) as archive:
-            for member, text in (('metadata.json', '{"keras_version": "3.15.1"}'), ('config.json', model.to_json())):
-                info = zipfile.ZipInfo(member, (2026, 1, 1, 0, 0, 0))
-                info.compress_type = zipfile.ZIP_DEFLATED
-                archive.writestr(info, text)
-        shapes.write(f'{HERE}/{name}.shapes', RECURRENT if name == 'recurrent' else tf_networks.lines(tf_networks.frozen(model)))
+        function = None if name == 'recurrent' else tf_networks.frozen(model)
+        name += '-keras2' if is_old else ''
+        (write_keras2 if is_old else write_keras3)(name, model)
+        shapes.write(f'{HERE}/{name}.shapes', tf_networks.lines(function) if function else RECURRENT)
         print(name, flush=True)
 
 

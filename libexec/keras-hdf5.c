@@ -1,0 +1,99 @@
+/* Writes the description of a Keras model, the attribute "model_config" of an HDF5 file, to
+ * standard output.
+ *
+ * libhdf5 is not made for files that somebody damaged on purpose. So this is a process of its own,
+ * with limits on memory and time, and no other program is linked to that library. The file is the
+ * argument, or standard input. Exit status 3: standard output is a sentence that says why there is
+ * nothing.
+ */
+#include <hdf5.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+enum { FAILED = 3, MOST_CPU_s = 60 };
+
+static const size_t MOST_BYTES = (size_t)1 << 30, MOST_CONFIG = (size_t)64 << 20;
+
+static int fail(const char *why)
+{
+	fputs(why, stdout);
+	return FAILED;
+}
+
+/* All of standard input; NULL: there is no memory, or too much of it. */
+static char *read_input(size_t *n)
+{
+	size_t room = 1 << 20;
+	char *s = malloc(room);
+	ssize_t r;
+
+	*n = 0;
+	while (s && (r = read(0, s + *n, room - *n)) > 0) {
+		*n += (size_t)r;
+		if (*n == room) {
+			char *more = room < MOST_BYTES ? realloc(s, room *= 2) : NULL;
+
+			if (!more)
+				free(s);
+			s = more;
+		}
+	}
+	return s;
+}
+
+static hid_t open_input(void)
+{
+	size_t n;
+	char *s = read_input(&n);
+	hid_t access = H5Pcreate(H5P_FILE_ACCESS);
+
+	if (!s || H5Pset_fapl_core(access, 1 << 16, 0) < 0 || H5Pset_file_image(access, s, n) < 0)
+		return -1;
+	free(s); /* the library has a copy */
+	return H5Fopen("input", H5F_ACC_RDONLY, access);
+}
+
+/* A text of variable or of fixed length. */
+static char *read_text(hid_t attribute)
+{
+	hid_t type = H5Aget_type(attribute), memory;
+	size_t size = H5Tget_size(type);
+	char *text = NULL;
+
+	if (H5Tget_class(type) != H5T_STRING || H5Aget_storage_size(attribute) > MOST_CONFIG)
+		return NULL;
+	memory = H5Tcopy(H5T_C_S1);
+	H5Tset_cset(memory, H5Tget_cset(type));
+	if (H5Tis_variable_str(type) > 0) {
+		H5Tset_size(memory, H5T_VARIABLE);
+		return H5Aread(attribute, memory, &text) < 0 ? NULL : text;
+	}
+	text = calloc(1, size + 1);
+	H5Tset_size(memory, size + 1);
+	return text && H5Aread(attribute, memory, text) >= 0 ? text : NULL;
+}
+
+int main(int argc, char **argv)
+{
+	struct rlimit cpu = {MOST_CPU_s, MOST_CPU_s}, memory = {4 * MOST_BYTES, 4 * MOST_BYTES};
+	hid_t file, attribute;
+	char *text;
+
+	setrlimit(RLIMIT_CPU, &cpu);
+	setrlimit(RLIMIT_AS, &memory);
+	H5Eset_auto(H5E_DEFAULT, NULL, NULL);
+	file = argc > 1 ? H5Fopen(argv[1], H5F_ACC_RDONLY, H5P_DEFAULT) : open_input();
+	if (file < 0)
+		return fail("it cannot be read as HDF5");
+	if (H5Aexists_by_name(file, "/", "model_config", H5P_DEFAULT) <= 0)
+		return fail(
+			"it is an HDF5 file without the layers of a Keras model (weights alone?)");
+	attribute = H5Aopen_by_name(file, "/", "model_config", H5P_DEFAULT, H5P_DEFAULT);
+	text = attribute < 0 ? NULL : read_text(attribute);
+	if (!text || strlen(text) > MOST_CONFIG)
+		return fail("its attribute model_config cannot be read");
+	return fputs(text, stdout) < 0 || fflush(stdout) ? 1 : 0;
+}
