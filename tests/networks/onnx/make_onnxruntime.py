@@ -5,7 +5,7 @@ pip install torch torchvision transformers onnx onnxruntime==1.32; python3 tests
 
 NAME-extended and NAME-all are what onnxruntime's optimizer saves at these levels (all: of the machine that it ran on), NAME-fused
 what its optimizer of transformers saves, NAME-qdq, NAME-qoperator and NAME-dynamic what its quantization does, NAME-f16 is in half
-precision. A NAME that ends in .onnx is the file of a model, which is recorded as it is. Other networks are
+precision, and NAME-open leaves the batch and the last dimension of each input open. A NAME that ends in .onnx is the file of a model, which is recorded as it is. Other networks are
 those of ../torch_networks.py, as PyTorch exports them. onnxruntime runs each model once, and tells the shape of
 every value.
 """
@@ -41,11 +41,15 @@ VARIANTS = {
     'shufflenet_v2_x1_0': ('all',),
     'unet': ('extended', 'all'),
     'deeplabv3_mobilenet_v3_large': ('extended',),
-    'encoder': ('extended', 'all', 'dynamic', 'qdq', 'f16'),
+    'encoder': ('extended', 'all', 'dynamic', 'qdq', 'f16', 'open'),
     'speech': ('extended',),
     'recurrent': ('extended', 'dynamic'),
     'vit_b_16': ('extended', 'fused'),
-    'bert': ('extended', 'fused', 'dynamic'),
+    'bert': ('extended', 'fused', 'dynamic', 'open'),
+    't5': ('open',),
+    'segformer': ('open', 'all'),
+    'wav2vec2': ('open',),
+    'conformer': ('open', 'extended'),
     'gpt2': ('extended',),
 }
 PROGRAMS = ('gpt2',)  # that the tracing exporter does not write
@@ -56,6 +60,15 @@ def exported(name, path):
     network, inputs = torch_networks.make(name)
     with contextlib.redirect_stdout(io.StringIO()):
         torch.onnx.export(network, inputs, path, opset_version=18, dynamo=name in PROGRAMS)
+
+
+def exported_open(name, path):
+    """With open dimensions; the options that give them their sizes."""
+    network, inputs = torch_networks.make(name)
+    axes = {f'x{k}': {0: 'batch', i.dim() - 1: f'length{k}'} for k, i in enumerate(inputs)}
+    with contextlib.redirect_stdout(io.StringIO()):
+        torch.onnx.export(network, inputs, path, opset_version=17, dynamo=False, input_names=list(axes), dynamic_axes=axes)
+    return ' '.join(f'--dim length{k}={i.shape[-1]}' for k, i in enumerate(inputs))
 
 
 def plain():
@@ -89,8 +102,10 @@ class Calibration:
 
 
 def made(variant, name, path, to):
-    """The model `to` of the model `path`."""
+    """The model `to` of the model `path`; the options that it needs."""
     from onnxruntime import quantization
+    if variant == 'open':
+        return exported_open(name, to)
     if variant in LEVELS:
         options = plain()
         options.graph_optimization_level = LEVELS[variant]
@@ -111,6 +126,7 @@ def made(variant, name, path, to):
             quantization.shape_inference.quant_pre_process(path, f'{path}.known')
             path = f'{path}.known'
         quantization.quantize_static(path, to, Calibration(path), quant_format=form)
+    return ''
 
 
 def graphs(graph):
@@ -234,8 +250,9 @@ def leave_out(tensor):
     tensor.external_data.add(key='location', value='weights')
 
 
-def save(model, to, name):
-    shapes.write(f'{to}/{name}.shapes', list(lines(model)))
+def save(model, to, name, told=None, options=''):
+    """told: the model that tells the shapes, if it is another one."""
+    shapes.write(f'{to}/{name}.shapes', list(lines(told or model)), options)
     subprocess.run(['zstd', '-19', '-q', '-f', '-o', f'{to}/{name}.onnx.zst'], input=strip(model).SerializeToString(),
                    check=True)
     print(name, os.path.getsize(f'{to}/{name}.onnx.zst'), flush=True)
@@ -254,8 +271,9 @@ def main():
             exported(name, f'{folder}/model.onnx')
             for variant in VARIANTS[name]:
                 try:
-                    made(variant, name, f'{folder}/model.onnx', f'{folder}/{variant}.onnx')
-                    save(onnx.load(f'{folder}/{variant}.onnx'), given.to, f'{name}-{variant}')
+                    options = made(variant, name, f'{folder}/model.onnx', f'{folder}/{variant}.onnx')
+                    told = onnx.load(f'{folder}/model.onnx') if variant == 'open' else None
+                    save(onnx.load(f'{folder}/{variant}.onnx'), given.to, f'{name}-{variant}', told, options)
                 except Exception as e:  # one that a tool cannot make does not stop the others
                     print(name, variant, 'FAILED:', str(e).strip().splitlines()[:1], flush=True)
                     failed = 1
