@@ -33,12 +33,13 @@ int symbol_is_name(const char *text)
 
 int symbol_is_batch(const char *text)
 {
-	const char *rest = text + 5;
+	const char *rest;
 
 	if (!strcmp(text, "N") || !strcmp(text, "bs"))
 		return 1;
 	if (strncasecmp(text, "batch", 5) != 0)
 		return 0;
+	rest = text + 5;
 	rest += *rest == '_' || *rest == '-' || *rest == ' ';
 	return !*rest || !strcasecmp(rest, "size") || !strcasecmp(rest, "dim");
 }
