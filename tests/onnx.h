@@ -338,7 +338,7 @@ static inline void a_model(struct buf *m)
 
 /* The graph (which is consumed) as a model, cut off at each byte, and with bits flipped: it is read
  * or refused, and never silently. */
-static inline void attack(struct buf *g, int opset, const char *what)
+static inline void attack_model(struct buf *g, int opset, const char *what)
 {
 	size_t refused = 0, silent = 0;
 	struct buf m = BUF_INIT;

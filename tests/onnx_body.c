@@ -133,7 +133,7 @@ static void test_hostile(void)
 	node(&g, "ConcatFromSequence more -> joined", "axis=1");
 	node(&g, "LSTM joined i r -> l", "hidden_size=8");
 	output(&g, "l");
-	attack(&g, 13, "bodies");
+	attack_model(&g, 13, "bodies");
 }
 
 static void test_scan(void)

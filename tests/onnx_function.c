@@ -113,7 +113,7 @@ static void test_inside(void)
 	two();
 	node(&g, "own:two x w v c -> u", "");
 	output(&g, "u");
-	attack(&g, 13, "functions");
+	attack_model(&g, 13, "functions");
 }
 
 static void test_false(void)

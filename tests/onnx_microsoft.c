@@ -151,7 +151,7 @@ static void test_hostile(void)
 	node(&g, MS "MatMulNBits e c c -> f", "K=6 N=5 bits=4");
 	output(&g, "a");
 	output(&g, "f");
-	attack(&g, 13, "operators that stand for several");
+	attack_model(&g, 13, "operators that stand for several");
 }
 
 int main(void)
