@@ -118,12 +118,18 @@ if command -v zip >/dev/null; then
 	mkdir -p "$tmp/net"
 	seq 100 >"$tmp/net/data.pkl"
 	seq 100 >"$tmp/net/saved_model.pb"
-	(cd "$tmp" && zip -q -r zipped.pt net/data.pkl && zip -q -r zipped.zip net/saved_model.pb)
-	no_model zipped.pt 'PyTorch'
+	seq 100 >"$tmp/net/constants.pkl"
+	seq 100 >"$tmp/net/archive_format"
+	(cd "$tmp" && zip -q -r zipped.pt net/data.pkl && zip -q -r zipped.zip net/saved_model.pb &&
+		zip -q script.pt net/data.pkl net/constants.pkl && zip -q archive.pt2 net/archive_format)
+	no_model zipped.pt 'PyTorch.*torch.export.save.*torch.onnx.export'
+	no_model script.pt 'TorchScript.*torch.onnx.export(torch.jit.load'
+	no_model archive.pt2 'PyTorch.*tl-extract reads programs of torch.export'
 	no_model zipped.zip 'TensorFlow'
 else
-	skip 'zip is not here'
-	skip 'zip is not here'
+	for what in zipped.pt script.pt archive.pt2 zipped.zip; do
+		skip "$what: zip is not here"
+	done
 fi
 
 # Where something else is wanted than records or a model.

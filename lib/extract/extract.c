@@ -281,8 +281,7 @@ void extract_input(struct extract *x, const char *path)
 
 	while (in && (r = input_next(in, &m, &e)) > 0) {
 		read += read_member(x, m);
-		if (!hint)
-			hint = foreign_member(m->name);
+		hint = foreign_member(m->name, hint);
 	}
 	if (!r && !read)
 		r = err_set(

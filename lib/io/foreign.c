@@ -16,8 +16,17 @@ struct mark {
 	}
 
 static const char torch[] =
-	"this is a file of PyTorch's, with pickled weights; torch.onnx.export() makes an ONNX model "
-	"of the network, which is read";
+	"this is a file of PyTorch's, with pickled weights, which is not read; in Python, "
+	"torch.export.save(torch.export.export(network, (example,)), 'network.pt2') writes what "
+	"tl-extract reads, and torch.onnx.export(network, (example,), 'network.onnx') an ONNX model";
+static const char torch_script[] =
+	"this is a TorchScript program of PyTorch's, which is not read; in Python, "
+	"torch.onnx.export(torch.jit.load('FILE'), (example,), 'network.onnx', dynamo=False) makes "
+	"an ONNX model of it";
+static const char torch_archive[] =
+	"this is a .pt2 archive of PyTorch's, in which tl-extract reads programs of torch.export; in "
+	"Python, torch.onnx.export(torch.export.load('FILE'), f='network.onnx') makes an ONNX model "
+	"of one";
 static const char saved_model[] =
 	"this is a model of TensorFlow's; tl-extract reads it, and tf2onnx makes an ONNX model of it";
 static const char keras[] =
@@ -130,19 +139,23 @@ const char *foreign_to_records(const char *s, size_t n)
 	return hint || !is_onnx(s, n) ? hint : "this is an ONNX model; tl-extract reads it";
 }
 
-const char *foreign_member(const char *name)
+const char *foreign_member(const char *name, const char *before)
 {
 	static const struct {
 		const char *name, *hint;
 	} known[] = {
 		{"data.pkl", torch},
+		{"constants.pkl", torch_script}, /* behind a data.pkl */
+		{"archive_format", torch_archive},
 		{"saved_model.pb", saved_model},
 		{"model.weights.h5", keras},
 	};
 	const char *slash = strrchr(name, '/');
 
+	if (before && before != torch)
+		return before;
 	for (size_t i = 0; i < sizeof known / sizeof *known; i++)
 		if (!strcmp(slash ? slash + 1 : name, known[i].name))
 			return known[i].hint;
-	return NULL;
+	return before;
 }

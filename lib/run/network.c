@@ -66,8 +66,7 @@ static int read_model(struct network *n, const char *path, struct err *e)
 
 	while (!rc && (more = input_next(in, &m, e)) > 0) {
 		rc = read_member(n, m, e);
-		if (!hint)
-			hint = foreign_member(m->name);
+		hint = foreign_member(m->name, hint);
 	}
 	input_close(in);
 	if (rc < 0 || more < 0)
