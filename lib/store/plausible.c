@@ -7,7 +7,8 @@
 static const double TIMES_PEAK = 16;
 static const double MOST_FLOPS = 1e16; /* a second, of any machine whose peak is not told */
 static const double MOST_ERROR = 1;    /* all of the result */
-static const double FAR = 4;	       /* times, that a ratio differs from that of the times */
+static const double FAR = 100; /* times, that a ratio differs from that of the times: a wrong unit
+				  is farther, no noise is */
 
 static int number(const struct json_doc *d, const struct json *obj, const char *key, double *v)
 {
