@@ -15,7 +15,7 @@
 #include "lib/io/table.h"
 
 static const char *format, *layout = "nhwc", *output, *variation, *condition, *key,
-			   *emit = "records";
+			   *emit = "records", *ops = "products";
 static int64_t batch = -1;
 static struct opt_list shapes, dims;
 static int quiet, reverse, list, as_csv, wide, dot;
@@ -37,6 +37,11 @@ static const struct opt opts[] = {
 	 "The layout of the activations of convolutions, if the input does not tell it. Default "
 	 "nhwc.",
 	 "nhwc|nchw"},
+	{0, "ops", OPT_ENUM, &ops, "WHICH",
+	 "The operators to take out of models: those that multiply and add (products), or all. "
+	 "With all, attention is one operator, and softmax, normalizations, pools and chains of "
+	 "element-wise operators are taken, too. Default products.",
+	 "products|all"},
 	{'f', "format", OPT_ENUM, &format, "FORMAT",
 	 "Read the files in this format only. Without it, tl-extract recognises the format by "
 	 "names and first bytes.",
@@ -100,6 +105,7 @@ static void say(void *ctx, int is_error, const char *sentence)
 static int read_options(struct extract *x, struct err *e)
 {
 	x->layout = (enum layout)layout_find(layout, strlen(layout));
+	x->all = !strcmp(ops, "all");
 	x->format = format;
 	return infer_options_read(
 		&x->infer, &(struct infer_words){batch, shapes.item, dims.item, shapes.n, dims.n},

@@ -53,6 +53,12 @@ static inline void extract_bytes(struct extract *x, const void *p, size_t n)
 	extract_input(x, path);
 }
 
+/* Is the problem alone enough to know it by? */
+static inline int is_short(const struct op *op)
+{
+	return op == &op_conv2d || op == &op_conv3d || op == &op_matmul;
+}
+
 /* "mb1_.. bias,relu x3; " for each workload, "mb1_.. (s8)" where it is not in single precision. */
 static inline void describe(const struct extract *x, struct buf *out)
 {
@@ -61,7 +67,8 @@ static inline void describe(const struct extract *x, struct buf *out)
 	for (size_t i = 0; i < x->found.by_id.n; i++) {
 		const struct work *k = x->found.by_id.item[i].value;
 
-		buf_fmt(out, "%s%s", i ? "; " : "", k->w.prob);
+		buf_fmt(out, "%s%s%s%s", i ? "; " : "", is_short(k->w.op) ? "" : k->w.op->name,
+			is_short(k->w.op) ? "" : " ", k->w.prob);
 		if (!dtypes_are_f32(&k->w.dtype))
 			buf_fmt(out, " (%s)", k->w.dtype_text);
 		if (k->w.npost)

@@ -263,10 +263,12 @@ static inline void model(struct buf *m, struct buf *g, int opset)
 
 /* Running the extraction */
 
+static int want_all; /* operators that multiply and add nothing, too */
+
 /* The workloads of a graph, or what was said if it could not be read. The graph is consumed. */
 static inline void workloads(struct buf *g, int opset, struct infer_options *o, struct buf *out)
 {
-	struct extract x = {.layout = LAYOUT_NHWC};
+	struct extract x = {.layout = LAYOUT_NHWC, .all = want_all};
 	struct buf m = BUF_INIT;
 
 	if (o)

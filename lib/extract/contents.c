@@ -92,7 +92,9 @@ void contents_add_work(struct contents *c, const char *model, const struct workl
 {
 	int64_t macs;
 
-	if (__builtin_mul_overflow(w->flops / 2, n, &macs))
+	if (!w->op->is_product)
+		macs = 0;
+	else if (__builtin_mul_overflow(w->flops / 2, n, &macs))
 		macs = INT64_MAX;
 	contents_add(c, model, w->op->name, FATE_WORKLOAD, "", n, macs);
 }

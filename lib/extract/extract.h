@@ -18,6 +18,7 @@
 struct extract {
 	/* Options. */
 	enum layout layout; /* of conv2d, where the input does not say it */
+	int all;	    /* operators that multiply and add nothing, too; attention as one */
 	struct infer_options infer;
 	const char *format; /* name of the only format to use; NULL: whichever claims a member */
 	/* Called with one sentence: an error, or (is_error 0) what there is to report. */

@@ -372,18 +372,37 @@ void task_fuse(const struct graph *g, struct task *t, unsigned char *absorbed)
 	}
 }
 
-/* Is it among the workloads that are wanted? NULL, or why not. */
-static const char *refuse(const struct task *t, enum task_kinds kinds, struct arena *a)
+int task_begin(const struct graph *g, struct task *t)
 {
-	if (kinds != TASKS_RUN)
+	const struct graph_node *n = &g->node[t->node];
+	const struct value *out = node_out(g, n, 0);
+
+	if (n->nin != n->ndeps || n->nin < 1)
+		return 0;
+	for (int i = 0; i < n->nin && i < 2; i++) {
+		const struct value *in = node_in(g, n, i);
+
+		if (!in || in->is_const || !shape_equal(&in->shape, &out->shape) ||
+		    !take(g, t->node, t, n->in[i]))
+			continue;
+		t->in = n->in[i];
+		return t->w.npost > 0;
+	}
+	return 0;
+}
+
+/* Is it among the workloads that are wanted? NULL, or why not. */
+static const char *refuse(const struct task *t, const struct task_wanted *wanted, struct arena *a)
+{
+	if (wanted->kinds != TASKS_RUN)
 		return NULL;
 	if (t->w.op == &op_conv3d)
 		return "3-D";
 	return dtypes_are_f32(&t->w.dtype) ? NULL : arena_printf(a, "%s, not f32", t->w.dtype_text);
 }
 
-static void finish(const struct graph *g, enum task_kinds kinds, struct arena *a, struct task *t,
-		   unsigned char *absorbed)
+static void finish(const struct graph *g, const struct task_wanted *wanted, struct arena *a,
+		   struct task *t, unsigned char *absorbed)
 {
 	struct err e = ERR_INIT;
 
@@ -392,8 +411,8 @@ static void finish(const struct graph *g, enum task_kinds kinds, struct arena *a
 	if (workload_finish(&t->w, &e))
 		t->why = arena_strdup(a, e.msg);
 	else
-		t->why = refuse(t, kinds, a);
-	if (t->why || t->part)
+		t->why = refuse(t, wanted, a);
+	if (t->why || t->part || t->w.op == &op_attention)
 		return;
 	task_fuse(g, t, absorbed);
 	if (task_is_int(t))
@@ -402,15 +421,40 @@ static void finish(const struct graph *g, enum task_kinds kinds, struct arena *a
 		t->why = arena_strdup(a, e.msg);
 }
 
-int task_find(const struct graph *g, enum task_kinds kinds, enum layout layout, struct arena *a,
+/* Adds the other operators' tasks, in topological order, to n tasks. How many there are then. */
+static int add_others(const struct graph *g, const struct task_wanted *wanted, struct arena *a,
+		      struct task *t, int n, unsigned char *absorbed)
+{
+	struct task *had = arena_array(a, struct task, n + 1);
+	int next = 0, made = 0;
+
+	memcpy(had, t, sizeof *t * (size_t)n);
+	for (int i = 0; i < g->nnode; i++) {
+		int node = g->order[i], has = next < n && had[next].node == node;
+
+		while (next < n && had[next].node == node)
+			t[made++] = had[next++];
+		if (has || absorbed[node] || !task_other(g, node, wanted, a, &t[made]))
+			continue;
+		if (!t[made].why)
+			finish(g, wanted, a, &t[made], absorbed);
+		made++;
+	}
+	return made;
+}
+
+int task_find(const struct graph *g, const struct task_wanted *wanted, struct arena *a,
 	      struct task *t, unsigned char *absorbed)
 {
+	const int all = wanted->kinds == TASKS_ALL;
 	int n = 0;
 
 	for (int i = 0; i < g->nnode; i++)
-		n += task_make(g, g->order[i], layout, a, &t[n]);
+		n += task_make(g, g->order[i], wanted->layout, a, &t[n]);
+	if (all)
+		n = task_attention(g, t, n, absorbed);
 	for (int i = n; i-- > 0;)
 		if (!t[i].why)
-			finish(g, kinds, a, &t[i], absorbed);
-	return n;
+			finish(g, wanted, a, &t[i], absorbed);
+	return all ? add_others(g, wanted, a, t, n, absorbed) : n;
 }

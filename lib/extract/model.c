@@ -88,11 +88,13 @@ static int64_t add_inside(struct job *j, const struct graph *g, const struct gra
 static int64_t add_part(struct job *j, struct graph *g, const char *where, int64_t times)
 {
 	struct part p = {.g = g, .where = where, .times = times};
+	const struct task_wanted wanted = {j->x->all ? TASKS_ALL : TASKS_PRODUCTS, j->x->layout,
+					   j->infer.opset};
 	int64_t macs = 0;
 
 	p.task = arena_array(j->a, struct task, TASK_PARTS * g->nnode);
 	p.absorbed = arena_alloc(j->a, (size_t)g->nnode + 1);
-	p.ntask = task_find(g, TASKS_PRODUCTS, j->x->layout, j->a, p.task, p.absorbed);
+	p.ntask = task_find(g, &wanted, j->a, p.task, p.absorbed);
 	for (int i = 0; i < p.ntask; i++) {
 		int64_t more = task_times(p.task[i].macs, times);
 

@@ -103,12 +103,19 @@ static void conv_axis(int64_t *d, const struct window *w, int axis, int in, int 
 	d[kernel + 3 * step] = w->kernel[axis] == 1 ? 0 : w->dilation[axis] - 1;
 }
 
+void task_axes(int64_t *d, const struct window *w, int in, int out, int kernel)
+{
+	static const struct window flat = {
+		.rank = 1, .in = {1}, .out = {1}, .kernel = {1}, .stride = {1}, .dilation = {1}};
+
+	conv_axis(d, w->rank == 1 ? &flat : w, 0, in, out, kernel, 2);
+	conv_axis(d, w, w->rank - 1, in + 1, out + 1, kernel + 1, 2);
+}
+
 /* conv2d from one or two spatial dimensions, where a missing height is 1; conv3d from three. */
 static void conv_dims(struct task *t, const struct graph *g, const struct graph_node *n,
 		      const struct window *w, const struct shape *in, const struct shape *weights)
 {
-	static const struct window flat = {
-		.rank = 1, .in = {1}, .out = {1}, .kernel = {1}, .stride = {1}, .dilation = {1}};
 	const int is_3d = w->rank == 3;
 	int64_t *d = t->w.dim;
 
@@ -118,10 +125,8 @@ static void conv_dims(struct task *t, const struct graph *g, const struct graph_
 	d[is_3d ? CONV3D_OC : CONV_OC] = weights->dim[0];
 	for (int i = 0; i < 3 && is_3d; i++)
 		conv_axis(d, w, i, CONV3D_ID + i, CONV3D_OD + i, CONV3D_KD + i, 3);
-	if (is_3d)
-		return;
-	conv_axis(d, w->rank == 1 ? &flat : w, 0, CONV_IH, CONV_OH, CONV_KH, 2);
-	conv_axis(d, w, w->rank - 1, CONV_IW, CONV_OW, CONV_KW, 2);
+	if (!is_3d)
+		task_axes(d, w, CONV_IH, CONV_OH, CONV_KH);
 }
 
 /* The input that is the bias. */

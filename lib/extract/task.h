@@ -47,6 +47,12 @@ enum { TASK_PARTS = 2 }; /* of one node, at most */
 enum task_kinds {
 	TASKS_RUN,	/* those that tl-run runs: conv2d and products, in single precision */
 	TASKS_PRODUCTS, /* whatever multiplies and adds */
+	TASKS_ALL,	/* and all else that is an operator; attention as one */
+};
+struct task_wanted {
+	enum task_kinds kinds;
+	enum layout layout; /* of images; NHWC or NCHW */
+	int64_t opset;	    /* whose rules hold for the graph */
 };
 
 /* How many tasks the node is: 0, if it does not multiply and add; fills t. The workloads are not
@@ -60,6 +66,19 @@ void task_set_matmul(struct task *t, int64_t b, int64_t m, int64_t k, int64_t n,
 int64_t task_times(int64_t a, int64_t b);
 int64_t task_plus(int64_t a, int64_t b);
 const char *task_unknown_shape(struct arena *a, const struct value *const *v, int n);
+
+/* Along height and width, of which the first may be missing: sizes of input and output, and of what
+ * has the kernel first, in a problem that has these dimensions there. */
+struct window;
+void task_axes(int64_t *dim, const struct window *w, int in, int out, int kernel);
+/* 1: the node is another operator, *t is filled (task_other.c); 0: it is not. */
+int task_other(const struct graph *g, int node, const struct task_wanted *wanted, struct arena *a,
+	       struct task *t);
+/* Joins the products of attention among n tasks to one each, and marks what is between them
+ * (task_attention.c). How many tasks are left. */
+int task_attention(const struct graph *g, struct task *t, int n, unsigned char *absorbed);
+/* Makes the task's own node, which is element-wise, the first of its post-ops. 0: it is none. */
+int task_begin(const struct graph *g, struct task *t);
 
 /* Takes what follows the task's node into its list of post-ops: batch normalization, bias,
  * residual, factor, activation; marks the nodes taken in absorbed (a byte for each node). Tasks
@@ -82,7 +101,7 @@ void task_take_dequantizers(const struct graph *g, const struct task *t, unsigne
 /* All tasks of a graph in topological order, finished and fused: fills t, which has room for
  * TASK_PARTS of each node, and marks the nodes taken in absorbed. Returns how many. One that is no
  * workload has a reason, and takes nothing. */
-int task_find(const struct graph *g, enum task_kinds kinds, enum layout layout, struct arena *a,
+int task_find(const struct graph *g, const struct task_wanted *wanted, struct arena *a,
 	      struct task *t, unsigned char *absorbed);
 
 #endif

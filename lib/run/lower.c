@@ -191,7 +191,9 @@ static int find_tasks(struct lowering *l, struct err *e)
 {
 	struct graph *g = l->g;
 
-	l->ntasks = task_find(g, TASKS_RUN, LAYOUT_NHWC, l->p->a, l->tasks, l->absorbed);
+	const struct task_wanted wanted = {TASKS_RUN, LAYOUT_NHWC, l->opset};
+
+	l->ntasks = task_find(g, &wanted, l->p->a, l->tasks, l->absorbed);
 	for (int i = 0; i < l->ntasks; i++) {
 		const struct task *t = &l->tasks[i];
 		const struct graph_node *n = &g->node[t->node];

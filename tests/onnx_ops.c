@@ -1,0 +1,201 @@
+/* What tl-extract --ops all takes out of ONNX models: operators that multiply and add nothing, and
+ * attention as one. */
+#include "tests/onnx.h"
+
+static void test_rows(void)
+{
+	struct buf g = BUF_INIT;
+
+	input(&g, "x", "2,3,4,5");
+	node(&g, "Softmax x -> y", "");
+	output(&g, "y");
+	expect(&g, 13, "softmax 24x5", "softmax along the last dimension");
+
+	memset(&g, 0, sizeof g);
+	input(&g, "x", "2,3,4,5");
+	node(&g, "Softmax x -> y", "");
+	output(&g, "y");
+	expect(&g, 12, "softmax 2x60", "which was over several until operator set 13");
+
+	memset(&g, 0, sizeof g);
+	input(&g, "x", "2,3,4,1");
+	node(&g, "Softmax x -> y", "axis=2");
+	output(&g, "y");
+	expect(&g, 13, "softmax 6x4", "and may have dimensions of 1 behind it");
+
+	memset(&g, 0, sizeof g);
+	input(&g, "x", "2,3,4,5");
+	node(&g, "Softmax x -> y", "axis=1");
+	output(&g, "y");
+	expect(&g, 13, "", "along another one it is not extracted");
+	ok(was_said("Softmax (along another axis than the last) 1"), "which is said");
+
+	memset(&g, 0, sizeof g);
+	input(&g, "x", "2,3,8");
+	weights(&g, "c", "8");
+	node(&g, "LayerNormalization x c c -> a", "");
+	node(&g, "RMSNormalization a c -> y", "");
+	output(&g, "y");
+	expect(&g, 23, "layer_norm 6x8 bias; rms_norm 6x8", "normalizations");
+
+	memset(&g, 0, sizeof g);
+	info(&g, 11, "x", "2,3,8", VALUE_F16);
+	node(&g, "Softmax x -> y", "");
+	output(&g, "y");
+	expect(&g, 13, "softmax 6x8 (f16)", "in half precision");
+}
+
+static void test_pools(void)
+{
+	struct buf g = image();
+
+	node(&g, "MaxPool x -> a", "kernel_shape=3,3 strides=2,2 pads=1,1,1,1");
+	node(&g, "AveragePool a -> b", "kernel_shape=2,2 strides=2,2 ceil_mode=1");
+	node(&g, "GlobalAveragePool b -> y", "");
+	output(&g, "y");
+	expect(&g, 13,
+	       "maxpool2d mb1_ic8ih14_oh7_kh3sh2ph1; avgpool2d mb1_ic8ih7_oh4_kh2sh2; "
+	       "avgpool2d mb1_ic8ih4_oh1_kh4",
+	       "pools");
+
+	memset(&g, 0, sizeof g);
+	input(&g, "x", "1,8,20");
+	node(&g, "MaxPool x -> y", "kernel_shape=2, strides=2,");
+	output(&g, "y");
+	expect(&g, 13, "maxpool2d mb1_ic8ih1iw20_oh1ow10_kh1kw2sh1sw2", "a pool of one dimension");
+
+	memset(&g, 0, sizeof g);
+	input(&g, "x", "1,8,4,4,4");
+	node(&g, "MaxPool x -> y", "kernel_shape=2,2,2");
+	output(&g, "y");
+	expect(&g, 13, "", "one of three is not extracted");
+	ok(was_said("MaxPool (3-D) 1"), "which is said");
+}
+
+static void test_chains(void)
+{
+	struct buf g = image();
+
+	conv(&g, "Conv x w -> a");
+	node(&g, "Relu a -> b", "");
+	node(&g, "MaxPool b -> p", "kernel_shape=2,2 strides=2,2");
+	node(&g, "Sigmoid p -> s", "");
+	node(&g, "Mul s p -> m", "");
+	node(&g, "Relu m -> y", "");
+	output(&g, "y");
+	expect(&g, 13, CONV " relu; maxpool2d mb1_ic8ih14_oh7_kh2sh2 silu,relu",
+	       "pools take what follows, too");
+
+	g = image();
+	node(&g, "Sigmoid x -> s", "");
+	node(&g, "Mul s x -> m", "");
+	node(&g, "Relu m -> y", "");
+	output(&g, "y");
+	expect(&g, 13, "eltwise 196x8 sigmoid,mul,relu",
+	       "a chain that no operator takes is one itself");
+
+	memset(&g, 0, sizeof g);
+	input(&g, "x", "2,3,8");
+	input(&g, "z", "2,3,8");
+	weights(&g, "c", "8");
+	node(&g, "Add x z -> a", "");
+	node(&g, "Add a c -> b", "");
+	node(&g, "Tanh b -> d", "");
+	node(&g, "Exp d -> y", "");
+	output(&g, "y");
+	expect(&g, 13, "eltwise 6x8 add; eltwise 6x8 bias,tanh",
+	       "a bias begins another, for it must be the first");
+	ok(was_said("not extracted: Exp 1"), "and what is no post-op is said");
+
+	memset(&g, 0, sizeof g);
+	info(&g, 11, "x", "2,3", VALUE_I64);
+	info(&g, 11, "z", "2,3", VALUE_I64);
+	node(&g, "Add x z -> y", "");
+	output(&g, "y");
+	expect(&g, 13, "", "numbers that count are none");
+}
+
+/* Scores of 2 texts of 4 heads, 6 words of 8 numbers; rest: from the scores to the weights. */
+static struct buf scores(void)
+{
+	struct buf g = BUF_INIT;
+
+	input(&g, "q", "2,4,6,8");
+	input(&g, "k", "2,4,8,5");
+	input(&g, "v", "2,4,5,7");
+	input(&g, "mask", "2,1,1,5");
+	input(&g, "bias", "2,4,6,5");
+	info(&g, 11, "keep", "2,1,1,5", VALUE_BOOL);
+	real(&g, "eight", 8);
+	real(&g, "least", -1e9f);
+	node(&g, "MatMul q k -> s", "");
+	return g;
+}
+
+static void attends(struct buf *g, const char *from, const char *want, const char *what)
+{
+	char text[80];
+
+	snprintf(text, sizeof text, "Softmax %s -> w", from);
+	node(g, text, "axis=-1");
+	node(g, "MatMul w v -> y", "");
+	output(g, "y");
+	expect(g, 13, want, what);
+}
+
+static void test_attention(void)
+{
+	struct buf g = scores();
+
+	attends(&g, "s", "attention b2h4_m6n5_k8v7", "attention is one operator");
+	ok(was_said("1 operator extracted, 100.0 % of the model's 3600 multiply-adds"),
+	   "with the multiply-adds of both products");
+	g = scores();
+	node(&g, "Div s eight -> a", "");
+	node(&g, "Add a mask -> b", "");
+	attends(&g, "b", "attention b2h4_m6n5_k8v7_mask1", "scaled and masked");
+	g = scores();
+	node(&g, "Mul eight s -> a", "");
+	node(&g, "Where keep a least -> b", "");
+	attends(&g, "b", "attention b2h4_m6n5_k8v7_mask1", "masked by choice");
+	g = scores();
+	node(&g, "Add bias s -> a", "");
+	attends(&g, "a", "attention b2h4_m6n5_k8v7_mask1", "with a bias for each score");
+	g = scores();
+	output(&g, "s");
+	attends(&g, "s", "8x6x8:8x8x5 computed; softmax 48x5; 8x6x5:8x5x7 computed",
+		"scores that somebody else reads stay apart");
+	g = scores();
+	node(&g, "Tanh s -> a", "");
+	attends(&g, "a", "8x6x8:8x8x5 tanh computed; softmax 48x5; 8x6x5:8x5x7 computed",
+		"and those of which something else is made");
+
+	memset(&g, 0, sizeof g);
+	input(&g, "q", "6,8");
+	weights(&g, "k", "8,5");
+	input(&g, "v", "5,7");
+	node(&g, "MatMul q k -> s", "");
+	attends(&g, "s", "6x8:8x5; softmax 6x5; 6x5:5x7 computed",
+		"a product with constants is no score");
+}
+
+static void test_default(void)
+{
+	struct buf g = scores();
+
+	want_all = 0;
+	attends(&g, "s", "8x6x8:8x8x5 computed; 8x6x5:8x5x7 computed",
+		"unless all are asked for, there are products alone");
+}
+
+int main(void)
+{
+	begin();
+	want_all = 1;
+	test_rows();
+	test_pools();
+	test_chains();
+	test_attention();
+	test_default();
+	return end();
+}
