@@ -84,7 +84,7 @@ try() { # shell
 	gives "$1" 'tl-gen -s ra\t' -s random
 	gives "$1" 'tl-tune --search=gui\t' --search=guided
 	gives "$1" 'tl-gen -a win\t' -a winograd
-	gives "$1" 'tl-query --op ma\t' --op matmul
+	gives "$1" 'tl-query --op mat\t' --op matmul
 	gives "$1" 'tl-query --layout nh\t' --layout nhwc
 	gives "$1" 'tl-tune --layout nc\t' --layout nchw
 	gives "$1" 'tl-filter --by dr\t' --by draft
@@ -135,7 +135,7 @@ if command -v fish >/dev/null; then
 	offers 'tl-gen --model pre' 'pretrained.model'
 	offers 'tl-gen --search=gr' '--search=grid'
 	offers 'tl-gen -a win' winograd
-	offers 'tl-query --op ma' matmul
+	offers 'tl-query --op mat' matmul
 	offers 'tl-query --layout nh' nhwc
 	offers 'tl-filter --by dr' draft
 	offers 'tl-filter --hed' "With a model: this share of the places is the draft's choice"
