@@ -348,7 +348,7 @@ static inline void attack_model(struct buf *g, int opset, const char *what)
 
 	model(&m, g, opset);
 	for (size_t n = 0; n < m.n; n++) {
-		struct extract cut = {.layout = LAYOUT_NHWC};
+		struct extract cut = {.layout = LAYOUT_NHWC, .all = want_all};
 
 		extract_bytes(&cut, m.s, n);
 		refused += cut.failed == 1;
@@ -357,7 +357,7 @@ static inline void attack_model(struct buf *g, int opset, const char *what)
 	ok(refused + 200 > m.n, "%s: cut off it is refused (%zu of %zu)", what, refused, m.n);
 	rng_seed(&r, 1, what);
 	for (int i = 0; i < 3000; i++) {
-		struct extract flip = {.layout = LAYOUT_NHWC};
+		struct extract flip = {.layout = LAYOUT_NHWC, .all = want_all};
 		char *s = xmalloc(m.n);
 
 		memcpy(s, m.s, m.n);

@@ -45,6 +45,57 @@ static void test_rows(void)
 	expect(&g, 13, "softmax 6x8 (f16)", "in half precision");
 }
 
+/* A normalization as operator sets before 17 write it. */
+static struct buf written(const char *square, const char *root)
+{
+	struct buf g = BUF_INIT;
+
+	input(&g, "x", "2,3,8");
+	weights(&g, "c", "8");
+	real(&g, "two", 2);
+	real(&g, "one", 1);
+	real(&g, "tiny", 1e-6f);
+	node(&g, "ReduceMean x -> m", "axes=-1,");
+	node(&g, "Sub x m -> d", "");
+	node(&g, square, "");
+	node(&g, "ReduceMean p -> v", "axes=-1,");
+	node(&g, "Add v tiny -> e", "");
+	node(&g, "Sqrt e -> s", "");
+	node(&g, root, "");
+	return g;
+}
+
+static void normalizes(struct buf *g, const char *want, const char *what)
+{
+	node(g, "Mul q c -> f", "");
+	node(g, "Add f c -> y", "");
+	output(g, "y");
+	expect(g, 13, want, what);
+}
+
+static void test_written(void)
+{
+	struct buf g = written("Pow d two -> p", "Div d s -> q");
+
+	normalizes(&g, "layer_norm 6x8 bias", "layer normalization in nine nodes");
+	ok(!strstr(said.s, "not extracted"), "of which none is left");
+	g = written("Mul d d -> p", "Reciprocal s -> r");
+	node(&g, "Mul d r -> q", "");
+	normalizes(&g, "layer_norm 6x8 bias", "by products");
+	g = written("Pow d two -> p", "Sub x m -> d2");
+	node(&g, "Div d2 s -> q", "");
+	normalizes(&g, "layer_norm 6x8 bias", "with the difference twice");
+	g = written("Pow x two -> p", "Div one s -> r");
+	node(&g, "Mul x r -> q", "");
+	normalizes(&g, "rms_norm 6x8 bias", "by the root mean square");
+	g = written("Pow d two -> p", "Div d s -> q");
+	output(&g, "s");
+	normalizes(&g, "eltwise 6x1 bias; eltwise 6x8 bias",
+		   "what somebody else reads stays apart");
+	g = written("Pow d two -> p", "Div x s -> q");
+	normalizes(&g, "eltwise 6x1 bias; eltwise 6x8 bias", "and the quotient of something else");
+}
+
 static void test_pools(void)
 {
 	struct buf g = image();
@@ -179,6 +230,23 @@ static void test_attention(void)
 		"a product with constants is no score");
 }
 
+static void test_hostile(void)
+{
+	struct buf g = scores(), h = written("Pow d two -> p", "Div d s -> q");
+
+	node(&g, "Div s eight -> a", "");
+	node(&g, "Add a mask -> b", "");
+	node(&g, "Softmax b -> w", "");
+	node(&g, "MatMul w v -> p", "");
+	node(&g, "MaxPool p -> y", "kernel_shape=2,2 strides=2,2");
+	output(&g, "y");
+	attack_graph(&g, 13, "attention and a pool");
+	node(&h, "Mul q c -> f", "");
+	node(&h, "Add f c -> y", "");
+	output(&h, "y");
+	attack_graph(&h, 13, "a normalization");
+}
+
 static void test_default(void)
 {
 	struct buf g = scores();
@@ -193,9 +261,11 @@ int main(void)
 	begin();
 	want_all = 1;
 	test_rows();
+	test_written();
 	test_pools();
 	test_chains();
 	test_attention();
+	test_hostile();
 	test_default();
 	return end();
 }

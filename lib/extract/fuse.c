@@ -426,6 +426,7 @@ static int add_others(const struct graph *g, const struct task_wanted *wanted, s
 		      struct task *t, int n, unsigned char *absorbed)
 {
 	struct task *had = arena_array(a, struct task, n + 1);
+	struct task **norm = task_norms(g, absorbed, a);
 	int next = 0, made = 0;
 
 	memcpy(had, t, sizeof *t * (size_t)n);
@@ -434,7 +435,11 @@ static int add_others(const struct graph *g, const struct task_wanted *wanted, s
 
 		while (next < n && had[next].node == node)
 			t[made++] = had[next++];
-		if (has || absorbed[node] || !task_other(g, node, wanted, a, &t[made]))
+		if (has || absorbed[node])
+			continue;
+		if (norm[node])
+			t[made] = *norm[node];
+		else if (!task_other(g, node, wanted, a, &t[made]))
 			continue;
 		if (!t[made].why)
 			finish(g, wanted, a, &t[made], absorbed);

@@ -77,6 +77,9 @@ int task_other(const struct graph *g, int node, const struct task_wanted *wanted
 /* Joins the products of attention among n tasks to one each, and marks what is between them
  * (task_attention.c). How many tasks are left. */
 int task_attention(const struct graph *g, struct task *t, int n, unsigned char *absorbed);
+/* Normalizations that are written out (task_norm.c): of each node that such a one ends with, before
+ * its shift, the task, else NULL. Marks the other nodes. */
+struct task **task_norms(const struct graph *g, unsigned char *absorbed, struct arena *a);
 /* Makes the task's own node, which is element-wise, the first of its post-ops. 0: it is none. */
 int task_begin(const struct graph *g, struct task *t);
 

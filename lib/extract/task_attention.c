@@ -35,7 +35,7 @@ static int find_values(struct match *m, int value)
 		if (v->is_output || v->uses != 1)
 			return 0;
 		n = &m->g->node[v->consumer];
-		if (n->in[0] != value || n->nout < 1)
+		if (n->nin < 1 || n->in[0] != value || n->nout < 1 || n->out[0] < 0)
 			return 0;
 		if (node_is(n, "MatMul")) {
 			m->values = v->consumer;
@@ -61,7 +61,8 @@ static int scores_of(struct match *m, const struct graph_node *n)
 	const int is_where = node_is(n, "Where"), first = is_where;
 	const struct value *a, *b;
 
-	if (passes_on(n) || node_is(n, "Reshape")) /* masks of windows have one for several heads */
+	if (n->nin && (passes_on(n) ||
+		       node_is(n, "Reshape"))) /* masks of windows have one for several heads */
 		return n->in[0];
 	if (n->nin != 2 + first)
 		return -1;
@@ -151,7 +152,8 @@ int task_attention(const struct graph *g, struct task *t, int n, unsigned char *
 		const struct graph_node *x = &g->node[i];
 		struct match m = {.g = g};
 
-		if (!node_is(x, "Softmax") || absorbed[i] || x->nout < 1 || x->out[0] < 0)
+		if (!node_is(x, "Softmax") || absorbed[i] || x->nin < 1 || x->nout < 1 ||
+		    x->out[0] < 0)
 			continue;
 		add_between(&m, i);
 		if (!find_values(&m, x->out[0]) || !find_scores(&m, x->in[0]) || !join(&m, t, n))
