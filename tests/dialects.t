@@ -2,7 +2,6 @@
 # tl-extract: logs and lists of other programs, recorded in tests/logs/ or made in the form of theirs.
 bin=${BIN:-bin}
 logs=tests/logs
-# shellcheck disable=SC2059 # formats from the lines below
 # shellcheck source=tests/tap.sh
 . "$(dirname "$0")/tap.sh"
 
@@ -79,6 +78,7 @@ ok $? 'an archive of them, with a program among them'
 
 # Lists with a column for each dimension.
 list() { # NAME WANT LINES
+	# shellcheck disable=SC2059 # LINES is a format
 	printf "$3" | "$bin/tl-extract" -q -f csv 2>"$tmp/err" | brief >"$tmp/out"
 	[ "$(tr '\n' ';' <"$tmp/out")" = "$2" ]
 	status=$?
