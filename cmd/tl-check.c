@@ -7,6 +7,7 @@
 
 #include "lib/algo/candidate.h"
 #include "lib/base/arena.h"
+#include "lib/extract/worklist.h"
 #include "lib/io/json.h"
 #include "lib/io/opt.h"
 #include "lib/io/record.h"
@@ -16,13 +17,18 @@
 #include "lib/record/manual.h"
 #include "lib/store/plausible.h"
 
-static int fix, quiet, schema, schema_manual;
+static int fix, quiet, merge, schema, schema_manual;
 static const char *output;
 
 static const struct opt opts[] = {
 	{0, "fix", OPT_FLAG, &fix, NULL,
 	 "Correct fields that follow from other fields (ids, flops, the order of \"tl\" and "
 	 "\"type\") instead of refusing the line.",
+	 NULL},
+	{'m', "merge", OPT_FLAG, &merge, NULL,
+	 "Write each workload record once, with the sources of all records of the workload, and "
+	 "with the count that follows. They come behind the other records, of which equal ones "
+	 "are written once, too.",
 	 NULL},
 	{'o', "output", OPT_FILE, &output, "FILE",
 	 "Write to FILE instead of standard output. FILE is replaced at the end, and only if no "
@@ -218,6 +224,44 @@ static int check_record(const struct rec *r, struct err *e)
 	return record_check_quantities(&work.doc, work.doc.tok, e);
 }
 
+/* Merging */
+
+static struct {
+	struct worklist works;
+	struct map others; /* by hash: records that were written */
+	struct json_doc doc;
+} merged;
+
+/* Takes a canonical record. 1: it is to be written now. */
+static int merge_record(const struct rec *r, const struct buf *line, struct err *e)
+{
+	struct id hash;
+	int is_new;
+	int64_t instances;
+
+	if (r->type != REC_WORKLOAD) {
+		hash_id(&hash, line->s, line->n);
+		map_put(&merged.others, hash.s, ID_HEX, &is_new);
+		return is_new;
+	}
+	if (json_parse(&merged.doc, line->s, line->n, e) < 0)
+		return -1;
+	return worklist_merge(&merged.works, &merged.doc, &work.arena, "record", &instances, e)
+		       ? 0
+		       : -1;
+}
+
+static int write_merged(struct rec_out *out, struct err *e)
+{
+	for (size_t i = 0; i < merged.works.by_id.n; i++) {
+		buf_clear(&work.line);
+		work_print(merged.works.by_id.item[i].value, &merged.doc, &work.line);
+		if (rec_put(out, work.line.s, work.line.n, e))
+			return -1;
+	}
+	return 0;
+}
+
 static int check_all(struct rec_in *in, struct rec_out *out, struct err *e)
 {
 	struct rec r;
@@ -235,10 +279,18 @@ static int check_all(struct rec_in *in, struct rec_out *out, struct err *e)
 			continue;
 		buf_clear(&work.value);
 		json_canonical(&work.doc, work.doc.tok, &work.value);
+		if (merge) {
+			int now = merge_record(&r, &work.value, &why);
+
+			if (now < 0)
+				rec_bad(in, &r, &why);
+			if (now <= 0)
+				continue;
+		}
 		if (rec_put(out, work.value.s, work.value.n, e))
 			return -1;
 	}
-	return more;
+	return more < 0 || !out || rec_stopped() ? more : write_merged(out, e);
 }
 
 static int print_schema(void)

@@ -15,7 +15,7 @@
 #include "lib/io/table.h"
 
 static const char *format, *layout = "nhwc", *output, *variation, *condition, *key,
-			   *emit = "records", *ops = "products";
+			   *form = "records", *ops = "products";
 static int64_t batch = -1;
 static struct opt_list shapes, dims;
 static int quiet, reverse, list, as_csv, wide, dot;
@@ -61,10 +61,10 @@ static const struct opt opts[] = {
 	 "flops|bytes|count|total"},
 	{'r', "reverse", OPT_FLAG, &reverse, NULL,
 	 "With --sort: write the smallest operators first.", NULL},
-	{0, "emit", OPT_ENUM, &emit, "FORM",
-	 "Write records, command lines of oneDNN's benchdnn, or a list with commas. tl-extract "
-	 "reads all three. Default records.",
-	 "records|benchdnn|csv"},
+	{0, "emit", OPT_ENUM, &form, "FORM",
+	 "Write records, command lines of oneDNN's benchdnn or of MIOpen's driver, or a list with "
+	 "commas. tl-extract reads all four. Default records.",
+	 "records|" EMIT_FORMS},
 	{'l', "list", OPT_FLAG, &list, NULL,
 	 "Instead of records, write a table of what is in the inputs: operators by type, their "
 	 "shares of the multiply-adds, and what becomes of them.",
@@ -145,7 +145,7 @@ static void check_usage(void)
 		why = "--list and --dot exclude each other";
 	else if ((list || dot) && (variation || condition || key))
 		why = "--vary, --where and --sort are of records, not of --list or --dot";
-	else if ((list || dot) && strcmp(emit, "records") != 0)
+	else if ((list || dot) && strcmp(form, "records") != 0)
 		why = "--emit is of workloads, not of --list or --dot";
 	else if ((as_csv || wide) && !list)
 		why = "--csv and --wide belong to --list";
@@ -220,13 +220,12 @@ static int write_text(const struct buf *text, struct rec_out *out, struct err *e
 static int write_emitted(struct work *const *w, int64_t n, struct rec_out *out, struct err *e)
 {
 	struct buf text = BUF_INIT;
-	int r;
+	int64_t left = emit(form, w, n, &text);
+	int r = write_text(&text, out, e);
 
-	if (!strcmp(emit, "csv"))
-		emit_csv(w, n, &text);
-	else
-		emit_benchdnn(w, n, &text);
-	r = write_text(&text, out, e);
+	if (left)
+		opt_say(&program, "--emit=%s has no words for %lld of %lld workload%s", form,
+			(long long)left, (long long)n, n == 1 ? "" : "s");
 	buf_free(&text);
 	return r;
 }
@@ -275,7 +274,7 @@ static int write_chosen(struct extract *x, const struct vary *v, struct arena *a
 	if (variation)
 		replace_by_variations(v, x, a);
 	works = chosen(x, a, &n);
-	r = strcmp(emit, "records") ? write_emitted(works, n, out, e) : write_all(works, n, out, e);
+	r = strcmp(form, "records") ? write_emitted(works, n, out, e) : write_all(works, n, out, e);
 	free(works);
 	return r;
 }

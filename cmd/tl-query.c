@@ -2,10 +2,13 @@
  */
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include "lib/extract/list/emit.h"
+#include "lib/extract/select.h"
 #include "lib/io/opt.h"
 #include "lib/io/record.h"
 #include "lib/model/default.h"
@@ -24,7 +27,7 @@
 
 static const char *database, *output, *env_id, *op_name, *prob, *layout, *post, *dtype, *dump,
 	*target_name;
-static const char *run_id, *since, *report_path, *plot_of, *plot_as, *color = "auto";
+static const char *run_id, *since, *emit_form, *report_path, *plot_of, *plot_as, *color = "auto";
 static int64_t top = 1;
 static const char *model_path;
 static int as_table, as_csv, wide, stats, cost, envs, predict, quiet, env_ids;
@@ -99,6 +102,11 @@ static const struct opt opts[] = {
 	 "Print every record of a kind: results, byte for byte as they were stored; workloads "
 	 "with all their sources; runs with their costs; or all of these and the end records.",
 	 "results|workloads|runs|all"},
+	{0, "emit", OPT_ENUM, &emit_form, "FORM",
+	 "Print every workload that the database knows in another form than records: command "
+	 "lines of oneDNN's benchdnn or of MIOpen's driver, or a list with commas. tl-extract reads "
+	 "all of them.",
+	 EMIT_FORMS},
 	{0, "env-ids", OPT_HIDDEN_FLAG, &env_ids, NULL, NULL, NULL}, /* for completion */
 	{'o', "output", OPT_FILE, &output, "FILE",
 	 "Write to FILE, which is replaced at the end, instead of standard output.", NULL},
@@ -172,6 +180,46 @@ static int run_dump(struct query *q, struct err *e)
 						 : STORE_ALL;
 
 	return store_dump(q->db, kinds, dump_line, q->out, e);
+}
+
+/* What a dump is collected in. */
+struct collect {
+	struct worklist works;
+	struct json_doc *doc;
+	struct arena *arena;
+};
+
+static int collect_line(void *arg, const char *s, size_t n, struct err *e)
+{
+	struct collect *c = arg;
+	int64_t instances;
+
+	arena_reset(c->arena);
+	return json_parse(c->doc, s, n, e) < 0 ||
+			       !worklist_merge(&c->works, c->doc, c->arena, "db", &instances, e)
+		       ? -1
+		       : 0;
+}
+
+static int run_emit(struct query *q, struct err *e)
+{
+	struct collect c = {{MAP_INIT}, &q->doc, &q->record};
+	int r = store_dump(q->db, STORE_WORKLOADS, collect_line, &c, e);
+	struct work **works = select_all(&c.works);
+	struct buf text = BUF_INIT;
+	int64_t left = 0, n = (int64_t)c.works.by_id.n;
+
+	if (!r)
+		left = emit(emit_form, works, n, &text);
+	if (!r && text.n)
+		r = print_text(q->out, &text, e);
+	if (left)
+		opt_say(&program, "--emit=%s has no words for %lld of %lld workloads", emit_form,
+			(long long)left, (long long)n);
+	free(works);
+	worklist_free(&c.works);
+	buf_free(&text);
+	return r;
 }
 
 static int run_stats(struct query *q, struct err *e)
@@ -558,15 +606,15 @@ static void check_usage(int npaths)
 		why = "--op and --prob go together";
 	else if (!op_name && (layout || post || dtype))
 		why = "--layout, --post and --dtype belong to --op and --prob";
-	else if ((dump != NULL) + stats + cost + envs + (op_name != NULL) > 1)
-		why = "--dump, --stats, --cost, --envs and --op are five questions; ask one";
-	else if ((dump || stats || cost || envs || op_name) && npaths)
-		why = "--dump, --stats, --cost, --envs and --op read no files";
-	else if (predict && (dump || stats || cost || envs || collects()))
+	else if ((dump != NULL) + (emit_form != NULL) + stats + cost + envs + (op_name != NULL) > 1)
+		why = "--dump, --emit, --stats, --cost, --envs and --op are six questions; ask one";
+	else if ((dump || emit_form || stats || cost || envs || op_name) && npaths)
+		why = "--dump, --emit, --stats, --cost, --envs and --op read no files";
+	else if (predict && (dump || emit_form || stats || cost || envs || collects()))
 		why = "--predict answers with records";
-	else if ((report_path || plot_of) && (dump || stats || cost || envs))
-		why = "--report and --plot are of workloads, not of --dump, --stats, --cost or "
-		      "--envs";
+	else if ((report_path || plot_of) && (dump || emit_form || stats || cost || envs))
+		why = "--report and --plot are of workloads, not of --dump, --emit, --stats, "
+		      "--cost or --envs";
 	else if (report_path && page_form(report_path) == PAGE_UNKNOWN)
 		why = "the name of a report ends with .html or .md";
 	else if (plot_of && (as_table || as_csv))
@@ -583,6 +631,8 @@ static void check_usage(int npaths)
 		why = "--table and --csv exclude each other";
 	else if (dump && (as_table || as_csv))
 		why = "a dump is always records";
+	else if (emit_form && (as_table || as_csv))
+		why = "--emit and a table exclude each other";
 	if (!why)
 		return;
 	fprintf(stderr, "%s: %s; see %s --help\n", program.name, why, program.name);
@@ -593,12 +643,13 @@ static void check_usage(int npaths)
 static int run(struct query *q, char **paths, int npaths)
 {
 	struct err e = ERR_INIT;
-	int status = dump      ? run_dump(q, &e)
-		     : stats   ? run_stats(q, &e)
-		     : cost    ? run_cost(q, &e)
-		     : envs    ? run_envs(q, &e)
-		     : env_ids ? run_env_ids(q, &e)
-			       : run_answers(q, paths, npaths, &e);
+	int status = dump	 ? run_dump(q, &e)
+		     : emit_form ? run_emit(q, &e)
+		     : stats	 ? run_stats(q, &e)
+		     : cost	 ? run_cost(q, &e)
+		     : envs	 ? run_envs(q, &e)
+		     : env_ids	 ? run_env_ids(q, &e)
+				 : run_answers(q, paths, npaths, &e);
 
 	if (rec_stopped())
 		return status;

@@ -168,4 +168,34 @@ env='"features":"avx2","isa":"avx2","l1d":32768,"l2":1048576,"l3":33554432,"thre
 contradicts "but the env's fields make it" "s/\"env_id\".*/\"env_id\":\"$(printf %032d 0)\",\"run\":\"a0000000000000000000000000000000\",\"at\":\"2026-11-24T09:00:00.000Z\",\"env\":{$env,\"hw_id\":\"$(printf %032d 1)\"}}/"
 ok $? 'an env_id that is not of its env'
 
+# Streams that are merged: sources decide what counts twice.
+w() { # PROB SOURCES, with quotes and commas
+	echo "{\"tl\":1,\"type\":\"workload\",\"op\":\"matmul\",\"prob\":\"$1\",\"count\":$(echo "$2" | tr , '\n' | wc -l),\"source\":[$2]}"
+}
+{
+	w 5x7:7x9 '"a:000000000000:x","a:000000000000:y"'
+	w 5x7:7x8 '"a:000000000000:z"'
+} | "$bin/tl-check" --fix >"$tmp/a"
+{
+	w 5x7:7x9 '"b:000000000001:x"'
+	w 5x7:7x9 '"b:000000000000:y"'
+} | "$bin/tl-check" --fix >"$tmp/b"
+"$bin/tl-check" --merge "$tmp/a" "$tmp/b" "$tmp/a" >"$tmp/out" && sed 's/.*"prob":"\([^"]*\)",\("count".*\]\),"workload_id.*/\1 \2/' "$tmp/out" >"$tmp/told"
+cat >"$tmp/want" <<'END2'
+5x7:7x9 "count":3,"source":["a:000000000000:x","a:000000000000:y","b:000000000001:x"]
+5x7:7x8 "count":1,"source":["a:000000000000:z"]
+END2
+cmp -s "$tmp/want" "$tmp/told"
+ok $? '--merge: each workload once, with all its sources'
+"$bin/tl-check" --merge "$tmp/out" | cmp -s - "$tmp/out" && "$bin/tl-check" -q "$tmp/out"
+ok $? 'what is merged stays as it is'
+"$bin/tl-extract" -q "$tmp/a" "$tmp/b" | "$bin/tl-check" | cmp -s - "$tmp/out"
+ok $? 'and is what tl-extract makes of both'
+cat "$tmp/result" "$tmp/a" "$tmp/result" >"$tmp/mixed"
+"$bin/tl-check" --merge "$tmp/mixed" >"$tmp/out" && [ "$(wc -l <"$tmp/out")" -eq 3 ] && head -n 1 "$tmp/out" | cmp -s - "$tmp/result"
+ok $? 'other records stand before them, each once'
+echo '{"tl":1,"type":"workload","op":"matmul","prob":"5x7:7x9","count":0}' | "$bin/tl-check" --merge >"$tmp/out" 2>"$tmp/err"
+[ $? -eq 3 ] && [ ! -s "$tmp/out" ] && [ "$(wc -l <"$tmp/err")" -eq 1 ]
+ok $? 'a bad record is told as always'
+
 echo "1..$n"

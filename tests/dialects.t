@@ -76,6 +76,13 @@ tar -C "$logs" -cf "$tmp/logs.tar" cudnn.log autotvm.json lorien.yaml pytorch_ne
 [ "$(wc -l <"$tmp/out")" -eq 14 ] && [ "$(wc -l <"$tmp/err")" -eq 3 ]
 ok $? 'an archive of them, with a program among them'
 
+# Counts of several inputs add up, and the same input twice is once.
+printf 'op,prob,count\nmatmul,5x7:7x9,3\n' >"$tmp/a.csv"
+printf '5x7:7x9n"x*4"\n' >"$tmp/b.log"
+"$bin/tl-extract" -q "$tmp/a.csv" "$tmp/b.log" "$tmp/a.csv" | brief >"$tmp/out"
+[ "$(cat "$tmp/out")" = '5x7:7x9 x7' ]
+ok $? 'counts of several inputs add up'
+
 # Lists with a column for each dimension.
 list() { # NAME WANT LINES
 	# shellcheck disable=SC2059 # LINES is a format

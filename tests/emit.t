@@ -57,4 +57,37 @@ ok $? 'records, as without it'
 [ $? -eq 2 ] && grep -q 'emit is of workloads' "$tmp/err"
 ok $? '--list has its own form'
 
+# MIOpen's words: convolutions without post-ops, but for a bias, that are padded alike on both sides.
+cat >"$tmp/m.csv" <<'END2'
+op,prob,layout,post,rhs,count
+conv2d,mb2g4_ic8ih14iw9_oc8oh14ow9_kh3kw1ph1pw0,nchw,bias,,7
+conv2d,mb1_ic8ih14_oc8oh10_kh3dh1,nhwc,,,1
+conv2d,mb1_ic8ih14_oc8oh7_kh3sh2ph0,nhwc,,,2
+conv2d,mb1_ic8ih14_oc8oh14_kh3ph1,nhwc,relu,,1
+matmul,5x7:7x9,,,,1
+END2
+"$bin/tl-extract" -q "$tmp/m.csv" >"$tmp/m.wl"
+"$bin/tl-extract" --emit=miopen "$tmp/m.wl" >"$tmp/text" 2>"$tmp/err"
+grep -q -- '--emit=miopen has no words for 3 of 5 workloads' "$tmp/err" && [ "$(wc -l <"$tmp/text")" -eq 8 ]
+ok $? 'miopen: a line for each operator, and what has no words is counted'
+[ "$(head -n 1 "$tmp/text")" = './bin/MIOpenDriver conv -n 2 -c 8 -H 14 -W 9 -k 8 -y 3 -x 1 -p 1 -q 0 -u 1 -v 1 -l 1 -j 1 -m conv -g 4 -b 1 -F 1 -t 1' ]
+ok $? 'in the words of the driver'
+sed -n 1,2p "$tmp/m.wl" >"$tmp/m2.wl"
+what "$tmp/m2.wl" >"$tmp/a" && "$bin/tl-extract" -q -f log "$tmp/text" >"$tmp/back" && what "$tmp/back" | cmp -s - "$tmp/a"
+ok $? 'and back: the same workloads with their counts'
+
+# The same of a database.
+"$bin/tl-store" -q -d "$tmp/w.db" "$tmp/w.wl"
+for form in benchdnn csv; do
+	"$bin/tl-query" -d "$tmp/w.db" --emit=$form >"$tmp/text" && "$bin/tl-extract" -q --format="$(echo "$form" | sed s/benchdnn/log/)" "$tmp/text" >"$tmp/back" &&
+		what "$tmp/w.wl" >"$tmp/a" && what "$tmp/back" | cmp -s - "$tmp/a"
+	ok $? "tl-query --emit=$form: all that the database knows"
+done
+"$bin/tl-query" -d "$tmp/w.db" --emit=miopen >"$tmp/text" 2>"$tmp/err"
+[ $? -eq 0 ] && [ ! -s "$tmp/text" ] && grep -q -- '--emit=miopen has no words for 8 of 8 workloads' "$tmp/err"
+ok $? 'tl-query --emit=miopen has no words for some'
+"$bin/tl-query" -d "$tmp/w.db" --emit=csv --stats >"$tmp/out" 2>"$tmp/err"
+[ $? -eq 2 ] && grep -q 'ask one' "$tmp/err"
+ok $? 'one question at a time'
+
 echo "1..$n"

@@ -33,6 +33,77 @@ int work_add_source(struct work *k, const char *source)
 	return 1;
 }
 
+/* How many operators a record stands for. -1: that makes no sense. A record written by hand may
+ * lack sources. */
+static int count_instances(const struct json_doc *d, const struct json *sources, int64_t *instances,
+			   struct err *e)
+{
+	const struct json *count = json_get(d, d->tok, "count");
+
+	if (sources && sources->type != JSON_ARR)
+		return err_set(e, "\"source\" is not an array");
+	*instances = 0;
+	for (const struct json *v = sources ? json_first(d, sources) : NULL; v;
+	     v = json_next(d, sources, v)) {
+		if (v->type != JSON_STR || memmem(v->s, v->n, "\\u0000", 6))
+			return err_set(e, "\"source\" holds something that is not a string");
+		++*instances;
+	}
+	if (*instances)
+		return 0;
+	*instances = 1;
+	if (count && (json_int(count, instances) || *instances < 1 || *instances > 100000))
+		return err_set(e,
+			       "\"count\" is no number from 1 to 100000, and there is no source");
+	return 0;
+}
+
+static void invent_sources(struct work *k, const struct json_doc *d, const char *stem, int64_t n)
+{
+	struct buf source = BUF_INIT;
+	struct id hash;
+
+	hash_id(&hash, d->text, d->tok->n);
+	for (int64_t i = 1; i <= n; i++) {
+		buf_clear(&source);
+		buf_fmt(&source, "%s:%.12s:%lld", stem, hash.s, (long long)i);
+		work_add_source(k, source.s);
+	}
+	buf_free(&source);
+}
+
+static void add_sources(struct work *k, const struct json_doc *d, struct arena *a,
+			const struct json *list)
+{
+	for (const struct json *v = json_first(d, list); v; v = json_next(d, list, v)) {
+		const char *s;
+
+		if (!json_str(v, a, &s))
+			work_add_source(k, s);
+	}
+}
+
+struct work *worklist_merge(struct worklist *l, struct json_doc *d, struct arena *a,
+			    const char *stem, int64_t *instances, struct err *e)
+{
+	const struct json *sources = json_get(d, d->tok, "source");
+	struct workload w;
+	struct work *k;
+
+	if (!json_is(json_get(d, d->tok, "type"), "workload")) {
+		err_set(e, "only workload records can be merged");
+		return NULL;
+	}
+	if (workload_from_json(&w, d, d->tok, e) || count_instances(d, sources, instances, e))
+		return NULL;
+	k = worklist_put(l, &w, d->text, d->tok->n);
+	if (sources && json_first(d, sources))
+		add_sources(k, d, a, sources);
+	else
+		invent_sources(k, d, stem, *instances);
+	return k;
+}
+
 static void print_sources(const struct work *k, struct buf *out)
 {
 	buf_ch(out, '[');

@@ -25,6 +25,11 @@ struct worklist {
 
 /* w must be finished. line (may be NULL) is copied if the workload is new. */
 struct work *worklist_put(struct worklist *l, const struct workload *w, const char *line, size_t n);
+/* The workload of a record that d holds the parse of, with the record's sources added to those that
+ * it has; NULL: it is no such record. A record without sources stands for as many as it counts, in
+ * a model of the name stem. instances: how many sources the record has. */
+struct work *worklist_merge(struct worklist *l, struct json_doc *d, struct arena *a,
+			    const char *stem, int64_t *instances, struct err *e);
 /* 1 if the source is new. */
 int work_add_source(struct work *k, const char *source);
 /* The record's line, without its newline. */

@@ -387,7 +387,7 @@ if (!-e $library) {
 }
 shell("perl '$here/tiny-onnx.pl' >'$tmp/tiny.onnx'");
 shell("cd '$tmp' && tar czf models.tar.gz tiny.onnx");
-shell("zstd -dq -o '$tmp/small.tflite' '$here/tflite/small.tflite.zst'");
+shell("zstd -dq -o '$tmp/small.tflite' '$here/networks/tflite/small.tflite.zst'");
 spew("$tmp/list.csv", "op,prob,layout,post,count\nconv2d,mb1_ic8ih9_oc16oh9_kh3ph1,nhwc,bias+relu,1\n"
 	. "matmul,12x20:20x24,ab,bias,2\n");
 shell("'$bin/tl-gen' -n 8 '$here/workloads.ndjson' >'$tmp/candidates'");
@@ -442,7 +442,13 @@ my @cases = (
 		partial => 1, share => 0.3, must => \@io},
 	{name => 'tl-extract --vary', argv => ["$bin/tl-extract", '--vary=mb=1,2', '--where=op==conv2d', '--sort=flops',
 		'--emit=benchdnn', '-o', 'out', "$tmp/tiny.onnx"], @out, partial => 1, share => 0.3, must => \@io},
+	{name => 'tl-extract, a trace', argv => ["$bin/tl-extract", '-o', 'out', "$here/logs/pytorch.trace.json"], @out,
+		partial => 1, share => 0.3, must => \@io},
+	{name => 'tl-extract, a log of tuning', argv => ["$bin/tl-extract", '-f', 'log', '-o', 'out', "$here/logs/autotvm.json"], @out,
+		partial => 1, share => 0.3, must => \@io},
 	{name => 'tl-check', argv => ["$bin/tl-check", "$tmp/candidates"], must => \@io},
+	{name => 'tl-check --merge', argv => ["$bin/tl-check", '--merge', '-o', 'out', "$here/workloads.ndjson", "$tmp/candidates"],
+		@out, share => 0.3, must => \@io},
 	{name => 'tl-check --schema', argv => ["$bin/tl-check", '--schema'], share => 0.3, must => [qw(malloc write)]},
 	{name => 'tl-check, a link to a private file', argv => ["$bin/tl-check", '-o', 'out'], in => "$tmp/candidates",
 		files => {real => "$tmp/old"}, writes => ['out'], share => 0.3,
@@ -491,6 +497,7 @@ my @cases = (
 		argv => ["$bin/tl-query", '-d', 'db', '--env', 'e1000000000000000000000000000000', "$here/workloads.ndjson"],
 		files => {db => "$tmp/empty.db"}, may_leave => ['db-journal']},
 	{name => 'tl-query --stats', argv => ["$bin/tl-query", '-d', 'db', '--stats'], @db, share => 0.5},
+	{name => 'tl-query --emit', argv => ["$bin/tl-query", '-d', 'db', '--emit=benchdnn'], @db, share => 0.3, must => ['sqlite']},
 	{name => 'tl-query --stats, a database of before', argv => ["$bin/tl-query", '-d', 'db', '--stats'], share => 0.5,
 		files => {db => "$tmp/classed.db"}, may_leave => ['db-journal'], must => ['sqlite'],
 		why => qr{only who may write it},

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "lib/extract/list/benchdnn.h"
+#include "lib/extract/list/miopen.h"
 #include "lib/io/table.h"
 
 /* Post-ops as lists have them: bias+relu. */
@@ -19,7 +20,7 @@ static void put_posts(const struct workload *w, struct buf *out)
 	}
 }
 
-void emit_csv(struct work *const *w, int64_t n, struct buf *out)
+static int64_t emit_csv(struct work *const *w, int64_t n, struct buf *out)
 {
 	static const char *const head[] = {"op", "prob", "layout", "post", "rhs", "count"};
 	struct buf posts = BUF_INIT;
@@ -42,6 +43,7 @@ void emit_csv(struct work *const *w, int64_t n, struct buf *out)
 	table_csv(&t, out);
 	table_free(&t);
 	buf_free(&posts);
+	return 0;
 }
 
 /* The model and node of the first source, in letters that need no quotes anywhere. */
@@ -59,7 +61,7 @@ static void put_name(const struct work *k, struct buf *out)
 			out->s[i] = '_';
 }
 
-void emit_benchdnn(struct work *const *w, int64_t n, struct buf *out)
+static int64_t emit_benchdnn(struct work *const *w, int64_t n, struct buf *out)
 {
 	struct buf name = BUF_INIT;
 
@@ -69,4 +71,32 @@ void emit_benchdnn(struct work *const *w, int64_t n, struct buf *out)
 		buf_ch(out, '\n');
 	}
 	buf_free(&name);
+	return 0;
+}
+
+/* A line stands for one operator. */
+static int64_t emit_miopen(struct work *const *w, int64_t n, struct buf *out)
+{
+	struct buf line = BUF_INIT;
+	int64_t left = 0;
+
+	for (int64_t i = 0; i < n; i++) {
+		buf_clear(&line);
+		if (miopen_print(&w[i]->w, &line)) {
+			left++;
+			continue;
+		}
+		buf_ch(&line, '\n');
+		for (size_t k = 0; k < w[i]->source.n; k++)
+			buf_add(out, line.s, line.n);
+	}
+	buf_free(&line);
+	return left;
+}
+
+int64_t emit(const char *form, struct work *const *w, int64_t n, struct buf *out)
+{
+	if (!strcmp(form, "csv"))
+		return emit_csv(w, n, out);
+	return !strcmp(form, "miopen") ? emit_miopen(w, n, out) : emit_benchdnn(w, n, out);
 }

@@ -202,8 +202,10 @@ static void find_outermost(struct trace *t)
 
 static void take_all(struct trace *t)
 {
-	find_outermost(t);
-	qsort(t->event, t->n, sizeof *t->event, by_line);
+	if (t->n) {
+		find_outermost(t);
+		qsort(t->event, t->n, sizeof *t->event, by_line);
+	}
 	for (size_t i = 0; i < t->n; i++) {
 		const struct event *v = &t->event[i];
 
