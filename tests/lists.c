@@ -305,7 +305,7 @@ static void extract_exactly(struct extract *x, const char *s, size_t n)
 
 /* Cut off anywhere, with bits flipped, with NUL bytes and carriage returns: what is taken is a
  * workload, nothing else happens, and nothing is silent. */
-static int64_t attack(const char *format, const char *s, size_t n)
+static int64_t attack_lines(const char *format, const char *s, size_t n)
 {
 	const char *more = getenv("TEST_LISTS_ATTACKS");
 	int attacks = more ? atoi(more) : 300;
@@ -368,7 +368,7 @@ static void test_hostile_files(void)
 
 		snprintf(name, sizeof name, "tests/logs/%s", files[i].name);
 		read_file(name, &b);
-		workloads = attack(files[i].format, b.s, b.n);
+		workloads = attack_lines(files[i].format, b.s, b.n);
 		ok(workloads >= (strstr(name, "ansor") ? 0 : 50),
 		   "%s, cut off and with bits flipped", files[i].name);
 		buf_free(&b);
