@@ -27,14 +27,14 @@ ok $? 'without sums'
 
 cat >"$tmp/run.log" <<'END'
 onednn_verbose,exec,cpu,matmul,jit,undef,src_f32::blocked:ab:f0 wei_f32::blocked:ab:f0 dst_f32::blocked:ab:f0,,,5x7:7x9,0.01
-onednn_verbose,exec,cpu,matmul,jit,undef,src_bf16::blocked:ab:f0 wei_bf16::blocked:ab:f0 dst_f32::blocked:ab:f0,,,5x7:7x9,0.01
+onednn_verbose,exec,cpu,matmul,jit,undef,src_f64::blocked:ab:f0 wei_f64::blocked:ab:f0 dst_f32::blocked:ab:f0,,,5x7:7x9,0.01
 onednn_verbose,exec,cpu,softmax,jit,forward_inference,src_f32::blocked:ab:f0 dst_f32::blocked:ab:f0,,alg:softmax_accurate axis:1,5x7,0.01
 END
 "$bin/tl-extract" -q --list --csv "$tmp/run.log" >"$tmp/out"
 cat >"$tmp/want" <<'END'
 model,operator,count,multiply_adds,share,time_s,time_share,becomes,why
 run,matmul,1,315,0.5,1e-05,0.333333333,workload,
-run,matmul,1,315,0.5,1e-05,0.333333333,none,not f32
+run,matmul,1,315,0.5,1e-05,0.333333333,none,of other types
 run,softmax,1,0,0,1e-05,0.333333333,none,
 END
 cmp -s "$tmp/want" "$tmp/out"

@@ -5,10 +5,10 @@ logs=tests/logs
 # shellcheck source=tests/tap.sh
 . "$(dirname "$0")/tap.sh"
 
-# brief: of each record its problem, layout (but ab), post-ops, a computed right side and the count
+# brief: of each record its problem, element type (but f32), layout (but ab), post-ops, a computed right side and the count
 brief() {
-	sed 's/.*"prob":"\([^"]*\)","dtype":"[^"]*","layout":"\([a-z]*\)","post":\[\([^]]*\)\]\(.*\)"flops.*"count":\([0-9]*\).*/\1 \2 \3 \4 x\5/
-		s/"rhs":"const"//; s/"rhs":"computed"/computed/; s/[",]/ /g; s/ ab / /; s/  */ /g' | sed 's/^\(.*[a-z0-9]\) x1$/\1/'
+	sed 's/.*"prob":"\([^"]*\)","dtype":"\([^"]*\)","layout":"\([a-z]*\)","post":\[\([^]]*\)\]\(.*\)"flops.*"count":\([0-9]*\).*/\1 \2 \3 \4 \5 x\6/
+		s/ f32 / /; s/"rhs":"const"//; s/"rhs":"computed"/computed/; s/[",]/ /g; s/ ab / /; s/  */ /g' | sed 's/^\(.*[a-z0-9]\) x1$/\1/'
 }
 # reads NAME FILE SENTENCE, and the records wanted on standard input
 reads() {
@@ -22,33 +22,39 @@ reads() {
 	grep -qF -e "$3" "$tmp/err" || sed 's/^/# /' "$tmp/err"
 }
 
-reads "cuDNN's log" cudnn.log '2 instances extracted; not extracted: cudnnConvolutionForward (not f32) 1, cudnnConvolutionBackwardFilter (backward) 1, cudnnPoolingForward 1, cudnnBackendExecute (the log does not tell its tensors) 1' <<'END2'
+reads "cuDNN's log" cudnn.log '3 instances extracted; not extracted: cudnnConvolutionBackwardFilter (backward) 1, cudnnPoolingForward 1, cudnnBackendExecute (the log does not tell its tensors) 1' <<'END2'
 mb32_ic64ih56_oc128oh28_kh3sh2ph1 nchw
 mb1g32_ic32ih14_oc32oh14_kh3ph2dh1 nhwc bias add relu
+mb32_ic896ih1iw832_oc1792oh1ow416_kh1kw19sh1sw2ph0pw9 f16 nchw
 END2
-reads "cuBLAS' log" cublas.log '; not extracted: cublasHgemm (not f32) 1' <<'END2'
+reads "cuBLAS' log" cublas.log '3 instances extracted' <<'END2'
 128x768:768x3072
 12x128x32:12x32x64 computed
+128x32:32x64 f16
 END2
-reads "cuBLASLt's log" cublaslt.log '; not extracted: other lines 1, matmul (not f32) 1' <<'END2'
+reads "cuBLASLt's log" cublaslt.log '; not extracted: other lines 1' <<'END2'
 128x768:768x3072 bias relu
 12x128x32:12x32x64 computed
+64x16:16x32 f16
 2048x2400:2400x128 bias
 END2
-reads "MIOpen's command lines" miopen.log '; not extracted: conv (a search for an algorithm) 1, convbfp16 (not f32) 1, conv (backward) 1, conv (3-D) 1, pool 1, other lines 1' <<'END2'
+reads "MIOpen's command lines" miopen.log '; not extracted: conv (a search for an algorithm) 1, conv (backward) 1, pool 1, other lines 1' <<'END2'
 mb1_ic3ih224_oc64oh112_kh7sh2ph3 nchw x2
+mb32_ic64ih256_oc64oh256_kh3ph1 bf16 nhwc
 mb2g32_ic1024ih79iw49_oc512oh40ow25_kh1kw1sh2sw2 nhwc bias
+mb1_ic3id8ih56iw56_oc64od6oh54ow54_kd3kh3kw3 ncdhw
 mb1_ic64ih28_oc64oh14_kh3sh2 nchw
 END2
-reads "rocBLAS' command lines" rocblas.log '; not extracted: gemm_batched_ex (not f32) 1, axpy 1' <<'END2'
+reads "rocBLAS' command lines" rocblas.log '; not extracted: axpy 1' <<'END2'
 128x768:768x3072
 12x128x32:12x32x64 computed
+32x2x128:32x128x32 f16:f16:f32 computed
 512x256:256x1024 bias add relu
 END2
 reads "rocBLAS' counts" rocblas.yaml '11 instances extracted; not extracted: rocblas_sscal 3' <<'END2'
 128x768:768x3072 x11
 END2
-reads "AutoTVM's trials: each task once" autotvm.json '; not extracted: conv2d_transpose_nchw.x86 (transposed) 1, conv2d_NCHWc_int8.x86 (not f32) 1' <<'END2'
+reads "AutoTVM's trials: each task once" autotvm.json '; not extracted: conv2d_transpose_nchw.x86 (transposed) 1' <<'END2'
 mb1_ic3ih224_oc64oh112_kh7sh2ph3 nchw
 mb1g32_ic32ih112_oc32oh112_kh3ph1 nchw
 mb1_ic64ih56_oc128oh28_kh3sh2ph1 nchw
@@ -58,6 +64,7 @@ mb1g32_ic128ih56_oc128oh56_kh3ph1 nchw
 1x512:512x1000 bias
 12x128x64:12x64x128 computed
 12x128x64:12x64x32 computed
+mb1_ic64ih56_oc64oh56_kh1 u8:s8:s32 nchw
 mb1_ic64ih56_oc64oh56_kh1 nchw
 END2
 reads "Ansor's trials" ansor.json "0 instances extracted; not extracted: tasks of Ansor's (known by a hash alone) 1, matmul_add (a function that the log does not tell) 1" </dev/null
@@ -73,7 +80,7 @@ ok $? 'where a log has both calls and their counts, none counts twice'
 # Recordings in an archive are known by their lines.
 tar -C "$logs" -cf "$tmp/logs.tar" cudnn.log autotvm.json lorien.yaml pytorch_net.py
 "$bin/tl-extract" "$tmp/logs.tar" 2>"$tmp/err" | brief >"$tmp/out"
-[ "$(wc -l <"$tmp/out")" -eq 14 ] && [ "$(wc -l <"$tmp/err")" -eq 3 ]
+[ "$(wc -l <"$tmp/out")" -eq 16 ] && [ "$(wc -l <"$tmp/err")" -eq 3 ]
 ok $? 'an archive of them, with a program among them'
 
 # Counts of several inputs add up, and the same input twice is once.

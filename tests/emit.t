@@ -37,6 +37,21 @@ END
 ok $? 'a list with every post-op'
 round 'every post-op' "$tmp/w.wl"
 
+cat >"$tmp/t.csv" <<'END2'
+op,prob,layout,post,rhs,count,dtype
+conv2d,mb1_ic8ih14_oc8oh14_kh3ph1,nhwc,bias+relu,,2,u8:s8:u8
+conv2d,mb1_ic8ih14_oc8oh14_kh3ph1,nchw,,,1,bf16
+conv3d,mb1_ic8id4ih14iw14_oc8od4oh14ow14_kd3kh3kw3pd1ph1pw1,ndhwc,bias,,3,f32
+conv3d,mb1_ic8id4ih14iw14_oc8od4oh14ow14_kd3kh3kw3pd1ph1pw1,ncdhw,,,1,f16:f16:f32
+matmul,5x7:7x9,,,,1,s8:s8:s32
+END2
+"$bin/tl-extract" -q "$tmp/t.csv" >"$tmp/t.wl" && [ "$(count '"type":"workload"' "$tmp/t.wl")" = 5 ]
+ok $? 'a list with other element types, and three dimensions'
+round 'element types and dimensions' "$tmp/t.wl"
+printf 'op,prob\nsoftmax,64x1000\n' >"$tmp/s.csv"
+"$bin/tl-extract" -q --emit=csv "$tmp/s.csv" | "$bin/tl-extract" -q -f csv >"$tmp/out" && [ "$(count '"op":"softmax"' "$tmp/out")" = 1 ] &&
+	"$bin/tl-extract" --emit=benchdnn "$tmp/s.csv" >"$tmp/out" 2>"$tmp/err" && [ ! -s "$tmp/out" ] && grep -q 'no words for 1 of 1 workload$' "$tmp/err"
+ok $? 'an operator that benchdnn has no words for here'
 "$bin/tl-extract" -q --emit=benchdnn "$tmp/w.wl" | sed -n '1,2p;7p' >"$tmp/out"
 cat >"$tmp/want" <<'END'
 --conv --reset --dir=FWD_B --stag=abx --dtag=abx --attr-post-ops=clip:-1.5:0.1 mb2g4_ic8ih14iw9_oc8oh14ow9_kh3kw1ph1pw0n"w:2_1*7"
@@ -46,10 +61,10 @@ END
 cmp -s "$tmp/want" "$tmp/out"
 ok $? "benchdnn's words"
 "$bin/tl-extract" -q --emit=csv "$tmp/w.wl" | sed -n 1,2p >"$tmp/out"
-[ "$(head -n 1 "$tmp/out")" = 'op,prob,layout,post,rhs,count' ] && grep -q ',nchw,"bias+clip(-1.5,0.1)",,7$' "$tmp/out"
+[ "$(head -n 1 "$tmp/out")" = 'op,prob,layout,post,rhs,count,dtype' ] && grep -q ',nchw,"bias+clip(-1.5,0.1)",,7,f32$' "$tmp/out"
 ok $? 'a list has a header, and quotes where they are needed'
 "$bin/tl-extract" -q --emit=csv --where 'op==matmul' --vary 'n*=2' --sort count <"$tmp/w.wl" >"$tmp/out" &&
-	[ "$(sed -n 2p "$tmp/out")" = 'matmul,5x7:7x18,ab,gelu,computed,3' ] && [ "$(wc -l <"$tmp/out")" -eq 5 ]
+	[ "$(sed -n 2p "$tmp/out")" = 'matmul,5x7:7x18,ab,gelu,computed,3,f32' ] && [ "$(wc -l <"$tmp/out")" -eq 5 ]
 ok $? 'of what was varied, selected and sorted'
 "$bin/tl-extract" -q --emit=records "$tmp/w.wl" | cmp -s - "$tmp/w.wl"
 ok $? 'records, as without it'

@@ -126,9 +126,10 @@ mb2g16_ic16ih16_oc16oh16_kh3ph1 bias 1
 mb2_ic16ih16_oc32oh8_kh3sh2ph1 bias 1
 2x32:32x64 bias 1
 2x64:64x10 bias 1
+6x12x20:6x20x8  1
 END
 ran pytorch
-grep -q 'pytorch: 10 instances extracted, .*; not extracted: .*matmul (not f32) 1' "$tmp/err"
+grep -q 'pytorch: 11 instances extracted, .*; not extracted: reorder' "$tmp/err"
 ok $? 'and what is left out'
 cat >"$tmp/want" <<'END'
 mb2_ic3ih64_oc16oh32_kh7sh2ph2 bias,relu 1

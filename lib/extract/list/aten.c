@@ -10,7 +10,7 @@ enum { INPUTS = 12, RANK = 8 };
 struct input {
 	int rank; /* -1: no shape is told */
 	int64_t dim[RANK];
-	int is_f32;
+	int type;		     /* enum dtype; -1: none of ours */
 	const struct json *concrete; /* a text such as "[2, 2]"; may be NULL */
 };
 
@@ -53,7 +53,7 @@ static void read_inputs(const struct json_doc *d, const struct json *args, struc
 		struct input *in = &to->in[to->n++];
 
 		read_shape(d, v, in);
-		in->is_f32 = !types || (type && json_is(type, "float"));
+		in->type = type ? told_dtype(type->s, type->n) : types ? -1 : (int)DTYPE_F32;
 		in->concrete = number;
 		type = type ? json_next(d, types, type) : NULL;
 		number = number ? json_next(d, concrete, number) : NULL;
@@ -100,6 +100,15 @@ static void left(struct aten *to, const char *why, int64_t macs)
 	to->kind = ATEN_LEFT;
 	to->why = why;
 	to->macs = macs;
+}
+
+/* Results have the type of what they are made of. */
+static int types_of(const struct input *x, const struct input *w, struct dtypes *to)
+{
+	if (x->type < 0 || w->type < 0)
+		return -1;
+	*to = (struct dtypes){(enum dtype)x->type, (enum dtype)w->type, (enum dtype)x->type};
+	return dtypes_check(to) ? -1 : 0;
 }
 
 /* Where the arguments of a convolution stand; -1: it has none. */
@@ -167,11 +176,9 @@ static void read_conv(const struct inputs *in, const struct conv_signature *s, s
 		left(to, "transposed", -1);
 	} else if (read_window(in, s, &t)) {
 		untold(to, "without strides and padding");
-	} else if (!x->is_f32 || !w->is_f32) {
-		left(to, "not f32", told_conv_macs(&t));
-	} else if (t.space == 3) {
-		left(to, "3-D", told_conv_macs(&t));
-	} else if (told_conv(&t, LAYOUT_NCHW, &to->w[0], &e)) {
+	} else if (types_of(x, w, &t.dtype)) {
+		left(to, "of other types", told_conv_macs(&t));
+	} else if (told_conv(&t, 0, &to->w[0], &e)) {
 		untold(to, "of absurd sizes");
 	} else {
 		if (input_of(in, s->bias))
@@ -226,6 +233,7 @@ static int64_t batch_of(const struct input *a, const struct input *b)
 static void make_product(const struct input *a, const struct input *b, int turned, struct aten *to)
 {
 	int64_t batch = 1, m = rows_of(a), k = a->dim[a->rank - 1], n, depth;
+	struct dtypes dtype;
 	struct err e = ERR_INIT;
 
 	if (b->rank == 1) {
@@ -241,9 +249,9 @@ static void make_product(const struct input *a, const struct input *b, int turne
 	}
 	if (batch < 1 || depth != k || m < 1)
 		untold(to, "of shapes that we do not know");
-	else if (!a->is_f32 || !b->is_f32)
-		left(to, "not f32", told_product_macs(batch, m, k, n));
-	else if (told_product(batch, m, k, n, b->rank <= 2, &to->w[to->n], &e))
+	else if (types_of(a, b, &dtype))
+		left(to, "of other types", told_product_macs(batch, m, k, n));
+	else if (told_product(batch, m, k, n, b->rank <= 2, &dtype, &to->w[to->n], &e))
 		untold(to, "of absurd sizes");
 	else {
 		to->kind = ATEN_WORK;

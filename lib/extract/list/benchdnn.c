@@ -6,6 +6,7 @@
 
 #include "lib/extract/list/dialect.h"
 #include "lib/extract/list/onednn.h"
+#include "lib/extract/list/told.h"
 
 enum { COMBINATIONS_MAX = 1000 };
 
@@ -147,21 +148,46 @@ static int says(const struct combination *c, enum option o, const char *word)
 	return c->value[o].n == strlen(word) && !strcmp(c->value[o].s, word);
 }
 
-/* "f32" or "f32:f32:f32", or nothing. */
-static int is_f32(const struct combination *c)
+/* "f16", "u8:s8:f32" or, as --cfg has it, "u8s8u8"; nothing is f32. -1: something else. */
+static int read_types(const struct combination *c, struct dtypes *to)
 {
 	const char *s = c->value[DT].s;
+	int type[3], n = 0;
 
-	if (says(c, DT, "f32_wino"))
-		return 1;
-	while (!strncmp(s, "f32:", 4))
-		s += 4;
-	return !*s || !strcmp(s, "f32");
+	*to = (struct dtypes){DTYPE_F32, DTYPE_F32, DTYPE_F32};
+	if (!*s || says(c, DT, "f32_wino"))
+		return 0;
+	while (*s && n < 3) {
+		size_t letters = strspn(s, "abcdefghijklmnopqrstuvwxyz");
+		size_t length = letters + strspn(s + letters, "0123456789");
+
+		type[n] = dtype_find(s, length);
+		if (type[n++] < 0)
+			return -1;
+		s += length + (s[length] == ':');
+	}
+	if (*s || n == 2)
+		return -1;
+	if (n == 1)
+		type[1] = type[2] = type[0];
+	*to = (struct dtypes){(enum dtype)type[0], (enum dtype)type[1], (enum dtype)type[2]};
+	return dtypes_check(to) ? -1 : 0;
 }
 
-static int is_layout(const struct combination *c, const char *a, const char *b, const char *d)
+/* 1: channels last, 0: first, -1: it does not say. */
+static int is_last(const struct combination *c)
 {
-	return says(c, STAG, a) || says(c, STAG, b) || says(c, STAG, d);
+	static const char *const names[][2] = {{"abx", "axb"},
+					       {"abcd", "acdb"},
+					       {"nchw", "nhwc"},
+					       {"abcde", "acdeb"},
+					       {"ncdhw", "ndhwc"}};
+
+	for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+		for (int k = 0; k < 2; k++)
+			if (says(c, STAG, names[i][k]))
+				return k;
+	return -1;
 }
 
 /* The name at the end of a problem, n"name*3". */
@@ -201,14 +227,15 @@ static int64_t batch_of(const struct combination *c)
 static const char *complete(const struct batch_file *b, const struct combination *c,
 			    struct onednn_shape shape, struct workload *w)
 {
-	int conv = w->op == &op_conv2d, with_dir = conv || b->driver == IP;
+	int conv = w->op != &op_matmul, space = w->op == &op_conv3d ? 3 : 2,
+	    with_dir = conv || b->driver == IP;
 	long mask = strtol(c->value[BIA_MASK].s, NULL, 10);
 	const char *dt = c->value[BIA_DT].s;
 
 	if (with_dir && !strncmp(c->value[DIR].s, "BWD", 3))
 		return "backward";
-	if (!is_f32(c))
-		return "not f32";
+	if (read_types(c, &w->dtype))
+		return "of other types";
 	if (with_dir && says(c, DIR, "FWD_B"))
 		w->post[w->npost++].kind = POST_BIAS;
 	if (!with_dir && *dt && strcmp(dt, "undef") != 0) {
@@ -216,10 +243,8 @@ static const char *complete(const struct batch_file *b, const struct combination
 			return "with another bias";
 		w->post[w->npost++].kind = POST_BIAS;
 	}
-	if (conv && is_layout(c, "axb", "acdb", "nhwc"))
-		w->layout = LAYOUT_NHWC;
-	else if (conv && is_layout(c, "abx", "abcd", "nchw"))
-		w->layout = LAYOUT_NCHW;
+	if (conv && is_last(c) >= 0)
+		w->layout = told_layout(space, is_last(c));
 	if (conv && batch_of(c))
 		w->dim[CONV_MB] = batch_of(c);
 	if (b->driver == IP && batch_of(c))
@@ -234,7 +259,7 @@ static const char *complete(const struct batch_file *b, const struct combination
 
 static const char *driver_name(const struct batch_file *b, const struct workload *w)
 {
-	return b->driver == IP ? "ip" : w->op == &op_conv2d ? "conv" : "matmul";
+	return b->driver == IP ? "ip" : w->op == &op_matmul ? "matmul" : "conv";
 }
 
 /* All combinations of the options of one workload. */
@@ -281,6 +306,7 @@ static int take_problem(struct listing *l, const struct batch_file *b, const cha
 		      (b->driver == NONE && isdigit((unsigned char)*s));
 	struct onednn_shape shape = {0, {0}};
 	struct buf prob = BUF_INIT;
+	const char *op = "matmul";
 	struct workload w;
 	int r = 0;
 
@@ -289,13 +315,14 @@ static int take_problem(struct listing *l, const struct batch_file *b, const cha
 	else if (product)
 		r = onednn_matmul(s, &prob, &shape);
 	else
-		onednn_conv(s, &prob);
+		op = onednn_conv(s, &prob);
 	if (r)
 		r = err_set(e, "\"%.80s\" is not %s", s,
 			    b->driver == IP ? "mb1ic2ih3iw3oc4" : "MxK:KxN or BxMxK:BxKxN");
 	else
-		r = workload_from_text(&w, product ? "matmul" : "conv2d", prob.s,
-				       product ? NULL : layout_name(l->x->layout), NULL, e);
+		r = workload_from_text(&w, op, prob.s, NULL, NULL, e);
+	if (!r && !product)
+		w.layout = told_layout(w.op == &op_conv3d ? 3 : 2, l->x->layout == LAYOUT_NHWC);
 	if (!r)
 		r = take_all(l, b, &w, &shape, name, e);
 	buf_free(&prob);
@@ -356,21 +383,26 @@ static void end(struct listing *l, void *state)
 
 const struct dialect dialect_benchdnn = {find, read, end, sizeof(struct batch_file), 1};
 
-void benchdnn_print(const struct workload *w, const char *name, int64_t count, struct buf *out)
+int benchdnn_print(const struct workload *w, const char *name, int64_t count, struct buf *out)
 {
 	int bias = workload_has_post(w, POST_BIAS);
 	struct buf posts = BUF_INIT;
 
-	if (w->op == &op_conv2d) {
-		const char *tag = w->layout == LAYOUT_NHWC ? "axb" : "abx";
+	if (w->op == &op_conv2d || w->op == &op_conv3d) {
+		int last = w->layout == LAYOUT_NHWC || w->layout == LAYOUT_NDHWC;
+		const char *tag = last ? "axb" : "abx";
 
 		buf_fmt(out, "--conv --reset --dir=%s --stag=%s --dtag=%s",
 			bias ? "FWD_B" : "FWD_I", tag, tag);
-	} else {
+	} else if (w->op == &op_matmul) {
 		buf_fmt(out, "--matmul --reset --wtag=%s", w->rhs_const ? "any" : "abx");
 		if (bias)
 			buf_fmt(out, " --bia_dt=f32 --bia_mask=%d", w->dim[MATMUL_B] > 1 ? 4 : 2);
+	} else {
+		return -1;
 	}
+	if (!dtypes_are_f32(&w->dtype))
+		buf_fmt(out, " --dt=%s", w->dtype_text);
 	onednn_posts_print(w, &posts);
 	if (posts.n)
 		buf_fmt(out, " --attr-post-ops=%s", posts.s);
@@ -379,4 +411,5 @@ void benchdnn_print(const struct workload *w, const char *name, int64_t count, s
 		buf_fmt(out, "*%lld", (long long)count);
 	buf_ch(out, '"');
 	buf_free(&posts);
+	return 0;
 }

@@ -23,7 +23,7 @@
 #include "lib/op/op.h"
 
 /* Appends a command line for a workload, without its newline. name: letters that need no quotes in
- * C. */
-void benchdnn_print(const struct workload *w, const char *name, int64_t count, struct buf *out);
+ * C. -1: there are no words for it, and nothing was written. */
+int benchdnn_print(const struct workload *w, const char *name, int64_t count, struct buf *out);
 
 #endif

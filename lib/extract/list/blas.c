@@ -42,9 +42,9 @@ void blas_take(struct listing *l, const struct blas_product *p, int64_t count)
 
 	if (p->is_shared && !__builtin_mul_overflow(rows, batch, &rows))
 		batch = 1;
-	if (!p->is_f32)
-		why = "not f32";
-	else if (told_product(batch, rows, p->k, p->m, batch == 1, &w, &e))
+	if (p->is_other)
+		why = "of other types";
+	else if (told_product(batch, rows, p->k, p->m, batch == 1, &p->dtype, &w, &e))
 		why = macs < 0 ? "without sizes" : e.msg;
 	else if (add_posts(p, &w))
 		why = "with another epilogue";

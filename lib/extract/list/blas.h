@@ -9,7 +9,8 @@
 struct blas_product {
 	const char *name;	/* of the function */
 	int64_t batch, m, n, k; /* as the library has them */
-	int is_f32;		/* all of its matrices */
+	struct dtypes dtype;	/* of our left side, right side and result */
+	int is_other;		/* they are of other types */
 	int is_shared;		/* of a batch: the left side of the library is one matrix */
 	int is_added;		/* the result is added to what is there */
 	const char *epilogue;	/* such as RELU_BIAS; NULL: none */

@@ -102,8 +102,7 @@ static int list_of(const struct call *c, const char *name, int64_t v[RANK])
 /* cuDNN */
 
 /* The convolution of a call. image: the descriptor of what it reads, or of its gradient. */
-static int conv_of(const struct call *c, const char *image, struct told_conv *t,
-		   enum layout *layout)
+static int conv_of(const struct call *c, const char *image, struct told_conv *t, int *is_last)
 {
 	int64_t x[RANK], strides[RANK], w[RANK], pad[RANK], stride[RANK], dilation[RANK];
 	char name[NAME];
@@ -112,9 +111,7 @@ static int conv_of(const struct call *c, const char *image, struct told_conv *t,
 	snprintf(name, sizeof name, "%s.dimA", image);
 	rank = list_of(c, name, x);
 	snprintf(name, sizeof name, "%s.strideA", image);
-	*layout = list_of(c, name, strides) == rank && rank > 1 && strides[1] == 1 && x[1] > 1
-			  ? LAYOUT_NHWC
-			  : LAYOUT_NCHW;
+	*is_last = list_of(c, name, strides) == rank && rank > 1 && strides[1] == 1 && x[1] > 1;
 	n = list_of(c, "convDesc.padA", pad);
 	if (rank < 3 || rank > 2 + TOLD_SPACE || n != rank - 2 ||
 	    (list_of(c, "wDesc.dimA", w) != rank && list_of(c, "dwDesc.dimA", w) != rank) ||
@@ -152,23 +149,36 @@ static int add_posts(const struct call *c, struct workload *w)
 	return 0;
 }
 
+/* -1: of types that we have no names for. */
+static int types_of(const struct call *c, struct dtypes *to)
+{
+	const char *names[] = {"xDesc.dataType", "wDesc.dataType", "yDesc.dataType"};
+	char type[3][VALUE];
+
+	for (int i = 0; i < 3; i++) {
+		const char *s = value_of(c, names[i]);
+
+		if (!*s && i == 2)
+			s = type[0];
+		copy(type[i], VALUE, s, strcspn(s, " (;"));
+	}
+	return told_dtypes(type[0], type[1], type[2], to);
+}
+
 static void take_conv(struct listing *l, const struct call *c)
 {
 	int fused = strstr(c->function, "BiasActivation") != NULL;
-	enum layout layout;
+	int is_last;
 	struct told_conv t;
 	struct err e = ERR_INIT;
 	struct workload w;
 	const char *why = NULL;
 
-	if (conv_of(c, "xDesc", &t, &layout))
+	if (conv_of(c, "xDesc", &t, &is_last))
 		why = "its descriptors are not told";
-	else if (!is_value(c, "xDesc.dataType", "CUDNN_DATA_FLOAT") ||
-		 !is_value(c, "wDesc.dataType", "CUDNN_DATA_FLOAT"))
-		why = "not f32";
-	else if (t.space == 3)
-		why = "3-D";
-	else if (told_conv(&t, layout, &w, &e))
+	else if (types_of(c, &t.dtype))
+		why = "of other types";
+	else if (told_conv(&t, is_last, &w, &e))
 		why = e.msg;
 	else if (fused && add_posts(c, &w))
 		why = "with another activation";
@@ -182,12 +192,12 @@ static void take_conv(struct listing *l, const struct call *c)
 
 static void leave_backward(struct listing *l, const struct call *c)
 {
-	enum layout layout;
+	int is_last;
 	struct told_conv t;
 	const char *image = strstr(c->function, "Filter") ? "xDesc" : "dxDesc";
 
 	listing_leave(l, c->function, "backward", 1,
-		      conv_of(c, image, &t, &layout) ? -1 : told_conv_macs(&t));
+		      conv_of(c, image, &t, &is_last) ? -1 : told_conv_macs(&t));
 }
 
 static void leave_unknown(struct listing *l, const struct call *c)
@@ -216,13 +226,24 @@ static void leave_other(struct listing *l, const struct call *c)
 
 /* cuBLAS */
 
-static int gemm_is_f32(const struct call *c)
+/* The types of the matrices of a product: by the letter in the function's name, or as arguments.
+ * The library's left side is our right one. */
+static int gemm_types(const struct call *c, struct dtypes *to)
 {
-	if (!strncmp(c->function, "cublasSgemm", 11))
-		return !strstr(c->function, "Ex") ||
-		       (is_value(c, "Atype", "CUDA_R_32F") && is_value(c, "Ctype", "CUDA_R_32F"));
-	return !strncmp(c->function, "cublasGemm", 10) && is_value(c, "Atype", "CUDA_R_32F") &&
-	       is_value(c, "Btype", "CUDA_R_32F") && is_value(c, "Ctype", "CUDA_R_32F");
+	char type[3][VALUE];
+	const char *names[] = {"Btype", "Atype", "Ctype"};
+
+	*to = (struct dtypes){DTYPE_F32, DTYPE_F32, DTYPE_F32};
+	if (!strncmp(c->function, "cublasHgemm", 11))
+		*to = (struct dtypes){DTYPE_F16, DTYPE_F16, DTYPE_F16};
+	if (!*value_of(c, "Atype"))
+		return !strncmp(c->function, "cublasSgemm", 11) ||
+				       !strncmp(c->function, "cublasHgemm", 11)
+			       ? 0
+			       : -1;
+	for (int i = 0; i < 3; i++)
+		copy(type[i], VALUE, value_of(c, names[i]), strcspn(value_of(c, names[i]), " (;"));
+	return told_dtypes(type[0], type[1], type[2], to);
 }
 
 static void take_gemm(struct listing *l, const struct call *c)
@@ -231,9 +252,9 @@ static void take_gemm(struct listing *l, const struct call *c)
 				 .batch = number_of(c, "batchCount", 1),
 				 .m = number_of(c, "m", -1),
 				 .n = number_of(c, "n", -1),
-				 .k = number_of(c, "k", -1),
-				 .is_f32 = gemm_is_f32(c)};
+				 .k = number_of(c, "k", -1)};
 
+	p.is_other = gemm_types(c, &p.dtype) != 0;
 	p.is_shared = p.batch > 1 && number_of(c, "strideA", 1) == 0;
 	blas_take(l, &p, 1);
 }

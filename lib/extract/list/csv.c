@@ -1,5 +1,6 @@
 /* Lists of workloads as comma-separated values: a header of op, prob and, where wanted, layout,
- * post, rhs (const or computed) and count in any order, then a row for each. Post-ops are joined by
+ * post, rhs (const or computed), dtype and count in any order, then a row for each. Post-ops are
+ * joined by
  * '+' (or by commas, quoted): "bias+relu". Instead of op and prob there may be a column for each
  * dimension (columns.h). */
 #include <csv.h>
@@ -10,10 +11,10 @@
 #include "lib/extract/list/listing.h"
 
 /* Behind these stand the columns of dimensions. */
-enum column { OP, PROB, LAYOUT, POST, RHS, COUNT, DIMS, COLUMNS = DIMS + COLUMNS_COUNT };
+enum column { OP, PROB, LAYOUT, POST, RHS, COUNT, DTYPE, DIMS, COLUMNS = DIMS + COLUMNS_COUNT };
 enum { FIELDS_MAX = 64, FIELD_MAX_BYTES = 1000 };
 
-static const char *const names[] = {"op", "prob", "layout", "post", "rhs", "count"};
+static const char *const names[] = {"op", "prob", "layout", "post", "rhs", "count", "dtype"};
 
 struct reader {
 	struct listing l; /* its lines are rows, the header included */
@@ -81,7 +82,7 @@ static void check_header(struct reader *r)
 	if (r->broken)
 		err_set(&r->e,
 			"its first line does not name the columns op and prob once each (and "
-			"layout, post, rhs and count, if there are any), nor the dimensions of a "
+			"layout, post, rhs, dtype and count, if there are any), nor the dimensions of a "
 			"product (m,n,k) or a convolution (such as n,c,h,w,k,r,s,stride,pad)");
 }
 
@@ -120,6 +121,15 @@ static int row_count(const struct reader *r, int64_t *count, struct err *e)
 	return 0;
 }
 
+static int row_types(const struct reader *r, struct workload *w, struct err *e)
+{
+	const char *s = text(r, DTYPE), *why = s ? dtypes_parse(&w->dtype, s, strlen(s)) : NULL;
+
+	if (why)
+		return err_set(e, "the element type \"%.40s\" %s", s, why);
+	return s ? workload_finish(w, e) : 0;
+}
+
 /* Of a product: is its right side constant? */
 static int row_rhs(const struct reader *r, struct workload *w, struct err *e)
 {
@@ -155,7 +165,8 @@ static void on_row(int terminator, void *ctx)
 		err_set(&e, "a field is longer than %d bytes", FIELD_MAX_BYTES);
 	else if (r->at != r->nfields)
 		err_set(&e, "it has %d fields, and the first line %d", r->at, r->nfields);
-	else if (!row_workload(r, &w, &e) && !row_rhs(r, &w, &e) && !row_count(r, &count, &e))
+	else if (!row_workload(r, &w, &e) && !row_types(r, &w, &e) && !row_rhs(r, &w, &e) &&
+		 !row_count(r, &count, &e))
 		listing_take(&r->l, &w, "", 0, count);
 	if (e.status)
 		listing_bad(&r->l, &e);

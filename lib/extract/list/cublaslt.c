@@ -10,6 +10,7 @@
 
 #include "lib/extract/list/blas.h"
 #include "lib/extract/list/dialect.h"
+#include "lib/extract/list/told.h"
 
 static const char *const functions[] = {"[Trace][cublasLtMatmul] ", "[Trace][cublasLtTSTMatmul] ",
 					"[Trace][rocblaslt_matmul] "};
@@ -66,6 +67,23 @@ static int is_value(const char *group, const char *name, const char *value)
 	return n == strlen(value) && !memcmp(s, value, n);
 }
 
+/* -1: none of ours. */
+static int type_of(const char *group)
+{
+	size_t n;
+	const char *s = field_of(group, "type", &n);
+
+	return told_dtype(s, n);
+}
+
+/* The library's left side is our right one. */
+static void set_types(struct blas_product *p, int a, int b, int d)
+{
+	p->is_other = a < 0 || b < 0 || d < 0;
+	if (!p->is_other)
+		p->dtype = (struct dtypes){(enum dtype)b, (enum dtype)a, (enum dtype)d};
+}
+
 static int is_transposed(const char *compute, const char *lower, const char *upper)
 {
 	return is_value(compute, lower, "OP_T") || is_value(compute, upper, "OP_T") ||
@@ -116,8 +134,7 @@ static void read(struct listing *l, void *state, char *line)
 		p.m = p.n;
 		p.n = rows;
 	}
-	p.is_f32 = is_value(a, "type", "R_32F") && is_value(b, "type", "R_32F") &&
-		   is_value(d, "type", "R_32F");
+	set_types(&p, type_of(a), type_of(b), type_of(d));
 	p.is_shared = p.batch > 1 && number_of(a, "stridedBatchOffset", 1) == 0;
 	p.is_added = beta && strtod(beta + 6, NULL) != 0;
 	p.epilogue = epilogue_of(compute, epilogue, sizeof epilogue);

@@ -22,7 +22,7 @@ static void put_posts(const struct workload *w, struct buf *out)
 
 static int64_t emit_csv(struct work *const *w, int64_t n, struct buf *out)
 {
-	static const char *const head[] = {"op", "prob", "layout", "post", "rhs", "count"};
+	static const char *const head[] = {"op", "prob", "layout", "post", "rhs", "count", "dtype"};
 	struct buf posts = BUF_INIT;
 	struct table t;
 
@@ -39,6 +39,7 @@ static int64_t emit_csv(struct work *const *w, int64_t n, struct buf *out)
 		table_cell(&t, col++, "%s", posts.s);
 		table_cell(&t, col++, "%s", k->rhs_const ? "" : "computed");
 		table_cell(&t, col++, "%zu", w[i]->source.n);
+		table_cell(&t, col++, "%s", k->dtype_text);
 	}
 	table_csv(&t, out);
 	table_free(&t);
@@ -64,14 +65,17 @@ static void put_name(const struct work *k, struct buf *out)
 static int64_t emit_benchdnn(struct work *const *w, int64_t n, struct buf *out)
 {
 	struct buf name = BUF_INIT;
+	int64_t left = 0;
 
 	for (int64_t i = 0; i < n; i++) {
 		put_name(w[i], &name);
-		benchdnn_print(&w[i]->w, name.s, (int64_t)w[i]->source.n, out);
-		buf_ch(out, '\n');
+		if (benchdnn_print(&w[i]->w, name.s, (int64_t)w[i]->source.n, out))
+			left++;
+		else
+			buf_ch(out, '\n');
 	}
 	buf_free(&name);
-	return 0;
+	return left;
 }
 
 /* A line stands for one operator. */

@@ -99,21 +99,48 @@ static void understand(const struct command *c, struct told_conv *t)
 	}
 }
 
+/* The types of its convolutions by name; those of 8 bits have sums of 32. */
+static const struct {
+	const char *name;
+	struct dtypes dtype;
+} types[] = {{"conv", {DTYPE_F32, DTYPE_F32, DTYPE_F32}},
+	     {"convfp16", {DTYPE_F16, DTYPE_F16, DTYPE_F16}},
+	     {"convbfp16", {DTYPE_BF16, DTYPE_BF16, DTYPE_BF16}},
+	     {"convint8", {DTYPE_S8, DTYPE_S8, DTYPE_S32}}};
+enum { TYPES = sizeof types / sizeof *types };
+
+static int set_type(const char *name, struct dtypes *to)
+{
+	for (int i = 0; i < TYPES; i++)
+		if (!strcmp(types[i].name, name)) {
+			*to = types[i].dtype;
+			return 0;
+		}
+	return -1;
+}
+
+static const char *name_of_type(const struct dtypes *d)
+{
+	for (int i = 0; i < TYPES; i++)
+		if (dtypes_equal(&types[i].dtype, d))
+			return types[i].name;
+	return NULL;
+}
+
 /* Why a convolution that the driver is told to do is no workload, or NULL. type: "conv", or
  * "convfp16" and the like. */
-static const char *refuse(const struct listing *l, const struct command *c, const char *type,
-			  const char *line, const struct told_conv *t)
+static const char *refuse(const struct command *c, const char *type, const char *line,
+			  struct told_conv *t)
 {
 	int64_t forward = command_int(c, FORW, 0);
 
-	(void)l;
-	if (strcmp(type, "conv") != 0)
-		return "not f32";
+	if (set_type(type, &t->dtype))
+		return "of other types";
 	if (strstr(line, "[LogCmdFind"))
 		return "a search for an algorithm";
 	if (forward > 0 && !(forward & 1))
 		return "backward";
-	return t->space == 3 ? "3-D" : NULL;
+	return NULL;
 }
 
 static void take_conv(struct listing *l, const char *type, const char *line, const char *options)
@@ -128,13 +155,13 @@ static void take_conv(struct listing *l, const char *type, const char *line, con
 	command_read(&c, names, OPTIONS, options);
 	understand(&c, &t);
 	macs = told_conv_macs(&t);
-	why = refuse(l, &c, type, line, &t);
+	why = refuse(&c, type, line, &t);
 	if (command_is(&c, MODE, "trans")) {
 		listing_leave(l, type, "transposed", 1, -1);
 	} else if (why) {
 		listing_leave(l, type, why, 1, strstr(why, "search") ? 0 : macs);
-	} else if (told_conv(&t, command_is(&c, LAYOUT, "NHWC") ? LAYOUT_NHWC : LAYOUT_NCHW, &w,
-			     &e)) {
+	} else if (told_conv(&t, command_is(&c, LAYOUT, "NHWC") || command_is(&c, LAYOUT, "NDHWC"),
+			     &w, &e)) {
 		listing_bad(l, &e);
 	} else {
 		if (command_int(&c, BIAS, 0) > 0)
@@ -195,9 +222,11 @@ int miopen_print(const struct workload *w, struct buf *out)
 		    {"-j", CONV_DW, 1}};
 	int bias = workload_has_post(w, POST_BIAS);
 
-	if (w->op != &op_conv2d || w->npost > bias || !is_symmetric(w->dim))
+	const char *type = name_of_type(&w->dtype);
+
+	if (w->op != &op_conv2d || w->npost > bias || !is_symmetric(w->dim) || !type)
 		return -1;
-	buf_str(out, "./bin/MIOpenDriver conv");
+	buf_fmt(out, "./bin/MIOpenDriver %s", type);
 	for (size_t i = 0; i < sizeof told / sizeof *told; i++)
 		buf_fmt(out, " %s %lld", told[i].option,
 			(long long)w->dim[told[i].dim] + told[i].plus);

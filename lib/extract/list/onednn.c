@@ -145,11 +145,14 @@ static int64_t number_of(const char *text, const char *name, int64_t other)
 	return other;
 }
 
-void onednn_conv(const char *text, struct buf *out)
+const char *onednn_conv(const char *text, struct buf *out)
 {
 	buf_str(out, text);
+	if (number_of(text, "id", 0) > 0)
+		return "conv3d";
 	if (number_of(text, "ih", 0) < 1 && number_of(text, "iw", 0) > 0)
 		buf_str(out, "_ih1oh1kh1sh1dh0ph0");
+	return "conv2d";
 }
 
 int64_t onednn_conv_macs(const char *text, int is_transposed)
@@ -180,6 +183,9 @@ struct onednn_shape onednn_conv_shape(const struct workload *w)
 {
 	const int64_t *d = w->dim;
 
+	if (w->op == &op_conv3d)
+		return (struct onednn_shape){
+			5, {d[CONV3D_MB], d[CONV3D_OC], d[CONV3D_OD], d[CONV3D_OH], d[CONV3D_OW]}};
 	return (struct onednn_shape){4, {d[CONV_MB], d[CONV_OC], d[CONV_OH], d[CONV_OW]}};
 }
 

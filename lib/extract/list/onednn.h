@@ -18,8 +18,9 @@ struct onednn_shape {
 int onednn_matmul(const char *text, struct buf *out, struct onednn_shape *shape);
 /* mb1ic512ih7iw7oc4096 is a product of 1x25088 and 25088x4096. */
 int onednn_inner_product(const char *text, struct buf *out, struct onednn_shape *shape);
-/* A convolution's text, "mb1_ic3oc64_iw224ow112kw7..", with a height of 1 where it has none. */
-void onednn_conv(const char *text, struct buf *out);
+/* A convolution's text, "mb1_ic3oc64_iw224ow112kw7..", with a height of 1 where it has none.
+ * Returns the operator's name. */
+const char *onednn_conv(const char *text, struct buf *out);
 /* The multiply-adds of a convolution's text, or of a deconvolution's, of any dimensions; -1: the
  * text has no sizes, or absurd ones. */
 int64_t onednn_conv_macs(const char *text, int is_transposed);

@@ -12,6 +12,7 @@
 #include "lib/extract/list/blas.h"
 #include "lib/extract/list/command.h"
 #include "lib/extract/list/dialect.h"
+#include "lib/extract/list/told.h"
 
 enum option {
 	FUNCTION,
@@ -59,9 +60,20 @@ static char *find(char *line)
 	return strstr(line, mark);
 }
 
-static int is_f32(const struct command *c, int i)
+/* The type that option i names, or the one for all; -1: none of ours. */
+static int type_of(const struct command *c, int i)
 {
-	return !c->value[i] || command_is(c, i, "f32_r") || command_is(c, i, "s");
+	if (!c->value[i])
+		i = PRECISION;
+	return c->value[i] ? told_dtype(c->value[i], c->length[i]) : DTYPE_F32;
+}
+
+/* The library's left side is our right one. */
+static void set_types(struct blas_product *p, int a, int b, int c)
+{
+	p->is_other = a < 0 || b < 0 || c < 0;
+	if (!p->is_other)
+		p->dtype = (struct dtypes){(enum dtype)b, (enum dtype)a, (enum dtype)c};
 }
 
 /* Is a text with what is behind it, "T" or "0.000", the number 0? */
@@ -94,8 +106,7 @@ static void take_command(struct listing *l, const char *line)
 	p.n = command_int(&c, N, 128);
 	p.k = command_int(&c, K, 128);
 	p.batch = command_int(&c, BATCH, 1);
-	p.is_f32 = is_f32(&c, PRECISION) && is_f32(&c, TYPE_A) && is_f32(&c, TYPE_B) &&
-		   is_f32(&c, TYPE_C);
+	set_types(&p, type_of(&c, TYPE_A), type_of(&c, TYPE_B), type_of(&c, TYPE_C));
 	p.is_shared = p.batch > 1 && command_int(&c, STRIDE_A, 1) == 0;
 	p.is_added = !is_zero(&c, BETA);
 	if (lt && (c.value[BIAS] || c.value[ACTIVATION])) {
@@ -129,6 +140,18 @@ static int64_t number_of(const char *line, const char *name, int64_t other)
 	return other;
 }
 
+/* The type in a_type: "f32_r", or -1. */
+static int yaml_type(const char *line, const char *name)
+{
+	const char *s = strstr(line, name);
+
+	if (!s)
+		return -1;
+	s += strcspn(s, ":");
+	s += strspn(s, ": \"'");
+	return told_dtype(s, strcspn(s, "\"', }"));
+}
+
 static void take_counted(struct listing *l, const char *line)
 {
 	const char *s = line + sizeof mark - 1;
@@ -147,9 +170,11 @@ static void take_counted(struct listing *l, const char *line)
 	memcpy(name, s, n);
 	name[n] = 0;
 	p.name = name;
-	p.is_f32 = strstr(name, "sgemm") ||
-		   (strstr(name, "gemm_") && strstr(line, "a_type: \"f32_r\"") &&
-		    strstr(line, "c_type: \"f32_r\""));
+	if (strstr(name, "gemm_ex") || strstr(name, "batched_ex"))
+		set_types(&p, yaml_type(line, "a_type"), yaml_type(line, "b_type"),
+			  yaml_type(line, "c_type"));
+	else
+		p.is_other = !strstr(name, "sgemm");
 	p.is_shared = p.batch > 1 && number_of(line, "stride_a", 1) == 0;
 	p.is_added = beta && strtod(beta + 7, NULL) != 0;
 	if (count < 1 || count > LISTING_COUNT_MAX)

@@ -1,5 +1,70 @@
 #include "lib/extract/list/told.h"
 
+#include <string.h>
+
+int told_dtype(const char *s, size_t n)
+{
+	static const struct {
+		const char *name;
+		enum dtype dtype;
+	} names[] = {{"float", DTYPE_F32},
+		     {"float32", DTYPE_F32},
+		     {"f32_r", DTYPE_F32},
+		     {"s", DTYPE_F32},
+		     {"R_32F", DTYPE_F32},
+		     {"CUDA_R_32F", DTYPE_F32},
+		     {"CUDNN_DATA_FLOAT", DTYPE_F32},
+		     {"float16", DTYPE_F16},
+		     {"f16_r", DTYPE_F16},
+		     {"h", DTYPE_F16},
+		     {"R_16F", DTYPE_F16},
+		     {"CUDA_R_16F", DTYPE_F16},
+		     {"CUDNN_DATA_HALF", DTYPE_F16},
+		     {"c10::Half", DTYPE_F16},
+		     {"bfloat16", DTYPE_BF16},
+		     {"bf16_r", DTYPE_BF16},
+		     {"R_16BF", DTYPE_BF16},
+		     {"CUDA_R_16BF", DTYPE_BF16},
+		     {"CUDNN_DATA_BFLOAT16", DTYPE_BF16},
+		     {"c10::BFloat16", DTYPE_BF16},
+		     {"int8", DTYPE_S8},
+		     {"i8_r", DTYPE_S8},
+		     {"R_8I", DTYPE_S8},
+		     {"CUDA_R_8I", DTYPE_S8},
+		     {"CUDNN_DATA_INT8", DTYPE_S8},
+		     {"uint8", DTYPE_U8},
+		     {"R_8U", DTYPE_U8},
+		     {"CUDA_R_8U", DTYPE_U8},
+		     {"int32", DTYPE_S32},
+		     {"i32_r", DTYPE_S32},
+		     {"R_32I", DTYPE_S32},
+		     {"CUDA_R_32I", DTYPE_S32},
+		     {"CUDNN_DATA_INT32", DTYPE_S32}};
+
+	for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+		if (strlen(names[i].name) == n && !memcmp(names[i].name, s, n))
+			return (int)names[i].dtype;
+	return dtype_find(s, n);
+}
+
+int told_dtypes(const char *src, const char *wei, const char *dst, struct dtypes *to)
+{
+	int a = told_dtype(src, strlen(src)), b = told_dtype(wei, strlen(wei));
+	int c = told_dtype(dst, strlen(dst));
+
+	if (a < 0 || b < 0 || c < 0)
+		return -1;
+	*to = (struct dtypes){(enum dtype)a, (enum dtype)b, (enum dtype)c};
+	return dtypes_check(to) ? -1 : 0;
+}
+
+enum layout told_layout(int space, int is_last)
+{
+	if (space == 3)
+		return is_last ? LAYOUT_NDHWC : LAYOUT_NCDHW;
+	return is_last ? LAYOUT_NHWC : LAYOUT_NCHW;
+}
+
 struct told_conv told_conv_plain(int space)
 {
 	struct told_conv c = {.space = space, .mb = 1, .groups = 1};
@@ -44,27 +109,34 @@ int64_t told_conv_macs(const struct told_conv *c)
 	return n;
 }
 
-int told_conv(const struct told_conv *c, enum layout layout, struct workload *w, struct err *e)
+/* The dimensions along one axis of a convolution's workload, whose input, output, window, stride,
+ * padding and dilation stand `step` apart, the input at in and the output at out. */
+static void set_axis(const struct told_conv *c, int i, int64_t *d, int in, int out, int step)
 {
+	d[in] = i < 0 ? 1 : c->in[i];
+	d[out] = i < 0 ? 1 : out_size(c, i);
+	d[out + step] = i < 0 ? 1 : c->kernel[i];
+	d[out + 2 * step] = i < 0 ? 1 : c->stride[i];
+	d[out + 3 * step] = i < 0 ? 0 : c->before[i];
+	d[out + 4 * step] = i < 0 || c->kernel[i] == 1 ? 0 : c->dilation[i] - 1;
+}
+
+int told_conv(const struct told_conv *c, int is_last, struct workload *w, struct err *e)
+{
+	int is_3d = c->space == 3, axes = is_3d ? 3 : 2;
 	int64_t *d = w->dim;
 
-	if (c->space > 2)
-		return err_set(e, "a convolution of 3 dimensions");
-	*w = (struct workload){.op = &op_conv2d, .layout = layout, .rhs_const = 1};
-	d[CONV_MB] = c->mb;
+	*w = (struct workload){.op = is_3d ? &op_conv3d : &op_conv2d,
+			       .dtype = c->dtype,
+			       .layout = told_layout(c->space, is_last),
+			       .rhs_const = 1};
+	d[CONV_MB] = c->mb; /* and of conv3d, whose first three are the same */
 	d[CONV_G] = c->groups;
 	d[CONV_IC] = c->ic;
-	d[CONV_OC] = c->oc;
-	for (int a = 0; a < 2; a++) {
-		int i = a - 2 + c->space; /* a missing height is 1 */
-
-		d[CONV_IH + a] = i < 0 ? 1 : c->in[i];
-		d[CONV_OH + a] = i < 0 ? 1 : out_size(c, i);
-		d[CONV_KH + a] = i < 0 ? 1 : c->kernel[i];
-		d[CONV_SH + a] = i < 0 ? 1 : c->stride[i];
-		d[CONV_PH + a] = i < 0 ? 0 : c->before[i];
-		d[CONV_DH + a] = i < 0 || c->kernel[i] == 1 ? 0 : c->dilation[i] - 1;
-	}
+	d[is_3d ? CONV3D_OC : CONV_OC] = c->oc;
+	for (int a = 0; a < axes; a++) /* a missing height is 1 */
+		set_axis(c, a - axes + c->space, d, (is_3d ? CONV3D_ID : CONV_IH) + a,
+			 (is_3d ? CONV3D_OD : CONV_OH) + a, axes);
 	return workload_finish(w, e);
 }
 
@@ -78,10 +150,11 @@ int64_t told_product_macs(int64_t b, int64_t m, int64_t k, int64_t n)
 		       : r;
 }
 
-int told_product(int64_t b, int64_t m, int64_t k, int64_t n, int rhs_const, struct workload *w,
-		 struct err *e)
+int told_product(int64_t b, int64_t m, int64_t k, int64_t n, int rhs_const,
+		 const struct dtypes *dtype, struct workload *w, struct err *e)
 {
-	*w = (struct workload){.op = &op_matmul, .layout = LAYOUT_AB, .rhs_const = rhs_const};
+	*w = (struct workload){
+		.op = &op_matmul, .dtype = *dtype, .layout = LAYOUT_AB, .rhs_const = rhs_const};
 	w->dim[MATMUL_B] = b;
 	w->dim[MATMUL_M] = m;
 	w->dim[MATMUL_K] = k;

@@ -14,7 +14,8 @@ struct list {
 /* The arguments of a task, by kind, in order. */
 struct arguments {
 	struct list tensor[TENSORS];
-	int ntensors, is_f32;
+	int ntensors;
+	int type[2], out;	 /* of the first two tensors, and of the result; -1: none of ours */
 	struct list list[LISTS]; /* lists of numbers, and single numbers */
 	int nlists, ntexts;
 	int nflags, flag[2];
@@ -47,13 +48,14 @@ static void read_tensor(const struct json_doc *d, const struct json *v, struct a
 
 	if (a->ntensors == TENSORS || !shape || read_list(d, shape, &a->tensor[a->ntensors]))
 		return;
-	a->is_f32 &= type && json_is(type, "float32");
+	if (a->ntensors < 2)
+		a->type[a->ntensors] = type ? told_dtype(type->s, type->n) : -1;
 	a->ntensors++;
 }
 
 static void read_arguments(const struct json_doc *d, const struct json *args, struct arguments *a)
 {
-	*a = (struct arguments){.is_f32 = 1};
+	*a = (struct arguments){.out = -1};
 	for (const struct json *v = json_first(d, args); v; v = json_next(d, args, v)) {
 		const struct json *first = v->type == JSON_ARR ? json_first(d, v) : NULL;
 		int flag;
@@ -63,6 +65,8 @@ static void read_arguments(const struct json_doc *d, const struct json *args, st
 		else if (v->type == JSON_STR && !*a->layout && v->n < sizeof a->layout &&
 			 memchr(v->s, 'N', v->n) && memchr(v->s, 'C', v->n))
 			memcpy(a->layout, v->s, v->n);
+		else if (v->type == JSON_STR && told_dtype(v->s, v->n) >= 0)
+			a->out = told_dtype(v->s, v->n);
 		else if (!json_bool(v, &flag) && a->nflags < 2)
 			a->flag[a->nflags++] = flag;
 		else if (a->nlists < LISTS && a->ntensors && !read_list(d, v, &a->list[a->nlists]))
@@ -146,6 +150,16 @@ static int read_plain(const struct list *x, const struct list *w, int depthwise,
 	return 0;
 }
 
+static int types_of(const struct arguments *a, struct dtypes *to)
+{
+	int out = a->out < 0 ? a->type[0] : a->out;
+
+	if (a->type[0] < 0 || a->type[1] < 0)
+		return -1;
+	*to = (struct dtypes){(enum dtype)a->type[0], (enum dtype)a->type[1], (enum dtype)out};
+	return dtypes_check(to) ? -1 : 0;
+}
+
 /* NULL, or why there is no convolution. */
 static const char *make_conv(const char *name, const struct arguments *a, struct workload *w,
 			     int64_t *macs, struct err *e)
@@ -164,11 +178,9 @@ static const char *make_conv(const char *name, const struct arguments *a, struct
 	    read_window(a, &t))
 		return "its arguments are not those that we know";
 	*macs = told_conv_macs(&t);
-	if (!a->is_f32)
-		return "not f32";
-	if (t.space == 3)
-		return "3-D";
-	return told_conv(&t, last ? LAYOUT_NHWC : LAYOUT_NCHW, w, e) ? e->msg : NULL;
+	if (types_of(a, &t.dtype))
+		return "of other types";
+	return told_conv(&t, last, w, e) ? e->msg : NULL;
 }
 
 static int64_t count_of(const struct list *l, int from)
@@ -189,6 +201,7 @@ static const char *make_dense(const char *name, const struct arguments *a, struc
 	const struct list *x = &a->tensor[0], *y = &a->tensor[1];
 	int is_batch = strstr(name, "batch_matmul") != NULL, turned = a->nflags == 2 && a->flag[0];
 	int64_t b = 1, m, k, n;
+	struct dtypes dtype;
 
 	*macs = -1;
 	if (a->ntensors < 2 || x->n != 2 + is_batch || y->n < 2 + is_batch)
@@ -202,9 +215,9 @@ static const char *make_dense(const char *name, const struct arguments *a, struc
 		return "its arguments are not those that we know";
 	n /= k;
 	*macs = told_product_macs(b, m, k, n);
-	if (!a->is_f32)
-		return "not f32";
-	if (told_product(b, m, k, n, !is_batch, w, e))
+	if (types_of(a, &dtype))
+		return "of other types";
+	if (told_product(b, m, k, n, !is_batch, &dtype, w, e))
 		return e->msg;
 	if (a->ntensors > 2 && !is_batch && a->tensor[2].n == 1 && a->tensor[2].v[0] == n)
 		w->post[w->npost++].kind = POST_BIAS;

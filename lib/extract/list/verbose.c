@@ -16,6 +16,7 @@
 
 #include "lib/extract/list/dialect.h"
 #include "lib/extract/list/onednn.h"
+#include "lib/extract/list/told.h"
 
 enum { PARTS_MAX = 24 };
 
@@ -51,35 +52,44 @@ static const char *tensor_type(const struct execution *x, const char *tensor)
 	return NULL;
 }
 
-static int tensor_is_f32(const struct execution *x, const char *tensor)
+/* Likewise, as a value of enum dtype, or -1. */
+static int tensor_dtype(const struct execution *x, const char *tensor)
 {
 	const char *s = tensor_type(x, tensor);
 
-	return s && !strncmp(s, "f32", 3);
+	return s ? dtype_find(s, strspn(s, "abcdefghijklmnopqrstuvwxyz0123456789")) : -1;
 }
 
-/* In 0.x the name of the implementation is all that tells of other types. */
-static int is_f32(const struct execution *x)
+/* In 0.x the name of the implementation is all that tells of other types. -1: of types that we have
+ * no names for. */
+static int read_types(const struct execution *x, struct dtypes *to)
 {
 	static const char *const others[] = {"int8", "x8s8", "u8s8", "s8s8", "bf16", "s16s16"};
+	int src = tensor_dtype(x, "src"), wei = tensor_dtype(x, "wei"),
+	    dst = tensor_dtype(x, "dst");
 
 	for (size_t i = 0; x->is_old && i < sizeof others / sizeof *others; i++)
 		if (strstr(x->impl, others[i]))
-			return 0;
-	return x->is_old ||
-	       (tensor_is_f32(x, "src") && tensor_is_f32(x, "wei") && tensor_is_f32(x, "dst"));
+			return -1;
+	if (x->is_old)
+		return 0;
+	if (src < 0 || wei < 0 || dst < 0)
+		return -1;
+	*to = (struct dtypes){(enum dtype)src, (enum dtype)wei, (enum dtype)dst};
+	return dtypes_check(to) ? -1 : 0;
 }
 
 static void read_layout(const struct execution *x, struct workload *w)
 {
 	const char *src = tensor_type(x, "src");
+	int space = w->op == &op_conv3d ? 3 : 2;
 	struct buf text = BUF_INIT;
 
 	buf_add(&text, src ? src : "", src ? strcspn(src, " ") : 0);
-	if (strstr(text.s, ":acdb:") || !strcmp(text.s, "nhwc"))
-		w->layout = LAYOUT_NHWC;
-	else if (strstr(text.s, ":abcd:") || !strcmp(text.s, "nchw"))
-		w->layout = LAYOUT_NCHW;
+	if (strstr(text.s, ":acdb:") || strstr(text.s, ":acdeb:") || !strcmp(text.s, "nhwc"))
+		w->layout = told_layout(space, 1);
+	else if (strstr(text.s, ":abcd:") || strstr(text.s, ":abcde:") || !strcmp(text.s, "nchw"))
+		w->layout = told_layout(space, 0);
 	buf_free(&text);
 }
 
@@ -92,8 +102,7 @@ static int read_problem(const struct execution *x, const char **op, struct buf *
 		return onednn_matmul(x->problem, out, shape);
 	if (!strcmp(x->kind, "inner_product"))
 		return onednn_inner_product(x->problem, out, shape);
-	*op = "conv2d";
-	onednn_conv(x->problem, out);
+	*op = onednn_conv(x->problem, out);
 	return 0;
 }
 
@@ -133,12 +142,12 @@ static const char *complete(const struct listing *l, const struct execution *x,
 {
 	if (!strncmp(x->prop, "backward", 8))
 		return "backward";
-	if (!is_f32(x))
-		return "not f32";
+	if (read_types(x, &w->dtype))
+		return "of other types";
 	if (has_bias(x) && has_other_bias(x, &shape))
 		return "with another bias";
-	if (w->op == &op_conv2d) {
-		w->layout = l->x->layout;
+	if (w->op != &op_matmul) {
+		w->layout = told_layout(w->op == &op_conv3d ? 3 : 2, l->x->layout == LAYOUT_NHWC);
 		read_layout(x, w);
 		shape = onednn_conv_shape(w);
 	}
@@ -159,10 +168,8 @@ static void take_problem(struct listing *l, const struct execution *x)
 	if (read_problem(x, &op, &prob, &shape)) {
 		listing_leave(l, x->kind, "not a problem we know", 1, -1);
 	} else if (workload_from_text(&w, op, prob.s, NULL, NULL, &e)) {
-		int is_3d = w.op == &op_conv2d && strstr(prob.s, "id") != NULL;
-
-		listing_leave(l, x->kind, is_3d ? "3-D" : e.msg, 1,
-			      !strcmp(op, "conv2d") ? onednn_conv_macs(prob.s, 0) : -1);
+		listing_leave(l, x->kind, e.msg, 1,
+			      strcmp(op, "matmul") ? onednn_conv_macs(prob.s, 0) : -1);
 	} else {
 		int64_t macs = w.flops / 2;
 
