@@ -72,16 +72,17 @@ int pull_append(struct pull *p, struct buf *b, uint64_t n, struct err *e)
 
 int pull_skip(struct pull *p, uint64_t n, struct err *e)
 {
-	for (;;) {
+	while (n) {
 		uint64_t k = (uint64_t)(p->end - p->at);
 		int r;
 
 		if (k > n)
 			k = n;
-		p->at += k;
+		if (k) /* before the first block there is no place to move */
+			p->at += k;
 		n -= k;
 		if (!n)
-			return 0;
+			break;
 		if (p->skip && p->later == p->later_end) {
 			p->read += n;
 			return p->skip(p->ctx, n, e);
@@ -90,6 +91,7 @@ int pull_skip(struct pull *p, uint64_t n, struct err *e)
 		if (r <= 0)
 			return r ? -1 : ended(p, e);
 	}
+	return 0;
 }
 
 int pull_head(struct pull *p, const unsigned char **head, size_t *n, struct err *e)

@@ -145,7 +145,8 @@ int wire_bytes(struct wire *w, const struct wire_field *f, struct buf *b, struct
 
 	if (expect(w, f, WIRE_BYTES, e) || pull_append(w->in, b, f->end - pull_offset(w->in), e))
 		return -1;
-	digest(w, b->s + before, b->n - before);
+	if (b->n > before)
+		digest(w, b->s + before, b->n - before);
 	return 0;
 }
 
