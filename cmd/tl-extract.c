@@ -1,4 +1,5 @@
 /* tl-extract: models, archives of models, lists and logs -> workload records, each once. */
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,9 +15,11 @@
 #include "lib/io/record.h"
 #include "lib/io/table.h"
 
+enum { MAX_JOBS = 256 };
+
 static const char *format, *layout = "nhwc", *output, *variation, *condition, *key,
 			   *form = "records", *ops = "products";
-static int64_t batch = -1;
+static int64_t batch = -1, max_bytes, jobs;
 static struct opt_list shapes, dims;
 static int quiet, reverse, list, as_csv, wide, dot;
 
@@ -77,6 +80,14 @@ static const struct opt opts[] = {
 	 "are workloads, and pale nodes are parts of one. Orange nodes have multiply-adds, but "
 	 "belong to no workload.",
 	 NULL},
+	{'j', "jobs", OPT_COUNT, &jobs, "N",
+	 "Read so many files at once. What is written is the same for any N. Default: as many as "
+	 "there are CPUs to run on.",
+	 NULL},
+	{0, "max-bytes", OPT_COUNT, &max_bytes, "SIZE",
+	 "The most bytes to unpack of one input. Without it, this is 4 GiB, or 200 times what is "
+	 "packed, if that is more.",
+	 NULL},
 	{'o', "output", OPT_FILE, &output, "FILE",
 	 "Write to FILE instead of standard output. FILE is replaced at the end.", NULL},
 	QUIET_OPTION(quiet, " What was not extracted is not told."),
@@ -107,6 +118,10 @@ static int read_options(struct extract *x, struct err *e)
 	x->layout = (enum layout)layout_find(layout, strlen(layout));
 	x->all = !strcmp(ops, "all");
 	x->format = format;
+	x->max_bytes = (uint64_t)max_bytes;
+	if (jobs > MAX_JOBS)
+		return err_status(e, EXIT_USAGE, "--jobs is %lld, more than %d", (long long)jobs,
+				  MAX_JOBS);
 	return infer_options_read(
 		&x->infer, &(struct infer_words){batch, shapes.item, dims.item, shapes.n, dims.n},
 		e);
@@ -117,10 +132,24 @@ static void warn_unused(const char *what, const char *name)
 	opt_warn(&program, "no model has an %s \"%s\"", what, name);
 }
 
-static void read_one(struct extract *x, const char *path)
+/* The CPUs that the process may use. */
+static int cpus(void)
 {
-	rec_tell_terminal(path, "a model");
-	extract_input(x, path);
+	cpu_set_t set;
+
+	return sched_getaffinity(0, sizeof set, &set) ? 1 : CPU_COUNT(&set);
+}
+
+static void read_all(struct extract *x, const char *const *path, int n)
+{
+	static const char *const standard_input[] = {"-"};
+
+	if (!n)
+		path = standard_input;
+	n += !n;
+	for (int i = 0; i < n; i++)
+		rec_tell_terminal(path[i], "a model");
+	extract_inputs(x, path, n, jobs ? (int)jobs : cpus());
 }
 
 /* What is asked of the workloads found, read before any file is. */
@@ -300,10 +329,7 @@ int main(int argc, char **argv)
 	}
 	x.contents = list ? &contents : NULL;
 	x.drawing = dot ? &drawing : NULL;
-	if (first == argc)
-		read_one(&x, "-");
-	for (int i = first; i < argc; i++)
-		read_one(&x, argv[i]);
+	read_all(&x, (const char *const *)argv + first, argc - first);
 	progress_clear();
 	infer_options_unused(&x.infer, warn_unused);
 	r = list || dot ? write_shown(&x, out, &e) : write_chosen(&x, &vary, &a, out, &e);

@@ -115,7 +115,7 @@ static inline int drip_skip(void *ctx, uint64_t n, struct err *e)
 static inline void read_bytes(struct extract *x, const struct format *f, const void *p, size_t n)
 {
 	struct drip d = {p, n, 1 << 16, 0};
-	struct member m = {.name = "model", .input = "model", .label = "model", .alone = 1};
+	struct member m = {.name = "model", .around = "", .label = "model", .alone = 1};
 	struct err e = ERR_INIT;
 
 	m.bytes = (struct pull){.next = drip_next, .ctx = &d};

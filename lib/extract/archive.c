@@ -1,7 +1,5 @@
 #include "lib/extract/archive.h"
 
-#include <archive.h>
-#include <archive_entry.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -9,330 +7,303 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "lib/io/clock.h"
-#include "lib/io/progress.h"
+#include "lib/extract/unpack.h"
+#include "lib/extract/walk.h"
 
-enum { BLOCK = 256 * 1024, ZEROS = 4096 };
+enum {
+	BLOCK = 256 * 1024,
+	SMALL = 4096,
+	DEPTH = 4, /* archives around a member */
+};
 
-static const double MOMENT_s = 0.5;
+/* What members come from: a plain file, which is one member, or an archive. The outermost layer of
+ * a file has its descriptor. */
+struct layer {
+	struct layer *outer;   /* this is an archive that is outer's member; NULL: none */
+	struct unpack *unpack; /* NULL: a plain file */
+	int fd, is_regular;
+	int64_t size, at; /* of a plain file */
+	int in_a_row;	  /* what was read last was not passed over before */
+	int is_given;
+	struct buf name, around, label;
+	struct member member;
+	unsigned char *block;
+};
 
 struct input {
 	char *path;
-	int fd;
-	struct archive *archive; /* NULL: a plain file */
-	int plain_given, failed;
-	int error; /* errno of a read that failed; libarchive may take it for an end */
-	struct archive_entry *entry;
-	int64_t size, at; /* of a plain file */
-	double opened;	  /* clock_now() */
-	int64_t expected; /* offset in the member where the next block of the archive belongs */
-	const unsigned char *held;
-	size_t nheld;
-	int64_t gap; /* zeros to give before what is held: a hole in a sparse file */
-	struct buf label, name;
-	struct member member;
-	unsigned char block[BLOCK];
+	struct input_how how;
+	struct allowance allowance;
+	struct walk *walk; /* NULL: no folder */
+	struct layer *top;
+	int depth; /* archives on the way to the member at hand */
+	int is_told_deep;
 };
-
-static ssize_t read_some(int fd, void *to, size_t n)
-{
-	ssize_t r;
-
-	do
-		r = read(fd, to, n);
-	while (r < 0 && errno == EINTR);
-	return r;
-}
 
 static int plain_next(void *ctx, const unsigned char **block, size_t *n, struct err *e)
 {
-	struct input *in = ctx;
+	struct layer *l = ctx;
+	ssize_t r;
+
+	if (!l->block)
+		l->block = xmalloc(BLOCK);
 	/* Between weights a model has a hundred bytes or so: small blocks after a skip, large ones
 	 * in a row. */
-	ssize_t r = read_some(in->fd, in->block, in->nheld ? BLOCK : 4096);
-
+	do
+		r = read(l->fd, l->block, l->in_a_row ? BLOCK : SMALL);
+	while (r < 0 && errno == EINTR);
 	if (r < 0)
 		return err_sys(e, "it cannot be read");
-	in->nheld = 1;
-	in->at += r;
-	*block = in->block;
+	l->in_a_row = 1;
+	l->at += r;
+	*block = l->block;
 	*n = (size_t)r;
 	return r > 0;
 }
 
 static int plain_skip(void *ctx, uint64_t n, struct err *e)
 {
-	struct input *in = ctx;
+	struct layer *l = ctx;
 
-	if (n > (uint64_t)(in->size > in->at ? in->size - in->at : 0))
-		return err_set(e, "it is cut off at byte %lld", (long long)in->size);
-	in->at += (int64_t)n;
-	in->nheld = 0;
-	if (lseek(in->fd, in->at, SEEK_SET) < 0)
+	if (n > (uint64_t)(l->size > l->at ? l->size - l->at : 0))
+		return err_set(e, "it is cut off at byte %lld", (long long)l->size);
+	l->at += (int64_t)n;
+	l->in_a_row = 0;
+	if (lseek(l->fd, l->at, SEEK_SET) < 0)
 		return err_sys(e, "it cannot be read");
 	return 0;
 }
 
-/* libarchive's own sentences leave out what the system said. */
-static int archive_failed(struct input *in, struct err *e)
+static struct layer *push(struct input *in)
 {
-	int error = in->error ? in->error : archive_errno(in->archive);
-	const char *why = archive_error_string(in->archive);
+	struct layer *l = xcalloc(1, sizeof *l);
 
-	in->failed = 1;
-	if (in->error)
-		return err_set(e, "it cannot be read: %s", strerror(error));
-	if (!why || error == ENOMEM) /* for want of memory it has no sentence, in some places */
-		why = strerror(ENOMEM);
-	return err_set(e, "the archive cannot be read on (%s)", why);
+	l->outer = in->top;
+	l->fd = -1;
+	in->top = l;
+	return l;
 }
 
-/* Is it an end, or a failure that libarchive took for one? */
-static int is_end(const struct input *in, int r)
+static void pop(struct input *in)
 {
-	return r == ARCHIVE_EOF && !in->error && archive_errno(in->archive) != ENOMEM;
+	struct layer *l = in->top;
+
+	in->depth -= l->unpack != NULL;
+	in->top = l->outer;
+	unpack_close(l->unpack);
+	if (l->fd >= 0)
+		close(l->fd);
+	free(l->block);
+	buf_free(&l->name);
+	buf_free(&l->around);
+	buf_free(&l->label);
+	free(l);
 }
 
-static int is_good(const struct input *in, int r)
+/* Makes the layer's file, or its outer member, an archive. */
+static int unpack_layer(struct input *in, struct layer *l, struct err *e)
 {
-	return (r == ARCHIVE_OK || r == ARCHIVE_WARN) && !in->error;
+	const struct unpack_from from = {
+		.fd = l->fd,
+		.is_regular = l->is_regular,
+		.outer = l->fd < 0 ? &l->outer->member.bytes : NULL,
+		.label = in->how.is_silent ? NULL : in->path,
+		.allowance = &in->allowance,
+	};
+
+	l->unpack = unpack_open(&from, e);
+	in->depth += l->unpack != NULL;
+	return l->unpack ? 0 : -1;
 }
 
-static int member_next(void *ctx, const unsigned char **block, size_t *n, struct err *e)
+static int open_file(struct layer *l, const char *path, struct err *e)
 {
-	static const unsigned char zeros[ZEROS];
-	struct input *in = ctx;
+	struct stat st;
 
-	while (!in->gap && !in->nheld) {
-		const void *p;
-		int64_t offset;
-		int r = archive_read_data_block(in->archive, &p, &in->nheld, &offset);
-
-		if (is_end(in, r))
-			return 0;
-		if (!is_good(in, r))
-			return archive_failed(in, e);
-		in->held = p;
-		in->gap = offset > in->expected ? offset - in->expected : 0;
-		in->expected = offset + (int64_t)in->nheld;
-	}
-	if (in->gap) {
-		*block = zeros;
-		*n = in->gap > ZEROS ? ZEROS : (size_t)in->gap;
-		in->gap -= (int64_t)*n;
-		return 1;
-	}
-	*block = in->held;
-	*n = in->nheld;
-	in->nheld = 0;
-	return 1;
+	l->fd = strcmp(path, "-") ? open(path, O_RDONLY | O_CLOEXEC) : dup(STDIN_FILENO);
+	if (l->fd < 0 || fstat(l->fd, &st) < 0)
+		return err_sys(e, "%s: it cannot be opened", path);
+	if (S_ISDIR(st.st_mode))
+		return err_set(e, "%s: it is a folder; name the files in it", path);
+	l->is_regular = S_ISREG(st.st_mode) && lseek(l->fd, 0, SEEK_CUR) == 0;
+	l->size = st.st_size;
+	buf_str(&l->name, path);
+	buf_str(&l->label, path);
+	return 0;
 }
 
-/* For archives that take longer than a moment. */
-static void show_progress(const struct input *in)
+/* Does the file begin as one that is certainly no archive? -1: it cannot be read. */
+static int is_plain_file(const struct input *in, const struct layer *l, struct err *e)
 {
-	const off_t at = lseek(in->fd, 0, SEEK_CUR);
-	const struct progress p = {.what = "reading",
-				   .started = in->opened,
-				   .done = at > 0 ? at >> 20 : 0,
-				   .all = in->size >> 20,
-				   .unit = " MB"};
-
-	if (clock_now() - in->opened >= MOMENT_s)
-		progress_show(&p, in->label.n ? in->label.s : in->path);
-}
-
-static la_ssize_t archive_bytes(struct archive *a, void *ctx, const void **block)
-{
-	struct input *in = ctx;
-	ssize_t r = read_some(in->fd, in->block, BLOCK);
-
-	show_progress(in);
-	if (r < 0) {
-		in->error = errno;
-		archive_set_error(a, errno, "%s", strerror(errno));
-	}
-	*block = in->block;
-	return r;
-}
-
-static la_int64_t archive_seek(struct archive *a, void *ctx, la_int64_t offset, int whence)
-{
-	struct input *in = ctx;
-	off_t at = lseek(in->fd, offset, whence);
-
-	if (at < 0) {
-		if (errno != EINVAL) /* a place that only a damaged archive knows */
-			in->error = errno;
-		archive_set_error(a, errno, "%s", strerror(errno));
-		return ARCHIVE_FATAL;
-	}
-	return at;
-}
-
-/* Not beyond the end, which a file that is cut off would then seem to reach. */
-static la_int64_t archive_skip(struct archive *a, void *ctx, la_int64_t n)
-{
-	struct input *in = ctx;
-	la_int64_t at = archive_seek(a, ctx, 0, SEEK_CUR);
-
-	if (at < 0)
-		return at;
-	if (n > in->size - at)
-		n = in->size > at ? in->size - at : 0;
-	return archive_seek(a, ctx, n, SEEK_CUR) < 0 ? ARCHIVE_FATAL : n;
-}
-
-/* All but mtree, which takes any list of words for a list of files. */
-static int (*const formats[])(struct archive *) = {
-	archive_read_support_format_tar,     archive_read_support_format_zip,
-	archive_read_support_format_7zip,    archive_read_support_format_cpio,
-	archive_read_support_format_ar,	     archive_read_support_format_cab,
-	archive_read_support_format_lha,     archive_read_support_format_rar,
-	archive_read_support_format_rar5,    archive_read_support_format_xar,
-	archive_read_support_format_iso9660, archive_read_support_format_empty,
-	archive_read_support_format_raw,
-};
-
-static int open_archive(struct input *in, int regular, struct err *e)
-{
-	int r;
-
-	/* An entry of our own: libarchive's may be missing, and it would not look. */
-	in->archive = archive_read_new();
-	in->entry = archive_entry_new();
-	if (!in->archive || !in->entry)
-		die_no_memory();
-	r = archive_read_support_filter_all(in->archive); /* the worst of all answers */
-	for (size_t i = 0; i < sizeof formats / sizeof *formats && r >= ARCHIVE_WARN; i++)
-		r = formats[i](in->archive);
-	if (r >= ARCHIVE_WARN)
-		r = archive_read_set_callback_data(in->archive, in);
-	if (r >= ARCHIVE_WARN) {
-		archive_read_set_read_callback(in->archive, archive_bytes);
-		if (regular) {
-			archive_read_set_skip_callback(in->archive, archive_skip);
-			archive_read_set_seek_callback(in->archive, archive_seek);
-		}
-		r = archive_read_open1(in->archive);
-	}
-	/* A look at the bytes for which there was no memory is forgotten afterwards. */
-	if (r >= ARCHIVE_WARN && archive_errno(in->archive) != ENOMEM)
-		return 0;
-	archive_failed(in, e);
-	return err_in(e, "%s", in->path);
-}
-
-static ssize_t head_of(struct input *in)
-{
+	unsigned char head[PULL_HEAD];
 	ssize_t n;
 
+	if (!l->is_regular || !in->how.is_plain)
+		return 0;
 	do
-		n = pread(in->fd, in->block, PULL_HEAD, 0);
+		n = pread(l->fd, head, sizeof head, 0);
 	while (n < 0 && errno == EINTR);
-	return n;
+	if (n < 0)
+		return err_sys(e, "%s: it cannot be read", l->label.s);
+	return n > 0 && in->how.is_plain(head, (size_t)n);
+}
+
+static int open_alone(struct input *in, struct err *e)
+{
+	struct layer *l = push(in);
+	int r;
+
+	if (open_file(l, in->path, e) || (r = is_plain_file(in, l, e)) < 0)
+		return -1;
+	return r || !unpack_layer(in, l, e) ? 0 : err_in(e, "%s", in->path);
+}
+
+static int is_folder(const char *path)
+{
+	struct stat st;
+
+	return strcmp(path, "-") != 0 && stat(path, &st) == 0 && S_ISDIR(st.st_mode);
+}
+
+struct input *input_open_as(const char *path, const struct input_how *how, struct err *e)
+{
+	struct input *in = xcalloc(1, sizeof *in);
+	int failed;
+
+	in->path = xstrdup(path);
+	in->how = *how;
+	in->allowance.most = how->max_bytes;
+	if (how->folders && is_folder(path))
+		failed = !(in->walk = walk_open(path, e));
+	else
+		failed = open_alone(in, e);
+	if (!failed)
+		return in;
+	input_close(in);
+	return NULL;
 }
 
 struct input *input_open(const char *path, int (*is_plain)(const unsigned char *head, size_t n),
 			 struct err *e)
 {
-	struct input *in = xcalloc(1, sizeof *in);
-	struct stat st;
-	int regular;
-
-	in->path = xstrdup(path);
-	in->opened = clock_now();
-	in->fd = strcmp(path, "-") ? open(path, O_RDONLY | O_CLOEXEC) : dup(STDIN_FILENO);
-	if (in->fd < 0 || fstat(in->fd, &st) < 0) {
-		err_sys(e, "%s: it cannot be opened", path);
-		goto fail;
-	}
-	if (S_ISDIR(st.st_mode)) {
-		err_set(e, "%s: it is a folder; name the files in it", path);
-		goto fail;
-	}
-	regular = S_ISREG(st.st_mode) && lseek(in->fd, 0, SEEK_CUR) == 0;
-	in->size = st.st_size;
-	if (regular && is_plain) {
-		ssize_t n = head_of(in);
-
-		if (n < 0) {
-			err_sys(e, "%s: it cannot be read", path);
-			goto fail;
-		}
-		if (n > 0 && is_plain(in->block, (size_t)n))
-			return in;
-	}
-	if (!open_archive(in, regular, e))
-		return in;
-fail:
-	input_close(in);
-	return NULL;
+	return input_open_as(path, &(struct input_how){.is_plain = is_plain}, e);
 }
 
-static int plain_member(struct input *in, struct member **m)
+static int give(const struct input *in, struct layer *l, struct member **m)
 {
-	if (in->plain_given)
-		return 0;
-	in->plain_given = 1;
-	in->member = (struct member){
-		.name = in->path, .input = in->path, .label = in->path, .alone = 1, .is_plain = 1};
-	in->member.bytes = (struct pull){.next = plain_next, .skip = plain_skip, .ctx = in};
-	*m = &in->member;
+	l->is_given = 1;
+	l->member.name = l->name.s;
+	l->member.label = l->label.s;
+	l->member.around = l->around.n ? l->around.s : "";
+	l->member.alone = !in->walk && !l->outer && !l->around.n;
+	*m = &l->member;
 	return 1;
+}
+
+static int plain_member(const struct input *in, struct layer *l, struct member **m)
+{
+	l->member.bytes = (struct pull){.next = plain_next, .skip = plain_skip, .ctx = l};
+	l->member.is_plain = l->is_regular && strcmp(l->name.s, "-") != 0;
+	if (!l->is_regular)
+		l->member.bytes.skip = NULL;
+	return give(in, l, m);
+}
+
+/* The member of an archive. One without a name, which is all that there is, is what is around. */
+static int name_member(struct input *in, struct layer *l, const char *name)
+{
+	const struct member *o = l->outer ? &l->outer->member : NULL;
+
+	buf_clear(&l->around);
+	buf_clear(&l->name);
+	buf_clear(&l->label);
+	if (o)
+		buf_fmt(&l->around, "%s%s", o->around, *o->around && name ? "/" : "");
+	if (name)
+		buf_str(&l->around, o ? o->name : in->path);
+	buf_str(&l->label, o ? o->label : in->path);
+	if (name)
+		buf_fmt(&l->label, ": %s", name);
+	buf_str(&l->name, name ? name : o ? o->name : in->path);
+	return 1;
+}
+
+/* The next file of the folder, as a layer of its own. */
+static int next_file(struct input *in, struct err *e)
+{
+	struct buf path = BUF_INIT;
+	int r = walk_next(in->walk, &path, e);
+
+	if (r > 0 && open_file(push(in), path.s, e))
+		r = -1;
+	if (r > 0)
+		buf_str(&in->top->around, in->path);
+	else if (r < 0 && in->top)
+		pop(in);
+	buf_free(&path);
+	return r;
 }
 
 int input_next(struct input *in, struct member **m, struct err *e)
 {
-	struct archive_entry *entry = in->entry;
-	int r;
+	for (;;) {
+		struct layer *l = in->top;
+		const char *name;
+		int r;
 
-	if (!in->archive)
-		return plain_member(in, m);
-	if (in->failed) /* and said so, when the last member was read */
-		return 0;
-	do {
-		r = archive_read_next_header2(in->archive, entry);
-		if (is_end(in, r))
+		if (in->allowance.is_spent || (!l && !in->walk))
 			return 0;
-		if (!is_good(in, r)) {
-			archive_failed(in, e);
-			return err_in(e, "%s", in->path);
+		if (!l) {
+			r = next_file(in, e);
+			if (r <= 0)
+				return r;
+			continue;
 		}
-	} while (archive_entry_filetype(entry) && archive_entry_filetype(entry) != AE_IFREG);
-	in->nheld = 0;
-	in->gap = in->expected = 0;
-	buf_clear(&in->name);
-	buf_clear(&in->label);
-	buf_str(&in->label, in->path);
-	in->member.alone = archive_format(in->archive) == ARCHIVE_FORMAT_RAW;
-	if (in->member.alone) {
-		buf_str(&in->name, in->path);
-	} else {
-		const char *name = archive_entry_pathname(entry);
-
-		buf_str(&in->name, name ? name : "(a member without a name)");
-		buf_fmt(&in->label, ": %s", in->name.s);
+		if (!l->unpack && !l->is_given)
+			return plain_member(in, l, m);
+		r = l->unpack ? unpack_next(l->unpack, &name, &l->member.bytes, e) : 0;
+		if (r > 0 && name_member(in, l, name))
+			return give(in, l, m);
+		if (r < 0)
+			err_in(e, "%s", l->outer ? l->outer->label.s : in->path);
+		pop(in);
+		if (r < 0)
+			return r;
 	}
-	in->member.name = in->name.s;
-	in->member.label = in->label.s;
-	in->member.input = in->path;
-	in->member.bytes = (struct pull){.next = member_next, .ctx = in};
-	*m = &in->member;
-	return 1;
+}
+
+int input_enter(struct input *in, const unsigned char *head, size_t n, struct err *e)
+{
+	struct layer *l = in->top;
+	int r = 0;
+
+	if (!unpack_is_archive(l->name.s, head, n))
+		return 0;
+	if (in->depth >= DEPTH)
+		return in->is_told_deep++ ? 0
+					  : err_set(e, "%s: archives are nested more than %d deep",
+						    l->label.s, DEPTH);
+	l = push(in);
+	if (!l->outer->unpack) { /* a file of a folder: archives that must be sought can be */
+		l->is_regular = l->outer->is_regular;
+		l->fd = dup(l->outer->fd);
+		if (l->fd < 0 || lseek(l->fd, 0, SEEK_SET) < 0)
+			r = err_sys(e, "it cannot be read");
+	}
+	if (!r && !unpack_layer(in, l, e))
+		return 1;
+	err_in(e, "%s", l->outer->label.s);
+	pop(in);
+	return -1;
 }
 
 void input_close(struct input *in)
 {
 	if (!in)
 		return;
-	if (in->archive)
-		archive_read_free(in->archive);
-	archive_entry_free(in->entry);
-	if (in->fd >= 0)
-		close(in->fd);
-	buf_free(&in->label);
-	buf_free(&in->name);
+	while (in->top)
+		pop(in);
+	walk_close(in->walk);
 	free(in->path);
 	free(in);
 }

@@ -99,6 +99,29 @@ void contents_add_work(struct contents *c, const char *model, const struct workl
 	contents_add(c, model, w->op->name, FATE_WORKLOAD, "", n, macs);
 }
 
+static void merge_model(struct content_model *to, const struct content_model *from)
+{
+	for (size_t i = 0; i < from->row.n; i++) {
+		const struct content_row *f = from->row.item[i].value;
+		struct content_row *r = row_of(to, f->type, f->fate, f->why);
+
+		r->n += f->n;
+		r->macs = r->macs < 0 || f->macs < 0 ? -1 : plus(r->macs, f->macs);
+		r->time_s += f->time_s;
+	}
+	to->n += from->n;
+	to->macs = plus(to->macs, from->macs);
+	to->taken = plus(to->taken, from->taken);
+	to->time_s += from->time_s;
+	to->taken_s += from->taken_s;
+}
+
+void contents_merge(struct contents *to, const struct contents *from)
+{
+	for (size_t i = 0; i < from->model.n; i++)
+		merge_model(model_of(to, from->model.item[i].key), from->model.item[i].value);
+}
+
 static void add_subgraphs(struct contents *c, const char *model, const struct graph_node *n)
 {
 	for (int i = 0; i < n->nattr; i++) {

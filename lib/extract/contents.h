@@ -26,6 +26,8 @@ void contents_add_time(struct contents *c, const char *model, const char *type, 
 void contents_add_work(struct contents *c, const char *model, const struct workload *w, int64_t n);
 /* All nodes of a graph, and those inside of its subgraphs. */
 void contents_add_graph(struct contents *c, const char *model, const struct fates *f);
+/* All of another one, as if it had been added here. */
+void contents_merge(struct contents *to, const struct contents *from);
 /* Tables: a row for each type and fate, the most multiply-adds first; for people a sum for each
  * model, too. */
 void contents_text(const struct contents *c, const struct table_look *look, struct buf *out);

@@ -142,11 +142,27 @@ void extract_stem(const struct member *m, struct buf *out)
 	buf_str(out, "");
 	if (!strcmp(m->name, "-"))
 		buf_str(out, "stdin");
-	else if (!find_stem(m->name, out) && !find_stem(m->input, out))
+	else if (!find_stem(m->name, out) && !find_stem(m->around, out))
 		stem_of(m->name, strlen(m->name), out);
 	for (size_t i = start; i < out->n; i++)
 		if (out->s[i] == ':')
 			out->s[i] = '_';
+}
+
+/* A file chooses the names in it: nothing of them is a command to a terminal, or ends the line. */
+static void say_plain(struct extract *x, int is_error, const char *sentence)
+{
+	struct buf b = BUF_INIT;
+
+	extract_utf8(&b, sentence);
+	for (char *c = b.s; c && *c; c++) {
+		if ((unsigned char)*c < ' ' || *c == 127)
+			*c = '?';
+		if ((unsigned char)c[0] == 0xc2 && (unsigned char)c[1] < 0xa0) /* of 8 bits */
+			c[0] = c[1] = '?';
+	}
+	x->say(x->ctx, is_error, b.s);
+	buf_free(&b);
 }
 
 void extract_report(struct extract *x, const char *fmt, ...)
@@ -159,26 +175,17 @@ void extract_report(struct extract *x, const char *fmt, ...)
 	va_start(ap, fmt);
 	n = vsnprintf(text, sizeof text, fmt, ap);
 	va_end(ap);
-	extract_utf8(&b, text);
+	buf_str(&b, text);
 	if (n >= (int)sizeof text)
 		buf_str(&b, "...");
-	x->say(x->ctx, 0, b.s);
-	buf_free(&b);
-}
-
-static void say_error(struct extract *x, const char *sentence)
-{
-	struct buf b = BUF_INIT;
-
-	extract_utf8(&b, sentence);
-	x->say(x->ctx, 1, b.s);
+	say_plain(x, 0, b.s);
 	buf_free(&b);
 }
 
 static void failed(struct extract *x, const struct err *e)
 {
 	x->failed++;
-	say_error(x, e->msg);
+	say_plain(x, 1, e->msg);
 }
 
 void extract_bad_line(struct extract *x, const struct member *m, int64_t line, const struct err *e)
@@ -187,7 +194,7 @@ void extract_bad_line(struct extract *x, const struct member *m, int64_t line, c
 
 	x->failed++;
 	if (complaints_add(&x->complaints, m->label, (uint64_t)line, e->msg, &sentence))
-		say_error(x, sentence.s);
+		say_plain(x, 1, sentence.s);
 	buf_free(&sentence);
 }
 
@@ -197,7 +204,7 @@ static void say_rest(struct extract *x, const struct member *m)
 	struct buf sentence = BUF_INIT;
 
 	while (complaints_rest(&x->complaints, m->label, &sentence))
-		say_error(x, sentence.s);
+		say_plain(x, 1, sentence.s);
 	buf_free(&sentence);
 }
 
@@ -245,31 +252,42 @@ static const struct format *choose(const struct extract *x, const struct member 
 	return NULL;
 }
 
-/* 1 if the member was for us. What is something else, though its name or its place on the command
- * line promised a model or a list, is said to be that. */
-static int read_member(struct extract *x, struct member *m)
+/* What a member was. */
+enum { PASSED_OVER, READ, ENTERED };
+
+static int refuse(struct extract *x, const struct member *m, struct err *e)
+{
+	err_in(e, "%s", m->label);
+	failed(x, e);
+	return READ;
+}
+
+/* What is something else, though its name or its place on the command line promised a model or a
+ * list, is said to be that. */
+static int read_member(struct extract *x, struct input *in, struct member *m)
 {
 	struct err e = ERR_INIT;
 	const struct format *f;
 	const unsigned char *head;
 	const char *hint;
 	size_t n;
+	int r;
 
-	if (pull_head(&m->bytes, &head, &n, &e)) {
-		err_in(&e, "%s", m->label);
+	if (pull_head(&m->bytes, &head, &n, &e))
+		return refuse(x, m, &e);
+	r = input_enter(in, head, n, &e);
+	if (r < 0)
 		failed(x, &e);
-		return 1;
-	}
+	if (r)
+		return r < 0 ? READ : ENTERED;
 	f = choose(x, m, head, n);
 	hint = f || m->alone ? foreign_hint((const char *)head, n) : NULL;
 	if (!f && !hint)
-		return 0;
-	if (hint ? err_set(&e, "%s", hint) : f->read(x, m, &e)) {
-		err_in(&e, "%s", m->label);
-		failed(x, &e);
-	}
+		return PASSED_OVER;
+	if (hint ? err_set(&e, "%s", hint) : f->read(x, m, &e))
+		refuse(x, m, &e);
 	say_rest(x, m);
-	return 1;
+	return READ;
 }
 
 /* Is it certainly no archive? */
@@ -281,23 +299,33 @@ static int is_model(const unsigned char *head, size_t n)
 
 void extract_input(struct extract *x, const char *path)
 {
+	const struct input_how how = {.is_plain = is_model,
+				      .folders = 1,
+				      .max_bytes = x->max_bytes,
+				      .is_silent = x->is_silent};
 	struct err e = ERR_INIT;
-	struct input *in = input_open(path, is_model, &e);
+	struct input *in = input_open_as(path, &how, &e);
 	const char *hint = NULL;
 	struct member *m;
-	int r = -1, read = 0;
+	int r, read = 0;
 
-	while (in && (r = input_next(in, &m, &e)) > 0) {
-		read += read_member(x, m);
+	if (!in)
+		failed(x, &e);
+	while (in && (r = input_next(in, &m, &e)) != 0) {
+		if (r < 0) {
+			read = 1;
+			failed(x, &e);
+			continue;
+		}
 		hint = foreign_member(m->name, hint);
+		read += read_member(x, in, m) == READ;
 	}
-	if (!r && !read)
-		r = err_set(
-			&e, "%s: %s", path,
+	if (in && !read) {
+		err_set(&e, "%s: %s", path,
 			hint ? hint
 			     : "it holds no model of a known format, workload record, list or log");
-	if (r < 0)
 		failed(x, &e);
+	}
 	input_close(in);
 }
 

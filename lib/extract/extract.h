@@ -21,6 +21,8 @@ struct extract {
 	int all;	    /* operators that multiply and add nothing, too; attention as one */
 	struct infer_options infer;
 	const char *format; /* name of the only format to use; NULL: whichever claims a member */
+	uint64_t max_bytes; /* to unpack of an input; 0: many times what is packed */
+	int is_silent;	    /* no progress is shown */
 	/* Called with one sentence: an error, or (is_error 0) what there is to report. */
 	void (*say)(void *ctx, int is_error, const char *sentence);
 	void *ctx;
@@ -54,6 +56,9 @@ extern const struct format *const format_list[]; /* in the order they are asked;
 const struct format *extract_recognise(const char *name, const unsigned char *head, size_t n);
 /* Reads one input; errors are said, and counted in failed. */
 void extract_input(struct extract *x, const char *path);
+/* Reads several, so many at once. What is found and said, and in which order, is the same for any
+ * number of jobs; only progress is shown with one alone. */
+void extract_inputs(struct extract *x, const char *const *path, int n, int jobs);
 void extract_free(struct extract *x);
 
 /* Shared by the formats. */

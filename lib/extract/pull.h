@@ -13,7 +13,7 @@
 #include "lib/base/buf.h"
 #include "lib/base/err.h"
 
-enum { PULL_HEAD = 256 }; /* bytes that pull_head() can look at */
+enum { PULL_HEAD = 512 }; /* bytes that pull_head() can look at */
 
 struct pull {
 	/* 1: a block of at least one byte; 0: the end; -1: failed. */

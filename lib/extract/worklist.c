@@ -104,6 +104,17 @@ struct work *worklist_merge(struct worklist *l, struct json_doc *d, struct arena
 	return k;
 }
 
+void worklist_add(struct worklist *to, const struct worklist *from)
+{
+	for (size_t i = 0; i < from->by_id.n; i++) {
+		const struct work *k = from->by_id.item[i].value;
+		struct work *same = worklist_put(to, &k->w, k->line, k->line ? strlen(k->line) : 0);
+
+		for (size_t s = 0; s < k->source.n; s++)
+			work_add_source(same, k->source.item[s].value);
+	}
+}
+
 static void print_sources(const struct work *k, struct buf *out)
 {
 	buf_ch(out, '[');

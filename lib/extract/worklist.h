@@ -32,6 +32,8 @@ struct work *worklist_merge(struct worklist *l, struct json_doc *d, struct arena
 			    const char *stem, int64_t *instances, struct err *e);
 /* 1 if the source is new. */
 int work_add_source(struct work *k, const char *source);
+/* Adds all of another list, in its order. */
+void worklist_add(struct worklist *to, const struct worklist *from);
 /* The record's line, without its newline. */
 void work_print(const struct work *k, struct json_doc *scratch, struct buf *out);
 void worklist_free(struct worklist *l);

@@ -68,8 +68,10 @@ static int parse_count(const char *text, int64_t *out)
 	for (; *p >= '0' && *p <= '9'; p++)
 		if (__builtin_mul_overflow(v, 10, &v) || __builtin_add_overflow(v, *p - '0', &v))
 			return -1;
-	if (*p == 'k' || *p == 'M')
-		factor = *p++ == 'k' ? 1000 : 1000000;
+	if (*p == 'k' || *p == 'M' || *p == 'G') {
+		factor = *p == 'k' ? 1000 : *p == 'M' ? 1000000 : 1000000000;
+		p++;
+	}
 	if (*p || __builtin_mul_overflow(v, factor, &v))
 		return -1;
 	*out = v;

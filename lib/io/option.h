@@ -11,7 +11,7 @@ struct buf;
 
 enum opt_kind {
 	OPT_FLAG,   /* int *, set to 1 */
-	OPT_COUNT,  /* int64_t *, 0 or more; accepts k and M suffixes (1000, 1000000) */
+	OPT_COUNT,  /* int64_t *, 0 or more; accepts k, M and G (1000 and its powers) */
 	OPT_REAL,   /* double *, finite and >= 0 */
 	OPT_TIME,   /* double * in seconds; accepts s, m, h and ms suffixes */
 	OPT_STRING, /* const char ** */
