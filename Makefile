@@ -166,7 +166,7 @@ build/completions/bash/% build/completions/zsh/% build/completions/fish/%: $(BIN
 	@mkdir -p build/completions/bash build/completions/zsh build/completions/fish
 	@for shell in bash zsh fish; do $(BIN)/$* --help-complete=$$shell > build/completions/$$shell/$*; done
 
--include $(wildcard $(B)/*.d $(B)/*/*.d $(B)/lib/*/*.d $(B)/lib/*/*/*.d build/lint/*/*.d build/lint/lib/*/*.d build/lint/lib/*/*/*.d)
+-include $(wildcard build/fuzz/*/*/*.d build/fuzz/*/*/*/*.d $(B)/*.d $(B)/*/*.d $(B)/lib/*/*.d $(B)/lib/*/*/*.d build/lint/*/*.d build/lint/lib/*/*.d build/lint/lib/*/*/*.d)
 
 ## Checking
 
@@ -188,7 +188,26 @@ $(FAULT): tests/fault/fault.c $(CONFIG)
 	@mkdir -p $(@D)
 	@echo "  CC   $<"; $(CC) $(CPPFLAGS) -std=gnu11 -O1 -g -fno-omit-frame-pointer $(WARN) -fPIC -shared -o $@ $<
 
+# Fuzzing: the readers and what they stand on, with libFuzzer's and the sanitizers' instructions, and one program for all targets.
+FUZZ_FLAGS := -std=gnu11 -O1 -g -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer
+FUZZ_SRC := $(wildcard $(patsubst %,lib/%/*.c,base io space nest tile op extract) lib/extract/*/*.c tests/fuzz/*.c)
+FUZZ_OBJ := $(FUZZ_SRC:%.c=build/fuzz/%.o) build/fuzz/registry.o
+build/fuzz/%.o: %.c $(CONFIG)
+	@mkdir -p $(@D); echo "  FUZZ $<"; $(FUZZ_CC) $(CPPFLAGS) $(FUZZ_FLAGS) -fsanitize=fuzzer-no-link -w -MMD -MP -c -o $@ $<
+build/fuzz/registry.c: $(B)/registry.c
+	@mkdir -p $(@D); grep -e '^#include "lib/op/' -e op_list $< > $@
+build/fuzz/registry.o: build/fuzz/registry.c
+	@$(FUZZ_CC) $(CPPFLAGS) $(FUZZ_FLAGS) -c -o $@ $<
+build/fuzz/fuzz: $(FUZZ_OBJ)
+	@echo "  LINK $@"; $(FUZZ_CC) $(FUZZ_FLAGS) -fsanitize=fuzzer -o $@ $(FUZZ_OBJ) $(LIBS)
+
+fuzz: all build/fuzz/fuzz ## feed mutated bytes to a reader, or text to an option: FUZZ=onnx SECONDS=60
+	@BIN='$(BIN)' sh tests/fuzz/fuzz.sh '$(or $(FUZZ),onnx)' '$(or $(SECONDS),60)'
+
 TESTABLE := all doc $(TEST_C:%=$(B)/tests/%) $(FAULT)
+ifeq ($(SAN),)
+TESTABLE += $(if $(FUZZ_CC),build/fuzz/fuzz)
+endif
 # With SAN=1, too, what programs read stands beside bin/.
 ifneq ($(SAN),)
 TESTABLE += $(B)/share
@@ -297,6 +316,6 @@ help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1|\2/p' Makefile | while IFS='|' read -r target what; do \
 		printf '  %-14s %s\n' "$$target" "$$what"; done
 
-.PHONY: all deps doc check check-isa lint format demo bench-kernels bench-models bench-measure bench-trust bench-store bench-model bench-zero bench-filter bench-machine spaces model install uninstall clean help
+.PHONY: all deps doc check fuzz check-isa lint format demo bench-kernels bench-models bench-measure bench-trust bench-store bench-model bench-zero bench-filter bench-machine spaces model install uninstall clean help
 .DELETE_ON_ERROR:
 .SECONDARY:

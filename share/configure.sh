@@ -37,6 +37,11 @@ done
 	exit 1
 }
 
+# Fuzzing needs clang with libFuzzer; without it there is none.
+fuzz_cc=clang
+echo 'int LLVMFuzzerTestOneInput(const char *s, unsigned long n) { return n && !s; }' |
+	$fuzz_cc -fsanitize=fuzzer,address -x c -o /dev/null - 2>/dev/null || fuzz_cc=
+
 cat <<EOF
 # Made by share/configure.sh.
 ONEDNN_HERE := $onednn
@@ -45,4 +50,5 @@ INCLUDE_ref := $include
 LIBS_ref := $libs_ref -ldl
 INCLUDE_hdf5 := $(pkg-config --cflags hdf5 2>/dev/null)
 LIBS_hdf5 := $(libs hdf5 -lhdf5)
+FUZZ_CC := $fuzz_cc
 EOF
