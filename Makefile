@@ -271,6 +271,9 @@ bench-trust: all $(B)/bench/neighbour ## whether verdicts and recordings come ag
 bench-store: all ## storing into and asking a big database (BENCH_RESULTS=10000000)
 	@sh bench/store.sh
 
+bench-extract: all ## reading models of 2 GB, and 300 of them in one archive: time and memory
+	@BIN='$(BIN)' sh bench/extract.sh
+
 bench-model: all $(B)/bench/rank ## how well learned models rank what they have never seen, from the recorded spaces
 	@sh bench/model.sh
 bench-zero: all ## what schedules are worth that nobody has measured (after bench-model)
@@ -316,6 +319,6 @@ help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1|\2/p' Makefile | while IFS='|' read -r target what; do \
 		printf '  %-14s %s\n' "$$target" "$$what"; done
 
-.PHONY: all deps doc check fuzz check-isa lint format demo bench-kernels bench-models bench-measure bench-trust bench-store bench-model bench-zero bench-filter bench-machine spaces model install uninstall clean help
+.PHONY: all deps doc check fuzz check-isa lint format demo bench-kernels bench-models bench-measure bench-trust bench-store bench-extract bench-model bench-zero bench-filter bench-machine spaces model install uninstall clean help
 .DELETE_ON_ERROR:
 .SECONDARY:
