@@ -338,6 +338,28 @@ static void make_weighing(const struct graph *g, const struct graph_node *n, str
 	t->macs = weights ? task_times(rows, weights) : -1;
 }
 
+/* Where the file tells the shapes, no rule has asked for the operands. */
+static int lacks_operand(const struct graph *g, const struct graph_node *n)
+{
+	static const struct {
+		const char *type;
+		int operand[3];
+	} products[] = {
+		{"Conv", {0, 1, 1}},	      {"ConvInteger", {0, 1, 1}},
+		{"DeformConv", {0, 1, 1}},    {"QLinearConv", {0, 3, 3}},
+		{"ConvTranspose", {0, 1, 1}}, {"Gemm", {0, 1, 1}},
+		{"MatMul", {0, 1, 1}},	      {"MatMulInteger", {0, 1, 1}},
+		{"QLinearMatMul", {0, 3, 3}}, {"LSTM", {0, 1, 2}},
+		{"GRU", {0, 1, 2}},	      {"RNN", {0, 1, 2}},
+	};
+
+	for (size_t i = 0; i < sizeof products / sizeof *products; i++)
+		for (int k = 0; k < 3; k++)
+			if (node_is(n, products[i].type) && !node_in(g, n, products[i].operand[k]))
+				return 1;
+	return 0;
+}
+
 int task_make(const struct graph *g, int node, enum layout layout, struct arena *a, struct task *t)
 {
 	const struct graph_node *n = &g->node[node];
@@ -351,8 +373,10 @@ int task_make(const struct graph *g, int node, enum layout layout, struct arena 
 	}
 	if (n->domain[0] && strcmp(n->domain, "ai.onnx") != 0)
 		return 0;
-	if (node_is(n, "Conv") || node_is(n, "ConvInteger") || node_is(n, "DeformConv") ||
-	    node_is(n, "QLinearConv"))
+	if (lacks_operand(g, n))
+		t->why = "without an operand";
+	else if (node_is(n, "Conv") || node_is(n, "ConvInteger") || node_is(n, "DeformConv") ||
+		 node_is(n, "QLinearConv"))
 		make_conv(g, n, layout, a, t);
 	else if (node_is(n, "Gemm"))
 		make_gemm(g, n, a, t);
