@@ -12,6 +12,7 @@
 #include <sys/stat.h>
 
 #include "lib/base/rng.h"
+#include "lib/extract/torch/torch.h"
 #include "tests/extracting.h"
 
 struct program {
@@ -67,7 +68,9 @@ static void add_tensor(struct program *p, const char *line)
 	const char kind = line[n + 1], *sizes = line + n + 3;
 
 	buf_fmt(&p->values, "%s\"%.*s\":{\"dtype\":%d,\"sizes\":[", comma(&p->values), (int)n, line,
-		kind == 'd' ? 8 : 7);
+		kind == 'd'   ? 8
+		: kind == 'B' ? 12
+			      : 7);
 	each(&p->values, sizes, strcspn(sizes, "\n"), put_size);
 	buf_str(&p->values, "]}");
 	if (kind == 't')
@@ -267,7 +270,77 @@ static void test_recurrent(void)
 	      "no state");
 	check("x I 7,16\nh I 7,20\na P 80,16\nb P 80,20\nhn t 7,20\ncn t 7,20\n"
 	      "lstm_cell.default input=x hx=[h,h] w_ih=a w_hh=b -> hn,cn\n",
-	      "7x16:16x80; 7x20:20x80", "a cell");
+	      "7x20:20x80; 7x16:16x80 add", "a cell");
+}
+
+/* "MaxPool kernel_shape=2,2; Relu" for the nodes of a program. */
+static void check_nodes(const char *text, const char *expected, const char *what)
+{
+	struct json_doc d = JSON_DOC_INIT;
+	struct buf b = BUF_INIT, found = BUF_INIT;
+	struct infer_options none = {0};
+	struct arena a = ARENA_INIT;
+	struct err e = ERR_INIT;
+	struct graph g;
+
+	write_program(&b, text);
+	graph_init(&g, &a);
+	buf_str(&found, "");
+	if (json_parse(&d, b.s, b.n, &e) < 0 || torch_read(&g, &d, &none, &e))
+		diag("%s", e.msg);
+	for (int i = 0; i < g.nnode; i++) {
+		const struct graph_node *n = &g.node[i];
+
+		buf_fmt(&found, "%s%s", i ? "; " : "", n->type);
+		for (int k = 0; k < n->nattr; k++) {
+			const struct attr *x = &n->attr[k];
+
+			buf_fmt(&found, " %s=%lld", x->name,
+				(long long)(x->nints ? x->ints[0] : x->i));
+			for (int j = 1; j < x->nints; j++)
+				buf_fmt(&found, ",%lld", (long long)x->ints[j]);
+		}
+	}
+	if (!ok(!strcmp(found.s, expected), "%s", what))
+		diag("%s\n# instead of %s", found.s, expected);
+	graph_free(&g);
+	json_free(&d);
+	arena_free(&a);
+	buf_free(&b);
+	buf_free(&found);
+}
+
+static void test_nodes(void)
+{
+	check_nodes(
+		"x I 1,8,16,16\ny t 1,8,8,8\n"
+		"max_pool2d.default self=x kernel_size=[3] stride=[2] padding=[1] -> y\n",
+		"MaxPool strides=2,2 pads=1,1,1,1 kernel_shape=3,3 ceil_mode=0 count_include_pad=1",
+		"a pool");
+	check_nodes(
+		"x I 1,8,16\ny t 1,8,4\navg_pool1d.default self=x kernel_size=[4] stride=[] -> y\n",
+		"AveragePool pads=0,0 strides=4 kernel_shape=4 ceil_mode=0 count_include_pad=1",
+		"a pool without strides");
+	check_nodes(
+		"x I 1,8,16,14\ny t 1,8,4,7\nadaptive_avg_pool2d.default self=x output_size=[4,7] -> y\n",
+		"AveragePool strides=4,2 kernel_shape=4,2", "an adaptive pool");
+	check_nodes(
+		"x I 1,8,16,15\ny t 1,8,4,7\nadaptive_avg_pool2d.default self=x output_size=[4,7] -> y\n",
+		"adaptive_avg_pool2d", "one with windows of several sizes");
+	check_nodes("x I 2,5,6\nw P 5,6\ny t 2,5,6\n"
+		    "layer_norm.default input=x normalized_shape=[5,6] weight=w bias=w -> y\n",
+		    "LayerNormalization axis=-2", "a normalization of two dimensions");
+	check_nodes(
+		"q I 2,5,16\nm I 5,5\ny t 2,5,16\nscaled_dot_product_attention.default query=q key=q "
+		"value=q attn_mask=m -> y\n",
+		"MatMul transB=1; Add; Softmax; MatMul", "attention with a mask");
+	check_nodes(
+		"q I 2,5,16\nm B 5,5\ny t 2,5,16\nscaled_dot_product_attention.default query=q key=q "
+		"value=q attn_mask=m -> y\n",
+		"MatMul transB=1; Where; Softmax; MatMul", "and one of truth values");
+	check_nodes("q I 2,5,16\ny t 2,5,16\nscaled_dot_product_attention.default query=q key=q "
+		    "value=q is_causal=true -> y\n",
+		    "MatMul transB=1; Add; Softmax; MatMul", "and one that is causal");
 }
 
 #define OPEN(sizes, made)                                                                          \
@@ -413,6 +486,7 @@ int main(void)
 	test_convolutions();
 	test_products();
 	test_recurrent();
+	test_nodes();
 	test_sizes();
 	test_name(folder);
 	test_hostile();

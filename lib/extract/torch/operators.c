@@ -4,17 +4,7 @@
 #include "lib/extract/compose.h"
 #include "lib/extract/torch/torch.h"
 
-#define TORCH_DOMAIN "torch" /* of nodes that are none of ONNX's */
-
-typedef void call_fn(const struct torch_call *c, const char *onnx);
-
-static int out(const struct torch_call *c)
-{
-	return c->out[0];
-}
-
-/* A node of these inputs that makes what the call makes. */
-static struct graph_node *node(const struct torch_call *c, const char *type, const int *in, int nin)
+struct graph_node *torch_node(const struct torch_call *c, const char *type, const int *in, int nin)
 {
 	struct graph_node *n = build_node(c->b, type, in, nin, c->out, c->nout);
 
@@ -22,9 +12,9 @@ static struct graph_node *node(const struct torch_call *c, const char *type, con
 	return n;
 }
 
-static struct graph_node *own(const struct torch_call *c)
+struct graph_node *torch_own(const struct torch_call *c)
 {
-	struct graph_node *n = node(c, c->target, c->in, c->nin);
+	struct graph_node *n = torch_node(c, c->target, c->in, c->nin);
 
 	n->domain = TORCH_DOMAIN;
 	return n;
@@ -34,13 +24,13 @@ static struct graph_node *own(const struct torch_call *c)
 
 static void same(const struct torch_call *c, const char *onnx)
 {
-	node(c, onnx, c->in, c->nin);
+	torch_node(c, onnx, c->in, c->nin);
 }
 
 /* Of the first tensor alone: the others are sizes and the like. */
 static void unary(const struct torch_call *c, const char *onnx)
 {
-	node(c, onnx, c->in, c->nin ? 1 : 0);
+	torch_node(c, onnx, c->in, c->nin ? 1 : 0);
 }
 
 /* Two operands, of which the second may be a number. */
@@ -49,12 +39,12 @@ static void binary(const struct torch_call *c, const char *onnx)
 	int in[2] = {torch_tensor(c, "self"), torch_tensor(c, "other")};
 
 	if (in[0] < 0 || torch_real(c, "alpha", 1) != 1) {
-		own(c);
+		torch_own(c);
 		return;
 	}
 	if (in[1] < 0)
 		in[1] = build_number(c->b, torch_real(c, "other", 0));
-	node(c, onnx, in, 2);
+	torch_node(c, onnx, in, 2);
 }
 
 static void clip(const struct torch_call *c, const char *onnx)
@@ -67,29 +57,29 @@ static void clip(const struct torch_call *c, const char *onnx)
 
 	if (!is_relu6 && !is_hardtanh &&
 	    (torch_real(c, "min", -1e30) == -1e30 || torch_real(c, "max", 1e30) == 1e30)) {
-		own(c);
+		torch_own(c);
 		return;
 	}
-	n = node(c, onnx, c->in, 1);
+	n = torch_node(c, onnx, c->in, 1);
 	build_float(c->b, n, "min", (float)min);
 	build_float(c->b, n, "max", (float)max);
 }
 
 static void leaky_relu(const struct torch_call *c, const char *onnx)
 {
-	build_float(c->b, node(c, onnx, c->in, 1), "alpha",
+	build_float(c->b, torch_node(c, onnx, c->in, 1), "alpha",
 		    (float)torch_real(c, "negative_slope", 0.01));
 }
 
 static void elu(const struct torch_call *c, const char *onnx)
 {
-	build_float(c->b, node(c, onnx, c->in, 1), "alpha", (float)torch_real(c, "alpha", 1));
+	build_float(c->b, torch_node(c, onnx, c->in, 1), "alpha", (float)torch_real(c, "alpha", 1));
 }
 
 static void gelu(const struct torch_call *c, const char *onnx)
 {
 	const char *how = torch_text(c, "approximate");
-	struct graph_node *n = node(c, onnx, c->in, 1);
+	struct graph_node *n = torch_node(c, onnx, c->in, 1);
 
 	if (how)
 		build_str(c->b, n, "approximate", how);
@@ -98,29 +88,44 @@ static void gelu(const struct torch_call *c, const char *onnx)
 /* x * sigmoid(x) is two nodes in ONNX of its time. */
 static void silu(const struct torch_call *c, const char *onnx)
 {
-	int both[2] = {c->in[0], build_between(c->b, out(c))};
+	int both[2] = {c->in[0], build_between(c->b, c->out[0])};
 
 	build_node(c->b, "Sigmoid", both, 1, &both[1], 1)->is_told = 1;
-	node(c, onnx, both, 2);
+	torch_node(c, onnx, both, 2);
 }
 
 static void hard_sigmoid(const struct torch_call *c, const char *onnx)
 {
-	struct graph_node *n = node(c, onnx, c->in, 1);
+	struct graph_node *n = torch_node(c, onnx, c->in, 1);
 
 	build_float(c->b, n, "alpha", 1.0f / 6);
 	build_float(c->b, n, "beta", 0.5f);
 }
 
+/* Over the last dimensions, which the second argument lists. */
+static void row_norm(const struct torch_call *c, const char *onnx)
+{
+	int64_t v[GRAPH_MAX_RANK];
+	const int count = torch_ints(c, "normalized_shape", 0, v);
+	const int in[] = {torch_tensor(c, "input"), torch_tensor(c, "weight"),
+			  torch_tensor(c, "bias")};
+	const int nin = in[2] >= 0 ? 3 : in[1] >= 0 ? 2 : 1;
+
+	if (in[0] < 0 || count < 1)
+		torch_own(c);
+	else
+		build_int(c->b, torch_node(c, onnx, in, nin), "axis", -count);
+}
+
 static void softmax(const struct torch_call *c, const char *onnx)
 {
-	build_int(c->b, node(c, onnx, c->in, 1), "axis", torch_int(c, "dim", -1));
+	build_int(c->b, torch_node(c, onnx, c->in, 1), "axis", torch_int(c, "dim", -1));
 }
 
 static void permute(const struct torch_call *c, const char *onnx)
 {
-	struct graph_node *n = node(c, onnx, c->in, 1);
-	const int rank = build_shape(c->b, out(c))->rank;
+	struct graph_node *n = torch_node(c, onnx, c->in, 1);
+	const int rank = build_shape(c->b, c->out[0])->rank;
 	int64_t v[GRAPH_MAX_RANK];
 	int count = torch_ints(c, "dims", 0, v);
 
@@ -132,8 +137,8 @@ static void permute(const struct torch_call *c, const char *onnx)
 /* Two dimensions change places; t() has no arguments. */
 static void transpose(const struct torch_call *c, const char *onnx)
 {
-	struct graph_node *n = node(c, onnx, c->in, 1);
-	const int rank = build_shape(c->b, out(c))->rank;
+	struct graph_node *n = torch_node(c, onnx, c->in, 1);
+	const int rank = build_shape(c->b, c->out[0])->rank;
 	int64_t v[GRAPH_MAX_RANK], a = torch_int(c, "dim0", 0), b = torch_int(c, "dim1", 1);
 
 	a += a < 0 ? rank : 0;
@@ -149,18 +154,18 @@ static void concat(const struct torch_call *c, const char *onnx)
 {
 	int64_t axis = torch_int(c, "dim", 0);
 
-	build_int(c->b, node(c, onnx, c->in, c->nin), "axis",
-		  axis < 0 ? axis + build_shape(c->b, out(c))->rank : axis);
+	build_int(c->b, torch_node(c, onnx, c->in, c->nin), "axis",
+		  axis < 0 ? axis + build_shape(c->b, c->out[0])->rank : axis);
 }
 
 /* Pairs of the last dimension first; ONNX has all that come before, then all behind. */
 static void pad(const struct torch_call *c, const char *onnx)
 {
-	const int rank = build_shape(c->b, out(c))->rank;
+	const int rank = build_shape(c->b, c->out[0])->rank;
 	int64_t v[GRAPH_MAX_RANK], pads[2 * GRAPH_MAX_RANK] = {0};
 	int count = torch_ints(c, "pad", 0, v);
 	const char *mode = torch_text(c, "mode");
-	struct graph_node *n = node(c, onnx, c->in, 1);
+	struct graph_node *n = torch_node(c, onnx, c->in, 1);
 
 	if (rank < 1 || count % 2 || count / 2 > rank || torch_real(c, "value", 0) != 0 ||
 	    (mode && strcmp(mode, "constant") != 0)) {
@@ -183,200 +188,46 @@ static void batch_norm(const struct torch_call *c, const char *onnx)
 
 	for (int i = 1; i < 5; i++)
 		if (in[i] < 0) {
-			own(c);
+			torch_own(c);
 			return;
 		}
-	build_float(c->b, node(c, onnx, in, 5), "epsilon", (float)torch_real(c, "eps", 1e-5));
-}
-
-/* ---- convolutions ---- */
-
-static void window(const struct torch_call *c, struct graph_node *n, int rank)
-{
-	int64_t v[GRAPH_MAX_RANK], pads[2 * GRAPH_MAX_RANK] = {0};
-	const char *word = torch_text(c, "padding");
-
-	if (torch_ints(c, "stride", rank, v) == rank)
-		build_ints(c->b, n, "strides", v, rank);
-	if (torch_ints(c, "dilation", rank, v) == rank)
-		build_ints(c->b, n, "dilations", v, rank);
-	if (word) {
-		build_str(c->b, n, "auto_pad", !strcmp(word, "same") ? "SAME_UPPER" : "VALID");
-		return;
-	}
-	if (torch_ints(c, "padding", rank, v) == rank) {
-		memcpy(pads, v, sizeof *v * (size_t)rank);
-		memcpy(pads + rank, v, sizeof *v * (size_t)rank);
-	}
-	build_ints(c->b, n, "pads", pads, 2 * rank);
-}
-
-static void conv(const struct torch_call *c, const char *onnx)
-{
-	const int in[] = {torch_tensor(c, "input"), torch_tensor(c, "weight"),
-			  torch_tensor(c, "bias")};
-	const int rank = build_shape(c->b, in[1])->rank - 2;
-	const int is_transposed = torch_flag(c, "transposed", !strncmp(onnx, "ConvT", 5));
-	struct graph_node *n;
-	int64_t v[GRAPH_MAX_RANK];
-
-	if (in[0] < 0 || rank < 1 || build_shape(c->b, in[0])->rank != rank + 2) {
-		own(c);
-		return;
-	}
-	n = node(c, is_transposed ? "ConvTranspose" : "Conv", in, in[2] < 0 ? 2 : 3);
-	window(c, n, rank);
-	build_int(c->b, n, "group", torch_int(c, "groups", 1));
-	if (is_transposed && torch_ints(c, "output_padding", rank, v) == rank)
-		build_ints(c->b, n, "output_padding", v, rank);
-}
-
-/* ---- products ---- */
-
-static void linear(const struct torch_call *c, const char *onnx)
-{
-	int bias = torch_tensor(c, "bias");
-
-	(void)onnx;
-	compose_linear(c->b, torch_tensor(c, "input"), torch_tensor(c, "weight"), bias, out(c), 1);
-}
-
-/* A product, to which something may be added. */
-static void product(const struct torch_call *c, const char *a, const char *b, int added)
-{
-	const int x = torch_tensor(c, a), y = torch_tensor(c, b);
-
-	if (x < 0 || y < 0 || torch_real(c, "alpha", 1) != 1 || torch_real(c, "beta", 1) != 1)
-		own(c);
-	else
-		compose_linear(c->b, x, y, added, out(c), 0);
-}
-
-static void addmm(const struct torch_call *c, const char *onnx)
-{
-	(void)onnx;
-	product(c, "mat1", "mat2", torch_tensor(c, "self"));
-}
-
-static void baddbmm(const struct torch_call *c, const char *onnx)
-{
-	(void)onnx;
-	product(c, "batch1", "batch2", torch_tensor(c, "self"));
-}
-
-static void mm(const struct torch_call *c, const char *onnx)
-{
-	product(c, "self", onnx, -1);
-}
-
-static void einsum(const struct torch_call *c, const char *onnx)
-{
-	const char *equation = torch_text(c, "equation");
-
-	if (equation)
-		build_str(c->b, node(c, onnx, c->in, c->nin), "equation", equation);
-	else
-		own(c);
-}
-
-/* A value between the nodes of a call, whose shape is that of q but for the last dimension. */
-static int scores(const struct torch_call *c, int q, int64_t columns)
-{
-	struct declared *d = arena_new(c->b->a, struct declared);
-	int v = build_part(c->b, out(c), "scores");
-
-	*d = *c->b->g->value[q]->declared;
-	d->shape.dim[d->shape.rank - 1] = columns;
-	c->b->g->value[v]->declared = d;
-	return v;
-}
-
-/* Keys or values whose heads each serve several of the queries': once for each of these. */
-static int for_each_head(const struct torch_call *c, int of, const struct shape *q)
-{
-	const struct shape *s = build_shape(c->b, of);
-	struct declared *d;
-	int wide;
-
-	if (s->rank != q->rank || q->rank < 3 || s->dim[q->rank - 3] == q->dim[q->rank - 3])
-		return of;
-	wide = build_part(c->b, of, "heads");
-	d = arena_new(c->b->a, struct declared);
-	*d = *c->b->g->value[of]->declared;
-	d->shape.dim[q->rank - 3] = q->dim[q->rank - 3];
-	c->b->g->value[wide]->declared = d;
-	build_node(c->b, "Expand", &of, 1, &wide, 1)->is_told = 1;
-	return wide;
-}
-
-/* softmax(q k') v, as its two products. */
-static void attention(const struct torch_call *c, const char *onnx)
-{
-	int in[] = {torch_tensor(c, "query"), torch_tensor(c, "key"), torch_tensor(c, "value")};
-	const struct shape *q = build_shape(c->b, in[0]), *k = build_shape(c->b, in[1]);
-	int between[2];
-
-	(void)onnx;
-	if (in[2] < 0 || q->rank < 2 || k->rank != q->rank) {
-		own(c);
-		return;
-	}
-	for (int i = 1; i < 3; i++)
-		in[i] = for_each_head(c, in[i], q);
-	between[0] = scores(c, in[0], k->dim[q->rank - 2]);
-	between[1] = scores(c, in[0], k->dim[q->rank - 2]);
-	compose_linear(c->b, in[0], in[1], -1, between[0], 1);
-	build_node(c->b, "Softmax", &between[0], 1, &between[1], 1);
-	in[1] = between[1];
-	node(c, "MatMul", in + 1, 2);
-}
-
-static void recurrent(const struct torch_call *c, const char *onnx)
-{
-	if (torch_recurrent(c, onnx))
-		own(c)->weighs = 1;
-}
-
-static void cell(const struct torch_call *c, const char *onnx)
-{
-	if (torch_cell(c, onnx))
-		own(c)->weighs = 1;
+	build_float(c->b, torch_node(c, onnx, in, 5), "epsilon", (float)torch_real(c, "eps", 1e-5));
 }
 
 /* ---- the table ---- */
 
 static const struct row {
 	const char *target;
-	call_fn *fn;
+	torch_fn *fn;
 	const char *onnx;
 } rows[] = {
-	{"conv1d", conv, "Conv"},
-	{"conv2d", conv, "Conv"},
-	{"conv3d", conv, "Conv"},
-	{"convolution", conv, "Conv"},
-	{"_convolution", conv, "Conv"},
-	{"conv_transpose1d", conv, "ConvTranspose"},
-	{"conv_transpose2d", conv, "ConvTranspose"},
-	{"conv_transpose3d", conv, "ConvTranspose"},
-	{"linear", linear, NULL},
-	{"addmm", addmm, NULL},
-	{"baddbmm", baddbmm, NULL},
-	{"mm", mm, "mat2"},
-	{"bmm", mm, "mat2"},
-	{"matmul", mm, "other"},
-	{"einsum", einsum, "Einsum"},
-	{"scaled_dot_product_attention", attention, NULL},
-	{"_scaled_dot_product_flash_attention", attention, NULL},
-	{"_scaled_dot_product_flash_attention_for_cpu", attention, NULL},
-	{"_scaled_dot_product_efficient_attention", attention, NULL},
-	{"lstm", recurrent, "LSTM"},
-	{"gru", recurrent, "GRU"},
-	{"rnn_tanh", recurrent, "RNN"},
-	{"rnn_relu", recurrent, "RNN"},
-	{"lstm_cell", cell, "LSTMCell"},
-	{"gru_cell", cell, "GRUCell"},
-	{"rnn_tanh_cell", cell, "RNNCell"},
-	{"rnn_relu_cell", cell, "RNNCell"},
+	{"conv1d", torch_conv, "Conv"},
+	{"conv2d", torch_conv, "Conv"},
+	{"conv3d", torch_conv, "Conv"},
+	{"convolution", torch_conv, "Conv"},
+	{"_convolution", torch_conv, "Conv"},
+	{"conv_transpose1d", torch_conv, "ConvTranspose"},
+	{"conv_transpose2d", torch_conv, "ConvTranspose"},
+	{"conv_transpose3d", torch_conv, "ConvTranspose"},
+	{"linear", torch_linear, NULL},
+	{"addmm", torch_addmm, NULL},
+	{"baddbmm", torch_baddbmm, NULL},
+	{"mm", torch_mm, "mat2"},
+	{"bmm", torch_mm, "mat2"},
+	{"matmul", torch_mm, "other"},
+	{"einsum", torch_einsum, "Einsum"},
+	{"scaled_dot_product_attention", torch_attention, NULL},
+	{"_scaled_dot_product_flash_attention", torch_attention, NULL},
+	{"_scaled_dot_product_flash_attention_for_cpu", torch_attention, NULL},
+	{"_scaled_dot_product_efficient_attention", torch_attention, NULL},
+	{"lstm", torch_recurrent, "LSTM"},
+	{"gru", torch_recurrent, "GRU"},
+	{"rnn_tanh", torch_recurrent, "RNN"},
+	{"rnn_relu", torch_recurrent, "RNN"},
+	{"lstm_cell", torch_cell, "LSTMCell"},
+	{"gru_cell", torch_cell, "GRUCell"},
+	{"rnn_tanh_cell", torch_cell, "RNNCell"},
+	{"rnn_relu_cell", torch_cell, "RNNCell"},
 	/* v * (g / |v|) of constants is a constant */
 	{"_weight_norm", same, "Mul"},
 	{"_weight_norm_interface", same, "Mul"},
@@ -384,8 +235,9 @@ static const struct row {
 	{"batch_norm", batch_norm, "BatchNormalization"},
 	{"native_batch_norm", batch_norm, "BatchNormalization"},
 	{"_native_batch_norm_legit_no_training", batch_norm, "BatchNormalization"},
-	{"layer_norm", same, "LayerNormalization"},
-	{"native_layer_norm", same, "LayerNormalization"},
+	{"layer_norm", row_norm, "LayerNormalization"},
+	{"native_layer_norm", row_norm, "LayerNormalization"},
+	{"rms_norm", row_norm, "RMSNormalization"},
 	{"group_norm", same, "GroupNormalization"},
 	{"native_group_norm", same, "GroupNormalization"},
 	{"instance_norm", same, "InstanceNormalization"},
@@ -418,18 +270,22 @@ static const struct row {
 	{"_softmax", softmax, "Softmax"},
 	{"log_softmax", softmax, "LogSoftmax"},
 	{"_log_softmax", softmax, "LogSoftmax"},
-	{"max_pool1d", unary, "MaxPool"},
-	{"max_pool2d", unary, "MaxPool"},
-	{"max_pool3d", unary, "MaxPool"},
-	{"max_pool2d_with_indices", unary, "MaxPool"},
-	{"max_pool3d_with_indices", unary, "MaxPool"},
-	{"avg_pool1d", unary, "AveragePool"},
-	{"avg_pool2d", unary, "AveragePool"},
-	{"avg_pool3d", unary, "AveragePool"},
-	{"adaptive_avg_pool1d", unary, "AveragePool"},
-	{"adaptive_avg_pool2d", unary, "AveragePool"},
-	{"_adaptive_avg_pool2d", unary, "AveragePool"},
-	{"adaptive_avg_pool3d", unary, "AveragePool"},
+	{"max_pool1d", torch_pool, "MaxPool"},
+	{"max_pool2d", torch_pool, "MaxPool"},
+	{"max_pool3d", torch_pool, "MaxPool"},
+	{"max_pool2d_with_indices", torch_pool, "MaxPool"},
+	{"max_pool3d_with_indices", torch_pool, "MaxPool"},
+	{"avg_pool1d", torch_pool, "AveragePool"},
+	{"avg_pool2d", torch_pool, "AveragePool"},
+	{"avg_pool3d", torch_pool, "AveragePool"},
+	{"adaptive_avg_pool1d", torch_adaptive_pool, "AveragePool"},
+	{"adaptive_avg_pool2d", torch_adaptive_pool, "AveragePool"},
+	{"_adaptive_avg_pool2d", torch_adaptive_pool, "AveragePool"},
+	{"adaptive_avg_pool3d", torch_adaptive_pool, "AveragePool"},
+	{"_adaptive_avg_pool3d", torch_adaptive_pool, "AveragePool"},
+	{"adaptive_max_pool1d", torch_adaptive_pool, "MaxPool"},
+	{"adaptive_max_pool2d", torch_adaptive_pool, "MaxPool"},
+	{"adaptive_max_pool3d", torch_adaptive_pool, "MaxPool"},
 	{"mean", unary, "ReduceMean"},
 	{"sum", unary, "ReduceSum"},
 	{"amax", unary, "ReduceMax"},
@@ -481,7 +337,7 @@ void torch_call(const struct torch_call *c)
 	if (row && c->nin)
 		row->fn(c, row->onnx);
 	else
-		own(c);
+		torch_own(c);
 	if (c->b->g->nnode > first)
 		c->b->g->node[first].name = c->name;
 }

@@ -132,7 +132,8 @@ static void leave(const struct layers *l, const int *after)
 	}
 }
 
-int torch_recurrent(const struct torch_call *c, const char *onnx)
+/* -1 from here on: the call has what ONNX's operator has not, and nothing was added. */
+static int recurrent(const struct torch_call *c, const char *onnx)
 {
 	const int input = torch_tensor(c, "input"), has_biases = torch_flag(c, "has_biases", 1);
 	struct layers l = {.c = c, .type = onnx, .each = has_biases ? 4 : 2};
@@ -165,28 +166,50 @@ int torch_recurrent(const struct torch_call *c, const char *onnx)
 	return 0;
 }
 
-/* One step: the products of the input and of the state, and what becomes of both. */
-int torch_cell(const struct torch_call *c, const char *onnx)
+/* One step: the products of the input and of the state, which are added (but for a GRU's), and what
+ * becomes of them. */
+static int cell(const struct torch_call *c, const char *onnx)
 {
 	struct layers l = {.c = c, .type = onnx};
-	const int x = torch_tensor(c, "input");
+	const int x = torch_tensor(c, "input"), is_gru = !strncmp(onnx, "GRU", 3);
 	const int w[] = {torch_tensor(c, "w_ih"), torch_tensor(c, "w_hh")};
-	int join[4], n = 0;
+	const int bias[] = {torch_tensor(c, "b_ih"), torch_tensor(c, "b_hh")};
+	int product[2], in[3], n = 1;
+	struct graph_node *last;
 
 	l.nstate = torch_tensors(c, "hx", &l.state);
 	if (x < 0 || w[0] < 0 || w[1] < 0 || l.nstate < 1 || l.nstate > 2 || l.state[0] < 0 ||
 	    build_shape(c->b, x)->rank != 2 || build_shape(c->b, w[0])->rank != 2)
 		return -1;
-	for (int i = 0; i < 2; i++) {
+	for (int i = 1; i >= 0; i--) {
 		const int64_t dim[] = {build_shape(c->b, x)->dim[0],
 				       build_shape(c->b, w[0])->dim[0]};
 
-		join[n] = part(&l, i ? "states" : "inputs", 2, dim);
-		compose_linear(c->b, i ? l.state[0] : x, w[i], -1, join[n++], 1);
+		product[i] = part(&l, i ? "states" : "inputs", 2, dim);
+		compose_linear(c->b, i ? l.state[0] : x, w[i], bias[i], product[i], 1);
+	}
+	in[0] = product[0];
+	if (is_gru) {
+		in[n++] = product[1];
+	} else {
+		in[0] = part(&l, "gates", 2, build_shape(c->b, product[0])->dim);
+		node(&l, "Add", product, 2, in, 1);
 	}
 	if (l.nstate > 1)
-		join[n++] = l.state[1];
-	build_node(c->b, onnx, join, n, c->out, c->nout)->domain = "torch";
-	c->b->g->node[c->b->g->nnode - 1].is_told = 1;
+		in[n++] = l.state[1];
+	last = node(&l, onnx, in, n, c->out, c->nout);
+	last->domain = TORCH_DOMAIN;
 	return 0;
+}
+
+void torch_recurrent(const struct torch_call *c, const char *onnx)
+{
+	if (recurrent(c, onnx))
+		torch_own(c)->weighs = 1;
+}
+
+void torch_cell(const struct torch_call *c, const char *onnx)
+{
+	if (cell(c, onnx))
+		torch_own(c)->weighs = 1;
 }

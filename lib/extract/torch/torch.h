@@ -34,10 +34,18 @@ struct torch_call {
 /* Adds the nodes that it becomes. */
 void torch_call(const struct torch_call *c);
 
-/* Layers of recurrent networks, and one step of one (recurrent.c). -1: nothing was added, because
- * the call has what ONNX's operator has not. */
-int torch_recurrent(const struct torch_call *c, const char *onnx);
-int torch_cell(const struct torch_call *c, const char *onnx);
+#define TORCH_DOMAIN "torch" /* of nodes that are none of ONNX's */
+
+/* A node of these inputs that makes what the call makes; one that keeps the operator's own name. */
+struct graph_node *torch_node(const struct torch_call *c, const char *type, const int *in, int nin);
+struct graph_node *torch_own(const struct torch_call *c);
+
+/* What kinds of operators become; onnx: the type of the node, or what else the table says. */
+typedef void torch_fn(const struct torch_call *c, const char *onnx);
+torch_fn torch_conv, torch_pool, torch_adaptive_pool; /* windows.c */
+torch_fn torch_linear, torch_addmm, torch_baddbmm, torch_mm, torch_einsum,
+	torch_attention;	      /* products.c */
+torch_fn torch_recurrent, torch_cell; /* recurrent.c */
 
 /* Arguments by name (arguments.c). */
 int torch_tensor(const struct torch_call *c, const char *name); /* -1: none */
