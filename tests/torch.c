@@ -116,7 +116,8 @@ static void add_call(struct program *p, const char *line)
 	const char *arrow = strstr(line, " -> "), *s = line + strcspn(line, " ");
 	struct buf *b = &p->nodes;
 
-	buf_fmt(b, "%s{\"target\":\"torch.ops.%s%.*s\",\"inputs\":[", comma(b),
+	buf_fmt(b, "%s{\"name\":\"%.*s\",\"target\":\"torch.ops.%s%.*s\",\"inputs\":[", comma(b),
+		(int)strcspn(arrow + 4, ",\n"), arrow + 4,
 		memchr(line, ':', (size_t)(s - line)) ? "" : "aten.", (int)(s - line), line);
 	for (const char *first = ""; s < arrow; first = ",") {
 		size_t n = strcspn(++s, " ");
@@ -221,58 +222,6 @@ static void test_convolutions(void)
 	      "", "double precision is left out");
 }
 
-static void test_products(void)
-{
-	check("x I 2,5,16\nw P 32,16\nc P 32\ny t 2,5,32\nz t 2,5,32\n"
-	      "linear.default input=x weight=w bias=c -> y\nrelu.default self=y -> z\n",
-	      "10x16:16x32 bias,relu", "a linear layer, whose batch becomes rows");
-	check("x I 5,16\nw P 16,32\nc P 32\ny t 5,32\naddmm.default self=c mat1=x mat2=w -> y\n",
-	      "5x16:16x32 bias", "addmm");
-	check("x I 5,16\nw P 16,32\nc P 32\ny t 5,32\naddmm.default self=c mat1=x mat2=w beta=2 -> y\n",
-	      "", "addmm with a factor is another operator");
-	check("x I 3,5,16\nv I 3,16,4\ny t 3,5,4\nbmm.default self=x mat2=v -> y\n",
-	      "3x5x16:3x16x4 computed", "a product of two inputs");
-	check("q I 1,6,5,16\nk I 1,2,9,16\ny t 1,6,5,16\n"
-	      "scaled_dot_product_attention.default query=q key=k value=k enable_gqa=true -> y\n",
-	      "6x5x16:6x16x9 computed; 6x5x9:6x9x16 computed",
-	      "attention is its two products, also where heads share keys");
-	check("x I 5,16\nw P 16,16\nv t 16,16\ny t 5,16\n"
-	      "t.default self=w -> v\nmm.default self=x mat2=v -> y\n",
-	      "5x16:16x16", "what is made of parameters is constant");
-	check("x I 2,3,4\nv I 2,5,4\ny t 2,3,5\n"
-	      "einsum.default equation='bij\\u002cbkj->bik' tensors=[x,v] -> y\n",
-	      "2x3x4:2x4x5 computed", "Einsum, whose equation has escapes");
-	check("x I 5,16\nv t 9,9\nw P 16,4\nz t 5,4\ny t 5,16\n"
-	      "mine:f.default a=x -> y\nmm.default self=y mat2=w -> z\n",
-	      "5x16:16x4", "an unknown operator hides no shape");
-}
-
-#define LSTM2                                                                                      \
-	"x I 7,1,16\nh I 2,1,20\na P 80,16\nb P 80,20\nc P 80,20\ny t 7,1,20\nhn t 2,1,20\ncn t 2,1,20\n"
-
-static void test_recurrent(void)
-{
-	check(LSTM2
-	      "lstm.input input=x hx=[h,h] params=[a,b,c,b] has_biases=false num_layers=2 -> y,hn,cn\n",
-	      "7x16:16x80; 1x20:20x80 x14; 7x20:20x80", "layers of an LSTM");
-	check("x I 3,7,16\nh I 2,3,5\na P 15,16\nb P 15,5\ny t 3,7,10\nhn t 2,3,5\n"
-	      "gru.input input=x hx=h params=[a,b,a,b] has_biases=false bidirectional=true "
-	      "batch_first=true -> y,hn\n",
-	      "21x16:16x15 x2; 3x5:5x15 x14", "both directions of a GRU");
-	check(LSTM2
-	      "lstm.input input=x hx=[h,h] params=[a,b,c] has_biases=false num_layers=2 -> y,hn,cn\n",
-	      "", "weights are missing");
-	ok(was_said("lstm (not an operator here) 1"), "which is said");
-	check(LSTM2
-	      "lstm.input input=x hx=[h,h] params=[a,b] has_biases=false num_layers=4294967297 -> y,hn,cn\n",
-	      "", "too many layers");
-	check(LSTM2 "lstm.input input=x hx=[] params=[a,b] has_biases=false -> y,hn,cn\n", "",
-	      "no state");
-	check("x I 7,16\nh I 7,20\na P 80,16\nb P 80,20\nhn t 7,20\ncn t 7,20\n"
-	      "lstm_cell.default input=x hx=[h,h] w_ih=a w_hh=b -> hn,cn\n",
-	      "7x20:20x80; 7x16:16x80 add", "a cell");
-}
-
 /* "MaxPool kernel_shape=2,2; Relu" for the nodes of a program. */
 static void check_nodes(const char *text, const char *expected, const char *what)
 {
@@ -308,6 +257,69 @@ static void check_nodes(const char *text, const char *expected, const char *what
 	arena_free(&a);
 	buf_free(&b);
 	buf_free(&found);
+}
+
+static void test_products(void)
+{
+	check("x I 2,5,16\nw P 32,16\nc P 32\ny t 2,5,32\nz t 2,5,32\n"
+	      "linear.default input=x weight=w bias=c -> y\nrelu.default self=y -> z\n",
+	      "10x16:16x32 bias,relu", "a linear layer, whose batch becomes rows");
+	check("x I 5,16\nw P 16,32\nc P 32\ny t 5,32\naddmm.default self=c mat1=x mat2=w -> y\n",
+	      "5x16:16x32 bias", "addmm");
+	check("x I 5,16\nw P 16,32\nc P 32\ny t 5,32\n"
+	      "addmm.default self=c mat1=x mat2=w beta=2 alpha=0.5 -> y\n",
+	      "5x16:16x32 bias", "addmm with factors is a product, too");
+	check_nodes("x I 5,16\nw P 16,32\nc P 32\ny t 5,32\n"
+		    "addmm.default self=c mat1=x mat2=w beta=2 alpha=0.5 -> y\n",
+		    "MatMul transB=0; Mul; Mul; Add", "and the factors are there");
+	check("x I 3,5,16\nv I 3,16,4\ny t 3,5,4\nbmm.default self=x mat2=v -> y\n",
+	      "3x5x16:3x16x4 computed", "a product of two inputs");
+	check("q I 1,6,5,16\nk I 1,2,9,16\ny t 1,6,5,16\n"
+	      "scaled_dot_product_attention.default query=q key=k value=k enable_gqa=true -> y\n",
+	      "6x5x16:6x16x9 computed; 6x5x9:6x9x16 computed",
+	      "attention is its two products, also where heads share keys");
+	check("q I 2,16,16\ny t 2,16,16\n"
+	      "scaled_dot_product_attention.default query=q key=q value=q -> y\n",
+	      "2x16x16:2x16x16 computed x2", "which may have the same sizes");
+	check("x I 5,16\nw P 16,16\nv t 16,16\ny t 5,16\n"
+	      "t.default self=w -> v\nmm.default self=x mat2=v -> y\n",
+	      "5x16:16x16", "what is made of parameters is constant");
+	check("x I 1,4,9\nv P 6,4,3\np t 6,4,3\nw t 6,4,3\ny t 1,6,7\n"
+	      "pow.Tensor_Scalar self=v exponent=2 -> p\nmul.Tensor self=p other=v -> w\n"
+	      "conv1d.default input=x weight=w -> y\n",
+	      "mb1_ic4ih1iw9_oc6oh1ow7_kh1kw3", "weights that are computed of parameters");
+	check("x I 2,3,4\nv I 2,5,4\ny t 2,3,5\n"
+	      "einsum.default equation='bij\\u002cbkj->bik' tensors=[x,v] -> y\n",
+	      "2x3x4:2x4x5 computed", "Einsum, whose equation has escapes");
+	check("x I 5,16\nv t 9,9\nw P 16,4\nz t 5,4\ny t 5,16\n"
+	      "mine:f.default a=x -> y\nmm.default self=y mat2=w -> z\n",
+	      "5x16:16x4", "an unknown operator hides no shape");
+}
+
+#define LSTM2                                                                                      \
+	"x I 7,1,16\nh I 2,1,20\na P 80,16\nb P 80,20\nc P 80,20\ny t 7,1,20\nhn t 2,1,20\ncn t 2,1,20\n"
+
+static void test_recurrent(void)
+{
+	check(LSTM2
+	      "lstm.input input=x hx=[h,h] params=[a,b,c,b] has_biases=false num_layers=2 -> y,hn,cn\n",
+	      "7x16:16x80; 1x20:20x80 x14; 7x20:20x80", "layers of an LSTM");
+	check("x I 3,7,16\nh I 2,3,5\na P 15,16\nb P 15,5\ny t 3,7,10\nhn t 2,3,5\n"
+	      "gru.input input=x hx=h params=[a,b,a,b] has_biases=false bidirectional=true "
+	      "batch_first=true -> y,hn\n",
+	      "21x16:16x15 x2; 3x5:5x15 x14", "both directions of a GRU");
+	check(LSTM2
+	      "lstm.input input=x hx=[h,h] params=[a,b,c] has_biases=false num_layers=2 -> y,hn,cn\n",
+	      "", "weights are missing");
+	ok(was_said("lstm (not an operator here) 1"), "which is said");
+	check(LSTM2
+	      "lstm.input input=x hx=[h,h] params=[a,b] has_biases=false num_layers=4294967297 -> y,hn,cn\n",
+	      "", "too many layers");
+	check(LSTM2 "lstm.input input=x hx=[] params=[a,b] has_biases=false -> y,hn,cn\n", "",
+	      "no state");
+	check("x I 7,16\nh I 7,20\na P 80,16\nb P 80,20\nhn t 7,20\ncn t 7,20\n"
+	      "lstm_cell.default input=x hx=[h,h] w_ih=a w_hh=b -> hn,cn\n",
+	      "7x20:20x80; 7x16:16x80 add", "a cell");
 }
 
 static void test_nodes(void)

@@ -47,6 +47,18 @@ static void binary(const struct torch_call *c, const char *onnx)
 	torch_node(c, onnx, in, 2);
 }
 
+static void power(const struct torch_call *c, const char *onnx)
+{
+	int in[2] = {torch_tensor(c, "self"), torch_tensor(c, "exponent")};
+
+	if (in[1] < 0)
+		in[1] = build_number(c->b, torch_real(c, "exponent", 1));
+	if (in[0] < 0)
+		torch_own(c);
+	else
+		torch_node(c, onnx, in, 2);
+}
+
 static void clip(const struct torch_call *c, const char *onnx)
 {
 	const int is_relu6 = !strcmp(c->target, "relu6");
@@ -245,6 +257,7 @@ static const struct row {
 	{"sub", binary, "Sub"},
 	{"mul", binary, "Mul"},
 	{"div", binary, "Div"},
+	{"pow", power, "Pow"},
 	{"relu", unary, "Relu"},
 	{"relu6", clip, "Clip"},
 	{"hardtanh", clip, "Clip"},
@@ -326,6 +339,19 @@ static const struct row {
 	{"type_as", unary, "Cast"},
 };
 
+/* The first node has the name of the call. Others are called as what they make is; where that is
+ * the same name, the type is added, because names tell workloads of the same sizes apart. */
+static void name_nodes(const struct torch_call *c, int first)
+{
+	struct graph *g = c->b->g;
+
+	for (int i = first; i < g->nnode; i++)
+		if (i == first)
+			g->node[i].name = c->name;
+		else if (!strcmp(node_label(g, &g->node[i]), c->name))
+			g->node[i].name = arena_printf(c->b->a, "%s/%s", c->name, g->node[i].type);
+}
+
 void torch_call(const struct torch_call *c)
 {
 	const int first = c->b->g->nnode;
@@ -338,6 +364,5 @@ void torch_call(const struct torch_call *c)
 		row->fn(c, row->onnx);
 	else
 		torch_own(c);
-	if (c->b->g->nnode > first)
-		c->b->g->node[first].name = c->name;
+	name_nodes(c, first);
 }

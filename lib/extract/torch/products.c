@@ -11,15 +11,38 @@ void torch_linear(const struct torch_call *c, const char *onnx)
 		       1);
 }
 
-/* A product, to which something may be added. */
+/* A value times a factor, as a node of its own. */
+static int scaled(const struct torch_call *c, int v, double factor)
+{
+	const int in[] = {v, build_number(c->b, factor)};
+	const int to = build_between(c->b, v);
+
+	build_node(c->b, "Mul", in, 2, &to, 1)->is_told = 1;
+	return to;
+}
+
+/* A product, to which something may be added; both may have factors. */
 static void product(const struct torch_call *c, const char *a, const char *b, int added)
 {
 	const int x = torch_tensor(c, a), y = torch_tensor(c, b);
+	const double alpha = torch_real(c, "alpha", 1), beta = torch_real(c, "beta", 1);
+	int part[] = {c->out[0], added};
 
-	if (x < 0 || y < 0 || torch_real(c, "alpha", 1) != 1 || torch_real(c, "beta", 1) != 1)
+	if (x < 0 || y < 0) {
 		torch_own(c);
-	else
+		return;
+	}
+	if (alpha == 1 && beta == 1) {
 		compose_linear(c->b, x, y, added, c->out[0], 0);
+		return;
+	}
+	part[0] = build_between(c->b, c->out[0]);
+	compose_linear(c->b, x, y, -1, part[0], 0);
+	if (alpha != 1)
+		part[0] = scaled(c, part[0], alpha);
+	if (beta != 1 && added >= 0)
+		part[1] = scaled(c, added, beta);
+	torch_node(c, added < 0 ? "Identity" : "Add", part, added < 0 ? 1 : 2);
 }
 
 void torch_addmm(const struct torch_call *c, const char *onnx)
