@@ -360,6 +360,11 @@ static void test_false(void)
 		       0, DIMS(9999999999, 9999999999)) "</output></layer></layers></net>",
 	       "of absurd size", "an absurd size");
 	refuse("<net version=\"11\"><layers/></net>", "without layers", "nothing");
+	write_network(&b, "x Parameter 2x3\ny Const -\nm MatMul 2x3 <x <y\n");
+	refuse_bytes(b.s, b.n, "multiplies a scalar", "a product with a scalar");
+	buf_clear(&b);
+	expect("x Parameter 2x3\nm MatMul 2x3 <x\n", "", "a product without its second side");
+	ok(was_said("unknown operators: MatMul") || was_said("not extracted: MatMul"), "is said");
 	buf_str(&b, "<net version=\"11\"><layers>");
 	for (int i = 0; i < 40; i++)
 		buf_fmt(&b, "<layer id=\"%d\" type=\"Loop\"><body><layers>", i);
@@ -425,12 +430,14 @@ static void test_hostile(void)
 
 	for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
 		struct buf b = BUF_INIT;
-		size_t silent = 0, refused;
+		size_t silent = 0, refused, step;
 
 		read_network(names[i], &b);
+		step = b.n / 300 + !!(b.n % 300);
 		refused = attack(&format_openvino, &b, 300, 1000, &silent);
-		ok(refused >= 299 && !silent, "%s, cut off and with bits flipped (%zu)", names[i],
-		   refused);
+		/* The last character may be an end of a line. */
+		ok(refused + 1 >= (b.n - 1) / step + 1 && !silent,
+		   "%s, cut off and with bits flipped (%zu)", names[i], refused);
 		ok(!change_numbers(&b, 2000), "and with other numbers, is never read silently");
 		buf_free(&b);
 	}

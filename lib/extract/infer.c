@@ -362,11 +362,11 @@ static void set_origin(struct infer *x, const struct graph_node *n, const struct
 	}
 }
 
-/* Takes what the file tells of all that a node makes. 0: it does not tell all. */
-static int take_told(const struct infer *x, const struct graph_node *n, const struct row *row)
+/* Does the file tell the shapes of all that a node makes? */
+static int is_told(const struct infer *x, const struct graph_node *n)
 {
-	const struct value *in = node_in(x->g, n, 0);
-
+	if (!n->is_told || x->reshaped)
+		return 0;
 	for (int i = 0; i < n->nout; i++) {
 		const struct value *v = node_out(x->g, n, i);
 
@@ -374,6 +374,21 @@ static int take_told(const struct infer *x, const struct graph_node *n, const st
 			  infer_absurd(&v->declared->shape)))
 			return 0;
 	}
+	return 1;
+}
+
+/* What multiplies relies on its rule's checks, whatever a file tells. */
+static int is_checked(const struct row *row)
+{
+	return row && (row->fn == infer_conv || row->fn == infer_conv_transpose ||
+		       row->fn == infer_matmul || row->fn == infer_gemm ||
+		       row->fn == infer_einsum || row->fn == infer_rnn);
+}
+
+static void take_told(const struct infer *x, const struct graph_node *n, const struct row *row)
+{
+	const struct value *in = node_in(x->g, n, 0);
+
 	for (int i = 0; i < n->nout; i++) {
 		struct value *v = node_out(x->g, n, i);
 
@@ -385,7 +400,6 @@ static int take_told(const struct infer *x, const struct graph_node *n, const st
 			       (row && (row->kind == FLOATS ||
 					(row->kind == MOVES && in && in->quantized)));
 	}
-	return 1;
 }
 
 /* The elements of what a node makes, where open sizes of others may depend on them: its rule knows
@@ -408,7 +422,10 @@ int infer_node(struct infer *x, const struct graph_node *n, struct err *e)
 {
 	const struct row *row = find_row(n);
 
-	if (n->is_told && !x->reshaped && take_told(x, n, row)) {
+	if (is_told(x, n)) {
+		if (is_checked(row) && row->fn(x, n, e))
+			return -1;
+		take_told(x, n, row);
 		follow_elements(x, n, row);
 		set_origin(x, n, row);
 		return 0;

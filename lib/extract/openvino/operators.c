@@ -82,7 +82,7 @@ static void same(const struct ov_call *c, const char *onnx)
 
 static void unary(const struct ov_call *c, const char *onnx)
 {
-	ov_node(c, onnx, c->in, c->nin ? 1 : 0);
+	ov_node(c, onnx, c->in, 1);
 }
 
 /* With the attribute "axis", which is 1 unless it is told. */
@@ -154,8 +154,7 @@ static void swish(const struct ov_call *c, const char *onnx)
 	int both[2] = {ov_in(c, 0), -1};
 	double beta;
 
-	if (both[0] < 0 || c->nout != 1 ||
-	    (ov_in(c, 1) >= 0 && (!holds(c, c->in[1], &beta) || beta != 1))) {
+	if (c->nout != 1 || (ov_in(c, 1) >= 0 && (!holds(c, c->in[1], &beta) || beta != 1))) {
 		ov_own(c);
 		return;
 	}
@@ -248,7 +247,7 @@ static void fake_quantize(const struct ov_call *c, const char *onnx)
 	double low;
 
 	(void)onnx;
-	if (in[1] < 0 || c->nout != 1 || levels > 256) {
+	if (c->nout != 1 || levels > 256) {
 		ov_own(c);
 		return;
 	}
@@ -291,10 +290,7 @@ static void einsum(const struct ov_call *c, const char *onnx)
 static void attention(const struct ov_call *c, const char *onnx)
 {
 	(void)onnx;
-	if (c->nin < 3 || c->nout != 1 || c->in[0] < 0 || c->in[1] < 0 || c->in[2] < 0)
-		ov_own(c);
-	else
-		compose_attention(c->b, c->in[0], c->in[1], c->in[2], c->out[0]);
+	compose_attention(c->b, c->in[0], c->in[1], c->in[2], c->out[0]);
 }
 
 /* A cell: each row of the data reads the weights once. */
@@ -318,10 +314,6 @@ static void sequence(const struct ov_call *c, const char *onnx)
 	int *out = arena_array(c->b->a, int, c->nout + 1);
 	struct graph_node *n;
 
-	if (c->nout < 1) {
-		ov_own(c);
-		return;
-	}
 	memcpy(out, c->out, sizeof *out * (size_t)c->nout);
 	out[0] = build_part(c->b, c->out[0], "rows");
 	n = build_node(c->b, onnx, in, 3, out, c->nout);
@@ -360,129 +352,138 @@ static const struct row {
 	const char *type;
 	ov_fn *fn;
 	const char *onnx;
+	int least; /* inputs without which it is not this operator */
 } rows[] = {
-	{"Convolution", ov_conv, "Conv"},
-	{"GroupConvolution", ov_conv, "Conv"},
-	{"ConvolutionBackpropData", ov_conv_transpose, "ConvTranspose"},
-	{"GroupConvolutionBackpropData", ov_conv_transpose, "ConvTranspose"},
-	{"DeformableConvolution", ov_deformable, "DeformConv"},
-	{"BinaryConvolution", weighing, NULL},
-	{"MatMul", mat_mul, "MatMul"},
-	{"Einsum", einsum, "Einsum"},
-	{"ScaledDotProductAttention", attention, NULL},
-	{"LSTMSequence", sequence, "LSTM"},
-	{"GRUSequence", sequence, "GRU"},
-	{"RNNSequence", sequence, "RNN"},
-	{"LSTMCell", cell, "LSTM"},
-	{"GRUCell", cell, "GRU"},
-	{"RNNCell", cell, "RNN"},
-	{"MaxPool", ov_pool, "MaxPool"},
-	{"AvgPool", ov_pool, "AveragePool"},
-	{"Pad", ov_pad, "Pad"},
-	{"Interpolate", ov_resize, "Resize"},
-	{"DepthToSpace", ov_blocks, "DepthToSpace"},
-	{"SpaceToDepth", ov_blocks, "SpaceToDepth"},
-	{"Add", same, "Add"},
-	{"Subtract", scale, "Sub"},
-	{"Multiply", scale, "Mul"},
-	{"Divide", same, "Div"},
-	{"Power", same, "Pow"},
-	{"Maximum", same, "Max"},
-	{"Minimum", same, "Min"},
-	{"Mod", same, "Mod"},
-	{"FloorMod", same, "Mod"},
-	{"SquaredDifference", square, NULL},
-	{"Equal", same, "Equal"},
-	{"NotEqual", not_equal, NULL},
-	{"Less", same, "Less"},
-	{"LessEqual", same, "LessOrEqual"},
-	{"Greater", same, "Greater"},
-	{"GreaterEqual", same, "GreaterOrEqual"},
-	{"LogicalAnd", same, "And"},
-	{"LogicalOr", same, "Or"},
-	{"LogicalXor", same, "Xor"},
-	{"LogicalNot", unary, "Not"},
-	{"Select", same, "Where"},
-	{"Abs", unary, "Abs"},
-	{"Ceiling", unary, "Ceil"},
-	{"Cos", unary, "Cos"},
-	{"Erf", unary, "Erf"},
-	{"Exp", unary, "Exp"},
-	{"Floor", unary, "Floor"},
-	{"Log", unary, "Log"},
-	{"Negative", unary, "Neg"},
-	{"Round", unary, "Round"},
-	{"Sign", unary, "Sign"},
-	{"Sin", unary, "Sin"},
-	{"Sqrt", unary, "Sqrt"},
-	{"IsNaN", unary, "IsNaN"},
-	{"IsInf", unary, "IsInf"},
-	{"ReLU", unary, "Relu"},
-	{"Relu", unary, "Relu"},
-	{"Clamp", clamp, "Clip"},
-	{"Sigmoid", unary, "Sigmoid"},
-	{"Tanh", unary, "Tanh"},
-	{"Swish", swish, "Mul"},
-	{"HSwish", unary, "HardSwish"},
-	{"HSigmoid", hard_sigmoid_of_hsigmoid, "HardSigmoid"},
-	{"HardSigmoid", hard_sigmoid, "HardSigmoid"},
-	{"Gelu", gelu, "Gelu"},
-	{"Elu", elu, "Elu"},
-	{"PReLU", same, "PRelu"},
-	{"PRelu", same, "PRelu"},
-	{"Selu", unary, "Selu"},
-	{"Mish", unary, "Mish"},
-	{"SoftPlus", unary, "Softplus"},
-	{"SoftSign", unary, "Softsign"},
-	{"SoftMax", along, "Softmax"},
-	{"Softmax", along, "Softmax"},
-	{"LogSoftmax", along, "LogSoftmax"},
-	{"BatchNormInference", batch_norm, "BatchNormalization"},
-	{"MVN", unary, "MeanVarianceNormalization"},
-	{"NormalizeL2", unary, "LpNormalization"},
-	{"GroupNormalization", same, "GroupNormalization"},
-	{"LRN", unary, "LRN"},
-	{"RMS", same, "RMSNormalization"},
-	{"RMSNorm", same, "RMSNormalization"},
-	{"CumSum", unary, "CumSum"},
-	{"Convert", convert, "Cast"},
-	{"ConvertLike", same, "CastLike"},
-	{"FakeQuantize", fake_quantize, NULL},
-	{"ReduceMean", reduce, "ReduceMean"},
-	{"ReduceSum", reduce, "ReduceSum"},
-	{"ReduceMax", reduce, "ReduceMax"},
-	{"ReduceMin", reduce, "ReduceMin"},
-	{"ReduceProd", reduce, "ReduceProd"},
-	{"ReduceL1", reduce, "ReduceL1"},
-	{"ReduceL2", reduce, "ReduceL2"},
-	{"ReduceLogicalAnd", reduce, "ReduceMin"},
-	{"ReduceLogicalOr", reduce, "ReduceMax"},
-	{"TopK", ov_top_k, "TopK"},
-	{"Reshape", ov_reshape, "Reshape"},
-	{"Squeeze", same, "Squeeze"},
-	{"Unsqueeze", same, "Unsqueeze"},
-	{"Transpose", same, "Transpose"},
-	{"Concat", ov_concat, "Concat"},
-	{"Split", ov_split, "Split"},
-	{"VariadicSplit", ov_variadic_split, "Split"},
-	{"StridedSlice", ov_strided_slice, "Slice"},
-	{"Slice", ov_slice, "Slice"},
-	{"Gather", ov_gather, "Gather"},
-	{"GatherElements", same, "GatherElements"},
-	{"GatherND", same, "GatherND"},
-	{"ScatterElementsUpdate", unary, "ScatterElements"},
-	{"ScatterNDUpdate", unary, "ScatterND"},
-	{"ScatterUpdate", unary, "Scatter"},
-	{"ReverseSequence", unary, "ReverseSequence"},
-	{"Broadcast", ov_broadcast, "Expand"},
-	{"Tile", same, "Tile"},
-	{"ShapeOf", unary, "Shape"},
-	{"Range", same, "Range"},
-	{"OneHot", ov_one_hot, "OneHot"},
-	{"NonZero", unary, "NonZero"},
-	{"ReadValue", read_value, "Identity"},
-	{"Identity", unary, "Identity"},
+	{"Convolution", ov_conv, "Conv", 2},
+	{"GroupConvolution", ov_conv, "Conv", 2},
+	{"ConvolutionBackpropData", ov_conv_transpose, "ConvTranspose", 2},
+	{"GroupConvolutionBackpropData", ov_conv_transpose, "ConvTranspose", 2},
+	{"DeformableConvolution", ov_deformable, "DeformConv", 3},
+	{"BinaryConvolution", weighing, NULL, 1},
+	{"MatMul", mat_mul, "MatMul", 2},
+	{"Einsum", einsum, "Einsum", 1},
+	{"ScaledDotProductAttention", attention, NULL, 3},
+	{"LSTMSequence", sequence, "LSTM", 6},
+	{"GRUSequence", sequence, "GRU", 5},
+	{"RNNSequence", sequence, "RNN", 5},
+	{"LSTMCell", cell, "LSTM", 5},
+	{"GRUCell", cell, "GRU", 4},
+	{"RNNCell", cell, "RNN", 4},
+	{"MaxPool", ov_pool, "MaxPool", 1},
+	{"AvgPool", ov_pool, "AveragePool", 1},
+	{"Pad", ov_pad, "Pad", 1},
+	{"Interpolate", ov_resize, "Resize", 1},
+	{"DepthToSpace", ov_blocks, "DepthToSpace", 1},
+	{"SpaceToDepth", ov_blocks, "SpaceToDepth", 1},
+	{"Add", same, "Add", 1},
+	{"Subtract", scale, "Sub", 1},
+	{"Multiply", scale, "Mul", 1},
+	{"Divide", same, "Div", 1},
+	{"Power", same, "Pow", 1},
+	{"Maximum", same, "Max", 1},
+	{"Minimum", same, "Min", 1},
+	{"Mod", same, "Mod", 1},
+	{"FloorMod", same, "Mod", 1},
+	{"SquaredDifference", square, NULL, 1},
+	{"Equal", same, "Equal", 1},
+	{"NotEqual", not_equal, NULL, 1},
+	{"Less", same, "Less", 1},
+	{"LessEqual", same, "LessOrEqual", 1},
+	{"Greater", same, "Greater", 1},
+	{"GreaterEqual", same, "GreaterOrEqual", 1},
+	{"LogicalAnd", same, "And", 1},
+	{"LogicalOr", same, "Or", 1},
+	{"LogicalXor", same, "Xor", 1},
+	{"LogicalNot", unary, "Not", 1},
+	{"Select", same, "Where", 1},
+	{"Abs", unary, "Abs", 1},
+	{"Ceiling", unary, "Ceil", 1},
+	{"Cos", unary, "Cos", 1},
+	{"Erf", unary, "Erf", 1},
+	{"Exp", unary, "Exp", 1},
+	{"Floor", unary, "Floor", 1},
+	{"Log", unary, "Log", 1},
+	{"Negative", unary, "Neg", 1},
+	{"Round", unary, "Round", 1},
+	{"Sign", unary, "Sign", 1},
+	{"Sin", unary, "Sin", 1},
+	{"Sqrt", unary, "Sqrt", 1},
+	{"IsNaN", unary, "IsNaN", 1},
+	{"IsInf", unary, "IsInf", 1},
+	{"ReLU", unary, "Relu", 1},
+	{"Relu", unary, "Relu", 1},
+	{"Clamp", clamp, "Clip", 1},
+	{"Sigmoid", unary, "Sigmoid", 1},
+	{"Tanh", unary, "Tanh", 1},
+	{"Swish", swish, "Mul", 1},
+	{"HSwish", unary, "HardSwish", 1},
+	{"HSigmoid", hard_sigmoid_of_hsigmoid, "HardSigmoid", 1},
+	{"HardSigmoid", hard_sigmoid, "HardSigmoid", 1},
+	{"Gelu", gelu, "Gelu", 1},
+	{"Elu", elu, "Elu", 1},
+	{"PReLU", same, "PRelu", 1},
+	{"PRelu", same, "PRelu", 1},
+	{"Selu", unary, "Selu", 1},
+	{"Mish", unary, "Mish", 1},
+	{"SoftPlus", unary, "Softplus", 1},
+	{"SoftSign", unary, "Softsign", 1},
+	{"SoftMax", along, "Softmax", 1},
+	{"Softmax", along, "Softmax", 1},
+	{"LogSoftmax", along, "LogSoftmax", 1},
+	{"BatchNormInference", batch_norm, "BatchNormalization", 5},
+	{"MVN", unary, "MeanVarianceNormalization", 1},
+	{"NormalizeL2", unary, "LpNormalization", 1},
+	{"GroupNormalization", same, "GroupNormalization", 1},
+	{"LRN", unary, "LRN", 1},
+	{"RMS", same, "RMSNormalization", 1},
+	{"RMSNorm", same, "RMSNormalization", 1},
+	{"CumSum", unary, "CumSum", 1},
+	{"Convert", convert, "Cast", 1},
+	{"ConvertLike", same, "CastLike", 1},
+	{"FakeQuantize", fake_quantize, NULL, 2},
+	{"ReduceMean", reduce, "ReduceMean", 1},
+	{"ReduceSum", reduce, "ReduceSum", 1},
+	{"ReduceMax", reduce, "ReduceMax", 1},
+	{"ReduceMin", reduce, "ReduceMin", 1},
+	{"ReduceProd", reduce, "ReduceProd", 1},
+	{"ReduceL1", reduce, "ReduceL1", 1},
+	{"ReduceL2", reduce, "ReduceL2", 1},
+	{"ReduceLogicalAnd", reduce, "ReduceMin", 1},
+	{"ReduceLogicalOr", reduce, "ReduceMax", 1},
+	{"TopK", ov_top_k, "TopK", 1},
+	{"Reshape", ov_reshape, "Reshape", 1},
+	{"Squeeze", same, "Squeeze", 1},
+	{"Unsqueeze", same, "Unsqueeze", 1},
+	{"Transpose", same, "Transpose", 1},
+	{"Concat", ov_concat, "Concat", 1},
+	{"Split", ov_split, "Split", 1},
+	{"VariadicSplit", ov_variadic_split, "Split", 1},
+	{"StridedSlice", ov_strided_slice, "Slice", 1},
+	{"Slice", ov_slice, "Slice", 1},
+	{"Gather", ov_gather, "Gather", 3},
+	{"GatherElements", same, "GatherElements", 1},
+	{"GatherND", same, "GatherND", 1},
+	{"ScatterElementsUpdate", unary, "ScatterElements", 1},
+	{"ScatterNDUpdate", unary, "ScatterND", 1},
+	{"ScatterUpdate", unary, "Scatter", 1},
+	{"ReverseSequence", unary, "ReverseSequence", 1},
+	{"Broadcast", ov_broadcast, "Expand", 1},
+	{"Tile", same, "Tile", 1},
+	{"ShapeOf", unary, "Shape", 1},
+	{"Range", same, "Range", 1},
+	{"OneHot", ov_one_hot, "OneHot", 1},
+	{"NonZero", unary, "NonZero", 1},
+	{"ReadValue", read_value, "Identity", 0},
+	{"Identity", unary, "Identity", 1},
 };
+
+static int has_all(const struct ov_call *c, int least)
+{
+	for (int i = 0; i < c->nin; i++)
+		if (c->in[i] < 0)
+			return 0;
+	return c->nin >= least && c->nout;
+}
 
 void openvino_call(const struct ov_call *c)
 {
@@ -492,7 +493,7 @@ void openvino_call(const struct ov_call *c)
 	for (size_t i = 0; i < sizeof rows / sizeof *rows && !row; i++)
 		if (!strcmp(rows[i].type, c->layer->type))
 			row = &rows[i];
-	if (row && c->nout)
+	if (row && has_all(c, row->least))
 		row->fn(c, row->onnx);
 	else
 		ov_own(c);

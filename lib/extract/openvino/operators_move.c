@@ -75,8 +75,7 @@ void ov_gather(const struct ov_call *c, const char *onnx)
 {
 	int64_t axis;
 
-	if (ov_in(c, 2) < 0 || !compose_integer(c->b, c->in[2], &axis) ||
-	    ov_int(c, "batch_dims", 0))
+	if (!compose_integer(c->b, c->in[2], &axis) || ov_int(c, "batch_dims", 0))
 		ov_own(c);
 	else
 		build_int(c->b, ov_node(c, onnx, c->in, 2), "axis", axis);

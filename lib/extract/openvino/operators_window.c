@@ -74,7 +74,7 @@ void ov_conv(const struct ov_call *c, const char *onnx)
 	int64_t groups = 1;
 	struct graph_node *n;
 
-	if (is_grouped && (in[1] < 0 || !(groups = join_groups(c, &in[1])))) {
+	if (is_grouped && !(groups = join_groups(c, &in[1]))) {
 		ov_own(c)->weighs = 1;
 		return;
 	}
@@ -94,7 +94,7 @@ void ov_conv_transpose(const struct ov_call *c, const char *onnx)
 	struct graph_node *n;
 	int count;
 
-	if (is_grouped && (in[1] < 0 || !(groups = join_groups(c, &in[1])))) {
+	if (is_grouped && !(groups = join_groups(c, &in[1]))) {
 		ov_own(c)->weighs = 1;
 		return;
 	}
@@ -121,7 +121,7 @@ void ov_deformable(const struct ov_call *c, const char *onnx)
 
 void ov_pool(const struct ov_call *c, const char *onnx)
 {
-	struct graph_node *n = ov_node(c, onnx, c->in, c->nin ? 1 : 0);
+	struct graph_node *n = ov_node(c, onnx, c->in, 1);
 	int64_t v[GRAPH_MAX_RANK];
 	int count = ov_ints(c, "kernel", v);
 
@@ -176,6 +176,5 @@ void ov_resize(const struct ov_call *c, const char *onnx)
 
 void ov_blocks(const struct ov_call *c, const char *onnx)
 {
-	build_int(c->b, ov_node(c, onnx, c->in, c->nin ? 1 : 0), "blocksize",
-		  ov_int(c, "block_size", 1));
+	build_int(c->b, ov_node(c, onnx, c->in, 1), "blocksize", ov_int(c, "block_size", 1));
 }
