@@ -102,7 +102,7 @@ wrong model.tflite 'this is a TFLite model; tl-extract reads it' records
 [ $? -eq 3 ] && [ ! -s "$tmp/out" ] && grep -q "^tl-run: $tmp/model.tflite: this is a TFLite model; tl-run runs ONNX models" "$tmp/err"
 ok $? 'which tl-run does not run'
 printf 'GGUF\003\n\n\n\n' >"$tmp/model.gguf"
-strange model.gguf 'GGUF'
+wrong model.gguf 'this is a GGUF model; tl-extract reads it' records
 printf '\211HDF\r\n\032\n' >"$tmp/model.h5"
 strange model.h5 'HDF5'
 printf '\050\0\0\0\0\0\0\0{"w":{"dtype":"F32","shape":[0]}}\n' >"$tmp/model.safetensors"

@@ -6,23 +6,17 @@
 #include <strings.h>
 
 #include "lib/extract/drawing.h"
+#include "lib/extract/gguf/gguf.h"
 #include "lib/extract/keras/hdf5.h"
 #include "lib/extract/onnx/onnx.h"
 #include "lib/extract/tensorflow/tensorflow.h"
 #include "lib/extract/tflite/tflite.h"
 #include "lib/io/foreign.h"
 
-const struct format *const format_list[] = {&format_records,
-					    &format_tensorflow,
-					    &format_onnx,
-					    &format_tflite,
-					    &format_torch,
-					    &format_keras,
-					    &format_openvino,
-					    &format_csv,
-					    &format_trace,
-					    &format_log,
-					    NULL};
+const struct format *const format_list[] = {&format_records,  &format_tensorflow, &format_onnx,
+					    &format_tflite,   &format_torch,	  &format_keras,
+					    &format_openvino, &format_gguf,	  &format_csv,
+					    &format_trace,    &format_log,	  NULL};
 
 int extract_name_ends(const char *name, const char *suffix)
 {
@@ -293,7 +287,7 @@ static int read_member(struct extract *x, struct input *in, struct member *m)
 /* Is it certainly no archive? */
 static int is_model(const unsigned char *head, size_t n)
 {
-	return onnx_claims(head, n) || tflite_claims(head, n) ||
+	return onnx_claims(head, n) || tflite_claims(head, n) || gguf_claims(head, n) ||
 	       tensorflow_claims(head, n) != TENSORFLOW_NONE || hdf5_claims(head, n);
 }
 

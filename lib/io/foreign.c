@@ -36,7 +36,6 @@ static const char keras[] =
 /* What no program reads. */
 static const struct mark unread[] = {
 	AT(0, "\x80\x02\x8a\x0al\xfc\x9c\x46\xf9 j\xa8P\x19.", torch),
-	AT(0, "GGUF", "this is a GGUF model, which is not read; ONNX models are"),
 	AT(0, "version https://git-lfs",
 	   "this is a pointer of Git LFS, not the file; `git lfs pull` fetches it"),
 	AT(0, "SQLite format 3", "this is a database; programs that use one take it by -d FILE"),
@@ -61,6 +60,7 @@ static const struct mark no_records[] = {
 	AT(257, "ustar", archive),
 	AT(0, "\x93NUMPY", "this is an array of NumPy's; tl-run takes it by --input"),
 	AT(4, "TFL3", "this is a TFLite model; tl-extract reads it"),
+	AT(0, "GGUF", "this is a GGUF model; tl-extract reads it"),
 	AT(0, "op,prob", "this is a list of operators; tl-extract makes workload records of it"),
 	AT(0, "\xef\xbb\xbf",
 	   "this begins with a byte-order mark, which records do not have; `tail -c +4` leaves it "
