@@ -245,7 +245,7 @@ static void test_stream(void)
 		buf_ch(&b, 0);
 	for (size_t step = 1; step < 100000; step *= 7) {
 		struct drip d = {(unsigned char *)b.s, b.n, step, 0};
-		struct member m = {.name = "m", .input = "m", .label = "m", .alone = 1};
+		struct member m = {.name = "m", .around = "", .label = "m", .alone = 1};
 		struct err e = ERR_INIT;
 
 		m.bytes = (struct pull){.next = drip_next, .ctx = &d};

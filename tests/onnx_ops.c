@@ -240,11 +240,11 @@ static void test_hostile(void)
 	node(&g, "MatMul w v -> p", "");
 	node(&g, "MaxPool p -> y", "kernel_shape=2,2 strides=2,2");
 	output(&g, "y");
-	attack_graph(&g, 13, "attention and a pool");
+	attack_model(&g, 13, "attention and a pool");
 	node(&h, "Mul q c -> f", "");
 	node(&h, "Add f c -> y", "");
 	output(&h, "y");
-	attack_graph(&h, 13, "a normalization");
+	attack_model(&h, 13, "a normalization");
 }
 
 static void test_default(void)

@@ -92,5 +92,8 @@ static int read(struct extract *x, struct member *m, struct err *e)
 	return r;
 }
 
-const struct format format_gguf = {
-	.name = "gguf", .ending = {".gguf"}, .claims = claims, .read = read};
+const struct format format_gguf = {.name = "gguf",
+				   .what = "a GGUF model",
+				   .ending = {".gguf"},
+				   .claims = claims,
+				   .read = read};

@@ -262,4 +262,5 @@ static int read(struct extract *x, struct member *m, struct err *e)
 	return more;
 }
 
-const struct format format_trace = {"trace", "a trace of a profiler", {".trace.json"}, claims, read};
+const struct format format_trace = {
+	"trace", "a trace of a profiler", {".trace.json"}, claims, read};
