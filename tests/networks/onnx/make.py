@@ -111,7 +111,7 @@ def make(to, name, kind):
             options |= {'input_names': ['x'], 'dynamic_axes': {'x': {0: 'batch'}}}
         else:
             options |= {'dynamic_shapes': ({0: torch.export.Dim('batch')},)}
-        save(exported(network, two, **options), to, name + suffix + '-open', torch_shapes.of(network, *inputs))
+        save(exported(network, two, **options), to, name + suffix + '-batch', torch_shapes.of(network, *inputs))
 
 
 def main():
