@@ -83,4 +83,15 @@ ok $? 'tl-tune tunes the others' || sed 's/^/# /' "$tmp/err"
 [ "$(grep -c '"type":"workload"' "$tmp/out")" -le 1 ] && ! grep -q '"dtype":"bf16"' "$tmp/out"
 ok $? 'and then leaves these out' || sed 's/^/# /' "$tmp/out"
 
+printf 'op,prob,dtype\nmatmul,8x16:16x8,bf16\nmatmul,8x16:16x8,u8:s8:s32\nmatmul,8x16:16x8,x\n' >"$tmp/list.csv"
+"$bin/tl-extract" "$tmp/list.csv" >"$tmp/out" 2>"$tmp/err"
+[ $? -eq 3 ] && grep -q '"dtype":"bf16"' "$tmp/out" && grep -q '"dtype":"u8:s8:s32"' "$tmp/out" && grep -q 'list.csv:4: .*"x" is none' "$tmp/err"
+ok $? 'lists name types' || sed 's/^/# /' "$tmp/err" "$tmp/out"
+grep -v '"op":"\(attention\|softmax\|eltwise\|maxpool2d\)"' "$tmp/wl" >"$tmp/told"
+for form in csv benchdnn; do
+	"$bin/tl-extract" -q --emit=$form "$tmp/told" | "$bin/tl-extract" -q -f "$(echo $form | sed s/benchdnn/log/)" - >"$tmp/out" 2>"$tmp/err"
+	ids "$tmp/told" >"$tmp/want" && ids "$tmp/out" | cmp -s - "$tmp/want"
+	ok $? "and come back from --emit=$form" || sed 's/^/# /' "$tmp/err" "$tmp/out"
+done
+
 echo "1..$n"
