@@ -442,7 +442,7 @@ enum tensorflow_kind tensorflow_claims(const unsigned char *h, size_t n)
 	size_t i = 3;
 
 	/* The version, then a MetaGraphDef that begins with its MetaInfoDef. */
-	if (n > 8 && h[0] == 0x08 && h[1] == 0x01 && h[2] == 0x12) {
+	if (n > 9 && h[0] == 0x08 && h[1] == 0x01 && h[2] == 0x12) {
 		while (i < 8 && h[i] & 0x80)
 			i++;
 		return h[i + 1] == 0x0a ? TENSORFLOW_SAVED_MODEL : TENSORFLOW_NONE;

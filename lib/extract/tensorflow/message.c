@@ -9,6 +9,7 @@ enum {
 	NAME_MAX_BYTES = 1 << 16,
 	MOST_NODES = 1 << 20, /* of the graph and all functions */
 	MOST_ATTR_BYTES = 1 << 16,
+	MOST_TEXTS = 64, /* of a list of an attribute that are kept */
 };
 
 /* ---- lists ---- */
@@ -79,7 +80,9 @@ static int read_list(struct reader *r, uint64_t end, struct message_attr *at, st
 	int rc;
 
 	while ((rc = wire_field(&r->wire, end, &f, e)) > 0) {
-		if (f.number == 3 || f.number == 6) /* i, type */
+		if (f.number == 2 && at->ntexts < MOST_TEXTS)
+			rc = add_name(r, &f, &at->texts, &at->ntexts, e);
+		else if (f.number == 3 || f.number == 6) /* i, type */
 			rc = add_ints(r, &f, at, e);
 		else if (f.number == 7 && at->nshapes < LIST_MAX)
 			rc = tensor_shape(

@@ -14,6 +14,8 @@ struct message_attr {
 	float f;
 	int64_t *ints;
 	int nints;
+	const char **texts; /* a list of them */
+	int ntexts;
 	struct shape *shape;  /* 0: an open dimension; NULL: none is given */
 	struct shape *shapes; /* a list of them */
 	int nshapes;

@@ -100,6 +100,48 @@ static void not_equal(const struct tensorflow_node *n, const char *onnx)
 	unless(compose_chain(n->b, n->in, n->nin, n->out[0], "Equal", "Not"), n);
 }
 
+/* log(1 + x) */
+static void log1p_of(const struct tensorflow_node *n, const char *onnx)
+{
+	const int from[] = {in(n, 0), build_number(n->b, 1)};
+
+	unless(compose_chain(n->b, from, 2, n->out[0], "Add", onnx), n);
+}
+
+/* exp(x) - 1 */
+static void expm1_of(const struct tensorflow_node *n, const char *onnx)
+{
+	const int from[] = {build_between(n->b, n->out[0]), build_number(n->b, 1)};
+
+	build_node(n->b, onnx, n->in, n->nin ? 1 : 0, from, 1);
+	node(n, "Sub", from, 2);
+}
+
+/* x - x, or of that the power of e. */
+static void zeros_or_ones(const struct tensorflow_node *n, const char *onnx)
+{
+	const int from[] = {in(n, 0), in(n, 0)};
+
+	if (onnx)
+		unless(compose_chain(n->b, from, 2, n->out[0], "Sub", onnx), n);
+	else
+		node(n, "Sub", from, 2);
+}
+
+/* x * sigmoid(x) */
+static void swish(const struct tensorflow_node *n, const char *onnx)
+{
+	const int from[] = {in(n, 0), build_between(n->b, n->out[0])};
+
+	build_node(n->b, onnx, n->in, n->nin ? 1 : 0, &from[1], 1);
+	node(n, "Mul", from, 2);
+}
+
+static void gelu(const struct tensorflow_node *n, const char *onnx)
+{
+	build_str(n->b, node(n, "Gelu", n->in, n->nin ? 1 : 0), "approximate", onnx);
+}
+
 static void relu6(const struct tensorflow_node *n, const char *onnx)
 {
 	(void)onnx;
@@ -108,7 +150,8 @@ static void relu6(const struct tensorflow_node *n, const char *onnx)
 
 static void leaky_relu(const struct tensorflow_node *n, const char *onnx)
 {
-	build_float(n->b, node(n, onnx, n->in, 1), "alpha", real(n, "alpha", 0.2f));
+	build_float(n->b, node(n, onnx, n->in, 1), "alpha",
+		    real(n, "alpha", real(n, "leakyrelu_alpha", 0.2f)));
 }
 
 static void cast(const struct tensorflow_node *n, const char *onnx)
@@ -472,6 +515,24 @@ static void pass(const struct tensorflow_node *n, const char *onnx)
 		build_node(n->b, onnx, n->in, 1, &n->out[i], 1);
 }
 
+/* Of a convolution or a product with what is behind it. */
+static void fused(const struct tensorflow_node *n, const char *type)
+{
+	tensorflow_fused(n, type);
+}
+
+/* ONNX has both values in a list. */
+static void one_hot(const struct tensorflow_node *n, const char *onnx)
+{
+	const int values[] = {in(n, 3), in(n, 2)}, list = build_part(n->b, n->out[0], "values");
+	const int from[] = {in(n, 0), in(n, 1), list};
+
+	if (n->nin < 4 || compose_pack(n->b, values, 2, list, 0))
+		own(n);
+	else
+		build_int(n->b, node(n, onnx, from, 3), "axis", integer(n, "axis", -1));
+}
+
 /* ---- the table ---- */
 
 static const struct row {
@@ -497,6 +558,10 @@ static const struct row {
 	{"BlockLSTMV2", weighing, NULL},
 	{"LSTMBlockCell", weighing, NULL},
 	{"GRUBlockCell", weighing, NULL},
+	{"_FusedConv2D", fused, "Conv2D"},
+	{"_FusedDepthwiseConv2dNative", fused, "DepthwiseConv2dNative"},
+	{"_FusedMatMul", fused, "MatMul"},
+	{"_FusedBatchMatMulV2", fused, "BatchMatMulV2"},
 	{"BiasAdd", bias_add, "Add"},
 	{"BiasAddV1", same, "Add"},
 	{"FusedBatchNorm", batch_norm, "BatchNormalization"},
@@ -528,11 +593,28 @@ static const struct row {
 	{"Abs", same, "Abs"},
 	{"Erf", same, "Erf"},
 	{"Erfc", error_function_complement, NULL},
+	{"Log1p", log1p_of, "Log"},
+	{"Expm1", expm1_of, "Exp"},
 	{"Sign", same, "Sign"},
+	{"Round", same, "Round"},
+	{"Rint", same, "Round"},
 	{"Floor", same, "Floor"},
 	{"Ceil", same, "Ceil"},
 	{"Sin", same, "Sin"},
 	{"Cos", same, "Cos"},
+	{"Tan", same, "Tan"},
+	{"Sinh", same, "Sinh"},
+	{"Cosh", same, "Cosh"},
+	{"Asin", same, "Asin"},
+	{"Acos", same, "Acos"},
+	{"Atan", same, "Atan"},
+	{"IsNan", same, "IsNaN"},
+	{"IsInf", same, "IsInf"},
+	{"DivNoNan", same, "Div"},
+	{"MulNoNan", same, "Mul"},
+	{"ClipByValue", same, "Clip"},
+	{"ZerosLike", zeros_or_ones, NULL},
+	{"OnesLike", zeros_or_ones, "Exp"},
 	{"Reciprocal", same, "Reciprocal"},
 	{"Inv", same, "Reciprocal"},
 	{"Relu", same, "Relu"},
@@ -542,6 +624,11 @@ static const struct row {
 	{"Selu", same, "Selu"},
 	{"Sigmoid", same, "Sigmoid"},
 	{"Tanh", same, "Tanh"},
+	{"Softsign", same, "Softsign"},
+	{"_MklSwish", swish, "Sigmoid"},
+	{"GeluExact", gelu, "none"},
+	{"GeluApproximate", gelu, "tanh"},
+	{"LRN", first, "LRN"},
 	{"Softplus", same, "Softplus"},
 	{"Softmax", softmax, "Softmax"},
 	{"LogSoftmax", softmax, "LogSoftmax"},
@@ -563,6 +650,12 @@ static const struct row {
 	{"PreventGradient", first, "Identity"},
 	{"CheckNumerics", first, "Identity"},
 	{"EnsureShape", first, "Identity"},
+	{"FakeQuantWithMinMaxArgs", first, "Identity"},
+	{"FakeQuantWithMinMaxVars", first, "Identity"},
+	{"FakeQuantWithMinMaxVarsPerChannel", first, "Identity"},
+	{"QuantizeAndDequantizeV2", first, "Identity"},
+	{"QuantizeAndDequantizeV3", first, "Identity"},
+	{"QuantizeAndDequantizeV4", first, "Identity"},
 	{"Snapshot", first, "Identity"},
 	{"ReadVariableOp", first, "Identity"},
 	{"PlaceholderWithDefault", first, "Identity"},
@@ -601,6 +694,8 @@ static const struct row {
 	{"ResourceGather", gather, "Gather"},
 	{"GatherNd", same, "GatherND"},
 	{"Tile", same, "Tile"},
+	{"OneHot", one_hot, "OneHot"},
+	{"Cumsum", same, "CumSum"},
 	{"Fill", fill, "Expand"},
 	{"BroadcastTo", same, "Expand"},
 	{"Range", same, "Range"},

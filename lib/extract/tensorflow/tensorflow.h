@@ -30,6 +30,9 @@ struct tensorflow_node {
 
 /* Adds the nodes that it becomes. */
 void tensorflow_operator(const struct tensorflow_node *n);
+/* The same for one that TensorFlow's optimizer joined out of several, such as _FusedConv2D: those
+ * of each. */
+void tensorflow_fused(const struct tensorflow_node *n, const char *first);
 /* The offset of the results of that name among all of an operator ("y" of a FusedBatchNorm). */
 int tensorflow_output(const char *type, const char *name);
 
