@@ -35,17 +35,18 @@ int work_add_source(struct work *k, const char *source)
 
 /* How many operators a record stands for. -1: that makes no sense. A record written by hand may
  * lack sources. */
-static int count_instances(const struct json_doc *d, const struct json *sources, int64_t *instances,
-			   struct err *e)
+static int count_instances(const struct json_doc *d, struct arena *a, const struct json *sources,
+			   int64_t *instances, struct err *e)
 {
 	const struct json *count = json_get(d, d->tok, "count");
+	const char *s;
 
 	if (sources && sources->type != JSON_ARR)
 		return err_set(e, "\"source\" is not an array");
 	*instances = 0;
 	for (const struct json *v = sources ? json_first(d, sources) : NULL; v;
 	     v = json_next(d, sources, v)) {
-		if (v->type != JSON_STR || memmem(v->s, v->n, "\\u0000", 6))
+		if (json_str(v, a, &s))
 			return err_set(e, "\"source\" holds something that is not a string");
 		++*instances;
 	}
@@ -94,7 +95,7 @@ struct work *worklist_merge(struct worklist *l, struct json_doc *d, struct arena
 		err_set(e, "only workload records can be merged");
 		return NULL;
 	}
-	if (workload_from_json(&w, d, d->tok, e) || count_instances(d, sources, instances, e))
+	if (workload_from_json(&w, d, d->tok, e) || count_instances(d, a, sources, instances, e))
 		return NULL;
 	k = worklist_put(l, &w, d->text, d->tok->n);
 	if (sources && json_first(d, sources))
