@@ -132,7 +132,7 @@ ok $? 'unless --max-bytes allows it'
 
 # Several inputs at once: the same records, tables and sentences, in the order of the inputs.
 set -- "$models"/*.zip "$models"/resnet*.tar.* two/cnn.onnx nowhere.onnx bad.onnx hub both.wl "$root"/tests/logs/*.log some.tar
-for how in '' --list --dot '--shape input:2,3,224,224 --dim nothing=3'; do
+for how in '' '--ops all' --list --dot '--shape input:2,3,224,224 --dim nothing=3'; do
 	# shellcheck disable=SC2086 # words
 	"$bin/tl-extract" $how -j 1 "$@" >one.out 2>one.err
 	first=$?

@@ -58,20 +58,18 @@ static void merge_options(struct infer_options *to, struct infer_options *from)
 	free(from->dim);
 }
 
-static void run(const struct extract *all, struct job *j)
+/* Before any is run: all options of the whole, and no results. */
+static void prepare(struct job *j, const struct extract *all)
 {
-	j->x = (struct extract){
-		.layout = all->layout,
-		.infer = j->x.infer,
-		.format = all->format,
-		.max_bytes = all->max_bytes,
-		.is_silent = 1,
-		.say = keep_said,
-		.ctx = j,
-		.contents = all->contents ? &j->contents : NULL,
-		.drawing = all->drawing ? &j->drawing : NULL,
-	};
-	extract_input(&j->x, j->path);
+	j->x = *all;
+	copy_options(&j->x.infer, &all->infer);
+	j->x.is_silent = 1;
+	j->x.say = keep_said;
+	j->x.ctx = j;
+	j->x.found = (struct worklist){MAP_INIT};
+	j->x.contents = all->contents ? &j->contents : NULL;
+	j->x.drawing = all->drawing ? &j->drawing : NULL;
+	j->x.failed = 0;
 }
 
 static void merge(struct extract *all, struct job *j)
@@ -110,7 +108,7 @@ static void *work(void *arg)
 		}
 		j = &t->job[t->next++];
 		pthread_mutex_unlock(&t->lock);
-		run(t->all, j);
+		extract_input(&j->x, j->path);
 		pthread_mutex_lock(&t->lock);
 		j->is_done = 1;
 		pthread_cond_broadcast(&t->changed);
@@ -188,7 +186,7 @@ void extract_inputs(struct extract *x, const char *const *path, int n, int jobs)
 		for (int i = 0; i < n; i++) {
 			t.job[i].path = path[i];
 			t.job[i].in_turn = is_in_turn(path[i]);
-			copy_options(&t.job[i].x.infer, &x->infer);
+			prepare(&t.job[i], x);
 		}
 		is_read = run_team(&t, jobs) > 0;
 		for (int i = 0; i < n && !is_read; i++)

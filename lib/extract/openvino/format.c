@@ -25,7 +25,7 @@ static int open_weights(const struct member *m)
 	struct buf path = BUF_INIT;
 	int fd;
 
-	if (!m->alone || !extract_name_ends(m->name, ".xml"))
+	if ((!m->alone && !m->is_plain) || !extract_name_ends(m->name, ".xml"))
 		return -1;
 	buf_add(&path, m->name, strlen(m->name) - strlen(".xml"));
 	buf_str(&path, ".bin");
