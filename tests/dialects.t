@@ -68,6 +68,7 @@ mb1_ic64ih56_oc64oh56_kh1 u8:s8:s32 nchw
 mb1_ic64ih56_oc64oh56_kh1 nchw
 END2
 reads "Ansor's trials" ansor.json "0 instances extracted; not extracted: tasks of Ansor's (known by a hash alone) 1, matmul_add (a function that the log does not tell) 1" </dev/null
+reads "MetaSchedule's database" metaschedule.json "0 instances extracted; not extracted: tasks of MetaSchedule's (a program that only TVM reads) 2, trials of MetaSchedule's 1" </dev/null
 reads "Lorien's workloads" lorien.yaml '2 instances extracted' <<'END2'
 mb1_ic64ih73_oc80oh73_kh1 nchw
 1x512:512x1000

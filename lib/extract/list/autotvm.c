@@ -7,13 +7,38 @@
  *   {"i": [["[\"0523205b02615ce0..\", 1, 14, 14, 480]", "llvm"], [[], [...]]], "r": ...}
  *     is of its auto-scheduler (Ansor), which tells an operator by a hash of its program, or by the
  *     name of a function of the user's;
- *   ["0523205b..", "base64.."]
- *     is of MetaSchedule's database of workloads, and its records of trials begin with [0, [[[.
+ *   ["3245234232", "base64.."]
+ *     is of MetaSchedule's database of workloads, which are programs in the form of TVM's own
+ *     objects; its trials name them by their numbers.
  */
 #include <string.h>
 
 #include "lib/extract/list/dialect.h"
 #include "lib/extract/list/tvm.h"
+
+/* A line of a database of MetaSchedule's: ["12345", "base64.."] is a workload, [0, [[[.. a trial.
+ */
+static int is_workload(const char *line)
+{
+	size_t n;
+
+	if (strncmp(line, "[\"", 2) != 0)
+		return 0;
+	line += 2;
+	n = strspn(line, "-0123456789abcdef");
+	return n >= 8 && (!strncmp(line + n, "\", \"", 4) || !strncmp(line + n, "\",\"", 3));
+}
+
+static int is_trial(const char *line)
+{
+	size_t n;
+
+	if (*line != '[')
+		return 0;
+	n = strspn(line + 1, "0123456789");
+	line += 1 + n;
+	return n && line[0] == ',' && !strncmp(line + 1 + (line[1] == ' '), "[[[", 3);
+}
 
 static char *find(char *line)
 {
@@ -23,7 +48,7 @@ static char *find(char *line)
 	for (size_t i = 0; i < sizeof marks / sizeof *marks; i++)
 		if (!strncmp(line, marks[i], strlen(marks[i])))
 			return line;
-	return NULL;
+	return is_workload(line) || is_trial(line) ? line : NULL;
 }
 
 /* A key such as ["0523205b..", 1, 14, 14, 480] or ["matmul_add", 1024, 1024]. */
@@ -76,7 +101,12 @@ static void read(struct listing *l, void *state, char *line)
 
 	(void)state;
 	d.foreign = 1;
-	if (json_parse(&d, line, strlen(line), &e) || read_trial(l, &d, &a, &e))
+	if (is_workload(line))
+		listing_leave_once(l, "tasks of MetaSchedule's", "a program that only TVM reads",
+				   line, strlen(line), -1);
+	else if (is_trial(line))
+		listing_leave(l, "trials of MetaSchedule's", "", 1, 0);
+	else if (json_parse(&d, line, strlen(line), &e) || read_trial(l, &d, &a, &e))
 		listing_bad(l, &e);
 	json_free(&d);
 	arena_free(&a);
