@@ -441,8 +441,7 @@ static void test_open(void)
 	infer_options_free(&o);
 	expect("x f -1,-1,14,8\nw f 8,3,3,8\na f -1,-1,14,8\nCONV_2D x w -> a 1=1 2=1\n", "",
 	       "what stays open is no workload");
-	ok(was_said("sizes not known: a dimension of 'x' (--shape gives them)"),
-	   "and is told");
+	ok(was_said("sizes not known: a dimension of 'x' (--shape gives them)"), "and is told");
 	expect("x f -1,14,14,8\nh j\nsh j 4\nk1 S 1568\nm j 2\n"
 	       "r f -1,1568\nk f 5,1568\ny f -1,5\nz i 0\no i 1\n"
 	       "SHAPE x -> sh\nSTRIDED_SLICE sh z o o -> h 4=1\nPACK h k1 -> m 0=2\n"
