@@ -28,9 +28,10 @@ else
 	libs_ref=$(libs dnnl -ldnnl)
 fi
 
+hdf5=$(pkg-config --cflags hdf5 2>/dev/null)
 missing=
 for header in archive.h csv.h dnnl.h expat.h hdf5.h jsmn.h nettle/sha2.h sqlite3.h xgboost/c_api.h; do
-	echo "#include <$header>" | $cc $include $(pkg-config --cflags hdf5 2>/dev/null) -E -o /dev/null - 2>/dev/null || missing="$missing $header"
+	echo "#include <$header>" | $cc $include $hdf5 -E -o /dev/null - 2>/dev/null || missing="$missing $header"
 done
 [ -z "$missing" ] || {
 	echo "configure: missing:$missing; \`make deps\` installs what is missing" >&2
@@ -48,7 +49,7 @@ ONEDNN_HERE := $onednn
 LIBS := $(libs libarchive -larchive) -lcsv $(libs expat -lexpat) $(libs nettle -lnettle) $(libs sqlite3 -lsqlite3) -lm
 INCLUDE_ref := $include
 LIBS_ref := $libs_ref -ldl
-INCLUDE_hdf5 := $(pkg-config --cflags hdf5 2>/dev/null)
+INCLUDE_hdf5 := $hdf5
 LIBS_hdf5 := $(libs hdf5 -lhdf5)
 FUZZ_CC := $fuzz_cc
 EOF

@@ -11,5 +11,5 @@ mkdir -p "$folder/corpus"
 # What was freed is not kept for long, as it would count.
 FUZZ=$target ASAN_OPTIONS=quarantine_size_mb=8:malloc_context_size=8:detect_leaks=1 \
 	LSAN_OPTIONS=suppressions=share/lsan.supp:print_suppressions=0 UBSAN_OPTIONS=print_stacktrace=1 \
-	exec build/fuzz/fuzz -max_total_time="$seconds" -timeout="${FUZZ_TIMEOUT:-10}" -rss_limit_mb=256 -max_len=65536 -artifact_prefix="$folder/" \
+	exec build/fuzz/fuzz -max_total_time="$seconds" -timeout="${FUZZ_TIMEOUT:-10}" -rss_limit_mb=256 -artifact_prefix="$folder/" \
 	-print_final_stats=1 -verbosity=0 "$folder/corpus" "$folder/seeds"

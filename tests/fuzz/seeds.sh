@@ -50,8 +50,9 @@ csv)
 	"$bin/tl-extract" -q --emit=csv share/models/squeezenet1_1.zip | head -5 >"$to/list.csv"
 	printf 'op,prob,layout,post,rhs,count\nmatmul,2x8x4:2x4x3,,relu,computed,3\n' >"$to/all.csv"
 	;;
+trace) head -c 20000 tests/logs/pytorch.trace.json >"$to/trace.json" ;;
 log)
-	cp tests/logs/*.log "$to"
+	cp tests/logs/*.log tests/logs/*.json tests/logs/*.yaml "$to"
 	"$bin/tl-extract" -q --emit=benchdnn share/models/squeezenet1_1.zip | head -5 >"$to/batch"
 	;;
 records) "$bin/tl-extract" -q share/models/squeezenet1_1.zip | head -5 >"$to/records" ;;
@@ -70,4 +71,7 @@ vary) printf '%s\n' 'mb=1,2,4,8; ih,iw*=2' 'm,k/=2;layout=nhwc,nchw' 'ic+=1; oc-
 shape) printf '%s\n' 'input:1,3,224,224' 'x:batch,3,h*2' 'a:b:1,?' | text ;;
 dim) printf '%s\n' 'seq=128' 'batch=1' '2*(n+1)=8' | text ;;
 esac
-find "$to" -type f -size "+$largest" -exec rm {} +
+# The three smallest in any case.
+(cd "$to" && ls -Sr | sed 1,3d | while read -r f; do
+	[ -z "$(find "$f" -size "+$largest")" ] || rm "$f"
+done)
