@@ -18,7 +18,9 @@ import tf_networks
 import tensorflow as tf
 from tensorflow.core.protobuf import saved_model_pb2
 
-FROZEN = ('mobilenet_v2', 'transformer', 'unet', 'video')
+FROZEN = ('mobilenet_v2', 'transformer', 'unet', 'video', 'nasnet_mobile')
+FROZEN_ALONE = ('nasnet_mobile',)
+NETWORKS = {**tf_networks.NETWORKS, 'nasnet_mobile': tf_networks.application('NASNetMobile')}
 
 
 def write(name, data):
@@ -59,12 +61,13 @@ def saved_model(name, model):
 
 
 def main():
-    for name in sys.argv[1:] or tf_networks.NETWORKS:
+    for name in sys.argv[1:] or NETWORKS:
         tf.keras.utils.set_random_seed(1)
-        model = tf_networks.NETWORKS[name]()
+        model = NETWORKS[name]()
         function = tf_networks.frozen(model)
-        saved_model(name, model)
-        shapes.write(f'{HERE}/{name}.shapes', tf_networks.lines(function))
+        if name not in FROZEN_ALONE:
+            saved_model(name, model)
+            shapes.write(f'{HERE}/{name}.shapes', tf_networks.lines(function))
         if name in FROZEN:
             write(f'{name}-frozen.pb', plain(function.graph.as_graph_def()).SerializeToString(deterministic=True))
             shapes.write(f'{HERE}/{name}-frozen.shapes', tf_networks.lines(function))
