@@ -40,7 +40,7 @@ static void text(struct buf *b, int field, const char *s, size_t n)
 /* Ends a message: it becomes a field of another one. */
 static void put(struct buf *b, int field, struct buf *message)
 {
-	bytes(b, field, message->s, message->n);
+	bytes(b, field, message->n ? message->s : "", message->n);
 	buf_free(message);
 }
 
