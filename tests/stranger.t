@@ -136,7 +136,7 @@ page.html|web page|web page|web page
 pointer.onnx|git lfs pull|git lfs pull|git lfs pull
 net.pt|PyTorch.*torch.onnx.export|PyTorch|PyTorch
 net.tflite|TFLite model; tl-extract reads it|TFLite|TFLite.*tl-run runs ONNX
-net.gguf|GGUF model; tl-extract reads it|GGUF model in the order|no ONNX model
+net.gguf|GGUF model; tl-extract reads it|GGUF model in the order|GGUF model; tl-run runs ONNX
 net.h5|HDF5.*ONNX|HDF5|HDF5
 my.db|database.*-d|database.*-d|database.*-d
 other.json|no record|no model of a known format|no ONNX model
