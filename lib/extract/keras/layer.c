@@ -1,0 +1,217 @@
+/* What layers have in common: their configuration, nodes, activations. */
+#include <string.h>
+
+#include "lib/extract/compose.h"
+#include "lib/extract/keras/layer.h"
+
+/* ---- the configuration ---- */
+
+const struct json *layer_get(const struct keras_layer *l, const char *key)
+{
+	return json_get(l->doc, l->config, key);
+}
+
+int64_t layer_int(const struct keras_layer *l, const char *key, int64_t otherwise)
+{
+	int64_t v;
+
+	return json_int(layer_get(l, key), &v) ? otherwise : v;
+}
+
+double layer_real(const struct keras_layer *l, const char *key, double otherwise)
+{
+	double v;
+
+	return json_num(layer_get(l, key), &v) ? otherwise : v;
+}
+
+int layer_flag(const struct keras_layer *l, const char *key, int otherwise)
+{
+	int v;
+
+	return json_bool(layer_get(l, key), &v) ? otherwise : v;
+}
+
+int layer_is(const struct keras_layer *l, const char *key, const char *word)
+{
+	return json_is(layer_get(l, key), word);
+}
+
+/* A list, or one number for all. Returns how many. */
+int layer_ints(const struct keras_layer *l, const char *key, int count, int64_t v[GRAPH_MAX_RANK])
+{
+	const struct json *list = layer_get(l, key);
+	int n = 0;
+
+	if (list && list->type == JSON_ARR) {
+		for (const struct json *i = json_first(l->doc, list); i;
+		     i = json_next(l->doc, list, i))
+			if (n == GRAPH_MAX_RANK || json_int(i, &v[n++]))
+				return 0;
+		return n;
+	}
+	if (json_int(list, v))
+		return 0;
+	for (n = 1; n < count; n++)
+		v[n] = v[0];
+	return n;
+}
+
+/* ---- nodes ---- */
+
+int layer_fresh(const struct keras_layer *l)
+{
+	return build_value(l->b, l->name);
+}
+
+struct graph_node *layer_node(const struct keras_layer *l, const char *type, const int *in, int nin,
+			      int out)
+{
+	return build_node(l->b, type, in, nin, &out, 1);
+}
+
+int layer_one(const struct keras_layer *l, const char *type, int in)
+{
+	int out = layer_fresh(l);
+
+	layer_node(l, type, &in, 1, out);
+	return out;
+}
+
+int layer_own(const struct keras_layer *l)
+{
+	int out = layer_fresh(l);
+
+	layer_node(l, l->type, l->in, l->nin, out)->domain = KERAS_DOMAIN;
+	return out;
+}
+
+int layer_reshape(const struct keras_layer *l, int in, const int64_t *shape, int rank)
+{
+	int out = layer_fresh(l);
+
+	build_ints(l->b, layer_node(l, "Reshape", &in, 1, out), "shape", shape, rank);
+	return out;
+}
+
+int layer_transpose(const struct keras_layer *l, int in, const int64_t *perm, int rank)
+{
+	int out = layer_fresh(l);
+
+	build_ints(l->b, layer_node(l, "Transpose", &in, 1, out), "perm", perm, rank);
+	return out;
+}
+
+int layer_parameter(const struct keras_layer *l, const char *what, int64_t size)
+{
+	return build_parameter(l->b, arena_printf(l->b->a, "%s/%s", l->name, what), size);
+}
+
+/* ---- activations ---- */
+
+static int clip(const struct keras_layer *l, int in, double min, double max)
+{
+	int out = layer_fresh(l);
+
+	compose_clip(l->b, in, out, (float)min, (float)max);
+	return out;
+}
+
+static int gated(const struct keras_layer *l, int in, const char *gate)
+{
+	const int both[] = {in, layer_one(l, gate, in)};
+	int out = layer_fresh(l);
+
+	layer_node(l, "Mul", both, 2, out);
+	return out;
+}
+
+static int hard_sigmoid(const struct keras_layer *l, int in)
+{
+	int out = layer_fresh(l);
+	struct graph_node *n = layer_node(l, "HardSigmoid", &in, 1, out);
+
+	build_float(l->b, n, "alpha", 1.0f / 6);
+	build_float(l->b, n, "beta", 0.5f);
+	return out;
+}
+
+int layer_softmax(const struct keras_layer *l, int in)
+{
+	int out = layer_fresh(l);
+
+	build_int(l->b, layer_node(l, "Softmax", &in, 1, out), "axis", -1);
+	return out;
+}
+
+int layer_activate(const struct keras_layer *l, int in, const char *what)
+{
+	static const struct {
+		const char *keras, *onnx;
+	} same[] = {
+		{"relu", "Relu"},
+		{"sigmoid", "Sigmoid"},
+		{"tanh", "Tanh"},
+		{"elu", "Elu"},
+		{"selu", "Selu"},
+		{"softplus", "Softplus"},
+		{"mish", "Mish"},
+		{"exponential", "Exp"},
+		{"softsign", "Softsign"},
+		{"gelu", "Gelu"},
+		{"leaky_relu", "LeakyRelu"},
+	};
+
+	if (!what[0] || !strcmp(what, "linear"))
+		return in;
+	if (!strcmp(what, "relu6"))
+		return clip(l, in, 0, 6);
+	if (!strcmp(what, "swish") || !strcmp(what, "silu"))
+		return gated(l, in, "Sigmoid");
+	if (!strcmp(what, "hard_sigmoid"))
+		return hard_sigmoid(l, in);
+	if (!strcmp(what, "hard_swish") || !strcmp(what, "hard_silu"))
+		return layer_one(l, "HardSwish", in);
+	if (!strcmp(what, "softmax"))
+		return layer_softmax(l, in);
+	for (size_t i = 0; i < sizeof same / sizeof *same; i++)
+		if (!strcmp(same[i].keras, what))
+			return layer_one(l, same[i].onnx, in);
+	return layer_one(l, "Activation", in);
+}
+
+/* The name of an activation; as an object, of its class. */
+const char *layer_activation(const struct keras_layer *l)
+{
+	const char *v;
+
+	if (!json_str(layer_get(l, "activation"), l->b->a, &v))
+		return v;
+	return json_str(json_get(l->doc, layer_get(l, "activation"), "class_name"), l->b->a, &v)
+		       ? ""
+		       : v;
+}
+
+int layer_activation_layer(const struct keras_layer *l, const char *onnx)
+{
+	int out = layer_activate(l, l->in[0], layer_activation(l));
+
+	(void)onnx;
+	return out == l->in[0] ? layer_one(l, "Identity", out) : out;
+}
+
+int layer_relu(const struct keras_layer *l, const char *onnx)
+{
+	double most;
+
+	if (layer_real(l, "negative_slope", 0) != 0 || layer_real(l, "threshold", 0) != 0)
+		return layer_own(l);
+	return json_num(layer_get(l, "max_value"), &most) ? layer_one(l, onnx, l->in[0])
+							  : clip(l, l->in[0], 0, most);
+}
+
+int layer_softmax_layer(const struct keras_layer *l, const char *onnx)
+{
+	(void)onnx;
+	return layer_softmax(l, l->in[0]);
+}

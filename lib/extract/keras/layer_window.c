@@ -1,0 +1,197 @@
+/* Convolutions, pools, and what pads, cuts and enlarges images. */
+#include <string.h>
+
+#include "lib/extract/compose.h"
+#include "lib/extract/keras/layer.h"
+
+/* ---- convolutions ---- */
+
+static int channels_last(const struct keras_layer *l)
+{
+	return !layer_is(l, "data_format", "channels_first");
+}
+
+/* The rank of the images, by the layer's name: Conv2D, MaxPooling1D. */
+static int rank_of(const struct keras_layer *l)
+{
+	const char *d = strrchr(l->type, 'D');
+	const int rank = d && d > l->type ? d[-1] - '0' : 0;
+
+	return rank >= 1 && rank <= 3 ? rank : 0;
+}
+
+static void window(const struct keras_layer *l, struct graph_node *n, const char *size)
+{
+	const int rank = rank_of(l);
+	int64_t v[GRAPH_MAX_RANK], pads[6] = {0};
+
+	if (layer_ints(l, size, rank, v) == rank)
+		build_ints(l->b, n, "kernel_shape", v, rank);
+	if (layer_is(l, "padding", "causal") && rank == 1) {
+		int64_t dilation[GRAPH_MAX_RANK];
+
+		if (layer_ints(l, "dilation_rate", rank, dilation) == rank)
+			pads[0] = (v[0] - 1) * dilation[0];
+		if (pads[0] >= 0 && pads[0] < 1 << 20)
+			build_ints(l->b, n, "pads", pads, 2);
+	} else {
+		build_str(l->b, n, "auto_pad",
+			  layer_is(l, "padding", "same") ? "SAME_UPPER" : "VALID");
+	}
+	if (layer_ints(l, "strides", rank, v) == rank)
+		build_ints(l->b, n, "strides", v, rank);
+	n->channels_last = channels_last(l);
+}
+
+/* A convolution of `filters` filters; group 0: as many for each channel. */
+static int convolve(const struct keras_layer *l, const char *onnx, int in, int64_t filters,
+		    int64_t group, int is_pointwise, int has_bias)
+{
+	const int from[] = {in, layer_parameter(l, "kernel", 0),
+			    has_bias ? layer_parameter(l, "bias", 0) : -1};
+	const int rank = rank_of(l), out = layer_fresh(l);
+	struct graph_node *n = layer_node(l, onnx, from, has_bias ? 3 : 2, out);
+	const int64_t ones[] = {1, 1, 1};
+	int64_t v[GRAPH_MAX_RANK];
+
+	if (is_pointwise) {
+		build_ints(l->b, n, "kernel_shape", ones, rank);
+		n->channels_last = channels_last(l);
+	} else {
+		window(l, n, "kernel_size");
+		if (layer_ints(l, "dilation_rate", rank, v) == rank)
+			build_ints(l->b, n, "dilations", v, rank);
+	}
+	build_int(l->b, n, "filters", filters);
+	build_int(l->b, n, "group", group);
+	return out;
+}
+
+int layer_conv(const struct keras_layer *l, const char *onnx)
+{
+	int out = convolve(l, onnx, l->in[0], layer_int(l, "filters", 0), layer_int(l, "groups", 1),
+			   0, layer_flag(l, "use_bias", 1));
+
+	return layer_activate(l, out, layer_activation(l));
+}
+
+int layer_depthwise(const struct keras_layer *l, const char *onnx)
+{
+	int out = convolve(l, onnx, l->in[0], layer_int(l, "depth_multiplier", 1), 0, 0,
+			   layer_flag(l, "use_bias", 1));
+
+	return layer_activate(l, out, layer_activation(l));
+}
+
+int layer_separable(const struct keras_layer *l, const char *onnx)
+{
+	int out = convolve(l, onnx, l->in[0], layer_int(l, "depth_multiplier", 1), 0, 0, 0);
+
+	out = convolve(l, onnx, out, layer_int(l, "filters", 0), 1, 1,
+		       layer_flag(l, "use_bias", 1));
+	return layer_activate(l, out, layer_activation(l));
+}
+
+/* ---- pools and sizes of images ---- */
+
+int layer_pool(const struct keras_layer *l, const char *onnx)
+{
+	int out = layer_fresh(l);
+
+	window(l, layer_node(l, onnx, l->in, 1, out), "pool_size");
+	return out;
+}
+
+int layer_global_pool(const struct keras_layer *l, const char *onnx)
+{
+	const int rank = rank_of(l), out = layer_fresh(l);
+	const int64_t first = channels_last(l) ? 1 : 2, axes[] = {first, first + 1, first + 2};
+	struct graph_node *n = layer_node(l, onnx, l->in, 1, out);
+
+	build_ints(l->b, n, "axes", axes, rank);
+	build_int(l->b, n, "keepdims", layer_flag(l, "keepdims", 0));
+	return out;
+}
+
+/* Pairs of before and behind for each dimension of space: [[1, 2], [1, 2]], [1, 1], or 1. */
+static int pairs(const struct keras_layer *l, const char *key, int64_t before[3], int64_t after[3])
+{
+	const struct json *v = layer_get(l, key), *first = json_first(l->doc, v);
+	const int rank = rank_of(l);
+	int i = 0;
+
+	if (json_int(v, &before[0]) == 0) {
+		for (i = 0; i < rank; i++)
+			before[i] = after[i] = before[0];
+		return rank;
+	}
+	if (first && first->type != JSON_ARR && rank == 1)
+		return json_int(first, &before[0]) ||
+				       json_int(json_next(l->doc, v, first), &after[0])
+			       ? 0
+			       : 1;
+	for (const struct json *p = first; p && i < rank; p = json_next(l->doc, v, p), i++) {
+		const struct json *a = json_first(l->doc, p),
+				  *b = a ? json_next(l->doc, p, a) : NULL;
+
+		if (p->type != JSON_ARR ? json_int(p, &before[i]) || json_int(p, &after[i])
+					: !b || json_int(a, &before[i]) || json_int(b, &after[i]))
+			return 0;
+	}
+	return i;
+}
+
+int layer_pad(const struct keras_layer *l, const char *onnx)
+{
+	int64_t before[3], after[3], pads[2 * GRAPH_MAX_RANK] = {0};
+	const int rank = pairs(l, "padding", before, after), first = channels_last(l) ? 1 : 2;
+	int out;
+
+	if (rank != rank_of(l))
+		return layer_own(l);
+	for (int i = 0; i < rank; i++) {
+		pads[first + i] = before[i];
+		pads[rank + 2 + first + i] = after[i];
+	}
+	out = layer_fresh(l);
+	build_ints(l->b, layer_node(l, onnx, l->in, 1, out), "pads", pads, 2 * (rank + 2));
+	return out;
+}
+
+int layer_crop(const struct keras_layer *l, const char *onnx)
+{
+	int64_t before[3], after[3], ends[3], axes[3];
+	const int rank = pairs(l, "cropping", before, after), first = channels_last(l) ? 1 : 2;
+	struct graph_node *n;
+	int out;
+
+	if (rank != rank_of(l))
+		return layer_own(l);
+	out = layer_fresh(l);
+	n = layer_node(l, onnx, l->in, 1, out);
+	for (int i = 0; i < rank; i++) {
+		ends[i] = after[i] ? -after[i] : INT64_MAX;
+		axes[i] = first + i;
+	}
+	build_ints(l->b, n, "starts", before, rank);
+	build_ints(l->b, n, "ends", ends, rank);
+	build_ints(l->b, n, "axes", axes, rank);
+	return out;
+}
+
+int layer_upsample(const struct keras_layer *l, const char *onnx)
+{
+	const int rank = rank_of(l), first = channels_last(l) ? 1 : 2;
+	double scale[5] = {1, 1, 1, 1, 1};
+	int64_t v[GRAPH_MAX_RANK];
+	int in[] = {l->in[0], -1, -1}, out;
+
+	if (layer_ints(l, "size", rank, v) != rank)
+		return layer_own(l);
+	for (int i = 0; i < rank; i++)
+		scale[first + i] = (double)v[i];
+	in[2] = build_numbers(l->b, scale, rank + 2);
+	out = layer_fresh(l);
+	layer_node(l, onnx, in, 3, out);
+	return out;
+}
