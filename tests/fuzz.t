@@ -37,10 +37,10 @@ for target in $targets; do
 		skip "fuzzing of $target: this machine has no clang with libFuzzer"
 	else
 		# Timing decides nothing: ten minutes is a hang on any machine.
-		BIN=$bin FUZZ_TIMEOUT=600 sh tests/fuzz/fuzz.sh "$target" "$seconds" "$tmp/$target" >"$tmp/log" 2>&1
-		ok $? "$target: $(sed -n 's/^stat::number_of_executed_units: *//p' "$tmp/log") inputs"
-		tail -1 "$tmp/log" | grep -q peak_rss || tail -40 "$tmp/log" | sed 's/^/# /'
-		grep -A1 'Test unit written' "$tmp/log" | sed 's/^/# /'
+		BIN=$bin FUZZ_TIMEOUT=600 sh tests/fuzz/fuzz.sh "$target" "$seconds" "$tmp/$target" >"$tmp/told" 2>&1
+		ok $? "$target: $(sed -n 's/^stat::number_of_executed_units: *//p' "$tmp/told") inputs"
+		tail -1 "$tmp/told" | grep -q peak_rss || tail -40 "$tmp/told" | sed 's/^/# /'
+		grep -A1 'Test unit written' "$tmp/told" | sed 's/^/# /'
 		for f in "$tmp/$target"/crash-* "$tmp/$target"/oom-* "$tmp/$target"/leak-* "$tmp/$target"/timeout-*; do
 			[ ! -e "$f" ] || { mkdir -p build/fuzz/found && cp "$f" "build/fuzz/found/$target-$(basename "$f")"; }
 		done
