@@ -132,8 +132,9 @@ static int64_t projected(struct network *n, int64_t rows, const char *width, int
 	const int64_t row = gguf_number(n->f, width, -1, 0);
 
 	if (!n->merged)
-		n->merged =
-			row > 0 && k % row == 0 && rows % (k / row) == 0 ? rows / (k / row) : rows;
+		n->merged = row > 0 && k >= row && k % row == 0 && rows % (k / row) == 0
+				    ? rows / (k / row)
+				    : rows;
 	return n->merged;
 }
 
