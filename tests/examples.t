@@ -68,6 +68,8 @@ perl "$root/tests/tiny-onnx.pl" >resnet50.onnx
 cp resnet50.onnx resnet18.onnx
 tar -czf resnet18.tar.gz resnet18.onnx
 cp resnet50.onnx m.onnx
+mkdir -p models/resnet50
+cp resnet50.onnx models/resnet50/model.onnx
 printf '%s\n' '{"tl":1,"type":"workload","op":"matmul","prob":"16x64:64x64"}' | tl-check >nets.wl
 cp nets.wl "$HOME/nets.wl"
 tl-extract -q resnet18.tar.gz | cat nets.wl - | tl-gen -n 3 | tl-measure --final=1 2>err | tl-store -q -d tl.db
