@@ -48,7 +48,7 @@ static const struct opt opts[] = {
 	{'f', "format", OPT_ENUM, &format, "FORMAT",
 	 "Read the files in this format only. Without it, tl-extract recognises the format by "
 	 "names and first bytes.",
-	 "onnx|tflite|tensorflow|torch|keras|openvino|gguf|records|csv|log|trace"},
+	 "onnx|tflite|tensorflow|torch|keras|openvino|gguf|mxnet|records|csv|log|trace"},
 	{0, "vary", OPT_STRING, &variation, "TERMS",
 	 "Write variations of each operator instead of the operator itself. mb=1,2,4,8; ih,iw*=2 "
 	 "makes all combinations. See Variations.",
