@@ -76,14 +76,23 @@ static char *read_text(hid_t attribute)
 	return text && H5Aread(attribute, memory, text) >= 0 ? text : NULL;
 }
 
-int main(int argc, char **argv)
+static void limit(void)
 {
-	struct rlimit cpu = {MOST_CPU_s, MOST_CPU_s}, memory = {4 * MOST_BYTES, 4 * MOST_BYTES};
-	hid_t file, attribute;
-	char *text;
+	const struct rlimit cpu = {MOST_CPU_s, MOST_CPU_s};
 
 	setrlimit(RLIMIT_CPU, &cpu);
-	setrlimit(RLIMIT_AS, &memory);
+#ifndef __SANITIZE_ADDRESS__ /* which reserves terabytes */
+	setrlimit(RLIMIT_AS, &(struct rlimit){4 * MOST_BYTES, 4 * MOST_BYTES});
+#endif
+}
+
+int main(int argc, char **argv)
+{
+	hid_t file, attribute;
+	char *text;
+	int status;
+
+	limit();
 	H5Eset_auto(H5E_DEFAULT, NULL, NULL);
 	file = argc > 1 ? H5Fopen(argv[1], H5F_ACC_RDONLY, H5P_DEFAULT) : open_input();
 	if (file < 0)
@@ -95,5 +104,9 @@ int main(int argc, char **argv)
 	text = attribute < 0 ? NULL : read_text(attribute);
 	if (!text || strlen(text) > MOST_CONFIG)
 		return fail("its attribute model_config cannot be read");
-	return fputs(text, stdout) < 0 || fflush(stdout) ? 1 : 0;
+	status = fputs(text, stdout) < 0 || fflush(stdout) ? 1 : 0;
+	free(text);
+	H5Aclose(attribute);
+	H5Fclose(file);
+	return status;
 }
