@@ -3,8 +3,8 @@
 
 python3 tests/networks/mxnet/make.py
 
-MXNet itself installs nowhere any more. So the files are written here, in the form that its symbol.tojson() writes, and sizes are
-those of the definition of its operators: floor((in + 2 pad - kernel) / stride) + 1.
+MXNet itself was not run: the files are written here, in the form that its symbol.tojson() writes, and sizes are those of the
+definition of its operators: floor((in + 2 pad - kernel) / stride) + 1.
 """
 import json
 import os
