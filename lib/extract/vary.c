@@ -201,7 +201,7 @@ static void make_one(const struct vary *v, const int *at, const struct work *fro
 			return;
 		}
 	if (w.op->follow)
-		w.op->follow(from->w.dim, set, w.dim);
+		w.op->follow(w.op, from->w.dim, set, w.dim);
 	if (workload_finish(&w, &e)) {
 		drop(told, &from->w, e.msg, a);
 		return;

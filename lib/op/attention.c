@@ -13,11 +13,11 @@
 static const int64_t DIM_LIMIT = INT32_MAX;
 static const int64_t SIZE_LIMIT = (int64_t)1 << 40;
 static const int64_t FLOPS_LIMIT = ((int64_t)1 << 53) - 1;
-static const char *const names[] = {"b", "h", "m", "n", "k", "v", "mask"};
 
 /* One "name123" of the text; moves *s behind it. */
-static int parse_dim(const char **s, int64_t *dim, struct err *e)
+static int parse_dim(const struct op *op, const char **s, int64_t *dim, struct err *e)
 {
+	const char *const *names = op->dim;
 	size_t n = strspn(*s, "abcdefghijklmnopqrstuvwxyz"), digits;
 	int i = 0;
 
@@ -41,7 +41,7 @@ static int is_label(const char *s)
 	return s[0] == 'n' && (s[1] == '"' || !s[1]);
 }
 
-static int parse(const char *prob, int64_t *dim, struct err *e)
+static int parse(const struct op *op, const char *prob, int64_t *dim, struct err *e)
 {
 	const char *s = prob;
 
@@ -50,12 +50,12 @@ static int parse(const char *prob, int64_t *dim, struct err *e)
 	while (*s && !is_label(s)) {
 		if (*s == '_')
 			s++;
-		else if (parse_dim(&s, dim, e))
+		else if (parse_dim(op, &s, dim, e))
 			return -1;
 	}
 	for (int i = ATTENTION_M; i <= ATTENTION_K; i++)
 		if (dim[i] < 0)
-			return err_set(e, "the problem \"%.60s\" has no %s", prob, names[i]);
+			return err_set(e, "the problem \"%.60s\" has no %s", prob, op->dim[i]);
 	for (int i = ATTENTION_B; i <= ATTENTION_H; i++)
 		if (dim[i] < 0)
 			dim[i] = 1;
@@ -66,12 +66,12 @@ static int parse(const char *prob, int64_t *dim, struct err *e)
 	return 0;
 }
 
-static void print(const int64_t *dim, struct buf *out)
+static void print(const struct op *op, const int64_t *dim, struct buf *out)
 {
 	for (int i = 0; i <= ATTENTION_V; i++) {
 		if (i && i % 2 == 0)
 			buf_ch(out, '_');
-		buf_str(out, names[i]);
+		buf_str(out, op->dim[i]);
 		buf_int(out, dim[i]);
 	}
 	if (dim[ATTENTION_MASK])
@@ -96,8 +96,8 @@ static int check(const struct workload *w, struct err *e)
 
 	for (int i = 0; i <= ATTENTION_V; i++)
 		if (d[i] < 1 || d[i] > DIM_LIMIT)
-			return err_set(e, "the dimension %s is %lld, outside 1 to 2^31-1", names[i],
-				       (long long)d[i]);
+			return err_set(e, "the dimension %s is %lld, outside 1 to 2^31-1",
+				       w->op->dim[i], (long long)d[i]);
 	if (d[ATTENTION_MASK] < 0 || d[ATTENTION_MASK] > 1)
 		return err_set(e, "the mask is %lld, neither 0 nor 1",
 			       (long long)d[ATTENTION_MASK]);

@@ -10,42 +10,6 @@ static const struct convolution form = {
 	.first = LAYOUT_NCHW,
 };
 
-static int parse(const char *prob, int64_t *dim, struct err *e)
-{
-	return convolution_parse(&form, prob, dim, e);
-}
-
-static void print(const int64_t *dim, struct buf *out)
-{
-	convolution_print(&form, dim, out);
-}
-
-static int check(const struct workload *w, struct err *e)
-{
-	return convolution_check(&form, w, e);
-}
-
-static void follow(const int64_t *from, const char *set, int64_t *dim)
-{
-	convolution_follow(&form, from, set, dim);
-}
-
-static int64_t flops(const struct workload *w)
-{
-	return convolution_flops(&form, w);
-}
-
-static int tensors(const struct workload *w, struct tensor t[OP_MAX_TENSORS])
-{
-	return convolution_tensors(&form, w, t);
-}
-
-static int naive(const struct workload *w, int wide, struct nest *n, struct err *e)
-{
-	(void)e;
-	return convolution_naive(&form, w, wide, n);
-}
-
 const struct op op_conv2d = {
 	.name = "conv2d",
 	.summary = "two-dimensional convolution",
@@ -54,11 +18,12 @@ const struct op op_conv2d = {
 		"dh", "dw"},
 	.layout = LAYOUT_NHWC,
 	.is_product = 1,
-	.parse = parse,
-	.print = print,
-	.check = check,
-	.follow = follow,
-	.flops = flops,
-	.tensors = tensors,
-	.naive = naive,
+	.parse = convolution_parse,
+	.print = convolution_print,
+	.check = convolution_check,
+	.follow = convolution_follow,
+	.flops = convolution_flops,
+	.tensors = convolution_tensors,
+	.naive = convolution_naive,
+	.form = &form,
 };

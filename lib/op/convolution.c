@@ -188,8 +188,9 @@ static void copy_axis(const struct convolution *c, int64_t *dim, int axis)
 	}
 }
 
-int convolution_parse(const struct convolution *c, const char *prob, int64_t *dim, struct err *e)
+int convolution_parse(const struct op *op, const char *prob, int64_t *dim, struct err *e)
 {
+	const struct convolution *c = op->form;
 	const int needed[] = {ic_at(c), oc_at(c), in_at(c, 0), kernel_at(c, 0)};
 	const char *s = prob;
 
@@ -234,8 +235,9 @@ static int differ(const int64_t *dim, int n, int64_t from)
 	return 0;
 }
 
-void convolution_print(const struct convolution *c, const int64_t *dim, struct buf *out)
+void convolution_print(const struct op *op, const int64_t *dim, struct buf *out)
 {
+	const struct convolution *c = op->form;
 	int n = 1, pad = differ(&dim[pad_at(c, 0)], c->axes, 0);
 
 	for (int i = 0; i < ALONG; i++)
@@ -320,8 +322,9 @@ static int check_size(const struct convolution *c, const int64_t *d, struct err 
 	return 0;
 }
 
-int convolution_check(const struct convolution *c, const struct workload *w, struct err *e)
+int convolution_check(const struct workload *w, struct err *e)
 {
+	const struct convolution *c = w->op->form;
 	const int64_t *d = w->dim;
 
 	for (int i = 0; i < pad_at(c, 0); i++)
@@ -365,9 +368,10 @@ static void follow_axis(const struct convolution *c, const int64_t *from, const 
 	dim[out_at(c, axis)] = room < 0 || is.s < 1 ? 0 : room / is.s + 1;
 }
 
-void convolution_follow(const struct convolution *c, const int64_t *from, const char *set,
-			int64_t *dim)
+void convolution_follow(const struct op *op, const int64_t *from, const char *set, int64_t *dim)
 {
+	const struct convolution *c = op->form;
+
 	for (int axis = 0; axis < c->axes; axis++)
 		follow_axis(c, from, set, dim, axis);
 }
@@ -383,17 +387,18 @@ static int64_t along_all(const struct convolution *c, const int64_t *dim, place 
 	return n;
 }
 
-int64_t convolution_flops(const struct convolution *c, const struct workload *w)
+int64_t convolution_flops(const struct workload *w)
 {
+	const struct convolution *c = w->op->form;
 	const int64_t *d = w->dim;
 
 	return (is_pool(c) ? 1 : 2) * d[MB] * d[oc_at(c)] * along_all(c, d, out_at) * depth(c, d) *
 	       along_all(c, d, kernel_at);
 }
 
-int convolution_tensors(const struct convolution *c, const struct workload *w,
-			struct tensor t[OP_MAX_TENSORS])
+int convolution_tensors(const struct workload *w, struct tensor t[OP_MAX_TENSORS])
 {
+	const struct convolution *c = w->op->form;
 	const int64_t *d = w->dim;
 	int64_t dst = d[MB] * d[oc_at(c)] * along_all(c, d, out_at);
 	int n = 0;
@@ -507,13 +512,13 @@ static void sum_taps(struct nest *n, const struct convolution *c, const struct w
 }
 
 /* For each output value the sum over taps and channels, then the post-ops. */
-int convolution_naive(const struct convolution *c, const struct workload *w, int wide,
-		      struct nest *n)
+int convolution_naive(const struct workload *w, int wide, struct nest *n, struct err *e)
 {
+	const struct convolution *c = w->op->form;
 	const int64_t *d = w->dim;
 	const enum elem elem = wide ? ELEM_F64 : ELEM_F32;
 	struct tensor t[OP_MAX_TENSORS];
-	int count = convolution_tensors(c, w, t), is_last = w->layout == c->last;
+	int count = convolution_tensors(w, t), is_last = w->layout == c->last;
 	int src = nest_arg(n, "src", TENSOR_SRC, t[0].size, 0);
 	int wei = nest_arg(n, "wei", TENSOR_WEIGHTS, t[1].size, 0), oc;
 	struct post_naive end = {.wide = wide, .sum = nest_reg(n, "acc", elem, 1, 1, 1)};
@@ -522,6 +527,7 @@ int convolution_naive(const struct convolution *c, const struct workload *w, int
 	int ocg = nest_param(n, "OCG", d[oc_at(c)] / groups(c, d));
 	struct loops l;
 
+	(void)e;
 	open_outputs(n, c, d, &l);
 	l.o = nest_for(n, LOOP_SERIAL, "o", af(0), af_var(ocg));
 	oc = nest_let(n, "oc", af_add(af_times(af_var(l.g), ocg), af_var(l.o)));
@@ -552,12 +558,13 @@ static void take_value(struct nest *n, const struct convolution *c, const struct
 			   ex_op(n, EXPR_ADD, ex_reg(n, count, af(0)), one, NULL));
 }
 
-int convolution_naive_pool(const struct convolution *c, const struct workload *w, struct nest *n)
+int convolution_naive_pool(const struct workload *w, int wide, struct nest *n, struct err *e)
 {
+	const struct convolution *c = w->op->form;
 	const int64_t *d = w->dim;
 	const double least = c->kind == CONVOLUTION_MAX ? -1e300 : 0;
 	struct tensor t[OP_MAX_TENSORS];
-	int count = convolution_tensors(c, w, t), is_last = w->layout == c->last;
+	int count = convolution_tensors(w, t), is_last = w->layout == c->last;
 	int src = nest_arg(n, "src", TENSOR_SRC, t[0].size, 0), before;
 	int taps = nest_reg(n, "taps", ELEM_F64, 1, 1, 1);
 	struct post_naive end = {.wide = 1, .sum = nest_reg(n, "acc", ELEM_F64, 1, 1, 1)};
@@ -565,6 +572,8 @@ int convolution_naive_pool(const struct convolution *c, const struct workload *w
 	struct strides so = strides_of(n, c, is_last, d, out_at, d[ic_at(c)]);
 	struct loops l;
 
+	(void)wide;
+	(void)e;
 	open_outputs(n, c, d, &l);
 	workload_post_naive(w, d[ic_at(c)], t[count - 1].size, n, &end);
 	nest_store(n, end.sum, af(0), NULL, ex_const(n, ELEM_F64, 1, least));

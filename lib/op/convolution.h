@@ -20,6 +20,7 @@ enum convolution_kind {
 	CONVOLUTION_MEAN, /* a pool: the mean of the values of the window that are no padding */
 };
 
+/* The form of such an operator (op->form). */
 struct convolution {
 	enum convolution_kind kind;
 	const struct op *op;
@@ -28,16 +29,13 @@ struct convolution {
 	enum layout last, first; /* of channels that are the last dimension, or the second */
 };
 
-int convolution_parse(const struct convolution *c, const char *prob, int64_t *dim, struct err *e);
-void convolution_print(const struct convolution *c, const int64_t *dim, struct buf *out);
-int convolution_check(const struct convolution *c, const struct workload *w, struct err *e);
-void convolution_follow(const struct convolution *c, const int64_t *from, const char *set,
-			int64_t *dim);
-int64_t convolution_flops(const struct convolution *c, const struct workload *w);
-int convolution_tensors(const struct convolution *c, const struct workload *w,
-			struct tensor t[OP_MAX_TENSORS]);
-int convolution_naive(const struct convolution *c, const struct workload *w, int wide,
-		      struct nest *n);
-int convolution_naive_pool(const struct convolution *c, const struct workload *w, struct nest *n);
+int convolution_parse(const struct op *op, const char *prob, int64_t *dim, struct err *e);
+void convolution_print(const struct op *op, const int64_t *dim, struct buf *out);
+int convolution_check(const struct workload *w, struct err *e);
+void convolution_follow(const struct op *op, const int64_t *from, const char *set, int64_t *dim);
+int64_t convolution_flops(const struct workload *w);
+int convolution_tensors(const struct workload *w, struct tensor t[OP_MAX_TENSORS]);
+int convolution_naive(const struct workload *w, int wide, struct nest *n, struct err *e);
+int convolution_naive_pool(const struct workload *w, int wide, struct nest *n, struct err *e);
 
 #endif

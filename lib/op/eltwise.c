@@ -2,20 +2,7 @@
  * operation an element. */
 #include "lib/op/rows.h"
 
-static int check(const struct workload *w, struct err *e)
-{
-	return rows_check(w, w->npost, e);
-}
-
-static int64_t flops(const struct workload *w)
-{
-	return w->npost * w->dim[ROWS_R] * w->dim[ROWS_C];
-}
-
-static int tensors(const struct workload *w, struct tensor t[OP_MAX_TENSORS])
-{
-	return rows_tensors(w, 0, t);
-}
+static const struct rows form = {.each = 0};
 
 static int naive(const struct workload *w, int wide, struct nest *n, struct err *e)
 {
@@ -24,7 +11,7 @@ static int naive(const struct workload *w, int wide, struct nest *n, struct err 
 
 	(void)wide;
 	(void)e;
-	rows_open(&r, w, 0, n);
+	rows_open(&r, w, n);
 	j = rows_for(&r);
 	rows_put(&r, j, rows_value(&r, j));
 	rows_close(&r);
@@ -39,8 +26,9 @@ const struct op op_eltwise = {
 	.layout = LAYOUT_AB,
 	.parse = rows_parse,
 	.print = rows_print,
-	.check = check,
-	.flops = flops,
-	.tensors = tensors,
+	.check = rows_check,
+	.flops = rows_flops,
+	.tensors = rows_tensors,
 	.naive = naive,
+	.form = &form,
 };

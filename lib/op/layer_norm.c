@@ -3,22 +3,7 @@
  * each value: two sums and a square, then subtract, divide, multiply. */
 #include "lib/op/rows.h"
 
-enum { EACH = 7 }; /* operations an element */
-
-static int check(const struct workload *w, struct err *e)
-{
-	return rows_check(w, EACH, e);
-}
-
-static int64_t flops(const struct workload *w)
-{
-	return EACH * w->dim[ROWS_R] * w->dim[ROWS_C];
-}
-
-static int tensors(const struct workload *w, struct tensor t[OP_MAX_TENSORS])
-{
-	return rows_tensors(w, 1, t);
-}
+static const struct rows form = {.each = 7, .scaled = 1};
 
 static const struct expr *above(struct rows_naive *r, int mean, int j)
 {
@@ -42,7 +27,7 @@ static int naive(const struct workload *w, int wide, struct nest *n, struct err 
 
 	(void)wide;
 	(void)e;
-	rows_open(&r, w, 1, n);
+	rows_open(&r, w, n);
 	mean = rows_number(&r, "mean", 0);
 	spread = rows_number(&r, "spread", 0);
 	j = rows_for(&r);
@@ -69,8 +54,9 @@ const struct op op_layer_norm = {
 	.layout = LAYOUT_AB,
 	.parse = rows_parse,
 	.print = rows_print,
-	.check = check,
-	.flops = flops,
-	.tensors = tensors,
+	.check = rows_check,
+	.flops = rows_flops,
+	.tensors = rows_tensors,
 	.naive = naive,
+	.form = &form,
 };

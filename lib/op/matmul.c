@@ -37,12 +37,13 @@ static int parse_shape(const char **s, int64_t *v, int max, int *n, struct err *
 	return 0;
 }
 
-static int parse(const char *prob, int64_t *dim, struct err *e)
+static int parse(const struct op *op, const char *prob, int64_t *dim, struct err *e)
 {
 	int64_t a[3] = {0}, b[3] = {0};
 	const char *s = prob;
 	int na, nb;
 
+	(void)op;
 	if (parse_shape(&s, a, 3, &na, e))
 		return err_in(e, "the left side of \"%.60s\"", prob);
 	if (*s++ != ':')
@@ -66,8 +67,9 @@ static int parse(const char *prob, int64_t *dim, struct err *e)
 	return 0;
 }
 
-static void print(const int64_t *dim, struct buf *out)
+static void print(const struct op *op, const int64_t *dim, struct buf *out)
 {
+	(void)op;
 	for (int side = 0; side < 2; side++) {
 		if (side)
 			buf_ch(out, ':');

@@ -153,7 +153,7 @@ int workload_finish(struct workload *w, struct err *e)
 		return err_set(e, "the element type %s %s", w->dtype_text, why);
 	if (check_posts(w, e) || w->op->check(w, e))
 		return -1;
-	w->op->print(w->dim, &prob);
+	w->op->print(w->op, w->dim, &prob);
 	assert(prob.n < sizeof w->prob); /* 22 numbers of at most 10 digits, and their names */
 	memcpy(w->prob, prob.s, prob.n + 1);
 	buf_free(&prob);
@@ -222,7 +222,7 @@ static int set_op(struct workload *w, const char *s, size_t n, struct err *e)
 int workload_from_text(struct workload *w, const char *op, const char *prob, const char *layout,
 		       const char *post, struct err *e)
 {
-	if (set_op(w, op, strlen(op), e) || w->op->parse(prob, w->dim, e))
+	if (set_op(w, op, strlen(op), e) || w->op->parse(w->op, prob, w->dim, e))
 		return -1;
 	if (layout && set_layout(w, layout, strlen(layout), e))
 		return -1;
@@ -270,7 +270,7 @@ static int read_prob(struct workload *w, const struct json *prob, struct err *e)
 		return err_set(e, "\"prob\" is longer than %zu characters", sizeof text - 1);
 	memcpy(text, prob->s, prob->n);
 	text[prob->n] = 0;
-	return w->op->parse(text, w->dim, e);
+	return w->op->parse(w->op, text, w->dim, e);
 }
 
 static int read_fields(struct workload *w, const struct json_doc *d, const struct json *obj,

@@ -49,14 +49,14 @@ struct op {
 	const char *dim[OP_MAX_DIMS]; /* names, as in the canonical text */
 	enum layout layout;	      /* the one that is meant where none is named */
 	/* Problem text (the notation of oneDNN's benchdnn) to dimensions and back. */
-	int (*parse)(const char *prob, int64_t *dim, struct err *e);
-	void (*print)(const int64_t *dim, struct buf *out);
+	int (*parse)(const struct op *op, const char *prob, int64_t *dim, struct err *e);
+	void (*print)(const struct op *op, const int64_t *dim, struct buf *out);
 	/* Are the dimensions, layout and post-ops a problem at all? Refuses sizes whose tensors
 	 * pass 2^40 elements. */
 	int (*check)(const struct workload *w, struct err *e);
 	/* Makes the dimensions that follow from others, where dim is `from` with those changed that
 	 * have a byte in set. NULL: none does. What follows may be no problem. */
-	void (*follow)(const int64_t *from, const char *set, int64_t *dim);
+	void (*follow)(const struct op *op, const int64_t *from, const char *set, int64_t *dim);
 	/* 2 x multiply-adds; of an operator without any, the operations of its definition. Post-ops
 	 * are not counted, but by eltwise, which has nothing else. */
 	int64_t (*flops)(const struct workload *w);
@@ -64,6 +64,8 @@ struct op {
 	int (*tensors)(const struct workload *w, struct tensor t[OP_MAX_TENSORS]); /* how many */
 	/* The nest that defines the operator, with double accumulators where wide is set. */
 	int (*naive)(const struct workload *w, int wide, struct nest *n, struct err *e);
+	/* What the operator is to functions that it shares with others (convolution.h, rows.h). */
+	const void *form;
 };
 
 struct workload {

@@ -2,22 +2,7 @@
  * The mean gets 1e-5 added. For each value: square, add, divide, multiply. */
 #include "lib/op/rows.h"
 
-enum { EACH = 4 }; /* operations an element */
-
-static int check(const struct workload *w, struct err *e)
-{
-	return rows_check(w, EACH, e);
-}
-
-static int64_t flops(const struct workload *w)
-{
-	return EACH * w->dim[ROWS_R] * w->dim[ROWS_C];
-}
-
-static int tensors(const struct workload *w, struct tensor t[OP_MAX_TENSORS])
-{
-	return rows_tensors(w, 1, t);
-}
+static const struct rows form = {.each = 4, .scaled = 1};
 
 static int naive(const struct workload *w, int wide, struct nest *n, struct err *e)
 {
@@ -26,7 +11,7 @@ static int naive(const struct workload *w, int wide, struct nest *n, struct err 
 
 	(void)wide;
 	(void)e;
-	rows_open(&r, w, 1, n);
+	rows_open(&r, w, n);
 	mean = rows_number(&r, "mean", 0);
 	j = rows_for(&r);
 	rows_set(&r, mean,
@@ -51,8 +36,9 @@ const struct op op_rms_norm = {
 	.layout = LAYOUT_AB,
 	.parse = rows_parse,
 	.print = rows_print,
-	.check = check,
-	.flops = flops,
-	.tensors = tensors,
+	.check = rows_check,
+	.flops = rows_flops,
+	.tensors = rows_tensors,
 	.naive = naive,
+	.form = &form,
 };

@@ -6,10 +6,11 @@
 static const int64_t DIM_LIMIT = INT32_MAX;
 static const int64_t SIZE_LIMIT = (int64_t)1 << 40;
 
-int rows_parse(const char *prob, int64_t *dim, struct err *e)
+int rows_parse(const struct op *op, const char *prob, int64_t *dim, struct err *e)
 {
 	const char *s = prob;
 
+	(void)op;
 	for (int i = 0; i < 2; i++) {
 		size_t n = strspn(s, "0123456789");
 
@@ -23,14 +24,25 @@ int rows_parse(const char *prob, int64_t *dim, struct err *e)
 	return 0;
 }
 
-void rows_print(const int64_t *dim, struct buf *out)
+void rows_print(const struct op *op, const int64_t *dim, struct buf *out)
 {
+	(void)op;
 	buf_int(out, dim[ROWS_R]);
 	buf_ch(out, 'x');
 	buf_int(out, dim[ROWS_C]);
 }
 
-int rows_check(const struct workload *w, int64_t each, struct err *e)
+static const struct rows *form(const struct workload *w)
+{
+	return w->op->form;
+}
+
+static int64_t each(const struct workload *w)
+{
+	return form(w)->each ? form(w)->each : w->npost;
+}
+
+int rows_check(const struct workload *w, struct err *e)
 {
 	int64_t n;
 
@@ -42,29 +54,34 @@ int rows_check(const struct workload *w, int64_t each, struct err *e)
 		return err_set(e, "%s has no layout %s", w->op->name, layout_name(w->layout));
 	if (__builtin_mul_overflow(w->dim[ROWS_R], w->dim[ROWS_C], &n) || n > SIZE_LIMIT)
 		return err_set(e, "a tensor has more than 2^40 elements");
-	return each < 1 ? err_set(e, "%s without post-operations does nothing", w->op->name) : 0;
+	return each(w) < 1 ? err_set(e, "%s without post-operations does nothing", w->op->name) : 0;
 }
 
-int rows_tensors(const struct workload *w, int scaled, struct tensor t[OP_MAX_TENSORS])
+int64_t rows_flops(const struct workload *w)
+{
+	return each(w) * w->dim[ROWS_R] * w->dim[ROWS_C];
+}
+
+int rows_tensors(const struct workload *w, struct tensor t[OP_MAX_TENSORS])
 {
 	int64_t size = w->dim[ROWS_R] * w->dim[ROWS_C];
 	int n = 0;
 
 	t[n++] = (struct tensor){TENSOR_SRC, size, 0};
-	if (scaled)
+	if (form(w)->scaled)
 		t[n++] = (struct tensor){TENSOR_WEIGHTS, w->dim[ROWS_C], 1};
 	n += workload_post_tensors(w, w->dim[ROWS_C], size, t + n);
 	t[n++] = (struct tensor){TENSOR_DST, size, 0};
 	return n;
 }
 
-void rows_open(struct rows_naive *r, const struct workload *w, int scaled, struct nest *n)
+void rows_open(struct rows_naive *r, const struct workload *w, struct nest *n)
 {
 	int64_t rows = w->dim[ROWS_R], columns = w->dim[ROWS_C];
 
 	*r = (struct rows_naive){.n = n, .scale = -1, .end = {.wide = 1}};
 	r->src = nest_arg(n, "src", TENSOR_SRC, rows * columns, 0);
-	if (scaled)
+	if (form(w)->scaled)
 		r->scale = nest_arg(n, "scale", TENSOR_WEIGHTS, columns, 0);
 	r->end.sum = nest_reg(n, "out", ELEM_F64, 1, 1, 1);
 	workload_post_naive(w, columns, rows * columns, n, &r->end);

@@ -7,12 +7,17 @@
 #include "lib/op/op.h"
 #include "lib/tile/post.h"
 
-int rows_parse(const char *prob, int64_t *dim, struct err *e);
-void rows_print(const int64_t *dim, struct buf *out);
-/* each: operations that an element takes. */
-int rows_check(const struct workload *w, int64_t each, struct err *e);
-/* scaled: there is a factor for each column, in the place of weights. */
-int rows_tensors(const struct workload *w, int scaled, struct tensor t[OP_MAX_TENSORS]);
+/* The form of such an operator (op->form). */
+struct rows {
+	int64_t each; /* operations that an element takes; 0: one for each post-op */
+	int scaled;   /* there is a factor for each column, in the place of weights */
+};
+
+int rows_parse(const struct op *op, const char *prob, int64_t *dim, struct err *e);
+void rows_print(const struct op *op, const int64_t *dim, struct buf *out);
+int rows_check(const struct workload *w, struct err *e);
+int64_t rows_flops(const struct workload *w);
+int rows_tensors(const struct workload *w, struct tensor t[OP_MAX_TENSORS]);
 
 /* A definition: the nest while it is built, in double precision. */
 struct rows_naive {
@@ -23,7 +28,7 @@ struct rows_naive {
 };
 
 /* Opens the loop over the rows. */
-void rows_open(struct rows_naive *r, const struct workload *w, int scaled, struct nest *n);
+void rows_open(struct rows_naive *r, const struct workload *w, struct nest *n);
 /* Opens a loop over the columns, which nest_close() ends; its variable. */
 int rows_for(struct rows_naive *r);
 const struct expr *rows_value(struct rows_naive *r, int column);

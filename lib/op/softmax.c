@@ -2,22 +2,7 @@
  * each value: compare, subtract, exponential, add, divide. */
 #include "lib/op/rows.h"
 
-enum { EACH = 5 }; /* operations an element */
-
-static int check(const struct workload *w, struct err *e)
-{
-	return rows_check(w, EACH, e);
-}
-
-static int64_t flops(const struct workload *w)
-{
-	return EACH * w->dim[ROWS_R] * w->dim[ROWS_C];
-}
-
-static int tensors(const struct workload *w, struct tensor t[OP_MAX_TENSORS])
-{
-	return rows_tensors(w, 0, t);
-}
+static const struct rows form = {.each = 5};
 
 static const struct expr *above(struct rows_naive *r, int most, int j)
 {
@@ -32,7 +17,7 @@ static int naive(const struct workload *w, int wide, struct nest *n, struct err 
 
 	(void)wide;
 	(void)e;
-	rows_open(&r, w, 0, n);
+	rows_open(&r, w, n);
 	most = rows_number(&r, "most", -1e300);
 	sum = rows_number(&r, "sum", 0);
 	j = rows_for(&r);
@@ -55,8 +40,9 @@ const struct op op_softmax = {
 	.layout = LAYOUT_AB,
 	.parse = rows_parse,
 	.print = rows_print,
-	.check = check,
-	.flops = flops,
-	.tensors = tensors,
+	.check = rows_check,
+	.flops = rows_flops,
+	.tensors = rows_tensors,
 	.naive = naive,
+	.form = &form,
 };
