@@ -5,7 +5,7 @@
 # what it found: crash-*, timeout-*, oom-*. Such a file belongs into tests/fuzz/found/TARGET once its fault is mended. No
 # input may take ten seconds, or more than 256 MB.
 set -eu
-target=$1 seconds=$2 folder=${3:-build/fuzz/work/$1}
+target=$1 seconds=$2 folder=${3:-build/fuzz/runs/$1}
 mkdir -p "$folder/corpus"
 [ -d "$folder/seeds" ] || sh tests/fuzz/seeds.sh "$target" "$folder/seeds"
 # What was freed is not kept for long, as it would count.

@@ -32,7 +32,7 @@ def write(name, data):
 
 def plain(graph):
     """Leaves out which line of Python made a node."""
-    for nodes in [graph.node, *(f.node_def for f in graph.library.function)]:
+    for nodes in [graph.node, *(f.node_def for f in getattr(graph, 'library').function)]:
         for node in nodes:
             node.ClearField('experimental_debug_info')
             if node.op == 'Const':
