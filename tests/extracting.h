@@ -12,7 +12,7 @@
 #include "tests/tap.h"
 
 static struct buf said;
-static char path[64]; /* of the file that the bytes are written to; main() sets it */
+static char path[64]; /* of the file that the bytes are written to */
 
 static inline void say(void *ctx, int is_error, const char *sentence)
 {
@@ -165,6 +165,24 @@ static inline size_t attack(const struct format *f, const struct buf *model, siz
 	}
 	free(s);
 	return refused;
+}
+
+/* A folder for the file that is extracted, and its end. */
+static char folder[] = "/tmp/tl-extract-XXXXXX";
+
+static inline void begin(void)
+{
+	if (!mkdtemp(folder))
+		bail_out("no folder for temporary files");
+	snprintf(path, sizeof path, "%s/net", folder);
+}
+
+static inline int end(void)
+{
+	unlink(path);
+	rmdir(folder);
+	buf_free(&said);
+	return done_testing();
 }
 
 #endif

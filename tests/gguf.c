@@ -262,18 +262,11 @@ static void test_stream(void)
 
 int main(void)
 {
-	char folder[] = "/tmp/tl-gguf-XXXXXX";
-
-	if (!mkdtemp(folder))
-		bail_out("no folder for temporary files");
-	snprintf(path, sizeof path, "%s/model", folder);
+	begin();
 	test_versions();
 	test_parts();
 	test_false();
 	test_hostile();
 	test_stream();
-	unlink(path);
-	rmdir(folder);
-	buf_free(&said);
-	return done_testing();
+	return end();
 }

@@ -73,17 +73,19 @@ static void keep(struct network *kept, int *n, struct network *new)
 	*n += *n < FILES;
 }
 
-static void test_folder(const char *folder, size_t times)
+static void test_format(const char *networks, size_t times)
 {
 	struct network kept[FILES], one;
-	DIR *d = opendir(folder);
+	DIR *d = opendir(networks);
 	struct dirent *f;
 	int n = 0;
 
-	while (d && (f = readdir(d))) {
+	if (!d)
+		bail_out("%s cannot be read", networks);
+	while ((f = readdir(d))) {
 		char file[600];
 
-		snprintf(file, sizeof file, "%s/%s", folder, f->d_name);
+		snprintf(file, sizeof file, "%s/%s", networks, f->d_name);
 		if (f->d_name[0] != '.' && !extract_name_ends(f->d_name, ".shapes") &&
 		    !extract_name_ends(f->d_name, ".py") && !extract_name_ends(f->d_name, "__") &&
 		    read_network(file, &one))
@@ -108,12 +110,14 @@ int main(void)
 	struct dirent *f;
 	DIR *d = opendir(networks);
 
-	while (d && (f = readdir(d))) {
-		char folder[300];
+	if (!d)
+		bail_out("%s cannot be read", networks);
+	while ((f = readdir(d))) {
+		char format[300];
 
-		snprintf(folder, sizeof folder, "%s/%s", networks, f->d_name);
+		snprintf(format, sizeof format, "%s/%s", networks, f->d_name);
 		if (f->d_name[0] != '.' && !strchr(f->d_name, '.') && f->d_name[0] != '_')
-			test_folder(folder, more ? (size_t)atol(more) : 400);
+			test_format(format, more ? (size_t)atol(more) : 400);
 	}
 	closedir(d);
 	getrusage(RUSAGE_SELF, &used);

@@ -382,11 +382,7 @@ static void test_hostile_files(void)
 
 int main(void)
 {
-	char folder[] = "/tmp/tl-lists-XXXXXX";
-
-	if (!mkdtemp(folder))
-		bail_out("no folder for temporary files");
-	snprintf(path, sizeof path, "%s/net", folder);
+	begin();
 	test_lists();
 	test_logs();
 	test_versions();
@@ -396,8 +392,5 @@ int main(void)
 	test_trace();
 	test_hostile_lines();
 	test_hostile_files();
-	unlink(path);
-	rmdir(folder);
-	buf_free(&said);
-	return done_testing();
+	return end();
 }

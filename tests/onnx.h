@@ -372,22 +372,4 @@ static inline void attack_model(struct buf *g, int opset, const char *what)
 	buf_free(&m);
 }
 
-/* A folder for the file that is extracted, and its end. */
-static char folder[] = "/tmp/tl-extract-XXXXXX";
-
-static inline void begin(void)
-{
-	if (!mkdtemp(folder))
-		bail_out("no folder for temporary files");
-	snprintf(path, sizeof path, "%s/net", folder);
-}
-
-static inline int end(void)
-{
-	unlink(path);
-	rmdir(folder);
-	buf_free(&said);
-	return done_testing();
-}
-
 #endif

@@ -445,11 +445,7 @@ static void test_hostile(void)
 
 int main(void)
 {
-	char folder[] = "/tmp/tl-openvino-XXXXXX";
-
-	if (!mkdtemp(folder))
-		bail_out("no folder for temporary files");
-	snprintf(path, sizeof path, "%s/network", folder);
+	begin();
 	test_convolutions();
 	test_products();
 	test_types();
@@ -458,8 +454,5 @@ int main(void)
 	test_bodies();
 	test_false();
 	test_hostile();
-	unlink(path);
-	rmdir(folder);
-	buf_free(&said);
-	return done_testing();
+	return end();
 }

@@ -606,11 +606,7 @@ static void test_claims(void)
 
 int main(void)
 {
-	char folder[] = "/tmp/tl-tensorflow-XXXXXX";
-
-	if (!mkdtemp(folder))
-		bail_out("no folder for temporary files");
-	snprintf(path, sizeof path, "%s/model", folder);
+	begin();
 	test_claims();
 	test_convolutions();
 	test_fused();
@@ -620,8 +616,5 @@ int main(void)
 	test_bomb();
 	test_absurd();
 	test_hostile();
-	unlink(path);
-	rmdir(folder);
-	buf_free(&said);
-	return done_testing();
+	return end();
 }

@@ -620,11 +620,7 @@ static void test_links(void)
 
 int main(void)
 {
-	char folder[] = "/tmp/tl-tflite-XXXXXX";
-
-	if (!mkdtemp(folder))
-		bail_out("no folder for temporary files");
-	snprintf(path, sizeof path, "%s/model", folder);
+	begin();
 	test_convolutions();
 	test_fusion();
 	test_products();
@@ -636,8 +632,5 @@ int main(void)
 	test_hostile();
 	test_overlap();
 	test_links();
-	unlink(path);
-	rmdir(folder);
-	buf_free(&said);
-	return done_testing();
+	return end();
 }

@@ -5,12 +5,27 @@
 
 #include "lib/extract/infer.h"
 
-static struct input_shape *given_shape(const struct infer *x, const char *name)
+struct input_shape *infer_given_shape(const struct infer_options *o, const char *name)
 {
-	for (int i = 0; i < x->options->nshape; i++)
-		if (!strcmp(x->options->shape[i].name, name))
-			return &x->options->shape[i];
+	for (int i = 0; i < o->nshape; i++)
+		if (!strcmp(o->shape[i].name, name)) {
+			o->shape[i].used = 1;
+			return &o->shape[i];
+		}
 	return NULL;
+}
+
+/* The last one counts. */
+int64_t infer_given_dim(const struct infer_options *o, const char *name)
+{
+	int64_t size = 0;
+
+	for (int i = 0; i < o->ndim; i++)
+		if (!strcmp(o->dim[i].name, name)) {
+			o->dim[i].used = 1;
+			size = o->dim[i].size;
+		}
+	return size;
 }
 
 /* The symbol of a dimension of an input, "" where it has none that means anything. */
@@ -33,7 +48,6 @@ static int bind_given(struct infer *x, struct value *v, struct input_shape *give
 {
 	const struct declared *d = v->declared;
 
-	given->used = 1;
 	v->shape = given->shape;
 	if (!d || d->shape.rank < 0)
 		return 0;
@@ -60,24 +74,10 @@ static void use_name(void *ctx, const char *name, size_t len)
 	}
 }
 
-static struct dim_size *dim_named(const struct infer *x, const char *name)
-{
-	struct dim_size *found = NULL;
-
-	for (int i = 0; i < x->options->ndim; i++)
-		if (!strcmp(x->options->dim[i].name, name))
-			found = &x->options->dim[i]; /* the last one counts */
-	return found;
-}
-
 /* The size of the batch that the options tell; 0: they tell none. */
 static int64_t given_batch(const struct infer *x)
 {
-	struct dim_size *d = x->options->batch ? NULL : dim_named(x, "batch");
-
-	if (d)
-		d->used = 1;
-	return d ? d->size : x->options->batch;
+	return x->options->batch ? x->options->batch : infer_given_dim(x->options, "batch");
 }
 
 /* The batch, where it is open: 1, if nobody gives its size. */
@@ -176,8 +176,9 @@ int infer_inputs(struct infer *x, struct err *e)
 		bind(x, x->options->dim[i].name, x->options->dim[i].size);
 	for (int i = 0; i < x->g->nvalue; i++) {
 		struct value *v = x->g->value[i];
-		struct input_shape *given =
-			v->is_input && !x->g->is_shaped ? given_shape(x, v->name) : NULL;
+		struct input_shape *given = v->is_input && !x->g->is_shaped
+						    ? infer_given_shape(x->options, v->name)
+						    : NULL;
 
 		if (given && bind_given(x, v, given, e))
 			return -1;
@@ -191,7 +192,7 @@ int infer_inputs(struct infer *x, struct err *e)
 		v->elem = v->declared->elem;
 		if (x->g->is_shaped) {
 			v->shape = v->declared->shape;
-		} else if (!given_shape(x, v->name)) {
+		} else if (!infer_given_shape(x->options, v->name)) {
 			v->shape.rank = v->declared->shape.rank;
 			for (int k = 0; k < v->shape.rank; k++)
 				resolve_dim(x, v, k);

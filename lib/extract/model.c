@@ -297,3 +297,17 @@ int model_extract(struct extract *x, const struct member *m, struct graph *g, in
 	buf_free(&j.stem);
 	return r;
 }
+
+int model_extract_document(struct extract *x, const struct member *m, const struct document *d,
+			   int64_t opset, model_reader *read, struct err *e)
+{
+	struct arena a = ARENA_INIT;
+	struct graph g;
+	int r;
+
+	graph_init(&g, &a);
+	r = read(&g, &d->json, &x->infer, e) || model_extract(x, m, &g, opset, &d->hash, e);
+	graph_free(&g);
+	arena_free(&a);
+	return r ? -1 : 0;
+}

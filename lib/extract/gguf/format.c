@@ -14,15 +14,11 @@ static int claims(const char *name, const unsigned char *head, size_t n)
 	return gguf_claims(head, n);
 }
 
-/* The size that --dim gives to a name. */
 static int64_t dim(const struct infer_options *o, const char *name, int64_t otherwise)
 {
-	for (int i = 0; i < o->ndim; i++)
-		if (!strcmp(o->dim[i].name, name)) {
-			o->dim[i].used = 1;
-			otherwise = o->dim[i].size;
-		}
-	return otherwise;
+	int64_t size = infer_given_dim(o, name);
+
+	return size ? size : otherwise;
 }
 
 static void tell_types(struct extract *x, const struct gguf *f, const char *label)

@@ -1,6 +1,5 @@
 /* Keras models. The archive around a .keras file is a zip file, of which config.json is this; older
  * files are HDF5. */
-#include "lib/extract/document.h"
 #include "lib/extract/extract.h"
 #include "lib/extract/keras/hdf5.h"
 #include "lib/extract/keras/keras.h"
@@ -20,21 +19,18 @@ static int claims(const char *name, const unsigned char *head, size_t n)
 
 static int read(struct extract *x, struct member *m, struct err *e)
 {
-	struct arena a = ARENA_INIT;
 	struct document d;
-	struct graph g;
 	int r = pull_fill(&m->bytes, e);
 
-	graph_init(&g, &a);
+	if (r < 0)
+		return -1;
 	if (r > 0 && *m->bytes.at == HDF5_START)
 		r = hdf5_read(&d, m, e);
 	else
 		r = document_read(&d, &m->bytes, e);
-	r = r || keras_read(&g, &d.json, e) || model_extract(x, m, &g, KERAS_OPSET, &d.hash, e) ? -1
-												: 0;
-	graph_free(&g);
+	if (!r)
+		r = model_extract_document(x, m, &d, KERAS_OPSET, keras_read, e);
 	document_free(&d);
-	arena_free(&a);
 	return r;
 }
 

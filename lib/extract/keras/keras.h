@@ -5,12 +5,14 @@
 #define TL_EXTRACT_KERAS_KERAS_H
 
 #include "lib/extract/build.h"
+#include "lib/extract/infer.h"
 #include "lib/io/json.h"
 
 enum { KERAS_OPSET = 13 }; /* of ONNX, whose rules hold for what layers become */
 
 /* The graph of a model, linked. */
-int keras_read(struct graph *g, const struct json_doc *d, struct err *e);
+int keras_read(struct graph *g, const struct json_doc *d, const struct infer_options *o,
+	       struct err *e);
 
 /* A layer that is called. */
 struct keras_layer {

@@ -315,13 +315,15 @@ static int put_model(struct model *m, const struct json *model, struct list *out
 					  : put_sequential(m, config, out, e);
 }
 
-int keras_read(struct graph *g, const struct json_doc *d, struct err *e)
+int keras_read(struct graph *g, const struct json_doc *d, const struct infer_options *o,
+	       struct err *e)
 {
 	struct reader r = {.b = {.a = g->a, .g = g}, .d = d};
 	struct model m = {.r = &r};
 	struct list *out = arena_new(g->a, struct list);
 	int rc = put_model(&m, d->tok, out, e);
 
+	(void)o; /* shapes of the inputs are the inference's matter */
 	for (int i = 0; !rc && i < out->n; i++)
 		g->value[out->at[i]]->is_output = 1;
 	map_free(&m.made);

@@ -1,5 +1,4 @@
 /* Networks of MXNet. */
-#include "lib/extract/document.h"
 #include "lib/extract/extract.h"
 #include "lib/extract/model.h"
 #include "lib/extract/mxnet/mxnet.h"
@@ -13,19 +12,12 @@ static int claims(const char *name, const unsigned char *head, size_t n)
 
 static int read(struct extract *x, struct member *m, struct err *e)
 {
-	struct arena a = ARENA_INIT;
 	struct document d;
-	struct graph g;
-	int r;
+	int r = document_read(&d, &m->bytes, e);
 
-	graph_init(&g, &a);
-	r = document_read(&d, &m->bytes, e) || mxnet_read(&g, &d.json, &x->infer, e) ||
-			    model_extract(x, m, &g, MXNET_OPSET, &d.hash, e)
-		    ? -1
-		    : 0;
-	graph_free(&g);
+	if (!r)
+		r = model_extract_document(x, m, &d, MXNET_OPSET, mxnet_read, e);
 	document_free(&d);
-	arena_free(&a);
 	return r;
 }
 

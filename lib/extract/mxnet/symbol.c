@@ -97,14 +97,6 @@ static int note_reads(struct reader *r, struct err *e)
 	return 0;
 }
 
-static int is_given(const struct infer_options *o, const char *name)
-{
-	for (int i = 0; i < o->nshape; i++)
-		if (!strcmp(o->shape[i].name, name))
-			return 1;
-	return 0;
-}
-
 static int ends_in(const char *name, const char *ending)
 {
 	const size_t n = strlen(name), k = strlen(ending);
@@ -134,7 +126,7 @@ static int put_variable(struct reader *r, int i, struct err *e)
 		return 0;
 	}
 	v->is_input = 1;
-	if (rank < 1 && !is_given(r->o, v->name))
+	if (rank < 1 && !infer_given_shape(r->o, v->name))
 		return err_set(
 			e,
 			"its input '%s' has no shape; --shape %s:1,3,224,224 or the like gives it",

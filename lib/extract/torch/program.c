@@ -40,24 +40,6 @@ static const char *expression(struct reader *r, const struct json *size)
 
 /* ---- symbols ---- */
 
-static struct input_shape *given_shape(const struct infer_options *o, const char *name)
-{
-	for (int i = 0; i < o->nshape; i++)
-		if (!strcmp(o->shape[i].name, name))
-			return &o->shape[i];
-	return NULL;
-}
-
-static int64_t given_dim(const struct infer_options *o, const char *symbol)
-{
-	for (int i = 0; i < o->ndim; i++)
-		if (!strcmp(o->dim[i].name, symbol)) {
-			o->dim[i].used = 1;
-			return o->dim[i].size;
-		}
-	return 0;
-}
-
 /* The one name that an expression holds. */
 struct only {
 	char name[40];
@@ -79,7 +61,7 @@ static void bind(struct reader *r, const struct json *size, const char *symbol,
 {
 	int64_t **v = (int64_t **)map_put(&r->sizes, symbol, strlen(symbol), NULL);
 	const struct json *example = json_get(r->d, json_get(r->d, size, "as_expr"), "hint");
-	int64_t dim = given_dim(r->o, symbol), hint = 0;
+	int64_t dim = infer_given_dim(r->o, symbol), hint = 0;
 
 	if (*v)
 		return;
@@ -98,11 +80,9 @@ static void bind(struct reader *r, const struct json *size, const char *symbol,
 static void bind_input(struct reader *r, const char *name)
 {
 	const struct json *sizes = json_get(r->d, json_get(r->d, r->values, name), "sizes");
-	struct input_shape *given = given_shape(r->o, name);
+	const struct input_shape *given = infer_given_shape(r->o, name);
 	int i = 0;
 
-	if (given)
-		given->used = 1;
 	for (const struct json *s = json_first(r->d, sizes); s;
 	     s = json_next(r->d, sizes, s), i++) {
 		const char *text = expression(r, s);
