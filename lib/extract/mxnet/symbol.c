@@ -112,16 +112,18 @@ static int put_variable(struct reader *r, int i, struct err *e)
 	struct value *v = r->b.g->value[r->out[i][0]];
 	struct declared *d = arena_new(r->b.a, struct declared);
 	int64_t dim[GRAPH_MAX_RANK];
-	int rank = mxnet_numbers(mxnet_text(&n, "__shape__"), dim);
+	int rank = mxnet_numbers(mxnet_text(&n, "__shape__"), dim), is_open = rank < 1;
 
 	v->elem = d->elem = VALUE_F32;
 	d->shape.rank = rank > 0 ? rank : RANK_UNKNOWN;
-	for (int k = 0; k < rank; k++)
+	for (int k = 0; k < rank; k++) {
 		d->shape.dim[k] = dim[k] > 0 ? dim[k] : 0;
+		is_open |= dim[k] < 1; /* Gluon writes 0 for what follows from the data */
+	}
 	v->declared = d;
 	if (r->is_parameter[i] || ends_in(name, "label")) {
 		v->is_const = 1;
-		if (rank > 0)
+		if (!is_open)
 			v->shape = d->shape;
 		return 0;
 	}

@@ -33,7 +33,9 @@ class Symbol:
     def conv(self, x, filters, kernel, stride=1, pad=0, groups=1, bias=False):
         at, channels, side = x
         name = f'conv{len(self.nodes)}'
-        inputs = [at, self.add('null', f'{name}_weight')] + ([self.add('null', f'{name}_bias')] if bias else [])
+        # As Gluon writes it: 0 is a size that follows from the data.
+        weight = self.add('null', f'{name}_weight', __shape__=(filters, 0, kernel, kernel))
+        inputs = [at, weight] + ([self.add('null', f'{name}_bias')] if bias else [])
         out = (side + 2 * pad - kernel) // stride + 1
         at = self.add('Convolution', name, inputs, kernel=(kernel, kernel), stride=(stride, stride), pad=(pad, pad), num_filter=filters,
                       num_group=groups, no_bias=not bias)
