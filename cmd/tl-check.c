@@ -26,9 +26,8 @@ static const struct opt opts[] = {
 	 "\"type\") instead of refusing the line.",
 	 NULL},
 	{'m', "merge", OPT_FLAG, &merge, NULL,
-	 "Write each workload record once, with the sources of all records of the workload, and "
-	 "with the count that follows. They come behind the other records, of which equal ones "
-	 "are written once, too.",
+	 "Write each workload once, with the sources of all its records and the count that follows "
+	 "from them. Other records come first; of equal ones, only one is written.",
 	 NULL},
 	{'o', "output", OPT_FILE, &output, "FILE",
 	 "Write to FILE instead of standard output. FILE is replaced at the end, and only if no "

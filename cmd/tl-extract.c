@@ -81,7 +81,7 @@ static const struct opt opts[] = {
 	 "belong to no workload.",
 	 NULL},
 	{'j', "jobs", OPT_COUNT, &jobs, "N",
-	 "Read so many files at once. What is written is the same for any N. Default: as many as "
+	 "Read up to N files at once. What is written is the same for any N. Default: as many as "
 	 "there are CPUs to run on.",
 	 NULL},
 	{0, "max-bytes", OPT_COUNT, &max_bytes, "SIZE",

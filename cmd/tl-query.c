@@ -214,8 +214,8 @@ static int run_emit(struct query *q, struct err *e)
 	if (!r && text.n)
 		r = print_text(q->out, &text, e);
 	if (left)
-		opt_say(&program, "--emit=%s has no words for %lld of %lld workloads", emit_form,
-			(long long)left, (long long)n);
+		opt_say(&program, "--emit=%s has no words for %lld of %lld workload%s", emit_form,
+			(long long)left, (long long)n, n == 1 ? "" : "s");
 	free(works);
 	worklist_free(&c.works);
 	buf_free(&text);

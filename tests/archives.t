@@ -32,6 +32,14 @@ for f in inner.tar outer.zip outer.zip.zst; do
 	ok $? "$f: through a pipe, too"
 done
 
+# What is inside of a compressed file has no name of its own, and is not taken for an archive by that of the file.
+xz --format=lzma -kc one/rows.onnx >rows.onnx.lzma
+extract -q rows.onnx.lzma && [ -s out ] && [ ! -s err ]
+ok $? 'a model in an old form of xz'
+mkdir junk && cp one/rows.onnx junk && seq 100 >junk/a.tar
+extract -q junk && [ -s out ]
+ok $? 'a file that is called an archive, and is none, is passed over'
+
 # What goes wrong inside is said with all names, and the others go on.
 head -c 3000 one/rows.onnx >bad.onnx
 zip -q bad.zip bad.onnx

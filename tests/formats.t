@@ -45,4 +45,11 @@ same 'ResNet-18' torch/resnet18.pt2 onnx/resnet18.onnx.zst onnx/resnet18-dynamo.
 same 'a U-Net' torch/unet.pt2 onnx/unet.onnx.zst onnx/unet-dynamo.onnx.zst openvino/unet.xml.zst
 same 'a transformer' tensorflow/transformer.tar.zst tensorflow/transformer-frozen.pb.zst keras/transformer.keras keras/transformer-keras2.h5
 
+for folder in "$here"/networks/[a-z]*/; do
+	format=$(basename "$folder")
+	"$bin/tl-extract" -f "$format" /dev/null >/dev/null 2>"$tmp/err"
+	[ $? -eq 3 ]
+	ok $? "--format knows $format" || sed 's/^/# /' "$tmp/err"
+done
+
 echo "1..$n"

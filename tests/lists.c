@@ -194,6 +194,10 @@ static void test_benchdnn(void)
 /* Where a review found faults. */
 static void test_faults(void)
 {
+	lines("log", "--matmul\n5x7:7x9n\"a\"\n5x7:7x9n\"a\"\n", "5x7:7x9 x2", 0,
+	      "two problems of one name are two");
+	lines("csv", "op,prob\nmatmul,5x7:7x9\nmatmul,\"8x8:8x8\n", "5x7:7x9", 1,
+	      "a quote without an end");
 	static const char name[] = "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
 				   "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa";
 	char text[300];
@@ -257,6 +261,12 @@ static void test_trace(void)
 		      "\"Input Dims\":[[2,3,5,8],[2,3,6,8],[2,3,6,4]],\"Input type\":[\"float\","
 		      "\"float\",\"float\"]")),
 	      "6x5x8:6x8x6 computed; 6x5x6:6x6x4 computed", 0, "attention is two products");
+	lines(NULL,
+	      TRACE(EVENT("scaled_dot_product_attention", "1", "9", "\"Input Dims\":[[2,3,5,8],[2,3,6,8],[2,3,6,4]],\"Input type\":[\"float\",\"float\",\"float\"]") "," EVENT(
+		      "scaled_dot_product_attention", "20", "9",
+		      "\"Input Dims\":[[2,3,5,8],[2,3,6,8],[2,3,6,4]],\"Input type\":[\"float\",\"float\",\"float\"]")),
+	      "6x5x8:6x8x6 computed x2; 6x5x6:6x6x4 computed x2", 0,
+	      "twice attention is each of its products twice");
 	lines("trace", "[" EVENT("mm", "1", "2", MATRICES) "]", "5x7:7x9", 0, "a list of events");
 	lines("trace", "[" EVENT("mm", "1", "2", MATRICES), "5x7:7x9", 1, "one that is cut off");
 }

@@ -25,6 +25,7 @@ struct layer {
 	int64_t size, at; /* of a plain file */
 	int in_a_row;	  /* what was read last was not passed over before */
 	int is_given;
+	int is_nameless; /* its member is all that the archive has, and has no name */
 	struct buf name, around, label;
 	struct member member;
 	unsigned char *block;
@@ -225,6 +226,7 @@ static int name_member(struct input *in, struct layer *l, const char *name)
 	if (name)
 		buf_fmt(&l->label, ": %s", name);
 	buf_str(&l->name, name ? name : o ? o->name : in->path);
+	l->is_nameless = !name;
 	return 1;
 }
 
@@ -277,7 +279,8 @@ int input_enter(struct input *in, const unsigned char *head, size_t n, struct er
 	struct layer *l = in->top;
 	int r = 0;
 
-	if (!unpack_is_archive(l->name.s, head, n))
+	/* The name of what is around says nothing of what is inside. */
+	if (!unpack_is_archive(l->is_nameless ? "" : l->name.s, head, n))
 		return 0;
 	if (in->depth >= DEPTH)
 		return in->is_told_deep++ ? 0

@@ -336,11 +336,6 @@ void extract_free(struct extract *x)
 	worklist_free(&x->found);
 }
 
-void collect(struct collected *c, const struct workload *w, const char *label)
-{
-	work_add_source(worklist_put(&c->list, w, NULL, 0), label);
-}
-
 enum { CHUNK = 64 * 1024 };
 
 void collect_bytes(struct collected *c, const char *s, size_t n)
@@ -369,7 +364,7 @@ void collect_finish(struct extract *x, struct collected *c, const struct member 
 
 		for (size_t s = 0; s < k->source.n; s++) {
 			source.n = n;
-			extract_utf8(&source, k->source.item[s].value);
+			extract_utf8(&source, (const char *)k->source.item[s].value + 1);
 			work_add_source(to, source.s);
 		}
 	}

@@ -76,14 +76,13 @@ void extract_bad_line(struct extract *x, const struct member *m, int64_t line, c
 /* For the contents and the drawing, where they are asked for: a graph with its tasks. */
 void extract_show(struct extract *x, const char *model, const struct fates *f);
 
-/* Workloads of a list or log, whose hash is known only at its end: collect them with their labels
- * (the NODE of a source), then move them to the result. */
+/* Workloads of a list or log, whose hash is known only at its end: they are collected with their
+ * labels (":" and the NODE of a source), then moved to the result. */
 struct collected {
 	struct worklist list;
 	struct buf all; /* bytes to hash */
 	struct id hash;
 };
-void collect(struct collected *c, const struct workload *w, const char *label);
 void collect_bytes(struct collected *c, const char *s, size_t n);
 void collect_finish(struct extract *x, struct collected *c, const struct member *m);
 

@@ -27,7 +27,7 @@ struct worklist {
 struct work *worklist_put(struct worklist *l, const struct workload *w, const char *line, size_t n);
 /* The workload of a record that d holds the parse of, with the record's sources added to those that
  * it has; NULL: it is no such record. A record without sources stands for as many as it counts, in
- * a model of the name stem. instances: how many sources the record has. */
+ * a model of the name stem. instances: how many operators the record stands for. */
 struct work *worklist_merge(struct worklist *l, struct json_doc *d, struct arena *a,
 			    const char *stem, int64_t *instances, struct err *e);
 /* 1 if the source is new. */

@@ -8,7 +8,10 @@
 #include "lib/extract/list/onednn.h"
 #include "lib/extract/list/told.h"
 
-enum { COMBINATIONS_MAX = 1000 };
+enum {
+	COMBINATIONS_MAX = 1000,
+	VALUE_MAX_BYTES = 1000, /* of an option */
+};
 
 enum driver { NONE, CONV, MATMUL, IP, OTHER };
 enum option { DIR, DT, STAG, WTAG, BIA_DT, BIA_MASK, MB, POST_OPS, OPTIONS };
@@ -99,7 +102,10 @@ static void read_option(struct listing *l, struct batch_file *b, const char *s, 
 		if (n < k || memcmp(s, options[i].name, k) != 0)
 			continue;
 		buf_clear(value);
-		buf_add(value, s + k, n - k);
+		if (n - k > VALUE_MAX_BYTES)
+			listing_leave(l, options[i].name, "a value that is too long", 1, 0);
+		else
+			buf_add(value, s + k, n - k);
 	}
 	if (n > 8 && !memcmp(s, "--batch=", 8))
 		listing_leave(l, "--batch", "names another file", 1, 0);

@@ -33,6 +33,13 @@ static int add_posts(const struct blas_product *p, struct workload *w)
 	return -1;
 }
 
+void blas_types(struct blas_product *p, int a, int b, int d)
+{
+	p->is_other = a < 0 || b < 0 || d < 0;
+	if (!p->is_other)
+		p->dtype = (struct dtypes){(enum dtype)b, (enum dtype)a, (enum dtype)d};
+}
+
 void blas_take(struct listing *l, const struct blas_product *p, int64_t count)
 {
 	int64_t macs = told_product_macs(p->batch, p->m, p->k, p->n), batch = p->batch, rows = p->n;

@@ -16,6 +16,8 @@ struct blas_product {
 	const char *epilogue;	/* such as RELU_BIAS; NULL: none */
 };
 
+/* Sets the types of the library's left side, right side and result; -1: none of ours. */
+void blas_types(struct blas_product *p, int a, int b, int d);
 /* Takes or leaves it. */
 void blas_take(struct listing *l, const struct blas_product *p, int64_t count);
 

@@ -139,7 +139,7 @@ static int add_posts(const struct call *c, struct workload *w)
 	const char *mode = "activationDesc.mode";
 
 	w->post[w->npost++].kind = POST_BIAS;
-	if (number_of(c, "alpha2", 0) != 0)
+	if (strtod(value_of(c, "alpha2"), NULL) != 0)
 		w->post[w->npost++].kind = POST_ADD;
 	if (is_value(c, mode, "CUDNN_ACTIVATION_IDENTITY"))
 		return 0;
@@ -173,10 +173,14 @@ static void take_conv(struct listing *l, const struct call *c)
 	struct err e = ERR_INIT;
 	struct workload w;
 	const char *why = NULL;
+	int64_t macs;
 
-	if (conv_of(c, "xDesc", &t, &is_last))
-		why = "its descriptors are not told";
-	else if (types_of(c, &t.dtype))
+	if (conv_of(c, "xDesc", &t, &is_last)) {
+		listing_leave(l, c->function, "its descriptors are not told", 1, -1);
+		return;
+	}
+	macs = told_conv_macs(&t);
+	if (types_of(c, &t.dtype))
 		why = "of other types";
 	else if (told_conv(&t, is_last, &w, &e))
 		why = e.msg;
@@ -185,7 +189,7 @@ static void take_conv(struct listing *l, const struct call *c)
 	else if (workload_finish(&w, &e))
 		why = e.msg;
 	if (why)
-		listing_leave(l, c->function, why, 1, told_conv_macs(&t));
+		listing_leave(l, c->function, why, 1, macs);
 	else
 		listing_take(l, &w, "", 0, 1);
 }

@@ -1,8 +1,7 @@
 /* Lists of workloads as comma-separated values: a header of op, prob and, where wanted, layout,
  * post, rhs (const or computed), dtype and count in any order, then a row for each. Post-ops are
- * joined by
- * '+' (or by commas, quoted): "bias+relu". Instead of op and prob there may be a column for each
- * dimension (columns.h). */
+ * joined by '+' (or by commas, quoted): "bias+relu". Instead of op and prob there may be a column
+ * for each dimension (columns.h). */
 #include <csv.h>
 #include <stdlib.h>
 #include <string.h>
@@ -194,7 +193,12 @@ static int parse(struct reader *r, struct csv_parser *p, struct err *e)
 	}
 	if (s < 0)
 		return -1;
-	csv_fini(p, on_field, on_row, r);
+	if (csv_fini(p, on_field, on_row, r) && r->header_done) {
+		err_set(&r->e, "a quote has no end");
+		r->l.line++;
+		listing_bad(&r->l, &r->e);
+		return 0;
+	}
 	if (!r->header_done)
 		check_header(r);
 	if (r->broken)

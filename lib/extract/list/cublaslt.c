@@ -76,14 +76,6 @@ static int type_of(const char *group)
 	return told_dtype(s, n);
 }
 
-/* The library's left side is our right one. */
-static void set_types(struct blas_product *p, int a, int b, int d)
-{
-	p->is_other = a < 0 || b < 0 || d < 0;
-	if (!p->is_other)
-		p->dtype = (struct dtypes){(enum dtype)b, (enum dtype)a, (enum dtype)d};
-}
-
 static int is_transposed(const char *compute, const char *lower, const char *upper)
 {
 	return is_value(compute, lower, "OP_T") || is_value(compute, upper, "OP_T") ||
@@ -134,7 +126,7 @@ static void read(struct listing *l, void *state, char *line)
 		p.m = p.n;
 		p.n = rows;
 	}
-	set_types(&p, type_of(a), type_of(b), type_of(d));
+	blas_types(&p, type_of(a), type_of(b), type_of(d));
 	p.is_shared = p.batch > 1 && number_of(a, "stridedBatchOffset", 1) == 0;
 	p.is_added = beta && strtod(beta + 6, NULL) != 0;
 	p.epilogue = epilogue_of(compute, epilogue, sizeof epilogue);

@@ -14,8 +14,8 @@ struct elements {
 	int64_t too_long;  /* objects that were passed over */
 
 	/* Private. */
-	int depth, from; /* from: the depth at which the object began, 0: there is none */
-	char outer[2];	 /* what the two outermost levels are: '{' or '[' */
+	int64_t depth, from; /* from: the depth at which the object began, 0: there is none */
+	char outer[2];	     /* what the two outermost levels are: '{' or '[' */
 	int in_string, escaped, drop;
 };
 

@@ -63,14 +63,15 @@ static void count_kind(struct listing *l, struct listed *k, int64_t n, int64_t m
 	l->last = k;
 }
 
-/* "LINE", "LINE:NAME", and "*I" behind them for one of several. */
+/* ":LINE", ":LINE:NAME", and "*I" behind them for one of several. It begins with a colon because
+ * the part of a source that names the model is empty here. */
 static void add_source(struct listing *l, struct work *k, const char *name, size_t n, int64_t i)
 {
 	char label[LABEL_MAX], instance[24] = "";
 
 	if (i)
 		snprintf(instance, sizeof instance, "*%lld", (long long)i);
-	snprintf(label, sizeof label, "%lld%s%.*s%s", (long long)l->line, n ? ":" : "",
+	snprintf(label, sizeof label, ":%lld%s%.*s%s", (long long)l->line, n ? ":" : "",
 		 n < NAME_MAX_BYTES ? (int)n : NAME_MAX_BYTES, name, instance);
 	work_add_source(k, label);
 	l->taken++;

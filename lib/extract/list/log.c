@@ -28,7 +28,7 @@ static int claims(const char *name, const unsigned char *head, size_t n)
 
 	(void)name;
 	for (size_t i = 0; i < n; i++)
-		if (head[i] < ' ' && !strchr("\t\r\n\033", head[i]))
+		if (!head[i] || (head[i] < ' ' && !strchr("\t\r\n\033", head[i])))
 			return 0;
 	memcpy(text, head, n);
 	text[n] = 0;

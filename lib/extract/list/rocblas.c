@@ -68,14 +68,6 @@ static int type_of(const struct command *c, int i)
 	return c->value[i] ? told_dtype(c->value[i], c->length[i]) : DTYPE_F32;
 }
 
-/* The library's left side is our right one. */
-static void set_types(struct blas_product *p, int a, int b, int c)
-{
-	p->is_other = a < 0 || b < 0 || c < 0;
-	if (!p->is_other)
-		p->dtype = (struct dtypes){(enum dtype)b, (enum dtype)a, (enum dtype)c};
-}
-
 /* Is a text with what is behind it, "T" or "0.000", the number 0? */
 static int is_zero(const struct command *c, int i)
 {
@@ -106,7 +98,7 @@ static void take_command(struct listing *l, const char *line)
 	p.n = command_int(&c, N, 128);
 	p.k = command_int(&c, K, 128);
 	p.batch = command_int(&c, BATCH, 1);
-	set_types(&p, type_of(&c, TYPE_A), type_of(&c, TYPE_B), type_of(&c, TYPE_C));
+	blas_types(&p, type_of(&c, TYPE_A), type_of(&c, TYPE_B), type_of(&c, TYPE_C));
 	p.is_shared = p.batch > 1 && command_int(&c, STRIDE_A, 1) == 0;
 	p.is_added = !is_zero(&c, BETA);
 	if (lt && (c.value[BIAS] || c.value[ACTIVATION])) {
@@ -123,32 +115,38 @@ static void take_command(struct listing *l, const char *line)
 	blas_take(l, &p, 1);
 }
 
-/* The number behind a name of a line in YAML, or other. */
-static int64_t number_of(const char *line, const char *name, int64_t other)
+/* What is behind "NAME:" of a line in YAML; NULL: the name is not there. */
+static const char *behind(const char *line, const char *name)
 {
 	size_t n = strlen(name);
 
-	for (const char *s = strstr(line, name); s; s = strstr(s + 1, name)) {
-		char *end;
-		int64_t v;
-
-		if (s == line || !strchr(" {,", s[-1]) || s[n] != ':')
-			continue;
-		v = strtoll(s + n + 1, &end, 10);
-		return end == s + n + 1 || v < 0 || v > INT32_MAX ? -1 : v;
-	}
-	return other;
+	for (const char *s = strstr(line, name); s; s = strstr(s + 1, name))
+		if (s > line && strchr(" {,", s[-1]) && s[n] == ':')
+			return s + n + 1;
+	return NULL;
 }
 
-/* The type in a_type: "f32_r", or -1. */
+/* The number there, or other; -1: it is none, or absurd. */
+static int64_t number_of(const char *line, const char *name, int64_t other)
+{
+	const char *s = behind(line, name);
+	char *end;
+	int64_t v;
+
+	if (!s)
+		return other;
+	v = strtoll(s, &end, 10);
+	return end == s || v < 0 || v > INT32_MAX ? -1 : v;
+}
+
+/* The type there, as "f32_r" is one; -1: none of ours. */
 static int yaml_type(const char *line, const char *name)
 {
-	const char *s = strstr(line, name);
+	const char *s = behind(line, name);
 
 	if (!s)
 		return -1;
-	s += strcspn(s, ":");
-	s += strspn(s, ": \"'");
+	s += strspn(s, " \"'");
 	return told_dtype(s, strcspn(s, "\"', }"));
 }
 
@@ -160,7 +158,7 @@ static void take_counted(struct listing *l, const char *line)
 				 .m = number_of(line, "M", -1),
 				 .n = number_of(line, "N", -1),
 				 .k = number_of(line, "K", -1)};
-	const char *beta = strstr(line, " beta: ");
+	const char *beta = behind(line, "beta");
 	char name[40];
 	size_t n;
 
@@ -171,12 +169,12 @@ static void take_counted(struct listing *l, const char *line)
 	name[n] = 0;
 	p.name = name;
 	if (strstr(name, "gemm_ex") || strstr(name, "batched_ex"))
-		set_types(&p, yaml_type(line, "a_type"), yaml_type(line, "b_type"),
-			  yaml_type(line, "c_type"));
+		blas_types(&p, yaml_type(line, "a_type"), yaml_type(line, "b_type"),
+			   yaml_type(line, "c_type"));
 	else
 		p.is_other = !strstr(name, "sgemm");
 	p.is_shared = p.batch > 1 && number_of(line, "stride_a", 1) == 0;
-	p.is_added = beta && strtod(beta + 7, NULL) != 0;
+	p.is_added = beta && strtod(beta, NULL) != 0;
 	if (count < 1 || count > LISTING_COUNT_MAX)
 		count = 1;
 	if (strstr(name, "gemm"))
