@@ -69,9 +69,13 @@ static const struct input *input_of(const struct inputs *in, int i)
 static int numbers_of(const struct inputs *in, int i, int64_t v[RANK])
 {
 	const struct json *c = i < in->n ? in->in[i].concrete : NULL;
-	const char *s = c && c->type == JSON_STR ? c->s : "", *end = c ? c->s + c->n : s;
+	const char *s, *end;
 	int n = 0;
 
+	if (!c || c->type != JSON_STR)
+		return -1;
+	s = c->s;
+	end = s + c->n;
 	while (s < end && n < RANK) {
 		char *stop;
 
