@@ -44,6 +44,8 @@ static const struct row rows[] = {
 	{"BatchToSpace", infer_space_to_batch, MOVES},
 	{"BlockChannels", infer_block_channels, MOVES},
 	{"RepeatHeads", infer_repeat_heads, MOVES},
+	{"Repeat", infer_repeat, MOVES},
+	{"SwapAxes", infer_swap_axes, MOVES},
 	{"Gemm", infer_gemm, SAME},
 	{"MatMul", infer_matmul, SAME},
 	{"MatMulInteger", infer_matmul, INT32},

@@ -4,12 +4,13 @@
  * Operators are rows of a table in infer.c; their functions are in infer_window.c (what slides a
  * window), infer_image.c (what pads, resizes and rearranges images), infer_matrix.c (products,
  * reductions, recurrent networks), infer_einsum.c, infer_move.c and infer_pick.c
- * (what only moves elements, or picks some), infer_make.c (constants and sizes), infer_like.c (what
- * keeps or broadcasts shapes), infer_sequence.c (lists of tensors), infer_body.c (graphs inside),
- * infer_signal.c (what is rare) and fold.c and fold_move.c (arithmetic on elements). A function
- * sets what it can and leaves the rest unknown; -1 is for a graph that contradicts itself. An
- * operator without a row leaves its outputs unknown, unless the file declares them, and everything
- * that depends on them carries its type as blame.
+ * (what only moves elements, or picks some), infer_rearrange.c (the same, in ways that ONNX does
+ * not have), infer_make.c (constants and sizes), infer_like.c (what keeps or broadcasts shapes),
+ * infer_sequence.c (lists of tensors), infer_body.c (graphs inside), infer_signal.c (what is rare)
+ * and fold.c and fold_move.c (arithmetic on elements). A function sets what it can and leaves the
+ * rest unknown; -1 is for a graph that contradicts itself. An operator without a row leaves its
+ * outputs unknown, unless the file declares them, and everything that depends on them carries its
+ * type as blame.
  *
  * Inputs: --shape wins; then a fixed dimension of the file; then the size of its symbol, which
  * --dim gives, or --shape of another input. A symbol that is named like a batch, or else an open
@@ -82,6 +83,9 @@ struct input_shape *infer_given_shape(const struct infer_options *o, const char 
 int64_t infer_given_dim(const struct infer_options *o, const char *name);
 
 typedef int infer_fn(struct infer *x, const struct graph_node *n, struct err *e);
+
+/* A "ceil_mode" that ONNX does not have: a last window counts even if it begins behind the data. */
+enum { CEIL_ALWAYS = 2 };
 
 /* The geometry of a sliding window, resolved: explicit or automatic padding, defaults filled in. */
 struct window {
@@ -167,6 +171,7 @@ infer_fn infer_concat, infer_split, infer_slice, infer_gather, infer_gather_elem
 infer_fn infer_regions, infer_col2im, infer_center, infer_grid, infer_det, infer_dft, infer_stft,
 	infer_window, infer_mel, infer_multinomial, infer_loss, infer_random, infer_unique,
 	infer_compress, infer_patterns, infer_causal_conv, infer_unpool, infer_block_channels;
+infer_fn infer_reshape_codes, infer_repeat, infer_swap_axes;
 infer_fn infer_if, infer_loop, infer_scan;
 infer_fn infer_sequence_construct, infer_sequence_insert, infer_sequence_erase, infer_sequence_at,
 	infer_sequence_length, infer_split_to_sequence, infer_concat_from_sequence;

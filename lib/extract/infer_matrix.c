@@ -128,6 +128,8 @@ int infer_reduce(struct infer *x, const struct graph_node *n, struct err *e)
 		if (infer_axis(axes[i], in->shape.rank) < 0)
 			return infer_bad(x, n, e, "reduces a dimension that is not there");
 	mark_axes(&in->shape, given, naxes, axes, !node_int(n, "noop_with_empty_axes", 0), reduced);
+	for (int i = 0; node_int(n, "exclude", 0) && i < in->shape.rank; i++)
+		reduced[i] = !reduced[i]; /* not of ONNX: all axes but these */
 	for (int i = 0; i < in->shape.rank; i++) {
 		if (given < 0)
 			s.dim[s.rank++] = DIM_UNKNOWN;

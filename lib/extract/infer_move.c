@@ -199,6 +199,8 @@ int infer_reshape(struct infer *x, const struct graph_node *n, struct err *e)
 
 	if (!in)
 		return infer_lacks(x, n, e);
+	if (node_int(n, "codes", 0)) /* not of ONNX */
+		return infer_reshape_codes(x, n, e);
 	given = infer_list(x->g, n, "shape", 1, &count, &want);
 	if (!given)
 		return infer_lacks(x, n, e);

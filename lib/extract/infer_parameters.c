@@ -1,10 +1,10 @@
 /* Parameters whose shapes a file does not tell, because they follow from the data: of Keras' layers
  * and MXNet's operators only the number of filters or units is known.
  *
- * A node says it by an attribute that ONNX does not have: "filters" of Conv and ConvTranspose,
- * "units" of MatMul, whose right side is (or with transB: is transposed) rows x units, "units_like"
- * with the value whose last dimension is their number, and "hidden_size" of a recurrent network,
- * which ONNX has, too.
+ * A node says it by an attribute that ONNX does not have: "filters" of Conv, DeformConv and
+ * ConvTranspose, "units" of MatMul, whose right side is (or with transB: is transposed) rows x
+ * units, "units_like" with the value whose last dimension is their number, and "hidden_size" of a
+ * recurrent network, which ONNX has, too.
  */
 #include <string.h>
 
@@ -25,23 +25,24 @@ static int is_size(int64_t n)
 	return n > 0 && n <= MOST;
 }
 
-static void set(struct value *v, int rank, const int64_t *dim)
+/* Reals of the type of the data, if the file does not tell it. */
+static void set(struct value *v, const struct value *data, int rank, const int64_t *dim)
 {
 	if (!v)
 		return;
 	v->shape.rank = rank;
 	memcpy(v->shape.dim, dim, sizeof *dim * (size_t)rank);
 	if (v->elem == VALUE_UNKNOWN)
-		v->elem = VALUE_F32;
+		v->elem = elem_is_real(data->elem) ? data->elem : VALUE_F32;
 }
 
-static void filters(struct infer *x, const struct graph_node *n, const struct shape *data)
+static void filters(struct infer *x, const struct graph_node *n, const struct value *data)
 {
 	const struct attr *kernel = node_attr(n, "kernel_shape");
-	const int is_transposed = node_is(n, "ConvTranspose"), rank = data->rank;
+	const int is_transposed = node_is(n, "ConvTranspose"), rank = data->shape.rank;
 	int64_t count = node_int(n, "filters", 0), groups = node_int(n, "group", 1),
 		dim[GRAPH_MAX_RANK];
-	int64_t channels = rank > 2 ? data->dim[node_channel(n, rank)] : -1;
+	int64_t channels = rank > 2 ? data->shape.dim[node_channel(n, rank)] : -1;
 
 	if (!kernel || kernel->nints != rank - 2 || channels < 1 || n->filter)
 		return;
@@ -54,34 +55,34 @@ static void filters(struct infer *x, const struct graph_node *n, const struct sh
 	dim[0] = is_transposed ? channels : count;
 	dim[1] = is_transposed ? count / groups : channels / groups;
 	memcpy(dim + 2, kernel->ints, sizeof *dim * (size_t)(rank - 2));
-	set(unknown(x, n, 1), rank, dim);
-	set(unknown(x, n, 2), 1, &count);
+	set(unknown(x, n, 1), data, rank, dim);
+	set(unknown(x, n, 2), data, 1, &count);
 }
 
-static void units(struct infer *x, const struct graph_node *n, const struct shape *data)
+static void units(struct infer *x, const struct graph_node *n, const struct value *data)
 {
 	const int like = (int)node_int(n, "units_like", -1);
 	const struct shape *other =
 		like >= 0 && like < x->g->nvalue ? &x->g->value[like]->shape : NULL;
 	int64_t count =
 		other && other->rank > 0 ? other->dim[other->rank - 1] : node_int(n, "units", 0);
-	const int64_t rows = data->rank > 0 ? data->dim[data->rank - 1] : -1;
+	const int64_t rows = data->shape.rank > 0 ? data->shape.dim[data->shape.rank - 1] : -1;
 	const int64_t dim[] = {rows, count}, turned[] = {count, rows};
 
 	if (is_size(count) && is_size(rows))
-		set(unknown(x, n, 1), 2, node_int(n, "transB", 0) ? turned : dim);
+		set(unknown(x, n, 1), data, 2, node_int(n, "transB", 0) ? turned : dim);
 }
 
-static void recurrent(struct infer *x, const struct graph_node *n, const struct shape *data)
+static void recurrent(struct infer *x, const struct graph_node *n, const struct value *data)
 {
 	const int64_t hidden = node_int(n, "hidden_size", 0);
 	const int64_t gates = node_is(n, "LSTM") ? 4 : node_is(n, "GRU") ? 3 : 1;
 	const int64_t dirs = strcmp(node_str(n, "direction", "forward"), "bidirectional") ? 1 : 2;
 
-	if (!is_size(hidden) || data->rank != 3 || !is_size(data->dim[2]))
+	if (!is_size(hidden) || data->shape.rank != 3 || !is_size(data->shape.dim[2]))
 		return;
-	set(unknown(x, n, 1), 3, (const int64_t[]){dirs, gates * hidden, data->dim[2]});
-	set(unknown(x, n, 2), 3, (const int64_t[]){dirs, gates * hidden, hidden});
+	set(unknown(x, n, 1), data, 3, (const int64_t[]){dirs, gates * hidden, data->shape.dim[2]});
+	set(unknown(x, n, 2), data, 3, (const int64_t[]){dirs, gates * hidden, hidden});
 }
 
 void infer_parameters(struct infer *x, const struct graph_node *n)
@@ -90,10 +91,10 @@ void infer_parameters(struct infer *x, const struct graph_node *n)
 
 	if (!data || data->shape.rank < 0)
 		return;
-	if (node_is(n, "Conv") || node_is(n, "ConvTranspose"))
-		filters(x, n, &data->shape);
+	if (node_is(n, "Conv") || node_is(n, "ConvTranspose") || node_is(n, "DeformConv"))
+		filters(x, n, data);
 	else if (node_is(n, "MatMul"))
-		units(x, n, &data->shape);
+		units(x, n, data);
 	else if (node_is(n, "LSTM") || node_is(n, "GRU") || node_is(n, "RNN"))
-		recurrent(x, n, &data->shape);
+		recurrent(x, n, data);
 }

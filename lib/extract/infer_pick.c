@@ -181,6 +181,11 @@ int infer_gather_nd(struct infer *x, const struct graph_node *n, struct err *e)
 		return 0;
 	s = index->shape;
 	depth = s.dim[--s.rank];
+	if (node_int(n, "tuples_first",
+		     0)) { /* not of ONNX: a tuple is along the first dimension */
+		depth = index->shape.dim[0];
+		memcpy(s.dim, index->shape.dim + 1, sizeof *s.dim * (size_t)s.rank);
+	}
 	if (depth < 0)
 		return 0;
 	if (batch < 0 || depth > in->shape.rank || batch + depth > in->shape.rank)

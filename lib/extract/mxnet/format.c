@@ -1,8 +1,9 @@
-/* Networks of MXNet. */
+/* Networks of MXNet. Their parameters, in a file NAME-0000.params, are not read. */
 #include "lib/extract/extract.h"
 #include "lib/extract/model.h"
 #include "lib/extract/mxnet/mxnet.h"
 
+/* Nodes without inputs, which are variables, come first. */
 static int claims(const char *name, const unsigned char *head, size_t n)
 {
 	(void)name;
@@ -21,5 +22,5 @@ static int read(struct extract *x, struct member *m, struct err *e)
 	return r;
 }
 
-const struct format format_mxnet = {
-	"mxnet", "a network of MXNet", {"-symbol", ".symbol"}, claims, read, 1};
+const struct format format_mxnet = {"mxnet", "an MXNet symbol", {"-symbol"}, claims, read,
+				    1}; /* NAME-symbol.json */

@@ -1,6 +1,7 @@
-/* Networks of MXNet: NAME-symbol.json, the nodes of a graph with their attributes as texts. Weights
- * lie in another file; their shapes follow from the data (infer_parameters.c), and the data's shape
- * from --shape.
+/* MXNet models: the JSON of a symbol (NAME-symbol.json), as MXNet 0.8 to 1.9 and Gluon write it.
+ *
+ * A symbol tells no shapes but, now and then, those of variables. Parameters have the shapes that
+ * follow from the data (infer_parameters.c).
  */
 #ifndef TL_EXTRACT_MXNET_MXNET_H
 #define TL_EXTRACT_MXNET_MXNET_H
@@ -11,27 +12,26 @@
 
 enum { MXNET_OPSET = 13 }; /* of ONNX, whose rules hold for what operators become */
 
-/* The graph of a network, linked. An input without a shape, in the file or the options, is refused.
- */
+/* The graph of a symbol, linked. A variable is an input if --shape names it, or if no operator
+ * reads it as a parameter. */
 int mxnet_read(struct graph *g, const struct json_doc *d, const struct infer_options *o,
 	       struct err *e);
 
-/* An operator with its values in the graph. */
-struct mxnet_node {
+/* A node of a symbol. */
+struct mx_op {
 	struct build *b;
 	const struct json_doc *doc;
-	const struct json *attrs;
+	const struct json *node;
 	const char *name, *type;
-	int *in, nin, *out, nout;
+	const int *in;
+	int nin;
+	const int *out; /* one at least */
+	int nout;
 };
 
-/* Adds the nodes that it becomes. */
-void mxnet_operator(const struct mxnet_node *n);
-/* Is input i of such an operator a parameter? */
-int mxnet_is_parameter(const char *type, int i);
-/* An attribute as text, "" if there is none. */
-const char *mxnet_text(const struct mxnet_node *n, const char *key);
-/* The numbers in "(3, 3)" or "3". Returns how many; -1: more than a tensor can have dimensions. */
-int mxnet_numbers(const char *text, int64_t v[GRAPH_MAX_RANK]);
+/* How many of the inputs of an operator are data, those behind being parameters; 0: all. */
+int mxnet_data_inputs(const char *type);
+/* Adds the nodes that the operator becomes. */
+void mxnet_operator(const struct mx_op *o);
 
 #endif

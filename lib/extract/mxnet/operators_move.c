@@ -1,0 +1,401 @@
+/* Operators that only move elements, or pick some, or make constants. */
+#include <string.h>
+
+#include "lib/extract/compose.h"
+#include "lib/extract/mxnet/operator.h"
+
+enum { MOST_PARTS = 1 << 12 };
+
+/* ---- shapes ---- */
+
+int mx_reshape_codes(const struct mx_op *o, const char *onnx)
+{
+	int64_t v[GRAPH_MAX_RANK];
+	const char *old = mx_text(o, "target_shape", NULL); /* of MXNet before 0.9; 0: the rest */
+	int n = mx_ints(o, "shape", v);
+
+	(void)onnx;
+	if (n < 1 && old) {
+		n = mx_list(old, v);
+		for (int i = 0; i < n; i++)
+			v[i] = v[i] ? v[i] : -1;
+		if (n > 0 && mx_flag(o, "keep_highest", 0))
+			v[0] = 0;
+	}
+	if (n < 1)
+		return -1;
+	mx_reshape_to(o, o->in[0], v, n, mx_flag(o, "reverse", 0), o->out[0]);
+	return 0;
+}
+
+/* The sizes begin:end of a value. */
+static int sizes(const struct mx_op *o, int of, int64_t begin, int64_t end)
+{
+	struct graph_node *n;
+	int all, some;
+
+	mx_step(o, "Shape", of, &all);
+	if (begin == 0 && end == INT64_MAX)
+		return all;
+	n = mx_step(o, "Slice", all, &some);
+	build_ints(o->b, n, "starts", &begin, 1);
+	build_ints(o->b, n, "ends", &end, 1);
+	return some;
+}
+
+/* Dimensions lhs_begin:lhs_end become those of the second input. */
+int mx_reshape_like(const struct mx_op *o, const char *onnx)
+{
+	const int64_t first = mx_int(o, "lhs_begin", 0), end = mx_int(o, "lhs_end", INT64_MAX);
+	int part[3], n = 0, in[2];
+
+	if (o->nin < 2)
+		return -1;
+	if (first != 0)
+		part[n++] = sizes(o, o->in[0], 0, first);
+	part[n++] = sizes(o, o->in[1], mx_int(o, "rhs_begin", 0), mx_int(o, "rhs_end", INT64_MAX));
+	if (end != INT64_MAX)
+		part[n++] = sizes(o, o->in[0], end, INT64_MAX);
+	in[0] = o->in[0];
+	in[1] = part[0];
+	if (n > 1) {
+		in[1] = mx_part(o, "sizes");
+		build_int(o->b, build_node(o->b, "Concat", part, n, &in[1], 1), "axis", 0);
+	}
+	mx_node(o, onnx, in, 2);
+	return 0;
+}
+
+int mx_flatten(const struct mx_op *o, const char *onnx)
+{
+	build_int(o->b, mx_node(o, onnx, o->in, 1), "axis", 1);
+	return 0;
+}
+
+int mx_permute(const struct mx_op *o, const char *onnx)
+{
+	int64_t v[GRAPH_MAX_RANK];
+	const int n = mx_ints(o, "axes", v);
+	struct graph_node *node = mx_node(o, onnx, o->in, 1);
+
+	if (n > 0) /* none: all, backwards */
+		build_ints(o->b, node, "perm", v, n);
+	return 0;
+}
+
+int mx_swap(const struct mx_op *o, const char *onnx)
+{
+	const int64_t v[] = {mx_int(o, "dim1", 0), mx_int(o, "dim2", 0)};
+
+	build_ints(o->b, mx_node(o, onnx, o->in, 1), "axes", v, 2);
+	return 0;
+}
+
+int mx_expand_dims(const struct mx_op *o, const char *onnx)
+{
+	const int64_t axis = mx_int(o, "axis", 0);
+
+	build_ints(o->b, mx_node(o, onnx, o->in, 1), "axes", &axis, 1);
+	return 0;
+}
+
+int mx_squeeze(const struct mx_op *o, const char *onnx)
+{
+	int64_t v[GRAPH_MAX_RANK];
+	const int n = mx_ints(o, "axis", v);
+	struct graph_node *node = mx_node(o, onnx, o->in, 1);
+
+	if (n > 0)
+		build_ints(o->b, node, "axes", v, n);
+	return 0;
+}
+
+/* ---- joining and splitting ---- */
+
+int mx_concat(const struct mx_op *o, const char *onnx)
+{
+	build_int(o->b, mx_node(o, onnx, o->in, o->nin), "axis", mx_int(o, "dim", 1));
+	return 0;
+}
+
+int mx_stack(const struct mx_op *o, const char *onnx)
+{
+	(void)onnx;
+	return compose_pack(o->b, o->in, o->nin, o->out[0], mx_int(o, "axis", 0));
+}
+
+/* n outputs, of which some may not be read by any node. */
+static int split(const struct mx_op *o, int n, int axis, int size)
+{
+	int *part = arena_array(o->b->a, int, n);
+	const int in[] = {o->in[0], size};
+
+	for (int i = 0; i < n; i++)
+		part[i] = i < o->nout ? o->out[i] : -1;
+	if (mx_flag(o, "squeeze_axis", 0) && size < 0)
+		compose_unpack(o->b, o->in[0], part, n, axis);
+	else
+		build_int(o->b, build_node(o->b, "Split", in, size < 0 ? 1 : 2, part, n), "axis",
+			  axis);
+	return 0;
+}
+
+int mx_split(const struct mx_op *o, const char *onnx)
+{
+	const int64_t n = mx_int(o, "num_outputs", 0), axis = mx_int(o, "axis", 1);
+
+	(void)onnx;
+	if (n < 1 || n > MOST_PARTS || axis < -GRAPH_MAX_RANK || axis >= GRAPH_MAX_RANK)
+		return -1;
+	return split(o, (int)n, (int)axis, -1);
+}
+
+/* At the places that are told, the first of which is 0; the last part has what is left. */
+int mx_split_at(const struct mx_op *o, const char *onnx)
+{
+	int64_t v[GRAPH_MAX_RANK], axis = mx_int(o, "axis", 1), end;
+	const int n = mx_ints(o, "indices", v);
+	struct graph_node *node;
+
+	(void)onnx;
+	if (axis < -GRAPH_MAX_RANK || axis >= GRAPH_MAX_RANK)
+		return -1;
+	if (mx_int(o, "sections", 0) > 0 && mx_int(o, "sections", 0) <= MOST_PARTS)
+		return split(o, (int)mx_int(o, "sections", 0), (int)axis, -1);
+	if (n < 1 || mx_flag(o, "squeeze_axis", 0))
+		return -1;
+	for (int i = 0; i < n && i < o->nout; i++) {
+		end = i + 1 < n ? v[i + 1] : INT64_MAX;
+		node = build_node(o->b, "Slice", o->in, 1, &o->out[i], 1);
+		build_ints(o->b, node, "starts", &v[i], 1);
+		build_ints(o->b, node, "ends", &end, 1);
+		build_ints(o->b, node, "axes", &axis, 1);
+	}
+	return 0;
+}
+
+/* ---- parts ---- */
+
+int mx_slice(const struct mx_op *o, const char *onnx)
+{
+	int64_t start[GRAPH_MAX_RANK], end[GRAPH_MAX_RANK], step[GRAPH_MAX_RANK];
+	const int n = mx_ints(o, "begin", start), steps = mx_ints(o, "step", step);
+	struct graph_node *node;
+
+	if (n < 1 || mx_ints(o, "end", end) != n || (steps > 0 && steps != n))
+		return -1;
+	for (int i = 0; i < n; i++) {
+		if (steps <= 0 || step[i] == INT_UNKNOWN)
+			step[i] = 1;
+		if (start[i] == INT_UNKNOWN)
+			start[i] = step[i] < 0 ? INT64_MAX : 0;
+		if (end[i] == INT_UNKNOWN)
+			end[i] = step[i] < 0 ? -INT64_MAX : INT64_MAX;
+	}
+	node = mx_node(o, onnx, o->in, 1);
+	build_ints(o->b, node, "starts", start, n);
+	build_ints(o->b, node, "ends", end, n);
+	build_ints(o->b, node, "steps", step, n);
+	return 0;
+}
+
+int mx_slice_axis(const struct mx_op *o, const char *onnx)
+{
+	const int64_t axis = mx_int(o, "axis", 0), begin = mx_int(o, "begin", 0),
+		      end = mx_int(o, "end", INT64_MAX);
+	struct graph_node *n = mx_node(o, onnx, o->in, 1);
+
+	build_ints(o->b, n, "starts", &begin, 1);
+	build_ints(o->b, n, "ends", &end, 1);
+	build_ints(o->b, n, "axes", &axis, 1);
+	return 0;
+}
+
+/* To the size of the second input, in all dimensions or in some. */
+int mx_slice_like(const struct mx_op *o, const char *onnx)
+{
+	static const int64_t space[] = {2, 3};
+	int64_t axes[GRAPH_MAX_RANK];
+	const int is_crop = !strcmp(o->type, "Crop"), n = is_crop ? 2 : mx_ints(o, "axes", axes);
+	int in[] = {o->in[0], -1, -1, -1}, pick[2], same[2];
+
+	(void)onnx;
+	if (o->nin < 2)
+		return -1;
+	in[2] = sizes(o, o->in[1], 0, INT64_MAX);
+	if (n > 0) {
+		in[3] = mx_integers(o, is_crop ? space : axes, n);
+		pick[0] = in[2];
+		pick[1] = in[3];
+		in[2] = mx_part(o, "ends");
+		build_node(o->b, "Gather", pick, 2, &in[2], 1);
+	}
+	same[0] = same[1] = in[2];
+	in[1] = mx_part(o, "zeros");
+	build_node(o->b, "Sub", same, 2, &in[1], 1);
+	mx_node(o, "Slice", in, n > 0 ? 4 : 3);
+	return 0;
+}
+
+int mx_take(const struct mx_op *o, const char *onnx)
+{
+	if (o->nin < 2)
+		return -1;
+	build_int(o->b, mx_node(o, onnx, o->in, 2), "axis", mx_int(o, "axis", 0));
+	return 0;
+}
+
+int mx_gather_nd(const struct mx_op *o, const char *onnx)
+{
+	if (o->nin < 2)
+		return -1;
+	build_int(o->b, mx_node(o, onnx, o->in, 2), "tuples_first", 1);
+	return 0;
+}
+
+int mx_one_hot(const struct mx_op *o, const char *onnx)
+{
+	const int64_t depth = mx_int(o, "depth", 0);
+	const double values[] = {0, 1};
+	int in[] = {o->in[0], -1, -1};
+
+	if (depth < 1)
+		return -1;
+	in[1] = mx_integers(o, &depth, 1);
+	in[2] = build_numbers(o->b, values, 2);
+	mx_node(o, onnx, in, 3);
+	return 0;
+}
+
+int mx_top(const struct mx_op *o, const char *onnx)
+{
+	const int is_both = mx_is(o, "ret_typ", "both"), is_value = mx_is(o, "ret_typ", "value");
+	const int made[] = {is_both || is_value ? o->out[0] : -1,
+			    is_value  ? -1
+			    : is_both ? o->nout > 1 ? o->out[1] : -1
+				      : o->out[0]};
+	const int64_t axis = mx_int(o, "axis", -1), k = mx_int(o, "k", 1);
+	struct graph_node *n;
+
+	if (mx_is(o, "ret_typ", "mask") || mx_is(o, "axis", "None") || k < 1)
+		return -1;
+	n = build_node(o->b, onnx, o->in, 1, made, 2);
+	build_int(o->b, n, "axis", axis);
+	build_int(o->b, n, "k", k);
+	return 0;
+}
+
+/* ---- repeating ---- */
+
+/* 0 keeps a size. */
+int mx_broadcast_to(const struct mx_op *o, const char *onnx)
+{
+	int64_t v[GRAPH_MAX_RANK];
+	const int n = mx_ints(o, "shape", v);
+	int in[2];
+
+	if (n < 1)
+		return -1;
+	for (int i = 0; i < n; i++)
+		v[i] = v[i] ? v[i] : 1;
+	in[0] = o->in[0];
+	in[1] = mx_integers(o, v, n);
+	mx_node(o, onnx, in, 2);
+	return 0;
+}
+
+/* Dimensions of 1 become so large. */
+int mx_broadcast_axis(const struct mx_op *o, const char *onnx)
+{
+	int64_t axis[GRAPH_MAX_RANK], size[GRAPH_MAX_RANK];
+	const int n = mx_ints(o, "axis", axis);
+	int at = o->in[0];
+
+	if (n < 1 || mx_ints(o, "size", size) != n)
+		return -1;
+	for (int i = 0; i < n; i++) {
+		int in = at, out = i + 1 < n ? mx_part(o, "wider") : o->out[0];
+		struct graph_node *node = build_node(o->b, onnx, &in, 1, &out, 1);
+
+		build_int(o->b, node, "axis", axis[i]);
+		build_int(o->b, node, "times", size[i]);
+		at = out;
+	}
+	return 0;
+}
+
+int mx_broadcast_like(const struct mx_op *o, const char *onnx)
+{
+	int in[2];
+
+	if (o->nin < 2 || mx_text(o, "lhs_axes", NULL))
+		return -1;
+	in[0] = o->in[0];
+	in[1] = sizes(o, o->in[1], 0, INT64_MAX);
+	mx_node(o, onnx, in, 2);
+	return 0;
+}
+
+int mx_tile(const struct mx_op *o, const char *onnx)
+{
+	int64_t v[GRAPH_MAX_RANK];
+	const int n = mx_ints(o, "reps", v);
+
+	if (n < 1)
+		return -1;
+	build_ints(o->b, mx_node(o, onnx, o->in, 1), "repeats", v, n);
+	return 0;
+}
+
+/* Along an axis, or of all elements in a row. */
+int mx_repeat(const struct mx_op *o, const char *onnx)
+{
+	static const int64_t flat = -1;
+	const int64_t none = INT64_MAX, axis = mx_int(o, "axis", none);
+	int in = axis == none ? mx_reshape(o, o->in[0], &flat, 1) : o->in[0];
+	struct graph_node *n = mx_node(o, onnx, &in, 1);
+
+	build_int(o->b, n, "axis", axis == none ? 0 : axis);
+	build_int(o->b, n, "times", mx_int(o, "repeats", 1));
+	return 0;
+}
+
+/* ---- constants ---- */
+
+int mx_range(const struct mx_op *o, const char *onnx)
+{
+	double start = mx_real(o, "start", 0), stop = mx_real(o, "stop", start);
+	int in[3];
+
+	if (mx_flag(o, "infer_range", 0) || mx_int(o, "repeat", 1) != 1)
+		return -1;
+	if (!mx_text(o, "stop", NULL) || mx_is(o, "stop", "None"))
+		start = 0;
+	in[0] = build_number(o->b, start);
+	in[1] = build_number(o->b, stop);
+	in[2] = build_number(o->b, mx_real(o, "step", 1));
+	mx_node(o, onnx, in, 3);
+	return 0;
+}
+
+/* All of one number: a value that no node makes. */
+int mx_filled(const struct mx_op *o, const char *onnx)
+{
+	struct value *v = o->b->g->value[o->out[0]];
+	int64_t size[GRAPH_MAX_RANK];
+	const int n = mx_ints(o, "shape", size);
+
+	(void)onnx;
+	if (n < 1)
+		return -1;
+	for (int i = 0; i < n; i++)
+		if (size[i] < 1 || size[i] > 1 << 24)
+			return -1;
+	v->shape.rank = n;
+	memcpy(v->shape.dim, size, sizeof *size * (size_t)n);
+	v->elem = mx_elem(mx_text(o, "dtype", ""), VALUE_F32);
+	v->is_const = 1;
+	if (infer_absurd(&v->shape))
+		v->shape.rank = RANK_UNKNOWN;
+	return 0;
+}
