@@ -8,7 +8,8 @@ here=$(dirname "$0")
 # Problem, post-ops, flops and count of each record. Where a stride of 2 pads is a habit of the framework: TensorFlow pads
 # behind, PyTorch on both sides.
 workloads() { # file
-	"$bin/tl-extract" -q "$1" | sed 's/.*"prob":"\([^"]*\)",.*"post":\(\[[^]]*\]\).*"flops":\([0-9]*\),"count":\([0-9]*\).*/\1 \2 \3 \4/' |
+	# shellcheck disable=SC2046 # words
+	"$bin/tl-extract" -q $(sed -n '1s/^#options//p' "${1%.json.zst}.shapes" 2>/dev/null) "$1" | sed 's/.*"prob":"\([^"]*\)",.*"post":\(\[[^]]*\]\).*"flops":\([0-9]*\),"count":\([0-9]*\).*/\1 \2 \3 \4/' |
 		sed 's/\(kh[357]sh2\)ph[0-9]/\1/' | sort
 }
 # Random networks have biases of 0, which some converters leave out.
@@ -41,7 +42,8 @@ same 'MobileNetV2 of Keras and of PyTorch' torch/mobilenet_v2.pt2 torch/mobilene
 	onnx/mobilenet_v2-dynamo.onnx.zst onnx/mobilenet_v2-tf2onnx.onnx.zst openvino/mobilenet_v2.xml.zst \
 	tflite/mobilenet_v2.tflite.zst tensorflow/mobilenet_v2.tar.zst tensorflow/mobilenet_v2-frozen.pb.zst \
 	keras/mobilenet_v2.keras keras/mobilenet_v2-keras2.h5
-same 'ResNet-18' torch/resnet18.pt2 onnx/resnet18.onnx.zst onnx/resnet18-dynamo.onnx.zst openvino/resnet18.xml.zst
+same 'ResNet-18' torch/resnet18.pt2 onnx/resnet18.onnx.zst onnx/resnet18-dynamo.onnx.zst openvino/resnet18.xml.zst \
+	mxnet/resnet18_v1b-symbol.json.zst
 same 'a U-Net' torch/unet.pt2 onnx/unet.onnx.zst onnx/unet-dynamo.onnx.zst openvino/unet.xml.zst
 same 'a transformer' tensorflow/transformer.tar.zst tensorflow/transformer-frozen.pb.zst keras/transformer.keras keras/transformer-keras2.h5
 
