@@ -174,6 +174,10 @@ static void test_products(void)
 	expect(X "r Reshape x shape=(-3,-3)\nw null __shape__=(5,196) __lr_mult__=1.0\n"
 		 "y dot r w transpose_b=True",
 	       "8x196:196x5", "a product by a parameter of Gluon's");
+	expect(X "w null\nv null\ns _zeros shape=(0,5)\n"
+		 "i FullyConnected x w num_hidden=5 no_bias=True\n"
+		 "h FullyConnected s v num_hidden=5 no_bias=True\ny elemwise_add i h",
+	       "1x1568:1568x5; 1x5:5x5 add", "the state that a recurrent network begins with");
 	expect("x null\nw null\ne Embedding x w input_dim=50 output_dim=6\nv null\n"
 	       "y FullyConnected e v num_hidden=4 flatten=False no_bias=True",
 	       "1568x6:6x4", "a table");
@@ -245,6 +249,9 @@ static void test_moves(void)
 	expect(X "p Pooling x kernel=(2,2) stride=(2,2)\nf Reshape p shape=(0,0,-1)\n"
 		 "r reshape_like f p lhs_begin=2 rhs_begin=2\n" SHOW("r"),
 	       "mb1_ic8ih7_oc1oh7_kh1", "some axes as another has them");
+	expect(X "a _contrib_arange_like x axis=1\nc Cast a dtype=float32\n"
+		 "r broadcast_to c shape=(1,6,3,8)\n" SHOW("r"),
+	       "mb1_ic6ih3iw8_oc1oh3ow8_kh1kw1", "the numbers along an axis");
 	expect(X "o topk x axis=1 k=3 ret_typ=value\n" SHOW("o"), "mb1_ic3ih14_oc1oh14_kh1",
 	       "the largest");
 }

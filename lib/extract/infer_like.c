@@ -96,6 +96,52 @@ int infer_cumsum(struct infer *x, const struct graph_node *n, struct err *e)
 	return 0;
 }
 
+/* What a node makes row by row, out of the rows of its first input. */
+static int is_by_row(const struct infer *x, const struct graph_node *n)
+{
+	const struct value *in = node_in(x->g, n, 0), *out = node_out(x->g, n, 0);
+
+	if (node_is(n, "Flatten"))
+		return in != NULL;
+	if (!in || !out || in->shape.rank != out->shape.rank)
+		return 0;
+	return node_is(n, "MatMul") || node_is(n, "Add") ||
+	       (node_is(n, "Split") && node_int(n, "axis", 0) > 0);
+}
+
+/* A value has so many rows, and what it was made of, too. */
+static void settle_rows(struct infer *x, int value, int64_t rows)
+{
+	for (int depth = 0; depth < 8 && value >= 0; depth++) {
+		struct value *v = x->g->value[value];
+		const struct graph_node *n = v->producer < 0 ? NULL : &x->g->node[v->producer];
+
+		if (v->shape.rank < 1 || v->shape.dim[0] != DIM_UNKNOWN)
+			return;
+		v->shape.dim[0] = rows;
+		if (infer_absurd(&v->shape)) {
+			v->shape.dim[0] = DIM_UNKNOWN;
+			return;
+		}
+		value = n && is_by_row(x, n) ? n->in[0] : -1;
+	}
+}
+
+/* Not of ONNX: both operands have one shape. So the states that a recurrent network begins with get
+ * their batch, which their makers leave open, from what they are added to. */
+static void share_rows(struct infer *x, const struct graph_node *n, struct shape *s)
+{
+	for (int i = 0; i < 2 && n->nin == 2; i++) {
+		const struct value *known = node_in(x->g, n, i), *open = node_in(x->g, n, !i);
+
+		if (!known || !open || known->shape.rank < 1 || s->rank != known->shape.rank ||
+		    open->shape.rank != s->rank || known->shape.dim[0] < 0)
+			continue;
+		s->dim[0] = known->shape.dim[0];
+		settle_rows(x, n->in[!i], s->dim[0]);
+	}
+}
+
 int infer_nary(struct infer *x, const struct graph_node *n, struct err *e)
 {
 	const struct value *in = node_in(x->g, n, 0);
@@ -108,6 +154,8 @@ int infer_nary(struct infer *x, const struct graph_node *n, struct err *e)
 		for (int i = 1; i < n->nin; i++)
 			if ((in = node_in(x->g, n, i)) && infer_broadcast(x, n, &s, &in->shape, e))
 				return -1;
+	if (node_int(n, "alike", 0))
+		share_rows(x, n, &s);
 	if (infer_set(x, n, 0, &s, e))
 		return -1;
 	fold_elementwise(x, n);

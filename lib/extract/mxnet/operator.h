@@ -46,7 +46,8 @@ mx_fn mx_dense, mx_dot, mx_gemm, mx_embedding, mx_recurrent, mx_self_scores, mx_
 mx_fn mx_reshape_codes, mx_reshape_like, mx_flatten, mx_permute, mx_swap, mx_expand_dims,
 	mx_squeeze, mx_concat, mx_stack, mx_split, mx_split_at, mx_slice, mx_slice_axis,
 	mx_slice_like, mx_broadcast_to, mx_broadcast_axis, mx_broadcast_like, mx_tile, mx_repeat,
-	mx_take, mx_gather_nd, mx_one_hot, mx_top, mx_range, mx_filled; /* operators_move.c */
+	mx_take, mx_gather_nd, mx_one_hot, mx_top, mx_range, mx_range_like,
+	mx_filled; /* operators_move.c */
 mx_fn mx_same, mx_first, mx_chain, mx_where, mx_square, mx_scalar, mx_scalar_left, mx_clip,
 	mx_activation, mx_leaky, mx_hard_sigmoid, mx_softmax, mx_softmax_output, mx_batch_norm,
 	mx_layer_norm, mx_reduce, mx_norm, mx_arg, mx_cast, mx_cast_all,

@@ -253,12 +253,22 @@ int mx_element_wise(const struct mx_op *o)
 {
 	static const char *const prefix[] = {"broadcast_", "elemwise_", "_"};
 	const char *onnx = find(unary, sizeof unary / sizeof *unary, o->type);
+	struct graph_node *n;
 
 	if (onnx)
 		return mx_first(o, onnx);
-	for (int i = 0; i < 3 && !onnx && o->nin == 2; i++)
-		if (!strncmp(o->type, prefix[i], strlen(prefix[i])))
-			onnx = find(binary, sizeof binary / sizeof *binary,
-				    o->type + strlen(prefix[i]));
-	return onnx ? mx_same(o, onnx) : -1;
+	for (int i = 0; i < 3 && o->nin == 2; i++) {
+		const size_t k = strlen(prefix[i]);
+
+		if (strncmp(o->type, prefix[i], k) != 0)
+			continue;
+		onnx = find(binary, sizeof binary / sizeof *binary, o->type + k);
+		if (!onnx)
+			continue;
+		n = mx_node(o, onnx, o->in, 2);
+		if (i > 0)
+			build_int(o->b, n, "alike", 1);
+		return 0;
+	}
+	return -1;
 }

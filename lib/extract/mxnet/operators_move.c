@@ -114,7 +114,8 @@ int mx_squeeze(const struct mx_op *o, const char *onnx)
 
 int mx_concat(const struct mx_op *o, const char *onnx)
 {
-	build_int(o->b, mx_node(o, onnx, o->in, o->nin), "axis", mx_int(o, "dim", 1));
+	build_int(o->b, mx_node(o, onnx, o->in, o->nin), "axis",
+		  mx_int(o, "dim", !strcmp(o->type, "_rnn_param_concat") ? 0 : 1));
 	return 0;
 }
 
@@ -378,7 +379,28 @@ int mx_range(const struct mx_op *o, const char *onnx)
 	return 0;
 }
 
-/* All of one number: a value that no node makes. */
+/* The numbers of what is along an axis, or of all elements, in their shape. */
+int mx_range_like(const struct mx_op *o, const char *onnx)
+{
+	static const int64_t zero = 0, one = 1;
+	const int64_t none = INT64_MAX, axis = mx_int(o, "axis", none);
+	int pick[2], in[3];
+
+	if (axis == none) {
+		mx_node(o, "Identity", o->in, 1);
+		return 0;
+	}
+	pick[0] = sizes(o, o->in[0], 0, INT64_MAX);
+	pick[1] = mx_integers(o, &axis, 1);
+	in[0] = mx_integers(o, &zero, 1);
+	in[1] = mx_part(o, "size");
+	in[2] = mx_integers(o, &one, 1);
+	build_node(o->b, "Gather", pick, 2, &in[1], 1);
+	mx_node(o, onnx, in, 3);
+	return 0;
+}
+
+/* All of one number: a value that no node makes. A size of 0 is open. */
 int mx_filled(const struct mx_op *o, const char *onnx)
 {
 	struct value *v = o->b->g->value[o->out[0]];
@@ -388,9 +410,11 @@ int mx_filled(const struct mx_op *o, const char *onnx)
 	(void)onnx;
 	if (n < 1)
 		return -1;
-	for (int i = 0; i < n; i++)
-		if (size[i] < 1 || size[i] > 1 << 24)
+	for (int i = 0; i < n; i++) {
+		if (size[i] < 0 || size[i] > 1 << 24)
 			return -1;
+		size[i] = size[i] ? size[i] : DIM_UNKNOWN;
+	}
 	v->shape.rank = n;
 	memcpy(v->shape.dim, size, sizeof *size * (size_t)n);
 	v->elem = mx_elem(mx_text(o, "dtype", ""), VALUE_F32);

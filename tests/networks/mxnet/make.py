@@ -93,6 +93,16 @@ def speech(data):
     return mx.sym.FullyConnected(x, num_hidden=29, flatten=False)
 
 
+def cells(words):
+    """Recurrent networks of MXNet's first interface, a node for each step: GRU upon LSTM."""
+    x = mx.sym.Embedding(words, input_dim=50, output_dim=8)
+    layers = mx.rnn.SequentialRNNCell()
+    layers.add(mx.rnn.LSTMCell(16, prefix='lstm_'))
+    layers.add(mx.rnn.GRUCell(16, prefix='gru_'))
+    x, _ = layers.unroll(5, inputs=x, merge_outputs=True)
+    return mx.sym.FullyConnected(x, num_hidden=4)
+
+
 # For each layer and direction, the product of the inputs for all 25 steps at once, and that of the state for each step.
 SPEECH = [*2 * [shapes.matmul(1, 25, 32, 96)], *2 * [shapes.matmul(1, 25, 48, 96)], *100 * [shapes.matmul(1, 1, 24, 96)],
           shapes.matmul(1, 25, 48, 48), *25 * [shapes.matmul(1, 1, 16, 48)]]
@@ -137,10 +147,11 @@ NETWORKS = {
     'encoder': (encoder, (1, 16)),
     'decoder': (decoder, (16, 1, 64), (12, 1, 64)),
     'speech': (speech, (1, 50, 40)),
+    'cells': (cells, (2, 5)),
     'mobilenet1.0_int8': (zoo('mobilenet1.0_int8'), IMAGE),
     'resnet50_v1_int8': (zoo('resnet50_v1_int8'), IMAGE),
 }
-INPUTS = {'encoder': ['words'], 'decoder': ['data', 'memory']}
+INPUTS = {'encoder': ['words'], 'cells': ['words'], 'decoder': ['data', 'memory']}
 
 
 def flat(x):
