@@ -174,6 +174,19 @@ static void test_products(void)
 	expect(X "r Reshape x shape=(-3,-3)\nw null __shape__=(5,196) __lr_mult__=1.0\n"
 		 "y dot r w transpose_b=True",
 	       "8x196:196x5", "a product by a parameter of Gluon's");
+	/* Shapes as MXNet 1.9.1 tells them: the other dimensions of both sides, one behind the
+	 * other. */
+	expect("a null __shape__=(2,3,4)\nb null __shape__=(4,5,6)\nd dot a b\n"
+	       "r Reshape d shape=(1,2,15,6)\n" SHOW("r"),
+	       "6x4:4x30 computed; mb1_ic2ih15iw6_oc1oh15ow6_kh1kw1",
+	       "a dot of three dimensions by three");
+	expect("a null __shape__=(4,3,2)\nb null __shape__=(6,5,4)\n"
+	       "d dot a b transpose_a=True transpose_b=True\nr Reshape d shape=(0,0,0,-1)\n" SHOW(
+		       "r"),
+	       "6x4:4x30 computed; mb3_ic2ih6iw5_oc1oh6ow5_kh1kw1", "both transposed");
+	expect("a null __shape__=(4,)\nb null __shape__=(4,5,6)\nd dot a b\n"
+	       "r Reshape d shape=(-4,1,5,-1,1)\n" SHOW("r"),
+	       "1x4:4x30 computed; mb1_ic5ih6iw1_oc1oh6ow1_kh1kw1", "a vector by three dimensions");
 	expect(X "w null\nv null\ns _zeros shape=(0,5)\n"
 		 "i FullyConnected x w num_hidden=5 no_bias=True\n"
 		 "h FullyConnected s v num_hidden=5 no_bias=True\ny elemwise_add i h",
@@ -329,10 +342,10 @@ static void test_damaged(void)
 		    "a negative result");
 	refuse_json("{\"nodes\": [], \"heads\": []}", "no nodes", "no nodes");
 	refuse_json("{\"nodes\": [" NULLS "]}", "no heads", "no heads");
-	refuse_json("{\"nodes\": [7], \"heads\": [[0, 0]]}", "a node that is none",
+	refuse_json("{\"nodes\": [7], \"heads\": [[0, 0]]}", "a node without an operator",
 		    "a node that is a number");
 	refuse_json("{\"nodes\": [{\"op\": \"null\", \"inputs\": 5}], \"heads\": [[0, 0]]}",
-		    "a node that is none", "inputs that are a number");
+		    "a node without an operator", "inputs that are a number");
 	refuse_json("{\"nodes\": [{\"op\": \"null\", \"inputs\": [5]}], \"heads\": [[0, 0]]}",
 		    "no pair of numbers", "an input that is a number");
 	refuse_json("[]", "it is no symbol", "another document");
@@ -491,11 +504,7 @@ static void test_hostile(void)
 
 int main(void)
 {
-	char folder[] = "/tmp/tl-mxnet-XXXXXX";
-
-	if (!mkdtemp(folder))
-		bail_out("no folder for temporary files");
-	snprintf(path, sizeof path, "%s/it", folder);
+	begin();
 	test_windows();
 	test_products();
 	test_reshape();
@@ -507,8 +516,5 @@ int main(void)
 	test_bombs();
 	test_absurd();
 	test_hostile();
-	unlink(path);
-	rmdir(folder);
-	buf_free(&said);
-	return done_testing();
+	return end();
 }

@@ -177,7 +177,9 @@ infer_fn infer_sequence_construct, infer_sequence_insert, infer_sequence_erase, 
 	infer_sequence_length, infer_split_to_sequence, infer_concat_from_sequence;
 
 /* Shapes of the operands of a MatMul, as it multiplies them: transA and transB say which are given
- * transposed, transBatchA and transBatchB of which the rows come before the batch (not in ONNX). */
+ * transposed, transBatchA and transBatchB of which the rows come before the batch (not in ONNX).
+ * With last_by_first (not in ONNX) the last dimension of the left side is summed with the first of
+ * the right one, with transA its first, with transB its last; the others of a side become one. */
 void infer_operands(const struct graph_node *n, struct shape *a, struct shape *b);
 
 /* Einsum "ij,jk->ik" with the sizes of its letters; multiply-adds are the product of all sizes. The

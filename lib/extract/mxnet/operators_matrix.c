@@ -44,6 +44,7 @@ int mx_dot(const struct mx_op *o, const char *onnx)
 	if (o->nin < 2)
 		return -1;
 	n = mx_node(o, onnx, o->in, 2);
+	build_int(o->b, n, "last_by_first", !strcmp(o->type, "dot"));
 	build_int(o->b, n, "transA", mx_flag(o, "transpose_a", 0));
 	build_int(o->b, n, "transB", mx_flag(o, "transpose_b", 0));
 	return 0;

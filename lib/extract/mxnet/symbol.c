@@ -130,7 +130,7 @@ static int read_nodes(struct symbol *s, const struct json *graph, struct err *e)
 		const struct json *inputs = get(s->r, n, "inputs");
 
 		if (n->type != JSON_OBJ || !text(s->r, n, "op")[0] || (inputs && !is_list(inputs)))
-			return fail(e, "a node that is none");
+			return fail(e, "a node without an operator, or inputs that are no list");
 		s->node[s->n] = n;
 		s->results[s->n] = 1;
 		if (count_reads(s, inputs, s->n, mxnet_data_inputs(text(s->r, n, "op")), e))
