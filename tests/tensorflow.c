@@ -426,11 +426,6 @@ static void test_functions(void)
 	       "function one in filter -> o=conv:output:0\nconv Conv2D in filter " SAME
 	       "\nend\nfunction none in filter -> o=in\nend\n",
 	       CONV, "a branch whose condition is known");
-	expect(X W "y While x w cond=f:more body=f:one\n"
-		   "function one in filter -> o=conv:output:0 p=filter\nconv Conv2D in filter " SAME
-		   "\nend\nfunction more in filter -> o=in\nend\n",
-	       CONV, "the body of a loop");
-	ok(was_said("operators inside of its 1 loops are counted once"), "which is told");
 	refuse(X "y PartitionedCall x f=f:self\nfunction self in -> o=again:output:0\n"
 		 "again PartitionedCall in f=f:self\nend\n",
 	       "call each other more than 40 deep", "a function that calls itself");
@@ -438,6 +433,58 @@ static void test_functions(void)
 	       "with 0 of its 1 arguments", "a call without arguments");
 	refuse("y Neg x\n", "it reads 'x', which nothing makes", "a value that nothing makes");
 	refuse("x Neg y\ny Neg x\nz Neg y\n", "cycle", "a cycle");
+}
+
+static void test_loops(void)
+{
+	/* The body counts by `step`, the condition up to `most`. */
+#define COUNT(begin, step, most)                                                                   \
+	X W "n Const dtype=t:3 value=m:" begin                                                     \
+	    "\ny StatelessWhile n x w cond=f:more body=f:one\nz Neg y:1\nout z:0\n"                \
+	    "function one i in filter -> j=next:z:0 o=conv:output:0 p=filter\n"                    \
+	    "k Const dtype=t:3 value=m:" step                                                      \
+	    "\nnext AddV2 i k:output:0\nconv Conv2D in filter " SAME "\nend\n"                     \
+	    "function more i in filter -> o=less:z:0\nk Const dtype=t:3 value=m:" most             \
+	    "\nless Less i k:output:0\nend\n"
+
+	expect(COUNT("0", "1", "5"), CONV " x5",
+	       "a loop whose turns follow from what it begins with");
+	expect(COUNT("2", "3", "9"), CONV " x3", "by another step");
+	expect(COUNT("7", "1", "5"), "", "a loop that does not run");
+	expect(COUNT("0", "0", "5"), CONV, "a loop that never ends counts once");
+	ok(was_said("counted as one turn: y"), "which is told");
+	expect(X W "y While x w cond=f:more body=f:one\n"
+		   "function one in filter -> o=conv:output:0 p=filter\nconv Conv2D in filter " SAME
+		   "\nend\nfunction more in filter -> o=in\nend\n",
+	       CONV, "a loop whose condition is not known");
+	ok(was_said("counted as one turn: y"), "which is told, too");
+	expect("x Placeholder dtype=t:1 shape=h:6,3,8\nw Const dtype=t:1 value=w:8,4\n"
+	       "n Const dtype=t:3 value=m:0\nsix Const dtype=t:3 value=m:6\n"
+	       "shape Const dtype=t:3 value=n:-1,4\n"
+	       "in TensorListFromTensor x shape\nempty TensorListReserve shape six\n"
+	       "y While n in empty w cond=f:more body=f:one\n"
+	       "all TensorListStack y:2 shape\nz BatchMatMulV2 all all adj_x=b:1\nout z:0\n"
+	       "function one i in out filter -> j=next:z:0 a=in b=set:output_handle:0 c=filter\n"
+	       "k Const dtype=t:3 value=m:1\nnext AddV2 i k:output:0\n"
+	       "item TensorListGetItem in i\nmul MatMul item:item:0 filter\n"
+	       "set TensorListSetItem out i mul:product:0\nend\n"
+	       "function more i in out filter -> o=less:z:0\nk Const dtype=t:3 value=m:6\n"
+	       "less Less i k:output:0\nend\n",
+	       "6x4x3:6x3x4 computed; 3x8:8x4 x6", "lists of what each turn reads and makes");
+	expect("x Placeholder dtype=t:1 shape=h:2,3\na Const dtype=t:3 value=m:1\n"
+	       "b Const dtype=t:3 value=m:4\nw Const dtype=t:1 value=w:3,3\n"
+	       "y While a b x w cond=f:more body=f:swap\nz Neg y:2\nout z:0\n"
+	       "function swap a b x w -> c=b d=a y=mul:product:0 v=w\nmul MatMul x w\nend\n"
+	       "function more a b x w -> o=less:z:0\nless Less a b\nend\n",
+	       "2x3:3x3", "a turn that swaps what it hands on is one turn");
+	refuse(X W "y While x w cond=f:more body=f:one\n"
+		   "function one in filter -> o=in\nend\nfunction more in filter -> o=in\nend\n",
+	       "does not hand on what it begins with", "a body with fewer results than arguments");
+	refuse(X
+	       "y While x cond=f:more body=f:self\n"
+	       "function self in -> o=again:output:0\nagain While in cond=f:more body=f:self\nend\n"
+	       "function more in -> o=in\nend\n",
+	       "call each other more than 40 deep", "a loop inside of itself");
 }
 
 /* Functions whose calls double at every step: 2^30 nodes in a few hundred bytes. */
@@ -493,6 +540,9 @@ static void test_absurd(void)
 		"Tile",
 		"TensorListGetItem",
 		"TensorListStack",
+		"TensorListReserve",
+		"TensorListSetItem",
+		"TensorListFromTensor",
 		"Switch",
 		"Merge",
 		"SpaceToBatchND",
@@ -613,6 +663,7 @@ int main(void)
 	test_products();
 	test_computed();
 	test_functions();
+	test_loops();
 	test_bomb();
 	test_absurd();
 	test_hostile();

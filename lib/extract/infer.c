@@ -166,6 +166,7 @@ static const struct row rows[] = {
 	{"If", infer_if, OWN},
 	{"Loop", infer_loop, OWN},
 	{"Scan", infer_scan, OWN},
+	{"While", infer_while, OWN},
 	{"SequenceConstruct", infer_sequence_construct, OWN},
 	{"SequenceEmpty", infer_sequence_construct, OWN},
 	{"SequenceInsert", infer_sequence_insert, OWN},
@@ -174,6 +175,7 @@ static const struct row rows[] = {
 	{"SequenceLength", infer_sequence_length, OWN},
 	{"SplitToSequence", infer_split_to_sequence, OWN},
 	{"ConcatFromSequence", infer_concat_from_sequence, OWN},
+	{"SetItem", infer_set_item, OWN},
 };
 
 /* Element-wise in shape if not in meaning: output 0 has the shape and type of input 0. */

@@ -172,9 +172,9 @@ infer_fn infer_regions, infer_col2im, infer_center, infer_grid, infer_det, infer
 	infer_window, infer_mel, infer_multinomial, infer_loss, infer_random, infer_unique,
 	infer_compress, infer_patterns, infer_causal_conv, infer_unpool, infer_block_channels;
 infer_fn infer_reshape_codes, infer_repeat, infer_swap_axes;
-infer_fn infer_if, infer_loop, infer_scan;
+infer_fn infer_if, infer_loop, infer_scan, infer_while;
 infer_fn infer_sequence_construct, infer_sequence_insert, infer_sequence_erase, infer_sequence_at,
-	infer_sequence_length, infer_split_to_sequence, infer_concat_from_sequence;
+	infer_sequence_length, infer_split_to_sequence, infer_concat_from_sequence, infer_set_item;
 
 /* Shapes of the operands of a MatMul, as it multiplies them: transA and transB say which are given
  * transposed, transBatchA and transBatchB of which the rows come before the batch (not in ONNX).

@@ -1,5 +1,5 @@
-/* Operators with graphs inside: If, Loop, Scan. Their graphs are walked in place, with the values
- * that they read from around them; graph.times says how often they run.
+/* Operators with graphs inside: If, Loop, Scan, and TensorFlow's While. Their graphs are walked in
+ * place, with the values that they read from around them; graph.times says how often they run.
  *
  * Of an If whose condition is not known both branches are walked, and what they agree on is known
  * of its outputs; which of them counts is decided where multiply-adds are known. A Loop that may
@@ -224,19 +224,29 @@ static int walk_any_turn(struct infer *x, struct graph *sub, int skip, int state
 	return 1;
 }
 
+/* The outputs of one turn, from `first_out` on, are the inputs of the next, all at once: old has
+ * room for them. */
+static void hand_on(struct graph *sub, int first_in, int first_out, int states, struct value *old)
+{
+	for (int i = 0; i < states; i++)
+		if (end_of(sub, &sub->outputs, first_out + i))
+			old[i] = *end_of(sub, &sub->outputs, first_out + i);
+	for (int i = 0; i < states; i++)
+		if (end_of(sub, &sub->inputs, first_in + i) &&
+		    end_of(sub, &sub->outputs, first_out + i))
+			copy_known(end_of(sub, &sub->inputs, first_in + i), &old[i]);
+}
+
 /* Turn after turn, as far as the condition stays known. The number of turns, or -1. */
 static int64_t follow(struct infer *x, struct graph *sub, int states, int64_t most, struct err *e,
 		      int *r)
 {
+	struct value *old = arena_array(x->g->a, struct value, states + 1);
+
 	for (int64_t turn = 0; turn < most; turn++) {
 		set_turn(x, end_of(sub, &sub->inputs, 0), turn);
-		for (int i = 0; turn && i < states; i++) {
-			struct value *in = end_of(sub, &sub->inputs, 2 + i);
-			const struct value *out = end_of(sub, &sub->outputs, 1 + i);
-
-			if (in && out)
-				copy_known(in, out);
-		}
+		if (turn)
+			hand_on(sub, 2, 1, states, old);
 		*r = walk(x, sub, e);
 		if (*r <= 0)
 			return -1;
@@ -324,6 +334,93 @@ int infer_loop(struct infer *x, const struct graph_node *n, struct err *e)
 	sub->is_once = turns < 0;
 	return loop_outputs(x, n, sub, states, turns, e);
 }
+
+/* ---- While ---- */
+
+/* The condition of the states that the next turn of the body begins with; -1: it is not known. */
+static int goes_on(struct infer *x, struct graph *cond, const struct graph *body, int states,
+		   struct err *e, int *r)
+{
+	for (int i = 0; i < states; i++)
+		copy_known(cond->value[cond->inputs.at[i]], body->value[body->inputs.at[i]]);
+	*r = walk(x, cond, e);
+	return *r > 0 ? truth(end_of(cond, &cond->outputs, 0)) : -1;
+}
+
+/* Turn after turn, as long as the condition is known. The number of turns, or -1. */
+static int64_t follow_while(struct infer *x, struct graph *cond, struct graph *body, int states,
+			    struct err *e, int *r)
+{
+	const int64_t nodes = cond->nnode + body->nnode + 1;
+	struct value *old = arena_array(x->g->a, struct value, states + 1);
+
+	for (int64_t turn = 0; turn * nodes <= NODES_FOLLOWED && x->walked < WALK_MOST / 2;
+	     turn++) {
+		const int goes = goes_on(x, cond, body, states, e, r);
+
+		if (goes <= 0)
+			return goes < 0 ? -1 : turn;
+		*r = walk(x, body, e);
+		if (*r <= 0)
+			return -1;
+		hand_on(body, 0, 0, states, old);
+	}
+	return -1;
+}
+
+/* What the loop begins with; what no turn changes stays the constant that it is. */
+static void begin_while(const struct infer *x, const struct graph_node *n, struct graph *body,
+			int keep)
+{
+	for (int i = 0; i < n->nin; i++) {
+		struct value *to = body->value[body->inputs.at[i]];
+		const struct value *from = node_in(x->g, n, i);
+		const int stays = body->inputs.at[i] == body->outputs.at[i];
+
+		begin(to, from, keep || stays);
+		to->is_const = stays && from && from->is_const;
+	}
+}
+
+/* Not of ONNX: the inputs are states, as are the outputs; the graph "condition" of the states says
+ * whether the graph "body" makes the next ones of them. */
+int infer_while(struct infer *x, const struct graph_node *n, struct err *e)
+{
+	struct graph *cond = graph_of(n, "condition"), *body = graph_of(n, "body");
+	int64_t turns;
+	int r = 1;
+
+	if (!cond || !body || cond->inputs.n != n->nin || body->inputs.n != n->nin ||
+	    body->outputs.n != n->nin)
+		return infer_bad(x, n, e, "lacks a body, or a condition");
+	begin_while(x, n, body, 1);
+	turns = follow_while(x, cond, body, n->nin, e, &r);
+	if (r < 0)
+		return -1;
+	if (turns < 0) {
+		begin_while(x, n, body, 0);
+		r = walk_any_turn(x, body, 0, n->nin, e);
+		if (r <= 0)
+			return r;
+	}
+	body->times = turns < 0 ? 1 : turns < TIMES_MOST ? turns : TIMES_MOST;
+	body->is_dead = !turns;
+	body->is_once = turns < 0;
+	cond->times = 0; /* it multiplies nothing */
+	cond->is_dead = 1;
+	for (int i = 0; i < n->nout; i++) {
+		struct value *to = node_out(x->g, n, i);
+
+		if (!to || i >= n->nin)
+			continue;
+		copy_known(to, end_of(body, turns < 0 ? &body->outputs : &body->inputs, i));
+		if (turns < 0)
+			to->kept = NULL;
+	}
+	return 0;
+}
+
+/* ---- Scan ---- */
 
 /* Axis i of a list, 0 where it is not given. */
 static int axis_at(const struct graph_node *n, const char *name, int i, int rank)

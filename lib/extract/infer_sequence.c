@@ -192,3 +192,25 @@ int infer_concat_from_sequence(struct infer *x, const struct graph_node *n, stru
 	}
 	return infer_set(x, n, 0, &s, e);
 }
+
+/* Not of ONNX: a list of items of one shape, along the first dimension of a tensor, in which item 2
+ * takes the place that input 1 counts. A list that has no items yet has that dimension alone. */
+int infer_set_item(struct infer *x, const struct graph_node *n, struct err *e)
+{
+	const struct value *list = node_in(x->g, n, 0), *item = node_in(x->g, n, 2);
+	struct value *v = node_out(x->g, n, 0);
+	struct shape s;
+
+	if (!list || !item)
+		return infer_lacks(x, n, e);
+	if (!v)
+		return 0;
+	v->elem = item->elem;
+	if (item->shape.rank < 0 || item->shape.rank == GRAPH_MAX_RANK)
+		return 0;
+	s = (struct shape){item->shape.rank + 1, {list->shape.rank > 0 ? list->shape.dim[0] : -1}};
+	if (s.dim[0] < 0)
+		s.dim[0] = DIM_UNKNOWN;
+	memcpy(s.dim + 1, item->shape.dim, sizeof *s.dim * (size_t)item->shape.rank);
+	return infer_set(x, n, 0, &s, e);
+}

@@ -82,6 +82,14 @@ def speech():
     return tf.keras.Model(sound, layers.Dense(29, activation='softmax')(x))
 
 
+def recurrent(unroll=False):
+    """An LSTM in both directions, then a GRU: loops, of which TensorFlow tells no counts. Unrolled, all of its steps are in the graph."""
+    x = sound = layers.Input((40, 16))
+    x = layers.Bidirectional(layers.LSTM(32, return_sequences=True, unroll=unroll))(x)
+    x = layers.GRU(24, unroll=unroll)(x)
+    return tf.keras.Model(sound, layers.Dense(10)(x))
+
+
 application = lambda name, side=224: lambda: getattr(tf.keras.applications, name)(weights=None, input_shape=(side, side, 3))
 
 NETWORKS = {
@@ -98,7 +106,11 @@ NETWORKS = {
     'transformer': transformer,
     'video': video,
     'speech': speech,
+    'convnext_tiny': application('ConvNeXtTiny'),
+    'recurrent': recurrent,
 }
+# The network whose graph tells the shapes instead.
+TOLD_BY = {'recurrent': lambda: recurrent(unroll=True)}
 
 
 def frozen(model):
@@ -122,14 +134,30 @@ def shapes_of(function, tensors):
     return {t.name: [int(s) for s in v.shape] for t, v in zip(tensors, run(*zeros))}
 
 
+KINDS = ('Conv2D', 'DepthwiseConv2dNative', 'Conv3D', 'MatMul', 'BatchMatMulV2', 'Einsum', 'Conv2DBackpropInput')
+CALLS = ('PartitionedCall', 'StatefulPartitionedCall')
+
+
 def lines(function):
     """The operators of a frozen graph that multiply and add, with the shapes that they have."""
-    kinds = ('Conv2D', 'DepthwiseConv2dNative', 'Conv3D', 'MatMul', 'BatchMatMulV2', 'Einsum', 'Conv2DBackpropInput')
-    ops = [op for op in function.graph.get_operations() if op.type in kinds]
-    tensors = {t.name: t for op in ops for t in [*op.inputs, *op.outputs, before_padding(op)]}
+    ops = [op for op in function.graph.get_operations() if op.type in KINDS + CALLS]
+    tensors = {t.name: t for op in ops for t in [*op.inputs, *op.outputs, *([] if op.type in CALLS else [before_padding(op)])]}
     shape = shapes_of(function, list(tensors.values()))
     for op in ops:
-        yield line(op, shape[before_padding(op).name], [shape[i.name] for i in op.inputs], shape[op.outputs[0].name])
+        if op.type in CALLS:
+            yield from called(function, op, [shape[i.name] for i in op.inputs])
+        else:
+            yield line(op, shape[before_padding(op).name], [shape[i.name] for i in op.inputs], shape[op.outputs[0].name])
+
+
+def called(function, op, got):
+    """The same of a function that is called with these shapes: grouped convolutions are in some."""
+    from tensorflow.python.framework.function_def_to_graph import function_def_to_graph
+    name = op.get_attr('f').name
+    body = next(f for f in function.graph.as_graph_def().library.function if f.signature.name == name)
+    for op in function_def_to_graph(body, input_shapes=[tf.TensorShape(s) for s in got]).get_operations():
+        if op.type in KINDS:
+            yield line(op, list(before_padding(op).shape), [list(i.shape) for i in op.inputs], list(op.outputs[0].shape))
 
 
 def line(op, data, got, out):

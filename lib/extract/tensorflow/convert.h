@@ -38,7 +38,7 @@ convert_fn convert_conv, convert_depthwise, convert_conv_transpose, convert_bias
 convert_fn convert_matmul, convert_einsum, convert_weighing, convert_fused, convert_reduce,
 	convert_arg;
 /* convert_move.c: what moves elements, and lists of loops */
-convert_fn convert_pass, convert_list_item, convert_list_stack, convert_reshape, convert_squeeze,
+convert_fn convert_pass, convert_list_reserve, convert_list_item, convert_reshape, convert_squeeze,
 	convert_concat, convert_pack, convert_unpack, convert_split, convert_slice,
 	convert_strided_slice, convert_gather, convert_one_hot, convert_fill, convert_rank;
 

@@ -125,35 +125,24 @@ void convert_rank(const struct tensorflow_node *n, const char *onnx)
 
 /* ---- loops ---- */
 
-/* An item of a list, or all of them one behind the other. Input `shape` holds the
- * shape of an item. */
-static void list_items(const struct tensorflow_node *n, int shape, int is_all)
+/* A list of tensors is a tensor here, whose items are along its first dimension. Before an item is
+ * set, the length is all that is known. */
+void convert_list_reserve(const struct tensorflow_node *n, const char *onnx)
 {
-	struct declared *d = arena_new(n->b->a, struct declared);
-	int64_t count, items = convert_int(n, "num_elements", -1);
-	const union scalar *size = build_elements(n->b, convert_in(n, shape), &count);
+	static const int64_t one = 1;
+	const int count = convert_in(n, 1), list = build_part(n->b, n->out[0], "length");
 
-	convert_own(n);
-	if (!size || count + is_all > GRAPH_MAX_RANK)
+	if (count < 0) {
+		convert_own(n);
 		return;
-	if (is_all)
-		d->shape.dim[d->shape.rank++] = items > 0 ? items : 0;
-	for (int64_t i = 0; i < count; i++)
-		d->shape.dim[d->shape.rank++] = size[i].i > 0 ? size[i].i : 0;
-	d->elem = (int)convert_int(n, "element_dtype", VALUE_F32);
-	n->b->g->value[n->out[0]]->declared = d;
+	}
+	build_ints(n->b, build_node(n->b, "Reshape", &count, 1, &list, 1), "shape", &one, 1);
+	convert_node(n, onnx, &list, 1);
 }
 
 void convert_list_item(const struct tensorflow_node *n, const char *onnx)
 {
-	(void)onnx;
-	list_items(n, 2, 0);
-}
-
-void convert_list_stack(const struct tensorflow_node *n, const char *onnx)
-{
-	(void)onnx;
-	list_items(n, 1, 1);
+	convert_node(n, onnx, n->in, n->nin < 2 ? n->nin : 2);
 }
 
 /* Each output is the first input: of Switch, both; of Merge, what a loop begins with. */

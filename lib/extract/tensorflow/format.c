@@ -1,14 +1,20 @@
 /* TensorFlow's graphs. */
+#include <string.h>
+
 #include "lib/extract/extract.h"
 #include "lib/extract/model.h"
 #include "lib/extract/tensorflow/tensorflow.h"
 
 enum { SAVED_MODEL_START = 0x08 }; /* its version; a GraphDef has no such field */
 
+/* Beside a saved_model.pb lie fingerprint.pb and keras_metadata.pb, and beside an ONNX model its
+ * inputs and outputs as .pb. */
 static int claims(const char *name, const unsigned char *head, size_t n)
 {
-	(void)name;
-	return tensorflow_claims(head, n) != TENSORFLOW_NONE;
+	const char *slash = strrchr(name, '/');
+
+	return !strcmp(slash ? slash + 1 : name, "saved_model.pb") ||
+	       tensorflow_claims(head, n) != TENSORFLOW_NONE;
 }
 
 static int read(struct extract *x, struct member *m, struct err *e)
@@ -36,4 +42,5 @@ static int read(struct extract *x, struct member *m, struct err *e)
 	return r;
 }
 
-const struct format format_tensorflow = {"tensorflow", "a TensorFlow model", {".pb"}, claims, read};
+const struct format format_tensorflow = {
+	"tensorflow", "a TensorFlow model", {".pb"}, claims, read, 1};

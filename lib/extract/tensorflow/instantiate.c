@@ -3,34 +3,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lib/extract/tensorflow/tensorflow.h"
+#include "lib/extract/tensorflow/instantiate.h"
 
 enum {
-	DEEPEST = 40, /* calls within calls */
 	MOST_NODES =
 		1 << 18,     /* of the graph, with those of functions as often as they are called */
 	MOST_OUTPUTS = 4096, /* of a node */
-};
-
-/* A list of nodes, of the graph or of a function, as it is put into the graph once. */
-struct scope {
-	const struct message_node *node;
-	int nnode;
-	const struct message_function *fn; /* NULL: the graph itself */
-	const int *arg;			   /* values of the function's arguments */
-	struct map by_name;		   /* index of the node + 1 */
-	int *nout; /* of each node: outputs that are read; 0: it is not needed */
-	int **out; /* their values */
-	int depth;
-};
-
-struct reader {
-	struct build b;
-	const struct message_graph *m;
-	const struct message_signature *signature;
-	struct map functions; /* name -> struct message_function * */
-	int64_t loops;
-	int64_t nodes;
 };
 
 /* ---- references ---- */
@@ -165,7 +143,7 @@ static void make_values(struct reader *r, struct scope *s)
 	}
 }
 
-static int value_of(const struct scope *s, const char *text)
+int scope_value(const struct scope *s, const char *text)
 {
 	struct reference ref;
 
@@ -234,7 +212,7 @@ static void make_input(struct reader *r, struct value *v, const struct message_n
 	v->elem = v->declared->elem;
 }
 
-static int is_any(const char *type, const char *const *list)
+int tensorflow_is_any(const char *type, const char *const *list)
 {
 	for (; *list; list++)
 		if (!strcmp(type, *list))
@@ -252,96 +230,36 @@ static int make_source(struct reader *r, const struct scope *s, int i)
 
 	if (!strcmp(m->type, "Const"))
 		make_constant(v, m);
-	else if (is_any(m->type, variables))
+	else if (tensorflow_is_any(m->type, variables))
 		make_variable(v, m);
-	else if (is_any(m->type, inputs))
+	else if (tensorflow_is_any(m->type, inputs))
 		make_input(r, v, m);
 	else
 		return 0;
 	return 1;
 }
 
-/* ---- calls ---- */
-
-static int put_scope(struct reader *r, struct scope *s, const char *const *result, int n,
-		     struct err *e);
-
-/* The function that a node calls; NULL: it calls none. The body of a loop is called once. A branch
- * is chosen where the condition is known; otherwise the first stands for both. */
-static const struct message_function *called(struct reader *r, const struct tensorflow_node *n)
-{
-	static const char *const calls[] = {"PartitionedCall", "StatefulPartitionedCall", NULL};
-	static const char *const branches[] = {"If", "StatelessIf", NULL};
-	static const char *const loops[] = {"While", "StatelessWhile", NULL};
-	const struct message_attr *a = NULL;
-
-	if (is_any(n->m->type, calls)) {
-		a = message_attr(n->m, "f");
-	} else if (is_any(n->m->type, loops)) {
-		a = message_attr(n->m, "body");
-		r->loops++;
-	} else if (is_any(n->m->type, branches)) {
-		const struct value *v = n->nin && n->in[0] >= 0 ? r->b.g->value[n->in[0]] : NULL;
-
-		a = message_attr(n->m, v && v->kept && !v->kept->i ? "else_branch" : "then_branch");
-	} else {
-		return map_get(&r->functions, n->m->type, strlen(n->m->type));
-	}
-	return a && a->s ? map_get(&r->functions, a->s, strlen(a->s)) : NULL;
-}
-
-/* Puts the function's nodes into the graph; what it returns becomes the node's outputs. */
-static int put_call(struct reader *r, const struct scope *caller, const struct tensorflow_node *n,
-		    const struct message_function *fn, struct err *e)
-{
-	const int is_branch = n->nin == fn->narg + 1;
-	const int nout = fn->nout < n->nout ? fn->nout : n->nout;
-	struct scope s = {
-		.node = fn->node, .nnode = fn->nnode, .fn = fn, .depth = caller->depth + 1};
-	int rc;
-
-	if (s.depth > DEEPEST)
-		return err_set(e, "its functions call each other more than %d deep", DEEPEST);
-	if (n->nin < fn->narg)
-		return err_set(e, "it calls %s with %d of its %d arguments", fn->name, n->nin,
-			       fn->narg);
-	s.arg = n->in + is_branch;
-	rc = put_scope(r, &s, fn->returned, nout, e);
-	for (int i = 0; !rc && i < nout; i++) {
-		int from = fn->returned[i] ? value_of(&s, fn->returned[i]) : -1;
-
-		if (from < 0)
-			rc = err_set(e, "the function %s does not make its result %d", fn->name, i);
-		else
-			build_node(&r->b, "Identity", &from, 1, &n->out[i], 1);
-	}
-	map_free(&s.by_name);
-	return rc;
-}
-
 static int put_node(struct reader *r, const struct scope *s, int i, struct err *e)
 {
 	const struct message_node *m = &s->node[i];
 	struct tensorflow_node n = {.b = &r->b, .m = m, .out = s->out[i], .nout = s->nout[i]};
-	const struct message_function *fn;
-	int first = r->b.g->nnode;
+	int first = r->b.g->nnode, rc;
 
 	n.in = arena_array(r->b.a, int, m->nin + 1);
 	for (int k = 0; k < (is_join(m) ? 1 : m->nin); k++)
 		if (!is_control(m->in[k]))
-			n.in[n.nin++] = value_of(s, m->in[k]);
+			n.in[n.nin++] = scope_value(s, m->in[k]);
 	r->loops += !strcmp(m->type, "LoopCond");
-	fn = called(r, &n);
-	if (fn)
-		return put_call(r, s, &n, fn, e);
+	rc = call_put(r, s, &n, e);
+	if (rc)
+		return rc < 0 ? -1 : 0;
 	tensorflow_operator(&n);
 	if (r->b.g->nnode > first)
 		r->b.g->node[first].name = m->name;
 	return 0;
 }
 
-static int put_scope(struct reader *r, struct scope *s, const char *const *result, int n,
-		     struct err *e)
+int scope_put(struct reader *r, struct scope *s, const char *const *result, int n, struct err *e)
 {
 	int rc = 0;
 
@@ -393,7 +311,7 @@ static const char **unread(struct reader *r, int *n)
 	*n = 0;
 	for (int i = 0; i < m->nnode; i++)
 		if (!map_get(&read, m->node[i].name, strlen(m->node[i].name)) &&
-		    !is_any(m->node[i].type, effects))
+		    !tensorflow_is_any(m->node[i].type, effects))
 			list[(*n)++] = m->node[i].name;
 	map_free(&read);
 	return list;
@@ -423,10 +341,10 @@ int tensorflow_build(struct graph *g, const struct message_graph *m, int64_t *lo
 	for (int i = 0; i < m->nfunction; i++)
 		*map_put(&r.functions, m->function[i].name, strlen(m->function[i].name), NULL) =
 			&m->function[i];
-	rc = n ? put_scope(&r, &s, result, n, e)
+	rc = n ? scope_put(&r, &s, result, n, e)
 	       : err_set(e, "it holds no graph that computes something");
 	for (int i = 0; !rc && i < n; i++) {
-		int v = value_of(&s, result[i]);
+		int v = scope_value(&s, result[i]);
 
 		if (v >= 0)
 			g->value[v]->is_output = 1;
@@ -437,9 +355,21 @@ int tensorflow_build(struct graph *g, const struct message_graph *m, int64_t *lo
 	return rc ? -1 : graph_link(g, e);
 }
 
+/* Where the length at h[i] ends; 0: it is longer than three bytes, or not all there. */
+static size_t behind_length(const unsigned char *h, size_t n, size_t i, size_t *length)
+{
+	*length = 0;
+	for (int k = 0; k < 3 && i < n; k++, i++) {
+		*length |= (size_t)(h[i] & 0x7f) << 7 * k;
+		if (!(h[i] & 0x80))
+			return i + 1;
+	}
+	return 0;
+}
+
 enum tensorflow_kind tensorflow_claims(const unsigned char *h, size_t n)
 {
-	size_t i = 3;
+	size_t i = 3, length;
 
 	/* The version, then a MetaGraphDef that begins with its MetaInfoDef. */
 	if (n > 9 && h[0] == 0x08 && h[1] == 0x01 && h[2] == 0x12) {
@@ -448,14 +378,10 @@ enum tensorflow_kind tensorflow_claims(const unsigned char *h, size_t n)
 		return h[i + 1] == 0x0a ? TENSORFLOW_SAVED_MODEL : TENSORFLOW_NONE;
 	}
 	/* A node that begins with its name and its type. */
-	i = 1;
-	if (n < 8 || h[0] != 0x0a)
+	if (n < 8 || h[0] != 0x0a || !(i = behind_length(h, n, 1, &length)) || h[i] != 0x0a ||
+	    !(i = behind_length(h, n, i + 1, &length)))
 		return TENSORFLOW_NONE;
-	while (i < 5 && h[i] & 0x80)
-		i++;
-	if (h[i + 1] != 0x0a || i + 3 >= n || h[i + 2] & 0x80)
-		return TENSORFLOW_NONE;
-	i += 3 + h[i + 2];
+	i += length;
 	return i + 2 < n && h[i] == 0x12 && h[i + 2] >= 'A' && h[i + 2] <= 'Z' ? TENSORFLOW_GRAPH
 									       : TENSORFLOW_NONE;
 }

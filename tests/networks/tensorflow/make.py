@@ -18,7 +18,7 @@ import tf_networks
 import tensorflow as tf
 from tensorflow.core.protobuf import saved_model_pb2
 
-FROZEN = ('mobilenet_v2', 'transformer', 'unet', 'video', 'nasnet_mobile')
+FROZEN = ('mobilenet_v2', 'transformer', 'unet', 'video', 'recurrent', 'nasnet_mobile')
 FROZEN_ALONE = ('nasnet_mobile',)
 NETWORKS = {**tf_networks.NETWORKS, 'nasnet_mobile': tf_networks.application('NASNetMobile')}
 
@@ -65,12 +65,13 @@ def main():
         tf.keras.utils.set_random_seed(1)
         model = NETWORKS[name]()
         function = tf_networks.frozen(model)
+        told = tf_networks.frozen(tf_networks.TOLD_BY[name]()) if name in tf_networks.TOLD_BY else function
         if name not in FROZEN_ALONE:
             saved_model(name, model)
-            shapes.write(f'{HERE}/{name}.shapes', tf_networks.lines(function))
+            shapes.write(f'{HERE}/{name}.shapes', tf_networks.lines(told))
         if name in FROZEN:
             write(f'{name}-frozen.pb', plain(function.graph.as_graph_def()).SerializeToString(deterministic=True))
-            shapes.write(f'{HERE}/{name}-frozen.shapes', tf_networks.lines(function))
+            shapes.write(f'{HERE}/{name}-frozen.shapes', tf_networks.lines(told))
         print(name, flush=True)
 
 

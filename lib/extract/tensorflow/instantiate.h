@@ -1,0 +1,41 @@
+/* How the graph grows out of lists of nodes; shared by instantiate.c and call.c. */
+#ifndef TL_EXTRACT_TENSORFLOW_INSTANTIATE_H
+#define TL_EXTRACT_TENSORFLOW_INSTANTIATE_H
+
+#include "lib/base/map.h"
+#include "lib/extract/tensorflow/tensorflow.h"
+
+/* A list of nodes, of the graph or of a function, as it is put into the graph once. */
+struct scope {
+	const struct message_node *node;
+	int nnode;
+	const struct message_function *fn; /* NULL: the graph itself */
+	const int *arg;			   /* values of the function's arguments */
+	struct map by_name;		   /* index of the node + 1 */
+	int *nout; /* of each node: outputs that are read; 0: it is not needed */
+	int **out; /* their values */
+	int depth;
+};
+
+struct reader {
+	struct build b;
+	const struct message_graph *m;
+	const struct message_signature *signature;
+	struct map functions; /* name -> struct message_function * */
+	int64_t loops;	      /* of the first TensorFlow, in nodes */
+	int64_t nodes;
+};
+
+/* Puts the nodes into the graph that the results need. */
+int scope_put(struct reader *r, struct scope *s, const char *const *result, int n, struct err *e);
+/* The value of "node:1" and the like; -1: there is none. */
+int scope_value(const struct scope *s, const char *text);
+
+/* A node that calls functions: what it becomes. 1: done; 0: it calls none; -1. */
+int call_put(struct reader *r, const struct scope *caller, const struct tensorflow_node *n,
+	     struct err *e);
+
+/* Is the type one of a list that ends with NULL? */
+int tensorflow_is_any(const char *type, const char *const *list);
+
+#endif
