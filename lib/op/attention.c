@@ -8,11 +8,6 @@
 #include <string.h>
 
 #include "lib/nest/nest.h"
-#include "lib/tile/post.h"
-
-static const int64_t DIM_LIMIT = INT32_MAX;
-static const int64_t SIZE_LIMIT = (int64_t)1 << 40;
-static const int64_t FLOPS_LIMIT = ((int64_t)1 << 53) - 1;
 
 /* One "name123" of the text; moves *s behind it. */
 static int parse_dim(const struct op *op, const char **s, int64_t *dim, struct err *e)
@@ -35,19 +30,13 @@ static int parse_dim(const struct op *op, const char **s, int64_t *dim, struct e
 	return 0;
 }
 
-/* Is this n"name", which ends the text? */
-static int is_label(const char *s)
-{
-	return s[0] == 'n' && (s[1] == '"' || !s[1]);
-}
-
 static int parse(const struct op *op, const char *prob, int64_t *dim, struct err *e)
 {
 	const char *s = prob;
 
 	for (int i = 0; i <= ATTENTION_MASK; i++)
 		dim[i] = -1;
-	while (*s && !is_label(s)) {
+	while (*s && !op_is_label(s)) {
 		if (*s == '_')
 			s++;
 		else if (parse_dim(op, &s, dim, e))
@@ -78,26 +67,14 @@ static void print(const struct op *op, const int64_t *dim, struct buf *out)
 		buf_fmt(out, "_mask%lld", (long long)dim[ATTENTION_MASK]);
 }
 
-static int64_t product(const int64_t *factor, int n, int64_t limit)
-{
-	int64_t r = 1;
-
-	for (int i = 0; i < n; i++)
-		if (__builtin_mul_overflow(r, factor[i], &r) || r > limit)
-			return -1;
-	return r;
-}
-
 static int check(const struct workload *w, struct err *e)
 {
 	const int64_t *d = w->dim, b = d[0], h = d[1], m = d[2], n = d[3], k = d[4], v = d[5];
 	const int64_t sizes[][4] = {
 		{b, h, m, k}, {b, h, n, k}, {b, h, n, v}, {b, h, m, v}, {b, h, m, n}};
 
-	for (int i = 0; i <= ATTENTION_V; i++)
-		if (d[i] < 1 || d[i] > DIM_LIMIT)
-			return err_set(e, "the dimension %s is %lld, outside 1 to 2^31-1",
-				       w->op->dim[i], (long long)d[i]);
+	if (op_check_dims(w, ATTENTION_V + 1, e))
+		return -1;
 	if (d[ATTENTION_MASK] < 0 || d[ATTENTION_MASK] > 1)
 		return err_set(e, "the mask is %lld, neither 0 nor 1",
 			       (long long)d[ATTENTION_MASK]);
@@ -106,9 +83,9 @@ static int check(const struct workload *w, struct err *e)
 	if (w->npost)
 		return err_set(e, "attention has no post-operations");
 	for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
-		if (product(sizes[i], 4, SIZE_LIMIT) < 0)
+		if (op_product(sizes[i], 4, OP_MOST_ELEMENTS) < 0)
 			return err_set(e, "a tensor has more than 2^40 elements");
-	if (product((int64_t[]){2, b, h, m, n, k + v}, 6, FLOPS_LIMIT) < 0)
+	if (op_product((int64_t[]){2, b, h, m, n, k + v}, 6, OP_MOST_FLOPS) < 0)
 		return err_set(e, "the problem has more than 2^53-1 operations");
 	return 0;
 }

@@ -1,16 +1,11 @@
 #include "lib/op/convolution.h"
 
-#include <assert.h>
 #include <string.h>
 
 #include "lib/nest/nest.h"
 #include "lib/tile/post.h"
 
 enum { UNSET = -1 };
-static const int64_t DIM_LIMIT = INT32_MAX;
-static const int64_t SIZE_LIMIT = (int64_t)1 << 40;
-static const int64_t FLOPS_LIMIT = ((int64_t)1 << 53) - 1; /* what a record can say */
-
 /* ---- where the dimensions stand ---- */
 
 enum { MB, G };
@@ -125,8 +120,9 @@ static int parse_dim(const struct convolution *c, const char **s, int64_t *dim, 
 		i++;
 	if (i == c->op->ndims) {
 		if (c->axes == 2 && n == 2 && p[1] == 'd')
-			return err_set(e, "\"%.2s\" belongs to a 3-D convolution; conv2d has two",
-				       p);
+			return err_set(e,
+				       "\"%.2s\" belongs to a 3-D operator; %s has two dimensions",
+				       p, c->op->name);
 		return err_set(e, "\"%.20s\" is no dimension of %s", p, c->op->name);
 	}
 	if (dim[i] != UNSET)
@@ -136,7 +132,7 @@ static int parse_dim(const struct convolution *c, const char **s, int64_t *dim, 
 		return err_set(e, "the dimension %s has no number", names[i]);
 	for (; *p >= '0' && *p <= '9'; p++) {
 		v = v * 10 + (*p - '0');
-		if (v > DIM_LIMIT)
+		if (v > OP_MOST_DIM)
 			return err_set(e, "the dimension %s is beyond 2^31-1", names[i]);
 	}
 	dim[i] = v;
@@ -196,7 +192,7 @@ int convolution_parse(const struct op *op, const char *prob, int64_t *dim, struc
 
 	for (int i = 0; i < c->op->ndims; i++)
 		dim[i] = UNSET;
-	while (*s && *s != 'n') { /* n"name" ends the text */
+	while (*s && !op_is_label(s)) {
 		if (*s == '_')
 			s++;
 		else if (parse_dim(c, &s, dim, e))
@@ -274,9 +270,7 @@ void convolution_print(const struct op *op, const int64_t *dim, struct buf *out)
 /* a x b, or -1 if it passes the limit, or a did. Factors are not negative. */
 static int64_t times(int64_t a, int64_t b, int64_t limit)
 {
-	int64_t r;
-
-	return a < 0 || __builtin_mul_overflow(a, b, &r) || r > limit ? -1 : r;
+	return op_product((int64_t[]){a, b}, 2, limit);
 }
 
 static int check_axis(const struct convolution *c, const int64_t *dim, int axis, struct err *e)
@@ -285,9 +279,9 @@ static int check_axis(const struct convolution *c, const int64_t *dim, int axis,
 	const char *name = c->axis[axis];
 	int64_t far;
 
-	if (z.p < 0 || z.d < 0 || z.p > DIM_LIMIT || z.d > DIM_LIMIT)
+	if (z.p < 0 || z.d < 0 || z.p > OP_MOST_DIM || z.d > OP_MOST_DIM)
 		return err_set(e, "padding or dilation of the %s lies outside 0 to 2^31-1", name);
-	if (window(z.k, z.d) > DIM_LIMIT || z.i + 2 * z.p > DIM_LIMIT)
+	if (window(z.k, z.d) > OP_MOST_DIM || z.i + 2 * z.p > OP_MOST_DIM)
 		return err_set(e, "the padded %s is beyond 2^31-1", name);
 	far = (z.o - 1) * z.s + window(z.k, z.d) - z.i - z.p; /* below 2^62 + 2^32 */
 	if (far <= -z.s)
@@ -296,28 +290,28 @@ static int check_axis(const struct convolution *c, const int64_t *dim, int axis,
 	if (far > z.p && far >= window(z.k, z.d) + z.s)
 		return err_set(e, "the output %s is %lld, more than input, kernel and padding make",
 			       name, (long long)z.o);
-	if (z.i + z.p + far > DIM_LIMIT)
+	if (z.i + z.p + far > OP_MOST_DIM)
 		return err_set(e, "the padded %s is beyond 2^31-1", name);
 	return 0;
 }
 
 static int check_size(const struct convolution *c, const int64_t *d, struct err *e)
 {
-	int64_t weights = times(d[oc_at(c)], depth(c, d), SIZE_LIMIT), work = 2 * d[MB];
-	int64_t src = times(d[MB], d[ic_at(c)], SIZE_LIMIT),
-		dst = times(d[MB], d[oc_at(c)], SIZE_LIMIT);
+	int64_t weights = times(d[oc_at(c)], depth(c, d), OP_MOST_ELEMENTS), work = 2 * d[MB];
+	int64_t src = times(d[MB], d[ic_at(c)], OP_MOST_ELEMENTS),
+		dst = times(d[MB], d[oc_at(c)], OP_MOST_ELEMENTS);
 
 	for (int axis = 0; axis < c->axes; axis++) {
 		struct sizes z = sizes_along(c, d, axis);
 
-		weights = times(weights, z.k, SIZE_LIMIT);
-		src = times(src, z.i + 2 * z.p, SIZE_LIMIT);
-		dst = times(dst, z.o, SIZE_LIMIT);
-		work = times(work, z.o, FLOPS_LIMIT);
+		weights = times(weights, z.k, OP_MOST_ELEMENTS);
+		src = times(src, z.i + 2 * z.p, OP_MOST_ELEMENTS);
+		dst = times(dst, z.o, OP_MOST_ELEMENTS);
+		work = times(work, z.o, OP_MOST_FLOPS);
 	}
 	if (weights < 0 || src < 0 || dst < 0)
 		return err_set(e, "a tensor has more than 2^40 elements");
-	if (times(work, weights, FLOPS_LIMIT) < 0)
+	if (times(work, weights, OP_MOST_FLOPS) < 0)
 		return err_set(e, "the problem has more than 2^53-1 operations");
 	return 0;
 }
@@ -327,10 +321,8 @@ int convolution_check(const struct workload *w, struct err *e)
 	const struct convolution *c = w->op->form;
 	const int64_t *d = w->dim;
 
-	for (int i = 0; i < pad_at(c, 0); i++)
-		if (d[i] < 1 || d[i] > DIM_LIMIT)
-			return err_set(e, "the dimension %s is %lld, outside 1 to 2^31-1",
-				       c->op->dim[i], (long long)d[i]);
+	if (op_check_dims(w, pad_at(c, 0), e))
+		return -1;
 	if (d[ic_at(c)] % groups(c, d) || d[oc_at(c)] % groups(c, d))
 		return err_set(e, "%lld groups do not divide %lld and %lld channels",
 			       (long long)groups(c, d), (long long)d[ic_at(c)],
@@ -361,7 +353,7 @@ static void follow_axis(const struct convolution *c, const int64_t *from, const 
 	if (was.o == out_size(&was, was.p))
 		far = dim[pad_at(c, axis)];
 	for (int i = 0; i < ALONG; i++)
-		if (dim[along[i](c, axis)] > DIM_LIMIT)
+		if (dim[along[i](c, axis)] > OP_MOST_DIM)
 			return; /* no problem, and too large to compute with */
 	is = sizes_along(c, dim, axis);
 	room = is.i + is.p + far - window(is.k, is.d);

@@ -1,6 +1,6 @@
 /* Layer normalization: what each value is above the mean of its row, over the standard deviation,
  * times a factor for each column; a shift is the post-op bias. The variance gets 1e-5 added. For
- * each value: two sums and a square, then subtract, divide, multiply. */
+ * each value: a sum; subtract, square, a sum; subtract, divide, multiply. */
 #include "lib/op/rows.h"
 
 static const struct rows form = {.each = 7, .scaled = 1};

@@ -7,10 +7,6 @@
 #include "lib/nest/nest.h"
 #include "lib/tile/post.h"
 
-static const int64_t DIM_LIMIT = INT32_MAX;
-static const int64_t SIZE_LIMIT = (int64_t)1 << 40;
-static const int64_t FLOPS_LIMIT = ((int64_t)1 << 53) - 1; /* what a record can say */
-
 /* "AxBxC": up to max numbers into v, their count into *n; moves *s behind them. */
 static int parse_shape(const char **s, int64_t *v, int max, int *n, struct err *e)
 {
@@ -25,7 +21,7 @@ static int parse_shape(const char **s, int64_t *v, int max, int *n, struct err *
 			return err_set(e, "a matrix has at most %d dimensions here", max);
 		for (; *p >= '0' && *p <= '9'; p++) {
 			x = x * 10 + (*p - '0');
-			if (x > DIM_LIMIT)
+			if (x > OP_MOST_DIM)
 				return err_set(e, "a dimension is beyond 2^31-1");
 		}
 		v[(*n)++] = x;
@@ -83,31 +79,20 @@ static void print(const struct op *op, const int64_t *dim, struct buf *out)
 	}
 }
 
-static int64_t product(int64_t a, int64_t b, int64_t c, int64_t d, int64_t limit)
-{
-	int64_t r;
-
-	if (__builtin_mul_overflow(a, b, &r) || __builtin_mul_overflow(r, c, &r) ||
-	    __builtin_mul_overflow(r, d, &r) || r > limit)
-		return -1;
-	return r;
-}
-
 static int check(const struct workload *w, struct err *e)
 {
 	int64_t b = w->dim[MATMUL_B], m = w->dim[MATMUL_M], k = w->dim[MATMUL_K],
 		n = w->dim[MATMUL_N];
 
-	for (int i = 0; i <= MATMUL_N; i++)
-		if (w->dim[i] < 1 || w->dim[i] > DIM_LIMIT)
-			return err_set(e, "the dimension %s is %lld, outside 1 to 2^31-1",
-				       w->op->dim[i], (long long)w->dim[i]);
+	if (op_check_dims(w, MATMUL_N + 1, e))
+		return -1;
 	if (w->layout != LAYOUT_AB)
 		return err_set(e, "matmul has no layout %s", layout_name(w->layout));
-	if (product(b, m, k, 1, SIZE_LIMIT) < 0 || product(b, k, n, 1, SIZE_LIMIT) < 0 ||
-	    product(b, m, n, 1, SIZE_LIMIT) < 0)
+	if (op_product((int64_t[]){b, m, k}, 3, OP_MOST_ELEMENTS) < 0 ||
+	    op_product((int64_t[]){b, k, n}, 3, OP_MOST_ELEMENTS) < 0 ||
+	    op_product((int64_t[]){b, m, n}, 3, OP_MOST_ELEMENTS) < 0)
 		return err_set(e, "a tensor has more than 2^40 elements");
-	if (product(2 * b, m, k, n, FLOPS_LIMIT) < 0)
+	if (op_product((int64_t[]){2, b, m, k, n}, 5, OP_MOST_FLOPS) < 0)
 		return err_set(e, "the problem has more than 2^53-1 operations");
 	return 0;
 }

@@ -22,6 +22,30 @@ const struct op *op_find(const char *name, size_t n)
 	return NULL;
 }
 
+int64_t op_product(const int64_t *factor, int n, int64_t limit)
+{
+	int64_t r = 1;
+
+	for (int i = 0; i < n; i++)
+		if (factor[i] < 0 || __builtin_mul_overflow(r, factor[i], &r) || r > limit)
+			return -1;
+	return r;
+}
+
+int op_check_dims(const struct workload *w, int n, struct err *e)
+{
+	for (int i = 0; i < n; i++)
+		if (w->dim[i] < 1 || w->dim[i] > OP_MOST_DIM)
+			return err_set(e, "the dimension %s is %lld, outside 1 to 2^31-1",
+				       w->op->dim[i], (long long)w->dim[i]);
+	return 0;
+}
+
+int op_is_label(const char *s)
+{
+	return s[0] == 'n' && (s[1] == '"' || !s[1]);
+}
+
 int workload_has_post(const struct workload *w, enum post p)
 {
 	return post_has(w->npost, w->post, p);

@@ -26,12 +26,14 @@ struct post_naive;
 enum tensor_role {
 	TENSOR_SRC,	/* activations: a convolution's source, matmul's left side */
 	TENSOR_WEIGHTS, /* a convolution's weights (logical g x oc/g x ic/g x kh x kw), matmul's
-			   right side (b x k x n) */
+			   right side (b x k x n), attention's keys, the factors of a
+			   normalization's columns */
 	TENSOR_BIAS,	/* oc or n values */
 	TENSOR_ADD, /* what is added, of the shape and layout of dst: a kernel finds it in dst, and
 		       puts the sum in its place; only the definition (naive) reads it as an operand
-		       of its own */
-	TENSOR_MUL, /* what multiplies, of the shape and layout of dst */
+		       of its own. Of attention: the mask, b x h x m x n, an operand of its own */
+	TENSOR_MUL, /* what multiplies, of the shape and layout of dst; of attention: the values,
+		       b x h x n x v */
 	TENSOR_DST,
 	TENSOR_ROLES
 };
@@ -165,6 +167,18 @@ extern const struct op op_attention, op_avgpool2d, op_eltwise, op_layer_norm, op
 void op_names(struct buf *out);
 const struct op *op_find(const char *name, size_t n);
 extern const struct op *const op_list[]; /* NULL at the end; made from the file list */
+
+/* Bounds of a workload: of a dimension, of the elements of a tensor, and of the operations, which
+ * are what a record can say. */
+#define OP_MOST_DIM INT32_MAX
+#define OP_MOST_ELEMENTS ((int64_t)1 << 40)
+#define OP_MOST_FLOPS (((int64_t)1 << 53) - 1)
+/* The product of n factors; -1 if it is above the limit, or if one of them is negative. */
+int64_t op_product(const int64_t *factor, int n, int64_t limit);
+/* Are the first n dimensions of the workload sizes? */
+int op_check_dims(const struct workload *w, int n, struct err *e);
+/* Is this n"name", which ends the text of a problem? */
+int op_is_label(const char *s);
 
 /* Completes a workload whose op, dim, dtype, layout, rhs_const and post are set: checks, prob,
  * dtype_text, flops, id. */

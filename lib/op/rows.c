@@ -3,9 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const int64_t DIM_LIMIT = INT32_MAX;
-static const int64_t SIZE_LIMIT = (int64_t)1 << 40;
-
 int rows_parse(const struct op *op, const char *prob, int64_t *dim, struct err *e)
 {
 	const char *s = prob;
@@ -19,7 +16,7 @@ int rows_parse(const struct op *op, const char *prob, int64_t *dim, struct err *
 		dim[i] = strtoll(s, NULL, 10);
 		s += n + (i == 0);
 	}
-	if (*s && *s != 'n' && (s[0] != '_' || s[1] != 'n')) /* n"name" ends the text */
+	if (*s && !op_is_label(s) && (s[0] != '_' || !op_is_label(s + 1)))
 		return err_set(e, "\"%.20s\" stands behind the problem \"%.60s\"", s, prob);
 	return 0;
 }
@@ -44,15 +41,11 @@ static int64_t each(const struct workload *w)
 
 int rows_check(const struct workload *w, struct err *e)
 {
-	int64_t n;
-
-	for (int i = 0; i <= ROWS_C; i++)
-		if (w->dim[i] < 1 || w->dim[i] > DIM_LIMIT)
-			return err_set(e, "the dimension %s is %lld, outside 1 to 2^31-1",
-				       w->op->dim[i], (long long)w->dim[i]);
+	if (op_check_dims(w, ROWS_C + 1, e))
+		return -1;
 	if (w->layout != LAYOUT_AB)
 		return err_set(e, "%s has no layout %s", w->op->name, layout_name(w->layout));
-	if (__builtin_mul_overflow(w->dim[ROWS_R], w->dim[ROWS_C], &n) || n > SIZE_LIMIT)
+	if (op_product(w->dim, ROWS_C + 1, OP_MOST_ELEMENTS) < 0)
 		return err_set(e, "a tensor has more than 2^40 elements");
 	return each(w) < 1 ? err_set(e, "%s without post-operations does nothing", w->op->name) : 0;
 }

@@ -23,7 +23,7 @@ int rows_tensors(const struct workload *w, struct tensor t[OP_MAX_TENSORS]);
 struct rows_naive {
 	struct nest *n;
 	int src, scale; /* scale: -1 if there is none */
-	int row, rows, columns;
+	int row, columns;
 	struct post_naive end;
 };
 
