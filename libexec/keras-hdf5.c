@@ -2,16 +2,19 @@
  * standard output.
  *
  * libhdf5 is not made for files that somebody damaged on purpose. So this is a process of its own,
- * with limits on memory and time, and no other program is linked to that library. The file is the
- * argument, or standard input. Exit status 3: standard output is a sentence that says why there is
- * nothing.
+ * with limits on memory, time and system calls, and no other program is linked to that library. The
+ * file is the argument, or standard input. Exit status 3: standard output is a sentence that says
+ * why there is nothing.
  */
+#include <errno.h>
 #include <hdf5.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <unistd.h>
+
+#include "lib/io/confine.h"
 
 enum { FAILED = 3, MOST_CPU_s = 60 };
 
@@ -23,7 +26,7 @@ static int fail(const char *why)
 	return FAILED;
 }
 
-/* All of standard input; NULL: there is no memory, or too much of it. */
+/* All of standard input. Ends the program if it cannot be had. */
 static char *read_input(size_t *n)
 {
 	size_t room = 1 << 20;
@@ -31,16 +34,17 @@ static char *read_input(size_t *n)
 	ssize_t r;
 
 	*n = 0;
-	while (s && (r = read(0, s + *n, room - *n)) > 0) {
-		*n += (size_t)r;
+	while (s && ((r = read(0, s + *n, room - *n)) > 0 || (r < 0 && errno == EINTR))) {
+		*n += r > 0 ? (size_t)r : 0;
 		if (*n == room) {
-			char *more = room < MOST_BYTES ? realloc(s, room *= 2) : NULL;
-
-			if (!more)
-				free(s);
-			s = more;
+			if (room >= MOST_BYTES)
+				exit(fail("it has more than 1 GiB, which is read from a file of "
+					  "its own alone, not out of an archive or a pipe"));
+			s = realloc(s, room *= 2);
 		}
 	}
+	if (!s || r < 0)
+		exit(fail(s ? "its bytes cannot be read" : "there is no memory for it"));
 	return s;
 }
 
@@ -50,20 +54,23 @@ static hid_t open_input(void)
 	char *s = read_input(&n);
 	hid_t access = H5Pcreate(H5P_FILE_ACCESS);
 
-	if (!s || H5Pset_fapl_core(access, 1 << 16, 0) < 0 || H5Pset_file_image(access, s, n) < 0)
+	if (H5Pset_fapl_core(access, 1 << 16, 0) < 0 || H5Pset_file_image(access, s, n) < 0)
 		return -1;
 	free(s); /* the library has a copy */
 	return H5Fopen("input", H5F_ACC_RDONLY, access);
 }
 
-/* A text of variable or of fixed length. */
+/* A text of variable or of fixed length. There is room for one: of an array of them, the library
+ * would write all. */
 static char *read_text(hid_t attribute)
 {
-	hid_t type = H5Aget_type(attribute), memory;
+	hid_t type = H5Aget_type(attribute), space = H5Aget_space(attribute), memory;
 	size_t size = H5Tget_size(type);
 	char *text = NULL;
 
-	if (H5Tget_class(type) != H5T_STRING || H5Aget_storage_size(attribute) > MOST_CONFIG)
+	if (H5Tget_class(type) != H5T_STRING || space < 0 ||
+	    H5Sget_simple_extent_npoints(space) != 1 ||
+	    H5Aget_storage_size(attribute) > MOST_CONFIG)
 		return NULL;
 	memory = H5Tcopy(H5T_C_S1);
 	H5Tset_cset(memory, H5Tget_cset(type));
@@ -93,6 +100,8 @@ int main(int argc, char **argv)
 	int status;
 
 	limit();
+	setenv("HDF5_USE_FILE_LOCKING", "FALSE", 1); /* it reads alone */
+	confine_kernel();
 	H5Eset_auto(H5E_DEFAULT, NULL, NULL);
 	file = argc > 1 ? H5Fopen(argv[1], H5F_ACC_RDONLY, H5P_DEFAULT) : open_input();
 	if (file < 0)
