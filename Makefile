@@ -192,11 +192,14 @@ $(FAULT): tests/fault/fault.c $(CONFIG)
 FUZZ_FLAGS := -std=gnu11 -O1 -g -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer
 FUZZ_SRC := $(wildcard $(patsubst %,lib/%/*.c,base io space nest tile op extract) lib/extract/*/*.c tests/fuzz/*.c)
 FUZZ_OBJ := $(FUZZ_SRC:%.c=build/fuzz/%.o) build/fuzz/registry.o
+NO_CLANG = { echo 'make fuzz: there is no clang with libFuzzer; make deps installs it' >&2; exit 1; }
 build/fuzz/%.o: %.c $(CONFIG)
+	@[ -n '$(FUZZ_CC)' ] || $(NO_CLANG)
 	@mkdir -p $(@D); echo "  FUZZ $<"; $(FUZZ_CC) $(CPPFLAGS) $(FUZZ_FLAGS) -fsanitize=fuzzer-no-link -w -MMD -MP -c -o $@ $<
 build/fuzz/registry.c: $(B)/registry.c
 	@mkdir -p $(@D); grep -e '^#include "lib/op/' -e op_list $< > $@
 build/fuzz/registry.o: build/fuzz/registry.c
+	@[ -n '$(FUZZ_CC)' ] || $(NO_CLANG)
 	@$(FUZZ_CC) $(CPPFLAGS) $(FUZZ_FLAGS) -c -o $@ $<
 build/fuzz/fuzz: $(FUZZ_OBJ)
 	@echo "  LINK $@"; $(FUZZ_CC) $(FUZZ_FLAGS) -fsanitize=fuzzer -o $@ $(FUZZ_OBJ) $(LIBS)

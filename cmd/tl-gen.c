@@ -475,7 +475,7 @@ static void say_none(void)
 	int64_t n = tally_sum(&gen.taken_by_none);
 
 	tally_print(&gen.taken_by_none, &text);
-	if (n && !quiet)
+	if (n)
 		opt_say(&program, "no algorithm applies to %lld of %lld workloads: %s",
 			(long long)n, (long long)gen.workloads, text.s);
 	buf_free(&text);

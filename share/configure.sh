@@ -28,7 +28,7 @@ else
 	libs_ref=$(libs dnnl -ldnnl)
 fi
 
-hdf5=$(pkg-config --cflags hdf5 2>/dev/null)
+hdf5=$(pkg-config --cflags hdf5 2>/dev/null) || hdf5=
 missing=
 for header in archive.h csv.h dnnl.h expat.h hdf5.h jsmn.h nettle/sha2.h sqlite3.h xgboost/c_api.h; do
 	echo "#include <$header>" | $cc $include $hdf5 -E -o /dev/null - 2>/dev/null || missing="$missing $header"

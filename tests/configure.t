@@ -17,6 +17,11 @@ ONEDNN=$tmp/tree sh share/configure.sh >"$tmp/out" 2>"$tmp/err"
 [ $? -eq 1 ] && [ ! -s "$tmp/out" ] && grep -q "ONEDNN=$tmp/tree has no " "$tmp/err"
 ok $? 'a folder that has none is told'
 
+mkdir "$tmp/path" && printf '#!/bin/sh\nexit 1\n' >"$tmp/path/pkg-config" && chmod +x "$tmp/path/pkg-config"
+PATH=$tmp/path:$PATH sh share/configure.sh >"$tmp/out" 2>"$tmp/err"
+[ $? -eq 1 ] && [ ! -s "$tmp/out" ] && grep -q 'missing:.* hdf5.h.*make deps' "$tmp/err"
+ok $? 'a library that is not here is named'
+
 # In a tree of its own, that the tests' one stays as it is
 cp -r Makefile share "$tmp/tree"
 config() { # how config.mk is made: is it another one then?

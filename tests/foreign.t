@@ -105,6 +105,11 @@ printf 'GGUF\003\n\n\n\n' >"$tmp/model.gguf"
 wrong model.gguf 'this is a GGUF model; tl-extract reads it' records
 printf '\211HDF\r\n\032\n' >"$tmp/model.h5"
 strange model.h5 'HDF5'
+for f in "$here"/fuzz/found/keras/*.h5; do
+	"$bin/tl-extract" "$f" >"$tmp/out" 2>"$tmp/err"
+	[ $? -eq 3 ] && [ ! -s "$tmp/out" ] && grep -q "$f: its attribute model_config cannot be read" "$tmp/err"
+	ok $? "$(basename "$f"): a description that is not one text"
+done
 printf '\050\0\0\0\0\0\0\0{"w":{"dtype":"F32","shape":[0]}}\n' >"$tmp/model.safetensors"
 strange model.safetensors 'safetensors'
 printf '<!DOCTYPE html>\n<html>\n<body>\n404\n' >"$tmp/page"
@@ -120,14 +125,19 @@ if command -v zip >/dev/null; then
 	seq 100 >"$tmp/net/saved_model.pb"
 	seq 100 >"$tmp/net/constants.pkl"
 	seq 100 >"$tmp/net/archive_format"
+	seq 100 >"$tmp/net/model.weights.h5"
 	(cd "$tmp" && zip -q -r zipped.pt net/data.pkl && zip -q -r zipped.zip net/saved_model.pb &&
-		zip -q script.pt net/data.pkl net/constants.pkl && zip -q archive.pt2 net/archive_format)
+		zip -q script.pt net/data.pkl net/constants.pkl && zip -q archive.pt2 net/archive_format &&
+		zip -q -r net.keras net/model.weights.h5)
 	no_model zipped.pt 'PyTorch.*torch.export.save.*torch.onnx.export'
 	no_model script.pt 'TorchScript.*torch.onnx.export(torch.jit.load'
 	no_model archive.pt2 'PyTorch.*tl-extract reads programs of torch.export'
 	no_model zipped.zip 'TensorFlow'
+	"$bin/tl-run" --no-db "$tmp/net.keras" >"$tmp/out" 2>"$tmp/err"
+	[ $? -eq 3 ] && [ ! -s "$tmp/out" ] && grep -q "this is a .keras archive; .*format='onnx'" "$tmp/err"
+	ok $? 'net.keras: tl-run says what makes an ONNX model of it'
 else
-	for what in zipped.pt script.pt archive.pt2 zipped.zip; do
+	for what in zipped.pt script.pt archive.pt2 zipped.zip net.keras; do
 		skip "$what: zip is not here"
 	done
 fi

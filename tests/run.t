@@ -103,6 +103,14 @@ TL_LOCKS=$tmp "$bin/tl-run" -q --tune 1s -d "$tmp/new.db" --random-weights 1 --b
 	grep -q '"tuned":1' "$tmp/out" && [ "$(wc -l <"$tmp/out")" -eq 1 ]
 ok $? '--tune'
 
+"$bin/tl-run" --no-db -m none --random-weights 1 --dim nothing=3 "$tmp/tiny.onnx" >"$tmp/out" 2>"$tmp/err"
+[ $? -eq 0 ] && grep -q 'the model has no open dimension "nothing"' "$tmp/err"
+ok $? '--dim of a name that the model lacks is told' || sed 's/^/# /' "$tmp/err"
+
+"$bin/tl-run" -d "$tmp/new.db" --tune 1s --dim seq=3 "$tmp/tiny.onnx" >"$tmp/out" 2>"$tmp/err"
+[ $? -eq 2 ] && [ ! -s "$tmp/out" ] && grep -q -e '--tune and --dim do not go together' "$tmp/err"
+ok $? '--tune and --dim contradict each other'
+
 # What cannot be run.
 refused() { # name pattern status option..
 	local name=$1 pattern=$2 want=$3

@@ -30,8 +30,11 @@ static const char torch_archive[] =
 static const char saved_model[] =
 	"this is a model of TensorFlow's; tl-extract reads it, and tf2onnx makes an ONNX model of it";
 static const char keras[] =
-	"this is an HDF5 file, as Keras wrote; tl-extract reads the layers of a model in it, and tf2onnx "
-	"makes an ONNX model of it";
+	"this is an HDF5 file, the form in which older versions of Keras save models; tl-extract reads "
+	"the layers of a model in it, and tf2onnx makes an ONNX model of it";
+static const char keras_archive[] =
+	"this is a .keras archive; tl-extract reads it, and model.export('network.onnx', format='onnx') "
+	"in Python makes an ONNX model of it";
 
 /* What no program reads. */
 static const struct mark unread[] = {
@@ -148,7 +151,7 @@ const char *foreign_member(const char *name, const char *before)
 		{"constants.pkl", torch_script}, /* behind a data.pkl */
 		{"archive_format", torch_archive},
 		{"saved_model.pb", saved_model},
-		{"model.weights.h5", keras},
+		{"model.weights.h5", keras_archive},
 	};
 	const char *slash = strrchr(name, '/');
 

@@ -109,7 +109,8 @@ void summary_cell(const struct figures *f, const struct report_line *l, enum sum
 
 	switch (c) {
 	case SUMMARY_PROB:
-		if (l->w.op->layout == LAYOUT_AB) /* the others are known by their dimensions */
+		/* Convolutions are known by their dimensions; pools have the same ones. */
+		if (l->w.op->layout == LAYOUT_AB || !l->w.op->is_product)
 			buf_fmt(out, "%s ", l->w.op->name);
 		buf_fmt(out, "%s%s", prob, report_dtype(&l->w, a));
 		break;
