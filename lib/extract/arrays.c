@@ -10,6 +10,7 @@
 
 #include "lib/base/buf.h"
 #include "lib/extract/archive.h"
+#include "lib/io/record.h"
 
 enum { MAGIC = 10, HEADER_MAX = 1 << 16 };
 static const char magic[] = "\x93NUMPY";
@@ -273,32 +274,47 @@ static int write_all(FILE *f, int n, arrays_next *next, void *ctx, struct err *e
 	return rc;
 }
 
+/* The bytes of all arrays, by a stream of its own. */
+static int write_arrays(int fd, int is_npy, int n, arrays_next *next, void *ctx, struct err *e)
+{
+	const int copy = dup(fd);
+	FILE *f = copy < 0 ? NULL : fdopen(copy, "wb");
+	int rc;
+
+	if (!f) {
+		rc = err_sys(e, "cannot write arrays");
+		if (copy >= 0)
+			close(copy);
+		return rc;
+	}
+	rc = is_npy ? write_one(f, next, ctx, e) : write_all(f, n, next, ctx, e);
+	/* libarchive does not ask for all that may have failed. */
+	if (!rc && (fflush(f) || ferror(f)))
+		rc = err_sys(e, "cannot write arrays");
+	if (fclose(f) && !rc)
+		rc = err_sys(e, "cannot write arrays");
+	return rc;
+}
+
 int arrays_write(const char *path, int n, arrays_next *next, void *ctx, struct err *e)
 {
 	size_t len = strlen(path);
 	int is_npy = len > 4 && !strcmp(path + len - 4, ".npy"), rc;
-	struct buf temporary = BUF_INIT;
-	FILE *f;
+	struct rec_out *out;
 
 	if (is_npy && n != 1)
 		return err_set(e, "%s can hold one array, and there are %d: .npz holds more", path,
 			       n);
-	buf_fmt(&temporary, "%s.%ld.tmp", path, (long)getpid());
-	f = fopen(temporary.s, "wbe");
-	if (!f) {
-		rc = err_sys(e, "cannot write %s", path);
-	} else {
-		rc = is_npy ? write_one(f, next, ctx, e) : write_all(f, n, next, ctx, e);
-		/* libarchive does not ask for all that may have failed. */
-		if (!rc && (fflush(f) || ferror(f)))
-			rc = err_sys(e, "cannot write %s", path);
-		if (fclose(f) && !rc)
-			rc = err_sys(e, "cannot write %s", path);
-		if (!rc && rename(temporary.s, path))
-			rc = err_sys(e, "cannot write %s", path);
-		if (rc)
-			remove(temporary.s);
-	}
-	buf_free(&temporary);
+	/* Where it finds no memory, libarchive may end the process: then the temporary file goes,
+	 * too. */
+	out = rec_create(path, e);
+	if (!out)
+		return -1;
+	rc = write_arrays(rec_out_fd(out), is_npy, n, next, ctx, e);
+	if (rc)
+		err_in(e, "%s", path);
+	else
+		rc = rec_commit(out, e);
+	rec_discard(out);
 	return rc;
 }

@@ -216,6 +216,11 @@ int rec_flush(struct rec_out *out, struct err *e)
 	return write_all(out, out->data, n, e);
 }
 
+int rec_out_fd(const struct rec_out *out)
+{
+	return out->fd;
+}
+
 int rec_put(struct rec_out *out, const char *s, size_t n, struct err *e)
 {
 	if (n >= OUT_SIZE - out->n) {

@@ -77,6 +77,8 @@ void rec_close(struct rec_in *in);
 struct rec_out *rec_create(const char *path, struct err *e);
 int rec_put(struct rec_out *out, const char *s, size_t n, struct err *e); /* adds the newline */
 int rec_flush(struct rec_out *out, struct err *e);
+/* Where the records go, for what is no record: nothing may be put then. */
+int rec_out_fd(const struct rec_out *out);
 /* Flushes, fsyncs and renames; for stdout only flushes. After a failure the old file stands as it
  * was. */
 int rec_commit(struct rec_out *out, struct err *e);
