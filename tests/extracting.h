@@ -148,7 +148,7 @@ static inline size_t attack(const struct format *f, const struct buf *model, siz
 	}
 	rng_seed(&r, 1, "flip");
 	for (int i = 0; i < flips; i++) {
-		struct extract flip = {.layout = LAYOUT_NHWC};
+		struct extract flip = {.layout = LAYOUT_NHWC, .all = i % 2};
 
 		memcpy(s, model->s, model->n);
 		for (uint64_t k = rng_below(&r, 4) + 1; k--;) {

@@ -19,13 +19,15 @@ for f in tests/fuzz/found/*/*; do
 	where | vary | shape | dim) set -- "--$format=$(cat "$f")" share/models/squeezenet1_1.zip ;;
 	*) set -- -f "$format" "$f" ;;
 	esac
-	(
-		[ -n "$SAN" ] || ulimit -v 1000000
-		"$bin/tl-extract" "$@" >"$tmp/out" 2>"$tmp/err"
-	)
-	status=$?
-	{ [ $status -eq 0 ] || { [ $status -le 3 ] && [ -s "$tmp/err" ]; }; } && "$bin/tl-check" -q "$tmp/out"
-	ok $? "${f#tests/fuzz/found/}"
+	for ops in products all; do
+		(
+			[ -n "$SAN" ] || ulimit -v 1000000
+			"$bin/tl-extract" --ops "$ops" "$@" >"$tmp/out" 2>"$tmp/err"
+		)
+		status=$?
+		{ [ $status -eq 0 ] || { [ $status -le 3 ] && [ -s "$tmp/err" ]; }; } && "$bin/tl-check" -q "$tmp/out"
+		ok $? "${f#tests/fuzz/found/}, --ops $ops"
+	done
 done
 
 for target in $targets; do

@@ -110,8 +110,10 @@ static void test_loop(void)
 {
 	loop("Loop three true x -> last all", "Identity c -> c2", "2x8:8x5; 6x8:8x5; 2x8:8x8 x3",
 	     NULL);
-	loop("Loop three _ x -> last all", "Identity c -> c2", "2x8:8x5; 2x8:8x8",
-	     "counted as one turn: last");
+	loop("Loop three _ x -> last all", "Identity c -> c2", "2x8:8x5; 6x8:8x5; 2x8:8x8 x3",
+	     NULL);
+	loop("Loop three _ x -> last all", "Less i none -> c2", "2x8:8x5; 6x8:8x5; 2x8:8x8 x3",
+	     NULL);
 	loop("Loop any true x -> last all", "Identity c -> c2", "2x8:8x5; 2x8:8x8",
 	     "counted as one turn: last");
 	loop("Loop none true x -> last all", "Identity c -> c2", "2x8:8x5", NULL);

@@ -169,6 +169,7 @@ void fold_tuples(struct infer *x, const struct graph_node *n)
 
 	if (!folds(in) || !folds(index) || !elem_is_int(index->elem) || index->shape.rank < 1 ||
 	    !v || !shape_known(&v->shape) || node_int(n, "batch_dims", 0) ||
+	    node_int(n, "tuples_first", 0) ||
 	    (scatter && (!folds(updates) || strcmp(node_str(n, "reduction", "none"), "none") != 0)))
 		return;
 	depth = index->shape.dim[index->shape.rank - 1];
@@ -177,7 +178,7 @@ void fold_tuples(struct infer *x, const struct graph_node *n)
 	infer_strides(&in->shape, stride);
 	tuples = shape_count(&index->shape) / depth;
 	slice = stride[depth - 1];
-	if ((scatter && shape_count(&updates->shape) != tuples * slice) ||
+	if (shape_count(scatter ? &updates->shape : &v->shape) != tuples * slice ||
 	    !(to = infer_keep(x, n, 0)))
 		return;
 	if (scatter)

@@ -307,6 +307,7 @@ static void set_type(struct infer *x, const struct graph_node *n, enum kind kind
 static void use_declared(const struct infer *x, struct value *v)
 {
 	const struct declared *d = v->declared;
+	const struct shape inferred = v->shape;
 
 	if (!d)
 		return;
@@ -329,6 +330,8 @@ static void use_declared(const struct infer *x, struct value *v)
 		else if (d->symbol[i])
 			(void)symbol_size(d->symbol[i], &x->symbols, &v->shape.dim[i]);
 	}
+	if (infer_absurd(&v->shape)) /* together, though neither is */
+		v->shape = inferred;
 }
 
 void infer_count(struct map *m, struct arena *a, const char *key)
@@ -420,6 +423,12 @@ static void follow_elements(struct infer *x, const struct graph_node *n, const s
 	if (row->fn(x, n, NULL) || !shape_equal(&v->shape, &told))
 		v->kept = NULL;
 	v->shape = told;
+	for (int i = 1; i < n->nout; i++) {
+		struct value *other = node_out(x->g, n, i);
+
+		if (other && other->declared)
+			other->shape = other->declared->shape;
+	}
 }
 
 int infer_node(struct infer *x, const struct graph_node *n, struct err *e)

@@ -51,7 +51,7 @@ struct infer {
 	const struct infer_options *options;
 	int64_t opset;
 	int64_t kept;	/* elements, of all values */
-	int64_t walked; /* nodes of graphs inside */
+	int64_t walked; /* nodes and values of graphs inside */
 	int reshaped; /* a fixed dimension was overridden: what the file declares inside is stale */
 	struct map symbols; /* those that have a size: name -> int64_t * */
 	struct map unknown; /* operator types without a row -> count */

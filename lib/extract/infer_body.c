@@ -8,13 +8,14 @@
  * Loops and branches of other formats have no rule here: their readers tell how often a graph runs
  * and the shapes of what it begins with.
  */
+#include <stdlib.h>
 #include <string.h>
 
 #include "lib/extract/infer.h"
 
 enum {
-	WALK_MOST = 1 << 20,	/* nodes of such graphs, each time that they are walked */
-	TURNS_FOLLOWED = 256,	/* of a Loop, one after the other */
+	WALK_MOST = 1 << 22,  /* nodes and values of such graphs, each time that they are walked */
+	TURNS_FOLLOWED = 256, /* of a Loop, one after the other */
 	NODES_FOLLOWED = 65536, /* in all of them */
 };
 
@@ -51,8 +52,12 @@ static int walk(struct infer *x, struct graph *sub, struct err *e)
 	struct graph *outer = x->g;
 	int r = 0;
 
-	if (x->walked > WALK_MOST)
+	if (x->walked > WALK_MOST) {
+		sub->times = 0; /* what an earlier walk found may not fit its inputs any more */
+		sub->is_dead = 0;
 		return 0;
+	}
+	x->walked += 1 + sub->nnode + sub->nvalue;
 	forget(sub);
 	for (int i = 0; i < sub->nvalue; i++) {
 		struct value *v = sub->value[i];
@@ -64,10 +69,8 @@ static int walk(struct infer *x, struct graph *sub, struct err *e)
 		}
 	}
 	x->g = sub;
-	for (int i = 0; i < sub->nnode && !r; i++) {
-		x->walked++;
+	for (int i = 0; i < sub->nnode && !r; i++)
 		r = infer_node(x, &sub->node[sub->order[i]], e);
-	}
 	x->g = outer;
 	return r ? -1 : 1;
 }
@@ -196,14 +199,18 @@ static void set_turn(struct infer *x, struct value *v, int64_t turn)
 	v->kept[0].i = turn;
 }
 
-/* Walks until the shapes of what one turn hands to the next stay as they are. */
+/* Walks until the shapes of what one turn hands to the next stay as they are. If they do not soon,
+ * nothing is known of them. */
 static int walk_any_turn(struct infer *x, struct graph *sub, int skip, int states, struct err *e)
 {
-	for (int again = 0; again < 3; again++) {
-		int changed = 0, r = walk(x, sub, e);
+	int changed = 1;
+
+	for (int again = 0; changed && again < 3; again++) {
+		int r = walk(x, sub, e);
 
 		if (r <= 0)
 			return r;
+		changed = 0;
 		for (int i = 0; i < states; i++) {
 			struct value *in = end_of(sub, &sub->inputs, skip + i);
 			const struct value *out = end_of(sub, &sub->outputs, skip / 2 + i);
@@ -218,10 +225,13 @@ static int walk_any_turn(struct infer *x, struct graph *sub, int skip, int state
 					  sizeof *s.dim * (size_t)(s.rank > 0 ? s.rank : 0)) != 0;
 			in->shape = s;
 		}
-		if (!changed)
-			break;
 	}
-	return 1;
+	if (!changed)
+		return 1;
+	for (int i = 0; i < states; i++)
+		if (end_of(sub, &sub->inputs, skip + i))
+			end_of(sub, &sub->inputs, skip + i)->shape.rank = RANK_UNKNOWN;
+	return walk(x, sub, e);
 }
 
 /* The outputs of one turn, from `first_out` on, are the inputs of the next, all at once: old has
@@ -237,12 +247,11 @@ static void hand_on(struct graph *sub, int first_in, int first_out, int states, 
 			copy_known(end_of(sub, &sub->inputs, first_in + i), &old[i]);
 }
 
-/* Turn after turn, as far as the condition stays known. The number of turns, or -1. */
-static int64_t follow(struct infer *x, struct graph *sub, int states, int64_t most, struct err *e,
-		      int *r)
+/* Turn after turn, as far as the condition stays known; is_counted: there is none. The number of
+ * turns, or -1. */
+static int64_t follow(struct infer *x, struct graph *sub, int states, int64_t most, int is_counted,
+		      struct value *old, struct err *e, int *r)
 {
-	struct value *old = arena_array(x->g->a, struct value, states + 1);
-
 	for (int64_t turn = 0; turn < most; turn++) {
 		set_turn(x, end_of(sub, &sub->inputs, 0), turn);
 		if (turn)
@@ -250,7 +259,7 @@ static int64_t follow(struct infer *x, struct graph *sub, int states, int64_t mo
 		*r = walk(x, sub, e);
 		if (*r <= 0)
 			return -1;
-		switch (truth(end_of(sub, &sub->outputs, 0))) {
+		switch (is_counted ? 1 : truth(end_of(sub, &sub->outputs, 0))) {
 		case 0:
 			return turn + 1;
 		case 1:
@@ -302,10 +311,14 @@ int infer_loop(struct infer *x, const struct graph_node *n, struct err *e)
 	struct graph *sub = graph_of(n, "body");
 	const struct value *most = node_in(x->g, n, 0), *go = node_in(x->g, n, 1);
 	int states = n->nin > 2 ? n->nin - 2 : 0, r = 1, goes = go ? truth(go) : 1;
+	const int is_counted = !go;
+	struct value *old;
 	int64_t limit = truth(most) < 0 ? -1 : most->kept[0].i, turns = -1;
 
 	if (!sub)
 		return infer_bad(x, n, e, "lacks a body");
+	if (states > sub->inputs.n - 2)
+		states = sub->inputs.n > 2 ? sub->inputs.n - 2 : 0;
 	limit = limit > TIMES_MOST ? -1 : limit;
 	for (int i = 0; i < states; i++)
 		if (end_of(sub, &sub->inputs, 2 + i))
@@ -313,8 +326,11 @@ int infer_loop(struct infer *x, const struct graph_node *n, struct err *e)
 	if (end_of(sub, &sub->inputs, 1))
 		begin(end_of(sub, &sub->inputs, 1), go, 1);
 	if (limit >= 0 && limit <= TURNS_FOLLOWED && limit * sub->nnode <= NODES_FOLLOWED &&
-	    goes == 1)
-		turns = follow(x, sub, states, limit, e, &r);
+	    goes == 1) {
+		old = xcalloc((size_t)states + 1, sizeof *old);
+		turns = follow(x, sub, states, limit, is_counted, old, e, &r);
+		free(old);
+	}
 	if (goes == 0)
 		turns = 0;
 	if (r > 0 && turns <= 0) { /* as any turn finds it */
@@ -324,7 +340,7 @@ int infer_loop(struct infer *x, const struct graph_node *n, struct err *e)
 				begin(end_of(sub, &sub->inputs, 2 + i), node_in(x->g, n, 2 + i), 0);
 		r = walk_any_turn(x, sub, 2, states, e);
 		if (r > 0 && turns < 0 && limit >= 0 && goes == 1 &&
-		    truth(end_of(sub, &sub->outputs, 0)) == 1)
+		    (is_counted || truth(end_of(sub, &sub->outputs, 0)) == 1))
 			turns = limit;
 	}
 	if (r <= 0)
@@ -349,10 +365,9 @@ static int goes_on(struct infer *x, struct graph *cond, const struct graph *body
 
 /* Turn after turn, as long as the condition is known. The number of turns, or -1. */
 static int64_t follow_while(struct infer *x, struct graph *cond, struct graph *body, int states,
-			    struct err *e, int *r)
+			    struct value *old, struct err *e, int *r)
 {
 	const int64_t nodes = cond->nnode + body->nnode + 1;
-	struct value *old = arena_array(x->g->a, struct value, states + 1);
 
 	for (int64_t turn = 0; turn * nodes <= NODES_FOLLOWED && x->walked < WALK_MOST / 2;
 	     turn++) {
@@ -387,6 +402,7 @@ static void begin_while(const struct infer *x, const struct graph_node *n, struc
 int infer_while(struct infer *x, const struct graph_node *n, struct err *e)
 {
 	struct graph *cond = graph_of(n, "condition"), *body = graph_of(n, "body");
+	struct value *old;
 	int64_t turns;
 	int r = 1;
 
@@ -394,7 +410,9 @@ int infer_while(struct infer *x, const struct graph_node *n, struct err *e)
 	    body->outputs.n != n->nin)
 		return infer_bad(x, n, e, "lacks a body, or a condition");
 	begin_while(x, n, body, 1);
-	turns = follow_while(x, cond, body, n->nin, e, &r);
+	old = xcalloc((size_t)n->nin + 1, sizeof *old);
+	turns = follow_while(x, cond, body, n->nin, old, e, &r);
+	free(old);
 	if (r < 0)
 		return -1;
 	if (turns < 0) {
@@ -414,8 +432,10 @@ int infer_while(struct infer *x, const struct graph_node *n, struct err *e)
 		if (!to || i >= n->nin)
 			continue;
 		copy_known(to, end_of(body, turns < 0 ? &body->outputs : &body->inputs, i));
-		if (turns < 0)
+		if (turns < 0) {
 			to->kept = NULL;
+			to->sequence = NULL;
+		}
 	}
 	return 0;
 }

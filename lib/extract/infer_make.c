@@ -42,21 +42,24 @@ int infer_size(struct infer *x, const struct graph_node *n, struct err *e)
 	return 0;
 }
 
-static void constant_list(struct value *v, struct graph *g, const struct attr *a, int is_int,
-			  int is_list)
+static void constant_list(struct infer *x, const struct graph_node *node, const struct attr *a,
+			  int is_int, int is_list)
 {
+	struct value *v = node_out(x->g, node, 0);
+	union scalar *to;
 	int n = !is_list ? 1 : is_int ? a->nints : a->nfloats;
 
 	v->elem = is_int ? VALUE_I64 : VALUE_F32;
 	v->shape = (struct shape){is_list, {n}};
 	if (n > (is_int ? KEEP_INTS : KEEP_REALS))
 		return;
-	v->kept = arena_array(g->a, union scalar, n);
+	if (!(to = infer_keep(x, node, 0)))
+		return;
 	for (int i = 0; i < n; i++) {
 		if (is_int)
-			v->kept[i].i = is_list ? a->ints[i] : a->i;
+			to[i].i = is_list ? a->ints[i] : a->i;
 		else
-			v->kept[i].f = (double)(is_list ? a->floats[i] : a->f);
+			to[i].f = (double)(is_list ? a->floats[i] : a->f);
 	}
 }
 
@@ -72,13 +75,13 @@ int infer_constant(struct infer *x, const struct graph_node *n, struct err *e)
 		v->elem = a->tensor->elem;
 		v->kept = a->tensor->kept;
 	} else if ((a = node_attr(n, "value_int"))) {
-		constant_list(v, x->g, a, 1, 0);
+		constant_list(x, n, a, 1, 0);
 	} else if ((a = node_attr(n, "value_ints"))) {
-		constant_list(v, x->g, a, 1, 1);
+		constant_list(x, n, a, 1, 1);
 	} else if ((a = node_attr(n, "value_float"))) {
-		constant_list(v, x->g, a, 0, 0);
+		constant_list(x, n, a, 0, 0);
 	} else if ((a = node_attr(n, "value_floats"))) {
-		constant_list(v, x->g, a, 0, 1);
+		constant_list(x, n, a, 0, 1);
 	} else if (!node_attr(n, "value_string") && !node_attr(n, "value_strings") &&
 		   !node_attr(n, "sparse_value")) {
 		return infer_bad(x, n, e, "has no value");

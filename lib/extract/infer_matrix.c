@@ -282,7 +282,7 @@ int infer_linear_attention(struct infer *x, const struct graph_node *n, struct e
 	int64_t heads = node_int(n, "q_num_heads", 0), own = node_int(n, "kv_num_heads", heads);
 	struct shape out, state;
 
-	if (!q || !v || heads < 1 || own < 1)
+	if (!q || !v || heads < 1 || own < 1 || heads > 1 << 20 || own > 1 << 20)
 		return infer_bad(x, n, e, "wants queries, keys and values, and numbers of heads");
 	if (q->shape.rank != 3 || v->shape.rank != 3)
 		return 0;

@@ -31,11 +31,11 @@ static void fold_concat(struct infer *x, const struct graph_node *n, int axis)
 	for (int i = 0; i < n->nin; i++)
 		if (!node_in(x->g, n, i)->kept)
 			return;
-	if (!(to = infer_keep(x, n, 0)))
+	if (!(to = infer_keep(x, n, 0)) || !shape_count(&v->shape))
 		return;
 	for (int d = 0; d < axis; d++)
 		outer *= v->shape.dim[d];
-	for (int64_t o = 0; o < outer; o++) /* not at all where there are no elements */
+	for (int64_t o = 0; o < outer; o++)
 		for (int i = 0; i < n->nin; i++) {
 			const struct value *in = node_in(x->g, n, i);
 			int64_t part = shape_count(&in->shape) / outer;

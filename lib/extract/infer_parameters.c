@@ -44,7 +44,7 @@ static void filters(struct infer *x, const struct graph_node *n, const struct va
 		dim[GRAPH_MAX_RANK];
 	int64_t channels = rank > 2 ? data->shape.dim[node_channel(n, rank)] : -1;
 
-	if (!kernel || kernel->nints != rank - 2 || channels < 1 || n->filter)
+	if (!kernel || kernel->nints != rank - 2 || !is_size(channels) || n->filter)
 		return;
 	if (!groups) /* depthwise: each channel has `count` filters */
 		groups = channels;

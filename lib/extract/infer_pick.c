@@ -105,7 +105,8 @@ static void fold_gather(struct infer *x, const struct graph_node *n, int axis)
 	int64_t outer = 1, inner = 1, dim, count, at = 0;
 	union scalar *to;
 
-	if (!in->kept || !index->kept || !shape_known(&in->shape) || !(to = infer_keep(x, n, 0)))
+	if (!in->kept || !index->kept || !shape_known(&in->shape) || !(to = infer_keep(x, n, 0)) ||
+	    !shape_count(&node_out(x->g, n, 0)->shape))
 		return;
 	for (int d = 0; d < axis; d++)
 		outer *= in->shape.dim[d];

@@ -42,14 +42,26 @@ static int64_t place(const struct infer *x, const struct graph_node *n, int i, i
 	return at < 0 ? at + count : at;
 }
 
+/* Inference changes a value of a body in its next turn: a list keeps what it was. */
+static const struct value *copy_of(struct infer *x, const struct value *v)
+{
+	struct value *copy = arena_new(x->g->a, struct value);
+
+	x->kept += (int64_t)(sizeof *v / sizeof(union scalar));
+	*copy = *v;
+	return copy;
+}
+
 int infer_sequence_construct(struct infer *x, const struct graph_node *n, struct err *e)
 {
 	struct sequence *s = new_sequence(x, n, n->nin);
 
 	(void)e;
 	for (int i = 0; s && i < n->nin; i++)
-		if (!(s->item[i] = node_in(x->g, n, i)))
+		if (!node_in(x->g, n, i))
 			return infer_lacks(x, n, e);
+		else
+			s->item[i] = copy_of(x, node_in(x->g, n, i));
 	return 0;
 }
 
@@ -62,6 +74,7 @@ static int change(struct infer *x, const struct graph_node *n, const struct valu
 	if (!from || at < 0 || (!add && at >= from->n))
 		return 0;
 	s = new_sequence(x, n, from->n + (add ? 1 : -1));
+	add = s && add ? copy_of(x, add) : add;
 	for (int64_t i = 0; s && i < s->n; i++)
 		s->item[i] = add && i == at ? add
 			     : add	    ? from->item[i - (i > at)]
@@ -137,16 +150,16 @@ int infer_split_to_sequence(struct infer *x, const struct graph_node *n, struct 
 		one = sizes[0];
 	if (one < 1)
 		return one == INT_UNKNOWN ? 0 : infer_bad(x, n, e, "splits into parts of nothing");
-	parts = split && split->shape.rank == 1 ? count : (all + one - 1) / one;
+	parts = split && split->shape.rank == 1 ? count : all / one + !!(all % one);
 	if (!(s = new_sequence(x, n, parts)))
 		return 0;
 	for (int64_t i = 0; i < parts; i++) {
-		struct value *v = arena_new(x->g->a, struct value);
+		const struct value part = {.name = "", .elem = in->elem, .shape = in->shape};
+		struct value *v = (struct value *)copy_of(x, &part);
 		int64_t size = split && split->shape.rank == 1 ? sizes[i]
 			       : all - i * one < one	       ? all - i * one
 							       : one;
 
-		*v = (struct value){.name = "", .elem = in->elem, .shape = in->shape};
 		v->shape.dim[axis] = size < 0 || size > all ? DIM_UNKNOWN : size;
 		if (drop) {
 			v->shape.rank--;

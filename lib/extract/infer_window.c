@@ -176,7 +176,7 @@ static int transpose_axis(struct window *w, int i, int64_t more, int64_t told, c
 	int64_t whole;
 
 	w->out[i] = is_told ? told : DIM_UNKNOWN;
-	if (w->out[i] < DIM_UNKNOWN)
+	if (w->out[i] < DIM_UNKNOWN || w->out[i] > INT32_MAX)
 		return -1;
 	if (w->in[i] < 0 || w->kernel[i] < 0 || told == DIM_UNKNOWN)
 		return 0;

@@ -166,6 +166,7 @@ static void emit_part(struct job *j, struct part *p)
 		struct task *t = &p->task[i];
 		int64_t macs = task_times(t->macs, p->times);
 		int64_t times = task_times(t->times, p->times);
+		const char *name;
 
 		if (!t->why && (times < 0 || times > TIMES_MOST))
 			t->why = "computed more than 100000 times";
@@ -173,11 +174,15 @@ static void emit_part(struct job *j, struct part *p)
 			j->unknown++;
 		else if (__builtin_add_overflow(j->macs, macs, &j->macs))
 			j->macs = INT64_MAX;
+		name = t->why ? NULL : node_source(j, p, &p->g->node[t->node], &names);
+		if (name && !worklist_has_room(&j->x->found, times, strlen(name)))
+			t->why = "computed too often, with too long a name";
 		if (t->why)
 			continue;
 		j->extracted += times;
-		j->covered += macs;
-		add_sources(j, t, node_source(j, p, &p->g->node[t->node], &names), times);
+		if (macs > 0 && __builtin_add_overflow(j->covered, macs, &j->covered))
+			j->covered = INT64_MAX;
+		add_sources(j, t, name, times);
 	}
 	map_free(&names);
 }

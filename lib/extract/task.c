@@ -76,7 +76,8 @@ static int conv_window(const struct graph *g, const struct graph_node *n, const 
 	if (window_resolve(g, n, in, f->dim + 2, w, NULL))
 		return -1;
 	if (data->producer < 0 ||
-	    !zero_pad(g, &g->node[data->producer], node_space(n), before, after))
+	    !zero_pad(g, &g->node[data->producer], node_space(n), before, after) ||
+	    g->value[g->node[data->producer].in[0]]->shape.rank != in->rank)
 		return 0;
 	t->in = g->node[data->producer].in[0];
 	*in = g->value[t->in]->shape;

@@ -100,6 +100,8 @@ static int find_scores(struct match *m, int value)
 			m->scores = v->producer;
 			return add_between(m, v->producer);
 		}
+		if (n->nout < 1 || n->out[0] != value)
+			return 0;
 		add_between(m, v->producer);
 		value = scores_of(m, n);
 	}

@@ -113,8 +113,9 @@ static int find_quotient(struct match *m, int root, int above)
 	const struct graph_node *n = i < 0 ? NULL : &m->g->node[i];
 	int divisor = m->g->node[root].out[0];
 
-	if (n && (node_is(n, "Reciprocal") ||
-		  (node_is(n, "Div") && number_is(node_in(m->g, n, 0), 1)))) {
+	if (n && n->nout == 1 &&
+	    (node_is(n, "Reciprocal") ||
+	     (node_is(n, "Div") && number_is(node_in(m->g, n, 0), 1)))) {
 		divides = 0;
 		m->node[m->n++] = i;
 		divisor = n->out[0];

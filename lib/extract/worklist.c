@@ -21,6 +21,17 @@ struct work *worklist_put(struct worklist *l, const struct workload *w, const ch
 	return k;
 }
 
+int worklist_has_room(struct worklist *l, int64_t sources, size_t length)
+{
+	static const int64_t most = (int64_t)1 << 30;
+	const int64_t each = (int64_t)length + 64; /* with what stands before it, and its place */
+
+	if (sources > (most - l->source_bytes) / each)
+		return 0;
+	l->source_bytes += sources * each;
+	return 1;
+}
+
 int work_add_source(struct work *k, const char *source)
 {
 	const char *colon = strchr(source, ':');
@@ -97,6 +108,10 @@ struct work *worklist_merge(struct worklist *l, struct json_doc *d, struct arena
 	}
 	if (workload_from_json(&w, d, d->tok, e) || count_instances(d, a, sources, instances, e))
 		return NULL;
+	if (!worklist_has_room(l, *instances, strlen(stem))) {
+		err_set(e, "the records stand for too many operators to be counted");
+		return NULL;
+	}
 	k = worklist_put(l, &w, d->text, d->tok->n);
 	if (sources && json_first(d, sources))
 		add_sources(k, d, a, sources);

@@ -20,8 +20,12 @@ struct work {
 };
 
 struct worklist {
-	struct map by_id; /* struct work * */
+	struct map by_id;     /* struct work * */
+	int64_t source_bytes; /* of what worklist_has_room() took, about */
 };
+
+/* Takes room for so many sources of that length. 0: they would make more than 1 GiB. */
+int worklist_has_room(struct worklist *l, int64_t sources, size_t length);
 
 /* w must be finished. line (may be NULL) is copied if the workload is new. */
 struct work *worklist_put(struct worklist *l, const struct workload *w, const char *line, size_t n);

@@ -81,6 +81,7 @@ static void run_format(const unsigned char *data, size_t n)
 	struct extract x = {
 		.layout = LAYOUT_NHWC, .say = ignore, .contents = &contents, .drawing = &drawing};
 
+	x.all = n / 4 % 2 == 1;
 	read_member(&x, format, data, n, steps[n % 4]);
 	check_found(&x);
 	extract_free(&x);
