@@ -118,7 +118,7 @@ static void test_inside(void)
 
 static void test_false(void)
 {
-	struct buf g = begun(), b = BUF_INIT;
+	struct buf g = begun(), b = BUF_INIT, yes = BUF_INIT, no = BUF_INIT;
 
 	node(&b, "own:self x -> y", "");
 	as_body(&b);
@@ -126,6 +126,18 @@ static void test_false(void)
 	node(&g, "own:self x -> y", "");
 	output(&g, "y");
 	refuse(&g, "call each other more than 16 deep", "a function that calls itself");
+
+	g = begun();
+	node(&yes, "own:self x -> t", "");
+	output(&yes, "t");
+	node(&no, "Relu x -> t", "");
+	output(&no, "t");
+	node_around(&b, "If c -> y", "", "then_branch", &yes, "else_branch", &no);
+	as_body(&b);
+	function("self c x -> y", "", &b);
+	node(&g, "own:self c x -> y", "");
+	output(&g, "y");
+	refuse(&g, "nested more than 64 deep", "a function that calls itself in a branch");
 
 	for (int i = 0; i < 6; i++) {
 		char call[32], name[32];

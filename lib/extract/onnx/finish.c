@@ -4,6 +4,10 @@
 
 #include "lib/extract/onnx/rewrite.h"
 
+/* Graphs in each other, those that calls of functions bring included: a function may call itself
+ * from a graph inside. */
+enum { DEEPEST = 64 };
+
 static int finish(struct finish *f, struct graph *g, int inside, struct err *e);
 
 /* What a graph inside reads and nobody in it makes comes from around it. */
@@ -57,6 +61,9 @@ static int finish_inside(struct finish *f, struct graph *g, struct graph_node *n
 
 static int finish(struct finish *f, struct graph *g, int inside, struct err *e)
 {
+	if (f->depth == DEEPEST)
+		return err_set(e, "its graphs and functions are nested more than %d deep", DEEPEST);
+	f->depth++;
 	if (f->functions->n && function_inline(f, g, e))
 		return -1;
 	if (f->rewrites)
@@ -66,6 +73,7 @@ static int finish(struct finish *f, struct graph *g, int inside, struct err *e)
 			return -1;
 	if (inside)
 		mark_captured(g);
+	f->depth--;
 	return graph_link(g, e);
 }
 

@@ -20,6 +20,7 @@ struct finish {
 	const struct map *functions; /* "DOMAIN:NAME:OVERLOAD" -> struct function * */
 	int rewrites;		     /* the graph is not to be run */
 	int64_t made;		     /* nodes and values out of functions */
+	int depth;		     /* of the graph at hand: graphs around it */
 };
 
 /* The key of a function in the map. */
