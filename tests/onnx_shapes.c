@@ -300,6 +300,11 @@ static void test_symbols(void)
 		   size_of("Pow(seq, 2) + seq**2", 7, 3) == 98 &&
 		   size_of("Symbol('seq", 7, 3) < 0 && size_of("Symbol(seq)", 7, 3) < 0,
 	   "as SymPy tells it");
+	ok(size_of("2*seq**2", 7, 3) == 98 && size_of("b.1*seq**2*2", 7, 3) == 294 &&
+		   size_of("100 - seq**2", 7, 3) == 51 && size_of("60 + -seq**2", 7, 3) == 11 &&
+		   size_of("2**b.1**2", 7, 3) == 512 && size_of("(2**b.1)**2", 7, 3) == 64 &&
+		   size_of("-(-seq)**3 + 8*2**-b.1", 7, 3) == 344,
+	   "powers bind before products and signs, and from the right");
 	ok(size_of("other", 7, 3) < 0 && size_of("seq + other", 7, 3) < 0 &&
 		   size_of("seq - 8", 7, 3) < 0 && size_of("seq/2", 7, 3) < 0 &&
 		   size_of("seq/0", 7, 3) < 0 && size_of("seq seq", 7, 3) < 0 &&

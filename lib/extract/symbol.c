@@ -150,14 +150,8 @@ static double factor(struct reader *r)
 	double v;
 	char *end;
 
-	if (++r->depth > NESTED_MOST)
-		r->bad = 1;
 	space(r);
-	if (r->bad && r->depth > NESTED_MOST) {
-		v = 0;
-	} else if (next_is(r, "-")) {
-		v = -factor(r);
-	} else if (next_is(r, "(")) {
+	if (next_is(r, "(")) {
 		v = sum(r);
 		r->bad |= !next_is(r, ")");
 	} else if (isdigit((unsigned char)*r->at)) {
@@ -166,25 +160,43 @@ static double factor(struct reader *r)
 	} else {
 		v = name(r);
 	}
+	return v;
+}
+
+/* As in Python: -a**2 is -(a**2), and a**b**c is a**(b**c). All nesting comes through here. */
+static double power(struct reader *r)
+{
+	double v;
+
+	if (r->depth == NESTED_MOST) {
+		r->bad = 1;
+		return 0;
+	}
+	r->depth++;
+	if (next_is(r, "-")) {
+		v = -power(r);
+	} else {
+		v = factor(r);
+		if (next_is(r, "**"))
+			v = pow(v, power(r));
+	}
 	r->depth--;
 	return v;
 }
 
 static double product(struct reader *r)
 {
-	double v = factor(r), b;
+	double v = power(r), b;
 
 	for (;;) {
 		if (next_is(r, "//")) {
-			v = floor(v / factor(r));
+			v = floor(v / power(r));
 		} else if (next_is(r, "/")) {
-			v /= factor(r);
-		} else if (next_is(r, "**")) {
-			v = pow(v, factor(r));
+			v /= power(r);
 		} else if (next_is(r, "*")) {
-			v *= factor(r);
+			v *= power(r);
 		} else if (next_is(r, "%")) {
-			b = factor(r);
+			b = power(r);
 			v -= b * floor(v / b);
 		} else {
 			return v;
