@@ -100,7 +100,7 @@ static void test_fused(void)
 	    "mb1_ic8ih14_oc8oh12_kh3 (u8:s8:u8)", NULL);
 }
 
-static void test_norms(void)
+static struct buf norms(void)
 {
 	struct buf g = BUF_INIT;
 
@@ -116,7 +116,21 @@ static void test_norms(void)
 	node(&g, MS "BiasGelu h d -> i", "");
 	node(&g, MS "FastGelu i -> y", "");
 	output(&g, "y");
+	return g;
+}
+
+static void test_norms(void)
+{
+	struct buf g = norms();
+
 	expect(&g, 13, "12x8:8x9 bias,gelu,gelu_tanh", "normalizations with what they add");
+	g = norms();
+	want_all = 1;
+	expect(&g, 13,
+	       "layer_norm 12x8 bias; eltwise 12x8 bias,add; layer_norm 12x8 bias,add; "
+	       "rms_norm 12x8; 12x8:8x9 bias,gelu,gelu_tanh",
+	       "each normalization is of its kind");
+	want_all = 0;
 }
 
 /* Blocks of 16 channels for 12, and back. */

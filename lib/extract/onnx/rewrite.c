@@ -230,7 +230,8 @@ static void skip_norm(struct rewrite *r)
 	in[2] = simple ? -1 : rewrite_in(r, 3);
 	for (int i = 0; i < 3; i++)
 		out[i] = rewrite_out(r, i);
-	build_node(&r->b, "LayerNormalization", in, in[2] < 0 ? 2 : 3, out, out[1] < 0 ? 1 : 3);
+	build_node(&r->b, simple ? "SimplifiedLayerNormalization" : "LayerNormalization", in,
+		   in[2] < 0 ? 2 : 3, out, out[1] < 0 && out[2] < 0 ? 1 : 3);
 }
 
 /* The sum of the rows of tables for words, places and kinds, normalized. */
