@@ -221,6 +221,23 @@ static inline void output(struct buf *g, const char *name)
 /* Functions that the next model brings along. */
 static struct buf functions;
 
+/* Nodes have field 7 in the body of a function, not 1 as in a graph. */
+static inline void as_body(struct buf *b)
+{
+	size_t at = 0;
+
+	while (at < b->n) {
+		uint64_t len = 0;
+		unsigned shift = 0;
+
+		b->s[at++] = (char)(7 << 3 | 2);
+		do
+			len |= (uint64_t)(b->s[at] & 127) << shift;
+		while (shift += 7, b->s[at++] & 128);
+		at += len;
+	}
+}
+
 /* "name in in -> out" in the domain "own", with nodes in body, which is consumed; attrs: what an
  * attribute is where a call does not give it. */
 static inline void function(const char *text, const char *attrs, struct buf *body)

@@ -1,24 +1,7 @@
 /* ONNX models with functions of their own: calls are what the functions hold. */
 #include "tests/onnx.h"
 
-/* own:dense x w c -> y: a product with a bias and relu; own:two of two of them. The bodies' nodes
- * have field 7 in a function, not 1 as in a graph. */
-static void as_body(struct buf *b)
-{
-	size_t at = 0;
-
-	while (at < b->n) {
-		uint64_t len = 0;
-		unsigned shift = 0;
-
-		b->s[at++] = (char)(7 << 3 | 2);
-		do
-			len |= (uint64_t)(b->s[at] & 127) << shift;
-		while (shift += 7, b->s[at++] & 128);
-		at += len;
-	}
-}
-
+/* own:dense x w c -> y: a product with a bias and relu; own:two of two of them. */
 static void dense(void)
 {
 	struct buf b = BUF_INIT;
@@ -116,6 +99,59 @@ static void test_inside(void)
 	attack_model(&g, 13, "functions");
 }
 
+/* own:both c d -> y z: If on c and on d, both branches of which are the graph "g" of the call, or
+ * one that multiplies by v. */
+static void both(void)
+{
+	struct buf b = BUF_INIT, a = BUF_INIT, g = BUF_INIT;
+
+	node(&b, "If c -> y", "then_branch=@g else_branch=@g");
+	node(&b, "If d -> z", "then_branch=@g else_branch=@g");
+	as_body(&b);
+	node(&g, "MatMul x v -> t", "");
+	output(&g, "t");
+	put_str(&a, 1, "g");
+	put_buf(&a, 6, &g);
+	put_buf(&b, 11, &a);
+	function("both c d -> y z", "", &b);
+}
+
+static void test_given(void)
+{
+	struct buf g = begun(), sub = BUF_INIT;
+
+	both();
+	input(&g, "i", "");
+	input(&g, "j", "");
+	node(&sub, "Gemm x w c -> p", "transB=1");
+	node(&sub, "Relu p -> t", "");
+	output(&sub, "t");
+	node_around(&g, "own:both i j -> y z", "", "g", &sub, NULL, NULL);
+	output(&g, "y");
+	output(&g, "z");
+	expect(&g, 13, "5x7:7x9 bias,relu x2",
+	       "each node has a copy of the graph that a call gives");
+
+	memset(&g, 0, sizeof g);
+	input(&g, "x", "5,9");
+	weights(&g, "v", "9,9");
+	input(&g, "i", "");
+	both();
+	node(&g, "own:both i i -> y z", "");
+	output(&g, "y");
+	output(&g, "z");
+	expect(&g, 13, "5x9:9x9 x2", "or of the function's own, if it gives none");
+
+	g = begun();
+	both();
+	input(&g, "i", "");
+	node(&sub, "MatMul x v -> t", "");
+	output(&sub, "t");
+	node_around(&g, "own:both i i -> y z", "", "g", &sub, NULL, NULL);
+	output(&g, "y");
+	attack_model(&g, 13, "graphs of calls");
+}
+
 static void test_false(void)
 {
 	struct buf g = begun(), b = BUF_INIT, yes = BUF_INIT, no = BUF_INIT;
@@ -162,6 +198,7 @@ int main(void)
 	begin();
 	test_calls();
 	test_inside();
+	test_given();
 	test_false();
 	return end();
 }

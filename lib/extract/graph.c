@@ -31,19 +31,20 @@ void value_drop(struct value *v)
 	v->data_bytes = 0;
 }
 
-static void attr_free(struct attr *a)
+void attrs_free(const struct attr *a, int n)
 {
-	if (a->subgraph)
-		graph_free(a->subgraph);
-	if (a->tensor)
-		value_drop(a->tensor);
+	for (int i = 0; i < n; i++) {
+		if (a[i].subgraph)
+			graph_free(a[i].subgraph);
+		if (a[i].tensor)
+			value_drop(a[i].tensor);
+	}
 }
 
-static void free_attrs(const struct graph_node *node, int n)
+static void free_nodes(const struct graph_node *node, int n)
 {
 	for (int i = 0; i < n; i++)
-		for (int k = 0; k < node[i].nattr; k++)
-			attr_free(&node[i].attr[k]);
+		attrs_free(node[i].attr, node[i].nattr);
 }
 
 /* Graphs and tensors of attributes may be met twice, in old and in new nodes. */
@@ -52,9 +53,9 @@ void graph_free(struct graph *g)
 	int n = g->nnode;
 
 	g->nnode = 0;
-	free_attrs(g->node, n);
+	free_nodes(g->node, n);
 	for (const struct replaced *r = g->replaced; r; r = r->next)
-		free_attrs(r->node, r->n);
+		free_nodes(r->node, r->n);
 	g->replaced = NULL;
 	for (int i = 0; i < g->nvalue; i++)
 		value_drop(g->value[i]);

@@ -166,6 +166,8 @@ struct graph {
 
 void graph_init(struct graph *g, struct arena *a);
 void graph_free(struct graph *g); /* and those of its subgraphs */
+/* The same of attributes that no node of a graph has. */
+void attrs_free(const struct attr *a, int n);
 /* The value of that name, made if new. */
 int graph_value(struct graph *g, const char *name);
 /* The value of that name, or NULL. */

@@ -25,12 +25,8 @@ static void mark_captured(struct graph *g)
 	}
 }
 
-/* What a node's subgraphs read from outside counts among what it reads. */
-static void add_captures(struct graph *g, struct graph_node *n, const struct graph *sub)
+static void list_captures(struct graph *g, const struct graph *sub, struct buf *list)
 {
-	struct buf in = BUF_INIT;
-
-	buf_add(&in, n->in, sizeof *n->in * (size_t)n->ndeps);
 	for (int i = 0; i < sub->nvalue; i++) {
 		const struct value *v = sub->value[i];
 		int outer;
@@ -38,32 +34,53 @@ static void add_captures(struct graph *g, struct graph_node *n, const struct gra
 		if (!v->is_captured || (!v->uses && !v->is_output))
 			continue;
 		outer = graph_value(g, v->name);
-		buf_add(&in, &outer, sizeof outer);
+		buf_add(list, &outer, sizeof outer);
 	}
-	n->ndeps = (int)(in.n / sizeof *n->in);
-	n->in = arena_array(g->a, int, n->ndeps + 1);
-	if (in.n)
-		memcpy(n->in, in.s, in.n);
-	buf_free(&in);
+}
+
+/* What a node's subgraphs read from outside counts among what it reads. */
+static void add_captures(struct graph *g, struct graph_node *n, const struct buf *list)
+{
+	const int *in = n->in;
+
+	if (!list->n)
+		return;
+	n->ndeps = n->nin + (int)(list->n / sizeof *n->in);
+	n->in = arena_array(g->a, int, n->ndeps);
+	if (n->nin)
+		memcpy(n->in, in, sizeof *in * (size_t)n->nin);
+	memcpy(n->in + n->nin, list->s, list->n);
 }
 
 static int finish_inside(struct finish *f, struct graph *g, struct graph_node *n, struct err *e)
 {
-	for (int i = 0; i < n->nattr; i++) {
-		if (!n->attr[i].subgraph)
-			continue;
-		if (finish(f, n->attr[i].subgraph, 1, e))
-			return -1;
-		add_captures(g, n, n->attr[i].subgraph);
+	struct buf captures = BUF_INIT;
+	int r = 0;
+
+	for (int i = 0; i < n->nattr && !r; i++) {
+		struct graph *sub = n->attr[i].subgraph;
+
+		if (sub && !(r = finish(f, sub, 1, e)))
+			list_captures(g, sub, &captures);
 	}
+	if (!r)
+		add_captures(g, n, &captures);
+	buf_free(&captures);
+	return r;
+}
+
+int finish_descend(struct finish *f, struct err *e)
+{
+	if (f->depth == DEEPEST)
+		return err_set(e, "its graphs and functions are nested more than %d deep", DEEPEST);
+	f->depth++;
 	return 0;
 }
 
 static int finish(struct finish *f, struct graph *g, int inside, struct err *e)
 {
-	if (f->depth == DEEPEST)
-		return err_set(e, "its graphs and functions are nested more than %d deep", DEEPEST);
-	f->depth++;
+	if (finish_descend(f, e))
+		return -1;
 	if (f->functions->n && function_inline(f, g, e))
 		return -1;
 	if (f->rewrites)

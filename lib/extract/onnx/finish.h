@@ -19,15 +19,21 @@ struct finish {
 	struct arena *a;
 	const struct map *functions; /* "DOMAIN:NAME:OVERLOAD" -> struct function * */
 	int rewrites;		     /* the graph is not to be run */
-	int64_t made;		     /* nodes and values out of functions */
+	int64_t made;		     /* nodes and values out of functions, and what they hold */
+	int64_t fresh;		     /* numbers that make their names unique */
 	int depth;		     /* of the graph at hand: graphs around it */
 };
 
-/* The key of a function in the map. */
-const char *function_key(struct arena *a, const char *domain, const char *name,
-			 const char *overload);
+/* Bytes of a function's domain, name and overload, each; and of the three as a key. */
+enum { FUNCTION_NAME_MOST = 300, FUNCTION_KEY_BYTES = 3 * FUNCTION_NAME_MOST + 3 };
+
+/* The key of a function in the map. -1: one of its names is too long. */
+int function_key(char key[FUNCTION_KEY_BYTES], const char *domain, const char *name,
+		 const char *overload);
 int onnx_finish(struct finish *f, struct graph *g, struct err *e);
 
+/* Shared by the two files: goes into a graph inside; -1: too many are around it. */
+int finish_descend(struct finish *f, struct err *e);
 /* Replaces the calls in g (function.c). */
 int function_inline(struct finish *f, struct graph *g, struct err *e);
 

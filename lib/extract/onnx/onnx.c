@@ -158,20 +158,25 @@ static int parse_function_fields(struct parse *p, uint64_t end, struct function 
 static int parse_function(struct parse *p, uint64_t end, struct onnx_model *m, struct err *e)
 {
 	struct function *fn = arena_new(p->a, struct function);
-	const char *key[3] = {"", "", ""}, *full;
+	const char *name[3] = {"", "", ""};
+	char key[FUNCTION_KEY_BYTES];
+	size_t n = m->functions.n;
 	struct buf attrs = BUF_INIT;
 	int r;
 
 	graph_init(&fn->body, p->a);
-	r = parse_function_fields(p, end, fn, key, &attrs, e);
+	r = parse_function_fields(p, end, fn, name, &attrs, e);
 	fn->nattr = (int)(attrs.n / sizeof *fn->attr);
 	fn->attr = parse_settle(p, &attrs);
 	buf_free(&attrs);
-	/* One of the same name as another, too, so that it is given back. */
-	full = function_key(p->a, key[0], key[1], key[2]);
-	while (map_get(&m->functions, full, strlen(full)))
-		full = arena_printf(p->a, "%s again", full);
-	*map_put(&m->functions, full, strlen(full), NULL) = fn;
+	if (!r && function_key(key, name[0], name[1], name[2]))
+		r = err_set(e, "it holds a function whose name has more than %d bytes",
+			    FUNCTION_NAME_MOST);
+	if (r || map_get(&m->functions, key, strlen(key)))
+		/* Nothing calls it. It is kept to be given back, under a key that no name makes. */
+		*map_put(&m->functions, (const char *)&n, sizeof n, NULL) = fn;
+	else
+		*map_put(&m->functions, key, strlen(key), NULL) = fn;
 	return r;
 }
 
@@ -276,7 +281,11 @@ int onnx_read_weights(struct onnx_model *m, struct pull *in, const char *folder,
 void onnx_free(struct onnx_model *m)
 {
 	graph_free(&m->graph);
-	for (size_t i = 0; i < m->functions.n; i++)
-		graph_free(&((struct function *)m->functions.item[i].value)->body);
+	for (size_t i = 0; i < m->functions.n; i++) {
+		struct function *fn = m->functions.item[i].value;
+
+		attrs_free(fn->attr, fn->nattr);
+		graph_free(&fn->body);
+	}
 	map_free(&m->functions);
 }

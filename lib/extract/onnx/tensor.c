@@ -211,6 +211,8 @@ static void keep(struct parse *p, struct value *v, enum coding coding)
 
 	if (n > KEEP_INTS || (coding == NONE && n) || (elem_is_real(v->elem) && n > KEEP_REALS))
 		return;
+	if (p->raw.n < (size_t)n) /* an element has a byte at least; those of less are not kept */
+		return;
 	buf_reserve(&p->raw, 0);
 	v->kept = arena_array(p->a, union scalar, n);
 	if (!n)
