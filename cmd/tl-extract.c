@@ -324,6 +324,7 @@ int main(int argc, char **argv)
 	if (check_choice(&vary, &a, &e) || read_options(&x, &e) ||
 	    !(out = rec_create(output, &e))) {
 		extract_free(&x);
+		infer_options_free(&x.infer);
 		arena_free(&a);
 		return opt_fail(&program, &e);
 	}

@@ -8,7 +8,7 @@
 struct content_row {
 	char *type, *why;
 	enum fate fate;
-	int64_t n, macs; /* macs: -1 if not known of any of them */
+	int64_t n, macs; /* macs: -1: that of at least one of them is not known */
 	double time_s;	 /* 0: not told */
 	size_t at;
 };

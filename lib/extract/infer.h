@@ -52,7 +52,8 @@ struct infer {
 	int64_t opset;
 	int64_t kept;	/* elements, of all values */
 	int64_t walked; /* nodes and values of graphs inside */
-	int reshaped; /* a fixed dimension was overridden: what the file declares inside is stale */
+	/* An option replaced a fixed size, so the shapes that the file declares no longer hold. */
+	int reshaped;
 	struct map symbols; /* those that have a size: name -> int64_t * */
 	struct map unknown; /* operator types without a row -> count */
 	struct map open;    /* dimensions of inputs without a size or a name */
