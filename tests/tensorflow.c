@@ -362,6 +362,8 @@ static void test_fused(void)
 	expect(X W "a FakeQuantWithMinMaxArgs x\nl Const dtype=t:1 value=w:1\n"
 		   "b FakeQuantWithMinMaxVars a l l\ny Conv2D b w " SAME "\n",
 	       CONV, "behind nodes that only round");
+	expect(X W V "y _FusedConv2D x w fused_ops=L:_FusedConv2D\nz Conv2D x v " SAME "\n",
+	       "mb1_ic8ih14_oc8oh12_kh3; " CONV, "a joined operator that names itself is not followed");
 }
 
 static void test_products(void)

@@ -3,7 +3,7 @@
  */
 #include <string.h>
 
-#include "lib/extract/tensorflow/tensorflow.h"
+#include "lib/extract/tensorflow/convert.h"
 
 enum {
 	OPERANDS = 2,	   /* of the first operator */
@@ -24,7 +24,8 @@ static int operands(const char *type)
 	return 0;
 }
 
-/* One of them. All have the attributes of the whole. */
+/* One of them. All have the attributes of the whole, so a joined operator among them would hold
+ * itself; TensorFlow makes none. */
 static void put(const struct tensorflow_node *whole, const char *type, int *in, int nin, int out)
 {
 	struct message_node m = *whole->m;
@@ -32,7 +33,10 @@ static void put(const struct tensorflow_node *whole, const char *type, int *in, 
 		.b = whole->b, .m = &m, .in = in, .nin = nin, .out = &out, .nout = 1};
 
 	m.type = type;
-	tensorflow_operator(&n);
+	if (!strncmp(type, "_Fused", strlen("_Fused")))
+		convert_own(&n);
+	else
+		tensorflow_operator(&n);
 }
 
 void tensorflow_fused(const struct tensorflow_node *n, const char *first)
