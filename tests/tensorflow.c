@@ -505,6 +505,22 @@ static void test_bomb(void)
 	buf_free(&b);
 }
 
+/* 2^80 elements, whose number no integer has. */
+#define HUGE "w Const dtype=t:1 value=w:1099511627776,1099511627776\n"
+
+static void test_huge(void)
+{
+	refuse("x Placeholder dtype=t:1 shape=h:4,8\n" HUGE "y MatMul x w\n",
+	       "the constant 'w' is of absurd size", "a constant of absurd size");
+	refuse(X "v VarHandleOp dtype=t:1 shape=h:1099511627776,1099511627776\n"
+		 "r ReadVariableOp v\ny Conv2D x r " SAME "\n",
+	       "the constant 'v' is of absurd size", "a variable, too");
+	refuse(X "y While x cond=f:more body=f:one\n"
+		 "function one in -> o=mul:z:0\n" HUGE "mul Mul in w:output:0\nend\n"
+		 "function more in -> o=in\nend\n",
+	       "the constant 'w' is of absurd size", "in a loop, too");
+}
+
 /* Operators that lack inputs and attributes, or have absurd ones. */
 static void test_absurd(void)
 {
@@ -667,6 +683,7 @@ int main(void)
 	test_functions();
 	test_loops();
 	test_bomb();
+	test_huge();
 	test_absurd();
 	test_hostile();
 	return end();

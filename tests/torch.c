@@ -463,6 +463,9 @@ static void test_absurd(void)
 	size_t silent = 0;
 
 	refuse("{}", "no program of torch.export", "an empty object");
+	write_program(&b, "x I 5,16\nw P 4503599627370496,4503599627370496\ny t 5,16\n"
+			  "mm.default self=x mat2=w -> y\n");
+	refuse(b.s, "the constant 'w' is of absurd size", "a parameter of absurd size");
 	refuse("[\"graph_module\"]", "no program of torch.export", "a list");
 	refuse("{\"graph_module\":{\"graph\":{\"nodes\":[{}],\"tensor_values\":{}}}}",
 	       "a node without a target", "a node without a target");

@@ -1,4 +1,5 @@
-/* The shapes of the inputs: what the file declares, what the options say. */
+/* The shapes of what no node makes: of the inputs, what the file declares and what the options say;
+ * of constants, what the file says. */
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -170,6 +171,22 @@ static int check_input(struct value *v, struct err *e)
 	return 0;
 }
 
+/* Those of the graph and of graphs inside. What computes with a known shape relies on it that its
+ * elements can be counted. */
+static int check_constants(const struct graph *g, struct err *e)
+{
+	for (int i = 0; i < g->nvalue; i++)
+		if (g->value[i]->is_const && infer_absurd(&g->value[i]->shape))
+			return err_set(e, "the constant '%.200s' is of absurd size",
+				       g->value[i]->name);
+	for (int i = 0; i < g->nnode; i++)
+		for (int k = 0; k < g->node[i].nattr; k++)
+			if (g->node[i].attr[k].subgraph &&
+			    check_constants(g->node[i].attr[k].subgraph, e))
+				return -1;
+	return 0;
+}
+
 int infer_inputs(struct infer *x, struct err *e)
 {
 	for (int i = 0; i < x->options->ndim; i++)
@@ -200,7 +217,7 @@ int infer_inputs(struct infer *x, struct err *e)
 		if (check_input(v, e))
 			return -1;
 	}
-	return 0;
+	return check_constants(x->g, e);
 }
 
 /* "name:1,3,224,224"; the name is a copy. */
