@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "lib/extract/mxnet/mxnet.h"
 #include "tests/extracting.h"
 
 enum { MOST = 64 };
@@ -381,6 +382,32 @@ static void test_bombs(void)
 }
 
 /* Every operator with too few or too many inputs, and attributes that mean nothing. */
+/* Of a split, only the parts that are read take memory. */
+static void test_parts(void)
+{
+	static const char text[] = "x null __shape__=(1,4096,14)\n"
+				   "s SliceChannel x num_outputs=4096 axis=1\ny relu s";
+	const struct infer_options none = {0};
+	struct json_doc d = JSON_DOC_INIT;
+	struct arena a = ARENA_INIT;
+	struct err e = ERR_INIT;
+	struct buf b = BUF_INIT;
+	struct graph g;
+
+	write_symbol(&b, text);
+	graph_init(&g, &a);
+	d.foreign = 1;
+	if (json_parse(&d, b.s, b.n, &e) < 0 || mxnet_read(&g, &d, &none, &e))
+		diag("%s", e.msg);
+	ok(g.nnode == 2 && g.node[0].nout == 1, "of 4096 parts only the first is there");
+	graph_free(&g);
+	json_free(&d);
+	arena_free(&a);
+	buf_free(&b);
+	expect(X "s SliceChannel x num_outputs=4 axis=1\n" SHOW("s"), "mb1_ic2ih14_oc1oh14_kh1",
+	       "the first of four parts, of which no other is read");
+}
+
 static void test_absurd(void)
 {
 	static const char *const types[] = {
@@ -514,6 +541,7 @@ int main(void)
 	test_unknown();
 	test_damaged();
 	test_bombs();
+	test_parts();
 	test_absurd();
 	test_hostile();
 	return end();

@@ -28,7 +28,18 @@ int compose_pack(struct build *b, const int *in, int n, int out, int64_t axis)
 	return 0;
 }
 
-void compose_unpack(struct build *b, int in, const int *out, int n, int64_t axis)
+/* Parts that nothing reads take no memory: their number is an attribute, as in ONNX since 18. */
+static void split(struct build *b, const int *in, int nin, int64_t parts, const int *out, int n,
+		  int64_t axis)
+{
+	struct graph_node *node = build_node(b, "Split", in, nin, out, n);
+
+	build_int(b, node, "axis", axis);
+	if (parts > n)
+		build_int(b, node, "num_outputs", parts);
+}
+
+void compose_unpack(struct build *b, int in, int64_t parts, const int *out, int n, int64_t axis)
 {
 	int *part = arena_array(b->a, int, n);
 
@@ -39,22 +50,23 @@ void compose_unpack(struct build *b, int in, const int *out, int n, int64_t axis
 		part[i] = build_part(b, out[i], "part");
 		build_ints(b, build_node(b, "Squeeze", &part[i], 1, &out[i], 1), "axes", &axis, 1);
 	}
-	build_int(b, build_node(b, "Split", &in, 1, part, n), "axis", axis);
+	split(b, &in, 1, parts, part, n, axis);
 }
 
 /* A size of -1 is what the others leave, which ONNX does not have. */
-int compose_split(struct build *b, int data, int axis, int size, const int *out, int n)
+int compose_split(struct build *b, int data, int axis, int size, int64_t parts, const int *out,
+		  int n)
 {
 	const int in[] = {data, size};
-	int64_t dim, count = n;
+	int64_t dim, count = parts;
 	const union scalar *s = build_elements(b, size, &count);
 
-	if (!compose_integer(b, axis, &dim) || (size >= 0 && !s) || count != n)
+	if (!compose_integer(b, axis, &dim) || (size >= 0 && !s) || count != parts)
 		return -1;
 	for (int64_t i = 0; s && i < count; i++)
 		if (s[i].i < 0)
 			return -1;
-	build_int(b, build_node(b, "Split", in, size < 0 ? 1 : 2, out, n), "axis", dim);
+	split(b, in, size < 0 ? 1 : 2, parts, out, n, dim);
 	return 0;
 }
 

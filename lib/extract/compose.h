@@ -10,11 +10,12 @@
 
 /* Joins n values along a dimension that is added to each. */
 int compose_pack(struct build *b, const int *in, int n, int out, int64_t axis);
-/* Splits into n values, and drops the dimension of 1 from each. */
-void compose_unpack(struct build *b, int in, const int *out, int n, int64_t axis);
-/* Splits into n equal parts, or parts of the sizes in `size` (-1: equal ones). axis holds one
- * integer. */
-int compose_split(struct build *b, int data, int axis, int size, const int *out, int n);
+/* Splits into parts, of which the first n have values, and drops the dimension of 1 from each. */
+void compose_unpack(struct build *b, int in, int64_t parts, const int *out, int n, int64_t axis);
+/* Splits into equal parts, or parts of the sizes in `size` (-1: equal ones), of which the first n
+ * have values. axis holds one integer. */
+int compose_split(struct build *b, int data, int axis, int size, int64_t parts, const int *out,
+		  int n);
 /* begin and size hold integers; a size of -1 goes to the end. */
 int compose_slice(struct build *b, int data, int begin, int size, int out);
 

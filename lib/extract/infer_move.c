@@ -90,13 +90,15 @@ int infer_concat(struct infer *x, const struct graph_node *n, struct err *e)
 int infer_split(struct infer *x, const struct graph_node *n, struct err *e)
 {
 	const struct value *in = node_in(x->g, n, 0);
-	int64_t stride[GRAPH_MAX_RANK], at = 0;
+	int64_t stride[GRAPH_MAX_RANK], at = 0, parts = node_int(n, "num_outputs", 0);
 	const int64_t *sizes;
 	int axis, nsizes, given, known = 1;
 	struct shape s;
 
 	if (!in)
 		return infer_lacks(x, n, e);
+	if (parts < n->nout)
+		parts = n->nout;
 	if (in->shape.rank < 0 || !n->nout)
 		return 0;
 	s = in->shape;
@@ -104,14 +106,14 @@ int infer_split(struct infer *x, const struct graph_node *n, struct err *e)
 	if (axis < 0)
 		return infer_bad(x, n, e, "splits a dimension that is not there");
 	given = infer_list(x->g, n, "split", 1, &nsizes, &sizes);
-	if (given == 1 && nsizes != n->nout)
-		return infer_bad(x, n, e, "has %d sizes for %d outputs", nsizes, n->nout);
+	if (given == 1 && nsizes != parts)
+		return infer_bad(x, n, e, "has %d sizes for %lld outputs", nsizes, (long long)parts);
 	if (shape_known(&in->shape))
 		infer_strides(&in->shape, stride);
 	else
 		memset(stride, 0, sizeof stride);
 	for (int i = 0; i < n->nout; i++) {
-		int64_t all = in->shape.dim[axis], part = (all + n->nout - 1) / n->nout;
+		int64_t all = in->shape.dim[axis], part = all > 0 ? (all - 1) / parts + 1 : 0;
 
 		if (given == 1)
 			s.dim[axis] = sizes[i] == INT_UNKNOWN ? DIM_UNKNOWN : sizes[i];

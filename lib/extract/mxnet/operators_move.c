@@ -125,19 +125,19 @@ int mx_stack(const struct mx_op *o, const char *onnx)
 	return compose_pack(o->b, o->in, o->nin, o->out[0], mx_int(o, "axis", 0));
 }
 
-/* n outputs, of which some may not be read by any node. */
-static int split(const struct mx_op *o, int n, int axis, int size)
+/* n parts, of which the last may not be read by any node. */
+static int split(const struct mx_op *o, int n, int axis)
 {
-	int *part = arena_array(o->b->a, int, n);
-	const int in[] = {o->in[0], size};
+	const int read = o->nout < n ? o->nout : n;
+	struct graph_node *node;
 
-	for (int i = 0; i < n; i++)
-		part[i] = i < o->nout ? o->out[i] : -1;
-	if (mx_flag(o, "squeeze_axis", 0) && size < 0)
-		compose_unpack(o->b, o->in[0], part, n, axis);
-	else
-		build_int(o->b, build_node(o->b, "Split", in, size < 0 ? 1 : 2, part, n), "axis",
-			  axis);
+	if (mx_flag(o, "squeeze_axis", 0)) {
+		compose_unpack(o->b, o->in[0], n, o->out, read, axis);
+		return 0;
+	}
+	node = build_node(o->b, "Split", o->in, 1, o->out, read);
+	build_int(o->b, node, "axis", axis);
+	build_int(o->b, node, "num_outputs", n);
 	return 0;
 }
 
@@ -148,7 +148,7 @@ int mx_split(const struct mx_op *o, const char *onnx)
 	(void)onnx;
 	if (n < 1 || n > MOST_PARTS || axis < -GRAPH_MAX_RANK || axis >= GRAPH_MAX_RANK)
 		return -1;
-	return split(o, (int)n, (int)axis, -1);
+	return split(o, (int)n, (int)axis);
 }
 
 /* At the places that are told, the first of which is 0; the last part has what is left. */
@@ -162,7 +162,7 @@ int mx_split_at(const struct mx_op *o, const char *onnx)
 	if (axis < -GRAPH_MAX_RANK || axis >= GRAPH_MAX_RANK)
 		return -1;
 	if (mx_int(o, "sections", 0) > 0 && mx_int(o, "sections", 0) <= MOST_PARTS)
-		return split(o, (int)mx_int(o, "sections", 0), (int)axis, -1);
+		return split(o, (int)mx_int(o, "sections", 0), (int)axis);
 	if (n < 1 || mx_flag(o, "squeeze_axis", 0))
 		return -1;
 	for (int i = 0; i < n && i < o->nout; i++) {

@@ -6,13 +6,14 @@
 enum {
 	DEEPEST = 8,		/* graphs within graphs */
 	MOST_RESULTS = 1 << 12, /* of a node */
-	MOST_VALUES = 1 << 20,	/* of a graph */
+	MOST_VALUES = 1 << 20,	/* of all graphs */
 };
 
 struct reader {
 	struct build b;
 	const struct json_doc *d;
 	const struct infer_options *options;
+	int values; /* so far */
 };
 
 /* A graph, as its nodes are added. */
@@ -142,7 +143,8 @@ static int read_nodes(struct symbol *s, const struct json *graph, struct err *e)
 	for (int i = 0; i < s->n; i++) {
 		s->first[i] = all;
 		all += s->results[i];
-		if (all > MOST_VALUES)
+		s->r->values += s->results[i];
+		if (s->r->values > MOST_VALUES)
 			return err_set(e, "its nodes make more than %d results", MOST_VALUES);
 	}
 	s->value = arena_array(a, int, all);

@@ -24,7 +24,8 @@ static void split(const struct ov_call *c, int sizes)
 {
 	const int first = c->b->g->nnode;
 
-	if (ov_in(c, 1) < 0 || compose_split(c->b, ov_in(c, 0), c->in[1], sizes, c->out, c->nout))
+	if (ov_in(c, 1) < 0 ||
+	    compose_split(c->b, ov_in(c, 0), c->in[1], sizes, c->nout, c->out, c->nout))
 		ov_own(c);
 	told(c, first);
 }

@@ -4,6 +4,8 @@
 #include "lib/extract/compose.h"
 #include "lib/extract/tensorflow/convert.h"
 
+enum { MOST_PARTS = 12000 }; /* of a tensor that is split */
+
 void convert_reshape(const struct tensorflow_node *n, const char *onnx)
 {
 	build_int(n->b, convert_node(n, onnx, n->in, n->nin), "allowzero", 1);
@@ -36,21 +38,12 @@ void convert_pack(const struct tensorflow_node *n, const char *onnx)
 	convert_unless(compose_pack(n->b, n->in, n->nin, n->out[0], convert_int(n, "axis", 0)), n);
 }
 
-/* All parts have values, also those that nothing reads. */
-static int *parts(const struct tensorflow_node *n, int64_t count)
-{
-	int *out = arena_array(n->b->a, int, count);
-
-	for (int i = 0; i < count; i++)
-		out[i] = i < n->nout ? n->out[i] : build_part(n->b, n->out[0], "unread");
-	return out;
-}
-
+/* 0: the attribute does not tell. */
 static int64_t count_parts(const struct tensorflow_node *n, const char *attr)
 {
 	int64_t count = convert_int(n, attr, 0);
 
-	return count < n->nout || count > GRAPH_MAX_RANK * 1000 ? 0 : count;
+	return count < n->nout || count > MOST_PARTS ? 0 : count;
 }
 
 void convert_unpack(const struct tensorflow_node *n, const char *onnx)
@@ -59,7 +52,7 @@ void convert_unpack(const struct tensorflow_node *n, const char *onnx)
 
 	(void)onnx;
 	if (count)
-		compose_unpack(n->b, convert_in(n, 0), parts(n, count), (int)count,
+		compose_unpack(n->b, convert_in(n, 0), count, n->out, n->nout,
 			       convert_int(n, "axis", 0));
 	else
 		convert_own(n);
@@ -73,8 +66,8 @@ void convert_split(const struct tensorflow_node *n, const char *onnx)
 	(void)onnx;
 	convert_unless(!count || compose_split(n->b, convert_in(n, !has_sizes),
 					       convert_in(n, has_sizes ? 2 : 0),
-					       has_sizes ? convert_in(n, 1) : -1, parts(n, count),
-					       (int)count),
+					       has_sizes ? convert_in(n, 1) : -1, count, n->out,
+					       n->nout),
 		       n);
 }
 

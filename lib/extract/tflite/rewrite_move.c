@@ -29,13 +29,13 @@ void rewrite_pack(struct build *b, const struct operation *o, const char *onnx)
 void rewrite_unpack(struct build *b, const struct operation *o, const char *onnx)
 {
 	(void)onnx;
-	compose_unpack(b, rewrite_in(o, 0), o->out, o->nout, option(o, PACK_AXIS, 0));
+	compose_unpack(b, rewrite_in(o, 0), o->nout, o->out, o->nout, option(o, PACK_AXIS, 0));
 }
 
 void rewrite_split(struct build *b, const struct operation *o, const char *onnx)
 {
 	(void)onnx;
-	if (compose_split(b, rewrite_in(o, 1), rewrite_in(o, 0), -1, o->out, o->nout))
+	if (compose_split(b, rewrite_in(o, 1), rewrite_in(o, 0), -1, o->nout, o->out, o->nout))
 		rewrite_own(b, o);
 }
 
@@ -43,7 +43,8 @@ void rewrite_split_v(struct build *b, const struct operation *o, const char *onn
 {
 	(void)onnx;
 	if (rewrite_in(o, 1) < 0 ||
-	    compose_split(b, rewrite_in(o, 0), rewrite_in(o, 2), o->in[1], o->out, o->nout))
+	    compose_split(b, rewrite_in(o, 0), rewrite_in(o, 2), o->in[1], o->nout, o->out,
+			  o->nout))
 		rewrite_own(b, o);
 }
 
