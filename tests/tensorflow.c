@@ -505,6 +505,100 @@ static void test_bomb(void)
 	buf_free(&b);
 }
 
+/* Small files that ask for much more memory than they are large. */
+static void test_multiplied(void)
+{
+	struct buf b = BUF_INIT;
+
+	buf_str(&b, X);
+	for (int i = 0; i < 300; i++)
+		buf_fmt(&b, "a%d Neg x\nb%d Neg a%d:4095\n", i, i, i);
+	refuse(b.s, "more than 1048576 results", "nodes of 4096 results each");
+	buf_clear(&b);
+	buf_str(&b, X);
+	for (int i = 0; i < 1000; i++)
+		buf_fmt(&b, "y%d PartitionedCall x f=f:f\n", i);
+	buf_str(&b, "function f in -> o=in\n");
+	for (int i = 0; i < 5000; i++)
+		buf_fmt(&b, "n%d Neg in\n", i);
+	buf_str(&b, "end\n");
+	refuse(b.s, "more than 4194304", "calls of a function of many nodes that nothing needs");
+	buf_clear(&b);
+	buf_str(&b, X);
+	for (int i = 0; i < 2000; i++)
+		buf_fmt(&b, "y%d PartitionedCall x f=f:f\n", i);
+	buf_str(&b, "function f in -> o=n:y:0\nn AddN");
+	for (int i = 0; i < 3000; i++)
+		buf_str(&b, " in");
+	buf_str(&b, "\nend\n");
+	refuse(b.s, "more than 4194304", "calls of a function whose node has many inputs");
+	buf_free(&b);
+}
+
+/* As many arguments as a large model has variables: a reference does not go through all. */
+static void test_arguments(void)
+{
+	enum { MANY = 20000 };
+	struct buf b = BUF_INIT;
+
+	buf_str(&b, X W "y PartitionedCall x");
+	for (int i = 1; i < MANY; i++)
+		buf_str(&b, " x");
+	buf_str(&b, " w f=f:wide\nfunction wide");
+	for (int i = 0; i < MANY; i++)
+		buf_fmt(&b, " in%d", i);
+	buf_fmt(&b, " filter -> o=conv:output:0\nn0 Neg in0\n");
+	for (int i = 1; i < MANY; i++)
+		buf_fmt(&b, "n%d AddV2 n%d:y:0 in%d\n", i, i - 1, i);
+	buf_fmt(&b, "conv Conv2D n%d:z:0 filter " SAME "\nend\n", MANY - 1);
+	expect(b.s, CONV, "a function of twenty thousand arguments");
+	expect(X W "y PartitionedCall x w f=f:one\n"
+		   "function one in in -> o=conv:output:0\nin Const dtype=t:1 value=w:3,3,8,8\n"
+		   "w Const dtype=t:1 value=w:3,3,8,8\nconv Conv2D in w:output:0 " SAME "\nend\n",
+	       CONV, "a name is that of the first argument, not of a node");
+	buf_free(&b);
+}
+
+/* Of a split, only the parts that are read take memory. */
+static void test_parts(void)
+{
+	static const char text[] =
+		"x Placeholder dtype=t:1 shape=h:1,8,12000\nk Const dtype=t:3 value=m:2\n"
+		"s Split k x num_split=i:12000\nu Unpack s num=i:8 axis=i:1\ny Neg u\n";
+	struct arena a = ARENA_INIT;
+	struct message_graph m;
+	struct err e = ERR_INIT;
+	struct buf b = BUF_INIT;
+	struct pull in = {.next = drip_next};
+	struct drip d;
+	struct graph g;
+	struct id hash;
+	int64_t loops = 0;
+
+	write_model(&b, text);
+	d = (struct drip){(unsigned char *)b.s, b.n, 1 << 16, 0};
+	in.ctx = &d;
+	graph_init(&g, &a);
+	if (message_read(&m, &in, 0, &a, &hash, &e) || tensorflow_build(&g, &m, &loops, &e))
+		diag("%s", e.msg);
+	ok(g.nvalue > 4 && g.nvalue < 8, "parts that nothing reads have no values (%d values)",
+	   g.nvalue);
+	graph_free(&g);
+	arena_free(&a);
+	buf_free(&b);
+	expect("x Placeholder dtype=t:1 shape=h:1,8,12\nk Const dtype=t:3 value=m:2\n"
+	       "s Split k x num_split=i:3\nz Neg s\nw Const dtype=t:1 value=w:4,5\n"
+	       "e ExpandDims w o\no Const dtype=t:3 value=m:0\ny BatchMatMulV2 z e\n",
+	       "8x4:4x5", "the first of three parts, of which no other is read");
+	expect("x Placeholder dtype=t:1 shape=h:3,8,12\nu Unpack x num=i:3\n"
+	       "w Const dtype=t:1 value=w:12,5\ny MatMul u w\n",
+	       "8x12:12x5", "unpacked, too");
+	expect("x Placeholder dtype=t:1 shape=h:8,12\nk Const dtype=t:3 value=m:1\n"
+	       "z Const dtype=t:3 value=n:5,3,4\ns SplitV x z k num_split=i:3\n"
+	       "w Const dtype=t:1 value=w:3,2\ny MatMul s:1 w\n",
+	       "8x3:3x2", "parts of sizes that are told");
+}
+
 /* 2^80 elements, whose number no integer has. */
 #define HUGE "w Const dtype=t:1 value=w:1099511627776,1099511627776\n"
 
@@ -683,6 +777,9 @@ int main(void)
 	test_functions();
 	test_loops();
 	test_bomb();
+	test_multiplied();
+	test_arguments();
+	test_parts();
 	test_huge();
 	test_absurd();
 	test_hostile();

@@ -75,7 +75,6 @@ static int put_call(struct reader *r, const struct scope *caller, const struct t
 		else
 			build_node(&r->b, "Identity", &from, 1, &n->out[i], 1);
 	}
-	map_free(&s.by_name);
 	return rc;
 }
 
@@ -109,8 +108,11 @@ static int fill_graph(struct reader *r, const struct scope *caller, const struct
 	struct graph *outer = r->b.g;
 	struct scope s = {
 		.node = fn->node, .nnode = fn->nnode, .fn = fn, .depth = caller->depth + 1};
-	int *arg = arena_array(r->b.a, int, fn->narg + 1), rc;
+	int *arg, rc;
 
+	if (scope_count_values(r, fn->narg, e))
+		return -1;
+	arg = arena_array(r->b.a, int, fn->narg + 1);
 	r->b.g = sub;
 	for (int i = 0; i < fn->narg; i++)
 		arg[i] = put_state(r, body, fn, i, n->in[i] < 0 ? NULL : outer->value[n->in[i]]);
@@ -126,7 +128,6 @@ static int fill_graph(struct reader *r, const struct scope *caller, const struct
 		sub->value[v]->is_output = 1;
 		graph_add_end(sub, &sub->outputs, v);
 	}
-	map_free(&s.by_name);
 	r->b.g = outer;
 	return rc || graph_link(sub, e) ? -1 : 0;
 }

@@ -5,9 +5,11 @@
 
 #include "lib/extract/tensorflow/instantiate.h"
 
+/* Of the graph, with those of functions as often as they are called. */
 enum {
-	MOST_NODES =
-		1 << 18,     /* of the graph, with those of functions as often as they are called */
+	MOST_NODES = 1 << 18,
+	MOST_SEEN = 1 << 22,
+	MOST_VALUES = 1 << 20,
 	MOST_OUTPUTS = 4096, /* of a node */
 };
 
@@ -19,12 +21,25 @@ struct reference {
 	int out;
 };
 
-static int argument(const struct scope *s, const char *name, size_t n)
+static void **put_name(struct map *names, const char *name)
 {
-	for (int i = 0; s->fn && i < s->fn->narg; i++)
-		if (s->fn->arg[i] && strlen(s->fn->arg[i]) == n && !memcmp(s->fn->arg[i], name, n))
-			return i;
-	return -1;
+	return map_put(names, name, strlen(name), NULL);
+}
+
+/* The names of a list of nodes are the same at every call. An argument has its name before a node,
+ * and the first one before others. */
+static void name_nodes(struct reader *r, struct scope *s)
+{
+	struct map *names = &r->names[s->fn ? s->fn - r->m->function : r->m->nfunction];
+
+	s->by_name = names;
+	if (names->n)
+		return;
+	for (int i = 0; i < s->nnode; i++)
+		*put_name(names, s->node[i].name) = (void *)(intptr_t)(i + 1);
+	for (int i = s->fn ? s->fn->narg - 1 : -1; i >= 0; i--)
+		if (s->fn->arg[i])
+			*put_name(names, s->fn->arg[i]) = (void *)(intptr_t)-(i + 1);
 }
 
 /* "node", "node:1", in functions "argument", "node:output:1". -1: nothing of this name is there. */
@@ -33,13 +48,13 @@ static int find(const struct scope *s, const char *text, struct reference *ref)
 	const size_t n = strcspn(text, ":");
 	const char *rest = text[n] ? text + n + 1 : "", *colon = strchr(rest, ':');
 	const char *number = colon ? colon + 1 : rest;
-	long k = strtol(number, NULL, 10);
+	const long k = strtol(number, NULL, 10);
+	const int i = (int)(intptr_t)map_get(s->by_name, text, n);
 
-	*ref = (struct reference){.arg = argument(s, text, n), .node = -1};
-	if (ref->arg >= 0)
+	*ref = (struct reference){.arg = -i - 1, .node = i - 1};
+	if (i < 0)
 		return 0;
-	ref->node = (int)((intptr_t)map_get(&s->by_name, text, n) - 1);
-	if (ref->node < 0 || k < 0 || k >= MOST_OUTPUTS)
+	if (!i || k < 0 || k >= MOST_OUTPUTS)
 		return -1;
 	ref->out = (int)k;
 	if (colon || (*rest && (*rest < '0' || *rest > '9'))) {
@@ -90,6 +105,17 @@ static int is_join(const struct message_node *m)
 	return m->nin > 1 && (!strcmp(m->type, "Merge") || !strcmp(m->type, "RefMerge"));
 }
 
+static int count_seen(struct reader *r, int64_t n, struct err *e)
+{
+	r->seen += n;
+	return r->seen > MOST_SEEN
+		       ? err_set(e,
+				 "its nodes, with their inputs and attributes, and as often as "
+				 "functions are called, are more than %d",
+				 MOST_SEEN)
+		       : 0;
+}
+
 static int need_all(struct reader *r, struct scope *s, const char *const *result, int n,
 		    struct err *e)
 {
@@ -103,6 +129,8 @@ static int need_all(struct reader *r, struct scope *s, const char *const *result
 
 		if (++r->nodes > MOST_NODES)
 			return err_set(e, "its graph has more than %d nodes", MOST_NODES);
+		if (count_seen(r, m->nin + m->nattr, e))
+			return -1;
 		for (int i = 0; i < m->nin; i++)
 			if (!is_control(m->in[i]) && need(s, m->in[i], stack, &depth, e))
 				return -1;
@@ -123,14 +151,26 @@ static struct declared *declare(struct reader *r, const struct shape *s, int ele
 	return d;
 }
 
-static void make_values(struct reader *r, struct scope *s)
+int scope_count_values(struct reader *r, int64_t n, struct err *e)
+{
+	r->values += n;
+	return r->values > MOST_VALUES
+		       ? err_set(e, "its nodes make more than %d results", MOST_VALUES)
+		       : 0;
+}
+
+static int make_values(struct reader *r, struct scope *s, struct err *e)
 {
 	s->out = arena_array(r->b.a, int *, s->nnode + 1);
 	for (int i = 0; i < s->nnode; i++) {
 		const struct message_node *m = &s->node[i];
 		const struct message_attr *shapes = message_attr(m, "_output_shapes");
 
-		s->out[i] = arena_array(r->b.a, int, s->nout[i] + 1);
+		if (!s->nout[i])
+			continue;
+		if (scope_count_values(r, s->nout[i], e))
+			return -1;
+		s->out[i] = arena_array(r->b.a, int, s->nout[i]);
 		for (int k = 0; k < s->nout[i]; k++) {
 			struct value *v;
 
@@ -141,6 +181,7 @@ static void make_values(struct reader *r, struct scope *s)
 				v->declared = declare(r, &shapes->shapes[k], VALUE_UNKNOWN);
 		}
 	}
+	return 0;
 }
 
 int scope_value(const struct scope *s, const char *text)
@@ -185,24 +226,10 @@ static void make_variable(struct value *v, const struct message_node *m)
 			v->shape.dim[i] = DIM_UNKNOWN;
 }
 
-/* What the signature says of this input, as it is "NAME:0" there. */
-static const struct message_end *signed_input(const struct reader *r, const char *name)
-{
-	const size_t n = strlen(name);
-
-	for (int i = 0; r->signature && i < r->signature->nin; i++) {
-		const char *tensor = r->signature->in[i].tensor;
-
-		if (!strncmp(tensor, name, n) && (!tensor[n] || tensor[n] == ':'))
-			return &r->signature->in[i];
-	}
-	return NULL;
-}
-
 static void make_input(struct reader *r, struct value *v, const struct message_node *m)
 {
 	const struct message_attr *a = message_attr(m, "shape");
-	const struct message_end *end = signed_input(r, m->name);
+	const struct message_end *end = map_get(&r->inputs, m->name, strlen(m->name));
 	const struct shape *s = a ? a->shape : NULL;
 
 	if ((!s || s->rank < 0) && end)
@@ -261,15 +288,13 @@ static int put_node(struct reader *r, const struct scope *s, int i, struct err *
 
 int scope_put(struct reader *r, struct scope *s, const char *const *result, int n, struct err *e)
 {
-	int rc = 0;
+	int rc;
 
-	for (int i = 0; i < s->nnode; i++)
-		*map_put(&s->by_name, s->node[i].name, strlen(s->node[i].name), NULL) =
-			(void *)(intptr_t)(i + 1);
+	if (count_seen(r, s->nnode, e))
+		return -1;
+	name_nodes(r, s);
 	s->nout = arena_array(r->b.a, int, s->nnode + 1);
-	rc = need_all(r, s, result, n, e);
-	if (!rc)
-		make_values(r, s);
+	rc = need_all(r, s, result, n, e) || make_values(r, s, e) ? -1 : 0;
 	/* Constants first, for other operators look at them. */
 	for (int i = 0; !rc && i < s->nnode; i++)
 		if (s->nout[i])
@@ -321,7 +346,6 @@ static const char **results(struct reader *r, int *n)
 {
 	const char **list;
 
-	r->signature = choose(r->m);
 	if (!r->signature)
 		return unread(r, n);
 	list = arena_array(r->b.a, const char *, r->signature->nout + 1);
@@ -331,16 +355,27 @@ static const char **results(struct reader *r, int *n)
 	return list;
 }
 
+/* An input is "NAME:0" in the signature; the first one that says so counts. */
+static void name_inputs(struct reader *r)
+{
+	for (int i = r->signature ? r->signature->nin - 1 : -1; i >= 0; i--) {
+		const char *tensor = r->signature->in[i].tensor;
+
+		*map_put(&r->inputs, tensor, strcspn(tensor, ":"), NULL) = &r->signature->in[i];
+	}
+}
+
 int tensorflow_build(struct graph *g, const struct message_graph *m, int64_t *loops, struct err *e)
 {
-	struct reader r = {.b = {.a = g->a, .g = g}, .m = m};
+	struct reader r = {.b = {.a = g->a, .g = g}, .m = m, .signature = choose(m)};
 	struct scope s = {.node = m->node, .nnode = m->nnode};
 	int n, rc;
 	const char **result = results(&r, &n);
 
+	r.names = arena_array(g->a, struct map, m->nfunction + 1);
+	name_inputs(&r);
 	for (int i = 0; i < m->nfunction; i++)
-		*map_put(&r.functions, m->function[i].name, strlen(m->function[i].name), NULL) =
-			&m->function[i];
+		*put_name(&r.functions, m->function[i].name) = &m->function[i];
 	rc = n ? scope_put(&r, &s, result, n, e)
 	       : err_set(e, "it holds no graph that computes something");
 	for (int i = 0; !rc && i < n; i++) {
@@ -350,7 +385,9 @@ int tensorflow_build(struct graph *g, const struct message_graph *m, int64_t *lo
 			g->value[v]->is_output = 1;
 	}
 	*loops = r.loops;
-	map_free(&s.by_name);
+	for (int i = 0; i <= m->nfunction; i++)
+		map_free(&r.names[i]);
+	map_free(&r.inputs);
 	map_free(&r.functions);
 	return rc ? -1 : graph_link(g, e);
 }

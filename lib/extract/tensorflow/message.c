@@ -217,30 +217,28 @@ static int read_head(struct reader *r, const struct wire_field *field, struct me
 }
 
 /* An entry of a map from texts to texts. */
-static int read_pair(struct reader *r, const struct wire_field *field, const char *pair[2],
+static int read_pair(struct reader *r, const struct wire_field *field, struct map *to,
 		     struct err *e)
 {
+	const char *pair[2] = {"", ""};
 	struct wire_field f;
 	int rc = wire_message(&r->wire, field, e) ? -1 : 1;
 
-	pair[0] = pair[1] = "";
 	while (rc > 0 && (rc = wire_field(&r->wire, field->end, &f, e)) > 0)
 		if (f.number == 1 || f.number == 2 ? name(r, &f, &pair[f.number - 1], e)
 						   : wire_skip(&r->wire, &f, e))
 			return -1;
+	if (!rc)
+		*map_put(to, pair[0], strlen(pair[0]), NULL) = (void *)pair[1];
 	return rc;
 }
-
-struct pair {
-	const char *text[2];
-};
 
 static int read_function(struct reader *r, const struct wire_field *field,
 			 struct message_function *fn, struct err *e)
 {
 	struct wire_field f;
-	struct pair *ret = NULL;
-	int nret = 0, rc = wire_message(&r->wire, field, e) ? -1 : 1;
+	struct map returned = MAP_INIT;
+	int rc = wire_message(&r->wire, field, e) ? -1 : 1;
 
 	fn->name = "";
 	while (rc > 0 && (rc = wire_field(&r->wire, field->end, &f, e)) > 0) {
@@ -250,18 +248,16 @@ static int read_function(struct reader *r, const struct wire_field *field,
 			rc = read_node(r, &f,
 				       one_more(r->a, &fn->node, &fn->nnode, sizeof *fn->node), e);
 		else if (f.number == 4)
-			rc = read_pair(
-				r, &f,
-				((struct pair *)one_more(r->a, &ret, &nret, sizeof *ret))->text, e);
+			rc = read_pair(r, &f, &returned, e);
 		else
 			rc = wire_skip(&r->wire, &f, e);
 		rc = rc ? -1 : 1;
 	}
 	fn->returned = arena_array(r->a, const char *, fn->nout);
 	for (int i = 0; i < fn->nout; i++)
-		for (int k = 0; k < nret; k++)
-			if (fn->out[i] && !strcmp(ret[k].text[0], fn->out[i]))
-				fn->returned[i] = ret[k].text[1];
+		if (fn->out[i])
+			fn->returned[i] = map_get(&returned, fn->out[i], strlen(fn->out[i]));
+	map_free(&returned);
 	return rc;
 }
 
