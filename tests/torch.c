@@ -476,6 +476,11 @@ static void test_absurd(void)
 	write_program(&b, "x I 5,16\nw P 16,16\ny t 5,16\nmm.default self=y mat2=w -> y\n");
 	refuse(b.s, "a cycle", "a product of itself");
 	buf_clear(&b);
+	buf_str(&b, IMAGE "y t 1,8,16,16\nconv2d.default input=x weight=w padding=[1,1] -> y\n");
+	for (int i = 0; i < 50000; i++)
+		buf_fmt(&b, "u%d I 1,2\n", i);
+	check(b.s, "mb1_" CONV, "a program of fifty thousand inputs");
+	buf_clear(&b);
 	buf_str(&b, "{\"graph_module\":");
 	for (int i = 0; i < 1000000; i++)
 		buf_str(&b, "[");

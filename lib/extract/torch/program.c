@@ -14,7 +14,7 @@ struct reader {
 	struct map sizes;	   /* of symbols: name -> int64_t * */
 	struct map tensor;	   /* name -> index of the value + 1 */
 	struct map given;	   /* inputs of the user -> anything */
-	const struct json *values; /* what the file tells of tensors */
+	struct map values;	   /* what the file tells of tensors: name -> const struct json * */
 	int64_t links;
 };
 
@@ -79,7 +79,8 @@ static void bind(struct reader *r, const struct json *size, const char *symbol,
 
 static void bind_input(struct reader *r, const char *name)
 {
-	const struct json *sizes = json_get(r->d, json_get(r->d, r->values, name), "sizes");
+	const struct json *told = map_get(&r->values, name, strlen(name));
+	const struct json *sizes = json_get(r->d, told, "sizes");
 	const struct input_shape *given = infer_given_shape(r->o, name);
 	int i = 0;
 
@@ -150,14 +151,28 @@ static void read_tensor(struct reader *r, const char *name, const struct json *m
 	*map_put(&r->tensor, name, strlen(name), NULL) = (void *)(intptr_t)(i + 1);
 }
 
-static void read_tensors(struct reader *r)
+/* The first of a name counts. */
+static void name_tensors(struct reader *r, const struct json *values)
 {
 	const char *name;
+	int isnew;
 
-	for (const struct json *k = json_first(r->d, r->values); k;
-	     k = json_next(r->d, r->values, k))
-		if (!json_str(k, r->b.a, &name))
-			read_tensor(r, name, k + 1);
+	for (const struct json *k = json_first(r->d, values); k; k = json_next(r->d, values, k)) {
+		void **slot;
+
+		if (json_str(k, r->b.a, &name))
+			continue;
+		slot = map_put(&r->values, name, strlen(name), &isnew);
+		if (isnew)
+			*slot = (void *)(k + 1);
+	}
+}
+
+static void read_tensors(struct reader *r)
+{
+	for (size_t i = 0; i < r->values.n; i++)
+		read_tensor(r, arena_strdup(r->b.a, r->values.item[i].key),
+			    r->values.item[i].value);
 }
 
 /* Of {"as_tensor": {"name": "x"}}, or what is inside, the index of x; -1: it names no tensor. */
@@ -277,10 +292,11 @@ static int read_graph(struct reader *r, struct err *e)
 	const struct json *module = json_get(r->d, r->d->tok, "graph_module");
 	const struct json *graph = json_get(r->d, module, "graph");
 	const struct json *nodes = json_get(r->d, graph, "nodes");
+	const struct json *values = json_get(r->d, graph, "tensor_values");
 
-	r->values = json_get(r->d, graph, "tensor_values");
-	if (!nodes || nodes->type != JSON_ARR || !r->values || r->values->type != JSON_OBJ)
+	if (!nodes || nodes->type != JSON_ARR || !values || values->type != JSON_OBJ)
 		return err_set(e, "it is no program of torch.export (it has no graph)");
+	name_tensors(r, values);
 	bind_inputs(r, module);
 	read_tensors(r);
 	mark_ends(r, graph);
@@ -299,6 +315,7 @@ int torch_read(struct graph *g, const struct json_doc *d, const struct infer_opt
 	g->is_shaped = 1;
 	rc = read_graph(&r, e);
 	map_free(&r.tensor);
+	map_free(&r.values);
 	map_free(&r.given);
 	map_free(&r.sizes);
 	return rc;
