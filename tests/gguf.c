@@ -1,5 +1,6 @@
 /* GGUF: versions, keys of layers, parts of a model, and files that are false. */
 #include "lib/base/rng.h"
+#include "lib/extract/gguf/gguf.h"
 #include "tests/extracting.h"
 
 enum { U32 = 4, BOOL = 7, STRING = 8, LIST = 9, U64 = 10 };
@@ -104,6 +105,45 @@ static void a_model(struct buf *b, uint32_t version)
 	TENSOR(&w, "blk.1.attn_norm.weight", 32);
 	TENSOR(&w, "output.weight", 32, 100);
 	finish(&w, b);
+}
+
+/* Lists of keys have a bound for each, and one for all. */
+static void test_lists(void)
+{
+	enum { MANY = 300, LENGTH = 4096, U8 = 0 };
+	struct writer w = {.version = 3};
+	struct drip d;
+	struct pull in = {.next = drip_next, .ctx = &d};
+	struct buf b = BUF_INIT;
+	struct arena a = ARENA_INIT;
+	struct err e = ERR_INIT;
+	struct gguf f;
+	int64_t kept = 0;
+	char key[16];
+
+	for (int i = 0; i < MANY; i++) {
+		snprintf(key, sizeof key, "list%d", i);
+		put_key(&w, key, LIST);
+		put(&w.keys, U8, 4);
+		put_count(&w, &w.keys, LENGTH);
+		for (int k = 0; k < LENGTH; k++)
+			put(&w.keys, 1, 1);
+	}
+	put_number(&w, "last", 7);
+	TENSOR(&w, "output.weight", 32, 100);
+	finish(&w, &b);
+	d = (struct drip){(unsigned char *)b.s, b.n, 1 << 16, 0};
+	ok(!gguf_read(&f, &in, &a, &e), "a model with many lists");
+	for (size_t i = 0; i < f.key.n; i++) {
+		const struct gguf_value *v = f.key.item[i].value;
+
+		kept += v->n > 1 ? v->n : 0;
+	}
+	ok(kept == KEEP_CONSTANTS, "of which %lld numbers are kept", (long long)kept);
+	ok(gguf_number(&f, "last", -1, 0) == 7, "a number alone is kept in any case");
+	gguf_free(&f);
+	arena_free(&a);
+	buf_free(&b);
 }
 
 #define MODEL                                                                                      \
@@ -265,6 +305,7 @@ int main(void)
 	begin();
 	test_versions();
 	test_parts();
+	test_lists();
 	test_false();
 	test_hostile();
 	test_stream();

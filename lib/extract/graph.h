@@ -21,8 +21,10 @@ enum {
 	GRAPH_MAX_RANK = 12,
 	KEEP_INTS = 4096, /* integer tensors up to so many elements keep them */
 	KEEP_REALS = 64,  /* and float tensors */
-	KEEP_ALL =
-		1 << 22, /* elements that inference makes of a whole graph: more are left unknown */
+	/* Of a whole graph: elements of constants that a reader keeps, and those that inference
+	 * makes. More are left unknown. */
+	KEEP_CONSTANTS = 1 << 20,
+	KEEP_ALL = 1 << 22,
 };
 
 #define DIM_UNKNOWN (-1)

@@ -33,6 +33,7 @@ struct reader {
 	struct gguf *f;
 	struct pull *in;
 	uint32_t version;
+	int64_t kept;	 /* numbers of lists so far */
 	struct buf seen; /* what the hash is of */
 	struct err *e;
 };
@@ -142,12 +143,13 @@ static int read_numbers(struct reader *r, uint64_t type, uint64_t n, struct gguf
 	const size_t size = size_of(type);
 	uint64_t bits;
 
-	if (!v || n > LONGEST_LIST) {
+	if (!v || n > LONGEST_LIST || (n > 1 && r->kept + (int64_t)n > KEEP_CONSTANTS)) {
 		if (n > UINT64_MAX / size)
 			return err_set(r->e, "it is no GGUF model, or damaged (a list of %llu)",
 				       (unsigned long long)n);
 		return pull_skip(r->in, n * size, r->e);
 	}
+	r->kept += n > 1 ? (int64_t)n : 0;
 	if (is_whole(type)) {
 		v->list = arena_array(r->f->a, int64_t, n ? n : 1);
 		v->n = (int)n;

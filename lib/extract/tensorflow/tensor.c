@@ -2,10 +2,7 @@
 
 #include <string.h>
 
-enum {
-	MOST_BYTES = KEEP_INTS * 8,
-	KEEP_CONSTANTS = 1 << 20, /* elements kept of all constants together */
-};
+enum { MOST_BYTES = KEEP_INTS * 8 };
 
 int tensor_element(int64_t type)
 {

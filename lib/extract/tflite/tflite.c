@@ -22,10 +22,9 @@ enum { QUANTIZATION_SCALE = 2 };
 enum { OPERATOR_CODE, OPERATOR_INPUTS, OPERATOR_OUTPUTS, OPERATOR_OPTIONS = 4 };
 
 enum {
-	CUSTOM = 32,		  /* the builtin operator that stands for all others */
-	MOST = 50000,		  /* tensors and operators of a graph: more is absurd */
-	MOST_LINKS = 4 * MOST,	  /* inputs and outputs of all operators */
-	KEEP_CONSTANTS = 1 << 20, /* elements kept of all constants together */
+	CUSTOM = 32,	       /* the builtin operator that stands for all others */
+	MOST = 50000,	       /* tensors and operators of a graph: more is absurd */
+	MOST_LINKS = 4 * MOST, /* inputs and outputs of all operators */
 };
 
 struct reader {
