@@ -1,5 +1,8 @@
 /* OpenVINO IR: what its operators become, and XML that is false. */
+#include <sys/stat.h>
+
 #include "lib/base/rng.h"
+#include "lib/extract/openvino/openvino.h"
 #include "tests/extracting.h"
 
 /* A network is written as lines, a layer each, of words:
@@ -287,9 +290,67 @@ static void test_constants(void)
 		      "x Parameter ?x6x8\nk Const 3:I64 offset=99999 size=24\n"
 		      "t Transpose ?x?x8 <x <k\nw Const 8x4\nm MatMul ?x?x4 <t <w\no Result <m\n");
 	check_bytes(&b, NULL, "", "but for one that would lie behind its end");
+	buf_clear(&b);
+	write_network(&b, "x Parameter ?x6x8\nk Const 3:I64 offset=9223372036854775800 size=24\n"
+			  "t Transpose ?x?x8 <x <k\nw Const 8x4\nm MatMul ?x?x4 <t <w\n"
+			  "o Result <m\n");
+	check_bytes(&b, NULL, "", "wherever that is");
+	buf_clear(&b);
+	write_network(&b, "x Parameter ?x6x8\nk Const 3:I64 offset=0 size=24\n"
+			  "t Transpose ?x?x8 <x <k\no Result <t\n");
+	unlink(bin);
+	if (mkdir(bin, 0700))
+		bail_out("%s: no folder", bin);
+	refuse_bytes(b.s, b.n, "cannot read", "a file of constants that cannot be read is told");
+	rmdir(bin);
+	if (symlink(strrchr(bin, '/') + 1, bin))
+		bail_out("%s: no link", bin);
+	refuse_bytes(b.s, b.n, "cannot open", "and one that cannot be opened");
 	unlink(path);
 	unlink(bin);
 	memcpy(path, name, sizeof name);
+	buf_free(&b);
+}
+
+/* Constants that all have the same 32 KB of NAME.bin, two thirds of them in the body of a loop. */
+static void test_kept(void)
+{
+	enum { MANY = 600, BYTES = KEEP_INTS * 8 };
+	static const char layer[] =
+		"<layer id='%d' name='k%d' type='Const'><data offset='0' size='32768'/><output>"
+		"<port id='0' precision='I64'><dim>4096</dim></port></output></layer>";
+	struct ov_weights w = {.path = path};
+	struct buf b = BUF_INIT;
+	struct arena a = ARENA_INIT;
+	struct err e = ERR_INIT;
+	struct ir_net *net;
+	struct graph g;
+	int64_t kept = 0;
+
+	buf_add(&b, arena_alloc(&a, BYTES), BYTES);
+	write_file(path, b.s, b.n);
+	w.fd = open(path, O_RDONLY);
+	buf_clear(&b);
+	buf_str(&b, "<net name='n' version='11'><layers><layer id='0' name='l' type='Loop'><body>"
+		    "<layers>");
+	for (int i = 0; i < MANY; i++) {
+		buf_fmt(&b, layer, i + 1, i);
+		if (i == 2 * MANY / 3)
+			buf_str(&b, "</layers><edges/></body></layer>");
+	}
+	buf_str(&b, "</layers><edges/></net>");
+	graph_init(&g, &a);
+	if (w.fd < 0 || ir_read(&net, b.s, b.n, &a, &e) || openvino_read(&g, net, &w, &e))
+		diag("%s", e.msg);
+	for (int i = 0; i < g.nvalue; i++)
+		kept += g.value[i]->kept ? KEEP_INTS : 0;
+	for (int i = 0; g.nnode && i < g.node[0].attr[0].subgraph->nvalue; i++)
+		kept += g.node[0].attr[0].subgraph->value[i]->kept ? KEEP_INTS : 0;
+	ok(kept == KEEP_CONSTANTS, "constants of all graphs have one bound (%lld are kept)",
+	   (long long)kept);
+	close(w.fd);
+	graph_free(&g);
+	arena_free(&a);
 	buf_free(&b);
 }
 
@@ -360,6 +421,9 @@ static void test_false(void)
 		       0, DIMS(9999999999, 9999999999)) "</output></layer></layers></net>",
 	       "of absurd size", "an absurd size");
 	refuse("<net version=\"11\"><layers/></net>", "without layers", "nothing");
+	refuse("<net version='11'><layers><layer id='1' type='Add'>" IN(PORT(0, "")) IN(
+		       "") "</layer></layers></net>",
+	       "a layer has two lists of its inputs", "two lists of inputs");
 	write_network(&b, "x Parameter 2x3\ny Const -\nm MatMul 2x3 <x <y\n");
 	refuse_bytes(b.s, b.n, "multiplies a scalar", "a product with a scalar");
 	buf_clear(&b);
@@ -451,6 +515,7 @@ int main(void)
 	test_types();
 	test_open();
 	test_constants();
+	test_kept();
 	test_bodies();
 	test_false();
 	test_hostile();

@@ -19,19 +19,18 @@ static int claims(const char *name, const unsigned char *head, size_t n)
 	return i < n && head[i] == '<' && memmem(head, n, "<net ", 5) != NULL;
 }
 
-/* Opens NAME.bin, where the member is a file NAME.xml. -1: there is none. */
-static int open_weights(const struct member *m)
+/* Opens NAME.bin, where the member is a file NAME.xml. There may be none. */
+static int open_weights(struct ov_weights *w, const struct member *m, struct arena *a,
+			struct err *e)
 {
-	struct buf path = BUF_INIT;
-	int fd;
-
+	*w = (struct ov_weights){.path = "", .fd = -1};
 	if ((!m->alone && !m->is_plain) || !extract_name_ends(m->name, ".xml"))
-		return -1;
-	buf_add(&path, m->name, strlen(m->name) - strlen(".xml"));
-	buf_str(&path, ".bin");
-	fd = open(path.s, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-	buf_free(&path);
-	return fd;
+		return 0;
+	w->path = arena_printf(a, "%.*s.bin", (int)(strlen(m->name) - strlen(".xml")), m->name);
+	w->fd = open(w->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	if (w->fd < 0 && errno != ENOENT)
+		return err_sys(e, "cannot open %s", w->path);
+	return 0;
 }
 
 /* Without NAME.bin, the values of constants are not known, and sizes may depend on them. */
@@ -51,22 +50,24 @@ static int read_network(struct extract *x, struct member *m, struct err *e)
 {
 	struct arena a = ARENA_INIT;
 	struct buf text = BUF_INIT;
+	struct ov_weights weights;
 	struct ir_net *net;
 	struct graph g;
 	struct id hash;
-	int weights = open_weights(m), r;
+	int r;
 
 	graph_init(&g, &a);
-	r = document_text(&text, &hash, &m->bytes, "XML", e) ||
+	r = open_weights(&weights, m, &a, e) ||
+			    document_text(&text, &hash, &m->bytes, "XML", e) ||
 			    ir_read(&net, text.s, text.n, &a, e) ||
-			    openvino_read(&g, net, weights, e) ||
+			    openvino_read(&g, net, &weights, e) ||
 			    model_extract(x, m, &g, OPENVINO_OPSET, &hash, e)
 		    ? -1
 		    : 0;
-	if (!r && weights < 0)
+	if (!r && weights.fd < 0)
 		tell_missing(x, m, &g);
-	if (weights >= 0)
-		close(weights);
+	if (weights.fd >= 0)
+		close(weights.fd);
 	graph_free(&g);
 	buf_free(&text);
 	arena_free(&a);

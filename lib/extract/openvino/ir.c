@@ -275,8 +275,8 @@ static void start_ports(struct parser *p, enum place place)
 	if (!f)
 		return;
 	f->next_port = place == IN_OUTPUT ? &f->layer->out : &f->layer->in;
-	while (*f->next_port)
-		f->next_port = &(*f->next_port)->next;
+	if (*f->next_port)
+		FAIL(p, "a layer has two lists of its inputs, or of its outputs");
 }
 
 static void start_body(struct parser *p, const XML_Char **attr, int i)

@@ -9,9 +9,10 @@
 struct scope {
 	struct build b;
 	const struct ir_net *net;
-	int weights;
+	struct ov_weights *weights; /* bodies share them */
 	int is_body;
 	struct map layer; /* id -> struct ir_layer * */
+	struct map port;  /* struct port_key -> struct ir_port * */
 	struct err *e;
 };
 
@@ -22,11 +23,29 @@ static struct ir_layer *find_layer(const struct scope *s, int64_t id)
 	return map_get(&s->layer, (const char *)&id, sizeof id);
 }
 
-static struct ir_port *find_port(struct ir_port *list, int64_t id)
+struct port_key {
+	int64_t layer, port, is_output;
+};
+
+static struct ir_port *find_port(const struct scope *s, const struct ir_layer *l, int is_output,
+				 int64_t id)
 {
-	while (list && list->id != id)
-		list = list->next;
-	return list;
+	const struct port_key key = {l->id, id, is_output};
+
+	return map_get(&s->port, (const char *)&key, sizeof key);
+}
+
+/* The first of an id counts. */
+static void add_ports(struct scope *s, const struct ir_layer *l, int is_output, struct ir_port *p)
+{
+	for (; p; p = p->next) {
+		const struct port_key key = {l->id, p->id, is_output};
+		int isnew;
+		void **slot = map_put(&s->port, (const char *)&key, sizeof key, &isnew);
+
+		if (isnew)
+			*slot = p;
+	}
 }
 
 static int is_type(const struct ir_layer *l, const char *type)
@@ -45,8 +64,8 @@ static int has_open_rank(const struct ir_layer *l)
 	return is_type(l, "Parameter") ? shape && !strncmp(shape, "...", 3) : !is_type(l, "Const");
 }
 
-static void declare(struct scope *s, const struct ir_layer *l, const struct ir_port *port,
-		    struct value *v)
+static int declare(struct scope *s, const struct ir_layer *l, const struct ir_port *port,
+		   struct value *v)
 {
 	struct declared *d = arena_new(s->b.a, struct declared);
 
@@ -59,12 +78,14 @@ static void declare(struct scope *s, const struct ir_layer *l, const struct ir_p
 	if (is_type(l, "Const")) {
 		v->is_const = 1;
 		v->shape = d->shape;
-		openvino_keep(s->b.a, l, v, s->weights);
-	} else if (is_type(l, "Parameter")) {
+		return openvino_keep(s->b.a, l, v, s->weights, s->e);
+	}
+	if (is_type(l, "Parameter")) {
 		v->is_input = 1;
 		for (int i = 0; i < d->shape.rank && !s->is_body; i++) /* 0: open */
 			d->shape.dim[i] = d->shape.dim[i] < 0 ? 0 : d->shape.dim[i];
 	}
+	return 0;
 }
 
 static int make_values(struct scope *s, struct ir_layer *l)
@@ -81,7 +102,8 @@ static int make_values(struct scope *s, struct ir_layer *l)
 			return err_set(s->e, "the layer '%s' (%s) makes a tensor of absurd size",
 				       l->name, l->type);
 		p->value = build_value(b, name);
-		declare(s, l, p, b->g->value[p->value]);
+		if (declare(s, l, p, b->g->value[p->value]))
+			return -1;
 	}
 	return 0;
 }
@@ -95,6 +117,8 @@ static int add_layers(struct scope *s)
 		if (!isnew)
 			return err_set(s->e, "two layers have the id %lld", (long long)l->id);
 		*slot = l;
+		add_ports(s, l, 0, l->in);
+		add_ports(s, l, 1, l->out);
 		if (make_values(s, l))
 			return -1;
 	}
@@ -106,8 +130,8 @@ static int add_edges(struct scope *s)
 	for (const struct ir_edge *e = s->net->edge; e; e = e->next) {
 		struct ir_layer *from = find_layer(s, e->from_layer);
 		struct ir_layer *to = find_layer(s, e->to_layer);
-		struct ir_port *source = from ? find_port(from->out, e->from_port) : NULL;
-		struct ir_port *target = to ? find_port(to->in, e->to_port) : NULL;
+		struct ir_port *source = from ? find_port(s, from, 1, e->from_port) : NULL;
+		struct ir_port *target = to ? find_port(s, to, 0, e->to_port) : NULL;
 
 		if (!source || !target)
 			return err_set(s->e,
@@ -129,7 +153,7 @@ static int add_edges(struct scope *s)
 static int64_t runs(const struct scope *s, const struct ir_layer *l)
 {
 	for (const struct ir_map *m = l->map; m; m = m->next) {
-		const struct ir_port *port = find_port(m->is_output ? l->out : l->in, m->external);
+		const struct ir_port *port = find_port(s, l, m->is_output, m->external);
 		const struct shape *shape = port ? build_shape(&s->b, port->value) : NULL;
 
 		if (m->axis < 0 || !shape || m->axis >= shape->rank || m->part < 1)
@@ -156,6 +180,7 @@ static struct graph *add_body(struct scope *s, const struct ir_net *net, int64_t
 	graph_init(sub, s->b.a);
 	r = read_net(&body);
 	map_free(&body.layer);
+	map_free(&body.port);
 	sub->is_once = turns < 1 || turns > TIMES_MOST;
 	sub->times = sub->is_once ? 1 : turns;
 	if (!r && !graph_link(sub, s->e))
@@ -227,14 +252,15 @@ static int read_net(struct scope *s)
 	return 0;
 }
 
-int openvino_read(struct graph *g, const struct ir_net *net, int weights, struct err *e)
+int openvino_read(struct graph *g, const struct ir_net *net, struct ov_weights *w, struct err *e)
 {
-	struct scope s = {.b = {.a = g->a, .g = g}, .net = net, .weights = weights, .e = e};
+	struct scope s = {.b = {.a = g->a, .g = g}, .net = net, .weights = w, .e = e};
 	int r;
 
 	if (!net->layer)
 		return err_set(e, "it is an OpenVINO IR without layers");
 	r = read_net(&s);
 	map_free(&s.layer);
+	map_free(&s.port);
 	return r ? -1 : graph_link(g, e);
 }

@@ -19,11 +19,20 @@ enum { OPENVINO_OPSET = 18 }; /* of ONNX, whose rules hold for what operators be
 
 #define OPENVINO_DOMAIN "openvino" /* of nodes that are none of ONNX's */
 
-/* Fills the graph, and links it. weights: a descriptor of NAME.bin, or -1. */
-int openvino_read(struct graph *g, const struct ir_net *net, int weights, struct err *e);
+/* NAME.bin, of which the small constants are read. */
+struct ov_weights {
+	const char *path; /* for messages */
+	int fd;		  /* -1: there is none */
+	int64_t kept;	  /* elements so far */
+};
 
-/* The elements of a constant, if they are few and the descriptor has them (constants.c). */
-void openvino_keep(struct arena *a, const struct ir_layer *l, struct value *v, int weights);
+/* Fills the graph, and links it. */
+int openvino_read(struct graph *g, const struct ir_net *net, struct ov_weights *w, struct err *e);
+
+/* The elements of a constant, if they are few, of it and of all, and the file has them
+ * (constants.c). */
+int openvino_keep(struct arena *a, const struct ir_layer *l, struct value *v, struct ov_weights *w,
+		  struct err *e);
 
 /* A layer as an operation. Its inputs and outputs are values of the graph; -1: left out. */
 struct ov_call {
