@@ -24,17 +24,22 @@ int document_text(struct buf *text, struct id *hash, struct pull *in, const char
 	return 0;
 }
 
+static int parse(struct document *d, struct err *e)
+{
+	d->json.foreign = 1;
+	return json_parse(&d->json, d->text.s, d->text.n, e) < 0 ? -1 : 0;
+}
+
 int document_read(struct document *d, struct pull *in, struct err *e)
 {
 	*d = (struct document){.json = JSON_DOC_INIT};
-	return document_text(&d->text, &d->hash, in, "JSON", e) || document_parse(d, e) ? -1 : 0;
+	return document_text(&d->text, &d->hash, in, "JSON", e) || parse(d, e) ? -1 : 0;
 }
 
 int document_parse(struct document *d, struct err *e)
 {
-	d->json.foreign = 1;
 	hash_id(&d->hash, d->text.s, d->text.n);
-	return json_parse(&d->json, d->text.s, d->text.n, e) < 0 ? -1 : 0;
+	return parse(d, e);
 }
 
 void document_free(struct document *d)

@@ -18,7 +18,7 @@ int document_text(struct buf *text, struct id *hash, struct pull *in, const char
 		  struct err *e);
 /* document_free() in any case. */
 int document_read(struct document *d, struct pull *in, struct err *e);
-/* Parses the text that is there already, as that does. */
+/* The hash of the text that is there already, which it parses. */
 int document_parse(struct document *d, struct err *e);
 void document_free(struct document *d);
 
