@@ -197,6 +197,22 @@ static void test_versions(void)
 	buf_free(&b);
 }
 
+/* Qwen2-VL has a filter for each of two images. */
+static void test_images(void)
+{
+	struct writer w = {.version = 3};
+	struct buf b = BUF_INIT;
+
+	put_word(&w, "general.architecture", "clip");
+	put_number(&w, "clip.vision.image_size", 28);
+	put_number(&w, "clip.vision.patch_size", 14);
+	TENSOR(&w, "v.patch_embd.weight", 14, 14, 3, 8);
+	TENSOR(&w, "v.patch_embd.weight.1", 14, 14, 3, 8);
+	finish(&w, &b);
+	check(&b, "mb1_ic3ih28_oc8oh2_kh14sh14 x2", "both filters of parts of images");
+	buf_free(&b);
+}
+
 static void test_parts(void)
 {
 	struct writer w = {.version = 3};
@@ -304,6 +320,7 @@ int main(void)
 {
 	begin();
 	test_versions();
+	test_images();
 	test_parts();
 	test_lists();
 	test_false();

@@ -244,6 +244,9 @@ static void add_tensor(struct network *n, const struct gguf_tensor *t)
 	const size_t length = strlen(t->name), ending = strlen(".weight");
 	const char *name;
 
+	/* The filters of two images that follow each other (Qwen2-VL). */
+	if (!strcmp(t->name, "v.patch_embd.weight.1") && t->rank == 4)
+		patches(n, t, "v.patch_embd.1");
 	if (!ends(t->name, ".weight") || t->rank < 2 || is_table(t->name))
 		return;
 	name = arena_strndup(n->b.a, t->name, length - ending);
