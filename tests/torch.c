@@ -1,9 +1,13 @@
 /* Programs of torch.export: what their operators become, sizes that are open, and hostile files.
  *
  * Programs are written here from a few lines of text, so that each test shows the graph it is
- * about: x I 1,3,8,8                a tensor: I of the user, P a parameter, t another; d: in double
- * precision conv2d.default input=x weight=w stride=[2,2] groups=1 -> y Sizes that are no numbers
- * are expressions.
+ * about. A line is one of
+ *     NAME KIND SIZE,..
+ *         a tensor. Kinds: I an input of the user, d the same in double precision, B of truth
+ *         values, P a parameter, t another one. A size that is no number is an expression.
+ *     OPERATOR.OVERLOAD ARGUMENT=VALUE.. -> NAME,..
+ *         a call and what it makes, such as
+ *         conv2d.default input=x weight=w stride=[2,2] groups=1 -> y
  */
 #include <ctype.h>
 #include <stdio.h>
@@ -220,6 +224,13 @@ static void test_convolutions(void)
 	      "mb1_" CONV " bias,relu6", "normalization is folded, and a clamp is relu6");
 	check("x d 1,8,16,16\nw P 8,8,3,3\ny t 1,8,16,16\nconv2d.default input=x weight=w padding=[1,1] -> y\n",
 	      "", "double precision is left out");
+	check("x I 8,16,16\nw P 8,8,3,3\nc P 8\ny t 8,16,16\nz t 8,16,16\n"
+	      "conv2d.default input=x weight=w bias=c padding=[1,1] -> y\n"
+	      "conv2d.default input=y weight=w padding=[1,1] -> z\n",
+	      "mb1_" CONV " bias; mb1_" CONV, "an image without a batch is a batch of one");
+	check("x I 8,16\nw P 8,8,3,3\ny t 8,16\nconv2d.default input=x weight=w -> y\n", "",
+	      "data that are no image");
+	ok(was_said("conv2d (not an operator here)"), "which is said");
 }
 
 /* "MaxPool kernel_shape=2,2; Relu" for the nodes of a program. */
@@ -278,6 +289,9 @@ static void test_products(void)
 	      "scaled_dot_product_attention.default query=q key=k value=k enable_gqa=true -> y\n",
 	      "6x5x16:6x16x9 computed; 6x5x9:6x9x16 computed",
 	      "attention is its two products, also where heads share keys");
+	check("q I 1,2,5,16\ny t 1,2,5,16\nl t 1,2,5\n"
+	      "_scaled_dot_product_cudnn_attention.default query=q key=q value=q -> y,l\n",
+	      "2x5x16:2x16x5 computed; 2x5x5:2x5x16 computed", "attention as cuDNN has it");
 	check("q I 2,16,16\ny t 2,16,16\n"
 	      "scaled_dot_product_attention.default query=q key=q value=q -> y\n",
 	      "2x16x16:2x16x16 computed x2", "which may have the same sizes");

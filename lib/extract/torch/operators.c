@@ -232,6 +232,7 @@ static const struct row {
 	{"_scaled_dot_product_flash_attention", torch_attention, NULL},
 	{"_scaled_dot_product_flash_attention_for_cpu", torch_attention, NULL},
 	{"_scaled_dot_product_efficient_attention", torch_attention, NULL},
+	{"_scaled_dot_product_cudnn_attention", torch_attention, NULL},
 	{"lstm", torch_recurrent, "LSTM"},
 	{"gru", torch_recurrent, "GRU"},
 	{"rnn_tanh", torch_recurrent, "RNN"},
