@@ -421,8 +421,8 @@ static void test_false(void)
 		       0, DIMS(9999999999, 9999999999)) "</output></layer></layers></net>",
 	       "of absurd size", "an absurd size");
 	refuse("<net version=\"11\"><layers/></net>", "without layers", "nothing");
-	refuse("<net version='11'><layers><layer id='1' type='Add'>" IN(PORT(0, "")) IN(
-		       "") "</layer></layers></net>",
+	refuse("<net version='11'><layers><layer id='1' type='Add'>" IN(PORT(0, ""))
+		       IN("") "</layer></layers></net>",
 	       "a layer has two lists of its inputs", "two lists of inputs");
 	write_network(&b, "x Parameter 2x3\ny Const -\nm MatMul 2x3 <x <y\n");
 	refuse_bytes(b.s, b.n, "multiplies a scalar", "a product with a scalar");

@@ -363,7 +363,8 @@ static void test_fused(void)
 		   "b FakeQuantWithMinMaxVars a l l\ny Conv2D b w " SAME "\n",
 	       CONV, "behind nodes that only round");
 	expect(X W V "y _FusedConv2D x w fused_ops=L:_FusedConv2D\nz Conv2D x v " SAME "\n",
-	       "mb1_ic8ih14_oc8oh12_kh3; " CONV, "a joined operator that names itself is not followed");
+	       "mb1_ic8ih14_oc8oh12_kh3; " CONV,
+	       "a joined operator that names itself is not followed");
 }
 
 static void test_products(void)

@@ -107,7 +107,8 @@ int infer_split(struct infer *x, const struct graph_node *n, struct err *e)
 		return infer_bad(x, n, e, "splits a dimension that is not there");
 	given = infer_list(x->g, n, "split", 1, &nsizes, &sizes);
 	if (given == 1 && nsizes != parts)
-		return infer_bad(x, n, e, "has %d sizes for %lld outputs", nsizes, (long long)parts);
+		return infer_bad(x, n, e, "has %d sizes for %lld outputs", nsizes,
+				 (long long)parts);
 	if (shape_known(&in->shape))
 		infer_strides(&in->shape, stride);
 	else

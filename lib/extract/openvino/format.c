@@ -57,8 +57,7 @@ static int read_network(struct extract *x, struct member *m, struct err *e)
 	int r;
 
 	graph_init(&g, &a);
-	r = open_weights(&weights, m, &a, e) ||
-			    document_text(&text, &hash, &m->bytes, "XML", e) ||
+	r = open_weights(&weights, m, &a, e) || document_text(&text, &hash, &m->bytes, "XML", e) ||
 			    ir_read(&net, text.s, text.n, &a, e) ||
 			    openvino_read(&g, net, &weights, e) ||
 			    model_extract(x, m, &g, OPENVINO_OPSET, &hash, e)

@@ -39,7 +39,7 @@ static void name_nodes(struct reader *r, struct scope *s)
 		*put_name(names, s->node[i].name) = (void *)(intptr_t)(i + 1);
 	for (int i = s->fn ? s->fn->narg - 1 : -1; i >= 0; i--)
 		if (s->fn->arg[i])
-			*put_name(names, s->fn->arg[i]) = (void *)(intptr_t)-(i + 1);
+			*put_name(names, s->fn->arg[i]) = (void *)(intptr_t)(-1 - i);
 }
 
 /* "node", "node:1", in functions "argument", "node:output:1". -1: nothing of this name is there. */

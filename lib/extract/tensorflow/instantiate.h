@@ -11,9 +11,9 @@ struct scope {
 	int nnode;
 	const struct message_function *fn; /* NULL: the graph itself */
 	const int *arg;			   /* values of the function's arguments */
-	const struct map *by_name;	   /* index of the node + 1, or of the argument: -1 and less */
-	int *nout; /* of each node: outputs that are read; 0: it is not needed */
-	int **out; /* their values */
+	const struct map *by_name; /* index of the node + 1, or of the argument: -1 and less */
+	int *nout;		   /* of each node: outputs that are read; 0: it is not needed */
+	int **out;		   /* their values */
 	int depth;
 };
 

@@ -42,9 +42,8 @@ void rewrite_split(struct build *b, const struct operation *o, const char *onnx)
 void rewrite_split_v(struct build *b, const struct operation *o, const char *onnx)
 {
 	(void)onnx;
-	if (rewrite_in(o, 1) < 0 ||
-	    compose_split(b, rewrite_in(o, 0), rewrite_in(o, 2), o->in[1], o->nout, o->out,
-			  o->nout))
+	if (rewrite_in(o, 1) < 0 || compose_split(b, rewrite_in(o, 0), rewrite_in(o, 2), o->in[1],
+						  o->nout, o->out, o->nout))
 		rewrite_own(b, o);
 }
 

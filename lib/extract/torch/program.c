@@ -11,10 +11,10 @@ struct reader {
 	struct build b;
 	const struct json_doc *d;
 	const struct infer_options *o;
-	struct map sizes;	   /* of symbols: name -> int64_t * */
-	struct map tensor;	   /* name -> index of the value + 1 */
-	struct map given;	   /* inputs of the user -> anything */
-	struct map values;	   /* what the file tells of tensors: name -> const struct json * */
+	struct map sizes;  /* of symbols: name -> int64_t * */
+	struct map tensor; /* name -> index of the value + 1 */
+	struct map given;  /* inputs of the user -> anything */
+	struct map values; /* what the file tells of tensors: name -> const struct json * */
 	int64_t links;
 };
 
