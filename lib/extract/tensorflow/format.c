@@ -17,6 +17,20 @@ static int claims(const char *name, const unsigned char *head, size_t n)
 	       tensorflow_claims(head, n) != TENSORFLOW_NONE;
 }
 
+/* Of a SavedModel that is a file in a folder, variables that it leaves open are in another one. */
+static int restore(const struct member *m, const struct message_graph *messages, struct arena *a,
+		   struct err *e)
+{
+	const char *slash = strrchr(m->name, '/');
+
+	if (!m->is_plain)
+		return 0;
+	return tensorflow_restore(messages,
+				  arena_printf(a, "%.*svariables/variables.index",
+					       slash ? (int)(slash + 1 - m->name) : 0, m->name),
+				  a, e);
+}
+
 static int read(struct extract *x, struct member *m, struct err *e)
 {
 	struct arena a = ARENA_INIT;
@@ -30,6 +44,7 @@ static int read(struct extract *x, struct member *m, struct err *e)
 	r = pull_fill(&m->bytes, e);
 	is_saved_model = r > 0 && *m->bytes.at == SAVED_MODEL_START;
 	r = r < 0 || message_read(&messages, &m->bytes, is_saved_model, &a, &hash, e) ||
+			    (is_saved_model && restore(m, &messages, &a, e)) ||
 			    tensorflow_build(&g, &messages, &loops, e) ||
 			    model_extract(x, m, &g, TENSORFLOW_OPSET, &hash, e)
 		    ? -1

@@ -14,24 +14,6 @@ enum {
 
 /* ---- lists ---- */
 
-/* One more of `size` bytes, zeroed, at the end of the list that `list` points to, which grows in
- * the arena. */
-static void *one_more(struct arena *a, void *list, int *n, size_t size)
-{
-	char *items;
-
-	memcpy(&items, list, sizeof items);
-	if (!(*n & (*n - 1))) { /* there is room up to the next power of two */
-		char *more = arena_alloc(a, size * (size_t)(*n ? 2 * *n : 1));
-
-		if (*n)
-			memcpy(more, items, size * (size_t)*n);
-		items = more;
-		memcpy(list, &items, sizeof items);
-	}
-	return items + size * (size_t)(*n)++;
-}
-
 static int name(struct reader *r, const struct wire_field *f, const char **out, struct err *e)
 {
 	return wire_string(&r->wire, f, NAME_MAX_BYTES, r->a, out, e);
@@ -40,7 +22,7 @@ static int name(struct reader *r, const struct wire_field *f, const char **out, 
 static int add_name(struct reader *r, const struct wire_field *f, const char ***list, int *n,
 		    struct err *e)
 {
-	return name(r, f, one_more(r->a, list, n, sizeof **list), e);
+	return name(r, f, tensor_one_more(r->a, list, n, sizeof **list), e);
 }
 
 const struct message_attr *message_attr(const struct message_node *n, const char *name)
@@ -56,7 +38,7 @@ const struct message_attr *message_attr(const struct message_node *n, const char
 static int add_int(struct reader *r, struct message_attr *at, int64_t v)
 {
 	if (at->nints < LIST_MAX)
-		*(int64_t *)one_more(r->a, &at->ints, &at->nints, sizeof v) = v;
+		*(int64_t *)tensor_one_more(r->a, &at->ints, &at->nints, sizeof v) = v;
 	return 0;
 }
 
@@ -85,9 +67,10 @@ static int read_list(struct reader *r, uint64_t end, struct message_attr *at, st
 		else if (f.number == 3 || f.number == 6) /* i, type */
 			rc = add_ints(r, &f, at, e);
 		else if (f.number == 7 && at->nshapes < LIST_MAX)
-			rc = tensor_shape(
-				r, &f,
-				one_more(r->a, &at->shapes, &at->nshapes, sizeof *at->shapes), e);
+			rc = tensor_shape(r, &f,
+					  tensor_one_more(r->a, &at->shapes, &at->nshapes,
+							  sizeof *at->shapes),
+					  e);
 		else
 			rc = wire_skip(&r->wire, &f, e);
 		if (rc)
@@ -134,7 +117,7 @@ static int read_value_field(struct reader *r, const struct wire_field *f, struct
 		return tensor_shape(r, f, at->shape, e);
 	case 8:
 		at->tensor = arena_new(r->a, struct value);
-		return tensor_read(r, f, at->tensor, e);
+		return tensor_read(r, f, at->tensor, &at->words, &at->nwords, e);
 	case 10:
 		return read_function_name(r, f, &at->s, e);
 	default:
@@ -184,7 +167,8 @@ static int read_node(struct reader *r, const struct wire_field *field, struct me
 		else if (f.number == 3)
 			rc = add_name(r, &f, &n->in, &n->nin, e);
 		else if (f.number == 5)
-			rc = read_attr(r, &f, one_more(r->a, &n->attr, &n->nattr, sizeof *n->attr),
+			rc = read_attr(r, &f,
+				       tensor_one_more(r->a, &n->attr, &n->nattr, sizeof *n->attr),
 				       e);
 		else
 			rc = wire_skip(&r->wire, &f, e);
@@ -205,10 +189,12 @@ static int read_head(struct reader *r, const struct wire_field *field, struct me
 			rc = name(r, &f, &fn->name, e);
 		else if (f.number == 2) /* an ArgDef, whose field 1 is the name */
 			rc = read_function_name(
-				r, &f, one_more(r->a, &fn->arg, &fn->narg, sizeof *fn->arg), e);
+				r, &f, tensor_one_more(r->a, &fn->arg, &fn->narg, sizeof *fn->arg),
+				e);
 		else if (f.number == 3)
 			rc = read_function_name(
-				r, &f, one_more(r->a, &fn->out, &fn->nout, sizeof *fn->out), e);
+				r, &f, tensor_one_more(r->a, &fn->out, &fn->nout, sizeof *fn->out),
+				e);
 		else
 			rc = wire_skip(&r->wire, &f, e);
 		rc = rc ? -1 : 1;
@@ -245,8 +231,9 @@ static int read_function(struct reader *r, const struct wire_field *field,
 		if (f.number == 1)
 			rc = read_head(r, &f, fn, e);
 		else if (f.number == 3)
-			rc = read_node(r, &f,
-				       one_more(r->a, &fn->node, &fn->nnode, sizeof *fn->node), e);
+			rc = read_node(
+				r, &f,
+				tensor_one_more(r->a, &fn->node, &fn->nnode, sizeof *fn->node), e);
 		else if (f.number == 4)
 			rc = read_pair(r, &f, &returned, e);
 		else
@@ -269,10 +256,10 @@ static int read_library(struct reader *r, const struct wire_field *field, struct
 
 	while (rc > 0 && (rc = wire_field(&r->wire, field->end, &f, e)) > 0) {
 		if (f.number == 1)
-			rc = read_function(
-				r, &f,
-				one_more(r->a, &m->function, &m->nfunction, sizeof *m->function),
-				e);
+			rc = read_function(r, &f,
+					   tensor_one_more(r->a, &m->function, &m->nfunction,
+							   sizeof *m->function),
+					   e);
 		else
 			rc = wire_skip(&r->wire, &f, e);
 		rc = rc ? -1 : 1;
@@ -287,7 +274,8 @@ static int read_graph(struct reader *r, uint64_t end, struct message_graph *m, s
 
 	while ((rc = wire_field(&r->wire, end, &f, e)) > 0) {
 		if (f.number == 1)
-			rc = read_node(r, &f, one_more(r->a, &m->node, &m->nnode, sizeof *m->node),
+			rc = read_node(r, &f,
+				       tensor_one_more(r->a, &m->node, &m->nnode, sizeof *m->node),
 				       e);
 		else if (f.number == 2)
 			rc = read_library(r, &f, m, e);
@@ -343,9 +331,11 @@ static int read_signature_value(struct reader *r, const struct wire_field *field
 
 	while (rc > 0 && (rc = wire_field(&r->wire, field->end, &f, e)) > 0) {
 		if (f.number == 1)
-			rc = read_end(r, &f, one_more(r->a, &s->in, &s->nin, sizeof *s->in), e);
+			rc = read_end(r, &f, tensor_one_more(r->a, &s->in, &s->nin, sizeof *s->in),
+				      e);
 		else if (f.number == 2)
-			rc = read_end(r, &f, one_more(r->a, &s->out, &s->nout, sizeof *s->out), e);
+			rc = read_end(r, &f,
+				      tensor_one_more(r->a, &s->out, &s->nout, sizeof *s->out), e);
 		else
 			rc = wire_skip(&r->wire, &f, e);
 		rc = rc ? -1 : 1;
@@ -382,10 +372,10 @@ static int read_meta_graph(struct reader *r, const struct wire_field *field,
 		if (f.number == 2)
 			rc = wire_message(&r->wire, &f, e) || read_graph(r, f.end, m, e);
 		else if (f.number == 5)
-			rc = read_signature(
-				r, &f,
-				one_more(r->a, &m->signature, &m->nsignature, sizeof *m->signature),
-				e);
+			rc = read_signature(r, &f,
+					    tensor_one_more(r->a, &m->signature, &m->nsignature,
+							    sizeof *m->signature),
+					    e);
 		else
 			rc = wire_skip(&r->wire, &f, e);
 		rc = rc ? -1 : 1;

@@ -20,6 +20,8 @@ struct message_attr {
 	struct shape *shapes; /* a list of them */
 	int nshapes;
 	struct value *tensor;
+	const char **words; /* its elements, if they are texts */
+	int nwords;
 };
 
 struct message_node {

@@ -2,7 +2,27 @@
 
 #include <string.h>
 
-enum { MOST_BYTES = KEEP_INTS * 8 };
+enum {
+	MOST_BYTES = KEEP_INTS * 8,
+	LONGEST_WORD = 4096,  /* of a tensor of texts */
+	MOST_WORDS = 1 << 18, /* of all tensors */
+};
+
+void *tensor_one_more(struct arena *a, void *list, int *n, size_t size)
+{
+	char *items;
+
+	memcpy(&items, list, sizeof items);
+	if (!(*n & (*n - 1))) { /* there is room up to the next power of two */
+		char *more = arena_alloc(a, size * (size_t)(*n ? 2 * *n : 1));
+
+		if (*n)
+			memcpy(more, items, size * (size_t)*n);
+		items = more;
+		memcpy(list, &items, sizeof items);
+	}
+	return items + size * (size_t)(*n)++;
+}
 
 int tensor_element(int64_t type)
 {
@@ -202,7 +222,24 @@ static void keep(struct reader *r, struct value *v, const struct elements *l)
 	}
 }
 
-int tensor_read(struct reader *r, const struct wire_field *field, struct value *v, struct err *e)
+/* A long one is "" here: it keeps its place. */
+static int add_word(struct reader *r, const struct wire_field *f, const char ***words, int *nwords,
+		    struct err *e)
+{
+	const char **to;
+
+	if (*nwords == LIST_MAX || r->words == MOST_WORDS)
+		return wire_drop(&r->wire, f, e);
+	r->words++;
+	to = tensor_one_more(r->a, words, nwords, sizeof **words);
+	*to = "";
+	if (f->type == WIRE_BYTES && f->end - pull_offset(r->wire.in) > LONGEST_WORD)
+		return wire_drop(&r->wire, f, e);
+	return wire_string(&r->wire, f, LONGEST_WORD, r->a, to, e);
+}
+
+int tensor_read(struct reader *r, const struct wire_field *field, struct value *v,
+		const char ***words, int *nwords, struct err *e)
 {
 	struct elements l = {BUF_INIT, BUF_INIT, BUF_INIT, 0};
 	struct wire_field f;
@@ -210,7 +247,10 @@ int tensor_read(struct reader *r, const struct wire_field *field, struct value *
 
 	v->shape.rank = 0;
 	while (rc > 0 && (rc = wire_field(&r->wire, field->end, &f, e)) > 0)
-		rc = read_field(r, &f, v, &l, e) ? -1 : 1;
+		rc = (f.number == 8 ? add_word(r, &f, words, nwords, e)
+				    : read_field(r, &f, v, &l, e))
+			     ? -1
+			     : 1;
 	if (!rc)
 		keep(r, v, &l);
 	buf_free(&l.bytes);

@@ -12,13 +12,18 @@ struct reader {
 	struct arena *a;
 	int nodes;    /* so far */
 	int64_t kept; /* elements of constants */
+	int words;    /* the same of those that are texts */
 };
 
 /* value_elem of a DataType. */
 int tensor_element(int64_t type);
 /* TensorShapeProto; 0: an open dimension. */
 int tensor_shape(struct reader *r, const struct wire_field *field, struct shape *s, struct err *e);
-/* TensorProto into elem, shape and kept of v. */
-int tensor_read(struct reader *r, const struct wire_field *field, struct value *v, struct err *e);
+/* TensorProto into elem, shape and kept of v; a list of texts into words. */
+int tensor_read(struct reader *r, const struct wire_field *field, struct value *v,
+		const char ***words, int *nwords, struct err *e);
+/* One more of `size` bytes, zeroed, at the end of the list that `list` points to, which grows in
+ * the arena. */
+void *tensor_one_more(struct arena *a, void *list, int *n, size_t size);
 
 #endif

@@ -3,7 +3,7 @@
  * What is computed is found backwards from the results: of a SavedModel those of its signature
  * serving_default (or of the first one), of a GraphDef what nothing reads. Functions that nodes
  * call are put in the place of the call; those of a loop are graphs inside of a node. Weights of a
- * SavedModel lie in other files; their shapes are in the graph.
+ * SavedModel lie in other files; their shapes are in the graph, or in the index of these files.
  */
 #ifndef TL_EXTRACT_TENSORFLOW_TENSORFLOW_H
 #define TL_EXTRACT_TENSORFLOW_TENSORFLOW_H
@@ -17,6 +17,10 @@ enum tensorflow_kind { TENSORFLOW_NONE, TENSORFLOW_GRAPH, TENSORFLOW_SAVED_MODEL
 
 /* Could these be the first bytes of one? */
 enum tensorflow_kind tensorflow_claims(const unsigned char *head, size_t n);
+/* Gives variables whose shapes the graph leaves open those in the index of a checkpoint, at that
+ * path, if there is one (restore.c). */
+int tensorflow_restore(const struct message_graph *m, const char *path, struct arena *a,
+		       struct err *e);
 /* The graph that the messages describe, linked. loops: how many loops of the first TensorFlow, made
  * of Enter, Merge, Switch and Exit, there are in it; their operators are in the graph once. */
 int tensorflow_build(struct graph *g, const struct message_graph *m, int64_t *loops, struct err *e);

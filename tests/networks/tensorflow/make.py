@@ -4,7 +4,8 @@
 pip install tensorflow-cpu==2.21.0; python3 tests/networks/tensorflow/make.py [NAME...]
 
 NAME.tar.zst is a SavedModel without its variables, and without what is there for training and for messages alone. NAME-frozen.pb.zst is
-a frozen GraphDef, with zeros for weights.
+a frozen GraphDef, with zeros for weights. NAME-open.tar.zst is a SavedModel that leaves shapes of variables open, with the index of its
+checkpoint.
 """
 import os
 import subprocess
@@ -42,9 +43,45 @@ def plain(graph):
     return graph
 
 
-def saved_model(name, model):
+class Open(tf.Module):
+    """Two of its variables have the same name."""
+
+    def __init__(self):
+        super().__init__()
+        self.filter = tf.Variable(tf.zeros([3, 3, 8, 8]), shape=tf.TensorShape(None), name='filter')
+        self.dense = tf.Variable(tf.zeros([8, 5]), shape=tf.TensorShape([None, 5]), name='dense')
+        self.biases = [tf.Variable(tf.zeros([5]), shape=tf.TensorShape([None]), name='dense')]
+
+    @tf.function(input_signature=[tf.TensorSpec([1, 14, 14, 8])])
+    def __call__(self, x):
+        rows = tf.reduce_mean(tf.nn.conv2d(x, self.filter, 1, 'SAME'), [1, 2])
+        return tf.matmul(rows, self.dense) + self.biases[0]
+
+
+def export_open(folder):
+    model = Open()
+    tf.saved_model.save(model, folder, signatures=model.__call__)
+
+
+def export_open1(folder):
+    """As TensorFlow 1 saves: nodes of the graph itself restore the variables."""
+    v1 = tf.compat.v1
+    with tf.Graph().as_default(), v1.Session() as session:
+        x = v1.placeholder(tf.float32, [1, 14, 14, 8], name='x')
+        filters = v1.get_variable('filter', initializer=tf.zeros([3, 3, 8, 8]), validate_shape=False, use_resource=True)
+        start = v1.placeholder_with_default(tf.zeros([8, 5]), [None, 5])
+        dense = v1.get_variable('dense', initializer=start, validate_shape=False, use_resource=False)
+        y = tf.matmul(tf.reduce_mean(tf.nn.conv2d(x, filters, 1, 'SAME'), [1, 2]), dense)
+        session.run(v1.global_variables_initializer())
+        v1.saved_model.simple_save(session, folder, {'x': x}, {'y': y})
+
+
+OPEN = {'variables-open': export_open, 'variables1-open': export_open1}
+
+
+def saved_model(name, export, more=()):
     with tempfile.TemporaryDirectory() as folder:
-        model.export(f'{folder}/{name}', verbose=False)
+        export(f'{folder}/{name}')
         file = f'{folder}/{name}/saved_model.pb'
         whole = saved_model_pb2.SavedModel()
         with open(file, 'rb') as f:
@@ -56,18 +93,21 @@ def saved_model(name, model):
         with open(file, 'wb') as f:
             f.write(whole.SerializeToString(deterministic=True))
         subprocess.run(['tar', '--mtime=2026-01-01', '--owner=0', '--group=0', '--numeric-owner', '-cf', f'{HERE}/{name}.tar',
-                        '-C', folder, f'{name}/saved_model.pb'], check=True)
+                        '-C', folder, f'{name}/saved_model.pb', *(f'{name}/{file}' for file in more)], check=True)
     subprocess.run(['zstd', '-q', '-19', '--rm', '-f', f'{HERE}/{name}.tar'], check=True)
 
 
 def main():
-    for name in sys.argv[1:] or NETWORKS:
+    for name in sys.argv[1:] or (*NETWORKS, *OPEN):
+        if name in OPEN:
+            saved_model(name, OPEN[name], ('variables/variables.index',))
+            continue
         tf.keras.utils.set_random_seed(1)
         model = NETWORKS[name]()
         function = tf_networks.frozen(model)
         told = tf_networks.frozen(tf_networks.TOLD_BY[name]()) if name in tf_networks.TOLD_BY else function
         if name not in FROZEN_ALONE:
-            saved_model(name, model)
+            saved_model(name, lambda folder: model.export(folder, verbose=False))
             shapes.write(f'{HERE}/{name}.shapes', tf_networks.lines(told))
         if name in FROZEN:
             write(f'{name}-frozen.pb', plain(function.graph.as_graph_def()).SerializeToString(deterministic=True))
