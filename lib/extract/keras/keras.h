@@ -14,6 +14,13 @@ enum { KERAS_OPSET = 13 }; /* of ONNX, whose rules hold for what layers become *
 int keras_read(struct graph *g, const struct json_doc *d, const struct infer_options *o,
 	       struct err *e);
 
+/* What a layer makes besides its first result, in order: states, scores. */
+enum { KERAS_MORE = 5 };
+
+struct keras_more {
+	int at[KERAS_MORE], n;
+};
+
 /* A layer that is called. */
 struct keras_layer {
 	struct build *b;
@@ -22,6 +29,7 @@ struct keras_layer {
 	const char *name, *type;
 	const int *in;
 	int nin;
+	struct keras_more *more;
 };
 
 /* Adds the nodes that the layer becomes; returns the value that it makes. */

@@ -102,6 +102,24 @@ int layer_transpose(const struct keras_layer *l, int in, const int64_t *perm, in
 	return out;
 }
 
+int layer_sizes(const struct keras_layer *l, const int64_t *v, int n)
+{
+	int i = layer_parameter(l, "sizes", n);
+	struct value *sizes = l->b->g->value[i];
+
+	sizes->elem = VALUE_I64;
+	sizes->kept = arena_array(l->b->a, union scalar, n);
+	for (int k = 0; k < n; k++)
+		sizes->kept[k].i = v[k];
+	return i;
+}
+
+void layer_more(const struct keras_layer *l, int value)
+{
+	if (l->more->n < KERAS_MORE)
+		l->more->at[l->more->n++] = value;
+}
+
 int layer_parameter(const struct keras_layer *l, const char *what, int64_t size)
 {
 	return build_parameter(l->b, arena_printf(l->b->a, "%s/%s", l->name, what), size);
@@ -149,17 +167,10 @@ int layer_activate(const struct keras_layer *l, int in, const char *what)
 	static const struct {
 		const char *keras, *onnx;
 	} same[] = {
-		{"relu", "Relu"},
-		{"sigmoid", "Sigmoid"},
-		{"tanh", "Tanh"},
-		{"elu", "Elu"},
-		{"selu", "Selu"},
-		{"softplus", "Softplus"},
-		{"mish", "Mish"},
-		{"exponential", "Exp"},
-		{"softsign", "Softsign"},
+		{"relu", "Relu"}, {"sigmoid", "Sigmoid"}, {"tanh", "Tanh"},
+		{"elu", "Elu"},	  {"selu", "Selu"},	  {"softplus", "Softplus"},
+		{"mish", "Mish"}, {"exponential", "Exp"}, {"softsign", "Softsign"},
 		{"gelu", "Gelu"},
-		{"leaky_relu", "LeakyRelu"},
 	};
 
 	if (!what[0] || !strcmp(what, "linear"))
@@ -172,12 +183,22 @@ int layer_activate(const struct keras_layer *l, int in, const char *what)
 		return hard_sigmoid(l, in);
 	if (!strcmp(what, "hard_swish") || !strcmp(what, "hard_silu"))
 		return layer_one(l, "HardSwish", in);
+	if (!strcmp(what, "leaky_relu"))
+		return layer_leaky_relu(l, in, 0.2);
 	if (!strcmp(what, "softmax"))
 		return layer_softmax(l, in);
 	for (size_t i = 0; i < sizeof same / sizeof *same; i++)
 		if (!strcmp(same[i].keras, what))
 			return layer_one(l, same[i].onnx, in);
 	return layer_one(l, "Activation", in);
+}
+
+int layer_leaky_relu(const struct keras_layer *l, int in, double slope)
+{
+	int out = layer_fresh(l);
+
+	build_float(l->b, layer_node(l, "LeakyRelu", &in, 1, out), "alpha", (float)slope);
+	return out;
 }
 
 /* The name of an activation; as an object, of its class. */
@@ -200,12 +221,24 @@ int layer_activation_layer(const struct keras_layer *l, const char *onnx)
 	return out == l->in[0] ? layer_one(l, "Identity", out) : out;
 }
 
+/* Keras 2 calls the slope alpha. */
+int layer_leaky_relu_layer(const struct keras_layer *l, const char *onnx)
+{
+	(void)onnx;
+	return layer_leaky_relu(l, l->in[0],
+				layer_real(l, "negative_slope", layer_real(l, "alpha", 0.3)));
+}
+
 int layer_relu(const struct keras_layer *l, const char *onnx)
 {
+	const double slope = layer_real(l, "negative_slope", 0);
 	double most;
 
-	if (layer_real(l, "negative_slope", 0) != 0 || layer_real(l, "threshold", 0) != 0)
+	if (layer_real(l, "threshold", 0) != 0 ||
+	    (slope != 0 && !json_num(layer_get(l, "max_value"), &most)))
 		return layer_own(l);
+	if (slope != 0)
+		return layer_leaky_relu(l, l->in[0], slope);
 	return json_num(layer_get(l, "max_value"), &most) ? layer_one(l, onnx, l->in[0])
 							  : clip(l, l->in[0], 0, most);
 }

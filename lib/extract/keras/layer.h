@@ -26,20 +26,26 @@ struct graph_node *layer_node(const struct keras_layer *l, const char *type, con
 int layer_one(const struct keras_layer *l, const char *type, int in);
 int layer_pair(const struct keras_layer *l, const char *type, int a, int b, int is_transposed);
 int layer_own(const struct keras_layer *l);
+int layer_leaky_relu(const struct keras_layer *l, int in, double slope);
 int layer_reshape(const struct keras_layer *l, int in, const int64_t *shape, int rank);
 int layer_transpose(const struct keras_layer *l, int in, const int64_t *perm, int rank);
+/* The layer's next result behind the first. */
+void layer_more(const struct keras_layer *l, int value);
 /* A constant "LAYER/WHAT"; size: of a list, or 0. */
 int layer_parameter(const struct keras_layer *l, const char *what, int64_t size);
+/* A constant list of integers. */
+int layer_sizes(const struct keras_layer *l, const int64_t *v, int n);
 
 /* The name of the layer's activation, and the nodes of one. */
 const char *layer_activation(const struct keras_layer *l);
 int layer_activate(const struct keras_layer *l, int in, const char *what);
 int layer_softmax(const struct keras_layer *l, int in);
 
-layer_fn layer_activation_layer, layer_relu, layer_softmax_layer; /* layer.c */
+layer_fn layer_activation_layer, layer_relu, layer_leaky_relu_layer,
+	layer_softmax_layer; /* layer.c */
 layer_fn layer_conv, layer_depthwise, layer_separable, layer_pool, layer_global_pool, layer_pad,
-	layer_crop, layer_upsample; /* layer_window.c */
-layer_fn layer_dense, layer_attention, layer_recurrent, layer_bidirectional,
-	layer_time_distributed; /* layer_matrix.c */
+	layer_crop, layer_center_crop, layer_upsample, layer_resize; /* layer_window.c */
+layer_fn layer_dense, layer_attention, layer_dot_attention, layer_recurrent, layer_bidirectional,
+	layer_time_distributed, layer_weighing; /* layer_matrix.c */
 
 #endif

@@ -79,6 +79,7 @@ int layer_attention(const struct keras_layer *l, const char *onnx)
 	k = heads(l, product(l, key, "key", count * size, -1, bias), count, size);
 	v = heads(l, product(l, value, "value", count * width, -1, bias), count, width);
 	q = layer_softmax(l, layer_pair(l, "MatMul", q, k, 1));
+	layer_more(l, q);
 	v = layer_transpose(l, layer_pair(l, "MatMul", q, v, 0), back, 4);
 	v = layer_reshape(l, v, (const int64_t[]){0, 0, -1}, 3);
 	if (layer_ints(l, "output_shape", 1, out_shape) == 1)
@@ -86,27 +87,124 @@ int layer_attention(const struct keras_layer *l, const char *onnx)
 	return product(l, v, "output", 0, query, bias);
 }
 
+/* The same without weights and heads. */
+int layer_dot_attention(const struct keras_layer *l, const char *onnx)
+{
+	const int value = l->in[l->nin > 1], key = l->in[l->nin > 2 ? 2 : l->nin > 1];
+	const int scores = layer_softmax(l, layer_pair(l, "MatMul", l->in[0], key, 1));
+
+	(void)onnx;
+	layer_more(l, scores);
+	return layer_pair(l, "MatMul", scores, value, 0);
+}
+
 /* ---- recurrent networks ---- */
 
-static int recur(const struct keras_layer *l, const char *onnx, int is_both)
+/* A recurrent layer as ONNX has it, of one direction or two. */
+struct recurrent {
+	int steps;	 /* what it makes: batch x steps x directions x units */
+	int state[2], n; /* after the last step: batch x directions x units */
+	int is_both;
+	const char *merge; /* of the directions: "concat", "sum", "ave", "mul"; "": they stay */
+};
+
+/* The directions are this dimension of what it makes. */
+enum { OF_STEPS = 2, OF_STATE = 1 };
+
+/* The states that the layer begins with are inputs, too: batch x units. */
+static int begins_with(const struct keras_layer *l, int is_both, int states, int in[2])
 {
-	const int from[] = {l->in[0], layer_parameter(l, "kernel", 0),
-			    layer_parameter(l, "recurrent", 0)};
-	const int out[] = {layer_fresh(l), layer_fresh(l)};
-	const int64_t all[] = {0, 0, -1}, last[] = {0, -1};
-	struct graph_node *n = build_node(l->b, onnx, from, 3, out, 2);
+	if (is_both || l->nin != 1 + states)
+		return 0;
+	for (int i = 0; i < states; i++)
+		in[i] = layer_reshape(l, l->in[1 + i], (const int64_t[]){0, 1, -1}, 3);
+	return states;
+}
+
+static struct recurrent recur(const struct keras_layer *l, const char *onnx, int is_both)
+{
+	const int states = strcmp(onnx, "LSTM") ? 1 : 2;
+	int from[] = {l->in[0],
+		      layer_parameter(l, "kernel", 0),
+		      layer_parameter(l, "recurrent", 0),
+		      -1,
+		      -1,
+		      -1,
+		      -1};
+	const int given = begins_with(l, is_both, states, from + 5);
+	const int out[] = {layer_fresh(l), layer_fresh(l), states > 1 ? layer_fresh(l) : -1};
+	struct graph_node *n = build_node(l->b, onnx, from, given ? 5 + given : 3, out, 1 + states);
 
 	build_int(l->b, n, "hidden_size", layer_int(l, "units", 0));
 	build_int(l->b, n, "layout", 1);
 	if (is_both)
 		build_str(l->b, n, "direction", "bidirectional");
-	return layer_flag(l, "return_sequences", 0) ? layer_reshape(l, out[0], all, 3)
-						    : layer_reshape(l, out[1], last, 2);
+	return (struct recurrent){out[0], {out[1], out[2]}, states, is_both, "concat"};
+}
+
+/* Drops the directions: those that are left become more units. */
+static int joined(const struct keras_layer *l, int in, int dim)
+{
+	static const int64_t all[] = {0, 0, -1}, last[] = {0, -1};
+
+	return dim == OF_STEPS ? layer_reshape(l, in, all, 3) : layer_reshape(l, in, last, 2);
+}
+
+static int direction(const struct keras_layer *l, int in, int dim, int64_t which)
+{
+	const int64_t end = which + 1, axis = dim;
+	int out = layer_fresh(l);
+	struct graph_node *n = layer_node(l, "Slice", &in, 1, out);
+
+	build_ints(l->b, n, "starts", &which, 1);
+	build_ints(l->b, n, "ends", &end, 1);
+	build_ints(l->b, n, "axes", &axis, 1);
+	return joined(l, out, dim);
+}
+
+/* Both directions as one, or, where they stay, the first. */
+static int merged(const struct keras_layer *l, const struct recurrent *r, int in, int dim)
+{
+	static const char *const modes[][2] = {
+		{"sum", "ReduceSum"}, {"ave", "ReduceMean"}, {"mul", "ReduceProd"}};
+	const int64_t axis = dim;
+
+	if (!r->merge[0])
+		return direction(l, in, dim, 0);
+	for (size_t i = 0; r->is_both && i < sizeof modes / sizeof *modes; i++)
+		if (!strcmp(modes[i][0], r->merge)) {
+			int out = layer_fresh(l);
+			struct graph_node *n = layer_node(l, modes[i][1], &in, 1, out);
+
+			build_ints(l->b, n, "axes", &axis, 1);
+			build_int(l->b, n, "keepdims", 0);
+			return out;
+		}
+	return joined(l, in, dim);
+}
+
+/* What the layer makes: each step or the last one, then the states of each direction. */
+static int results(const struct keras_layer *l, const struct recurrent *r)
+{
+	const int dim = layer_flag(l, "return_sequences", 0) ? OF_STEPS : OF_STATE;
+	const int from = dim == OF_STEPS ? r->steps : r->state[0];
+	const int first = merged(l, r, from, dim);
+
+	if (!r->merge[0])
+		layer_more(l, direction(l, from, dim, 1));
+	if (layer_flag(l, "return_state", 0))
+		for (int d = 0; d <= r->is_both; d++)
+			for (int i = 0; i < r->n; i++)
+				layer_more(l, r->is_both ? direction(l, r->state[i], OF_STATE, d)
+							 : joined(l, r->state[i], OF_STATE));
+	return first;
 }
 
 int layer_recurrent(const struct keras_layer *l, const char *onnx)
 {
-	return recur(l, onnx, 0);
+	const struct recurrent r = recur(l, onnx, 0);
+
+	return results(l, &r);
 }
 
 /* The layer in a wrapper. */
@@ -121,23 +219,89 @@ static struct keras_layer inside(const struct keras_layer *l)
 	return in;
 }
 
+/* null: the directions are two results. */
+static const char *merge_mode(const struct keras_layer *l)
+{
+	const struct json *mode = layer_get(l, "merge_mode");
+	const char *s;
+
+	if (mode && mode->type == JSON_NULL)
+		return "";
+	return json_str(mode, l->b->a, &s) || !s[0] ? "concat" : s;
+}
+
 int layer_bidirectional(const struct keras_layer *l, const char *onnx)
 {
 	static const char *const types[][2] = {
 		{"LSTM", "LSTM"}, {"GRU", "GRU"}, {"SimpleRNN", "RNN"}};
 	struct keras_layer in = inside(l);
 
-	(void)onnx;
 	for (size_t i = 0; i < sizeof types / sizeof *types; i++)
-		if (!strcmp(in.type, types[i][0]))
-			return recur(&in, types[i][1], 1);
-	return layer_own(l);
+		if (!strcmp(in.type, types[i][0])) {
+			struct recurrent r = recur(&in, types[i][1], 1);
+
+			r.merge = merge_mode(l);
+			return results(&in, &r);
+		}
+	return layer_weighing(l, onnx);
 }
 
-/* A dense layer does the same with or without. */
+/* ---- layers over steps ---- */
+
+/* A layer that has weights, of which nothing else is known. */
+int layer_weighing(const struct keras_layer *l, const char *onnx)
+{
+	int out = layer_own(l);
+
+	(void)onnx;
+	l->b->g->node[l->b->g->nnode - 1].weighs = 1;
+	return out;
+}
+
+/* Some of the dimensions of a value. */
+static int part_of_shape(const struct keras_layer *l, int in, int64_t start, int64_t end)
+{
+	int out = layer_fresh(l);
+	struct graph_node *n = layer_node(l, "Shape", &in, 1, out);
+
+	build_int(l->b, n, "start", start);
+	build_int(l->b, n, "end", end);
+	return out;
+}
+
+/* A layer that reads batch x steps as one dimension, which is divided again behind it. */
+static int over_steps(const struct keras_layer *l, struct keras_layer *inner)
+{
+	static const int64_t codes[] = {-3, -2};
+	struct keras_more none = {.n = 0};
+	int first = layer_fresh(l), shape = layer_fresh(l), out = layer_fresh(l);
+	struct graph_node *n = layer_node(l, "Reshape", l->in, 1, first);
+	int parts[2], back[2];
+
+	build_ints(l->b, n, "shape", codes, 2);
+	build_int(l->b, n, "codes", 1);
+	inner->in = &first;
+	inner->nin = 1;
+	inner->more = &none;
+	back[0] = keras_layer(inner);
+	parts[0] = part_of_shape(l, l->in[0], 0, 2);
+	parts[1] = part_of_shape(l, back[0], 1, INT64_MAX);
+	build_int(l->b, layer_node(l, "Concat", parts, 2, shape), "axis", 0);
+	back[1] = shape;
+	layer_node(l, "Reshape", back, 2, out);
+	return out;
+}
+
+/* A dense layer does the same with or without. A model is none of the layers here. */
 int layer_time_distributed(const struct keras_layer *l, const char *onnx)
 {
+	static const char *const models[] = {"", "Functional", "Sequential", "Model"};
 	struct keras_layer in = inside(l);
 
-	return strcmp(in.type, "Dense") ? layer_own(l) : layer_dense(&in, onnx);
+	if (!strcmp(in.type, "Dense"))
+		return layer_dense(&in, onnx);
+	for (size_t i = 0; i < sizeof models / sizeof *models; i++)
+		if (!strcmp(in.type, models[i]))
+			return layer_weighing(l, onnx);
+	return over_steps(l, &in);
 }

@@ -4,6 +4,8 @@
 #include "lib/extract/compose.h"
 #include "lib/extract/keras/layer.h"
 
+enum { MOST_WINDOW = 1 << 20 };
+
 /* ---- convolutions ---- */
 
 static int channels_last(const struct keras_layer *l)
@@ -20,20 +22,32 @@ static int rank_of(const struct keras_layer *l)
 	return rank >= 1 && rank <= 3 ? rank : 0;
 }
 
+/* The zeros before a sequence whose every step reads no later one: 0 where the sizes make no sense.
+ */
+static int64_t before_first(const struct keras_layer *l, const char *size)
+{
+	int64_t v[GRAPH_MAX_RANK], dilation[GRAPH_MAX_RANK];
+
+	if (layer_ints(l, size, 1, v) != 1 || v[0] < 1 || v[0] >= MOST_WINDOW)
+		return 0;
+	if (layer_ints(l, "dilation_rate", 1, dilation) != 1)
+		dilation[0] = 1;
+	if (dilation[0] < 1 || dilation[0] >= MOST_WINDOW)
+		return 0;
+	return (v[0] - 1) * dilation[0];
+}
+
 static void window(const struct keras_layer *l, struct graph_node *n, const char *size)
 {
 	const int rank = rank_of(l);
-	int64_t v[GRAPH_MAX_RANK], pads[6] = {0};
+	int64_t v[GRAPH_MAX_RANK];
 
 	if (layer_ints(l, size, rank, v) == rank)
 		build_ints(l->b, n, "kernel_shape", v, rank);
 	if (layer_is(l, "padding", "causal") && rank == 1) {
-		int64_t dilation[GRAPH_MAX_RANK];
+		const int64_t pads[] = {before_first(l, size), 0};
 
-		if (layer_ints(l, "dilation_rate", rank, dilation) == rank)
-			pads[0] = (v[0] - 1) * dilation[0];
-		if (pads[0] >= 0 && pads[0] < 1 << 20)
-			build_ints(l->b, n, "pads", pads, 2);
+		build_ints(l->b, n, "pads", pads, 2);
 	} else {
 		build_str(l->b, n, "auto_pad",
 			  layer_is(l, "padding", "same") ? "SAME_UPPER" : "VALID");
@@ -193,5 +207,41 @@ int layer_upsample(const struct keras_layer *l, const char *onnx)
 	in[2] = build_numbers(l->b, scale, rank + 2);
 	out = layer_fresh(l);
 	layer_node(l, onnx, in, 3, out);
+	return out;
+}
+
+/* The height and width that a layer makes, as a list of two. -1: they make no sense. */
+static int height_and_width(const struct keras_layer *l)
+{
+	const int64_t v[] = {layer_int(l, "height", 0), layer_int(l, "width", 0)};
+
+	return v[0] < 1 || v[1] < 1 || v[0] > MOST_WINDOW || v[1] > MOST_WINDOW
+		       ? -1
+		       : layer_sizes(l, v, 2);
+}
+
+int layer_center_crop(const struct keras_layer *l, const char *onnx)
+{
+	const int64_t first = channels_last(l) ? 1 : 2, axes[] = {first, first + 1};
+	const int in[] = {l->in[0], height_and_width(l)};
+	int out;
+
+	if (in[1] < 0)
+		return layer_own(l);
+	out = layer_fresh(l);
+	build_ints(l->b, layer_node(l, onnx, in, 2, out), "axes", axes, 2);
+	return out;
+}
+
+int layer_resize(const struct keras_layer *l, const char *onnx)
+{
+	const int size = height_and_width(l);
+	int out;
+
+	(void)onnx;
+	if (size < 0)
+		return layer_own(l);
+	out = layer_fresh(l);
+	compose_resize(l->b, l->in[0], size, out, channels_last(l));
 	return out;
 }

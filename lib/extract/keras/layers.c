@@ -62,6 +62,22 @@ static int flatten(const struct keras_layer *l, const char *onnx)
 	return layer_reshape(l, l->in[0], (const int64_t[]){0, -1}, 2);
 }
 
+static int repeat_vector(const struct keras_layer *l, const char *onnx)
+{
+	const int64_t times = layer_int(l, "n", 0);
+	struct graph_node *n;
+	int in, out;
+
+	if (times < 1)
+		return layer_own(l);
+	in = layer_reshape(l, l->in[0], (const int64_t[]){0, 1, -1}, 3);
+	out = layer_fresh(l);
+	n = layer_node(l, onnx, &in, 1, out);
+	build_int(l->b, n, "axis", 1);
+	build_int(l->b, n, "times", times);
+	return out;
+}
+
 static int permute(const struct keras_layer *l, const char *onnx)
 {
 	int64_t perm[GRAPH_MAX_RANK], v[GRAPH_MAX_RANK];
@@ -114,19 +130,26 @@ static const struct row {
 	{"SeparableConv2D", layer_separable, "Conv"},
 	{"Dense", layer_dense, NULL},
 	{"MultiHeadAttention", layer_attention, NULL},
+	{"Attention", layer_dot_attention, NULL},
+	{"Matmul", same, "MatMul"},
+	{"EinsumDense", layer_weighing, NULL},
 	{"Embedding", embedding, "Gather"},
 	{"LSTM", layer_recurrent, "LSTM"},
 	{"GRU", layer_recurrent, "GRU"},
 	{"SimpleRNN", layer_recurrent, "RNN"},
 	{"Bidirectional", layer_bidirectional, NULL},
 	{"TimeDistributed", layer_time_distributed, NULL},
+	{"RNN", layer_weighing, NULL},
+	{"ConvLSTM1D", layer_weighing, NULL},
+	{"ConvLSTM2D", layer_weighing, NULL},
+	{"ConvLSTM3D", layer_weighing, NULL},
 	{"BatchNormalization", batch_norm, "BatchNormalization"},
 	{"LayerNormalization", first, "LayerNormalization"},
 	{"GroupNormalization", first, "GroupNormalization"},
 	{"Activation", layer_activation_layer, NULL},
 	{"ReLU", layer_relu, "Relu"},
-	{"LeakyReLU", first, "LeakyRelu"},
-	{"PReLU", first, "LeakyRelu"},
+	{"LeakyReLU", layer_leaky_relu_layer, NULL},
+	{"PReLU", first, "PRelu"}, /* its slopes are learned */
 	{"ELU", first, "Elu"},
 	{"Softmax", layer_softmax_layer, NULL},
 	{"MaxPooling1D", layer_pool, "MaxPool"},
@@ -147,10 +170,13 @@ static const struct row {
 	{"Cropping1D", layer_crop, "Slice"},
 	{"Cropping2D", layer_crop, "Slice"},
 	{"Cropping3D", layer_crop, "Slice"},
+	{"CenterCrop", layer_center_crop, "CenterCropPad"},
 	{"UpSampling1D", layer_upsample, "Resize"},
 	{"UpSampling2D", layer_upsample, "Resize"},
 	{"UpSampling3D", layer_upsample, "Resize"},
+	{"Resizing", layer_resize, NULL},
 	{"Reshape", reshape_layer, NULL},
+	{"RepeatVector", repeat_vector, "Repeat"},
 	{"Flatten", flatten, NULL},
 	{"Permute", permute, NULL},
 	{"Add", with_number, "Add"},
@@ -161,9 +187,11 @@ static const struct row {
 	{"Maximum", same, "Max"},
 	{"Minimum", same, "Min"},
 	{"Concatenate", concat, "Concat"},
+	{"Identity", first, "Identity"},
 	{"Dropout", first, "Identity"},
 	{"SpatialDropout1D", first, "Identity"},
 	{"SpatialDropout2D", first, "Identity"},
+	{"SpatialDropout3D", first, "Identity"},
 	{"AlphaDropout", first, "Identity"},
 	{"GaussianNoise", first, "Identity"},
 	{"GaussianDropout", first, "Identity"},
@@ -180,6 +208,34 @@ static const struct row {
 	{"StochasticDepth", first, "Identity"},
 };
 
+/* A function of TensorFlow that is called with tensors of Keras 2: the layer that does the same, or
+ * the function. */
+static const char *function(const struct keras_layer *l)
+{
+	static const struct {
+		const char *tensorflow, *layer;
+	} names[] = {
+		{"__operators__.add", "Add"},
+		{"math.add", "Add"},
+		{"math.subtract", "Subtract"},
+		{"math.multiply", "Multiply"},
+		{"math.truediv", "TrueDivide"},
+		{"math.divide", "TrueDivide"},
+		{"math.maximum", "Maximum"},
+		{"math.minimum", "Minimum"},
+		{"nn.relu", "ReLU"},
+		{"identity", "Identity"},
+	};
+	const char *name;
+
+	if (json_str(layer_get(l, "function"), l->b->a, &name))
+		return l->type;
+	for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+		if (!strcmp(names[i].tensorflow, name))
+			return names[i].layer;
+	return name;
+}
+
 int keras_layer(const struct keras_layer *l)
 {
 	/* The class may have the name of its package before it. */
@@ -190,6 +246,8 @@ int keras_layer(const struct keras_layer *l)
 	int out;
 
 	plain.type = colon ? colon + 1 : l->type;
+	if (!strcmp(plain.type, "TFOpLambda"))
+		plain.type = function(l);
 	for (size_t i = 0; i < sizeof rows / sizeof *rows && !row; i++)
 		if (!strcmp(rows[i].type, plain.type))
 			row = &rows[i];

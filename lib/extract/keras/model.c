@@ -2,33 +2,30 @@
 #include <string.h>
 
 #include "lib/extract/keras/keras.h"
+#include "lib/extract/keras/tensors.h"
 
 enum {
-	DEEPEST = 16,	      /* models within models, and lists within arguments */
+	DEEPEST = 16,	      /* models within models */
 	MOST_CALLS = 1 << 17, /* of layers, in all models */
-	MOST_INPUTS = 4096,   /* of a call */
+	MOST_WORK = 1 << 22,  /* layers that are tried, and values in their arguments */
 };
 
 struct reader {
 	struct build b;
 	const struct json_doc *d;
 	int calls;
+	int64_t work;
 };
 
-struct list {
-	int at[MOST_INPUTS], n;
-	int missing; /* of what is referred to, something is not made yet */
-};
-
-/* A model that is put into the graph: what its layers made so far. */
+/* A model that is put into the graph. */
 struct model {
 	struct reader *r;
-	struct map made;  /* "layer/call/tensor" -> index of the value + 1 */
-	const int *given; /* values of its inputs, where it is called; NULL: they are the graph's
-			     own */
+	struct tensors made; /* by its layers so far */
+	const int *given;    /* values of its inputs, where it is called; NULL: they are the graph's
+				own */
 	int ngiven, taken;
 	int depth;
-	struct list in, out; /* of the call at hand */
+	struct tensor_list in, out; /* of the call at hand */
 };
 
 static const struct json *get(const struct model *m, const struct json *object, const char *key)
@@ -48,97 +45,19 @@ static int fail(struct err *e, const char *what)
 	return err_set(e, "it is no Keras model, or damaged (%s)", what);
 }
 
-/* ---- shapes that the file tells ---- */
-
-/* [null, 224, 224, 3]; 0: an open dimension. */
-static struct declared *declare(const struct model *m, const struct json *shape,
-				const struct json *dtype)
-{
-	struct declared *d = arena_new(m->r->b.a, struct declared);
-	const char *type = text(m, dtype);
-
-	d->elem = !strncmp(type, "int64", 5) ? VALUE_I64
-		  : !strncmp(type, "int", 3) ? VALUE_I32
-					     : VALUE_F32;
-	d->shape.rank = RANK_UNKNOWN;
-	if (!shape || shape->type != JSON_ARR || shape->size > GRAPH_MAX_RANK)
-		return d;
-	d->shape.rank = 0;
-	for (const struct json *s = json_first(m->r->d, shape); s;
-	     s = json_next(m->r->d, shape, s)) {
-		int64_t size = 0;
-
-		json_int(s, &size);
-		d->shape.dim[d->shape.rank++] = size > 0 ? size : 0;
-	}
-	return d;
-}
-
-/* ---- references ---- */
-
-/* ["name", 0, 0]: result `tensor` of call `call` of a layer. */
-static void add(struct model *m, const struct json *ref, struct list *l)
-{
-	const struct json *name = json_first(m->r->d, ref), *call, *tensor;
-	int64_t k = 0, t = 0;
-	char *key;
-	intptr_t i;
-
-	call = name ? json_next(m->r->d, ref, name) : NULL;
-	tensor = call ? json_next(m->r->d, ref, call) : NULL;
-	json_int(call, &k);
-	json_int(tensor, &t);
-	key = arena_printf(m->r->b.a, "%s/%lld/%lld", text(m, name), (long long)k, (long long)t);
-	i = (intptr_t)map_get(&m->made, key, strlen(key));
-	if (!i)
-		l->missing++;
-	else if (l->n < MOST_INPUTS)
-		l->at[l->n++] = (int)(i - 1);
-}
-
-static int is_reference(const struct model *m, const struct json *v)
-{
-	const struct json *name = v->type == JSON_ARR ? json_first(m->r->d, v) : NULL, *call;
-
-	call = name && name->type == JSON_STR ? json_next(m->r->d, v, name) : NULL;
-	return call && call->type == JSON_INT;
-}
-
-/* All tensors in an argument, whatever lists and objects they stand in. */
-static void collect(struct model *m, const struct json *v, int depth, struct list *l)
-{
-	const struct json *history;
-
-	if (!v || depth > DEEPEST || (v->type != JSON_ARR && v->type != JSON_OBJ))
-		return;
-	history = v->type == JSON_OBJ ? get(m, get(m, v, "config"), "keras_history") : NULL;
-	if (history || is_reference(m, v)) {
-		add(m, history ? history : v, l);
-		if (history)
-			return;
-		/* Arguments of a call of Keras 2 may hold further tensors. */
-		for (const struct json *i = json_first(m->r->d, v); i; i = json_next(m->r->d, v, i))
-			if (i->type == JSON_OBJ)
-				collect(m, i, depth + 1, l);
-		return;
-	}
-	for (const struct json *i = json_first(m->r->d, v); i; i = json_next(m->r->d, v, i))
-		collect(m, v->type == JSON_OBJ ? i + 1 : i, depth + 1, l);
-}
-
-static void note_made(struct model *m, const char *layer, int call, int tensor, int value)
-{
-	const char *key = arena_printf(m->r->b.a, "%s/%d/%d", layer, call, tensor);
-
-	void **slot = map_put(&m->made, key, strlen(key), NULL);
-
-	if (!*slot)
-		*slot = (void *)(intptr_t)(value + 1);
-}
-
 /* ---- models ---- */
 
-static int put_model(struct model *m, const struct json *model, struct list *out, struct err *e);
+static int put_model(struct model *m, const struct json *model, struct tensor_list *out,
+		     struct err *e);
+
+static void begin(struct model *m)
+{
+	m->made = (struct tensors){.b = &m->r->b,
+				   .doc = m->r->d,
+				   .is_inner = m->given != NULL,
+				   .work = &m->r->work,
+				   .most_work = MOST_WORK};
+}
 
 static int is_model(const char *type)
 {
@@ -164,25 +83,27 @@ static int put_input(struct model *m, const char *name, const struct json *confi
 
 	if (m->given)
 		return m->taken < m->ngiven ? m->given[m->taken++] : -1;
-	/* Before Keras 3.? a shape may be in a list of one. */
+	/* Some versions of Keras put the shape into a list of one. */
 	if (shape && shape->type == JSON_ARR && json_first(m->r->d, shape) &&
 	    json_first(m->r->d, shape)->type == JSON_ARR)
 		shape = json_first(m->r->d, shape);
 	i = build_value(&m->r->b, name);
 	v = m->r->b.g->value[i];
 	v->is_input = 1;
-	v->declared = declare(m, shape, get(m, config, "dtype"));
+	v->declared = tensors_declare(&m->made, shape, get(m, config, "dtype"));
 	v->elem = v->declared->elem;
 	return i;
 }
 
 /* Calls a layer; results go to out. */
-static int put_call(struct model *m, const struct json *layer, const struct list *in,
-		    struct list *out, struct err *e)
+static int put_call(struct model *m, const struct json *layer, const struct tensor_list *in,
+		    struct tensor_list *out, struct err *e)
 {
 	const char *type = text(m, get(m, layer, "class_name"));
 	const struct json *config = get(m, layer, "config");
-	struct keras_layer l = {.b = &m->r->b, .doc = m->r->d, .config = config, .type = type};
+	struct keras_more more = {.n = 0};
+	struct keras_layer l = {
+		.b = &m->r->b, .doc = m->r->d, .config = config, .type = type, .more = &more};
 
 	if (++m->r->calls > MOST_CALLS)
 		return err_set(e, "its layers are called more than %d times", MOST_CALLS);
@@ -193,9 +114,11 @@ static int put_call(struct model *m, const struct json *layer, const struct list
 	if (is_model(type)) {
 		struct model inner = {
 			.r = m->r, .given = in->at, .ngiven = in->n, .depth = m->depth + 1};
-		int rc = put_model(&inner, layer, out, e);
+		int rc;
 
-		map_free(&inner.made);
+		begin(&inner);
+		rc = put_model(&inner, layer, out, e);
+		tensors_free(&inner.made);
 		return rc;
 	}
 	if (!strcmp(type, "InputLayer"))
@@ -203,43 +126,71 @@ static int put_call(struct model *m, const struct json *layer, const struct list
 	else
 		out->at[0] = in->n ? keras_layer(&l) : -1;
 	out->n = 1;
+	for (int i = 0; i < more.n; i++)
+		out->at[out->n++] = more.at[i];
 	return out->at[0] < 0 ? fail(e, "a layer without input") : 0;
+}
+
+/* Layers may stand before those that they read: each is tried again as long as others were made. */
+static int count_work(struct model *m, struct err *e)
+{
+	return ++m->r->work < MOST_WORK
+		       ? 0
+		       : err_set(e, "its layers stand in an order that takes too long to follow");
+}
+
+/* Keras 2 counts the making of a model as its call 0. */
+static int has_call_of_making(const struct model *m, const struct json *layer,
+			      const struct json *call)
+{
+	return call->type == JSON_ARR && is_model(text(m, get(m, layer, "class_name")));
+}
+
+/* The call of a layer of which no calls are told: an input. */
+static int put_uncalled(struct model *m, const struct json *layer, const struct json *name,
+			struct err *e)
+{
+	m->in.n = 0;
+	if (put_call(m, layer, &m->in, &m->out, e))
+		return -1;
+	tensors_note(&m->made, name, 0, 0, m->out.at[0]);
+	return 0;
 }
 
 /* The calls of a layer that can be made now. Returns how many; -1: an error. done: calls made so
  * far. */
 static int put_layer(struct model *m, const struct json *layer, int *done, struct err *e)
 {
-	const struct json *nodes = get(m, layer, "inbound_nodes");
-	const char *name = text(m, get(m, get(m, layer, "config"), "name"));
-	struct list *in = arena_new(m->r->b.a, struct list),
-		    *out = arena_new(m->r->b.a, struct list);
+	const struct json *nodes = get(m, layer, "inbound_nodes"), *name = get(m, layer, "name");
+	struct tensor_list *in = &m->in, *out = &m->out;
 	int made = 0, k = 0;
 
-	if (get(m, layer, "name"))
-		name = text(m, get(m, layer, "name"));
+	if (count_work(m, e))
+		return -1;
+	if (!name)
+		name = get(m, get(m, layer, "config"), "name");
 	if (!json_first(m->r->d, nodes) && !*done) {
-		if (put_call(m, layer, in, out, e))
-			return -1;
-		note_made(m, name, 0, 0, out->at[0]);
 		*done = 1;
-		return 1;
+		return put_uncalled(m, layer, name, e) ? -1 : 1;
 	}
 	for (const struct json *n = json_first(m->r->d, nodes); n;
 	     n = json_next(m->r->d, nodes, n), k++) {
-		if (k < *done)
+		if (k < *done) {
+			m->r->work++;
 			continue;
+		}
 		in->n = in->missing = 0;
-		collect(m, n, 0, in);
+		tensors_collect(&m->made, n, in);
+		if (count_work(m, e))
+			return -1;
 		if (in->missing)
 			break;
 		if (put_call(m, layer, in, out, e))
 			return -1;
 		for (int t = 0; t < out->n; t++) {
-			/* Keras 2 counts the making of a model as its call 0. */
-			if (n->type == JSON_ARR && is_model(text(m, get(m, layer, "class_name"))))
-				note_made(m, name, k + 1, t, out->at[t]);
-			note_made(m, name, k, t, out->at[t]);
+			if (has_call_of_making(m, layer, n))
+				tensors_note(&m->made, name, k + 1, t, out->at[t]);
+			tensors_note(&m->made, name, k, t, out->at[t]);
 		}
 		++*done;
 		made++;
@@ -247,7 +198,7 @@ static int put_layer(struct model *m, const struct json *layer, int *done, struc
 	return made;
 }
 
-static int put_functional(struct model *m, const struct json *config, struct list *out,
+static int put_functional(struct model *m, const struct json *config, struct tensor_list *out,
 			  struct err *e)
 {
 	const struct json *layers = get(m, config, "layers");
@@ -268,16 +219,16 @@ static int put_functional(struct model *m, const struct json *config, struct lis
 		}
 	}
 	out->n = out->missing = 0;
-	collect(m, results, 0, out);
+	tensors_collect(&m->made, results, out);
 	return out->n && !out->missing ? 0 : fail(e, "results that no layer makes");
 }
 
-static int put_sequential(struct model *m, const struct json *config, struct list *out,
+static int put_sequential(struct model *m, const struct json *config, struct tensor_list *out,
 			  struct err *e)
 {
 	const struct json *layers = get(m, config, "layers"), *first = json_first(m->r->d, layers);
 	const int has_input = json_is(get(m, first, "class_name"), "InputLayer");
-	struct list *in = &m->in;
+	struct tensor_list *in = &m->in;
 
 	if (!first)
 		return fail(e, "a model without layers");
@@ -290,7 +241,8 @@ static int put_sequential(struct model *m, const struct json *config, struct lis
 			return fail(e, "a layer without input");
 	}
 	for (const struct json *l = first; l; l = json_next(m->r->d, layers, l)) {
-		*in = *out;
+		in->n = out->n;
+		memcpy(in->at, out->at, sizeof *in->at * (size_t)out->n);
 		if (l == first && has_input)
 			in->n = 0;
 		if (put_call(m, l, in, out, e))
@@ -299,7 +251,8 @@ static int put_sequential(struct model *m, const struct json *config, struct lis
 	return 0;
 }
 
-static int put_model(struct model *m, const struct json *model, struct list *out, struct err *e)
+static int put_model(struct model *m, const struct json *model, struct tensor_list *out,
+		     struct err *e)
 {
 	const struct json *config = get(m, model, "config");
 	const char *type = text(m, get(m, model, "class_name"));
@@ -320,12 +273,14 @@ int keras_read(struct graph *g, const struct json_doc *d, const struct infer_opt
 {
 	struct reader r = {.b = {.a = g->a, .g = g}, .d = d};
 	struct model m = {.r = &r};
-	struct list *out = arena_new(g->a, struct list);
-	int rc = put_model(&m, d->tok, out, e);
+	struct tensor_list *out = arena_new(g->a, struct tensor_list);
+	int rc;
 
+	begin(&m);
+	rc = put_model(&m, d->tok, out, e);
 	(void)o; /* shapes of the inputs are the inference's matter */
 	for (int i = 0; !rc && i < out->n; i++)
 		g->value[out->at[i]]->is_output = 1;
-	map_free(&m.made);
+	tensors_free(&m.made);
 	return rc ? -1 : graph_link(g, e);
 }
