@@ -343,14 +343,14 @@ static void test_steps(void)
 	read_text(&x, KERAS3,
 		  STEPS "c Conv1D x filters=4 kernel_size=[1]\nt TimeDistributed c layer="
 			"{\"class_name\":\"Functional\",\"config\":{}}\n");
-	ok(!x.failed && was_said("those of 1 operators are not known"),
+	ok(!x.failed && was_said("those of 1 operator are not known"),
 	   "a model for each step counts as unknown multiply-adds");
 	extract_free(&x);
 	x = (struct extract){.layout = LAYOUT_NHWC};
 	read_text(&x, KERAS3,
 		  IMAGE "c Conv2D x " SAME
 			"\nr Reshape c target_shape=[14,14,8,1]\nl ConvLSTM2D r\n");
-	ok(!x.failed && was_said("those of 1 operators are not known"), "so does a ConvLSTM2D");
+	ok(!x.failed && was_said("those of 1 operator are not known"), "so does a ConvLSTM2D");
 	extract_free(&x);
 }
 

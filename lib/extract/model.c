@@ -252,7 +252,8 @@ static void report(struct job *j)
 		buf_fmt(&b, ", %.1f %% of the model's %lld multiply-adds",
 			100.0 * (double)j->covered / (double)j->macs, (long long)j->macs);
 	if (j->unknown)
-		buf_fmt(&b, "; those of %d operators are not known", j->unknown);
+		buf_fmt(&b, "; those of %d operator%s not known", j->unknown,
+			j->unknown == 1 ? " are" : "s are");
 	extract_report(j->x, "%s", b.s);
 	buf_clear(&b);
 	tally_print(&left, &b);
