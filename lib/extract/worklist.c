@@ -23,8 +23,9 @@ struct work *worklist_put(struct worklist *l, const struct workload *w, const ch
 
 int worklist_has_room(struct worklist *l, int64_t sources, size_t length)
 {
-	static const int64_t most = (int64_t)1 << 30;
-	const int64_t each = (int64_t)length + 64; /* with what stands before it, and its place */
+	static const int64_t most = (int64_t)1 << 27;
+	/* It is there twice, as a key and with the model's name, and has places in two tables. */
+	const int64_t each = 2 * ((int64_t)length + 32) + 96;
 
 	if (sources > (most - l->source_bytes) / each)
 		return 0;

@@ -24,7 +24,7 @@ struct worklist {
 	int64_t source_bytes; /* of what worklist_has_room() took, about */
 };
 
-/* Takes room for so many sources of that length. 0: they would make more than 1 GiB. */
+/* Takes room for so many sources of that length. 0: all would take more than 128 MiB. */
 int worklist_has_room(struct worklist *l, int64_t sources, size_t length);
 
 /* w must be finished. line (may be NULL) is copied if the workload is new. */
