@@ -75,6 +75,13 @@ tar -cf hub.tar kept.zip
 extract -q hub.tar && grep -q '"source":\["kept:' out
 ok $? 'a model without a name of its own is called as the archive next to it'
 
+# Files with two names, of which tar writes the second as a link.
+ln one/rows.onnx net/again.onnx
+tar -cf links.tar one/rows.onnx net/again.onnx
+extract links.tar
+[ $? -eq 0 ] && [ "$(grep -c 'operators extracted' err)" -eq 1 ] && grep -q '"source":\["rows:' out
+ok $? 'a hard link in an archive is no file of its own'
+
 # Folders, as model hubs lay them out.
 mkdir -p hub/b/onnx hub/a hub/.git
 cp one/rows.onnx hub/b/onnx/model.onnx

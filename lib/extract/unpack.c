@@ -290,6 +290,15 @@ static int finish_member(struct unpack *u, struct err *e)
 	return r < 0 ? -1 : 0;
 }
 
+/* A file with bytes of its own. A hard link is a name of a member that came before it. */
+static int is_file(struct archive_entry *entry)
+{
+	const unsigned type = archive_entry_filetype(entry);
+
+	return (!type || type == AE_IFREG) &&
+	       (!archive_entry_hardlink(entry) || archive_entry_size(entry) > 0);
+}
+
 int unpack_next(struct unpack *u, const char **name, struct pull *bytes, struct err *e)
 {
 	int is_raw = u->is_given && archive_format(u->archive) == ARCHIVE_FORMAT_RAW;
@@ -307,7 +316,7 @@ int unpack_next(struct unpack *u, const char **name, struct pull *bytes, struct 
 		if (!is_good(u, r))
 			return fail(u, e);
 		u->is_given = 1;
-	} while (archive_entry_filetype(u->entry) && archive_entry_filetype(u->entry) != AE_IFREG);
+	} while (!is_file(u->entry));
 	*name = NULL;
 	if (archive_format(u->archive) != ARCHIVE_FORMAT_RAW) {
 		*name = archive_entry_pathname(u->entry);
