@@ -167,6 +167,19 @@ static inline size_t attack(const struct format *f, const struct buf *model, siz
 	return refused;
 }
 
+/* A whole model: it is known by its first bytes, refused where it is cut off, and never silent. */
+static inline void attack_whole(const struct format *f, const struct buf *model, int flips)
+{
+	struct extract x = {.layout = LAYOUT_NHWC};
+	size_t silent = 0, refused = attack(f, model, model->n, flips, &silent);
+
+	ok(refused == model->n, "cut off anywhere it is refused (%zu of %zu)", refused, model->n);
+	ok(!silent, "with bits flipped it is read or refused, and never silently");
+	extract_bytes(&x, model->s, model->n);
+	ok(!x.failed && x.found.by_id.n > 0, "it is known by its first bytes");
+	extract_free(&x);
+}
+
 /* A folder for the file that is extracted, and its end. */
 static char folder[] = "/tmp/tl-extract-XXXXXX";
 
