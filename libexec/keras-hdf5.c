@@ -88,8 +88,10 @@ static void limit(void)
 	const struct rlimit cpu = {MOST_CPU_s, MOST_CPU_s};
 
 	setrlimit(RLIMIT_CPU, &cpu);
-#ifndef __SANITIZE_ADDRESS__ /* which reserves terabytes */
+	setenv("HDF5_USE_FILE_LOCKING", "FALSE", 1); /* it reads alone */
+#ifndef __SANITIZE_ADDRESS__ /* which reserves terabytes, and starts a process */
 	setrlimit(RLIMIT_AS, &(struct rlimit){4 * MOST_BYTES, 4 * MOST_BYTES});
+	confine_kernel();
 #endif
 }
 
@@ -100,8 +102,6 @@ int main(int argc, char **argv)
 	int status;
 
 	limit();
-	setenv("HDF5_USE_FILE_LOCKING", "FALSE", 1); /* it reads alone */
-	confine_kernel();
 	H5Eset_auto(H5E_DEFAULT, NULL, NULL);
 	file = argc > 1 ? H5Fopen(argv[1], H5F_ACC_RDONLY, H5P_DEFAULT) : open_input();
 	if (file < 0)
