@@ -30,7 +30,7 @@ static int fail(const char *why)
 static char *read_input(size_t *n)
 {
 	size_t room = 1 << 20;
-	char *s = malloc(room);
+	char *s = malloc(room), *more;
 	ssize_t r;
 
 	*n = 0;
@@ -40,7 +40,10 @@ static char *read_input(size_t *n)
 			if (room >= MOST_BYTES)
 				exit(fail("it has more than 1 GiB, which is read from a file of "
 					  "its own alone, not out of an archive or a pipe"));
-			s = realloc(s, room *= 2);
+			more = realloc(s, room *= 2);
+			if (!more)
+				exit(fail("there is no memory for it"));
+			s = more;
 		}
 	}
 	if (!s || r < 0)
