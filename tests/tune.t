@@ -138,10 +138,17 @@ sleep 1
 children=$(pgrep -P $pid)
 kill -9 $pid
 wait $pid 2>/dev/null
-sleep 2
-left=0
-for c in $children; do
-	[ -e "/proc/$c" ] && ! grep -q '^State:.Z' "/proc/$c/status" && left=1
+# A stage may have something to bring to an end.
+i=0
+while
+	left=0
+	for c in $children; do
+		[ -e "/proc/$c" ] && ! grep -q '^State:.Z' "/proc/$c/status" && left=1
+	done
+	[ $left -eq 1 ] && [ $i -lt 300 ]
+do
+	sleep 0.1
+	i=$((i + 1))
 done
 ok $left 'tl-tune killed: nothing is left running'
 "$bin/tl-store" --check -d "$tmp/k.db"
