@@ -154,7 +154,8 @@ def called(function, op, got):
     """The same of a function that is called with these shapes: grouped convolutions are in some."""
     from tensorflow.python.framework.function_def_to_graph import function_def_to_graph
     name = op.get_attr('f').name
-    body = next(f for f in function.graph.as_graph_def().library.function if f.signature.name == name)
+    defined = getattr(function.graph.as_graph_def(), 'library').function
+    body = next(f for f in defined if f.signature.name == name)
     for op in function_def_to_graph(body, input_shapes=[tf.TensorShape(s) for s in got]).get_operations():
         if op.type in KINDS:
             yield line(op, list(before_padding(op).shape), [list(i.shape) for i in op.inputs], list(op.outputs[0].shape))
