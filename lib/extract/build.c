@@ -50,6 +50,18 @@ int build_numbers(struct build *b, const double *number, int n)
 	return i;
 }
 
+int build_integers(struct build *b, const int64_t *list, int n)
+{
+	int i = build_parameter(b, "number", n);
+	struct value *v = b->g->value[i];
+
+	v->elem = VALUE_I64;
+	v->kept = arena_array(b->a, union scalar, n);
+	for (int k = 0; k < n; k++)
+		v->kept[k].i = list[k];
+	return i;
+}
+
 int build_number(struct build *b, double number)
 {
 	int i = build_numbers(b, &number, 1);

@@ -23,6 +23,8 @@ int build_part(struct build *b, int of, const char *what);
 /* A constant of one element, and of a list of n. */
 int build_number(struct build *b, double v);
 int build_numbers(struct build *b, const double *v, int n);
+/* A constant list of n integers. */
+int build_integers(struct build *b, const int64_t *v, int n);
 /* A constant of which nothing is known but, where size is not 0, that it is a list of so many. */
 int build_parameter(struct build *b, const char *name, int64_t size);
 /* A node with these inputs and outputs. */

@@ -102,18 +102,6 @@ int layer_transpose(const struct keras_layer *l, int in, const int64_t *perm, in
 	return out;
 }
 
-int layer_sizes(const struct keras_layer *l, const int64_t *v, int n)
-{
-	int i = layer_parameter(l, "sizes", n);
-	struct value *sizes = l->b->g->value[i];
-
-	sizes->elem = VALUE_I64;
-	sizes->kept = arena_array(l->b->a, union scalar, n);
-	for (int k = 0; k < n; k++)
-		sizes->kept[k].i = v[k];
-	return i;
-}
-
 void layer_more(const struct keras_layer *l, int value)
 {
 	if (l->more->n < KERAS_MORE)

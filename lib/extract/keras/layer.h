@@ -33,8 +33,6 @@ int layer_transpose(const struct keras_layer *l, int in, const int64_t *perm, in
 void layer_more(const struct keras_layer *l, int value);
 /* A constant "LAYER/WHAT"; size: of a list, or 0. */
 int layer_parameter(const struct keras_layer *l, const char *what, int64_t size);
-/* A constant list of integers. */
-int layer_sizes(const struct keras_layer *l, const int64_t *v, int n);
 
 /* The name of the layer's activation, and the nodes of one. */
 const char *layer_activation(const struct keras_layer *l);

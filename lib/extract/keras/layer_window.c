@@ -217,7 +217,7 @@ static int height_and_width(const struct keras_layer *l)
 
 	return v[0] < 1 || v[1] < 1 || v[0] > MOST_WINDOW || v[1] > MOST_WINDOW
 		       ? -1
-		       : layer_sizes(l, v, 2);
+		       : build_integers(l->b, v, 2);
 }
 
 int layer_center_crop(const struct keras_layer *l, const char *onnx)

@@ -161,15 +161,3 @@ int mx_transpose(const struct mx_op *o, int in, const int64_t *perm, int n)
 	build_ints(o->b, mx_step(o, "Transpose", in, &out), "perm", perm, n);
 	return out;
 }
-
-int mx_integers(const struct mx_op *o, const int64_t *list, int n)
-{
-	int i = build_parameter(o->b, "number", n);
-	struct value *v = o->b->g->value[i];
-
-	v->elem = VALUE_I64;
-	v->kept = arena_array(o->b->a, union scalar, n);
-	for (int k = 0; k < n; k++)
-		v->kept[k].i = list[k];
-	return i;
-}

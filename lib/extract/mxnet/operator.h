@@ -36,8 +36,6 @@ int mx_reshape_to(const struct mx_op *o, int in, const int64_t *codes, int n, in
 		  int out);
 int mx_reshape(const struct mx_op *o, int in, const int64_t *codes, int n);
 int mx_transpose(const struct mx_op *o, int in, const int64_t *perm, int n);
-/* A constant list of integers. */
-int mx_integers(const struct mx_op *o, const int64_t *v, int n);
 
 mx_fn mx_conv, mx_deformable, mx_deconv, mx_pool, mx_adaptive_pool, mx_upsample, mx_bilinear,
 	mx_pad, mx_crop, mx_regions, mx_blocks; /* operators_window.c */

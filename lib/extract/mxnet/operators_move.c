@@ -225,7 +225,7 @@ int mx_slice_like(const struct mx_op *o, const char *onnx)
 		return -1;
 	in[2] = sizes(o, o->in[1], 0, INT64_MAX);
 	if (n > 0) {
-		in[3] = mx_integers(o, is_crop ? space : axes, n);
+		in[3] = build_integers(o->b, is_crop ? space : axes, n);
 		pick[0] = in[2];
 		pick[1] = in[3];
 		in[2] = mx_part(o, "ends");
@@ -262,7 +262,7 @@ int mx_one_hot(const struct mx_op *o, const char *onnx)
 
 	if (depth < 1)
 		return -1;
-	in[1] = mx_integers(o, &depth, 1);
+	in[1] = build_integers(o->b, &depth, 1);
 	in[2] = build_numbers(o->b, values, 2);
 	mx_node(o, onnx, in, 3);
 	return 0;
@@ -300,7 +300,7 @@ int mx_broadcast_to(const struct mx_op *o, const char *onnx)
 	for (int i = 0; i < n; i++)
 		v[i] = v[i] ? v[i] : 1;
 	in[0] = o->in[0];
-	in[1] = mx_integers(o, v, n);
+	in[1] = build_integers(o->b, v, n);
 	mx_node(o, onnx, in, 2);
 	return 0;
 }
@@ -391,10 +391,10 @@ int mx_range_like(const struct mx_op *o, const char *onnx)
 		return 0;
 	}
 	pick[0] = sizes(o, o->in[0], 0, INT64_MAX);
-	pick[1] = mx_integers(o, &axis, 1);
-	in[0] = mx_integers(o, &zero, 1);
+	pick[1] = build_integers(o->b, &axis, 1);
+	in[0] = build_integers(o->b, &zero, 1);
 	in[1] = mx_part(o, "size");
-	in[2] = mx_integers(o, &one, 1);
+	in[2] = build_integers(o->b, &one, 1);
 	build_node(o->b, "Gather", pick, 2, &in[1], 1);
 	mx_node(o, onnx, in, 3);
 	return 0;

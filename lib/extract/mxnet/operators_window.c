@@ -155,7 +155,7 @@ int mx_adaptive_pool(const struct mx_op *o, const char *onnx)
 		mx_node(o, "GlobalAveragePool", o->in, 1);
 		return 0;
 	}
-	in[3] = mx_integers(o, v, 2);
+	in[3] = build_integers(o->b, v, 2);
 	build_ints(o->b, mx_node(o, "Resize", in, 4), "axes", space, 2);
 	return 0;
 }
@@ -198,11 +198,11 @@ int mx_bilinear(const struct mx_op *o, const char *onnx)
 		return scale(o, mx_real(o, "scale_height", 0), mx_real(o, "scale_width", 0));
 	if (!strcmp(mode, "like") && o->nin > 1) {
 		mx_step(o, "Shape", o->in[1], &from[0]);
-		from[1] = mx_integers(o, space, 2);
+		from[1] = build_integers(o->b, space, 2);
 		in[3] = mx_part(o, "size");
 		build_node(o->b, "Gather", from, 2, &in[3], 1);
 	} else if (!strcmp(mode, "size")) {
-		in[3] = mx_integers(o, size, 2);
+		in[3] = build_integers(o->b, size, 2);
 	} else {
 		return -1;
 	}
