@@ -82,6 +82,22 @@ char *arena_printf(struct arena *a, const char *fmt, ...)
 	return p;
 }
 
+void *arena_add(struct arena *a, void *list, int *n, size_t size)
+{
+	char *items;
+
+	memcpy(&items, list, sizeof items);
+	if (!(*n & (*n - 1))) { /* there is room up to the next power of two */
+		char *more = arena_alloc(a, size * (size_t)(*n ? 2 * *n : 1));
+
+		if (*n)
+			memcpy(more, items, size * (size_t)*n);
+		items = more;
+		memcpy(list, &items, sizeof items);
+	}
+	return items + size * (size_t)(*n)++;
+}
+
 void arena_reset(struct arena *a)
 {
 	a->cur = a->first;

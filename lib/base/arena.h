@@ -24,6 +24,9 @@ void *arena_alloc(struct arena *a, size_t n) __attribute__((malloc, alloc_size(2
 char *arena_strndup(struct arena *a, const char *s, size_t n);
 char *arena_strdup(struct arena *a, const char *s);
 char *arena_printf(struct arena *a, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+/* One more item of `size` bytes, zeroed, at the end of the list of n that `list` points to, which
+ * grows in the arena; n is raised. Such a list grows in no other way. */
+void *arena_add(struct arena *a, void *list, int *n, size_t size);
 void arena_reset(struct arena *a);
 void arena_free(struct arena *a);
 

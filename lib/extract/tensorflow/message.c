@@ -22,7 +22,7 @@ static int name(struct reader *r, const struct wire_field *f, const char **out, 
 static int add_name(struct reader *r, const struct wire_field *f, const char ***list, int *n,
 		    struct err *e)
 {
-	return name(r, f, tensor_one_more(r->a, list, n, sizeof **list), e);
+	return name(r, f, arena_add(r->a, list, n, sizeof **list), e);
 }
 
 const struct message_attr *message_attr(const struct message_node *n, const char *name)
@@ -38,7 +38,7 @@ const struct message_attr *message_attr(const struct message_node *n, const char
 static int add_int(struct reader *r, struct message_attr *at, int64_t v)
 {
 	if (at->nints < LIST_MAX)
-		*(int64_t *)tensor_one_more(r->a, &at->ints, &at->nints, sizeof v) = v;
+		*(int64_t *)arena_add(r->a, &at->ints, &at->nints, sizeof v) = v;
 	return 0;
 }
 
@@ -67,10 +67,9 @@ static int read_list(struct reader *r, uint64_t end, struct message_attr *at, st
 		else if (f.number == 3 || f.number == 6) /* i, type */
 			rc = add_ints(r, &f, at, e);
 		else if (f.number == 7 && at->nshapes < LIST_MAX)
-			rc = tensor_shape(r, &f,
-					  tensor_one_more(r->a, &at->shapes, &at->nshapes,
-							  sizeof *at->shapes),
-					  e);
+			rc = tensor_shape(
+				r, &f,
+				arena_add(r->a, &at->shapes, &at->nshapes, sizeof *at->shapes), e);
 		else
 			rc = wire_skip(&r->wire, &f, e);
 		if (rc)
@@ -167,8 +166,7 @@ static int read_node(struct reader *r, const struct wire_field *field, struct me
 		else if (f.number == 3)
 			rc = add_name(r, &f, &n->in, &n->nin, e);
 		else if (f.number == 5)
-			rc = read_attr(r, &f,
-				       tensor_one_more(r->a, &n->attr, &n->nattr, sizeof *n->attr),
+			rc = read_attr(r, &f, arena_add(r->a, &n->attr, &n->nattr, sizeof *n->attr),
 				       e);
 		else
 			rc = wire_skip(&r->wire, &f, e);
@@ -189,12 +187,10 @@ static int read_head(struct reader *r, const struct wire_field *field, struct me
 			rc = name(r, &f, &fn->name, e);
 		else if (f.number == 2) /* an ArgDef, whose field 1 is the name */
 			rc = read_function_name(
-				r, &f, tensor_one_more(r->a, &fn->arg, &fn->narg, sizeof *fn->arg),
-				e);
+				r, &f, arena_add(r->a, &fn->arg, &fn->narg, sizeof *fn->arg), e);
 		else if (f.number == 3)
 			rc = read_function_name(
-				r, &f, tensor_one_more(r->a, &fn->out, &fn->nout, sizeof *fn->out),
-				e);
+				r, &f, arena_add(r->a, &fn->out, &fn->nout, sizeof *fn->out), e);
 		else
 			rc = wire_skip(&r->wire, &f, e);
 		rc = rc ? -1 : 1;
@@ -231,9 +227,8 @@ static int read_function(struct reader *r, const struct wire_field *field,
 		if (f.number == 1)
 			rc = read_head(r, &f, fn, e);
 		else if (f.number == 3)
-			rc = read_node(
-				r, &f,
-				tensor_one_more(r->a, &fn->node, &fn->nnode, sizeof *fn->node), e);
+			rc = read_node(r, &f,
+				       arena_add(r->a, &fn->node, &fn->nnode, sizeof *fn->node), e);
 		else if (f.number == 4)
 			rc = read_pair(r, &f, &returned, e);
 		else
@@ -256,10 +251,10 @@ static int read_library(struct reader *r, const struct wire_field *field, struct
 
 	while (rc > 0 && (rc = wire_field(&r->wire, field->end, &f, e)) > 0) {
 		if (f.number == 1)
-			rc = read_function(r, &f,
-					   tensor_one_more(r->a, &m->function, &m->nfunction,
-							   sizeof *m->function),
-					   e);
+			rc = read_function(
+				r, &f,
+				arena_add(r->a, &m->function, &m->nfunction, sizeof *m->function),
+				e);
 		else
 			rc = wire_skip(&r->wire, &f, e);
 		rc = rc ? -1 : 1;
@@ -274,8 +269,7 @@ static int read_graph(struct reader *r, uint64_t end, struct message_graph *m, s
 
 	while ((rc = wire_field(&r->wire, end, &f, e)) > 0) {
 		if (f.number == 1)
-			rc = read_node(r, &f,
-				       tensor_one_more(r->a, &m->node, &m->nnode, sizeof *m->node),
+			rc = read_node(r, &f, arena_add(r->a, &m->node, &m->nnode, sizeof *m->node),
 				       e);
 		else if (f.number == 2)
 			rc = read_library(r, &f, m, e);
@@ -331,11 +325,9 @@ static int read_signature_value(struct reader *r, const struct wire_field *field
 
 	while (rc > 0 && (rc = wire_field(&r->wire, field->end, &f, e)) > 0) {
 		if (f.number == 1)
-			rc = read_end(r, &f, tensor_one_more(r->a, &s->in, &s->nin, sizeof *s->in),
-				      e);
+			rc = read_end(r, &f, arena_add(r->a, &s->in, &s->nin, sizeof *s->in), e);
 		else if (f.number == 2)
-			rc = read_end(r, &f,
-				      tensor_one_more(r->a, &s->out, &s->nout, sizeof *s->out), e);
+			rc = read_end(r, &f, arena_add(r->a, &s->out, &s->nout, sizeof *s->out), e);
 		else
 			rc = wire_skip(&r->wire, &f, e);
 		rc = rc ? -1 : 1;
@@ -373,8 +365,8 @@ static int read_meta_graph(struct reader *r, const struct wire_field *field,
 			rc = wire_message(&r->wire, &f, e) || read_graph(r, f.end, m, e);
 		else if (f.number == 5)
 			rc = read_signature(r, &f,
-					    tensor_one_more(r->a, &m->signature, &m->nsignature,
-							    sizeof *m->signature),
+					    arena_add(r->a, &m->signature, &m->nsignature,
+						      sizeof *m->signature),
 					    e);
 		else
 			rc = wire_skip(&r->wire, &f, e);

@@ -8,22 +8,6 @@ enum {
 	MOST_WORDS = 1 << 18, /* of all tensors */
 };
 
-void *tensor_one_more(struct arena *a, void *list, int *n, size_t size)
-{
-	char *items;
-
-	memcpy(&items, list, sizeof items);
-	if (!(*n & (*n - 1))) { /* there is room up to the next power of two */
-		char *more = arena_alloc(a, size * (size_t)(*n ? 2 * *n : 1));
-
-		if (*n)
-			memcpy(more, items, size * (size_t)*n);
-		items = more;
-		memcpy(list, &items, sizeof items);
-	}
-	return items + size * (size_t)(*n)++;
-}
-
 int tensor_element(int64_t type)
 {
 	static const unsigned char elem[] = {
@@ -231,7 +215,7 @@ static int add_word(struct reader *r, const struct wire_field *f, const char ***
 	if (*nwords == LIST_MAX || r->words == MOST_WORDS)
 		return wire_drop(&r->wire, f, e);
 	r->words++;
-	to = tensor_one_more(r->a, words, nwords, sizeof **words);
+	to = arena_add(r->a, words, nwords, sizeof **words);
 	*to = "";
 	if (f->type == WIRE_BYTES && f->end - pull_offset(r->wire.in) > LONGEST_WORD)
 		return wire_drop(&r->wire, f, e);

@@ -22,8 +22,5 @@ int tensor_shape(struct reader *r, const struct wire_field *field, struct shape 
 /* TensorProto into elem, shape and kept of v; a list of texts into words. */
 int tensor_read(struct reader *r, const struct wire_field *field, struct value *v,
 		const char ***words, int *nwords, struct err *e);
-/* One more of `size` bytes, zeroed, at the end of the list that `list` points to, which grows in
- * the arena. */
-void *tensor_one_more(struct arena *a, void *list, int *n, size_t size);
 
 #endif
