@@ -3,6 +3,7 @@
 #include <archive.h>
 #include <archive_entry.h>
 #include <ctype.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -277,7 +278,7 @@ static int write_all(FILE *f, int n, arrays_next *next, void *ctx, struct err *e
 /* The bytes of all arrays, by a stream of its own. */
 static int write_arrays(int fd, int is_npy, int n, arrays_next *next, void *ctx, struct err *e)
 {
-	const int copy = dup(fd);
+	const int copy = fcntl(fd, F_DUPFD_CLOEXEC, 0);
 	FILE *f = copy < 0 ? NULL : fdopen(copy, "wb");
 	int rc;
 
