@@ -38,7 +38,7 @@ for target in $targets; do
 	elif [ ! -x build/fuzz/fuzz ]; then
 		skip "fuzzing of $target: this machine has no clang with libFuzzer"
 	else
-		# The mutations are the same ones each time, more or fewer of them. Ten minutes is a hang on any machine.
+		# Each run tries the same mutations, as many as the time allows. Ten minutes is a hang on any machine.
 		BIN=$bin FUZZ_SEED=1 FUZZ_TIMEOUT=600 sh tests/fuzz/fuzz.sh "$target" "$seconds" "$tmp/$target" >"$tmp/told" 2>&1
 		ok $? "$target: $(sed -n 's/^stat::number_of_executed_units: *//p' "$tmp/told") inputs"
 		tail -1 "$tmp/told" | grep -q peak_rss || tail -40 "$tmp/told" | sed 's/^/# /'

@@ -110,8 +110,8 @@ static int count_seen(struct reader *r, int64_t n, struct err *e)
 	r->seen += n;
 	return r->seen > MOST_SEEN
 		       ? err_set(e,
-				 "its nodes, with their inputs and attributes, and as often as "
-				 "functions are called, are more than %d",
+				 "it has more than %d nodes, inputs and attributes, those of a "
+				 "function counted at each call",
 				 MOST_SEEN)
 		       : 0;
 }
