@@ -16,10 +16,6 @@ workloads() { # file
 without_bias() {
 	sed 's/\["bias",*/[/' | sort
 }
-# TensorFlow has a Reshape between a product of more than two dimensions and its bias, so that nothing is fused.
-without_posts() {
-	sed 's/\[.*\] //' | awk '{ count[$1] += $NF } END { for (p in count) print p, count[p] }' | sort
-}
 same() { # network, file that it is compared with, others
 	network=$1 first=$2
 	shift 2
@@ -28,7 +24,6 @@ same() { # network, file that it is compared with, others
 		workloads "$here/networks/$file" >"$tmp/got"
 		case $file in
 		*-dynamo* | *-tf2onnx* | openvino/*) but_for=without_bias ;;
-		*/transformer*) but_for=without_posts ;;
 		*) but_for='cat' ;;
 		esac
 		$but_for <"$tmp/want" >"$tmp/want.0"

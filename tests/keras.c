@@ -210,7 +210,7 @@ static void test_results(void)
 			  "\"return_state\":true}}\n" ROWS("l:2"),
 		    "6x8:8x12 x2; 1x4:4x12 x12; 1x4:4x1", "the state of the second direction");
 	expect_both(STEPS "a MultiHeadAttention x x num_heads=2 key_dim=4\n" ROWS("a:1"),
-		    "6x8:8x8 bias x3; 2x6x4:2x4x6 computed; 2x6x6:2x6x4 computed; 6x8:8x8; "
+		    "6x8:8x8 bias x4; 2x6x4:2x4x6 computed; 2x6x6:2x6x4 computed; "
 		    "12x6:6x1",
 		    "the scores of attention");
 	expect(KERAS3, IMAGE "s Split x\n" SHOW("s:2/[null,7,7,4]"), "mb1_ic4ih7_oc1oh7_kh1",
@@ -229,7 +229,7 @@ static void test_arguments(void)
 	extract_free(&x);
 	expect_both(STEPS "m InputLayer batch_shape=[null,6,6]\n"
 			  "a MultiHeadAttention x x @attention_mask=m num_heads=2 key_dim=4\n",
-		    "6x8:8x8 bias x3; 2x6x4:2x4x6 computed; 2x6x6:2x6x4 computed; 6x8:8x8",
+		    "6x8:8x8 bias x4; 2x6x4:2x4x6 computed; 2x6x6:2x6x4 computed",
 		    "a mask is no key");
 	expect_both(STEPS "m InputLayer batch_shape=[null,6]\n"
 			  "l LSTM x @mask=m units=4\n" ROWS("l"),

@@ -186,8 +186,70 @@ static void erf_gelu(double divisor, const char *first, const char *other, const
 	expect(&g, 13, want, what);
 }
 
+/* GELU by 1 - erf(-x), times x / 2; one: what Erf is taken from; output: what else is one. */
+static void erfc_gelu(float one, const char *other, const char *want)
+{
+	struct buf g = image();
+	char what[96];
+
+	conv(&g, "Conv x w -> a");
+	real(&g, "s", 0.70710678F);
+	real(&g, "one", one);
+	real(&g, "half", 0.5F);
+	node(&g, "Mul half a -> f", "");
+	node(&g, "Neg a -> b", "");
+	node(&g, "Mul b s -> r", "");
+	node(&g, "Erf r -> e", "");
+	node(&g, "Sub one e -> d", "");
+	node(&g, "Mul f d -> h", "");
+	node(&g, "Relu h -> y", "");
+	output(&g, "y");
+	if (other)
+		output(&g, other);
+	snprintf(what, sizeof what, "GELU by %g - erf(-x)%s%s", (double)one,
+		 other ? "; an output is " : "", other ? other : "");
+	expect(&g, 13, want, what);
+}
+
+/* A product's result in other dimensions, and what is added there. */
+static void reshaped(const char *to, const char *bias, const char *want)
+{
+	struct buf g = BUF_INIT;
+	char what[96];
+
+	input(&g, "x", "12,8");
+	weights(&g, "w", "8,6");
+	weights(&g, "k", bias);
+	ints(&g, "to", to);
+	node(&g, "MatMul x w -> a", "");
+	node(&g, "Reshape a to -> b", "");
+	node(&g, "Add b k -> d", "");
+	node(&g, "Relu d -> y", "");
+	output(&g, "y");
+	snprintf(what, sizeof what, "a bias of %s behind a Reshape to %s", bias, to);
+	expect(&g, 13, want, what);
+}
+
+static void test_reshaped(void)
+{
+	reshaped("3,4,6", "6", "12x8:8x6 bias,relu");
+	reshaped("3,4,6", "1,1,6", "12x8:8x6 bias,relu");
+	reshaped("3,4,2,3", "2,3", "12x8:8x6 bias,relu");
+	reshaped("3,4,2,3", "1,1,2,3", "12x8:8x6 bias,relu");
+	reshaped("3,4,2,3", "3", "12x8:8x6");	  /* the same for each head */
+	reshaped("3,4,2,3", "2,1", "12x8:8x6");	  /* the same within a head */
+	reshaped("3,4,2,3", "4,2,3", "12x8:8x6"); /* another one for each row */
+	reshaped("4,3,6", "3,6", "12x8:8x6");
+	reshaped("2,4,9", "9", "12x8:8x6"); /* columns of several rows */
+	reshaped("72", "72", "12x8:8x6");
+}
+
 static void test_activations(void)
 {
+	erfc_gelu(1, NULL, CONV " gelu,relu");
+	erfc_gelu(2, NULL, CONV);
+	erfc_gelu(1, "f", CONV);
+	erfc_gelu(1, "e", CONV);
 	erf_gelu(1.4142135, "a", NULL, CONV " gelu,relu");
 	erf_gelu(1.4142135, "half", NULL, CONV " gelu,relu");
 	erf_gelu(1.5, "a", NULL, CONV);
@@ -210,6 +272,7 @@ int main(void)
 	begin();
 	test_fusion();
 	test_clip();
+	test_reshaped();
 	test_activations();
 	return end();
 }

@@ -373,16 +373,22 @@ void shape_print(const struct shape *s, struct buf *out)
 	}
 }
 
-int value_is_along(const struct value *v, const struct shape *s, int dim)
+int value_is_along(const struct value *v, const struct shape *s, int dim, int dims)
 {
-	int offset = s->rank - v->shape.rank;
+	const int offset = s->rank - v->shape.rank;
+	int ones = 0;
 
 	if (!v->is_const || !shape_known(&v->shape) || offset < 0)
 		return 0;
-	for (int i = 0; i < v->shape.rank; i++)
-		if (v->shape.dim[i] != 1 && (i + offset != dim || v->shape.dim[i] != s->dim[dim]))
+	for (int i = 0; i < v->shape.rank; i++) {
+		const int inside = i + offset >= dim && i + offset < dim + dims;
+
+		if (v->shape.dim[i] != 1 && (!inside || v->shape.dim[i] != s->dim[i + offset]))
 			return 0;
-	return 1;
+		ones += inside && v->shape.dim[i] == 1 && s->dim[i + offset] != 1;
+	}
+	/* All of several dimensions, or none. */
+	return dims == 1 || shape_count(&v->shape) == 1 || (!ones && offset <= dim);
 }
 
 const char *elem_name(int elem)

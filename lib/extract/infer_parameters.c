@@ -3,8 +3,9 @@
  *
  * A node says it by an attribute that ONNX does not have: "filters" of Conv, DeformConv and
  * ConvTranspose, "units" of MatMul, whose right side is (or with transB: is transposed) rows x
- * units, "units_like" with the value whose last dimension is their number, and "hidden_size" of a
- * recurrent network, which ONNX has, too.
+ * units, "units_like" with the value whose last dimension is their number, "is_bias" of Add, whose
+ * right side has an element for each unit, and "hidden_size" of a recurrent network, which ONNX
+ * has, too.
  */
 #include <string.h>
 
@@ -73,6 +74,14 @@ static void units(struct infer *x, const struct graph_node *n, const struct valu
 		set(unknown(x, n, 1), data, 2, node_int(n, "transB", 0) ? turned : dim);
 }
 
+static void bias(struct infer *x, const struct graph_node *n, const struct value *data)
+{
+	const int rank = data->shape.rank;
+
+	if (node_int(n, "is_bias", 0) && rank > 0 && is_size(data->shape.dim[rank - 1]))
+		set(unknown(x, n, 1), data, 1, &data->shape.dim[rank - 1]);
+}
+
 static void recurrent(struct infer *x, const struct graph_node *n, const struct value *data)
 {
 	const int64_t hidden = node_int(n, "hidden_size", 0);
@@ -95,6 +104,8 @@ void infer_parameters(struct infer *x, const struct graph_node *n)
 		filters(x, n, data);
 	else if (node_is(n, "MatMul"))
 		units(x, n, data);
+	else if (node_is(n, "Add"))
+		bias(x, n, data);
 	else if (node_is(n, "LSTM") || node_is(n, "GRU") || node_is(n, "RNN"))
 		recurrent(x, n, data);
 }

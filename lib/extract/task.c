@@ -209,7 +209,7 @@ static void make_gemm(const struct graph *g, const struct graph_node *n, struct 
 	task_set_matmul(t, 1, out->shape.dim[0], p->shape.dim[!ta], out->shape.dim[1], q->is_const);
 	t->why = task_types(g, n, p, q, a, &t->w.dtype);
 	t->channel_dim = 1;
-	if (c && value_is_along(c, &out->shape, 1))
+	if (c && value_is_along(c, &out->shape, 1, 1))
 		t->w.post[t->w.npost++].kind = POST_BIAS;
 	else if (c && shape_equal(&c->shape, &out->shape))
 		t->w.post[t->w.npost++].kind = POST_ADD;
@@ -365,7 +365,12 @@ int task_make(const struct graph *g, int node, enum layout layout, struct arena 
 {
 	const struct graph_node *n = &g->node[node];
 
-	*t = (struct task){.node = node, .times = 1, .macs = -1, .channel_dim = -1, .pad = -1};
+	*t = (struct task){.node = node,
+			   .times = 1,
+			   .macs = -1,
+			   .channel_dim = -1,
+			   .channel_dims = 1,
+			   .pad = -1};
 	t->in = n->nin ? n->in[0] : -1;
 	t->out = n->nout ? n->out[0] : -1;
 	if (n->weighs) {

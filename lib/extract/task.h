@@ -37,8 +37,10 @@ struct task {
 	struct workload w;
 	int64_t macs;	 /* multiply-adds, of all times; -1: unknown */
 	const char *why; /* why there is no workload; NULL: there is one */
-	int channel_dim; /* of the output: the one that bias runs along */
-	int pad;	 /* node of a Pad that went into the padding, or -1 */
+	/* Of the value that it makes: where the dimensions begin that bias runs along (-1: none is
+	 * known), and how many they are: several where the columns of a product were split. */
+	int channel_dim, channel_dims;
+	int pad; /* node of a Pad that went into the padding, or -1 */
 };
 
 enum { TASK_PARTS = 2 }; /* of one node, at most */
@@ -87,6 +89,15 @@ int task_begin(const struct graph *g, struct task *t);
  * residual, factor, activation; marks the nodes taken in absorbed (a byte for each node). Tasks
  * must be given last to first: where two producers could take an addition, the later one does. */
 void task_fuse(const struct graph *g, struct task *t, unsigned char *absorbed);
+
+/* Adds a post-op without numbers. 0: the task has it already, or has no room. */
+int task_push(struct task *t, enum post kind);
+/* Where two nodes read the value cur, which the task makes: an activation that is made of several
+ * nodes becomes a post-op (task_pattern.c). Marks all but the last node, which is returned; -1:
+ * there is none. */
+int task_take_pattern(const struct graph *g, struct task *t, int cur, unsigned char *absorbed);
+/* Is v a real constant of one element that is known? */
+int task_scalar(const struct value *v, double *out);
 
 /* Element types (task_type.c). The types of the operator that reads data and weights, whose output
  * is known. NULL, or why there are none. */

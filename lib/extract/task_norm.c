@@ -169,7 +169,7 @@ static int find(struct match *m, int root)
 		const struct value *v = node_in(m->g, n, i);
 		const struct shape *s = &node_out(m->g, n, 0)->shape;
 
-		if (v && value_is_along(v, s, s->rank - 1) &&
+		if (v && value_is_along(v, s, s->rank - 1, 1) &&
 		    shape_equal(&m->g->value[m->x]->shape, s))
 			return is_closed(m);
 	}
@@ -188,6 +188,7 @@ static int make(const struct match *m, struct arena *a, struct task *t)
 			   .in = m->x,
 			   .out = n->out[0],
 			   .channel_dim = rank - 1,
+			   .channel_dims = 1,
 			   .pad = -1,
 			   .w = {.op = m->is_rms ? &op_rms_norm : &op_layer_norm,
 				 .layout = LAYOUT_AB,

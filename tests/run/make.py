@@ -323,5 +323,20 @@ def scatters():
     return m
 
 
-for make in (cnn, mobile, attention, pointwise, moves, rows, images, scalars, external, scatters):
+def columns():
+    """Products whose columns are split into heads before a bias is added, and GELU by 1 - erf(-x), as TensorFlow has them."""
+    m = Model("columns")
+    x = m.input("x", rng.uniform(-1, 1, (2, 3, 16)).astype(np.float32))
+    rows = m.add("Reshape", x, m.const(np.array([6, 16], np.int64)))
+    heads = m.add("Reshape", m.add("MatMul", rows, m.floats(16, 20)), m.const(np.array([2, 3, 4, 5], np.int64)))
+    m.output(m.add("Relu", m.add("Add", heads, m.floats(4, 5))))
+    y = m.add("Reshape", m.add("MatMul", rows, m.floats(16, 16)), m.const(np.array([2, 3, 16], np.int64)))
+    y = m.add("Add", m.add("Add", y, m.floats(16)), x)
+    half = m.add("Mul", m.const(np.float32(0.5)), y)
+    e = m.add("Erf", m.add("Mul", m.add("Neg", y), m.const(np.float32(0.5 ** 0.5))))
+    m.output(m.add("Mul", half, m.add("Sub", m.const(np.float32(1)), e)))
+    return m
+
+
+for make in (cnn, mobile, attention, pointwise, moves, rows, images, scalars, external, scatters, columns):
     make().save(sys.argv[1])

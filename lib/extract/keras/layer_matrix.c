@@ -19,11 +19,13 @@ static int product(const struct keras_layer *l, int in, const char *what, int64_
 		build_int(l->b, n, "units", units);
 	else
 		build_int(l->b, n, "units_like", like);
-	if (!has_bias || !units)
+	if (!has_bias)
 		return sum[0];
 	sum[1] = layer_parameter(l, "bias", units);
 	out = layer_fresh(l);
-	layer_node(l, "Add", sum, 2, out);
+	n = layer_node(l, "Add", sum, 2, out);
+	if (!units)
+		build_int(l->b, n, "is_bias", 1);
 	return out;
 }
 
