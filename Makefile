@@ -201,7 +201,7 @@ build/fuzz/registry.c: $(B)/registry.c
 build/fuzz/registry.o: build/fuzz/registry.c
 	@[ -n '$(FUZZ_CC)' ] || $(NO_CLANG)
 	@$(FUZZ_CC) $(CPPFLAGS) $(FUZZ_FLAGS) -c -o $@ $<
-build/fuzz/fuzz: $(FUZZ_OBJ)
+build/fuzz/fuzz: $(FUZZ_OBJ) | build/libexec/tl
 	@echo "  LINK $@"; $(FUZZ_CC) $(FUZZ_FLAGS) -fsanitize=fuzzer -o $@ $(FUZZ_OBJ) $(LIBS)
 
 fuzz: all build/fuzz/fuzz ## feed mutated bytes to a reader, or text to an option: FUZZ=onnx SECONDS=60

@@ -152,4 +152,13 @@ else
 	ok $s '553 MB of weights are passed over'
 fi
 
+# A list may count no more than there is memory for.
+awk 'BEGIN { print "op,prob,count"; for (i = 1; i <= 10; i++) print "matmul,2x8:8x" i ",100000" }' >"$tmp/many.csv"
+(
+	[ -n "$SAN" ] || ulimit -v 400000
+	"$bin/tl-extract" "$tmp/many.csv" >"$tmp/out" 2>"$tmp/err"
+)
+[ $? -eq 0 ] && grep -q 'beyond what a list may hold' "$tmp/err" && [ "$(wc -l <"$tmp/out")" -lt 10 ] && "$bin/tl-check" -q "$tmp/out"
+ok $? 'a list of a million instances'
+
 echo "1..$n"

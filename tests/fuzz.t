@@ -6,7 +6,7 @@ cd "$(dirname "$0")/.." || exit 1
 # shellcheck source=tests/tap.sh
 . tests/tap.sh
 seconds=${TL_TEST_FUZZ:-10}
-targets="records csv trace archive where vary shape dim"
+targets="records csv trace archive hdf5 index where vary shape dim"
 for folder in tests/networks/[a-z]*/; do
 	targets="$targets $(basename "$folder")"
 done

@@ -359,7 +359,7 @@ void collect_finish(struct extract *x, struct collected *c, const struct member 
 	buf_fmt(&source, ":%.12s:", c->hash.s);
 	n = source.n;
 	for (size_t i = 0; i < c->list.by_id.n; i++) {
-		const struct work *k = c->list.by_id.item[i].value;
+		struct work *k = c->list.by_id.item[i].value;
 		struct work *to = worklist_put(&x->found, &k->w, NULL, 0);
 
 		for (size_t s = 0; s < k->source.n; s++) {
@@ -367,6 +367,7 @@ void collect_finish(struct extract *x, struct collected *c, const struct member 
 			extract_utf8(&source, (const char *)k->source.item[s].value + 1);
 			work_add_source(to, source.s);
 		}
+		work_drop_sources(k); /* there may be many */
 	}
 	buf_free(&source);
 	buf_free(&c->all);

@@ -21,15 +21,24 @@ struct work *worklist_put(struct worklist *l, const struct workload *w, const ch
 	return k;
 }
 
+/* It is there twice, as a key and with the model's name, and has places in two tables. */
+static int64_t source_bytes(size_t length)
+{
+	return 2 * ((int64_t)length + 32) + 96;
+}
+
+int64_t worklist_room(const struct worklist *l, size_t length)
+{
+	static const int64_t most = (int64_t)1 << 26;
+
+	return (most - l->source_bytes) / source_bytes(length);
+}
+
 int worklist_has_room(struct worklist *l, int64_t sources, size_t length)
 {
-	static const int64_t most = (int64_t)1 << 27;
-	/* It is there twice, as a key and with the model's name, and has places in two tables. */
-	const int64_t each = 2 * ((int64_t)length + 32) + 96;
-
-	if (sources > (most - l->source_bytes) / each)
+	if (sources > worklist_room(l, length))
 		return 0;
-	l->source_bytes += sources * each;
+	l->source_bytes += sources * source_bytes(length);
 	return 1;
 }
 
@@ -171,14 +180,20 @@ void work_print(const struct work *k, struct json_doc *scratch, struct buf *out)
 	buf_free(&sources);
 }
 
+void work_drop_sources(struct work *k)
+{
+	for (size_t s = 0; s < k->source.n; s++)
+		free(k->source.item[s].value);
+	map_free(&k->source);
+	k->source = (struct map)MAP_INIT;
+}
+
 void worklist_free(struct worklist *l)
 {
 	for (size_t i = 0; i < l->by_id.n; i++) {
 		struct work *k = l->by_id.item[i].value;
 
-		for (size_t s = 0; s < k->source.n; s++)
-			free(k->source.item[s].value);
-		map_free(&k->source);
+		work_drop_sources(k);
 		free(k->line);
 		free(k);
 	}

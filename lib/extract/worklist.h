@@ -24,7 +24,9 @@ struct worklist {
 	int64_t source_bytes; /* of what worklist_has_room() took, about */
 };
 
-/* Takes room for so many sources of that length. 0: all would take more than 128 MiB. */
+/* How many more sources of that length may be added: all together take 64 MiB at most. */
+int64_t worklist_room(const struct worklist *l, size_t length);
+/* Takes room for so many. 0: there is none. */
 int worklist_has_room(struct worklist *l, int64_t sources, size_t length);
 
 /* w must be finished. line (may be NULL) is copied if the workload is new. */
@@ -36,6 +38,7 @@ struct work *worklist_merge(struct worklist *l, struct json_doc *d, struct arena
 			    const char *stem, int64_t *instances, struct err *e);
 /* 1 if the source is new. */
 int work_add_source(struct work *k, const char *source);
+void work_drop_sources(struct work *k);
 /* Adds all of another list, in its order. */
 void worklist_add(struct worklist *to, const struct worklist *from);
 /* The record's line, without its newline. */

@@ -41,6 +41,13 @@ text() { # each line of standard input is one
 [ ! -d "tests/networks/$target" ] || networks
 [ ! -d "tests/fuzz/found/$target" ] || cp "tests/fuzz/found/$target"/* "$to"
 case $target in
+hdf5) cp tests/networks/keras/*.h5 "$to" ;;
+index)
+	for f in tests/networks/tensorflow/*.tar.zst; do
+		tar -xOf "$f" --wildcards '*.index' >"$to/$(basename "$f" .tar.zst)" 2>/dev/null || :
+	done
+	find "$to" -size 0 -exec rm {} +
+	;;
 onnx)
 	cp tests/run/*.onnx "$to"
 	perl tests/tiny-onnx.pl >"$to/tiny.onnx"

@@ -6,7 +6,7 @@
 #include <string.h>
 
 /* Bounds on what a member makes us keep: instances, and kinds of what is left out. */
-enum { INSTANCES_MAX = 1000000, KINDS_MAX = 1000, SEEN_MAX = 100000 };
+enum { KINDS_MAX = 1000, SEEN_MAX = 100000 };
 enum { TYPE_MAX = 40, NAME_MAX_BYTES = 98, LABEL_MAX = 160 };
 
 struct listed {
@@ -80,19 +80,20 @@ static void add_source(struct listing *l, struct work *k, const char *name, size
 void listing_take(struct listing *l, const struct workload *w, const char *name, size_t n,
 		  int64_t count)
 {
+	const size_t length = n < NAME_MAX_BYTES ? n : NAME_MAX_BYTES;
+	const int64_t room = worklist_room(&l->found.list, length);
+	const int64_t taken = count < room ? count : room;
 	struct work *k;
 
-	if (count > INSTANCES_MAX - l->taken) {
-		listing_leave(l, w->op->name, "beyond a million of a list",
-			      count - (INSTANCES_MAX - l->taken), w->flops / 2);
-		count = INSTANCES_MAX - l->taken;
-	}
-	if (count < 1)
+	if (count > taken)
+		listing_leave(l, w->op->name, "beyond what a list may hold", count - taken,
+			      w->flops / 2);
+	if (taken < 1 || !worklist_has_room(&l->found.list, taken, length))
 		return;
 	k = worklist_put(&l->found.list, w, NULL, 0);
-	for (int64_t i = 1; i <= count; i++)
+	for (int64_t i = 1; i <= taken; i++)
 		add_source(l, k, name, n, count > 1 ? i : 0);
-	count_kind(l, kind_of(l, 1, w->op->name, ""), count, w->flops / 2);
+	count_kind(l, kind_of(l, 1, w->op->name, ""), taken, w->flops / 2);
 }
 
 void listing_take_once(struct listing *l, const struct workload *w, const char *name)

@@ -156,13 +156,16 @@ static int read_block(struct table *t, struct span *handle)
 static int read_table(struct table *t)
 {
 	static const uint64_t magic = 0xdb4775248b80fb57;
-	const unsigned char *end = (const unsigned char *)t->file.s + t->file.n;
+	const unsigned char *end;
 	struct span footer, index, handle;
 	struct buf key = BUF_INIT;
 	uint64_t skipped;
 	int rc;
 
-	if (t->file.n < FOOTER || fixed(end - 8, 8) != magic)
+	if (t->file.n < FOOTER)
+		return damaged(t, "its end is cut off");
+	end = (const unsigned char *)t->file.s + t->file.n;
+	if (fixed(end - 8, 8) != magic)
 		return damaged(t, "its end is not that of one");
 	footer = (struct span){end - FOOTER, end - 8};
 	if (varint(t, &footer, &skipped) || varint(t, &footer, &skipped) ||
