@@ -11,8 +11,11 @@ mkdir -p "$folder/corpus"
 [ -d "$folder/seeds" ] || sh tests/fuzz/seeds.sh "$target" "$folder/seeds"
 fixed=
 [ "${FUZZ_SEED:-0}" = 0 ] || ! setarch -R true 2>/dev/null || fixed="setarch -R"
+# A packed file asks for a dictionary of up to 1 GiB, of which it fills only what it unpacks: room is no memory.
+room=256
+[ "$target" != archive ] || room=1100
 # What was freed is not kept for long, as it would count.
 FUZZ=$target ASAN_OPTIONS=quarantine_size_mb=8:malloc_context_size=8:detect_leaks=1 \
 	LSAN_OPTIONS=suppressions=share/lsan.supp:print_suppressions=0 UBSAN_OPTIONS=print_stacktrace=1 \
-	exec $fixed build/fuzz/fuzz -max_total_time="$seconds" -timeout="${FUZZ_TIMEOUT:-10}" -rss_limit_mb=256 \
+	exec $fixed build/fuzz/fuzz -max_total_time="$seconds" -timeout="${FUZZ_TIMEOUT:-10}" -rss_limit_mb=256 -malloc_limit_mb=$room \
 	-seed="${FUZZ_SEED:-0}" -artifact_prefix="$folder/" -print_final_stats=1 -verbosity=0 "$folder/corpus" "$folder/seeds"
