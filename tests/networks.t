@@ -8,9 +8,9 @@ here=$(dirname "$0")
 # shellcheck source=tests/tap.sh
 . "$here/tap.sh"
 
-# Each record as often as it counts, as shapes.py writes it. loose: all types of 8 bits are "int8".
-of_records() { # file loose
-	sed 's/.*"op":"\([a-z0-9]*\)".*"prob":"\([^"]*\)".*"dtype":"\([^"]*\)".*"count":\([0-9]*\).*/\1 \2 \4 \3/' "$1" | awk -v loose="$2" '
+# Each record as often as it counts, as shapes.py writes it.
+of_records() { # file
+	sed 's/.*"op":"\([a-z0-9]*\)".*"prob":"\([^"]*\)".*"dtype":"\([^"]*\)".*"count":\([0-9]*\).*/\1 \2 \4 \3/' "$1" | awk '
 		function get(name, otherwise) {
 			return match(prob, "[0-9_]" name "[0-9]+") ? substr(prob, RSTART + 1 + length(name), RLENGTH - 1 - length(name)) : otherwise
 		}
@@ -26,7 +26,7 @@ of_records() { # file loose
 			else
 				line = "matmul " $2
 			if ($4 != "f32")
-				line = (loose && $4 ~ /[su]8/ ? "int8" : $4) " " line
+				line = $4 " " line
 			for (i = 0; i < $3; i++)
 				print line
 		}' | sort
@@ -41,10 +41,7 @@ for shapes in "$here"/networks/*/*.shapes; do
 	# shellcheck disable=SC2046 # words
 	"$bin/tl-extract" $(sed -n '1s/^#options//p' "$shapes") "$network" >"$tmp/wl" 2>"$tmp/err"
 	status=$?
-	# Lines that were written before there were such workloads.
-	loose=$(grep -c '^# int8 ' "$shapes")
-	[ $status -eq 0 ] && of_records "$tmp/wl" "$((loose > 0))" >"$tmp/ours" &&
-		sed 's/^# conv3d conv /conv /; s/^# int8 \(conv\|matmul\) /int8 \1 /; /^#/d' "$shapes" | sort >"$tmp/theirs" &&
+	[ $status -eq 0 ] && of_records "$tmp/wl" >"$tmp/ours" && sed '/^#/d' "$shapes" | sort >"$tmp/theirs" &&
 		cmp -s "$tmp/ours" "$tmp/theirs" && "$bin/tl-check" -q "$tmp/wl"
 	ok $? "$name: the shapes are those that the framework tells"
 	diff "$tmp/ours" "$tmp/theirs" | sed 's/^/# /' | head -20

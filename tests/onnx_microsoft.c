@@ -71,6 +71,9 @@ static void one(const char *text, const char *attrs, const char *want, const cha
 	quantized(&g, "uq", "5,8", VALUE_I8);
 	quantized(&g, "vq", "8,5", VALUE_I8);
 	quantized(&g, "wq", "8,8,3,3", VALUE_I8);
+	input(&g, "steps", "7,3,8");
+	quantized(&g, "inq", "2,8,20", VALUE_I8);
+	quantized(&g, "stateq", "2,5,20", VALUE_I8);
 	node(&g, text, attrs);
 	node(&g, "Identity y -> z", "");
 	output(&g, "z");
@@ -96,6 +99,9 @@ static void test_fused(void)
 	one(MS "MatMulNBits m s s -> y", "K=8 N=5 bits=8", "3x8:8x5 (f32:u8:f32)", NULL);
 	one(MS "QGemm q s zero uq s zero d s zero -> y", "transB=1", "3x8:8x5 (u8:s8:u8)", NULL);
 	one(MS "DynamicQuantizeMatMul m vq s zero d -> y", "", "3x8:8x5 (u8:s8:f32) bias", NULL);
+	one(MS "DynamicQuantizeLSTM steps inq stateq _ _ _ _ _ s zero s zero -> y",
+	    "hidden_size=5 direction=bidirectional",
+	    "21x8:8x20 (u8:s8:f32) x2; 3x5:5x20 (u8:s8:f32) x14", NULL);
 	one(MS "QLinearConv lastq s zero wq s zero s zero -> y", "channels_last=1",
 	    "mb1_ic8ih14_oc8oh12_kh3 (u8:s8:u8)", NULL);
 }

@@ -167,8 +167,7 @@ def line(op, data, got, out):
         space = slice(1, -1) if last else slice(2, None)
         ic, oc = (data[-1], out[-1]) if last else (data[1], out[1])
         groups = ic if op.type.startswith('Depth') else ic // got[1][-2]
-        text = shapes.conv(data[0], groups, ic, data[space], oc, out[space], got[1][:-2])
-        return '# conv3d ' + text if op.type == 'Conv3D' else text
+        return shapes.conv(data[0], groups, ic, data[space], oc, out[space], got[1][:-2])
     if op.type in ('MatMul', 'BatchMatMulV2'):
         transposed = op.get_attr('transpose_a' if op.type == 'MatMul' else 'adj_x')
         m, k = got[0][:-3:-1] if transposed else got[0][-2:]

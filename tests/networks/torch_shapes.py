@@ -39,8 +39,6 @@ class Recorder(TorchDispatchMode):
         line = shapes.conv(x.shape[0], groups, x.shape[1], x.shape[2:], out.shape[1], out.shape[2:], w.shape[2:])
         if transposed:
             line = '# transposed ' + line
-        elif w.dim() == 5:
-            line = '# conv3d ' + line
         self.lines.append(line)
 
     def product(self, a, b):

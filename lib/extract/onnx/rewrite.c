@@ -292,6 +292,7 @@ static const struct {
 	{"com.microsoft", "QLinearGlobalAveragePool", rewrite_q_pool},
 	{"com.microsoft", "QGemm", rewrite_q_gemm},
 	{"com.microsoft", "DynamicQuantizeMatMul", rewrite_dynamic_matmul},
+	{"com.microsoft", "DynamicQuantizeLSTM", rewrite_dynamic_lstm},
 	{"com.microsoft", "MatMulIntegerToFloat", rewrite_matmul_to_float},
 	{"com.microsoft.nchwc", "Conv", fused_conv},
 	{"com.microsoft.nchwc", "MaxPool", same_type},

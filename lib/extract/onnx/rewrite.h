@@ -40,6 +40,6 @@ int rewrite_plus(struct rewrite *r, int in, int addend);
 rewrite_fn rewrite_attention, rewrite_ms_attention, rewrite_multi_head, rewrite_group_query,
 	rewrite_q_attention;
 rewrite_fn rewrite_q_binary, rewrite_q_concat, rewrite_q_gemm, rewrite_q_pool, rewrite_q_conv,
-	rewrite_dynamic_matmul, rewrite_matmul_to_float, rewrite_matmul_bits;
+	rewrite_dynamic_matmul, rewrite_dynamic_lstm, rewrite_matmul_to_float, rewrite_matmul_bits;
 
 #endif

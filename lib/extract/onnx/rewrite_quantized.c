@@ -90,6 +90,37 @@ void rewrite_matmul_to_float(struct rewrite *r)
 	integers(r, rewrite_in(r, 0), rewrite_in(r, 1), rewrite_in(r, 6));
 }
 
+/* The reals that weights of directions x rows x gates in 8 bits stand for, as LSTM has them:
+ * directions x gates x rows. */
+static int gates_first(struct rewrite *r, int weights, const char *what)
+{
+	static const int64_t perm[] = {0, 2, 1};
+	int turned;
+
+	if (weights < 0)
+		return -1;
+	turned = rewrite_between(r, what);
+	build_ints(&r->b, rewrite_node(r, "Transpose", &weights, 1, turned), "perm", perm, 3);
+	return rewrite_one(r, "DequantizeLinear", turned, what);
+}
+
+/* X, W, R, and what LSTM has behind them up to P; then the scales and zeros of W and R. */
+void rewrite_dynamic_lstm(struct rewrite *r)
+{
+	const int x = rewrite_one(r, "DynamicQuantizeLinear", rewrite_in(r, 0), "quantized");
+	int in[8] = {rewrite_one(r, "DequantizeLinear", x, "input"),
+		     gates_first(r, rewrite_in(r, 1), "weights"),
+		     gates_first(r, rewrite_in(r, 2), "weights of the state")};
+	struct graph_node *n;
+
+	for (int i = 3; i < 8; i++)
+		in[i] = rewrite_in(r, i);
+	n = build_node(&r->b, "LSTM", in, 8, r->n->out, r->n->nout);
+	n->name = r->n->name;
+	n->attr = r->n->attr;
+	n->nattr = r->n->nattr;
+}
+
 /* By a K x N matrix, of which the file has packed parts. */
 void rewrite_matmul_bits(struct rewrite *r)
 {

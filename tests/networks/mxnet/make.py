@@ -188,8 +188,7 @@ def image(node, data, filters, out):
     a = attributes(node)
     last = a.get('layout', 'NC').endswith('C') and len(a.get('layout', '')) > 2
     space, channel = (slice(1, -1), -1) if last else (slice(2, None), 1)
-    text = shapes.conv(data[0], int(a.get('num_group', 1)), data[channel], data[space], out[channel], out[space], numbers(a['kernel']))
-    return '# conv3d ' + text if len(data) == 5 else text
+    return shapes.conv(data[0], int(a.get('num_group', 1)), data[channel], data[space], out[channel], out[space], numbers(a['kernel']))
 
 
 def line(node, shape, out):

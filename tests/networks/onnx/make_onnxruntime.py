@@ -184,7 +184,51 @@ def recurrent(x, w, r):
             yield shapes.matmul(1, x[1], r[2], r[1])
 
 
-def lines_of(node, shape, quantized):
+WHOLE = {onnx.TensorProto.INT8: 's8', onnx.TensorProto.UINT8: 'u8', onnx.TensorProto.INT32: 's32'}
+OPERANDS = {'QLinearConv': (0, 3, 7), 'QLinearMatMul': (0, 3, 7), 'QGemm': (0, 3, 8)}  # the last: zero point of the result
+
+
+class Types:
+    """Types of what a quantized node reads and of what becomes of its sums, by the nodes around it."""
+
+    def __init__(self, graph):
+        self.constant = {t.name: t.data_type for t in graph.initializer}
+        self.by = {o: n for n in graph.node for o in n.output}
+        self.readers = {}
+        for node in graph.node:
+            for i in node.input:
+                self.readers.setdefault(i, []).append(node)
+
+    def of(self, name):
+        if name in self.constant:
+            return WHOLE[self.constant[name]]
+        node = self.by[name]
+        if node.op_type == 'DynamicQuantizeLinear':
+            return 'u8'
+        if node.op_type == 'DequantizeLinear':
+            return self.of(node.input[0])
+        if node.op_type == 'QuantizeLinear':
+            return self.of(node.input[2])
+        if node.op_type in OPERANDS:
+            return self.of(node.input[OPERANDS[node.op_type][2]])
+        return self.of(node.input[0])  # moved
+
+    def result(self, node):
+        if node.op_type in OPERANDS:
+            return self.of(node.input[OPERANDS[node.op_type][2]])
+        name = node.output[0]
+        while len(self.readers.get(name, [])) == 1 and self.readers[name][0].op_type in ('Relu', 'Clip', 'Identity'):
+            name = self.readers[name][0].output[0]
+        after = self.readers.get(name, [])
+        return self.of(after[0].output[0]) if len(after) == 1 and after[0].op_type == 'QuantizeLinear' else 'f32'
+
+    def line(self, node):
+        a, b, _ = OPERANDS.get(node.op_type, (0, 1, 0))
+        three = self.of(node.input[a]), self.of(node.input[b]), self.result(node)
+        return three[0] if len(set(three)) == 1 else ':'.join(three)
+
+
+def lines_of(node, shape):
     """The lines of one node."""
     attribute = {a.name: onnx.helper.get_attribute_value(a) for a in node.attribute}
     s = [shape.get(i) for i in node.input]
@@ -203,7 +247,7 @@ def lines_of(node, shape, quantized):
         yield matmul(turned(a, attribute.get('transA')), turned(b, attribute.get('transB')), out)
     elif kind in ('Attention', 'QAttention'):
         n = attribute['num_heads']
-        yield ('# int8 ' if kind == 'QAttention' else '') + matmul(s[0], s[1], None)
+        yield matmul(s[0], s[1], None)
         yield from heads(s[0][0], n, s[0][1], s[0][1], s[1][1] // 3 // n)
     elif kind == 'MultiHeadAttention':
         n = attribute['num_heads']
@@ -216,15 +260,21 @@ def lines_of(node, shape, quantized):
 def lines(model):
     shape = told_shapes(model)
     by = {o: n for n in model.graph.node for o in n.output}
+    types = Types(model.graph)
     half = any(t.data_type == onnx.TensorProto.FLOAT16 for t in model.graph.initializer)
     for node in model.graph.node:
         if 'Conv' in node.op_type and node.input[0] in by and by[node.input[0]].op_type == 'Pad':
             shape[node.input[0]] = shape[by[node.input[0]].input[0]]  # the padding is the convolution's
         quantized = node.op_type in ('ConvInteger', 'QLinearConv', 'MatMulInteger', 'QLinearMatMul', 'QGemm',
-                                     'MatMulIntegerToFloat', 'DynamicQuantizeMatMul', 'DynamicQuantizeLSTM')
+                                     'MatMulIntegerToFloat', 'QAttention')
         quantized |= any(i in by and by[i].op_type == 'DequantizeLinear' for i in node.input[:2])
-        for line in lines_of(node, shape, quantized):
-            yield ('# int8 ' if quantized else '# f16 ' if half else '') + line
+        for number, line in enumerate(lines_of(node, shape)):
+            if node.op_type in ('DynamicQuantizeLSTM', 'DynamicQuantizeMatMul'):
+                yield f'u8:{types.of(node.input[1])}:f32 {line}'
+            elif quantized and not (node.op_type == 'QAttention' and number):  # the products of heads are of reals
+                yield f'{types.line(node)} {line}'
+            else:
+                yield ('f16 ' if half else '') + line
 
 
 def strip(model):
