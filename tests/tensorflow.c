@@ -395,6 +395,11 @@ static void test_computed(void)
 
 	expect(open, CONV "; 1x1568:1568x5", "a batch that is open is 1");
 	expect_with(open, &o, "mb4_ic8ih14_oc8oh14_kh3ph1; 4x1568:1568x5", "or what --batch says");
+	expect("x Placeholder dtype=t:1 shape=h:1,14,14,8\nz Const dtype=t:3 value=n:-3135\n"
+	       "o Const dtype=t:3 value=n:2\nf FloorDiv z o\nk Neg f\nb Const dtype=t:3 "
+	       "value=n:1\nm Pack b k axis=i:0\nr Reshape x m\n"
+	       "v Const dtype=t:1 value=w:1568,5\ny MatMul r v\n",
+	       "1x1568:1568x5", "a division that rounds down");
 	expect("x Placeholder dtype=t:1 shape=h:1,8,12\nk Const dtype=t:3 value=m:2\n"
 	       "s Split k x num_split=i:3\nb Reciprocal s:1\nc Log1p s:2\n"
 	       "y BatchMatMulV2 b c adj_x=b:1\n",

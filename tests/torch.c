@@ -228,6 +228,19 @@ static void test_convolutions(void)
 	      "conv2d.default input=x weight=w bias=c padding=[1,1] -> y\n"
 	      "conv2d.default input=y weight=w padding=[1,1] -> z\n",
 	      "mb1_" CONV " bias; mb1_" CONV, "an image without a batch is a batch of one");
+	check(IMAGE "y t 1,8,16,16\nr t 1,8,72\ns t 1,8,72\nv t 8,8,3,3\n"
+		    "view.default self=w size=[1,8,72] -> r\nstandardize.default input=r -> s\n"
+		    "reshape_as.default self=s other=w -> v\n"
+		    "conv2d.default input=x weight=v bias=c padding=[1,1] -> y\n",
+	      "mb1_" CONV " bias", "weights that an unknown operator makes of weights");
+	check(IMAGE "y t 1,8,16,16\nr t 8,8,3,3\nrandn_like.default input=w -> r\n"
+		    "conv2d.default input=x weight=r bias=c padding=[1,1] -> y\n",
+	      "", "but not what is random");
+	check(IMAGE "y t 1,8,16,16\nr t 0,8,4,4\ns t 0,8,16\n"
+		    "slice.Tensor self=x dim=0 start=1 end=1 -> r\n"
+		    "view.default self=r size=[0,8,16] -> s\n"
+		    "conv2d.default input=x weight=w bias=c padding=[1,1] -> y\n",
+	      "mb1_" CONV " bias", "a tensor without elements beside it");
 	check("x I 8,16\nw P 8,8,3,3\ny t 8,16\nconv2d.default input=x weight=w -> y\n", "",
 	      "data that are no image");
 	ok(was_said("conv2d (not an operator here)"), "which is said");

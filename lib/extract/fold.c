@@ -11,6 +11,13 @@ static int64_t int_div(int64_t a, int64_t b)
 	return b == 0 || (b == -1 && a == INT64_MIN) ? INT_UNKNOWN : a / b;
 }
 
+static int64_t int_floor_div(int64_t a, int64_t b)
+{
+	const int64_t q = int_div(a, b);
+
+	return q == INT_UNKNOWN || a % b == 0 || (a < 0) == (b < 0) ? q : q - 1;
+}
+
 static int64_t int_mod(int64_t a, int64_t b)
 {
 	int64_t r;
@@ -36,6 +43,8 @@ static int64_t int_binary(const char *op, int64_t a, int64_t b, int *known)
 		return __builtin_mul_overflow(a, b, &r) ? INT_UNKNOWN : r;
 	if (!strcmp(op, "Div"))
 		return int_div(a, b);
+	if (!strcmp(op, "FloorDiv"))
+		return int_floor_div(a, b);
 	if (!strcmp(op, "Mod"))
 		return int_mod(a, b);
 	if (!strcmp(op, "Max"))
@@ -72,6 +81,8 @@ static double real_binary(const char *op, double a, double b, int *known)
 		return a * b;
 	if (!strcmp(op, "Div"))
 		return a / b;
+	if (!strcmp(op, "FloorDiv"))
+		return floor(a / b);
 	if (!strcmp(op, "Pow"))
 		return pow(a, b);
 	if (isnan(a) || isnan(b))

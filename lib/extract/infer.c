@@ -114,6 +114,7 @@ static const struct row rows[] = {
 	{"Sub", infer_nary, SAME},
 	{"Mul", infer_nary, SAME},
 	{"Div", infer_nary, SAME},
+	{"FloorDiv", infer_nary, SAME}, /* TensorFlow's: Div cuts integers off */
 	{"Pow", infer_nary, SAME},
 	{"Mod", infer_nary, SAME},
 	{"Max", infer_nary, SAME},
@@ -343,11 +344,22 @@ void infer_count(struct map *m, struct arena *a, const char *key)
 	++**n;
 }
 
-/* Constant if all it reads is; and what it reads of unknown shape is to blame for its own. */
+/* Does it make other elements each time? */
+static int is_random(const struct graph_node *n)
+{
+	static const char *const parts[] = {"andom", "rand", "ernoulli", "ultinomial"};
+
+	for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+		if (strstr(n->type, parts[i]))
+			return 1;
+	return 0;
+}
+
+/* Constant if all it reads is, of an unknown operator, too; and what it reads of unknown shape is
+ * to blame for its own. */
 static void set_origin(struct infer *x, const struct graph_node *n, const struct row *row)
 {
-	int all_const =
-		row && row->fn != infer_random_like && (n->ndeps || row->fn == infer_constant);
+	int all_const = !is_random(n) && (n->ndeps || (row && row->fn == infer_constant));
 	const char *blame = row ? NULL : n->type;
 
 	for (int i = 0; i < n->ndeps; i++) {

@@ -46,7 +46,7 @@ static const struct row {
 	{"Mul", convert_same, "Mul"},
 	{"Div", convert_same, "Div"},
 	{"RealDiv", convert_same, "Div"},
-	{"FloorDiv", convert_same, "Div"},
+	{"FloorDiv", convert_same, "FloorDiv"},
 	{"FloorMod", convert_same, "Mod"},
 	{"Pow", convert_same, "Pow"},
 	{"Maximum", convert_same, "Max"},

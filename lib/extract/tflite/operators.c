@@ -27,7 +27,7 @@ static const struct row rows[] = {
 	{"SUB", rewrite_same, "Sub", 1},
 	{"MUL", rewrite_same, "Mul", 1},
 	{"DIV", rewrite_same, "Div", 1},
-	{"FLOOR_DIV", rewrite_same, "Div", 0},
+	{"FLOOR_DIV", rewrite_same, "FloorDiv", 0},
 	{"FLOOR_MOD", rewrite_same, "Mod", 0},
 	{"POW", rewrite_same, "Pow", 0},
 	{"MAXIMUM", rewrite_same, "Max", 0},

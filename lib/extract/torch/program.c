@@ -115,6 +115,7 @@ static void bind_inputs(struct reader *r, const struct json *module)
 
 /* ---- tensors ---- */
 
+/* A size that is computed, and is 0, is taken for open. */
 static void read_sizes(struct reader *r, const struct json *sizes, struct shape *s)
 {
 	s->rank = RANK_UNKNOWN;
@@ -125,8 +126,8 @@ static void read_sizes(struct reader *r, const struct json *sizes, struct shape 
 		const char *text = expression(r, v);
 		int64_t size = 0;
 
-		if (text && symbol_size(text, &r->sizes, &size))
-			size = 0;
+		if (text && (symbol_size(text, &r->sizes, &size) || !size))
+			size = -1;
 		else if (!text && json_int(v, &size) &&
 			 json_int(json_get(r->d, v, "as_int"), &size))
 			size = -1;
@@ -134,7 +135,6 @@ static void read_sizes(struct reader *r, const struct json *sizes, struct shape 
 	}
 }
 
-/* Sizes of 0 are open; a tensor without elements is none of a network. */
 static void read_tensor(struct reader *r, const char *name, const struct json *meta)
 {
 	struct declared *d = arena_new(r->b.a, struct declared);
@@ -144,9 +144,6 @@ static void read_tensor(struct reader *r, const char *name, const struct json *m
 	json_int(json_get(r->d, meta, "dtype"), &type);
 	read_sizes(r, json_get(r->d, meta, "sizes"), &d->shape);
 	d->elem = element(type);
-	for (int k = 0; k < d->shape.rank; k++)
-		if (!d->shape.dim[k])
-			d->shape.dim[k] = DIM_UNKNOWN;
 	r->b.g->value[i]->declared = d;
 	*map_put(&r->tensor, name, strlen(name), NULL) = (void *)(intptr_t)(i + 1);
 }
