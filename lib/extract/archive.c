@@ -120,13 +120,16 @@ static int unpack_layer(struct input *in, struct layer *l, struct err *e)
 static int open_file(struct layer *l, const char *path, struct err *e)
 {
 	struct stat st;
+	off_t at = -1;
 
 	l->fd = strcmp(path, "-") ? open(path, O_RDONLY | O_CLOEXEC) : dup(STDIN_FILENO);
 	if (l->fd < 0 || fstat(l->fd, &st) < 0)
 		return err_sys(e, "%s: it cannot be opened", path);
 	if (S_ISDIR(st.st_mode))
 		return err_set(e, "%s: it is a folder; name the files in it", path);
-	l->is_regular = S_ISREG(st.st_mode) && lseek(l->fd, 0, SEEK_CUR) == 0;
+	if (S_ISREG(st.st_mode) && (at = lseek(l->fd, 0, SEEK_CUR)) < 0)
+		return err_sys(e, "%s: it cannot be read", path);
+	l->is_regular = !at; /* of standard input, a part may have been read before */
 	l->size = st.st_size;
 	buf_str(&l->name, path);
 	buf_str(&l->label, path);
@@ -159,24 +162,31 @@ static int open_alone(struct input *in, struct err *e)
 	return r || !unpack_layer(in, l, e) ? 0 : err_in(e, "%s", in->path);
 }
 
-static int is_folder(const char *path)
+/* 1, 0; -1: it cannot be told. */
+static int is_folder(const char *path, struct err *e)
 {
 	struct stat st;
 
-	return strcmp(path, "-") != 0 && stat(path, &st) == 0 && S_ISDIR(st.st_mode);
+	if (!strcmp(path, "-"))
+		return 0;
+	if (stat(path, &st))
+		return err_sys(e, "%s: it cannot be opened", path);
+	return S_ISDIR(st.st_mode);
 }
 
 struct input *input_open_as(const char *path, const struct input_how *how, struct err *e)
 {
 	struct input *in = xcalloc(1, sizeof *in);
-	int failed;
+	int failed = 0;
 
 	in->path = xstrdup(path);
 	in->how = *how;
 	in->allowance.most = how->max_bytes;
-	if (how->folders && is_folder(path))
+	if (how->folders)
+		failed = is_folder(path, e);
+	if (failed > 0)
 		failed = !(in->walk = walk_open(path, e));
-	else
+	else if (!failed)
 		failed = open_alone(in, e);
 	if (!failed)
 		return in;

@@ -397,6 +397,7 @@ my $known = slurp("$tmp/candidates");
 $known =~ s/"type":"candidate"/"type":"result"/g;
 $known =~ s/("type":"result".*)\}$/$1,"status":"ok","stage":"race","latency_s":1e-3,"env_id":"e1000000000000000000000000000000","run":"r","at":"2026-11-21T09:00:00.000Z"}/gm;
 spew("$tmp/known", $known);
+shell("tar -xf '$here/networks/tensorflow/variables-open.tar.zst' -C '$tmp'");
 shell("gzip -k '$tmp/known'");
 shell("'$bin/tl-store' -q -d '$tmp/known.db' '$tmp/known'");
 shell("'$bin/tl-extract' -q '$tmp/tiny.onnx' | '$bin/tl-gen' -n 2 >'$tmp/two'");
@@ -448,6 +449,10 @@ my @cases = (
 		partial => 1, share => 0.3, must => \@io},
 	{name => 'tl-extract, a log of tuning', argv => ["$bin/tl-extract", '-f', 'log', '-o', 'out', "$here/logs/autotvm.json"], @out,
 		partial => 1, share => 0.3, must => \@io},
+	{name => 'tl-extract, an HDF5 file', argv => ["$bin/tl-extract", '-o', 'out', "$here/networks/keras/nested-keras2.h5"],
+		@out, partial => 1, share => 0.3, must => [@io, qw(open exec)]},
+	{name => 'tl-extract, an index of variables', argv => ["$bin/tl-extract", '-o', 'out', "$tmp/variables-open"],
+		@out, partial => 1, share => 0.3, must => [@io, 'open']},
 	{name => 'tl-check', argv => ["$bin/tl-check", "$tmp/candidates"], must => \@io},
 	{name => 'tl-check --merge', argv => ["$bin/tl-check", '--merge', '-o', 'out', "$here/workloads.ndjson", "$tmp/candidates"],
 		@out, share => 0.3, must => \@io},

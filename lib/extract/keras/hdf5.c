@@ -73,7 +73,7 @@ static int run(struct document *d, struct member *m, struct err *e)
 	char *argv[] = {NULL, m->is_plain ? (char *)m->name : NULL, NULL};
 	struct proc p = {.in = -1, .out = -1, .errfd = -1};
 	const int flags = PROC_STDOUT | PROC_DIE_WITH_PARENT | (m->is_plain ? 0 : PROC_STDIN);
-	int rc = path_libexec(&program, "keras-hdf5", e), status = 0;
+	int rc = path_libexec(&program, "keras-hdf5", e), status = 0, ended = 0;
 
 	argv[0] = program.s;
 	if (!rc)
@@ -83,10 +83,12 @@ static int run(struct document *d, struct member *m, struct err *e)
 	if (!rc)
 		rc = listen(&p, &d->text, e);
 	buf_str(&d->text, "");
-	if (!rc && proc_wait(&p, PATIENCE_s, &status, e) <= 0)
-		rc = err_set(e, "the reader of HDF5 does not end");
 	if (!rc)
+		rc = ended = proc_wait(&p, PATIENCE_s, &status, e);
+	if (ended > 0)
 		rc = judge(&d->text, status, e);
+	else if (!rc)
+		rc = err_set(e, "the reader of HDF5 does not end");
 	else if (p.pid)
 		proc_kill(&p);
 	proc_close(&p);
