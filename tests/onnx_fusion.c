@@ -244,6 +244,50 @@ static void test_reshaped(void)
 	reshaped("72", "72", "12x8:8x6");
 }
 
+/* Nodes from a to y by constants of that name; what comes of it. */
+static void written(const char *const *nodes, const char *want, const char *what)
+{
+	struct buf g = image();
+
+	conv(&g, "Conv x w -> a");
+	real(&g, "one", 1);
+	real(&g, "two", 2);
+	real(&g, "half", 0.5F);
+	real(&g, "three", 3);
+	real(&g, "zero", 0);
+	real(&g, "six", 6);
+	real(&g, "sixth", 1 / 6.0F);
+	real(&g, "root", 1.4142135F);
+	for (; *nodes; nodes++)
+		node(&g, *nodes, "");
+	node(&g, "Relu y -> z", "");
+	output(&g, "z");
+	expect(&g, 13, want, what);
+}
+
+#define WRITTEN(want, what, ...) written((const char *const[]){__VA_ARGS__, NULL}, CONV want, what)
+
+static void test_written(void)
+{
+	WRITTEN(" silu,relu", "x * sigmoid(1 * x)", "Mul one a -> b", "Sigmoid b -> s",
+		"Mul s a -> y");
+	WRITTEN("", "x * sigmoid(2 * x)", "Mul two a -> b", "Sigmoid b -> s", "Mul s a -> y");
+	WRITTEN(" hardswish,relu", "x * (relu6(x + 3) / 6)", "Add a three -> b",
+		"Clip b zero six -> d", "Div d six -> e", "Mul a e -> y");
+	WRITTEN(" hardswish,relu", "(x * relu6(x + 3)) * 1/6", "Add three a -> b",
+		"Clip b zero six -> d", "Mul a d -> e", "Mul sixth e -> y");
+	WRITTEN("", "x * (relu6(x + 2) / 6)", "Add a two -> b", "Clip b zero six -> d",
+		"Div d six -> e", "Mul a e -> y");
+	WRITTEN("", "x * (clip(x + 3, 0, 3) / 6)", "Add a three -> b", "Clip b zero three -> d",
+		"Div d six -> e", "Mul a e -> y");
+	WRITTEN("", "x * (relu6(x + 3) / 3)", "Add a three -> b", "Clip b zero six -> d",
+		"Div d three -> e", "Mul a e -> y");
+	WRITTEN(" gelu,relu", "(x / 2) * (1 + erf(x / sqrt(2)))", "Mul half a -> f",
+		"Div a root -> b", "Erf b -> e", "Add e one -> d", "Mul f d -> y");
+	WRITTEN("", "x * (1 + erf(x / sqrt(2)))", "Div a root -> b", "Erf b -> e", "Add e one -> d",
+		"Mul a d -> y");
+}
+
 static void test_activations(void)
 {
 	erfc_gelu(1, NULL, CONV " gelu,relu");
@@ -273,6 +317,7 @@ int main(void)
 	test_fusion();
 	test_clip();
 	test_reshaped();
+	test_written();
 	test_activations();
 	return end();
 }

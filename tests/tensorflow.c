@@ -395,6 +395,12 @@ static void test_computed(void)
 
 	expect(open, CONV "; 1x1568:1568x5", "a batch that is open is 1");
 	expect_with(open, &o, "mb4_ic8ih14_oc8oh14_kh3ph1; 4x1568:1568x5", "or what --batch says");
+	expect("x Placeholder dtype=t:1 shape=h:1,20,8\nz Const dtype=t:3 value=n:1\n"
+	       "e ExpandDims x z\nw Const dtype=t:1 value=w:1,3,8,6\na Conv2D e w " SAME
+	       "\ns Squeeze a squeeze_dims=l:1\nk Const dtype=t:1 value=w:6\nb BiasAdd s k\n"
+	       "y Relu b\n",
+	       "mb1_ic8ih1iw20_oc6oh1ow20_kh1kw3ph0pw1 bias,relu",
+	       "a bias behind a convolution along one dimension");
 	expect("x Placeholder dtype=t:1 shape=h:1,14,14,8\nz Const dtype=t:3 value=n:-3135\n"
 	       "o Const dtype=t:3 value=n:2\nf FloorDiv z o\nk Neg f\nb Const dtype=t:3 "
 	       "value=n:1\nm Pack b k axis=i:0\nr Reshape x m\n"

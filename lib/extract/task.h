@@ -98,6 +98,8 @@ int task_push(struct task *t, enum post kind);
 int task_take_pattern(const struct graph *g, struct task *t, int cur, unsigned char *absorbed);
 /* Is v a real constant of one element that is known? */
 int task_scalar(const struct value *v, double *out);
+/* The bounds of a Clip. 0: they are not known, or bound nothing. */
+int task_clip(const struct graph *g, const struct graph_node *n, double *low, double *high);
 
 /* Element types (task_type.c). The types of the operator that reads data and weights, whose output
  * is known. NULL, or why there are none. */

@@ -105,17 +105,19 @@ static int trailing(const struct shape *s, int64_t count)
 	return 0;
 }
 
-/* The product's rows in other dimensions, where a bias comes next: TensorFlow multiplies matrices,
- * gives the result its dimensions back, and adds then; in attention, the columns are heads, too. */
+/* The result in other dimensions, where a bias comes next: TensorFlow multiplies matrices, gives
+ * the result its dimensions back, and adds then; in attention, the columns are heads, too. A
+ * convolution along one dimension has two there, of which one is taken away. Channels must come
+ * last. */
 static int take_reshape(const struct graph *g, const struct graph_node *n, struct task *t, int cur)
 {
 	const struct shape *mine = &g->value[cur]->shape;
 	const struct value *out = node_out(g, n, 0), *bias;
 	int dims;
 
-	if (t->w.op != &op_matmul || n->in[0] != cur || t->channel_dim != mine->rank - 1 || !out ||
-	    !shape_known(&out->shape) || out->is_output || out->uses != 1 ||
-	    !node_is(&g->node[out->consumer], "Add"))
+	if ((t->w.op != &op_matmul && t->w.op != &op_conv2d) || n->in[0] != cur ||
+	    t->channel_dim != mine->rank - 1 || !out || !shape_known(&out->shape) ||
+	    out->is_output || out->uses != 1 || !node_is(&g->node[out->consumer], "Add"))
 		return 0;
 	dims = trailing(&out->shape, mine->dim[t->channel_dim]);
 	bias = other_operand(g, &g->node[out->consumer], n->out[0]);
@@ -143,16 +145,24 @@ static int bound(const struct graph *g, const struct graph_node *n, const char *
 }
 
 /* Bounds that are left out, or beyond every float, are the largest floats. */
-static int take_clip(const struct graph *g, const struct graph_node *n, struct task *t)
+int task_clip(const struct graph *g, const struct graph_node *n, double *low, double *high)
 {
 	const double most = (double)FLT_MAX;
-	double low = -most, high = most;
 
-	if (bound(g, n, "min", 1, &low) < 0 || bound(g, n, "max", 2, &high) < 0)
+	*low = -most;
+	*high = most;
+	if (bound(g, n, "min", 1, low) < 0 || bound(g, n, "max", 2, high) < 0)
 		return 0;
-	low = fmin(fmax(low, -most), most);
-	high = fmin(fmax(high, -most), most);
-	if (!(low <= high) || (low == -most && high == most))
+	*low = fmin(fmax(*low, -most), most);
+	*high = fmin(fmax(*high, -most), most);
+	return *low <= *high && (*low != -most || *high != most);
+}
+
+static int take_clip(const struct graph *g, const struct graph_node *n, struct task *t)
+{
+	double low, high;
+
+	if (!task_clip(g, n, &low, &high))
 		return 0;
 	if (low == 0 && high >= (double)3.4e38f)
 		return task_push(t, POST_RELU);
@@ -235,7 +245,7 @@ static int take(const struct graph *g, int node, struct task *t, int cur)
 			    has(t, POST_MUL) != multiplies ? TAKEN_MUL : TAKEN_SCALE);
 	if (node_is(n, "BatchNormalization"))
 		return take_batch_norm(g, n, t, cur) && note(t, g, node, cur, TAKEN_NORM);
-	if (node_is(n, "Reshape"))
+	if (node_is(n, "Reshape") || node_is(n, "Squeeze"))
 		return take_reshape(g, n, t, cur) && note(t, g, node, cur, TAKEN_REST);
 	return take_rest(g, n, t, cur) && note(t, g, node, cur, TAKEN_REST);
 }

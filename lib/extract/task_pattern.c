@@ -1,9 +1,18 @@
-/* Activations that are written out in several nodes: SiLU and hardswish by their gates, GELU by
- * erf. */
+/* Activations that are written out in several nodes, where two nodes read a value: SiLU and
+ * hardswish by their gates, GELU by erf.
+ *
+ * A pattern is given one of the readers and the other one. It fills chain with its nodes, of which
+ * the last makes the activation and nothing reads the others, and returns how many they are; or 0.
+ */
 #include <math.h>
 #include <string.h>
 
 #include "lib/extract/task.h"
+
+enum { NODES = 8 };
+
+typedef int pattern_fn(const struct graph *g, int cur, int reader, int other, int chain[NODES],
+		       enum post *kind);
 
 int task_scalar(const struct value *v, double *out)
 {
@@ -12,42 +21,6 @@ int task_scalar(const struct value *v, double *out)
 		return 0;
 	*out = v->kept[0].f;
 	return !isnan(*out);
-}
-
-/* Of the two nodes that read cur: the product of cur and of the other one's output, which nothing
- * else reads: x * sigmoid(x), or x * hardsigmoid(x) with the slope of hardswish. Marks the other
- * one; returns the product, or -1. */
-static int take_gate(const struct graph *g, struct task *t, int cur, unsigned char *absorbed)
-{
-	const int reader[] = {g->value[cur]->first, g->value[cur]->consumer};
-
-	for (int k = 0; k < 2; k++) {
-		int i = reader[k];
-		const struct graph_node *n = &g->node[i], *product;
-		const struct value *v;
-		enum post kind = POST_SILU;
-
-		if (n->nin != 1 || n->in[0] != cur || n->ndeps != 1 || n->nout != 1)
-			continue;
-		if (node_is(n, "HardSigmoid") &&
-		    fabs((double)node_float(n, "alpha", 0.2F) * 6 - 1) < 1e-6 &&
-		    node_float(n, "beta", 0.5F) == 0.5F)
-			kind = POST_HARDSWISH;
-		else if (!node_is(n, "Sigmoid"))
-			continue;
-		v = node_out(g, n, 0);
-		if (!v || v->is_output || v->uses != 1)
-			continue;
-		product = &g->node[v->consumer];
-		if (!node_is(product, "Mul") || product->nin != 2 || product->ndeps != 2 ||
-		    product->nout != 1 || product->out[0] < 0 ||
-		    product->in[product->in[0] == n->out[0]] != cur || absorbed[i] ||
-		    absorbed[v->consumer] || !task_push(t, kind))
-			continue;
-		absorbed[i] = 1;
-		return v->consumer;
-	}
-	return -1;
 }
 
 /* n's value is cur and a constant, combined by a node of that type; the constant is second where
@@ -87,88 +60,147 @@ static const struct graph_node *next(const struct graph *g, int i, int *number)
 	return v->is_output || v->uses != 1 ? NULL : &g->node[v->consumer];
 }
 
-/* From the scaled cur on: Erf, + 1, and the products with cur and 1/2 in either order. The nodes
- * are noted; 0: it is something else. */
-static int is_erf_gelu(const struct graph *g, int cur, int chain[5])
+static int is_unary(const struct graph_node *n, const char *type, int in)
 {
-	const struct graph_node *n = next(g, chain[0], &chain[1]);
-	int at;
+	return node_is(n, type) && n->nin == 1 && n->ndeps == 1 && n->nout == 1 && n->in[0] == in &&
+	       n->out[0] >= 0;
+}
 
-	if (!n || !node_is(n, "Erf") || n->nin != 1 || n->ndeps != 1 || n->nout != 1 ||
-	    n->out[0] < 0)
+static int made_by(const struct graph *g, int node)
+{
+	return g->node[node].out[0];
+}
+
+/* Behind chain[0]: its product with cur and a factor, in either order, which takes two nodes. */
+static int is_scaled_product(const struct graph *g, int cur, double factor, int chain[3])
+{
+	const struct graph_node *n = next(g, chain[0], &chain[1]), *end;
+
+	end = n ? next(g, chain[1], &chain[2]) : NULL;
+	if (!end)
 		return 0;
-	n = next(g, chain[1], &chain[2]);
-	if (!n || !is_with(g, n, "Add", g->node[chain[1]].out[0], 1))
+	if (is_product(n, made_by(g, chain[0]), cur))
+		return is_times(g, end, made_by(g, chain[1]), factor);
+	return is_times(g, n, made_by(g, chain[0]), factor) &&
+	       is_product(end, made_by(g, chain[1]), cur);
+}
+
+/* x * sigmoid(x), where TensorFlow takes x times 1 first; or x * hardsigmoid(x) with the slope of
+ * hardswish. */
+static int gate(const struct graph *g, int cur, int reader, int other, int chain[NODES],
+		enum post *kind)
+{
+	const struct graph_node *n = &g->node[reader];
+	int k = 0, in = cur;
+
+	(void)other;
+	chain[k++] = reader;
+	if (is_times(g, n, cur, 1)) {
+		in = n->out[0];
+		n = next(g, reader, &chain[k++]);
+	}
+	if (n && is_unary(n, "Sigmoid", in))
+		*kind = POST_SILU;
+	else if (n && is_unary(n, "HardSigmoid", in) &&
+		 fabs((double)node_float(n, "alpha", 0.2F) * 6 - 1) < 1e-6 &&
+		 node_float(n, "beta", 0.5F) == 0.5F)
+		*kind = POST_HARDSWISH;
+	else
 		return 0;
-	at = n->out[0];
-	n = next(g, chain[2], &chain[3]);
+	in = n->out[0];
+	n = next(g, chain[k - 1], &chain[k]);
+	return n && is_product(n, in, cur) ? k + 1 : 0;
+}
+
+/* x * relu6(x + 3) / 6 */
+static int hardswish(const struct graph *g, int cur, int reader, int other, int chain[NODES],
+		     enum post *kind)
+{
+	const struct graph_node *n;
+	double low, high;
+
+	(void)other;
+	chain[0] = reader;
+	if (!is_with(g, &g->node[reader], "Add", cur, 3))
+		return 0;
+	n = next(g, reader, &chain[1]);
+	if (!n || !node_is(n, "Clip") || n->nin != n->ndeps || n->in[0] != made_by(g, reader) ||
+	    n->nout != 1 || n->out[0] < 0 || !task_clip(g, n, &low, &high) || low != 0 || high != 6)
+		return 0;
+	*kind = POST_HARDSWISH;
+	return is_scaled_product(g, cur, 1.0 / 6, chain + 1) ? 4 : 0;
+}
+
+/* 1 + erf(x / sqrt(2)), or, as TensorFlow has it, 1 - erf(-x / sqrt(2)). How many nodes. */
+static int one_plus_erf(const struct graph *g, int cur, int reader, int chain[NODES])
+{
+	const struct graph_node *n = &g->node[reader];
+	int k = 0, in = cur, negative = is_unary(n, "Neg", cur);
+	double one;
+
+	chain[k++] = reader;
+	if (negative) {
+		in = n->out[0];
+		n = next(g, reader, &chain[k++]);
+	}
+	if (!n || !is_times(g, n, in, 0.70710678))
+		return 0;
+	in = n->out[0];
+	n = next(g, chain[k - 1], &chain[k]);
+	if (!n || !is_unary(n, "Erf", in))
+		return 0;
+	in = n->out[0];
+	n = next(g, chain[k], &chain[k + 1]);
 	if (!n)
 		return 0;
-	if (is_product(n, at, cur)) {
-		n = next(g, chain[3], &chain[4]);
-		return n && is_times(g, n, g->node[chain[3]].out[0], 0.5);
-	}
-	if (!is_times(g, n, at, 0.5))
-		return 0;
-	n = next(g, chain[3], &chain[4]);
-	return n && is_product(n, g->node[chain[3]].out[0], cur);
+	if (!negative)
+		return is_with(g, n, "Add", in, 1) ? k + 2 : 0;
+	return node_is(n, "Sub") && n->nin == 2 && n->ndeps == 2 && n->nout == 1 &&
+			       n->out[0] >= 0 && n->in[0] >= 0 && n->in[1] == in &&
+			       task_scalar(g->value[n->in[0]], &one) && one == 1
+		       ? k + 2
+		       : 0;
 }
 
-/* From the readers of cur on: the product with 1/2; Neg, the scale, Erf, 1 - that, as TensorFlow
- * has it for 1 - erf(-x) = 1 + erf(x); and the product of both. */
-static int is_erfc_gelu(const struct graph *g, int cur, int chain[6])
+/* GELU as operator sets before 20 have to write it: the sum times x and 1/2, in any order. */
+static int gelu(const struct graph *g, int cur, int reader, int other, int chain[NODES],
+		enum post *kind)
 {
-	const struct graph_node *n = &g->node[chain[1]];
-	double one;
-	int product;
+	const int n = one_plus_erf(g, cur, reader, chain);
+	const struct graph_node *end;
 
-	if (!is_times(g, &g->node[chain[0]], cur, 0.5) || !node_is(n, "Neg") || n->nin != 1 ||
-	    n->ndeps != 1 || n->nout != 1 || n->out[0] < 0)
+	if (!n)
 		return 0;
-	n = next(g, chain[1], &chain[2]);
-	if (!n || !is_times(g, n, g->node[chain[1]].out[0], 0.70710678))
-		return 0;
-	n = next(g, chain[2], &chain[3]);
-	if (!n || !node_is(n, "Erf") || n->nin != 1 || n->ndeps != 1 || n->nout != 1 ||
-	    n->out[0] < 0)
-		return 0;
-	n = next(g, chain[3], &chain[4]);
-	if (!n || !node_is(n, "Sub") || n->nin != 2 || n->ndeps != 2 || n->nout != 1 ||
-	    n->out[0] < 0 || n->in[0] < 0 || n->in[1] != g->node[chain[3]].out[0] ||
-	    !task_scalar(g->value[n->in[0]], &one) || one != 1)
-		return 0;
-	n = next(g, chain[4], &chain[5]);
-	return n && next(g, chain[0], &product) == n &&
-	       is_product(n, g->node[chain[0]].out[0], g->node[chain[4]].out[0]);
+	*kind = POST_GELU;
+	if (!is_times(g, &g->node[other], cur, 0.5))
+		return is_scaled_product(g, cur, 0.5, chain + n - 1) ? n + 2 : 0;
+	chain[n] = other;
+	end = next(g, other, &chain[n + 1]);
+	return end && end == next(g, chain[n - 1], &chain[n + 1]) &&
+			       is_product(end, made_by(g, other), made_by(g, chain[n - 1]))
+		       ? n + 2
+		       : 0;
 }
 
-/* GELU written out with Erf, as operator sets before 20 have to. Marks all but the last node, which
- * is returned; or -1. */
-static int take_erf_gelu(const struct graph *g, struct task *t, int cur, unsigned char *absorbed)
+int task_take_pattern(const struct graph *g, struct task *t, int cur, unsigned char *absorbed)
 {
+	static pattern_fn *const patterns[] = {gate, hardswish, gelu};
 	const int reader[] = {g->value[cur]->first, g->value[cur]->consumer};
+	int chain[NODES];
+	enum post kind;
 
-	for (int r = 0; r < 2; r++) {
-		int chain[6] = {reader[r], reader[!r]}, n = 0, taken = 0;
+	for (int i = 0; i < 2 * (int)(sizeof patterns / sizeof *patterns); i++) {
+		const int r = i % 2,
+			  n = patterns[i / 2](g, cur, reader[r], reader[!r], chain, &kind);
+		int taken = 0;
 
-		if (is_times(g, &g->node[chain[0]], cur, 0.70710678) && is_erf_gelu(g, cur, chain))
-			n = 5;
-		else if (is_erfc_gelu(g, cur, chain))
-			n = 6;
 		for (int k = 0; k < n; k++)
 			taken |= absorbed[chain[k]];
-		if (!n || taken || !task_push(t, POST_GELU))
+		if (!n || taken || !task_push(t, kind))
 			continue;
 		for (int k = 0; k < n - 1; k++)
 			absorbed[chain[k]] = 1;
 		return chain[n - 1];
 	}
 	return -1;
-}
-
-int task_take_pattern(const struct graph *g, struct task *t, int cur, unsigned char *absorbed)
-{
-	int last = take_gate(g, t, cur, absorbed);
-
-	return last >= 0 ? last : take_erf_gelu(g, t, cur, absorbed);
 }

@@ -324,7 +324,7 @@ def scatters():
 
 
 def columns():
-    """Products whose columns are split into heads before a bias is added, and GELU by 1 - erf(-x), as TensorFlow has them."""
+    """Products whose columns are split into heads before a bias is added, and activations written out, as TensorFlow has them."""
     m = Model("columns")
     x = m.input("x", rng.uniform(-1, 1, (2, 3, 16)).astype(np.float32))
     rows = m.add("Reshape", x, m.const(np.array([6, 16], np.int64)))
@@ -335,6 +335,18 @@ def columns():
     half = m.add("Mul", m.const(np.float32(0.5)), y)
     e = m.add("Erf", m.add("Mul", m.add("Neg", y), m.const(np.float32(0.5 ** 0.5))))
     m.output(m.add("Mul", half, m.add("Sub", m.const(np.float32(1)), e)))
+
+    def product():
+        return m.add("Add", m.add("MatMul", rows, m.floats(16, 24, low=-2, high=2)), m.floats(24))
+
+    y = product()
+    m.output(m.add("Mul", y, m.add("Sigmoid", m.add("Mul", y, m.const(np.float32(1))))))
+    y = product()
+    part = m.add("Clip", m.add("Add", y, m.const(np.float32(3))), m.const(np.float32(0)), m.const(np.float32(6)))
+    m.output(m.add("Mul", y, m.add("Div", part, m.const(np.float32(6)))))
+    y = product()
+    e = m.add("Add", m.add("Erf", m.add("Div", y, m.const(np.float32(2 ** 0.5)))), m.const(np.float32(1)))
+    m.output(m.add("Mul", m.add("Mul", y, m.const(np.float32(0.5))), e))
     return m
 
 

@@ -47,6 +47,15 @@ void convert_same(const struct tensorflow_node *n, const char *onnx)
 	convert_node(n, onnx, n->in, n->nin);
 }
 
+/* One for each result. */
+void convert_each(const struct tensorflow_node *n, const char *onnx)
+{
+	if (n->nout > n->nin)
+		convert_own(n);
+	for (int i = 0; i < n->nout && n->nout <= n->nin; i++)
+		build_node(n->b, onnx, &n->in[i], 1, &n->out[i], 1);
+}
+
 /* Of the first input alone. */
 void convert_first(const struct tensorflow_node *n, const char *onnx)
 {

@@ -26,7 +26,7 @@ struct graph_node *convert_own(const struct tensorflow_node *n);
 void convert_unless(int failed, const struct tensorflow_node *n);
 
 /* convert.c: as it is */
-convert_fn convert_same, convert_first;
+convert_fn convert_same, convert_each, convert_first;
 /* convert_like.c: element by element */
 convert_fn convert_square, convert_rsqrt, convert_error_function_complement, convert_log1p_of,
 	convert_expm1_of, convert_zeros_or_ones, convert_relu6, convert_leaky_relu, convert_swish,

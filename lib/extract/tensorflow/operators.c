@@ -113,7 +113,7 @@ static const struct row {
 	{"SelectV2", convert_same, "Where"},
 	{"Cast", convert_cast, "Cast"},
 	{"Identity", convert_first, "Identity"},
-	{"IdentityN", convert_same, "Identity"},
+	{"IdentityN", convert_each, "Identity"},
 	{"StopGradient", convert_first, "Identity"},
 	{"PreventGradient", convert_first, "Identity"},
 	{"CheckNumerics", convert_first, "Identity"},
