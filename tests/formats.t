@@ -41,6 +41,12 @@ same 'ResNet-18' torch/resnet18.pt2 onnx/resnet18.onnx.zst onnx/resnet18-dynamo.
 	mxnet/resnet18_v1b-symbol.json.zst
 same 'a U-Net' torch/unet.pt2 onnx/unet.onnx.zst onnx/unet-dynamo.onnx.zst openvino/unet.xml.zst
 same 'a transformer' tensorflow/transformer.tar.zst tensorflow/transformer-frozen.pb.zst keras/transformer.keras keras/transformer-keras2.h5
+same 'MobileNetV3 of Keras' keras/mobilenet_v3_small.keras keras/mobilenet_v3_small-keras2.h5.zst
+same 'a U-Net of Keras' keras/unet.keras keras/unet-keras2.h5 tensorflow/unet-frozen.pb.zst
+# In a ResNet-50, another of the two producers comes last, and takes the sum.
+for network in convnext_tiny densenet121 detector efficientnet_b0 inception_v3 mobilenet_v3_small unet vgg16 xception; do
+	same "$network" "keras/$network.keras" "tensorflow/$network.tar.zst"
+done
 
 for folder in "$here"/networks/[a-z]*/; do
 	format=$(basename "$folder")

@@ -227,6 +227,15 @@ static void test_arguments(void)
 		  IMAGE "y TFOpLambda #1.0 @y=x function=\"math.subtract\"\n" SHOW("y"));
 	ok(!x.failed && x.found.by_id.n == 1, "a number, whose call has a tensor by its key");
 	extract_free(&x);
+	expect_both(IMAGE "c Conv2D x " SAME "\na Add c #3.0\nr ReLU a max_value=6\n"
+			  "d TrueDivide r #6.0\ny Multiply c d\n",
+		    CONV " bias,hardswish", "hardswish by numbers");
+	expect_both(IMAGE "c Conv2D x " SAME "\na Add c #3.0\nr ReLU a max_value=6\n"
+			  "d TrueDivide #6.0 r\ny Multiply c d\n",
+		    CONV " bias", "but not with a number that is divided");
+	expect_both(IMAGE "c Conv2D x " SAME "\na Multiply c #2.0\n"
+			  "s Activation a activation=\"sigmoid\"\ny Multiply c s\n",
+		    CONV " bias", "nor a sigmoid of two times the value");
 	expect_both(STEPS "m InputLayer batch_shape=[null,6,6]\n"
 			  "a MultiHeadAttention x x @attention_mask=m num_heads=2 key_dim=4\n",
 		    "6x8:8x8 bias x4; 2x6x4:2x4x6 computed; 2x6x6:2x6x4 computed",

@@ -29,6 +29,8 @@ struct keras_layer {
 	const char *name, *type;
 	const int *in;
 	int nin;
+	double number;	  /* that the call has beside one tensor; NAN: not known */
+	int number_first; /* it stands before that */
 	struct keras_more *more;
 };
 

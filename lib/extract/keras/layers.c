@@ -108,7 +108,13 @@ static int embedding(const struct keras_layer *l, const char *onnx)
 /* An operation of keras.ops, or of TensorFlow, with a number. */
 static int with_number(const struct keras_layer *l, const char *onnx)
 {
-	return l->nin > 1 ? same(l, onnx) : layer_pair(l, onnx, l->in[0], build_number(l->b, 1), 0);
+	int number;
+
+	if (l->nin > 1)
+		return same(l, onnx);
+	number = build_number(l->b, l->number);
+	return l->number_first ? layer_pair(l, onnx, number, l->in[0], 0)
+			       : layer_pair(l, onnx, l->in[0], number, 0);
 }
 
 /* ---- the table ---- */

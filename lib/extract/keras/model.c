@@ -1,4 +1,5 @@
 /* The graph of a model: which layer is called with what, models within models. */
+#include <math.h>
 #include <string.h>
 
 #include "lib/extract/keras/keras.h"
@@ -110,6 +111,8 @@ static int put_call(struct model *m, const struct json *layer, const struct tens
 	l.name = text(m, get(m, config, "name"));
 	l.in = in->at;
 	l.nin = in->n;
+	l.number = in->numbers == 1 ? in->number : NAN;
+	l.number_first = in->numbers == 1 && !in->number_at;
 	out->n = 0;
 	if (is_model(type)) {
 		struct model inner = {
@@ -150,7 +153,7 @@ static int has_call_of_making(const struct model *m, const struct json *layer,
 static int put_uncalled(struct model *m, const struct json *layer, const struct json *name,
 			struct err *e)
 {
-	m->in.n = 0;
+	tensors_clear(&m->in);
 	if (put_call(m, layer, &m->in, &m->out, e))
 		return -1;
 	tensors_note(&m->made, name, 0, 0, m->out.at[0]);
@@ -179,7 +182,7 @@ static int put_layer(struct model *m, const struct json *layer, int *done, struc
 			m->r->work++;
 			continue;
 		}
-		in->n = in->missing = 0;
+		tensors_clear(in);
 		tensors_collect(&m->made, n, in);
 		if (count_work(m, e))
 			return -1;

@@ -151,6 +151,14 @@ static int is_mask(const struct json *key)
 	       json_is(key, "query_mask") || json_is(key, "value_mask") || json_is(key, "key_mask");
 }
 
+static void note_number(const struct json *v, struct tensor_list *l)
+{
+	if (!v || json_num(v, &l->number))
+		return;
+	l->number_at = l->n;
+	l->numbers++;
+}
+
 static void collect(struct tensors *t, const struct json *v, int depth, struct tensor_list *l);
 
 /* ["name", 0, 0, {..}], of Keras 2: the arguments of the call may hold further tensors. A constant
@@ -158,7 +166,11 @@ static void collect(struct tensors *t, const struct json *v, int depth, struct t
 static void add_with_arguments(struct tensors *t, const struct json *ref, int depth,
 			       struct tensor_list *l)
 {
-	if (!json_is(json_first(t->doc, ref), "_CONSTANT_VALUE"))
+	const struct json *name = json_first(t->doc, ref);
+
+	if (json_is(name, "_CONSTANT_VALUE"))
+		note_number(json_next(t->doc, ref, json_next(t->doc, ref, name)), l);
+	else
 		add(t, ref, l);
 	for (const struct json *i = json_first(t->doc, ref); i; i = json_next(t->doc, ref, i))
 		if (i->type == JSON_OBJ)
@@ -169,6 +181,7 @@ static void collect(struct tensors *t, const struct json *v, int depth, struct t
 {
 	const struct json *config, *history;
 
+	note_number(v, l);
 	if (!v || depth > DEEPEST || (v->type != JSON_ARR && v->type != JSON_OBJ))
 		return;
 	if (is_reference(t, v)) {
@@ -188,6 +201,11 @@ static void collect(struct tensors *t, const struct json *v, int depth, struct t
 		if (v->type == JSON_ARR || !is_mask(i))
 			collect(t, v->type == JSON_OBJ ? i + 1 : i, depth + 1, l);
 	}
+}
+
+void tensors_clear(struct tensor_list *l)
+{
+	l->n = l->missing = l->numbers = 0;
 }
 
 void tensors_collect(struct tensors *t, const struct json *argument, struct tensor_list *l)

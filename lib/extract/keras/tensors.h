@@ -13,6 +13,10 @@ enum { TENSORS_MOST = 4096 }; /* of a call */
 struct tensor_list {
 	int at[TENSORS_MOST], n;
 	int missing; /* of what is referred to, something is not made yet */
+	/* Numbers among the arguments: the last one, how many tensors stand before it, how many
+	 * numbers there are. */
+	double number;
+	int number_at, numbers;
 };
 
 struct tensors {
@@ -32,7 +36,9 @@ struct declared *tensors_declare(const struct tensors *t, const struct json *sha
 /* layer: a string of JSON; NULL: the empty one. A value that is there already stays. */
 void tensors_note(struct tensors *t, const struct json *layer, int64_t call, int64_t result,
 		  int value);
-/* Adds all tensors in an argument, whatever lists and objects they stand in, but for masks. */
+void tensors_clear(struct tensor_list *l);
+/* Adds all tensors in an argument, and notes its numbers, whatever lists and objects they stand in,
+ * but for masks. */
 void tensors_collect(struct tensors *t, const struct json *argument, struct tensor_list *l);
 
 #endif
