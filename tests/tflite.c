@@ -463,9 +463,9 @@ static void test_lists(void)
 
 static void test_unknown(void)
 {
-	expect(IMAGE A B "REVERSE_V2 x -> a\nCONV_2D a w -> b 1=1 2=1\n", CONV,
+	expect(IMAGE A B "UNIQUE x -> a\nCONV_2D a w -> b 1=1 2=1\n", CONV,
 	       "behind an operator without a rule the file tells the shape");
-	ok(was_said("unknown operators: REVERSE_V2"), "and the operator is named");
+	ok(was_said("unknown operators: UNIQUE"), "and the operator is named");
 	expect("x f -1,14,12,8\nw f 8,3,3,8\nk i 2,2\np I 2,2,2,2\nq I 0,0,0,0\n"
 	       "a f -1,9,8,8\nb f -1,7,6,8\nd f -1,14,12,8\ne f -1,14,12,8\n"
 	       "SPACE_TO_BATCH_ND x k p -> a\nCONV_2D a w -> b 0=1 1=1 2=1\n"
@@ -474,10 +474,33 @@ static void test_unknown(void)
 	       "a dilation by blocks of the image in the batch");
 	expect(IMAGE A "CONV_2D x w -> a 1=1 2=1\nmore\n", CONV, "the first of two graphs");
 	ok(was_said("of its 2 graphs the first was read"), "and it is said that there are more");
-	expect("x f 1,5,8\nw f 16,8\nr f 16,16\na f 1,5,16\n"
-	       "UNIDIRECTIONAL_SEQUENCE_LSTM x w w w w r r r r -> a\n",
-	       "", "a recurrent network");
-	ok(was_said("0.0 % of the model's 7680 multiply-adds"), "counts by its weights");
+}
+
+/* Layers in one direction: operands of an LSTM are data, weights of the input and of the state. */
+#define STATES "x f 3,5,8\nw f 16,8\nr f 16,16\np f 10,16\na f 3,5,16\n"
+#define SEQUENCE_LSTM "UNIDIRECTIONAL_SEQUENCE_LSTM x w w w w r r r r "
+
+static void test_recurrent(void)
+{
+	expect(STATES SEQUENCE_LSTM "-> a\n", "15x8:8x64; 3x16:16x64 x5", "an LSTM");
+	expect(STATES SEQUENCE_LSTM "-> a 3=1\n", "15x8:8x64; 5x16:16x64 x3",
+	       "an LSTM whose steps come first");
+	expect(STATES "UNIDIRECTIONAL_SEQUENCE_RNN x w r -> a\n", "15x8:8x16; 3x16:16x16 x5",
+	       "a simple recurrent layer");
+	expect(STATES SEQUENCE_LSTM "_ _ _ _ _ _ _ p -> a\n", "", "a projection");
+	ok(was_said("0.0 % of the model's 25440 multiply-adds"), "counts by its weights");
+	expect(STATES "UNIDIRECTIONAL_SEQUENCE_LSTM x _ w w w _ r r r -> a\n", "",
+	       "gates that are coupled");
+}
+
+static void test_loops(void)
+{
+	refuse("x f 1,8\na f 1,8\nWHILE x -> a 0=1 1=2\n", "it has no graph 1",
+	       "a loop without a graph");
+	refuse("x f 1,8\na f 1,8\nWHILE x -> a 0=0 1=0\n", "its loops are more than 8 deep",
+	       "a loop within itself");
+	expect(IMAGE A B "VAR_HANDLE -> a\nREAD_VARIABLE a -> w\nCONV_2D x w -> b 1=1 2=1\n", CONV,
+	       "weights in a variable");
 }
 
 static void a_model(struct writer *w)
@@ -628,6 +651,8 @@ int main(void)
 	test_open();
 	test_lists();
 	test_unknown();
+	test_recurrent();
+	test_loops();
 	test_stream();
 	test_hostile();
 	test_overlap();

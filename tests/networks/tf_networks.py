@@ -82,9 +82,9 @@ def speech():
     return tf.keras.Model(sound, layers.Dense(29, activation='softmax')(x))
 
 
-def recurrent(unroll=False):
+def recurrent(unroll=False, batch=None):
     """An LSTM in both directions, then a GRU: loops, of which TensorFlow tells no counts. Unrolled, all of its steps are in the graph."""
-    x = sound = layers.Input((40, 16))
+    x = sound = layers.Input((40, 16), batch_size=batch)
     x = layers.Bidirectional(layers.LSTM(32, return_sequences=True, unroll=unroll))(x)
     x = layers.GRU(24, unroll=unroll)(x)
     return tf.keras.Model(sound, layers.Dense(10)(x))

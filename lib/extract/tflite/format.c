@@ -17,9 +17,10 @@ static int read(struct extract *x, struct member *m, struct err *e)
 
 	if (!r)
 		r = model_extract(x, m, &model.graph, TFLITE_OPSET, &model.hash, e);
-	if (!r && model.graphs > 1)
-		extract_report(x, "%s: of its %lld graphs the first was read", m->label,
-			       (long long)model.graphs);
+	if (!r && model.read < model.graphs)
+		extract_report(x, "%s: of its %lld graphs the first was read%s", m->label,
+			       (long long)model.graphs,
+			       model.read > 1 ? ", with those of its loops" : "");
 	tflite_free(&model);
 	arena_free(&a);
 	return r;

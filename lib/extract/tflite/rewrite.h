@@ -34,7 +34,7 @@ rewrite_fn rewrite_conv, rewrite_conv_transpose, rewrite_pool, rewrite_pad, rewr
 	rewrite_blocks;
 /* rewrite_matrix.c: products, reductions, recurrent networks */
 rewrite_fn rewrite_fully_connected, rewrite_batch_matmul, rewrite_reduce, rewrite_arg,
-	rewrite_weighing;
+	rewrite_recurrent, rewrite_weighing;
 /* rewrite_like.c: element by element */
 rewrite_fn rewrite_same, rewrite_square, rewrite_rsqrt, rewrite_not_equal, rewrite_clip,
 	rewrite_leaky_relu, rewrite_gelu, rewrite_cast, rewrite_dequantize, rewrite_quantize;

@@ -63,6 +63,52 @@ void rewrite_arg(struct build *b, const struct operation *o, const char *onnx)
 	build_int(b, n, "keepdims", 0);
 }
 
+/* What the file tells of input i, if it is a matrix. */
+static const struct declared *matrix(const struct build *b, const struct operation *o, int i)
+{
+	const struct value *v = rewrite_in(o, i) < 0 ? NULL : b->g->value[o->in[i]];
+	const struct declared *d = v ? v->declared : NULL;
+
+	return d && shape_known(&d->shape) && d->shape.rank == 2 ? d : NULL;
+}
+
+/* The matrices of all gates in one, whose shape follows from hidden_size. */
+static int gates(struct build *b, const struct declared *one, const char *name)
+{
+	const int at = build_parameter(b, name, 0);
+
+	b->g->value[at]->elem = one->elem;
+	b->g->value[at]->quantized = one->quantized;
+	return at;
+}
+
+/* A layer in one direction, as ONNX has it. One whose states are projected, or that lacks the input
+ * gate, is another one. */
+void rewrite_recurrent(struct build *b, const struct operation *o, const char *onnx)
+{
+	const int is_lstm = !strcmp(onnx, "LSTM");
+	const struct declared *w = matrix(b, o, 1), *r = matrix(b, o, is_lstm ? 5 : 2);
+	const int is_time_first = o->options && flat_ubyte(o->flat, o->options, is_lstm ? 3 : 0, 0);
+	struct graph_node *n;
+	int in[3], out, axis;
+
+	if (!w || !r || !o->nout || o->out[0] < 0 || (is_lstm && rewrite_in(o, 16) >= 0) ||
+	    r->shape.dim[0] != r->shape.dim[1] || w->shape.dim[0] != r->shape.dim[0]) {
+		rewrite_weighing(b, o, onnx);
+		return;
+	}
+	in[0] = rewrite_in(o, 0);
+	in[1] = gates(b, w, "weights of the input");
+	in[2] = gates(b, r, "weights of the state");
+	out = build_between(b, o->out[0]);
+	n = build_node(b, onnx, in, 3, &out, 1);
+	build_int(b, n, "hidden_size", r->shape.dim[0]);
+	build_int(b, n, "layout", !is_time_first);
+	n = build_node(b, "Squeeze", &out, 1, o->out, 1);
+	axis = is_time_first ? 1 : 2;
+	build_ints(b, n, "axes", (const int64_t[]){axis}, 1);
+}
+
 void rewrite_weighing(struct build *b, const struct operation *o, const char *onnx)
 {
 	(void)onnx;

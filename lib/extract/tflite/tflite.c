@@ -20,24 +20,28 @@ enum {
 };
 enum { QUANTIZATION_SCALE = 2 };
 enum { OPERATOR_CODE, OPERATOR_INPUTS, OPERATOR_OUTPUTS, OPERATOR_OPTIONS = 4 };
+enum { LOOP_CONDITION, LOOP_BODY };
 
 enum {
 	CUSTOM = 32,	       /* the builtin operator that stands for all others */
 	MOST = 50000,	       /* tensors and operators of a graph: more is absurd */
-	MOST_LINKS = 4 * MOST, /* inputs and outputs of all operators */
+	MOST_LINKS = 4 * MOST, /* inputs and outputs of all operators, and tensors of all graphs */
+	DEEPEST = 8,	       /* graphs within graphs */
 };
 
 struct reader {
 	struct build b;
 	struct flat f;
 	uint64_t model;
-	struct flat_list codes, buffers;
-	const char **type; /* of each operator code */
-	int *value;	   /* of the graph, for each tensor */
+	struct flat_list codes, buffers, graphs;
+	unsigned char *is_read; /* of the graphs */
+	const char **type;	/* of each operator code */
+	int *value;		/* of the graph at hand, for each tensor */
 	struct declared **declared;
-	int ntensor;
+	int ntensor, depth;
+	int assigns;   /* a graph that runs each time changes variables */
 	int64_t kept;  /* elements of constants */
-	int64_t links; /* inputs and outputs of operators so far */
+	int64_t links; /* inputs and outputs of operators, and tensors, so far */
 };
 
 int tflite_claims(const unsigned char *head, size_t n)
@@ -180,11 +184,81 @@ static int *read_values(struct reader *r, uint64_t at, int field, int *n)
 	return v;
 }
 
+static int read_graph(struct reader *r, uint32_t which, struct err *e);
+
+/* Another graph of the file, in a graph of its own, with its ends in order. */
+static int read_inner(struct reader *r, uint32_t which, struct graph *g, struct err *e)
+{
+	struct reader inner = *r;
+	int rc;
+
+	inner.b.g = g;
+	inner.ntensor = 0;
+	inner.depth++;
+	rc = read_graph(&inner, which, e) || graph_link(g, e) ? -1 : 0;
+	r->f = inner.f;
+	r->kept = inner.kept;
+	r->links = inner.links;
+	return rc;
+}
+
+/* A loop, with the graphs of its condition and of its body. */
+static int read_loop(struct reader *r, const struct operation *o, struct err *e)
+{
+	struct graph_node *loop = build_node(&r->b, "While", o->in, o->nin, o->out, o->nout);
+
+	if (r->depth == DEEPEST)
+		return err_set(e, "its loops are more than %d deep", DEEPEST);
+	loop->name = rewrite_out(o, 0) < 0 ? "" : r->b.g->value[o->out[0]]->name;
+	loop->attr = arena_array(r->b.a, struct attr, 2);
+	loop->nattr = 2;
+	for (int i = 0; i < 2; i++) {
+		const uint32_t which =
+			flat_uint(&r->f, o->options, i ? LOOP_BODY : LOOP_CONDITION, 0);
+		struct graph *g = arena_new(r->b.a, struct graph);
+
+		graph_init(g, r->b.a);
+		if (read_inner(r, which, g, e))
+			return -1;
+		if (g->inputs.n != o->nin || (i && g->outputs.n != o->nin) || !g->outputs.n)
+			return err_set(e, "a loop does not hand on what it begins with");
+		loop->attr[i] = (struct attr){.name = i ? "body" : "condition", .subgraph = g};
+	}
+	return 0;
+}
+
+/* A variable is a constant, unless the graph changes it. */
+static void read_variable(struct reader *r, const struct operation *o)
+{
+	for (int i = 0; i < o->nout && r->assigns; i++)
+		if (o->out[i] >= 0)
+			r->b.g->value[o->out[i]]->is_input = 1;
+}
+
+static int put_operator(struct reader *r, const struct operation *o, struct err *e)
+{
+	if (!strcmp(o->type, "WHILE") && o->options && o->nin)
+		return read_loop(r, o, e);
+	if (!strcmp(o->type, "READ_VARIABLE"))
+		read_variable(r, o);
+	else if (strcmp(o->type, "VAR_HANDLE") != 0 && strcmp(o->type, "CALL_ONCE") != 0)
+		rewrite_operation(&r->b, o);
+	return 0;
+}
+
+/* The operator's type, NULL: the file has no such one. */
+static const char *type_of(struct reader *r, uint64_t at)
+{
+	const uint32_t code = flat_uint(&r->f, at, OPERATOR_CODE, 0);
+
+	return code < r->codes.n ? r->type[code] : NULL;
+}
+
 static int read_operator(struct reader *r, uint64_t at, struct err *e)
 {
 	struct flat *f = &r->f;
-	uint32_t code = flat_uint(f, at, OPERATOR_CODE, 0);
-	struct operation o = {.flat = f, .options = flat_table(f, at, OPERATOR_OPTIONS)};
+	struct operation o = {
+		.flat = f, .type = type_of(r, at), .options = flat_table(f, at, OPERATOR_OPTIONS)};
 
 	o.in = read_values(r, at, OPERATOR_INPUTS, &o.nin);
 	o.out = read_values(r, at, OPERATOR_OUTPUTS, &o.nout);
@@ -193,26 +267,28 @@ static int read_operator(struct reader *r, uint64_t at, struct err *e)
 	r->links += o.nin + o.nout;
 	if (r->links > MOST_LINKS)
 		return err_set(e, "its operators have more than %d inputs and outputs", MOST_LINKS);
-	if (code >= r->codes.n)
+	if (!o.type)
 		return err_set(e,
 			       "it is no TFLite model, or damaged (an operator of kind %u, of %u)",
-			       code, r->codes.n);
-	o.type = r->type[code];
-	rewrite_operation(&r->b, &o);
-	return flat_check(f, e);
+			       flat_uint(f, at, OPERATOR_CODE, 0), r->codes.n);
+	return put_operator(r, &o, e) ? -1 : flat_check(f, e);
 }
 
+/* The graph's ends. */
 static void mark(struct reader *r, uint64_t at, int field, int is_input)
 {
+	struct graph *g = r->b.g;
 	int n, *v = read_values(r, at, field, &n);
 
 	for (int i = 0; i < n; i++) {
-		struct value *to = v[i] >= 0 ? r->b.g->value[v[i]] : NULL;
+		struct value *to = v[i] >= 0 ? g->value[v[i]] : NULL;
 
 		if (to && is_input && !to->is_const)
 			to->is_input = 1;
 		else if (to && !is_input)
 			to->is_output = 1;
+		if (to && r->depth)
+			graph_add_end(g, is_input ? &g->inputs : &g->outputs, v[i]);
 	}
 }
 
@@ -246,18 +322,34 @@ static void settle(struct reader *r)
 		g->value[i]->producer = -1;
 }
 
-static int read_graph(struct reader *r, uint64_t at, struct err *e)
+static void look_for_assignments(struct reader *r, const struct flat_list *operators)
+{
+	for (uint32_t i = 0; i < operators->n && !r->assigns && !r->f.bad; i++) {
+		const char *type = type_of(r, flat_list_table(&r->f, operators, i));
+
+		r->assigns = type && !strcmp(type, "ASSIGN_VARIABLE");
+	}
+}
+
+static int read_graph(struct reader *r, uint32_t which, struct err *e)
 {
 	struct flat *f = &r->f;
-	struct flat_list tensors = flat_list(f, at, GRAPH_TENSORS, 4);
-	struct flat_list operators = flat_list(f, at, GRAPH_OPERATORS, 4);
+	const uint64_t at = which < r->graphs.n ? flat_list_table(f, &r->graphs, which) : 0;
+	struct flat_list tensors, operators;
 
+	if (!at && !f->bad)
+		return err_set(e, "it is no TFLite model, or damaged (it has no graph %u)", which);
+	tensors = flat_list(f, at, GRAPH_TENSORS, 4);
+	operators = flat_list(f, at, GRAPH_OPERATORS, 4);
 	if (flat_check(f, e))
 		return -1;
-	if (tensors.n > MOST || operators.n > MOST)
+	r->links += tensors.n;
+	if (tensors.n > MOST || operators.n > MOST || r->links > MOST_LINKS)
 		return err_set(e, "its graph has more than %d tensors or operators", MOST);
-	if (!operators.n)
+	if (!operators.n && !r->depth)
 		return err_set(e, "its graph has no operators");
+	r->is_read[which] = 1;
+	look_for_assignments(r, &operators);
 	r->value = arena_array(r->b.a, int, tensors.n);
 	r->declared = arena_array(r->b.a, struct declared *, tensors.n);
 	for (uint32_t i = 0; i < tensors.n; i++, r->ntensor++)
@@ -276,7 +368,6 @@ static int read_model(struct tflite_model *m, const struct kept *k, struct arena
 {
 	struct reader r = {.b = {.a = a, .g = &m->graph}};
 	const unsigned char *head = kept_at(k, 0, 8);
-	struct flat_list graphs;
 
 	if (!head || !tflite_claims(head, 8))
 		return err_set(e, "it is no TFLite model (its head is not that of one)");
@@ -284,15 +375,18 @@ static int read_model(struct tflite_model *m, const struct kept *k, struct arena
 	r.model = flat_root(&r.f, 0);
 	r.codes = flat_list(&r.f, r.model, MODEL_CODES, 4);
 	r.buffers = flat_list(&r.f, r.model, MODEL_BUFFERS, 4);
-	graphs = flat_list(&r.f, r.model, MODEL_GRAPHS, 4);
-	m->graphs = graphs.n;
+	r.graphs = flat_list(&r.f, r.model, MODEL_GRAPHS, 4);
+	m->graphs = r.graphs.n;
 	read_codes(&r);
 	if (flat_check(&r.f, e))
 		return -1;
-	if (!graphs.n)
+	if (!r.graphs.n)
 		return err_set(e, "it is no TFLite model, or damaged (it holds no graph)");
-	if (read_graph(&r, flat_list_table(&r.f, &graphs, 0), e))
+	r.is_read = arena_array(a, unsigned char, r.graphs.n + 1);
+	if (read_graph(&r, 0, e))
 		return -1;
+	for (uint32_t i = 0; i < r.graphs.n; i++)
+		m->read += r.is_read[i];
 	return graph_link(&m->graph, e);
 }
 

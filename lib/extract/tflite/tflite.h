@@ -17,8 +17,8 @@
 enum { TFLITE_OPSET = 13 }; /* of ONNX, whose rules hold for what operators become */
 
 struct tflite_model {
-	struct graph graph; /* the first; it is linked */
-	int64_t graphs;	    /* how many there are in the file */
+	struct graph graph;   /* the first; it is linked */
+	int64_t graphs, read; /* how many there are in the file, and how many were read */
 	struct id hash;
 };
 

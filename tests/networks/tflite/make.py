@@ -17,6 +17,7 @@ import tensorflow as tf
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.dirname(HERE))
 import shapes
+import tf_networks
 
 layers = tf.keras.layers
 
@@ -110,9 +111,10 @@ def operators(data):
         yield text if text.startswith('#') else types(*which) + text
 
 
-def write(name, data):
+def write(name, data, told=None, folded=()):
+    """told: the model that tells the shapes, if it is another one; folded: the lines that the converter left out of it."""
     from tensorflow.lite.python import schema_py_generated as schema
-    shapes.write(f'{HERE}/{name}.shapes', operators(data))
+    shapes.write(f'{HERE}/{name}.shapes', [*operators(told or data), *folded])
     model = schema.Model.GetRootAsModel(data, 0)
     data = bytearray(data)
     for i in range(model.BuffersLength()):
@@ -140,6 +142,10 @@ def main():
     net = tf.keras.applications.MobileNetV2(weights=None)
     net.layers[-1].bias.assign(np.linspace(-1, 1, 1000))  # the converter leaves out one of zeros
     write('mobilenet_v2', convert(net))
+    # Of a loop, the interpreter tells one turn alone; the same network without loops tells them all, but for the products of
+    # the state of zeros that each of the three begins with.
+    write('recurrent', convert(tf_networks.recurrent(batch=1)), convert(tf_networks.recurrent(unroll=True, batch=1)),
+          [shapes.matmul(1, 1, 32, 128), shapes.matmul(1, 1, 32, 128), shapes.matmul(1, 1, 24, 72)])
 
 
 def target(kind):
