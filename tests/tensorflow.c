@@ -417,6 +417,34 @@ static void test_computed(void)
 	       "8x6:6x5", "gathered, joined, with a dimension more");
 }
 
+/* A product of x[...] and its transpose; the lists have so many entries. */
+static void sliced(const char *masks, const char *zeros, const char *ones, const char *want,
+		   const char *what)
+{
+	struct buf b = BUF_INIT;
+
+	buf_fmt(&b,
+		"x Placeholder dtype=t:1 shape=h:8,12\nz Const dtype=t:3 value=%s\n"
+		"o Const dtype=t:3 value=%s\ns StridedSlice x z o o %s\n"
+		"y BatchMatMulV2 s s adj_y=b:1\n",
+		zeros, ones, masks);
+	expect(b.s, want, what);
+	buf_free(&b);
+}
+
+static void test_strided(void)
+{
+	sliced("new_axis_mask=i:2 begin_mask=i:5 end_mask=i:5", "n:0,0,0", "n:1,1,1",
+	       "8x1x12:8x12x1 computed", "x[:, newaxis, :]");
+	sliced("new_axis_mask=i:1", "m:0", "m:1", "8x12:12x8 computed", "x[newaxis]");
+	sliced("new_axis_mask=i:2 ellipsis_mask=i:1", "n:0,0", "n:1,1", "8x12x1:8x1x12 computed",
+	       "x[..., newaxis]");
+	sliced("new_axis_mask=i:2 ellipsis_mask=i:1 shrink_axis_mask=i:4", "n:0,0,0", "n:1,1,1",
+	       "8x1:1x8 computed", "x[..., newaxis, 0]");
+	sliced("new_axis_mask=i:4 shrink_axis_mask=i:1 end_mask=i:2", "n:0,0,0", "n:1,1,1",
+	       "12x1:1x12 computed", "x[0, 0:, newaxis]");
+}
+
 static void test_functions(void)
 {
 	static const char calls[] =
@@ -786,6 +814,7 @@ int main(void)
 	test_fused();
 	test_products();
 	test_computed();
+	test_strided();
 	test_functions();
 	test_loops();
 	test_bomb();

@@ -96,8 +96,8 @@ int compose_slice(struct build *b, int data, int begin, int size, int out)
 /* What the masks make of the three lists. */
 struct strided {
 	int64_t start[GRAPH_MAX_RANK], end[GRAPH_MAX_RANK], step[GRAPH_MAX_RANK];
-	int64_t axis[GRAPH_MAX_RANK], drop[GRAPH_MAX_RANK];
-	int n, ndrop;
+	int64_t axis[GRAPH_MAX_RANK], drop[GRAPH_MAX_RANK], add[GRAPH_MAX_RANK];
+	int n, ndrop, nadd;
 };
 
 static int has(int64_t mask, int64_t i)
@@ -127,13 +127,25 @@ static void add_entry(struct strided *s, const struct compose_masks *m, int64_t 
 		s->end[k] = backward ? -INT64_MAX : INT64_MAX;
 }
 
-/* -1: the lists are not known, or ask for what ONNX does not have. */
-static int read_strided(struct build *b, int data, const int list[3], const struct compose_masks *m,
+/* Of the entries from i on: how many are about dimensions of the input, and how many dimensions of
+ * the output they leave. */
+static void count_entries(const struct compose_masks *m, int64_t i, int64_t count, int *in,
+			  int *out)
+{
+	*in = *out = 0;
+	for (; i < count; i++) {
+		*in += !has(m->new_axis, i);
+		*out += has(m->new_axis, i) || !has(m->shrink, i);
+	}
+}
+
+/* -1: the lists are not known. Behind an ellipsis, dimensions count from the last one. */
+static int read_strided(struct build *b, const int list[3], const struct compose_masks *m,
 			struct strided *s)
 {
 	const union scalar *v[3];
 	int64_t count = 0, n;
-	int rank = build_shape(b, data)->rank, axis = 0;
+	int axis = 0, place = 0, later;
 
 	*s = (struct strided){.n = 0};
 	for (int i = 0; i < 3; i++) {
@@ -142,19 +154,19 @@ static int read_strided(struct build *b, int data, const int list[3], const stru
 			return -1;
 		count = n;
 	}
-	if (m->new_axis)
-		return -1;
-	for (int64_t i = 0; i < count; i++, axis++) {
+	for (int64_t i = 0; i < count; i++) {
 		const int64_t entry[] = {v[0][i].i, v[1][i].i, v[2][i].i};
 
-		if (!has(m->ellipsis, i)) {
-			add_entry(s, m, i, axis, entry);
-			continue;
+		if (has(m->ellipsis, i)) {
+			count_entries(m, i + 1, count, &axis, &later);
+			axis = -axis;
+			place = -later;
+		} else if (has(m->new_axis, i)) {
+			s->add[s->nadd++] = place++;
+		} else {
+			add_entry(s, m, i, axis++, entry);
+			place += !has(m->shrink, i);
 		}
-		if (rank >= 0)
-			axis = rank - (int)count + (int)i;
-		else if (i + 1 < count)
-			return -1;
 	}
 	return 0;
 }
@@ -164,19 +176,23 @@ int compose_strided_slice(struct build *b, int data, const int list[3], int out,
 {
 	struct graph_node *n;
 	struct strided s;
-	int to = out;
+	int at = data, to;
 
-	if (out < 0 || data < 0 || read_strided(b, data, list, m, &s))
+	if (out < 0 || data < 0 || read_strided(b, list, m, &s))
 		return -1;
-	if (s.ndrop)
-		to = build_part(b, out, "slice");
-	n = build_node(b, "Slice", &data, 1, &to, 1);
+	to = s.ndrop || s.nadd ? build_part(b, out, "slice") : out;
+	n = build_node(b, "Slice", &at, 1, &to, 1);
 	build_ints(b, n, "starts", s.start, s.n);
 	build_ints(b, n, "ends", s.end, s.n);
 	build_ints(b, n, "axes", s.axis, s.n);
 	build_ints(b, n, "steps", s.step, s.n);
-	if (s.ndrop)
-		build_ints(b, build_node(b, "Squeeze", &to, 1, &out, 1), "axes", s.drop, s.ndrop);
+	if (s.ndrop) {
+		at = to;
+		to = s.nadd ? build_part(b, out, "squeezed") : out;
+		build_ints(b, build_node(b, "Squeeze", &at, 1, &to, 1), "axes", s.drop, s.ndrop);
+	}
+	if (s.nadd)
+		build_ints(b, build_node(b, "Unsqueeze", &to, 1, &out, 1), "axes", s.add, s.nadd);
 	return 0;
 }
 
