@@ -256,9 +256,48 @@ static void test_default(void)
 		"unless all are asked for, there are products alone");
 }
 
+/* The products in convolutions that are not plain ones. */
+static void test_parts(void)
+{
+	struct buf g = image();
+
+	weights(&g, "t", "8,3,2,2");
+	node(&g, "ConvTranspose x t -> a", "strides=2,2");
+	node(&g, "Relu a -> y", "");
+	output(&g, "y");
+	expect(&g, 13, "196x8:8x12", "a transposed convolution, which nothing is fused to");
+
+	g = image();
+	weights(&g, "t", "8,3,2,2");
+	node(&g, "ConvTranspose x t -> y", "strides=2,2 group=2");
+	output(&g, "y");
+	expect(&g, 13, "2x196x4:2x4x12", "in groups");
+
+	g = image();
+	input(&g, "t", "8,3,2,2");
+	node(&g, "ConvTranspose x t -> y", "strides=2,2");
+	output(&g, "y");
+	expect(&g, 13, "196x8:8x12 computed", "by weights that come in");
+
+	g = image();
+	weights(&g, "t", "4,8,3,3");
+	input(&g, "o", "1,18,7,7");
+	node(&g, "DeformConv x t o -> y", "strides=2,2 pads=1,1,1,1");
+	output(&g, "y");
+	expect(&g, 19, "49x72:72x4", "a deformable convolution");
+
+	g = image();
+	weights(&g, "t", "4,4,3,3");
+	input(&g, "o", "1,18,7,7");
+	node(&g, "DeformConv x t o -> y", "strides=2,2 pads=1,1,1,1 group=2");
+	output(&g, "y");
+	expect(&g, 19, "2x49x36:2x36x2", "in groups, too");
+}
+
 int main(void)
 {
 	begin();
+	test_parts();
 	want_all = 1;
 	test_rows();
 	test_written();

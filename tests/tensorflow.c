@@ -331,7 +331,7 @@ static void test_convolutions(void)
 	       "w Const dtype=t:1 value=w:2,2,8,4\n" V
 	       "u Conv2DBackpropInput s w x strides=l:1,2,2,1 padding=s:SAME\ny Conv2D u v " SAME
 	       "\n",
-	       CONV, "behind a transposed convolution");
+	       "49x4:4x32; " CONV, "a transposed convolution, and behind one");
 	expect(X W "p Const dtype=t:3 value=p:0,0,1,1,1,1,0,0\nq Pad x p\n"
 		   "y Conv2D q w strides=l:1,1,1,1 padding=s:VALID\n",
 	       CONV, "a padding of zeros before it is the convolution's own");

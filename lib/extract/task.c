@@ -19,11 +19,6 @@ int64_t task_plus(int64_t a, int64_t b)
 	return a < 0 || b < 0 || __builtin_add_overflow(a, b, &r) ? -1 : r;
 }
 
-static int64_t count_or_unknown(const struct shape *s)
-{
-	return shape_known(s) ? shape_count(s) : -1;
-}
-
 const char *task_unknown_shape(struct arena *a, const struct value *const *v, int n)
 {
 	for (int i = 0; i < n; i++)
@@ -166,9 +161,7 @@ static void make_conv(const struct graph *g, const struct graph_node *n, enum la
 	t->w = (struct workload){.op = is_3d ? &op_conv3d : &op_conv2d,
 				 .layout = conv_layout(layout, is_3d),
 				 .rhs_const = 1};
-	if (node_is(n, "DeformConv"))
-		t->why = "not an operator here";
-	else if (data->shape.rank > 5)
+	if (data->shape.rank > 5)
 		t->why = arena_printf(a, "%d-D", data->shape.rank - 2);
 	else if (!(t->why = task_types(g, n, data, weights, a, &t->w.dtype)) && !weights->is_const)
 		t->why = "computed weights";
@@ -309,14 +302,38 @@ static void make_einsum(const struct graph *g, const struct graph_node *n, struc
 	t->why = task_types(g, n, p, q, a, &t->w.dtype);
 }
 
-static void make_transposed(const struct graph *g, const struct graph_node *n, struct task *t)
+/* Transposed and deformable convolutions as the product in them: each position, of the input or of
+ * the output, by the weights of its group. What gathers its rows, or adds them up where windows
+ * overlap, is not part of it. positions: the value that has a row for each. */
+static void make_product(const struct graph *g, const struct graph_node *n, struct arena *a,
+			 const struct value *positions, struct task *t)
 {
-	const struct value *x = node_in(g, n, 0), *w = node_in(g, n, 1);
-	struct shape f = node_filter(n, &w->shape);
+	const struct value *x = node_in(g, n, 0), *w = node_in(g, n, 1), *out = node_out(g, n, 0);
+	const struct value *const all[] = {x, w, out};
+	const struct shape f = node_filter(n, &w->shape);
+	const int64_t groups = node_groups(g, n, 1);
+	int64_t channels, rows, filter;
 
-	t->why = "not an operator here";
-	if (shape_known(&x->shape) && shape_known(&f) && f.dim[0])
-		t->macs = task_times(count_or_unknown(&x->shape), shape_count(&f) / f.dim[0]);
+	if (!out || !positions || !shape_known(&x->shape) || !shape_known(&f) ||
+	    !shape_known(&positions->shape)) {
+		t->why = task_unknown_shape(a, all, 3);
+		return;
+	}
+	channels = positions->shape.rank < 3
+			   ? 0
+			   : positions->shape.dim[node_channel(n, positions->shape.rank)];
+	if (!channels || !f.dim[0] || groups < 1 || f.dim[0] % groups) {
+		t->why = "a window that makes no sense";
+		return;
+	}
+	rows = shape_count(&positions->shape) / channels;
+	filter = shape_count(&f) / f.dim[0];
+	if (positions == x)
+		task_set_matmul(t, groups, rows, f.dim[0] / groups, filter, w->is_const);
+	else
+		task_set_matmul(t, groups, rows, filter, f.dim[0] / groups, w->is_const);
+	t->why = task_types(g, n, x, w, a, &t->w.dtype);
+	t->part = 1;
 }
 
 /* Recurrent networks and filters of other formats, by their matrices of weights. */
@@ -381,17 +398,18 @@ int task_make(const struct graph *g, int node, enum layout layout, struct arena 
 		return 0;
 	if (lacks_operand(g, n))
 		t->why = "without an operand";
-	else if (node_is(n, "Conv") || node_is(n, "ConvInteger") || node_is(n, "DeformConv") ||
-		 node_is(n, "QLinearConv"))
+	else if (node_is(n, "Conv") || node_is(n, "ConvInteger") || node_is(n, "QLinearConv"))
 		make_conv(g, n, layout, a, t);
+	else if (node_is(n, "ConvTranspose"))
+		make_product(g, n, a, node_in(g, n, 0), t);
+	else if (node_is(n, "DeformConv"))
+		make_product(g, n, a, node_out(g, n, 0), t);
 	else if (node_is(n, "Gemm"))
 		make_gemm(g, n, a, t);
 	else if (node_is(n, "MatMul") || node_is(n, "MatMulInteger") || node_is(n, "QLinearMatMul"))
 		make_matmul(g, n, a, t);
 	else if (node_is(n, "Einsum"))
 		make_einsum(g, n, a, t);
-	else if (node_is(n, "ConvTranspose"))
-		make_transposed(g, n, t);
 	else if (node_is(n, "LSTM") || node_is(n, "GRU") || node_is(n, "RNN"))
 		return task_rnn(g, n, a, t);
 	else

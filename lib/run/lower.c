@@ -199,7 +199,7 @@ static int find_tasks(struct lowering *l, struct err *e)
 		const struct graph_node *n = &g->node[t->node];
 		int last;
 
-		if (is_done(l, n) || (t->why && find_row(n)))
+		if (is_done(l, n) || ((t->why || t->part) && find_row(n)))
 			continue;
 		if (t->why || t->part)
 			return lower_bad(l, n, e, "is not computed here: %s",

@@ -23,6 +23,23 @@ def matmul(batch, m, k, n):
     return f'matmul {m}x{k}:{k}x{n}' if batch == 1 else f'matmul {batch}x{m}x{k}:{batch}x{k}x{n}'
 
 
+def prod(sizes):
+    n = 1
+    for s in sizes:
+        n *= int(s)
+    return n
+
+
+def transposed(mb, groups, ic, image, oc, kernel):
+    """The product in a transposed convolution: each position of the data by the weights of its group."""
+    return matmul(groups, mb * prod(image), ic // groups, oc // groups * prod(kernel))
+
+
+def deformable(mb, groups, ic, oc, out, kernel):
+    """The product in a deformable convolution: each position of the output by the weights of its group."""
+    return matmul(groups, mb * prod(out), ic // groups * prod(kernel), oc // groups)
+
+
 def write(path, lines, options=''):
     with open(path, 'w') as out:
         if options:

@@ -174,7 +174,7 @@ def line(op, data, got, out):
         return shapes.matmul(int(np.prod(got[0][:-2])), m, k, out[-1])
     if op.type == 'Einsum':
         return einsum(op.get_attr('equation').decode(), got[0], got[1])
-    return f'# transposed {shapes.by(got[2])} {shapes.by(got[1])} {shapes.by(out)}'
+    return shapes.transposed(got[2][0], 1, got[2][-1], got[2][1:-1], out[-1], got[1][:-2])
 
 
 def einsum(equation, a, b):

@@ -36,9 +36,10 @@ class Recorder(TorchDispatchMode):
         return out
 
     def convolution(self, x, w, out, transposed, groups):
-        line = shapes.conv(x.shape[0], groups, x.shape[1], x.shape[2:], out.shape[1], out.shape[2:], w.shape[2:])
         if transposed:
-            line = '# transposed ' + line
+            line = shapes.transposed(x.shape[0], groups, x.shape[1], x.shape[2:], out.shape[1], w.shape[2:])
+        else:
+            line = shapes.conv(x.shape[0], groups, x.shape[1], x.shape[2:], out.shape[1], out.shape[2:], w.shape[2:])
         self.lines.append(line)
 
     def product(self, a, b):

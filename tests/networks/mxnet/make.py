@@ -198,9 +198,9 @@ def line(node, shape, out):
     if op == 'Convolution':
         return image(node, shape[0], shape[1], out)
     if op == 'Deconvolution':
-        return f'# transposed {shapes.by(shape[0])} {shapes.by(shape[1])} {shapes.by(out)}'
+        return shapes.transposed(shape[0][0], out[1] // shape[1][1], shape[0][1], shape[0][2:], out[1], shape[1][2:])
     if 'DeformableConvolution' in op:
-        return f'# deformable {shapes.by(shape[0])} {shapes.by(out)}'
+        return shapes.deformable(shape[0][0], int(a.get('num_group', 1)), shape[0][1], out[1], out[2:], numbers(a['kernel']))
     if op == 'FullyConnected':
         rows = 1
         for s in out[:-1]:

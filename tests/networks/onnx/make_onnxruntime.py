@@ -237,6 +237,8 @@ def lines_of(node, shape):
     if kind in ('Conv', 'FusedConv', 'ConvInteger', 'QLinearConv'):
         data, w = s[0], s[3 if kind == 'QLinearConv' else 1]
         yield shapes.conv(data[0], attribute.get('group', 1), data[1], data[2:], w[0], out[2:], w[2:])
+    elif kind == 'ConvTranspose':
+        yield shapes.transposed(s[0][0], attribute.get('group', 1), s[0][1], s[0][2:], out[1], s[1][2:])
     elif kind in ('MatMul', 'MatMulInteger', 'FusedMatMul', 'MatMulIntegerToFloat', 'DynamicQuantizeMatMul'):
         a, b = (rows_behind(s[i], attribute.get(f'transBatch{c}')) for i, c in enumerate('AB'))
         yield matmul(turned(a, attribute.get('transA')), turned(b, attribute.get('transB')), out)

@@ -33,8 +33,9 @@ def convolution(op):
     kind = op.get_type_name()
     x, w, out = sizes(op.input(0)), sizes(op.input(1)), sizes(op.output(0))
     groups = w.pop(0) if kind.startswith('Group') else 1
-    line = shapes.conv(x[0], groups, x[1], x[2:], out[1], out[2:], w[2:])
-    return '# transposed ' + line if 'Backprop' in kind else line
+    if 'Backprop' in kind:
+        return shapes.transposed(x[0], groups, x[1], x[2:], out[1], w[2:])
+    return shapes.conv(x[0], groups, x[1], x[2:], out[1], out[2:], w[2:])
 
 
 def product(op):

@@ -92,7 +92,7 @@ def line(op, data, weights, out):
     if op == 'BATCH_MATMUL':
         batch = np.prod(out[:-2])
         return shapes.matmul(batch, out[-2], np.prod(data) // batch // out[-2], out[-1])
-    return f'# {op} {shapes.by(data)} {shapes.by(weights)} {shapes.by(out)}'
+    return shapes.transposed(data[0], 1, data[3], data[1:3], out[3], weights[1:3])
 
 
 def operators(data):
@@ -107,8 +107,7 @@ def operators(data):
         if op['op_name'] == 'TRANSPOSE_CONV':
             inputs = [inputs[2], inputs[1]]
         which = [tensor[i] for i in (inputs[0], inputs[1], op['outputs'][0])]
-        text = line(op['op_name'], *(t['shape'] for t in which))
-        yield text if text.startswith('#') else types(*which) + text
+        yield types(*which) + line(op['op_name'], *(t['shape'] for t in which))
 
 
 def write(name, data, told=None, folded=()):
