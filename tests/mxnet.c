@@ -144,7 +144,8 @@ static void test_windows(void)
 	       "196x8:8x36; mb1_ic4ih28_oc1oh28_kh1", "a transposed convolution");
 	expect(X W "d Deconvolution x w kernel=(4,4) stride=(2,2) target_shape=(27,27) "
 		   "num_filter=4\n" SHOW("d"),
-	       "196x8:8x64; mb1_ic4ih27_oc1oh27_kh1", "a transposed convolution to a size that is told");
+	       "196x8:8x64; mb1_ic4ih27_oc1oh27_kh1",
+	       "a transposed convolution to a size that is told");
 	expect(X "p pad x mode=constant pad_width=(0,0,0,0,1,1,2,2)\n" SHOW("p"),
 	       "mb1_ic8ih14iw14_oc1oh16ow18_kh1kw1ph1pw2", "padding, in pairs");
 	expect(X "u UpSampling x scale=2 sample_type=nearest\n" SHOW("u"),

@@ -6,11 +6,11 @@
  * reductions, recurrent networks), infer_einsum.c, infer_move.c and infer_pick.c
  * (what only moves elements, or picks some), infer_rearrange.c (the same, in ways that ONNX does
  * not have), infer_make.c (constants and sizes), infer_like.c (what keeps or broadcasts shapes),
- * infer_sequence.c (lists of tensors), infer_body.c (graphs inside), infer_signal.c (what is rare)
- * and fold.c and fold_move.c (arithmetic on elements). A function sets what it can and leaves the
- * rest unknown; -1 is for a graph that contradicts itself. An operator without a row leaves its
- * outputs unknown, unless the file declares them, and everything that depends on them carries its
- * type as blame.
+ * infer_sequence.c (lists of tensors), infer_body.c, infer_loop.c and infer_scan.c (graphs inside),
+ * infer_signal.c (what is rare), fold.c and fold_move.c (arithmetic on elements). A function sets
+ * what it can and leaves the rest unknown; -1 is for a graph that contradicts itself. An operator
+ * without a row leaves its outputs unknown, unless the file declares them, and everything that
+ * depends on them carries its type as blame.
  *
  * Inputs: --shape wins; then a fixed dimension of the file; then the size of its symbol, which
  * --dim gives, or --shape of another input. A symbol that is named like a batch, or else an open

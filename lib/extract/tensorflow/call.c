@@ -1,5 +1,5 @@
 /* Nodes that call functions: calls and branches, whose nodes are put in the place of the call, and
- * loops, whose functions are graphs inside of a node (infer_body.c).
+ * loops, whose functions are graphs inside of a node (infer_loop.c).
  */
 #include <string.h>
 
