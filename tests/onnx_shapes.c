@@ -241,6 +241,23 @@ static void test_shapes(void)
 	   "and reported");
 
 	memset(&g, 0, sizeof g);
+	input(&g, "x", "batch_size,N,8");
+	weights(&g, "w", "8,9");
+	node(&g, "MatMul x w -> y", "");
+	output(&g, "y");
+	expect(&g, 13, "", "an N beside a batch is none");
+	ok(was_said("sizes not known: N (--dim") &&
+		   was_said("taken for a batch of 1: batch_size (--batch"),
+	   "but a size that is asked for");
+
+	memset(&g, 0, sizeof g);
+	input(&g, "x", "7,N,8");
+	weights(&g, "w", "8,9");
+	node(&g, "MatMul x w -> y", "");
+	output(&g, "y");
+	expect(&g, 13, "7x8:8x9", "alone it is the batch, wherever it stands");
+
+	memset(&g, 0, sizeof g);
 	input(&g, "x", "4,8");
 	weights(&g, "w", "8,9");
 	node(&g, "Strange x -> a", "");

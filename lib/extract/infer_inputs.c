@@ -94,6 +94,19 @@ static int64_t open_batch(struct infer *x, const struct value *v, int i)
 	return batch ? batch : 1;
 }
 
+/* Is the dimension named like a batch? An N is not, where another dimension is named so in full. */
+static int is_batch(const struct value *v, int i)
+{
+	const char *symbol = symbol_of(v, i);
+
+	if (!symbol_is_batch(symbol))
+		return 0;
+	for (int k = 0; k < v->declared->shape.rank && !symbol[1]; k++)
+		if (symbol_is_batch(symbol_of(v, k)) && symbol_of(v, k)[1])
+			return 0;
+	return 1;
+}
+
 /* Symbols that are named like a batch are the batch wherever they stand. */
 static void bind_batches(struct infer *x)
 {
@@ -103,8 +116,7 @@ static void bind_batches(struct infer *x)
 		for (int k = 0; v->is_input && k < v->declared->shape.rank; k++) {
 			const char *symbol = symbol_of(v, k);
 
-			if (symbol_is_batch(symbol) &&
-			    !map_get(&x->symbols, symbol, strlen(symbol)))
+			if (is_batch(v, k) && !map_get(&x->symbols, symbol, strlen(symbol)))
 				bind(x, symbol, open_batch(x, v, k));
 		}
 	}
@@ -114,7 +126,7 @@ static void bind_batches(struct infer *x)
 static int names_batch(const struct value *v)
 {
 	for (int i = 1; i < v->declared->shape.rank; i++)
-		if (symbol_is_batch(symbol_of(v, i)))
+		if (is_batch(v, i))
 			return 1;
 	return 0;
 }
