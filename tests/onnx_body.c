@@ -89,6 +89,8 @@ static struct buf looping(const char *turns, const char *go)
 	weights(&g, "v", "8,5");
 	ints(&g, "three", "3");
 	ints(&g, "none", "0");
+	ints(&g, "two", "2");
+	ints(&g, "many", "9223372036854775807");
 	node(&g, "Cast three -> true", "to=9");
 	node_around(&g, turns, "", "body", &body, NULL, NULL);
 	node(&g, "MatMul last v -> y", "");
@@ -120,6 +122,11 @@ static void test_loop(void)
 	loop("Loop three true x -> last all", "Less i three -> c2", "2x8:8x5; 6x8:8x5; 2x8:8x8 x3",
 	     NULL);
 	loop("Loop three true x -> last all", "Less i none -> c2", "2x8:8x5 x2; 2x8:8x8", NULL);
+	loop("Loop many true x -> last all", "Less i two -> c2", "2x8:8x5; 6x8:8x5; 2x8:8x8 x3",
+	     NULL);
+	loop("Loop _ true x -> last all", "Less i two -> c2", "2x8:8x5; 6x8:8x5; 2x8:8x8 x3", NULL);
+	loop("Loop many true x -> last all", "Identity c -> c2", "2x8:8x5; 2x8:8x8",
+	     "counted as one turn: last");
 }
 
 /* The same in one model as a Loop, which a recurrent network follows. */

@@ -37,12 +37,14 @@ static void hand_on(struct graph *sub, int first_in, int first_out, int states, 
 			body_copy(body_end(sub, &sub->inputs, first_in + i), &old[i]);
 }
 
-/* Turn after turn, as far as the condition stays known; is_counted: there is none. The number of
- * turns, or -1. */
+/* Turn after turn, as far as the condition stays known; is_counted: there is none. most: -1: the
+ * condition alone ends the loop. The number of turns, or -1. */
 static int64_t follow(struct infer *x, struct graph *sub, int states, int64_t most, int is_counted,
 		      struct value *old, struct err *e, int *r)
 {
-	for (int64_t turn = 0; turn < most; turn++) {
+	const int64_t last = most < 0 ? NODES_FOLLOWED / (sub->nnode + 1) : most;
+
+	for (int64_t turn = 0; turn < last && (most >= 0 || x->walked < WALK_MOST / 2); turn++) {
 		set_turn(x, body_end(sub, &sub->inputs, 0), turn);
 		if (turn)
 			hand_on(sub, 2, 1, states, old);
@@ -114,8 +116,9 @@ int infer_loop(struct infer *x, const struct graph_node *n, struct err *e)
 			body_begin(body_end(sub, &sub->inputs, 2 + i), node_in(x->g, n, 2 + i), 1);
 	if (body_end(sub, &sub->inputs, 1))
 		body_begin(body_end(sub, &sub->inputs, 1), go, 1);
-	if (limit >= 0 && limit <= TURNS_FOLLOWED && limit * sub->nnode <= NODES_FOLLOWED &&
-	    goes == 1) {
+	if (goes == 1 &&
+	    (limit < 0 ? !is_counted
+		       : limit <= TURNS_FOLLOWED && limit * sub->nnode <= NODES_FOLLOWED)) {
 		old = xcalloc((size_t)states + 1, sizeof *old);
 		turns = follow(x, sub, states, limit, is_counted, old, e, &r);
 		free(old);
