@@ -18,6 +18,7 @@ static const struct row rows[] = {
 	{"CONV_3D", rewrite_conv, "Conv", 5},
 	{"TRANSPOSE_CONV", rewrite_conv_transpose, "ConvTranspose", 4},
 	{"CONV_3D_TRANSPOSE", rewrite_conv_transpose, "ConvTranspose", 5},
+	{"Convolution2DTransposeBias", rewrite_custom_transpose, "ConvTranspose", 0},
 	{"AVERAGE_POOL_2D", rewrite_pool, "AveragePool", 6},
 	{"MAX_POOL_2D", rewrite_pool, "MaxPool", 6},
 	{"L2_POOL_2D", rewrite_pool, "LpPool", 6},

@@ -30,8 +30,8 @@ typedef void rewrite_fn(struct build *b, const struct operation *o, const char *
 struct graph_node *rewrite_own(struct build *b, const struct operation *o);
 
 /* rewrite_window.c: convolutions, pools, and what pads and resizes images */
-rewrite_fn rewrite_conv, rewrite_conv_transpose, rewrite_pool, rewrite_pad, rewrite_resize,
-	rewrite_blocks;
+rewrite_fn rewrite_conv, rewrite_conv_transpose, rewrite_custom_transpose, rewrite_pool,
+	rewrite_pad, rewrite_resize, rewrite_blocks;
 /* rewrite_matrix.c: products, reductions, recurrent networks */
 rewrite_fn rewrite_fully_connected, rewrite_batch_matmul, rewrite_reduce, rewrite_arg,
 	rewrite_recurrent, rewrite_weighing;

@@ -89,6 +89,30 @@ void rewrite_conv_transpose(struct build *b, const struct operation *o, const ch
 	n->filter = is_3d ? "dhwoi" : "ohwi";
 }
 
+/* MediaPipe's own: data, filter, bias. Its options are none of the schema's, so the stride is what
+ * the sizes make of it. */
+void rewrite_custom_transpose(struct build *b, const struct operation *o, const char *onnx)
+{
+	const struct shape *x = build_shape(b, rewrite_in(o, 0));
+	const struct shape *y = build_shape(b, rewrite_out(o, 0));
+	int64_t stride[2];
+	struct graph_node *n;
+
+	for (int i = 0; i < 2; i++)
+		stride[i] = x->rank == 4 && y->rank == 4 && x->dim[i + 1] > 0
+				    ? y->dim[i + 1] / x->dim[i + 1]
+				    : 0;
+	if (stride[0] < 1 || stride[1] < 1 || o->nin < 2) {
+		rewrite_own(b, o);
+		return;
+	}
+	n = build_node(b, onnx, o->in, o->nin < 3 ? o->nin : 3, o->out, 1);
+	build_str(b, n, "auto_pad", "SAME_UPPER");
+	build_ints(b, n, "strides", stride, 2);
+	n->channels_last = 1;
+	n->filter = "ohwi";
+}
+
 void rewrite_pool(struct build *b, const struct operation *o, const char *onnx)
 {
 	static const int stride[] = {CONV_STRIDE_H, CONV_STRIDE_W};
