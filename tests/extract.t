@@ -160,5 +160,9 @@ awk 'BEGIN { print "op,prob,count"; for (i = 1; i <= 10; i++) print "matmul,2x8:
 )
 [ $? -eq 0 ] && grep -q 'beyond what a list may hold' "$tmp/err" && [ "$(wc -l <"$tmp/out")" -lt 10 ] && "$bin/tl-check" -q "$tmp/out"
 ok $? 'a list of a million instances'
+(cd "$tmp" && sed 's/matmul,2/matmul,3/' many.csv >more.csv && tar -cf many.tar many.csv more.csv)
+"$bin/tl-extract" "$tmp/many.tar" >"$tmp/out" 2>"$tmp/err"
+[ $? -eq 0 ] && [ "$(grep -c 'beyond what a list may hold' "$tmp/err")" -eq 2 ] && grep -q 'more: 0 instances' "$tmp/err"
+ok $? 'the bound holds for all lists together'
 
 echo "1..$n"

@@ -16,6 +16,8 @@ for f in tests/fuzz/found/*/*; do
 	format=$(basename "$(dirname "$f")")
 	case $format in
 	archive) set -- "$f" ;;
+	hdf5) set -- -f keras "$f" ;;
+	index) continue ;; # of a checkpoint, which stands beside a model: it is one of the seeds
 	where | vary | shape | dim) set -- "--$format=$(cat "$f")" share/models/squeezenet1_1.zip ;;
 	*) set -- -f "$format" "$f" ;;
 	esac

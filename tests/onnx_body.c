@@ -188,6 +188,14 @@ static void recurrent(const char *type, int gates, int directions, const char *a
 
 static void test_recurrent(void)
 {
+	struct buf g = BUF_INIT;
+
+	input(&g, "x", "7,3,6");
+	weights(&g, "w", "1,32,6");
+	weights(&g, "r", "1,32,8");
+	node(&g, "LSTM x w r -> _ y", "hidden_size=8");
+	output(&g, "y");
+	expect(&g, 14, "21x6:6x32; 3x8:8x32 x7", "an LSTM that makes its last state alone");
 	recurrent("LSTM", 4, 1, "hidden_size=8", "21x6:6x32; 3x8:8x32 x7");
 	ok(was_said("100.0 %"), "with all of its multiply-adds");
 	recurrent("GRU", 3, 2, "hidden_size=8 direction=bidirectional",

@@ -186,7 +186,8 @@ static void erf_gelu(double divisor, const char *first, const char *other, const
 	expect(&g, 13, want, what);
 }
 
-/* GELU by 1 - erf(-x), times x / 2; one: what Erf is taken from; output: what else is one. */
+/* GELU by 1 - erf(-x), times x / 2; one: what Erf is taken from; other: a value in between
+ * that is an output of the model, too (NULL: none). */
 static void erfc_gelu(float one, const char *other, const char *want)
 {
 	struct buf g = image();
@@ -232,6 +233,30 @@ static void reshaped(const char *to, const char *bias, const char *want)
 
 static void test_reshaped(void)
 {
+	struct buf g = BUF_INIT;
+
+	input(&g, "x", "12,8");
+	weights(&g, "w", "8,6");
+	weights(&g, "k", "6");
+	ints(&g, "to", "3,4,6");
+	node(&g, "MatMul x w -> a", "");
+	node(&g, "Relu a -> r", "");
+	node(&g, "Reshape r to -> b", "");
+	node(&g, "Add b k -> y", "");
+	output(&g, "y");
+	expect(&g, 13, "12x8:8x6 relu", "no bias behind a relu and a Reshape");
+	ok(was_said("not extracted: Reshape 1, Add 1"), "and the Reshape is not taken");
+
+	g = (struct buf)BUF_INIT;
+	input(&g, "x", "8");
+	input(&g, "w", "8");
+	weights(&g, "k", "1");
+	ints(&g, "to", "1");
+	node(&g, "MatMul x w -> a", "");
+	node(&g, "Reshape a to -> b", "");
+	node(&g, "Add b k -> y", "");
+	output(&g, "y");
+	expect(&g, 13, "1x8:8x1 computed", "a product of two vectors");
 	reshaped("3,4,6", "6", "12x8:8x6 bias,relu");
 	reshaped("3,4,6", "1,1,6", "12x8:8x6 bias,relu");
 	reshaped("3,4,2,3", "2,3", "12x8:8x6 bias,relu");

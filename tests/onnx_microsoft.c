@@ -102,6 +102,9 @@ static void test_fused(void)
 	one(MS "DynamicQuantizeLSTM steps inq stateq _ _ _ _ _ s zero s zero -> y",
 	    "hidden_size=5 direction=bidirectional",
 	    "21x8:8x20 (u8:s8:f32) x2; 3x5:5x20 (u8:s8:f32) x14", NULL);
+	one(MS "DynamicQuantizeLSTM steps inq stateq _ _ _ _ _ s zero s zero -> _ y",
+	    "hidden_size=5 direction=bidirectional",
+	    "21x8:8x20 (u8:s8:f32) x2; 3x5:5x20 (u8:s8:f32) x14", NULL);
 	one(MS "QLinearConv lastq s zero wq s zero s zero -> y", "channels_last=1",
 	    "mb1_ic8ih14_oc8oh12_kh3 (u8:s8:u8)", NULL);
 }

@@ -369,6 +369,7 @@ void collect_finish(struct extract *x, struct collected *c, const struct member 
 		}
 		work_drop_sources(k); /* there may be many */
 	}
+	x->found.source_bytes = c->list.source_bytes;
 	buf_free(&source);
 	buf_free(&c->all);
 	worklist_free(&c->list);

@@ -215,8 +215,9 @@ int shape_known(const struct shape *s);	    /* rank and all dimensions */
 int64_t shape_count(const struct shape *s); /* elements; the shape must be known */
 int shape_equal(const struct shape *a, const struct shape *b); /* known and equal */
 void shape_print(const struct shape *s, struct buf *out);      /* "1x3x?x224" */
-/* Is v a constant that, broadcast onto shape s, has an element of its own for each of so many
- * dimensions from dim on, and along no other, or is one element? */
+/* Is v a constant that, broadcast onto shape s, differs along these dimensions only: `dims` of
+ * them, from dim on? Where they are several, it must differ along all of them, or be one element.
+ */
 int value_is_along(const struct value *v, const struct shape *s, int dim, int dims);
 const char *elem_name(int elem);
 int elem_is_int(int elem);	  /* integers and booleans */

@@ -40,6 +40,7 @@ static const struct row rows[] = {
 	{"DepthToSpace", infer_depth_to_space, MOVES},
 	{"SpaceToDepth", infer_space_to_depth, MOVES},
 	/* Not of ONNX: */
+	{"FloorDiv", infer_nary, SAME}, /* rounds down; Div of integers rounds to 0 */
 	{"SpaceToBatch", infer_space_to_batch, MOVES},
 	{"BatchToSpace", infer_space_to_batch, MOVES},
 	{"BlockChannels", infer_block_channels, MOVES},
@@ -114,7 +115,6 @@ static const struct row rows[] = {
 	{"Sub", infer_nary, SAME},
 	{"Mul", infer_nary, SAME},
 	{"Div", infer_nary, SAME},
-	{"FloorDiv", infer_nary, SAME}, /* TensorFlow's: Div cuts integers off */
 	{"Pow", infer_nary, SAME},
 	{"Mod", infer_nary, SAME},
 	{"Max", infer_nary, SAME},
@@ -347,7 +347,8 @@ void infer_count(struct map *m, struct arena *a, const char *key)
 /* Does it make other elements each time? */
 static int is_random(const struct graph_node *n)
 {
-	static const char *const parts[] = {"andom", "rand", "ernoulli", "ultinomial"};
+	static const char *const parts[] = {"andom",	  "rand",	    "ernoulli",
+					    "ultinomial", "runcatedNormal", "oisson"};
 
 	for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
 		if (strstr(n->type, parts[i]))
@@ -355,8 +356,8 @@ static int is_random(const struct graph_node *n)
 	return 0;
 }
 
-/* Constant if all it reads is, of an unknown operator, too; and what it reads of unknown shape is
- * to blame for its own. */
+/* What a node makes is constant if all that it reads is constant, also where no rule knows the
+ * node. What it reads of unknown shape is to blame for its own. */
 static void set_origin(struct infer *x, const struct graph_node *n, const struct row *row)
 {
 	int all_const = !is_random(n) && (n->ndeps || (row && row->fn == infer_constant));

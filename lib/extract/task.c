@@ -271,7 +271,7 @@ static void make_einsum(const struct graph *g, const struct graph_node *n, struc
 	struct einsum s;
 	int side = IN_LEFT, left = IN_LEFT, right = IN_RIGHT;
 
-	if (einsum_resolve(g, n, &s)) {
+	if (!node_out(g, n, 0) || einsum_resolve(g, n, &s)) {
 		t->why = task_unknown_shape(a, (const struct value *const[]){p, q}, 2);
 		return;
 	}

@@ -24,7 +24,8 @@ enum taken_as {
 
 struct task {
 	int node;
-	int part;      /* 0: the node; else it is this product in the node, which does more */
+	int part; /* 0: the task is the node. Else it is this one of the products in the node, which
+		   * computes more than them. */
 	int64_t times; /* how often one run of the node computes it */
 	/* What task_fuse() took, in order: what each is, and the value that is its other operand
 	 * (-1: none). out: the value that the task makes. */

@@ -115,7 +115,8 @@ static int take_reshape(const struct graph *g, const struct graph_node *n, struc
 	const struct value *out = node_out(g, n, 0), *bias;
 	int dims;
 
-	if ((t->w.op != &op_matmul && t->w.op != &op_conv2d) || n->in[0] != cur ||
+	if (!still_linear(t) || t->channel_dim < 0 ||
+	    (t->w.op != &op_matmul && t->w.op != &op_conv2d) || n->in[0] != cur ||
 	    t->channel_dim != mine->rank - 1 || !out || !shape_known(&out->shape) ||
 	    out->is_output || out->uses != 1 || !node_is(&g->node[out->consumer], "Add"))
 		return 0;

@@ -196,7 +196,10 @@ int task_take_pattern(const struct graph *g, struct task *t, int cur, unsigned c
 
 		for (int k = 0; k < n; k++)
 			taken |= absorbed[chain[k]];
-		if (!n || taken || !task_push(t, kind))
+		if (!n || taken ||
+		    !shape_equal(&g->value[cur]->shape,
+				 &g->value[made_by(g, chain[n - 1])]->shape) ||
+		    !task_push(t, kind))
 			continue;
 		for (int k = 0; k < n - 1; k++)
 			absorbed[chain[k]] = 1;

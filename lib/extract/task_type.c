@@ -36,13 +36,16 @@ const struct value *task_stored(const struct graph *g, const struct value *v)
 }
 
 /* The type that an operator makes: where it tells a zero point, of that. */
-static int elem_made(const struct graph *g, const struct graph_node *n, const struct value *out)
+static int elem_made(const struct graph *g, const struct graph_node *n, const struct value *data,
+		     const struct value *out)
 {
 	const struct value *zero = strncmp(n->type, "QLinear", 7) ? NULL : node_in(g, n, 7);
 
 	if (zero)
 		return zero->elem;
-	return node_is(n, "ConvInteger") || node_is(n, "MatMulInteger") ? VALUE_I32 : out->elem;
+	if (node_is(n, "ConvInteger") || node_is(n, "MatMulInteger"))
+		return VALUE_I32;
+	return out ? out->elem : data->elem; /* a recurrent network may make its last state alone */
 }
 
 const char *task_types(const struct graph *g, const struct graph_node *n, const struct value *data,
@@ -51,7 +54,7 @@ const char *task_types(const struct graph *g, const struct graph_node *n, const 
 	const int wei = task_stored(g, weights)->elem;
 	/* What was dequantized for a product with reals is a real. */
 	const int elem[] = {elem_is_int(wei) ? task_stored(g, data)->elem : data->elem, wei,
-			    elem_made(g, n, node_out(g, n, 0))};
+			    elem_made(g, n, data, node_out(g, n, 0))};
 	enum dtype *const type[] = {&types->src, &types->wei, &types->dst};
 
 	for (int i = 0; i < 3; i++)

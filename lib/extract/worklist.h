@@ -38,6 +38,7 @@ struct work *worklist_merge(struct worklist *l, struct json_doc *d, struct arena
 			    const char *stem, int64_t *instances, struct err *e);
 /* 1 if the source is new. */
 int work_add_source(struct work *k, const char *source);
+/* Forgets where it was found. */
 void work_drop_sources(struct work *k);
 /* Adds all of another list, in its order. */
 void worklist_add(struct worklist *to, const struct worklist *from);

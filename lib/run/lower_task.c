@@ -159,6 +159,8 @@ static int make_gemm(struct making *k, struct err *e)
 	struct place p;
 	int in_weights = k->t->w.rhs_const && node_int(n, "transB", 0);
 	double beta = (double)node_float(n, "beta", 1);
+	const struct value *c = node_in(k->l->g, n, 2);
+	const struct shape *out = &node_out(k->l->g, n, 0)->shape;
 
 	k->w->channels = k->t->w.dim[MATMUL_N];
 	k->w->alpha = (double)node_float(n, "alpha", 1);
@@ -176,10 +178,13 @@ static int make_gemm(struct making *k, struct err *e)
 			return -1;
 		k->role[TENSOR_WEIGHTS] = operand_of(&p);
 	}
-	if (!node_in(k->l->g, n, 2))
+	if (!c)
 		return 0;
-	if (k->t->w.npost && k->t->w.post[0].kind == POST_BIAS)
+	if (value_is_along(c, out, 1, 1))
 		return add_change(k, WEIGHTS_BIAS, (int[4]){n->in[2]}, 1, 0, beta, e);
+	if (!shape_equal(&c->shape, out))
+		return lower_bad(k->l, n, e,
+				 "adds what must be repeated, which is not computed here");
 	if (beta != 1)
 		return lower_bad(k->l, n, e, "scales what it adds");
 	k->add = n->in[2];

@@ -347,6 +347,13 @@ def columns():
     y = product()
     e = m.add("Add", m.add("Erf", m.add("Div", y, m.const(np.float32(2 ** 0.5)))), m.const(np.float32(1)))
     m.output(m.add("Mul", m.add("Mul", y, m.const(np.float32(0.5))), e))
+
+    # A residual before the dimensions come back, a factor that raises the rank, and a Gemm that adds a whole matrix.
+    y = m.add("Add", m.add("MatMul", rows, m.floats(16, 16)), rows)
+    m.output(m.add("Add", m.add("Reshape", y, m.const(np.array([2, 3, 16], np.int64))), m.floats(16)), y)
+    y = product()
+    m.output(m.add("Mul", y, m.add("Sigmoid", m.add("Mul", y, m.const(np.ones((1, 1, 1), np.float32))))))
+    m.output(m.add("Add", m.add("Gemm", rows, m.floats(16, 24), m.floats(6, 24)), m.floats(24)))
     return m
 
 

@@ -89,7 +89,7 @@ static int run(struct document *d, struct member *m, struct err *e)
 		rc = judge(&d->text, status, e);
 	else if (!rc)
 		rc = err_set(e, "the reader of HDF5 does not end");
-	else if (p.pid)
+	if (ended <= 0)
 		proc_kill(&p);
 	proc_close(&p);
 	buf_free(&program);

@@ -221,7 +221,7 @@ static int put_functional(struct model *m, const struct json *config, struct ten
 			progress += made;
 		}
 	}
-	out->n = out->missing = 0;
+	tensors_clear(out);
 	tensors_collect(&m->made, results, out);
 	return out->n && !out->missing ? 0 : fail(e, "results that no layer makes");
 }

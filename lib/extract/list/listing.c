@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Bounds on what a member makes us keep: instances, and kinds of what is left out. */
+/* Bounds on what a member makes us keep: kinds of what is left out, and what was seen once. */
 enum { KINDS_MAX = 1000, SEEN_MAX = 100000 };
 enum { TYPE_MAX = 40, NAME_MAX_BYTES = 98, LABEL_MAX = 160 };
 
@@ -19,6 +19,7 @@ struct listed {
 void listing_begin(struct listing *l, struct extract *x, struct member *m)
 {
 	*l = (struct listing){.x = x, .m = m};
+	l->found.list.source_bytes = x->found.source_bytes; /* of all inputs together */
 }
 
 static struct listed *kind_of(struct listing *l, int taken, const char *type, const char *why)

@@ -6,6 +6,9 @@ enum { FULLY_CONNECTED_KEEP = 2 };
 enum { BATCH_ADJ_X, BATCH_ADJ_Y };
 enum { REDUCER_KEEP = 0 };
 
+enum { SEQUENCE_LSTM_TIME_MAJOR = 3, SEQUENCE_RNN_TIME_MAJOR = 0 };
+enum { LSTM_STATE = 5, LSTM_PROJECTION = 16, RNN_STATE = 2 }; /* inputs */
+
 static int flag(const struct operation *o, int i)
 {
 	return o->options && flat_ubyte(o->flat, o->options, i, 0);
@@ -87,12 +90,15 @@ static int gates(struct build *b, const struct declared *one, const char *name)
 void rewrite_recurrent(struct build *b, const struct operation *o, const char *onnx)
 {
 	const int is_lstm = !strcmp(onnx, "LSTM");
-	const struct declared *w = matrix(b, o, 1), *r = matrix(b, o, is_lstm ? 5 : 2);
-	const int is_time_first = o->options && flat_ubyte(o->flat, o->options, is_lstm ? 3 : 0, 0);
+	const struct declared *w = matrix(b, o, 1),
+			      *r = matrix(b, o, is_lstm ? LSTM_STATE : RNN_STATE);
+	const int is_time_first =
+		flag(o, is_lstm ? SEQUENCE_LSTM_TIME_MAJOR : SEQUENCE_RNN_TIME_MAJOR);
 	struct graph_node *n;
-	int in[3], out, axis;
+	int in[3], out;
 
-	if (!w || !r || !o->nout || o->out[0] < 0 || (is_lstm && rewrite_in(o, 16) >= 0) ||
+	if (!w || !r || !o->nout || o->out[0] < 0 ||
+	    (is_lstm && rewrite_in(o, LSTM_PROJECTION) >= 0) ||
 	    r->shape.dim[0] != r->shape.dim[1] || w->shape.dim[0] != r->shape.dim[0]) {
 		rewrite_weighing(b, o, onnx);
 		return;
@@ -105,8 +111,7 @@ void rewrite_recurrent(struct build *b, const struct operation *o, const char *o
 	build_int(b, n, "hidden_size", r->shape.dim[0]);
 	build_int(b, n, "layout", !is_time_first);
 	n = build_node(b, "Squeeze", &out, 1, o->out, 1);
-	axis = is_time_first ? 1 : 2;
-	build_ints(b, n, "axes", (const int64_t[]){axis}, 1);
+	build_ints(b, n, "axes", (const int64_t[]){is_time_first ? 1 : 2}, 1);
 }
 
 void rewrite_weighing(struct build *b, const struct operation *o, const char *onnx)

@@ -184,6 +184,17 @@ static int *read_values(struct reader *r, uint64_t at, int field, int *n)
 	return v;
 }
 
+static int count_links(struct reader *r, int64_t n, struct err *e)
+{
+	r->links += n;
+	return r->links <= MOST_LINKS
+		       ? 0
+		       : err_set(e,
+				 "its graphs have more than %d inputs and outputs of operators, "
+				 "and tensors",
+				 MOST_LINKS);
+}
+
 static int read_graph(struct reader *r, uint32_t which, struct err *e);
 
 /* Another graph of the file, in a graph of its own, with its ends in order. */
@@ -211,18 +222,18 @@ static int read_loop(struct reader *r, const struct operation *o, struct err *e)
 		return err_set(e, "its loops are more than %d deep", DEEPEST);
 	loop->name = rewrite_out(o, 0) < 0 ? "" : r->b.g->value[o->out[0]]->name;
 	loop->attr = arena_array(r->b.a, struct attr, 2);
-	loop->nattr = 2;
 	for (int i = 0; i < 2; i++) {
 		const uint32_t which =
 			flat_uint(&r->f, o->options, i ? LOOP_BODY : LOOP_CONDITION, 0);
 		struct graph *g = arena_new(r->b.a, struct graph);
 
 		graph_init(g, r->b.a);
+		loop->attr[loop->nattr++] =
+			(struct attr){.name = i ? "body" : "condition", .subgraph = g};
 		if (read_inner(r, which, g, e))
 			return -1;
 		if (g->inputs.n != o->nin || (i && g->outputs.n != o->nin) || !g->outputs.n)
 			return err_set(e, "a loop does not hand on what it begins with");
-		loop->attr[i] = (struct attr){.name = i ? "body" : "condition", .subgraph = g};
 	}
 	return 0;
 }
@@ -264,9 +275,8 @@ static int read_operator(struct reader *r, uint64_t at, struct err *e)
 	o.out = read_values(r, at, OPERATOR_OUTPUTS, &o.nout);
 	if (flat_check(f, e))
 		return -1;
-	r->links += o.nin + o.nout;
-	if (r->links > MOST_LINKS)
-		return err_set(e, "its operators have more than %d inputs and outputs", MOST_LINKS);
+	if (count_links(r, o.nin + o.nout, e))
+		return -1;
 	if (!o.type)
 		return err_set(e,
 			       "it is no TFLite model, or damaged (an operator of kind %u, of %u)",
@@ -343,8 +353,9 @@ static int read_graph(struct reader *r, uint32_t which, struct err *e)
 	operators = flat_list(f, at, GRAPH_OPERATORS, 4);
 	if (flat_check(f, e))
 		return -1;
-	r->links += tensors.n;
-	if (tensors.n > MOST || operators.n > MOST || r->links > MOST_LINKS)
+	if (count_links(r, tensors.n, e))
+		return -1;
+	if (tensors.n > MOST || operators.n > MOST)
 		return err_set(e, "its graph has more than %d tensors or operators", MOST);
 	if (!operators.n && !r->depth)
 		return err_set(e, "its graph has no operators");
