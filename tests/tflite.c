@@ -91,14 +91,18 @@ static size_t bytes(struct buf *b, const void *p, size_t n)
 
 /* Writing models */
 
-enum { MOST = 64 };
+enum { MOST = 64, GRAPHS = 3 };
 
 struct writer {
 	struct buf b;
 	char name[MOST][24];
 	char text[MOST][120]; /* the line of each tensor */
 	char op[MOST][160];
-	int ntensor, nop, in[8], nin, out[8], nout;
+	int ntensor, nop;
+	/* Graph g has the tensors from tensor_at[g] to tensor_at[g + 1], likewise operators; its
+	 * ends by their names, if it is not the first. */
+	int tensor_at[GRAPHS + 1], op_at[GRAPHS + 1], ngraph, at; /* the graph at hand */
+	char ends[GRAPHS][80];
 };
 
 static int numbers(const char *s, int *v)
@@ -113,9 +117,9 @@ static int numbers(const char *s, int *v)
 
 static int tensor_of(const struct writer *w, const char *name, size_t n)
 {
-	for (int i = 0; i < w->ntensor; i++)
+	for (int i = w->tensor_at[w->at]; i < w->tensor_at[w->at + 1]; i++)
 		if (strlen(w->name[i]) == n && !memcmp(w->name[i], name, n))
-			return i;
+			return i - w->tensor_at[w->at];
 	return -1;
 }
 
@@ -229,22 +233,56 @@ static int code_of(const char *op)
 	return 32; /* one that is told by its name, "Like" this */
 }
 
+/* A graph in its table. */
+static void write_graph(struct writer *w, size_t graph, int g)
+{
+	const int tensors_before = w->tensor_at[g], ops_before = w->op_at[g];
+	const int ntensor = w->tensor_at[g + 1] - tensors_before;
+	const int nop = w->op_at[g + 1] - ops_before;
+	int in[MOST] = {0}, out[MOST], nin = 1, nout = 0;
+	size_t at[MOST];
+	const char *s = w->ends[g];
+
+	w->at = g;
+	tables(w, graph, 0, ntensor, 8, at);
+	for (int i = 0; i < ntensor; i++)
+		write_tensor(w, at[i], tensors_before + i, tensors_before + i + 1);
+	if (*s)
+		tensors(w, tensors(w, s, in, &nin) + 3, out, &nout);
+	refer(&w->b, graph, 1, list(&w->b, in, nin));
+	tables(w, graph, 3, nop, 5, at);
+	for (int i = 0; i < nop; i++)
+		write_operator(w, at[i], ops_before + i);
+	if (!*s && nop) {
+		const char *arrow = strstr(w->op[ops_before + nop - 1], "-> ") + 3;
+
+		out[nout++] = tensor_of(w, arrow, strcspn(arrow, " "));
+	}
+	if (nout)
+		refer(&w->b, graph, 2, list(&w->b, out, nout));
+}
+
 /* "x f 1,14,14,8" is a tensor (i: integers, by their values; I: pairs of them; S: one; j: integers
  * that are computed; h: half precision; q: 8-bit with a scale; W: 600 x 600 with
  * elements), "CONV_2D x w b -> y 3=1" an
- * operator with its options. The first tensor goes in, the last operator's output comes out. */
+ * operator with its options. The first tensor goes in, the last operator's output comes out. "more"
+ * begins another graph, whose ends "ends a b -> c d" tells. */
 static void write_model(struct writer *w, const char *text)
 {
-	size_t model, graph, at[MOST], buffer[MOST];
+	size_t model, at[MOST], buffer[MOST];
 
 	*w = (struct writer){0};
 	for (const char *s = text; *s; s += strcspn(s, "\n"), s += *s == '\n') {
 		size_t n = strcspn(s, "\n");
 		const char *arrow = strstr(s, "->");
 
-		if (!strncmp(s, "more\n", 5))
-			continue;
-		if (arrow && arrow < s + n) {
+		if (!strncmp(s, "more\n", 5)) {
+			w->ngraph++;
+			w->tensor_at[w->ngraph] = w->ntensor;
+			w->op_at[w->ngraph] = w->nop;
+		} else if (!strncmp(s, "ends ", 5)) {
+			snprintf(w->ends[w->ngraph], sizeof *w->ends, "%.*s", (int)n - 5, s + 5);
+		} else if (arrow && arrow < s + n) {
 			snprintf(w->op[w->nop++], sizeof *w->op, "%.*s", (int)n, s);
 		} else {
 			size_t k = strcspn(s, " ");
@@ -254,6 +292,9 @@ static void write_model(struct writer *w, const char *text)
 				 s + k + 1);
 		}
 	}
+	w->ngraph++;
+	w->tensor_at[w->ngraph] = w->ntensor;
+	w->op_at[w->ngraph] = w->nop;
 	put32(&w->b, 0);
 	buf_str(&w->b, "TFL3");
 	model = table(&w->b, 5);
@@ -269,22 +310,9 @@ static void write_model(struct writer *w, const char *text)
 		if (code == 32)
 			refer(&w->b, at[i], 1, bytes(&w->b, w->op[i], strcspn(w->op[i], " ")));
 	}
-	/* A line "more" makes a second graph, with nothing in it. */
-	tables(w, model, 2, strstr(text, "more\n") ? 2 : 1, 5, at);
-	graph = at[0];
-	tables(w, graph, 0, w->ntensor, 8, at);
-	for (int i = 0; i < w->ntensor; i++)
-		write_tensor(w, at[i], i, i + 1);
-	refer(&w->b, graph, 1, list(&w->b, &(int){0}, 1));
-	tables(w, graph, 3, w->nop, 5, at);
-	for (int i = 0; i < w->nop; i++)
-		write_operator(w, at[i], i);
-	if (w->nop) {
-		const char *arrow = strstr(w->op[w->nop - 1], "-> ") + 3;
-		int last = tensor_of(w, arrow, strcspn(arrow, " "));
-
-		refer(&w->b, graph, 2, list(&w->b, &last, 1));
-	}
+	tables(w, model, 2, w->ngraph, 5, at);
+	for (int i = 0; i < w->ngraph; i++)
+		write_graph(w, at[i], i);
 	tables(w, model, 4, w->ntensor + 1, 1, buffer);
 	for (int i = 0; i < w->ntensor; i++) {
 		int v[MOST], n = numbers(w->text[i] + 2, v);
@@ -498,45 +526,61 @@ static void test_recurrent(void)
 	       "gates that are coupled");
 }
 
+#define LOOP                                                                                       \
+	"x f 2,8\nz S 0\nh f 2,8\nc j\nv f 5,8\ny f 2,5\n"                                         \
+	"WHILE z x -> c h 0=1 1=2\nFULLY_CONNECTED h v _ -> y\n"                                   \
+	"more\ni j\ns f 2,8\nk S 3\nt j\nends i s -> t\nLESS i k -> t\n"                           \
+	"more\ni j\ns f 2,8\none S 1\nn j\nw f 8,8\nr f 2,8\n"
+#define BODY "ADD i one -> n\nFULLY_CONNECTED s w _ -> r\n"
+
 static void test_loops(void)
 {
+	expect(LOOP "ends i s -> n r\n" BODY, "2x8:8x5; 2x8:8x8 x3", "a loop of three turns");
+	ok(!was_said("was read"), "all of whose graphs were read");
+	refuse(LOOP "ends i s -> r\n" BODY, "does not hand on what it begins with",
+	       "a body that loses a state");
 	refuse("x f 1,8\na f 1,8\nWHILE x -> a 0=1 1=2\n", "it has no graph 1",
 	       "a loop without a graph");
 	refuse("x f 1,8\na f 1,8\nWHILE x -> a 0=0 1=0\n", "its loops are more than 8 deep",
 	       "a loop within itself");
 	expect(IMAGE A B "VAR_HANDLE -> a\nREAD_VARIABLE a -> w\nCONV_2D x w -> b 1=1 2=1\n", CONV,
 	       "weights in a variable");
-}
-
-static void a_model(struct writer *w)
-{
-	write_model(w, IMAGE "p I 0,0,1,1,1,1,0,0\nq f 1,16,16,8\n" A B D
-			     "s i -1,1568\nr f 1,1568\nk f 10,1568\ny f 1,10\n"
-			     "PAD x p -> q\nCONV_2D q w c -> a 0=1 1=1 2=1 3=1\n"
-			     "CONV_2D a v c -> b 1=1 2=1\nADD b a -> d 0=1\nRESHAPE d s -> r\n"
-			     "FULLY_CONNECTED r k _ -> y\n");
+	expect(IMAGE A B "VAR_HANDLE -> a\nREAD_VARIABLE a -> w\nASSIGN_VARIABLE a v -> _\n"
+			 "CONV_2D x w -> b 1=1 2=1\n",
+	       "", "a variable that the graph changes");
+	ok(was_said("Conv (computed weights) 1"), "has no weights");
 }
 
 /* Whatever happens to the bytes, the answer is a list of workloads or a sentence. */
-static void test_hostile(void)
+static void attack_text(const char *text, const char *want)
 {
 	struct extract x = {.layout = LAYOUT_NHWC};
 	struct buf whole = BUF_INIT;
 	struct writer w;
 	size_t refused, silent = 0;
 
-	a_model(&w);
+	write_model(&w, text);
 	extract_bytes(&x, w.b.s, w.b.n);
 	describe(&x, &whole);
 	extract_free(&x);
-	ok(!strcmp(whole.s, CONV " bias,relu; " CONV " bias,add,relu; 1x1568:1568x10"),
-	   "the model as it is: %s", whole.s);
+	ok(!strcmp(whole.s, want), "the model as it is: %s", whole.s);
 	refused = attack(&format_tflite, &w.b, w.b.n, 5000, &silent);
 	/* The last four bytes only fill up. */
 	ok(refused + 4 >= w.b.n, "cut off anywhere it is refused (%zu of %zu)", refused, w.b.n);
 	ok(!silent, "with bits flipped it is read or refused, and never silently");
 	buf_free(&w.b);
 	buf_free(&whole);
+}
+
+static void test_hostile(void)
+{
+	attack_text(IMAGE "p I 0,0,1,1,1,1,0,0\nq f 1,16,16,8\n" A B D
+			  "s i -1,1568\nr f 1,1568\nk f 10,1568\ny f 1,10\n"
+			  "PAD x p -> q\nCONV_2D q w c -> a 0=1 1=1 2=1 3=1\n"
+			  "CONV_2D a v c -> b 1=1 2=1\nADD b a -> d 0=1\nRESHAPE d s -> r\n"
+			  "FULLY_CONNECTED r k _ -> y\n",
+		    CONV " bias,relu; " CONV " bias,add,relu; 1x1568:1568x10");
+	attack_text(LOOP "ends i s -> n r\n" BODY, "2x8:8x5; 2x8:8x8 x3");
 }
 
 static void test_stream(void)
