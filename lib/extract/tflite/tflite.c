@@ -2,8 +2,8 @@
 
 #include <string.h>
 
-#include "lib/extract/tflite/rewrite.h"
 #include "lib/extract/tflite/load.h"
+#include "lib/extract/tflite/reader.h"
 
 /* Fields of the tables, in the schema's order. */
 enum { MODEL_CODES = 1, MODEL_GRAPHS = 2 };
@@ -20,28 +20,11 @@ enum {
 };
 enum { QUANTIZATION_SCALE = 2 };
 enum { OPERATOR_CODE, OPERATOR_INPUTS, OPERATOR_OUTPUTS, OPERATOR_OPTIONS = 4 };
-enum { LOOP_CONDITION, LOOP_BODY };
 
 enum {
 	CUSTOM = 32,	       /* the builtin operator that stands for all others */
 	MOST = 50000,	       /* tensors and operators of a graph: more is absurd */
 	MOST_LINKS = 4 * MOST, /* inputs and outputs of all operators, and tensors of all graphs */
-	DEEPEST = 8,	       /* graphs within graphs */
-};
-
-struct reader {
-	struct build b;
-	struct flat f;
-	uint64_t model;
-	struct flat_list codes, buffers, graphs;
-	unsigned char *is_read; /* of the graphs */
-	const char **type;	/* of each operator code */
-	int *value;		/* of the graph at hand, for each tensor */
-	struct declared **declared;
-	int ntensor, depth;
-	int assigns;   /* a graph that runs each time changes variables */
-	int64_t kept;  /* elements of constants */
-	int64_t links; /* inputs and outputs of operators, and tensors, so far */
 };
 
 int tflite_claims(const unsigned char *head, size_t n)
@@ -195,63 +178,12 @@ static int count_links(struct reader *r, int64_t n, struct err *e)
 				 MOST_LINKS);
 }
 
-static int read_graph(struct reader *r, uint32_t which, struct err *e);
-
-/* Another graph of the file, in a graph of its own, with its ends in order. */
-static int read_inner(struct reader *r, uint32_t which, struct graph *g, struct err *e)
-{
-	struct reader inner = *r;
-	int rc;
-
-	inner.b.g = g;
-	inner.ntensor = 0;
-	inner.depth++;
-	rc = read_graph(&inner, which, e) || graph_link(g, e) ? -1 : 0;
-	r->f = inner.f;
-	r->kept = inner.kept;
-	r->links = inner.links;
-	return rc;
-}
-
-/* A loop, with the graphs of its condition and of its body. */
-static int read_loop(struct reader *r, const struct operation *o, struct err *e)
-{
-	struct graph_node *loop = build_node(&r->b, "While", o->in, o->nin, o->out, o->nout);
-
-	if (r->depth == DEEPEST)
-		return err_set(e, "its loops are more than %d deep", DEEPEST);
-	loop->name = rewrite_out(o, 0) < 0 ? "" : r->b.g->value[o->out[0]]->name;
-	loop->attr = arena_array(r->b.a, struct attr, 2);
-	for (int i = 0; i < 2; i++) {
-		const uint32_t which =
-			flat_uint(&r->f, o->options, i ? LOOP_BODY : LOOP_CONDITION, 0);
-		struct graph *g = arena_new(r->b.a, struct graph);
-
-		graph_init(g, r->b.a);
-		loop->attr[loop->nattr++] =
-			(struct attr){.name = i ? "body" : "condition", .subgraph = g};
-		if (read_inner(r, which, g, e))
-			return -1;
-		if (g->inputs.n != o->nin || (i && g->outputs.n != o->nin) || !g->outputs.n)
-			return err_set(e, "a loop does not hand on what it begins with");
-	}
-	return 0;
-}
-
-/* A variable is a constant, unless the graph changes it. */
-static void read_variable(struct reader *r, const struct operation *o)
-{
-	for (int i = 0; i < o->nout && r->assigns; i++)
-		if (o->out[i] >= 0)
-			r->b.g->value[o->out[i]]->is_input = 1;
-}
-
 static int put_operator(struct reader *r, const struct operation *o, struct err *e)
 {
 	if (!strcmp(o->type, "WHILE") && o->options && o->nin)
-		return read_loop(r, o, e);
+		return tflite_loop(r, o, e);
 	if (!strcmp(o->type, "READ_VARIABLE"))
-		read_variable(r, o);
+		tflite_variable(r, o);
 	else if (strcmp(o->type, "VAR_HANDLE") != 0 && strcmp(o->type, "CALL_ONCE") != 0)
 		rewrite_operation(&r->b, o);
 	return 0;
@@ -341,7 +273,7 @@ static void look_for_assignments(struct reader *r, const struct flat_list *opera
 	}
 }
 
-static int read_graph(struct reader *r, uint32_t which, struct err *e)
+int tflite_graph(struct reader *r, uint32_t which, struct err *e)
 {
 	struct flat *f = &r->f;
 	const uint64_t at = which < r->graphs.n ? flat_list_table(f, &r->graphs, which) : 0;
@@ -394,7 +326,7 @@ static int read_model(struct tflite_model *m, const struct kept *k, struct arena
 	if (!r.graphs.n)
 		return err_set(e, "it is no TFLite model, or damaged (it holds no graph)");
 	r.is_read = arena_array(a, unsigned char, r.graphs.n + 1);
-	if (read_graph(&r, 0, e))
+	if (tflite_graph(&r, 0, e))
 		return -1;
 	for (uint32_t i = 0; i < r.graphs.n; i++)
 		m->read += r.is_read[i];

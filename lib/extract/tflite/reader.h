@@ -1,0 +1,29 @@
+/* What the parts of the reader of TFLite models share. */
+#ifndef TL_EXTRACT_TFLITE_READER_H
+#define TL_EXTRACT_TFLITE_READER_H
+
+#include "lib/extract/tflite/rewrite.h"
+
+struct reader {
+	struct build b;
+	struct flat f;
+	uint64_t model;
+	struct flat_list codes, buffers, graphs;
+	unsigned char *is_read; /* of the graphs */
+	const char **type;	/* of each operator code */
+	int *value;		/* of the graph at hand, for each tensor */
+	struct declared **declared;
+	int ntensor, depth;
+	int assigns;   /* a graph that runs each time changes variables */
+	int64_t kept;  /* elements of constants */
+	int64_t links; /* inputs and outputs of operators, and tensors, so far */
+};
+
+/* Fills the graph at hand with that one of the file. */
+int tflite_graph(struct reader *r, uint32_t which, struct err *e);
+/* WHILE, with the graphs of its condition and of its body. */
+int tflite_loop(struct reader *r, const struct operation *o, struct err *e);
+/* READ_VARIABLE: what is read is a constant, unless the graph changes it. */
+void tflite_variable(struct reader *r, const struct operation *o);
+
+#endif
