@@ -212,27 +212,38 @@ static double eltwise(const struct problem *p, int64_t i)
 	return fmax(x * (double)p->tensor[TENSOR_MUL][i], 0) + (double)p->tensor[TENSOR_ADD][i];
 }
 
-/* Of output i in nhwc: the largest value of its window, or the mean. */
+/* Of output i, channels last: the largest value of its window, or the mean. Along each axis a
+ * problem has, in this order: input, output, kernel, stride, padding, dilation. */
 static double pool(const struct problem *p, int64_t i, int is_mean)
 {
-	const int64_t *d = p->w.dim, c = i % d[POOL_IC], pixel = i / d[POOL_IC];
-	int64_t ow = pixel % d[POOL_OW], oh = pixel / d[POOL_OW] % d[POOL_OH];
-	int64_t b = pixel / d[POOL_OW] / d[POOL_OH];
+	const int64_t *d = p->w.dim, channels = d[POOL_IC], c = i % channels;
+	const int axes = p->w.op == &op_maxpool3d || p->w.op == &op_avgpool3d ? 3 : 2;
+	const int64_t *in = d + 2, *out = in + axes, *k = out + axes, *stride = k + axes,
+		      *pad = stride + axes, *dilation = pad + axes;
+	int64_t at[3], rest = i / channels, taps = 1;
 	double most = -INFINITY, sum = 0, n = 0;
 
-	for (int64_t kh = 0; kh < d[POOL_KH]; kh++)
-		for (int64_t kw = 0; kw < d[POOL_KW]; kw++) {
-			int64_t h = oh * d[POOL_SH] - d[POOL_PH] + kh * (d[POOL_DH] + 1);
-			int64_t w = ow * d[POOL_SW] - d[POOL_PW] + kw * (d[POOL_DW] + 1);
-			double x;
+	for (int a = axes; a-- > 0; rest /= out[a])
+		at[a] = rest % out[a];
+	for (int a = 0; a < axes; a++)
+		taps *= k[a];
+	for (int64_t tap = 0; tap < taps; tap++) {
+		int64_t pixel = 0, left = tap, inside = 1, size = 1;
+		double x;
 
-			if (h < 0 || h >= d[POOL_IH] || w < 0 || w >= d[POOL_IW])
-				continue;
-			x = src(p, ((b * d[POOL_IH] + h) * d[POOL_IW] + w) * d[POOL_IC] + c);
-			most = fmax(most, x);
-			sum += x;
-			n++;
+		for (int a = axes; a-- > 0; size *= in[a], left /= k[a]) {
+			int64_t v = at[a] * stride[a] - pad[a] + left % k[a] * (dilation[a] + 1);
+
+			inside &= v >= 0 && v < in[a];
+			pixel += v * size;
 		}
+		if (!inside)
+			continue;
+		x = src(p, (rest * size + pixel) * channels + c);
+		most = fmax(most, x);
+		sum += x;
+		n++;
+	}
 	return is_mean ? sum / n : most;
 }
 
@@ -286,6 +297,10 @@ static void test_others(void)
 	defines("maxpool2d", "mb2_ic3ih9iw11_oh5ow6_kh3kw3sh2sw2ph1pw1", NULL, NULL, max_pool);
 	defines("avgpool2d", "mb2_ic3ih9iw11_oh5ow6_kh3kw3sh2sw2ph1pw1", NULL, NULL, mean_pool);
 	defines("avgpool2d", "mb2_ic3ih7_oh1_kh7", NULL, NULL, mean_pool);
+	defines("maxpool3d", "mb2_ic3id5ih9iw11_od3oh5ow6_kd3kh3kw3sd2sh2sw2pd1ph2pw1", NULL, NULL,
+		max_pool);
+	defines("avgpool3d", "mb2_ic3id6ih9iw7_od3oh9ow7_kd2kh3kw1sd2sh1sw1pd0ph1pw0", NULL, NULL,
+		mean_pool);
 	defines("attention", "b2h3_m4n5_k6v7", NULL, NULL, attention);
 	defines("attention", "b2h1_m4n5_k6v7_mask1", NULL, NULL, attention);
 }

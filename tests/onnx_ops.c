@@ -119,8 +119,24 @@ static void test_pools(void)
 	input(&g, "x", "1,8,4,4,4");
 	node(&g, "MaxPool x -> y", "kernel_shape=2,2,2");
 	output(&g, "y");
-	expect(&g, 13, "", "one of three is not extracted");
-	ok(was_said("MaxPool (3-D) 1"), "which is said");
+	expect(&g, 13, "maxpool3d mb1_ic8id4_od3_kd2", "a pool of three dimensions");
+
+	memset(&g, 0, sizeof g);
+	input(&g, "x", "1,8,4,6,6");
+	node(&g, "AveragePool x -> a", "kernel_shape=1,2,2 strides=1,2,2");
+	node(&g, "GlobalAveragePool a -> y", "");
+	output(&g, "y");
+	expect(&g, 13,
+	       "avgpool3d mb1_ic8id4ih6iw6_od4oh3ow3_kd1kh2kw2sd1sh2sw2; "
+	       "avgpool3d mb1_ic8id4ih3iw3_od1oh1ow1_kd4kh3kw3",
+	       "and means");
+
+	memset(&g, 0, sizeof g);
+	input(&g, "x", "1,8,4,4,4,4");
+	node(&g, "MaxPool x -> y", "kernel_shape=2,2,2,2");
+	output(&g, "y");
+	expect(&g, 13, "", "one of four is not extracted");
+	ok(was_said("MaxPool (of another rank) 1"), "which is said");
 }
 
 static void test_chains(void)

@@ -170,6 +170,11 @@ static void test_others(void)
 	prints("maxpool2d", "mb1ic64ih112kh3sh2ph1", "mb1_ic64ih112_oh56_kh3sh2ph1");
 	prints("avgpool2d", "ic2048ih7kh7n\"last\"", "mb1_ic2048ih7_oh1_kh7");
 	refused("maxpool2d", "ic64ih112oc3kh3", NULL, NULL, "no dimension of maxpool2d");
+	prints("maxpool3d", "mb1ic64id8ih112iw112kd1kh3kw3sd1sh2sw2pd0ph1pw1",
+	       "mb1_ic64id8ih112iw112_od8oh56ow56_kd1kh3kw3sd1sh2sw2pd0ph1pw1");
+	prints("avgpool3d", "ic512id2kd2", "mb1_ic512id2_od1_kd2");
+	refused("maxpool3d", "ic64id8oc3kd3", NULL, NULL, "no dimension of maxpool3d");
+	refused("maxpool3d", "ic64id8kd3", "nhwc", NULL, "no layout");
 	refused("maxpool2d", "ic64ih2kh3", NULL, NULL, "outside 1");
 	prints("attention", "b1h12m128n128k64v64", "b1h12_m128n128_k64v64");
 	prints("attention", "m4n5k6n\"x\"", "b1h1_m4n5_k6v6");
@@ -201,6 +206,7 @@ static void test_flops(void)
 	flops_are("rms_norm", "3x4", NULL, 4 * 12);
 	flops_are("eltwise", "3x4", "mul,relu", 2 * 12);
 	flops_are("maxpool2d", "ic3ih8oh4kh2sh2", NULL, 3 * 16 * 4);
+	flops_are("maxpool3d", "ic3id8od4kd2sd2", NULL, 3 * 64 * 8);
 	flops_are("attention", "b2h3m4n5k6v7", NULL, 2 * 2 * 3 * 4 * 5 * (6 + 7));
 	flops_are("conv3d", "ic2id4oc3od4kd3", NULL, 2 * 2 * 3 * 64 * 27);
 }

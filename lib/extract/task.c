@@ -99,13 +99,15 @@ static void conv_axis(int64_t *d, const struct window *w, int axis, int in, int 
 	d[kernel + 3 * step] = w->kernel[axis] == 1 ? 0 : w->dilation[axis] - 1;
 }
 
-void task_axes(int64_t *d, const struct window *w, int in, int out, int kernel)
+void task_axes(int64_t *d, const struct window *w, int axes, int in, int out, int kernel)
 {
 	static const struct window flat = {
 		.rank = 1, .in = {1}, .out = {1}, .kernel = {1}, .stride = {1}, .dilation = {1}};
+	const int missing = axes - w->rank;
 
-	conv_axis(d, w->rank == 1 ? &flat : w, 0, in, out, kernel, 2);
-	conv_axis(d, w, w->rank - 1, in + 1, out + 1, kernel + 1, 2);
+	for (int i = 0; i < axes; i++)
+		conv_axis(d, i < missing ? &flat : w, i < missing ? 0 : i - missing, in + i,
+			  out + i, kernel + i, axes);
 }
 
 /* conv2d from one or two spatial dimensions, where a missing height is 1; conv3d from three. */
@@ -119,10 +121,10 @@ static void conv_dims(struct task *t, const struct graph *g, const struct graph_
 	d[CONV_G] = node_groups(g, n, node_is(n, "QLinearConv") ? 3 : 1);
 	d[CONV_IC] = in->dim[node_channel(n, in->rank)];
 	d[is_3d ? CONV3D_OC : CONV_OC] = weights->dim[0];
-	for (int i = 0; i < 3 && is_3d; i++)
-		conv_axis(d, w, i, CONV3D_ID + i, CONV3D_OD + i, CONV3D_KD + i, 3);
-	if (!is_3d)
-		task_axes(d, w, CONV_IH, CONV_OH, CONV_KH);
+	if (is_3d)
+		task_axes(d, w, 3, CONV3D_ID, CONV3D_OD, CONV3D_KD);
+	else
+		task_axes(d, w, 2, CONV_IH, CONV_OH, CONV_KH);
 }
 
 /* The input that is the bias. */
@@ -133,7 +135,7 @@ static const struct value *conv_bias(const struct graph *g, const struct graph_n
 					   : NULL;
 }
 
-static enum layout conv_layout(enum layout layout, int is_3d)
+enum layout task_layout(enum layout layout, int is_3d)
 {
 	if (!is_3d)
 		return layout;
@@ -159,7 +161,7 @@ static void make_conv(const struct graph *g, const struct graph_node *n, enum la
 	t->macs = task_times(shape_count(&out->shape), f.dim[0] ? shape_count(&f) / f.dim[0] : 0);
 	is_3d = data->shape.rank == 5;
 	t->w = (struct workload){.op = is_3d ? &op_conv3d : &op_conv2d,
-				 .layout = conv_layout(layout, is_3d),
+				 .layout = task_layout(layout, is_3d),
 				 .rhs_const = 1};
 	if (data->shape.rank > 5)
 		t->why = arena_printf(a, "%d-D", data->shape.rank - 2);

@@ -70,10 +70,12 @@ int64_t task_times(int64_t a, int64_t b);
 int64_t task_plus(int64_t a, int64_t b);
 const char *task_unknown_shape(struct arena *a, const struct value *const *v, int n);
 
-/* Along height and width, of which the first may be missing: sizes of input and output, and of what
- * has the kernel first, in a problem that has these dimensions there. */
+/* Along so many axes, of which the first may be missing: sizes of input and output, and of what has
+ * the kernel first, in a problem that has these dimensions there. */
 struct window;
-void task_axes(int64_t *dim, const struct window *w, int in, int out, int kernel);
+void task_axes(int64_t *dim, const struct window *w, int axes, int in, int out, int kernel);
+/* The layout of images of three dimensions that goes with one of two. */
+enum layout task_layout(enum layout layout, int is_3d);
 /* 1: the node is another operator, *t is filled (task_other.c); 0: it is not. */
 int task_other(const struct graph *g, int node, const struct task_wanted *wanted, struct arena *a,
 	       struct task *t);

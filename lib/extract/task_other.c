@@ -80,21 +80,26 @@ static int read_window(const struct graph *g, const struct graph_node *n, const 
 static int make_pool(const struct graph *g, const struct graph_node *n, enum layout layout,
 		     const struct value *in, struct task *t)
 {
-	const struct op *op = strstr(n->type, "Max") ? &op_maxpool2d : &op_avgpool2d;
 	const struct shape *s = &in->shape;
+	const int is_3d = s->rank == 5, is_max = strstr(n->type, "Max") != NULL;
 	struct window w;
 
-	t->w.op = op;
-	t->w.layout = layout;
-	if (s->rank != 3 && s->rank != 4) {
-		t->why = s->rank == 5 ? "3-D" : "of another rank";
+	t->w.op = is_max  ? is_3d ? &op_maxpool3d : &op_maxpool2d
+		  : is_3d ? &op_avgpool3d
+			  : &op_avgpool2d;
+	t->w.layout = task_layout(layout, is_3d);
+	if (s->rank < 3 || s->rank > 5) {
+		t->why = "of another rank";
 		return 1;
 	}
 	if (read_window(g, n, s, &w))
 		return 0;
-	t->w.dim[POOL_MB] = s->dim[0];
+	t->w.dim[POOL_MB] = s->dim[0]; /* and of three dimensions, which begin alike */
 	t->w.dim[POOL_IC] = s->dim[node_channel(n, s->rank)];
-	task_axes(t->w.dim, &w, POOL_IH, POOL_OH, POOL_KH);
+	if (is_3d)
+		task_axes(t->w.dim, &w, 3, POOL3D_ID, POOL3D_OD, POOL3D_KD);
+	else
+		task_axes(t->w.dim, &w, 2, POOL_IH, POOL_OH, POOL_KH);
 	return 1;
 }
 

@@ -145,6 +145,28 @@ enum pool2d_dim {
 	POOL_DH,
 	POOL_DW,
 };
+enum pool3d_dim {
+	POOL3D_MB,
+	POOL3D_IC,
+	POOL3D_ID,
+	POOL3D_IH,
+	POOL3D_IW,
+	POOL3D_OD,
+	POOL3D_OH,
+	POOL3D_OW,
+	POOL3D_KD,
+	POOL3D_KH,
+	POOL3D_KW,
+	POOL3D_SD,
+	POOL3D_SH,
+	POOL3D_SW,
+	POOL3D_PD,
+	POOL3D_PH,
+	POOL3D_PW,
+	POOL3D_DD,
+	POOL3D_DH,
+	POOL3D_DW,
+};
 enum rows_dim { ROWS_R, ROWS_C }; /* softmax, layer_norm, rms_norm, eltwise */
 /* m queries and n keys for each of h heads in each of b texts; keys of k numbers, values of v.
  * mask: 0 none, 1 a tensor that is added to the scores. */
@@ -160,8 +182,8 @@ enum attention_dim {
 
 extern const struct op op_conv2d, op_conv3d, op_matmul;
 /* Operators that no algorithm computes yet. */
-extern const struct op op_attention, op_avgpool2d, op_eltwise, op_layer_norm, op_maxpool2d,
-	op_rms_norm, op_softmax;
+extern const struct op op_attention, op_avgpool2d, op_avgpool3d, op_eltwise, op_layer_norm,
+	op_maxpool2d, op_maxpool3d, op_rms_norm, op_softmax;
 
 /* Appends "conv2d|matmul": the names of all. */
 void op_names(struct buf *out);

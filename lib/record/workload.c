@@ -17,7 +17,7 @@ static const struct record_field identity_fields[] = {
 	 .need = RECORD_REQUIRED,
 	 .meaning =
 		 "The operator: `conv2d`, `conv3d`, `matmul`, `attention`, `softmax`, `layer_norm`, "
-		 "`rms_norm`, `maxpool2d`, `avgpool2d` or `eltwise`. See Problems below."},
+		 "`rms_norm`, `maxpool2d`, `avgpool2d`, `maxpool3d`, `avgpool3d` or `eltwise`. See Problems below."},
 	{.name = "prob",
 	 .kind = RECORD_TEXT,
 	 .need = RECORD_REQUIRED,
@@ -32,8 +32,8 @@ static const struct record_field identity_fields[] = {
 	 .kind = RECORD_TEXT,
 	 .meaning =
 		 "The layout of the activations in memory, outermost dimension first: for "
-		 "conv2d and pools `nhwc` (the default) or `nchw`, for conv3d `ndhwc` (the default) "
-		 "or `ncdhw`, for the others `ab`, row-major matrices. "
+		 "conv2d and pools `nhwc` (the default) or `nchw`, for conv3d and pools of three "
+		 "dimensions `ndhwc` (the default) or `ncdhw`, for the others `ab`, row-major matrices. "
 		 "Weights have no layout here: they are constant, and each candidate packs them "
 		 "ahead as it likes."},
 	{.name = "post",
