@@ -1,7 +1,5 @@
 #include "lib/extract/arrays.h"
 
-#include <archive.h>
-#include <archive_entry.h>
 #include <ctype.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -12,6 +10,7 @@
 #include "lib/base/buf.h"
 #include "lib/extract/archive.h"
 #include "lib/io/record.h"
+#include "lib/io/zip.h"
 
 enum { MAGIC = 10, HEADER_MAX = 1 << 16 };
 static const char magic[] = "\x93NUMPY";
@@ -218,60 +217,32 @@ static int write_one(FILE *f, arrays_next *next, void *ctx, struct err *e)
 	return rc;
 }
 
-static int zip_failed(struct archive *z, struct err *e)
-{
-	const char *why = archive_error_string(z);
-
-	/* Its sentence leaves out what the system said, and its own numbers are negative. */
-	if (archive_errno(z) > 0 || !why)
-		why = strerror(archive_errno(z));
-	return err_set(e, "cannot write arrays: %s", why);
-}
-
-static int write_member(struct archive *z, const struct array *a, struct err *e)
-{
-	struct archive_entry *entry = archive_entry_new();
-	struct buf header = BUF_INIT, name = BUF_INIT;
-	size_t bytes = (size_t)a->size * sizeof *a->data;
-	int rc;
-
-	print_header(a, &header);
-	buf_fmt(&name, "%s.npy", a->name);
-	archive_entry_set_pathname(entry, name.s);
-	archive_entry_set_size(entry, (int64_t)(header.n + bytes));
-	archive_entry_set_filetype(entry, AE_IFREG);
-	archive_entry_set_perm(entry, 0644);
-	rc = archive_write_header(z, entry) < ARCHIVE_WARN ||
-	     archive_write_data(z, header.s, header.n) < 0 ||
-	     (bytes && archive_write_data(z, a->data, bytes) < 0);
-	if (rc)
-		rc = zip_failed(z, e);
-	archive_entry_free(entry);
-	buf_free(&header);
-	buf_free(&name);
-	return rc;
-}
-
 static int write_all(FILE *f, int n, arrays_next *next, void *ctx, struct err *e)
 {
-	struct archive *z = archive_write_new();
-	int rc = !z ? err_sys(e, "cannot write arrays") : 0;
+	struct zip z;
+	int rc = 0;
 
-	if (!rc && (archive_write_set_format_zip(z) < ARCHIVE_WARN ||
-		    archive_write_zip_set_compression_store(z) < ARCHIVE_WARN ||
-		    archive_write_open_FILE(z, f) < ARCHIVE_WARN))
-		rc = zip_failed(z, e);
+	zip_begin(&z, f);
 	for (int i = 0; !rc && i < n; i++) {
+		struct buf header = BUF_INIT, name = BUF_INIT;
 		struct array a = {0};
 
 		rc = next(ctx, i, &a, e);
-		if (!rc)
-			rc = write_member(z, &a, e);
+		if (!rc) {
+			print_header(&a, &header);
+			buf_fmt(&name, "%s.npy", a.name);
+			rc = zip_add(&z, name.s,
+				     (const struct zip_part[]){
+					     {header.s, header.n},
+					     {a.data, (size_t)a.size * sizeof *a.data}},
+				     2, e);
+		}
+		buf_free(&header);
+		buf_free(&name);
 	}
-	if (!rc && archive_write_close(z) < ARCHIVE_WARN)
-		rc = zip_failed(z, e);
-	if (z)
-		archive_write_free(z);
+	if (!rc)
+		rc = zip_end(&z, e);
+	zip_free(&z);
 	return rc;
 }
 
@@ -289,7 +260,6 @@ static int write_arrays(int fd, int is_npy, int n, arrays_next *next, void *ctx,
 		return rc;
 	}
 	rc = is_npy ? write_one(f, next, ctx, e) : write_all(f, n, next, ctx, e);
-	/* libarchive does not ask for all that may have failed. */
 	if (!rc && (fflush(f) || ferror(f)))
 		rc = err_sys(e, "cannot write arrays");
 	if (fclose(f) && !rc)
@@ -306,8 +276,6 @@ int arrays_write(const char *path, int n, arrays_next *next, void *ctx, struct e
 	if (is_npy && n != 1)
 		return err_set(e, "%s can hold one array, and there are %d: .npz holds more", path,
 			       n);
-	/* Where it finds no memory, libarchive may end the process: then the temporary file goes,
-	 * too. */
 	out = rec_create(path, e);
 	if (!out)
 		return -1;
