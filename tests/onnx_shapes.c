@@ -182,6 +182,18 @@ static void test_einsum(void)
 
 /* Shapes */
 
+/* A product of an input of these sizes. */
+static struct buf product(const char *dims)
+{
+	struct buf g = BUF_INIT;
+
+	input(&g, "x", dims);
+	weights(&g, "w", "8,9");
+	node(&g, "MatMul x w -> y", "");
+	output(&g, "y");
+	return g;
+}
+
 static void test_shapes(void)
 {
 	struct buf g = BUF_INIT, got = BUF_INIT;
@@ -231,30 +243,18 @@ static void test_shapes(void)
 	workloads(&g, 13, &shaped, &got);
 	ok(!strcmp(got.s, "3x40:40x6 computed"), "--shape binds symbols: %s", got.s);
 
-	memset(&g, 0, sizeof g);
-	input(&g, "x", "N,seq,8");
-	weights(&g, "w", "8,9");
-	node(&g, "MatMul x w -> y", "");
-	output(&g, "y");
+	g = product("N,seq,8");
 	expect(&g, 13, "", "a size that nobody gives is not made up");
 	ok(was_said("sizes not known: seq (--dim") && was_said("MatMul (unknown shape"),
 	   "and reported");
 
-	memset(&g, 0, sizeof g);
-	input(&g, "x", "batch_size,N,8");
-	weights(&g, "w", "8,9");
-	node(&g, "MatMul x w -> y", "");
-	output(&g, "y");
+	g = product("batch_size,N,8");
 	expect(&g, 13, "", "an N beside a batch is none");
 	ok(was_said("sizes not known: N (--dim") &&
 		   was_said("taken for a batch of 1: batch_size (--batch"),
 	   "but a size that is asked for");
 
-	memset(&g, 0, sizeof g);
-	input(&g, "x", "7,N,8");
-	weights(&g, "w", "8,9");
-	node(&g, "MatMul x w -> y", "");
-	output(&g, "y");
+	g = product("7,N,8");
 	expect(&g, 13, "7x8:8x9", "alone it is the batch, wherever it stands");
 
 	memset(&g, 0, sizeof g);

@@ -185,7 +185,6 @@ void work_drop_sources(struct work *k)
 	for (size_t s = 0; s < k->source.n; s++)
 		free(k->source.item[s].value);
 	map_free(&k->source);
-	k->source = (struct map)MAP_INIT;
 }
 
 void worklist_free(struct worklist *l)

@@ -20,14 +20,16 @@ struct zip {
 	uint32_t sums[256]; /* checksums of bytes */
 };
 
-void zip_begin(struct zip *z, FILE *f);
-/* A member of that name: so many parts, one behind the other. */
+/* A piece of a member. */
 struct zip_part {
 	const void *bytes;
 	size_t n;
 };
+
+void zip_begin(struct zip *z, FILE *f);
+/* Writes a member of that name, whose bytes are these parts, one behind the other. 0, or -1. */
 int zip_add(struct zip *z, const char *name, const struct zip_part *part, int parts, struct err *e);
-/* Writes the directory. */
+/* Writes the directory. 0, or -1. */
 int zip_end(struct zip *z, struct err *e);
 void zip_free(struct zip *z);
 

@@ -19,7 +19,7 @@ struct listed {
 void listing_begin(struct listing *l, struct extract *x, struct member *m)
 {
 	*l = (struct listing){.x = x, .m = m};
-	l->found.list.source_bytes = x->found.source_bytes; /* of all inputs together */
+	l->found.list.source_bytes = x->found.source_bytes; /* of all lists of an input */
 }
 
 static struct listed *kind_of(struct listing *l, int taken, const char *type, const char *why)

@@ -47,12 +47,14 @@ void convert_same(const struct tensorflow_node *n, const char *onnx)
 	convert_node(n, onnx, n->in, n->nin);
 }
 
-/* One for each result. */
+/* A node for each result, which reads the input in the same place. */
 void convert_each(const struct tensorflow_node *n, const char *onnx)
 {
-	if (n->nout > n->nin)
+	if (n->nout > n->nin) {
 		convert_own(n);
-	for (int i = 0; i < n->nout && n->nout <= n->nin; i++)
+		return;
+	}
+	for (int i = 0; i < n->nout; i++)
 		build_node(n->b, onnx, &n->in[i], 1, &n->out[i], 1);
 }
 
