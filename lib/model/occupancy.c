@@ -2,6 +2,8 @@
 
 #include <math.h>
 
+#include "lib/nest/mma.h"
+
 /* Of a processor of today's GPUs (NVIDIA, "CUDA C++ Programming Guide", "Compute capabilities", and
  * "Hopper architecture in depth"); near enough to rank. */
 static const struct {
@@ -80,6 +82,30 @@ static void count_expr(struct count *c, const struct expr *x, double times)
 		c->o->fmas += times * x->lanes;
 }
 
+/* Multiply-adds of a processor's tensor cores in a cycle (NVIDIA, "A100 Tensor Core GPU
+ * architecture"), and what is done with each 32 bits of a side once they are loaded. */
+static const struct {
+	double fmas, products, roundings;
+} mma_rates[MMA_KINDS] = {
+	[MMA_TF32X3] = {512, 3, 3},
+	[MMA_TF32] = {512, 1, 1},
+	[MMA_BF16] = {1024, 1, 0},
+	[MMA_F16] = {1024, 1, 0},
+};
+
+/* A thread's share of a warp's product of tiles. A matrix of 8 by 4 words is an instruction's
+ * fourth. */
+static void count_mma(struct count *c, const struct mma *m, double times)
+{
+	const double words = (4.0 * m->down + 2.0 * m->across) * times; /* of the thread */
+	const double steps = mma_rates[m->kind].products * m->down * m->across * times;
+	const double fmas = MMA_ROWS * MMA_COLUMNS * mma_depth(m->kind);
+
+	c->o->block_bytes += 4 * words;
+	c->o->instructions += words / 4 + words * mma_rates[m->kind].roundings + steps;
+	c->o->mma_cycles += steps * fmas / mma_rates[m->kind].fmas / MMA_WARP;
+}
+
 static void count_nodes(struct count *c, const struct node *t, double times);
 
 static void count_for(struct count *c, const struct node *t, double times)
@@ -102,12 +128,7 @@ static void count_for(struct count *c, const struct node *t, double times)
 
 static void let(struct count *c, const struct node *t)
 {
-	int64_t a = value(c, &t->a), b = value(c, &t->b);
-
-	c->value[t->var] = t->let == LET_DIV		? a / b
-			   : t->let == LET_MOD		? a % b
-			   : t->let == LET_MIN && b < a ? b
-							: a;
+	c->value[t->var] = nest_let_value(t->let, value(c, &t->a), value(c, &t->b));
 }
 
 /* Branches are there for what lies beyond an end: their bodies count, and what is done else does
@@ -129,6 +150,14 @@ static void count_nodes(struct count *c, const struct node *t, double times)
 			count_expr(c, t->value, times);
 			touch(c, t->buffer, t->value->lanes, times);
 			break;
+		case NODE_COPY:
+			touch(c, t->from, t->lanes, times);
+			touch(c, t->buffer, t->lanes, times);
+			break;
+		case NODE_MMA:
+			count_mma(c, t->mma, times);
+			break;
+		case NODE_WAIT:
 		case NODE_VIEW:
 		case NODE_PREFETCH:
 		case NODE_SYNC:
@@ -157,7 +186,7 @@ static void finish(const struct nest *n, const struct limits *m, struct occupanc
 	o->together = together(n, m);
 	held = fmin(o->together, ceil(o->blocks / processors));
 	waves = ceil(o->blocks / (processors * held));
-	each = fmax(o->fmas / gpu.fmas,
+	each = fmax(fmax(o->fmas / gpu.fmas, o->mma_cycles),
 		    fmax(o->instructions / gpu.instructions, o->block_bytes / gpu.block_bytes));
 	cycles = waves * fmax(each * held, each + o->waits * gpu.latency);
 	cycles = fmax(cycles, bytes / (processors * gpu.l2_bytes));

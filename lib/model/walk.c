@@ -120,6 +120,9 @@ static void let(struct walk *w, const struct node *s)
 		*v = (struct walk_form){0};
 		add_form(v, &other, 1 / (double)s->b.c);
 		return;
+	case LET_IN: /* mostly there */
+		*v = (struct walk_form){.mean = 1};
+		return;
 	case LET_MOD: /* as good as any value */
 		*v = (struct walk_form){.mean = (double)(s->b.c - 1) / 2};
 		return;
@@ -539,6 +542,9 @@ static void walk_body(struct walk *w, const struct node *s, struct work *here, d
 			walk_store(w, s, here, times, share);
 			break;
 		case NODE_PREFETCH: /* a load that nothing waits for */
+		case NODE_COPY:	    /* blocks of threads alone have these */
+		case NODE_WAIT:
+		case NODE_MMA:
 			break;
 		case NODE_SYNC:
 			end_phase(w, here);

@@ -1,5 +1,7 @@
 #include "lib/nest/check.h"
 
+#include "lib/nest/mma.h"
+
 struct check {
 	const struct nest *n;
 	struct err *e;
@@ -7,6 +9,7 @@ struct check {
 	int region;	/* of parallel loops, in this phase */
 	int parallel;	/* parallel loops around */
 	int thread;	/* a loop over a block's threads is around */
+	int branch;	/* in that loop a branch is */
 	int nconstants; /* unrolled loops around, by their variables */
 	int constant[NEST_LOOP_DEPTH];
 };
@@ -150,6 +153,52 @@ static int check_let(struct check *c, const struct node *t)
 	return 0;
 }
 
+/* Copies go from operands to memory of a block, 4, 8 or 16 bytes at a time. */
+static int check_copy(struct check *c, const struct node *t)
+{
+	const struct buffer *to = &c->n->buffer[nest_base(c->n, t->buffer)];
+	const struct buffer *from = &c->n->buffer[nest_base(c->n, t->from)];
+	const int bytes = t->lanes * elem_size(to->elem);
+
+	if (!c->thread || to->kind != BUFFER_BLOCK ||
+	    (from->kind != BUFFER_ARG && from->kind != BUFFER_PACKED) || from->written ||
+	    from->elem != to->elem || (bytes != 4 && bytes != 8 && bytes != 16) ||
+	    t->lanes > NEST_COPY_LANES)
+		return err_set(c->e,
+			       "a copy of %d elements from %s to %s is none from an input to the "
+			       "memory of a block",
+			       t->lanes, from->name, to->name);
+	c->sites += 2;
+	return 0;
+}
+
+static int check_side(struct check *c, const struct mma *m, const struct mma_side *s)
+{
+	const struct buffer *b = &c->n->buffer[nest_base(c->n, s->buffer)];
+
+	if (b->kind == BUFFER_BLOCK && b->elem == mma_elem(m->kind) &&
+	    s->step % mma_pair(m->kind) == 0 && s->k_step % mma_pair(m->kind) == 0)
+		return 0;
+	return err_set(c->e, "%s is no memory of a block that tiles of %s lie in", b->name,
+		       mma_name(m->kind));
+}
+
+static int check_mma(struct check *c, const struct node *t)
+{
+	const struct buffer *acc = &c->n->buffer[t->buffer];
+	const struct mma *m = t->mma;
+
+	if (!c->thread || c->branch || c->n->block_threads % MMA_WARP)
+		return err_set(c->e, "a warp does not multiply as a whole: the product stands in a "
+				     "branch, or the block has no whole warps");
+	if (acc->kind != BUFFER_REG || acc->lanes != 4 || acc->elem != ELEM_F32)
+		return err_set(c->e, "the sums of products are in %s, which is no register of 4 "
+				     "lanes", acc->name);
+	if (check_side(c, m, &m->a) < 0 || check_side(c, m, &m->b) < 0)
+		return -1;
+	return check_constant(c, &t->a, acc->name);
+}
+
 static int check_body(struct check *c, const struct node *t);
 
 static int check_for(struct check *c, const struct node *t)
@@ -179,13 +228,23 @@ static int check_for(struct check *c, const struct node *t)
 	return rc;
 }
 
+static int check_if(struct check *c, const struct node *t)
+{
+	int rc;
+
+	c->branch += c->thread;
+	rc = check_body(c, t->body) < 0 || check_body(c, t->orelse) < 0 ? -1 : 0;
+	c->branch -= c->thread;
+	return rc;
+}
+
 static int check_node(struct check *c, const struct node *t)
 {
 	switch (t->kind) {
 	case NODE_FOR:
 		return check_for(c, t);
 	case NODE_IF:
-		return check_body(c, t->body) < 0 || check_body(c, t->orelse) < 0 ? -1 : 0;
+		return check_if(c, t);
 	case NODE_STORE:
 		return check_store(c, t);
 	case NODE_VIEW:
@@ -197,6 +256,11 @@ static int check_node(struct check *c, const struct node *t)
 		return check_sync(c, t);
 	case NODE_LET:
 		return check_let(c, t);
+	case NODE_COPY:
+		return check_copy(c, t);
+	case NODE_MMA:
+		return check_mma(c, t);
+	case NODE_WAIT:
 	case NODE_PREFETCH:
 		return 0;
 	}

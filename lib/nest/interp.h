@@ -11,7 +11,7 @@
 #include "lib/base/err.h"
 #include "lib/nest/nest.h"
 
-/* One thread. buffers[slot]: float arrays of the buffers' sizes. */
+/* One thread. buffers[slot]: arrays of the buffers' sizes and types of elements. */
 int interp_run(const struct nest *n, void *const *buffers, struct err *e);
 /* A team, phase by phase, its threads one after the other; buffers[slot] are of operand_size()
  * (operands.h). That a thread writes or reads what another one writes in the same phase is an

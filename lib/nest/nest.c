@@ -126,6 +126,11 @@ int nest_block(struct nest *n, const char *name, int64_t size)
 	return n->nbuffers - 1;
 }
 
+void nest_elem(struct nest *n, int buffer, enum elem elem)
+{
+	n->buffer[buffer].elem = elem;
+}
+
 int nest_near(struct nest *n, const char *name, int64_t size)
 {
 	int buffer;
@@ -242,7 +247,8 @@ const struct expr *ex_const(struct nest *n, enum elem elem, int lanes, double v)
 const struct expr *ex_load(struct nest *n, int buffer, int lanes, struct affine index,
 			   const struct affine *valid)
 {
-	struct expr *x = new_expr(n, EXPR_LOAD, n->buffer[buffer].elem, lanes);
+	enum elem elem = n->buffer[buffer].elem == ELEM_F64 ? ELEM_F64 : ELEM_F32;
+	struct expr *x = new_expr(n, EXPR_LOAD, elem, lanes);
 
 	x->buffer = buffer;
 	x->index = index;
@@ -326,7 +332,7 @@ const struct expr *ex_op(struct nest *n, enum expr_kind kind, const struct expr 
 	return x;
 }
 
-static struct node *append(struct nest *n, enum node_kind kind)
+struct node *nest_append(struct nest *n, enum node_kind kind)
 {
 	struct node *s = arena_new(n->arena, struct node);
 
@@ -359,7 +365,7 @@ static int parallel_around(const struct nest *n)
 int nest_for(struct nest *n, enum loop_kind kind, const char *name, struct affine lo,
 	     struct affine hi)
 {
-	struct node *s = append(n, NODE_FOR);
+	struct node *s = nest_append(n, NODE_FOR);
 
 	s->loop = kind;
 	s->var = new_var(n, name, VAR_LOOP);
@@ -405,7 +411,7 @@ struct affine nest_turn(const struct nest *n, int64_t *turns)
 
 void nest_if_less(struct nest *n, struct affine a, struct affine b)
 {
-	struct node *s = append(n, NODE_IF);
+	struct node *s = nest_append(n, NODE_IF);
 
 	s->a = a;
 	s->b = b;
@@ -436,7 +442,7 @@ void nest_close_to(struct nest *n, int depth)
 static int let(struct nest *n, const char *name, enum let_kind kind, struct affine a,
 	       struct affine b)
 {
-	struct node *s = append(n, NODE_LET);
+	struct node *s = nest_append(n, NODE_LET);
 
 	s->var = new_var(n, name, VAR_LET);
 	s->let = kind;
@@ -465,10 +471,15 @@ int nest_let_mod(struct nest *n, const char *name, struct affine a, int64_t by)
 	return let(n, name, LET_MOD, a, af(by));
 }
 
+int nest_let_in(struct nest *n, const char *name, struct affine a, struct affine end)
+{
+	return let(n, name, LET_IN, a, end);
+}
+
 int nest_view(struct nest *n, const char *name, int base, struct affine from)
 {
 	struct buffer *b = new_buffer(n, name, BUFFER_VIEW);
-	struct node *s = append(n, NODE_VIEW);
+	struct node *s = nest_append(n, NODE_VIEW);
 
 	b->base = base;
 	b->elem = n->buffer[base].elem;
@@ -480,7 +491,7 @@ int nest_view(struct nest *n, const char *name, int base, struct affine from)
 void nest_store(struct nest *n, int buffer, struct affine index, const struct affine *valid,
 		const struct expr *value)
 {
-	struct node *s = append(n, NODE_STORE);
+	struct node *s = nest_append(n, NODE_STORE);
 
 	s->buffer = buffer;
 	s->a = index;
@@ -490,15 +501,33 @@ void nest_store(struct nest *n, int buffer, struct affine index, const struct af
 
 void nest_prefetch(struct nest *n, int buffer, struct affine index)
 {
-	struct node *s = append(n, NODE_PREFETCH);
+	struct node *s = nest_append(n, NODE_PREFETCH);
 
 	s->buffer = buffer;
 	s->a = index;
 }
 
+void nest_copy(struct nest *n, int to, struct affine at, int from, struct affine from_at, int lanes,
+	       const struct affine *valid)
+{
+	struct node *s = nest_append(n, NODE_COPY);
+
+	s->buffer = to;
+	s->a = at;
+	s->from = from;
+	s->b = from_at;
+	s->lanes = lanes;
+	s->valid = valid;
+}
+
+void nest_wait(struct nest *n, int groups)
+{
+	nest_append(n, NODE_WAIT)->a = af(groups);
+}
+
 void nest_sync(struct nest *n)
 {
-	append(n, NODE_SYNC);
+	nest_append(n, NODE_SYNC);
 	need(n, ++n->nphases <= NEST_PHASES, NEST_PHASES, "phases");
 }
 
@@ -556,6 +585,14 @@ int64_t nest_block_bytes(const struct nest *n)
 	return bytes;
 }
 
+int nest_has(const struct node *t, enum node_kind kind)
+{
+	for (; t; t = t->next)
+		if (t->kind == kind || nest_has(t->body, kind) || nest_has(t->orelse, kind))
+			return 1;
+	return 0;
+}
+
 int nest_base(const struct nest *n, int buffer)
 {
 	while (n->buffer[buffer].kind == BUFFER_VIEW)
@@ -603,6 +640,23 @@ int nest_is_run(const struct nest *n, const struct node *t)
 		return x->value == 0;
 	return x->kind == EXPR_LOAD && n->buffer[x->buffer].kind != BUFFER_REG && x->valid &&
 	       same_affine(x->valid, s->valid) && goes_by(&x->index, t->var, lanes);
+}
+
+int64_t nest_let_value(enum let_kind let, int64_t a, int64_t b)
+{
+	switch (let) {
+	case LET_MIN:
+		return b < a ? b : a;
+	case LET_DIV:
+		return a / b;
+	case LET_MOD:
+		return a % b;
+	case LET_IN:
+		return a >= 0 && a < b;
+	case LET_IS:
+		break;
+	}
+	return a;
 }
 
 int64_t af_eval(const struct nest *n, const struct affine *a, const int64_t *value)
@@ -666,6 +720,8 @@ static void note_body(struct scope_walk *w, const struct node *t)
 			note_use(w, t->buffer);
 			note_reads(w, t->value);
 		}
+		if (t->kind == NODE_MMA)
+			note_use(w, t->buffer);
 		if (t->kind != NODE_FOR && t->kind != NODE_IF)
 			continue;
 		assert(w->depth < NEST_DEPTH);

@@ -24,9 +24,11 @@
  * Within one, no thread reads or writes what another one writes. Registers belong to a thread, and
  * keep their values from one loop to the next; block buffers exist once a block, and hold nothing
  * when it begins. A vector in memory stands at a multiple of its lanes there.
- *  - Room is left for more: node kinds for operations on tiles (mma, AMX, asynchronous copies) each
- * add a value to the lists here, a case to the interpreter and a printer in the target that has
- * them.
+ *  - Threads of a block copy asynchronously (NODE_COPY): what they copy is there once the thread
+ * has waited for it (NODE_WAIT), for all threads of the block behind the loop over threads in which
+ * it waited. A warp multiplies tiles that lie in the block's memory (NODE_MMA, mma.h).
+ *  - Room is left for more: node kinds for other operations on tiles (AMX) each add a value to the
+ * lists here, a case to the interpreter and a printer in the target that has them.
  */
 #ifndef TL_NEST_NEST_H
 #define TL_NEST_NEST_H
@@ -34,6 +36,7 @@
 #include <stdint.h>
 
 #include "lib/base/arena.h"
+#include "lib/nest/elem.h"
 #include "lib/space/layout.h"
 
 /* Limits of a nest. check_nest() (check.h) refuses a larger one. */
@@ -49,6 +52,7 @@ enum {
 	NEST_SITES = 384,  /* loads and stores of memory in the text, but for near buffers */
 	NEST_PHASES = 8,
 	NEST_BLOCK_THREADS = 1024,
+	NEST_COPY_LANES = 8, /* of a NODE_COPY, at most: 16 bytes */
 	AFFINE_TERMS = 8,
 };
 
@@ -85,13 +89,6 @@ enum buffer_kind {
 	BUFFER_REG,    /* named registers */
 	BUFFER_VIEW,   /* another buffer from a place on; made by NODE_VIEW */
 };
-
-enum elem { ELEM_F32, ELEM_F64 };
-
-static inline int elem_size(enum elem e) /* bytes */
-{
-	return e == ELEM_F64 ? 8 : 4;
-}
 
 struct buffer {
 	const char *name;
@@ -169,6 +166,7 @@ enum let_kind {
 	LET_MIN, /* min(a, b) */
 	LET_DIV, /* a / b, rounded down, for a >= 0 and a constant b > 0 */
 	LET_MOD, /* what is left of a then */
+	LET_IN,	 /* 1 if 0 <= a < b, else 0 */
 };
 
 enum node_kind {
@@ -179,7 +177,13 @@ enum node_kind {
 	NODE_STORE,    /* buffer[index] = value, lanes as the value has */
 	NODE_PREFETCH, /* the cache line of buffer[a] will be needed soon; no meaning but speed */
 	NODE_SYNC,     /* the team's barrier, at the top level: a phase ends, the next begins */
+	NODE_COPY,     /* block buffer[a ..] = `lanes` elements of `from`[b ..], or zeros beyond the
+			* valid ones, at some time before a wait */
+	NODE_WAIT,     /* until all of the thread's groups of copies but the last a.c are there */
+	NODE_MMA,      /* registers += products of tiles: mma.h */
 };
+
+struct mma;
 
 struct node {
 	enum node_kind kind;
@@ -190,9 +194,11 @@ struct node {
 	int unroll; /* FOR, serial: how often the compiler is asked to unroll; 0: as it likes */
 	int jam;    /* FOR, unrolled: see nest_jam() */
 	int var;    /* FOR, LET */
-	int buffer; /* STORE, VIEW, PREFETCH */
-	struct affine a; /* FOR: lo; IF, LET, VIEW: see above; STORE, PREFETCH: index */
-	struct affine b; /* FOR: hi; IF, LET */
+	int buffer; /* STORE, VIEW, PREFETCH, COPY; MMA: the registers */
+	struct affine a; /* FOR: lo; IF, LET, VIEW, WAIT: see above; otherwise index */
+	struct affine b; /* FOR: hi; IF, LET; COPY: index in `from` */
+	int from, lanes; /* COPY */
+	const struct mma *mma;
 	enum let_kind let;
 	int streams; /* STORE: see nest_stream() */
 	const struct affine *valid;
@@ -233,6 +239,8 @@ int nest_team(struct nest *n, const char *name, int64_t size);
 int nest_near(struct nest *n, const char *name, int64_t size);
 /* Memory of a block. */
 int nest_block(struct nest *n, const char *name, int64_t size);
+/* The elements of a buffer in memory are of this type, single precision otherwise. */
+void nest_elem(struct nest *n, int buffer, enum elem elem);
 int nest_reg(struct nest *n, const char *name, enum elem elem, int lanes, int rows, int cols);
 
 /* Affine forms, by value. */
@@ -295,6 +303,8 @@ int nest_let_min(struct nest *n, const char *name, struct affine a, struct affin
 /* a / by and a % by, for a >= 0 and by > 0. */
 int nest_let_div(struct nest *n, const char *name, struct affine a, int64_t by);
 int nest_let_mod(struct nest *n, const char *name, struct affine a, int64_t by);
+/* 1 if 0 <= a < end, else 0. */
+int nest_let_in(struct nest *n, const char *name, struct affine a, struct affine end);
 int nest_view(struct nest *n, const char *name, int base, struct affine from);
 void nest_store(struct nest *n, int buffer, struct affine index, const struct affine *valid,
 		const struct expr *value);
@@ -303,6 +313,15 @@ void nest_prefetch(struct nest *n, int buffer, struct affine index);
 /* The vectors that have been stored to arguments until now are not needed soon: a target may write
  * them past the caches, which then read nothing for them and lose nothing to them. */
 void nest_stream(struct nest *n);
+/* Starts to copy so many elements, 4, 8 or 16 bytes, which stand at multiples of that in both
+ * places, from an argument or packed buffer to memory of a block. Zeros take the place of those
+ * beyond the valid ones (valid may be NULL). The copies of a loop over threads are a group. */
+void nest_copy(struct nest *n, int to, struct affine at, int from, struct affine from_at, int lanes,
+	       const struct affine *valid);
+/* The thread waits until at most so many of its last groups are not there yet. */
+void nest_wait(struct nest *n, int groups);
+/* For builders of nodes (mma.c): one more node where the nest is being built. */
+struct node *nest_append(struct nest *n, enum node_kind kind);
 /* Ends a phase: at the top level of the nest. */
 void nest_sync(struct nest *n);
 const struct affine *nest_keep(struct nest *n, struct affine a); /* a copy in the arena */
@@ -318,10 +337,14 @@ int nest_holds(const struct node *outer, const struct node *inner);
 /* Of a team of so many threads, those that run the nest: all, or 1 where no phase has items to
  * share. So blocks that are as large as the problem spare a small one the team's start and end. */
 int nest_threads(const struct nest *n, int threads);
+/* Is there a node of this kind among these, or in their bodies? */
+int nest_has(const struct node *t, enum node_kind kind);
 /* The buffer's own, through views. */
 int nest_base(const struct nest *n, int buffer);
 /* Bytes of the memory of a block, each buffer from a multiple of 16 on. */
 int64_t nest_block_bytes(const struct nest *n);
+/* What a let makes of its operands. */
+int64_t nest_let_value(enum let_kind let, int64_t a, int64_t b);
 /* Value with every symbol at its value and every other variable from value[] (by variable number).
  */
 int64_t af_eval(const struct nest *n, const struct affine *a, const int64_t *value);

@@ -364,8 +364,8 @@ static void let(struct x86 *x, const struct node *t)
 {
 	struct linear a = x86_linear(x, &t->a), b = t->let == LET_MIN ? x86_linear(x, &t->b) : a;
 
-	if (t->let == LET_DIV || t->let == LET_MOD) {
-		x->why = "it divides";
+	if (t->let != LET_IS && t->let != LET_MIN) {
+		x->why = "it divides, or compares";
 		return;
 	}
 	if (!a.n && !b.n) {

@@ -1,0 +1,145 @@
+#include "lib/nest/elem.h"
+
+#include <math.h>
+#include <string.h>
+
+static const struct {
+	int size, significand, least; /* bytes; bits with the leading one; exponent of the least */
+} types[] = {
+	[ELEM_F32] = {4, 24, -149},
+	[ELEM_F64] = {8, 53, -1074},
+	[ELEM_BF16] = {2, 8, -133},
+	[ELEM_F16] = {2, 11, -24},
+};
+
+enum elem elem_of(enum dtype d)
+{
+	return d == DTYPE_BF16 ? ELEM_BF16 : d == DTYPE_F16 ? ELEM_F16 : ELEM_F32;
+}
+
+int elem_size(enum elem e)
+{
+	return types[e].size;
+}
+
+int elem_is_narrow(enum elem e)
+{
+	return types[e].size == 2;
+}
+
+/* bfloat16 is the upper half of a float. */
+static float bf16_value(uint16_t bits)
+{
+	const uint32_t wide = (uint32_t)bits << 16;
+	float x;
+
+	memcpy(&x, &wide, sizeof x);
+	return x;
+}
+
+static uint16_t bf16_bits(float x)
+{
+	uint32_t wide;
+
+	memcpy(&wide, &x, sizeof wide);
+	return (uint16_t)(wide >> 16);
+}
+
+enum { F16_EXPONENT = 10, F16_BIAS = 15, F16_SPECIAL = 31 };
+
+/* IEEE 754 binary16. */
+static double f16_value(uint16_t bits)
+{
+	const int exponent = bits >> F16_EXPONENT & F16_SPECIAL, rest = bits & 1023;
+	double x;
+
+	if (exponent == F16_SPECIAL)
+		x = rest ? NAN : INFINITY;
+	else if (exponent)
+		x = ldexp(1024 + rest, exponent - F16_BIAS - F16_EXPONENT);
+	else
+		x = ldexp(rest, 1 - F16_BIAS - F16_EXPONENT);
+	return bits & 0x8000 ? -x : x;
+}
+
+/* Of a value that the type has. */
+static uint16_t f16_bits(double x)
+{
+	const unsigned sign = signbit(x) ? 0x8000 : 0;
+	unsigned rest;
+	int exponent;
+
+	if (isnan(x))
+		return (uint16_t)(sign | F16_SPECIAL << F16_EXPONENT | 512);
+	if (isinf(x))
+		return (uint16_t)(sign | F16_SPECIAL << F16_EXPONENT);
+	frexp(x, &exponent); /* 2^(exponent - 1) <= |x| */
+	exponent += F16_BIAS - 1;
+	if (x == 0 || exponent < 1)
+		return (uint16_t)(sign | (unsigned)ldexp(fabs(x), F16_BIAS - 1 + F16_EXPONENT));
+	rest = (unsigned)ldexp(fabs(x), F16_EXPONENT - exponent + F16_BIAS) - 1024;
+	return (uint16_t)(sign | (unsigned)exponent << F16_EXPONENT | rest);
+}
+
+double elem_round(enum elem e, double x)
+{
+	int exponent, least;
+
+	if (e == ELEM_F32)
+		return (double)(float)x;
+	if (e == ELEM_F64 || !isfinite(x) || x == 0)
+		return x;
+	frexp(x, &exponent);
+	least = exponent - types[e].significand;
+	if (least < types[e].least)
+		least = types[e].least;
+	x = ldexp(nearbyint(ldexp(x, -least)), least);
+	if (e == ELEM_F16 && fabs(x) > 65504)
+		return copysign(INFINITY, x);
+	return e == ELEM_BF16 ? (double)(float)x : x;
+}
+
+double elem_read(enum elem e, const void *array, int64_t i)
+{
+	switch (e) {
+	case ELEM_F64:
+		return ((const double *)array)[i];
+	case ELEM_BF16:
+		return (double)bf16_value(((const uint16_t *)array)[i]);
+	case ELEM_F16:
+		return f16_value(((const uint16_t *)array)[i]);
+	case ELEM_F32:
+		break;
+	}
+	return (double)((const float *)array)[i];
+}
+
+void elem_write(enum elem e, void *array, int64_t i, double x)
+{
+	switch (e) {
+	case ELEM_F64:
+		((double *)array)[i] = x;
+		break;
+	case ELEM_BF16:
+		((uint16_t *)array)[i] = bf16_bits((float)elem_round(e, x));
+		break;
+	case ELEM_F16:
+		((uint16_t *)array)[i] = f16_bits(elem_round(e, x));
+		break;
+	case ELEM_F32:
+		((float *)array)[i] = (float)x;
+		break;
+	}
+}
+
+void elem_from_floats(enum elem e, const float *from, void *to, int64_t n)
+{
+	for (int64_t i = 0; i < n; i++)
+		elem_write(e, to, i, (double)from[i]);
+}
+
+void elem_to_floats(enum elem e, const void *from, float *to, int64_t n)
+{
+	for (int64_t i = 0; i < n; i++)
+		to[i] = (float)elem_read(e, from, i);
+}

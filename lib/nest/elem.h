@@ -1,0 +1,26 @@
+/* Types of elements in memory. Expressions compute in single or double precision: a load from a
+ * buffer of 16-bit elements widens them, and a store rounds to the nearest, ties to even.
+ */
+#ifndef TL_NEST_ELEM_H
+#define TL_NEST_ELEM_H
+
+#include <stdint.h>
+
+#include "lib/space/types.h"
+
+enum elem { ELEM_F32, ELEM_F64, ELEM_BF16, ELEM_F16 };
+
+/* Of a workload's tensor of this type; ELEM_F32 for types that nothing computes with. */
+enum elem elem_of(enum dtype d);
+int elem_size(enum elem e); /* bytes */
+int elem_is_narrow(enum elem e); /* of 16 bits */
+/* Element i of an array, and the bytes of a value. */
+double elem_read(enum elem e, const void *array, int64_t i);
+void elem_write(enum elem e, void *array, int64_t i, double x);
+/* Arrays of n elements, from and to single precision. */
+void elem_from_floats(enum elem e, const float *from, void *to, int64_t n);
+void elem_to_floats(enum elem e, const void *from, float *to, int64_t n);
+/* The value of the type that is nearest to x. */
+double elem_round(enum elem e, double x);
+
+#endif

@@ -1,0 +1,162 @@
+#include "lib/nest/interp_block.h"
+
+#include <stdlib.h>
+
+#include "lib/nest/mma.h"
+
+struct copy {
+	int inner; /* the thread */
+	int64_t group;
+	struct place to;
+	int lanes;
+};
+
+struct copies {
+	int64_t groups; /* that have ended, in this block */
+	size_t n, room;
+	struct copy *copy;
+};
+
+void copies_open(struct interp *s)
+{
+	s->copies = xcalloc(1, sizeof *s->copies);
+}
+
+void copies_close(struct interp *s)
+{
+	free(s->copies->copy);
+	free(s->copies);
+}
+
+void copies_forget(struct interp *s)
+{
+	s->copies->groups = 0;
+	s->copies->n = 0;
+}
+
+static struct copy *add(struct copies *c)
+{
+	if (c->n == c->room) {
+		c->room = c->room ? 2 * c->room : 64;
+		c->copy = xrealloc(c->copy, c->room * sizeof *c->copy);
+	}
+	return &c->copy[c->n++];
+}
+
+static int check_place(const struct interp *s, const struct place *p, int lanes)
+{
+	if (p->index % lanes == 0)
+		return 0;
+	return err_set(s->e, "a copy of %d elements stands at %s[%lld], which is no multiple",
+		       lanes, p->buffer->name, (long long)p->index);
+}
+
+/* Reads the lanes that there are; the others are 0. */
+static int fetch(struct interp *s, const struct node *t, double *value)
+{
+	int count = access_valid(s, t->valid, t->lanes);
+	struct place from;
+
+	if (access_locate(s, t->from, access_eval(s, &t->b), count, &from) < 0 ||
+	    (count && check_place(s, &from, t->lanes) < 0) || access_read(s, &from, count) < 0)
+		return -1;
+	for (int i = 0; i < t->lanes; i++)
+		value[i] = i < count ? access_get(&from, i) : 0;
+	return 0;
+}
+
+int copies_start(struct interp *s, const struct node *t)
+{
+	double value[NEST_COPY_LANES];
+	struct copy *c;
+	struct place to;
+
+	if (fetch(s, t, value) < 0 ||
+	    access_locate(s, t->buffer, access_eval(s, &t->a), t->lanes, &to) < 0 ||
+	    check_place(s, &to, t->lanes) < 0 || access_write(s, &to, t->lanes) < 0)
+		return -1;
+	for (int i = 0; i < t->lanes; i++) {
+		access_set(&to, i, value[i]);
+		to.written[i] = UNDER_WAY;
+	}
+	c = add(s->copies);
+	*c = (struct copy){s->inner, s->copies->groups, to, t->lanes};
+	return 0;
+}
+
+void copies_end_group(struct interp *s, const struct node *loop)
+{
+	s->copies->groups += nest_has(loop->body, NODE_COPY);
+}
+
+void copies_wait(struct interp *s, int64_t groups)
+{
+	struct copies *c = s->copies;
+	size_t left = 0;
+
+	for (size_t i = 0; i < c->n; i++) {
+		struct copy *x = &c->copy[i];
+
+		if (x->inner != s->inner || x->group >= c->groups - groups) {
+			c->copy[left++] = *x;
+			continue;
+		}
+		for (int l = 0; l < x->lanes; l++) {
+			x->to.written[l] = WRITTEN;
+			x->to.touch[l].writer = access_turn(s);
+		}
+	}
+	c->n = left;
+}
+
+/* ---- products ---- */
+
+static int element(struct interp *s, const struct mma *m, const struct mma_side *side, int i, int k,
+		   double *x)
+{
+	struct affine at = mma_at(side, m->kind, i, k);
+	int64_t index = access_eval(s, &at);
+	struct place p;
+
+	if (k % mma_pair(m->kind) == 0 && index % mma_pair(m->kind))
+		return err_set(s->e, "a pair of a tile stands at %s[%lld], which is odd",
+			       s->n->buffer[side->buffer].name, (long long)index);
+	if (access_locate(s, side->buffer, index, 1, &p) < 0 || access_read(s, &p, 1) < 0)
+		return -1;
+	*x = access_get(&p, 0);
+	return 0;
+}
+
+/* Sum `sum` of the thread, of the step's product of these row and column. */
+static int add_products(struct interp *s, const struct mma *m, int row, int column, double *sum)
+{
+	double products = 0, a, b;
+
+	for (int k = 0; k < mma_depth(m->kind); k++) {
+		if (element(s, m, &m->a, row, k, &a) < 0 || element(s, m, &m->b, column, k, &b) < 0)
+			return -1;
+		products += mma_product(m->kind, a, b);
+	}
+	*sum = (double)(float)(*sum + products);
+	return 0;
+}
+
+int mma_run(struct interp *s, const struct node *t)
+{
+	const struct mma *m = t->mma;
+	const int lane = s->inner % MMA_WARP;
+
+	for (int tile = 0; tile < m->down * m->across; tile++) {
+		const int row = tile / m->across * MMA_ROWS, column = tile % m->across * MMA_COLUMNS;
+		struct place acc;
+
+		if (access_locate(s, t->buffer, access_eval(s, &t->a) + tile, 4, &acc) < 0 ||
+		    access_read(s, &acc, 4) < 0)
+			return -1;
+		for (int sum = 0; sum < 4; sum++)
+			if (add_products(s, m, row + mma_row(lane, sum),
+					 column + mma_column(lane, sum), &acc.r[sum]) < 0)
+				return -1;
+	}
+	return 0;
+}

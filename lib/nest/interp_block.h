@@ -1,0 +1,26 @@
+/* What the interpreter (interp.h) does of blocks of threads beyond loads and stores: asynchronous
+ * copies, and products of tiles (mma.h). For lib/nest alone.
+ */
+#ifndef TL_NEST_INTERP_BLOCK_H
+#define TL_NEST_INTERP_BLOCK_H
+
+#include "lib/nest/interp_access.h"
+
+/* The copies of a block that no thread has waited for. */
+struct copies;
+
+void copies_open(struct interp *s);
+void copies_close(struct interp *s);
+/* Another block begins. */
+void copies_forget(struct interp *s);
+/* What is copied is in its place at once, but nobody may read it. */
+int copies_start(struct interp *s, const struct node *t);
+/* A loop over threads ends: the copies that it has started are a group. */
+void copies_end_group(struct interp *s, const struct node *loop);
+/* The thread waits until at most so many of its last groups are not there yet. */
+void copies_wait(struct interp *s, int64_t groups);
+
+/* The thread adds to its sums. */
+int mma_run(struct interp *s, const struct node *t);
+
+#endif

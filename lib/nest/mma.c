@@ -1,0 +1,87 @@
+#include "lib/nest/mma.h"
+
+#include <string.h>
+
+static const struct {
+	const char *name;
+	int depth;
+	enum elem elem;
+} kinds[MMA_KINDS] = {
+	[MMA_TF32X3] = {"tf32x3", 8, ELEM_F32},
+	[MMA_TF32] = {"tf32", 8, ELEM_F32},
+	[MMA_BF16] = {"bf16", 16, ELEM_BF16},
+	[MMA_F16] = {"f16", 16, ELEM_F16},
+};
+
+const char *mma_name(enum mma_kind k)
+{
+	return kinds[k].name;
+}
+
+int mma_depth(enum mma_kind k)
+{
+	return kinds[k].depth;
+}
+
+int mma_pair(enum mma_kind k)
+{
+	return 4 / elem_size(kinds[k].elem);
+}
+
+enum elem mma_elem(enum mma_kind k)
+{
+	return kinds[k].elem;
+}
+
+int mma_row(int lane, int sum)
+{
+	return lane / 4 + 8 * (sum / 2);
+}
+
+int mma_column(int lane, int sum)
+{
+	return lane % 4 * 2 + sum % 2;
+}
+
+/* To ten bits behind the point, ties away from zero, as cvt.rna.tf32.f32 does. */
+static double tf32(double x)
+{
+	float f = (float)x;
+	uint32_t bits;
+
+	memcpy(&bits, &f, sizeof bits);
+	bits = (bits + 0x1000) & ~(uint32_t)0x1fff;
+	memcpy(&f, &bits, sizeof f);
+	return (double)f;
+}
+
+double mma_product(enum mma_kind k, double a, double b)
+{
+	double x, y;
+
+	if (k == MMA_TF32)
+		return tf32(a) * tf32(b);
+	if (k != MMA_TF32X3)
+		return a * b;
+	x = tf32(a);
+	y = tf32(b);
+	return x * tf32(b - y) + tf32(a - x) * y + x * y;
+}
+
+void nest_mma(struct nest *n, int acc, struct affine first, const struct mma *m)
+{
+	struct node *s = nest_append(n, NODE_MMA);
+	struct mma *kept = arena_new(n->arena, struct mma);
+
+	*kept = *m;
+	s->buffer = acc;
+	s->a = first;
+	s->mma = kept;
+}
+
+struct affine mma_at(const struct mma_side *s, enum mma_kind kind, int64_t i, int64_t k)
+{
+	const int pair = mma_pair(kind);
+
+	return af_add(s->at, af(i * s->step + k / pair * s->k_step + k % pair));
+}

@@ -1,0 +1,62 @@
+/* Products of tiles by a warp of 32 threads, as tensor cores compute them.
+ *
+ * A step multiplies a tile of 16 rows by k columns with one of k by 8, and adds the 16 by 8
+ * products to registers of four lanes. Both sides lie in the memory of the block. k and the types
+ * are the kind's. Thread l of the warp has rows l / 4 and l / 4 + 8 of the result, and columns
+ * 2 (l % 4) and the next one, as lanes 0 to 3 of its register (NVIDIA, "Parallel Thread Execution
+ * ISA", "Matrix fragments for mma.m16n8k8" and "m16n8k16"). So a node means the same for each
+ * thread by itself, whatever the hardware does: the thread adds to its four sums.
+ *
+ * All threads of a warp must reach the node with the same places. It may stand in no branch inside
+ * of the loop over threads.
+ */
+#ifndef TL_NEST_MMA_H
+#define TL_NEST_MMA_H
+
+#include "lib/nest/nest.h"
+
+enum { MMA_WARP = 32, MMA_ROWS = 16, MMA_COLUMNS = 8 };
+
+enum mma_kind {
+	/* Single precision by three products of TF32: each side is split into two parts, and the
+	 * product of the small ones is left out (Ootomo and Yokota, "Recovering single precision
+	 * accuracy from tensor cores while surpassing the FP32 theoretical peak performance", Int.
+	 * J. High Perform. Comput. Appl. 36(4), 2022). */
+	MMA_TF32X3,
+	MMA_TF32,
+	MMA_BF16,
+	MMA_F16,
+	MMA_KINDS
+};
+
+/* One side: element (i, k), of row or column i, is at `at` + i * step + k / pair * k_step +
+ * k % pair, where pair elements fill 32 bits. */
+struct mma_side {
+	int buffer;
+	struct affine at;
+	int64_t step, k_step;
+};
+
+struct mma {
+	enum mma_kind kind;
+	int down, across; /* tiles; the sums of tile (i, j) are register i * across + j of the
+			   * array, counted from the node's index a on */
+	struct mma_side a, b;
+};
+
+const char *mma_name(enum mma_kind k); /* "tf32x3": as the printers' preludes have it */
+int mma_depth(enum mma_kind k);	       /* k: values of the sum in a step */
+int mma_pair(enum mma_kind k);	       /* elements in 32 bits */
+enum elem mma_elem(enum mma_kind k);   /* of both sides, in memory */
+/* Of this step by thread `lane` of its warp, register `sum`: the row or column of the tile. */
+int mma_row(int lane, int sum);
+int mma_column(int lane, int sum);
+/* The product of two elements, as the kind computes it: inputs rounded, the product exact. */
+double mma_product(enum mma_kind k, double a, double b);
+
+/* Adds the products of `m`'s tiles to registers acc[first ..] of four lanes. */
+void nest_mma(struct nest *n, int acc, struct affine first, const struct mma *m);
+/* Index of element (i, k) of a side, for constants i and k. */
+struct affine mma_at(const struct mma_side *s, enum mma_kind kind, int64_t i, int64_t k);
+
+#endif
