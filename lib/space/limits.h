@@ -19,6 +19,7 @@ struct limits {
 	int issue_per_cycle; /* operations of any kind */
 	int fma_latency;     /* cycles */
 	int window;	     /* operations in flight */
+	unsigned mma;	     /* what its tensor cores multiply: bits of enum mma_kind */
 	int threads;	     /* threads of a timed run */
 	int64_t l1d, l2, l3; /* bytes; l1d and l2 a core */
 	double hz;	     /* nominal clock; 0 if unknown */

@@ -5,22 +5,26 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/nest/mma.h"
 #include "lib/target/gpu.h"
 #include "lib/target/simt.h"
 
 static const char helper[] = "cuda";
 
+/* Tensor cores multiply all that mma.h has since compute capability 8.0. */
+enum { ALL = (1 << MMA_KINDS) - 1 };
+
 /* NVIDIA, "CUDA C++ Programming Guide", "Compute capabilities", and the data sheets of the largest
  * product of each. */
 static const struct gpu_arch archs[] = {
-	{"sm_70", 80, 96 << 10, 6 << 20, 1.53e9},
-	{"sm_75", 72, 64 << 10, 6 << 20, 1.77e9},
-	{"sm_80", 108, 163 << 10, 40 << 20, 1.41e9},
-	{"sm_86", 84, 99 << 10, 6 << 20, 1.86e9},
-	{"sm_89", 142, 99 << 10, 96 << 20, 2.52e9},
-	{"sm_90", 132, 227 << 10, 50 << 20, 1.98e9},
-	{"sm_100", 148, 227 << 10, 126 << 20, 1.97e9},
-	{"sm_120", 170, 99 << 10, 96 << 20, 2.41e9},
+	{"sm_70", 80, 96 << 10, 6 << 20, 1.53e9, 0},
+	{"sm_75", 72, 64 << 10, 6 << 20, 1.77e9, 0},
+	{"sm_80", 108, 163 << 10, 40 << 20, 1.41e9, ALL},
+	{"sm_86", 84, 99 << 10, 6 << 20, 1.86e9, ALL},
+	{"sm_89", 142, 99 << 10, 96 << 20, 2.52e9, ALL},
+	{"sm_90", 132, 227 << 10, 50 << 20, 1.98e9, ALL},
+	{"sm_100", 148, 227 << 10, 126 << 20, 1.97e9, ALL},
+	{"sm_120", 170, 99 << 10, 96 << 20, 2.41e9, ALL},
 	{.name = NULL},
 };
 
@@ -103,7 +107,7 @@ static int compiler(struct buf *out, struct err *e)
 
 const struct target target_cuda = {
 	.name = "cuda",
-	.can = TARGET_BLOCKS,
+	.can = TARGET_BLOCKS | TARGET_MMA,
 	.limits = limits,
 	.isa_limits = isa_limits,
 	.model = model,

@@ -22,6 +22,7 @@ struct loaded {
 	struct program *program;
 	char name[64];
 	struct memory *memory[NEST_BUFFERS];
+	enum elem elem[NEST_BUFFERS];
 	int n;
 	double seconds; /* of the last call */
 };
@@ -69,10 +70,30 @@ static int load(const struct driver *driver, struct kernel *k, const char *objec
 	return -1;
 }
 
-/* Canaries come behind the operand. */
-static int put_one(struct loaded *l, int i, const void *from, size_t bytes, struct err *e)
+static size_t device_bytes(enum elem elem, size_t bytes)
 {
+	return bytes / sizeof(float) * (size_t)elem_size(elem);
+}
+
+/* n floats as elements of this type; to be freed. */
+static void *narrowed(enum elem elem, const float *from, size_t n)
+{
+	void *to = xmalloc(n * (size_t)elem_size(elem));
+
+	elem_from_floats(elem, from, to, (int64_t)n);
+	return to;
+}
+
+/* The operand, in the device's types. Canaries come behind it. */
+static int put_one(struct loaded *l, int i, const void *from, size_t floats, enum elem elem,
+		   struct err *e)
+{
+	const size_t bytes = device_bytes(elem, floats);
+	void *narrow = NULL;
 	char behind[BEHIND];
+	int rc;
+
+	l->elem[i] = elem;
 
 	if (!l->memory[i])
 		l->memory[i] = l->driver->memory(device_of(l->driver, e), bytes + BEHIND, e);
@@ -81,17 +102,39 @@ static int put_one(struct loaded *l, int i, const void *from, size_t bytes, stru
 	if (l->n <= i)
 		l->n = i + 1;
 	memset(behind, CANARY, sizeof behind);
-	if (l->driver->write(l->memory[i], 0, from, bytes, e) < 0)
+	if (elem_is_narrow(elem))
+		from = narrow = narrowed(elem, from, floats / sizeof(float));
+	rc = l->driver->write(l->memory[i], 0, from, bytes, e);
+	free(narrow);
+	if (rc < 0)
 		return -1;
 	return l->driver->write(l->memory[i], bytes, behind, sizeof behind, e);
 }
 
-static int put(struct kernel *k, void *const *buffers, const size_t *bytes, int n, struct err *e)
+static int put(struct kernel *k, void *const *buffers, const size_t *bytes, const enum elem *elem,
+	       int n, struct err *e)
 {
 	for (int i = 0; i < n; i++)
-		if (put_one(k->handle, i, buffers[i], bytes[i], e) < 0)
+		if (put_one(k->handle, i, buffers[i], bytes[i], elem[i], e) < 0)
 			return -1;
 	return 0;
+}
+
+/* Takes n elements of an operand as floats. */
+static int take_floats(struct loaded *l, int i, float *to, size_t n, struct err *e)
+{
+	const enum elem elem = l->elem[i];
+	void *narrow;
+	int rc;
+
+	if (!elem_is_narrow(elem))
+		return l->driver->read(l->memory[i], 0, to, n * sizeof *to, e);
+	narrow = xmalloc(n * (size_t)elem_size(elem));
+	rc = l->driver->read(l->memory[i], 0, narrow, n * (size_t)elem_size(elem), e);
+	if (rc == 0)
+		elem_to_floats(elem, narrow, to, (int64_t)n);
+	free(narrow);
+	return rc;
 }
 
 static int take(struct kernel *k, int i, void *to, size_t bytes, struct err *e)
@@ -99,8 +142,9 @@ static int take(struct kernel *k, int i, void *to, size_t bytes, struct err *e)
 	struct loaded *l = k->handle;
 	unsigned char behind[BEHIND];
 
-	if (l->driver->read(l->memory[i], 0, to, bytes, e) < 0 ||
-	    l->driver->read(l->memory[i], bytes, behind, sizeof behind, e) < 0)
+	if (take_floats(l, i, to, bytes / sizeof(float), e) < 0 ||
+	    l->driver->read(l->memory[i], device_bytes(l->elem[i], bytes), behind, sizeof behind,
+			    e) < 0)
 		return -1;
 	for (size_t j = 0; j < sizeof behind; j++)
 		if (behind[j] != CANARY)

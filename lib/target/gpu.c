@@ -33,6 +33,7 @@ int gpu_limits(const struct gpu_arch *list, const char *name, const struct targe
 		.l2 = a->l2,
 		.l3 = a->l2,
 		.hz = a->hz,
+		.mma = a->mma,
 	};
 	snprintf(m->isa, sizeof m->isa, "%s", name);
 	return 0;

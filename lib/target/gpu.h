@@ -15,6 +15,7 @@ struct gpu_arch {
 	int64_t block_bytes; /* of memory that a block may have */
 	int64_t l2;	     /* bytes */
 	double hz;
+	unsigned mma; /* as in struct limits */
 };
 
 /* Limits of an architecture, by a table that ends without a name. -1: it has no such row. In them

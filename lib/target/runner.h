@@ -29,10 +29,11 @@ struct runner {
 	/* What it is called with: run-time symbols and sizes of workspaces, or what a launch takes;
 	 * at most NEST_PARAMS of them. */
 	void (*params)(const struct nest *n, long *params);
-	/* Puts the n operands, of so many bytes, into the device's memory. Slots as in nest.h. */
-	int (*put)(struct kernel *k, void *const *buffers, const size_t *bytes, int n,
-		   struct err *e);
-	/* Takes operand i back. -1 also if something was written behind its end. */
+	/* Puts the n operands, floats of so many bytes, into the device's memory, as elements of
+	 * these types. Slots as in nest.h. */
+	int (*put)(struct kernel *k, void *const *buffers, const size_t *bytes,
+		   const enum elem *elem, int n, struct err *e);
+	/* Takes operand i back, as floats. -1 also if something was written behind its end. */
 	int (*take)(struct kernel *k, int i, void *to, size_t bytes, struct err *e);
 	/* Runs one call with so many threads, and waits for its end. With 1 thread the caller's
 	 * thread runs it, and no team is started. Buffers by slot. -1: the device refuses the call,

@@ -3,6 +3,8 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "lib/nest/mma.h"
+#include "lib/target/simt_tile.h"
 #include "lib/target/text.h"
 
 /* Vectors of four are values with members s0 to s3 in both languages. */
@@ -17,7 +19,8 @@ static const char cuda_prelude[] =
 	"#define BARRIER() __syncthreads()\n"
 	"struct __align__(16) v4 { float s0, s1, s2, s3; };\n"
 	"extern __shared__ v4 block_memory[];\n"
-	"#define BLOCK_MEMORY(name, size, at) float *const name = (float *)block_memory + (at)\n"
+	"#define BLOCK_MEMORY(T, name, size, at) T *const name = (T *)((char *)block_memory + "
+	"(at))\n"
 	"DEVICE v4 make_v4(float a, float b, float c, float d)\n"
 	"{ v4 x; x.s0 = a; x.s1 = b; x.s2 = c; x.s3 = d; return x; }\n"
 	"#define EACH(f) make_v4(f(a.s0, b.s0), f(a.s1, b.s1), f(a.s2, b.s2), f(a.s3, b.s3))\n"
@@ -46,7 +49,7 @@ static const char opencl_prelude[] =
 	"#define THREAD ((int)get_local_id(0))\n"
 	"#define BARRIER() barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE)\n"
 	"typedef float4 v4;\n"
-	"#define BLOCK_MEMORY(name, size, at) __local float name[size] "
+	"#define BLOCK_MEMORY(T, name, size, at) __local T name[size] "
 	"__attribute__((aligned(16)))\n"
 	"#define make_v4(a, b, c, d) ((v4)(a, b, c, d))\n"
 	"#define root_v1(a) sqrt(a)\n"
@@ -98,14 +101,20 @@ static int is_shared(const struct nest *n, int buffer)
 	       (b->kind == BUFFER_ARG && b->written);
 }
 
+static void note_read(const struct nest *n, int buffer, struct touched *s)
+{
+	int base = nest_base(n, buffer);
+
+	if (is_shared(n, base))
+		s->reads |= (uint64_t)1 << base;
+}
+
 static void note_reads(const struct nest *n, const struct expr *x, struct touched *s)
 {
-	int base;
-
 	if (!x)
 		return;
-	if (x->kind == EXPR_LOAD && is_shared(n, base = nest_base(n, x->buffer)))
-		s->reads |= (uint64_t)1 << base;
+	if (x->kind == EXPR_LOAD)
+		note_read(n, x->buffer, s);
 	note_reads(n, x->a, s);
 	note_reads(n, x->b, s);
 	note_reads(n, x->c, s);
@@ -114,12 +123,16 @@ static void note_reads(const struct nest *n, const struct expr *x, struct touche
 static void note(const struct nest *n, const struct node *t, struct touched *s)
 {
 	for (; t; t = t->next) {
-		if (t->kind == NODE_STORE) {
+		if (t->kind == NODE_STORE || t->kind == NODE_COPY) {
 			int base = nest_base(n, t->buffer);
 
 			if (is_shared(n, base))
 				s->writes |= (uint64_t)1 << base;
 			note_reads(n, t->value, s);
+		}
+		if (t->kind == NODE_MMA) {
+			note_read(n, t->mma->a.buffer, s);
+			note_read(n, t->mma->b.buffer, s);
 		}
 		note(n, t->body, s);
 		note(n, t->orelse, s);
@@ -139,7 +152,21 @@ static struct touched both(struct touched a, struct touched b)
 	return (struct touched){a.reads | b.reads, a.writes | b.writes};
 }
 
-/* What is touched behind a loop over threads, which waits if it must. */
+/* Buffers that are copied to, in the whole nest. */
+static uint64_t copied(const struct nest *n, const struct node *t)
+{
+	uint64_t to = 0;
+
+	for (; t; t = t->next) {
+		if (t->kind == NODE_COPY)
+			to |= (uint64_t)1 << nest_base(n, t->buffer);
+		to |= copied(n, t->body) | copied(n, t->orelse);
+	}
+	return to;
+}
+
+/* What is touched behind a loop over threads, which waits if it must. Copies that a thread has
+ * waited for in it are written by it. */
 static struct touched pass_threads(struct simt *s, struct touched since, const struct node *t)
 {
 	struct touched here = {0, 0};
@@ -148,6 +175,8 @@ static struct touched pass_threads(struct simt *s, struct touched since, const s
 	if (!waits(s, t) &&
 	    ((here.writes & (since.reads | since.writes)) || (here.reads & since.writes)))
 		s->wait[s->nwaits++] = t;
+	if (nest_has(t->body, NODE_WAIT))
+		here.writes |= copied(s->n, s->n->body);
 	return waits(s, t) ? here : both(since, here);
 }
 
@@ -254,10 +283,10 @@ static void memory(struct text *p)
 			text_declare_registers(p, i);
 		if (b->kind != BUFFER_BLOCK)
 			continue;
-		buf_str(p->out, "\tBLOCK_MEMORY(");
+		buf_fmt(p->out, "\tBLOCK_MEMORY(%s, ", text_elem(b->elem));
 		text_buffer(p, i);
 		buf_fmt(p->out, ", %lld, %lld);\n", (long long)b->size, (long long)at);
-		at += (b->size + 3) & ~(int64_t)3;
+		at += (buffer_bytes(b) + 15) & ~(int64_t)15;
 	}
 }
 
@@ -325,6 +354,7 @@ static void thread(struct text *p, const struct node *t)
 	text_var(p, t->var);
 	buf_str(p->out, " = THREAD;\n");
 	text_nodes(p, t->body);
+	simt_tile_end_group(p, t);
 	p->depth--;
 	text_indent(p);
 	buf_str(p->out, "}\n");
@@ -355,21 +385,24 @@ static const struct dialect gpu = {
 	.serial = serial,
 	.prefetch = prefetch,
 	.sync = sync,
+	.tile = simt_tile_print,
 };
+
+enum { PRELUDE_MAX = 16384 };
 
 const char *simt_prelude_cuda(void)
 {
-	static char text[sizeof cuda_prelude + sizeof COMMON];
+	static char text[PRELUDE_MAX];
 
-	snprintf(text, sizeof text, "%s%s", cuda_prelude, COMMON);
+	snprintf(text, sizeof text, "%s%s%s", cuda_prelude, COMMON, simt_tile_cuda);
 	return text;
 }
 
 const char *simt_prelude_opencl(void)
 {
-	static char text[sizeof opencl_prelude + sizeof COMMON];
+	static char text[PRELUDE_MAX];
 
-	snprintf(text, sizeof text, "%s%s", opencl_prelude, COMMON);
+	snprintf(text, sizeof text, "%s%s%s", opencl_prelude, COMMON, simt_tile_opencl);
 	return text;
 }
 

@@ -28,6 +28,7 @@ enum target_can {
 	TARGET_TEAM = 2,    /* parallel loops over threads that share memory, each with a workspace,
 			     * and a barrier between phases */
 	TARGET_BLOCKS = 4,  /* blocks of threads with memory of their own */
+	TARGET_MMA = 8,	    /* products of tiles by warps, of the kinds that limits say */
 };
 
 struct target {

@@ -10,7 +10,12 @@ void text_indent(struct text *p)
 
 const char *text_elem(enum elem e)
 {
-	return e == ELEM_F64 ? "double" : "float";
+	static const char *const names[] = {[ELEM_F32] = "float",
+					    [ELEM_F64] = "double",
+					    [ELEM_BF16] = "bf16",
+					    [ELEM_F16] = "f16"};
+
+	return names[e];
 }
 
 /* ---- names and indices ---- */
@@ -165,18 +170,32 @@ static void call(struct text *p, const char *f, const struct expr *x)
 	buf_ch(p->out, ')');
 }
 
+/* "load_v4(&", "loadn_v4(&" or, for elements of 16 bits, "load_v4_bf16(&". */
+static void access(struct text *p, const char *what, int buffer, int lanes, int masked)
+{
+	enum elem elem = p->n->buffer[nest_base(p->n, buffer)].elem;
+
+	buf_fmt(p->out, "%s%s_v%d%s%s(&", what, masked ? "n" : "", lanes,
+		elem_is_narrow(elem) ? "_" : "", elem_is_narrow(elem) ? text_elem(elem) : "");
+}
+
+static int is_narrow(const struct text *p, int buffer)
+{
+	return elem_is_narrow(p->n->buffer[nest_base(p->n, buffer)].elem);
+}
+
 static void load(struct text *p, const struct expr *x)
 {
 	if (p->n->buffer[x->buffer].kind == BUFFER_REG) {
 		text_register(p, x->buffer, text_constant(p, &x->index));
 	} else if (x->valid) {
-		buf_fmt(p->out, "loadn_v%d(&", x->lanes);
+		access(p, "load", x->buffer, x->lanes, 1);
 		text_element(p, x->buffer, &x->index);
 		buf_str(p->out, ", ");
 		text_affine(p, x->valid);
 		buf_ch(p->out, ')');
-	} else if (x->lanes > 1 && p->d->calls) {
-		buf_fmt(p->out, "load_v%d(&", x->lanes);
+	} else if ((x->lanes > 1 && p->d->calls) || is_narrow(p, x->buffer)) {
+		access(p, "load", x->buffer, x->lanes, 0);
 		text_element(p, x->buffer, &x->index);
 		buf_ch(p->out, ')');
 	} else {
@@ -313,7 +332,7 @@ static void expr(struct text *p, const struct expr *x)
 /* Of lanes in memory: store_v4(&a0[i], x) or, where some are left out, storen_v4(&a0[i], x, n). */
 static void store_call(struct text *p, const struct node *t)
 {
-	buf_fmt(p->out, "store%s_v%d(&", t->valid ? "n" : "", t->value->lanes);
+	access(p, "store", t->buffer, t->value->lanes, t->valid != NULL);
 	text_element(p, t->buffer, &t->a);
 	buf_str(p->out, ", ");
 	expr(p, t->value);
@@ -333,7 +352,7 @@ static void store(struct text *p, const struct node *t)
 		text_register(p, t->buffer, text_constant(p, &t->a));
 		buf_str(p->out, " = ");
 		expr(p, t->value);
-	} else if (t->valid || (t->value->lanes > 1 && p->d->calls)) {
+	} else if (t->valid || (t->value->lanes > 1 && p->d->calls) || is_narrow(p, t->buffer)) {
 		store_call(p, t);
 	} else {
 		if (t->value->lanes > 1)
@@ -444,9 +463,15 @@ static void let(struct text *p, const struct node *t)
 	buf_fmt(p->out, "const %s ", p->d->integer);
 	text_var(p, t->var);
 	buf_str(p->out, " = ");
-	if (t->let == LET_DIV || t->let == LET_MOD)
+	if (t->let == LET_DIV || t->let == LET_MOD || t->let == LET_IN)
 		buf_ch(p->out, '(');
 	text_affine(p, &t->a);
+	if (t->let == LET_IN) {
+		buf_str(p->out, ") >= 0 && (");
+		text_affine(p, &t->a);
+		buf_str(p->out, ") < ");
+		text_affine(p, &t->b);
+	}
 	if (t->let == LET_DIV || t->let == LET_MOD) {
 		buf_str(p->out, t->let == LET_DIV ? ") / " : ") % ");
 		text_affine(p, &t->b);
@@ -497,6 +522,11 @@ void text_nodes(struct text *p, const struct node *t)
 			break;
 		case NODE_SYNC:
 			p->d->sync(p);
+			break;
+		case NODE_COPY:
+		case NODE_WAIT:
+		case NODE_MMA:
+			p->d->tile(p, t);
 			break;
 		}
 	}

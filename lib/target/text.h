@@ -25,6 +25,8 @@ struct dialect {
 	void (*serial)(struct text *p, const struct node *t);
 	void (*prefetch)(struct text *p, const struct node *t);
 	void (*sync)(struct text *p);
+	/* Copies, waits for them, and products of tiles; NULL: the language has none. */
+	void (*tile)(struct text *p, const struct node *t);
 };
 
 struct text {

@@ -1,0 +1,303 @@
+#include "lib/target/simt_tile.h"
+
+#include "lib/nest/mma.h"
+
+/* Elements of 16 bits are read and written by integers; NVIDIA's devices convert halves. */
+#define NARROW                                                                                     \
+	"typedef unsigned short bf16, f16;\n"                                                      \
+	"DEVICE float bf16_value(bf16 x) { return VALUE((unsigned)x << 16); }\n"                   \
+	"DEVICE bf16 bf16_of(float x)\n"                                                           \
+	"{ const unsigned u = BITS(x);\n"                                                          \
+	"\treturn (u & 0x7fffffffu) > 0x7f800000u ? (bf16)(u >> 16 | 64u)\n"                       \
+	"\t\t: (bf16)((u + 0x7fffu + (u >> 16 & 1u)) >> 16); }\n"
+
+#define HALVES                                                                                     \
+	"DEVICE float f16_value(f16 x)\n"                                                          \
+	"{ const unsigned e = x >> 10 & 31u, m = x & 1023u;\n"                                     \
+	"\tconst float a = e == 0 ? (float)m * 5.9604644775390625e-8f\n"                           \
+	"\t\t: VALUE((e == 31 ? 255u : e + 112u) << 23 | m << 13);\n"                              \
+	"\treturn x & 0x8000u ? -a : a; }\n"                                                       \
+	"DEVICE f16 f16_of(float x)\n"                                                             \
+	"{ const unsigned u = BITS(x), s = u >> 16 & 0x8000u, a = u & 0x7fffffffu;\n"              \
+	"\tif (a > 0x7f800000u) return (f16)(s | 0x7e00u);\n"                                      \
+	"\tif (a >= 0x477ff000u) return (f16)(s | 0x7c00u);\n"                                     \
+	"\tif (a < 0x38800000u) return (f16)(s | (unsigned)rint(VALUE(a) * 16777216.0f));\n"       \
+	"\treturn (f16)(s | (a + 0xfffu + (a >> 13 & 1u) - 0x38000000u) >> 13); }\n"
+
+/* Four at a time, through a vector h4 of four integers. */
+#define NARROW_VECTORS(T)                                                                          \
+	"#define load_v1_" #T "(p) " #T "_value(*(p))\n"                                           \
+	"#define store_v1_" #T "(p, x) (*(p) = " #T "_of(x))\n"                                    \
+	"#define loadn_v1_" #T "(p, n) ((n) > 0 ? load_v1_" #T "(p) : 0.0f)\n"                     \
+	"#define storen_v1_" #T "(p, x, n) do { if ((n) > 0) store_v1_" #T "(p, x); } while (0)\n" \
+	"DEVICE v4 widen_" #T "(h4 h)\n"                                                           \
+	"{ return make_v4(" #T "_value(h.s0), " #T "_value(h.s1), " #T "_value(h.s2), " #T         \
+	"_value(h.s3)); }\n"                                                                       \
+	"DEVICE h4 narrow_" #T "(v4 x)\n"                                                          \
+	"{ h4 h; h.s0 = " #T "_of(x.s0); h.s1 = " #T "_of(x.s1); h.s2 = " #T                       \
+	"_of(x.s2); h.s3 = " #T "_of(x.s3); return h; }\n"                                         \
+	"#define load_v4_" #T "(p) widen_" #T "(load_h4(p))\n"                                     \
+	"#define store_v4_" #T "(p, x) store_h4(p, narrow_" #T "(x))\n"                            \
+	"#define loadn_v4_" #T "(p, n) ((n) >= 4 ? load_v4_" #T "(p) : make_v4(loadn_v1_" #T       \
+	"(p, n), \\\n\tloadn_v1_" #T "((p) + 1, (n) - 1), loadn_v1_" #T                            \
+	"((p) + 2, (n) - 2), 0.0f))\n"                                                             \
+	"#define storen_v4_" #T "(p, x, n) do { v4 x_ = (x); storen_v1_" #T                        \
+	"(p, x_.s0, n); \\\n\tstoren_v1_" #T "((p) + 1, x_.s1, (n) - 1); storen_v1_" #T            \
+	"((p) + 2, x_.s2, (n) - 2); \\\n\tstoren_v1_" #T "((p) + 3, x_.s3, (n) - 3); } while (0)\n"
+
+/* Where threads compute their sums one by one, both sides are places. */
+#define BY_THREADS                                                                                 \
+	"#define COPY(to, from, n, valid) for (int c_ = 0; c_ < (n); c_++) \\\n"                   \
+	"\t(to)[c_] = c_ < (valid) ? (from)[c_] : 0\n"                                             \
+	"#define END_GROUP()\n"                                                                    \
+	"#define WAIT(n)\n"                                                                        \
+	"DEVICE float tf32_of(float x) { return VALUE((BITS(x) + 0x1000u) & 0xffffe000u); }\n"     \
+	"DEVICE float tf32_product(float a, float b) { return tf32_of(a) * tf32_of(b); }\n"        \
+	"DEVICE float tf32x3_product(float a, float b)\n"                                          \
+	"{ const float x = tf32_of(a), y = tf32_of(b);\n"                                          \
+	"\treturn x * tf32_of(b - y) + tf32_of(a - x) * y + x * y; }\n"                            \
+	"#define bf16_product(a, b) (bf16_value(a) * bf16_value(b))\n"                             \
+	"#define f16_product(a, b) (f16_value(a) * f16_value(b))\n"                                \
+	"#define SIDE_AT(s, i) s.p[(i) * s.step + k / PAIR * s.k_step + k % PAIR]\n"               \
+	"#define PLACE(s, q, st, ks) do { s.p = (q); s.step = (st); s.k_step = (ks); } while (0)\n"
+
+#define BY_THREADS_MMA(KIND, T, DEPTH, PAIRS)                                                      \
+	"typedef struct { LOCAL const " #T " *p; int step, k_step; } a_" #KIND ", b_" #KIND ";\n"  \
+	"#define load_a_" #KIND "(a, q, st, ks) PLACE(a, q, st, ks)\n"                             \
+	"#define load_b_" #KIND "(b, q, st, ks) PLACE(b, q, st, ks)\n"                             \
+	"#define load_b2_" #KIND "(b, c, q, st, ks) \\\n"                                          \
+	"\tdo { PLACE(b, q, st, ks); PLACE(c, (q) + 8 * (st), st, ks); } while (0)\n"              \
+	"DEVICE v4 sums_" #KIND "(v4 c, a_" #KIND " a, b_" #KIND " b)\n"                           \
+	"{ enum { PAIR = " #PAIRS " }; const int g = (THREAD & 31) >> 2, t = (THREAD & 3) * 2;\n"  \
+	"\tfloat s0 = 0, s1 = 0, s2 = 0, s3 = 0;\n"                                                \
+	"\tfor (int k = 0; k < " #DEPTH "; k++) {\n"                                               \
+	"\t\ts0 += " #KIND "_product(SIDE_AT(a, g), SIDE_AT(b, t));\n"                             \
+	"\t\ts1 += " #KIND "_product(SIDE_AT(a, g), SIDE_AT(b, t + 1));\n"                         \
+	"\t\ts2 += " #KIND "_product(SIDE_AT(a, g + 8), SIDE_AT(b, t));\n"                         \
+	"\t\ts3 += " #KIND "_product(SIDE_AT(a, g + 8), SIDE_AT(b, t + 1));\n"                     \
+	"\t}\n"                                                                                    \
+	"\treturn make_v4(c.s0 + s0, c.s1 + s1, c.s2 + s2, c.s3 + s3); }\n"                        \
+	"#define mma_" #KIND "(c, a, b) ((c) = sums_" #KIND "(c, a, b))\n"
+
+#define BY_THREADS_MMAS                                                                            \
+	BY_THREADS                                                                                 \
+	BY_THREADS_MMA(tf32x3, float, 8, 1)                                                        \
+	BY_THREADS_MMA(tf32, float, 8, 1)                                                          \
+	BY_THREADS_MMA(bf16, bf16, 16, 2)                                                          \
+	BY_THREADS_MMA(f16, f16, 16, 2)
+
+/* NVIDIA, "Parallel Thread Execution ISA": cp.async, ldmatrix, mma. A matrix of ldmatrix has 8 rows
+ * of 16 bytes; lane l gets word l % 4 of row l / 4, whatever the words hold. */
+#define BY_WARPS                                                                                   \
+	"DEVICE unsigned in_block(const void *p) { return (unsigned)__cvta_generic_to_shared(p); " \
+	"}\n"                                                                                      \
+	"template <int N> DEVICE void copy_async(void *to, const void *from, int bytes)\n"         \
+	"{ if (N == 16)\n"                                                                         \
+	"\t\tasm volatile(\"cp.async.cg.shared.global [%0], [%1], 16, %2;\"\n"                     \
+	"\t\t\t:: \"r\"(in_block(to)), \"l\"(from), \"r\"(bytes) : \"memory\");\n"                 \
+	"\telse\n"                                                                                 \
+	"\t\tasm volatile(\"cp.async.ca.shared.global [%0], [%1], %2, %3;\"\n"                     \
+	"\t\t\t:: \"r\"(in_block(to)), \"l\"(from), \"n\"(N), \"r\"(bytes) : \"memory\"); }\n"     \
+	"DEVICE int within(int n, int most) { return n < 0 ? 0 : n > most ? most : n; }\n"         \
+	"#define COPY(to, from, n, valid) \\\n"                                                    \
+	"\tcopy_async<(n) * (int)sizeof *(to)>(to, from, within(valid, n) * (int)sizeof *(to))\n"  \
+	"#define END_GROUP() asm volatile(\"cp.async.commit_group;\" ::: \"memory\")\n"            \
+	"#define WAIT(n) asm volatile(\"cp.async.wait_group \" #n \";\" ::: \"memory\")\n"         \
+	"struct words2 { unsigned r[2]; };\n"                                                      \
+	"struct words4 { unsigned r[4]; };\n"                                                      \
+	"struct split2 { words2 big, small; };\n"                                                  \
+	"struct split4 { words4 big, small; };\n"                                                  \
+	"DEVICE unsigned word(const float *p) { return BITS(*p); }\n"                              \
+	"DEVICE unsigned word(const unsigned short *p) { return *(const unsigned *)p; }\n"         \
+	"DEVICE void matrices(unsigned &a, unsigned &b, unsigned &c, unsigned &d, const void *p)\n" \
+	"{ asm volatile(\"ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];\"\n"    \
+	"\t: \"=r\"(a), \"=r\"(b), \"=r\"(c), \"=r\"(d) : \"r\"(in_block(p)) : \"memory\"); }\n"   \
+	"template <typename T> DEVICE int in_rows(int step, int k_step)\n"                         \
+	"{ return k_step * (int)sizeof(T) == 4 && step * (int)sizeof(T) % 16 == 0; }\n"            \
+	"template <typename T> DEVICE void load_a(words4 &a, const T *p, int step, int k_step)\n"  \
+	"{ const int l = THREAD & 31;\n"                                                           \
+	"\tif (in_rows<T>(step, k_step)) {\n"                                                      \
+	"\t\tmatrices(a.r[0], a.r[1], a.r[2], a.r[3],\n"                                           \
+	"\t\t\tp + (l & 15) * step + (l >> 4) * (16 / (int)sizeof(T)));\n"                         \
+	"\t\treturn; }\n"                                                                          \
+	"\tp += (l >> 2) * step + (l & 3) * k_step;\n"                                             \
+	"\ta.r[0] = word(p); a.r[1] = word(p + 8 * step);\n"                                       \
+	"\ta.r[2] = word(p + 4 * k_step); a.r[3] = word(p + 8 * step + 4 * k_step); }\n"           \
+	"template <typename T> DEVICE void load_b(words2 &b, const T *p, int step, int k_step)\n"  \
+	"{ const int l = THREAD & 31;\n"                                                           \
+	"\tp += (l >> 2) * step + (l & 3) * k_step;\n"                                             \
+	"\tb.r[0] = word(p); b.r[1] = word(p + 4 * k_step); }\n"                                   \
+	"template <typename T>\n"                                                                  \
+	"DEVICE void load_b2(words2 &b, words2 &c, const T *p, int step, int k_step)\n"            \
+	"{ const int l = THREAD & 31;\n"                                                           \
+	"\tif (in_rows<T>(step, k_step)) {\n"                                                      \
+	"\t\tmatrices(b.r[0], b.r[1], c.r[0], c.r[1],\n"                                           \
+	"\t\t\tp + ((l & 7) + (l >> 4) * 8) * step + (l >> 3 & 1) * (16 / (int)sizeof(T)));\n"     \
+	"\t\treturn; }\n"                                                                          \
+	"\tload_b(b, p, step, k_step);\n"                                                          \
+	"\tload_b(c, p + 8 * step, step, k_step); }\n"                                             \
+	"DEVICE unsigned tf32_of(float x)\n"                                                       \
+	"{ unsigned u; asm(\"cvt.rna.tf32.f32 %0, %1;\" : \"=r\"(u) : \"f\"(x)); return u; }\n"    \
+	"template <int N, typename W> DEVICE void round_tf32(W &w)\n"                              \
+	"{ for (int i = 0; i < N; i++) w.r[i] = tf32_of(VALUE(w.r[i])); }\n"                       \
+	"template <int N, typename S, typename W> DEVICE void split_tf32(S &s, const W &w)\n"      \
+	"{ for (int i = 0; i < N; i++) {\n"                                                        \
+	"\t\ts.big.r[i] = tf32_of(VALUE(w.r[i]));\n"                                               \
+	"\t\ts.small.r[i] = tf32_of(VALUE(w.r[i]) - VALUE(s.big.r[i])); } }\n"                     \
+	"#define MMA(name, shape, types) \\\n"                                                     \
+	"DEVICE void name(v4 &c, const words4 &a, const words2 &b) \\\n"                           \
+	"{ asm(\"mma.sync.aligned.\" shape \".row.col.f32.\" types \".f32 \" \\\n"                 \
+	"\t\"{%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};\" \\\n"               \
+	"\t: \"+f\"(c.s0), \"+f\"(c.s1), \"+f\"(c.s2), \"+f\"(c.s3) \\\n"                          \
+	"\t: \"r\"(a.r[0]), \"r\"(a.r[1]), \"r\"(a.r[2]), \"r\"(a.r[3]), \"r\"(b.r[0]), "          \
+	"\"r\"(b.r[1])); }\n"                                                                      \
+	"MMA(mma_tf32, \"m16n8k8\", \"tf32.tf32\")\n"                                              \
+	"MMA(mma_bf16, \"m16n8k16\", \"bf16.bf16\")\n"                                             \
+	"MMA(mma_f16, \"m16n8k16\", \"f16.f16\")\n"                                                \
+	"typedef words4 a_tf32, a_bf16, a_f16;\n"                                                  \
+	"typedef words2 b_tf32, b_bf16, b_f16;\n"                                                  \
+	"typedef split4 a_tf32x3;\n"                                                               \
+	"typedef split2 b_tf32x3;\n"                                                               \
+	"#define load_a_bf16 load_a\n"                                                             \
+	"#define load_b_bf16 load_b\n"                                                             \
+	"#define load_b2_bf16 load_b2\n"                                                           \
+	"#define load_a_f16 load_a\n"                                                              \
+	"#define load_b_f16 load_b\n"                                                              \
+	"#define load_b2_f16 load_b2\n"                                                            \
+	"DEVICE void load_a_tf32(a_tf32 &a, const float *p, int step, int k_step)\n"               \
+	"{ load_a(a, p, step, k_step); round_tf32<4>(a); }\n"                                      \
+	"DEVICE void load_b_tf32(b_tf32 &b, const float *p, int step, int k_step)\n"               \
+	"{ load_b(b, p, step, k_step); round_tf32<2>(b); }\n"                                      \
+	"DEVICE void load_b2_tf32(b_tf32 &b, b_tf32 &c, const float *p, int step, int k_step)\n"   \
+	"{ load_b2(b, c, p, step, k_step); round_tf32<2>(b); round_tf32<2>(c); }\n"                \
+	"DEVICE void load_a_tf32x3(a_tf32x3 &a, const float *p, int step, int k_step)\n"           \
+	"{ words4 w; load_a(w, p, step, k_step); split_tf32<4>(a, w); }\n"                         \
+	"DEVICE void load_b_tf32x3(b_tf32x3 &b, const float *p, int step, int k_step)\n"           \
+	"{ words2 w; load_b(w, p, step, k_step); split_tf32<2>(b, w); }\n"                         \
+	"DEVICE void load_b2_tf32x3(b_tf32x3 &b, b_tf32x3 &c, const float *p, int step, int "      \
+	"k_step)\n"                                                                                \
+	"{ words2 v, w; load_b2(v, w, p, step, k_step); split_tf32<2>(b, v); split_tf32<2>(c, "    \
+	"w); }\n"                                                                                  \
+	"DEVICE void mma_tf32x3(v4 &c, const a_tf32x3 &a, const b_tf32x3 &b)\n"                    \
+	"{ mma_tf32(c, a.small, b.big); mma_tf32(c, a.big, b.small); mma_tf32(c, a.big, b.big); "  \
+	"}\n"
+
+const char simt_tile_cuda[] =
+	"#define BITS(x) ((unsigned)__float_as_int(x))\n"
+	"#define VALUE(u) __int_as_float((int)(u))\n"
+	"struct __align__(8) h4 { unsigned short s0, s1, s2, s3; };\n"
+	"#define load_h4(p) (*(const h4 *)(p))\n"
+	"#define store_h4(p, x) (*(h4 *)(p) = (x))\n" NARROW
+	"#ifdef TL_EMULATOR\n" HALVES BY_THREADS_MMAS "#else\n"
+	"DEVICE float f16_value(f16 x)\n"
+	"{ float f; asm(\"cvt.f32.f16 %0, %1;\" : \"=f\"(f) : \"h\"(x)); return f; }\n"
+	"DEVICE f16 f16_of(float x)\n"
+	"{ f16 h; asm(\"cvt.rn.f16.f32 %0, %1;\" : \"=h\"(h) : \"f\"(x)); return h; }\n" BY_WARPS
+	"#endif\n" NARROW_VECTORS(bf16) NARROW_VECTORS(f16);
+
+const char simt_tile_opencl[] =
+	"#define DEVICE static\n"
+	"#define BITS(x) as_uint(x)\n"
+	"#define VALUE(u) as_float((unsigned)(u))\n"
+	"typedef ushort4 h4;\n"
+	"#define load_h4(p) vload4(0, p)\n"
+	"#define store_h4(p, x) vstore4(x, 0, p)\n" NARROW HALVES BY_THREADS_MMAS NARROW_VECTORS(bf16)
+		NARROW_VECTORS(f16);
+
+/* ---- nodes ---- */
+
+static void copy(struct text *p, const struct node *t)
+{
+	text_indent(p);
+	buf_str(p->out, "COPY(&");
+	text_element(p, t->buffer, &t->a);
+	buf_str(p->out, ", &");
+	text_element(p, t->from, &t->b);
+	buf_fmt(p->out, ", %d, ", t->lanes);
+	if (t->valid)
+		text_affine(p, t->valid);
+	else
+		buf_int(p->out, t->lanes);
+	buf_str(p->out, ");\n");
+}
+
+/* "&left3[i], STEP, K_STEP" of a side, from tile i on. */
+static void side(struct text *p, const struct mma_side *s, enum mma_kind kind, int row)
+{
+	struct affine at = mma_at(s, kind, row, 0);
+
+	buf_str(p->out, ", &");
+	text_element(p, s->buffer, &at);
+	buf_fmt(p->out, ", %lld, %lld);\n", (long long)s->step, (long long)s->k_step);
+}
+
+static void declare(struct text *p, const char *name, char which, int n)
+{
+	text_indent(p);
+	buf_fmt(p->out, "%c_%s ", which, name);
+	for (int i = 0; i < n; i++)
+		buf_fmt(p->out, "%s%c%d", i ? ", " : "", which, i);
+	buf_str(p->out, ";\n");
+}
+
+static void load_b(struct text *p, const struct mma *m)
+{
+	const char *name = mma_name(m->kind);
+
+	for (int j = 0; j < m->across; j += 2) {
+		text_indent(p);
+		if (j + 1 < m->across)
+			buf_fmt(p->out, "load_b2_%s(b%d, b%d", name, j, j + 1);
+		else
+			buf_fmt(p->out, "load_b_%s(b%d", name, j);
+		side(p, &m->b, m->kind, j * MMA_COLUMNS);
+	}
+}
+
+static void multiply(struct text *p, const struct node *t)
+{
+	const struct mma *m = t->mma;
+	const char *name = mma_name(m->kind);
+	int64_t first = text_constant(p, &t->a);
+
+	text_indent(p);
+	buf_str(p->out, "{\n");
+	p->depth++;
+	declare(p, name, 'a', m->down);
+	declare(p, name, 'b', m->across);
+	for (int i = 0; i < m->down; i++) {
+		text_indent(p);
+		buf_fmt(p->out, "load_a_%s(a%d", name, i);
+		side(p, &m->a, m->kind, i * MMA_ROWS);
+	}
+	load_b(p, m);
+	for (int tile = 0; tile < m->down * m->across; tile++) {
+		text_indent(p);
+		buf_fmt(p->out, "mma_%s(", name);
+		text_register(p, t->buffer, first + tile);
+		buf_fmt(p->out, ", a%d, b%d);\n", tile / m->across, tile % m->across);
+	}
+	p->depth--;
+	text_indent(p);
+	buf_str(p->out, "}\n");
+}
+
+void simt_tile_print(struct text *p, const struct node *t)
+{
+	if (t->kind == NODE_COPY) {
+		copy(p, t);
+	} else if (t->kind == NODE_MMA) {
+		multiply(p, t);
+	} else {
+		text_indent(p);
+		buf_fmt(p->out, "WAIT(%lld);\n", (long long)t->a.c);
+	}
+}
+
+void simt_tile_end_group(struct text *p, const struct node *loop)
+{
+	if (!nest_has(loop->body, NODE_COPY))
+		return;
+	text_indent(p);
+	buf_str(p->out, "END_GROUP();\n");
+}

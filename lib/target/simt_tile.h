@@ -1,0 +1,17 @@
+/* Asynchronous copies, products of tiles and elements of 16 bits in the text of simt.h: words of the
+ * preludes, and how nodes are written with them. For simt.c alone.
+ *
+ * Devices of OpenCL, and CUDA C compiled for no GPU (TL_EMULATOR), have no warps. There each thread
+ * computes its own sums of a product, and copies end at once.
+ */
+#ifndef TL_TARGET_SIMT_TILE_H
+#define TL_TARGET_SIMT_TILE_H
+
+#include "lib/target/text.h"
+
+extern const char simt_tile_cuda[], simt_tile_opencl[];
+void simt_tile_print(struct text *p, const struct node *t);
+/* Ends the group of copies of a loop over threads, where it has any. */
+void simt_tile_end_group(struct text *p, const struct node *loop);
+
+#endif
