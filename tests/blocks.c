@@ -36,6 +36,19 @@ static int64_t passed, spilt;
 
 /* ---- operands ---- */
 
+/* Floats become elements of the buffer's type in the same place, or the other way. */
+static void convert(const struct buffer *b, float *x, int back)
+{
+	float *copy = xmalloc((size_t)b->size * sizeof *copy);
+
+	memcpy(copy, x, (size_t)b->size * sizeof *copy);
+	if (back)
+		elem_to_floats(b->elem, copy, x, b->size);
+	else
+		elem_from_floats(b->elem, copy, x, b->size);
+	free(copy);
+}
+
 static void operands_open(const struct problem *p, const struct nest *n, float **buffers)
 {
 	for (int i = 0; i < n->nslots; i++) {
@@ -49,7 +62,17 @@ static void operands_open(const struct problem *p, const struct nest *n, float *
 			packing_run(&b->packing, p->tensor[b->role], buffers[i]);
 		else if (b->kind == BUFFER_ARG && p->tensor[role])
 			memcpy(buffers[i], p->tensor[role], (size_t)b->size * sizeof **buffers);
+		if (elem_is_narrow(b->elem))
+			convert(b, buffers[i], 0);
 	}
+}
+
+/* As floats again, for those who compare. */
+static void operands_widen(const struct nest *n, float **buffers)
+{
+	for (int i = 0; i < n->nslots; i++)
+		if (elem_is_narrow(operand_buffer(n, i)->elem))
+			convert(operand_buffer(n, i), buffers[i], 1);
 }
 
 static void operands_close(const struct nest *n, float **buffers)
@@ -64,8 +87,10 @@ static double interpreted(const struct problem *p, const struct nest *n, struct 
 	double error = NAN;
 
 	operands_open(p, n, buffers);
-	if (interp_team(n, TEAM, (void **)buffers, e) == 0)
+	if (interp_team(n, TEAM, (void **)buffers, e) == 0) {
+		operands_widen(n, buffers);
 		error = error_of(p, n, buffers);
+	}
 	operands_close(n, buffers);
 	return error;
 }
@@ -90,7 +115,7 @@ static int run_device(const struct nest *n, struct program *program, float **buf
 
 	simt_params(n, params);
 	for (int i = 0; i < n->nslots && rc == 0; i++) {
-		size_t bytes = (size_t)operand_buffer(n, i)->size * sizeof(float);
+		size_t bytes = (size_t)buffer_bytes(operand_buffer(n, i));
 
 		memory[i] = driver_opencl.memory(device, bytes, e);
 		rc = memory[i] ? driver_opencl.write(memory[i], 0, buffers[i], bytes, e) : -1;
@@ -99,7 +124,7 @@ static int run_device(const struct nest *n, struct program *program, float **buf
 		rc = driver_opencl.run(program, "kernel_of", params, memory, n->nslots, &took, e);
 	for (int i = 0; i < n->nslots && rc == 0; i++)
 		rc = driver_opencl.read(memory[i], 0, buffers[i],
-					(size_t)operand_buffer(n, i)->size * sizeof(float), e);
+					(size_t)buffer_bytes(operand_buffer(n, i)), e);
 	for (int i = 0; i < n->nslots; i++)
 		if (memory[i])
 			driver_opencl.free(memory[i]);
@@ -117,8 +142,10 @@ static double by_opencl(const struct problem *p, const struct nest *n, struct er
 		program = driver_opencl.load(device, text.s, text.n, e);
 	if (program) {
 		operands_open(p, n, buffers);
-		if (run_device(n, program, buffers, e) == 0)
+		if (run_device(n, program, buffers, e) == 0) {
+			operands_widen(n, buffers);
 			error = error_of(p, n, buffers);
+		}
 		operands_close(n, buffers);
 		driver_opencl.unload(program);
 	}
@@ -180,6 +207,7 @@ static int compiles(const struct nest *n, const char *arch, struct err *e)
 static int is_good(const struct problem *p, const struct candidate *c, struct tally *t,
 		   struct err *e)
 {
+	const double limit = dtype_error(p->w.dtype.dst, LIMIT);
 	struct arena a = ARENA_INIT;
 	double error = NAN;
 	struct nest n;
@@ -187,12 +215,12 @@ static int is_good(const struct problem *p, const struct candidate *c, struct ta
 	nest_init(&n, &a, "kernel");
 	if (candidate_build(c, &n, e) == 0)
 		error = interpreted(p, &n, e);
-	if (error < LIMIT && device && nest_block_bytes(&n) <= block_bytes &&
+	if (error < limit && device && nest_block_bytes(&n) <= block_bytes &&
 	    pick(1, one_in_opencl) == 1) {
 		error = by_opencl(p, &n, e);
 		t->run++;
 	}
-	for (int i = 0; i < ARCHS && error < LIMIT && has_nvrtc; i++) {
+	for (int i = 0; i < ARCHS && error < limit && has_nvrtc; i++) {
 		if (pick(1, one_in_nvrtc) > 1)
 			continue;
 		if (compiles(&n, archs[i], e) < 0)
@@ -200,9 +228,9 @@ static int is_good(const struct problem *p, const struct candidate *c, struct ta
 		t->compiled[i]++;
 	}
 	arena_free(&a);
-	if (!(error < LIMIT) && !e->msg[0])
+	if (!(error < limit) && !e->msg[0])
 		err_set(e, "the error is %g", error);
-	return error < LIMIT;
+	return error < limit;
 }
 
 static void check_algorithm(struct problem *p, const char *name, const struct limits *m,
@@ -276,6 +304,34 @@ static void check_operators(const struct limits *m)
 		   "%s and %s; %lld wrong",
 		   op ? "matmul" : "conv2d", (long long)t.candidates, (long long)t.run,
 		   (long long)t.compiled[0], (long long)t.compiled[1], archs[0], archs[1],
+		   (long long)t.bad);
+	}
+}
+
+/* Elements of other types, by what computes with them. */
+static void check_types(const struct limits *m)
+{
+	static const enum dtype types[] = {DTYPE_TF32, DTYPE_BF16, DTYPE_F16};
+	const int64_t problems = from_env("TL_TEST_PROBLEMS", 20);
+
+	for (size_t type = 0; type < sizeof types / sizeof *types; type++) {
+		struct tally t = {0};
+
+		rng_seed(&rng, 12, dtype_name(types[type]));
+		for (int64_t i = 0; i < problems;) {
+			struct problem p = {0};
+			struct err e = ERR_INIT;
+
+			if (!(i % 2 ? random_matmul(&p.w) : random_conv(&p.w)))
+				continue;
+			i++;
+			p.w.dtype = (struct dtypes){types[type], types[type], types[type]};
+			if (workload_finish(&p.w, &e) < 0)
+				bail_out("%s", e.msg);
+			check_problem(m, &p, 3, &t);
+		}
+		ok(t.candidates >= problems && !t.bad, "%s: %lld candidates, %lld of them run, %lld wrong",
+		   dtype_name(types[type]), (long long)t.candidates, (long long)t.run,
 		   (long long)t.bad);
 	}
 }
@@ -450,6 +506,7 @@ int main(void)
 	if (target_isa_limits("sm_90", &m) < 0)
 		bail_out("sm_90 is unknown");
 	check_operators(&m);
+	check_types(&m);
 	check_activations(&m);
 	if (has_nvrtc)
 		ok(spilt * 20 <= passed,

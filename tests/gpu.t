@@ -96,7 +96,7 @@ W
 	# Objects are sources: hostile words at the beginning of their kernels, a good candidate between any two.
 	head -n 1 "$tmp/small" | "$bin/tl-gen" --target=opencl -a implicit_gemm -n 100 |
 		"$bin/tl-filter" --target=opencl --by none -k 9 >"$tmp/c"
-	measure() { "$bin/tl-measure" --target=opencl --race 0.002 --final 0 --no-preempt --timeout 3 "$tmp/c"; }
+	measure() { "$bin/tl-measure" --target=opencl --race 0.002 --final 0 --no-preempt --timeout 8 "$tmp/c"; }
 	measure >"$tmp/good"
 	sed -n 's/.*"code_hash":"\([0-9a-f]*\)".*/\1/p' "$tmp/good" >"$tmp/codes"
 	# shellcheck disable=SC2046 # a word each

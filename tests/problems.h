@@ -179,6 +179,12 @@ static inline float *random_floats(int64_t n)
 	return p;
 }
 
+static inline void round_floats(enum elem elem, float *x, int64_t n)
+{
+	for (int64_t i = 0; i < n; i++)
+		x[i] = (float)elem_round(elem, (double)x[i]);
+}
+
 static inline void problem_open(struct problem *p)
 {
 	struct tensor t[OP_MAX_TENSORS];
@@ -190,6 +196,8 @@ static inline void problem_open(struct problem *p)
 
 	for (int i = 0; i < n; i++) {
 		p->tensor[t[i].role] = random_floats(t[i].size);
+		if (t[i].role != TENSOR_BIAS)
+			round_floats(elem_of(p->w.dtype.src), p->tensor[t[i].role], t[i].size);
 		p->size[t[i].role] = t[i].size;
 	}
 	nest_init(&nest, &a, "naive");

@@ -28,17 +28,24 @@ const char *algo_hint(const char *name, size_t n)
 	return nearest_hint(&near);
 }
 
+static int takes(const struct algo *a, const struct workload *w)
+{
+	return dtypes_are_f32(&w->dtype) ||
+	       (dtypes_are_one_real(&w->dtype) && a->types & 1U << w->dtype.src);
+}
+
 int algo_space(const struct algo *a, const struct workload *w, const struct limits *m,
 	       struct knob_space *s)
 {
-	return dtypes_are_f32(&w->dtype) && range_space(a->ranges, a->nknobs, w, m, s);
+	return takes(a, w) && range_space(a->ranges, a->nknobs, w, m, s);
 }
 
 int algo_valid(const struct algo *a, const struct workload *w, const int64_t *knob,
 	       const char **why)
 {
-	if (!dtypes_are_f32(&w->dtype)) {
-		*why = "it computes in single precision only";
+	if (!takes(a, w)) {
+		*why = a->types ? "it does not compute in these types"
+				: "it computes in single precision only";
 		return 0;
 	}
 	return range_valid(a->ranges, w, knob, why);

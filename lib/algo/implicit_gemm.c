@@ -101,31 +101,6 @@ static void declare(struct state *s, const struct workload *w)
 		partial_declare(s->n, &s->partial);
 }
 
-static void open_blocks(struct state *s)
-{
-	struct nest *n = s->n;
-	int64_t rows = ceil_div(s->p.m, s->p.bm), panels = implicit_panels(&s->p);
-	int by_rows = s->k[ORDER] == 0, outer, inner;
-
-	s->block.batch = nest_for(n, LOOP_PARALLEL, "b", af(0), af(s->p.b));
-	s->part = nest_for(n, LOOP_PARALLEL, "s", af(0), af(s->k[KS]));
-	outer = nest_for(n, LOOP_PARALLEL, by_rows ? "i" : "j", af(0), af(by_rows ? rows : panels));
-	inner = nest_for(n, LOOP_PARALLEL, by_rows ? "j" : "i", af(0), af(by_rows ? panels : rows));
-	s->block.row = af_mul(af_var(by_rows ? outer : inner), s->p.bm);
-	s->block.panel = af_var(by_rows ? inner : outer);
-}
-
-/* The chunks of the open part. */
-static void open_part(struct state *s)
-{
-	int64_t all = implicit_chunks(&s->p), chunks = ceil_div(all, s->k[KS]);
-
-	s->first = af_mul(af_var(s->part), chunks);
-	s->end = af_add(s->first, af(chunks));
-	if (all % s->k[KS])
-		s->end = af_var(nest_let_min(s->n, "end", s->end, af(all)));
-}
-
 static int open_threads(struct state *s)
 {
 	return nest_for_threads(s->n, "t", s->block.threads);
@@ -206,8 +181,9 @@ static int build(const struct workload *w, const int64_t *k, struct nest *n, str
 	if (!implicit_of(w, &s.p))
 		return err_set(e, "implicit_gemm does not apply to this workload");
 	declare(&s, w);
-	open_blocks(&s);
-	open_part(&s);
+	s.part = implicit_blocks(n, &s.p, k[KS], k[ORDER] == 0, &s.block.batch, &s.block.row,
+				 &s.block.panel);
+	implicit_part(n, &s.p, k[KS], s.part, &s.first, &s.end);
 	open_threads(&s);
 	block_clear(n, &s.block);
 	nest_close(n);

@@ -19,6 +19,7 @@ struct occupancy {
 	double instructions; /* of a thread, times its threads */
 	double block_bytes;  /* read from and written to the block's memory */
 	double global_bytes; /* read from and written to memory */
+	double mma_cycles;   /* of a processor's tensor cores */
 	double waits;	     /* loops over threads, one after the other */
 	/* Of the whole phase: */
 	double blocks; /* of the grid */

@@ -117,7 +117,7 @@ int64_t workload_tensor_bytes(const struct workload *w, enum tensor_role role, i
 
 int workload_define(const struct workload *w, int wide, struct nest *n, struct err *e)
 {
-	if (!dtypes_are_f32(&w->dtype))
+	if (!dtypes_are_one_real(&w->dtype))
 		return err_set(e, "nothing defines %s in %s yet", w->op->name, w->dtype_text);
 	return w->op->naive(w, wide, n, e);
 }

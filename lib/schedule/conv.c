@@ -60,9 +60,9 @@ struct access conv_dst(const struct conv *p, int buffer)
 	return images(p, buffer, p->oc, p->oh, p->ow);
 }
 
-int conv_weights(struct nest *n, const struct conv *p, int64_t nr, int64_t kc)
+struct packing conv_packing(const struct conv *p, int64_t nr, int64_t kc)
 {
-	struct packing w = {
+	return (struct packing){
 		.rank = 5,
 		.extent = {p->g, p->oc, p->ic, p->kh, p->kw},
 		.naxes = 7,
@@ -74,6 +74,11 @@ int conv_weights(struct nest *n, const struct conv *p, int64_t nr, int64_t kc)
 			 {2, kc, 1},
 			 {1, nr, 1}},
 	};
+}
+
+int conv_weights(struct nest *n, const struct conv *p, int64_t nr, int64_t kc)
+{
+	struct packing w = conv_packing(p, nr, kc);
 
 	return nest_packed(n, "w", TENSOR_WEIGHTS, &w);
 }

@@ -22,6 +22,7 @@ struct access conv_src(const struct conv *p, int buffer);
 struct access conv_dst(const struct conv *p, int buffer);
 /* Weights as panels of nr output channels and chunks of kc input channels:
  * [g][tile][chunk][kh][kw][kc][nr]. */
+struct packing conv_packing(const struct conv *p, int64_t nr, int64_t kc);
 int conv_weights(struct nest *n, const struct conv *p, int64_t nr, int64_t kc);
 /* Kernel rows [lo, hi) that lie inside the image for output row oh, where there is no dilation, by
  * symbols or constants. */

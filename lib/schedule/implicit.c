@@ -46,6 +46,7 @@ int implicit_of(const struct workload *w, struct implicit *p)
 	else
 		return 0;
 	p->weights_lanes = p->packed ? LANES : lanes_of(p->n, p->n);
+	p->elem = elem_of(w->dtype.src);
 	return 1;
 }
 
@@ -64,20 +65,49 @@ int64_t implicit_panels(const struct implicit *p)
 	return ceil_div(p->n, p->bn);
 }
 
-static int panels_of_product(struct nest *n, const struct implicit *p)
+static void packing_of(const struct implicit *p, struct packing *w)
 {
-	struct packing w = {
-		.rank = 3,
-		.extent = {p->b, p->k, p->n},
-		.naxes = 5,
-		.axis = {{0, p->b, 1},
-			 {2, implicit_panels(p), p->bn},
-			 {1, chunks_of_channels(p), p->bk},
-			 {1, p->bk, 1},
-			 {2, p->bn, 1}},
-	};
+	if (!p->is_conv) {
+		*w = (struct packing){
+			.rank = 3,
+			.extent = {p->b, p->k, p->n},
+			.naxes = 5,
+			.axis = {{0, p->b, 1},
+				 {2, implicit_panels(p), p->bn},
+				 {1, chunks_of_channels(p), p->bk},
+				 {1, p->bk, 1},
+				 {2, p->bn, 1}},
+		};
+		return;
+	}
+	*w = conv_packing(&p->c, p->bn, p->bk);
+}
 
+/* The last two axes, the values and columns of a chunk, change places where columns are to lie
+ * together. */
+static int panels(struct nest *n, const struct implicit *p)
+{
+	struct packing w;
+
+	packing_of(p, &w);
+	if (p->by_columns) {
+		int last = w.naxes - 1;
+
+		w.axis[last].dim = w.axis[last - 1].dim;
+		w.axis[last].n = p->bk;
+		w.axis[last - 1].dim = p->is_conv ? 1 : 2;
+		w.axis[last - 1].n = p->bn;
+	}
 	return nest_packed(n, "w", TENSOR_WEIGHTS, &w);
+}
+
+/* Everything in memory but the bias, to which results of any type are added in single precision.
+ */
+static void set_types(struct nest *n, const struct implicit *p)
+{
+	for (int i = 0; i < n->nbuffers; i++)
+		if (n->buffer[i].kind == BUFFER_ARG || i == p->weights)
+			nest_elem(n, i, p->elem);
 }
 
 void implicit_declare(struct nest *n, const struct workload *w, struct implicit *p)
@@ -85,17 +115,42 @@ void implicit_declare(struct nest *n, const struct workload *w, struct implicit 
 	struct extent bias[] = {{p->b, p->b}, {p->n, implicit_panels(p) * p->bn}};
 
 	p->src = nest_arg(n, "src", TENSOR_SRC, workload_size(w, TENSOR_SRC), 0);
-	if (p->is_conv)
-		p->weights = conv_weights(n, &p->c, p->bn, p->bk);
-	else if (p->packed)
-		p->weights = panels_of_product(n, p);
+	if (p->packed)
+		p->weights = panels(n, p);
 	else
 		p->weights = nest_arg(n, "w", TENSOR_WEIGHTS, p->b * p->k * p->n, 0);
 	operand_out(n, w, operand_bias(n, w, p->is_conv ? 2 : 1, p->is_conv ? bias : bias + 1),
 		    workload_size(w, TENSOR_DST), &p->out);
+	set_types(n, p);
 }
 
-/* ---- chunks ---- */
+/* ---- blocks and chunks ---- */
+
+int implicit_blocks(struct nest *n, const struct implicit *p, int64_t parts, int by_rows,
+		    int *batch, struct affine *row, struct affine *panel)
+{
+	int64_t rows = ceil_div(p->m, p->bm), panels = implicit_panels(p);
+	int part, outer, inner;
+
+	*batch = nest_for(n, LOOP_PARALLEL, "b", af(0), af(p->b));
+	part = nest_for(n, LOOP_PARALLEL, "s", af(0), af(parts));
+	outer = nest_for(n, LOOP_PARALLEL, by_rows ? "i" : "j", af(0), af(by_rows ? rows : panels));
+	inner = nest_for(n, LOOP_PARALLEL, by_rows ? "j" : "i", af(0), af(by_rows ? panels : rows));
+	*row = af_mul(af_var(by_rows ? outer : inner), p->bm);
+	*panel = af_var(by_rows ? inner : outer);
+	return part;
+}
+
+void implicit_part(struct nest *n, const struct implicit *p, int64_t parts, int part,
+		   struct affine *first, struct affine *end)
+{
+	int64_t all = implicit_chunks(p), chunks = ceil_div(all, parts);
+
+	*first = af_mul(af_var(part), chunks);
+	*end = af_add(*first, af(chunks));
+	if (all % parts)
+		*end = af_var(nest_let_min(n, "end", *end, af(all)));
+}
 
 struct implicit_chunk implicit_chunk(struct nest *n, const struct implicit *p, int q)
 {
@@ -114,12 +169,43 @@ struct implicit_chunk implicit_chunk(struct nest *n, const struct implicit *p, i
 
 /* ---- the left side ---- */
 
-/* Opens a branch for what lies in [0, end). */
-static void if_inside(struct nest *n, struct affine i, int64_t end, int from_below)
+/* What must lie below an end, and, if it may be negative, not below 0, for an element to be there.
+ */
+struct bounds {
+	int n;
+	struct {
+		struct affine i;
+		int64_t end;
+		int from_below;
+	} of[4];
+};
+
+static void bound(struct bounds *b, struct affine i, int64_t end, int from_below)
 {
-	if (from_below)
-		nest_if_less(n, af(-1), i);
-	nest_if_less(n, i, af(end));
+	b->of[b->n].i = i;
+	b->of[b->n].end = end;
+	b->of[b->n++].from_below = from_below;
+}
+
+/* Opens a branch for each. */
+static void if_inside(struct nest *n, const struct bounds *b)
+{
+	for (int i = 0; i < b->n; i++) {
+		if (b->of[i].from_below)
+			nest_if_less(n, af(-1), b->of[i].i);
+		nest_if_less(n, b->of[i].i, af(b->of[i].end));
+	}
+}
+
+/* `lanes` if all hold, else no more than 0. NULL: there are none. */
+static const struct affine *valid_inside(struct nest *n, const struct bounds *b, int lanes)
+{
+	struct affine held = af(1 - b->n);
+
+	for (int i = 0; i < b->n; i++)
+		held = af_add(held,
+			      af_var(nest_let_in(n, "in", b->of[i].i, af(b->of[i].end))));
+	return b->n ? nest_keep(n, af_mul(held, lanes)) : NULL;
 }
 
 /* Row, a pixel, as a variable each for image, row and column of the image. */
@@ -147,14 +233,22 @@ static int is_pointwise(const struct implicit *p)
 	       p->c.ow == p->c.iw && !p->nchw;
 }
 
-/* Where a channel of the open chunk is; opens branches for those that there are. */
+/* Where a channel is, counted from the open chunk's first, and what must hold for it to be there.
+ */
 static struct affine source_at(struct nest *n, const struct implicit *p,
 			       const struct implicit_chunk *c, int batch, struct affine row,
-			       struct affine channel)
+			       struct affine channel, struct bounds *inside)
 {
 	struct access a = conv_src(&p->c, p->src);
 	struct pixel x;
 	int ih, iw;
+
+	inside->n = 0;
+	channel = af_add(c->channel, channel);
+	if (p->m % p->bm)
+		bound(inside, row, p->m, 0);
+	if (p->k % p->bk)
+		bound(inside, channel, p->k, 0);
 
 	if (!p->is_conv)
 		return af_sum(af_mul(af_var(batch), p->m * p->k), af_mul(row, p->k), channel);
@@ -166,8 +260,8 @@ static struct affine source_at(struct nest *n, const struct implicit *p,
 	iw = nest_let(n, "iw",
 		      af_sum(af_mul(x.column, p->c.sw), af_mul(c->column, p->c.dw), af(-p->c.pw)));
 	if (p->c.padded) {
-		if_inside(n, af_var(ih), p->c.ih, 1);
-		if_inside(n, af_var(iw), p->c.iw, 1);
+		bound(inside, af_var(ih), p->c.ih, 1);
+		bound(inside, af_var(iw), p->c.iw, 1);
 	}
 	if (p->nchw)
 		return af_sum(af_mul(x.image, p->b * p->k * p->c.ih * p->c.iw),
@@ -184,47 +278,106 @@ void implicit_source(struct nest *n, const struct implicit *p, const struct impl
 		     struct affine reg_at)
 {
 	const int depth = n->depth;
+	struct bounds inside;
 	struct affine at;
 
 	nest_store(n, reg, reg_at, NULL, ex_const(n, ELEM_F32, p->src_lanes, 0));
-	channel = af_add(c->channel, channel);
-	if (p->m % p->bm)
-		nest_if_less(n, row, af(p->m));
-	if (p->k % p->bk)
-		nest_if_less(n, channel, af(p->k));
-	at = source_at(n, p, c, batch, row, channel);
+	at = source_at(n, p, c, batch, row, channel, &inside);
+	if_inside(n, &inside);
 	nest_store(n, reg, reg_at, NULL, ex_load(n, p->src, p->src_lanes, at, NULL));
 	nest_close_to(n, depth);
 }
 
+/* Asynchronously, where that is possible. */
+static void copy(struct nest *n, int to, struct affine to_at, int from, struct affine at, int lanes,
+		 const struct affine *valid)
+{
+	if (lanes * elem_size(n->buffer[from].elem) >= 4)
+		nest_copy(n, to, to_at, from, at, lanes, valid);
+	else
+		nest_store(n, to, to_at, NULL, ex_load(n, from, lanes, at, valid));
+}
+
+void implicit_copy_source(struct nest *n, const struct implicit *p, const struct implicit_chunk *c,
+			  int batch, struct affine row, struct affine channel, int lanes, int to,
+			  struct affine to_at)
+{
+	struct bounds inside;
+	struct affine at = source_at(n, p, c, batch, row, channel, &inside);
+
+	copy(n, to, to_at, p->src, at, lanes, valid_inside(n, &inside, lanes));
+}
+
+/* The most of 16 bytes, or of a half or quarter of them, in which a row of so many has whole ones.
+ */
+static int copy_lanes(const struct implicit *p, int64_t row)
+{
+	int lanes = 16 / elem_size(p->elem);
+
+	while (lanes > 1 && row % lanes)
+		lanes /= 2;
+	return lanes;
+}
+
+int implicit_source_lanes(const struct implicit *p)
+{
+	return p->nchw ? 1 : copy_lanes(p, p->k);
+}
+
+int implicit_right_lanes(const struct implicit *p)
+{
+	if (p->packed)
+		return 16 / elem_size(p->elem);
+	return p->by_columns ? 1 : copy_lanes(p, p->n);
+}
+
 /* ---- the right side ---- */
+
+/* Where value k and column `column` of the open chunk are. */
+static struct affine right_at(const struct implicit *p, const struct implicit_chunk *c, int batch,
+			      struct affine panel, struct affine k, struct affine column,
+			      struct bounds *inside)
+{
+	const int64_t chunk = p->bk * p->bn, of_panel = chunk * implicit_chunks(p);
+
+	inside->n = 0;
+	if (p->packed)
+		return af_sum(af_mul(af_var(batch), of_panel * implicit_panels(p)),
+			      af_mul(panel, of_panel), af_mul(af_var(c->q), chunk),
+			      p->by_columns ? k : af_mul(k, p->bn),
+			      p->by_columns ? af_mul(column, p->bk) : column);
+	k = af_add(c->channel, k);
+	column = af_add(af_mul(panel, p->bn), column);
+	if (p->k % p->bk)
+		bound(inside, k, p->k, 0);
+	if (p->n % p->bn)
+		bound(inside, column, p->n, 0);
+	return af_sum(af_mul(af_var(batch), p->k * p->n), af_mul(k, p->n), column);
+}
 
 void implicit_right(struct nest *n, const struct implicit *p, const struct implicit_chunk *c,
 		    int batch, struct affine panel, struct affine k, struct affine column, int reg,
 		    struct affine reg_at)
 {
 	const int depth = n->depth;
-	struct affine at;
+	struct bounds inside;
+	struct affine at = right_at(p, c, batch, panel, k, column, &inside);
 
-	if (p->packed) {
-		int64_t chunk = p->bk * p->bn, of_panel = chunk * implicit_chunks(p);
-
-		at = af_sum(af_mul(af_var(batch), of_panel * implicit_panels(p)),
-			    af_mul(panel, of_panel), af_mul(af_var(c->q), chunk), af_mul(k, p->bn),
-			    column);
-		nest_store(n, reg, reg_at, NULL, ex_load(n, p->weights, LANES, at, NULL));
-		return;
-	}
-	nest_store(n, reg, reg_at, NULL, ex_const(n, ELEM_F32, p->weights_lanes, 0));
-	k = af_add(c->channel, k);
-	column = af_add(af_mul(panel, p->bn), column);
-	if (p->k % p->bk)
-		nest_if_less(n, k, af(p->k));
-	if (p->n % p->bn)
-		nest_if_less(n, column, af(p->n));
-	at = af_sum(af_mul(af_var(batch), p->k * p->n), af_mul(k, p->n), column);
+	if (inside.n)
+		nest_store(n, reg, reg_at, NULL, ex_const(n, ELEM_F32, p->weights_lanes, 0));
+	if_inside(n, &inside);
 	nest_store(n, reg, reg_at, NULL, ex_load(n, p->weights, p->weights_lanes, at, NULL));
 	nest_close_to(n, depth);
+}
+
+void implicit_copy_right(struct nest *n, const struct implicit *p, const struct implicit_chunk *c,
+			 int batch, struct affine panel, struct affine k, struct affine column,
+			 int lanes, int to, struct affine to_at)
+{
+	struct bounds inside;
+	struct affine at = right_at(p, c, batch, panel, k, column, &inside);
+
+	copy(n, to, to_at, p->weights, at, lanes, valid_inside(n, &inside, lanes));
 }
 
 /* ---- the result ---- */

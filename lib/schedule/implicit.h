@@ -6,6 +6,8 @@
  * Chunks of the sum have consecutive numbers: all taps of the first bk channels, then of the next.
  * The right side is packed in panels of bn columns. A panel has chunks of bk x bn, one behind the
  * other, padded with zeros. A right side that is not constant is read in place.
+ *
+ * A chunk goes through registers into the memory of a block, or is copied there asynchronously.
  */
 #ifndef TL_SCHEDULE_IMPLICIT_H
 #define TL_SCHEDULE_IMPLICIT_H
@@ -18,6 +20,9 @@ struct implicit {
 	int64_t bm, bn, bk; /* a block's rows and columns, values in a chunk */
 	int is_conv, nchw;
 	int packed; /* the right side is a constant */
+	int by_columns;	/* it is packed column by column: each column of a chunk has its bk values side
+			 * by side */
+	enum elem elem; /* of both sides and the result */
 	struct conv c;
 	/* How many values may be read and written as one vector: 4, where all stand at multiples,
 	 * or 1. */
@@ -35,6 +40,13 @@ void implicit_declare(struct nest *n, const struct workload *w, struct implicit 
 int64_t implicit_chunks(const struct implicit *p);
 int64_t implicit_panels(const struct implicit *p);
 
+/* Opens the loops over blocks, and over `parts` parts of the sum; returns the variable of the part.
+ * *batch is a variable, too. */
+int implicit_blocks(struct nest *n, const struct implicit *p, int64_t parts, int by_rows,
+		    int *batch, struct affine *row, struct affine *panel);
+/* The chunks of a part of the sum. */
+void implicit_part(struct nest *n, const struct implicit *p, int64_t parts, int part,
+		   struct affine *first, struct affine *end);
 /* The open chunk: variables, and its first channel. */
 struct implicit_chunk {
 	int q;
@@ -52,6 +64,18 @@ void implicit_source(struct nest *n, const struct implicit *p, const struct impl
 void implicit_right(struct nest *n, const struct implicit *p, const struct implicit_chunk *c,
 		    int batch, struct affine panel, struct affine k, struct affine column, int reg,
 		    struct affine reg_at);
+/* The same, copied to element to_at of a block's memory: so many channels of a row; or, of the right
+ * side, so many values of a column (by_columns) or columns of a row (otherwise). What is less than
+ * four bytes is read and written. */
+void implicit_copy_source(struct nest *n, const struct implicit *p, const struct implicit_chunk *c,
+			  int batch, struct affine row, struct affine channel, int lanes, int to,
+			  struct affine to_at);
+void implicit_copy_right(struct nest *n, const struct implicit *p, const struct implicit_chunk *c,
+			 int batch, struct affine panel, struct affine k, struct affine column,
+			 int lanes, int to, struct affine to_at);
+/* How many elements one copy can take: as many as fill 16 bytes, or a part of them. */
+int implicit_source_lanes(const struct implicit *p);
+int implicit_right_lanes(const struct implicit *p);
 /* Four columns of a row, a vector, through the post-ops to the result; beyond its ends nothing is
  * written. */
 void implicit_store(struct nest *n, const struct implicit *p, int batch, struct affine row,

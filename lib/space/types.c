@@ -6,7 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const dtypes[DTYPES] = {"f32", "f16", "bf16", "s32", "s8", "u8", "s4", "u4"};
+static const char *const dtypes[DTYPES] = {"f32", "f16", "bf16", "tf32",
+					     "s32", "s8", "u8", "s4", "u4"};
 static const char *const layouts[LAYOUTS] = {"nhwc", "nchw", "ab", "ndhwc", "ncdhw"};
 static const char *const posts[POSTS] = {"bias", "add",	       "mul",	    "relu",    "relu6",
 					 "clip", "leaky_relu", "hardswish", "sigmoid", "tanh",
@@ -50,7 +51,7 @@ int layout_find(const char *s, unsigned long n)
 
 int dtype_bits(enum dtype d)
 {
-	static const int bits[DTYPES] = {32, 16, 16, 32, 8, 8, 4, 4};
+	static const int bits[DTYPES] = {32, 16, 16, 32, 32, 8, 8, 4, 4};
 
 	assert(d < DTYPES);
 	return bits[d];
@@ -71,6 +72,25 @@ int dtypes_are_f32(const struct dtypes *d)
 	return d->src == DTYPE_F32 && d->wei == DTYPE_F32 && d->dst == DTYPE_F32;
 }
 
+int dtypes_are_one_real(const struct dtypes *d)
+{
+	return d->src == d->wei && d->wei == d->dst && !dtype_is_int(d->src);
+}
+
+double dtype_error(enum dtype d, double single)
+{
+	switch (d) {
+	case DTYPE_TF32: /* sides are rounded to 11 bits */
+		return fmax(single, 0x1p-9);
+	case DTYPE_F16: /* results are */
+		return fmax(single, 0x1p-9);
+	case DTYPE_BF16: /* to 8 bits */
+		return fmax(single, 0x1p-7);
+	default:
+		return single;
+	}
+}
+
 void dtypes_print(const struct dtypes *d, char text[DTYPES_TEXT])
 {
 	if (d->src == d->wei && d->wei == d->dst)
@@ -88,6 +108,9 @@ const char *dtypes_check(const struct dtypes *d)
 		return "makes elements of 4 bits, which only weights are";
 	if (dtype_is_int(d->src) && !dtype_is_int(d->wei))
 		return "has activations of whole numbers, but weights of others";
+	if ((d->src == DTYPE_TF32 || d->wei == DTYPE_TF32 || d->dst == DTYPE_TF32) &&
+	    !dtypes_are_one_real(d))
+		return "has tf32 beside other types, but it says of all how products are computed";
 	if (!dtype_is_int(d->src) && dtype_is_int(d->dst))
 		return "makes whole numbers of others";
 	return NULL;
@@ -103,7 +126,8 @@ const char *dtypes_parse(struct dtypes *d, const char *s, unsigned long n)
 
 		type[count] = dtype_find(s + at, length);
 		if (type[count] < 0)
-			return "is none; there are f32, f16, bf16, s32, s8, u8, s4 and u4, and "
+			return "is none; there are f32, f16, bf16, tf32, s32, s8, u8, s4 and "
+			       "u4, and "
 			       "three of them such as u8:s8:f32, for source, weights and result";
 		at += length + 1;
 		if (at > n && count == 0)

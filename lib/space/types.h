@@ -7,6 +7,7 @@ enum dtype {
 	DTYPE_F32,
 	DTYPE_F16,
 	DTYPE_BF16,
+	DTYPE_TF32, /* elements in single precision, products of their first 11 bits */
 	DTYPE_S32,
 	DTYPE_S8,
 	DTYPE_U8,
@@ -76,8 +77,13 @@ const char *dtypes_parse(struct dtypes *d, const char *s, unsigned long n);
 /* NULL, or why nothing computes with these types, likewise. */
 const char *dtypes_check(const struct dtypes *d);
 int dtypes_equal(const struct dtypes *a, const struct dtypes *b);
-/* Are they all of single precision? Only these are computed by any algorithm. */
+/* Are they all of single precision? */
 int dtypes_are_f32(const struct dtypes *d);
+/* Are they one type, of reals? Others are computed by no algorithm. */
+int dtypes_are_one_real(const struct dtypes *d);
+/* The relative error, L2 or largest over largest, that a result of this type may have, where
+ * `single` is what one of single precision may have. */
+double dtype_error(enum dtype d, double single);
 
 /* A post-op as records have it: "relu", "clip(-1,1)"; numbers in their shortest form. */
 void post_print(const struct post_op *p, char text[POST_TEXT]);

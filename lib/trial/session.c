@@ -28,14 +28,24 @@ struct session {
 static const char *const tensor_name[TENSOR_ROLES] = {"the input",    "the weights", "the bias",
 						      "the residual", "the factor",  "the output"};
 
-static void fill(struct fence *f, double scale, struct rng *rng)
+/* Values that elements of this type have. */
+static void fill(struct fence *f, double scale, enum elem elem, struct rng *rng)
 {
 	float *to = f->data;
 
-	for (int64_t j = 0; j < f->n; j++)
-		to[j] = (float)(scale * (int32_t)(uint32_t)rng_u64(rng) * 0x1p-31);
+	for (int64_t j = 0; j < f->n; j++) {
+		double x = scale * (int32_t)(uint32_t)rng_u64(rng) * 0x1p-31;
+
+		to[j] = (float)elem_round(elem, x);
+	}
 	fence_arm(f);
 	fence_freeze(f);
+}
+
+/* The bias is of single precision, whatever the others are. */
+static enum elem workload_elem(const struct workload *w, enum tensor_role role)
+{
+	return role == TENSOR_BIAS ? ELEM_F32 : elem_of(w->dtype.src);
 }
 
 /* Weights are scaled so that a sum of products is about as large as one input, whatever the number
@@ -56,12 +66,13 @@ static void open_tensors(struct session *s, const struct tensor *t, int n)
 		fence_open(&s->tensor[role], tensor_name[role], t[i].size, sizeof(float));
 		if (role != TENSOR_DST)
 			fill(&s->tensor[role],
-			     scale_of(&s->w, &t[i], workload_size(&s->w, TENSOR_DST)), &rng);
+			     scale_of(&s->w, &t[i], workload_size(&s->w, TENSOR_DST)),
+			     workload_elem(&s->w, role), &rng);
 	}
 	for (int i = 0; i < n; i++)
 		if (t[i].role == TENSOR_SRC || t[i].role == TENSOR_ADD || t[i].role == TENSOR_MUL) {
 			fence_open(&s->fresh[t[i].role], "fresh data", t[i].size, sizeof(float));
-			fill(&s->fresh[t[i].role], 1, &rng);
+			fill(&s->fresh[t[i].role], 1, workload_elem(&s->w, t[i].role), &rng);
 		}
 }
 
@@ -90,8 +101,8 @@ static const struct fence *packed(struct session *s, const struct buffer *b)
 	if (!*place) {
 		struct fence *f = *place = xmalloc(sizeof *f);
 
-		s->packed_bytes += buffer_bytes(b);
-		fence_open(f, "the packed weights", b->size, (size_t)elem_size(b->elem));
+		s->packed_bytes += b->size * (int64_t)sizeof(float);
+		fence_open(f, "the packed weights", b->size, sizeof(float));
 		packing_run(&b->packing, s->tensor[b->role].data, f->data);
 		fence_arm(f);
 		fence_freeze(f);
@@ -121,7 +132,7 @@ static void begin(struct session *s, struct trial *t)
 			    .vendor = s->rules.vendor,
 			    .threads = s->rules.threads,
 			    .caches = s->rules.caches,
-			    .max_error = s->rules.max_error,
+			    .max_error = dtype_error(s->w.dtype.dst, s->rules.max_error),
 			    .tensor = s->tensor,
 			    .fresh = s->fresh,
 			    .expected = s->expected.data};
@@ -147,6 +158,7 @@ static void enter(struct session *s, const struct nest *n, const char *object, s
 
 		in->buffers[i] = f->data;
 		in->bytes[i] = fence_bytes(f);
+		in->elem[i] = operand_buffer(n, i)->elem;
 		in->is_weights[i] = is_weights(s, operand_buffer(n, i));
 	}
 	t->runner->params(n, in->params);

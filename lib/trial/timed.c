@@ -44,7 +44,8 @@ int timed_put(struct timed *x, struct err *e)
 {
 	const struct runner *r = x->t->runner;
 
-	return r->put ? r->put(&x->kernel, x->in->buffers, x->in->bytes, x->in->nslots, e) : 0;
+	return r->put ? r->put(&x->kernel, x->in->buffers, x->in->bytes, x->in->elem, x->in->nslots, e)
+		      : 0;
 }
 
 int timed_call(struct timed *x, double *seconds, struct err *e)

@@ -21,7 +21,8 @@ struct entrant {
 	const char *object;
 	long params[NEST_PARAMS]; /* as it takes them */
 	void *buffers[NEST_BUFFERS];
-	size_t bytes[NEST_BUFFERS];		/* of each buffer */
+	size_t bytes[NEST_BUFFERS];		/* of each buffer, in single precision */
+	enum elem elem[NEST_BUFFERS];		/* as the kernel has them */
 	unsigned char is_weights[NEST_BUFFERS]; /* constant weights or bias */
 	struct fence work[NEST_BUFFERS];	/* by slot; those without a map are no workspace */
 	int nslots;

@@ -1,0 +1,245 @@
+/* implicit_mma: implicit GEMM (Chetlur et al., 2014, 3.2) by tensor cores; convolutions and products
+ * on GPUs that have them.
+ *
+ * A block of warps computes a block of the result (warp_product.h). While a chunk of the sum is
+ * multiplied the next ones are on their way to the block's memory. Where the result has few blocks
+ * for many processors, the sum is split, too (partial.h). The type of the workload's elements says
+ * how products are computed: in single precision three products of TF32 make one.
+ */
+#include "lib/algo/algo.h"
+#include "lib/nest/nest.h"
+#include "lib/schedule/implicit.h"
+#include "lib/schedule/partial.h"
+#include "lib/schedule/range.h"
+#include "lib/schedule/warp_product.h"
+
+enum { BM, BN, BK, WM, WN, STAGES, KS, ORDER };
+enum { KNOBS = ORDER + 1 };
+enum {
+	MOST_THREADS = 512,
+	MOST_SUMS = 128, /* registers of a thread */
+	MOST_BYTES = 227 << 10,
+	MOST_COPIES = 32,
+};
+
+static const struct knob knobs[KNOBS] = {
+	[BM] = {"bm", 64, "Rows of a block."},
+	[BN] = {"bn", 64, "Columns of a block."},
+	[BK] = {"bk", 32, "Values of the sum in a chunk."},
+	[WM] = {"wm", 2, "Warps that share a block's rows."},
+	[WN] = {"wn", 2, "Warps that share a block's columns."},
+	[STAGES] = {"stages", 2,
+		    "Chunks in a block's memory: one is multiplied, the others are on their way."},
+	[KS] = {"ks", 1, "Parts of the sum that blocks share; they are added up at the end."},
+	[ORDER] = {"order", 0,
+		   "Blocks that run together are of the same rows with 0, of the same columns "
+		   "with 1."},
+};
+
+static enum mma_kind kind_of(const struct workload *w)
+{
+	switch (w->dtype.src) {
+	case DTYPE_TF32:
+		return MMA_TF32;
+	case DTYPE_BF16:
+		return MMA_BF16;
+	case DTYPE_F16:
+		return MMA_F16;
+	default:
+		return MMA_TF32X3;
+	}
+}
+
+/* A right side that is no constant is transposed only where its elements are copied one by one. */
+static int product_of(const struct workload *w, struct implicit *p)
+{
+	if (!implicit_of(w, p))
+		return 0;
+	p->by_columns = p->packed || elem_is_narrow(p->elem);
+	return 1;
+}
+
+static void need(struct range *r, const struct implicit *p, enum mma_kind kind)
+{
+	const int64_t *k = r->knob, threads = warp_threads(k[WM], k[WN]);
+
+	range_need(r, threads <= MOST_THREADS, "a block has more than 512 threads");
+	range_need(r, k[BM] % (k[WM] * MMA_ROWS) == 0 && k[BN] % (k[WN] * 2 * MMA_COLUMNS) == 0,
+		   "a warp has no whole tiles of 16 rows by 16 columns");
+	if (r->why)
+		return;
+	range_need(r, k[BK] % mma_depth(kind) == 0,
+		   "a chunk is no whole number of the tensor cores' steps");
+	range_need(r, warp_sums(p, kind, k[WM], k[WN]) <= MOST_SUMS,
+		   "the sums need more registers than a thread has");
+	range_need(r, warp_bytes(p, k[WM], k[WN], k[STAGES]) <= MOST_BYTES,
+		   "the chunks do not fit in a block's memory");
+	range_need(r, warp_copies(p, threads) <= MOST_COPIES,
+		   "a thread would copy too much of a chunk");
+	range_need(r, (k[KS] - 1) * ceil_div(implicit_chunks(p), k[KS]) < implicit_chunks(p),
+		   "some of so many parts of the sum would be empty");
+}
+
+static int ranges(const struct workload *w, struct range *r)
+{
+	static const int rows[] = {16, 32, 64, 128, 256, 0}, columns[] = {16, 32, 64, 128, 256, 0};
+	static const int chunk[] = {16, 32, 64, 0}, warps[] = {1, 2, 4, 8, 0};
+	static const int stages[] = {1, 2, 3, 4, 5, 0};
+	static const int parts[] = {1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 0};
+	const enum mma_kind kind = kind_of(w);
+	struct implicit p;
+
+	if (!product_of(w, &p) || (p.is_conv && p.k == 1 && p.n == 1) ||
+	    (r->machine && !(r->machine->mma & 1U << kind)))
+		return 0;
+	range_values(r, BM, rows, 2 * p.m - 1);
+	range_values(r, BN, columns, 2 * p.n - 1);
+	range_values(r, BK, chunk, 2 * p.k - 1);
+	range_values(r, WM, warps, 8);
+	range_values(r, WN, warps, 8);
+	range_values(r, STAGES, stages, 5);
+	range_values(r, KS, parts, p.k * p.taps / 64);
+	range_flags(r, ORDER, ORDER);
+	if (!r->knob || r->why)
+		return 1;
+	p.bm = r->knob[BM];
+	p.bn = r->knob[BN];
+	p.bk = r->knob[BK];
+	need(r, &p, kind);
+	return 1;
+}
+
+/* What the parts of the nest share. */
+struct state {
+	struct nest *n;
+	const int64_t *k;
+	struct implicit p;
+	struct warp_product block;
+	struct partial partial;
+	int part;		  /* variable */
+	struct affine first, end; /* chunks of the open part */
+};
+
+static void declare(struct state *s, const struct workload *w)
+{
+	s->p.bm = s->k[BM];
+	s->p.bn = s->k[BN];
+	s->p.bk = s->k[BK];
+	implicit_declare(s->n, w, &s->p);
+	s->block = (struct warp_product){.p = &s->p,
+					 .kind = kind_of(w),
+					 .down = (int)s->k[WM],
+					 .across = (int)s->k[WN],
+					 .stages = (int)s->k[STAGES]};
+	warp_declare(s->n, &s->block);
+	s->partial = (struct partial){.p = &s->p, .ways = s->k[KS], .threads = s->block.threads};
+	if (s->k[KS] > 1)
+		partial_declare(s->n, &s->partial);
+}
+
+static int open_threads(struct state *s)
+{
+	return nest_for_threads(s->n, "t", s->block.threads);
+}
+
+/* In a loop over threads: chunk q begins to come into its stage, unless it is behind the end. */
+static void copy(struct state *s, int thread, int q, const struct implicit_chunk *c, int stage)
+{
+	nest_if_less(s->n, af_var(q), s->end);
+	warp_copy(s->n, &s->block, thread, c, af_var(stage));
+	nest_close(s->n);
+}
+
+static int stage_of(struct state *s, int q)
+{
+	return nest_let_mod(s->n, "stage", af_sub(af_var(q), s->first), s->k[STAGES]);
+}
+
+/* The first chunks, but for one, are on their way. */
+static void begin_chunks(struct state *s)
+{
+	struct nest *n = s->n;
+
+	for (int64_t i = 0; i < s->k[STAGES] - 1; i++) {
+		int q = nest_let(n, "q", af_add(s->first, af(i))), stage = stage_of(s, q);
+		struct implicit_chunk c = implicit_chunk(n, &s->p, q);
+
+		copy(s, open_threads(s), q, &c, stage);
+		nest_close(n);
+	}
+}
+
+/* Each turn waits for a chunk. Then the last one begins to come, into the stage of the one that was
+ * multiplied in the turn before, and the chunk is multiplied. */
+static void all_chunks(struct state *s)
+{
+	struct nest *n = s->n;
+	struct implicit_chunk c;
+	int q, next, stage, next_stage, thread;
+
+	q = nest_for(n, LOOP_SERIAL, "q", s->first, s->end);
+	next = nest_let(n, "next", af_add(af_var(q), af(s->k[STAGES] - 1)));
+	stage = stage_of(s, q);
+	next_stage = stage_of(s, next);
+	c = implicit_chunk(n, &s->p, next);
+	if (s->k[STAGES] == 1) {
+		copy(s, open_threads(s), next, &c, next_stage);
+		nest_close(n);
+	}
+	open_threads(s);
+	nest_wait(n, s->k[STAGES] > 1 ? (int)s->k[STAGES] - 2 : 0);
+	nest_close(n);
+	thread = open_threads(s);
+	if (s->k[STAGES] > 1)
+		copy(s, thread, next, &c, next_stage);
+	warp_multiply(n, &s->block, thread, af_var(stage));
+	nest_close(n);
+	nest_close(n);
+}
+
+/* The warps' sums to the result, or to the partial sums. */
+static void finish(struct state *s)
+{
+	struct nest *n = s->n;
+	struct warp_part x;
+
+	warp_each(n, &s->block, &x);
+	if (s->k[KS] > 1)
+		partial_keep(n, &s->partial, s->part, s->block.batch, x.row, x.column, x.x);
+	else
+		implicit_store(n, &s->p, s->block.batch, x.row, x.column, x.x);
+	nest_close_to(n, 0);
+	if (s->k[KS] > 1)
+		partial_finish(n, &s->partial);
+}
+
+static int build(const struct workload *w, const int64_t *k, struct nest *n, struct err *e)
+{
+	struct state s = {.n = n, .k = k};
+
+	if (!product_of(w, &s.p))
+		return err_set(e, "implicit_mma does not apply to this workload");
+	declare(&s, w);
+	s.part = implicit_blocks(n, &s.p, k[KS], k[ORDER] == 0, &s.block.batch, &s.block.row,
+				 &s.block.panel);
+	implicit_part(n, &s.p, k[KS], s.part, &s.first, &s.end);
+	open_threads(&s);
+	warp_clear(n, &s.block);
+	nest_close(n);
+	begin_chunks(&s);
+	all_chunks(&s);
+	finish(&s);
+	return 0;
+}
+
+const struct algo algo_implicit_mma = {
+	.name = "implicit_mma",
+	.summary = "Blocks of a matrix product by tensor cores; matmul and convolution on GPUs.",
+	.needs = TARGET_BLOCKS | TARGET_MMA,
+	.types = 1U << DTYPE_TF32 | 1U << DTYPE_BF16 | 1U << DTYPE_F16,
+	.rev = 1,
+	.nknobs = KNOBS,
+	.knob = knobs,
+	.ranges = ranges,
+	.build = build,
+};

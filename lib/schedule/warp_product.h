@@ -1,0 +1,60 @@
+/* A block of warps computes a block of a product by tensor cores. For each chunk of the sum its
+ * threads copy parts of both sides into the block's memory, asynchronously, so that several chunks
+ * are on their way while one is multiplied. Each warp multiplies its part of the block (Kerr et al.,
+ * "CUTLASS: Fast linear algebra in CUDA C++", NVIDIA, 2017).
+ *
+ * Rows in the block's memory are 16 bytes longer than what they hold, so that the eight rows of a
+ * matrix begin in different banks.
+ */
+#ifndef TL_SCHEDULE_WARP_PRODUCT_H
+#define TL_SCHEDULE_WARP_PRODUCT_H
+
+#include "lib/nest/mma.h"
+#include "lib/schedule/implicit.h"
+
+struct warp_product {
+	const struct implicit *p;
+	/* Set before warp_declare(): how the products are computed, the block's warps by rows and
+	 * columns, and how many chunks lie in the block's memory at a time. */
+	enum mma_kind kind;
+	int down, across, stages;
+	int threads;
+	int tiles_down, tiles_across;	 /* of a warp */
+	int left_by_rows, right_by_rows; /* the values of a chunk lie side by side: of a row of the
+					  * left side, of a row of the right side */
+	int left, right, out;		 /* memory of the block */
+	int acc, part, row_of_out;	 /* registers */
+	/* Set before the steps below: the variable of the batch, the block's first row, its panel.
+	 */
+	int batch;
+	struct affine row, panel;
+};
+
+/* Threads of a block of so many warps. */
+int64_t warp_threads(int64_t down, int64_t across);
+/* Bytes of memory that a block takes. */
+int64_t warp_bytes(const struct implicit *p, int64_t down, int64_t across, int64_t stages);
+/* Registers of sums that a thread has. */
+int64_t warp_sums(const struct implicit *p, enum mma_kind kind, int64_t down, int64_t across);
+/* Copies of a chunk that a thread starts, at most. */
+int64_t warp_copies(const struct implicit *p, int64_t threads);
+void warp_declare(struct nest *n, struct warp_product *s);
+
+/* Steps of a thread, in a loop over threads: the sums begin with 0; a chunk begins to come into a
+ * stage; the chunk of a stage is multiplied. */
+void warp_clear(struct nest *n, const struct warp_product *s);
+void warp_copy(struct nest *n, const struct warp_product *s, int thread,
+	       const struct implicit_chunk *c, struct affine stage);
+void warp_multiply(struct nest *n, const struct warp_product *s, int thread, struct affine stage);
+
+/* Goes through the warps' sums, 16 rows of each warp at a time, by way of the block's memory, so
+ * that neighbouring threads have neighbouring columns (or, in nchw, rows): x holds for the body
+ * behind warp_each(), four columns at a time, whose loops the caller closes. It opens loops over
+ * threads itself. */
+struct warp_part {
+	struct affine row, column; /* of the result */
+	const struct expr *x;
+};
+void warp_each(struct nest *n, const struct warp_product *s, struct warp_part *x);
+
+#endif
