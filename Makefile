@@ -43,8 +43,8 @@ LIB_SRC := $(wildcard lib/*/*.c lib/*/*/*.c)
 BENCH_C := $(patsubst bench/%.c,%,$(wildcard bench/*.c))
 TEST_C := $(patsubst tests/%.c,%,$(wildcard tests/*.c))
 TEST_SH := $(wildcard tests/*.t)
-ALL_C := $(LIB_SRC) $(wildcard cmd/*.c libexec/*.c bench/*.c tests/*.c tests/fault/*.c)
-ALL_H := $(wildcard lib/*/*.h lib/*/*/*.h libexec/*.h tests/*.h)
+ALL_C := $(LIB_SRC) $(wildcard cmd/*.c libexec/*.c bench/*.c tests/*.c tests/fault/*.c tests/emulator/*.c)
+ALL_H := $(wildcard lib/*/*.h lib/*/*/*.h libexec/*.h tests/*.h tests/emulator/*.h)
 # What exports are made of: built there, and laid out here.
 EXPORTED := $(wildcard share/export/*.[ch])
 ALL_SH := $(wildcard share/*.sh bench/*.sh tests/*.t tests/*.sh) .ci/run
@@ -188,6 +188,20 @@ $(FAULT): tests/fault/fault.c $(CONFIG)
 	@mkdir -p $(@D)
 	@echo "  CC   $<"; $(CC) $(CPPFLAGS) -std=gnu11 -O1 -g -fno-omit-frame-pointer $(WARN) -fPIC -shared -o $@ $<
 
+# Stand-ins for CUDA's libraries, which run its kernels on this processor; for all builds, too.
+EMULATOR := $(addprefix build/tests/emulator/,libcuda.so.1 libnvrtc.so.12 libnvrtc.so.13)
+emulator = @mkdir -p $(@D); echo "  LINK $@"; $(CC) $(CPPFLAGS) -std=gnu11 -O2 -g $(WARN) -fPIC -fvisibility=hidden \
+	-shared -Wl,-z,defs -o $@ $(filter %.c,$^) -lm
+EMULATOR_H := $(wildcard tests/emulator/*.h)
+build/tests/emulator/libcuda.so.1: tests/emulator/cuda.c tests/emulator/fiber.c $(EMULATOR_H) $(CONFIG)
+	$(emulator)
+build/tests/emulator/libnvrtc.so.12 build/lint/tests/emulator/nvrtc.o: CPPFLAGS += -DLANGUAGE='"$(CURDIR)/tests/emulator/language.h"'
+build/tests/emulator/libnvrtc.so.12: tests/emulator/nvrtc.c lib/base/buf.c lib/base/err.c $(EMULATOR_H) $(CONFIG)
+	$(emulator)
+# The newest name is looked for first: none that the machine has may be found before it.
+build/tests/emulator/libnvrtc.so.13: build/tests/emulator/libnvrtc.so.12
+	@ln -sfn libnvrtc.so.12 $@
+
 # Fuzzing: the readers and what they stand on, with libFuzzer's and the sanitizers' instructions, and one program for all targets.
 FUZZ_FLAGS := -std=gnu11 -O1 -g -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer
 FUZZ_SRC := $(wildcard $(patsubst %,lib/%/*.c,base io space nest tile op extract) lib/extract/*/*.c tests/fuzz/*.c)
@@ -207,7 +221,7 @@ build/fuzz/fuzz: $(FUZZ_OBJ) | build/libexec/tl
 fuzz: all build/fuzz/fuzz ## feed mutated bytes to a reader, or text to an option: FUZZ=onnx SECONDS=60
 	@BIN='$(BIN)' sh tests/fuzz/fuzz.sh '$(or $(FUZZ),onnx)' '$(or $(SECONDS),60)'
 
-TESTABLE := all doc $(TEST_C:%=$(B)/tests/%) $(FAULT)
+TESTABLE := all doc $(TEST_C:%=$(B)/tests/%) $(FAULT) $(EMULATOR)
 ifeq ($(SAN),)
 TESTABLE += $(if $(FUZZ_CC),build/fuzz/fuzz)
 endif

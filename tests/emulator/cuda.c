@@ -1,0 +1,491 @@
+/* A stand-in for CUDA's driver, libcuda.so.1, for tests: one device, which is this processor.
+ *
+ * It has the functions that lib/target/cuda_device.c calls, and answers as the driver does
+ * (NVIDIA, "CUDA Driver API"): with its results, too. Memory of the device is this process's, with
+ * pages behind it that cannot be touched, and full of bytes of 0xff at first. Modules are what the
+ * stand-in compiler makes (nvrtc.c). A launch has run when cuLaunchKernel() returns. A kernel that
+ * dies leaves a context in which all later calls fail, as on a device; and a driver that was
+ * started before fork() does not work behind it.
+ *
+ * TL_EMULATOR_ARCH=sm_80 makes it a device of another architecture (sm_90), TL_EMULATOR_MEMORY
+ * one with so many bytes of memory (4 GiB).
+ */
+#include <dlfcn.h>
+#include <elf.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "tests/emulator/fiber.h"
+
+/* Programs declare these functions for themselves. */
+#pragma GCC diagnostic ignored "-Wmissing-prototypes"
+#define API __attribute__((visibility("default")))
+
+enum result {
+	SUCCESS = 0,
+	INVALID_VALUE = 1,
+	OUT_OF_MEMORY = 2,
+	NOT_INITIALIZED = 3,
+	INVALID_DEVICE = 101,
+	INVALID_IMAGE = 200,
+	INVALID_CONTEXT = 201,
+	INVALID_HANDLE = 400,
+	NOT_FOUND = 500,
+	ILLEGAL_ADDRESS = FIBER_ILLEGAL_ADDRESS,
+	MISALIGNED_ADDRESS = FIBER_MISALIGNED,
+	LAUNCH_FAILED = FIBER_FAILED,
+};
+
+enum { PAGE = 4096, BLOCK_BYTES_ALWAYS = 48 << 10, ARCH = 90, MAX_GROUPS = 65535 };
+static const int64_t MEMORY = (int64_t)4 << 30;
+
+/* What lies in the device's memory. */
+struct piece {
+	struct piece *next;
+	char *at;
+	size_t bytes;
+};
+
+struct module {
+	void *library;
+	struct emulator *emulator;
+};
+
+struct function {
+	struct module *module;
+	void (*kernel)(void **params);
+	int threads;	 /* its __launch_bounds__ */
+	int block_bytes; /* that it may ask, as was set */
+};
+
+static struct {
+	pid_t process; /* that started the driver; 0: none */
+	int retained, in_use;
+	enum result dead; /* what a kernel died of */
+	struct piece *pieces;
+	size_t given;
+} emulated;
+
+/* ---- state ---- */
+
+static enum result ready(void)
+{
+	if (emulated.process != getpid())
+		return NOT_INITIALIZED;
+	return emulated.dead;
+}
+
+static enum result ready_context(void)
+{
+	const enum result rc = ready();
+
+	return rc ? rc : emulated.in_use ? SUCCESS : INVALID_CONTEXT;
+}
+
+API int cuInit(unsigned flags)
+{
+	if (flags)
+		return INVALID_VALUE;
+	if (!emulated.process)
+		emulated.process = getpid();
+	return ready();
+}
+
+API int cuGetErrorString(int result, const char **text)
+{
+	static const struct {
+		enum result result;
+		const char *text;
+	} list[] = {
+		{SUCCESS, "no error"},
+		{INVALID_VALUE, "invalid argument"},
+		{OUT_OF_MEMORY, "out of memory"},
+		{NOT_INITIALIZED, "initialization error"},
+		{INVALID_DEVICE, "invalid device ordinal"},
+		{INVALID_IMAGE, "device kernel image is invalid"},
+		{INVALID_CONTEXT, "invalid device context"},
+		{INVALID_HANDLE, "invalid resource handle"},
+		{NOT_FOUND, "named symbol not found"},
+		{ILLEGAL_ADDRESS, "an illegal memory access was encountered"},
+		{MISALIGNED_ADDRESS, "misaligned address"},
+		{LAUNCH_FAILED, "unspecified launch failure"},
+	};
+
+	for (size_t i = 0; i < sizeof list / sizeof *list; i++)
+		if (list[i].result == (enum result)result) {
+			*text = list[i].text;
+			return SUCCESS;
+		}
+	*text = NULL;
+	return INVALID_VALUE;
+}
+
+/* ---- the device ---- */
+
+static int arch(void)
+{
+	const char *told = getenv("TL_EMULATOR_ARCH");
+
+	return told && !strncmp(told, "sm_", 3) ? atoi(told + 3) : ARCH;
+}
+
+API int cuDeviceGetCount(int *n)
+{
+	*n = 1;
+	return ready();
+}
+
+API int cuDeviceGet(int *device, int i)
+{
+	*device = 0;
+	return i ? INVALID_DEVICE : ready();
+}
+
+API int cuDeviceGetName(char *text, int size, int device)
+{
+	if (device || size < 1)
+		return INVALID_VALUE;
+	snprintf(text, (size_t)size, "Tensor Lathe emulator");
+	return ready();
+}
+
+/* Of a small device, so that grids of tests have several waves. */
+API int cuDeviceGetAttribute(int *value, int attribute, int device)
+{
+	enum { CLOCK_KHZ = 13, PROCESSORS = 16, L2 = 38, MAJOR = 75, MINOR = 76, BLOCK_BYTES = 97 };
+
+	if (device)
+		return INVALID_DEVICE;
+	switch (attribute) {
+	case CLOCK_KHZ:
+		*value = 1000000;
+		break;
+	case PROCESSORS:
+		*value = 4;
+		break;
+	case L2:
+		*value = 4 << 20;
+		break;
+	case MAJOR:
+		*value = arch() / 10;
+		break;
+	case MINOR:
+		*value = arch() % 10;
+		break;
+	case BLOCK_BYTES:
+		*value = FIBER_BLOCK_BYTES;
+		break;
+	default:
+		return INVALID_VALUE;
+	}
+	return ready();
+}
+
+API int cuDevicePrimaryCtxRetain(void **context, int device)
+{
+	const enum result rc = ready();
+
+	if (rc || device)
+		return rc ? rc : INVALID_DEVICE;
+	emulated.retained++;
+	*context = &emulated;
+	return SUCCESS;
+}
+
+API int cuDevicePrimaryCtxRelease_v2(int device)
+{
+	if (device || !emulated.retained)
+		return INVALID_VALUE;
+	emulated.retained--;
+	return ready();
+}
+
+API int cuCtxSetCurrent(void *context)
+{
+	emulated.in_use = context == &emulated && emulated.retained;
+	return ready_context();
+}
+
+/* ---- memory ---- */
+
+/* The piece in which these bytes lie. NULL: they lie in none. */
+static struct piece *piece_of(uint64_t at, size_t bytes)
+{
+	for (struct piece *p = emulated.pieces; p; p = p->next) {
+		const uint64_t start = (uintptr_t)p->at;
+
+		if (at >= start && at - start <= p->bytes && bytes <= p->bytes - (at - start))
+			return p;
+	}
+	return NULL;
+}
+
+static size_t mapped(size_t bytes)
+{
+	return (bytes + PAGE - 1) / PAGE * PAGE + PAGE;
+}
+
+static size_t total(void)
+{
+	const char *told = getenv("TL_EMULATOR_MEMORY");
+
+	return (size_t)(told ? atoll(told) : MEMORY);
+}
+
+API int cuMemAlloc_v2(uint64_t *at, size_t bytes)
+{
+	const enum result rc = ready_context();
+	struct piece *p;
+
+	if (rc || !bytes)
+		return rc ? rc : INVALID_VALUE;
+	if (bytes > total() - emulated.given)
+		return OUT_OF_MEMORY;
+	p = calloc(1, sizeof *p);
+	if (p)
+		p->at = mmap(NULL, mapped(bytes), PROT_READ | PROT_WRITE,
+			     MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (!p || p->at == MAP_FAILED) {
+		free(p);
+		return OUT_OF_MEMORY;
+	}
+	p->bytes = bytes;
+	memset(p->at, 0xff, mapped(bytes) - PAGE);
+	mprotect(p->at + mapped(bytes) - PAGE, PAGE, PROT_NONE);
+	p->next = emulated.pieces;
+	emulated.pieces = p;
+	emulated.given += bytes;
+	*at = (uintptr_t)p->at;
+	return SUCCESS;
+}
+
+API int cuMemFree_v2(uint64_t at)
+{
+	const enum result rc = ready_context();
+	struct piece **link = &emulated.pieces, *p;
+
+	while ((p = *link) && (uintptr_t)p->at != at)
+		link = &p->next;
+	if (rc || !p)
+		return rc ? rc : INVALID_VALUE;
+	*link = p->next;
+	emulated.given -= p->bytes;
+	munmap(p->at, mapped(p->bytes));
+	free(p);
+	return SUCCESS;
+}
+
+API int cuMemcpyHtoD_v2(uint64_t to, const void *from, size_t bytes)
+{
+	const enum result rc = ready_context();
+
+	if (rc || !piece_of(to, bytes))
+		return rc ? rc : INVALID_VALUE;
+	memcpy((void *)(uintptr_t)to, from, bytes);
+	return SUCCESS;
+}
+
+API int cuMemcpyDtoH_v2(void *to, uint64_t from, size_t bytes)
+{
+	const enum result rc = ready_context();
+
+	if (rc || !piece_of(from, bytes))
+		return rc ? rc : INVALID_VALUE;
+	memcpy(to, (const void *)(uintptr_t)from, bytes);
+	return SUCCESS;
+}
+
+/* ---- modules ---- */
+
+/* An image is a shared object; its section headers are its end. 0: it is none. */
+static size_t bytes_of(const void *image)
+{
+	Elf64_Ehdr head;
+
+	if (memcmp(image, ELFMAG, SELFMAG) != 0)
+		return 0;
+	memcpy(&head, image, sizeof head);
+	return head.e_machine == EM_X86_64 ? head.e_shoff + (size_t)head.e_shnum * head.e_shentsize
+					   : 0;
+}
+
+static void *open_image(const void *image, size_t bytes)
+{
+	const int fd = memfd_create("cubin", MFD_CLOEXEC);
+	void *library = NULL;
+	char path[64];
+
+	if (fd >= 0 && write(fd, image, bytes) == (ssize_t)bytes) {
+		snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
+		library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+	}
+	if (fd >= 0)
+		close(fd);
+	return library;
+}
+
+API int cuModuleLoadData(void **module, const void *image)
+{
+	const enum result rc = ready_context();
+	const size_t bytes = bytes_of(image);
+	struct module *m;
+
+	if (rc || !bytes)
+		return rc ? rc : INVALID_IMAGE;
+	m = calloc(1, sizeof *m);
+	if (!m)
+		return OUT_OF_MEMORY;
+	m->library = open_image(image, bytes);
+	m->emulator = m->library ? dlsym(m->library, "emulator") : NULL;
+	if (!m->emulator) {
+		if (m->library)
+			dlclose(m->library);
+		free(m);
+		return INVALID_IMAGE;
+	}
+	*module = m;
+	return SUCCESS;
+}
+
+API int cuModuleUnload(void *module)
+{
+	const enum result rc = ready_context();
+	struct module *m = module;
+
+	if (rc)
+		return rc;
+	dlclose(m->library);
+	free(m);
+	return SUCCESS;
+}
+
+/* Functions are kept until the process ends, as nothing gives them back. */
+API int cuModuleGetFunction(void **function, void *module, const char *name)
+{
+	const enum result rc = ready_context();
+	struct module *m = module;
+	struct function *f;
+	char text[300];
+	const void *kernel, *threads;
+
+	if (rc)
+		return rc;
+	snprintf(text, sizeof text, "%s_emulated", name);
+	kernel = dlsym(m->library, text);
+	snprintf(text, sizeof text, "%s_threads", name);
+	threads = dlsym(m->library, text);
+	if (!kernel || !threads)
+		return NOT_FOUND;
+	f = calloc(1, sizeof *f);
+	if (!f)
+		return OUT_OF_MEMORY;
+	f->module = m;
+	memcpy(&f->kernel, &kernel, sizeof kernel);
+	memcpy(&f->threads, threads, sizeof f->threads);
+	f->block_bytes = BLOCK_BYTES_ALWAYS;
+	*function = f;
+	return SUCCESS;
+}
+
+API int cuFuncSetAttribute(void *function, int attribute, int value)
+{
+	enum { MAX_BLOCK_BYTES = 8 };
+	const enum result rc = ready_context();
+	struct function *f = function;
+
+	if (rc)
+		return rc;
+	if (attribute != MAX_BLOCK_BYTES || value < 0 || value > FIBER_BLOCK_BYTES)
+		return INVALID_VALUE;
+	f->block_bytes = value;
+	return SUCCESS;
+}
+
+/* ---- launches ---- */
+
+API int cuLaunchKernel(void *function, unsigned gx, unsigned gy, unsigned gz, unsigned bx,
+		       unsigned by, unsigned bz, unsigned bytes, void *stream, void **params,
+		       void **extra)
+{
+	const enum result rc = ready_context();
+	struct function *f = function;
+	struct fiber_grid g = {
+		.blocks = {gx, gy, gz},
+		.threads = {bx, by, bz},
+		.block_bytes = bytes,
+		.params = params,
+	};
+
+	if (rc || !f)
+		return rc ? rc : INVALID_HANDLE;
+	if (!gx || !gy || !gz || gx > INT32_MAX || gy > MAX_GROUPS || gz > MAX_GROUPS || !bx ||
+	    !by || !bz || (uint64_t)bx * by * bz > (uint64_t)f->threads || stream || extra ||
+	    bytes > (unsigned)f->block_bytes)
+		return INVALID_VALUE;
+	g.emulator = f->module->emulator;
+	g.kernel = f->kernel;
+	emulated.dead = (enum result)fiber_run(&g);
+	return SUCCESS; /* later calls tell what it died of */
+}
+
+/* ---- events ---- */
+
+struct event {
+	double at; /* seconds; 0: it was not recorded */
+};
+
+static double now(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+API int cuEventCreate(void **event, unsigned flags)
+{
+	const enum result rc = ready_context();
+
+	if (rc || flags)
+		return rc ? rc : INVALID_VALUE;
+	*event = calloc(1, sizeof(struct event));
+	return *event ? SUCCESS : OUT_OF_MEMORY;
+}
+
+API int cuEventDestroy_v2(void *event)
+{
+	free(event);
+	return ready_context();
+}
+
+API int cuEventRecord(void *event, void *stream)
+{
+	const enum result rc = ready_context();
+
+	if (rc || stream)
+		return rc ? rc : INVALID_HANDLE;
+	((struct event *)event)->at = now();
+	return SUCCESS;
+}
+
+API int cuEventSynchronize(void *event)
+{
+	(void)event;
+	return ready_context();
+}
+
+API int cuEventElapsedTime(float *ms, void *from, void *to)
+{
+	const enum result rc = ready_context();
+	const struct event *a = from, *b = to;
+
+	if (rc || !a->at || !b->at)
+		return rc ? rc : INVALID_HANDLE;
+	*ms = (float)(1e3 * (b->at - a->at));
+	return SUCCESS;
+}
