@@ -56,7 +56,7 @@ sub kernel {
 		op => $w->{op}, prob => $w->{prob}, post => $w->{post} || [], algo => $r->{algo}, knobs => $r->{knobs},
 		latency_s => $s + 0, error => $r->{error}{max}, flops => $w->{flops} + 0, device => $r->{env}{cpu}, compiler => $r->{env}{cc},
 		peak_share => $probe->{peak_flops_all} ? $w->{flops} / $s / $probe->{peak_flops_all} : undef,
-		memory_share => $probe->{bandwidth_all} ? bytes_of($w) / $s / $probe->{bandwidth_all} : undef,
+		memory_share => $probe->{bandwidth_all} ? bytes_of($w) / $s / $probe->{bandwidth_all}{mem} : undef,
 		ratio => $r->{ratio} ? $r->{ratio}{median} : undef, baseline => $r->{baseline}, baseline_why => $r->{baseline_why},
 	};
 }

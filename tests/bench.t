@@ -122,7 +122,7 @@ cat >"$gpu/net-1.workloads" <<'W'
 {"tl":1,"type":"workload","workload_id":"b","op":"matmul","prob":"1x2:2x3"}
 W
 cat >"$gpu/net-1.tuned" <<'W'
-{"tl":1,"type":"result","workload":{"workload_id":"a","op":"matmul","prob":"10x20:20x30","post":["bias"],"flops":12000},"algo":"implicit_gemm","knobs":{},"status":"ok","latency_s":1e-6,"error":{"max":1e-7},"env":{"cpu":"device","cc":"compiler","probe":{"peak_flops_all":1.2e11,"bandwidth_all":8.8e9}}}
+{"tl":1,"type":"result","workload":{"workload_id":"a","op":"matmul","prob":"10x20:20x30","post":["bias"],"flops":12000},"algo":"implicit_gemm","knobs":{},"status":"ok","latency_s":1e-6,"error":{"max":1e-7},"env":{"cpu":"device","cc":"compiler","probe":{"peak_flops_all":1.2e11,"bandwidth_all":{"mem":8.8e9}}}}
 W
 cp "$gpu/net-1.tuned" "$gpu/all"
 perl bench/gpu.pl "$gpu" >"$tmp/figures" && perl bench/gpu.pl --table "$tmp/figures" >"$tmp/table"

@@ -1,10 +1,11 @@
 /* Kernels of blocks of threads: random problems, random candidates of every algorithm that has
  * them; interpreted against the naive nest, with its check for races; run through OpenCL where
- * there is a device (PoCL's is the CPU); compiled for NVIDIA's GPUs where there is NVRTC. Then
- * nests that must be refused, and where threads wait for each other.
+ * there is a device (PoCL's is the CPU), or with TL_TEST_DRIVER=cuda by CUDA; compiled for NVIDIA's
+ * GPUs where there is NVRTC. Then nests that must be refused, and where threads wait for each
+ * other.
  *
  * TL_TEST_PROBLEMS (20) problems an operator, TL_TEST_BLOCKS (6) candidates each; one in
- * TL_TEST_OPENCL (2) is run by OpenCL, one in TL_TEST_NVRTC (2) compiled for each architecture.
+ * TL_TEST_RUN (2) is run on the device, one in TL_TEST_NVRTC (2) compiled for each architecture.
  */
 #include <errno.h>
 #include <math.h>
@@ -22,10 +23,12 @@ enum { TEAM = 3, ARCHS = 2, MOST_SPILT = 64 };
 static const double LIMIT = 1e-5;
 static const char *const archs[ARCHS] = {"sm_80", "sm_90"};
 
+static const struct driver *driver = &driver_opencl;
 static struct device *device; /* NULL: there is none */
 static int64_t block_bytes;   /* of it */
+static char device_arch[16];  /* what is compiled for it; "": sources are loaded */
 static int has_nvrtc;
-static int64_t one_in_opencl, one_in_nvrtc;
+static int64_t one_in_run, one_in_nvrtc;
 
 struct tally {
 	int64_t candidates, bad, run, compiled[ARCHS];
@@ -95,7 +98,7 @@ static double interpreted(const struct problem *p, const struct nest *n, struct 
 	return error;
 }
 
-/* ---- OpenCL ---- */
+/* ---- the device ---- */
 
 static int source_of(const struct nest *n, const char *prelude, struct buf *out, struct err *e)
 {
@@ -117,29 +120,45 @@ static int run_device(const struct nest *n, struct program *program, float **buf
 	for (int i = 0; i < n->nslots && rc == 0; i++) {
 		size_t bytes = (size_t)buffer_bytes(operand_buffer(n, i));
 
-		memory[i] = driver_opencl.memory(device, bytes, e);
-		rc = memory[i] ? driver_opencl.write(memory[i], 0, buffers[i], bytes, e) : -1;
+		memory[i] = driver->memory(device, bytes, e);
+		rc = memory[i] ? driver->write(memory[i], 0, buffers[i], bytes, e) : -1;
 	}
 	if (rc == 0)
-		rc = driver_opencl.run(program, "kernel_of", params, memory, n->nslots, &took, e);
+		rc = driver->run(program, "kernel_of", params, memory, n->nslots, &took, e);
 	for (int i = 0; i < n->nslots && rc == 0; i++)
-		rc = driver_opencl.read(memory[i], 0, buffers[i],
-					(size_t)buffer_bytes(operand_buffer(n, i)), e);
+		rc = driver->read(memory[i], 0, buffers[i],
+				  (size_t)buffer_bytes(operand_buffer(n, i)), e);
 	for (int i = 0; i < n->nslots; i++)
 		if (memory[i])
-			driver_opencl.free(memory[i]);
+			driver->free(memory[i]);
 	return rc;
 }
 
-static double by_opencl(const struct problem *p, const struct nest *n, struct err *e)
+/* What the device loads: the source, or what NVRTC makes of it. */
+static int object_of(const struct nest *n, struct buf *object, struct err *e)
 {
-	struct buf text = BUF_INIT;
+	struct buf text = BUF_INIT, log = BUF_INIT;
+	int rc;
+
+	if (!device_arch[0])
+		return source_of(n, simt_prelude_opencl(), object, e);
+	rc = source_of(n, simt_prelude_cuda(), &text, e);
+	if (rc == 0 && (rc = nvrtc_compile(device_arch, text.s, object, &log, e)) < 0)
+		err_in(e, "%.300s", log.s ? log.s : "");
+	buf_free(&text);
+	buf_free(&log);
+	return rc;
+}
+
+static double by_device(const struct problem *p, const struct nest *n, struct err *e)
+{
+	struct buf object = BUF_INIT;
 	float *buffers[NEST_BUFFERS];
 	struct program *program = NULL;
 	double error = NAN;
 
-	if (source_of(n, simt_prelude_opencl(), &text, e) == 0)
-		program = driver_opencl.load(device, text.s, text.n, e);
+	if (object_of(n, &object, e) == 0)
+		program = driver->load(device, object.s, object.n, e);
 	if (program) {
 		operands_open(p, n, buffers);
 		if (run_device(n, program, buffers, e) == 0) {
@@ -147,9 +166,9 @@ static double by_opencl(const struct problem *p, const struct nest *n, struct er
 			error = error_of(p, n, buffers);
 		}
 		operands_close(n, buffers);
-		driver_opencl.unload(program);
+		driver->unload(program);
 	}
-	buf_free(&text);
+	buf_free(&object);
 	return error;
 }
 
@@ -216,8 +235,8 @@ static int is_good(const struct problem *p, const struct candidate *c, struct ta
 	if (candidate_build(c, &n, e) == 0)
 		error = interpreted(p, &n, e);
 	if (error < limit && device && nest_block_bytes(&n) <= block_bytes &&
-	    pick(1, one_in_opencl) == 1) {
-		error = by_opencl(p, &n, e);
+	    pick(1, one_in_run) == 1) {
+		error = by_device(p, &n, e);
 		t->run++;
 	}
 	for (int i = 0; i < ARCHS && error < limit && has_nvrtc; i++) {
@@ -300,11 +319,11 @@ static void check_operators(const struct limits *m)
 			check_problem(m, &p, wanted, &t);
 		}
 		ok(t.candidates >= problems && !t.bad,
-		   "%s: %lld candidates, %lld of them run by OpenCL, %lld and %lld compiled for "
+		   "%s: %lld candidates, %lld of them run by %s, %lld and %lld compiled for "
 		   "%s and %s; %lld wrong",
 		   op ? "matmul" : "conv2d", (long long)t.candidates, (long long)t.run,
-		   (long long)t.compiled[0], (long long)t.compiled[1], archs[0], archs[1],
-		   (long long)t.bad);
+		   device_arch[0] ? "CUDA" : "OpenCL", (long long)t.compiled[0],
+		   (long long)t.compiled[1], archs[0], archs[1], (long long)t.bad);
 	}
 }
 
@@ -480,28 +499,47 @@ static void check_refusals(void)
 	arena_free(&a);
 }
 
+static void open_device(void)
+{
+	const char *told = getenv("TL_TEST_DRIVER");
+	struct buf text = BUF_INIT;
+	struct err e = ERR_INIT;
+	int processors;
+	long bytes;
+
+	if (told && !strcmp(told, "cuda"))
+		driver = &driver_cuda;
+	device = driver->open(&e);
+	if (!device) {
+		skip("%s: %s", told ? told : "OpenCL", e.msg);
+	} else if (driver == &driver_opencl) {
+		opencl_sizes(device, &processors, &block_bytes);
+		opencl_describe(device, &text);
+		diag("OpenCL: %s", text.s);
+	} else if (cuda_describe(&text, &e) == 0 &&
+		   sscanf(text.s, "%15s %d %ld", device_arch, &processors, &bytes) == 3) {
+		block_bytes = bytes;
+		diag("CUDA: %s", text.s);
+	} else {
+		bail_out("CUDA: %s", e.msg);
+	}
+	buf_free(&text);
+}
+
 int main(void)
 {
 	struct buf text = BUF_INIT;
 	struct err e = ERR_INIT;
 	struct limits m;
 
-	one_in_opencl = from_env("TL_TEST_OPENCL", 2);
+	one_in_run = from_env("TL_TEST_RUN", 2);
 	one_in_nvrtc = from_env("TL_TEST_NVRTC", 2);
 	check_neighbours();
 	check_refusals();
-	device = driver_opencl.open(&e);
-	if (device) {
-		int processors;
-
-		opencl_sizes(device, &processors, &block_bytes);
-		opencl_describe(device, &text);
-		diag("OpenCL: %s", text.s);
-	} else {
-		skip("OpenCL: %s", e.msg);
-	}
-	has_nvrtc = nvrtc_version(&text, &e) == 0;
-	if (!has_nvrtc)
+	open_device();
+	/* The driver of a test has a compiler that goes with it. */
+	has_nvrtc = !device_arch[0] && nvrtc_version(&text, &e) == 0;
+	if (!has_nvrtc && !device_arch[0])
 		skip("NVRTC: %s", e.msg);
 	if (target_isa_limits("sm_90", &m) < 0)
 		bail_out("sm_90 is unknown");
@@ -513,7 +551,7 @@ int main(void)
 		   "of %lld kernels that the static check lets pass %lld spill more than %d bytes",
 		   (long long)passed, (long long)spilt, MOST_SPILT);
 	if (device)
-		driver_opencl.close(device);
+		driver->close(device);
 	buf_free(&text);
 	return done_testing();
 }

@@ -90,7 +90,7 @@ static int measure(const struct kernels *k, int processors, struct buf *out, str
 		return e->msg[0] ? -1 : err_set(e, "the device's clock stands still");
 	buf_fmt(out,
 		"{\"cores\":%d,\"peak_flops\":%.4g,\"peak_flops_all\":%.4g,"
-		"\"bandwidth_all\":%.4g,\"forkjoin_s\":%.3g}",
+		"\"bandwidth_all\":{\"mem\":%.4g},\"forkjoin_s\":%.3g}",
 		processors, flops / peak.inside / processors, flops / peak.inside,
 		BYTES / copy.inside, empty.outside);
 	return 0;

@@ -41,7 +41,13 @@ enum result {
 	LAUNCH_FAILED = FIBER_FAILED,
 };
 
-enum { PAGE = 4096, BLOCK_BYTES_ALWAYS = 48 << 10, ARCH = 90, MAX_GROUPS = 65535 };
+enum {
+	PAGE = 4096,
+	BEHIND = 64 << 20,
+	BLOCK_BYTES_ALWAYS = 48 << 10,
+	ARCH = 90,
+	MAX_GROUPS = 65535
+};
 static const int64_t MEMORY = (int64_t)4 << 30;
 
 /* What lies in the device's memory. */
@@ -52,6 +58,7 @@ struct piece {
 };
 
 struct module {
+	int file;
 	void *library;
 	struct emulator *emulator;
 };
@@ -225,9 +232,10 @@ static struct piece *piece_of(uint64_t at, size_t bytes)
 	return NULL;
 }
 
-static size_t mapped(size_t bytes)
+/* Whole pages. Behind them come BEHIND bytes that cannot be touched. */
+static size_t pages(size_t bytes)
 {
-	return (bytes + PAGE - 1) / PAGE * PAGE + PAGE;
+	return (bytes + PAGE - 1) / PAGE * PAGE;
 }
 
 static size_t total(void)
@@ -248,15 +256,14 @@ API int cuMemAlloc_v2(uint64_t *at, size_t bytes)
 		return OUT_OF_MEMORY;
 	p = calloc(1, sizeof *p);
 	if (p)
-		p->at = mmap(NULL, mapped(bytes), PROT_READ | PROT_WRITE,
-			     MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	if (!p || p->at == MAP_FAILED) {
+		p->at = mmap(NULL, pages(bytes) + BEHIND, PROT_NONE,
+			     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	if (!p || p->at == MAP_FAILED || mprotect(p->at, pages(bytes), PROT_READ | PROT_WRITE)) {
 		free(p);
 		return OUT_OF_MEMORY;
 	}
 	p->bytes = bytes;
-	memset(p->at, 0xff, mapped(bytes) - PAGE);
-	mprotect(p->at + mapped(bytes) - PAGE, PAGE, PROT_NONE);
+	memset(p->at, 0xff, pages(bytes));
 	p->next = emulated.pieces;
 	emulated.pieces = p;
 	emulated.given += bytes;
@@ -275,7 +282,7 @@ API int cuMemFree_v2(uint64_t at)
 		return rc ? rc : INVALID_VALUE;
 	*link = p->next;
 	emulated.given -= p->bytes;
-	munmap(p->at, mapped(p->bytes));
+	munmap(p->at, pages(p->bytes) + BEHIND);
 	free(p);
 	return SUCCESS;
 }
@@ -314,19 +321,27 @@ static size_t bytes_of(const void *image)
 					   : 0;
 }
 
-static void *open_image(const void *image, size_t bytes)
+static void close_module(struct module *m)
 {
-	const int fd = memfd_create("cubin", MFD_CLOEXEC);
-	void *library = NULL;
+	if (m->library)
+		dlclose(m->library);
+	if (m->file >= 0)
+		close(m->file);
+	free(m);
+}
+
+/* The file stays open: the loader takes another of the same name for the same library. */
+static int open_image(struct module *m, const void *image, size_t bytes)
+{
 	char path[64];
 
-	if (fd >= 0 && write(fd, image, bytes) == (ssize_t)bytes) {
-		snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
-		library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-	}
-	if (fd >= 0)
-		close(fd);
-	return library;
+	m->file = memfd_create("cubin", MFD_CLOEXEC);
+	if (m->file < 0 || write(m->file, image, bytes) != (ssize_t)bytes)
+		return -1;
+	snprintf(path, sizeof path, "/proc/self/fd/%d", m->file);
+	m->library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+	m->emulator = m->library ? dlsym(m->library, "emulator") : NULL;
+	return m->emulator ? 0 : -1;
 }
 
 API int cuModuleLoadData(void **module, const void *image)
@@ -340,12 +355,8 @@ API int cuModuleLoadData(void **module, const void *image)
 	m = calloc(1, sizeof *m);
 	if (!m)
 		return OUT_OF_MEMORY;
-	m->library = open_image(image, bytes);
-	m->emulator = m->library ? dlsym(m->library, "emulator") : NULL;
-	if (!m->emulator) {
-		if (m->library)
-			dlclose(m->library);
-		free(m);
+	if (open_image(m, image, bytes) < 0) {
+		close_module(m);
 		return INVALID_IMAGE;
 	}
 	*module = m;
@@ -355,12 +366,10 @@ API int cuModuleLoadData(void **module, const void *image)
 API int cuModuleUnload(void *module)
 {
 	const enum result rc = ready_context();
-	struct module *m = module;
 
 	if (rc)
 		return rc;
-	dlclose(m->library);
-	free(m);
+	close_module(module);
 	return SUCCESS;
 }
 

@@ -10,6 +10,7 @@ enum {
 	PAGE = 4096,
 	STACK = 32 * PAGE, /* of a fiber; an untouchable page lies below it */
 	SIGNAL_STACK = 16 * PAGE,
+	BEHIND = 16 << 20, /* bytes behind a block's memory that cannot be touched */
 	WARPS = FIBER_THREADS / EMULATOR_WARP,
 	SAVED = 6, /* registers that a switch keeps */
 	SIGNALS = 4,
@@ -144,11 +145,11 @@ static void on_fault(int sig, siginfo_t *info, void *context)
 {
 	greg_t *reg = ((ucontext_t *)context)->uc_mcontext.gregs;
 
-	(void)info;
-	/* Checks that the compiler put there end in an instruction that is none. */
-	run.end = sig == SIGILL	  ? FIBER_MISALIGNED
-		  : sig == SIGFPE ? FIBER_FAILED
-				  : FIBER_ILLEGAL_ADDRESS;
+	/* Checks that the compiler put there end in an instruction that is none; vectors of this
+	 * processor are refused by itself, which names no address. */
+	run.end = sig == SIGILL || info->si_code == SI_KERNEL ? FIBER_MISALIGNED
+		  : sig == SIGFPE			      ? FIBER_FAILED
+							      : FIBER_ILLEGAL_ADDRESS;
 	reg[REG_RSP] = (greg_t)(uintptr_t)run.host;
 	reg[REG_RIP] = (greg_t)(uintptr_t)fiber_resume;
 }
@@ -158,7 +159,7 @@ struct handlers {
 	stack_t stack;
 };
 
-static void catch(struct handlers *before)
+static void catch (struct handlers *before)
 {
 	static char stack[SIGNAL_STACK] __attribute__((aligned(64)));
 	const struct sigaction sa = {.sa_sigaction = on_fault, .sa_flags = SA_SIGINFO | SA_ONSTACK};
@@ -178,11 +179,11 @@ static void catch_no_more(const struct handlers *before)
 
 /* ---- blocks ---- */
 
-/* n bytes between pages that cannot be touched. */
+/* n bytes between some that cannot be touched. */
 static char *map(size_t n)
 {
-	char *p = mmap(NULL, n + 2 * PAGE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
-		       -1, 0);
+	char *p = mmap(NULL, PAGE + n + BEHIND, PROT_NONE,
+		       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 
 	if (p == MAP_FAILED || mprotect(p + PAGE, n, PROT_READ | PROT_WRITE))
 		return NULL;

@@ -5,7 +5,8 @@
  * NAME has a function NAME_emulated(void **params) there, and NAME_threads, its launch bound. The
  * source is preprocessed with the words of CUDA C in front of it (language.h). In what comes out of
  * that, the few words are seen to that are no C++: kernels are found, and dynamic memory of a block
- * becomes a pointer. Then it is compiled, with checks of alignment, as a device has them.
+ * becomes a pointer. Then it is compiled, with checks of alignment, as a device has them. The
+ * source goes along in a section of its own, cuda_source, for tests that want to spoil it.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -13,7 +14,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -82,30 +82,36 @@ API int nvrtcDestroyProgram(struct program **p)
 
 /* ---- files and commands ---- */
 
-/* The files of a compilation, in a folder of its own. */
+/* The files of a compilation. They lie side by side, so that whoever clears a folder up removes
+ * them where a compilation was killed. */
 struct files {
-	char folder[300], source[320], object[320], log[320];
+	char stem[300], source[320], text[320], object[320], log[320];
 };
 
 static int files_open(struct files *f)
 {
 	const char *where = getenv("TMPDIR");
+	int fd;
 
-	snprintf(f->folder, sizeof f->folder, "%s/emulated-XXXXXX", where ? where : "/tmp");
-	if (!mkdtemp(f->folder))
+	snprintf(f->stem, sizeof f->stem, "%s/emulated-XXXXXX", where ? where : "/tmp");
+	fd = mkstemp(f->stem);
+	if (fd < 0)
 		return -1;
-	snprintf(f->source, sizeof f->source, "%s/kernel.cu", f->folder);
-	snprintf(f->object, sizeof f->object, "%s/kernel.so", f->folder);
-	snprintf(f->log, sizeof f->log, "%s/log", f->folder);
+	close(fd);
+	snprintf(f->source, sizeof f->source, "%s.cu", f->stem);
+	snprintf(f->text, sizeof f->text, "%s.ii", f->stem);
+	snprintf(f->object, sizeof f->object, "%s.out", f->stem);
+	snprintf(f->log, sizeof f->log, "%s.log", f->stem);
 	return 0;
 }
 
 static void files_close(const struct files *f)
 {
 	unlink(f->source);
+	unlink(f->text);
 	unlink(f->object);
 	unlink(f->log);
-	rmdir(f->folder);
+	unlink(f->stem);
 }
 
 static int put(const char *path, const struct buf *text)
@@ -283,17 +289,16 @@ static void complete(const char *text, struct buf *out)
 static int preprocess(struct program *p, const char *arch, const struct files *f, struct buf *out)
 {
 	char architecture[64];
-	const char *const argv[] = {compiler(), "-E",	 "-x",	    "c++",
-				    "-w",	"-std=c++14", architecture, "-include",
-				    LANGUAGE,	f->source,    "-o",	    f->object,
-				    NULL};
+	const char *const argv[] = {compiler(),	    "-E",	  "-x",	      "c++",	"-w",
+				    "-std=gnu++14", architecture, "-include", LANGUAGE, f->source,
+				    "-o",	    f->text,	  NULL};
 	int rc;
 
 	snprintf(architecture, sizeof architecture, "-D__CUDA_ARCH__=%s0", arch);
 	if (put(f->source, &p->source) < 0)
 		return INTERNAL;
 	rc = command((char *const *)argv, f, &p->log);
-	if (rc < 0 || (!rc && take(f->object, out) < 0))
+	if (rc < 0 || (!rc && take(f->text, out) < 0))
 		return INTERNAL;
 	return rc ? COMPILATION : SUCCESS;
 }
@@ -306,7 +311,7 @@ static int compile(struct program *p, const char *text, const struct files *f)
 				    "c++",
 				    "-w",
 				    "-O1",
-				    "-std=c++14",
+				    "-std=gnu++14",
 				    "-fPIC",
 				    "-shared",
 				    "-fvisibility=hidden",
@@ -319,7 +324,7 @@ static int compile(struct program *p, const char *text, const struct files *f)
 				    "-D__global__=",
 				    "-D__launch_bounds__(...)=",
 				    "-D__shared__=static",
-				    f->source,
+				    f->text,
 				    "-lm",
 				    "-o",
 				    f->object,
@@ -328,7 +333,11 @@ static int compile(struct program *p, const char *text, const struct files *f)
 	int rc;
 
 	complete(text, &whole);
-	rc = put(f->source, &whole);
+	buf_fmt(&whole,
+		"\n__asm__(\".section cuda_source,\\\"\\\",@progbits\\n"
+		".incbin \\\"%s\\\"\\n.previous\\n\");\n",
+		f->source);
+	rc = put(f->text, &whole);
 	buf_free(&whole);
 	if (rc == 0)
 		rc = command((char *const *)argv, f, &p->log);
