@@ -195,7 +195,7 @@ emulator = @mkdir -p $(@D); echo "  LINK $@"; $(CC) $(CPPFLAGS) -std=gnu11 -O2 -
 EMULATOR_H := $(wildcard tests/emulator/*.h)
 build/tests/emulator/libcuda.so.1: tests/emulator/cuda.c tests/emulator/fiber.c $(EMULATOR_H) $(CONFIG)
 	$(emulator)
-build/tests/emulator/libnvrtc.so.12 build/lint/tests/emulator/nvrtc.o: CPPFLAGS += -DLANGUAGE='"$(CURDIR)/tests/emulator/language.h"'
+build/tests/emulator/libnvrtc.so.12 build/lint/tests/emulator/nvrtc.o: CPPFLAGS += -DTREE='"$(CURDIR)"'
 build/tests/emulator/libnvrtc.so.12: tests/emulator/nvrtc.c lib/base/buf.c lib/base/err.c $(EMULATOR_H) $(CONFIG)
 	$(emulator)
 # The newest name is looked for first: none that the machine has may be found before it.

@@ -8,7 +8,7 @@
  * Inline PTX is not understood. Where a source has it, the macro TL_EMULATOR selects C++ that does
  * the same: the threads of a warp exchange values by emulator_gather().
  */
-#include "module.h"
+#include "tests/emulator/module.h"
 
 #define TL_EMULATOR 1
 #define __device__

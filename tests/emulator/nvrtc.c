@@ -289,9 +289,11 @@ static void complete(const char *text, struct buf *out)
 static int preprocess(struct program *p, const char *arch, const struct files *f, struct buf *out)
 {
 	char architecture[64];
-	const char *const argv[] = {compiler(),	    "-E",	  "-x",	      "c++",	"-w",
-				    "-std=gnu++14", architecture, "-include", LANGUAGE, f->source,
-				    "-o",	    f->text,	  NULL};
+	const char *const argv[] = {compiler(),	  "-E",	      "-x",
+				    "c++",	  "-w",	      "-std=gnu++14",
+				    "-I" TREE,	  "-include", "tests/emulator/language.h",
+				    architecture, f->source,  "-o",
+				    f->text,	  NULL};
 	int rc;
 
 	snprintf(architecture, sizeof architecture, "-D__CUDA_ARCH__=%s0", arch);
