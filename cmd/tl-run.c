@@ -271,7 +271,7 @@ static void print_bench(const struct network *n, const char *path, const struct 
 		printf("%s: %.3f ms [%.3f, %.3f], %d runs, %d threads; ", base_name(path),
 		       m->median * 1e3, m->lo * 1e3, m->hi * 1e3, m->n, n->plan.threads);
 		if (library)
-			printf("convolutions and products by %s", ref_onednn_version());
+			printf("convolutions and products by %s", ref_onednn.version());
 		else
 			printf("%d of %d kernels are tuned", known, all);
 		if (known && !library)

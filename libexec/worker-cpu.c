@@ -4,7 +4,7 @@
 
 int main(int argc, char **argv)
 {
-	const struct serve with = {&runner_cpu, ref_onednn_open};
+	const struct serve with = {&runner_cpu, &ref_onednn};
 
-	return worker_main(argc, argv, &with, ref_onednn_version());
+	return worker_main(argc, argv, &with);
 }

@@ -5,5 +5,5 @@ int main(int argc, char **argv)
 {
 	const struct serve with = {&runner_opencl, NULL};
 
-	return worker_main(argc, argv, &with, "none");
+	return worker_main(argc, argv, &with);
 }

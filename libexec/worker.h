@@ -28,13 +28,13 @@ static inline int worker_probe(const struct runner *runner)
 	return rc == 0 && !fflush(stdout) ? EXIT_DONE : EXIT_INPUT;
 }
 
-static inline int worker_main(int argc, char **argv, const struct serve *with, const char *libs)
+static inline int worker_main(int argc, char **argv, const struct serve *with)
 {
 	FILE *answers; /* the pipe to the supervisor */
 	int fd, rc;
 
 	if (argc == 2 && !strcmp(argv[1], "--libs")) {
-		puts(libs);
+		puts(with->vendor ? with->vendor->version() : "none");
 		return EXIT_DONE;
 	}
 	if (argc == 2 && !strcmp(argv[1], "--probe"))

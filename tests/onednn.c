@@ -282,7 +282,7 @@ static void test_problem(const struct problem *p)
 	got = array[TENSOR_DST];
 	want = malloc((size_t)n * sizeof *want);
 	(w.op == &op_conv2d ? conv : matmul)(&w, &data, want);
-	r = ref_onednn_open(&w, &data, NULL, 0, &e);
+	r = ref_onednn.open(&w, &data, NULL, 0, &e);
 	if (ok(r && ref_variants(r) > 0, "%s has variants%s", p->prob, e.msg)) {
 		for (int t = 0; t < TENSOR_DST; t++) { /* these of the caller's no longer matter */
 			if (t == TENSOR_SRC || t == TENSOR_MUL ||
@@ -318,7 +318,7 @@ static void test_quiet(void)
 	if (!f || out < 0 || dup2(fileno(f), 1) < 0)
 		bail_out("stdout cannot be put aside");
 	bad = workload_from_text(&w, "matmul", "2x2:2x2", NULL, NULL, &e);
-	r = bad ? NULL : ref_onednn_open(&w, &d, NULL, 0, &e);
+	r = bad ? NULL : ref_onednn.open(&w, &d, NULL, 0, &e);
 	bad = !r || !ref_variants(r) || ref_run(r, 0, &e);
 	ref_close(r);
 	fflush(stdout);
@@ -332,7 +332,7 @@ static void test_quiet(void)
 int main(void)
 {
 	test_quiet();
-	ok(!strncmp(ref_onednn_version(), "onednn ", 7), "this is %s", ref_onednn_version());
+	ok(!strncmp(ref_onednn.version(), "onednn ", 7), "this is %s", ref_onednn.version());
 	for (size_t i = 0; i < sizeof problems / sizeof *problems; i++)
 		test_problem(&problems[i]);
 	return done_testing();

@@ -179,7 +179,7 @@ static dnnl_status_t add_sum(dnnl_post_ops_t ops)
 
 /* ---- The reference ---- */
 
-enum { MAX_VIEWS = 2, MAX_HELD = 4 * REF_MAX_VARIANTS, PAGE = 4096 };
+enum { MAX_VARIANTS = 16, MAX_VIEWS = 2, MAX_HELD = 4 * MAX_VARIANTS, PAGE = 4096 };
 
 /* A filled input in one format, shared by the variants that read it so. */
 struct held {
@@ -202,7 +202,8 @@ struct variant {
 	dnnl_exec_arg_t arg[5 + OP_MAX_POSTS];
 };
 
-struct ref {
+struct onednn {
+	struct ref ref; /* the first member */
 	dnnl_engine_t engine;
 	dnnl_stream_t stream;
 	struct workload work;
@@ -214,7 +215,7 @@ struct ref {
 	int nview;
 	struct held held[MAX_HELD];
 	int nheld;
-	struct variant variant[REF_MAX_VARIANTS];
+	struct variant variant[MAX_VARIANTS];
 	int nvariant;
 };
 
@@ -230,7 +231,7 @@ static int failed(dnnl_status_t s, const char *what, struct err *e)
 	return err_set(e, "oneDNN could not %s: status %d", what, (int)s);
 }
 
-const char *ref_onednn_version(void)
+static const char *version(void)
 {
 	static char text[48]; /* always written with the same characters */
 	const dnnl_version_t *v = dnnl_version();
@@ -284,7 +285,7 @@ static int64_t far_pad(int64_t i, int64_t o, int64_t k, int64_t s, int64_t p, in
 	return far > 0 ? far : 0; /* input that no window reaches */
 }
 
-static int view_conv(struct ref *r, const struct workload *w, struct err *e)
+static int view_conv(struct onednn *r, const struct workload *w, struct err *e)
 {
 	struct view *v = &r->view[r->nview++];
 	const int64_t *d = w->dim;
@@ -320,7 +321,7 @@ static int is_product(const struct workload *w)
 	       d[CONV_OH] == d[CONV_IH] && d[CONV_OW] == d[CONV_IW];
 }
 
-static int view_conv_matmul(struct ref *r, const struct workload *w, struct err *e)
+static int view_conv_matmul(struct onednn *r, const struct workload *w, struct err *e)
 {
 	struct view *v = &r->view[r->nview++];
 	const int64_t *d = w->dim;
@@ -335,7 +336,7 @@ static int view_conv_matmul(struct ref *r, const struct workload *w, struct err 
 		       : 0;
 }
 
-static int view_matmul(struct ref *r, const struct workload *w, struct err *e)
+static int view_matmul(struct onednn *r, const struct workload *w, struct err *e)
 {
 	struct view *v = &r->view[r->nview++];
 	int64_t b = w->dim[MATMUL_B], m = w->dim[MATMUL_M], k = w->dim[MATMUL_K];
@@ -357,7 +358,7 @@ static int view_matmul(struct ref *r, const struct workload *w, struct err *e)
 		       : 0;
 }
 
-static int view_inner(struct ref *r, const struct workload *w, struct err *e)
+static int view_inner(struct onednn *r, const struct workload *w, struct err *e)
 {
 	struct view *v = &r->view[r->nview++];
 	int64_t m = w->dim[MATMUL_M], k = w->dim[MATMUL_K], n = w->dim[MATMUL_N];
@@ -390,7 +391,7 @@ static const float *user_data(const struct ref_data *d, enum tensor_role role)
 	}
 }
 
-static dnnl_status_t reorder(struct ref *r, dnnl_memory_t from, dnnl_memory_t to)
+static dnnl_status_t reorder(struct onednn *r, dnnl_memory_t from, dnnl_memory_t to)
 {
 	dnnl_primitive_desc_t pd = NULL;
 	dnnl_primitive_t prim = NULL;
@@ -416,7 +417,8 @@ static dnnl_status_t reorder(struct ref *r, dnnl_memory_t from, dnnl_memory_t to
 }
 
 /* Copies an array of ours, described by md, into mem, or back from it. */
-static dnnl_status_t copy(struct ref *r, const_md_t md, float *array, dnnl_memory_t mem, int back)
+static dnnl_status_t copy(struct onednn *r, const_md_t md, float *array, dnnl_memory_t mem,
+			  int back)
 {
 	dnnl_memory_t ours;
 	dnnl_status_t s = dnnl_memory_create(&ours, md, r->engine, array);
@@ -436,7 +438,7 @@ static size_t whole_pages(size_t bytes)
 }
 
 /* Begins at a page of its own, as a candidate's operands do. */
-static dnnl_status_t memory_make(struct ref *r, const_md_t md, dnnl_memory_t *mem)
+static dnnl_status_t memory_make(struct onednn *r, const_md_t md, dnnl_memory_t *mem)
 {
 	size_t bytes = whole_pages(dnnl_memory_desc_get_size(md));
 	void *p = bytes ? mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1,
@@ -471,7 +473,7 @@ static void memory_free(dnnl_memory_t mem)
 
 /* Activations that the variant reads as the caller has them are read there: so a kernel and the
  * library, called in turns, find one source in the caches, as both would in a network. */
-static int is_in_place(const struct ref *r, const struct view *v, enum tensor_role role,
+static int is_in_place(const struct onednn *r, const struct view *v, enum tensor_role role,
 		       const_md_t md)
 {
 	return (role == TENSOR_SRC || role == TENSOR_MUL ||
@@ -480,7 +482,7 @@ static int is_in_place(const struct ref *r, const struct view *v, enum tensor_ro
 }
 
 /* The input of this role in format md, made and filled unless it is there. */
-static int hold(struct ref *r, const struct view *v, enum tensor_role role, const_md_t md,
+static int hold(struct onednn *r, const struct view *v, enum tensor_role role, const_md_t md,
 		dnnl_memory_t *mem, struct err *e)
 {
 	struct held *h = r->held;
@@ -519,7 +521,8 @@ static dnnl_status_t add_binary(const struct question *q, dnnl_post_ops_t ops, i
 	return dnnl_post_ops_append_binary(ops, binaries[i].alg, q->md[binaries[i].role]);
 }
 
-static dnnl_status_t add_posts(const struct ref *r, const struct question *q, dnnl_post_ops_t ops)
+static dnnl_status_t add_posts(const struct onednn *r, const struct question *q,
+			       dnnl_post_ops_t ops)
 {
 	dnnl_status_t s = dnnl_success;
 
@@ -572,7 +575,7 @@ static dnnl_status_t add_posts(const struct ref *r, const struct question *q, dn
 	return s;
 }
 
-static int make_attr(const struct ref *r, struct question *q, struct err *e)
+static int make_attr(const struct onednn *r, struct question *q, struct err *e)
 {
 	dnnl_post_ops_t ops;
 	dnnl_status_t s;
@@ -596,7 +599,7 @@ static int make_attr(const struct ref *r, struct question *q, struct err *e)
 }
 
 /* The arguments of a primitive, inputs filled. */
-static int bind(struct ref *r, struct variant *v, const struct question *q,
+static int bind(struct onednn *r, struct variant *v, const struct question *q,
 		dnnl_primitive_desc_t pd, struct err *e)
 {
 	static const struct {
@@ -656,7 +659,7 @@ static void variant_free(struct variant *v)
 }
 
 /* Formats decide whether a variant is new: the name alone does not tell nhwc from blocked. */
-static int is_known(const struct ref *r, const struct variant *v, dnnl_primitive_desc_t pd)
+static int is_known(const struct onednn *r, const struct variant *v, dnnl_primitive_desc_t pd)
 {
 	static const dnnl_query_t what[] = {dnnl_query_src_md, dnnl_query_weights_md,
 					    dnnl_query_dst_md};
@@ -680,7 +683,7 @@ static int is_known(const struct ref *r, const struct variant *v, dnnl_primitive
 	return 0;
 }
 
-static int has_own_layout(const struct ref *r, const struct view *v, dnnl_primitive_desc_t pd)
+static int has_own_layout(const struct onednn *r, const struct view *v, dnnl_primitive_desc_t pd)
 {
 	static const struct {
 		enum tensor_role role;
@@ -696,7 +699,7 @@ static int has_own_layout(const struct ref *r, const struct view *v, dnnl_primit
 	return 1;
 }
 
-static int is_wanted(const struct ref *r, const struct variant *v)
+static int is_wanted(const struct onednn *r, const struct variant *v)
 {
 	for (int i = 0; i < r->nonly; i++)
 		if (!strcmp(r->only[i].name, v->name) && !strcmp(r->only[i].layout, v->layout))
@@ -704,13 +707,13 @@ static int is_wanted(const struct ref *r, const struct variant *v)
 	return !r->nonly;
 }
 
-static int offer(struct ref *r, const struct question *q, dnnl_primitive_desc_t pd,
+static int offer(struct onednn *r, const struct question *q, dnnl_primitive_desc_t pd,
 		 const char *impl, struct err *e)
 {
 	struct variant *v = &r->variant[r->nvariant];
 
 	*v = (struct variant){.view = q->view, .sum = q->sum};
-	snprintf(v->name, sizeof v->name, "%s %s %s%s", ref_onednn_version(), q->name, impl,
+	snprintf(v->name, sizeof v->name, "%s %s %s%s", version(), q->name, impl,
 		 q->sum ? " sum" : "");
 	v->is_ref = !strncmp(impl, "ref", 3);
 	v->layout = has_own_layout(r, q->view, pd) ? layout_name(r->work.layout) : "preferred";
@@ -738,7 +741,8 @@ static int is_rival(const struct question *q, const char *first, const char *imp
 	return isa && best && !strcmp(isa, best);
 }
 
-static int take_answers(struct ref *r, const struct question *q, struct answers *a, struct err *e)
+static int take_answers(struct onednn *r, const struct question *q, struct answers *a,
+			struct err *e)
 {
 	enum { MAX_TAKEN = 2 };
 	char first[64] = "";
@@ -758,18 +762,18 @@ static int take_answers(struct ref *r, const struct question *q, struct answers 
 			bad = offer(r, q, pd, impl, e);
 		}
 		dnnl_primitive_desc_destroy(pd);
-	} while (!bad && taken < MAX_TAKEN && r->nvariant < REF_MAX_VARIANTS && answers_next(a));
+	} while (!bad && taken < MAX_TAKEN && r->nvariant < MAX_VARIANTS && answers_next(a));
 	return bad;
 }
 
-static int ask(struct ref *r, struct question q, struct err *e)
+static int ask(struct onednn *r, struct question q, struct err *e)
 {
 	const struct view *v = q.view;
 	struct answers a;
 	dnnl_status_t s;
 	int bad;
 
-	if (r->nvariant == REF_MAX_VARIANTS)
+	if (r->nvariant == MAX_VARIANTS)
 		return 0;
 	for (int t = 0; t < TENSOR_ROLES; t++)
 		q.md[t] = q.preferred && t != TENSOR_BIAS ? v->any[t] : v->user[t];
@@ -791,7 +795,7 @@ static int ask(struct ref *r, struct question q, struct err *e)
 }
 
 /* A view with every choice of layout and addition, the likeliest best first. */
-static int ask_all(struct ref *r, const struct view *v, const char *name, dnnl_alg_kind_t alg,
+static int ask_all(struct onednn *r, const struct view *v, const char *name, dnnl_alg_kind_t alg,
 		   struct err *e)
 {
 	int sums = workload_has_post(&r->work, POST_ADD);
@@ -809,7 +813,7 @@ static int ask_all(struct ref *r, const struct view *v, const char *name, dnnl_a
 	return 0;
 }
 
-static int ask_conv(struct ref *r, struct err *e)
+static int ask_conv(struct onednn *r, struct err *e)
 {
 	const struct view *conv = &r->view[r->nview];
 
@@ -826,7 +830,7 @@ static int ask_conv(struct ref *r, struct err *e)
 		       : 0;
 }
 
-static int ask_matmul(struct ref *r, struct err *e)
+static int ask_matmul(struct onednn *r, struct err *e)
 {
 	const struct view *v = &r->view[r->nview];
 
@@ -841,7 +845,7 @@ static int ask_matmul(struct ref *r, struct err *e)
 }
 
 /* Plain loops take seconds where the rest takes microseconds: kept only if alone. */
-static void drop_refs(struct ref *r)
+static void drop_refs(struct onednn *r)
 {
 	int n = 0;
 
@@ -859,7 +863,7 @@ static void drop_refs(struct ref *r)
 	r->nvariant = n;
 }
 
-static void keep_add(struct ref *r)
+static void keep_add(struct onednn *r)
 {
 	struct tensor t[OP_MAX_TENSORS];
 	int n = r->work.op->tensors(&r->work, t);
@@ -871,12 +875,23 @@ static void keep_add(struct ref *r)
 		}
 }
 
-struct ref *ref_onednn_open(const struct workload *w, const struct ref_data *data,
-			    const struct ref_choice *only, int n, struct err *e)
+static struct onednn *of(struct ref *r)
 {
-	struct ref *r = xcalloc(1, sizeof *r);
+	return (struct onednn *)r;
+}
+
+static const struct variant *variant_of(const struct ref *r, int variant)
+{
+	return &((const struct onednn *)r)->variant[variant];
+}
+
+static struct ref *open_library(const struct workload *w, const struct ref_data *data,
+				const struct ref_choice *only, int n, struct err *e)
+{
+	struct onednn *r = xcalloc(1, sizeof *r);
 	int bad;
 
+	r->ref.of = &ref_onednn;
 	dnnl_set_verbose(0); /* stdout is for records, whatever the environment says */
 	r->work = *w;
 	r->data = *data;
@@ -891,32 +906,33 @@ struct ref *ref_onednn_open(const struct workload *w, const struct ref_data *dat
 		      : w->op == &op_matmul ? ask_matmul(r, e)
 					    : 0;
 	if (bad) {
-		ref_close(r);
+		ref_close(&r->ref);
 		return NULL;
 	}
 	drop_refs(r);
 	memset(&r->data, 0, sizeof r->data);
 	r->only = NULL;
-	return r;
+	return &r->ref;
 }
 
-int ref_variants(const struct ref *r)
+static int variants(const struct ref *r)
 {
-	return r->nvariant;
+	return ((const struct onednn *)r)->nvariant;
 }
 
-const char *ref_name(const struct ref *r, int variant)
+static const char *name(const struct ref *r, int variant)
 {
-	return r->variant[variant].name;
+	return variant_of(r, variant)->name;
 }
 
-const char *ref_layout(const struct ref *r, int variant)
+static const char *layout(const struct ref *r, int variant)
 {
-	return r->variant[variant].layout;
+	return variant_of(r, variant)->layout;
 }
 
-int ref_run(struct ref *r, int variant, struct err *e)
+static int run(struct ref *ref, int variant, struct err *e)
 {
+	struct onednn *r = of(ref);
 	struct variant *v = &r->variant[variant];
 	dnnl_status_t s = dnnl_primitive_execute(v->prim, r->stream, v->narg, v->arg);
 
@@ -925,8 +941,9 @@ int ref_run(struct ref *r, int variant, struct err *e)
 	return failed(s, "run a primitive", e);
 }
 
-int ref_write_to(struct ref *r, int variant, float *dst, struct err *e)
+static int write_to(struct ref *ref, int variant, float *dst, struct err *e)
 {
+	struct onednn *r = of(ref);
 	struct variant *v = &r->variant[variant];
 	dnnl_memory_t there;
 	const_md_t md; /* lives as long as the memory it was asked of */
@@ -948,21 +965,22 @@ int ref_write_to(struct ref *r, int variant, float *dst, struct err *e)
 	return 1;
 }
 
-int ref_output(struct ref *r, int variant, float *dst, struct err *e)
+static int output(struct ref *ref, int variant, float *dst, struct err *e)
 {
+	struct onednn *r = of(ref);
 	struct variant *v = &r->variant[variant];
 
 	/* Timed runs have piled up in dst: once more, from the start. */
 	if (v->sum &&
 	    (failed(copy(r, v->view->user[TENSOR_ADD], r->add, v->dst, 0), "fill the output", e) ||
-	     ref_run(r, variant, e)))
+	     run(ref, variant, e)))
 		return -1;
 	return failed(copy(r, v->view->user[TENSOR_DST], dst, v->dst, 1), "read the output", e);
 }
 
-int ref_memory(const struct ref *r, int variant, int i, const void **data, size_t *bytes)
+static int memory(const struct ref *r, int variant, int i, const void **data, size_t *bytes)
 {
-	const struct variant *v = &r->variant[variant];
+	const struct variant *v = variant_of(r, variant);
 	const_md_t md;
 	void *p;
 
@@ -974,17 +992,18 @@ int ref_memory(const struct ref *r, int variant, int i, const void **data, size_
 	return 1;
 }
 
-int ref_is_weights(const struct ref *r, int variant, int i)
+static int is_weights(const struct ref *r, int variant, int i)
 {
-	int arg = r->variant[variant].arg[i].arg;
+	int arg = variant_of(r, variant)->arg[i].arg;
 
-	return r->work.rhs_const && (arg == DNNL_ARG_WEIGHTS || arg == DNNL_ARG_BIAS);
+	return ((const struct onednn *)r)->work.rhs_const &&
+	       (arg == DNNL_ARG_WEIGHTS || arg == DNNL_ARG_BIAS);
 }
 
-void ref_close(struct ref *r)
+static void close_library(struct ref *ref)
 {
-	if (!r)
-		return;
+	struct onednn *r = of(ref);
+
 	for (int i = 0; i < r->nvariant; i++)
 		variant_free(&r->variant[i]);
 	for (int i = 0; i < r->nheld; i++)
@@ -1004,3 +1023,17 @@ void ref_close(struct ref *r)
 	free(r->add);
 	free(r);
 }
+
+const struct reference ref_onednn = {
+	.open = open_library,
+	.variants = variants,
+	.name = name,
+	.layout = layout,
+	.run = run,
+	.write_to = write_to,
+	.output = output,
+	.memory = memory,
+	.is_weights = is_weights,
+	.close = close_library,
+	.version = version,
+};

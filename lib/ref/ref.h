@@ -1,4 +1,5 @@
-/* References: the vendor's library, which candidates are compared with (onednn.c).
+/* References: the vendor's library, which candidates are compared with. A reference is an object of
+ * functions (struct reference), a file each: onednn.c for the processor.
  *
  * The library is offered as variants: each of its algorithms, in the workload's own layout and in
  * the layout that the library prefers, with fused post-ops. The caller times all variants and takes
@@ -11,8 +12,6 @@
 
 #include "lib/base/err.h"
 #include "lib/op/op.h"
-
-enum { REF_MAX_VARIANTS = 16 };
 
 /* Tensors of one problem by role, dense float arrays (NULL if the workload has none): src, add and
  * dst in the workload's layout, weights in logical order (g, oc/g, ic/g, kh, kw; or b, k, n), bias
@@ -28,14 +27,39 @@ struct ref_choice {
 	const char *name, *layout;
 };
 
-/* Makes every variant the library has for the workload; or, if n > 0, only the n that are named, in
- * the order in which the library offers them. data->src and data->mul must stay until ref_close():
- * variants that read them as they are do so in place (data->weights, too, where they are no
- * constant). Uses the OpenMP team of the calling process;
- * the number of threads is OpenMP's. Returns NULL with e filled if the library fails; a library
- * without any implementation gives an object with no variants. */
-struct ref *ref_onednn_open(const struct workload *w, const struct ref_data *data,
+/* A vendor's library. The functions below call these; what they promise stands there. */
+struct reference {
+	/* Makes every variant the library has for the workload; or, if n > 0, only the n that are
+	 * named, in the order in which the library offers them. data->src and data->mul must stay
+	 * until ref_close(): variants that read them as they are do so in place (data->weights,
+	 * too, where they are no constant). Returns NULL with e filled if the library fails; a
+	 * library without any implementation gives an object with no variants. */
+	struct ref *(*open)(const struct workload *w, const struct ref_data *data,
 			    const struct ref_choice *only, int n, struct err *e);
+	int (*variants)(const struct ref *r);
+	const char *(*name)(const struct ref *r, int variant);
+	const char *(*layout)(const struct ref *r, int variant);
+	int (*run)(struct ref *r, int variant, struct err *e);
+	/* NULL: there is no such clock. */
+	double (*seconds)(const struct ref *r);
+	int (*write_to)(struct ref *r, int variant, float *dst, struct err *e);
+	int (*output)(struct ref *r, int variant, float *dst, struct err *e);
+	int (*memory)(const struct ref *r, int variant, int i, const void **data, size_t *bytes);
+	int (*is_weights)(const struct ref *r, int variant, int i);
+	void (*close)(struct ref *r);
+	/* The library's name and version, "onednn 2.6.3"; "none" if it is not there. */
+	const char *(*version)(void);
+};
+
+/* oneDNN, for the processor. It uses the OpenMP team of the calling process; the number of threads
+ * is OpenMP's. */
+extern const struct reference ref_onednn;
+
+/* What a reference opens begins with this. */
+struct ref {
+	const struct reference *of;
+};
+
 int ref_variants(const struct ref *r);
 /* "onednn 2.6.3 direct jit:avx512_core" */
 const char *ref_name(const struct ref *r, int variant);
@@ -43,6 +67,8 @@ const char *ref_name(const struct ref *r, int variant);
 const char *ref_layout(const struct ref *r, int variant);
 /* Runs one variant to completion: the timed call. */
 int ref_run(struct ref *r, int variant, struct err *e);
+/* The time of the last run by the device's own clock. 1; 0: it has none, and the caller times. */
+int ref_seconds(const struct ref *r, double *seconds);
 /* The variant writes its output to dst from now on, in the workload's layout; what is added is
  * there before each run, as a kernel finds it. 1; 0: the variant has another layout, or does not
  * add so. ref_output() makes no sense then. */
@@ -53,12 +79,10 @@ int ref_write_to(struct ref *r, int variant, float *dst, struct err *e);
  */
 int ref_output(struct ref *r, int variant, float *dst, struct err *e);
 /* The i-th memory that a run of the variant touches, its scratchpad included; each begins at a
- * page. 1, or 0 if there are not so many. */
+ * page. 1, or 0 if there are not so many, or they are not the processor's. */
 int ref_memory(const struct ref *r, int variant, int i, const void **data, size_t *bytes);
 /* Is that memory one of constant weights or bias? */
 int ref_is_weights(const struct ref *r, int variant, int i);
 void ref_close(struct ref *r);
-/* "onednn 2.6.3" */
-const char *ref_onednn_version(void);
 
 #endif

@@ -64,7 +64,7 @@ int library_open(struct plan *p, struct step *s, struct err *e)
 	weights_plain(p, s->weights, s->workload, &weights, &bias);
 	d.weights = s->workload->rhs_const ? weights : data_of(p, s, TENSOR_WEIGHTS);
 	d.bias = bias;
-	s->vendor = ref_onednn_open(s->workload, &d, NULL, 0, e);
+	s->vendor = ref_onednn.open(s->workload, &d, NULL, 0, e);
 	rc = s->vendor ? choose(s, dst, e) : -1;
 	free(weights);
 	free(bias);

@@ -26,7 +26,7 @@
 /* What a worker runs candidates with, and compares them with. */
 struct serve {
 	const struct runner *runner;
-	trial_vendor_open *vendor; /* NULL: nothing */
+	const struct reference *vendor; /* NULL: nothing */
 };
 
 /* Answers the requests of standard input until it ends. -1: the reader of the answers is gone. */

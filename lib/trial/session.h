@@ -19,8 +19,7 @@ struct session;
 /* The settings of a session, the same for all its trials. */
 struct session_rules {
 	const struct runner *runner;
-	trial_vendor_open
-		*vendor; /* the library that candidates are compared with; NULL: nothing */
+	const struct reference *vendor; /* what candidates are compared with; NULL: nothing */
 	int threads;
 	uint64_t seed;
 	enum caches caches; /* what is in them before each timed call */

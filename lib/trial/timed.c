@@ -62,7 +62,9 @@ int timed_call(struct timed *x, double *seconds, struct err *e)
 		rc = x->t->runner->run(&x->kernel, x->in->params, x->in->buffers, x->in->threads,
 				       e);
 	*seconds = clock_now() - start;
-	if (!x->ref && rc == 0 && x->t->runner->seconds)
+	if (rc == 0 && x->ref)
+		ref_seconds(x->ref, seconds);
+	else if (rc == 0 && x->t->runner->seconds)
 		*seconds = x->t->runner->seconds(&x->kernel);
 	return rc;
 }
@@ -98,5 +100,5 @@ struct ref *timed_library(const struct trial *t, const struct ref_choice *only, 
 	}
 	/* It takes the pointers, and keeps no pointer to them. */
 	/* cppcheck-suppress returnDanglingLifetime */
-	return t->vendor(t->w, &data, only, n, e);
+	return t->vendor->open(t->w, &data, only, n, e);
 }

@@ -35,14 +35,10 @@ struct opponents {
 	struct ref_choice own;	/* the best in the workload's own layout, where best has another */
 };
 
-/* As ref_onednn_open() (lib/ref/ref.h). */
-typedef struct ref *trial_vendor_open(const struct workload *w, const struct ref_data *data,
-				      const struct ref_choice *only, int n, struct err *e);
-
 struct trial {
 	const struct workload *w;
-	const struct runner *runner; /* of the entrants */
-	trial_vendor_open *vendor;   /* the library; NULL: there is none for this target */
+	const struct runner *runner;	/* of the entrants */
+	const struct reference *vendor; /* the library; NULL: there is none for this target */
 	int threads;
 	enum caches caches;	    /* what is in them before each call */
 	const struct fence *tensor; /* by role */
