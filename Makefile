@@ -95,6 +95,7 @@ $(LIBEXEC)/keep: LIBS_worker =
 $(LIBEXEC)/cuda $(LIBEXEC)/opencl: LIBS_worker = $(LIBS)
 $(BIN)/tl-run: LIBS_tl-run = -fopenmp $(LIBS_ref)
 LIBS_test_onednn = -fopenmp $(LIBS_ref)
+LIBS_test_vendor = -fopenmp $(LIBS_ref)
 LIBS_test_probe = -fopenmp
 LIBS_test_cache = -fopenmp
 LIBS_test_kernels = -fopenmp
@@ -201,6 +202,14 @@ build/tests/emulator/libnvrtc.so.12: tests/emulator/nvrtc.c lib/base/buf.c lib/b
 # The newest name is looked for first: none that the machine has may be found before it.
 build/tests/emulator/libnvrtc.so.13: build/tests/emulator/libnvrtc.so.12
 	@ln -sfn libnvrtc.so.12 $@
+# And for the vendor's libraries on the same device.
+VENDOR := $(addprefix build/tests/emulator/,libcudnn.so.9 libcublasLt.so.12 libcublasLt.so.13)
+build/tests/emulator/libcudnn.so.9: $(addprefix tests/emulator/cudnn,.c _rules.c _engines.c .h) lib/ref/cuda/cudnn.h $(CONFIG)
+	$(emulator)
+build/tests/emulator/libcublasLt.so.12: tests/emulator/cublaslt.c $(CONFIG)
+	$(emulator)
+build/tests/emulator/libcublasLt.so.13: build/tests/emulator/libcublasLt.so.12
+	@ln -sfn libcublasLt.so.12 $@
 
 # Fuzzing: the readers and what they stand on, with libFuzzer's and the sanitizers' instructions, and one program for all targets.
 FUZZ_FLAGS := -std=gnu11 -O1 -g -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer
@@ -221,7 +230,7 @@ build/fuzz/fuzz: $(FUZZ_OBJ) | build/libexec/tl
 fuzz: all build/fuzz/fuzz ## feed mutated bytes to a reader, or text to an option: FUZZ=onnx SECONDS=60
 	@BIN='$(BIN)' sh tests/fuzz/fuzz.sh '$(or $(FUZZ),onnx)' '$(or $(SECONDS),60)'
 
-TESTABLE := all doc $(TEST_C:%=$(B)/tests/%) $(FAULT) $(EMULATOR)
+TESTABLE := all doc $(TEST_C:%=$(B)/tests/%) $(FAULT) $(EMULATOR) $(VENDOR)
 ifeq ($(SAN),)
 TESTABLE += $(if $(FUZZ_CC),build/fuzz/fuzz)
 endif

@@ -1,9 +1,10 @@
-/* worker-cuda: runs kernels on a device of CUDA. */
+/* worker-cuda: runs kernels on a device of CUDA, and cuDNN and cuBLASLt beside them. */
+#include "lib/ref/ref.h"
 #include "libexec/worker.h"
 
 int main(int argc, char **argv)
 {
-	const struct serve with = {&runner_cuda, NULL};
+	const struct serve with = {&runner_cuda, &ref_cuda};
 
 	return worker_main(argc, argv, &with);
 }

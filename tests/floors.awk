@@ -15,7 +15,7 @@ BEGIN {
 	allow("target", "base io nest space tile")
 	allow("algo", "base nest op schedule space target tile")
 	allow("model", "base io space nest tile op algo target")
-	allow("ref", "base op")
+	allow("ref", "base io op target")
 	allow("search", "base io algo model")
 	allow("host", "base io space target")
 	allow("build", "base io target host")
@@ -156,10 +156,12 @@ function walk(m, path,    next_one, n, i)
 }
 
 # Of lib/target the other rooms know what all targets have, and those that run kernels the runners; the commands that take a
-# vendor's libraries know devices and compilers. Tests know all.
+# vendor's libraries know devices and compilers; references on a device open libraries there. Tests know all.
 function may_know_target(header)
 {
 	if (FILENAME ~ /^libexec\/(cuda|opencl)\.c$/ && (header == "device.h" || header == "nvrtc.h"))
+		return 1
+	if (FILENAME ~ /^lib\/ref\/cuda/ && (header == "device.h" || header == "nvrtc.h" || header == "shared.h"))
 		return 1
 	return header == "target.h" || FILENAME ~ /^tests\// || (header == "runner.h" && FILENAME ~ /^(lib\/trial|lib\/run|libexec)\//)
 }

@@ -1,5 +1,6 @@
 /* References: the vendor's library, which candidates are compared with. A reference is an object of
- * functions (struct reference), a file each: onednn.c for the processor.
+ * functions (struct reference), a file each: onednn.c for the processor,
+ * cuda.c for devices of CUDA.
  *
  * The library is offered as variants: each of its algorithms, in the workload's own layout and in
  * the layout that the library prefers, with fused post-ops. The caller times all variants and takes
@@ -54,6 +55,9 @@ struct reference {
 /* oneDNN, for the processor. It uses the OpenMP team of the calling process; the number of threads
  * is OpenMP's. */
 extern const struct reference ref_onednn;
+/* cuDNN and cuBLASLt, for the first device of CUDA, which it opens. It sets NVIDIA_TF32_OVERRIDE
+ * for workloads in single precision, so a process opens it for workloads of one element type. */
+extern const struct reference ref_cuda;
 
 /* What a reference opens begins with this. */
 struct ref {

@@ -291,3 +291,25 @@ const struct driver driver_cuda = {
 	.read = read_memory,
 	.run = run,
 };
+
+/* ---- a vendor's library ---- */
+
+void *cuda_address(const struct memory *m)
+{
+	return (void *)(uintptr_t)m->at;
+}
+
+int cuda_time(struct device *d, int (*call)(void *arg, void *stream, struct err *e), void *arg,
+	      double *seconds, struct err *e)
+{
+	float ms = 0;
+
+	if (check(cuda.record(d->start, NULL), "record an event", e) < 0 || call(arg, NULL, e) < 0)
+		return -1;
+	if (check(cuda.record(d->end, NULL), "record an event", e) < 0 ||
+	    check(cuda.wait(d->end), "run the library", e) < 0 ||
+	    check(cuda.elapsed(&ms, d->start, d->end), "tell the time", e) < 0)
+		return -1;
+	*seconds = 1e-3 * (double)ms;
+	return 0;
+}

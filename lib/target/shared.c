@@ -80,10 +80,8 @@ static void *open_told(const char *name)
 static void *open_anywhere(const char *name)
 {
 	static const char *const folders[] = {"/usr/local/cuda", "/usr/local", "/usr/lib", "/usr"};
-	void *handle = open_told(name);
+	void *handle = dlopen(name, RTLD_NOW | RTLD_LOCAL);
 
-	if (!handle)
-		handle = dlopen(name, RTLD_NOW | RTLD_LOCAL);
 	if (!handle)
 		handle = open_variable("VIRTUAL_ENV", "", name);
 	if (!handle)
@@ -100,8 +98,11 @@ int shared_open(struct shared *s, struct err *e)
 
 	if (s->is_open)
 		return 0;
-	while (*name && !(handle = open_anywhere(*name)))
+	while (*name && !(handle = open_told(*name)))
 		name++;
+	if (!handle)
+		for (name = s->names; *name && !(handle = open_anywhere(*name)); name++)
+			;
 	if (!handle) {
 		err_set(e, "the library %s is not found", s->names[0]);
 		errno = ENOENT;

@@ -19,10 +19,11 @@ struct shared {
 	int is_open;
 };
 
-/* Opens a library, once. The first of its names ("libnvrtc.so.12") that is found counts: by the
- * loader, then in the folders that the variable TL_CUDA_PATH lists (colons between them), beneath
- * them in lib and lib64, in /usr/local/cuda, and where Python's packages nvidia-* put libraries, of
- * the active virtual environment, of the user and of the system. Then all its functions are found.
+/* Opens a library, once. The first of its names ("libnvrtc.so.12") that is found counts. All names
+ * are looked for in the folders that the variable TL_CUDA_PATH lists (colons between them), beneath
+ * them in lib and lib64, and where Python's packages nvidia-* put libraries. Then they are looked
+ * for by the loader, in /usr/local/cuda, and in Python's packages of the active virtual
+ * environment, of the user and of the system. Then all its functions are found.
  * 0; -1 with errno ENOENT: it is not there, or ENOSYS: it lacks a function. It stays open. */
 int shared_open(struct shared *s, struct err *e);
 

@@ -1,0 +1,33 @@
+/* A workload's post-ops as a chain of cuDNN's pointwise operations. */
+#ifndef TL_REF_CUDA_CHAIN_H
+#define TL_REF_CUDA_CHAIN_H
+
+#include "lib/op/op.h"
+#include "lib/ref/cuda/cudnn.h"
+
+enum { CHAIN_LINKS = 3 * OP_MAX_POSTS + 3 };
+
+/* The second operand of an operation. */
+enum link_operand {
+	LINK_NONE,
+	LINK_TENSOR, /* of the workload */
+	LINK_ZEROS,  /* in a tensor's place */
+	LINK_HALF,   /* the number 1/2 */
+	LINK_EARLIER /* what went into the operation two before this one */
+};
+
+struct link {
+	enum cudnn_pointwise mode;
+	enum link_operand operand;
+	enum tensor_role role;
+	float alpha;		    /* times the first operand */
+	double lower, upper, slope; /* of POINTWISE_RELU_FWD */
+};
+
+/* The post-ops from the given one on; the number of links. */
+int chain_make(const struct workload *w, int from, struct link link[CHAIN_LINKS]);
+/* The same as cuDNN's kernels for y = relu(convolution + z + bias) want it: with all of these four,
+ * zeros where the workload has none. 0: the post-ops are no such sum. */
+int chain_make_whole(const struct workload *w, struct link link[CHAIN_LINKS]);
+
+#endif

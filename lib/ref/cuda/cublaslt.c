@@ -1,0 +1,343 @@
+#include "lib/ref/cuda/cublaslt.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "lib/target/shared.h"
+
+/* ---- the library: names and numbers are cuBLAS's, without its prefixes ---- */
+
+typedef void *handle; /* of the library, a description of a product, a matrix, or preferences */
+
+struct algorithm {
+	uint64_t data[8];
+};
+
+struct answer {
+	struct algorithm algorithm;
+	size_t workspace;
+	int status;
+	float waves;
+	int reserved[4];
+};
+
+enum compute { COMPUTE_32F = 68, COMPUTE_32F_FAST_TF32 = 77 };
+enum { R_32F = 0 }; /* cudaDataType_t */
+enum { OP_T = 1 };
+enum matmul_attribute { DESC_TRANSA = 3, DESC_EPILOGUE = 7, DESC_BIAS_POINTER = 8 };
+enum layout_attribute { LAYOUT_BATCH_COUNT = 5, LAYOUT_STRIDED_BATCH_OFFSET = 6 };
+enum preference { PREF_MAX_WORKSPACE_BYTES = 1 };
+enum epilogue { EPILOGUE_DEFAULT = 1, EPILOGUE_RELU = 2, EPILOGUE_BIAS = 4, EPILOGUE_GELU = 32 };
+
+static struct {
+	size_t (*version)(void);
+	const char *(*error)(int status);
+	int (*create)(handle *h);
+	int (*destroy)(handle h);
+	int (*make_product)(handle *d, enum compute compute, int scale_type);
+	int (*free_product)(handle d);
+	int (*set_product)(handle d, enum matmul_attribute a, const void *of, size_t bytes);
+	int (*make_matrix)(handle *d, int type, uint64_t rows, uint64_t columns, int64_t ld);
+	int (*free_matrix)(handle d);
+	int (*set_matrix)(handle d, enum layout_attribute a, const void *of, size_t bytes);
+	int (*make_preference)(handle *d);
+	int (*free_preference)(handle d);
+	int (*set_preference)(handle d, enum preference a, const void *of, size_t bytes);
+	int (*ask)(handle h, handle product, handle a, handle b, handle c, handle d,
+		   handle preference, int room, struct answer *answer, int *n);
+	int (*multiply)(handle h, handle product, const void *alpha, const void *a, handle a_matrix,
+			const void *b, handle b_matrix, const void *beta, const void *c,
+			handle c_matrix, void *d, handle d_matrix,
+			const struct algorithm *algorithm, void *workspace, size_t bytes,
+			void *stream);
+} lt;
+
+static int open_library(struct err *e)
+{
+	static const char *const names[] = {"libcublasLt.so.13", "libcublasLt.so.12", NULL};
+	static const struct shared_function functions[] = {
+		{"cublasLtGetVersion", &lt.version},
+		{"cublasLtGetStatusString", &lt.error},
+		{"cublasLtCreate", &lt.create},
+		{"cublasLtDestroy", &lt.destroy},
+		{"cublasLtMatmulDescCreate", &lt.make_product},
+		{"cublasLtMatmulDescDestroy", &lt.free_product},
+		{"cublasLtMatmulDescSetAttribute", &lt.set_product},
+		{"cublasLtMatrixLayoutCreate", &lt.make_matrix},
+		{"cublasLtMatrixLayoutDestroy", &lt.free_matrix},
+		{"cublasLtMatrixLayoutSetAttribute", &lt.set_matrix},
+		{"cublasLtMatmulPreferenceCreate", &lt.make_preference},
+		{"cublasLtMatmulPreferenceDestroy", &lt.free_preference},
+		{"cublasLtMatmulPreferenceSetAttribute", &lt.set_preference},
+		{"cublasLtMatmulAlgoGetHeuristic", &lt.ask},
+		{"cublasLtMatmul", &lt.multiply},
+		{NULL, NULL},
+	};
+	static struct shared library = {names, functions, 0};
+
+	return shared_open(&library, e);
+}
+
+const char *cublaslt_version(void)
+{
+	static char text[48];
+	struct err e = ERR_INIT;
+	int v;
+
+	text[0] = 0;
+	if (open_library(&e) == 0) {
+		v = (int)lt.version();
+		snprintf(text, sizeof text, "cublaslt %d.%d.%d", v / 10000, v / 100 % 100, v % 100);
+	}
+	return text;
+}
+
+/* ---- products ---- */
+
+enum { MOST_ANSWERS = 32 };
+static const uint64_t MOST_WORKSPACE = (uint64_t)1 << 30; /* bytes */
+
+/* A product as the library has it. Its matrices lie column by column, so it is asked for the
+ * transpose of what is wanted: of the right side times the left side. */
+struct product {
+	struct product *next;
+	handle product, right, left, dst;
+	const void *right_at, *left_at, *add_at; /* add_at NULL: nothing is added */
+	void *dst_at;
+};
+
+/* One with an algorithm. */
+struct plan {
+	struct plan *next;
+	const struct cublaslt *c;
+	const struct product *product;
+	struct algorithm algorithm;
+	size_t workspace;
+};
+
+struct cublaslt {
+	handle handle;
+	struct stage *stage;
+	struct product *products;
+	struct plan *plans;
+};
+
+struct cublaslt *cublaslt_open(struct stage *s, struct err *e)
+{
+	struct cublaslt *c;
+	handle h;
+	int status;
+
+	if (open_library(e) < 0)
+		return NULL;
+	status = lt.create(&h);
+	if (status) {
+		err_set(e, "cuBLASLt fails to start: %s", lt.error(status));
+		return NULL;
+	}
+	c = xcalloc(1, sizeof *c);
+	c->handle = h;
+	c->stage = s;
+	return c;
+}
+
+static void free_product(struct product *p)
+{
+	handle const matrix[] = {p->right, p->left, p->dst};
+
+	for (int i = 0; i < 3; i++)
+		if (matrix[i])
+			lt.free_matrix(matrix[i]);
+	if (p->product)
+		lt.free_product(p->product);
+	free(p);
+}
+
+void cublaslt_close(struct cublaslt *c)
+{
+	if (!c)
+		return;
+	for (struct plan *p = c->plans, *next; p; p = next) {
+		next = p->next;
+		free(p);
+	}
+	for (struct product *p = c->products, *next; p; p = next) {
+		next = p->next;
+		free_product(p);
+	}
+	lt.destroy(c->handle);
+	free(c);
+}
+
+static int run(void *arg, void *stream, struct err *e)
+{
+	const struct plan *p = arg;
+	const struct product *t = p->product;
+	const float one = 1, beta = t->add_at ? 1 : 0;
+	int status = lt.multiply(p->c->handle, t->product, &one, t->right_at, t->right, t->left_at,
+				 t->left, &beta, t->add_at ? t->add_at : t->dst_at, t->dst,
+				 t->dst_at, t->dst, &p->algorithm, stage_workspace(p->c->stage),
+				 p->workspace, stream);
+
+	return status ? err_set(e, "cuBLASLt fails to multiply: %s", lt.error(status)) : 0;
+}
+
+/* The matrix whose columns are the rows of t, in a batch; NULL: refused. */
+static handle matrix(const struct stage *s, const struct placed *t, int is_transposed)
+{
+	const uint64_t rows = (uint64_t)t->size[is_transposed ? 1 : 2];
+	const uint64_t columns = (uint64_t)t->size[is_transposed ? 2 : 1];
+	const int32_t batch = (int32_t)t->size[0];
+	handle m;
+
+	if (lt.make_matrix(&m, s->numbers->cublaslt, rows, columns, (int64_t)rows))
+		return NULL;
+	if (batch == 1 ||
+	    (!lt.set_matrix(m, LAYOUT_BATCH_COUNT, &batch, sizeof batch) &&
+	     !lt.set_matrix(m, LAYOUT_STRIDED_BATCH_OFFSET, &t->stride[0], sizeof t->stride[0])))
+		return m;
+	lt.free_matrix(m);
+	return NULL;
+}
+
+/* What the library does after the product: the first post-ops of a workload. */
+struct tail {
+	int bias, add;
+	enum epilogue activation; /* 0: none */
+	int posts;		  /* so many */
+};
+
+/* has_activation: with the activation, if the library has it. It computes GELU by tanh. */
+static struct tail find_tail(const struct workload *w, int has_activation)
+{
+	struct tail t = {0};
+
+	for (; t.posts < w->npost; t.posts++) {
+		const enum post kind = w->post[t.posts].kind;
+
+		if (kind == POST_BIAS && !t.bias)
+			t.bias = 1;
+		else if (kind == POST_ADD && !t.add)
+			t.add = 1;
+		else
+			break;
+	}
+	if (!has_activation || t.posts == w->npost)
+		return t;
+	if (w->post[t.posts].kind == POST_RELU)
+		t.activation = EPILOGUE_RELU;
+	else if (w->post[t.posts].kind == POST_GELU_TANH)
+		t.activation = EPILOGUE_GELU;
+	t.posts += t.activation != 0;
+	return t;
+}
+
+/* 1; 0: the library refuses this. */
+static int describe(const struct stage *s, const struct problem *p, const struct tail *t,
+		    const void *bias, struct product *out)
+{
+	const enum compute compute = s->numbers->is_tf32 ? COMPUTE_32F_FAST_TF32 : COMPUTE_32F;
+	const uint32_t epilogue =
+		t->bias || t->activation
+			? (uint32_t)t->activation | (t->bias ? (uint32_t)EPILOGUE_BIAS : 0)
+			: (uint32_t)EPILOGUE_DEFAULT;
+	const int32_t transposed = OP_T;
+
+	if (lt.make_product(&out->product, compute, R_32F) ||
+	    lt.set_product(out->product, DESC_EPILOGUE, &epilogue, sizeof epilogue))
+		return 0;
+	if (p->is_transposed &&
+	    lt.set_product(out->product, DESC_TRANSA, &transposed, sizeof transposed))
+		return 0;
+	if (t->bias && lt.set_product(out->product, DESC_BIAS_POINTER, &bias, sizeof bias))
+		return 0;
+	out->right = matrix(s, &p->tensor[TENSOR_WEIGHTS], p->is_transposed);
+	out->left = matrix(s, &p->tensor[TENSOR_SRC], 0);
+	out->dst = matrix(s, &p->tensor[TENSOR_DST], 0);
+	return out->right && out->left && out->dst;
+}
+
+/* NULL: refused, or (e filled) the device has no memory. */
+static const struct product *make_product(struct cublaslt *c, const struct problem *p,
+					  const struct tail *t, struct err *e)
+{
+	struct product *out = xcalloc(1, sizeof *out);
+	struct stage *s = c->stage;
+	void *bias = NULL;
+
+	out->next = c->products;
+	c->products = out;
+	out->right_at = stage_input(s, &p->tensor[TENSOR_WEIGHTS], e);
+	out->left_at = stage_input(s, &p->tensor[TENSOR_SRC], e);
+	if (t->add)
+		out->add_at = stage_input(s, &p->tensor[TENSOR_ADD], e);
+	if (t->bias)
+		bias = stage_input(s, &p->tensor[TENSOR_BIAS], e);
+	out->dst_at = t->posts < s->w.npost ? stage_middle(s) : stage_dst(s);
+	if (e->msg[0])
+		return NULL;
+	return describe(s, p, t, bias, out) ? out : NULL;
+}
+
+static int ask(const struct cublaslt *c, const struct product *t, struct answer answer[])
+{
+	handle preference;
+	int n = 0;
+
+	if (lt.make_preference(&preference))
+		return 0;
+	if (lt.set_preference(preference, PREF_MAX_WORKSPACE_BYTES, &MOST_WORKSPACE,
+			      sizeof MOST_WORKSPACE) ||
+	    lt.ask(c->handle, t->product, t->right, t->left, t->dst, t->dst, preference,
+		   MOST_ANSWERS, answer, &n))
+		n = 0;
+	lt.free_preference(preference);
+	return n;
+}
+
+static void offer(struct cublaslt *c, const struct problem *p, const struct product *t, int number,
+		  const struct answer *a, const struct call *rest, struct variants *to)
+{
+	struct variant v = {.layout = p->layout, .dst = p->tensor[TENSOR_DST]};
+	struct plan *plan;
+
+	snprintf(v.name, sizeof v.name, "%s%s #%d%s", cublaslt_version(),
+		 p->is_transposed ? " transposed" : "", number, rest ? ", then post-ops" : "");
+	if (a->status || a->workspace > MOST_WORKSPACE || !variants_want(to, v.name, v.layout))
+		return;
+	plan = xcalloc(1, sizeof *plan);
+	*plan = (struct plan){.next = c->plans,
+			      .c = c,
+			      .product = t,
+			      .algorithm = a->algorithm,
+			      .workspace = a->workspace};
+	c->plans = plan;
+	stage_want(c->stage, a->workspace);
+	v.call[v.ncalls++] = (struct call){run, plan};
+	if (rest)
+		v.call[v.ncalls++] = *rest;
+	variants_add(to, &v);
+}
+
+int cublaslt_offer(struct cublaslt *c, const struct problem *p, struct plans *rest,
+		   struct variants *to, struct err *e)
+{
+	for (int fused = 1; fused >= 0; fused--) {
+		const struct tail t = find_tail(&c->stage->w, fused);
+		const int is_all = t.posts == c->stage->w.npost;
+		struct answer answer[MOST_ANSWERS];
+		const struct product *product;
+		struct call behind;
+		int rc = is_all ? 1 : rest ? plans_rest(rest, p, t.posts, &behind, e) : 0;
+
+		if (rc < 0)
+			return -1;
+		*e = (struct err)ERR_INIT;
+		product = rc ? make_product(c, p, &t, e) : NULL;
+		if (!product && e->msg[0])
+			return -1;
+		for (int i = 0, n = product ? ask(c, product, answer) : 0; i < n; i++)
+			offer(c, p, product, i + 1, &answer[i], is_all ? NULL : &behind, to);
+	}
+	return 0;
+}

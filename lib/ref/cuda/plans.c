@@ -1,0 +1,260 @@
+#include "lib/ref/cuda/plans.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/io/clock.h"
+#include "lib/ref/cuda/engines.h"
+#include "lib/target/nvrtc.h"
+
+static const int64_t MOST_WORKSPACE = (int64_t)1 << 30; /* bytes */
+static const double PLANS_S = 40; /* for the plans of a workload: some are compiled on the spot */
+
+/* What is executed. */
+struct plan {
+	struct plan *next;
+	const struct plans *all;
+	const struct graph *graph;
+	int64_t workspace;
+	struct engine engine;
+	void *plan, *pack; /* the pack once it ran: only then is the workspace where it stays */
+};
+
+struct known_graph {
+	struct known_graph *next;
+	struct graph graph;
+};
+
+struct plans {
+	void *handle;
+	struct stage *stage;
+	struct known_graph *graphs;
+	struct plan *first;
+	double until; /* no more plans are made from then on */
+};
+
+const char *plans_version(void)
+{
+	static char text[48];
+	struct err e = ERR_INIT;
+	int v;
+
+	text[0] = 0;
+	if (cudnn_open(&e) == 0) {
+		v = cudnn_version();
+		snprintf(text, sizeof text, "cudnn %d.%d.%d", v / 10000, v / 100 % 100, v % 100);
+	}
+	return text;
+}
+
+struct plans *plans_open(struct stage *s, struct err *e)
+{
+	struct buf compiler = BUF_INIT;
+	struct err ignored = ERR_INIT;
+	struct plans *all;
+	void *handle;
+
+	/* cuDNN compiles some plans, by NVRTC, which it would not find where we do. */
+	nvrtc_version(&compiler, &ignored);
+	buf_free(&compiler);
+	if (cudnn_open(e) < 0 || cudnn_start(&handle, e) < 0)
+		return NULL;
+	all = xcalloc(1, sizeof *all);
+	all->handle = handle;
+	all->stage = s;
+	all->until = clock_now() + PLANS_S;
+	return all;
+}
+
+void plans_close(struct plans *all)
+{
+	if (!all)
+		return;
+	for (struct plan *p = all->first, *next; p; p = next) {
+		next = p->next;
+		cudnn_free(p->pack);
+		cudnn_free(p->plan);
+		cudnn_free(p->engine.config);
+		cudnn_free(p->engine.engine);
+		free(p);
+	}
+	for (struct known_graph *g = all->graphs, *next; g; g = next) {
+		next = g->next;
+		graph_close(&g->graph);
+		free(g);
+	}
+	cudnn_stop(all->handle);
+	free(all);
+}
+
+/* ---- plans ---- */
+
+static int pack(struct plan *p, struct err *e)
+{
+	void *workspace = stage_workspace(p->all->stage);
+	const struct graph *g = p->graph;
+	const struct cudnn_value value[] = {
+		{ATTR_VARIANT_PACK_UNIQUE_IDS, TYPE_INT64, g->nbound, g->uid},
+		{ATTR_VARIANT_PACK_DATA_POINTERS, TYPE_VOID_PTR, g->nbound, g->address},
+		{ATTR_VARIANT_PACK_WORKSPACE, TYPE_VOID_PTR, 1, &workspace},
+	};
+
+	return cudnn_describe(KIND_VARIANT_PACK, value, 3, &p->pack, e);
+}
+
+static int run(void *arg, void *stream, struct err *e)
+{
+	struct plan *p = arg;
+
+	if (!p->pack && pack(p, e) < 0)
+		return -1;
+	return cudnn_execute(p->all->handle, stream, p->plan, p->pack, e);
+}
+
+/* A plan for an engine with its knobs; NULL: the engine does not take the problem. */
+static struct plan *make_plan(struct plans *all, const struct graph *g, struct engine *engine)
+{
+	const struct cudnn_value value[] = {
+		{ATTR_EXECUTION_PLAN_HANDLE, TYPE_HANDLE, 1, &all->handle},
+		{ATTR_EXECUTION_PLAN_ENGINE_CONFIG, TYPE_BACKEND_DESCRIPTOR, 1, &engine->config},
+	};
+	struct err e = ERR_INIT;
+	int64_t workspace = 0, n;
+	struct plan *p;
+	void *plan;
+
+	if (cudnn_describe(KIND_EXECUTION_PLAN, value, 2, &plan, &e) < 0)
+		return NULL;
+	if (cudnn_get(plan, ATTR_EXECUTION_PLAN_WORKSPACE_SIZE, TYPE_INT64, 1, &n, &workspace, &e) <
+		    0 ||
+	    workspace > MOST_WORKSPACE) {
+		cudnn_free(plan);
+		return NULL;
+	}
+	p = xcalloc(1, sizeof *p);
+	p->next = all->first;
+	p->all = all;
+	p->graph = g;
+	p->plan = plan;
+	p->engine = *engine;
+	*engine = (struct engine){NULL, NULL};
+	p->workspace = workspace;
+	all->first = p;
+	stage_want(all->stage, (size_t)workspace);
+	return p;
+}
+
+/* ---- variants ---- */
+
+/* A graph that stays until the end. 1, 0 or -1 as graph_open(). */
+static int keep_graph(struct plans *all, const struct problem *p, enum graph_part part,
+		      const struct link *link, int n, const struct graph **graph, struct err *e)
+{
+	struct known_graph *g = xcalloc(1, sizeof *g);
+	int rc;
+
+	g->next = all->graphs;
+	all->graphs = g;
+	g->graph = (struct graph){
+		.handle = all->handle, .stage = all->stage, .problem = p, .part = part};
+	*graph = &g->graph;
+	rc = graph_open(&g->graph, link, n, e);
+	if (rc <= 0)
+		graph_close(&g->graph);
+	return rc;
+}
+
+struct offer {
+	struct plans *all;
+	const struct graph *graph;
+	struct variants *to;
+	const char *how;	 /* behind the engine's name */
+	const struct call *rest; /* comes behind; NULL: none */
+};
+
+static int offer(void *arg, struct engine *engine, const char *name)
+{
+	const struct offer *o = arg;
+	const struct problem *p = o->graph->problem;
+	struct variant v = {.layout = p->layout, .dst = p->tensor[TENSOR_DST]};
+	struct plan *plan;
+
+	if (clock_now() > o->all->until)
+		return 1;
+	snprintf(v.name, sizeof v.name, "%s%s%s %s%s", plans_version(),
+		 p->is_product ? " product" : "", p->is_transposed ? " transposed" : "", name,
+		 o->how);
+	if (!variants_want(o->to, v.name, v.layout))
+		return 0;
+	plan = make_plan(o->all, o->graph, engine);
+	if (!plan)
+		return 0;
+	v.call[v.ncalls++] = (struct call){run, plan};
+	if (o->rest)
+		v.call[v.ncalls++] = *o->rest;
+	variants_add(o->to, &v);
+	return 0;
+}
+
+static int offer_graph(struct plans *all, const struct problem *p, enum graph_part part,
+		       const struct link *link, int n, const char *how, const struct call *rest,
+		       struct variants *to, struct err *e)
+{
+	struct offer o = {.all = all, .to = to, .how = how, .rest = rest};
+	int rc = keep_graph(all, p, part, link, n, &o.graph, e);
+
+	if (rc > 0)
+		engines_each(o.graph, offer, &o);
+	return rc < 0 ? -1 : 0;
+}
+
+int plans_offer(struct plans *all, const struct problem *p, struct variants *to, struct err *e)
+{
+	const struct workload *w = &all->stage->w;
+	struct link link[CHAIN_LINKS], whole[CHAIN_LINKS];
+	int n = chain_make(w, 0, link), nwhole = p->is_product ? 0 : chain_make_whole(w, whole), rc;
+	struct call rest;
+
+	if (nwhole && offer_graph(all, p, GRAPH_ALL, whole, nwhole, ", add and bias", NULL, to, e))
+		return -1;
+	if (offer_graph(all, p, GRAPH_ALL, link, n, "", NULL, to, e))
+		return -1;
+	if (!n)
+		return 0;
+	rc = plans_rest(all, p, 0, &rest, e);
+	if (rc <= 0)
+		return rc;
+	return offer_graph(all, p, GRAPH_FIRST, NULL, 0, ", then post-ops", &rest, to, e);
+}
+
+/* The first engine that takes the graph. */
+struct first {
+	struct plans *all;
+	const struct graph *graph;
+	struct plan *plan;
+};
+
+static int take_first(void *arg, struct engine *engine, const char *name)
+{
+	struct first *f = arg;
+
+	(void)name;
+	f->plan = make_plan(f->all, f->graph, engine);
+	return f->plan != NULL;
+}
+
+int plans_rest(struct plans *all, const struct problem *p, int post, struct call *call,
+	       struct err *e)
+{
+	struct link link[CHAIN_LINKS];
+	int n = chain_make(&all->stage->w, post, link);
+	struct first f = {.all = all};
+	int rc = keep_graph(all, p, GRAPH_REST, link, n, &f.graph, e);
+
+	if (rc <= 0)
+		return rc;
+	engines_each(f.graph, take_first, &f);
+	*call = (struct call){run, f.plan};
+	return f.plan != NULL;
+}

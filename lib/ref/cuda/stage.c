@@ -1,0 +1,289 @@
+#include "lib/ref/cuda/stage.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/target/device.h"
+
+/* The numbers of types: cudnnDataType_t and cudaDataType_t. */
+static const struct numbers all[] = {
+	{.name = "f32", .bytes = 4, .is_strict = 1, .cudnn = 0, .cublaslt = 0},
+	{.name = "tf32", .bytes = 4, .is_tf32 = 1, .cudnn = 0, .cublaslt = 0},
+	{.name = "f16", .bytes = 2, .cudnn = 2, .cublaslt = 2},
+	{.name = "bf16", .bytes = 2, .cudnn = 9, .cublaslt = 14},
+};
+
+const struct numbers *stage_numbers(const struct workload *w)
+{
+	for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+		if (w->dtype.src == w->dtype.wei && w->dtype.src == w->dtype.dst &&
+		    !strcmp(dtype_name(w->dtype.src), all[i].name))
+			return &all[i];
+	return NULL;
+}
+
+/* ---- elements ---- */
+
+static uint32_t bits_of(float x)
+{
+	uint32_t u;
+
+	memcpy(&u, &x, sizeof u);
+	return u;
+}
+
+static float of_bits(uint32_t u)
+{
+	float x;
+
+	memcpy(&x, &u, sizeof x);
+	return x;
+}
+
+/* To the nearest, of two equally near ones to the even one. */
+static uint16_t bf16_of(float x)
+{
+	const uint32_t u = bits_of(x);
+
+	return (uint16_t)((u + 0x7fff + (u >> 16 & 1)) >> 16);
+}
+
+static uint16_t f16_of(float x)
+{
+	const _Float16 h = (_Float16)x;
+	uint16_t u;
+
+	memcpy(&u, &h, sizeof u);
+	return u;
+}
+
+static float f16_to(uint16_t u)
+{
+	_Float16 h;
+
+	memcpy(&h, &u, sizeof h);
+	return (float)h;
+}
+
+static void put(const struct numbers *n, void *array, int64_t i, float x)
+{
+	if (n->bytes == 4)
+		((float *)array)[i] = x;
+	else
+		((uint16_t *)array)[i] = !strcmp(n->name, "f16") ? f16_of(x) : bf16_of(x);
+}
+
+static float get(const struct numbers *n, const void *array, int64_t i)
+{
+	if (n->bytes == 4)
+		return ((const float *)array)[i];
+	if (!strcmp(n->name, "f16"))
+		return f16_to(((const uint16_t *)array)[i]);
+	return of_bits((uint32_t)((const uint16_t *)array)[i] << 16);
+}
+
+/* Copies all elements between the device's form and the caller's array. */
+static void copy(const struct numbers *n, const struct placed *t, void *device, float *caller,
+		 int back)
+{
+	int64_t size[PLACED_DIMS] = {1, 1, 1, 1}, at[PLACED_DIMS];
+
+	memcpy(size, t->size, (size_t)t->n * sizeof *size);
+	for (at[0] = 0; at[0] < size[0]; at[0]++)
+		for (at[1] = 0; at[1] < size[1]; at[1]++)
+			for (at[2] = 0; at[2] < size[2]; at[2]++)
+				for (at[3] = 0; at[3] < size[3]; at[3]++) {
+					int64_t to = 0, from = 0;
+
+					for (int i = 0; i < t->n; i++) {
+						to += at[i] * t->stride[i];
+						from += at[i] * t->from[i];
+					}
+					if (back)
+						caller[from] = get(n, device, to);
+					else
+						put(n, device, to, caller[from]);
+				}
+}
+
+/* ---- memory ---- */
+
+static const float *caller_data(const struct stage *s, enum tensor_role role)
+{
+	switch (role) {
+	case TENSOR_SRC:
+		return s->data.src;
+	case TENSOR_WEIGHTS:
+		return s->data.weights;
+	case TENSOR_BIAS:
+		return s->data.bias;
+	case TENSOR_ADD:
+		return s->data.add;
+	case TENSOR_MUL:
+		return s->data.mul;
+	default:
+		return NULL;
+	}
+}
+
+static size_t bytes_of(const struct stage *s, const struct placed *t)
+{
+	return (size_t)placed_elements(t) * (size_t)s->numbers->bytes;
+}
+
+static struct memory *give(const struct stage *s, const void *from, size_t bytes, struct err *e)
+{
+	struct memory *m = driver_cuda.memory(s->device, bytes, e);
+
+	if (m && driver_cuda.write(m, 0, from, bytes, e) < 0) {
+		driver_cuda.free(m);
+		m = NULL;
+	}
+	return m;
+}
+
+/* Keeps memory with these bytes; its address. */
+static void *hold(struct stage *s, const struct placed *as, int is_zero, const void *from,
+		  size_t bytes, struct err *e)
+{
+	struct memory *m;
+
+	if (s->nheld == STAGE_HELD) {
+		err_set(e, "a problem needs more than %d tensors", STAGE_HELD);
+		return NULL;
+	}
+	m = give(s, from, bytes, e);
+	if (!m)
+		return NULL;
+	s->held[s->nheld].memory = m;
+	s->held[s->nheld].is_zero = is_zero;
+	s->held[s->nheld++].as = *as;
+	return cuda_address(m);
+}
+
+static void *find(const struct stage *s, const struct placed *t, int is_zero)
+{
+	for (int i = 0; i < s->nheld; i++)
+		if (s->held[i].is_zero == is_zero && !memcmp(&s->held[i].as, t, sizeof *t))
+			return cuda_address(s->held[i].memory);
+	return NULL;
+}
+
+static void *input(struct stage *s, const struct placed *t, int is_zero, struct err *e)
+{
+	void *there = find(s, t, is_zero), *array;
+
+	if (there)
+		return there;
+	array = xcalloc(1, bytes_of(s, t));
+	if (!is_zero)
+		copy(s->numbers, t, array, (float *)caller_data(s, t->role), 0);
+	there = hold(s, t, is_zero, array, bytes_of(s, t), e);
+	free(array);
+	return there;
+}
+
+void *stage_input(struct stage *s, const struct placed *t, struct err *e)
+{
+	return input(s, t, 0, e);
+}
+
+void *stage_zeros(struct stage *s, const struct placed *t, struct err *e)
+{
+	return input(s, t, 1, e);
+}
+
+void *stage_half(struct stage *s, struct err *e)
+{
+	const float half = 0.5F;
+
+	if (!s->half)
+		s->half = give(s, &half, sizeof half, e);
+	return s->half ? cuda_address(s->half) : NULL;
+}
+
+void *stage_dst(const struct stage *s)
+{
+	return cuda_address(s->dst);
+}
+
+void *stage_middle(const struct stage *s)
+{
+	return cuda_address(s->middle);
+}
+
+static size_t dst_bytes(const struct stage *s)
+{
+	return (size_t)workload_size(&s->w, TENSOR_DST) * (size_t)s->numbers->bytes;
+}
+
+void stage_want(struct stage *s, size_t workspace)
+{
+	if (workspace > s->workspace_bytes)
+		s->workspace_bytes = workspace;
+}
+
+int stage_provide(struct stage *s, struct err *e)
+{
+	if (!s->workspace_bytes)
+		return 0;
+	s->workspace = driver_cuda.memory(s->device, s->workspace_bytes, e);
+	return s->workspace ? 0 : -1;
+}
+
+void *stage_workspace(const struct stage *s)
+{
+	return s->workspace ? cuda_address(s->workspace) : NULL;
+}
+
+int stage_open(struct stage *s, const struct workload *w, const struct ref_data *data,
+	       struct err *e)
+{
+	s->w = *w;
+	s->data = *data;
+	s->device = driver_cuda.open(e);
+	if (!s->device)
+		return -1;
+	s->dst = driver_cuda.memory(s->device, dst_bytes(s), e);
+	s->middle = s->dst ? driver_cuda.memory(s->device, dst_bytes(s), e) : NULL;
+	return s->middle ? 0 : -1;
+}
+
+void stage_close(struct stage *s)
+{
+	struct memory *const own[] = {s->dst, s->middle, s->workspace, s->half};
+
+	for (int i = 0; i < s->nheld; i++)
+		driver_cuda.free(s->held[i].memory);
+	for (size_t i = 0; i < sizeof own / sizeof *own; i++)
+		if (own[i])
+			driver_cuda.free(own[i]);
+	if (s->device)
+		driver_cuda.close(s->device);
+}
+
+int stage_poison(struct stage *s, struct err *e)
+{
+	const size_t bytes = dst_bytes(s);
+	char *array = xmalloc(bytes);
+	int rc;
+
+	memset(array, 0xff, bytes);
+	rc = driver_cuda.write(s->dst, 0, array, bytes, e);
+	if (rc == 0)
+		rc = driver_cuda.write(s->middle, 0, array, bytes, e);
+	free(array);
+	return rc;
+}
+
+int stage_read(struct stage *s, const struct placed *dst, float *to, struct err *e)
+{
+	const size_t bytes = dst_bytes(s);
+	void *array = xmalloc(bytes);
+	int rc = driver_cuda.read(s->dst, 0, array, bytes, e);
+
+	if (rc == 0)
+		copy(s->numbers, dst, array, to, 1);
+	free(array);
+	return rc;
+}

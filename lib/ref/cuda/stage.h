@@ -1,0 +1,64 @@
+/* The device's memory that all variants of a workload share: inputs, each once in each form, one
+ * output, and one workspace. Variants run one at a time.
+ */
+#ifndef TL_REF_CUDA_STAGE_H
+#define TL_REF_CUDA_STAGE_H
+
+#include "lib/ref/cuda/problem.h"
+#include "lib/ref/ref.h"
+
+/* The elements of a workload, and how its products are computed. */
+struct numbers {
+	const char *name; /* of the element type */
+	int bytes;
+	int is_tf32;	     /* products are rounded as TF32 */
+	int is_strict;	     /* no product may be rounded more than its elements are */
+	int cudnn, cublaslt; /* the type's number in these libraries */
+};
+
+struct device;
+struct memory;
+
+enum { STAGE_HELD = 32 };
+
+struct stage {
+	struct workload w;
+	struct ref_data data; /* the caller's, while inputs are made */
+	const struct numbers *numbers;
+	struct device *device;
+	struct {
+		struct placed as;
+		int is_zero;
+		struct memory *memory;
+	} held[STAGE_HELD];
+	int nheld;
+	struct memory *dst, *middle, *workspace, *half;
+	size_t workspace_bytes;
+};
+
+/* The elements of a workload; NULL: these libraries compute with no such types. */
+const struct numbers *stage_numbers(const struct workload *w);
+
+int stage_open(struct stage *s, const struct workload *w, const struct ref_data *data,
+	       struct err *e);
+void stage_close(struct stage *s);
+
+/* The address of an input, copied there; of zeros in its place; of 1/2 in single precision.
+ * NULL with e filled. */
+void *stage_input(struct stage *s, const struct placed *t, struct err *e);
+void *stage_zeros(struct stage *s, const struct placed *t, struct err *e);
+void *stage_half(struct stage *s, struct err *e);
+/* The address of the output, and of what lies between two calls of a variant. */
+void *stage_dst(const struct stage *s);
+void *stage_middle(const struct stage *s);
+
+/* A variant needs so much. All that was asked for is there after stage_provide(). */
+void stage_want(struct stage *s, size_t workspace);
+int stage_provide(struct stage *s, struct err *e);
+void *stage_workspace(const struct stage *s);
+
+/* Fills the output with NaN; copies it back. */
+int stage_poison(struct stage *s, struct err *e);
+int stage_read(struct stage *s, const struct placed *dst, float *to, struct err *e);
+
+#endif

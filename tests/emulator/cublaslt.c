@@ -1,0 +1,267 @@
+/* A stand-in for cuBLASLt, libcublasLt.so.12, for tests: plain loops over the emulated device's
+ * memory. Its heuristic answers with three algorithms: one is right, one is wrong, and one is right
+ * and has a workspace.
+ */
+#include <math.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Programs declare these functions for themselves. */
+#pragma GCC diagnostic ignored "-Wmissing-prototypes"
+#define API __attribute__((visibility("default")))
+
+enum status { SUCCESS = 0, INVALID_VALUE = 7, NOT_SUPPORTED = 15 };
+enum { VERSION = 120401, WORKSPACE = 4096 };
+enum { RIGHT, WRONG, WITH_WORKSPACE, ALGORITHMS };
+enum { F32 = 0, F16 = 2, BF16 = 14 };
+
+static int handle;
+
+struct matrix {
+	int type;
+	int64_t rows, columns, ld, offset;
+	int32_t batch;
+};
+
+struct product {
+	int compute;
+	int32_t is_transposed;
+	uint32_t epilogue;
+	const void *bias;
+};
+
+struct answer {
+	uint64_t algorithm[8];
+	size_t workspace;
+	int status;
+	float waves;
+	int reserved[4];
+};
+
+API size_t cublasLtGetVersion(void)
+{
+	return VERSION;
+}
+
+API const char *cublasLtGetStatusString(int status)
+{
+	return status == SUCCESS	 ? "success"
+	       : status == NOT_SUPPORTED ? "not supported"
+					 : "invalid";
+}
+
+API int cublasLtCreate(void **h)
+{
+	*h = &handle;
+	return SUCCESS;
+}
+
+API int cublasLtDestroy(void *h)
+{
+	return h == &handle ? SUCCESS : INVALID_VALUE;
+}
+
+API int cublasLtMatmulDescCreate(void **out, int compute, int scale)
+{
+	struct product *p = calloc(1, sizeof *p);
+
+	if (!p)
+		abort();
+	p->compute = compute;
+	p->epilogue = 1;
+	*out = p;
+	return (compute == 68 || compute == 77) && scale == F32 ? SUCCESS : NOT_SUPPORTED;
+}
+
+API int cublasLtMatmulDescDestroy(void *p)
+{
+	free(p);
+	return SUCCESS;
+}
+
+API int cublasLtMatmulDescSetAttribute(void *of, int attribute, const void *from, size_t bytes)
+{
+	struct product *p = of;
+	const struct {
+		int attribute;
+		void *to;
+		size_t bytes;
+	} all[] = {{3, &p->is_transposed, sizeof p->is_transposed},
+		   {7, &p->epilogue, sizeof p->epilogue},
+		   {8, &p->bias, sizeof p->bias}};
+
+	for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+		if (all[i].attribute == attribute && all[i].bytes == bytes) {
+			memcpy(all[i].to, from, bytes);
+			return SUCCESS;
+		}
+	return INVALID_VALUE;
+}
+
+API int cublasLtMatrixLayoutCreate(void **out, int type, uint64_t rows, uint64_t columns,
+				   int64_t ld)
+{
+	struct matrix *m = calloc(1, sizeof *m);
+
+	if (!m)
+		abort();
+	*m = (struct matrix){.type = type,
+			     .rows = (int64_t)rows,
+			     .columns = (int64_t)columns,
+			     .ld = ld,
+			     .batch = 1};
+	*out = m;
+	return ld >= (int64_t)rows ? SUCCESS : INVALID_VALUE;
+}
+
+API int cublasLtMatrixLayoutDestroy(void *m)
+{
+	free(m);
+	return SUCCESS;
+}
+
+API int cublasLtMatrixLayoutSetAttribute(void *of, int attribute, const void *from, size_t bytes)
+{
+	struct matrix *m = of;
+
+	if (attribute == 5 && bytes == sizeof m->batch)
+		memcpy(&m->batch, from, bytes);
+	else if (attribute == 6 && bytes == sizeof m->offset)
+		memcpy(&m->offset, from, bytes);
+	else
+		return INVALID_VALUE;
+	return SUCCESS;
+}
+
+API int cublasLtMatmulPreferenceCreate(void **out)
+{
+	*out = calloc(1, sizeof(uint64_t));
+	return *out ? SUCCESS : INVALID_VALUE;
+}
+
+API int cublasLtMatmulPreferenceDestroy(void *p)
+{
+	free(p);
+	return SUCCESS;
+}
+
+API int cublasLtMatmulPreferenceSetAttribute(void *p, int attribute, const void *from, size_t bytes)
+{
+	if (attribute != 1 || bytes != sizeof(uint64_t))
+		return INVALID_VALUE;
+	memcpy(p, from, bytes);
+	return SUCCESS;
+}
+
+/* Do the matrices make a product? */
+static int is_product(const struct product *p, const struct matrix *a, const struct matrix *b,
+		      const struct matrix *c)
+{
+	const int64_t rows = p->is_transposed ? a->columns : a->rows;
+	const int64_t inner = p->is_transposed ? a->rows : a->columns;
+
+	return rows == c->rows && inner == b->rows && b->columns == c->columns &&
+	       a->batch == c->batch && b->batch == c->batch && a->type == c->type &&
+	       b->type == c->type;
+}
+
+API int cublasLtMatmulAlgoGetHeuristic(void *h, void *product, void *a, void *b, void *c, void *d,
+				       void *preference, int room, struct answer *answer, int *n)
+{
+	const uint64_t *most = preference;
+
+	*n = 0;
+	if (h != &handle || !is_product(product, a, b, c) || memcmp(c, d, sizeof(struct matrix)))
+		return INVALID_VALUE;
+	for (int i = 0; i < ALGORITHMS && *n < room; i++) {
+		answer[*n] = (struct answer){.algorithm = {(uint64_t)i},
+					     .workspace = i == WITH_WORKSPACE ? WORKSPACE : 0};
+		*n += answer[*n].workspace <= *most;
+	}
+	return *n ? SUCCESS : NOT_SUPPORTED;
+}
+
+/* ---- products ---- */
+
+static double get(int type, const void *array, int64_t i)
+{
+	uint32_t bits;
+	_Float16 half;
+	float x;
+
+	if (type == F32)
+		return ((const float *)array)[i];
+	if (type == F16) {
+		memcpy(&half, (const char *)array + 2 * i, sizeof half);
+		return (double)half;
+	}
+	bits = (uint32_t)((const uint16_t *)array)[i] << 16;
+	memcpy(&x, &bits, sizeof x);
+	return x;
+}
+
+static void put(int type, void *array, int64_t i, double value)
+{
+	const float x = (float)value;
+	const _Float16 half = (_Float16)x;
+	uint32_t bits;
+
+	if (type == F32) {
+		((float *)array)[i] = x;
+	} else if (type == F16) {
+		memcpy((char *)array + 2 * i, &half, sizeof half);
+	} else {
+		memcpy(&bits, &x, sizeof bits);
+		((uint16_t *)array)[i] = (uint16_t)((bits + 0x7fff + (bits >> 16 & 1)) >> 16);
+	}
+}
+
+static int64_t place(const struct matrix *m, int64_t batch, int64_t row, int64_t column)
+{
+	return batch * m->offset + column * m->ld + row;
+}
+
+static double finish(const struct product *p, const struct matrix *d, double x, int64_t row)
+{
+	if (p->epilogue & 4)
+		x += get(d->type, p->bias, row);
+	if (p->epilogue & 2)
+		x = fmax(x, 0);
+	if (p->epilogue & 32)
+		x *= (1 + tanh(sqrt(2 / M_PI) * (x + 0.044715 * x * x * x))) / 2;
+	return x;
+}
+
+API int cublasLtMatmul(void *h, const struct product *p, const float *alpha, const void *a,
+		       const struct matrix *am, const void *b, const struct matrix *bm,
+		       const float *beta, const void *c, const struct matrix *cm, void *d,
+		       const struct matrix *dm, const uint64_t *algorithm, void *workspace,
+		       size_t bytes, void *stream)
+{
+	(void)stream;
+	if (h != &handle || !is_product(p, am, bm, dm))
+		return INVALID_VALUE;
+	if (*algorithm == WITH_WORKSPACE) {
+		if (bytes < WORKSPACE)
+			return INVALID_VALUE;
+		memset(workspace, 1, WORKSPACE);
+	}
+	for (int64_t i = 0; i < dm->batch; i++)
+		for (int64_t column = 0; column < dm->columns; column++)
+			for (int64_t row = 0; row < dm->rows; row++) {
+				const int64_t at = place(dm, i, row, column);
+				double x = 0;
+
+				for (int64_t k = 0; k < bm->rows; k++)
+					x += get(am->type, a,
+						 p->is_transposed ? place(am, i, k, row)
+								  : place(am, i, row, k)) *
+					     get(bm->type, b, place(bm, i, k, column));
+				x *= *alpha;
+				if (*beta != 0)
+					x += *beta * get(cm->type, c, place(cm, i, row, column));
+				put(dm->type, d, at, finish(p, dm, x, row) + (*algorithm == WRONG));
+			}
+	return SUCCESS;
+}
