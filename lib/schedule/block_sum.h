@@ -1,0 +1,44 @@
+/* A product in blocks, each of a block of threads (block_product.h): the loops over blocks and over
+ * parts of the sum, the chunks of a part in one stage or two, and the knobs that say so.
+ */
+#ifndef TL_SCHEDULE_BLOCK_SUM_H
+#define TL_SCHEDULE_BLOCK_SUM_H
+
+#include "lib/schedule/block_product.h"
+#include "lib/schedule/partial.h"
+#include "lib/schedule/range.h"
+
+/* The first knobs of algorithms that have such a product. */
+enum block_sum_knob {
+	BLOCK_BM,
+	BLOCK_BN,
+	BLOCK_BK,
+	BLOCK_TM,
+	BLOCK_TN,
+	BLOCK_STAGES,
+	BLOCK_KS,
+	BLOCK_ORDER,
+	BLOCK_UNROLL,
+	BLOCK_SUM_KNOBS
+};
+
+struct block_sum {
+	struct nest *n;
+	const int64_t *k; /* knobs */
+	struct implicit p;
+	struct block_product block;
+	struct partial partial;
+	int part; /* variable */
+};
+
+/* Goes through these knobs. p: the product, but for the block's sizes. */
+void block_sum_ranges(struct range *r, const struct implicit *p);
+/* Once p is known: the block's sizes, which the right side is packed by. */
+void block_sum_sizes(struct block_sum *s);
+/* Declares what the block takes. partial: what partial_declare() makes, too. */
+void block_sum_declare(struct block_sum *s, int partial);
+/* Opens the loops over blocks and parts, and sums the part's chunks into the threads' tiles. The
+ * caller opens a loop over threads for what becomes of them, and closes everything. */
+void block_sum_chunks(struct block_sum *s);
+
+#endif
