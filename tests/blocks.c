@@ -6,6 +6,7 @@
  *
  * TL_TEST_PROBLEMS (20) problems an operator, TL_TEST_BLOCKS (6) candidates each; one in
  * TL_TEST_RUN (2) is run on the device, one in TL_TEST_NVRTC (2) compiled for each architecture.
+ * TL_TEST_ALGO: of this algorithm alone.
  */
 #include <errno.h>
 #include <math.h>
@@ -294,65 +295,66 @@ static int64_t from_env(const char *name, int64_t def)
 static void check_problem(const struct limits *m, struct problem *p, int64_t wanted,
 			  struct tally *t)
 {
+	const char *only = getenv("TL_TEST_ALGO");
+
 	problem_open(p);
 	for (int i = 0; algo_list[i]; i++)
-		if (algo_list[i]->needs & TARGET_BLOCKS)
+		if (algo_list[i]->needs & TARGET_BLOCKS &&
+		    (!only || !strcmp(algo_list[i]->name, only)))
 			check_algorithm(p, algo_list[i]->name, m, wanted, t);
 	problem_close(p);
 }
 
-static void check_operators(const struct limits *m)
+typedef int random_problem(struct workload *w);
+
+static void check_problems(const struct limits *m, const char *name, random_problem *draw,
+			   enum dtype type, int64_t wanted)
 {
 	const int64_t problems = from_env("TL_TEST_PROBLEMS", 20);
+	struct tally t = {0};
+
+	rng_seed(&rng, 11, "blocks");
+	for (int64_t i = 0; i < problems;) {
+		struct problem p = {0};
+		struct err e = ERR_INIT;
+
+		if (!draw(&p.w))
+			continue;
+		i++;
+		p.w.dtype = (struct dtypes){type, type, type};
+		if (workload_finish(&p.w, &e) < 0)
+			bail_out("%s", e.msg);
+		check_problem(m, &p, wanted, &t);
+	}
+	ok((t.candidates >= problems || getenv("TL_TEST_ALGO")) && !t.bad,
+	   "%s: %lld candidates, %lld of them run by %s, %lld and %lld compiled for %s and %s; "
+	   "%lld wrong",
+	   name, (long long)t.candidates, (long long)t.run, device_arch[0] ? "CUDA" : "OpenCL",
+	   (long long)t.compiled[0], (long long)t.compiled[1], archs[0], archs[1],
+	   (long long)t.bad);
+}
+
+static void check_operators(const struct limits *m)
+{
 	const int64_t wanted = from_env("TL_TEST_BLOCKS", 6);
 
-	for (int op = 0; op < 2; op++) {
-		struct tally t = {0};
+	check_problems(m, "conv2d", random_conv, DTYPE_F32, wanted);
+	check_problems(m, "conv2d of unit stride", random_filtered_conv, DTYPE_F32,
+		       (wanted + 1) / 2);
+	check_problems(m, "matmul", random_matmul, DTYPE_F32, wanted);
+}
 
-		rng_seed(&rng, 11, "blocks");
-		for (int64_t i = 0; i < problems;) {
-			struct problem p = {0};
-
-			if (!(op ? random_matmul(&p.w) : random_conv(&p.w)))
-				continue;
-			i++;
-			check_problem(m, &p, wanted, &t);
-		}
-		ok(t.candidates >= problems && !t.bad,
-		   "%s: %lld candidates, %lld of them run by %s, %lld and %lld compiled for "
-		   "%s and %s; %lld wrong",
-		   op ? "matmul" : "conv2d", (long long)t.candidates, (long long)t.run,
-		   device_arch[0] ? "CUDA" : "OpenCL", (long long)t.compiled[0],
-		   (long long)t.compiled[1], archs[0], archs[1], (long long)t.bad);
-	}
+static int random_product(struct workload *w)
+{
+	return pick(0, 1) ? random_matmul(w) : random_conv(w);
 }
 
 /* Elements of other types, by what computes with them. */
 static void check_types(const struct limits *m)
 {
-	static const enum dtype types[] = {DTYPE_TF32, DTYPE_BF16, DTYPE_F16};
-	const int64_t problems = from_env("TL_TEST_PROBLEMS", 20);
-
-	for (size_t type = 0; type < sizeof types / sizeof *types; type++) {
-		struct tally t = {0};
-
-		rng_seed(&rng, 12, dtype_name(types[type]));
-		for (int64_t i = 0; i < problems;) {
-			struct problem p = {0};
-			struct err e = ERR_INIT;
-
-			if (!(i % 2 ? random_matmul(&p.w) : random_conv(&p.w)))
-				continue;
-			i++;
-			p.w.dtype = (struct dtypes){types[type], types[type], types[type]};
-			if (workload_finish(&p.w, &e) < 0)
-				bail_out("%s", e.msg);
-			check_problem(m, &p, 3, &t);
-		}
-		ok(t.candidates >= problems && !t.bad, "%s: %lld candidates, %lld of them run, %lld wrong",
-		   dtype_name(types[type]), (long long)t.candidates, (long long)t.run,
-		   (long long)t.bad);
-	}
+	check_problems(m, "tf32", random_product, DTYPE_TF32, 3);
+	check_problems(m, "bf16", random_product, DTYPE_BF16, 3);
+	check_problems(m, "f16", random_product, DTYPE_F16, 3);
 }
 
 static void check_activations(const struct limits *m)

@@ -82,6 +82,9 @@ int main(void)
 	start(&c, "conv2d", "g32ic32ih28oc32oh28kh3ph1", "depthwise_threads");
 	c.target = target_find("opencl", 6);
 	is_id(&c, "8647a61a8ead8834e4fba87f000f1d13", "depthwise_threads for opencl");
+	start(&c, "conv2d", "ic64ih56oc64oh56kh3ph1", "winograd_threads");
+	c.target = target_find("cuda", 4);
+	is_id(&c, "54bf29ccc65c8d18614ac901bf589545", "winograd_threads for cuda");
 
 	rng_seed(&rng, 3, "candidate");
 	for (const struct algo *const *a = algo_list; *a; a++) {

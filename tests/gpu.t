@@ -17,7 +17,7 @@ candidates() { grep '^{"tl":1,"type":"candidate"' "$@"; }
 ok $? 'tl-gen makes candidates for sm_90'
 [ "$(candidates "$tmp/c" | wc -l)" -gt 600 ] && ! candidates "$tmp/c" | grep -qv '"target":"cuda"'
 ok $? 'which are all for the target cuda'
-for algo in implicit_gemm depthwise_threads; do
+for algo in implicit_gemm depthwise_threads winograd_threads; do
 	[ "$(count "\"algo\":\"$algo\"" "$tmp/c")" -gt 0 ]
 	ok $? "some are of $algo"
 done
@@ -25,7 +25,7 @@ done
 ok $? 'and none of what needs the vectors of a processor'
 "$bin/tl-check" -q "$tmp/c"
 ok $? 'they are well formed'
-"$bin/tl-gen" -n 50 "$tmp/w" | candidates | grep -q '"algo":"\(implicit_gemm\|depthwise_threads\)"'
+"$bin/tl-gen" -n 50 "$tmp/w" | candidates | grep -q '"algo":"\(implicit_gemm\|[a-z]*_threads\)"'
 [ $? -eq 1 ]
 ok $? 'a processor gets none of them'
 
@@ -90,7 +90,7 @@ conv2d,g24ic24ih14oc24oh7kh3sh2ph1,bias
 W
 	"$bin/tl-tune" --wide --target=opencl -d "$tmp/db" --until 'candidates<8' --final 1 "$tmp/list.csv" >"$tmp/table" 2>"$tmp/err"
 	ok $? 'tl-tune --target=opencl tunes'
-	[ "$(grep -c 'implicit_gemm\|depthwise_threads' "$tmp/table")" -eq 2 ]
+	[ "$(grep -c 'implicit_gemm\|[a-z]*_threads' "$tmp/table")" -eq 2 ]
 	ok $? 'and shows the best of each workload'
 
 	# Objects are sources: hostile words at the beginning of their kernels, a good candidate between any two.

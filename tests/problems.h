@@ -139,6 +139,28 @@ static inline int random_conv(struct workload *w)
 	return workload_finish(w, &e) == 0;
 }
 
+/* Unit stride, and several taps in one direction or both; any number of channels. */
+static inline int random_filtered_conv(struct workload *w)
+{
+	int64_t *d = w->dim;
+	struct err e;
+
+	memset(w, 0, sizeof *w);
+	w->op = &op_conv2d;
+	w->rhs_const = 1;
+	w->layout = pick(0, 2) ? LAYOUT_NHWC : LAYOUT_NCHW;
+	d[CONV_G] = 1;
+	d[CONV_MB] = pick(1, 2);
+	d[CONV_OC] = pick(0, 1) ? 4 * pick(1, 10) : pick(1, 40);
+	for (int i = 0; i < 2; i++)
+		d[CONV_IH + i] = pick(3, 13);
+	filtered_conv(d);
+	if (pick(0, 2) == 0)
+		d[CONV_IC] = pick(8, 200);
+	random_posts(w);
+	return d[CONV_SH] == 1 && workload_finish(w, &e) == 0;
+}
+
 static inline int random_matmul(struct workload *w)
 {
 	struct err e;

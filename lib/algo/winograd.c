@@ -37,12 +37,12 @@ static const struct knob knobs[KNOBS] = {
 /* The image of a kernel of so many taps and of so few channels is taken by blocks of pixels:
  * smaller kernels gain less than the transforms cost (PERFORMANCE.md). */
 enum { FEW_CHANNELS = 4, LEAST_TAPS = 25 };
-enum { FEW_SUMMED = 32 /* channels: for TOOM_FEW_CHANNELS */, MAX_TILES = 256, MAX_EDGES = 6 };
+enum { MAX_TILES = 256, MAX_EDGES = 6 };
 static const int64_t MAX_BLOCK = 1 << 20; /* floats of a block's transformed inputs */
 
 static struct image_kernel kernel_of(const struct conv *p)
 {
-	return (struct image_kernel){p->kh, p->kw, p->sh, p->sw, p->ic <= FEW_SUMMED};
+	return (struct image_kernel){p->kh, p->kw, p->sh, p->sw, p->ic <= TOOM_FEW};
 }
 
 /* p: as it is computed, by blocks of pixels d. */

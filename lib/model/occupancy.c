@@ -37,12 +37,20 @@ struct count {
 
 int64_t occupancy_registers(const struct nest *n)
 {
-	int64_t registers = gpu.addresses;
+	const struct node *scope[NEST_BUFFERS];
+	int64_t most = 0;
 
-	for (int i = 0; i < n->nbuffers; i++)
-		if (n->buffer[i].kind == BUFFER_REG)
-			registers += n->buffer[i].size * n->buffer[i].lanes;
-	return registers;
+	nest_register_scopes(n, scope);
+	for (const struct node *t = n->body; t; t = t->next) {
+		int64_t registers = 0;
+
+		for (int i = 0; i < n->nbuffers; i++)
+			if (n->buffer[i].kind == BUFFER_REG &&
+			    (!scope[i] || nest_holds(t, scope[i])))
+				registers += n->buffer[i].size * n->buffer[i].lanes;
+		most = registers > most ? registers : most;
+	}
+	return gpu.addresses + most;
 }
 
 static int64_t value(const struct count *c, const struct affine *a)

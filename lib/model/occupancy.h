@@ -27,7 +27,8 @@ struct occupancy {
 	double seconds;
 };
 
-/* The registers that a thread needs, at least: those that the nest names, and addresses. */
+/* The registers that a thread needs, at least: those that the nest names in a phase, and addresses.
+ */
 int64_t occupancy_registers(const struct nest *n);
 /* Predicts each phase. The kernel's seconds are the sum of theirs. Returns the number of phases. */
 int occupancy_predict(const struct nest *n, const struct limits *m,

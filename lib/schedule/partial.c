@@ -4,28 +4,28 @@
 
 enum { LANES = 4 };
 
-static int64_t rows(const struct partial *s)
+int64_t partial_rows(const struct partial *s)
 {
 	return ceil_div(s->p->m, s->p->bm) * s->p->bm;
 }
 
-static int64_t columns(const struct partial *s)
+int64_t partial_columns(const struct partial *s)
 {
 	return implicit_panels(s->p) * s->p->bn;
 }
 
 void partial_declare(struct nest *n, struct partial *s)
 {
-	s->buffer = nest_team(n, "sums", s->ways * s->p->b * rows(s) * columns(s));
+	s->buffer = nest_team(n, "sums", s->ways * s->p->b * partial_rows(s) * partial_columns(s));
 }
 
 static struct affine sum_at(const struct partial *s, struct affine part, int batch,
 			    struct affine row, struct affine column)
 {
-	int64_t of_batch = rows(s) * columns(s);
+	int64_t of_batch = partial_rows(s) * partial_columns(s);
 
 	return af_sum(af_mul(part, s->p->b * of_batch), af_mul(af_var(batch), of_batch),
-		      af_mul(row, columns(s)), column);
+		      af_mul(row, partial_columns(s)), column);
 }
 
 void partial_keep(struct nest *n, const struct partial *s, int part, int batch, struct affine row,
@@ -37,7 +37,7 @@ void partial_keep(struct nest *n, const struct partial *s, int part, int batch, 
 /* Threads share the vectors of the result, columns innermost. */
 void partial_finish(struct nest *n, const struct partial *s)
 {
-	int64_t vectors = s->p->m * columns(s) / LANES;
+	int64_t vectors = s->p->m * partial_columns(s) / LANES;
 	int sum, batch, group, thread, unit, row, column, part;
 	struct affine at;
 
@@ -49,8 +49,8 @@ void partial_finish(struct nest *n, const struct partial *s)
 	unit = nest_let(n, "u", af_add(af_mul(af_var(group), s->threads), af_var(thread)));
 	if (vectors % s->threads)
 		nest_if_less(n, af_var(unit), af(vectors));
-	row = nest_let_div(n, "row", af_var(unit), columns(s) / LANES);
-	column = nest_let_mod(n, "vector", af_var(unit), columns(s) / LANES);
+	row = nest_let_div(n, "row", af_var(unit), partial_columns(s) / LANES);
+	column = nest_let_mod(n, "vector", af_var(unit), partial_columns(s) / LANES);
 	at = af_mul(af_var(column), LANES);
 	nest_store(n, sum, af(0), NULL,
 		   ex_load(n, s->buffer, LANES, sum_at(s, af(0), batch, af_var(row), at), NULL));

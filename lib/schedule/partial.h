@@ -15,7 +15,10 @@ struct partial {
 	int buffer;
 };
 
-/* The buffer, for more than one way. */
+/* Of the sums of a part and batch. */
+int64_t partial_rows(const struct partial *s);
+int64_t partial_columns(const struct partial *s);
+/* The buffer. */
 void partial_declare(struct nest *n, struct partial *s);
 /* Keeps four columns of a row, a vector. part and batch are variables. */
 void partial_keep(struct nest *n, const struct partial *s, int part, int batch, struct affine row,

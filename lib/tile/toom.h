@@ -35,8 +35,8 @@ struct toom {
 void toom_make(struct toom *t, int m, int r, int stride);
 /* The most products at unit stride that err less than 1e-5. In one direction the error of 192
  * channels is 2e-6 with 8 and 5e-6 with 10. In two directions, that of 12 channels is 3e-6 with 8,
- * and that of 192 beyond 1e-5. */
-enum { TOOM_ONE_WAY = 10, TOOM_FEW_CHANNELS = 8, TOOM_TWO_WAYS = 6 };
+ * and that of 192 beyond 1e-5. Up to TOOM_FEW are few channels. */
+enum { TOOM_ONE_WAY = 10, TOOM_FEW_CHANNELS = 8, TOOM_TWO_WAYS = 6, TOOM_FEW = 32 };
 /* Is there such a filter, of at most so many products at unit stride? */
 int toom_has(int64_t m, int64_t r, int64_t stride, int most);
 

@@ -1,0 +1,187 @@
+/* winograd_threads: convolution of unit stride by minimal filtering (lib/tile/toom.h) on a target
+ * with blocks of threads, in three phases.
+ *
+ * The output is cut into tiles of m x m pixels (m x 1, 1 x m). Threads transform the inputs of the
+ * tiles (tile_threads.h). Blocks of threads multiply what comes out by transformed weights, which
+ * are prepared: a product of matrices, of tiles and channels, for each of a tile's values
+ * (block_sum.h). Threads transform the products back (Lavin and Gray, "Fast algorithms for
+ * convolutional neural networks", CVPR 2016). Where a product has few blocks for many processors,
+ * its sum is split, and the last phase adds up the parts.
+ */
+#include "lib/algo/algo.h"
+#include "lib/nest/nest.h"
+#include "lib/schedule/block_sum.h"
+#include "lib/schedule/tile_threads.h"
+
+enum { M = BLOCK_SUM_KNOBS, VL };
+enum { KNOBS = VL + 1, LANES = 4, LARGEST = 8, LEAST_CHANNELS = 8, MOST_REGISTERS = 200 };
+
+static const struct knob knobs[KNOBS] = {
+	[BLOCK_BM] = {"bm", 64, "Rows of a block: image tiles."},
+	[BLOCK_BN] = {"bn", 64, "Columns of a block: output channels."},
+	[BLOCK_BK] = {"bk", 8, "Input channels in a chunk."},
+	[BLOCK_TM] = {"tm", 4, "Rows of a thread's register tile."},
+	[BLOCK_TN] = {"tn", 4, "Columns of a thread's register tile."},
+	[BLOCK_STAGES] = {"stages", 1, "2: the next chunk is copied while one is multiplied."},
+	[BLOCK_KS] = {"ks", 1, "Parts of the sum that blocks share; they are added up at the end."},
+	[BLOCK_ORDER] =
+		{"order", 0,
+		 "Blocks that run together are of the same rows with 0, of the same columns "
+		 "with 1."},
+	[BLOCK_UNROLL] = {"unroll", 1,
+			  "Unrolling of the loop over a chunk, asked of the compiler."},
+	[M] = {"m", 4, "Output pixels along each side of an image tile: 2 to 8, as taps allow."},
+	[VL] = {"vl", 1, "Channels that a thread transforms: 1, or in nhwc 4."},
+};
+
+static int has_tile(const struct conv *c, int64_t m)
+{
+	const struct image_kernel k = {c->kh, c->kw, 1, 1, c->ic <= TOOM_FEW};
+
+	return image_has(&k, m);
+}
+
+static int64_t smallest(const struct conv *c)
+{
+	int64_t m = 2;
+
+	while (m <= LARGEST && !has_tile(c, m))
+		m++;
+	return m;
+}
+
+static int applies(const struct workload *w, struct conv *c)
+{
+	return conv_of(w, c) && c->g == 1 && c->sh == 1 && c->sw == 1 && c->dh == 1 && c->dw == 1 &&
+	       c->ic >= LEAST_CHANNELS && smallest(c) <= LARGEST;
+}
+
+static struct image image_of(const struct conv *c, int64_t m)
+{
+	const struct image_kernel kernel = {c->kh, c->kw, 1, 1, 0};
+	struct image g = {.ih = c->ih,
+			  .iw = c->iw,
+			  .ic = c->ic,
+			  .oh = c->oh,
+			  .ow = c->ow,
+			  .oc = c->oc,
+			  .ph = c->ph,
+			  .pw = c->pw};
+
+	image_make(&g, &kernel, (int)m);
+	return g;
+}
+
+static struct tile_threads tiles_of(const struct workload *w, const struct conv *c, int64_t m)
+{
+	return (struct tile_threads){
+		.c = *c, .g = image_of(c, m), .nchw = w->layout == LAYOUT_NCHW};
+}
+
+/* Of tiles and channels, for each value. */
+static struct implicit product_of(const struct tile_threads *s)
+{
+	return (struct implicit){.b = tile_threads_values(s),
+				 .m = tile_threads_tiles(s),
+				 .n = s->c.oc,
+				 .k = s->c.ic,
+				 .taps = 1,
+				 .packed = 1,
+				 .src_lanes = s->c.ic % LANES ? 1 : LANES,
+				 .weights_lanes = LANES};
+}
+
+static int ranges(const struct workload *w, struct range *r)
+{
+	static const int lanes[] = {1, LANES, 0};
+	struct tile_threads s;
+	struct implicit p;
+	struct conv c;
+	int64_t m;
+
+	if (!applies(w, &c))
+		return 0;
+	for (m = LARGEST; r->space && m >= 2; m--)
+		if (has_tile(&c, m))
+			range_more(r, M, m);
+	m = r->knob ? r->knob[M] : smallest(&c);
+	if (!has_tile(&c, m)) {
+		range_need(r, 0, "there is no such image tile for the kernel's taps");
+		return 1;
+	}
+	s = tiles_of(w, &c, m);
+	p = product_of(&s);
+	block_sum_ranges(r, &p);
+	range_values(r, VL, lanes, s.nchw || c.ic % LANES || c.oc % LANES ? 1 : LANES);
+	if (!r->knob || r->why)
+		return 1;
+	range_need(r, r->knob[VL] == 1 || !(s.nchw || c.ic % LANES || c.oc % LANES),
+		   "a vector of channels is not side by side");
+	range_need(r, tile_threads_registers(&s.g, r->knob[VL]) <= MOST_REGISTERS,
+		   "the transform needs more registers than a thread has");
+	return 1;
+}
+
+/* The products of a block stay in the team's memory. */
+static void multiply(struct block_sum *sum)
+{
+	struct block_part x;
+
+	block_sum_chunks(sum);
+	block_each(sum->n, &sum->block, nest_for_threads(sum->n, "t", sum->block.threads), &x);
+	partial_keep(sum->n, &sum->partial, sum->part, sum->block.batch, x.row, x.column, x.x);
+	nest_close_to(sum->n, 0);
+}
+
+static struct tile_products products(const struct block_sum *sum)
+{
+	const struct partial *p = &sum->partial;
+
+	return (struct tile_products){.buffer = p->buffer,
+				      .value_step = partial_rows(p) * partial_columns(p),
+				      .tile_step = partial_columns(p),
+				      .sums = p->ways,
+				      .sum_step = sum->p.b * partial_rows(p) * partial_columns(p)};
+}
+
+static int build(const struct workload *w, const int64_t *k, struct nest *n, struct err *e)
+{
+	struct block_sum sum = {.n = n, .k = k};
+	struct tile_products from;
+	struct tile_threads s;
+	struct extent bias;
+	struct conv c;
+
+	if (!applies(w, &c))
+		return err_set(e, "winograd_threads does not apply to this workload");
+	s = tiles_of(w, &c, k[M]);
+	s.n = n;
+	sum.p = product_of(&s);
+	block_sum_sizes(&sum);
+	s.src = nest_arg(n, "src", TENSOR_SRC, workload_size(w, TENSOR_SRC), 0);
+	sum.p.weights = tile_threads_weights(n, &c, &s.g, sum.p.bn, sum.p.bk);
+	bias = (struct extent){c.oc, c.oc};
+	operand_out(n, w, operand_bias(n, w, 1, &bias), workload_size(w, TENSOR_DST), &s.out);
+	sum.p.src = nest_team(n, "V", sum.p.b * sum.p.m * c.ic);
+	block_sum_declare(&sum, 1);
+	s.threads = sum.block.threads;
+	tile_threads_inputs(&s, (int)k[VL], sum.p.src);
+	nest_sync(n);
+	multiply(&sum);
+	nest_sync(n);
+	from = products(&sum);
+	tile_threads_outputs(&s, (int)k[VL], &from);
+	return 0;
+}
+
+const struct algo algo_winograd_threads = {
+	.name = "winograd_threads",
+	.summary = "Convolution by minimal filtering of tiles of output pixels (Winograd), by "
+		   "blocks of threads.",
+	.needs = TARGET_BLOCKS,
+	.rev = 1,
+	.nknobs = KNOBS,
+	.knob = knobs,
+	.ranges = ranges,
+	.build = build,
+};

@@ -1,0 +1,237 @@
+#include "lib/schedule/tile_threads.h"
+
+#include "lib/space/knob.h"
+
+enum { TOGETHER = 32 }; /* threads of neighbouring channels */
+
+int64_t tile_threads_tiles(const struct tile_threads *s)
+{
+	return s->c.mb * s->g.rows * s->g.cols;
+}
+
+int64_t tile_threads_values(const struct tile_threads *s)
+{
+	return (int64_t)s->g.v.n * s->g.h.n;
+}
+
+int64_t tile_threads_registers(const struct image *g, int64_t lanes)
+{
+	int64_t most = g->v.n > g->h.n ? g->v.n : g->h.n;
+
+	/* Half transformed; a line of what goes in; sums of pairs. */
+	return lanes * ((int64_t)g->v.inputs * g->h.n + most + (most > 6 ? most / 2 - 1 : 2));
+}
+
+/* ---- weights ---- */
+
+static void add_map(struct packing *p, int dim, const struct toom_matrix *g)
+{
+	struct packing_map *m = packing_map(p, dim, dim, g->rows, g->cols);
+
+	for (int r = 0; r < g->rows; r++)
+		for (int c = 0; c < g->cols; c++)
+			m->m[r][c] = g->m[r][c];
+}
+
+int tile_threads_weights(struct nest *n, const struct conv *c, const struct image *g, int64_t bn,
+			 int64_t bk)
+{
+	struct packing w = {0};
+	int one = packing_dim(&w, 1), o = packing_dim(&w, c->oc), i = packing_dim(&w, c->ic);
+	int kh = packing_dim(&w, c->kh), kw = packing_dim(&w, c->kw);
+
+	if (c->kh > 1)
+		add_map(&w, kh, &g->v.g);
+	if (c->kw > 1)
+		add_map(&w, kw, &g->h.g);
+	packing_axis(&w, one, 1, 1);
+	packing_axis(&w, kh, g->v.n, 1);
+	packing_axis(&w, kw, g->h.n, 1);
+	packing_axis(&w, o, ceil_div(c->oc, bn), bn);
+	packing_axis(&w, i, ceil_div(c->ic, bk), bk);
+	packing_axis(&w, i, bk, 1);
+	packing_axis(&w, o, bn, 1);
+	return nest_packed(n, "w", TENSOR_WEIGHTS, &w);
+}
+
+/* ---- a thread's place ---- */
+
+struct place {
+	struct affine tile;	       /* its number */
+	struct affine image, row, col; /* of the tile */
+	struct affine channel;
+};
+
+/* What is left of *unit beside a place in [0, extent), which is returned. */
+static struct affine take(struct nest *n, const char *name, struct affine *unit, int64_t extent)
+{
+	struct affine place = af_var(nest_let_mod(n, name, *unit, extent));
+
+	*unit = af_var(nest_let_div(n, "rest", *unit, extent));
+	return place;
+}
+
+/* Opens the loops over blocks and threads, each of which has a tile and `lanes` of the channels. */
+static struct place open_threads(const struct tile_threads *s, int64_t channels, int lanes)
+{
+	struct nest *n = s->n;
+	int64_t vectors = channels / lanes, of_group = vectors < TOGETHER ? vectors : TOGETHER;
+	int64_t tiles = tile_threads_tiles(s), groups = ceil_div(vectors, of_group);
+	int64_t units = groups * of_group * tiles;
+	struct affine unit, vector, rest;
+	struct place x;
+	int block, thread;
+
+	block = nest_for(n, LOOP_PARALLEL, "i", af(0), af(ceil_div(units, s->threads)));
+	thread = nest_for_threads(n, "t", s->threads);
+	unit = af_add(af_mul(af_var(block), s->threads), af_var(thread));
+	if (units % s->threads)
+		nest_if_less(n, unit, af(units));
+	vector = take(n, "c", &unit, of_group);
+	x.tile = take(n, "tile", &unit, tiles);
+	vector = af_add(vector, af_mul(unit, of_group));
+	if (vectors % of_group)
+		nest_if_less(n, vector, af(vectors));
+	x.channel = af_mul(vector, lanes);
+	rest = x.tile;
+	x.col = take(n, "col", &rest, s->g.cols);
+	x.row = take(n, "row", &rest, s->g.rows);
+	x.image = rest;
+	return x;
+}
+
+static struct affine pixel(const struct tile_threads *s, const struct place *x, struct affine row,
+			   struct affine col, int64_t channels, int64_t height, int64_t width)
+{
+	if (s->nchw)
+		return af_sum(af_mul(x->image, channels * height * width),
+			      af_mul(x->channel, height * width), af_mul(row, width), col);
+	return af_sum(af_mul(x->image, height * width * channels), af_mul(row, width * channels),
+		      af_mul(col, channels), x->channel);
+}
+
+/* Opens a branch for what lies in [0, end), where it may lie elsewhere: below, or beyond. */
+static void if_inside(struct nest *n, struct affine i, int64_t end, int below, int beyond)
+{
+	if (below)
+		nest_if_less(n, af(-1), i);
+	if (beyond)
+		nest_if_less(n, i, af(end));
+}
+
+/* ---- inputs ---- */
+
+/* Loads the tile's row i; what lies outside the image is 0. */
+static void load_row(const struct tile_threads *s, const struct transform *f, const struct place *x,
+		     struct affine i)
+{
+	const struct image *g = &s->g;
+	struct nest *n = s->n;
+	int j = nest_for(n, LOOP_UNROLL, "j", af(0), af(g->h.inputs)), ih, iw;
+
+	nest_store(n, f->in, af_var(j), NULL, ex_const(n, ELEM_F32, f->lanes, 0));
+	ih = nest_let(n, "ih", af_sum(af_mul(x->row, g->v.m), i, af(-g->ph)));
+	iw = nest_let(n, "iw", af_sum(af_mul(x->col, g->h.m), af_var(j), af(-g->pw)));
+	const int depth = n->depth;
+	if_inside(n, af_var(ih), g->ih, g->ph > 0, g->rows * g->v.m + s->c.kh - 1 - g->ph > g->ih);
+	if_inside(n, af_var(iw), g->iw, g->pw > 0, g->cols * g->h.m + s->c.kw - 1 - g->pw > g->iw);
+	nest_store(n, f->in, af_var(j), NULL,
+		   ex_load(n, s->src, f->lanes,
+			   pixel(s, x, af_var(ih), af_var(iw), g->ic, g->ih, g->iw), NULL));
+	nest_close_to(n, depth);
+	nest_close(n);
+}
+
+void tile_threads_inputs(const struct tile_threads *s, int lanes, int to)
+{
+	const struct image *g = &s->g;
+	struct nest *n = s->n;
+	struct place x = open_threads(s, g->ic, lanes);
+	int half = nest_reg(n, "half", ELEM_F32, lanes, g->v.inputs, g->h.n), i;
+	int64_t value_step = tile_threads_tiles(s) * g->ic;
+	struct transform f;
+	struct line line, put;
+
+	transform_open(&f, n, lanes, &g->v, &g->h);
+	i = nest_for(n, LOOP_UNROLL, "y", af(0), af(g->v.inputs));
+	load_row(s, &f, &x, af_var(i));
+	line = (struct line){half, af_mul(af_var(i), g->h.n), 1};
+	transform_input(&f, &g->h, transform_all(g->h.inputs), transform_put_line, &line);
+	nest_close(n);
+	i = nest_for(n, LOOP_UNROLL, "x", af(0), af(g->h.n));
+	line = (struct line){half, af_var(i), g->h.n};
+	transform_load(&f, &line, transform_all(g->v.inputs));
+	put = (struct line){to,
+			    af_sum(af_mul(af_var(i), value_step), af_mul(x.tile, g->ic), x.channel),
+			    value_step * g->h.n};
+	transform_input(&f, &g->v, transform_all(g->v.inputs), transform_put_line, &put);
+	nest_close_to(n, 0);
+}
+
+/* ---- outputs ---- */
+
+/* Loads column i of the tile's products: each is the sum of several. */
+static void load_column(const struct tile_threads *s, const struct transform *f,
+			const struct place *x, struct affine i, const struct tile_products *from)
+{
+	struct nest *n = s->n;
+	int y = nest_for(n, LOOP_UNROLL, "y", af(0), af(s->g.v.n)), sum;
+	struct affine value = af_add(af_mul(af_var(y), s->g.h.n), i);
+	struct affine at = af_sum(af_mul(value, from->value_step), af_mul(x->tile, from->tile_step),
+				  x->channel);
+
+	nest_store(n, f->in, af_var(y), NULL, ex_load(n, from->buffer, f->lanes, at, NULL));
+	if (from->sums > 1) {
+		sum = nest_for(n, LOOP_SERIAL, "s", af(1), af(from->sums));
+		at = af_add(at, af_mul(af_var(sum), from->sum_step));
+		nest_store(n, f->in, af_var(y), NULL,
+			   ex_op(n, EXPR_ADD, ex_reg(n, f->in, af_var(y)),
+				 ex_load(n, from->buffer, f->lanes, at, NULL), NULL));
+		nest_close(n);
+	}
+	nest_close(n);
+}
+
+/* Stores a row of the tile's pixels from registers, as far as they lie inside the output. */
+static void store_row(const struct tile_threads *s, const struct place *x, struct affine i,
+		      int pixels)
+{
+	const struct image *g = &s->g;
+	struct nest *n = s->n;
+	const int depth = n->depth;
+	struct affine row = af_add(af_mul(x->row, g->v.m), i), col;
+	int j;
+
+	if_inside(n, row, g->oh, 0, g->oh % g->v.m != 0);
+	j = nest_for(n, LOOP_UNROLL, "j", af(0), af(g->h.m));
+	col = af_add(af_mul(x->col, g->h.m), af_var(j));
+	if_inside(n, col, g->ow, 0, g->ow % g->h.m != 0);
+	operand_store(n, &s->out, ex_reg(n, pixels, af_var(j)),
+		      pixel(s, x, row, col, g->oc, g->oh, g->ow), x->channel, NULL);
+	nest_close_to(n, depth);
+}
+
+void tile_threads_outputs(const struct tile_threads *s, int lanes, const struct tile_products *from)
+{
+	const struct image *g = &s->g;
+	struct nest *n = s->n;
+	struct place x = open_threads(s, g->oc, lanes);
+	int half = nest_reg(n, "half", ELEM_F32, lanes, g->v.m, g->h.n), i;
+	int pixels = nest_reg(n, "pixel", ELEM_F32, lanes, g->h.m, 1);
+	struct transform f;
+	struct line line;
+
+	transform_open(&f, n, lanes, &g->v, &g->h);
+	i = nest_for(n, LOOP_UNROLL, "x", af(0), af(g->h.n));
+	load_column(s, &f, &x, af_var(i), from);
+	line = (struct line){half, af_var(i), g->h.n};
+	transform_output(&f, &g->v, g->v.m, transform_put_line, &line);
+	nest_close(n);
+	i = nest_for(n, LOOP_UNROLL, "y", af(0), af(g->v.m));
+	line = (struct line){half, af_mul(af_var(i), g->h.n), 1};
+	transform_load(&f, &line, transform_all(g->h.n));
+	line = (struct line){pixels, af(0), 1};
+	transform_output(&f, &g->h, g->h.m, transform_put_line, &line);
+	store_row(s, &x, af_var(i), pixels);
+	nest_close_to(n, 0);
+}
