@@ -87,6 +87,11 @@ is '1x2048:2048x1000 1;64x2048:2048x1000 1;12x32x64:12x64x128 3;12x64x64:12x64x1
 is 'mb1_ic64ih56_oc64oh56_kh3ph1 4;mb1_ic64ih56_oc64oh56_kh3ph1 4' 'layouts' --vary 'layout=nhwc,nchw' --where 'op==conv2d && kh==3'
 [ "$(count '"layout":"nchw"' "$tmp/out")" = 1 ]
 ok $? 'one record has each'
+is 'mb1_ic64ih56_oc64oh56_kh3ph1 4;mb1_ic64ih56_oc64oh56_kh3ph1 4' 'element types' --vary 'dtype=bf16,u8:s8:f32' --where 'op==conv2d && kh==3'
+[ "$(sed -n 's/.*"dtype":"\([^"]*\)".*/\1/p' "$tmp/out" | tr '\n' ' ')" = 'bf16 u8:s8:f32 ' ]
+ok $? 'both are there'
+refused 'an element type that is none' 'the element type "f33" ' --vary 'dtype=f33'
+refused 'what is set alone' 'dtype is set alone, as in dtype=f32,bf16' --vary 'dtype,mb=1'
 is 'mb1_ic32ih56_oc64oh56_kh3ph1 4;mb1_ic32ih56_oc256oh56_kh1 2' 'a division' --vary 'ic/=2' --where 'op==conv2d'
 said 'dropped 1 variation, which is no workload, of mb1_ic3ih224.*no whole number' 'one that leaves a rest is dropped, and told'
 is '' 'what is no problem is dropped' --vary 'ph,pw=100,1000' --where 'op==conv2d && ih==56 && g>1'

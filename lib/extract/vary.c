@@ -10,6 +10,32 @@ static int is_layout(const char *name)
 	return !strcmp(name, "layout");
 }
 
+static int is_dtype(const char *name)
+{
+	return !strcmp(name, "dtype");
+}
+
+/* Names whose values are words: of layout an enum layout, of dtype the three of a workload. */
+static int is_word(const char *name)
+{
+	return is_layout(name) || is_dtype(name);
+}
+
+enum { DTYPE_BITS = 8 };
+
+static int64_t pack_dtypes(const struct dtypes *d)
+{
+	return (int64_t)d->src | (int64_t)d->wei << DTYPE_BITS | (int64_t)d->dst << 2 * DTYPE_BITS;
+}
+
+static struct dtypes unpack_dtypes(int64_t v)
+{
+	const int64_t mask = (1 << DTYPE_BITS) - 1;
+
+	return (struct dtypes){(enum dtype)(v & mask), (enum dtype)(v >> DTYPE_BITS & mask),
+			       (enum dtype)(v >> 2 * DTYPE_BITS & mask)};
+}
+
 /* A dimension's number, -1 if the operator has none of this name. */
 static int dim_of(const struct op *op, const char *name)
 {
@@ -25,16 +51,16 @@ static int check_name(const char *name, struct err *e)
 
 	nearest_begin(&near, name, strlen(name));
 	nearest_try(&near, "layout");
+	nearest_try(&near, "dtype");
 	for (const struct op *const *op = op_list; *op; op++) {
 		if (dim_of(*op, name) >= 0)
 			return 0;
 		for (int d = 0; d < (*op)->ndims; d++)
 			nearest_try(&near, (*op)->dim[d]);
 	}
-	return is_layout(name)
-		       ? 0
-		       : err_status(e, EXIT_USAGE, "no operator has a dimension \"%.40s\"%s", name,
-				    nearest_hint(&near));
+	return is_word(name) ? 0
+			     : err_status(e, EXIT_USAGE, "no operator has a dimension \"%.40s\"%s",
+					  name, nearest_hint(&near));
 }
 
 /* The next piece of a list with commas, without blanks; moves *s behind it and its comma. */
@@ -65,16 +91,36 @@ static int add_name(struct vary *v, struct vary_term *t, const char *name, struc
 	return 0;
 }
 
+/* The value that a word stands for. */
+static int read_word(const char *name, const char *text, int64_t *value, struct err *e)
+{
+	struct dtypes d;
+	const char *why;
+
+	if (is_layout(name)) {
+		*value = layout_find(text, strlen(text));
+		return *value < 0 ? err_status(e, EXIT_USAGE, "there is no layout \"%.40s\"", text)
+				  : 0;
+	}
+	why = dtypes_parse(&d, text, strlen(text));
+	if (!why)
+		why = dtypes_check(&d);
+	if (why)
+		return err_status(e, EXIT_USAGE, "the element type \"%.40s\" %s", text, why);
+	*value = pack_dtypes(&d);
+	return 0;
+}
+
 static int add_value(struct vary_term *t, const char *text, struct err *e)
 {
-	int of_layout = is_layout(t->name[0]);
+	int of_word = is_word(t->name[0]);
 	char *end;
-	int64_t value = of_layout ? layout_find(text, strlen(text)) : strtoll(text, &end, 10);
+	int64_t value = of_word ? 0 : strtoll(text, &end, 10);
 
-	if (of_layout && value < 0)
-		return err_status(e, EXIT_USAGE, "there is no layout \"%.40s\"", text);
-	if (!of_layout && (text[strspn(text, "0123456789")] || !*text || value > INT32_MAX ||
-			   (!value && t->how == '/')))
+	if (of_word && read_word(t->name[0], text, &value, e))
+		return -1;
+	if (!of_word && (text[strspn(text, "0123456789")] || !*text || value > INT32_MAX ||
+			 (!value && t->how == '/')))
 		return err_status(e, EXIT_USAGE, "\"%.40s\" is no size from %d to 2^31-1", text,
 				  t->how == '/');
 	if (t->nvalues == VARY_VALUES)
@@ -100,9 +146,10 @@ static int read_term(struct vary *v, const char *s, size_t n, struct arena *a, s
 		if (add_name(v, t, next_piece(&s, names_end, a), e))
 			return -1;
 	for (int i = 0; i < t->nnames; i++)
-		if (is_layout(t->name[i]) && (t->nnames > 1 || t->how != '='))
-			return err_status(e, EXIT_USAGE,
-					  "layout is set alone, as in layout=nhwc,nchw");
+		if (is_word(t->name[i]) && (t->nnames > 1 || t->how != '='))
+			return err_status(e, EXIT_USAGE, "%s is set alone, as in %s", t->name[i],
+					  is_layout(t->name[i]) ? "layout=nhwc,nchw"
+								: "dtype=f32,bf16");
 	for (s = equals + 1; s <= end;)
 		if (add_value(t, next_piece(&s, end, a), e))
 			return -1;
@@ -132,11 +179,12 @@ int vary_parse(struct vary *v, const char *text, struct arena *a, struct err *e)
 	return v->nterms ? 0 : err_status(e, EXIT_USAGE, "it names nothing that varies");
 }
 
-/* Products have one layout only. */
+/* Products have one layout only; all operators have element types. */
 static int touches(const struct vary_term *t, const struct op *op)
 {
 	for (int i = 0; i < t->nnames; i++)
-		if (is_layout(t->name[i]) ? op->layout != LAYOUT_AB : dim_of(op, t->name[i]) >= 0)
+		if (is_dtype(t->name[i]) ||
+		    (is_layout(t->name[i]) ? op->layout != LAYOUT_AB : dim_of(op, t->name[i]) >= 0))
 			return 1;
 	return 0;
 }
@@ -168,6 +216,8 @@ static int apply(const struct vary_term *t, int64_t value, struct workload *w, c
 
 		if (is_layout(t->name[i]))
 			w->layout = (enum layout)value;
+		if (is_dtype(t->name[i]))
+			w->dtype = unpack_dtypes(value);
 		if (d < 0)
 			continue;
 		set[d] = 1;

@@ -2,7 +2,7 @@
  *
  * A text such as "mb=1,2,4,8; ih,iw*=2" has a term for each thing that varies: names, joined by
  * commas; = or *=, /=, += or -=; and values, joined by commas. The names are dimensions of
- * operators, or layout, which only = sets. Every combination of the terms' values is made.
+ * operators, or layout or dtype, which only = sets. Every combination of the terms' values is made.
  *
  * A term none of whose names an operator has leaves its workloads alone. Sizes that follow from
  * others follow anew where no term sets them (op->follow). What is no problem is dropped, as is a
@@ -22,7 +22,7 @@ struct vary {
 		const char *name[VARY_NAMES];
 		int nnames;
 		char how;		    /* '=', '*', '/', '+' or '-' */
-		int64_t value[VARY_VALUES]; /* of layout: an enum layout */
+		int64_t value[VARY_VALUES]; /* of words: see vary.c */
 		int nvalues;
 	} * term;
 	int nterms;
