@@ -169,9 +169,9 @@ int main(int argc, char **argv)
 		fprintf(stderr, "usage: rank MODEL FILE...\n");
 		return 2;
 	}
-	m = model_load(argv[1], &e);
+	m = model_load(argv[1], &features_threads, &e);
 	if (m && target_default()->limits(&here, &e) == 0) {
-		dataset_open(&data, &here);
+		dataset_open(&data, target_default(), &here);
 		for (int i = 2; i < argc && !*e.msg; i++)
 			lines_each(argv[i], &lines, &e);
 		if (!*e.msg)

@@ -297,7 +297,7 @@ static void tell_model(void)
 {
 	struct buf path = BUF_INIT;
 	struct err e = ERR_INIT;
-	int rc = model_default(NULL, 1, &path, &e);
+	int rc = model_default(NULL, 1, target_default(), &path, &e);
 
 	tell("model", "%s", rc > 0 ? path.s : rc < 0 ? e.msg : "none: the analytic draft ranks");
 	if (rc < 0)

@@ -545,7 +545,8 @@ static int read_model(const char *path, struct err *e)
 		rc = db ? store_env_here(db, target_named(target_name), env_wanted, &a, &env, e)
 			: -1;
 	}
-	if (rc >= 0 && !(filter.model = model_load(path, e)))
+	if (rc >= 0 &&
+	    !(filter.model = model_load(path, features_list(filter.here.limits.target), e)))
 		rc = -1;
 	if (rc > 0)
 		rc = found = adapt(db, env.id, e);
@@ -559,7 +560,7 @@ static int read_model(const char *path, struct err *e)
 static int choose_judge(struct err *e)
 {
 	struct buf path = BUF_INIT;
-	int rc = model_default(model_path, 0, &path, e);
+	int rc = model_default(model_path, 0, filter.here.limits.target, &path, e);
 
 	if (rc >= 0 && !by)
 		by = rc ? "model" : "draft";

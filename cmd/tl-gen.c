@@ -620,9 +620,10 @@ static int read_model(struct err *e)
 {
 	struct buf path = BUF_INIT;
 	char why[LOCAL_WHY];
-	int rc = gen.search->predicts ? model_default(model_path, 1, &path, e) : 0;
+	const struct target *t = gen.here.limits.target;
+	int rc = gen.search->predicts ? model_default(model_path, 1, t, &path, e) : 0;
 
-	if (rc > 0 && !(gen.model = model_load(path.s, e)))
+	if (rc > 0 && !(gen.model = model_load(path.s, features_list(t), e)))
 		rc = -1;
 	if (gen.model && gen.db && gen.env_id) {
 		rc = local_adapt(gen.db, gen.env_id, &gen.here.limits, &gen.model, why, e);

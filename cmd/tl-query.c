@@ -547,17 +547,18 @@ static void say_ages(const struct query *q)
 /* What --predict needs. */
 static int open_model(struct query *q, struct err *e)
 {
+	const struct target *t = target_named(target_name);
 	struct buf path = BUF_INIT;
 	int rc;
 
 	if (!predict)
 		return 0;
-	if (target_named(target_name)->limits(&q->env.limits, e) < 0)
+	if (t->limits(&q->env.limits, e) < 0)
 		return -1;
 	features_rates(&q->env.limits, &q->env.rates);
-	rc = model_default(model_path, 1, &path, e);
+	rc = model_default(model_path, 1, t, &path, e);
 	if (rc > 0)
-		q->model = model_load(path.s, e);
+		q->model = model_load(path.s, features_list(t), e);
 	buf_free(&path);
 	return rc < 0 || (rc && !q->model) ? -1 : 0;
 }

@@ -15,7 +15,7 @@
 #include "lib/target/target.h"
 
 static char units[64]; /* "family|network|..." */
-static const char *database, *output, *older, *unit = "family";
+static const char *database, *output, *older, *target_name, *unit = "family";
 static struct opt_list exclude;
 static int64_t trials, seed = 1, bag = 8;
 static double time_s = 120, part = 1;
@@ -43,6 +43,7 @@ static const struct opt opts[] = {
 	 "equal to one of them except for spatial size, batch and post-ops. May be given several "
 	 "times.",
 	 NULL},
+	TARGET_OPTION(target_name),
 	{0, "share", OPT_REAL, &part, "SHARE",
 	 "Learn only from this share of the workloads, drawn at random. Default 1.", NULL},
 	{0, "bag", OPT_COUNT, &bag, "N",
@@ -133,13 +134,14 @@ static int read_all(char **files, int n, struct err *e)
 
 static int put_heading(struct err *e)
 {
+	const struct feature_list *l = dataset_features(&train.data);
 	struct buf line = BUF_INIT;
 	int rc;
 
 	buf_str(&line,
 		"env_id,workload_id,op,prob,family,candidate_id,algo,latency_s,bound_s,draft_s");
-	for (int i = 0; i < FEATURES; i++)
-		buf_fmt(&line, ",%s", feature_name[i]);
+	for (int i = 0; i < l->n; i++)
+		buf_fmt(&line, ",%s", l->name[i]);
 	rc = rec_put(train.out, line.s, line.n, e);
 	buf_free(&line);
 	return rc;
@@ -162,7 +164,7 @@ static int put_row(const struct data_group *g, const struct data_row *r, struct 
 	put_number(line, r->latency_s > 0 ? r->latency_s : __builtin_nan(""));
 	put_number(line, r->bound_s > 0 ? r->bound_s : __builtin_nan(""));
 	put_number(line, r->draft_s);
-	for (int i = 0; i < FEATURES; i++)
+	for (int i = 0; i < dataset_features(&train.data)->n; i++)
 		put_number(line, r->f[i]);
 	return rec_put(train.out, line->s, line->n, e);
 }
@@ -276,6 +278,16 @@ static void show_card(const struct card *c)
 	buf_free(&text);
 }
 
+static int no_result(struct err *e)
+{
+	if (train.data.others)
+		return err_set(e,
+			       "there is no result to learn from for the target %s; %lld are for "
+			       "others (--target)",
+			       train.data.target->name, (long long)train.data.others);
+	return err_set(e, "there is no result to learn from");
+}
+
 static int train_all(struct err *e)
 {
 	const struct train_rules rules = {
@@ -291,7 +303,7 @@ static int train_all(struct err *e)
 	int rc;
 
 	if (!choose_groups(use)) {
-		rc = err_set(e, "there is no result to learn from");
+		rc = no_result(e);
 	} else {
 		card_count(&card, &train.data, use);
 		say_plan(&card);
@@ -320,8 +332,9 @@ static int exclude_all(struct err *e)
 
 static int run(char **files, int n)
 {
+	const struct target *t = target_named(target_name);
 	struct err e = ERR_INIT;
-	struct limits here;
+	struct limits here; /* no device is needed to learn from what was measured on one */
 
 	if (bag < 1 || bag > MODEL_BAG)
 		err_status(&e, EXIT_USAGE, "--bag wants 1 to %d boosters", MODEL_BAG);
@@ -331,9 +344,9 @@ static int run(char **files, int n)
 		return opt_fail(&program, &e);
 	if (target_default()->limits(&here, &e) < 0 || !(train.out = rec_create(output, &e)))
 		return opt_fail(&program, &e);
-	dataset_open(&train.data, &here);
-	dataset_open(&train.excluded, &here);
-	train.model = older ? model_load(older, &e) : model_new();
+	dataset_open(&train.data, t, &here);
+	dataset_open(&train.excluded, t, &here);
+	train.model = older ? model_load(older, features_list(t), &e) : model_new(features_list(t));
 	if (!train.model || exclude_all(&e) || read_all(files, n, &e))
 		return opt_fail(&program, &e);
 	if (rec_stopped())

@@ -138,10 +138,7 @@ static int choose_model(struct err *e)
 	struct buf path = BUF_INIT;
 	int rc;
 
-	/* The model that comes with the programs was trained on processors only. */
-	if (!model && target_named(target_name) != target_default())
-		model = "none";
-	rc = model_default(model, !replay, &path, e);
+	rc = model_default(model, !replay, target_named(target_name), &path, e);
 	buf_free(&path);
 	if (rc < 0)
 		return -1;

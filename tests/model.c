@@ -6,6 +6,7 @@
 #include "lib/algo/candidate.h"
 #include "lib/model/boost.h"
 #include "lib/model/dataset.h"
+#include "lib/model/features_blocks.h"
 #include "lib/model/fit.h"
 #include "lib/model/model.h"
 #include "lib/model/score.h"
@@ -62,6 +63,12 @@ static const struct machine {
 	{"scalar", 16, 16 << 10, 256 << 10, 2 << 20},
 };
 
+/* Of blocks of threads: products, split or not, and a depthwise convolution. */
+static const char *const block_problems[] = {
+	"mb1_ic64ih14_oc64oh14_kh1", "mb1_ic512ih7_oc512oh7_kh3ph1",
+	"mb16_ic32ih28_oc48oh28_kh3ph1", "mb1_g32_ic32ih28_oc32oh28_kh3ph1"};
+enum { BLOCK_PROBLEMS = sizeof block_problems / sizeof *block_problems };
+
 static struct data_env env;
 
 static void use_machine(const struct machine *m)
@@ -96,29 +103,31 @@ static int draw(const struct search_space *s, struct rng *rng, struct candidate 
 }
 
 /* Names features that are the same for all programs; returns how many. */
-static int count_dead(const int varies[FEATURES])
+static int count_dead(const struct feature_list *l, const int varies[FEATURES])
 {
 	int dead = 0;
 
-	for (int k = 0; k < FEATURES; k++) {
+	for (int k = 0; k < l->n; k++) {
 		/* Of a machine alone, or of shapes that are not among these. */
-		int may = !strcmp(feature_name[k], "conflicts") ||
-			  !strncmp(feature_name[k], "move_l2", 7) ||
-			  !strcmp(feature_name[k], "from_memory") ||
-			  !strcmp(feature_name[k], "from_l3") || strstr(feature_name[k], "_l2") ||
-			  !strcmp(feature_name[k], "roof_compute") ||
-			  !strcmp(feature_name[k], "extra_l1");
+		int may = !strcmp(l->name[k], "conflicts") || !strncmp(l->name[k], "move_l2", 7) ||
+			  !strcmp(l->name[k], "from_memory") || !strcmp(l->name[k], "from_l3") ||
+			  strstr(l->name[k], "_l2") || !strcmp(l->name[k], "roof_compute") ||
+			  !strcmp(l->name[k], "extra_l1") ||
+			  /* No algorithm reads or writes so that these would differ. */
+			  !strcmp(l->name[k], "banks_read") ||
+			  !strcmp(l->name[k], "sectors_written");
 
 		if (!varies[k] && !may) {
-			printf("# %s never varies\n", feature_name[k]);
+			printf("# %s never varies\n", l->name[k]);
 			dead++;
 		}
 	}
 	return dead;
 }
 
-static void test_features(const struct machine *m)
+static void test_features(const struct machine *m, const char *const *problem, int problems_n)
 {
+	const struct feature_list *l = features_list(env.limits.target);
 	struct arena scratch = ARENA_INIT;
 	int wild = 0, same = 1, known[FEATURES] = {0}, varies[FEATURES] = {0};
 	float f[FEATURES], again[FEATURES], first[FEATURES];
@@ -126,23 +135,25 @@ static void test_features(const struct machine *m)
 	double draft_s;
 
 	rng_seed(&rng, 1, "features");
-	for (int p = 0; p < PROBLEMS; p++) {
+	for (int p = 0; p < problems_n; p++) {
 		struct search_space s;
 		struct workload w;
 
-		space_of(problems[p], &w, &s);
+		space_of(problem[p], &w, &s);
 		for (int i = 0; i < CANDIDATES; i++) {
 			struct candidate c;
 
 			if (!draw(&s, &rng, &c))
-				bail_out("no candidate of %s", problems[p]);
+				bail_out("no candidate of %s", problem[p]);
 			arena_reset(&scratch);
 			if (candidate_features(&c, &env, &scratch, &draft_s, f, NULL) < 0)
 				continue;
 			arena_reset(&scratch);
 			candidate_features(&c, &env, &scratch, &draft_s, again, NULL);
 			same &= !memcmp(f, again, sizeof f);
-			for (int k = 0; k < FEATURES; k++) {
+			for (int k = l->n; k < FEATURES; k++)
+				wild += !isnan(f[k]);
+			for (int k = 0; k < l->n; k++) {
 				wild += isinf(f[k]);
 				if (isnan(f[k]))
 					continue;
@@ -152,11 +163,130 @@ static void test_features(const struct machine *m)
 			}
 		}
 	}
-	ok(!wild, "%s: no feature is infinite", m->isa);
+	ok(!wild, "%s: no feature is infinite, or beyond the list", m->isa);
 	ok(same, "the same candidate has the same features");
-	if (m == machines)
-		ok(!count_dead(varies), "features differ from candidate to candidate");
+	if (m == machines || l == &features_blocks)
+		ok(!count_dead(l, varies), "features differ from candidate to candidate");
 	arena_free(&scratch);
+}
+
+static void test_lists(void)
+{
+	char threads[FEATURES_VERSION + 1], blocks[FEATURES_VERSION + 1];
+	const struct target *cuda = target_find("cuda", 4);
+
+	features_version(&features_threads, threads);
+	features_version(&features_blocks, blocks);
+	ok(!strcmp(threads, "a01f5806"),
+	   "the features of threads are those of the model that ships");
+	ok(strlen(blocks) == 8 && strcmp(threads, blocks) != 0, "those of blocks are others");
+	ok(features_find(blocks, 8) == &features_blocks && !features_find("00000000", 8) &&
+		   !features_find(blocks, 7),
+	   "a version tells the list");
+	ok(features_list(target_default()) == &features_threads &&
+		   features_list(cuda) == &features_blocks,
+	   "and so does a target");
+}
+
+/* ---- features of blocks ---- */
+
+static struct warp_count banks(int threads, int bytes, int apart, int by)
+{
+	int64_t at[WARP_THREADS];
+
+	for (int t = 0; t < WARP_THREADS; t++)
+		at[t] = t / by * apart;
+	return warp_banks(at, threads, bytes, 4);
+}
+
+static struct warp_count sectors(int bytes, int apart, int from)
+{
+	int64_t at[WARP_THREADS];
+
+	for (int t = 0; t < WARP_THREADS; t++)
+		at[t] = from + t * apart;
+	return warp_sectors(at, WARP_THREADS, bytes, 4);
+}
+
+static int counts(struct warp_count c, double done, double least)
+{
+	if (c.done != done || c.least != least)
+		printf("# %g of at least %g\n", c.done, c.least);
+	return c.done == done && c.least == least;
+}
+
+static void test_warps(void)
+{
+	ok(counts(banks(32, 4, 1, 1), 1, 1) && counts(banks(32, 4, 33, 1), 1, 1),
+	   "words side by side, or 33 apart, are in banks of their own");
+	ok(counts(banks(32, 4, 2, 1), 2, 1) && counts(banks(32, 4, 32, 1), 32, 1),
+	   "words 2 apart take two turns, and 32 apart one for each thread");
+	ok(counts(banks(32, 4, 0, 1), 1, 1) && counts(banks(32, 4, 32, 16), 2, 1),
+	   "threads that want the same word get it together");
+	ok(counts(banks(32, 16, 4, 1), 4, 4) && counts(banks(32, 16, 16, 1), 16, 4),
+	   "a quarter of a warp reads vectors of four at a time");
+	ok(counts(banks(16, 16, 4, 1), 2, 2), "a warp may have fewer threads");
+	ok(counts(sectors(4, 1, 0), 4, 4) && counts(sectors(4, 1, 1), 5, 4),
+	   "words side by side fill four sectors, or touch a fifth");
+	ok(counts(sectors(4, 8, 0), 32, 4) && counts(sectors(4, 8, -5), 32, 4),
+	   "words that lie apart have a sector each");
+	ok(counts(sectors(16, 4, 0), 16, 16) && counts(sectors(16, 0, 0), 1, 1),
+	   "so do vectors; a sector that all threads want is one");
+}
+
+/* 64 threads copy src to a block's memory, and read that transposed, or not. */
+static void predict_copy(int64_t stride, int64_t apart, struct occupancy *o)
+{
+	struct arena a = ARENA_INIT;
+	static struct nest n;
+	struct occupancy phase[NEST_PHASES];
+	int src, dst, memory, block, t, u;
+
+	nest_init(&n, &a, "copy");
+	src = nest_arg(&n, "src", TENSOR_SRC, 64 * 64 * stride, 0);
+	dst = nest_arg(&n, "dst", TENSOR_DST, 64 * 64, 1);
+	memory = nest_block(&n, "memory", 64 * apart);
+	block = nest_for(&n, LOOP_PARALLEL, "b", af(0), af(64));
+	t = nest_for_threads(&n, "t", 64);
+	nest_store(&n, memory, af_var(t), NULL,
+		   ex_load(&n, src, 1,
+			   af_add(af_mul(af_var(block), 64 * stride), af_mul(af_var(t), stride)),
+			   NULL));
+	nest_close(&n);
+	t = nest_for_threads(&n, "t", 64);
+	u = nest_let(&n, "u", af_mul(af_var(t), apart)); /* a value of each thread */
+	nest_store(&n, dst, af_add(af_mul(af_var(block), 64), af_var(t)), NULL,
+		   ex_load(&n, memory, 1, af_var(u), NULL));
+	nest_close_to(&n, 0);
+	occupancy_predict(&n, &env.limits, phase);
+	*o = phase[0];
+	arena_free(&a);
+}
+
+static int is_twice(struct warp_count c, double done, double least)
+{
+	return counts(c, 2 * done, 2 * least); /* two warps */
+}
+
+static void test_blocks(void)
+{
+	static const struct machine gpu = {"sm_90", 132, 227 << 10, 50 << 20, 50 << 20};
+	struct occupancy o;
+
+	use_machine(&gpu);
+	predict_copy(1, 1, &o);
+	ok(is_twice(o.sectors[OCCUPANCY_READ], 4, 4) && is_twice(o.banks[OCCUPANCY_READ], 1, 1) &&
+		   is_twice(o.sectors[OCCUPANCY_WRITE], 4, 4) &&
+		   is_twice(o.banks[OCCUPANCY_WRITE], 1, 1),
+	   "a copy in order has no conflict, and no sector twice");
+	ok(o.accesses == 256 && o.waits == 2 && o.blocks == 64, "its counts are right");
+	ok(is_near(o.busy, 64.0 / 132) && o.waves == 1 &&
+		   is_near(o.threads_used, o.together * 64 / 2048.0),
+	   "64 blocks leave places of 132 processors empty");
+	predict_copy(4, 32, &o);
+	ok(is_twice(o.sectors[OCCUPANCY_READ], 16, 4) && is_twice(o.banks[OCCUPANCY_READ], 32, 1),
+	   "values apart cost sectors, and conflicts");
+	test_features(&gpu, block_problems, BLOCK_PROBLEMS);
 }
 
 /* ---- boosters ---- */
@@ -234,7 +364,7 @@ static void test_boost(const char *dir)
 	p.rounds = 1;
 	b = boost_train(&p, &data, &e);
 	if (b) {
-		struct model *m = model_new();
+		struct model *m = model_new(&features_threads);
 		FILE *f;
 
 		m->nstages = m->stage[0].n = 1;
@@ -245,7 +375,7 @@ static void test_boost(const char *dir)
 		f = fopen(path, "we");
 		if (!f || fwrite(text.s, 1, text.n, f) != text.n || fclose(f))
 			bail_out("cannot write %s", path);
-		m = model_load(path, &e);
+		m = model_load(path, &features_threads, &e);
 		ok(!m && e.status == EXIT_INPUT && strstr(e.msg, "no number"),
 		   "a model that answers with what is no number is refused: %s", e.msg);
 		model_free(m);
@@ -308,10 +438,12 @@ int main(void)
 		bail_out("no folder under /tmp");
 	test_score();
 	test_boost(dir);
-	ok(strlen(features_version()) == 8, "features have a version");
+	test_lists();
+	test_warps();
+	test_blocks();
 	for (size_t i = 0; i < sizeof machines / sizeof *machines; i++) {
 		use_machine(&machines[i]);
-		test_features(&machines[i]);
+		test_features(&machines[i], problems, PROBLEMS);
 		test_schedules(&machines[i]);
 	}
 	remove(dir);

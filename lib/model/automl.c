@@ -240,12 +240,12 @@ static double log_between(struct rng *rng, double lo, double hi)
 	return exp(between(rng, log(lo), log(hi)));
 }
 
-static void draw(struct rng *rng, struct fit_params *p)
+static void draw(const struct feature_list *l, struct rng *rng, struct fit_params *p)
 {
 	static const double emphasis[] = {0, 0.5, 1, 2}, beta[] = {2, 4, 8};
 	int groups = 0;
 
-	while (fit_feature_groups()[groups])
+	while (fit_group(l, groups))
 		groups++;
 	p->objective = (enum fit_objective)rng_below(rng, FIT_OBJECTIVES);
 	p->emphasis = pick(rng, emphasis, 4);
@@ -298,7 +298,7 @@ static int bracket(const struct choice *by, struct rng *rng, struct automl *a, s
 
 	for (; n < BRACKET && !(n && is_over(by, a)); n++, a->tried++) {
 		automl_default(&c[n].params, by->r->seed);
-		draw(rng, &c[n].params);
+		draw(dataset_features(by->d), rng, &c[n].params);
 		if (assess(by, &c[n], 0, e) < 0)
 			return -1;
 	}

@@ -4,7 +4,7 @@
 
 void card_count(struct card *c, const struct dataset *d, const char *use)
 {
-	*c = (struct card){.candidates = 0};
+	*c = (struct card){.features = dataset_features(d)};
 	for (size_t i = 0; i < d->groups.n; i++) {
 		const struct data_group *g = dataset_group(d, i);
 		const struct data_use *u = dataset_use(d, &g->w);
@@ -46,10 +46,10 @@ static void print_tops(const char *name, const struct score *s, int random, stru
 	buf_ch(out, '}');
 }
 
-static void print_params(const struct fit_params *p, struct buf *out)
+static void print_params(const struct feature_list *l, const struct fit_params *p, struct buf *out)
 {
-	const char *const *group = fit_feature_groups();
 	const struct boost_params *t = &p->trees;
+	const char *group;
 
 	buf_fmt(out,
 		"{\"objective\":\"%s\",\"emphasis\":%g,\"beta\":%g,\"rows\":%lld,\"rounds\":%d,"
@@ -57,17 +57,17 @@ static void print_params(const struct fit_params *p, struct buf *out)
 		"\"colsample\":%.4g,\"lambda\":%.4g,\"left_out\":[",
 		fit_objective_name[p->objective], p->emphasis, p->beta, (long long)p->rows,
 		t->rounds, t->depth, t->eta, t->min_child, t->subsample, t->colsample, t->lambda);
-	for (int i = 0, n = 0; group[i]; i++)
+	for (int i = 0, n = 0; (group = fit_group(l, i)); i++)
 		if (p->leave_out >> i & 1)
-			buf_fmt(out, "%s\"%s\"", n++ ? "," : "", group[i]);
+			buf_fmt(out, "%s\"%s\"", n++ ? "," : "", group);
 	buf_str(out, "]}");
 }
 
-static void print_chosen(const struct automl *a, struct buf *out)
+static void print_chosen(const struct feature_list *l, const struct automl *a, struct buf *out)
 {
 	for (int i = 0; i < a->members; i++) {
 		buf_str(out, i ? "," : ",\"chosen\":[");
-		print_params(&a->member[i], out);
+		print_params(l, &a->member[i], out);
 	}
 	buf_ch(out, ']');
 }
@@ -114,7 +114,7 @@ static void print_report(const struct card *c, struct buf *out)
 void card_print(const struct card *c, struct buf *out)
 {
 	print_trained_on(c, out);
-	print_chosen(&c->chosen, out);
+	print_chosen(c->features, &c->chosen, out);
 	buf_fmt(out, ",\"tried\":%lld,\"bag\":%d,\"seed\":%llu,\"seconds\":%.1f",
 		(long long)c->tried, c->bag, (unsigned long long)c->seed, c->seconds);
 	print_report(c, out);

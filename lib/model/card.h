@@ -10,6 +10,7 @@
 
 struct card {
 	/* From card_count(): */
+	const struct feature_list *features;
 	int64_t candidates, workloads;
 	struct map families, networks, envs; /* names */
 	/* From training: */

@@ -8,10 +8,16 @@
 #include "lib/nest/nest.h"
 #include "lib/target/target.h"
 
-void dataset_open(struct dataset *d, const struct limits *here)
+void dataset_open(struct dataset *d, const struct target *t, const struct limits *here)
 {
 	memset(d, 0, sizeof *d);
+	d->target = t;
 	d->here = *here;
+}
+
+const struct feature_list *dataset_features(const struct dataset *d)
+{
+	return features_list(d->target);
 }
 
 void dataset_close(struct dataset *d)
@@ -276,13 +282,17 @@ static int add_result(struct dataset *d, struct err *e)
 	if (candidate_read(&d->reader, &c, doc, json_get(doc, doc->tok, "candidate_id") != NULL,
 			   e) < 0)
 		return -1;
+	if (c.target != d->target) {
+		d->others++;
+		return 0;
+	}
 	env = env_of(d, env_id);
 	v = json_get(doc, doc->tok, "env");
 	if (v && !env->known)
 		read_env(d, v, env);
 	g = group_of(d, &c.w, env);
 	json_num(json_get(doc, json_get(doc, doc->tok, "baseline"), "latency_s"), &g->native_s);
-	r = row_of(d, g, &c);
+	r = env->limits.target == d->target ? row_of(d, g, &c) : NULL;
 	if (!r) {
 		d->unusable++;
 		return 0;

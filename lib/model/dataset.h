@@ -64,14 +64,19 @@ struct dataset {
 	struct buf renewed;	       /* the record, where its env was of an older version */
 	struct map envs, groups, uses; /* by id; env id and workload id; workload id */
 	struct limits here;	       /* for envs that no record describes */
-	int64_t nrows, unusable;       /* unusable: no program can be made of them here */
+	const struct target *target;   /* results of others are passed over */
+	int64_t nrows, others;	       /* others: passed over for their target */
+	int64_t unusable;	       /* no program can be made of them here */
 	struct candidate_reader reader;
 };
 
-/* here: limits to use for an env that no record describes. */
-void dataset_open(struct dataset *d, const struct limits *here);
+/* here: limits to use for an env that no record describes, if they are of the target. */
+void dataset_open(struct dataset *d, const struct target *t, const struct limits *here);
+/* The list that describes its rows. */
+const struct feature_list *dataset_features(const struct dataset *d);
 void dataset_close(struct dataset *d);
-/* Takes a result or workload record, and ignores other records. -1: it makes no sense. */
+/* Takes a workload record or a result of the target, and ignores other records. -1: it makes no
+ * sense. */
 int dataset_add(struct dataset *d, const char *line, size_t n, struct err *e);
 static inline struct data_group *dataset_group(const struct dataset *d, size_t i)
 {

@@ -1,5 +1,6 @@
 #include "lib/model/default.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,14 +17,18 @@ const char *model_name(const char *named, int pretrained)
 	return pretrained ? "pretrained" : "none";
 }
 
-int model_default(const char *named, int pretrained, struct buf *out, struct err *e)
+int model_default(const char *named, int pretrained, const struct target *t, struct buf *out,
+		  struct err *e)
 {
 	const char *name = model_name(named, pretrained);
+	char file[64];
 
 	if (!strcmp(name, "none"))
 		return 0;
-	if (!strcmp(name, "pretrained"))
-		return path_share(out, "models/cpu.model", e);
+	if (!strcmp(name, "pretrained")) {
+		snprintf(file, sizeof file, "models/%s.model", t->name);
+		return path_share(out, file, e);
+	}
 	buf_clear(out);
 	buf_str(out, name);
 	return 1;

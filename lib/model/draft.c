@@ -1,6 +1,5 @@
 #include "lib/model/draft.h"
 
-#include "lib/model/occupancy.h"
 #include "lib/space/assumed.h"
 
 static const double OVERLAP = 0.7; /* share of the lesser times that hides behind the greatest */
@@ -40,20 +39,18 @@ static double uneven(const struct walk *w, struct walk *first)
 	return sum;
 }
 
-/* Of blocks and threads, which no thread walks. */
-static double blocks_s(const struct nest *n, const struct limits *m)
+static void predict_blocks(struct draft *d)
 {
-	struct occupancy phase[NEST_PHASES];
-	int phases = occupancy_predict(n, m, phase);
-	double sum = 0;
-
-	for (int i = 0; i < phases; i++)
-		sum += phase[i].seconds;
-	return sum;
+	d->phases = occupancy_predict(d->n, d->m, d->phase);
+	d->seconds = 0;
+	for (int i = 0; i < d->phases; i++)
+		d->seconds += d->phase[i].seconds;
 }
 
-void draft_predict(const struct nest *n, const struct limits *m, struct draft *d)
+static void predict_threads(struct draft *d)
 {
+	const struct nest *n = d->n;
+	const struct limits *m = d->m;
 	double hz = assumed_hz(m), t[4], most, sum, by_buffer[NEST_BUFFERS];
 	struct walk *w = &d->walk, first;
 
@@ -75,6 +72,15 @@ void draft_predict(const struct nest *n, const struct limits *m, struct draft *d
 	most = max(max(t[0], t[1]), max(t[2], t[3]));
 	sum = t[0] + t[1] + t[2] + t[3];
 	d->seconds = (most + (1 - OVERLAP) * (sum - most)) / hz + assumed.fork_s * d->forks;
+}
+
+void draft_predict(const struct nest *n, const struct limits *m, struct draft *d)
+{
+	d->n = n;
+	d->m = m;
+	d->phases = 0;
 	if (n->block_threads)
-		d->seconds = blocks_s(n, m);
+		predict_blocks(d);
+	else
+		predict_threads(d);
 }

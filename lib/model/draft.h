@@ -4,15 +4,23 @@
  * cycles of the slowest thread, as if all data were in the first-level cache, and the bytes that
  * move between the cache levels. Blocks at the edge are smaller than the first. The greatest of
  * these times hides most of the others. Caches are assumed to be warm: data that fit are there.
+ *
+ * A nest of blocks of threads is not walked. Its time is that of occupancy.h.
  */
 #ifndef TL_MODEL_DRAFT_H
 #define TL_MODEL_DRAFT_H
 
+#include "lib/model/occupancy.h"
 #include "lib/model/walk.h"
 
-/* All for the slowest thread. */
 struct draft {
+	const struct nest *n;
+	const struct limits *m;
 	double seconds;
+	/* A nest of blocks: its phases. 0: it has none, and the rest is told, for the slowest
+	 * thread. */
+	int phases;
+	struct occupancy phase[NEST_PHASES];
 	double compute_cycles;			 /* as if all data were in the first-level cache */
 	double uneven_cycles;			 /* the part of them that is due to unequal items */
 	double l2_bytes, l3_bytes, memory_bytes; /* moved from there */

@@ -6,32 +6,59 @@
 
 #include "lib/base/buf.h"
 #include "lib/base/hash.h"
+#include "lib/model/features_blocks.h"
 #include "lib/op/op.h"
 #include "lib/space/assumed.h"
 
-enum { REVISION = 1 }; /* raise it when a feature of the same name begins to mean another thing */
+static const char *const name[] = {FEATURE_LIST(FEATURE_NAME)};
+static const char *const group[] = {FEATURE_LIST(FEATURE_GROUP)};
 
-#define FEATURE_NAME(name, group) #name,
-#define FEATURE_GROUP(name, group) #group,
-const char *const feature_name[FEATURES] = {FEATURE_LIST(FEATURE_NAME)};
-const char *const feature_group[FEATURES] = {FEATURE_LIST(FEATURE_GROUP)};
+const struct feature_list features_threads = {
+	.of = "threads of a processor",
+	.revision = 1,
+	.n = FEATURES,
+	.name = name,
+	.group = group,
+};
 
-const char *features_version(void)
+_Static_assert((int)BLOCK_FEATURES <= (int)FEATURES, "a row has room for any list");
+_Static_assert((int)BLOCK_FEATURE_draft == (int)FEATURE_draft, "fit.c takes it of any list");
+
+/* ---- lists ---- */
+
+static const struct feature_list *const lists[] = {&features_threads, &features_blocks, NULL};
+
+const struct feature_list *features_list(const struct target *t)
 {
-	static char version[9];
+	return t && t->can & TARGET_BLOCKS ? &features_blocks : &features_threads;
+}
+
+void features_version(const struct feature_list *l, char version[FEATURES_VERSION + 1])
+{
 	struct buf text = BUF_INIT;
 	struct id id;
 
-	if (*version)
-		return version;
-	buf_fmt(&text, "%d", REVISION);
-	for (int i = 0; i < FEATURES; i++)
-		buf_fmt(&text, " %s/%s", feature_name[i], feature_group[i]);
+	buf_fmt(&text, "%d", l->revision);
+	for (int i = 0; i < l->n; i++)
+		buf_fmt(&text, " %s/%s", l->name[i], l->group[i]);
 	hash_id(&id, text.s, text.n);
-	snprintf(version, sizeof version, "%.8s", id.s);
+	snprintf(version, FEATURES_VERSION + 1, "%.*s", FEATURES_VERSION, id.s);
 	buf_free(&text);
-	return version;
 }
+
+const struct feature_list *features_find(const char *version, size_t n)
+{
+	char own[FEATURES_VERSION + 1];
+
+	for (int i = 0; lists[i]; i++) {
+		features_version(lists[i], own);
+		if (n == FEATURES_VERSION && !memcmp(own, version, n))
+			return lists[i];
+	}
+	return NULL;
+}
+
+/* ---- rates ---- */
 
 void features_rates(const struct limits *m, struct rates *r)
 {
@@ -44,20 +71,6 @@ void features_rates(const struct limits *m, struct rates *r)
 		.memory = hz * threads * assumed.memory,
 		.fork_s = assumed.fork_s,
 	};
-}
-
-/* ---- ratios ---- */
-
-static const double NOTHING = 1.0 / (1 << 20); /* what a ratio is no longer told from 0 */
-
-static float ratio(double a, double b)
-{
-	return b > 0 ? (float)log2(a / b + NOTHING) : NAN;
-}
-
-static float share(double a, double b)
-{
-	return b > 0 ? (float)(a / b) : NAN;
 }
 
 /* ---- the parts ---- */
@@ -93,9 +106,9 @@ static void of_work(struct at *a)
 	double move = bytes / (bytes > (double)a->m->l3 ? a->r->memory : a->r->l3);
 
 	a->roof_s = arithmetic > move ? arithmetic : move;
-	a->f[FEATURE_flops] = ratio(a->flops, 1);
-	a->f[FEATURE_intensity] = ratio(a->flops, bytes);
-	a->f[FEATURE_roof_compute] = share(arithmetic, a->roof_s);
+	a->f[FEATURE_flops] = feature_ratio(a->flops, 1);
+	a->f[FEATURE_intensity] = feature_ratio(a->flops, bytes);
+	a->f[FEATURE_roof_compute] = feature_share(arithmetic, a->roof_s);
 }
 
 static void of_draft(struct at *a)
@@ -103,14 +116,15 @@ static void of_draft(struct at *a)
 	const struct draft *d = a->d;
 	double hz = assumed_hz(a->m), threads = a->w->threads;
 
-	a->f[FEATURE_draft] = ratio(d->seconds, a->roof_s);
-	a->f[FEATURE_compute] = ratio(d->compute_cycles / hz, a->roof_s);
-	a->f[FEATURE_from_l2] = ratio(d->l2_bytes * threads / a->r->l2, a->roof_s);
-	a->f[FEATURE_from_l3] = ratio(d->l3_bytes * threads / a->r->l3, a->roof_s);
-	a->f[FEATURE_from_memory] = ratio(d->memory_bytes * threads / a->r->memory, a->roof_s);
-	a->f[FEATURE_conflicts] = share(a->w->conflict_bytes, d->l2_bytes);
-	a->f[FEATURE_fork_join] = ratio(a->r->fork_s * d->forks, a->roof_s);
-	a->f[FEATURE_uneven] = share(d->uneven_cycles, d->compute_cycles);
+	a->f[FEATURE_draft] = feature_ratio(d->seconds, a->roof_s);
+	a->f[FEATURE_compute] = feature_ratio(d->compute_cycles / hz, a->roof_s);
+	a->f[FEATURE_from_l2] = feature_ratio(d->l2_bytes * threads / a->r->l2, a->roof_s);
+	a->f[FEATURE_from_l3] = feature_ratio(d->l3_bytes * threads / a->r->l3, a->roof_s);
+	a->f[FEATURE_from_memory] =
+		feature_ratio(d->memory_bytes * threads / a->r->memory, a->roof_s);
+	a->f[FEATURE_conflicts] = feature_share(a->w->conflict_bytes, d->l2_bytes);
+	a->f[FEATURE_fork_join] = feature_ratio(a->r->fork_s * d->forks, a->roof_s);
+	a->f[FEATURE_uneven] = feature_share(d->uneven_cycles, d->compute_cycles);
 }
 
 static void of_ops(struct at *a)
@@ -118,16 +132,16 @@ static void of_ops(struct at *a)
 	const struct walk *w = a->w;
 	const struct walk_ops *k = &w->ops;
 
-	a->f[FEATURE_waste] = share(w->flops * w->threads, a->flops);
-	a->f[FEATURE_lanes] = share(w->flops, 2 * k->fma * a->m->lanes);
-	a->f[FEATURE_loads] = share(k->load, k->fma);
-	a->f[FEATURE_stores] = ratio(k->store, k->fma);
-	a->f[FEATURE_ariths] = ratio(k->arith, k->fma);
-	a->f[FEATURE_others] = ratio(k->other, k->fma);
-	a->f[FEATURE_scalars] = share(w->scalars, k->fma);
-	a->f[FEATURE_straddles] = share(w->straddles, k->load + k->store);
-	a->f[FEATURE_masks] = share(w->masks, k->load + k->store);
-	a->f[FEATURE_code] = ratio(w->code, 1);
+	a->f[FEATURE_waste] = feature_share(w->flops * w->threads, a->flops);
+	a->f[FEATURE_lanes] = feature_share(w->flops, 2 * k->fma * a->m->lanes);
+	a->f[FEATURE_loads] = feature_share(k->load, k->fma);
+	a->f[FEATURE_stores] = feature_ratio(k->store, k->fma);
+	a->f[FEATURE_ariths] = feature_ratio(k->arith, k->fma);
+	a->f[FEATURE_others] = feature_ratio(k->other, k->fma);
+	a->f[FEATURE_scalars] = feature_share(w->scalars, k->fma);
+	a->f[FEATURE_straddles] = feature_share(w->straddles, k->load + k->store);
+	a->f[FEATURE_masks] = feature_share(w->masks, k->load + k->store);
+	a->f[FEATURE_code] = feature_ratio(w->code, 1);
 }
 
 static void of_tile(struct at *a)
@@ -136,29 +150,29 @@ static void of_tile(struct at *a)
 	const struct limits *m = a->m;
 	double fma = t->ops.fma / m->fma_per_cycle, all;
 
-	a->f[FEATURE_registers] = share((double)a->w->registers, m->vregs);
+	a->f[FEATURE_registers] = feature_share((double)a->w->registers, m->vregs);
 	if (t->fmas <= 0)
 		return;
 	all = t->ops.fma + t->ops.arith + t->ops.load + t->ops.store + t->ops.other;
 	a->f[FEATURE_tile_fmas] = (float)t->ops.fma;
-	a->f[FEATURE_tile_loads] = share(t->ops.load, t->ops.fma);
-	a->f[FEATURE_tile_others] = share(t->ops.other + t->ops.arith, t->ops.fma);
-	a->f[FEATURE_tile_rate] = share(t->cycles, fma);
-	a->f[FEATURE_tile_load_bound] = share(t->ops.load / m->load_per_cycle, t->cycles);
-	a->f[FEATURE_tile_issue_bound] = share(all / 4, t->cycles);
-	a->f[FEATURE_tile_run] = ratio(t->n, 1);
-	a->f[FEATURE_tile_share] = share(a->w->inner_cycles, a->w->cycles);
-	a->f[FEATURE_tile_fma_share] = share(t->fmas, a->w->ops.fma);
+	a->f[FEATURE_tile_loads] = feature_share(t->ops.load, t->ops.fma);
+	a->f[FEATURE_tile_others] = feature_share(t->ops.other + t->ops.arith, t->ops.fma);
+	a->f[FEATURE_tile_rate] = feature_share(t->cycles, fma);
+	a->f[FEATURE_tile_load_bound] = feature_share(t->ops.load / m->load_per_cycle, t->cycles);
+	a->f[FEATURE_tile_issue_bound] = feature_share(all / 4, t->cycles);
+	a->f[FEATURE_tile_run] = feature_ratio(t->n, 1);
+	a->f[FEATURE_tile_share] = feature_share(a->w->inner_cycles, a->w->cycles);
+	a->f[FEATURE_tile_fma_share] = feature_share(t->fmas, a->w->ops.fma);
 }
 
 static void of_threads(struct at *a)
 {
 	const struct walk_phase *p = &a->w->phase[a->w->longest];
 
-	a->f[FEATURE_items] = ratio(p->items, 1);
-	a->f[FEATURE_items_each] = ratio(p->share, 1);
-	a->f[FEATURE_balance] = share(p->items, p->share * a->w->threads);
-	a->f[FEATURE_item_cycles] = ratio(p->cycles, 1);
+	a->f[FEATURE_items] = feature_ratio(p->items, 1);
+	a->f[FEATURE_items_each] = feature_ratio(p->share, 1);
+	a->f[FEATURE_balance] = feature_share(p->items, p->share * a->w->threads);
+	a->f[FEATURE_item_cycles] = feature_ratio(p->cycles, 1);
 }
 
 /* The loops around the inner one, unrolled ones left out, from the inside to the outside. */
@@ -175,9 +189,9 @@ static void of_levels(struct at *a)
 
 		if (t->path[d].kind == LOOP_UNROLL)
 			continue;
-		f[0] = ratio(t->path[d].dealt, 1);
-		f[1] = ratio(set, l1);
-		f[2] = ratio(set, l2);
+		f[0] = feature_ratio(t->path[d].dealt, 1);
+		f[1] = feature_ratio(set, l1);
+		f[2] = feature_ratio(set, l2);
 		if (t->path[d].kind == LOOP_PARALLEL && isnan(a->f[FEATURE_item_set]))
 			a->f[FEATURE_item_set] = f[2];
 		level++;
@@ -187,16 +201,16 @@ static void of_levels(struct at *a)
 	for (int i = 0; i < a->w->n->nbuffers; i++)
 		if (is_scratch(&a->w->n->buffer[i]))
 			scratch += (double)buffer_bytes(&a->w->n->buffer[i]);
-	a->f[FEATURE_inner_pages] = ratio(pages, 1);
-	a->f[FEATURE_whole_l2] = ratio(a->d->whole, l2);
-	a->f[FEATURE_whole_l3] = ratio(a->d->whole, (double)a->m->l3);
-	a->f[FEATURE_scratch_l1] = scratch > 0 ? ratio(scratch, l1) : NAN;
-	a->f[FEATURE_scratch_l2] = scratch > 0 ? ratio(scratch, l2) : NAN;
+	a->f[FEATURE_inner_pages] = feature_ratio(pages, 1);
+	a->f[FEATURE_whole_l2] = feature_ratio(a->d->whole, l2);
+	a->f[FEATURE_whole_l3] = feature_ratio(a->d->whole, (double)a->m->l3);
+	a->f[FEATURE_scratch_l1] = scratch > 0 ? feature_ratio(scratch, l1) : NAN;
+	a->f[FEATURE_scratch_l2] = scratch > 0 ? feature_ratio(scratch, l2) : NAN;
 }
 
 static float move(const struct at *a, double bytes)
 {
-	return ratio(bytes * a->w->threads, a->flops);
+	return feature_ratio(bytes * a->w->threads, a->flops);
 }
 
 /* Which operand a buffer is: src, weights, dst, what is added, scratch. */
@@ -263,16 +277,20 @@ static void of_sizes(struct at *a)
 			written += t->times / 2 * t->outside[t->depth] * t->touched[t->depth];
 	}
 	for (int i = 0; i < 3; i++)
-		a->f[FEATURE_src_size + i] = ratio(size[i], (double)a->m->l2);
-	a->f[FEATURE_scratch_stores] = ratio(written * w->threads, size[0]);
+		a->f[FEATURE_src_size + i] = feature_ratio(size[i], (double)a->m->l2);
+	a->f[FEATURE_scratch_stores] = feature_ratio(written * w->threads, size[0]);
 }
 
 void features_of(const struct draft *d, const struct rates *r, double flops, float f[FEATURES])
 {
-	struct at a = {d, &d->walk, d->walk.m, r, flops, 0, f};
+	struct at a = {d, &d->walk, d->m, r, flops, 0, f};
 
 	for (int i = 0; i < FEATURES; i++)
 		f[i] = NAN;
+	if (d->phases) {
+		features_of_blocks(d, r, flops, f);
+		return;
+	}
 	of_work(&a);
 	of_draft(&a);
 	of_ops(&a);

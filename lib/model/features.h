@@ -5,13 +5,17 @@
  * to its sizes, or to the work itself, mostly as binary logarithms. A feature without a meaning for
  * a nest is NaN, which the model takes as missing.
  *
- * The order and meaning of the list are part of a model file: features_version() changes with them.
+ * This is the list of nests that threads of a processor run. Nests of blocks of threads have
+ * another (features_blocks.h). The order and meaning of a list are part of a model file: its
+ * features_version() changes with them.
  */
 #ifndef TL_MODEL_FEATURES_H
 #define TL_MODEL_FEATURES_H
 
 #include "lib/model/draft.h"
+#include "lib/model/feature_list.h"
 #include "lib/space/limits.h"
+#include "lib/target/target.h"
 
 enum { FEATURE_LEVELS = 5, FEATURE_SIZES = 14, FEATURE_OPERANDS = 5 };
 
@@ -106,17 +110,17 @@ enum { FEATURE_LEVELS = 5, FEATURE_SIZES = 14, FEATURE_OPERANDS = 5 };
 enum { FEATURE_LIST(FEATURE_ENUM) FEATURES };
 #undef FEATURE_ENUM
 
-extern const char *const feature_name[FEATURES];
-extern const char *const feature_group[FEATURES];
-/* 8 hex digits of a hash over names and groups, in order, and the revision of what they mean. */
-const char *features_version(void);
+/* A row has FEATURES floats, whatever the list. Those beyond a shorter list are NaN. */
 
-/* Rates that were probed on the machine (or come from its limits, see features_rates). */
-struct rates {
-	double flops;	       /* a second, all threads */
-	double l2, l3, memory; /* bytes a second, all threads */
-	double fork_s;
-};
+extern const struct feature_list features_threads;
+/* The list of the nests for such a target. */
+const struct feature_list *features_list(const struct target *t);
+/* The list of this version; NULL: none. */
+const struct feature_list *features_find(const char *version, size_t n);
+enum { FEATURES_VERSION = 8 };
+/* 8 hex digits of a hash over names and groups, in order, and the revision of what they mean. */
+void features_version(const struct feature_list *l, char version[FEATURES_VERSION + 1]);
+
 /* Rates for a machine without a probe, from its cycles. */
 void features_rates(const struct limits *m, struct rates *r);
 

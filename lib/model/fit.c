@@ -6,32 +6,27 @@
 
 static const double FLOOR = -6; /* labels: 64 times the best's time, and beyond */
 
-enum { MAX_FEATURE_GROUPS = 16 };
-
 const char *const fit_objective_name[FIT_OBJECTIVES] = {"contrast", "list", "roofline"};
 
-const char *const *fit_feature_groups(void)
+const char *fit_group(const struct feature_list *l, int k)
 {
-	static _Thread_local const char *name[MAX_FEATURE_GROUPS + 1];
-	int n = 0;
-
-	if (name[0])
-		return name;
-	for (int i = 0; i < FEATURES; i++)
-		if (!i || strcmp(feature_group[i], feature_group[i - 1]) != 0)
-			name[n++] = feature_group[i];
-	return name;
+	for (int i = 0; i < l->n; i++)
+		if (!i || strcmp(l->group[i], l->group[i - 1]) != 0) {
+			if (!k--)
+				return l->group[i];
+		}
+	return NULL;
 }
 
 /* Which columns are left out. */
-static void left_out(unsigned mask, char out[FEATURES])
+static void left_out(const struct feature_list *l, unsigned mask, char out[FEATURES])
 {
-	const char *const *name = fit_feature_groups();
+	const char *name;
 
 	memset(out, 0, FEATURES);
-	for (int k = 0; name[k]; k++)
-		for (int i = 0; mask >> k & 1 && i < FEATURES; i++)
-			out[i] |= !strcmp(feature_group[i], name[k]);
+	for (int k = 0; (name = fit_group(l, k)); k++)
+		for (int i = 0; mask >> k & 1 && i < l->n; i++)
+			out[i] |= !strcmp(l->group[i], name);
 }
 
 /* ---- the rows that are learned from ---- */
@@ -181,7 +176,7 @@ struct boost *fit_train(const struct dataset *d, const char *use, const struct f
 	struct boost *b;
 	char out[FEATURES];
 
-	left_out(p->leave_out, out);
+	left_out(dataset_features(d), p->leave_out, out);
 	for (size_t i = 0; i < d->groups.n; i++)
 		if (use[i])
 			add_group(&t, dataset_group(d, i), out);

@@ -26,12 +26,12 @@ struct fit_params {
 	double emphasis;    /* the power */
 	double beta;	    /* of list */
 	int64_t rows;	    /* of a group, at most, drawn at random */
-	unsigned leave_out; /* feature groups, a bit each in the order of fit_feature_groups */
+	unsigned leave_out; /* feature groups, a bit each in the order of fit_group() */
 	struct boost_params trees;
 };
 
-/* Names of the feature groups, NULL at the end. */
-const char *const *fit_feature_groups(void);
+/* Name of a list's feature group number k; NULL: it has no more. */
+const char *fit_group(const struct feature_list *l, int k);
 
 /* Trains on the groups whose bit in `use` is not 0 (an array of dataset's groups). */
 struct boost *fit_train(const struct dataset *d, const char *use, const struct fit_params *p,

@@ -55,11 +55,12 @@ static int print_failure(struct boost *b, struct buf *out, struct err *e)
 
 int model_print(const struct model *m, const char *card, struct buf *out, struct err *e)
 {
+	char version[FEATURES_VERSION + 1];
 	struct id id;
 	int rc = 0;
 
-	buf_fmt(out,
-		"{\"tl\":1,\"type\":\"model\",\"features\":\"%s\",\"scale\":", features_version());
+	features_version(m->features, version);
+	buf_fmt(out, "{\"tl\":1,\"type\":\"model\",\"features\":\"%s\",\"scale\":", version);
 	buf_num(out, m->scale);
 	buf_fmt(out, "%s}\n", card);
 	for (int i = 0; i < m->nportfolio; i++)
@@ -118,12 +119,16 @@ static int check_hash(struct model *m, const struct buf *text, size_t *end, stru
 static int read_card(struct model *m, const struct json_doc *d, struct err *e)
 {
 	const struct json *v = json_get(d, d->tok, "features");
+	const struct feature_list *own = v ? features_find(v->s, v->n) : NULL;
 
-	if (!json_is(v, features_version()))
+	if (!own)
 		return err_set(e,
 			       "the model %s was trained on features of another version; train it "
 			       "anew",
 			       m->path);
+	if (own != m->features)
+		return err_set(e, "the model %s was trained on kernels of %s, not of %s", m->path,
+			       own->of, m->features->of);
 	if (json_num(json_get(d, d->tok, "scale"), &m->scale) || !(m->scale > 0))
 		return err_set(e, "the model %s has no scale", m->path);
 	m->card = arena_strndup(&m->arena, d->tok->s, d->tok->n);
@@ -231,17 +236,18 @@ static int check_answers(const struct model *m, struct err *e)
 	return 0;
 }
 
-struct model *model_new(void)
+struct model *model_new(const struct feature_list *l)
 {
 	struct model *m = xcalloc(1, sizeof *m);
 
+	m->features = l;
 	m->scale = 1;
 	return m;
 }
 
-struct model *model_load(const char *path, struct err *e)
+struct model *model_load(const char *path, const struct feature_list *wanted, struct err *e)
 {
-	struct model *m = model_new();
+	struct model *m = model_new(wanted);
 	struct buf text = BUF_INIT;
 	struct json_doc d = JSON_DOC_INIT;
 	size_t end = 0;

@@ -3,8 +3,8 @@
  * The file is text, a record a line: the model's own with its report card ("type":"model"), the
  * portfolio's schedules, the trees ("type":"trees", as XGBoost saves them, in base64), and at the
  * end a "done" with a hash over all before it. So a file that is damaged, cut off, of another
- * version of the features, or trained on nothing is refused, with the reason, before any of it is
- * used.
+ * version of the features, or of those of other kernels, or trained on nothing is refused, with the
+ * reason, before any of it is used.
  *
  * The trees are stages, each a bag of boosters: a candidate's value is the sum over the stages of
  * the mean over the bag, and its uncertainty comes from the differences within the bag of the first
@@ -22,6 +22,7 @@
 #include "lib/base/buf.h"
 #include "lib/base/err.h"
 #include "lib/model/boost.h"
+#include "lib/model/feature_list.h"
 
 enum { MODEL_STAGES = 4, MODEL_BAG = 16, MODEL_PORTFOLIO = 32 };
 
@@ -34,9 +35,10 @@ struct schedule {
 struct model {
 	struct arena arena;
 	const char *path;
-	struct id id;	  /* of the file's content */
-	const char *card; /* the model's record, a JSON object */
-	double scale;	  /* what a bag's standard deviation is multiplied by */
+	const struct feature_list *features; /* that it was trained on */
+	struct id id;			     /* of the file's content */
+	const char *card;		     /* the model's record, a JSON object */
+	double scale;			     /* what a bag's standard deviation is multiplied by */
 	int nstages;
 	struct model_stage {
 		int n;
@@ -47,10 +49,11 @@ struct model {
 	struct schedule portfolio[MODEL_PORTFOLIO];
 };
 
-/* NULL with e filled (status EXIT_INPUT). */
-struct model *model_load(const char *path, struct err *e);
+/* wanted: the features that it must have been trained on. NULL with e filled (status EXIT_INPUT).
+ */
+struct model *model_load(const char *path, const struct feature_list *wanted, struct err *e);
 void model_free(struct model *m);
-struct model *model_new(void); /* without any trees */
+struct model *model_new(const struct feature_list *l); /* without any trees */
 
 /* Threads that model_predict() uses; by default all. */
 int model_threads(const struct model *m, int n, struct err *e);

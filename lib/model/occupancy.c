@@ -1,7 +1,9 @@
 #include "lib/model/occupancy.h"
 
 #include <math.h>
+#include <stdlib.h>
 
+#include "lib/base/err.h"
 #include "lib/nest/mma.h"
 
 /* Of a processor of today's GPUs (NVIDIA, "CUDA C++ Programming Guide", "Compute capabilities", and
@@ -33,6 +35,10 @@ struct count {
 	const struct nest *n;
 	struct occupancy *o;
 	int64_t value[NEST_VARS]; /* of variables: of the first turn of everything */
+	/* Of those that differ from thread to thread: */
+	char differs[NEST_VARS];
+	int64_t (*thread)[WARP_THREADS];
+	const struct affine *view[NEST_BUFFERS]; /* where views begin */
 };
 
 int64_t occupancy_registers(const struct nest *n)
@@ -58,19 +64,95 @@ static int64_t value(const struct count *c, const struct affine *a)
 	return af_eval(c->n, a, c->value);
 }
 
-/* Of lanes that are read or written, so often. */
-static void touch(struct count *c, int buffer, int lanes, double times)
+/* ---- threads of a warp ---- */
+
+static int warp(const struct count *c)
+{
+	return c->n->block_threads < WARP_THREADS ? c->n->block_threads : WARP_THREADS;
+}
+
+static int differs(const struct count *c, const struct affine *a)
+{
+	for (int i = 0; i < a->n; i++)
+		if (a->t[i].var >= 0 && c->differs[a->t[i].var])
+			return 1;
+	return 0;
+}
+
+/* Adds a form's value for each thread. */
+static void add_threads(const struct count *c, const struct affine *a, int64_t at[WARP_THREADS])
+{
+	int64_t same = a->c;
+
+	for (int i = 0; i < a->n; i++) {
+		int sym = a->t[i].sym, var = a->t[i].var;
+		int64_t k = a->t[i].coef * (sym >= 0 ? c->n->var[sym].value : 1);
+
+		if (var >= 0 && c->differs[var])
+			for (int t = 0; t < WARP_THREADS; t++)
+				at[t] += k * c->thread[var][t];
+		else if (var >= 0 && c->n->var[var].kind == VAR_SYMBOL)
+			same += k * c->n->var[var].value;
+		else
+			same += var >= 0 ? k * c->value[var] : k;
+	}
+	for (int t = 0; t < WARP_THREADS; t++)
+		at[t] += same;
+}
+
+static void set_thread(struct count *c, int var)
+{
+	c->differs[var] = 1;
+	for (int t = 0; t < WARP_THREADS; t++)
+		c->thread[var][t] = t;
+}
+
+static void count_warp(struct warp_count *sum, const struct warp_count *one, double times)
+{
+	sum->done += one->done * times;
+	sum->least += one->least * times;
+}
+
+/* An access to memory, so often by all threads of the block. */
+static void touch_warp(struct count *c, int buffer, const struct affine *index, int bytes, int way,
+		       double times)
 {
 	const struct buffer *b = &c->n->buffer[nest_base(c->n, buffer)];
-	double bytes = times * lanes * elem_size(b->elem);
+	int64_t at[WARP_THREADS] = {0};
+	int threads = warp(c), size = elem_size(b->elem);
+	struct warp_count one;
+
+	add_threads(c, index, at);
+	for (int v = buffer; c->n->buffer[v].kind == BUFFER_VIEW; v = c->n->buffer[v].base)
+		if (c->view[v])
+			add_threads(c, c->view[v], at);
+	if (b->kind == BUFFER_BLOCK) {
+		one = warp_banks(at, threads, bytes, size);
+		count_warp(&c->o->banks[way], &one, times / threads);
+	} else {
+		one = warp_sectors(at, threads, bytes, size);
+		count_warp(&c->o->sectors[way], &one, times / threads);
+	}
+}
+
+/* ---- counting ---- */
+
+/* Of lanes that are read or written, so often. */
+static void touch(struct count *c, int buffer, const struct affine *index, int lanes, int way,
+		  double times)
+{
+	const struct buffer *b = &c->n->buffer[nest_base(c->n, buffer)];
+	int bytes = lanes * elem_size(b->elem);
 
 	if (b->kind == BUFFER_REG)
 		return;
 	c->o->instructions += times;
+	c->o->accesses += times;
+	touch_warp(c, buffer, index, bytes, way, times);
 	if (b->kind == BUFFER_BLOCK)
-		c->o->block_bytes += bytes;
+		c->o->block_bytes += times * bytes;
 	else
-		c->o->global_bytes += bytes;
+		c->o->global_bytes += times * bytes;
 }
 
 static void count_expr(struct count *c, const struct expr *x, double times)
@@ -81,7 +163,7 @@ static void count_expr(struct count *c, const struct expr *x, double times)
 	count_expr(c, x->b, times);
 	count_expr(c, x->c, times);
 	if (x->kind == EXPR_LOAD)
-		touch(c, x->buffer, x->lanes, times);
+		touch(c, x->buffer, &x->index, x->lanes, OCCUPANCY_READ, times);
 	if (x->kind == EXPR_LOAD || x->kind == EXPR_CONST || x->kind == EXPR_BCAST ||
 	    x->kind == EXPR_SPREAD || x->kind == EXPR_PICK)
 		return;
@@ -121,10 +203,13 @@ static void count_for(struct count *c, const struct node *t, double times)
 	int64_t from = value(c, &t->a), turns = value(c, &t->b) - from;
 
 	c->value[t->var] = from;
+	c->differs[t->var] = 0;
 	if (turns <= 0)
 		return;
-	if (t->loop == LOOP_THREAD)
+	if (t->loop == LOOP_THREAD) {
 		c->o->waits += times;
+		set_thread(c, t->var);
+	}
 	if (t->loop == LOOP_PARALLEL) {
 		c->o->blocks *= (double)turns;
 		turns = 1;
@@ -136,7 +221,16 @@ static void count_for(struct count *c, const struct node *t, double times)
 
 static void let(struct count *c, const struct node *t)
 {
+	int64_t a[WARP_THREADS] = {0}, b[WARP_THREADS] = {0};
+
 	c->value[t->var] = nest_let_value(t->let, value(c, &t->a), value(c, &t->b));
+	c->differs[t->var] = (char)(differs(c, &t->a) || differs(c, &t->b));
+	if (!c->differs[t->var])
+		return;
+	add_threads(c, &t->a, a);
+	add_threads(c, &t->b, b);
+	for (int i = 0; i < WARP_THREADS; i++)
+		c->thread[t->var][i] = nest_let_value(t->let, a[i], b[i]);
 }
 
 /* Branches are there for what lies beyond an end: their bodies count, and what is done else does
@@ -156,17 +250,19 @@ static void count_nodes(struct count *c, const struct node *t, double times)
 			break;
 		case NODE_STORE:
 			count_expr(c, t->value, times);
-			touch(c, t->buffer, t->value->lanes, times);
+			touch(c, t->buffer, &t->a, t->value->lanes, OCCUPANCY_WRITE, times);
 			break;
 		case NODE_COPY:
-			touch(c, t->from, t->lanes, times);
-			touch(c, t->buffer, t->lanes, times);
+			touch(c, t->from, &t->b, t->lanes, OCCUPANCY_READ, times);
+			touch(c, t->buffer, &t->a, t->lanes, OCCUPANCY_WRITE, times);
 			break;
 		case NODE_MMA:
 			count_mma(c, t->mma, times);
 			break;
-		case NODE_WAIT:
 		case NODE_VIEW:
+			c->view[t->buffer] = &t->a;
+			break;
+		case NODE_WAIT:
 		case NODE_PREFETCH:
 		case NODE_SYNC:
 			break;
@@ -186,19 +282,37 @@ static int together(const struct nest *n, const struct limits *m)
 	return most < 1 ? 1 : (int)most;
 }
 
+/* Shares of a processor that the blocks use that it holds. */
+static void use(const struct nest *n, const struct limits *m, struct occupancy *o)
+{
+	double threads = (double)o->together * n->block_threads;
+
+	o->threads_used = threads / gpu.threads;
+	o->registers_used = threads * (double)occupancy_registers(n) / gpu.registers;
+	o->memory_used = (double)o->together * (double)nest_block_bytes(n) / (double)m->l1d;
+}
+
 static void finish(const struct nest *n, const struct limits *m, struct occupancy *o)
 {
 	double hz = m->hz > 0 ? m->hz : 1e9, processors = m->threads > 0 ? m->threads : 1;
-	double each, held, waves, cycles, bytes = o->global_bytes * o->blocks;
+	double each, held, cycles, turns;
 
 	o->together = together(n, m);
+	use(n, m, o);
 	held = fmin(o->together, ceil(o->blocks / processors));
-	waves = ceil(o->blocks / (processors * held));
+	o->waves = ceil(o->blocks / (processors * held));
+	o->busy = o->blocks / (o->waves * processors * held);
+	turns = o->waves * held / hz;
+	o->arithmetic_s = turns * fmax(o->fmas / gpu.fmas, o->mma_cycles);
+	o->issue_s = turns * o->instructions / gpu.instructions;
+	o->block_s = turns * o->block_bytes / gpu.block_bytes;
+	o->waiting_s = o->waves * o->waits * gpu.latency / hz;
+	o->l2_s = o->global_bytes * o->blocks / (processors * gpu.l2_bytes) / hz;
+	o->launch_s = gpu.launch_s;
 	each = fmax(fmax(o->fmas / gpu.fmas, o->mma_cycles),
 		    fmax(o->instructions / gpu.instructions, o->block_bytes / gpu.block_bytes));
-	cycles = waves * fmax(each * held, each + o->waits * gpu.latency);
-	cycles = fmax(cycles, bytes / (processors * gpu.l2_bytes));
-	o->seconds = cycles / hz + gpu.launch_s;
+	cycles = o->waves * fmax(each * held, each + o->waits * gpu.latency);
+	o->seconds = fmax(cycles / hz, o->l2_s) + o->launch_s;
 }
 
 static const struct node *next_phase(const struct node *t)
@@ -214,11 +328,13 @@ int occupancy_predict(const struct nest *n, const struct limits *m,
 	struct count c = {.n = n};
 	int phases = 0;
 
+	c.thread = xmalloc(sizeof *c.thread * (size_t)(n->nvars + 1));
 	for (const struct node *t = n->body; t; t = next_phase(t)) {
 		c.o = &phase[phases++];
 		*c.o = (struct occupancy){.blocks = 1};
 		count_nodes(&c, t, 1);
 		finish(n, m, c.o);
 	}
+	free(c.thread);
 	return phases;
 }

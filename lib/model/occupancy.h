@@ -5,25 +5,39 @@
  * 2010). The time of a wave is the greatest of the times of its arithmetic, its instructions and
  * its accesses to the blocks' memory, and at least the latency of a block's waits. The time of the
  * kernel is at least the time to move its bytes between memory, second cache and processors.
+ *
+ * The first warp of the first block stands for all: its threads' indices tell how its accesses fall
+ * into banks and sectors (warp.h).
  */
 #ifndef TL_MODEL_OCCUPANCY_H
 #define TL_MODEL_OCCUPANCY_H
 
+#include "lib/model/warp.h"
 #include "lib/nest/nest.h"
 #include "lib/space/limits.h"
+
+enum { OCCUPANCY_READ, OCCUPANCY_WRITE, OCCUPANCY_WAYS };
 
 /* One phase. */
 struct occupancy {
 	/* Of one block: */
-	double fmas;	     /* of scalars */
-	double instructions; /* of a thread, times its threads */
-	double block_bytes;  /* read from and written to the block's memory */
-	double global_bytes; /* read from and written to memory */
-	double mma_cycles;   /* of a processor's tensor cores */
-	double waits;	     /* loops over threads, one after the other */
+	double fmas;				   /* of scalars */
+	double instructions;			   /* of a thread, times its threads */
+	double block_bytes;			   /* read from and written to the block's memory */
+	double global_bytes;			   /* read from and written to memory */
+	double mma_cycles;			   /* of a processor's tensor cores */
+	double waits;				   /* loops over threads, one after the other */
+	double accesses;			   /* instructions of them that touch memory */
+	struct warp_count banks[OCCUPANCY_WAYS];   /* of the block's memory, by its warps */
+	struct warp_count sectors[OCCUPANCY_WAYS]; /* of memory, by its warps */
 	/* Of the whole phase: */
 	double blocks; /* of the grid */
 	int together;  /* blocks that one processor holds at a time */
+	double threads_used, registers_used, memory_used; /* shares of a processor's, then */
+	double waves;					  /* of the grid */
+	double busy; /* share of the places for blocks in all waves that have one */
+	/* If nothing else took time: */
+	double arithmetic_s, issue_s, block_s, waiting_s, l2_s, launch_s;
 	double seconds;
 };
 

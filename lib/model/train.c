@@ -191,7 +191,7 @@ static int outer_fold(const struct dataset *d, const char *use, const struct tra
 {
 	const struct automl_rules inner = inner_rules(r, 0.5 / AUTOML_FOLDS, &f->shown);
 	char *learn = xmalloc(d->groups.n + 1);
-	struct model m = {.scale = 1, .nstages = 1};
+	struct model m = {.features = dataset_features(d), .scale = 1, .nstages = 1};
 	int64_t nlearn = 0, nheld = 0;
 	struct automl chosen;
 	int rc = 0;

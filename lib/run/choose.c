@@ -35,9 +35,9 @@ int chooser_open(struct chooser *c, const char *path, const char *model_path,
 	*c = (struct chooser){0};
 	c->env.limits = *limits;
 	features_rates(&c->env.limits, &c->env.rates);
-	rc = model_default(model_path, 1, &model, e);
+	rc = model_default(model_path, 1, target_default(), &model, e);
 	if (rc > 0)
-		c->model = model_load(model.s, e);
+		c->model = model_load(model.s, &features_threads, e);
 	buf_free(&model);
 	if (rc < 0 || (rc && !c->model))
 		return -1;

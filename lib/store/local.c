@@ -21,7 +21,7 @@ int local_adapt(struct store *s, const char *env_id, const struct limits *here, 
 	struct dataset d;
 	int rc;
 
-	dataset_open(&d, here);
+	dataset_open(&d, here->target, here);
 	rc = store_newest(s, env_id, NEWEST, AMONG, take, &d, e);
 	if (rc == 0)
 		rc = adapt_model(*m, &d, &found, e);
