@@ -60,10 +60,40 @@ else
 	ok $? 'and so does tl-gen without an architecture'
 fi
 
+# Learned: results of PoCL on a processor (12 workloads, 36 candidates drawn at random of each), whatever device is here
+results=tests/opencl-results.zst
+"$bin/tl-train" --target=opencl --trials=1 --bag=2 -o "$tmp/model" "$results" 2>"$tmp/err"
+ok $? 'tl-train learns from results of blocks of threads'
+top() { head -n 1 "$tmp/model" | sed "s/.*\"$1\":{\"top1\":\([0-9.]*\).*/\1/"; }
+perl -e 'exit !($ARGV[0] > $ARGV[1] + 0.1)' "$(top model)" "$(top draft)"
+ok $? "held out, the model is better than the draft: $(top model), $(top draft)"
+"$bin/tl-train" "$results" >"$tmp/out" 2>"$tmp/err"
+[ $? -eq 3 ] && grep -q 'no result to learn from for the target cpu; 432 are for others (--target)' "$tmp/err"
+ok $? 'results of another target are no results'
+"$bin/tl-train" --target=opencl --dump-features "$results" >"$tmp/csv" && [ "$(wc -l <"$tmp/csv")" -eq 433 ] &&
+	head -n 1 "$tmp/csv" | grep -q ',draft,.*,threads_used,.*,banks_read,' && ! head -n 1 "$tmp/csv" | grep -q move_l1 &&
+	awk -F, 'NR == 1 { n = NF } NF != n { exit 1 }' "$tmp/csv"
+ok $? 'their features are those of blocks'
+"$bin/tl-gen" --target=opencl --arch=opencl -n 60 "$tmp/w" >"$tmp/o"
+"$bin/tl-filter" --target=opencl --arch=opencl -m "$tmp/model" -k 8 "$tmp/o" >"$tmp/f" && "$bin/tl-check" -q "$tmp/f" &&
+	[ "$(candidates "$tmp/f" | grep -c '"score":{"draft_s":[0-9.e-]*,"model":[-0-9.e]*,"deviation":[0-9.e-]*}')" -ge 24 ]
+ok $? 'tl-filter ranks by the model'
+"$bin/tl-filter" --target=cuda --arch=sm_90 -m "$tmp/model" -k 8 "$tmp/c" >"$tmp/f" && candidates "$tmp/f" | grep -q '"model":'
+ok $? 'also candidates for another target with blocks'
+"$bin/tl-gen" --target=cuda --arch=sm_90 --search=guided -m "$tmp/model" -n 8 "$tmp/w" >"$tmp/g" && [ "$(candidates "$tmp/g" | wc -l)" -eq 32 ]
+ok $? 'tl-gen searches by it'
+"$bin/tl-gen" --target=cuda --arch=sm_90 --search=guided -m pretrained -n 8 "$tmp/w" >"$tmp/g" && [ "$(candidates "$tmp/g" | wc -l)" -eq 32 ]
+ok $? 'or by the draft, where no model came with the programs'
+"$bin/tl-gen" -n 8 "$tmp/w" | "$bin/tl-filter" -m "$tmp/model" >"$tmp/f" 2>"$tmp/err"
+[ $? -eq 3 ] && grep -q 'was trained on kernels of blocks of threads, not of threads of a processor' "$tmp/err"
+ok $? 'a model of blocks ranks no kernels of a processor'
+"$bin/tl-filter" --target=opencl --arch=opencl -m share/models/cpu.model "$tmp/o" >"$tmp/f" 2>"$tmp/err"
+[ $? -eq 3 ] && grep -q 'was trained on kernels of threads of a processor, not of blocks of threads' "$tmp/err"
+ok $? 'nor the other way'
 
 # Timed, on a device of OpenCL (PoCL's is the processor).
 if ! "${bin%bin}libexec/tl/opencl" --device >"$tmp/device" 2>/dev/null; then
-	for what in 'tl-measure' 'its results' 'no baseline' 'replay' 'tl-tune' 'the table' 'a hostile run' 'hang and crash' 'wrong' 'unharmed'; do
+	for what in 'tl-measure' 'its results' 'its probe' 'no baseline' 'replay' 'tl-tune' 'the table' 'a hostile run' 'hang and crash' 'wrong' 'unharmed'; do
 		skip "there is no OpenCL device: $what"
 	done
 else
@@ -77,6 +107,10 @@ W
 	ok $? 'tl-measure --target=opencl times candidates'
 	"$bin/tl-check" -q "$tmp/results" && [ "$(grep -c '"type":"result".*"status":"\(ok\|preempted\)"' "$tmp/results")" -ge 6 ]
 	ok $? 'its results are right and well formed'
+	head -n 1 "$tmp/small" | "$bin/tl-gen" --target=opencl -n 20 | "$bin/tl-filter" --target=opencl -k 1 |
+		TL_PROBE=1 XDG_CACHE_HOME="$tmp/probed" "$bin/tl-measure" --target=opencl --race 0.002 --final 0 >"$tmp/probe" 2>"$tmp/err" &&
+		grep -q '"probe":{"cores":.*"bandwidth_all":{"mem":' "$tmp/probe" && "$bin/tl-check" -q "$tmp/probe"
+	ok $? 'and so is the probe of the device'
 	grep -q '"baseline":null,"baseline_why":"there is no library for this target"' "$tmp/results"
 	ok $? 'they say why there is no baseline'
 	"$bin/tl-gen" --target=opencl -n 100 "$tmp/small" | "$bin/tl-filter" --target=opencl -k 3 |
