@@ -342,6 +342,7 @@ static void check_operators(const struct limits *m)
 	check_problems(m, "conv2d of unit stride", random_filtered_conv, DTYPE_F32,
 		       (wanted + 1) / 2);
 	check_problems(m, "matmul", random_matmul, DTYPE_F32, wanted);
+	check_problems(m, "rows", random_rows, DTYPE_F32, wanted);
 }
 
 static int random_product(struct workload *w)
@@ -357,6 +358,15 @@ static void check_types(const struct limits *m)
 	check_problems(m, "f16", random_product, DTYPE_F16, 3);
 }
 
+/* A problem of each kind with post-ops. */
+static const struct {
+	const char *op, *prob, *layout;
+} with_posts[] = {
+	{"conv2d", "ic8ih9oc20oh9kh3ph1", "nhwc"},
+	{"conv2d", "ic8ih9oc20oh9kh3ph1", "nchw"},
+	{"layer_norm", "6x36", NULL},
+};
+
 static void check_activations(const struct limits *m)
 {
 	static const char *const posts[] = {"bias,clip(-0.5,0.75)",
@@ -369,12 +379,12 @@ static void check_activations(const struct limits *m)
 	struct tally t = {0};
 
 	for (size_t i = 0; i < sizeof posts / sizeof *posts; i++)
-		for (int nchw = 0; nchw < 2; nchw++) {
+		for (size_t j = 0; j < sizeof with_posts / sizeof *with_posts; j++) {
 			struct problem p = {0};
 			struct err e = ERR_INIT;
 
-			if (workload_from_text(&p.w, "conv2d", "ic8ih9oc20oh9kh3ph1",
-					       nchw ? "nchw" : "nhwc", posts[i], &e) < 0)
+			if (workload_from_text(&p.w, with_posts[j].op, with_posts[j].prob,
+					       with_posts[j].layout, posts[i], &e) < 0)
 				bail_out("%s", e.msg);
 			check_problem(m, &p, 1, &t);
 		}

@@ -86,6 +86,10 @@ int main(void)
 	c.target = target_find("cuda", 4);
 	is_id(&c, "54bf29ccc65c8d18614ac901bf589545", "winograd_threads for cuda");
 
+	start(&c, "softmax", "1536x128", "rows_threads");
+	c.target = target_find("opencl", 6);
+	is_id(&c, "3e994d4239c8b10375a61e6b78480209", "rows_threads for opencl");
+
 	rng_seed(&rng, 3, "candidate");
 	for (const struct algo *const *a = algo_list; *a; a++) {
 		start(&c, "conv2d", "ic64ih56oc64kh3ph1", (*a)->name);

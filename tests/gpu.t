@@ -9,6 +9,7 @@ cat >"$tmp/w" <<'W'
 {"tl":1,"type":"workload","op":"conv2d","prob":"g32ic32ih28oc32oh28kh3ph1"}
 {"tl":1,"type":"workload","op":"matmul","prob":"128x768:768x3072","post":["bias","gelu"]}
 {"tl":1,"type":"workload","op":"conv2d","prob":"ic512ih7oc512oh7kh3ph1"}
+{"tl":1,"type":"workload","op":"softmax","prob":"1536x128"}
 W
 candidates() { grep '^{"tl":1,"type":"candidate"' "$@"; }
 
@@ -17,7 +18,7 @@ candidates() { grep '^{"tl":1,"type":"candidate"' "$@"; }
 ok $? 'tl-gen makes candidates for sm_90'
 [ "$(candidates "$tmp/c" | wc -l)" -gt 600 ] && ! candidates "$tmp/c" | grep -qv '"target":"cuda"'
 ok $? 'which are all for the target cuda'
-for algo in implicit_gemm depthwise_threads winograd_threads; do
+for algo in implicit_gemm depthwise_threads winograd_threads rows_threads; do
 	[ "$(count "\"algo\":\"$algo\"" "$tmp/c")" -gt 0 ]
 	ok $? "some are of $algo"
 done
@@ -25,13 +26,13 @@ done
 ok $? 'and none of what needs the vectors of a processor'
 "$bin/tl-check" -q "$tmp/c"
 ok $? 'they are well formed'
-"$bin/tl-gen" -n 50 "$tmp/w" | candidates | grep -q '"algo":"\(implicit_gemm\|[a-z]*_threads\)"'
+"$bin/tl-gen" -n 50 "$tmp/w" 2>/dev/null | candidates | grep -q '"algo":"\(implicit_gemm\|[a-z]*_threads\)"'
 [ $? -eq 1 ]
 ok $? 'a processor gets none of them'
 
 # Judged
 "$bin/tl-filter" --target=cuda --arch=sm_90 -k 8 --refused "$tmp/no" "$tmp/c" >"$tmp/f"
-[ $? -eq 0 ] && [ "$(candidates "$tmp/f" | wc -l)" -eq 32 ]
+[ $? -eq 0 ] && [ "$(candidates "$tmp/f" | wc -l)" -eq 40 ]
 ok $? 'tl-filter passes on eight of each workload'
 "$bin/tl-gen" --target=cuda --arch=sm_75 -a implicit_gemm -n 2000 "$tmp/w" |
 	"$bin/tl-filter" --target=cuda --arch=sm_75 --refused "$tmp/no" >/dev/null
@@ -100,12 +101,14 @@ else
 	cat >"$tmp/small" <<'W'
 {"tl":1,"type":"workload","op":"conv2d","prob":"ic16ih14oc32oh14kh3ph1","post":["bias","add","relu"]}
 {"tl":1,"type":"workload","op":"conv2d","prob":"g24ic24ih14oc24oh7kh3sh2ph1","post":["bias","relu6"]}
+{"tl":1,"type":"workload","op":"layer_norm","prob":"24x96","post":["bias"]}
+{"tl":1,"type":"workload","op":"softmax","prob":"24x50"}
 W
 	export TL_CACHE="$tmp/cache" TL_LOCKS="$tmp"
 	"$bin/tl-gen" --target=opencl -n 100 "$tmp/small" | "$bin/tl-filter" --target=opencl -k 3 |
 		"$bin/tl-measure" --target=opencl --race 0.01 --final 1 --samples >"$tmp/results" 2>"$tmp/err"
 	ok $? 'tl-measure --target=opencl times candidates'
-	"$bin/tl-check" -q "$tmp/results" && [ "$(grep -c '"type":"result".*"status":"\(ok\|preempted\)"' "$tmp/results")" -ge 6 ]
+	"$bin/tl-check" -q "$tmp/results" && [ "$(grep -c '"type":"result".*"status":"\(ok\|preempted\)"' "$tmp/results")" -ge 12 ]
 	ok $? 'its results are right and well formed'
 	head -n 1 "$tmp/small" | "$bin/tl-gen" --target=opencl -n 20 | "$bin/tl-filter" --target=opencl -k 1 |
 		TL_PROBE=1 XDG_CACHE_HOME="$tmp/probed" "$bin/tl-measure" --target=opencl --race 0.002 --final 0 >"$tmp/probe" 2>"$tmp/err" &&
@@ -115,16 +118,17 @@ W
 	ok $? 'they say why there is no baseline'
 	"$bin/tl-gen" --target=opencl -n 100 "$tmp/small" | "$bin/tl-filter" --target=opencl -k 3 |
 		"$bin/tl-replay" --target=opencl --from "$tmp/results" --final 1 >"$tmp/replayed" 2>"$tmp/err" &&
-		[ "$(grep -c '"type":"result"' "$tmp/replayed")" -ge 6 ] && "$bin/tl-check" -q "$tmp/replayed"
+		[ "$(grep -c '"type":"result"' "$tmp/replayed")" -ge 12 ] && "$bin/tl-check" -q "$tmp/replayed"
 	ok $? 'a run on a device is replayed'
 	cat >"$tmp/list.csv" <<'W'
 op,prob,post
 conv2d,ic16ih14oc32oh14kh3ph1,"bias,relu"
 conv2d,g24ic24ih14oc24oh7kh3sh2ph1,bias
+rms_norm,24x96,
 W
-	"$bin/tl-tune" --wide --target=opencl -d "$tmp/db" --until 'candidates<8' --final 1 "$tmp/list.csv" >"$tmp/table" 2>"$tmp/err"
+	"$bin/tl-tune" --wide --target=opencl -d "$tmp/db" --until 'candidates<12' --final 1 "$tmp/list.csv" >"$tmp/table" 2>"$tmp/err"
 	ok $? 'tl-tune --target=opencl tunes'
-	[ "$(grep -c 'implicit_gemm\|[a-z]*_threads' "$tmp/table")" -eq 2 ]
+	[ "$(grep -c 'implicit_gemm\|[a-z]*_threads' "$tmp/table")" -eq 3 ]
 	ok $? 'and shows the best of each workload'
 
 	# Objects are sources: hostile words at the beginning of their kernels, a good candidate between any two.

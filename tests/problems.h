@@ -184,6 +184,24 @@ static inline int random_matmul(struct workload *w)
 	return workload_finish(w, &e) == 0;
 }
 
+/* Softmax or a normalization: short rows and long ones, whole vectors or not. */
+static inline int random_rows(struct workload *w)
+{
+	const struct op *const op[] = {&op_softmax, &op_layer_norm, &op_rms_norm};
+	struct err e;
+
+	memset(w, 0, sizeof *w);
+	w->op = op[pick(0, 2)];
+	w->layout = LAYOUT_AB;
+	w->rhs_const = 1;
+	w->dim[ROWS_R] = pick(1, 40);
+	w->dim[ROWS_C] = pick(0, 2) ? pick(1, 70) : pick(100, 1500);
+	if (pick(0, 1))
+		w->dim[ROWS_C] = (w->dim[ROWS_C] + 3) / 4 * 4;
+	random_posts(w);
+	return workload_finish(w, &e) == 0;
+}
+
 /* One problem with its data and the answer. */
 struct problem {
 	struct workload w;

@@ -27,6 +27,7 @@ static const char prelude[] =
 	"INLINE float min_v1(float a, float b) { return a < b ? a : b; }\n"
 	"INLINE double max_d1(double a, double b) { return a > b ? a : b; }\n"
 	"INLINE double min_d1(double a, double b) { return a < b ? a : b; }\n"
+	"INLINE double root_d1(double a) { return __builtin_sqrt(a); }\n"
 	"#define SELECT(V, N) \\\n"
 	"typedef int V##i __attribute__((vector_size(4 * N))); \\\n"
 	"INLINE V max_##V(V a, V b) { V##i m = a > b; return (V)((m & (V##i)a) | (~m & (V##i)b)); "
