@@ -43,7 +43,8 @@
 	"((p) + 2, (n) - 2), 0.0f))\n"                                                             \
 	"#define storen_v4_" #T "(p, x, n) do { v4 x_ = (x); storen_v1_" #T                        \
 	"(p, x_.s0, n); \\\n\tstoren_v1_" #T "((p) + 1, x_.s1, (n) - 1); storen_v1_" #T            \
-	"((p) + 2, x_.s2, (n) - 2); \\\n\tstoren_v1_" #T "((p) + 3, x_.s3, (n) - 3); } while (0)\n"
+	"((p) + 2, x_.s2, (n) - 2); \\\n\tstoren_v1_" #T                                           \
+	"((p) + 3, x_.s3, (n) - 3); } while (0)\n"
 
 /* Where threads compute their sums one by one, both sides are places. */
 #define BY_THREADS                                                                                 \
@@ -86,9 +87,15 @@
 	BY_THREADS_MMA(bf16, bf16, 16, 2)                                                          \
 	BY_THREADS_MMA(f16, f16, 16, 2)
 
+#define WORDS                                                                                      \
+	"struct words2 { unsigned r[2]; };\n"                                                      \
+	"struct words4 { unsigned r[4]; };\n"                                                      \
+	"struct split2 { words2 big, small; };\n"                                                  \
+	"struct split4 { words4 big, small; };\n"
+
 /* NVIDIA, "Parallel Thread Execution ISA": cp.async, ldmatrix, mma. A matrix of ldmatrix has 8 rows
  * of 16 bytes; lane l gets word l % 4 of row l / 4, whatever the words hold. */
-#define BY_WARPS                                                                                   \
+#define PTX                                                                                        \
 	"DEVICE unsigned in_block(const void *p) { return (unsigned)__cvta_generic_to_shared(p); " \
 	"}\n"                                                                                      \
 	"template <int N> DEVICE void copy_async(void *to, const void *from, int bytes)\n"         \
@@ -98,20 +105,46 @@
 	"\telse\n"                                                                                 \
 	"\t\tasm volatile(\"cp.async.ca.shared.global [%0], [%1], %2, %3;\"\n"                     \
 	"\t\t\t:: \"r\"(in_block(to)), \"l\"(from), \"n\"(N), \"r\"(bytes) : \"memory\"); }\n"     \
+	"#define END_GROUP() asm volatile(\"cp.async.commit_group;\" ::: \"memory\")\n"            \
+	"#define WAIT(n) asm volatile(\"cp.async.wait_group \" #n \";\" ::: \"memory\")\n"         \
+	"DEVICE void matrices(unsigned &a, unsigned &b, unsigned &c, unsigned &d, const void "     \
+	"*p)\n"                                                                                    \
+	"{ asm volatile(\"ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];\"\n"    \
+	"\t: \"=r\"(a), \"=r\"(b), \"=r\"(c), \"=r\"(d) : \"r\"(in_block(p)) : \"memory\"); }\n"   \
+	"DEVICE unsigned tf32_of(float x)\n"                                                       \
+	"{ unsigned u; asm(\"cvt.rna.tf32.f32 %0, %1;\" : \"=r\"(u) : \"f\"(x)); return u; }\n"    \
+	"#define MMA(KIND, shape) \\\n"                                                            \
+	"DEVICE void mma_##KIND(v4 &c, const words4 &a, const words2 &b) \\\n"                     \
+	"{ asm(\"mma.sync.aligned.\" shape \".row.col.f32.\" #KIND \".\" #KIND \".f32 \" \\\n"     \
+	"\t\"{%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};\" \\\n"               \
+	"\t: \"+f\"(c.s0), \"+f\"(c.s1), \"+f\"(c.s2), \"+f\"(c.s3) \\\n"                          \
+	"\t: \"r\"(a.r[0]), \"r\"(a.r[1]), \"r\"(a.r[2]), \"r\"(a.r[3]), \"r\"(b.r[0]), "          \
+	"\"r\"(b.r[1])); }\n"                                                                      \
+	"DEVICE float f16_value(f16 x)\n"                                                          \
+	"{ float f; asm(\"cvt.f32.f16 %0, %1;\" : \"=f\"(f) : \"h\"(x)); return f; }\n"            \
+	"DEVICE f16 f16_of(float x)\n"                                                             \
+	"{ f16 h; asm(\"cvt.rn.f16.f32 %0, %1;\" : \"=h\"(h) : \"f\"(x)); return h; }\n"
+
+/* The same by tests/emulator/tensor.h. */
+#define EMULATED                                                                                   \
+	"template <int N> DEVICE void copy_async(void *to, const void *from, int bytes)\n"         \
+	"{ emulator_copy_async(to, from, N, bytes); }\n"                                           \
+	"#define END_GROUP() emulator_end_group()\n"                                               \
+	"#define WAIT(n) emulator_wait(n)\n"                                                       \
+	"#define f16_value emulator_from_f16\n"                                                    \
+	"#define f16_of emulator_f16\n"                                                            \
+	"#define matrices emulator_ldmatrix\n"                                                     \
+	"DEVICE unsigned tf32_of(float x) { return BITS(emulator_tf32(x)); }\n"                    \
+	"#define MMA(KIND, shape) \\\n"                                                            \
+	"DEVICE void mma_##KIND(v4 &c, const words4 &a, const words2 &b) \\\n"                     \
+	"{ emulator_mma<emulator_##KIND##_words>(c.s0, c.s1, c.s2, c.s3, a.r, b.r); }\n"
+
+#define BY_WARPS                                                                                   \
 	"DEVICE int within(int n, int most) { return n < 0 ? 0 : n > most ? most : n; }\n"         \
 	"#define COPY(to, from, n, valid) \\\n"                                                    \
 	"\tcopy_async<(n) * (int)sizeof *(to)>(to, from, within(valid, n) * (int)sizeof *(to))\n"  \
-	"#define END_GROUP() asm volatile(\"cp.async.commit_group;\" ::: \"memory\")\n"            \
-	"#define WAIT(n) asm volatile(\"cp.async.wait_group \" #n \";\" ::: \"memory\")\n"         \
-	"struct words2 { unsigned r[2]; };\n"                                                      \
-	"struct words4 { unsigned r[4]; };\n"                                                      \
-	"struct split2 { words2 big, small; };\n"                                                  \
-	"struct split4 { words4 big, small; };\n"                                                  \
 	"DEVICE unsigned word(const float *p) { return BITS(*p); }\n"                              \
 	"DEVICE unsigned word(const unsigned short *p) { return *(const unsigned *)p; }\n"         \
-	"DEVICE void matrices(unsigned &a, unsigned &b, unsigned &c, unsigned &d, const void *p)\n" \
-	"{ asm volatile(\"ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];\"\n"    \
-	"\t: \"=r\"(a), \"=r\"(b), \"=r\"(c), \"=r\"(d) : \"r\"(in_block(p)) : \"memory\"); }\n"   \
 	"template <typename T> DEVICE int in_rows(int step, int k_step)\n"                         \
 	"{ return k_step * (int)sizeof(T) == 4 && step * (int)sizeof(T) % 16 == 0; }\n"            \
 	"template <typename T> DEVICE void load_a(words4 &a, const T *p, int step, int k_step)\n"  \
@@ -136,24 +169,15 @@
 	"\t\treturn; }\n"                                                                          \
 	"\tload_b(b, p, step, k_step);\n"                                                          \
 	"\tload_b(c, p + 8 * step, step, k_step); }\n"                                             \
-	"DEVICE unsigned tf32_of(float x)\n"                                                       \
-	"{ unsigned u; asm(\"cvt.rna.tf32.f32 %0, %1;\" : \"=r\"(u) : \"f\"(x)); return u; }\n"    \
 	"template <int N, typename W> DEVICE void round_tf32(W &w)\n"                              \
 	"{ for (int i = 0; i < N; i++) w.r[i] = tf32_of(VALUE(w.r[i])); }\n"                       \
 	"template <int N, typename S, typename W> DEVICE void split_tf32(S &s, const W &w)\n"      \
 	"{ for (int i = 0; i < N; i++) {\n"                                                        \
 	"\t\ts.big.r[i] = tf32_of(VALUE(w.r[i]));\n"                                               \
 	"\t\ts.small.r[i] = tf32_of(VALUE(w.r[i]) - VALUE(s.big.r[i])); } }\n"                     \
-	"#define MMA(name, shape, types) \\\n"                                                     \
-	"DEVICE void name(v4 &c, const words4 &a, const words2 &b) \\\n"                           \
-	"{ asm(\"mma.sync.aligned.\" shape \".row.col.f32.\" types \".f32 \" \\\n"                 \
-	"\t\"{%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};\" \\\n"               \
-	"\t: \"+f\"(c.s0), \"+f\"(c.s1), \"+f\"(c.s2), \"+f\"(c.s3) \\\n"                          \
-	"\t: \"r\"(a.r[0]), \"r\"(a.r[1]), \"r\"(a.r[2]), \"r\"(a.r[3]), \"r\"(b.r[0]), "          \
-	"\"r\"(b.r[1])); }\n"                                                                      \
-	"MMA(mma_tf32, \"m16n8k8\", \"tf32.tf32\")\n"                                              \
-	"MMA(mma_bf16, \"m16n8k16\", \"bf16.bf16\")\n"                                             \
-	"MMA(mma_f16, \"m16n8k16\", \"f16.f16\")\n"                                                \
+	"MMA(tf32, \"m16n8k8\")\n"                                                                 \
+	"MMA(bf16, \"m16n8k16\")\n"                                                                \
+	"MMA(f16, \"m16n8k16\")\n"                                                                 \
 	"typedef words4 a_tf32, a_bf16, a_f16;\n"                                                  \
 	"typedef words2 b_tf32, b_bf16, b_f16;\n"                                                  \
 	"typedef split4 a_tf32x3;\n"                                                               \
@@ -187,13 +211,8 @@ const char simt_tile_cuda[] =
 	"#define VALUE(u) __int_as_float((int)(u))\n"
 	"struct __align__(8) h4 { unsigned short s0, s1, s2, s3; };\n"
 	"#define load_h4(p) (*(const h4 *)(p))\n"
-	"#define store_h4(p, x) (*(h4 *)(p) = (x))\n" NARROW
-	"#ifdef TL_EMULATOR\n" HALVES BY_THREADS_MMAS "#else\n"
-	"DEVICE float f16_value(f16 x)\n"
-	"{ float f; asm(\"cvt.f32.f16 %0, %1;\" : \"=f\"(f) : \"h\"(x)); return f; }\n"
-	"DEVICE f16 f16_of(float x)\n"
-	"{ f16 h; asm(\"cvt.rn.f16.f32 %0, %1;\" : \"=h\"(h) : \"f\"(x)); return h; }\n" BY_WARPS
-	"#endif\n" NARROW_VECTORS(bf16) NARROW_VECTORS(f16);
+	"#define store_h4(p, x) (*(h4 *)(p) = (x))\n" NARROW WORDS "#ifdef TL_EMULATOR\n" EMULATED
+	"#else\n" PTX "#endif\n" BY_WARPS NARROW_VECTORS(bf16) NARROW_VECTORS(f16);
 
 const char simt_tile_opencl[] =
 	"#define DEVICE static\n"
@@ -201,8 +220,8 @@ const char simt_tile_opencl[] =
 	"#define VALUE(u) as_float((unsigned)(u))\n"
 	"typedef ushort4 h4;\n"
 	"#define load_h4(p) vload4(0, p)\n"
-	"#define store_h4(p, x) vstore4(x, 0, p)\n" NARROW HALVES BY_THREADS_MMAS NARROW_VECTORS(bf16)
-		NARROW_VECTORS(f16);
+	"#define store_h4(p, x) vstore4(x, 0, p)\n" NARROW HALVES BY_THREADS_MMAS NARROW_VECTORS(
+		bf16) NARROW_VECTORS(f16);
 
 /* ---- nodes ---- */
 

@@ -216,3 +216,5 @@ static inline float emulator_tf32(float x)
 {
 	return x != x ? x : __uint_as_float((__float_as_uint(x) + 0x1000u) & ~0x1fffu);
 }
+
+#include "tests/emulator/tensor.h"

@@ -1,0 +1,148 @@
+/* What inline PTX does in kernels of this project, for the threads of an emulated warp: ldmatrix,
+ * mma.sync, cp.async (NVIDIA, "Parallel Thread Execution ISA"). Part of language.h.
+ *
+ * Fragments are put together from what each thread of the warp has, as the manual's figures show
+ * them, so an index that the kernel's text gets wrong gives a wrong product. Copies happen when a
+ * thread waits for them, and no sooner.
+ */
+#ifndef TL_TESTS_EMULATOR_TENSOR_H
+#define TL_TESTS_EMULATOR_TENSOR_H
+
+/* Four matrices of 8 rows of 16 bytes: thread 8 i + r has the address of row r of matrix i. */
+static inline void emulator_ldmatrix(unsigned &a, unsigned &b, unsigned &c, unsigned &d,
+				     const void *row)
+{
+	const unsigned *rows[EMULATOR_WARP];
+	const int lane = (int)emulator_lane();
+
+	if ((__SIZE_TYPE__)row % 16)
+		__builtin_trap();
+	emulator_gather((const unsigned *)row, rows);
+	a = rows[lane / 4][lane % 4];
+	b = rows[8 + lane / 4][lane % 4];
+	c = rows[16 + lane / 4][lane % 4];
+	d = rows[24 + lane / 4][lane % 4];
+}
+
+struct emulator_sides {
+	unsigned a[4], b[2];
+};
+
+/* Word w (0 to 7) of row r of the left side, and of column n of the right side. */
+static inline unsigned emulator_a(const struct emulator_sides *all, int r, int w)
+{
+	return all[r % 8 * 4 + w % 4].a[r / 8 + w / 4 * 2];
+}
+
+static inline unsigned emulator_b(const struct emulator_sides *all, int n, int w)
+{
+	return all[n * 4 + w % 4].b[w / 4];
+}
+
+/* The sum of what two words hold: one number of tf32, of which the low bits are ignored, or two of
+ * 16 bits. */
+struct emulator_tf32_words {
+	static float product(unsigned x, unsigned y)
+	{
+		return __uint_as_float(x & ~0x1fffu) * __uint_as_float(y & ~0x1fffu);
+	}
+};
+
+struct emulator_bf16_words {
+	static float product(unsigned x, unsigned y)
+	{
+		return emulator_from_bf16((unsigned short)x) * emulator_from_bf16((unsigned short)y) +
+		       emulator_from_bf16((unsigned short)(x >> 16)) *
+			       emulator_from_bf16((unsigned short)(y >> 16));
+	}
+};
+
+struct emulator_f16_words {
+	static float product(unsigned x, unsigned y)
+	{
+		return emulator_from_f16((unsigned short)x) * emulator_from_f16((unsigned short)y) +
+		       emulator_from_f16((unsigned short)(x >> 16)) *
+			       emulator_from_f16((unsigned short)(y >> 16));
+	}
+};
+
+template <class Words>
+static inline float emulator_sum(const struct emulator_sides *all, int row, int column)
+{
+	float sum = 0;
+
+	for (int w = 0; w < 8; w++)
+		sum += Words::product(emulator_a(all, row, w), emulator_b(all, column, w));
+	return sum;
+}
+
+/* m16n8k8 of tf32, m16n8k16 of the others. */
+template <class Words>
+static inline void emulator_mma(float &c0, float &c1, float &c2, float &c3, const unsigned *a,
+				const unsigned *b)
+{
+	struct emulator_sides mine, all[EMULATOR_WARP];
+	const int row = (int)emulator_lane() / 4, column = (int)emulator_lane() % 4 * 2;
+
+	memcpy(mine.a, a, sizeof mine.a);
+	memcpy(mine.b, b, sizeof mine.b);
+	emulator_gather(mine, all);
+	c0 += emulator_sum<Words>(all, row, column);
+	c1 += emulator_sum<Words>(all, row, column + 1);
+	c2 += emulator_sum<Words>(all, row + 8, column);
+	c3 += emulator_sum<Words>(all, row + 8, column + 1);
+}
+
+/* ---- copies ---- */
+
+enum { EMULATOR_COPIES = 256, EMULATOR_THREADS = 1024 };
+
+/* Of a thread, the oldest first. */
+static struct emulator_copies {
+	int n, groups; /* groups that are closed */
+	struct {
+		void *to;
+		const void *from;
+		int room, bytes, group;
+	} copy[EMULATOR_COPIES];
+} emulator_copies[EMULATOR_THREADS];
+
+static inline void emulator_copy_async(void *to, const void *from, int room, int bytes)
+{
+	struct emulator_copies *c = &emulator_copies[threadIdx.x];
+
+	if ((__SIZE_TYPE__)to % (__SIZE_TYPE__)room || c->n == EMULATOR_COPIES ||
+	    (bytes && (__SIZE_TYPE__)from % (__SIZE_TYPE__)room))
+		__builtin_trap();
+	c->copy[c->n].to = to;
+	c->copy[c->n].from = from;
+	c->copy[c->n].room = room;
+	c->copy[c->n].bytes = bytes;
+	c->copy[c->n++].group = c->groups;
+}
+
+static inline void emulator_end_group()
+{
+	emulator_copies[threadIdx.x].groups++;
+}
+
+static inline void emulator_wait(int groups)
+{
+	struct emulator_copies *c = &emulator_copies[threadIdx.x];
+	int left = 0;
+
+	for (int i = 0; i < c->n; i++) {
+		char *to = (char *)c->copy[i].to;
+
+		if (c->copy[i].group >= c->groups - groups) {
+			c->copy[left++] = c->copy[i];
+			continue;
+		}
+		memcpy(to, c->copy[i].from, (__SIZE_TYPE__)c->copy[i].bytes);
+		for (int b = c->copy[i].bytes; b < c->copy[i].room; b++)
+			to[b] = 0;
+	}
+	c->n = left;
+}
+
+#endif
