@@ -12,6 +12,7 @@
 #include <math.h>
 
 #include "lib/model/static.h"
+#include "lib/nest/mma.h"
 #include "lib/search/search.h"
 #include "lib/target/nvrtc.h"
 #include "lib/target/device.h"
@@ -224,6 +225,21 @@ static int compiles(const struct nest *n, const char *arch, struct err *e)
 
 /* ---- candidates ---- */
 
+/* Those that the nest needs? */
+static int has_tensor_cores(const char *arch, const struct nest *n)
+{
+	struct limits m;
+
+	return target_isa_limits(arch, &m) == 0 && !(mma_needs(n) & ~m.mma);
+}
+
+/* OpenCL has no groups of warps. */
+static int runs(const struct nest *n)
+{
+	return device && nest_block_bytes(n) <= block_bytes &&
+	       (device_arch[0] || !(mma_needs(n) & 1U << MMA_GROUPS));
+}
+
 static int is_good(const struct problem *p, const struct candidate *c, struct tally *t,
 		   struct err *e)
 {
@@ -235,13 +251,12 @@ static int is_good(const struct problem *p, const struct candidate *c, struct ta
 	nest_init(&n, &a, "kernel");
 	if (candidate_build(c, &n, e) == 0)
 		error = interpreted(p, &n, e);
-	if (error < limit && device && nest_block_bytes(&n) <= block_bytes &&
-	    pick(1, one_in_run) == 1) {
+	if (error < limit && runs(&n) && pick(1, one_in_run) == 1) {
 		error = by_device(p, &n, e);
 		t->run++;
 	}
 	for (int i = 0; i < ARCHS && error < limit && has_nvrtc; i++) {
-		if (pick(1, one_in_nvrtc) > 1)
+		if (pick(1, one_in_nvrtc) > 1 || !has_tensor_cores(archs[i], &n))
 			continue;
 		if (compiles(&n, archs[i], e) < 0)
 			error = NAN;

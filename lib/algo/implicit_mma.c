@@ -13,8 +13,8 @@
 #include "lib/schedule/range.h"
 #include "lib/schedule/warp_product.h"
 
-enum { BM, BN, BK, WM, WN, STAGES, KS, ORDER };
-enum { KNOBS = ORDER + 1 };
+enum { BM, BN, BK, WM, WN, STAGES, KS, ORDER, GROUP };
+enum { KNOBS = GROUP + 1 };
 enum {
 	MOST_THREADS = 512,
 	MOST_SUMS = 128, /* registers of a thread */
@@ -34,6 +34,8 @@ static const struct knob knobs[KNOBS] = {
 	[ORDER] = {"order", 0,
 		   "Blocks that run together are of the same rows with 0, of the same columns "
 		   "with 1."},
+	[GROUP] = {"group", 0,
+		   "1: four warps multiply together, from the block's memory (wgmma)."},
 };
 
 static enum mma_kind kind_of(const struct workload *w)
@@ -50,34 +52,50 @@ static enum mma_kind kind_of(const struct workload *w)
 	}
 }
 
-/* A right side that is no constant is transposed only where its elements are copied one by one. */
-static int product_of(const struct workload *w, struct implicit *p)
+/* What the knobs make of the workload. A right side that is no constant is transposed only where
+ * that is needed: its elements are copied one by one then. */
+static void set_sizes(const struct workload *w, const int64_t *k, struct implicit *p,
+		      struct warp_product *s)
 {
-	if (!implicit_of(w, p))
-		return 0;
-	p->by_columns = p->packed || elem_is_narrow(p->elem);
-	return 1;
+	p->bm = k[BM];
+	p->bn = k[BN];
+	p->bk = k[BK];
+	p->by_columns = p->packed || elem_is_narrow(p->elem) || k[GROUP];
+	*s = (struct warp_product){.p = p,
+				   .kind = kind_of(w),
+				   .group = (int)k[GROUP],
+				   .down = (int)k[WM],
+				   .across = (int)k[WN],
+				   .stages = (int)k[STAGES]};
 }
 
-static void need(struct range *r, const struct implicit *p, enum mma_kind kind)
+static void need_block(struct range *r, const struct warp_product *s)
 {
-	const int64_t *k = r->knob, threads = warp_threads(k[WM], k[WN]);
+	const struct implicit *p = s->p;
+	const int64_t ks = r->knob[KS];
 
-	range_need(r, threads <= MOST_THREADS, "a block has more than 512 threads");
-	range_need(r, k[BM] % (k[WM] * MMA_ROWS) == 0 && k[BN] % (k[WN] * 2 * MMA_COLUMNS) == 0,
-		   "a warp has no whole tiles of 16 rows by 16 columns");
-	if (r->why)
-		return;
-	range_need(r, k[BK] % mma_depth(kind) == 0,
+	range_need(r, p->bk % mma_depth(s->kind) == 0,
 		   "a chunk is no whole number of the tensor cores' steps");
-	range_need(r, warp_sums(p, kind, k[WM], k[WN]) <= MOST_SUMS,
-		   "the sums need more registers than a thread has");
-	range_need(r, warp_bytes(p, k[WM], k[WN], k[STAGES]) <= MOST_BYTES,
-		   "the chunks do not fit in a block's memory");
-	range_need(r, warp_copies(p, threads) <= MOST_COPIES,
-		   "a thread would copy too much of a chunk");
-	range_need(r, (k[KS] - 1) * ceil_div(implicit_chunks(p), k[KS]) < implicit_chunks(p),
+	range_need(r, warp_sums(s) <= MOST_SUMS, "the sums need more registers than a thread has");
+	range_need(r, warp_bytes(s) <= MOST_BYTES, "the chunks do not fit in a block's memory");
+	range_need(r, warp_copies(s) <= MOST_COPIES, "a thread would copy too much of a chunk");
+	range_need(r, (ks - 1) * ceil_div(implicit_chunks(p), ks) < implicit_chunks(p),
 		   "some of so many parts of the sum would be empty");
+}
+
+static void need(struct range *r, const struct warp_product *s)
+{
+	range_need(r, warp_threads(s) <= MOST_THREADS, "a block has more than 512 threads");
+	range_need(r,
+		   s->p->bm % (s->down * MMA_ROWS) == 0 &&
+			   s->p->bn % (s->across * 2 * MMA_COLUMNS) == 0,
+		   "a warp has no whole tiles of 16 rows by 16 columns");
+	range_need(r, !s->group || s->kind != MMA_TF32X3,
+		   "a group of warps does not split single precision");
+	range_need(r, !s->group || s->down % MMA_GROUP == 0,
+		   "a block's warps are no whole groups of four");
+	if (!r->why)
+		need_block(r, s);
 }
 
 static int ranges(const struct workload *w, struct range *r)
@@ -87,9 +105,10 @@ static int ranges(const struct workload *w, struct range *r)
 	static const int stages[] = {1, 2, 3, 4, 5, 0};
 	static const int parts[] = {1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 0};
 	const enum mma_kind kind = kind_of(w);
+	struct warp_product s;
 	struct implicit p;
 
-	if (!product_of(w, &p) || (p.is_conv && p.k == 1 && p.n == 1) ||
+	if (!implicit_of(w, &p) || (p.is_conv && p.k == 1 && p.n == 1) ||
 	    (r->machine && !(r->machine->mma & 1U << kind)))
 		return 0;
 	range_values(r, BM, rows, 2 * p.m - 1);
@@ -99,13 +118,13 @@ static int ranges(const struct workload *w, struct range *r)
 	range_values(r, WN, warps, 8);
 	range_values(r, STAGES, stages, 5);
 	range_values(r, KS, parts, p.k * p.taps / 64);
-	range_flags(r, ORDER, ORDER);
+	range_flags(r, ORDER, GROUP);
+	if (kind == MMA_TF32X3 || (r->machine && !(r->machine->mma & 1U << MMA_GROUPS)))
+		range_only(r, GROUP, 0, NULL);
 	if (!r->knob || r->why)
 		return 1;
-	p.bm = r->knob[BM];
-	p.bn = r->knob[BN];
-	p.bk = r->knob[BK];
-	need(r, &p, kind);
+	set_sizes(w, r->knob, &p, &s);
+	need(r, &s);
 	return 1;
 }
 
@@ -122,15 +141,8 @@ struct state {
 
 static void declare(struct state *s, const struct workload *w)
 {
-	s->p.bm = s->k[BM];
-	s->p.bn = s->k[BN];
-	s->p.bk = s->k[BK];
+	set_sizes(w, s->k, &s->p, &s->block);
 	implicit_declare(s->n, w, &s->p);
-	s->block = (struct warp_product){.p = &s->p,
-					 .kind = kind_of(w),
-					 .down = (int)s->k[WM],
-					 .across = (int)s->k[WN],
-					 .stages = (int)s->k[STAGES]};
 	warp_declare(s->n, &s->block);
 	s->partial = (struct partial){.p = &s->p, .ways = s->k[KS], .threads = s->block.threads};
 	if (s->k[KS] > 1)
@@ -217,7 +229,7 @@ static int build(const struct workload *w, const int64_t *k, struct nest *n, str
 {
 	struct state s = {.n = n, .k = k};
 
-	if (!product_of(w, &s.p))
+	if (!implicit_of(w, &s.p))
 		return err_set(e, "implicit_mma does not apply to this workload");
 	declare(&s, w);
 	s.part = implicit_blocks(n, &s.p, k[KS], k[ORDER] == 0, &s.block.batch, &s.block.row,

@@ -41,6 +41,22 @@ struct count {
 	const struct affine *view[NEST_BUFFERS]; /* where views begin */
 };
 
+/* Registers of the parts of both sides that a warp multiplies. */
+static int64_t fragments(const struct node *t)
+{
+	int64_t most = 0;
+
+	for (; t; t = t->next) {
+		int64_t here = t->body ? fragments(t->body) : 0;
+
+		if (t->kind == NODE_MMA && !t->mma->group)
+			here = (4 * t->mma->down + 2 * t->mma->across) *
+			       (t->mma->kind == MMA_TF32X3 ? 2 : 1);
+		most = here > most ? here : most;
+	}
+	return most;
+}
+
 int64_t occupancy_registers(const struct nest *n)
 {
 	const struct node *scope[NEST_BUFFERS];
@@ -56,7 +72,7 @@ int64_t occupancy_registers(const struct nest *n)
 				registers += n->buffer[i].size * n->buffer[i].lanes;
 		most = registers > most ? registers : most;
 	}
-	return gpu.addresses + most;
+	return gpu.addresses + most + fragments(n->body);
 }
 
 static int64_t value(const struct count *c, const struct affine *a)
@@ -182,18 +198,22 @@ static const struct {
 	[MMA_BF16] = {1024, 1, 0},
 	[MMA_F16] = {1024, 1, 0},
 };
+static const double GROUP_RATE = 1.6; /* of groups of warps, to warps by themselves */
 
 /* A thread's share of a warp's product of tiles. A matrix of 8 by 4 words is an instruction's
  * fourth. */
 static void count_mma(struct count *c, const struct mma *m, double times)
 {
-	const double words = (4.0 * m->down + 2.0 * m->across) * times; /* of the thread */
-	const double steps = mma_rates[m->kind].products * m->down * m->across * times;
+	const double rate = mma_rates[m->kind].fmas * (m->group ? GROUP_RATE : 1);
+	const double right = 2.0 * m->across / (m->group ? MMA_GROUP : 1);
+	const double words = (4.0 * m->down + right) * m->steps * times; /* of the thread */
+	const double steps = mma_rates[m->kind].products * m->down * m->across * m->steps * times;
 	const double fmas = MMA_ROWS * MMA_COLUMNS * mma_depth(m->kind);
 
 	c->o->block_bytes += 4 * words;
-	c->o->instructions += words / 4 + words * mma_rates[m->kind].roundings + steps;
-	c->o->mma_cycles += steps * fmas / mma_rates[m->kind].fmas / MMA_WARP;
+	c->o->mma_cycles += steps * fmas / rate / MMA_WARP;
+	c->o->instructions += m->group ? steps / m->across
+				       : words / 4 + words * mma_rates[m->kind].roundings + steps;
 }
 
 static void count_nodes(struct count *c, const struct node *t, double times);

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "lib/model/occupancy.h"
+#include "lib/nest/mma.h"
 
 static const int64_t WORK_MAX = (int64_t)1 << 30; /* bytes of scratch memory, all threads */
 enum { WORK_TIMES = 8 };			  /* of the operands, on top of a cache a thread */
@@ -179,6 +180,8 @@ static int check_block(const struct nest *n, const struct limits *m, struct err 
 {
 	int64_t bytes = nest_block_bytes(n), registers = occupancy_registers(n);
 
+	if (mma_needs(n) & ~m->mma)
+		return err_set(why, "%s has no such tensor cores", m->isa);
 	if (bytes > m->l1d)
 		return err_set(why, "a block needs %lld bytes of memory, of %lld", (long long)bytes,
 			       (long long)m->l1d);

@@ -176,8 +176,10 @@ static int check_side(struct check *c, const struct mma *m, const struct mma_sid
 {
 	const struct buffer *b = &c->n->buffer[nest_base(c->n, s->buffer)];
 
-	if (b->kind == BUFFER_BLOCK && b->elem == mma_elem(m->kind) &&
-	    s->step % mma_pair(m->kind) == 0 && s->k_step % mma_pair(m->kind) == 0)
+	const int64_t unit = m->group ? mma_core(m->kind) : mma_pair(m->kind);
+
+	if (b->kind == BUFFER_BLOCK && b->elem == mma_elem(m->kind) && s->step % unit == 0 &&
+	    s->k_step % unit == 0)
 		return 0;
 	return err_set(c->e, "%s is no memory of a block that tiles of %s lie in", b->name,
 		       mma_name(m->kind));
@@ -188,7 +190,9 @@ static int check_mma(struct check *c, const struct node *t)
 	const struct buffer *acc = &c->n->buffer[t->buffer];
 	const struct mma *m = t->mma;
 
-	if (!c->thread || c->branch || c->n->block_threads % MMA_WARP)
+	const int together = m->group ? MMA_GROUP * MMA_WARP : MMA_WARP;
+
+	if (!c->thread || c->branch || c->n->block_threads % together)
 		return err_set(c->e, "a warp does not multiply as a whole: the product stands in a "
 				     "branch, or the block has no whole warps");
 	if (acc->kind != BUFFER_REG || acc->lanes != 4 || acc->elem != ELEM_F32)

@@ -114,25 +114,26 @@ void copies_wait(struct interp *s, int64_t groups)
 static int element(struct interp *s, const struct mma *m, const struct mma_side *side, int i, int k,
 		   double *x)
 {
-	struct affine at = mma_at(side, m->kind, i, k);
+	const int unit = m->group ? mma_core(m->kind) : mma_pair(m->kind);
+	struct affine at = mma_at(m, side, i, k);
 	int64_t index = access_eval(s, &at);
 	struct place p;
 
-	if (k % mma_pair(m->kind) == 0 && index % mma_pair(m->kind))
-		return err_set(s->e, "a pair of a tile stands at %s[%lld], which is odd",
-			       s->n->buffer[side->buffer].name, (long long)index);
+	if (k % unit == 0 && index % unit)
+		return err_set(s->e, "%d elements of a tile stand at %s[%lld], which is no multiple",
+			       unit, s->n->buffer[side->buffer].name, (long long)index);
 	if (access_locate(s, side->buffer, index, 1, &p) < 0 || access_read(s, &p, 1) < 0)
 		return -1;
 	*x = access_get(&p, 0);
 	return 0;
 }
 
-/* Sum `sum` of the thread, of the step's product of these row and column. */
+/* Adds the products of this row and column to the sum. */
 static int add_products(struct interp *s, const struct mma *m, int row, int column, double *sum)
 {
 	double products = 0, a, b;
 
-	for (int k = 0; k < mma_depth(m->kind); k++) {
+	for (int k = 0; k < m->steps * mma_depth(m->kind); k++) {
 		if (element(s, m, &m->a, row, k, &a) < 0 || element(s, m, &m->b, column, k, &b) < 0)
 			return -1;
 		products += mma_product(m->kind, a, b);
@@ -145,9 +146,11 @@ int mma_run(struct interp *s, const struct node *t)
 {
 	const struct mma *m = t->mma;
 	const int lane = s->inner % MMA_WARP;
+	const int of_group = m->group ? s->inner / MMA_WARP % MMA_GROUP * MMA_ROWS : 0;
 
 	for (int tile = 0; tile < m->down * m->across; tile++) {
-		const int row = tile / m->across * MMA_ROWS, column = tile % m->across * MMA_COLUMNS;
+		const int row = tile / m->across * mma_tile_rows(m) + of_group;
+		const int column = tile % m->across * MMA_COLUMNS;
 		struct place acc;
 
 		if (access_locate(s, t->buffer, access_eval(s, &t->a) + tile, 4, &acc) < 0 ||

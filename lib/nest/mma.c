@@ -68,6 +68,23 @@ double mma_product(enum mma_kind k, double a, double b)
 	return x * tf32(b - y) + tf32(a - x) * y + x * y;
 }
 
+static unsigned needs(const struct node *t)
+{
+	unsigned bits = 0;
+
+	for (; t; t = t->next) {
+		if (t->kind == NODE_MMA)
+			bits |= 1U << t->mma->kind | (t->mma->group ? 1U << MMA_GROUPS : 0);
+		bits |= needs(t->body) | needs(t->orelse);
+	}
+	return bits;
+}
+
+unsigned mma_needs(const struct nest *n)
+{
+	return needs(n->body);
+}
+
 void nest_mma(struct nest *n, int acc, struct affine first, const struct mma *m)
 {
 	struct node *s = nest_append(n, NODE_MMA);
@@ -79,9 +96,21 @@ void nest_mma(struct nest *n, int acc, struct affine first, const struct mma *m)
 	s->mma = kept;
 }
 
-struct affine mma_at(const struct mma_side *s, enum mma_kind kind, int64_t i, int64_t k)
+int mma_core(enum mma_kind k)
 {
-	const int pair = mma_pair(kind);
+	return MMA_CORE_BYTES / elem_size(kinds[k].elem);
+}
 
-	return af_add(s->at, af(i * s->step + k / pair * s->k_step + k % pair));
+int mma_tile_rows(const struct mma *m)
+{
+	return m->group ? MMA_GROUP * MMA_ROWS : MMA_ROWS;
+}
+
+struct affine mma_at(const struct mma *m, const struct mma_side *s, int64_t i, int64_t k)
+{
+	const int64_t unit = m->group ? mma_core(m->kind) : mma_pair(m->kind);
+	int64_t at = k / unit * s->k_step + k % unit;
+
+	at += m->group ? i / MMA_CORE * s->step + i % MMA_CORE * unit : i * s->step;
+	return af_add(s->at, af(at));
 }

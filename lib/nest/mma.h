@@ -9,13 +9,24 @@
  *
  * All threads of a warp must reach the node with the same places. It may stand in no branch inside
  * of the loop over threads.
+ *
+ * Or a group of four warps multiplies together. A tile has 64 rows then, of which each warp has 16,
+ * and both sides lie in core matrices of 8 rows or columns by 16 bytes, side by side (the same,
+ * "Asynchronous warpgroup-level matrix instructions").
  */
 #ifndef TL_NEST_MMA_H
 #define TL_NEST_MMA_H
 
 #include "lib/nest/nest.h"
 
-enum { MMA_WARP = 32, MMA_ROWS = 16, MMA_COLUMNS = 8 };
+enum {
+	MMA_WARP = 32,
+	MMA_ROWS = 16,
+	MMA_COLUMNS = 8,
+	MMA_GROUP = 4, /* warps */
+	MMA_CORE = 8,  /* rows of a core matrix */
+	MMA_CORE_BYTES = 16,
+};
 
 enum mma_kind {
 	/* Single precision by three products of TF32: each side is split into two parts, and the
@@ -26,11 +37,13 @@ enum mma_kind {
 	MMA_TF32,
 	MMA_BF16,
 	MMA_F16,
-	MMA_KINDS
+	MMA_KINDS,
+	MMA_GROUPS = MMA_KINDS /* a bit of struct limits' mma: groups of warps multiply, too */
 };
 
 /* One side: element (i, k), of row or column i, is at `at` + i * step + k / pair * k_step +
- * k % pair, where pair elements fill 32 bits. */
+ * k % pair, where pair elements fill 32 bits. In core matrices, whose rows have `core` elements, it
+ * is at `at` + i / 8 * step + i % 8 * core + k / core * k_step + k % core. */
 struct mma_side {
 	int buffer;
 	struct affine at;
@@ -39,6 +52,8 @@ struct mma_side {
 
 struct mma {
 	enum mma_kind kind;
+	int group;	  /* by four warps */
+	int steps;	  /* one after the other, along k */
 	int down, across; /* tiles; the sums of tile (i, j) are register i * across + j of the
 			   * array, counted from the node's index a on */
 	struct mma_side a, b;
@@ -54,9 +69,14 @@ int mma_column(int lane, int sum);
 /* The product of two elements, as the kind computes it: inputs rounded, the product exact. */
 double mma_product(enum mma_kind k, double a, double b);
 
+/* What a machine must have (struct limits' mma): a bit for each kind, and MMA_GROUPS's. */
+unsigned mma_needs(const struct nest *n);
+
 /* Adds the products of `m`'s tiles to registers acc[first ..] of four lanes. */
 void nest_mma(struct nest *n, int acc, struct affine first, const struct mma *m);
 /* Index of element (i, k) of a side, for constants i and k. */
-struct affine mma_at(const struct mma_side *s, enum mma_kind kind, int64_t i, int64_t k);
+struct affine mma_at(const struct mma *m, const struct mma_side *s, int64_t i, int64_t k);
+int mma_core(enum mma_kind k); /* elements of a core matrix's row */
+int mma_tile_rows(const struct mma *m); /* of a tile of the left side: 16 or 64 */
 
 #endif

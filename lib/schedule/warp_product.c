@@ -3,69 +3,119 @@
 #include "lib/space/knob.h"
 
 enum {
-	LANES = 4,     /* of registers */
+	LANES = 4,	/* of registers */
 	ROW_BYTES = 16, /* that a row is longer than what it holds */
 	OUT_PAD = 8,
 };
 
-int64_t warp_threads(int64_t down, int64_t across)
-{
-	return down * across * MMA_WARP;
-}
+/* ---- the block's memory ---- */
 
 static int64_t pad(const struct implicit *p)
 {
 	return ROW_BYTES / elem_size(p->elem);
 }
 
+/* A side of so many rows, or columns. */
+static struct warp_side side_of(const struct warp_product *s, enum warp_layout layout, int64_t rows)
+{
+	const int core = mma_core(s->kind);
+	struct warp_side x = {.layout = layout};
+
+	switch (layout) {
+	case WARP_BY_VALUES:
+		x.pitch = s->p->bk + pad(s->p);
+		x.stage = x.pitch * rows;
+		break;
+	case WARP_BY_ROWS:
+		x.pitch = rows + 2 * pad(s->p);
+		x.stage = x.pitch * s->p->bk;
+		break;
+	case WARP_IN_CORES:
+		x.pitch = (rows + 1) * core;
+		x.stage = x.pitch * (s->p->bk / core);
+		break;
+	}
+	return x;
+}
+
 /* Where the channels of a pixel are apart (nchw), pixels lie side by side in the block's memory,
  * too; of 16-bit elements two channels must. */
-static int left_by_rows(const struct implicit *p)
+static struct warp_side left_of(const struct warp_product *s)
 {
-	return !p->nchw || elem_is_narrow(p->elem);
+	const int by_rows = s->p->nchw && !elem_is_narrow(s->p->elem);
+
+	return side_of(s,
+		       s->group	 ? WARP_IN_CORES
+		       : by_rows ? WARP_BY_ROWS
+				 : WARP_BY_VALUES,
+		       s->p->bm);
 }
 
-static int right_by_rows(const struct implicit *p)
+static struct warp_side right_of(const struct warp_product *s)
 {
-	return !p->by_columns;
+	return side_of(s,
+		       s->group		   ? WARP_IN_CORES
+		       : s->p->by_columns ? WARP_BY_VALUES
+					   : WARP_BY_ROWS,
+		       s->p->bn);
 }
 
-/* Elements of a stage, and from one row of it to the next. */
-static int64_t left_pitch(const struct implicit *p)
+/* Of value k of row i, in a stage. */
+static struct affine side_at(struct nest *n, const struct warp_product *s, const struct warp_side *x,
+			     struct affine stage, struct affine i, struct affine k)
 {
-	return left_by_rows(p) ? p->bk + pad(p) : p->bm + 2 * pad(p);
+	const int core = mma_core(s->kind);
+	struct affine at = af_mul(stage, x->stage);
+
+	if (x->layout == WARP_BY_VALUES)
+		return af_sum(at, af_mul(i, x->pitch), k);
+	if (x->layout == WARP_BY_ROWS)
+		return af_sum(at, af_mul(k, x->pitch), i);
+	return af_sum(at, af_mul(af_var(nest_let_div(n, "core", k, core)), x->pitch),
+		      af_mul(i, core), af_var(nest_let_mod(n, "rest", k, core)));
 }
 
-static int64_t left_stage(const struct implicit *p)
+/* From row i and value k on, for tiles. */
+static struct mma_side side_from(struct nest *n, const struct warp_product *s,
+				 const struct warp_side *x, struct affine stage, struct affine i,
+				 struct affine k)
 {
-	return left_pitch(p) * (left_by_rows(p) ? p->bm : p->bk);
-}
+	const int pair = mma_pair(s->kind);
+	struct mma_side m = {.buffer = x->buffer, .at = side_at(n, s, x, stage, i, k)};
 
-static int64_t right_pitch(const struct implicit *p)
-{
-	return right_by_rows(p) ? p->bn + 2 * pad(p) : p->bk + pad(p);
-}
-
-static int64_t right_stage(const struct implicit *p)
-{
-	return right_pitch(p) * (right_by_rows(p) ? p->bk : p->bn);
+	m.step = x->layout == WARP_BY_VALUES ? x->pitch
+		 : x->layout == WARP_BY_ROWS ? pair
+					     : (int64_t)MMA_CORE * mma_core(s->kind);
+	m.k_step = x->layout == WARP_BY_VALUES ? pair : x->pitch;
+	return m;
 }
 
 /* Of what a warp's 16 rows leave. */
-static int64_t out_pitch(const struct implicit *p, int64_t across)
+static int64_t out_pitch(const struct warp_product *s)
 {
-	return p->bn / across + OUT_PAD;
+	return s->p->bn / s->across + OUT_PAD;
 }
 
-int64_t warp_bytes(const struct implicit *p, int64_t down, int64_t across, int64_t stages)
+static int64_t out_size(const struct warp_product *s)
 {
-	return stages * (left_stage(p) + right_stage(p)) * elem_size(p->elem) +
-	       down * across * MMA_ROWS * out_pitch(p, across) * elem_size(ELEM_F32);
+	return (int64_t)s->down * s->across * MMA_ROWS * out_pitch(s);
 }
 
-int64_t warp_sums(const struct implicit *p, enum mma_kind kind, int64_t down, int64_t across)
+int64_t warp_threads(const struct warp_product *s)
 {
-	return (p->bm / down) * (p->bn / across) / MMA_WARP * (kind == MMA_TF32X3 ? 2 : 1);
+	return (int64_t)s->down * s->across * MMA_WARP;
+}
+
+int64_t warp_bytes(const struct warp_product *s)
+{
+	return s->stages * (left_of(s).stage + right_of(s).stage) * elem_size(s->p->elem) +
+	       out_size(s) * elem_size(ELEM_F32);
+}
+
+int64_t warp_sums(const struct warp_product *s)
+{
+	return (s->p->bm / s->down) * (s->p->bn / s->across) / MMA_WARP *
+	       (s->kind == MMA_TF32X3 ? 2 : 1);
 }
 
 static int left_units(const struct implicit *p)
@@ -78,26 +128,32 @@ static int right_units(const struct implicit *p)
 	return (int)(p->bn * p->bk) / implicit_right_lanes(p);
 }
 
-int64_t warp_copies(const struct implicit *p, int64_t threads)
+int64_t warp_copies(const struct warp_product *s)
 {
-	return ceil_div(left_units(p), threads) + ceil_div(right_units(p), threads);
+	int64_t threads = warp_threads(s);
+
+	return ceil_div(left_units(s->p), threads) + ceil_div(right_units(s->p), threads);
+}
+
+static void declare_side(struct nest *n, const struct warp_product *s, const char *name,
+			 struct warp_side *x)
+{
+	x->buffer = nest_block(n, name, x->stage * s->stages);
+	nest_elem(n, x->buffer, s->p->elem);
 }
 
 void warp_declare(struct nest *n, struct warp_product *s)
 {
 	const struct implicit *p = s->p;
 
-	s->threads = (int)warp_threads(s->down, s->across);
+	s->threads = (int)warp_threads(s);
 	s->tiles_down = (int)p->bm / s->down / MMA_ROWS;
 	s->tiles_across = (int)p->bn / s->across / MMA_COLUMNS;
-	s->left_by_rows = left_by_rows(p);
-	s->right_by_rows = right_by_rows(p);
-	s->left = nest_block(n, "left", left_stage(p) * s->stages);
-	nest_elem(n, s->left, p->elem);
-	s->right = nest_block(n, "right", right_stage(p) * s->stages);
-	nest_elem(n, s->right, p->elem);
-	s->out = nest_block(n, "out",
-			    (int64_t)s->down * s->across * MMA_ROWS * out_pitch(p, s->across));
+	s->left = left_of(s);
+	s->right = right_of(s);
+	declare_side(n, s, "left", &s->left);
+	declare_side(n, s, "right", &s->right);
+	s->out = nest_block(n, "out", out_size(s));
 	s->acc = nest_reg(n, "acc", ELEM_F32, LANES, s->tiles_down, s->tiles_across);
 	s->part = s->acc;
 	if (s->kind == MMA_TF32X3)
@@ -118,25 +174,6 @@ static struct affine each_unit(struct nest *n, const struct warp_product *s, int
 	return af_var(unit);
 }
 
-static struct affine left_at(const struct warp_product *s, struct affine stage, struct affine row,
-			     struct affine k)
-{
-	struct affine long_way = s->left_by_rows ? row : k, short_way = s->left_by_rows ? k : row;
-
-	return af_sum(af_mul(stage, left_stage(s->p)), af_mul(long_way, left_pitch(s->p)),
-		      short_way);
-}
-
-static struct affine right_at(const struct warp_product *s, struct affine stage, struct affine k,
-			      struct affine column)
-{
-	struct affine long_way = s->right_by_rows ? k : column;
-	struct affine short_way = s->right_by_rows ? column : k;
-
-	return af_sum(af_mul(stage, right_stage(s->p)), af_mul(long_way, right_pitch(s->p)),
-		      short_way);
-}
-
 /* Neighbours copy neighbouring channels, or, where these are apart, rows. */
 static void copy_left(struct nest *n, const struct warp_product *s, int thread,
 		      const struct implicit_chunk *c, struct affine stage)
@@ -150,8 +187,8 @@ static void copy_left(struct nest *n, const struct warp_product *s, int thread,
 	high = af_var(nest_let_div(n, "high", unit, by));
 	row = p->nchw ? low : high;
 	k = af_mul(p->nchw ? high : low, lanes);
-	implicit_copy_source(n, p, c, s->batch, af_add(s->row, row), k, lanes, s->left,
-			     left_at(s, stage, row, k));
+	implicit_copy_source(n, p, c, s->batch, af_add(s->row, row), k, lanes, s->left.buffer,
+			     side_at(n, s, &s->left, stage, row, k));
 	nest_close_to(n, depth);
 }
 
@@ -169,8 +206,8 @@ static void copy_right(struct nest *n, const struct warp_product *s, int thread,
 	high = af_var(nest_let_div(n, "high", unit, by));
 	k = by_k ? low : high;
 	column = by_k ? high : low;
-	implicit_copy_right(n, p, c, s->batch, s->panel, k, column, lanes, s->right,
-			    right_at(s, stage, k, column));
+	implicit_copy_right(n, p, c, s->batch, s->panel, k, column, lanes, s->right.buffer,
+			    side_at(n, s, &s->right, stage, column, k));
 	nest_close_to(n, depth);
 }
 
@@ -183,59 +220,53 @@ void warp_copy(struct nest *n, const struct warp_product *s, int thread,
 
 /* ---- a warp's tiles ---- */
 
-static void clear(struct nest *n, const struct warp_product *s, int registers)
+static void clear(struct nest *n, int registers)
 {
 	int i = nest_for(n, LOOP_UNROLL, "i", af(0), af(n->buffer[registers].size));
 
-	(void)s;
 	nest_store(n, registers, af_var(i), NULL, ex_const(n, ELEM_F32, LANES, 0));
 	nest_close(n);
 }
 
 void warp_clear(struct nest *n, const struct warp_product *s)
 {
-	clear(n, s, s->acc);
+	clear(n, s->acc);
 }
 
-/* The thread's warp, and its first row and column in the block. */
+/* The thread's warp, and its first row and column in the block. A group of warps begins at
+ * group_row, and each of its tiles has 16 rows of each warp. */
 struct place {
-	struct affine warp, lane, row, column;
+	struct affine warp, lane, group_row, row, column;
 };
 
 static struct place place_of(struct nest *n, const struct warp_product *s, int thread)
 {
+	const int64_t rows = s->p->bm / s->down; /* of a warp */
 	struct place w;
-	int down, across;
+	int down, across, of_group;
 
 	w.warp = af_var(nest_let_div(n, "warp", af_var(thread), MMA_WARP));
 	w.lane = af_var(nest_let_mod(n, "lane", af_var(thread), MMA_WARP));
-	down = nest_let_div(n, "down", w.warp, s->across);
-	across = nest_let_mod(n, "across", w.warp, s->across);
-	w.row = af_mul(af_var(down), s->p->bm / s->down);
+	if (!s->group) {
+		down = nest_let_div(n, "down", w.warp, s->across);
+		across = nest_let_mod(n, "across", w.warp, s->across);
+		w.row = w.group_row = af_mul(af_var(down), rows);
+	} else { /* four warps in a row are a group */
+		of_group = nest_let_mod(n, "g", w.warp, MMA_GROUP);
+		down = nest_let_div(n, "group", w.warp, MMA_GROUP);
+		across = nest_let_mod(n, "across", af_var(down), s->across);
+		down = nest_let_div(n, "down", af_var(down), s->across);
+		w.group_row = af_mul(af_var(down), rows * MMA_GROUP);
+		w.row = af_add(w.group_row, af_mul(af_var(of_group), MMA_ROWS));
+	}
 	w.column = af_mul(af_var(across), s->p->bn / s->across);
 	return w;
 }
 
-static struct mma_side left_side(const struct warp_product *s, struct affine stage,
-				 struct affine row, struct affine k)
+/* From one of a warp's tiles to the next. */
+static int rows_apart(const struct warp_product *s)
 {
-	const int pair = mma_pair(s->kind);
-
-	return (struct mma_side){.buffer = s->left,
-				 .at = left_at(s, stage, row, k),
-				 .step = s->left_by_rows ? left_pitch(s->p) : pair,
-				 .k_step = s->left_by_rows ? pair : left_pitch(s->p)};
-}
-
-static struct mma_side right_side(const struct warp_product *s, struct affine stage,
-				  struct affine k, struct affine column)
-{
-	const int pair = mma_pair(s->kind);
-
-	return (struct mma_side){.buffer = s->right,
-				 .at = right_at(s, stage, k, column),
-				 .step = s->right_by_rows ? pair : right_pitch(s->p),
-				 .k_step = s->right_by_rows ? right_pitch(s->p) : pair};
+	return s->group ? MMA_GROUP * MMA_ROWS : MMA_ROWS;
 }
 
 /* Tensor cores cut off what does not fit when they add. So sums in single precision are theirs for
@@ -254,19 +285,25 @@ static void add_part(struct nest *n, const struct warp_product *s)
 
 void warp_multiply(struct nest *n, const struct warp_product *s, int thread, struct affine stage)
 {
-	const int depth = mma_depth(s->kind);
+	const int depth = mma_depth(s->kind), steps = (int)s->p->bk / depth, all = n->depth;
 	struct place w = place_of(n, s, thread);
-	struct affine k;
-	struct mma m = {.kind = s->kind, .down = s->tiles_down, .across = s->tiles_across};
+	struct affine k = af(0);
+	struct mma m = {.kind = s->kind,
+			.group = s->group,
+			.steps = s->group ? steps : 1,
+			.down = s->tiles_down,
+			.across = s->tiles_across};
 
 	if (s->part != s->acc)
-		clear(n, s, s->part);
-	k = af_mul(af_var(nest_for(n, LOOP_SERIAL, "k", af(0), af(s->p->bk / depth))), depth);
-	nest_unroll_hint(n, (int)s->p->bk / depth);
-	m.a = left_side(s, stage, w.row, k);
-	m.b = right_side(s, stage, k, w.column);
+		clear(n, s->part);
+	if (!s->group) {
+		k = af_mul(af_var(nest_for(n, LOOP_SERIAL, "k", af(0), af(steps))), depth);
+		nest_unroll_hint(n, steps);
+	}
+	m.a = side_from(n, s, &s->left, stage, w.group_row, k);
+	m.b = side_from(n, s, &s->right, stage, w.column, k);
 	nest_mma(n, s->part, af(0), &m);
-	nest_close(n);
+	nest_close_to(n, all);
 	add_part(n, s);
 }
 
@@ -275,7 +312,7 @@ void warp_multiply(struct nest *n, const struct warp_product *s, int thread, str
 static struct affine out_at(const struct warp_product *s, struct affine warp, struct affine row,
 			    struct affine column)
 {
-	int64_t pitch = out_pitch(s->p, s->across);
+	int64_t pitch = out_pitch(s);
 
 	return af_sum(af_mul(warp, MMA_ROWS * pitch), af_mul(row, pitch), column);
 }
@@ -322,7 +359,7 @@ void warp_each(struct nest *n, const struct warp_product *s, struct warp_part *x
 	nest_store(n, s->row_of_out, af(0), NULL,
 		   ex_load(n, s->out, LANES, out_at(s, w.warp, row, column), NULL));
 	x->row = af_var(nest_let(n, "row",
-				 af_sum(s->row, w.row, af_mul(down, MMA_ROWS), row)));
+				 af_sum(s->row, w.row, af_mul(down, rows_apart(s)), row)));
 	x->column = af_sum(af_mul(s->panel, s->p->bn), w.column, column);
 	x->x = ex_reg(n, s->row_of_out, af(0));
 }

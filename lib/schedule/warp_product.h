@@ -4,7 +4,7 @@
  * "CUTLASS: Fast linear algebra in CUDA C++", NVIDIA, 2017).
  *
  * Rows in the block's memory are 16 bytes longer than what they hold, so that the eight rows of a
- * matrix begin in different banks.
+ * matrix begin in different banks; so are the rows of core matrices.
  */
 #ifndef TL_SCHEDULE_WARP_PRODUCT_H
 #define TL_SCHEDULE_WARP_PRODUCT_H
@@ -12,32 +12,41 @@
 #include "lib/nest/mma.h"
 #include "lib/schedule/implicit.h"
 
+/* How a side's chunk lies in the block's memory: the values of the sum side by side, or the rows
+ * (columns of the right side), or in core matrices (mma.h). */
+enum warp_layout { WARP_BY_VALUES, WARP_BY_ROWS, WARP_IN_CORES };
+
+struct warp_side {
+	enum warp_layout layout;
+	int64_t pitch, stage; /* elements from one row to the next, and of a stage */
+	int buffer;
+};
+
 struct warp_product {
 	const struct implicit *p;
-	/* Set before warp_declare(): how the products are computed, the block's warps by rows and
-	 * columns, and how many chunks lie in the block's memory at a time. */
+	/* Set before everything: how the products are computed, whether by groups of four warps,
+	 * the block's warps by rows and columns, and how many chunks lie in the block's memory at a
+	 * time. */
 	enum mma_kind kind;
-	int down, across, stages;
+	int group, down, across, stages;
+	/* Set by warp_declare(): */
 	int threads;
-	int tiles_down, tiles_across;	 /* of a warp */
-	int left_by_rows, right_by_rows; /* the values of a chunk lie side by side: of a row of the
-					  * left side, of a row of the right side */
-	int left, right, out;		 /* memory of the block */
-	int acc, part, row_of_out;	 /* registers */
+	int tiles_down, tiles_across; /* of a warp */
+	struct warp_side left, right;
+	int out;		   /* memory of the block */
+	int acc, part, row_of_out; /* registers */
 	/* Set before the steps below: the variable of the batch, the block's first row, its panel.
 	 */
 	int batch;
 	struct affine row, panel;
 };
 
-/* Threads of a block of so many warps. */
-int64_t warp_threads(int64_t down, int64_t across);
-/* Bytes of memory that a block takes. */
-int64_t warp_bytes(const struct implicit *p, int64_t down, int64_t across, int64_t stages);
-/* Registers of sums that a thread has. */
-int64_t warp_sums(const struct implicit *p, enum mma_kind kind, int64_t down, int64_t across);
-/* Copies of a chunk that a thread starts, at most. */
-int64_t warp_copies(const struct implicit *p, int64_t threads);
+/* Threads of a block; bytes of its memory; registers of sums that a thread has; copies of a chunk
+ * that a thread starts, at most. */
+int64_t warp_threads(const struct warp_product *s);
+int64_t warp_bytes(const struct warp_product *s);
+int64_t warp_sums(const struct warp_product *s);
+int64_t warp_copies(const struct warp_product *s);
 void warp_declare(struct nest *n, struct warp_product *s);
 
 /* Steps of a thread, in a loop over threads: the sums begin with 0; a chunk begins to come into a

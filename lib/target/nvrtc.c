@@ -1,6 +1,7 @@
 #include "lib/target/nvrtc.h"
 
 #include <stdio.h>
+#include <string.h>
 
 #include "lib/target/shared.h"
 
@@ -86,7 +87,9 @@ int nvrtc_compile(const char *arch, const char *source, struct buf *out, struct 
 
 	if (open_library(e) < 0)
 		return -1;
-	snprintf(architecture, sizeof architecture, "--gpu-architecture=%s", arch);
+	/* What only this architecture has (wgmma) is not in the plain one. */
+	snprintf(architecture, sizeof architecture, "--gpu-architecture=%s%s", arch,
+		 strcmp(arch, "sm_90") == 0 ? "a" : "");
 	rc = nvrtc.create(&p, source, "kernel.cu", 0, NULL, NULL);
 	if (rc)
 		return err_set(e, "NVRTC fails: %s", nvrtc.error(rc));

@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "lib/nest/mma.h"
+#include "lib/target/simt_group.h"
 #include "lib/target/simt_tile.h"
 #include "lib/target/text.h"
 
@@ -388,13 +389,14 @@ static const struct dialect gpu = {
 	.tile = simt_tile_print,
 };
 
-enum { PRELUDE_MAX = 16384 };
+enum { PRELUDE_MAX = 32768 };
 
 const char *simt_prelude_cuda(void)
 {
 	static char text[PRELUDE_MAX];
 
-	snprintf(text, sizeof text, "%s%s%s", cuda_prelude, COMMON, simt_tile_cuda);
+	snprintf(text, sizeof text, "%s%s%s#ifdef TL_EMULATOR\n%s#else\n%s#endif\n", cuda_prelude,
+		 COMMON, simt_tile_cuda, simt_group_emulated, simt_group_ptx);
 	return text;
 }
 
@@ -423,6 +425,7 @@ const char *simt_print(const struct nest *n, struct buf *out)
 		return s.why;
 	for (const struct node *t = n->body; t; t = next_phase(t))
 		pass(&s, (struct touched){0, 0}, t);
+	simt_group_functions(n, out);
 	begin(&p);
 	text_nodes(&p, n->body);
 	buf_str(out, "}\n");

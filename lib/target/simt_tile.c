@@ -1,6 +1,7 @@
 #include "lib/target/simt_tile.h"
 
 #include "lib/nest/mma.h"
+#include "lib/target/simt_group.h"
 
 /* Elements of 16 bits are read and written by integers; NVIDIA's devices convert halves. */
 #define NARROW                                                                                     \
@@ -240,10 +241,10 @@ static void copy(struct text *p, const struct node *t)
 	buf_str(p->out, ");\n");
 }
 
-/* "&left3[i], STEP, K_STEP" of a side, from tile i on. */
-static void side(struct text *p, const struct mma_side *s, enum mma_kind kind, int row)
+/* "&left3[i], STEP, K_STEP" of a side, from a row and step on. */
+static void side(struct text *p, const struct mma *m, const struct mma_side *s, int row, int step)
 {
-	struct affine at = mma_at(s, kind, row, 0);
+	struct affine at = mma_at(m, s, row, (int64_t)step * mma_depth(m->kind));
 
 	buf_str(p->out, ", &");
 	text_element(p, s->buffer, &at);
@@ -259,7 +260,7 @@ static void declare(struct text *p, const char *name, char which, int n)
 	buf_str(p->out, ";\n");
 }
 
-static void load_b(struct text *p, const struct mma *m)
+static void load_b(struct text *p, const struct mma *m, int step)
 {
 	const char *name = mma_name(m->kind);
 
@@ -269,11 +270,11 @@ static void load_b(struct text *p, const struct mma *m)
 			buf_fmt(p->out, "load_b2_%s(b%d, b%d", name, j, j + 1);
 		else
 			buf_fmt(p->out, "load_b_%s(b%d", name, j);
-		side(p, &m->b, m->kind, j * MMA_COLUMNS);
+		side(p, m, &m->b, j * MMA_COLUMNS, step);
 	}
 }
 
-static void multiply(struct text *p, const struct node *t)
+static void multiply(struct text *p, const struct node *t, int step)
 {
 	const struct mma *m = t->mma;
 	const char *name = mma_name(m->kind);
@@ -287,9 +288,9 @@ static void multiply(struct text *p, const struct node *t)
 	for (int i = 0; i < m->down; i++) {
 		text_indent(p);
 		buf_fmt(p->out, "load_a_%s(a%d", name, i);
-		side(p, &m->a, m->kind, i * MMA_ROWS);
+		side(p, m, &m->a, i * MMA_ROWS, step);
 	}
-	load_b(p, m);
+	load_b(p, m, step);
 	for (int tile = 0; tile < m->down * m->across; tile++) {
 		text_indent(p);
 		buf_fmt(p->out, "mma_%s(", name);
@@ -301,16 +302,35 @@ static void multiply(struct text *p, const struct node *t)
 	buf_str(p->out, "}\n");
 }
 
+/* Without warps a group's sums are the threads' own as well; no such language is asked for them. */
+static void products(struct text *p, const struct node *t)
+{
+	if (t->mma->group) {
+		simt_group_print(p, t);
+		return;
+	}
+	for (int step = 0; step < t->mma->steps; step++)
+		multiply(p, t, step);
+}
+
+static void wait_for(struct text *p, const struct node *t)
+{
+	text_indent(p);
+	buf_fmt(p->out, "WAIT(%lld);\n", (long long)t->a.c);
+	if (!simt_group_any(p->n))
+		return;
+	text_indent(p);
+	buf_str(p->out, "GROUP_FENCE();\n");
+}
+
 void simt_tile_print(struct text *p, const struct node *t)
 {
-	if (t->kind == NODE_COPY) {
+	if (t->kind == NODE_COPY)
 		copy(p, t);
-	} else if (t->kind == NODE_MMA) {
-		multiply(p, t);
-	} else {
-		text_indent(p);
-		buf_fmt(p->out, "WAIT(%lld);\n", (long long)t->a.c);
-	}
+	else if (t->kind == NODE_MMA)
+		products(p, t);
+	else
+		wait_for(p, t);
 }
 
 void simt_tile_end_group(struct text *p, const struct node *loop)

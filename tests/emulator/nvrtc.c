@@ -296,7 +296,7 @@ static int preprocess(struct program *p, const char *arch, const struct files *f
 				    f->text,	  NULL};
 	int rc;
 
-	snprintf(architecture, sizeof architecture, "-D__CUDA_ARCH__=%s0", arch);
+	snprintf(architecture, sizeof architecture, "-D__CUDA_ARCH__=%d0", atoi(arch));
 	if (put(f->source, &p->source) < 0)
 		return INTERNAL;
 	rc = command((char *const *)argv, f, &p->log);

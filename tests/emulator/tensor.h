@@ -1,5 +1,5 @@
 /* What inline PTX does in kernels of this project, for the threads of an emulated warp: ldmatrix,
- * mma.sync, cp.async (NVIDIA, "Parallel Thread Execution ISA"). Part of language.h.
+ * mma.sync, wgmma, cp.async (NVIDIA, "Parallel Thread Execution ISA"). Part of language.h.
  *
  * Fragments are put together from what each thread of the warp has, as the manual's figures show
  * them, so an index that the kernel's text gets wrong gives a wrong product. Copies happen when a
@@ -91,6 +91,55 @@ static inline void emulator_mma(float &c0, float &c1, float &c2, float &c3, cons
 	c1 += emulator_sum<Words>(all, row, column + 1);
 	c2 += emulator_sum<Words>(all, row + 8, column);
 	c3 += emulator_sum<Words>(all, row + 8, column + 1);
+}
+
+/* ---- groups of warps ---- */
+
+/* Core matrices of 8 rows of 16 bytes, from the beginning of the block's memory. */
+static inline unsigned long long emulator_matrices(const void *p, unsigned k_bytes,
+						   unsigned i_bytes)
+{
+	const unsigned long long at = (unsigned long long)((const char *)p - (char *)emulator.shared);
+
+	if (at % 16 || k_bytes % 16 || i_bytes % 16 || at >> 18)
+		__builtin_trap();
+	return at >> 4 | (unsigned long long)(k_bytes >> 4) << 16 |
+	       (unsigned long long)(i_bytes >> 4) << 32;
+}
+
+/* Word w of row or column i of what a descriptor describes. */
+static inline unsigned emulator_word(unsigned long long d, int i, int w)
+{
+	const unsigned long long at = (d & 0x3fff) << 4, k_bytes = (d >> 16 & 0x3fff) << 4;
+	const unsigned long long i_bytes = (d >> 32 & 0x3fff) << 4;
+
+	return *(const unsigned *)((char *)emulator.shared + at + (unsigned)(w / 4) * k_bytes +
+				   (unsigned)(i / 8) * i_bytes + i % 8 * 16 + w % 4 * 4);
+}
+
+/* wgmma.mma_async: 64 rows by 8 * across columns; c: the thread's sums. */
+template <class Words>
+static inline void emulator_group_mma(float *const *c, int across, unsigned long long a,
+				      unsigned long long b)
+{
+	const int thread = (int)threadIdx.x % (4 * EMULATOR_WARP), lane = thread % EMULATOR_WARP;
+	struct {
+		unsigned long long a, b;
+	} mine = {a, b}, all[EMULATOR_WARP];
+
+	emulator_gather(mine, all);
+	for (int i = 0; i < EMULATOR_WARP; i++)
+		if (all[i].a != a || all[i].b != b)
+			__builtin_trap();
+	for (int j = 0; j < across; j++)
+		for (int s = 0; s < 4; s++) {
+			const int row = thread / EMULATOR_WARP * 16 + lane / 4 + s / 2 * 8;
+			const int column = j * 8 + lane % 4 * 2 + s % 2;
+
+			for (int w = 0; w < 8; w++)
+				*c[j * 4 + s] += Words::product(emulator_word(a, row, w),
+								emulator_word(b, column, w));
+		}
 }
 
 /* ---- copies ---- */

@@ -1,0 +1,168 @@
+#include "lib/target/simt_group.h"
+
+#include <string.h>
+
+/* NVIDIA, "Parallel Thread Execution ISA", "Asynchronous warpgroup-level matrix instructions": a
+ * descriptor has the address, and the distances of core matrices along k and along rows, all in
+ * units of 16 bytes. What threads wrote to the block's memory must pass a fence before wgmma reads
+ * it. HOLD keeps the compiler from moving sums while they are computed. */
+const char simt_group_ptx[] =
+	"DEVICE unsigned long long matrices_at(const void *p, unsigned k_bytes, unsigned i_bytes)\n"
+	"{ return (unsigned long long)(in_block(p) >> 4 & 0x3fff) |\n"
+	"\t(unsigned long long)(k_bytes >> 4) << 16 | (unsigned long long)(i_bytes >> 4) << 32; "
+	"}\n"
+	"#define GROUP_FENCE() asm volatile(\"fence.proxy.async.shared::cta;\" ::: \"memory\")\n"
+	"#define GROUP_BEGIN() asm volatile(\"wgmma.fence.sync.aligned;\" ::: \"memory\")\n"
+	"#define GROUP_END() asm volatile(\"wgmma.commit_group.sync.aligned;\\n\\t\" \\\n"
+	"\t\"wgmma.wait_group.sync.aligned 0;\" ::: \"memory\")\n"
+	"#define HOLD(c) asm volatile(\"\" : \"+f\"((c).s0), \"+f\"((c).s1), \"+f\"((c).s2), "
+	"\"+f\"((c).s3) :: \"memory\")\n";
+
+const char simt_group_emulated[] =
+	"#define matrices_at emulator_matrices\n"
+	"#define GROUP_FENCE()\n"
+	"#define GROUP_BEGIN()\n"
+	"#define GROUP_END()\n"
+	"#define HOLD(c)\n";
+
+/* ---- functions ---- */
+
+static const char *depth_text(enum mma_kind k)
+{
+	return mma_depth(k) == 8 ? "8" : "16";
+}
+
+static void each_sum(struct buf *out, int across, const char *before, const char *after)
+{
+	for (int j = 0; j < across; j++)
+		for (int s = 0; s < 4; s++)
+			buf_fmt(out, "%s%sc%d.s%d%s", j || s ? ", " : "", before, j, s, after);
+}
+
+static void assembly(struct buf *out, enum mma_kind kind, int across)
+{
+	const char *name = mma_name(kind);
+
+	buf_fmt(out,
+		"\tasm volatile(\"{ .reg .pred p; setp.ne.b32 p, 1, 0;\\n\\t\"\n"
+		"\t\t\"wgmma.mma_async.sync.aligned.m64n%dk%s.f32.%s.%s \"\n\t\t\"{",
+		across * MMA_COLUMNS, depth_text(kind), name, name);
+	for (int i = 0; i < 4 * across; i++)
+		buf_fmt(out, "%s%%%d", i ? ", " : "", i);
+	buf_fmt(out, "}, %%%d, %%%d, p, 1, 1%s; }\"\n\t\t: ", 4 * across, 4 * across + 1,
+		mma_pair(kind) == 2 ? ", 0, 0" : "");
+	each_sum(out, across, "\"+f\"(", ")");
+	buf_str(out, "\n\t\t: \"l\"(a), \"l\"(b) : \"memory\");\n");
+}
+
+/* "group_bf16_8(c0, .., c7, a, b)": a step of one tile of 64 rows by 8 * across columns. */
+static void function(struct buf *out, enum mma_kind kind, int across)
+{
+	buf_fmt(out, "\n#ifndef GROUP_%s_%d\n#define GROUP_%s_%d\n", mma_name(kind), across,
+		mma_name(kind), across);
+	buf_fmt(out, "DEVICE void group_%s_%d(", mma_name(kind), across);
+	for (int j = 0; j < across; j++)
+		buf_fmt(out, "v4 &c%d, ", j);
+	buf_str(out, "unsigned long long a, unsigned long long b)\n{\n#ifdef TL_EMULATOR\n"
+		     "\tfloat *c[] = {");
+	each_sum(out, across, "&", "");
+	buf_fmt(out, "};\n\n\temulator_group_mma<emulator_%s_words>(c, %d, a, b);\n#else\n",
+		mma_name(kind), across);
+	assembly(out, kind, across);
+	buf_str(out, "#endif\n}\n#endif\n");
+}
+
+enum { MOST_ACROSS = 32 };
+
+static void find(const struct node *t, char found[MMA_KINDS][MOST_ACROSS + 1])
+{
+	for (; t; t = t->next) {
+		if (t->kind == NODE_MMA && t->mma->group && t->mma->across <= MOST_ACROSS)
+			found[t->mma->kind][t->mma->across] = 1;
+		find(t->body, found);
+		find(t->orelse, found);
+	}
+}
+
+void simt_group_functions(const struct nest *n, struct buf *out)
+{
+	char found[MMA_KINDS][MOST_ACROSS + 1];
+
+	memset(found, 0, sizeof found);
+	find(n->body, found);
+	for (int kind = 0; kind < MMA_KINDS; kind++)
+		for (int across = 1; across <= MOST_ACROSS; across++)
+			if (found[kind][across])
+				function(out, (enum mma_kind)kind, across);
+}
+
+static int any(const struct node *t)
+{
+	for (; t; t = t->next)
+		if ((t->kind == NODE_MMA && t->mma->group) || any(t->body) || any(t->orelse))
+			return 1;
+	return 0;
+}
+
+int simt_group_any(const struct nest *n)
+{
+	return any(n->body);
+}
+
+/* ---- nodes ---- */
+
+/* ", matrices_at(&left3[i], K_BYTES, I_BYTES)" of a side, from row and step on. */
+static void side(struct text *p, const struct mma *m, const struct mma_side *s, int row, int step)
+{
+	struct affine at = mma_at(m, s, row, (int64_t)step * mma_depth(m->kind));
+	const int size = elem_size(mma_elem(m->kind));
+
+	buf_str(p->out, ", matrices_at(&");
+	text_element(p, s->buffer, &at);
+	buf_fmt(p->out, ", %lld, %lld)", (long long)s->k_step * size, (long long)s->step * size);
+}
+
+static void step_of(struct text *p, const struct node *t, int step, int tile)
+{
+	const struct mma *m = t->mma;
+	int64_t first = text_constant(p, &t->a) + (int64_t)tile * m->across;
+
+	text_indent(p);
+	buf_fmt(p->out, "group_%s_%d(", mma_name(m->kind), m->across);
+	for (int j = 0; j < m->across; j++) {
+		buf_str(p->out, j ? ", " : "");
+		text_register(p, t->buffer, first + j);
+	}
+	side(p, m, &m->a, tile * mma_tile_rows(m), step);
+	side(p, m, &m->b, 0, step);
+	buf_str(p->out, ");\n");
+}
+
+static void hold(struct text *p, const struct node *t)
+{
+	int64_t first = text_constant(p, &t->a);
+
+	for (int i = 0; i < t->mma->down * t->mma->across; i++) {
+		text_indent(p);
+		buf_str(p->out, "HOLD(");
+		text_register(p, t->buffer, first + i);
+		buf_str(p->out, ");\n");
+	}
+}
+
+static void line(struct text *p, const char *text)
+{
+	text_indent(p);
+	buf_str(p->out, text);
+}
+
+void simt_group_print(struct text *p, const struct node *t)
+{
+	hold(p, t);
+	line(p, "GROUP_BEGIN();\n");
+	for (int step = 0; step < t->mma->steps; step++)
+		for (int tile = 0; tile < t->mma->down; tile++)
+			step_of(p, t, step, tile);
+	line(p, "GROUP_END();\n");
+	hold(p, t);
+}

@@ -1,0 +1,18 @@
+/* Products of tiles by groups of four warps (mma.h) in the text of simt.h, as Hopper's GPUs compute
+ * them: wgmma, with both sides in the block's memory. For simt.c and simt_tile.c alone.
+ */
+#ifndef TL_TARGET_SIMT_GROUP_H
+#define TL_TARGET_SIMT_GROUP_H
+
+#include "lib/nest/mma.h"
+#include "lib/target/text.h"
+
+/* Words of CUDA's prelude, by PTX and by the tests' emulator. */
+extern const char simt_group_ptx[], simt_group_emulated[];
+/* Appends the functions for all shapes of products that the nest has: before its kernels. */
+void simt_group_functions(const struct nest *n, struct buf *out);
+/* Are there any such products? */
+int simt_group_any(const struct nest *n);
+void simt_group_print(struct text *p, const struct node *t);
+
+#endif
