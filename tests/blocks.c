@@ -126,7 +126,7 @@ static int run_device(const struct nest *n, struct program *program, float **buf
 		rc = memory[i] ? driver->write(memory[i], 0, buffers[i], bytes, e) : -1;
 	}
 	if (rc == 0)
-		rc = driver->run(program, "kernel_of", params, memory, n->nslots, &took, e);
+		rc = driver->run(program, "kernel_of", params, memory, n->nslots, 1, &took, e);
 	for (int i = 0; i < n->nslots && rc == 0; i++)
 		rc = driver->read(memory[i], 0, buffers[i],
 				  (size_t)buffer_bytes(operand_buffer(n, i)), e);

@@ -48,6 +48,17 @@ candidates | "$bin/tl-measure" --target=cuda --race 0.01 --final 1 --samples >"$
 ok $? 'tl-measure --target=cuda times candidates of its device'
 "$bin/tl-check" -q "$tmp/results" && [ "$(results "$tmp/results" | grep -c '"status":"\(ok\|preempted\)"')" -ge 9 ] && [ "$(count '"stage":"final"' "$tmp/results")" -eq 3 ]
 ok $? 'its results are right and well formed'
+rows() { # results: of depthwise_threads, whose kernels are short
+	results "$1" | grep '"algo":"depthwise_threads"' | grep -c '"row":[1-9]'
+}
+[ "$(rows "$tmp/results")" -ge 4 ] && ! grep '"row":' "$tmp/results" | grep -qv '"row":\([2-9]\|[1-5][0-9]\|6[0-4]\),'
+ok $? 'short kernels are timed in rows, and results say so'
+mkdir "$tmp/old"
+cp "$emulator"/libnvrtc.so.1? "$tmp/old"
+sed 's/cuGraphLaunch/cuGraphLaunCh/' "$emulator/libcuda.so.1" >"$tmp/old/libcuda.so.1"
+candidates | TL_CUDA_PATH="$tmp/old" "$bin/tl-measure" --target=cuda --race 0.01 --final 1 >"$tmp/out" 2>"$tmp/err"
+[ $? -eq 0 ] && [ "$(rows "$tmp/out")" -ge 4 ] && ! results "$tmp/out" | grep -qv '"status":"\(ok\|preempted\)"'
+ok $? 'also by a driver that has no graphs'
 candidates | "$bin/tl-replay" --target=cuda --from "$tmp/results" --final 1 >"$tmp/replayed" 2>"$tmp/err" &&
 	[ "$(results "$tmp/replayed" | grep -c .)" -ge 9 ] && "$bin/tl-check" -q "$tmp/replayed"
 ok $? 'a run is replayed'

@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include "lib/trial/outcome.h"
+
 static const double Z = 1.96;
 
 /* Appends a list of seconds to x, in which there are n: how many, or -1. */
@@ -63,6 +65,14 @@ static int take_rival(struct final_rival *r, const struct json_doc *answer, cons
 	return is_there && take(answer, key, r->s, f->n) != n ? -1 : 0;
 }
 
+static int row_of(const struct json_doc *answer)
+{
+	int64_t row = 0;
+
+	json_int(json_get(answer, answer->tok, "row"), &row);
+	return row > 0 && row <= OUTCOME_ROW ? (int)row : 0;
+}
+
 int final_add(struct final *f, const struct json_doc *answer, struct err *e)
 {
 	int n = f->processes < FINAL_PROCESSES ? take(answer, "samples_s", f->s, f->n) : -1;
@@ -71,6 +81,7 @@ int final_add(struct final *f, const struct json_doc *answer, struct err *e)
 	    take_rival(&f->own, answer, "own_samples_s", f, n) < 0)
 		return err_set(e, "the worker's answer has no samples");
 	f->n += n;
+	f->row = row_of(answer);
 	f->processes++;
 	f->time = median_of(f->s, f->n);
 	add_ratio(f, &f->best, n);

@@ -395,6 +395,12 @@ static const struct record_field result_fields[] = {
 	 .meaning =
 		 "The number of calls timed; of a duel or a final, of pairs of calls. Calls that "
 		 "only bring operands back into the caches, one before each, are not counted."},
+	{.name = "row",
+	 .kind = RECORD_COUNT,
+	 .meaning = "Each sample is the mean of so many calls in a row, which a device runs without "
+		    "waiting for its host between them, so that short kernels are timed without "
+		    "what it takes to start them. Without this field calls were timed by "
+		    "themselves."},
 	{.name = "processes",
 	 .kind = RECORD_COUNT,
 	 .meaning =

@@ -39,6 +39,7 @@ static const struct {
 	{"bound", TIMING},
 	{"ci_s", TIMING},
 	{"reps", TIMING},
+	{"row", TIMING},
 	{"warmup", TIMING},
 	{"outliers", TIMING},
 	{"error", ERROR},

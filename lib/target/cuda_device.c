@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "lib/target/cuda_graph.h"
 #include "lib/target/device.h"
 #include "lib/target/shared.h"
 #include "lib/target/simt.h"
@@ -49,6 +50,8 @@ static struct {
 	int (*read)(void *to, address from, size_t n);
 	int (*launch)(handle f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by,
 		      unsigned bz, unsigned bytes, handle stream, void **params, void **extra);
+	int (*stream)(handle *stream, unsigned flags);
+	int (*free_stream)(handle stream);
 	int (*event)(handle *event, unsigned flags);
 	int (*free_event)(handle event);
 	int (*record)(handle event, handle stream);
@@ -78,6 +81,8 @@ static int open_library(struct err *e)
 		{"cuMemcpyHtoD_v2", &cuda.write},
 		{"cuMemcpyDtoH_v2", &cuda.read},
 		{"cuLaunchKernel", &cuda.launch},
+		{"cuStreamCreate", &cuda.stream},
+		{"cuStreamDestroy_v2", &cuda.free_stream},
 		{"cuEventCreate", &cuda.event},
 		{"cuEventDestroy_v2", &cuda.free_event},
 		{"cuEventRecord", &cuda.record},
@@ -105,6 +110,7 @@ static int check(int rc, const char *what, struct err *e)
 struct device {
 	int device;
 	handle context, start, end;
+	handle stream; /* of all launches; it waits for the default stream, which copies */
 };
 
 static int find_device(int *device, struct err *e)
@@ -149,6 +155,8 @@ static void close_device(struct device *d)
 		cuda.free_event(d->start);
 	if (d->end)
 		cuda.free_event(d->end);
+	if (d->stream)
+		cuda.free_stream(d->stream);
 	if (d->context)
 		cuda.release(d->device);
 	free(d);
@@ -161,6 +169,7 @@ static struct device *open_device(struct err *e)
 	if (find_device(&d->device, e) == 0 &&
 	    check(cuda.retain(&d->context, d->device), "open its device", e) == 0 &&
 	    check(cuda.use(d->context), "open its device", e) == 0 &&
+	    check(cuda.stream(&d->stream, 0), "make a stream", e) == 0 &&
 	    check(cuda.event(&d->start, 0), "make an event", e) == 0 &&
 	    check(cuda.event(&d->end, 0), "make an event", e) == 0)
 		return d;
@@ -175,6 +184,8 @@ struct program {
 	handle module;
 	const char *name;	   /* whose functions these are */
 	handle phase[NEST_PHASES]; /* functions, once they were called */
+	struct cuda_graph *row;	   /* so many of its calls; NULL: none was made yet */
+	int calls;
 };
 
 struct memory {
@@ -195,6 +206,7 @@ static struct program *load(struct device *d, const char *cubin, size_t n, struc
 
 static void unload(struct program *p)
 {
+	cuda_graph_free(p->row);
 	cuda.unload(p->module);
 	free(p);
 }
@@ -237,6 +249,8 @@ static int find_phases(struct program *p, const char *name, const long *params, 
 	if (p->name == name)
 		return 0;
 	p->name = name;
+	cuda_graph_free(p->row);
+	p->row = NULL;
 	for (int i = 0; i < params[SIMT_PHASES]; i++) {
 		snprintf(text, sizeof text, "%s_%d", name, i);
 		if (check(cuda.function(&p->phase[i], p->module, text), "find a kernel", e) < 0)
@@ -249,34 +263,74 @@ static int find_phases(struct program *p, const char *name, const long *params, 
 	return 0;
 }
 
-static int launch(const struct program *p, int phase, const long *params, void **argument,
-		  struct err *e)
+/* What a call takes. */
+struct call {
+	struct program *p;
+	const long *params;
+	void *argument[NEST_BUFFERS];
+	int calls;
+};
+
+static int launch(const struct call *c, int phase, struct err *e)
 {
-	return check(cuda.launch(p->phase[phase], (unsigned)params[SIMT_GROUPS + phase], 1, 1,
-				 (unsigned)params[SIMT_THREADS], 1, 1,
-				 (unsigned)params[SIMT_BLOCK_BYTES], NULL, argument, NULL),
+	const struct program *p = c->p;
+
+	return check(cuda.launch(p->phase[phase], (unsigned)c->params[SIMT_GROUPS + phase], 1, 1,
+				 (unsigned)c->params[SIMT_THREADS], 1, 1,
+				 (unsigned)c->params[SIMT_BLOCK_BYTES], p->d->stream,
+				 (void **)c->argument, NULL),
 		     "start a kernel", e);
 }
 
-static int run(struct program *p, const char *name, const long *params,
-	       struct memory *const *buffer, int n, double *seconds, struct err *e)
+static int launch_all(void *arg, struct err *e)
 {
-	void *argument[NEST_BUFFERS];
+	const struct call *c = arg;
+
+	for (int i = 0; i < c->calls; i++)
+		for (int j = 0; j < c->params[SIMT_PHASES]; j++)
+			if (launch(c, j, e) < 0)
+				return -1;
+	return 0;
+}
+
+/* A row of calls is a graph, where the driver has any. -1: it fails. */
+static int prepare_row(struct call *c, struct err *e)
+{
+	struct err why = ERR_INIT;
+	struct program *p = c->p;
+
+	if (p->row && p->calls == c->calls)
+		return 0;
+	cuda_graph_free(p->row);
+	p->calls = c->calls;
+	p->row = cuda_graph_capture(p->d->stream, launch_all, c, &why);
+	return p->row || errno == ENOSYS ? 0 : err_set(e, "%s", why.msg);
+}
+
+static int start(struct call *c, struct err *e)
+{
+	const struct program *p = c->p;
+
+	return c->calls > 1 && p->row ? cuda_graph_launch(p->row, p->d->stream, e)
+				      : launch_all(c, e);
+}
+
+static int run(struct program *p, const char *name, const long *params,
+	       struct memory *const *buffer, int n, int calls, double *seconds, struct err *e)
+{
+	struct call c = {.p = p, .params = params, .calls = calls};
+	const struct device *d = p->d;
 	float ms = 0;
 
 	for (int i = 0; i < n; i++)
-		argument[i] = &buffer[i]->at;
-	if (find_phases(p, name, params, e) < 0 ||
-	    check(cuda.record(p->d->start, NULL), "record an event", e) < 0)
+		c.argument[i] = &buffer[i]->at;
+	if (find_phases(p, name, params, e) < 0 || (calls > 1 && prepare_row(&c, e) < 0) ||
+	    check(cuda.record(d->start, d->stream), "record an event", e) < 0 || start(&c, e) < 0 ||
+	    check(cuda.record(d->end, d->stream), "record an event", e) < 0 ||
+	    check(cuda.wait(d->end), "run a kernel", e) < 0 ||
+	    check(cuda.elapsed(&ms, d->start, d->end), "tell the time", e) < 0)
 		return -1;
-	for (int i = 0; i < params[SIMT_PHASES]; i++)
-		if (launch(p, i, params, argument, e) < 0)
-			return -1;
-	if (check(cuda.record(p->d->end, NULL), "record an event", e) < 0 ||
-	    check(cuda.wait(p->d->end), "run a kernel", e) < 0 ||
-	    check(cuda.elapsed(&ms, p->d->start, p->d->end), "tell the time", e) < 0)
-		return -1;
-	*seconds = 1e-3 * (double)ms;
+	*seconds = 1e-3 * (double)ms / calls;
 	return 0;
 }
 

@@ -28,11 +28,14 @@ struct driver {
 	int (*write)(struct memory *m, size_t at, const void *from, size_t bytes, struct err *e);
 	int (*read)(struct memory *m, size_t at, void *to, size_t bytes, struct err *e);
 	/* Runs the kernels NAME_0, NAME_1, .. with these n buffers, as params say (simt.h), and
-	 * waits for the end. Kernels are looked up again if `name` is another pointer. *seconds:
-	 * from the start of the first to the end of the last, by the device's own clock. -1: the
-	 * device refuses a kernel, or dies of it. */
+	 * waits for the end. Kernels are looked up again if `name` is another pointer; as long as
+	 * it is the same, params and buffers are the same, too. More than one call: they run in a
+	 * row, one behind the other, and the device does not wait for this machine between them.
+	 * *seconds: from the start of the first kernel to the end of the last, by the device's own
+	 * clock, for each call. -1: the device refuses a kernel, or dies of it. */
 	int (*run)(struct program *p, const char *name, const long *params,
-		   struct memory *const *buffer, int n, double *seconds, struct err *e);
+		   struct memory *const *buffer, int n, int calls, double *seconds,
+		   struct err *e);
 };
 
 /* OpenCL: the first GPU, or the first device of another kind (PoCL's is the CPU). Objects are

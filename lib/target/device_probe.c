@@ -65,7 +65,7 @@ static struct fastest time_kernel(const struct kernels *k, const char *name, lon
 	for (int i = 0; i < LAUNCHES; i++) {
 		double start = clock_now(), inside, outside;
 
-		if (k->driver->run(k->program, name, params, &k->memory, 1, &inside, e) < 0)
+		if (k->driver->run(k->program, name, params, &k->memory, 1, 1, &inside, e) < 0)
 			return (struct fastest){-1, -1};
 		outside = clock_now() - start;
 		if (i == 0 || inside < best.inside)

@@ -152,13 +152,18 @@ static int take(struct kernel *k, int i, void *to, size_t bytes, struct err *e)
 	return 0;
 }
 
-static int run(const struct kernel *k, const long *params, void *const *buffers, int threads,
-	       struct err *e)
+static int row(const struct kernel *k, const long *params, int calls, struct err *e)
 {
 	struct loaded *l = k->handle;
 
+	return l->driver->run(l->program, l->name, params, l->memory, l->n, calls, &l->seconds, e);
+}
+
+static int run(const struct kernel *k, const long *params, void *const *buffers, int threads,
+	       struct err *e)
+{
 	(void)buffers, (void)threads;
-	return l->driver->run(l->program, l->name, params, l->memory, l->n, &l->seconds, e);
+	return row(k, params, 1, e);
 }
 
 static double seconds(const struct kernel *k)
@@ -218,6 +223,7 @@ static int probe(const struct driver *driver, const struct limits *m,
 		.put = put,                                                                        \
 		.take = take,                                                                      \
 		.run = run,                                                                        \
+		.row = row,                                                                        \
 		.seconds = seconds,                                                                \
 		.probe = probe_##NAME,                                                             \
 	}

@@ -332,12 +332,15 @@ static int took(const struct span *s, double *seconds, struct err *e)
 	return check(rc, "tell the time", e);
 }
 
-static int launch_all(const struct program *p, const long *params, struct span *s, struct err *e)
+static int launch_all(const struct program *p, const long *params, int calls, struct span *s,
+		      struct err *e)
 {
-	for (int i = 0; i < params[SIMT_PHASES]; i++) {
+	const int phases = (int)params[SIMT_PHASES];
+
+	for (int i = 0; i < calls * phases; i++) {
 		handle event = NULL;
 
-		if (launch(p, i, params, &event, e) < 0)
+		if (launch(p, i % phases, params, &event, e) < 0)
 			return -1;
 		if (i > 1)
 			cl.free_event(s->last);
@@ -347,15 +350,16 @@ static int launch_all(const struct program *p, const long *params, struct span *
 }
 
 static int run(struct program *p, const char *name, const long *params,
-	       struct memory *const *buffer, int n, double *seconds, struct err *e)
+	       struct memory *const *buffer, int n, int calls, double *seconds, struct err *e)
 {
 	struct span s = {NULL, NULL};
 	int rc = find_phases(p, name, params, buffer, n, e);
 
 	if (rc == 0)
-		rc = launch_all(p, params, &s, e);
+		rc = launch_all(p, params, calls, &s, e);
 	if (rc == 0)
 		rc = took(&(const struct span){s.first, s.last ? s.last : s.first}, seconds, e);
+	*seconds /= calls;
 	if (s.first)
 		cl.free_event(s.first);
 	if (s.last)

@@ -40,6 +40,10 @@ struct runner {
 	 * or died of it. */
 	int (*run)(const struct kernel *k, const long *params, void *const *buffers, int threads,
 		   struct err *e);
+	/* Runs so many calls in a row as one piece of work, with the buffers of put(), and waits
+	 * for the end of the last. seconds() then is the time of each. NULL: there is no such way.
+	 */
+	int (*row)(const struct kernel *k, const long *params, int calls, struct err *e);
 	/* A thread's part of a call, in a team of the caller's: all its threads call it, and meet
 	 * in barrier() between phases. NULL: the target has no threads that share memory. */
 	void (*part)(const struct kernel *k, const long *params, void *const *buffers, int thread,

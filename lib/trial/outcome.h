@@ -4,7 +4,7 @@
 
 #include "lib/trial/duel.h"
 
-enum { TRIAL_WHY = 200, TRIAL_NAME = 112, TRIAL_REJECTED = 4 };
+enum { TRIAL_WHY = 200, TRIAL_NAME = 112, TRIAL_REJECTED = 4, OUTCOME_ROW = 64 };
 
 enum outcome_status {
 	OUTCOME_OK,
@@ -20,6 +20,7 @@ struct outcome {
 	char why[TRIAL_WHY];
 	double error_l2, error_max;
 	double verify_s, run_s;
+	int row;     /* calls that each of the times below is the mean of; 0: single calls */
 	int is_duel; /* there was a holder to duel with */
 	struct duel duel;
 	int has_own; /* of a final: the library ran in the workload's own layout as well, */

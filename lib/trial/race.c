@@ -30,9 +30,11 @@ static void run(struct duellists *d, struct outcome *o)
 	int rc;
 
 	o->is_duel = !d->alone;
-	if (d->alone)
+	rc = timed_choose_row(d, &e);
+	o->row = d->x.row;
+	if (rc == 0 && d->alone)
 		rc = duel_alone(rules->budget_s, timed_pair, d, &o->duel, &e);
-	else
+	else if (rc == 0)
 		rc = duel_run(rules, timed_pair, d, &o->duel, &e);
 	o->run_s = clock_now() - start;
 	if (rc < 0) {

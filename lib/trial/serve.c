@@ -189,6 +189,8 @@ static void put_outcome(struct buf *out, const struct report *r, const struct ou
 	if (o->duel.n) {
 		put_median(out, "latency_s", "ci_s", o->duel.time);
 		buf_fmt(out, ",\"reps\":%d", o->duel.n);
+		if (o->row)
+			buf_fmt(out, ",\"row\":%d", o->row);
 		put_samples(out, "samples_s", o->duel.x, o->duel.n);
 	}
 	if (o->duel.n && o->is_duel)

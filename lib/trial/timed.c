@@ -1,8 +1,11 @@
 #include "lib/trial/timed.h"
 
+#include <math.h>
+
 #include "lib/io/clock.h"
 
 enum { CACHE_LINE = 64 };
+static const double ROW_S = 100e-6, ROW_MAX_S = 5e-3;
 
 static void flush(const void *p, size_t bytes)
 {
@@ -69,6 +72,46 @@ int timed_call(struct timed *x, double *seconds, struct err *e)
 	return rc;
 }
 
+/* The call that is timed, or a row of them. */
+static int call_row(struct timed *x, double *seconds, struct err *e)
+{
+	const struct runner *r = x->t->runner;
+
+	if (!x->row)
+		return timed_call(x, seconds, e);
+	if (r->row(&x->kernel, x->in->params, x->row, e) < 0)
+		return -1;
+	*seconds = r->seconds(&x->kernel);
+	return 0;
+}
+
+int timed_choose_row(struct duellists *d, struct err *e)
+{
+	struct timed *const callee[] = {&d->x, &d->y, &d->own};
+	const int n = d->alone ? 1 : d->own.ref ? 3 : 2;
+	double shortest = INFINITY, longest = 0, seconds;
+	int row;
+
+	for (int i = 0; i < n; i++) {
+		const struct trial *t = callee[i]->t;
+
+		if (callee[i]->ref || !t->runner->row || t->caches != CACHES_WARM)
+			return 0;
+		if (timed_call(callee[i], &seconds, e) < 0 ||
+		    timed_call(callee[i], &seconds, e) < 0)
+			return -1;
+		shortest = fmin(shortest, seconds);
+		longest = fmax(longest, seconds);
+	}
+	row = (int)fmin(ceil(fmin(ROW_S / shortest, ROW_MAX_S / longest)), OUTCOME_ROW);
+	for (int i = 0; i < n && row > 1; i++) {
+		callee[i]->row = row;
+		if (call_row(callee[i], &seconds, e) < 0)
+			return -1;
+	}
+	return 0;
+}
+
 int timed_pair(void *duellists, int turn, double *x, double *y, struct err *e)
 {
 	struct duellists *d = duellists;
@@ -80,7 +123,7 @@ int timed_pair(void *duellists, int turn, double *x, double *y, struct err *e)
 		int k = turn ? n - 1 - i : i;
 
 		if (timed_call(callee[k], seconds[k], e) < 0 ||
-		    timed_call(callee[k], seconds[k], e) < 0)
+		    call_row(callee[k], seconds[k], e) < 0)
 			return -1;
 	}
 	d->npairs++;

@@ -10,6 +10,7 @@ struct timed {
 	int variant;
 	const struct entrant *in;
 	struct kernel kernel;
+	int row; /* calls that are timed together; 0: each by itself */
 };
 
 /* Loads a kernel. -1: the object is damaged or gone. */
@@ -28,6 +29,11 @@ struct duellists {
 	double own_s[DUEL_MAX];
 	int npairs; /* so far */
 };
+/* To start a kernel takes a device longer than a short kernel takes. So the duellists are called in
+ * rows of the same length, if all of them can be, and operands are to be found in the caches: as
+ * many calls as make at least 100 us, but hardly more than 5 ms of the slower one. The time of a
+ * call then is the mean of a row. Calls each of them a few times, before the first pair. */
+int timed_choose_row(struct duellists *d, struct err *e);
 /* A pair of calls of a struct duellists, for duel_run(). Each timed call follows an untimed one,
  * which brings its operands back into the caches. */
 int timed_pair(void *duellists, int turn, double *x, double *y, struct err *e);

@@ -20,26 +20,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "tests/emulator/fiber.h"
-
-/* Programs declare these functions for themselves. */
-#pragma GCC diagnostic ignored "-Wmissing-prototypes"
-#define API __attribute__((visibility("default")))
-
-enum result {
-	SUCCESS = 0,
-	INVALID_VALUE = 1,
-	OUT_OF_MEMORY = 2,
-	NOT_INITIALIZED = 3,
-	INVALID_DEVICE = 101,
-	INVALID_IMAGE = 200,
-	INVALID_CONTEXT = 201,
-	INVALID_HANDLE = 400,
-	NOT_FOUND = 500,
-	ILLEGAL_ADDRESS = FIBER_ILLEGAL_ADDRESS,
-	MISALIGNED_ADDRESS = FIBER_MISALIGNED,
-	LAUNCH_FAILED = FIBER_FAILED,
-};
+#include "tests/emulator/driver.h"
+#include "tests/emulator/graph.h"
 
 enum {
 	PAGE = 4096,
@@ -66,6 +48,8 @@ struct module {
 struct function {
 	struct module *module;
 	void (*kernel)(void **params);
+	unsigned size[GRAPH_PARAMS]; /* of its parameters */
+	int params;
 	int threads;	 /* its __launch_bounds__ */
 	int block_bytes; /* that it may ask, as was set */
 };
@@ -87,7 +71,7 @@ static enum result ready(void)
 	return emulated.dead;
 }
 
-static enum result ready_context(void)
+enum result driver_ready(void)
 {
 	const enum result rc = ready();
 
@@ -118,6 +102,8 @@ API int cuGetErrorString(int result, const char **text)
 		{INVALID_CONTEXT, "invalid device context"},
 		{INVALID_HANDLE, "invalid resource handle"},
 		{NOT_FOUND, "named symbol not found"},
+		{CAPTURE_UNSUPPORTED, "operation not permitted when stream is capturing"},
+		{CAPTURE_INVALIDATED, "operation failed due to a previous error during capture"},
 		{ILLEGAL_ADDRESS, "an illegal memory access was encountered"},
 		{MISALIGNED_ADDRESS, "misaligned address"},
 		{LAUNCH_FAILED, "unspecified launch failure"},
@@ -215,7 +201,7 @@ API int cuDevicePrimaryCtxRelease_v2(int device)
 API int cuCtxSetCurrent(void *context)
 {
 	emulated.in_use = context == &emulated && emulated.retained;
-	return ready_context();
+	return driver_ready();
 }
 
 /* ---- memory ---- */
@@ -247,7 +233,7 @@ static size_t total(void)
 
 API int cuMemAlloc_v2(uint64_t *at, size_t bytes)
 {
-	const enum result rc = ready_context();
+	const enum result rc = driver_ready();
 	struct piece *p;
 
 	if (rc || !bytes)
@@ -273,7 +259,7 @@ API int cuMemAlloc_v2(uint64_t *at, size_t bytes)
 
 API int cuMemFree_v2(uint64_t at)
 {
-	const enum result rc = ready_context();
+	const enum result rc = driver_ready();
 	struct piece **link = &emulated.pieces, *p;
 
 	while ((p = *link) && (uintptr_t)p->at != at)
@@ -289,7 +275,7 @@ API int cuMemFree_v2(uint64_t at)
 
 API int cuMemcpyHtoD_v2(uint64_t to, const void *from, size_t bytes)
 {
-	const enum result rc = ready_context();
+	const enum result rc = driver_ready();
 
 	if (rc || !piece_of(to, bytes))
 		return rc ? rc : INVALID_VALUE;
@@ -299,7 +285,7 @@ API int cuMemcpyHtoD_v2(uint64_t to, const void *from, size_t bytes)
 
 API int cuMemcpyDtoH_v2(void *to, uint64_t from, size_t bytes)
 {
-	const enum result rc = ready_context();
+	const enum result rc = driver_ready();
 
 	if (rc || !piece_of(from, bytes))
 		return rc ? rc : INVALID_VALUE;
@@ -346,7 +332,7 @@ static int open_image(struct module *m, const void *image, size_t bytes)
 
 API int cuModuleLoadData(void **module, const void *image)
 {
-	const enum result rc = ready_context();
+	const enum result rc = driver_ready();
 	const size_t bytes = bytes_of(image);
 	struct module *m;
 
@@ -365,7 +351,7 @@ API int cuModuleLoadData(void **module, const void *image)
 
 API int cuModuleUnload(void *module)
 {
-	const enum result rc = ready_context();
+	const enum result rc = driver_ready();
 
 	if (rc)
 		return rc;
@@ -376,19 +362,22 @@ API int cuModuleUnload(void *module)
 /* Functions are kept until the process ends, as nothing gives them back. */
 API int cuModuleGetFunction(void **function, void *module, const char *name)
 {
-	const enum result rc = ready_context();
+	const enum result rc = driver_ready();
 	struct module *m = module;
 	struct function *f;
 	char text[300];
-	const void *kernel, *threads;
+	const void *kernel, *sizes, *threads;
+	int (*sizes_of)(unsigned *size);
 
 	if (rc)
 		return rc;
 	snprintf(text, sizeof text, "%s_emulated", name);
 	kernel = dlsym(m->library, text);
+	snprintf(text, sizeof text, "%s_sizes", name);
+	sizes = dlsym(m->library, text);
 	snprintf(text, sizeof text, "%s_threads", name);
 	threads = dlsym(m->library, text);
-	if (!kernel || !threads)
+	if (!kernel || !sizes || !threads)
 		return NOT_FOUND;
 	f = calloc(1, sizeof *f);
 	if (!f)
@@ -396,6 +385,8 @@ API int cuModuleGetFunction(void **function, void *module, const char *name)
 	f->module = m;
 	memcpy(&f->kernel, &kernel, sizeof kernel);
 	memcpy(&f->threads, threads, sizeof f->threads);
+	memcpy(&sizes_of, &sizes, sizeof sizes);
+	f->params = sizes_of(f->size);
 	f->block_bytes = BLOCK_BYTES_ALWAYS;
 	*function = f;
 	return SUCCESS;
@@ -404,7 +395,7 @@ API int cuModuleGetFunction(void **function, void *module, const char *name)
 API int cuFuncSetAttribute(void *function, int attribute, int value)
 {
 	enum { MAX_BLOCK_BYTES = 8 };
-	const enum result rc = ready_context();
+	const enum result rc = driver_ready();
 	struct function *f = function;
 
 	if (rc)
@@ -417,11 +408,16 @@ API int cuFuncSetAttribute(void *function, int attribute, int value)
 
 /* ---- launches ---- */
 
+void driver_run(const struct fiber_grid *g)
+{
+	emulated.dead = (enum result)fiber_run(g);
+}
+
 API int cuLaunchKernel(void *function, unsigned gx, unsigned gy, unsigned gz, unsigned bx,
 		       unsigned by, unsigned bz, unsigned bytes, void *stream, void **params,
 		       void **extra)
 {
-	const enum result rc = ready_context();
+	const enum result rc = driver_ready();
 	struct function *f = function;
 	struct fiber_grid g = {
 		.blocks = {gx, gy, gz},
@@ -430,15 +426,17 @@ API int cuLaunchKernel(void *function, unsigned gx, unsigned gy, unsigned gz, un
 		.params = params,
 	};
 
-	if (rc || !f)
+	if (rc || !f || !graph_is_stream(stream))
 		return rc ? rc : INVALID_HANDLE;
 	if (!gx || !gy || !gz || gx > INT32_MAX || gy > MAX_GROUPS || gz > MAX_GROUPS || !bx ||
-	    !by || !bz || (uint64_t)bx * by * bz > (uint64_t)f->threads || stream || extra ||
+	    !by || !bz || (uint64_t)bx * by * bz > (uint64_t)f->threads || extra ||
 	    bytes > (unsigned)f->block_bytes)
 		return INVALID_VALUE;
 	g.emulator = f->module->emulator;
 	g.kernel = f->kernel;
-	emulated.dead = (enum result)fiber_run(&g);
+	if (graph_captures(stream))
+		return graph_add(stream, &g, f->size, f->params) < 0 ? OUT_OF_MEMORY : SUCCESS;
+	driver_run(&g);
 	return SUCCESS; /* later calls tell what it died of */
 }
 
@@ -458,7 +456,7 @@ static double now(void)
 
 API int cuEventCreate(void **event, unsigned flags)
 {
-	const enum result rc = ready_context();
+	const enum result rc = driver_ready();
 
 	if (rc || flags)
 		return rc ? rc : INVALID_VALUE;
@@ -469,15 +467,17 @@ API int cuEventCreate(void **event, unsigned flags)
 API int cuEventDestroy_v2(void *event)
 {
 	free(event);
-	return ready_context();
+	return driver_ready();
 }
 
 API int cuEventRecord(void *event, void *stream)
 {
-	const enum result rc = ready_context();
+	const enum result rc = driver_ready();
 
-	if (rc || stream)
+	if (rc || !graph_is_stream(stream))
 		return rc ? rc : INVALID_HANDLE;
+	if (graph_captures(stream))
+		return CAPTURE_UNSUPPORTED; /* times of events in graphs are not to be had */
 	((struct event *)event)->at = now();
 	return SUCCESS;
 }
@@ -485,12 +485,12 @@ API int cuEventRecord(void *event, void *stream)
 API int cuEventSynchronize(void *event)
 {
 	(void)event;
-	return ready_context();
+	return driver_ready();
 }
 
 API int cuEventElapsedTime(float *ms, void *from, void *to)
 {
-	const enum result rc = ready_context();
+	const enum result rc = driver_ready();
 	const struct event *a = from, *b = to;
 
 	if (rc || !a->at || !b->at)

@@ -53,6 +53,16 @@ template <class... A> static inline void emulator_call(void (*kernel)(A...), voi
 	emulator_pass(kernel, params, typename emulator_count<sizeof...(A)>::list());
 }
 
+/* The bytes of each parameter. Returns how many there are. */
+template <class... A> static inline int emulator_sizes(void (*)(A...), unsigned *size)
+{
+	const unsigned all[] = {(unsigned)sizeof(A)..., 0};
+
+	for (unsigned i = 0; i < sizeof...(A); i++)
+		size[i] = all[i];
+	return (int)sizeof...(A);
+}
+
 static inline void __syncthreads()
 {
 	emulator.wait_block();

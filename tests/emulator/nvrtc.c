@@ -2,11 +2,12 @@
  * or, where there is none, by g++.
  *
  * What it makes instead of a cubin is a shared object for the stand-in driver (cuda.c). Each kernel
- * NAME has a function NAME_emulated(void **params) there, and NAME_threads, its launch bound. The
- * source is preprocessed with the words of CUDA C in front of it (language.h). In what comes out of
- * that, the few words are seen to that are no C++: kernels are found, and dynamic memory of a block
- * becomes a pointer. Then it is compiled, with checks of alignment, as a device has them. The
- * source goes along in a section of its own, cuda_source, for tests that want to spoil it.
+ * NAME has a function NAME_emulated(void **params) there, NAME_sizes(unsigned *size), which tells
+ * the bytes of each parameter and returns how many there are, and NAME_threads, its launch bound.
+ * The source is preprocessed with the words of CUDA C in front of it (language.h). In what comes
+ * out of that, the few words are seen to that are no C++: kernels are found, and dynamic memory of
+ * a block becomes a pointer. Then it is compiled, with checks of alignment, as a device has them.
+ * The source goes along in a section of its own, cuda_source, for tests that want to spoil it.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -270,8 +271,10 @@ static const char *add_kernel(const char *p, struct buf *out)
 		buf_fmt(out,
 			"\nextern \"C\" EMULATOR_API void %.*s_emulated(void **p)\n"
 			"{ emulator_call(%.*s, p); }\n"
+			"extern \"C\" EMULATOR_API int %.*s_sizes(unsigned *size)\n"
+			"{ return emulator_sizes(%.*s, size); }\n"
 			"extern \"C\" EMULATOR_API const int %.*s_threads = %.*s;\n",
-			n, name, n, name, n, name, nbound, bound);
+			n, name, n, name, n, name, n, name, n, name, nbound, bound);
 	return p;
 }
 
