@@ -569,11 +569,11 @@ static int check_usage(struct err *e)
 			LONGEST_RACE_S);
 	if (database && !skip_known)
 		return err_status(e, EXIT_USAGE, "--db belongs to --skip-known");
-	if (strcmp(caches, "warm") != 0 && target_named(target_name) != target_default())
+	if (!strcmp(caches, "weights-cold") && target_named(target_name) != target_default())
 		return err_status(e, EXIT_USAGE,
-				  "--cache=%s flushes this processor's caches, not those of "
-				  "--target=%s",
-				  caches, target_name);
+				  "--cache=weights-cold flushes this processor's caches; those of "
+				  "--target=%s can only be flushed as a whole (--cache=cold)",
+				  target_name);
 	return 0;
 }
 

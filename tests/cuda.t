@@ -59,6 +59,14 @@ sed 's/cuGraphLaunch/cuGraphLaunCh/' "$emulator/libcuda.so.1" >"$tmp/old/libcuda
 candidates | TL_CUDA_PATH="$tmp/old" "$bin/tl-measure" --target=cuda --race 0.01 --final 1 >"$tmp/out" 2>"$tmp/err"
 [ $? -eq 0 ] && [ "$(rows "$tmp/out")" -ge 4 ] && ! results "$tmp/out" | grep -qv '"status":"\(ok\|preempted\)"'
 ok $? 'also by a driver that has no graphs'
+candidates | measure --cache=cold >"$tmp/out" 2>"$tmp/err"
+[ $? -eq 0 ] && "$bin/tl-check" -q "$tmp/out" && [ "$(results "$tmp/out" | grep -c '"status":"ok"')" -eq 9 ] && ! grep -q '"row":' "$tmp/out"
+ok $? 'with cold caches calls are timed one by one'
+candidates | TL_EMULATOR_MEMORY=6000000 measure >"$tmp/out" 2>"$tmp/err" && [ "$(results "$tmp/out" | grep -c '"status":"ok"')" -eq 9 ]
+ok $? 'a little memory is enough with warm caches'
+candidates | TL_EMULATOR_MEMORY=6000000 measure --cache=cold >"$tmp/out" 2>"$tmp/err"
+grep -q 'out of memory' "$tmp/out" "$tmp/err"
+ok $? 'but not where twice the cache of 4 MiB is written before each call'
 candidates | "$bin/tl-replay" --target=cuda --from "$tmp/results" --final 1 >"$tmp/replayed" 2>"$tmp/err" &&
 	[ "$(results "$tmp/replayed" | grep -c .)" -ge 9 ] && "$bin/tl-check" -q "$tmp/replayed"
 ok $? 'a run is replayed'

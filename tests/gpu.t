@@ -46,9 +46,9 @@ ok $? 'a candidate of another target is no input'
 "$bin/tl-gen" --target=cuda --arch=sm_1 "$tmp/w" >/dev/null 2>"$tmp/err"
 [ $? -eq 2 ] && grep -q 'no architecture "sm_1"' "$tmp/err"
 ok $? 'an unknown architecture is a usage error'
-"$bin/tl-measure" --target=opencl --cache=cold "$tmp/f" >/dev/null 2>"$tmp/err"
+"$bin/tl-measure" --target=opencl --cache=weights-cold "$tmp/f" >/dev/null 2>"$tmp/err"
 [ $? -eq 2 ] && grep -q "flushes this processor's caches" "$tmp/err"
-ok $? 'cold caches are not to be had on a device'
+ok $? 'weights alone cannot be flushed on a device'
 if "${bin%bin}libexec/tl/cuda" --device >/dev/null 2>&1; then
 	skip 'there is a CUDA device'
 	skip 'there is a CUDA device'
@@ -94,7 +94,7 @@ ok $? 'nor the other way'
 
 # Timed, on a device of OpenCL (PoCL's is the processor).
 if ! "${bin%bin}libexec/tl/opencl" --device >"$tmp/device" 2>/dev/null; then
-	for what in 'tl-measure' 'its results' 'its probe' 'no baseline' 'replay' 'tl-tune' 'the table' 'a hostile run' 'hang and crash' 'wrong' 'unharmed'; do
+	for what in 'tl-measure' 'its results' 'its probe' 'no baseline' 'cold' 'replay' 'tl-tune' 'the table' 'a hostile run' 'hang and crash' 'wrong' 'unharmed'; do
 		skip "there is no OpenCL device: $what"
 	done
 else
@@ -116,6 +116,10 @@ W
 	ok $? 'and so is the probe of the device'
 	grep -q '"baseline":null,"baseline_why":"there is no library for this target"' "$tmp/results"
 	ok $? 'they say why there is no baseline'
+	"$bin/tl-gen" --target=opencl -n 100 "$tmp/small" | "$bin/tl-filter" --target=opencl -k 1 |
+		"$bin/tl-measure" --target=opencl --cache=cold --race 0.002 --final 0 >"$tmp/cold" 2>"$tmp/err"
+	[ $? -eq 0 ] && [ "$(grep -c '"type":"result".*"status":"ok"' "$tmp/cold")" -eq 2 ] && ! grep -q '"row":' "$tmp/cold"
+	ok $? 'with cold caches, too, and then no calls in a row'
 	"$bin/tl-gen" --target=opencl -n 100 "$tmp/small" | "$bin/tl-filter" --target=opencl -k 3 |
 		"$bin/tl-replay" --target=opencl --from "$tmp/results" --final 1 >"$tmp/replayed" 2>"$tmp/err" &&
 		[ "$(grep -c '"type":"result"' "$tmp/replayed")" -ge 12 ] && "$bin/tl-check" -q "$tmp/replayed"

@@ -46,6 +46,7 @@ static struct {
 	int (*set)(handle f, int attribute, int value);
 	int (*alloc)(address *p, size_t n);
 	int (*free)(address p);
+	int (*fill)(address p, unsigned char value, size_t n, handle stream);
 	int (*write)(address to, const void *from, size_t n);
 	int (*read)(void *to, address from, size_t n);
 	int (*launch)(handle f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by,
@@ -78,6 +79,7 @@ static int open_library(struct err *e)
 		{"cuFuncSetAttribute", &cuda.set},
 		{"cuMemAlloc_v2", &cuda.alloc},
 		{"cuMemFree_v2", &cuda.free},
+		{"cuMemsetD8Async", &cuda.fill},
 		{"cuMemcpyHtoD_v2", &cuda.write},
 		{"cuMemcpyDtoH_v2", &cuda.read},
 		{"cuLaunchKernel", &cuda.launch},
@@ -189,6 +191,7 @@ struct program {
 };
 
 struct memory {
+	struct device *d;
 	address at;
 };
 
@@ -215,7 +218,7 @@ static struct memory *give(struct device *d, size_t bytes, struct err *e)
 {
 	struct memory *m = xcalloc(1, sizeof *m);
 
-	(void)d;
+	m->d = d;
 	if (check(cuda.alloc(&m->at, bytes), "give memory", e) == 0)
 		return m;
 	free(m);
@@ -236,6 +239,18 @@ static int write_memory(struct memory *m, size_t at, const void *from, size_t by
 static int read_memory(struct memory *m, size_t at, void *to, size_t bytes, struct err *e)
 {
 	return check(cuda.read(to, m->at + at, bytes), "read its memory", e);
+}
+
+static int fill_memory(struct memory *m, size_t bytes, struct err *e)
+{
+	return check(cuda.fill(m->at, 0, bytes, m->d->stream), "fill its memory", e);
+}
+
+static size_t cache(const struct device *d)
+{
+	int bytes = 0;
+
+	return cuda.attribute(&bytes, L2_BYTES, d->device) || bytes < 0 ? 0 : (size_t)bytes;
 }
 
 /* ---- launches ---- */
@@ -343,6 +358,8 @@ const struct driver driver_cuda = {
 	.free = take_back,
 	.write = write_memory,
 	.read = read_memory,
+	.fill = fill_memory,
+	.cache = cache,
 	.run = run,
 };
 

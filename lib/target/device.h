@@ -27,6 +27,10 @@ struct driver {
 	/* Copy from or to byte `at` of m, and wait for the end. */
 	int (*write)(struct memory *m, size_t at, const void *from, size_t bytes, struct err *e);
 	int (*read)(struct memory *m, size_t at, void *to, size_t bytes, struct err *e);
+	/* Fills all of m, on the device and without a wait. */
+	int (*fill)(struct memory *m, size_t bytes, struct err *e);
+	/* Bytes of the largest cache before the device's memory; 0: unknown. */
+	size_t (*cache)(const struct device *d);
 	/* Runs the kernels NAME_0, NAME_1, .. with these n buffers, as params say (simt.h), and
 	 * waits for the end. Kernels are looked up again if `name` is another pointer; as long as
 	 * it is the same, params and buffers are the same, too. More than one call: they run in a
@@ -34,8 +38,7 @@ struct driver {
 	 * *seconds: from the start of the first kernel to the end of the last, by the device's own
 	 * clock, for each call. -1: the device refuses a kernel, or dies of it. */
 	int (*run)(struct program *p, const char *name, const long *params,
-		   struct memory *const *buffer, int n, int calls, double *seconds,
-		   struct err *e);
+		   struct memory *const *buffer, int n, int calls, double *seconds, struct err *e);
 };
 
 /* OpenCL: the first GPU, or the first device of another kind (PoCL's is the CPU). Objects are

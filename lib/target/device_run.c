@@ -166,6 +166,23 @@ static int run(const struct kernel *k, const long *params, void *const *buffers,
 	return row(k, params, 1, e);
 }
 
+/* Twice what the cache holds is written, so that hardly a line stays that was there. The device
+ * does this before what it is asked to do next. */
+static int flush(const struct driver *driver, struct err *e)
+{
+	static struct memory *memory;
+	struct device *d = device_of(driver, e);
+	size_t bytes = d ? 2 * driver->cache(d) : 0;
+
+	if (!d)
+		return -1;
+	if (!bytes)
+		return err_set(e, "the device does not say how large its cache is");
+	if (!memory)
+		memory = driver->memory(d, bytes, e);
+	return memory ? driver->fill(memory, bytes, e) : -1;
+}
+
 static double seconds(const struct kernel *k)
 {
 	return ((const struct loaded *)k->handle)->seconds;
@@ -210,6 +227,10 @@ static int probe(const struct driver *driver, const struct limits *m,
 	{                                                                                          \
 		return load(&driver_##NAME, k, object, e);                                         \
 	}                                                                                          \
+	static int flush_##NAME(struct err *e)                                                     \
+	{                                                                                          \
+		return flush(&driver_##NAME, e);                                                   \
+	}                                                                                          \
 	static int probe_##NAME(const struct limits *m, struct buf *out, struct err *e)            \
 	{                                                                                          \
 		return probe(&driver_##NAME, m, object_##NAME, out, e);                            \
@@ -224,6 +245,7 @@ static int probe(const struct driver *driver, const struct limits *m,
 		.take = take,                                                                      \
 		.run = run,                                                                        \
 		.row = row,                                                                        \
+		.flush = flush_##NAME,                                                             \
 		.seconds = seconds,                                                                \
 		.probe = probe_##NAME,                                                             \
 	}

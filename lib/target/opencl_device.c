@@ -17,6 +17,7 @@ enum {
 	DEVICE_GPU = 4,
 	DEVICE_ANY = -1,
 	DEVICE_PROCESSORS = 0x1002,
+	DEVICE_CACHE_BYTES = 0x101E,
 	DEVICE_BLOCK_BYTES = 0x1023,
 	DEVICE_NAME = 0x102B,
 	DRIVER_VERSION = 0x102D,
@@ -51,6 +52,8 @@ static struct {
 			 const void *from, uint32_t nevents, const handle *events, handle *event);
 	int32_t (*read)(handle queue, handle memory, uint32_t wait, size_t at, size_t n, void *to,
 			uint32_t nevents, const handle *events, handle *event);
+	int32_t (*fill)(handle queue, handle memory, const void *pattern, size_t n, size_t at,
+			size_t bytes, uint32_t nevents, const handle *events, handle *event);
 	int32_t (*launch)(handle queue, handle kernel, uint32_t dims, const size_t *at,
 			  const size_t *global, const size_t *local, uint32_t nevents,
 			  const handle *events, handle *event);
@@ -81,6 +84,7 @@ static int open_library(struct err *e)
 		{"clCreateBuffer", &cl.memory},
 		{"clEnqueueWriteBuffer", &cl.write},
 		{"clEnqueueReadBuffer", &cl.read},
+		{"clEnqueueFillBuffer", &cl.fill},
 		{"clEnqueueNDRangeKernel", &cl.launch},
 		{"clFinish", &cl.finish},
 		{"clGetEventProfilingInfo", &cl.profile},
@@ -282,6 +286,22 @@ static int read_memory(struct memory *m, size_t at, void *to, size_t bytes, stru
 		     "read its memory", e);
 }
 
+static int fill_memory(struct memory *m, size_t bytes, struct err *e)
+{
+	const int32_t zero = 0;
+
+	return check(cl.fill(m->d->queue, m->memory, &zero, sizeof zero, 0, bytes, 0, NULL, NULL),
+		     "fill its memory", e);
+}
+
+static size_t cache(const struct device *d)
+{
+	uint64_t bytes = 0;
+
+	cl.device_info(d->device, DEVICE_CACHE_BYTES, sizeof bytes, &bytes, NULL);
+	return (size_t)bytes;
+}
+
 /* ---- launches ---- */
 
 /* Of the first and the last launch of a call. */
@@ -376,5 +396,7 @@ const struct driver driver_opencl = {
 	.free = take_back,
 	.write = write_memory,
 	.read = read_memory,
+	.fill = fill_memory,
+	.cache = cache,
 	.run = run,
 };

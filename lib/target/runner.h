@@ -48,6 +48,9 @@ struct runner {
 	 * in barrier() between phases. NULL: the target has no threads that share memory. */
 	void (*part)(const struct kernel *k, const long *params, void *const *buffers, int thread,
 		     int threads, void (*barrier)(void));
+	/* Removes all operands from the device's caches, before the next call. NULL: operands are
+	 * in this machine's memory. */
+	int (*flush)(struct err *e);
 	/* The time of the last call by the device's own clock. NULL: it has no clock; the caller
 	 * times the call. */
 	double (*seconds)(const struct kernel *k);

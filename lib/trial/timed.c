@@ -20,13 +20,15 @@ static void flush(const void *p, size_t bytes)
 #endif
 }
 
-static void flush_operands(const struct timed *x)
+static int flush_operands(const struct timed *x, struct err *e)
 {
 	const void *p;
 	size_t bytes;
 
 	const int all = x->t->caches == CACHES_COLD;
 
+	if (x->t->runner->flush)
+		return x->t->runner->flush(e);
 	if (x->ref)
 		for (int i = 0; ref_memory(x->ref, x->variant, i, &p, &bytes); i++) {
 			if (all || ref_is_weights(x->ref, x->variant, i))
@@ -36,6 +38,7 @@ static void flush_operands(const struct timed *x)
 		for (int i = 0; i < x->in->nslots; i++)
 			if (all || x->in->is_weights[i])
 				flush(x->in->buffers[i], x->in->bytes[i]);
+	return 0;
 }
 
 int timed_load(struct timed *x, struct err *e)
@@ -56,8 +59,8 @@ int timed_call(struct timed *x, double *seconds, struct err *e)
 	double start;
 	int rc = 0;
 
-	if (x->t->caches != CACHES_WARM)
-		flush_operands(x);
+	if (x->t->caches != CACHES_WARM && flush_operands(x, e) < 0)
+		return -1;
 	start = clock_now();
 	if (x->ref)
 		rc = ref_run(x->ref, x->variant, e);

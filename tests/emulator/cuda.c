@@ -293,6 +293,18 @@ API int cuMemcpyDtoH_v2(void *to, uint64_t from, size_t bytes)
 	return SUCCESS;
 }
 
+API int cuMemsetD8Async(uint64_t at, unsigned char value, size_t bytes, void *stream)
+{
+	const enum result rc = driver_ready();
+
+	if (rc || !piece_of(at, bytes))
+		return rc ? rc : INVALID_VALUE;
+	if (!graph_is_stream(stream) || graph_captures(stream))
+		return INVALID_HANDLE; /* graphs here have kernels alone */
+	memset((void *)(uintptr_t)at, value, bytes);
+	return SUCCESS;
+}
+
 /* ---- modules ---- */
 
 /* An image is a shared object; its section headers are its end. 0: it is none. */
