@@ -397,10 +397,11 @@ static const struct record_field result_fields[] = {
 		 "only bring operands back into the caches, one before each, are not counted."},
 	{.name = "row",
 	 .kind = RECORD_COUNT,
-	 .meaning = "Each sample is the mean of so many calls in a row, which a device runs without "
-		    "waiting for its host between them, so that short kernels are timed without "
-		    "what it takes to start them. Without this field calls were timed by "
-		    "themselves."},
+	 .meaning =
+		 "Each sample is the mean of so many calls in a row, which a device runs without "
+		 "waiting for its host between them, so that short kernels are timed without "
+		 "what it takes to start them. Without this field calls were timed by "
+		 "themselves."},
 	{.name = "processes",
 	 .kind = RECORD_COUNT,
 	 .meaning =

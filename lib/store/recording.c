@@ -46,6 +46,7 @@ static const struct {
 	{"baseline", BASELINE},
 	{"baseline_why", BASELINE},
 	{"baseline_direct", BASELINE},
+	/* what a replay makes anew */
 	{"type", NOWHERE},
 	{"status", NOWHERE},
 	{"why", NOWHERE},
