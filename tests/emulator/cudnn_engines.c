@@ -269,13 +269,11 @@ static void point(struct run *r, const struct descriptor *op)
 	const struct array *x = array_of(r, op, ATTR_OPERATION_POINTWISE_XDESC);
 	const struct array *b = array_of(r, op, ATTR_OPERATION_POINTWISE_BDESC);
 	const struct array *y = array_of(r, op, ATTR_OPERATION_POINTWISE_YDESC);
-	const double alpha1 = number(op, ATTR_OPERATION_POINTWISE_ALPHA1, 1);
-	const double alpha2 = number(op, ATTR_OPERATION_POINTWISE_ALPHA2, 1);
 	int64_t at[RANK] = {0};
 
 	if (!r->status)
 		do
-			put(y, at, compute(p, alpha1 * get(x, at), b ? alpha2 * get(b, at) : 0));
+			put(y, at, compute(p, get(x, at), b ? get(b, at) : 0));
 		while (next(y, at));
 }
 

@@ -4,8 +4,7 @@
 
 static struct link with(enum cudnn_pointwise mode, enum link_operand operand, enum tensor_role role)
 {
-	return (struct link){
-		.mode = mode, .operand = operand, .role = role, .alpha = 1, .upper = FLT_MAX};
+	return (struct link){.mode = mode, .operand = operand, .role = role, .upper = FLT_MAX};
 }
 
 static struct link activation(enum cudnn_pointwise mode)
@@ -23,14 +22,22 @@ static struct link clip(double lower, double upper, double slope)
 	return l;
 }
 
-/* x * clip(x / 6 + 1/2, 0, 1) */
+static struct link with_number(enum cudnn_pointwise mode, float number)
+{
+	struct link l = with(mode, LINK_NUMBER, TENSOR_SRC);
+
+	l.number = number;
+	return l;
+}
+
+/* x * clip(x + 3, 0, 6) / 6 */
 static int hardswish(struct link *l)
 {
-	l[0] = with(POINTWISE_ADD, LINK_HALF, TENSOR_SRC);
-	l[0].alpha = 1.F / 6;
-	l[1] = clip(0, 1, 0);
+	l[0] = with_number(POINTWISE_ADD, 3);
+	l[1] = clip(0, 6, 0);
 	l[2] = with(POINTWISE_MUL, LINK_EARLIER, TENSOR_SRC);
-	return 3;
+	l[3] = with_number(POINTWISE_MUL, 1.F / 6);
+	return 4;
 }
 
 static int post(const struct post_op *p, struct link *l)

@@ -5,14 +5,14 @@
 #include "lib/op/op.h"
 #include "lib/ref/cuda/cudnn.h"
 
-enum { CHAIN_LINKS = 3 * OP_MAX_POSTS + 3 };
+enum { CHAIN_LINKS = 4 * OP_MAX_POSTS + 3 };
 
 /* The second operand of an operation. */
 enum link_operand {
 	LINK_NONE,
 	LINK_TENSOR, /* of the workload */
 	LINK_ZEROS,  /* in a tensor's place */
-	LINK_HALF,   /* the number 1/2 */
+	LINK_NUMBER, /* one for all elements */
 	LINK_EARLIER /* what went into the operation two before this one */
 };
 
@@ -20,7 +20,7 @@ struct link {
 	enum cudnn_pointwise mode;
 	enum link_operand operand;
 	enum tensor_role role;
-	float alpha;		    /* times the first operand */
+	float number;		    /* LINK_NUMBER */
 	double lower, upper, slope; /* of POINTWISE_RELU_FWD */
 };
 

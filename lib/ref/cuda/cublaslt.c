@@ -295,28 +295,41 @@ static int ask(const struct cublaslt *c, const struct product *t, struct answer 
 	return n;
 }
 
-static void offer(struct cublaslt *c, const struct problem *p, const struct product *t, int number,
-		  const struct answer *a, const struct call *rest, struct variants *to)
+/* What is offered of a product. */
+struct offer {
+	struct cublaslt *c;
+	const struct problem *problem;
+	const struct product *product;
+	struct plans *rest; /* does the post-ops from this one on; NULL: there is none */
+	int post;
+	struct variants *to;
+};
+
+static void offer(const struct offer *o, int number, const struct answer *a)
 {
+	const struct problem *p = o->problem;
 	struct variant v = {.layout = p->layout, .dst = p->tensor[TENSOR_DST]};
+	const struct call *rest = NULL;
 	struct plan *plan;
 
 	snprintf(v.name, sizeof v.name, "%s%s #%d%s", cublaslt_version(),
-		 p->is_transposed ? " transposed" : "", number, rest ? ", then post-ops" : "");
-	if (a->status || a->workspace > MOST_WORKSPACE || !variants_want(to, v.name, v.layout))
+		 p->is_transposed ? " transposed" : "", number, o->rest ? ", then post-ops" : "");
+	if (a->status || a->workspace > MOST_WORKSPACE || !variants_want(o->to, v.name, v.layout))
+		return;
+	if (o->rest && !(rest = plans_rest(o->rest, p, o->post)))
 		return;
 	plan = xcalloc(1, sizeof *plan);
-	*plan = (struct plan){.next = c->plans,
-			      .c = c,
-			      .product = t,
+	*plan = (struct plan){.next = o->c->plans,
+			      .c = o->c,
+			      .product = o->product,
 			      .algorithm = a->algorithm,
 			      .workspace = a->workspace};
-	c->plans = plan;
-	stage_want(c->stage, a->workspace);
+	o->c->plans = plan;
+	stage_want(o->c->stage, a->workspace);
 	v.call[v.ncalls++] = (struct call){run, plan};
 	if (rest)
 		v.call[v.ncalls++] = *rest;
-	variants_add(to, &v);
+	variants_add(o->to, &v);
 }
 
 int cublaslt_offer(struct cublaslt *c, const struct problem *p, struct plans *rest,
@@ -325,19 +338,20 @@ int cublaslt_offer(struct cublaslt *c, const struct problem *p, struct plans *re
 	for (int fused = 1; fused >= 0; fused--) {
 		const struct tail t = find_tail(&c->stage->w, fused);
 		const int is_all = t.posts == c->stage->w.npost;
+		struct offer o = {.c = c,
+				  .problem = p,
+				  .rest = is_all ? NULL : rest,
+				  .post = t.posts,
+				  .to = to};
 		struct answer answer[MOST_ANSWERS];
-		const struct product *product;
-		struct call behind;
-		int rc = is_all ? 1 : rest ? plans_rest(rest, p, t.posts, &behind, e) : 0;
 
-		if (rc < 0)
+		if (!is_all && !rest)
+			continue;
+		o.product = make_product(c, p, &t, e);
+		if (!o.product && e->msg[0])
 			return -1;
-		*e = (struct err)ERR_INIT;
-		product = rc ? make_product(c, p, &t, e) : NULL;
-		if (!product && e->msg[0])
-			return -1;
-		for (int i = 0, n = product ? ask(c, product, answer) : 0; i < n; i++)
-			offer(c, p, product, i + 1, &answer[i], is_all ? NULL : &behind, to);
+		for (int i = 0, n = o.product ? ask(c, o.product, answer) : 0; i < n; i++)
+			offer(&o, i + 1, &answer[i]);
 	}
 	return 0;
 }

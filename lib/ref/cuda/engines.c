@@ -5,7 +5,9 @@
 
 enum { MOST_ANSWERS = 256, MOST_NOTES = 32, MOST_KNOBS = 32, MOST_NAME = 40 };
 
-/* Does it compute as exactly as the workload's numbers ask? What cannot be told is no. */
+/* Does it compute as exactly as the workload's numbers ask? What cannot be told is no. A graph
+ * without products is never strict: its engines have the note of tensor cores for what they could
+ * do. */
 static int is_exact(int is_strict, void *engine)
 {
 	struct err e = ERR_INIT;
@@ -75,7 +77,7 @@ static int see(const struct graph *g, struct engine e, int has_knobs, engines_vi
 	    cudnn_get(e.config, ATTR_ENGINECFG_ENGINE, TYPE_BACKEND_DESCRIPTOR, 1, &n, &engine,
 		      &ignored) == 0 &&
 	    cudnn_get(engine, ATTR_ENGINE_GLOBAL_INDEX, TYPE_INT64, 1, &n, &index, &ignored) == 0 &&
-	    is_exact(g->stage->numbers->is_strict, engine)) {
+	    is_exact(g->part != GRAPH_REST && g->stage->numbers->is_strict, engine)) {
 		buf_fmt(&name, "engine %lld", (long long)index);
 		if (has_knobs)
 			name_knobs(e.config, &name);

@@ -5,7 +5,7 @@
 #define COUNT(list) ((int)(sizeof(list) / sizeof *(list)))
 
 /* Unique ids: a tensor of the workload has its role, plus one. */
-enum { UID_MIDDLE = TENSOR_ROLES + 1, UID_HALF, UID_VIRTUAL = 100 };
+enum { UID_MIDDLE = TENSOR_ROLES + 1, UID_NUMBER = 100, UID_VIRTUAL = 200 };
 
 static const int compute = DATA_FLOAT;
 static const float one = 1, zero = 0;
@@ -31,18 +31,42 @@ static void *add_op(struct graph *g, enum cudnn_kind kind, const struct cudnn_va
 	return op;
 }
 
+/* Engines for chains alone want the second dimension innermost, and do not ask what it is. Of nchw
+ * that is its columns. */
+static int is_turned(const struct graph *g)
+{
+	const struct placed *dst = &g->problem->tensor[TENSOR_DST];
+
+	return g->part == GRAPH_REST && dst->n == PLACED_DIMS && dst->stride[3] == 1 &&
+	       dst->size[3] > 1;
+}
+
+static void order_dims(const struct graph *g, const struct placed *t, int64_t *size,
+		       int64_t *stride)
+{
+	static const int as_is[] = {0, 1, 2, 3}, turned[] = {0, 3, 1, 2};
+	const int *order = is_turned(g) ? turned : as_is;
+
+	for (int i = 0; i < t->n; i++) {
+		size[i] = t->size[order[i]];
+		stride[i] = t->stride[order[i]];
+	}
+}
+
 static void *tensor(struct graph *g, const struct placed *t, int64_t uid, int type, bool is_virtual)
 {
 	const int64_t alignment = 16;
+	int64_t size[PLACED_DIMS], stride[PLACED_DIMS];
 	const struct cudnn_value value[] = {
 		{ATTR_TENSOR_UNIQUE_ID, TYPE_INT64, 1, &uid},
 		{ATTR_TENSOR_DATA_TYPE, TYPE_DATA_TYPE, 1, &type},
 		{ATTR_TENSOR_BYTE_ALIGNMENT, TYPE_INT64, 1, &alignment},
-		{ATTR_TENSOR_DIMENSIONS, TYPE_INT64, t->n, t->size},
-		{ATTR_TENSOR_STRIDES, TYPE_INT64, t->n, t->stride},
+		{ATTR_TENSOR_DIMENSIONS, TYPE_INT64, t->n, size},
+		{ATTR_TENSOR_STRIDES, TYPE_INT64, t->n, stride},
 		{ATTR_TENSOR_IS_VIRTUAL, TYPE_BOOLEAN, 1, &is_virtual},
 	};
 
+	order_dims(g, t, size, stride);
 	return make(g, KIND_TENSOR, value, COUNT(value));
 }
 
@@ -61,9 +85,23 @@ static void *bound(struct graph *g, const struct placed *t, int64_t uid, int typ
 	return tensor(g, t, uid, type, false);
 }
 
+/* The bias once for each element: a value for each row of a turned tensor is none that engines
+ * spread. */
+static struct placed whole_bias(const struct graph *g)
+{
+	struct placed t = g->problem->tensor[TENSOR_DST];
+
+	t.role = TENSOR_BIAS;
+	for (int i = 0; i < t.n; i++)
+		t.from[i] = i == 1;
+	return t;
+}
+
 static void *input(struct graph *g, enum tensor_role role, int is_zero, struct err *e)
 {
-	const struct placed *t = &g->problem->tensor[role];
+	const struct placed whole = whole_bias(g);
+	const struct placed *t =
+		role == TENSOR_BIAS && is_turned(g) ? &whole : &g->problem->tensor[role];
 	void *address = is_zero ? stage_zeros(g->stage, t, e) : stage_input(g->stage, t, e);
 
 	return bound(g, t, role + 1, g->stage->numbers->cudnn, address);
@@ -138,8 +176,9 @@ static void *operand(struct graph *g, const struct link *l, void *earlier, int *
 		return input(g, l->role, 0, e);
 	case LINK_ZEROS:
 		return input(g, l->role, 1, e);
-	case LINK_HALF:
-		return bound(g, &number, UID_HALF, DATA_FLOAT, stage_half(g->stage, e));
+	case LINK_NUMBER:
+		return bound(g, &number, UID_NUMBER + g->nops, DATA_FLOAT,
+			     stage_number(g->stage, l->number, e));
 	case LINK_EARLIER:
 		return earlier;
 	case LINK_NONE:
@@ -170,8 +209,6 @@ static void *add_link(struct graph *g, const struct link *l, void *x, void *earl
 		{ATTR_OPERATION_POINTWISE_XDESC, TYPE_BACKEND_DESCRIPTOR, 1, &x},
 		{ATTR_OPERATION_POINTWISE_BDESC, TYPE_BACKEND_DESCRIPTOR, has, &b},
 		{ATTR_OPERATION_POINTWISE_YDESC, TYPE_BACKEND_DESCRIPTOR, 1, &y},
-		{ATTR_OPERATION_POINTWISE_ALPHA1, TYPE_FLOAT, 1, &l->alpha},
-		{ATTR_OPERATION_POINTWISE_ALPHA2, TYPE_FLOAT, has, &one},
 	};
 
 	if (!pointwise || !y || (has && !b))

@@ -7,7 +7,7 @@
 #include "lib/ref/cuda/chain.h"
 #include "lib/ref/cuda/stage.h"
 
-enum { GRAPH_BOUND = 8, GRAPH_MADE = 8 * CHAIN_LINKS };
+enum { GRAPH_BOUND = 8 + CHAIN_LINKS, GRAPH_MADE = 8 * CHAIN_LINKS };
 
 enum graph_part {
 	GRAPH_ALL,   /* from the source to the output */

@@ -1,5 +1,6 @@
 #include "lib/ref/cuda/plans.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,11 +27,19 @@ struct known_graph {
 	struct graph graph;
 };
 
+enum { RESTS = 2 * PROBLEMS };
+
 struct plans {
 	void *handle;
 	struct stage *stage;
 	struct known_graph *graphs;
 	struct plan *first;
+	struct rest {
+		const struct problem *problem;
+		int post;
+		struct call call; /* run NULL: there is none */
+	} rest[RESTS];
+	int nrests;
 	double until; /* no more plans are made from then on */
 };
 
@@ -169,8 +178,8 @@ struct offer {
 	struct plans *all;
 	const struct graph *graph;
 	struct variants *to;
-	const char *how;	 /* behind the engine's name */
-	const struct call *rest; /* comes behind; NULL: none */
+	const char *how; /* behind the engine's name */
+	int has_rest;	 /* the post-ops are a call of their own */
 };
 
 static int offer(void *arg, struct engine *engine, const char *name)
@@ -178,6 +187,7 @@ static int offer(void *arg, struct engine *engine, const char *name)
 	const struct offer *o = arg;
 	const struct problem *p = o->graph->problem;
 	struct variant v = {.layout = p->layout, .dst = p->tensor[TENSOR_DST]};
+	const struct call *rest;
 	struct plan *plan;
 
 	if (clock_now() > o->all->until)
@@ -187,22 +197,22 @@ static int offer(void *arg, struct engine *engine, const char *name)
 		 o->how);
 	if (!variants_want(o->to, v.name, v.layout))
 		return 0;
-	plan = make_plan(o->all, o->graph, engine);
+	rest = o->has_rest ? plans_rest(o->all, p, 0) : NULL;
+	plan = o->has_rest && !rest ? NULL : make_plan(o->all, o->graph, engine);
 	if (!plan)
 		return 0;
 	v.call[v.ncalls++] = (struct call){run, plan};
-	if (o->rest)
-		v.call[v.ncalls++] = *o->rest;
+	if (rest)
+		v.call[v.ncalls++] = *rest;
 	variants_add(o->to, &v);
 	return 0;
 }
 
-static int offer_graph(struct plans *all, const struct problem *p, enum graph_part part,
-		       const struct link *link, int n, const char *how, const struct call *rest,
-		       struct variants *to, struct err *e)
+/* Offers a graph of what is in o but for the graph. */
+static int offer_graph(struct offer o, const struct problem *p, enum graph_part part,
+		       const struct link *link, int n, struct err *e)
 {
-	struct offer o = {.all = all, .to = to, .how = how, .rest = rest};
-	int rc = keep_graph(all, p, part, link, n, &o.graph, e);
+	int rc = keep_graph(o.all, p, part, link, n, &o.graph, e);
 
 	if (rc > 0)
 		engines_each(o.graph, offer, &o);
@@ -213,19 +223,17 @@ int plans_offer(struct plans *all, const struct problem *p, struct variants *to,
 {
 	const struct workload *w = &all->stage->w;
 	struct link link[CHAIN_LINKS], whole[CHAIN_LINKS];
-	int n = chain_make(w, 0, link), nwhole = p->is_product ? 0 : chain_make_whole(w, whole), rc;
-	struct call rest;
+	int n = chain_make(w, 0, link), nwhole = p->is_product ? 0 : chain_make_whole(w, whole);
+	struct offer o = {.all = all, .to = to, .how = ", add and bias"};
 
-	if (nwhole && offer_graph(all, p, GRAPH_ALL, whole, nwhole, ", add and bias", NULL, to, e))
+	if (nwhole && offer_graph(o, p, GRAPH_ALL, whole, nwhole, e) < 0)
 		return -1;
-	if (offer_graph(all, p, GRAPH_ALL, link, n, "", NULL, to, e))
+	o.how = "";
+	if (offer_graph(o, p, GRAPH_ALL, link, n, e) < 0)
 		return -1;
-	if (!n)
-		return 0;
-	rc = plans_rest(all, p, 0, &rest, e);
-	if (rc <= 0)
-		return rc;
-	return offer_graph(all, p, GRAPH_FIRST, NULL, 0, ", then post-ops", &rest, to, e);
+	o.how = ", then post-ops";
+	o.has_rest = 1;
+	return n ? offer_graph(o, p, GRAPH_FIRST, NULL, 0, e) : 0;
 }
 
 /* The first engine that takes the graph. */
@@ -244,17 +252,28 @@ static int take_first(void *arg, struct engine *engine, const char *name)
 	return f->plan != NULL;
 }
 
-int plans_rest(struct plans *all, const struct problem *p, int post, struct call *call,
-	       struct err *e)
+static struct call make_rest(struct plans *all, const struct problem *p, int post)
 {
 	struct link link[CHAIN_LINKS];
 	int n = chain_make(&all->stage->w, post, link);
 	struct first f = {.all = all};
-	int rc = keep_graph(all, p, GRAPH_REST, link, n, &f.graph, e);
+	struct err e = ERR_INIT;
 
-	if (rc <= 0)
-		return rc;
-	engines_each(f.graph, take_first, &f);
-	*call = (struct call){run, f.plan};
-	return f.plan != NULL;
+	if (keep_graph(all, p, GRAPH_REST, link, n, &f.graph, &e) > 0)
+		engines_each(f.graph, take_first, &f);
+	return (struct call){f.plan ? run : NULL, f.plan};
+}
+
+const struct call *plans_rest(struct plans *all, const struct problem *p, int post)
+{
+	struct rest *r = all->rest;
+
+	while (r < all->rest + all->nrests && (r->problem != p || r->post != post))
+		r++;
+	if (r == all->rest + all->nrests) {
+		assert(all->nrests < RESTS);
+		all->nrests++;
+		*r = (struct rest){p, post, make_rest(all, p, post)};
+	}
+	return r->call.run ? &r->call : NULL;
 }

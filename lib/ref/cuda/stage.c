@@ -1,5 +1,6 @@
 #include "lib/ref/cuda/stage.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -193,13 +194,20 @@ void *stage_zeros(struct stage *s, const struct placed *t, struct err *e)
 	return input(s, t, 1, e);
 }
 
-void *stage_half(struct stage *s, struct err *e)
+void *stage_number(struct stage *s, float number, struct err *e)
 {
-	const float half = 0.5F;
+	struct memory *m;
 
-	if (!s->half)
-		s->half = give(s, &half, sizeof half, e);
-	return s->half ? cuda_address(s->half) : NULL;
+	for (int i = 0; i < s->nnumbers; i++)
+		if (s->number[i].value == number)
+			return cuda_address(s->number[i].memory);
+	assert(s->nnumbers < STAGE_NUMBERS);
+	m = give(s, &number, sizeof number, e);
+	if (!m)
+		return NULL;
+	s->number[s->nnumbers].value = number;
+	s->number[s->nnumbers++].memory = m;
+	return cuda_address(m);
 }
 
 void *stage_dst(const struct stage *s)
@@ -251,10 +259,12 @@ int stage_open(struct stage *s, const struct workload *w, const struct ref_data 
 
 void stage_close(struct stage *s)
 {
-	struct memory *const own[] = {s->dst, s->middle, s->workspace, s->half};
+	struct memory *const own[] = {s->dst, s->middle, s->workspace};
 
 	for (int i = 0; i < s->nheld; i++)
 		driver_cuda.free(s->held[i].memory);
+	for (int i = 0; i < s->nnumbers; i++)
+		driver_cuda.free(s->number[i].memory);
 	for (size_t i = 0; i < sizeof own / sizeof *own; i++)
 		if (own[i])
 			driver_cuda.free(own[i]);

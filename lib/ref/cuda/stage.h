@@ -19,7 +19,7 @@ struct numbers {
 struct device;
 struct memory;
 
-enum { STAGE_HELD = 32 };
+enum { STAGE_HELD = 32, STAGE_NUMBERS = 4 };
 
 struct stage {
 	struct workload w;
@@ -32,7 +32,12 @@ struct stage {
 		struct memory *memory;
 	} held[STAGE_HELD];
 	int nheld;
-	struct memory *dst, *middle, *workspace, *half;
+	struct {
+		float value;
+		struct memory *memory;
+	} number[STAGE_NUMBERS];
+	int nnumbers;
+	struct memory *dst, *middle, *workspace;
 	size_t workspace_bytes;
 };
 
@@ -43,11 +48,11 @@ int stage_open(struct stage *s, const struct workload *w, const struct ref_data 
 	       struct err *e);
 void stage_close(struct stage *s);
 
-/* The address of an input, copied there; of zeros in its place; of 1/2 in single precision.
+/* The address of an input, copied there; of zeros in its place; of a number of single precision.
  * NULL with e filled. */
 void *stage_input(struct stage *s, const struct placed *t, struct err *e);
 void *stage_zeros(struct stage *s, const struct placed *t, struct err *e);
-void *stage_half(struct stage *s, struct err *e);
+void *stage_number(struct stage *s, float number, struct err *e);
 /* The address of the output, and of what lies between two calls of a variant. */
 void *stage_dst(const struct stage *s);
 void *stage_middle(const struct stage *s);
