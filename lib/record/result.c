@@ -95,7 +95,10 @@ static const struct record_object baseline = {.name = "baseline", .field = basel
 static const struct record_field rejected_fields[] = {
 	{.name = "impl", .kind = RECORD_TEXT, .need = RECORD_REQUIRED, .meaning = "The variant."},
 	{.name = "layout", .kind = RECORD_TEXT, .meaning = "Its layout."},
-	{.name = "error", .kind = RECORD_OBJECT, .object = &error, .meaning = "Its error."},
+	{.name = "error",
+	 .kind = RECORD_OBJECT,
+	 .object = &error,
+	 .meaning = "Its error. Absent if a value of its result is NaN or infinite."},
 	{0},
 };
 static const struct record_object rejected = {.name = "rejected", .field = rejected_fields};

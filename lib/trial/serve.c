@@ -1,5 +1,6 @@
 #include "lib/trial/serve.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -123,10 +124,13 @@ static void put_variant(struct buf *out, const struct variant_found *v, int time
 	buf_json(out, v->layout, strlen(v->layout));
 	if (timed)
 		put_median(out, "latency_s", "ci_s", v->time);
-	buf_str(out, ",\"error\":{\"l2\":");
-	buf_num(out, v->error_l2);
-	put_number(out, "max", v->error_max);
-	buf_str(out, "}}");
+	if (isfinite(v->error_l2) && isfinite(v->error_max)) {
+		buf_str(out, ",\"error\":{\"l2\":");
+		buf_num(out, v->error_l2);
+		put_number(out, "max", v->error_max);
+		buf_ch(out, '}');
+	}
+	buf_ch(out, '}');
 }
 
 static int library(const struct json_doc *d, struct buf *out, struct err *e)

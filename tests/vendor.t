@@ -1,0 +1,50 @@
+#!/bin/sh
+# The baseline of results for CUDA's devices, with an emulated device and stand-ins for the vendor's libraries (tests/emulator/).
+bin=${BIN:-bin}
+# shellcheck source=tests/tap.sh
+. "$(dirname "$0")/tap.sh"
+
+emulator=$(cd "$(dirname "$0")/.." && pwd)/build/tests/emulator
+if [ ! -e "$emulator/libcuda.so.1" ] || [ ! -e "$emulator/libnvrtc.so.12" ]; then
+	skip 'there is no emulated device'
+	echo "1..$n"
+	exit 0
+fi
+
+cat >"$tmp/w" <<'W'
+{"tl":1,"type":"workload","op":"conv2d","prob":"ic16ih7oc32oh7kh3ph1","post":["bias","add","relu"]}
+{"tl":1,"type":"workload","op":"matmul","prob":"16x32:32x32","post":["bias","gelu"]}
+W
+export TL_CACHE="$tmp/cache" TL_LOCKS="$tmp" HOME="$tmp"
+unset VIRTUAL_ENV
+measure() { # folders
+	TL_CUDA_PATH=$1 "$bin/tl-measure" --target=cuda --race 0.01 --final 1 "$tmp/c" 2>"$tmp/err"
+}
+TL_CUDA_PATH=$emulator "$bin/tl-gen" --target=cuda --arch=sm_90 -a implicit_gemm -n 20 "$tmp/w" |
+	"$bin/tl-filter" --target=cuda --arch=sm_90 -k 1 >"$tmp/c"
+
+measure "$emulator" >"$tmp/results"
+ok $? 'tl-measure --target=cuda compares with the libraries'
+"$bin/tl-check" -q "$tmp/results"
+ok $? 'the results are well formed'
+grep '"stage":"final"' "$tmp/results" >"$tmp/finals"
+[ "$(grep -c '"baseline":{"impl":"cu[^}]*"error":{"l2":' "$tmp/finals")" -eq 2 ]
+ok $? 'each workload has a baseline, whose error is told'
+[ "$(grep -c '"libs":"cudnn 9.1.2, cublaslt 12.4.1"' "$tmp/finals")" -eq 2 ]
+ok $? 'the env has both libraries'
+grep 'conv2d' "$tmp/finals" | grep -q '"baseline":{"impl":"cudnn 9.1.2 engine [01]'
+ok $? 'the baseline of a convolution is an engine that is right'
+[ "$(grep -c '"rejected":\[{"impl":"\(cudnn 9.1.2[^"]* engine 2\|cublaslt 12.4.1[^"]* #2\)' "$tmp/finals")" -eq 2 ]
+ok $? 'those that are wrong are named as rejected'
+! sed 's/"rejected":.*//' "$tmp/finals" | grep -q 'engine \(3\|4\|7\)[ ",]'
+ok $? 'none rounds what is of single precision'
+
+# Without the libraries, or (where this machine has real ones) without a device that those could use.
+mkdir "$tmp/bare"
+ln -s "$emulator"/libcuda.so.* "$emulator"/libnvrtc.so.* "$tmp/bare"
+measure "$tmp/bare" >"$tmp/results"
+ok $? 'kernels are measured without the libraries, too'
+[ "$(grep '"stage":"final"' "$tmp/results" | grep -c '"baseline":null,"baseline_why":"\(the library libcudnn.so.9 is not found\|cuDNN fails to start\|the library libcudnn.so.9 has no\)')" -eq 2 ]
+ok $? 'and the results say why there is no baseline'
+
+echo "1..$n"
