@@ -116,11 +116,16 @@ static int call(void *variant, void *stream, struct err *e)
 	return 0;
 }
 
-static int run(struct ref *r, int variant, struct err *e)
+static int row(struct ref *r, int variant, int calls, struct err *e)
 {
 	struct cuda *c = of(r);
 
-	return cuda_time(c->stage.device, call, &c->all.v[variant], &c->seconds, e);
+	return cuda_time(c->stage.device, call, &c->all.v[variant], calls, &c->seconds, e);
+}
+
+static int run(struct ref *r, int variant, struct err *e)
+{
+	return row(r, variant, 1, e);
 }
 
 static double seconds(const struct ref *r)
@@ -174,6 +179,7 @@ const struct reference ref_cuda = {
 	.name = name,
 	.layout = layout,
 	.run = run,
+	.row = row,
 	.seconds = seconds,
 	.write_to = write_to,
 	.output = output,

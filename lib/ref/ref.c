@@ -20,6 +20,16 @@ int ref_run(struct ref *r, int variant, struct err *e)
 	return r->of->run(r, variant, e);
 }
 
+int ref_has_rows(const struct ref *r)
+{
+	return r->of->row != NULL;
+}
+
+int ref_row(struct ref *r, int variant, int calls, struct err *e)
+{
+	return r->of->row(r, variant, calls, e);
+}
+
 int ref_seconds(const struct ref *r, double *seconds)
 {
 	if (!r->of->seconds)

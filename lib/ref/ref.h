@@ -41,6 +41,8 @@ struct reference {
 	const char *(*name)(const struct ref *r, int variant);
 	const char *(*layout)(const struct ref *r, int variant);
 	int (*run)(struct ref *r, int variant, struct err *e);
+	/* NULL: there is no such way. */
+	int (*row)(struct ref *r, int variant, int calls, struct err *e);
 	/* NULL: there is no such clock. */
 	double (*seconds)(const struct ref *r);
 	int (*write_to)(struct ref *r, int variant, float *dst, struct err *e);
@@ -71,6 +73,10 @@ const char *ref_name(const struct ref *r, int variant);
 const char *ref_layout(const struct ref *r, int variant);
 /* Runs one variant to completion: the timed call. */
 int ref_run(struct ref *r, int variant, struct err *e);
+/* Can variants run in rows? Runs so many calls of one in a row, as one piece of work; ref_seconds()
+ * then tells the time of each. */
+int ref_has_rows(const struct ref *r);
+int ref_row(struct ref *r, int variant, int calls, struct err *e);
 /* The time of the last run by the device's own clock. 1; 0: it has none, and the caller times. */
 int ref_seconds(const struct ref *r, double *seconds);
 /* The variant writes its output to dst from now on, in the workload's layout; what is added is

@@ -55,10 +55,10 @@ extern const struct driver driver_cuda;
 /* "sm_90 PROCESSORS BLOCK_BYTES L2_BYTES HZ NAME" of the first device, which is not opened. */
 int cuda_describe(struct buf *out, struct err *e);
 /* For a vendor's library, which runs on an opened device: the address of memory there; and the time
- * of what `call` puts on the stream that it gets, by the device's own clock. `call` waits for
- * nothing, cuda_time() waits for the end. */
+ * of what `call` puts on the stream that it gets, by the device's own clock: of so many calls in a
+ * row, for each of them. `call` waits for nothing, cuda_time() waits for the end. */
 void *cuda_address(const struct memory *m);
 int cuda_time(struct device *d, int (*call)(void *arg, void *stream, struct err *e), void *arg,
-	      double *seconds, struct err *e);
+	      int calls, double *seconds, struct err *e);
 
 #endif
