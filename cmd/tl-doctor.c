@@ -21,6 +21,7 @@
 #include "lib/io/clock.h"
 #include "lib/io/opt.h"
 #include "lib/io/record.h"
+#include "lib/measure/worker.h"
 #include "lib/model/default.h"
 #include "lib/store/store.h"
 
@@ -128,6 +129,22 @@ static int tell_machine(struct env *v)
 	return 1;
 }
 
+/* The libraries that kernels for a device are compared with. */
+static void tell_libraries(const struct target *t)
+{
+	struct buf libs = BUF_INIT;
+	struct worker w = {.threads = 1};
+	struct err e = ERR_INIT;
+
+	if (worker_open(&w, t, 1, &e) < 0 || worker_libs(&w, &libs, &e) < 0)
+		tell("", "%s", e.msg);
+	else
+		tell("", "compared with %s",
+		     libs.s && strcmp(libs.s, "none") ? libs.s : "no library");
+	worker_close(&w);
+	buf_free(&libs);
+}
+
 /* What kernels can be made for beside the processor. That a device is not there is no fault. */
 static void tell_devices(void)
 {
@@ -137,11 +154,13 @@ static void tell_devices(void)
 
 		if (*t == target_default())
 			continue;
-		if ((*t)->model(&name, &e) < 0)
+		if ((*t)->model(&name, &e) < 0) {
 			tell((*t)->name, "%s", e.msg);
-		else
+		} else {
 			tell((*t)->name, "%s, by %s", name.s,
 			     (*t)->compiler(&compiler, &e) < 0 ? e.msg : compiler.s);
+			tell_libraries(*t);
+		}
 		buf_free(&name);
 		buf_free(&compiler);
 	}

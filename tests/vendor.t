@@ -39,6 +39,10 @@ ok $? 'those that are wrong are named as rejected'
 ! sed 's/"rejected":.*//' "$tmp/finals" | grep -q 'engine \(3\|4\|7\)[ ",]'
 ok $? 'none rounds what is of single precision'
 
+TL_CUDA_PATH=$emulator "$bin/tl-doctor" >"$tmp/doctor" 2>"$tmp/err"
+grep -q 'compared with cudnn 9.1.2, cublaslt 12.4.1' "$tmp/doctor"
+ok $? 'tl-doctor names them'
+
 # Without the libraries, or (where this machine has real ones) without a device that those could use.
 mkdir "$tmp/bare"
 ln -s "$emulator"/libcuda.so.* "$emulator"/libnvrtc.so.* "$tmp/bare"
