@@ -238,7 +238,8 @@ static void test_choice(void)
 static void test_trial(const struct problem *p)
 {
 	struct fence tensor[TENSOR_ROLES] = {{.map = NULL}};
-	struct trial t = {.vendor = &ref_cuda,
+	struct trial t = {.runner = &runner_cuda,
+			  .vendor = &ref_cuda,
 			  .tensor = tensor,
 			  .max_error = 1e-4,
 			  .rules = {DUEL_RACE, 0.01, 0}};

@@ -7,11 +7,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tests/emulator/queue.h"
+
 /* Programs declare these functions for themselves. */
 #pragma GCC diagnostic ignored "-Wmissing-prototypes"
 #define API __attribute__((visibility("default")))
 
-enum status { SUCCESS = 0, INVALID_VALUE = 7, NOT_SUPPORTED = 15 };
+enum status { SUCCESS = 0, INVALID_VALUE = 7, EXECUTION_FAILED = 13, NOT_SUPPORTED = 15 };
 enum { VERSION = 120401, WORKSPACE = 4096 };
 enum { RIGHT, WRONG, WITH_WORKSPACE, ALGORITHMS };
 enum { F32 = 0, F16 = 2, BF16 = 14 };
@@ -233,35 +235,56 @@ static double finish(const struct product *p, const struct matrix *d, double x, 
 	return x;
 }
 
+/* A product, and what it is made of. */
+struct work {
+	struct product product;
+	struct matrix am, bm, cm, dm;
+	float alpha, beta;
+	const void *a, *b, *c;
+	void *d, *workspace;
+	uint64_t algorithm;
+};
+
+static double sum(const struct work *w, int64_t batch, int64_t row, int64_t column)
+{
+	double x = 0;
+
+	for (int64_t k = 0; k < w->bm.rows; k++)
+		x += get(w->am.type, w->a,
+			 w->product.is_transposed ? place(&w->am, batch, k, row)
+						  : place(&w->am, batch, row, k)) *
+		     get(w->bm.type, w->b, place(&w->bm, batch, k, column));
+	x *= w->alpha;
+	if (w->beta != 0)
+		x += w->beta * get(w->cm.type, w->c, place(&w->cm, batch, row, column));
+	return x;
+}
+
+static void run(void *arg)
+{
+	const struct work *w = arg;
+
+	if (w->algorithm == WITH_WORKSPACE)
+		memset(w->workspace, 1, WORKSPACE);
+	for (int64_t i = 0; i < w->dm.batch; i++)
+		for (int64_t column = 0; column < w->dm.columns; column++)
+			for (int64_t row = 0; row < w->dm.rows; row++)
+				put(w->dm.type, w->d, place(&w->dm, i, row, column),
+				    finish(&w->product, &w->dm, sum(w, i, row, column), row) +
+					    (w->algorithm == WRONG));
+}
+
 API int cublasLtMatmul(void *h, const struct product *p, const float *alpha, const void *a,
 		       const struct matrix *am, const void *b, const struct matrix *bm,
 		       const float *beta, const void *c, const struct matrix *cm, void *d,
 		       const struct matrix *dm, const uint64_t *algorithm, void *workspace,
 		       size_t bytes, void *stream)
 {
-	(void)stream;
-	if (h != &handle || !is_product(p, am, bm, dm))
-		return INVALID_VALUE;
-	if (*algorithm == WITH_WORKSPACE) {
-		if (bytes < WORKSPACE)
-			return INVALID_VALUE;
-		memset(workspace, 1, WORKSPACE);
-	}
-	for (int64_t i = 0; i < dm->batch; i++)
-		for (int64_t column = 0; column < dm->columns; column++)
-			for (int64_t row = 0; row < dm->rows; row++) {
-				const int64_t at = place(dm, i, row, column);
-				double x = 0;
+	struct work w;
 
-				for (int64_t k = 0; k < bm->rows; k++)
-					x += get(am->type, a,
-						 p->is_transposed ? place(am, i, k, row)
-								  : place(am, i, row, k)) *
-					     get(bm->type, b, place(bm, i, k, column));
-				x *= *alpha;
-				if (*beta != 0)
-					x += *beta * get(cm->type, c, place(cm, i, row, column));
-				put(dm->type, d, at, finish(p, dm, x, row) + (*algorithm == WRONG));
-			}
-	return SUCCESS;
+	if (h != &handle || !is_product(p, am, bm, dm) ||
+	    (*algorithm == WITH_WORKSPACE && bytes < WORKSPACE))
+		return INVALID_VALUE;
+	w = (struct work){*p, *am, *bm, *cm, *dm, *alpha, *beta, a, b, c, d, workspace, *algorithm};
+	return queue_put(stream, run, &w, sizeof w) ? EXECUTION_FAILED : SUCCESS;
 }

@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tests/emulator/queue.h"
+
 /* Programs declare these functions for themselves. */
 #pragma GCC diagnostic ignored "-Wmissing-prototypes"
 #define API __attribute__((visibility("default")))
@@ -14,6 +16,7 @@
 enum { VERSION = 90102 };
 static const uint64_t MAGIC = 0x6e6e647563;
 static int started; /* a handle is the address of this */
+static void *stream_now;
 
 API size_t cudnnGetVersion(void)
 {
@@ -53,7 +56,7 @@ API int cudnnDestroy(void *handle)
 
 API int cudnnSetStream(void *handle, void *stream)
 {
-	(void)stream;
+	stream_now = stream;
 	return handle == &started && started ? SUCCESS : BAD_PARAM;
 }
 
@@ -329,15 +332,32 @@ API int cudnnBackendFinalize(void *of)
 	return s;
 }
 
+/* A run of an engine. */
+struct work {
+	int64_t engine;
+	const struct descriptor *graph, *pack;
+};
+
+static void run(void *arg)
+{
+	const struct work *w = arg;
+
+	if (engine_run(w->engine, w->graph, w->pack))
+		abort();
+}
+
 API int cudnnBackendExecute(void *handle, void *plan, void *pack)
 {
-	const struct descriptor *graph;
-	int64_t number;
+	struct work w = {.pack = pack};
+	enum status s;
 
 	if (handle != &started || !is_descriptor(plan) || !is_descriptor(pack))
 		return BAD_PARAM;
 	if (!((struct descriptor *)plan)->is_finished || !((struct descriptor *)pack)->is_finished)
 		return NOT_FINALIZED;
-	number = number_of(plan, &graph);
-	return engine_run(number, graph, pack);
+	w.engine = number_of(plan, &w.graph);
+	s = engine_check(w.engine, w.graph, pack);
+	if (s)
+		return s;
+	return queue_put(stream_now, run, &w, sizeof w) ? EXECUTION_FAILED : SUCCESS;
 }

@@ -58,6 +58,9 @@ int engine_notes(int64_t engine, int note[2]);
 /* 0: it makes no plan. */
 int engine_plans(int64_t engine);
 int64_t engine_workspace(int64_t engine);
+/* Can it run? All tensors of the graph that are in memory need an address. */
+enum status engine_check(int64_t engine, const struct descriptor *graph,
+			 const struct descriptor *pack);
 enum status engine_run(int64_t engine, const struct descriptor *graph,
 		       const struct descriptor *pack);
 

@@ -290,6 +290,30 @@ static void spoil(struct run *r, const struct descriptor *op)
 	put(y, first, get(y, first) + 100);
 }
 
+enum status engine_check(int64_t engine, const struct descriptor *graph,
+			 const struct descriptor *pack)
+{
+	static const int attribute[] = {
+		ATTR_OPERATION_CONVOLUTION_FORWARD_X, ATTR_OPERATION_CONVOLUTION_FORWARD_W,
+		ATTR_OPERATION_CONVOLUTION_FORWARD_Y, ATTR_OPERATION_MATMUL_ADESC,
+		ATTR_OPERATION_MATMUL_BDESC,	      ATTR_OPERATION_MATMUL_CDESC,
+		ATTR_OPERATION_POINTWISE_XDESC,	      ATTR_OPERATION_POINTWISE_BDESC,
+		ATTR_OPERATION_POINTWISE_YDESC};
+	const struct value *ops = find_value(graph, ATTR_OPERATIONGRAPH_OPS);
+	struct descriptor *const *op = ops->of;
+	const struct run r = {.pack = pack};
+
+	for (int64_t i = 0; i < ops->n; i++)
+		for (size_t a = 0; a < sizeof attribute / sizeof *attribute; a++) {
+			const struct descriptor *t = linked(op[i], attribute[a]);
+
+			if (t && !integer(t, ATTR_TENSOR_IS_VIRTUAL) &&
+			    !find_pointer(&r, integer(t, ATTR_TENSOR_UNIQUE_ID)))
+				return BAD_PARAM;
+		}
+	return engine == FAILING ? EXECUTION_FAILED : SUCCESS;
+}
+
 enum status engine_run(int64_t engine, const struct descriptor *graph,
 		       const struct descriptor *pack)
 {
@@ -297,8 +321,6 @@ enum status engine_run(int64_t engine, const struct descriptor *graph,
 	struct descriptor *const *op = ops->of;
 	struct run r = {.pack = pack};
 
-	if (engine == FAILING)
-		return EXECUTION_FAILED;
 	if (engine == IDLE)
 		return SUCCESS;
 	if (engine == SLOW) {

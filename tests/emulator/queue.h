@@ -1,0 +1,11 @@
+/* How stand-ins for the vendor's libraries put work on a stream of the emulated device. */
+#ifndef TL_TESTS_EMULATOR_QUEUE_H
+#define TL_TESTS_EMULATOR_QUEUE_H
+
+#include <stddef.h>
+
+/* Runs run() with a copy of these bytes when the stream comes to it: at once, or, while the stream
+ * is captured, whenever the graph is started. 0, or a result of the driver's. */
+int queue_put(void *stream, void (*run)(void *), const void *arg, size_t bytes);
+
+#endif
