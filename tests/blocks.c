@@ -355,7 +355,7 @@ static void check_operators(const struct limits *m)
 
 	check_problems(m, "conv2d", random_conv, DTYPE_F32, wanted);
 	check_problems(m, "conv2d of unit stride", random_filtered_conv, DTYPE_F32,
-		       (wanted + 1) / 2);
+		       (wanted + 2) / 3);
 	check_problems(m, "matmul", random_matmul, DTYPE_F32, wanted);
 	check_problems(m, "rows", random_rows, DTYPE_F32, wanted);
 }

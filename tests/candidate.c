@@ -90,6 +90,10 @@ int main(void)
 	c.target = target_find("opencl", 6);
 	is_id(&c, "3e994d4239c8b10375a61e6b78480209", "rows_threads for opencl");
 
+	start(&c, "conv2d", "ic64ih56oc64oh56kh3ph1", "fused_winograd_threads");
+	c.target = target_find("cuda", 4);
+	is_id(&c, "0294fb3daa0d0a6c80fca928ed529291", "fused_winograd_threads for cuda");
+
 	rng_seed(&rng, 3, "candidate");
 	for (const struct algo *const *a = algo_list; *a; a++) {
 		start(&c, "conv2d", "ic64ih56oc64kh3ph1", (*a)->name);

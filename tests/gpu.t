@@ -18,7 +18,7 @@ candidates() { grep '^{"tl":1,"type":"candidate"' "$@"; }
 ok $? 'tl-gen makes candidates for sm_90'
 [ "$(candidates "$tmp/c" | wc -l)" -gt 600 ] && ! candidates "$tmp/c" | grep -qv '"target":"cuda"'
 ok $? 'which are all for the target cuda'
-for algo in implicit_gemm depthwise_threads winograd_threads rows_threads; do
+for algo in implicit_gemm depthwise_threads winograd_threads fused_winograd_threads rows_threads; do
 	[ "$(count "\"algo\":\"$algo\"" "$tmp/c")" -gt 0 ]
 	ok $? "some are of $algo"
 done

@@ -14,7 +14,7 @@
 #include "lib/schedule/tile_threads.h"
 
 enum { M = BLOCK_SUM_KNOBS, VL };
-enum { KNOBS = VL + 1, LANES = 4, LARGEST = 8, LEAST_CHANNELS = 8, MOST_REGISTERS = 200 };
+enum { KNOBS = VL + 1, LANES = 4, MOST_REGISTERS = 200 };
 
 static const struct knob knobs[KNOBS] = {
 	[BLOCK_BM] = {"bm", 64, "Rows of a block: image tiles."},
@@ -33,50 +33,6 @@ static const struct knob knobs[KNOBS] = {
 	[M] = {"m", 4, "Output pixels along each side of an image tile: 2 to 8, as taps allow."},
 	[VL] = {"vl", 1, "Channels that a thread transforms: 1, or in nhwc 4."},
 };
-
-static int has_tile(const struct conv *c, int64_t m)
-{
-	const struct image_kernel k = {c->kh, c->kw, 1, 1, c->ic <= TOOM_FEW};
-
-	return image_has(&k, m);
-}
-
-static int64_t smallest(const struct conv *c)
-{
-	int64_t m = 2;
-
-	while (m <= LARGEST && !has_tile(c, m))
-		m++;
-	return m;
-}
-
-static int applies(const struct workload *w, struct conv *c)
-{
-	return conv_of(w, c) && c->g == 1 && c->sh == 1 && c->sw == 1 && c->dh == 1 && c->dw == 1 &&
-	       c->ic >= LEAST_CHANNELS && smallest(c) <= LARGEST;
-}
-
-static struct image image_of(const struct conv *c, int64_t m)
-{
-	const struct image_kernel kernel = {c->kh, c->kw, 1, 1, 0};
-	struct image g = {.ih = c->ih,
-			  .iw = c->iw,
-			  .ic = c->ic,
-			  .oh = c->oh,
-			  .ow = c->ow,
-			  .oc = c->oc,
-			  .ph = c->ph,
-			  .pw = c->pw};
-
-	image_make(&g, &kernel, (int)m);
-	return g;
-}
-
-static struct tile_threads tiles_of(const struct workload *w, const struct conv *c, int64_t m)
-{
-	return (struct tile_threads){
-		.c = *c, .g = image_of(c, m), .nchw = w->layout == LAYOUT_NCHW};
-}
 
 /* Of tiles and channels, for each value. */
 static struct implicit product_of(const struct tile_threads *s)
@@ -99,17 +55,17 @@ static int ranges(const struct workload *w, struct range *r)
 	struct conv c;
 	int64_t m;
 
-	if (!applies(w, &c))
+	if (!tile_threads_applies(w, &c))
 		return 0;
-	for (m = LARGEST; r->space && m >= 2; m--)
-		if (has_tile(&c, m))
+	for (m = TILE_LARGEST; r->space && m >= 2; m--)
+		if (tile_threads_has(&c, m))
 			range_more(r, M, m);
-	m = r->knob ? r->knob[M] : smallest(&c);
-	if (!has_tile(&c, m)) {
+	m = r->knob ? r->knob[M] : tile_threads_smallest(&c);
+	if (!tile_threads_has(&c, m)) {
 		range_need(r, 0, "there is no such image tile for the kernel's taps");
 		return 1;
 	}
-	s = tiles_of(w, &c, m);
+	s = tile_threads_of(w, &c, m);
 	p = product_of(&s);
 	block_sum_ranges(r, &p);
 	range_values(r, VL, lanes, s.nchw || c.ic % LANES || c.oc % LANES ? 1 : LANES);
@@ -139,7 +95,6 @@ static struct tile_products products(const struct block_sum *sum)
 
 	return (struct tile_products){.buffer = p->buffer,
 				      .value_step = partial_rows(p) * partial_columns(p),
-				      .tile_step = partial_columns(p),
 				      .sums = p->ways,
 				      .sum_step = sum->p.b * partial_rows(p) * partial_columns(p)};
 }
@@ -147,19 +102,18 @@ static struct tile_products products(const struct block_sum *sum)
 static int build(const struct workload *w, const int64_t *k, struct nest *n, struct err *e)
 {
 	struct block_sum sum = {.n = n, .k = k};
-	struct tile_products from;
 	struct tile_threads s;
 	struct extent bias;
 	struct conv c;
 
-	if (!applies(w, &c))
+	if (!tile_threads_applies(w, &c))
 		return err_set(e, "winograd_threads does not apply to this workload");
-	s = tiles_of(w, &c, k[M]);
+	s = tile_threads_of(w, &c, k[M]);
 	s.n = n;
 	sum.p = product_of(&s);
 	block_sum_sizes(&sum);
 	s.src = nest_arg(n, "src", TENSOR_SRC, workload_size(w, TENSOR_SRC), 0);
-	sum.p.weights = tile_threads_weights(n, &c, &s.g, sum.p.bn, sum.p.bk);
+	sum.p.weights = tile_threads_weights(n, &c, &s.g, sum.p.bn, sum.p.bk, 0);
 	bias = (struct extent){c.oc, c.oc};
 	operand_out(n, w, operand_bias(n, w, 1, &bias), workload_size(w, TENSOR_DST), &s.out);
 	sum.p.src = nest_team(n, "V", sum.p.b * sum.p.m * c.ic);
@@ -169,8 +123,7 @@ static int build(const struct workload *w, const int64_t *k, struct nest *n, str
 	nest_sync(n);
 	multiply(&sum);
 	nest_sync(n);
-	from = products(&sum);
-	tile_threads_outputs(&s, (int)k[VL], &from);
+	tile_threads_outputs(&s, (int)k[VL], products(&sum), partial_columns(&sum.partial));
 	return 0;
 }
 

@@ -1,5 +1,7 @@
 #include "lib/schedule/block_sum.h"
 
+#include "lib/schedule/staged.h"
+
 enum { WARP = 32 };
 enum { MOST_THREADS = 1024, MOST_REGISTERS = 200, MOST_BYTES = 227 << 10, MOST_COPIES = 16 };
 
@@ -76,80 +78,50 @@ void block_sum_declare(struct block_sum *s, int partial)
 		partial_declare(s->n, &s->partial);
 }
 
-/* The chunks of the open part. */
-struct part {
-	struct affine first, end;
-};
-
-static int open_threads(struct block_sum *s)
+static void open_chunk(void *arg, int q)
 {
-	return nest_for_threads(s->n, "t", s->block.threads);
+	struct block_sum *s = arg;
+
+	s->chunk = implicit_chunk(s->n, &s->p, q);
 }
 
-static void copy(struct block_sum *s, int thread, const struct implicit_chunk *c)
+static void fetch(void *arg, int thread)
 {
-	block_fetch(s->n, &s->block, thread, c);
-	block_put(s->n, &s->block, thread, af(0));
+	struct block_sum *s = arg;
+
+	block_fetch(s->n, &s->block, thread, &s->chunk);
 }
 
-/* One chunk after the other: copied, then multiplied. */
-static void in_one_stage(struct block_sum *s, const struct part *x)
+static void put(void *arg, int thread, struct affine stage)
 {
-	struct nest *n = s->n;
-	struct implicit_chunk c;
-	int q, thread;
+	struct block_sum *s = arg;
 
-	q = nest_for(n, LOOP_SERIAL, "q", x->first, x->end);
-	c = implicit_chunk(n, &s->p, q);
-	thread = open_threads(s);
-	copy(s, thread, &c);
-	nest_close(n);
-	thread = open_threads(s);
-	block_multiply(n, &s->block, thread, af(0));
-	nest_close(n);
-	nest_close(n);
+	block_put(s->n, &s->block, thread, stage);
 }
 
-/* The next chunk is fetched before one is multiplied, and put into the other stage after that. */
-static void in_two_stages(struct block_sum *s, const struct part *x)
+static void multiply(void *arg, int thread, struct affine stage)
 {
-	struct nest *n = s->n;
-	struct implicit_chunk c;
-	int q, next, stage, thread;
+	struct block_sum *s = arg;
 
-	q = nest_let(n, "q", x->first);
-	c = implicit_chunk(n, &s->p, q);
-	thread = open_threads(s);
-	copy(s, thread, &c);
-	nest_close(n);
-	q = nest_for(n, LOOP_SERIAL, "q", x->first, x->end);
-	next = nest_let(n, "next", af_add(af_var(q), af(1)));
-	stage = nest_let_mod(n, "stage", af_sub(af_var(q), x->first), 2);
-	c = implicit_chunk(n, &s->p, next);
-	thread = open_threads(s);
-	nest_if_less(n, af_var(next), x->end);
-	block_fetch(n, &s->block, thread, &c);
-	nest_close(n);
-	block_multiply(n, &s->block, thread, af_var(stage));
-	nest_if_less(n, af_var(next), x->end);
-	block_put(n, &s->block, thread, af_sub(af(1), af_var(stage)));
-	nest_close(n);
-	nest_close(n);
-	nest_close(n);
+	block_multiply(s->n, &s->block, thread, stage);
 }
 
 void block_sum_chunks(struct block_sum *s)
 {
-	struct part x;
+	struct staged chunks = {.n = s->n,
+				.threads = s->block.threads,
+				.stages = s->k[BLOCK_STAGES],
+				.open = open_chunk,
+				.fetch = fetch,
+				.put = put,
+				.multiply = multiply,
+				.arg = s};
 
 	s->part = implicit_blocks(s->n, &s->p, s->k[BLOCK_KS], s->k[BLOCK_ORDER] == 0,
 				  &s->block.batch, &s->block.row, &s->block.panel);
-	implicit_part(s->n, &s->p, s->k[BLOCK_KS], s->part, &x.first, &x.end);
-	open_threads(s);
+	implicit_part(s->n, &s->p, s->k[BLOCK_KS], s->part, &chunks.first, &chunks.end);
+	nest_for_threads(s->n, "t", s->block.threads);
 	block_clear(s->n, &s->block);
 	nest_close(s->n);
-	if (s->k[BLOCK_STAGES] > 1)
-		in_two_stages(s, &x);
-	else
-		in_one_stage(s, &x);
+	staged_run(&chunks);
 }

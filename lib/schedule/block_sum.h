@@ -1,5 +1,5 @@
 /* A product in blocks, each of a block of threads (block_product.h): the loops over blocks and over
- * parts of the sum, the chunks of a part in one stage or two, and the knobs that say so.
+ * parts of the sum, the chunks of a part (staged.h), and the knobs that say so.
  */
 #ifndef TL_SCHEDULE_BLOCK_SUM_H
 #define TL_SCHEDULE_BLOCK_SUM_H
@@ -28,7 +28,8 @@ struct block_sum {
 	struct implicit p;
 	struct block_product block;
 	struct partial partial;
-	int part; /* variable */
+	int part;		     /* variable */
+	struct implicit_chunk chunk; /* the open one */
 };
 
 /* Goes through these knobs. p: the product, but for the block's sizes. */

@@ -22,26 +22,51 @@ struct tile_threads {
 	struct brgemm_out out;
 };
 
+/* Can winograd compute it so? Not if few channels are summed: to transform them costs more than
+ * it spares. */
+int tile_threads_applies(const struct workload *w, struct conv *c);
+/* May tiles have m pixels along each side? The smallest that may, of 2 to TILE_LARGEST. */
+enum { TILE_LARGEST = 8 };
+int tile_threads_has(const struct conv *c, int64_t m);
+int64_t tile_threads_smallest(const struct conv *c);
+/* All but the nest, and what is declared there. */
+struct tile_threads tile_threads_of(const struct workload *w, const struct conv *c, int64_t m);
+
 /* Tiles of all images, and values of each. */
 int64_t tile_threads_tiles(const struct tile_threads *s);
 int64_t tile_threads_values(const struct tile_threads *s);
 /* Registers that a thread needs for either transform, of so many lanes. */
 int64_t tile_threads_registers(const struct image *g, int64_t lanes);
 
-/* The weights, transformed: panels of bn columns, and chunks of bk channels, for each value. */
+/* The weights, transformed, in panels of bn columns and chunks of bk channels: [value][panel]
+ * [chunk][bk][bn], or, with chunks first, [panel][chunk][value][bk][bn]. */
 int tile_threads_weights(struct nest *n, const struct conv *c, const struct image *g, int64_t bn,
-			 int64_t bk);
-/* A phase: the inputs, to value * value_step + tile * c.ic + channel of a buffer. */
-void tile_threads_inputs(const struct tile_threads *s, int lanes, int to);
+			 int64_t bk, int chunks_first);
 
-/* Where products lie: value * value_step + tile * tile_step + channel, as so many sums, sum_step
- * apart. */
+/* Where a thread is. */
+struct tile_place {
+	struct affine tile;	       /* its number */
+	struct affine image, row, col; /* of the tile: tile_threads_find() */
+	struct affine channel;
+	int may_lack; /* there may be no such tile or channel: its inputs are 0 */
+};
+void tile_threads_find(const struct tile_threads *s, struct tile_place *x);
+
+/* Steps of a thread: the inputs of its tile into values on a line, and products to the result. */
 struct tile_products {
 	int buffer;
-	int64_t value_step, tile_step, sums, sum_step;
+	struct affine at;
+	int64_t value_step, sums, sum_step; /* each is so many sums, which are added up */
 };
-/* A phase: products through the post-ops to the result. */
-void tile_threads_outputs(const struct tile_threads *s, int lanes,
-			  const struct tile_products *from);
+void tile_threads_transform(const struct tile_threads *s, const struct tile_place *x, int lanes,
+			    const struct line *to);
+void tile_threads_back(const struct tile_threads *s, const struct tile_place *x, int lanes,
+		       const struct tile_products *from);
+
+/* Phases of their own: the inputs of all tiles, to [value][tile][channel] of a buffer; products, of
+ * which channel c of tile t is at t * tile_step + c, to the result. */
+void tile_threads_inputs(const struct tile_threads *s, int lanes, int to);
+void tile_threads_outputs(const struct tile_threads *s, int lanes, struct tile_products from,
+			  int64_t tile_step);
 
 #endif
