@@ -281,13 +281,14 @@ format: ## lay the source out as clang-format wants it
 
 ## Using
 
-demo: all ## tune a ResNet kept in share/models, and show the table: TARGET=opencl ONNXRUNTIME=FOLDER
-	@TARGET='$(TARGET)' ONNXRUNTIME='$(ONNXRUNTIME)' sh share/demo.sh
+demo: all ## tune a ResNet kept in share/models, and show the table: TARGET=cuda BUDGET=SECONDS ONNXRUNTIME=FOLDER
+	@BIN='$(BIN)' TARGET='$(TARGET)' BUDGET='$(BUDGET)' ONNXRUNTIME='$(ONNXRUNTIME)' sh share/demo.sh
 bench-kernels: all ## the best kernels against oneDNN: MODELS="FILE..." BUDGET=SECONDS THREADS=N ISA=avx2 ONEDNN=FOLDER
 	@[ $(BIN) = bin ] || ln -sfn ../../share $(B)/share # beside bin/, where programs look for the model
 	@BIN='$(BIN)' MODELS='$(MODELS)' BUDGET='$(BUDGET)' THREADS='$(THREADS)' ISA='$(ISA)' sh bench/kernels.sh
-bench-gpu: all ## networks on a GPU: TARGET=opencl MODELS="FILE..." BATCHES="1 32" BUDGET=SECONDS
-	@BIN='$(BIN)' TARGET='$(TARGET)' MODELS='$(MODELS)' BATCHES='$(BATCHES)' BUDGET='$(BUDGET)' sh bench/gpu.sh
+bench-gpu: all $(B)/tests/blocks ## all that is to be known of a GPU: TARGET=opencl SECTIONS="verify tune" MODELS="FILE..." BATCHES="1 32" TYPES="f32 bf16" BUDGET=SECONDS FINALS=N PROBLEMS=N KILLS=N
+	@BIN='$(BIN)' TESTS_BIN='$(B)/tests' TARGET='$(TARGET)' SECTIONS='$(SECTIONS)' MODELS='$(MODELS)' BATCHES='$(BATCHES)' TYPES='$(TYPES)' BUDGET='$(BUDGET)' \
+		FINALS='$(FINALS)' PROBLEMS='$(PROBLEMS)' KILLS='$(KILLS)' sh bench/gpu.sh
 bench-models: all ## whole models by tl-run against onnxruntime: ONNXRUNTIME=FOLDER AGAINST=DB MODELS="FILE..." BUDGET=SECONDS THREADS=N TURNS=N ISA=avx2 CACHE=MODE
 	@BIN='$(BIN)' ONNXRUNTIME='$(ONNXRUNTIME)' AGAINST='$(AGAINST)' MODELS='$(MODELS)' BUDGET='$(BUDGET)' THREADS='$(THREADS)' TURNS='$(TURNS)' \
 		DB='$(DB)' ISA='$(ISA)' CACHE='$(CACHE)' sh bench/models.sh
@@ -346,6 +347,6 @@ help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1|\2/p' Makefile | while IFS='|' read -r target what; do \
 		printf '  %-14s %s\n' "$$target" "$$what"; done
 
-.PHONY: all deps doc check fuzz check-isa lint format demo bench-kernels bench-models bench-measure bench-trust bench-store bench-extract bench-model bench-zero bench-filter bench-machine spaces model install uninstall clean help
+.PHONY: all deps doc check fuzz check-isa lint format demo bench-kernels bench-gpu bench-models bench-measure bench-trust bench-store bench-extract bench-model bench-zero bench-filter bench-machine spaces model install uninstall clean help
 .DELETE_ON_ERROR:
 .SECONDARY:

@@ -20,6 +20,7 @@ use FindBin;
 use lib $FindBin::Bin;
 use JSON::PP;
 use List::Util qw(max min sum0);
+use Ratios;
 use Records;
 
 my $max_error = 1e-5;
@@ -121,28 +122,13 @@ sub kernel { # model, the workload's record, its best result or nothing, the rea
 
 # ---- summaries ----
 
-sub half { # of an interval, in logarithms
-	my ($lo, $hi) = @{$_[0]};
-	return log($hi / $lo) / 2;
-}
-
-sub estimate { # the logarithm of a ratio, half of its interval
-	my ($log, $half) = @_;
-	return (ratio => exp $log, ci => [exp($log - $half), exp($log + $half)]);
-}
-
-sub verdict { # as lib/trial/stat.h has it
-	my ($lo, $hi) = @{$_[0]};
-	return $lo > 1.01 ? 'faster' : $hi < 0.99 ? 'slower' : $lo >= 0.98 && $hi <= 1.02 ? 'same' : 'undecided';
-}
-
 # Geometric mean and total of a list of [ratio, interval, count, the kernel's time]; the total's weights are the library's times in
 # $by_library, else the kernels': what the other side's time is told by.
 sub combine {
 	my ($by_library, @x) = @_;
 	return if !@x;
 	my $n = @x;
-	my %mean = estimate(sum0(map { log $_->[0] } @x) / $n, sqrt(sum0 map { half($_->[1])**2 } @x) / $n);
+	my %mean = geometric_mean(@x);
 	my $ours = sum0(map { $_->[2] * $_->[3] } @x);
 	my $library = sum0(map { $_->[2] * $_->[3] * $_->[0] } @x);
 	my $half = sqrt(sum0 map { ($_->[2] * $_->[3] * ($by_library ? $_->[0] / $library : 1 / $ours) * half($_->[1]))**2 } @x);

@@ -113,23 +113,88 @@ echo 'tl-tune ended with status 3' >"$dir/two.failed"
 perl bench/kernels.pl figures "$dir" | perl bench/kernels.pl table /dev/stdin >"$tmp/table" && [ "$(count 'NOT JUDGED .* no candidate was measured' "$tmp/table")" -eq 8 ] &&
 	[ "$(count 'no candidate was measured; tl-tune ended with status 3$' "$tmp/table")" -eq 2 ] && grep -q '8 of 8 kernels are not judged' "$tmp/table" && grep -q 'to an end that was not reached' "$tmp/table"
 ok $? 'of a run that measured nothing it is said'
-# bench-gpu: a network of a measured and an unmeasured workload
+# bench-gpu: made-up records, and what is made of them
 gpu=$tmp/gpu
 mkdir "$gpu"
-echo net-1 >"$gpu/networks"
-cat >"$gpu/net-1.workloads" <<'W'
-{"tl":1,"type":"workload","workload_id":"a","op":"matmul","prob":"10x20:20x30","count":3}
-{"tl":1,"type":"workload","workload_id":"b","op":"matmul","prob":"1x2:2x3"}
+printf 'net-1-f32\tf32\tbatch 1\nnet-1-bf16\tbf16\tbatch 1\nbert-1-f32\tf32\tproducts\n' >"$gpu/networks"
+printf 'target\tcuda\nsections\tverify sanitize hostile kill tune\ndevice\tsm_90 made up\nsanitize\tno compute-sanitizer\nnet-1-bf16\ttl-tune ended with status 3: no\n' >"$gpu/run"
+echo 'net-1-f99: there is no such type' >"$gpu/left_out"
+cat >"$gpu/verify.tap" <<'W'
+ok 1 - threads meet
+ok 2 - conv2d: 40 candidates, 40 of them run by CUDA; 0 wrong
+not ok 3 - matmul: 40 candidates, 40 of them run by CUDA; 1 wrong
+ok 4 # SKIP NVRTC: there is none
+1..4
 W
-cat >"$gpu/net-1.tuned" <<'W'
-{"tl":1,"type":"result","workload":{"workload_id":"a","op":"matmul","prob":"10x20:20x30","post":["bias"],"flops":12000},"algo":"implicit_gemm","knobs":{},"status":"ok","latency_s":1e-6,"error":{"max":1e-7},"env":{"cpu":"device","cc":"compiler","probe":{"peak_flops_all":1.2e11,"bandwidth_all":{"mem":8.8e9}}}}
+cat >"$gpu/hostile.ndjson" <<'W'
+{"tl":1,"type":"bench-gpu-hostile","as_it_must":1,"kernel":"endless loop","next_is_good":1,"status":"timeout","why":"not done within 5 s"}
+{"tl":1,"type":"bench-gpu-hostile","as_it_must":0,"kernel":"NaN","next_is_good":1,"status":"ok","why":null}
+{"tl":1,"type":"bench-gpu-hostile-run","status":0,"why":""}
 W
-cp "$gpu/net-1.tuned" "$gpu/all"
+cat >"$gpu/kill.ndjson" <<'W'
+{"tl":1,"type":"bench-gpu-kill","after_s":2.5,"database_whole":1,"killed":1,"left":0,"lost":0,"results":3}
+{"tl":1,"type":"bench-gpu-kill","after_s":9.5,"database_whole":1,"killed":0,"left":2,"lost":0,"results":9}
+{"tl":1,"type":"bench-gpu-kill-end","answered":2,"database_whole":1,"results":24,"status":0,"workloads":2}
+W
+w() { # id op prob dtype count
+	printf '{"tl":1,"type":"workload","workload_id":"%s","op":"%s","prob":"%s","dtype":"%s","count":%d}\n' "$@"
+}
+r() { # id op prob flops latency the rest
+	printf '{"tl":1,"type":"result","workload":{"workload_id":"%s","op":"%s","prob":"%s","post":["bias"],"flops":%s},"algo":"implicit_gemm","knobs":{},"status":"ok","latency_s":%s,"error":{"max":1e-7},"env":{"cpu":"device","cc":"compiler","libs":"cudnn 9","probe":{"peak_flops_all":1.2e11,"bandwidth_all":{"mem":8.8e9}}},%s}\n' "$@"
+}
+final() { # ratio lo hi
+	printf '"stage":"final","baseline":{"impl":"x"},"ratio":{"median":%s,"ci":[%s,%s]},"verdict":"faster"' "$@"
+}
+{
+	w a matmul 10x20:20x30 f32 3
+	w b matmul 1x2:2x3 f32 1
+	w c conv2d mb1_ic8ih4oc8oh4kh1 f32 1
+	w d conv2d mb1_g8_ic8ih4oc8oh4kh3ph1 f32 1
+} >"$gpu/net-1-f32.workloads"
+{
+	r a matmul 10x20:20x30 12000 1e-6 "$(final 2 1.9 2.1052632)"
+	r c conv2d mb1_ic8ih4oc8oh4kh1 4096 1e-6 "$(final 0.5 0.5 0.5)"
+	r d conv2d mb1_g8_ic8ih4oc8oh4kh3ph1 4096 1e-6 "$(final 1.6 1.6 1.6)"
+} >"$gpu/net-1-f32.tuned"
+w e conv2d mb1_ic8ih4oc8oh4kh1 bf16 1 >"$gpu/net-1-bf16.workloads"
+{
+	w a matmul 10x20:20x30 f32 3
+	w f matmul 4x8:8x8 f32 1
+} >"$gpu/bert-1-f32.workloads"
+{
+	r a matmul 10x20:20x30 12000 1e-6 "$(final 2 1.9 2.1052632)"
+	r f matmul 4x8:8x8 512 1e-6 '"stage":"race","baseline":null,"baseline_why":"there is no library"'
+} >"$gpu/bert-1-f32.tuned"
+cat "$gpu"/*.tuned >"$gpu/all"
 perl bench/gpu.pl "$gpu" >"$tmp/figures" && perl bench/gpu.pl --table "$tmp/figures" >"$tmp/table"
 ok $? 'bench/gpu.pl reads what a run leaves'
-grep -q '"peak_share":0\.[01]' "$tmp/figures" && grep -q '"memory_share":0\.[45]' "$tmp/figures" && grep -q '"why":"nothing was measured"' "$tmp/figures"
+first=$(grep '"type":"bench-gpu",.*"network":"net-1-f32".*"workload_id":"a"' "$tmp/figures")
+echo "$first" | grep -q '"memory_share":0\.[45].*"peak_share":0\.[01]'
 ok $? 'shares of the peak and of the memory, 1100 values in a microsecond'
-grep -q 'net-1: 2 workloads, 1 not measured, 3.0 us in all by count' "$tmp/table" && grep -q '^10x20:20x30 bias  *3  *1.0  *12  *10%  *50%' "$tmp/table" && grep -q '^results: ok 1' "$tmp/table"
-ok $? 'and the table'
+grep -q '^net-1-f32: 4 workloads, 1 not measured, 5.0 us in all by count' "$tmp/table" && grep -q '^10x20:20x30 bias  *3  *1.0  *12  *10%  *50%  *2.00 ' "$tmp/table" && grep -q '^results  *ok 5$' "$tmp/table"
+ok $? 'a network, kernel by kernel'
+# (2 x 0.5 x 1.6)^(1/3), half of the interval log(2.1052632/1.9)/2/3
+grep -q '^f32 batch 1  *4  *1 1.170 (1.150 - 1.190)  *1.15  *yes  *0.50  *1 mb1_ic8ih4oc8oh4kh1 f32$' "$tmp/table"
+ok $? 'a group: its mean with its interval, the goal, the least'
+grep -q '^bf16 batch 1  *1  *1 -  *1.1  *-  *-  *-$' "$tmp/table" && grep -q '^depthwise  *1  *0 1.600 (1.600 - 1.600)  *1.5  *yes' "$tmp/table" && grep -q '^products  *2  *1 2.000 ' "$tmp/table"
+ok $? 'groups without a kernel, across types, and without a goal'
+grep -q '^not judged, nothing was measured: 1 of f32 batch 1$' "$tmp/table" && grep -q '^not judged, there is no library: 1 of products, 1 of products f32$' "$tmp/table" &&
+	grep -q '^not judged, tl-tune ended with status 3: no: 1 of bf16 batch 1$' "$tmp/table"
+ok $? 'what is left out is counted, by reason'
+grep -q '^left out   net-1-f99: there is no such type$' "$tmp/table"
+ok $? 'a network that was not read is named'
+grep -q '^random problems: FAILED; 2 passed, 1 failed$' "$tmp/table" && grep -q '^  FAILED: matmul: 40 candidates' "$tmp/table" && grep -q '^  not run: NVRTC' "$tmp/table" &&
+	grep -q '^compute-sanitizer: not run: no compute-sanitizer$' "$tmp/table"
+ok $? 'the random problems, and the sanitizer'
+grep -q '^endless loop  *timeout  *yes  *yes  *not done within 5 s$' "$tmp/table" && grep -q '^NaN  *ok  *NO  *yes' "$tmp/table" &&
+	grep -q '^tl-tune was killed 1 times; processes left 2, results lost 0, databases damaged 0$' "$tmp/table" && grep -q 'it ended with status 0: 24 results, 2 of 2 workloads answered, the database is whole$' "$tmp/table"
+ok $? 'hostile kernels, and kills'
+printf 'ERROR SUMMARY: 0 errors\n' | sed 's/^/========= /' >"$gpu/memcheck.tap"
+printf 'ok 1 - x\n1..1\n' >>"$gpu/memcheck.tap"
+sed -i '/^sanitize/d' "$gpu/run"
+echo 'ok 1 - x' >"$gpu/racecheck.tap"
+perl bench/gpu.pl "$gpu" | perl bench/gpu.pl --table /dev/stdin >"$tmp/table"
+grep -q '^compute-sanitizer memcheck: right; 1 passed, 0 failed; 0 errors$' "$tmp/table" && grep -q '^compute-sanitizer racecheck: FAILED; 1 passed, 1 failed' "$tmp/table"
+ok $? 'the sanitizer where it ran, and where it ended early'
 
 echo "1..$n"
