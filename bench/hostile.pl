@@ -184,10 +184,10 @@ sub kills {
 	my ($bin, $target, $dir, $n) = @_;
 	write_workloads($bin, $dir, $workload, $another);
 	srand 7;
-	my ($most, $all) = (0, 24);
+	my ($most, $endless, $few) = (0, 1000, 24); # candidates
 	for my $i (1 .. $n) {
 		my $after = 1 + 14 * rand;
-		my $pid = tune($bin, $target, $dir, $all);
+		my $pid = tune($bin, $target, $dir, $endless);
 		sleep $after;
 		my %alive = descendants($pid);
 		my $killed = waitpid($pid, WNOHANG) == 0;
@@ -200,7 +200,7 @@ sub kills {
 			results => $have, lost => $have < $most ? $most - $have : 0);
 		$most = $have if $have > $most;
 	}
-	my $pid = tune($bin, $target, $dir, $all);
+	my $pid = tune($bin, $target, $dir, $few);
 	waitpid $pid, 0;
 	my $status = $? >> 8;
 	my $answered = `$bin/tl-query -q --target=$target -d $dir/db $dir/w 2>/dev/null | grep -c '"status":"ok"'` + 0;
