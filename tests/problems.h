@@ -236,8 +236,7 @@ static inline void problem_open(struct problem *p)
 
 	for (int i = 0; i < n; i++) {
 		p->tensor[t[i].role] = random_floats(t[i].size);
-		if (t[i].role != TENSOR_BIAS)
-			round_floats(elem_of(p->w.dtype.src), p->tensor[t[i].role], t[i].size);
+		round_floats(elem_of(p->w.dtype.src), p->tensor[t[i].role], t[i].size);
 		p->size[t[i].role] = t[i].size;
 	}
 	nest_init(&nest, &a, "naive");

@@ -101,8 +101,8 @@ static int panels(struct nest *n, const struct implicit *p)
 	return nest_packed(n, "w", TENSOR_WEIGHTS, &w);
 }
 
-/* Everything in memory but the bias, to which results of any type are added in single precision.
- */
+/* Everything in memory is of the workload's type, but the bias: its values are of that type, but
+ * are packed in single precision, in which they are added. */
 static void set_types(struct nest *n, const struct implicit *p)
 {
 	for (int i = 0; i < n->nbuffers; i++)

@@ -42,12 +42,6 @@ static void fill(struct fence *f, double scale, enum elem elem, struct rng *rng)
 	fence_freeze(f);
 }
 
-/* The bias is of single precision, whatever the others are. */
-static enum elem workload_elem(const struct workload *w, enum tensor_role role)
-{
-	return role == TENSOR_BIAS ? ELEM_F32 : elem_of(w->dtype.src);
-}
-
 /* Weights are scaled so that a sum of products is about as large as one input, whatever the number
  * of products: else relu6 would make the same of most outputs. */
 static double scale_of(const struct workload *w, const struct tensor *t, int64_t outputs)
@@ -67,12 +61,12 @@ static void open_tensors(struct session *s, const struct tensor *t, int n)
 		if (role != TENSOR_DST)
 			fill(&s->tensor[role],
 			     scale_of(&s->w, &t[i], workload_size(&s->w, TENSOR_DST)),
-			     workload_elem(&s->w, role), &rng);
+			     elem_of(s->w.dtype.src), &rng);
 	}
 	for (int i = 0; i < n; i++)
 		if (t[i].role == TENSOR_SRC || t[i].role == TENSOR_ADD || t[i].role == TENSOR_MUL) {
 			fence_open(&s->fresh[t[i].role], "fresh data", t[i].size, sizeof(float));
-			fill(&s->fresh[t[i].role], 1, workload_elem(&s->w, t[i].role), &rng);
+			fill(&s->fresh[t[i].role], 1, elem_of(s->w.dtype.src), &rng);
 		}
 }
 
