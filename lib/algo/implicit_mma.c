@@ -1,5 +1,5 @@
-/* implicit_mma: implicit GEMM (Chetlur et al., 2014, 3.2) by tensor cores; convolutions and products
- * on GPUs that have them.
+/* implicit_mma: implicit GEMM (Chetlur et al., 2014, 3.2) by tensor cores; convolutions and
+ * products on GPUs that have them.
  *
  * A block of warps computes a block of the result (warp_product.h). While a chunk of the sum is
  * multiplied the next ones are on their way to the block's memory. Where the result has few blocks
@@ -34,8 +34,7 @@ static const struct knob knobs[KNOBS] = {
 	[ORDER] = {"order", 0,
 		   "Blocks that run together are of the same rows with 0, of the same columns "
 		   "with 1."},
-	[GROUP] = {"group", 0,
-		   "1: four warps multiply together, from the block's memory (wgmma)."},
+	[GROUP] = {"group", 0, "1: four warps multiply together, from the block's memory (wgmma)."},
 };
 
 static enum mma_kind kind_of(const struct workload *w)

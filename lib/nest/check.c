@@ -196,8 +196,10 @@ static int check_mma(struct check *c, const struct node *t)
 		return err_set(c->e, "a warp does not multiply as a whole: the product stands in a "
 				     "branch, or the block has no whole warps");
 	if (acc->kind != BUFFER_REG || acc->lanes != 4 || acc->elem != ELEM_F32)
-		return err_set(c->e, "the sums of products are in %s, which is no register of 4 "
-				     "lanes", acc->name);
+		return err_set(c->e,
+			       "the sums of products are in %s, which is no register of 4 "
+			       "lanes",
+			       acc->name);
 	if (check_side(c, m, &m->a) < 0 || check_side(c, m, &m->b) < 0)
 		return -1;
 	return check_constant(c, &t->a, acc->name);

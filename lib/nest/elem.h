@@ -12,7 +12,7 @@ enum elem { ELEM_F32, ELEM_F64, ELEM_BF16, ELEM_F16 };
 
 /* Of a workload's tensor of this type; ELEM_F32 for types that nothing computes with. */
 enum elem elem_of(enum dtype d);
-int elem_size(enum elem e); /* bytes */
+int elem_size(enum elem e);	 /* bytes */
 int elem_is_narrow(enum elem e); /* of 16 bits */
 /* Element i of an array, and the bytes of a value. */
 double elem_read(enum elem e, const void *array, int64_t i);

@@ -14,7 +14,6 @@ int access_valid(const struct interp *s, const struct affine *valid, int lanes)
 	return v > lanes ? lanes : v < 0 ? 0 : (int)v;
 }
 
-
 int access_locate(struct interp *s, int buffer, int64_t index, int lanes, struct place *p)
 {
 	const struct buffer *b = &s->n->buffer[buffer];

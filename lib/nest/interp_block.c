@@ -120,7 +120,8 @@ static int element(struct interp *s, const struct mma *m, const struct mma_side 
 	struct place p;
 
 	if (k % unit == 0 && index % unit)
-		return err_set(s->e, "%d elements of a tile stand at %s[%lld], which is no multiple",
+		return err_set(s->e,
+			       "%d elements of a tile stand at %s[%lld], which is no multiple",
 			       unit, s->n->buffer[side->buffer].name, (long long)index);
 	if (access_locate(s, side->buffer, index, 1, &p) < 0 || access_read(s, &p, 1) < 0)
 		return -1;

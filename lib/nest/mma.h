@@ -76,7 +76,7 @@ unsigned mma_needs(const struct nest *n);
 void nest_mma(struct nest *n, int acc, struct affine first, const struct mma *m);
 /* Index of element (i, k) of a side, for constants i and k. */
 struct affine mma_at(const struct mma *m, const struct mma_side *s, int64_t i, int64_t k);
-int mma_core(enum mma_kind k); /* elements of a core matrix's row */
+int mma_core(enum mma_kind k);		/* elements of a core matrix's row */
 int mma_tile_rows(const struct mma *m); /* of a tile of the left side: 16 or 64 */
 
 #endif

@@ -203,8 +203,7 @@ static const struct affine *valid_inside(struct nest *n, const struct bounds *b,
 	struct affine held = af(1 - b->n);
 
 	for (int i = 0; i < b->n; i++)
-		held = af_add(held,
-			      af_var(nest_let_in(n, "in", b->of[i].i, af(b->of[i].end))));
+		held = af_add(held, af_var(nest_let_in(n, "in", b->of[i].i, af(b->of[i].end))));
 	return b->n ? nest_keep(n, af_mul(held, lanes)) : NULL;
 }
 

@@ -19,9 +19,9 @@ struct implicit {
 	int64_t taps;
 	int64_t bm, bn, bk; /* a block's rows and columns, values in a chunk */
 	int is_conv, nchw;
-	int packed; /* the right side is a constant */
-	int by_columns;	/* it is packed column by column: each column of a chunk has its bk values side
-			 * by side */
+	int packed;	/* the right side is a constant */
+	int by_columns; /* it is packed column by column: each column of a chunk has its bk values
+			 * side by side */
 	enum elem elem; /* of both sides and the result */
 	struct conv c;
 	/* How many values may be read and written as one vector: 4, where all stand at multiples,
@@ -64,9 +64,9 @@ void implicit_source(struct nest *n, const struct implicit *p, const struct impl
 void implicit_right(struct nest *n, const struct implicit *p, const struct implicit_chunk *c,
 		    int batch, struct affine panel, struct affine k, struct affine column, int reg,
 		    struct affine reg_at);
-/* The same, copied to element to_at of a block's memory: so many channels of a row; or, of the right
- * side, so many values of a column (by_columns) or columns of a row (otherwise). What is less than
- * four bytes is read and written. */
+/* The same, copied to element to_at of a block's memory: so many channels of a row; or, of the
+ * right side, so many values of a column (by_columns) or columns of a row (otherwise). What is less
+ * than four bytes is read and written. */
 void implicit_copy_source(struct nest *n, const struct implicit *p, const struct implicit_chunk *c,
 			  int batch, struct affine row, struct affine channel, int lanes, int to,
 			  struct affine to_at);

@@ -54,15 +54,16 @@ static struct warp_side left_of(const struct warp_product *s)
 static struct warp_side right_of(const struct warp_product *s)
 {
 	return side_of(s,
-		       s->group		   ? WARP_IN_CORES
+		       s->group		  ? WARP_IN_CORES
 		       : s->p->by_columns ? WARP_BY_VALUES
-					   : WARP_BY_ROWS,
+					  : WARP_BY_ROWS,
 		       s->p->bn);
 }
 
 /* Of value k of row i, in a stage. */
-static struct affine side_at(struct nest *n, const struct warp_product *s, const struct warp_side *x,
-			     struct affine stage, struct affine i, struct affine k)
+static struct affine side_at(struct nest *n, const struct warp_product *s,
+			     const struct warp_side *x, struct affine stage, struct affine i,
+			     struct affine k)
 {
 	const int core = mma_core(s->kind);
 	struct affine at = af_mul(stage, x->stage);
@@ -333,8 +334,7 @@ static void leave_rows(struct nest *n, const struct warp_product *s, struct affi
 		   out_at(s, w.warp, af_add(row, af_mul(below, MMA_ROWS / 2)),
 			  af_sum(af_mul(tile, MMA_COLUMNS), column, beside)),
 		   NULL,
-		   ex_pick(n,
-			   ex_reg(n, s->acc, af_add(af_mul(down, s->tiles_across), tile)),
+		   ex_pick(n, ex_reg(n, s->acc, af_add(af_mul(down, s->tiles_across), tile)),
 			   af_add(af_mul(below, 2), beside)));
 	nest_close_to(n, depth);
 }
@@ -358,8 +358,8 @@ void warp_each(struct nest *n, const struct warp_product *s, struct warp_part *x
 	column = af_mul(s->p->nchw ? high : low, LANES);
 	nest_store(n, s->row_of_out, af(0), NULL,
 		   ex_load(n, s->out, LANES, out_at(s, w.warp, row, column), NULL));
-	x->row = af_var(nest_let(n, "row",
-				 af_sum(s->row, w.row, af_mul(down, rows_apart(s)), row)));
+	x->row =
+		af_var(nest_let(n, "row", af_sum(s->row, w.row, af_mul(down, rows_apart(s)), row)));
 	x->column = af_sum(af_mul(s->panel, s->p->bn), w.column, column);
 	x->x = ex_reg(n, s->row_of_out, af(0));
 }

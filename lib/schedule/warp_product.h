@@ -1,7 +1,7 @@
 /* A block of warps computes a block of a product by tensor cores. For each chunk of the sum its
  * threads copy parts of both sides into the block's memory, asynchronously, so that several chunks
- * are on their way while one is multiplied. Each warp multiplies its part of the block (Kerr et al.,
- * "CUTLASS: Fast linear algebra in CUDA C++", NVIDIA, 2017).
+ * are on their way while one is multiplied. Each warp multiplies its part of the block (Kerr et
+ * al., "CUTLASS: Fast linear algebra in CUDA C++", NVIDIA, 2017).
  *
  * Rows in the block's memory are 16 bytes longer than what they hold, so that the eight rows of a
  * matrix begin in different banks; so are the rows of core matrices.

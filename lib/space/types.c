@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const dtypes[DTYPES] = {"f32", "f16", "bf16", "tf32",
-					     "s32", "s8", "u8", "s4", "u4"};
+static const char *const dtypes[DTYPES] = {"f32", "f16", "bf16", "tf32", "s32",
+					   "s8",  "u8",	 "s4",	 "u4"};
 static const char *const layouts[LAYOUTS] = {"nhwc", "nchw", "ab", "ndhwc", "ncdhw"};
 static const char *const posts[POSTS] = {"bias", "add",	       "mul",	    "relu",    "relu6",
 					 "clip", "leaky_relu", "hardswish", "sigmoid", "tanh",

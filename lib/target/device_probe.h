@@ -10,8 +10,8 @@
 extern const char device_probe_source[];
 /* object: what the target's compiler makes of them. One JSON object, of the fields of
  * lib/target/probe.h that there are: peak_flops is of one processor of the device, peak_flops_all
- * of all, a multiply-add counted as two; bandwidth_all.mem bytes a second, read and written; forkjoin_s
- * an empty kernel's launch and end, by the host's clock. */
+ * of all, a multiply-add counted as two; bandwidth_all.mem bytes a second, read and written;
+ * forkjoin_s an empty kernel's launch and end, by the host's clock. */
 int device_probe(const struct driver *driver, struct device *d, const struct limits *m,
 		 const char *object, size_t n, struct buf *out, struct err *e);
 

@@ -18,12 +18,11 @@ const char simt_group_ptx[] =
 	"#define HOLD(c) asm volatile(\"\" : \"+f\"((c).s0), \"+f\"((c).s1), \"+f\"((c).s2), "
 	"\"+f\"((c).s3) :: \"memory\")\n";
 
-const char simt_group_emulated[] =
-	"#define matrices_at emulator_matrices\n"
-	"#define GROUP_FENCE()\n"
-	"#define GROUP_BEGIN()\n"
-	"#define GROUP_END()\n"
-	"#define HOLD(c)\n";
+const char simt_group_emulated[] = "#define matrices_at emulator_matrices\n"
+				   "#define GROUP_FENCE()\n"
+				   "#define GROUP_BEGIN()\n"
+				   "#define GROUP_END()\n"
+				   "#define HOLD(c)\n";
 
 /* ---- functions ---- */
 

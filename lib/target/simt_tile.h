@@ -1,8 +1,9 @@
-/* Asynchronous copies, products of tiles and elements of 16 bits in the text of simt.h: words of the
- * preludes, and how nodes are written with them. For simt.c alone.
+/* Asynchronous copies, products of tiles and elements of 16 bits in the text of simt.h: words of
+ * the preludes, and how nodes are written with them. For simt.c alone.
  *
- * OpenCL has no warps. There each thread computes its own sums of a product, and copies end at once.
- * Where the tests' emulator compiles CUDA C (TL_EMULATOR), its functions stand in the place of PTX.
+ * OpenCL has no warps. There each thread computes its own sums of a product, and copies end at
+ * once. Where the tests' emulator compiles CUDA C (TL_EMULATOR), its functions stand in the place
+ * of PTX.
  */
 #ifndef TL_TARGET_SIMT_TILE_H
 #define TL_TARGET_SIMT_TILE_H

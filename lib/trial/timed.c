@@ -50,7 +50,8 @@ int timed_put(struct timed *x, struct err *e)
 {
 	const struct runner *r = x->t->runner;
 
-	return r->put ? r->put(&x->kernel, x->in->buffers, x->in->bytes, x->in->elem, x->in->nslots, e)
+	return r->put ? r->put(&x->kernel, x->in->buffers, x->in->bytes, x->in->elem, x->in->nslots,
+			       e)
 		      : 0;
 }
 

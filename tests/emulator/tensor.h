@@ -51,7 +51,8 @@ struct emulator_tf32_words {
 struct emulator_bf16_words {
 	static float product(unsigned x, unsigned y)
 	{
-		return emulator_from_bf16((unsigned short)x) * emulator_from_bf16((unsigned short)y) +
+		return emulator_from_bf16((unsigned short)x) *
+			       emulator_from_bf16((unsigned short)y) +
 		       emulator_from_bf16((unsigned short)(x >> 16)) *
 			       emulator_from_bf16((unsigned short)(y >> 16));
 	}
@@ -99,7 +100,8 @@ static inline void emulator_mma(float &c0, float &c1, float &c2, float &c3, cons
 static inline unsigned long long emulator_matrices(const void *p, unsigned k_bytes,
 						   unsigned i_bytes)
 {
-	const unsigned long long at = (unsigned long long)((const char *)p - (char *)emulator.shared);
+	const unsigned long long at =
+		(unsigned long long)((const char *)p - (char *)emulator.shared);
 
 	if (at % 16 || k_bytes % 16 || i_bytes % 16 || at >> 18)
 		__builtin_trap();

@@ -1,0 +1,182 @@
+/* Affine forms and expressions of nests. */
+#include <assert.h>
+
+#include "lib/nest/nest.h"
+
+struct affine af(int64_t c)
+{
+	return (struct affine){.c = c};
+}
+
+struct affine af_var(int var)
+{
+	return (struct affine){.n = 1, .t[0] = {1, -1, (int16_t)var}};
+}
+
+struct affine af_add(struct affine a, struct affine b)
+{
+	a.c += b.c;
+	for (int i = 0; i < b.n; i++) {
+		int j = 0;
+
+		while (j < a.n && (a.t[j].var != b.t[i].var || a.t[j].sym != b.t[i].sym))
+			j++;
+		if (j < a.n) {
+			a.t[j].coef += b.t[i].coef;
+			continue;
+		}
+		assert(a.n < AFFINE_TERMS);
+		a.t[a.n++] = b.t[i];
+	}
+	return a;
+}
+
+struct affine af_sub(struct affine a, struct affine b)
+{
+	return af_add(a, af_mul(b, -1));
+}
+
+struct affine af_mul(struct affine a, int64_t k)
+{
+	a.c *= k;
+	for (int i = 0; i < a.n; i++)
+		a.t[i].coef *= k;
+	return a;
+}
+
+struct affine af_times(struct affine a, int sym)
+{
+	for (int i = 0; i < a.n; i++) {
+		assert(a.t[i].sym < 0);
+		a.t[i].sym = (int16_t)sym;
+	}
+	if (a.c) {
+		assert(a.n < AFFINE_TERMS);
+		a.t[a.n].coef = a.c;
+		a.t[a.n].sym = -1;
+		a.t[a.n].var = (int16_t)sym;
+		a.n++;
+		a.c = 0;
+	}
+	return a;
+}
+
+struct affine af_scale(struct affine a, struct affine stride)
+{
+	return stride.n ? af_times(a, stride.t[0].var) : af_mul(a, stride.c);
+}
+
+struct affine af_sum_(const struct affine *a, unsigned long n)
+{
+	struct affine s = a[0];
+
+	for (unsigned long i = 1; i < n; i++)
+		s = af_add(s, a[i]);
+	return s;
+}
+
+static struct expr *new_expr(struct nest *n, enum expr_kind kind, enum elem elem, int lanes)
+{
+	struct expr *x = arena_new(n->arena, struct expr);
+
+	x->kind = kind;
+	x->elem = elem;
+	x->lanes = lanes;
+	return x;
+}
+
+const struct expr *ex_const(struct nest *n, enum elem elem, int lanes, double v)
+{
+	struct expr *x = new_expr(n, EXPR_CONST, elem, lanes);
+
+	x->value = v;
+	return x;
+}
+
+const struct expr *ex_load(struct nest *n, int buffer, int lanes, struct affine index,
+			   const struct affine *valid)
+{
+	enum elem elem = n->buffer[buffer].elem == ELEM_F64 ? ELEM_F64 : ELEM_F32;
+	struct expr *x = new_expr(n, EXPR_LOAD, elem, lanes);
+
+	x->buffer = buffer;
+	x->index = index;
+	x->valid = valid;
+	return x;
+}
+
+const struct expr *ex_reg(struct nest *n, int buffer, struct affine index)
+{
+	return ex_load(n, buffer, n->buffer[buffer].lanes, index, NULL);
+}
+
+const struct expr *ex_bcast(struct nest *n, int lanes, const struct expr *a)
+{
+	struct expr *x = new_expr(n, EXPR_BCAST, a->elem, lanes);
+
+	assert(a->lanes == 1);
+	x->a = a;
+	return x;
+}
+
+const struct expr *ex_spread(struct nest *n, const struct expr *a, int per, int step,
+			     struct affine index)
+{
+	struct expr *x = new_expr(n, EXPR_SPREAD, a->elem, a->lanes);
+
+	x->a = a;
+	x->per = per;
+	x->step = step;
+	x->index = index;
+	return x;
+}
+
+const struct expr *ex_pick(struct nest *n, const struct expr *a, struct affine lane)
+{
+	struct expr *x = new_expr(n, EXPR_PICK, a->elem, 1);
+
+	x->a = a;
+	x->index = lane;
+	return x;
+}
+
+int ex_spread_from(const struct expr *x, int64_t index, int lane)
+{
+	int64_t from = (int64_t)(lane / x->per) * x->step + index;
+
+	return from < x->lanes ? (int)from : x->lanes - 1;
+}
+
+const struct expr *ex_exchange(struct nest *n, const struct expr *a, const struct expr *b,
+			       int apart, int upper)
+{
+	struct expr *x = new_expr(n, EXPR_EXCHANGE, a->elem, a->lanes);
+
+	assert(b->lanes == a->lanes && apart < a->lanes);
+	x->a = a;
+	x->b = b;
+	x->apart = apart;
+	x->upper = upper;
+	return x;
+}
+
+int ex_exchange_from(const struct expr *x, int lane)
+{
+	int has = lane & x->apart;
+
+	if (x->upper)
+		return has ? x->lanes + lane : lane + x->apart;
+	return has ? x->lanes + lane - x->apart : lane;
+}
+
+const struct expr *ex_op(struct nest *n, enum expr_kind kind, const struct expr *a,
+			 const struct expr *b, const struct expr *c)
+{
+	enum elem elem = kind == EXPR_WIDEN ? ELEM_F64 : kind == EXPR_NARROW ? ELEM_F32 : a->elem;
+	struct expr *x = new_expr(n, kind, elem, a->lanes);
+
+	x->a = a;
+	x->b = b;
+	x->c = c;
+	return x;
+}

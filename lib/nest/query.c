@@ -1,0 +1,207 @@
+/* What a nest that is built says of itself. */
+#include <assert.h>
+#include <string.h>
+
+#include "lib/nest/nest.h"
+
+/* Of the parallel loops in each other from t on: the most that any of these has. */
+static int64_t most_items(const struct nest *n, const struct node *t)
+{
+	int64_t most = 1, items;
+
+	for (; t; t = t->next) {
+		if (t->kind != NODE_FOR || t->loop != LOOP_PARALLEL)
+			continue;
+		items = af_eval(n, &t->b, NULL) - af_eval(n, &t->a, NULL);
+		items *= most_items(n, t->body);
+		most = items > most ? items : most;
+	}
+	return most;
+}
+
+int nest_threads(const struct nest *n, int threads)
+{
+	return most_items(n, n->body) > 1 ? threads : 1;
+}
+
+int64_t nest_block_bytes(const struct nest *n)
+{
+	int64_t bytes = 0;
+
+	for (int i = 0; i < n->nbuffers; i++)
+		if (n->buffer[i].kind == BUFFER_BLOCK)
+			bytes += (buffer_bytes(&n->buffer[i]) + 15) & ~(int64_t)15;
+	return bytes;
+}
+
+int nest_has(const struct node *t, enum node_kind kind)
+{
+	for (; t; t = t->next)
+		if (t->kind == kind || nest_has(t->body, kind) || nest_has(t->orelse, kind))
+			return 1;
+	return 0;
+}
+
+int nest_base(const struct nest *n, int buffer)
+{
+	while (n->buffer[buffer].kind == BUFFER_VIEW)
+		buffer = n->buffer[buffer].base;
+	return buffer;
+}
+
+/* Is the loop one over the vectors of a run: does what `a` addresses go on by as many elements as a
+ * vector has, and `valid` down by as many? */
+static int goes_by(const struct affine *a, int var, int64_t step)
+{
+	int64_t by = 0;
+
+	for (int i = 0; i < a->n; i++) {
+		if (a->t[i].sym == var || (a->t[i].var == var && a->t[i].sym >= 0))
+			return 0;
+		if (a->t[i].var == var)
+			by += a->t[i].coef;
+	}
+	return by == step;
+}
+
+static int same_affine(const struct affine *a, const struct affine *b)
+{
+	if (a->c != b->c || a->n != b->n)
+		return 0;
+	for (int i = 0; i < a->n; i++)
+		if (a->t[i].coef != b->t[i].coef || a->t[i].sym != b->t[i].sym ||
+		    a->t[i].var != b->t[i].var)
+			return 0;
+	return 1;
+}
+
+int nest_is_run(const struct nest *n, const struct node *t)
+{
+	const struct node *s = t->body;
+	const struct expr *x = s ? s->value : NULL;
+	int lanes = x ? x->lanes : 0;
+
+	if (!s || s->next || s->kind != NODE_STORE || lanes < 4 || x->elem != ELEM_F32 ||
+	    n->buffer[s->buffer].kind == BUFFER_REG || t->a.n || t->a.c || !s->valid ||
+	    !goes_by(&s->a, t->var, lanes) || !goes_by(s->valid, t->var, -lanes))
+		return 0;
+	if (x->kind == EXPR_CONST)
+		return x->value == 0;
+	return x->kind == EXPR_LOAD && n->buffer[x->buffer].kind != BUFFER_REG && x->valid &&
+	       same_affine(x->valid, s->valid) && goes_by(&x->index, t->var, lanes);
+}
+
+int64_t nest_let_value(enum let_kind let, int64_t a, int64_t b)
+{
+	switch (let) {
+	case LET_MIN:
+		return b < a ? b : a;
+	case LET_DIV:
+		return a / b;
+	case LET_MOD:
+		return a % b;
+	case LET_IN:
+		return a >= 0 && a < b;
+	case LET_IS:
+		break;
+	}
+	return a;
+}
+
+int64_t af_eval(const struct nest *n, const struct affine *a, const int64_t *value)
+{
+	int64_t v = a->c;
+
+	for (int i = 0; i < a->n; i++) {
+		int64_t t = a->t[i].coef;
+		int sym = a->t[i].sym, var = a->t[i].var;
+
+		if (sym >= 0)
+			t *= n->var[sym].value;
+		if (var >= 0)
+			t *= n->var[var].kind == VAR_SYMBOL ? n->var[var].value : value[var];
+		v += t;
+	}
+	return v;
+}
+
+/* ---- where registers live ---- */
+
+struct scope_walk {
+	const struct nest *n;
+	int depth;
+	const struct node *path[NEST_DEPTH];
+	int used[NEST_BUFFERS]; /* length of the path that all uses so far have in common, and 1 */
+	const struct node *common[NEST_BUFFERS][NEST_DEPTH];
+};
+
+static void note_use(struct scope_walk *w, int buffer)
+{
+	int same = 0, most = w->used[buffer] - 1;
+
+	if (w->n->buffer[buffer].kind != BUFFER_REG)
+		return;
+	if (most < 0) {
+		memcpy(w->common[buffer], w->path, sizeof *w->path * (size_t)w->depth);
+		w->used[buffer] = w->depth + 1;
+		return;
+	}
+	while (same < most && same < w->depth && w->common[buffer][same] == w->path[same])
+		same++;
+	w->used[buffer] = same + 1;
+}
+
+static void note_reads(struct scope_walk *w, const struct expr *x)
+{
+	if (!x)
+		return;
+	if (x->kind == EXPR_LOAD)
+		note_use(w, x->buffer);
+	note_reads(w, x->a);
+	note_reads(w, x->b);
+	note_reads(w, x->c);
+}
+
+static void note_body(struct scope_walk *w, const struct node *t)
+{
+	for (; t; t = t->next) {
+		if (t->kind == NODE_STORE) {
+			note_use(w, t->buffer);
+			note_reads(w, t->value);
+		}
+		if (t->kind == NODE_MMA)
+			note_use(w, t->buffer);
+		if (t->kind != NODE_FOR && t->kind != NODE_IF)
+			continue;
+		assert(w->depth < NEST_DEPTH);
+		w->path[w->depth++] = t;
+		note_body(w, t->body);
+		note_body(w, t->orelse);
+		w->depth--;
+	}
+}
+
+void nest_register_scopes(const struct nest *n, const struct node *scope[NEST_BUFFERS])
+{
+	struct scope_walk w;
+
+	w.n = n;
+	w.depth = 0;
+	memset(w.used, 0, sizeof w.used);
+	note_body(&w, n->body);
+	for (int i = 0; i < n->nbuffers; i++)
+		scope[i] = w.used[i] > 1 ? w.common[i][w.used[i] - 2] : NULL;
+}
+
+int nest_holds(const struct node *outer, const struct node *inner)
+{
+	if (!outer || outer == inner)
+		return 1;
+	if (!inner)
+		return 0;
+	for (int orelse = 0; orelse <= 1; orelse++)
+		for (const struct node *t = orelse ? outer->orelse : outer->body; t; t = t->next)
+			if ((t->kind == NODE_FOR || t->kind == NODE_IF) && nest_holds(t, inner))
+				return 1;
+	return 0;
+}
