@@ -190,7 +190,7 @@ $(FAULT): tests/fault/fault.c $(CONFIG)
 	@echo "  CC   $<"; $(CC) $(CPPFLAGS) -std=gnu11 -O1 -g -fno-omit-frame-pointer $(WARN) -fPIC -shared -o $@ $<
 
 # Stand-ins for CUDA's libraries, which run its kernels on this processor; for all builds, too.
-EMULATOR := $(addprefix build/tests/emulator/,libcuda.so.1 libnvrtc.so.12 libnvrtc.so.13)
+EMULATOR := $(addprefix build/tests/emulator/,libcuda.so.1 libnvrtc.so.12 libnvrtc.so.13 libnvidia-ml.so.1)
 emulator = @mkdir -p $(@D); echo "  LINK $@"; $(CC) $(CPPFLAGS) -std=gnu11 -O2 -g $(WARN) -fPIC -fvisibility=hidden \
 	-shared -Wl,-z,defs -o $@ $(filter %.c,$^) -lm
 EMULATOR_H := $(wildcard tests/emulator/*.h)
@@ -198,6 +198,8 @@ build/tests/emulator/libcuda.so.1: $(addprefix tests/emulator/,cuda.c graph.c fi
 	$(emulator)
 build/tests/emulator/libnvrtc.so.12 build/lint/tests/emulator/nvrtc.o: CPPFLAGS += -DTREE='"$(CURDIR)"'
 build/tests/emulator/libnvrtc.so.12: tests/emulator/nvrtc.c lib/base/buf.c lib/base/err.c $(EMULATOR_H) $(CONFIG)
+	$(emulator)
+build/tests/emulator/libnvidia-ml.so.1: tests/emulator/nvml.c $(CONFIG)
 	$(emulator)
 # The newest name is looked for first: none that the machine has may be found before it.
 build/tests/emulator/libnvrtc.so.13: build/tests/emulator/libnvrtc.so.12

@@ -231,7 +231,7 @@ static void tell_energy(void)
 {
 	struct energy g;
 
-	energy_open(&g, ENERGY_CPU);
+	energy_open(&g, ENERGY_CPU, NULL);
 	tell("energy", "%s", *g.why ? g.why : "can be read");
 	energy_close(&g);
 }

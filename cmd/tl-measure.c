@@ -145,6 +145,16 @@ static double half_of_memory(void)
 }
 
 /* Compilers are run by this machine's processor, whatever they compile for. */
+/* A GPU's counter, where kernels run on one that NVML knows. */
+static void open_energy(struct measure *m, const struct target *target)
+{
+	struct err ignored = ERR_INIT;
+
+	if (target->pci)
+		target->pci(&m->pci, &ignored);
+	energy_open(&m->energy, m->pci.n ? ENERGY_GPU : ENERGY_CPU, m->pci.s);
+}
+
 static int open_caches(struct measure *m, const struct limits *limits, const struct limits *here,
 		       struct err *e)
 {
@@ -195,7 +205,7 @@ static int measure_open(struct measure *m, double started, struct err *e)
 	ledger_open(&m->ledger, m->threads, started);
 	ledger_switch(&m->ledger, COST_IDLE, started);
 	ledger_switch(&m->ledger, COST_PROBE, clock_now());
-	energy_open(&m->energy, ENERGY_CPU);
+	open_energy(m, target);
 	if (worker_open(&m->worker, target, m->threads, e) < 0)
 		return -1;
 	rc = worker_libs(&m->worker, &libs, e);
@@ -215,6 +225,7 @@ static void measure_close(struct measure *m)
 	cache_close(&m->own_definitions);
 	env_free(&m->env);
 	energy_close(&m->energy);
+	buf_free(&m->pci);
 	buf_free(&m->held);
 }
 

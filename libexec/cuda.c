@@ -3,6 +3,7 @@
  *
  *   cuda --version                      prints "nvrtc 12.4", the compiler
  *   cuda --device                       prints a line of lib/target/device.h
+ *   cuda --pci                          prints the device's PCI address
  *   cuda --arch=sm_90 -o OBJECT SOURCE  makes a cubin
  *
  * Exits with 127 where the library is not there, and with 1, the reason on stderr, where there is
@@ -36,13 +37,13 @@ static int version(void)
 	return 0;
 }
 
-static int device(void)
+static int tell(int (*what)(struct buf *out, struct err *e))
 {
 	struct err e = ERR_INIT;
 	struct buf out = BUF_INIT;
 
 	errno = 0;
-	if (cuda_describe(&out, &e) < 0)
+	if (what(&out, &e) < 0)
 		return fail(e.msg, errno == ENOENT ? NOT_THERE : 1);
 	puts(out.s);
 	buf_free(&out);
@@ -74,8 +75,11 @@ int main(int argc, char **argv)
 	if (argc == 2 && !strcmp(argv[1], "--version"))
 		return version();
 	if (argc == 2 && !strcmp(argv[1], "--device"))
-		return device();
+		return tell(cuda_describe);
+	if (argc == 2 && !strcmp(argv[1], "--pci"))
+		return tell(cuda_pci);
 	if (argc == 5 && !strncmp(argv[1], arch, sizeof arch - 1) && !strcmp(argv[2], "-o"))
 		return compile(argv[1] + sizeof arch - 1, argv[3], argv[4]);
-	return fail("it wants --version, --device, or --arch=ARCHITECTURE -o OBJECT SOURCE", 2);
+	return fail("it wants --version, --device, --pci, or --arch=ARCHITECTURE -o OBJECT SOURCE",
+		    2);
 }

@@ -10,7 +10,7 @@ helper="${bin%bin}libexec/tl/cuda"
 [ -e "$emulator/libcuda.so.1" ] || { echo '1..0 # SKIP the emulator is not built: make check builds it'; exit 0; }
 command -v clang >/dev/null || command -v g++ >/dev/null || { echo '1..0 # SKIP there is no clang and no g++'; exit 0; }
 unset TL_DB TL_EMULATOR_ARCH TL_EMULATOR_MEMORY
-export TL_CUDA_PATH="$emulator" TL_CACHE="$tmp/cache" TL_LOCKS="$tmp"
+export TL_CUDA_PATH="$emulator" TL_NVML="$emulator/libnvidia-ml.so.1" TL_CACHE="$tmp/cache" TL_LOCKS="$tmp"
 race="$bin/tl-measure --target=cuda --race 0.002 --final 0 --no-preempt --timeout 3"
 measure() { $race "$@"; }
 results() { grep '"type":"result"' "$@"; }
@@ -48,6 +48,15 @@ candidates | "$bin/tl-measure" --target=cuda --race 0.01 --final 1 --samples >"$
 ok $? 'tl-measure --target=cuda times candidates of its device'
 "$bin/tl-check" -q "$tmp/results" && [ "$(results "$tmp/results" | grep -c '"status":"\(ok\|preempted\)"')" -ge 9 ] && [ "$(count '"stage":"final"' "$tmp/results")" -eq 3 ]
 ok $? 'its results are right and well formed'
+[ "$(results "$tmp/results" | grep -c '"gpu_freq_hz":1e+09,"gpu_temperature_C":41,"gpu_throttle":4,"gpu_limit_W":300}')" -ge 9 ]
+ok $? 'results tell the clock, the temperature, the throttling and the power limit that NVML told'
+awk 'match($0, /"type":"run".*"wall_s":[0-9.]*/) {
+	wall = substr($0, RSTART, RLENGTH); sub(/.*:/, "", wall); match($0, /"energy_J":[0-9.]*/); j = 0 + substr($0, RSTART + 11, RLENGTH - 11)
+	exit !(j > 20 * wall && j < 200 * wall) }' "$tmp/results"
+ok $? 'and the run has the energy that its GPU has taken'
+candidates | TL_NVML="$tmp/none.so" measure >"$tmp/out" 2>"$tmp/err"
+[ $? -eq 0 ] && grep -q '"energy_J":null,"energy_why":"no NVML: ' "$tmp/out" && ! grep -q '"gpu_' "$tmp/out"
+ok $? 'without NVML a run has neither, and says why'
 rows() { # results: of depthwise_threads, whose kernels are short
 	results "$1" | grep '"algo":"depthwise_threads"' | grep -c '"row":[1-9]'
 }

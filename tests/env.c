@@ -149,7 +149,7 @@ static void test_rapl(void)
 
 	snprintf(root, sizeof root, "%s/powercap", folder);
 	setenv("TL_POWERCAP", root, 1);
-	energy_open(&g, ENERGY_CPU);
+	energy_open(&g, ENERGY_CPU, NULL);
 	energy_put(&g, energy_read(&g), &b);
 	ok(strstr(b.s, "\"energy_J\":null,\"energy_why\":\"no RAPL: ") != NULL &&
 		   strstr(b.s, " is missing"),
@@ -160,7 +160,7 @@ static void test_rapl(void)
 	domain("powercap/intel-rapl:0:1", "dram", 9000000, 10000000);
 	domain("powercap/intel-rapl:1", "psys", 5, 10000000);
 	domain("powercap/intel-rapl-mmio:0", "package-0", 1000000, 10000000);
-	energy_open(&g, ENERGY_CPU);
+	energy_open(&g, ENERGY_CPU, NULL);
 	ok(!g.why[0] && near(energy_read(&g), 0), "nothing has been spent when it begins");
 	domain("powercap/intel-rapl:0", "package-0", 3000000, 10000000);
 	domain("powercap/intel-rapl:0:0", "core", 2000005, 10000000);
@@ -189,7 +189,7 @@ static void test_rapl_root_only(void)
 	}
 	snprintf(path, sizeof path, "%s/powercap/intel-rapl:0:1/energy_uj", folder);
 	chmod(path, 0);
-	energy_open(&g, ENERGY_CPU);
+	energy_open(&g, ENERGY_CPU, NULL);
 	ok(strstr(g.why, "readable by root only") && isnan(energy_read(&g)),
 	   "a part that may not be read: no sum, and why");
 	energy_close(&g);
@@ -201,7 +201,7 @@ static void test_nvml(void)
 	struct energy g;
 
 	setenv("TL_NVML", "libtl-there-is-none.so", 1);
-	energy_open(&g, ENERGY_GPU);
+	energy_open(&g, ENERGY_GPU, NULL);
 	ok(!strncmp(g.why, "no NVML: ", 9) && isnan(energy_lap(&g)), "no library: why");
 	energy_close(&g);
 	put("nvml.c",
@@ -223,7 +223,7 @@ static void test_nvml(void)
 		}
 	}
 	setenv("TL_NVML", object, 1);
-	energy_open(&g, ENERGY_GPU);
+	energy_open(&g, ENERGY_GPU, NULL);
 	ok(!g.why[0] && near(energy_read(&g), 0.25) && near(energy_lap(&g), 0.5) &&
 		   near(energy_lap(&g), 0.25),
 	   "a GPU's millijoules are read by name");

@@ -1,7 +1,6 @@
 #include "lib/host/energy.h"
 
 #include <dirent.h>
-#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <math.h>
@@ -122,35 +121,13 @@ static int read_rapl(struct energy *g)
 
 /* NVML */
 
-static void *symbol(struct energy *g, const char *name)
+static void open_nvml(struct energy *g, const char *pci)
 {
-	void *p = dlsym(g->library, name);
-
-	if (!p)
-		snprintf(g->why, sizeof g->why, "NVML has no %s", name);
-	return p;
-}
-
-static void open_nvml(struct energy *g)
-{
-	const char *name = setting("TL_NVML", "libnvidia-ml.so.1");
-	int (*init)(void);
-	int (*handle)(unsigned, void **);
 	unsigned long long now;
 
-	g->library = dlopen(name, RTLD_NOW | RTLD_LOCAL);
-	if (!g->library) {
-		snprintf(g->why, sizeof g->why, "no NVML: %.150s", dlerror());
+	if (nvml_open(&g->nvml, pci, g->why, sizeof g->why) < 0)
 		return;
-	}
-	*(void **)&init = symbol(g, "nvmlInit_v2");
-	*(void **)&handle = symbol(g, "nvmlDeviceGetHandleByIndex_v2");
-	*(void **)&g->read_gpu = symbol(g, "nvmlDeviceGetTotalEnergyConsumption");
-	if (g->why[0])
-		return;
-	if (init() || handle(0, &g->gpu))
-		snprintf(g->why, sizeof g->why, "NVML finds no GPU");
-	else if (g->read_gpu(g->gpu, &now))
+	if (!g->nvml.energy || g->nvml.energy(g->nvml.gpu, &now))
 		snprintf(g->why, sizeof g->why, "the GPU does not count its energy");
 	else
 		g->gpu_start = now;
@@ -160,7 +137,7 @@ static int read_nvml(struct energy *g)
 {
 	unsigned long long now;
 
-	if (g->read_gpu(g->gpu, &now)) {
+	if (g->nvml.energy(g->nvml.gpu, &now)) {
 		snprintf(g->why, sizeof g->why, "the GPU's energy could not be read");
 		return -1;
 	}
@@ -177,11 +154,11 @@ static void close_domains(struct energy *g)
 	g->n = 0;
 }
 
-void energy_open(struct energy *g, enum energy_device device)
+void energy_open(struct energy *g, enum energy_device device, const char *pci)
 {
 	memset(g, 0, sizeof *g);
 	if (device == ENERGY_GPU)
-		open_nvml(g);
+		open_nvml(g, pci);
 	else
 		open_rapl(g);
 	if (g->why[0])
@@ -191,23 +168,15 @@ void energy_open(struct energy *g, enum energy_device device)
 
 void energy_close(struct energy *g)
 {
-	int (*shutdown)(void);
-
 	close_domains(g);
-	if (g->library) {
-		*(void **)&shutdown = dlsym(g->library, "nvmlShutdown");
-		if (shutdown)
-			shutdown();
-		dlclose(g->library);
-	}
-	g->library = NULL;
+	nvml_close(&g->nvml);
 	snprintf(g->why, sizeof g->why, "the counters have been closed");
 }
 
 double energy_read(struct energy *g)
 {
 	g->ticked = clock_now();
-	if (g->why[0] || (g->library ? read_nvml(g) : read_rapl(g)) < 0)
+	if (g->why[0] || (g->nvml.library ? read_nvml(g) : read_rapl(g)) < 0)
 		return NAN;
 	return g->joules;
 }

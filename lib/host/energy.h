@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 #include "lib/base/buf.h"
+#include "lib/host/nvml.h"
 
 enum { ENERGY_DOMAINS = 32 };
 
@@ -24,16 +25,15 @@ struct energy {
 		int fd;
 		uint64_t last, range; /* microjoules; the counter wraps at range */
 	} domain[ENERGY_DOMAINS];
-	void *library, *gpu; /* NVML, and its handle of the first GPU */
-	int (*read_gpu)(void *gpu, unsigned long long *millijoules);
+	struct nvml nvml; /* of a GPU */
 	uint64_t gpu_start;
 	double joules, lap,
 		ticked; /* since energy_open(); at the last lap; the time of the last read */
 };
 
 /* Never fails; see `why`. For the CPU it reads the tree below $TL_POWERCAP, by default
- * /sys/class/powercap; for a GPU it loads the library $TL_NVML, by default libnvidia-ml.so.1. */
-void energy_open(struct energy *g, enum energy_device device);
+ * /sys/class/powercap; for a GPU it asks NVML (nvml_open()). */
+void energy_open(struct energy *g, enum energy_device device, const char *pci);
 void energy_close(struct energy *g);
 /* Joules since energy_open(); NAN if they cannot be read. */
 double energy_read(struct energy *g);

@@ -74,6 +74,32 @@ void watch_close(struct watch *w)
 	}
 	w->stat = -1;
 	w->ncpu = 0;
+	nvml_close(&w->nvml);
+}
+
+void watch_gpu(struct watch *w, const char *pci)
+{
+	char why[200];
+
+	nvml_open(&w->nvml, pci, why, sizeof why);
+}
+
+void watch_tick(struct watch *w)
+{
+	struct nvml_look now, *seen = &w->gpu;
+
+	if (!w->nvml.gpu)
+		return;
+	nvml_look(&w->nvml, &now);
+	if ((now.has & 1U << NVML_THROTTLE) && (now.throttle & NVML_IDLE))
+		return;
+	if ((now.has & 1U << NVML_CLOCK) && (seen->has & 1U << NVML_CLOCK))
+		now.clock_hz = fmin(now.clock_hz, seen->clock_hz);
+	if (seen->temperature_C > now.temperature_C)
+		now.temperature_C = seen->temperature_C;
+	now.throttle |= seen->throttle;
+	now.has |= seen->has;
+	*seen = now;
 }
 
 /* The k-th number (from 0) of a file's beginning. 0, or -1 if it is not there. */
@@ -135,12 +161,14 @@ static void look(const struct watch *w, struct watched *d)
 void watch_begin(struct watch *w)
 {
 	look(w, &w->begun);
+	w->gpu = (struct nvml_look){0};
 }
 
 void watch_end(struct watch *w, struct watched *out)
 {
 	const struct watched *b = &w->begun;
 
+	watch_tick(w);
 	look(w, out);
 	out->has &= b->has;
 	/* Steal time has been seen to run backwards, where a machine was moved. */
@@ -148,6 +176,26 @@ void watch_end(struct watch *w, struct watched *out)
 	out->nivcsw -= b->nivcsw;
 	out->throttled -= b->throttled;
 	out->freq_hz = fmin(out->freq_hz, b->freq_hz);
+	out->gpu = w->gpu;
+}
+
+static void put_gpu(const struct nvml_look *g, const char *mark, struct buf *out)
+{
+	static const char *const field[] = {
+		[NVML_CLOCK] = "gpu_freq_hz",
+		[NVML_TEMPERATURE] = "gpu_temperature_C",
+		[NVML_THROTTLE] = "gpu_throttle",
+		[NVML_LIMIT] = "gpu_limit_W",
+	};
+	const double value[] = {g->clock_hz, g->temperature_C, (double)g->throttle, g->limit_W};
+
+	for (size_t i = 0; i < sizeof field / sizeof *field; i++) {
+		if (!(g->has & 1U << i))
+			continue;
+		buf_fmt(out, "%s\"%s\":", mark, field[i]);
+		buf_num(out, value[i]);
+		mark = ",";
+	}
 }
 
 void watch_put(const struct watched *d, struct buf *out)
@@ -164,6 +212,7 @@ void watch_put(const struct watched *d, struct buf *out)
 		buf_num(out, value[i]);
 		mark = ",";
 	}
+	put_gpu(&d->gpu, mark, out);
 	buf_ch(out, '}');
 }
 

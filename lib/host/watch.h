@@ -1,5 +1,6 @@
 /* Disturbances of a timing, as far as the kernel shows them: time that the hypervisor gave to other
- * machines, involuntary context switches, thermal throttling, the clock's frequency.
+ * machines, involuntary context switches, thermal throttling, the clock's frequency; and those of a
+ * GPU, as far as NVML does.
  *
  * Files are opened once and then read in place, a few microseconds each. Sources that a machine
  * lacks are left out of its results, and the env names them once (watch_put_sources).
@@ -10,6 +11,7 @@
 #include <stdint.h>
 
 #include "lib/base/buf.h"
+#include "lib/host/nvml.h"
 
 enum { WATCH_MAX_CPUS = 256 };
 
@@ -21,18 +23,27 @@ struct watched {
 	int64_t nivcsw;	   /* of this process and its children that have ended */
 	int64_t throttled; /* times, over the CPUs watched */
 	double freq_hz;	   /* the lowest of any of them at the beginning or the end */
+	/* Of a GPU: the lowest clock, the highest temperature, and all reasons of throttling that
+	 * were seen while it was not idle; and the last power limit. */
+	struct nvml_look gpu;
 };
 
 struct watch {
 	int stat, ncpu; /* stat: a file descriptor or -1, as in the arrays */
 	int throttle[WATCH_MAX_CPUS], freq[WATCH_MAX_CPUS];
 	struct watched begun;
+	struct nvml nvml;
+	struct nvml_look gpu; /* since watch_begin() */
 };
 
 /* cpu: the CPUs that are timed on; NULL: those that this process may run on. root is "" but in
  * tests. A source that is not there is no error. */
 void watch_open(struct watch *w, const char *root, const int *cpu, int n);
 void watch_close(struct watch *w);
+/* Watches the GPU at this PCI address, too, if NVML is there. */
+void watch_gpu(struct watch *w, const char *pci);
+/* Looks at the GPU, if one is watched: to be called again and again meanwhile. */
+void watch_tick(struct watch *w);
 void watch_begin(struct watch *w);
 /* What happened since watch_begin(). */
 void watch_end(struct watch *w, struct watched *out);

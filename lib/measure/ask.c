@@ -87,6 +87,10 @@ int ask_open(struct measure *m, struct group *g, const char **status, struct err
 	buf_json(&q, truth.s, truth.n);
 	buf_fmt(&q, ",\"threads\":%d,\"seed\":%llu,\"caches\":\"%s\"", m->threads,
 		(unsigned long long)m->rules.seed, caches_name(m->rules.caches));
+	if (m->pci.n) {
+		buf_str(&q, ",\"pci\":");
+		buf_json(&q, m->pci.s, m->pci.n);
+	}
 	number(&q, "max_error", m->rules.max_error);
 	number(&q, "memory", m->rules.memory);
 	number(&q, "timeout_s", naive_timeout(g));

@@ -37,7 +37,8 @@ struct measure {
 	const struct group *opened; /* the one that the worker was asked for last */
 	struct env env;
 	struct energy energy;
-	struct id run; /* of this run, in every result */
+	struct buf pci; /* where the GPU is (lib/host/nvml.h); empty: there is none */
+	struct id run;	/* of this run, in every result */
 	struct rec_out *out;
 	struct ledger ledger;
 	struct known *known;	 /* what need not be measured; NULL: nothing */

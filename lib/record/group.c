@@ -131,9 +131,8 @@ static const struct record_field run_fields[] = {
 	 .kind = RECORD_NUMBER,
 	 .nullable = 1,
 	 .unit = "J",
-	 .meaning =
-		 "The energy of the whole machine meanwhile, as in a result. Absent if the parts "
-		 "tell it."},
+	 .meaning = "The energy meanwhile, as in a result. Absent if the parts "
+		    "tell it."},
 	{.name = "replayed",
 	 .kind = RECORD_FLAG,
 	 .by = "tl-replay",

@@ -184,6 +184,23 @@ static const struct record_field watch_fields[] = {
 	 .kind = RECORD_NUMBER,
 	 .unit = "Hz",
 	 .meaning = "The lowest frequency seen."},
+	{.name = "gpu_freq_hz",
+	 .kind = RECORD_NUMBER,
+	 .unit = "Hz",
+	 .meaning = "The lowest clock of the GPU's processors that NVML told while it was not "
+		    "idle; it is asked 20 times a second. The same holds for the others."},
+	{.name = "gpu_temperature_C",
+	 .kind = RECORD_NUMBER,
+	 .unit = "C",
+	 .meaning = "The GPU's highest temperature."},
+	{.name = "gpu_throttle",
+	 .kind = RECORD_COUNT,
+	 .meaning = "Why the GPU's clock was not higher, in the bits of NVML's clock event "
+		    "reasons: 4 is the power limit, 32 and 64 are heat."},
+	{.name = "gpu_limit_W",
+	 .kind = RECORD_NUMBER,
+	 .unit = "W",
+	 .meaning = "The GPU's power limit."},
 	{0},
 };
 static const struct record_object watch = {.name = "watch", .field = watch_fields};
@@ -212,8 +229,8 @@ static const struct record_field cost_fields[] = {
 	 .nullable = 1,
 	 .unit = "J",
 	 .meaning = "The energy of the machine's processor packages and memory since the result "
-		    "before this one, with all that ran meanwhile. Null where no counter can be "
-		    "read."},
+		    "before this one, with all that ran meanwhile; on a GPU of NVIDIA that of the "
+		    "GPU. Null where no counter can be read."},
 	{0},
 };
 static const struct record_object cost = {.name = "result_cost", .field = cost_fields};

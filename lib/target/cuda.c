@@ -95,6 +95,11 @@ static int model(struct buf *out, struct err *e)
 	return 0;
 }
 
+static int pci(struct buf *out, struct err *e)
+{
+	return gpu_ask(helper, "--pci", out, e);
+}
+
 static void compile(const char *isa, const char *source, const char *object,
 		    char *argv[TARGET_ARGS])
 {
@@ -113,6 +118,7 @@ const struct target target_cuda = {
 	.isa_limits = isa_limits,
 	.model = model,
 	.features = gpu_features,
+	.pci = pci,
 	.prelude = simt_prelude_cuda,
 	.print = simt_print,
 	.compile = compile,

@@ -35,6 +35,7 @@ static struct {
 	int (*count)(int *n);
 	int (*get)(int *device, int i);
 	int (*name)(char *text, int size, int device);
+	int (*pci)(char *text, int size, int device);
 	int (*attribute)(int *value, enum attribute a, int device);
 	int (*error)(int result, const char **text);
 	int (*retain)(handle *context, int device);
@@ -68,6 +69,7 @@ static int open_library(struct err *e)
 		{"cuDeviceGetCount", &cuda.count},
 		{"cuDeviceGet", &cuda.get},
 		{"cuDeviceGetName", &cuda.name},
+		{"cuDeviceGetPCIBusId", &cuda.pci},
 		{"cuDeviceGetAttribute", &cuda.attribute},
 		{"cuGetErrorString", &cuda.error},
 		{"cuDevicePrimaryCtxRetain", &cuda.retain},
@@ -148,6 +150,18 @@ int cuda_describe(struct buf *out, struct err *e)
 			return -1;
 	buf_fmt(out, "sm_%d%d %d %d %d %.0f %s", value[MAJOR], value[MINOR], value[PROCESSORS],
 		value[BLOCK_BYTES], value[L2_BYTES], 1e3 * value[CLOCK_KHZ], name);
+	return 0;
+}
+
+int cuda_pci(struct buf *out, struct err *e)
+{
+	char text[32] = "";
+	int device;
+
+	if (find_device(&device, e) < 0 ||
+	    check(cuda.pci(text, sizeof text, device), "tell where its device is", e) < 0)
+		return -1;
+	buf_str(out, text);
 	return 0;
 }
 

@@ -60,5 +60,7 @@ int cuda_describe(struct buf *out, struct err *e);
 void *cuda_address(const struct memory *m);
 int cuda_time(struct device *d, int (*call)(void *arg, void *stream, struct err *e), void *arg,
 	      int calls, double *seconds, struct err *e);
+/* Its PCI address, "0000:3b:00.0". */
+int cuda_pci(struct buf *out, struct err *e);
 
 #endif

@@ -45,6 +45,9 @@ struct target {
 	 * comma-separated. */
 	int (*model)(struct buf *out, struct err *e);
 	void (*features)(struct buf *out);
+	/* The PCI address of an NVIDIA GPU, by which NVML knows it (lib/host/nvml.h). NULL: the
+	 * target is none. */
+	int (*pci)(struct buf *out, struct err *e);
 	/* What has to stand once before all functions in a source. */
 	const char *(*prelude)(void);
 	/* Appends a nest as the function KERNEL, a macro. NULL; or why it is not in the form that

@@ -162,10 +162,18 @@ static void child(const struct cell *c, size_t in_use, pid_t parent,
 	_exit(0);
 }
 
-/* Waits for the child's end. 1: ended; 0: the time is over. */
-static int wait_for(pid_t pid, double timeout_s)
+/* How long to wait at once, in milliseconds, where so many seconds are left. */
+static int step(const struct cell *c, double left)
 {
-	double end = clock_now() + timeout_s;
+	if (c->tick && left > c->tick_s)
+		left = c->tick_s;
+	return left > 1000 ? 1000000 : (int)(left * 1e3) + 1;
+}
+
+/* Waits for the child's end. 1: ended; 0: the time is over. */
+static int wait_for(const struct cell *c, pid_t pid)
+{
+	double end = clock_now() + c->timeout_s, ticked = clock_now();
 	struct pollfd p = {.fd = (int)syscall(SYS_pidfd_open, pid, 0), .events = POLLIN};
 	int ended = 0;
 
@@ -175,13 +183,17 @@ static int wait_for(pid_t pid, double timeout_s)
 		if (left <= 0 || ended)
 			break;
 		if (p.fd >= 0) {
-			ended = poll(&p, 1, left > 1000 ? 1000000 : (int)(left * 1e3) + 1) > 0;
+			ended = poll(&p, 1, step(c, left)) > 0;
 		} else { /* an old kernel */
 			siginfo_t info = {0};
 
 			usleep(1000);
 			ended = waitid(P_PID, (id_t)pid, &info, WEXITED | WNOHANG | WNOWAIT) == 0 &&
 				info.si_pid == pid;
+		}
+		if (c->tick && !ended && clock_now() - ticked >= c->tick_s) {
+			c->tick(c->tick_arg);
+			ticked = clock_now();
 		}
 	}
 	if (p.fd >= 0)
@@ -275,7 +287,7 @@ static enum cell_end judge(const struct cell *c, int status, const struct usage 
 /* The child's part of cell_run(), from its start to its end. */
 static enum cell_end watch(const struct cell *c, pid_t pid, const struct usage *before, char *why)
 {
-	int status = 0, ended = wait_for(pid, c->timeout_s);
+	int status = 0, ended = wait_for(c, pid);
 	struct rusage used = {0};
 
 	if (!reap(pid, &status, &used)) {

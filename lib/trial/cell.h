@@ -24,6 +24,10 @@ struct cell {
 	/* It loads a device's driver, which starts threads and processes, writes files and maps
 	 * more memory than there is: only the time is limited. */
 	int has_driver;
+	/* Called every tick_s meanwhile, in the caller's process. NULL: nothing is. */
+	void (*tick)(void *arg);
+	void *tick_arg;
+	double tick_s;
 };
 
 enum cell_end {

@@ -64,6 +64,8 @@ static int open_session(const struct json_doc *d, struct arena *a, struct buf *o
 	    json_int(json_get(d, d->tok, "seed"), &seed) < 0 || number(d, "memory", &memory) < 0 ||
 	    number(d, "max_error", &rules.max_error) < 0 || number(d, "timeout_s", &timeout_s) < 0)
 		return bad_request(e);
+	if (json_get(d, d->tok, "pci") && json_str(json_get(d, d->tok, "pci"), a, &rules.pci) < 0)
+		return bad_request(e);
 	rules.caches = (enum caches)state;
 	rules.threads = (int)threads;
 	rules.seed = (uint64_t)seed;

@@ -11,6 +11,8 @@
 #include "lib/nest/operands.h"
 #include "lib/trial/kept.h"
 
+static const double TICK_S = 0.05; /* between looks at a GPU */
+
 static const int64_t MAX_PACKED = (int64_t)1 << 30; /* bytes */
 
 struct session {
@@ -207,13 +209,21 @@ static void describe(struct session *s, const struct trial *t, const struct cell
 			 bytes < 0 ? "before the beginning" : "behind the end", where);
 }
 
+static void tick(void *watch)
+{
+	watch_tick(watch);
+}
+
 static struct report run(struct session *s, struct trial *t, void (*what)(void *, void *),
 			 double timeout_s, void *answer, size_t n)
 {
 	struct cell cell = {.timeout_s = timeout_s,
 			    .memory = s->rules.memory,
 			    .threads = s->rules.threads,
-			    .has_driver = t->runner->is_device};
+			    .has_driver = t->runner->is_device,
+			    .tick = t->runner->is_device ? tick : NULL,
+			    .tick_arg = &s->watch,
+			    .tick_s = TICK_S};
 	struct cell_fault fault;
 	struct report r = {0};
 
@@ -324,6 +334,8 @@ struct session *session_open(const struct workload *w, const char *naive, const 
 	s->rules = *rules;
 	s->naive = xstrdup(naive);
 	watch_open(&s->watch, "", NULL, 0);
+	if (rules->pci)
+		watch_gpu(&s->watch, rules->pci);
 	open_tensors(s, t, n);
 	*r = find_truth(s, kept, timeout_s, e);
 	if (r->end == CELL_DONE)

@@ -23,6 +23,8 @@ struct session_rules {
 	int threads;
 	uint64_t seed;
 	enum caches caches; /* what is in them before each timed call */
+	const char *pci;    /* where the GPU is (lib/host/nvml.h) that session_open() has watched;
+			       NULL: none */
 	double max_error;   /* relative L2 and largest over largest, of a candidate */
 	size_t memory;	    /* bytes that a trial may take beside its operands; 0: no limit */
 };
