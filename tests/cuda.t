@@ -101,7 +101,7 @@ ok $? 'a device whose memory is too small says so'
 
 # Hostile: kernels with words of their own at the beginning, between any two of them a good one. An object has its source.
 
-head -n 1 "$tmp/w" | "$bin/tl-gen" --target=cuda -a implicit_gemm -n 100 | "$bin/tl-filter" --target=cuda --by none -k 19 >"$tmp/c"
+head -n 1 "$tmp/w" | "$bin/tl-gen" --target=cuda -a implicit_gemm -n 100 | "$bin/tl-filter" --target=cuda --by none -k 21 >"$tmp/c"
 measure "$tmp/c" >"$tmp/good" 2>"$tmp/err"
 sed -n 's/.*"code_hash":"\([0-9a-f]*\)".*/\1/p' "$tmp/good" >"$tmp/codes"
 spoil() { # candidate words: DST is the output. Its object may be a link to that of others.
@@ -121,9 +121,10 @@ spoil 12 'DST[0] = __int_as_float(0x7fc00000); return;'
 spoil 14 'store_v4(DST + 1, make_v4(0.0f, 0.0f, 0.0f, 0.0f));'
 spoil 16 'if (THREAD) __syncthreads(); else while (*(volatile float *)DST == DST[0]) ;'
 spoil 18 '((GLOBAL volatile float *)DST)[1 << 20] = 1;'
+spoil 20 '((GLOBAL volatile float *)DST)[32 * 14 * 14 + 1100] = 1;'
 measure "$tmp/c" >"$tmp/bad" 2>"$tmp/err"
 ok $? 'hostile kernels end no run'
-"$bin/tl-check" -q "$tmp/bad" && [ "$(results "$tmp/bad" | grep -c .)" -eq 19 ]
+"$bin/tl-check" -q "$tmp/bad" && [ "$(results "$tmp/bad" | grep -c .)" -eq 21 ]
 ok $? 'each has a record'
 is() { # candidate pattern what
 	results "$tmp/bad" | sed -n "$1p" | grep -q "\"status\":$2"
@@ -139,6 +140,11 @@ is 12 '"wrong"' 'one that makes NaN is wrong'
 is 14 '"wrong","why":"[^"]*misaligned address' 'one that writes a vector between places dies'
 is 16 '"timeout"' 'one whose threads wait for one that does not come is late'
 is 18 "\"wrong\",\"why\":\"$illegal" 'one that writes far behind the end dies'
+is 20 "\"wrong\",\"why\":\"$illegal" 'one that writes behind what is looked at behind the end dies'
+sed 's/cuMemAddressReserve/cuMemAddressReservE/' "$emulator/libcuda.so.1" >"$tmp/old/libcuda.so.1"
+sed -n '/candidate/p' "$tmp/c" | sed -n 6p | TL_CUDA_PATH="$tmp/old" measure >"$tmp/out" 2>"$tmp/err"
+results "$tmp/out" | grep -q '"status":"wrong","why":"it wrote behind the end of operand'
+ok $? 'by a driver that cannot map memory, what is right behind the end is seen all the same'
 results "$tmp/bad" | awk 'NR % 2' | grep -vc '"status":"ok"' | grep -qx 0
 ok $? 'those between them are unharmed'
 

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "lib/target/cuda_graph.h"
+#include "lib/target/cuda_guarded.h"
 #include "lib/target/device.h"
 #include "lib/target/shared.h"
 #include "lib/target/simt.h"
@@ -207,6 +208,7 @@ struct program {
 struct memory {
 	struct device *d;
 	address at;
+	struct cuda_guarded guarded; /* at 0: the driver cannot do that */
 };
 
 static struct program *load(struct device *d, const char *cubin, size_t n, struct err *e)
@@ -228,12 +230,21 @@ static void unload(struct program *p)
 	free(p);
 }
 
+/* Behind it there is nothing, where the driver can arrange that. */
 static struct memory *give(struct device *d, size_t bytes, struct err *e)
 {
 	struct memory *m = xcalloc(1, sizeof *m);
+	int rc;
 
 	m->d = d;
-	if (check(cuda.alloc(&m->at, bytes), "give memory", e) == 0)
+	rc = cuda_guarded_open(&m->guarded, d->device, bytes, e);
+	if (rc < 0 && errno == ENOSYS) {
+		*e = (struct err)ERR_INIT;
+		rc = check(cuda.alloc(&m->at, bytes), "give memory", e);
+	} else if (rc == 0) {
+		m->at = m->guarded.at;
+	}
+	if (rc == 0)
 		return m;
 	free(m);
 	return NULL;
@@ -241,7 +252,10 @@ static struct memory *give(struct device *d, size_t bytes, struct err *e)
 
 static void take_back(struct memory *m)
 {
-	cuda.free(m->at);
+	if (m->guarded.at)
+		cuda_guarded_close(&m->guarded);
+	else
+		cuda.free(m->at);
 	free(m);
 }
 

@@ -23,21 +23,7 @@
 #include "tests/emulator/driver.h"
 #include "tests/emulator/graph.h"
 
-enum {
-	PAGE = 4096,
-	BEHIND = 64 << 20,
-	BLOCK_BYTES_ALWAYS = 48 << 10,
-	ARCH = 90,
-	MAX_GROUPS = 65535
-};
-static const int64_t MEMORY = (int64_t)4 << 30;
-
-/* What lies in the device's memory. */
-struct piece {
-	struct piece *next;
-	char *at;
-	size_t bytes;
-};
+enum { BLOCK_BYTES_ALWAYS = 48 << 10, ARCH = 90, MAX_GROUPS = 65535 };
 
 struct module {
 	int file;
@@ -58,8 +44,6 @@ static struct {
 	pid_t process; /* that started the driver; 0: none */
 	int retained, in_use;
 	enum result dead; /* what a kernel died of */
-	struct piece *pieces;
-	size_t given;
 } emulated;
 
 /* ---- state ---- */
@@ -158,7 +142,15 @@ API int cuDeviceGetPCIBusId(char *text, int size, int device)
 /* Of a small device, so that grids of tests have several waves. */
 API int cuDeviceGetAttribute(int *value, int attribute, int device)
 {
-	enum { CLOCK_KHZ = 13, PROCESSORS = 16, L2 = 38, MAJOR = 75, MINOR = 76, BLOCK_BYTES = 97 };
+	enum {
+		CLOCK_KHZ = 13,
+		PROCESSORS = 16,
+		L2 = 38,
+		MAJOR = 75,
+		MINOR = 76,
+		BLOCK_BYTES = 97,
+		CAN_MAP = 102
+	};
 
 	if (device)
 		return INVALID_DEVICE;
@@ -177,6 +169,9 @@ API int cuDeviceGetAttribute(int *value, int attribute, int device)
 		break;
 	case MINOR:
 		*value = arch() % 10;
+		break;
+	case CAN_MAP:
+		*value = 1;
 		break;
 	case BLOCK_BYTES:
 		*value = FIBER_BLOCK_BYTES;
@@ -210,107 +205,6 @@ API int cuCtxSetCurrent(void *context)
 {
 	emulated.in_use = context == &emulated && emulated.retained;
 	return driver_ready();
-}
-
-/* ---- memory ---- */
-
-/* The piece in which these bytes lie. NULL: they lie in none. */
-static struct piece *piece_of(uint64_t at, size_t bytes)
-{
-	for (struct piece *p = emulated.pieces; p; p = p->next) {
-		const uint64_t start = (uintptr_t)p->at;
-
-		if (at >= start && at - start <= p->bytes && bytes <= p->bytes - (at - start))
-			return p;
-	}
-	return NULL;
-}
-
-/* Whole pages. Behind them come BEHIND bytes that cannot be touched. */
-static size_t pages(size_t bytes)
-{
-	return (bytes + PAGE - 1) / PAGE * PAGE;
-}
-
-static size_t total(void)
-{
-	const char *told = getenv("TL_EMULATOR_MEMORY");
-
-	return (size_t)(told ? atoll(told) : MEMORY);
-}
-
-API int cuMemAlloc_v2(uint64_t *at, size_t bytes)
-{
-	const enum result rc = driver_ready();
-	struct piece *p;
-
-	if (rc || !bytes)
-		return rc ? rc : INVALID_VALUE;
-	if (bytes > total() - emulated.given)
-		return OUT_OF_MEMORY;
-	p = calloc(1, sizeof *p);
-	if (p)
-		p->at = mmap(NULL, pages(bytes) + BEHIND, PROT_NONE,
-			     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-	if (!p || p->at == MAP_FAILED || mprotect(p->at, pages(bytes), PROT_READ | PROT_WRITE)) {
-		free(p);
-		return OUT_OF_MEMORY;
-	}
-	p->bytes = bytes;
-	memset(p->at, 0xff, pages(bytes));
-	p->next = emulated.pieces;
-	emulated.pieces = p;
-	emulated.given += bytes;
-	*at = (uintptr_t)p->at;
-	return SUCCESS;
-}
-
-API int cuMemFree_v2(uint64_t at)
-{
-	const enum result rc = driver_ready();
-	struct piece **link = &emulated.pieces, *p;
-
-	while ((p = *link) && (uintptr_t)p->at != at)
-		link = &p->next;
-	if (rc || !p)
-		return rc ? rc : INVALID_VALUE;
-	*link = p->next;
-	emulated.given -= p->bytes;
-	munmap(p->at, pages(p->bytes) + BEHIND);
-	free(p);
-	return SUCCESS;
-}
-
-API int cuMemcpyHtoD_v2(uint64_t to, const void *from, size_t bytes)
-{
-	const enum result rc = driver_ready();
-
-	if (rc || !piece_of(to, bytes))
-		return rc ? rc : INVALID_VALUE;
-	memcpy((void *)(uintptr_t)to, from, bytes);
-	return SUCCESS;
-}
-
-API int cuMemcpyDtoH_v2(void *to, uint64_t from, size_t bytes)
-{
-	const enum result rc = driver_ready();
-
-	if (rc || !piece_of(from, bytes))
-		return rc ? rc : INVALID_VALUE;
-	memcpy(to, (const void *)(uintptr_t)from, bytes);
-	return SUCCESS;
-}
-
-API int cuMemsetD8Async(uint64_t at, unsigned char value, size_t bytes, void *stream)
-{
-	const enum result rc = driver_ready();
-
-	if (rc || !piece_of(at, bytes))
-		return rc ? rc : INVALID_VALUE;
-	if (!graph_is_stream(stream) || graph_captures(stream))
-		return INVALID_HANDLE; /* graphs here have kernels alone */
-	memset((void *)(uintptr_t)at, value, bytes);
-	return SUCCESS;
 }
 
 /* ---- modules ---- */
