@@ -54,6 +54,10 @@ void opencl_version(const struct device *d, struct buf *out);
 extern const struct driver driver_cuda;
 /* "sm_90 PROCESSORS BLOCK_BYTES L2_BYTES HZ NAME" of the first device, which is not opened. */
 int cuda_describe(struct buf *out, struct err *e);
+/* The process's device, on which its runner runs kernels: opened when it is first asked for, by
+ * whomever, and open from then on. NULL with e filled. */
+struct device *device_of_process(const struct driver *driver, struct err *e);
+
 /* For a vendor's library, which runs on an opened device: the address of memory there; and the time
  * of what `call` puts on the stream that it gets, by the device's own clock: of so many calls in a
  * row, for each of them. `call` waits for nothing, cuda_time() waits for the end. */

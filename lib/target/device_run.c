@@ -36,6 +36,11 @@ static struct device *device_of(const struct driver *driver, struct err *e)
 	return d;
 }
 
+struct device *device_of_process(const struct driver *driver, struct err *e)
+{
+	return device_of(driver, e);
+}
+
 static void unload(struct kernel *k)
 {
 	struct loaded *l = k->handle;

@@ -107,9 +107,12 @@ void cudnn_free(void *d)
 		cudnn.free(d);
 }
 
-int cudnn_execute(void *handle, void *stream, void *plan, void *pack, struct err *e)
+int cudnn_take_stream(void *handle, void *stream, struct err *e)
 {
-	if (check(cudnn.stream(handle, stream), "take a stream", e) < 0)
-		return -1;
+	return check(cudnn.stream(handle, stream), "take a stream", e);
+}
+
+int cudnn_execute(void *handle, void *plan, void *pack, struct err *e)
+{
 	return check(cudnn.execute(handle, plan, pack), "run a plan", e);
 }

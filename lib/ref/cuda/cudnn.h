@@ -152,6 +152,8 @@ int cudnn_get(void *d, enum cudnn_attribute a, enum cudnn_type type, int64_t roo
 	      void *out, struct err *e);
 void cudnn_free(void *d);
 
-int cudnn_execute(void *handle, void *stream, void *plan, void *pack, struct err *e);
+/* Plans are executed on this stream from now on. */
+int cudnn_take_stream(void *handle, void *stream, struct err *e);
+int cudnn_execute(void *handle, void *plan, void *pack, struct err *e);
 
 #endif

@@ -15,7 +15,7 @@ static const double PLANS_S = 40; /* for the plans of a workload: some are compi
 /* What is executed. */
 struct plan {
 	struct plan *next;
-	const struct plans *all;
+	struct plans *all;
 	const struct graph *graph;
 	int64_t workspace;
 	struct engine engine;
@@ -30,7 +30,8 @@ struct known_graph {
 enum { RESTS = 2 * PROBLEMS };
 
 struct plans {
-	void *handle;
+	void *handle, *stream;
+	int has_stream; /* the library was told of it */
 	struct stage *stage;
 	struct known_graph *graphs;
 	struct plan *first;
@@ -115,10 +116,17 @@ static int pack(struct plan *p, struct err *e)
 static int run(void *arg, void *stream, struct err *e)
 {
 	struct plan *p = arg;
+	struct plans *all = p->all;
 
 	if (!p->pack && pack(p, e) < 0)
 		return -1;
-	return cudnn_execute(p->all->handle, stream, p->plan, p->pack, e);
+	if (!all->has_stream || all->stream != stream) {
+		if (cudnn_take_stream(all->handle, stream, e) < 0)
+			return -1;
+		all->has_stream = 1;
+		all->stream = stream;
+	}
+	return cudnn_execute(all->handle, p->plan, p->pack, e);
 }
 
 /* A plan for an engine with its knobs; NULL: the engine does not take the problem. */

@@ -249,7 +249,7 @@ int stage_open(struct stage *s, const struct workload *w, const struct ref_data 
 {
 	s->w = *w;
 	s->data = *data;
-	s->device = driver_cuda.open(e);
+	s->device = device_of_process(&driver_cuda, e);
 	if (!s->device)
 		return -1;
 	s->dst = driver_cuda.memory(s->device, dst_bytes(s), e);
@@ -268,8 +268,6 @@ void stage_close(struct stage *s)
 	for (size_t i = 0; i < sizeof own / sizeof *own; i++)
 		if (own[i])
 			driver_cuda.free(own[i]);
-	if (s->device)
-		driver_cuda.close(s->device);
 }
 
 int stage_poison(struct stage *s, struct err *e)
