@@ -41,6 +41,17 @@ struct driver {
 		   struct memory *const *buffer, int n, int calls, double *seconds, struct err *e);
 };
 
+/* The process's device, on which its runner runs kernels: opened when it is first asked for, by
+ * whomever, and open from then on. NULL with e filled. */
+struct device *device_of_process(const struct driver *driver, struct err *e);
+
+/* For a vendor's library, which runs on an opened device: the address of memory there; and the time
+ * of what `call` puts on the stream that it gets, by the device's own clock: of so many calls in a
+ * row, for each of them. `call` waits for nothing, cuda_time() waits for the end. */
+void *cuda_address(const struct memory *m);
+int cuda_time(struct device *d, int (*call)(void *arg, void *stream, struct err *e), void *arg,
+	      int calls, double *seconds, struct err *e);
+
 /* OpenCL: the first GPU, or the first device of another kind (PoCL's is the CPU). Objects are
  * sources. */
 extern const struct driver driver_opencl;
@@ -54,16 +65,6 @@ void opencl_version(const struct device *d, struct buf *out);
 extern const struct driver driver_cuda;
 /* "sm_90 PROCESSORS BLOCK_BYTES L2_BYTES HZ NAME" of the first device, which is not opened. */
 int cuda_describe(struct buf *out, struct err *e);
-/* The process's device, on which its runner runs kernels: opened when it is first asked for, by
- * whomever, and open from then on. NULL with e filled. */
-struct device *device_of_process(const struct driver *driver, struct err *e);
-
-/* For a vendor's library, which runs on an opened device: the address of memory there; and the time
- * of what `call` puts on the stream that it gets, by the device's own clock: of so many calls in a
- * row, for each of them. `call` waits for nothing, cuda_time() waits for the end. */
-void *cuda_address(const struct memory *m);
-int cuda_time(struct device *d, int (*call)(void *arg, void *stream, struct err *e), void *arg,
-	      int calls, double *seconds, struct err *e);
 /* Its PCI address, "0000:3b:00.0". */
 int cuda_pci(struct buf *out, struct err *e);
 
