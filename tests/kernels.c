@@ -408,6 +408,38 @@ static void check_accuracy(enum post kind)
 	arena_free(&a);
 }
 
+/* What defines softmax and the normalizations is compiled, too: results are compared with it. */
+static void check_definitions(const char *isa, const char *dir)
+{
+	enum { PROBLEMS = 6 };
+	double worst = 0;
+
+	rng_seed(&rng, 5, "definitions");
+	for (int i = 0; i < PROBLEMS;) {
+		struct problem p = {0};
+		struct arena a = ARENA_INIT;
+		struct err e = ERR_INIT;
+		struct nest n;
+		double error;
+
+		if (!random_rows(&p.w))
+			continue;
+		i++;
+		problem_open(&p);
+		nest_init(&n, &a, "naive");
+		p.w.op->naive(&p.w, 1, &n, &e);
+		error = compiled_error(&p, &n, c_print, isa, dir, &e);
+		if (!(error < 1e-6)) {
+			diag("%s %s: %g %s", p.w.op->name, p.w.prob, error, e.msg);
+			worst = INFINITY;
+		}
+		worst = error > worst ? error : worst;
+		problem_close(&p);
+		arena_free(&a);
+	}
+	ok(worst < 1e-6, "%s: definitions of rows, compiled: error %.1e", isa, worst);
+}
+
 static int64_t from_env(const char *name, int64_t def)
 {
 	const char *s = getenv(name);
@@ -438,6 +470,7 @@ int main(void)
 		}
 		m.l2 = m.l3 = 0; /* so that small problems may be prefetched and streamed, too */
 		m.threads = 4;
+		check_definitions(m.isa, dir);
 		for (int op = 0; op < 3; op++) {
 			struct tally tally = {0};
 
