@@ -474,6 +474,30 @@ static void check_neighbours(void)
 	arena_free(&a);
 }
 
+/* Phases that do not use a block's memory are launched without it. */
+static void check_launch(void)
+{
+	struct candidate c = {.algo = algo_find("winograd_threads", strlen("winograd_threads"))};
+	struct arena a = ARENA_INIT;
+	struct err e = ERR_INIT;
+	long params[SIMT_PARAMS];
+	struct nest n;
+
+	if (workload_from_text(&c.w, "conv2d", "ic64ih56oc64oh56kh3ph1", NULL, NULL, &e) < 0)
+		bail_out("%s", e.msg);
+	for (int i = 0; i < c.algo->nknobs; i++)
+		c.knob[i] = c.algo->knob[i].frozen;
+	nest_init(&n, &a, "kernel");
+	if (candidate_build(&c, &n, &e) < 0)
+		bail_out("%s", e.msg);
+	simt_params(&n, params);
+	ok(params[SIMT_PHASES] == 3 && !params[SIMT_BLOCK_BYTES] &&
+		   params[SIMT_BLOCK_BYTES + 1] == nest_block_bytes(&n) &&
+		   params[SIMT_BLOCK_BYTES + 1] > 0 && !params[SIMT_BLOCK_BYTES + 2],
+	   "of winograd's phases the products alone have memory of a block");
+	arena_free(&a);
+}
+
 /* A nest whose parallel loop of so many turns (0: none) and loop over four threads are open; they
  * may store to *to. Returns the thread's variable. */
 static int open_nest(struct nest *n, struct arena *a, int blocks, int *to)
@@ -563,6 +587,7 @@ int main(void)
 	one_in_nvrtc = from_env("TL_TEST_NVRTC", 2);
 	check_neighbours();
 	check_refusals();
+	check_launch();
 	open_device();
 	/* The driver of a test has a compiler that goes with it. */
 	has_nvrtc = !device_arch[0] && nvrtc_version(&text, &e) == 0;

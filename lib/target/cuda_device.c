@@ -286,7 +286,6 @@ static size_t cache(const struct device *d)
 /* The phases' functions. They are found before anything is timed. */
 static int find_phases(struct program *p, const char *name, const long *params, struct err *e)
 {
-	const int bytes = (int)params[SIMT_BLOCK_BYTES];
 	char text[100];
 
 	if (p->name == name)
@@ -295,6 +294,8 @@ static int find_phases(struct program *p, const char *name, const long *params, 
 	cuda_graph_free(p->row);
 	p->row = NULL;
 	for (int i = 0; i < params[SIMT_PHASES]; i++) {
+		const int bytes = (int)params[SIMT_BLOCK_BYTES + i];
+
 		snprintf(text, sizeof text, "%s_%d", name, i);
 		if (check(cuda.function(&p->phase[i], p->module, text), "find a kernel", e) < 0)
 			return -1;
@@ -320,7 +321,7 @@ static int launch(const struct call *c, int phase, struct err *e)
 
 	return check(cuda.launch(p->phase[phase], (unsigned)c->params[SIMT_GROUPS + phase], 1, 1,
 				 (unsigned)c->params[SIMT_THREADS], 1, 1,
-				 (unsigned)c->params[SIMT_BLOCK_BYTES], p->d->stream,
+				 (unsigned)c->params[SIMT_BLOCK_BYTES + phase], p->d->stream,
 				 (void **)c->argument, NULL),
 		     "start a kernel", e);
 }

@@ -432,6 +432,21 @@ const char *simt_print(const struct nest *n, struct buf *out)
 	return NULL;
 }
 
+/* Does the phase use the memory of a block? One that does not leaves it to others. */
+static int touches_block(const struct nest *n, const struct node *t)
+{
+	struct touched s = {0, 0};
+
+	for (; t && t->kind != NODE_SYNC; t = t->next) {
+		note(n, t->body, &s);
+		note(n, t->orelse, &s);
+	}
+	for (int i = 0; i < n->nbuffers; i++)
+		if (n->buffer[i].kind == BUFFER_BLOCK && (s.reads | s.writes) >> i & 1)
+			return 1;
+	return 0;
+}
+
 void simt_params(const struct nest *n, long *params)
 {
 	int phase = 0;
@@ -439,13 +454,14 @@ void simt_params(const struct nest *n, long *params)
 	for (int i = 0; i < SIMT_PARAMS; i++)
 		params[i] = 0;
 	params[SIMT_THREADS] = n->block_threads;
-	params[SIMT_BLOCK_BYTES] = (long)nest_block_bytes(n);
 	for (const struct node *t = n->body; t; t = next_phase(t)) {
 		int64_t groups = 1;
 
 		for (const struct node *l = t; l && l->kind != NODE_SYNC; l = l->next)
 			for (const struct node *k = l; is_parallel(k); k = k->body)
 				groups *= turns(n, k);
+		if (touches_block(n, t))
+			params[SIMT_BLOCK_BYTES + phase] = (long)nest_block_bytes(n);
 		params[SIMT_GROUPS + phase++] = (long)groups;
 	}
 	params[SIMT_PHASES] = phase;

@@ -22,10 +22,10 @@ const char *simt_print(const struct nest *n, struct buf *out);
 /* What a launch needs to know, as a runner's params. */
 enum simt_param {
 	SIMT_PHASES,
-	SIMT_THREADS,	  /* of a group */
-	SIMT_BLOCK_BYTES, /* memory of a group */
-	SIMT_GROUPS,	  /* of the first phase; those of the others follow */
-	SIMT_PARAMS = SIMT_GROUPS + NEST_PHASES,
+	SIMT_THREADS, /* of a group */
+	SIMT_GROUPS,  /* of the first phase; those of the others follow */
+	SIMT_BLOCK_BYTES = SIMT_GROUPS + NEST_PHASES, /* memory of a group: likewise */
+	SIMT_PARAMS = SIMT_BLOCK_BYTES + NEST_PHASES,
 };
 void simt_params(const struct nest *n, long *params);
 
