@@ -15,10 +15,6 @@
 #
 # The tables are those of bench/gpu.pl. The records behind them are in build/bench-gpu/figures.ndjson, which the next run removes.
 set -eu
-commit=$(git describe --always --dirty 2>/dev/null || echo unknown) # before the log makes it a dirty one
-bench=gpu
-# shellcheck source=bench/log.sh
-. bench/log.sh
 bin=${BIN:-bin}
 tests=${TESTS_BIN:-build/tests}
 target=${TARGET:-cuda}
@@ -33,6 +29,10 @@ for section in $sections; do
 	esac
 done
 device=$("$helper" --device) || exit 3
+commit=$(git describe --always --dirty 2>/dev/null || echo unknown) # before the log makes it a dirty one
+bench=gpu
+# shellcheck source=bench/log.sh
+. bench/log.sh
 rm -rf "$dir"
 mkdir -p "$dir/hostile" "$dir/kill"
 TL_CACHE=$PWD/$dir/cache
@@ -118,9 +118,9 @@ if wanted tune; then
 			continue
 		fi
 		echo "$name: $share s" >&2
-		# Small rounds, because a round is never cut short. What is left of the share is for the finals, which are not, either.
+		# Rounds of 4 for each workload, because a round is never cut short. What is left of the share is for the finals, which are not, either.
 		timeout -s INT $((share + 300)) "$bin/tl-tune" -q --target="$target" -d "$dir/tl.db" --until "seconds<$((share * 2 / 5))" --final "${FINALS:-2}" \
-			-b $((2 * $(grep -c '"type":"workload"' "$dir/$name.workloads"))) -o /dev/null "$dir/$name.workloads" 2>"$dir/$name.err" ||
+			-b $((4 * $(grep -c '"type":"workload"' "$dir/$name.workloads"))) -o /dev/null "$dir/$name.workloads" 2>"$dir/$name.err" ||
 			tell "$name" "tl-tune ended with status $?: $(tail -n 1 "$dir/$name.err")"
 		[ ! -e "$dir/tl.db" ] || "$bin/tl-query" -q -d "$dir/tl.db" --target="$target" -o "$dir/$name.tuned" "$dir/$name.workloads" || [ $? -eq 1 ] # of some nothing is known
 	done <"$dir/networks"

@@ -12,7 +12,7 @@ rounds=
 if [ "$target" != cpu ]; then
 	dir=$dir-$target
 	budget=${BUDGET:-180}
-	rounds='-b 64' # a round is never cut short, and a device's compiler takes longer
+	rounds='-b 112' # 4 for each workload: a round is never cut short, and a device's compiler takes longer
 	"$bin/../libexec/tl/$target" --device >/dev/null || exit 3 # which says what is missing
 	TL_PROBE=0 "$bin/tl-doctor" --noise 0 | grep "^$target "
 fi

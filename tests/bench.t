@@ -196,5 +196,8 @@ echo 'ok 1 - x' >"$gpu/racecheck.tap"
 perl bench/gpu.pl "$gpu" | perl bench/gpu.pl --table /dev/stdin >"$tmp/table"
 grep -q '^compute-sanitizer memcheck: right; 1 passed, 0 failed; 0 errors$' "$tmp/table" && grep -q '^compute-sanitizer racecheck: FAILED; 1 passed, 1 failed' "$tmp/table"
 ok $? 'the sanitizer where it ran, and where it ended early'
+SECTIONS='verify nonsense' sh bench/gpu.sh >"$tmp/out" 2>"$tmp/err"
+[ $? -eq 2 ] && grep -q 'SECTIONS has nonsense, and wants some of verify, ' "$tmp/err"
+ok $? 'a section that is none is refused'
 
 echo "1..$n"
