@@ -268,6 +268,42 @@ static int is_twice(struct warp_count c, double done, double least)
 	return counts(c, 2 * done, 2 * least); /* two warps */
 }
 
+/* Candidates whose products tensor cores compute. */
+static void test_tensor_cores(void)
+{
+	struct arena scratch = ARENA_INIT;
+	float f[FEATURES], least = INFINITY, share = INFINITY, issue = INFINITY, copied = 0;
+	int n = 0, missing = 0;
+	struct search_space s;
+	struct workload w;
+	struct rng rng;
+	double draft_s;
+
+	rng_seed(&rng, 3, "tensor cores");
+	space_of(block_problems[2], &w, &s);
+	for (int i = 0; i < 20 * CANDIDATES; i++) {
+		struct candidate c;
+
+		if (!draw(&s, &rng, &c) || strcmp(c.algo->name, "implicit_mma") != 0)
+			continue;
+		arena_reset(&scratch);
+		if (candidate_features(&c, &env, &scratch, &draft_s, f, NULL) < 0)
+			continue;
+		n++;
+		missing += isnan(f[BLOCK_FEATURE_waits]) || isnan(f[BLOCK_FEATURE_work_each]);
+		least = fminf(least, f[BLOCK_FEATURE_waste]);
+		share = fminf(share, f[BLOCK_FEATURE_mma_share]);
+		issue = fminf(issue, f[BLOCK_FEATURE_mma_issue]);
+		copied = fmaxf(copied, f[BLOCK_FEATURE_copied]);
+	}
+	ok(n > 20 && !missing && least >= 1 && least < 1.5F,
+	   "%d candidates of tensor cores do at least the work there is: %g of it", n,
+	   (double)least);
+	ok(share >= 1 && issue > 0 && issue < 1 && copied > 0 && copied <= 1,
+	   "tensor cores do it all, and some copy asynchronously");
+	arena_free(&scratch);
+}
+
 static void test_blocks(void)
 {
 	static const struct machine gpu = {"sm_90", 132, 227 << 10, 50 << 20, 50 << 20};
@@ -287,6 +323,7 @@ static void test_blocks(void)
 	ok(is_twice(o.sectors[OCCUPANCY_READ], 16, 4) && is_twice(o.banks[OCCUPANCY_READ], 32, 1),
 	   "values apart cost sectors, and conflicts");
 	test_features(&gpu, block_problems, BLOCK_PROBLEMS);
+	test_tensor_cores();
 }
 
 /* ---- boosters ---- */

@@ -34,6 +34,9 @@ static void add_counts(struct warp_count *sum, const struct warp_count *a, doubl
 static void add_phase(struct occupancy *sum, const struct occupancy *o)
 {
 	sum->fmas += o->fmas * o->blocks;
+	sum->mma_fmas += o->mma_fmas * o->blocks;
+	sum->mma_issues += o->mma_issues * o->blocks;
+	sum->copied_bytes += o->copied_bytes * o->blocks;
 	sum->instructions += o->instructions * o->blocks;
 	sum->block_bytes += o->block_bytes * o->blocks;
 	sum->global_bytes += o->global_bytes * o->blocks;
@@ -59,6 +62,12 @@ static double bytes_of(const struct nest *n, enum buffer_kind a, enum buffer_kin
 		if (n->buffer[i].kind == a || n->buffer[i].kind == b)
 			bytes += (double)buffer_bytes(&n->buffer[i]);
 	return bytes;
+}
+
+/* Multiply-adds, whatever does them. */
+static double work(const struct occupancy *o)
+{
+	return o->fmas + o->mma_fmas;
 }
 
 static void of_work(struct at *a, const struct rates *r)
@@ -88,12 +97,15 @@ static void of_work_done(struct at *a)
 	const struct occupancy *o = &a->all;
 	double threads = a->n->block_threads;
 
-	a->f[BLOCK_FEATURE_waste] = feature_share(2 * o->fmas, a->flops);
+	a->f[BLOCK_FEATURE_waste] = feature_share(2 * work(o), a->flops);
 	a->f[BLOCK_FEATURE_fma_share] = feature_share(o->fmas, o->instructions);
+	a->f[BLOCK_FEATURE_mma_share] = feature_share(o->mma_fmas, work(o));
+	a->f[BLOCK_FEATURE_mma_issue] = feature_share(o->mma_issues, o->instructions);
+	a->f[BLOCK_FEATURE_copied] = feature_share(o->copied_bytes, o->global_bytes);
 	a->f[BLOCK_FEATURE_accesses] = feature_share(o->accesses, o->instructions);
 	a->f[BLOCK_FEATURE_access_bytes] =
 		feature_share(o->block_bytes + o->global_bytes, o->accesses * WIDEST);
-	a->f[BLOCK_FEATURE_waits] = feature_ratio(o->waits * threads, o->fmas);
+	a->f[BLOCK_FEATURE_waits] = feature_ratio(o->waits * threads, work(o));
 }
 
 static void of_occupancy(struct at *a)
@@ -116,7 +128,7 @@ static void of_grid(struct at *a)
 	a->f[BLOCK_FEATURE_blocks_each] = feature_ratio(o->blocks, a->m->threads);
 	a->f[BLOCK_FEATURE_waves] = feature_ratio(o->waves, 1);
 	a->f[BLOCK_FEATURE_busy] = (float)o->busy;
-	a->f[BLOCK_FEATURE_work_each] = feature_ratio(o->fmas, a->n->block_threads);
+	a->f[BLOCK_FEATURE_work_each] = feature_ratio(work(o), a->n->block_threads);
 	a->f[BLOCK_FEATURE_phases] = (float)a->d->phases;
 	a->f[BLOCK_FEATURE_longest] = feature_share(o->seconds, a->all.seconds);
 }
@@ -147,7 +159,7 @@ static void of_patterns(struct at *a)
 	a->f[BLOCK_FEATURE_banks_written] = feature_share(b[out].done, b[out].least);
 	a->f[BLOCK_FEATURE_sectors_read] = feature_share(s[in].done, s[in].least);
 	a->f[BLOCK_FEATURE_sectors_written] = feature_share(s[out].done, s[out].least);
-	a->f[BLOCK_FEATURE_block_reads] = feature_ratio(b[in].done * WARP_THREADS, a->all.fmas);
+	a->f[BLOCK_FEATURE_block_reads] = feature_ratio(b[in].done * WARP_THREADS, work(&a->all));
 }
 
 void features_of_blocks(const struct draft *d, const struct rates *r, double flops, float *f)

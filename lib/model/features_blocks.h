@@ -3,8 +3,7 @@
  * Phases are added up: counts by the blocks that run them, times as they are. Shares of a
  * processor, and the waves of the grid, are those of the longest phase.
  *
- * What a nest begins to do beside arithmetic on scalars and accesses (products of tiles,
- * asynchronous copies) is counted in occupancy.c and gets rows in the group "work_done" here.
+ * Multiply-adds are those of threads and of tensor cores, where nothing else is said.
  */
 #ifndef TL_MODEL_FEATURES_BLOCKS_H
 #define TL_MODEL_FEATURES_BLOCKS_H
@@ -26,6 +25,9 @@
 	X(launches, draft)                                                                         \
 	X(waste, work_done)	   /* flops done over those needed */                              \
 	X(fma_share, work_done)	   /* of the instructions of threads */                            \
+	X(mma_share, work_done)	   /* multiply-adds by tensor cores, of all */                     \
+	X(mma_issue, work_done)	   /* their instructions, of all */                                \
+	X(copied, work_done)	   /* bytes copied asynchronously, of those asked of memory */     \
 	X(accesses, work_done)	   /* of memory, an instruction */                                 \
 	X(access_bytes, work_done) /* each, of the widest */                                       \
 	X(waits, work_done)	   /* of a block for its threads, a multiply-add of each */        \

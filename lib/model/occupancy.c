@@ -208,12 +208,16 @@ static void count_mma(struct count *c, const struct mma *m, double times)
 	const double right = 2.0 * m->across / (m->group ? MMA_GROUP : 1);
 	const double words = (4.0 * m->down + right) * m->steps * times; /* of the thread */
 	const double steps = mma_rates[m->kind].products * m->down * m->across * m->steps * times;
+	const double issues = m->group ? steps / m->across : steps;
 	const double fmas = MMA_ROWS * MMA_COLUMNS * mma_depth(m->kind);
 
 	c->o->block_bytes += 4 * words;
+	c->o->mma_fmas += steps * fmas / mma_rates[m->kind].products / MMA_WARP;
 	c->o->mma_cycles += steps * fmas / rate / MMA_WARP;
-	c->o->instructions += m->group ? steps / m->across
-				       : words / 4 + words * mma_rates[m->kind].roundings + steps;
+	c->o->mma_issues += issues;
+	c->o->accesses += m->group ? 0 : words / 4;
+	c->o->instructions +=
+		issues + (m->group ? 0 : words / 4 + words * mma_rates[m->kind].roundings);
 }
 
 static void count_nodes(struct count *c, const struct node *t, double times);
@@ -274,6 +278,8 @@ static void count_nodes(struct count *c, const struct node *t, double times)
 			break;
 		case NODE_COPY:
 			touch(c, t->from, &t->b, t->lanes, OCCUPANCY_READ, times);
+			c->o->copied_bytes +=
+				times * t->lanes * elem_size(c->n->buffer[t->buffer].elem);
 			touch(c, t->buffer, &t->a, t->lanes, OCCUPANCY_WRITE, times);
 			break;
 		case NODE_MMA:

@@ -25,7 +25,10 @@ struct occupancy {
 	double instructions;			   /* of a thread, times its threads */
 	double block_bytes;			   /* read from and written to the block's memory */
 	double global_bytes;			   /* read from and written to memory */
+	double mma_fmas;			   /* by tensor cores, of the product itself */
 	double mma_cycles;			   /* of a processor's tensor cores */
+	double mma_issues;			   /* of the instructions: theirs */
+	double copied_bytes;			   /* of those from memory: asynchronously */
 	double waits;				   /* loops over threads, one after the other */
 	double accesses;			   /* instructions of them that touch memory */
 	struct warp_count banks[OCCUPANCY_WAYS];   /* of the block's memory, by its warps */
