@@ -36,6 +36,8 @@ grep 'conv2d' "$tmp/finals" | grep -q '"baseline":{"impl":"cudnn 9.1.2 engine [0
 ok $? 'the baseline of a convolution is an engine that is right'
 [ "$(grep -c '"rejected":\[{"impl":"\(cudnn 9.1.2[^"]* engine 2\|cublaslt 12.4.1[^"]* #2\)' "$tmp/finals")" -eq 2 ]
 ok $? 'those that are wrong are named as rejected'
+[ "$(grep -c '"row":[0-9]' "$tmp/finals")" -ge 1 ]
+ok $? 'short kernels and the library are timed in rows'
 ! sed 's/"rejected":.*//' "$tmp/finals" | grep -q 'engine \(3\|4\|7\)[ ",]'
 ok $? 'none rounds what is of single precision'
 

@@ -32,6 +32,8 @@ static void close_libraries(struct ref *r)
 {
 	struct cuda *c = of(r);
 
+	for (int i = 0; i < c->all.n; i++)
+		cuda_row_free(&c->all.v[i].row);
 	cublaslt_close(c->cublaslt);
 	plans_close(c->cudnn);
 	stage_close(&c->stage);
@@ -120,7 +122,8 @@ static int row(struct ref *r, int variant, int calls, struct err *e)
 {
 	struct cuda *c = of(r);
 
-	return cuda_time(c->stage.device, call, &c->all.v[variant], calls, &c->seconds, e);
+	return cuda_time(c->stage.device, call, &c->all.v[variant], calls, &c->all.v[variant].row,
+			 &c->seconds, e);
 }
 
 static int run(struct ref *r, int variant, struct err *e)

@@ -399,17 +399,56 @@ void *cuda_address(const struct memory *m)
 	return (void *)(uintptr_t)m->at;
 }
 
-int cuda_time(struct device *d, int (*call)(void *arg, void *stream, struct err *e), void *arg,
-	      int calls, double *seconds, struct err *e)
-{
-	float ms = 0;
+/* What is put on the stream. */
+struct work {
+	int (*call)(void *arg, void *stream, struct err *e);
+	void *arg;
+	handle stream;
+	int calls;
+};
 
-	if (check(cuda.record(d->start, NULL), "record an event", e) < 0)
-		return -1;
-	for (int i = 0; i < calls; i++)
-		if (call(arg, NULL, e) < 0)
+static int put_work(void *arg, struct err *e)
+{
+	const struct work *w = arg;
+
+	for (int i = 0; i < w->calls; i++)
+		if (w->call(w->arg, w->stream, e) < 0)
 			return -1;
-	if (check(cuda.record(d->end, NULL), "record an event", e) < 0 ||
+	return 0;
+}
+
+/* Work that cannot be captured is put on the stream call by call. */
+static void prepare_work(struct work *w, struct cuda_row *row)
+{
+	struct err why = ERR_INIT;
+
+	if (row->calls == w->calls)
+		return;
+	cuda_row_free(row);
+	row->calls = w->calls;
+	row->graph = cuda_graph_capture(w->stream, put_work, w, &why);
+}
+
+void cuda_row_free(struct cuda_row *row)
+{
+	cuda_graph_free(row->graph);
+	*row = (struct cuda_row){.graph = NULL};
+}
+
+int cuda_time(struct device *d, int (*call)(void *arg, void *stream, struct err *e), void *arg,
+	      int calls, struct cuda_row *row, double *seconds, struct err *e)
+{
+	struct work w = {call, arg, d->stream, calls};
+	float ms = 0;
+	int rc;
+
+	if (calls > 1)
+		prepare_work(&w, row);
+	if (check(cuda.record(d->start, d->stream), "record an event", e) < 0)
+		return -1;
+	rc = calls > 1 && row->graph ? cuda_graph_launch(row->graph, d->stream, e)
+				     : put_work(&w, e);
+	if (rc < 0 || check(cuda.record(d->end, d->stream), "record an event", e) < 0 ||
 	    check(cuda.wait(d->end), "run the library", e) < 0 ||
 	    check(cuda.elapsed(&ms, d->start, d->end), "tell the time", e) < 0)
 		return -1;

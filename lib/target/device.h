@@ -49,8 +49,14 @@ struct device *device_of_process(const struct driver *driver, struct err *e);
  * of what `call` puts on the stream that it gets, by the device's own clock: of so many calls in a
  * row, for each of them. `call` waits for nothing, cuda_time() waits for the end. */
 void *cuda_address(const struct memory *m);
+/* What cuda_time() keeps of a row of calls of one kind; all 0 at first. */
+struct cuda_row {
+	struct cuda_graph *graph; /* NULL: it cannot be captured */
+	int calls;
+};
 int cuda_time(struct device *d, int (*call)(void *arg, void *stream, struct err *e), void *arg,
-	      int calls, double *seconds, struct err *e);
+	      int calls, struct cuda_row *row, double *seconds, struct err *e);
+void cuda_row_free(struct cuda_row *row);
 
 /* OpenCL: the first GPU, or the first device of another kind (PoCL's is the CPU). Objects are
  * sources. */

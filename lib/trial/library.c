@@ -115,8 +115,11 @@ static const struct look *duel_fastest(struct ref *ref, const struct trial *t,
 				      .alone = i == 0};
 		struct err e = ERR_INIT;
 		struct duel r = {0};
-		int rc = d.alone ? duel_alone(t->rules.budget_s, timed_pair, &d, &r, &e)
-				 : duel_run(&t->rules, timed_pair, &d, &r, &e);
+		int rc = timed_choose_row(&d, &e);
+
+		if (rc == 0)
+			rc = d.alone ? duel_alone(t->rules.budget_s, timed_pair, &d, &r, &e)
+				     : duel_run(&t->rules, timed_pair, &d, &r, &e);
 
 		if (rc < 0)
 			continue;

@@ -83,6 +83,12 @@ static int call_row(struct timed *x, double *seconds, struct err *e)
 
 	if (!x->row)
 		return timed_call(x, seconds, e);
+	if (x->ref) {
+		if (ref_row(x->ref, x->variant, x->row, e) < 0)
+			return -1;
+		ref_seconds(x->ref, seconds);
+		return 0;
+	}
 	if (r->row(&x->kernel, x->in->params, x->row, e) < 0)
 		return -1;
 	*seconds = r->seconds(&x->kernel);
@@ -99,7 +105,8 @@ int timed_choose_row(struct duellists *d, struct err *e)
 	for (int i = 0; i < n; i++) {
 		const struct trial *t = callee[i]->t;
 
-		if (callee[i]->ref || !t->runner->row || t->caches != CACHES_WARM)
+		if (t->caches != CACHES_WARM || !t->runner->row ||
+		    (callee[i]->ref && !ref_has_rows(callee[i]->ref)))
 			return 0;
 		if (timed_call(callee[i], &seconds, e) < 0 ||
 		    timed_call(callee[i], &seconds, e) < 0)

@@ -40,6 +40,15 @@ static void free_launches(struct launch *l)
 	}
 }
 
+static int add(struct stream *s, const struct launch *l)
+{
+	*s->end = copy(l);
+	if (!*s->end)
+		return -1;
+	s->end = &(*s->end)->next;
+	return 0;
+}
+
 int graph_add(struct stream *s, const struct fiber_grid *g, const unsigned *size, int n)
 {
 	struct launch l = {.grid = *g};
@@ -51,11 +60,7 @@ int graph_add(struct stream *s, const struct fiber_grid *g, const unsigned *size
 			return -1;
 		memcpy(l.value[i], g->params[i], size[i]);
 	}
-	*s->end = copy(&l);
-	if (!*s->end)
-		return -1;
-	s->end = &(*s->end)->next;
-	return 0;
+	return add(s, &l);
 }
 
 /* ---- streams ---- */
@@ -107,6 +112,20 @@ API int cuStreamDestroy_v2(void *stream)
 API int cuStreamSynchronize(void *stream)
 {
 	return graph_captures(stream) ? CAPTURE_UNSUPPORTED : driver_ready();
+}
+
+/* Work of this machine's: what stand-ins for the vendor's libraries put on a stream (queue.h). */
+API int cuLaunchHostFunc(void *stream, void (*host)(void *arg), void *arg)
+{
+	const enum result rc = driver_ready();
+	const struct launch l = {.host = host, .arg = arg};
+
+	if (rc || !graph_is_stream(stream))
+		return rc ? rc : INVALID_HANDLE;
+	if (graph_captures(stream))
+		return add(stream, &l) < 0 ? OUT_OF_MEMORY : SUCCESS;
+	host(arg);
+	return SUCCESS;
 }
 
 /* ---- capturing ---- */
@@ -190,7 +209,10 @@ API int cuGraphLaunch(void *started, void *stream)
 	if (rc || !graph_is_stream(stream) || graph_captures(stream))
 		return rc ? rc : INVALID_HANDLE;
 	for (const struct launch *l = ((struct graph *)started)->first; l && !rc; l = l->next) {
-		driver_run(&l->grid);
+		if (l->host)
+			l->host(l->arg);
+		else
+			driver_run(&l->grid);
 		rc = driver_ready();
 	}
 	return SUCCESS;

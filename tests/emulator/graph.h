@@ -8,9 +8,11 @@
 
 enum { GRAPH_PARAMS = 64, GRAPH_PARAM_BYTES = 16 };
 
-/* A launch, with its own copy of the parameters. */
+/* A launch, with its own copy of the parameters; or a function of this machine's. */
 struct launch {
 	struct launch *next;
+	void (*host)(void *arg); /* NULL: a launch */
+	void *arg;
 	struct fiber_grid grid;
 	void *param[GRAPH_PARAMS];
 	_Alignas(16) char value[GRAPH_PARAMS][GRAPH_PARAM_BYTES];

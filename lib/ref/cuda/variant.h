@@ -3,6 +3,7 @@
 #define TL_REF_CUDA_VARIANT_H
 
 #include "lib/ref/cuda/stage.h"
+#include "lib/target/device.h"
 
 enum { VARIANT_NAME = 112, VARIANT_CALLS = 2 };
 
@@ -18,6 +19,7 @@ struct variant {
 	struct placed dst;
 	struct call call[VARIANT_CALLS];
 	int ncalls;
+	struct cuda_row row;
 };
 
 struct variants {
