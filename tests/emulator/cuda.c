@@ -26,12 +26,14 @@
 enum { BLOCK_BYTES_ALWAYS = 48 << 10, ARCH = 90, MAX_GROUPS = 65535 };
 
 struct module {
+	struct function *functions;
 	int file;
 	void *library;
 	struct emulator *emulator;
 };
 
 struct function {
+	struct function *next;
 	struct module *module;
 	void (*kernel)(void **params);
 	unsigned size[GRAPH_PARAMS]; /* of its parameters */
@@ -223,6 +225,12 @@ static size_t bytes_of(const void *image)
 
 static void close_module(struct module *m)
 {
+	while (m->functions) {
+		struct function *f = m->functions;
+
+		m->functions = f->next;
+		free(f);
+	}
 	if (m->library)
 		dlclose(m->library);
 	if (m->file >= 0)
@@ -273,7 +281,7 @@ API int cuModuleUnload(void *module)
 	return SUCCESS;
 }
 
-/* Functions are kept until the process ends, as nothing gives them back. */
+/* Functions are kept as long as their module. */
 API int cuModuleGetFunction(void **function, void *module, const char *name)
 {
 	const enum result rc = driver_ready();
@@ -297,6 +305,8 @@ API int cuModuleGetFunction(void **function, void *module, const char *name)
 	if (!f)
 		return OUT_OF_MEMORY;
 	f->module = m;
+	f->next = m->functions;
+	m->functions = f;
 	memcpy(&f->kernel, &kernel, sizeof kernel);
 	memcpy(&f->threads, threads, sizeof f->threads);
 	memcpy(&sizes_of, &sizes, sizeof sizes);
