@@ -66,7 +66,7 @@ mkdir "$tmp/old"
 cp "$emulator"/libnvrtc.so.1? "$tmp/old"
 sed 's/cuGraphLaunch/cuGraphLaunCh/' "$emulator/libcuda.so.1" >"$tmp/old/libcuda.so.1"
 candidates | TL_CUDA_PATH="$tmp/old" "$bin/tl-measure" --target=cuda --race 0.01 --final 1 >"$tmp/out" 2>"$tmp/err"
-[ $? -eq 0 ] && [ "$(rows "$tmp/out")" -ge 4 ] && ! results "$tmp/out" | grep -qv '"status":"\(ok\|preempted\)"'
+[ $? -eq 0 ] && [ "$(rows "$tmp/out")" -ge 1 ] && ! results "$tmp/out" | grep -qv '"status":"\(ok\|preempted\)"'
 ok $? 'also by a driver that has no graphs'
 candidates | measure --cache=cold >"$tmp/out" 2>"$tmp/err"
 [ $? -eq 0 ] && "$bin/tl-check" -q "$tmp/out" && [ "$(results "$tmp/out" | grep -c '"status":"ok"')" -eq 9 ] && ! grep -q '"row":' "$tmp/out"
