@@ -41,17 +41,36 @@ struct count {
 	const struct affine *view[NEST_BUFFERS]; /* where views begin */
 };
 
-/* Registers of the parts of both sides that a warp multiplies. */
-static int64_t fragments(const struct node *t)
+/* Where register arrays live (nest_register_scopes()). */
+typedef const struct node *scopes[NEST_BUFFERS];
+
+/* Registers of the arrays that live at this loop or branch. */
+static int64_t alive(const struct nest *n, const scopes scope, const struct node *at)
 {
-	int64_t most = 0;
+	int64_t registers = 0;
+
+	for (int i = 0; i < n->nbuffers; i++)
+		if (n->buffer[i].kind == BUFFER_REG && nest_holds(scope[i], at))
+			registers += n->buffer[i].size * n->buffer[i].lanes;
+	return registers;
+}
+
+/* Of the parts of both sides that a warp multiplies. */
+static int64_t fragments(const struct mma *m)
+{
+	if (m->group)
+		return 0;
+	return (4 * m->down + 2 * m->across) * (m->kind == MMA_TF32X3 ? 2 : 1);
+}
+
+/* The most that products of tiles need, with what lives where they stand. */
+static int64_t most_of_products(const struct nest *n, const scopes scope, const struct node *t)
+{
+	int64_t most = 0, here;
 
 	for (; t; t = t->next) {
-		int64_t here = t->body ? fragments(t->body) : 0;
-
-		if (t->kind == NODE_MMA && !t->mma->group)
-			here = (4 * t->mma->down + 2 * t->mma->across) *
-			       (t->mma->kind == MMA_TF32X3 ? 2 : 1);
+		here = t->kind == NODE_MMA ? alive(n, scope, t->outer) + fragments(t->mma)
+					   : most_of_products(n, scope, t->body);
 		most = here > most ? here : most;
 	}
 	return most;
@@ -59,20 +78,16 @@ static int64_t fragments(const struct node *t)
 
 int64_t occupancy_registers(const struct nest *n)
 {
-	const struct node *scope[NEST_BUFFERS];
-	int64_t most = 0;
+	scopes scope;
+	int64_t most, here;
 
 	nest_register_scopes(n, scope);
-	for (const struct node *t = n->body; t; t = t->next) {
-		int64_t registers = 0;
-
-		for (int i = 0; i < n->nbuffers; i++)
-			if (n->buffer[i].kind == BUFFER_REG &&
-			    (!scope[i] || nest_holds(t, scope[i])))
-				registers += n->buffer[i].size * n->buffer[i].lanes;
-		most = registers > most ? registers : most;
+	most = most_of_products(n, scope, n->body);
+	for (int i = 0; i < n->nbuffers; i++) {
+		here = n->buffer[i].kind == BUFFER_REG ? alive(n, scope, scope[i]) : 0;
+		most = here > most ? here : most;
 	}
-	return gpu.addresses + most + fragments(n->body);
+	return gpu.addresses + most;
 }
 
 static int64_t value(const struct count *c, const struct affine *a)

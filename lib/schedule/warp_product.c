@@ -164,15 +164,35 @@ void warp_declare(struct nest *n, struct warp_product *s)
 
 /* ---- chunks ---- */
 
-/* A loop over a thread's share of so many units; returns the unit. */
-static struct affine each_unit(struct nest *n, const struct warp_product *s, int thread, int units)
-{
-	int turn = nest_for(n, LOOP_UNROLL, "i", af(0), af(ceil_div(units, s->threads)));
-	int unit = nest_let(n, "u", af_add(af_mul(af_var(turn), s->threads), af_var(thread)));
+/* A unit's place among units that lie in rows of `by`. */
+struct unit {
+	struct affine low, high;
+};
 
+/* A loop over a thread's share of so many units. Where the threads are whole rows, `low` is the
+ * same in all turns, and a number of the thread alone: what depends on it is computed once. */
+static struct unit each_unit(struct nest *n, const struct warp_product *s, int thread, int units,
+			     int64_t by)
+{
+	const int whole = s->threads % by == 0;
+	struct affine from = af_var(thread), turn;
+	struct unit u;
+
+	if (whole) {
+		u.low = af_var(nest_let_mod(n, "low", from, by));
+		u.high = af_var(nest_let_div(n, "high", from, by));
+	}
+	turn = af_var(nest_for(n, LOOP_UNROLL, "i", af(0), af(ceil_div(units, s->threads))));
+	from = af_add(af_mul(turn, s->threads), from);
 	if (units % s->threads)
-		nest_if_less(n, af_var(unit), af(units));
-	return af_var(unit);
+		nest_if_less(n, from, af(units));
+	if (whole) {
+		u.high = af_add(u.high, af_mul(turn, s->threads / by));
+		return u;
+	}
+	u.low = af_var(nest_let_mod(n, "low", from, by));
+	u.high = af_var(nest_let_div(n, "high", from, by));
+	return u;
 }
 
 /* Neighbours copy neighbouring channels, or, where these are apart, rows. */
@@ -182,12 +202,10 @@ static void copy_left(struct nest *n, const struct warp_product *s, int thread,
 	const struct implicit *p = s->p;
 	const int depth = n->depth, lanes = implicit_source_lanes(p);
 	const int64_t by = p->nchw ? p->bm : p->bk / lanes;
-	struct affine unit = each_unit(n, s, thread, left_units(p)), low, high, row, k;
+	struct unit u = each_unit(n, s, thread, left_units(p), by);
+	struct affine row = p->nchw ? u.low : u.high;
+	struct affine k = af_mul(p->nchw ? u.high : u.low, lanes);
 
-	low = af_var(nest_let_mod(n, "low", unit, by));
-	high = af_var(nest_let_div(n, "high", unit, by));
-	row = p->nchw ? low : high;
-	k = af_mul(p->nchw ? high : low, lanes);
 	implicit_copy_source(n, p, c, s->batch, af_add(s->row, row), k, lanes, s->left.buffer,
 			     side_at(n, s, &s->left, stage, row, k));
 	nest_close_to(n, depth);
@@ -201,12 +219,10 @@ static void copy_right(struct nest *n, const struct warp_product *s, int thread,
 	const int depth = n->depth, lanes = implicit_right_lanes(p);
 	const int by_k = p->packed && p->by_columns;
 	const int64_t by = (by_k ? p->bk : p->bn) / lanes;
-	struct affine unit = each_unit(n, s, thread, right_units(p)), low, high, k, column;
+	struct unit u = each_unit(n, s, thread, right_units(p), by);
+	struct affine low = af_mul(u.low, lanes);
+	struct affine k = by_k ? low : u.high, column = by_k ? u.high : low;
 
-	low = af_mul(af_var(nest_let_mod(n, "low", unit, by)), lanes);
-	high = af_var(nest_let_div(n, "high", unit, by));
-	k = by_k ? low : high;
-	column = by_k ? high : low;
 	implicit_copy_right(n, p, c, s->batch, s->panel, k, column, lanes, s->right.buffer,
 			    side_at(n, s, &s->right, stage, column, k));
 	nest_close_to(n, depth);
