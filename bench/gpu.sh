@@ -4,11 +4,11 @@
 # all that is to be known of a GPU, in less than 25 minutes.
 #
 # SECTIONS are, in this order:
-#   verify    kernels of PROBLEMS (20) random problems an operator run on the device, and their results compared (tests/blocks.c)
+#   verify    kernels of PROBLEMS (10) random problems an operator run on the device, and their results compared (tests/blocks.c)
 #   sanitize  a few of them under compute-sanitizer's memcheck and racecheck, where that is found
 #   hostile   kernels that hang, write where they must not and the like, a good one between any two (bench/hostile.pl)
 #   kill      tl-tune killed KILLS (5) times at random moments, and then run to its end
-#   tune      each of the models, at each batch size and in each element type, in BUDGET (1000) seconds for all. A model without
+#   tune      each of the models, at each batch size and in each element type, in BUDGET (900) seconds for all. A model without
 #             convolutions is tuned as it is, without a batch size. Where the target has a library, the best kernel of each workload is
 #             then timed in turns with the library's best, in FINALS (2) processes. What there is no time for is left out.
 # TARGET=opencl takes the first device of OpenCL. Nothing else should run meanwhile.
@@ -20,7 +20,7 @@ tests=${TESTS_BIN:-build/tests}
 target=${TARGET:-cuda}
 dir=build/bench-gpu
 sections=${SECTIONS:-verify sanitize hostile kill tune}
-budget=${BUDGET:-1000}
+budget=${BUDGET:-900}
 helper=$bin/../libexec/tl/$target
 for section in $sections; do
 	case $section in
@@ -57,7 +57,7 @@ if [ "$target" = cuda ] && driver=$(nvidia-smi --query-gpu=driver_version,power.
 fi
 
 if wanted verify; then
-	TL_TEST_PROBLEMS=${PROBLEMS:-20} TL_TEST_BLOCKS=2 TL_TEST_RUN=1 TL_TEST_OPENCL=1 "$tests/blocks" >"$dir/verify.tap" 2>"$dir/verify.log" ||
+	TL_TEST_PROBLEMS=${PROBLEMS:-10} TL_TEST_BLOCKS=2 TL_TEST_RUN=1 "$tests/blocks" >"$dir/verify.tap" 2>"$dir/verify.log" ||
 		tell verify "it ended with status $?"
 fi
 
@@ -70,7 +70,7 @@ if wanted sanitize; then
 		tell sanitize "no compute-sanitizer"
 	else
 		for tool in memcheck racecheck; do
-			TL_TEST_PROBLEMS=5 TL_TEST_BLOCKS=1 TL_TEST_RUN=1 timeout 300 compute-sanitizer --tool "$tool" --error-exitcode 86 "$tests/blocks" \
+			TL_TEST_PROBLEMS=5 TL_TEST_BLOCKS=1 TL_TEST_RUN=1 timeout 150 compute-sanitizer --tool "$tool" --error-exitcode 86 "$tests/blocks" \
 				>"$dir/$tool.tap" 2>"$dir/$tool.log" || tell "$tool" "it ended with status $?"
 		done
 	fi
