@@ -44,6 +44,9 @@ ok $? 'merging records is extracting together'
 ok $? 'extracting twice changes nothing'
 cat "$tmp/resnet18.wl" "$tmp/resnet18.wl" | "$bin/tl-extract" -q | cmp -s - "$tmp/resnet18.wl"
 ok $? 'nor do records said twice on standard input'
+sed 's/"workload_id":"[0-9a-f]*",//' "$tmp/two.wl" | "$bin/tl-extract" -q | grep -o '"workload_id":"[^"]*' >"$tmp/ids"
+grep -o '"workload_id":"[^"]*' "$tmp/two.wl" | cmp -s - "$tmp/ids"
+ok $? 'records without ids get them'
 
 tar -xOzf "$models/resnet18.tar.gz" >"$tmp/renamed.onnx"
 "$bin/tl-extract" -q "$tmp/resnet18.wl" "$tmp/renamed.onnx" | cmp -s - "$tmp/resnet18.wl"

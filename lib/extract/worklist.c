@@ -156,17 +156,19 @@ static void print_sources(const struct work *k, struct buf *out)
 
 void work_print(const struct work *k, struct json_doc *scratch, struct buf *out)
 {
-	struct buf count = BUF_INIT, sources = BUF_INIT;
+	struct buf count = BUF_INIT, sources = BUF_INIT, id = BUF_INIT;
 
+	buf_fmt(&id, "\"%s\"", k->w.id.s);
 	buf_int(&count, (int64_t)k->source.n);
 	print_sources(k, &sources);
 	if (k->line) {
-		const struct json_field f[] = {{"count", count.s}, {"source", sources.s}};
+		const struct json_field f[] = {
+			{"workload_id", id.s}, {"count", count.s}, {"source", sources.s}};
 		int r = json_parse(scratch, k->line, strlen(k->line), NULL);
 
 		assert(!r); /* it was parsed when it came */
 		(void)r;
-		json_rewrite(scratch, f, 2, out);
+		json_rewrite(scratch, f, 3, out);
 	} else {
 		buf_str(out, "{\"tl\":1,\"type\":\"workload\",");
 		workload_fields(&k->w, out);
@@ -178,6 +180,7 @@ void work_print(const struct work *k, struct json_doc *scratch, struct buf *out)
 	}
 	buf_free(&count);
 	buf_free(&sources);
+	buf_free(&id);
 }
 
 void work_drop_sources(struct work *k)
