@@ -67,7 +67,7 @@ static void operands_open(const struct problem *p, const struct nest *n, float *
 			packing_run(&b->packing, p->tensor[b->role], buffers[i]);
 		else if (b->kind == BUFFER_ARG && p->tensor[role])
 			memcpy(buffers[i], p->tensor[role], (size_t)b->size * sizeof **buffers);
-		if (elem_is_narrow(b->elem))
+		if (!elem_is_float(b->elem))
 			convert(b, buffers[i], 0);
 	}
 }
@@ -76,7 +76,7 @@ static void operands_open(const struct problem *p, const struct nest *n, float *
 static void operands_widen(const struct nest *n, float **buffers)
 {
 	for (int i = 0; i < n->nslots; i++)
-		if (elem_is_narrow(operand_buffer(n, i)->elem))
+		if (!elem_is_float(operand_buffer(n, i)->elem))
 			convert(operand_buffer(n, i), buffers[i], 1);
 }
 
@@ -323,7 +323,7 @@ static void check_problem(const struct limits *m, struct problem *p, int64_t wan
 typedef int random_problem(struct workload *w);
 
 static void check_problems(const struct limits *m, const char *name, random_problem *draw,
-			   enum dtype type, int64_t wanted)
+			   const char *types, int64_t wanted)
 {
 	const int64_t problems = from_env("TL_TEST_PROBLEMS", 20);
 	struct tally t = {0};
@@ -336,8 +336,7 @@ static void check_problems(const struct limits *m, const char *name, random_prob
 		if (!draw(&p.w))
 			continue;
 		i++;
-		p.w.dtype = (struct dtypes){type, type, type};
-		if (workload_finish(&p.w, &e) < 0)
+		if (workload_set_dtype(&p.w, types, strlen(types), &e) < 0)
 			bail_out("%s", e.msg);
 		check_problem(m, &p, wanted, &t);
 	}
@@ -353,11 +352,10 @@ static void check_operators(const struct limits *m)
 {
 	const int64_t wanted = from_env("TL_TEST_BLOCKS", 6);
 
-	check_problems(m, "conv2d", random_conv, DTYPE_F32, wanted);
-	check_problems(m, "conv2d of unit stride", random_filtered_conv, DTYPE_F32,
-		       (wanted + 2) / 3);
-	check_problems(m, "matmul", random_matmul, DTYPE_F32, wanted);
-	check_problems(m, "rows", random_rows, DTYPE_F32, wanted);
+	check_problems(m, "conv2d", random_conv, "f32", wanted);
+	check_problems(m, "conv2d of unit stride", random_filtered_conv, "f32", (wanted + 2) / 3);
+	check_problems(m, "matmul", random_matmul, "f32", wanted);
+	check_problems(m, "rows", random_rows, "f32", wanted);
 }
 
 static int random_product(struct workload *w)
@@ -368,9 +366,11 @@ static int random_product(struct workload *w)
 /* Elements of other types, by what computes with them. */
 static void check_types(const struct limits *m)
 {
-	check_problems(m, "tf32", random_product, DTYPE_TF32, 3);
-	check_problems(m, "bf16", random_product, DTYPE_BF16, 3);
-	check_problems(m, "f16", random_product, DTYPE_F16, 3);
+	check_problems(m, "tf32", random_product, "tf32", 3);
+	check_problems(m, "bf16", random_product, "bf16", 3);
+	check_problems(m, "f16", random_product, "f16", 3);
+	check_problems(m, "s8", random_product, "s8:s8:s32", 3);
+	check_problems(m, "u8:s8:f32", random_product, "u8:s8:f32", 3);
 }
 
 /* A problem of each kind with post-ops. */

@@ -219,10 +219,28 @@ static inline float *random_floats(int64_t n)
 	return p;
 }
 
-static inline void round_floats(enum elem elem, float *x, int64_t n)
+/* What a tensor of whole numbers, or one beside their sums, is multiplied by: 8 bits are full. */
+static inline double whole_scale(const struct workload *w, enum tensor_role role)
 {
+	switch (workload_dtype(w, role)) {
+	case DTYPE_S8:
+		return 128;
+	case DTYPE_U8:
+		return 256;
+	default:
+		return role == TENSOR_MUL ? 4 : 16384;
+	}
+}
+
+/* Random floats become values that the tensor's type has. */
+static inline void set_values(const struct workload *w, enum tensor_role role, float *x, int64_t n)
+{
+	const double scale = dtype_is_int(w->dtype.src) ? whole_scale(w, role) : 1;
+	const enum elem elem = elem_of(workload_dtype(w, role));
+
 	for (int64_t i = 0; i < n; i++)
-		x[i] = (float)elem_round(elem, (double)x[i]);
+		x[i] = (float)elem_round(
+			elem, scale * (elem == ELEM_U8 ? fabs((double)x[i]) : (double)x[i]));
 }
 
 static inline void problem_open(struct problem *p)
@@ -236,11 +254,11 @@ static inline void problem_open(struct problem *p)
 
 	for (int i = 0; i < n; i++) {
 		p->tensor[t[i].role] = random_floats(t[i].size);
-		round_floats(elem_of(p->w.dtype.src), p->tensor[t[i].role], t[i].size);
+		set_values(&p->w, t[i].role, p->tensor[t[i].role], t[i].size);
 		p->size[t[i].role] = t[i].size;
 	}
 	nest_init(&nest, &a, "naive");
-	if (p->w.op->naive(&p->w, 1, &nest, &e) < 0)
+	if (workload_define(&p->w, 1, &nest, &e) < 0)
 		bail_out("%s", e.msg);
 	for (int i = 0; i < nest.nslots; i++)
 		buffers[i] = p->tensor[operand_buffer(&nest, i)->role];

@@ -31,7 +31,8 @@ const char *algo_hint(const char *name, size_t n)
 static int takes(const struct algo *a, const struct workload *w)
 {
 	return dtypes_are_f32(&w->dtype) ||
-	       (dtypes_are_one_real(&w->dtype) && a->types & 1U << w->dtype.src);
+	       ((dtypes_are_one_real(&w->dtype) || dtypes_are_whole(&w->dtype)) &&
+		a->types & 1U << w->dtype.src);
 }
 
 int algo_space(const struct algo *a, const struct workload *w, const struct limits *m,

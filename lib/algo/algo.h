@@ -23,7 +23,7 @@ struct algo {
 	const char *name;
 	const char *summary; /* one sentence, for the manual */
 	unsigned needs;	     /* of a target: target_can */
-	unsigned types;	     /* of elements that it takes beside f32: bits of enum dtype */
+	unsigned types;	     /* of sources that it takes beside f32: bits of enum dtype */
 	int rev;
 	int nknobs;
 	const struct knob *knob;

@@ -4,7 +4,8 @@
  * A block of warps computes a block of the result (warp_product.h). While a chunk of the sum is
  * multiplied the next ones are on their way to the block's memory. Where the result has few blocks
  * for many processors, the sum is split, too (partial.h). The type of the workload's elements says
- * how products are computed: in single precision three products of TF32 make one.
+ * how products are computed: in single precision three products of TF32 make one. Sums of whole
+ * numbers are exact; they become single precision for the post-ops.
  */
 #include "lib/algo/algo.h"
 #include "lib/nest/nest.h"
@@ -46,6 +47,10 @@ static enum mma_kind kind_of(const struct workload *w)
 		return MMA_BF16;
 	case DTYPE_F16:
 		return MMA_F16;
+	case DTYPE_S8:
+		return MMA_S8;
+	case DTYPE_U8:
+		return MMA_U8;
 	default:
 		return MMA_TF32X3;
 	}
@@ -59,13 +64,24 @@ static void set_sizes(const struct workload *w, const int64_t *k, struct implici
 	p->bm = k[BM];
 	p->bn = k[BN];
 	p->bk = k[BK];
-	p->by_columns = p->packed || elem_is_narrow(p->elem) || k[GROUP];
+	p->by_columns = p->packed || mma_pair(kind_of(w)) > 1 || k[GROUP];
 	*s = (struct warp_product){.p = p,
 				   .kind = kind_of(w),
 				   .group = (int)k[GROUP],
 				   .down = (int)k[WM],
 				   .across = (int)k[WN],
 				   .stages = (int)k[STAGES]};
+}
+
+static int by_groups(enum mma_kind kind)
+{
+	return kind != MMA_TF32X3 && mma_sum(kind) == ELEM_F32;
+}
+
+/* Weights may be of another type than the source: those that this kind has on the right. */
+static int multiplies(enum mma_kind kind, const struct implicit *p)
+{
+	return p->elem == mma_elem(kind, 0) && p->right == mma_elem(kind, 1);
 }
 
 static void need_block(struct range *r, const struct warp_product *s)
@@ -89,8 +105,9 @@ static void need(struct range *r, const struct warp_product *s)
 		   s->p->bm % (s->down * MMA_ROWS) == 0 &&
 			   s->p->bn % (s->across * 2 * MMA_COLUMNS) == 0,
 		   "a warp has no whole tiles of 16 rows by 16 columns");
-	range_need(r, !s->group || s->kind != MMA_TF32X3,
-		   "a group of warps does not split single precision");
+	range_need(r, !s->group || by_groups(s->kind),
+		   "a group of warps does not split single precision, nor multiply whole numbers "
+		   "here");
 	range_need(r, !s->group || s->down % MMA_GROUP == 0,
 		   "a block's warps are no whole groups of four");
 	if (!r->why)
@@ -100,25 +117,26 @@ static void need(struct range *r, const struct warp_product *s)
 static int ranges(const struct workload *w, struct range *r)
 {
 	static const int rows[] = {16, 32, 64, 128, 256, 0}, columns[] = {16, 32, 64, 128, 256, 0};
-	static const int chunk[] = {16, 32, 64, 0}, warps[] = {1, 2, 4, 8, 0};
+	static const int chunk[] = {16, 32, 64, 0}, chunk_of_wholes[] = {32, 64, 128, 0};
+	static const int warps[] = {1, 2, 4, 8, 0};
 	static const int stages[] = {1, 2, 3, 4, 5, 0};
 	static const int parts[] = {1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 0};
 	const enum mma_kind kind = kind_of(w);
 	struct warp_product s;
 	struct implicit p;
 
-	if (!implicit_of(w, &p) || (p.is_conv && p.k == 1 && p.n == 1) ||
+	if (!implicit_of(w, &p) || (p.is_conv && p.k == 1 && p.n == 1) || !multiplies(kind, &p) ||
 	    (r->machine && !(r->machine->mma & 1U << kind)))
 		return 0;
 	range_values(r, BM, rows, 2 * p.m - 1);
 	range_values(r, BN, columns, 2 * p.n - 1);
-	range_values(r, BK, chunk, 2 * p.k - 1);
+	range_values(r, BK, mma_depth(kind) > 16 ? chunk_of_wholes : chunk, 2 * p.k - 1);
 	range_values(r, WM, warps, 8);
 	range_values(r, WN, warps, 8);
 	range_values(r, STAGES, stages, 5);
 	range_values(r, KS, parts, p.k * p.taps / 64);
 	range_flags(r, ORDER, GROUP);
-	if (kind == MMA_TF32X3 || (r->machine && !(r->machine->mma & 1U << MMA_GROUPS)))
+	if (!by_groups(kind) || (r->machine && !(r->machine->mma & 1U << MMA_GROUPS)))
 		range_only(r, GROUP, 0, NULL);
 	if (!r->knob || r->why)
 		return 1;
@@ -247,7 +265,8 @@ const struct algo algo_implicit_mma = {
 	.name = "implicit_mma",
 	.summary = "Blocks of a matrix product by tensor cores; matmul and convolution on GPUs.",
 	.needs = TARGET_BLOCKS | TARGET_MMA,
-	.types = 1U << DTYPE_TF32 | 1U << DTYPE_BF16 | 1U << DTYPE_F16,
+	.types = 1U << DTYPE_TF32 | 1U << DTYPE_BF16 | 1U << DTYPE_F16 | 1U << DTYPE_S8 |
+		 1U << DTYPE_U8,
 	.rev = 1,
 	.nknobs = KNOBS,
 	.knob = knobs,

@@ -208,10 +208,8 @@ static void count_expr(struct count *c, const struct expr *x, double times)
 static const struct {
 	double fmas, products, roundings;
 } mma_rates[MMA_KINDS] = {
-	[MMA_TF32X3] = {512, 3, 3},
-	[MMA_TF32] = {512, 1, 1},
-	[MMA_BF16] = {1024, 1, 0},
-	[MMA_F16] = {1024, 1, 0},
+	[MMA_TF32X3] = {512, 3, 3}, [MMA_TF32] = {512, 1, 1}, [MMA_BF16] = {1024, 1, 0},
+	[MMA_F16] = {1024, 1, 0},   [MMA_S8] = {2048, 1, 0},  [MMA_U8] = {2048, 1, 0},
 };
 static const double GROUP_RATE = 1.6; /* of groups of warps, to warps by themselves */
 

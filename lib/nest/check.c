@@ -172,14 +172,14 @@ static int check_copy(struct check *c, const struct node *t)
 	return 0;
 }
 
-static int check_side(struct check *c, const struct mma *m, const struct mma_side *s)
+static int check_side(struct check *c, const struct mma *m, int is_right)
 {
+	const struct mma_side *s = is_right ? &m->b : &m->a;
 	const struct buffer *b = &c->n->buffer[nest_base(c->n, s->buffer)];
-
 	const int64_t unit = m->group ? mma_core(m->kind) : mma_pair(m->kind);
 
-	if (b->kind == BUFFER_BLOCK && b->elem == mma_elem(m->kind) && s->step % unit == 0 &&
-	    s->k_step % unit == 0)
+	if (b->kind == BUFFER_BLOCK && b->elem == mma_elem(m->kind, is_right) &&
+	    s->step % unit == 0 && s->k_step % unit == 0)
 		return 0;
 	return err_set(c->e, "%s is no memory of a block that tiles of %s lie in", b->name,
 		       mma_name(m->kind));
@@ -195,12 +195,12 @@ static int check_mma(struct check *c, const struct node *t)
 	if (!c->thread || c->branch || c->n->block_threads % together)
 		return err_set(c->e, "a warp does not multiply as a whole: the product stands in a "
 				     "branch, or the block has no whole warps");
-	if (acc->kind != BUFFER_REG || acc->lanes != 4 || acc->elem != ELEM_F32)
+	if (acc->kind != BUFFER_REG || acc->lanes != 4 || acc->elem != mma_sum(m->kind))
 		return err_set(c->e,
 			       "the sums of products are in %s, which is no register of 4 "
-			       "lanes",
+			       "lanes of their type",
 			       acc->name);
-	if (check_side(c, m, &m->a) < 0 || check_side(c, m, &m->b) < 0)
+	if (check_side(c, m, 0) < 0 || check_side(c, m, 1) < 0)
 		return -1;
 	return check_constant(c, &t->a, acc->name);
 }

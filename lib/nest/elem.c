@@ -4,17 +4,35 @@
 #include <string.h>
 
 static const struct {
-	int size, significand, least; /* bytes; bits with the leading one; exponent of the least */
+	int size;		/* bytes */
+	int significand, least; /* bits with the leading one; exponent of the least */
+	double from, to;	/* of whole numbers */
 } types[] = {
 	[ELEM_F32] = {4, 24, -149},
 	[ELEM_F64] = {8, 53, -1074},
 	[ELEM_BF16] = {2, 8, -133},
 	[ELEM_F16] = {2, 11, -24},
+	[ELEM_S32] = {4, .from = INT32_MIN, .to = INT32_MAX},
+	[ELEM_S8] = {1, .from = INT8_MIN, .to = INT8_MAX},
+	[ELEM_U8] = {1, .from = 0, .to = UINT8_MAX},
 };
 
 enum elem elem_of(enum dtype d)
 {
-	return d == DTYPE_BF16 ? ELEM_BF16 : d == DTYPE_F16 ? ELEM_F16 : ELEM_F32;
+	switch (d) {
+	case DTYPE_BF16:
+		return ELEM_BF16;
+	case DTYPE_F16:
+		return ELEM_F16;
+	case DTYPE_S32:
+		return ELEM_S32;
+	case DTYPE_S8:
+		return ELEM_S8;
+	case DTYPE_U8:
+		return ELEM_U8;
+	default:
+		return ELEM_F32;
+	}
 }
 
 int elem_size(enum elem e)
@@ -22,9 +40,9 @@ int elem_size(enum elem e)
 	return types[e].size;
 }
 
-int elem_is_narrow(enum elem e)
+int elem_is_float(enum elem e)
 {
-	return types[e].size == 2;
+	return e == ELEM_F32 || e == ELEM_F64;
 }
 
 /* bfloat16 is the upper half of a float. */
@@ -81,12 +99,20 @@ static uint16_t f16_bits(double x)
 	return (uint16_t)(sign | (unsigned)exponent << F16_EXPONENT | rest);
 }
 
+static double whole(enum elem e, double x)
+{
+	x = nearbyint(x);
+	return x >= types[e].to ? types[e].to : x >= types[e].from ? x : types[e].from;
+}
+
 double elem_round(enum elem e, double x)
 {
 	int exponent, least;
 
 	if (e == ELEM_F32)
 		return (double)(float)x;
+	if (types[e].to > 0)
+		return whole(e, x);
 	if (e == ELEM_F64 || !isfinite(x) || x == 0)
 		return x;
 	frexp(x, &exponent);
@@ -108,6 +134,12 @@ double elem_read(enum elem e, const void *array, int64_t i)
 		return (double)bf16_value(((const uint16_t *)array)[i]);
 	case ELEM_F16:
 		return f16_value(((const uint16_t *)array)[i]);
+	case ELEM_S32:
+		return ((const int32_t *)array)[i];
+	case ELEM_S8:
+		return ((const int8_t *)array)[i];
+	case ELEM_U8:
+		return ((const uint8_t *)array)[i];
 	case ELEM_F32:
 		break;
 	}
@@ -125,6 +157,15 @@ void elem_write(enum elem e, void *array, int64_t i, double x)
 		break;
 	case ELEM_F16:
 		((uint16_t *)array)[i] = f16_bits(elem_round(e, x));
+		break;
+	case ELEM_S32:
+		((int32_t *)array)[i] = (int32_t)elem_round(e, x);
+		break;
+	case ELEM_S8:
+		((int8_t *)array)[i] = (int8_t)elem_round(e, x);
+		break;
+	case ELEM_U8:
+		((uint8_t *)array)[i] = (uint8_t)elem_round(e, x);
 		break;
 	case ELEM_F32:
 		((float *)array)[i] = (float)x;

@@ -1,5 +1,7 @@
 /* Types of elements in memory. Expressions compute in single or double precision: a load from a
- * buffer of 16-bit elements widens them, and a store rounds to the nearest, ties to even.
+ * buffer of other elements converts them, and a store rounds to the nearest, ties to even. A whole
+ * number that is too large or too small becomes the largest or smallest of its type; what is no
+ * number becomes the smallest.
  */
 #ifndef TL_NEST_ELEM_H
 #define TL_NEST_ELEM_H
@@ -8,12 +10,12 @@
 
 #include "lib/space/types.h"
 
-enum elem { ELEM_F32, ELEM_F64, ELEM_BF16, ELEM_F16 };
+enum elem { ELEM_F32, ELEM_F64, ELEM_BF16, ELEM_F16, ELEM_S32, ELEM_S8, ELEM_U8 };
 
 /* Of a workload's tensor of this type; ELEM_F32 for types that nothing computes with. */
 enum elem elem_of(enum dtype d);
-int elem_size(enum elem e);	 /* bytes */
-int elem_is_narrow(enum elem e); /* of 16 bits */
+int elem_size(enum elem e);	/* bytes */
+int elem_is_float(enum elem e); /* of C's own: in single or double precision */
 /* Element i of an array, and the bytes of a value. */
 double elem_read(enum elem e, const void *array, int64_t i);
 void elem_write(enum elem e, void *array, int64_t i, double x);

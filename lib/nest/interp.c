@@ -55,6 +55,8 @@ static double apply(enum expr_kind kind, double a, double b, double c)
 		return exp(a);
 	case EXPR_ERFC:
 		return erfc(a);
+	case EXPR_ROUND:
+		return nearbyint(a);
 	default:
 		return a;
 	}

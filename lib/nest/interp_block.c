@@ -139,7 +139,11 @@ static int add_products(struct interp *s, const struct mma *m, int row, int colu
 			return -1;
 		products += mma_product(m->kind, a, b);
 	}
-	*sum = (double)(float)(*sum + products);
+	*sum += products;
+	if (mma_sum(m->kind) == ELEM_F32)
+		*sum = (double)(float)*sum;
+	else if (*sum != elem_round(ELEM_S32, *sum))
+		return err_set(s->e, "a sum of products is %.0f, beyond 32 bits", *sum);
 	return 0;
 }
 

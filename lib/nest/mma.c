@@ -5,12 +5,14 @@
 static const struct {
 	const char *name;
 	int depth;
-	enum elem elem;
+	enum elem left, right, sum;
 } kinds[MMA_KINDS] = {
-	[MMA_TF32X3] = {"tf32x3", 8, ELEM_F32},
-	[MMA_TF32] = {"tf32", 8, ELEM_F32},
-	[MMA_BF16] = {"bf16", 16, ELEM_BF16},
-	[MMA_F16] = {"f16", 16, ELEM_F16},
+	[MMA_TF32X3] = {"tf32x3", 8, ELEM_F32, ELEM_F32, ELEM_F32},
+	[MMA_TF32] = {"tf32", 8, ELEM_F32, ELEM_F32, ELEM_F32},
+	[MMA_BF16] = {"bf16", 16, ELEM_BF16, ELEM_BF16, ELEM_F32},
+	[MMA_F16] = {"f16", 16, ELEM_F16, ELEM_F16, ELEM_F32},
+	[MMA_S8] = {"s8", 32, ELEM_S8, ELEM_S8, ELEM_S32},
+	[MMA_U8] = {"u8", 32, ELEM_U8, ELEM_S8, ELEM_S32},
 };
 
 const char *mma_name(enum mma_kind k)
@@ -25,12 +27,17 @@ int mma_depth(enum mma_kind k)
 
 int mma_pair(enum mma_kind k)
 {
-	return 4 / elem_size(kinds[k].elem);
+	return 4 / elem_size(kinds[k].left);
 }
 
-enum elem mma_elem(enum mma_kind k)
+enum elem mma_elem(enum mma_kind k, int is_right)
 {
-	return kinds[k].elem;
+	return is_right ? kinds[k].right : kinds[k].left;
+}
+
+enum elem mma_sum(enum mma_kind k)
+{
+	return kinds[k].sum;
 }
 
 int mma_row(int lane, int sum)
@@ -98,7 +105,7 @@ void nest_mma(struct nest *n, int acc, struct affine first, const struct mma *m)
 
 int mma_core(enum mma_kind k)
 {
-	return MMA_CORE_BYTES / elem_size(kinds[k].elem);
+	return MMA_CORE_BYTES / elem_size(kinds[k].left);
 }
 
 int mma_tile_rows(const struct mma *m)

@@ -4,8 +4,9 @@
  * products to registers of four lanes. Both sides lie in the memory of the block. k and the types
  * are the kind's. Thread l of the warp has rows l / 4 and l / 4 + 8 of the result, and columns
  * 2 (l % 4) and the next one, as lanes 0 to 3 of its register (NVIDIA, "Parallel Thread Execution
- * ISA", "Matrix fragments for mma.m16n8k8" and "m16n8k16"). So a node means the same for each
- * thread by itself, whatever the hardware does: the thread adds to its four sums.
+ * ISA", "Matrix fragments for mma.m16n8k8", "m16n8k16" and "m16n8k32"). So a node means the same
+ * for each thread by itself, whatever the hardware does: the thread adds to its four sums. Sums of
+ * whole numbers are whole numbers of 32 bits (ELEM_S32), and exact; a sum may not go beyond these.
  *
  * All threads of a warp must reach the node with the same places. It may stand in no branch inside
  * of the loop over threads.
@@ -37,6 +38,8 @@ enum mma_kind {
 	MMA_TF32,
 	MMA_BF16,
 	MMA_F16,
+	MMA_S8,
+	MMA_U8, /* the left side's; the right side has a sign */
 	MMA_KINDS,
 	MMA_GROUPS = MMA_KINDS /* a bit of struct limits' mma: groups of warps multiply, too */
 };
@@ -59,10 +62,11 @@ struct mma {
 	struct mma_side a, b;
 };
 
-const char *mma_name(enum mma_kind k); /* "tf32x3": as the printers' preludes have it */
-int mma_depth(enum mma_kind k);	       /* k: values of the sum in a step */
-int mma_pair(enum mma_kind k);	       /* elements in 32 bits */
-enum elem mma_elem(enum mma_kind k);   /* of both sides, in memory */
+const char *mma_name(enum mma_kind k);		   /* "tf32x3": as the printers' preludes have it */
+int mma_depth(enum mma_kind k);			   /* k: values of the sum in a step */
+int mma_pair(enum mma_kind k);			   /* elements in 32 bits */
+enum elem mma_elem(enum mma_kind k, int is_right); /* of a side, in memory */
+enum elem mma_sum(enum mma_kind k);		   /* of the registers */
 /* Of this step by thread `lane` of its warp, register `sum`: the row or column of the tile. */
 int mma_row(int lane, int sum);
 int mma_column(int lane, int sum);

@@ -52,7 +52,7 @@ enum {
 	NEST_SITES = 384,  /* loads and stores of memory in the text, but for near buffers */
 	NEST_PHASES = 8,
 	NEST_BLOCK_THREADS = 1024,
-	NEST_COPY_LANES = 8, /* of a NODE_COPY, at most: 16 bytes */
+	NEST_COPY_LANES = 16, /* of a NODE_COPY, at most: 16 bytes */
 	AFFINE_TERMS = 8,
 };
 
@@ -134,6 +134,7 @@ enum expr_kind {
 			what comes out are normal numbers */
 	EXPR_EXP,    /* definitions alone: scalars of double precision */
 	EXPR_ERFC,   /* the same */
+	EXPR_ROUND,  /* definitions alone: of scalars, to the nearest whole number, ties to even */
 	EXPR_WIDEN,  /* f32 to f64 */
 	EXPR_NARROW, /* f64 to f32 */
 };

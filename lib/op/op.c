@@ -89,6 +89,7 @@ void workload_post_naive(const struct workload *w, int64_t channels, int64_t out
 	p->add = post_arg(w, POST_ADD, "add", TENSOR_ADD, outputs, n);
 	p->mul = post_arg(w, POST_MUL, "mul", TENSOR_MUL, outputs, n);
 	p->dst = nest_arg(n, "dst", TENSOR_DST, outputs, 1);
+	p->is_whole = w->dtype.dst == DTYPE_S32;
 	p->npost = w->npost;
 	p->post = w->post;
 }
@@ -104,20 +105,30 @@ int64_t workload_bytes(const struct workload *w)
 	return size; /* at most 6 x 2^42 */
 }
 
+enum dtype workload_dtype(const struct workload *w, enum tensor_role role)
+{
+	if (role == TENSOR_SRC)
+		return w->dtype.src;
+	if (role == TENSOR_WEIGHTS)
+		return w->dtype.wei;
+	return role == TENSOR_BIAS && dtype_is_int(w->dtype.src) ? DTYPE_S32 : w->dtype.dst;
+}
+
 int64_t workload_tensor_bytes(const struct workload *w, enum tensor_role role, int64_t elements)
 {
-	int bits = dtype_bits(role == TENSOR_SRC       ? w->dtype.src
-			      : role == TENSOR_WEIGHTS ? w->dtype.wei
-						       : w->dtype.dst);
+	return (elements * dtype_bits(workload_dtype(w, role)) + 7) / 8;
+}
 
-	if (role == TENSOR_BIAS && dtype_is_int(w->dtype.src))
-		bits = dtype_bits(DTYPE_S32);
-	return (elements * bits + 7) / 8;
+/* A sum of products of the source and the weights? Attention puts a softmax between two. */
+static int is_one_product(const struct op *op)
+{
+	return op->is_product && op != &op_attention;
 }
 
 int workload_define(const struct workload *w, int wide, struct nest *n, struct err *e)
 {
-	if (!dtypes_are_one_real(&w->dtype))
+	if (!dtypes_are_one_real(&w->dtype) &&
+	    !(is_one_product(w->op) && dtypes_are_whole(&w->dtype)))
 		return err_set(e, "nothing defines %s in %s yet", w->op->name, w->dtype_text);
 	return w->op->naive(w, wide, n, e);
 }

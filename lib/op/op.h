@@ -228,11 +228,14 @@ int64_t workload_size(const struct workload *w, enum tensor_role role);
  * outputs; how many. */
 int workload_post_tensors(const struct workload *w, int64_t channels, int64_t outputs,
 			  struct tensor *t);
-/* Bytes of so many elements of the tensor of this role. A bias has the type of the result, but 32
- * bits where the activations have 8. */
+/* The type of the tensor of this role, and bytes of so many of its elements. A bias has the type of
+ * the result, but s32 where the source is of whole numbers. */
+enum dtype workload_dtype(const struct workload *w, enum tensor_role role);
 int64_t workload_tensor_bytes(const struct workload *w, enum tensor_role role, int64_t elements);
-/* The nest that defines it, op->naive(). Definitions are of single precision: other element types
- * have none yet, which is an error. */
+/* The nest that defines it, op->naive(). Its arrays are of single precision, whatever the
+ * workload's types are. Products of whole numbers of 8 bits are defined as their sum, which then
+ * goes through the post-ops; a result of whole numbers is rounded to the nearest. What is defined
+ * for no types such as the workload's is an error. */
 int workload_define(const struct workload *w, int wide, struct nest *n, struct err *e);
 /* The end of the nest that defines it: declares the same tensors and the output, and sets these and
  * the post-ops in p (lib/tile/post.h). */

@@ -47,6 +47,8 @@ int implicit_of(const struct workload *w, struct implicit *p)
 		return 0;
 	p->weights_lanes = p->packed ? LANES : lanes_of(p->n, p->n);
 	p->elem = elem_of(w->dtype.src);
+	p->right = elem_of(w->dtype.wei);
+	p->result = elem_of(w->dtype.dst);
 	return 1;
 }
 
@@ -101,13 +103,15 @@ static int panels(struct nest *n, const struct implicit *p)
 	return nest_packed(n, "w", TENSOR_WEIGHTS, &w);
 }
 
-/* Everything in memory is of the workload's type, but the bias: its values are of that type, but
+/* Everything in memory is of the workload's types, but the bias: its values are of such a type, but
  * are packed in single precision, in which they are added. */
 static void set_types(struct nest *n, const struct implicit *p)
 {
 	for (int i = 0; i < n->nbuffers; i++)
-		if (n->buffer[i].kind == BUFFER_ARG || i == p->weights)
-			nest_elem(n, i, p->elem);
+		if (i == p->weights)
+			nest_elem(n, i, p->right);
+		else if (n->buffer[i].kind == BUFFER_ARG)
+			nest_elem(n, i, i == p->src ? p->elem : p->result);
 }
 
 void implicit_declare(struct nest *n, const struct workload *w, struct implicit *p)
@@ -307,15 +311,15 @@ void implicit_copy_source(struct nest *n, const struct implicit *p, const struct
 	copy(n, to, to_at, p->src, at, lanes, valid_inside(n, &inside, lanes));
 }
 
-/* The most of 16 bytes, or of a half or quarter of them, in which a row of so many has whole ones.
- */
+/* The most of 16 bytes, or of a half or quarter of them, in which a row of so many has whole ones;
+ * else one. Both sides have elements of one size. */
 static int copy_lanes(const struct implicit *p, int64_t row)
 {
 	int lanes = 16 / elem_size(p->elem);
 
 	while (lanes > 1 && row % lanes)
 		lanes /= 2;
-	return lanes;
+	return lanes * elem_size(p->elem) < 4 ? 1 : lanes;
 }
 
 int implicit_source_lanes(const struct implicit *p)

@@ -22,7 +22,7 @@ struct implicit {
 	int packed;	/* the right side is a constant */
 	int by_columns; /* it is packed column by column: each column of a chunk has its bk values
 			 * side by side */
-	enum elem elem; /* of both sides and the result */
+	enum elem elem, right, result; /* of the left side, and so on, in memory */
 	struct conv c;
 	/* How many values may be read and written as one vector: 4, where all stand at multiples,
 	 * or 1. */

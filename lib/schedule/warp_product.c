@@ -39,10 +39,10 @@ static struct warp_side side_of(const struct warp_product *s, enum warp_layout l
 }
 
 /* Where the channels of a pixel are apart (nchw), pixels lie side by side in the block's memory,
- * too; of 16-bit elements two channels must. */
+ * too; of elements of less than 32 bits as many channels must as fill these. */
 static struct warp_side left_of(const struct warp_product *s)
 {
-	const int by_rows = s->p->nchw && !elem_is_narrow(s->p->elem);
+	const int by_rows = s->p->nchw && mma_pair(s->kind) == 1;
 
 	return side_of(s,
 		       s->group	 ? WARP_IN_CORES
@@ -137,10 +137,10 @@ int64_t warp_copies(const struct warp_product *s)
 }
 
 static void declare_side(struct nest *n, const struct warp_product *s, const char *name,
-			 struct warp_side *x)
+			 struct warp_side *x, enum elem elem)
 {
 	x->buffer = nest_block(n, name, x->stage * s->stages);
-	nest_elem(n, x->buffer, s->p->elem);
+	nest_elem(n, x->buffer, elem);
 }
 
 void warp_declare(struct nest *n, struct warp_product *s)
@@ -152,10 +152,10 @@ void warp_declare(struct nest *n, struct warp_product *s)
 	s->tiles_across = (int)p->bn / s->across / MMA_COLUMNS;
 	s->left = left_of(s);
 	s->right = right_of(s);
-	declare_side(n, s, "left", &s->left);
-	declare_side(n, s, "right", &s->right);
+	declare_side(n, s, "left", &s->left, p->elem);
+	declare_side(n, s, "right", &s->right, p->right);
 	s->out = nest_block(n, "out", out_size(s));
-	s->acc = nest_reg(n, "acc", ELEM_F32, LANES, s->tiles_down, s->tiles_across);
+	s->acc = nest_reg(n, "acc", mma_sum(s->kind), LANES, s->tiles_down, s->tiles_across);
 	s->part = s->acc;
 	if (s->kind == MMA_TF32X3)
 		s->part = nest_reg(n, "part", ELEM_F32, LANES, s->tiles_down, s->tiles_across);

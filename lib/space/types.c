@@ -77,6 +77,16 @@ int dtypes_are_one_real(const struct dtypes *d)
 	return d->src == d->wei && d->wei == d->dst && !dtype_is_int(d->src);
 }
 
+static int is_byte(enum dtype d)
+{
+	return d == DTYPE_S8 || d == DTYPE_U8;
+}
+
+int dtypes_are_whole(const struct dtypes *d)
+{
+	return is_byte(d->src) && is_byte(d->wei) && (d->dst == DTYPE_F32 || d->dst == DTYPE_S32);
+}
+
 double dtype_error(enum dtype d, double single)
 {
 	switch (d) {
@@ -86,6 +96,9 @@ double dtype_error(enum dtype d, double single)
 		return fmax(single, 0x1p-9);
 	case DTYPE_BF16: /* to 8 bits */
 		return fmax(single, 0x1p-7);
+	case DTYPE_S32: /* what is half-way may be rounded to either side, beside sums of thousands
+			 */
+		return fmax(single, 0x1p-13);
 	default:
 		return single;
 	}

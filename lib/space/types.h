@@ -79,8 +79,11 @@ const char *dtypes_check(const struct dtypes *d);
 int dtypes_equal(const struct dtypes *a, const struct dtypes *b);
 /* Are they all of single precision? */
 int dtypes_are_f32(const struct dtypes *d);
-/* Are they one type, of reals? Others are computed by no algorithm. */
+/* Are they one type, of reals? */
 int dtypes_are_one_real(const struct dtypes *d);
+/* Are source and weights whole numbers of 8 bits, and the result f32 or s32? Products are defined
+ * for these and for one type of reals. */
+int dtypes_are_whole(const struct dtypes *d);
 /* The relative error, L2 or largest over largest, that a result of this type may have, where
  * `single` is what one of single precision may have. */
 double dtype_error(enum dtype d, double single);

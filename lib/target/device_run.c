@@ -81,7 +81,7 @@ static size_t device_bytes(enum elem elem, size_t bytes)
 }
 
 /* n floats as elements of this type; to be freed. */
-static void *narrowed(enum elem elem, const float *from, size_t n)
+static void *converted(enum elem elem, const float *from, size_t n)
 {
 	void *to = xmalloc(n * (size_t)elem_size(elem));
 
@@ -94,7 +94,7 @@ static int put_one(struct loaded *l, int i, const void *from, size_t floats, enu
 		   struct err *e)
 {
 	const size_t bytes = device_bytes(elem, floats);
-	void *narrow = NULL;
+	void *other = NULL;
 	char behind[BEHIND];
 	int rc;
 
@@ -107,10 +107,10 @@ static int put_one(struct loaded *l, int i, const void *from, size_t floats, enu
 	if (l->n <= i)
 		l->n = i + 1;
 	memset(behind, CANARY, sizeof behind);
-	if (elem_is_narrow(elem))
-		from = narrow = narrowed(elem, from, floats / sizeof(float));
+	if (!elem_is_float(elem))
+		from = other = converted(elem, from, floats / sizeof(float));
 	rc = l->driver->write(l->memory[i], 0, from, bytes, e);
-	free(narrow);
+	free(other);
 	if (rc < 0)
 		return -1;
 	return l->driver->write(l->memory[i], bytes, behind, sizeof behind, e);
@@ -129,16 +129,16 @@ static int put(struct kernel *k, void *const *buffers, const size_t *bytes, cons
 static int take_floats(struct loaded *l, int i, float *to, size_t n, struct err *e)
 {
 	const enum elem elem = l->elem[i];
-	void *narrow;
+	void *other;
 	int rc;
 
-	if (!elem_is_narrow(elem))
+	if (elem_is_float(elem))
 		return l->driver->read(l->memory[i], 0, to, n * sizeof *to, e);
-	narrow = xmalloc(n * (size_t)elem_size(elem));
-	rc = l->driver->read(l->memory[i], 0, narrow, n * (size_t)elem_size(elem), e);
+	other = xmalloc(n * (size_t)elem_size(elem));
+	rc = l->driver->read(l->memory[i], 0, other, n * (size_t)elem_size(elem), e);
 	if (rc == 0)
-		elem_to_floats(elem, narrow, to, (int64_t)n);
-	free(narrow);
+		elem_to_floats(elem, other, to, (int64_t)n);
+	free(other);
 	return rc;
 }
 

@@ -114,7 +114,7 @@ int simt_group_any(const struct nest *n)
 static void side(struct text *p, const struct mma *m, const struct mma_side *s, int row, int step)
 {
 	struct affine at = mma_at(m, s, row, (int64_t)step * mma_depth(m->kind));
-	const int size = elem_size(mma_elem(m->kind));
+	const int size = elem_size(mma_elem(m->kind, 0));
 
 	buf_str(p->out, ", matrices_at(&");
 	text_element(p, s->buffer, &at);

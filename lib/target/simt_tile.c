@@ -25,20 +25,37 @@
 	"\tif (a < 0x38800000u) return (f16)(s | (unsigned)rint(VALUE(a) * 16777216.0f));\n"       \
 	"\treturn (f16)(s | (a + 0xfffu + (a >> 13 & 1u) - 0x38000000u) >> 13); }\n"
 
-/* Four at a time, through a vector h4 of four integers. */
-#define NARROW_VECTORS(T)                                                                          \
+/* Whole numbers are rounded to the nearest; WHOLE() goes to the end of 32 bits at most. */
+#define WHOLES                                                                                     \
+	"typedef int s32;\n"                                                                       \
+	"typedef signed char s8;\n"                                                                \
+	"typedef unsigned char u8;\n"                                                              \
+	"#define s32_value(x) ((float)(x))\n"                                                      \
+	"#define s8_value(x) ((float)(x))\n"                                                       \
+	"#define u8_value(x) ((float)(x))\n"                                                       \
+	"#define s32_of(x) WHOLE(x)\n"                                                             \
+	"#define s8_of(x) ((s8)WHOLE(min_v1(max_v1(x, -128.0f), 127.0f)))\n"                       \
+	"#define u8_of(x) ((u8)WHOLE(min_v1(max_v1(x, 0.0f), 255.0f)))\n"                          \
+	"#define floats_v4(x) widen_s32(x)\n"                                                      \
+	"#define wholes_v4(x) narrow_s32(x)\n"
+
+#define OTHERS(T)                                                                                  \
 	"#define load_v1_" #T "(p) " #T "_value(*(p))\n"                                           \
 	"#define store_v1_" #T "(p, x) (*(p) = " #T "_of(x))\n"                                    \
 	"#define loadn_v1_" #T "(p, n) ((n) > 0 ? load_v1_" #T "(p) : 0.0f)\n"                     \
-	"#define storen_v1_" #T "(p, x, n) do { if ((n) > 0) store_v1_" #T "(p, x); } while (0)\n" \
-	"DEVICE v4 widen_" #T "(h4 h)\n"                                                           \
+	"#define storen_v1_" #T "(p, x, n) do { if ((n) > 0) store_v1_" #T "(p, x); } while (0)\n"
+
+/* Four at a time, through a vector V of four integers. */
+#define VECTORS_OF(T, V)                                                                           \
+	OTHERS(T)                                                                                  \
+	"DEVICE v4 widen_" #T "(" #V " h)\n"                                                       \
 	"{ return make_v4(" #T "_value(h.s0), " #T "_value(h.s1), " #T "_value(h.s2), " #T         \
 	"_value(h.s3)); }\n"                                                                       \
-	"DEVICE h4 narrow_" #T "(v4 x)\n"                                                          \
-	"{ h4 h; h.s0 = " #T "_of(x.s0); h.s1 = " #T "_of(x.s1); h.s2 = " #T                       \
+	"DEVICE " #V " narrow_" #T "(v4 x)\n"                                                      \
+	"{ " #V " h; h.s0 = " #T "_of(x.s0); h.s1 = " #T "_of(x.s1); h.s2 = " #T                   \
 	"_of(x.s2); h.s3 = " #T "_of(x.s3); return h; }\n"                                         \
-	"#define load_v4_" #T "(p) widen_" #T "(load_h4(p))\n"                                     \
-	"#define store_v4_" #T "(p, x) store_h4(p, narrow_" #T "(x))\n"                            \
+	"#define load_v4_" #T "(p) widen_" #T "(load_" #V "(p))\n"                                 \
+	"#define store_v4_" #T "(p, x) store_" #V "(p, narrow_" #T "(x))\n"                        \
 	"#define loadn_v4_" #T "(p, n) ((n) >= 4 ? load_v4_" #T "(p) : make_v4(loadn_v1_" #T       \
 	"(p, n), \\\n\tloadn_v1_" #T "((p) + 1, (n) - 1), loadn_v1_" #T                            \
 	"((p) + 2, (n) - 2), 0.0f))\n"                                                             \
@@ -60,33 +77,39 @@
 	"\treturn x * tf32_of(b - y) + tf32_of(a - x) * y + x * y; }\n"                            \
 	"#define bf16_product(a, b) (bf16_value(a) * bf16_value(b))\n"                             \
 	"#define f16_product(a, b) (f16_value(a) * f16_value(b))\n"                                \
+	"#define s8_product(a, b) ((a) * (b))\n"                                                   \
+	"#define u8_product(a, b) ((a) * (b))\n"                                                   \
 	"#define SIDE_AT(s, i) s.p[(i) * s.step + k / PAIR * s.k_step + k % PAIR]\n"               \
 	"#define PLACE(s, q, st, ks) do { s.p = (q); s.step = (st); s.k_step = (ks); } while (0)\n"
 
-#define BY_THREADS_MMA(KIND, T, DEPTH, PAIRS)                                                      \
-	"typedef struct { LOCAL const " #T " *p; int step, k_step; } a_" #KIND ", b_" #KIND ";\n"  \
+/* A and B: elements of both sides, PAIRS in 32 bits; sums are of type S, four of them a V. */
+#define BY_THREADS_MMA(KIND, A, B, DEPTH, PAIRS, S, V)                                             \
+	"typedef struct { LOCAL const " #A " *p; int step, k_step; } a_" #KIND ";\n"               \
+	"typedef struct { LOCAL const " #B " *p; int step, k_step; } b_" #KIND ";\n"               \
 	"#define load_a_" #KIND "(a, q, st, ks) PLACE(a, q, st, ks)\n"                             \
 	"#define load_b_" #KIND "(b, q, st, ks) PLACE(b, q, st, ks)\n"                             \
 	"#define load_b2_" #KIND "(b, c, q, st, ks) \\\n"                                          \
 	"\tdo { PLACE(b, q, st, ks); PLACE(c, (q) + 8 * (st), st, ks); } while (0)\n"              \
-	"DEVICE v4 sums_" #KIND "(v4 c, a_" #KIND " a, b_" #KIND " b)\n"                           \
+	"DEVICE " #V " sums_" #KIND "(" #V " c, a_" #KIND " a, b_" #KIND " b)\n"                   \
 	"{ enum { PAIR = " #PAIRS " }; const int g = (THREAD & 31) >> 2, t = (THREAD & 3) * 2;\n"  \
-	"\tfloat s0 = 0, s1 = 0, s2 = 0, s3 = 0;\n"                                                \
+	"\t" #S " s0 = 0, s1 = 0, s2 = 0, s3 = 0;\n"                                               \
 	"\tfor (int k = 0; k < " #DEPTH "; k++) {\n"                                               \
 	"\t\ts0 += " #KIND "_product(SIDE_AT(a, g), SIDE_AT(b, t));\n"                             \
 	"\t\ts1 += " #KIND "_product(SIDE_AT(a, g), SIDE_AT(b, t + 1));\n"                         \
 	"\t\ts2 += " #KIND "_product(SIDE_AT(a, g + 8), SIDE_AT(b, t));\n"                         \
 	"\t\ts3 += " #KIND "_product(SIDE_AT(a, g + 8), SIDE_AT(b, t + 1));\n"                     \
 	"\t}\n"                                                                                    \
-	"\treturn make_v4(c.s0 + s0, c.s1 + s1, c.s2 + s2, c.s3 + s3); }\n"                        \
+	"\treturn make_" #V "(c.s0 + s0, c.s1 + s1, c.s2 + s2, c.s3 + s3); }\n"                    \
 	"#define mma_" #KIND "(c, a, b) ((c) = sums_" #KIND "(c, a, b))\n"
 
 #define BY_THREADS_MMAS                                                                            \
 	BY_THREADS                                                                                 \
-	BY_THREADS_MMA(tf32x3, float, 8, 1)                                                        \
-	BY_THREADS_MMA(tf32, float, 8, 1)                                                          \
-	BY_THREADS_MMA(bf16, bf16, 16, 2)                                                          \
-	BY_THREADS_MMA(f16, f16, 16, 2)
+	BY_THREADS_MMA(tf32x3, float, float, 8, 1, float, v4)                                      \
+	BY_THREADS_MMA(tf32, float, float, 8, 1, float, v4)                                        \
+	BY_THREADS_MMA(bf16, bf16, bf16, 16, 2, float, v4)                                         \
+	BY_THREADS_MMA(f16, f16, f16, 16, 2, float, v4)                                            \
+	BY_THREADS_MMA(s8, s8, s8, 32, 4, int, i4)                                                 \
+	BY_THREADS_MMA(u8, u8, s8, 32, 4, int, i4)
 
 #define WORDS                                                                                      \
 	"struct words2 { unsigned r[2]; };\n"                                                      \
@@ -121,6 +144,13 @@
 	"\t: \"+f\"(c.s0), \"+f\"(c.s1), \"+f\"(c.s2), \"+f\"(c.s3) \\\n"                          \
 	"\t: \"r\"(a.r[0]), \"r\"(a.r[1]), \"r\"(a.r[2]), \"r\"(a.r[3]), \"r\"(b.r[0]), "          \
 	"\"r\"(b.r[1])); }\n"                                                                      \
+	"#define MMA_WHOLES(KIND) \\\n"                                                            \
+	"DEVICE void mma_##KIND(i4 &c, const words4 &a, const words2 &b) \\\n"                     \
+	"{ asm(\"mma.sync.aligned.m16n8k32.row.col.s32.\" #KIND \".s8.s32 \" \\\n"                 \
+	"\t\"{%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};\" \\\n"               \
+	"\t: \"+r\"(c.s0), \"+r\"(c.s1), \"+r\"(c.s2), \"+r\"(c.s3) \\\n"                          \
+	"\t: \"r\"(a.r[0]), \"r\"(a.r[1]), \"r\"(a.r[2]), \"r\"(a.r[3]), \"r\"(b.r[0]), "          \
+	"\"r\"(b.r[1])); }\n"                                                                      \
 	"DEVICE float f16_value(f16 x)\n"                                                          \
 	"{ float f; asm(\"cvt.f32.f16 %0, %1;\" : \"=f\"(f) : \"h\"(x)); return f; }\n"            \
 	"DEVICE f16 f16_of(float x)\n"                                                             \
@@ -138,73 +168,84 @@
 	"DEVICE unsigned tf32_of(float x) { return BITS(emulator_tf32(x)); }\n"                    \
 	"#define MMA(KIND, shape) \\\n"                                                            \
 	"DEVICE void mma_##KIND(v4 &c, const words4 &a, const words2 &b) \\\n"                     \
+	"{ emulator_mma<emulator_##KIND##_words>(c.s0, c.s1, c.s2, c.s3, a.r, b.r); }\n"           \
+	"#define MMA_WHOLES(KIND) \\\n"                                                            \
+	"DEVICE void mma_##KIND(i4 &c, const words4 &a, const words2 &b) \\\n"                     \
 	"{ emulator_mma<emulator_##KIND##_words>(c.s0, c.s1, c.s2, c.s3, a.r, b.r); }\n"
 
-#define BY_WARPS                                                                                   \
-	"DEVICE int within(int n, int most) { return n < 0 ? 0 : n > most ? most : n; }\n"         \
-	"#define COPY(to, from, n, valid) \\\n"                                                    \
-	"\tcopy_async<(n) * (int)sizeof *(to)>(to, from, within(valid, n) * (int)sizeof *(to))\n"  \
-	"DEVICE unsigned word(const float *p) { return BITS(*p); }\n"                              \
-	"DEVICE unsigned word(const unsigned short *p) { return *(const unsigned *)p; }\n"         \
-	"template <typename T> DEVICE int in_rows(int step, int k_step)\n"                         \
-	"{ return k_step * (int)sizeof(T) == 4 && step * (int)sizeof(T) % 16 == 0; }\n"            \
-	"template <typename T> DEVICE void load_a(words4 &a, const T *p, int step, int k_step)\n"  \
-	"{ const int l = THREAD & 31;\n"                                                           \
-	"\tif (in_rows<T>(step, k_step)) {\n"                                                      \
-	"\t\tmatrices(a.r[0], a.r[1], a.r[2], a.r[3],\n"                                           \
-	"\t\t\tp + (l & 15) * step + (l >> 4) * (16 / (int)sizeof(T)));\n"                         \
-	"\t\treturn; }\n"                                                                          \
-	"\tp += (l >> 2) * step + (l & 3) * k_step;\n"                                             \
-	"\ta.r[0] = word(p); a.r[1] = word(p + 8 * step);\n"                                       \
-	"\ta.r[2] = word(p + 4 * k_step); a.r[3] = word(p + 8 * step + 4 * k_step); }\n"           \
-	"template <typename T> DEVICE void load_b(words2 &b, const T *p, int step, int k_step)\n"  \
-	"{ const int l = THREAD & 31;\n"                                                           \
-	"\tp += (l >> 2) * step + (l & 3) * k_step;\n"                                             \
-	"\tb.r[0] = word(p); b.r[1] = word(p + 4 * k_step); }\n"                                   \
-	"template <typename T>\n"                                                                  \
-	"DEVICE void load_b2(words2 &b, words2 &c, const T *p, int step, int k_step)\n"            \
-	"{ const int l = THREAD & 31;\n"                                                           \
-	"\tif (in_rows<T>(step, k_step)) {\n"                                                      \
-	"\t\tmatrices(b.r[0], b.r[1], c.r[0], c.r[1],\n"                                           \
-	"\t\t\tp + ((l & 7) + (l >> 4) * 8) * step + (l >> 3 & 1) * (16 / (int)sizeof(T)));\n"     \
-	"\t\treturn; }\n"                                                                          \
-	"\tload_b(b, p, step, k_step);\n"                                                          \
-	"\tload_b(c, p + 8 * step, step, k_step); }\n"                                             \
-	"template <int N, typename W> DEVICE void round_tf32(W &w)\n"                              \
-	"{ for (int i = 0; i < N; i++) w.r[i] = tf32_of(VALUE(w.r[i])); }\n"                       \
-	"template <int N, typename S, typename W> DEVICE void split_tf32(S &s, const W &w)\n"      \
-	"{ for (int i = 0; i < N; i++) {\n"                                                        \
-	"\t\ts.big.r[i] = tf32_of(VALUE(w.r[i]));\n"                                               \
-	"\t\ts.small.r[i] = tf32_of(VALUE(w.r[i]) - VALUE(s.big.r[i])); } }\n"                     \
-	"MMA(tf32, \"m16n8k8\")\n"                                                                 \
-	"MMA(bf16, \"m16n8k16\")\n"                                                                \
-	"MMA(f16, \"m16n8k16\")\n"                                                                 \
-	"typedef words4 a_tf32, a_bf16, a_f16;\n"                                                  \
-	"typedef words2 b_tf32, b_bf16, b_f16;\n"                                                  \
-	"typedef split4 a_tf32x3;\n"                                                               \
-	"typedef split2 b_tf32x3;\n"                                                               \
-	"#define load_a_bf16 load_a\n"                                                             \
-	"#define load_b_bf16 load_b\n"                                                             \
-	"#define load_b2_bf16 load_b2\n"                                                           \
-	"#define load_a_f16 load_a\n"                                                              \
-	"#define load_b_f16 load_b\n"                                                              \
-	"#define load_b2_f16 load_b2\n"                                                            \
-	"DEVICE void load_a_tf32(a_tf32 &a, const float *p, int step, int k_step)\n"               \
-	"{ load_a(a, p, step, k_step); round_tf32<4>(a); }\n"                                      \
-	"DEVICE void load_b_tf32(b_tf32 &b, const float *p, int step, int k_step)\n"               \
-	"{ load_b(b, p, step, k_step); round_tf32<2>(b); }\n"                                      \
-	"DEVICE void load_b2_tf32(b_tf32 &b, b_tf32 &c, const float *p, int step, int k_step)\n"   \
-	"{ load_b2(b, c, p, step, k_step); round_tf32<2>(b); round_tf32<2>(c); }\n"                \
-	"DEVICE void load_a_tf32x3(a_tf32x3 &a, const float *p, int step, int k_step)\n"           \
-	"{ words4 w; load_a(w, p, step, k_step); split_tf32<4>(a, w); }\n"                         \
-	"DEVICE void load_b_tf32x3(b_tf32x3 &b, const float *p, int step, int k_step)\n"           \
-	"{ words2 w; load_b(w, p, step, k_step); split_tf32<2>(b, w); }\n"                         \
-	"DEVICE void load_b2_tf32x3(b_tf32x3 &b, b_tf32x3 &c, const float *p, int step, int "      \
-	"k_step)\n"                                                                                \
-	"{ words2 v, w; load_b2(v, w, p, step, k_step); split_tf32<2>(b, v); split_tf32<2>(c, "    \
-	"w); }\n"                                                                                  \
-	"DEVICE void mma_tf32x3(v4 &c, const a_tf32x3 &a, const b_tf32x3 &b)\n"                    \
-	"{ mma_tf32(c, a.small, b.big); mma_tf32(c, a.big, b.small); mma_tf32(c, a.big, b.big); "  \
+#define BY_WARPS                                                                                    \
+	"DEVICE int within(int n, int most) { return n < 0 ? 0 : n > most ? most : n; }\n"          \
+	"#define COPY(to, from, n, valid) \\\n"                                                     \
+	"\tcopy_async<(n) * (int)sizeof *(to)>(to, from, within(valid, n) * (int)sizeof *(to))\n"   \
+	"DEVICE unsigned word(const float *p) { return BITS(*p); }\n"                               \
+	"template <typename T> DEVICE unsigned word(const T *p) { return *(const unsigned *)p; }\n" \
+	"template <typename T> DEVICE int in_rows(int step, int k_step)\n"                          \
+	"{ return k_step * (int)sizeof(T) == 4 && step * (int)sizeof(T) % 16 == 0; }\n"             \
+	"template <typename T> DEVICE void load_a(words4 &a, const T *p, int step, int k_step)\n"   \
+	"{ const int l = THREAD & 31;\n"                                                            \
+	"\tif (in_rows<T>(step, k_step)) {\n"                                                       \
+	"\t\tmatrices(a.r[0], a.r[1], a.r[2], a.r[3],\n"                                            \
+	"\t\t\tp + (l & 15) * step + (l >> 4) * (16 / (int)sizeof(T)));\n"                          \
+	"\t\treturn; }\n"                                                                           \
+	"\tp += (l >> 2) * step + (l & 3) * k_step;\n"                                              \
+	"\ta.r[0] = word(p); a.r[1] = word(p + 8 * step);\n"                                        \
+	"\ta.r[2] = word(p + 4 * k_step); a.r[3] = word(p + 8 * step + 4 * k_step); }\n"            \
+	"template <typename T> DEVICE void load_b(words2 &b, const T *p, int step, int k_step)\n"   \
+	"{ const int l = THREAD & 31;\n"                                                            \
+	"\tp += (l >> 2) * step + (l & 3) * k_step;\n"                                              \
+	"\tb.r[0] = word(p); b.r[1] = word(p + 4 * k_step); }\n"                                    \
+	"template <typename T>\n"                                                                   \
+	"DEVICE void load_b2(words2 &b, words2 &c, const T *p, int step, int k_step)\n"             \
+	"{ const int l = THREAD & 31;\n"                                                            \
+	"\tif (in_rows<T>(step, k_step)) {\n"                                                       \
+	"\t\tmatrices(b.r[0], b.r[1], c.r[0], c.r[1],\n"                                            \
+	"\t\t\tp + ((l & 7) + (l >> 4) * 8) * step + (l >> 3 & 1) * (16 / (int)sizeof(T)));\n"      \
+	"\t\treturn; }\n"                                                                           \
+	"\tload_b(b, p, step, k_step);\n"                                                           \
+	"\tload_b(c, p + 8 * step, step, k_step); }\n"                                              \
+	"template <int N, typename W> DEVICE void round_tf32(W &w)\n"                               \
+	"{ for (int i = 0; i < N; i++) w.r[i] = tf32_of(VALUE(w.r[i])); }\n"                        \
+	"template <int N, typename S, typename W> DEVICE void split_tf32(S &s, const W &w)\n"       \
+	"{ for (int i = 0; i < N; i++) {\n"                                                         \
+	"\t\ts.big.r[i] = tf32_of(VALUE(w.r[i]));\n"                                                \
+	"\t\ts.small.r[i] = tf32_of(VALUE(w.r[i]) - VALUE(s.big.r[i])); } }\n"                      \
+	"MMA(tf32, \"m16n8k8\")\n"                                                                  \
+	"MMA(bf16, \"m16n8k16\")\n"                                                                 \
+	"MMA(f16, \"m16n8k16\")\n"                                                                  \
+	"MMA_WHOLES(s8)\n"                                                                          \
+	"MMA_WHOLES(u8)\n"                                                                          \
+	"typedef words4 a_tf32, a_bf16, a_f16, a_s8, a_u8;\n"                                       \
+	"typedef words2 b_tf32, b_bf16, b_f16, b_s8, b_u8;\n"                                       \
+	"typedef split4 a_tf32x3;\n"                                                                \
+	"typedef split2 b_tf32x3;\n"                                                                \
+	"#define load_a_bf16 load_a\n"                                                              \
+	"#define load_b_bf16 load_b\n"                                                              \
+	"#define load_b2_bf16 load_b2\n"                                                            \
+	"#define load_a_f16 load_a\n"                                                               \
+	"#define load_b_f16 load_b\n"                                                               \
+	"#define load_b2_f16 load_b2\n"                                                             \
+	"#define load_a_s8 load_a\n"                                                                \
+	"#define load_b_s8 load_b\n"                                                                \
+	"#define load_b2_s8 load_b2\n"                                                              \
+	"#define load_a_u8 load_a\n"                                                                \
+	"#define load_b_u8 load_b\n"                                                                \
+	"#define load_b2_u8 load_b2\n"                                                              \
+	"DEVICE void load_a_tf32(a_tf32 &a, const float *p, int step, int k_step)\n"                \
+	"{ load_a(a, p, step, k_step); round_tf32<4>(a); }\n"                                       \
+	"DEVICE void load_b_tf32(b_tf32 &b, const float *p, int step, int k_step)\n"                \
+	"{ load_b(b, p, step, k_step); round_tf32<2>(b); }\n"                                       \
+	"DEVICE void load_b2_tf32(b_tf32 &b, b_tf32 &c, const float *p, int step, int k_step)\n"    \
+	"{ load_b2(b, c, p, step, k_step); round_tf32<2>(b); round_tf32<2>(c); }\n"                 \
+	"DEVICE void load_a_tf32x3(a_tf32x3 &a, const float *p, int step, int k_step)\n"            \
+	"{ words4 w; load_a(w, p, step, k_step); split_tf32<4>(a, w); }\n"                          \
+	"DEVICE void load_b_tf32x3(b_tf32x3 &b, const float *p, int step, int k_step)\n"            \
+	"{ words2 w; load_b(w, p, step, k_step); split_tf32<2>(b, w); }\n"                          \
+	"DEVICE void load_b2_tf32x3(b_tf32x3 &b, b_tf32x3 &c, const float *p, int step, int "       \
+	"k_step)\n"                                                                                 \
+	"{ words2 v, w; load_b2(v, w, p, step, k_step); split_tf32<2>(b, v); split_tf32<2>(c, "     \
+	"w); }\n"                                                                                   \
+	"DEVICE void mma_tf32x3(v4 &c, const a_tf32x3 &a, const b_tf32x3 &b)\n"                     \
+	"{ mma_tf32(c, a.small, b.big); mma_tf32(c, a.big, b.small); mma_tf32(c, a.big, b.big); "   \
 	"}\n"
 
 const char simt_tile_cuda[] =
@@ -212,8 +253,13 @@ const char simt_tile_cuda[] =
 	"#define VALUE(u) __int_as_float((int)(u))\n"
 	"struct __align__(8) h4 { unsigned short s0, s1, s2, s3; };\n"
 	"#define load_h4(p) (*(const h4 *)(p))\n"
-	"#define store_h4(p, x) (*(h4 *)(p) = (x))\n" NARROW WORDS "#ifdef TL_EMULATOR\n" EMULATED
-	"#else\n" PTX "#endif\n" BY_WARPS NARROW_VECTORS(bf16) NARROW_VECTORS(f16);
+	"#define store_h4(p, x) (*(h4 *)(p) = (x))\n"
+	"struct __align__(16) i4 { int s0, s1, s2, s3; };\n"
+	"#define load_i4(p) (*(const i4 *)(p))\n"
+	"#define store_i4(p, x) (*(i4 *)(p) = (x))\n"
+	"#define WHOLE(x) __float2int_rn(x)\n" NARROW WHOLES WORDS "#ifdef TL_EMULATOR\n" EMULATED
+	"#else\n" PTX "#endif\n" BY_WARPS VECTORS_OF(bf16, h4) VECTORS_OF(f16, h4)
+		VECTORS_OF(s32, i4) OTHERS(s8) OTHERS(u8);
 
 const char simt_tile_opencl[] =
 	"#define DEVICE static\n"
@@ -221,8 +267,13 @@ const char simt_tile_opencl[] =
 	"#define VALUE(u) as_float((unsigned)(u))\n"
 	"typedef ushort4 h4;\n"
 	"#define load_h4(p) vload4(0, p)\n"
-	"#define store_h4(p, x) vstore4(x, 0, p)\n" NARROW HALVES BY_THREADS_MMAS NARROW_VECTORS(
-		bf16) NARROW_VECTORS(f16);
+	"#define store_h4(p, x) vstore4(x, 0, p)\n"
+	"typedef int4 i4;\n"
+	"#define make_i4(a, b, c, d) ((i4)(a, b, c, d))\n"
+	"#define load_i4(p) vload4(0, p)\n"
+	"#define store_i4(p, x) vstore4(x, 0, p)\n"
+	"#define WHOLE(x) convert_int_sat_rte(x)\n" NARROW HALVES WHOLES BY_THREADS_MMAS VECTORS_OF(
+		bf16, h4) VECTORS_OF(f16, h4) VECTORS_OF(s32, i4) OTHERS(s8) OTHERS(u8);
 
 /* ---- nodes ---- */
 

@@ -1,5 +1,5 @@
-/* Asynchronous copies, products of tiles and elements of 16 bits in the text of simt.h: words of
- * the preludes, and how nodes are written with them. For simt.c alone.
+/* Asynchronous copies, products of tiles and elements of less than 32 bits, or whole numbers, in
+ * the text of simt.h: words of the preludes, and how nodes are written with them. For simt.c alone.
  *
  * OpenCL has no warps. There each thread computes its own sums of a product, and copies end at
  * once. Where the tests' emulator compiles CUDA C (TL_EMULATOR), its functions stand in the place

@@ -10,10 +10,10 @@ void text_indent(struct text *p)
 
 const char *text_elem(enum elem e)
 {
-	static const char *const names[] = {[ELEM_F32] = "float",
-					    [ELEM_F64] = "double",
-					    [ELEM_BF16] = "bf16",
-					    [ELEM_F16] = "f16"};
+	static const char *const names[] = {
+		[ELEM_F32] = "float", [ELEM_F64] = "double", [ELEM_BF16] = "bf16",
+		[ELEM_F16] = "f16",   [ELEM_S32] = "s32",    [ELEM_S8] = "s8",
+		[ELEM_U8] = "u8"};
 
 	return names[e];
 }
@@ -146,7 +146,7 @@ void text_declare_registers(struct text *p, int buffer)
 	if (b->lanes == 1)
 		buf_fmt(p->out, "\t%s ", text_elem(b->elem));
 	else
-		buf_fmt(p->out, "\tv%d ", b->lanes);
+		buf_fmt(p->out, "\t%c%d ", elem_is_float(b->elem) ? 'v' : 'i', b->lanes);
 	for (int64_t r = 0; r < b->size; r++) {
 		if (r)
 			buf_str(p->out, ", ");
@@ -170,31 +170,33 @@ static void call(struct text *p, const char *f, const struct expr *x)
 	buf_ch(p->out, ')');
 }
 
-/* "load_v4(&", "loadn_v4(&" or, for elements of 16 bits, "load_v4_bf16(&". */
+/* "load_v4(&", "loadn_v4(&" or, for elements that C does not compute with, "load_v4_bf16(&". */
 static void access(struct text *p, const char *what, int buffer, int lanes, int masked)
 {
 	enum elem elem = p->n->buffer[nest_base(p->n, buffer)].elem;
 
 	buf_fmt(p->out, "%s%s_v%d%s%s(&", what, masked ? "n" : "", lanes,
-		elem_is_narrow(elem) ? "_" : "", elem_is_narrow(elem) ? text_elem(elem) : "");
+		elem_is_float(elem) ? "" : "_", elem_is_float(elem) ? "" : text_elem(elem));
 }
 
-static int is_narrow(const struct text *p, int buffer)
+static int is_other(const struct text *p, int buffer)
 {
-	return elem_is_narrow(p->n->buffer[nest_base(p->n, buffer)].elem);
+	return !elem_is_float(p->n->buffer[nest_base(p->n, buffer)].elem);
 }
 
 static void load(struct text *p, const struct expr *x)
 {
 	if (p->n->buffer[x->buffer].kind == BUFFER_REG) {
+		buf_str(p->out, is_other(p, x->buffer) ? "floats_v4(" : "");
 		text_register(p, x->buffer, text_constant(p, &x->index));
+		buf_str(p->out, is_other(p, x->buffer) ? ")" : "");
 	} else if (x->valid) {
 		access(p, "load", x->buffer, x->lanes, 1);
 		text_element(p, x->buffer, &x->index);
 		buf_str(p->out, ", ");
 		text_affine(p, x->valid);
 		buf_ch(p->out, ')');
-	} else if ((x->lanes > 1 && p->d->calls) || is_narrow(p, x->buffer)) {
+	} else if ((x->lanes > 1 && p->d->calls) || is_other(p, x->buffer)) {
 		access(p, "load", x->buffer, x->lanes, 0);
 		text_element(p, x->buffer, &x->index);
 		buf_ch(p->out, ')');
@@ -295,6 +297,11 @@ static void expr(struct text *p, const struct expr *x)
 		expr(p, x->a);
 		buf_ch(p->out, ')');
 		return;
+	case EXPR_ROUND:
+		buf_str(p->out, x->elem == ELEM_F64 ? "__builtin_rint(" : "__builtin_rintf(");
+		expr(p, x->a);
+		buf_ch(p->out, ')');
+		return;
 	case EXPR_WIDEN:
 		buf_str(p->out, "(double)");
 		expr(p, x->a);
@@ -350,9 +357,10 @@ static void store(struct text *p, const struct node *t)
 	text_indent(p);
 	if (b->kind == BUFFER_REG) {
 		text_register(p, t->buffer, text_constant(p, &t->a));
-		buf_str(p->out, " = ");
+		buf_str(p->out, b->elem == ELEM_S32 ? " = wholes_v4(" : " = ");
 		expr(p, t->value);
-	} else if (t->valid || (t->value->lanes > 1 && p->d->calls) || is_narrow(p, t->buffer)) {
+		buf_str(p->out, b->elem == ELEM_S32 ? ")" : "");
+	} else if (t->valid || (t->value->lanes > 1 && p->d->calls) || is_other(p, t->buffer)) {
 		store_call(p, t);
 	} else {
 		if (t->value->lanes > 1)

@@ -77,6 +77,13 @@ void post_accumulate(struct nest *n, const struct post_naive *p, const struct ex
 		ex_op(n, EXPR_FMA, widened(n, p, a), widened(n, p, b), ex_reg(n, p->sum, af(0))));
 }
 
+static const struct expr *whole(struct nest *n, const struct expr *x)
+{
+	x = ex_op(n, EXPR_MAX, ex_op(n, EXPR_ROUND, x, NULL, NULL),
+		  ex_const(n, x->elem, 1, INT32_MIN), NULL);
+	return ex_op(n, EXPR_MIN, x, ex_const(n, x->elem, 1, INT32_MAX), NULL);
+}
+
 void post_finish(struct nest *n, const struct post_naive *p)
 {
 	struct post_values with = {
@@ -86,5 +93,7 @@ void post_finish(struct nest *n, const struct post_naive *p)
 	};
 	const struct expr *x = post_apply(n, ex_reg(n, p->sum, af(0)), p->npost, p->post, &with);
 
+	if (p->is_whole)
+		x = whole(n, x);
 	nest_store(n, p->dst, p->at, NULL, p->wide ? ex_op(n, EXPR_NARROW, x, NULL, NULL) : x);
 }

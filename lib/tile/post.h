@@ -28,6 +28,7 @@ const struct expr *post_apply(struct nest *n, const struct expr *x, int npost,
 struct post_naive {
 	int wide, sum; /* sum: a scalar register */
 	int bias, add, mul, dst;
+	int is_whole; /* the result is a whole number of 32 bits, rounded to the nearest */
 	struct affine bias_at, at; /* at: in add, mul and dst */
 	int npost;
 	const struct post_op *post;

@@ -30,13 +30,18 @@ struct session {
 static const char *const tensor_name[TENSOR_ROLES] = {"the input",    "the weights", "the bias",
 						      "the residual", "the factor",  "the output"};
 
+/* What values lie around, and how far from it. */
+struct spread {
+	double middle, scale;
+};
+
 /* Values that elements of this type have. */
-static void fill(struct fence *f, double scale, enum elem elem, struct rng *rng)
+static void fill(struct fence *f, struct spread s, enum elem elem, struct rng *rng)
 {
 	float *to = f->data;
 
 	for (int64_t j = 0; j < f->n; j++) {
-		double x = scale * (int32_t)(uint32_t)rng_u64(rng) * 0x1p-31;
+		double x = s.middle + s.scale * (int32_t)(uint32_t)rng_u64(rng) * 0x1p-31;
 
 		to[j] = (float)elem_round(elem, x);
 	}
@@ -44,11 +49,30 @@ static void fill(struct fence *f, double scale, enum elem elem, struct rng *rng)
 	fence_freeze(f);
 }
 
-/* Weights are scaled so that a sum of products is about as large as one input, whatever the number
- * of products: else relu6 would make the same of most outputs. */
-static double scale_of(const struct workload *w, const struct tensor *t, int64_t outputs)
+/* Whole numbers of 8 bits are over their whole range. What is added to their sums is as large as a
+ * few products; factors are small. All is exact in the session's arrays. */
+static struct spread spread_of_wholes(const struct workload *w, enum tensor_role role)
 {
-	return t->role == TENSOR_WEIGHTS ? 1 / sqrt((double)w->flops / 2 / (double)outputs) : 1;
+	switch (role == TENSOR_MUL ? DTYPE_F32 : workload_dtype(w, role)) {
+	case DTYPE_S8:
+		return (struct spread){0, 128};
+	case DTYPE_U8:
+		return (struct spread){127.5, 128};
+	default:
+		return (struct spread){0, role == TENSOR_MUL ? 4 : 16384};
+	}
+}
+
+/* Weights of reals are scaled so that a sum of products is about as large as one input, whatever
+ * the number of products: else relu6 would make the same of most outputs. */
+static struct spread spread_of(const struct workload *w, enum tensor_role role)
+{
+	const double outputs = (double)workload_size(w, TENSOR_DST);
+
+	if (dtype_is_int(w->dtype.src))
+		return spread_of_wholes(w, role);
+	return (struct spread){0, role == TENSOR_WEIGHTS ? 1 / sqrt((double)w->flops / 2 / outputs)
+							 : 1};
 }
 
 static void open_tensors(struct session *s, const struct tensor *t, int n)
@@ -61,14 +85,14 @@ static void open_tensors(struct session *s, const struct tensor *t, int n)
 
 		fence_open(&s->tensor[role], tensor_name[role], t[i].size, sizeof(float));
 		if (role != TENSOR_DST)
-			fill(&s->tensor[role],
-			     scale_of(&s->w, &t[i], workload_size(&s->w, TENSOR_DST)),
-			     elem_of(s->w.dtype.src), &rng);
+			fill(&s->tensor[role], spread_of(&s->w, role),
+			     elem_of(workload_dtype(&s->w, role)), &rng);
 	}
 	for (int i = 0; i < n; i++)
 		if (t[i].role == TENSOR_SRC || t[i].role == TENSOR_ADD || t[i].role == TENSOR_MUL) {
 			fence_open(&s->fresh[t[i].role], "fresh data", t[i].size, sizeof(float));
-			fill(&s->fresh[t[i].role], 1, elem_of(s->w.dtype.src), &rng);
+			fill(&s->fresh[t[i].role], spread_of(&s->w, t[i].role),
+			     elem_of(workload_dtype(&s->w, t[i].role)), &rng);
 		}
 }
 

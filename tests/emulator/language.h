@@ -144,6 +144,14 @@ static inline float __int_as_float(int x)
 	return emulator_bits<float>(x);
 }
 
+/* To the nearest, ties to even; to the end of 32 bits at most, and 0 of what is no number. */
+static inline int __float2int_rn(float x)
+{
+	if (x != x)
+		return 0;
+	return x >= 0x1p31f ? 0x7fffffff : x <= -0x1p31f ? -0x7fffffff - 1 : (int)rintf(x);
+}
+
 static inline int __float_as_int(float x)
 {
 	return emulator_bits<int>(x);

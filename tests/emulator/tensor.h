@@ -39,8 +39,8 @@ static inline unsigned emulator_b(const struct emulator_sides *all, int n, int w
 	return all[n * 4 + w % 4].b[w / 4];
 }
 
-/* The sum of what two words hold: one number of tf32, of which the low bits are ignored, or two of
- * 16 bits. */
+/* The sum of what two words hold: one number of tf32, of which the low bits are ignored, two of 16
+ * bits, or four whole numbers of 8. */
 struct emulator_tf32_words {
 	static float product(unsigned x, unsigned y)
 	{
@@ -67,19 +67,42 @@ struct emulator_f16_words {
 	}
 };
 
-template <class Words>
-static inline float emulator_sum(const struct emulator_sides *all, int row, int column)
+template <typename A> static inline int emulator_bytes_product(unsigned x, unsigned y)
 {
-	float sum = 0;
+	int sum = 0;
+
+	for (int byte = 0; byte < 4; byte++)
+		sum += (A)(x >> 8 * byte) * (signed char)(y >> 8 * byte);
+	return sum;
+}
+
+struct emulator_s8_words {
+	static int product(unsigned x, unsigned y)
+	{
+		return emulator_bytes_product<signed char>(x, y);
+	}
+};
+
+struct emulator_u8_words {
+	static int product(unsigned x, unsigned y)
+	{
+		return emulator_bytes_product<unsigned char>(x, y);
+	}
+};
+
+template <class Words, typename Sum>
+static inline Sum emulator_sum(const struct emulator_sides *all, int row, int column)
+{
+	Sum sum = 0;
 
 	for (int w = 0; w < 8; w++)
 		sum += Words::product(emulator_a(all, row, w), emulator_b(all, column, w));
 	return sum;
 }
 
-/* m16n8k8 of tf32, m16n8k16 of the others. */
-template <class Words>
-static inline void emulator_mma(float &c0, float &c1, float &c2, float &c3, const unsigned *a,
+/* m16n8k8 of tf32, m16n8k16 of 16 bits, m16n8k32 of 8. */
+template <class Words, typename Sum>
+static inline void emulator_mma(Sum &c0, Sum &c1, Sum &c2, Sum &c3, const unsigned *a,
 				const unsigned *b)
 {
 	struct emulator_sides mine, all[EMULATOR_WARP];
@@ -88,10 +111,10 @@ static inline void emulator_mma(float &c0, float &c1, float &c2, float &c3, cons
 	memcpy(mine.a, a, sizeof mine.a);
 	memcpy(mine.b, b, sizeof mine.b);
 	emulator_gather(mine, all);
-	c0 += emulator_sum<Words>(all, row, column);
-	c1 += emulator_sum<Words>(all, row, column + 1);
-	c2 += emulator_sum<Words>(all, row + 8, column);
-	c3 += emulator_sum<Words>(all, row + 8, column + 1);
+	c0 += emulator_sum<Words, Sum>(all, row, column);
+	c1 += emulator_sum<Words, Sum>(all, row, column + 1);
+	c2 += emulator_sum<Words, Sum>(all, row + 8, column);
+	c3 += emulator_sum<Words, Sum>(all, row + 8, column + 1);
 }
 
 /* ---- groups of warps ---- */
