@@ -6,7 +6,7 @@
  *
  * TL_TEST_PROBLEMS (20) problems an operator, TL_TEST_BLOCKS (6) candidates each; one in
  * TL_TEST_RUN (2) is run on the device, one in TL_TEST_NVRTC (2) compiled for each architecture.
- * TL_TEST_ALGO: of this algorithm alone.
+ * TL_TEST_ALGO: of this algorithm alone. TL_TEST_TYPE: of these element types alone.
  */
 #include <errno.h>
 #include <math.h>
@@ -326,8 +326,11 @@ static void check_problems(const struct limits *m, const char *name, random_prob
 			   const char *types, int64_t wanted)
 {
 	const int64_t problems = from_env("TL_TEST_PROBLEMS", 20);
+	const char *only = getenv("TL_TEST_TYPE");
 	struct tally t = {0};
 
+	if (only && strcmp(only, types) != 0)
+		return;
 	rng_seed(&rng, 11, "blocks");
 	for (int64_t i = 0; i < problems;) {
 		struct problem p = {0};

@@ -99,6 +99,21 @@ candidates | TL_EMULATOR_MEMORY=40000 measure >"$tmp/out" 2>"$tmp/err"
 results "$tmp/out" | grep -q '"status":"[a-z]*","why":"[^"]*out of memory'
 ok $? 'a device whose memory is too small says so'
 
+# Whole numbers of 8 bits
+
+cat >"$tmp/wholes" <<'W'
+{"tl":1,"type":"workload","op":"conv2d","prob":"ic16ih14oc32oh14kh3ph1","dtype":"s8:s8:s32","post":["bias","add","relu"]}
+{"tl":1,"type":"workload","op":"conv2d","prob":"ic3ih14oc30oh14kh3ph1","dtype":"u8:s8:f32","layout":"nchw","post":["bias"]}
+{"tl":1,"type":"workload","op":"matmul","prob":"16x48:48x64","dtype":"u8:s8:f32","post":["bias","gelu"]}
+{"tl":1,"type":"workload","op":"matmul","prob":"16x48:48x64","dtype":"s8","post":["bias"]}
+W
+"$bin/tl-gen" --target=cuda -n 40 "$tmp/wholes" 2>"$tmp/err" | "$bin/tl-filter" --target=cuda -k 3 | measure >"$tmp/out" 2>>"$tmp/err"
+"$bin/tl-check" -q "$tmp/out" && [ "$(results "$tmp/out" | grep -c '"status":"ok"')" -eq 9 ] &&
+	[ "$(results "$tmp/out" | grep '"dtype":"s8:s8:s32"' | grep -c '"error":{"l2":0,"max":0}')" -eq 3 ]
+ok $? 'products of whole numbers are right, and exact where their results are' || cat "$tmp/err"
+grep -q 'no algorithm applies to 1 of 4 workloads: matmul in s8 1' "$tmp/err"
+ok $? 'results of 8 bits are not computed, which tl-gen says'
+
 # Hostile: kernels with words of their own at the beginning, between any two of them a good one. An object has its source.
 
 head -n 1 "$tmp/w" | "$bin/tl-gen" --target=cuda -a implicit_gemm -n 100 | "$bin/tl-filter" --target=cuda --by none -k 21 >"$tmp/c"

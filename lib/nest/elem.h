@@ -1,7 +1,8 @@
 /* Types of elements in memory. Expressions compute in single or double precision: a load from a
  * buffer of other elements converts them, and a store rounds to the nearest, ties to even. A whole
  * number that is too large or too small becomes the largest or smallest of its type; what is no
- * number becomes the smallest.
+ * number becomes the smallest. Registers are of single or double precision, but for sums of whole
+ * numbers (mma.h), which loads and stores convert likewise.
  */
 #ifndef TL_NEST_ELEM_H
 #define TL_NEST_ELEM_H

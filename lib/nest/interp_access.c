@@ -63,7 +63,7 @@ double access_get(const struct place *p, int lane)
 void access_set(const struct place *p, int lane, double x)
 {
 	if (p->r)
-		p->r[lane] = x;
+		p->r[lane] = elem_is_float(p->buffer->elem) ? x : elem_round(p->buffer->elem, x);
 	else
 		elem_write(p->buffer->elem, p->memory, lane, x);
 }

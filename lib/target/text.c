@@ -357,9 +357,9 @@ static void store(struct text *p, const struct node *t)
 	text_indent(p);
 	if (b->kind == BUFFER_REG) {
 		text_register(p, t->buffer, text_constant(p, &t->a));
-		buf_str(p->out, b->elem == ELEM_S32 ? " = wholes_v4(" : " = ");
+		buf_str(p->out, is_other(p, t->buffer) ? " = wholes_v4(" : " = ");
 		expr(p, t->value);
-		buf_str(p->out, b->elem == ELEM_S32 ? ")" : "");
+		buf_str(p->out, is_other(p, t->buffer) ? ")" : "");
 	} else if (t->valid || (t->value->lanes > 1 && p->d->calls) || is_other(p, t->buffer)) {
 		store_call(p, t);
 	} else {

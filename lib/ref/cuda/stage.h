@@ -7,7 +7,8 @@
 #include "lib/ref/cuda/problem.h"
 #include "lib/ref/ref.h"
 
-/* The elements of a workload, and how its products are computed. */
+/* The elements of a workload, and how its products are computed. Workloads of several types, such
+ * as u8:s8:f32, have none yet, and so no baseline. */
 struct numbers {
 	const char *name; /* of the element type */
 	int bytes;
