@@ -21,8 +21,8 @@ static const struct knob knobs[KNOBS] = {
 	[TN] = {"tn", 4, "Columns of a thread's register tile."},
 	[STAGES] = {"stages", 1, "2: the next chunk is copied while one is multiplied."},
 	[ORDER] = {"order", 0,
-		   "Blocks that run together are of the same rows with 0, of the same columns "
-		   "with 1."},
+		   "0: blocks of the same rows run one after another; 1: those of the same "
+		   "columns do."},
 	[UNROLL] = {"unroll", 1, "Unrolling of the loop over a chunk, asked of the compiler."},
 	[M] = {"m", 2, "Output pixels along each side of an image tile: 2 to 8, as taps allow."},
 };

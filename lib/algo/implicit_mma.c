@@ -21,6 +21,7 @@ enum {
 	MOST_SUMS = 128, /* registers of a thread */
 	MOST_BYTES = 227 << 10,
 	MOST_COPIES = 32,
+	MOST_WHOLE = 65536, /* products of 8 bits by 8 bits in a sum of 32 bits */
 };
 
 static const struct knob knobs[KNOBS] = {
@@ -33,8 +34,8 @@ static const struct knob knobs[KNOBS] = {
 		    "Chunks in a block's memory: one is multiplied, the others are on their way."},
 	[KS] = {"ks", 1, "Parts of the sum that blocks share; they are added up at the end."},
 	[ORDER] = {"order", 0,
-		   "Blocks that run together are of the same rows with 0, of the same columns "
-		   "with 1."},
+		   "0: blocks of the same rows run one after another; 1: those of the same "
+		   "columns do."},
 	[GROUP] = {"group", 0, "1: four warps multiply together, from the block's memory (wgmma)."},
 };
 
@@ -91,6 +92,8 @@ static void need_block(struct range *r, const struct warp_product *s)
 
 	range_need(r, p->bk % mma_depth(s->kind) == 0,
 		   "a chunk is no whole number of the tensor cores' steps");
+	range_need(r, mma_sum(s->kind) == ELEM_F32 || p->k * p->taps <= MOST_WHOLE,
+		   "a sum of whole numbers may be larger than 32 bits hold");
 	range_need(r, warp_sums(s) <= MOST_SUMS, "the sums need more registers than a thread has");
 	range_need(r, warp_bytes(s) <= MOST_BYTES, "the chunks do not fit in a block's memory");
 	range_need(r, warp_copies(s) <= MOST_COPIES, "a thread would copy too much of a chunk");

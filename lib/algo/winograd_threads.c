@@ -24,10 +24,9 @@ static const struct knob knobs[KNOBS] = {
 	[BLOCK_TN] = {"tn", 4, "Columns of a thread's register tile."},
 	[BLOCK_STAGES] = {"stages", 1, "2: the next chunk is copied while one is multiplied."},
 	[BLOCK_KS] = {"ks", 1, "Parts of the sum that blocks share; they are added up at the end."},
-	[BLOCK_ORDER] =
-		{"order", 0,
-		 "Blocks that run together are of the same rows with 0, of the same columns "
-		 "with 1."},
+	[BLOCK_ORDER] = {"order", 0,
+			 "0: blocks of the same rows run one after another; 1: those of the same "
+			 "columns do."},
 	[BLOCK_UNROLL] = {"unroll", 1,
 			  "Unrolling of the loop over a chunk, asked of the compiler."},
 	[M] = {"m", 4, "Output pixels along each side of an image tile: 2 to 8, as taps allow."},

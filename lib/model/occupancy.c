@@ -30,6 +30,9 @@ static const struct {
 	.addresses = 22,
 };
 
+/* The time of a barrier, in waits for memory. */
+static const double BARRIER = 0.05;
+
 /* What is counted of a block, and where the count stands. */
 struct count {
 	const struct nest *n;
@@ -218,7 +221,7 @@ static const double GROUP_RATE = 1.6; /* of groups of warps, to warps by themsel
 static void count_mma(struct count *c, const struct mma *m, double times)
 {
 	const double rate = mma_rates[m->kind].fmas * (m->group ? GROUP_RATE : 1);
-	const double right = 2.0 * m->across / (m->group ? MMA_GROUP : 1);
+	const double right = 2.0 * m->across * (m->group ? (double)m->down / MMA_GROUP : 1);
 	const double words = (4.0 * m->down + right) * m->steps * times; /* of the thread */
 	const double steps = mma_rates[m->kind].products * m->down * m->across * m->steps * times;
 	const double issues = m->group ? steps / m->across : steps;
@@ -233,6 +236,37 @@ static void count_mma(struct count *c, const struct mma *m, double times)
 		issues + (m->group ? 0 : words / 4 + words * mma_rates[m->kind].roundings);
 }
 
+static int reads_memory(const struct nest *n, const struct expr *x)
+{
+	if (!x)
+		return 0;
+	if (x->kind == EXPR_LOAD) {
+		enum buffer_kind kind = n->buffer[nest_base(n, x->buffer)].kind;
+
+		return kind != BUFFER_REG && kind != BUFFER_BLOCK;
+	}
+	return reads_memory(n, x->a) || reads_memory(n, x->b) || reads_memory(n, x->c);
+}
+
+/* How often a loop over threads waits for memory: once where it reads there. A wait for copies is
+ * shared by the groups that may stay under way, and this one. A barrier alone is short. */
+static double latency_of(const struct nest *n, const struct node *t)
+{
+	double most = BARRIER, here;
+
+	for (; t; t = t->next) {
+		if (t->kind == NODE_WAIT)
+			here = 1 / (double)(t->a.c + 1);
+		else if (t->kind == NODE_STORE)
+			here = reads_memory(n, t->value) ? 1 : BARRIER;
+		else
+			here = fmax(t->body ? latency_of(n, t->body) : 0,
+				    t->orelse ? latency_of(n, t->orelse) : 0);
+		most = fmax(most, here);
+	}
+	return most;
+}
+
 static void count_nodes(struct count *c, const struct node *t, double times);
 
 static void count_for(struct count *c, const struct node *t, double times)
@@ -245,6 +279,7 @@ static void count_for(struct count *c, const struct node *t, double times)
 		return;
 	if (t->loop == LOOP_THREAD) {
 		c->o->waits += times;
+		c->o->latencies += times * latency_of(c->n, t->body);
 		set_thread(c, t->var);
 	}
 	if (t->loop == LOOP_PARALLEL) {
@@ -309,10 +344,16 @@ static void count_nodes(struct count *c, const struct node *t, double times)
 	}
 }
 
-/* Blocks that a processor holds at a time. */
-static int together(const struct nest *n, const struct limits *m)
+/* A phase that does not touch a block's memory has none. */
+static double memory_of(const struct nest *n, const struct occupancy *o)
 {
-	double threads = n->block_threads, memory = (double)nest_block_bytes(n);
+	return o->block_bytes > 0 ? (double)nest_block_bytes(n) : 0;
+}
+
+/* Blocks that a processor holds at a time. */
+static int together(const struct nest *n, const struct limits *m, const struct occupancy *o)
+{
+	double threads = n->block_threads, memory = memory_of(n, o);
 	double most = fmin(gpu.blocks, floor(gpu.threads / threads));
 
 	most = fmin(most, floor(gpu.registers / (threads * (double)occupancy_registers(n))));
@@ -328,7 +369,7 @@ static void use(const struct nest *n, const struct limits *m, struct occupancy *
 
 	o->threads_used = threads / gpu.threads;
 	o->registers_used = threads * (double)occupancy_registers(n) / gpu.registers;
-	o->memory_used = (double)o->together * (double)nest_block_bytes(n) / (double)m->l1d;
+	o->memory_used = (double)o->together * memory_of(n, o) / (double)m->l1d;
 }
 
 static void finish(const struct nest *n, const struct limits *m, struct occupancy *o)
@@ -336,7 +377,7 @@ static void finish(const struct nest *n, const struct limits *m, struct occupanc
 	double hz = m->hz > 0 ? m->hz : 1e9, processors = m->threads > 0 ? m->threads : 1;
 	double each, held, cycles, turns;
 
-	o->together = together(n, m);
+	o->together = together(n, m, o);
 	use(n, m, o);
 	held = fmin(o->together, ceil(o->blocks / processors));
 	o->waves = ceil(o->blocks / (processors * held));
@@ -345,20 +386,13 @@ static void finish(const struct nest *n, const struct limits *m, struct occupanc
 	o->arithmetic_s = turns * fmax(o->fmas / gpu.fmas, o->mma_cycles);
 	o->issue_s = turns * o->instructions / gpu.instructions;
 	o->block_s = turns * o->block_bytes / gpu.block_bytes;
-	o->waiting_s = o->waves * o->waits * gpu.latency / hz;
+	o->waiting_s = o->waves * o->latencies * gpu.latency / hz;
 	o->l2_s = o->global_bytes * o->blocks / (processors * gpu.l2_bytes) / hz;
 	o->launch_s = gpu.launch_s;
 	each = fmax(fmax(o->fmas / gpu.fmas, o->mma_cycles),
 		    fmax(o->instructions / gpu.instructions, o->block_bytes / gpu.block_bytes));
-	cycles = o->waves * fmax(each * held, each + o->waits * gpu.latency);
+	cycles = o->waves * fmax(each * held, each + o->latencies * gpu.latency);
 	o->seconds = fmax(cycles / hz, o->l2_s) + o->launch_s;
-}
-
-static const struct node *next_phase(const struct node *t)
-{
-	while (t && t->kind != NODE_SYNC)
-		t = t->next;
-	return t ? t->next : NULL;
 }
 
 int occupancy_predict(const struct nest *n, const struct limits *m,
@@ -368,7 +402,7 @@ int occupancy_predict(const struct nest *n, const struct limits *m,
 	int phases = 0;
 
 	c.thread = xmalloc(sizeof *c.thread * (size_t)(n->nvars + 1));
-	for (const struct node *t = n->body; t; t = next_phase(t)) {
+	for (const struct node *t = n->body; t; t = nest_next_phase(t)) {
 		c.o = &phase[phases++];
 		*c.o = (struct occupancy){.blocks = 1};
 		count_nodes(&c, t, 1);

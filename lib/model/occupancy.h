@@ -30,6 +30,7 @@ struct occupancy {
 	double mma_issues;			   /* of the instructions: theirs */
 	double copied_bytes;			   /* of those from memory: asynchronously */
 	double waits;				   /* loops over threads, one after the other */
+	double latencies;			   /* waits for memory, likewise */
 	double accesses;			   /* instructions of them that touch memory */
 	struct warp_count banks[OCCUPANCY_WAYS];   /* of the block's memory, by its warps */
 	struct warp_count sectors[OCCUPANCY_WAYS]; /* of memory, by its warps */

@@ -302,18 +302,11 @@ static int run_phase(struct interp *s, const struct node *t)
 	return run(s, t);
 }
 
-static const struct node *next_phase(const struct node *t)
-{
-	while (t && t->kind != NODE_SYNC)
-		t = t->next;
-	return t ? t->next : NULL;
-}
-
 static int run_phases(struct team *team, struct interp *thread)
 {
 	const struct node *t = team->n->body;
 
-	for (team->phase = 0; t; t = next_phase(t), team->phase++)
+	for (team->phase = 0; t; t = nest_next_phase(t), team->phase++)
 		for (int i = 0; i < team->threads; i++)
 			if (run_phase(&thread[i], t) < 0)
 				return -1;

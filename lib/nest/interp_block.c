@@ -137,7 +137,7 @@ static int add_products(struct interp *s, const struct mma *m, int row, int colu
 	for (int k = 0; k < m->steps * mma_depth(m->kind); k++) {
 		if (element(s, m, &m->a, row, k, &a) < 0 || element(s, m, &m->b, column, k, &b) < 0)
 			return -1;
-		products += mma_product(m->kind, a, b);
+		products += mma_product(m, a, b);
 	}
 	*sum += products;
 	if (mma_sum(m->kind) == ELEM_F32)

@@ -50,29 +50,32 @@ int mma_column(int lane, int sum)
 	return lane % 4 * 2 + sum % 2;
 }
 
-/* To ten bits behind the point, ties away from zero, as cvt.rna.tf32.f32 does. */
-static double tf32(double x)
+enum { TF32_BITS = 0x2000 }; /* of what is cut off */
+
+/* To ten bits behind the point: to the nearest, ties away from zero, as cvt.rna.tf32.f32 does; or
+ * cut off. */
+static double tf32(double x, int cut)
 {
 	float f = (float)x;
 	uint32_t bits;
 
 	memcpy(&bits, &f, sizeof bits);
-	bits = (bits + 0x1000) & ~(uint32_t)0x1fff;
+	bits = (bits + (cut ? 0 : TF32_BITS / 2)) & ~(uint32_t)(TF32_BITS - 1);
 	memcpy(&f, &bits, sizeof f);
 	return (double)f;
 }
 
-double mma_product(enum mma_kind k, double a, double b)
+double mma_product(const struct mma *m, double a, double b)
 {
 	double x, y;
 
-	if (k == MMA_TF32)
-		return tf32(a) * tf32(b);
-	if (k != MMA_TF32X3)
+	if (m->kind == MMA_TF32)
+		return tf32(a, m->group) * tf32(b, m->group);
+	if (m->kind != MMA_TF32X3)
 		return a * b;
-	x = tf32(a);
-	y = tf32(b);
-	return x * tf32(b - y) + tf32(a - x) * y + x * y;
+	x = tf32(a, 0);
+	y = tf32(b, 0);
+	return x * tf32(b - y, 0) + tf32(a - x, 0) * y + x * y;
 }
 
 static unsigned needs(const struct node *t)

@@ -70,8 +70,9 @@ enum elem mma_sum(enum mma_kind k);		   /* of the registers */
 /* Of this step by thread `lane` of its warp, register `sum`: the row or column of the tile. */
 int mma_row(int lane, int sum);
 int mma_column(int lane, int sum);
-/* The product of two elements, as the kind computes it: inputs rounded, the product exact. */
-double mma_product(enum mma_kind k, double a, double b);
+/* The product of two elements, as it is computed: inputs rounded (groups of warps cut tf32 off),
+ * the product exact. */
+double mma_product(const struct mma *m, double a, double b);
 
 /* What a machine must have (struct limits' mma): a bit for each kind, and MMA_GROUPS's. */
 unsigned mma_needs(const struct nest *n);

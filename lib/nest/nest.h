@@ -338,6 +338,8 @@ int nest_holds(const struct node *outer, const struct node *inner);
 /* Of a team of so many threads, those that run the nest: all, or 1 where no phase has items to
  * share. So blocks that are as large as the problem spare a small one the team's start and end. */
 int nest_threads(const struct nest *n, int threads);
+/* The first node of the phase behind this one; NULL: there is none. */
+const struct node *nest_next_phase(const struct node *t);
 /* Is there a node of this kind among these, or in their bodies? */
 int nest_has(const struct node *t, enum node_kind kind);
 /* The buffer's own, through views. */

@@ -34,6 +34,13 @@ int64_t nest_block_bytes(const struct nest *n)
 	return bytes;
 }
 
+const struct node *nest_next_phase(const struct node *t)
+{
+	while (t && t->kind != NODE_SYNC)
+		t = t->next;
+	return t ? t->next : NULL;
+}
+
 int nest_has(const struct node *t, enum node_kind kind)
 {
 	for (; t; t = t->next)

@@ -181,7 +181,8 @@ enum attention_dim {
 };
 
 extern const struct op op_conv2d, op_conv3d, op_matmul;
-/* Operators that algorithms compute on GPUs at most. */
+/* Operators that no algorithm computes on a processor; softmax and the normalizations are computed
+ * on GPUs. */
 extern const struct op op_attention, op_avgpool2d, op_avgpool3d, op_eltwise, op_layer_norm,
 	op_maxpool2d, op_maxpool3d, op_rms_norm, op_softmax;
 

@@ -90,14 +90,12 @@ int dtypes_are_whole(const struct dtypes *d)
 double dtype_error(enum dtype d, double single)
 {
 	switch (d) {
-	case DTYPE_TF32: /* sides are rounded to 11 bits */
+	case DTYPE_TF32: /* Both sides are rounded to 11 bits. */
+	case DTYPE_F16:	 /* Results are rounded to 11 bits. */
 		return fmax(single, 0x1p-9);
-	case DTYPE_F16: /* results are */
-		return fmax(single, 0x1p-9);
-	case DTYPE_BF16: /* to 8 bits */
+	case DTYPE_BF16: /* Results are rounded to 8 bits. */
 		return fmax(single, 0x1p-7);
-	case DTYPE_S32: /* what is half-way may be rounded to either side, beside sums of thousands
-			 */
+	case DTYPE_S32: /* A result may be off by 1, where the largest ones are some thousands. */
 		return fmax(single, 0x1p-13);
 	default:
 		return single;

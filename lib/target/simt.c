@@ -1,5 +1,6 @@
 #include "lib/target/simt.h"
 
+#include <assert.h>
 #include <stdint.h>
 #include <stdio.h>
 
@@ -395,8 +396,10 @@ const char *simt_prelude_cuda(void)
 {
 	static char text[PRELUDE_MAX];
 
-	snprintf(text, sizeof text, "%s%s%s#ifdef TL_EMULATOR\n%s#else\n%s#endif\n", cuda_prelude,
-		 COMMON, simt_tile_cuda, simt_group_emulated, simt_group_ptx);
+	int n = snprintf(text, sizeof text, "%s%s%s#ifdef TL_EMULATOR\n%s#else\n%s#endif\n",
+			 cuda_prelude, COMMON, simt_tile_cuda, simt_group_emulated, simt_group_ptx);
+	assert(n < PRELUDE_MAX);
+	(void)n;
 	return text;
 }
 
@@ -404,15 +407,10 @@ const char *simt_prelude_opencl(void)
 {
 	static char text[PRELUDE_MAX];
 
-	snprintf(text, sizeof text, "%s%s%s", opencl_prelude, COMMON, simt_tile_opencl);
+	int n = snprintf(text, sizeof text, "%s%s%s", opencl_prelude, COMMON, simt_tile_opencl);
+	assert(n < PRELUDE_MAX);
+	(void)n;
 	return text;
-}
-
-static const struct node *next_phase(const struct node *t)
-{
-	while (t && t->kind != NODE_SYNC)
-		t = t->next;
-	return t ? t->next : NULL;
 }
 
 const char *simt_print(const struct nest *n, struct buf *out)
@@ -423,7 +421,7 @@ const char *simt_print(const struct nest *n, struct buf *out)
 	look(&s);
 	if (s.why)
 		return s.why;
-	for (const struct node *t = n->body; t; t = next_phase(t))
+	for (const struct node *t = n->body; t; t = nest_next_phase(t))
 		pass(&s, (struct touched){0, 0}, t);
 	simt_group_functions(n, out);
 	begin(&p);
@@ -454,7 +452,7 @@ void simt_params(const struct nest *n, long *params)
 	for (int i = 0; i < SIMT_PARAMS; i++)
 		params[i] = 0;
 	params[SIMT_THREADS] = n->block_threads;
-	for (const struct node *t = n->body; t; t = next_phase(t)) {
+	for (const struct node *t = n->body; t; t = nest_next_phase(t)) {
 		int64_t groups = 1;
 
 		for (const struct node *l = t; l && l->kind != NODE_SYNC; l = l->next)

@@ -3,8 +3,8 @@
  *
  * Each phase is a kernel of its own, PHASE(KERNEL, 0) and on, where KERNEL is a macro as in c.h.
  * All take the buffers in the order of their slots as pointers to global memory, and run with a
- * group of block_threads threads for each iteration of the phase's parallel loops. Symbols are
- * constants. Threads of a group wait for each other where a loop over threads touches what an
+ * block of block_threads threads for each iteration of the phase's parallel loops. Symbols are
+ * constants. Threads of a block wait for each other where a loop over threads touches what an
  * earlier one wrote, or writes what an earlier one touched.
  */
 #ifndef TL_TARGET_SIMT_H
@@ -22,9 +22,9 @@ const char *simt_print(const struct nest *n, struct buf *out);
 /* What a launch needs to know, as a runner's params. */
 enum simt_param {
 	SIMT_PHASES,
-	SIMT_THREADS, /* of a group */
+	SIMT_THREADS, /* of a block */
 	SIMT_GROUPS,  /* of the first phase; those of the others follow */
-	SIMT_BLOCK_BYTES = SIMT_GROUPS + NEST_PHASES, /* memory of a group: likewise */
+	SIMT_BLOCK_BYTES = SIMT_GROUPS + NEST_PHASES, /* memory of a block: likewise */
 	SIMT_PARAMS = SIMT_BLOCK_BYTES + NEST_PHASES,
 };
 void simt_params(const struct nest *n, long *params);

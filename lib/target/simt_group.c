@@ -158,6 +158,7 @@ static void line(struct text *p, const char *text)
 void simt_group_print(struct text *p, const struct node *t)
 {
 	hold(p, t);
+	line(p, "TOGETHER();\n");
 	line(p, "GROUP_BEGIN();\n");
 	for (int step = 0; step < t->mma->steps; step++)
 		for (int tile = 0; tile < t->mma->down; tile++)

@@ -3,7 +3,8 @@
 #include "lib/nest/mma.h"
 #include "lib/target/simt_group.h"
 
-/* Elements of 16 bits are read and written by integers; NVIDIA's devices convert halves. */
+/* Elements of 16 bits are integers in the text. Shifts convert bf16. Halves are converted by HALVES
+ * in OpenCL, and by cvt on NVIDIA's devices. */
 #define NARROW                                                                                     \
 	"typedef unsigned short bf16, f16;\n"                                                      \
 	"DEVICE float bf16_value(bf16 x) { return VALUE((unsigned)x << 16); }\n"                   \
@@ -68,6 +69,7 @@
 #define BY_THREADS                                                                                 \
 	"#define COPY(to, from, n, valid) for (int c_ = 0; c_ < (n); c_++) \\\n"                   \
 	"\t(to)[c_] = c_ < (valid) ? (from)[c_] : 0\n"                                             \
+	"#define TOGETHER()\n"                                                                     \
 	"#define END_GROUP()\n"                                                                    \
 	"#define WAIT(n)\n"                                                                        \
 	"DEVICE float tf32_of(float x) { return VALUE((BITS(x) + 0x1000u) & 0xffffe000u); }\n"     \
@@ -119,6 +121,7 @@
 
 /* NVIDIA, "Parallel Thread Execution ISA": cp.async, ldmatrix, mma. A matrix of ldmatrix has 8 rows
  * of 16 bytes; lane l gets word l % 4 of row l / 4, whatever the words hold. */
+/* Threads of a warp that went different ways through a branch meet at TOGETHER(). */
 #define PTX                                                                                        \
 	"DEVICE unsigned in_block(const void *p) { return (unsigned)__cvta_generic_to_shared(p); " \
 	"}\n"                                                                                      \
@@ -129,6 +132,7 @@
 	"\telse\n"                                                                                 \
 	"\t\tasm volatile(\"cp.async.ca.shared.global [%0], [%1], %2, %3;\"\n"                     \
 	"\t\t\t:: \"r\"(in_block(to)), \"l\"(from), \"n\"(N), \"r\"(bytes) : \"memory\"); }\n"     \
+	"#define TOGETHER() __syncwarp()\n"                                                        \
 	"#define END_GROUP() asm volatile(\"cp.async.commit_group;\" ::: \"memory\")\n"            \
 	"#define WAIT(n) asm volatile(\"cp.async.wait_group \" #n \";\" ::: \"memory\")\n"         \
 	"DEVICE void matrices(unsigned &a, unsigned &b, unsigned &c, unsigned &d, const void "     \
@@ -160,6 +164,7 @@
 #define EMULATED                                                                                   \
 	"template <int N> DEVICE void copy_async(void *to, const void *from, int bytes)\n"         \
 	"{ emulator_copy_async(to, from, N, bytes); }\n"                                           \
+	"#define TOGETHER() __syncwarp()\n"                                                        \
 	"#define END_GROUP() emulator_end_group()\n"                                               \
 	"#define WAIT(n) emulator_wait(n)\n"                                                       \
 	"#define f16_value emulator_from_f16\n"                                                    \
@@ -332,6 +337,8 @@ static void multiply(struct text *p, const struct node *t, int step)
 	int64_t first = text_constant(p, &t->a);
 
 	text_indent(p);
+	buf_str(p->out, "TOGETHER();\n");
+	text_indent(p);
 	buf_str(p->out, "{\n");
 	p->depth++;
 	declare(p, name, 'a', m->down);
@@ -353,7 +360,7 @@ static void multiply(struct text *p, const struct node *t, int step)
 	buf_str(p->out, "}\n");
 }
 
-/* Without warps a group's sums are the threads' own as well; no such language is asked for them. */
+/* OpenCL gets no products by groups: its limits have none. */
 static void products(struct text *p, const struct node *t)
 {
 	if (t->mma->group) {
