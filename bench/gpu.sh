@@ -109,6 +109,7 @@ if wanted tune; then
 	done
 	tell budget_s "$budget"
 	end=$(($(date +%s) + budget))
+	touch "$dir/networks"
 	left=$(wc -l <"$dir/networks")
 	while IFS='	' read -r name type kind; do
 		share=$(((end - $(date +%s)) / left))

@@ -112,7 +112,7 @@ sub kernels {
 	@good == $n or die scalar(@good) . " results of $n candidates\n";
 	my $list = '';
 	for my $i (0 .. $#kinds) {
-		my $code = $good[2 * $i + 1]{code_hash} or die "candidate " . 2 * $i + 1 . " was not built\n";
+		my $code = $good[2 * $i + 1]{code_hash} or die "candidate " . (2 * $i + 1) . " was not built\n";
 		$list .= "$code " . $kinds[$i][1] =~ s/LOCAL_MEMORY/$local{$target}/r . "\n";
 		unlink "$dir/cache/objects/$code.so";
 	}

@@ -144,17 +144,18 @@ static double half_of_memory(void)
 	return (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE) / 2;
 }
 
-/* Compilers are run by this machine's processor, whatever they compile for. */
-/* A GPU's counter, where kernels run on one that NVML knows. */
+/* The GPU's counter for targets whose devices NVML knows. A device that tells no address has none.
+ */
 static void open_energy(struct measure *m, const struct target *target)
 {
 	struct err ignored = ERR_INIT;
 
-	if (target->pci)
-		target->pci(&m->pci, &ignored);
-	energy_open(&m->energy, m->pci.n ? ENERGY_GPU : ENERGY_CPU, m->pci.s);
+	if (target->pci && target->pci(&m->pci, &ignored) < 0)
+		buf_clear(&m->pci);
+	energy_open(&m->energy, target->pci ? ENERGY_GPU : ENERGY_CPU, m->pci.n ? m->pci.s : "");
 }
 
+/* Compilers are run by this machine's processor, whatever they compile for. */
 static int open_caches(struct measure *m, const struct limits *limits, const struct limits *here,
 		       struct err *e)
 {

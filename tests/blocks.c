@@ -4,8 +4,8 @@
  * GPUs where there is NVRTC. Then nests that must be refused, and where threads wait for each
  * other.
  *
- * TL_TEST_PROBLEMS (20) problems an operator, TL_TEST_BLOCKS (6) candidates each; one in
- * TL_TEST_RUN (2) is run on the device, one in TL_TEST_NVRTC (2) compiled for each architecture.
+ * TL_TEST_PROBLEMS (6) problems an operator, TL_TEST_BLOCKS (3) candidates each; one in
+ * TL_TEST_RUN (4) is run on the device, one in TL_TEST_NVRTC (8) compiled for each architecture.
  * TL_TEST_ALGO: of this algorithm alone. TL_TEST_TYPE: of these element types alone.
  */
 #include <errno.h>
@@ -325,7 +325,7 @@ typedef int random_problem(struct workload *w);
 static void check_problems(const struct limits *m, const char *name, random_problem *draw,
 			   const char *types, int64_t wanted)
 {
-	const int64_t problems = from_env("TL_TEST_PROBLEMS", 20);
+	const int64_t problems = from_env("TL_TEST_PROBLEMS", 6);
 	const char *only = getenv("TL_TEST_TYPE");
 	struct tally t = {0};
 
@@ -353,7 +353,7 @@ static void check_problems(const struct limits *m, const char *name, random_prob
 
 static void check_operators(const struct limits *m)
 {
-	const int64_t wanted = from_env("TL_TEST_BLOCKS", 6);
+	const int64_t wanted = from_env("TL_TEST_BLOCKS", 3);
 
 	check_problems(m, "conv2d", random_conv, "f32", wanted);
 	check_problems(m, "conv2d of unit stride", random_filtered_conv, "f32", (wanted + 2) / 3);
@@ -586,8 +586,8 @@ int main(void)
 	struct err e = ERR_INIT;
 	struct limits m;
 
-	one_in_run = from_env("TL_TEST_RUN", 2);
-	one_in_nvrtc = from_env("TL_TEST_NVRTC", 2);
+	one_in_run = from_env("TL_TEST_RUN", 4);
+	one_in_nvrtc = from_env("TL_TEST_NVRTC", 8);
 	check_neighbours();
 	check_refusals();
 	check_launch();

@@ -86,6 +86,10 @@ int main(void)
 	c.target = target_find("cuda", 4);
 	is_id(&c, "54bf29ccc65c8d18614ac901bf589545", "winograd_threads for cuda");
 
+	start(&c, "matmul", "49x512:512x1000", "implicit_mma");
+	c.target = target_find("cuda", 4);
+	is_id(&c, "afd073e65bce7b12ba15c252d0f96db7", "implicit_mma for cuda");
+
 	start(&c, "softmax", "1536x128", "rows_threads");
 	c.target = target_find("opencl", 6);
 	is_id(&c, "3e994d4239c8b10375a61e6b78480209", "rows_threads for opencl");

@@ -97,6 +97,10 @@ void watch_tick(struct watch *w)
 		now.clock_hz = fmin(now.clock_hz, seen->clock_hz);
 	if (seen->temperature_C > now.temperature_C)
 		now.temperature_C = seen->temperature_C;
+	if (~now.has & seen->has & 1U << NVML_CLOCK)
+		now.clock_hz = seen->clock_hz;
+	if (~now.has & seen->has & 1U << NVML_LIMIT)
+		now.limit_W = seen->limit_W;
 	now.throttle |= seen->throttle;
 	now.has |= seen->has;
 	*seen = now;

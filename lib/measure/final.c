@@ -81,7 +81,7 @@ int final_add(struct final *f, const struct json_doc *answer, struct err *e)
 	    take_rival(&f->own, answer, "own_samples_s", f, n) < 0)
 		return err_set(e, "the worker's answer has no samples");
 	f->n += n;
-	f->row = row_of(answer);
+	f->row = f->processes && f->row != row_of(answer) ? 0 : row_of(answer);
 	f->processes++;
 	f->time = median_of(f->s, f->n);
 	add_ratio(f, &f->best, n);

@@ -131,7 +131,7 @@ static const struct record_field run_fields[] = {
 	 .kind = RECORD_NUMBER,
 	 .nullable = 1,
 	 .unit = "J",
-	 .meaning = "The energy meanwhile, as in a result. Absent if the parts "
+	 .meaning = "The energy of the run, as in a result. Absent if the parts "
 		    "tell it."},
 	{.name = "replayed",
 	 .kind = RECORD_FLAG,

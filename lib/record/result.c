@@ -229,7 +229,7 @@ static const struct record_field cost_fields[] = {
 	 .nullable = 1,
 	 .unit = "J",
 	 .meaning = "The energy of the machine's processor packages and memory since the result "
-		    "before this one, with all that ran meanwhile; on a GPU of NVIDIA that of the "
+		    "before this one, with all that ran meanwhile; for the target cuda that of the "
 		    "GPU. Null where no counter can be read."},
 	{0},
 };
@@ -417,11 +417,10 @@ static const struct record_field result_fields[] = {
 		 "only bring operands back into the caches, one before each, are not counted."},
 	{.name = "row",
 	 .kind = RECORD_COUNT,
-	 .meaning =
-		 "Each sample is the mean of so many calls in a row, which a device runs without "
-		 "waiting for its host between them, so that short kernels are timed without "
-		 "what it takes to start them. Without this field calls were timed by "
-		 "themselves."},
+	 .meaning = "Each sample is the mean of so many calls in a row. With CUDA from 11.4 on the "
+		    "device runs them without waiting for its host between them, so that short "
+		    "kernels are timed without what it takes to start them. Without this field "
+		    "calls were timed by themselves."},
 	{.name = "processes",
 	 .kind = RECORD_COUNT,
 	 .meaning =

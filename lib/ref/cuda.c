@@ -82,6 +82,8 @@ static struct ref *open_libraries(const struct workload *w, const struct ref_dat
 	/* Both libraries read this when they start: no product of single precision is rounded. */
 	if (c->stage.numbers->is_strict)
 		setenv("NVIDIA_TF32_OVERRIDE", "0", 1);
+	else
+		unsetenv("NVIDIA_TF32_OVERRIDE");
 	c->all.only = only;
 	c->all.nonly = n;
 	if (stage_open(&c->stage, w, data, e) < 0 || open_both(c, e) < 0 || offer_all(c, e) < 0) {

@@ -62,6 +62,8 @@ static int capture(handle stream, int (*call)(void *arg, struct err *e), void *a
 		return -1;
 	rc = call(arg, e);
 	end = cuda.end(stream, graph);
+	if (rc < 0)
+		errno = EIO;
 	return rc < 0 ? -1 : check(end, "end a graph", e);
 }
 

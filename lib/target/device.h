@@ -34,7 +34,7 @@ struct driver {
 	/* Runs the kernels NAME_0, NAME_1, .. with these n buffers, as params say (simt.h), and
 	 * waits for the end. Kernels are looked up again if `name` is another pointer; as long as
 	 * it is the same, params and buffers are the same, too. More than one call: they run in a
-	 * row, one behind the other, and the device does not wait for this machine between them.
+	 * row, one behind the other; where the driver can do so, without a wait for this machine.
 	 * *seconds: from the start of the first kernel to the end of the last, by the device's own
 	 * clock, for each call. -1: the device refuses a kernel, or dies of it. */
 	int (*run)(struct program *p, const char *name, const long *params,

@@ -27,18 +27,13 @@ struct loaded {
 	double seconds; /* of the last call */
 };
 
-static struct device *device_of(const struct driver *driver, struct err *e)
+struct device *device_of_process(const struct driver *driver, struct err *e)
 {
 	static struct device *d;
 
 	if (!d)
 		d = driver->open(e);
 	return d;
-}
-
-struct device *device_of_process(const struct driver *driver, struct err *e)
-{
-	return device_of(driver, e);
 }
 
 static void unload(struct kernel *k)
@@ -60,7 +55,7 @@ static int load(const struct driver *driver, struct kernel *k, const char *objec
 {
 	const char *slash = strrchr(object, '/'), *file = slash ? slash + 1 : object;
 	struct loaded *l = xcalloc(1, sizeof *l);
-	struct device *d = device_of(driver, e);
+	struct device *d = device_of_process(driver, e);
 	struct buf text = BUF_INIT;
 
 	k->handle = l;
@@ -90,10 +85,10 @@ static void *converted(enum elem elem, const float *from, size_t n)
 }
 
 /* The operand, in the device's types. Canaries come behind it. */
-static int put_one(struct loaded *l, int i, const void *from, size_t floats, enum elem elem,
+static int put_one(struct loaded *l, int i, const void *from, size_t float_bytes, enum elem elem,
 		   struct err *e)
 {
-	const size_t bytes = device_bytes(elem, floats);
+	const size_t bytes = device_bytes(elem, float_bytes);
 	void *other = NULL;
 	char behind[BEHIND];
 	int rc;
@@ -101,14 +96,15 @@ static int put_one(struct loaded *l, int i, const void *from, size_t floats, enu
 	l->elem[i] = elem;
 
 	if (!l->memory[i])
-		l->memory[i] = l->driver->memory(device_of(l->driver, e), bytes + BEHIND, e);
+		l->memory[i] =
+			l->driver->memory(device_of_process(l->driver, e), bytes + BEHIND, e);
 	if (!l->memory[i])
 		return -1;
 	if (l->n <= i)
 		l->n = i + 1;
 	memset(behind, CANARY, sizeof behind);
 	if (!elem_is_float(elem))
-		from = other = converted(elem, from, floats / sizeof(float));
+		from = other = converted(elem, from, float_bytes / sizeof(float));
 	rc = l->driver->write(l->memory[i], 0, from, bytes, e);
 	free(other);
 	if (rc < 0)
@@ -176,7 +172,7 @@ static int run(const struct kernel *k, const long *params, void *const *buffers,
 static int flush(const struct driver *driver, struct err *e)
 {
 	static struct memory *memory;
-	struct device *d = device_of(driver, e);
+	struct device *d = device_of_process(driver, e);
 	size_t bytes = d ? 2 * driver->cache(d) : 0;
 
 	if (!d)
@@ -217,7 +213,7 @@ static int probe(const struct driver *driver, const struct limits *m,
 		 int (*compile)(const struct limits *m, struct buf *object, struct err *e),
 		 struct buf *out, struct err *e)
 {
-	struct device *d = device_of(driver, e);
+	struct device *d = device_of_process(driver, e);
 	struct buf object = BUF_INIT;
 	int rc = d ? compile(m, &object, e) : -1;
 

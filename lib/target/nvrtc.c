@@ -82,14 +82,15 @@ int nvrtc_compile(const char *arch, const char *source, struct buf *out, struct 
 {
 	char architecture[64];
 	const char *const options[] = {architecture, "--std=c++14", "--ptxas-options=-v"};
+	int rc, major, minor;
 	program p;
-	int rc;
 
 	if (open_library(e) < 0)
 		return -1;
-	/* What only this architecture has (wgmma) is not in the plain one. */
+	/* wgmma is in the variant sm_90a alone, which NVRTC knows from CUDA 12 on. */
+	nvrtc.version(&major, &minor);
 	snprintf(architecture, sizeof architecture, "--gpu-architecture=%s%s", arch,
-		 strcmp(arch, "sm_90") == 0 ? "a" : "");
+		 strcmp(arch, "sm_90") == 0 && major >= 12 ? "a" : "");
 	rc = nvrtc.create(&p, source, "kernel.cu", 0, NULL, NULL);
 	if (rc)
 		return err_set(e, "NVRTC fails: %s", nvrtc.error(rc));

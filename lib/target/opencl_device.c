@@ -379,7 +379,8 @@ static int run(struct program *p, const char *name, const long *params,
 		rc = launch_all(p, params, calls, &s, e);
 	if (rc == 0)
 		rc = took(&(const struct span){s.first, s.last ? s.last : s.first}, seconds, e);
-	*seconds /= calls;
+	if (rc == 0)
+		*seconds /= calls;
 	if (s.first)
 		cl.free_event(s.first);
 	if (s.last)

@@ -40,10 +40,13 @@ static int look_at(struct timed *x, struct variant_found *f, struct err *e)
 	double s[CALLS], spent = 0;
 	int n = 0;
 
+	if (timed_call(x, &s[0], e) < 0)
+		return -1;
+	x->row = timed_row_of(x, s[0]);
 	while (n < 2 || (n < CALLS && spent < CALLS_S)) {
-		if (timed_call(x, &s[n], e) < 0)
+		if (timed_row(x, &s[n], e) < 0)
 			return -1;
-		spent += s[n++];
+		spent += s[n++] * (x->row ? x->row : 1);
 	}
 	f->time = stat_median(s + 1, n - 1); /* the first one brings the caches back */
 	return 0;

@@ -140,7 +140,7 @@ static const struct fence *operand(struct session *s, const struct nest *n, int 
 	if (b->kind != BUFFER_WORK && b->kind != BUFFER_TEAM)
 		return &s->tensor[b->role];
 	fence_open(work, b->kind == BUFFER_WORK ? "the workspace" : "the team's memory",
-		   operand_size(n, slot, s->rules.threads), (size_t)elem_size(b->elem));
+		   operand_size(n, slot, s->rules.threads), sizeof(float));
 	return work;
 }
 

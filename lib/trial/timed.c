@@ -76,8 +76,7 @@ int timed_call(struct timed *x, double *seconds, struct err *e)
 	return rc;
 }
 
-/* The call that is timed, or a row of them. */
-static int call_row(struct timed *x, double *seconds, struct err *e)
+int timed_row(struct timed *x, double *seconds, struct err *e)
 {
 	const struct runner *r = x->t->runner;
 
@@ -95,6 +94,24 @@ static int call_row(struct timed *x, double *seconds, struct err *e)
 	return 0;
 }
 
+static int has_rows(const struct timed *x)
+{
+	return x->t->caches == CACHES_WARM && x->t->runner->row &&
+	       (!x->ref || ref_has_rows(x->ref));
+}
+
+static int calls_of(double shortest, double longest)
+{
+	return (int)fmin(ceil(fmin(ROW_S / shortest, ROW_MAX_S / longest)), OUTCOME_ROW);
+}
+
+int timed_row_of(const struct timed *x, double seconds)
+{
+	int calls = has_rows(x) ? calls_of(seconds, seconds) : 0;
+
+	return calls > 1 ? calls : 0;
+}
+
 int timed_choose_row(struct duellists *d, struct err *e)
 {
 	struct timed *const callee[] = {&d->x, &d->y, &d->own};
@@ -103,10 +120,7 @@ int timed_choose_row(struct duellists *d, struct err *e)
 	int row;
 
 	for (int i = 0; i < n; i++) {
-		const struct trial *t = callee[i]->t;
-
-		if (t->caches != CACHES_WARM || !t->runner->row ||
-		    (callee[i]->ref && !ref_has_rows(callee[i]->ref)))
+		if (!has_rows(callee[i]))
 			return 0;
 		if (timed_call(callee[i], &seconds, e) < 0 ||
 		    timed_call(callee[i], &seconds, e) < 0)
@@ -114,10 +128,10 @@ int timed_choose_row(struct duellists *d, struct err *e)
 		shortest = fmin(shortest, seconds);
 		longest = fmax(longest, seconds);
 	}
-	row = (int)fmin(ceil(fmin(ROW_S / shortest, ROW_MAX_S / longest)), OUTCOME_ROW);
+	row = calls_of(shortest, longest);
 	for (int i = 0; i < n && row > 1; i++) {
 		callee[i]->row = row;
-		if (call_row(callee[i], &seconds, e) < 0)
+		if (timed_row(callee[i], &seconds, e) < 0)
 			return -1;
 	}
 	return 0;
@@ -134,7 +148,7 @@ int timed_pair(void *duellists, int turn, double *x, double *y, struct err *e)
 		int k = turn ? n - 1 - i : i;
 
 		if (timed_call(callee[k], seconds[k], e) < 0 ||
-		    call_row(callee[k], seconds[k], e) < 0)
+		    timed_row(callee[k], seconds[k], e) < 0)
 			return -1;
 	}
 	d->npairs++;

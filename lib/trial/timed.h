@@ -34,6 +34,11 @@ struct duellists {
  * many calls as make at least 100 us, but hardly more than 5 ms of the slower one. The time of a
  * call then is the mean of a row. Calls each of them a few times, before the first pair. */
 int timed_choose_row(struct duellists *d, struct err *e);
+/* How many calls of a variant or kernel that takes so long are a row; 0: its calls are timed one by
+ * one. */
+int timed_row_of(const struct timed *x, double seconds);
+/* The time of a call: of one, or in a row of x->row calls. */
+int timed_row(struct timed *x, double *seconds, struct err *e);
 /* A pair of calls of a struct duellists, for duel_run(). Each timed call follows an untimed one,
  * which brings its operands back into the caches. */
 int timed_pair(void *duellists, int turn, double *x, double *y, struct err *e);

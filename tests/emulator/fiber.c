@@ -145,8 +145,8 @@ static void on_fault(int sig, siginfo_t *info, void *context)
 {
 	greg_t *reg = ((ucontext_t *)context)->uc_mcontext.gregs;
 
-	/* Checks that the compiler put there end in an instruction that is none; vectors of this
-	 * processor are refused by itself, which names no address. */
+	/* The compiler's checks of alignment end in an illegal instruction (SIGILL). A misaligned
+	 * vector is refused by the processor itself, which tells no address. */
 	run.end = sig == SIGILL || info->si_code == SI_KERNEL ? FIBER_MISALIGNED
 		  : sig == SIGFPE			      ? FIBER_FAILED
 							      : FIBER_ILLEGAL_ADDRESS;

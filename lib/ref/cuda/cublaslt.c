@@ -265,6 +265,7 @@ static const struct product *make_product(struct cublaslt *c, const struct probl
 	struct stage *s = c->stage;
 	void *bias = NULL;
 
+	*e = (struct err)ERR_INIT;
 	out->next = c->products;
 	c->products = out;
 	out->right_at = stage_input(s, &p->tensor[TENSOR_WEIGHTS], e);

@@ -237,7 +237,7 @@ static void *begin(struct graph *g, int is_last, struct err *e)
 int graph_open(struct graph *g, const struct link *link, int n, struct err *e)
 {
 	const int links = g->part == GRAPH_FIRST ? 0 : n;
-	void *x[CHAIN_LINKS + 1];
+	void *x[CHAIN_LINKS + 1] = {NULL};
 
 	*e = (struct err)ERR_INIT;
 	x[0] = begin(g, !links, e);

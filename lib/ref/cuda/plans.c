@@ -19,7 +19,8 @@ struct plan {
 	const struct graph *graph;
 	int64_t workspace;
 	struct engine engine;
-	void *plan, *pack; /* the pack once it ran: only then is the workspace where it stays */
+	void *plan, *pack; /* the pack is made at the first run, because the workspace has no
+			    * address before */
 };
 
 struct known_graph {
