@@ -275,10 +275,10 @@ API int cuModuleUnload(void *module)
 {
 	const enum result rc = driver_ready();
 
-	if (rc)
+	if (rc && !emulated.dead)
 		return rc;
-	close_module(module);
-	return SUCCESS;
+	close_module(module); /* a context that is dead loses what it has, too */
+	return rc;
 }
 
 /* Functions are kept as long as their module. */
