@@ -20,7 +20,7 @@ found() { # file: in an order of their own, as finals are done in that of their 
 		print join(" ", @$r{qw(candidate_id status stage)}, map({ sprintf "%.6g", $_ } $r->{latency_s}, @{$r->{ci_s}}), $r->{reps},
 			$d ? ($d->{against}, $d->{end}, sprintf "%.5g", $d->{ratio}) : (), $r->{incumbent} ? "incumbent" : ()), "\n"' "$1" | sort
 }
-# A share of a hundredth may differ: where a decision stood on that digit. Numbers are the same up to the digits that are rounded. A
+# A share of a twentieth may differ: where a decision stood on that digit. With a clock of 10 ns, 8 of 368 calls of 40 ns did. Numbers are the same up to the digits that are rounded. A
 # duel of calls of a microsecond has many pairs with the same ratio, in ticks of the clock; which of them comes first is decided by
 # the last digit, too, and moves the median by a tick.
 alike() { # files
@@ -38,7 +38,7 @@ alike() { # files
 			my @y = split " ", $other->[$i];
 			$different++ if @x != @y || grep { !same($x[$_], $y[$_], $_ == $ratio ? 3e-3 : 2e-5) } 0 .. $#x;
 		}
-		exit($different > @$one / 100)' "$1" "$2"
+		exit($different > @$one / 20)' "$1" "$2"
 }
 
 # The sum of a cost over all results; or over the distinct objects.
