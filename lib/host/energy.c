@@ -176,7 +176,7 @@ void energy_close(struct energy *g)
 double energy_read(struct energy *g)
 {
 	g->ticked = clock_now();
-	if (g->why[0] || (g->nvml.library ? read_nvml(g) : read_rapl(g)) < 0)
+	if (g->why[0] || (g->nvml.gpu ? read_nvml(g) : read_rapl(g)) < 0)
 		return NAN;
 	return g->joules;
 }

@@ -10,7 +10,7 @@ enum { CLOCK_SM = 1, SENSOR_GPU = 0 };
 /* A function of the library; NULL: it has none of that name. */
 static void *symbol(const struct nvml *n, const char *name)
 {
-	return dlsym(n->library, name);
+	return dlsym(n->handle, name);
 }
 
 static int find_gpu(struct nvml *n, const char *pci)
@@ -32,8 +32,8 @@ int nvml_open(struct nvml *n, const char *pci, char *why, int size)
 	const char *told = getenv("TL_NVML");
 
 	memset(n, 0, sizeof *n);
-	n->library = dlopen(told && *told ? told : "libnvidia-ml.so.1", RTLD_NOW | RTLD_LOCAL);
-	if (!n->library) {
+	n->handle = dlopen(told && *told ? told : "libnvidia-ml.so.1", RTLD_NOW | RTLD_LOCAL);
+	if (!n->handle) {
 		snprintf(why, (size_t)size, "no NVML: %.150s", dlerror());
 		return -1;
 	}
@@ -54,12 +54,12 @@ void nvml_close(struct nvml *n)
 {
 	int (*end)(void);
 
-	if (!n->library)
+	if (!n->handle)
 		return;
 	*(void **)&end = symbol(n, "nvmlShutdown");
 	if (end)
 		end();
-	dlclose(n->library);
+	dlclose(n->handle);
 	memset(n, 0, sizeof *n);
 }
 

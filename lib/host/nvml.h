@@ -11,7 +11,7 @@ enum nvml_fact { NVML_CLOCK, NVML_TEMPERATURE, NVML_THROTTLE, NVML_LIMIT };
 enum { NVML_IDLE = 1 }; /* a bit of throttle */
 
 struct nvml {
-	void *library, *gpu; /* NULL: not open */
+	void *handle, *gpu; /* NULL: not open */
 	int (*energy)(void *gpu, unsigned long long *millijoules);
 	int (*clock)(void *gpu, int kind, unsigned *mhz);
 	int (*temperature)(void *gpu, int sensor, unsigned *celsius);
