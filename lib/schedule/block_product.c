@@ -1,5 +1,6 @@
 #include "lib/schedule/block_product.h"
 
+#include "lib/schedule/share.h"
 #include "lib/space/knob.h"
 
 enum { LANES = BLOCK_LANES };
@@ -43,53 +44,38 @@ void block_declare(struct nest *n, struct block_product *s)
 
 /* ---- chunks ---- */
 
-/* A loop over a thread's share of so many units, each in a register of its own; returns the unit,
- * and in *i the register. */
-static int each_unit(struct nest *n, const struct block_product *s, int thread, int units,
-		     struct affine *i)
-{
-	int turn = nest_for(n, LOOP_UNROLL, "i", af(0), af(ceil_div(units, s->threads)));
-	int unit = nest_let(n, "u", af_add(af_mul(af_var(turn), s->threads), af_var(thread)));
-
-	*i = af_var(turn);
-	if (units % s->threads)
-		nest_if_less(n, af_var(unit), af(units));
-	return unit;
-}
-
 /* Of the left side: neighbours read neighbouring channels, or, where these are apart, rows. */
-static void left_unit(struct nest *n, const struct implicit *p, int unit, struct affine *row,
-		      struct affine *k)
+static void left_unit(struct nest *n, const struct implicit *p, struct affine unit,
+		      struct affine *row, struct affine *k)
 {
 	int64_t by = p->nchw ? p->bm : p->bk / p->src_lanes;
-	struct affine low = af_var(nest_let_mod(n, "low", af_var(unit), by));
-	struct affine high = af_var(nest_let_div(n, "high", af_var(unit), by));
+	struct affine low = af_var(nest_let_mod(n, "low", unit, by));
+	struct affine high = af_var(nest_let_div(n, "high", unit, by));
 
 	*row = p->nchw ? low : high;
 	*k = af_mul(p->nchw ? high : low, p->src_lanes);
 }
 
-static void right_unit(struct nest *n, const struct implicit *p, int unit, struct affine *k,
-		       struct affine *column)
+static void right_unit(struct nest *n, const struct implicit *p, struct affine unit,
+		       struct affine *k, struct affine *column)
 {
 	int64_t columns = p->bn / p->weights_lanes;
 
-	*k = af_var(nest_let_div(n, "k", af_var(unit), columns));
-	*column = af_mul(af_var(nest_let_mod(n, "j", af_var(unit), columns)), p->weights_lanes);
+	*k = af_var(nest_let_div(n, "k", unit, columns));
+	*column = af_mul(af_var(nest_let_mod(n, "j", unit, columns)), p->weights_lanes);
 }
 
 void block_fetch(struct nest *n, const struct block_product *s, int thread,
 		 const struct implicit_chunk *c)
 {
 	const int depth = n->depth;
-	struct affine i, x, y;
-	int unit;
+	struct affine unit, i, x, y;
 
-	unit = each_unit(n, s, thread, s->left_units, &i);
+	unit = share_units(n, LOOP_UNROLL, thread, s->threads, s->left_units, &i);
 	left_unit(n, s->p, unit, &x, &y);
 	implicit_source(n, s->p, c, s->batch, af_add(s->row, x), y, s->from_left, i);
 	nest_close_to(n, depth);
-	unit = each_unit(n, s, thread, s->right_units, &i);
+	unit = share_units(n, LOOP_UNROLL, thread, s->threads, s->right_units, &i);
 	right_unit(n, s->p, unit, &x, &y);
 	implicit_right(n, s->p, c, s->batch, s->panel, x, y, s->from_right, i);
 	nest_close_to(n, depth);
@@ -114,16 +100,17 @@ void block_put(struct nest *n, const struct block_product *s, int thread, struct
 	const int depth = n->depth;
 	struct affine i, row, k, column;
 	const struct expr *x;
-	int unit, lane;
+	struct affine unit;
+	int lane;
 
-	unit = each_unit(n, s, thread, s->left_units, &i);
+	unit = share_units(n, LOOP_UNROLL, thread, s->threads, s->left_units, &i);
 	left_unit(n, s->p, unit, &row, &k);
 	lane = nest_for(n, LOOP_UNROLL, "l", af(0), af(s->p->src_lanes));
 	x = ex_reg(n, s->from_left, i);
 	nest_store(n, s->left, left_at(s, stage, af_add(k, af_var(lane)), row), NULL,
 		   s->p->src_lanes > 1 ? ex_pick(n, x, af_var(lane)) : x);
 	nest_close_to(n, depth);
-	unit = each_unit(n, s, thread, s->right_units, &i);
+	unit = share_units(n, LOOP_UNROLL, thread, s->threads, s->right_units, &i);
 	right_unit(n, s->p, unit, &k, &column);
 	nest_store(n, s->right, right_at(s, stage, k, column), NULL, ex_reg(n, s->from_right, i));
 	nest_close_to(n, depth);

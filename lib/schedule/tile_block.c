@@ -1,5 +1,6 @@
 #include "lib/schedule/tile_block.h"
 
+#include "lib/schedule/share.h"
 #include "lib/schedule/staged.h"
 #include "lib/space/knob.h"
 
@@ -82,20 +83,6 @@ void tile_block_declare(struct tile_block *b)
 
 /* ---- chunks ---- */
 
-/* A loop over a thread's share of so many units; returns the unit, and in *turn its number. */
-static struct affine each_unit(const struct tile_block *b, enum loop_kind kind, int thread,
-			       int64_t units, struct affine *turn)
-{
-	struct nest *n = b->s.n;
-	int i = nest_for(n, kind, "i", af(0), af(ceil_div(units, b->s.threads)));
-	int unit = nest_let(n, "u", af_add(af_mul(af_var(i), b->s.threads), af_var(thread)));
-
-	*turn = af_var(i);
-	if (units % b->s.threads)
-		nest_if_less(n, af_var(unit), af(units));
-	return af_var(unit);
-}
-
 /* Of tiles by so many channels: neighbours have neighbouring channels, or, where these are apart,
  * tiles. */
 static void tile_and_channel(const struct tile_block *b, struct affine unit, int64_t channels,
@@ -127,7 +114,7 @@ static void fetch(void *arg, int thread)
 	struct affine i, unit, at;
 	struct line to;
 
-	unit = each_unit(b, LOOP_UNROLL, thread, b->bm * b->bk, &i);
+	unit = share_units(b->s.n, LOOP_UNROLL, thread, b->s.threads, b->bm * b->bk, &i);
 	tile_and_channel(b, unit, b->bk, &x.tile, &x.channel);
 	x.tile = af_add(b->tile, x.tile);
 	x.channel = af_add(af_mul(af_var(b->q), b->bk), x.channel);
@@ -135,7 +122,7 @@ static void fetch(void *arg, int thread)
 	to = (struct line){b->fetched, af_mul(i, b->values), 1};
 	tile_threads_transform(&b->s, &x, 1, &to);
 	nest_close_to(n, depth);
-	unit = each_unit(b, LOOP_UNROLL, thread, right_size(b) / LANES, &i);
+	unit = share_units(b->s.n, LOOP_UNROLL, thread, b->s.threads, right_size(b) / LANES, &i);
 	at = af_sum(af_mul(b->panel, chunks * right_size(b)), af_mul(af_var(b->q), right_size(b)),
 		    af_mul(unit, LANES));
 	nest_store(n, b->right, i, NULL, ex_load(n, b->weights, LANES, at, NULL));
@@ -163,13 +150,13 @@ static void put(void *arg, int thread, struct affine stage)
 	struct affine i, unit, tile, k;
 	int value;
 
-	unit = each_unit(b, LOOP_UNROLL, thread, b->bm * b->bk, &i);
+	unit = share_units(b->s.n, LOOP_UNROLL, thread, b->s.threads, b->bm * b->bk, &i);
 	tile_and_channel(b, unit, b->bk, &tile, &k);
 	value = nest_for(n, LOOP_UNROLL, "xi", af(0), af(b->values));
 	nest_store(n, b->memory, left_at(b, stage, af_var(value), k, tile), NULL,
 		   ex_reg(n, b->fetched, af_add(af_mul(i, b->values), af_var(value))));
 	nest_close_to(n, depth);
-	unit = each_unit(b, LOOP_UNROLL, thread, right_size(b) / LANES, &i);
+	unit = share_units(b->s.n, LOOP_UNROLL, thread, b->s.threads, right_size(b) / LANES, &i);
 	nest_store(n, b->memory, right_at(b, stage, af_mul(unit, LANES)), NULL,
 		   ex_reg(n, b->right, i));
 	nest_close_to(n, depth);
@@ -288,7 +275,7 @@ static void back(const struct tile_block *b)
 	struct tile_place x = {.may_lack = 0};
 
 	thread = nest_for_threads(n, "t", b->s.threads);
-	unit = each_unit(b, LOOP_SERIAL, thread, b->bm * b->bn / lanes, &i);
+	unit = share_units(b->s.n, LOOP_SERIAL, thread, b->s.threads, b->bm * b->bn / lanes, &i);
 	tile_and_channel(b, unit, b->bn / lanes, &tile, &channel);
 	channel = af_mul(channel, lanes);
 	x.tile = af_add(b->tile, tile);

@@ -1,5 +1,6 @@
 #include "lib/schedule/warp_product.h"
 
+#include "lib/schedule/share.h"
 #include "lib/space/knob.h"
 
 enum {
@@ -164,37 +165,6 @@ void warp_declare(struct nest *n, struct warp_product *s)
 
 /* ---- chunks ---- */
 
-/* A unit's place among units that lie in rows of `by`. */
-struct unit {
-	struct affine low, high;
-};
-
-/* A loop over a thread's share of so many units. Where the threads are whole rows, `low` is the
- * same in all turns, and a number of the thread alone: what depends on it is computed once. */
-static struct unit each_unit(struct nest *n, const struct warp_product *s, int thread, int units,
-			     int64_t by)
-{
-	const int whole = s->threads % by == 0;
-	struct affine from = af_var(thread), turn;
-	struct unit u;
-
-	if (whole) {
-		u.low = af_var(nest_let_mod(n, "low", from, by));
-		u.high = af_var(nest_let_div(n, "high", from, by));
-	}
-	turn = af_var(nest_for(n, LOOP_UNROLL, "i", af(0), af(ceil_div(units, s->threads))));
-	from = af_add(af_mul(turn, s->threads), from);
-	if (units % s->threads)
-		nest_if_less(n, from, af(units));
-	if (whole) {
-		u.high = af_add(u.high, af_mul(turn, s->threads / by));
-		return u;
-	}
-	u.low = af_var(nest_let_mod(n, "low", from, by));
-	u.high = af_var(nest_let_div(n, "high", from, by));
-	return u;
-}
-
 /* Neighbours copy neighbouring channels, or, where these are apart, rows. */
 static void copy_left(struct nest *n, const struct warp_product *s, int thread,
 		      const struct implicit_chunk *c, struct affine stage)
@@ -202,7 +172,7 @@ static void copy_left(struct nest *n, const struct warp_product *s, int thread,
 	const struct implicit *p = s->p;
 	const int depth = n->depth, lanes = implicit_source_lanes(p);
 	const int64_t by = p->nchw ? p->bm : p->bk / lanes;
-	struct unit u = each_unit(n, s, thread, left_units(p), by);
+	struct shared_unit u = share_rows(n, thread, s->threads, left_units(p), by);
 	struct affine row = p->nchw ? u.low : u.high;
 	struct affine k = af_mul(p->nchw ? u.high : u.low, lanes);
 
@@ -219,7 +189,7 @@ static void copy_right(struct nest *n, const struct warp_product *s, int thread,
 	const int depth = n->depth, lanes = implicit_right_lanes(p);
 	const int by_k = p->packed && p->by_columns;
 	const int64_t by = (by_k ? p->bk : p->bn) / lanes;
-	struct unit u = each_unit(n, s, thread, right_units(p), by);
+	struct shared_unit u = share_rows(n, thread, s->threads, right_units(p), by);
 	struct affine low = af_mul(u.low, lanes);
 	struct affine k = by_k ? low : u.high, column = by_k ? u.high : low;
 
