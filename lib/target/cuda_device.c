@@ -7,6 +7,7 @@
 #include "lib/target/cuda_graph.h"
 #include "lib/target/cuda_guarded.h"
 #include "lib/target/device.h"
+#include "lib/target/cuda_error.h"
 #include "lib/target/shared.h"
 #include "lib/target/simt.h"
 
@@ -38,7 +39,6 @@ static struct {
 	int (*name)(char *text, int size, int device);
 	int (*pci)(char *text, int size, int device);
 	int (*attribute)(int *value, enum attribute a, int device);
-	int (*error)(int result, const char **text);
 	int (*retain)(handle *context, int device);
 	int (*release)(int device);
 	int (*use)(handle context);
@@ -72,7 +72,6 @@ static int open_library(struct err *e)
 		{"cuDeviceGetName", &cuda.name},
 		{"cuDeviceGetPCIBusId", &cuda.pci},
 		{"cuDeviceGetAttribute", &cuda.attribute},
-		{"cuGetErrorString", &cuda.error},
 		{"cuDevicePrimaryCtxRetain", &cuda.retain},
 		{"cuDevicePrimaryCtxRelease_v2", &cuda.release},
 		{"cuCtxSetCurrent", &cuda.use},
@@ -100,16 +99,6 @@ static int open_library(struct err *e)
 	return shared_open(&library, e);
 }
 
-static int check(int rc, const char *what, struct err *e)
-{
-	const char *text = NULL;
-
-	if (!rc)
-		return 0;
-	cuda.error(rc, &text);
-	return err_set(e, "CUDA fails to %s: %s", what, text ? text : "unknown error");
-}
-
 /* ---- devices ---- */
 
 struct device {
@@ -130,9 +119,9 @@ static int find_device(int *device, struct err *e)
 		errno = ENOENT;
 		return -1;
 	}
-	if (check(rc, "start", e) < 0)
+	if (cuda_check(rc, "start", e) < 0)
 		return -1;
-	return check(cuda.get(device, 0), "find its device", e);
+	return cuda_check(cuda.get(device, 0), "find its device", e);
 }
 
 int cuda_describe(struct buf *out, struct err *e)
@@ -143,11 +132,11 @@ int cuda_describe(struct buf *out, struct err *e)
 	char name[128] = "";
 
 	if (find_device(&device, e) < 0 ||
-	    check(cuda.name(name, sizeof name - 1, device), "name its device", e) < 0)
+	    cuda_check(cuda.name(name, sizeof name - 1, device), "name its device", e) < 0)
 		return -1;
 	for (size_t i = 0; i < sizeof asked / sizeof *asked; i++)
-		if (check(cuda.attribute(&value[asked[i]], asked[i], device), "describe its device",
-			  e) < 0)
+		if (cuda_check(cuda.attribute(&value[asked[i]], asked[i], device),
+			       "describe its device", e) < 0)
 			return -1;
 	buf_fmt(out, "sm_%d%d %d %d %d %.0f %s", value[MAJOR], value[MINOR], value[PROCESSORS],
 		value[BLOCK_BYTES], value[L2_BYTES], 1e3 * value[CLOCK_KHZ], name);
@@ -160,7 +149,7 @@ int cuda_pci(struct buf *out, struct err *e)
 	int device;
 
 	if (find_device(&device, e) < 0 ||
-	    check(cuda.pci(text, sizeof text, device), "tell where its device is", e) < 0)
+	    cuda_check(cuda.pci(text, sizeof text, device), "tell where its device is", e) < 0)
 		return -1;
 	buf_str(out, text);
 	return 0;
@@ -184,11 +173,11 @@ static struct device *open_device(struct err *e)
 	struct device *d = xcalloc(1, sizeof *d);
 
 	if (find_device(&d->device, e) == 0 &&
-	    check(cuda.retain(&d->context, d->device), "open its device", e) == 0 &&
-	    check(cuda.use(d->context), "open its device", e) == 0 &&
-	    check(cuda.stream(&d->stream, 0), "make a stream", e) == 0 &&
-	    check(cuda.event(&d->start, 0), "make an event", e) == 0 &&
-	    check(cuda.event(&d->end, 0), "make an event", e) == 0)
+	    cuda_check(cuda.retain(&d->context, d->device), "open its device", e) == 0 &&
+	    cuda_check(cuda.use(d->context), "open its device", e) == 0 &&
+	    cuda_check(cuda.stream(&d->stream, 0), "make a stream", e) == 0 &&
+	    cuda_check(cuda.event(&d->start, 0), "make an event", e) == 0 &&
+	    cuda_check(cuda.event(&d->end, 0), "make an event", e) == 0)
 		return d;
 	close_device(d);
 	return NULL;
@@ -217,7 +206,7 @@ static struct program *load(struct device *d, const char *cubin, size_t n, struc
 
 	(void)n;
 	p->d = d;
-	if (check(cuda.load(&p->module, cubin), "load a kernel", e) == 0)
+	if (cuda_check(cuda.load(&p->module, cubin), "load a kernel", e) == 0)
 		return p;
 	free(p);
 	return NULL;
@@ -240,7 +229,7 @@ static struct memory *give(struct device *d, size_t bytes, struct err *e)
 	rc = cuda_guarded_open(&m->guarded, d->device, bytes, e);
 	if (rc < 0 && errno == ENOSYS) {
 		*e = (struct err)ERR_INIT;
-		rc = check(cuda.alloc(&m->at, bytes), "give memory", e);
+		rc = cuda_check(cuda.alloc(&m->at, bytes), "give memory", e);
 	} else if (rc == 0) {
 		m->at = m->guarded.at;
 	}
@@ -261,17 +250,17 @@ static void take_back(struct memory *m)
 
 static int write_memory(struct memory *m, size_t at, const void *from, size_t bytes, struct err *e)
 {
-	return check(cuda.write(m->at + at, from, bytes), "write its memory", e);
+	return cuda_check(cuda.write(m->at + at, from, bytes), "write its memory", e);
 }
 
 static int read_memory(struct memory *m, size_t at, void *to, size_t bytes, struct err *e)
 {
-	return check(cuda.read(to, m->at + at, bytes), "read its memory", e);
+	return cuda_check(cuda.read(to, m->at + at, bytes), "read its memory", e);
 }
 
 static int fill_memory(struct memory *m, size_t bytes, struct err *e)
 {
-	return check(cuda.fill(m->at, 0, bytes, m->d->stream), "fill its memory", e);
+	return cuda_check(cuda.fill(m->at, 0, bytes, m->d->stream), "fill its memory", e);
 }
 
 static size_t cache(const struct device *d)
@@ -297,11 +286,12 @@ static int find_phases(struct program *p, const char *name, const long *params, 
 		const int bytes = (int)params[SIMT_BLOCK_BYTES + i];
 
 		snprintf(text, sizeof text, "%s_%d", name, i);
-		if (check(cuda.function(&p->phase[i], p->module, text), "find a kernel", e) < 0)
+		if (cuda_check(cuda.function(&p->phase[i], p->module, text), "find a kernel", e) <
+		    0)
 			return -1;
 		if (bytes > BLOCK_BYTES_ALWAYS &&
-		    check(cuda.set(p->phase[i], FUNCTION_BLOCK_BYTES, bytes),
-			  "give a block its memory", e) < 0)
+		    cuda_check(cuda.set(p->phase[i], FUNCTION_BLOCK_BYTES, bytes),
+			       "give a block its memory", e) < 0)
 			return -1;
 	}
 	return 0;
@@ -319,11 +309,11 @@ static int launch(const struct call *c, int phase, struct err *e)
 {
 	const struct program *p = c->p;
 
-	return check(cuda.launch(p->phase[phase], (unsigned)c->params[SIMT_GROUPS + phase], 1, 1,
-				 (unsigned)c->params[SIMT_THREADS], 1, 1,
-				 (unsigned)c->params[SIMT_BLOCK_BYTES + phase], p->d->stream,
-				 (void **)c->argument, NULL),
-		     "start a kernel", e);
+	return cuda_check(cuda.launch(p->phase[phase], (unsigned)c->params[SIMT_GROUPS + phase], 1,
+				      1, (unsigned)c->params[SIMT_THREADS], 1, 1,
+				      (unsigned)c->params[SIMT_BLOCK_BYTES + phase], p->d->stream,
+				      (void **)c->argument, NULL),
+			  "start a kernel", e);
 }
 
 static int launch_all(void *arg, struct err *e)
@@ -369,10 +359,11 @@ static int run(struct program *p, const char *name, const long *params,
 	for (int i = 0; i < n; i++)
 		c.argument[i] = &buffer[i]->at;
 	if (find_phases(p, name, params, e) < 0 || (calls > 1 && prepare_row(&c, e) < 0) ||
-	    check(cuda.record(d->start, d->stream), "record an event", e) < 0 || start(&c, e) < 0 ||
-	    check(cuda.record(d->end, d->stream), "record an event", e) < 0 ||
-	    check(cuda.wait(d->end), "run a kernel", e) < 0 ||
-	    check(cuda.elapsed(&ms, d->start, d->end), "tell the time", e) < 0)
+	    cuda_check(cuda.record(d->start, d->stream), "record an event", e) < 0 ||
+	    start(&c, e) < 0 ||
+	    cuda_check(cuda.record(d->end, d->stream), "record an event", e) < 0 ||
+	    cuda_check(cuda.wait(d->end), "run a kernel", e) < 0 ||
+	    cuda_check(cuda.elapsed(&ms, d->start, d->end), "tell the time", e) < 0)
 		return -1;
 	*seconds = 1e-3 * (double)ms / calls;
 	return 0;
@@ -444,13 +435,13 @@ int cuda_time(struct device *d, int (*call)(void *arg, void *stream, struct err 
 
 	if (calls > 1)
 		prepare_work(&w, row);
-	if (check(cuda.record(d->start, d->stream), "record an event", e) < 0)
+	if (cuda_check(cuda.record(d->start, d->stream), "record an event", e) < 0)
 		return -1;
 	rc = calls > 1 && row->graph ? cuda_graph_launch(row->graph, d->stream, e)
 				     : put_work(&w, e);
-	if (rc < 0 || check(cuda.record(d->end, d->stream), "record an event", e) < 0 ||
-	    check(cuda.wait(d->end), "run the library", e) < 0 ||
-	    check(cuda.elapsed(&ms, d->start, d->end), "tell the time", e) < 0)
+	if (rc < 0 || cuda_check(cuda.record(d->end, d->stream), "record an event", e) < 0 ||
+	    cuda_check(cuda.wait(d->end), "run the library", e) < 0 ||
+	    cuda_check(cuda.elapsed(&ms, d->start, d->end), "tell the time", e) < 0)
 		return -1;
 	*seconds = 1e-3 * (double)ms / calls;
 	return 0;

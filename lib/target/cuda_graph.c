@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "lib/target/cuda_error.h"
 #include "lib/target/shared.h"
 
 typedef void *handle; /* of a stream, graph, graph that can be started */
@@ -14,7 +15,6 @@ struct cuda_graph {
 };
 
 static struct {
-	int (*error)(int result, const char **text);
 	int (*begin)(handle stream, int mode);
 	int (*end)(handle stream, handle *graph);
 	int (*instantiate)(handle *started, handle graph, unsigned long long flags);
@@ -27,7 +27,6 @@ static int open_library(struct err *e)
 {
 	static const char *const names[] = {"libcuda.so.1", NULL};
 	static const struct shared_function functions[] = {
-		{"cuGetErrorString", &cuda.error},
 		{"cuStreamBeginCapture_v2", &cuda.begin},
 		{"cuStreamEndCapture", &cuda.end},
 		{"cuGraphInstantiateWithFlags", &cuda.instantiate},
@@ -41,30 +40,19 @@ static int open_library(struct err *e)
 	return shared_open(&library, e);
 }
 
-static int check(int rc, const char *what, struct err *e)
-{
-	const char *text = NULL;
-
-	if (!rc)
-		return 0;
-	errno = EIO;
-	cuda.error(rc, &text);
-	return err_set(e, "CUDA fails to %s: %s", what, text ? text : "unknown error");
-}
-
 /* The capture ends in any case. */
 static int capture(handle stream, int (*call)(void *arg, struct err *e), void *arg, handle *graph,
 		   struct err *e)
 {
 	int rc, end;
 
-	if (check(cuda.begin(stream, CAPTURE_RELAXED), "begin a graph", e) < 0)
+	if (cuda_check(cuda.begin(stream, CAPTURE_RELAXED), "begin a graph", e) < 0)
 		return -1;
 	rc = call(arg, e);
 	end = cuda.end(stream, graph);
 	if (rc < 0)
 		errno = EIO;
-	return rc < 0 ? -1 : check(end, "end a graph", e);
+	return rc < 0 ? -1 : cuda_check(end, "end a graph", e);
 }
 
 struct cuda_graph *cuda_graph_capture(void *stream, int (*call)(void *arg, struct err *e),
@@ -78,7 +66,7 @@ struct cuda_graph *cuda_graph_capture(void *stream, int (*call)(void *arg, struc
 		return NULL;
 	rc = capture(stream, call, arg, &graph, e);
 	if (rc == 0)
-		rc = check(cuda.instantiate(&started, graph, 0), "prepare a graph", e);
+		rc = cuda_check(cuda.instantiate(&started, graph, 0), "prepare a graph", e);
 	if (graph)
 		cuda.free(graph);
 	if (rc < 0)
@@ -90,7 +78,7 @@ struct cuda_graph *cuda_graph_capture(void *stream, int (*call)(void *arg, struc
 
 int cuda_graph_launch(const struct cuda_graph *g, void *stream, struct err *e)
 {
-	return check(cuda.launch(g->started, stream), "start a graph", e);
+	return cuda_check(cuda.launch(g->started, stream), "start a graph", e);
 }
 
 void cuda_graph_free(struct cuda_graph *g)

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "lib/target/cuda_error.h"
 #include "lib/target/shared.h"
 
 enum {
@@ -32,7 +33,6 @@ struct access {
 };
 
 static struct {
-	int (*error)(int result, const char **text);
 	int (*attribute)(int *value, int attribute, int device);
 	int (*granularity)(size_t *bytes, const struct wanted *w, int recommended);
 	int (*reserve)(uint64_t *at, size_t n, size_t align, uint64_t hint, uint64_t flags);
@@ -48,7 +48,6 @@ static int open_library(struct err *e)
 {
 	static const char *const names[] = {"libcuda.so.1", NULL};
 	static const struct shared_function functions[] = {
-		{"cuGetErrorString", &cuda.error},
 		{"cuDeviceGetAttribute", &cuda.attribute},
 		{"cuMemGetAllocationGranularity", &cuda.granularity},
 		{"cuMemAddressReserve", &cuda.reserve},
@@ -63,17 +62,6 @@ static int open_library(struct err *e)
 	static struct shared library = {names, functions, 0};
 
 	return shared_open(&library, e);
-}
-
-static int check(int rc, struct err *e)
-{
-	const char *text = NULL;
-
-	if (!rc)
-		return 0;
-	cuda.error(rc, &text);
-	errno = EIO;
-	return err_set(e, "CUDA fails to give memory: %s", text ? text : "unknown error");
 }
 
 static int can_map(int device, struct err *e)
@@ -97,18 +85,18 @@ static int map(struct cuda_guarded *g, const struct wanted *w, size_t piece, str
 	const size_t n = g->mapped_bytes, reserved = n + piece + BEHIND;
 
 	g->mapped_bytes = 0;
-	if (check(cuda.reserve(&g->reserved, reserved, 0, 0, 0), e) < 0)
+	if (cuda_check(cuda.reserve(&g->reserved, reserved, 0, 0, 0), "give memory", e) < 0)
 		return -1;
 	g->reserved_bytes = reserved;
-	if (check(cuda.create(&g->memory, n, w, 0), e) < 0)
+	if (cuda_check(cuda.create(&g->memory, n, w, 0), "give memory", e) < 0)
 		return -1;
 	g->mapped = g->reserved + piece;
-	if (check(cuda.map(g->mapped, n, 0, g->memory, 0), e) < 0) {
+	if (cuda_check(cuda.map(g->mapped, n, 0, g->memory, 0), "give memory", e) < 0) {
 		cuda.release(g->memory);
 		return -1;
 	}
 	g->mapped_bytes = n;
-	return check(cuda.allow(g->mapped, n, &all, 1), e);
+	return cuda_check(cuda.allow(g->mapped, n, &all, 1), "give memory", e);
 }
 
 int cuda_guarded_open(struct cuda_guarded *g, int device, size_t n, struct err *e)
@@ -118,7 +106,8 @@ int cuda_guarded_open(struct cuda_guarded *g, int device, size_t n, struct err *
 	size_t piece = 0;
 
 	*g = (struct cuda_guarded){0};
-	if (!can_map(device, e) || check(cuda.granularity(&piece, &w, 0), e) < 0)
+	if (!can_map(device, e) ||
+	    cuda_check(cuda.granularity(&piece, &w, 0), "give memory", e) < 0)
 		return -1;
 	g->mapped_bytes = (bytes + piece - 1) / piece * piece;
 	if (map(g, &w, piece, e) < 0) {
