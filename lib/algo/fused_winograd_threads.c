@@ -6,6 +6,7 @@
  */
 #include "lib/algo/algo.h"
 #include "lib/nest/nest.h"
+#include "lib/schedule/block_sum.h"
 #include "lib/schedule/range.h"
 #include "lib/schedule/tile_block.h"
 
@@ -17,13 +18,11 @@ static const struct knob knobs[KNOBS] = {
 	[BM] = {"bm", 16, "Rows of a block: image tiles."},
 	[BN] = {"bn", 32, "Columns of a block: output channels."},
 	[BK] = {"bk", 8, "Input channels in a chunk."},
-	[TM] = {"tm", 4, "Rows of a thread's register tile."},
-	[TN] = {"tn", 4, "Columns of a thread's register tile."},
-	[STAGES] = {"stages", 1, "2: the next chunk is copied while one is multiplied."},
-	[ORDER] = {"order", 0,
-		   "0: blocks of the same rows run one after another; 1: those of the same "
-		   "columns do."},
-	[UNROLL] = {"unroll", 1, "Unrolling of the loop over a chunk, asked of the compiler."},
+	[TM] = {"tm", 4, BLOCK_TM_HELP},
+	[TN] = {"tn", 4, BLOCK_TN_HELP},
+	[STAGES] = {"stages", 1, BLOCK_STAGES_HELP},
+	[ORDER] = {"order", 0, BLOCK_ORDER_HELP},
+	[UNROLL] = {"unroll", 1, BLOCK_UNROLL_HELP},
 	[M] = {"m", 2, "Output pixels along each side of an image tile: 2 to 8, as taps allow."},
 };
 

@@ -9,18 +9,7 @@
 #include "lib/schedule/block_sum.h"
 
 static const struct knob knobs[BLOCK_SUM_KNOBS] = {
-	[BLOCK_BM] = {"bm", 64, "Rows of a block."},
-	[BLOCK_BN] = {"bn", 64, "Columns of a block."},
-	[BLOCK_BK] = {"bk", 8, "Values of the sum in a chunk."},
-	[BLOCK_TM] = {"tm", 4, "Rows of a thread's register tile."},
-	[BLOCK_TN] = {"tn", 4, "Columns of a thread's register tile."},
-	[BLOCK_STAGES] = {"stages", 1, "2: the next chunk is copied while one is multiplied."},
-	[BLOCK_KS] = {"ks", 1, "Parts of the sum that blocks share; they are added up at the end."},
-	[BLOCK_ORDER] = {"order", 0,
-			 "0: blocks of the same rows run one after another; 1: those of the same "
-			 "columns do."},
-	[BLOCK_UNROLL] = {"unroll", 1,
-			  "Unrolling of the loop over a chunk, asked of the compiler."},
+	BLOCK_SUM_ROWS("Rows of a block.", "Columns of a block.", "Values of the sum in a chunk."),
 };
 
 static int ranges(const struct workload *w, struct range *r)

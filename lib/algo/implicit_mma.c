@@ -9,6 +9,7 @@
  */
 #include "lib/algo/algo.h"
 #include "lib/nest/nest.h"
+#include "lib/schedule/block_sum.h"
 #include "lib/schedule/implicit.h"
 #include "lib/schedule/partial.h"
 #include "lib/schedule/range.h"
@@ -32,10 +33,8 @@ static const struct knob knobs[KNOBS] = {
 	[WN] = {"wn", 2, "Warps that share a block's columns."},
 	[STAGES] = {"stages", 2,
 		    "Chunks in a block's memory: one is multiplied, the others are on their way."},
-	[KS] = {"ks", 1, "Parts of the sum that blocks share; they are added up at the end."},
-	[ORDER] = {"order", 0,
-		   "0: blocks of the same rows run one after another; 1: those of the same "
-		   "columns do."},
+	[KS] = {"ks", 1, BLOCK_KS_HELP},
+	[ORDER] = {"order", 0, BLOCK_ORDER_HELP},
 	[GROUP] = {"group", 0, "1: four warps multiply together, from the block's memory (wgmma)."},
 };
 

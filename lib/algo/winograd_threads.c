@@ -17,18 +17,8 @@ enum { M = BLOCK_SUM_KNOBS, VL };
 enum { KNOBS = VL + 1, LANES = 4, MOST_REGISTERS = 200 };
 
 static const struct knob knobs[KNOBS] = {
-	[BLOCK_BM] = {"bm", 64, "Rows of a block: image tiles."},
-	[BLOCK_BN] = {"bn", 64, "Columns of a block: output channels."},
-	[BLOCK_BK] = {"bk", 8, "Input channels in a chunk."},
-	[BLOCK_TM] = {"tm", 4, "Rows of a thread's register tile."},
-	[BLOCK_TN] = {"tn", 4, "Columns of a thread's register tile."},
-	[BLOCK_STAGES] = {"stages", 1, "2: the next chunk is copied while one is multiplied."},
-	[BLOCK_KS] = {"ks", 1, "Parts of the sum that blocks share; they are added up at the end."},
-	[BLOCK_ORDER] = {"order", 0,
-			 "0: blocks of the same rows run one after another; 1: those of the same "
-			 "columns do."},
-	[BLOCK_UNROLL] = {"unroll", 1,
-			  "Unrolling of the loop over a chunk, asked of the compiler."},
+	BLOCK_SUM_ROWS("Rows of a block: image tiles.", "Columns of a block: output channels.",
+		       "Input channels in a chunk."),
 	[M] = {"m", 4, "Output pixels along each side of an image tile: 2 to 8, as taps allow."},
 	[VL] = {"vl", 1, "Channels that a thread transforms: 1, or in nhwc 4."},
 };

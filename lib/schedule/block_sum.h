@@ -22,6 +22,22 @@ enum block_sum_knob {
 	BLOCK_SUM_KNOBS
 };
 
+/* What they say of themselves, but for the block's sizes. */
+#define BLOCK_TM_HELP "Rows of a thread's register tile."
+#define BLOCK_TN_HELP "Columns of a thread's register tile."
+#define BLOCK_STAGES_HELP "2: the next chunk is copied while one is multiplied."
+#define BLOCK_KS_HELP "Parts of the sum that blocks share; they are added up at the end."
+#define BLOCK_ORDER_HELP                                                                           \
+	"0: blocks of the same rows run one after another; 1: those of the same columns do."
+#define BLOCK_UNROLL_HELP "Unrolling of the loop over a chunk, asked of the compiler."
+/* Their rows of an algorithm's knobs. */
+#define BLOCK_SUM_ROWS(bm, bn, bk)                                                                 \
+	[BLOCK_BM] = {"bm", 64, bm}, [BLOCK_BN] = {"bn", 64, bn}, [BLOCK_BK] = {"bk", 8, bk},      \
+	[BLOCK_TM] = {"tm", 4, BLOCK_TM_HELP}, [BLOCK_TN] = {"tn", 4, BLOCK_TN_HELP},              \
+	[BLOCK_STAGES] = {"stages", 1, BLOCK_STAGES_HELP}, [BLOCK_KS] = {"ks", 1, BLOCK_KS_HELP},  \
+	[BLOCK_ORDER] = {"order", 0, BLOCK_ORDER_HELP},                                            \
+	[BLOCK_UNROLL] = {"unroll", 1, BLOCK_UNROLL_HELP}
+
 struct block_sum {
 	struct nest *n;
 	const int64_t *k; /* knobs */
