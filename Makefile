@@ -206,10 +206,10 @@ build/tests/emulator/libnvrtc.so.13: build/tests/emulator/libnvrtc.so.12
 	@ln -sfn libnvrtc.so.12 $@
 # And for the vendor's libraries on the same device.
 VENDOR := $(addprefix build/tests/emulator/,libcudnn.so.9 libcublasLt.so.12 libcublasLt.so.13)
-build/tests/emulator/libcudnn.so.9: $(addprefix tests/emulator/,cudnn.c cudnn_rules.c cudnn_engines.c queue.c cudnn.h queue.h) \
+build/tests/emulator/libcudnn.so.9: $(addprefix tests/emulator/,cudnn.c cudnn_rules.c cudnn_engines.c queue.c) $(EMULATOR_H) \
 		lib/ref/cuda/cudnn.h $(CONFIG)
 	$(emulator)
-build/tests/emulator/libcublasLt.so.12: tests/emulator/cublaslt.c tests/emulator/queue.c tests/emulator/queue.h $(CONFIG)
+build/tests/emulator/libcublasLt.so.12: tests/emulator/cublaslt.c tests/emulator/queue.c $(EMULATOR_H) $(CONFIG)
 	$(emulator)
 build/tests/emulator/libcublasLt.so.13: build/tests/emulator/libcublasLt.so.12
 	@ln -sfn libcublasLt.so.12 $@

@@ -15,7 +15,7 @@ BEGIN {
 	allow("target", "base io nest space tile")
 	allow("algo", "base nest op schedule space target tile")
 	allow("model", "base io space nest tile op algo target")
-	allow("ref", "base io op target")
+	allow("ref", "base io nest op target")
 	allow("search", "base io algo model")
 	allow("host", "base io space target")
 	allow("build", "base io target host")

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tests/emulator/number.h"
 #include "tests/emulator/queue.h"
 
 /* Programs declare these functions for themselves. */
@@ -186,37 +187,9 @@ API int cublasLtMatmulAlgoGetHeuristic(void *h, void *product, void *a, void *b,
 
 /* ---- products ---- */
 
-static double get(int type, const void *array, int64_t i)
+static enum number number_of(int type)
 {
-	uint32_t bits;
-	_Float16 half;
-	float x;
-
-	if (type == F32)
-		return ((const float *)array)[i];
-	if (type == F16) {
-		memcpy(&half, (const char *)array + 2 * i, sizeof half);
-		return (double)half;
-	}
-	bits = (uint32_t)((const uint16_t *)array)[i] << 16;
-	memcpy(&x, &bits, sizeof x);
-	return x;
-}
-
-static void put(int type, void *array, int64_t i, double value)
-{
-	const float x = (float)value;
-	const _Float16 half = (_Float16)x;
-	uint32_t bits;
-
-	if (type == F32) {
-		((float *)array)[i] = x;
-	} else if (type == F16) {
-		memcpy((char *)array + 2 * i, &half, sizeof half);
-	} else {
-		memcpy(&bits, &x, sizeof bits);
-		((uint16_t *)array)[i] = (uint16_t)((bits + 0x7fff + (bits >> 16 & 1)) >> 16);
-	}
+	return type == F32 ? NUMBER_F32 : type == F16 ? NUMBER_F16 : NUMBER_BF16;
 }
 
 static int64_t place(const struct matrix *m, int64_t batch, int64_t row, int64_t column)
@@ -227,7 +200,7 @@ static int64_t place(const struct matrix *m, int64_t batch, int64_t row, int64_t
 static double finish(const struct product *p, const struct matrix *d, double x, int64_t row)
 {
 	if (p->epilogue & 4)
-		x += get(d->type, p->bias, row);
+		x += number_get(number_of(d->type), p->bias, row);
 	if (p->epilogue & 2)
 		x = fmax(x, 0);
 	if (p->epilogue & 32)
@@ -250,13 +223,14 @@ static double sum(const struct work *w, int64_t batch, int64_t row, int64_t colu
 	double x = 0;
 
 	for (int64_t k = 0; k < w->bm.rows; k++)
-		x += get(w->am.type, w->a,
-			 w->product.is_transposed ? place(&w->am, batch, k, row)
-						  : place(&w->am, batch, row, k)) *
-		     get(w->bm.type, w->b, place(&w->bm, batch, k, column));
+		x += number_get(number_of(w->am.type), w->a,
+				w->product.is_transposed ? place(&w->am, batch, k, row)
+							 : place(&w->am, batch, row, k)) *
+		     number_get(number_of(w->bm.type), w->b, place(&w->bm, batch, k, column));
 	x *= w->alpha;
 	if (w->beta != 0)
-		x += w->beta * get(w->cm.type, w->c, place(&w->cm, batch, row, column));
+		x += w->beta *
+		     number_get(number_of(w->cm.type), w->c, place(&w->cm, batch, row, column));
 	return x;
 }
 
@@ -269,9 +243,10 @@ static void run(void *arg)
 	for (int64_t i = 0; i < w->dm.batch; i++)
 		for (int64_t column = 0; column < w->dm.columns; column++)
 			for (int64_t row = 0; row < w->dm.rows; row++)
-				put(w->dm.type, w->d, place(&w->dm, i, row, column),
-				    finish(&w->product, &w->dm, sum(w, i, row, column), row) +
-					    (w->algorithm == WRONG));
+				number_put(
+					number_of(w->dm.type), w->d, place(&w->dm, i, row, column),
+					finish(&w->product, &w->dm, sum(w, i, row, column), row) +
+						(w->algorithm == WRONG));
 }
 
 API int cublasLtMatmul(void *h, const struct product *p, const float *alpha, const void *a,

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "tests/emulator/cudnn.h"
+#include "tests/emulator/number.h"
 
 enum { RIGHT, SLOW, WRONG, WITHOUT_PLAN, ROUNDING, FAILING, IDLE, GREEDY };
 enum { TENSORS = 64, WORKSPACE = 1 << 20, SLOW_US = 2000 };
@@ -108,39 +109,19 @@ static int64_t place(const struct array *a, const int64_t at[RANK])
 	return i;
 }
 
+static enum number number_of(const struct array *a)
+{
+	return a->type == 0 ? NUMBER_F32 : a->type == 2 ? NUMBER_F16 : NUMBER_BF16;
+}
+
 static double get(const struct array *a, const int64_t at[RANK])
 {
-	const int64_t i = place(a, at);
-	uint32_t bits;
-	_Float16 half;
-	float x;
-
-	if (a->type == 0)
-		return ((const float *)a->at)[i];
-	if (a->type == 2) {
-		memcpy(&half, (const char *)a->at + 2 * i, sizeof half);
-		return (double)half;
-	}
-	bits = (uint32_t)((const uint16_t *)a->at)[i] << 16;
-	memcpy(&x, &bits, sizeof x);
-	return x;
+	return number_get(number_of(a), a->at, place(a, at));
 }
 
 static void put(const struct array *a, const int64_t at[RANK], double value)
 {
-	const int64_t i = place(a, at);
-	const float x = (float)value;
-	const _Float16 half = (_Float16)x;
-	uint32_t bits;
-
-	if (a->type == 0) {
-		((float *)a->at)[i] = x;
-	} else if (a->type == 2) {
-		memcpy((char *)a->at + 2 * i, &half, sizeof half);
-	} else {
-		memcpy(&bits, &x, sizeof bits);
-		((uint16_t *)a->at)[i] = (uint16_t)((bits + 0x7fff + (bits >> 16 & 1)) >> 16);
-	}
+	number_put(number_of(a), a->at, place(a, at), value);
 }
 
 /* Goes to the next element: 0 behind the last one. */

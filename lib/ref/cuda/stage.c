@@ -8,79 +8,25 @@
 
 /* The numbers of types: cudnnDataType_t and cudaDataType_t. */
 static const struct numbers all[] = {
-	{.name = "f32", .bytes = 4, .is_strict = 1, .cudnn = 0, .cublaslt = 0},
-	{.name = "tf32", .bytes = 4, .is_tf32 = 1, .cudnn = 0, .cublaslt = 0},
-	{.name = "f16", .bytes = 2, .cudnn = 2, .cublaslt = 2},
-	{.name = "bf16", .bytes = 2, .cudnn = 9, .cublaslt = 14},
+	{.type = DTYPE_F32, .is_strict = 1, .cudnn = 0, .cublaslt = 0},
+	{.type = DTYPE_TF32, .is_tf32 = 1, .cudnn = 0, .cublaslt = 0},
+	{.type = DTYPE_F16, .cudnn = 2, .cublaslt = 2},
+	{.type = DTYPE_BF16, .cudnn = 9, .cublaslt = 14},
 };
 
 const struct numbers *stage_numbers(const struct workload *w)
 {
 	for (size_t i = 0; i < sizeof all / sizeof *all; i++)
-		if (w->dtype.src == w->dtype.wei && w->dtype.src == w->dtype.dst &&
-		    !strcmp(dtype_name(w->dtype.src), all[i].name))
+		if (dtypes_are_one_real(&w->dtype) && w->dtype.src == all[i].type)
 			return &all[i];
 	return NULL;
 }
 
 /* ---- elements ---- */
 
-static uint32_t bits_of(float x)
+static size_t element_bytes(const struct stage *s)
 {
-	uint32_t u;
-
-	memcpy(&u, &x, sizeof u);
-	return u;
-}
-
-static float of_bits(uint32_t u)
-{
-	float x;
-
-	memcpy(&x, &u, sizeof x);
-	return x;
-}
-
-/* To the nearest, of two equally near ones to the even one. */
-static uint16_t bf16_of(float x)
-{
-	const uint32_t u = bits_of(x);
-
-	return (uint16_t)((u + 0x7fff + (u >> 16 & 1)) >> 16);
-}
-
-static uint16_t f16_of(float x)
-{
-	const _Float16 h = (_Float16)x;
-	uint16_t u;
-
-	memcpy(&u, &h, sizeof u);
-	return u;
-}
-
-static float f16_to(uint16_t u)
-{
-	_Float16 h;
-
-	memcpy(&h, &u, sizeof h);
-	return (float)h;
-}
-
-static void put(const struct numbers *n, void *array, int64_t i, float x)
-{
-	if (n->bytes == 4)
-		((float *)array)[i] = x;
-	else
-		((uint16_t *)array)[i] = !strcmp(n->name, "f16") ? f16_of(x) : bf16_of(x);
-}
-
-static float get(const struct numbers *n, const void *array, int64_t i)
-{
-	if (n->bytes == 4)
-		return ((const float *)array)[i];
-	if (!strcmp(n->name, "f16"))
-		return f16_to(((const uint16_t *)array)[i]);
-	return of_bits((uint32_t)((const uint16_t *)array)[i] << 16);
+	return (size_t)elem_size(elem_of(s->numbers->type));
 }
 
 /* Copies all elements between the device's form and the caller's array. */
@@ -101,9 +47,11 @@ static void copy(const struct numbers *n, const struct placed *t, void *device, 
 						from += at[i] * t->from[i];
 					}
 					if (back)
-						caller[from] = get(n, device, to);
+						caller[from] = (float)elem_read(elem_of(n->type),
+										device, to);
 					else
-						put(n, device, to, caller[from]);
+						elem_write(elem_of(n->type), device, to,
+							   (double)caller[from]);
 				}
 }
 
@@ -129,7 +77,7 @@ static const float *caller_data(const struct stage *s, enum tensor_role role)
 
 static size_t bytes_of(const struct stage *s, const struct placed *t)
 {
-	return (size_t)placed_elements(t) * (size_t)s->numbers->bytes;
+	return (size_t)placed_elements(t) * element_bytes(s);
 }
 
 static struct memory *give(const struct stage *s, const void *from, size_t bytes, struct err *e)
@@ -222,7 +170,7 @@ void *stage_middle(const struct stage *s)
 
 static size_t dst_bytes(const struct stage *s)
 {
-	return (size_t)workload_size(&s->w, TENSOR_DST) * (size_t)s->numbers->bytes;
+	return (size_t)workload_size(&s->w, TENSOR_DST) * element_bytes(s);
 }
 
 void stage_want(struct stage *s, size_t workspace)

@@ -4,14 +4,14 @@
 #ifndef TL_REF_CUDA_STAGE_H
 #define TL_REF_CUDA_STAGE_H
 
+#include "lib/nest/elem.h"
 #include "lib/ref/cuda/problem.h"
 #include "lib/ref/ref.h"
 
 /* The elements of a workload, and how its products are computed. Workloads of several types, such
  * as u8:s8:f32, have none yet, and so no baseline. */
 struct numbers {
-	const char *name; /* of the element type */
-	int bytes;
+	enum dtype type;
 	int is_tf32;	     /* products are rounded as TF32 */
 	int is_strict;	     /* no product may be rounded more than its elements are */
 	int cudnn, cublaslt; /* the type's number in these libraries */
