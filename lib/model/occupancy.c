@@ -14,7 +14,7 @@ static const struct {
 	double block_bytes;  /* a cycle */
 	double l2_bytes;     /* a cycle */
 	double threads, registers, blocks;
-	double latency; /* cycles of a wait: memory, barrier */
+	double latency; /* cycles of a wait for memory */
 	double launch_s;
 	int64_t addresses; /* registers beside those that the nest names (tests/blocks.c) */
 } gpu = {
