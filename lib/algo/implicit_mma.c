@@ -15,8 +15,8 @@
 #include "lib/schedule/range.h"
 #include "lib/schedule/warp_product.h"
 
-enum { BM, BN, BK, WM, WN, STAGES, KS, ORDER, GROUP };
-enum { KNOBS = GROUP + 1 };
+enum { BM, BN, BK, WM, WN, STAGES, KS, ORDER, GROUP, SWIZZLE };
+enum { KNOBS = SWIZZLE + 1 };
 enum {
 	MOST_THREADS = 512,
 	MOST_SUMS = 128, /* registers of a thread */
@@ -36,6 +36,8 @@ static const struct knob knobs[KNOBS] = {
 	[KS] = {"ks", 1, BLOCK_KS_HELP},
 	[ORDER] = {"order", 0, BLOCK_ORDER_HELP},
 	[GROUP] = {"group", 0, "1: four warps multiply together, from the block's memory (wgmma)."},
+	[SWIZZLE] = {"swizzle", 0,
+		     "1: rows in the block's memory are swizzled; 0: they are apart."},
 };
 
 static enum mma_kind kind_of(const struct workload *w)
@@ -64,13 +66,14 @@ static void set_sizes(const struct workload *w, const int64_t *k, struct implici
 	p->bm = k[BM];
 	p->bn = k[BN];
 	p->bk = k[BK];
-	p->by_columns = p->packed || mma_pair(kind_of(w)) > 1 || k[GROUP];
+	p->by_columns = p->packed || mma_pair(kind_of(w)) > 1 || k[GROUP] || k[SWIZZLE];
 	*s = (struct warp_product){.p = p,
 				   .kind = kind_of(w),
 				   .group = (int)k[GROUP],
 				   .down = (int)k[WM],
 				   .across = (int)k[WN],
-				   .stages = (int)k[STAGES]};
+				   .stages = (int)k[STAGES],
+				   .swizzle = (int)k[SWIZZLE]};
 }
 
 static int by_groups(enum mma_kind kind)
@@ -93,6 +96,8 @@ static void need_block(struct range *r, const struct warp_product *s)
 		   "a chunk is no whole number of the tensor cores' steps");
 	range_need(r, mma_sum(s->kind) == ELEM_F32 || p->k * p->taps <= MOST_WHOLE,
 		   "a sum of whole numbers may be larger than 32 bits hold");
+	range_need(r, !s->swizzle || swizzle_has_row(p->bk * elem_size(p->elem)),
+		   "a chunk's values of a row do not fill 32, 64 or 128 bytes, to be swizzled");
 	range_need(r, warp_sums(s) <= MOST_SUMS, "the sums need more registers than a thread has");
 	range_need(r, warp_bytes(s) <= MOST_BYTES, "the chunks do not fit in a block's memory");
 	range_need(r, warp_copies(s) <= MOST_COPIES, "a thread would copy too much of a chunk");
@@ -137,7 +142,7 @@ static int ranges(const struct workload *w, struct range *r)
 	range_values(r, WN, warps, 8);
 	range_values(r, STAGES, stages, 5);
 	range_values(r, KS, parts, p.k * p.taps / 64);
-	range_flags(r, ORDER, GROUP);
+	range_flags(r, ORDER, SWIZZLE);
 	if (!by_groups(kind) || (r->machine && !(r->machine->mma & 1U << MMA_GROUPS)))
 		range_only(r, GROUP, 0, NULL);
 	if (!r->knob || r->why)

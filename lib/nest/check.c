@@ -177,9 +177,12 @@ static int check_side(struct check *c, const struct mma *m, int is_right)
 	const struct mma_side *s = is_right ? &m->b : &m->a;
 	const struct buffer *b = &c->n->buffer[nest_base(c->n, s->buffer)];
 	const int64_t unit = m->group ? mma_core(m->kind) : mma_pair(m->kind);
+	const int64_t row = b->swizzle.row; /* 0: in order */
+	const int64_t step = row && m->group ? SWIZZLE_ROWS * row : row;
 
 	if (b->kind == BUFFER_BLOCK && b->elem == mma_elem(m->kind, is_right) &&
-	    s->step % unit == 0 && s->k_step % unit == 0)
+	    s->step % unit == 0 && s->k_step % unit == 0 && s->row % unit == 0 &&
+	    (!row || (s->step == step && s->k_step == unit && (!m->group || s->row == row))))
 		return 0;
 	return err_set(c->e, "%s is no memory of a block that tiles of %s lie in", b->name,
 		       mma_name(m->kind));
@@ -257,6 +260,9 @@ static int check_node(struct check *c, const struct node *t)
 		if (is_register(c, nest_base(c->n, t->buffer)))
 			return err_set(c->e, "%s is a view of registers",
 				       c->n->buffer[t->buffer].name);
+		if (c->n->buffer[nest_base(c->n, t->buffer)].swizzle.row)
+			return err_set(c->e, "%s is a view of swizzled rows",
+				       c->n->buffer[t->buffer].name);
 		return 0;
 	case NODE_SYNC:
 		return check_sync(c, t);
@@ -290,18 +296,31 @@ int check_room(const struct nest *n, struct err *e)
 	return 0;
 }
 
+static int check_buffer(const struct nest *n, const struct buffer *b, struct err *e)
+{
+	const int64_t row = b->swizzle.row;
+
+	if ((b->kind == BUFFER_BLOCK && !n->block_threads) ||
+	    (b->kind == BUFFER_WORK && n->block_threads))
+		return err_set(e, "%s is memory of %s, of which the nest has none", b->name,
+			       b->kind == BUFFER_BLOCK ? "a block" : "a team's thread");
+	if (!row)
+		return 0;
+	if ((b->kind != BUFFER_BLOCK && b->kind != BUFFER_PACKED) || !n->block_threads ||
+	    !swizzle_has_row(row * elem_size(b->elem)) ||
+	    b->swizzle.unit * elem_size(b->elem) != SWIZZLE_UNIT ||
+	    b->size % (SWIZZLE_ROWS * row) != 0)
+		return err_set(e, "%s has no eight rows of 32, 64 or 128 bytes to swizzle",
+			       b->name);
+	return 0;
+}
+
 int check_nest(const struct nest *n, struct err *e)
 {
 	struct check c = {.n = n, .e = e};
 
-	for (int i = 0; i < n->nbuffers; i++) {
-		enum buffer_kind kind = n->buffer[i].kind;
-
-		if ((kind == BUFFER_BLOCK && !n->block_threads) ||
-		    (kind == BUFFER_WORK && n->block_threads))
-			return err_set(e, "%s is memory of %s, of which the nest has none",
-				       n->buffer[i].name,
-				       kind == BUFFER_BLOCK ? "a block" : "a team's thread");
-	}
+	for (int i = 0; i < n->nbuffers; i++)
+		if (check_buffer(n, &n->buffer[i], e) < 0)
+			return -1;
 	return check_room(n, e) < 0 ? -1 : check_body(&c, n->body);
 }

@@ -39,6 +39,10 @@ int access_locate(struct interp *s, int buffer, int64_t index, int lanes, struct
 		return err_set(s->e, "access %s[%lld .. %lld] is outside its %lld elements",
 			       b->name, (long long)index, (long long)index + lanes - 1,
 			       (long long)b->size);
+	if (lanes && b->swizzle.row &&
+	    index / b->swizzle.unit != (index + lanes - 1) / b->swizzle.unit)
+		return err_set(s->e, "access %s[%lld .. %lld] goes beyond a unit of swizzled rows",
+			       b->name, (long long)index, (long long)index + lanes - 1);
 	if (b->kind == BUFFER_BLOCK) {
 		p->memory = (char *)s->block[buffer] + index * elem_size(b->elem);
 		p->written = s->written[buffer] + index;
@@ -47,7 +51,8 @@ int access_locate(struct interp *s, int buffer, int64_t index, int lanes, struct
 	}
 	if (b->kind == BUFFER_WORK)
 		before = b->size * s->thread;
-	p->memory = (char *)s->team->buffers[b->slot] + (before + index) * elem_size(b->elem);
+	p->memory = (char *)s->team->buffers[b->slot] +
+		    (before + swizzle_place(&b->swizzle, index)) * elem_size(b->elem);
 	if (s->team->written[buffer])
 		p->written = s->team->written[buffer] + before + index;
 	if (s->team->touch[buffer])

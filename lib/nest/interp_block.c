@@ -129,6 +129,24 @@ static int element(struct interp *s, const struct mma *m, const struct mma_side 
 	return 0;
 }
 
+/* From here on the tiles lie in a swizzled buffer: the values of a step are in one row. */
+static int check_swizzled(struct interp *s, const struct mma *m, const struct mma_side *side)
+{
+	const struct buffer *b = &s->n->buffer[side->buffer];
+	struct affine rows, rest;
+	int64_t from;
+
+	if (!b->swizzle.row)
+		return 0;
+	mma_split(s->n, side->buffer, &side->at, &rows, &rest);
+	from = access_eval(s, &rest);
+	if (from >= 0 && from % b->swizzle.unit == 0 &&
+	    from + m->steps * mma_depth(m->kind) <= b->swizzle.row)
+		return 0;
+	return err_set(s->e, "a tile stands at value %lld of the swizzled rows of %s",
+		       (long long)from, b->name);
+}
+
 /* Adds the products of this row and column to the sum. */
 static int add_products(struct interp *s, const struct mma *m, int row, int column, double *sum)
 {
@@ -153,6 +171,8 @@ int mma_run(struct interp *s, const struct node *t)
 	const int lane = s->inner % MMA_WARP;
 	const int of_group = m->group ? s->inner / MMA_WARP % MMA_GROUP * MMA_ROWS : 0;
 
+	if (check_swizzled(s, m, &m->a) < 0 || check_swizzled(s, m, &m->b) < 0)
+		return -1;
 	for (int tile = 0; tile < m->down * m->across; tile++) {
 		const int row = tile / m->across * mma_tile_rows(m) + of_group;
 		const int column = tile % m->across * MMA_COLUMNS;

@@ -121,6 +121,21 @@ struct affine mma_at(const struct mma *m, const struct mma_side *s, int64_t i, i
 	const int64_t unit = m->group ? mma_core(m->kind) : mma_pair(m->kind);
 	int64_t at = k / unit * s->k_step + k % unit;
 
-	at += m->group ? i / MMA_CORE * s->step + i % MMA_CORE * unit : i * s->step;
+	at += m->group ? i / MMA_CORE * s->step + i % MMA_CORE * s->row : i * s->step;
 	return af_add(s->at, af(at));
+}
+
+void mma_split(const struct nest *n, int buffer, const struct affine *at, struct affine *rows,
+	       struct affine *rest)
+{
+	const int64_t by = (int64_t)SWIZZLE_ROWS * n->buffer[buffer].swizzle.row;
+	const struct affine all = *at;
+
+	*rows = af(all.c / by * by);
+	*rest = af(all.c % by);
+	for (int i = 0; i < all.n; i++) {
+		struct affine *to = all.t[i].coef % by ? rest : rows;
+
+		to->t[to->n++] = all.t[i];
+	}
 }

@@ -12,8 +12,8 @@
  * of the loop over threads.
  *
  * Or a group of four warps multiplies together. A tile has 64 rows then, of which each warp has 16,
- * and both sides lie in core matrices of 8 rows or columns by 16 bytes, side by side (the same,
- * "Asynchronous warpgroup-level matrix instructions").
+ * and both sides lie in core matrices of 8 rows or columns by 16 bytes, side by side or in swizzled
+ * rows (the same, "Asynchronous warpgroup-level matrix instructions").
  */
 #ifndef TL_NEST_MMA_H
 #define TL_NEST_MMA_H
@@ -46,11 +46,16 @@ enum mma_kind {
 
 /* One side: element (i, k), of row or column i, is at `at` + i * step + k / pair * k_step +
  * k % pair, where pair elements fill 32 bits. In core matrices, whose rows have `core` elements, it
- * is at `at` + i / 8 * step + i % 8 * core + k / core * k_step + k % core. */
+ * is at `at` + i / 8 * step + i % 8 * row + k / core * k_step + k % core.
+ *
+ * In a swizzled buffer the values of a row lie side by side, and its rows are the swizzle's. The
+ * terms of `at` that are whole multiples of eight rows say from which row on, and the others which
+ * value of the row (mma_split()). */
 struct mma_side {
 	int buffer;
 	struct affine at;
 	int64_t step, k_step;
+	int64_t row; /* in core matrices */
 };
 
 struct mma {
@@ -81,6 +86,9 @@ unsigned mma_needs(const struct nest *n);
 void nest_mma(struct nest *n, int acc, struct affine first, const struct mma *m);
 /* Index of element (i, k) of a side, for constants i and k. */
 struct affine mma_at(const struct mma *m, const struct mma_side *s, int64_t i, int64_t k);
+/* The two parts of a place in a swizzled buffer. */
+void mma_split(const struct nest *n, int buffer, const struct affine *at, struct affine *rows,
+	       struct affine *rest);
 int mma_core(enum mma_kind k);		/* elements of a core matrix's row */
 int mma_tile_rows(const struct mma *m); /* of a tile of the left side: 16 or 64 */
 

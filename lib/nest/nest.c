@@ -130,6 +130,14 @@ void nest_elem(struct nest *n, int buffer, enum elem elem)
 	n->buffer[buffer].elem = elem;
 }
 
+void nest_swizzle(struct nest *n, int buffer, int64_t row)
+{
+	struct buffer *b = &n->buffer[buffer];
+
+	b->swizzle = (struct swizzle){SWIZZLE_UNIT / elem_size(b->elem), (int)row};
+	b->packing.swizzle = b->swizzle;
+}
+
 int nest_near(struct nest *n, const char *name, int64_t size)
 {
 	int buffer;

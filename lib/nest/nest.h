@@ -103,6 +103,8 @@ struct buffer {
 	int slot;	  /* ARG, PACKED, WORK, TEAM: index in buffers[] of the kernel */
 	int stride_param; /* WORK: index in params[] of size */
 	int base;	  /* VIEW: the buffer seen through */
+	struct swizzle swizzle; /* PACKED, BLOCK: the order of its elements in memory, which no
+				 * index knows of */
 	struct packing packing; /* PACKED */
 };
 
@@ -242,6 +244,10 @@ int nest_near(struct nest *n, const char *name, int64_t size);
 int nest_block(struct nest *n, const char *name, int64_t size);
 /* The elements of a buffer in memory are of this type, single precision otherwise. */
 void nest_elem(struct nest *n, int buffer, enum elem elem);
+/* Rows of so many elements lie swizzled (swizzle.h) in a block's memory, or packed. Indices mean the
+ * same elements as without it. The type of the elements must be set, and no access may go beyond a
+ * unit of 16 bytes. */
+void nest_swizzle(struct nest *n, int buffer, int64_t row);
 int nest_reg(struct nest *n, const char *name, enum elem elem, int lanes, int rows, int cols);
 
 /* Affine forms, by value. */
@@ -344,8 +350,10 @@ const struct node *nest_next_phase(const struct node *t);
 int nest_has(const struct node *t, enum node_kind kind);
 /* The buffer's own, through views. */
 int nest_base(const struct nest *n, int buffer);
-/* Bytes of the memory of a block, each buffer from a multiple of 16 on. */
+/* Bytes of the memory of a block, and where a buffer begins in it: at a multiple of 16, or of
+ * SWIZZLE_ALIGN. */
 int64_t nest_block_bytes(const struct nest *n);
+int64_t nest_block_place(const struct nest *n, int buffer);
 /* What a let makes of its operands. */
 int64_t nest_let_value(enum let_kind let, int64_t a, int64_t b);
 /* Value with every symbol at its value and every other variable from value[] (by variable number).

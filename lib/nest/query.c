@@ -24,14 +24,30 @@ int nest_threads(const struct nest *n, int threads)
 	return most_items(n, n->body) > 1 ? threads : 1;
 }
 
+static int64_t next_multiple(int64_t x, int64_t of)
+{
+	return (x + of - 1) / of * of;
+}
+
+int64_t nest_block_place(const struct nest *n, int buffer)
+{
+	int64_t at = 0;
+
+	for (int i = 0; i <= buffer && i < n->nbuffers; i++) {
+		const struct buffer *b = &n->buffer[i];
+
+		if (b->kind != BUFFER_BLOCK)
+			continue;
+		at = next_multiple(at, b->swizzle.row ? SWIZZLE_ALIGN : SWIZZLE_UNIT);
+		if (i < buffer)
+			at += buffer_bytes(b);
+	}
+	return at;
+}
+
 int64_t nest_block_bytes(const struct nest *n)
 {
-	int64_t bytes = 0;
-
-	for (int i = 0; i < n->nbuffers; i++)
-		if (n->buffer[i].kind == BUFFER_BLOCK)
-			bytes += (buffer_bytes(&n->buffer[i]) + 15) & ~(int64_t)15;
-	return bytes;
+	return next_multiple(nest_block_place(n, n->nbuffers), SWIZZLE_UNIT);
 }
 
 const struct node *nest_next_phase(const struct node *t)

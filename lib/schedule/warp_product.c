@@ -24,7 +24,7 @@ static struct warp_side side_of(const struct warp_product *s, enum warp_layout l
 
 	switch (layout) {
 	case WARP_BY_VALUES:
-		x.pitch = s->p->bk + pad(s->p);
+		x.pitch = s->p->bk + (s->swizzle ? 0 : pad(s->p));
 		x.stage = x.pitch * rows;
 		break;
 	case WARP_BY_ROWS:
@@ -39,26 +39,26 @@ static struct warp_side side_of(const struct warp_product *s, enum warp_layout l
 	return x;
 }
 
+/* Where a side could lie by rows. */
+static enum warp_layout layout_of(const struct warp_product *s, int by_rows)
+{
+	if (s->swizzle)
+		return WARP_BY_VALUES;
+	return s->group ? WARP_IN_CORES : by_rows ? WARP_BY_ROWS : WARP_BY_VALUES;
+}
+
 /* Where the channels of a pixel are apart (nchw), pixels lie side by side in the block's memory,
  * too; of elements of less than 32 bits as many channels must as fill these. */
 static struct warp_side left_of(const struct warp_product *s)
 {
 	const int by_rows = s->p->nchw && mma_pair(s->kind) == 1;
 
-	return side_of(s,
-		       s->group	 ? WARP_IN_CORES
-		       : by_rows ? WARP_BY_ROWS
-				 : WARP_BY_VALUES,
-		       s->p->bm);
+	return side_of(s, layout_of(s, by_rows), s->p->bm);
 }
 
 static struct warp_side right_of(const struct warp_product *s)
 {
-	return side_of(s,
-		       s->group		  ? WARP_IN_CORES
-		       : s->p->by_columns ? WARP_BY_VALUES
-					  : WARP_BY_ROWS,
-		       s->p->bn);
+	return side_of(s, layout_of(s, !s->p->by_columns), s->p->bn);
 }
 
 /* Of value k of row i, in a stage. */
@@ -82,12 +82,18 @@ static struct mma_side side_from(struct nest *n, const struct warp_product *s,
 				 const struct warp_side *x, struct affine stage, struct affine i,
 				 struct affine k)
 {
-	const int pair = mma_pair(s->kind);
-	struct mma_side m = {.buffer = x->buffer, .at = side_at(n, s, x, stage, i, k)};
+	const int pair = mma_pair(s->kind), core = mma_core(s->kind);
+	struct mma_side m = {.buffer = x->buffer, .at = side_at(n, s, x, stage, i, k), .row = core};
 
+	if (s->group && s->swizzle) {
+		m.row = x->pitch;
+		m.step = MMA_CORE * x->pitch;
+		m.k_step = core;
+		return m;
+	}
 	m.step = x->layout == WARP_BY_VALUES ? x->pitch
 		 : x->layout == WARP_BY_ROWS ? pair
-					     : (int64_t)MMA_CORE * mma_core(s->kind);
+					     : (int64_t)MMA_CORE * core;
 	m.k_step = x->layout == WARP_BY_VALUES ? pair : x->pitch;
 	return m;
 }
@@ -142,6 +148,8 @@ static void declare_side(struct nest *n, const struct warp_product *s, const cha
 {
 	x->buffer = nest_block(n, name, x->stage * s->stages);
 	nest_elem(n, x->buffer, elem);
+	if (s->swizzle)
+		nest_swizzle(n, x->buffer, x->pitch);
 }
 
 void warp_declare(struct nest *n, struct warp_product *s)

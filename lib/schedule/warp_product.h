@@ -3,8 +3,8 @@
  * are on their way while one is multiplied. Each warp multiplies its part of the block (Kerr et
  * al., "CUTLASS: Fast linear algebra in CUDA C++", NVIDIA, 2017).
  *
- * Rows in the block's memory are 16 bytes longer than what they hold, so that the eight rows of a
- * matrix begin in different banks; so are the rows of core matrices.
+ * The eight rows of a matrix must lie in different banks. Rows in the block's memory are 16 bytes
+ * longer than what they hold, and so are the rows of core matrices. Or rows are swizzled.
  */
 #ifndef TL_SCHEDULE_WARP_PRODUCT_H
 #define TL_SCHEDULE_WARP_PRODUCT_H
@@ -29,6 +29,7 @@ struct warp_product {
 	 * time. */
 	enum mma_kind kind;
 	int group, down, across, stages;
+	int swizzle; /* rows are swizzled: a chunk's values of a row fill 32, 64 or 128 bytes */
 	/* Set by warp_declare(): */
 	int threads;
 	int tiles_down, tiles_across; /* of a warp */

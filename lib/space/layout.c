@@ -151,6 +151,7 @@ void packing_run_part(const struct packing *p, const float *src, const int64_t *
 void packing_run(const struct packing *p, const float *src, float *dst)
 {
 	packing_run_part(p, src, NULL, 0, p->axis[0].n, dst);
+	swizzle_floats(&p->swizzle, dst, packing_size(p));
 }
 
 void packing_text(const struct packing *p, struct buf *out)
@@ -160,6 +161,8 @@ void packing_text(const struct packing *p, struct buf *out)
 	for (int i = 0; i < p->naxes; i++)
 		buf_fmt(out, " %d:%lldx%lld", p->axis[i].dim, (long long)p->axis[i].n,
 			(long long)p->axis[i].step);
+	if (p->swizzle.row)
+		buf_fmt(out, " swizzle %d/%d", p->swizzle.row, p->swizzle.unit);
 	for (int i = 0; i < p->nmaps; i++) {
 		const struct packing_map *m = &p->map[i];
 

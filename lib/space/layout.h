@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 #include "lib/base/buf.h"
+#include "lib/space/swizzle.h"
 
 enum { LAYOUT_RANK = 6, LAYOUT_AXES = 10, LAYOUT_MAPS = 2, MAP_ROWS = 16, MAP_COLS = 8 };
 
@@ -34,6 +35,7 @@ struct packing {
 		int dim;
 		int64_t n, step;
 	} axis[LAYOUT_AXES];
+	struct swizzle swizzle; /* of the whole, behind the axes */
 };
 
 /* Adds a logical dimension; returns its number. */
@@ -48,7 +50,8 @@ int64_t packing_size(const struct packing *p); /* elements */
 /* Fills dst (packing_size elements) from the dense logical tensor src. */
 void packing_run(const struct packing *p, const float *src, float *dst);
 /* The part of it that belongs to positions first to end of the outermost axis: dst is where the
- * first one begins. stride: of the logical dimensions in src, where it is not dense; or NULL. */
+ * first one begins. stride: of the logical dimensions in src, where it is not dense; or NULL.
+ * Elements stay in the axes' order, without the swizzle. */
 void packing_run_part(const struct packing *p, const float *src, const int64_t *stride,
 		      int64_t first, int64_t end, float *dst);
 /* One line that tells two packings apart: for caches and messages. */

@@ -20,7 +20,7 @@ static const char cuda_prelude[] =
 	"#define THREAD ((int)threadIdx.x)\n"
 	"#define BARRIER() __syncthreads()\n"
 	"struct __align__(16) v4 { float s0, s1, s2, s3; };\n"
-	"extern __shared__ v4 block_memory[];\n"
+	"extern __shared__ __align__(1024) v4 block_memory[];\n"
 	"#define BLOCK_MEMORY(T, name, size, at) T *const name = (T *)((char *)block_memory + "
 	"(at))\n"
 	"DEVICE v4 make_v4(float a, float b, float c, float d)\n"
@@ -68,6 +68,7 @@ static const char opencl_prelude[] =
 #define COMMON                                                                                     \
 	"#define NAME_(kernel, phase) kernel##_##phase\n"                                          \
 	"#define PHASE(kernel, phase) NAME_(kernel, phase)\n"                                      \
+	"#define SWIZZLED(i, down, mask, up) ((i) ^ ((i) >> down & mask) << up)\n"                 \
 	"#define lane(x, i) ((x).s##i)\n"                                                          \
 	"#define bcast_v1(x) (x)\n"                                                                \
 	"#define bcast_v4(x) make_v4(x, x, x, x)\n"                                                \
@@ -276,8 +277,6 @@ static void arguments(struct text *p)
 
 static void memory(struct text *p)
 {
-	int64_t at = 0;
-
 	for (int i = 0; i < p->n->nbuffers; i++) {
 		const struct buffer *b = &p->n->buffer[i];
 
@@ -287,8 +286,8 @@ static void memory(struct text *p)
 			continue;
 		buf_fmt(p->out, "\tBLOCK_MEMORY(%s, ", text_elem(b->elem));
 		text_buffer(p, i);
-		buf_fmt(p->out, ", %lld, %lld);\n", (long long)b->size, (long long)at);
-		at += (buffer_bytes(b) + 15) & ~(int64_t)15;
+		buf_fmt(p->out, ", %lld, %lld);\n", (long long)b->size,
+			(long long)nest_block_place(p->n, i));
 	}
 }
 

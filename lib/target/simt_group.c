@@ -4,13 +4,14 @@
 
 /* NVIDIA, "Parallel Thread Execution ISA", "Asynchronous warpgroup-level matrix instructions": a
  * descriptor has the address, and the distances of core matrices along k and along rows, all in
- * units of 16 bytes. What threads wrote to the block's memory must pass a fence before wgmma reads
+ * units of 16 bytes, and how rows are swizzled: 1, 2 and 3 for those of 128, 64 and 32 bytes. What threads wrote to the block's memory must pass a fence before wgmma reads
  * it. HOLD keeps the compiler from moving sums while they are computed. */
 const char simt_group_ptx[] =
-	"DEVICE unsigned long long matrices_at(const void *p, unsigned k_bytes, unsigned i_bytes)\n"
+	"DEVICE unsigned long long matrices_at(const void *p, unsigned k_bytes, unsigned i_bytes, "
+	"unsigned order)\n"
 	"{ return (unsigned long long)(in_block(p) >> 4 & 0x3fff) |\n"
-	"\t(unsigned long long)(k_bytes >> 4) << 16 | (unsigned long long)(i_bytes >> 4) << 32; "
-	"}\n"
+	"\t(unsigned long long)(k_bytes >> 4) << 16 | (unsigned long long)(i_bytes >> 4) << 32 |\n"
+	"\t(unsigned long long)order << 62; }\n"
 	"#define GROUP_FENCE() asm volatile(\"fence.proxy.async.shared::cta;\" ::: \"memory\")\n"
 	"#define GROUP_BEGIN() asm volatile(\"wgmma.fence.sync.aligned;\" ::: \"memory\")\n"
 	"#define GROUP_END() asm volatile(\"wgmma.commit_group.sync.aligned;\\n\\t\" \\\n"
@@ -110,15 +111,26 @@ int simt_group_any(const struct nest *n)
 
 /* ---- nodes ---- */
 
-/* ", matrices_at(&left3[i], K_BYTES, I_BYTES)" of a side, from row and step on. */
+/* As a descriptor has it. */
+static int order_of(const struct swizzle *s)
+{
+	int order = 0;
+
+	for (int row = SWIZZLE_UNITS; s->row && row >= s->row / s->unit; row /= 2)
+		order++;
+	return order;
+}
+
+/* ", matrices_at(&left3[i], K_BYTES, I_BYTES, ORDER)" of a side, from row and step on. */
 static void side(struct text *p, const struct mma *m, const struct mma_side *s, int row, int step)
 {
 	struct affine at = mma_at(m, s, row, (int64_t)step * mma_depth(m->kind));
 	const int size = elem_size(mma_elem(m->kind, 0));
 
 	buf_str(p->out, ", matrices_at(&");
-	text_element(p, s->buffer, &at);
-	buf_fmt(p->out, ", %lld, %lld)", (long long)s->k_step * size, (long long)s->step * size);
+	text_place(p, s->buffer, &at);
+	buf_fmt(p->out, ", %lld, %lld, %d)", (long long)s->k_step * size, (long long)s->step * size,
+		order_of(&p->n->buffer[s->buffer].swizzle));
 }
 
 static void step_of(struct text *p, const struct node *t, int step, int tile)

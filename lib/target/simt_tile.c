@@ -81,17 +81,25 @@
 	"#define f16_product(a, b) (f16_value(a) * f16_value(b))\n"                                \
 	"#define s8_product(a, b) ((a) * (b))\n"                                                   \
 	"#define u8_product(a, b) ((a) * (b))\n"                                                   \
-	"#define SIDE_AT(s, i) s.p[(i) * s.step + k / PAIR * s.k_step + k % PAIR]\n"               \
-	"#define PLACE(s, q, st, ks) do { s.p = (q); s.step = (st); s.k_step = (ks); } while (0)\n"
+	"#define SIDE_AT(s, i) s.p[SWIZZLED((i) * s.step + k / PAIR * s.k_step + k % PAIR \\\n"    \
+	"\t+ s.k, s.down, s.mask, s.up)]\n"                                                        \
+	"#define IN_ORDER(q, st, ks) q, st, ks, 0, 0, 0, 0\n"                                      \
+	"#define IN_ROWS(q, k, row, ks, down, mask, up) q, row, ks, k, down, mask, up\n"           \
+	"#define PLACE(s, q, st, ks, k_, dn, mk, u) do { s.p = (q); s.step = (st); \\\n"           \
+	"\ts.k_step = (ks); s.k = (k_); s.down = (dn); s.mask = (mk); s.up = (u); } while (0)\n"   \
+	"#define PLACE_NEXT(s, q, st, ks, k_, dn, mk, u) \\\n"                                     \
+	"\tPLACE(s, (q) + 8 * (st), st, ks, k_, dn, mk, u)\n"
 
 /* A and B: elements of both sides, PAIRS in 32 bits; sums are of type S, four of them a V. */
 #define BY_THREADS_MMA(KIND, A, B, DEPTH, PAIRS, S, V)                                             \
-	"typedef struct { LOCAL const " #A " *p; int step, k_step; } a_" #KIND ";\n"               \
-	"typedef struct { LOCAL const " #B " *p; int step, k_step; } b_" #KIND ";\n"               \
-	"#define load_a_" #KIND "(a, q, st, ks) PLACE(a, q, st, ks)\n"                             \
-	"#define load_b_" #KIND "(b, q, st, ks) PLACE(b, q, st, ks)\n"                             \
-	"#define load_b2_" #KIND "(b, c, q, st, ks) \\\n"                                          \
-	"\tdo { PLACE(b, q, st, ks); PLACE(c, (q) + 8 * (st), st, ks); } while (0)\n"              \
+	"typedef struct { LOCAL const " #A " *p; int step, k_step, k, down, mask, up; } a_" #KIND  \
+	";\n"                                                                                      \
+	"typedef struct { LOCAL const " #B " *p; int step, k_step, k, down, mask, up; } b_" #KIND  \
+	";\n"                                                                                      \
+	"#define load_a_" #KIND "(a, side) PLACE(a, side)\n"                                       \
+	"#define load_b_" #KIND "(b, side) PLACE(b, side)\n"                                       \
+	"#define load_b2_" #KIND                                                                   \
+	"(b, c, side) do { PLACE(b, side); PLACE_NEXT(c, side); } while (0)\n"                     \
 	"DEVICE " #V " sums_" #KIND "(" #V " c, a_" #KIND " a, b_" #KIND " b)\n"                   \
 	"{ enum { PAIR = " #PAIRS " }; const int g = (THREAD & 31) >> 2, t = (THREAD & 3) * 2;\n"  \
 	"\t" #S " s0 = 0, s1 = 0, s2 = 0, s3 = 0;\n"                                               \
@@ -184,30 +192,53 @@
 	"\tcopy_async<(n) * (int)sizeof *(to)>(to, from, within(valid, n) * (int)sizeof *(to))\n"   \
 	"DEVICE unsigned word(const float *p) { return BITS(*p); }\n"                               \
 	"template <typename T> DEVICE unsigned word(const T *p) { return *(const unsigned *)p; }\n" \
-	"template <typename T> DEVICE int in_rows(int step, int k_step)\n"                          \
-	"{ return k_step * (int)sizeof(T) == 4 && step * (int)sizeof(T) % 16 == 0; }\n"             \
-	"template <typename T> DEVICE void load_a(words4 &a, const T *p, int step, int k_step)\n"   \
-	"{ const int l = THREAD & 31;\n"                                                            \
-	"\tif (in_rows<T>(step, k_step)) {\n"                                                       \
-	"\t\tmatrices(a.r[0], a.r[1], a.r[2], a.r[3],\n"                                            \
-	"\t\t\tp + (l & 15) * step + (l >> 4) * (16 / (int)sizeof(T)));\n"                          \
-	"\t\treturn; }\n"                                                                           \
-	"\tp += (l >> 2) * step + (l & 3) * k_step;\n"                                              \
-	"\ta.r[0] = word(p); a.r[1] = word(p + 8 * step);\n"                                        \
-	"\ta.r[2] = word(p + 4 * k_step); a.r[3] = word(p + 8 * step + 4 * k_step); }\n"            \
-	"template <typename T> DEVICE void load_b(words2 &b, const T *p, int step, int k_step)\n"   \
-	"{ const int l = THREAD & 31;\n"                                                            \
-	"\tp += (l >> 2) * step + (l & 3) * k_step;\n"                                              \
-	"\tb.r[0] = word(p); b.r[1] = word(p + 4 * k_step); }\n"                                    \
+	"template <typename T> struct in_order { const T *p; int step, k_step; };\n"                \
+	"template <typename T> struct in_rows { const T *p; int k, row; };\n"                       \
+	"template <typename T> DEVICE in_order<T> IN_ORDER(const T *p, int step, int k_step)\n"     \
+	"{ in_order<T> s; s.p = p; s.step = step; s.k_step = k_step; return s; }\n"                 \
 	"template <typename T>\n"                                                                   \
-	"DEVICE void load_b2(words2 &b, words2 &c, const T *p, int step, int k_step)\n"             \
+	"DEVICE in_rows<T> IN_ROWS(const T *p, int k, int row, int, int, int, int)\n"               \
+	"{ in_rows<T> s; s.p = p; s.k = k; s.row = row; return s; }\n"                              \
+	"template <typename T> DEVICE int has_matrices(const in_order<T> &s)\n"                     \
+	"{ return s.k_step * (int)sizeof(T) == 4 && s.step * (int)sizeof(T) % 16 == 0; }\n"         \
+	"template <typename T> DEVICE void load_a(words4 &a, const in_order<T> &s)\n"               \
 	"{ const int l = THREAD & 31;\n"                                                            \
-	"\tif (in_rows<T>(step, k_step)) {\n"                                                       \
-	"\t\tmatrices(b.r[0], b.r[1], c.r[0], c.r[1],\n"                                            \
-	"\t\t\tp + ((l & 7) + (l >> 4) * 8) * step + (l >> 3 & 1) * (16 / (int)sizeof(T)));\n"      \
+	"\tif (has_matrices(s)) {\n"                                                                \
+	"\t\tmatrices(a.r[0], a.r[1], a.r[2], a.r[3],\n"                                            \
+	"\t\t\ts.p + (l & 15) * s.step + (l >> 4) * (16 / (int)sizeof(T)));\n"                      \
 	"\t\treturn; }\n"                                                                           \
-	"\tload_b(b, p, step, k_step);\n"                                                           \
-	"\tload_b(c, p + 8 * step, step, k_step); }\n"                                              \
+	"\tconst T *p = s.p + (l >> 2) * s.step + (l & 3) * s.k_step;\n"                            \
+	"\ta.r[0] = word(p); a.r[1] = word(p + 8 * s.step);\n"                                      \
+	"\ta.r[2] = word(p + 4 * s.k_step); a.r[3] = word(p + 8 * s.step + 4 * s.k_step); }\n"      \
+	"template <typename T> DEVICE void load_b(words2 &b, const in_order<T> &s)\n"               \
+	"{ const int l = THREAD & 31;\n"                                                            \
+	"\tconst T *p = s.p + (l >> 2) * s.step + (l & 3) * s.k_step;\n"                            \
+	"\tb.r[0] = word(p); b.r[1] = word(p + 4 * s.k_step); }\n"                                  \
+	"template <typename T>\n"                                                                   \
+	"DEVICE void load_b2(words2 &b, words2 &c, const in_order<T> &s)\n"                         \
+	"{ const int l = THREAD & 31;\n"                                                            \
+	"\tif (has_matrices(s)) {\n"                                                                \
+	"\t\tmatrices(b.r[0], b.r[1], c.r[0], c.r[1], s.p\n"                                        \
+	"\t\t\t+ ((l & 7) + (l >> 4) * 8) * s.step + (l >> 3 & 1) * (16 / (int)sizeof(T)));\n"      \
+	"\t\treturn; }\n"                                                                           \
+	"\tload_b(b, s);\n"                                                                         \
+	"\tload_b(c, IN_ORDER(s.p + 8 * s.step, s.step, s.k_step)); }\n"                            \
+	"template <typename T> DEVICE const char *unit_of(const in_rows<T> &s, int i, int unit)\n"  \
+	"{ const int bytes = s.row * (int)sizeof(T), u = s.k * (int)sizeof(T) / 16 + unit;\n"       \
+	"\treturn (const char *)s.p + i * bytes\n"                                                  \
+	"\t\t+ ((u ^ ((i * bytes >> 7) & (bytes / 16 - 1))) << 4); }\n"                             \
+	"template <typename T> DEVICE void load_a(words4 &a, const in_rows<T> &s)\n"                \
+	"{ const int l = THREAD & 31;\n"                                                            \
+	"\tmatrices(a.r[0], a.r[1], a.r[2], a.r[3], unit_of(s, l & 15, l >> 4)); }\n"               \
+	"template <typename T> DEVICE void load_b(words2 &b, const in_rows<T> &s)\n"                \
+	"{ const int l = THREAD & 31;\n"                                                            \
+	"\tfor (int i = 0; i < 2; i++)\n"                                                           \
+	"\t\tb.r[i] = ((const unsigned *)unit_of(s, l >> 2, i))[l & 3]; }\n"                        \
+	"template <typename T>\n"                                                                   \
+	"DEVICE void load_b2(words2 &b, words2 &c, const in_rows<T> &s)\n"                          \
+	"{ const int l = THREAD & 31;\n"                                                            \
+	"\tmatrices(b.r[0], b.r[1], c.r[0], c.r[1],\n"                                              \
+	"\t\tunit_of(s, (l & 7) + (l >> 4) * 8, l >> 3 & 1)); }\n"                                  \
 	"template <int N, typename W> DEVICE void round_tf32(W &w)\n"                               \
 	"{ for (int i = 0; i < N; i++) w.r[i] = tf32_of(VALUE(w.r[i])); }\n"                        \
 	"template <int N, typename S, typename W> DEVICE void split_tf32(S &s, const W &w)\n"       \
@@ -235,20 +266,18 @@
 	"#define load_a_u8 load_a\n"                                                                \
 	"#define load_b_u8 load_b\n"                                                                \
 	"#define load_b2_u8 load_b2\n"                                                              \
-	"DEVICE void load_a_tf32(a_tf32 &a, const float *p, int step, int k_step)\n"                \
-	"{ load_a(a, p, step, k_step); round_tf32<4>(a); }\n"                                       \
-	"DEVICE void load_b_tf32(b_tf32 &b, const float *p, int step, int k_step)\n"                \
-	"{ load_b(b, p, step, k_step); round_tf32<2>(b); }\n"                                       \
-	"DEVICE void load_b2_tf32(b_tf32 &b, b_tf32 &c, const float *p, int step, int k_step)\n"    \
-	"{ load_b2(b, c, p, step, k_step); round_tf32<2>(b); round_tf32<2>(c); }\n"                 \
-	"DEVICE void load_a_tf32x3(a_tf32x3 &a, const float *p, int step, int k_step)\n"            \
-	"{ words4 w; load_a(w, p, step, k_step); split_tf32<4>(a, w); }\n"                          \
-	"DEVICE void load_b_tf32x3(b_tf32x3 &b, const float *p, int step, int k_step)\n"            \
-	"{ words2 w; load_b(w, p, step, k_step); split_tf32<2>(b, w); }\n"                          \
-	"DEVICE void load_b2_tf32x3(b_tf32x3 &b, b_tf32x3 &c, const float *p, int step, int "       \
-	"k_step)\n"                                                                                 \
-	"{ words2 v, w; load_b2(v, w, p, step, k_step); split_tf32<2>(b, v); split_tf32<2>(c, "     \
-	"w); }\n"                                                                                   \
+	"template <typename S> DEVICE void load_a_tf32(a_tf32 &a, const S &s)\n"                    \
+	"{ load_a(a, s); round_tf32<4>(a); }\n"                                                     \
+	"template <typename S> DEVICE void load_b_tf32(b_tf32 &b, const S &s)\n"                    \
+	"{ load_b(b, s); round_tf32<2>(b); }\n"                                                     \
+	"template <typename S> DEVICE void load_b2_tf32(b_tf32 &b, b_tf32 &c, const S &s)\n"        \
+	"{ load_b2(b, c, s); round_tf32<2>(b); round_tf32<2>(c); }\n"                               \
+	"template <typename S> DEVICE void load_a_tf32x3(a_tf32x3 &a, const S &s)\n"                \
+	"{ words4 w; load_a(w, s); split_tf32<4>(a, w); }\n"                                        \
+	"template <typename S> DEVICE void load_b_tf32x3(b_tf32x3 &b, const S &s)\n"                \
+	"{ words2 w; load_b(w, s); split_tf32<2>(b, w); }\n"                                        \
+	"template <typename S> DEVICE void load_b2_tf32x3(b_tf32x3 &b, b_tf32x3 &c, const S &s)\n"  \
+	"{ words2 v, w; load_b2(v, w, s); split_tf32<2>(b, v); split_tf32<2>(c, w); }\n"            \
 	"DEVICE void mma_tf32x3(v4 &c, const a_tf32x3 &a, const b_tf32x3 &b)\n"                     \
 	"{ mma_tf32(c, a.small, b.big); mma_tf32(c, a.big, b.small); mma_tf32(c, a.big, b.big); "   \
 	"}\n"
@@ -297,14 +326,26 @@ static void copy(struct text *p, const struct node *t)
 	buf_str(p->out, ");\n");
 }
 
-/* "&left3[i], STEP, K_STEP" of a side, from a row and step on. */
+/* ", IN_ORDER(&left3[i], STEP, K_STEP));" of a side, from a row and step on. */
 static void side(struct text *p, const struct mma *m, const struct mma_side *s, int row, int step)
 {
-	struct affine at = mma_at(m, s, row, (int64_t)step * mma_depth(m->kind));
+	const struct swizzle *order = &p->n->buffer[s->buffer].swizzle;
+	const struct swizzle_bits b = swizzle_bits(order);
+	struct affine at = mma_at(m, s, row, (int64_t)step * mma_depth(m->kind)), rest;
 
-	buf_str(p->out, ", &");
-	text_element(p, s->buffer, &at);
-	buf_fmt(p->out, ", %lld, %lld);\n", (long long)s->step, (long long)s->k_step);
+	if (!order->row) {
+		buf_str(p->out, ", IN_ORDER(&");
+		text_element(p, s->buffer, &at);
+		buf_fmt(p->out, ", %lld, %lld));\n", (long long)s->step, (long long)s->k_step);
+		return;
+	}
+	mma_split(p->n, s->buffer, &at, &at, &rest);
+	buf_str(p->out, ", IN_ROWS(&");
+	text_place(p, s->buffer, &at);
+	buf_str(p->out, ", ");
+	text_affine(p, &rest);
+	buf_fmt(p->out, ", %d, %lld, %d, %d, %d));\n", order->row, (long long)s->k_step, b.down,
+		b.mask, b.up);
 }
 
 static void declare(struct text *p, const char *name, char which, int n)

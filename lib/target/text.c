@@ -122,12 +122,26 @@ void text_buffer(struct text *p, int buffer)
 	buf_int(p->out, buffer);
 }
 
-void text_element(struct text *p, int buffer, const struct affine *index)
+void text_place(struct text *p, int buffer, const struct affine *at)
 {
 	text_buffer(p, buffer);
 	buf_ch(p->out, '[');
-	text_affine(p, index);
+	text_affine(p, at);
 	buf_ch(p->out, ']');
+}
+
+void text_element(struct text *p, int buffer, const struct affine *index)
+{
+	const struct swizzle_bits b = swizzle_bits(&p->n->buffer[buffer].swizzle);
+
+	if (!b.mask) {
+		text_place(p, buffer, index);
+		return;
+	}
+	text_buffer(p, buffer);
+	buf_str(p->out, "[SWIZZLED(");
+	text_affine(p, index);
+	buf_fmt(p->out, ", %d, %d, %d)]", b.down, b.mask, b.up);
 }
 
 void text_pointee(struct text *p, int buffer)

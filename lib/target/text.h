@@ -45,6 +45,8 @@ void text_var(struct text *p, int var);
 void text_register(struct text *p, int buffer, int64_t i);
 void text_buffer(struct text *p, int buffer);
 void text_element(struct text *p, int buffer, const struct affine *index);
+/* The same, whatever the order of the buffer's elements: a place, not an index. */
+void text_place(struct text *p, int buffer, const struct affine *at);
 /* Folds what is constant here and prints the rest; a bare number if nothing is left. */
 void text_affine(struct text *p, const struct affine *a);
 /* The value of one that must be constant here: the index of a register, a bound of an unrolled

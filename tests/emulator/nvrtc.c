@@ -204,14 +204,23 @@ static const char *find_word(const char *text, const char *word)
 	return NULL;
 }
 
-/* `extern __shared__ TYPE NAME[];` becomes a macro for the pointer that the driver has set. */
+/* Behind `__align__(N)`, which the preprocessor has made alignas(N), if there is one. */
+static const char *behind_align(const char *p)
+{
+	const char *word = p + strspn(p, " ");
+
+	return strncmp(word, "alignas(", 8) == 0 ? word + strcspn(word, ")") + 1 : p;
+}
+
+/* `extern __shared__ TYPE NAME[];` becomes a macro for the pointer that the driver has set. It
+ * stands at a multiple of 16 alone, whatever the source asks for: the end is guarded. */
 static void replace_memory(const char *text, struct buf *out)
 {
 	static const char words[] = "extern __shared__";
 	const char *p;
 
 	while ((p = find_word(text, words))) {
-		const char *type = p + sizeof words - 1, *bracket = strchr(type, '[');
+		const char *type = behind_align(p + sizeof words - 1), *bracket = strchr(type, '[');
 		const char *end = bracket ? strchr(bracket, ';') : NULL, *name = bracket;
 
 		if (!end)

@@ -121,7 +121,7 @@ static inline void emulator_mma(Sum &c0, Sum &c1, Sum &c2, Sum &c3, const unsign
 
 /* Core matrices of 8 rows of 16 bytes, from the beginning of the block's memory. */
 static inline unsigned long long emulator_matrices(const void *p, unsigned k_bytes,
-						   unsigned i_bytes)
+						   unsigned i_bytes, unsigned order)
 {
 	const unsigned long long at =
 		(unsigned long long)((const char *)p - (char *)emulator.shared);
@@ -129,7 +129,7 @@ static inline unsigned long long emulator_matrices(const void *p, unsigned k_byt
 	if (at % 16 || k_bytes % 16 || i_bytes % 16 || at >> 18)
 		__builtin_trap();
 	return at >> 4 | (unsigned long long)(k_bytes >> 4) << 16 |
-	       (unsigned long long)(i_bytes >> 4) << 32;
+	       (unsigned long long)(i_bytes >> 4) << 32 | (unsigned long long)order << 62;
 }
 
 /* Word w of row or column i of what a descriptor describes. */
@@ -137,9 +137,14 @@ static inline unsigned emulator_word(unsigned long long d, int i, int w)
 {
 	const unsigned long long at = (d & 0x3fff) << 4, k_bytes = (d >> 16 & 0x3fff) << 4;
 	const unsigned long long i_bytes = (d >> 32 & 0x3fff) << 4;
+	const unsigned order = (unsigned)(d >> 62), row = order ? 256u >> order : 16;
+	unsigned long long place = at + (unsigned)(i / 8) * i_bytes + (unsigned)(i % 8) * row +
+				   (unsigned)(w % 4) * 4;
 
-	return *(const unsigned *)((char *)emulator.shared + at + (unsigned)(w / 4) * k_bytes +
-				   (unsigned)(i / 8) * i_bytes + i % 8 * 16 + w % 4 * 4);
+	place += (unsigned)(w / 4) * (order ? 16 : k_bytes);
+	if (order)
+		place ^= (place >> 7 & (row / 16 - 1)) << 4;
+	return *(const unsigned *)((char *)emulator.shared + place);
 }
 
 /* wgmma.mma_async: 64 rows by 8 * across columns; c: the thread's sums. */
