@@ -233,11 +233,40 @@ static int has_tensor_cores(const char *arch, const struct nest *n)
 	return target_isa_limits(arch, &m) == 0 && !(mma_needs(n) & ~m.mma);
 }
 
-/* OpenCL has no groups of warps. */
+/* OpenCL has no groups of warps, and no bulk copies. */
 static int runs(const struct nest *n)
 {
 	return device && nest_block_bytes(n) <= block_bytes &&
-	       (device_arch[0] || !(mma_needs(n) & 1U << MMA_GROUPS));
+	       (device_arch[0] || !(mma_needs(n) & (1U << MMA_GROUPS | 1U << MMA_BULK)));
+}
+
+/* Do eight rows of a side, which ldmatrix reads at a time, lie in different banks? So do the units
+ * of all rows that begin in the same place. */
+static int has_conflicts(const struct nest *n, const struct mma *m, const struct mma_side *s)
+{
+	const struct buffer *b = &n->buffer[s->buffer];
+	const int64_t zeros[NEST_VARS] = {0};
+	unsigned seen = 0;
+
+	if (m->group || s->k_step != mma_pair(m->kind))
+		return 0;
+	for (int row = 0; row < 8; row++) {
+		struct affine at = mma_at(m, s, row, 0);
+		int64_t place = swizzle_place(&b->swizzle, af_eval(n, &at, zeros));
+
+		seen |= 1U << place * elem_size(b->elem) / 16 % 8;
+	}
+	return seen != 255;
+}
+
+static int any_conflicts(const struct nest *n, const struct node *t)
+{
+	for (; t; t = t->next)
+		if ((t->kind == NODE_MMA && (has_conflicts(n, t->mma, &t->mma->a) ||
+					     has_conflicts(n, t->mma, &t->mma->b))) ||
+		    any_conflicts(n, t->body) || any_conflicts(n, t->orelse))
+			return 1;
+	return 0;
 }
 
 static int is_good(const struct problem *p, const struct candidate *c, struct tally *t,
@@ -251,6 +280,10 @@ static int is_good(const struct problem *p, const struct candidate *c, struct ta
 	nest_init(&n, &a, "kernel");
 	if (candidate_build(c, &n, e) == 0)
 		error = interpreted(p, &n, e);
+	if (any_conflicts(&n, n.body) && error < limit) {
+		err_set(e, "the rows of a matrix lie in the same banks");
+		error = NAN;
+	}
 	if (error < limit && runs(&n) && pick(1, one_in_run) == 1) {
 		error = by_device(p, &n, e);
 		t->run++;
@@ -408,6 +441,84 @@ static void check_activations(const struct limits *m)
 		}
 	ok(t.candidates && !t.bad, "activations: %lld candidates, %lld wrong",
 	   (long long)t.candidates, (long long)t.bad);
+}
+
+/* ---- the sides of tensor cores ---- */
+
+/* How they lie in a block's memory: apart, swizzled in rows of each length, in core matrices; and
+ * copied in bulk. */
+static const struct {
+	const char *op, *prob, *layout, *types, *knobs;
+} sides[] = {
+	{"matmul", "70x100:100x40", NULL, "bf16", "bm=64 bn=32 bk=16 stages=3 swizzle=1"},
+	{"matmul", "70x100:100x40", NULL, "bf16", "bm=64 bn=32 bk=32 stages=1 swizzle=1 bulk=1"},
+	{"matmul", "70x100:100x40", NULL, "f16", "bm=64 bn=32 bk=64 stages=5 swizzle=1 bulk=1"},
+	{"matmul", "70x100:100x40", NULL, "tf32", "bm=32 bn=32 bk=16 stages=2 swizzle=1 bulk=1"},
+	{"matmul", "70x100:100x40", NULL, "f32",
+	 "bm=32 bn=32 bk=32 stages=4 swizzle=1 bulk=1 ks=2"},
+	{"matmul", "70x100:100x40", NULL, "s8:s8:s32", "bk=128 stages=3 swizzle=1 bulk=1"},
+	{"matmul", "150x100:100x40", NULL, "bf16",
+	 "bm=128 bn=32 bk=16 wm=8 wn=1 stages=3 group=1 swizzle=1"},
+	{"matmul", "150x200:200x40", NULL, "bf16",
+	 "bm=128 bn=64 bk=64 wm=4 wn=2 stages=4 group=1 swizzle=1 bulk=1"},
+	{"matmul", "150x200:200x40", NULL, "tf32",
+	 "bm=64 bn=64 bk=16 wm=4 wn=1 stages=2 group=1 swizzle=1 bulk=1"},
+	{"matmul", "150x200:200x40", NULL, "f16",
+	 "bm=64 bn=64 bk=32 wm=4 wn=1 stages=2 group=1 swizzle=1 bulk=1"},
+	{"matmul", "150x200:200x40", NULL, "f16", "bm=64 bn=64 bk=32 wm=4 wn=1 stages=2 group=1"},
+	{"conv2d", "g2ic44ih9oc44oh5kh3sh2ph1", "nhwc", "bf16",
+	 "bm=32 bn=32 bk=32 stages=3 swizzle=1 bulk=1"},
+	{"conv2d", "ic24ih9oc40oh9kh3ph1", "nchw", "f32", "bm=32 bn=32 stages=3 swizzle=1 bulk=1"},
+	{"conv2d", "ic24ih9oc40oh9kh3ph1", "nhwc", "bf16",
+	 "bm=64 bn=32 bk=16 wm=4 wn=1 stages=3 group=1 swizzle=1 bulk=1 ks=2"},
+};
+
+static void set_knobs(struct candidate *c, const char *text)
+{
+	char name[16];
+	int value, n;
+
+	for (; sscanf(text, " %15[a-z]=%d%n", name, &value, &n) == 2; text += n)
+		for (int i = 0; i < c->algo->nknobs; i++)
+			if (!strcmp(c->algo->knob[i].name, name))
+				c->knob[i] = value;
+}
+
+static void check_sides(void)
+{
+	const char *const name = "implicit_mma";
+	struct tally t = {0};
+
+	one_in_run = one_in_nvrtc = 1;
+	for (size_t i = 0; i < sizeof sides / sizeof *sides; i++) {
+		struct candidate c = {.algo = algo_find(name, strlen(name)),
+				      .target = target_find("cuda", 4)};
+		struct problem p = {0};
+		struct err e = ERR_INIT;
+		const char *why = NULL;
+
+		if (workload_from_text(&p.w, sides[i].op, sides[i].prob, sides[i].layout, NULL,
+				       &e) < 0 ||
+		    workload_set_dtype(&p.w, sides[i].types, strlen(sides[i].types), &e) < 0)
+			bail_out("%s", e.msg);
+		p.w.rhs_const = p.w.op == &op_matmul;
+		problem_open(&p);
+		c.w = p.w;
+		for (int k = 0; k < c.algo->nknobs; k++)
+			c.knob[k] = c.algo->knob[k].frozen;
+		set_knobs(&c, sides[i].knobs);
+		t.candidates++;
+		if (!algo_valid(c.algo, &c.w, c.knob, &why) || !is_good(&p, &c, &t, &e)) {
+			t.bad++;
+			diag("%s %s: %s", sides[i].types, sides[i].knobs, why ? why : e.msg);
+		}
+		problem_close(&p);
+	}
+	ok(!t.bad,
+	   "sides of tensor cores in each order: %lld kernels, %lld of them run, %lld and "
+	   "%lld compiled; %lld wrong",
+	   (long long)t.candidates, (long long)t.run, (long long)t.compiled[0],
+	   (long long)t.compiled[1], (long long)t.bad);
 }
 
 /* ---- nests by hand ---- */
@@ -601,6 +712,7 @@ int main(void)
 	check_operators(&m);
 	check_types(&m);
 	check_activations(&m);
+	check_sides();
 	if (has_nvrtc)
 		ok(spilt * 20 <= passed,
 		   "of %lld kernels that the static check lets pass %lld spill more than %d bytes",

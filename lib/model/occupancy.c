@@ -160,6 +160,8 @@ static void touch_warp(struct count *c, int buffer, const struct affine *index, 
 	for (int v = buffer; c->n->buffer[v].kind == BUFFER_VIEW; v = c->n->buffer[v].base)
 		if (c->view[v])
 			add_threads(c, c->view[v], at);
+	for (int t = 0; t < threads && b->swizzle.row; t++)
+		at[t] = swizzle_place(&b->swizzle, at[t]);
 	if (b->kind == BUFFER_BLOCK) {
 		one = warp_banks(at, threads, bytes, size);
 		count_warp(&c->o->banks[way], &one, times / threads);
@@ -217,7 +219,8 @@ static const struct {
 static const double GROUP_RATE = 1.6; /* of groups of warps, to warps by themselves */
 
 /* A thread's share of a warp's product of tiles. A matrix of 8 by 4 words is an instruction's
- * fourth. */
+ * fourth. Its rows lie in different banks, however a schedule lets them lie (tests/blocks.c checks
+ * that), so no conflicts are counted. */
 static void count_mma(struct count *c, const struct mma *m, double times)
 {
 	const double rate = mma_rates[m->kind].fmas * (m->group ? GROUP_RATE : 1);
@@ -265,6 +268,32 @@ static double latency_of(const struct nest *n, const struct node *t)
 		most = fmax(most, here);
 	}
 	return most;
+}
+
+static void count_copy(struct count *c, const struct node *t, double times)
+{
+	const double bytes = t->lanes * elem_size(c->n->buffer[t->buffer].elem);
+
+	c->o->copied_bytes += times * bytes;
+	touch(c, t->from, &t->b, t->lanes, OCCUPANCY_READ, times);
+	touch(c, t->buffer, &t->a, t->lanes, OCCUPANCY_WRITE, times);
+}
+
+/* One thread starts it, and nothing is wasted. */
+static void count_bulk(struct count *c, const struct node *t, double times)
+{
+	const double turns = times / c->n->block_threads;
+	const double bytes = turns * t->lanes * elem_size(c->n->buffer[t->buffer].elem);
+	const struct warp_count banks = {bytes / WARP_BANKS_BYTES, bytes / WARP_BANKS_BYTES};
+	const struct warp_count sectors = {bytes / WARP_SECTOR_BYTES, bytes / WARP_SECTOR_BYTES};
+
+	c->o->copied_bytes += bytes;
+	c->o->global_bytes += bytes;
+	c->o->block_bytes += bytes;
+	c->o->instructions += turns;
+	c->o->accesses += turns;
+	count_warp(&c->o->banks[OCCUPANCY_WRITE], &banks, 1);
+	count_warp(&c->o->sectors[OCCUPANCY_READ], &sectors, 1);
 }
 
 static void count_nodes(struct count *c, const struct node *t, double times);
@@ -325,10 +354,10 @@ static void count_nodes(struct count *c, const struct node *t, double times)
 			touch(c, t->buffer, &t->a, t->value->lanes, OCCUPANCY_WRITE, times);
 			break;
 		case NODE_COPY:
-			touch(c, t->from, &t->b, t->lanes, OCCUPANCY_READ, times);
-			c->o->copied_bytes +=
-				times * t->lanes * elem_size(c->n->buffer[t->buffer].elem);
-			touch(c, t->buffer, &t->a, t->lanes, OCCUPANCY_WRITE, times);
+			if (nest_is_bulk(c->n, t))
+				count_bulk(c, t, times);
+			else
+				count_copy(c, t, times);
 			break;
 		case NODE_MMA:
 			count_mma(c, t->mma, times);

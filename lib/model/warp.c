@@ -1,6 +1,6 @@
 #include "lib/model/warp.h"
 
-enum { BANKS = 32, WORD = 4, SECTOR = 32, MOST_WORDS = 8 };
+enum { WORD = 4, BANKS = WARP_BANKS_BYTES / WORD, SECTOR = WARP_SECTOR_BYTES, MOST_WORDS = 8 };
 
 /* Rounded down: an access that a branch keeps from happening may begin before its buffer. */
 static int64_t divide(int64_t a, int64_t b)

@@ -10,7 +10,7 @@
 
 #include <stdint.h>
 
-enum { WARP_THREADS = 32 };
+enum { WARP_THREADS = 32, WARP_BANKS_BYTES = 128, WARP_SECTOR_BYTES = 32 };
 
 /* A count, and the least that it could be. */
 struct warp_count {

@@ -153,7 +153,30 @@ static int check_let(struct check *c, const struct node *t)
 	return 0;
 }
 
-/* Copies go from operands to memory of a block, 4, 8 or 16 bytes at a time. */
+static int check_bulk(const struct check *c, const struct node *t)
+{
+	const struct buffer *to = &c->n->buffer[t->buffer], *from = &c->n->buffer[t->from];
+	const int rows = SWIZZLE_ROWS * to->swizzle.row;
+
+	if (t->valid || to->kind != BUFFER_BLOCK || from->kind != BUFFER_PACKED ||
+	    t->lanes * elem_size(to->elem) % SWIZZLE_UNIT != 0 ||
+	    to->swizzle.row != from->swizzle.row || (rows && t->lanes % rows))
+		return err_set(c->e,
+			       "a bulk copy of %d elements from %s to %s is none of whole units in "
+			       "the same order",
+			       t->lanes, from->name, to->name);
+	return 0;
+}
+
+static int check_wait(const struct check *c, const struct node *t)
+{
+	if (t->a.c > NEST_BULK_GROUPS - 2 && nest_has_bulk(c->n))
+		return err_set(c->e, "more than %d groups of bulk copies are under way",
+			       NEST_BULK_GROUPS - 1);
+	return 0;
+}
+
+/* Copies go from operands to memory of a block, 4, 8 or 16 bytes at a time, or in bulk. */
 static int check_copy(struct check *c, const struct node *t)
 {
 	const struct buffer *to = &c->n->buffer[nest_base(c->n, t->buffer)];
@@ -162,14 +185,14 @@ static int check_copy(struct check *c, const struct node *t)
 
 	if (!c->thread || to->kind != BUFFER_BLOCK ||
 	    (from->kind != BUFFER_ARG && from->kind != BUFFER_PACKED) || from->written ||
-	    from->elem != to->elem || (bytes != 4 && bytes != 8 && bytes != 16) ||
-	    t->lanes > NEST_COPY_LANES)
+	    from->elem != to->elem ||
+	    (bytes != 4 && bytes != 8 && bytes != NEST_COPY_BYTES && !nest_is_bulk(c->n, t)))
 		return err_set(c->e,
 			       "a copy of %d elements from %s to %s is none from an input to the "
 			       "memory of a block",
 			       t->lanes, from->name, to->name);
 	c->sites += 2;
-	return 0;
+	return nest_is_bulk(c->n, t) ? check_bulk(c, t) : 0;
 }
 
 static int check_side(struct check *c, const struct mma *m, int is_right)
@@ -273,6 +296,7 @@ static int check_node(struct check *c, const struct node *t)
 	case NODE_MMA:
 		return check_mma(c, t);
 	case NODE_WAIT:
+		return check_wait(c, t);
 	case NODE_PREFETCH:
 		return 0;
 	}

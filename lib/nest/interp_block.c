@@ -51,37 +51,67 @@ static int check_place(const struct interp *s, const struct place *p, int lanes)
 		       lanes, p->buffer->name, (long long)p->index);
 }
 
+/* What is copied at once: elements `at` and on of both sides. */
+struct piece {
+	int64_t at;
+	int lanes, valid;
+};
+
 /* Reads the lanes that there are; the others are 0. */
-static int fetch(struct interp *s, const struct node *t, double *value)
+static int fetch(struct interp *s, const struct node *t, const struct piece *x, double *value)
 {
-	int count = access_valid(s, t->valid, t->lanes);
 	struct place from;
 
-	if (access_locate(s, t->from, access_eval(s, &t->b), count, &from) < 0 ||
-	    (count && check_place(s, &from, t->lanes) < 0) || access_read(s, &from, count) < 0)
+	if (access_locate(s, t->from, access_eval(s, &t->b) + x->at, x->valid, &from) < 0 ||
+	    (x->valid && check_place(s, &from, x->lanes) < 0) ||
+	    access_read(s, &from, x->valid) < 0)
 		return -1;
-	for (int i = 0; i < t->lanes; i++)
-		value[i] = i < count ? access_get(&from, i) : 0;
+	for (int i = 0; i < x->lanes; i++)
+		value[i] = i < x->valid ? access_get(&from, i) : 0;
+	return 0;
+}
+
+static int copy(struct interp *s, const struct node *t, const struct piece *x)
+{
+	double value[NEST_COPY_BYTES];
+	struct copy *c;
+	struct place to;
+
+	if (fetch(s, t, x, value) < 0 ||
+	    access_locate(s, t->buffer, access_eval(s, &t->a) + x->at, x->lanes, &to) < 0 ||
+	    check_place(s, &to, x->lanes) < 0 || access_write(s, &to, x->lanes) < 0)
+		return -1;
+	for (int i = 0; i < x->lanes; i++) {
+		access_set(&to, i, value[i]);
+		to.written[i] = UNDER_WAY;
+	}
+	c = add(s->copies);
+	*c = (struct copy){s->inner, s->copies->groups, to, x->lanes};
+	return 0;
+}
+
+/* In bulk places are copied, whatever their order is; both sides' is the same. */
+static int copy_in_bulk(struct interp *s, const struct node *t)
+{
+	const struct buffer *b = &s->n->buffer[t->buffer];
+	const int unit = NEST_COPY_BYTES / elem_size(b->elem), rows = SWIZZLE_ROWS * b->swizzle.row;
+	const int64_t to = access_eval(s, &t->a), from = access_eval(s, &t->b);
+
+	if (rows && (to % rows || from % rows))
+		return err_set(s->e, "a bulk copy from %lld to %s[%lld] begins between eight rows",
+			       (long long)from, b->name, (long long)to);
+	for (int at = 0; at < t->lanes; at += unit)
+		if (copy(s, t, &(struct piece){at, unit, unit}) < 0)
+			return -1;
 	return 0;
 }
 
 int copies_start(struct interp *s, const struct node *t)
 {
-	double value[NEST_COPY_LANES];
-	struct copy *c;
-	struct place to;
-
-	if (fetch(s, t, value) < 0 ||
-	    access_locate(s, t->buffer, access_eval(s, &t->a), t->lanes, &to) < 0 ||
-	    check_place(s, &to, t->lanes) < 0 || access_write(s, &to, t->lanes) < 0)
-		return -1;
-	for (int i = 0; i < t->lanes; i++) {
-		access_set(&to, i, value[i]);
-		to.written[i] = UNDER_WAY;
-	}
-	c = add(s->copies);
-	*c = (struct copy){s->inner, s->copies->groups, to, t->lanes};
-	return 0;
+	if (!nest_is_bulk(s->n, t))
+		return copy(s, t,
+			    &(struct piece){0, t->lanes, access_valid(s, t->valid, t->lanes)});
+	return s->inner ? 0 : copy_in_bulk(s, t);
 }
 
 void copies_end_group(struct interp *s, const struct node *loop)

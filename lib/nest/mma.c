@@ -92,7 +92,7 @@ static unsigned needs(const struct node *t)
 
 unsigned mma_needs(const struct nest *n)
 {
-	return needs(n->body);
+	return needs(n->body) | (nest_has_bulk(n) ? 1U << MMA_BULK : 0);
 }
 
 void nest_mma(struct nest *n, int acc, struct affine first, const struct mma *m)

@@ -41,7 +41,9 @@ enum mma_kind {
 	MMA_S8,
 	MMA_U8, /* the left side's; the right side has a sign */
 	MMA_KINDS,
-	MMA_GROUPS = MMA_KINDS /* a bit of struct limits' mma: groups of warps multiply, too */
+	/* Further bits of struct limits' mma: */
+	MMA_GROUPS = MMA_KINDS, /* groups of warps multiply, too */
+	MMA_BULK,		/* copies in bulk */
 };
 
 /* One side: element (i, k), of row or column i, is at `at` + i * step + k / pair * k_step +
@@ -79,7 +81,7 @@ int mma_column(int lane, int sum);
  * the product exact. */
 double mma_product(const struct mma *m, double a, double b);
 
-/* What a machine must have (struct limits' mma): a bit for each kind, and MMA_GROUPS's. */
+/* What a machine must have (struct limits' mma): a bit for each kind, and those behind them. */
 unsigned mma_needs(const struct nest *n);
 
 /* Adds the products of `m`'s tiles to registers acc[first ..] of four lanes. */

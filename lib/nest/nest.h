@@ -26,7 +26,8 @@
  * when it begins. A vector in memory stands at a multiple of its lanes there.
  *  - Threads of a block copy asynchronously (NODE_COPY): what they copy is there once the thread
  * has waited for it (NODE_WAIT), for all threads of the block behind the loop over threads in which
- * it waited. A warp multiplies tiles that lie in the block's memory (NODE_MMA, mma.h).
+ * it waited. A copy of more than 16 bytes is a bulk copy: the block's first thread alone starts it,
+ * and the hardware does the rest. A warp multiplies tiles that lie in the block's memory (NODE_MMA, mma.h).
  *  - Room is left for more: node kinds for other operations on tiles (AMX) each add a value to the
  * lists here, a case to the interpreter and a printer in the target that has them.
  */
@@ -52,7 +53,9 @@ enum {
 	NEST_SITES = 384,  /* loads and stores of memory in the text, but for near buffers */
 	NEST_PHASES = 8,
 	NEST_BLOCK_THREADS = 1024,
-	NEST_COPY_LANES = 16, /* of a NODE_COPY, at most: 16 bytes */
+	NEST_COPY_BYTES = 16, /* of a NODE_COPY that is no bulk copy, at most */
+	NEST_BULK_GROUPS = 8, /* of bulk copies that are under way, at most */
+	NEST_BULK_BYTES = NEST_BULK_GROUPS * 8, /* of a block's memory, for those who wait */
 	AFFINE_TERMS = 8,
 };
 
@@ -322,7 +325,10 @@ void nest_prefetch(struct nest *n, int buffer, struct affine index);
 void nest_stream(struct nest *n);
 /* Starts to copy so many elements, 4, 8 or 16 bytes, which stand at multiples of that in both
  * places, from an argument or packed buffer to memory of a block. Zeros take the place of those
- * beyond the valid ones (valid may be NULL). The copies of a loop over threads are a group. */
+ * beyond the valid ones (valid may be NULL). The copies of a loop over threads are a group.
+ *
+ * More elements, whole units of 16 bytes, are copied in bulk, all of them. Both buffers must have
+ * the same swizzle then, and whole multiples of its eight rows are copied. */
 void nest_copy(struct nest *n, int to, struct affine at, int from, struct affine from_at, int lanes,
 	       const struct affine *valid);
 /* The thread waits until at most so many of its last groups are not there yet. */
@@ -350,6 +356,8 @@ const struct node *nest_next_phase(const struct node *t);
 int nest_has(const struct node *t, enum node_kind kind);
 /* The buffer's own, through views. */
 int nest_base(const struct nest *n, int buffer);
+int nest_is_bulk(const struct nest *n, const struct node *copy);
+int nest_has_bulk(const struct nest *n);
 /* Bytes of the memory of a block, and where a buffer begins in it: at a multiple of 16, or of
  * SWIZZLE_ALIGN. */
 int64_t nest_block_bytes(const struct nest *n);

@@ -45,9 +45,30 @@ int64_t nest_block_place(const struct nest *n, int buffer)
 	return at;
 }
 
+int nest_is_bulk(const struct nest *n, const struct node *copy)
+{
+	return copy->kind == NODE_COPY &&
+	       copy->lanes * elem_size(n->buffer[copy->buffer].elem) > NEST_COPY_BYTES;
+}
+
+static int has_bulk(const struct nest *n, const struct node *t)
+{
+	for (; t; t = t->next)
+		if (nest_is_bulk(n, t) || has_bulk(n, t->body) || has_bulk(n, t->orelse))
+			return 1;
+	return 0;
+}
+
+int nest_has_bulk(const struct nest *n)
+{
+	return has_bulk(n, n->body);
+}
+
 int64_t nest_block_bytes(const struct nest *n)
 {
-	return next_multiple(nest_block_place(n, n->nbuffers), SWIZZLE_UNIT);
+	int64_t bytes = next_multiple(nest_block_place(n, n->nbuffers), SWIZZLE_UNIT);
+
+	return bytes + (nest_has_bulk(n) ? NEST_BULK_BYTES : 0);
 }
 
 const struct node *nest_next_phase(const struct node *t)

@@ -383,6 +383,15 @@ void implicit_copy_right(struct nest *n, const struct implicit *p, const struct 
 	copy(n, to, to_at, p->weights, at, lanes, valid_inside(n, &inside, lanes));
 }
 
+void implicit_copy_chunk(struct nest *n, const struct implicit *p, const struct implicit_chunk *c,
+			 int batch, struct affine panel, int to, struct affine to_at)
+{
+	struct bounds none;
+	struct affine at = right_at(p, c, batch, panel, af(0), af(0), &none);
+
+	nest_copy(n, to, to_at, p->weights, at, (int)(p->bk * p->bn), NULL);
+}
+
 /* ---- the result ---- */
 
 static struct affine result_at(struct nest *n, const struct implicit *p, int batch,

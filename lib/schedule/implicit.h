@@ -73,6 +73,9 @@ void implicit_copy_source(struct nest *n, const struct implicit *p, const struct
 void implicit_copy_right(struct nest *n, const struct implicit *p, const struct implicit_chunk *c,
 			 int batch, struct affine panel, struct affine k, struct affine column,
 			 int lanes, int to, struct affine to_at);
+/* All of the chunk of a packed right side, in bulk. */
+void implicit_copy_chunk(struct nest *n, const struct implicit *p, const struct implicit_chunk *c,
+			 int batch, struct affine panel, int to, struct affine to_at);
 /* How many elements one copy can take: as many as fill 16 bytes, or a part of them. */
 int implicit_source_lanes(const struct implicit *p);
 int implicit_right_lanes(const struct implicit *p);

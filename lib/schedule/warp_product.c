@@ -114,10 +114,18 @@ int64_t warp_threads(const struct warp_product *s)
 	return (int64_t)s->down * s->across * MMA_WARP;
 }
 
+/* Of a side's stages. */
+static int64_t side_bytes(const struct warp_product *s, struct warp_side x)
+{
+	const int64_t bytes = s->stages * x.stage * elem_size(s->p->elem);
+
+	return s->swizzle ? ceil_div(bytes, SWIZZLE_ALIGN) * SWIZZLE_ALIGN : bytes;
+}
+
 int64_t warp_bytes(const struct warp_product *s)
 {
-	return s->stages * (left_of(s).stage + right_of(s).stage) * elem_size(s->p->elem) +
-	       out_size(s) * elem_size(ELEM_F32);
+	return side_bytes(s, left_of(s)) + side_bytes(s, right_of(s)) +
+	       out_size(s) * elem_size(ELEM_F32) + (s->bulk ? NEST_BULK_BYTES : 0);
 }
 
 int64_t warp_sums(const struct warp_product *s)
@@ -140,7 +148,8 @@ int64_t warp_copies(const struct warp_product *s)
 {
 	int64_t threads = warp_threads(s);
 
-	return ceil_div(left_units(s->p), threads) + ceil_div(right_units(s->p), threads);
+	return ceil_div(left_units(s->p), threads) +
+	       (s->bulk ? 1 : ceil_div(right_units(s->p), threads));
 }
 
 static void declare_side(struct nest *n, const struct warp_product *s, const char *name,
@@ -163,6 +172,8 @@ void warp_declare(struct nest *n, struct warp_product *s)
 	s->right = right_of(s);
 	declare_side(n, s, "left", &s->left, p->elem);
 	declare_side(n, s, "right", &s->right, p->right);
+	if (s->bulk)
+		nest_swizzle(n, p->weights, s->right.pitch);
 	s->out = nest_block(n, "out", out_size(s));
 	s->acc = nest_reg(n, "acc", mma_sum(s->kind), LANES, s->tiles_down, s->tiles_across);
 	s->part = s->acc;
@@ -197,10 +208,18 @@ static void copy_right(struct nest *n, const struct warp_product *s, int thread,
 	const int depth = n->depth, lanes = implicit_right_lanes(p);
 	const int by_k = p->packed && p->by_columns;
 	const int64_t by = (by_k ? p->bk : p->bn) / lanes;
-	struct shared_unit u = share_rows(n, thread, s->threads, right_units(p), by);
-	struct affine low = af_mul(u.low, lanes);
-	struct affine k = by_k ? low : u.high, column = by_k ? u.high : low;
+	struct shared_unit u;
+	struct affine low, k, column;
 
+	if (s->bulk) {
+		implicit_copy_chunk(n, p, c, s->batch, s->panel, s->right.buffer,
+				    af_mul(stage, s->right.stage));
+		return;
+	}
+	u = share_rows(n, thread, s->threads, right_units(p), by);
+	low = af_mul(u.low, lanes);
+	k = by_k ? low : u.high;
+	column = by_k ? u.high : low;
 	implicit_copy_right(n, p, c, s->batch, s->panel, k, column, lanes, s->right.buffer,
 			    side_at(n, s, &s->right, stage, column, k));
 	nest_close_to(n, depth);

@@ -30,6 +30,7 @@ struct warp_product {
 	enum mma_kind kind;
 	int group, down, across, stages;
 	int swizzle; /* rows are swizzled: a chunk's values of a row fill 32, 64 or 128 bytes */
+	int bulk;    /* a chunk's packed right side is copied in bulk: with swizzled rows */
 	/* Set by warp_declare(): */
 	int threads;
 	int tiles_down, tiles_across; /* of a warp */

@@ -12,8 +12,8 @@
 static const char helper[] = "cuda";
 
 /* Tensor cores multiply all that mma.h has since compute capability 8.0; groups of warps do with
- * 9.0 alone. */
-enum { ALL = (1 << MMA_KINDS) - 1, BY_GROUPS = 1 << MMA_GROUPS };
+ * 9.0 alone. Copies in bulk are there since 9.0. */
+enum { ALL = (1 << MMA_KINDS) - 1, BY_GROUPS = 1 << MMA_GROUPS, BULK = 1 << MMA_BULK };
 
 /* NVIDIA, "CUDA C++ Programming Guide", "Compute capabilities", and the data sheets of the largest
  * product of each. */
@@ -23,9 +23,9 @@ static const struct gpu_arch archs[] = {
 	{"sm_80", 108, 163 << 10, 40 << 20, 1.41e9, ALL},
 	{"sm_86", 84, 99 << 10, 6 << 20, 1.86e9, ALL},
 	{"sm_89", 142, 99 << 10, 96 << 20, 2.52e9, ALL},
-	{"sm_90", 132, 227 << 10, 50 << 20, 1.98e9, ALL | BY_GROUPS},
-	{"sm_100", 148, 227 << 10, 126 << 20, 1.97e9, ALL},
-	{"sm_120", 170, 99 << 10, 96 << 20, 2.41e9, ALL},
+	{"sm_90", 132, 227 << 10, 50 << 20, 1.98e9, ALL | BY_GROUPS | BULK},
+	{"sm_100", 148, 227 << 10, 126 << 20, 1.97e9, ALL | BULK},
+	{"sm_120", 170, 99 << 10, 96 << 20, 2.41e9, ALL | BULK},
 	{.name = NULL},
 };
 

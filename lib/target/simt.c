@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "lib/nest/mma.h"
+#include "lib/target/simt_bulk.h"
 #include "lib/target/simt_group.h"
 #include "lib/target/simt_tile.h"
 #include "lib/target/text.h"
@@ -291,14 +292,25 @@ static void memory(struct text *p)
 	}
 }
 
+static const struct node *phase_at(const struct nest *n, int phase)
+{
+	const struct node *t = n->body;
+
+	while (phase-- > 0)
+		t = nest_next_phase(t);
+	return t;
+}
+
 static void begin(struct text *p)
 {
 	struct simt *s = p->own;
+	const struct node *t = phase_at(p->n, s->phase);
 
 	buf_fmt(p->out, "\nENTRY(%d) PHASE(KERNEL, %d)(", p->n->block_threads, s->phase++);
 	arguments(p);
 	buf_str(p->out, ")\n{\n");
 	memory(p);
+	simt_bulk_begin(p, t);
 }
 
 /* A phase is over. */
@@ -395,8 +407,10 @@ const char *simt_prelude_cuda(void)
 {
 	static char text[PRELUDE_MAX];
 
-	int n = snprintf(text, sizeof text, "%s%s%s#ifdef TL_EMULATOR\n%s#else\n%s#endif\n",
-			 cuda_prelude, COMMON, simt_tile_cuda, simt_group_emulated, simt_group_ptx);
+	int n = snprintf(text, sizeof text,
+			 "%s%s%s#ifdef TL_EMULATOR\n%s%s#else\n%s%s#endif\n%s", cuda_prelude,
+			 COMMON, simt_tile_cuda, simt_group_emulated, simt_bulk_emulated,
+			 simt_group_ptx, simt_bulk_ptx, simt_bulk_words);
 	assert(n < PRELUDE_MAX);
 	(void)n;
 	return text;

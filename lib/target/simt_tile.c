@@ -1,6 +1,7 @@
 #include "lib/target/simt_tile.h"
 
 #include "lib/nest/mma.h"
+#include "lib/target/simt_bulk.h"
 #include "lib/target/simt_group.h"
 
 /* Elements of 16 bits are integers in the text. Shifts convert bf16. Halves are converted by HALVES
@@ -313,6 +314,10 @@ const char simt_tile_opencl[] =
 
 static void copy(struct text *p, const struct node *t)
 {
+	if (nest_is_bulk(p->n, t)) {
+		simt_bulk_copy(p, t);
+		return;
+	}
 	text_indent(p);
 	buf_str(p->out, "COPY(&");
 	text_element(p, t->buffer, &t->a);
@@ -416,6 +421,7 @@ static void wait_for(struct text *p, const struct node *t)
 {
 	text_indent(p);
 	buf_fmt(p->out, "WAIT(%lld);\n", (long long)t->a.c);
+	simt_bulk_wait(p, t->a.c);
 	if (!simt_group_any(p->n))
 		return;
 	text_indent(p);
@@ -438,4 +444,5 @@ void simt_tile_end_group(struct text *p, const struct node *loop)
 		return;
 	text_indent(p);
 	buf_str(p->out, "END_GROUP();\n");
+	simt_bulk_end_group(p);
 }

@@ -1,5 +1,5 @@
 /* What inline PTX does in kernels of this project, for the threads of an emulated warp: ldmatrix,
- * mma.sync, wgmma, cp.async (NVIDIA, "Parallel Thread Execution ISA"). Part of language.h.
+ * mma.sync, wgmma, cp.async, cp.async.bulk, mbarrier (NVIDIA, "Parallel Thread Execution ISA"). Part of language.h.
  *
  * Fragments are put together from what each thread of the warp has, as the manual's figures show
  * them, so an index that the kernel's text gets wrong gives a wrong product. Copies happen when a
@@ -222,6 +222,82 @@ static inline void emulator_wait(int groups)
 			to[b] = 0;
 	}
 	c->n = left;
+}
+
+/* ---- copies in bulk ---- */
+
+enum { EMULATOR_BULKS = 64 };
+
+/* What a barrier's 64 bits hold here. */
+struct emulator_barrier {
+	int arrived, phase;
+};
+
+static struct emulator_bulks {
+	int n;
+	struct {
+		struct emulator_barrier *barrier;
+		void *to;
+		const void *from;
+		unsigned bytes;
+	} copy[EMULATOR_BULKS];
+} emulator_bulks;
+
+static inline void emulator_bulk_init(unsigned long long *b)
+{
+	struct emulator_barrier *barrier = (struct emulator_barrier *)b;
+
+	barrier->arrived = barrier->phase = 0;
+}
+
+static inline void emulator_bulk_copy(void *to, const void *from, unsigned bytes,
+				      unsigned long long *b)
+{
+	struct emulator_bulks *s = &emulator_bulks;
+
+	if ((__SIZE_TYPE__)to % 16 || (__SIZE_TYPE__)from % 16 || bytes % 16 ||
+	    s->n == EMULATOR_BULKS)
+		__builtin_trap();
+	s->copy[s->n].barrier = (struct emulator_barrier *)b;
+	s->copy[s->n].to = to;
+	s->copy[s->n].from = from;
+	s->copy[s->n++].bytes = bytes;
+}
+
+/* The thread arrives, and says how many bytes come. Nobody arrives twice in a phase. */
+static inline void emulator_bulk_arrive(unsigned long long *b, unsigned bytes)
+{
+	struct emulator_barrier *barrier = (struct emulator_barrier *)b;
+	unsigned come = 0;
+
+	for (int i = 0; i < emulator_bulks.n; i++)
+		if (emulator_bulks.copy[i].barrier == barrier)
+			come += emulator_bulks.copy[i].bytes;
+	if (come != bytes || barrier->arrived)
+		__builtin_trap();
+	barrier->arrived = 1;
+}
+
+/* The first one to wait for a phase makes its copies; a phase that nobody has arrived in would
+ * never end. */
+static inline void emulator_bulk_wait(unsigned long long *b, unsigned phase)
+{
+	struct emulator_barrier *barrier = (struct emulator_barrier *)b;
+	struct emulator_bulks *s = &emulator_bulks;
+	int left = 0;
+
+	if (((unsigned)barrier->phase & 1) != phase)
+		return;
+	if (!barrier->arrived)
+		__builtin_trap();
+	for (int i = 0; i < s->n; i++)
+		if (s->copy[i].barrier == barrier)
+			memcpy(s->copy[i].to, s->copy[i].from, s->copy[i].bytes);
+		else
+			s->copy[left++] = s->copy[i];
+	s->n = left;
+	barrier->arrived = 0;
+	barrier->phase++;
 }
 
 #endif

@@ -1,0 +1,93 @@
+#include "lib/target/simt_bulk.h"
+
+#include "lib/nest/elem.h"
+
+/* NVIDIA, "Parallel Thread Execution ISA", "Asynchronous copy: bulk copy" and "mbarrier". A phase
+ * of a barrier ends when its one thread has arrived and as many bytes have come as that thread
+ * said. */
+const char simt_bulk_ptx[] =
+	"DEVICE void bulk_init(unsigned long long *b)\n"
+	"{ asm volatile(\"mbarrier.init.shared::cta.b64 [%0], 1;\" :: \"r\"(in_block(b)) : "
+	"\"memory\"); }\n"
+	"#define BULK_FENCE() asm volatile(\"fence.mbarrier_init.release.cluster;\\n\\t\" \\\n"
+	"\t\"fence.proxy.async.shared::cta;\" ::: \"memory\")\n"
+	"DEVICE void bulk_copy(void *to, const void *from, unsigned bytes, unsigned long long *b)\n"
+	"{ asm volatile(\"cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes \"\n"
+	"\t\"[%0], [%1], %2, [%3];\"\n"
+	"\t:: \"r\"(in_block(to)), \"l\"(from), \"r\"(bytes), \"r\"(in_block(b)) : \"memory\"); }\n"
+	"DEVICE void bulk_arrive(unsigned long long *b, unsigned bytes)\n"
+	"{ asm volatile(\"mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;\"\n"
+	"\t:: \"r\"(in_block(b)), \"r\"(bytes) : \"memory\"); }\n"
+	"DEVICE void bulk_wait(unsigned long long *b, unsigned phase)\n"
+	"{ asm volatile(\"{ .reg .pred there;\\n\\t\"\n"
+	"\t\"AGAIN: mbarrier.try_wait.parity.shared::cta.b64 there, [%0], %1;\\n\\t\"\n"
+	"\t\"@!there bra AGAIN; }\"\n"
+	"\t:: \"r\"(in_block(b)), \"r\"(phase) : \"memory\"); }\n";
+
+const char simt_bulk_emulated[] = "#define bulk_init emulator_bulk_init\n"
+				  "#define BULK_FENCE()\n"
+				  "#define bulk_copy emulator_bulk_copy\n"
+				  "#define bulk_arrive emulator_bulk_arrive\n"
+				  "#define bulk_wait emulator_bulk_wait\n";
+
+/* Groups take turns with the barriers. */
+const char simt_bulk_words[] =
+	"#define BULK_BEGIN(at, n) \\\n"
+	"\tunsigned long long *const bulk_barrier = \\\n"
+	"\t\t(unsigned long long *)((char *)block_memory + (at)); \\\n"
+	"\tint bulk_groups = 0, bulk_waited = 0; \\\n"
+	"\tunsigned bulk_bytes = 0; \\\n"
+	"\tif (THREAD < (n)) bulk_init(bulk_barrier + THREAD); \\\n"
+	"\tBULK_FENCE(); \\\n"
+	"\tBARRIER()\n"
+	"#define BULK_COPY(to, from, bytes, n) do { \\\n"
+	"\tif (THREAD == 0) bulk_copy(to, from, bytes, bulk_barrier + bulk_groups % (n)); \\\n"
+	"\tbulk_bytes += (bytes); } while (0)\n"
+	"#define BULK_END_GROUP(n) do { \\\n"
+	"\tif (THREAD == 0) bulk_arrive(bulk_barrier + bulk_groups % (n), bulk_bytes); \\\n"
+	"\tbulk_bytes = 0; bulk_groups++; } while (0)\n"
+	"#define BULK_WAIT(groups, n) \\\n"
+	"\tfor (; bulk_waited < bulk_groups - (groups); bulk_waited++) \\\n"
+	"\t\tbulk_wait(bulk_barrier + bulk_waited % (n), bulk_waited / (n) & 1)\n";
+
+static int has_bulk(const struct nest *n, const struct node *t)
+{
+	for (; t && t->kind != NODE_SYNC; t = t->next)
+		if (nest_is_bulk(n, t) || has_bulk(n, t->body) || has_bulk(n, t->orelse))
+			return 1;
+	return 0;
+}
+
+void simt_bulk_begin(struct text *p, const struct node *t)
+{
+	if (has_bulk(p->n, t))
+		buf_fmt(p->out, "\tBULK_BEGIN(%lld, %d);\n",
+			(long long)(nest_block_bytes(p->n) - NEST_BULK_BYTES), NEST_BULK_GROUPS);
+}
+
+void simt_bulk_copy(struct text *p, const struct node *t)
+{
+	text_indent(p);
+	buf_str(p->out, "BULK_COPY(&");
+	text_place(p, t->buffer, &t->a);
+	buf_str(p->out, ", &");
+	text_place(p, t->from, &t->b);
+	buf_fmt(p->out, ", %d, %d);\n", t->lanes * elem_size(p->n->buffer[t->buffer].elem),
+		NEST_BULK_GROUPS);
+}
+
+void simt_bulk_end_group(struct text *p)
+{
+	if (!nest_has_bulk(p->n))
+		return;
+	text_indent(p);
+	buf_fmt(p->out, "BULK_END_GROUP(%d);\n", NEST_BULK_GROUPS);
+}
+
+void simt_bulk_wait(struct text *p, int64_t groups)
+{
+	if (!nest_has_bulk(p->n))
+		return;
+	text_indent(p);
+	buf_fmt(p->out, "BULK_WAIT(%lld, %d);\n", (long long)groups, NEST_BULK_GROUPS);
+}
