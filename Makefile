@@ -194,7 +194,7 @@ EMULATOR := $(addprefix build/tests/emulator/,libcuda.so.1 libnvrtc.so.12 libnvr
 emulator = @mkdir -p $(@D); echo "  LINK $@"; $(CC) $(CPPFLAGS) -std=gnu11 -O2 -g $(WARN) -fPIC -fvisibility=hidden \
 	-shared -Wl,-z,defs -o $@ $(filter %.c,$^) -lm
 EMULATOR_H := $(wildcard tests/emulator/*.h)
-build/tests/emulator/libcuda.so.1: $(addprefix tests/emulator/,cuda.c memory.c graph.c fiber.c) $(EMULATOR_H) $(CONFIG)
+build/tests/emulator/libcuda.so.1: $(addprefix tests/emulator/,cuda.c memory.c graph.c box.c fiber.c) $(EMULATOR_H) $(CONFIG)
 	$(emulator)
 build/tests/emulator/libnvrtc.so.12 build/lint/tests/emulator/nvrtc.o: CPPFLAGS += -DTREE='"$(CURDIR)"'
 build/tests/emulator/libnvrtc.so.12: tests/emulator/nvrtc.c lib/base/buf.c lib/base/err.c $(EMULATOR_H) $(CONFIG)

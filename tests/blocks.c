@@ -1,8 +1,7 @@
 /* Kernels of blocks of threads: random problems, random candidates of every algorithm that has
  * them; interpreted against the naive nest, with its check for races; run through OpenCL where
  * there is a device (PoCL's is the CPU), or with TL_TEST_DRIVER=cuda by CUDA; compiled for NVIDIA's
- * GPUs where there is NVRTC. Then nests that must be refused, and where threads wait for each
- * other.
+ * GPUs where there is NVRTC.
  *
  * TL_TEST_PROBLEMS (6) problems an operator, TL_TEST_BLOCKS (3) candidates each; one in
  * TL_TEST_RUN (4) is run on the device, one in TL_TEST_NVRTC (8) compiled for each architecture.
@@ -466,6 +465,16 @@ static const struct {
 	{"matmul", "150x200:200x40", NULL, "f16",
 	 "bm=64 bn=64 bk=32 wm=4 wn=1 stages=2 group=1 swizzle=1 bulk=1"},
 	{"matmul", "150x200:200x40", NULL, "f16", "bm=64 bn=64 bk=32 wm=4 wn=1 stages=2 group=1"},
+	{"matmul", "2x70x100:2x100x40", NULL, "tf32", "bm=32 bn=32 bk=32 stages=3 swizzle=1 box=1"},
+	{"matmul", "300x200:200x40", NULL, "bf16",
+	 "bm=128 bn=64 bk=64 wm=4 wn=2 stages=4 group=1 swizzle=1 bulk=1 box=1"},
+	{"matmul", "70x112:112x40", NULL, "s8:s8:s32", "bk=128 stages=3 swizzle=1 bulk=1 box=1"},
+	{"conv2d", "mb3ic24ih11iw8oc40oh6ow3kh3kw4sh2sw3ph1pw2", "nhwc", "bf16",
+	 "bm=32 bn=32 bk=16 stages=3 swizzle=1 bulk=1 box=1"},
+	{"conv2d", "mb2g2ic32ih7oc24oh7kh3ph2dh1", "nhwc", "f32",
+	 "bm=64 bn=32 bk=16 stages=2 swizzle=1 box=1"},
+	{"conv2d", "mb2ic40ih9oc24oh9kh1", "nhwc", "f16",
+	 "bm=64 bn=32 bk=32 wm=4 wn=1 stages=5 group=1 swizzle=1 bulk=1 box=1 ks=2"},
 	{"conv2d", "g2ic44ih9oc44oh5kh3sh2ph1", "nhwc", "bf16",
 	 "bm=32 bn=32 bk=32 stages=3 swizzle=1 bulk=1"},
 	{"conv2d", "ic24ih9oc40oh9kh3ph1", "nchw", "f32", "bm=32 bn=32 stages=3 swizzle=1 bulk=1"},
@@ -521,149 +530,6 @@ static void check_sides(void)
 	   (long long)t.compiled[1], (long long)t.bad);
 }
 
-/* ---- nests by hand ---- */
-
-/* Each thread puts its value into the block's memory, and takes its neighbour's: in a loop behind,
- * or in the same one, which is a race. */
-static void neighbours(struct nest *n, int threads, int races)
-{
-	int src = nest_arg(n, "src", TENSOR_SRC, 4 * threads, 0);
-	int dst = nest_arg(n, "dst", TENSOR_DST, 4 * threads, 1);
-	int memory = nest_block(n, "memory", threads);
-	int reg = nest_reg(n, "r", ELEM_F32, 1, 1, 1);
-	int block = nest_for(n, LOOP_PARALLEL, "b", af(0), af(4)), t, other;
-	struct affine at;
-
-	t = nest_for_threads(n, "t", threads);
-	at = af_add(af_mul(af_var(block), threads), af_var(t));
-	nest_store(n, reg, af(0), NULL, ex_load(n, src, 1, at, NULL));
-	nest_store(n, memory, af_var(t), NULL, ex_reg(n, reg, af(0)));
-	nest_close(n);
-	t = nest_for_threads(n, "t", threads);
-	at = af_add(af_mul(af_var(block), threads), af_var(t));
-	if (races)
-		nest_store(n, memory, af_var(t), NULL, ex_const(n, ELEM_F32, 1, 0));
-	other = nest_let_mod(n, "other", af_add(af_var(t), af(1)), threads);
-	nest_store(n, dst, at, NULL,
-		   ex_op(n, EXPR_ADD, ex_load(n, memory, 1, af_var(other), NULL),
-			 ex_reg(n, reg, af(0)), NULL));
-	nest_close(n);
-	nest_close(n);
-}
-
-static int count(const char *text, const char *what)
-{
-	int n = 0;
-
-	for (const char *p = text; (p = strstr(p, what)); p += strlen(what))
-		n++;
-	return n;
-}
-
-static void check_neighbours(void)
-{
-	enum { THREADS = 5 };
-	struct arena a = ARENA_INIT;
-	struct buf text = BUF_INIT;
-	struct err e = ERR_INIT;
-	float src[4 * THREADS], dst[4 * THREADS];
-	void *buffers[] = {src, dst};
-	struct nest n;
-	int good = 1;
-
-	for (int i = 0; i < 4 * THREADS; i++)
-		src[i] = (float)i;
-	nest_init(&n, &a, "kernel");
-	neighbours(&n, THREADS, 0);
-	ok(interp_team(&n, 2, buffers, &e) == 0, "threads meet behind a loop over them%s%s",
-	   e.msg[0] ? ": " : "", e.msg);
-	for (int i = 0; i < 4 * THREADS; i++)
-		good &= dst[i] == src[i] + src[i / THREADS * THREADS + (i + 1) % THREADS];
-	ok(good, "a thread's registers last, and it reads what its neighbour wrote");
-	ok(!simt_print(&n, &text) && count(text.s, "BARRIER();") == 1, "they wait once");
-	nest_init(&n, &a, "kernel");
-	neighbours(&n, THREADS, 1);
-	ok(interp_team(&n, 2, buffers, &e) < 0 && strstr(e.msg, "of this block"), "%s", e.msg);
-	buf_free(&text);
-	arena_free(&a);
-}
-
-/* Phases that do not use a block's memory are launched without it. */
-static void check_launch(void)
-{
-	struct candidate c = {.algo = algo_find("winograd_threads", strlen("winograd_threads"))};
-	struct arena a = ARENA_INIT;
-	struct err e = ERR_INIT;
-	long params[SIMT_PARAMS];
-	struct nest n;
-
-	if (workload_from_text(&c.w, "conv2d", "ic64ih56oc64oh56kh3ph1", NULL, NULL, &e) < 0)
-		bail_out("%s", e.msg);
-	for (int i = 0; i < c.algo->nknobs; i++)
-		c.knob[i] = c.algo->knob[i].frozen;
-	nest_init(&n, &a, "kernel");
-	if (candidate_build(&c, &n, &e) < 0)
-		bail_out("%s", e.msg);
-	simt_params(&n, params);
-	ok(params[SIMT_PHASES] == 3 && !params[SIMT_BLOCK_BYTES] &&
-		   params[SIMT_BLOCK_BYTES + 1] == nest_block_bytes(&n) &&
-		   params[SIMT_BLOCK_BYTES + 1] > 0 && !params[SIMT_BLOCK_BYTES + 2],
-	   "of winograd's phases the products alone have memory of a block");
-	arena_free(&a);
-}
-
-/* A nest whose parallel loop of so many turns (0: none) and loop over four threads are open; they
- * may store to *to. Returns the thread's variable. */
-static int open_nest(struct nest *n, struct arena *a, int blocks, int *to)
-{
-	nest_init(n, a, "kernel");
-	*to = nest_arg(n, "dst", TENSOR_DST, 64, 1);
-	if (blocks)
-		nest_for(n, LOOP_PARALLEL, "b", af(0), af(blocks));
-	return nest_for_threads(n, "t", 4);
-}
-
-static void store_one(struct nest *n, int to, struct affine at, int lanes)
-{
-	nest_store(n, to, at, NULL, ex_const(n, ELEM_F32, lanes, 1));
-}
-
-static void is_refused(struct nest *n, int team, const char *why)
-{
-	float dst[64];
-	void *buffers[] = {dst};
-	struct err e = ERR_INIT;
-
-	nest_close_to(n, 0);
-	ok(interp_team(n, team, buffers, &e) < 0 && strstr(e.msg, why), "%s", e.msg);
-}
-
-static void check_refusals(void)
-{
-	struct arena a = ARENA_INIT;
-	struct nest n;
-	int to, t;
-
-	t = open_nest(&n, &a, 8, &to);
-	store_one(&n, to, af_var(t), 1);
-	is_refused(&n, 3, "another block");
-
-	t = open_nest(&n, &a, 1, &to);
-	store_one(&n, to, af_add(af_mul(af_var(t), 4), af(2)), 4);
-	is_refused(&n, 1, "no multiple");
-
-	t = open_nest(&n, &a, 1, &to);
-	store_one(&n, to, af_var(t), 1);
-	nest_close(&n);
-	store_one(&n, to, af(9), 1);
-	is_refused(&n, 1, "no loop over them");
-
-	t = open_nest(&n, &a, 0, &to);
-	store_one(&n, to, af_var(t), 1);
-	is_refused(&n, 1, "in no parallel loop");
-	arena_free(&a);
-}
-
 static void open_device(void)
 {
 	const char *told = getenv("TL_TEST_DRIVER");
@@ -699,9 +565,6 @@ int main(void)
 
 	one_in_run = from_env("TL_TEST_RUN", 4);
 	one_in_nvrtc = from_env("TL_TEST_NVRTC", 8);
-	check_neighbours();
-	check_refusals();
-	check_launch();
 	open_device();
 	/* The driver of a test has a compiler that goes with it. */
 	has_nvrtc = !device_arch[0] && nvrtc_version(&text, &e) == 0;

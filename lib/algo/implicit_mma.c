@@ -15,8 +15,8 @@
 #include "lib/schedule/range.h"
 #include "lib/schedule/warp_product.h"
 
-enum { BM, BN, BK, WM, WN, STAGES, KS, ORDER, GROUP, SWIZZLE, BULK };
-enum { KNOBS = BULK + 1 };
+enum { BM, BN, BK, WM, WN, STAGES, KS, ORDER, GROUP, SWIZZLE, BULK, BOX };
+enum { KNOBS = BOX + 1 };
 enum {
 	MOST_THREADS = 512,
 	MOST_SUMS = 128, /* registers of a thread */
@@ -39,6 +39,7 @@ static const struct knob knobs[KNOBS] = {
 	[SWIZZLE] = {"swizzle", 0,
 		     "1: rows in the block's memory are swizzled; 0: they are apart."},
 	[BULK] = {"bulk", 0, "1: weights are copied in bulk: swizzled, and a chunk at once."},
+	[BOX] = {"box", 0, "1: the source is copied in boxes, by a tensor map: swizzled."},
 };
 
 static enum mma_kind kind_of(const struct workload *w)
@@ -75,7 +76,8 @@ static void set_sizes(const struct workload *w, const int64_t *k, struct implici
 				   .across = (int)k[WN],
 				   .stages = (int)k[STAGES],
 				   .swizzle = (int)k[SWIZZLE],
-				   .bulk = (int)k[BULK]};
+				   .bulk = (int)k[BULK],
+				   .box = (int)k[BOX]};
 }
 
 static int by_groups(enum mma_kind kind)
@@ -102,6 +104,12 @@ static void need_block(struct range *r, const struct warp_product *s)
 		   "a chunk's values of a row do not fill 32, 64 or 128 bytes, to be swizzled");
 	range_need(r, !s->bulk || (s->swizzle && p->packed),
 		   "weights can be copied in bulk where they are constant and swizzled");
+	if (s->box) {
+		const char *why = implicit_box_refusal(p);
+
+		range_need(r, s->swizzle, "boxes are copied to swizzled rows");
+		range_need(r, !why, why);
+	}
 	range_need(r, warp_sums(s) <= MOST_SUMS, "the sums need more registers than a thread has");
 	range_need(r, warp_bytes(s) <= MOST_BYTES, "the chunks do not fit in a block's memory");
 	range_need(r, warp_copies(s) <= MOST_COPIES, "a thread would copy too much of a chunk");
@@ -146,11 +154,13 @@ static int ranges(const struct workload *w, struct range *r)
 	range_values(r, WN, warps, 8);
 	range_values(r, STAGES, stages, 5);
 	range_values(r, KS, parts, p.k * p.taps / 64);
-	range_flags(r, ORDER, BULK);
+	range_flags(r, ORDER, BOX);
 	if (!by_groups(kind) || (r->machine && !(r->machine->mma & 1U << MMA_GROUPS)))
 		range_only(r, GROUP, 0, NULL);
 	if (!p.packed || (r->machine && !(r->machine->mma & 1U << MMA_BULK)))
 		range_only(r, BULK, 0, NULL);
+	if (p.nchw || (r->machine && !(r->machine->mma & 1U << MMA_BULK)))
+		range_only(r, BOX, 0, NULL);
 	if (!r->knob || r->why)
 		return 1;
 	set_sizes(w, r->knob, &p, &s);

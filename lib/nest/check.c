@@ -1,5 +1,6 @@
 #include "lib/nest/check.h"
 
+#include "lib/nest/box.h"
 #include "lib/nest/mma.h"
 
 struct check {
@@ -153,11 +154,24 @@ static int check_let(struct check *c, const struct node *t)
 	return 0;
 }
 
+static int check_box(const struct check *c, const struct node *t)
+{
+	const struct buffer *to = &c->n->buffer[t->buffer];
+	const struct box *b = &c->n->box[t->box];
+	const char *why = box_refusal(b, elem_size(to->elem));
+
+	if (!why && (to->swizzle.row != b->values || b->positions % SWIZZLE_ROWS))
+		why = "its values are none of whole swizzled rows";
+	return why ? err_set(c->e, "%s gets no box: %s", to->name, why) : 0;
+}
+
 static int check_bulk(const struct check *c, const struct node *t)
 {
 	const struct buffer *to = &c->n->buffer[t->buffer], *from = &c->n->buffer[t->from];
 	const int rows = SWIZZLE_ROWS * to->swizzle.row;
 
+	if (t->place)
+		return check_box(c, t);
 	if (t->valid || to->kind != BUFFER_BLOCK || from->kind != BUFFER_PACKED ||
 	    t->lanes * elem_size(to->elem) % SWIZZLE_UNIT != 0 ||
 	    to->swizzle.row != from->swizzle.row || (rows && t->lanes % rows))

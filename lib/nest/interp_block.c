@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "lib/nest/box.h"
 #include "lib/nest/mma.h"
 
 struct copy {
@@ -51,9 +52,9 @@ static int check_place(const struct interp *s, const struct place *p, int lanes)
 		       lanes, p->buffer->name, (long long)p->index);
 }
 
-/* What is copied at once: elements `at` and on of both sides. */
+/* What is copied at once: so many elements from a place of one side to one of the other. */
 struct piece {
-	int64_t at;
+	int64_t to, from;
 	int lanes, valid;
 };
 
@@ -62,7 +63,7 @@ static int fetch(struct interp *s, const struct node *t, const struct piece *x, 
 {
 	struct place from;
 
-	if (access_locate(s, t->from, access_eval(s, &t->b) + x->at, x->valid, &from) < 0 ||
+	if (access_locate(s, t->from, x->from, x->valid, &from) < 0 ||
 	    (x->valid && check_place(s, &from, x->lanes) < 0) ||
 	    access_read(s, &from, x->valid) < 0)
 		return -1;
@@ -77,8 +78,7 @@ static int copy(struct interp *s, const struct node *t, const struct piece *x)
 	struct copy *c;
 	struct place to;
 
-	if (fetch(s, t, x, value) < 0 ||
-	    access_locate(s, t->buffer, access_eval(s, &t->a) + x->at, x->lanes, &to) < 0 ||
+	if (fetch(s, t, x, value) < 0 || access_locate(s, t->buffer, x->to, x->lanes, &to) < 0 ||
 	    check_place(s, &to, x->lanes) < 0 || access_write(s, &to, x->lanes) < 0)
 		return -1;
 	for (int i = 0; i < x->lanes; i++) {
@@ -90,19 +90,81 @@ static int copy(struct interp *s, const struct node *t, const struct piece *x)
 	return 0;
 }
 
-/* In bulk places are copied, whatever their order is; both sides' is the same. */
-static int copy_in_bulk(struct interp *s, const struct node *t)
+static int check_rows(const struct interp *s, const struct node *t, int64_t at)
 {
 	const struct buffer *b = &s->n->buffer[t->buffer];
-	const int unit = NEST_COPY_BYTES / elem_size(b->elem), rows = SWIZZLE_ROWS * b->swizzle.row;
+	const int rows = SWIZZLE_ROWS * b->swizzle.row;
+
+	if (!rows || at % rows == 0)
+		return 0;
+	return err_set(s->e, "a bulk copy for %s begins at %lld, between eight rows", b->name,
+		       (long long)at);
+}
+
+/* Places are copied, whatever their order is; both sides' is the same. */
+static int copy_in_bulk(struct interp *s, const struct node *t)
+{
+	const int unit = NEST_COPY_BYTES / elem_size(s->n->buffer[t->buffer].elem);
 	const int64_t to = access_eval(s, &t->a), from = access_eval(s, &t->b);
 
-	if (rows && (to % rows || from % rows))
-		return err_set(s->e, "a bulk copy from %lld to %s[%lld] begins between eight rows",
-			       (long long)from, b->name, (long long)to);
-	for (int at = 0; at < t->lanes; at += unit)
-		if (copy(s, t, &(struct piece){at, unit, unit}) < 0)
+	if (check_rows(s, t, to) < 0 || check_rows(s, t, from) < 0)
+		return -1;
+	for (int i = 0; i < t->lanes; i += unit)
+		if (copy(s, t, &(struct piece){to + i, from + i, unit, unit}) < 0)
 			return -1;
+	return 0;
+}
+
+/* The number of a place's first position; -1 with s->e filled: it is at none. */
+static int64_t first_position(const struct interp *s, const struct box *b,
+			      const struct box_place *p)
+{
+	const int64_t row = access_eval(s, &p->row) - b->first_row;
+	const int64_t column = access_eval(s, &p->column) - b->first_column;
+
+	if (row < 0 || column < 0 || row % b->step_down || column % b->step_across ||
+	    row / b->step_down >= b->down || column / b->step_across >= b->across)
+		return err_set(s->e, "a box begins %lld down and %lld across, at no position",
+			       (long long)row, (long long)column);
+	return (access_eval(s, &p->image) * b->down + row / b->step_down) * b->across +
+	       column / b->step_across;
+}
+
+/* Where the pixel of a position begins in the tensor; -1: it has no such pixel. */
+static int64_t pixel_at(const struct interp *s, const struct box *b, const struct box_place *p,
+			int64_t position)
+{
+	const int64_t image = position / (b->down * b->across);
+	const int64_t y = position / b->across % b->down, x = position % b->across;
+	const int64_t row = b->first_row + y * b->step_down + access_eval(s, &p->down);
+	const int64_t column = b->first_column + x * b->step_across + access_eval(s, &p->right);
+
+	if (image >= b->images || row < 0 || row >= b->height || column < 0 || column >= b->width)
+		return -1;
+	return ((image * b->height + row) * b->width + column) * b->channels;
+}
+
+static int copy_box(struct interp *s, const struct node *t)
+{
+	const struct box *b = &s->n->box[t->box];
+	const int unit = NEST_COPY_BYTES / elem_size(s->n->buffer[t->buffer].elem);
+	const int64_t to = access_eval(s, &t->a), channel = access_eval(s, &t->place->channel);
+	const int64_t first = first_position(s, b, t->place);
+
+	if (first < 0 || check_rows(s, t, to) < 0)
+		return -1;
+	for (int i = 0; i < b->positions; i++) {
+		const int64_t pixel = pixel_at(s, b, t->place, first + i);
+
+		for (int v = 0; v < b->values; v += unit) {
+			struct piece x = {to + i * b->values + v, pixel + channel + v, unit, 0};
+
+			if (pixel >= 0 && channel + v < b->channels)
+				x.valid = unit;
+			if (copy(s, t, &x) < 0)
+				return -1;
+		}
+	}
 	return 0;
 }
 
@@ -110,8 +172,11 @@ int copies_start(struct interp *s, const struct node *t)
 {
 	if (!nest_is_bulk(s->n, t))
 		return copy(s, t,
-			    &(struct piece){0, t->lanes, access_valid(s, t->valid, t->lanes)});
-	return s->inner ? 0 : copy_in_bulk(s, t);
+			    &(struct piece){access_eval(s, &t->a), access_eval(s, &t->b), t->lanes,
+					    access_valid(s, t->valid, t->lanes)});
+	if (s->inner)
+		return 0;
+	return t->place ? copy_box(s, t) : copy_in_bulk(s, t);
 }
 
 void copies_end_group(struct interp *s, const struct node *loop)

@@ -7,7 +7,7 @@ void nest_init(struct nest *n, struct arena *a, const char *name)
 {
 	n->arena = a;
 	n->name = name;
-	n->nvars = n->nbuffers = n->nparams = n->nslots = 0;
+	n->nvars = n->nbuffers = n->nparams = n->nslots = n->nboxes = 0;
 	n->depth = n->loop_depth = n->nloops = n->block_threads = n->streams = 0;
 	n->nphases = 1;
 	n->body = n->open = NULL;

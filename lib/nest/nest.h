@@ -27,7 +27,8 @@
  *  - Threads of a block copy asynchronously (NODE_COPY): what they copy is there once the thread
  * has waited for it (NODE_WAIT), for all threads of the block behind the loop over threads in which
  * it waited. A copy of more than 16 bytes is a bulk copy: the block's first thread alone starts it,
- * and the hardware does the rest. A warp multiplies tiles that lie in the block's memory (NODE_MMA, mma.h).
+ * and the hardware does the rest. A warp multiplies tiles that lie in the block's memory (NODE_MMA,
+ * mma.h).
  *  - Room is left for more: node kinds for other operations on tiles (AMX) each add a value to the
  * lists here, a case to the interpreter and a printer in the target that has them.
  */
@@ -53,9 +54,10 @@ enum {
 	NEST_SITES = 384,  /* loads and stores of memory in the text, but for near buffers */
 	NEST_PHASES = 8,
 	NEST_BLOCK_THREADS = 1024,
-	NEST_COPY_BYTES = 16, /* of a NODE_COPY that is no bulk copy, at most */
-	NEST_BULK_GROUPS = 8, /* of bulk copies that are under way, at most */
+	NEST_COPY_BYTES = 16,			/* of a NODE_COPY that is no bulk copy, at most */
+	NEST_BULK_GROUPS = 8,			/* of bulk copies that are under way, at most */
 	NEST_BULK_BYTES = NEST_BULK_GROUPS * 8, /* of a block's memory, for those who wait */
+	NEST_BOXES = 2,
 	AFFINE_TERMS = 8,
 };
 
@@ -116,6 +118,21 @@ static inline int64_t buffer_bytes(const struct buffer *b)
 {
 	return b->size * elem_size(b->elem);
 }
+
+/* ---- boxes ---- */
+
+/* Parts of an argument [image][row][column][channel], dense. Positions are counted over all images,
+ * and in an image row by row: position i of an image is the pixel in row first_row + i / across *
+ * step_down and column first_column + i % across * step_across. A box has `values` channels of each
+ * of `positions` positions, one after the other. Pixels and channels that the tensor lacks are
+ * zero. */
+struct box {
+	int from;
+	int64_t images, height, width, channels;
+	int64_t down, across; /* positions of an image */
+	int first_row, first_column, step_down, step_across;
+	int positions, values;
+};
 
 /* ---- expressions ---- */
 
@@ -190,6 +207,7 @@ enum node_kind {
 };
 
 struct mma;
+struct box_place;
 
 struct node {
 	enum node_kind kind;
@@ -204,6 +222,8 @@ struct node {
 	struct affine a; /* FOR: lo; IF, LET, VIEW, WAIT: see above; otherwise index */
 	struct affine b; /* FOR: hi; IF, LET; COPY: index in `from` */
 	int from, lanes; /* COPY */
+	int box;	 /* COPY, of a box: its number, and where it begins (box.h) */
+	const struct box_place *place;
 	const struct mma *mma;
 	enum let_kind let;
 	int streams; /* STORE: see nest_stream() */
@@ -214,9 +234,10 @@ struct node {
 struct nest {
 	struct arena *arena;
 	const char *name;
-	int nvars, nbuffers, nparams, nslots;
+	int nvars, nbuffers, nparams, nslots, nboxes;
 	struct var var[NEST_VARS];
 	struct buffer buffer[NEST_BUFFERS];
+	struct box box[NEST_BOXES];
 	struct node *body;
 	struct node **tail;    /* where the builder appends */
 	struct node *open;     /* whose body that is; NULL: the nest's own */
@@ -247,9 +268,9 @@ int nest_near(struct nest *n, const char *name, int64_t size);
 int nest_block(struct nest *n, const char *name, int64_t size);
 /* The elements of a buffer in memory are of this type, single precision otherwise. */
 void nest_elem(struct nest *n, int buffer, enum elem elem);
-/* Rows of so many elements lie swizzled (swizzle.h) in a block's memory, or packed. Indices mean the
- * same elements as without it. The type of the elements must be set, and no access may go beyond a
- * unit of 16 bytes. */
+/* Rows of so many elements lie swizzled (swizzle.h) in a block's memory, or packed. Indices mean
+ * the same elements as without it. The type of the elements must be set, and no access may go
+ * beyond a unit of 16 bytes. */
 void nest_swizzle(struct nest *n, int buffer, int64_t row);
 int nest_reg(struct nest *n, const char *name, enum elem elem, int lanes, int rows, int cols);
 

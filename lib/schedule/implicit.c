@@ -1,8 +1,9 @@
 #include "lib/schedule/implicit.h"
 
+#include "lib/nest/box.h"
 #include "lib/space/knob.h"
 
-enum { LANES = 4 };
+enum { LANES = 4, MOST_TAP = 255 };
 
 /* ---- the product ---- */
 
@@ -309,6 +310,75 @@ void implicit_copy_source(struct nest *n, const struct implicit *p, const struct
 	struct affine at = source_at(n, p, c, batch, row, channel, &inside);
 
 	copy(n, to, to_at, p->src, at, lanes, valid_inside(n, &inside, lanes));
+}
+
+/* A matrix is an image of one row. */
+static struct box box_of(const struct implicit *p)
+{
+	struct box b = {.from = p->src,
+			.images = p->b,
+			.height = 1,
+			.width = p->m,
+			.channels = p->k,
+			.down = 1,
+			.across = p->m,
+			.step_down = 1,
+			.step_across = 1,
+			.positions = (int)p->bm,
+			.values = (int)p->bk};
+
+	if (!p->is_conv)
+		return b;
+	b.images = p->c.mb;
+	b.height = p->c.ih;
+	b.width = p->c.iw;
+	b.channels = p->b * p->k;
+	b.down = p->c.oh;
+	b.across = p->c.ow;
+	b.first_row = (int)-p->c.ph;
+	b.first_column = (int)-p->c.pw;
+	b.step_down = (int)p->c.sh;
+	b.step_across = (int)p->c.sw;
+	return b;
+}
+
+const char *implicit_box_refusal(const struct implicit *p)
+{
+	const struct box b = box_of(p);
+
+	if (p->nchw)
+		return "the channels of a pixel are apart";
+	if (p->is_conv && p->b > 1 && p->k % p->bk)
+		return "a box would have channels of two groups";
+	if (p->is_conv &&
+	    ((p->c.kh - 1) * p->c.dh > MOST_TAP || (p->c.kw - 1) * p->c.dw > MOST_TAP))
+		return "a tap is further than 255 pixels from the first one";
+	return box_refusal(&b, elem_size(p->elem));
+}
+
+int implicit_box(struct nest *n, const struct implicit *p)
+{
+	const struct box b = box_of(p);
+
+	return nest_box(n, &b);
+}
+
+void implicit_copy_box(struct nest *n, const struct implicit *p, const struct implicit_chunk *c,
+		       int batch, struct affine row, int box, int to, struct affine to_at)
+{
+	struct box_place x = {.image = af_var(batch), .column = row, .channel = c->channel};
+	struct pixel first;
+
+	if (p->is_conv) {
+		first = pixel_of(n, p, row);
+		x.image = first.image;
+		x.row = af_add(af_mul(first.row, p->c.sh), af(-p->c.ph));
+		x.column = af_add(af_mul(first.column, p->c.sw), af(-p->c.pw));
+		x.channel = af_add(af_mul(af_var(batch), p->k), c->channel);
+		x.down = af_mul(c->row, p->c.dh);
+		x.right = af_mul(c->column, p->c.dw);
+	}
+	nest_copy_box(n, to, to_at, box, &x);
 }
 
 /* The most of 16 bytes, or of a half or quarter of them, in which a row of so many has whole ones;

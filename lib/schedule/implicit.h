@@ -76,6 +76,12 @@ void implicit_copy_right(struct nest *n, const struct implicit *p, const struct 
 /* All of the chunk of a packed right side, in bulk. */
 void implicit_copy_chunk(struct nest *n, const struct implicit *p, const struct implicit_chunk *c,
 			 int batch, struct affine panel, int to, struct affine to_at);
+/* The left side of a block as boxes (lib/nest/box.h): NULL, or why there are none of bm rows and bk
+ * values; their number, once the source is declared; the copy of one, from row `row` on. */
+const char *implicit_box_refusal(const struct implicit *p);
+int implicit_box(struct nest *n, const struct implicit *p);
+void implicit_copy_box(struct nest *n, const struct implicit *p, const struct implicit_chunk *c,
+		       int batch, struct affine row, int box, int to, struct affine to_at);
 /* How many elements one copy can take: as many as fill 16 bytes, or a part of them. */
 int implicit_source_lanes(const struct implicit *p);
 int implicit_right_lanes(const struct implicit *p);

@@ -125,7 +125,7 @@ static int64_t side_bytes(const struct warp_product *s, struct warp_side x)
 int64_t warp_bytes(const struct warp_product *s)
 {
 	return side_bytes(s, left_of(s)) + side_bytes(s, right_of(s)) +
-	       out_size(s) * elem_size(ELEM_F32) + (s->bulk ? NEST_BULK_BYTES : 0);
+	       out_size(s) * elem_size(ELEM_F32) + (s->bulk || s->box ? NEST_BULK_BYTES : 0);
 }
 
 int64_t warp_sums(const struct warp_product *s)
@@ -148,7 +148,7 @@ int64_t warp_copies(const struct warp_product *s)
 {
 	int64_t threads = warp_threads(s);
 
-	return ceil_div(left_units(s->p), threads) +
+	return (s->box ? 1 : ceil_div(left_units(s->p), threads)) +
 	       (s->bulk ? 1 : ceil_div(right_units(s->p), threads));
 }
 
@@ -174,6 +174,8 @@ void warp_declare(struct nest *n, struct warp_product *s)
 	declare_side(n, s, "right", &s->right, p->right);
 	if (s->bulk)
 		nest_swizzle(n, p->weights, s->right.pitch);
+	if (s->box)
+		s->boxes = implicit_box(n, p);
 	s->out = nest_block(n, "out", out_size(s));
 	s->acc = nest_reg(n, "acc", mma_sum(s->kind), LANES, s->tiles_down, s->tiles_across);
 	s->part = s->acc;
@@ -191,10 +193,17 @@ static void copy_left(struct nest *n, const struct warp_product *s, int thread,
 	const struct implicit *p = s->p;
 	const int depth = n->depth, lanes = implicit_source_lanes(p);
 	const int64_t by = p->nchw ? p->bm : p->bk / lanes;
-	struct shared_unit u = share_rows(n, thread, s->threads, left_units(p), by);
-	struct affine row = p->nchw ? u.low : u.high;
-	struct affine k = af_mul(p->nchw ? u.high : u.low, lanes);
+	struct shared_unit u;
+	struct affine row, k;
 
+	if (s->box) {
+		implicit_copy_box(n, p, c, s->batch, s->row, s->boxes, s->left.buffer,
+				  af_mul(stage, s->left.stage));
+		return;
+	}
+	u = share_rows(n, thread, s->threads, left_units(p), by);
+	row = p->nchw ? u.low : u.high;
+	k = af_mul(p->nchw ? u.high : u.low, lanes);
 	implicit_copy_source(n, p, c, s->batch, af_add(s->row, row), k, lanes, s->left.buffer,
 			     side_at(n, s, &s->left, stage, row, k));
 	nest_close_to(n, depth);

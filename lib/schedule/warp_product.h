@@ -31,11 +31,13 @@ struct warp_product {
 	int group, down, across, stages;
 	int swizzle; /* rows are swizzled: a chunk's values of a row fill 32, 64 or 128 bytes */
 	int bulk;    /* a chunk's packed right side is copied in bulk: with swizzled rows */
+	int box;     /* a chunk's left side is copied as a box: likewise */
 	/* Set by warp_declare(): */
 	int threads;
 	int tiles_down, tiles_across; /* of a warp */
 	struct warp_side left, right;
-	int out;		   /* memory of the block */
+	int out; /* memory of the block */
+	int boxes;
 	int acc, part, row_of_out; /* registers */
 	/* Set before the steps below: the variable of the batch, the block's first row, its panel.
 	 */

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "lib/target/cuda_box.h"
 #include "lib/target/cuda_graph.h"
 #include "lib/target/cuda_guarded.h"
 #include "lib/target/device.h"
@@ -301,9 +302,23 @@ static int find_phases(struct program *p, const char *name, const long *params, 
 struct call {
 	struct program *p;
 	const long *params;
-	void *argument[NEST_BUFFERS];
+	void *argument[NEST_BUFFERS + NEST_BOXES];
+	struct cuda_box box[NEST_BOXES];
 	int calls;
 };
+
+/* Behind n buffers. */
+static int add_boxes(struct call *c, struct memory *const *buffer, int n, struct err *e)
+{
+	for (int i = 0; i < c->params[SIMT_BOXES]; i++) {
+		const long *box = c->params + SIMT_BOX + (long)i * SIMT_BOX_PARAMS;
+
+		if (cuda_box_fill(&c->box[i], box, buffer[box[SIMT_BOX_SLOT]]->at, e) < 0)
+			return -1;
+		c->argument[n + i] = &c->box[i];
+	}
+	return 0;
+}
 
 static int launch(const struct call *c, int phase, struct err *e)
 {
@@ -358,7 +373,8 @@ static int run(struct program *p, const char *name, const long *params,
 
 	for (int i = 0; i < n; i++)
 		c.argument[i] = &buffer[i]->at;
-	if (find_phases(p, name, params, e) < 0 || (calls > 1 && prepare_row(&c, e) < 0) ||
+	if (add_boxes(&c, buffer, n, e) < 0 || find_phases(p, name, params, e) < 0 ||
+	    (calls > 1 && prepare_row(&c, e) < 0) ||
 	    cuda_check(cuda.record(d->start, d->stream), "record an event", e) < 0 ||
 	    start(&c, e) < 0 ||
 	    cuda_check(cuda.record(d->end, d->stream), "record an event", e) < 0 ||

@@ -4,6 +4,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "lib/nest/box.h"
 #include "lib/nest/mma.h"
 #include "lib/target/simt_bulk.h"
 #include "lib/target/simt_group.h"
@@ -274,6 +275,8 @@ static void arguments(struct text *p)
 		buf_str(p->out, is_shared(p->n, i) ? "*" : "*RESTRICT ");
 		text_buffer(p, i);
 	}
+	for (int i = 0; i < p->n->nboxes; i++)
+		buf_fmt(p->out, ", const BOX box%d", i);
 }
 
 static void memory(struct text *p)
@@ -402,15 +405,15 @@ static const struct dialect gpu = {
 };
 
 enum { PRELUDE_MAX = 32768 };
+_Static_assert((int)SIMT_PARAMS <= (int)NEST_PARAMS, "a runner's params have room");
 
 const char *simt_prelude_cuda(void)
 {
 	static char text[PRELUDE_MAX];
 
-	int n = snprintf(text, sizeof text,
-			 "%s%s%s#ifdef TL_EMULATOR\n%s%s#else\n%s%s#endif\n%s", cuda_prelude,
-			 COMMON, simt_tile_cuda, simt_group_emulated, simt_bulk_emulated,
-			 simt_group_ptx, simt_bulk_ptx, simt_bulk_words);
+	int n = snprintf(text, sizeof text, "%s%s%s#ifdef TL_EMULATOR\n%s%s#else\n%s%s#endif\n%s",
+			 cuda_prelude, COMMON, simt_tile_cuda, simt_group_emulated,
+			 simt_bulk_emulated, simt_group_ptx, simt_bulk_ptx, simt_bulk_words);
 	assert(n < PRELUDE_MAX);
 	(void)n;
 	return text;
@@ -458,6 +461,30 @@ static int touches_block(const struct nest *n, const struct node *t)
 	return 0;
 }
 
+static void box_params(const struct nest *n, const struct box *b, long *params)
+{
+	const struct box_corners c = box_corners(b);
+	const int64_t all[SIMT_BOX_PARAMS] = {
+		n->buffer[b->from].slot,
+		n->buffer[b->from].elem,
+		b->channels,
+		b->width,
+		b->height,
+		b->images,
+		c.first_column,
+		c.first_row,
+		c.last_column,
+		c.last_row,
+		b->step_across,
+		b->step_down,
+		b->values,
+		b->positions,
+	};
+
+	for (int i = 0; i < SIMT_BOX_PARAMS; i++)
+		params[i] = (long)all[i];
+}
+
 void simt_params(const struct nest *n, long *params)
 {
 	int phase = 0;
@@ -476,4 +503,7 @@ void simt_params(const struct nest *n, long *params)
 		params[SIMT_GROUPS + phase++] = (long)groups;
 	}
 	params[SIMT_PHASES] = phase;
+	params[SIMT_BOXES] = n->nboxes;
+	for (int i = 0; i < n->nboxes; i++)
+		box_params(n, &n->box[i], params + SIMT_BOX + (long)i * SIMT_BOX_PARAMS);
 }

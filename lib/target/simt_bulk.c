@@ -1,6 +1,6 @@
 #include "lib/target/simt_bulk.h"
 
-#include "lib/nest/elem.h"
+#include "lib/nest/box.h"
 
 /* NVIDIA, "Parallel Thread Execution ISA", "Asynchronous copy: bulk copy" and "mbarrier". A phase
  * of a barrier ends when its one thread has arrived and as many bytes have come as that thread
@@ -15,6 +15,15 @@ const char simt_bulk_ptx[] =
 	"{ asm volatile(\"cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes \"\n"
 	"\t\"[%0], [%1], %2, [%3];\"\n"
 	"\t:: \"r\"(in_block(to)), \"l\"(from), \"r\"(bytes), \"r\"(in_block(b)) : \"memory\"); }\n"
+	"struct __align__(64) BOX_MAP { unsigned long long word[16]; };\n"
+	"#define BOX __grid_constant__ BOX_MAP\n"
+	"DEVICE void box_copy(void *to, const BOX_MAP *box, int c, int x, int y, int image, int right, "
+	"int down, unsigned long long *b)\n"
+	"{ asm volatile(\"cp.async.bulk.tensor.4d.shared::cluster.global.im2col\"\n"
+	"\t\".mbarrier::complete_tx::bytes [%0], [%1, {%2, %3, %4, %5}], [%6], {%7, %8};\"\n"
+	"\t:: \"r\"(in_block(to)), \"l\"(box), \"r\"(c), \"r\"(x), \"r\"(y), \"r\"(image), "
+	"\"r\"(in_block(b)),\n"
+	"\t\"h\"((short)right), \"h\"((short)down) : \"memory\"); }\n"
 	"DEVICE void bulk_arrive(unsigned long long *b, unsigned bytes)\n"
 	"{ asm volatile(\"mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;\"\n"
 	"\t:: \"r\"(in_block(b)), \"r\"(bytes) : \"memory\"); }\n"
@@ -27,6 +36,9 @@ const char simt_bulk_ptx[] =
 const char simt_bulk_emulated[] = "#define bulk_init emulator_bulk_init\n"
 				  "#define BULK_FENCE()\n"
 				  "#define bulk_copy emulator_bulk_copy\n"
+				  "typedef emulator_box BOX_MAP;\n"
+				  "#define BOX emulator_box\n"
+				  "#define box_copy emulator_box_copy\n"
 				  "#define bulk_arrive emulator_bulk_arrive\n"
 				  "#define bulk_wait emulator_bulk_wait\n";
 
@@ -42,6 +54,10 @@ const char simt_bulk_words[] =
 	"\tBARRIER()\n"
 	"#define BULK_COPY(to, from, bytes, n) do { \\\n"
 	"\tif (THREAD == 0) bulk_copy(to, from, bytes, bulk_barrier + bulk_groups % (n)); \\\n"
+	"\tbulk_bytes += (bytes); } while (0)\n"
+	"#define BOX_COPY(to, box, c, x, y, image, right, down, bytes, n) do { \\\n"
+	"\tif (THREAD == 0) box_copy(to, box, c, x, y, image, right, down, \\\n"
+	"\t\tbulk_barrier + bulk_groups % (n)); \\\n"
 	"\tbulk_bytes += (bytes); } while (0)\n"
 	"#define BULK_END_GROUP(n) do { \\\n"
 	"\tif (THREAD == 0) bulk_arrive(bulk_barrier + bulk_groups % (n), bulk_bytes); \\\n"
@@ -65,13 +81,30 @@ void simt_bulk_begin(struct text *p, const struct node *t)
 			(long long)(nest_block_bytes(p->n) - NEST_BULK_BYTES), NEST_BULK_GROUPS);
 }
 
+static void box_copy(struct text *p, const struct node *t)
+{
+	const struct box_place *x = t->place;
+	const struct affine *const at[] = {&x->channel, &x->column, &x->row,
+					   &x->image,	&x->right,  &x->down};
+
+	buf_fmt(p->out, ", &box%d", t->box);
+	for (size_t i = 0; i < sizeof at / sizeof *at; i++) {
+		buf_str(p->out, ", ");
+		text_affine(p, at[i]);
+	}
+}
+
 void simt_bulk_copy(struct text *p, const struct node *t)
 {
 	text_indent(p);
-	buf_str(p->out, "BULK_COPY(&");
+	buf_str(p->out, t->place ? "BOX_COPY(&" : "BULK_COPY(&");
 	text_place(p, t->buffer, &t->a);
-	buf_str(p->out, ", &");
-	text_place(p, t->from, &t->b);
+	if (t->place) {
+		box_copy(p, t);
+	} else {
+		buf_str(p->out, ", &");
+		text_place(p, t->from, &t->b);
+	}
 	buf_fmt(p->out, ", %d, %d);\n", t->lanes * elem_size(p->n->buffer[t->buffer].elem),
 		NEST_BULK_GROUPS);
 }

@@ -1,4 +1,5 @@
-/* Bulk copies in the text of simt.h, as NVIDIA's GPUs have them since Hopper: cp.async.bulk. A
+/* Bulk copies in the text of simt.h, as NVIDIA's GPUs have them since Hopper: cp.async.bulk, and of
+ * boxes by tensor maps, which are parameters of the kernel: cp.async.bulk.tensor. A
  * group of copies has a barrier in the block's memory, which counts the bytes that have come, and
  * on which the threads wait. For simt.c and simt_tile.c alone.
  */

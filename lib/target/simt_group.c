@@ -4,8 +4,9 @@
 
 /* NVIDIA, "Parallel Thread Execution ISA", "Asynchronous warpgroup-level matrix instructions": a
  * descriptor has the address, and the distances of core matrices along k and along rows, all in
- * units of 16 bytes, and how rows are swizzled: 1, 2 and 3 for those of 128, 64 and 32 bytes. What threads wrote to the block's memory must pass a fence before wgmma reads
- * it. HOLD keeps the compiler from moving sums while they are computed. */
+ * units of 16 bytes, and how rows are swizzled: 1, 2 and 3 for those of 128, 64 and 32 bytes. What
+ * threads wrote to the block's memory must pass a fence before wgmma reads it. HOLD keeps the
+ * compiler from moving sums while they are computed. */
 const char simt_group_ptx[] =
 	"DEVICE unsigned long long matrices_at(const void *p, unsigned k_bytes, unsigned i_bytes, "
 	"unsigned order)\n"

@@ -6,7 +6,7 @@
 
 #include "tests/emulator/fiber.h"
 
-enum { GRAPH_PARAMS = 64, GRAPH_PARAM_BYTES = 16 };
+enum { GRAPH_PARAMS = 64, GRAPH_PARAM_BYTES = 128 };
 
 /* A launch, with its own copy of the parameters; or a function of this machine's. */
 struct launch {
@@ -15,7 +15,7 @@ struct launch {
 	void *arg;
 	struct fiber_grid grid;
 	void *param[GRAPH_PARAMS];
-	_Alignas(16) char value[GRAPH_PARAMS][GRAPH_PARAM_BYTES];
+	_Alignas(64) char value[GRAPH_PARAMS][GRAPH_PARAM_BYTES];
 };
 
 struct stream {

@@ -1,5 +1,6 @@
 /* What inline PTX does in kernels of this project, for the threads of an emulated warp: ldmatrix,
- * mma.sync, wgmma, cp.async, cp.async.bulk, mbarrier (NVIDIA, "Parallel Thread Execution ISA"). Part of language.h.
+ * mma.sync, wgmma, cp.async, cp.async.bulk, mbarrier, tensor maps (NVIDIA, "Parallel Thread
+ * Execution ISA"). Part of language.h.
  *
  * Fragments are put together from what each thread of the warp has, as the manual's figures show
  * them, so an index that the kernel's text gets wrong gives a wrong product. Copies happen when a
@@ -7,6 +8,8 @@
  */
 #ifndef TL_TESTS_EMULATOR_TENSOR_H
 #define TL_TESTS_EMULATOR_TENSOR_H
+
+#include "tests/emulator/box.h"
 
 /* Four matrices of 8 rows of 16 bytes: thread 8 i + r has the address of row r of matrix i. */
 static inline void emulator_ldmatrix(unsigned &a, unsigned &b, unsigned &c, unsigned &d,
@@ -138,8 +141,8 @@ static inline unsigned emulator_word(unsigned long long d, int i, int w)
 	const unsigned long long at = (d & 0x3fff) << 4, k_bytes = (d >> 16 & 0x3fff) << 4;
 	const unsigned long long i_bytes = (d >> 32 & 0x3fff) << 4;
 	const unsigned order = (unsigned)(d >> 62), row = order ? 256u >> order : 16;
-	unsigned long long place = at + (unsigned)(i / 8) * i_bytes + (unsigned)(i % 8) * row +
-				   (unsigned)(w % 4) * 4;
+	unsigned long long place =
+		at + (unsigned)(i / 8) * i_bytes + (unsigned)(i % 8) * row + (unsigned)(w % 4) * 4;
 
 	place += (unsigned)(w / 4) * (order ? 16 : k_bytes);
 	if (order)
@@ -228,6 +231,11 @@ static inline void emulator_wait(int groups)
 
 enum { EMULATOR_BULKS = 64 };
 
+/* Where a box begins: channel, column, row, image; and what all of its pixels are moved by. */
+struct emulator_place {
+	int at[4], right, down;
+};
+
 /* What a barrier's 64 bits hold here. */
 struct emulator_barrier {
 	int arrived, phase;
@@ -238,8 +246,10 @@ static struct emulator_bulks {
 	struct {
 		struct emulator_barrier *barrier;
 		void *to;
-		const void *from;
+		const void *from; /* or a tensor map, of a box */
 		unsigned bytes;
+		int is_box;
+		struct emulator_place place;
 	} copy[EMULATOR_BULKS];
 } emulator_bulks;
 
@@ -261,7 +271,69 @@ static inline void emulator_bulk_copy(void *to, const void *from, unsigned bytes
 	s->copy[s->n].barrier = (struct emulator_barrier *)b;
 	s->copy[s->n].to = to;
 	s->copy[s->n].from = from;
+	s->copy[s->n].is_box = 0;
 	s->copy[s->n++].bytes = bytes;
+}
+
+/* The place must be one of the positions that the map has. */
+static inline void emulator_box_copy(void *to, const emulator_box *box, int c, int x, int y,
+				     int image, int right, int down, unsigned long long *b)
+{
+	const struct emulator_place place = {{c, x, y, image}, right, down};
+
+	if ((x - box->lower[0]) % (int)box->step[0] || (y - box->lower[1]) % (int)box->step[1] ||
+	    x < box->lower[0] || y < box->lower[1] || right < 0 || right > 255 || down < 0 ||
+	    down > 255 || ((char *)to - (char *)emulator.shared) % (8 * (int)box->row))
+		__builtin_trap();
+	emulator_bulk_copy(to, nullptr, box->channels * box->pixels * box->element, b);
+	emulator_bulks.copy[emulator_bulks.n - 1].from = box;
+	emulator_bulks.copy[emulator_bulks.n - 1].is_box = 1;
+	emulator_bulks.copy[emulator_bulks.n - 1].place = place;
+}
+
+/* Element i, of all bytes, in the block's memory, in swizzled rows of so many bytes. */
+static inline char *emulator_swizzled(void *to, unsigned row, unsigned i)
+{
+	__SIZE_TYPE__ at = (__SIZE_TYPE__)((char *)to - (char *)emulator.shared) + i;
+
+	return (char *)emulator.shared + (at ^ (at >> 7 & (row / 16 - 1)) << 4);
+}
+
+/* One pixel's values, of which the tensor may lack some, or all. */
+static inline void emulator_pixel(void *to, const emulator_box *b, const struct emulator_place *p,
+				  unsigned number)
+{
+	const int x = p->at[1] + p->right, y = p->at[2] + p->down;
+	const int inside = p->at[3] < (int)b->size[3] && x >= 0 && x < (int)b->size[1] && y >= 0 &&
+			   y < (int)b->size[2];
+
+	for (unsigned i = 0; i < b->channels * b->element; i++) {
+		const unsigned byte = (unsigned)p->at[0] * b->element + i;
+		char *place = emulator_swizzled(to, b->row, number * b->channels * b->element + i);
+
+		*place = 0;
+		if (inside && byte < b->size[0] * b->element)
+			*place = b->tensor[(__SIZE_TYPE__)p->at[3] * b->stride[2] +
+					   (__SIZE_TYPE__)y * b->stride[1] +
+					   (__SIZE_TYPE__)x * b->stride[0] + byte];
+	}
+}
+
+/* Pixels come in the order of columns, rows, images, within the corners. */
+static inline void emulator_box_come(void *to, const emulator_box *b, struct emulator_place p)
+{
+	for (unsigned i = 0; i < b->pixels; i++) {
+		emulator_pixel(to, b, &p, i);
+		p.at[1] += (int)b->step[0];
+		if (p.at[1] <= (int)b->size[1] - 1 + b->upper[0])
+			continue;
+		p.at[1] = b->lower[0];
+		p.at[2] += (int)b->step[1];
+		if (p.at[2] <= (int)b->size[2] - 1 + b->upper[1])
+			continue;
+		p.at[2] = b->lower[1];
+		p.at[3]++;
+	}
 }
 
 /* The thread arrives, and says how many bytes come. Nobody arrives twice in a phase. */
@@ -291,7 +363,10 @@ static inline void emulator_bulk_wait(unsigned long long *b, unsigned phase)
 	if (!barrier->arrived)
 		__builtin_trap();
 	for (int i = 0; i < s->n; i++)
-		if (s->copy[i].barrier == barrier)
+		if (s->copy[i].barrier == barrier && s->copy[i].is_box)
+			emulator_box_come(s->copy[i].to, (const emulator_box *)s->copy[i].from,
+					  s->copy[i].place);
+		else if (s->copy[i].barrier == barrier)
 			memcpy(s->copy[i].to, s->copy[i].from, s->copy[i].bytes);
 		else
 			s->copy[left++] = s->copy[i];
