@@ -35,6 +35,8 @@ struct tally {
 	int64_t candidates, bad, run, compiled[ARCHS];
 };
 
+/* Random candidates whose blocks share tiles. */
+static int64_t sharing;
 /* Compilations of what the static check lets pass, and those that spilt. */
 static int64_t passed, spilt;
 
@@ -300,6 +302,15 @@ static int is_good(const struct problem *p, const struct candidate *c, struct ta
 	return error < limit;
 }
 
+/* Has the candidate this knob, at another value than 0? */
+static int has_knob(const struct candidate *c, const char *name)
+{
+	for (int i = 0; i < c->algo->nknobs; i++)
+		if (!strcmp(c->algo->knob[i].name, name))
+			return c->knob[i] != 0;
+	return 0;
+}
+
 static void check_algorithm(struct problem *p, const char *name, const struct limits *m,
 			    int64_t wanted, struct tally *t)
 {
@@ -321,6 +332,7 @@ static void check_algorithm(struct problem *p, const char *name, const struct li
 		candidate_identify(&c);
 		wanted--;
 		t->candidates++;
+		sharing += has_knob(&c, "stream_k");
 		if (is_good(p, &c, t, &e))
 			continue;
 		t->bad++;
@@ -442,92 +454,168 @@ static void check_activations(const struct limits *m)
 	   (long long)t.candidates, (long long)t.bad);
 }
 
-/* ---- the sides of tensor cores ---- */
+/* ---- pinned kernels ---- */
 
-/* How they lie in a block's memory: apart, swizzled in rows of each length, in core matrices; and
- * copied in bulk. */
-static const struct {
-	const char *op, *prob, *layout, *types, *knobs;
-} sides[] = {
-	{"matmul", "70x100:100x40", NULL, "bf16", "bm=64 bn=32 bk=16 stages=3 swizzle=1"},
-	{"matmul", "70x100:100x40", NULL, "bf16", "bm=64 bn=32 bk=32 stages=1 swizzle=1 bulk=1"},
-	{"matmul", "70x100:100x40", NULL, "f16", "bm=64 bn=32 bk=64 stages=5 swizzle=1 bulk=1"},
-	{"matmul", "70x100:100x40", NULL, "tf32", "bm=32 bn=32 bk=16 stages=2 swizzle=1 bulk=1"},
-	{"matmul", "70x100:100x40", NULL, "f32",
-	 "bm=32 bn=32 bk=32 stages=4 swizzle=1 bulk=1 ks=2"},
-	{"matmul", "70x100:100x40", NULL, "s8:s8:s32", "bk=128 stages=3 swizzle=1 bulk=1"},
-	{"matmul", "150x100:100x40", NULL, "bf16",
-	 "bm=128 bn=32 bk=16 wm=8 wn=1 stages=3 group=1 swizzle=1"},
-	{"matmul", "150x200:200x40", NULL, "bf16",
-	 "bm=128 bn=64 bk=64 wm=4 wn=2 stages=4 group=1 swizzle=1 bulk=1"},
-	{"matmul", "150x200:200x40", NULL, "tf32",
-	 "bm=64 bn=64 bk=16 wm=4 wn=1 stages=2 group=1 swizzle=1 bulk=1"},
-	{"matmul", "150x200:200x40", NULL, "f16",
-	 "bm=64 bn=64 bk=32 wm=4 wn=1 stages=2 group=1 swizzle=1 bulk=1"},
-	{"matmul", "150x200:200x40", NULL, "f16", "bm=64 bn=64 bk=32 wm=4 wn=1 stages=2 group=1"},
-	{"matmul", "2x70x100:2x100x40", NULL, "tf32", "bm=32 bn=32 bk=32 stages=3 swizzle=1 box=1"},
-	{"matmul", "300x200:200x40", NULL, "bf16",
-	 "bm=128 bn=64 bk=64 wm=4 wn=2 stages=4 group=1 swizzle=1 bulk=1 box=1"},
-	{"matmul", "70x112:112x40", NULL, "s8:s8:s32", "bk=128 stages=3 swizzle=1 bulk=1 box=1"},
-	{"conv2d", "mb3ic24ih11iw8oc40oh6ow3kh3kw4sh2sw3ph1pw2", "nhwc", "bf16",
-	 "bm=32 bn=32 bk=16 stages=3 swizzle=1 bulk=1 box=1"},
-	{"conv2d", "mb2g2ic32ih7oc24oh7kh3ph2dh1", "nhwc", "f32",
-	 "bm=64 bn=32 bk=16 stages=2 swizzle=1 box=1"},
-	{"conv2d", "mb2ic40ih9oc24oh9kh1", "nhwc", "f16",
-	 "bm=64 bn=32 bk=32 wm=4 wn=1 stages=5 group=1 swizzle=1 bulk=1 box=1 ks=2"},
-	{"conv2d", "g2ic44ih9oc44oh5kh3sh2ph1", "nhwc", "bf16",
-	 "bm=32 bn=32 bk=32 stages=3 swizzle=1 bulk=1"},
-	{"conv2d", "ic24ih9oc40oh9kh3ph1", "nchw", "f32", "bm=32 bn=32 stages=3 swizzle=1 bulk=1"},
-	{"conv2d", "ic24ih9oc40oh9kh3ph1", "nhwc", "bf16",
-	 "bm=64 bn=32 bk=16 wm=4 wn=1 stages=3 group=1 swizzle=1 bulk=1 ks=2"},
+/* A kernel of tiles of 32 rows by 32 columns, most with chunks of 32 values. */
+struct pinned {
+	const char *what, *algo, *types, *op, *prob, *layout, *post, *knobs;
+	const char *why; /* it is refused, but right; NULL: it is taken */
 };
 
-static void set_knobs(struct candidate *c, const char *text)
-{
-	char name[16];
-	int value, n;
+/* Blocks share tiles, or would. */
+static const struct pinned shared[] = {
+	{"more blocks than chunks", "implicit_mma", "f32", "matmul", "32x64:64x32", NULL, NULL,
+	 "stream_k=5", "more blocks than chunks"},
+	{"one block", "implicit_mma", "f32", "matmul", "64x64:64x64", NULL, NULL, "stream_k=1",
+	 "none is shared"},
+	{"one chunk", "implicit_mma", "f32", "matmul", "32x32:32x224", NULL, "bias", "stream_k=3",
+	 "none is shared"},
+	{"whole waves", "implicit_mma", "f32", "matmul", "64x64:64x64", NULL, "bias", "stream_k=2",
+	 "none is shared"},
+	{"both ways", "implicit_mma", "f32", "matmul", "32x64:64x96", NULL, NULL, "ks=2 stream_k=2",
+	 "by both"},
+	{"three blocks to a tile", "implicit_mma", "f32", "matmul", "32x192:192x32", NULL,
+	 "bias,relu", "stream_k=3", NULL},
+	{"fewer blocks than may be", "implicit_mma", "bf16", "matmul", "32x320:320x32", NULL, NULL,
+	 "stream_k=7 stages=3", NULL},
+	{"a block with whole tiles alone", "implicit_mma", "bf16", "matmul", "32x64:64x352", NULL,
+	 "bias", "stream_k=5", NULL},
+	{"three tiles to a block", "implicit_mma", "f32", "matmul", "32x128:128x160", NULL,
+	 "bias,add", "stream_k=3 stages=1", NULL},
+	{"two whole tiles before", "implicit_mma", "bf16", "matmul", "32x96:96x352", NULL, "bias",
+	 "stream_k=3", NULL},
+	{"ragged ends", "implicit_mma", "f32", "matmul", "50x90:90x45", NULL, "bias,relu",
+	 "stream_k=3 stages=4", NULL},
+	{"batches", "implicit_mma", "f16", "matmul", "3x40x70:3x70x36", NULL, NULL,
+	 "stream_k=5 order=1", NULL},
+	{"groups", "implicit_mma", "f32", "conv2d", "g3ic96ih5oc120oh5kh3ph1", "nhwc", "bias",
+	 "stream_k=4 order=1", NULL},
+	{"nchw", "implicit_mma", "f32", "conv2d", "g2ic40ih7oc72oh7kh3ph1", "nchw", "bias,add",
+	 "stream_k=5", NULL},
+	{"whole numbers", "implicit_mma", "s8:s8:s32", "conv2d", "ic40ih9oc40oh5kh3sh2ph1", "nhwc",
+	 NULL, "stream_k=3", NULL},
+	{"groups of warps", "implicit_mma", "bf16", "matmul", "70x160:160x40", NULL, "bias",
+	 "stream_k=3 bm=64 wm=4 wn=1 group=1 stages=3", NULL},
+	{"implicit_gemm", "implicit_gemm", "f32", "matmul", "50x90:90x205", NULL, "bias,relu",
+	 "stream_k=3", NULL},
+	{"implicit_gemm, two stages", "implicit_gemm", "f32", "matmul", "2x50x70:2x70x45", NULL,
+	 NULL, "stream_k=5 stages=2 order=1", NULL},
+	{"implicit_gemm, nchw", "implicit_gemm", "f32", "conv2d", "g2ic12ih7oc40oh7kh3ph1", "nchw",
+	 "bias,add", "stream_k=5 stages=2", NULL},
+	{"implicit_gemm, four to a tile", "implicit_gemm", "f32", "conv2d", "ic16ih5oc20oh5kh3ph1",
+	 "nhwc", "bias", "stream_k=4", NULL},
+};
 
-	for (; sscanf(text, " %15[a-z]=%d%n", name, &value, &n) == 2; text += n)
-		for (int i = 0; i < c->algo->nknobs; i++)
-			if (!strcmp(c->algo->knob[i].name, name))
-				c->knob[i] = value;
+/* How the sides of tensor cores lie in a block's memory, and how they come there. The right side of
+ * a matmul is constant. */
+static const struct pinned sides[] = {
+	{"rows of 32 bytes", "implicit_mma", "bf16", "matmul", "70x100:100x40", NULL, NULL,
+	 "bm=64 bn=32 bk=16 stages=3 swizzle=1", NULL},
+	{"rows of 64 bytes", "implicit_mma", "bf16", "matmul", "70x100:100x40", NULL, NULL,
+	 "bm=64 bn=32 bk=32 stages=1 swizzle=1 bulk=1", NULL},
+	{"rows of 128 bytes", "implicit_mma", "f16", "matmul", "70x100:100x40", NULL, NULL,
+	 "bm=64 bn=32 bk=64 stages=5 swizzle=1 bulk=1", NULL},
+	{"tf32", "implicit_mma", "tf32", "matmul", "70x100:100x40", NULL, NULL,
+	 "bk=16 stages=2 swizzle=1 bulk=1", NULL},
+	{"parts of the sum", "implicit_mma", "f32", "matmul", "70x100:100x40", NULL, "bias",
+	 "bk=32 stages=4 swizzle=1 bulk=1 ks=2", NULL},
+	{"whole numbers", "implicit_mma", "s8:s8:s32", "matmul", "70x100:100x40", NULL, NULL,
+	 "bm=64 bn=64 bk=128 stages=3 swizzle=1 bulk=1", NULL},
+	{"groups, rows of 32 bytes", "implicit_mma", "bf16", "matmul", "150x100:100x40", NULL, NULL,
+	 "bm=128 bk=16 wm=8 wn=1 stages=3 group=1 swizzle=1", NULL},
+	{"groups, rows of 128 bytes", "implicit_mma", "bf16", "matmul", "150x200:200x40", NULL,
+	 NULL, "bm=128 bn=64 bk=64 wm=4 wn=2 stages=4 group=1 swizzle=1 bulk=1", NULL},
+	{"groups, tf32", "implicit_mma", "tf32", "matmul", "150x200:200x40", NULL, NULL,
+	 "bm=64 bn=64 bk=16 wm=4 wn=1 stages=2 group=1 swizzle=1 bulk=1", NULL},
+	{"groups, rows of 64 bytes", "implicit_mma", "f16", "matmul", "150x200:200x40", NULL, NULL,
+	 "bm=64 bn=64 bk=32 wm=4 wn=1 stages=2 group=1 swizzle=1 bulk=1", NULL},
+	{"core matrices", "implicit_mma", "f16", "matmul", "150x200:200x40", NULL, NULL,
+	 "bm=64 bn=64 bk=32 wm=4 wn=1 stages=2 group=1", NULL},
+	{"boxes of batches", "implicit_mma", "tf32", "matmul", "2x70x100:2x100x40", NULL, NULL,
+	 "bk=32 stages=3 swizzle=1 box=1", NULL},
+	{"boxes for groups", "implicit_mma", "bf16", "matmul", "300x200:200x40", NULL, NULL,
+	 "bm=128 bn=64 bk=64 wm=4 wn=2 stages=4 group=1 swizzle=1 bulk=1 box=1", NULL},
+	{"boxes of whole numbers", "implicit_mma", "s8:s8:s32", "matmul", "70x112:112x40", NULL,
+	 NULL, "bk=128 stages=3 swizzle=1 bulk=1 box=1", NULL},
+	{"boxes of images", "implicit_mma", "bf16", "conv2d",
+	 "mb3ic24ih11iw8oc40oh6ow3kh3kw4sh2sw3ph1pw2", "nhwc", NULL,
+	 "bk=16 stages=3 swizzle=1 bulk=1 box=1", NULL},
+	{"boxes of channel groups", "implicit_mma", "f32", "conv2d", "mb2g2ic32ih7oc24oh7kh3ph2dh1",
+	 "nhwc", NULL, "bm=64 bk=16 stages=2 swizzle=1 box=1", NULL},
+	{"boxes of pixels", "implicit_mma", "f16", "conv2d", "mb2ic40ih9oc24oh9kh1", "nhwc", NULL,
+	 "bm=64 bk=32 wm=4 wn=1 stages=5 group=1 swizzle=1 bulk=1 box=1 ks=2", NULL},
+	{"boxes of two groups", "implicit_mma", "f32", "conv2d", "g2ic24ih7oc24oh7kh3ph1", "nhwc",
+	 NULL, "bk=16 swizzle=1 box=1", "of two groups"},
+	{"boxes for many", "implicit_mma", "bf16", "matmul", "70x160:160x100", NULL, "bias",
+	 "bk=32 stages=3 swizzle=1 bulk=1 box=1 stream_k=5", NULL},
+	{"few channels", "implicit_mma", "bf16", "conv2d", "g2ic44ih9oc44oh5kh3sh2ph1", "nhwc",
+	 NULL, "bk=32 stages=3 swizzle=1 bulk=1", NULL},
+	{"pixels apart", "implicit_mma", "f32", "conv2d", "ic24ih9oc40oh9kh3ph1", "nchw", NULL,
+	 "stages=3 swizzle=1 bulk=1", NULL},
+	{"groups, images", "implicit_mma", "bf16", "conv2d", "ic24ih9oc40oh9kh3ph1", "nhwc", NULL,
+	 "bm=64 bk=16 wm=4 wn=1 stages=3 group=1 swizzle=1 bulk=1 ks=2", NULL},
+};
+
+static int set_knob(struct candidate *c, const char *name, size_t n, int64_t value)
+{
+	for (int i = 0; i < c->algo->nknobs; i++)
+		if (strlen(c->algo->knob[i].name) == n && !memcmp(c->algo->knob[i].name, name, n)) {
+			c->knob[i] = value;
+			return 0;
+		}
+	return -1;
 }
 
-static void check_sides(void)
+/* "name=value name=value". */
+static void set_knobs(struct candidate *c, const char *text)
 {
-	const char *const name = "implicit_mma";
-	struct tally t = {0};
+	char *end;
 
-	one_in_run = one_in_nvrtc = 1;
-	for (size_t i = 0; i < sizeof sides / sizeof *sides; i++) {
-		struct candidate c = {.algo = algo_find(name, strlen(name)),
-				      .target = target_find("cuda", 4)};
-		struct problem p = {0};
-		struct err e = ERR_INIT;
-		const char *why = NULL;
+	while (*text) {
+		size_t n = strcspn(text, "=");
 
-		if (workload_from_text(&p.w, sides[i].op, sides[i].prob, sides[i].layout, NULL,
-				       &e) < 0 ||
-		    workload_set_dtype(&p.w, sides[i].types, strlen(sides[i].types), &e) < 0)
-			bail_out("%s", e.msg);
-		p.w.rhs_const = p.w.op == &op_matmul;
-		problem_open(&p);
-		c.w = p.w;
-		for (int k = 0; k < c.algo->nknobs; k++)
-			c.knob[k] = c.algo->knob[k].frozen;
-		set_knobs(&c, sides[i].knobs);
-		t.candidates++;
-		if (!algo_valid(c.algo, &c.w, c.knob, &why) || !is_good(&p, &c, &t, &e)) {
-			t.bad++;
-			diag("%s %s: %s", sides[i].types, sides[i].knobs, why ? why : e.msg);
-		}
-		problem_close(&p);
+		if (set_knob(c, text, n, strtoll(text + n + 1, &end, 10)) < 0)
+			bail_out("%s has no knob %.*s", c->algo->name, (int)n, text);
+		text = end + (*end == ' ');
 	}
-	ok(!t.bad,
-	   "sides of tensor cores in each order: %lld kernels, %lld of them run, %lld and "
-	   "%lld compiled; %lld wrong",
-	   (long long)t.candidates, (long long)t.run, (long long)t.compiled[0],
-	   (long long)t.compiled[1], (long long)t.bad);
+}
+
+static void check_pinned(const char *about, const struct pinned *x, int rhs_const)
+{
+	struct candidate c = {.algo = algo_find(x->algo, strlen(x->algo))};
+	struct problem p = {0};
+	struct err e = ERR_INIT;
+	struct tally t = {0};
+	const char *why;
+	int taken;
+
+	if (workload_from_text(&p.w, x->op, x->prob, x->layout, x->post, &e) < 0 ||
+	    workload_set_dtype(&p.w, x->types, strlen(x->types), &e) < 0)
+		bail_out("%s", e.msg);
+	p.w.rhs_const = rhs_const;
+	c.w = p.w;
+	for (int k = 0; k < c.algo->nknobs; k++)
+		c.knob[k] = c.algo->knob[k].frozen;
+	set_knobs(&c, "bm=32 bn=32");
+	set_knobs(&c, x->knobs);
+	taken = algo_valid(c.algo, &c.w, c.knob, &why);
+	problem_open(&p);
+	if ((taken || strstr(x->knobs, "stream_k=")) && (!x->why || !strstr(x->why, "both")) &&
+	    !is_good(&p, &c, &t, &e)) {
+		diag("%s", e.msg);
+		t.bad++;
+	}
+	ok(!t.bad && (x->why ? !taken && strstr(why, x->why) : taken), "%s: %s%s%s", about, x->what,
+	   taken ? "" : ": ", taken ? "" : why);
+	problem_close(&p);
+}
+
+static void check_all_pinned(void)
+{
+	for (size_t i = 0; i < sizeof shared / sizeof *shared; i++)
+		check_pinned("shared tiles", &shared[i], 0);
+	for (size_t i = 0; i < sizeof sides / sizeof *sides; i++)
+		check_pinned("sides of tensor cores", &sides[i], !strcmp(sides[i].op, "matmul"));
 }
 
 static void open_device(void)
@@ -572,10 +660,15 @@ int main(void)
 		skip("NVRTC: %s", e.msg);
 	if (target_isa_limits("sm_90", &m) < 0)
 		bail_out("sm_90 is unknown");
+	m.threads = 3; /* processors: small problems, too, have tiles that blocks may share */
 	check_operators(&m);
 	check_types(&m);
 	check_activations(&m);
-	check_sides();
+	ok(sharing > 0 || getenv("TL_TEST_ALGO"), "blocks of %lld of all these share tiles",
+	   (long long)sharing);
+	one_in_run = 1;
+	one_in_nvrtc = one_in_nvrtc > 2 && one_in_nvrtc < 1000 ? 2 : one_in_nvrtc;
+	check_all_pinned();
 	if (has_nvrtc)
 		ok(spilt * 20 <= passed,
 		   "of %lld kernels that the static check lets pass %lld spill more than %d bytes",

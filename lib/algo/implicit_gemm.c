@@ -2,14 +2,19 @@
  *
  * A block of threads computes a block of the result, bm rows by bn columns (block_product.h). With
  * two stages the next chunk of the sum is on its way while one is multiplied. Where the result has
- * few blocks for many processors, the sum is split, too (partial.h).
+ * few blocks for many processors, the sum is split, too (partial.h). Where its blocks do not fill
+ * whole waves, blocks may share the last ones evenly (stream_k.h).
  */
 #include "lib/algo/algo.h"
 #include "lib/nest/nest.h"
 #include "lib/schedule/block_sum.h"
 
-static const struct knob knobs[BLOCK_SUM_KNOBS] = {
+enum { STREAM_K = BLOCK_SUM_KNOBS };
+enum { KNOBS = STREAM_K + 1 };
+
+static const struct knob knobs[KNOBS] = {
 	BLOCK_SUM_ROWS("Rows of a block.", "Columns of a block.", "Values of the sum in a chunk."),
+	[STREAM_K] = {"stream_k", 0, STREAM_K_HELP},
 };
 
 static int ranges(const struct workload *w, struct range *r)
@@ -19,6 +24,13 @@ static int ranges(const struct workload *w, struct range *r)
 	if (!implicit_of(w, &p) || (p.is_conv && p.k == 1 && p.n == 1))
 		return 0;
 	block_sum_ranges(r, &p);
+	stream_k_range(r, STREAM_K);
+	if (!r->knob || r->why)
+		return 1;
+	p.bm = r->knob[BLOCK_BM];
+	p.bn = r->knob[BLOCK_BN];
+	p.bk = r->knob[BLOCK_BK];
+	stream_k_need(r, &p, r->knob[STREAM_K], r->knob[BLOCK_KS]);
 	return 1;
 }
 
@@ -31,16 +43,20 @@ static void finish(struct block_sum *s)
 	block_each(n, &s->block, nest_for_threads(n, "t", s->block.threads), &x);
 	if (s->k[BLOCK_KS] > 1)
 		partial_keep(n, &s->partial, s->part, s->block.batch, x.row, x.column, x.x);
+	else if (s->stream.blocks)
+		stream_k_leave(n, &s->stream, s->block.batch, x.row, x.column, x.x);
 	else
 		implicit_store(n, &s->p, s->block.batch, x.row, x.column, x.x);
 	nest_close_to(n, 0);
 	if (s->k[BLOCK_KS] > 1)
 		partial_finish(n, &s->partial);
+	if (s->stream.blocks)
+		stream_k_finish(n, &s->stream);
 }
 
 static int build(const struct workload *w, const int64_t *k, struct nest *n, struct err *e)
 {
-	struct block_sum s = {.n = n, .k = k};
+	struct block_sum s = {.n = n, .k = k, .stream.blocks = k[STREAM_K]};
 
 	if (!implicit_of(w, &s.p))
 		return err_set(e, "implicit_gemm does not apply to this workload");
@@ -58,7 +74,7 @@ const struct algo algo_implicit_gemm = {
 		"Blocks of a matrix product by blocks of threads; matmul and convolution on GPUs.",
 	.needs = TARGET_BLOCKS,
 	.rev = 1,
-	.nknobs = BLOCK_SUM_KNOBS,
+	.nknobs = KNOBS,
 	.knob = knobs,
 	.ranges = ranges,
 	.build = build,

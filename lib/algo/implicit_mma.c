@@ -3,7 +3,8 @@
  *
  * A block of warps computes a block of the result (warp_product.h). While a chunk of the sum is
  * multiplied the next ones are on their way to the block's memory. Where the result has few blocks
- * for many processors, the sum is split, too (partial.h). The type of the workload's elements says
+ * for many processors, the sum is split, too (partial.h). Where its blocks do not fill whole waves,
+ * blocks may share the last ones evenly (stream_k.h). The type of the workload's elements says
  * how products are computed: in single precision three products of TF32 make one. Sums of whole
  * numbers are exact; they become single precision for the post-ops.
  */
@@ -13,10 +14,11 @@
 #include "lib/schedule/implicit.h"
 #include "lib/schedule/partial.h"
 #include "lib/schedule/range.h"
+#include "lib/schedule/stream_k.h"
 #include "lib/schedule/warp_product.h"
 
-enum { BM, BN, BK, WM, WN, STAGES, KS, ORDER, GROUP, SWIZZLE, BULK, BOX };
-enum { KNOBS = BOX + 1 };
+enum { BM, BN, BK, WM, WN, STAGES, KS, ORDER, GROUP, SWIZZLE, BULK, BOX, STREAM_K };
+enum { KNOBS = STREAM_K + 1 };
 enum {
 	MOST_THREADS = 512,
 	MOST_SUMS = 128, /* registers of a thread */
@@ -40,6 +42,7 @@ static const struct knob knobs[KNOBS] = {
 		     "1: rows in the block's memory are swizzled; 0: they are apart."},
 	[BULK] = {"bulk", 0, "1: weights are copied in bulk: swizzled, and a chunk at once."},
 	[BOX] = {"box", 0, "1: the source is copied in boxes, by a tensor map: swizzled."},
+	[STREAM_K] = {"stream_k", 0, STREAM_K_HELP},
 };
 
 static enum mma_kind kind_of(const struct workload *w)
@@ -115,6 +118,7 @@ static void need_block(struct range *r, const struct warp_product *s)
 	range_need(r, warp_copies(s) <= MOST_COPIES, "a thread would copy too much of a chunk");
 	range_need(r, (ks - 1) * ceil_div(implicit_chunks(p), ks) < implicit_chunks(p),
 		   "some of so many parts of the sum would be empty");
+	stream_k_need(r, p, r->knob[STREAM_K], ks);
 }
 
 static void need(struct range *r, const struct warp_product *s)
@@ -161,6 +165,7 @@ static int ranges(const struct workload *w, struct range *r)
 		range_only(r, BULK, 0, NULL);
 	if (p.nchw || (r->machine && !(r->machine->mma & 1U << MMA_BULK)))
 		range_only(r, BOX, 0, NULL);
+	stream_k_range(r, STREAM_K);
 	if (!r->knob || r->why)
 		return 1;
 	set_sizes(w, r->knob, &p, &s);
@@ -175,6 +180,7 @@ struct state {
 	struct implicit p;
 	struct warp_product block;
 	struct partial partial;
+	struct stream_k stream;
 	int part;		  /* variable */
 	struct affine first, end; /* chunks of the open part */
 };
@@ -187,6 +193,26 @@ static void declare(struct state *s, const struct workload *w)
 	s->partial = (struct partial){.p = &s->p, .ways = s->k[KS], .threads = s->block.threads};
 	if (s->k[KS] > 1)
 		partial_declare(s->n, &s->partial);
+	s->stream = (struct stream_k){.p = &s->p,
+				      .blocks = s->k[STREAM_K],
+				      .by_rows = s->k[ORDER] == 0,
+				      .threads = s->block.threads};
+	if (s->k[STREAM_K])
+		stream_k_declare(s->n, &s->stream);
+}
+
+/* The loops over blocks, and what each has of the sum. */
+static void open_blocks(struct state *s)
+{
+	struct warp_product *b = &s->block;
+
+	if (s->k[STREAM_K]) {
+		stream_k_open(s->n, &s->stream, &b->batch, &b->row, &b->panel, &s->first, &s->end);
+		return;
+	}
+	s->part = implicit_blocks(s->n, &s->p, s->k[KS], s->k[ORDER] == 0, &b->batch, &b->row,
+				  &b->panel);
+	implicit_part(s->n, &s->p, s->k[KS], s->part, &s->first, &s->end);
 }
 
 static int open_threads(struct state *s)
@@ -258,11 +284,15 @@ static void finish(struct state *s)
 	warp_each(n, &s->block, &x);
 	if (s->k[KS] > 1)
 		partial_keep(n, &s->partial, s->part, s->block.batch, x.row, x.column, x.x);
+	else if (s->k[STREAM_K])
+		stream_k_leave(n, &s->stream, s->block.batch, x.row, x.column, x.x);
 	else
 		implicit_store(n, &s->p, s->block.batch, x.row, x.column, x.x);
 	nest_close_to(n, 0);
 	if (s->k[KS] > 1)
 		partial_finish(n, &s->partial);
+	if (s->k[STREAM_K])
+		stream_k_finish(n, &s->stream);
 }
 
 static int build(const struct workload *w, const int64_t *k, struct nest *n, struct err *e)
@@ -272,9 +302,7 @@ static int build(const struct workload *w, const int64_t *k, struct nest *n, str
 	if (!implicit_of(w, &s.p))
 		return err_set(e, "implicit_mma does not apply to this workload");
 	declare(&s, w);
-	s.part = implicit_blocks(n, &s.p, k[KS], k[ORDER] == 0, &s.block.batch, &s.block.row,
-				 &s.block.panel);
-	implicit_part(n, &s.p, k[KS], s.part, &s.first, &s.end);
+	open_blocks(&s);
 	open_threads(&s);
 	warp_clear(n, &s.block);
 	nest_close(n);

@@ -7,6 +7,7 @@
 #include "lib/schedule/block_product.h"
 #include "lib/schedule/partial.h"
 #include "lib/schedule/range.h"
+#include "lib/schedule/stream_k.h"
 
 /* The first knobs of algorithms that have such a product. */
 enum block_sum_knob {
@@ -44,7 +45,8 @@ struct block_sum {
 	struct implicit p;
 	struct block_product block;
 	struct partial partial;
-	int part;		     /* variable */
+	struct stream_k stream;	     /* blocks: set before everything, or 0 */
+	int part;		     /* variable; where the stream has no blocks */
 	struct implicit_chunk chunk; /* the open one */
 };
 
