@@ -304,6 +304,34 @@ static void test_tensor_cores(void)
 	arena_free(&scratch);
 }
 
+/* 3 blocks share 5 tiles of 8 chunks, and have so many whole tiles each: the first one has a
+ * stretch of 14 chunks, which are a tile and a part. */
+static void test_shared_tiles(const char *prob, int whole)
+{
+	struct candidate c = {.algo = algo_find("implicit_mma", strlen("implicit_mma"))};
+	const double chunks = 14 + 8 * whole, tile_bytes = 64 * 64 * sizeof(float);
+	struct arena a = ARENA_INIT;
+	struct occupancy phase[NEST_PHASES];
+	struct err e = ERR_INIT;
+	static struct nest n;
+	int phases;
+
+	if (workload_from_text(&c.w, "matmul", prob, NULL, NULL, &e) < 0)
+		bail_out("%s", e.msg);
+	for (int i = 0; i < c.algo->nknobs; i++)
+		c.knob[i] = strcmp(c.algo->knob[i].name, "stream_k") ? c.algo->knob[i].frozen : 3;
+	nest_init(&n, &a, "kernel");
+	if (candidate_build(&c, &n, &e) < 0)
+		bail_out("%s", e.msg);
+	phases = occupancy_predict(&n, &env.limits, phase);
+	ok(phases == 2 && phase[0].blocks == 3 && is_near(phase[0].mma_fmas, chunks * 64 * 64 * 32),
+	   "of a block that shares tiles %g chunks are counted, of %g",
+	   phase[0].mma_fmas / (64 * 64 * 32), chunks);
+	ok(is_near(phase[0].sectors[OCCUPANCY_WRITE].done * 32, (2 + whole) * tile_bytes),
+	   "and its tiles, by what it writes");
+	arena_free(&a);
+}
+
 static void test_blocks(void)
 {
 	static const struct machine gpu = {"sm_90", 132, 227 << 10, 50 << 20, 50 << 20};
@@ -324,6 +352,8 @@ static void test_blocks(void)
 	   "values apart cost sectors, and conflicts");
 	test_features(&gpu, block_problems, BLOCK_PROBLEMS);
 	test_tensor_cores();
+	test_shared_tiles("64x256:256x320", 0);
+	test_shared_tiles("64x256:256x896", 3);
 }
 
 /* ---- boosters ---- */

@@ -38,6 +38,7 @@ struct count {
 	const struct nest *n;
 	struct occupancy *o;
 	int64_t value[NEST_VARS]; /* of variables: of the first turn of everything */
+	char known[NEST_VARS];	  /* follows a loop whose turns are counted one by one */
 	/* Of those that differ from thread to thread: */
 	char differs[NEST_VARS];
 	int64_t (*thread)[WARP_THREADS];
@@ -105,12 +106,18 @@ static int warp(const struct count *c)
 	return c->n->block_threads < WARP_THREADS ? c->n->block_threads : WARP_THREADS;
 }
 
-static int differs(const struct count *c, const struct affine *a)
+/* Has the form a variable that is marked? */
+static int has_marked(const struct affine *a, const char marked[NEST_VARS])
 {
 	for (int i = 0; i < a->n; i++)
-		if (a->t[i].var >= 0 && c->differs[a->t[i].var])
+		if (a->t[i].var >= 0 && marked[a->t[i].var])
 			return 1;
 	return 0;
+}
+
+static int differs(const struct count *c, const struct affine *a)
+{
+	return has_marked(a, c->differs);
 }
 
 /* Adds a form's value for each thread. */
@@ -298,12 +305,52 @@ static void count_bulk(struct count *c, const struct node *t, double times)
 
 static void count_nodes(struct count *c, const struct node *t, double times);
 
+/* Does a loop among these have bounds that follow a marked variable? Marks what follows one. */
+static int bounds_follow(const struct node *t, char marked[NEST_VARS])
+{
+	for (; t; t = t->next) {
+		const int follows = has_marked(&t->a, marked) || has_marked(&t->b, marked);
+
+		if (t->kind == NODE_FOR && follows)
+			return 1;
+		if (t->kind == NODE_LET)
+			marked[t->var] = (char)follows;
+		if (bounds_follow(t->body, marked) || bounds_follow(t->orelse, marked))
+			return 1;
+	}
+	return 0;
+}
+
+/* Of a loop in whose turns loops are of different lengths: turns one by one, or of many some that
+ * are evenly spread. */
+static void count_turns(struct count *c, const struct node *t, int64_t from, int64_t turns,
+			double times)
+{
+	enum { MOST = 16 };
+	const int64_t counted = turns < MOST ? turns : MOST;
+
+	c->known[t->var] = 1;
+	for (int64_t i = 0; i < counted; i++) {
+		c->value[t->var] = from + i * turns / counted;
+		count_nodes(c, t->body, times * (double)turns / (double)counted);
+	}
+	c->known[t->var] = 0;
+}
+
+static int is_uneven(const struct node *t)
+{
+	char marked[NEST_VARS] = {0};
+
+	marked[t->var] = 1;
+	return t->loop == LOOP_SERIAL && bounds_follow(t->body, marked);
+}
+
 static void count_for(struct count *c, const struct node *t, double times)
 {
 	int64_t from = value(c, &t->a), turns = value(c, &t->b) - from;
 
 	c->value[t->var] = from;
-	c->differs[t->var] = 0;
+	c->differs[t->var] = c->known[t->var] = 0;
 	if (turns <= 0)
 		return;
 	if (t->loop == LOOP_THREAD) {
@@ -317,7 +364,10 @@ static void count_for(struct count *c, const struct node *t, double times)
 	}
 	if (t->loop == LOOP_SERIAL) /* counts, compares, jumps */
 		c->o->instructions += times * (double)turns * 2 / (t->unroll > 1 ? t->unroll : 1);
-	count_nodes(c, t->body, times * (double)turns);
+	if (is_uneven(t))
+		count_turns(c, t, from, turns, times);
+	else
+		count_nodes(c, t->body, times * (double)turns);
 }
 
 static void let(struct count *c, const struct node *t)
@@ -326,6 +376,7 @@ static void let(struct count *c, const struct node *t)
 
 	c->value[t->var] = nest_let_value(t->let, value(c, &t->a), value(c, &t->b));
 	c->differs[t->var] = (char)(differs(c, &t->a) || differs(c, &t->b));
+	c->known[t->var] = (char)(has_marked(&t->a, c->known) || has_marked(&t->b, c->known));
 	if (!c->differs[t->var])
 		return;
 	add_threads(c, &t->a, a);
@@ -335,7 +386,18 @@ static void let(struct count *c, const struct node *t)
 }
 
 /* Branches are there for what lies beyond an end: their bodies count, and what is done else does
- * not. Integers are left to the compiler, which computes them outside of loops. */
+ * not. But where turns are counted one by one, what is the same for all threads of a block and
+ * follows the turn decides. */
+static const struct node *branch(const struct count *c, const struct node *t)
+{
+	const int known = has_marked(&t->a, c->known) || has_marked(&t->b, c->known);
+
+	if (!t->orelse || !known || differs(c, &t->a) || differs(c, &t->b))
+		return t->body;
+	return value(c, &t->a) < value(c, &t->b) ? t->body : t->orelse;
+}
+
+/* Integers are left to the compiler, which computes them outside of loops. */
 static void count_nodes(struct count *c, const struct node *t, double times)
 {
 	for (; t && t->kind != NODE_SYNC; t = t->next) {
@@ -344,7 +406,7 @@ static void count_nodes(struct count *c, const struct node *t, double times)
 			count_for(c, t, times);
 			break;
 		case NODE_IF:
-			count_nodes(c, t->body, times);
+			count_nodes(c, branch(c, t), times);
 			break;
 		case NODE_LET:
 			let(c, t);
