@@ -25,8 +25,9 @@ static int load(struct interp *s, const struct expr *x, struct value *out)
 	if (access_locate(s, x->buffer, access_eval(s, &x->index), count, &p) < 0 ||
 	    access_aligned(s, &p, count ? x->lanes : 1) < 0 || access_read(s, &p, count) < 0)
 		return -1;
-	for (int i = 0; i < x->lanes; i++)
-		out->v[i] = i >= count ? 0 : access_get(&p, i);
+	access_get(&p, count, out->v);
+	for (int i = count; i < x->lanes; i++)
+		out->v[i] = 0;
 	return 0;
 }
 
@@ -70,37 +71,63 @@ static int lane_of(struct interp *s, const struct expr *x, int i)
 		return ex_spread_from(x, access_eval(s, &x->index), i);
 	if (x->kind == EXPR_EXCHANGE)
 		return ex_exchange_from(x, i);
-	if (x->kind == EXPR_PICK)
-		return (int)access_eval(s, &x->index);
-	return x->kind == EXPR_BCAST ? 0 : i;
+	return x->kind == EXPR_PICK ? (int)access_eval(s, &x->index) : 0;
+}
+
+static int moves_lanes(const struct expr *x)
+{
+	return x->kind == EXPR_BCAST || x->kind == EXPR_SPREAD || x->kind == EXPR_EXCHANGE ||
+	       x->kind == EXPR_PICK;
+}
+
+static int move_lanes(struct interp *s, const struct expr *x, const double *a, const double *b,
+		      double *out)
+{
+	int lanes = x->a->lanes;
+
+	for (int i = 0; i < x->lanes; i++) {
+		int from = lane_of(s, x, i);
+
+		if (from < 0 || from >= lanes + (x->kind == EXPR_EXCHANGE ? x->lanes : 0))
+			return err_set(s->e, "lane %d of a vector of %d is taken", from, lanes);
+		out[i] = from < lanes ? a[from] : b[from - x->lanes];
+	}
+	return 0;
+}
+
+static int expr(struct interp *s, const struct expr *x, struct value *out);
+
+/* Most of the interpreter's time is spent here: no value is written but those of operands. */
+static int operation(struct interp *s, const struct expr *x, struct value *out)
+{
+	static const struct value none;
+	struct value values[3];
+	const double *a = values[0].v, *b = x->b ? values[1].v : none.v,
+		     *c = x->c ? values[2].v : none.v;
+
+	if (expr(s, x->a, &values[0]) < 0 || (x->b && expr(s, x->b, &values[1]) < 0) ||
+	    (x->c && expr(s, x->c, &values[2]) < 0))
+		return -1;
+	if (moves_lanes(x)) {
+		if (move_lanes(s, x, a, b, out->v) < 0)
+			return -1;
+	} else {
+		for (int i = 0; i < x->lanes; i++)
+			out->v[i] = apply(x->kind, a[i], b[i], c[i]);
+	}
+	for (int i = 0; i < x->lanes && x->elem == ELEM_F32; i++)
+		out->v[i] = (double)(float)out->v[i];
+	return 0;
 }
 
 static int expr(struct interp *s, const struct expr *x, struct value *out)
 {
-	struct value a, b = {{0}}, c = {{0}};
-
 	if (x->kind == EXPR_LOAD)
 		return load(s, x, out);
-	if (x->kind == EXPR_CONST) {
-		for (int i = 0; i < x->lanes; i++)
-			out->v[i] = x->value;
-		return 0;
-	}
-	if (expr(s, x->a, &a) < 0 || (x->b && expr(s, x->b, &b) < 0) ||
-	    (x->c && expr(s, x->c, &c) < 0))
-		return -1;
-	for (int i = 0; i < x->lanes; i++) {
-		int from = lane_of(s, x, i);
-		double v;
-
-		if (from < 0 || from >= x->a->lanes + (x->kind == EXPR_EXCHANGE ? x->lanes : 0))
-			return err_set(s->e, "lane %d of a vector of %d is taken", from,
-				       x->a->lanes);
-		v = from < x->a->lanes ? apply(x->kind, a.v[from], b.v[i], c.v[i])
-				       : b.v[from - x->lanes];
-
-		out->v[i] = x->elem == ELEM_F32 ? (double)(float)v : v;
-	}
+	if (x->kind != EXPR_CONST)
+		return operation(s, x, out);
+	for (int i = 0; i < x->lanes; i++)
+		out->v[i] = x->value;
 	return 0;
 }
 
@@ -115,8 +142,7 @@ static int store(struct interp *s, const struct node *t)
 	if (access_locate(s, t->buffer, access_eval(s, &t->a), count, &p) < 0 ||
 	    access_aligned(s, &p, count ? lanes : 1) < 0 || access_write(s, &p, count) < 0)
 		return -1;
-	for (int i = 0; i < count; i++)
-		access_set(&p, i, v.v[i]);
+	access_set(&p, count, v.v);
 	return 0;
 }
 
@@ -343,6 +369,8 @@ static void open_thread(struct interp *s, struct team *team, int thread)
 	const struct nest *n = team->n;
 
 	*s = (struct interp){.team = team, .n = n, .thread = thread, .e = team->e};
+	for (int i = 0; i < n->nvars; i++)
+		s->var[i] = n->var[i].value;
 	copies_open(s);
 	for (int i = 0; i < n->nbuffers; i++) {
 		const struct buffer *b = &n->buffer[i];

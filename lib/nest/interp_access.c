@@ -1,10 +1,22 @@
 #include "lib/nest/interp_access.h"
 
 #include <stdio.h>
+#include <string.h>
 
 int64_t access_eval(const struct interp *s, const struct affine *a)
 {
-	return af_eval(s->n, a, s->var);
+	int64_t v = a->c;
+
+	for (int i = 0; i < a->n; i++) {
+		int64_t t = a->t[i].coef;
+
+		if (a->t[i].sym >= 0)
+			t *= s->var[a->t[i].sym];
+		if (a->t[i].var >= 0)
+			t *= s->var[a->t[i].var];
+		v += t;
+	}
+	return v;
 }
 
 int access_valid(const struct interp *s, const struct affine *valid, int lanes)
@@ -51,8 +63,9 @@ int access_locate(struct interp *s, int buffer, int64_t index, int lanes, struct
 	}
 	if (b->kind == BUFFER_WORK)
 		before = b->size * s->thread;
-	p->memory = (char *)s->team->buffers[b->slot] +
-		    (before + swizzle_place(&b->swizzle, index)) * elem_size(b->elem);
+	if (b->swizzle.row)
+		index = swizzle_place(&b->swizzle, index);
+	p->memory = (char *)s->team->buffers[b->slot] + (before + index) * elem_size(b->elem);
 	if (s->team->written[buffer])
 		p->written = s->team->written[buffer] + before + index;
 	if (s->team->touch[buffer])
@@ -60,17 +73,32 @@ int access_locate(struct interp *s, int buffer, int64_t index, int lanes, struct
 	return 0;
 }
 
-double access_get(const struct place *p, int lane)
+void access_get(const struct place *p, int lanes, double *x)
 {
-	return p->r ? p->r[lane] : elem_read(p->buffer->elem, p->memory, lane);
+	if (p->r) {
+		memcpy(x, p->r, (size_t)lanes * sizeof *x);
+		return;
+	}
+	for (int i = 0; i < lanes; i++)
+		x[i] = elem_read(p->buffer->elem, p->memory, i);
 }
 
-void access_set(const struct place *p, int lane, double x)
+void access_set(const struct place *p, int lanes, const double *x)
 {
-	if (p->r)
-		p->r[lane] = elem_is_float(p->buffer->elem) ? x : elem_round(p->buffer->elem, x);
-	else
-		elem_write(p->buffer->elem, p->memory, lane, x);
+	const enum elem elem = p->buffer->elem;
+
+	if (p->r && elem_is_float(elem))
+		memcpy(p->r, x, (size_t)lanes * sizeof *x);
+	for (int i = 0; p->r && i < lanes && !elem_is_float(elem); i++)
+		p->r[i] = elem_round(elem, x[i]);
+	for (int i = 0; !p->r && i < lanes; i++)
+		elem_write(elem, p->memory, i, x[i]);
+}
+
+/* How many marks `written` has for so many lanes: a register is written as a whole. */
+static int marks(const struct place *p, int lanes)
+{
+	return !p->written ? 0 : p->r && lanes ? 1 : lanes;
 }
 
 /* ---- accesses by threads ---- */
@@ -147,12 +175,11 @@ static int race(struct interp *s, const struct place *p, int lane, int64_t other
 
 int access_read(struct interp *s, const struct place *p, int lanes)
 {
-	for (int i = 0; i < lanes && p->written; i++)
-		if (p->written[p->r ? 0 : i] != WRITTEN)
+	for (int i = 0; i < marks(p, lanes); i++)
+		if (p->written[i] != WRITTEN)
 			return err_set(s->e, "%s[%lld] is read %s", p->buffer->name,
-				       (long long)p->index + (p->r ? 0 : i),
-				       p->written[p->r ? 0 : i] ? "before its copy is there"
-								: "unwritten");
+				       (long long)p->index + i,
+				       p->written[i] ? "before its copy is there" : "unwritten");
 	for (int i = 0; i < lanes && p->touch; i++) {
 		struct touch *t = &p->touch[i];
 
@@ -168,8 +195,8 @@ int access_read(struct interp *s, const struct place *p, int lanes)
 
 int access_write(struct interp *s, const struct place *p, int lanes)
 {
-	for (int i = 0; i < lanes && p->written; i++)
-		p->written[p->r ? 0 : i] = WRITTEN;
+	for (int i = 0; i < marks(p, lanes); i++)
+		p->written[i] = WRITTEN;
 	for (int i = 0; i < lanes && p->touch; i++) {
 		struct touch *t = &p->touch[i];
 

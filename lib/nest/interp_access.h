@@ -39,8 +39,8 @@ struct interp {
 	void *block[NEST_BUFFERS];	      /* memory of a block */
 	struct touch *touch[NEST_BUFFERS];    /* of it */
 	int64_t offset[NEST_BUFFERS];	      /* of views */
-	int64_t var[NEST_VARS];
-	struct copies *copies; /* interp_block.h */
+	int64_t var[NEST_VARS];		      /* symbols, too */
+	struct copies *copies;		      /* interp_block.h */
 	struct err *e;
 };
 
@@ -67,8 +67,9 @@ int access_valid(const struct interp *s, const struct affine *valid, int lanes);
 int access_locate(struct interp *s, int buffer, int64_t index, int lanes, struct place *p);
 /* Blocks read and write whole vectors at multiples of their lanes alone. */
 int access_aligned(const struct interp *s, const struct place *p, int lanes);
-double access_get(const struct place *p, int lane);
-void access_set(const struct place *p, int lane, double x);
+/* The values of so many lanes. */
+void access_get(const struct place *p, int lanes, double *x);
+void access_set(const struct place *p, int lanes, const double *x);
 /* The thread reads or writes so many lanes: -1 for a race, or what was never written. */
 int access_read(struct interp *s, const struct place *p, int lanes);
 int access_write(struct interp *s, const struct place *p, int lanes);

@@ -67,8 +67,9 @@ static int fetch(struct interp *s, const struct node *t, const struct piece *x, 
 	    (x->valid && check_place(s, &from, x->lanes) < 0) ||
 	    access_read(s, &from, x->valid) < 0)
 		return -1;
-	for (int i = 0; i < x->lanes; i++)
-		value[i] = i < x->valid ? access_get(&from, i) : 0;
+	access_get(&from, x->valid, value);
+	for (int i = x->valid; i < x->lanes; i++)
+		value[i] = 0;
 	return 0;
 }
 
@@ -81,10 +82,9 @@ static int copy(struct interp *s, const struct node *t, const struct piece *x)
 	if (fetch(s, t, x, value) < 0 || access_locate(s, t->buffer, x->to, x->lanes, &to) < 0 ||
 	    check_place(s, &to, x->lanes) < 0 || access_write(s, &to, x->lanes) < 0)
 		return -1;
-	for (int i = 0; i < x->lanes; i++) {
-		access_set(&to, i, value[i]);
+	access_set(&to, x->lanes, value);
+	for (int i = 0; i < x->lanes; i++)
 		to.written[i] = UNDER_WAY;
-	}
 	c = add(s->copies);
 	*c = (struct copy){s->inner, s->copies->groups, to, x->lanes};
 	return 0;
@@ -220,7 +220,7 @@ static int element(struct interp *s, const struct mma *m, const struct mma_side 
 			       unit, s->n->buffer[side->buffer].name, (long long)index);
 	if (access_locate(s, side->buffer, index, 1, &p) < 0 || access_read(s, &p, 1) < 0)
 		return -1;
-	*x = access_get(&p, 0);
+	access_get(&p, 1, x);
 	return 0;
 }
 
