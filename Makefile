@@ -89,7 +89,7 @@ endif
 OPENMP_OBJ := $(B)/lib/run/exec.o $(B)/lib/run/library.o $(B)/lib/run/weights.o $(B)/lib/ref/onednn.o $(B)/lib/target/kernel.o $(B)/lib/target/probe.o $(B)/bench/pairs.o \
 	$(patsubst %,$(B)/libexec/%.o,$(filter worker-%,$(WORKERS)))
 $(OPENMP_OBJ): ALL_CFLAGS += -fopenmp
-$(B)/lib/ref/onednn.o build/lint/lib/ref/onednn.o: ALL_CFLAGS += $(INCLUDE_ref)
+$(B)/lib/ref/onednn.o: ALL_CFLAGS += $(INCLUDE_ref)
 $(WORKERS:%=$(LIBEXEC)/%): LIBS_worker = -fopenmp $(LIBS_ref) $(LIBS)
 $(LIBEXEC)/keep: LIBS_worker =
 $(LIBEXEC)/cuda $(LIBEXEC)/opencl: LIBS_worker = $(LIBS)
@@ -107,7 +107,7 @@ $(BIN)/%: $(B)/cmd/%.o $(LIBTL) $(CONFIG)
 $(LIBEXEC)/%: $(B)/libexec/%.o $(LIBTL) $(CONFIG)
 	$(link) $(LIBS_worker)
 $(LIBEXEC)/keras-hdf5: LIBS_worker = $(LIBS_hdf5)
-$(B)/libexec/keras-hdf5.o build/lint/libexec/keras-hdf5.o: ALL_CFLAGS += $(INCLUDE_hdf5)
+$(B)/libexec/keras-hdf5.o: ALL_CFLAGS += $(INCLUDE_hdf5)
 $(B)/tests/%: $(B)/tests/%.o $(LIBTL) $(CONFIG)
 	$(link) $(LIBS_test_$*) $(LIBS)
 $(B)/bench/%: $(B)/bench/%.o $(LIBTL) $(CONFIG)
@@ -123,7 +123,9 @@ $(LIBTL): $(LIB_OBJ)
 	@rm -f $@
 	@$(AR) rcs $@ $^
 
-compile = @mkdir -p $(@D); echo "  CC   $<"; $(CC) $(CPPFLAGS) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
+# What the compiler says stays beside the object: nothing may, says lint.
+compile = @mkdir -p $(@D); echo "  CC   $<"; $(CC) $(CPPFLAGS) $(ALL_CFLAGS) -MMD -MP -c -o $@ $< 2>$@.said; \
+	status=$$?; cat $@.said >&2; exit $$status
 $(B)/%.o: %.c $(CONFIG)
 	$(compile)
 
@@ -167,7 +169,7 @@ build/completions/bash/% build/completions/zsh/% build/completions/fish/%: $(BIN
 	@mkdir -p build/completions/bash build/completions/zsh build/completions/fish
 	@for shell in bash zsh fish; do $(BIN)/$* --help-complete=$$shell > build/completions/$$shell/$*; done
 
--include $(wildcard build/fuzz/*/*/*.d build/fuzz/*/*/*/*.d $(B)/*.d $(B)/*/*.d $(B)/lib/*/*.d $(B)/lib/*/*/*.d build/lint/*/*.d build/lint/lib/*/*.d build/lint/lib/*/*/*.d)
+-include $(wildcard build/fuzz/*/*/*.d build/fuzz/*/*/*/*.d $(B)/registry.d $(ALL_C:%.c=$(B)/%.d))
 
 ## Checking
 
@@ -196,7 +198,7 @@ emulator = @mkdir -p $(@D); echo "  LINK $@"; $(CC) $(CPPFLAGS) -std=gnu11 -O2 -
 EMULATOR_H := $(wildcard tests/emulator/*.h)
 build/tests/emulator/libcuda.so.1: $(addprefix tests/emulator/,cuda.c memory.c graph.c box.c fiber.c) $(EMULATOR_H) $(CONFIG)
 	$(emulator)
-build/tests/emulator/libnvrtc.so.12 build/lint/tests/emulator/nvrtc.o: CPPFLAGS += -DTREE='"$(CURDIR)"'
+build/tests/emulator/libnvrtc.so.12 $(B)/tests/emulator/nvrtc.o: CPPFLAGS += -DTREE='"$(CURDIR)"'
 build/tests/emulator/libnvrtc.so.12: tests/emulator/nvrtc.c lib/base/buf.c lib/base/err.c $(EMULATOR_H) $(CONFIG)
 	$(emulator)
 build/tests/emulator/libnvidia-ml.so.1: tests/emulator/nvml.c $(CONFIG)
@@ -263,19 +265,23 @@ check-isa: $(TESTABLE) ## run the tests that depend on the instruction set as on
 	@echo '$(AS_scalar)'
 	@env $(TEST_ENV) $(AS_scalar) prove -j $(JOBS) --timer $(RULES) $(ISA_TESTS)
 
-LINT_OBJ := $(ALL_C:%.c=build/lint/%.o)
-$(OPENMP_OBJ:$(B)/%=build/lint/%): ALL_CFLAGS += -fopenmp
-build/lint/%.o: %.c $(CONFIG)
-	@mkdir -p $(@D)
-	@$(CC) $(CPPFLAGS) $(ALL_CFLAGS) -Werror -MMD -MP -c -o $@ $<
-
-lint: $(LINT_OBJ) all doc ## compile with -Wall -Wextra -Werror; run cppcheck, clang-format, shellcheck, and the tests of floors and of the manual
+LINT_OBJ := $(ALL_C:%.c=$(B)/%.o)
+LINT := lint-warnings lint-cppcheck lint-format lint-shell lint-tests
+lint: $(LINT) ## no warning of -Wall -Wextra; cppcheck, clang-format, shellcheck, and the tests of floors and of the manual
+lint-warnings: $(LINT_OBJ)
+	@for f in $(LINT_OBJ); do \
+		[ -e "$$f.said" ] || { echo "make lint: nobody knows what the compiler said of $$f: make clean" >&2; exit 1; }; \
+	done; ! cat $(LINT_OBJ:=.said) | grep . >&2
+lint-cppcheck:
 	@mkdir -p build/lint/cppcheck
 	@cppcheck -q -j $(JOBS) --cppcheck-build-dir=build/lint/cppcheck --std=c11 -I. -D_GNU_SOURCE \
 		--inline-suppr --suppressions-list=share/cppcheck.supp --enable=warning,performance,portability \
 		--error-exitcode=1 $(ALL_C)
+lint-format:
 	@clang-format --dry-run -Werror $(ALL_C) $(ALL_H) $(EXPORTED)
+lint-shell:
 	@shellcheck -S warning $(ALL_SH)
+lint-tests: all doc
 	BIN=$(CURDIR)/$(BIN) prove tests/floors.t tests/man.t
 
 format: ## lay the source out as clang-format wants it
@@ -349,6 +355,6 @@ help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1|\2/p' Makefile | while IFS='|' read -r target what; do \
 		printf '  %-14s %s\n' "$$target" "$$what"; done
 
-.PHONY: all deps doc check fuzz check-isa lint format demo bench-kernels bench-gpu bench-models bench-measure bench-trust bench-store bench-extract bench-model bench-zero bench-filter bench-machine spaces model install uninstall clean help
+.PHONY: all deps doc check fuzz check-isa lint $(LINT) format demo bench-kernels bench-gpu bench-models bench-measure bench-trust bench-store bench-extract bench-model bench-zero bench-filter bench-machine spaces model install uninstall clean help
 .DELETE_ON_ERROR:
 .SECONDARY:
