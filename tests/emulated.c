@@ -1,11 +1,13 @@
 /* The emulator of CUDA (tests/emulator): that threads of a warp and of a block exchange what they
  * should, that numbers of 16 bits are rounded as a device rounds them, and that a dead context
  * stays dead. */
+#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "lib/target/cuda_error.h"
 #include "lib/target/device.h"
 #include "lib/target/nvrtc.h"
 #include "lib/target/simt.h"
@@ -143,9 +145,26 @@ static void check_death(struct program *p)
 	struct err first = ERR_INIT, second = ERR_INIT;
 	static const char illegal[] = "an illegal memory access was encountered";
 
-	ok(run(p, "wild", x, &first) < 0 && strstr(first.msg, illegal), "%s", first.msg);
+	ok(run(p, "wild", x, &first) < 0 && errno == EFAULT && strstr(first.msg, illegal), "%s",
+	   first.msg);
 	ok(run(p, "warp", x, &second) < 0 && strstr(second.msg, illegal),
 	   "and nothing runs in its context any more: %s", second.msg);
+}
+
+/* What is not the emulator's, but the driver's words for it. */
+static void check_kinds(void)
+{
+	static const struct {
+		int result, kind;
+	} kinds[] = {{2, ENOMEM},   {1, EIO},	   {700, EFAULT}, {701, ENOTSUP}, {702, ETIMEDOUT},
+		     {710, EFAULT}, {716, EFAULT}, {719, EFAULT}, {214, EIO},	  {999, EIO}};
+	struct err e = ERR_INIT;
+	int good = 1;
+
+	for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+		good &= cuda_check(kinds[i].result, "fail", &e) < 0 && errno == kinds[i].kind;
+	ok(good,
+	   "results of the driver's have kinds: what a kernel died of, no memory, and others");
 }
 
 static int in_path(const char *name)
@@ -194,6 +213,7 @@ int main(void)
 	check_warps(p);
 	check_numbers(p);
 	check_death(p);
+	check_kinds();
 	driver_cuda.unload(p);
 	driver_cuda.free(memory);
 	driver_cuda.close(device);

@@ -329,7 +329,7 @@ static const struct record_word statuses[] = {
 	{"preempted", "it lost its duel with the incumbent, which stopped there"},
 	{"build", "the compiler refused it"},
 	{"timeout", "it took too long, and was killed"},
-	{"crash", "its process died, or ended before it was done"},
+	{"crash", "its process, or its kernel on a device, died, or ended before it was done"},
 	{"oom", "it ran out of memory"},
 	{"wrong", "its output differs from the reference by more than was allowed, is in part "
 		  "unwritten or not finite, or something was written behind its end"},

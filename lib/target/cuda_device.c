@@ -419,8 +419,10 @@ static int put_work(void *arg, struct err *e)
 	const struct work *w = arg;
 
 	for (int i = 0; i < w->calls; i++)
-		if (w->call(w->arg, w->stream, e) < 0)
+		if (w->call(w->arg, w->stream, e) < 0) {
+			errno = EIO; /* the library's own failure */
 			return -1;
+		}
 	return 0;
 }
 

@@ -4,7 +4,8 @@
 
 #include "lib/base/err.h"
 
-/* 0 for the result 0; otherwise -1 with the sentence "CUDA fails to WHAT: ..", and errno EIO. */
+/* 0 for the result 0; otherwise -1 with the sentence "CUDA fails to WHAT: ..", and errno as
+ * device.h has it. */
 int cuda_check(int result, const char *what, struct err *e);
 
 #endif

@@ -1,5 +1,10 @@
 /* Devices with memory of their own, for runners. Each kind of device has a driver. Its library is
  * opened with the first device, and its functions are declared in the driver's file.
+ *
+ * Where a call of a device fails, errno tells the kind of failure. EFAULT: a kernel has died, and
+ * most likely all later calls of the process fail, too. ETIMEDOUT: the driver ended a kernel that
+ * took too long. ENOMEM: the device has no memory for this. ENOTSUP: the device has not what the
+ * kernel asks for. EIO: anything else.
  */
 #ifndef TL_TARGET_DEVICE_H
 #define TL_TARGET_DEVICE_H

@@ -1,5 +1,6 @@
 /* The runners of devices with memory of their own. A process has one device, opened with its first
  * kernel. */
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -148,8 +149,11 @@ static int take(struct kernel *k, int i, void *to, size_t bytes, struct err *e)
 			    e) < 0)
 		return -1;
 	for (size_t j = 0; j < sizeof behind; j++)
-		if (behind[j] != CANARY)
-			return err_set(e, "it wrote behind the end of operand %d", i);
+		if (behind[j] != CANARY) {
+			err_set(e, "it wrote behind the end of operand %d", i);
+			errno = ERANGE;
+			return -1;
+		}
 	return 0;
 }
 

@@ -101,9 +101,45 @@ static int open_library(struct err *e)
 	return shared_open(&library, e);
 }
 
+/* The header CL/cl.h. NVIDIA's says -5, and its own -9999, where a kernel died; then the queue is
+ * of no use. */
+static int kind_of(int32_t rc)
+{
+	enum {
+		NO_MEMORY = -4,
+		OUT_OF_RESOURCES = -5,
+		NO_HOST_MEMORY = -6,
+		FAILED_BEFORE = -14,
+		INVALID_QUEUE = -36,
+		INVALID_GROUP = -54, /* so many threads are too many */
+		INVALID_BUFFER_SIZE = -61,
+		ILLEGAL_ACCESS = -9999,
+	};
+
+	switch (rc) {
+	case NO_MEMORY:
+	case NO_HOST_MEMORY:
+	case INVALID_BUFFER_SIZE:
+		return ENOMEM;
+	case INVALID_GROUP:
+		return ENOTSUP;
+	case OUT_OF_RESOURCES:
+	case FAILED_BEFORE:
+	case INVALID_QUEUE:
+	case ILLEGAL_ACCESS:
+		return EFAULT;
+	default:
+		return EIO;
+	}
+}
+
 static int check(int32_t rc, const char *what, struct err *e)
 {
-	return rc ? err_set(e, "OpenCL fails to %s: error %d", what, (int)rc) : 0;
+	if (!rc)
+		return 0;
+	err_set(e, "OpenCL fails to %s: error %d", what, (int)rc);
+	errno = kind_of(rc);
+	return -1;
 }
 
 /* ---- devices ---- */
@@ -373,7 +409,7 @@ static int run(struct program *p, const char *name, const long *params,
 	       struct memory *const *buffer, int n, int calls, double *seconds, struct err *e)
 {
 	struct span s = {NULL, NULL};
-	int rc = find_phases(p, name, params, buffer, n, e);
+	int rc = find_phases(p, name, params, buffer, n, e), why;
 
 	if (rc == 0)
 		rc = launch_all(p, params, calls, &s, e);
@@ -381,10 +417,12 @@ static int run(struct program *p, const char *name, const long *params,
 		rc = took(&(const struct span){s.first, s.last ? s.last : s.first}, seconds, e);
 	if (rc == 0)
 		*seconds /= calls;
+	why = errno;
 	if (s.first)
 		cl.free_event(s.first);
 	if (s.last)
 		cl.free_event(s.last);
+	errno = why;
 	return rc;
 }
 

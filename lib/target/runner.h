@@ -2,7 +2,8 @@
  * only workers link it: `runner_NAME`, for worker-NAME.
  *
  * If a device has memory of its own, put() copies a kernel's operands there before its calls, and
- * take() copies its output back after them. Calls copy nothing.
+ * take() copies its output back after them. Calls copy nothing. Where one of these fails, errno
+ * tells the kind of failure (device.h).
  */
 #ifndef TL_TARGET_RUNNER_H
 #define TL_TARGET_RUNNER_H
@@ -33,7 +34,8 @@ struct runner {
 	 * these types. Slots as in nest.h. */
 	int (*put)(struct kernel *k, void *const *buffers, const size_t *bytes,
 		   const enum elem *elem, int n, struct err *e);
-	/* Takes operand i back, as floats. -1 also if something was written behind its end. */
+	/* Takes operand i back, as floats. -1 with errno ERANGE: something was written behind its
+	 * end. */
 	int (*take)(struct kernel *k, int i, void *to, size_t bytes, struct err *e);
 	/* Runs one call with so many threads, and waits for its end. With 1 thread the caller's
 	 * thread runs it, and no team is started. Buffers by slot. -1: the device refuses the call,

@@ -10,15 +10,20 @@ enum outcome_status {
 	OUTCOME_OK,
 	OUTCOME_PREEMPTED, /* it lost before its time was known */
 	OUTCOME_WRONG,
-	OUTCOME_UNLOADABLE, /* an object is damaged or gone: no fault of the candidate */
-	OUTCOME_FAILED,	    /* a fault of the machine */
+	/* On a device, whose kernel dies without its process: */
+	OUTCOME_CRASH,
+	OUTCOME_TIMEOUT,
+	OUTCOME_OOM,
+	OUTCOME_UNSUPPORTED, /* the device refused to run it */
+	OUTCOME_UNLOADABLE,  /* an object is damaged or gone: no fault of the candidate */
+	OUTCOME_FAILED,	     /* a fault of the machine */
 	OUTCOME_STATUSES,
 };
 
 struct outcome {
 	enum outcome_status status;
 	char why[TRIAL_WHY];
-	double error_l2, error_max;
+	double error_l2, error_max; /* NaN: no output was compared */
 	double verify_s, run_s;
 	int row;     /* calls that each of the times below is the mean of; 0: single calls */
 	int is_duel; /* there was a holder to duel with */

@@ -1,4 +1,5 @@
 /* Races and finals of a trial (trial.h). */
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -18,6 +19,7 @@ static void start_team(const struct trial *t)
 static void fail(struct outcome *o, enum outcome_status status, const struct err *e)
 {
 	o->status = status;
+	o->error_l2 = o->error_max = NAN;
 	snprintf(o->why, sizeof o->why, "%.190s", e->msg);
 }
 
@@ -36,11 +38,13 @@ static void run(struct duellists *d, struct outcome *o)
 		rc = duel_alone(rules->budget_s, timed_pair, d, &o->duel, &e);
 	else if (rc == 0)
 		rc = duel_run(rules, timed_pair, d, &o->duel, &e);
-	o->run_s = clock_now() - start;
 	if (rc < 0) {
-		fail(o, OUTCOME_FAILED, &e);
-		return;
+		fail(o, timed_failure(OUTCOME_FAILED), &e);
+		o->duel = (struct duel){0};
 	}
+	o->run_s = clock_now() - start;
+	if (rc < 0)
+		return;
 	if (o->is_duel && rules->kind == DUEL_RACE && o->duel.end == DUEL_LOST) {
 		o->status = OUTCOME_PREEMPTED;
 		duel_why(&o->duel, o->why, sizeof o->why);
@@ -68,7 +72,7 @@ static void race(const struct trial *t, struct outcome *o)
 		return;
 	}
 	if (!d.alone && timed_put(&d.y, &e) < 0) {
-		fail(o, OUTCOME_FAILED, &e);
+		fail(o, timed_failure(OUTCOME_FAILED), &e);
 		return;
 	}
 	o->verify_s = clock_now() - start;

@@ -33,6 +33,10 @@ static const char *const end_name[] = {
 static const char *const status_name[OUTCOME_STATUSES] = {[OUTCOME_OK] = "ok",
 							  [OUTCOME_PREEMPTED] = "preempted",
 							  [OUTCOME_WRONG] = "wrong",
+							  [OUTCOME_CRASH] = "crash",
+							  [OUTCOME_TIMEOUT] = "timeout",
+							  [OUTCOME_OOM] = "oom",
+							  [OUTCOME_UNSUPPORTED] = "unsupported",
 							  [OUTCOME_UNLOADABLE] = "unloadable"};
 
 static void put_status(struct buf *out, const char *status, const char *why)

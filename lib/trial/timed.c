@@ -1,5 +1,6 @@
 #include "lib/trial/timed.h"
 
+#include <errno.h>
 #include <math.h>
 
 #include "lib/io/clock.h"
@@ -53,6 +54,24 @@ int timed_put(struct timed *x, struct err *e)
 	return r->put ? r->put(&x->kernel, x->in->buffers, x->in->bytes, x->in->elem, x->in->nslots,
 			       e)
 		      : 0;
+}
+
+enum outcome_status timed_failure(enum outcome_status otherwise)
+{
+	switch (errno) {
+	case ERANGE:
+		return OUTCOME_WRONG;
+	case EFAULT:
+		return OUTCOME_CRASH;
+	case ETIMEDOUT:
+		return OUTCOME_TIMEOUT;
+	case ENOMEM:
+		return OUTCOME_OOM;
+	case ENOTSUP:
+		return OUTCOME_UNSUPPORTED;
+	default:
+		return otherwise;
+	}
 }
 
 int timed_call(struct timed *x, double *seconds, struct err *e)

@@ -20,6 +20,9 @@ int timed_load(struct timed *x, struct err *e);
 int timed_put(struct timed *x, struct err *e);
 /* A call, timed. On this processor a kernel's cannot fail. */
 int timed_call(struct timed *x, double *seconds, struct err *e);
+/* What errno says of a kernel whose call, or whose operands' move, failed on a device. Where it
+ * says nothing, it is `otherwise`. */
+enum outcome_status timed_failure(enum outcome_status otherwise);
 
 /* The participants of a duel. */
 struct duellists {

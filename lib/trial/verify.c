@@ -1,5 +1,6 @@
 #include "lib/trial/verify.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -120,7 +121,8 @@ static int call(struct timed *x, struct outcome *o)
 
 	if (timed_put(x, &e) == 0 && timed_call(x, &once, &e) == 0 && take_output(x, &e) == 0)
 		return 0;
-	o->status = OUTCOME_WRONG;
+	o->status = timed_failure(OUTCOME_CRASH);
+	o->error_l2 = o->error_max = NAN;
 	snprintf(o->why, sizeof o->why, "%.190s", e.msg);
 	return -1;
 }
@@ -153,8 +155,8 @@ void verify_again(struct timed *x, struct outcome *o)
 	prepare_output(t);
 	if (call(x, o) < 0 || judge(x, t->expected + t->tensor[TENSOR_DST].n, o) < 0) {
 		snprintf(why, sizeof why, "%s", o->why);
-		snprintf(o->why, sizeof o->why,
-			 "right at first, wrong later, on other data: %.150s", why);
+		snprintf(o->why, sizeof o->why, "right at first, %slater, on other data: %.150s",
+			 o->status == OUTCOME_WRONG ? "wrong " : "", why);
 	}
 	o->verify_s += clock_now() - start;
 }
