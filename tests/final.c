@@ -152,6 +152,41 @@ static void test_own_layout(void)
 	   "who was there in one process is there in all");
 }
 
+/* Rows of the processes: the shortest, and graphs where all are. */
+static void test_rows(void)
+{
+	static const struct {
+		const char *answer[2];
+		int row, is_graph;
+	} cases[] = {
+		{{"{\"row\":8,\"row_by\":\"graph\",\"samples_s\":[1]}",
+		  "{\"row\":6,\"row_by\":\"graph\",\"samples_s\":[1]}"},
+		 6,
+		 1},
+		{{"{\"row\":6,\"row_by\":\"graph\",\"samples_s\":[1]}",
+		  "{\"row\":8,\"row_by\":\"calls\",\"samples_s\":[1]}"},
+		 6,
+		 0},
+		{{"{\"row\":6,\"row_by\":\"calls\",\"samples_s\":[1]}",
+		  "{\"row\":6,\"row_by\":\"graph\",\"samples_s\":[1]}"},
+		 6,
+		 0},
+		{{"{\"samples_s\":[1]}", "{\"row\":6,\"row_by\":\"graph\",\"samples_s\":[1]}"},
+		 0,
+		 0},
+		{{"{\"row\":6,\"samples_s\":[1]}", "{\"row\":65,\"samples_s\":[1]}"}, 0, 0},
+	};
+	struct err e;
+	int good = 1;
+
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		begin();
+		good &= add(cases[i].answer[0], &e) == 0 && add(cases[i].answer[1], &e) == 0 &&
+			f.row == cases[i].row && (f.row_is_graph != 0) == cases[i].is_graph;
+	}
+	ok(good, "rows are as long as the shortest, and graphs if all processes had graphs");
+}
+
 static void test_refused(void)
 {
 	static const char *const bad[] = {
@@ -192,6 +227,7 @@ int main(void)
 	test_more();
 	test_alone();
 	test_own_layout();
+	test_rows();
 	test_refused();
 	return done_testing();
 }

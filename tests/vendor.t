@@ -45,6 +45,21 @@ TL_PROBE=0 TL_CUDA_PATH=$emulator "$bin/tl-doctor" --noise 0 >"$tmp/doctor" 2>"$
 grep -q 'compared with cudnn 9.1.2, cublaslt 12.4.1' "$tmp/doctor"
 ok $? 'tl-doctor names them'
 
+# How rows of calls are started: work takes 20 us by the device's clock, and 5 more where no graph starts it.
+clocked() { TL_EMULATOR_LAUNCH_NS=20000 TL_EMULATOR_START_NS=5000 measure "$emulator" | grep '"stage":"final"' >"$tmp/finals"; }
+took() { # of a call: the candidate's, of one kernel or two, and the baseline's, in us
+	sed -n "s/.*\"op\":\"$1\".*\"stage\":\"final\",\"latency_s\":\([^,]*\),.*\"row_by\":\"\([a-z]*\)\".*\"baseline\":{\"impl\":\"\(cu[a-z]*\)[^}]*\"latency_s\":\([^,]*\),.*/\2 \1 \3 \4/p" "$tmp/finals" |
+		awk '{ printf "%s %.0f %s %.0f\n", $1, 1e6 * $2, $3, 1e6 * $4 }'
+}
+clocked
+took conv2d | grep -qx 'graph [24]0 cudnn 20' && [ "$(grep -c '"row_by":"graph"' "$tmp/finals")" -eq 2 ]
+ok $? 'rows of both are graphs, where both can be' || took conv2d
+TL_EMULATOR_WAITS=cudnn clocked
+took conv2d | grep -qx 'calls \(25\|50\) cudnn 25'
+ok $? 'where the library waits for the device, calls of both are started one by one, with the same gaps' || took conv2d
+"$bin/tl-check" -q "$tmp/finals"
+ok $? 'those results are well formed, too'
+
 # Without the libraries, or (where this machine has real ones) without a device that those could use.
 mkdir "$tmp/bare"
 ln -s "$emulator"/libcuda.so.* "$emulator"/libnvrtc.so.* "$tmp/bare"

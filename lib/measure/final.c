@@ -65,12 +65,17 @@ static int take_rival(struct final_rival *r, const struct json_doc *answer, cons
 	return is_there && take(answer, key, r->s, f->n) != n ? -1 : 0;
 }
 
-static int row_of(const struct json_doc *answer)
+static void take_row(struct final *f, const struct json_doc *answer)
 {
+	const int is_graph = json_is(json_get(answer, answer->tok, "row_by"), "graph");
 	int64_t row = 0;
 
 	json_int(json_get(answer, answer->tok, "row"), &row);
-	return row > 0 && row <= OUTCOME_ROW ? (int)row : 0;
+	if (row < 0 || row > OUTCOME_ROW)
+		row = 0;
+	if (!f->processes || row < f->row)
+		f->row = (int)row;
+	f->row_is_graph = (!f->processes || f->row_is_graph) && is_graph;
 }
 
 int final_add(struct final *f, const struct json_doc *answer, struct err *e)
@@ -81,7 +86,7 @@ int final_add(struct final *f, const struct json_doc *answer, struct err *e)
 	    take_rival(&f->own, answer, "own_samples_s", f, n) < 0)
 		return err_set(e, "the worker's answer has no samples");
 	f->n += n;
-	f->row = f->processes && f->row != row_of(answer) ? 0 : row_of(answer);
+	take_row(f, answer);
 	f->processes++;
 	f->time = median_of(f->s, f->n);
 	add_ratio(f, &f->best, n);

@@ -39,7 +39,8 @@ struct final_rival {
 struct final {
 	int processes;
 	int n;			   /* pairs, of all processes */
-	int row;		   /* calls in a row, of the last process; 0: single calls */
+	int row;		   /* calls in a row, the fewest of a process; 0: single calls */
+	int row_is_graph;	   /* of all processes */
 	double s[FINAL_PAIRS_MAX]; /* the candidate's seconds, by pair */
 	struct stat_median time;
 	struct final_rival best; /* of all that the library has */

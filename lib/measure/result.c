@@ -141,7 +141,8 @@ static void put_final(const struct measure *m, struct buf *out, const struct gro
 	put_median(out, "latency_s", "ci_s", &f->time);
 	buf_fmt(out, ",\"reps\":%d,\"processes\":%d", f->n, f->processes);
 	if (f->row)
-		buf_fmt(out, ",\"row\":%d", f->row);
+		buf_fmt(out, ",\"row\":%d,\"row_by\":\"%s\"", f->row,
+			f->row_is_graph ? "graph" : "calls");
 	if (m->rules.samples)
 		put_samples(out, f->s, f->n);
 	if (f->best.is_there) {
@@ -188,6 +189,7 @@ static void put_race(const struct measure *m, struct buf *out, const struct verd
 	copy_field(out, d, "ci_s", "ci_s");
 	copy_field(out, d, "reps", "reps");
 	copy_field(out, d, "row", "row");
+	copy_field(out, d, "row_by", "row_by");
 	copy_field(out, d, "watch", "watch");
 	if (m->rules.samples)
 		copy_field(out, d, "samples_s", "samples_s");

@@ -347,6 +347,14 @@ static const struct record_word printers[] = {
 	{"assembly", "x86-64 assembly"}, {"c", "GNU C"}, {"cuda", "CUDA C"},
 	{"opencl", "OpenCL C"},		 {NULL, NULL},
 };
+static const struct record_word rows[] = {
+	{"graph", "the device goes through them without its host, so that short kernels are timed "
+		  "without what it takes to start them; with CUDA from 11.4 on"},
+	{"calls",
+	 "the host starts each, for the driver, or one of those that were compared, cannot "
+	 "do otherwise: times of short kernels have gaps between calls in them"},
+	{NULL, NULL},
+};
 static const struct record_word caches[] = {
 	{"cold", "operands were flushed from the caches before each call"},
 	{"weights-cold", "weights and bias were"},
@@ -417,10 +425,14 @@ static const struct record_field result_fields[] = {
 		 "only bring operands back into the caches, one before each, are not counted."},
 	{.name = "row",
 	 .kind = RECORD_COUNT,
-	 .meaning = "Each sample is the mean of so many calls in a row. With CUDA from 11.4 on the "
-		    "device runs them without waiting for its host between them, so that short "
-		    "kernels are timed without what it takes to start them. Without this field "
-		    "calls were timed by themselves."},
+	 .meaning = "Each sample is the mean of so many calls in a row; in a final, of at least so "
+		    "many. Without this field calls were timed by themselves."},
+	{.name = "row_by",
+	 .kind = RECORD_WORD,
+	 .words = rows,
+	 .meaning = "How the calls of a row were started, those of the candidate, the holder and "
+		    "the baseline alike. A final has `graph` if all of its processes had. Older "
+		    "records lack it."},
 	{.name = "processes",
 	 .kind = RECORD_COUNT,
 	 .meaning =

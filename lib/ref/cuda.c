@@ -1,6 +1,7 @@
 /* The vendor's libraries on a device of CUDA, cuDNN and cuBLASLt, as one reference. If one of them
  * is not there, the other serves.
  */
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -115,9 +116,19 @@ static int call(void *variant, void *stream, struct err *e)
 	const struct variant *v = variant;
 
 	for (int i = 0; i < v->ncalls; i++)
-		if (v->call[i].run(v->call[i].arg, stream, e) < 0)
+		if (v->call[i].run(v->call[i].arg, stream, e) < 0) {
+			errno = EIO; /* the library's own failure, whatever it did before */
 			return -1;
+		}
 	return 0;
+}
+
+static int capture(struct ref *r, int variant, int calls)
+{
+	struct cuda *c = of(r);
+
+	return cuda_capture(c->stage.device, call, &c->all.v[variant], calls,
+			    &c->all.v[variant].row);
 }
 
 static int row(struct ref *r, int variant, int calls, struct err *e)
@@ -184,6 +195,7 @@ const struct reference ref_cuda = {
 	.name = name,
 	.layout = layout,
 	.run = run,
+	.capture = capture,
 	.row = row,
 	.seconds = seconds,
 	.write_to = write_to,

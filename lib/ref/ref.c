@@ -20,6 +20,11 @@ int ref_run(struct ref *r, int variant, struct err *e)
 	return r->of->run(r, variant, e);
 }
 
+int ref_capture(struct ref *r, int variant, int calls)
+{
+	return r->of->capture ? r->of->capture(r, variant, calls) : 0;
+}
+
 int ref_has_rows(const struct ref *r)
 {
 	return r->of->row != NULL;

@@ -41,6 +41,8 @@ struct reference {
 	const char *(*name)(const struct ref *r, int variant);
 	const char *(*layout)(const struct ref *r, int variant);
 	int (*run)(struct ref *r, int variant, struct err *e);
+	/* NULL: it never can. */
+	int (*capture)(struct ref *r, int variant, int calls);
 	/* NULL: there is no such way. */
 	int (*row)(struct ref *r, int variant, int calls, struct err *e);
 	/* NULL: there is no such clock. */
@@ -73,8 +75,11 @@ const char *ref_name(const struct ref *r, int variant);
 const char *ref_layout(const struct ref *r, int variant);
 /* Runs one variant to completion: the timed call. */
 int ref_run(struct ref *r, int variant, struct err *e);
-/* Can variants run in rows? Runs so many calls of one in a row, as one piece of work; ref_seconds()
- * then tells the time of each. */
+/* Makes one piece of work of a row of so many calls of a variant, which the device then goes
+ * through without this machine. 1; 0: it cannot be done. Calls 0 forget the piece. */
+int ref_capture(struct ref *r, int variant, int calls);
+/* Can variants run in rows? Runs so many calls of one in a row: in one piece, if so many were
+ * captured last; otherwise this machine starts each. ref_seconds() then tells the time of each. */
 int ref_has_rows(const struct ref *r);
 int ref_row(struct ref *r, int variant, int calls, struct err *e);
 /* The time of the last run by the device's own clock. 1; 0: it has none, and the caller times. */

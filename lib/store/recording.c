@@ -40,6 +40,7 @@ static const struct {
 	{"ci_s", TIMING},
 	{"reps", TIMING},
 	{"row", TIMING},
+	{"row_by", TIMING},
 	{"warmup", TIMING},
 	{"outliers", TIMING},
 	{"error", ERROR},

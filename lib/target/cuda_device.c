@@ -184,6 +184,67 @@ static struct device *open_device(struct err *e)
 	return NULL;
 }
 
+/* ---- rows of calls ---- */
+
+/* What is put on the stream. */
+struct work {
+	int (*call)(void *arg, void *stream, struct err *e);
+	void *arg;
+	handle stream;
+	int calls;
+};
+
+static int put_work(void *arg, struct err *e)
+{
+	const struct work *w = arg;
+
+	for (int i = 0; i < w->calls; i++)
+		if (w->call(w->arg, w->stream, e) < 0)
+			return -1;
+	return 0;
+}
+
+int cuda_capture(struct device *d, int (*call)(void *arg, void *stream, struct err *e), void *arg,
+		 int calls, struct cuda_row *row)
+{
+	struct work w = {call, arg, d->stream, calls};
+	struct err ignored = ERR_INIT;
+
+	if (row->graph && row->calls == calls)
+		return 1;
+	cuda_row_free(row);
+	if (calls < 2)
+		return 0;
+	row->calls = calls;
+	row->graph = cuda_graph_capture(d->stream, put_work, &w, &ignored);
+	return row->graph != NULL;
+}
+
+void cuda_row_free(struct cuda_row *row)
+{
+	cuda_graph_free(row->graph);
+	*row = (struct cuda_row){.graph = NULL};
+}
+
+int cuda_time(struct device *d, int (*call)(void *arg, void *stream, struct err *e), void *arg,
+	      int calls, const struct cuda_row *row, double *seconds, struct err *e)
+{
+	struct work w = {call, arg, d->stream, calls};
+	float ms = 0;
+	int rc;
+
+	if (cuda_check(cuda.record(d->start, d->stream), "record an event", e) < 0)
+		return -1;
+	rc = row->graph && row->calls == calls ? cuda_graph_launch(row->graph, d->stream, e)
+					       : put_work(&w, e);
+	if (rc < 0 || cuda_check(cuda.record(d->end, d->stream), "record an event", e) < 0 ||
+	    cuda_check(cuda.wait(d->end), "run what it was given", e) < 0 ||
+	    cuda_check(cuda.elapsed(&ms, d->start, d->end), "tell the time", e) < 0)
+		return -1;
+	*seconds = 1e-3 * (double)ms / calls;
+	return 0;
+}
+
 /* ---- programs and memory ---- */
 
 struct program {
@@ -191,8 +252,7 @@ struct program {
 	handle module;
 	const char *name;	   /* whose functions these are */
 	handle phase[NEST_PHASES]; /* functions, once they were called */
-	struct cuda_graph *row;	   /* so many of its calls; NULL: none was made yet */
-	int calls;
+	struct cuda_row row;
 };
 
 struct memory {
@@ -215,7 +275,7 @@ static struct program *load(struct device *d, const char *cubin, size_t n, struc
 
 static void unload(struct program *p)
 {
-	cuda_graph_free(p->row);
+	cuda_row_free(&p->row);
 	cuda.unload(p->module);
 	free(p);
 }
@@ -281,8 +341,7 @@ static int find_phases(struct program *p, const char *name, const long *params, 
 	if (p->name == name)
 		return 0;
 	p->name = name;
-	cuda_graph_free(p->row);
-	p->row = NULL;
+	cuda_row_free(&p->row);
 	for (int i = 0; i < params[SIMT_PHASES]; i++) {
 		const int bytes = (int)params[SIMT_BLOCK_BYTES + i];
 
@@ -300,18 +359,36 @@ static int find_phases(struct program *p, const char *name, const long *params, 
 
 /* What a call takes. */
 struct call {
-	struct program *p;
+	const struct program *p;
 	const long *params;
 	void *argument[NEST_BUFFERS + NEST_BOXES];
 	struct cuda_box box[NEST_BOXES];
-	int calls;
 };
 
-/* Behind n buffers. */
-static int add_boxes(struct call *c, struct memory *const *buffer, int n, struct err *e)
+static int launch(void *arg, handle stream, struct err *e)
 {
-	for (int i = 0; i < c->params[SIMT_BOXES]; i++) {
-		const long *box = c->params + SIMT_BOX + (long)i * SIMT_BOX_PARAMS;
+	const struct call *c = arg;
+
+	for (int i = 0; i < c->params[SIMT_PHASES]; i++)
+		if (cuda_check(cuda.launch(c->p->phase[i], (unsigned)c->params[SIMT_GROUPS + i], 1,
+					   1, (unsigned)c->params[SIMT_THREADS], 1, 1,
+					   (unsigned)c->params[SIMT_BLOCK_BYTES + i], stream,
+					   (void **)c->argument, NULL),
+			       "start a kernel", e) < 0)
+			return -1;
+	return 0;
+}
+
+/* c: the call of a program with n buffers. Boxes come behind these. */
+static int make_call(struct call *c, const struct program *p, const long *params,
+		     struct memory *const *buffer, int n, struct err *e)
+{
+	c->p = p;
+	c->params = params;
+	for (int i = 0; i < n; i++)
+		c->argument[i] = &buffer[i]->at;
+	for (int i = 0; i < params[SIMT_BOXES]; i++) {
+		const long *box = params + SIMT_BOX + (long)i * SIMT_BOX_PARAMS;
 
 		if (cuda_box_fill(&c->box[i], box, buffer[box[SIMT_BOX_SLOT]]->at, e) < 0)
 			return -1;
@@ -320,69 +397,25 @@ static int add_boxes(struct call *c, struct memory *const *buffer, int n, struct
 	return 0;
 }
 
-static int launch(const struct call *c, int phase, struct err *e)
+static int capture(struct program *p, const char *name, const long *params,
+		   struct memory *const *buffer, int n, int calls)
 {
-	const struct program *p = c->p;
+	struct call c;
+	struct err ignored = ERR_INIT; /* row() fails of the same */
 
-	return cuda_check(cuda.launch(p->phase[phase], (unsigned)c->params[SIMT_GROUPS + phase], 1,
-				      1, (unsigned)c->params[SIMT_THREADS], 1, 1,
-				      (unsigned)c->params[SIMT_BLOCK_BYTES + phase], p->d->stream,
-				      (void **)c->argument, NULL),
-			  "start a kernel", e);
-}
-
-static int launch_all(void *arg, struct err *e)
-{
-	const struct call *c = arg;
-
-	for (int i = 0; i < c->calls; i++)
-		for (int j = 0; j < c->params[SIMT_PHASES]; j++)
-			if (launch(c, j, e) < 0)
-				return -1;
-	return 0;
-}
-
-/* A row of calls is a graph, where the driver has any. -1: it fails. */
-static int prepare_row(struct call *c, struct err *e)
-{
-	struct err why = ERR_INIT;
-	struct program *p = c->p;
-
-	if (p->row && p->calls == c->calls)
-		return 0;
-	cuda_graph_free(p->row);
-	p->calls = c->calls;
-	p->row = cuda_graph_capture(p->d->stream, launch_all, c, &why);
-	return p->row || errno == ENOSYS ? 0 : err_set(e, "%s", why.msg);
-}
-
-static int start(struct call *c, struct err *e)
-{
-	const struct program *p = c->p;
-
-	return c->calls > 1 && p->row ? cuda_graph_launch(p->row, p->d->stream, e)
-				      : launch_all(c, e);
+	return make_call(&c, p, params, buffer, n, &ignored) == 0 &&
+	       find_phases(p, name, params, &ignored) == 0 &&
+	       cuda_capture(p->d, launch, &c, calls, &p->row);
 }
 
 static int run(struct program *p, const char *name, const long *params,
 	       struct memory *const *buffer, int n, int calls, double *seconds, struct err *e)
 {
-	struct call c = {.p = p, .params = params, .calls = calls};
-	const struct device *d = p->d;
-	float ms = 0;
+	struct call c;
 
-	for (int i = 0; i < n; i++)
-		c.argument[i] = &buffer[i]->at;
-	if (add_boxes(&c, buffer, n, e) < 0 || find_phases(p, name, params, e) < 0 ||
-	    (calls > 1 && prepare_row(&c, e) < 0) ||
-	    cuda_check(cuda.record(d->start, d->stream), "record an event", e) < 0 ||
-	    start(&c, e) < 0 ||
-	    cuda_check(cuda.record(d->end, d->stream), "record an event", e) < 0 ||
-	    cuda_check(cuda.wait(d->end), "run a kernel", e) < 0 ||
-	    cuda_check(cuda.elapsed(&ms, d->start, d->end), "tell the time", e) < 0)
+	if (make_call(&c, p, params, buffer, n, e) < 0 || find_phases(p, name, params, e) < 0)
 		return -1;
-	*seconds = 1e-3 * (double)ms / calls;
-	return 0;
+	return cuda_time(p->d, launch, &c, calls, &p->row, seconds, e);
 }
 
 const struct driver driver_cuda = {
@@ -396,6 +429,7 @@ const struct driver driver_cuda = {
 	.read = read_memory,
 	.fill = fill_memory,
 	.cache = cache,
+	.capture = capture,
 	.run = run,
 };
 
@@ -404,63 +438,4 @@ const struct driver driver_cuda = {
 void *cuda_address(const struct memory *m)
 {
 	return (void *)(uintptr_t)m->at;
-}
-
-/* What is put on the stream. */
-struct work {
-	int (*call)(void *arg, void *stream, struct err *e);
-	void *arg;
-	handle stream;
-	int calls;
-};
-
-static int put_work(void *arg, struct err *e)
-{
-	const struct work *w = arg;
-
-	for (int i = 0; i < w->calls; i++)
-		if (w->call(w->arg, w->stream, e) < 0) {
-			errno = EIO; /* the library's own failure */
-			return -1;
-		}
-	return 0;
-}
-
-/* Work that cannot be captured is put on the stream call by call. */
-static void prepare_work(struct work *w, struct cuda_row *row)
-{
-	struct err why = ERR_INIT;
-
-	if (row->calls == w->calls)
-		return;
-	cuda_row_free(row);
-	row->calls = w->calls;
-	row->graph = cuda_graph_capture(w->stream, put_work, w, &why);
-}
-
-void cuda_row_free(struct cuda_row *row)
-{
-	cuda_graph_free(row->graph);
-	*row = (struct cuda_row){.graph = NULL};
-}
-
-int cuda_time(struct device *d, int (*call)(void *arg, void *stream, struct err *e), void *arg,
-	      int calls, struct cuda_row *row, double *seconds, struct err *e)
-{
-	struct work w = {call, arg, d->stream, calls};
-	float ms = 0;
-	int rc;
-
-	if (calls > 1)
-		prepare_work(&w, row);
-	if (cuda_check(cuda.record(d->start, d->stream), "record an event", e) < 0)
-		return -1;
-	rc = calls > 1 && row->graph ? cuda_graph_launch(row->graph, d->stream, e)
-				     : put_work(&w, e);
-	if (rc < 0 || cuda_check(cuda.record(d->end, d->stream), "record an event", e) < 0 ||
-	    cuda_check(cuda.wait(d->end), "run the library", e) < 0 ||
-	    cuda_check(cuda.elapsed(&ms, d->start, d->end), "tell the time", e) < 0)
-		return -1;
-	*seconds = 1e-3 * (double)ms / calls;
-	return 0;
 }

@@ -36,12 +36,18 @@ struct driver {
 	int (*fill)(struct memory *m, size_t bytes, struct err *e);
 	/* Bytes of the largest cache before the device's memory; 0: unknown. */
 	size_t (*cache)(const struct device *d);
+	/* Makes one piece of work of so many calls in a row (run()), which the device then goes
+	 * through without this machine. 1; 0: it cannot be done. Calls 0 forget the piece. NULL:
+	 * the driver never can. */
+	int (*capture)(struct program *p, const char *name, const long *params,
+		       struct memory *const *buffer, int n, int calls);
 	/* Runs the kernels NAME_0, NAME_1, .. with these n buffers, as params say (simt.h), and
 	 * waits for the end. Kernels are looked up again if `name` is another pointer; as long as
 	 * it is the same, params and buffers are the same, too. More than one call: they run in a
-	 * row, one behind the other; where the driver can do so, without a wait for this machine.
-	 * *seconds: from the start of the first kernel to the end of the last, by the device's own
-	 * clock, for each call. -1: the device refuses a kernel, or dies of it. */
+	 * row, one behind the other; in one piece, if so many were captured last; otherwise this
+	 * machine starts each. *seconds: from the start of the first kernel to the end of the last,
+	 * by the device's own clock, for each call. -1: the device refuses a kernel, or dies of it.
+	 */
 	int (*run)(struct program *p, const char *name, const long *params,
 		   struct memory *const *buffer, int n, int calls, double *seconds, struct err *e);
 };
@@ -54,13 +60,17 @@ struct device *device_of_process(const struct driver *driver, struct err *e);
  * of what `call` puts on the stream that it gets, by the device's own clock: of so many calls in a
  * row, for each of them. `call` waits for nothing, cuda_time() waits for the end. */
 void *cuda_address(const struct memory *m);
-/* What cuda_time() keeps of a row of calls of one kind; all 0 at first. */
+/* A row of calls that was captured; all 0 at first. */
 struct cuda_row {
-	struct cuda_graph *graph; /* NULL: it cannot be captured */
+	struct cuda_graph *graph; /* NULL: none was, or it cannot be captured */
 	int calls;
 };
+/* As capture() of a driver: what cannot be captured is a `call` that waits for the device, or a
+ * driver without graphs. */
+int cuda_capture(struct device *d, int (*call)(void *arg, void *stream, struct err *e), void *arg,
+		 int calls, struct cuda_row *row);
 int cuda_time(struct device *d, int (*call)(void *arg, void *stream, struct err *e), void *arg,
-	      int calls, struct cuda_row *row, double *seconds, struct err *e);
+	      int calls, const struct cuda_row *row, double *seconds, struct err *e);
 void cuda_row_free(struct cuda_row *row);
 
 /* OpenCL: the first GPU, or the first device of another kind (PoCL's is the CPU). Objects are

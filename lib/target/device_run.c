@@ -157,6 +157,14 @@ static int take(struct kernel *k, int i, void *to, size_t bytes, struct err *e)
 	return 0;
 }
 
+static int capture(const struct kernel *k, const long *params, int calls)
+{
+	struct loaded *l = k->handle;
+
+	return l->driver->capture &&
+	       l->driver->capture(l->program, l->name, params, l->memory, l->n, calls);
+}
+
 static int row(const struct kernel *k, const long *params, int calls, struct err *e)
 {
 	struct loaded *l = k->handle;
@@ -249,6 +257,7 @@ static int probe(const struct driver *driver, const struct limits *m,
 		.put = put,                                                                        \
 		.take = take,                                                                      \
 		.run = run,                                                                        \
+		.capture = capture,                                                                \
 		.row = row,                                                                        \
 		.flush = flush_##NAME,                                                             \
 		.seconds = seconds,                                                                \

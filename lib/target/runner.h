@@ -42,9 +42,13 @@ struct runner {
 	 * or died of it. */
 	int (*run)(const struct kernel *k, const long *params, void *const *buffers, int threads,
 		   struct err *e);
-	/* Runs so many calls in a row as one piece of work, with the buffers of put(), and waits
-	 * for the end of the last. seconds() then is the time of each. NULL: there is no such way.
-	 */
+	/* Makes one piece of work of so many calls in a row, with the buffers of put(), which the
+	 * device then goes through without this machine. 1; 0: it cannot be done. Calls 0 forget
+	 * the piece. NULL: no device of the target can. */
+	int (*capture)(const struct kernel *k, const long *params, int calls);
+	/* Runs so many calls in a row, with the buffers of put(), and waits for the end of the
+	 * last: in one piece, if so many were captured last; otherwise this machine starts each.
+	 * seconds() then is the time of each. NULL: there is no such way. */
 	int (*row)(const struct kernel *k, const long *params, int calls, struct err *e);
 	/* A thread's part of a call, in a team of the caller's: all its threads call it, and meet
 	 * in barrier() between phases. NULL: the target has no threads that share memory. */

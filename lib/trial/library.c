@@ -14,6 +14,8 @@ static const double CALLS_S = 0.05; /* a slow variant gets fewer */
 /* A variant that is right. */
 struct look {
 	int variant;
+	int is_late; /* its time holds what it takes to start its calls, for it cannot be captured
+		      */
 	struct variant_found found;
 };
 
@@ -42,7 +44,7 @@ static int look_at(struct timed *x, struct variant_found *f, struct err *e)
 
 	if (timed_call(x, &s[0], e) < 0)
 		return -1;
-	x->row = timed_row_of(x, s[0]);
+	timed_set_row(x, s[0]);
 	while (n < 2 || (n < CALLS && spent < CALLS_S)) {
 		if (timed_row(x, &s[n], e) < 0)
 			return -1;
@@ -69,6 +71,17 @@ static void keep(struct ranking *r, const struct look *l)
 		r->look[at] = *l;
 }
 
+/* The fastest of those whose rows are graphs, and of the others. Their times tell nothing of each
+ * other: a duel between two of them does, in which both are started alike. */
+struct rankings {
+	struct ranking graphs, late;
+};
+
+static void keep_apart(struct rankings *r, const struct look *l)
+{
+	keep(l->is_late ? &r->late : &r->graphs, l);
+}
+
 static int is_own(const struct trial *t, const struct look *l)
 {
 	return !strcmp(l->found.layout, layout_name(t->w->layout));
@@ -76,7 +89,7 @@ static int is_own(const struct trial *t, const struct look *l)
 
 /* Ranks all that are right, and those in the workload's own layout by themselves. */
 static void look_at_all(struct ref *ref, const struct trial *t, struct library *b,
-			struct ranking *all, struct ranking *own)
+			struct rankings *all, struct rankings *own)
 {
 	struct err e = ERR_INIT;
 
@@ -98,59 +111,76 @@ static void look_at_all(struct ref *ref, const struct trial *t, struct library *
 		}
 		if (look_at(&x, &l.found, &e) < 0)
 			continue;
-		keep(all, &l);
+		l.is_late = x.row && !x.row_is_graph;
+		keep_apart(all, &l);
 		if (is_own(t, &l))
-			keep(own, &l);
+			keep_apart(own, &l);
 	}
+}
+
+/* A duel with the holder; where there is none (NULL), the times of one alone. */
+static int contest(struct ref *ref, const struct trial *t, struct look *challenger,
+		   const struct look *holder, struct duel *r, struct err *e)
+{
+	struct duellists d = {.x = {.t = t, .ref = ref, .variant = challenger->variant},
+			      .y = {.t = t, .ref = ref},
+			      .alone = !holder};
+
+	*r = (struct duel){0};
+	if (holder)
+		d.y.variant = holder->variant;
+	if (timed_choose_row(&d, e) < 0)
+		return -1;
+	return d.alone ? duel_alone(t->rules.budget_s, timed_pair, &d, r, e)
+		       : duel_run(&t->rules, timed_pair, &d, r, e);
 }
 
 /* The fastest variant of the first look is the holder, and duels with each of the others. Returns
- * the last holder. */
+ * the last holder. NULL: there are no variants. */
 static const struct look *duel_fastest(struct ref *ref, const struct trial *t,
-				       struct ranking *fastest)
+				       struct rankings *fastest)
 {
-	struct look *look = fastest->look;
-	int holder = 0;
+	struct ranking *const ranking[] = {&fastest->graphs, &fastest->late};
+	struct look *holder = NULL;
+	struct err e = ERR_INIT;
+	struct duel r;
 
-	for (int i = 0; i < fastest->n; i++) {
-		struct duellists d = {.x = {.t = t, .ref = ref, .variant = look[i].variant},
-				      .y = {.t = t, .ref = ref, .variant = look[holder].variant},
-				      .alone = i == 0};
-		struct err e = ERR_INIT;
-		struct duel r = {0};
-		int rc = timed_choose_row(&d, &e);
+	for (int i = 0; i < 2; i++)
+		for (int k = 0; k < ranking[i]->n; k++) {
+			struct look *l = &ranking[i]->look[k];
 
-		if (rc == 0)
-			rc = d.alone ? duel_alone(t->rules.budget_s, timed_pair, &d, &r, &e)
-				     : duel_run(&t->rules, timed_pair, &d, &r, &e);
-
-		if (rc < 0)
-			continue;
-		look[i].found.time = r.time;
-		if (r.end == DUEL_WON)
-			holder = i;
-	}
-	return &look[holder];
+			if (contest(ref, t, l, holder, &r, &e) < 0) {
+				holder = holder ? holder : l;
+				continue;
+			}
+			l->found.time = r.time;
+			if (r.end == DUEL_WON)
+				holder = l;
+		}
+	return holder;
 }
 
 static void find_best(struct ref *ref, const struct trial *t, struct library *b,
-		      struct ranking *all, struct ranking *own)
+		      struct rankings *all, struct rankings *own)
 {
-	const struct look *best = duel_fastest(ref, t, all);
+	const struct look *best = duel_fastest(ref, t, all), *own_best;
 
+	if (!best)
+		return;
 	b->known = 1;
 	b->best = best->found;
-	if (is_own(t, best) || !own->n)
+	own_best = is_own(t, best) ? NULL : duel_fastest(ref, t, own);
+	if (!own_best)
 		return;
 	b->own_known = 1;
-	b->own = duel_fastest(ref, t, own)->found;
+	b->own = own_best->found;
 }
 
 void trial_library(void *trial, void *answer)
 {
 	const struct trial *t = trial;
 	struct library *b = answer;
-	struct ranking all = {0}, own = {0};
+	struct rankings all = {0}, own = {0};
 	struct err e = ERR_INIT;
 	struct ref *ref = timed_library(t, NULL, 0, &e);
 
@@ -161,6 +191,5 @@ void trial_library(void *trial, void *answer)
 	}
 	snprintf(b->why, sizeof b->why, "the library has no implementation");
 	look_at_all(ref, t, b, &all, &own);
-	if (all.n)
-		find_best(ref, t, b, &all, &own);
+	find_best(ref, t, b, &all, &own);
 }

@@ -32,5 +32,6 @@ int outcome_is_sane(const struct outcome *o)
 {
 	return (unsigned)o->status < OUTCOME_STATUSES && memchr(o->why, 0, sizeof o->why) &&
 	       is_duel(&o->duel) && is_own(o) && o->row >= 0 && o->row <= OUTCOME_ROW &&
-	       o->verify_s >= 0 && o->run_s >= 0 && (o->status != OUTCOME_OK || o->duel.n > 0);
+	       (o->row_is_graph == 0 || o->row_is_graph == 1) && o->verify_s >= 0 &&
+	       o->run_s >= 0 && (o->status != OUTCOME_OK || o->duel.n > 0);
 }

@@ -25,8 +25,9 @@ struct outcome {
 	char why[TRIAL_WHY];
 	double error_l2, error_max; /* NaN: no output was compared */
 	double verify_s, run_s;
-	int row;     /* calls that each of the times below is the mean of; 0: single calls */
-	int is_duel; /* there was a holder to duel with */
+	int row;	  /* calls that each of the times below is the mean of; 0: single calls */
+	int row_is_graph; /* the device went through a row without this machine */
+	int is_duel;	  /* there was a holder to duel with */
 	struct duel duel;
 	int has_own; /* of a final: the library ran in the workload's own layout as well, */
 	double own[DUEL_MAX]; /* for so many seconds in the turns of the duel's pairs */

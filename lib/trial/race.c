@@ -34,6 +34,7 @@ static void run(struct duellists *d, struct outcome *o)
 	o->is_duel = !d->alone;
 	rc = timed_choose_row(d, &e);
 	o->row = d->x.row;
+	o->row_is_graph = d->x.row_is_graph;
 	if (rc == 0 && d->alone)
 		rc = duel_alone(rules->budget_s, timed_pair, d, &o->duel, &e);
 	else if (rc == 0)

@@ -200,7 +200,8 @@ static void put_outcome(struct buf *out, const struct report *r, const struct ou
 		put_median(out, "latency_s", "ci_s", o->duel.time);
 		buf_fmt(out, ",\"reps\":%d", o->duel.n);
 		if (o->row)
-			buf_fmt(out, ",\"row\":%d", o->row);
+			buf_fmt(out, ",\"row\":%d,\"row_by\":\"%s\"", o->row,
+				o->row_is_graph ? "graph" : "calls");
 		put_samples(out, "samples_s", o->duel.x, o->duel.n);
 	}
 	if (o->duel.n && o->is_duel)

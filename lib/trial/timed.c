@@ -124,11 +124,36 @@ static int calls_of(double shortest, double longest)
 	return (int)fmin(ceil(fmin(ROW_S / shortest, ROW_MAX_S / longest)), OUTCOME_ROW);
 }
 
-int timed_row_of(const struct timed *x, double seconds)
+static int capture(struct timed *x, int calls)
 {
-	int calls = has_rows(x) ? calls_of(seconds, seconds) : 0;
+	const struct runner *r = x->t->runner;
 
-	return calls > 1 ? calls : 0;
+	if (x->ref)
+		return ref_capture(x->ref, x->variant, calls);
+	return r->capture && r->capture(&x->kernel, x->in->params, calls);
+}
+
+/* Rows of so many calls, all started alike. */
+static void set_rows(struct timed *const *callee, int n, int calls)
+{
+	int all = 1;
+
+	for (int i = 0; i < n; i++)
+		all = capture(callee[i], calls) && all;
+	for (int i = 0; i < n; i++) {
+		if (!all)
+			capture(callee[i], 0);
+		callee[i]->row = calls;
+		callee[i]->row_is_graph = all;
+	}
+}
+
+void timed_set_row(struct timed *x, double seconds)
+{
+	const int calls = has_rows(x) ? calls_of(seconds, seconds) : 0;
+
+	if (calls > 1)
+		set_rows(&x, 1, calls);
 }
 
 int timed_choose_row(struct duellists *d, struct err *e)
@@ -148,11 +173,11 @@ int timed_choose_row(struct duellists *d, struct err *e)
 		longest = fmax(longest, seconds);
 	}
 	row = calls_of(shortest, longest);
-	for (int i = 0; i < n && row > 1; i++) {
-		callee[i]->row = row;
+	if (row > 1)
+		set_rows(callee, n, row);
+	for (int i = 0; i < n && row > 1; i++)
 		if (timed_row(callee[i], &seconds, e) < 0)
 			return -1;
-	}
 	return 0;
 }
 

@@ -10,7 +10,8 @@ struct timed {
 	int variant;
 	const struct entrant *in;
 	struct kernel kernel;
-	int row; /* calls that are timed together; 0: each by itself */
+	int row;	  /* calls that are timed together; 0: each by itself */
+	int row_is_graph; /* the device goes through them without this machine */
 };
 
 /* Loads a kernel. -1: the object is damaged or gone. */
@@ -35,11 +36,15 @@ struct duellists {
 /* To start a kernel takes a device longer than a short kernel takes. So the duellists are called in
  * rows of the same length, if all of them can be, and operands are to be found in the caches: as
  * many calls as make at least 100 us, but hardly more than 5 ms of the slower one. The time of a
- * call then is the mean of a row. Calls each of them a few times, before the first pair. */
+ * call then is the mean of a row. Calls each of them a few times, before the first pair.
+ *
+ * The rows of all are started alike. If the device can go through all of them without this machine,
+ * it does. If it cannot do so with one of them (a library may wait for the device in its calls),
+ * this machine starts each call of all of them: what it takes to start calls would else be counted
+ * against that one alone. */
 int timed_choose_row(struct duellists *d, struct err *e);
-/* How many calls of a variant or kernel that takes so long are a row; 0: its calls are timed one by
- * one. */
-int timed_row_of(const struct timed *x, double seconds);
+/* The same for one by itself, whose calls take so long. */
+void timed_set_row(struct timed *x, double seconds);
 /* The time of a call: of one, or in a row of x->row calls. */
 int timed_row(struct timed *x, double *seconds, struct err *e);
 /* A pair of calls of a struct duellists, for duel_run(). Each timed call follows an untimed one,

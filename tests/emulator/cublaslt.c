@@ -261,5 +261,5 @@ API int cublasLtMatmul(void *h, const struct product *p, const float *alpha, con
 	    (*algorithm == WITH_WORKSPACE && bytes < WORKSPACE))
 		return INVALID_VALUE;
 	w = (struct work){*p, *am, *bm, *cm, *dm, *alpha, *beta, a, b, c, d, workspace, *algorithm};
-	return queue_put(stream, run, &w, sizeof w) ? EXECUTION_FAILED : SUCCESS;
+	return queue_put("cublaslt", stream, run, &w, sizeof w) ? EXECUTION_FAILED : SUCCESS;
 }

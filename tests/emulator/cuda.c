@@ -332,11 +332,19 @@ API int cuFuncSetAttribute(void *function, int attribute, int value)
 
 /* ---- launches ---- */
 
-static long launches; /* of kernels, so far */
+static long launches, starts; /* so far: of work, and of those, by the program itself */
 
-void driver_run(const struct fiber_grid *g)
+void driver_host(void (*host)(void *arg), void *arg, int is_start)
 {
 	launches++;
+	starts += is_start;
+	host(arg);
+}
+
+void driver_run(const struct fiber_grid *g, int is_start)
+{
+	launches++;
+	starts += is_start;
 	emulated.dead = (enum result)fiber_run(g);
 }
 
@@ -363,7 +371,7 @@ API int cuLaunchKernel(void *function, unsigned gx, unsigned gy, unsigned gz, un
 	g.kernel = f->kernel;
 	if (graph_captures(stream))
 		return graph_add(stream, &g, f->size, f->params) < 0 ? OUT_OF_MEMORY : SUCCESS;
-	driver_run(&g);
+	driver_run(&g, 1);
 	return SUCCESS; /* later calls tell what it died of */
 }
 
@@ -374,14 +382,16 @@ struct event {
 };
 
 /* With TL_EMULATOR_LAUNCH_NS=N the device's clock goes on by N ns with each kernel, and stands
- * still otherwise, so that tests do not depend on this machine's load. */
+ * still otherwise, so that tests do not depend on this machine's load. With TL_EMULATOR_START_NS=N
+ * it goes on by N more with each that no graph starts. */
 static double now(void)
 {
-	const char *ns = getenv("TL_EMULATOR_LAUNCH_NS");
+	const char *ns = getenv("TL_EMULATOR_LAUNCH_NS"), *more = getenv("TL_EMULATOR_START_NS");
 	struct timespec t;
 
 	if (ns)
-		return 1e-9 * atof(ns) * (double)(1 + launches);
+		return 1e-9 * (atof(ns) * (double)(1 + launches) +
+			       (more ? atof(more) : 0) * (double)starts);
 	clock_gettime(CLOCK_MONOTONIC, &t);
 	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }

@@ -359,5 +359,5 @@ API int cudnnBackendExecute(void *handle, void *plan, void *pack)
 	s = engine_check(w.engine, w.graph, pack);
 	if (s)
 		return s;
-	return queue_put(stream_now, run, &w, sizeof w) ? EXECUTION_FAILED : SUCCESS;
+	return queue_put("cudnn", stream_now, run, &w, sizeof w) ? EXECUTION_FAILED : SUCCESS;
 }

@@ -28,7 +28,10 @@ enum result {
 /* SUCCESS where the driver was started by this process, no kernel has died, and a context is in
  * use. */
 enum result driver_ready(void);
-/* Runs a kernel. What it dies of is what driver_ready() says from then on. */
-void driver_run(const struct fiber_grid *g);
+/* Runs a kernel. What it dies of is what driver_ready() says from then on. is_start: the program
+ * starts it, and no graph does. */
+void driver_run(const struct fiber_grid *g, int is_start);
+/* The same for a function of this machine's. */
+void driver_host(void (*host)(void *arg), void *arg, int is_start);
 
 #endif

@@ -111,7 +111,10 @@ API int cuStreamDestroy_v2(void *stream)
 
 API int cuStreamSynchronize(void *stream)
 {
-	return graph_captures(stream) ? CAPTURE_UNSUPPORTED : driver_ready();
+	if (!graph_captures(stream))
+		return driver_ready();
+	((struct stream *)stream)->is_invalid = 1;
+	return CAPTURE_UNSUPPORTED;
 }
 
 /* Work of this machine's: what stand-ins for the vendor's libraries put on a stream (queue.h). */
@@ -124,7 +127,7 @@ API int cuLaunchHostFunc(void *stream, void (*host)(void *arg), void *arg)
 		return rc ? rc : INVALID_HANDLE;
 	if (graph_captures(stream))
 		return add(stream, &l) < 0 ? OUT_OF_MEMORY : SUCCESS;
-	host(arg);
+	driver_host(host, arg, 1);
 	return SUCCESS;
 }
 
@@ -154,11 +157,17 @@ API int cuStreamEndCapture(void *stream, void **graph)
 	*graph = NULL;
 	if (rc || !graph_captures(s))
 		return rc ? rc : CAPTURE_INVALIDATED;
+	s->captures = 0;
+	if (s->is_invalid) {
+		s->is_invalid = 0;
+		free_launches(s->first);
+		s->first = NULL;
+		return CAPTURE_INVALIDATED;
+	}
 	g = calloc(1, sizeof *g);
 	if (!g)
 		return OUT_OF_MEMORY;
 	g->first = s->first;
-	s->captures = 0;
 	s->first = NULL;
 	*graph = g;
 	return SUCCESS;
@@ -210,9 +219,9 @@ API int cuGraphLaunch(void *started, void *stream)
 		return rc ? rc : INVALID_HANDLE;
 	for (const struct launch *l = ((struct graph *)started)->first; l && !rc; l = l->next) {
 		if (l->host)
-			l->host(l->arg);
+			driver_host(l->host, l->arg, 0);
 		else
-			driver_run(&l->grid);
+			driver_run(&l->grid, 0);
 		rc = driver_ready();
 	}
 	return SUCCESS;

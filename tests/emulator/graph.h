@@ -20,6 +20,7 @@ struct launch {
 
 struct stream {
 	int captures;
+	int is_invalid; /* what it captures: something was called that cannot be captured */
 	struct launch *first, **end; /* captured so far */
 };
 

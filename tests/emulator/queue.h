@@ -5,7 +5,9 @@
 #include <stddef.h>
 
 /* Runs run() with a copy of these bytes when the stream comes to it: at once, or, while the stream
- * is captured, whenever the graph is started. 0, or a result of the driver's. */
-int queue_put(void *stream, void (*run)(void *), const void *arg, size_t bytes);
+ * is captured, whenever the graph is started. 0, or a result of the driver's. With
+ * TL_EMULATOR_WAITS=LIBRARY its calls wait for the stream, which cannot be captured. */
+int queue_put(const char *library, void *stream, void (*run)(void *), const void *arg,
+	      size_t bytes);
 
 #endif

@@ -1,0 +1,206 @@
+/* Which of a library's variants is the opponent (lib/trial/library.c), and how rows of calls are
+ * started (lib/trial/timed.h): with a library whose variants take the time that they are told. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/trial/verify.h"
+#include "tests/tap.h"
+
+enum { VALUES = 4, MOST = 8 };
+
+static const double GAP_S = 30e-6; /* between calls that this machine starts */
+
+/* A variant. */
+struct told {
+	const char *name, *layout;
+	double seconds; /* of a call, by a device that has it already */
+	int waits;	/* it cannot be captured */
+	int calls;	/* of its last row */
+	int captured;	/* calls of its row, if it is captured */
+};
+
+static struct told *told;
+static int ntold;
+static double last_s;
+
+static struct ref *open_told(const struct workload *w, const struct ref_data *data,
+			     const struct ref_choice *only, int n, struct err *e)
+{
+	static struct ref r;
+	extern const struct reference ref_told;
+
+	(void)w, (void)data, (void)only, (void)n, (void)e;
+	r.of = &ref_told;
+	return &r;
+}
+
+static int variants(const struct ref *r)
+{
+	(void)r;
+	return ntold;
+}
+
+static const char *name(const struct ref *r, int variant)
+{
+	(void)r;
+	return told[variant].name;
+}
+
+static const char *layout(const struct ref *r, int variant)
+{
+	(void)r;
+	return told[variant].layout;
+}
+
+static int capture(struct ref *r, int variant, int calls)
+{
+	struct told *v = &told[variant];
+
+	(void)r;
+	v->captured = calls > 1 && !v->waits ? calls : 0;
+	return v->captured > 0;
+}
+
+static int row(struct ref *r, int variant, int calls, struct err *e)
+{
+	struct told *v = &told[variant];
+
+	(void)r, (void)e;
+	v->calls = calls;
+	last_s = v->seconds + (calls > 1 && v->captured == calls ? 0 : GAP_S);
+	return 0;
+}
+
+static int run(struct ref *r, int variant, struct err *e)
+{
+	return row(r, variant, 1, e);
+}
+
+static double seconds(const struct ref *r)
+{
+	(void)r;
+	return last_s;
+}
+
+static int output(struct ref *r, int variant, float *dst, struct err *e)
+{
+	(void)r, (void)variant, (void)e;
+	memset(dst, 0, VALUES * sizeof *dst);
+	return 0;
+}
+
+const struct reference ref_told = {
+	.open = open_told,
+	.variants = variants,
+	.name = name,
+	.layout = layout,
+	.capture = capture,
+	.run = run,
+	.row = row,
+	.seconds = seconds,
+	.output = output,
+};
+
+/* No kernel runs: only that the target has rows matters. */
+static int kernel_row(const struct kernel *k, const long *params, int calls, struct err *e)
+{
+	(void)k, (void)params, (void)calls;
+	return err_set(e, "there is no kernel");
+}
+
+/* ---- the opponent ---- */
+
+static struct library *find(struct told *v, int n)
+{
+	static const float zero[VALUES];
+	static const struct runner runner = {.is_device = 1, .row = kernel_row};
+	struct fence tensor[TENSOR_ROLES] = {{.map = NULL}};
+	const struct workload w = {.layout = LAYOUT_NHWC};
+	struct trial t = {.w = &w,
+			  .runner = &runner,
+			  .vendor = &ref_told,
+			  .tensor = tensor,
+			  .expected = zero,
+			  .max_error = 1e-5,
+			  .rules = {DUEL_RACE, 0.01, 0}};
+	struct library *b = calloc(1, sizeof *b);
+
+	told = v;
+	ntold = n;
+	fence_open(&tensor[TENSOR_DST], "the output", VALUES, sizeof(float));
+	trial_library(&t, b);
+	fence_close(&tensor[TENSOR_DST]);
+	return b;
+}
+
+static void is_best(struct told *v, int n, const char *want, const char *what)
+{
+	struct library *b = find(v, n);
+
+	ok(b->known && !strcmp(b->best.impl, want), "%s: %s%s", what, b->best.impl,
+	   b->known ? "" : b->why);
+	free(b);
+}
+
+static void check_opponent(void)
+{
+	static struct told plain[] = {{"a", "nhwc", 30e-6, 0, 0, 0},
+				      {"b", "nhwc", 20e-6, 0, 0, 0},
+				      {"c", "nhwc", 25e-6, 0, 0, 0}};
+	static struct told late[] = {{"a", "nhwc", 20e-6, 0, 0, 0},
+				     {"b", "nhwc", 21e-6, 0, 0, 0},
+				     {"c", "nhwc", 22e-6, 0, 0, 0},
+				     {"d", "nhwc", 23e-6, 0, 0, 0},
+				     {"late", "nhwc", 10e-6, 1, 0, 0}};
+	static struct told slow[] = {{"a", "nhwc", 20e-6, 0, 0, 0},
+				     {"late", "nhwc", 24e-6, 1, 0, 0}};
+
+	is_best(plain, 3, "b", "the fastest is the opponent");
+	is_best(late, 5, "late",
+		"also if it waits in its calls, and behind gaps looks slower than three others");
+	is_best(slow, 2, "a", "one that waits, and is slower, is not");
+}
+
+/* ---- rows ---- */
+
+static void check_rows(void)
+{
+	static const struct runner runner = {.is_device = 1, .row = kernel_row};
+	static struct told v[] = {{"a", "nhwc", 20e-6, 0, 0, 0},
+				  {"b", "nhwc", 25e-6, 0, 0, 0},
+				  {"late", "nhwc", 10e-6, 1, 0, 0}};
+	const struct trial t = {.runner = &runner};
+	struct ref r = {&ref_told};
+	struct err e = ERR_INIT;
+	double x, y;
+
+	told = v;
+	ntold = 3;
+	for (int own = 0; own < 2; own++)
+		for (int other = 1; other < 3; other++) {
+			struct duellists d = {
+				.x = {.t = &t, .ref = &r, .variant = 0},
+				.y = {.t = &t, .ref = &r, .variant = other},
+				.own = {.t = &t, .ref = own ? &r : NULL, .variant = 2}};
+			const int gaps = own || other == 2;
+			const double gap = gaps ? GAP_S : 0;
+
+			if (timed_choose_row(&d, &e) < 0 || timed_pair(&d, 0, &x, &y, &e) < 0)
+				bail_out("%s", e.msg);
+			ok(v[0].calls > 1 && v[0].calls == v[other].calls &&
+				   d.x.row_is_graph == !gaps && d.y.row_is_graph == !gaps,
+			   "rows of %d calls of a and %s%s, %s", v[0].calls, v[other].name,
+			   own ? ", beside one that waits" : "",
+			   gaps ? "which this machine starts" : "which are graphs");
+			ok(x == v[0].seconds + gap && y == v[other].seconds + gap,
+			   "both have %s gaps", gaps ? "the same" : "no");
+		}
+}
+
+int main(void)
+{
+	check_opponent();
+	check_rows();
+	return done_testing();
+}
