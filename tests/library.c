@@ -14,15 +14,21 @@ static const double GAP_S = 30e-6; /* between calls that this machine starts */
 /* A variant. */
 struct told {
 	const char *name, *layout;
-	double seconds; /* of a call, by a device that has it already */
-	int waits;	/* it cannot be captured */
-	int calls;	/* of its last row */
-	int captured;	/* calls of its row, if it is captured */
+	double seconds;		  /* of a call, by a device that has it already */
+	int waits;		  /* it cannot be captured */
+	int calls;		  /* of its last row */
+	int captured;		  /* calls of its row, if it is captured */
+	int fails_at;		  /* the row or call that fails, from 1; 0: none */
+	const char *fails_behind; /* it fails when this one was called just before */
+	int kills;		  /* the device with it */
+	int made;		  /* rows and calls */
 };
 
 static struct told *told;
 static int ntold;
 static double last_s;
+static int is_dead;
+static const char *last = ""; /* called */
 
 static struct ref *open_told(const struct workload *w, const struct ref_data *data,
 			     const struct ref_choice *only, int n, struct err *e)
@@ -66,7 +72,15 @@ static int row(struct ref *r, int variant, int calls, struct err *e)
 {
 	struct told *v = &told[variant];
 
-	(void)r, (void)e;
+	(void)r;
+	v->made++;
+	if (is_dead || (v->fails_at && v->made >= v->fails_at) ||
+	    (v->fails_behind && !strcmp(v->fails_behind, last))) {
+		is_dead |= v->kills;
+		errno = is_dead ? EFAULT : EIO;
+		return err_set(e, "%s fails", v->name);
+	}
+	last = v->name;
 	v->calls = calls;
 	last_s = v->seconds + (calls > 1 && v->captured == calls ? 0 : GAP_S);
 	return 0;
@@ -128,6 +142,7 @@ static struct library *find(struct told *v, int n)
 
 	told = v;
 	ntold = n;
+	is_dead = 0;
 	fence_open(&tensor[TENSOR_DST], "the output", VALUES, sizeof(float));
 	trial_library(&t, b);
 	fence_close(&tensor[TENSOR_DST]);
@@ -145,16 +160,16 @@ static void is_best(struct told *v, int n, const char *want, const char *what)
 
 static void check_opponent(void)
 {
-	static struct told plain[] = {{"a", "nhwc", 30e-6, 0, 0, 0},
-				      {"b", "nhwc", 20e-6, 0, 0, 0},
-				      {"c", "nhwc", 25e-6, 0, 0, 0}};
-	static struct told late[] = {{"a", "nhwc", 20e-6, 0, 0, 0},
-				     {"b", "nhwc", 21e-6, 0, 0, 0},
-				     {"c", "nhwc", 22e-6, 0, 0, 0},
-				     {"d", "nhwc", 23e-6, 0, 0, 0},
-				     {"late", "nhwc", 10e-6, 1, 0, 0}};
-	static struct told slow[] = {{"a", "nhwc", 20e-6, 0, 0, 0},
-				     {"late", "nhwc", 24e-6, 1, 0, 0}};
+	static struct told plain[] = {{"a", "nhwc", .seconds = 30e-6},
+				      {"b", "nhwc", .seconds = 20e-6},
+				      {"c", "nhwc", .seconds = 25e-6}};
+	static struct told late[] = {{"a", "nhwc", .seconds = 20e-6},
+				     {"b", "nhwc", .seconds = 21e-6},
+				     {"c", "nhwc", .seconds = 22e-6},
+				     {"d", "nhwc", .seconds = 23e-6},
+				     {"late", "nhwc", .seconds = 10e-6, .waits = 1}};
+	static struct told slow[] = {{"a", "nhwc", .seconds = 20e-6},
+				     {"late", "nhwc", .seconds = 24e-6, .waits = 1}};
 
 	is_best(plain, 3, "b", "the fastest is the opponent");
 	is_best(late, 5, "late",
@@ -162,14 +177,62 @@ static void check_opponent(void)
 	is_best(slow, 2, "a", "one that waits, and is slower, is not");
 }
 
+/* Variants that are right, and fail later. `why` is that of the one that is told. */
+static void fails(struct told *v, int n, const char *want, const char *failed, const char *what)
+{
+	struct library *b = find(v, n);
+	char why[20] = "";
+
+	if (failed)
+		snprintf(why, sizeof why, "%s fails", failed);
+	ok(b->known == (want != NULL) && (!want || !strcmp(b->best.impl, want)), "%s: %s", what,
+	   b->known ? b->best.impl : b->why);
+	ok(b->nrejected == 1 && !b->wrong && !strcmp(b->rejected[0].impl, failed) &&
+		   !strcmp(b->rejected[0].why, why),
+	   "which is told: %s", b->rejected[0].why);
+	free(b);
+}
+
+static void check_failures(void)
+{
+	static struct told holder[] = {{"a", "nhwc", .seconds = 20e-6, .fails_behind = "c"},
+				       {"c", "nhwc", .seconds = 24e-6},
+				       {"b", "nhwc", .seconds = 22e-6}};
+	static struct told loser[] = {{"a", "nhwc", .seconds = 20e-6},
+				      {"b", "nhwc", .seconds = 22e-6, .fails_at = 13}};
+	static struct told later[] = {{"a", "nhwc", .seconds = 20e-6},
+				      {"b", "nhwc", .seconds = 10e-6, .fails_at = 3}};
+	static struct told deadly[] = {
+		{"a", "nhwc", .seconds = 20e-6, .fails_behind = "b", .kills = 1},
+		{"b", "nhwc", .seconds = 22e-6},
+		{"c", "nhwc", .seconds = 21e-6}};
+	static struct told only[] = {{"a", "nhwc", .seconds = 20e-6, .fails_at = 13}};
+	static struct told other[] = {{"a", "preferred", .seconds = 20e-6},
+				      {"b", "nhwc", .seconds = 22e-6, .fails_at = 13},
+				      {"c", "nhwc", .seconds = 30e-6}};
+	struct library *b;
+
+	fails(holder, 3, "b", "a",
+	      "a holder that fails is not the best, but one that had lost to it may be");
+	fails(loser, 2, "a", "b", "a challenger that fails is out");
+	fails(later, 2, "a", "b", "one that fails before the duels has none");
+	fails(deadly, 3, "c", "a",
+	      "where the holder takes the device along, the next of the first look is it");
+	fails(only, 1, NULL, "a", "there is no opponent where the only one fails");
+	b = find(other, 3);
+	ok(b->known && !strcmp(b->best.impl, "a") && b->own_known && !strcmp(b->own.impl, "c"),
+	   "what failed is not the best in the workload's own layout either: %s", b->own.impl);
+	free(b);
+}
+
 /* ---- rows ---- */
 
 static void check_rows(void)
 {
 	static const struct runner runner = {.is_device = 1, .row = kernel_row};
-	static struct told v[] = {{"a", "nhwc", 20e-6, 0, 0, 0},
-				  {"b", "nhwc", 25e-6, 0, 0, 0},
-				  {"late", "nhwc", 10e-6, 1, 0, 0}};
+	static struct told v[] = {{"a", "nhwc", .seconds = 20e-6},
+				  {"b", "nhwc", .seconds = 25e-6},
+				  {"late", "nhwc", .seconds = 10e-6, .waits = 1}};
 	const struct trial t = {.runner = &runner};
 	struct ref r = {&ref_told};
 	struct err e = ERR_INIT;
@@ -201,6 +264,7 @@ static void check_rows(void)
 int main(void)
 {
 	check_opponent();
+	check_failures();
 	check_rows();
 	return done_testing();
 }

@@ -31,7 +31,7 @@ struct opponent {
 	const char *own_impl;	  /* the best in the workload's own layout; NULL: impl is that, */
 	const char *own_impl_why; /* or there is none, for this reason */
 	const char *error;	  /* its error, a JSON object; NULL: not known here */
-	const char *rejected;	  /* variants whose answer is wrong, a JSON array; NULL: none */
+	const char *rejected;	  /* variants that are wrong or fail, a JSON array; NULL: none */
 	const char *why;
 };
 

@@ -99,6 +99,9 @@ static const struct record_field rejected_fields[] = {
 	 .kind = RECORD_OBJECT,
 	 .object = &error,
 	 .meaning = "Its error. Absent if a value of its result is NaN or infinite."},
+	{.name = "why",
+	 .kind = RECORD_TEXT,
+	 .meaning = "How it failed when it was timed, though its answer is right."},
 	{0},
 };
 static const struct record_object rejected = {.name = "rejected", .field = rejected_fields};
@@ -496,8 +499,8 @@ static const struct record_field result_fields[] = {
 	 .kind = RECORD_OBJECTS,
 	 .object = &rejected,
 	 .meaning = "Stage final: variants of the library whose answer is wrong by the limit that "
-		    "holds for candidates (--max-error). They are no baseline. Absent if there is "
-		    "none; at most four are listed."},
+		    "holds for candidates (--max-error), or that failed when they were timed. They "
+		    "are no baseline. Absent if there is none; at most four are listed."},
 	{.name = "error",
 	 .kind = RECORD_OBJECT,
 	 .need = RECORD_IF_OK,

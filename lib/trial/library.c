@@ -87,6 +87,22 @@ static int is_own(const struct trial *t, const struct look *l)
 	return !strcmp(l->found.layout, layout_name(t->w->layout));
 }
 
+/* At most so many are told. One that failed when it was timed counts more than one that is wrong.
+ */
+static void reject(struct library *b, const struct variant_found *f, const char *why)
+{
+	int at = b->nrejected;
+
+	if (at == TRIAL_REJECTED && !why)
+		return;
+	at = at < TRIAL_REJECTED ? b->nrejected++ : TRIAL_REJECTED - 1;
+	b->rejected[at] = *f;
+	if (!why)
+		return;
+	snprintf(b->rejected[at].why, sizeof b->rejected[at].why, "%.190s", why);
+	snprintf(b->why, sizeof b->why, "%.190s", why);
+}
+
 /* Ranks all that are right, and those in the workload's own layout by themselves. */
 static void look_at_all(struct ref *ref, const struct trial *t, struct library *b,
 			struct rankings *all, struct rankings *own)
@@ -104,13 +120,14 @@ static void look_at_all(struct ref *ref, const struct trial *t, struct library *
 		}
 		if (!right) {
 			snprintf(b->why, sizeof b->why, "the library's result is wrong");
-			if (b->wrong < TRIAL_REJECTED)
-				b->rejected[b->wrong] = l.found;
+			reject(b, &l.found, NULL);
 			b->wrong++;
 			continue;
 		}
-		if (look_at(&x, &l.found, &e) < 0)
+		if (look_at(&x, &l.found, &e) < 0) {
+			reject(b, &l.found, e.msg);
 			continue;
+		}
 		l.is_late = x.row && !x.row_is_graph;
 		keep_apart(all, &l);
 		if (is_own(t, &l))
@@ -118,41 +135,77 @@ static void look_at_all(struct ref *ref, const struct trial *t, struct library *
 	}
 }
 
-/* A duel with the holder; where there is none (NULL), the times of one alone. */
-static int contest(struct ref *ref, const struct trial *t, struct look *challenger,
-		   const struct look *holder, struct duel *r, struct err *e)
+/* The search for the best. */
+struct hunt {
+	struct ref *ref;
+	const struct trial *t;
+	struct library *b;
+	int failed[4 * FASTEST], nfailed; /* variants */
+	int is_dead;			  /* the device: no call ends well any more */
+};
+
+static int has_failed(const struct hunt *h, const struct look *l)
 {
-	struct duellists d = {.x = {.t = t, .ref = ref, .variant = challenger->variant},
-			      .y = {.t = t, .ref = ref},
+	int i = 0;
+
+	while (i < h->nfailed && h->failed[i] != l->variant)
+		i++;
+	return i < h->nfailed;
+}
+
+/* A duel with the holder; where there is none (NULL), the times of one alone. Returns the one that
+ * failed, or NULL. */
+static struct look *contest(struct hunt *h, struct look *challenger, struct look *holder,
+			    struct duel *r)
+{
+	struct duellists d = {.x = {.t = h->t, .ref = h->ref, .variant = challenger->variant},
+			      .y = {.t = h->t, .ref = h->ref},
 			      .alone = !holder};
+	struct err e = ERR_INIT;
+	struct look *failed;
+	int rc;
 
 	*r = (struct duel){0};
 	if (holder)
 		d.y.variant = holder->variant;
-	if (timed_choose_row(&d, e) < 0)
-		return -1;
-	return d.alone ? duel_alone(t->rules.budget_s, timed_pair, &d, r, e)
-		       : duel_run(&t->rules, timed_pair, &d, r, e);
+	rc = timed_choose_row(&d, &e);
+	if (rc == 0)
+		rc = d.alone ? duel_alone(h->t->rules.budget_s, timed_pair, &d, r, &e)
+			     : duel_run(&h->t->rules, timed_pair, &d, r, &e);
+	if (rc == 0)
+		return NULL;
+	h->is_dead = timed_failure(OUTCOME_FAILED) == OUTCOME_CRASH ||
+		     timed_failure(OUTCOME_FAILED) == OUTCOME_TIMEOUT;
+	failed = d.failed == &d.y ? holder : challenger;
+	h->failed[h->nfailed++] = failed->variant;
+	reject(h->b, &failed->found, e.msg);
+	return failed;
 }
 
-/* The fastest variant of the first look is the holder, and duels with each of the others. Returns
- * the last holder. NULL: there are no variants. */
-static const struct look *duel_fastest(struct ref *ref, const struct trial *t,
-				       struct rankings *fastest)
+/* The first is the holder, and duels with each of the others: the last holder. If a holder fails,
+ * all is to be done anew without it, for others may have lost to it alone. *anew: this happened.
+ * On a device that is dead the holder stays, or the fastest of the first look becomes it. */
+static struct look *duel_all(struct hunt *h, struct rankings *fastest, int *anew)
 {
 	struct ranking *const ranking[] = {&fastest->graphs, &fastest->late};
-	struct look *holder = NULL;
-	struct err e = ERR_INIT;
+	struct look *holder = NULL, *failed;
 	struct duel r;
 
+	*anew = 0;
 	for (int i = 0; i < 2; i++)
-		for (int k = 0; k < ranking[i]->n; k++) {
-			struct look *l = &ranking[i]->look[k];
-
-			if (contest(ref, t, l, holder, &r, &e) < 0) {
-				holder = holder ? holder : l;
+		for (struct look *l = ranking[i]->look; l < ranking[i]->look + ranking[i]->n; l++) {
+			if (has_failed(h, l) || (h->is_dead && holder))
+				continue;
+			if (h->is_dead) {
+				holder = l;
 				continue;
 			}
+			failed = contest(h, l, holder, &r);
+			*anew = failed && failed == holder;
+			if (*anew)
+				return NULL;
+			if (failed)
+				continue;
 			l->found.time = r.time;
 			if (r.end == DUEL_WON)
 				holder = l;
@@ -160,16 +213,29 @@ static const struct look *duel_fastest(struct ref *ref, const struct trial *t,
 	return holder;
 }
 
+/* NULL: there are no variants, or all fail. */
+static const struct look *duel_fastest(struct hunt *h, struct rankings *fastest)
+{
+	const struct look *best;
+	int anew;
+
+	do
+		best = duel_all(h, fastest, &anew);
+	while (anew);
+	return best;
+}
+
 static void find_best(struct ref *ref, const struct trial *t, struct library *b,
 		      struct rankings *all, struct rankings *own)
 {
-	const struct look *best = duel_fastest(ref, t, all), *own_best;
+	struct hunt h = {.ref = ref, .t = t, .b = b};
+	const struct look *best = duel_fastest(&h, all), *own_best;
 
 	if (!best)
 		return;
 	b->known = 1;
 	b->best = best->found;
-	own_best = is_own(t, best) ? NULL : duel_fastest(ref, t, own);
+	own_best = is_own(t, best) ? NULL : duel_fastest(&h, own);
 	if (!own_best)
 		return;
 	b->own_known = 1;

@@ -41,6 +41,7 @@ struct variant_found {
 	char impl[TRIAL_NAME], layout[16];
 	struct stat_median time; /* seconds */
 	double error_l2, error_max;
+	char why[TRIAL_WHY]; /* of one that is right and was rejected: how it failed */
 };
 
 struct library {
@@ -50,8 +51,10 @@ struct library {
 	struct variant_found best;
 	int own_known; /* best is in another layout than the workload's: the best in that, */
 	struct variant_found own;
-	int wrong; /* variants whose answer is wrong, by the same limit as a candidate's: */
-	struct variant_found rejected[TRIAL_REJECTED]; /* the first of them */
+	int wrong; /* variants whose answer is wrong, by the same limit as a candidate's */
+	/* The first of them, and those that were right, but failed when they were timed: */
+	struct variant_found rejected[TRIAL_REJECTED];
+	int nrejected;
 };
 
 #endif

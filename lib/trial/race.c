@@ -40,7 +40,12 @@ static void run(struct duellists *d, struct outcome *o)
 	else if (rc == 0)
 		rc = duel_run(rules, timed_pair, d, &o->duel, &e);
 	if (rc < 0) {
-		fail(o, timed_failure(OUTCOME_FAILED), &e);
+		const enum outcome_status status = timed_failure(OUTCOME_FAILED);
+
+		if (d->failed && d->failed->ref)
+			err_in(&e, "beside it %s fails",
+			       ref_name(d->failed->ref, d->failed->variant));
+		fail(o, status, &e);
 		o->duel = (struct duel){0};
 	}
 	o->run_s = clock_now() - start;

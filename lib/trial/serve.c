@@ -136,6 +136,10 @@ static void put_variant(struct buf *out, const struct variant_found *v, int time
 		put_number(out, "max", v->error_max);
 		buf_ch(out, '}');
 	}
+	if (v->why[0]) {
+		buf_str(out, ",\"why\":");
+		buf_json(out, v->why, strlen(v->why));
+	}
 	buf_ch(out, '}');
 }
 
@@ -158,11 +162,11 @@ static int library(const struct json_doc *d, struct buf *out, struct err *e)
 		buf_str(out, ",\"own_layout\":");
 		put_variant(out, &b.own, 1);
 	}
-	for (int i = 0; i < b.wrong && i < TRIAL_REJECTED; i++) {
+	for (int i = 0; i < b.nrejected && i < TRIAL_REJECTED; i++) {
 		buf_str(out, i ? "," : ",\"rejected\":[");
 		put_variant(out, &b.rejected[i], 0);
 	}
-	buf_str(out, b.wrong ? "]}" : "}");
+	buf_str(out, b.nrejected > 0 ? "]}" : "}");
 	return 0;
 }
 

@@ -5,7 +5,7 @@
  *   {"cmd":"library","timeout_s":T}    -> {"baseline":{..}} or {"baseline":null,"why":".."},
  *                                         "own_layout":{..}, the best in the workload's layout
  *                                         where the baseline has another, and
- *                                         "rejected":[{..},..] if variants are wrong
+ *                                         "rejected":[{..},..] if variants are wrong, or fail
  *   {"cmd":"race","candidate":{..},"object":PATH[,"holder":{..},"holder_object":PATH],"whole":B,
  *    "budget_s":T,"timeout_s":T}                                    -> outcome
  *   {"cmd":"final","candidate":{..},"object":PATH[,"impl":"..","layout":".."[,"own_impl":".."]],

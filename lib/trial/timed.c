@@ -164,8 +164,11 @@ int timed_choose_row(struct duellists *d, struct err *e)
 	int row;
 
 	for (int i = 0; i < n; i++) {
-		if (!has_rows(callee[i]))
+		if (!has_rows(callee[i])) {
+			d->failed = NULL;
 			return 0;
+		}
+		d->failed = callee[i];
 		if (timed_call(callee[i], &seconds, e) < 0 ||
 		    timed_call(callee[i], &seconds, e) < 0)
 			return -1;
@@ -175,9 +178,12 @@ int timed_choose_row(struct duellists *d, struct err *e)
 	row = calls_of(shortest, longest);
 	if (row > 1)
 		set_rows(callee, n, row);
-	for (int i = 0; i < n && row > 1; i++)
+	for (int i = 0; i < n && row > 1; i++) {
+		d->failed = callee[i];
 		if (timed_row(callee[i], &seconds, e) < 0)
 			return -1;
+	}
+	d->failed = NULL;
 	return 0;
 }
 
@@ -191,10 +197,12 @@ int timed_pair(void *duellists, int turn, double *x, double *y, struct err *e)
 	for (int i = 0; i < n; i++) {
 		int k = turn ? n - 1 - i : i;
 
+		d->failed = callee[k];
 		if (timed_call(callee[k], seconds[k], e) < 0 ||
 		    timed_row(callee[k], seconds[k], e) < 0)
 			return -1;
 	}
+	d->failed = NULL;
 	d->npairs++;
 	return 0;
 }

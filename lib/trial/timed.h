@@ -31,7 +31,8 @@ struct duellists {
 	int alone;	   /* there is no holder */
 	struct timed own;  /* of the library, called with each pair; ref NULL: none */
 	double own_s[DUEL_MAX];
-	int npairs; /* so far */
+	int npairs;		    /* so far */
+	const struct timed *failed; /* whose call it was that failed */
 };
 /* To start a kernel takes a device longer than a short kernel takes. So the duellists are called in
  * rows of the same length, if all of them can be, and operands are to be found in the caches: as
