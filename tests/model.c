@@ -268,6 +268,120 @@ static int is_twice(struct warp_count c, double done, double least)
 	return counts(c, 2 * done, 2 * least); /* two warps */
 }
 
+/* 64 blocks of threads with a branch: in 4 turns of q they copy an element. */
+static void predict_branch(int threads,
+			   struct affine (*condition)(struct nest *n, int block, int q, int t),
+			   int64_t end, int otherwise, struct occupancy *o)
+{
+	struct arena a = ARENA_INIT;
+	static struct nest n;
+	struct occupancy phase[NEST_PHASES];
+	int src, dst, block, q, t;
+
+	nest_init(&n, &a, "branch");
+	src = nest_arg(&n, "src", TENSOR_SRC, 1024, 0);
+	dst = nest_arg(&n, "dst", TENSOR_DST, 1024, 1);
+	block = nest_for(&n, LOOP_PARALLEL, "b", af(0), af(64));
+	q = nest_for(&n, LOOP_UNROLL, "q", af(0), af(4));
+	t = nest_for_threads(&n, "t", threads);
+	nest_if_less(&n, condition(&n, block, q, t), af(end));
+	if (otherwise)
+		nest_else(&n);
+	nest_store(&n, dst, af_var(t), NULL, ex_load(&n, src, 1, af_var(t), NULL));
+	nest_close_to(&n, 0);
+	occupancy_predict(&n, &env.limits, phase);
+	*o = phase[0];
+	arena_free(&a);
+}
+
+static struct affine by_thread(struct nest *n, int block, int q, int t)
+{
+	(void)n, (void)block, (void)q;
+	return af_var(t);
+}
+
+static struct affine by_turn(struct nest *n, int block, int q, int t)
+{
+	(void)n, (void)block, (void)t;
+	return af_var(q);
+}
+
+static struct affine by_unit(struct nest *n, int block, int q, int t)
+{
+	(void)q;
+	return af_var(nest_let(n, "u", af_add(af_mul(af_var(block), 256), af_var(t))));
+}
+
+static struct affine by_turn_and_thread(struct nest *n, int block, int q, int t)
+{
+	(void)n, (void)block;
+	return af_add(af_mul(af_var(q), 64), af_var(t));
+}
+
+static struct affine by_column(struct nest *n, int block, int q, int t)
+{
+	(void)block, (void)q;
+	return af_var(nest_let_mod(n, "column", af_var(t), 16));
+}
+
+static struct affine by_row(struct nest *n, int block, int q, int t)
+{
+	(void)block, (void)q;
+	return af_var(nest_let_div(n, "row", af_var(t), 16));
+}
+
+/* A loop that has another number of turns in each thread: not known. */
+static struct affine by_own_turn(struct nest *n, int block, int q, int t)
+{
+	(void)block, (void)q;
+	return af_var(nest_for(n, LOOP_SERIAL, "i", af_var(t), af_add(af_var(t), af(1))));
+}
+
+static void test_branches(void)
+{
+	static const struct {
+		const char *what;
+		struct affine (*condition)(struct nest *n, int block, int q, int t);
+		int64_t end;
+		int threads, otherwise;
+		double active, warps; /* of threads and warps, all turns together */
+	} cases[] = {
+		{"all threads", by_thread, 256, 256, 0, 1024, 32},
+		{"37 of 256 threads", by_thread, 37, 256, 0, 4 * 37, 4 * 2},
+		{"one thread", by_thread, 1, 256, 0, 4, 4},
+		{"no thread", by_thread, 0, 256, 0, 0, 0},
+		{"the other 219", by_thread, 37, 256, 1, 4 * 219, 4 * 7},
+		{"97 of 100 threads", by_thread, 97, 100, 0, 4 * 97, 4 * 4},
+		{"96 of 100 threads", by_thread, 96, 100, 0, 4 * 96, 4 * 3},
+		{"5 of 24 threads", by_thread, 5, 24, 0, 4 * 5, 4},
+		{"3 of 4 turns", by_turn, 3, 256, 0, 768, 24},
+		{"no turn", by_turn, 0, 256, 0, 0, 0},
+		{"40 of 64 blocks", by_unit, 40 * 256, 256, 0, 640, 20},
+		{"fewer threads in each turn", by_turn_and_thread, 100, 64, 0, 64 + 36, 2 + 2},
+		{"5 of 16 columns", by_column, 5, 256, 0, 4 * 80, 32},
+		{"3 of 16 rows", by_row, 3, 256, 0, 4 * 48, 4 * 2},
+		{"what is not known", by_own_turn, 0, 256, 0, 1024, 32},
+		{"what is not known, otherwise", by_own_turn, 0, 256, 1, 0, 0},
+	};
+	struct occupancy o;
+
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		const int lanes = cases[i].threads < 32 ? cases[i].threads : 32;
+		double issued = cases[i].warps * lanes;
+
+		if (cases[i].threads == 100) /* its last warp counts as a fourth of 100 threads */
+			issued = cases[i].warps * 25;
+		predict_branch(cases[i].threads, cases[i].condition, cases[i].end,
+			       cases[i].otherwise, &o);
+		ok(is_near(o.global_bytes, 8 * cases[i].active) && is_near(o.accesses, 2 * issued),
+		   "%s: %g bytes by threads, %g accesses by warps", cases[i].what, o.global_bytes,
+		   o.accesses);
+	}
+	predict_branch(256, by_thread, 0, 0, &o);
+	ok(o.instructions == 0 && o.sectors[OCCUPANCY_READ].done == 0,
+	   "what no thread does takes no instruction and touches no sector");
+}
+
 /* Candidates whose products tensor cores compute. */
 static void test_tensor_cores(void)
 {
@@ -350,6 +464,7 @@ static void test_blocks(void)
 	predict_copy(4, 32, &o);
 	ok(is_twice(o.sectors[OCCUPANCY_READ], 16, 4) && is_twice(o.banks[OCCUPANCY_READ], 32, 1),
 	   "values apart cost sectors, and conflicts");
+	test_branches();
 	test_features(&gpu, block_problems, BLOCK_PROBLEMS);
 	test_tensor_cores();
 	test_shared_tiles("64x256:256x320", 0);

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "lib/base/err.h"
+#include "lib/model/branch.h"
 #include "lib/nest/mma.h"
 
 /* Of a processor of today's GPUs (NVIDIA, "CUDA C++ Programming Guide", "Compute capabilities", and
@@ -38,11 +39,12 @@ struct count {
 	const struct nest *n;
 	struct occupancy *o;
 	int64_t value[NEST_VARS]; /* of variables: of the first turn of everything */
-	char known[NEST_VARS];	  /* follows a loop whose turns are counted one by one */
 	/* Of those that differ from thread to thread: */
 	char differs[NEST_VARS];
 	int64_t (*thread)[WARP_THREADS];
 	const struct affine *view[NEST_BUFFERS]; /* where views begin */
+	struct branch branch;
+	struct branch_share share; /* that does what is counted now */
 };
 
 /* Where register arrays live (nest_register_scopes()). */
@@ -154,7 +156,8 @@ static void count_warp(struct warp_count *sum, const struct warp_count *one, dou
 	sum->least += one->least * times;
 }
 
-/* An access to memory, so often by all threads of the block. */
+/* An access to memory, so often by all threads of the block. A warp's access takes the banks' time
+ * whichever threads take part, and moves sectors for these. */
 static void touch_warp(struct count *c, int buffer, const struct affine *index, int bytes, int way,
 		       double times)
 {
@@ -171,14 +174,18 @@ static void touch_warp(struct count *c, int buffer, const struct affine *index, 
 		at[t] = swizzle_place(&b->swizzle, at[t]);
 	if (b->kind == BUFFER_BLOCK) {
 		one = warp_banks(at, threads, bytes, size);
-		count_warp(&c->o->banks[way], &one, times / threads);
+		count_warp(&c->o->banks[way], &one, times / threads * c->share.warps);
 	} else {
 		one = warp_sectors(at, threads, bytes, size);
-		count_warp(&c->o->sectors[way], &one, times / threads);
+		count_warp(&c->o->sectors[way], &one, times / threads * c->share.threads);
 	}
 }
 
 /* ---- counting ---- */
+
+/* All is counted `times`, as if all threads did it. Of this the share of warps that do it counts
+ * for the time of instructions, which a warp spends even for one of its threads; and that of
+ * threads for bytes. */
 
 /* Of lanes that are read or written, so often. */
 static void touch(struct count *c, int buffer, const struct affine *index, int lanes, int way,
@@ -189,13 +196,13 @@ static void touch(struct count *c, int buffer, const struct affine *index, int l
 
 	if (b->kind == BUFFER_REG)
 		return;
-	c->o->instructions += times;
-	c->o->accesses += times;
+	c->o->instructions += times * c->share.warps;
+	c->o->accesses += times * c->share.warps;
 	touch_warp(c, buffer, index, bytes, way, times);
 	if (b->kind == BUFFER_BLOCK)
-		c->o->block_bytes += times * bytes;
+		c->o->block_bytes += times * c->share.threads * bytes;
 	else
-		c->o->global_bytes += times * bytes;
+		c->o->global_bytes += times * c->share.threads * bytes;
 }
 
 static void count_expr(struct count *c, const struct expr *x, double times)
@@ -210,9 +217,9 @@ static void count_expr(struct count *c, const struct expr *x, double times)
 	if (x->kind == EXPR_LOAD || x->kind == EXPR_CONST || x->kind == EXPR_BCAST ||
 	    x->kind == EXPR_SPREAD || x->kind == EXPR_PICK)
 		return;
-	c->o->instructions += times * x->lanes;
+	c->o->instructions += times * c->share.warps * x->lanes;
 	if (x->kind == EXPR_FMA)
-		c->o->fmas += times * x->lanes;
+		c->o->fmas += times * c->share.warps * x->lanes;
 }
 
 /* Multiply-adds of a processor's tensor cores in a cycle (NVIDIA, "A100 Tensor Core GPU
@@ -281,12 +288,13 @@ static void count_copy(struct count *c, const struct node *t, double times)
 {
 	const double bytes = t->lanes * elem_size(c->n->buffer[t->buffer].elem);
 
-	c->o->copied_bytes += times * bytes;
+	c->o->copied_bytes += times * c->share.threads * bytes;
 	touch(c, t->from, &t->b, t->lanes, OCCUPANCY_READ, times);
 	touch(c, t->buffer, &t->a, t->lanes, OCCUPANCY_WRITE, times);
 }
 
-/* One thread starts it, and nothing is wasted. */
+/* One thread starts it, and nothing is wasted. The branches around it are the same for all threads.
+ */
 static void count_bulk(struct count *c, const struct node *t, double times)
 {
 	const double turns = times / c->n->block_threads;
@@ -329,12 +337,11 @@ static void count_turns(struct count *c, const struct node *t, int64_t from, int
 	enum { MOST = 16 };
 	const int64_t counted = turns < MOST ? turns : MOST;
 
-	c->known[t->var] = 1;
 	for (int64_t i = 0; i < counted; i++) {
 		c->value[t->var] = from + i * turns / counted;
+		branch_turn(&c->branch, t, i * turns / counted);
 		count_nodes(c, t->body, times * (double)turns / (double)counted);
 	}
-	c->known[t->var] = 0;
 }
 
 static int is_uneven(const struct node *t)
@@ -350,12 +357,13 @@ static void count_for(struct count *c, const struct node *t, double times)
 	int64_t from = value(c, &t->a), turns = value(c, &t->b) - from;
 
 	c->value[t->var] = from;
-	c->differs[t->var] = c->known[t->var] = 0;
+	c->differs[t->var] = 0;
 	if (turns <= 0)
 		return;
+	branch_for(&c->branch, t);
 	if (t->loop == LOOP_THREAD) {
-		c->o->waits += times;
-		c->o->latencies += times * latency_of(c->n, t->body);
+		c->o->waits += times * c->share.warps;
+		c->o->latencies += times * c->share.warps * latency_of(c->n, t->body);
 		set_thread(c, t->var);
 	}
 	if (t->loop == LOOP_PARALLEL) {
@@ -363,7 +371,8 @@ static void count_for(struct count *c, const struct node *t, double times)
 		turns = 1;
 	}
 	if (t->loop == LOOP_SERIAL) /* counts, compares, jumps */
-		c->o->instructions += times * (double)turns * 2 / (t->unroll > 1 ? t->unroll : 1);
+		c->o->instructions += times * c->share.warps * (double)turns * 2 /
+				      (t->unroll > 1 ? t->unroll : 1);
 	if (is_uneven(t))
 		count_turns(c, t, from, turns, times);
 	else
@@ -376,7 +385,6 @@ static void let(struct count *c, const struct node *t)
 
 	c->value[t->var] = nest_let_value(t->let, value(c, &t->a), value(c, &t->b));
 	c->differs[t->var] = (char)(differs(c, &t->a) || differs(c, &t->b));
-	c->known[t->var] = (char)(has_marked(&t->a, c->known) || has_marked(&t->b, c->known));
 	if (!c->differs[t->var])
 		return;
 	add_threads(c, &t->a, a);
@@ -385,16 +393,21 @@ static void let(struct count *c, const struct node *t)
 		c->thread[t->var][i] = nest_let_value(t->let, a[i], b[i]);
 }
 
-/* Branches are there for what lies beyond an end: their bodies count, and what is done else does
- * not. But where turns are counted one by one, what is the same for all threads of a block and
- * follows the turn decides. */
-static const struct node *branch(const struct count *c, const struct node *t)
+/* What a branch does, or does otherwise: as far as its condition is known. */
+static void count_branch(struct count *c, const struct node *t, const struct node *body,
+			 int otherwise, double times)
 {
-	const int known = has_marked(&t->a, c->known) || has_marked(&t->b, c->known);
+	const struct branch_share before = c->share;
+	struct branch_mask left;
 
-	if (!t->orelse || !known || differs(c, &t->a) || differs(c, &t->b))
-		return t->body;
-	return value(c, &t->a) < value(c, &t->b) ? t->body : t->orelse;
+	if (!body)
+		return;
+	left = branch_enter(&c->branch, t, otherwise);
+	c->share = branch_share(&c->branch);
+	if (c->share.warps > 0)
+		count_nodes(c, body, times);
+	branch_leave(&c->branch, &left);
+	c->share = before;
 }
 
 /* Integers are left to the compiler, which computes them outside of loops. */
@@ -406,10 +419,12 @@ static void count_nodes(struct count *c, const struct node *t, double times)
 			count_for(c, t, times);
 			break;
 		case NODE_IF:
-			count_nodes(c, branch(c, t), times);
+			count_branch(c, t, t->body, 0, times);
+			count_branch(c, t, t->orelse, 1, times);
 			break;
 		case NODE_LET:
 			let(c, t);
+			branch_let(&c->branch, t);
 			break;
 		case NODE_STORE:
 			count_expr(c, t->value, times);
@@ -417,12 +432,12 @@ static void count_nodes(struct count *c, const struct node *t, double times)
 			break;
 		case NODE_COPY:
 			if (nest_is_bulk(c->n, t))
-				count_bulk(c, t, times);
+				count_bulk(c, t, times * c->share.warps);
 			else
 				count_copy(c, t, times);
 			break;
 		case NODE_MMA:
-			count_mma(c, t->mma, times);
+			count_mma(c, t->mma, times * c->share.warps);
 			break;
 		case NODE_VIEW:
 			c->view[t->buffer] = &t->a;
@@ -496,7 +511,10 @@ int occupancy_predict(const struct nest *n, const struct limits *m,
 	for (const struct node *t = n->body; t; t = nest_next_phase(t)) {
 		c.o = &phase[phases++];
 		*c.o = (struct occupancy){.blocks = 1};
+		c.share = (struct branch_share){1, 1};
+		branch_open(&c.branch, n, t);
 		count_nodes(&c, t, 1);
+		branch_close(&c.branch);
 		finish(n, m, c.o);
 	}
 	free(c.thread);

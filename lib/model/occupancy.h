@@ -7,7 +7,8 @@
  * kernel is at least the time to move its bytes between memory, second cache and processors.
  *
  * The first warp of the first block stands for all: its threads' indices tell how its accesses fall
- * into banks and sectors (warp.h).
+ * into banks and sectors (warp.h). Branches count for the share of warps and threads that take them
+ * (branch.h), as far as conditions are known, and in the mean of all blocks and turns.
  */
 #ifndef TL_MODEL_OCCUPANCY_H
 #define TL_MODEL_OCCUPANCY_H
