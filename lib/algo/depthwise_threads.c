@@ -8,6 +8,7 @@
 #include "lib/nest/nest.h"
 #include "lib/schedule/conv.h"
 #include "lib/schedule/range.h"
+#include "lib/schedule/share.h"
 
 enum { THREADS, PIXELS, UNROLL };
 enum { KNOBS = UNROLL + 1, LANES = 4 };
@@ -76,33 +77,18 @@ static void declare(struct state *s, const struct workload *w)
 	s->weight = nest_reg(s->n, "weight", ELEM_F32, s->lanes, 1, 1);
 }
 
-/* What is left of *unit beside a place in [0, extent), which is returned. */
-static struct affine take(struct nest *n, const char *name, struct affine *unit, int64_t extent)
-{
-	struct affine place = af_var(nest_let_mod(n, name, *unit, extent));
-
-	*unit = af_var(nest_let_div(n, "rest", *unit, extent));
-	return place;
-}
-
 /* Neighbouring threads have neighbouring channels, or, where these are apart, pixels. */
 static void open_threads(struct state *s, int64_t threads)
 {
 	int64_t units = s->c.mb * s->c.oh * s->steps * s->vectors;
-	int group, thread;
-	struct affine unit;
+	struct affine unit = share_grid(s->n, (int)threads, units);
 
-	group = nest_for(s->n, LOOP_PARALLEL, "i", af(0), af((units + threads - 1) / threads));
-	thread = nest_for_threads(s->n, "t", (int)threads);
-	unit = af_add(af_mul(af_var(group), threads), af_var(thread));
-	if (units % threads)
-		nest_if_less(s->n, unit, af(units));
 	if (!s->nchw)
-		s->channel = take(s->n, "c", &unit, s->vectors);
-	s->step = take(s->n, "x", &unit, s->steps);
-	s->row = take(s->n, "oh", &unit, s->c.oh);
+		s->channel = share_place(s->n, "c", &unit, s->vectors);
+	s->step = share_place(s->n, "x", &unit, s->steps);
+	s->row = share_place(s->n, "oh", &unit, s->c.oh);
 	if (s->nchw)
-		s->channel = take(s->n, "c", &unit, s->vectors);
+		s->channel = share_place(s->n, "c", &unit, s->vectors);
 	s->image = unit;
 	s->channel = af_mul(s->channel, s->lanes);
 }

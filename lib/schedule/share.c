@@ -14,6 +14,25 @@ struct affine share_units(struct nest *n, enum loop_kind kind, int thread, int t
 	return af_var(unit);
 }
 
+struct affine share_grid(struct nest *n, int threads, int64_t units)
+{
+	int block = nest_for(n, LOOP_PARALLEL, "i", af(0), af(ceil_div(units, threads)));
+	int thread = nest_for_threads(n, "t", threads);
+	struct affine unit = af_add(af_mul(af_var(block), threads), af_var(thread));
+
+	if (units % threads)
+		nest_if_less(n, unit, af(units));
+	return unit;
+}
+
+struct affine share_place(struct nest *n, const char *name, struct affine *unit, int64_t extent)
+{
+	struct affine place = af_var(nest_let_mod(n, name, *unit, extent));
+
+	*unit = af_var(nest_let_div(n, "rest", *unit, extent));
+	return place;
+}
+
 static struct shared_unit place(struct nest *n, struct affine unit, int64_t by)
 {
 	struct shared_unit u;

@@ -1,5 +1,6 @@
 #include "lib/schedule/tile_threads.h"
 
+#include "lib/schedule/share.h"
 #include "lib/space/knob.h"
 
 enum { LEAST_CHANNELS = 8 };
@@ -106,21 +107,12 @@ int tile_threads_weights(struct nest *n, const struct conv *c, const struct imag
 
 /* ---- a thread's place ---- */
 
-/* What is left of *unit beside a place in [0, extent), which is returned. */
-static struct affine take(struct nest *n, const char *name, struct affine *unit, int64_t extent)
-{
-	struct affine place = af_var(nest_let_mod(n, name, *unit, extent));
-
-	*unit = af_var(nest_let_div(n, "rest", *unit, extent));
-	return place;
-}
-
 void tile_threads_find(const struct tile_threads *s, struct tile_place *x)
 {
 	struct affine rest = x->tile;
 
-	x->col = take(s->n, "col", &rest, s->g.cols);
-	x->row = take(s->n, "row", &rest, s->g.rows);
+	x->col = share_place(s->n, "col", &rest, s->g.cols);
+	x->row = share_place(s->n, "row", &rest, s->g.rows);
 	x->image = rest;
 }
 
@@ -132,16 +124,10 @@ static struct tile_place open_threads(const struct tile_threads *s, int64_t chan
 	int64_t tiles = tile_threads_tiles(s), groups = ceil_div(vectors, of_group);
 	int64_t units = groups * of_group * tiles;
 	struct tile_place x = {.may_lack = 0};
-	struct affine unit, vector;
-	int block, thread;
+	struct affine unit = share_grid(n, s->threads, units), vector;
 
-	block = nest_for(n, LOOP_PARALLEL, "i", af(0), af(ceil_div(units, s->threads)));
-	thread = nest_for_threads(n, "t", s->threads);
-	unit = af_add(af_mul(af_var(block), s->threads), af_var(thread));
-	if (units % s->threads)
-		nest_if_less(n, unit, af(units));
-	vector = take(n, "c", &unit, of_group);
-	x.tile = take(n, "tile", &unit, tiles);
+	vector = share_place(n, "c", &unit, of_group);
+	x.tile = share_place(n, "tile", &unit, tiles);
 	vector = af_add(vector, af_mul(unit, of_group));
 	if (vectors % of_group)
 		nest_if_less(n, vector, af(vectors));
