@@ -77,11 +77,10 @@ static struct ref *open_libraries(const struct workload *w, const struct ref_dat
 	struct problem ignored[PROBLEMS];
 
 	c->ref.of = &ref_cuda;
-	c->stage.numbers = stage_numbers(w);
-	if (!c->stage.numbers || !problem_list(w, ignored))
+	if (!stage_numbers(w, &c->stage.numbers) || !problem_list(w, ignored))
 		return &c->ref;
 	/* Both libraries read this when they start: no product of single precision is rounded. */
-	if (c->stage.numbers->is_strict)
+	if (c->stage.numbers.is_strict)
 		setenv("NVIDIA_TF32_OVERRIDE", "0", 1);
 	else
 		unsetenv("NVIDIA_TF32_OVERRIDE");

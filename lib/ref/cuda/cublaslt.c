@@ -22,7 +22,7 @@ struct answer {
 };
 
 enum compute { COMPUTE_32F = 68, COMPUTE_32F_FAST_TF32 = 77 };
-enum { R_32F = 0 }; /* cudaDataType_t */
+enum { R_32F = 0, R_16F = 2, R_16BF = 14 }; /* cudaDataType_t */
 enum { OP_T = 1 };
 enum matmul_attribute { DESC_TRANSA = 3, DESC_EPILOGUE = 7, DESC_BIAS_POINTER = 8 };
 enum layout_attribute { LAYOUT_BATCH_COUNT = 5, LAYOUT_STRIDED_BATCH_OFFSET = 6 };
@@ -182,15 +182,27 @@ static int run(void *arg, void *stream, struct err *e)
 	return status ? err_set(e, "cuBLASLt fails to multiply: %s", lt.error(status)) : 0;
 }
 
+static int number_of(enum dtype t)
+{
+	switch (t) {
+	case DTYPE_F16:
+		return R_16F;
+	case DTYPE_BF16:
+		return R_16BF;
+	default:
+		return R_32F;
+	}
+}
+
 /* The matrix whose columns are the rows of t, in a batch; NULL: refused. */
-static handle matrix(const struct stage *s, const struct placed *t, int is_transposed)
+static handle matrix(const struct placed *t, enum dtype type, int is_transposed)
 {
 	const uint64_t rows = (uint64_t)t->size[is_transposed ? 1 : 2];
 	const uint64_t columns = (uint64_t)t->size[is_transposed ? 2 : 1];
 	const int32_t batch = (int32_t)t->size[0];
 	handle m;
 
-	if (lt.make_matrix(&m, s->numbers->cublaslt, rows, columns, (int64_t)rows))
+	if (lt.make_matrix(&m, number_of(type), rows, columns, (int64_t)rows))
 		return NULL;
 	if (batch == 1 ||
 	    (!lt.set_matrix(m, LAYOUT_BATCH_COUNT, &batch, sizeof batch) &&
@@ -236,7 +248,7 @@ static struct tail find_tail(const struct workload *w, int has_activation)
 static int describe(const struct stage *s, const struct problem *p, const struct tail *t,
 		    const void *bias, struct product *out)
 {
-	const enum compute compute = s->numbers->is_tf32 ? COMPUTE_32F_FAST_TF32 : COMPUTE_32F;
+	const enum compute compute = s->numbers.is_tf32 ? COMPUTE_32F_FAST_TF32 : COMPUTE_32F;
 	const uint32_t epilogue =
 		t->bias || t->activation
 			? (uint32_t)t->activation | (t->bias ? (uint32_t)EPILOGUE_BIAS : 0)
@@ -251,9 +263,10 @@ static int describe(const struct stage *s, const struct problem *p, const struct
 		return 0;
 	if (t->bias && lt.set_product(out->product, DESC_BIAS_POINTER, &bias, sizeof bias))
 		return 0;
-	out->right = matrix(s, &p->tensor[TENSOR_WEIGHTS], p->is_transposed);
-	out->left = matrix(s, &p->tensor[TENSOR_SRC], 0);
-	out->dst = matrix(s, &p->tensor[TENSOR_DST], 0);
+	out->right =
+		matrix(&p->tensor[TENSOR_WEIGHTS], stage_type(s, TENSOR_WEIGHTS), p->is_transposed);
+	out->left = matrix(&p->tensor[TENSOR_SRC], stage_type(s, TENSOR_SRC), 0);
+	out->dst = matrix(&p->tensor[TENSOR_DST], stage_type(s, TENSOR_DST), 0);
 	return out->right && out->left && out->dst;
 }
 

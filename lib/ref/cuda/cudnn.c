@@ -54,6 +54,18 @@ int cudnn_version(void)
 	return (int)cudnn.version();
 }
 
+int cudnn_data(enum dtype t)
+{
+	switch (t) {
+	case DTYPE_F16:
+		return DATA_HALF;
+	case DTYPE_BF16:
+		return DATA_BFLOAT16;
+	default:
+		return DATA_FLOAT;
+	}
+}
+
 static int check(int status, const char *what, struct err *e)
 {
 	return status ? err_set(e, "cuDNN fails to %s: %s", what, cudnn.error(status)) : 0;

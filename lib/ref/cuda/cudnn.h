@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "lib/base/err.h"
+#include "lib/space/types.h"
 
 /* CUDNN_BACKEND_..._DESCRIPTOR */
 enum cudnn_kind {
@@ -101,7 +102,7 @@ enum cudnn_type {
 	TYPE_BACKEND_DESCRIPTOR = 15,
 };
 
-enum cudnn_number { DATA_FLOAT = 0, CROSS_CORRELATION = 1 };
+enum cudnn_number { DATA_FLOAT = 0, DATA_HALF = 2, DATA_BFLOAT16 = 9, CROSS_CORRELATION = 1 };
 
 /* CUDNN_POINTWISE_... */
 enum cudnn_pointwise {
@@ -137,6 +138,9 @@ struct cudnn_value {
 int cudnn_open(struct err *e);
 /* Of an open library: 92800 is 9.28.0. */
 int cudnn_version(void);
+
+/* The library's number of a type (cudnnDataType_t). */
+int cudnn_data(enum dtype t);
 
 int cudnn_start(void **handle, struct err *e);
 void cudnn_stop(void *handle);

@@ -77,7 +77,7 @@ static int see(const struct graph *g, struct engine e, int has_knobs, engines_vi
 	    cudnn_get(e.config, ATTR_ENGINECFG_ENGINE, TYPE_BACKEND_DESCRIPTOR, 1, &n, &engine,
 		      &ignored) == 0 &&
 	    cudnn_get(engine, ATTR_ENGINE_GLOBAL_INDEX, TYPE_INT64, 1, &n, &index, &ignored) == 0 &&
-	    is_exact(g->part != GRAPH_REST && g->stage->numbers->is_strict, engine)) {
+	    is_exact(g->part != GRAPH_REST && g->stage->numbers.is_strict, engine)) {
 		buf_fmt(&name, "engine %lld", (long long)index);
 		if (has_knobs)
 			name_knobs(e.config, &name);

@@ -104,20 +104,26 @@ static void *input(struct graph *g, enum tensor_role role, int is_zero, struct e
 		role == TENSOR_BIAS && is_turned(g) ? &whole : &g->problem->tensor[role];
 	void *address = is_zero ? stage_zeros(g->stage, t, e) : stage_input(g->stage, t, e);
 
-	return bound(g, t, role + 1, g->stage->numbers->cudnn, address);
+	return bound(g, t, role + 1, cudnn_data(stage_type(g->stage, role)), address);
+}
+
+static void *middle(struct graph *g)
+{
+	return bound(g, &g->problem->tensor[TENSOR_DST], UID_MIDDLE,
+		     cudnn_data(g->stage->numbers.middle), stage_middle(g->stage));
 }
 
 /* What an operation writes: the last one to memory. */
 static void *result(struct graph *g, int is_last)
 {
 	const struct placed *t = &g->problem->tensor[TENSOR_DST];
-	const int type = g->stage->numbers->cudnn;
 
 	if (!is_last)
 		return tensor(g, t, UID_VIRTUAL + g->nvirtual++, DATA_FLOAT, true);
 	if (g->part == GRAPH_FIRST)
-		return bound(g, t, UID_MIDDLE, type, stage_middle(g->stage));
-	return bound(g, t, TENSOR_DST + 1, type, stage_dst(g->stage));
+		return middle(g);
+	return bound(g, t, TENSOR_DST + 1, cudnn_data(stage_type(g->stage, TENSOR_DST)),
+		     stage_dst(g->stage));
 }
 
 static void *add_convolution(struct graph *g, void *x, void *w, void *y)
@@ -219,11 +225,10 @@ static void *add_link(struct graph *g, const struct link *l, void *x, void *earl
 /* The chain's beginning: the result of the convolution or product, or the middle. */
 static void *begin(struct graph *g, int is_last, struct err *e)
 {
-	const struct placed *dst = &g->problem->tensor[TENSOR_DST];
 	void *x, *w, *y;
 
 	if (g->part == GRAPH_REST)
-		return bound(g, dst, UID_MIDDLE, g->stage->numbers->cudnn, stage_middle(g->stage));
+		return middle(g);
 	x = input(g, TENSOR_SRC, 0, e);
 	w = input(g, TENSOR_WEIGHTS, 0, e);
 	y = result(g, is_last);

@@ -6,32 +6,25 @@
 
 #include "lib/target/device.h"
 
-/* The numbers of types: cudnnDataType_t and cudaDataType_t. */
-static const struct numbers all[] = {
-	{.type = DTYPE_F32, .is_strict = 1, .cudnn = 0, .cublaslt = 0},
-	{.type = DTYPE_TF32, .is_tf32 = 1, .cudnn = 0, .cublaslt = 0},
-	{.type = DTYPE_F16, .cudnn = 2, .cublaslt = 2},
-	{.type = DTYPE_BF16, .cudnn = 9, .cublaslt = 14},
-};
-
-const struct numbers *stage_numbers(const struct workload *w)
+int stage_numbers(const struct workload *w, struct numbers *n)
 {
-	for (size_t i = 0; i < sizeof all / sizeof *all; i++)
-		if (dtypes_are_one_real(&w->dtype) && w->dtype.src == all[i].type)
-			return &all[i];
-	return NULL;
+	if (!dtypes_are_one_real(&w->dtype))
+		return 0;
+	*n = (struct numbers){.middle = w->dtype.dst,
+			      .is_tf32 = w->dtype.src == DTYPE_TF32,
+			      .is_strict = w->dtype.src == DTYPE_F32};
+	return 1;
+}
+
+enum dtype stage_type(const struct stage *s, enum tensor_role role)
+{
+	return workload_dtype(&s->w, role);
 }
 
 /* ---- elements ---- */
 
-static size_t element_bytes(const struct stage *s)
-{
-	return (size_t)elem_size(elem_of(s->numbers->type));
-}
-
-/* Copies all elements between the device's form and the caller's array. */
-static void copy(const struct numbers *n, const struct placed *t, void *device, float *caller,
-		 int back)
+/* Copies all elements between the device's form, of this type, and the caller's array. */
+static void copy(enum elem type, const struct placed *t, void *device, float *caller, int back)
 {
 	int64_t size[PLACED_DIMS] = {1, 1, 1, 1}, at[PLACED_DIMS];
 
@@ -47,11 +40,9 @@ static void copy(const struct numbers *n, const struct placed *t, void *device, 
 						from += at[i] * t->from[i];
 					}
 					if (back)
-						caller[from] = (float)elem_read(elem_of(n->type),
-										device, to);
+						caller[from] = (float)elem_read(type, device, to);
 					else
-						elem_write(elem_of(n->type), device, to,
-							   (double)caller[from]);
+						elem_write(type, device, to, (double)caller[from]);
 				}
 }
 
@@ -77,7 +68,7 @@ static const float *caller_data(const struct stage *s, enum tensor_role role)
 
 static size_t bytes_of(const struct stage *s, const struct placed *t)
 {
-	return (size_t)placed_elements(t) * element_bytes(s);
+	return (size_t)placed_elements(t) * (size_t)elem_size(elem_of(stage_type(s, t->role)));
 }
 
 static struct memory *give(const struct stage *s, const void *from, size_t bytes, struct err *e)
@@ -126,7 +117,8 @@ static void *input(struct stage *s, const struct placed *t, int is_zero, struct 
 		return there;
 	array = xcalloc(1, bytes_of(s, t));
 	if (!is_zero)
-		copy(s->numbers, t, array, (float *)caller_data(s, t->role), 0);
+		copy(elem_of(stage_type(s, t->role)), t, array, (float *)caller_data(s, t->role),
+		     0);
 	there = hold(s, t, is_zero, array, bytes_of(s, t), e);
 	free(array);
 	return there;
@@ -168,9 +160,10 @@ void *stage_middle(const struct stage *s)
 	return cuda_address(s->middle);
 }
 
-static size_t dst_bytes(const struct stage *s)
+/* Of the results, in elements of this type. */
+static size_t dst_bytes(const struct stage *s, enum dtype type)
 {
-	return (size_t)workload_size(&s->w, TENSOR_DST) * element_bytes(s);
+	return (size_t)workload_size(&s->w, TENSOR_DST) * (size_t)elem_size(elem_of(type));
 }
 
 void stage_want(struct stage *s, size_t workspace)
@@ -200,8 +193,9 @@ int stage_open(struct stage *s, const struct workload *w, const struct ref_data 
 	s->device = device_of_process(&driver_cuda, e);
 	if (!s->device)
 		return -1;
-	s->dst = driver_cuda.memory(s->device, dst_bytes(s), e);
-	s->middle = s->dst ? driver_cuda.memory(s->device, dst_bytes(s), e) : NULL;
+	s->dst = driver_cuda.memory(s->device, dst_bytes(s, w->dtype.dst), e);
+	if (s->dst)
+		s->middle = driver_cuda.memory(s->device, dst_bytes(s, s->numbers.middle), e);
 	return s->middle ? 0 : -1;
 }
 
@@ -218,28 +212,34 @@ void stage_close(struct stage *s)
 			driver_cuda.free(own[i]);
 }
 
-int stage_poison(struct stage *s, struct err *e)
+/* Fills results of this type with NaN. */
+static int poison(const struct stage *s, struct memory *results, enum dtype type, struct err *e)
 {
-	const size_t bytes = dst_bytes(s);
+	const size_t bytes = dst_bytes(s, type);
 	char *array = xmalloc(bytes);
 	int rc;
 
 	memset(array, 0xff, bytes);
-	rc = driver_cuda.write(s->dst, 0, array, bytes, e);
-	if (rc == 0)
-		rc = driver_cuda.write(s->middle, 0, array, bytes, e);
+	rc = driver_cuda.write(results, 0, array, bytes, e);
 	free(array);
 	return rc;
 }
 
+int stage_poison(struct stage *s, struct err *e)
+{
+	if (poison(s, s->dst, s->w.dtype.dst, e) < 0)
+		return -1;
+	return poison(s, s->middle, s->numbers.middle, e);
+}
+
 int stage_read(struct stage *s, const struct placed *dst, float *to, struct err *e)
 {
-	const size_t bytes = dst_bytes(s);
+	const size_t bytes = dst_bytes(s, s->w.dtype.dst);
 	void *array = xmalloc(bytes);
 	int rc = driver_cuda.read(s->dst, 0, array, bytes, e);
 
 	if (rc == 0)
-		copy(s->numbers, dst, array, to, 1);
+		copy(elem_of(s->w.dtype.dst), dst, array, to, 1);
 	free(array);
 	return rc;
 }

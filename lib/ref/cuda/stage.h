@@ -8,13 +8,11 @@
 #include "lib/ref/cuda/problem.h"
 #include "lib/ref/ref.h"
 
-/* The elements of a workload, and how its products are computed. Workloads of several types, such
- * as u8:s8:f32, have none yet, and so no baseline. */
+/* How the products of a workload are computed. */
 struct numbers {
-	enum dtype type;
-	int is_tf32;	     /* products are rounded as TF32 */
-	int is_strict;	     /* no product may be rounded more than its elements are */
-	int cudnn, cublaslt; /* the type's number in these libraries */
+	enum dtype middle; /* type of their sums between two calls of a variant (stage_middle()) */
+	int is_tf32;	   /* products are rounded as TF32 */
+	int is_strict;	   /* no product may be rounded more than its elements are */
 };
 
 struct device;
@@ -25,7 +23,7 @@ enum { STAGE_HELD = 32, STAGE_NUMBERS = 4 };
 struct stage {
 	struct workload w;
 	struct ref_data data; /* the caller's, while inputs are made */
-	const struct numbers *numbers;
+	struct numbers numbers;
 	struct device *device;
 	struct {
 		struct placed as;
@@ -42,8 +40,10 @@ struct stage {
 	size_t workspace_bytes;
 };
 
-/* The elements of a workload; NULL: these libraries compute with no such types. */
-const struct numbers *stage_numbers(const struct workload *w);
+/* 1; 0: these libraries compute with no such types. */
+int stage_numbers(const struct workload *w, struct numbers *n);
+/* The type of a tensor's elements in the device's memory. */
+enum dtype stage_type(const struct stage *s, enum tensor_role role);
 
 int stage_open(struct stage *s, const struct workload *w, const struct ref_data *data,
 	       struct err *e);
