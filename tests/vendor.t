@@ -41,6 +41,24 @@ ok $? 'those that are wrong are named as rejected'
 ! sed 's/"rejected":.*//' "$tmp/finals" | grep -q 'engine \(3\|4\|7\)[ ",]'
 ok $? 'none rounds what is of single precision'
 
+# Whole numbers of 8 bits
+
+cat >"$tmp/w8" <<'W'
+{"tl":1,"type":"workload","op":"conv2d","prob":"ic16ih7oc32oh7kh3ph1","dtype":"s8:s8:s32","post":["bias","add","relu"]}
+{"tl":1,"type":"workload","op":"matmul","prob":"16x32:32x32","dtype":"s8:s8:f32","post":["bias","gelu"]}
+{"tl":1,"type":"workload","op":"matmul","prob":"16x32:32x32","dtype":"u8:s8:f32"}
+W
+TL_CUDA_PATH=$emulator "$bin/tl-gen" --target=cuda --arch=sm_90 -a implicit_mma -n 20 "$tmp/w8" |
+	"$bin/tl-filter" --target=cuda --arch=sm_90 -k 1 >"$tmp/c8"
+TL_CUDA_PATH=$emulator "$bin/tl-measure" --target=cuda --race 0.01 --final 1 "$tmp/c8" >"$tmp/results" 2>"$tmp/err"
+grep '"stage":"final"' "$tmp/results" >"$tmp/finals"
+"$bin/tl-check" -q "$tmp/results" && [ "$(grep -c '"baseline":{"impl":"cu[^}]*"error":{"l2":' "$tmp/finals")" -eq 2 ]
+ok $? 'products of whole numbers have a baseline'
+grep '"dtype":"s8:s8:s32"' "$tmp/finals" | grep -q '"baseline":{[^}]*"error":{"l2":0,"max":0}'
+ok $? 'whose results are exact where they are whole numbers'
+grep '"dtype":"u8:s8:f32"' "$tmp/finals" | grep -q '"baseline":null,"baseline_why":"the library has no implementation"'
+ok $? 'what both libraries refuse has none, and the result says why'
+
 TL_PROBE=0 TL_CUDA_PATH=$emulator "$bin/tl-doctor" --noise 0 >"$tmp/doctor" 2>"$tmp/err"
 grep -q 'compared with cudnn 9.1.2, cublaslt 12.4.1' "$tmp/doctor"
 ok $? 'tl-doctor names them'

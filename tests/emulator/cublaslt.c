@@ -17,7 +17,8 @@
 enum status { SUCCESS = 0, INVALID_VALUE = 7, EXECUTION_FAILED = 13, NOT_SUPPORTED = 15 };
 enum { VERSION = 120401, WORKSPACE = 4096 };
 enum { RIGHT, WRONG, WITH_WORKSPACE, ALGORITHMS };
-enum { F32 = 0, F16 = 2, BF16 = 14 };
+enum { F32 = 0, F16 = 2, S8 = 3, S32 = 10, BF16 = 14 };
+enum { SUM_F32 = 68, SUM_S32 = 72, SUM_TF32 = 77 };
 
 static int handle;
 
@@ -74,7 +75,10 @@ API int cublasLtMatmulDescCreate(void **out, int compute, int scale)
 	p->compute = compute;
 	p->epilogue = 1;
 	*out = p;
-	return (compute == 68 || compute == 77) && scale == F32 ? SUCCESS : NOT_SUPPORTED;
+	if (compute == SUM_S32)
+		return scale == S32 ? SUCCESS : NOT_SUPPORTED;
+	return (compute == SUM_F32 || compute == SUM_TF32) && scale == F32 ? SUCCESS
+									   : NOT_SUPPORTED;
 }
 
 API int cublasLtMatmulDescDestroy(void *p)
@@ -157,6 +161,20 @@ API int cublasLtMatmulPreferenceSetAttribute(void *p, int attribute, const void 
 	return SUCCESS;
 }
 
+/* Does the library multiply these types? Whole numbers: where the left side alone is transposed,
+ * rows lie at multiples of 4, and nothing comes behind the sums. */
+static int has_types(const struct product *p, const struct matrix *a, const struct matrix *b,
+		     const struct matrix *c)
+{
+	if (a->type != b->type)
+		return 0;
+	if (a->type != S8)
+		return p->compute != SUM_S32 && a->type == c->type;
+	return c->type == (p->compute == SUM_S32 ? S32 : F32) && p->compute != SUM_TF32 &&
+	       p->is_transposed && p->epilogue == 1 && a->ld % 4 == 0 && b->ld % 4 == 0 &&
+	       c->ld % 4 == 0;
+}
+
 /* Do the matrices make a product? */
 static int is_product(const struct product *p, const struct matrix *a, const struct matrix *b,
 		      const struct matrix *c)
@@ -165,8 +183,7 @@ static int is_product(const struct product *p, const struct matrix *a, const str
 	const int64_t inner = p->is_transposed ? a->rows : a->columns;
 
 	return rows == c->rows && inner == b->rows && b->columns == c->columns &&
-	       a->batch == c->batch && b->batch == c->batch && a->type == c->type &&
-	       b->type == c->type;
+	       a->batch == c->batch && b->batch == c->batch;
 }
 
 API int cublasLtMatmulAlgoGetHeuristic(void *h, void *product, void *a, void *b, void *c, void *d,
@@ -177,6 +194,8 @@ API int cublasLtMatmulAlgoGetHeuristic(void *h, void *product, void *a, void *b,
 	*n = 0;
 	if (h != &handle || !is_product(product, a, b, c) || memcmp(c, d, sizeof(struct matrix)))
 		return INVALID_VALUE;
+	if (!has_types(product, a, b, c))
+		return NOT_SUPPORTED;
 	for (int i = 0; i < ALGORITHMS && *n < room; i++) {
 		answer[*n] = (struct answer){.algorithm = {(uint64_t)i},
 					     .workspace = i == WITH_WORKSPACE ? WORKSPACE : 0};
@@ -189,7 +208,18 @@ API int cublasLtMatmulAlgoGetHeuristic(void *h, void *product, void *a, void *b,
 
 static enum number number_of(int type)
 {
-	return type == F32 ? NUMBER_F32 : type == F16 ? NUMBER_F16 : NUMBER_BF16;
+	switch (type) {
+	case F16:
+		return NUMBER_F16;
+	case BF16:
+		return NUMBER_BF16;
+	case S8:
+		return NUMBER_S8;
+	case S32:
+		return NUMBER_S32;
+	default:
+		return NUMBER_F32;
+	}
 }
 
 static int64_t place(const struct matrix *m, int64_t batch, int64_t row, int64_t column)
@@ -212,7 +242,7 @@ static double finish(const struct product *p, const struct matrix *d, double x, 
 struct work {
 	struct product product;
 	struct matrix am, bm, cm, dm;
-	float alpha, beta;
+	double alpha, beta;
 	const void *a, *b, *c;
 	void *d, *workspace;
 	uint64_t algorithm;
@@ -249,17 +279,24 @@ static void run(void *arg)
 						(w->algorithm == WRONG));
 }
 
-API int cublasLtMatmul(void *h, const struct product *p, const float *alpha, const void *a,
+/* A factor has the type in which products are summed. */
+static double factor(const struct product *p, const void *of)
+{
+	return number_get(p->compute == SUM_S32 ? NUMBER_S32 : NUMBER_F32, of, 0);
+}
+
+API int cublasLtMatmul(void *h, const struct product *p, const void *alpha, const void *a,
 		       const struct matrix *am, const void *b, const struct matrix *bm,
-		       const float *beta, const void *c, const struct matrix *cm, void *d,
+		       const void *beta, const void *c, const struct matrix *cm, void *d,
 		       const struct matrix *dm, const uint64_t *algorithm, void *workspace,
 		       size_t bytes, void *stream)
 {
 	struct work w;
 
-	if (h != &handle || !is_product(p, am, bm, dm) ||
+	if (h != &handle || !is_product(p, am, bm, dm) || !has_types(p, am, bm, dm) ||
 	    (*algorithm == WITH_WORKSPACE && bytes < WORKSPACE))
 		return INVALID_VALUE;
-	w = (struct work){*p, *am, *bm, *cm, *dm, *alpha, *beta, a, b, c, d, workspace, *algorithm};
+	w = (struct work){*p, *am, *bm, *cm, *dm,	factor(p, alpha), factor(p, beta),
+			  a,  b,   c,	d,   workspace, *algorithm};
 	return queue_put("cublaslt", stream, run, &w, sizeof w) ? EXECUTION_FAILED : SUCCESS;
 }

@@ -111,7 +111,21 @@ static int64_t place(const struct array *a, const int64_t at[RANK])
 
 static enum number number_of(const struct array *a)
 {
-	return a->type == 0 ? NUMBER_F32 : a->type == 2 ? NUMBER_F16 : NUMBER_BF16;
+	switch ((enum cudnn_data)a->type) {
+	case DATA_HALF:
+		return NUMBER_F16;
+	case DATA_BFLOAT16:
+		return NUMBER_BF16;
+	case DATA_INT32:
+		return NUMBER_S32;
+	case DATA_INT8:
+		return NUMBER_S8;
+	case DATA_UINT8:
+		return NUMBER_U8;
+	case DATA_FLOAT:
+		break;
+	}
+	return NUMBER_F32;
 }
 
 static double get(const struct array *a, const int64_t at[RANK])
@@ -228,6 +242,8 @@ static double compute(const struct descriptor *p, double x, double b)
 		return x + b;
 	case POINTWISE_MUL:
 		return x * b;
+	case POINTWISE_IDENTITY:
+		return x;
 	case POINTWISE_RELU_FWD:
 		return relu(p, x);
 	case POINTWISE_TANH_FWD:
@@ -258,7 +274,7 @@ static void point(struct run *r, const struct descriptor *op)
 		while (next(y, at));
 }
 
-/* The wrong engine adds 100 to the first element of the last result. */
+/* The wrong engine adds 1000000 to the first element of the last result. */
 static void spoil(struct run *r, const struct descriptor *op)
 {
 	const int64_t first[RANK] = {0};
@@ -268,7 +284,7 @@ static void spoil(struct run *r, const struct descriptor *op)
 		: op->kind == KIND_OPERATION_MATMUL  ? ATTR_OPERATION_MATMUL_CDESC
 						     : ATTR_OPERATION_CONVOLUTION_FORWARD_Y);
 
-	put(y, first, get(y, first) + 100);
+	put(y, first, get(y, first) + 1e6);
 }
 
 enum status engine_check(int64_t engine, const struct descriptor *graph,

@@ -121,6 +121,32 @@ static int is_nhwc(const struct descriptor *t)
 	return size[1] == 1 || size[2] * size[3] == 1 ? -1 : stride[1] == 1;
 }
 
+static int64_t type_of(const struct descriptor *t)
+{
+	return integer(t, ATTR_TENSOR_DATA_TYPE);
+}
+
+static int is_byte(int64_t type)
+{
+	return type == DATA_INT8 || type == DATA_UINT8;
+}
+
+/* Products of whole numbers are summed in such, those of reals in single precision. A sum that is
+ * not in memory has the type in which it was computed. */
+static enum status check_types(const struct descriptor *x, const struct descriptor *w,
+			       const struct descriptor *y, int64_t compute)
+{
+	const int64_t sum = is_byte(type_of(x)) ? DATA_INT32 : DATA_FLOAT;
+
+	if (is_byte(type_of(x)) != is_byte(type_of(w)) || compute != sum)
+		return NOT_SUPPORTED;
+	if (integer(y, ATTR_TENSOR_IS_VIRTUAL))
+		return type_of(y) == sum ? SUCCESS : NOT_SUPPORTED;
+	if (sum == DATA_INT32)
+		return type_of(y) == sum || type_of(y) == DATA_FLOAT ? SUCCESS : NOT_SUPPORTED;
+	return type_of(y) == type_of(x) ? SUCCESS : NOT_SUPPORTED;
+}
+
 static enum status check_convolution(const struct descriptor *op)
 {
 	const struct descriptor *c = linked(op, ATTR_OPERATION_CONVOLUTION_FORWARD_CONV_DESC);
@@ -150,7 +176,7 @@ static enum status check_convolution(const struct descriptor *op)
 		    y[2 + a] != (x[2 + a] + near[a] + far[a] - window) / stride[a] + 1)
 			return SHAPE_MISMATCH;
 	}
-	return SUCCESS;
+	return check_types(t[0], t[1], t[2], integer(c, ATTR_CONVOLUTION_COMP_TYPE));
 }
 
 static enum status check_product(const struct descriptor *op)
@@ -168,7 +194,10 @@ static enum status check_product(const struct descriptor *op)
 	}
 	if (a[0] != b[0] || a[0] != c[0] || a[1] != c[1] || a[2] != b[1] || b[2] != c[2])
 		return SHAPE_MISMATCH;
-	return SUCCESS;
+	if (type_of(t[0]) == DATA_UINT8 || type_of(t[1]) == DATA_UINT8)
+		return NOT_SUPPORTED;
+	return check_types(t[0], t[1], t[2],
+			   integer(linked(op, ATTR_OPERATION_MATMUL_DESC), ATTR_MATMUL_COMP_TYPE));
 }
 
 static int is_binary(int64_t mode)
@@ -189,6 +218,9 @@ static enum status check_pointwise(const struct descriptor *op)
 
 	if (!b != !is_binary(mode_of(op)) || rank(x) != rank(y) || (b && rank(b) != rank(y)))
 		return BAD_PARAM;
+	if (integer(linked(op, ATTR_OPERATION_POINTWISE_PW_DESCRIPTOR), ATTR_POINTWISE_MATH_PREC) !=
+	    DATA_FLOAT)
+		return NOT_SUPPORTED;
 	for (int64_t i = 0; i < rank(y); i++)
 		if (sizes(x)[i] != sizes(y)[i] ||
 		    (b && sizes(b)[i] != 1 && sizes(b)[i] != sizes(y)[i]))

@@ -26,6 +26,8 @@ struct link {
 
 /* The post-ops from the given one on; the number of links. */
 int chain_make(const struct workload *w, int from, struct link link[CHAIN_LINKS]);
+/* The link that does nothing but to convert its operand. */
+struct link chain_conversion(void);
 /* The same as cuDNN's kernels for y = relu(convolution + z + bias) want it: with all of these four,
  * zeros where the workload has none. 0: the post-ops are no such sum. */
 int chain_make_whole(const struct workload *w, struct link link[CHAIN_LINKS]);

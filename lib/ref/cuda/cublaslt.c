@@ -21,8 +21,8 @@ struct answer {
 	int reserved[4];
 };
 
-enum compute { COMPUTE_32F = 68, COMPUTE_32F_FAST_TF32 = 77 };
-enum { R_32F = 0, R_16F = 2, R_16BF = 14 }; /* cudaDataType_t */
+enum compute { COMPUTE_32F = 68, COMPUTE_32I = 72, COMPUTE_32F_FAST_TF32 = 77 };
+enum { R_32F = 0, R_16F = 2, R_8I = 3, R_8U = 8, R_32I = 10, R_16BF = 14 }; /* cudaDataType_t */
 enum { OP_T = 1 };
 enum matmul_attribute { DESC_TRANSA = 3, DESC_EPILOGUE = 7, DESC_BIAS_POINTER = 8 };
 enum layout_attribute { LAYOUT_BATCH_COUNT = 5, LAYOUT_STRIDED_BATCH_OFFSET = 6 };
@@ -97,10 +97,18 @@ const char *cublaslt_version(void)
 enum { MOST_ANSWERS = 32 };
 static const uint64_t MOST_WORKSPACE = (uint64_t)1 << 30; /* bytes */
 
+/* How products are summed, and what comes of that. */
+struct sum {
+	enum compute compute;
+	enum dtype dst;
+	const char *name; /* in a variant's name */
+};
+
 /* A product as the library has it. Its matrices lie column by column, so it is asked for the
  * transpose of what is wanted: of the right side times the left side. */
 struct product {
 	struct product *next;
+	int is_whole; /* factors are whole numbers */
 	handle product, right, left, dst;
 	const void *right_at, *left_at, *add_at; /* add_at NULL: nothing is added */
 	void *dst_at;
@@ -173,11 +181,15 @@ static int run(void *arg, void *stream, struct err *e)
 {
 	const struct plan *p = arg;
 	const struct product *t = p->product;
-	const float one = 1, beta = t->add_at ? 1 : 0;
-	int status = lt.multiply(p->c->handle, t->product, &one, t->right_at, t->right, t->left_at,
-				 t->left, &beta, t->add_at ? t->add_at : t->dst_at, t->dst,
-				 t->dst_at, t->dst, &p->algorithm, stage_workspace(p->c->stage),
-				 p->workspace, stream);
+	static const float factor[] = {0, 1};
+	static const int32_t whole[] = {0, 1};
+	const int adds = t->add_at != NULL;
+	const void *alpha = t->is_whole ? (const void *)&whole[1] : &factor[1];
+	const void *beta = t->is_whole ? (const void *)&whole[adds] : &factor[adds];
+	int status =
+		lt.multiply(p->c->handle, t->product, alpha, t->right_at, t->right, t->left_at,
+			    t->left, beta, adds ? t->add_at : t->dst_at, t->dst, t->dst_at, t->dst,
+			    &p->algorithm, stage_workspace(p->c->stage), p->workspace, stream);
 
 	return status ? err_set(e, "cuBLASLt fails to multiply: %s", lt.error(status)) : 0;
 }
@@ -189,6 +201,12 @@ static int number_of(enum dtype t)
 		return R_16F;
 	case DTYPE_BF16:
 		return R_16BF;
+	case DTYPE_S8:
+		return R_8I;
+	case DTYPE_U8:
+		return R_8U;
+	case DTYPE_S32:
+		return R_32I;
 	default:
 		return R_32F;
 	}
@@ -212,6 +230,18 @@ static handle matrix(const struct placed *t, enum dtype type, int is_transposed)
 	return NULL;
 }
 
+/* What is offered of a product. */
+struct offer {
+	struct cublaslt *c;
+	const struct problem *problem;
+	struct sum sum;
+	const struct product *product;
+	struct plans *rest; /* does the post-ops from this one on, or converts the sums; NULL: there
+			     * is nothing left to do */
+	int post;
+	struct variants *to;
+};
+
 /* What the library does after the product: the first post-ops of a workload. */
 struct tail {
 	int bias, add;
@@ -219,22 +249,24 @@ struct tail {
 	int posts;		  /* so many */
 };
 
-/* has_activation: with the activation, if the library has it. It computes GELU by tanh. */
-static struct tail find_tail(const struct workload *w, int has_activation)
+/* has_activation: with the activation, if the library has it. It computes GELU by tanh. A tensor is
+ * added in the sum's own type. Behind sums of whole numbers the library does nothing else. */
+static struct tail find_tail(const struct workload *w, const struct sum *s, int has_activation)
 {
+	const int is_whole = s->compute == COMPUTE_32I;
 	struct tail t = {0};
 
 	for (; t.posts < w->npost; t.posts++) {
 		const enum post kind = w->post[t.posts].kind;
 
-		if (kind == POST_BIAS && !t.bias)
+		if (kind == POST_BIAS && !t.bias && !is_whole)
 			t.bias = 1;
-		else if (kind == POST_ADD && !t.add)
+		else if (kind == POST_ADD && !t.add && s->dst == w->dtype.dst)
 			t.add = 1;
 		else
 			break;
 	}
-	if (!has_activation || t.posts == w->npost)
+	if (!has_activation || is_whole || t.posts == w->npost)
 		return t;
 	if (w->post[t.posts].kind == POST_RELU)
 		t.activation = EPILOGUE_RELU;
@@ -245,17 +277,19 @@ static struct tail find_tail(const struct workload *w, int has_activation)
 }
 
 /* 1; 0: the library refuses this. */
-static int describe(const struct stage *s, const struct problem *p, const struct tail *t,
-		    const void *bias, struct product *out)
+static int describe(const struct offer *o, const struct tail *t, const void *bias,
+		    struct product *out)
 {
-	const enum compute compute = s->numbers.is_tf32 ? COMPUTE_32F_FAST_TF32 : COMPUTE_32F;
+	const struct problem *p = o->problem;
+	const struct stage *s = o->c->stage;
+	const int factor = out->is_whole ? R_32I : R_32F;
 	const uint32_t epilogue =
 		t->bias || t->activation
 			? (uint32_t)t->activation | (t->bias ? (uint32_t)EPILOGUE_BIAS : 0)
 			: (uint32_t)EPILOGUE_DEFAULT;
 	const int32_t transposed = OP_T;
 
-	if (lt.make_product(&out->product, compute, R_32F) ||
+	if (lt.make_product(&out->product, o->sum.compute, factor) ||
 	    lt.set_product(out->product, DESC_EPILOGUE, &epilogue, sizeof epilogue))
 		return 0;
 	if (p->is_transposed &&
@@ -266,31 +300,33 @@ static int describe(const struct stage *s, const struct problem *p, const struct
 	out->right =
 		matrix(&p->tensor[TENSOR_WEIGHTS], stage_type(s, TENSOR_WEIGHTS), p->is_transposed);
 	out->left = matrix(&p->tensor[TENSOR_SRC], stage_type(s, TENSOR_SRC), 0);
-	out->dst = matrix(&p->tensor[TENSOR_DST], stage_type(s, TENSOR_DST), 0);
+	out->dst = matrix(&p->tensor[TENSOR_DST], o->sum.dst, 0);
 	return out->right && out->left && out->dst;
 }
 
 /* NULL: refused, or (e filled) the device has no memory. */
-static const struct product *make_product(struct cublaslt *c, const struct problem *p,
-					  const struct tail *t, struct err *e)
+static const struct product *make_product(const struct offer *o, const struct tail *t,
+					  struct err *e)
 {
 	struct product *out = xcalloc(1, sizeof *out);
-	struct stage *s = c->stage;
+	const struct problem *p = o->problem;
+	struct stage *s = o->c->stage;
 	void *bias = NULL;
 
 	*e = (struct err)ERR_INIT;
-	out->next = c->products;
-	c->products = out;
+	out->next = o->c->products;
+	o->c->products = out;
+	out->is_whole = o->sum.compute == COMPUTE_32I;
 	out->right_at = stage_input(s, &p->tensor[TENSOR_WEIGHTS], e);
 	out->left_at = stage_input(s, &p->tensor[TENSOR_SRC], e);
 	if (t->add)
 		out->add_at = stage_input(s, &p->tensor[TENSOR_ADD], e);
 	if (t->bias)
 		bias = stage_input(s, &p->tensor[TENSOR_BIAS], e);
-	out->dst_at = t->posts < s->w.npost ? stage_middle(s) : stage_dst(s);
+	out->dst_at = o->rest ? stage_middle(s) : stage_dst(s);
 	if (e->msg[0])
 		return NULL;
-	return describe(s, p, t, bias, out) ? out : NULL;
+	return describe(o, t, bias, out) ? out : NULL;
 }
 
 static int ask(const struct cublaslt *c, const struct product *t, struct answer answer[])
@@ -309,15 +345,12 @@ static int ask(const struct cublaslt *c, const struct product *t, struct answer 
 	return n;
 }
 
-/* What is offered of a product. */
-struct offer {
-	struct cublaslt *c;
-	const struct problem *problem;
-	const struct product *product;
-	struct plans *rest; /* does the post-ops from this one on; NULL: there is none */
-	int post;
-	struct variants *to;
-};
+static const char *how_rest(const struct offer *o)
+{
+	if (!o->rest)
+		return "";
+	return o->post < o->c->stage->w.npost ? ", then post-ops" : ", then conversion";
+}
 
 static void offer(const struct offer *o, int number, const struct answer *a)
 {
@@ -326,8 +359,8 @@ static void offer(const struct offer *o, int number, const struct answer *a)
 	const struct call *rest = NULL;
 	struct plan *plan;
 
-	snprintf(v.name, sizeof v.name, "%s%s #%d%s", cublaslt_version(),
-		 p->is_transposed ? " transposed" : "", number, o->rest ? ", then post-ops" : "");
+	snprintf(v.name, sizeof v.name, "%s%s%s #%d%s", cublaslt_version(),
+		 p->is_transposed ? " transposed" : "", o->sum.name, number, how_rest(o));
 	if (a->status || a->workspace > MOST_WORKSPACE || !variants_want(o->to, v.name, v.layout))
 		return;
 	if (o->rest && !(rest = plans_rest(o->rest, p, o->post)))
@@ -346,26 +379,53 @@ static void offer(const struct offer *o, int number, const struct answer *a)
 	variants_add(o->to, &v);
 }
 
+/* Adds all variants of a way to sum. With has_activation the library does it, if it can. */
+static int offer_sum(struct offer o, struct plans *rest, int has_activation, struct err *e)
+{
+	const struct stage *s = o.c->stage;
+	const struct tail t = find_tail(&s->w, &o.sum, has_activation);
+	const int is_all = t.posts == s->w.npost && o.sum.dst == s->w.dtype.dst;
+	struct answer answer[MOST_ANSWERS];
+
+	if (!is_all && (!rest || o.sum.dst != s->numbers.middle))
+		return 0;
+	o.rest = is_all ? NULL : rest;
+	o.post = t.posts;
+	o.product = make_product(&o, &t, e);
+	if (!o.product && e->msg[0])
+		return -1;
+	for (int i = 0, n = o.product ? ask(o.c, o.product, answer) : 0; i < n; i++)
+		offer(&o, i + 1, &answer[i]);
+	return 0;
+}
+
+/* Whole numbers may be summed in single precision, too, if the result is of that. */
+static int list_sums(const struct stage *s, struct sum sum[2])
+{
+	const enum dtype dst = s->w.dtype.dst;
+
+	if (!s->numbers.is_whole) {
+		sum[0] = (struct sum){s->numbers.is_tf32 ? COMPUTE_32F_FAST_TF32 : COMPUTE_32F, dst,
+				      ""};
+		return 1;
+	}
+	sum[0] = (struct sum){COMPUTE_32I, DTYPE_S32, ""};
+	sum[1] = (struct sum){COMPUTE_32F, DTYPE_F32, " summed in f32"};
+	return dst == DTYPE_F32 ? 2 : 1;
+}
+
 int cublaslt_offer(struct cublaslt *c, const struct problem *p, struct plans *rest,
 		   struct variants *to, struct err *e)
 {
-	for (int fused = 1; fused >= 0; fused--) {
-		const struct tail t = find_tail(&c->stage->w, fused);
-		const int is_all = t.posts == c->stage->w.npost;
-		struct offer o = {.c = c,
-				  .problem = p,
-				  .rest = is_all ? NULL : rest,
-				  .post = t.posts,
-				  .to = to};
-		struct answer answer[MOST_ANSWERS];
+	struct sum sum[2];
+	const int n = list_sums(c->stage, sum);
 
-		if (!is_all && !rest)
-			continue;
-		o.product = make_product(c, p, &t, e);
-		if (!o.product && e->msg[0])
-			return -1;
-		for (int i = 0, n = o.product ? ask(c, o.product, answer) : 0; i < n; i++)
-			offer(&o, i + 1, &answer[i]);
-	}
+	for (int i = 0; i < n; i++)
+		for (int fused = 1; fused >= 0; fused--) {
+			const struct offer o = {.c = c, .problem = p, .sum = sum[i], .to = to};
+
+			if (offer_sum(o, rest, fused, e) < 0)
+				return -1;
+		}
 	return 0;
 }

@@ -54,13 +54,19 @@ int cudnn_version(void)
 	return (int)cudnn.version();
 }
 
-int cudnn_data(enum dtype t)
+enum cudnn_data cudnn_data(enum dtype t)
 {
 	switch (t) {
 	case DTYPE_F16:
 		return DATA_HALF;
 	case DTYPE_BF16:
 		return DATA_BFLOAT16;
+	case DTYPE_S8:
+		return DATA_INT8;
+	case DTYPE_U8:
+		return DATA_UINT8;
+	case DTYPE_S32:
+		return DATA_INT32;
 	default:
 		return DATA_FLOAT;
 	}

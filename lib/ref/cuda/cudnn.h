@@ -8,7 +8,7 @@
 #include <stdint.h>
 
 #include "lib/base/err.h"
-#include "lib/space/types.h"
+#include "lib/op/op.h"
 
 /* CUDNN_BACKEND_..._DESCRIPTOR */
 enum cudnn_kind {
@@ -102,12 +102,23 @@ enum cudnn_type {
 	TYPE_BACKEND_DESCRIPTOR = 15,
 };
 
-enum cudnn_number { DATA_FLOAT = 0, DATA_HALF = 2, DATA_BFLOAT16 = 9, CROSS_CORRELATION = 1 };
+/* CUDNN_DATA_... */
+enum cudnn_data {
+	DATA_FLOAT = 0,
+	DATA_HALF = 2,
+	DATA_INT8 = 3,
+	DATA_INT32 = 4,
+	DATA_UINT8 = 6,
+	DATA_BFLOAT16 = 9,
+};
+
+enum { CROSS_CORRELATION = 1 };
 
 /* CUDNN_POINTWISE_... */
 enum cudnn_pointwise {
 	POINTWISE_ADD = 0,
 	POINTWISE_MUL = 1,
+	POINTWISE_IDENTITY = 21,
 	POINTWISE_RELU_FWD = 100,
 	POINTWISE_TANH_FWD = 101,
 	POINTWISE_SIGMOID_FWD = 102,
@@ -140,7 +151,7 @@ int cudnn_open(struct err *e);
 int cudnn_version(void);
 
 /* The library's number of a type (cudnnDataType_t). */
-int cudnn_data(enum dtype t);
+enum cudnn_data cudnn_data(enum dtype t);
 
 int cudnn_start(void **handle, struct err *e);
 void cudnn_stop(void *handle);

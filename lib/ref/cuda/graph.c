@@ -7,7 +7,7 @@
 /* Unique ids: a tensor of the workload has its role, plus one. */
 enum { UID_MIDDLE = TENSOR_ROLES + 1, UID_NUMBER = 100, UID_VIRTUAL = 200 };
 
-static const int compute = DATA_FLOAT;
+static const int single = DATA_FLOAT;
 static const float one = 1, zero = 0;
 
 /* Makes a descriptor of the graph; NULL: cuDNN refuses it. */
@@ -113,13 +113,20 @@ static void *middle(struct graph *g)
 		     cudnn_data(g->stage->numbers.middle), stage_middle(g->stage));
 }
 
-/* What an operation writes: the last one to memory. */
-static void *result(struct graph *g, int is_last)
+/* How products are summed, and the type of their sums that are not in memory. */
+static int sum_type(const struct graph *g)
+{
+	return g->stage->numbers.is_whole ? DATA_INT32 : DATA_FLOAT;
+}
+
+/* What an operation writes, in this type, if it is not the last one. The last one writes to memory.
+ */
+static void *result(struct graph *g, int type, int is_last)
 {
 	const struct placed *t = &g->problem->tensor[TENSOR_DST];
 
 	if (!is_last)
-		return tensor(g, t, UID_VIRTUAL + g->nvirtual++, DATA_FLOAT, true);
+		return tensor(g, t, UID_VIRTUAL + g->nvirtual++, type, true);
 	if (g->part == GRAPH_FIRST)
 		return middle(g);
 	return bound(g, t, TENSOR_DST + 1, cudnn_data(stage_type(g->stage, TENSOR_DST)),
@@ -128,7 +135,7 @@ static void *result(struct graph *g, int is_last)
 
 static void *add_convolution(struct graph *g, void *x, void *w, void *y)
 {
-	const int mode = CROSS_CORRELATION;
+	const int mode = CROSS_CORRELATION, compute = sum_type(g);
 	const int64_t dims = 2;
 	const struct problem *p = g->problem;
 	const struct cudnn_value numbers[] = {
@@ -157,6 +164,7 @@ static void *add_convolution(struct graph *g, void *x, void *w, void *y)
 
 static void *add_product(struct graph *g, void *a, void *b, void *c)
 {
+	const int compute = sum_type(g);
 	const struct cudnn_value numbers[] = {{ATTR_MATMUL_COMP_TYPE, TYPE_DATA_TYPE, 1, &compute}};
 	void *product = make(g, KIND_MATMUL, numbers, COUNT(numbers));
 	const struct cudnn_value value[] = {
@@ -201,7 +209,7 @@ static void *add_link(struct graph *g, const struct link *l, void *x, void *earl
 	const double beta = 1;
 	const struct cudnn_value numbers[] = {
 		{ATTR_POINTWISE_MODE, TYPE_POINTWISE_MODE, 1, &mode},
-		{ATTR_POINTWISE_MATH_PREC, TYPE_DATA_TYPE, 1, &compute},
+		{ATTR_POINTWISE_MATH_PREC, TYPE_DATA_TYPE, 1, &single},
 		{ATTR_POINTWISE_RELU_LOWER_CLIP, TYPE_DOUBLE, relu, &l->lower},
 		{ATTR_POINTWISE_RELU_UPPER_CLIP, TYPE_DOUBLE, relu, &l->upper},
 		{ATTR_POINTWISE_RELU_LOWER_CLIP_SLOPE, TYPE_DOUBLE, relu, &l->slope},
@@ -231,7 +239,7 @@ static void *begin(struct graph *g, int is_last, struct err *e)
 		return middle(g);
 	x = input(g, TENSOR_SRC, 0, e);
 	w = input(g, TENSOR_WEIGHTS, 0, e);
-	y = result(g, is_last);
+	y = result(g, sum_type(g), is_last);
 	if (!x || !w || !y)
 		return NULL;
 	return (g->problem->is_product ? add_product(g, x, w, y) : add_convolution(g, x, w, y))
@@ -247,7 +255,7 @@ int graph_open(struct graph *g, const struct link *link, int n, struct err *e)
 	*e = (struct err)ERR_INIT;
 	x[0] = begin(g, !links, e);
 	for (int i = 0; i < links && x[i]; i++) {
-		void *y = result(g, i == links - 1);
+		void *y = result(g, DATA_FLOAT, i == links - 1);
 
 		x[i + 1] = add_link(g, &link[i], x[i], i > 1 ? x[i - 2] : NULL, y, e) ? y : NULL;
 	}

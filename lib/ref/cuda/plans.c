@@ -268,6 +268,8 @@ static struct call make_rest(struct plans *all, const struct problem *p, int pos
 	struct first f = {.all = all};
 	struct err e = ERR_INIT;
 
+	if (!n)
+		link[n++] = chain_conversion();
 	if (keep_graph(all, p, GRAPH_REST, link, n, &f.graph, &e) > 0)
 		engines_each(f.graph, take_first, &f);
 	return (struct call){f.plan ? run : NULL, f.plan};

@@ -8,6 +8,10 @@
 
 int stage_numbers(const struct workload *w, struct numbers *n)
 {
+	if (dtypes_are_whole(&w->dtype)) {
+		*n = (struct numbers){.middle = DTYPE_S32, .is_whole = 1};
+		return 1;
+	}
 	if (!dtypes_are_one_real(&w->dtype))
 		return 0;
 	*n = (struct numbers){.middle = w->dtype.dst,
@@ -18,7 +22,7 @@ int stage_numbers(const struct workload *w, struct numbers *n)
 
 enum dtype stage_type(const struct stage *s, enum tensor_role role)
 {
-	return workload_dtype(&s->w, role);
+	return role == TENSOR_BIAS && s->numbers.is_whole ? DTYPE_F32 : workload_dtype(&s->w, role);
 }
 
 /* ---- elements ---- */
@@ -212,14 +216,17 @@ void stage_close(struct stage *s)
 			driver_cuda.free(own[i]);
 }
 
-/* Fills results of this type with NaN. */
+/* Bytes that make NaN, and 2139062143, which no relu hides. */
+enum { NO_NUMBER = 0xff, NO_WHOLE_NUMBER = 0x7f };
+
+/* Fills results of this type with what none is. */
 static int poison(const struct stage *s, struct memory *results, enum dtype type, struct err *e)
 {
 	const size_t bytes = dst_bytes(s, type);
 	char *array = xmalloc(bytes);
 	int rc;
 
-	memset(array, 0xff, bytes);
+	memset(array, type == DTYPE_S32 ? NO_WHOLE_NUMBER : NO_NUMBER, bytes);
 	rc = driver_cuda.write(results, 0, array, bytes, e);
 	free(array);
 	return rc;

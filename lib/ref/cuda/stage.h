@@ -11,6 +11,7 @@
 /* How the products of a workload are computed. */
 struct numbers {
 	enum dtype middle; /* type of their sums between two calls of a variant (stage_middle()) */
+	int is_whole;	   /* products and sums are whole numbers of 32 bits */
 	int is_tf32;	   /* products are rounded as TF32 */
 	int is_strict;	   /* no product may be rounded more than its elements are */
 };
@@ -42,7 +43,8 @@ struct stage {
 
 /* 1; 0: these libraries compute with no such types. */
 int stage_numbers(const struct workload *w, struct numbers *n);
-/* The type of a tensor's elements in the device's memory. */
+/* The type of a tensor's elements in the device's memory. A bias of whole numbers is in single
+ * precision there, as the post-ops compute: it is constant, and so converted off the clock. */
 enum dtype stage_type(const struct stage *s, enum tensor_role role);
 
 int stage_open(struct stage *s, const struct workload *w, const struct ref_data *data,
@@ -63,7 +65,7 @@ void stage_want(struct stage *s, size_t workspace);
 int stage_provide(struct stage *s, struct err *e);
 void *stage_workspace(const struct stage *s);
 
-/* Fills the output with NaN; copies it back. */
+/* Fills the output with NaN, or with a whole number that no result is; copies it back. */
 int stage_poison(struct stage *s, struct err *e);
 int stage_read(struct stage *s, const struct placed *dst, float *to, struct err *e);
 
