@@ -183,6 +183,57 @@ static int keep_graph(struct plans *all, const struct problem *p, enum graph_par
 	return rc;
 }
 
+/* The first engine that takes the graph. */
+struct first {
+	struct plans *all;
+	const struct graph *graph;
+	struct plan *plan;
+};
+
+static int take_first(void *arg, struct engine *engine, const char *name)
+{
+	struct first *f = arg;
+
+	(void)name;
+	f->plan = make_plan(f->all, f->graph, engine);
+	return f->plan != NULL;
+}
+
+static struct call make_rest(struct plans *all, const struct problem *p, int post)
+{
+	struct link link[CHAIN_LINKS];
+	int n = chain_make(&all->stage->w, post, link);
+	struct first f = {.all = all};
+	struct err e = ERR_INIT;
+
+	if (!n)
+		link[n++] = chain_conversion();
+	if (keep_graph(all, p, GRAPH_REST, link, n, &f.graph, &e) > 0)
+		engines_each(f.graph, take_first, &f);
+	return (struct call){f.plan ? run : NULL, f.plan};
+}
+
+/* It is made when it is first asked for. */
+static const struct call *rest_of(void *of, const struct problem *p, int post)
+{
+	struct plans *all = of;
+	struct rest *r = all->rest;
+
+	while (r < all->rest + all->nrests && (r->problem != p || r->post != post))
+		r++;
+	if (r == all->rest + all->nrests) {
+		assert(all->nrests < RESTS);
+		all->nrests++;
+		*r = (struct rest){p, post, make_rest(all, p, post)};
+	}
+	return r->call.run ? &r->call : NULL;
+}
+
+struct finisher plans_finisher(struct plans *all)
+{
+	return (struct finisher){rest_of, all};
+}
+
 struct offer {
 	struct plans *all;
 	const struct graph *graph;
@@ -206,7 +257,7 @@ static int offer(void *arg, struct engine *engine, const char *name)
 		 o->how);
 	if (!variants_want(o->to, v.name, v.layout))
 		return 0;
-	rest = o->has_rest ? plans_rest(o->all, p, 0) : NULL;
+	rest = o->has_rest ? rest_of(o->all, p, 0) : NULL;
 	plan = o->has_rest && !rest ? NULL : make_plan(o->all, o->graph, engine);
 	if (!plan)
 		return 0;
@@ -243,48 +294,4 @@ int plans_offer(struct plans *all, const struct problem *p, struct variants *to,
 	o.how = ", then post-ops";
 	o.has_rest = 1;
 	return n ? offer_graph(o, p, GRAPH_FIRST, NULL, 0, e) : 0;
-}
-
-/* The first engine that takes the graph. */
-struct first {
-	struct plans *all;
-	const struct graph *graph;
-	struct plan *plan;
-};
-
-static int take_first(void *arg, struct engine *engine, const char *name)
-{
-	struct first *f = arg;
-
-	(void)name;
-	f->plan = make_plan(f->all, f->graph, engine);
-	return f->plan != NULL;
-}
-
-static struct call make_rest(struct plans *all, const struct problem *p, int post)
-{
-	struct link link[CHAIN_LINKS];
-	int n = chain_make(&all->stage->w, post, link);
-	struct first f = {.all = all};
-	struct err e = ERR_INIT;
-
-	if (!n)
-		link[n++] = chain_conversion();
-	if (keep_graph(all, p, GRAPH_REST, link, n, &f.graph, &e) > 0)
-		engines_each(f.graph, take_first, &f);
-	return (struct call){f.plan ? run : NULL, f.plan};
-}
-
-const struct call *plans_rest(struct plans *all, const struct problem *p, int post)
-{
-	struct rest *r = all->rest;
-
-	while (r < all->rest + all->nrests && (r->problem != p || r->post != post))
-		r++;
-	if (r == all->rest + all->nrests) {
-		assert(all->nrests < RESTS);
-		all->nrests++;
-		*r = (struct rest){p, post, make_rest(all, p, post)};
-	}
-	return r->call.run ? &r->call : NULL;
 }

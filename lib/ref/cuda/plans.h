@@ -14,10 +14,8 @@ void plans_close(struct plans *all);
 /* Adds all variants for a problem, which must stay: one graph computes all of it, or two do. -1:
  * the device has no memory. What cuDNN refuses is left out. */
 int plans_offer(struct plans *all, const struct problem *p, struct variants *to, struct err *e);
-/* The call that computes the post-ops from the given one on, from the middle (stage.h), or, without
- * any, converts what is there to the result's type; NULL: cuDNN has none, or the device has no
- * memory. It is made when it is first asked for. */
-const struct call *plans_rest(struct plans *all, const struct problem *p, int post);
+/* all NULL is fine. */
+struct finisher plans_finisher(struct plans *all);
 /* "cudnn 9.28.0", or an empty text if the library is not there. */
 const char *plans_version(void);
 

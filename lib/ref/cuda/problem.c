@@ -48,7 +48,8 @@ static struct problem convolution(const struct workload *w, int is_own)
 	const int64_t dst[] = {d[CONV_MB], d[CONV_OC], d[CONV_OH], d[CONV_OW]};
 	const int64_t weights[] = {d[CONV_OC], d[CONV_IC] / d[CONV_G], d[CONV_KH], d[CONV_KW]};
 	const int64_t bias[] = {1, d[CONV_OC], 1, 1};
-	struct problem p = {.layout = is_own ? layout_name(w->layout) : "preferred"};
+	struct problem p = {.layout = is_own ? layout_name(w->layout) : "preferred",
+			    .is_nhwc = order == nhwc};
 
 	p.tensor[TENSOR_SRC] = images(TENSOR_SRC, src, order, from);
 	p.tensor[TENSOR_WEIGHTS] = images(TENSOR_WEIGHTS, weights, order, nchw);

@@ -25,6 +25,7 @@ struct placed {
 struct problem {
 	int is_product;			    /* else a convolution */
 	int is_transposed;		    /* a product's right side lies column by column */
+	int is_nhwc;			    /* a convolution's channels are innermost */
 	const char *layout;		    /* as ref_layout() has it */
 	struct placed tensor[TENSOR_ROLES]; /* of all roles, whether the workload has them or not */
 	int64_t stride[2], dilation[2], near[2], far[2]; /* of a convolution, in pixels */
