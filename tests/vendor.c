@@ -2,28 +2,17 @@
  * device (tests/emulator/): the graphs and products that it describes compute what the operator
  * says; what engines cannot do is left out; a library that is not there is missed by one that is.
  */
-#include <libgen.h>
-#include <limits.h>
-#include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "lib/target/shared.h"
 #include "lib/trial/cell.h"
 #include "lib/trial/trial.h"
-#include "tests/tap.h"
-#include "tests/truth.h"
+#include "tests/vendor.h"
 
-enum { DRIVER, CUBLASLT, CUBLASLT_NEW, CUDNN, LIBRARIES };
+static const char *const libraries[] = {"libcublasLt.so.12", "libcublasLt.so.13", "libcudnn.so.9"};
+enum { LIBRARIES = sizeof libraries / sizeof *libraries };
 
-static const char *const file[LIBRARIES] = {"libcuda.so.1", "libcublasLt.so.12",
-					    "libcublasLt.so.13", "libcudnn.so.9"};
-
-static const struct problem {
-	const char *op, *prob, *layout, *post, *dtype;
-	int computed;
-	const char *all, *parts; /* names of a graph, and of two calls; NULL: there are none */
-} problems[] = {
+static const struct problem problems[] = {
 	{"conv2d", "mb2_ic8ih7_oc12oh7_kh3ph1", "nhwc", "bias,add,relu", "f32", 0, "add and bias",
 	 "then post-ops"},
 	{"conv2d", "mb1_ic8ih7_oc12oh7_kh3ph1", "nchw", "bias,add,relu", "f32", 0, "add and bias",
@@ -84,112 +73,7 @@ static const struct problem {
 	{"matmul", "16x32:32x24", "ab", "", "s8:s8:f32", 1, "product engine 0", NULL},
 };
 
-static char folder[PATH_MAX], stand_ins[PATH_MAX];
-
-/* Puts a library where the reference looks first. */
-static int provide(int library)
-{
-	char from[2 * PATH_MAX], to[2 * PATH_MAX];
-
-	snprintf(from, sizeof from, "%s/%s", stand_ins, file[library]);
-	snprintf(to, sizeof to, "%s/%s", folder, file[library]);
-	return symlink(from, to);
-}
-
-static void withdraw(int library)
-{
-	char path[2 * PATH_MAX];
-
-	snprintf(path, sizeof path, "%s/%s", folder, file[library]);
-	unlink(path);
-}
-
-static void clean(void)
-{
-	for (int i = 0; i < LIBRARIES; i++)
-		withdraw(i);
-	rmdir(folder);
-}
-
-/* ---- a problem's data ---- */
-
-struct data {
-	struct workload w;
-	float *array[TENSOR_ROLES];
-	struct ref_data d;
-	double *want;
-	int64_t n; /* results */
-};
-
-static int is_whole(const struct data *d)
-{
-	return dtype_is_int(d->w.dtype.src);
-}
-
-/* Makes whole numbers of what is between -1 and 1, over the whole range of 8 bits. */
-static void make_whole(const struct workload *w, enum tensor_role role, float *array, int64_t n)
-{
-	const enum dtype type = workload_dtype(w, role);
-	const double middle = type == DTYPE_U8 ? 127.5 : 0;
-	const double scale = type == DTYPE_U8 || type == DTYPE_S8 ? 128 : 16384;
-
-	for (int64_t i = 0; i < n; i++)
-		array[i] = (float)elem_round(elem_of(type), middle + scale * (double)array[i]);
-}
-
-static void make(struct data *d, const struct problem *p)
-{
-	static const char *const stream[] = {"src", "weights", "bias", "add", "mul", "dst"};
-	struct tensor tensor[OP_MAX_TENSORS];
-	struct err e = ERR_INIT;
-
-	*d = (struct data){.n = 0};
-	if (workload_from_text(&d->w, p->op, p->prob, p->layout, p->post, &e) ||
-	    workload_set_dtype(&d->w, p->dtype, strlen(p->dtype), &e))
-		bail_out("%s: %s", p->prob, e.msg);
-	d->w.rhs_const = !p->computed;
-	if (workload_finish(&d->w, &e))
-		bail_out("%s: %s", p->prob, e.msg);
-	for (int i = d->w.op->tensors(&d->w, tensor); i--;) {
-		const enum tensor_role role = tensor[i].role;
-
-		d->array[role] = randoms(tensor[i].size, stream[role]);
-		if (is_whole(d) && role != TENSOR_MUL)
-			make_whole(&d->w, role, d->array[role], tensor[i].size);
-	}
-	d->n = workload_size(&d->w, TENSOR_DST);
-	d->d = (struct ref_data){d->array[TENSOR_SRC], d->array[TENSOR_WEIGHTS],
-				 d->array[TENSOR_BIAS], d->array[TENSOR_ADD], d->array[TENSOR_MUL]};
-	d->want = malloc((size_t)d->n * sizeof *d->want);
-	(d->w.op == &op_conv2d ? conv : matmul)(&d->w, &d->d, d->want);
-}
-
-static void drop(struct data *d)
-{
-	for (int i = 0; i < TENSOR_ROLES; i++)
-		free(d->array[i]);
-	free(d->want);
-}
-
 /* ---- variants ---- */
-
-/* Is it of the engine, or the algorithm, of this name? */
-static int is_of(const char *name, const char *engine)
-{
-	const char *at = strstr(name, engine);
-
-	return at && !(at[strlen(engine)] >= '0' && at[strlen(engine)] <= '9');
-}
-
-/* Results of whole numbers are exact. */
-static double limit_of(const struct data *d)
-{
-	if (d->w.dtype.dst == DTYPE_S32)
-		return 0;
-	if (is_whole(d))
-		return 5e-7;
-	return dtypes_are_f32(&d->w.dtype) ? 2e-6 : 3e-2;
-}
 
 /* What the stand-ins are known for. */
 static void test_variant(struct ref *r, int v, const struct data *d, const struct problem *p)
@@ -221,14 +105,6 @@ static void test_variant(struct ref *r, int v, const struct data *d, const struc
 		ok(!rc && off <= limit, "it is right: error %.1e%s", off, e.msg);
 	ok(ref_has_rows(r) && !ref_row(r, v, 3, &e) && ref_seconds(r, &seconds) && seconds >= 0,
 	   "the device tells the time of a row");
-}
-
-static int has(const struct ref *r, const char *name, const char *layout)
-{
-	for (int v = 0; v < ref_variants(r); v++)
-		if (is_of(ref_name(r, v), name) && (!layout || !strcmp(ref_layout(r, v), layout)))
-			return 1;
-	return 0;
 }
 
 static void test_problem(const struct problem *p)
@@ -353,11 +229,11 @@ static void test_missing(void)
 	struct data d;
 	struct ref *r;
 
-	if (is_here("libcudnn.so.9") || is_here("libcublasLt.so.13") ||
-	    is_here("libcublasLt.so.12")) {
+	if (is_here("libcudnn.so.9") || is_here("libcudnn.so.8") || is_here("libcudnn.so.7") ||
+	    is_here("libcublasLt.so.13") || is_here("libcublasLt.so.12")) {
 		skip("this machine has libraries of the vendor's");
-		provide(CUBLASLT);
-		provide(CUBLASLT_NEW);
+		provide(libraries[0]);
+		provide(libraries[1]);
 		return;
 	}
 	make(&d, &conv3);
@@ -365,8 +241,8 @@ static void test_missing(void)
 	ok(!r && strstr(e.msg, "the library libcudnn.so.9 is not found") &&
 		   strstr(e.msg, "the library libcublasLt.so.13 is not found"),
 	   "without both libraries: %s", e.msg);
-	provide(CUBLASLT);
-	provide(CUBLASLT_NEW);
+	provide(libraries[0]);
+	provide(libraries[1]);
 	ok(!strcmp(ref_cuda.version(), "cublaslt 12.4.1"), "one of them is there: %s",
 	   ref_cuda.version());
 	r = ref_cuda.open(&d.w, &d.d, NULL, 0, &e);
@@ -414,35 +290,17 @@ static void test_refused(void)
 
 int main(int argc, char **argv)
 {
-	const char *tmp = getenv("TMPDIR");
-	char here[PATH_MAX], path[2 * PATH_MAX];
-
 	(void)argc;
-	if (!realpath(argv[0], here))
-		bail_out("%s is not found", argv[0]);
-	/* With SAN=1, too, the stand-ins are those of the ordinary build. */
-	snprintf(path, sizeof path, "%s%s/emulator", dirname(here),
-		 strstr(here, "/san/") ? "/../../tests" : "");
-	snprintf(stand_ins, sizeof stand_ins, "%.*s", PATH_MAX - 1, path);
-	snprintf(path, sizeof path, "%s/%s", stand_ins, file[DRIVER]);
-	if (access(path, R_OK)) {
-		skip("there is no emulated device");
+	if (!vendor_begin(argv[0]))
 		return done_testing();
-	}
-	snprintf(folder, sizeof folder, "%s/tl-vendor-XXXXXX", tmp ? tmp : "/tmp");
-	/* Nor may those of a person be found. */
-	if (!mkdtemp(folder) || setenv("TL_CUDA_PATH", folder, 1) || setenv("HOME", folder, 1) ||
-	    unsetenv("VIRTUAL_ENV") || provide(DRIVER))
-		bail_out("there is no folder for the libraries");
-	atexit(clean);
-	for (int i = CUBLASLT; i < LIBRARIES; i++)
-		provide(i);
+	for (int i = 0; i < LIBRARIES; i++)
+		provide(libraries[i]);
 	test_trial(&problems[0]);
 	test_trial(&problems[12]);
-	for (int i = CUBLASLT; i < LIBRARIES; i++)
-		withdraw(i);
+	for (int i = 0; i < LIBRARIES; i++)
+		withdraw(libraries[i]);
 	test_missing();
-	provide(CUDNN);
+	provide("libcudnn.so.9");
 	ok(!strcmp(ref_cuda.version(), "cudnn 9.1.2, cublaslt 12.4.1"), "both are there: %s",
 	   ref_cuda.version());
 	for (size_t i = 0; i < sizeof problems / sizeof *problems; i++)

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 
 #include "lib/ref/cuda/cublaslt.h"
+#include "lib/ref/cuda/cudnn.h"
+#include "lib/ref/cuda/legacy.h"
 #include "lib/ref/cuda/plans.h"
 #include "lib/target/device.h"
 
@@ -13,7 +15,8 @@ struct cuda {
 	struct ref ref; /* the first member */
 	struct stage stage;
 	struct problem problem[PROBLEMS];
-	struct plans *cudnn;	   /* NULL: it is not there */
+	struct plans *cudnn;	   /* NULL: it is not there, or not version 9 */
+	struct legacy *legacy;	   /* NULL: it is not there, or not before version 9 */
 	struct cublaslt *cublaslt; /* NULL: likewise */
 	struct variants all;
 	double seconds; /* of the last run */
@@ -37,19 +40,32 @@ static void close_libraries(struct ref *r)
 		cuda_row_free(&c->all.v[i].row);
 	cublaslt_close(c->cublaslt);
 	plans_close(c->cudnn);
+	legacy_close(c->legacy);
 	stage_close(&c->stage);
 	free(c->all.v);
 	free(c);
+}
+
+/* 0: cuDNN is not there; e: why. */
+static int open_cudnn(struct cuda *c, struct err *e)
+{
+	const int version = cudnn_find(e);
+
+	if (version >= CUDNN_GRAPHS)
+		c->cudnn = plans_open(&c->stage, e);
+	else if (version >= 0)
+		c->legacy = legacy_open(&c->stage, e);
+	return c->cudnn || c->legacy;
 }
 
 /* Opens what is there. -1: nothing is. */
 static int open_both(struct cuda *c, struct err *e)
 {
 	struct err one = ERR_INIT, other = ERR_INIT;
+	const int has_cudnn = open_cudnn(c, &one);
 
-	c->cudnn = plans_open(&c->stage, &one);
 	c->cublaslt = cublaslt_open(&c->stage, &other);
-	if (c->cudnn || c->cublaslt)
+	if (has_cudnn || c->cublaslt)
 		return 0;
 	return err_set(e, "%.400s; %.400s", one.msg, other.msg);
 }
@@ -57,7 +73,8 @@ static int open_both(struct cuda *c, struct err *e)
 static int offer_all(struct cuda *c, struct err *e)
 {
 	const int n = problem_list(&c->stage.w, c->problem);
-	const struct finisher rest = plans_finisher(c->cudnn);
+	const struct finisher rest =
+		c->legacy ? legacy_finisher(c->legacy) : plans_finisher(c->cudnn);
 
 	for (int i = 0; i < n; i++) {
 		const struct problem *p = &c->problem[i];
@@ -66,6 +83,8 @@ static int offer_all(struct cuda *c, struct err *e)
 		    cublaslt_offer(c->cublaslt, p, &rest, &c->all, e) < 0)
 			return -1;
 		if (c->cudnn && plans_offer(c->cudnn, p, &c->all, e) < 0)
+			return -1;
+		if (c->legacy && legacy_offer(c->legacy, p, &c->all, e) < 0)
 			return -1;
 	}
 	return stage_provide(&c->stage, e);
@@ -181,8 +200,10 @@ static int is_weights(const struct ref *r, int variant, int i)
 static const char *version(void)
 {
 	static char text[112];
-	const char *cudnn = plans_version(), *cublaslt = cublaslt_version();
+	const char *cublaslt = cublaslt_version(), *cudnn;
+	struct err e = ERR_INIT;
 
+	cudnn = cudnn_find(&e) >= CUDNN_GRAPHS ? plans_version() : legacy_version();
 	if (!*cudnn && !*cublaslt)
 		return "none";
 	snprintf(text, sizeof text, "%s%s%s", cudnn, *cudnn && *cublaslt ? ", " : "", cublaslt);
