@@ -206,6 +206,10 @@ static void check_failures(void)
 		{"a", "nhwc", .seconds = 20e-6, .fails_behind = "b", .kills = 1},
 		{"b", "nhwc", .seconds = 22e-6},
 		{"c", "nhwc", .seconds = 21e-6}};
+	static struct told early[] = {{"a", "nhwc", .seconds = 22e-6},
+				      {"b", "nhwc", .seconds = 20e-6},
+				      {"c", "nhwc", .seconds = 10e-6, .fails_at = 1, .kills = 1},
+				      {"d", "nhwc", .seconds = 5e-6}};
 	static struct told only[] = {{"a", "nhwc", .seconds = 20e-6, .fails_at = 13}};
 	static struct told other[] = {{"a", "preferred", .seconds = 20e-6},
 				      {"b", "nhwc", .seconds = 22e-6, .fails_at = 13},
@@ -218,6 +222,8 @@ static void check_failures(void)
 	fails(later, 2, "a", "b", "one that fails before the duels has none");
 	fails(deadly, 3, "c", "a",
 	      "where the holder takes the device along, the next of the first look is it");
+	fails(early, 4, "b", "c",
+	      "where one takes the device along at once, the fastest before it is the opponent");
 	fails(only, 1, NULL, "a", "there is no opponent where the only one fails");
 	b = find(other, 3);
 	ok(b->known && !strcmp(b->best.impl, "a") && b->own_known && !strcmp(b->own.impl, "c"),

@@ -1,4 +1,5 @@
 /* The library's side of a trial (trial.h): which of its variants is the opponent. */
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -25,12 +26,12 @@ static int check_variant(struct timed *x, struct variant_found *f, int *right, s
 	struct comparison c;
 	double once;
 
+	snprintf(f->impl, sizeof f->impl, "%s", ref_name(x->ref, x->variant));
+	snprintf(f->layout, sizeof f->layout, "%s", ref_layout(x->ref, x->variant));
 	if (timed_call(x, &once, e) < 0 ||
 	    ref_output(x->ref, x->variant, x->t->tensor[TENSOR_DST].data, e) < 0)
 		return -1;
 	c = verify_output(x->t);
-	snprintf(f->impl, sizeof f->impl, "%s", ref_name(x->ref, x->variant));
-	snprintf(f->layout, sizeof f->layout, "%s", ref_layout(x->ref, x->variant));
 	f->error_l2 = c.l2;
 	f->error_max = c.max;
 	*right = verify_allows(x->t, &c);
@@ -103,9 +104,19 @@ static void reject(struct library *b, const struct variant_found *f, const char 
 	snprintf(b->why, sizeof b->why, "%.190s", why);
 }
 
-/* Ranks all that are right, and those in the workload's own layout by themselves. */
-static void look_at_all(struct ref *ref, const struct trial *t, struct library *b,
-			struct rankings *all, struct rankings *own)
+/* Did what failed last take the device along? Then all that follows fails, through no fault of its
+ * own. */
+static int is_dead_now(void)
+{
+	const enum outcome_status status = timed_failure(OUTCOME_FAILED);
+
+	return status == OUTCOME_CRASH || status == OUTCOME_TIMEOUT;
+}
+
+/* Ranks all that are right, and those in the workload's own layout by themselves. 1: one of them
+ * has taken the device along, and those behind it were not looked at. */
+static int look_at_all(struct ref *ref, const struct trial *t, struct library *b,
+		       struct rankings *all, struct rankings *own)
 {
 	struct err e = ERR_INIT;
 
@@ -114,7 +125,12 @@ static void look_at_all(struct ref *ref, const struct trial *t, struct library *
 		struct look l = {.variant = i};
 		int right;
 
+		errno = 0;
 		if (check_variant(&x, &l.found, &right, &e) < 0) {
+			if (is_dead_now()) {
+				reject(b, &l.found, e.msg);
+				return 1;
+			}
 			snprintf(b->why, sizeof b->why, "%.190s", e.msg);
 			continue;
 		}
@@ -124,8 +140,13 @@ static void look_at_all(struct ref *ref, const struct trial *t, struct library *
 			b->wrong++;
 			continue;
 		}
+		errno = 0;
 		if (look_at(&x, &l.found, &e) < 0) {
+			const int is_dead = is_dead_now();
+
 			reject(b, &l.found, e.msg);
+			if (is_dead)
+				return 1;
 			continue;
 		}
 		l.is_late = x.row && !x.row_is_graph;
@@ -133,6 +154,7 @@ static void look_at_all(struct ref *ref, const struct trial *t, struct library *
 		if (is_own(t, &l))
 			keep_apart(own, &l);
 	}
+	return 0;
 }
 
 /* The search for the best. */
@@ -174,8 +196,7 @@ static struct look *contest(struct hunt *h, struct look *challenger, struct look
 			     : duel_run(&h->t->rules, timed_pair, &d, r, &e);
 	if (rc == 0)
 		return NULL;
-	h->is_dead = timed_failure(OUTCOME_FAILED) == OUTCOME_CRASH ||
-		     timed_failure(OUTCOME_FAILED) == OUTCOME_TIMEOUT;
+	h->is_dead = is_dead_now();
 	failed = d.failed == &d.y ? holder : challenger;
 	h->failed[h->nfailed++] = failed->variant;
 	reject(h->b, &failed->found, e.msg);
@@ -226,9 +247,9 @@ static const struct look *duel_fastest(struct hunt *h, struct rankings *fastest)
 }
 
 static void find_best(struct ref *ref, const struct trial *t, struct library *b,
-		      struct rankings *all, struct rankings *own)
+		      struct rankings *all, struct rankings *own, int is_dead)
 {
-	struct hunt h = {.ref = ref, .t = t, .b = b};
+	struct hunt h = {.ref = ref, .t = t, .b = b, .is_dead = is_dead};
 	const struct look *best = duel_fastest(&h, all), *own_best;
 
 	if (!best)
@@ -256,6 +277,5 @@ void trial_library(void *trial, void *answer)
 		return;
 	}
 	snprintf(b->why, sizeof b->why, "the library has no implementation");
-	look_at_all(ref, t, b, &all, &own);
-	find_best(ref, t, b, &all, &own);
+	find_best(ref, t, b, &all, &own, look_at_all(ref, t, b, &all, &own));
 }
