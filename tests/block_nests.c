@@ -100,6 +100,36 @@ static void check_launch(void)
 	arena_free(&a);
 }
 
+/* A loop over tiles hides from compilers that the thread is the same in each; no other loop does.
+ */
+static void check_same_thread(void)
+{
+	struct candidate c = {.algo = algo_find("implicit_mma", strlen("implicit_mma"))};
+	struct arena a = ARENA_INIT;
+	struct err e = ERR_INIT;
+	int times[2];
+	struct nest n;
+
+	if (workload_from_text(&c.w, "matmul", "64x256:256x320", NULL, NULL, &e) < 0)
+		bail_out("%s", e.msg);
+	for (int i = 0; i < c.algo->nknobs; i++)
+		c.knob[i] = c.algo->knob[i].frozen;
+	for (int i = 0; i < 2; i++) {
+		struct buf text = BUF_INIT;
+
+		for (int k = 0; k < c.algo->nknobs; k++)
+			if (!strcmp(c.algo->knob[k].name, "stream_k"))
+				c.knob[k] = i ? 3 : 0;
+		nest_init(&n, &a, "kernel");
+		if (candidate_build(&c, &n, &e) < 0 || simt_print(&n, &text))
+			bail_out("%s", e.msg);
+		times[i] = count(text.s, "same_thread()");
+		buf_free(&text);
+	}
+	ok(times[0] == 0 && times[1] == 1, "a thread's number is hidden once in a loop over tiles");
+	arena_free(&a);
+}
+
 /* A nest whose parallel loop of so many turns (0: none) and loop over four threads are open; they
  * may store to *to. Returns the thread's variable. */
 static int open_nest(struct nest *n, struct arena *a, int blocks, int *to)
@@ -289,6 +319,7 @@ int main(void)
 	check_neighbours();
 	check_refusals();
 	check_launch();
+	check_same_thread();
 	check_box();
 	check_copies();
 	return done_testing();

@@ -20,6 +20,7 @@ static const char cuda_prelude[] =
 	"#define ENTRY(T) extern \"C\" __global__ void __launch_bounds__(T)\n"
 	"#define BLOCK ((int)blockIdx.x)\n"
 	"#define THREAD ((int)threadIdx.x)\n"
+	"DEVICE int same_thread(void) { int t = THREAD; asm volatile(\"\" : \"+r\"(t)); return t; }\n"
 	"#define BARRIER() __syncthreads()\n"
 	"struct __align__(16) v4 { float s0, s1, s2, s3; };\n"
 	"extern __shared__ __align__(1024) v4 block_memory[];\n"
@@ -51,6 +52,7 @@ static const char opencl_prelude[] =
 	"#define ENTRY(T) __kernel __attribute__((reqd_work_group_size(T, 1, 1))) void\n"
 	"#define BLOCK ((int)get_group_id(0))\n"
 	"#define THREAD ((int)get_local_id(0))\n"
+	"#define same_thread() THREAD\n"
 	"#define BARRIER() barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE)\n"
 	"typedef float4 v4;\n"
 	"#define BLOCK_MEMORY(T, name, size, at) __local T name[size] "
@@ -92,6 +94,7 @@ _Static_assert(NEST_BUFFERS <= 64, "a bit for each buffer");
 struct simt {
 	const struct nest *n;
 	int phase, nwaits;
+	const struct node *tiles; /* the open loop over tiles, or NULL: is_over_tiles() */
 	const struct node *wait[NEST_LOOPS]; /* loops over threads before which they wait */
 	const char *why;
 };
@@ -358,6 +361,8 @@ static void parallel(struct text *p, const struct node *t)
 
 static void thread(struct text *p, const struct node *t)
 {
+	const struct simt *s = p->own;
+
 	if (waits(p->own, t)) {
 		text_indent(p);
 		buf_str(p->out, "BARRIER();\n");
@@ -368,12 +373,51 @@ static void thread(struct text *p, const struct node *t)
 	text_indent(p);
 	buf_str(p->out, "const int ");
 	text_var(p, t->var);
-	buf_str(p->out, " = THREAD;\n");
+	buf_str(p->out, s->tiles ? " = thread_" : " = THREAD");
+	if (s->tiles)
+		text_var(p, s->tiles->var);
+	buf_str(p->out, ";\n");
 	text_nodes(p, t->body);
 	simt_tile_end_group(p, t);
 	p->depth--;
 	text_indent(p);
 	buf_str(p->out, "}\n");
+}
+
+static int has_loop(const struct node *t, enum loop_kind loop)
+{
+	for (; t; t = t->next)
+		if ((t->kind == NODE_FOR && t->loop == loop) || has_loop(t->body, loop) ||
+		    has_loop(t->orelse, loop))
+			return 1;
+	return 0;
+}
+
+/* A loop of loops of threads' loops: does a block do in each turn what others do in all? */
+static int is_over_tiles(const struct node *t)
+{
+	for (const struct node *s = t->body; s; s = s->next)
+		if (s->kind == NODE_FOR && s->loop == LOOP_SERIAL && has_loop(s->body, LOOP_THREAD))
+			return 1;
+	return 0;
+}
+
+/* What follows from the thread's number alone would be the same in all turns, and compilers keep it
+ * in 30 or more registers. So they do not learn that the number is the same. */
+static void over_tiles(struct text *p, const struct node *t)
+{
+	struct simt *s = p->own;
+	const struct node *around = s->tiles;
+
+	s->tiles = t;
+	text_loop_open(p, t);
+	text_indent(p);
+	buf_str(p->out, "const int thread_");
+	text_var(p, t->var);
+	buf_str(p->out, " = same_thread();\n");
+	text_nodes(p, t->body);
+	text_loop_close(p);
+	s->tiles = around;
 }
 
 /* #pragma unroll is NVRTC's, and OpenCL's compilers know it, too. */
@@ -383,7 +427,10 @@ static void serial(struct text *p, const struct node *t)
 		text_indent(p);
 		buf_fmt(p->out, "#pragma unroll %d\n", t->unroll);
 	}
-	text_loop(p, t);
+	if (is_over_tiles(t))
+		over_tiles(p, t);
+	else
+		text_loop(p, t);
 }
 
 static void prefetch(struct text *p, const struct node *t)

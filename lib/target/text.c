@@ -418,7 +418,7 @@ static void unrolled(struct text *p, const struct node *t)
 	p->known[t->var] = 0;
 }
 
-void text_loop(struct text *p, const struct node *t)
+void text_loop_open(struct text *p, const struct node *t)
 {
 	text_indent(p);
 	buf_fmt(p->out, "for (%s ", p->d->integer);
@@ -433,10 +433,20 @@ void text_loop(struct text *p, const struct node *t)
 	text_var(p, t->var);
 	buf_str(p->out, "++) {\n");
 	p->depth++;
-	text_nodes(p, t->body);
+}
+
+void text_loop_close(struct text *p)
+{
 	p->depth--;
 	text_indent(p);
 	buf_str(p->out, "}\n");
+}
+
+void text_loop(struct text *p, const struct node *t)
+{
+	text_loop_open(p, t);
+	text_nodes(p, t->body);
+	text_loop_close(p);
 }
 
 static void loop(struct text *p, const struct node *t)

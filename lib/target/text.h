@@ -57,8 +57,10 @@ const char *text_elem(enum elem e);
 void text_pointee(struct text *p, int buffer);
 /* "\tfloat a0_0_0, a0_0_1;\n" for an array of registers. */
 void text_declare_registers(struct text *p, int buffer);
-/* "for (long i = 0; i < 9; i++) { .. }" */
+/* "for (long i = 0; i < 9; i++) { .. }", or its beginning, "{" included, and its end. */
 void text_loop(struct text *p, const struct node *t);
+void text_loop_open(struct text *p, const struct node *t);
+void text_loop_close(struct text *p);
 /* These nodes and those behind them. */
 void text_nodes(struct text *p, const struct node *t);
 
