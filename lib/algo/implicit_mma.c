@@ -281,6 +281,11 @@ static void finish(struct state *s)
 	struct nest *n = s->n;
 	struct warp_part x;
 
+	if (s->k[STREAM_K]) { /* the next tile's groups would add to those under way */
+		open_threads(s);
+		nest_wait(n, 0);
+		nest_close(n);
+	}
 	warp_each(n, &s->block, &x);
 	if (s->k[KS] > 1)
 		partial_keep(n, &s->partial, s->part, s->block.batch, x.row, x.column, x.x);
