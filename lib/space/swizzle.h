@@ -16,9 +16,9 @@ struct swizzle {
 };
 
 enum {
-	SWIZZLE_UNIT = 16,  /* bytes */
-	SWIZZLE_UNITS = 8,  /* of the longest row */
-	SWIZZLE_ROWS = 8,   /* after which the order repeats itself */
+	SWIZZLE_UNIT = 16,   /* bytes */
+	SWIZZLE_UNITS = 8,   /* of the longest row */
+	SWIZZLE_ROWS = 8,    /* after which the order repeats itself */
 	SWIZZLE_ALIGN = 1024 /* bytes: at a multiple of this, a memory has the order */
 };
 
