@@ -65,6 +65,8 @@ short() { # kernels that take 45 us by the device's clock, whatever this machine
 }
 short >"$tmp/out" 2>"$tmp/err" && [ "$(results "$tmp/out" | grep -c '"row":3,"row_by":"graph"')" -eq 3 ]
 ok $? 'short kernels are timed in rows, and results say so'
+[ "$(grep -c '"use":{"registers":40,"spilled_bytes":0,"block_bytes":[0-9]*,"blocks":[1-9][0-9]*}' "$tmp/out")" -eq 3 ]
+ok $? 'and what the compiler made of them'
 mkdir "$tmp/old"
 cp "$emulator"/libnvrtc.so.1? "$tmp/old"
 sed 's/cuGraphLaunch/cuGraphLaunCh/' "$emulator/libcuda.so.1" >"$tmp/old/libcuda.so.1"

@@ -190,6 +190,7 @@ static void put_race(const struct measure *m, struct buf *out, const struct verd
 	copy_field(out, d, "reps", "reps");
 	copy_field(out, d, "row", "row");
 	copy_field(out, d, "row_by", "row_by");
+	copy_field(out, d, "use", "use");
 	copy_field(out, d, "watch", "watch");
 	if (m->rules.samples)
 		copy_field(out, d, "samples_s", "samples_s");

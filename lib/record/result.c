@@ -350,6 +350,29 @@ static const struct record_word printers[] = {
 	{"assembly", "x86-64 assembly"}, {"c", "GNU C"}, {"cuda", "CUDA C"},
 	{"opencl", "OpenCL C"},		 {NULL, NULL},
 };
+static const struct record_field use_fields[] = {
+	{.name = "registers",
+	 .kind = RECORD_COUNT,
+	 .need = RECORD_REQUIRED,
+	 .meaning = "Registers of a thread."},
+	{.name = "spilled_bytes",
+	 .kind = RECORD_COUNT,
+	 .need = RECORD_REQUIRED,
+	 .unit = "bytes",
+	 .meaning = "Memory of a thread that is used where registers do not suffice."},
+	{.name = "block_bytes",
+	 .kind = RECORD_COUNT,
+	 .need = RECORD_REQUIRED,
+	 .unit = "bytes",
+	 .meaning = "Memory of a block."},
+	{.name = "blocks",
+	 .kind = RECORD_COUNT,
+	 .need = RECORD_REQUIRED,
+	 .meaning = "Blocks that a processor of the device holds at a time."},
+	{0},
+};
+static const struct record_object use = {.name = "use", .field = use_fields};
+
 static const struct record_word rows[] = {
 	{"graph", "the device goes through them without its host, so that short kernels are timed "
 		  "without what it takes to start them; with CUDA from 11.4 on"},
@@ -436,6 +459,11 @@ static const struct record_field result_fields[] = {
 	 .meaning = "How the calls of a row were started, those of the candidate, the holder and "
 		    "the baseline alike. A final has `graph` if all of its processes had. Older "
 		    "records lack it."},
+	{.name = "use",
+	 .kind = RECORD_OBJECT,
+	 .object = &use,
+	 .meaning = "What a kernel asks of a device, as CUDA's driver tells of it once it is "
+		    "compiled: of its phases the most, and the fewest blocks."},
 	{.name = "processes",
 	 .kind = RECORD_COUNT,
 	 .meaning =

@@ -41,6 +41,7 @@ static const struct {
 	{"reps", TIMING},
 	{"row", TIMING},
 	{"row_by", TIMING},
+	{"use", TIMING},
 	{"warmup", TIMING},
 	{"outliers", TIMING},
 	{"error", ERROR},

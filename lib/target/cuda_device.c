@@ -28,7 +28,9 @@ enum attribute {
 };
 
 enum {
-	FUNCTION_BLOCK_BYTES = 8, /* attribute of a function: how much memory a block may ask */
+	FUNCTION_BLOCK_BYTES = 8, /* attributes of a function: how much memory a block may ask */
+	FUNCTION_SPILLED = 3,
+	FUNCTION_REGISTERS = 4,
 	BLOCK_BYTES_ALWAYS = 48 << 10,
 	NO_DEVICE = 100, /* a result */
 };
@@ -47,6 +49,8 @@ static struct {
 	int (*unload)(handle module);
 	int (*function)(handle *f, handle module, const char *name);
 	int (*set)(handle f, int attribute, int value);
+	int (*tell)(int *value, int attribute, handle f);
+	int (*together)(int *blocks, handle f, int threads, size_t block_bytes);
 	int (*alloc)(address *p, size_t n);
 	int (*free)(address p);
 	int (*fill)(address p, unsigned char value, size_t n, handle stream);
@@ -80,6 +84,8 @@ static int open_library(struct err *e)
 		{"cuModuleUnload", &cuda.unload},
 		{"cuModuleGetFunction", &cuda.function},
 		{"cuFuncSetAttribute", &cuda.set},
+		{"cuFuncGetAttribute", &cuda.tell},
+		{"cuOccupancyMaxActiveBlocksPerMultiprocessor", &cuda.together},
 		{"cuMemAlloc_v2", &cuda.alloc},
 		{"cuMemFree_v2", &cuda.free},
 		{"cuMemsetD8Async", &cuda.fill},
@@ -357,6 +363,34 @@ static int find_phases(struct program *p, const char *name, const long *params, 
 	return 0;
 }
 
+static int most(int a, int b)
+{
+	return a > b ? a : b;
+}
+
+static int use(struct program *p, const char *name, const long *params, struct device_use *u)
+{
+	struct err ignored = ERR_INIT;
+
+	*u = (struct device_use){0};
+	if (find_phases(p, name, params, &ignored) < 0)
+		return -1;
+	for (int i = 0; i < params[SIMT_PHASES]; i++) {
+		const int bytes = (int)params[SIMT_BLOCK_BYTES + i];
+		int registers, spilled, blocks;
+
+		if (cuda.tell(&registers, FUNCTION_REGISTERS, p->phase[i]) ||
+		    cuda.tell(&spilled, FUNCTION_SPILLED, p->phase[i]) ||
+		    cuda.together(&blocks, p->phase[i], (int)params[SIMT_THREADS], (size_t)bytes))
+			return -1;
+		u->registers = most(u->registers, registers);
+		u->spilled_bytes = most(u->spilled_bytes, spilled);
+		u->block_bytes = most(u->block_bytes, bytes);
+		u->blocks = i && u->blocks < blocks ? u->blocks : blocks;
+	}
+	return 0;
+}
+
 /* What a call takes. */
 struct call {
 	const struct program *p;
@@ -429,6 +463,7 @@ const struct driver driver_cuda = {
 	.read = read_memory,
 	.fill = fill_memory,
 	.cache = cache,
+	.use = use,
 	.capture = capture,
 	.run = run,
 };

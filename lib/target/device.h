@@ -19,6 +19,15 @@ struct device;	/* opened */
 struct program; /* kernels, loaded */
 struct memory;	/* of the device */
 
+/* What the compiler made of a kernel, and what its launch asks of the device: the most of all
+ * phases, and the fewest blocks. */
+struct device_use {
+	int registers;	   /* of a thread */
+	int spilled_bytes; /* of a thread's memory, where registers did not suffice */
+	int block_bytes;   /* memory of a block */
+	int blocks;	   /* that a processor holds at a time */
+};
+
 struct driver {
 	/* The first device. NULL with errno ENOENT: there is no library, or no device. Takes tens
 	 * to hundreds of milliseconds and may start threads. */
@@ -36,6 +45,8 @@ struct driver {
 	int (*fill)(struct memory *m, size_t bytes, struct err *e);
 	/* Bytes of the largest cache before the device's memory; 0: unknown. */
 	size_t (*cache)(const struct device *d);
+	/* name and params: as run() has them. -1: the driver does not tell. NULL: it never can. */
+	int (*use)(struct program *p, const char *name, const long *params, struct device_use *u);
 	/* Makes one piece of work of so many calls in a row (run()), which the device then goes
 	 * through without this machine. 1; 0: it cannot be done. Calls 0 forget the piece. NULL:
 	 * the driver never can. */

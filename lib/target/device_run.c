@@ -157,6 +157,13 @@ static int take(struct kernel *k, int i, void *to, size_t bytes, struct err *e)
 	return 0;
 }
 
+static int use(const struct kernel *k, const long *params, struct device_use *u)
+{
+	struct loaded *l = k->handle;
+
+	return l->driver->use ? l->driver->use(l->program, l->name, params, u) : -1;
+}
+
 static int capture(const struct kernel *k, const long *params, int calls)
 {
 	struct loaded *l = k->handle;
@@ -257,6 +264,7 @@ static int probe(const struct driver *driver, const struct limits *m,
 		.put = put,                                                                        \
 		.take = take,                                                                      \
 		.run = run,                                                                        \
+		.use = use,                                                                        \
 		.capture = capture,                                                                \
 		.row = row,                                                                        \
 		.flush = flush_##NAME,                                                             \

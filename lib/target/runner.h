@@ -11,6 +11,7 @@
 #include "lib/base/buf.h"
 #include "lib/base/err.h"
 #include "lib/nest/nest.h"
+#include "lib/target/device.h"
 #include "lib/target/target.h"
 
 /* A loaded kernel. Only the runner uses these fields. */
@@ -42,6 +43,9 @@ struct runner {
 	 * or died of it. */
 	int (*run)(const struct kernel *k, const long *params, void *const *buffers, int threads,
 		   struct err *e);
+	/* What a call asks of the device. -1: its driver does not tell. NULL: there is no device.
+	 */
+	int (*use)(const struct kernel *k, const long *params, struct device_use *u);
 	/* Makes one piece of work of so many calls in a row, with the buffers of put(), which the
 	 * device then goes through without this machine. 1; 0: it cannot be done. Calls 0 forget
 	 * the piece. NULL: no device of the target can. */

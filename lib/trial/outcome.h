@@ -2,6 +2,7 @@
 #ifndef TL_TRIAL_OUTCOME_H
 #define TL_TRIAL_OUTCOME_H
 
+#include "lib/target/device.h"
 #include "lib/trial/duel.h"
 
 enum { TRIAL_WHY = 200, TRIAL_NAME = 112, TRIAL_REJECTED = 4, OUTCOME_ROW = 64 };
@@ -28,6 +29,8 @@ struct outcome {
 	int row;	  /* calls that each of the times below is the mean of; 0: single calls */
 	int row_is_graph; /* the device went through a row without this machine */
 	int is_duel;	  /* there was a holder to duel with */
+	int has_use;
+	struct device_use use; /* of the device, by the candidate's kernel */
 	struct duel duel;
 	int has_own; /* of a final: the library ran in the workload's own layout as well, */
 	double own[DUEL_MAX]; /* for so many seconds in the turns of the duel's pairs */

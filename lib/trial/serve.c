@@ -200,6 +200,11 @@ static void put_outcome(struct buf *out, const struct report *r, const struct ou
 	put_number(out, "max", o->error_max);
 	put_number(out, "verify_s", o->verify_s);
 	put_number(out, "run_s", o->run_s);
+	if (o->has_use)
+		buf_fmt(out,
+			",\"use\":{\"registers\":%d,\"spilled_bytes\":%d,\"block_bytes\":%d,"
+			"\"blocks\":%d}",
+			o->use.registers, o->use.spilled_bytes, o->use.block_bytes, o->use.blocks);
 	if (o->duel.n) {
 		put_median(out, "latency_s", "ci_s", o->duel.time);
 		buf_fmt(out, ",\"reps\":%d", o->duel.n);

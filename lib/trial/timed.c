@@ -56,6 +56,13 @@ int timed_put(struct timed *x, struct err *e)
 		      : 0;
 }
 
+int timed_use(const struct timed *x, struct device_use *u)
+{
+	const struct runner *r = x->t->runner;
+
+	return r->use ? r->use(&x->kernel, x->in->params, u) : -1;
+}
+
 enum outcome_status timed_failure(enum outcome_status otherwise)
 {
 	switch (errno) {

@@ -139,6 +139,7 @@ int verify(struct timed *x, struct outcome *o)
 		snprintf(o->why, sizeof o->why, "%.190s", e.msg);
 		return -1;
 	}
+	o->has_use = timed_use(x, &o->use) == 0;
 	prepare_output(x->t);
 	rc = call(x, o) < 0 ? -1 : judge(x, x->t->expected, o);
 	o->verify_s = clock_now() - start;

@@ -330,6 +330,34 @@ API int cuFuncSetAttribute(void *function, int attribute, int value)
 	return SUCCESS;
 }
 
+enum { REGISTERS = 40, PROCESSOR_THREADS = 2048 };
+
+/* No kernel spills here. */
+API int cuFuncGetAttribute(int *value, int attribute, void *function)
+{
+	enum { SPILLED = 3, REGISTERS_OF = 4 };
+	const enum result rc = driver_ready();
+
+	if (rc || !function || (attribute != SPILLED && attribute != REGISTERS_OF))
+		return rc ? rc : INVALID_VALUE;
+	*value = attribute == SPILLED ? 0 : REGISTERS;
+	return SUCCESS;
+}
+
+API int cuOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, void *function, int threads,
+						    size_t block_bytes)
+{
+	const enum result rc = driver_ready();
+	const struct function *f = function;
+
+	if (rc || !f || threads < 1 || threads > f->threads || block_bytes > (size_t)f->block_bytes)
+		return rc ? rc : INVALID_VALUE;
+	*blocks = PROCESSOR_THREADS / threads;
+	if (block_bytes && FIBER_BLOCK_BYTES / (int)block_bytes < *blocks)
+		*blocks = FIBER_BLOCK_BYTES / (int)block_bytes;
+	return SUCCESS;
+}
+
 /* ---- launches ---- */
 
 static long launches, starts; /* so far: of work, and of those, by the program itself */
