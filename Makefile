@@ -177,9 +177,10 @@ TESTS := $(TEST_C:%=$(B)/tests/%) $(TEST_SH)
 # These look for the machine's lock and workers, or make the manual anew: one after the other, beside the rest.
 RULES := --rules='seq=tests/{cache,cost,examples,fault,install,man,measure,probe,replay,resume,schema,stranger,torture,tune}.t' --rules='par=**'
 # Tests never see the user's own database and cache, nor wait for the machine, as none looks at how long something took.
+# Threads of teams do not spin while they wait: they would keep the CPUs from the test beside this one.
 # Leaks of other people's libraries are listed in share/lsan.supp.
 TEST_ENV = BIN=$(CURDIR)/$(BIN) LIBEXEC=$(CURDIR)/$(LIBEXEC) TL_DB= TL_MODEL=none SAN=$(SAN) \
-	TL_LOCKS=$(CURDIR)/$(B)/home TL_PROBE=0 \
+	TL_LOCKS=$(CURDIR)/$(B)/home TL_PROBE=0 OMP_WAIT_POLICY=passive \
 	XDG_DATA_HOME=$(CURDIR)/$(B)/home/data XDG_CACHE_HOME=$(CURDIR)/$(B)/home/cache \
 	ASAN_OPTIONS=detect_leaks=1:abort_on_error=0:$(ASAN_OPTIONS) UBSAN_OPTIONS=print_stacktrace=1 \
 	LSAN_OPTIONS=suppressions=$(CURDIR)/share/lsan.supp:print_suppressions=0
