@@ -14,9 +14,13 @@ raced() { # file: candidates with a result of the race
 	results "$1" | grep '"stage":"race"' | grep -o '"candidate_id":"[^"]*"' | sort
 }
 
-printf 'op,prob,layout,post,count\nconv2d,mb1_ic64ih28_oc64oh28_kh3ph1,nhwc,bias,1\nmatmul,196x256:256x512,ab,,2\n' >"$tmp/w.csv"
-"$bin/tl-extract" -q --format csv "$tmp/w.csv" | "$bin/tl-gen" -n 12 >"$tmp/c"
-grep '"type":"candidate"' "$tmp/c" | grep -o '"candidate_id":"[^"]*"' | sort >"$tmp/all"
+# Candidates of a list of workloads: NAME.c, and their ids in NAME.all.
+candidates() { # name first second
+	printf 'op,prob,layout,post,count\nconv2d,%s,nhwc,bias,1\nmatmul,%s,ab,,2\n' "$2" "$3" >"$tmp/$1.csv"
+	"$bin/tl-extract" -q --format csv "$tmp/$1.csv" | "$bin/tl-gen" -n 12 >"$tmp/$1"
+	grep '"type":"candidate"' "$tmp/$1" | grep -o '"candidate_id":"[^"]*"' | sort >"$tmp/$1.all"
+}
+candidates c mb1_ic32ih14_oc32oh14_kh3ph1 98x128:128x256
 
 # A journal, kept and asked
 
@@ -53,7 +57,7 @@ sed -n '1,5p' "$tmp/r1" >"$tmp/torn"
 printf '%s\n' 'rubbish' >>"$tmp/torn"
 sed -n 6p "$tmp/r1" | head -c 400 >>"$tmp/torn"
 "$bin/tl-measure" --journal "$tmp/torn" "$tmp/c" >"$tmp/out" 2>"$tmp/err"
-[ $? -eq 0 ] && grep -q 'was cut off (400 bytes)' "$tmp/err" && grep -q ':6: from here on 1 lines of the journal are no records' "$tmp/err" && raced "$tmp/out" | cmp -s - "$tmp/all"
+[ $? -eq 0 ] && grep -q 'was cut off (400 bytes)' "$tmp/err" && grep -q ':6: from here on 1 lines of the journal are no records' "$tmp/err" && raced "$tmp/out" | cmp -s - "$tmp/c.all"
 ok $? 'a torn last line is cut off, rubbish passed over, both told'
 grep -v rubbish "$tmp/torn" | "$bin/tl-check" -q
 ok $? 'and what follows is whole'
@@ -77,7 +81,7 @@ yes '{"tl":1,"type":"begin","run":"r"}' | head -n 3000 >"$tmp/full"
 [ $? -eq 3 ] && grep -q 'cannot write the journal' "$tmp/err"
 ok $? 'one that cannot grow: exit 3'
 "$bin/tl-measure" --journal "$tmp/full" "$tmp/c" 2>"$tmp/err" >"$tmp/out"
-[ $? -eq 0 ] && grep -q 'was cut off' "$tmp/err" && raced "$tmp/out" | cmp -s - "$tmp/all"
+[ $? -eq 0 ] && grep -q 'was cut off' "$tmp/err" && raced "$tmp/out" | cmp -s - "$tmp/c.all"
 ok $? 'and when it can, it goes on'
 
 # A database
@@ -106,12 +110,14 @@ sed 's/"run":"./"run":"x/' "$tmp/once" | cat "$tmp/once" - >"$tmp/twice"
 	"$bin/tl-measure" --final 0 --journal "$tmp/twice" "$tmp/c" 2>/dev/null | grep -c '"known":12' | grep -qx 2
 ok $? 'what crashed gets one more chance'
 
-# Deaths
+# Deaths: here a run takes longer, so that most of them come before its end.
+
+candidates long mb1_ic64ih28_oc64oh28_kh3ph1 196x256:256x512
 
 rm -rf "$TL_CACHE"
 killed=0
 for delay in 0.3 0.5 0.7 0.4 0.6 0.8 0.35 0.45 0.55 0.65; do
-	"$bin/tl-measure" --journal "$tmp/k" "$tmp/c" >"$tmp/out" 2>/dev/null &
+	"$bin/tl-measure" --journal "$tmp/k" "$tmp/long" >"$tmp/out" 2>/dev/null &
 	pid=$!
 	sleep $delay
 	kill -9 $pid 2>/dev/null && killed=$((killed + 1))
@@ -119,25 +125,25 @@ for delay in 0.3 0.5 0.7 0.4 0.6 0.8 0.35 0.45 0.55 0.65; do
 	[ -e "$tmp/k" ] && sed '$d' "$tmp/k" >"$tmp/whole" && { "$bin/tl-check" -q "$tmp/whole" || break; }
 done
 ok $? "killed $killed times: the journal is whole lines but for the last"
-"$bin/tl-measure" --journal "$tmp/k" "$tmp/c" >"$tmp/out" 2>/dev/null
+"$bin/tl-measure" --journal "$tmp/k" "$tmp/long" >"$tmp/out" 2>/dev/null
 [ $? -eq 0 ] && "$bin/tl-check" -q "$tmp/out" "$tmp/k" && [ "$(count '"type":"end"' "$tmp/out")" -eq 2 ] && [ "$(count '"type":"done"' "$tmp/out")" -eq 1 ]
 ok $? 'the next run ends as if nothing had been'
-raced "$tmp/out" | cmp -s - "$tmp/all"
+raced "$tmp/out" | cmp -s - "$tmp/long.all"
 ok $? 'no candidate is lost, and none there twice'
-raced "$tmp/k" | cmp -s - "$tmp/all"
+raced "$tmp/k" | cmp -s - "$tmp/long.all"
 ok $? 'and none was measured twice'
-"$bin/tl-store" -q -d "$tmp/k.db" "$tmp/out" && "$bin/tl-query" -d "$tmp/k.db" --dump=results | raced - | cmp -s - "$tmp/all"
+"$bin/tl-store" -q -d "$tmp/k.db" "$tmp/out" && "$bin/tl-query" -d "$tmp/k.db" --dump=results | raced - | cmp -s - "$tmp/long.all"
 ok $? 'nor stored twice'
 for delay in 0.5 1 0.7 1.5; do
-	{ "$bin/tl-measure" --skip-known -d "$tmp/p.db" "$tmp/c" 2>/dev/null & echo $! >"$tmp/pid"; wait; } 2>/dev/null | "$bin/tl-store" -q -d "$tmp/p.db" 2>/dev/null &
+	{ "$bin/tl-measure" --skip-known -d "$tmp/p.db" "$tmp/long" 2>/dev/null & echo $! >"$tmp/pid"; wait; } 2>/dev/null | "$bin/tl-store" -q -d "$tmp/p.db" 2>/dev/null &
 	store=$!
 	sleep $delay
 	kill -9 "$(cat "$tmp/pid")" 2>/dev/null
 	wait $store
 done
-"$bin/tl-measure" --skip-known -d "$tmp/p.db" "$tmp/c" 2>/dev/null | "$bin/tl-store" -d "$tmp/p.db" >"$tmp/out"
-[ $? -eq 0 ] && raced "$tmp/out" | cmp -s - "$tmp/all" && "$bin/tl-check" -q "$tmp/out"
+"$bin/tl-measure" --skip-known -d "$tmp/p.db" "$tmp/long" 2>/dev/null | "$bin/tl-store" -d "$tmp/p.db" >"$tmp/out"
+[ $? -eq 0 ] && raced "$tmp/out" | cmp -s - "$tmp/long.all" && "$bin/tl-check" -q "$tmp/out"
 ok $? '--skip-known: no candidate is lost either'
-"$bin/tl-query" -d "$tmp/p.db" --dump=results | raced - | cmp -s - "$tmp/all"
+"$bin/tl-query" -d "$tmp/p.db" --dump=results | raced - | cmp -s - "$tmp/long.all"
 ok $? 'and none of those that were stored is measured twice'
 echo "1..$n"
