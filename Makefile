@@ -256,9 +256,10 @@ check: $(TESTABLE) ## run the tests (TESTS='tests/man.t build/tests/json' for so
 	env $(TEST_ENV) prove -j $(JOBS) --timer $(RULES) $(TESTS)
 
 # What runs other code, or judges otherwise, where the instruction set, the caches or the library's choice are others; but for
-# what goes through all instruction sets by itself (kernels, cache).
+# what goes through all instruction sets by itself (kernels, cache), and what measures nothing and plays one machine of its
+# own (train).
 ISA_TESTS := $(addprefix $(B)/tests/,cpu model onednn) \
-	$(patsubst %,tests/%.t,filter gen measure probe replay resume torture train tune)
+	$(patsubst %,tests/%.t,filter gen measure probe replay resume torture tune)
 # Machines to play, as far as this one can: a desktop of 2020, and a CPU without vectors worth the name.
 AS_avx2 := TL_ISA=avx2 ONEDNN_MAX_CPU_ISA=AVX2 TL_LIMITS=l1d=32768,l2=524288,l3=33554432
 AS_scalar := TL_ISA=scalar ONEDNN_MAX_CPU_ISA=SSE41 TL_LIMITS=l1d=32768,l2=262144,l3=4194304 OMP_NUM_THREADS=1
