@@ -280,6 +280,33 @@ static void is_no_copy(struct nest *n, const char *why)
 	ok(check_nest(n, &e) < 0 && strstr(e.msg, why), "%s", e.msg);
 }
 
+/* A group more than there are barriers, and nobody waits. */
+static void check_groups(void)
+{
+	const struct packing p = {.rank = 1,
+				  .extent = {POSITIONS * ROW},
+				  .naxes = 1,
+				  .axis = {{0, POSITIONS * ROW, 1}}};
+	float weights[POSITIONS * ROW] = {0};
+	void *buffers[] = {weights};
+	struct arena a = ARENA_INIT;
+	struct err e = ERR_INIT;
+	struct nest n;
+	const int memory = open_memory(&n, &a), packed = nest_packed(&n, "w", TENSOR_WEIGHTS, &p);
+
+	nest_swizzle(&n, packed, ROW);
+	nest_for(&n, LOOP_PARALLEL, "b", af(0), af(1));
+	for (int i = 0; i <= NEST_BULK_GROUPS; i++) {
+		nest_for_threads(&n, "t", 4);
+		nest_copy(&n, memory, af(0), packed, af(0), POSITIONS * ROW, NULL);
+		nest_close(&n);
+	}
+	nest_close_to(&n, 0);
+	ok(interp_team(&n, 1, buffers, &e) < 0 && strstr(e.msg, "groups of bulk copies"), "%s",
+	   e.msg);
+	arena_free(&a);
+}
+
 static void check_copies(void)
 {
 	const struct packing p = {.rank = 1,
@@ -295,7 +322,7 @@ static void check_copies(void)
 	nest_for(&n, LOOP_PARALLEL, "b", af(0), af(1));
 	nest_for_threads(&n, "t", 4);
 	nest_copy(&n, memory, af(0), packed, af(0), POSITIONS * ROW, NULL);
-	is_no_copy(&n, "none of whole units in the same order");
+	is_no_copy(&n, "is none of whole units");
 
 	memory = open_memory(&n, &a);
 	packed = nest_packed(&n, "w", TENSOR_WEIGHTS, &p);
@@ -322,5 +349,6 @@ int main(void)
 	check_same_thread();
 	check_box();
 	check_copies();
+	check_groups();
 	return done_testing();
 }

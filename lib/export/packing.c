@@ -1,5 +1,7 @@
 #include "lib/export/packing.h"
 
+#include <assert.h>
+
 /* Elements from one index of dimension d to the next. */
 static int64_t stride_of(const struct packing *p, int d)
 {
@@ -97,6 +99,7 @@ static void print_sum(const struct packing *p, struct buf *out)
 
 void packing_print(const struct packing *p, const char *name, struct buf *out)
 {
+	assert(!p->swizzle.row); /* of GPUs alone */
 	buf_fmt(out, "static void %s(const float *from, float *to)\n{\n", name);
 	print_matrices(p, out);
 	for (int i = 0; i < p->naxes; i++)

@@ -305,7 +305,7 @@ static void count_bulk(struct count *c, const struct node *t, double times)
 	c->o->copied_bytes += bytes;
 	c->o->global_bytes += bytes;
 	c->o->block_bytes += bytes;
-	c->o->instructions += turns;
+	c->o->instructions += turns * warp(c);
 	c->o->accesses += turns;
 	count_warp(&c->o->banks[OCCUPANCY_WRITE], &banks, 1);
 	count_warp(&c->o->sectors[OCCUPANCY_READ], &sectors, 1);

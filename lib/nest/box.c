@@ -33,7 +33,7 @@ const char *box_refusal(const struct box *b, int size)
 
 	if (!is_corner(c.first_row) || !is_corner(c.first_column) || !is_corner(c.last_row) ||
 	    !is_corner(c.last_column))
-		return "a box may go only 128 pixels beyond the image";
+		return "the corners of what has positions are further than 127 pixels from the image's";
 	if (b->step_down > MOST_STEP || b->step_across > MOST_STEP)
 		return "the positions of a box are more than 8 pixels apart";
 	if (b->channels * size % STRIDE != 0)

@@ -161,7 +161,7 @@ static int check_box(const struct check *c, const struct node *t)
 	const char *why = box_refusal(b, elem_size(to->elem));
 
 	if (!why && (to->swizzle.row != b->values || b->positions % SWIZZLE_ROWS))
-		why = "its values are none of whole swizzled rows";
+		why = "the values of a position do not fill a swizzled row, or there are no eight positions";
 	return why ? err_set(c->e, "%s gets no box: %s", to->name, why) : 0;
 }
 
@@ -175,10 +175,11 @@ static int check_bulk(const struct check *c, const struct node *t)
 	if (t->valid || to->kind != BUFFER_BLOCK || from->kind != BUFFER_PACKED ||
 	    t->lanes * elem_size(to->elem) % SWIZZLE_UNIT != 0 ||
 	    to->swizzle.row != from->swizzle.row || (rows && t->lanes % rows))
-		return err_set(c->e,
-			       "a bulk copy of %d elements from %s to %s is none of whole units in "
-			       "the same order",
-			       t->lanes, from->name, to->name);
+		return err_set(
+			c->e,
+			"a bulk copy of %d elements from %s to %s is none of whole units, or "
+			"eight rows, between weights and memory of a block in the same order",
+			t->lanes, from->name, to->name);
 	return 0;
 }
 

@@ -245,8 +245,7 @@ static int run_threads(struct interp *s, const struct node *t)
 	s->in_threads = 0;
 	s->inner = 0;
 	s->step++;
-	copies_end_group(s, t);
-	return rc;
+	return rc < 0 ? rc : copies_end_group(s, t);
 }
 
 static int run_for(struct interp *s, const struct node *t, int64_t from, int64_t to)

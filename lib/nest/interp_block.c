@@ -13,7 +13,9 @@ struct copy {
 };
 
 struct copies {
+	int is_bulk;	/* the nest has bulk copies */
 	int64_t groups; /* that have ended, in this block */
+	int64_t waited; /* of those, how many the first thread has waited for */
 	size_t n, room;
 	struct copy *copy;
 };
@@ -21,6 +23,7 @@ struct copies {
 void copies_open(struct interp *s)
 {
 	s->copies = xcalloc(1, sizeof *s->copies);
+	s->copies->is_bulk = nest_has_bulk(s->n);
 }
 
 void copies_close(struct interp *s)
@@ -31,7 +34,7 @@ void copies_close(struct interp *s)
 
 void copies_forget(struct interp *s)
 {
-	s->copies->groups = 0;
+	s->copies->groups = s->copies->waited = 0;
 	s->copies->n = 0;
 }
 
@@ -179,15 +182,24 @@ int copies_start(struct interp *s, const struct node *t)
 	return t->place ? copy_box(s, t) : copy_in_bulk(s, t);
 }
 
-void copies_end_group(struct interp *s, const struct node *loop)
+int copies_end_group(struct interp *s, const struct node *loop)
 {
-	s->copies->groups += nest_has(loop->body, NODE_COPY);
+	struct copies *c = s->copies;
+
+	c->groups += nest_has(loop->body, NODE_COPY);
+	if (c->is_bulk && c->groups - c->waited > NEST_BULK_GROUPS)
+		return err_set(s->e, "more than %d groups of bulk copies are under way",
+			       NEST_BULK_GROUPS);
+	return 0;
 }
 
 void copies_wait(struct interp *s, int64_t groups)
 {
 	struct copies *c = s->copies;
 	size_t left = 0;
+
+	if (!s->inner && c->waited < c->groups - groups)
+		c->waited = c->groups - groups;
 
 	for (size_t i = 0; i < c->n; i++) {
 		struct copy *x = &c->copy[i];

@@ -15,8 +15,9 @@ void copies_close(struct interp *s);
 void copies_forget(struct interp *s);
 /* What is copied is in its place at once, but nobody may read it. */
 int copies_start(struct interp *s, const struct node *t);
-/* A loop over threads ends: the copies that it has started are a group. */
-void copies_end_group(struct interp *s, const struct node *loop);
+/* A loop over threads ends: the copies that it has started are a group. -1: more are under way than
+ * barriers can tell. */
+int copies_end_group(struct interp *s, const struct node *loop);
 /* The thread waits until at most so many of its last groups are not there yet. */
 void copies_wait(struct interp *s, int64_t groups);
 

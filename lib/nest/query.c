@@ -48,7 +48,8 @@ int64_t nest_block_place(const struct nest *n, int buffer)
 int nest_is_bulk(const struct nest *n, const struct node *copy)
 {
 	return copy->kind == NODE_COPY &&
-	       copy->lanes * elem_size(n->buffer[copy->buffer].elem) > NEST_COPY_BYTES;
+	       copy->lanes * elem_size(n->buffer[nest_base(n, copy->buffer)].elem) >
+		       NEST_COPY_BYTES;
 }
 
 static int has_bulk(const struct nest *n, const struct node *t)

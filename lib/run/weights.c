@@ -1,5 +1,6 @@
 #include "lib/run/weights.h"
 
+#include <assert.h>
 #include <math.h>
 #include <omp.h>
 #include <stdlib.h>
@@ -135,6 +136,7 @@ static void pack_all(const struct pack *k, const struct packing *packing, int th
 		in_order &= d == dim || p.extent[d] == 1 || stride[d] < stride[dim];
 	step = stride[dim] * p.axis[0].step;
 	size = stride[dim] * p.extent[dim]; /* positions behind it are padding */
+	assert(!p.swizzle.row);		    /* of GPUs alone */
 #pragma omp parallel for num_threads(threads) schedule(static)
 	for (int64_t j = 0; j < n; j++) {
 		packing_run_part(&p, k->from, stride, j, j + 1, k->to + j * each);

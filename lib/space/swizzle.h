@@ -2,7 +2,7 @@
  * banks, and no place is left empty (NVIDIA, "Parallel Thread Execution ISA", "Shared memory matrix
  * layout"). A row has 32, 64 or 128 bytes, that is two, four or eight units of 16 bytes. Within the
  * row a unit's number is combined, by exclusive or, with the number of the 128 bytes in which the
- * row is. The order repeats itself after eight rows.
+ * row is, modulo the row's units. The order repeats itself after eight rows.
  */
 #ifndef TL_SPACE_SWIZZLE_H
 #define TL_SPACE_SWIZZLE_H

@@ -1,5 +1,7 @@
 #include "lib/target/cuda_box.h"
 
+#include <errno.h>
+
 #include "lib/target/cuda_error.h"
 #include "lib/target/shared.h"
 #include "lib/target/simt.h"
@@ -66,12 +68,14 @@ int cuda_box_fill(struct cuda_box *b, const long *box, uint64_t address, struct 
 		sizes[i] = (uint64_t)size[i];
 		stride[i] = sizes[i] * (i ? stride[i - 1] : (uint64_t)elem_size(elem));
 	}
-	if (open_library(e) < 0)
-		return -1;
-	return cuda_check(cuda.im2col(b, data_of(elem), RANK, (void *)(uintptr_t)address, sizes,
-				      stride, lower, upper, (uint32_t)box[SIMT_BOX_VALUES],
-				      (uint32_t)box[SIMT_BOX_POSITIONS], step, 0,
-				      swizzle_of(box[SIMT_BOX_VALUES] * elem_size(elem)),
-				      PROMOTION_128B, 0),
-			  "describe a tensor", e);
+	if (open_library(e) == 0 &&
+	    cuda_check(cuda.im2col(b, data_of(elem), RANK, (void *)(uintptr_t)address, sizes,
+				   stride, lower, upper, (uint32_t)box[SIMT_BOX_VALUES],
+				   (uint32_t)box[SIMT_BOX_POSITIONS], step, 0,
+				   swizzle_of(box[SIMT_BOX_VALUES] * elem_size(elem)),
+				   PROMOTION_128B, 0),
+		       "describe a tensor", e) == 0)
+		return 0;
+	errno = ENOTSUP;
+	return -1;
 }

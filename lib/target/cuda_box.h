@@ -14,7 +14,7 @@ struct cuda_box {
 };
 
 /* Fills b from a box's part of a runner's params (simt.h); the tensor is at this address. -1 with e
- * filled: the driver has no tensor maps, or refuses this one. */
+ * filled, and errno ENOTSUP: the driver has no tensor maps, or refuses this one. */
 int cuda_box_fill(struct cuda_box *b, const long *box, uint64_t address, struct err *e);
 
 #endif

@@ -232,6 +232,19 @@ void cuda_row_free(struct cuda_row *row)
 	*row = (struct cuda_row){.graph = NULL};
 }
 
+/* A call has failed. If the device is dead, of this call or of one before it, errno says so. */
+static void find_death(struct device *d)
+{
+	const int why = errno;
+	struct err ignored = ERR_INIT;
+
+	errno = 0;
+	if (cuda_check(cuda.record(d->end, d->stream), "record an event", &ignored) == 0)
+		cuda_check(cuda.wait(d->end), "run what it was given", &ignored);
+	if (errno != EFAULT && errno != ETIMEDOUT)
+		errno = why;
+}
+
 int cuda_time(struct device *d, int (*call)(void *arg, void *stream, struct err *e), void *arg,
 	      int calls, const struct cuda_row *row, double *seconds, struct err *e)
 {
@@ -243,7 +256,11 @@ int cuda_time(struct device *d, int (*call)(void *arg, void *stream, struct err 
 		return -1;
 	rc = row->graph && row->calls == calls ? cuda_graph_launch(row->graph, d->stream, e)
 					       : put_work(&w, e);
-	if (rc < 0 || cuda_check(cuda.record(d->end, d->stream), "record an event", e) < 0 ||
+	if (rc < 0) {
+		find_death(d);
+		return -1;
+	}
+	if (cuda_check(cuda.record(d->end, d->stream), "record an event", e) < 0 ||
 	    cuda_check(cuda.wait(d->end), "run what it was given", e) < 0 ||
 	    cuda_check(cuda.elapsed(&ms, d->start, d->end), "tell the time", e) < 0)
 		return -1;
@@ -346,7 +363,7 @@ static int find_phases(struct program *p, const char *name, const long *params, 
 
 	if (p->name == name)
 		return 0;
-	p->name = name;
+	p->name = NULL;
 	cuda_row_free(&p->row);
 	for (int i = 0; i < params[SIMT_PHASES]; i++) {
 		const int bytes = (int)params[SIMT_BLOCK_BYTES + i];
@@ -360,6 +377,7 @@ static int find_phases(struct program *p, const char *name, const long *params, 
 			       "give a block its memory", e) < 0)
 			return -1;
 	}
+	p->name = name;
 	return 0;
 }
 
@@ -435,7 +453,7 @@ static int capture(struct program *p, const char *name, const long *params,
 		   struct memory *const *buffer, int n, int calls)
 {
 	struct call c;
-	struct err ignored = ERR_INIT; /* row() fails of the same */
+	struct err ignored = ERR_INIT; /* run() will fail for the same reason, and tell why */
 
 	return make_call(&c, p, params, buffer, n, &ignored) == 0 &&
 	       find_phases(p, name, params, &ignored) == 0 &&

@@ -24,6 +24,7 @@ static int kind_of(int result)
 {
 	enum {
 		OUT_OF_MEMORY = 2,
+		NO_BINARY_FOR_GPU = 209,
 		ILLEGAL_ADDRESS = 700,
 		OUT_OF_RESOURCES = 701, /* registers, or arguments, of a launch */
 		LAUNCH_TIMEOUT = 702,
@@ -34,12 +35,15 @@ static int kind_of(int result)
 		INVALID_ADDRESS_SPACE = 717,
 		INVALID_PC = 718,
 		LAUNCH_FAILED = 719,
+		NOT_SUPPORTED = 801,
 	};
 
 	switch (result) {
 	case OUT_OF_MEMORY:
 		return ENOMEM;
+	case NO_BINARY_FOR_GPU:
 	case OUT_OF_RESOURCES:
+	case NOT_SUPPORTED:
 		return ENOTSUP;
 	case LAUNCH_TIMEOUT:
 		return ETIMEDOUT;

@@ -42,7 +42,8 @@ const char simt_bulk_emulated[] = "#define bulk_init emulator_bulk_init\n"
 				  "#define bulk_arrive emulator_bulk_arrive\n"
 				  "#define bulk_wait emulator_bulk_wait\n";
 
-/* Groups take turns with the barriers. */
+/* Groups take turns with the barriers. What threads read of the memory before they last met must
+ * come before the copy overwrites it, by another way to memory than theirs: that takes a fence. */
 const char simt_bulk_words[] =
 	"#define BULK_BEGIN(at, n) \\\n"
 	"\tunsigned long long *const bulk_barrier = \\\n"
@@ -53,11 +54,13 @@ const char simt_bulk_words[] =
 	"\tBULK_FENCE(); \\\n"
 	"\tBARRIER()\n"
 	"#define BULK_COPY(to, from, bytes, n) do { \\\n"
-	"\tif (THREAD == 0) bulk_copy(to, from, bytes, bulk_barrier + bulk_groups % (n)); \\\n"
+	"\tif (THREAD == 0) { GROUP_FENCE(); \\\n"
+	"\t\tbulk_copy(to, from, bytes, bulk_barrier + bulk_groups % (n)); } \\\n"
 	"\tbulk_bytes += (bytes); } while (0)\n"
 	"#define BOX_COPY(to, box, c, x, y, image, right, down, bytes, n) do { \\\n"
-	"\tif (THREAD == 0) box_copy(to, box, c, x, y, image, right, down, \\\n"
-	"\t\tbulk_barrier + bulk_groups % (n)); \\\n"
+	"\tif (THREAD == 0) { GROUP_FENCE(); \\\n"
+	"\t\tbox_copy(to, box, c, x, y, image, right, down, \\\n"
+	"\t\t\tbulk_barrier + bulk_groups % (n)); } \\\n"
 	"\tbulk_bytes += (bytes); } while (0)\n"
 	"#define BULK_END_GROUP(n) do { \\\n"
 	"\tif (THREAD == 0) bulk_arrive(bulk_barrier + bulk_groups % (n), bulk_bytes); \\\n"
@@ -66,17 +69,18 @@ const char simt_bulk_words[] =
 	"\tfor (; bulk_waited < bulk_groups - (groups); bulk_waited++) \\\n"
 	"\t\tbulk_wait(bulk_barrier + bulk_waited % (n), bulk_waited / (n) & 1)\n";
 
-static int has_bulk(const struct nest *n, const struct node *t)
+static int has_copies(const struct node *t)
 {
 	for (; t && t->kind != NODE_SYNC; t = t->next)
-		if (nest_is_bulk(n, t) || has_bulk(n, t->body) || has_bulk(n, t->orelse))
+		if (t->kind == NODE_COPY || t->kind == NODE_WAIT || has_copies(t->body) ||
+		    has_copies(t->orelse))
 			return 1;
 	return 0;
 }
 
 void simt_bulk_begin(struct text *p, const struct node *t)
 {
-	if (has_bulk(p->n, t))
+	if (nest_has_bulk(p->n) && has_copies(t))
 		buf_fmt(p->out, "\tBULK_BEGIN(%lld, %d);\n",
 			(long long)(nest_block_bytes(p->n) - NEST_BULK_BYTES), NEST_BULK_GROUPS);
 }

@@ -10,7 +10,7 @@
 
 /* Words of CUDA's prelude, by PTX and by the tests' emulator; and of both. */
 extern const char simt_bulk_ptx[], simt_bulk_emulated[], simt_bulk_words[];
-/* Where a phase begins at t: the barriers, if it has bulk copies. */
+/* Where a phase begins at t: the barriers, if it has copies, and the nest has bulk copies. */
 void simt_bulk_begin(struct text *p, const struct node *t);
 void simt_bulk_copy(struct text *p, const struct node *t);
 /* The group of the copies of a loop over threads ends; all but the last so many are waited for.

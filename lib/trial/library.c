@@ -190,6 +190,7 @@ static struct look *contest(struct hunt *h, struct look *challenger, struct look
 	*r = (struct duel){0};
 	if (holder)
 		d.y.variant = holder->variant;
+	errno = 0;
 	rc = timed_choose_row(&d, &e);
 	if (rc == 0)
 		rc = d.alone ? duel_alone(h->t->rules.budget_s, timed_pair, &d, r, &e)

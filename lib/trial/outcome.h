@@ -11,7 +11,7 @@ enum outcome_status {
 	OUTCOME_OK,
 	OUTCOME_PREEMPTED, /* it lost before its time was known */
 	OUTCOME_WRONG,
-	/* On a device, whose kernel dies without its process: */
+	/* On a device alone, whose failures leave the process alive: */
 	OUTCOME_CRASH,
 	OUTCOME_TIMEOUT,
 	OUTCOME_OOM,

@@ -1,4 +1,5 @@
 /* Races and finals of a trial (trial.h). */
+#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -32,6 +33,7 @@ static void run(struct duellists *d, struct outcome *o)
 	int rc;
 
 	o->is_duel = !d->alone;
+	errno = 0;
 	rc = timed_choose_row(d, &e);
 	o->row = d->x.row;
 	o->row_is_graph = d->x.row_is_graph;

@@ -1,5 +1,6 @@
 #include "lib/trial/verify.h"
 
+#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -119,6 +120,7 @@ static int call(struct timed *x, struct outcome *o)
 	struct err e = ERR_INIT;
 	double once;
 
+	errno = 0;
 	if (timed_put(x, &e) == 0 && timed_call(x, &once, &e) == 0 && take_output(x, &e) == 0)
 		return 0;
 	o->status = timed_failure(OUTCOME_CRASH);
@@ -156,8 +158,8 @@ void verify_again(struct timed *x, struct outcome *o)
 	prepare_output(t);
 	if (call(x, o) < 0 || judge(x, t->expected + t->tensor[TENSOR_DST].n, o) < 0) {
 		snprintf(why, sizeof why, "%s", o->why);
-		snprintf(o->why, sizeof o->why, "right at first, %slater, on other data: %.150s",
-			 o->status == OUTCOME_WRONG ? "wrong " : "", why);
+		snprintf(o->why, sizeof o->why, "right at first, %s later, on other data: %.150s",
+			 o->status == OUTCOME_WRONG ? "wrong" : "failed", why);
 	}
 	o->verify_s += clock_now() - start;
 }

@@ -108,7 +108,7 @@ static int convolve(const struct plan *p, void *y_at)
 	if (!h->posts)
 		return k->api->convolve(k->handle, &one, c->x, c->x_at, c->w, c->w_at, c->how,
 					p->algorithm, workspace, p->workspace, &zero, c->y, y_at);
-	/* What is added no times is not read. */
+	/* With factor 0 the library does not read what it adds: the result stands in for it. */
 	return k->api->convolve_all(k->handle, &one, c->x, c->x_at, c->w, c->w_at, c->how,
 				    p->algorithm, workspace, p->workspace, h->adds ? &one : &zero,
 				    h->adds ? h->z : c->y, h->adds ? h->z_at : y_at, h->bias,
