@@ -2,7 +2,7 @@
 #ifndef TL_TRIAL_OUTCOME_H
 #define TL_TRIAL_OUTCOME_H
 
-#include "lib/target/device.h"
+#include "lib/target/runner.h"
 #include "lib/trial/duel.h"
 
 enum { TRIAL_WHY = 200, TRIAL_NAME = 112, TRIAL_REJECTED = 4, OUTCOME_ROW = 64 };
