@@ -2,8 +2,8 @@
  *
  * A block of threads computes a block of the result, bm rows by bn columns (block_product.h). With
  * two stages the next chunk of the sum is on its way while one is multiplied. Where the result has
- * few blocks for many processors, the sum is split, too (partial.h). Where its blocks do not fill
- * whole waves, blocks may share the last ones evenly (stream_k.h).
+ * few blocks for many processors, the sum is split, too, and where blocks do not fill whole waves,
+ * they may share the last ones evenly (split_sum.h).
  */
 #include "lib/algo/algo.h"
 #include "lib/nest/nest.h"
@@ -34,37 +34,21 @@ static int ranges(const struct workload *w, struct range *r)
 	return 1;
 }
 
-/* The threads' tiles to the result, or to the partial sums. */
-static void finish(struct block_sum *s)
-{
-	struct nest *n = s->n;
-	struct block_part x;
-
-	block_each(n, &s->block, nest_for_threads(n, "t", s->block.threads), &x);
-	if (s->k[BLOCK_KS] > 1)
-		partial_keep(n, &s->partial, s->part, s->block.batch, x.row, x.column, x.x);
-	else if (s->stream.blocks)
-		stream_k_leave(n, &s->stream, s->block.batch, x.row, x.column, x.x);
-	else
-		implicit_store(n, &s->p, s->block.batch, x.row, x.column, x.x);
-	nest_close_to(n, 0);
-	if (s->k[BLOCK_KS] > 1)
-		partial_finish(n, &s->partial);
-	if (s->stream.blocks)
-		stream_k_finish(n, &s->stream);
-}
-
 static int build(const struct workload *w, const int64_t *k, struct nest *n, struct err *e)
 {
-	struct block_sum s = {.n = n, .k = k, .stream.blocks = k[STREAM_K]};
+	struct block_sum s = {.n = n, .k = k, .split.stream_k = k[STREAM_K]};
+	struct block_part x;
 
 	if (!implicit_of(w, &s.p))
 		return err_set(e, "implicit_gemm does not apply to this workload");
 	block_sum_sizes(&s);
 	implicit_declare(n, w, &s.p);
-	block_sum_declare(&s, k[BLOCK_KS] > 1);
+	block_sum_declare(&s);
 	block_sum_chunks(&s);
-	finish(&s);
+	block_each(n, &s.block, nest_for_threads(n, "t", s.block.threads), &x);
+	split_sum_leave(n, &s.split, s.block.batch, x.row, x.column, x.x);
+	nest_close_to(n, 0);
+	split_sum_finish(n, &s.split);
 	return 0;
 }
 

@@ -3,8 +3,8 @@
  *
  * A block of warps computes a block of the result (warp_product.h). While a chunk of the sum is
  * multiplied the next ones are on their way to the block's memory. Where the result has few blocks
- * for many processors, the sum is split, too (partial.h). Where its blocks do not fill whole waves,
- * blocks may share the last ones evenly (stream_k.h). The type of the workload's elements says
+ * for many processors, the sum is split, too, and where blocks do not fill whole waves, they
+ * may share the last ones evenly (split_sum.h). The type of the workload's elements says
  * how products are computed: in single precision three products of TF32 make one. Sums of whole
  * numbers are exact; they become single precision for the post-ops.
  */
@@ -12,9 +12,8 @@
 #include "lib/nest/nest.h"
 #include "lib/schedule/block_sum.h"
 #include "lib/schedule/implicit.h"
-#include "lib/schedule/partial.h"
 #include "lib/schedule/range.h"
-#include "lib/schedule/stream_k.h"
+#include "lib/schedule/split_sum.h"
 #include "lib/schedule/warp_product.h"
 
 enum { BM, BN, BK, WM, WN, STAGES, KS, ORDER, GROUP, SWIZZLE, BULK, BOX, STREAM_K };
@@ -179,10 +178,8 @@ struct state {
 	const int64_t *k;
 	struct implicit p;
 	struct warp_product block;
-	struct partial partial;
-	struct stream_k stream;
-	int part;		  /* variable */
-	struct affine first, end; /* chunks of the open part */
+	struct split_sum split;
+	struct affine first, end; /* chunks of the block's sum */
 };
 
 static void declare(struct state *s, const struct workload *w)
@@ -190,29 +187,12 @@ static void declare(struct state *s, const struct workload *w)
 	set_sizes(w, s->k, &s->p, &s->block);
 	implicit_declare(s->n, w, &s->p);
 	warp_declare(s->n, &s->block);
-	s->partial = (struct partial){.p = &s->p, .ways = s->k[KS], .threads = s->block.threads};
-	if (s->k[KS] > 1)
-		partial_declare(s->n, &s->partial);
-	s->stream = (struct stream_k){.p = &s->p,
-				      .blocks = s->k[STREAM_K],
+	s->split = (struct split_sum){.p = &s->p,
+				      .ks = s->k[KS],
+				      .stream_k = s->k[STREAM_K],
 				      .by_rows = s->k[ORDER] == 0,
 				      .threads = s->block.threads};
-	if (s->k[STREAM_K])
-		stream_k_declare(s->n, &s->stream);
-}
-
-/* The loops over blocks, and what each has of the sum. */
-static void open_blocks(struct state *s)
-{
-	struct warp_product *b = &s->block;
-
-	if (s->k[STREAM_K]) {
-		stream_k_open(s->n, &s->stream, &b->batch, &b->row, &b->panel, &s->first, &s->end);
-		return;
-	}
-	s->part = implicit_blocks(s->n, &s->p, s->k[KS], s->k[ORDER] == 0, &b->batch, &b->row,
-				  &b->panel);
-	implicit_part(s->n, &s->p, s->k[KS], s->part, &s->first, &s->end);
+	split_sum_declare(s->n, &s->split);
 }
 
 static int open_threads(struct state *s)
@@ -287,17 +267,9 @@ static void finish(struct state *s)
 		nest_close(n);
 	}
 	warp_each(n, &s->block, &x);
-	if (s->k[KS] > 1)
-		partial_keep(n, &s->partial, s->part, s->block.batch, x.row, x.column, x.x);
-	else if (s->k[STREAM_K])
-		stream_k_leave(n, &s->stream, s->block.batch, x.row, x.column, x.x);
-	else
-		implicit_store(n, &s->p, s->block.batch, x.row, x.column, x.x);
+	split_sum_leave(n, &s->split, s->block.batch, x.row, x.column, x.x);
 	nest_close_to(n, 0);
-	if (s->k[KS] > 1)
-		partial_finish(n, &s->partial);
-	if (s->k[STREAM_K])
-		stream_k_finish(n, &s->stream);
+	split_sum_finish(n, &s->split);
 }
 
 static int build(const struct workload *w, const int64_t *k, struct nest *n, struct err *e)
@@ -307,7 +279,7 @@ static int build(const struct workload *w, const int64_t *k, struct nest *n, str
 	if (!implicit_of(w, &s.p))
 		return err_set(e, "implicit_mma does not apply to this workload");
 	declare(&s, w);
-	open_blocks(&s);
+	split_sum_open(n, &s.split, &s.block.batch, &s.block.row, &s.block.panel, &s.first, &s.end);
 	open_threads(&s);
 	warp_clear(n, &s.block);
 	nest_close(n);

@@ -74,13 +74,13 @@ static void multiply(struct block_sum *sum)
 
 	block_sum_chunks(sum);
 	block_each(sum->n, &sum->block, nest_for_threads(sum->n, "t", sum->block.threads), &x);
-	partial_keep(sum->n, &sum->partial, sum->part, sum->block.batch, x.row, x.column, x.x);
+	split_sum_leave(sum->n, &sum->split, sum->block.batch, x.row, x.column, x.x);
 	nest_close_to(sum->n, 0);
 }
 
 static struct tile_products products(const struct block_sum *sum)
 {
-	const struct partial *p = &sum->partial;
+	const struct partial *p = &sum->split.partial;
 
 	return (struct tile_products){.buffer = p->buffer,
 				      .value_step = partial_rows(p) * partial_columns(p),
@@ -90,7 +90,7 @@ static struct tile_products products(const struct block_sum *sum)
 
 static int build(const struct workload *w, const int64_t *k, struct nest *n, struct err *e)
 {
-	struct block_sum sum = {.n = n, .k = k};
+	struct block_sum sum = {.n = n, .k = k, .split.keeps = 1};
 	struct tile_threads s;
 	struct extent bias;
 	struct conv c;
@@ -106,13 +106,13 @@ static int build(const struct workload *w, const int64_t *k, struct nest *n, str
 	bias = (struct extent){c.oc, c.oc};
 	operand_out(n, w, operand_bias(n, w, 1, &bias), workload_size(w, TENSOR_DST), &s.out);
 	sum.p.src = nest_team(n, "V", sum.p.b * sum.p.m * c.ic);
-	block_sum_declare(&sum, 1);
+	block_sum_declare(&sum);
 	s.threads = sum.block.threads;
 	tile_threads_inputs(&s, (int)k[VL], sum.p.src);
 	nest_sync(n);
 	multiply(&sum);
 	nest_sync(n);
-	tile_threads_outputs(&s, (int)k[VL], products(&sum), partial_columns(&sum.partial));
+	tile_threads_outputs(&s, (int)k[VL], products(&sum), partial_columns(&sum.split.partial));
 	return 0;
 }
 

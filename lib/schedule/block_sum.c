@@ -64,7 +64,7 @@ void block_sum_sizes(struct block_sum *s)
 	s->p.bk = s->k[BLOCK_BK];
 }
 
-void block_sum_declare(struct block_sum *s, int partial)
+void block_sum_declare(struct block_sum *s)
 {
 	s->block = (struct block_product){.p = &s->p,
 					  .tm = (int)s->k[BLOCK_TM],
@@ -72,30 +72,11 @@ void block_sum_declare(struct block_sum *s, int partial)
 					  .stages = (int)s->k[BLOCK_STAGES],
 					  .unroll = (int)s->k[BLOCK_UNROLL]};
 	block_declare(s->n, &s->block);
-	s->partial =
-		(struct partial){.p = &s->p, .ways = s->k[BLOCK_KS], .threads = s->block.threads};
-	if (partial)
-		partial_declare(s->n, &s->partial);
-	s->stream = (struct stream_k){.p = &s->p,
-				      .blocks = s->stream.blocks,
-				      .by_rows = s->k[BLOCK_ORDER] == 0,
-				      .threads = s->block.threads};
-	if (s->stream.blocks)
-		stream_k_declare(s->n, &s->stream);
-}
-
-/* The loops over blocks, and what each has of the sum. */
-static void open_blocks(struct block_sum *s, struct affine *first, struct affine *end)
-{
-	struct block_product *b = &s->block;
-
-	if (s->stream.blocks) {
-		stream_k_open(s->n, &s->stream, &b->batch, &b->row, &b->panel, first, end);
-		return;
-	}
-	s->part = implicit_blocks(s->n, &s->p, s->k[BLOCK_KS], s->k[BLOCK_ORDER] == 0, &b->batch,
-				  &b->row, &b->panel);
-	implicit_part(s->n, &s->p, s->k[BLOCK_KS], s->part, first, end);
+	s->split.p = &s->p;
+	s->split.ks = s->k[BLOCK_KS];
+	s->split.by_rows = s->k[BLOCK_ORDER] == 0;
+	s->split.threads = s->block.threads;
+	split_sum_declare(s->n, &s->split);
 }
 
 static void open_chunk(void *arg, int q)
@@ -137,7 +118,8 @@ void block_sum_chunks(struct block_sum *s)
 				.multiply = multiply,
 				.arg = s};
 
-	open_blocks(s, &chunks.first, &chunks.end);
+	split_sum_open(s->n, &s->split, &s->block.batch, &s->block.row, &s->block.panel,
+		       &chunks.first, &chunks.end);
 	nest_for_threads(s->n, "t", s->block.threads);
 	block_clear(s->n, &s->block);
 	nest_close(s->n);

@@ -5,9 +5,8 @@
 #define TL_SCHEDULE_BLOCK_SUM_H
 
 #include "lib/schedule/block_product.h"
-#include "lib/schedule/partial.h"
 #include "lib/schedule/range.h"
-#include "lib/schedule/stream_k.h"
+#include "lib/schedule/split_sum.h"
 
 /* The first knobs of algorithms that have such a product. */
 enum block_sum_knob {
@@ -44,9 +43,7 @@ struct block_sum {
 	const int64_t *k; /* knobs */
 	struct implicit p;
 	struct block_product block;
-	struct partial partial;
-	struct stream_k stream;	     /* blocks: set before everything, or 0 */
-	int part;		     /* variable; where the stream has no blocks */
+	struct split_sum split;	     /* stream_k and keeps: set before everything, or 0 */
 	struct implicit_chunk chunk; /* the open one */
 };
 
@@ -54,8 +51,8 @@ struct block_sum {
 void block_sum_ranges(struct range *r, const struct implicit *p);
 /* Once p is known: the block's sizes, which the right side is packed by. */
 void block_sum_sizes(struct block_sum *s);
-/* Declares what the block takes. partial: what partial_declare() makes, too. */
-void block_sum_declare(struct block_sum *s, int partial);
+/* Declares what the block takes. */
+void block_sum_declare(struct block_sum *s);
 /* Opens the loops over blocks and parts, and sums the part's chunks into the threads' tiles. The
  * caller opens a loop over threads for what becomes of them, and closes everything. */
 void block_sum_chunks(struct block_sum *s);
