@@ -73,14 +73,13 @@ static int open_both(struct cuda *c, struct err *e)
 static int offer_all(struct cuda *c, struct err *e)
 {
 	const int n = problem_list(&c->stage.w, c->problem);
-	const struct finisher rest =
-		c->legacy ? legacy_finisher(c->legacy) : plans_finisher(c->cudnn);
+	struct finisher *rest = c->legacy ? legacy_finisher(c->legacy) : plans_finisher(c->cudnn);
 
 	for (int i = 0; i < n; i++) {
 		const struct problem *p = &c->problem[i];
 
 		if (c->cublaslt && p->is_product &&
-		    cublaslt_offer(c->cublaslt, p, &rest, &c->all, e) < 0)
+		    cublaslt_offer(c->cublaslt, p, rest, &c->all, e) < 0)
 			return -1;
 		if (c->cudnn && plans_offer(c->cudnn, p, &c->all, e) < 0)
 			return -1;

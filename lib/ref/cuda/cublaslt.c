@@ -236,8 +236,8 @@ struct offer {
 	const struct problem *problem;
 	struct sum sum;
 	const struct product *product;
-	const struct finisher *rest; /* does the post-ops from this one on, or converts the sums;
-				      * NULL: there is nothing left to do */
+	struct finisher *rest; /* does the post-ops from this one on, or converts the sums;
+				* NULL: there is nothing left to do */
 	int post;
 	struct variants *to;
 };
@@ -363,7 +363,7 @@ static void offer(const struct offer *o, int number, const struct answer *a)
 		 p->is_transposed ? " transposed" : "", o->sum.name, number, how_rest(o));
 	if (a->status || a->workspace > MOST_WORKSPACE || !variants_want(o->to, v.name, v.layout))
 		return;
-	if (o->rest && !(rest = o->rest->rest(o->rest->of, p, o->post)))
+	if (o->rest && !(rest = finisher_rest(o->rest, p, o->post)))
 		return;
 	plan = xcalloc(1, sizeof *plan);
 	*plan = (struct plan){.next = o->c->plans,
@@ -380,14 +380,14 @@ static void offer(const struct offer *o, int number, const struct answer *a)
 }
 
 /* Adds all variants of a way to sum. With has_activation the library does it, if it can. */
-static int offer_sum(struct offer o, const struct finisher *rest, int has_activation, struct err *e)
+static int offer_sum(struct offer o, struct finisher *rest, int has_activation, struct err *e)
 {
 	const struct stage *s = o.c->stage;
 	const struct tail t = find_tail(&s->w, &o.sum, has_activation);
 	const int is_all = t.posts == s->w.npost && o.sum.dst == s->w.dtype.dst;
 	struct answer answer[MOST_ANSWERS];
 
-	if (!is_all && (!rest->of || o.sum.dst != s->numbers.middle))
+	if (!is_all && (!rest || o.sum.dst != s->numbers.middle))
 		return 0;
 	o.rest = is_all ? NULL : rest;
 	o.post = t.posts;
@@ -414,7 +414,7 @@ static int list_sums(const struct stage *s, struct sum sum[2])
 	return dst == DTYPE_F32 ? 2 : 1;
 }
 
-int cublaslt_offer(struct cublaslt *c, const struct problem *p, const struct finisher *rest,
+int cublaslt_offer(struct cublaslt *c, const struct problem *p, struct finisher *rest,
 		   struct variants *to, struct err *e)
 {
 	struct sum sum[2];

@@ -4,16 +4,16 @@
 #ifndef TL_REF_CUDA_CUBLASLT_H
 #define TL_REF_CUDA_CUBLASLT_H
 
-#include "lib/ref/cuda/variant.h"
+#include "lib/ref/cuda/finisher.h"
 
 struct cublaslt;
 
 /* Begins with cuBLASLt; NULL with e filled. s must stay until cublaslt_close(). */
 struct cublaslt *cublaslt_open(struct stage *s, struct err *e);
 void cublaslt_close(struct cublaslt *c);
-/* Adds all variants for a product. What no epilogue does is left to `rest`. -1: the device has no
- * memory. What cuBLASLt refuses is left out. */
-int cublaslt_offer(struct cublaslt *c, const struct problem *p, const struct finisher *rest,
+/* Adds all variants for a product. What no epilogue does is left to `rest`, which may be NULL. -1:
+ * the device has no memory. What cuBLASLt refuses is left out. */
+int cublaslt_offer(struct cublaslt *c, const struct problem *p, struct finisher *rest,
 		   struct variants *to, struct err *e);
 /* "cublaslt 12.9.1", or an empty text if the library is not there. */
 const char *cublaslt_version(void);

@@ -1,6 +1,5 @@
 #include "lib/ref/cuda/legacy.h"
 
-#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -37,17 +36,10 @@ struct plan {
 	struct legacy_steps steps;
 };
 
-enum { RESTS = 2 * PROBLEMS };
-
 struct legacy {
 	struct legacy_kit kit;
 	struct plan *plans;
-	struct rest {
-		const struct problem *problem;
-		int post;
-		struct call call; /* run NULL: there is none */
-	} rest[RESTS];
-	int nrests;
+	struct finisher finisher;
 };
 
 const char *legacy_version(void)
@@ -63,10 +55,13 @@ const char *legacy_version(void)
 	return text;
 }
 
+static struct call make_rest(void *of, const struct problem *p, int post);
+
 struct legacy *legacy_open(struct stage *s, struct err *e)
 {
 	struct legacy *l = xcalloc(1, sizeof *l);
 
+	l->finisher = (struct finisher){.make = make_rest, .of = l};
 	if (legacy_kit_open(&l->kit, s, e) == 0)
 		return l;
 	free(l);
@@ -258,8 +253,9 @@ int legacy_offer(struct legacy *l, const struct problem *p, struct variants *to,
 /* ---- post-ops of another library's products ---- */
 
 /* Sums of whole numbers have another type than these versions' functions take. */
-static struct call make_rest(struct legacy *l, const struct problem *p, int post)
+static struct call make_rest(void *of, const struct problem *p, int post)
 {
+	struct legacy *l = of;
 	struct plan plan = {.has_convolution = 0};
 	struct err e = ERR_INIT;
 
@@ -270,23 +266,7 @@ static struct call make_rest(struct legacy *l, const struct problem *p, int post
 	return (struct call){run, keep(l, &plan)};
 }
 
-/* It is made when it is first asked for. */
-static const struct call *rest_of(void *of, const struct problem *p, int post)
+struct finisher *legacy_finisher(struct legacy *l)
 {
-	struct legacy *l = of;
-	struct rest *r = l->rest;
-
-	while (r < l->rest + l->nrests && (r->problem != p || r->post != post))
-		r++;
-	if (r == l->rest + l->nrests) {
-		assert(l->nrests < RESTS);
-		l->nrests++;
-		*r = (struct rest){p, post, make_rest(l, p, post)};
-	}
-	return r->call.run ? &r->call : NULL;
-}
-
-struct finisher legacy_finisher(struct legacy *l)
-{
-	return (struct finisher){rest_of, l};
+	return l ? &l->finisher : NULL;
 }

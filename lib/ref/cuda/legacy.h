@@ -5,7 +5,7 @@
 #ifndef TL_REF_CUDA_LEGACY_H
 #define TL_REF_CUDA_LEGACY_H
 
-#include "lib/ref/cuda/variant.h"
+#include "lib/ref/cuda/finisher.h"
 
 struct legacy;
 
@@ -15,8 +15,8 @@ void legacy_close(struct legacy *l);
 /* Adds all variants for a convolution, which must stay. -1: the device has no memory. What the
  * library refuses is left out, and a convolution whose ends are not padded alike. */
 int legacy_offer(struct legacy *l, const struct problem *p, struct variants *to, struct err *e);
-/* l NULL is fine. */
-struct finisher legacy_finisher(struct legacy *l);
+/* NULL where l is. */
+struct finisher *legacy_finisher(struct legacy *l);
 /* "cudnn 8.9.7", or an empty text if no such version is there. */
 const char *legacy_version(void);
 

@@ -1,6 +1,5 @@
 #include "lib/ref/cuda/plans.h"
 
-#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -28,20 +27,13 @@ struct known_graph {
 	struct graph graph;
 };
 
-enum { RESTS = 2 * PROBLEMS };
-
 struct plans {
 	void *handle, *stream;
 	int has_stream; /* the library was told of it */
 	struct stage *stage;
 	struct known_graph *graphs;
 	struct plan *first;
-	struct rest {
-		const struct problem *problem;
-		int post;
-		struct call call; /* run NULL: there is none */
-	} rest[RESTS];
-	int nrests;
+	struct finisher finisher;
 	double until; /* no more plans are made from then on */
 };
 
@@ -59,6 +51,8 @@ const char *plans_version(void)
 	return text;
 }
 
+static struct call make_rest(void *of, const struct problem *p, int post);
+
 struct plans *plans_open(struct stage *s, struct err *e)
 {
 	struct buf compiler = BUF_INIT;
@@ -75,6 +69,7 @@ struct plans *plans_open(struct stage *s, struct err *e)
 	all->handle = handle;
 	all->stage = s;
 	all->until = clock_now() + PLANS_S;
+	all->finisher = (struct finisher){.make = make_rest, .of = all};
 	return all;
 }
 
@@ -199,8 +194,9 @@ static int take_first(void *arg, struct engine *engine, const char *name)
 	return f->plan != NULL;
 }
 
-static struct call make_rest(struct plans *all, const struct problem *p, int post)
+static struct call make_rest(void *of, const struct problem *p, int post)
 {
+	struct plans *all = of;
 	struct link link[CHAIN_LINKS];
 	int n = chain_make(&all->stage->w, post, link);
 	struct first f = {.all = all};
@@ -213,25 +209,9 @@ static struct call make_rest(struct plans *all, const struct problem *p, int pos
 	return (struct call){f.plan ? run : NULL, f.plan};
 }
 
-/* It is made when it is first asked for. */
-static const struct call *rest_of(void *of, const struct problem *p, int post)
+struct finisher *plans_finisher(struct plans *all)
 {
-	struct plans *all = of;
-	struct rest *r = all->rest;
-
-	while (r < all->rest + all->nrests && (r->problem != p || r->post != post))
-		r++;
-	if (r == all->rest + all->nrests) {
-		assert(all->nrests < RESTS);
-		all->nrests++;
-		*r = (struct rest){p, post, make_rest(all, p, post)};
-	}
-	return r->call.run ? &r->call : NULL;
-}
-
-struct finisher plans_finisher(struct plans *all)
-{
-	return (struct finisher){rest_of, all};
+	return all ? &all->finisher : NULL;
 }
 
 struct offer {
@@ -257,7 +237,7 @@ static int offer(void *arg, struct engine *engine, const char *name)
 		 o->how);
 	if (!variants_want(o->to, v.name, v.layout))
 		return 0;
-	rest = o->has_rest ? rest_of(o->all, p, 0) : NULL;
+	rest = o->has_rest ? finisher_rest(&o->all->finisher, p, 0) : NULL;
 	plan = o->has_rest && !rest ? NULL : make_plan(o->all, o->graph, engine);
 	if (!plan)
 		return 0;

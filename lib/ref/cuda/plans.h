@@ -4,7 +4,7 @@
 #define TL_REF_CUDA_PLANS_H
 
 #include "lib/ref/cuda/graph.h"
-#include "lib/ref/cuda/variant.h"
+#include "lib/ref/cuda/finisher.h"
 
 struct plans;
 
@@ -14,8 +14,8 @@ void plans_close(struct plans *all);
 /* Adds all variants for a problem, which must stay: one graph computes all of it, or two do. -1:
  * the device has no memory. What cuDNN refuses is left out. */
 int plans_offer(struct plans *all, const struct problem *p, struct variants *to, struct err *e);
-/* all NULL is fine. */
-struct finisher plans_finisher(struct plans *all);
+/* NULL where all is. */
+struct finisher *plans_finisher(struct plans *all);
 /* "cudnn 9.28.0", or an empty text if the library is not there. */
 const char *plans_version(void);
 

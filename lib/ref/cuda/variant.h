@@ -13,14 +13,6 @@ struct call {
 	void *arg;
 };
 
-/* A library that finishes what another one began. rest() gives the call that computes the post-ops
- * from the given one on, from the middle (stage.h), or, without any, converts what is there to the
- * result's type; NULL: the library has none, or the device has no memory. The problem must stay. */
-struct finisher {
-	const struct call *(*rest)(void *of, const struct problem *p, int post);
-	void *of; /* NULL: there is no such library */
-};
-
 struct variant {
 	char name[VARIANT_NAME];
 	const char *layout;
