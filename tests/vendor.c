@@ -79,30 +79,24 @@ static const struct problem problems[] = {
 static void test_variant(struct ref *r, int v, const struct data *d, const struct problem *p)
 {
 	const char *name = ref_name(r, v);
-	const int is_wrong = is_of(name, "engine 2") || is_of(name, "#2");
-	const double limit = limit_of(d);
 	struct err e = ERR_INIT;
-	double seconds = -1, off;
-	int rc;
+	double seconds = -1;
+	struct ran x;
 
 	ok(!is_of(name, "engine 3") && !is_of(name, "engine 7"),
 	   "%s [%s]: %s, %s has a plan and a workspace", p->prob, p->post, name, ref_layout(r, v));
-	memset(d->array[TENSOR_DST], 255, (size_t)d->n * sizeof(float));
-	/* An engine that writes nothing finds the output of one that is right. */
-	rc = ref_run(r, 0, &e) || ref_run(r, v, &e) || ref_output(r, v, d->array[TENSOR_DST], &e);
+	x = run_behind_right(r, v, d);
 	if (is_of(name, "engine 5")) {
-		ok(rc && strstr(e.msg, "cuDNN fails to run a plan"), "it fails: %s", e.msg);
+		ok(x.rc && strstr(x.e.msg, "cuDNN fails to run a plan"), "it fails: %s", x.e.msg);
 		return;
 	}
-	off = error(d->array[TENSOR_DST], d->want, d->n);
 	if (is_of(name, "engine 6") && d->w.dtype.dst == DTYPE_S32)
-		ok(!rc && off > 100, "what is not written is far from all results: error %.1e",
-		   off);
-	else if (is_wrong || is_of(name, "engine 6"))
-		ok(!rc && !(off <= (is_whole(d) ? limit : 1e-2)),
-		   "it is wrong, and that is seen: error %.1e%s", off, e.msg);
+		ok(!x.rc && x.off > 100, "what is not written is far from all results: error %.1e",
+		   x.off);
+	else if (is_of(name, "engine 2") || is_of(name, "#2") || is_of(name, "engine 6"))
+		is_wrong(&x, d);
 	else
-		ok(!rc && off <= limit, "it is right: error %.1e%s", off, e.msg);
+		is_right(&x, d);
 	ok(ref_has_rows(r) && !ref_row(r, v, 3, &e) && ref_seconds(r, &seconds) && seconds >= 0,
 	   "the device tells the time of a row");
 }
@@ -113,8 +107,7 @@ static void test_problem(const struct problem *p)
 	struct data d;
 	struct ref *r;
 
-	make(&d, p);
-	r = ref_cuda.open(&d.w, &d.d, NULL, 0, &e);
+	r = open_ref(&d, p, &e);
 	if (!ok(r && ref_variants(r), "%s [%s] has variants%s", p->prob, p->post, e.msg)) {
 		drop(&d);
 		return;
@@ -143,8 +136,7 @@ static void test_choice(void)
 	struct data d;
 	int n;
 
-	make(&d, &problems[0]);
-	r = ref_cuda.open(&d.w, &d.d, NULL, 0, &e);
+	r = open_ref(&d, &problems[0], &e);
 	n = r ? ref_variants(r) : 0;
 	if (!ok(n > 2, "there are variants to choose from%s", e.msg))
 		return;
@@ -236,8 +228,7 @@ static void test_missing(void)
 		provide(libraries[1]);
 		return;
 	}
-	make(&d, &conv3);
-	r = ref_cuda.open(&d.w, &d.d, NULL, 0, &e);
+	r = open_ref(&d, &conv3, &e);
 	ok(!r && strstr(e.msg, "the library libcudnn.so.9 is not found") &&
 		   strstr(e.msg, "the library libcublasLt.so.13 is not found"),
 	   "without both libraries: %s", e.msg);
@@ -249,8 +240,7 @@ static void test_missing(void)
 	ok(r && !ref_variants(r), "a convolution has no variants without cuDNN");
 	ref_close(r);
 	drop(&d);
-	make(&d, &product);
-	r = ref_cuda.open(&d.w, &d.d, NULL, 0, &e);
+	r = open_ref(&d, &product, &e);
 	ok(r && ref_variants(r) == 6, "a product has cuBLASLt's three, in both forms");
 	ref_close(r);
 	drop(&d);
@@ -280,8 +270,7 @@ static void test_refused(void)
 	struct data d;
 	struct ref *r;
 
-	make(&d, &product);
-	r = ref_cuda.open(&d.w, &d.d, NULL, 0, &e);
+	r = open_ref(&d, &product, &e);
 	ok(r && !ref_variants(r), "a product of whole numbers without sign has no variants%s",
 	   e.msg);
 	ref_close(r);

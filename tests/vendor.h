@@ -159,6 +159,43 @@ static inline double limit_of(const struct data *d)
 	return dtypes_are_f32(&d->w.dtype) ? 2e-6 : 3e-2;
 }
 
+/* Opens the reference of a problem. NULL: e says why. Then, too, d is to be dropped. */
+static inline struct ref *open_ref(struct data *d, const struct problem *p, struct err *e)
+{
+	make(d, p);
+	return ref_cuda.open(&d->w, &d->d, NULL, 0, e);
+}
+
+/* How a variant ended, and how far its result is from the right one. */
+struct ran {
+	int rc;
+	double off;
+	struct err e;
+};
+
+/* Behind the first one, which is right: a variant that writes nothing finds that one's output. */
+static inline struct ran run_behind_right(struct ref *r, int v, const struct data *d)
+{
+	float *dst = d->array[TENSOR_DST];
+	struct ran x = {.e = ERR_INIT};
+
+	memset(dst, 255, (size_t)d->n * sizeof *dst);
+	x.rc = ref_run(r, 0, &x.e) || ref_run(r, v, &x.e) || ref_output(r, v, dst, &x.e);
+	x.off = error(dst, d->want, d->n);
+	return x;
+}
+
+static inline void is_right(const struct ran *x, const struct data *d)
+{
+	ok(!x->rc && x->off <= limit_of(d), "it is right: error %.1e%s", x->off, x->e.msg);
+}
+
+static inline void is_wrong(const struct ran *x, const struct data *d)
+{
+	ok(!x->rc && !(x->off <= (is_whole(d) ? limit_of(d) : 1e-2)),
+	   "it is wrong, and that is seen: error %.1e%s", x->off, x->e.msg);
+}
+
 static inline int has(const struct ref *r, const char *name, const char *layout)
 {
 	for (int v = 0; v < ref_variants(r); v++)

@@ -44,27 +44,22 @@ static const struct problem problems[] = {
 static void test_variant(struct ref *r, int v, const struct data *d, const struct problem *p)
 {
 	const char *name = ref_name(r, v);
-	const double limit = limit_of(d);
 	struct err e = ERR_INIT;
-	double seconds = -1, off;
-	int rc;
+	double seconds = -1;
+	struct ran x;
 
 	ok(!is_of(name, "algorithm 3") && !is_of(name, "algorithm 6"),
 	   "%s [%s]: %s, %s exists, and has a workspace", p->prob, p->post, name, ref_layout(r, v));
-	memset(d->array[TENSOR_DST], 255, (size_t)d->n * sizeof(float));
-	/* An algorithm that writes nothing finds the output of one that is right. */
-	rc = ref_run(r, 0, &e) || ref_run(r, v, &e) || ref_output(r, v, d->array[TENSOR_DST], &e);
+	x = run_behind_right(r, v, d);
 	if (is_of(name, "algorithm 5")) {
-		ok(rc && strstr(e.msg, "cuDNN fails to run an algorithm: CUDNN_STATUS_"),
-		   "it fails: %s", e.msg);
+		ok(x.rc && strstr(x.e.msg, "cuDNN fails to run an algorithm: CUDNN_STATUS_"),
+		   "it fails: %s", x.e.msg);
 		return;
 	}
-	off = error(d->array[TENSOR_DST], d->want, d->n);
 	if (is_of(name, "algorithm 4") || is_of(name, "algorithm 2") || is_of(name, "#2"))
-		ok(!rc && !(off <= (is_whole(d) ? limit : 1e-2)),
-		   "it is wrong, and that is seen: error %.1e%s", off, e.msg);
+		is_wrong(&x, d);
 	else
-		ok(!rc && off <= limit, "it is right: error %.1e%s", off, e.msg);
+		is_right(&x, d);
 	ok(!ref_row(r, v, 3, &e) && ref_seconds(r, &seconds) && seconds >= 0,
 	   "the device tells the time of a row");
 }
@@ -75,8 +70,7 @@ static void test_problem(const struct problem *p)
 	struct data d;
 	struct ref *r;
 
-	make(&d, p);
-	r = ref_cuda.open(&d.w, &d.d, NULL, 0, &e);
+	r = open_ref(&d, p, &e);
 	if (ok(r && ref_variants(r), "%s [%s] in %s has variants%s", p->prob, p->post, p->dtype,
 	       e.msg)) {
 		for (int v = 0; v < ref_variants(r); v++)
@@ -102,8 +96,7 @@ static int count(const struct problem *p, const char *name)
 	struct ref *r;
 	int n = 0;
 
-	make(&d, p);
-	r = ref_cuda.open(&d.w, &d.d, NULL, 0, &e);
+	r = open_ref(&d, p, &e);
 	for (int v = 0; r && v < ref_variants(r); v++)
 		n += strstr(ref_name(r, v), name) != NULL;
 	if (!r)
