@@ -123,7 +123,7 @@ $(LIBTL): $(LIB_OBJ)
 	@rm -f $@
 	@$(AR) rcs $@ $^
 
-# What the compiler says stays beside the object: nothing may, says lint.
+# The compiler's warnings stay beside the object, where lint looks for them.
 compile = @mkdir -p $(@D); echo "  CC   $<"; $(CC) $(CPPFLAGS) $(ALL_CFLAGS) -MMD -MP -c -o $@ $< 2>$@.said; \
 	status=$$?; cat $@.said >&2; exit $$status
 $(B)/%.o: %.c $(CONFIG)
@@ -277,7 +277,7 @@ LINT := lint-warnings lint-cppcheck lint-format lint-shell lint-tests
 lint: $(LINT) ## no warning of -Wall -Wextra; cppcheck, clang-format, shellcheck, and the tests of floors and of the manual
 lint-warnings: $(LINT_OBJ)
 	@for f in $(LINT_OBJ); do \
-		[ -e "$$f.said" ] || { echo "make lint: nobody knows what the compiler said of $$f: make clean" >&2; exit 1; }; \
+		[ -e "$$f.said" ] || { echo "make lint: an older make compiled $$f, and kept no warnings: make clean, and again" >&2; exit 1; }; \
 	done; ! cat $(LINT_OBJ:=.said) | grep . >&2
 lint-cppcheck:
 	@mkdir -p build/lint/cppcheck

@@ -1,7 +1,8 @@
 /* Kernels of blocks of threads: random problems, random candidates of every algorithm that has
  * them; interpreted against the naive nest, with its check for races; run through OpenCL where
  * there is a device (PoCL's is the CPU), or with TL_TEST_DRIVER=cuda by CUDA; compiled for NVIDIA's
- * GPUs where there is NVRTC.
+ * GPUs where there is NVRTC. Then pinned kernels, whose tiles blocks share, or whose sides lie in
+ * each order that there is.
  *
  * TL_TEST_PROBLEMS (6) problems an operator, TL_TEST_BLOCKS (3) candidates each; one in
  * TL_TEST_RUN (4) is run on the device, one in TL_TEST_NVRTC (8) compiled for each architecture.

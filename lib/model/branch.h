@@ -20,7 +20,7 @@
 
 enum { BRANCH_SAMPLES = 32 };
 
-/* What threads of each sample are here. */
+/* Of each sample a bit for each thread that comes here. */
 struct branch_mask {
 	uint32_t threads[BRANCH_SAMPLES];
 };

@@ -201,7 +201,7 @@ enum node_kind {
 	NODE_PREFETCH, /* the cache line of buffer[a] will be needed soon; no meaning but speed */
 	NODE_SYNC,     /* the team's barrier, at the top level: a phase ends, the next begins */
 	NODE_COPY,     /* block buffer[a ..] = `lanes` elements of `from`[b ..], or zeros beyond the
-			* valid ones, at some time before a wait */
+			* valid ones, at some time before a wait; or a box (box.h) */
 	NODE_WAIT,     /* until all of the thread's groups of copies but the last a.c are there */
 	NODE_MMA,      /* registers += products of tiles: mma.h */
 };

@@ -232,7 +232,8 @@ void cuda_row_free(struct cuda_row *row)
 	*row = (struct cuda_row){.graph = NULL};
 }
 
-/* A call has failed. If the device is dead, of this call or of one before it, errno says so. */
+/* A call has failed. Sets errno as device.h has it, if a kernel of this call, or of one before it,
+ * has died. */
 static void find_death(struct device *d)
 {
 	const int why = errno;

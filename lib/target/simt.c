@@ -393,7 +393,8 @@ static int has_loop(const struct node *t, enum loop_kind loop)
 	return 0;
 }
 
-/* A loop of loops of threads' loops: does a block do in each turn what others do in all? */
+/* Does the loop go over a block's tiles? Then it has in it a loop over chunks, which has loops over
+ * threads in it. */
 static int is_over_tiles(const struct node *t)
 {
 	for (const struct node *s = t->body; s; s = s->next)
@@ -402,8 +403,9 @@ static int is_over_tiles(const struct node *t)
 	return 0;
 }
 
-/* What follows from the thread's number alone would be the same in all turns, and compilers keep it
- * in 30 or more registers. So they do not learn that the number is the same. */
+/* Compilers compute what follows from the thread's number alone before the loop, and keep it in 30
+ * or more registers. So each turn has the number from same_thread(), which hides from them that it
+ * is the same. */
 static void over_tiles(struct text *p, const struct node *t)
 {
 	struct simt *s = p->own;

@@ -112,7 +112,7 @@ int simt_group_any(const struct nest *n)
 
 /* ---- nodes ---- */
 
-/* As a descriptor has it. */
+/* How rows are swizzled, as a descriptor has it. */
 static int order_of(const struct swizzle *s)
 {
 	int order = 0;
