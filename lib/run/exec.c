@@ -55,6 +55,15 @@ static int say_bad(const struct step *s, struct err *e)
 	return err_set(e, "%s (%s): %s", s->name, s->what, s->plain->bad);
 }
 
+int exec_step(struct plan *p, const struct step *s, struct err *e)
+{
+	int bad = 0;
+
+#pragma omp parallel num_threads(p->threads) reduction(| : bad)
+	bad = part(p, s, omp_get_thread_num(), omp_get_num_threads()) != 0;
+	return bad ? say_bad(s, e) : 0;
+}
+
 /* The library has a team of its own: a step after the other, each with its fork and join. */
 static int run_by_library(struct plan *p, double *ended, struct err *e)
 {
@@ -62,16 +71,11 @@ static int run_by_library(struct plan *p, double *ended, struct err *e)
 
 	for (int i = 0; !rc && i < p->nstep; i++) {
 		const struct step *s = &p->step[i];
-		int bad = 0;
 
-		if (s->vendor) {
+		if (s->vendor)
 			rc = library_run(s, e);
-		} else if (!s->is_constant) {
-#pragma omp parallel num_threads(p->threads) reduction(| : bad)
-			bad = part(p, s, omp_get_thread_num(), omp_get_num_threads()) != 0;
-		}
-		if (bad)
-			rc = say_bad(s, e);
+		else if (step_is_live(s))
+			rc = exec_step(p, s, e);
 		if (ended)
 			ended[i + 1] = clock_now();
 	}
@@ -93,11 +97,12 @@ int exec_run(struct plan *p, double *ended, struct err *e)
 		for (int i = 0; i < p->nstep; i++) {
 			const struct step *s = &p->step[i];
 
-			if (!s->is_constant && part(p, s, thread, threads))
+			if (step_is_live(s)) {
+				if (part(p, s, thread, threads))
 #pragma omp critical
-				bad = s;
-			if (!s->is_constant)
+					bad = s;
 				barrier();
+			}
 			if (ended && !thread)
 				ended[i + 1] = clock_now();
 		}

@@ -12,7 +12,7 @@ enum { WARM_CALLS = 2, CALLS = 5 };
 
 static float *data_of(const struct plan *p, const struct step *s, enum tensor_role role)
 {
-	const struct operand *o = &s->by_role[role];
+	const struct place *o = &s->by_role[role];
 
 	return o->memory < 0 ? NULL : plan_data(p, o->memory) + o->at;
 }

@@ -159,8 +159,7 @@ static int settle(struct lowering *l, const struct graph_node *n, struct err *e)
 			return -1;
 		if (place_is(&p, &l->want[v]))
 			continue;
-		if (lower_copy(l, &p, &l->want[v], l->g->value[v]->name, e))
-			return -1;
+		plan_copy(l->p, l->g->value[v]->name, &p, &l->want[v]);
 		l->place[v] = l->want[v];
 	}
 	return 0;
@@ -211,47 +210,6 @@ static int find_tasks(struct lowering *l, struct err *e)
 	return 0;
 }
 
-static void use(struct lowering *l, int value, int position)
-{
-	if (value >= 0 && l->last_use[value] < position)
-		l->last_use[value] = position;
-}
-
-/* What a task or a normalization reads it reads where its last node stands, and what a pool's Pad
- * reads the pool does. */
-static void find_uses(struct lowering *l)
-{
-	struct graph *g = l->g;
-
-	for (int i = 0; i < g->nnode; i++) {
-		int node = g->order[i];
-		const struct graph_node *n = &g->node[node];
-		const struct task *t = l->task[node] >= 0 ? &l->tasks[l->task[node]] : NULL;
-		const struct graph_node *pad;
-		const int64_t *pads;
-
-		for (int k = 0; k < n->ndeps; k++)
-			use(l, n->in[k], i);
-		if (t) {
-			const struct graph_node *first = &g->node[t->node];
-
-			use(l, t->in, i);
-			for (int k = 0; k < first->nin; k++)
-				use(l, first->in[k], i);
-			for (int k = 0; k < t->ntaken; k++)
-				use(l, t->taken[k].other, i);
-		}
-		if (l->norm[node] >= 0)
-			use(l, l->norms[l->norm[node]].from, i);
-		pad = lower_pad_of(l, n, &pads);
-		if (pad)
-			use(l, pad->in[0], i);
-	}
-	for (int v = 0; v < g->nvalue; v++)
-		if (g->value[v]->is_output)
-			l->last_use[v] = g->nnode;
-}
-
 static int is_runtime_type(int elem)
 {
 	return elem == VALUE_F32 || elem_is_int(elem) || elem == VALUE_F64 || elem == VALUE_UNKNOWN;
@@ -288,7 +246,6 @@ static int make_outputs(struct lowering *l, struct graph_io *io, struct err *e)
 
 	io->output = arena_array(l->p->a, int, g->nvalue);
 	io->output_at = arena_array(l->p->a, int, g->nvalue);
-	l->position = g->nnode;
 	for (int v = 0; v < g->nvalue; v++) {
 		struct place p, whole;
 
@@ -300,8 +257,7 @@ static int make_outputs(struct lowering *l, struct graph_io *io, struct err *e)
 		    l->p->memory[p.memory].size != place_count(&p)) {
 			place_dense(&whole, p.rank, p.dim, NULL);
 			lower_room(l, &whole);
-			if (lower_copy(l, &p, &whole, g->value[v]->name, e))
-				return -1;
+			plan_copy(l->p, g->value[v]->name, &p, &whole);
 			p = whole;
 		}
 		l->p->memory[p.memory].is_kept = 1;
@@ -320,7 +276,6 @@ static void begin(struct lowering *l)
 	l->place = xcalloc(nv, sizeof *l->place);
 	l->want = xcalloc(nv, sizeof *l->want);
 	l->waiting = xcalloc(nv, sizeof *l->waiting);
-	l->last_use = xcalloc(nv, sizeof *l->last_use);
 	l->absorbed = xcalloc(nn, sizeof *l->absorbed);
 	l->task = xcalloc(nn, sizeof *l->task);
 	l->norm = xcalloc(nn, sizeof *l->norm);
@@ -338,7 +293,6 @@ static void end(struct lowering *l)
 	free(l->place);
 	free(l->want);
 	free(l->waiting);
-	free(l->last_use);
 	free(l->absorbed);
 	free(l->task);
 	free(l->norm);
@@ -364,15 +318,12 @@ int lower_graph(struct graph *g, int64_t opset, struct plan *p, struct chooser *
 	rc = find_tasks(&l, e);
 	if (!rc) {
 		lower_find_norms(&l);
-		find_uses(&l);
 		rc = make_inputs(&l, io, e);
 	}
 	if (!rc)
 		rc = lower_plan_concats(&l, e);
-	for (int i = 0; !rc && i < g->nnode; i++) {
-		l.position = i;
+	for (int i = 0; !rc && i < g->nnode; i++)
 		rc = lower_at(&l, g->order[i], e);
-	}
 	if (!rc)
 		rc = make_outputs(&l, io, e);
 	end(&l);

@@ -31,7 +31,6 @@ struct lowering {
 	struct place *place;	    /* where it is; memory is MEMORY_NONE before it is made */
 	struct place *want;	    /* where it is to be made, likewise */
 	struct pointwise **waiting; /* the expression of one that was not needed yet */
-	int *last_use;		    /* position of the last node that reads it */
 	/* By node: */
 	unsigned char *absorbed; /* it is part of another one */
 	int *task;		 /* the task whose last node it is, or -1 */
@@ -41,7 +40,6 @@ struct lowering {
 	int ntasks;
 	struct norm *norms;
 	int nnorms;
-	int position; /* of the node at hand */
 	/* Copies in other orders that were made already. */
 	struct copy {
 		struct place from, to;
@@ -71,8 +69,8 @@ int lower_get(struct lowering *l, int value, struct place *out, struct err *e);
 /* The same without gaps in an order (NULL: row-major), by a copy if need be. */
 int lower_get_dense(struct lowering *l, int value, const int *order, struct place *out,
 		    struct err *e);
-int lower_dense(struct lowering *l, const struct place *from, const int *order, const char *name,
-		struct place *out, struct err *e);
+void lower_dense(struct lowering *l, const struct place *from, const int *order, const char *name,
+		 struct place *out);
 /* Makes a constant value, row-major; no step makes it. */
 int lower_constant_value(struct lowering *l, int value, struct err *e);
 /* Where a value of rank 4 is, or a copy of it: channels are dense, pixels, rows and images follow
@@ -91,20 +89,10 @@ void lower_put(struct lowering *l, int value, const struct place *p);
 /* A pointwise nest as a step. Its result's place has memory. */
 int lower_pointwise(struct lowering *l, const struct pointwise *m, const char *name,
 		    const char *what, struct err *e);
-int lower_copy(struct lowering *l, const struct place *from, const struct place *to,
-	       const char *name, struct err *e);
-/* May the current node overwrite the memory of this place, because nothing in it is read later? */
-int lower_is_free(const struct lowering *l, const struct place *p);
-/* The current node overwrites memory: copies of what was there become invalid. */
-void lower_overwrite(struct lowering *l, int memory);
 /* Reads a value as an operand of m, whose dimensions are set: an operation's number, or -1. */
 int lower_operand(struct lowering *l, struct pointwise *m, int value, struct err *e);
 /* A constant of one element. 1; 0: it is none. */
 int lower_number(const struct lowering *l, int value, double *x);
-static inline struct operand operand_of(const struct place *p)
-{
-	return (struct operand){p->memory, p->at};
-}
 
 int lower_task(struct lowering *l, const struct task *t, struct err *e); /* lower_task.c */
 

@@ -97,7 +97,6 @@ static int plan(struct lowering *l, int node, struct err *e)
 	else if (!is_view(l, n, axis, &whole) && new_whole(l, n, &whole, e))
 		return -1;
 	l->whole[node] = whole;
-	l->p->memory[whole.memory].is_shared = 1;
 	for (int i = 0; i < n->nin; i++) {
 		if (n->in[i] < 0 || part_of(l, &whole, axis, first, n->in[i], &part, e))
 			return -1;
@@ -143,8 +142,8 @@ int lower_concat(struct lowering *l, const struct graph_node *n, struct err *e)
 		    part_of(l, &whole, axis, first, n->in[i], &part, e))
 			return -1;
 		first += part.dim[axis];
-		if (!is_there(&p, &part) && lower_copy(l, &p, &part, node_label(l->g, n), e))
-			return -1;
+		if (!is_there(&p, &part))
+			plan_copy(l->p, node_label(l->g, n), &p, &part);
 	}
 	lower_put(l, n->out[0], &whole);
 	return 0;

@@ -26,7 +26,8 @@ int lower_get_image(struct lowering *l, int value, struct place *out, struct err
 	if (out->rank == 4 && is_image(out))
 		return 0;
 	order_channels_last(out->rank, order);
-	return lower_dense(l, out, order, l->g->value[value]->name, out, e);
+	lower_dense(l, out, order, l->g->value[value]->name, out);
+	return 0;
 }
 
 int lower_new_image(struct lowering *l, int value, struct place *out, struct err *e)
@@ -156,7 +157,7 @@ int lower_resize(struct lowering *l, const struct graph_node *n, struct err *e)
 	struct resize *r = arena_new(l->p->a, struct resize);
 	struct resizing how;
 	struct place from, to;
-	struct operand operand[2];
+	struct place operand[2];
 
 	if (l->g->value[n->in[0]]->shape.rank != 4 || read_resizing(l, n, &how))
 		return lower_bad(l, n, e, "resizes in a way that is not computed here");
@@ -172,8 +173,8 @@ int lower_resize(struct lowering *l, const struct graph_node *n, struct err *e)
 	r->channels = from.dim[1];
 	r->in_pixel = from.stride[3];
 	r->out_pixel = to.stride[3];
-	operand[0] = operand_of(&from);
-	operand[1] = operand_of(&to);
+	operand[0] = from;
+	operand[1] = to;
 	lower_put(l, n->out[0], &to);
 	plan_plain(l->p, node_label(l->g, n), n->type, &(struct plain){resize_run, r, NULL},
 		   operand, 2);
@@ -209,7 +210,7 @@ int lower_conv_transpose(struct lowering *l, const struct graph_node *n, struct 
 {
 	static const int taps_first[] = {2, 3, 0, 1};
 	struct transposed *t = arena_new(l->p->a, struct transposed);
-	struct operand operand[TRANSPOSED_OPERANDS];
+	struct place operand[TRANSPOSED_OPERANDS];
 	const struct shape *in = &l->g->value[n->in[0]]->shape;
 	struct place from, weights, bias, to;
 	int order[PLACE_RANK];
@@ -233,10 +234,10 @@ int lower_conv_transpose(struct lowering *l, const struct graph_node *n, struct 
 	bias = weights;
 	if (t->has_bias && lower_get_dense(l, n->in[2], NULL, &bias, e))
 		return -1;
-	operand[TRANSPOSED_SRC] = operand_of(&from);
-	operand[TRANSPOSED_WEIGHTS] = operand_of(&weights);
-	operand[TRANSPOSED_BIAS] = operand_of(&bias);
-	operand[TRANSPOSED_DST] = operand_of(&to);
+	operand[TRANSPOSED_SRC] = from;
+	operand[TRANSPOSED_WEIGHTS] = weights;
+	operand[TRANSPOSED_BIAS] = bias;
+	operand[TRANSPOSED_DST] = to;
 	lower_put(l, n->out[0], &to);
 	plan_plain(l->p, node_label(l->g, n), n->type, &(struct plain){transposed_run, t, NULL},
 		   operand, TRANSPOSED_OPERANDS);

@@ -23,8 +23,7 @@ int lower_reshape(struct lowering *l, const struct graph_node *n, struct err *e)
 	if (place_count(&p) != place_count(&shape))
 		return lower_bad(l, n, e, "has another number of elements than its input");
 	if (!place_reshape(&p, shape.rank, shape.dim, &to)) {
-		if (lower_dense(l, &p, NULL, node_label(l->g, n), &p, e))
-			return -1;
+		lower_dense(l, &p, NULL, node_label(l->g, n), &p);
 		place_reshape(&p, shape.rank, shape.dim, &to);
 	}
 	lower_put(l, n->out[0], &to);
@@ -148,7 +147,7 @@ static int pick(struct lowering *l, const struct graph_node *n, int axis, int64_
 int lower_gather(struct lowering *l, const struct graph_node *n, struct err *e)
 {
 	struct place data, index, to;
-	struct operand operand[GATHER_OPERANDS];
+	struct place operand[GATHER_OPERANDS];
 	struct gather *g = arena_new(l->p->a, struct gather);
 	double known;
 	int axis;
@@ -160,16 +159,16 @@ int lower_gather(struct lowering *l, const struct graph_node *n, struct err *e)
 		return lower_bad(l, n, e, "has an axis that is none");
 	if (lower_number(l, n->in[1], &known))
 		return pick(l, n, axis, (int64_t)known, &data, e);
-	if (lower_dense(l, &data, NULL, node_label(l->g, n), &data, e) ||
-	    lower_get_dense(l, n->in[1], NULL, &index, e) || lower_shape(l, n->out[0], &to, e))
+	lower_dense(l, &data, NULL, node_label(l->g, n), &data);
+	if (lower_get_dense(l, n->in[1], NULL, &index, e) || lower_shape(l, n->out[0], &to, e))
 		return -1;
 	lower_room(l, &to);
 	*g = (struct gather){1, data.dim[axis], place_count(&index), 1};
 	for (int i = 0; i < data.rank; i++)
 		*(i < axis ? &g->outer : i > axis ? &g->inner : &(int64_t){0}) *= data.dim[i];
-	operand[GATHER_DATA] = operand_of(&data);
-	operand[GATHER_INDEX] = operand_of(&index);
-	operand[GATHER_TO] = operand_of(&to);
+	operand[GATHER_DATA] = data;
+	operand[GATHER_INDEX] = index;
+	operand[GATHER_TO] = to;
 	plan_plain(l->p, node_label(l->g, n), n->type,
 		   &(struct plain){gather_run, g, "an index lies outside"}, operand,
 		   GATHER_OPERANDS);
@@ -181,7 +180,7 @@ int lower_scatter(struct lowering *l, const struct graph_node *n, struct err *e)
 {
 	struct scatter *s = arena_new(l->p->a, struct scatter);
 	struct place place[SCATTER_OPERANDS];
-	struct operand operand[SCATTER_OPERANDS];
+	struct place operand[SCATTER_OPERANDS];
 
 	if (strcmp(node_str(n, "reduction", "none"), "none") != 0)
 		return lower_bad(l, n, e, "reduces, which is not computed here");
@@ -204,7 +203,7 @@ int lower_scatter(struct lowering *l, const struct graph_node *n, struct err *e)
 		return lower_bad(l, n, e, "has updates that do not fit its indices");
 	lower_room(l, &place[SCATTER_TO]);
 	for (int i = 0; i < SCATTER_OPERANDS; i++)
-		operand[i] = operand_of(&place[i]);
+		operand[i] = place[i];
 	lower_put(l, n->out[0], &place[SCATTER_TO]);
 	plan_plain(l->p, node_label(l->g, n), n->type,
 		   &(struct plain){scatter_run, s, "an index lies outside"}, operand,
@@ -230,8 +229,7 @@ int lower_tile(struct lowering *l, const struct graph_node *n, struct err *e)
 		wide.dim[2 * i + 1] = p.dim[i];
 		wide.stride[2 * i + 1] = p.stride[i];
 	}
-	if (lower_dense(l, &wide, NULL, node_label(l->g, n), &wide, e))
-		return -1;
+	lower_dense(l, &wide, NULL, node_label(l->g, n), &wide);
 	if (!place_reshape(&wide, shape.rank, shape.dim, &to))
 		return lower_bad(l, n, e, "repeats in a way that its input does not explain");
 	lower_put(l, n->out[0], &to);
@@ -253,8 +251,8 @@ static int rearrange(struct lowering *l, const struct graph_node *n, const int64
 		turned.dim[i] = split.dim[perm[i]];
 		turned.stride[i] = split.stride[perm[i]];
 	}
-	if (lower_dense(l, &turned, NULL, node_label(l->g, n), &turned, e) ||
-	    !place_reshape(&turned, shape.rank, shape.dim, &to))
+	lower_dense(l, &turned, NULL, node_label(l->g, n), &turned);
+	if (!place_reshape(&turned, shape.rank, shape.dim, &to))
 		return -1;
 	lower_put(l, n->out[0], &to);
 	return 0;
@@ -314,5 +312,6 @@ int lower_pad(struct lowering *l, const struct graph_node *n, struct err *e)
 		return -1;
 	for (int i = 0; i < from.rank; i++)
 		cut(&to, i, pads[i], 1, from.dim[i]);
-	return lower_copy(l, &from, &to, node_label(l->g, n), e);
+	plan_copy(l->p, node_label(l->g, n), &from, &to);
+	return 0;
 }

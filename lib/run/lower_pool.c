@@ -8,7 +8,7 @@
 static int emit(struct lowering *l, const struct graph_node *n, struct pool *p,
 		const struct place *from, struct err *e)
 {
-	struct operand operand[2];
+	struct place operand[2];
 	struct place to;
 
 	if (lower_new_image(l, n->out[0], &to, e))
@@ -17,8 +17,8 @@ static int emit(struct lowering *l, const struct graph_node *n, struct pool *p,
 	p->channels = from->dim[1];
 	p->in_pixel = from->stride[3];
 	p->out_pixel = to.stride[3];
-	operand[0] = operand_of(from);
-	operand[1] = operand_of(&to);
+	operand[0] = *from;
+	operand[1] = to;
 	pool_nest(p, l->lanes, plan_nest(l->p, "pool"));
 	lower_put(l, n->out[0], &to);
 	return plan_kernel(l->p, node_label(l->g, n), n->type, operand, e) ? 0 : -1;

@@ -16,15 +16,18 @@ static void marked_last(int rank, const unsigned char *marked, int order[PLACE_R
 				order[n++] = i;
 }
 
+/* The last of n places is the result's. It may replace the first operand, if it has all of its
+ * elements. */
 static int emit(struct lowering *l, const struct rows *r, const struct place *places, int n,
 		const char *name, const char *what, struct err *e)
 {
-	struct operand operand[4];
+	struct step *s;
 
-	for (int i = 0; i < n; i++)
-		operand[i] = operand_of(&places[i]);
 	rows_nest(r, l->lanes, plan_nest(l->p, "rows"));
-	return plan_kernel(l->p, name, what, operand, e) ? 0 : -1;
+	s = plan_kernel(l->p, name, what, places, e);
+	if (s)
+		s->elementwise = place_same_shape(&places[0], &places[n - 1]);
+	return s ? 0 : -1;
 }
 
 int lower_softmax(struct lowering *l, const struct graph_node *n, struct err *e)
@@ -50,10 +53,7 @@ int lower_softmax(struct lowering *l, const struct graph_node *n, struct err *e)
 			r.size *= place[0].dim[i];
 	r.rows = place_count(&place[0]) / r.size;
 	place[1] = place[0];
-	if (lower_is_free(l, &place[0]))
-		lower_overwrite(l, place[0].memory);
-	else
-		lower_room(l, &place[1]);
+	lower_room(l, &place[1]);
 	lower_put(l, n->out[0], &place[1]);
 	return emit(l, &r, place, 2, node_label(l->g, n), n->type, e);
 }
@@ -90,11 +90,13 @@ static int square(struct lowering *l, struct place *p, const char *name, struct 
 	return lower_pointwise(l, &m, name, "square", e);
 }
 
-static int root(struct lowering *l, const struct place *p, const char *name, struct err *e)
+static int root(struct lowering *l, struct place *p, const char *name, struct err *e)
 {
 	struct pointwise m = {.out = *p};
 
 	pointwise_op(&m, PW_SQRT, pointwise_input(&m, p), -1);
+	lower_room(l, &m.out);
+	*p = m.out;
 	return lower_pointwise(l, &m, name, "root", e);
 }
 
@@ -123,10 +125,11 @@ int lower_reduce(struct lowering *l, const struct graph_node *n, struct err *e)
 	r.rows = place_count(&place[0]) / r.size;
 	lower_room(l, &shape);
 	place[1] = shape;
-	lower_put(l, n->out[0], &shape);
-	if (emit(l, &r, place, 2, node_label(l->g, n), n->type, e))
+	if (emit(l, &r, place, 2, node_label(l->g, n), n->type, e) ||
+	    (is_norm && root(l, &shape, node_label(l->g, n), e)))
 		return -1;
-	return is_norm ? root(l, &shape, node_label(l->g, n), e) : 0;
+	lower_put(l, n->out[0], &shape);
+	return 0;
 }
 
 int lower_arg(struct lowering *l, const struct graph_node *n, struct err *e)
@@ -151,7 +154,7 @@ int lower_arg(struct lowering *l, const struct graph_node *n, struct err *e)
 			  .is_last = node_int(n, "select_last_index", 0) != 0};
 	lower_put(l, n->out[0], &place[1]);
 	plan_plain(l->p, node_label(l->g, n), n->type, &(struct plain){arg_run, g, NULL},
-		   (struct operand[]){operand_of(&place[0]), operand_of(&place[1])}, 2);
+		   (struct place[]){place[0], place[1]}, 2);
 	return 0;
 }
 
@@ -173,10 +176,7 @@ static int norm_rows(struct lowering *l, int from, int64_t size, int scale, int 
 		return -1;
 	r.rows = place_count(&place[0]) / size;
 	place[n] = place[0];
-	if (lower_is_free(l, &place[0]))
-		lower_overwrite(l, place[0].memory);
-	else
-		lower_room(l, &place[n]);
+	lower_room(l, &place[n]);
 	lower_put(l, out, &place[n]);
 	return emit(l, &r, place, n + 1, name, "LayerNormalization", e);
 }

@@ -46,7 +46,7 @@ static int lower_by(struct lowering *l, const struct graph_node *n, const char *
 		    struct err *e)
 {
 	struct scalar_map *s = arena_new(l->p->a, struct scalar_map);
-	struct operand operand[SCALAR_INPUTS + 1];
+	struct place operand[SCALAR_INPUTS + 1];
 	int order[PLACE_RANK];
 	struct place shape;
 
@@ -63,13 +63,14 @@ static int lower_by(struct lowering *l, const struct graph_node *n, const char *
 		return -1;
 	lower_put(l, n->out[0], &s->out);
 	for (int i = 0; i < s->nin; i++) {
-		operand[i] = operand_of(&s->in[i]);
+		operand[i] = s->in[i];
 		sorted(&s->in[i], order);
 	}
-	operand[s->nin] = operand_of(&s->out);
+	operand[s->nin] = s->out;
 	sorted(&s->out, order);
 	plan_plain(l->p, node_label(l->g, n), n->type, &(struct plain){scalar_run, s, NULL},
-		   operand, s->nin + 1);
+		   operand, s->nin + 1)
+		->elementwise = s->nin;
 	return 0;
 }
 

@@ -11,7 +11,7 @@ struct making {
 	const int *order; /* of activations; NULL: row-major */
 	int orders[PLACE_RANK];
 	struct weights_plan *w;
-	struct operand role[TENSOR_ROLES];
+	struct place role[TENSOR_ROLES];
 	struct place dst;
 	int add; /* value that is added, -1 */
 };
@@ -28,7 +28,8 @@ static int constant(struct making *k, int value, struct place *out, struct err *
 	if (!p.at && l->p->memory[p.memory].size == place_count(&p))
 		return 0;
 	lower_room(l, out);
-	return lower_copy(l, &p, out, l->g->value[value]->name, e);
+	plan_copy(l->p, l->g->value[value]->name, &p, out);
+	return 0;
 }
 
 static int add_change(struct making *k, enum weights_kind kind, const int value[4], int n,
@@ -72,7 +73,7 @@ static int take_fused(struct making *k, struct err *e)
 			break;
 		case TAKEN_MUL:
 			rc = lower_get_dense(k->l, value[0], k->order, &p, e);
-			k->role[TENSOR_MUL] = operand_of(&p);
+			k->role[TENSOR_MUL] = p;
 			break;
 		case TAKEN_REST:
 			break;
@@ -93,7 +94,7 @@ static int take_weights(struct making *k, int value, struct err *e)
 		k->w->memory = p.memory;
 		k->w->at = p.at;
 	} else {
-		k->role[TENSOR_WEIGHTS] = operand_of(&p);
+		k->role[TENSOR_WEIGHTS] = p;
 	}
 	return 0;
 }
@@ -108,7 +109,7 @@ static int make_conv(struct making *k, struct err *e)
 	k->w->channels = k->t->w.dim[CONV_OC];
 	if (lower_get_dense(k->l, k->t->in, k->order, &p, e) || take_weights(k, k->n->in[1], e))
 		return -1;
-	k->role[TENSOR_SRC] = operand_of(&p);
+	k->role[TENSOR_SRC] = p;
 	if (node_in(k->l->g, k->n, 2))
 		return add_change(k, WEIGHTS_BIAS, (int[4]){k->n->in[2]}, 1, 0, 1, e);
 	return 0;
@@ -127,7 +128,7 @@ static int make_matmul(struct making *k, struct err *e)
 		return lower_bad(k->l, k->n, e, "broadcasts matrices, which is not computed here");
 	if (lower_get_dense(k->l, k->n->in[0], NULL, &p, e) || take_weights(k, k->n->in[1], e))
 		return -1;
-	k->role[TENSOR_SRC] = operand_of(&p);
+	k->role[TENSOR_SRC] = p;
 	return 0;
 }
 
@@ -150,7 +151,8 @@ static int gemm_side(struct making *k, int input, int transposed, struct place *
 		return -1;
 	if (transposed)
 		transpose(p);
-	return lower_dense(k->l, p, NULL, name, p, e);
+	lower_dense(k->l, p, NULL, name, p);
+	return 0;
 }
 
 static int make_gemm(struct making *k, struct err *e)
@@ -166,7 +168,7 @@ static int make_gemm(struct making *k, struct err *e)
 	k->w->alpha = (double)node_float(n, "alpha", 1);
 	if (gemm_side(k, 0, node_int(n, "transA", 0) != 0, &p, e))
 		return -1;
-	k->role[TENSOR_SRC] = operand_of(&p);
+	k->role[TENSOR_SRC] = p;
 	if (k->t->w.rhs_const) {
 		k->w->transposed = in_weights;
 		if (take_weights(k, n->in[1], e))
@@ -176,7 +178,7 @@ static int make_gemm(struct making *k, struct err *e)
 			return lower_bad(k->l, n, e, "scales a product of two computed matrices");
 		if (gemm_side(k, 1, node_int(n, "transB", 0) != 0, &p, e))
 			return -1;
-		k->role[TENSOR_WEIGHTS] = operand_of(&p);
+		k->role[TENSOR_WEIGHTS] = p;
 	}
 	if (!c)
 		return 0;
@@ -191,8 +193,8 @@ static int make_gemm(struct making *k, struct err *e)
 	return 0;
 }
 
-/* The result, where what is added lies, if that is not needed any more; else in new memory, with a
- * copy of it. */
+/* What is added is copied to where the result will be. If nobody needs it any more, both have the
+ * same place, and nothing is copied (overwrite.h). */
 static int make_result(struct making *k, struct err *e)
 {
 	struct lowering *l = k->l;
@@ -202,24 +204,17 @@ static int make_result(struct making *k, struct err *e)
 		return -1;
 	place_dense(&shape, shape.rank, shape.dim, k->order);
 	k->dst = shape;
-	if (k->add < 0) {
-		if (l->want[k->t->out].memory >= 0 && place_is_dense(&l->want[k->t->out], k->order))
-			k->dst = l->want[k->t->out];
-		else
-			lower_room(l, &k->dst);
-		return 0;
-	}
-	if (lower_get(l, k->add, &add, e))
+	if (k->add >= 0 && lower_get(l, k->add, &add, e))
 		return -1;
-	if (place_is_dense(&add, k->order) && lower_is_free(l, &add) &&
-	    add.memory != k->role[TENSOR_SRC].memory && add.memory != k->role[TENSOR_MUL].memory) {
-		lower_overwrite(l, add.memory);
-		k->dst.memory = add.memory;
-		k->dst.at = add.at;
+	if (l->want[k->t->out].memory >= 0 && place_is_dense(&l->want[k->t->out], k->order))
+		k->dst = l->want[k->t->out];
+	else
+		lower_room(l, &k->dst);
+	if (k->add < 0)
 		return 0;
-	}
-	lower_room(l, &k->dst);
-	return lower_copy(l, &add, &k->dst, l->g->value[k->add]->name, e);
+	plan_copy(l->p, l->g->value[k->add]->name, &add, &k->dst);
+	k->role[TENSOR_ADD] = k->dst;
+	return 0;
 }
 
 /* "Conv+Add+Relu" */
@@ -244,7 +239,7 @@ static int add_step(struct making *k, struct err *e)
 		return -1;
 	if (!rc)
 		return lower_bad(l, k->n, e, "is a workload that no algorithm applies to");
-	k->role[TENSOR_DST] = k->role[TENSOR_ADD] = operand_of(&k->dst);
+	k->role[TENSOR_DST] = k->dst;
 	s = plan_candidate(l->p, node_label(l->g, k->n), title(k), &c.candidate, k->w, k->role, e);
 	if (!s)
 		return -1;

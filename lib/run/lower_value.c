@@ -83,8 +83,7 @@ int lower_constant_value(struct lowering *l, int value, struct err *e)
 	return 0;
 }
 
-/* Computes a waiting expression. It is written where it is wanted, or over an operand that is not
- * read any more, in the order of the first operand that has all the elements. */
+/* Computes a waiting expression, in the order of the first operand that has all the elements. */
 static int compute(struct lowering *l, int value, struct err *e)
 {
 	struct pointwise *m = l->waiting[value];
@@ -97,13 +96,8 @@ static int compute(struct lowering *l, int value, struct err *e)
 			from = i;
 	if (from >= 0)
 		place_order(&m->in[from], order);
-	if (l->want[value].memory < 0 && from >= 0 && place_is_dense(&m->in[from], order) &&
-	    lower_is_free(l, &m->in[from])) {
-		m->out = m->in[from];
-		lower_overwrite(l, m->out.memory);
-	} else if (lower_new(l, value, from >= 0 ? order : NULL, &m->out, e)) {
+	if (lower_new(l, value, from >= 0 ? order : NULL, &m->out, e))
 		return -1;
-	}
 	lower_put(l, value, &m->out);
 	return lower_pointwise(l, m, v->name,
 			       v->producer >= 0 ? l->g->node[v->producer].type : "constant", e);
@@ -124,25 +118,20 @@ int lower_get(struct lowering *l, int value, struct place *out, struct err *e)
 int lower_pointwise(struct lowering *l, const struct pointwise *m, const char *name,
 		    const char *what, struct err *e)
 {
-	struct operand operand[PW_INPUTS + 1];
+	struct place operand[PW_INPUTS + 1];
+	struct step *s;
 
 	pointwise_nest(m, l->lanes, plan_nest(l->p, "pointwise"));
 	for (int i = 0; i < m->nin; i++)
-		operand[i] = operand_of(&m->in[i]);
-	operand[m->nin] = operand_of(&m->out);
-	return plan_kernel(l->p, name, what, operand, e) ? 0 : -1;
+		operand[i] = m->in[i];
+	operand[m->nin] = m->out;
+	s = plan_kernel(l->p, name, what, operand, e);
+	if (s)
+		s->elementwise = m->nin;
+	return s ? 0 : -1;
 }
 
-int lower_copy(struct lowering *l, const struct place *from, const struct place *to,
-	       const char *name, struct err *e)
-{
-	struct pointwise m = {.out = *to};
-
-	pointwise_input(&m, from);
-	return lower_pointwise(l, &m, name, "copy", e);
-}
-
-/* A copy that was made before, unless it was overwritten. Copies belong to the lowering. */
+/* A copy that was made before. Copies belong to the lowering. */
 static const struct place *find_copy(const struct lowering *l, const struct place *from,
 				     const int *order)
 {
@@ -152,20 +141,20 @@ static const struct place *find_copy(const struct lowering *l, const struct plac
 	return NULL;
 }
 
-int lower_dense(struct lowering *l, const struct place *given, const int *order, const char *name,
-		struct place *out, struct err *e)
+void lower_dense(struct lowering *l, const struct place *given, const int *order, const char *name,
+		 struct place *out)
 {
 	const struct place from = *given, *known; /* out may be where it was given */
 
 	if (place_is_dense(&from, order)) {
 		*out = from;
 		place_dense(out, from.rank, from.dim, order);
-		return 0;
+		return;
 	}
 	known = find_copy(l, &from, order);
 	if (known) {
 		*out = *known;
-		return 0;
+		return;
 	}
 	place_dense(out, from.rank, from.dim, order);
 	lower_room(l, out);
@@ -175,7 +164,7 @@ int lower_dense(struct lowering *l, const struct place *given, const int *order,
 	}
 	l->copy[l->ncopies].from = from;
 	l->copy[l->ncopies++].to = *out;
-	return lower_copy(l, &from, out, name, e);
+	plan_copy(l->p, name, &from, out);
 }
 
 int lower_get_dense(struct lowering *l, int value, const int *order, struct place *out,
@@ -185,36 +174,6 @@ int lower_get_dense(struct lowering *l, int value, const int *order, struct plac
 
 	if (lower_get(l, value, &p, e))
 		return -1;
-	return lower_dense(l, &p, order, l->g->value[value]->name, out, e);
-}
-
-/* Constants and what the caller gave or gets stay, as do the parts of a concatenation, and copies
- * that others may find again. */
-int lower_is_free(const struct lowering *l, const struct place *p)
-{
-	const struct memory *m = &l->p->memory[p->memory];
-
-	if (m->is_const || m->is_kept || m->is_shared)
-		return 0;
-	for (int i = 0; i < l->ncopies; i++)
-		if (l->copy[i].to.memory == p->memory)
-			return 0;
-	for (int v = 0; v < l->g->nvalue; v++) {
-		if (l->place[v].memory == p->memory && l->last_use[v] > l->position)
-			return 0;
-		for (int i = 0; l->waiting[v] && i < l->waiting[v]->nin; i++)
-			if (l->waiting[v]->in[i].memory == p->memory)
-				return 0;
-	}
-	return 1;
-}
-
-void lower_overwrite(struct lowering *l, int memory)
-{
-	int kept = 0;
-
-	for (int i = 0; i < l->ncopies; i++)
-		if (l->copy[i].from.memory != memory)
-			l->copy[kept++] = l->copy[i];
-	l->ncopies = kept;
+	lower_dense(l, &p, order, l->g->value[value]->name, out);
+	return 0;
 }

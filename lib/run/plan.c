@@ -7,6 +7,7 @@
 
 #include "lib/nest/check.h"
 #include "lib/ref/ref.h"
+#include "lib/run/pointwise.h"
 
 enum { LINE = 16 /* floats */, HUGE_PAGE = 1 << 21 };
 
@@ -72,7 +73,8 @@ static void *grown(void *old, int n, int *cap, size_t size)
 int plan_memory(struct plan *p, int64_t size)
 {
 	p->memory = grown(p->memory, p->nmemory, &p->memory_cap, sizeof *p->memory);
-	p->memory[p->nmemory] = (struct memory){.size = size, .first = -1, .last = -1};
+	p->memory[p->nmemory] =
+		(struct memory){.size = size, .first = -1, .last = -1, .within = MEMORY_NONE};
 	return p->nmemory++;
 }
 
@@ -144,24 +146,29 @@ static struct step *add_step(struct plan *p, const char *name, const char *what)
 	return s;
 }
 
+static struct place *places(struct plan *p, struct step *s, int n)
+{
+	s->nslots = n;
+	return s->operand = arena_array(p->a, struct place, n ? n : 1);
+}
+
 static void note_write(struct memory *m, int once)
 {
 	*(once ? &m->written_once : &m->written_again) = 1;
 	m->is_const = m->written_once && !m->written_again;
-	m->is_shared |= m->written_once && m->written_again;
 }
 
 /* Notes what the last step uses, and whether it can run at once. */
-static void note_uses(struct plan *p, struct step *s, int written)
+static void note_uses(struct plan *p, struct step *s, int result)
 {
 	int at = p->nstep - 1;
 
 	s->is_constant = !s->workload;
-	s->written = written < 0 ? MEMORY_NONE : s->operand[written].memory;
+	s->result = result;
 	for (int i = 0; i < s->nslots; i++) {
 		int m = s->operand[i].memory;
 
-		if (m >= 0 && i != written)
+		if (m >= 0 && i != result)
 			s->is_constant &= p->memory[m].is_const;
 	}
 	for (int i = 0; i < s->nslots; i++) {
@@ -170,7 +177,7 @@ static void note_uses(struct plan *p, struct step *s, int written)
 
 		if (!m)
 			continue;
-		if (i == written)
+		if (i == result)
 			note_write(m, s->is_constant);
 		else
 			m->readers++;
@@ -192,60 +199,92 @@ static void place_work(struct plan *p, struct step *s, const struct nest *n)
 
 		if (b->kind != BUFFER_WORK && b->kind != BUFFER_TEAM)
 			continue;
-		s->operand[i] = (struct operand){MEMORY_SCRATCH, s->scratch};
+		s->operand[i] = (struct place){.memory = MEMORY_SCRATCH, .at = s->scratch};
 		s->scratch += plan_round(operand_size(n, i, s->threads));
 	}
 	if (s->scratch > p->scratch_size)
 		p->scratch_size = s->scratch;
 }
 
-/* The nest at hand as a step, but for its operands. */
-static struct step *kernel(struct plan *p, const char *name, const char *what, struct err *e)
+/* Gives a step the kernel of the nest at hand, and its workspace. The arguments are in the order of
+ * their slots. */
+static int make_kernel(struct plan *p, struct step *s, const struct place *argument, struct err *e)
 {
 	const struct nest *n = p->nest;
 	struct buf text = BUF_INIT;
-	struct step *s = NULL;
 	const char *why;
+	int rc;
 
-	if (check_nest(n, e)) {
-		err_in(e, "%s (%s)", name, what);
-		return NULL;
-	}
+	if (check_nest(n, e))
+		return err_in(e, "%s (%s)", s->name, s->what);
 	why = p->runner->target->print(n, &text);
-	if (!text.n) {
-		err_set(e, "%s cannot be printed: %s", name, why ? why : "");
-	} else {
-		s = add_step(p, name, what);
+	rc = text.n ? 0 : err_set(e, "%s cannot be printed: %s", s->name, why ? why : "");
+	if (!rc) {
 		s->build = cache_add(p->cache, text.s, text.n, why);
-		s->nslots = n->nslots;
 		s->threads = nest_threads(n, p->threads);
 		p->runner->params(n, s->params);
+		places(p, s, n->nslots);
 		for (int i = 0; i < n->nslots; i++)
 			s->operand[i].memory = MEMORY_NONE;
+		for (int i = 0; argument && i < n->nslots; i++)
+			if (operand_buffer(n, i)->kind == BUFFER_ARG)
+				s->operand[i] = *argument++;
 		place_work(p, s, n);
 	}
 	buf_free(&text);
-	return s;
+	return rc;
+}
+
+static int written_slot(const struct nest *n)
+{
+	for (int i = n->nslots; i-- > 0;) {
+		const struct buffer *b = operand_buffer(n, i);
+
+		if (b->kind == BUFFER_ARG && b->written)
+			return i;
+	}
+	return -1;
 }
 
 struct step *plan_kernel(struct plan *p, const char *name, const char *what,
-			 const struct operand *operand, struct err *e)
+			 const struct place *operand, struct err *e)
 {
-	struct step *s = kernel(p, name, what, e);
-	int written = -1;
+	struct step *s = add_step(p, name, what);
 
-	for (int i = 0, k = 0; s && i < s->nslots; i++) {
-		const struct buffer *b = operand_buffer(p->nest, i);
-
-		if (b->kind != BUFFER_ARG)
-			continue;
-		s->operand[i] = operand[k++];
-		if (b->written)
-			written = i;
-	}
-	if (s)
-		note_uses(p, s, written);
+	if (make_kernel(p, s, operand, e))
+		return NULL;
+	note_uses(p, s, written_slot(p->nest));
 	return s;
+}
+
+struct step *plan_copy(struct plan *p, const char *name, const struct place *from,
+		       const struct place *to)
+{
+	struct step *s = add_step(p, name, "copy");
+
+	s->is_copy = s->elementwise = 1;
+	places(p, s, 2);
+	s->operand[0] = *from;
+	s->operand[1] = *to;
+	note_uses(p, s, 1);
+	return s;
+}
+
+int plan_make_copies(struct plan *p, struct err *e)
+{
+	for (int i = 0; i < p->nstep; i++) {
+		struct step *s = &p->step[i];
+		struct pointwise m = {0};
+
+		if (!s->is_copy || s->is_idle)
+			continue;
+		m.out = s->operand[1];
+		pointwise_input(&m, &s->operand[0]);
+		pointwise_nest(&m, p->limits.lanes, plan_nest(p, "pointwise"));
+		if (make_kernel(p, s, (struct place[]){s->operand[0], s->operand[1]}, e))
+			return -1;
+	}
+	return 0;
 }
 
 int plan_weights_read(const struct weights_plan *w, int i)
@@ -264,29 +303,32 @@ int plan_weights_read(const struct weights_plan *w, int i)
 
 struct step *plan_candidate(struct plan *p, const char *name, const char *what,
 			    const struct candidate *c, const struct weights_plan *w,
-			    const struct operand by_role[TENSOR_ROLES], struct err *e)
+			    const struct place by_role[TENSOR_ROLES], struct err *e)
 {
 	struct nest *n = plan_nest(p, "kernel");
 	struct candidate *kept = arena_new(p->a, struct candidate);
-	struct step *s;
-	int written = -1;
+	struct place *roles = arena_array(p->a, struct place, TENSOR_ROLES);
+	struct step *s = add_step(p, name, what);
+	int result = -1;
 
 	*kept = *c;
-	if (candidate_build(c, n, e) || !(s = kernel(p, name, what, e)))
+	memcpy(roles, by_role, sizeof *roles * TENSOR_ROLES);
+	if (candidate_build(c, n, e) || make_kernel(p, s, NULL, e))
 		return NULL;
 	s->candidate = kept;
 	s->workload = &kept->w;
 	s->weights = w;
-	memcpy(s->by_role, by_role, sizeof s->by_role);
+	s->by_role = roles;
+	s->adds = roles[TENSOR_ADD].memory >= 0;
 	for (int i = 0; i < s->nslots; i++) {
 		const struct buffer *b = operand_buffer(n, i);
 
 		if (b->kind == BUFFER_ARG)
 			s->operand[i] = by_role[b->role];
 		if (b->kind == BUFFER_ARG && b->role == TENSOR_DST)
-			written = i;
+			result = i;
 	}
-	note_uses(p, s, written);
+	note_uses(p, s, result);
 	for (int k = 0, m; (m = plan_weights_read(w, k)) != MEMORY_NONE; k++)
 		if (m >= 0)
 			p->memory[m].readers++;
@@ -294,16 +336,15 @@ struct step *plan_candidate(struct plan *p, const char *name, const char *what,
 }
 
 struct step *plan_plain(struct plan *p, const char *name, const char *what, const struct plain *c,
-			const struct operand *operand, int n)
+			const struct place *operand, int n)
 {
 	struct step *s = add_step(p, name, what);
 	struct plain *kept = arena_new(p->a, struct plain);
 
 	*kept = *c;
 	s->plain = kept;
-	s->nslots = n;
 	s->threads = p->threads;
-	memcpy(s->operand, operand, sizeof *operand * (size_t)n);
+	memcpy(places(p, s, n), operand, sizeof *operand * (size_t)n);
 	note_uses(p, s, n - 1);
 	return s;
 }

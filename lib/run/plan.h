@@ -15,6 +15,7 @@
 #include "lib/base/arena.h"
 #include "lib/build/cache.h"
 #include "lib/nest/operands.h"
+#include "lib/run/place.h"
 #include "lib/space/limits.h"
 #include "lib/target/runner.h"
 
@@ -46,10 +47,9 @@ struct weights_plan {
 struct memory {
 	int64_t size; /* floats */
 	int is_const;
-	int is_kept;   /* of the whole run: inputs and outputs */
-	float *data;   /* where it is, if it is not in the plan's block */
-	int owned;     /* data was mapped for it */
-	int is_shared; /* several values have parts of it: a concatenation */
+	int is_kept; /* of the whole run: inputs and outputs */
+	float *data; /* where it is, if it is not in the plan's block */
+	int owned;   /* data was mapped for it */
 	/* Does a step that runs once write to it? Does a step of every run? If both do, it is no
 	 * constant, but no other memory may have its place, because the first contents must stay.
 	 */
@@ -62,15 +62,14 @@ struct memory {
 	void (*drop)(void *with);
 	void *drop_with;
 	int first, last; /* steps that use it; first is -1 if none does */
-	int64_t at;	 /* in the plan's block */
+	/* Other memory that it lies in, offset floats from its start: results take the place of
+	 * what nobody reads any more (overwrite.h). -1: it has a place of its own. */
+	int within;
+	int64_t offset;
+	int64_t at; /* in the plan's block */
 };
 
 enum { MEMORY_NONE = -1, MEMORY_SCRATCH = -2 };
-
-struct operand {
-	int memory;
-	int64_t at; /* floats from its start */
-};
 
 /* A step in plain C instead of a nest, because it depends on data in a way that nests cannot
  * express, or because it is rare. */
@@ -86,19 +85,28 @@ struct step {
 	const char *name; /* of the node */
 	const char *what; /* its type, and those of what was fused into it: "Conv+Relu" */
 	int is_constant;  /* it runs once */
+	/* A copy of operand 0 to operand 1, which has the same dimensions. Its kernel is made when
+	 * it is known that the elements must be moved (plan_make_copies()); it is idle if both
+	 * places are the same. */
+	int is_copy, is_idle;
+	struct place *operand; /* nslots of them; a workspace has its memory and start alone */
+	int nslots;
+	int result; /* the operand that it writes */
+	/* It reads element i of its first operands, or row i, before it writes that of its result.
+	 * So the result may lie where one of so many operands does, element for element. */
+	int elementwise;
+	int adds; /* what the result's place held before is added to the result */
 	/* A kernel: */
 	struct build *build;
 	struct kernel kernel;
 	long params[NEST_PARAMS];
-	int nslots, threads; /* threads that run it */
-	int written;	     /* the memory that it writes */
-	struct operand operand[NEST_BUFFERS];
+	int threads;		     /* that run it */
 	void *buffers[NEST_BUFFERS]; /* the operands, once the plan is prepared */
 	int64_t scratch;	     /* floats that it takes of the scratch memory */
 	/* If it is the kernel of a workload: */
 	const struct workload *workload;
-	struct operand by_role[TENSOR_ROLES];
-	struct ref *vendor; /* the vendor's code instead of the kernel */
+	const struct place *by_role; /* TENSOR_ROLES of them */
+	struct ref *vendor;	     /* the vendor's code instead of the kernel */
 	int variant;
 	const struct candidate *candidate;
 	const struct weights_plan *weights;
@@ -135,18 +143,31 @@ int plan_memory(struct plan *p, int64_t size);
 int plan_const(struct plan *p, float *data, int64_t size);
 /* An empty nest to be filled for the next plan_kernel(). */
 struct nest *plan_nest(struct plan *p, const char *name);
-/* Adds the kernel of the nest at hand; operand[i] is that of slot i, for arguments. Workspace is
+/* A step writes memory that no step before it has written, or other elements of it; only a
+ * workload's kernel that adds to its result finds there what a step before it wrote.
+ *
+ * Adds the kernel of the nest at hand; operand[i] is that of slot i, for arguments. Workspace is
  * found by itself. Valid until the next step is added. NULL: it cannot be printed. */
 struct step *plan_kernel(struct plan *p, const char *name, const char *what,
-			 const struct operand *operand, struct err *e);
+			 const struct place *operand, struct err *e);
 /* Plain C; with lives as long as the plan. The last of n operands is what it writes. */
 struct step *plan_plain(struct plan *p, const char *name, const char *what, const struct plain *c,
-			const struct operand *operand, int n);
+			const struct place *operand, int n);
+/* Moves elements; both places have the same dimensions. */
+struct step *plan_copy(struct plan *p, const char *name, const struct place *from,
+		       const struct place *to);
+/* The kernels of copies that are not idle. */
+int plan_make_copies(struct plan *p, struct err *e);
 /* The kernel of a workload; by_role: of the tensors that are no constants. w lives as long as the
  * plan. */
 struct step *plan_candidate(struct plan *p, const char *name, const char *what,
 			    const struct candidate *c, const struct weights_plan *w,
-			    const struct operand by_role[TENSOR_ROLES], struct err *e);
+			    const struct place by_role[TENSOR_ROLES], struct err *e);
+/* Does it run each time? */
+static inline int step_is_live(const struct step *s)
+{
+	return !s->is_constant && !s->is_idle;
+}
 
 /* A reader of a constant is done. After the last one the constant is freed. */
 void plan_leave(struct plan *p, int memory);

@@ -26,13 +26,13 @@ void profile_table(const struct plan *p, const double *ended, int runs, struct b
 	double *each = xcalloc((size_t)p->nstep + 1, sizeof *each), all = 0;
 
 	for (int i = 0; i < p->nstep; i++)
-		if (!p->step[i].is_constant)
+		if (step_is_live(&p->step[i]))
 			all += each[i] = median_of(p, ended, runs, i);
 	buf_fmt(out, "%10s %6s %9s  %-9s %s\n", "us", "share", "alone", "kernel", "operator");
 	for (int i = 0; i < p->nstep; i++) {
 		const struct step *s = &p->step[i];
 
-		if (s->is_constant)
+		if (!step_is_live(s))
 			continue;
 		buf_fmt(out, "%10.1f %5.1f%% ", each[i] * 1e6, 100 * each[i] / all);
 		if (isnan(s->predicted_s))
@@ -56,7 +56,7 @@ void profile_trace(const struct plan *p, const double *ended, struct buf *out)
 	for (int i = 0; i < p->nstep; i++) {
 		const struct step *s = &p->step[i];
 
-		if (s->is_constant)
+		if (!step_is_live(s))
 			continue;
 		buf_fmt(out,
 			"%s\n{\"ph\":\"X\",\"pid\":1,\"tid\":1,\"ts\":%.3f,\"dur\":%.3f,\"cat\":",

@@ -170,7 +170,7 @@ static int add_packed(struct plan *p, struct step *s, int slot, const struct pac
 	k.to = p->memory[m].data;
 	pack_all(&k, packing, p->threads);
 	p->memory[m].readers = 1;
-	s->operand[slot] = (struct operand){m, 0};
+	s->operand[slot] = (struct place){.memory = m};
 	return 0;
 }
 
