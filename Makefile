@@ -100,6 +100,7 @@ LIBS_test_probe = -fopenmp
 LIBS_test_cache = -fopenmp
 LIBS_test_kernels = -fopenmp
 LIBS_test_nest = -fopenmp
+LIBS_test_memory = -fopenmp $(LIBS_ref)
 
 link = @mkdir -p $(@D); echo "  LINK $@"; $(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $< $(LIBTL)
 $(BIN)/%: $(B)/cmd/%.o $(LIBTL) $(CONFIG)

@@ -22,12 +22,21 @@ for model in tests/run/*.onnx; do
 	[ "$name" != cnn ] || batch=--batch=2
 	for isa in avx512 avx2 scalar; do
 		if has_isa $isa; then
-			TL_ISA=$isa equal "$name" -t 2 $batch && TL_ISA=$isa equal "$name" -t 1 $batch
+			TL_ISA=$isa equal "$name" -t 2 --check-memory $batch && TL_ISA=$isa equal "$name" -t 1 $batch
 			ok $? "$name, $isa"
 		else
 			skip "$name: this CPU has no $isa"
 		fi
 	done
+done
+
+# Graphs that a fault met once: NAME.onnx, its inputs, and what the outputs must be.
+for model in tests/run/cases/*.onnx; do
+	name=$(basename "$model" .onnx)
+	"$bin/tl-run" --no-db -m none -t 2 --check-memory -i "${model%.onnx}.in.npz" -c "${model%.onnx}.want.npz" "$model" >"$tmp/log" 2>&1
+	status=$?
+	[ $status -eq 0 ] || sed 's/^/# /' "$tmp/log"
+	ok $status "the case $name"
 done
 
 # The manual names every operator.
@@ -110,6 +119,10 @@ ok $? '--dim of a name that the model lacks is told' || sed 's/^/# /' "$tmp/err"
 "$bin/tl-run" -d "$tmp/new.db" --tune 1s --dim seq=3 "$tmp/tiny.onnx" >"$tmp/out" 2>"$tmp/err"
 [ $? -eq 2 ] && [ ! -s "$tmp/out" ] && grep -q -e '--tune and --dim do not go together' "$tmp/err"
 ok $? '--tune and --dim contradict each other'
+
+"$bin/tl-run" --no-db -m none --random-weights 1 --check-memory --library "$tmp/tiny.onnx" >"$tmp/out" 2>"$tmp/err"
+[ $? -eq 2 ] && grep -q -e '--check-memory and --library do not go together' "$tmp/err"
+ok $? '--check-memory and --library contradict each other'
 
 # What cannot be run.
 refused() { # name pattern status option..

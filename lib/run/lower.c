@@ -159,7 +159,7 @@ static int settle(struct lowering *l, const struct graph_node *n, struct err *e)
 			return -1;
 		if (place_is(&p, &l->want[v]))
 			continue;
-		plan_copy(l->p, l->g->value[v]->name, &p, &l->want[v]);
+		plan_copy(l->p, l->g->value[v]->name, &p, &l->want[v], 0);
 		l->place[v] = l->want[v];
 	}
 	return 0;
@@ -232,7 +232,7 @@ static int make_inputs(struct lowering *l, struct graph_io *io, struct err *e)
 		if (lower_shape(l, v, &p, e))
 			return -1;
 		lower_room(l, &p);
-		l->p->memory[p.memory].is_kept = 1;
+		l->p->memory[p.memory].is_kept = l->p->memory[p.memory].is_input = 1;
 		lower_put(l, v, &p);
 		io->input[io->ninputs] = v;
 		io->input_at[io->ninputs++] = p.memory;
@@ -257,7 +257,7 @@ static int make_outputs(struct lowering *l, struct graph_io *io, struct err *e)
 		    l->p->memory[p.memory].size != place_count(&p)) {
 			place_dense(&whole, p.rank, p.dim, NULL);
 			lower_room(l, &whole);
-			plan_copy(l->p, g->value[v]->name, &p, &whole);
+			plan_copy(l->p, g->value[v]->name, &p, &whole, 0);
 			p = whole;
 		}
 		l->p->memory[p.memory].is_kept = 1;

@@ -89,8 +89,15 @@ void lower_put(struct lowering *l, int value, const struct place *p);
 /* A pointwise nest as a step. Its result's place has memory. */
 int lower_pointwise(struct lowering *l, const struct pointwise *m, const char *name,
 		    const char *what, struct err *e);
-/* Reads a value as an operand of m, whose dimensions are set: an operation's number, or -1. */
-int lower_operand(struct lowering *l, struct pointwise *m, int value, struct err *e);
+/* Reads a value as an operand of m, whose dimensions are set, and leaves room for so many operands
+ * and operations more: an operation's number, -1, or LOWER_NO_ROOM without a sentence. */
+enum { LOWER_NO_ROOM = -2 };
+int lower_operand(struct lowering *l, struct pointwise *m, int value, int inputs, int ops,
+		  struct err *e);
+/* Computes an expression, in the order of the first operand that has all the elements. It goes
+ * where `value` is wanted, or for -1 into new memory; m->out tells. */
+int lower_compute(struct lowering *l, struct pointwise *m, int value, const char *name,
+		  const char *what, struct err *e);
 /* A constant of one element. 1; 0: it is none. */
 int lower_number(const struct lowering *l, int value, double *x);
 

@@ -143,7 +143,7 @@ int lower_concat(struct lowering *l, const struct graph_node *n, struct err *e)
 			return -1;
 		first += part.dim[axis];
 		if (!is_there(&p, &part))
-			plan_copy(l->p, node_label(l->g, n), &p, &part);
+			plan_copy(l->p, node_label(l->g, n), &p, &part, 0);
 	}
 	lower_put(l, n->out[0], &whole);
 	return 0;

@@ -312,6 +312,6 @@ int lower_pad(struct lowering *l, const struct graph_node *n, struct err *e)
 		return -1;
 	for (int i = 0; i < from.rank; i++)
 		cut(&to, i, pads[i], 1, from.dim[i]);
-	plan_copy(l->p, node_label(l->g, n), &from, &to);
+	plan_copy(l->p, node_label(l->g, n), &from, &to, 0);
 	return 0;
 }

@@ -1,18 +1,16 @@
 /* Element-wise operators: expressions that wait until their elements are wanted. */
+#include <assert.h>
 #include <float.h>
 #include <math.h>
 #include <string.h>
 
 #include "lib/run/lower.h"
 
-/* Puts the operations and operands of `from` behind those of m: the number of its result. -1: there
- * is no room, and m is as before. */
+/* Puts the operations and operands of `from` behind those of m: the number of its result. */
 static int append(struct pointwise *m, const struct pointwise *from)
 {
 	int op = m->nop, in = m->nin;
 
-	if (op + from->nop >= PW_OPS - 2 || in + from->nin > PW_INPUTS)
-		return -1;
 	for (int i = 0; i < from->nin; i++)
 		m->in[m->nin++] = from->in[i];
 	for (int i = 0; i < from->nop; i++) {
@@ -25,47 +23,70 @@ static int append(struct pointwise *m, const struct pointwise *from)
 	return m->nop - 1;
 }
 
-int lower_operand(struct lowering *l, struct pointwise *m, int value, struct err *e)
+/* Does m have room for so many operands and operations more? */
+static int has_room(const struct pointwise *m, int inputs, int ops)
+{
+	return m->nin + inputs <= PW_INPUTS && m->nop + ops <= PW_OPS;
+}
+
+int lower_operand(struct lowering *l, struct pointwise *m, int value, int inputs, int ops,
+		  struct err *e)
 {
 	struct pointwise *w = l->waiting[value];
+	const struct value *v = l->g->value[value];
 	struct place p, here;
 	double x;
-	int i;
 
 	if (lower_number(l, value, &x))
-		return pointwise_const(m, x);
-	if (w && l->g->value[value]->uses == 1 && place_same_shape(&w->out, &m->out) &&
-	    (i = append(m, w)) >= 0) {
+		return has_room(m, inputs, 1 + ops) ? pointwise_const(m, x) : LOWER_NO_ROOM;
+	if (w && v->uses == 1 && !v->is_output && place_same_shape(&w->out, &m->out) &&
+	    has_room(m, w->nin + inputs, w->nop + ops)) {
 		l->waiting[value] = NULL;
-		return i;
+		return append(m, w);
 	}
+	if (!has_room(m, 1 + inputs, 1 + ops))
+		return LOWER_NO_ROOM;
 	if (lower_get(l, value, &p, e))
 		return -1;
 	if (place_broadcast(&p, m->out.rank, m->out.dim, &here))
-		return err_set(e, "'%s' does not fit the shape it is broadcast to",
-			       l->g->value[value]->name);
-	i = pointwise_input(m, &here);
-	return i >= 0 ? i : err_set(e, "an expression has more than %d operands", PW_INPUTS);
+		return err_set(e, "'%s' does not fit the shape it is broadcast to", v->name);
+	return pointwise_input(m, &here);
 }
 
-/* A map of the node's output, with input 0 as its first operation. */
-static struct pointwise *begin(struct lowering *l, const struct graph_node *n, int *x,
-			       struct err *e)
+/* A map of the node's output, with input 0 as its first operation, and room for so many more
+ * operands and operations. */
+static struct pointwise *begin(struct lowering *l, const struct graph_node *n, int inputs, int ops,
+			       int *x, struct err *e)
 {
 	struct pointwise *m = arena_new(l->p->a, struct pointwise);
 
 	if (n->nin < 1 || n->in[0] < 0 || lower_shape(l, n->out[0], &m->out, e))
 		return NULL;
-	*x = lower_operand(l, m, n->in[0], e);
+	*x = lower_operand(l, m, n->in[0], inputs, ops, e);
 	return *x < 0 ? NULL : m;
 }
 
-/* It waits. i: the operation that is its result, the last one. */
-static int finish(struct lowering *l, const struct graph_node *n, struct pointwise *m, int i,
-		  struct err *e)
+/* Another operand of m, with room for so many operations more. If m has none, what it has made so
+ * far, operation *x, is computed by a step of its own, and m begins anew with that. */
+static int operand(struct lowering *l, const struct graph_node *n, struct pointwise *m, int *x,
+		   int value, int ops, struct err *e)
 {
-	if (i < 0)
-		return lower_bad(l, n, e, "makes an expression that is too long");
+	int y = lower_operand(l, m, value, 0, ops, e);
+
+	if (y != LOWER_NO_ROOM)
+		return y;
+	assert(*x == m->nop - 1);
+	if (lower_compute(l, m, -1, node_label(l->g, n), n->type, e))
+		return -1;
+	m->nin = m->nop = 0;
+	*x = pointwise_input(m, &m->out);
+	return lower_operand(l, m, value, 0, ops, e);
+}
+
+/* It waits. i: the operation that is its result, the last one. */
+static int finish(struct lowering *l, const struct graph_node *n, struct pointwise *m, int i)
+{
+	assert(i == m->nop - 1);
 	l->waiting[n->out[0]] = m;
 	return 0;
 }
@@ -87,22 +108,23 @@ static enum pointwise_kind binary_kind(const struct graph_node *n)
 int lower_binary(struct lowering *l, const struct graph_node *n, struct err *e)
 {
 	int x, y;
-	struct pointwise *m = begin(l, n, &x, e);
+	struct pointwise *m = begin(l, n, 0, 2, &x, e);
 
 	if (!m)
 		return -1;
 	for (int i = 1; i < n->nin; i++) {
-		y = n->in[i] == n->in[i - 1] && n->nin == 2 ? x : lower_operand(l, m, n->in[i], e);
+		y = n->in[i] == n->in[i - 1] && n->nin == 2 ? x
+							    : operand(l, n, m, &x, n->in[i], 1, e);
 		if (y < 0)
 			return -1;
 		x = pointwise_op(m, binary_kind(n), x, y);
-		if (x < 0)
-			break;
 	}
 	if (n->nin == 1)
 		x = pointwise_op(m, PW_ADD, x, pointwise_const(m, 0));
-	return finish(l, n, m, x, e);
+	return finish(l, n, m, x);
 }
+
+enum { ERF_OPS = 17 };
 
 /* x / max(|x|, tiny) * (2 P(X < |x| sqrt(2)) - 1): gelu(y) / y is that probability. */
 static int error_function(struct pointwise *m, int x)
@@ -127,15 +149,14 @@ int lower_unary(struct lowering *l, const struct graph_node *n, struct err *e)
 		enum post post;
 	} posts[] = {{"HardSwish", POST_HARDSWISH}, {"Sigmoid", POST_SIGMOID}, {"Tanh", POST_TANH}};
 	int x;
-	struct pointwise *m = begin(l, n, &x, e);
+	struct pointwise *m = begin(l, n, 0, node_is(n, "Erf") ? ERF_OPS : 3, &x, e);
 
 	if (!m)
 		return -1;
 	for (size_t i = 0; i < sizeof posts / sizeof *posts; i++)
 		if (node_is(n, posts[i].type))
 			return finish(l, n, m,
-				      pointwise_post(m, x, (struct post_op){posts[i].post, 0, 0}),
-				      e);
+				      pointwise_post(m, x, (struct post_op){posts[i].post, 0, 0}));
 	if (node_is(n, "Relu"))
 		x = pointwise_op(m, PW_MAX, x, pointwise_const(m, 0));
 	else if (node_is(n, "Sqrt"))
@@ -148,11 +169,9 @@ int lower_unary(struct lowering *l, const struct graph_node *n, struct err *e)
 		x = pointwise_op(m, PW_MAX, x, pointwise_op(m, PW_SUB, pointwise_const(m, 0), x));
 	else if (node_is(n, "Reciprocal"))
 		x = pointwise_op(m, PW_DIV, pointwise_const(m, 1), x);
-	else if (m->nop + 16 > PW_OPS)
-		return lower_bad(l, n, e, "makes an expression that is too long");
 	else
 		x = error_function(m, x);
-	return finish(l, n, m, x, e);
+	return finish(l, n, m, x);
 }
 
 int lower_clip(struct lowering *l, const struct graph_node *n, struct err *e)
@@ -160,7 +179,7 @@ int lower_clip(struct lowering *l, const struct graph_node *n, struct err *e)
 	double bound[2] = {(double)node_float(n, "min", -FLT_MAX),
 			   (double)node_float(n, "max", FLT_MAX)};
 	int x;
-	struct pointwise *m = begin(l, n, &x, e);
+	struct pointwise *m = begin(l, n, 0, 4, &x, e);
 
 	if (!m)
 		return -1;
@@ -170,16 +189,16 @@ int lower_clip(struct lowering *l, const struct graph_node *n, struct err *e)
 	x = pointwise_op(m, PW_MAX, x, pointwise_const(m, fmax(bound[0], (double)-FLT_MAX)));
 	return finish(
 		l, n, m,
-		pointwise_op(m, PW_MIN, x, pointwise_const(m, fmin(bound[1], (double)FLT_MAX))), e);
+		pointwise_op(m, PW_MIN, x, pointwise_const(m, fmin(bound[1], (double)FLT_MAX))));
 }
 
 int lower_leaky_relu(struct lowering *l, const struct graph_node *n, struct err *e)
 {
 	struct post_op p = {POST_LEAKY_RELU, (double)node_float(n, "alpha", 0.01F), 0};
 	int x;
-	struct pointwise *m = begin(l, n, &x, e);
+	struct pointwise *m = begin(l, n, 0, 1, &x, e);
 
-	return m ? finish(l, n, m, pointwise_post(m, x, p), e) : -1;
+	return m ? finish(l, n, m, pointwise_post(m, x, p)) : -1;
 }
 
 /* gamma * (max(x, 0) + alpha * (exp(min(x, 0) / scale) - 1)) */
@@ -204,42 +223,41 @@ int lower_elu(struct lowering *l, const struct graph_node *n, struct err *e)
 	double alpha = (double)node_float(n, "alpha", is_selu ? 1.67326319F : 1);
 	double gamma = is_selu ? (double)node_float(n, "gamma", 1.05070102F) : 1;
 	int x;
-	struct pointwise *m = begin(l, n, &x, e);
+	struct pointwise *m = begin(l, n, 0, 12, &x, e);
 
-	return m ? finish(l, n, m, elu(m, x, gamma, alpha, is_celu ? alpha : 1), e) : -1;
+	return m ? finish(l, n, m, elu(m, x, gamma, alpha, is_celu ? alpha : 1)) : -1;
 }
 
 /* max(x, 0) + slope * min(x, 0) */
 int lower_prelu(struct lowering *l, const struct graph_node *n, struct err *e)
 {
 	int x, slope, least;
-	struct pointwise *m = begin(l, n, &x, e);
+	struct pointwise *m = begin(l, n, 0, 6, &x, e);
 
 	if (!m)
 		return -1;
 	if (!node_in(l->g, n, 1))
 		return lower_bad(l, n, e, "lacks its slope");
-	slope = lower_operand(l, m, n->in[1], e);
+	slope = operand(l, n, m, &x, n->in[1], 5, e);
 	if (slope < 0)
 		return -1;
 	least = pointwise_op(m, PW_MIN, x, pointwise_const(m, 0));
 	least = pointwise_op(m, PW_MUL, least, slope);
 	return finish(
 		l, n, m,
-		pointwise_op(m, PW_ADD, pointwise_op(m, PW_MAX, x, pointwise_const(m, 0)), least),
-		e);
+		pointwise_op(m, PW_ADD, pointwise_op(m, PW_MAX, x, pointwise_const(m, 0)), least));
 }
 
 int lower_hard_sigmoid(struct lowering *l, const struct graph_node *n, struct err *e)
 {
 	int x;
-	struct pointwise *m = begin(l, n, &x, e);
+	struct pointwise *m = begin(l, n, 0, 5, &x, e);
 
 	if (!m)
 		return -1;
 	x = pointwise_op(m, PW_MUL, x, pointwise_const(m, (double)node_float(n, "alpha", 0.2F)));
 	x = pointwise_op(m, PW_ADD, x, pointwise_const(m, (double)node_float(n, "beta", 0.5F)));
-	return finish(l, n, m, pointwise_post(m, x, (struct post_op){POST_CLIP, 0, 1}), e);
+	return finish(l, n, m, pointwise_post(m, x, (struct post_op){POST_CLIP, 0, 1}));
 }
 
 int lower_gelu(struct lowering *l, const struct graph_node *n, struct err *e)
@@ -247,9 +265,9 @@ int lower_gelu(struct lowering *l, const struct graph_node *n, struct err *e)
 	const char *how = node_str(n, "approximate", "none");
 	struct post_op p = {strcmp(how, "tanh") ? POST_GELU : POST_GELU_TANH, 0, 0};
 	int x;
-	struct pointwise *m = begin(l, n, &x, e);
+	struct pointwise *m = begin(l, n, 0, 1, &x, e);
 
-	return m ? finish(l, n, m, pointwise_post(m, x, p), e) : -1;
+	return m ? finish(l, n, m, pointwise_post(m, x, p)) : -1;
 }
 
 int lower_pow(struct lowering *l, const struct graph_node *n, struct err *e)
@@ -262,7 +280,7 @@ int lower_pow(struct lowering *l, const struct graph_node *n, struct err *e)
 	    (power != 0.5 && power != -0.5 && power != -1 &&
 	     (power != floor(power) || power < 1 || power > 8)))
 		return lower_scalar(l, n, e);
-	m = begin(l, n, &x, e);
+	m = begin(l, n, 0, 8, &x, e);
 	if (!m)
 		return -1;
 	y = power == 0.5 || power == -0.5 ? pointwise_op(m, PW_SQRT, x, -1) : x;
@@ -272,7 +290,7 @@ int lower_pow(struct lowering *l, const struct graph_node *n, struct err *e)
 		y = pointwise_op(m, PW_ADD, x, pointwise_const(m, 0));
 	for (int i = 1; power > 1 && i < (int)power; i++)
 		y = pointwise_op(m, PW_MUL, y, x);
-	return finish(l, n, m, y, e);
+	return finish(l, n, m, y);
 }
 
 /* ---- batch normalization ---- */
@@ -289,15 +307,15 @@ static int norm_vector(struct lowering *l, const struct graph_node *n, const str
 	if (lower_shape(l, n->in[1], &m.out, e))
 		return -1;
 	if (!factor) {
-		x = lower_operand(l, &m, n->in[1], e);
-		y = lower_operand(l, &m, n->in[4], e);
+		x = lower_operand(l, &m, n->in[1], 1, 5, e);
+		y = lower_operand(l, &m, n->in[4], 1, 5, e);
 		if (x < 0 || y < 0)
 			return -1;
 		y = pointwise_op(&m, PW_ADD, y, pointwise_const(&m, epsilon));
 		pointwise_op(&m, PW_DIV, x, pointwise_op(&m, PW_SQRT, y, -1));
 	} else {
-		x = lower_operand(l, &m, n->in[2], e);
-		y = lower_operand(l, &m, n->in[3], e);
+		x = lower_operand(l, &m, n->in[2], 1, 5, e);
+		y = lower_operand(l, &m, n->in[3], 1, 5, e);
 		if (x < 0 || y < 0)
 			return -1;
 		pointwise_op(&m, PW_SUB, x,
@@ -331,11 +349,11 @@ int lower_batch_norm(struct lowering *l, const struct graph_node *n, struct err 
 			return lower_bad(l, n, e, "lacks constant statistics");
 	if (norm_vector(l, n, NULL, &factor, e) || norm_vector(l, n, &factor, &shift, e))
 		return -1;
-	m = begin(l, n, &x, e);
+	m = begin(l, n, 2, 4, &x, e);
 	if (!m)
 		return -1;
 	broad = along_channels(&factor, &m->out);
 	x = pointwise_op(m, PW_MUL, x, pointwise_input(m, &broad));
 	broad = along_channels(&shift, &m->out);
-	return finish(l, n, m, pointwise_op(m, PW_ADD, x, pointwise_input(m, &broad)), e);
+	return finish(l, n, m, pointwise_op(m, PW_ADD, x, pointwise_input(m, &broad)));
 }

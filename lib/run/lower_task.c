@@ -28,7 +28,7 @@ static int constant(struct making *k, int value, struct place *out, struct err *
 	if (!p.at && l->p->memory[p.memory].size == place_count(&p))
 		return 0;
 	lower_room(l, out);
-	plan_copy(l->p, l->g->value[value]->name, &p, out);
+	plan_copy(l->p, l->g->value[value]->name, &p, out, 0);
 	return 0;
 }
 
@@ -212,7 +212,7 @@ static int make_result(struct making *k, struct err *e)
 		lower_room(l, &k->dst);
 	if (k->add < 0)
 		return 0;
-	plan_copy(l->p, l->g->value[k->add]->name, &add, &k->dst);
+	plan_copy(l->p, l->g->value[k->add]->name, &add, &k->dst, 1);
 	k->role[TENSOR_ADD] = k->dst;
 	return 0;
 }

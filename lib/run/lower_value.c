@@ -83,24 +83,36 @@ int lower_constant_value(struct lowering *l, int value, struct err *e)
 	return 0;
 }
 
-/* Computes a waiting expression, in the order of the first operand that has all the elements. */
+int lower_compute(struct lowering *l, struct pointwise *m, int value, const char *name,
+		  const char *what, struct err *e)
+{
+	int order[PLACE_RANK], from = 0;
+
+	while (from < m->nin && place_repeats(&m->in[from]))
+		from++;
+	if (from < m->nin)
+		place_order(&m->in[from], order);
+	if (value >= 0 && l->want[value].memory >= 0) {
+		m->out = l->want[value];
+	} else {
+		place_dense(&m->out, m->out.rank, m->out.dim, from < m->nin ? order : NULL);
+		lower_room(l, &m->out);
+	}
+	return lower_pointwise(l, m, name, what, e);
+}
+
+/* Computes a waiting expression. */
 static int compute(struct lowering *l, int value, struct err *e)
 {
 	struct pointwise *m = l->waiting[value];
 	const struct value *v = l->g->value[value];
-	int order[PLACE_RANK], from = -1;
+	const char *what = v->producer >= 0 ? l->g->node[v->producer].type : "constant";
 
 	l->waiting[value] = NULL;
-	for (int i = 0; i < m->nin && from < 0; i++)
-		if (!place_repeats(&m->in[i]))
-			from = i;
-	if (from >= 0)
-		place_order(&m->in[from], order);
-	if (lower_new(l, value, from >= 0 ? order : NULL, &m->out, e))
+	if (lower_compute(l, m, value, v->name, what, e))
 		return -1;
 	lower_put(l, value, &m->out);
-	return lower_pointwise(l, m, v->name,
-			       v->producer >= 0 ? l->g->node[v->producer].type : "constant", e);
+	return 0;
 }
 
 int lower_get(struct lowering *l, int value, struct place *out, struct err *e)
@@ -164,7 +176,7 @@ void lower_dense(struct lowering *l, const struct place *given, const int *order
 	}
 	l->copy[l->ncopies].from = from;
 	l->copy[l->ncopies++].to = *out;
-	plan_copy(l->p, name, &from, out);
+	plan_copy(l->p, name, &from, out, 0);
 }
 
 int lower_get_dense(struct lowering *l, int value, const int *order, struct place *out,

@@ -8,6 +8,7 @@
 #include "lib/extract/archive.h"
 #include "lib/extract/extract.h"
 #include "lib/io/foreign.h"
+#include "lib/run/check_memory.h"
 #include "lib/run/constants.h"
 #include "lib/run/exec.h"
 #include "lib/run/prepare.h"
@@ -236,6 +237,14 @@ void network_random_inputs(struct network *n, uint64_t seed)
 			to[k] = elem_is_int(v->elem) ? (float)rng_below(&r, 2)
 						     : (float)(2 * rng_unit(&r) - 1);
 	}
+}
+
+int network_check_memory(struct network *n, struct err *e)
+{
+	return check_addresses(&n->plan, e) ||
+			       check_values(&n->plan, n->io.input_at, n->io.ninputs, e)
+		       ? -1
+		       : 0;
 }
 
 int network_count_weights(const struct network *n)

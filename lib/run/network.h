@@ -46,6 +46,9 @@ void network_close(struct network *n);
 int network_set_inputs(struct network *n, const struct arrays *a, struct err *e);
 /* Random ones: floats between -1 and 1, integers 0 or 1. */
 void network_random_inputs(struct network *n, uint64_t seed);
+/* Does each step read what was written for it (check_memory.h)? The inputs must be set. -1: no, or
+ * it cannot be told. */
+int network_check_memory(struct network *n, struct err *e);
 /* Copies of inputs and outputs, and weights, for arrays_write(); ctx is the network. The weights
  * are those that constant_is_weights() is true for. */
 arrays_next network_input, network_output, network_weights;

@@ -22,7 +22,7 @@ void plan_init(struct plan *p, const struct runner *r, const struct limits *limi
 static void release(struct memory *m)
 {
 	if (m->owned && m->data)
-		munmap(m->data, (size_t)m->size * sizeof(float));
+		plan_unmap(m->data, m->size);
 	m->data = NULL;
 	m->owned = 0;
 }
@@ -37,9 +37,9 @@ void plan_free(struct plan *p)
 		ref_close(p->step[i].vendor);
 	}
 	if (p->block)
-		munmap(p->block, (size_t)p->block_size * sizeof(float));
+		plan_unmap(p->block, p->block_size);
 	if (p->scratch)
-		munmap(p->scratch, (size_t)p->scratch_size * sizeof(float));
+		plan_unmap(p->scratch, p->scratch_size);
 	free(p->memory);
 	free(p->step);
 	arena_free(&p->nest_arena);
@@ -60,6 +60,11 @@ float *plan_map(int64_t n)
 	if (bytes >= HUGE_PAGE)
 		madvise(p, bytes, MADV_HUGEPAGE);
 	return p;
+}
+
+void plan_unmap(float *x, int64_t n)
+{
+	munmap(x, (size_t)(n ? n : 1) * sizeof *x);
 }
 
 static void *grown(void *old, int n, int *cap, size_t size)
@@ -158,12 +163,12 @@ static void note_write(struct memory *m, int once)
 	m->is_const = m->written_once && !m->written_again;
 }
 
-/* Notes what the last step uses, and whether it can run at once. */
-static void note_uses(struct plan *p, struct step *s, int result)
+/* Notes what the last step uses; and whether it can run once, unless it must run each time. */
+static void note_uses(struct plan *p, struct step *s, int result, int each_time)
 {
 	int at = p->nstep - 1;
 
-	s->is_constant = !s->workload;
+	s->is_constant = !each_time;
 	s->result = result;
 	for (int i = 0; i < s->nslots; i++) {
 		int m = s->operand[i].memory;
@@ -253,12 +258,12 @@ struct step *plan_kernel(struct plan *p, const char *name, const char *what,
 
 	if (make_kernel(p, s, operand, e))
 		return NULL;
-	note_uses(p, s, written_slot(p->nest));
+	note_uses(p, s, written_slot(p->nest), 0);
 	return s;
 }
 
-struct step *plan_copy(struct plan *p, const char *name, const struct place *from,
-		       const struct place *to)
+void plan_copy(struct plan *p, const char *name, const struct place *from, const struct place *to,
+	       int each_time)
 {
 	struct step *s = add_step(p, name, "copy");
 
@@ -266,8 +271,7 @@ struct step *plan_copy(struct plan *p, const char *name, const struct place *fro
 	places(p, s, 2);
 	s->operand[0] = *from;
 	s->operand[1] = *to;
-	note_uses(p, s, 1);
-	return s;
+	note_uses(p, s, 1, each_time);
 }
 
 int plan_make_copies(struct plan *p, struct err *e)
@@ -328,7 +332,7 @@ struct step *plan_candidate(struct plan *p, const char *name, const char *what,
 		if (b->kind == BUFFER_ARG && b->role == TENSOR_DST)
 			result = i;
 	}
-	note_uses(p, s, result);
+	note_uses(p, s, result, 1);
 	for (int k = 0, m; (m = plan_weights_read(w, k)) != MEMORY_NONE; k++)
 		if (m >= 0)
 			p->memory[m].readers++;
@@ -345,6 +349,6 @@ struct step *plan_plain(struct plan *p, const char *name, const char *what, cons
 	s->plain = kept;
 	s->threads = p->threads;
 	memcpy(places(p, s, n), operand, sizeof *operand * (size_t)n);
-	note_uses(p, s, n - 1);
+	note_uses(p, s, n - 1, 0);
 	return s;
 }

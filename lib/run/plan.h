@@ -47,9 +47,10 @@ struct weights_plan {
 struct memory {
 	int64_t size; /* floats */
 	int is_const;
-	int is_kept; /* of the whole run: inputs and outputs */
-	float *data; /* where it is, if it is not in the plan's block */
-	int owned;   /* data was mapped for it */
+	int is_kept;  /* of the whole run: inputs and outputs */
+	int is_input; /* the caller writes it */
+	float *data;  /* where it is, if it is not in the plan's block */
+	int owned;    /* data was mapped for it */
 	/* Does a step that runs once write to it? Does a step of every run? If both do, it is no
 	 * constant, but no other memory may have its place, because the first contents must stay.
 	 */
@@ -153,9 +154,10 @@ struct step *plan_kernel(struct plan *p, const char *name, const char *what,
 /* Plain C; with lives as long as the plan. The last of n operands is what it writes. */
 struct step *plan_plain(struct plan *p, const char *name, const char *what, const struct plain *c,
 			const struct place *operand, int n);
-/* Moves elements; both places have the same dimensions. */
-struct step *plan_copy(struct plan *p, const char *name, const struct place *from,
-		       const struct place *to);
+/* Moves elements; both places have the same dimensions. each_time: something else will be written
+ * there later, so that constants must be copied again in each run. */
+void plan_copy(struct plan *p, const char *name, const struct place *from, const struct place *to,
+	       int each_time);
 /* The kernels of copies that are not idle. */
 int plan_make_copies(struct plan *p, struct err *e);
 /* The kernel of a workload; by_role: of the tensors that are no constants. w lives as long as the
@@ -176,6 +178,7 @@ void plan_leave(struct plan *p, int memory);
 int plan_weights_read(const struct weights_plan *w, int i);
 /* Floats, mapped; huge pages where there are many. NULL: there is no memory. */
 float *plan_map(int64_t n);
+void plan_unmap(float *x, int64_t n);
 /* n, up to a cache line. */
 int64_t plan_round(int64_t n);
 /* Gives memory its elements, if it has none yet. */
