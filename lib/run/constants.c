@@ -3,12 +3,7 @@
 #include <math.h>
 
 #include "lib/base/rng.h"
-
-int constant_is_weights(const struct value *v)
-{
-	return v->is_const && v->producer < 0 && v->elem == VALUE_F32 && shape_known(&v->shape) &&
-	       v->shape.rank > 0 && shape_count(&v->shape) > 1;
-}
+#include "lib/extract/element.h"
 
 /* The first node that reads the value, and as which input. */
 static const struct graph_node *reader(const struct graph *g, int value, int *input)
@@ -20,6 +15,38 @@ static const struct graph_node *reader(const struct graph *g, int value, int *in
 				return &g->node[i];
 			}
 	return NULL;
+}
+
+/* Does a node read this input as parameters that training found? */
+static int reads_parameters(const struct graph_node *n, int input)
+{
+	static const char *const type[] = {"Conv",
+					   "ConvTranspose",
+					   "Gemm",
+					   "MatMul",
+					   "BatchNormalization",
+					   "LayerNormalization",
+					   "InstanceNormalization"};
+
+	for (size_t i = 0; input > 0 && i < sizeof type / sizeof *type; i++)
+		if (node_is(n, type[i]))
+			return 1;
+	return 0;
+}
+
+int constant_is_weights(const struct graph *g, int value)
+{
+	const struct value *v = g->value[value];
+	const struct graph_node *n;
+	int input = 0;
+
+	if (!v->is_const || !elem_is_real(v->elem) || !shape_known(&v->shape) ||
+	    v->shape.rank == 0 || shape_count(&v->shape) <= 1)
+		return 0;
+	if (v->producer < 0)
+		return 1;
+	n = reader(g, value, &input);
+	return n && node_is(&g->node[v->producer], "ConstantOfShape") && reads_parameters(n, input);
 }
 
 /* How many values each sum of a product or convolution has; 0: it is something else. */
@@ -65,25 +92,43 @@ void constant_fill(const struct random_fill *f, float *to, int64_t n)
 		to[i] = (float)(f->low + (f->high - f->low) * rng_unit(&r));
 }
 
-static void fill(void *with, float *to, int64_t n)
+static void fill_random(void *with, float *to, int64_t n)
 {
 	constant_fill(with, to, n);
-}
-
-static void drop(void *with)
-{
-	value_drop(with);
 }
 
 static int random_memory(struct plan *p, const struct graph *g, int value, uint64_t seed)
 {
 	struct random_fill *f = arena_new(p->a, struct random_fill);
-	int m = plan_const(p, NULL, shape_count(&g->value[value]->shape));
 
 	*f = constant_random(g, value, seed);
-	p->memory[m].fill = fill;
-	p->memory[m].fill_with = f;
-	return m;
+	return plan_filled(p, fill_random, f, shape_count(&g->value[value]->shape));
+}
+
+/* ---- what the file says ---- */
+
+static int is_unknown(int elem, union scalar v)
+{
+	return elem_is_real(elem) ? isnan(v.f) : v.i == INT_UNKNOWN;
+}
+
+/* Does a node make what its attributes say, and nothing else? */
+static int is_constant_node(const struct graph_node *n)
+{
+	return node_is(n, "Constant") || node_is(n, "ConstantOfShape");
+}
+
+int constant_is_kept(const struct graph *g, const struct value *v)
+{
+	if (!v->kept || !shape_known(&v->shape))
+		return 0;
+	if (v->producer < 0 || is_constant_node(&g->node[v->producer]))
+		return 1;
+	/* A number that inference does not know is computed. */
+	for (int64_t i = 0; i < shape_count(&v->shape); i++)
+		if (is_unknown(v->elem, v->kept[i]))
+			return 0;
+	return 1;
 }
 
 /* Small ones are kept as doubles or integers. */
@@ -93,26 +138,109 @@ static int kept_memory(struct plan *p, const struct value *v)
 	float *data = arena_array(p->a, float, n ? n : 1);
 
 	for (int64_t i = 0; i < n; i++)
-		data[i] = elem_is_int(v->elem) ? (float)v->kept[i].i : (float)v->kept[i].f;
+		data[i] = (float)element_number(v->elem, v->kept[i]);
 	return plan_const(p, data, n);
+}
+
+static void drop(void *with)
+{
+	value_drop(with);
+}
+
+/* Elements of another type are made floats when they are needed, and not before. */
+static void fill_floats(void *with, float *to, int64_t n)
+{
+	struct value *v = with;
+
+	element_floats(v->elem, v->data, n, to);
+	value_drop(v);
+}
+
+/* Several values may have the elements of one: calls of a function share its constants. */
+static int data_memory(struct plan *p, struct value *v)
+{
+	int64_t n = shape_count(&v->shape);
+	int m;
+
+	for (m = 0; m < p->nmemory; m++)
+		if (p->memory[m].drop_with == v || p->memory[m].fill_with == v)
+			return m;
+	if (v->elem != VALUE_F32)
+		return plan_filled(p, fill_floats, v, n);
+	m = plan_const(p, v->data, n);
+	p->memory[m].drop = drop;
+	p->memory[m].drop_with = v;
+	return m;
+}
+
+static void fill_same(void *with, float *to, int64_t n)
+{
+	for (int64_t i = 0; i < n; i++)
+		to[i] = *(const float *)with;
+}
+
+/* A ConstantOfShape that is too large to be kept. */
+static int same_memory(struct plan *p, const struct graph_node *n, int64_t count)
+{
+	const struct attr *a = node_attr(n, "value");
+	float *x = arena_new(p->a, float);
+
+	if (a && a->tensor && !a->tensor->kept)
+		return -1;
+	if (a && a->tensor)
+		*x = (float)element_number(a->tensor->elem, a->tensor->kept[0]);
+	return plan_filled(p, fill_same, x, count);
+}
+
+/* The list of a Constant. */
+static int list_memory(struct plan *p, const struct graph_node *n)
+{
+	const struct attr *floats = node_attr(n, "value_floats");
+	const struct attr *ints = node_attr(n, "value_ints");
+	float *data;
+
+	if (floats)
+		return plan_const(p, floats->floats, floats->nfloats);
+	if (!ints)
+		return -1;
+	data = arena_array(p->a, float, ints->nints);
+	for (int i = 0; i < ints->nints; i++)
+		data[i] = (float)ints->ints[i];
+	return plan_const(p, data, ints->nints);
+}
+
+/* What a node makes of nothing but its attributes. -1: it is another one, or a sparse tensor. */
+static int made_memory(struct plan *p, const struct graph_node *n, const struct value *v)
+{
+	const struct attr *a;
+
+	if (node_is(n, "ConstantOfShape"))
+		return same_memory(p, n, shape_count(&v->shape));
+	if (!node_is(n, "Constant"))
+		return -1;
+	a = node_attr(n, "value");
+	if (!a || !a->tensor)
+		return list_memory(p, n);
+	return a->tensor->data ? data_memory(p, a->tensor) : -1;
 }
 
 int constant_memory(struct plan *p, const struct graph *g, int value, const uint64_t *seed,
 		    struct err *e)
 {
 	struct value *v = g->value[value];
+	const struct graph_node *n = v->producer >= 0 ? &g->node[v->producer] : NULL;
 	int m;
 
-	if (seed && constant_is_weights(v))
+	if (seed && constant_is_weights(g, value))
 		return random_memory(p, g, value, *seed);
-	if (v->data && v->elem == VALUE_F32) {
-		m = plan_const(p, v->data, shape_count(&v->shape));
-		p->memory[m].drop = drop;
-		p->memory[m].drop_with = v;
-		return m;
-	}
-	if (v->kept)
+	if (constant_is_kept(g, v))
 		return kept_memory(p, v);
+	m = n ? made_memory(p, n, v) : v->data ? data_memory(p, v) : -1;
+	if (m >= 0)
+		return m;
+	if (n && !is_constant_node(n))
+		return err_set(e, "tl-run does not compute '%s', an output of the node %s (%s)",
+			       v->name, node_label(g, n), n->type);
 	return err_set(e, "the elements of the constant '%s' (%s) are not in the file", v->name,
 		       elem_name(v->elem));
 }

@@ -20,13 +20,15 @@ struct random_fill {
 	double low, high;
 };
 
-/* Is it a tensor of weights, which random ones may replace: a float initializer of more than one
- * element? */
-int constant_is_weights(const struct value *v);
+/* Is it a tensor of weights, which random ones may replace: floats, more than one, of an
+ * initializer, or of a ConstantOfShape that stands for one? */
+int constant_is_weights(const struct graph *g, int value);
+/* Are all its elements known, so that nothing computes them? */
+int constant_is_kept(const struct graph *g, const struct value *v);
 struct random_fill constant_random(const struct graph *g, int value, uint64_t seed);
 void constant_fill(const struct random_fill *f, float *to, int64_t n);
 /* The memory of a constant value, which must have a known shape. seed: NULL: as the file says. -1:
- * its elements are not there. */
+ * its elements are not there, or it is no constant that is made of the file alone. */
 int constant_memory(struct plan *p, const struct graph *g, int value, const uint64_t *seed,
 		    struct err *e);
 

@@ -3,6 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/run/constants.h"
+
 static const struct {
 	const char *type;
 	lower_fn *lower;
@@ -104,26 +106,10 @@ static int is_done(const struct lowering *l, const struct graph_node *n)
 	for (int i = 0; i < n->nout; i++) {
 		const struct value *v = node_out(l->g, n, i);
 
-		if (v && v->uses && !v->kept && !(v->is_const && v->data))
-			return 0;
-		if (v && v->is_output)
+		if (v && (v->uses || v->is_output) && !constant_is_kept(l->g, v))
 			return 0;
 	}
 	return 1;
-}
-
-/* A Constant's tensor, whose elements are the attribute's. */
-static int lower_constant(struct lowering *l, const struct graph_node *n, struct err *e)
-{
-	const struct attr *a = node_attr(n, "value");
-	struct value *v = node_out(l->g, n, 0);
-
-	if (v && !v->kept && a && a->tensor && a->tensor->data) {
-		v->data = a->tensor->data;
-		v->data_bytes = a->tensor->data_bytes;
-		a->tensor->data = NULL;
-	}
-	return lower_constant_value(l, n->out[0], e);
 }
 
 static lower_fn *find_row(const struct graph_node *n)
@@ -141,7 +127,7 @@ static int lower_node(struct lowering *l, const struct graph_node *n, struct err
 	if (is_done(l, n))
 		return 0;
 	if (node_is(n, "Constant") || node_is(n, "ConstantOfShape"))
-		return lower_constant(l, n, e);
+		return lower_constant_value(l, n->out[0], e);
 	row = find_row(n);
 	return row ? row(l, n, e) : lower_bad(l, n, e, "is an operator that tl-run does not know");
 }

@@ -5,6 +5,7 @@
  */
 #include <string.h>
 
+#include "lib/run/constants.h"
 #include "lib/run/lower.h"
 
 /* Part of a place along an axis, of the value's size there. */
@@ -115,7 +116,7 @@ int lower_plan_concats(struct lowering *l, struct err *e)
 		const struct graph_node *n = &g->node[g->order[i]];
 		const struct value *out = node_out(g, n, 0);
 
-		if (!node_is(n, "Concat") || !out || out->kept || out->is_const)
+		if (!node_is(n, "Concat") || !out || constant_is_kept(g, out) || out->is_const)
 			continue;
 		if (plan(l, g->order[i], e))
 			return -1;

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/extract/element.h"
 #include "lib/run/constants.h"
 #include "lib/run/lower.h"
 
@@ -64,10 +65,10 @@ int lower_number(const struct lowering *l, int value, double *x)
 {
 	const struct value *v = l->g->value[value];
 
-	if (!v->kept || !shape_known(&v->shape) || shape_count(&v->shape) != 1)
+	if (!constant_is_kept(l->g, v) || shape_count(&v->shape) != 1)
 		return 0;
-	*x = elem_is_int(v->elem) ? (double)v->kept[0].i : v->kept[0].f;
-	return !(l->seed && constant_is_weights(v));
+	*x = element_number(v->elem, v->kept[0]);
+	return !(l->seed && constant_is_weights(l->g, value));
 }
 
 int lower_constant_value(struct lowering *l, int value, struct err *e)

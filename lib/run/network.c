@@ -50,8 +50,8 @@ static int read_member(struct network *n, struct member *m, struct err *e)
 	if (format != &format_onnx)
 		return 0;
 	folder = m->alone ? folder_of(m->name) : NULL;
-	rc = n->has_seed ? onnx_read(&n->onnx, &m->bytes, &n->a, e)
-			 : onnx_read_weights(&n->onnx, &m->bytes, folder, &n->a, e);
+	rc = onnx_read_weights(&n->onnx, &m->bytes, n->has_seed ? ONNX_ALL_BUT_WEIGHTS : ONNX_ALL,
+			       folder, &n->a, e);
 	free(folder);
 	if (rc)
 		err_in(e, "%s", m->label);
@@ -89,7 +89,7 @@ static int are_left_out(const struct graph *g)
 	for (int i = 0; i < g->nvalue; i++) {
 		const struct value *v = g->value[i];
 
-		if (!constant_is_weights(v) || !v->data)
+		if (!constant_is_weights(g, i) || !v->data)
 			continue;
 		if (!is_uniform(v))
 			return 0;
@@ -252,8 +252,7 @@ int network_count_weights(const struct network *n)
 	int count = 0;
 
 	for (int v = 0; v < n->onnx.graph.nvalue; v++)
-		count += constant_is_weights(n->onnx.graph.value[v]) &&
-			 n->onnx.graph.value[v]->uses > 0;
+		count += constant_is_weights(&n->onnx.graph, v) && n->onnx.graph.value[v]->uses > 0;
 	return count;
 }
 
@@ -266,7 +265,7 @@ int network_weights(void *ctx, int i, struct array *a, struct err *e)
 	int value = 0;
 
 	for (int k = -1; value < g->nvalue; value++) {
-		k += constant_is_weights(g->value[value]) && g->value[value]->uses > 0;
+		k += constant_is_weights(g, value) && g->value[value]->uses > 0;
 		if (k == i)
 			break;
 	}

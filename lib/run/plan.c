@@ -92,6 +92,15 @@ int plan_const(struct plan *p, float *data, int64_t size)
 	return m;
 }
 
+int plan_filled(struct plan *p, plan_fill *fill, void *with, int64_t size)
+{
+	int m = plan_const(p, NULL, size);
+
+	p->memory[m].fill = fill;
+	p->memory[m].fill_with = with;
+	return m;
+}
+
 int plan_alloc(struct plan *p, int m, struct err *e)
 {
 	struct memory *k = &p->memory[m];

@@ -44,6 +44,8 @@ struct weights_plan {
 	struct weights_change change[WEIGHTS_CHANGES];
 };
 
+typedef void plan_fill(void *with, float *to, int64_t n);
+
 struct memory {
 	int64_t size; /* floats */
 	int is_const;
@@ -58,7 +60,7 @@ struct memory {
 	int readers; /* of a constant: readers that are not done; at 0 it is freed */
 	/* Of a constant: fill() makes its elements when they are needed; drop() frees memory that
 	 * is not owned. */
-	void (*fill)(void *with, float *to, int64_t n);
+	plan_fill *fill;
 	void *fill_with;
 	void (*drop)(void *with);
 	void *drop_with;
@@ -142,6 +144,8 @@ void plan_free(struct plan *p);
 int plan_memory(struct plan *p, int64_t size);
 /* A constant whose elements are there already; owned: 0 by the caller. */
 int plan_const(struct plan *p, float *data, int64_t size);
+/* One whose elements fill() makes when they are needed. */
+int plan_filled(struct plan *p, plan_fill *fill, void *with, int64_t size);
 /* An empty nest to be filled for the next plan_kernel(). */
 struct nest *plan_nest(struct plan *p, const char *name);
 /* A step writes memory that no step before it has written, or other elements of it; only a

@@ -75,12 +75,14 @@ static int read_at(int fd, char *to, size_t n, int64_t offset, const char *path,
 	return 0;
 }
 
-static int read_file(const char *path, const struct external *x, struct value *v, size_t bytes,
-		     struct err *e)
+static int read_file(const char *path, const struct external *x, int must, struct value *v,
+		     size_t bytes, struct err *e)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC), rc;
 	void *to;
 
+	if (fd < 0 && errno == ENOENT && !must)
+		return 0;
 	if (fd < 0)
 		return err_sys(e, "cannot open %s, which has the elements of '%s'", path, v->name);
 	to = value_room(v, bytes);
@@ -90,12 +92,15 @@ static int read_file(const char *path, const struct external *x, struct value *v
 	return rc;
 }
 
-int external_read(const struct external *x, const char *folder, struct value *v, struct err *e)
+int external_read(const struct external *x, const char *folder, int must, struct value *v,
+		  struct err *e)
 {
 	const size_t bytes = (size_t)shape_count(&v->shape) * value_elem_size(v->elem);
 	struct buf path = BUF_INIT;
 	int rc;
 
+	if (!folder && !must)
+		return 0;
 	if (!folder)
 		return err_set(e,
 			       "the elements of '%s' are in another file, which is looked for "
@@ -112,7 +117,7 @@ int external_read(const struct external *x, const char *folder, struct value *v,
 			       "the tensor '%s' has %lld bytes, which is not what its shape says",
 			       v->name, (long long)x->length);
 	buf_fmt(&path, "%s/%s", folder, x->location);
-	rc = read_file(path.s, x, v, bytes, e);
+	rc = read_file(path.s, x, must, v, bytes, e);
 	buf_free(&path);
 	return rc;
 }

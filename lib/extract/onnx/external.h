@@ -12,7 +12,9 @@ struct external {
 /* An entry (StringStringEntryProto) of external_data; the message ends at end. */
 int external_parse(struct parse *p, uint64_t end, struct external *x, struct err *e);
 /* All elements of v, whose shape and type are set, into value.data. The location is relative to the
- * model's folder, and stays inside it. */
-int external_read(const struct external *x, const char *folder, struct value *v, struct err *e);
+ * model's folder, and stays inside it. must: it is an error if there is no such file; otherwise v
+ * stays without elements then. */
+int external_read(const struct external *x, const char *folder, int must, struct value *v,
+		  struct err *e);
 
 #endif

@@ -14,9 +14,13 @@ void *parse_settle(struct parse *p, const struct buf *b)
 
 static int parse_floats(struct parse *p, const struct wire_field *f, struct buf *b, struct err *e)
 {
+	const uint64_t n = f->type == WIRE_BYTES ? f->end - pull_offset(p->wire.in) : sizeof(float);
 	float v;
 
-	if (f->type == WIRE_BYTES && f->end - pull_offset(p->wire.in) > LIST_MAX)
+	if (p->elements != ONNX_SMALL && b->n + n > LIST_MAX)
+		return err_set(e, "it holds a list of more than %d floats",
+			       (int)(LIST_MAX / sizeof v));
+	if (f->type == WIRE_BYTES && n > LIST_MAX)
 		return wire_drop(&p->wire, f, e);
 	if (f->type == WIRE_BYTES)
 		return wire_bytes(&p->wire, f, b, e);

@@ -60,8 +60,12 @@ static int parse_initializer(struct parse *p, uint64_t end, struct graph *g, str
 {
 	struct value t = {0}, *v;
 
-	if (parse_tensor(p, end, &t, e) ||
-	    (!t.name[0] && err_set(e, "it holds an initializer without a name"))) {
+	int r;
+
+	p->is_initializer = 1;
+	r = parse_tensor(p, end, &t, e);
+	p->is_initializer = 0;
+	if (r || (!t.name[0] && err_set(e, "it holds an initializer without a name"))) {
 		value_drop(&t);
 		return -1;
 	}
@@ -246,10 +250,10 @@ static int parse_model(struct parse *p, struct onnx_model *m, struct err *e)
 	return 0;
 }
 
-static int read_model(struct onnx_model *m, struct pull *in, int weights, const char *folder,
-		      struct arena *a, struct err *e)
+static int read_model(struct onnx_model *m, struct pull *in, enum onnx_elements elements,
+		      const char *folder, struct arena *a, struct err *e)
 {
-	struct parse p = {.a = a, .weights = weights, .folder = folder};
+	struct parse p = {.a = a, .elements = elements, .folder = folder};
 	int r;
 
 	*m = (struct onnx_model){0};
@@ -257,7 +261,8 @@ static int read_model(struct onnx_model *m, struct pull *in, int weights, const 
 	wire_init(&p.wire, in, "ONNX model");
 	r = parse_model(&p, m, e);
 	if (!r) {
-		struct finish f = {.a = a, .functions = &m->functions, .rewrites = !weights};
+		struct finish f = {
+			.a = a, .functions = &m->functions, .rewrites = elements == ONNX_SMALL};
 
 		wire_digest(&p.wire, &m->hash);
 		r = onnx_finish(&f, &m->graph, e);
@@ -269,13 +274,13 @@ static int read_model(struct onnx_model *m, struct pull *in, int weights, const 
 
 int onnx_read(struct onnx_model *m, struct pull *in, struct arena *a, struct err *e)
 {
-	return read_model(m, in, 0, NULL, a, e);
+	return read_model(m, in, ONNX_SMALL, NULL, a, e);
 }
 
-int onnx_read_weights(struct onnx_model *m, struct pull *in, const char *folder, struct arena *a,
-		      struct err *e)
+int onnx_read_weights(struct onnx_model *m, struct pull *in, enum onnx_elements which,
+		      const char *folder, struct arena *a, struct err *e)
 {
-	return read_model(m, in, 1, folder, a, e);
+	return read_model(m, in, which, folder, a, e);
 }
 
 void onnx_free(struct onnx_model *m)

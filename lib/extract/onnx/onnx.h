@@ -20,14 +20,22 @@ struct onnx_model {
 	struct map functions; /* private: struct function * */
 };
 
+/* Of which tensors the elements are read. */
+enum onnx_elements {
+	ONNX_SMALL, /* of those that may decide shapes */
+	ONNX_ALL,
+	ONNX_ALL_BUT_WEIGHTS /* not of large initializers of floats */
+};
+
 /* Could these be the first bytes of a model? */
 int onnx_claims(const unsigned char *head, size_t n);
 /* Reads the model and links its graph. The arena holds all of it; onnx_free() frees the tables. */
 int onnx_read(struct onnx_model *m, struct pull *in, struct arena *a, struct err *e);
-/* The same with all elements of single-precision tensors: value.data. Those in other files are read
- * from this folder; NULL: they are an error. */
-int onnx_read_weights(struct onnx_model *m, struct pull *in, const char *folder, struct arena *a,
-		      struct err *e);
+/* The same to run it: with the elements of large tensors (value.data), and no operator rewritten.
+ * Those in other files are read from this folder. ONNX_ALL: it is an error if they are not there;
+ * the folder NULL: if there are any. */
+int onnx_read_weights(struct onnx_model *m, struct pull *in, enum onnx_elements which,
+		      const char *folder, struct arena *a, struct err *e);
 void onnx_free(struct onnx_model *m);
 
 #endif

@@ -2,7 +2,7 @@
 #ifndef TL_EXTRACT_ONNX_PARSE_H
 #define TL_EXTRACT_ONNX_PARSE_H
 
-#include "lib/extract/graph.h"
+#include "lib/extract/onnx/onnx.h"
 #include "lib/extract/wire.h"
 
 enum { NAME_MAX_BYTES = 1 << 20, LIST_MAX = 1 << 20, DEPTH_MAX = 16 };
@@ -10,9 +10,10 @@ enum { NAME_MAX_BYTES = 1 << 20, LIST_MAX = 1 << 20, DEPTH_MAX = 16 };
 struct parse {
 	struct wire wire;
 	struct arena *a;
-	struct buf raw;	    /* of the tensor at hand */
-	int depth;	    /* of nested graphs */
-	int weights;	    /* the elements of large tensors are kept, too */
+	struct buf raw; /* of the tensor at hand */
+	int depth;	/* of nested graphs */
+	enum onnx_elements elements;
+	int is_initializer; /* the tensor at hand is one */
 	const char *folder; /* where files with elements are; NULL: nowhere */
 };
 

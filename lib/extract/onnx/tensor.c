@@ -1,10 +1,12 @@
-/* TensorProto: what is small and may decide shapes is kept, the rest is passed over. */
+/* TensorProto: what is small and may decide shapes is kept. The rest is passed over, or becomes the
+ * value's data, if it is wanted. */
 #include "lib/extract/onnx/parse.h"
 
-#include <math.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/extract/element.h"
 #include "lib/extract/onnx/external.h"
 
 /* How the elements at hand in parse.raw are written. */
@@ -47,41 +49,48 @@ int parse_ints(struct parse *p, const struct wire_field *f, int max, struct buf 
 	return 0;
 }
 
+/* Are all elements of the tensor at hand wanted, as far as its type is known by now? */
+static int is_wanted(const struct parse *p, const struct value *v)
+{
+	return p->elements == ONNX_ALL || (p->elements == ONNX_ALL_BUT_WEIGHTS &&
+					   !(p->is_initializer && elem_is_real(v->elem)));
+}
+
 /* Lists of varints: kept while they are few, otherwise weights. */
-static int int_list(struct parse *p, const struct wire_field *f, enum coding *coding, struct err *e)
+static int int_list(struct parse *p, const struct wire_field *f, const struct value *v,
+		    enum coding *coding, struct err *e)
 {
 	uint64_t n = f->type == WIRE_BYTES ? f->end - pull_offset(p->wire.in) : 1;
+	const int all = is_wanted(p, v);
 
-	if (n > KEEP_INTS * 10 || p->raw.n >= KEEP_INTS * sizeof(int64_t)) {
+	if (!all && (n > KEEP_INTS * 10 || p->raw.n >= KEEP_INTS * sizeof(int64_t))) {
 		*coding = NONE;
 		return wire_drop(&p->wire, f, e);
 	}
 	*coding = LIST_OF_INT64;
-	return parse_ints(p, f, KEEP_INTS * 10 + KEEP_INTS, &p->raw, e);
+	return parse_ints(p, f, all ? INT_MAX : KEEP_INTS * 10 + KEEP_INTS, &p->raw, e);
 }
 
-/* Packed floats and doubles have the form of raw_data; single ones (not packed) are rare and small.
- */
-static int fixed_list(struct parse *p, const struct wire_field *f, enum coding is,
-		      enum coding *coding, struct err *e)
+/* Packed floats and doubles have the form of raw_data; single ones (not packed) are rare. */
+static int fixed_list(struct parse *p, const struct wire_field *f, const struct value *v,
+		      enum coding is, enum coding *coding, struct err *e)
 {
-	uint64_t n = f->end - pull_offset(p->wire.in);
+	const uint64_t n = f->type == WIRE_BYTES ? f->end - pull_offset(p->wire.in) : 1;
+	const uint64_t most = KEEP_REALS * sizeof(double);
 
-	if (f->type == WIRE_VARINT || n > KEEP_REALS * sizeof(double) ||
-	    p->raw.n > KEEP_REALS * sizeof(double)) {
+	if (f->type == WIRE_VARINT || (!is_wanted(p, v) && (n > most || p->raw.n > most))) {
 		*coding = NONE;
 		return wire_drop(&p->wire, f, e);
 	}
 	*coding = is;
 	if (f->type == WIRE_BYTES)
 		return wire_bytes(&p->wire, f, &p->raw, e);
-	buf_reserve(&p->raw, 8);
 	if (f->type == WIRE_32) {
-		float v;
+		float x;
 
-		if (wire_float(&p->wire, f, &v, e))
+		if (wire_float(&p->wire, f, &x, e))
 			return -1;
-		buf_add(&p->raw, &v, sizeof v);
+		buf_add(&p->raw, &x, sizeof x);
 		return 0;
 	}
 	*coding = NONE;
@@ -92,7 +101,7 @@ static int fixed_list(struct parse *p, const struct wire_field *f, enum coding i
 static int weights(struct parse *p, const struct wire_field *f, struct value *v, struct err *e)
 {
 	uint64_t n = f->end - pull_offset(p->wire.in);
-	void *to = n > (uint64_t)MAX_ELEMENTS * 4 ? NULL : value_room(v, (size_t)n);
+	void *to = n > (uint64_t)MAX_ELEMENTS * 8 ? NULL : value_room(v, (size_t)n);
 
 	if (!to)
 		return err_sys(e, "there is no memory for a tensor of %llu bytes",
@@ -100,9 +109,9 @@ static int weights(struct parse *p, const struct wire_field *f, struct value *v,
 	return wire_copy(&p->wire, f, to, e);
 }
 
-static int is_large(const struct parse *p, const struct wire_field *f)
+static int is_large(const struct parse *p, const struct wire_field *f, const struct value *v)
 {
-	return p->weights && f->type == WIRE_BYTES &&
+	return is_wanted(p, v) && f->type == WIRE_BYTES &&
 	       f->end - pull_offset(p->wire.in) > KEEP_REALS * sizeof(float);
 }
 
@@ -114,130 +123,98 @@ static int raw_data(struct parse *p, const struct wire_field *f, enum coding *co
 	return wire_bytes(&p->wire, f, &p->raw, e);
 }
 
-static int64_t raw_int(const unsigned char *s, int size, int is_signed)
+static int is_list_of_ints(int elem)
 {
-	uint64_t v = 0;
-
-	for (int i = size; i-- > 0;)
-		v = v << 8 | s[i];
-	if (is_signed && size < 8 && v >> (8 * size - 1))
-		v -= (uint64_t)1 << (8 * size);
-	return (int64_t)v;
+	return elem_is_int(elem) || elem == VALUE_F16 || elem == VALUE_BF16;
 }
 
-static int is_signed(int elem)
+/* Do elements of that type stand in a tensor so? */
+static int is_coded(int elem, enum coding coding)
 {
-	return elem == VALUE_I8 || elem == VALUE_I16 || elem == VALUE_I32 || elem == VALUE_I64;
-}
-
-static int keep_ints(struct value *v, const struct buf *raw, enum coding coding, int64_t n)
-{
-	int size = coding == LIST_OF_INT64 ? 8 : (int)value_elem_size(v->elem);
-
-	if (coding != LIST_OF_INT64 && coding != LITTLE_ENDIAN_RAW)
-		return -1;
-	if (n > KEEP_INTS || raw->n != (size_t)n * (size_t)size)
-		return -1;
-	for (int64_t i = 0; i < n; i++)
-		v->kept[i].i = told(raw_int((const unsigned char *)raw->s + i * size, size,
-					    is_signed(v->elem)));
-	return 0;
-}
-
-/* A number in half precision, or in bfloat16, which is the upper half of a float. */
-static double half(uint16_t h, int is_bf16)
-{
-	uint32_t wide = (uint32_t)h << 16;
-	int exponent = h >> 10 & 31, fraction = h & 1023;
-	float f;
-	double v;
-
-	if (is_bf16) {
-		memcpy(&f, &wide, sizeof f);
-		return (double)f;
+	switch (coding) {
+	case LITTLE_ENDIAN_RAW:
+		return elem_is_int(elem) || elem_is_real(elem);
+	case LIST_OF_INT64:
+		return is_list_of_ints(elem);
+	case LIST_OF_FLOAT:
+		return elem == VALUE_F32;
+	case LIST_OF_DOUBLE:
+		return elem == VALUE_F64;
+	default:
+		return 0;
 	}
-	if (exponent == 31)
-		v = fraction ? (double)NAN : (double)INFINITY;
-	else
-		v = exponent ? ldexp(1024 + fraction, exponent - 25) : ldexp(fraction, -24);
-	return h >> 15 ? -v : v;
 }
 
-/* Elements of two bytes each, or as a list of integers. */
-static int keep_halves(struct value *v, const struct buf *raw, enum coding coding, int64_t n)
+/* Makes what stands in p->raw n elements as raw_data has them. 0: it is something else. */
+static int make_raw(struct parse *p, int elem, enum coding coding, size_t n)
 {
-	size_t size = coding == LIST_OF_INT64 ? 8 : 2;
+	const size_t size = value_elem_size(elem), wide = sizeof(int64_t);
 
-	if ((coding != LIST_OF_INT64 && coding != LITTLE_ENDIAN_RAW) || n > KEEP_REALS ||
-	    raw->n != (size_t)n * size)
-		return -1;
-	for (int64_t i = 0; i < n; i++) {
-		uint16_t h;
-
-		memcpy(&h, raw->s + (size_t)i * size, sizeof h);
-		v->kept[i].f = half(h, v->elem == VALUE_BF16);
-	}
-	return 0;
+	if (!size || !is_coded(elem, coding) ||
+	    p->raw.n != n * (coding == LIST_OF_INT64 ? wide : size))
+		return 0;
+	for (size_t i = 0; coding == LIST_OF_INT64 && i < n; i++)
+		memmove(p->raw.s + i * size, p->raw.s + i * wide, size);
+	p->raw.n = n * size;
+	return 1;
 }
 
-static int keep_reals(struct value *v, const struct buf *raw, enum coding coding, int64_t n)
-{
-	int is_double = v->elem == VALUE_F64;
-
-	if (v->elem == VALUE_F16 || v->elem == VALUE_BF16)
-		return keep_halves(v, raw, coding, n);
-	if (v->elem != VALUE_F32 && !is_double)
-		return -1;
-	if (coding != LITTLE_ENDIAN_RAW && coding != (is_double ? LIST_OF_DOUBLE : LIST_OF_FLOAT))
-		return -1;
-	if (n > KEEP_REALS || raw->n != (size_t)n * (is_double ? 8 : 4))
-		return -1;
-	for (int64_t i = 0; i < n; i++) {
-		float single;
-
-		if (is_double) {
-			memcpy(&v->kept[i].f, raw->s + i * 8, 8);
-			continue;
-		}
-		memcpy(&single, raw->s + i * 4, 4);
-		v->kept[i].f = single;
-	}
-	return 0;
-}
-
-static void keep(struct parse *p, struct value *v, enum coding coding)
+/* Keeps elements that may decide shapes. 0: they are too many. */
+static int keep(struct parse *p, struct value *v)
 {
 	int64_t n = shape_count(&v->shape);
 
-	if (n > KEEP_INTS || (coding == NONE && n) || (elem_is_real(v->elem) && n > KEEP_REALS))
-		return;
-	if (p->raw.n < (size_t)n) /* an element has a byte at least; those of less are not kept */
-		return;
+	if (n > (elem_is_real(v->elem) ? KEEP_REALS : KEEP_INTS))
+		return 0;
 	buf_reserve(&p->raw, 0);
 	v->kept = arena_array(p->a, union scalar, n);
-	if (!n)
-		return;
-	if (elem_is_int(v->elem) ? keep_ints(v, &p->raw, coding, n)
-				 : keep_reals(v, &p->raw, coding, n))
-		v->kept = NULL;
+	for (int64_t i = 0; i < n; i++) {
+		v->kept[i] = element_at(v->elem, p->raw.s, i);
+		if (elem_is_int(v->elem))
+			v->kept[i].i = told(v->kept[i].i);
+	}
+	return 1;
 }
 
-/* What was read into the value: single-precision elements stay, integers that may decide shapes
- * become what they would be without weights, and the rest goes. */
-static int take_weights(struct parse *p, struct value *v, enum coding *coding, struct err *e)
+/* What was read into the value stays there, unless it is little enough to be kept. */
+static int take_data(struct parse *p, struct value *v, enum coding *coding, struct err *e)
 {
-	int64_t n = shape_count(&v->shape);
+	const size_t n = (size_t)shape_count(&v->shape), size = value_elem_size(v->elem);
 
-	if (v->elem == VALUE_F32 && v->data_bytes != (size_t)n * sizeof(float))
+	if (!is_wanted(p, v) || !is_coded(v->elem, *coding) || !size) {
+		value_drop(v);
+		*coding = NONE;
+		return 0;
+	}
+	if (v->data_bytes != n * size)
 		return err_set(e, "the tensor '%s' has %zu bytes, which is not what its shape says",
 			       v->name, v->data_bytes);
-	if (v->elem == VALUE_F32)
+	if (n > (elem_is_real(v->elem) ? KEEP_REALS : KEEP_INTS))
 		return 0;
-	if (v->data_bytes <= KEEP_INTS * sizeof(int64_t)) {
-		buf_add(&p->raw, v->data, v->data_bytes);
-		*coding = LITTLE_ENDIAN_RAW;
-	}
+	buf_clear(&p->raw);
+	buf_add(&p->raw, v->data, v->data_bytes);
+	*coding = LITTLE_ENDIAN_RAW;
 	value_drop(v);
+	return 0;
+}
+
+/* The elements, wherever they were put: in v->kept, or in v->data, or nowhere. */
+static int take_elements(struct parse *p, struct value *v, enum coding coding, struct err *e)
+{
+	const size_t n = (size_t)shape_count(&v->shape);
+	void *to;
+
+	if (v->data && take_data(p, v, &coding, e))
+		return -1;
+	if (!n)
+		v->kept = arena_array(p->a, union scalar, 1);
+	if (v->data || !n || !make_raw(p, v->elem, coding, n) || keep(p, v) || !is_wanted(p, v))
+		return 0;
+	to = value_room(v, p->raw.n);
+	if (!to)
+		return err_sys(e, "there is no memory for a tensor of %zu bytes", p->raw.n);
+	memcpy(to, p->raw.s, p->raw.n);
+	buf_free(&p->raw); /* it may be long, and no later tensor needs as much */
 	return 0;
 }
 
@@ -259,6 +236,35 @@ static int set_dims(struct value *v, const struct buf *dims, struct err *e)
 	return 0;
 }
 
+/* A field of elements. */
+static int element_field(struct parse *p, const struct wire_field *f, struct value *v,
+			 enum coding *coding, struct err *e)
+{
+	const enum coding is = f->number == 4	 ? LIST_OF_FLOAT
+			       : f->number == 10 ? LIST_OF_DOUBLE
+			       : f->number == 9	 ? LITTLE_ENDIAN_RAW
+						 : LIST_OF_INT64;
+
+	if (is == LIST_OF_INT64)
+		return int_list(p, f, v, coding, e);
+	if (is_large(p, f, v)) {
+		*coding = is;
+		return weights(p, f, v, e);
+	}
+	return is == LITTLE_ENDIAN_RAW ? raw_data(p, f, coding, e)
+				       : fixed_list(p, f, v, is, coding, e);
+}
+
+/* Elements in another file, if they are wanted. */
+static int elsewhere(struct parse *p, const struct external *file, struct value *v,
+		     enum coding *coding, struct err *e)
+{
+	if (!is_wanted(p, v))
+		return 0;
+	*coding = LITTLE_ENDIAN_RAW;
+	return external_read(file, p->folder, p->elements == ONNX_ALL, v, e);
+}
+
 int parse_tensor(struct parse *p, uint64_t end, struct value *v, struct err *e)
 {
 	enum coding coding = NONE;
@@ -278,24 +284,18 @@ int parse_tensor(struct parse *p, uint64_t end, struct value *v, struct err *e)
 			break;
 		case 2:
 			r = wire_int(&p->wire, &f, &elem, e);
+			v->elem = elem >= 0 && elem < 64 ? (int)elem : VALUE_UNKNOWN;
 			break;
 		case 4:
-			r = is_large(p, &f) ? weights(p, &f, v, e)
-					    : fixed_list(p, &f, LIST_OF_FLOAT, &coding, e);
-			break;
 		case 5:
 		case 7:
+		case 9:
+		case 10:
 		case 11:
-			r = int_list(p, &f, &coding, e);
+			r = element_field(p, &f, v, &coding, e);
 			break;
 		case 8:
 			r = parse_name(p, &f, &v->name, e);
-			break;
-		case 9:
-			r = is_large(p, &f) ? weights(p, &f, v, e) : raw_data(p, &f, &coding, e);
-			break;
-		case 10:
-			r = fixed_list(p, &f, LIST_OF_DOUBLE, &coding, e);
 			break;
 		case 13:
 			r = wire_message(&p->wire, &f, e);
@@ -314,15 +314,12 @@ int parse_tensor(struct parse *p, uint64_t end, struct value *v, struct err *e)
 		if (r < 0)
 			break;
 	}
-	v->elem = elem >= 0 && elem < 64 ? (int)elem : VALUE_UNKNOWN;
 	if (!r)
 		r = set_dims(v, &dims, e);
-	if (!r && p->weights && external == 1)
-		r = external_read(&file, p->folder, v, e);
-	if (!r && v->data)
-		r = take_weights(p, v, &coding, e);
+	if (!r && external == 1)
+		r = elsewhere(p, &file, v, &coding, e);
 	if (!r)
-		keep(p, v, coding);
+		r = take_elements(p, v, coding, e);
 	buf_free(&dims);
 	return r;
 }

@@ -1,9 +1,8 @@
 /* Elements of small constants, out of the file of weights. */
 #include <errno.h>
-#include <math.h>
-#include <string.h>
 #include <unistd.h>
 
+#include "lib/extract/element.h"
 #include "lib/extract/openvino/openvino.h"
 
 enum { WIDEST = 8 }; /* bytes of an element */
@@ -30,43 +29,6 @@ static int read_at(const struct ov_weights *w, unsigned char *to, size_t n, int6
 	return 1;
 }
 
-static double half(uint64_t bits)
-{
-	const int exponent = (int)(bits >> 10 & 31);
-	const double fraction = (double)(bits & 1023);
-	double v = exponent == 31  ? (fraction ? NAN : INFINITY)
-		   : exponent == 0 ? ldexp(fraction, -24)
-				   : ldexp(1024 + fraction, exponent - 25);
-
-	return bits >> 15 & 1 ? -v : v;
-}
-
-static union scalar decode(int elem, const unsigned char *s, size_t size)
-{
-	const int shift = (int)(64 - 8 * size);
-	union scalar v = {.i = 0};
-	uint64_t bits = 0;
-	float single;
-
-	for (size_t i = size; i-- > 0;)
-		bits = bits << 8 | s[i];
-	if (elem == VALUE_F16) {
-		v.f = half(bits);
-	} else if (elem == VALUE_F32) {
-		uint32_t word = (uint32_t)bits;
-
-		memcpy(&single, &word, sizeof single);
-		v.f = (double)single;
-	} else if (elem == VALUE_F64) {
-		memcpy(&v.f, &bits, sizeof v.f);
-	} else if (elem == VALUE_I8 || elem == VALUE_I16 || elem == VALUE_I32) {
-		v.i = (int64_t)(bits << shift) >> shift;
-	} else {
-		v.i = (int64_t)bits;
-	}
-	return v;
-}
-
 int openvino_keep(struct arena *a, const struct ir_layer *l, struct value *v, struct ov_weights *w,
 		  struct err *e)
 {
@@ -90,6 +52,6 @@ int openvino_keep(struct arena *a, const struct ir_layer *l, struct value *v, st
 	w->kept += n;
 	v->kept = arena_array(a, union scalar, n);
 	for (int64_t i = 0; i < n; i++)
-		v->kept[i] = decode(v->elem, raw + (size_t)i * size, size);
+		v->kept[i] = element_at(v->elem, raw, i);
 	return 0;
 }

@@ -1,0 +1,70 @@
+#include "lib/extract/element.h"
+
+#include <assert.h>
+#include <math.h>
+#include <string.h>
+
+enum { WIDEST = 8 }; /* bytes of an element */
+
+static double half(uint64_t bits)
+{
+	const int exponent = (int)(bits >> 10 & 31);
+	const double fraction = (double)(bits & 1023);
+	double v = exponent == 31  ? (fraction ? NAN : INFINITY)
+		   : exponent == 0 ? ldexp(fraction, -24)
+				   : ldexp(1024 + fraction, exponent - 25);
+
+	return bits >> 15 & 1 ? -v : v;
+}
+
+static double single(uint64_t bits)
+{
+	const uint32_t word = (uint32_t)bits;
+	float f;
+
+	memcpy(&f, &word, sizeof f);
+	return (double)f;
+}
+
+union scalar element_at(int elem, const void *from, int64_t i)
+{
+	const int64_t size = (int64_t)value_elem_size(elem);
+	const unsigned char *s = (const unsigned char *)from + i * size;
+	const int shift = (int)(64 - 8 * size);
+	union scalar v = {.i = 0};
+	uint64_t bits = 0;
+
+	assert(size > 0 && size <= WIDEST);
+	for (int64_t k = size; k-- > 0;)
+		bits = bits << 8 | s[k];
+	if (elem == VALUE_F16)
+		v.f = half(bits);
+	else if (elem == VALUE_BF16) /* the upper half of a float */
+		v.f = single(bits << 16);
+	else if (elem == VALUE_F32)
+		v.f = single(bits);
+	else if (elem == VALUE_F64)
+		memcpy(&v.f, &bits, sizeof v.f);
+	else if (elem == VALUE_I8 || elem == VALUE_I16 || elem == VALUE_I32)
+		v.i = (int64_t)(bits << shift) >> shift;
+	else
+		v.i = (int64_t)bits;
+	return v;
+}
+
+double element_number(int elem, union scalar v)
+{
+	if (elem_is_real(elem))
+		return v.f;
+	return elem == VALUE_U64 ? (double)(uint64_t)v.i : (double)v.i;
+}
+
+void element_floats(int elem, const void *from, int64_t n, float *to)
+{
+	if (elem == VALUE_F32) {
+		memcpy(to, from, (size_t)n * sizeof *to);
+		return;
+	}
+	for (int64_t i = 0; i < n; i++)
+		to[i] = (float)element_number(elem, element_at(elem, from, i));
+}

@@ -1,0 +1,15 @@
+/* Elements of tensors as files have them: little-endian, without gaps. */
+#ifndef TL_EXTRACT_ELEMENT_H
+#define TL_EXTRACT_ELEMENT_H
+
+#include "lib/extract/graph.h"
+
+/* Element i of a tensor of type elem, which must have a size (value_elem_size()) of at most 8
+ * bytes: its .i or, of a type of floats, its .f. */
+union scalar element_at(int elem, const void *from, int64_t i);
+/* Such an element as a number. */
+double element_number(int elem, union scalar v);
+/* The same elements as single-precision floats. */
+void element_floats(int elem, const void *from, int64_t n, float *to);
+
+#endif
