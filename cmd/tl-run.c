@@ -203,20 +203,13 @@ static int tune(const char *path, struct err *e)
 
 /* ---- what is asked ---- */
 
-static int set_inputs(struct network *n, struct err *e)
+static int set_inputs(struct network *n, const struct arrays *given, struct err *e)
 {
-	struct arrays a;
-	int rc;
-
 	if (!input) {
 		network_random_inputs(n, 1);
 		return 0;
 	}
-	rc = arrays_read(&a, input, e);
-	if (!rc && network_set_inputs(n, &a, e))
-		rc = err_in(e, "%s", input);
-	arrays_free(&a);
-	return rc;
+	return network_set_inputs(n, given, e) ? err_in(e, "%s", input) : 0;
 }
 
 /* Before the first run: a program may compute over its inputs. */
@@ -349,9 +342,9 @@ static int print_profile(struct network *n, struct err *e)
 }
 
 /* 1: what came out differs from --compare. */
-static int run(struct network *n, const char *path, struct err *e)
+static int run(struct network *n, const char *path, const struct arrays *given, struct err *e)
 {
-	int rc = set_inputs(n, e), differs = 0;
+	int rc = set_inputs(n, given, e), differs = 0;
 
 	if (!rc && n->left_out)
 		opt_warn(&program, "all weights of the model are the same: they were left out; "
@@ -383,6 +376,7 @@ int main(int argc, char **argv)
 	struct buf path = BUF_INIT;
 	struct err e = ERR_INIT;
 	struct network n = {0};
+	struct arrays given = {0};
 	uint64_t seed = 0;
 
 	opt_foreign_exit(&program);
@@ -403,15 +397,20 @@ int main(int argc, char **argv)
 		o.db = rc > 0 ? path.s : NULL;
 		rc = rc < 0 ? -1 : 0;
 	}
+	if (!rc && input) {
+		rc = arrays_read(&given, input, &e);
+		o.given = &given;
+	}
 	if (!rc)
 		rc = network_open(&n, argv[first], &o, &e);
 	progress_clear();
 	if (!rc)
 		infer_options_unused(&o.infer, warn_unused);
 	if (!rc)
-		rc = run(&n, argv[first], &e);
+		rc = run(&n, argv[first], &given, &e);
 	network_close(&n);
 	infer_options_free(&o.infer);
+	arrays_free(&given);
 	buf_free(&path);
 	if (rec_stopped())
 		opt_die_by_signal(rec_stopped());

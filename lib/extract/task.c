@@ -206,7 +206,7 @@ static void make_gemm(const struct graph *g, const struct graph_node *n, struct 
 	t->channel_dim = 1;
 	if (c && value_is_along(c, &out->shape, 1, 1))
 		t->w.post[t->w.npost++].kind = POST_BIAS;
-	else if (c && shape_equal(&c->shape, &out->shape))
+	else if (c)
 		t->w.post[t->w.npost++].kind = POST_ADD;
 }
 

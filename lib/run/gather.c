@@ -35,18 +35,34 @@ int gather_run(const void *with, float *const *buffers, int thread, int threads)
 }
 
 /* The row that a tuple names; -1: there is none. */
-static int64_t row_of(const struct scatter *s, const float *tuple)
+static int64_t row_of(const float *tuple, int rank, const int64_t *extent)
 {
 	int64_t row = 0;
 
-	for (int k = 0; k < s->rank; k++) {
-		int64_t i = resolve(tuple[k], s->extent[k]);
+	for (int k = 0; k < rank; k++) {
+		int64_t i = resolve(tuple[k], extent[k]);
 
 		if (i < 0)
 			return -1;
-		row = row * s->extent[k] + i;
+		row = row * extent[k] + i;
 	}
 	return row;
+}
+
+static float combined(enum scatter_how how, float old, float update)
+{
+	switch (how) {
+	case SCATTER_ADD:
+		return old + update;
+	case SCATTER_MUL:
+		return old * update;
+	case SCATTER_MAX:
+		return update > old || isnan(update) ? update : old;
+	case SCATTER_MIN:
+		return update < old || isnan(update) ? update : old;
+	default:
+		return update;
+	}
 }
 
 /* Each thread makes some rows of the result, and looks through all tuples for those. */
@@ -61,12 +77,98 @@ int scatter_run(const void *with, float *const *buffers, int thread, int threads
 	memcpy(to + first * s->inner, buffers[SCATTER_DATA] + first * s->inner,
 	       (size_t)(end - first) * bytes);
 	for (int64_t i = 0; i < s->count; i++) {
-		int64_t row = row_of(s, buffers[SCATTER_INDEX] + i * s->rank);
+		int64_t row = row_of(buffers[SCATTER_INDEX] + i * s->rank, s->rank, s->extent);
+		const float *update = buffers[SCATTER_UPDATES] + i * s->inner;
 
 		if (row < 0)
 			rc = -1;
-		else if (row >= first && row < end)
-			memcpy(to + row * s->inner, buffers[SCATTER_UPDATES] + i * s->inner, bytes);
+		for (int64_t k = 0; row >= first && row < end && k < s->inner; k++)
+			to[row * s->inner + k] =
+				combined(s->how, to[row * s->inner + k], update[k]);
+	}
+	return rc;
+}
+
+int gather_rows_run(const void *with, float *const *buffers, int thread, int threads)
+{
+	const struct gather_rows *g = with;
+	const int64_t all = g->batches * g->count;
+	int rc = 0;
+
+	for (int64_t i = all * thread / threads; i < all * (thread + 1) / threads; i++) {
+		const int64_t row = row_of(buffers[GATHER_INDEX] + i * g->rank, g->rank, g->extent);
+
+		if (row < 0)
+			rc = -1;
+		else
+			memcpy(buffers[GATHER_TO] + i * g->inner,
+			       buffers[GATHER_DATA] + (i / g->count * g->rows + row) * g->inner,
+			       (size_t)g->inner * sizeof(float));
+	}
+	return rc;
+}
+
+/* ---- elements ---- */
+
+/* The element of data that element i of the index means; -1: there is none. */
+static int64_t element_of(const struct elements *g, int64_t i, float index)
+{
+	int64_t at = resolve(index, g->extent);
+
+	if (at < 0)
+		return -1;
+	at *= g->stride[g->axis];
+	for (int d = g->rank; d-- > 0;) {
+		at += d == g->axis ? 0 : i % g->dim[d] * g->stride[d];
+		i /= g->dim[d];
+	}
+	return at;
+}
+
+static int64_t count_of(const struct elements *g)
+{
+	int64_t n = 1;
+
+	for (int d = 0; d < g->rank; d++)
+		n *= g->dim[d];
+	return n;
+}
+
+int gather_elements_run(const void *with, float *const *buffers, int thread, int threads)
+{
+	const struct elements *g = with;
+	const int64_t n = count_of(g);
+	int rc = 0;
+
+	for (int64_t i = n * thread / threads; i < n * (thread + 1) / threads; i++) {
+		const int64_t at = element_of(g, i, buffers[GATHER_INDEX][i]);
+
+		if (at < 0)
+			rc = -1;
+		else
+			buffers[GATHER_TO][i] = buffers[GATHER_DATA][at];
+	}
+	return rc;
+}
+
+int scatter_elements_run(const void *with, float *const *buffers, int thread, int threads)
+{
+	const struct elements *g = with;
+	const int64_t n = count_of(g);
+	float *to = buffers[SCATTER_TO];
+	int rc = 0;
+
+	(void)threads;
+	if (thread)
+		return 0;
+	memcpy(to, buffers[SCATTER_DATA], (size_t)g->size * sizeof *to);
+	for (int64_t i = 0; i < n; i++) {
+		const int64_t at = element_of(g, i, buffers[SCATTER_INDEX][i]);
+
+		if (at < 0)
+			rc = -1;
+		else
+			to[at] = combined(g->how, to[at], buffers[SCATTER_UPDATES][i]);
 	}
 	return rc;
 }

@@ -27,9 +27,13 @@ enum {
 	SCATTER_RANK = 8
 };
 
+/* What becomes of an element that an update meets. */
+enum scatter_how { SCATTER_REPLACE, SCATTER_ADD, SCATTER_MUL, SCATTER_MAX, SCATTER_MIN, SCATTERS };
+
 /* ONNX's ScatterND: `to` is data with some of its rows replaced. Each of `count` tuples of indices
  * names a row of `inner` elements by the first `rank` dimensions of data. */
 struct scatter {
+	enum scatter_how how;
 	int64_t count, inner, rows; /* rows: of data */
 	int rank;
 	int64_t extent[SCATTER_RANK];
@@ -37,5 +41,27 @@ struct scatter {
 
 /* The same for a struct scatter; of a row that is named twice the last update counts. */
 int scatter_run(const void *with, float *const *buffers, int thread, int threads);
+
+/* ONNX's GatherND: in each of `batches` parts of data, of `rows` rows each, `count` tuples of
+ * indices name rows by the first `rank` dimensions. */
+struct gather_rows {
+	int64_t batches, count, inner, rows;
+	int rank;
+	int64_t extent[SCATTER_RANK];
+};
+int gather_rows_run(const void *with, float *const *buffers, int thread, int threads);
+
+/* ONNX's GatherElements and ScatterElements: element i of the index is one along an axis; along the
+ * others it stands where i does. */
+struct elements {
+	enum scatter_how how;
+	int rank, axis;
+	int64_t dim[SCATTER_RANK];    /* of the index */
+	int64_t stride[SCATTER_RANK]; /* of data, which is dense */
+	int64_t extent, size;	      /* of data: along the axis; elements */
+};
+int gather_elements_run(const void *with, float *const *buffers, int thread, int threads);
+/* The updates have an order, so that one thread makes them. */
+int scatter_elements_run(const void *with, float *const *buffers, int thread, int threads);
 
 #endif

@@ -74,7 +74,7 @@ void lower_dense(struct lowering *l, const struct place *from, const int *order,
 /* Makes a constant value, row-major; no step makes it. */
 int lower_constant_value(struct lowering *l, int value, struct err *e);
 /* Where a value of rank 4 is, or a copy of it: channels are dense, pixels, rows and images follow
- * each other, maybe with gaps between pixels. */
+ * each other, maybe with gaps between pixels. One of rank 3 is seen as an image of one row. */
 int lower_get_image(struct lowering *l, int value, struct place *out, struct err *e);
 /* A place of that kind for an output. If it is wanted elsewhere in another form, it goes there by a
  * copy. */
@@ -119,18 +119,59 @@ const struct graph_node *lower_pad_of(const struct lowering *l, const struct gra
 /* Is a Pad only the padding of pools, for all its readers? */
 int lower_is_pool_padding(const struct lowering *l, const struct graph_node *pad);
 
+/* lower_plain.c: the node as one step of plain C over its inputs 0 to inputs - 1, which makes
+ * output `out`; all are dense and row-major. The buffer of an input that is left out is NULL. */
+enum { PLAIN_INPUTS = 16 };
+int lower_plain(struct lowering *l, const struct graph_node *n, const struct plain *c, int inputs,
+		int out, struct err *e);
+
+/* lower_rows.c: the order in which the dimensions marked come last. */
+void lower_marked_last(int rank, const unsigned char *marked, int order[PLACE_RANK]);
+/* A reduction over the dimensions marked. */
+int lower_reduce_marked(struct lowering *l, const struct graph_node *n, const unsigned char *marked,
+			struct err *e);
+/* lower_lines.c: output `out` by a function of lines.h over rows of the dimensions marked of input
+ * 0. param: LINES_PARAMS numbers. */
+int lower_lines(struct lowering *l, const struct graph_node *n, const char *function,
+		const unsigned char *marked, const double *param, int out, struct err *e);
+
+/* lower_picks.c: the node's output by index[i][k], the index along dimension i of `from` that index
+ * k of the output means, or -1 for `fill`. The tables are the arena's, and are changed. */
+int lower_picks(struct lowering *l, const struct graph_node *n, const struct place *from,
+		int64_t *const index[PLACE_RANK], double fill, struct err *e);
+/* A Slice by the first index and the step of each dimension. */
+int lower_slice_picks(struct lowering *l, const struct graph_node *n, const struct place *from,
+		      const int64_t *first, const int64_t *step, struct err *e);
+/* A Pad by what it adds before each dimension. */
+int lower_pad_picks(struct lowering *l, const struct graph_node *n, const struct place *from,
+		    const int64_t *before, double fill, struct err *e);
+
+/* lower_einsum.c: the sides of an Einsum that is a product, as batch x rows x sum and batch x sum x
+ * columns. left: the operand that has the rows. order: that of the result's dimensions in what the
+ * product makes. */
+int lower_einsum_sides(struct lowering *l, const struct graph_node *n, int left,
+		       struct place side[2], int order[PLACE_RANK], struct err *e);
+
 /* lower_concat.c */
 int lower_plan_concats(struct lowering *l, struct err *e);
 
 lower_fn lower_binary, lower_unary, lower_clip, lower_leaky_relu, lower_hard_sigmoid, lower_gelu,
 	lower_pow, lower_batch_norm, lower_elu, lower_prelu; /* lower_pointwise.c */
 lower_fn lower_alias, lower_reshape, lower_transpose, lower_slice, lower_split, lower_expand,
-	lower_gather, lower_scatter, lower_pad, lower_tile, lower_depth_to_space,
-	lower_space_to_depth;		     /* lower_move.c */
-lower_fn lower_scalar, lower_cast;	     /* lower_scalar.c */
-lower_fn lower_resize, lower_conv_transpose; /* lower_image.c */
-lower_fn lower_concat;			     /* lower_concat.c */
-lower_fn lower_pool, lower_global_pool;	     /* lower_pool.c */
+	lower_gather, lower_pad, lower_tile, lower_depth_to_space,
+	lower_space_to_depth;				   /* lower_move.c */
+lower_fn lower_scatter, lower_gather_rows, lower_elements; /* lower_gather.c */
+lower_fn lower_triangle, lower_diagonal, lower_one_hot, lower_range, lower_dropout, lower_reversal,
+	lower_top;     /* lower_fills.c */
+lower_fn lower_center; /* lower_picks.c */
+lower_fn lower_like_softmax, lower_cumulate, lower_lp_norm, lower_mean_variance,
+	lower_lrn;			/* lower_lines.c */
+lower_fn lower_scalar, lower_cast;	/* lower_scalar.c */
+lower_fn lower_resize;			/* lower_image.c */
+lower_fn lower_taps;			/* lower_taps.c */
+lower_fn lower_einsum, lower_matmul;	/* lower_einsum.c */
+lower_fn lower_concat;			/* lower_concat.c */
+lower_fn lower_pool, lower_global_pool; /* lower_pool.c */
 lower_fn lower_softmax, lower_reduce, lower_layer_norm, lower_instance_norm, lower_group_norm,
 	lower_arg; /* lower_rows.c */
 

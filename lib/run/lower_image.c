@@ -1,10 +1,9 @@
-/* Images: where they are, and operators over them that are no nests: Resize and ConvTranspose. */
+/* Images: where they are, and Resize. */
 #include <math.h>
 #include <string.h>
 
 #include "lib/run/lower.h"
 #include "lib/run/resize.h"
-#include "lib/run/transposed.h"
 
 /* ---- places ---- */
 
@@ -17,12 +16,25 @@ static int is_image(const struct place *p)
 	       (p->dim[0] == 1 || p->stride[0] == p->stride[2] * p->dim[2]);
 }
 
+/* What has one dimension of space as an image of one row. */
+static void one_row(struct place *p)
+{
+	if (p->rank != 3)
+		return;
+	p->rank = 4;
+	p->dim[3] = p->dim[2];
+	p->stride[3] = p->stride[2];
+	p->stride[2] *= p->dim[2];
+	p->dim[2] = 1;
+}
+
 int lower_get_image(struct lowering *l, int value, struct place *out, struct err *e)
 {
 	int order[PLACE_RANK];
 
 	if (lower_get(l, value, out, e))
 		return -1;
+	one_row(out);
 	if (out->rank == 4 && is_image(out))
 		return 0;
 	order_channels_last(out->rank, order);
@@ -34,9 +46,11 @@ int lower_new_image(struct lowering *l, int value, struct place *out, struct err
 {
 	int order[PLACE_RANK];
 
-	order_channels_last(4, order);
+	order_channels_last(l->g->value[value]->shape.rank, order);
 	if (lower_new(l, value, order, out, e))
 		return -1;
+	one_row(out);
+	order_channels_last(4, order);
 	if (!is_image(out)) {
 		place_dense(out, 4, out->dim, order);
 		lower_room(l, out);
@@ -178,68 +192,5 @@ int lower_resize(struct lowering *l, const struct graph_node *n, struct err *e)
 	lower_put(l, n->out[0], &to);
 	plan_plain(l->p, node_label(l->g, n), n->type, &(struct plain){resize_run, r, NULL},
 		   operand, 2);
-	return 0;
-}
-
-/* ---- ConvTranspose ---- */
-
-static void describe(struct transposed *t, const struct graph_node *n, const struct place *from,
-		     const struct place *weights, const struct window *w)
-{
-	*t = (struct transposed){
-		.images = from->dim[0],
-		.groups = node_int(n, "group", 1),
-		.ih = w->in[0],
-		.iw = w->in[1],
-		.oh = w->out[0],
-		.ow = w->out[1],
-		.kh = w->kernel[0],
-		.kw = w->kernel[1],
-		.sh = w->stride[0],
-		.sw = w->stride[1],
-		.ph = w->before[0],
-		.pw = w->before[1],
-		.dh = w->dilation[0],
-		.dw = w->dilation[1],
-		.oc = weights->dim[1],
-	};
-	t->ic = from->dim[1] / t->groups;
-}
-
-int lower_conv_transpose(struct lowering *l, const struct graph_node *n, struct err *e)
-{
-	static const int taps_first[] = {2, 3, 0, 1};
-	struct transposed *t = arena_new(l->p->a, struct transposed);
-	struct place operand[TRANSPOSED_OPERANDS];
-	const struct shape *in = &l->g->value[n->in[0]]->shape;
-	struct place from, weights, bias, to;
-	int order[PLACE_RANK];
-	struct window w;
-
-	if (in->rank != 4)
-		return lower_bad(l, n, e, "is no convolution of images");
-	order_channels_last(4, order);
-	if (lower_get_dense(l, n->in[0], order, &from, e) ||
-	    lower_get_dense(l, n->in[1], taps_first, &weights, e) ||
-	    lower_shape(l, n->out[0], &to, e))
-		return -1;
-	place_dense(&to, 4, to.dim, order);
-	lower_room(l, &to);
-	if (window_transposed(l->g, n, in, weights.dim + 2, &w, e))
-		return -1;
-	describe(t, n, &from, &weights, &w);
-	if (t->ic * t->groups != weights.dim[0] || t->oc * t->groups != to.dim[1])
-		return lower_bad(l, n, e, "has groups that do not fit its channels");
-	t->has_bias = node_in(l->g, n, 2) != NULL;
-	bias = weights;
-	if (t->has_bias && lower_get_dense(l, n->in[2], NULL, &bias, e))
-		return -1;
-	operand[TRANSPOSED_SRC] = from;
-	operand[TRANSPOSED_WEIGHTS] = weights;
-	operand[TRANSPOSED_BIAS] = bias;
-	operand[TRANSPOSED_DST] = to;
-	lower_put(l, n->out[0], &to);
-	plan_plain(l->p, node_label(l->g, n), n->type, &(struct plain){transposed_run, t, NULL},
-		   operand, TRANSPOSED_OPERANDS);
 	return 0;
 }

@@ -63,10 +63,11 @@ static void cut(struct place *p, int axis, int64_t first, int64_t step, int64_t 
 int lower_slice(struct lowering *l, const struct graph_node *n, struct err *e)
 {
 	const int64_t *start, *end, *axes = NULL, *steps = NULL;
-	int nstart, nend, naxes = 0, nsteps = 0;
-	struct place p;
+	int nstart, nend, naxes = 0, nsteps = 0, backwards = 0;
+	int64_t first[PLACE_RANK] = {0}, step[PLACE_RANK];
+	struct place p, shape;
 
-	if (lower_get(l, n->in[0], &p, e))
+	if (lower_get(l, n->in[0], &p, e) || lower_shape(l, n->out[0], &shape, e))
 		return -1;
 	if (infer_list(l->g, n, "starts", 1, &nstart, &start) != 1 ||
 	    infer_list(l->g, n, "ends", 2, &nend, &end) != 1 || nstart != nend ||
@@ -74,17 +75,24 @@ int lower_slice(struct lowering *l, const struct graph_node *n, struct err *e)
 	    infer_list(l->g, n, "steps", 4, &nsteps, &steps) < 0 || (axes && naxes != nstart) ||
 	    (steps && nsteps != nstart))
 		return lower_bad(l, n, e, "has bounds that are not known");
+	for (int i = 0; i < p.rank; i++)
+		step[i] = 1;
 	for (int i = 0; i < nstart; i++) {
 		int axis = axes ? infer_axis(axes[i], p.rank) : i;
-		int64_t first, count, step = steps ? steps[i] : 1;
+		int64_t count, by = steps ? steps[i] : 1;
 
-		if (axis < 0 || axis >= p.rank || step < 1)
-			return lower_bad(l, n, e, "has an axis that is none, or runs backwards");
-		infer_slice_range(p.dim[axis], start[i], end[i], step, &first, &count);
+		if (axis < 0 || axis >= p.rank || !by)
+			return lower_bad(l, n, e, "has an axis that is none, or a step of 0");
+		infer_slice_range(p.dim[axis], start[i], end[i], by, &first[axis], &count);
 		if (count < 1)
 			return lower_bad(l, n, e, "is empty");
-		cut(&p, axis, first, step, count);
+		step[axis] = by;
+		backwards |= by < 0;
 	}
+	if (backwards)
+		return lower_slice_picks(l, n, &p, first, step, e);
+	for (int i = 0; i < p.rank; i++)
+		cut(&p, i, first[i], step[i], shape.dim[i]);
 	lower_put(l, n->out[0], &p);
 	return 0;
 }
@@ -176,41 +184,6 @@ int lower_gather(struct lowering *l, const struct graph_node *n, struct err *e)
 	return 0;
 }
 
-int lower_scatter(struct lowering *l, const struct graph_node *n, struct err *e)
-{
-	struct scatter *s = arena_new(l->p->a, struct scatter);
-	struct place place[SCATTER_OPERANDS];
-	struct place operand[SCATTER_OPERANDS];
-
-	if (strcmp(node_str(n, "reduction", "none"), "none") != 0)
-		return lower_bad(l, n, e, "reduces, which is not computed here");
-	for (int i = SCATTER_DATA; i < SCATTER_TO; i++)
-		if (lower_get_dense(l, n->in[i], NULL, &place[i], e))
-			return -1;
-	if (lower_shape(l, n->out[0], &place[SCATTER_TO], e))
-		return -1;
-	s->rank = (int)place[SCATTER_INDEX].dim[place[SCATTER_INDEX].rank - 1];
-	if (place[SCATTER_INDEX].rank < 1 || s->rank < 1 || s->rank > place[SCATTER_DATA].rank)
-		return lower_bad(l, n, e, "has indices that do not fit its data");
-	s->rows = 1;
-	for (int i = 0; i < s->rank; i++) {
-		s->extent[i] = place[SCATTER_DATA].dim[i];
-		s->rows *= s->extent[i];
-	}
-	s->inner = s->rows ? place_count(&place[SCATTER_DATA]) / s->rows : 0;
-	s->count = place_count(&place[SCATTER_INDEX]) / s->rank;
-	if (place_count(&place[SCATTER_UPDATES]) != s->count * s->inner)
-		return lower_bad(l, n, e, "has updates that do not fit its indices");
-	lower_room(l, &place[SCATTER_TO]);
-	for (int i = 0; i < SCATTER_OPERANDS; i++)
-		operand[i] = place[i];
-	lower_put(l, n->out[0], &place[SCATTER_TO]);
-	plan_plain(l->p, node_label(l->g, n), n->type,
-		   &(struct plain){scatter_run, s, "an index lies outside"}, operand,
-		   SCATTER_OPERANDS);
-	return 0;
-}
-
 /* Each dimension is repeated: seen with a dimension of copies before it, which is a broadcast, it
  * is copied. */
 int lower_tile(struct lowering *l, const struct graph_node *n, struct err *e)
@@ -278,31 +251,42 @@ int lower_space_to_depth(struct lowering *l, const struct graph_node *n, struct 
 			 (int[]){0, 3, 5, 1, 2, 4}, e);
 }
 
+/* How much a Pad adds before and behind each dimension. */
+static int read_pads(const struct lowering *l, const struct graph_node *n, int rank,
+		     int64_t *before, int64_t *after)
+{
+	const int64_t *pads, *axes = NULL;
+	int npads, naxes = rank;
+
+	if (infer_list(l->g, n, node_attr(n, "paddings") ? "paddings" : "pads", 1, &npads, &pads) !=
+		    1 ||
+	    infer_list(l->g, n, NULL, 3, &naxes, &axes) < 0)
+		return -1;
+	naxes = axes ? naxes : rank;
+	if (npads != 2 * naxes)
+		return -1;
+	for (int i = 0; i < rank; i++)
+		before[i] = after[i] = 0;
+	for (int i = 0; i < naxes; i++) {
+		const int axis = axes ? infer_axis(axes[i], rank) : i;
+
+		if (axis < 0)
+			return -1;
+		before[axis] = pads[i];
+		after[axis] = pads[i + naxes];
+	}
+	return 0;
+}
+
 /* The frame is filled with the whole, and the input is put into its middle. */
-int lower_pad(struct lowering *l, const struct graph_node *n, struct err *e)
+static int frame(struct lowering *l, const struct graph_node *n, const struct place *from,
+		 const int64_t *before, double with, struct err *e)
 {
 	struct pointwise fill = {0};
-	struct place from, to;
-	const int64_t *pads;
-	double with = (double)node_float(n, "value", 0);
-	int npads, order[PLACE_RANK], all = 0;
+	struct place to;
+	int order[PLACE_RANK];
 
-	if (lower_is_pool_padding(l, n))
-		return 0;
-	if (lower_get(l, n->in[0], &from, e))
-		return -1;
-	if (strcmp(node_str(n, "mode", "constant"), "constant") != 0 || node_in(l->g, n, 3) ||
-	    infer_list(l->g, n, "pads", 1, &npads, &pads) != 1 || npads != 2 * from.rank ||
-	    (node_in(l->g, n, 2) && !lower_number(l, n->in[2], &with)))
-		return lower_bad(l, n, e, "pads in a way that is not computed here");
-	for (int i = 0; i < npads; i++) {
-		if (pads[i] < 0)
-			return lower_bad(l, n, e, "cuts instead of padding");
-		all |= pads[i] != 0;
-	}
-	if (!all)
-		return lower_alias(l, n, e);
-	place_order(&from, order);
+	place_order(from, order);
 	if (lower_new(l, n->out[0], order, &to, e))
 		return -1;
 	fill.out = to;
@@ -310,8 +294,35 @@ int lower_pad(struct lowering *l, const struct graph_node *n, struct err *e)
 	lower_put(l, n->out[0], &to);
 	if (lower_pointwise(l, &fill, node_label(l->g, n), n->type, e))
 		return -1;
-	for (int i = 0; i < from.rank; i++)
-		cut(&to, i, pads[i], 1, from.dim[i]);
-	plan_copy(l->p, node_label(l->g, n), &from, &to, 0);
+	for (int i = 0; i < from->rank; i++)
+		cut(&to, i, before[i], 1, from->dim[i]);
+	plan_copy(l->p, node_label(l->g, n), from, &to, 0);
 	return 0;
+}
+
+int lower_pad(struct lowering *l, const struct graph_node *n, struct err *e)
+{
+	const int is_constant = !strcmp(node_str(n, "mode", "constant"), "constant");
+	int64_t before[PLACE_RANK], after[PLACE_RANK];
+	double with = (double)node_float(n, "value", 0);
+	int some = 0, cuts = 0;
+	struct place from;
+
+	if (lower_is_pool_padding(l, n))
+		return 0;
+	if (lower_get(l, n->in[0], &from, e))
+		return -1;
+	if (read_pads(l, n, from.rank, before, after))
+		return lower_bad(l, n, e, "has pads or axes that are not known");
+	if (is_constant && node_in(l->g, n, 2) && !lower_number(l, n->in[2], &with))
+		return lower_bad(l, n, e, "pads by a number that is not known");
+	for (int i = 0; i < from.rank; i++) {
+		some |= before[i] || after[i];
+		cuts |= before[i] < 0 || after[i] < 0;
+	}
+	if (!some)
+		return lower_alias(l, n, e);
+	if (is_constant && !cuts)
+		return frame(l, n, &from, before, with, e);
+	return lower_pad_picks(l, n, &from, before, with, e);
 }

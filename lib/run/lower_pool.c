@@ -3,6 +3,21 @@
 
 #include "lib/run/lower.h"
 #include "lib/run/pool.h"
+#include "lib/run/windows.h"
+
+/* The output of a pool over one dimension is an image of one row, of which the value is a view. */
+static int put(struct lowering *l, const struct graph_node *n, const struct place *to,
+	       struct err *e)
+{
+	struct place shape, seen = *to;
+
+	if (lower_shape(l, n->out[0], &shape, e))
+		return -1;
+	if (shape.rank != to->rank && !place_reshape(to, shape.rank, shape.dim, &seen))
+		return lower_bad(l, n, e, "has a shape that its input does not explain");
+	lower_put(l, n->out[0], &seen);
+	return 0;
+}
 
 /* The step, from an image to where the output is wanted. */
 static int emit(struct lowering *l, const struct graph_node *n, struct pool *p,
@@ -11,7 +26,7 @@ static int emit(struct lowering *l, const struct graph_node *n, struct pool *p,
 	struct place operand[2];
 	struct place to;
 
-	if (lower_new_image(l, n->out[0], &to, e))
+	if (lower_new_image(l, n->out[0], &to, e) || put(l, n, &to, e))
 		return -1;
 	p->images = from->dim[0];
 	p->channels = from->dim[1];
@@ -20,7 +35,6 @@ static int emit(struct lowering *l, const struct graph_node *n, struct pool *p,
 	operand[0] = *from;
 	operand[1] = to;
 	pool_nest(p, l->lanes, plan_nest(l->p, "pool"));
-	lower_put(l, n->out[0], &to);
 	return plan_kernel(l->p, node_label(l->g, n), n->type, operand, e) ? 0 : -1;
 }
 
@@ -67,51 +81,125 @@ int lower_is_pool_padding(const struct lowering *l, const struct graph_node *pad
 	return readers == v->uses;
 }
 
-int lower_pool(struct lowering *l, const struct graph_node *n, struct err *e)
+/* A window of one dimension as one of two. */
+static void widen(struct window *w)
 {
-	const struct attr *kernel = node_attr(n, "kernel_shape");
+	if (w->rank != 1)
+		return;
+	w->rank = 2;
+	w->in[1] = w->in[0];
+	w->kernel[1] = w->kernel[0];
+	w->stride[1] = w->stride[0];
+	w->dilation[1] = w->dilation[0];
+	w->before[1] = w->before[0];
+	w->after[1] = w->after[0];
+	w->in[0] = w->kernel[0] = w->stride[0] = w->dilation[0] = 1;
+	w->before[0] = w->after[0] = 0;
+}
+
+static int is_padded(const struct window *w)
+{
+	for (int i = 0; i < w->rank; i++)
+		if (w->before[i] || w->after[i])
+			return 1;
+	return 0;
+}
+
+/* In plain C (windows.h); is_place: the indices of the maxima. */
+static int lower_windows(struct lowering *l, const struct graph_node *n, const struct window *w,
+			 int is_place, struct err *e)
+{
+	const struct shape *in = &node_in(l->g, n, 0)->shape;
+	const struct shape *out = &node_out(l->g, n, is_place)->shape;
+	struct windows *p = arena_new(l->p->a, struct windows);
+
+	if (w->rank > WINDOWS_RANK)
+		return lower_bad(l, n, e, "is a pool over more than %d dimensions", WINDOWS_RANK);
+	*p = (struct windows){.kind = is_place			  ? WINDOWS_PLACE
+				      : node_is(n, "MaxPool")	  ? WINDOWS_MAX
+				      : node_is(n, "AveragePool") ? WINDOWS_MEAN
+								  : WINDOWS_NORM,
+			      .rank = w->rank,
+			      .images = in->dim[0] * in->dim[1],
+			      .counts_padding = (int)node_int(n, "count_include_pad", 0),
+			      .is_column_major = (int)node_int(n, "storage_order", 0),
+			      .p = (double)node_int(n, "p", 2)};
+	for (int i = 0; i < w->rank; i++) {
+		p->in[i] = w->in[i];
+		p->out[i] = out->dim[i + 2];
+		p->kernel[i] = w->kernel[i];
+		p->stride[i] = w->stride[i];
+		p->dilation[i] = w->dilation[i];
+		p->before[i] = w->before[i];
+		p->after[i] = w->after[i];
+	}
+	return lower_plain(l, n, &(struct plain){windows_run, p, NULL}, 1, is_place, e);
+}
+
+/* By a nest over images, of which `pad` makes the padding, if it is not NULL. */
+static int lower_image_pool(struct lowering *l, const struct graph_node *n, const struct window *w,
+			    const struct graph_node *pad, const int64_t *pads, struct err *e)
+{
 	struct pool p = {.is_mean = node_is(n, "AveragePool"),
 			 .counts_padding = (int)node_int(n, "count_include_pad", 0)};
-	struct value *in = node_in(l->g, n, 0), *out = node_out(l->g, n, 0);
-	const struct graph_node *pad = NULL;
-	const int64_t *pads = NULL;
+	const struct shape *out = &node_out(l->g, n, 0)->shape;
 	struct place from;
-	struct window w;
 
-	if (!kernel || kernel->nints != 2 || in->shape.rank != 4)
-		return lower_bad(l, n, e, "is no pool over the two dimensions of images");
-	if (node_out(l->g, n, 1) && node_out(l->g, n, 1)->uses)
-		return lower_bad(l, n, e, "gives indices, too, which are not computed here");
-	if (window_resolve(l->g, n, &in->shape, kernel->ints, &w, e))
-		return -1;
-	p.counts_padding &= w.before[0] || w.before[1] || w.after[0] || w.after[1];
-	pad = lower_pad_of(l, n, &pads);
+	p.counts_padding &= is_padded(w);
 	if (lower_get_image(l, pad ? pad->in[0] : n->in[0], &from, e))
 		return -1;
 	p.ih = from.dim[2];
 	p.iw = from.dim[3];
-	p.oh = out->shape.dim[2];
-	p.ow = out->shape.dim[3];
-	p.kh = w.kernel[0];
-	p.kw = w.kernel[1];
-	p.sh = w.stride[0];
-	p.sw = w.stride[1];
-	p.dh = w.dilation[0];
-	p.dw = w.dilation[1];
-	p.ph = pad ? pads[2] : w.before[0];
-	p.pw = pad ? pads[3] : w.before[1];
+	p.oh = out->rank == 4 ? out->dim[2] : 1;
+	p.ow = out->dim[out->rank - 1];
+	p.kh = w->kernel[0];
+	p.kw = w->kernel[1];
+	p.sh = w->stride[0];
+	p.sw = w->stride[1];
+	p.dh = w->dilation[0];
+	p.dw = w->dilation[1];
+	p.ph = pad ? pads[2] : w->before[0];
+	p.pw = pad ? pads[3] : w->before[1];
 	if (pad)
 		p.counts_padding = 1;
 	return emit(l, n, &p, &from, e);
 }
 
+int lower_pool(struct lowering *l, const struct graph_node *n, struct err *e)
+{
+	const struct attr *kernel = node_attr(n, "kernel_shape");
+	const struct value *in = node_in(l->g, n, 0), *place = node_out(l->g, n, 1);
+	const struct graph_node *pad = NULL;
+	const int64_t *pads = NULL;
+	struct window w;
+
+	if (!kernel || kernel->nints != in->shape.rank - 2)
+		return lower_bad(l, n, e, "has a kernel_shape that does not fit its input");
+	if (window_resolve(l->g, n, &in->shape, kernel->ints, &w, e))
+		return -1;
+	if (place && (place->uses || place->is_output) && lower_windows(l, n, &w, 1, e))
+		return -1;
+	if (w.rank > 2 || node_is(n, "LpPool"))
+		return lower_windows(l, n, &w, 0, e);
+	widen(&w);
+	pad = lower_pad_of(l, n, &pads);
+	return lower_image_pool(l, n, &w, pad, pads, e);
+}
+
+/* Over other dimensions than those of images it is a reduction. */
 int lower_global_pool(struct lowering *l, const struct graph_node *n, struct err *e)
 {
 	struct pool p = {.is_mean = node_is(n, "GlobalAveragePool"), .oh = 1, .ow = 1};
+	const int rank = node_in(l->g, n, 0)->shape.rank;
+	unsigned char marked[PLACE_RANK] = {0};
 	struct place from;
 
-	if (node_in(l->g, n, 0)->shape.rank != 4)
-		return lower_bad(l, n, e, "is no pool over the two dimensions of images");
+	if (rank < 3 || rank > PLACE_RANK)
+		return lower_bad(l, n, e, "is no pool over an image");
+	for (int i = 2; i < rank; i++)
+		marked[i] = 1;
+	if (rank != 4 || node_is(n, "GlobalLpPool"))
+		return lower_reduce_marked(l, n, marked, e);
 	if (lower_get_image(l, n->in[0], &from, e))
 		return -1;
 	p.ih = p.kh = from.dim[2];

@@ -2,11 +2,11 @@
 #include <string.h>
 
 #include "lib/run/arg.h"
+#include "lib/run/lines.h"
 #include "lib/run/lower.h"
 #include "lib/run/rows.h"
 
-/* The order in which the dimensions marked come last. */
-static void marked_last(int rank, const unsigned char *marked, int order[PLACE_RANK])
+void lower_marked_last(int rank, const unsigned char *marked, int order[PLACE_RANK])
 {
 	int n = 0;
 
@@ -45,7 +45,7 @@ int lower_softmax(struct lowering *l, const struct graph_node *n, struct err *e)
 		return lower_bad(l, n, e, "has an axis that is none");
 	for (int i = axis; i < (l->opset < 13 ? rank : axis + 1); i++)
 		marked[i] = 1;
-	marked_last(rank, marked, order);
+	lower_marked_last(rank, marked, order);
 	if (lower_get_dense(l, n->in[0], order, &place[0], e))
 		return -1;
 	for (int i = 0; i < rank; i++)
@@ -78,16 +78,20 @@ static int reduced_axes(const struct lowering *l, const struct graph_node *n, in
 	return 0;
 }
 
-/* The squares of a place, in memory of their own. */
-static int square(struct lowering *l, struct place *p, const char *name, struct err *e)
+/* What a reduction adds up: the squares or sizes of a place, in memory of their own. */
+static int change(struct lowering *l, enum pointwise_kind kind, struct place *p, const char *name,
+		  struct err *e)
 {
 	struct pointwise m = {.out = *p};
 	int x = pointwise_input(&m, p);
 
-	pointwise_op(&m, PW_MUL, x, x);
+	if (kind == PW_MUL)
+		pointwise_op(&m, PW_MUL, x, x);
+	else
+		pointwise_op(&m, kind, x, pointwise_op(&m, PW_SUB, pointwise_const(&m, 0), x));
 	lower_room(l, &m.out);
 	*p = m.out;
-	return lower_pointwise(l, &m, name, "square", e);
+	return lower_pointwise(l, &m, name, kind == PW_MUL ? "square" : "size", e);
 }
 
 static int root(struct lowering *l, struct place *p, const char *name, struct err *e)
@@ -100,25 +104,43 @@ static int root(struct lowering *l, struct place *p, const char *name, struct er
 	return lower_pointwise(l, &m, name, "root", e);
 }
 
-int lower_reduce(struct lowering *l, const struct graph_node *n, struct err *e)
+static const struct reduction {
+	const char *type;
+	enum rows_kind kind;
+	enum pointwise_kind before; /* PW_MUL: of squares, PW_MAX: of sizes; else PW_INPUT */
+	int is_root;
+} reductions[] = {
+	{"ReduceL1", ROWS_SUM, PW_MAX, 0},	  {"ReduceL2", ROWS_SUM, PW_MUL, 1},
+	{"ReduceMax", ROWS_MAX, PW_INPUT, 0},	  {"ReduceMean", ROWS_MEAN, PW_INPUT, 0},
+	{"ReduceMin", ROWS_MIN, PW_INPUT, 0},	  {"ReduceSum", ROWS_SUM, PW_INPUT, 0},
+	{"ReduceSumSquare", ROWS_SUM, PW_MUL, 0}, {"GlobalAveragePool", ROWS_MEAN, PW_INPUT, 0},
+	{"GlobalMaxPool", ROWS_MAX, PW_INPUT, 0},
+};
+
+static const struct reduction *find_reduction(const struct graph_node *n)
 {
-	const int is_norm = node_is(n, "ReduceL2");
+	for (size_t i = 0; i < sizeof reductions / sizeof *reductions; i++)
+		if (node_is(n, reductions[i].type))
+			return &reductions[i];
+	return NULL;
+}
+
+int lower_reduce_marked(struct lowering *l, const struct graph_node *n, const unsigned char *marked,
+			struct err *e)
+{
+	const struct reduction *how = find_reduction(n);
+	const double param[LINES_PARAMS] = {(double)node_int(n, "p", 2)};
 	struct place place[2], shape;
-	unsigned char marked[PLACE_RANK] = {0};
-	struct rows r = {.kind = node_is(n, "ReduceMean")  ? ROWS_MEAN
-				 : node_is(n, "ReduceMax") ? ROWS_MAX
-				 : node_is(n, "ReduceMin") ? ROWS_MIN
-							   : ROWS_SUM,
-			 .size = 1};
+	struct rows r = {.size = 1};
 	int order[PLACE_RANK], rank = l->g->value[n->in[0]]->shape.rank;
 
-	if (rank < 1 || rank > PLACE_RANK || reduced_axes(l, n, rank, marked))
-		return lower_bad(l, n, e, "has axes that are not known");
-	marked_last(rank, marked, order);
+	if (!how)
+		return lower_lines(l, n, n->type, marked, param, 0, e);
+	r.kind = how->kind;
+	lower_marked_last(rank, marked, order);
 	if (lower_get_dense(l, n->in[0], order, &place[0], e) ||
 	    lower_shape(l, n->out[0], &shape, e) ||
-	    ((is_norm || node_is(n, "ReduceSumSquare")) &&
-	     square(l, &place[0], node_label(l->g, n), e)))
+	    (how->before != PW_INPUT && change(l, how->before, &place[0], node_label(l->g, n), e)))
 		return -1;
 	for (int i = 0; i < rank; i++)
 		r.size *= marked[i] ? place[0].dim[i] : 1;
@@ -126,10 +148,20 @@ int lower_reduce(struct lowering *l, const struct graph_node *n, struct err *e)
 	lower_room(l, &shape);
 	place[1] = shape;
 	if (emit(l, &r, place, 2, node_label(l->g, n), n->type, e) ||
-	    (is_norm && root(l, &shape, node_label(l->g, n), e)))
+	    (how->is_root && root(l, &shape, node_label(l->g, n), e)))
 		return -1;
 	lower_put(l, n->out[0], &shape);
 	return 0;
+}
+
+int lower_reduce(struct lowering *l, const struct graph_node *n, struct err *e)
+{
+	unsigned char marked[PLACE_RANK] = {0};
+	int rank = l->g->value[n->in[0]]->shape.rank;
+
+	if (rank < 1 || rank > PLACE_RANK || reduced_axes(l, n, rank, marked))
+		return lower_bad(l, n, e, "has axes that are not known");
+	return lower_reduce_marked(l, n, marked, e);
 }
 
 int lower_arg(struct lowering *l, const struct graph_node *n, struct err *e)
@@ -143,7 +175,7 @@ int lower_arg(struct lowering *l, const struct graph_node *n, struct err *e)
 	if (axis < 0)
 		return lower_bad(l, n, e, "has an axis that is none");
 	marked[axis] = 1;
-	marked_last(rank, marked, order);
+	lower_marked_last(rank, marked, order);
 	if (lower_get_dense(l, n->in[0], order, &place[0], e) ||
 	    lower_shape(l, n->out[0], &place[1], e))
 		return -1;
@@ -159,10 +191,10 @@ int lower_arg(struct lowering *l, const struct graph_node *n, struct err *e)
 }
 
 /* Rows of `size` elements from `from`, with scale and shift where there are any (values, or -1). */
-static int norm_rows(struct lowering *l, int from, int64_t size, int scale, int shift,
-		     double epsilon, int out, const char *name, struct err *e)
+static int norm_rows(struct lowering *l, enum rows_kind kind, int from, int64_t size, int scale,
+		     int shift, double epsilon, int out, const char *name, struct err *e)
 {
-	struct rows r = {.kind = ROWS_NORM,
+	struct rows r = {.kind = kind,
 			 .size = size,
 			 .epsilon = epsilon,
 			 .has_scale = scale >= 0,
@@ -178,25 +210,35 @@ static int norm_rows(struct lowering *l, int from, int64_t size, int scale, int 
 	place[n] = place[0];
 	lower_room(l, &place[n]);
 	lower_put(l, out, &place[n]);
-	return emit(l, &r, place, n + 1, name, "LayerNormalization", e);
+	return emit(l, &r, place, n + 1, name,
+		    kind == ROWS_NORM ? "LayerNormalization" : "RMSNormalization", e);
 }
 
 int lower_layer_norm(struct lowering *l, const struct graph_node *n, struct err *e)
 {
+	const enum rows_kind kind = node_is(n, "LayerNormalization") ? ROWS_NORM : ROWS_RMS;
 	const struct value *in = node_in(l->g, n, 0);
+	const double param[LINES_PARAMS] = {(double)node_float(n, "epsilon", 1e-5F)};
+	unsigned char marked[PLACE_RANK] = {0};
 	int axis = infer_axis(node_int(n, "axis", -1), in->shape.rank);
 	int64_t size = 1;
 
-	if (axis < 0)
+	if (axis < 0 || in->shape.rank > PLACE_RANK)
 		return lower_bad(l, n, e, "has an axis that is none");
-	for (int i = axis; i < in->shape.rank; i++)
+	for (int i = axis; i < in->shape.rank; i++) {
 		size *= in->shape.dim[i];
-	for (int i = 1; i < n->nout; i++)
-		if (node_out(l->g, n, i) && node_out(l->g, n, i)->uses)
-			return lower_bad(l, n, e, "gives mean or deviation, too");
-	return norm_rows(l, n->in[0], size, n->in[1], n->nin > 2 && n->in[2] >= 0 ? n->in[2] : -1,
-			 (double)node_float(n, "epsilon", 1e-5F), n->out[0], node_label(l->g, n),
-			 e);
+		marked[i] = 1;
+	}
+	for (int i = 1; i < 3; i++) {
+		const struct value *v = node_out(l->g, n, i);
+
+		if (v && (v->uses || v->is_output) &&
+		    lower_lines(l, n, i == 1 ? "mean" : "inverse deviation", marked, param, i, e))
+			return -1;
+	}
+	return norm_rows(
+		l, kind, n->in[0], size, n->in[1], n->nin > 2 && n->in[2] >= 0 ? n->in[2] : -1,
+		(double)node_float(n, "epsilon", 1e-5F), n->out[0], node_label(l->g, n), e);
 }
 
 /* x * scale + shift, of one element each a channel, waits as the node's output. */
@@ -262,6 +304,6 @@ int lower_norm(struct lowering *l, const struct norm *m, struct err *e)
 {
 	const struct value *in = l->g->value[m->from];
 
-	return norm_rows(l, m->from, in->shape.dim[in->shape.rank - 1], m->scale, m->shift,
-			 m->epsilon, m->out, node_label(l->g, &l->g->node[m->last]), e);
+	return norm_rows(l, ROWS_NORM, m->from, in->shape.dim[in->shape.rank - 1], m->scale,
+			 m->shift, m->epsilon, m->out, node_label(l->g, &l->g->node[m->last]), e);
 }

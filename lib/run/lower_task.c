@@ -12,8 +12,9 @@ struct making {
 	int orders[PLACE_RANK];
 	struct weights_plan *w;
 	struct place role[TENSOR_ROLES];
-	struct place dst;
-	int add; /* value that is added, -1 */
+	struct place dst, side[2]; /* side: of a product, before it is made dense */
+	int add;		   /* value that is added, -1 */
+	struct place added;	   /* or what is added, if its memory is not MEMORY_NONE */
 };
 
 /* A constant, dense, in memory that holds nothing else. */
@@ -84,51 +85,90 @@ static int take_fused(struct making *k, struct err *e)
 	return 0;
 }
 
-static int take_weights(struct making *k, int value, struct err *e)
+static void take_weights(struct making *k, const struct place *p)
 {
-	struct place p;
-
-	if (lower_get_dense(k->l, value, NULL, &p, e))
-		return -1;
 	if (k->t->w.rhs_const) {
-		k->w->memory = p.memory;
-		k->w->at = p.at;
+		k->w->memory = p->memory;
+		k->w->at = p->at;
 	} else {
-		k->role[TENSOR_WEIGHTS] = p;
+		k->role[TENSOR_WEIGHTS] = *p;
 	}
-	return 0;
 }
 
 static int make_conv(struct making *k, struct err *e)
 {
-	struct place p;
+	struct place p, weights;
 	int rank = k->l->g->value[k->t->in]->shape.rank;
 
 	order_channels_last(rank, k->orders);
 	k->order = k->orders;
 	k->w->channels = k->t->w.dim[CONV_OC];
-	if (lower_get_dense(k->l, k->t->in, k->order, &p, e) || take_weights(k, k->n->in[1], e))
+	if (lower_get_dense(k->l, k->t->in, k->order, &p, e) ||
+	    lower_get_dense(k->l, k->n->in[1], NULL, &weights, e))
 		return -1;
+	take_weights(k, &weights);
 	k->role[TENSOR_SRC] = p;
 	if (node_in(k->l->g, k->n, 2))
 		return add_change(k, WEIGHTS_BIAS, (int[4]){k->n->in[2]}, 1, 0, 1, e);
 	return 0;
 }
 
+/* A side of a product whose batches are broadcast: repeated in a copy, unless all of it is there. A
+ * vector is a matrix of one row or column. */
+static int get_side(struct making *k, int input, int64_t count, struct place *out, struct err *e)
+{
+	const struct place *other = &k->side[!input];
+	struct place p = k->side[input], wide = {0};
+	const char *name = k->l->g->value[k->n->in[input]]->name;
+
+	if (place_count(&p) == count) {
+		lower_dense(k->l, &p, NULL, name, out);
+		return 0;
+	}
+	wide.rank = p.rank > other->rank ? p.rank : other->rank;
+	for (int i = 1; i <= wide.rank; i++) {
+		const int64_t a = i <= p.rank ? p.dim[p.rank - i] : 1;
+		const int64_t b = i <= 2 || i > other->rank ? 1 : other->dim[other->rank - i];
+
+		wide.dim[wide.rank - i] = a == 1 ? b : a;
+	}
+	if (place_broadcast(&p, wide.rank, wide.dim, &wide) || place_count(&wide) != count)
+		return lower_bad(k->l, k->n, e, "has matrices whose batches do not fit");
+	lower_dense(k->l, &wide, NULL, name, out);
+	return 0;
+}
+
 /* Matrices are dense, as they are stored or copied. */
 static int make_matmul(struct making *k, struct err *e)
 {
-	const struct graph *g = k->l->g;
 	const int64_t *d = k->t->w.dim;
-	struct place p;
+	struct place p, weights;
 
 	k->w->channels = d[MATMUL_N];
-	if (shape_count(&g->value[k->n->in[0]]->shape) != d[MATMUL_B] * d[MATMUL_M] * d[MATMUL_K] ||
-	    shape_count(&g->value[k->n->in[1]]->shape) != d[MATMUL_B] * d[MATMUL_K] * d[MATMUL_N])
-		return lower_bad(k->l, k->n, e, "broadcasts matrices, which is not computed here");
-	if (lower_get_dense(k->l, k->n->in[0], NULL, &p, e) || take_weights(k, k->n->in[1], e))
+	for (int i = 0; i < 2; i++)
+		if (lower_get(k->l, k->n->in[i], &k->side[i], e))
+			return -1;
+	if (get_side(k, 0, d[MATMUL_B] * d[MATMUL_M] * d[MATMUL_K], &p, e) ||
+	    get_side(k, 1, d[MATMUL_B] * d[MATMUL_K] * d[MATMUL_N], &weights, e))
 		return -1;
+	take_weights(k, &weights);
 	k->role[TENSOR_SRC] = p;
+	return 0;
+}
+
+/* The letters of the result lie as the product makes them: batch, rows, columns. */
+static int make_einsum(struct making *k, struct err *e)
+{
+	const struct graph *g = k->l->g;
+	const int left = g->value[k->n->in[0]]->is_const && !g->value[k->n->in[1]]->is_const;
+	struct place side[2];
+
+	k->w->channels = k->t->w.dim[MATMUL_N];
+	if (lower_einsum_sides(k->l, k->n, left, side, k->orders, e))
+		return -1;
+	k->order = k->orders;
+	take_weights(k, &side[1]);
+	k->role[TENSOR_SRC] = side[0];
 	return 0;
 }
 
@@ -155,42 +195,66 @@ static int gemm_side(struct making *k, int input, int transposed, struct place *
 	return 0;
 }
 
+/* beta * c, which is repeated as the result needs it, as something that is added. */
+static int add_matrix(struct making *k, double beta, const struct shape *out, struct err *e)
+{
+	struct lowering *l = k->l;
+	struct pointwise m = {0};
+	struct place c, broad;
+
+	if (beta == 1 && shape_equal(&l->g->value[k->n->in[2]]->shape, out)) {
+		k->add = k->n->in[2];
+		return 0;
+	}
+	place_dense(&m.out, out->rank, out->dim, NULL);
+	if (lower_get(l, k->n->in[2], &c, e))
+		return -1;
+	if (place_broadcast(&c, m.out.rank, m.out.dim, &broad))
+		return lower_bad(l, k->n, e, "adds what does not fit its result");
+	if (beta == 1) {
+		k->added = broad;
+		return 0;
+	}
+	pointwise_op(&m, PW_MUL, pointwise_input(&m, &broad), pointwise_const(&m, beta));
+	lower_room(l, &m.out);
+	k->added = m.out;
+	return lower_pointwise(l, &m, l->g->value[k->n->in[2]]->name, "scale", e);
+}
+
+/* A product of two computed matrices is scaled by its left side. */
+static int scale_side(struct making *k, struct place *p, struct err *e)
+{
+	struct pointwise m = {.out = *p};
+
+	pointwise_op(&m, PW_MUL, pointwise_input(&m, p), pointwise_const(&m, k->w->alpha));
+	lower_room(k->l, &m.out);
+	*p = m.out;
+	return lower_pointwise(k->l, &m, node_label(k->l->g, k->n), "scale", e);
+}
+
 static int make_gemm(struct making *k, struct err *e)
 {
 	const struct graph_node *n = k->n;
-	struct place p;
-	int in_weights = k->t->w.rhs_const && node_int(n, "transB", 0);
+	struct place p, weights;
+	const int is_const = k->t->w.rhs_const, turned = node_int(n, "transB", 0) != 0;
 	double beta = (double)node_float(n, "beta", 1);
 	const struct value *c = node_in(k->l->g, n, 2);
 	const struct shape *out = &node_out(k->l->g, n, 0)->shape;
 
 	k->w->channels = k->t->w.dim[MATMUL_N];
 	k->w->alpha = (double)node_float(n, "alpha", 1);
-	if (gemm_side(k, 0, node_int(n, "transA", 0) != 0, &p, e))
+	k->w->transposed = is_const && turned;
+	if (gemm_side(k, 0, node_int(n, "transA", 0) != 0, &p, e) ||
+	    gemm_side(k, 1, turned && !is_const, &weights, e) ||
+	    (!is_const && k->w->alpha != 1 && scale_side(k, &p, e)))
 		return -1;
+	take_weights(k, &weights);
 	k->role[TENSOR_SRC] = p;
-	if (k->t->w.rhs_const) {
-		k->w->transposed = in_weights;
-		if (take_weights(k, n->in[1], e))
-			return -1;
-	} else {
-		if (k->w->alpha != 1)
-			return lower_bad(k->l, n, e, "scales a product of two computed matrices");
-		if (gemm_side(k, 1, node_int(n, "transB", 0) != 0, &p, e))
-			return -1;
-		k->role[TENSOR_WEIGHTS] = p;
-	}
 	if (!c)
 		return 0;
 	if (value_is_along(c, out, 1, 1))
 		return add_change(k, WEIGHTS_BIAS, (int[4]){n->in[2]}, 1, 0, beta, e);
-	if (!shape_equal(&c->shape, out))
-		return lower_bad(k->l, n, e,
-				 "adds what must be repeated, which is not computed here");
-	if (beta != 1)
-		return lower_bad(k->l, n, e, "scales what it adds");
-	k->add = n->in[2];
-	return 0;
+	return add_matrix(k, beta, out, e);
 }
 
 /* What is added is copied to where the result will be. If nobody needs it any more, both have the
@@ -198,7 +262,7 @@ static int make_gemm(struct making *k, struct err *e)
 static int make_result(struct making *k, struct err *e)
 {
 	struct lowering *l = k->l;
-	struct place add, shape;
+	struct place add = k->added, shape;
 
 	if (lower_shape(l, k->t->out, &shape, e))
 		return -1;
@@ -210,9 +274,9 @@ static int make_result(struct making *k, struct err *e)
 		k->dst = l->want[k->t->out];
 	else
 		lower_room(l, &k->dst);
-	if (k->add < 0)
+	if (add.memory < 0)
 		return 0;
-	plan_copy(l->p, l->g->value[k->add]->name, &add, &k->dst, 1);
+	plan_copy(l->p, node_label(l->g, k->n), &add, &k->dst, 1);
 	k->role[TENSOR_ADD] = k->dst;
 	return 0;
 }
@@ -255,7 +319,8 @@ int lower_task(struct lowering *l, const struct task *t, struct err *e)
 			   .t = t,
 			   .n = &l->g->node[t->node],
 			   .w = arena_new(l->p->a, struct weights_plan),
-			   .add = -1};
+			   .add = -1,
+			   .added = {.memory = MEMORY_NONE}};
 	int rc;
 
 	k.w->memory = MEMORY_NONE;
@@ -266,6 +331,8 @@ int lower_task(struct lowering *l, const struct task *t, struct err *e)
 		rc = make_conv(&k, e);
 	else if (node_is(k.n, "Gemm"))
 		rc = make_gemm(&k, e);
+	else if (node_is(k.n, "Einsum"))
+		rc = make_einsum(&k, e);
 	else
 		rc = make_matmul(&k, e);
 	return rc || take_fused(&k, e) || make_result(&k, e) || add_step(&k, e) ? -1 : 0;

@@ -11,6 +11,7 @@
 #include "lib/run/check_memory.h"
 #include "lib/run/constants.h"
 #include "lib/run/exec.h"
+#include "lib/run/given.h"
 #include "lib/run/prepare.h"
 
 /* ---- the model ---- */
@@ -122,6 +123,8 @@ int network_open(struct network *n, const char *path, const struct network_optio
 	n->seed = o->seed ? *o->seed : 0;
 	rc = read_model(n, path, e);
 	n->left_out = !rc && are_left_out(&n->onnx.graph);
+	if (!rc && o->given)
+		rc = given_fix(&n->onnx.graph, o->given, e);
 	if (!rc)
 		rc = infer_run(&n->infer, &n->onnx.graph, n->onnx.opset, &o->infer, e);
 	if (!rc)

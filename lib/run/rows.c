@@ -189,10 +189,15 @@ static void norm(struct building *b)
 	double share = 1.0 / (double)b->r->size;
 	value x;
 
-	begin(b, TOTAL, 0);
-	pass(b, sum);
-	finish(b, EXPR_ADD, TOTAL);
-	set(b, MAXIMUM, two(b, EXPR_MUL, scalar_of(b, TOTAL), number(b, share)));
+	if (b->r->kind == ROWS_NORM) {
+		begin(b, TOTAL, 0);
+		pass(b, sum);
+		finish(b, EXPR_ADD, TOTAL);
+		x = two(b, EXPR_MUL, scalar_of(b, TOTAL), number(b, share));
+	} else {
+		x = number(b, 0);
+	}
+	set(b, MAXIMUM, x);
 	begin(b, TOTAL, 0);
 	pass(b, squares);
 	finish(b, EXPR_ADD, TOTAL);
@@ -228,7 +233,7 @@ static void reduce(struct building *b, struct affine to)
 
 void rows_nest(const struct rows *r, int lanes, struct nest *n)
 {
-	int whole = r->kind == ROWS_SOFTMAX || r->kind == ROWS_NORM, v;
+	int whole = r->kind == ROWS_SOFTMAX || r->kind == ROWS_NORM || r->kind == ROWS_RMS, v;
 	struct building b = {.r = r, .n = n};
 
 	while (lanes > r->size)
@@ -246,7 +251,7 @@ void rows_nest(const struct rows *r, int lanes, struct nest *n)
 	b.row = af_mul(af_var(v), r->size);
 	if (r->kind == ROWS_SOFTMAX)
 		softmax(&b);
-	else if (r->kind == ROWS_NORM)
+	else if (whole)
 		norm(&b);
 	else
 		reduce(&b, af_var(v));

@@ -11,6 +11,7 @@
 enum rows_kind {
 	ROWS_SOFTMAX, /* exp(x - max) over their sum */
 	ROWS_NORM,    /* (x - mean) / sqrt(variance + epsilon), times a row, plus a row */
+	ROWS_RMS,     /* the same with a mean of 0 */
 	ROWS_SUM,     /* one element a row, as are the others */
 	ROWS_MEAN,
 	ROWS_MAX,
@@ -20,7 +21,7 @@ enum rows_kind {
 struct rows {
 	enum rows_kind kind;
 	int64_t rows, size;
-	double epsilon; /* of ROWS_NORM */
+	double epsilon; /* of ROWS_NORM and ROWS_RMS */
 	int has_scale, has_shift;
 };
 
