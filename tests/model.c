@@ -527,7 +527,7 @@ static void test_boost(const char *dir)
 		right += fabsf(out[i] - label[i]) < 0.1F;
 	ok(right > ROWS * 9 / 10, "and learn: %d of %d", right, ROWS);
 	boost_save(b, &bytes, &e);
-	loaded = boost_load(bytes.s, bytes.n, &e);
+	loaded = boost_load(bytes.s, bytes.n, FEATURES, &e);
 	boost_predict(loaded, x, ROWS, FEATURES, back, &e);
 	ok(!memcmp(out, back, sizeof out), "saved and loaded they say the same");
 	boost_free(loaded);

@@ -8,6 +8,8 @@
 #include <string.h>
 #include <xgboost/c_api.h>
 
+#include "lib/model/trees.h"
+
 struct boost {
 	BoosterHandle handle;
 };
@@ -205,19 +207,22 @@ struct boost *boost_train(const struct boost_params *p, const struct boost_data 
 	return NULL;
 }
 
-struct boost *boost_load(const void *bytes, size_t n, struct err *e)
+struct boost *boost_load(const void *bytes, size_t n, size_t columns, struct err *e)
 {
-	struct boost *b;
+	struct buf anew = BUF_INIT;
+	struct boost *b = NULL;
 
-	if (load(e) < 0)
-		return NULL;
-	b = xcalloc(1, sizeof *b);
-	if (xgb.XGBoosterCreate(NULL, 0, &b->handle) == 0 &&
-	    xgb.XGBoosterLoadModelFromBuffer(b->handle, bytes, n) == 0)
-		return b;
-	failed(e, "loading the trees");
-	boost_free(b);
-	return NULL;
+	if (trees_write_anew(bytes, n, columns, &anew, e) == 0 && load(e) == 0) {
+		b = xcalloc(1, sizeof *b);
+		if (xgb.XGBoosterCreate(NULL, 0, &b->handle) ||
+		    xgb.XGBoosterLoadModelFromBuffer(b->handle, anew.s, anew.n)) {
+			failed(e, "loading the trees");
+			boost_free(b);
+			b = NULL;
+		}
+	}
+	buf_free(&anew);
+	return b;
 }
 
 int boost_save(struct boost *b, struct buf *out, struct err *e)

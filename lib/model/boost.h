@@ -38,7 +38,9 @@ struct boost_data {
 
 /* NULL with e filled. */
 struct boost *boost_train(const struct boost_params *p, const struct boost_data *d, struct err *e);
-struct boost *boost_load(const void *bytes, size_t n, struct err *e);
+/* What boost_save() wrote of a model of so many features. It need not be believed: it is checked
+ * (trees.h). */
+struct boost *boost_load(const void *bytes, size_t n, size_t columns, struct err *e);
 /* Appends the model's bytes (universal binary JSON, as XGBoost saves it). */
 int boost_save(struct boost *b, struct buf *out, struct err *e);
 /* The trees' sum for each row. */

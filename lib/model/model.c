@@ -100,11 +100,13 @@ static int read_file(const char *path, struct buf *out, struct err *e)
 /* Is the last line the hash of what is before it? */
 static int check_hash(struct model *m, const struct buf *text, size_t *end, struct err *e)
 {
-	static const char start[] = "{\"tl\":1,\"type\":\"done\",\"hash\":\"";
-	const size_t n = sizeof start - 1 + ID_HEX + 3; /* quote, brace, newline */
+	static const char start[] = "{\"tl\":1,\"type\":\"done\",\"hash\":\"", close[] = "\"}\n";
+	const size_t n = sizeof start - 1 + ID_HEX + sizeof close - 1;
 	const char *last;
 
-	if (text->n < n || memcmp(text->s + text->n - n, start, sizeof start - 1) != 0)
+	if (text->n <= n || text->s[text->n - n - 1] != '\n' ||
+	    memcmp(text->s + text->n - n, start, sizeof start - 1) != 0 ||
+	    strcmp(text->s + text->n - (sizeof close - 1), close) != 0)
 		return err_set(e, "%s is no cost model as tl-train makes it, or was cut off",
 			       m->path);
 	*end = text->n - n;
@@ -167,7 +169,7 @@ static struct boost *read_boost(const struct model *m, const struct json_doc *d,
 
 	if (!v || base64_decode(v->s, v->n, &bytes) < 0)
 		bad_trees(m, e);
-	else if (!(b = boost_load(bytes.s, bytes.n, e)))
+	else if (!(b = boost_load(bytes.s, bytes.n, FEATURES, e)))
 		err_in(e, "%s", m->path);
 	buf_free(&bytes);
 	return b;
