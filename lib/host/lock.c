@@ -1,7 +1,6 @@
 #include "lib/host/lock.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,6 +11,7 @@
 #include <unistd.h>
 
 #include "lib/base/buf.h"
+#include "lib/io/file.h"
 #include "lib/io/progress.h"
 #include "lib/io/record.h"
 
@@ -132,12 +132,9 @@ int lock_device(const char *device, int nowait, struct err *e)
 	/* The path is the same for every user. The first user makes the file; the others only need
 	 * to read it. */
 	snprintf(path, sizeof path, "%s/tl-%s.lock", folder && *folder ? folder : "/tmp", device);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0 && errno == ENOENT)
-		fd = open(path, O_RDONLY | O_CREAT | O_CLOEXEC, 0644);
+	fd = file_open_lock(path, e);
 	if (fd < 0)
-		return err_sys(e, "cannot open the lock %s", path);
-	fchmod(fd, 0644); /* against the umask; fails, harmlessly, for all but its owner */
+		return -1;
 	if (!take(fd, device, nowait, e))
 		return fd;
 	if (rec_stopped())

@@ -9,5 +9,11 @@
 int file_read(const char *path, struct buf *out, struct err *e);
 /* Writes n bytes; after a failure the file is gone. */
 int file_write(const char *path, const char *text, size_t n, struct err *e);
+/* Opens a file for flock(), which this process or another one makes if it is not there, readable
+ * for all users. It follows no link, waits for no pipe, and changes nothing of a file that was
+ * there: in a folder such as /tmp others may have put one. -1: it cannot be opened, or is no
+ * regular file.
+ */
+int file_open_lock(const char *path, struct err *e);
 
 #endif
