@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 
+#include "lib/io/trust.h"
+
 static int make_folders(char *path, struct err *e)
 {
 	for (char *p = path + 1;; p++) {
@@ -12,7 +14,7 @@ static int make_folders(char *path, struct err *e)
 		if (c && c != '/')
 			continue;
 		*p = 0;
-		if (mkdir(path, 0777) < 0 && errno != EEXIST)
+		if (mkdir(path, 0700) < 0 && errno != EEXIST)
 			return err_sys(e, "cannot make the folder %s", path);
 		*p = c;
 		if (!c)
@@ -20,7 +22,7 @@ static int make_folders(char *path, struct err *e)
 	}
 }
 
-int folder_cache(const char *what, struct buf *out, struct err *e)
+static int name(const char *what, struct buf *out, struct err *e)
 {
 	const char *tl = getenv("TL_CACHE"), *xdg = getenv("XDG_CACHE_HOME"),
 		   *home = getenv("HOME");
@@ -33,5 +35,18 @@ int folder_cache(const char *what, struct buf *out, struct err *e)
 		buf_fmt(out, "%s/.cache/tl/%s", home, what);
 	else
 		return err_set(e, "no place for compiled kernels: set TL_CACHE or HOME");
-	return make_folders(out->s, e);
+	return 0;
+}
+
+int folder_cache(const char *what, struct buf *out, struct err *e)
+{
+	struct buf path = BUF_INIT;
+	int rc = name(what, &path, e);
+
+	if (rc == 0)
+		rc = make_folders(path.s, e);
+	if (rc == 0)
+		rc = trust_folder(path.s, out, e);
+	buf_free(&path);
+	return rc;
 }
