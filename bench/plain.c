@@ -194,6 +194,16 @@ static void run_kernel(const struct kernel *k, const struct nest *n, float *cons
 	runner_cpu.run(k, params, (void *const *)buffers, limits.threads, NULL);
 }
 
+/* The object of a file that no cache made. */
+static void load(struct kernel *k, const char *object)
+{
+	struct err e = ERR_INIT;
+
+	if ((!seal_seems_whole(object) && seal_file(object, &e) < 0) ||
+	    runner_cpu.load(k, object, &e) < 0)
+		die(object, &e);
+}
+
 /* plain data FOLDER < one candidate: makes its workload's inputs and true answer. */
 static int make_data(const char *folder)
 {
@@ -219,8 +229,9 @@ static int make_data(const char *folder)
 		all[i] = (float)(int32_t)(uint32_t)rng_u64(&rng) * 0x1p-31f;
 	nest_init(&n, &a, "naive");
 	object = path(folder, c.w.id.s, ".so");
-	if (c.w.op->naive(&c.w, 1, &n, &e) < 0 || runner_cpu.load(&k, object, &e) < 0)
+	if (c.w.op->naive(&c.w, 1, &n, &e) < 0)
 		die("the reference", &e);
+	load(&k, object);
 	d.tensor[TENSOR_DST] = d.expected;
 	for (int i = 0; i < n.nslots; i++)
 		buffers[i] = d.tensor[operand_buffer(&n, i)->role];
@@ -274,8 +285,9 @@ static int measure_one(const char *folder)
 	lay_out(&d, &c.w, all);
 	nest_init(&n, &a, "kernel");
 	object = path(folder, c.id.s, ".so");
-	if (c.algo->build(&c.w, c.knob, &n, &e) < 0 || runner_cpu.load(&k, object, &e) < 0)
+	if (c.algo->build(&c.w, c.knob, &n, &e) < 0)
 		die("a kernel", &e);
+	load(&k, object);
 	for (int i = 0; i < n.nslots; i++) {
 		const struct buffer *b = operand_buffer(&n, i);
 

@@ -21,6 +21,7 @@
 #include "lib/io/clock.h"
 #include "lib/io/proc.h"
 #include "lib/build/cache.h"
+#include "lib/build/mark.h"
 #include "lib/build/sweep.h"
 #include "lib/search/search.h"
 #include "lib/target/c.h"
@@ -104,14 +105,19 @@ static int there(const struct build *b)
 }
 
 /* Does the object load, with the function that its runner wants? */
-static int loads(const struct build *b)
+static int runs(const char *object)
 {
 	struct kernel k;
-	int rc = b->state == BUILD_DONE ? runner_cpu.load(&k, b->object, &err) : -1;
+	int rc = runner_cpu.load(&k, object, &err);
 
 	if (rc == 0)
 		runner_cpu.unload(&k);
 	return rc == 0;
+}
+
+static int loads(const struct build *b)
+{
+	return b->state == BUILD_DONE && runs(b->object);
 }
 
 static int all_load(struct build **b, int n)
@@ -486,11 +492,25 @@ static void age(const struct build *b, int hours)
 	age_file(b->object, hours);
 }
 
+/* Names that people and other programs give their files. */
+static const char *const foreign[] = {"README",	    "truth",	  "mine.c",
+				      "0000-1.tmp", "cc123.o",	  "batch-1-a.c",
+				      "canary.so",  "libmine.so", NULL};
+
+static const char *in_cache(const char *cache, const char *name)
+{
+	char below[64];
+
+	snprintf(below, sizeof below, "%s/objects/%s", cache, name);
+	return path(below);
+}
+
 static void test_eviction(void)
 {
 	struct build *b[4], *x;
 	struct cache c, other;
 	char size[32];
+	int stays = 1;
 
 	open_cache(&c, "g", 1);
 	for (int i = 0; i < 3; i++) {
@@ -506,20 +526,20 @@ static void test_eviction(void)
 		 (long long)(stat_of(b[0]).st_blocks + stat_of(b[2]).st_blocks) * 512 + 4096 + 100);
 	write_file(path("g/objects/" SOME ".truth"), "just used", 0644);
 	write_file(path("g/objects/" OTHER ".truth"), "used long ago", 0644);
-	write_file(path("g/objects/truth"), "", 0644);
 	write_file(path("g/objects/" OTHER ".truth.1.tmp"), "", 0644);
 	age_file(path("g/objects/" OTHER ".truth"), 40);
-	write_file(path("g/objects/batch-1-a.c"), "", 0644);
-	write_file(path("g/objects/0000-1.tmp"), "", 0644);
-	write_file(path("g/objects/cc123.o"), "", 0644);
-	write_file(path("g/objects/canary-1.so"), "", 0644);
-	write_file(path("g/objects/README"), "", 0644);
+	mkdir(path("g/objects/work-1-ab"), 0700);
+	write_file(path("g/objects/work-1-ab/cc123.o"), "", 0644);
+	write_file(path("g/objects/work-1-ab/batch-0.c"), "", 0644);
+	for (int i = 0; foreign[i]; i++)
+		write_file(in_cache("g", foreign[i]), "", 0644);
+	mkdir(path("g/objects/work-1-xy"), 0700);
 	write_file(path("g/objects/cccccccccccccccccccccccccccccccc.so"), "", 0644);
 	setenv("TL_CACHE_SIZE", size, 1);
 	open_cache(&other, "g", 1);
 	add(&other, 0);
 	cache_close(&other);
-	ok(there(b[1]) && access(path("g/objects/cc123.o"), F_OK) == 0,
+	ok(there(b[1]) && access(path("g/objects/work-1-ab/cc123.o"), F_OK) == 0,
 	   "nothing leaves while another run is at work");
 	open_cache(&other, "g", 1);
 	x = add(&other, 3);
@@ -537,18 +557,171 @@ static void test_eviction(void)
 	ok(access(path("g/objects/" SOME ".truth"), F_OK) == 0 &&
 		   access(path("g/objects/" OTHER ".truth"), F_OK) < 0,
 	   "so do true answers: one just used stays, one that was not leaves");
-	ok(access(path("g/objects/batch-1-a.c"), F_OK) < 0 &&
-		   access(path("g/objects/" OTHER ".truth.1.tmp"), F_OK) < 0 &&
-		   access(path("g/objects/0000-1.tmp"), F_OK) < 0 &&
-		   access(path("g/objects/cc123.o"), F_OK) < 0 &&
-		   access(path("g/objects/canary-1.so"), F_OK) < 0,
+	ok(access(path("g/objects/work-1-ab"), F_OK) < 0 &&
+		   access(path("g/objects/" OTHER ".truth.1.tmp"), F_OK) < 0,
 	   "what dead runs left is removed");
-	ok(access(path("g/objects/README"), F_OK) == 0 &&
-		   access(path("g/objects/truth"), F_OK) == 0 &&
+	for (int i = 0; foreign[i]; i++)
+		stays &= access(in_cache("g", foreign[i]), F_OK) == 0;
+	ok(stays && access(path("g/objects/work-1-xy"), F_OK) == 0 &&
 		   access(path("g/objects/cccccccccccccccccccccccccccccccc.so"), F_OK) == 0,
 	   "and what is none of it is not");
 	unsetenv("TL_CACHE_SIZE");
 	cache_close(&other);
+}
+
+/* Whose folder it is: CACHEDIR.TAG tells. */
+static void test_mark(void)
+{
+	struct build *b;
+	struct cache c;
+	int stays = 1;
+	char *object;
+
+	setenv("TL_CACHE_SIZE", "1", 1);
+	open_cache(&c, "m", 1);
+	b = add(&c, 0);
+	wait_all(&c);
+	object = xstrdup(b->object);
+	stays = there(b);
+	cache_close(&c);
+	ok(mark_is_there(path("m/objects")) && stays && access(object, F_OK) < 0,
+	   "a folder that we made is marked, and swept");
+	free(object);
+	mkdir(path("n"), 0700);
+	mkdir(path("n/objects"), 0700);
+	for (int i = 0; foreign[i]; i++)
+		write_file(in_cache("n", foreign[i]), "", 0644);
+	write_file(in_cache("n", SOME ".so"), "not of this run", 0644);
+	open_cache(&c, "n", 1);
+	b = add(&c, 0);
+	wait_all(&c);
+	ok(loads(b), "a folder that had files is used");
+	cache_close(&c);
+	for (int i = 0; foreign[i]; i++)
+		stays &= access(in_cache("n", foreign[i]), F_OK) == 0;
+	ok(stays && access(in_cache("n", SOME ".so"), F_OK) == 0 &&
+		   !mark_is_there(path("n/objects")),
+	   "and nothing is removed from it");
+	write_file(path("n/objects/CACHEDIR.TAG"),
+		   "Signature: 8a477f597d28d172789f06886806bc55\n# Another program's\n", 0644);
+	ok(!mark_is_there(path("n/objects")), "nor if another program marked it");
+	unsetenv("TL_CACHE_SIZE");
+}
+
+/* ---- whose code? ---- */
+
+/* Does the cache in this folder open? If not, is this the reason? */
+static int refused(const char *dir, const char *why)
+{
+	struct err e = ERR_INIT;
+	struct cache c;
+	int rc;
+
+	setenv("TL_CACHE", path(dir), 1);
+	rc = cache_open(&c, limits.target, limits.isa, 1, &e);
+	cache_close(&c);
+	if (!why ? rc == 0 : rc < 0 && strstr(e.msg, why))
+		return 1;
+	diag("%s: %s", dir, rc ? e.msg : "is used");
+	return 0;
+}
+
+static void test_folder(void)
+{
+	static const char others[] = "other users may write";
+
+	mkdir(path("w"), 0700);
+	mkdir(path("w/objects"), 0700);
+	ok(refused("w", NULL), "a folder of our own is used");
+	chmod(path("w/objects"), 0777);
+	ok(refused("w", others), "one that all may write is not");
+	chmod(path("w/objects"), 01777);
+	ok(refused("w", others), "nor with the sticky bit");
+	chmod(path("w/objects"), 0700);
+	chmod(path("w"), 0777);
+	ok(refused("w", others), "nor one that all may replace");
+	chmod(path("w"), 01777);
+	ok(refused("w", NULL), "which the sticky bit forbids");
+	chmod(path("w"), 0700);
+	ok(symlink(path("w"), path("link")) == 0 && refused("link", NULL), "a link to it is used");
+	chmod(path("w"), 0777);
+	ok(refused("link", others), "and not where its end is not");
+	chmod(path("w"), 0700);
+	if (geteuid() || chown(path("w/objects"), 1, 1)) {
+		skip("a folder of another user: only root can make one");
+		return;
+	}
+	ok(refused("w", "belongs to user 1"), "root does not use a folder of another user");
+}
+
+/* ---- objects that are not what was written ---- */
+
+static void flip(const char *file, size_t bit)
+{
+	int fd = open(file, O_RDWR | O_CLOEXEC);
+	char c;
+
+	if (fd < 0 || pread(fd, &c, 1, (off_t)(bit / 8)) != 1)
+		bail_out("cannot read %s", file);
+	c ^= (char)(1 << bit % 8);
+	if (pwrite(fd, &c, 1, (off_t)(bit / 8)) != 1 || close(fd))
+		bail_out("cannot write %s", file);
+}
+
+/* A sample; TL_TEST_FLIPS=N flips so many, 0 all. */
+static void test_flips(void)
+{
+	const char *told = getenv("TL_TEST_FLIPS");
+	int64_t n = told && *told ? atoi(told) : 1000, taken = 0, bits;
+	struct rng rng;
+	struct cache c;
+	struct build *b;
+
+	open_cache(&c, "flips", 1);
+	b = add(&c, 0);
+	wait_all(&c);
+	bits = stat_of(b).st_size * 8;
+	if (n <= 0 || n > bits)
+		n = bits;
+	rng_seed(&rng, 1, "flips");
+	for (int64_t i = 0; i < n; i++) {
+		size_t bit = n == bits ? (size_t)i : (size_t)rng_below(&rng, (uint64_t)bits);
+
+		flip(b->object, bit);
+		taken += loads(b);
+		flip(b->object, bit);
+	}
+	ok(taken == 0 && loads(b), "no object with one of %lld flipped bits is loaded",
+	   (long long)n);
+	cache_close(&c);
+}
+
+/* Each is built anew with the others, and not where it is loaded. */
+static void test_strange(void)
+{
+	struct build *b[3];
+	struct cache c;
+
+	open_cache(&c, "strange", 1);
+	for (int i = 0; i < 3; i++) {
+		b[i] = add(&c, i);
+		wait_all(&c);
+	}
+	cache_close(&c);
+	if (rename(b[0]->object, path("elsewhere")) || symlink(path("elsewhere"), b[0]->object) ||
+	    unlink(b[1]->object) || mkfifo(b[1]->object, 0666) ||
+	    truncate(b[2]->object, stat_of(b[2]).st_size - 1))
+		bail_out("cannot damage the cache");
+	open_cache(&c, "strange", 1);
+	for (int i = 0; i < 3; i++) {
+		b[i] = add(&c, i);
+		ok(!b[i]->cached && !runs(b[i]->object), "%s is not loaded",
+		   (const char *const[]){"a link", "a pipe", "what lacks its last byte"}[i]);
+	}
+	wait_all(&c);
+	ok(all_load(b, 3) && c.calls == 1 && access(path("elsewhere"), F_OK) == 0,
+	   "all are built anew, in one call");
+	cache_close(&c);
 }
 
 /* ---- several runs ---- */
@@ -632,6 +805,10 @@ int main(int argc, char **argv)
 	test_machine();
 	test_bound();
 	test_eviction();
+	test_mark();
+	test_folder();
+	test_flips();
+	test_strange();
 	test_runs(argv[0]);
 	for (int i = 0; i < KERNELS; i++)
 		buf_free(&kernel[i]);

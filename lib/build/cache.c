@@ -1,20 +1,21 @@
 #include "lib/build/cache.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
+#include "lib/build/compile.h"
+#include "lib/build/mark.h"
+#include "lib/build/object.h"
+#include "lib/build/sweep.h"
 #include "lib/host/folder.h"
 #include "lib/io/clock.h"
 #include "lib/io/progress.h"
 #include "lib/io/record.h"
-#include "lib/build/compile.h"
-#include "lib/build/sweep.h"
+#include "lib/io/seal.h"
 
 enum {
 	BATCH_MAX = 16,
@@ -45,12 +46,31 @@ static int find_folder(struct cache *c, struct err *e)
 	return rc;
 }
 
+/* The lock comes first: a sweep takes a work folder without it for a dead run's. */
+static int open_folder(struct cache *c, struct err *e)
+{
+	struct buf work = BUF_INIT;
+
+	if (find_folder(c, e) < 0)
+		return -1;
+	c->lock = sweep_lock(c->dir);
+	if (sweep_work_make(c->dir, &work, e) < 0) {
+		buf_free(&work);
+		return -1;
+	}
+	c->work = arena_strdup(&c->arena, work.s);
+	buf_free(&work);
+	mark_put(c->dir, c->work, sweep_is_ours);
+	compile_environment(c->work);
+	return 0;
+}
+
 int cache_canary(struct cache *c, struct err *e)
 {
 	struct buf stem = BUF_INIT;
 	int rc;
 
-	buf_fmt(&stem, "%s/canary-%s", c->dir, c->tag);
+	buf_fmt(&stem, "%s/canary", c->work);
 	rc = compile_canary(c->target, c->isa, stem.s, c->timeout_s, e);
 	buf_free(&stem);
 	return rc;
@@ -64,14 +84,10 @@ int cache_open(struct cache *c, const struct target *target, const char *isa, in
 	*c = (struct cache){.target = target, .jobs = jobs, .timeout_s = TIMEOUT_S, .lock = -1};
 	c->opened = clock_now();
 	c->queue_end = &c->queue;
-	snprintf(c->tag, sizeof c->tag, "%d-%llx", (int)getpid(),
-		 (unsigned long long)(clock_now() * 1e9));
 	snprintf(c->isa, sizeof c->isa, "%s", isa);
 	c->job = xcalloc((size_t)jobs, sizeof *c->job);
-	if (sweep_bound(&c->max_bytes, e) < 0 || find_folder(c, e) < 0)
+	if (sweep_bound(&c->max_bytes, e) < 0 || open_folder(c, e) < 0)
 		return -1;
-	compile_environment(c->dir);
-	c->lock = sweep_lock(c->dir);
 	if (cache_canary(c, e) < 0)
 		return -1;
 	target_command(target, isa, &text);
@@ -123,7 +139,6 @@ struct build *cache_add(struct cache *c, const char *text, size_t n, const char 
 {
 	struct buf key = BUF_INIT;
 	struct build *b;
-	struct stat st;
 	struct id code;
 	void **place;
 
@@ -142,7 +157,7 @@ struct build *cache_add(struct cache *c, const char *text, size_t n, const char 
 	b->why_c = why_c;
 	b->alone = c->target->alone;
 	b->object = arena_printf(&c->arena, "%s/%s.so", c->dir, code.s);
-	if (stat(b->object, &st) == 0 && st.st_size > 0) {
+	if (seal_seems_whole(b->object)) {
 		b->state = BUILD_DONE;
 		b->cached = 1;
 		sweep_touch(b->object);
@@ -190,7 +205,7 @@ static int start_job(struct cache *c, struct job *j, int n, struct err *e)
 		*last = take_first(c);
 		last = &(*last)->next;
 	}
-	stem = arena_printf(&c->arena, "%s/batch-%s-%lld", c->dir, c->tag, (long long)c->calls++);
+	stem = arena_printf(&c->arena, "%s/batch-%lld", c->work, (long long)c->calls++);
 	batch_text(c->target, j, &text);
 	rc = compile_start(&j->compile, c->target, c->isa, &text,
 			   arena_printf(&c->arena, "%s.c", stem),
@@ -200,64 +215,17 @@ static int start_job(struct cache *c, struct job *j, int n, struct err *e)
 	return rc;
 }
 
-/* A rename may outlive the data behind it when the power goes: an empty object would be found ever
- * after. */
-static int sync_file(const char *path)
-{
-	int fd = open(path, O_RDONLY | O_CLOEXEC), rc;
-
-	if (fd < 0)
-		return -1;
-	rc = fsync(fd);
-	close(fd);
-	return rc;
-}
-
-static int copy(const char *from, const char *to)
-{
-	int in = open(from, O_RDONLY | O_CLOEXEC), rc = -1;
-	int out = open(to, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0777);
-	char chunk[16 * 1024];
-	ssize_t n = 0;
-
-	if (in >= 0 && out >= 0) {
-		while ((n = read(in, chunk, sizeof chunk)) > 0 && write(out, chunk, (size_t)n) == n)
-			;
-		rc = n == 0 ? fsync(out) : -1;
-	}
-	if (in >= 0)
-		close(in);
-	if (out >= 0 && close(out) < 0)
-		rc = -1;
-	return rc;
-}
-
-/* Some file systems have no links. */
-static int link_or_copy(const char *from, const char *to)
-{
-	if (link(from, to) == 0)
-		return 0;
-	if (errno == EPERM || errno == EXDEV || errno == EMLINK || errno == EOPNOTSUPP ||
-	    errno == ENOSYS || errno == EACCES)
-		return copy(from, to);
-	return -1;
-}
-
-/* The batch's object becomes each kernel's: under its name there is a whole one at any time. */
+/* The batch's object becomes each kernel's. It is sealed and on the disk before: a rename may
+ * outlive the data behind it when the power goes. */
 static int put_in_place(struct cache *c, struct job *j, struct err *e)
 {
-	int rc = sync_file(j->compile.object);
+	int rc = seal_file(j->compile.object, e);
 
-	if (rc < 0)
-		return err_sys(e, "cannot keep %s", j->compile.object);
 	for (struct build *b = j->first; b && rc == 0; b = b->next) {
-		char *temporary = arena_printf(&c->arena, "%s-%s.tmp", b->object, c->tag);
+		const char *temporary = arena_printf(&c->arena, "%s/%s.tmp", c->work, b->code.s);
 
-		if (link_or_copy(j->compile.object, temporary) < 0 ||
-		    rename(temporary, b->object) < 0) {
+		if (object_put(j->compile.object, temporary, b->object) < 0)
 			rc = err_sys(e, "cannot put %s into place", b->object);
-			unlink(temporary);
-		}
 		b->state = BUILD_DONE;
 		c->built++;
 	}
@@ -392,7 +360,9 @@ void cache_close(struct cache *c)
 {
 	for (int i = 0; c->job && i < c->jobs; i++)
 		compile_free(&c->job[i].compile);
-	if (c->job) /* it was opened */
+	if (c->work) /* it was opened */
+		sweep_work_remove(c->work);
+	if (c->job)
 		sweep(c->dir, c->lock, c->max_bytes);
 	free(c->job);
 	map_free(&c->builds);

@@ -3,9 +3,9 @@
  * An object's key is the hash of its source text, the compiler's command and the compiler's
  * version; so candidates that differ in run-time arguments only share one object. Objects lie in
  * the cache's folder (lib/host/folder.h) under objects/, as HASH.so with the function that
- * the target's runner knows. They are renamed into place, so they are never incomplete. When the
- * folder grows beyond TL_CACHE_SIZE the least recently used ones are removed, but never during a
- * run.
+ * the target's runner knows. They carry a checksum (lib/io/seal.h), which the runner looks at
+ * before it loads one. They are renamed into place, so they are never incomplete. When the folder
+ * grows beyond TL_CACHE_SIZE the least recently used ones are removed, but never during a run.
  *
  * Builds run beside each other as child processes while the caller goes on. One compiler call
  * builds several kernels, because its start costs as much as a kernel. If it fails, the kernels are
@@ -43,6 +43,7 @@ struct build {
 
 struct cache {
 	char *dir;
+	char *work; /* a folder in dir for the files of our compilers (sweep.h) */
 	const struct target *target;
 	char isa[16];
 	char *command_text; /* compiler command and version, hashed with each source */
@@ -53,7 +54,6 @@ struct cache {
 	struct build *queue, **queue_end;
 	int64_t waiting;      /* builds in the queue */
 	int hurry;	      /* the caller waits and adds no more: affects the size of batches */
-	char tag[32];	      /* of this cache among all that share the folder */
 	struct job *job;      /* jobs of them */
 	int64_t built, calls; /* objects made, and how often the compiler was called for them */
 	double opened;	      /* clock_now() */

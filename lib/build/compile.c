@@ -43,7 +43,7 @@ int compile_start(struct compile *c, const struct target *target, const char *is
 	c->source = source;
 	c->object = object;
 	c->timeout_s = timeout_s;
-	c->proc = (struct proc){.in = -1, .out = -1, .errfd = -1};
+	c->proc = (struct proc){.in = -1, .out = -1, .errfd = -1, .answers = -1};
 	buf_clear(&c->message);
 	if (file_write(source, text->s, text->n, e) < 0)
 		return -1;

@@ -13,6 +13,9 @@
 
 #include "lib/base/buf.h"
 #include "lib/base/hash.h"
+#include "lib/build/mark.h"
+#include "lib/io/clock.h"
+#include "lib/io/file.h"
 
 int sweep_bound(int64_t *bytes, struct err *e)
 {
@@ -41,10 +44,11 @@ int sweep_bound(int64_t *bytes, struct err *e)
 int sweep_lock(const char *dir)
 {
 	struct buf path = BUF_INIT;
+	struct err ignored = ERR_INIT;
 	int fd;
 
 	buf_fmt(&path, "%s/lock", dir);
-	fd = open(path.s, O_RDONLY | O_CREAT | O_CLOEXEC, 0666);
+	fd = file_open_lock(path.s, &ignored);
 	buf_free(&path);
 	if (fd >= 0 && flock(fd, LOCK_SH) < 0) { /* waits for a sweep at most */
 		close(fd);
@@ -65,14 +69,66 @@ static int is_object(const char *name)
 	       (!strcmp(name + ID_HEX, ".so") || !strcmp(name + ID_HEX, ".truth"));
 }
 
-/* What compilers and runs make on the way to an object. A hash may begin with cc, too. */
-static int is_remnant(const char *name)
+/* HASH.truth.PID.tmp: what a worker that died had begun. */
+static int is_begun(const char *name)
 {
 	size_t n = strlen(name);
 
-	return !strncmp(name, "canary-", 7) || !strncmp(name, "cc", 2) ||
-	       (n > 2 && !strcmp(name + n - 2, ".c")) || (n > 4 && !strcmp(name + n - 4, ".tmp"));
+	return n > ID_HEX + 5 && hash_is_hex(name, ID_HEX) && name[ID_HEX] == '.' &&
+	       !strcmp(name + n - 4, ".tmp");
 }
+
+/* ---- work folders ---- */
+
+#define WORK "work-"
+
+/* work-PID-HEX */
+static int is_work(const char *name)
+{
+	const char *pid = name + sizeof WORK - 1, *rest;
+	size_t digits;
+
+	if (strncmp(name, WORK, sizeof WORK - 1) != 0)
+		return 0;
+	digits = strspn(pid, "0123456789");
+	rest = pid + digits;
+	return digits && *rest == '-' && rest[1] && hash_is_hex(rest + 1, strlen(rest + 1));
+}
+
+int sweep_work_make(const char *dir, struct buf *out, struct err *e)
+{
+	buf_fmt(out, "%s/" WORK "%d-%llx", dir, (int)getpid(),
+		(unsigned long long)(clock_now() * 1e9));
+	return mkdir(out->s, 0700) < 0 ? err_sys(e, "cannot make the folder %s", out->s) : 0;
+}
+
+/* A work folder has no folders in it. */
+static void remove_work(int at, const char *name)
+{
+	int fd = openat(at, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	DIR *dir = fd >= 0 ? fdopendir(fd) : NULL;
+	const struct dirent *entry;
+
+	while (dir && (entry = readdir(dir)))
+		unlinkat(fd, entry->d_name, 0);
+	if (dir)
+		closedir(dir);
+	else if (fd >= 0)
+		close(fd);
+	unlinkat(at, name, AT_REMOVEDIR);
+}
+
+void sweep_work_remove(const char *work)
+{
+	remove_work(AT_FDCWD, work);
+}
+
+int sweep_is_ours(const char *name)
+{
+	return !strcmp(name, "lock") || is_object(name) || is_begun(name) || is_work(name);
+}
+
+/* ---- the sweep ---- */
 
 struct object {
 	char name[ID_HEX + 8];
@@ -93,7 +149,7 @@ static int compare(const void *pa, const void *pb)
 	return a->file < b->file ? 1 : a->file > b->file ? -1 : 0;
 }
 
-/* Removes remnants and returns the objects, which the caller frees. */
+/* Removes what dead runs left and returns the objects, which the caller frees. */
 static struct object *take_stock(DIR *dir, size_t *n)
 {
 	struct object *list = NULL;
@@ -105,11 +161,13 @@ static struct object *take_stock(DIR *dir, size_t *n)
 		struct stat st;
 
 		if (!is_object(entry->d_name)) {
-			if (is_remnant(entry->d_name))
+			if (is_begun(entry->d_name))
 				unlinkat(dirfd(dir), entry->d_name, 0);
+			else if (is_work(entry->d_name))
+				remove_work(dirfd(dir), entry->d_name);
 			continue;
 		}
-		if (fstatat(dirfd(dir), entry->d_name, &st, 0) < 0)
+		if (fstatat(dirfd(dir), entry->d_name, &st, AT_SYMLINK_NOFOLLOW) < 0)
 			continue;
 		if (*n == cap) {
 			cap = cap ? 2 * cap : 256;
@@ -143,7 +201,7 @@ void sweep(const char *path, int lock, int64_t bytes)
 
 	if (lock < 0)
 		return;
-	dir = flock(lock, LOCK_EX | LOCK_NB) == 0 ? opendir(path) : NULL;
+	dir = mark_is_there(path) && flock(lock, LOCK_EX | LOCK_NB) == 0 ? opendir(path) : NULL;
 	if (dir) {
 		list = take_stock(dir, &n);
 		if (bytes > 0 && n)

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lib/io/file.h"
+#include "lib/io/seal.h"
 #include "lib/target/device.h"
 #include "lib/target/device_probe.h"
 #include "lib/target/gpu.h"
@@ -58,12 +58,15 @@ static int load(const struct driver *driver, struct kernel *k, const char *objec
 	struct loaded *l = xcalloc(1, sizeof *l);
 	struct device *d = device_of_process(driver, e);
 	struct buf text = BUF_INIT;
+	int whole = d ? seal_read(object, &text, e) : -1;
 
 	k->handle = l;
 	l->driver = driver;
 	snprintf(l->name, sizeof l->name, TARGET_PREFIX "%.*s", (int)strcspn(file, "."), file);
-	if (d && file_read(object, &text, e) == 0)
-		l->program = driver->load(d, text.s ? text.s : "", text.n, e);
+	if (!whole)
+		err_set(e, "the object %s is damaged or gone", object);
+	else if (whole > 0)
+		l->program = driver->load(d, text.s, text.n, e);
 	buf_free(&text);
 	if (l->program)
 		return 0;

@@ -1,51 +1,14 @@
 #include "lib/target/runner.h"
 
 #include <dlfcn.h>
-#include <elf.h>
-#include <errno.h>
-#include <fcntl.h>
 #include <omp.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
+#include "lib/io/seal.h"
 #include "lib/target/c.h"
 #include "lib/target/cpu.h"
 #include "lib/target/probe.h"
-
-static int read_all(int fd, void *to, size_t n)
-{
-	size_t at = 0;
-	ssize_t r = 1;
-
-	while (at < n && r) {
-		r = read(fd, (char *)to + at, n - at);
-		if (r < 0 && errno != EINTR)
-			return -1;
-		at += r > 0 ? (size_t)r : 0;
-	}
-	return at == n;
-}
-
-/* Is the object file complete? dlopen() loads a file that was cut off, and calling it kills the
- * process. The table of sections lies at the end of the file. 1; 0: the file is cut off, or not
- * there; -1: it cannot be read. */
-static int is_whole(const char *object)
-{
-	int fd = open(object, O_RDONLY | O_CLOEXEC), whole;
-	struct stat st;
-	Elf64_Ehdr h;
-
-	if (fd < 0)
-		return errno == ENOENT ? 0 : -1;
-	whole = fstat(fd, &st) ? -1 : read_all(fd, &h, sizeof h);
-	if (whole > 0)
-		whole = !memcmp(h.e_ident, ELFMAG, SELFMAG) && h.e_shoff <= (uint64_t)st.st_size &&
-			h.e_shoff + (uint64_t)h.e_shnum * h.e_shentsize <= (uint64_t)st.st_size;
-	close(fd);
-	return whole;
-}
 
 static void unload(struct kernel *k)
 {
@@ -54,17 +17,29 @@ static void unload(struct kernel *k)
 	k->handle = NULL;
 }
 
+/* dlopen() loads what was damaged or cut off, and calling that kills the process or gives wrong
+ * answers. */
+static int check(const char *object, struct err *e)
+{
+	struct buf bytes = BUF_INIT;
+	int rc = seal_read(object, &bytes, e);
+
+	buf_free(&bytes);
+	if (rc < 0)
+		return -1;
+	return rc ? 0 : err_set(e, "the object %s is damaged or gone", object);
+}
+
+/* Between the check and dlopen() only this user could change the file: the cache is in no folder
+ * that others may write to (lib/host/folder.h). */
 static int load(struct kernel *k, const char *object, struct err *e)
 {
 	const char *slash = strrchr(object, '/'), *file = slash ? slash + 1 : object;
-	int whole = is_whole(object);
 	char name[64];
 	void *symbol;
 
-	if (whole < 0)
-		return err_sys(e, "cannot read the object %s", object);
-	if (!whole)
-		return err_set(e, "the object %s is damaged or gone", object);
+	if (check(object, e) < 0)
+		return -1;
 	snprintf(name, sizeof name, TARGET_PREFIX "%.*s", (int)strcspn(file, "."), file);
 
 	k->handle = dlopen(object, RTLD_NOW | RTLD_LOCAL);
