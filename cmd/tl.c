@@ -79,11 +79,11 @@ static int find_programs(const char *folder, struct arena *a, const char **name,
 static void summary(const char *path, struct buf *out)
 {
 	char *argv[] = {(char *)path, (char *)"--help", NULL};
-	struct buf help = BUF_INIT;
+	struct buf help = BUF_INIT, log = BUF_INIT;
 	struct err ignored = ERR_INIT;
 	const char *s, *end;
 
-	if (proc_run(argv, PATIENCE_S, HELP_BYTES, &help, &ignored) == 0 && help.n) {
+	if (proc_ask(argv, 0, PATIENCE_S, HELP_BYTES, &help, &log, &ignored) == 0 && help.n) {
 		s = strchr(help.s, '\n');
 		while (s && s[1] == ' ') /* the usage goes on */
 			s = strchr(s + 1, '\n');
@@ -94,6 +94,7 @@ static void summary(const char *path, struct buf *out)
 			out->s[--out->n] = 0;
 	}
 	buf_free(&help);
+	buf_free(&log);
 }
 
 static int list(struct err *e)

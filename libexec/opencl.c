@@ -5,6 +5,8 @@
  *   opencl --device                       prints PROCESSORS BLOCK_BYTES NAME
  *   opencl --arch=opencl -o OBJECT SOURCE makes an object: the source, if the driver takes it
  *
+ * --answers before these says where the answers go (answers.h).
+ *
  * Exits with 127 where the loader is not there, or has no device; with 1, the reason on stderr,
  * where the driver refuses the source.
  */
@@ -14,6 +16,7 @@
 
 #include "lib/io/file.h"
 #include "lib/target/device.h"
+#include "libexec/answers.h"
 
 enum { NOT_THERE = 127 };
 
@@ -28,7 +31,7 @@ static int no_device(const struct err *e)
 	return fail(e->msg, errno == ENOENT ? NOT_THERE : 1);
 }
 
-static int describe(int sizes)
+static int describe(int sizes, FILE *answers)
 {
 	struct err e = ERR_INIT;
 	struct buf out = BUF_INIT;
@@ -42,10 +45,10 @@ static int describe(int sizes)
 	if (sizes) {
 		opencl_describe(d, &out);
 		opencl_sizes(d, &processors, &block_bytes);
-		printf("%d %lld %s\n", processors, (long long)block_bytes, out.s);
+		fprintf(answers, "%d %lld %s\n", processors, (long long)block_bytes, out.s);
 	} else {
 		opencl_version(d, &out);
-		printf("opencl %s\n", out.s);
+		fprintf(answers, "opencl %s\n", out.s);
 	}
 	buf_free(&out);
 	driver_opencl.close(d);
@@ -74,13 +77,21 @@ static int compile(const char *object, const char *source)
 	return rc ? fail(e.msg, 1) : 0;
 }
 
-int main(int argc, char **argv)
+static int answer(int argc, char **argv, FILE *answers)
 {
 	if (argc == 2 && !strcmp(argv[1], "--version"))
-		return describe(0);
+		return describe(0, answers);
 	if (argc == 2 && !strcmp(argv[1], "--device"))
-		return describe(1);
+		return describe(1, answers);
 	if (argc == 5 && !strncmp(argv[1], "--arch=", 7) && !strcmp(argv[2], "-o"))
 		return compile(argv[3], argv[4]);
 	return fail("it wants --version, --device, or --arch=ARCHITECTURE -o OBJECT SOURCE", 2);
+}
+
+int main(int argc, char **argv)
+{
+	FILE *answers = answers_open(&argc, &argv);
+	int status = answers ? answer(argc, argv, answers) : 1;
+
+	return answers && answers_close(answers) && !status ? 1 : status;
 }

@@ -1,17 +1,18 @@
 /* What the workers have in common: they run kernels for tl-measure, and are not for people.
- * Without arguments a worker serves (lib/trial/serve.h); --libs prints the library's version,
- * --probe a line of what the device can do (lib/target/runner.h). */
+ * Without arguments a worker serves (lib/trial/serve.h); --libs tells the library's version,
+ * --probe a line of what the device can do (lib/target/runner.h); --answers before these says where
+ * the answers go (answers.h). */
 #ifndef TL_LIBEXEC_WORKER_H
 #define TL_LIBEXEC_WORKER_H
 
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "lib/io/memory.h"
 #include "lib/trial/serve.h"
+#include "libexec/answers.h"
 
-static inline int worker_probe(const struct runner *runner)
+static inline int worker_probe(const struct runner *runner, FILE *answers)
 {
 	struct buf out = BUF_INIT;
 	struct err e = ERR_INIT;
@@ -21,38 +22,37 @@ static inline int worker_probe(const struct runner *runner)
 	if (rc == 0)
 		rc = runner->probe(&m, &out, &e);
 	if (rc == 0)
-		puts(out.s);
+		fprintf(answers, "%s\n", out.s);
 	else
 		fprintf(stderr, "worker-%s: %s\n", runner->target->name, e.msg);
 	buf_free(&out);
-	return rc == 0 && !fflush(stdout) ? EXIT_DONE : EXIT_INPUT;
+	return rc == 0 ? EXIT_DONE : EXIT_INPUT;
 }
 
-static inline int worker_main(int argc, char **argv, const struct serve *with)
+static inline int worker_answer(int argc, char **argv, const struct serve *with, FILE *answers)
 {
-	FILE *answers; /* the pipe to the supervisor */
-	int fd, rc;
-
 	if (argc == 2 && !strcmp(argv[1], "--libs")) {
-		puts(with->vendor ? with->vendor->version() : "none");
+		fprintf(answers, "%s\n", with->vendor ? with->vendor->version() : "none");
 		return EXIT_DONE;
 	}
 	if (argc == 2 && !strcmp(argv[1], "--probe"))
-		return worker_probe(with->runner);
+		return worker_probe(with->runner, answers);
 	if (argc != 1) {
 		fprintf(stderr,
 			"worker-%s: serves tl-measure; it is not meant to be called by hand\n",
 			with->runner->target->name);
 		return EXIT_USAGE;
 	}
-	/* Libraries may print on stdout (ONEDNN_VERBOSE): give them stderr, and keep the pipe. */
-	fd = dup(STDOUT_FILENO);
-	if (fd < 0 || dup2(STDERR_FILENO, STDOUT_FILENO) < 0 || !(answers = fdopen(fd, "w")))
-		return EXIT_INPUT;
 	memory_kill_first(500); /* rather than whatever else the machine is there for */
-	rc = serve(with, answers);
-	fclose(answers);
-	return rc < 0 ? EXIT_INPUT : EXIT_DONE;
+	return serve(with, answers) < 0 ? EXIT_INPUT : EXIT_DONE;
+}
+
+static inline int worker_main(int argc, char **argv, const struct serve *with)
+{
+	FILE *answers = answers_open(&argc, &argv);
+	int status = answers ? worker_answer(argc, argv, with, answers) : EXIT_INPUT;
+
+	return answers && answers_close(answers) && !status ? EXIT_INPUT : status;
 }
 
 #endif

@@ -104,38 +104,17 @@ static void make_json(struct env *v)
 
 /* The worker */
 
-/* What the worker prints for an option. If json: an object, without what libraries may have printed
- * before it. */
-static int ask_worker(const struct env *v, const char *option, int json, struct buf *out,
-		      struct err *e)
+static int ask_worker(const struct env *v, const char *option, struct buf *out, struct err *e)
 {
-	struct buf path = BUF_INIT, all = BUF_INIT;
-	char *argv[3] = {NULL, (char *)option, NULL};
+	struct buf path = BUF_INIT;
 	char worker[64];
 	int rc;
 
 	snprintf(worker, sizeof worker, "worker-%s", v->limits.target->name);
 	rc = path_libexec(&path, worker, e);
-
-	if (rc == 0) {
-		argv[0] = path.s;
-		team_environment(v->limits.threads);
-		rc = proc_run(argv, 60, 1 << 16, &all, e);
-		if (rc > 0) { /* 3: no memory or the like; else it lacks a library */
-			errno = rc == EXIT_INPUT ? 0 : ENOEXEC;
-			rc = err_set(e, "%s %s fails: %.200s", path.s, option, all.s ? all.s : "");
-		}
-	}
-	if (rc == 0) {
-		const char *s = all.s ? all.s : "", *object = json ? strchr(s, '{') : s;
-
-		if (object)
-			buf_add(out, object, strcspn(object, "\n"));
-		if (!out->n)
-			rc = err_set(e, "%s %s prints nothing", path.s, option);
-	}
+	if (rc == 0)
+		rc = team_ask(path.s, option, v->limits.threads, out, e);
 	buf_free(&path);
-	buf_free(&all);
 	return rc;
 }
 
@@ -230,7 +209,7 @@ static int is_due(const struct buf *probe, const char *path)
 
 static int ask_probe(const struct env *v, struct buf *probe, struct err *e)
 {
-	if (ask_worker(v, "--probe", 1, probe, e) < 0)
+	if (ask_worker(v, "--probe", probe, e) < 0)
 		return -1;
 	if (!is_probe(probe->s, probe->n))
 		return err_set(e, "the probe's figures make no sense: %.200s", probe->s);
@@ -328,7 +307,7 @@ static int is_lack(void)
 int env_here(struct env *v, const struct target *target, struct err *e)
 {
 	errno = 0;
-	if (begin(v, target, e) < 0 || ask_worker(v, "--libs", 0, &v->libs, e) < 0)
+	if (begin(v, target, e) < 0 || ask_worker(v, "--libs", &v->libs, e) < 0)
 		return is_lack() ? 1 : -1;
 	return finish(v, 0, 0, e);
 }

@@ -84,3 +84,15 @@ int keep_run(const struct keep *k, char *const *argv, double timeout_s, size_t m
 	line_free(&l);
 	return rc;
 }
+
+int keep_ask(const struct keep *k, char *const *argv, int flags, double timeout_s, size_t max,
+	     struct buf *out, struct buf *log, struct err *e)
+{
+	struct line l;
+	int rc = line_make(&l, k, argv, e);
+
+	if (rc == 0)
+		rc = proc_ask(l.argv, flags | PROC_KEPT, timeout_s, max, out, log, e);
+	line_free(&l);
+	return rc;
+}

@@ -30,5 +30,8 @@ int keep_start(struct proc *p, const struct keep *k, char *const *argv, int flag
 /* As proc_run(). */
 int keep_run(const struct keep *k, char *const *argv, double timeout_s, size_t max, struct buf *out,
 	     struct err *e);
+/* As proc_ask(). */
+int keep_ask(const struct keep *k, char *const *argv, int flags, double timeout_s, size_t max,
+	     struct buf *out, struct buf *log, struct err *e);
 
 #endif

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <math.h>
 #include <poll.h>
 #include <sched.h>
 #include <signal.h>
@@ -21,6 +22,7 @@
 enum {
 	CHILD_STACK = 64 * 1024,
 	KEEP_TIME_S = 2, /* for keep to end what it keeps */
+	FDS = PROC_ANSWERS_FD + 1,
 };
 
 /* What the child needs between vfork and exec; it runs on our memory, on a stack of its own, while
@@ -28,7 +30,7 @@ enum {
 struct launch {
 	char *const *argv;
 	int flags;
-	int fd[3];
+	int fd[FDS]; /* -1: none, of the last */
 	pid_t parent;
 	sigset_t mask;
 	int (*confine)(void *);
@@ -42,7 +44,7 @@ struct launch {
 static int child(void *arg)
 {
 	struct launch *l = arg;
-	int fd[3];
+	int fd[FDS];
 
 	for (int sig = 1; sig < NSIG; sig++) {
 		struct sigaction sa;
@@ -61,11 +63,11 @@ static int child(void *arg)
 		if (getppid() != l->parent) /* it died before the call */
 			_exit(127);
 	}
-	for (int i = 0; i < 3; i++) /* out of the way of 0, 1 and 2 first */
-		if ((fd[i] = fcntl(l->fd[i], F_DUPFD_CLOEXEC, 3)) < 0)
+	for (int i = 0; i < FDS; i++) /* out of the way of each other first */
+		if (l->fd[i] >= 0 && (fd[i] = fcntl(l->fd[i], F_DUPFD_CLOEXEC, FDS)) < 0)
 			goto fail;
-	for (int i = 0; i < 3; i++)
-		if (dup2(fd[i], i) < 0)
+	for (int i = 0; i < FDS; i++)
+		if (l->fd[i] >= 0 && dup2(fd[i], i) < 0)
 			goto fail;
 	sigprocmask(SIG_SETMASK, &l->mask, NULL);
 	if (l->confine && l->confine(l->confine_arg))
@@ -124,7 +126,7 @@ static int make_end(int piped, int reads, int *ours, int *theirs)
 static int start(struct proc *p, struct launch *l, int flags, const int fd[3], struct err *e)
 {
 	char *const *argv = l->argv;
-	int theirs[3] = {-1, -1, -1}, null = -1, rc = -1;
+	int theirs[FDS] = {-1, -1, -1, -1}, null = -1, rc = -1;
 
 	l->flags = flags;
 	l->parent = getpid();
@@ -133,10 +135,12 @@ static int start(struct proc *p, struct launch *l, int flags, const int fd[3], s
 			   .in = -1,
 			   .out = -1,
 			   .errfd = -1,
+			   .answers = -1,
 			   .started = clock_now()};
 	if (make_end(flags & PROC_STDIN, 1, &p->in, &theirs[0]) ||
 	    make_end(flags & PROC_STDOUT, 0, &p->out, &theirs[1]) ||
 	    make_end(flags & PROC_STDERR, 0, &p->errfd, &theirs[2]) ||
+	    make_end(flags & PROC_ANSWERS, 0, &p->answers, &theirs[PROC_ANSWERS_FD]) ||
 	    (null = open("/dev/null", O_RDWR | O_CLOEXEC)) < 0) {
 		err_sys(e, "cannot make a pipe for %s", argv[0]);
 	} else {
@@ -144,12 +148,13 @@ static int start(struct proc *p, struct launch *l, int flags, const int fd[3], s
 
 		for (int i = 0; i < 3; i++)
 			l->fd[i] = theirs[i] >= 0 ? theirs[i] : fd[i] >= 0 ? fd[i] : fallback[i];
+		l->fd[PROC_ANSWERS_FD] = theirs[PROC_ANSWERS_FD];
 		rc = launch(p, l);
 		if (rc)
 			err_sys(e, "cannot start %s", argv[0]);
 	}
 	close_fd(&null);
-	for (int i = 0; i < 3; i++)
+	for (int i = 0; i < FDS; i++)
 		close_fd(&theirs[i]);
 	if (rc) {
 		p->pid = 0;
@@ -250,6 +255,7 @@ void proc_close(struct proc *p)
 	close_fd(&p->in);
 	close_fd(&p->out);
 	close_fd(&p->errfd);
+	close_fd(&p->answers);
 }
 
 /* Reads what the pipe has; 1: more may come, 0: the end. What passes max is read and dropped. */
@@ -265,44 +271,105 @@ static int drain(int fd, size_t max, struct buf *out, struct err *e)
 	return n > 0;
 }
 
+/* A pipe that is read to its end. */
+struct source {
+	int fd; /* -1: it has ended */
+	struct buf *to;
+};
+
+/* Reads until all pipes have ended, or the time has. */
+static int drain_all(struct source *from, int n, double until, size_t max, struct err *e)
+{
+	for (;;) {
+		double left = until - clock_now();
+		struct pollfd f[2];
+		int open = 0, more;
+
+		for (int i = 0; i < n; i++) {
+			f[i] = (struct pollfd){from[i].fd, POLLIN, 0};
+			open += from[i].fd >= 0;
+		}
+		if (!open || left <= 0)
+			return 0;
+		if (poll(f, (nfds_t)n, left > 1000 ? 1000 * 1000 : (int)(left * 1e3) + 1) <= 0)
+			continue;
+		for (int i = 0; i < n; i++) {
+			if (!f[i].revents)
+				continue;
+			more = drain(from[i].fd, max, from[i].to, e);
+			if (more < 0)
+				return -1;
+			if (!more)
+				from[i].fd = -1;
+		}
+	}
+}
+
+/* Waits for the end of a command that was started to be asked; from: its pipes. */
+static int finish(struct proc *p, const char *name, struct source *from, int n, double timeout_s,
+		  size_t max, struct err *e)
+{
+	double until = timeout_s < 0 ? INFINITY : p->started + timeout_s, left;
+	int rc = drain_all(from, n, until, max, e), status;
+
+	left = until - clock_now();
+	if (rc == 0)
+		rc = proc_wait(p, timeout_s < 0 ? -1 : left > 0 ? left : 0, &status, e);
+	proc_close(p);
+	if (rc == 1)
+		return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+	proc_kill(p);
+	return rc ? -1 : err_set(e, "%s did not end within %g s", name, timeout_s);
+}
+
 int proc_run(char *const *argv, double timeout_s, size_t max, struct buf *out, struct err *e)
 {
 	return proc_run_as(argv, 0, timeout_s, max, out, e);
 }
 
+/* stdout and stderr by one pipe, so that their order is kept. */
 int proc_run_as(char *const *argv, int flags, double timeout_s, size_t max, struct buf *out,
 		struct err *e)
 {
 	struct launch l = {.argv = argv};
-	double until = clock_now() + timeout_s, left = timeout_s;
+	struct source from;
 	struct proc p;
-	int ends[2], status, rc, more = 1;
+	int ends[2], rc;
 
 	if (pipe2(ends, O_CLOEXEC))
 		return err_sys(e, "cannot make a pipe for %s", argv[0]);
 	rc = start(&p, &l, flags | PROC_GROUP | PROC_DIE_WITH_PARENT,
 		   (const int[]){-1, ends[1], ends[1]}, e);
 	close(ends[1]);
-	if (rc) {
-		close(ends[0]);
-		return -1;
-	}
-	while (more > 0 && (timeout_s < 0 || (left = until - clock_now()) > 0)) {
-		struct pollfd f = {ends[0], POLLIN, 0};
-
-		if (left > 1000)
-			left = 1000;
-		if (poll(&f, 1, timeout_s < 0 ? -1 : (int)(left * 1e3) + 1) > 0)
-			more = drain(ends[0], max, out, e);
-	}
-	if (timeout_s >= 0 && (left = until - clock_now()) < 0)
-		left = 0;
-	rc = more < 0 ? -1 : proc_wait(&p, timeout_s < 0 ? -1 : left, &status, e);
+	from = (struct source){ends[0], out};
+	if (rc == 0)
+		rc = finish(&p, argv[0], &from, 1, timeout_s, max, e);
 	close(ends[0]);
-	if (rc == 1)
-		return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
-	proc_kill(&p);
-	return rc ? -1 : err_set(e, "%s did not end within %g s", argv[0], timeout_s);
+	return rc;
+}
+
+int proc_ask(char *const *argv, int flags, double timeout_s, size_t max, struct buf *out,
+	     struct buf *log, struct err *e)
+{
+	struct launch l = {.argv = argv};
+	struct proc p;
+	int ends[2], rc;
+
+	if (pipe2(ends, O_CLOEXEC))
+		return err_sys(e, "cannot make a pipe for %s", argv[0]);
+	if (!(flags & PROC_ANSWERS))
+		flags |= PROC_STDOUT;
+	rc = start(&p, &l, flags | PROC_GROUP | PROC_DIE_WITH_PARENT,
+		   (const int[]){-1, ends[1], ends[1]}, e);
+	close(ends[1]);
+	if (rc == 0) {
+		struct source from[] = {{flags & PROC_ANSWERS ? p.answers : p.out, out},
+					{ends[0], log}};
+
+		rc = finish(&p, argv[0], from, 2, timeout_s, max, e);
+	}
+	close(ends[0]);
+	return rc;
 }
 
 /* The folder of /proc/self/exe, and whether the program is a worker in libexec/tl. */

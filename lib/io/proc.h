@@ -18,6 +18,7 @@ struct proc {
 	int in;		/* write end of the child's stdin, or -1 */
 	int out;	/* read end of the child's stdout, or -1 */
 	int errfd;	/* read end of the child's stderr, or -1 */
+	int answers;	/* read end of the child's PROC_ANSWERS_FD, or -1 */
 	double started; /* clock_now() */
 	double cpu_s;	/* once reaped: user and system time, its own and of what it waited for */
 };
@@ -32,7 +33,12 @@ enum proc_flags {
 	PROC_DIE_WITH_PARENT = 16,  /* killed by the kernel when this process dies */
 	PROC_TERM_WITH_PARENT = 32, /* the same with SIGTERM, so that it can write what it has */
 	PROC_KEPT = 64,		    /* it is keep: proc_kill() lets it end what it keeps first */
+	PROC_ANSWERS = 128,	    /* a pipe from its PROC_ANSWERS_FD */
 };
+
+/* Where programs of ours answer that have libraries of others in them: what those print on stdout
+ * and stderr is never taken for an answer. */
+enum { PROC_ANSWERS_FD = 3 };
 
 /* argv[0] without a slash is looked up in PATH. All pipe ends here are close-on-exec. */
 int proc_start(struct proc *p, char *const *argv, int flags, int stdin_fd, int stdout_fd,
@@ -55,6 +61,11 @@ int proc_run(char *const *argv, double timeout_s, size_t max, struct buf *out, s
 /* The same with further flags (PROC_KEPT). */
 int proc_run_as(char *const *argv, int flags, double timeout_s, size_t max, struct buf *out,
 		struct err *e);
+/* The same with the answer apart from all else: out has what is written to stdout, and log what is
+ * written to stderr. With PROC_ANSWERS out has what is written to PROC_ANSWERS_FD, and log has
+ * both. At most max bytes each. */
+int proc_ask(char *const *argv, int flags, double timeout_s, size_t max, struct buf *out,
+	     struct buf *log, struct err *e);
 
 /* Folder of the programs beside this one: bin/ for its siblings, libexec/tl/ for workers, share/tl/
  * for data; found from /proc/self/exe, so that a build tree, an installed tree and a moved tree all

@@ -27,24 +27,16 @@ int worker_open(struct worker *w, const struct target *target, int threads, stru
 
 int worker_libs(struct worker *w, struct buf *out, struct err *e)
 {
-	char *argv[] = {w->path.s, (char *)"--libs", NULL};
-	int rc = proc_run(argv, 30, 1000, out, e);
-
-	if (rc > 0)
-		return err_set(e, "%s --libs fails with status %d: %.300s", w->path.s, rc,
-			       out->s ? out->s : "");
-	if (rc == 0 && out->s)
-		out->s[out->n = strcspn(out->s, "\n")] = 0;
-	return rc;
+	return team_ask(w->path.s, "--libs", w->threads, out, e);
 }
 
 static int start(struct worker *w, struct err *e)
 {
-	char *argv[] = {w->path.s, NULL};
+	char *argv[] = {w->path.s, (char *)"--answers", NULL};
 
 	team_environment(w->threads);
-	return keep_start(&w->proc, &(const struct keep){.ours = 1}, argv, PROC_STDIN | PROC_STDOUT,
-			  -1, -1, e);
+	return keep_start(&w->proc, &(const struct keep){.ours = 1}, argv,
+			  PROC_STDIN | PROC_ANSWERS, -1, -1, e);
 }
 
 void worker_kill(struct worker *w)
@@ -120,7 +112,7 @@ static enum ask_result receive(struct worker *w, double timeout_s)
 	double end = clock_now() + timeout_s;
 
 	while (!w->line.n || w->line.s[w->line.n - 1] != '\n') {
-		struct pollfd p = {.fd = w->proc.out, .events = POLLIN};
+		struct pollfd p = {.fd = w->proc.answers, .events = POLLIN};
 		double left = end - clock_now();
 		char text[4096];
 		ssize_t n;
@@ -135,7 +127,7 @@ static enum ask_result receive(struct worker *w, double timeout_s)
 			return fail_sys(w, "cannot wait for the worker's answer");
 		if (ready <= 0)
 			continue;
-		n = read(w->proc.out, text, sizeof text);
+		n = read(w->proc.answers, text, sizeof text);
 		if (n < 0 && errno == EINTR)
 			continue;
 		if (n < 0)

@@ -232,34 +232,57 @@ static const char *print(const struct nest *n, struct buf *out)
 	return why;
 }
 
+/* The line of --version that has the version. A wrapper may print lines before it. */
+static const char *version_line(const char *text)
+{
+	static const char *const next[] = {"\nCopyright", "\nTarget:"};
+	const char *end = NULL, *line;
+
+	for (size_t i = 0; i < sizeof next / sizeof *next && !end; i++)
+		end = strstr(text, next[i]);
+	line = end ? end : text;
+	while (line > text && line[-1] != '\n')
+		line--;
+	return line;
+}
+
+/* "cc (Debian 12.2.0-14) 12.2.0" or "Debian clang version 14.0.6": the last word of the line. */
+static int read_version(const char *text, struct buf *out)
+{
+	const char *line = version_line(text), *end = line + strcspn(line, "\n"), *version = end;
+
+	while (version > line && !isspace((unsigned char)version[-1]))
+		version--;
+	for (const char *c = version; c < end; c++)
+		if (!isgraph((unsigned char)*c))
+			return -1;
+	if (strcspn(version, "0123456789") >= (size_t)(end - version))
+		return -1;
+	buf_fmt(out, "%s %.*s", strstr(text, "clang") ? "clang" : "gcc", (int)(end - version),
+		version);
+	return 0;
+}
+
 static int compiler_version(struct buf *out, struct err *e)
 {
 	char *argv[] = {(char *)compiler(), (char *)"--version", NULL};
-	struct buf text = BUF_INIT;
+	struct buf text = BUF_INIT, log = BUF_INIT;
 	const struct keep keep = {.no_network = 1};
-	int rc = keep_run(&keep, argv, 20, 4096, &text, e);
-	const char *version, *end;
+	int rc = keep_ask(&keep, argv, 0, 20, 4096, &text, &log, e);
 
-	if (rc != 0 || !text.n) {
-		if (rc >= 0) {
-			err_set(e, "the compiler %s fails at --version", argv[0]);
-			errno = ENOEXEC;
-		}
-		buf_free(&text);
-		return -1;
-	}
-	/* "cc (Debian 12.2.0-14) 12.2.0" or "Debian clang version 14.0.6": the last number of the
-	 * first line. */
-	end = strchr(text.s, '\n');
-	if (!end)
-		end = text.s + text.n;
-	version = end;
-	while (version > text.s && !isspace((unsigned char)version[-1]))
-		version--;
-	buf_fmt(out, "%s %.*s", strstr(text.s, "clang") ? "clang" : "gcc", (int)(end - version),
-		version);
+	if (rc > 0)
+		rc = err_set(e, "the compiler %s fails at --version: %.*s", argv[0],
+			     (int)strcspn(log.s ? log.s : "", "\n"), log.s ? log.s : "");
+	else if (rc == 0 && read_version(text.s ? text.s : "", out) < 0)
+		rc = err_set(e, "the compiler %s tells no version at --version: %.100s", argv[0],
+			     text.s ? text.s : "");
+	else
+		goto done;
+	errno = ENOEXEC;
+done:
 	buf_free(&text);
-	return 0;
+	buf_free(&log);
+	return rc;
 }
 
 static int model(struct buf *out, struct err *e)

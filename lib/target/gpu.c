@@ -72,29 +72,29 @@ void gpu_features(struct buf *out)
 	(void)out;
 }
 
-/* "cuda: error: there is none" -> "there is none" */
-static const char *sentence_of(const char *text)
+/* "cuda: error: there is none" -> "there is none", the first such line. */
+static void put_sentence(const struct buf *log, struct err *e)
 {
-	const char *error = strstr(text, "error: ");
+	const char *text = log->s ? log->s : "", *error = strstr(text, "error: ");
 
-	return error ? error + strlen("error: ") : text;
+	text = error ? error + strlen("error: ") : text;
+	err_set(e, "%.*s", (int)strcspn(text, "\n"), text);
 }
 
 int gpu_ask(const char *helper, const char *option, struct buf *out, struct err *e)
 {
-	char *argv[] = {(char *)path_of(helper), (char *)option, NULL};
-	struct buf text = BUF_INIT;
-	int rc = keep_run(&(const struct keep){.ours = 1, .no_network = 1}, argv, ANSWER_S,
-			  MESSAGE_MAX, &text, e);
+	char *argv[] = {(char *)path_of(helper), (char *)"--answers", (char *)option, NULL};
+	struct buf text = BUF_INIT, log = BUF_INIT;
+	int rc = keep_ask(&(const struct keep){.ours = 1, .no_network = 1}, argv, PROC_ANSWERS,
+			  ANSWER_S, MESSAGE_MAX, &text, &log, e);
 
-	if (text.s)
-		text.s[text.n = strcspn(text.s, "\n")] = 0;
 	if (rc == 0) {
-		buf_str(out, text.s ? text.s : "");
+		buf_add(out, text.s ? text.s : "", text.s ? strcspn(text.s, "\n") : 0);
 	} else if (rc > 0) {
-		err_set(e, "%s", sentence_of(text.s ? text.s : ""));
+		put_sentence(&log, e);
 		errno = rc == NOT_THERE ? ENOENT : ENODEV;
 	}
 	buf_free(&text);
+	buf_free(&log);
 	return rc ? -1 : 0;
 }

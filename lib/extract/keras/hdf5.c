@@ -71,7 +71,7 @@ static int run(struct document *d, struct member *m, struct err *e)
 {
 	struct buf program = BUF_INIT;
 	char *argv[] = {NULL, m->is_plain ? (char *)m->name : NULL, NULL};
-	struct proc p = {.in = -1, .out = -1, .errfd = -1};
+	struct proc p = {.in = -1, .out = -1, .errfd = -1, .answers = -1};
 	const int flags = PROC_STDOUT | PROC_DIE_WITH_PARENT | (m->is_plain ? 0 : PROC_STDIN);
 	int rc = path_libexec(&program, "keras-hdf5", e), status = 0, ended = 0;
 
