@@ -106,9 +106,13 @@ for kind in operators convergence roofline savings; do
 	query --plot $kind --plot-as text "$here/workloads.ndjson" >"$tmp/text" 2>"$tmp/err"
 	[ $? -eq 0 ] && [ ! -s "$tmp/err" ] && [ "$(wc -l <"$tmp/text")" -ge 8 ] && [ "$(awk '{ if (length > n) n = length } END { print n }' "$tmp/text")" -le 80 ]
 	ok $? "$kind is drawn with letters, in 80 columns"
-	script -qec "$bin/tl-query -d $tmp/db --env e1000000000000000000000000000000 --plot $kind $here/workloads.ndjson" /dev/null </dev/null | tr -d '\r\f' >"$tmp/shown"
-	cmp -s "$tmp/shown" "$tmp/text" || [ "$(wc -l <"$tmp/shown")" -ge 8 ] && ! grep -q '<svg' "$tmp/shown"
-	ok $? "and on a terminal without being asked"
+	if has_terminal; then
+		script -qec "$bin/tl-query -d $tmp/db --env e1000000000000000000000000000000 --plot $kind $here/workloads.ndjson" /dev/null </dev/null | tr -d '\r\f' >"$tmp/shown"
+		cmp -s "$tmp/shown" "$tmp/text" || [ "$(wc -l <"$tmp/shown")" -ge 8 ] && ! grep -q '<svg' "$tmp/shown"
+		ok $? "and on a terminal without being asked"
+	else
+		skip_terminal "$kind on a terminal"
+	fi
 	case $kind in
 	operators) [ "$(grep -c '[o*]' "$tmp/text")" -ge "$workloads" ] ;;
 	convergence) grep -q 'the library' "$tmp/text" && grep -q 'core-seconds spent on candidates' "$tmp/text" ;;
@@ -117,6 +121,13 @@ for kind in operators convergence roofline savings; do
 	esac
 	ok $? "and shows what it should"
 done
+if command -v gnuplot >/dev/null; then
+	echo 'set border 0; set title "mine"' >"$tmp/.gnuplot"
+	HOME=$tmp LC_ALL=POSIX query --plot savings --plot-as text "$here/workloads.ndjson" 2>"$tmp/err" | cmp -s - "$tmp/text" && [ ! -s "$tmp/err" ]
+	ok $? "neither the locale nor a person's settings for gnuplot change a drawing"
+else
+	skip 'drawings in another locale: gnuplot is not installed'
+fi
 mkdir "$tmp/nothing"
 PATH=$tmp/nothing "$bin/tl-query" -d "$tmp/db" --env e1000000000000000000000000000000 --plot roofline --plot-as text "$here/workloads.ndjson" >"$tmp/out" 2>"$tmp/err"
 [ $? -eq 3 ] && [ ! -s "$tmp/out" ] && grep -q 'gnuplot draws plots as text; -o FILE.svg needs none: cannot start gnuplot: No such file' "$tmp/err"

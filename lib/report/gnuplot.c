@@ -197,14 +197,16 @@ static void trim(const struct buf *drawn, struct buf *out)
 
 int gnuplot_draw(const struct buf *script, struct buf *out, struct err *e)
 {
-	static char program[] = "gnuplot", from_stdin[] = "-";
-	char *argv[] = {program, from_stdin, NULL};
+	static char program[] = "gnuplot", no_settings[] = "-d", from_stdin[] = "-";
+	char *argv[] = {program, no_settings, from_stdin, NULL};
 	int fd = script_file(script, e), status = 0, rc;
 	struct buf drawn = BUF_INIT;
 	struct proc p;
 
 	if (fd < 0)
 		return -1;
+	/* In a locale without a degree sign, such as that of a system without any, it complains. */
+	setenv("LC_ALL", "C.UTF-8", 1);
 	rc = proc_start(&p, argv, PROC_STDOUT | PROC_DIE_WITH_PARENT, fd, -1, e);
 	close(fd);
 	if (rc)

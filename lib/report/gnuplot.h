@@ -12,7 +12,8 @@ struct gnuplot_size {
 /* Appends a script with all its data, for `gnuplot`. */
 void gnuplot_script(enum plot p, const struct figures *f, const struct gnuplot_size *size,
 		    struct buf *out);
-/* What gnuplot makes of a script. -1: it is not installed, or fails. */
+/* Appends what gnuplot makes of a script. It sets LC_ALL for all children to come. -1: gnuplot is
+ * not installed, or fails. */
 int gnuplot_draw(const struct buf *script, struct buf *out, struct err *e);
 
 #endif
