@@ -177,14 +177,16 @@ build/completions/bash/% build/completions/zsh/% build/completions/fish/%: $(BIN
 TESTS := $(TEST_C:%=$(B)/tests/%) $(TEST_SH)
 # These look for the machine's lock and workers, or make the manual anew: one after the other, beside the rest.
 RULES := --rules='seq=tests/{cache,cost,examples,fault,install,man,measure,probe,replay,resume,schema,stranger,torture,tune}.t' --rules='par=**'
-# Tests never see the user's own database and cache, nor wait for the machine, as none looks at how long something took.
+# Tests never see the user's own database and cache, nor probe the machine, as none looks at how long something took.
 # Threads of teams do not spin while they wait: they would keep the CPUs from the test beside this one.
 # Leaks of other people's libraries are listed in share/lsan.supp.
-TEST_ENV = BIN=$(CURDIR)/$(BIN) LIBEXEC=$(CURDIR)/$(LIBEXEC) TL_DB= TL_MODEL=none SAN=$(SAN) \
-	TL_LOCKS=$(CURDIR)/$(B)/home TL_PROBE=0 OMP_WAIT_POLICY=passive \
-	XDG_DATA_HOME=$(CURDIR)/$(B)/home/data XDG_CACHE_HOME=$(CURDIR)/$(B)/home/cache \
-	ASAN_OPTIONS=detect_leaks=1:abort_on_error=0:$(ASAN_OPTIONS) UBSAN_OPTIONS=print_stacktrace=1 \
-	LSAN_OPTIONS=suppressions=$(CURDIR)/share/lsan.supp:print_suppressions=0
+TEST_ENV = BIN='$(CURDIR)/$(BIN)' LIBEXEC='$(CURDIR)/$(LIBEXEC)' TL_DB= TL_MODEL=none SAN=$(SAN) \
+	TL_PROBE=0 OMP_WAIT_POLICY=passive HOME='$(CURDIR)/$(B)/home' \
+	XDG_DATA_HOME='$(CURDIR)/$(B)/home/data' XDG_CACHE_HOME='$(CURDIR)/$(B)/home/cache' \
+	ASAN_OPTIONS='detect_leaks=1:abort_on_error=0:$(ASAN_OPTIONS)' UBSAN_OPTIONS=print_stacktrace=1 \
+	LSAN_OPTIONS='suppressions="$(CURDIR)/share/lsan.supp":print_suppressions=0'
+# The harness gives each test the rest of its surroundings, and ends one that hangs.
+PROVE = prove --norc --exec 'perl tests/harness.pl' -j $(JOBS) --timer $(RULES)
 
 # What fails calls on demand is loaded into the programs from outside, and the same for all builds. Frame pointers lead
 # the leak checker through it to who asked for memory.
@@ -254,7 +256,7 @@ $(B)/share:
 endif
 check: $(TESTABLE) ## run the tests (TESTS='tests/man.t build/tests/json' for some; SAN=1 under ASan and UBSan)
 	@mkdir -p $(B)/home
-	env $(TEST_ENV) prove -j $(JOBS) --timer $(RULES) $(TESTS)
+	env $(TEST_ENV) $(PROVE) $(TESTS)
 
 # What runs other code, or judges otherwise, where the instruction set, the caches or the library's choice are others; but for
 # what goes through all instruction sets by itself (kernels, cache), and what measures nothing and plays one machine of its
@@ -268,10 +270,10 @@ AS_scalar := TL_ISA=scalar ONEDNN_MAX_CPU_ISA=SSE41 TL_LIMITS=l1d=32768,l2=26214
 check-isa: $(TESTABLE) ## run the tests that depend on the instruction set as on a CPU with AVX2, and on one without
 	@mkdir -p $(B)/home
 	@if TL_ISA=avx2 $(BIN)/tl-gen </dev/null; then echo '$(AS_avx2)' && \
-		env $(TEST_ENV) $(AS_avx2) prove -j $(JOBS) --timer $(RULES) $(ISA_TESTS); \
+		env $(TEST_ENV) $(AS_avx2) $(PROVE) $(ISA_TESTS); \
 	else echo '# SKIP as on a CPU with AVX2: this one has none'; fi
 	@echo '$(AS_scalar)'
-	@env $(TEST_ENV) $(AS_scalar) prove -j $(JOBS) --timer $(RULES) $(ISA_TESTS)
+	@env $(TEST_ENV) $(AS_scalar) $(PROVE) $(ISA_TESTS)
 
 LINT_OBJ := $(ALL_C:%.c=$(B)/%.o)
 LINT := lint-warnings lint-cppcheck lint-format lint-shell lint-tests
@@ -290,7 +292,8 @@ lint-format:
 lint-shell:
 	@shellcheck -S warning $(ALL_SH)
 lint-tests: all doc
-	BIN=$(CURDIR)/$(BIN) prove tests/floors.t tests/man.t
+	@mkdir -p $(B)/home
+	env $(TEST_ENV) $(PROVE) tests/floors.t tests/man.t
 
 format: ## lay the source out as clang-format wants it
 	clang-format -i $(ALL_C) $(ALL_H) $(EXPORTED)

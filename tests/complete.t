@@ -98,8 +98,8 @@ try() { # shell
 	gives "$1" 'tl gen --search gr\t' gen --search grid
 }
 
-if ! command -v script >/dev/null; then
-	skip 'script is not here, to play a terminal'
+if ! has_terminal; then
+	skip_terminal "what bash and zsh complete"
 else
 	for shell in bash zsh; do
 		if command -v $shell >/dev/null; then

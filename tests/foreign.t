@@ -216,12 +216,12 @@ ok $? 'six programs have an --env'
 
 # A terminal: whoever forgot the file is told what is waited for.
 
-if command -v script >/dev/null; then
+if has_terminal; then
 	script -qec "$bin/tl-check -q" /dev/null </dev/null >"$tmp/out" 2>&1
 	grep -q '^tl-check: reading records from standard input' "$tmp/out"
 	ok $? 'a program that reads a terminal says so'
 else
-	skip 'script is not here, to play a terminal'
+	skip_terminal "a program that reads a terminal"
 fi
 "$bin/tl-check" -q </dev/null 2>"$tmp/err"
 [ ! -s "$tmp/err" ]

@@ -5,6 +5,7 @@ cd "$(dirname "$0")/.." || exit 1
 bin=${BIN:-$PWD/bin}
 # shellcheck source=tests/tap.sh
 . tests/tap.sh
+export LC_ALL=C.UTF-8 # col and man know its dashes
 
 sections='NAME SYNOPSIS DESCRIPTION OPTIONS RECORDS EXIT_STATUS ENVIRONMENT FILES EXAMPLES SEE_ALSO'
 
@@ -35,8 +36,8 @@ done
 
 # The words of a page as a reader sees them, one a line: by mandoc, and by man-db with groff. The first and the last line are
 # the program's own.
-by_mandoc() { LC_ALL=C.UTF-8 mandoc -T utf8 -O width=900 "$1"; }
-by_man_db() { LC_ALL=C.UTF-8 MANWIDTH=900 man --no-hyphenation --no-justification -l "$1" 2>/dev/null; }
+by_mandoc() { mandoc -T utf8 -O width=900 "$1"; }
+by_man_db() { MANWIDTH=900 man --no-hyphenation --no-justification -l "$1" 2>/dev/null; }
 words() { # command page
 	"$@" | col -bx | sed -e '1d;$d' -e 's/[\xe2\x80\x93\xe2\x80\x94]/-/g' | LC_ALL=C tr -s ' \n' '\n'
 }

@@ -213,6 +213,10 @@ wide --wide >"$tmp/out"
 grep -q ' generated ' "$tmp/out" && grep -q "${long#mb1_}" "$tmp/out" && ! grep -q 'more column' "$tmp/out"
 ok $? '--wide leaves out nothing'
 for columns in 60 110; do
+	if ! has_terminal; then
+		skip_terminal "a terminal of $columns columns"
+		continue
+	fi
 	TERM=xterm script -qec "stty cols $columns; $bin/tl-query -d $tmp/wide.db --env e1000000000000000000000000000000 --table --color=never $tmp/long" /dev/null >"$tmp/out" 2>/dev/null </dev/null
 	[ "$(widest "$tmp/out")" -le $columns ] && [ "$(widest "$tmp/out")" -gt $((columns - 12)) ] && grep -q '^matmul\|^1x512' "$tmp/out"
 	ok $? "a terminal of $columns columns is used ($(widest "$tmp/out"))"
@@ -256,12 +260,16 @@ green=$(printf '\033[32mfaster\033[0m')
 grep -qF "$green" "$tmp/out" && sed 's/\x1b\[[0-9]*m//g' "$tmp/out" >"$tmp/plain"
 "$bin/tl-query" -d "$tmp/hand.db" --env e1000000000000000000000000000000 --table "$tmp/hand" 2>/dev/null | cmp -s - "$tmp/plain"
 ok $? '--color=always colours verdicts, and nothing else differs; by default a pipe gets none'
-NO_COLOR=1 TERM=xterm script -qec "$bin/tl-query -d $tmp/hand.db --env e1000000000000000000000000000000 --table $tmp/hand" /dev/null >"$tmp/out" 2>/dev/null </dev/null
-! grep -q "$(printf '\033')" "$tmp/out" && grep -q faster "$tmp/out"
-ok $? 'a terminal gets none where NO_COLOR is set'
-NO_COLOR='' TERM=xterm script -qec "$bin/tl-query -d $tmp/hand.db --env e1000000000000000000000000000000 --table $tmp/hand" /dev/null >"$tmp/out" 2>/dev/null </dev/null
-grep -qF "$green" "$tmp/out"
-ok $? 'and green and red where it is not'
+if has_terminal; then
+	NO_COLOR=1 TERM=xterm script -qec "$bin/tl-query -d $tmp/hand.db --env e1000000000000000000000000000000 --table $tmp/hand" /dev/null >"$tmp/out" 2>/dev/null </dev/null
+	! grep -q "$(printf '\033')" "$tmp/out" && grep -q faster "$tmp/out"
+	ok $? 'a terminal gets none where NO_COLOR is set'
+	NO_COLOR='' TERM=xterm script -qec "$bin/tl-query -d $tmp/hand.db --env e1000000000000000000000000000000 --table $tmp/hand" /dev/null >"$tmp/out" 2>/dev/null </dev/null
+	grep -qF "$green" "$tmp/out"
+	ok $? 'and green and red where it is not'
+else
+	skip_terminal "the colours of a terminal"
+fi
 
 # A run that knew of no holder takes no place from a better kernel.
 

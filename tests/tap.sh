@@ -29,6 +29,14 @@ as_machine() { # avx512, avx2 or scalar; threads
 	has_isa "$1"
 }
 
+# Can a terminal be played here? It takes script and a mounted /dev/pts.
+has_terminal() {
+	script -qec true /dev/null </dev/null >/dev/null 2>&1
+}
+skip_terminal() { # name
+	skip "$1: no terminal can be played without script and /dev/pts"
+}
+
 count() { # pattern file
 	grep -c -- "$1" "$2"
 }

@@ -1,0 +1,119 @@
+#!/usr/bin/perl
+# Runs one test for prove: perl tests/harness.pl TEST. Whoever calls it, and wherever, the test finds the same surroundings,
+# and it ends.
+#
+# - Of the environment it sees what $kept lists, and what the Makefile sets. The locale is C.UTF-8, the umask 022.
+# - It has no terminal, nothing on standard input, no open file of its caller, and no signal that is ignored.
+# - TMPDIR is a folder of its own, which goes afterwards with all that is in it. The lock on the machine is there, too.
+# - A test that runs longer than TL_TEST_LIMIT seconds (0: for ever) has hung. It fails, and what it was doing is told.
+#   This says nothing of how fast a machine is: the limit is far beyond what the slowest test takes.
+# - No process outlives its test: prove would wait for it.
+use strict;
+use warnings;
+use File::Path 'remove_tree';
+use File::Temp 'tempdir';
+use POSIX qw(:signal_h :sys_wait_h setsid);
+use Time::HiRes 'sleep';
+
+# What says where things are, and what people set to have something tested.
+my $kept = qr{^(?:
+	PATH | HOME | XDG_(?:DATA|CACHE)_HOME | BIN | LIBEXEC | SAN | CC | (?:A|L|UB)SAN_OPTIONS |
+	TL_(?:CC|CUDA_PATH|DB|ISA|LIMITS|MODEL|PROBE|TEST_\w+) | OMP_(?:NUM_THREADS|WAIT_POLICY) | ONEDNN_MAX_CPU_ISA |
+	LD_LIBRARY_PATH | VIRTUAL_ENV | (?:CUDA|NVIDIA|OCL|POCL)_\w+
+)$}x;
+
+# What starts the test: itself, or the interpreter of its first line where nobody may execute it.
+sub command {
+	my ($test) = @_;
+	return $test if -x $test;
+	open my $file, '<', $test or die "harness: cannot open $test: $!\n";
+	my ($interpreter) = (readline($file) // '') =~ /^#!\s*(.*\S)/ or die "harness: $test is no program\n";
+	return (split(' ', $interpreter), $test);
+}
+
+sub start {
+	my @command = command(@_);
+	my $pid = fork // die "harness: cannot fork: $!\n";
+	return $pid if $pid;
+	$SIG{$_} = 'DEFAULT' for qw(HUP INT QUIT PIPE ALRM TERM USR1 USR2 CHLD TTIN TTOU TSTP XFSZ);
+	sigprocmask(SIG_SETMASK, POSIX::SigSet->new);
+	setsid();
+	open STDIN, '<', '/dev/null' or die "harness: cannot open /dev/null: $!\n";
+	opendir my $open, '/proc/self/fd' or die "harness: there is no /proc: $!\n";
+	POSIX::close($_) for grep { /^\d+$/ && $_ > 2 } readdir $open;
+	exec { $command[0] } @command or print "Bail out! $command[0] cannot be started: $!\n";
+	POSIX::_exit(127);
+}
+
+# All processes that descend from this one, with their command lines.
+sub descendants {
+	my (%children, @found);
+	for my $stat (glob '/proc/[0-9]*/stat') {
+		open my $file, '<', $stat or next;
+		my ($pid, $name, $state, $parent) = (readline($file) // '') =~ /^(\d+) \((.*)\) (\S) (\d+)/s or next;
+		push @{ $children{$parent} }, [ $pid, $name ] if $state ne 'Z';
+	}
+	my @next = @{ $children{$$} // [] };
+	while (my $process = shift @next) {
+		my ($pid, $name) = @$process;
+		push @next, @{ $children{$pid} // [] };
+		my $words = '';
+		if (open my $file, '<', "/proc/$pid/cmdline") {
+			local $/;
+			$words = readline($file) // '';
+			$words =~ tr/\0-\37/ /;
+		}
+		push @found, [ $pid, $words || $name ];
+	}
+	return @found;
+}
+
+sub end_descendants {
+	for (1 .. 500) {
+		1 while waitpid(-1, WNOHANG) > 0;
+		my @left = descendants() or return;
+		kill 'KILL', map { $_->[0] } @left;
+		sleep 0.02;
+	}
+}
+
+# Waits for the test, and for what loses its parent on the way. Returns the status of wait, or undef when it has hung.
+sub await {
+	my ($pid, $limit) = @_;
+	my $status;
+	local $SIG{ALRM} = sub { die "hung\n" };    # waitpid itself goes on after a signal
+	eval {
+		alarm $limit;
+		1 while waitpid(-1, 0) != $pid;
+		$status = $?;
+		alarm 0;
+	};
+	return $status;
+}
+
+sub tell_hung {
+	my ($test, $limit) = @_;
+	print STDERR "# $test has run for $limit s (TL_TEST_LIMIT) and is ended. These processes ran:\n";
+	print STDERR '#   ', substr($_->[1], 0, 200), "\n" for descendants();
+	print "\nnot ok - $test ends within $limit s\n";
+}
+
+my $test = shift // die "usage: harness.pl TEST\n";
+my $limit = $ENV{TL_TEST_LIMIT} // 1800;
+my $tmp = tempdir(($ENV{TMPDIR} || '/tmp') . '/tl-test-XXXXXX');
+delete @ENV{ grep { !/$kept/ } keys %ENV };
+@ENV{qw(LC_ALL TMPDIR TL_LOCKS)} = ('C.UTF-8', $tmp, $tmp);
+umask 022;
+$| = 1;
+syscall 157, 36, 1, 0, 0, 0;    # prctl(PR_SET_CHILD_SUBREAPER, 1): who loses its parent stays a descendant
+
+for my $name (qw(HUP INT TERM)) {
+	$SIG{$name} = sub { end_descendants(); remove_tree($tmp); $SIG{$name} = 'DEFAULT'; kill $name, $$ };
+}
+my $status = await(start($test), $limit);
+tell_hung($test, $limit) if !defined $status;
+end_descendants();
+remove_tree($tmp);
+exit 124 if !defined $status;
+kill $status & 127, $$ if $status & 127;
+exit($status >> 8);
