@@ -23,11 +23,12 @@ exists() { # one of these files
 look() { # what, and how to find out
 	what=$1
 	shift
-	if "$@"; then has="$has $what"; else lacks="$lacks $what"; fi
+	if "$@" >/dev/null 2>&1; then has="$has $what"; else lacks="$lacks $what"; fi
 }
 
 look AVX2 cpu_has avx2 fma
 look AVX-512 cpu_has avx512f avx512vl avx512dq avx512bw
 look AMX cpu_has amx_tile
+look terminal script -qec true /dev/null </dev/null
 look GPU exists /dev/nvidia[0-9]* /dev/kfd
 echo "CPUs: $(nproc). This machine has:${has:- none}. It lacks:${lacks:- nothing}."
