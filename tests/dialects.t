@@ -73,6 +73,26 @@ reads "Lorien's workloads" lorien.yaml '2 instances extracted' <<'END2'
 mb1_ic64ih73_oc80oh73_kh1 nchw
 1x512:512x1000
 END2
+reads "benchdnn's names, in quotes behind any problem" named_matmul.bench '14 instances extracted' <<'END2'
+64x96:96x32 x12
+16x96:96x32
+mb1_ic8ih6_oc8oh6_kh3ph1 nhwc
+END2
+reads "benchdnn's lists that go on in the next line" continued.bench '2 instances extracted' <<'END2'
+mb1_ic8ih6_oc8oh6_kh3ph1 nhwc relu
+mb1_ic8ih6_oc8oh6_kh3ph1 nhwc add relu
+END2
+reads 'a padding that follows from the output, and is too large' right_pad.bench \
+	'the output height of 9 needs a padding of 5 behind the input' </dev/null
+reads "calls of oneDNN's own BLAS" gemm_api.log '2 instances extracted, 100.0% of the 9e-05 s' <<'END2'
+6x96:96x32 x2
+END2
+reads 'a depthwise convolution that is a post-operation' fused_dw.log \
+	'not extracted: depthwise convolution (fused behind another) 1, relu (a post-op) 1' <<'END2'
+mb1_ic8ih10_oc16oh10_kh1 nchw relu
+END2
+"$bin/tl-extract" --list "$logs/fused_dw.log" 2>/dev/null | grep -q 'depthwise convolution *1 52.9 %'
+ok $? 'whose share of the multiply-adds is told'
 cat "$logs/rocblas.log" "$logs/rocblas.yaml" >"$tmp/both.log"
 "$bin/tl-extract" "$tmp/both.log" 2>"$tmp/err" | brief >"$tmp/out"
 [ "$(head -n 1 "$tmp/out")" = '128x768:768x3072' ] && grep -q 'sums of calls (the calls stand above) 2' "$tmp/err"

@@ -191,6 +191,87 @@ static void test_benchdnn(void)
 	      "other drivers, and a product that is none");
 }
 
+/* What a problem leaves out, and what stands behind it, is as benchdnn has it. */
+static void test_benchdnn_problems(void)
+{
+	lines(NULL,
+	      "--matmul\n5x7:7x9_n\"a:b*3\"\n5x7:7x9nname*2\n5x7:7x9_n\"a*3&b*4\"\n--ip\n"
+	      "mb5ic7oc9_n\"a\"\n--conv mb1ic8ih14oc8oh14kh3ph1noc%simd!=0_n\n",
+	      "5x7:7x9 x13; " CONV, 0, "names with and without quotes, behind any problem");
+	lines(NULL, "--ip mb1ic2ih3oc4\nmb1ic2id3oc4\nmb1ic2iw3oc4\n",
+	      "1x18:18x4; 1x54:54x4; 1x6:6x4", 0,
+	      "an inner product over a square, a cube and a line");
+	lines(NULL, "--ip mb1ic2id3ih3oc4\nmb1ic2kh3oc4\nmb1g2ic2oc4\n", "", 3,
+	      "and what is no inner product");
+	lines(NULL,
+	      "mb1ic4ih9iw9oc4kh3kw3sh2\nmb1ic4ih9oc4kh3sh2\nmb1ic4iw9oc4kw3pw1\n"
+	      "mb1ic4id9oc4kd3\nmb1ic4ih9iw9oc4oh9ow7kh3kw3pw0\nmb1ic4ih5oc4oh7kh3ic8\n",
+	      "mb1_ic4ih9iw9_oc4oh4ow7_kh3kw3sh2sw1; mb1_ic4ih9_oc4oh4_kh3sh2; "
+	      "mb1_ic4ih1iw9_oc4oh1ow9_kh1kw3ph0pw1; mb1_ic4id9_oc4od7_kd3; "
+	      "mb1_ic4ih9iw9_oc4oh9ow7_kh3kw3ph1pw0; mb1_ic8ih5_oc4oh7_kh3ph2",
+	      0, "each axis is on its own, but where only the first one is named");
+	lines(NULL,
+	      "--conv mb1ic4oc4\nmb1ic4ih9oc4\nmb1ic0ih9oc4kh3\nmb1ic4ih9oc4kh0\nmb1ic4ih9oc4kh3sh0\n"
+	      "mb1ic4id9ih9oc4kd3kh3\nmb1ic4ih2oc4kh3\nmb1ic4ih9oc4kh3x1\nmb1ic4ih9oc4khph1\n"
+	      "mb1ic4ih9999999999oc4kh3\n5x7:7x9\n",
+	      "", 11, "convolutions that are none");
+	ok(was_said("the problem has depth, and height, but no width") &&
+		   was_said("net:3: the size ic is 0, but must be 1 or more"),
+	   "for a reason");
+	lines(NULL, "--matmul\n0x7:7x9\n5x7:8x9\n2x5x7:3x7x9\n5x7:7x9:5x9x\n", "5x7:7x9", 3,
+	      "products that are none");
+	ok(was_said("a matrix of the product 0x7:7x9 has a size of 0"), "for a reason");
+	lines(NULL, "--conv mb1ic4ih5oc4oh9kh3ph1\n", "", 1, "a padding behind that is too large");
+	ok(was_said("needs a padding of 5 behind the input"), "is told by its size");
+}
+
+static void test_benchdnn_options(void)
+{
+	lines(NULL,
+	      "  --conv --dir=FWD_I, --attr-post-ops=relu, \\\n\t# and\n\tsum+relu,\\\r\n  tanh, \n"
+	      "mb1ic8ih14oc8kh3 mb1ic8ih14oc8kh3ph1\n",
+	      "mb1_ic8ih14_oc8oh12_kh3 relu; mb1_ic8ih14_oc8oh12_kh3 add,relu; "
+	      "mb1_ic8ih14_oc8oh12_kh3 tanh; " CONV " relu; " CONV " add,relu; " CONV " tanh",
+	      0, "lines that go on, and commas at the end");
+	lines(NULL,
+	      "--conv --dir=fwd_b --mb=3 --bia-dt=undef,f32 mb1ic8ih14oc8kh3ph1\n"
+	      "--dir=FWD_D mb1ic8ih14oc8kh3ph1\n--dt=f16 --bia-dt=f16 mb1ic8ih14oc8kh3ph1\n"
+	      "--dt= --bia-dt=bf16 mb1ic8ih14oc8kh3ph1\n",
+	      "mb3_ic8ih14_oc8oh14_kh3ph1 bias x3; mb3_ic8ih14_oc8oh14_kh3ph1; "
+	      "mb3_ic8ih14_oc8oh14_kh3ph1 (f16) bias",
+	      0, "the bias of a convolution");
+	lines(NULL,
+	      "--matmul --bia-dt=undef,f32 --bia_mask=2,3 5x7:7x9\n--bia_mask= 5x7:7x9\n"
+	      "--bia-dt=f32 2x5x7:2x7x9\n--bia_mask=4 2x5x7:2x7x9\n--bia_mask=0 5x7:7x9\n",
+	      "5x7:7x9 x2; 5x7:7x9 bias x2; 2x5x7:2x7x9 bias", 0, "and of a product");
+	ok(was_said("matmul (with another bias) 3"), "which has one value for each column");
+	lines(NULL,
+	      "--matmul --runtime_dims_masks=2:3 5x7:7x9\n--grouped=0:4:8+8+8+8 32x7:4x7x9\n"
+	      "--grouped= --encoding=csr+0.99:: 5x7:7x9\n--encoding= 5x7:7x9\n",
+	      "5x7:7x9 x2", 0, "sizes that are known when it runs, groups, and sparse products");
+	ok(was_said("not extracted: matmul (of groups) 1, matmul (sparse) 1"), "are told");
+	lines(NULL,
+	      "--conv --match=.*kh[^1-2]ph1.* mb1ic8ih14oc8kh3ph1n\"a\" mb1ic8ih14oc8kh1\n"
+	      "--match='.*\"b+c?d\"' mb1ic8ih14oc8kh3ph1n\"bbd\" mb1ic8ih14oc8kh3ph1n\"ccd\"\n"
+	      "--match=(a|b) mb1ic8ih14oc8kh1\n--reset mb1ic8ih14oc8kh3ph1\n",
+	      CONV " x3", 0, "--match chooses problems");
+	ok(was_said("conv (chosen by a pattern that is not understood) 1"),
+	   "by patterns that we know");
+	lines(NULL, "mb1ic8ih14oc8kh3ph1\n5x7:7x9\nmb5ic7oc9\n", CONV "; 5x7:7x9 x2", 0,
+	      "problems whose driver is not named");
+	lines(NULL,
+	      "sh$ OMP_NUM_THREADS=4 ./benchdnn --mode=P -v1 --matmul --wtag=ab 5x7:7x9\n"
+	      "0:PASSED (3 ms) __REPRO: --conv --skip-impl=ref mb1ic8ih14oc8kh3ph1nc\n",
+	      "5x7:7x9 computed; " CONV, 0, "command lines, and what benchdnn says of them");
+	lines(NULL, "\xef\xbb\xbf# a list\r\n\r\n\t# of problems\r\n--matmul\r\n5x7:7x9\r\n",
+	      "5x7:7x9", 0, "a byte-order mark, carriage returns and blanks");
+	lines("log", "--conv --attr-post-ops=relu+mish+sum,relu+dw:k3s2p1+relu mb1ic8ih14oc16kh1\n",
+	      "mb1_ic8ih14_oc16oh14_kh1 relu x2", 0, "post-ops that are not ours");
+	ok(was_said("mish (a post-op) 1, sum (a post-op) 1, depthwise convolution (fused behind "
+		    "another) 1, relu (a post-op) 1"),
+	   "are told by name");
+}
+
 /* Where a review found faults. */
 static void test_faults(void)
 {
@@ -398,6 +479,8 @@ int main(void)
 	test_versions();
 	test_old_and_rare();
 	test_benchdnn();
+	test_benchdnn_problems();
+	test_benchdnn_options();
 	test_faults();
 	test_trace();
 	test_hostile_lines();

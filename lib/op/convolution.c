@@ -288,8 +288,12 @@ static int check_axis(const struct convolution *c, const int64_t *dim, int axis,
 		return err_set(e, "the output %s is %lld, but input, kernel and padding make more",
 			       name, (long long)z.o);
 	if (far > z.p && far >= window(z.k, z.d) + z.s)
-		return err_set(e, "the output %s is %lld, more than input, kernel and padding make",
-			       name, (long long)z.o);
+		return err_set(
+			e,
+			"the output %s of %lld needs a padding of %lld behind the input, more "
+			"than a window of %lld and a stride of %lld allow",
+			name, (long long)z.o, (long long)far, (long long)window(z.k, z.d),
+			(long long)z.s);
 	if (z.i + z.p + far > OP_MOST_DIM)
 		return err_set(e, "the padded %s is beyond 2^31-1", name);
 	return 0;

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char blanks[] = " \t\"'\\";
+static const char blanks[] = " \t\r\n\"'\\";
 
 static int is_word(const char *s, size_t n, const char *word)
 {
@@ -35,7 +35,7 @@ void command_read(struct command *c, const struct command_name *name, int n, con
 
 	*c = (struct command){.name = name, .n = n};
 	for (const char *s = line; *(s += strspn(s, blanks));) {
-		size_t length = strcspn(s, blanks), equals = strcspn(s, "= \t\"'\\");
+		size_t length = strcspn(s, blanks), equals = strcspn(s, "= \t\r\n\"'\\");
 		int at = find(c, s, equals);
 
 		if (at >= 0) {

@@ -18,6 +18,9 @@ struct dialect {
 	void (*end)(struct listing *l, void *state);
 	size_t size;
 	int is_common; /* other texts have such lines, too */
+	/* Lines may end with a backslash and go on in the next one: these come as one line, with a
+	 * newline where the backslash was. */
+	int goes_on;
 };
 
 extern const struct dialect dialect_verbose, dialect_benchdnn, dialect_calls, dialect_cublaslt,

@@ -64,9 +64,9 @@ static void count_kind(struct listing *l, struct listed *k, int64_t n, int64_t m
 	l->last = k;
 }
 
-/* ":LINE", ":LINE:NAME", and "*I" behind them for one of several. It begins with a colon because
- * the part of a source that names the model is empty here. */
-static void add_source(struct listing *l, struct work *k, const char *name, size_t n, int64_t i)
+/* ":LINE", ":LINE:NAME", and "*I" behind them for one of several; 1: it is new. It begins with a
+ * colon because the part of a source that names the model is empty here. */
+static int add_label(const struct listing *l, struct work *k, const char *name, size_t n, int64_t i)
 {
 	char label[LABEL_MAX], instance[24] = "";
 
@@ -74,7 +74,16 @@ static void add_source(struct listing *l, struct work *k, const char *name, size
 		snprintf(instance, sizeof instance, "*%lld", (long long)i);
 	snprintf(label, sizeof label, ":%lld%s%.*s%s", (long long)l->line, n ? ":" : "",
 		 n < NAME_MAX_BYTES ? (int)n : NAME_MAX_BYTES, name, instance);
-	work_add_source(k, label);
+	return work_add_source(k, label);
+}
+
+/* A line may have the same operator twice, by two problems or two values of an option. */
+static void add_source(struct listing *l, struct work *k, const char *name, size_t n, int64_t i)
+{
+	l->of_line = l->line == l->last_line ? l->of_line + 1 : 1;
+	l->last_line = l->line;
+	if (!add_label(l, k, name, n, i))
+		add_label(l, k, name, n, l->of_line);
 	l->taken++;
 }
 

@@ -21,7 +21,7 @@ struct listing {
 	struct map kind; /* struct listed *: by fate, type and reason */
 	struct map seen; /* what was left once, by hash */
 	struct listed *last;
-	int64_t taken;
+	int64_t taken, last_line, of_line; /* of_line: of them, in the last line */
 };
 
 void listing_begin(struct listing *l, struct extract *x, struct member *m);

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/extract/list/benchdnn.h"
 #include "lib/extract/list/dialect.h"
 
 static const struct dialect *const dialects[] = {
@@ -10,6 +11,7 @@ static const struct dialect *const dialects[] = {
 	&dialect_rocblas, &dialect_autotvm, &dialect_lorien,   &dialect_benchdnn};
 
 enum { DIALECTS = sizeof dialects / sizeof *dialects };
+enum { LONGEST_TEXT = 1 << 20 }; /* of lines that go on; what is longer is cut */
 
 static const struct dialect *dialect_of(char *line, char **at)
 {
@@ -19,6 +21,18 @@ static const struct dialect *dialect_of(char *line, char **at)
 	return NULL;
 }
 
+/* Is a line, whose end may be CR and LF, empty or a comment? */
+static int says_nothing(const char *line)
+{
+	line += strspn(line, " \t\r");
+	return !*line || *line == '#';
+}
+
+static size_t byte_order_mark(const char *s, size_t n)
+{
+	return n >= 3 && !memcmp(s, "\xef\xbb\xbf", 3) ? 3 : 0;
+}
+
 /* Does one of the first lines belong to a dialect? The last of them may be cut off. Of lines that
  * other texts have, too, the first that is no comment must be one. */
 static int claims(const char *name, const unsigned char *head, size_t n)
@@ -26,12 +40,12 @@ static int claims(const char *name, const unsigned char *head, size_t n)
 	char text[PULL_HEAD + 1], *line = text, *end, *at;
 	int first = 1;
 
-	(void)name;
 	for (size_t i = 0; i < n; i++)
 		if (!head[i] || (head[i] < ' ' && !strchr("\t\r\n\033", head[i])))
 			return 0;
 	memcpy(text, head, n);
 	text[n] = 0;
+	line += byte_order_mark(text, n);
 	do {
 		const struct dialect *d;
 
@@ -41,47 +55,77 @@ static int claims(const char *name, const unsigned char *head, size_t n)
 		d = dialect_of(line, &at);
 		if (d && (first || !d->is_common))
 			return 1;
-		first &= !*line || *line == '#';
+		first &= says_nothing(line) || (!end && n == PULL_HEAD);
 		line = end ? end + 1 : NULL;
 	} while (line);
-	return 0;
+	return first && n == PULL_HEAD && benchdnn_names(name);
 }
 
-static void one_line(struct listing *l, void **state, struct buf *line)
+/* Lines that are read as one. */
+static void one_text(struct listing *l, void **state, struct buf *text)
 {
 	char *at;
 
-	if (memchr(line->s, 0, line->n)) {
+	if (memchr(text->s, 0, text->n)) {
 		listing_leave(l, "other lines", "", 1, 0);
 		return;
 	}
 	for (int i = 0; i < DIALECTS; i++) {
-		if (!(at = dialects[i]->find(line->s)))
+		if (!(at = dialects[i]->find(text->s)))
 			continue;
 		if (!state[i])
 			state[i] = xcalloc(1, dialects[i]->size + 1);
 		dialects[i]->read(l, state[i], at);
 		return;
 	}
-	if (line->n && line->s[0] != '#')
+	if (!says_nothing(text->s))
 		listing_leave(l, "other lines", "", 1, 0);
+}
+
+/* Adds a line to those that go on in it, of which it is the first if there are none. 1: it goes on,
+ * too. */
+static int add_line(struct buf *text, const char *line, size_t n)
+{
+	const int is_first = !text->n;
+	const struct dialect *d;
+	char *at;
+
+	if (!is_first && says_nothing(line))
+		return *(line + strspn(line, " \t\r")) == '#'; /* a comment within a list */
+	buf_add(text, line, n);
+	while (n && strchr(" \t\r", line[n - 1]))
+		n--;
+	if (!n || line[n - 1] != '\\' || text->n > LONGEST_TEXT || memchr(text->s, 0, text->n))
+		return 0;
+	d = dialect_of(text->s, &at);
+	if (!d || !d->goes_on)
+		return 0;
+	*strrchr(text->s, '\\') = '\n';
+	return 1;
 }
 
 static int read(struct extract *x, struct member *m, struct err *e)
 {
 	void *state[DIALECTS] = {NULL};
-	struct buf line = BUF_INIT;
+	struct buf line = BUF_INIT, text = BUF_INIT;
 	struct listing l;
 	int s;
 
 	listing_begin(&l, x, m);
 	while ((s = pull_line(&m->bytes, &line, e)) > 0) {
+		size_t mark;
+
 		buf_reserve(&line, 0);
 		collect_bytes(&l.found, line.s, line.n);
 		collect_bytes(&l.found, "\n", 1);
-		l.line++;
-		one_line(&l, state, &line);
+		mark = l.line++ ? 0 : byte_order_mark(line.s, line.n);
+		if (add_line(&text, line.s + mark, line.n - mark))
+			continue;
+		one_text(&l, state, &text);
+		buf_clear(&text);
 	}
+	if (text.n)
+		one_text(&l, state, &text);
 	for (int i = 0; i < DIALECTS; i++) {
 		if (state[i] && dialects[i]->end)
 			dialects[i]->end(&l, state[i]);
@@ -89,6 +133,7 @@ static int read(struct extract *x, struct member *m, struct err *e)
 	}
 	listing_end(&l);
 	buf_free(&line);
+	buf_free(&text);
 	return s;
 }
 

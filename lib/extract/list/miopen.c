@@ -196,7 +196,7 @@ static void read(struct listing *l, void *state, char *line)
 	listing_leave(l, type, "", 1, macs);
 }
 
-const struct dialect dialect_miopen = {find, read, NULL, 0, 0};
+const struct dialect dialect_miopen = {find, read, NULL, 0, 0, 1};
 
 /* Its padding is the same on both sides, and where that makes another output there are no words. */
 static int is_symmetric(const int64_t *d)

@@ -198,4 +198,4 @@ static void read(struct listing *l, void *state, char *line)
 	}
 }
 
-const struct dialect dialect_rocblas = {find, read, NULL, sizeof(int), 0};
+const struct dialect dialect_rocblas = {find, read, NULL, sizeof(int), 0, 1};

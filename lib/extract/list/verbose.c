@@ -93,17 +93,15 @@ static void read_layout(const struct execution *x, struct workload *w)
 	buf_free(&text);
 }
 
-/* shape: of a product's result. */
-static int read_problem(const struct execution *x, const char **op, struct buf *out,
-			struct onednn_shape *shape)
+/* shape: of the result. Returns the operator's name, or NULL. */
+static const char *read_problem(const struct execution *x, struct buf *out,
+				struct onednn_shape *shape, struct err *e)
 {
-	*op = "matmul";
-	if (!strcmp(x->kind, "matmul"))
-		return onednn_matmul(x->problem, out, shape);
+	if (!strcmp(x->kind, "convolution"))
+		return onednn_conv(x->problem, 1, out, shape, e);
 	if (!strcmp(x->kind, "inner_product"))
-		return onednn_inner_product(x->problem, out, shape);
-	*op = onednn_conv(x->problem, out);
-	return 0;
+		return onednn_inner_product(x->problem, 1, out, shape, e) ? NULL : "matmul";
+	return onednn_matmul(x->problem, out, shape, e) ? NULL : "matmul";
 }
 
 static int has_bias(const struct execution *x)
@@ -136,24 +134,24 @@ static const char *post_list(const char *attrs)
 	return "";
 }
 
-/* What the execution is beyond its problem. NULL, or why it is no workload. */
+/* What the execution is beyond its problem. NULL, or why it is no workload. *rest becomes the
+ * post-ops that are not ours. */
 static const char *complete(const struct listing *l, const struct execution *x,
-			    struct onednn_shape shape, struct workload *w)
+			    const struct onednn_shape *shape, struct workload *w, const char **rest)
 {
 	if (!strncmp(x->prop, "backward", 8))
 		return "backward";
 	if (read_types(x, &w->dtype))
 		return "of other types";
-	if (has_bias(x) && has_other_bias(x, &shape))
+	if (has_bias(x) && has_other_bias(x, shape))
 		return "with another bias";
 	if (w->op != &op_matmul) {
 		w->layout = told_layout(w->op == &op_conv3d ? 3 : 2, l->x->layout == LAYOUT_NHWC);
 		read_layout(x, w);
-		shape = onednn_conv_shape(w);
 	}
 	if (has_bias(x))
 		w->post[w->npost++].kind = POST_BIAS;
-	onednn_posts_read(post_list(x->attrs), &shape, w);
+	*rest = onednn_posts_read(post_list(x->attrs), shape, w);
 	return NULL;
 }
 
@@ -163,9 +161,9 @@ static void take_problem(struct listing *l, const struct execution *x)
 	struct buf prob = BUF_INIT;
 	struct err e = ERR_INIT;
 	struct workload w;
-	const char *op, *why;
+	const char *why, *rest, *op = read_problem(x, &prob, &shape, &e);
 
-	if (read_problem(x, &op, &prob, &shape)) {
+	if (!op) {
 		listing_leave(l, x->kind, "not a problem we know", 1, -1);
 	} else if (workload_from_text(&w, op, prob.s, NULL, NULL, &e)) {
 		listing_leave(l, x->kind, e.msg, 1,
@@ -173,50 +171,59 @@ static void take_problem(struct listing *l, const struct execution *x)
 	} else {
 		int64_t macs = w.flops / 2;
 
-		why = complete(l, x, shape, &w);
+		why = complete(l, x, &shape, &w, &rest);
 		if (!why && workload_finish(&w, &e))
 			why = e.msg;
-		if (why)
+		if (why) {
 			listing_leave(l, x->kind, why, 1, macs);
-		else
-			listing_take(l, &w, "", 0, 1);
+		} else {
+			onednn_posts_leave(l, rest, &shape, 1);
+			listing_take(l, &w, "", 0, 1); /* the last, for the time is its own */
+		}
 	}
 	buf_free(&prob);
 }
 
+static int is_one(const char *kind, const char *const *kinds, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (!strcmp(kind, kinds[i]))
+			return 1;
+	return 0;
+}
+
+/* gemm_api is a call of the library's own BLAS, a matrix product. */
 static void take(struct listing *l, const struct execution *x)
 {
+	static const char *const ours[] = {"convolution", "matmul", "inner_product", "gemm_api"};
 	static const char *const multiply[] = {"rnn", "gemm", "brgemm", "sdpa"};
 
-	if (!strcmp(x->kind, "convolution") || !strcmp(x->kind, "matmul") ||
-	    !strcmp(x->kind, "inner_product")) {
+	if (is_one(x->kind, ours, sizeof ours / sizeof *ours))
 		take_problem(l, x);
-	} else if (!strcmp(x->kind, "deconvolution")) {
+	else if (!strcmp(x->kind, "deconvolution"))
 		listing_leave(l, x->kind, "", 1, onednn_conv_macs(x->problem, 1));
-	} else {
-		int64_t macs = 0;
-
-		for (size_t i = 0; i < sizeof multiply / sizeof *multiply; i++)
-			if (!strcmp(x->kind, multiply[i]))
-				macs = -1;
-		listing_leave(l, x->kind, "", 1, macs);
-	}
+	else
+		listing_leave(l, x->kind, "", 1,
+			      is_one(x->kind, multiply, sizeof multiply / sizeof *multiply) ? -1
+											    : 0);
 	listing_time(l, strtod(x->time, NULL) / 1000);
 }
 
-/* The parts behind "exec". 0: they are too few. */
+/* The parts behind "exec". 0: they are too few. Lines of gemm_api tell no algorithm, and some have
+ * no place for it. */
 static int understand(char **part, int n, struct execution *x)
 {
 	int old = n && strcmp(part[0], "cpu") != 0 && strncmp(part[0], "gpu", 3) != 0;
+	int brief = !old && n == 8 && !strcmp(part[1], "gemm_api");
 
-	if (n < (old ? 7 : 9))
+	if (n < (old ? 7 : brief ? 8 : 9))
 		return 0;
 	if (old)
 		*x = (struct execution){part[0], part[1], part[2], part[3],
 					"",	 part[5], part[6], 1};
 	else
-		*x = (struct execution){part[1], part[2], part[3], part[4],
-					part[5], part[7], part[8], 0};
+		*x = (struct execution){part[1], part[2],	  part[3],	   part[4],
+					part[5], part[7 - brief], part[8 - brief], 0};
 	return 1;
 }
 
@@ -242,6 +249,8 @@ static void read(struct listing *l, void *state, char *s)
 		listing_leave(l, part[exec - 1], "", 1, 0);
 	else if (exec >= 0 && understand(part + exec + 1, n - exec - 1, &x))
 		take(l, &x);
+	else if (exec >= 0)
+		listing_leave(l, "lines that are cut off", "", 1, -1);
 }
 
 const struct dialect dialect_verbose = {find, read, NULL, 0, 0};
