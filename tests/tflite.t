@@ -65,6 +65,18 @@ head -c 9000000 "$tmp/mobilenet_v2.tflite" >"$tmp/cut.tflite"
 "$bin/tl-extract" "$tmp/cut.tflite" >"$tmp/out" 2>"$tmp/err"
 [ $? -eq 3 ] && [ ! -s "$tmp/out" ] && grep -q 'cut.tflite: it is cut off at byte 9000000' "$tmp/err"
 ok $? 'a truncated model'
+# The table of a buffer without elements has four bytes, and may be the last.
+cp "$models/empty_table_last.tflite" "$tmp/last.tflite"
+{ cat "$tmp/last.tflite" && printf '\0\0\0\0'; } >"$tmp/padded.tflite"
+for f in last padded; do
+	"$bin/tl-extract" -q "$tmp/$f.tflite" | sed 's/.*\("prob".*\),"source.*/\1/' >"$tmp/$f.list"
+done
+grep -q '^"prob":"1x2:2x3"' "$tmp/last.list" && cmp -s "$tmp/last.list" "$tmp/padded.list"
+ok $? 'an empty table at the end of the file'
+head -c 435 "$tmp/last.tflite" >"$tmp/cut.tflite"
+"$bin/tl-extract" "$tmp/cut.tflite" >"$tmp/out" 2>"$tmp/err"
+[ $? -eq 3 ] && grep -q 'cut.tflite: it is cut off at byte 435' "$tmp/err"
+ok $? 'which is not all there'
 echo 'not a model' >"$tmp/bad.tflite"
 "$bin/tl-extract" "$tmp/bad.tflite" >"$tmp/out" 2>"$tmp/err"
 [ $? -eq 3 ] && grep -q 'bad.tflite: it is no TFLite model' "$tmp/err"

@@ -77,7 +77,7 @@ static int look_at_table(struct kept *k, uint64_t table, struct places *p, struc
 	int is_guess;
 	struct flat f;
 
-	if (kept_read(k, table + 8, e))
+	if (kept_read(k, table + 4, e)) /* all that an empty table has */
 		return -1;
 	flat_init(&f, k);
 	place = flat_field(&f, table, BUFFER_DATA);
