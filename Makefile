@@ -147,10 +147,12 @@ $(B)/registry.o: $(B)/registry.c $(CONFIG)
 	$(compile)
 
 # Manual pages: man/NAME.1.in with the OPTIONS section put in as the program prints it, and man/tl-record.5.in with the fields
-# of the record schema and the algorithms' knobs, as the programs print them. Completions: likewise.
+# of the record schema and the algorithms' knobs, as the programs print them. Completions: the template of a shell, that of the
+# program's own name or any.in, with the options as the program prints them.
 MAN1 := $(patsubst man/%.in,build/man/%,$(wildcard $(PROGRAMS:%=man/%.1.in)))
 MAN57 := $(patsubst man/%,build/man/%,$(wildcard man/*.7)) build/man/tl-record.5
-COMPLETIONS := $(foreach shell,bash zsh fish,$(PROGRAMS:%=build/completions/$(shell)/%))
+SHELLS := bash zsh fish
+COMPLETIONS := $(foreach shell,$(SHELLS),$(PROGRAMS:%=build/completions/$(shell)/%))
 
 doc: $(MAN1) $(MAN57) $(COMPLETIONS) ## make the manual pages (build/man) and completions (build/completions)
 build/man/%.1: man/%.1.in $(BIN)/%
@@ -166,9 +168,16 @@ build/man/tl-record.5: man/tl-record.5.in share/fill.awk $(BIN)/tl-check $(BIN)/
 build/man/%: man/%
 	@mkdir -p $(@D)
 	@sed -e 's/@VERSION@/$(VERSION)/' $< > $@
-build/completions/bash/% build/completions/zsh/% build/completions/fish/%: $(BIN)/%
-	@mkdir -p build/completions/bash build/completions/zsh build/completions/fish
-	@for shell in bash zsh fish; do $(BIN)/$* --help-complete=$$shell > build/completions/$$shell/$*; done
+build/completions/options/%: $(BIN)/%
+	@mkdir -p $(@D)
+	@$(BIN)/$* --help-options > $@
+define completion
+build/completions/$(1)/%: build/completions/options/% completions/fill.awk $(wildcard completions/$(1)/*.in)
+	@mkdir -p $$(@D)
+	@template=completions/$(1)/$$*.in; [ -e $$$$template ] || template=completions/$(1)/any.in; \
+		LC_ALL=C awk -f completions/fill.awk $$< $$$$template > $$@
+endef
+$(foreach shell,$(SHELLS),$(eval $(call completion,$(shell))))
 
 -include $(wildcard build/fuzz/*/*/*.d build/fuzz/*/*/*/*.d $(B)/registry.d $(ALL_C:%.c=$(B)/%.d))
 

@@ -3,7 +3,8 @@
 # have been called with. fish is asked by its own command for this.
 cd "$(dirname "$0")/.." || exit 1
 bin=$(realpath "${BIN:-bin}")
-made=$PWD/build/completions
+here=$PWD
+made=$here/build/completions
 # shellcheck source=tests/tap.sh
 . tests/tap.sh
 export PATH=$bin:$PATH TERM=xterm HOME=$tmp
@@ -148,4 +149,17 @@ if command -v fish >/dev/null; then
 else
 	skip 'fish is not here'
 fi
+
+# What is made from a table with all kinds of characters; and a template that is wrong.
+cd "$here" || exit 1
+printf '%s\t%s\t%s\t%s\t%s\t%s\n' program tl-demo files '' '' '' \
+	'value letter' n about TOPIC '' "What it's about: one of \"these\" [a\\b]" >"$tmp/table"
+fill() { awk -f completions/fill.awk "$tmp/table" "$1"; }
+fill completions/zsh/any.in | grep -qF "'-n+[What it'\\''s about\\: one of \"these\" \\[a\\\\b\\]]:TOPIC:'"
+ok $? 'quotes, colons and brackets are kept in zsh'
+fill completions/fish/any.in | grep -qF "complete -c tl-demo -s n -l about -x -d 'What it\\'s about: one of \"these\" [a\\\\b]'"
+ok $? 'and in fish'
+printf '%s\n' '@each' 'x @nmae@' '@end' >"$tmp/wrong.in"
+! fill "$tmp/wrong.in" >"$tmp/out" 2>"$tmp/err" && grep -q 'wrong.in:3: nothing is called @nmae@' "$tmp/err"
+ok $? 'a template with a wrong name is refused'
 echo "1..$n"

@@ -1,15 +1,18 @@
-/* Completion of a program's options in bash, zsh and fish. Each shell gets a small script a
- * program, made from the option table (option.h), on standard output.
+/* What the completions of shells are made from: the option table (option.h), for
+ * completions/fill.awk.
  *
- * Names of files are left to the shell, which knows how to quote them. The ids of envs are asked
- * for when they are wanted: `tl-query --env-ids`, with the database of the command line.
+ * The first line is "program", the program's name and "files" where its operands are files. Then
+ * comes a line for each option that help shows: its traits, its letter, its name, what help calls
+ * its argument, the words it may be given, and the first sentence of its help. Tabs are between
+ * them, and spaces between traits and between words. The traits are flag or value, letter, many
+ * (it may be given again), words, file, dir, and env (the id of one).
  */
 #ifndef TL_IO_COMPLETE_H
 #define TL_IO_COMPLETE_H
 
 #include "lib/io/option.h"
 
-/* shell: "bash", "zsh" or "fish"; -1 for another one. */
-int complete_print(const struct program *p, const char *shell);
+/* Prints the table on standard output. */
+void complete_print(const struct program *p);
 
 #endif

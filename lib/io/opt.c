@@ -27,7 +27,7 @@ enum {
 	HELP = 100000,
 	VERSION,
 	HELP_MAN,
-	HELP_COMPLETE,
+	HELP_OPTIONS,
 };
 
 static void usage(const struct program *p, const char *fmt, ...)
@@ -60,12 +60,11 @@ struct getopt_table {
 
 static void make_table(const struct program *p, struct getopt_table *t)
 {
-	static const struct option always[] = {
-		{"help", no_argument, NULL, HELP},
-		{"version", no_argument, NULL, VERSION},
-		{"help-man", no_argument, NULL, HELP_MAN},
-		{"help-complete", required_argument, NULL, HELP_COMPLETE},
-		{NULL, 0, NULL, 0}};
+	static const struct option always[] = {{"help", no_argument, NULL, HELP},
+					       {"version", no_argument, NULL, VERSION},
+					       {"help-man", no_argument, NULL, HELP_MAN},
+					       {"help-options", no_argument, NULL, HELP_OPTIONS},
+					       {NULL, 0, NULL, 0}};
 	char *letter = t->letters;
 	int n = 0;
 
@@ -134,9 +133,8 @@ static void handle(const struct program *p, int c, char **argv)
 	case HELP_MAN:
 		help_man(p);
 		finish(p);
-	case HELP_COMPLETE:
-		if (complete_print(p, optarg))
-			usage(p, "--help-complete wants bash, zsh or fish, not \"%s\"", optarg);
+	case HELP_OPTIONS:
+		complete_print(p);
 		finish(p);
 	case ':':
 		if (optopt && optopt < LONG_ONLY)

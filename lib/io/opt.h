@@ -1,5 +1,6 @@
 /* The option table: from one table come parsing (getopt_long), --help, the OPTIONS section of the
- * man page and the completions of bash, zsh and fish, so that they cannot disagree.
+ * man page and what completions/ makes the completions of shells from, so that they cannot
+ * disagree.
  *
  * Every program has --help (-h) and --version without listing them. A malformed table (no help
  * text, a name or letter twice, a default that does not parse or that help does not name) is a bug
@@ -16,8 +17,8 @@
 
 /* Parses argv, stores the values, ignores SIGPIPE, and returns the index of the first operand.
  * Prints and exits by itself for --help, --version, --help-man (the OPTIONS section in mdoc) and
- * --help-complete=bash|zsh|fish (status 0), and for usage errors (status 2, one line on stderr that
- * names --help). */
+ * --help-options (the table for completions, see complete.h) with status 0, and for usage errors
+ * (status 2, one line on stderr that names --help). */
 int opt_parse(const struct program *p, int argc, char **argv);
 
 /* "tl-gen: sentence" on stderr; returns e->status, for `return opt_fail(p, &e);` in main. */
