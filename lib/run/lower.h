@@ -156,7 +156,7 @@ int lower_einsum_sides(struct lowering *l, const struct graph_node *n, int left,
 int lower_plan_concats(struct lowering *l, struct err *e);
 
 lower_fn lower_binary, lower_unary, lower_clip, lower_leaky_relu, lower_hard_sigmoid, lower_gelu,
-	lower_pow, lower_batch_norm, lower_elu, lower_prelu; /* lower_pointwise.c */
+	lower_pow, lower_batch_norm, lower_elu, lower_prelu, lower_swish; /* lower_pointwise.c */
 lower_fn lower_alias, lower_reshape, lower_transpose, lower_slice, lower_split, lower_expand,
 	lower_gather, lower_pad, lower_tile, lower_depth_to_space,
 	lower_space_to_depth;				   /* lower_move.c */
@@ -165,13 +165,13 @@ lower_fn lower_triangle, lower_diagonal, lower_one_hot, lower_range, lower_dropo
 	lower_top;     /* lower_fills.c */
 lower_fn lower_center; /* lower_picks.c */
 lower_fn lower_like_softmax, lower_cumulate, lower_lp_norm, lower_mean_variance,
-	lower_lrn;			/* lower_lines.c */
-lower_fn lower_scalar, lower_cast;	/* lower_scalar.c */
-lower_fn lower_resize;			/* lower_image.c */
-lower_fn lower_taps;			/* lower_taps.c */
-lower_fn lower_einsum, lower_matmul;	/* lower_einsum.c */
-lower_fn lower_concat;			/* lower_concat.c */
-lower_fn lower_pool, lower_global_pool; /* lower_pool.c */
+	lower_lrn;					       /* lower_lines.c */
+lower_fn lower_scalar, lower_cast, lower_bits, lower_quantize; /* lower_scalar.c */
+lower_fn lower_resize;					       /* lower_image.c */
+lower_fn lower_taps;					       /* lower_taps.c */
+lower_fn lower_einsum, lower_matmul;			       /* lower_einsum.c */
+lower_fn lower_concat;					       /* lower_concat.c */
+lower_fn lower_pool, lower_global_pool;			       /* lower_pool.c */
 lower_fn lower_softmax, lower_reduce, lower_layer_norm, lower_instance_norm, lower_group_norm,
 	lower_arg; /* lower_rows.c */
 

@@ -94,8 +94,8 @@ static int finish(struct lowering *l, const struct graph_node *n, struct pointwi
 static const struct {
 	const char *type;
 	enum pointwise_kind kind;
-} binaries[] = {{"Add", PW_ADD}, {"Sum", PW_ADD}, {"Sub", PW_SUB}, {"Mul", PW_MUL},
-		{"Div", PW_DIV}, {"Max", PW_MAX}, {"Min", PW_MIN}};
+} binaries[] = {{"Add", PW_ADD}, {"Sum", PW_ADD}, {"Mean", PW_ADD}, {"Sub", PW_SUB},
+		{"Mul", PW_MUL}, {"Div", PW_DIV}, {"Max", PW_MAX},  {"Min", PW_MIN}};
 
 static enum pointwise_kind binary_kind(const struct graph_node *n)
 {
@@ -107,19 +107,23 @@ static enum pointwise_kind binary_kind(const struct graph_node *n)
 
 int lower_binary(struct lowering *l, const struct graph_node *n, struct err *e)
 {
+	const int is_mean = node_is(n, "Mean"), more = is_mean ? 3 : 1;
 	int x, y;
-	struct pointwise *m = begin(l, n, 0, 2, &x, e);
+	struct pointwise *m = begin(l, n, 0, 1 + more, &x, e);
 
 	if (!m)
 		return -1;
 	for (int i = 1; i < n->nin; i++) {
-		y = n->in[i] == n->in[i - 1] && n->nin == 2 ? x
-							    : operand(l, n, m, &x, n->in[i], 1, e);
+		y = n->in[i] == n->in[i - 1] && n->nin == 2
+			    ? x
+			    : operand(l, n, m, &x, n->in[i], more, e);
 		if (y < 0)
 			return -1;
 		x = pointwise_op(m, binary_kind(n), x, y);
 	}
-	if (n->nin == 1)
+	if (is_mean)
+		x = pointwise_op(m, PW_DIV, x, pointwise_const(m, n->nin));
+	else if (n->nin == 1)
 		x = pointwise_op(m, PW_ADD, x, pointwise_const(m, 0));
 	return finish(l, n, m, x);
 }
@@ -179,17 +183,37 @@ int lower_clip(struct lowering *l, const struct graph_node *n, struct err *e)
 	double bound[2] = {(double)node_float(n, "min", -FLT_MAX),
 			   (double)node_float(n, "max", FLT_MAX)};
 	int x;
-	struct pointwise *m = begin(l, n, 0, 4, &x, e);
+	struct pointwise *m;
 
-	if (!m)
-		return -1;
 	for (int i = 1; i < 3; i++)
 		if (node_in(l->g, n, i) && !lower_number(l, n->in[i], &bound[i - 1]))
-			return lower_bad(l, n, e, "has bounds that are not known");
+			return node_in(l->g, n, 1) && node_in(l->g, n, 2)
+				       ? lower_scalar(l, n, e)
+				       : lower_bad(l, n, e, "has one bound, which is not known");
+	m = begin(l, n, 0, 4, &x, e);
+	if (!m)
+		return -1;
 	x = pointwise_op(m, PW_MAX, x, pointwise_const(m, fmax(bound[0], (double)-FLT_MAX)));
 	return finish(
 		l, n, m,
 		pointwise_op(m, PW_MIN, x, pointwise_const(m, fmin(bound[1], (double)FLT_MAX))));
+}
+
+/* x / (1 + exp(-alpha x)), and times input 1, if there is one. */
+int lower_swish(struct lowering *l, const struct graph_node *n, struct err *e)
+{
+	int x, y;
+	struct pointwise *m = begin(l, n, 0, 5, &x, e);
+
+	if (!m)
+		return -1;
+	y = pointwise_op(m, PW_MUL, x, pointwise_const(m, (double)node_float(n, "alpha", 1)));
+	y = pointwise_post(m, y, (struct post_op){.kind = POST_SIGMOID});
+	x = pointwise_op(m, PW_MUL, x, y);
+	if (!node_in(l->g, n, 1))
+		return finish(l, n, m, x);
+	y = operand(l, n, m, &x, n->in[1], 1, e);
+	return y < 0 ? -1 : finish(l, n, m, pointwise_op(m, PW_MUL, x, y));
 }
 
 int lower_leaky_relu(struct lowering *l, const struct graph_node *n, struct err *e)
@@ -345,8 +369,10 @@ int lower_batch_norm(struct lowering *l, const struct graph_node *n, struct err 
 	int x;
 
 	for (int i = 1; i < 5; i++)
-		if (!node_in(l->g, n, i) || !node_in(l->g, n, i)->is_const)
-			return lower_bad(l, n, e, "lacks constant statistics");
+		if (!node_in(l->g, n, i))
+			return lower_bad(l, n, e, "lacks its statistics");
+	if (node_int(n, "training_mode", 0))
+		return lower_bad(l, n, e, "makes statistics, as in training");
 	if (norm_vector(l, n, NULL, &factor, e) || norm_vector(l, n, &factor, &shift, e))
 		return -1;
 	m = begin(l, n, 2, 4, &x, e);

@@ -41,23 +41,14 @@ static void sorted(struct place *p, const int order[PLACE_RANK])
 	}
 }
 
-/* The node, by the function of that name. */
-static int lower_by(struct lowering *l, const struct graph_node *n, const char *function,
-		    struct err *e)
+/* The step, once the operands are known. */
+static int emit(struct lowering *l, const struct graph_node *n, struct scalar_map *s,
+		const struct place *shape, struct err *e)
 {
-	struct scalar_map *s = arena_new(l->p->a, struct scalar_map);
 	struct place operand[SCALAR_INPUTS + 1];
 	int order[PLACE_RANK];
-	struct place shape;
 
-	s->fn = scalar_find(function, &s->nin);
-	s->a = node_is(n, "Mod") ? (float)node_int(n, "fmod", 0) : node_float(n, "alpha", 1);
-	if (lower_shape(l, n->out[0], &shape, e))
-		return -1;
-	for (int i = 0; i < s->nin; i++)
-		if (operand_place(l, n, i, &shape, &s->in[i], e))
-			return -1;
-	s->out = shape;
+	s->out = *shape;
 	find_order(s, order);
 	if (lower_new(l, n->out[0], order, &s->out, e))
 		return -1;
@@ -72,6 +63,52 @@ static int lower_by(struct lowering *l, const struct graph_node *n, const char *
 		   operand, s->nin + 1)
 		->elementwise = s->nin;
 	return 0;
+}
+
+/* Bits of an unsigned type; 0: it is another one. */
+static int unsigned_bits(const struct value *v)
+{
+	const int elem = v ? v->elem : VALUE_UNKNOWN;
+
+	return elem == VALUE_U8 || elem == VALUE_U16 || elem == VALUE_U32
+		       ? 8 * (int)value_elem_size(elem)
+		       : 0;
+}
+
+/* The parameters of a function, from the attributes of the node. */
+static void set_parameters(const struct lowering *l, const struct graph_node *n,
+			   struct scalar_map *s)
+{
+	s->a = node_float(n, "alpha", 1);
+	if (node_is(n, "Mod")) {
+		s->a = (float)node_int(n, "fmod", 0);
+	} else if (node_is(n, "IsInf")) {
+		s->a = (float)(node_int(n, "detect_negative", 1) != 0) +
+		       2 * (float)(node_int(n, "detect_positive", 1) != 0);
+	} else if (node_is(n, "Shrink")) {
+		s->a = node_float(n, "lambd", 0.5F);
+		s->more[0] = node_float(n, "bias", 0);
+	} else if (node_is(n, "BitwiseNot") || node_is(n, "BitShift")) {
+		s->a = (float)unsigned_bits(node_in(l->g, n, 0));
+		s->more[0] = !strcmp(node_str(n, "direction", "LEFT"), "RIGHT");
+	}
+}
+
+/* The node, by the function of that name. */
+static int lower_by(struct lowering *l, const struct graph_node *n, const char *function,
+		    struct err *e)
+{
+	struct scalar_map *s = arena_new(l->p->a, struct scalar_map);
+	struct place shape;
+
+	s->fn = scalar_find(function, &s->nin);
+	set_parameters(l, n, s);
+	if (lower_shape(l, n->out[0], &shape, e))
+		return -1;
+	for (int i = 0; i < s->nin; i++)
+		if (operand_place(l, n, i, &shape, &s->in[i], e))
+			return -1;
+	return emit(l, n, s, &shape, e);
 }
 
 int lower_scalar(struct lowering *l, const struct graph_node *n, struct err *e)
@@ -89,4 +126,91 @@ int lower_cast(struct lowering *l, const struct graph_node *n, struct err *e)
 	if (from && to && elem_is_real(from->elem) && elem_is_int(to->elem))
 		return lower_by(l, n, "truncate", e);
 	return lower_alias(l, n, e);
+}
+
+/* Floats are exact up to 2^24: wider integers would lose bits. */
+int lower_bits(struct lowering *l, const struct graph_node *n, struct err *e)
+{
+	const struct value *v = node_in(l->g, n, 0);
+
+	if (!v || value_elem_size(v->elem) > 2)
+		return lower_bad(l, n, e, "computes with the bits of %s, which are not all kept",
+				 v ? elem_name(v->elem) : "nothing");
+	if (node_is(n, "BitShift") && !unsigned_bits(v))
+		return lower_bad(l, n, e, "shifts %s", elem_name(v->elem));
+	return lower_by(l, n, n->type, e);
+}
+
+/* ---- quantization ---- */
+
+/* One number, or a vector along an axis, as an operand of the shape; with blocks, so many elements
+ * along the axis share one. A zero that is left out is 0. */
+static int along_axis(struct lowering *l, const struct graph_node *n, int i, int axis,
+		      const struct place *shape, struct place *out, struct err *e)
+{
+	struct place p;
+
+	if (lower_get(l, n->in[i], &p, e))
+		return -1;
+	if (place_count(&p) != 1 && (p.rank != 1 || p.dim[0] != shape->dim[axis]))
+		return lower_bad(l, n, e, "has scales of blocks, which are not computed here");
+	*out = *shape;
+	out->memory = p.memory;
+	out->at = p.at;
+	for (int k = 0; k < shape->rank; k++)
+		out->stride[k] = k == axis && place_count(&p) != 1 ? p.stride[0] : 0;
+	return 0;
+}
+
+static const struct {
+	int elem;
+	float low, high;
+} bounds[] = {{VALUE_U8, 0, 255},	  {VALUE_I8, -128, 127}, {VALUE_U16, 0, 65535},
+	      {VALUE_I16, -32768, 32767}, {VALUE_U4, 0, 15},	 {VALUE_I4, -8, 7}};
+
+/* The bounds of the type that is made. */
+static int set_bounds(const struct lowering *l, const struct graph_node *n, struct scalar_map *s,
+		      struct err *e)
+{
+	const int elem = node_out(l->g, n, 0)->elem;
+
+	for (size_t i = 0; i < sizeof bounds / sizeof *bounds; i++)
+		if (bounds[i].elem == elem) {
+			s->a = bounds[i].low;
+			s->more[0] = bounds[i].high;
+			return 0;
+		}
+	return lower_bad(l, n, e, "makes %s, which is not computed here", elem_name(elem));
+}
+
+static int zero_place(struct lowering *l, const struct place *shape, struct place *out)
+{
+	*out = *shape;
+	out->memory = plan_const(l->p, arena_array(l->p->a, float, 1), 1);
+	out->at = 0;
+	for (int k = 0; k < shape->rank; k++)
+		out->stride[k] = 0;
+	return 0;
+}
+
+int lower_quantize(struct lowering *l, const struct graph_node *n, struct err *e)
+{
+	struct scalar_map *s = arena_new(l->p->a, struct scalar_map);
+	struct place shape;
+	int axis;
+
+	s->fn = scalar_find(n->type, &s->nin);
+	if (!node_in(l->g, n, 1) || (node_is(n, "QuantizeLinear") && set_bounds(l, n, s, e)))
+		return node_in(l->g, n, 1) ? -1 : lower_bad(l, n, e, "lacks its scale");
+	if (lower_shape(l, n->out[0], &shape, e) || operand_place(l, n, 0, &shape, &s->in[0], e))
+		return -1;
+	axis = shape.rank > 1 ? infer_axis(node_int(n, "axis", 1), shape.rank) : 0;
+	if (axis < 0)
+		return lower_bad(l, n, e, "has an axis that is none");
+	if (along_axis(l, n, 1, axis, &shape, &s->in[1], e))
+		return -1;
+	if (node_in(l->g, n, 2) ? along_axis(l, n, 2, axis, &shape, &s->in[2], e)
+				: zero_place(l, &shape, &s->in[2]))
+		return -1;
+	return emit(l, n, s, &shape, e);
 }

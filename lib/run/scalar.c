@@ -163,18 +163,118 @@ static float thresholded_relu(const float *x, float a)
 	return x[0] > a ? x[0] : 0;
 }
 
+/* A function of one element that C has. */
+#define OF_C(NAME, FUNCTION)                                                                       \
+	static float NAME(const float *x, float a)                                                 \
+	{                                                                                          \
+		(void)a;                                                                           \
+		return FUNCTION(x[0]);                                                             \
+	}
+OF_C(arc_cosine, acosf)
+OF_C(arc_sine, asinf)
+OF_C(arc_tangent, atanf)
+OF_C(area_cosine, acoshf)
+OF_C(area_sine, asinhf)
+OF_C(area_tangent, atanhf)
+OF_C(hyperbolic_cosine, coshf)
+OF_C(hyperbolic_sine, sinhf)
+OF_C(tangent, tanf)
+
+/* a: 1: negative infinity counts; 2: positive; 3: both. */
+static float is_infinite(const float *x, float a)
+{
+	return isinf(x[0]) && ((int)a & (x[0] < 0 ? 1 : 2)) != 0;
+}
+
+/* a: lambd; x[1]: bias. */
+static float shrink(const float *x, float a)
+{
+	return x[0] < -a ? x[0] + x[1] : x[0] > a ? x[0] - x[1] : 0;
+}
+
+static float limited(const float *x, float a)
+{
+	const float least = x[0] < x[1] ? x[1] : x[0];
+
+	(void)a;
+	return least > x[2] ? x[2] : least;
+}
+
+static float bits_and(const float *x, float a)
+{
+	(void)a;
+	return (float)((int64_t)x[0] & (int64_t)x[1]);
+}
+
+static float bits_or(const float *x, float a)
+{
+	(void)a;
+	return (float)((int64_t)x[0] | (int64_t)x[1]);
+}
+
+static float bits_xor(const float *x, float a)
+{
+	(void)a;
+	return (float)((int64_t)x[0] ^ (int64_t)x[1]);
+}
+
+/* a: the bits of an unsigned type, or 0. */
+static float bits_not(const float *x, float a)
+{
+	return (float)(~(int64_t)x[0] & (a != 0 ? ((int64_t)1 << (int)a) - 1 : -1));
+}
+
+/* a: the bits of an unsigned type; x[2]: does it go to the right? All bits may be shifted out. */
+static float bits_shift(const float *x, float a)
+{
+	const uint64_t u = (uint64_t)x[0];
+
+	if (!(x[1] >= 0 && x[1] < a))
+		return 0;
+	return (float)(x[2] != 0 ? u >> (int)x[1] : u << (int)x[1] & (((uint64_t)1 << (int)a) - 1));
+}
+
+/* (x - zero) * scale. Operands: x, scale, zero. */
+static float dequantized(const float *x, float a)
+{
+	(void)a;
+	return (x[0] - x[2]) * x[1];
+}
+
+/* round(x / scale) + zero, between two bounds. Operands: x, scale, zero; then the upper bound; a:
+ * the lower one. */
+static float quantized(const float *x, float a)
+{
+	return fminf(fmaxf(rintf(x[0] / x[1]) + x[2], a), x[3]);
+}
+
 static const struct {
 	const char *type;
 	int operands;
 	scalar_fn *fn;
 } table[] = {
+	{"Acos", 1, arc_cosine},
+	{"Acosh", 1, area_cosine},
 	{"And", 2, both},
+	{"Asin", 1, arc_sine},
+	{"Asinh", 1, area_sine},
+	{"Atan", 1, arc_tangent},
+	{"Atanh", 1, area_tangent},
+	{"BitShift", 2, bits_shift},
+	{"BitwiseAnd", 2, bits_and},
+	{"BitwiseNot", 1, bits_not},
+	{"BitwiseOr", 2, bits_or},
+	{"BitwiseXor", 2, bits_xor},
 	{"Ceil", 1, up},
+	{"Clip", 3, limited},
 	{"Cos", 1, cosine},
+	{"Cosh", 1, hyperbolic_cosine},
+	{"DequantizeLinear", 3, dequantized},
 	{"Equal", 2, equal},
 	{"Floor", 1, down},
 	{"Greater", 2, greater},
 	{"GreaterOrEqual", 2, greater_or_equal},
+	{"IsInf", 1, is_infinite},
 	{"IsNaN", 1, is_nan},
 	{"Less", 2, less},
 	{"LessOrEqual", 2, less_or_equal},
@@ -184,11 +284,15 @@ static const struct {
 	{"Not", 1, negated},
 	{"Or", 2, either},
 	{"Pow", 2, power},
+	{"QuantizeLinear", 3, quantized},
 	{"Round", 1, nearest},
+	{"Shrink", 1, shrink},
 	{"Sign", 1, sign},
 	{"Sin", 1, sine},
+	{"Sinh", 1, hyperbolic_sine},
 	{"Softplus", 1, softplus},
 	{"Softsign", 1, softsign},
+	{"Tan", 1, tangent},
 	{"ThresholdedRelu", 1, thresholded_relu},
 	{"Where", 3, where},
 	{"Xor", 2, one_of_two},
@@ -224,8 +328,9 @@ static void run_row(const struct scalar_map *s, const float *const from[SCALAR_I
 		    int64_t n)
 {
 	const int last = s->out.rank - 1;
-	float x[SCALAR_INPUTS];
+	float x[SCALAR_INPUTS + SCALAR_MORE];
 
+	memcpy(x + s->nin, s->more, sizeof s->more);
 	for (int64_t i = 0; i < n; i++) {
 		for (int k = 0; k < s->nin; k++)
 			x[k] = from[k][i * (last < 0 ? 0 : s->in[k].stride[last])];

@@ -8,9 +8,9 @@
 
 #include "lib/run/place.h"
 
-enum { SCALAR_INPUTS = 3 };
+enum { SCALAR_INPUTS = 3, SCALAR_MORE = 2 };
 
-/* x: an element of each operand; a: the operator's parameter. */
+/* x: an element of each operand, then the operator's other parameters; a: the first parameter. */
 typedef float scalar_fn(const float *x, float a);
 
 /* The function of an ONNX operator, or "truncate" or "truth" of a Cast, and how many operands it
@@ -20,7 +20,7 @@ scalar_fn *scalar_find(const char *type, int *operands);
 /* Operands have the dimensions of the result, by strides of 0 where they are broadcast. */
 struct scalar_map {
 	scalar_fn *fn;
-	float a;
+	float a, more[SCALAR_MORE];
 	int nin;
 	struct place in[SCALAR_INPUTS], out;
 };
