@@ -58,7 +58,8 @@ class Graph:
         return name
 
     def floats(self, *shape, low=-1.0, high=1.0):
-        return self.const(self.rng.uniform(low, high, shape).astype(np.float32))
+        """Multiples of 1/256, which archives keep in few bytes."""
+        return self.const((np.round(self.rng.uniform(low, high, shape) * 256) / 256).astype(np.float32))
 
     def number(self, x):
         return self.const(np.float32(x))

@@ -50,9 +50,8 @@ def run(at, threads, options):
     return ("refused" if done.returncode == 3 else "crashed"), f"{said[-1]}" + (f" (status {done.returncode})" if done.returncode != 3 else "")
 
 
-def try_case(g, args, seed):
+def judge(case, args):
     """(verdict, reason); the verdict is None if there is no answer to compare with."""
-    case = make.answers(g, seed % 2 == 1) if g else None
     if not case:
         return None, ""
     with tempfile.TemporaryDirectory() as folder:
@@ -68,10 +67,19 @@ def graph_of(seed, args):
     return (make.random_convolution if args.convolutions else make.random_graph)(seed)
 
 
+def answers(g, seed):
+    """onnxruntime optimizes the odd ones."""
+    return make.answers(g, seed % 2 == 1) if g else None
+
+
+def case_of(seed, args):
+    return answers(graph_of(seed, args), seed)
+
+
 def one(job):
     seed, args = job
     try:
-        return seed, *try_case(graph_of(seed, args), args, seed)
+        return seed, *judge(case_of(seed, args), args)
     except Exception as e:  # of the generator or onnxruntime; the other seeds go on
         return seed, None, f"{type(e).__name__}: {e}"
 
@@ -79,7 +87,7 @@ def one(job):
 def shrink(seed, args):
     """Cuts and leaves out while the verdict stays the same."""
     g = graph_of(seed, args)
-    verdict = try_case(g, args, seed)
+    verdict = judge(answers(g, seed), args)
     smaller = g
     while smaller:
         smaller = None
@@ -91,7 +99,7 @@ def shrink(seed, args):
             if not any(h.outputs[0] in n.output for n in h.nodes):
                 continue
             try:
-                same = try_case(h, args, seed)[0] == verdict[0]
+                same = judge(answers(h, seed), args)[0] == verdict[0]
             except Exception:  # it is no graph any more
                 continue
             if same and len(h.model().graph.node) < len(g.model().graph.node):
@@ -104,7 +112,7 @@ def shrink(seed, args):
         print("   ", ", ".join(node.output), "=", node.op_type, list(node.input), sizes, *what)
     print("    outputs:", *g.outputs)
     os.makedirs(args.shrink, exist_ok=True)
-    write(args.shrink, f"{'conv' if args.convolutions else 'graph'}{seed}", make.answers(g, seed % 2 == 1))
+    write(args.shrink, f"{'conv' if args.convolutions else 'graph'}{seed}", answers(g, seed))
 
 
 def kind_of(reason):
