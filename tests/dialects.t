@@ -82,8 +82,9 @@ reads "benchdnn's lists that go on in the next line" continued.bench '2 instance
 mb1_ic8ih6_oc8oh6_kh3ph1 nhwc relu
 mb1_ic8ih6_oc8oh6_kh3ph1 nhwc add relu
 END2
-reads 'a padding that follows from the output, and is too large' right_pad.bench \
-	'the output height of 9 needs a padding of 5 behind the input' </dev/null
+reads 'a padding behind that follows from the output' right_pad.bench '1 instance extracted' <<'END2'
+mb1_ic4ih5_oc4oh9_kh3ph1 nhwc
+END2
 reads "calls of oneDNN's own BLAS" gemm_api.log '2 instances extracted, 100.0% of the 9e-05 s' <<'END2'
 6x96:96x32 x2
 END2

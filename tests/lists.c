@@ -221,8 +221,9 @@ static void test_benchdnn_problems(void)
 	lines(NULL, "--matmul\n0x7:7x9\n5x7:8x9\n2x5x7:3x7x9\n5x7:7x9:5x9x\n", "5x7:7x9", 3,
 	      "products that are none");
 	ok(was_said("a matrix of the product 0x7:7x9 has a size of 0"), "for a reason");
-	lines(NULL, "--conv mb1ic4ih5oc4oh9kh3ph1\n", "", 1, "a padding behind that is too large");
-	ok(was_said("needs a padding of 5 behind the input"), "is told by its size");
+	lines(NULL, "--conv mb1ic4ih5oc4oh9kh3ph1\nmb1ic4ih5oc4oh15kh3ph1\n",
+	      "mb1_ic4ih5_oc4oh9_kh3ph1", 1, "a padding behind follows from the output");
+	ok(was_said("needs a padding of 11 behind the input"), "and what is too large is told");
 }
 
 static void test_benchdnn_options(void)

@@ -108,7 +108,7 @@ static inline int random_conv(struct workload *w)
 		d[CONV_PH + i] = pick(0, 2);
 		d[CONV_IH + i] = pick(3, 11);
 		window = (d[CONV_KH + i] - 1) * (d[CONV_DH + i] + 1) + 1;
-		pad = d[CONV_PH + i] + pick(0, 1);
+		pad = d[CONV_PH + i] + (pick(0, 7) ? pick(0, 1) : pick(0, d[CONV_IH + i]));
 		if (d[CONV_IH + i] + pad < window)
 			return 0;
 		d[CONV_OH + i] = (d[CONV_IH + i] + pad - window) / d[CONV_SH + i] + 1;

@@ -92,6 +92,8 @@ static void test_conv2d(void)
 	       "mb1_ic3ih224iw200_oc8oh112ow100_kh7kw7sh2sw2ph3pw3");
 	prints(op, "ic8ih17oc8oh17ow17kh1kw7ph0pw3", "mb1_ic8ih17iw17_oc8oh17ow17_kh1kw7ph0pw3");
 	prints(op, "ic3ih224oc64oh112kh3sh2", "mb1_ic3ih224_oc64oh112_kh3sh2"); /* far side only */
+	prints(op, "ic4ih5oc4oh9kh3ph1", "mb1_ic4ih5_oc4oh9_kh3ph1");		/* 5 behind */
+	prints(op, "ic4ih5oc4oh12kh3ph1", "mb1_ic4ih5_oc4oh12_kh3ph1");
 	prints(op, "ic4ih9oc4kh3dh1ph2", "mb1_ic4ih9_oc4oh9_kh3ph2dh1");
 
 	refused(op, "", NULL, NULL, "has no ic");
@@ -106,7 +108,10 @@ static void test_conv2d(void)
 	refused(op, "ic6ih5oc6kh3sh0", NULL, NULL, "1 or more");
 	refused(op, "ic6ih2oc6kh3", NULL, NULL, "outside 1");
 	refused(op, "ic6ih5oc6oh2kh3", NULL, NULL, "make more");
-	refused(op, "ic6ih5oc6oh50kh3ph1", NULL, NULL, "more than");
+	refused(op, "ic6ih5oc6oh50kh3ph1", NULL, NULL,
+		"a padding of 46 behind the input, more than");
+	refused(op, "ic4ih5oc4oh13kh3ph1", NULL, NULL,
+		"more than the input of 5 and a window of 3");
 	refused(op, "g4ic6ih5oc8kh3", NULL, NULL, "do not divide");
 	refused(op, "ic99999999999999999999ih5oc8kh3", NULL, NULL, "2^31-1");
 	refused(op, "ic2147483647ih2147483647oc1kh1", NULL, NULL, "2^40");

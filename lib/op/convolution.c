@@ -89,6 +89,12 @@ static int64_t window(int64_t k, int64_t d)
 	return (k - 1) * (d + 1) + 1;
 }
 
+/* The padding behind the input that the output asks for; negative where windows end before it. */
+static int64_t far_pad(const struct sizes *z)
+{
+	return (z->o - 1) * z->s + window(z->k, z->d) - z->i - z->p; /* below 2^62 + 2^32 */
+}
+
 /* Output size with the same padding p on both sides; 0 if the window does not fit. */
 static int64_t out_size(const struct sizes *z, int64_t p)
 {
@@ -283,17 +289,18 @@ static int check_axis(const struct convolution *c, const int64_t *dim, int axis,
 		return err_set(e, "padding or dilation of the %s lies outside 0 to 2^31-1", name);
 	if (window(z.k, z.d) > OP_MOST_DIM || z.i + 2 * z.p > OP_MOST_DIM)
 		return err_set(e, "the padded %s is beyond 2^31-1", name);
-	far = (z.o - 1) * z.s + window(z.k, z.d) - z.i - z.p; /* below 2^62 + 2^32 */
+	far = far_pad(&z);
 	if (far <= -z.s)
 		return err_set(e, "the output %s is %lld, but input, kernel and padding make more",
 			       name, (long long)z.o);
-	if (far > z.p && far >= window(z.k, z.d) + z.s)
+	/* More zeros behind than there is image are a mistake. */
+	if (far > z.p && far >= window(z.k, z.d) + z.s && far > z.i + window(z.k, z.d))
 		return err_set(
 			e,
 			"the output %s of %lld needs a padding of %lld behind the input, more "
-			"than a window of %lld and a stride of %lld allow",
-			name, (long long)z.o, (long long)far, (long long)window(z.k, z.d),
-			(long long)z.s);
+			"than the input of %lld and a window of %lld",
+			name, (long long)z.o, (long long)far, (long long)z.i,
+			(long long)window(z.k, z.d));
 	if (z.i + z.p + far > OP_MOST_DIM)
 		return err_set(e, "the padded %s is beyond 2^31-1", name);
 	return 0;
@@ -309,7 +316,8 @@ static int check_size(const struct convolution *c, const int64_t *d, struct err 
 		struct sizes z = sizes_along(c, d, axis);
 
 		weights = times(weights, z.k, OP_MOST_ELEMENTS);
-		src = times(src, z.i + 2 * z.p, OP_MOST_ELEMENTS);
+		src = times(src, z.i + z.p + (far_pad(&z) > z.p ? far_pad(&z) : z.p),
+			    OP_MOST_ELEMENTS);
 		dst = times(dst, z.o, OP_MOST_ELEMENTS);
 		work = times(work, z.o, OP_MOST_FLOPS);
 	}
