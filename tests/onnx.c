@@ -87,6 +87,36 @@ static void test_refusals(void)
 	node(&g, "Conv x w -> y", "dilations=9,9");
 	output(&g, "y");
 	refuse(&g, "a window of 19 over 14", "a window larger than its image");
+	ok(!strstr(said.s, "batch of 1"), "whose size is given");
+
+	memset(&g, 0, sizeof g);
+	input(&g, "x", "frames,4,14");
+	weights(&g, "w", "8,4,3");
+	node(&g, "Transpose x -> a", "perm=2,1,0");
+	node(&g, "Conv a w -> y", "");
+	output(&g, "y");
+	refuse(&g,
+	       "a window of 3 over 1 padded inputs; 'frames' was taken for a batch of 1, and --dim "
+	       "frames=SIZE gives another size",
+	       "a window larger than what was taken for a batch of 1");
+
+	memset(&g, 0, sizeof g);
+	input(&g, "x", "-1,4,14");
+	weights(&g, "w", "8,4,3");
+	node(&g, "Transpose x -> a", "perm=2,1,0");
+	node(&g, "Conv a w -> y", "");
+	output(&g, "y");
+	refuse(&g,
+	       "a dimension of 'x' was taken for a batch of 1, and --batch or --shape give another "
+	       "size",
+	       "which has no name");
+
+	memset(&g, 0, sizeof g);
+	input(&g, "x", "1,4,14,14");
+	weights(&g, "w", "8,4,0,3");
+	node(&g, "Conv x w -> y", "");
+	output(&g, "y");
+	refuse(&g, "the node y (Conv) has a kernel of size 0", "a kernel without elements");
 
 	memset(&g, 0, sizeof g);
 	input(&g, "x", "1,4,14,14");

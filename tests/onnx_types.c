@@ -1,5 +1,6 @@
 /* Element types of what is taken out of ONNX models: half precision, and the ways in which models
  * say that they compute in 8 bits. */
+#include "lib/extract/onnx/onnx.h"
 #include "tests/onnx.h"
 
 static void test_half(void)
@@ -135,9 +136,79 @@ static void test_quantized(void)
 	expect(&g, 13, "mb1_ic8ih14_oc8oh12_kh3 (f32:s8:f32)", "weights that were quantized alone");
 }
 
+/* The type and shape of a value, "9 1x4" for booleans. */
+static void type_of(const struct graph *g, const char *name, struct buf *out)
+{
+	for (int i = 0; i < g->nvalue; i++)
+		if (!strcmp(g->value[i]->name, name)) {
+			buf_fmt(out, "%d%s ", g->value[i]->elem, g->value[i]->quantized ? "q" : "");
+			shape_print(&g->value[i]->shape, out);
+		}
+}
+
+/* The graph, which has a value y beside its result, is consumed. */
+static void second(struct buf *g, int opset, const char *want, const char *what)
+{
+	struct infer_options none = {0};
+	struct buf m = BUF_INIT, got = BUF_INIT;
+	struct drip d = {0};
+	struct pull in = {.next = drip_next, .ctx = &d};
+	struct arena a = ARENA_INIT;
+	struct onnx_model read;
+	struct infer x = {0};
+	struct err e = ERR_INIT;
+
+	model(&m, g, opset);
+	d = (struct drip){(const unsigned char *)m.s, m.n, 1 << 16, 0};
+	if (onnx_read(&read, &in, &a, &e) || infer_run(&x, &read.graph, opset, &none, &e))
+		buf_str(&got, e.msg);
+	else
+		type_of(&read.graph, "y", &got);
+	ok(!strcmp(got.s, want), "%s: %s", what, got.s);
+	infer_free(&x);
+	onnx_free(&read);
+	arena_free(&a);
+	buf_free(&got);
+	buf_free(&m);
+}
+
+static struct buf pair(const char *text, const char *attrs, int elem)
+{
+	struct buf g = BUF_INIT;
+
+	info(&g, 11, "x", "1,8,14,14", elem);
+	info(&g, 11, "s", "8", VALUE_F32);
+	node(&g, text, attrs);
+	output(&g, "a");
+	output(&g, "y");
+	return g;
+}
+
+/* Results beside the first one have types of their own. */
+static void test_second_results(void)
+{
+	struct buf g = pair("Dropout x -> a y", "", VALUE_F16);
+
+	second(&g, 13, "9 1x8x14x14", "a mask of Dropout");
+	g = pair("Dropout x -> a y", "ratio=0.5", VALUE_F16);
+	second(&g, 7, "10 1x8x14x14", "which has the data's type before operator set 10");
+	g = pair("MaxPool x -> a y", "kernel_shape=2,2 strides=2,2", VALUE_U8);
+	second(&g, 13, "7 1x8x7x7", "the indices of MaxPool");
+	g = pair("LayerNormalization x s -> a y", "axis=2", VALUE_F16);
+	second(&g, 17, "1 1x8x1x1", "the mean of LayerNormalization");
+	g = pair("LayerNormalization x s -> a _ y", "stash_type=11", VALUE_F32);
+	second(&g, 17, "11 1x8x14x1", "its deviation, in another type");
+	g = pair("BatchNormalization x s s s s -> a y", "training_mode=1", VALUE_F16);
+	second(&g, 15, "1 8", "the mean of BatchNormalization in training");
+	g = pair("TopK x k -> a y", "axis=1", VALUE_F32);
+	ints(&g, "k", "3");
+	second(&g, 11, "7 1x3x14x14", "the indices of TopK");
+}
+
 int main(void)
 {
 	begin();
+	test_second_results();
 	test_half();
 	test_quantized();
 	test_dequantized();

@@ -1,5 +1,6 @@
 #include "lib/extract/infer.h"
 
+#include <stdio.h>
 #include <string.h>
 
 /* What an operator does to the element type, besides taking that of input 0. */
@@ -474,6 +475,24 @@ int infer_node(struct infer *x, const struct graph_node *n, struct err *e)
 	return 0;
 }
 
+/* What contradicts itself may do so for a size that was taken for 1. */
+static int blame_assumed(const struct infer *x, struct err *e)
+{
+	const char *name = x->assumed.n ? x->assumed.item[0].key : NULL;
+	size_t n = strlen(e->msg);
+
+	if (name && !strncmp(name, "a dimension of ", 15))
+		snprintf(
+			e->msg + n, sizeof e->msg - n,
+			"; %s was taken for a batch of 1, and --batch or --shape give another size",
+			name);
+	else if (name)
+		snprintf(e->msg + n, sizeof e->msg - n,
+			 "; '%s' was taken for a batch of 1, and --dim %s=SIZE gives another size",
+			 name, name);
+	return -1;
+}
+
 int infer_run(struct infer *x, struct graph *g, int64_t opset, const struct infer_options *o,
 	      struct err *e)
 {
@@ -482,7 +501,7 @@ int infer_run(struct infer *x, struct graph *g, int64_t opset, const struct infe
 		return -1;
 	for (int i = 0; i < g->nnode; i++)
 		if (infer_node(x, &g->node[g->order[i]], e))
-			return -1;
+			return blame_assumed(x, e);
 	return 0;
 }
 

@@ -14,12 +14,17 @@ int infer_unary(struct infer *x, const struct graph_node *n, struct err *e)
 	return 0;
 }
 
+/* The mask is of the data's type before operator set 10. */
 int infer_dropout(struct infer *x, const struct graph_node *n, struct err *e)
 {
+	struct value *mask = node_out(x->g, n, 1);
+
 	if (infer_unary(x, n, e))
 		return -1;
-	if (node_out(x->g, n, 1))
-		node_out(x->g, n, 1)->elem = VALUE_BOOL;
+	if (mask && x->opset >= 10)
+		mask->elem = VALUE_BOOL;
+	if (mask)
+		mask->quantized = 0;
 	return infer_set(x, n, 1, &node_in(x->g, n, 0)->shape, e);
 }
 
@@ -30,7 +35,7 @@ int infer_random_like(struct infer *x, const struct graph_node *n, struct err *e
 	return in ? infer_set(x, n, 0, &in->shape, e) : infer_bad(x, n, e, "has no input");
 }
 
-/* Means and deviations, in float, of what is normalized from an axis on. */
+/* Means and deviations, of a type that is told, of what is normalized from an axis on. */
 int infer_layer_norm(struct infer *x, const struct graph_node *n, struct err *e)
 {
 	const struct value *in = node_in(x->g, n, 0);
@@ -49,7 +54,7 @@ int infer_layer_norm(struct infer *x, const struct graph_node *n, struct err *e)
 		s.dim[i] = 1;
 	for (int i = 1; i < n->nout; i++) {
 		if (node_out(x->g, n, i))
-			node_out(x->g, n, i)->elem = VALUE_F32;
+			node_out(x->g, n, i)->elem = (int)node_int(n, "stash_type", VALUE_F32);
 		if (infer_set(x, n, i, &s, e))
 			return -1;
 	}
@@ -59,13 +64,16 @@ int infer_layer_norm(struct infer *x, const struct graph_node *n, struct err *e)
 /* In training, means and variances are made, too. */
 int infer_batch_norm(struct infer *x, const struct graph_node *n, struct err *e)
 {
-	const struct value *scale = node_in(x->g, n, 1);
+	const struct value *scale = node_in(x->g, n, 1), *mean = node_in(x->g, n, 3);
 
 	if (infer_random_like(x, n, e))
 		return -1;
-	for (int i = 1; scale && i < n->nout; i++)
+	for (int i = 1; scale && i < n->nout; i++) {
+		if (mean && node_out(x->g, n, i))
+			node_out(x->g, n, i)->elem = mean->elem;
 		if (infer_set(x, n, i, &scale->shape, e))
 			return -1;
+	}
 	return 0;
 }
 

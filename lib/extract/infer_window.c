@@ -133,6 +133,9 @@ int infer_conv(struct infer *x, const struct graph_node *n, struct err *e)
 	if (f.rank >= 0 && f.rank != s.rank)
 		return infer_bad(x, n, e, "has data of %d and weights of %d dimensions", s.rank,
 				 f.rank);
+	for (int i = 2; i < f.rank; i++)
+		if (!f.dim[i])
+			return infer_bad(x, n, e, "has a kernel of size 0");
 	if (kernel_sizes(n, &f, s.rank - 2, k))
 		return infer_bad(x, n, e, "has a kernel_shape that contradicts its weights");
 	if (group < 1 || group > FAR)
@@ -271,8 +274,10 @@ int infer_pool(struct infer *x, const struct graph_node *n, struct err *e)
 		s.dim[i + node_space(n)] =
 			ceil_mode && w.out[i] >= 0 ? pooled(&w, i, ceil_mode) : w.out[i];
 	}
-	if (n->nout > 1 && node_out(x->g, n, 1))
+	if (n->nout > 1 && node_out(x->g, n, 1)) {
 		node_out(x->g, n, 1)->elem = VALUE_I64;
+		node_out(x->g, n, 1)->quantized = 0;
+	}
 	return infer_set(x, n, 0, &s, e) || infer_set(x, n, 1, &s, e) ? -1 : 0;
 }
 

@@ -419,6 +419,6 @@ int task_make(const struct graph *g, int node, enum layout layout, struct arena 
 	if (!t->why && t->macs < 0)
 		t->why = "of absurd size";
 	if (!t->why && t->macs == 0)
-		t->why = "empty";
+		t->why = "a size of 0";
 	return 1;
 }

@@ -35,7 +35,7 @@ int task_rnn(const struct graph *g, const struct graph_node *n, struct arena *a,
 		if (!t[i].why && t[i].macs < 0)
 			t[i].why = "of absurd size";
 		else if (!t[i].why && t[i].macs == 0)
-			t[i].why = "empty";
+			t[i].why = "a size of 0";
 		else if (!t[i].why && t[i].times > TIMES_MOST)
 			t[i].why = "more than 100000 steps";
 	}
