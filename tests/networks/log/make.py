@@ -17,7 +17,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..'
 import shapes
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-KEPT = ('convolution', 'matmul', 'inner_product')
+KEPT = ('convolution', 'matmul', 'inner_product', 'gemm_api')
 
 
 def torch_run(network, how, lines, trace):
@@ -75,7 +75,8 @@ def keras_run(network, how, lines, trace):
             a, b = layer.input.shape, layer.output.shape
             groups = a[-1] if kind == 'DepthwiseConv2D' else layer.groups
             lines.append(shapes.conv(2, groups, a[-1], a[1:3], b[-1], b[1:3], layer.kernel_size))
-        # A library of its own computes the product at the end.
+        elif kind == 'Dense':  # by oneDNN's BLAS
+            lines.append(shapes.matmul(1, 2, layer.input.shape[-1], layer.output.shape[-1]))
     run = tf.function(net).get_concrete_function(tf.TensorSpec(x.shape))
     from tensorflow.python.framework.convert_to_constants import convert_variables_to_constants_v2
     print('run', flush=True)
