@@ -190,7 +190,7 @@ RULES := --rules='seq=tests/{cache,cost,examples,fault,install,man,measure,probe
 # Threads of teams do not spin while they wait: they would keep the CPUs from the test beside this one.
 # Leaks of other people's libraries are listed in share/lsan.supp.
 TEST_ENV = BIN='$(CURDIR)/$(BIN)' LIBEXEC='$(CURDIR)/$(LIBEXEC)' TL_DB= TL_MODEL=none SAN=$(SAN) \
-	TL_PROBE=0 OMP_WAIT_POLICY=passive HOME='$(CURDIR)/$(B)/home' \
+	TL_PROBE=0 OMP_WAIT_POLICY=passive LC_ALL=C.UTF-8 HOME='$(CURDIR)/$(B)/home' \
 	XDG_DATA_HOME='$(CURDIR)/$(B)/home/data' XDG_CACHE_HOME='$(CURDIR)/$(B)/home/cache' \
 	ASAN_OPTIONS='detect_leaks=1:abort_on_error=0:$(ASAN_OPTIONS)' UBSAN_OPTIONS=print_stacktrace=1 \
 	LSAN_OPTIONS='suppressions="$(CURDIR)/share/lsan.supp":print_suppressions=0'

@@ -4,7 +4,8 @@
 #
 # - Of the environment it sees what $kept lists, and what the Makefile sets. The locale is C.UTF-8, the umask 022.
 # - It has no terminal, nothing on standard input, no open file of its caller, and no signal that is ignored.
-# - TMPDIR is a folder of its own, which goes afterwards with all that is in it. The lock on the machine is there, too.
+# - TMPDIR is a folder of its own, which goes afterwards with all that is in it. The lock on the machine is there, too. No
+#   name of a folder that it is given has a space in it.
 # - A test that runs longer than TL_TEST_LIMIT seconds (0: for ever) has hung. It fails, and what it was doing is told.
 #   This says nothing of how fast a machine is: the limit is far beyond what the slowest test takes.
 # - No process outlives its test: prove would wait for it.
@@ -98,12 +99,30 @@ sub tell_hung {
 	print "\nnot ok - $test ends within $limit s\n";
 }
 
+# A folder of the test's own, in the first of these that can be written to and has a name that needs no quotes.
+sub folder {
+	for my $in (grep { defined && m{^/[\w./+-]{0,80}$} && -w } $ENV{TMPDIR}, '/tmp', '/var/tmp', '/dev/shm') {
+		return tempdir("$in/tl-test-XXXXXX");
+	}
+	die "harness: no folder for temporary files can be written to\n";
+}
+
+sub surroundings {
+	my ($tmp) = @_;
+	delete @ENV{ grep { !/$kept/ } keys %ENV };
+	@ENV{qw(LC_ALL TMPDIR TL_LOCKS)} = ('C.UTF-8', $tmp, $tmp);
+	for my $name (qw(BIN LIBEXEC)) {
+		next if ($ENV{$name} // '') =~ m{^[\w./+-]*$};
+		symlink $ENV{$name}, "$tmp/.$name" or die "harness: cannot make a link in $tmp: $!\n";
+		$ENV{$name} = "$tmp/.$name";
+	}
+	umask 022;
+}
+
 my $test = shift // die "usage: harness.pl TEST\n";
 my $limit = $ENV{TL_TEST_LIMIT} // 1800;
-my $tmp = tempdir(($ENV{TMPDIR} || '/tmp') . '/tl-test-XXXXXX');
-delete @ENV{ grep { !/$kept/ } keys %ENV };
-@ENV{qw(LC_ALL TMPDIR TL_LOCKS)} = ('C.UTF-8', $tmp, $tmp);
-umask 022;
+my $tmp = folder();
+surroundings($tmp);
 $| = 1;
 syscall 157, 36, 1, 0, 0, 0;    # prctl(PR_SET_CHILD_SUBREAPER, 1): who loses its parent stays a descendant
 
