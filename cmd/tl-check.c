@@ -1,21 +1,20 @@
 /* tl-check: any records -> the same, validated and in canonical form, ids recomputed.
  *
- * The executable form of man 5 tl-record. What fields there are, and of what kind, is told by the
- * schema (lib/record/schema.h); here are the rules that no table can tell. */
+ * The executable form of man 5 tl-record: the door (lib/door/door.h) decides, as it does in
+ * tl-store. Here ids are filled in before it is asked. */
 #include <assert.h>
 #include <string.h>
 
-#include "lib/algo/candidate.h"
 #include "lib/base/arena.h"
+#include "lib/door/door.h"
 #include "lib/extract/worklist.h"
 #include "lib/io/json.h"
 #include "lib/io/opt.h"
 #include "lib/io/record.h"
 #include "lib/op/op.h"
-#include "lib/record/check.h"
+#include "lib/record/checksum.h"
 #include "lib/record/json_schema.h"
 #include "lib/record/manual.h"
-#include "lib/store/plausible.h"
 
 static int fix, quiet, merge, schema, schema_manual;
 static const char *output;
@@ -51,63 +50,13 @@ static const struct program program = {
 	.operands = "file",
 };
 
-/* Results that contradict themselves */
-
-/* 0: a second duel stands there, in which it was not ahead. */
-static int is_ahead_again(const struct json_doc *d, const struct json *rec)
-{
-	int ahead = 1;
-
-	json_bool(json_get(d, json_get(d, rec, "again"), "ahead"), &ahead);
-	return ahead;
-}
-
-/* The library in the workload's own layout stands only beside a baseline in another. */
-static int check_own_layout(const struct json_doc *d, struct err *e)
-{
-	const struct json *baseline = json_get(d, d->tok, "baseline");
-	const struct json *layout = json_get(d, json_get(d, d->tok, "workload"), "layout");
-	const struct json *other = json_get(d, baseline, "layout");
-
-	if (json_get(d, baseline, "own_layout") && layout && other && layout->n == other->n &&
-	    !memcmp(layout->s, other->s, layout->n))
-		return err_set(e, "\"own_layout\" stands beside a baseline in that layout");
-	return 0;
-}
-
-static int check_result(const struct json_doc *d, struct err *e)
-{
-	const struct json *rec = d->tok;
-	int final = json_is(json_get(d, rec, "stage"), "final");
-
-	if (check_own_layout(d, e) < 0)
-		return -1;
-	if (!final && (json_get(d, rec, "verdict") || json_get(d, rec, "ratio")))
-		return err_set(e, "a verdict or ratio stands in a result whose stage is not final");
-	if (json_is(json_get(d, json_get(d, rec, "duel"), "end"), "lost") &&
-	    json_get(d, rec, "incumbent"))
-		return err_set(e, "a candidate that lost its duel cannot be the incumbent");
-	if (!is_ahead_again(d, rec) && json_get(d, rec, "incumbent"))
-		return err_set(e, "a candidate that was not ahead again cannot be the incumbent");
-	if (json_get(d, rec, "again") &&
-	    !json_is(json_get(d, json_get(d, rec, "duel"), "end"), "won"))
-		return err_set(e, "\"again\" stands in a result that did not win its duel");
-	if (json_is(json_get(d, rec, "printer"), "c") != !!json_get(d, rec, "printer_why"))
-		return err_set(e, "\"printer_why\" goes with \"printer\":\"c\"");
-	if (json_get(d, rec, "audit") && !json_is(json_get(d, rec, "status"), "preempted"))
-		return err_set(e, "an audit stands in a result that is not preempted");
-	if (json_is(json_get(d, rec, "status"), "preempted") && json_get(d, rec, "latency_s") &&
-	    !json_get(d, rec, "bound"))
-		return err_set(e, "the latency of a preempted candidate needs \"bound\":\"lower\"");
-	return plausible_result(d, e) < 0 ? -1 : plausible_env(d, e);
-}
-
 /* Identity: a working copy of the line whose ids and derived fields are right */
 
 static struct {
 	struct json_doc doc, inner, fields;
 	struct buf line, next, object, value;
 	struct arena arena;
+	struct door door;
 } work;
 
 enum { WORKLOAD_FIELDS = 8 };
@@ -162,7 +111,8 @@ static int check_workload(const char *text, size_t len, struct workload *w, stru
 	return 0;
 }
 
-static int check_candidate(const struct record_object *o, struct err *e)
+/* A result's checksum is looked at before its ids are filled in, and then follows from them. */
+static int fill_candidate(struct err *e)
 {
 	const struct json *v = json_get(&work.doc, work.doc.tok, "workload");
 	struct json_field f = {"workload", NULL};
@@ -170,12 +120,14 @@ static int check_candidate(const struct record_object *o, struct err *e)
 
 	if (!v)
 		return err_set(e, "\"workload\" is missing");
+	if (!fix && checksum_check(&work.doc, e) < 0)
+		return -1;
 	if (check_workload(v->s, v->n, &c.w, &work.object, e))
 		return err_in(e, "workload");
 	f.value = work.object.s;
 	buf_clear(&work.next);
 	json_rewrite(&work.doc, &f, 1, &work.next);
-	if (reparse(&work.doc, &work.next, e) || record_check(o, &work.doc, work.doc.tok, e))
+	if (reparse(&work.doc, &work.next, e))
 		return -1;
 	v = json_get(&work.doc, work.doc.tok, "candidate_id");
 	if (candidate_from_json(&c, &work.doc, v && !fix, e))
@@ -184,43 +136,32 @@ static int check_candidate(const struct record_object *o, struct err *e)
 	f.value = arena_printf(&work.arena, "\"%s\"", c.id.s);
 	buf_clear(&work.line);
 	json_rewrite(&work.doc, &f, 1, &work.line);
+	checksum_renew(&work.doc, &work.line);
 	return reparse(&work.doc, &work.line, e);
 }
 
-/* Identities first: what is missing of them is filled in. */
-static int check_known(const struct record_object *o, const struct rec *r, struct err *e)
+/* What is missing of identities is filled in. */
+static int fill_ids(const struct rec *r, struct err *e)
 {
 	struct workload w;
 
 	switch (r->type) {
 	case REC_WORKLOAD:
-		if (check_workload(r->s, r->n, &w, &work.line, e) ||
-		    reparse(&work.doc, &work.line, e))
-			return -1;
-		return record_check(o, &work.doc, work.doc.tok, e);
+		return check_workload(r->s, r->n, &w, &work.line, e) ||
+		       reparse(&work.doc, &work.line, e);
 	case REC_CANDIDATE:
-		return check_candidate(o, e);
 	case REC_RESULT:
-		return check_candidate(o, e) || check_result(&work.doc, e) ? -1 : 0;
+		return fill_candidate(e);
 	default:
-		return record_check(o, &work.doc, work.doc.tok, e);
+		return 0;
 	}
 }
 
 static int check_record(const struct rec *r, struct err *e)
 {
-	const struct record_object *o;
-	const struct json *type;
-
-	if (json_parse(&work.doc, r->s, r->n, e))
-		return -1;
-	type = json_get(&work.doc, work.doc.tok, "type");
-	o = record_find(type->s, type->n);
-	if (!o)
-		return 0; /* of a later version: only its grammar is known */
-	if (check_known(o, r, e) < 0)
-		return -1;
-	return record_check_quantities(&work.doc, work.doc.tok, e);
+	return json_parse(&work.doc, r->s, r->n, e) || fill_ids(r, e)
+		       ? -1
+		       : door_record(&work.door, &work.doc, e);
 }
 
 /* Merging */
@@ -278,6 +219,7 @@ static int check_all(struct rec_in *in, struct rec_out *out, struct err *e)
 			continue;
 		buf_clear(&work.value);
 		json_canonical(&work.doc, work.doc.tok, &work.value);
+		checksum_renew(&work.doc, &work.value);
 		if (merge) {
 			int now = merge_record(&r, &work.value, &why);
 

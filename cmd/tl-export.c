@@ -69,9 +69,8 @@ struct known {
 	int nenvs;
 	struct arena run, record;
 	struct json_doc doc;
-	int64_t asked, unknown; /* workloads */
-	int64_t refused;	/* results that are no programs of this version */
-	char why[200];		/* of the first */
+	int64_t asked, unknown;	     /* workloads */
+	struct door_refused refused; /* results that make no program */
 };
 
 struct export
@@ -183,8 +182,7 @@ static int take_best(struct export *x, const struct workload *w, const char *env
 		return err_in(e, "a result in the database");
 	if (pieces_take(&x->pieces, &k->doc, 1, &why) > 0)
 		return 1;
-	if (!k->refused++)
-		snprintf(k->why, sizeof k->why, "%.190s", why.msg);
+	door_refuse(&k->refused, &why);
 	return 0;
 }
 
@@ -230,6 +228,8 @@ static int take_database(struct export *x, struct err *e)
 static void say_origins(const struct export *x)
 {
 	const struct known *k = &x->known;
+	struct door_refused refused = k->refused;
+	char text[DOOR_SENTENCE];
 	size_t others = 0;
 
 	for (size_t i = 0; k->db && i < x->n; i++)
@@ -239,9 +239,9 @@ static void say_origins(const struct export *x)
 			 "%zu of %zu kernels were tuned in another env: other hardware, another "
 			 "compiler or library; the manifest says which",
 			 others, x->n);
-	if (k->refused)
-		opt_warn(&program, "%lld results in the database were left out; the first: %s",
-			 (long long)k->refused, k->why);
+	door_refuse_all(&refused, store_refused(k->db));
+	if (door_sentence(&refused, text))
+		opt_warn(&program, "%s", text);
 	if (k->unknown)
 		opt_warn(&program, "of %lld of %lld workloads the database knows no kernel",
 			 (long long)k->unknown, (long long)k->asked);

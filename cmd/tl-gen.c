@@ -122,6 +122,7 @@ static struct {
 	double told_s;	      /* CPU time that end records have told of */
 	struct envids envids; /* for records of versions before this one */
 	struct buf renewed;
+	struct door door;
 	int64_t workloads;	    /* for which candidates were asked */
 	struct tally taken_by_none; /* those that no algorithm applies to, by operator and type */
 } gen;
@@ -179,9 +180,12 @@ static int learn_from_record(const struct rec *r)
 	const char *workload, *candidate, *status;
 	const struct json *w;
 	struct history *h;
+	struct candidate c;
 
 	if (rec_parse(gen.in, r, &d))
 		return -1;
+	if (door_result(&gen.door, d, &c, &e) < 0)
+		return rec_bad(gen.in, r, &e);
 	if (envids_renew(&gen.envids, d, &gen.renewed)) {
 		today.s = gen.renewed.s;
 		today.n = gen.renewed.n;
@@ -659,6 +663,14 @@ static int print_list(void)
 	return opt_printed(&program) ? EXIT_INPUT : EXIT_DONE;
 }
 
+static void say_refused(void)
+{
+	char text[DOOR_SENTENCE];
+
+	if (door_sentence(store_refused(gen.db), text))
+		opt_warn(&program, "%s", text);
+}
+
 static int run(char **files, int nfiles)
 {
 	struct err e = ERR_INIT;
@@ -682,6 +694,7 @@ static int run(char **files, int nfiles)
 	if (generate(&e))
 		return rec_broken_pipe(gen.out) ? EXIT_DONE : opt_fail(&program, &e);
 	say_none();
+	say_refused();
 	return rec_bad_count(gen.in) ? EXIT_INPUT : EXIT_DONE;
 }
 

@@ -595,6 +595,7 @@ int main(int argc, char **argv)
 	struct queue q = {.lock = -1, .started = clock_now(), .journal = {.fd = -1}};
 	struct err e = ERR_INIT;
 	int first = opt_parse(&program, argc, argv), status = EXIT_DONE, rc;
+	char refused[DOOR_SENTENCE];
 	struct rec_in *in;
 
 	q.last = &q.first;
@@ -611,6 +612,8 @@ int main(int argc, char **argv)
 		if (!output)
 			rec_flush(m.out, NULL);
 	}
+	if (door_sentence(&q.known.refused, refused))
+		opt_warn(&program, "%s", refused);
 	measure_close(&m);
 	queue_free(&q);
 	/* What was measured is kept whatever happened after it; without any, the old file stands.

@@ -114,6 +114,7 @@ struct input {
 	struct arena arena;
 	struct item *item;
 	int n, cap;
+	struct door door;
 };
 
 static int add_workload(struct input *in, struct rec_in *rin, const struct rec *r, struct err *e)
@@ -172,8 +173,14 @@ static int read_all(struct input *in, struct rec_in *rin, struct rec_out *out, s
 		} else if (r.type == REC_RESULT || r.type == REC_END) {
 			struct late *l;
 
+			struct err why = ERR_INIT;
+
 			if (rec_parse(rin, &r, &d))
 				continue;
+			if (door_record(&in->door, d, &why) < 0) {
+				rec_bad(rin, &r, &why);
+				continue;
+			}
 			l = *last = arena_new(&in->arena, struct late);
 			*l = (struct late){NULL, arena_strndup(&in->arena, r.s, r.n), r.n, r.type};
 			last = &l->next;
@@ -256,23 +263,14 @@ static void put_fields(struct buf *out, const struct json_doc *d, const struct j
 	}
 }
 
-/* The parse of a result's record, which may be in the database. */
+/* The parse of a result's record, which may be in the database. 1; 0: it is not to be believed; -1.
+ */
 static int read_record(struct input *in, const struct item *it, struct store_result *r,
 		       struct json_doc *d, struct err *e)
 {
-	struct arena a = ARENA_INIT;
-	struct store_result copy = *r;
-	int rc = 0;
+	int rc = store_record(in->db, it->w.id.s, in->history.env, &in->arena, r, e);
 
-	if (!r->record)
-		rc = store_record(in->db, it->w.id.s, in->history.env, &a, &copy, e);
-	if (!rc) {
-		r->record = arena_strndup(&in->arena, copy.record, copy.record_n);
-		r->record_n = copy.record_n;
-		rc = json_parse(d, r->record, r->record_n, e);
-	}
-	arena_free(&a);
-	return rc;
+	return rc > 0 ? json_parse(d, r->record, r->record_n, e) ? -1 : 1 : rc;
 }
 
 /* The best known candidate, whom the next ones race against. */
@@ -283,13 +281,15 @@ static int put_incumbent(struct input *in, const struct item *it, struct store_r
 	struct json_doc d = JSON_DOC_INIT;
 	int rc = read_record(in, it, best, &d, e);
 
-	buf_fmt(out, "{\"candidate_id\":\"%s\",\"latency_s\":", best->candidate_id.s);
-	buf_num(out, best->latency_s);
-	if (!rc)
+	if (rc > 0) {
+		buf_fmt(out, "{\"candidate_id\":\"%s\",\"latency_s\":", best->candidate_id.s);
+		buf_num(out, best->latency_s);
 		put_fields(out, &d, d.tok, field, 2);
-	buf_fmt(out, ",\"final\":%s,\"at\":\"%s\"}", best->final ? "true" : "false", best->at);
+		buf_fmt(out, ",\"final\":%s,\"at\":\"%s\"}", best->final ? "true" : "false",
+			best->at);
+	}
 	json_free(&d);
-	return rc;
+	return rc < 0 ? -1 : 0;
 }
 
 /* And which was the best in the workload's own layout, where that one has another. */
@@ -312,7 +312,7 @@ static int put_opponent(struct input *in, const struct item *it, struct store_re
 	static const char *const field[] = {"impl", "layout", "system"};
 	struct json_doc d = JSON_DOC_INIT;
 	int rc = read_record(in, it, final, &d, e);
-	const struct json *baseline = rc ? NULL : json_get(&d, d.tok, "baseline");
+	const struct json *baseline = rc > 0 ? json_get(&d, d.tok, "baseline") : NULL;
 
 	if (baseline && json_get(&d, baseline, "system")) {
 		put_fields(out, &d, baseline, field, 3);
@@ -323,7 +323,7 @@ static int put_opponent(struct input *in, const struct item *it, struct store_re
 		buf_ch(out, '}');
 	}
 	json_free(&d);
-	return rc;
+	return rc < 0 ? -1 : 0;
 }
 
 static int write_workload(struct input *in, const struct item *it, const struct preempt_op *op,
@@ -380,7 +380,7 @@ static int write_candidate(struct input *in, const struct item *it, struct store
 	struct candidate c;
 	int rc = read_record(in, it, r, &d, e);
 
-	if (!rc && candidate_from_json(&c, &d, 1, &stale) == 0) {
+	if (rc > 0 && (rc = candidate_from_json(&c, &d, 1, &stale) == 0)) {
 		buf_str(&line, "{\"tl\":1,\"type\":\"candidate\"");
 		put_fields(&line, &d, d.tok, field, 5);
 		buf_ch(&line, '}');
@@ -545,6 +545,7 @@ static int open_database(struct input *in, struct err *e)
 static int run(struct input *in, char **paths, int npaths, struct rec_out *out)
 {
 	struct err e = ERR_INIT;
+	char refused[DOOR_SENTENCE];
 	struct until limits;
 	struct rec_in *rin;
 	int tuned = -1, bad = 0;
@@ -554,6 +555,8 @@ static int run(struct input *in, char **paths, int npaths, struct rec_out *out)
 		return opt_fail(&program, &e);
 	if (!read_all(in, rin, out, &e) && !rec_stopped())
 		tuned = decide(in, &limits, out, &e);
+	if (door_sentence(store_refused(in->db), refused))
+		opt_warn(&program, "%s", refused);
 	bad = rec_bad_count(rin) > 0;
 	rec_close(rin);
 	if (rec_stopped())
@@ -592,6 +595,7 @@ int main(int argc, char **argv)
 	status = out ? run(&in, argv + first, argc - first, out) : opt_fail(&program, &e);
 	rec_discard(out);
 	history_free(&in.history);
+	door_free(&in.door);
 	arena_free(&in.arena);
 	free(in.item);
 	store_close(in.db);

@@ -15,6 +15,7 @@
 #include "lib/store/cost.h"
 #include "lib/store/zero_shot.h"
 #include "lib/store/match.h"
+#include "lib/record/checksum.h"
 #include "lib/report/envs.h"
 #include "lib/report/lines.h"
 #include "lib/report/listing.h"
@@ -315,6 +316,7 @@ static int print_result(struct query *q, const struct match *m, const struct sto
 		f[1].value = why.s;
 	}
 	json_rewrite(&q->doc, f, m->why ? 2 : 1, &line);
+	checksum_renew(&q->doc, &line);
 	rc = rec_put(q->out, line.s, line.n, e);
 	buf_free(&line);
 	buf_free(&why);
@@ -532,6 +534,10 @@ static int print_collected(struct query *q, struct err *e)
 
 static void say_ages(const struct query *q)
 {
+	char text[DOOR_SENTENCE];
+
+	if (door_sentence(store_refused(q->db), text))
+		opt_warn(&program, "%s", text);
 	if (q->stale)
 		opt_warn(&program,
 			 "%lld of %lld workloads are stale: measured with another compiler "

@@ -97,7 +97,7 @@ static struct {
 static int take_line(void *arg, const char *line, size_t n, struct err *why)
 {
 	(void)arg;
-	return recording_add(&sim.recording, line, n, why);
+	return recording_add_strange(&sim.recording, line, n, why);
 }
 
 static void say(void *arg, const char *sentence)
@@ -111,6 +111,7 @@ static int load(struct err *e)
 {
 	const struct lines lines = {take_line, say, NULL, &sim.bad};
 	struct buf path = BUF_INIT;
+	char text[DOOR_SENTENCE];
 	int rc = 0;
 
 	sim.recording.only = env_id;
@@ -123,6 +124,8 @@ static int load(struct err *e)
 		rc = store_default_path(database, STORE_READ, &path, e) ||
 		     recording_add_store(&sim.recording, path.s, e);
 	buf_free(&path);
+	if (door_sentence(&sim.recording.refused, text))
+		opt_warn(&program, "%s", text);
 	return rc ? -1 : 0;
 }
 

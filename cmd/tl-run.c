@@ -377,6 +377,7 @@ int main(int argc, char **argv)
 	struct err e = ERR_INIT;
 	struct network n = {0};
 	struct arrays given = {0};
+	char doubt[DOOR_SENTENCE];
 	uint64_t seed = 0;
 
 	opt_foreign_exit(&program);
@@ -404,6 +405,8 @@ int main(int argc, char **argv)
 	if (!rc)
 		rc = network_open(&n, argv[first], &o, &e);
 	progress_clear();
+	if (chooser_doubt(&n.chooser, doubt))
+		opt_warn(&program, "%s", doubt);
 	if (!rc)
 		infer_options_unused(&o.infer, warn_unused);
 	if (!rc)

@@ -75,8 +75,9 @@ static const struct program program = {
 static struct {
 	struct dataset data, excluded;
 	struct rec_out *out;
-	struct model *model; /* NULL: none yet */
-	int64_t bad;	     /* lines */
+	struct model *model;	     /* NULL: none yet */
+	int64_t bad;		     /* lines */
+	struct door_refused refused; /* records of databases */
 } train;
 
 /* ---- reading ---- */
@@ -94,10 +95,21 @@ static void say(void *arg, const char *sentence)
 	fprintf(stderr, "%s: %s\n", program.name, sentence);
 }
 
+/* What a database keeps and does not pass the door is left out. */
+static int take_stored(void *arg, const char *line, size_t n, struct err *e)
+{
+	struct err why = ERR_INIT;
+
+	(void)e;
+	if (take_line(arg, line, n, &why) < 0)
+		door_refuse(&train.refused, &why);
+	return 0;
+}
+
 static int read_store(const char *path, struct err *e)
 {
 	struct store *s = store_open(path, STORE_READ, e);
-	int rc = s ? store_dump(s, STORE_RESULTS | STORE_WORKLOADS, take_line, NULL, e) : -1;
+	int rc = s ? store_dump(s, STORE_RESULTS | STORE_WORKLOADS, take_stored, NULL, e) : -1;
 
 	store_close(s);
 	return rc;
@@ -120,6 +132,7 @@ static int read_database(struct err *e)
 static int read_all(char **files, int n, struct err *e)
 {
 	const struct lines lines = {take_line, say, NULL, &train.bad};
+	char text[DOOR_SENTENCE];
 	int rc = database ? read_database(e) : 0;
 
 	for (int i = 0; i < n && rc == 0; i++)
@@ -127,6 +140,8 @@ static int read_all(char **files, int n, struct err *e)
 						 : lines_each(files[i], &lines, e);
 	if (rc == 0 && !n && !database)
 		rc = lines_each("-", &lines, e);
+	if (door_sentence(&train.refused, text))
+		opt_warn(&program, "%s", text);
 	return rc;
 }
 

@@ -55,7 +55,7 @@ ok $? 'the same records make the same bytes'
 
 # From a database: the same kernels, whatever asks for them.
 
-sed 's/"type":"candidate"/"type":"result"/; s/}$/,"status":"ok","stage":"race","latency_s":1e-5,"cost":{"core_s":0.1},"env_id":"elsewhere","run":"r","at":"2026-11-21T09:00:00.000Z"}/' \
+sed 's/"type":"candidate"/"type":"result"/; s/}$/,"status":"ok","stage":"race","latency_s":1e-5,"error":{"l2":0,"max":0},"cost":{"core_s":0.1},"env_id":"e1000000000000000000000000000000","run":"a1000000000000000000000000000000","at":"2026-11-21T09:00:00.000Z"}/' \
 	"$tmp/all" >"$tmp/results"
 "$bin/tl-store" -q -d "$tmp/db" "$tmp/results"
 ok $? 'results are stored'
@@ -207,7 +207,7 @@ ok $? 'TLX_ISA makes it take a kernel for less'
 first=$(grep -m 1 '"algo":"gemm"' "$tmp/all")
 result() { # knob mr, latency, at, more
 	echo "$first" | sed -e 's/"type":"candidate","candidate_id":"[0-9a-f]*"/"type":"result"/' -e "s/\"mr\":[0-9]*/\"mr\":$1/" \
-		-e "s/}\$/,\"status\":\"ok\",\"latency_s\":$2,\"at\":\"2026-11-24T0$3:00:00.000Z\",\"env_id\":\"e\",\"env\":{\"cpu\":\"C\",\"threads\":2}$4}/"
+		-e "s/}\$/,\"status\":\"ok\",\"stage\":\"final\",\"latency_s\":$2,\"error\":{\"l2\":0,\"max\":0},\"at\":\"2026-11-24T0$3:00:00.000Z\",\"env_id\":\"e1000000000000000000000000000000\",\"env\":{\"cpu\":\"C\",\"threads\":2}$4}/"
 }
 mr() { # results..: the mr of the kernel that is taken
 	printf '%s\n' "$@" | "$bin/tl-export" --one 2>/dev/null | sed -n 's/.* mr=\([0-9]*\) .*/\1/p' | head -n 1
@@ -216,9 +216,9 @@ mr() { # results..: the mr of the kernel that is taken
 ok $? 'of results that never led, the quickest'
 [ "$(mr "$(result 1 0.003 2 ',"incumbent":true')" "$(result 2 0.002 1 ',"incumbent":true')")" = 1 ]
 ok $? 'of those that led, the last'
-[ "$(mr "$(result 2 0.001 2 '' | sed 's/"status":"ok"/"status":"wrong"/')" "$(result 1 0.002 1 '')")" = 1 ]
+[ "$(mr "$(result 2 0.001 2 '' | sed 's/"status":"ok"/"status":"wrong","why":"w"/')" "$(result 1 0.002 1 '')")" = 1 ]
 ok $? 'what is wrong is not taken'
-result 1 0.003 1 ',"ratio":{"median":1.5,"ci":[1.4,1.6]},"verdict":"faster","baseline":{"impl":"lib *\/ int x;","latency_s":0.0045}' |
+result 1 0.003 1 ',"ratio":{"median":1.5,"ci":[1.4,1.6]},"verdict":"faster","baseline":{"impl":"lib *\/ int x;","layout":"ab","latency_s":0.0045}' |
 	"$bin/tl-export" --one | head -n 9 >"$tmp/one"
 grep -q ' 3000 us in 2 threads of C' "$tmp/one" && grep -q -F ' 1.5 (1.4 to 1.6) times as fast as lib ?/ int x;: faster' "$tmp/one" && grep -q 'measured 2026-11-24T01' "$tmp/one"
 ok $? 'the comment tells what was measured, and no text ends it'

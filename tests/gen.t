@@ -106,16 +106,16 @@ ok $? 'a closed pipe ends it quietly with status 0'
 # History: of the whole space, results of each status for the first ones of the grid
 result() { # status: candidates on stdin become results
 	sed -e 's/"type":"candidate"/"type":"result"/' \
-		-e "s/}\$/,\"status\":\"$1\",\"why\":\"w\",\"stage\":\"race\",\"latency_s\":1,\"bound\":\"lower\",\"error\":{\"l2\":0,\"max\":0},\"env_id\":\"e0000000000000000000000000000000\",\"run\":\"$2\",\"at\":\"2026-01-01T00:00:00.000Z\"}/"
+		-e "s/}\$/,\"status\":\"$1\",\"why\":\"w\",\"stage\":\"race\",\"latency_s\":1,\"bound\":\"lower\",\"error\":{\"l2\":0,\"max\":0},\"env_id\":\"e0000000000000000000000000000000\",\"run\":\"${2}000000000000000000000000000000\",\"at\":\"2026-01-01T00:00:00.000Z\"}/"
 }
 line() { candidates "$tmp/grid" | sed -n "$1p"; }
 : >"$tmp/history"
 i=1
 for status in ok preempted wrong unsupported build filtered timeout oom crash; do
-	line $i | result $status r1 >>"$tmp/history"
+	line $i | result $status a1 >>"$tmp/history"
 	i=$((i + 1))
 done
-line 9 | result crash r2 >>"$tmp/history"
+line 9 | result crash a2 >>"$tmp/history"
 cat "$tmp/history" "$tmp/one" | gen -n 0 >"$tmp/out"
 ids "$tmp/out" | sort >"$tmp/got"
 for i in 1 2 3 4 5 9; do line $i; done | cut -d'"' -f10 | sort >"$tmp/known"
@@ -210,7 +210,7 @@ ok $? 'a strategy that is none is a usage error that names those there are'
 measured_there() { # candidates, each faster than the one before
 	awk '/"type":"candidate"/ {
 		sub(/"type":"candidate"/, "\"type\":\"result\"")
-		sub(/}$/, sprintf(",\"status\":\"ok\",\"stage\":\"race\",\"latency_s\":%.9g,\"env_id\":\"7e000000000000000000000000000000\",\"run\":\"r\",\"at\":\"2026-11-21T09:00:00.000Z\"}", 1e-3 / ++n))
+		sub(/}$/, sprintf(",\"status\":\"ok\",\"stage\":\"race\",\"latency_s\":%.9g,\"error\":{\"l2\":0,\"max\":0},\"env_id\":\"7e000000000000000000000000000000\",\"run\":\"a3000000000000000000000000000000\",\"at\":\"2026-11-21T09:00:00.000Z\"}", 1e-3 / ++n))
 		print
 	}'
 }

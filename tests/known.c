@@ -91,13 +91,50 @@ static void decision(void)
 
 static char path[64];
 
-static void line(struct buf *b, const char *id, const char *settings, const char *run)
+#define ENV "e1000000000000000000000000000000"
+#define SETTINGS "50000000000000000000000000000000"
+#define OTHER_SETTINGS "60000000000000000000000000000000"
+
+/* The candidates by their names here, each with another unrolling and order of one product. */
+static void candidate_named(const char *name, struct candidate *c)
 {
+	static const char *const names[] = {"ca",   "cb",    "cc",    "cd",    "ce",  "new",
+					    "held", "never", "twice", "other", "none"};
+	struct err e = ERR_INIT;
+	int i = 0;
+
+	while (strcmp(names[i], name) != 0)
+		i++;
+	c->target = target_find("cpu", 3);
+	c->algo = algo_find("gemm", 4);
+	if (workload_from_text(&c->w, "matmul", "64x64:64x64", NULL, NULL, &e) < 0)
+		bail_out("%s", e.msg);
+	for (int k = 0; k < c->algo->nknobs; k++) {
+		c->knob[k] = c->algo->knob[k].frozen;
+		if (!strcmp(c->algo->knob[k].name, "unroll"))
+			c->knob[k] = 1 + i % 8;
+		if (!strcmp(c->algo->knob[k].name, "order"))
+			c->knob[k] = i / 8;
+	}
+	candidate_identify(c);
+}
+
+/* run: a digit. */
+static void line(struct buf *b, const char *name, const char *settings, char run)
+{
+	struct candidate c;
+	struct buf text = BUF_INIT;
+
+	candidate_named(name, &c);
+	candidate_print(&c, &text);
+	buf_fmt(b, "{\"tl\":1,\"type\":\"result\"%s", strstr(text.s, ",\"candidate_id\""));
+	b->n--; /* the brace */
 	buf_fmt(b,
-		"{\"tl\":1,\"type\":\"result\",\"candidate_id\":\"%s\",\"status\":\"ok\",\"stage\":"
-		"\"race\",\"latency_s\":0.5,\"env_id\":\"e\",\"settings\":\"%s\",\"run\":\"%s\","
-		"\"at\":\"%s\"}",
-		id, settings, run, run);
+		",\"status\":\"ok\",\"stage\":\"race\",\"latency_s\":0.5,\"error\":{\"l2\":0,"
+		"\"max\":0},\"env_id\":\"" ENV "\",\"settings\":\"%s\",\"run\":\"%031d%c\","
+		"\"at\":\"2026-11-21T09:00:0%c.000Z\"}",
+		settings, 0, run, run);
+	buf_free(&text);
 }
 
 static void put_file(const char *s, size_t n)
@@ -116,26 +153,28 @@ static size_t file_size(void)
 }
 
 /* What is known of the candidate by the journal: 1, 0 or -1. */
-static int look(struct journal *j, struct arena *a, const char *id, struct known_answer *answer)
+static int look(struct journal *j, struct arena *a, const char *name, struct known_answer *answer)
 {
-	struct known k = {.env = {"e"}, .settings = {"s"}};
+	struct known k = {.env = {ENV}, .settings = {SETTINGS}};
 	const struct known_source source = {journal_look, j};
 	struct err e = ERR_INIT;
+	struct candidate c;
 	int rc;
 
+	candidate_named(name, &c);
 	known_add_source(&k, &source);
-	rc = known_find(&k, "w", id, a, answer, &e);
+	rc = known_find(&k, c.w.id.s, c.id.s, a, answer, &e);
 	known_free(&k);
 	return rc;
 }
 
-/* The run of what is known of it; "" if nothing. */
-static const char *known_run(struct journal *j, struct arena *a, const char *id)
+/* The digit of the run of what is known of it; 0 if nothing is. */
+static char known_run(struct journal *j, struct arena *a, const char *name)
 {
 	struct known_answer answer;
-	int rc = look(j, a, id, &answer);
+	int rc = look(j, a, name, &answer);
 
-	return rc < 0 ? "failed" : rc ? answer.result->run : "";
+	return rc < 0 ? -1 : rc ? answer.result->run[ID_HEX - 1] : 0;
 }
 
 /* Whatever is left of a journal, it opens, holds the whole lines, and goes on with whole lines. */
@@ -157,13 +196,12 @@ static int torn_at(const struct buf *text, size_t n, const size_t *stop, int lin
 	for (int i = 0; i < lines; i++) {
 		char id[4] = {'c', (char)('a' + i), 0};
 
-		bad |= !*known_run(&j, &a, id) != (i >= kept);
+		bad |= !known_run(&j, &a, id) != (i >= kept);
 	}
-	line(&more, "new", "s", "r9");
+	line(&more, "new", SETTINGS, '9');
 	bad |= journal_add(&j, more.s, more.n, &e) < 0 || file_size() != whole + more.n + 1;
 	journal_close(&j);
-	bad |= journal_open(&j, path, &e) < 0 || j.torn ||
-	       strcmp(known_run(&j, &a, "new"), "r9") != 0;
+	bad |= journal_open(&j, path, &e) < 0 || j.torn || known_run(&j, &a, "new") != '9';
 	journal_close(&j);
 	buf_free(&more);
 	arena_free(&a);
@@ -178,7 +216,7 @@ static void torn(void)
 	for (int i = 0; i < 5; i++) {
 		char id[4] = {'c', (char)('a' + i), 0};
 
-		line(&text, id, "s", "r1");
+		line(&text, id, SETTINGS, '1');
 		buf_ch(&text, '\n');
 		stop[i] = text.n;
 	}
@@ -198,16 +236,16 @@ static void incumbents(void)
 	struct err e = ERR_INIT;
 	struct journal j;
 
-	line(&text, "held", "s", "r1");
+	line(&text, "held", SETTINGS, '1');
 	text.n--; /* the brace */
 	buf_str(&text, ",\"incumbent\":true}\n");
-	line(&text, "never", "s", "r2");
+	line(&text, "never", SETTINGS, '2');
 	buf_ch(&text, '\n');
 	put_file(text.s, text.n);
 	ok(journal_open(&j, path, &e) == 0 && look(&j, &a, "held", &held) == 1 &&
 		   look(&j, &a, "never", &never) == 1,
 	   "two are known");
-	ok(held.result->is_incumbent && !strcmp(held.result->at, "r1") &&
+	ok(held.result->is_incumbent && !strcmp(held.result->at, "2026-11-21T09:00:01.000Z") &&
 		   !never.result->is_incumbent,
 	   "which of them held the place, and since when");
 	journal_close(&j);
@@ -224,21 +262,21 @@ static void contents(void)
 	int rc;
 
 	buf_str(&text, "{\"tl\":1,\"type\":\"begin\",\"run\":\"r1\"}\n");
-	line(&text, "twice", "s", "r1");
+	line(&text, "twice", SETTINGS, '1');
 	buf_str(&text, "\nnot a record\n\n{\"tl\":1}\n");
-	line(&text, "other", "other settings", "r1");
+	line(&text, "other", OTHER_SETTINGS, '1');
 	buf_ch(&text, '\n');
-	line(&text, "twice", "s", "r2");
+	line(&text, "twice", SETTINGS, '2');
 	buf_ch(&text, '\n');
-	line(&text, "twice", "s", "r1");
+	line(&text, "twice", SETTINGS, '1');
 	buf_ch(&text, '\n');
 	put_file(text.s, text.n);
 	rc = journal_open(&j, path, &e);
 	ok(rc == 0 && !j.torn, "opens: %s", e.msg);
 	ok(j.bad == 2 && j.bad_line == 3, "lines that are no records are counted, and passed over");
-	ok(!strcmp(known_run(&j, &a, "twice"), "r2"), "of several results the last is known");
-	ok(!*known_run(&j, &a, "other"), "one of other settings is not");
-	ok(!*known_run(&j, &a, "none"), "nor one that is not there");
+	ok(known_run(&j, &a, "twice") == '2', "of several results the last is known");
+	ok(!known_run(&j, &a, "other"), "one of other settings is not");
+	ok(!known_run(&j, &a, "none"), "nor one that is not there");
 	ok(journal_open(&other, path, &e) < 0 && e.status == EXIT_BUSY,
 	   "a second run is refused: %s", e.msg);
 	journal_close(&other);

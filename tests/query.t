@@ -48,7 +48,7 @@ ok $? 'the best 3 are the first of the best 100'
 
 first=$(sed -n 1p "$tmp/top" | cut -d'"' -f10) second=$(sed -n 2p "$tmp/top" | cut -d'"' -f10)
 grep -e "\"candidate_id\":\"$first" -e "\"candidate_id\":\"$second" "$tmp/a" | grep '"stage":"race"' |
-	sed 's/"status":"ok"/"status":"wrong","why":"w"/;s/"stage":"race",/"stage":"final",/;s/"run":"a1000000000000000000000000000000"/"run":"late"/' >"$tmp/late"
+	sed 's/"status":"ok"/"status":"wrong","why":"w"/;s/"stage":"race",/"stage":"final",/;s/"run":"a1000000000000000000000000000000"/"run":"1a7e0000000000000000000000000000"/' >"$tmp/late"
 cp "$tmp/db" "$tmp/wrong.db"
 "$bin/tl-store" -q -d "$tmp/wrong.db" "$tmp/late"
 conv "$tmp/wrong.db" e1000000000000000000000000000000 $known --top 100 >"$tmp/got"
@@ -74,20 +74,20 @@ results n=5 env=e1000000000000000000000000000000 | sed -n 1,8p | sed '$d' >"$tmp
 "$bin/tl-query" -d "$tmp/db2" --env e1000000000000000000000000000000 --op matmul --prob 1x512:512x1000 --post bias >"$tmp/out" 2>"$tmp/err"
 [ $? -eq 4 ] && grep -q '"match":"env","why":"stale: measured with gcc 13.1.0, onednn 2.6.3 on this same hardware, where there is now gcc 12.2.0, onednn 2.6.3"' "$tmp/out"
 ok $? 'another compiler on this hardware: stale'
-aged() { # database, sed scripts for this env and for the other one, this env's id: the sentence; warnings in $tmp/err
+aged() { # database, sed scripts for this env and for the other one, this env's id and the other's: the sentence; warnings in $tmp/err
 	sed "$2;s/e1000000000000000000000000000000/$4/" "$tmp/one" | "$bin/tl-store" -q -d "$1" 2>/dev/null
-	results n=5 env=e1000000000000000000000000000000 run=old | sed "$3;s/\"env_id\":\"e1000000000000000000000000000000\"/\"env_id\":\"env3\"/" | "$bin/tl-store" -q -d "$1"
+	results n=5 env=e1000000000000000000000000000000 run=old | sed "$3;s/\"env_id\":\"e1000000000000000000000000000000\"/\"env_id\":\"${5:-e3000000000000000000000000000000}\"/" | "$bin/tl-store" -q -d "$1"
 	"$bin/tl-query" -d "$1" --env "$4" "$here/workloads.ndjson" 2>"$tmp/err" |
 		sed -n 's/.*"match":"env","why":"//p' | head -n 1
 }
 probed() { # peak_flops
-	echo "s/\"env\":{/\"env\":{\"hw_id\":\"h\",\"probe\":{\"peak_flops\":$1},/"
+	echo "s/\"env\":{/\"env\":{\"hw_id\":\"a64678d6821eaab11078f1c32ec13acc\",\"probe\":{\"peak_flops\":$1},/"
 }
 aged "$tmp/foreign.db" '' 's/"isa":"avx512"/"isa":"avx2"/;s/"cc":"gcc 12.2.0"/"cc":"gcc 13.1.0"/' e1000000000000000000000000000000 |
 	grep -q '^foreign: measured on other hardware: isa is avx2 there and avx512 here"' &&
 	grep -q '2 of 3 workloads are foreign' "$tmp/err"
 ok $? 'another instruction set: foreign, and counted'
-aged "$tmp/stale.db" "$(probed 2e9)" "$(probed 1e9);s/\"libs\":\"onednn 2.6.3/\"libs\":\"onednn 2.6.2/" c558a9dc3e929bd7603fa7219c5715e3 | # as its fields make it
+aged "$tmp/stale.db" "$(probed 2e9)" "$(probed 1e9);s/\"libs\":\"onednn 2.6.3/\"libs\":\"onednn 2.6.2/" c558a9dc3e929bd7603fa7219c5715e3 fd80098c91c67223c66c0cc88b010ee8 | # as their fields make them
 	grep -q '^stale: measured with gcc 12.2.0, onednn 2.6.2 on this same hardware' &&
 	grep -q '2 of 3 workloads are stale' "$tmp/err" && ! grep -q foreign "$tmp/err"
 ok $? 'another library on the same hardware, however fast: stale, and counted'
@@ -128,11 +128,12 @@ ok $? 'other records pass through'
 
 # Tables, with figures that can be checked by hand
 
-cat >"$tmp/hand" <<'END'
+run=a1000000000000000000000000000000
+"$bin/tl-check" --fix >"$tmp/hand" <<END
 {"tl":1,"type":"workload","workload_id":"26ac6296f0e4819b28fec9ae3e5197b5","op":"matmul","prob":"1x512:512x1000","dtype":"f32","layout":"ab","post":["bias"],"rhs":"const","flops":1024000,"source":["a","b","c"]}
-{"tl":1,"type":"result","candidate_id":"00000000000000000000000000000001","workload":{"workload_id":"26ac6296f0e4819b28fec9ae3e5197b5","op":"matmul","prob":"1x512:512x1000","dtype":"f32","layout":"ab","post":["bias"],"rhs":"const","flops":1024000},"target":"cpu","algo":"gemm","knobs":{},"status":"ok","stage":"final","latency_s":1.234e-05,"baseline":{"impl":"b","latency_s":2e-05},"ratio":{"median":1.625,"ci":[1.6,1.7]},"verdict":"faster","cost":{"core_s":1.5},"env_id":"e1000000000000000000000000000000","run":"r","at":"2026-11-21T09:00:00.000Z"}
-{"tl":1,"type":"result","candidate_id":"00000000000000000000000000000002","workload":{"workload_id":"26ac6296f0e4819b28fec9ae3e5197b5"},"status":"preempted","stage":"race","latency_s":3e-05,"bound":"lower","cost":{"core_s":0.25},"env_id":"e1000000000000000000000000000000","run":"r","at":"2026-11-21T09:00:00.000Z"}
-{"tl":1,"type":"end","workload_id":"26ac6296f0e4819b28fec9ae3e5197b5","drawn":70,"why":"n reached","built":6,"preempted":1,"measured":4,"run":"r"}
+{"tl":1,"type":"result","candidate_id":"00000000000000000000000000000001","workload":{"workload_id":"26ac6296f0e4819b28fec9ae3e5197b5","op":"matmul","prob":"1x512:512x1000","dtype":"f32","layout":"ab","post":["bias"],"rhs":"const","flops":1024000},"target":"cpu","algo":"gemm","knobs":{"unroll":1},"status":"ok","stage":"final","latency_s":1.234e-05,"error":{"l2":1e-07,"max":2e-07},"baseline":{"impl":"b","layout":"ab","latency_s":2e-05},"ratio":{"median":1.625,"ci":[1.6,1.7]},"verdict":"faster","cost":{"core_s":1.5},"env_id":"e1000000000000000000000000000000","run":"$run","at":"2026-11-21T09:00:00.000Z"}
+{"tl":1,"type":"result","candidate_id":"00000000000000000000000000000002","workload":{"workload_id":"26ac6296f0e4819b28fec9ae3e5197b5","op":"matmul","prob":"1x512:512x1000","dtype":"f32","layout":"ab","post":["bias"],"rhs":"const","flops":1024000},"target":"cpu","algo":"gemm","knobs":{"unroll":2},"status":"preempted","why":"w","stage":"race","latency_s":3e-05,"bound":"lower","cost":{"core_s":0.25},"env_id":"e1000000000000000000000000000000","run":"$run","at":"2026-11-21T09:00:00.000Z"}
+{"tl":1,"type":"end","workload_id":"26ac6296f0e4819b28fec9ae3e5197b5","drawn":70,"why":"n reached","built":6,"preempted":1,"measured":4,"run":"$run"}
 END
 "$bin/tl-store" -q -d "$tmp/hand.db" "$tmp/hand"
 "$bin/tl-query" -d "$tmp/hand.db" --env e1000000000000000000000000000000 --table --wide --op matmul --prob 1x512:512x1000 --post bias |
@@ -149,12 +150,12 @@ ok $? 'the table, with the count of the database'
 cmp -s "$tmp/want" "$tmp/out" || sed 's/^/# /' "$tmp/out"
 # A second round, another env, and a faster race behind a slower final.
 {
-	sed -n 2p "$tmp/hand" | sed 's/000001"/000003"/;s/"final","latency_s":1.234e-05/"race","latency_s":1e-05/;s/"baseline":{[^}]*}/"baseline":null/
-		s/"ratio.*"cost"/"cost"/;s/"run":"r"/"run":"r2"/'
-	sed -n 2p "$tmp/hand" | sed 's/1.234e-05/3e-05/;s/2e-05/4e-05/;s/"e1000000000000000000000000000000"/"e2000000000000000000000000000000"/;s/"run":"r"/"run":"other"/'
-	sed -n 4p "$tmp/hand" | sed 's/"run":"r"/"run":"r2"/'
-	sed -n 4p "$tmp/hand" | sed 's/"run":"r"/"run":"other"/'
-} >"$tmp/more"
+	sed -n 2p "$tmp/hand" | sed 's/"unroll":1/"unroll":3/;s/"final","latency_s":1.234e-05/"race","latency_s":1e-05/;s/"baseline":{[^}]*}/"baseline":null,"baseline_why":"none"/
+		s/"ratio.*"cost"/"cost"/;s/"run":"a1/"run":"a2/'
+	sed -n 2p "$tmp/hand" | sed 's/1.234e-05/3e-05/;s/2e-05/4e-05/;s/"e1000000000000000000000000000000"/"e2000000000000000000000000000000"/;s/"run":"a1/"run":"a3/'
+	sed -n 4p "$tmp/hand" | sed 's/"run":"a1/"run":"a2/'
+	sed -n 4p "$tmp/hand" | sed 's/"run":"a1/"run":"a3/'
+} | "$bin/tl-check" --fix >"$tmp/more"
 cp "$tmp/hand.db" "$tmp/more.db"
 "$bin/tl-store" -q -d "$tmp/more.db" "$tmp/more"
 hand() { # database, env: the line of the one workload
@@ -170,7 +171,7 @@ ok $? 'without a baseline there is no ratio'
 "$bin/tl-query" -d "$tmp/raced.db" --env e1000000000000000000000000000000 --table --op matmul --prob 1x512:512x1000 --post bias |
 	grep -q 'leave out 1 of 1 workloads'
 ok $? 'and the sums say what they leave out'
-sed -n '1s/"baseline":null/"baseline":{"impl":"b","latency_s":1.5e-05}/p' "$tmp/more" | "$bin/tl-store" -q -d "$tmp/raced2.db"
+sed -n '1s/"baseline":null,"baseline_why":"none"/"baseline":{"impl":"b","layout":"ab","latency_s":1.5e-05}/p' "$tmp/more" | "$bin/tl-store" -q -d "$tmp/raced2.db"
 [ "$(hand "$tmp/raced2.db" e1000000000000000000000000000000)" = 'matmul 1x512:512x1000 bias 1 15.0 10.0 1.50 raced only 102.4 - gemm - - 0 1' ]
 ok $? 'the ratio of a race is the quotient of its times'
 sed 's/"source":.*/"count":5}/;q' "$tmp/hand" | "$bin/tl-query" -d "$tmp/hand.db" --env e1000000000000000000000000000000 --table --wide >"$tmp/out"
@@ -224,8 +225,8 @@ done
 
 # Envs
 
-sed "s/\"env_id\":\"e1000000000000000000000000000000\"/\"env_id\":\"e5000000000000000000000000000000\",$probed/;s/\"threads\":2/\"threads\":1/;s/\"features\":\"avx2/&,amx/;s/\"run\":\"r\"/\"run\":\"t\"/" "$tmp/hand" | "$bin/tl-store" -q -d "$tmp/wide.db"
-sed "s/\"env_id\":\"e1000000000000000000000000000000\"/\"env_id\":\"e6000000000000000000000000000000\",$probed/;s/gcc 12.2.0/gcc 13.1.0/;s/\"run\":\"r\"/\"run\":\"s\"/" "$tmp/hand" | "$bin/tl-store" -q -d "$tmp/wide.db"
+sed "s/\"env_id\":\"e1000000000000000000000000000000\"/\"env_id\":\"e5000000000000000000000000000000\",$probed/;s/\"threads\":2/\"threads\":1/;s/\"features\":\"avx2/&,amx/;s/\"run\":\"a1/\"run\":\"a4/" "$tmp/hand" | "$bin/tl-store" -q -d "$tmp/wide.db"
+sed "s/\"env_id\":\"e1000000000000000000000000000000\"/\"env_id\":\"e6000000000000000000000000000000\",$probed/;s/gcc 12.2.0/gcc 13.1.0/;s/\"run\":\"a1/\"run\":\"a5/" "$tmp/hand" | "$bin/tl-store" -q -d "$tmp/wide.db"
 envs() { "$bin/tl-query" -d "$tmp/wide.db" --env e1000000000000000000000000000000 --envs "$@"; }
 envs >"$tmp/out"
 ok $? '--envs answers'
@@ -274,36 +275,37 @@ fi
 # A run that knew of no holder takes no place from a better kernel.
 
 res() { # candidate, run, second, latency, more: a result of the one workload
-	printf '{"tl":1,"type":"result","candidate_id":"%032d","workload":{"workload_id":"26ac6296f0e4819b28fec9ae3e5197b5","op":"matmul","prob":"1x512:512x1000","dtype":"f32","layout":"ab","post":["bias"],"rhs":"const","flops":1024000},"target":"cpu","algo":"gemm","knobs":{},"status":"ok","stage":"race","latency_s":%s,%s"env_id":"e1000000000000000000000000000000","run":"%s","at":"2026-11-21T09:00:%02d.000Z"}\n' "$1" "$4" "$5" "$2" "$3"
+	printf '{"tl":1,"type":"result","workload":{"op":"matmul","prob":"1x512:512x1000","post":["bias"]},"target":"cpu","algo":"gemm","knobs":{"unroll":%d},"status":"ok","stage":"race","latency_s":%s,"error":{"l2":1e-07,"max":2e-07},%s"env_id":"e1000000000000000000000000000000","run":"%032d","at":"2026-11-21T09:00:%02d.000Z"}\n' "$1" "$4" "$5" "$2" "$3" |
+		"$bin/tl-check" --fix
 }
 won() { # holder: a duel that was won against it
-	printf '"incumbent":true,"duel":{"against":"%032d","latency_s":3e-05,"ratio":1.1,"end":"won"},' "$1"
+	printf '"incumbent":true,"duel":{"against":"%032d","latency_s":3e-05,"ratio":1.1,"ci":[1,1.2],"end":"won"},' "$1"
 }
 first='"incumbent":true,'
 holder() { # results: the best that is known then, also if the database is made the other way round
 	"$bin/tl-store" -q -d "$tmp/chain.db" "$1" && tac "$1" | "$bin/tl-store" -q -d "$tmp/chain2.db"
 	for db in chain chain2; do
 		"$bin/tl-query" -d "$tmp/$db.db" --env e1000000000000000000000000000000 --op matmul --prob 1x512:512x1000 --post bias |
-			sed 's/.*"candidate_id":"0*\([0-9]*\)".*/\1/'
+			sed 's/.*"unroll":\([0-9]*\).*/\1/'
 	done | sort -u
 	rm "$tmp/chain.db" "$tmp/chain2.db"
 }
 {
-	res 1 one 1 3e-05 "$first"
-	res 2 one 2 2e-05 "$(won 1)"
+	res 1 1 1 3e-05 "$first"
+	res 2 1 2 2e-05 "$(won 1)"
 } >"$tmp/one"
 [ "$(holder "$tmp/one")" = 2 ]
 ok $? 'who won is the best'
-{ cat "$tmp/one"; res 3 two 3 2.6e-05 "$first"; } >"$tmp/two"
+{ cat "$tmp/one"; res 3 2 3 2.6e-05 "$first"; } >"$tmp/two"
 [ "$(holder "$tmp/two")" = 2 ]
 ok $? 'the first of another run that knew nothing is not, if it is slower'
-{ cat "$tmp/two"; res 4 two 4 2.4e-05 "$(won 3)"; } >"$tmp/three"
+{ cat "$tmp/two"; res 4 2 4 2.4e-05 "$(won 3)"; } >"$tmp/three"
 [ "$(holder "$tmp/three")" = 2 ]
 ok $? 'nor is one that beat that'
-{ cat "$tmp/three"; res 5 two 5 1.5e-05 "$(won 4)"; } >"$tmp/four"
+{ cat "$tmp/three"; res 5 2 5 1.5e-05 "$(won 4)"; } >"$tmp/four"
 [ "$(holder "$tmp/four")" = 5 ]
 ok $? 'but one that is quicker is'
-{ cat "$tmp/two"; res 4 three 4 2.1e-05 "$(won 2)"; } >"$tmp/five"
+{ cat "$tmp/two"; res 4 3 4 2.1e-05 "$(won 2)"; } >"$tmp/five"
 [ "$(holder "$tmp/five")" = 4 ]
 ok $? 'and a duel counts more than times taken apart'
 

@@ -39,11 +39,35 @@ static void make_workloads(void)
 			bail_out("%s", e.msg);
 }
 
+/* The id of env or run number i. */
+#define NUMBERED "e%031d"
+
+/* Candidate number i of a workload: each is unrolled and ordered in another way. */
+static void make_candidate(int w, int i, struct candidate *c)
+{
+	const char *why;
+
+	c->w = workload[w];
+	c->target = target_find("cpu", 3);
+	c->algo = algo_find("direct", 6);
+	for (int k = 0; k < c->algo->nknobs; k++) {
+		const char *name = c->algo->knob[k].name;
+
+		c->knob[k] = !strcmp(name, "unroll")  ? 1 + i % 3
+			     : !strcmp(name, "order") ? i / 3 % 2
+			     : !strcmp(name, "par")   ? i / 6
+						      : c->algo->knob[k].frozen;
+	}
+	if (!algo_valid(c->algo, &c->w, c->knob, &why))
+		bail_out("%s", why);
+	candidate_identify(c);
+}
+
 static void make_record(struct rng *r, struct made *m)
 {
 	static const char *const failed[] = {"preempted", "build", "wrong", "timeout"};
-	struct buf b = BUF_INIT;
-	char seed[40];
+	struct buf b = BUF_INIT, text = BUF_INIT;
+	struct candidate c;
 	int why = (int)rng_below(r, 4);
 
 	m->workload = (int)rng_below(r, WORKLOADS);
@@ -56,22 +80,25 @@ static void make_record(struct rng *r, struct made *m)
 	m->latency_s = (double)(1 + rng_below(r, LATENCIES)) / 10000;
 	m->core_s = (double)rng_below(r, 10000000) / 1e7; /* finer than what is counted */
 	snprintf(m->at, sizeof m->at, "2026-11-21T09:00:0%d.000Z", (int)rng_below(r, TIMES));
-	snprintf(seed, sizeof seed, "%d %d", m->workload, m->candidate);
-	hash_id(&m->id, seed, strlen(seed));
-	buf_fmt(&b, "{\"tl\":1,\"type\":\"result\",\"candidate_id\":\"%s\",\"workload\":{",
-		m->id.s);
-	workload_fields(&workload[m->workload], &b);
-	buf_fmt(&b,
-		"},\"status\":\"%s\",\"stage\":\"%s\",\"latency_s\":", m->ok ? "ok" : failed[why],
+	make_candidate(m->workload, m->candidate, &c);
+	m->id = c.id;
+	candidate_print(&c, &text);
+	buf_fmt(&b, "{\"tl\":1,\"type\":\"result\"%s", strstr(text.s, ",\"candidate_id\""));
+	buf_free(&text);
+	b.n--; /* the brace */
+	buf_fmt(&b, ",\"status\":\"%s\",\"stage\":\"%s\",\"latency_s\":", m->ok ? "ok" : failed[why],
 		m->final ? "final" : "race");
 	if (m->ok || !why)
 		buf_num(&b, m->latency_s);
 	else
-		buf_str(&b, "null");
+		buf_str(&b, "null,\"latency_why\":\"w\"");
+	buf_str(&b, m->ok ? ",\"error\":{\"l2\":0,\"max\":0}" : ",\"why\":\"w\"");
+	buf_str(&b, m->ok || why ? "" : ",\"bound\":\"lower\"");
 	buf_str(&b, ",\"cost\":{\"core_s\":");
 	buf_num(&b, m->core_s);
-	buf_fmt(&b, "},\"env_id\":\"env%d\",\"run\":\"run%d\",\"at\":\"%s\",\"x\":%d}", m->env,
-		m->run, m->at, (int)rng_below(r, 100));
+	buf_fmt(&b,
+		"},\"env_id\":\"" NUMBERED "\",\"run\":\"" NUMBERED "\",\"at\":\"%s\",\"x\":%d}",
+		m->env, m->run, m->at, (int)rng_below(r, 100));
 	m->text = b.s;
 }
 
@@ -204,13 +231,13 @@ static int check_top(struct store *s, int w, int v, int n)
 	struct arena a = ARENA_INIT;
 	struct store_result *got;
 	struct err e = ERR_INIT;
-	char env[16];
+	char env[ID_HEX + 1];
 	int nwant = best_of(w, v, want), good;
 	int64_t ngot;
 
 	if (nwant > n)
 		nwant = n;
-	snprintf(env, sizeof env, "env%d", v);
+	snprintf(env, sizeof env, NUMBERED, v);
 	good = store_top(s, workload[w].id.s, env, n, &a, &got, &ngot, &e) == (nwant > 0) &&
 	       ngot == nwant;
 	for (int i = 0; good && i < nwant; i++)
@@ -253,9 +280,9 @@ static int check_tally(struct store *s, int w, int v)
 	int seen[CANDIDATES] = {0};
 	struct store_tally t;
 	struct err e = ERR_INIT;
-	char env[16];
+	char env[ID_HEX + 1];
 
-	snprintf(env, sizeof env, "env%d", v);
+	snprintf(env, sizeof env, NUMBERED, v);
 	for (int i = 0; i < nkept; i++) {
 		const struct made *m = kept[i];
 		int rank = m->ok ? 2 : strstr(m->text, "\"preempted\"") ? 1 : 0;
@@ -309,11 +336,11 @@ static int check_history(struct store *s, int w, int v)
 	struct arena a = ARENA_INIT;
 	struct store_result *got;
 	struct err e = ERR_INIT;
-	char env[16];
+	char env[ID_HEX + 1];
 	int64_t ngot, nwant = 0;
 	int good;
 
-	snprintf(env, sizeof env, "env%d", v);
+	snprintf(env, sizeof env, NUMBERED, v);
 	for (int i = 0; i < nkept; i++)
 		nwant += kept[i]->workload == w && kept[i]->env == v;
 	good = store_history(s, workload[w].id.s, env, &a, &got, &ngot, &e) == 1 && ngot == nwant;
@@ -345,10 +372,10 @@ static int check_incumbent(struct store *s, const int *order, int w, int v)
 {
 	struct made *want[RECORDS];
 	struct err e = ERR_INIT;
-	char env[16];
+	char env[ID_HEX + 1];
 	int n = best_of(w, v, want), good = 1;
 
-	snprintf(env, sizeof env, "env%d", v);
+	snprintf(env, sizeof env, NUMBERED, v);
 	for (int from = 1; from <= 3; from++) {
 		struct history h = {.env = env};
 		const struct history_item *it;
@@ -466,6 +493,7 @@ static void test_counts(void)
 	struct store_tally t;
 	struct buf b = BUF_INIT;
 	int64_t n;
+	char env1[ID_HEX + 1];
 	static const char *const lists[] = {"\"a\",\"b\"", "\"b\",\"c\"", "\"a\",\"b\""};
 
 	store_begin(s, &e);
@@ -482,7 +510,7 @@ static void test_counts(void)
 			buf_fmt(&b,
 				"{\"tl\":1,\"type\":\"end\",\"workload_id\":\"%s\",\"drawn\":%d,"
 				"\"why\":\"n "
-				"reached\",\"measured\":5,\"built\":2,\"run\":\"run%d\"}",
+				"reached\",\"measured\":5,\"built\":2,\"run\":\"" NUMBERED "\"}",
 				workload[0].id.s, 10 + run, run);
 			put_ok(s, b.s);
 		}
@@ -495,7 +523,8 @@ static void test_counts(void)
 			put_ok(s, made[i].text);
 	ok(check_tally(s, 0, 0), "counts are of what is not committed, too");
 	store_commit(s, &e);
-	if (store_tally(s, workload[0].id.s, "env1", &t, &e) != 1)
+	snprintf(env1, sizeof env1, NUMBERED, 1);
+	if (store_tally(s, workload[0].id.s, env1, &t, &e) != 1)
 		bail_out("%s", e.msg);
 	for (int i = n = 0; i < nkept; i++)
 		n += kept[i]->workload == 0 && kept[i]->env == 1;
@@ -518,13 +547,13 @@ static void test_ends(void)
 		buf_clear(&b);
 		buf_fmt(&b,
 			"{\"tl\":1,\"type\":\"end\",\"workload_id\":\"%s\",\"drawn\":%d,"
-			"\"why\":\"n reached\",\"measured\":%d,\"run\":\"new%d\"}",
-			workload[made[0].workload].id.s, 10 + i % 2, i % 2 ? 0 : 5, i % 2);
+			"\"why\":\"n reached\",\"measured\":%d,\"run\":\"" NUMBERED "\"}",
+			workload[made[0].workload].id.s, 10 + i % 2, i % 2 ? 0 : 5, 100 + i % 2);
 		put_ok(s, b.s);
 	}
 	store_commit(s, &e);
 	b.n = 0;
-	buf_fmt(&b, "env%d", made[0].env);
+	buf_fmt(&b, NUMBERED, made[0].env);
 	store_tally(s, workload[made[0].workload].id.s, b.s, &t, &e);
 	ok(t.drawn == 21 && t.measured == 5, "end records add up, replays do not");
 	ok(t.exhausted, "the last end told of no candidate");

@@ -8,9 +8,13 @@
 
 int candidate_build(const struct candidate *c, struct nest *n, struct err *e)
 {
+	const char *why;
+
+	if (!algo_valid(c->algo, &c->w, c->knob, &why))
+		return err_set(e, "%s: %s", c->algo->name, why);
 	if (c->algo->build(&c->w, c->knob, n, e) < 0)
 		return -1;
-	return check_room(n, e);
+	return check_nest(n, e);
 }
 
 /* The knobs of an algorithm in the byte order of their names. */

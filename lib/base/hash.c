@@ -1,14 +1,13 @@
 #include "lib/base/hash.h"
 
 #include <nettle/sha2.h>
-#include <string.h>
 
 static const char hex[] = "0123456789abcdef";
 
 int hash_is_hex(const char *s, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
-		if (!s[i] || !strchr(hex, s[i]))
+		if (!(s[i] >= '0' && s[i] <= '9') && !(s[i] >= 'a' && s[i] <= 'f'))
 			return 0;
 	return 1;
 }

@@ -111,7 +111,9 @@ int pieces_take(struct pieces *p, const struct json_doc *d, int is_result, struc
 
 	if (is_result && !json_is(json_get(d, d->tok, "status"), "ok"))
 		return 0;
-	if (candidate_read(&p->reader, &x.c, d, 0, e))
+	if (is_result ? door_result(&p->door, d, &x.c, e)
+		      : candidate_read(&p->door.reader, &x.c, d,
+				       json_get(d, d->tok, "candidate_id") != NULL, e))
 		return -1;
 	arena_reset(&p->record);
 	x.isa = isa_of(&x.c, &p->record, e);
@@ -159,7 +161,7 @@ struct piece **pieces_list(struct pieces *p, size_t *n)
 
 void pieces_free(struct pieces *p)
 {
-	candidate_reader_free(&p->reader);
+	door_free(&p->door);
 	map_free(&p->map);
 	arena_free(&p->record);
 	arena_free(&p->arena);

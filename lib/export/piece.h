@@ -7,7 +7,7 @@
 #ifndef TL_EXPORT_PIECE_H
 #define TL_EXPORT_PIECE_H
 
-#include "lib/algo/candidate.h"
+#include "lib/door/door.h"
 #include "lib/base/arena.h"
 #include "lib/base/map.h"
 #include "lib/io/json.h"
@@ -28,7 +28,7 @@ struct piece {
 struct pieces {
 	struct arena arena, record; /* what is kept, and what is reset for each record */
 	struct map map;		    /* workload and instruction set -> struct piece */
-	struct candidate_reader reader;
+	struct door door;
 	int keeps; /* what is there stays: only pieces that lacked are taken */
 };
 

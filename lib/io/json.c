@@ -644,12 +644,15 @@ const struct json *json_next(const struct json_doc *d, const struct json *parent
 
 const struct json *json_get(const struct json_doc *d, const struct json *obj, const char *key)
 {
+	const struct json *v, *end;
 	size_t n = strlen(key);
 
 	if (!obj || obj->type != JSON_OBJ)
 		return NULL;
-	for (const struct json *v = json_first(d, obj); v; v = json_next(d, obj, v))
-		if (v->size ? json_is(v, key) : v->n == n && !memcmp(v->s, key, n))
+	end = d->tok + obj->next;
+	for (v = d->tok + (obj - d->tok) + 1; v < end; v = d->tok + v[1].next)
+		if (v->size ? json_is(v, key)
+			    : v->n == n && (!n || *v->s == *key) && !memcmp(v->s, key, n))
 			return v + 1;
 	return NULL;
 }

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "lib/host/system.h"
-#include "lib/nest/check.h"
+#include "lib/nest/nest.h"
 #include "lib/target/target.h"
 
 void group_init(struct group *g, const struct workload *w)
@@ -75,7 +75,7 @@ static int add_kernel(struct measure *m, struct group *g, struct item *it,
 	if (!g->naive && add_naive(m, g, e) < 0)
 		return -1;
 	nest_init(&nest, &a, "kernel");
-	if (candidate_build(c, &nest, &why) < 0 || check_nest(&nest, &why) < 0) {
+	if (candidate_build(c, &nest, &why) < 0) {
 		it->status = "unsupported";
 		it->why = arena_strdup(&g->arena, why.msg);
 	} else {

@@ -15,6 +15,7 @@ void known_add_source(struct known *k, const struct known_source *s)
 void known_free(struct known *k)
 {
 	json_free(&k->doc);
+	door_free(&k->door);
 	envids_free(&k->envids);
 	buf_free(&k->renewed);
 }
@@ -109,10 +110,15 @@ static int take(void *to, const char *line, size_t n, struct err *e)
 	struct json_doc *d = &f->k->doc;
 	struct known_result r = {.latency_s = NAN, .n = n};
 
+	struct err why = ERR_INIT;
+	struct candidate c;
+
 	(void)e;
 	/* What cannot be read, or lacks what it takes, is not known. */
-	if (json_parse(d, line, n, NULL))
+	if (door_result_text(&f->k->door, line, n, d, &c, &why) < 0) {
+		door_refuse(&f->k->refused, &why);
 		return 0;
+	}
 	if (envids_renew(&f->k->envids, d, &f->k->renewed)) {
 		line = f->k->renewed.s;
 		r.n = n = f->k->renewed.n;

@@ -13,6 +13,7 @@
 #include "lib/base/arena.h"
 #include "lib/base/err.h"
 #include "lib/base/hash.h"
+#include "lib/door/door.h"
 #include "lib/io/json.h"
 #include "lib/space/envid.h"
 
@@ -31,7 +32,9 @@ struct known {
 	struct known_source source[KNOWN_SOURCES];
 	int nsources;
 	struct json_doc doc;
-	struct envids envids; /* for records of versions before this one */
+	struct door door;
+	struct door_refused refused; /* results that did not pass it */
+	struct envids envids;	     /* for records of versions before this one */
 	struct buf renewed;
 };
 void known_add_source(struct known *k, const struct known_source *s);

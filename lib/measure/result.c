@@ -6,6 +6,7 @@
 
 #include "lib/host/system.h"
 #include "lib/io/clock.h"
+#include "lib/record/checksum.h"
 #include "lib/record/schema.h"
 
 static void copy_value(struct buf *out, const struct json *v)
@@ -379,6 +380,7 @@ int result_put(struct measure *m, struct group *g, struct item *it, const struct
 		m->run.s, now);
 	buf_add(&out, m->env.json.s, m->env.json.n);
 	buf_ch(&out, '}');
+	checksum_put(&out);
 	rc = put(m, v, &out, e);
 	buf_free(&out);
 	return rc;

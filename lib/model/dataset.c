@@ -34,7 +34,7 @@ void dataset_close(struct dataset *d)
 	json_free(&d->doc);
 	buf_free(&d->renewed);
 	envids_free(&d->envids);
-	candidate_reader_free(&d->reader);
+	door_free(&d->door);
 	arena_free(&d->arena);
 	arena_free(&d->scratch);
 }
@@ -165,10 +165,7 @@ int candidate_features(const struct candidate *c, const struct data_env *env, st
 {
 	static _Thread_local struct nest nest; /* they are large */
 	static _Thread_local struct draft draft;
-	const char *text;
 
-	if (!algo_valid(c->algo, &c->w, c->knob, &text))
-		return err_set(why, "%s", text);
 	nest_init(&nest, scratch, "kernel");
 	if (candidate_build(c, &nest, why) < 0 || static_check(&nest, &env->limits, why) < 0)
 		return -1;
@@ -264,7 +261,7 @@ static int time_of(const struct data_group *g, const struct json_doc *d, double 
 	return 0;
 }
 
-static int add_result(struct dataset *d, struct err *e)
+static int add_result(struct dataset *d, const struct candidate *c, struct err *e)
 {
 	const struct json_doc *doc = &d->doc;
 	const struct json *v, *status = json_get(doc, doc->tok, "status");
@@ -272,17 +269,13 @@ static int add_result(struct dataset *d, struct err *e)
 	struct data_group *g;
 	struct data_env *env;
 	struct data_row *r;
-	struct candidate c;
 	double latency;
 
 	if (json_is(status, "filtered"))
 		return 0;
 	if (json_str(json_get(doc, doc->tok, "env_id"), &d->scratch, &env_id))
 		return err_set(e, "\"env_id\" is missing or not a string");
-	if (candidate_read(&d->reader, &c, doc, json_get(doc, doc->tok, "candidate_id") != NULL,
-			   e) < 0)
-		return -1;
-	if (c.target != d->target) {
+	if (c->target != d->target) {
 		d->others++;
 		return 0;
 	}
@@ -290,9 +283,9 @@ static int add_result(struct dataset *d, struct err *e)
 	v = json_get(doc, doc->tok, "env");
 	if (v && !env->known)
 		read_env(d, v, env);
-	g = group_of(d, &c.w, env);
+	g = group_of(d, &c->w, env);
 	json_num(json_get(doc, json_get(doc, doc->tok, "baseline"), "latency_s"), &g->native_s);
-	r = env->limits.target == d->target ? row_of(d, g, &c) : NULL;
+	r = env->limits.target == d->target ? row_of(d, g, c) : NULL;
 	if (!r) {
 		d->unusable++;
 		return 0;
@@ -318,6 +311,7 @@ static int add_result(struct dataset *d, struct err *e)
 int dataset_add(struct dataset *d, const char *line, size_t n, struct err *e)
 {
 	const struct json *type;
+	struct candidate c;
 
 	arena_reset(&d->scratch);
 	if (json_parse(&d->doc, line, n, e) < 0)
@@ -327,8 +321,10 @@ int dataset_add(struct dataset *d, const char *line, size_t n, struct err *e)
 		return add_workload(d, e);
 	if (!json_is(type, "result"))
 		return 0;
+	if (door_result(&d->door, &d->doc, &c, e) < 0)
+		return -1;
 	if (envids_renew(&d->envids, &d->doc, &d->renewed) &&
 	    json_parse(&d->doc, d->renewed.s, d->renewed.n, e) < 0)
 		return -1;
-	return add_result(d, e);
+	return add_result(d, &c, e);
 }

@@ -11,7 +11,7 @@
 #ifndef TL_MODEL_DATASET_H
 #define TL_MODEL_DATASET_H
 
-#include "lib/algo/candidate.h"
+#include "lib/door/door.h"
 #include "lib/base/arena.h"
 #include "lib/base/map.h"
 #include "lib/io/json.h"
@@ -67,7 +67,7 @@ struct dataset {
 	const struct target *target;   /* results of others are passed over */
 	int64_t nrows, others;	       /* others: passed over for their target */
 	int64_t unusable;	       /* no program can be made of them here */
-	struct candidate_reader reader;
+	struct door door;
 };
 
 /* here: limits to use for an env that no record describes, if they are of the target. */

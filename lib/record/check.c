@@ -1,9 +1,11 @@
 #include "lib/record/check.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "lib/base/hash.h"
+#include "lib/record/checksum.h"
 
 /* ---- kinds ---- */
 
@@ -140,6 +142,8 @@ static const char *wanted(const struct json_doc *d, const struct json *v,
 		return is_word(v, f->words) ? NULL : "one of its words";
 	case RECORD_ID:
 		return is_id(v) ? NULL : "an id of 32 hexadecimal digits";
+	case RECORD_CHECKSUM:
+		return checksum_is(v) ? NULL : "a checksum of 16 hexadecimal digits";
 	case RECORD_TIME:
 		return is_time(v) ? NULL : "a UTC time such as 2026-11-21T09:00:00.000Z";
 	case RECORD_FLAG:
@@ -219,18 +223,11 @@ static int is_needed(const struct record_field *f, int ok)
 	return f->need == RECORD_REQUIRED || (f->need == RECORD_IF_OK && ok);
 }
 
-static int check_field(const struct record_field *f, const struct json_doc *d,
-		       const struct json *obj, int ok, struct err *e)
+static int check_value(const struct record_field *f, const struct json_doc *d,
+		       const struct json *obj, const struct json *v, int ok, struct err *e)
 {
-	const struct json *v = json_get(d, obj, f->name);
 	const char *want;
 
-	if (!v && is_needed(f, ok))
-		return err_set(e, "\"%s\" is missing", f->name);
-	if (!v && f->need == RECORD_UNLESS_OK && !ok)
-		return err_set(e, "\"%s\" is missing, which a status other than ok needs", f->name);
-	if (!v)
-		return 0;
 	if (v->type == JSON_NULL && !is_needed(f, ok)) {
 		if (!has_reason(d, obj, f->name, strlen(f->name)))
 			return no_reason(f->name, strlen(f->name), e);
@@ -243,15 +240,60 @@ static int check_field(const struct record_field *f, const struct json_doc *d,
 	return check_inside(f, d, v, e);
 }
 
+static int check_missing(const struct record_field *f, int ok, struct err *e)
+{
+	if (is_needed(f, ok))
+		return err_set(e, "\"%s\" is missing", f->name);
+	if (f->need == RECORD_UNLESS_OK && !ok)
+		return err_set(e, "\"%s\" is missing, which a status other than ok needs", f->name);
+	return 0;
+}
+
+/* Most are told apart by their first characters. */
+static int is_named(const struct json *key, const char *name)
+{
+	return (key->size || !key->n || *key->s == *name) && json_is(key, name);
+}
+
+/* The index of the field with this name, which is looked for from `from` on, and then before it,
+ * as fields mostly stand in the schema's order; -1: the schema does not know it. */
+static int find_field(const struct record_object *o, const struct json *key, int from)
+{
+	const struct record_field *f = o->field;
+	int i;
+
+	for (i = from; f[i].name; i++)
+		if (is_named(key, f[i].name))
+			return i;
+	for (i = 0; i < from; i++)
+		if (is_named(key, f[i].name))
+			return i;
+	return -1;
+}
+
+/* Records are checked by the hundred thousand, so each member is looked up once, and not each field
+ * of the schema among the members. */
 int record_check(const struct record_object *o, const struct json_doc *d, const struct json *obj,
 		 struct err *e)
 {
-	int ok = json_is(json_get(d, obj, "status"), "ok");
+	int ok = json_is(json_get(d, obj, "status"), "ok"), at = 0;
+	uint64_t seen = 0;
 
 	if (o->base && record_check(o->base, d, obj, e) < 0)
 		return -1;
-	for (const struct record_field *f = o->field; f->name; f++)
-		if (check_field(f, d, obj, ok, e) < 0)
+	for (const struct json *k = json_first(d, obj); k; k = json_next(d, obj, k)) {
+		int i = find_field(o, k, at);
+
+		if (i < 0)
+			continue;
+		assert(i < 64);
+		seen |= (uint64_t)1 << i;
+		at = i + 1;
+		if (check_value(&o->field[i], d, obj, k + 1, ok, e) < 0)
+			return -1;
+	}
+	for (int i = 0; o->field[i].name; i++)
+		if (!(seen >> i & 1) && check_missing(&o->field[i], ok, e) < 0)
 			return -1;
 	return 0;
 }

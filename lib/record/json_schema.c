@@ -56,6 +56,8 @@ static void put_kind(const struct record_field *f, struct buf *out)
 	static const char *const plain[] = {
 		[RECORD_TEXT] = "\"type\":\"string\"",
 		[RECORD_ID] = id,
+		[RECORD_CHECKSUM] =
+			"\"type\":\"string\",\"pattern\":\"^[0-9a-f]{16}$\",\"maxLength\":16",
 		[RECORD_TIME] = time_of_day,
 		[RECORD_FLAG] = "\"type\":\"boolean\"",
 		[RECORD_COUNT] = "\"type\":\"integer\",\"minimum\":0",

@@ -9,6 +9,7 @@ static const char *kind_text(enum record_kind k)
 		[RECORD_TEXT] = "string",
 		[RECORD_WORD] = "word",
 		[RECORD_ID] = "id",
+		[RECORD_CHECKSUM] = "checksum",
 		[RECORD_TIME] = "time of day",
 		[RECORD_FLAG] = "true or false",
 		[RECORD_COUNT] = "whole number",

@@ -592,6 +592,12 @@ static const struct record_field result_fields[] = {
 	 .kind = RECORD_OBJECT,
 	 .object = &record_machine,
 	 .meaning = "The env itself. See Envs below."},
+	{.name = "checksum",
+	 .kind = RECORD_CHECKSUM,
+	 .meaning =
+		 "A checksum of the record's fields. See CHECKSUMS below. A record that has another "
+		 "one than its fields make was damaged, and no program uses it. Older records lack "
+		 "it, and it may be left out."},
 	{.name = "replayed",
 	 .kind = RECORD_FLAG,
 	 .by = "tl-replay",

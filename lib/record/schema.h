@@ -16,6 +16,7 @@ enum record_kind {
 	RECORD_TEXT,
 	RECORD_WORD,	 /* one of the field's words */
 	RECORD_ID,	 /* 32 hexadecimal digits */
+	RECORD_CHECKSUM, /* 16 hexadecimal digits (checksum.h) */
 	RECORD_TIME,	 /* of day: 2026-11-21T09:00:00.000Z */
 	RECORD_FLAG,	 /* true or false */
 	RECORD_COUNT,	 /* a whole number, 0 or more */

@@ -54,14 +54,37 @@ void chooser_close(struct chooser *c)
 	arena_free(&c->record);
 }
 
-/* The program of a stored result. 0: it is none of this version, or of another machine. */
+/* Does the candidate make a program that this machine can run? */
+static int can_run(struct chooser *c, const struct candidate *x, struct err *why)
+{
+	double draft_s;
+
+	return candidate_features(x, &c->env, &c->record, &draft_s, NULL, why) == 0;
+}
+
+/* The program of a stored result, which has passed the door. 0: it is of another target, or makes
+ * no program here. */
 static int take(struct chooser *c, const struct store_result *r, struct chosen *out)
 {
-	struct err ignored = ERR_INIT;
+	struct err why = ERR_INIT;
 
-	return !json_parse(&c->doc, r->record, r->record_n, &ignored) &&
-	       !candidate_from_json(&out->candidate, &c->doc, 0, &ignored) &&
-	       out->candidate.target == target_default();
+	if (json_parse(&c->doc, r->record, r->record_n, &why) ||
+	    candidate_from_json(&out->candidate, &c->doc, 1, &why))
+		return 0;
+	if (out->candidate.target != target_default())
+		return 0;
+	if (can_run(c, &out->candidate, &why))
+		return 1;
+	door_refuse(&c->refused, &why);
+	return 0;
+}
+
+const char *chooser_doubt(const struct chooser *c, char text[DOOR_SENTENCE])
+{
+	struct door_refused all = c->refused;
+
+	door_refuse_all(&all, store_refused(c->db));
+	return door_sentence(&all, text);
 }
 
 int chooser_pick(struct chooser *c, const struct workload *w, struct chosen *out, struct err *e)

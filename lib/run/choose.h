@@ -18,6 +18,7 @@ struct chooser {
 	struct model *model; /* NULL: none */
 	struct arena run, record;
 	struct json_doc doc;
+	struct door_refused refused; /* results that make no program here */
 };
 
 struct chosen {
@@ -30,6 +31,8 @@ struct chosen {
 int chooser_open(struct chooser *c, const char *path, const char *model_path,
 		 const struct limits *limits, struct err *e);
 void chooser_close(struct chooser *c);
+/* The sentence on stored results that were left out so far; NULL: none was. */
+const char *chooser_doubt(const struct chooser *c, char text[DOOR_SENTENCE]);
 /* 1; 0: no algorithm applies; -1. */
 int chooser_pick(struct chooser *c, const struct workload *w, struct chosen *out, struct err *e);
 

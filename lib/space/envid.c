@@ -110,11 +110,12 @@ int envid_renew(const struct json_doc *d, const struct json *env, struct id *id,
 void envid_rewrite(const struct json_doc *d, const char *id, const char *env, struct buf *out)
 {
 	char quoted[ID_HEX + 3];
-	const struct json_field field[] = {{"env_id", quoted}, {"env", env}};
+	/* The checksum was over what it replaces. */
+	const struct json_field field[] = {{"env_id", quoted}, {"checksum", NULL}, {"env", env}};
 
 	snprintf(quoted, sizeof quoted, "\"%s\"", id);
 	buf_clear(out);
-	json_rewrite(d, field, env ? 2 : 1, out);
+	json_rewrite(d, field, env ? 3 : 2, out);
 }
 
 const char *envids_today(const struct envids *k, const struct json *was)

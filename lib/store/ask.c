@@ -36,12 +36,11 @@ static int result_from_row(struct store *s, sqlite3_stmt *q, struct arena *a,
 			   struct store_result *r, struct err *e)
 {
 	if (sqlite3_column_bytes(q, 0) != ID_HEX / 2)
-		return err_set(e, "the database %s is damaged: an id has the wrong length",
-			       s->path);
+		return db_damaged(s, "an id has the wrong length", e);
 	row_hex(sqlite3_column_blob(q, 0), &r->candidate_id);
-	r->run = db_text(q, 1, a);
-	r->status = db_text(q, 2, a);
-	r->at = db_text(q, 3, a);
+	if (!(r->run = db_given_copy(s, q, 1, a, e)) ||
+	    !(r->status = db_given_copy(s, q, 2, a, e)) || !(r->at = db_given_copy(s, q, 3, a, e)))
+		return -1;
 	r->final = sqlite3_column_int(q, 4);
 	r->latency_s = db_num(q, 5);
 	r->baseline_s = db_num(q, 6);
@@ -93,16 +92,80 @@ static int with_record(struct store *s, int64_t num, struct arena *a, struct sto
 	if (rc < 0)
 		return -1;
 	if (!rc)
-		return err_set(e, "the database %s is damaged: a result has no record", s->path);
-	r->record = db_text(q, 0, a);
+		return db_damaged(s, "a result has no record", e);
+	if (!(r->record = db_given_copy(s, q, 0, a, e)))
+		return -1;
 	r->record_n = (size_t)sqlite3_column_bytes(q, 0);
 	sqlite3_reset(q);
 	return 0;
 }
 
-/* The best known, where duels say which that is: its result, with its record. 1; 0: none do. */
-static int find_holder(struct store *s, const char *workload_id, const char *env_id,
-		       struct arena *a, struct store_result *r, struct err *e)
+/* Does the record of a result pass the door, and is it that of its row? 1; 0: no, and the result is
+ * not to be used. */
+static int is_believed(struct store *s, const char *workload_id, const char *env_id,
+		       const struct store_result *r)
+{
+	struct err why = ERR_INIT;
+	struct json_doc *d = &s->door_doc;
+	struct candidate c;
+
+	if (door_result_text(&s->door, r->record, r->record_n, d, &c, &why) == 0 &&
+	    (strcmp(c.id.s, r->candidate_id.s) != 0 || strcmp(c.w.id.s, workload_id) != 0 ||
+	     !json_is(json_get(d, d->tok, "env_id"), env_id) ||
+	     !json_is(json_get(d, d->tok, "status"), r->status)))
+		err_set(&why,
+			"the database %s is damaged: it keeps a result where another one "
+			"belongs",
+			s->path);
+	if (*why.msg)
+		door_refuse(&s->refused, &why);
+	return !*why.msg;
+}
+
+int store_record(struct store *s, const char *workload_id, const char *env_id, struct arena *a,
+		 struct store_result *r, struct err *e)
+{
+	unsigned char candidate[ID_HEX / 2];
+	sqlite3_stmt *q;
+	int64_t num;
+	int rc;
+
+	if (r->record)
+		return 1;
+	q = db_sql(s,
+		   "SELECT results.num FROM results JOIN runs ON runs.num = run"
+		   " WHERE workload = ? AND results.env = ? AND candidate = ?"
+		   " AND runs.id = ? AND final = ?",
+		   e);
+	if (!q || (rc = bind_where(s, q, workload_id, env_id, e)) < 0)
+		return -1;
+	row_unhex(r->candidate_id.s, candidate);
+	sqlite3_bind_blob(q, 3, candidate, sizeof candidate, SQLITE_STATIC);
+	db_bind_text(q, 4, r->run);
+	sqlite3_bind_int(q, 5, r->final);
+	if ((rc = db_step(s, q, e)) < 0)
+		return -1;
+	if (!rc)
+		return err_set(e, "the database %s no longer has a result that it had", s->path);
+	num = sqlite3_column_int64(q, 0);
+	sqlite3_reset(q);
+	if (with_record(s, num, a, r, e) < 0)
+		return -1;
+	if (is_believed(s, workload_id, env_id, r))
+		return 1;
+	r->record = NULL;
+	return 0;
+}
+
+/* Results in the order of `at`. */
+struct winners {
+	struct store_result *r;
+	int64_t n, cap;
+};
+
+/* All that became the best known. */
+static int find_winners(struct store *s, const char *workload_id, const char *env_id,
+			struct arena *a, struct winners *w, struct err *e)
 {
 	sqlite3_stmt *q =
 		db_sql(s,
@@ -110,26 +173,44 @@ static int find_holder(struct store *s, const char *workload_id, const char *env
 		       " WHERE workload = ? AND results.env = ? AND since IS NOT NULL AND" BELIEVED
 		       " ORDER BY since, runs.id, candidate, final",
 		       e);
-	const struct store_result *found;
-	struct holder h = {NULL, NULL, NULL};
 	int rc;
 
+	*w = (struct winners){NULL, 0, 0};
 	if (!q || (rc = bind_where(s, q, workload_id, env_id, e)) <= 0)
 		return q ? rc : -1;
 	while ((rc = db_step(s, q, e)) > 0) {
-		struct store_result *one = arena_new(a, struct store_result);
-
-		rc = result_from_row(s, q, a, one, e);
-		if (rc)
-			break;
-		holder_feed(&h, one);
+		w->r = grow(a, w->r, w->n, &w->cap);
+		if (result_from_row(s, q, a, &w->r[w->n], e) < 0) {
+			sqlite3_reset(q);
+			return -1;
+		}
+		w->n++;
 	}
-	sqlite3_reset(q);
-	found = holder_found(&h);
-	if (rc < 0 || !found)
-		return rc;
-	*r = *found;
-	return store_record(s, workload_id, env_id, a, r, e) ? -1 : 1;
+	return rc;
+}
+
+/* The best known, where duels say which that is: its result, with its record. 1; 0: none do. One
+ * that does not pass the door is taken out, and the others decide. */
+static int find_holder(struct store *s, const char *workload_id, const char *env_id,
+		       struct arena *a, struct store_result *r, struct err *e)
+{
+	struct winners w;
+	int rc = find_winners(s, workload_id, env_id, a, &w, e);
+
+	while (rc == 0 && w.n) {
+		struct holder h = {NULL, NULL, NULL};
+		int64_t found;
+
+		for (int64_t i = 0; i < w.n; i++)
+			holder_feed(&h, &w.r[i]);
+		found = holder_found(&h) - w.r;
+		*r = w.r[found];
+		rc = store_record(s, workload_id, env_id, a, r, e);
+		if (rc == 0)
+			memmove(&w.r[found], &w.r[found + 1],
+				(size_t)(--w.n - found) * sizeof *w.r);
+	}
+	return rc;
 }
 
 int store_top(struct store *s, const char *workload_id, const char *env_id, int64_t n,
@@ -166,41 +247,14 @@ int store_top(struct store *s, const char *workload_id, const char *env_id, int6
 			continue;
 		if ((rc = with_record(s, sqlite3_column_int64(q, 10), a, &r, e)))
 			break;
+		if (!is_believed(s, workload_id, env_id, &r))
+			continue;
 		*out = grow(a, *out, *nout, &cap);
 		(*out)[(*nout)++] = r;
 	}
 	sqlite3_reset(q);
 	map_free(&known);
 	return rc < 0 ? -1 : *nout > 0;
-}
-
-int store_record(struct store *s, const char *workload_id, const char *env_id, struct arena *a,
-		 struct store_result *r, struct err *e)
-{
-	sqlite3_stmt *q = db_sql(s,
-				 "SELECT results.num FROM results JOIN runs ON runs.num = run"
-				 " WHERE workload = ? AND results.env = ? AND candidate = ?"
-				 " AND runs.id = ? AND final = ?",
-				 e);
-	unsigned char candidate[ID_HEX / 2];
-	int64_t num;
-	int rc;
-
-	if (r->record)
-		return 0;
-	if (!q || (rc = bind_where(s, q, workload_id, env_id, e)) < 0)
-		return -1;
-	row_unhex(r->candidate_id.s, candidate);
-	sqlite3_bind_blob(q, 3, candidate, sizeof candidate, SQLITE_STATIC);
-	db_bind_text(q, 4, r->run);
-	sqlite3_bind_int(q, 5, r->final);
-	if ((rc = db_step(s, q, e)) < 0)
-		return -1;
-	if (!rc)
-		return err_set(e, "the database %s no longer has a result that it had", s->path);
-	num = sqlite3_column_int64(q, 0);
-	sqlite3_reset(q);
-	return with_record(s, num, a, r, e);
 }
 
 int store_history(struct store *s, const char *workload_id, const char *env_id, struct arena *a,
@@ -233,14 +287,25 @@ int store_history(struct store *s, const char *workload_id, const char *env_id, 
 
 /* Workloads */
 
+/* 1; 0: the row holds no workload of this version, and is passed over. */
 static int workload_from_row(struct store *s, sqlite3_stmt *q, struct json_doc *d,
 			     struct workload *w, struct err *e)
 {
+	const char *text = db_given(s, q, 0, NULL, e), *id;
+	struct err why = ERR_INIT;
+
+	if (!text || !(id = db_given(s, q, 1, NULL, e)))
+		return -1;
 	buf_clear(&s->text);
-	buf_fmt(&s->text, "{%s}", (const char *)sqlite3_column_text(q, 0));
-	if (json_parse(d, s->text.s, s->text.n, e) || workload_from_json(w, d, d->tok, e))
-		return err_in(e, "a workload in the database %s", s->path);
-	return 0;
+	buf_fmt(&s->text, "{%s}", text);
+	if (json_parse(d, s->text.s, s->text.n, &why) || workload_from_json(w, d, d->tok, &why) ||
+	    (strcmp(w->id.s, id) != 0 &&
+	     err_set(&why, "its id is not %s, as its fields make it", w->id.s))) {
+		err_in(&why, "a workload in the database %s", s->path);
+		door_refuse(&s->refused, &why);
+		return 0;
+	}
+	return 1;
 }
 
 int store_workloads(struct store *s, const char *op, const char *env_id, struct arena *a,
@@ -258,12 +323,12 @@ int store_workloads(struct store *s, const char *op, const char *env_id, struct 
 	if (env_id && !env)
 		return 0;
 	q = env_id ? db_sql(s,
-			    "SELECT record FROM workloads WHERE op = ?1 AND EXISTS(SELECT 1 FROM"
+			    "SELECT record, id FROM workloads WHERE op = ?1 AND EXISTS(SELECT 1 FROM"
 			    " results WHERE workload = workloads.num AND env = ?2 AND" BELIEVED
 			    ") ORDER BY id",
 			    e)
 		   : db_sql(s,
-			    "SELECT record FROM workloads WHERE op = ?1 AND EXISTS(SELECT 1 FROM"
+			    "SELECT record, id FROM workloads WHERE op = ?1 AND EXISTS(SELECT 1 FROM"
 			    " results WHERE workload = workloads.num AND" BELIEVED ") ORDER BY id",
 			    e);
 	if (!q)
@@ -281,12 +346,9 @@ int store_workloads(struct store *s, const char *op, const char *env_id, struct 
 				memcpy(more, *out, (size_t)*nout * sizeof *more);
 			*out = more;
 		}
-		if (workload_from_row(s, q, &d, &(*out)[*nout], e)) {
-			sqlite3_reset(q);
-			rc = -1;
+		if ((rc = workload_from_row(s, q, &d, &(*out)[*nout], e)) < 0)
 			break;
-		}
-		++*nout;
+		*nout += rc;
 	}
 	json_free(&d);
 	return rc < 0 ? -1 : *nout > 0;
@@ -400,6 +462,13 @@ static int one_number(struct store *s, const char *sql, int64_t *n, struct err *
 	return 0;
 }
 
+const struct door_refused *store_refused(const struct store *s)
+{
+	static const struct door_refused none;
+
+	return s ? &s->refused : &none;
+}
+
 int store_stats(struct store *s, struct arena *a, struct store_stats *st, struct err *e)
 {
 	sqlite3_stmt *q;
@@ -425,7 +494,8 @@ int store_stats(struct store *s, struct arena *a, struct store_stats *st, struct
 		st->core_s += (double)sqlite3_column_int64(q, 2) / 1e6;
 		if (i == sizeof st->status / sizeof *st->status)
 			continue;
-		st->status[i].name = db_text(q, 0, a);
+		if (!(st->status[i].name = db_given_copy(s, q, 0, a, e)))
+			return -1;
 		st->status[i].n = sqlite3_column_int64(q, 1);
 		st->nstatus++;
 	}

@@ -10,8 +10,10 @@ static int report_rows(struct store *s, sqlite3_stmt *q, const char *before, con
 	int rc;
 
 	while ((rc = db_step(s, q, e)) > 0) {
-		const char *text = (const char *)sqlite3_column_text(q, 0);
+		const char *text = db_given(s, q, 0, NULL, e);
 
+		if (!text)
+			return -1;
 		if (strcmp(text, "ok") != 0)
 			buf_fmt(report, "%s%s%s\n", before, text, behind);
 	}

@@ -86,10 +86,12 @@ static int add_run(struct store *s, struct chosen *c, sqlite3_stmt *q, struct js
 		   struct err *e)
 {
 	struct run *r = arena_new(&c->arena, struct run);
-	const char *id = (const char *)sqlite3_column_text(q, 0);
-	const char *text = (const char *)sqlite3_column_text(q, 1);
+	const char *id = db_given(s, q, 0, NULL, e), *text;
+	size_t n;
 
-	if (json_parse(d, text, (size_t)sqlite3_column_bytes(q, 1), e) || cost_read(&r->cost, d, e))
+	if (!id || !(text = db_given(s, q, 1, &n, e)))
+		return -1;
+	if (json_parse(d, text, n, e) || cost_read(&r->cost, d, e))
 		return err_in(e, "a run in the database %s", s->path);
 	r->part_of = db_text(q, 2, &c->arena);
 	*map_put(&c->run, id, strlen(id), NULL) = r;
@@ -178,18 +180,23 @@ static int read_cost(struct store *s, const struct tried *t, const struct chosen
 	sqlite3_stmt *q = db_sql(s, "SELECT record FROM records WHERE num = ?", e);
 	const struct json *cost;
 	double shared_s = 0;
+	const char *text;
+	size_t n;
 	int rc;
 
 	*core_s = *own_s = 0;
 	if (!q)
 		return -1;
+	if (!run)
+		return db_damaged(s, "a result has no run", e);
 	sqlite3_bind_int64(q, 1, t->num);
 	if ((rc = db_step(s, q, e)) < 0)
 		return -1;
 	if (!rc)
-		return err_set(e, "the database %s is damaged: a result has no record", s->path);
-	if (json_parse(d, (const char *)sqlite3_column_text(q, 0),
-		       (size_t)sqlite3_column_bytes(q, 0), e)) {
+		return db_damaged(s, "a result has no record", e);
+	if (!(text = db_given(s, q, 0, &n, e)))
+		return -1;
+	if (json_parse(d, text, n, e)) {
 		sqlite3_reset(q);
 		return err_in(e, "a result in the database %s", s->path);
 	}
@@ -244,23 +251,32 @@ static int sum_place(struct store *s, const struct place *p, const struct chosen
 	return rc;
 }
 
-static void take_row(struct place *p, sqlite3_stmt *q)
+static int take_row(struct store *s, struct place *p, sqlite3_stmt *q, struct err *e)
 {
+	const char *run = db_given_copy(s, q, 4, &p->arena, e), *status;
 	struct tried *t;
+
+	if (!run || !(status = db_given_copy(s, q, 5, &p->arena, e)))
+		return -1;
+	if (sqlite3_column_bytes(q, 2) != ID_HEX / 2) {
+		sqlite3_reset(q);
+		return db_damaged(s, "an id has the wrong length", e);
+	}
 
 	if (p->n == p->cap) {
 		p->cap = p->cap * 2 + 64;
 		p->tried = xrealloc(p->tried, (size_t)p->cap * sizeof *p->tried);
 	}
 	t = &p->tried[p->n++];
-	*t = (struct tried){.r = {.run = db_text(q, 4, &p->arena),
-				  .status = db_text(q, 5, &p->arena),
+	*t = (struct tried){.r = {.run = run,
+				  .status = status,
 				  .final = sqlite3_column_int(q, 6),
 				  .latency_s = db_num(q, 7),
 				  .core_s = db_num(q, 8),
 				  .since = db_text(q, 10, &p->arena)},
 			    .num = sqlite3_column_int(q, 3) ? sqlite3_column_int64(q, 9) : 0};
 	row_hex(sqlite3_column_blob(q, 2), &t->r.candidate_id);
+	return 0;
 }
 
 /* All results of the workloads and envs that these runs had to do with. */
@@ -311,7 +327,8 @@ static int sum_results(struct store *s, const struct chosen *c, struct cost_sum 
 		}
 		p.workload = workload;
 		p.env = env;
-		take_row(&p, q);
+		if ((rc = take_row(s, &p, q, e)) < 0)
+			break;
 	}
 	if (rc == 0)
 		rc = sum_place(s, &p, c, &d, sum, e);

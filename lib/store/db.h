@@ -5,6 +5,7 @@
 #include <sqlite3.h>
 
 #include "lib/base/map.h"
+#include "lib/door/door.h"
 #include "lib/space/envid.h"
 #include "lib/store/store.h"
 
@@ -30,7 +31,9 @@ struct store {
 	struct arena pending_arena;
 	struct arena scratch; /* of one store_put() */
 	struct buf text;
-	struct buf env_seen;  /* the env and env_id that were found plausible last */
+	struct door door; /* for what is stored, and what is asked for */
+	struct json_doc door_doc;
+	struct door_refused refused;
 	struct envids envids; /* of envs_before, and what was learned since */
 	struct buf renewed;   /* a result of an older version, as it is stored */
 	struct json_doc renewed_doc;
@@ -49,6 +52,14 @@ void db_bind_text(sqlite3_stmt *q, int i, const char *text);  /* NULL is null; n
 void db_bind_num(sqlite3_stmt *q, int i, double v);	      /* NAN is null */
 double db_num(sqlite3_stmt *q, int i);			      /* null is NAN */
 const char *db_text(sqlite3_stmt *q, int i, struct arena *a); /* null is NULL */
+/* A text that is never null, for the schema says so; *n, unless n is NULL, gets its length. It is
+ * there until the statement goes on. NULL if it is null all the same: the database is damaged, and
+ * the statement was reset. */
+const char *db_given(struct store *s, sqlite3_stmt *q, int i, size_t *n, struct err *e);
+/* The same, copied. */
+const char *db_given_copy(struct store *s, sqlite3_stmt *q, int i, struct arena *a, struct err *e);
+/* The damage that a row shows, "the database PATH is damaged: WHAT". Returns -1. */
+int db_damaged(struct store *s, const char *what, struct err *e);
 
 /* The row number of an id that is stored; 0 if it is not. */
 int db_workload(struct store *s, const char *id, int64_t *num, struct err *e);

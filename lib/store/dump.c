@@ -72,8 +72,12 @@ static int dump(struct store *s, sqlite3_stmt *max, sqlite3_stmt *q, print_fn *p
 
 static int print_text(struct store *s, sqlite3_stmt *q, struct buf *out, struct err *e)
 {
-	(void)s, (void)e;
-	buf_add(out, sqlite3_column_text(q, 1), (size_t)sqlite3_column_bytes(q, 1));
+	size_t n;
+	const char *text = db_given(s, q, 1, &n, e);
+
+	if (!text)
+		return -1;
+	buf_add(out, text, n);
 	return 0;
 }
 
@@ -90,12 +94,17 @@ static int print_workload(struct store *s, sqlite3_stmt *q, struct buf *out, str
 	buf_clear(&s->text);
 	sqlite3_bind_int64(sources, 1, sqlite3_column_int64(q, 0));
 	while ((rc = db_step(s, sources, e)) > 0) {
+		size_t length;
+		const char *source = db_given(s, sources, 0, &length, e);
+
+		if (!source)
+			return -1;
 		buf_str(&s->text, n++ ? "," : "");
-		buf_json(&s->text, (const char *)sqlite3_column_text(sources, 0),
-			 (size_t)sqlite3_column_bytes(sources, 0));
+		buf_json(&s->text, source, length);
 	}
 	buf_fmt(out, "{\"tl\":%d,\"type\":\"workload\",", TL_FORMAT);
-	print_text(s, q, out, e);
+	if (print_text(s, q, out, e) < 0)
+		return -1;
 	if (n)
 		buf_fmt(out, ",\"count\":%lld,\"source\":[%s]", (long long)n, s->text.s);
 	buf_ch(out, '}');
@@ -150,12 +159,15 @@ int store_newest(struct store *s, const char *env_id, int64_t n, int64_t among, 
 	sqlite3_bind_int64(q, 1, among);
 	sqlite3_bind_text(q, 2, env_id, -1, SQLITE_STATIC);
 	sqlite3_bind_int64(q, 3, n);
-	while ((rc = db_step(s, q, e)) > 0)
-		if (line(arg, (const char *)sqlite3_column_text(q, 0),
-			 (size_t)sqlite3_column_bytes(q, 0), e)) {
+	while ((rc = db_step(s, q, e)) > 0) {
+		size_t length;
+		const char *text = db_given(s, q, 0, &length, e);
+
+		if (!text || line(arg, text, length, e)) {
 			rc = -1;
 			break;
 		}
+	}
 	sqlite3_reset(q);
 	return rc;
 }

@@ -27,7 +27,8 @@ int store_envs(struct store *s, struct arena *a, struct store_env **env, int *n,
 			*env = more;
 			cap = cap * 2 + 8;
 		}
-		(*env)[*n].id = db_text(q, 0, a);
+		if (!((*env)[*n].id = db_given_copy(s, q, 0, a, e)))
+			return -1;
 		(*env)[(*n)++].json = db_text(q, 1, a);
 	}
 	return rc;
@@ -63,7 +64,8 @@ static int env_given(struct store *s, const char *id, struct arena *a, struct st
 	if ((rc = db_step(s, q, e)) < 0)
 		return -1;
 	if (rc) { /* else nothing was measured there yet */
-		env->id = db_text(q, 0, a);
+		if (!(env->id = db_given_copy(s, q, 0, a, e)))
+			return -1;
 		env->json = db_text(q, 1, a);
 	}
 	sqlite3_reset(q);
@@ -85,7 +87,8 @@ static int env_latest(struct store *s, struct arena *a, struct store_env *env, s
 	if (!q || (rc = db_step(s, q, e)) < 0)
 		return -1;
 	if (rc) {
-		env->id = db_text(q, 0, a);
+		if (!(env->id = db_given_copy(s, q, 0, a, e)))
+			return -1;
 		env->json = db_text(q, 1, a);
 	}
 	sqlite3_reset(q);
@@ -146,12 +149,14 @@ int store_env_counts(struct store *s, struct arena *a, struct store_env_count **
 			*count = more;
 			cap = cap * 2 + 8;
 		}
-		(*count)[(*n)++] = (struct store_env_count){
-			.id = db_text(q, 0, a),
+		(*count)[*n] = (struct store_env_count){
+			.id = db_given_copy(s, q, 0, a, e),
 			.results = sqlite3_column_int64(q, 1),
-			.newest = db_text(q, 2, a),
 			.workloads = sqlite3_column_int64(q, 3),
 		};
+		if (!(*count)[*n].id || !((*count)[*n].newest = db_given_copy(s, q, 2, a, e)))
+			return -1;
+		++*n;
 	}
 	return rc;
 }

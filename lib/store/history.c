@@ -25,6 +25,44 @@ const struct history_item *history_get(const struct history *h, const char *id)
 	return get_item(h, id);
 }
 
+/* Is a result one that decides by itself: the best known, or compared with the library? */
+static int decides(const struct store_result *r)
+{
+	return !strcmp(r->status, "ok") && (r->since || r->final);
+}
+
+/* Leaves out the results that decide, and the best of the others, where their records are not to be
+ * believed. The other records are not read: there may be very many. */
+static int drop_unbelieved(struct history *h, struct store *s, struct history_item *it,
+			   struct err *e)
+{
+	struct store_result *best;
+	int64_t n = 0;
+	int rc;
+
+	for (int64_t i = 0; i < it->n; i++) {
+		struct store_result *r = &it->result[i];
+
+		rc = decides(r) ? store_record(s, it->id.s, h->env, &h->arena, r, e) : 1;
+		if (rc < 0)
+			return -1;
+		if (rc)
+			it->result[n++] = *r;
+	}
+	it->n = n;
+	do {
+		best = NULL;
+		for (int64_t i = 0; i < it->n; i++)
+			if (!strcmp(it->result[i].status, "ok") &&
+			    store_better(&it->result[i], best))
+				best = &it->result[i];
+		rc = best ? store_record(s, it->id.s, h->env, &h->arena, best, e) : 1;
+		if (rc == 0)
+			*best = it->result[--it->n];
+	} while (rc == 0);
+	return rc < 0 ? -1 : 0;
+}
+
 int history_add_workload(struct history *h, struct store *s, const char *id, struct err *e)
 {
 	struct history_item *it;
@@ -47,7 +85,7 @@ int history_add_workload(struct history *h, struct store *s, const char *id, str
 	it->exhausted = t.exhausted;
 	for (int64_t i = 0; i < n; i++)
 		*append(it) = r[i];
-	return 0;
+	return drop_unbelieved(h, s, it, e);
 }
 
 static int add_end(struct history *h, const struct json_doc *d, struct err *e)

@@ -10,6 +10,7 @@
 
 #include "lib/io/clock.h"
 #include "lib/store/db.h"
+#include "lib/store/pages.h"
 #include "lib/store/renew.h"
 #include "lib/store/tally.h"
 
@@ -129,8 +130,11 @@ static const char *const migrations[] = {
 	"DROP INDEX results_best;"
 	"CREATE INDEX results_best ON results(workload, env, since DESC, final DESC, latency_s,"
 	" candidate) WHERE status = 'ok';",
+	/* New databases have checksums (pages.h), which programs of the version before would not
+	 * write. The tables are the same. */
+	"",
 };
-enum { VERSION = sizeof migrations / sizeof *migrations, RENEWS_ENVS = 3 };
+enum { VERSION = sizeof migrations / sizeof *migrations, RENEWS_ENVS = 3, READABLE = 5 };
 
 /* Where */
 
@@ -225,6 +229,8 @@ int db_fail(struct store *s, const char *what, struct err *e)
 
 	if (rc == SQLITE_NOMEM)
 		die_no_memory();
+	if (s->db && sqlite3_extended_errcode(s->db) == SQLITE_IOERR_DATA)
+		return db_damaged(s, "a page is not as it was written", e);
 	if (rc == SQLITE_BUSY)
 		return err_status(e, EXIT_BUSY,
 				  "cannot %s the database %s: others held it for %d seconds", what,
@@ -289,6 +295,34 @@ const char *db_text(sqlite3_stmt *q, int i, struct arena *a)
 	const char *text = (const char *)sqlite3_column_text(q, i);
 
 	return text ? arena_strndup(a, text, (size_t)sqlite3_column_bytes(q, i)) : NULL;
+}
+
+int db_damaged(struct store *s, const char *what, struct err *e)
+{
+	return err_set(e, "the database %s is damaged: %s", s->path, what);
+}
+
+const char *db_given(struct store *s, sqlite3_stmt *q, int i, size_t *n, struct err *e)
+{
+	const char *text = (const char *)sqlite3_column_text(q, i);
+
+	if (!text) {
+		err_set(e, "the database %s is damaged: a row lacks its \"%s\"", s->path,
+			sqlite3_column_name(q, i));
+		sqlite3_reset(q);
+		return NULL;
+	}
+	if (n)
+		*n = (size_t)sqlite3_column_bytes(q, i);
+	return text;
+}
+
+const char *db_given_copy(struct store *s, sqlite3_stmt *q, int i, struct arena *a, struct err *e)
+{
+	size_t n;
+	const char *text = db_given(s, q, i, &n, e);
+
+	return text ? arena_strndup(a, text, n) : NULL;
 }
 
 static int find_num(struct store *s, struct map *known, const char *sql, const char *id,
@@ -393,6 +427,8 @@ static int migrate(struct store *s, struct err *e)
 		return -1;
 	if (version == VERSION)
 		return 0;
+	if (version >= READABLE && sqlite3_db_readonly(s->db, "main") == 1)
+		return 0;
 	if (sqlite3_db_readonly(s->db, "main") == 1)
 		return err_set(
 			e,
@@ -492,11 +528,12 @@ struct store *store_open(const char *path, enum store_mode mode, struct err *e)
 		store_close(s);
 		return NULL;
 	}
-	if (sqlite3_open_v2(path, &s->db, flags, NULL)) {
+	if (sqlite3_open_v2(path, &s->db, flags, pages_vfs())) {
 		db_fail(s, "open", e);
 		store_close(s);
 		return NULL;
 	}
+	pages_reserve(s->db);
 	/* What cannot be opened for writing, SQLite opens for reading. */
 	if (mode == STORE_WRITE && sqlite3_db_readonly(s->db, "main") == 1) {
 		errno = 0;
@@ -532,7 +569,8 @@ void store_close(struct store *s)
 	buf_free(&s->renewed);
 	envids_free(&s->envids);
 	buf_free(&s->text);
-	buf_free(&s->env_seen);
+	door_free(&s->door);
+	json_free(&s->door_doc);
 	free(s->path);
 	free(s);
 }

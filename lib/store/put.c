@@ -5,7 +5,6 @@
 
 #include "lib/store/cost.h"
 #include "lib/store/db.h"
-#include "lib/store/plausible.h"
 #include "lib/store/renew.h"
 #include "lib/store/row.h"
 #include "lib/store/tally.h"
@@ -159,14 +158,18 @@ static struct tally_result to_tally(const struct numbered *w, int64_t num)
 }
 
 /* Of two records with the same key the later by "at", and then by its bytes, is kept, so that two
- * databases merged either way end up the same. Above 0: r is. old_at is in column i of the row, its
- * record in the next. */
-static int is_later(const struct rec *r, const char *at, sqlite3_stmt *old, int i)
+ * databases merged either way end up the same. 1: r is; 0; -1: the database is damaged. The other
+ * one's time is in column i of the row, its record in the next. */
+static int is_later(struct store *s, const struct rec *r, const char *at, sqlite3_stmt *old, int i,
+		    struct err *e)
 {
-	int order = strcmp(at, (const char *)sqlite3_column_text(old, i));
-	const unsigned char *text = sqlite3_column_text(old, i + 1);
-	size_t n = (size_t)sqlite3_column_bytes(old, i + 1);
+	const char *old_at = db_given(s, old, i, NULL, e), *text;
+	size_t n;
+	int order;
 
+	if (!old_at || !(text = db_given(s, old, i + 1, &n, e)))
+		return -1;
+	order = strcmp(at, old_at);
 	if (!order)
 		order = memcmp(r->s, text, n < r->n ? n : r->n);
 	if (!order)
@@ -180,6 +183,7 @@ static enum store_put put_again(struct store *s, const struct numbered *w, const
 {
 	sqlite3_stmt *q;
 	struct tally_result t;
+	const char *status;
 	double core_s;
 	int64_t num;
 	int later, rank;
@@ -191,11 +195,15 @@ static enum store_put put_again(struct store *s, const struct numbered *w, const
 		e);
 	bind_key(q, w);
 	if (db_step(s, q, e) != 1)
-		return err_set(e, "the database %s is damaged: a result has no record", s->path),
-		       STORE_FAILED;
+		return db_damaged(s, "a result has no record", e), STORE_FAILED;
 	num = sqlite3_column_int64(q, 0);
-	later = is_later(r, w->row.at, q, 1);
-	rank = row_rank((const char *)sqlite3_column_text(q, 3));
+	if ((later = is_later(s, r, w->row.at, q, 1, e)) < 0 ||
+	    !(status = db_given(s, q, 3, NULL, e)))
+		return STORE_FAILED;
+	if ((rank = row_rank(status)) < 0) {
+		sqlite3_reset(q);
+		return db_damaged(s, "a result has no status", e), STORE_FAILED;
+	}
 	core_s = db_num(q, 4);
 	sqlite3_reset(q);
 	if (!later)
@@ -213,24 +221,6 @@ static enum store_put put_again(struct store *s, const struct numbered *w, const
 	return put_text(s, q, num, r, e);
 }
 
-/* Once for each env that comes along. */
-static int check_env(struct store *s, const struct json_doc *d, struct err *e)
-{
-	const struct json *env = json_get(d, d->tok, "env"), *id = json_get(d, d->tok, "env_id");
-
-	if (!env || !id)
-		return 0;
-	if (s->env_seen.n == env->n + id->n && !memcmp(s->env_seen.s, env->s, env->n) &&
-	    !memcmp(s->env_seen.s + env->n, id->s, id->n))
-		return 0;
-	if (plausible_env(d, e) < 0)
-		return -1;
-	buf_clear(&s->env_seen);
-	buf_add(&s->env_seen, env->s, env->n);
-	buf_add(&s->env_seen, id->s, id->n);
-	return 0;
-}
-
 static enum store_put put_result(struct store *s, const struct rec *r, const struct json_doc *d,
 				 struct err *e)
 {
@@ -239,8 +229,7 @@ static enum store_put put_result(struct store *s, const struct rec *r, const str
 	enum store_put rc;
 	sqlite3_stmt *q;
 
-	if (row_from_json(&w.row, d, &s->scratch, e) || plausible_result(d, e) ||
-	    check_env(s, d, e))
+	if (row_from_json(&w.row, d, &s->scratch, e))
 		return STORE_BAD;
 	rc = intern_workload(s, w.row.workload_id, d, json_get(d, d->tok, "workload"), &w.workload,
 			     e);
@@ -429,10 +418,10 @@ static enum store_put put_run(struct store *s, const struct rec *r, const struct
 	if ((rc = db_step(s, q, e)) < 0)
 		return STORE_FAILED;
 	if (rc) {
-		rc = is_later(r, at, q, 0);
+		rc = is_later(s, r, at, q, 0, e);
 		sqlite3_reset(q);
-		if (!rc)
-			return STORE_KNOWN;
+		if (rc <= 0)
+			return rc < 0 ? STORE_FAILED : STORE_KNOWN;
 	}
 	SQL_OR_FAIL(q, s,
 		    "INSERT INTO costs(run, part_of, at, record) VALUES(?1, ?2, ?3, ?4)"
@@ -470,6 +459,8 @@ enum store_put store_put(struct store *s, const struct rec *r, const struct json
 	arena_reset(&s->scratch);
 	if ((r->type == REC_RESULT || r->type == REC_END || r->type == REC_RUN) &&
 	    is_misplaced(s, r, d, e))
+		return STORE_BAD;
+	if (door_record(&s->door, d, e) < 0)
 		return STORE_BAD;
 	switch (r->type) {
 	case REC_WORKLOAD:

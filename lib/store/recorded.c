@@ -21,11 +21,14 @@ int store_recorded(void *store, const char *workload_id, const char *candidate_i
 	row_unhex(candidate_id, candidate);
 	sqlite3_bind_int64(q, 1, workload);
 	sqlite3_bind_blob(q, 2, candidate, sizeof candidate, SQLITE_TRANSIENT);
-	while ((rc = db_step(s, q, e)) > 0)
-		if (take(to, (const char *)sqlite3_column_text(q, 0),
-			 (size_t)sqlite3_column_bytes(q, 0), e)) {
+	while ((rc = db_step(s, q, e)) > 0) {
+		size_t n;
+		const char *text = db_given(s, q, 0, &n, e);
+
+		if (!text || take(to, text, n, e)) {
 			sqlite3_reset(q);
 			return -1;
 		}
+	}
 	return rc;
 }

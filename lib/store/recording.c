@@ -73,6 +73,7 @@ static const struct {
 	{"env", NOWHERE},
 	{"cache", NOWHERE},
 	{"replayed", NOWHERE},
+	{"checksum", NOWHERE},
 };
 
 static enum place place_of(const struct json *key)
@@ -319,7 +320,31 @@ int recording_add(struct recording *r, const char *line, size_t n, struct err *e
 	return add_result(r, e);
 }
 
+int recording_add_strange(struct recording *r, const char *line, size_t n, struct err *e)
+{
+	static const char type[] = "{\"tl\":1,\"type\":\"result\"";
+	struct candidate c;
+
+	if (n > sizeof type - 1 && !memcmp(line, type, sizeof type - 1) &&
+	    door_result_text(&r->door, line, n, &r->doc, &c, e) < 0)
+		return -1;
+	return recording_add(r, line, n, e);
+}
+
+/* What a database keeps and does not pass the door is unknown. */
 static int add_line(void *arg, const char *s, size_t n, struct err *e)
+{
+	struct recording *r = arg;
+	struct err why = ERR_INIT;
+
+	(void)e;
+	if (recording_add_strange(r, s, n, &why) < 0)
+		door_refuse(&r->refused, &why);
+	return 0;
+}
+
+/* For a database of the other kind: its first result tells why it cannot be used. */
+static int add_misplaced(void *arg, const char *s, size_t n, struct err *e)
 {
 	return recording_add(arg, s, n, e);
 }
@@ -327,7 +352,8 @@ static int add_line(void *arg, const char *s, size_t n, struct err *e)
 int recording_add_store(struct recording *r, const char *path, struct err *e)
 {
 	struct store *s = store_open(path, STORE_READ, e);
-	int rc = s ? store_dump(s, STORE_RESULTS, add_line, r, e) : -1;
+	int fits = s && store_is_replayed(s) == r->replayed;
+	int rc = s ? store_dump(s, STORE_RESULTS, fits ? add_line : add_misplaced, r, e) : -1;
 
 	store_close(s);
 	return rc;
@@ -393,6 +419,7 @@ void recording_free(struct recording *r)
 	map_free(&r->texts);
 	map_free(&r->codes);
 	json_free(&r->doc);
+	door_free(&r->door);
 	buf_free(&r->renewed);
 	envids_free(&r->envids);
 	arena_free(&r->arena);

@@ -19,6 +19,7 @@
 
 #include "lib/base/arena.h"
 #include "lib/base/map.h"
+#include "lib/door/door.h"
 #include "lib/io/json.h"
 #include "lib/space/envid.h"
 
@@ -60,6 +61,8 @@ struct recorded_env {
 struct recording {
 	struct arena arena, scratch;
 	struct json_doc doc;
+	struct door door;
+	struct door_refused refused; /* of recording_add_store() */
 	struct envids envids;
 	struct buf renewed; /* the record, where its env was of an older version */
 	struct map envs;
@@ -69,9 +72,13 @@ struct recording {
 	int replayed;	   /* what was replayed, instead of what was measured */
 };
 
-/* Takes a line, and ignores records other than results. -1: it makes no sense, or is a replay's. */
+/* Takes a line that has passed the door (lib/door/door.h), and ignores records other than results.
+ * -1: it makes no sense here, or is a replay's. */
 int recording_add(struct recording *r, const char *line, size_t n, struct err *e);
-/* All results of the database. */
+/* The same for a line from outside, which is also refused if it does not pass the door. */
+int recording_add_strange(struct recording *r, const char *line, size_t n, struct err *e);
+/* All results of the database, but for those that recording_add_strange() refuses; they are
+ * counted. */
 int recording_add_store(struct recording *r, const char *path, struct err *e);
 /* NULL: nothing was recorded there. */
 struct recorded_env *recording_env(const struct recording *r, const char *id);

@@ -67,7 +67,10 @@ static int find_old(struct store *s, struct arena *a, struct old_env **last, str
 		*last = v = arena_new(a, struct old_env);
 		last = &v->next;
 		v->num = sqlite3_column_int64(q, 0);
-		v->was = db_text(q, 1, a);
+		if (!(v->was = db_given_copy(s, q, 1, a, e))) {
+			rc = -1;
+			break;
+		}
 		v->today = arena_strdup(a, id.s);
 		v->json = arena_strdup(a, env.s);
 	}
@@ -170,6 +173,7 @@ int renew_envs(struct store *s, struct err *e)
 
 int renew_look_up(struct store *s, const struct json *was, struct err *e)
 {
+	const char *today;
 	sqlite3_stmt *q;
 	int rc;
 
@@ -179,7 +183,9 @@ int renew_look_up(struct store *s, const struct json *was, struct err *e)
 		return -1;
 	sqlite3_bind_text(q, 1, was->s, (int)was->n, SQLITE_STATIC);
 	if ((rc = db_step(s, q, e)) > 0) {
-		envids_learn(&s->envids, was, (const char *)sqlite3_column_text(q, 0));
+		if (!(today = db_given(s, q, 0, NULL, e)))
+			return -1;
+		envids_learn(&s->envids, was, today);
 		sqlite3_reset(q);
 	}
 	return rc < 0 ? -1 : 0;

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "lib/measure/result.h"
+#include "lib/record/checksum.h"
 #include "lib/trial/duel.h"
 
 /* What a candidate's race, or final, comes to now. */
@@ -324,6 +325,7 @@ static int put_result(struct replay *r, const struct json_doc *d, const struct p
 		buf_str(out, r->env->json);
 	}
 	buf_ch(out, '}');
+	checksum_put(out);
 	return rec_put(r->out, out->s, out->n, e);
 }
 

@@ -28,6 +28,7 @@
 #include "lib/base/buf.h"
 #include "lib/base/err.h"
 #include "lib/base/hash.h"
+#include "lib/door/door.h"
 #include "lib/io/json.h"
 #include "lib/io/record.h"
 #include "lib/op/op.h"
@@ -117,16 +118,22 @@ struct store_result {
 };
 /* The order of results that are ok, see above; b NULL: there is none yet. */
 int store_better(const struct store_result *a, const struct store_result *b);
-/* The best n results of distinct candidates for a workload in an env, best first. */
+/* The best n results of distinct candidates for a workload in an env, best first, with their
+ * records. All have passed the door (lib/door/door.h): what does not is left out, as if the
+ * database did not have it, and is counted by store_refused(). */
 int store_top(struct store *s, const char *workload_id, const char *env_id, int64_t n,
 	      struct arena *a, struct store_result **out, int64_t *nout, struct err *e);
-/* Puts the text of its record into a result of store_history(), if it is not there. */
+/* Puts the text of its record into a result of store_history(), if it is not there. 0: the record
+ * does not pass the door. */
 int store_record(struct store *s, const char *workload_id, const char *env_id, struct arena *a,
 		 struct store_result *r, struct err *e);
 /* All results of a workload in an env in the order of at, run, candidate, stage; no record texts.
  */
 int store_history(struct store *s, const char *workload_id, const char *env_id, struct arena *a,
 		  struct store_result **out, int64_t *nout, struct err *e);
+
+/* What was left out so far. NULL s: nothing. */
+const struct door_refused *store_refused(const struct store *s);
 
 /* Workloads */
 

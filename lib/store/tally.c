@@ -52,9 +52,11 @@ static int others(struct store *s, const struct tally_result *r, int *best, int 
 	sqlite3_bind_blob(q, 2, r->candidate, ID_HEX / 2, SQLITE_STATIC);
 	sqlite3_bind_int64(q, 3, r->num);
 	while ((rc = db_step(s, q, e)) > 0) {
-		const char *status = (const char *)sqlite3_column_text(q, 1);
-		int rank = row_rank(status);
+		const char *status = db_given(s, q, 1, NULL, e);
+		int rank = status ? row_rank(status) : -1;
 
+		if (!status)
+			return -1;
 		if (rank < 0) {
 			err_set(e, "the database %s is damaged: \"%s\" is no status", s->path,
 				status);

@@ -1,6 +1,6 @@
 /* Finds impossible results: a record is checked against itself, without a look at the machine. */
-#ifndef TL_STORE_PLAUSIBLE_H
-#define TL_STORE_PLAUSIBLE_H
+#ifndef TL_DOOR_PLAUSIBLE_H
+#define TL_DOOR_PLAUSIBLE_H
 
 #include "lib/base/err.h"
 #include "lib/io/json.h"

@@ -1,4 +1,4 @@
-#include "lib/store/plausible.h"
+#include "lib/door/plausible.h"
 
 #include "lib/space/envid.h"
 

@@ -1,0 +1,25 @@
+/* Inside of lib/store: pages of a database that show damage.
+ *
+ * SQLite checks little of what it reads, so a flipped bit in a page may change an answer without a
+ * word. A database that is made here therefore ends each page in a checksum of 8 bytes, in the room
+ * that the file format reserves for such extensions (byte 20 of the header says how much). They are
+ * written and checked by a layer between SQLite and its own file system (a VFS). A page that is not
+ * as it was written is a failed read, SQLITE_IOERR_DATA. Files without that room are read and
+ * written as they are, and so are journals, which have checksums by SQLite.
+ *
+ * Whoever writes such a file without this layer, such as the program sqlite3, leaves pages that
+ * count as damaged.
+ */
+#ifndef TL_STORE_PAGES_H
+#define TL_STORE_PAGES_H
+
+#include <sqlite3.h>
+
+enum { PAGES_RESERVED = 8 };
+
+/* The layer's name for sqlite3_open_v2(), registered once. NULL: SQLite failed. */
+const char *pages_vfs(void);
+/* After opening: the database gets checksums if the file is new. */
+void pages_reserve(sqlite3 *db);
+
+#endif
