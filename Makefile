@@ -320,6 +320,8 @@ bench-gpu: all $(B)/tests/blocks ## all that is to be known of a GPU: TARGET=ope
 bench-models: all ## whole models by tl-run against onnxruntime: ONNXRUNTIME=FOLDER AGAINST=DB MODELS="FILE..." BUDGET=SECONDS THREADS=N TURNS=N ISA=avx2 CACHE=MODE
 	@BIN='$(BIN)' ONNXRUNTIME='$(ONNXRUNTIME)' AGAINST='$(AGAINST)' MODELS='$(MODELS)' BUDGET='$(BUDGET)' THREADS='$(THREADS)' TURNS='$(TURNS)' \
 		DB='$(DB)' ISA='$(ISA)' CACHE='$(CACHE)' sh bench/models.sh
+bench-onnx: all ## ONNX's node tests and light models by tl-run: ONNX=FOLDER ONLY=TEXT JOBS=N
+	@BIN='$(BIN)' ONNX='$(ONNX)' ONLY='$(ONLY)' JOBS='$(JOBS)' PYTHON='$(PYTHON)' sh bench/onnx.sh
 bench-measure: all $(B)/bench/plain ## what measuring costs against the plain way, and whether it can be trusted
 	@sh bench/measure.sh
 bench-trust: all $(B)/bench/neighbour ## whether verdicts and recordings come again, beside a neighbour, and whether tuning ends behind its start
@@ -375,6 +377,6 @@ help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1|\2/p' Makefile | while IFS='|' read -r target what; do \
 		printf '  %-14s %s\n' "$$target" "$$what"; done
 
-.PHONY: all deps doc check fuzz check-isa lint $(LINT) format demo bench-kernels bench-gpu bench-models bench-measure bench-trust bench-store bench-extract bench-model bench-zero bench-filter bench-machine spaces model install uninstall clean help
+.PHONY: all deps doc check fuzz check-isa lint $(LINT) format demo bench-kernels bench-gpu bench-models bench-onnx bench-measure bench-trust bench-store bench-extract bench-model bench-zero bench-filter bench-machine spaces model install uninstall clean help
 .DELETE_ON_ERROR:
 .SECONDARY:
