@@ -244,7 +244,7 @@ static int compare_outputs(const struct network *n, struct err *e)
 			printf("%s: %s: largest difference %.2g of the largest value, relative L2 "
 			       "%.2g%s\n",
 			       d.name, wrong ? "differs" : "equal", d.max, d.l2,
-			       d.not_finite ? ", not all finite" : "");
+			       d.not_finite ? ", NaN or infinity in other places" : "");
 	}
 	arrays_free(&should);
 	return rc ? -1 : differs;

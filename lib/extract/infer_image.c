@@ -46,6 +46,47 @@ int infer_pad(struct infer *x, const struct graph_node *n, struct err *e)
 	return infer_set(x, n, 0, &s, e);
 }
 
+/* The axes that it resizes: how many, -1 if one is not there. */
+static int resized_axes(const struct graph_node *n, int rank, int *axes)
+{
+	const struct attr *only = node_attr(n, "axes"); /* since opset 18 */
+	int count = only ? only->nints : rank;
+
+	if (count > GRAPH_MAX_RANK)
+		return -1;
+	for (int i = 0; i < count; i++) {
+		axes[i] = only ? infer_axis(only->ints[i], rank) : i;
+		if (axes[i] < 0)
+			return -1;
+	}
+	return count;
+}
+
+/* Sizes of which one gives the factor for all: the smallest (not_larger) or the largest. 0: each
+ * size stands for itself. */
+static double common_factor(const struct graph *g, const struct graph_node *n)
+{
+	const char *policy = node_str(n, "keep_aspect_ratio_policy", "stretch");
+	const int larger = !strcmp(policy, "not_smaller");
+	const struct shape *s = &node_in(g, n, 0)->shape;
+	int nsizes, axes[GRAPH_MAX_RANK], count = resized_axes(n, s->rank, axes);
+	const int64_t *sizes;
+	double best = 0;
+
+	if ((!larger && strcmp(policy, "not_larger") != 0) ||
+	    infer_list(g, n, NULL, 3, &nsizes, &sizes) != 1 || nsizes != count)
+		return 0;
+	for (int i = 0; i < count; i++) {
+		double f = (double)sizes[i] / (double)s->dim[axes[i]];
+
+		if (s->dim[axes[i]] < 1 || sizes[i] < 0)
+			return 0;
+		if (!i || (larger ? f > best : f < best))
+			best = f;
+	}
+	return best;
+}
+
 /* Factors as floats: an attribute (Upsample 7), or input 1 (Upsample 9, Resize 10) or 2 (Resize
  * 11). */
 int infer_resize_factor(const struct graph *g, const struct graph_node *n, int64_t opset, int rank,
@@ -58,6 +99,9 @@ int infer_resize_factor(const struct graph *g, const struct graph_node *n, int64
 		*out = a->floats[i];
 		return 1;
 	}
+	*out = common_factor(g, n);
+	if (*out > 0)
+		return 1;
 	v = node_in(g, n, n->nin > 2 || opset >= 11 ? 2 : 1);
 	if (!v || !v->kept || !elem_is_real(v->elem) || v->shape.rank != 1 ||
 	    v->shape.dim[0] != rank)
@@ -66,32 +110,9 @@ int infer_resize_factor(const struct graph *g, const struct graph_node *n, int64
 	return !isnan(*out);
 }
 
-/* Sizes of which one gives the factor for all: the smallest (not_larger) or the largest. 0: each
- * size stands for itself. */
-static double common_factor(const struct graph_node *n, const struct shape *s, const int *axis,
-			    const int64_t *sizes, int count)
-{
-	const char *policy = node_str(n, "keep_aspect_ratio_policy", "stretch");
-	int larger = !strcmp(policy, "not_smaller");
-	double best = 0;
-
-	if (!larger && strcmp(policy, "not_larger") != 0)
-		return 0;
-	for (int i = 0; i < count; i++) {
-		double f = (double)sizes[i] / (double)s->dim[axis[i]];
-
-		if (s->dim[axis[i]] < 1 || sizes[i] < 0)
-			return 0;
-		if (!i || (larger ? f > best : f < best))
-			best = f;
-	}
-	return best;
-}
-
 int infer_resize(struct infer *x, const struct graph_node *n, struct err *e)
 {
 	const struct value *in = node_in(x->g, n, 0);
-	const struct attr *only = node_attr(n, "axes"); /* since opset 18 */
 	const int64_t *sizes;
 	int nsizes, fixed, count, axes[GRAPH_MAX_RANK];
 	double common;
@@ -103,15 +124,10 @@ int infer_resize(struct infer *x, const struct graph_node *n, struct err *e)
 		return 0;
 	s = in->shape;
 	fixed = infer_list(x->g, n, NULL, 3, &nsizes, &sizes);
-	count = only ? only->nints : s.rank;
-	if (count > GRAPH_MAX_RANK)
+	count = resized_axes(n, s.rank, axes);
+	if (count < 0)
 		return infer_bad(x, n, e, "resizes a dimension that is not there");
-	for (int i = 0; i < count; i++) {
-		axes[i] = only ? infer_axis(only->ints[i], s.rank) : i;
-		if (axes[i] < 0)
-			return infer_bad(x, n, e, "resizes a dimension that is not there");
-	}
-	common = fixed == 1 && nsizes == count ? common_factor(n, &s, axes, sizes, count) : 0;
+	common = common_factor(x->g, n);
 	for (int i = 0; i < count; i++) {
 		int axis = axes[i];
 		double f, size;

@@ -169,6 +169,15 @@ int ex_exchange_from(const struct expr *x, int lane)
 	return has ? x->lanes + lane - x->apart : lane;
 }
 
+const struct expr *ex_limit(struct nest *n, enum expr_kind kind, const struct expr *a,
+			    const struct expr *b)
+{
+	const struct expr *x = ex_op(n, kind, a, b, NULL);
+
+	assert(kind == EXPR_MAX || kind == EXPR_MIN);
+	return a->kind == EXPR_CONST ? x : ex_op(n, EXPR_NAN, a, x, NULL);
+}
+
 const struct expr *ex_op(struct nest *n, enum expr_kind kind, const struct expr *a,
 			 const struct expr *b, const struct expr *c)
 {

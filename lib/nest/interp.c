@@ -44,6 +44,8 @@ static double apply(enum expr_kind kind, double a, double b, double c)
 		return a > b ? a : b;
 	case EXPR_MIN:
 		return a < b ? a : b;
+	case EXPR_NAN:
+		return isnan(a) ? a : b;
 	case EXPR_FMA:
 		return a * b + c;
 	case EXPR_DIV:

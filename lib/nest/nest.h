@@ -147,8 +147,9 @@ enum expr_kind {
 	EXPR_ADD,
 	EXPR_SUB,
 	EXPR_MUL,
-	EXPR_MAX,
-	EXPR_MIN,
+	EXPR_MAX, /* a > b ? a : b: of NaN, b */
+	EXPR_MIN, /* a < b ? a : b */
+	EXPR_NAN, /* NaN where a is NaN, else b; single precision */
 	EXPR_FMA, /* a * b + c */
 	EXPR_DIV,
 	EXPR_SQRT,
@@ -309,6 +310,10 @@ const struct expr *ex_exchange(struct nest *n, const struct expr *a, const struc
 			       int apart, int upper);
 /* Where its lane `lane` comes from: the lane's number in a, or, plus `lanes`, in b. */
 int ex_exchange_from(const struct expr *x, int lane);
+/* EXPR_MAX or EXPR_MIN of a and b, or NaN if one of them is NaN. a is evaluated twice; if it is a
+ * constant, which is no NaN, this costs no more than EXPR_MAX. */
+const struct expr *ex_limit(struct nest *n, enum expr_kind kind, const struct expr *a,
+			    const struct expr *b);
 const struct expr *ex_op(struct nest *n, enum expr_kind kind, const struct expr *a,
 			 const struct expr *b, const struct expr *c);
 

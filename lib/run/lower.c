@@ -180,7 +180,9 @@ static int lower_node(struct lowering *l, const struct graph_node *n, struct err
 	if (node_is(n, "Constant") || node_is(n, "ConstantOfShape"))
 		return lower_constant_value(l, n->out[0], e);
 	row = find_row(n);
-	return row ? row(l, n, e) : lower_bad(l, n, e, "is an operator that tl-run does not know");
+	if (!row)
+		return lower_bad(l, n, e, "is an operator that tl-run does not know");
+	return row(l, n, e) || lower_wrap(l, n, e) ? -1 : 0;
 }
 
 /* What is wanted elsewhere goes there. */

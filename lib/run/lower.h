@@ -155,6 +155,16 @@ int lower_einsum_sides(struct lowering *l, const struct graph_node *n, int left,
 /* lower_concat.c */
 int lower_plan_concats(struct lowering *l, struct err *e);
 
+/* lower_scalar.c: the node by a function of scalar.h, with its parameter. */
+int lower_by(struct lowering *l, const struct graph_node *n, const char *function, double a,
+	     struct err *e);
+/* Its first output, once more by a function of one operand. */
+int lower_again(struct lowering *l, const struct graph_node *n, const char *function, double a,
+		struct err *e);
+/* lower_integer.c: what a node has computed in integers that hold less than floats, by their rules.
+ */
+int lower_wrap(struct lowering *l, const struct graph_node *n, struct err *e);
+
 lower_fn lower_binary, lower_unary, lower_clip, lower_leaky_relu, lower_hard_sigmoid, lower_gelu,
 	lower_pow, lower_batch_norm, lower_elu, lower_prelu, lower_swish; /* lower_pointwise.c */
 lower_fn lower_alias, lower_reshape, lower_transpose, lower_slice, lower_split, lower_expand,
@@ -166,7 +176,7 @@ lower_fn lower_triangle, lower_diagonal, lower_one_hot, lower_range, lower_dropo
 lower_fn lower_center; /* lower_picks.c */
 lower_fn lower_like_softmax, lower_cumulate, lower_lp_norm, lower_mean_variance,
 	lower_lrn;					       /* lower_lines.c */
-lower_fn lower_scalar, lower_cast, lower_bits, lower_quantize; /* lower_scalar.c */
+lower_fn lower_scalar, lower_bits, lower_quantize; /* lower_scalar.c */
 lower_fn lower_resize;					       /* lower_image.c */
 lower_fn lower_taps;					       /* lower_taps.c */
 lower_fn lower_einsum, lower_matmul;			       /* lower_einsum.c */

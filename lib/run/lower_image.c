@@ -151,7 +151,8 @@ static void make_axis(const struct resizing *r, int64_t in, int64_t out, double 
 	*axis = (struct resize_axis){in, out, low, high, part};
 }
 
-/* The factor of a dimension, by which the coordinates go: the one given, or that of the sizes. */
+/* The factor of a dimension, by which the coordinates go: the one given, or that of the sizes. 0:
+ * it is not known before the run. */
 static double factor_of(const struct lowering *l, const struct graph_node *n, int dim, int64_t in,
 			int64_t out)
 {
@@ -159,11 +160,14 @@ static double factor_of(const struct lowering *l, const struct graph_node *n, in
 	int count = axes ? axes->nints : 4;
 	double factor;
 
-	for (int i = 0; i < count; i++)
-		if ((axes ? infer_axis(axes->ints[i], 4) : i) == dim &&
-		    infer_resize_factor(l->g, n, l->opset, count, i, &factor))
+	for (int i = 0; i < count; i++) {
+		if ((axes ? infer_axis(axes->ints[i], 4) : i) != dim)
+			continue;
+		if (infer_resize_factor(l->g, n, l->opset, count, i, &factor))
 			return factor;
-	return (double)out / (double)in;
+		return node_in(l->g, n, 3) ? (double)out / (double)in : 0;
+	}
+	return 1;
 }
 
 int lower_resize(struct lowering *l, const struct graph_node *n, struct err *e)
@@ -172,6 +176,7 @@ int lower_resize(struct lowering *l, const struct graph_node *n, struct err *e)
 	struct resizing how;
 	struct place from, to;
 	struct place operand[2];
+	double down, across;
 
 	if (l->g->value[n->in[0]]->shape.rank != 4 || read_resizing(l, n, &how))
 		return lower_bad(l, n, e, "resizes in a way that is not computed here");
@@ -179,10 +184,12 @@ int lower_resize(struct lowering *l, const struct graph_node *n, struct err *e)
 		return -1;
 	if (from.dim[0] != to.dim[0] || from.dim[1] != to.dim[1])
 		return lower_bad(l, n, e, "resizes more than height and width");
-	make_axis(&how, from.dim[2], to.dim[2], factor_of(l, n, 2, from.dim[2], to.dim[2]), l->p->a,
-		  &r->h);
-	make_axis(&how, from.dim[3], to.dim[3], factor_of(l, n, 3, from.dim[3], to.dim[3]), l->p->a,
-		  &r->w);
+	down = factor_of(l, n, 2, from.dim[2], to.dim[2]);
+	across = factor_of(l, n, 3, from.dim[3], to.dim[3]);
+	if (down <= 0 || across <= 0)
+		return lower_bad(l, n, e, "has factors that are not known before the run");
+	make_axis(&how, from.dim[2], to.dim[2], down, l->p->a, &r->h);
+	make_axis(&how, from.dim[3], to.dim[3], across, l->p->a, &r->w);
 	r->images = from.dim[0];
 	r->channels = from.dim[1];
 	r->in_pixel = from.stride[3];

@@ -109,8 +109,11 @@ int lower_binary(struct lowering *l, const struct graph_node *n, struct err *e)
 {
 	const int is_mean = node_is(n, "Mean"), more = is_mean ? 3 : 1;
 	int x, y;
-	struct pointwise *m = begin(l, n, 0, 1 + more, &x, e);
+	struct pointwise *m;
 
+	if (node_is(n, "Div") && elem_is_int(l->g->value[n->out[0]]->elem))
+		return lower_by(l, n, "quotient", 0, e);
+	m = begin(l, n, 0, 1 + more, &x, e);
 	if (!m)
 		return -1;
 	for (int i = 1; i < n->nin; i++) {
@@ -128,24 +131,6 @@ int lower_binary(struct lowering *l, const struct graph_node *n, struct err *e)
 	return finish(l, n, m, x);
 }
 
-enum { ERF_OPS = 17 };
-
-/* x / max(|x|, tiny) * (2 P(X < |x| sqrt(2)) - 1): gelu(y) / y is that probability. */
-static int error_function(struct pointwise *m, int x)
-{
-	int size = pointwise_op(m, PW_MAX, x, pointwise_op(m, PW_SUB, pointwise_const(m, 0), x));
-	int sign = pointwise_op(m, PW_DIV, x,
-				pointwise_op(m, PW_MAX, size, pointwise_const(m, 1e-30)));
-	int y = pointwise_op(m, PW_MAX,
-			     pointwise_op(m, PW_MUL, size, pointwise_const(m, 1.4142135623730951)),
-			     pointwise_const(m, 1e-7));
-	int p = pointwise_op(m, PW_DIV, pointwise_post(m, y, (struct post_op){.kind = POST_GELU}),
-			     y);
-
-	p = pointwise_op(m, PW_SUB, pointwise_op(m, PW_ADD, p, p), pointwise_const(m, 1));
-	return pointwise_op(m, PW_MUL, sign, p);
-}
-
 int lower_unary(struct lowering *l, const struct graph_node *n, struct err *e)
 {
 	static const struct {
@@ -153,7 +138,7 @@ int lower_unary(struct lowering *l, const struct graph_node *n, struct err *e)
 		enum post post;
 	} posts[] = {{"HardSwish", POST_HARDSWISH}, {"Sigmoid", POST_SIGMOID}, {"Tanh", POST_TANH}};
 	int x;
-	struct pointwise *m = begin(l, n, 0, node_is(n, "Erf") ? ERF_OPS : 3, &x, e);
+	struct pointwise *m = begin(l, n, 0, 3, &x, e);
 
 	if (!m)
 		return -1;
@@ -174,7 +159,7 @@ int lower_unary(struct lowering *l, const struct graph_node *n, struct err *e)
 	else if (node_is(n, "Reciprocal"))
 		x = pointwise_op(m, PW_DIV, pointwise_const(m, 1), x);
 	else
-		x = error_function(m, x);
+		x = pointwise_op(m, PW_ERF, x, -1);
 	return finish(l, n, m, x);
 }
 
@@ -193,10 +178,8 @@ int lower_clip(struct lowering *l, const struct graph_node *n, struct err *e)
 	m = begin(l, n, 0, 4, &x, e);
 	if (!m)
 		return -1;
-	x = pointwise_op(m, PW_MAX, x, pointwise_const(m, fmax(bound[0], (double)-FLT_MAX)));
-	return finish(
-		l, n, m,
-		pointwise_op(m, PW_MIN, x, pointwise_const(m, fmin(bound[1], (double)FLT_MAX))));
+	x = pointwise_op(m, PW_MAX, x, pointwise_const(m, bound[0]));
+	return finish(l, n, m, pointwise_op(m, PW_MIN, x, pointwise_const(m, bound[1])));
 }
 
 /* x / (1 + exp(-alpha x)), and times input 1, if there is one. */
@@ -296,14 +279,16 @@ int lower_gelu(struct lowering *l, const struct graph_node *n, struct err *e)
 
 int lower_pow(struct lowering *l, const struct graph_node *n, struct err *e)
 {
+	const int is_int = elem_is_int(l->g->value[n->out[0]]->elem);
 	double power;
 	struct pointwise *m;
 	int x, y;
 
 	if (n->nin < 2 || !lower_number(l, n->in[1], &power) ||
 	    (power != 0.5 && power != -0.5 && power != -1 &&
-	     (power != floor(power) || power < 1 || power > 8)))
-		return lower_scalar(l, n, e);
+	     (power != floor(power) || power < 1 || power > 8)) ||
+	    (power < 1 && is_int))
+		return lower_by(l, n, is_int ? "power of integers" : "Pow", 0, e);
 	m = begin(l, n, 0, 8, &x, e);
 	if (!m)
 		return -1;

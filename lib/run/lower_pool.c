@@ -97,14 +97,6 @@ static void widen(struct window *w)
 	w->before[0] = w->after[0] = 0;
 }
 
-static int is_padded(const struct window *w)
-{
-	for (int i = 0; i < w->rank; i++)
-		if (w->before[i] || w->after[i])
-			return 1;
-	return 0;
-}
-
 /* In plain C (windows.h); is_place: the indices of the maxima. */
 static int lower_windows(struct lowering *l, const struct graph_node *n, const struct window *w,
 			 int is_place, struct err *e)
@@ -145,7 +137,6 @@ static int lower_image_pool(struct lowering *l, const struct graph_node *n, cons
 	const struct shape *out = &node_out(l->g, n, 0)->shape;
 	struct place from;
 
-	p.counts_padding &= is_padded(w);
 	if (lower_get_image(l, pad ? pad->in[0] : n->in[0], &from, e))
 		return -1;
 	p.ih = from.dim[2];
@@ -160,8 +151,9 @@ static int lower_image_pool(struct lowering *l, const struct graph_node *n, cons
 	p.dw = w->dilation[1];
 	p.ph = pad ? pads[2] : w->before[0];
 	p.pw = pad ? pads[3] : w->before[1];
-	if (pad)
-		p.counts_padding = 1;
+	p.counts_padding |= pad != NULL;
+	p.to_row = p.ih + (pad ? pads[6] : w->after[0]);
+	p.to_column = p.iw + (pad ? pads[7] : w->after[1]);
 	return emit(l, n, &p, &from, e);
 }
 

@@ -63,11 +63,12 @@ static int reduced_axes(const struct lowering *l, const struct graph_node *n, in
 {
 	const int64_t *axes;
 	int naxes, given = infer_list(l->g, n, "axes", 1, &naxes, &axes);
+	int all = (given == 0 || naxes == 0) && !node_int(n, "noop_with_empty_axes", 0);
 
 	if (given < 0)
 		return -1;
 	for (int i = 0; i < rank; i++)
-		marked[i] = given == 0 || naxes == 0;
+		marked[i] = (unsigned char)all;
 	for (int i = 0; given && i < naxes; i++) {
 		int axis = infer_axis(axes[i], rank);
 
@@ -132,11 +133,13 @@ int lower_reduce_marked(struct lowering *l, const struct graph_node *n, const un
 	const double param[LINES_PARAMS] = {(double)node_int(n, "p", 2)};
 	struct place place[2], shape;
 	struct rows r = {.size = 1};
+	int is_share;
 	int order[PLACE_RANK], rank = l->g->value[n->in[0]]->shape.rank;
 
 	if (!how)
 		return lower_lines(l, n, n->type, marked, param, 0, e);
-	r.kind = how->kind;
+	is_share = how->kind == ROWS_MEAN && elem_is_int(node_out(l->g, n, 0)->elem);
+	r.kind = is_share ? ROWS_SUM : how->kind;
 	lower_marked_last(rank, marked, order);
 	if (lower_get_dense(l, n->in[0], order, &place[0], e) ||
 	    lower_shape(l, n->out[0], &shape, e) ||
@@ -151,7 +154,7 @@ int lower_reduce_marked(struct lowering *l, const struct graph_node *n, const un
 	    (how->is_root && root(l, &shape, node_label(l->g, n), e)))
 		return -1;
 	lower_put(l, n->out[0], &shape);
-	return 0;
+	return is_share ? lower_again(l, n, "share", (double)r.size, e) : 0;
 }
 
 int lower_reduce(struct lowering *l, const struct graph_node *n, struct err *e)

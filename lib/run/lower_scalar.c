@@ -94,15 +94,12 @@ static void set_parameters(const struct lowering *l, const struct graph_node *n,
 	}
 }
 
-/* The node, by the function of that name. */
-static int lower_by(struct lowering *l, const struct graph_node *n, const char *function,
-		    struct err *e)
+/* The step, of operands that are the node's inputs. */
+static int emit_inputs(struct lowering *l, const struct graph_node *n, struct scalar_map *s,
+		       struct err *e)
 {
-	struct scalar_map *s = arena_new(l->p->a, struct scalar_map);
 	struct place shape;
 
-	s->fn = scalar_find(function, &s->nin);
-	set_parameters(l, n, s);
 	if (lower_shape(l, n->out[0], &shape, e))
 		return -1;
 	for (int i = 0; i < s->nin; i++)
@@ -111,21 +108,48 @@ static int lower_by(struct lowering *l, const struct graph_node *n, const char *
 	return emit(l, n, s, &shape, e);
 }
 
-int lower_scalar(struct lowering *l, const struct graph_node *n, struct err *e)
+int lower_by(struct lowering *l, const struct graph_node *n, const char *function, double a,
+	     struct err *e)
 {
-	return lower_by(l, n, n->type, e);
+	struct scalar_map *s = arena_new(l->p->a, struct scalar_map);
+
+	s->fn = scalar_find(function, &s->nin);
+	s->a = (float)a;
+	return emit_inputs(l, n, s, e);
 }
 
-/* Integers are floats here: to make one of a fraction, it is cut off. Truth is 0 or 1. */
-int lower_cast(struct lowering *l, const struct graph_node *n, struct err *e)
+int lower_scalar(struct lowering *l, const struct graph_node *n, struct err *e)
 {
-	const struct value *from = node_in(l->g, n, 0), *to = node_out(l->g, n, 0);
+	struct scalar_map *s = arena_new(l->p->a, struct scalar_map);
 
-	if (from && to && to->elem == VALUE_BOOL && from->elem != VALUE_BOOL)
-		return lower_by(l, n, "truth", e);
-	if (from && to && elem_is_real(from->elem) && elem_is_int(to->elem))
-		return lower_by(l, n, "truncate", e);
-	return lower_alias(l, n, e);
+	s->fn = scalar_find(n->type, &s->nin);
+	set_parameters(l, n, s);
+	return emit_inputs(l, n, s, e);
+}
+
+int lower_again(struct lowering *l, const struct graph_node *n, const char *function, double a,
+		struct err *e)
+{
+	struct scalar_map *s = arena_new(l->p->a, struct scalar_map);
+	struct place operand[2];
+	int order[PLACE_RANK];
+
+	if (lower_get(l, n->out[0], &s->in[0], e))
+		return -1;
+	s->fn = scalar_find(function, &s->nin);
+	s->a = (float)a;
+	place_order(&s->in[0], order);
+	place_dense(&s->out, s->in[0].rank, s->in[0].dim, order);
+	lower_room(l, &s->out);
+	lower_put(l, n->out[0], &s->out);
+	operand[0] = s->in[0];
+	operand[1] = s->out;
+	sorted(&s->in[0], order);
+	sorted(&s->out, order);
+	plan_plain(l->p, node_label(l->g, n), n->type, &(struct plain){scalar_run, s, NULL},
+		   operand, 2)
+		->elementwise = 1;
+	return 0;
 }
 
 /* Floats are exact up to 2^24: wider integers would lose bits. */
@@ -138,7 +162,7 @@ int lower_bits(struct lowering *l, const struct graph_node *n, struct err *e)
 				 v ? elem_name(v->elem) : "nothing");
 	if (node_is(n, "BitShift") && !unsigned_bits(v))
 		return lower_bad(l, n, e, "shifts %s", elem_name(v->elem));
-	return lower_by(l, n, n->type, e);
+	return lower_scalar(l, n, e);
 }
 
 /* ---- quantization ---- */

@@ -211,17 +211,17 @@ static const struct array *fitting(const struct network *n, int value, int count
 int network_set_inputs(struct network *n, const struct arrays *all, struct err *e)
 {
 	for (int i = 0; i < n->io.ninputs; i++) {
+		const struct value *v = n->onnx.graph.value[n->io.input[i]];
 		const struct array *a = fitting(n, n->io.input[i], n->io.ninputs, all, e);
 
 		if (!a)
 			return -1;
-		for (int64_t k = 0; k < a->size; k++)
+		for (int64_t k = 0; k < a->size && elem_is_int(v->elem); k++)
 			if (!isfinite(a->data[k]))
 				return err_set(e,
-					       "the input '%s' has NaN or infinity, at element "
-					       "%lld",
-					       n->onnx.graph.value[n->io.input[i]]->name,
-					       (long long)k);
+					       "the input '%s' is of integers, and has NaN or "
+					       "infinity at element %lld",
+					       v->name, (long long)k);
 		memcpy(plan_data(&n->plan, n->io.input_at[i]), a->data,
 		       (size_t)a->size * sizeof(float));
 	}
@@ -300,7 +300,10 @@ int network_compare(const struct network *n, int output, const struct arrays *sh
 	for (int64_t i = 0; i < is.size; i++) {
 		double x = (double)is.data[i], y = (double)a->data[i];
 
-		out->not_finite |= !isfinite(x) || !isfinite(y);
+		if (!isfinite(x) || !isfinite(y)) {
+			out->not_finite |= isnan(x) != isnan(y) || (!isnan(x) && x != y);
+			continue;
+		}
 		worst = fmax(worst, fabs(x - y));
 		largest = fmax(largest, fabs(y));
 		sum += (x - y) * (x - y);

@@ -59,7 +59,7 @@ struct network_error {
 	const char *name;
 	double max;	/* largest difference over largest value */
 	double l2;	/* root of the sum of squares, over that of what it should be */
-	int not_finite; /* the output has NaN or infinity where it should not */
+	int not_finite; /* NaN or infinity is in other places than it should be */
 };
 int network_compare(const struct network *n, int output, const struct arrays *should,
 		    struct network_error *out, struct err *e);

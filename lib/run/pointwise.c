@@ -115,9 +115,19 @@ struct building {
 	unsigned char uses[PW_OPS];
 };
 
+static int is_activation(enum pointwise_kind kind)
+{
+	return kind == PW_EXP || kind == PW_ERF || kind == PW_POST;
+}
+
 static int is_unary(enum pointwise_kind kind)
 {
-	return kind == PW_SQRT || kind == PW_EXP || kind == PW_POST;
+	return kind == PW_SQRT || is_activation(kind);
+}
+
+static int is_limit(enum pointwise_kind kind)
+{
+	return kind == PW_MAX || kind == PW_MIN;
 }
 
 static void count_uses(struct building *b)
@@ -128,9 +138,19 @@ static void count_uses(struct building *b)
 		if (o->kind == PW_INPUT || o->kind == PW_CONST)
 			continue;
 		b->uses[o->a]++;
+		if (is_limit(o->kind) && b->m->op[o->b].kind != PW_CONST)
+			b->uses[o->a]++; /* ex_limit() */
 		if (!is_unary(o->kind))
 			b->uses[o->b]++;
 	}
+}
+
+static const struct expr *limit(const struct building *b, enum pointwise_kind kind,
+				const struct expr *x, const struct expr *y)
+{
+	enum expr_kind of = kind == PW_MAX ? EXPR_MAX : EXPR_MIN;
+
+	return y->kind == EXPR_CONST ? ex_limit(b->n, of, y, x) : ex_limit(b->n, of, x, y);
 }
 
 /* Element i + lane of the innermost loop. */
@@ -151,9 +171,11 @@ static const struct expr *input(const struct building *b, int k, struct affine i
 
 static enum expr_kind expr_of(enum pointwise_kind kind)
 {
-	static const enum expr_kind of[] = {
-		[PW_ADD] = EXPR_ADD, [PW_SUB] = EXPR_SUB, [PW_MUL] = EXPR_MUL,	[PW_DIV] = EXPR_DIV,
-		[PW_MAX] = EXPR_MAX, [PW_MIN] = EXPR_MIN, [PW_SQRT] = EXPR_SQRT};
+	static const enum expr_kind of[] = {[PW_ADD] = EXPR_ADD,
+					    [PW_SUB] = EXPR_SUB,
+					    [PW_MUL] = EXPR_MUL,
+					    [PW_DIV] = EXPR_DIV,
+					    [PW_SQRT] = EXPR_SQRT};
 
 	return of[kind];
 }
@@ -174,14 +196,17 @@ static const struct expr *evaluate(const struct building *b, struct affine i,
 		else if (o->kind == PW_CONST)
 			x[k] = ex_const(n, ELEM_F32, b->lanes, o->value);
 		else if (o->kind == PW_EXP)
-			x[k] = activation_exp(n, x[o->a]);
+			x[k] = activation_exp_or_nan(n, x[o->a]);
+		else if (o->kind == PW_ERF)
+			x[k] = activation_erf_or_nan(n, x[o->a]);
 		else if (o->kind == PW_POST)
-			x[k] = activation(n, x[o->a], &o->post);
+			x[k] = activation_or_nan(n, x[o->a], &o->post);
+		else if (is_limit(o->kind))
+			x[k] = limit(b, o->kind, x[o->a], x[o->b]);
 		else
 			x[k] = ex_op(n, expr_of(o->kind), x[o->a],
 				     is_unary(o->kind) ? NULL : x[o->b], NULL);
-		if ((b->uses[k] > 1 && o->kind != PW_CONST) || o->kind == PW_EXP ||
-		    o->kind == PW_POST) {
+		if ((b->uses[k] > 1 && o->kind != PW_CONST) || is_activation(o->kind)) {
 			nest_store(n, b->registers, af(k), NULL, x[k]);
 			x[k] = ex_reg(n, b->registers, af(k));
 		}

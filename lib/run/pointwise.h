@@ -18,10 +18,11 @@ enum pointwise_kind {
 	PW_SUB,
 	PW_MUL,
 	PW_DIV,
-	PW_MAX,
+	PW_MAX, /* NaN if one is */
 	PW_MIN,
 	PW_SQRT, /* of operation a */
 	PW_EXP,
+	PW_ERF,
 	PW_POST, /* of operation a: an activation */
 };
 

@@ -1,5 +1,7 @@
 #include "lib/run/pool.h"
 
+#include <math.h>
+
 #include "lib/op/op.h"
 
 struct building {
@@ -9,7 +11,7 @@ struct building {
 	int from, to, sum, count; /* buffers, of which the last two are registers */
 	struct affine in_image, out_row;
 	struct affine first_row; /* of the window, in the image: may be outside */
-	int some_outside;	 /* the count of taps differs from place to place */
+	int some_outside;	 /* the number of taps that count differs from place to place */
 };
 
 typedef const struct expr *value;
@@ -29,11 +31,15 @@ static void take(const struct building *b, int lanes, struct affine at)
 
 	sum = ex_reg(b->n, buffer, i);
 	nest_store(b->n, buffer, i, NULL,
-		   ex_op(b->n, b->p->is_mean ? EXPR_ADD : EXPR_MAX, sum, x, NULL));
-	if (b->p->is_mean && b->some_outside)
-		nest_store(b->n, b->count, af(0), NULL,
-			   ex_op(b->n, EXPR_ADD, ex_reg(b->n, b->count, af(0)),
-				 ex_const(b->n, ELEM_F32, 1, 1), NULL));
+		   b->p->is_mean ? ex_op(b->n, EXPR_ADD, sum, x, NULL)
+				 : ex_limit(b->n, EXPR_MAX, sum, x));
+}
+
+static void count(const struct building *b)
+{
+	nest_store(b->n, b->count, af(0), NULL,
+		   ex_op(b->n, EXPR_ADD, ex_reg(b->n, b->count, af(0)),
+			 ex_const(b->n, ELEM_F32, 1, 1), NULL));
 }
 
 /* All taps of a window. column: of its first one. inside: all columns lie in the image. */
@@ -42,17 +48,26 @@ static void taps(const struct building *b, int lanes, struct affine column, int 
 {
 	const struct pool *p = b->p;
 	struct nest *n = b->n;
-	int depth = n->depth,
+	int depth = n->depth, counts = p->is_mean && b->some_outside,
+	    padded = counts && p->counts_padding,
 	    rows_inside = p->ph == 0 && (p->oh - 1) * p->sh + (p->kh - 1) * p->dh < p->ih;
 	int kh = nest_for(n, LOOP_SERIAL, "kh", af(0), af(p->kh));
 	int row = nest_let(n, "row", af_add(b->first_row, af_mul(af_var(kh), p->dh))), kw, col;
 
-	if (!rows_inside)
+	if (!rows_inside && !padded)
 		guard(n, af_var(row), p->ih);
 	kw = nest_for(n, LOOP_SERIAL, "kw", af(0), af(p->kw));
 	col = nest_let(n, "col", af_add(column, af_mul(af_var(kw), p->dw)));
+	if (padded) {
+		nest_if_less(n, af_var(row), af(p->to_row));
+		nest_if_less(n, af_var(col), af(p->to_column));
+		count(b);
+		guard(n, af_var(row), p->ih);
+	}
 	if (!inside)
 		guard(n, af_var(col), p->iw);
+	if (counts && !padded)
+		count(b);
 	take(b, lanes,
 	     af_sum(b->in_image, af_mul(af_var(row), p->iw * p->in_pixel),
 		    af_mul(af_var(col), p->in_pixel), channel));
@@ -69,7 +84,7 @@ static void window(const struct building *b, int lanes, struct affine ow, int in
 	value x;
 
 	nest_store(n, buffer, i, NULL,
-		   ex_const(n, ELEM_F32, lanes, p->is_mean ? 0 : -3.402823466e38));
+		   ex_const(n, ELEM_F32, lanes, p->is_mean ? 0 : (double)-INFINITY));
 	nest_store(n, b->count, af(0), NULL, ex_const(n, ELEM_F32, 1, 0));
 	taps(b, lanes, af_add(af_mul(ow, p->sw), af(-p->pw)), inside, channel);
 	x = ex_reg(n, buffer, i);
@@ -145,12 +160,15 @@ static void whole_image(struct building *b)
 
 void pool_nest(const struct pool *p, int lanes, struct nest *n)
 {
-	int64_t below = (p->oh - 1) * p->sh + (p->kh - 1) * p->dh - p->ph - (p->ih - 1);
-	int64_t right = (p->ow - 1) * p->sw + (p->kw - 1) * p->dw - p->pw - (p->iw - 1);
+	/* The last row and column that a window reaches. */
+	int64_t bottom = (p->oh - 1) * p->sh + (p->kh - 1) * p->dh - p->ph;
+	int64_t right = (p->ow - 1) * p->sw + (p->kw - 1) * p->dw - p->pw;
+	int is_inside = p->ph == 0 && p->pw == 0 && bottom < p->ih && right < p->iw;
 	struct building b = {.p = p, .n = n};
-	int whole = p->oh * p->ow == 1 && p->ph + p->pw == 0 && below <= 0 && right <= 0;
+	int whole = p->oh * p->ow == 1 && is_inside;
 
-	b.some_outside = !p->counts_padding && (p->ph || p->pw || below > 0 || right > 0);
+	b.some_outside =
+		p->counts_padding ? bottom >= p->to_row || right >= p->to_column : !is_inside;
 	while (lanes > p->channels || (whole && lanes > 1 && p->channels % lanes))
 		lanes /= 2;
 	b.lanes = lanes < 4 ? 1 : lanes;

@@ -10,7 +10,10 @@
 
 struct pool {
 	int is_mean;
-	int counts_padding; /* of a mean: elements outside the image count, as zeros */
+	/* Of a mean: the padding counts, as zeros. It reaches as far as these sizes of the image
+	 * with it say; what a last window has behind it does not count. */
+	int counts_padding;
+	int64_t to_row, to_column; /* from the image's first row and column on */
 	int64_t images, channels;
 	int64_t ih, iw, oh, ow, kh, kw, sh, sw, ph, pw, dh, dw; /* dh, dw: 1 is none */
 	int64_t in_pixel, out_pixel; /* strides from pixel to pixel; rows and images are dense */

@@ -1,5 +1,7 @@
 #include "lib/run/rows.h"
 
+#include <math.h>
+
 #include "lib/op/op.h"
 #include "lib/tile/activation.h"
 
@@ -27,6 +29,14 @@ static value scalar_of(const struct building *b, enum scalar i)
 static value two(const struct building *b, enum expr_kind kind, value x, value y)
 {
 	return ex_op(b->n, kind, x, y, NULL);
+}
+
+/* Extremes of NaN are NaN. Softmax needs no such care, because its exponentials are NaN then. */
+static value gathered(const struct building *b, enum expr_kind kind, value sum, value x)
+{
+	if (kind == EXPR_ADD || b->r->kind == ROWS_SOFTMAX)
+		return two(b, kind, sum, x);
+	return ex_limit(b->n, kind, sum, x);
 }
 
 /* A pass over the elements of a row: lanes of them at once, then what is left one by one. */
@@ -66,7 +76,7 @@ static void gather(struct building *b, enum expr_kind kind, enum scalar total, i
 	struct affine at = af(lanes > 1 || b->lanes == 1 ? chain : (int)total);
 	int buffer = lanes > 1 || b->lanes == 1 ? b->vectors : b->scalars;
 
-	nest_store(b->n, buffer, at, NULL, two(b, kind, ex_reg(b->n, buffer, at), x));
+	nest_store(b->n, buffer, at, NULL, gathered(b, kind, ex_reg(b->n, buffer, at), x));
 }
 
 /* Before a pass that gathers. */
@@ -84,15 +94,16 @@ static void finish(struct building *b, enum expr_kind kind, enum scalar total)
 	struct nest *n = b->n;
 
 	for (int k = 1; k < CHAINS; k++)
-		nest_store(
-			n, b->vectors, af(0), NULL,
-			two(b, kind, ex_reg(n, b->vectors, af(0)), ex_reg(n, b->vectors, af(k))));
+		nest_store(n, b->vectors, af(0), NULL,
+			   gathered(b, kind, ex_reg(n, b->vectors, af(0)),
+				    ex_reg(n, b->vectors, af(k))));
 	for (int l = 0; l < b->lanes; l++) {
 		value x = ex_reg(n, b->vectors, af(0));
 
 		if (b->lanes > 1)
 			x = ex_pick(n, x, af(l));
-		nest_store(n, b->scalars, af(total), NULL, two(b, kind, scalar_of(b, total), x));
+		nest_store(n, b->scalars, af(total), NULL,
+			   gathered(b, kind, scalar_of(b, total), x));
 	}
 }
 
@@ -123,7 +134,7 @@ static value minus(const struct building *b, int buffer, int lanes, struct affin
 
 static void exponentials(struct building *b, int lanes, struct affine i, int chain)
 {
-	value x = activation_exp(b->n, minus(b, b->from, lanes, i, MAXIMUM));
+	value x = activation_exp_or_nan(b->n, minus(b, b->from, lanes, i, MAXIMUM));
 
 	nest_store(b->n, b->to, af_add(b->row, i), NULL, x);
 	gather(b, EXPR_ADD, TOTAL, lanes, chain, load(b, b->to, lanes, i));
@@ -173,7 +184,7 @@ static value number(const struct building *b, double x)
 
 static void softmax(struct building *b)
 {
-	begin(b, MAXIMUM, -3.0e38);
+	begin(b, MAXIMUM, (double)-INFINITY);
 	pass(b, maximum);
 	finish(b, EXPR_MAX, MAXIMUM);
 	begin(b, TOTAL, 0);
@@ -213,11 +224,11 @@ static void reduce(struct building *b, struct affine to)
 	value x;
 
 	if (b->r->kind == ROWS_MAX) {
-		begin(b, s, -3.402823466e38);
+		begin(b, s, (double)-INFINITY);
 		pass(b, maximum);
 		finish(b, EXPR_MAX, s);
 	} else if (b->r->kind == ROWS_MIN) {
-		begin(b, s, 3.402823466e38);
+		begin(b, s, (double)INFINITY);
 		pass(b, minimum);
 		finish(b, EXPR_MIN, s);
 	} else {

@@ -9,12 +9,12 @@
 #include "lib/nest/nest.h"
 
 enum rows_kind {
-	ROWS_SOFTMAX, /* exp(x - max) over their sum */
+	ROWS_SOFTMAX, /* exp(x - max) over their sum; NaN where all are -infinity */
 	ROWS_NORM,    /* (x - mean) / sqrt(variance + epsilon), times a row, plus a row */
 	ROWS_RMS,     /* the same with a mean of 0 */
 	ROWS_SUM,     /* one element a row, as are the others */
 	ROWS_MEAN,
-	ROWS_MAX,
+	ROWS_MAX, /* NaN if one is */
 	ROWS_MIN,
 };
 

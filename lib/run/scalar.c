@@ -77,6 +77,24 @@ static float power(const float *x, float a)
 	return powf(x[0], x[1]);
 }
 
+/* Of integers. Nothing is said of a division by 0. */
+static float whole_power(const float *x, float a)
+{
+	(void)a;
+	return (float)trunc(pow((double)x[0], (double)x[1]));
+}
+
+static float quotient(const float *x, float a)
+{
+	(void)a;
+	return x[1] == 0 ? 0 : (float)trunc((double)x[0] / (double)x[1]);
+}
+
+static float share(const float *x, float a)
+{
+	return (float)trunc((double)x[0] / (double)a);
+}
+
 /* a: the sign of the result is the dividend's (C), else the divisor's (Python). */
 static float modulo(const float *x, float a)
 {
@@ -110,10 +128,55 @@ static float nearest(const float *x, float a)
 	return rintf(x[0]);
 }
 
+/* What is left of a whole number in so many bits; of a negative number of bits: with a sign. */
+static double in_bits(double x, double bits)
+{
+	const double all = exp2(fabs(bits)), r = fmod(x, all);
+
+	if (bits > 0)
+		return r < 0 ? r + all : r;
+	return r >= all / 2 ? r - all : r < -all / 2 ? r + all : r;
+}
+
+static float wrapped(const float *x, float a)
+{
+	return (float)in_bits((double)x[0], (double)a);
+}
+
+/* As x86 does it: by way of 32 bits, or of 64 where the result has them or no sign; what does not
+ * fit there, and NaN, is the least number. */
 static float to_zero(const float *x, float a)
 {
+	const double least = a < 0 && a >= -32 ? -0x1p31 : a < 32 ? -0x1p31 : -0x1p63;
+	const double whole = trunc((double)x[0]);
+
+	return (float)in_bits(whole >= least && whole < -least ? whole : least, (double)a);
+}
+
+/* To so many bits behind the first one, halves to the even neighbour. Below `least` the last of
+ * these bits stays where it is. */
+static float rounded(float x, int bits, float least, float most)
+{
+	int e;
+	float y;
+
+	if (!isfinite(x))
+		return x;
+	frexpf(fmaxf(fabsf(x), least), &e);
+	y = ldexpf(rintf(ldexpf(x, bits + 1 - e)), e - bits - 1);
+	return fabsf(y) > most ? copysignf(INFINITY, y) : y;
+}
+
+static float to_half(const float *x, float a)
+{
 	(void)a;
-	return truncf(x[0]);
+	return rounded(x[0], 10, 0x1p-14F, 65504);
+}
+
+static float to_brain(const float *x, float a)
+{
+	(void)a;
+	return rounded(x[0], 7, 0x1p-126F, 0x1.fep127F);
 }
 
 static float truth(const float *x, float a)
@@ -125,7 +188,7 @@ static float truth(const float *x, float a)
 static float sign(const float *x, float a)
 {
 	(void)a;
-	return (float)((x[0] > 0) - (x[0] < 0));
+	return isnan(x[0]) ? x[0] : (float)((x[0] > 0) - (x[0] < 0));
 }
 
 static float sine(const float *x, float a)
@@ -296,8 +359,14 @@ static const struct {
 	{"ThresholdedRelu", 1, thresholded_relu},
 	{"Where", 3, where},
 	{"Xor", 2, one_of_two},
+	{"bf16", 1, to_brain},
+	{"f16", 1, to_half},
+	{"power of integers", 2, whole_power},
+	{"quotient", 2, quotient},
+	{"share", 1, share},
 	{"truncate", 1, to_zero},
 	{"truth", 1, truth},
+	{"wrap", 1, wrapped},
 };
 
 scalar_fn *scalar_find(const char *type, int *operands)

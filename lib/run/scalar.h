@@ -13,8 +13,10 @@ enum { SCALAR_INPUTS = 3, SCALAR_MORE = 2 };
 /* x: an element of each operand, then the operator's other parameters; a: the first parameter. */
 typedef float scalar_fn(const float *x, float a);
 
-/* The function of an ONNX operator, or "truncate" or "truth" of a Cast, and how many operands it
- * has, 1 to SCALAR_INPUTS; NULL: there is none. */
+/* The function of an ONNX operator, and how many operands it has, 1 to SCALAR_INPUTS; NULL: there
+ * is none. Others, for Cast and for integers: "truth", "f16" and "bf16" (rounded to these);
+ * "truncate" and "wrap" of reals and of whole numbers to an integer of a bits, which has a sign if
+ * a < 0; "quotient", "share" (by a) and "power of integers", cut off to whole numbers. */
 scalar_fn *scalar_find(const char *type, int *operands);
 
 /* Operands have the dimensions of the result, by strides of 0 where they are broadcast. */

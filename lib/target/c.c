@@ -28,6 +28,12 @@ static const char prelude[] =
 	"INLINE double max_d1(double a, double b) { return a > b ? a : b; }\n"
 	"INLINE double min_d1(double a, double b) { return a < b ? a : b; }\n"
 	"INLINE double root_d1(double a) { return __builtin_sqrt(a); }\n"
+	/* Of a number the comparison is 0 in all bits, and 1 of NaN, which makes another NaN. */
+	"#define UNORDERED(V, N) \\\n"
+	"INLINE V nan_##V(V a, V b) { typedef int I __attribute__((vector_size(4 * N))); \\\n"
+	"return (V)((I)(a != a) | (I)b); }\n"
+	"UNORDERED(v4, 4) UNORDERED(v8, 8) UNORDERED(v16, 16)\n"
+	"INLINE float nan_v1(float a, float b) { return a != a ? a : b; }\n"
 	"#define SELECT(V, N) \\\n"
 	"typedef int V##i __attribute__((vector_size(4 * N))); \\\n"
 	"INLINE V max_##V(V a, V b) { V##i m = a > b; return (V)((m & (V##i)a) | (~m & (V##i)b)); "

@@ -1,6 +1,7 @@
 #include "lib/target/text.h"
 
 #include <assert.h>
+#include <math.h>
 
 void text_indent(struct text *p)
 {
@@ -230,7 +231,9 @@ static void infix(struct text *p, const struct expr *a, const char *op, const st
 
 static void constant_expr(struct text *p, const struct expr *x)
 {
-	if (x->lanes == 1)
+	if (isinf(x->value))
+		buf_fmt(p->out, "bcast_v%d(%s__builtin_inff())", x->lanes, x->value < 0 ? "-" : "");
+	else if (x->lanes == 1)
 		buf_fmt(p->out, x->elem == ELEM_F64 ? "%.17g" : "(float)%.17g", x->value);
 	else if (x->value == 0 && !p->d->calls)
 		buf_fmt(p->out, "(v%d){0}", x->lanes);
@@ -298,6 +301,9 @@ static void expr(struct text *p, const struct expr *x)
 		return;
 	case EXPR_MIN:
 		call(p, "min", x);
+		return;
+	case EXPR_NAN:
+		call(p, "nan", x);
 		return;
 	case EXPR_SQRT:
 		call(p, "root", x);

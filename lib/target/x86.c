@@ -1,5 +1,6 @@
 #include "lib/target/x86.h"
 
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -505,6 +506,14 @@ static void leave(struct x86 *x)
 	x86_line(x, "ret");
 }
 
+static void constant_line(struct x86 *x, double value)
+{
+	if (isinf(value))
+		x86_line(x, ".long %s", value < 0 ? "0xff800000" : "0x7f800000");
+	else
+		x86_line(x, ".float %.9g", value);
+}
+
 static void constants(struct x86 *x)
 {
 	if (x->nconstants || x->mask_table || x->nspreads)
@@ -512,7 +521,7 @@ static void constants(struct x86 *x)
 	for (int i = 0; i < x->nconstants; i++) {
 		x86_label(x, x->constant[i].label);
 		for (int j = 0; j < 8; j++)
-			x86_line(x, ".float %.9g", x->constant[i].value);
+			constant_line(x, x->constant[i].value);
 	}
 	for (int i = 0; i < x->nspreads; i++) {
 		x86_label(x, x->spread[i].label);

@@ -296,6 +296,34 @@ static struct held scale(struct block *b, const struct expr *e)
 	return to;
 }
 
+/* NaN where a is NaN, else b: a comparison has all bits set there. AVX-512's would go to a mask, of
+ * which none may be free: a table says what to take for each kind of number instead. */
+static struct held not_a_number(struct block *b, const struct expr *e)
+{
+	const double table = 0x22 * 0x1p-149; /* of a NaN: NaN; of all others: what was there */
+	struct held a = value(b, e->a), c = value(b, e->b);
+	struct held to = c.temporary ? c : (struct held){take_or_fail(b), 1};
+	struct operand from = x86_vector(e->lanes, a.number), v = x86_vector(e->lanes, to.number);
+
+	if (b->x->isa->folds) {
+		if (!c.temporary)
+			x86_line(b->x, "vmovaps %s, %s", x86_vector(e->lanes, c.number).text,
+				 v.text);
+		x86_line(b->x, "vfixupimm%s $0, %s, %s, %s", suffix(e->lanes),
+			 constant(b, table, e->lanes).text, from.text, v.text);
+		drop(b, a);
+	} else {
+		struct held t = a.temporary ? a : (struct held){take_or_fail(b), 1};
+
+		x86_line(b->x, "vcmpunord%s %s, %s, %s", suffix(e->lanes), from.text, from.text,
+			 x86_vector(e->lanes, t.number).text);
+		x86_line(b->x, "vorps %s, %s, %s", x86_vector(e->lanes, t.number).text,
+			 x86_vector(e->lanes, c.number).text, v.text);
+		drop(b, t);
+	}
+	return to;
+}
+
 /* The same as multiply_add() in a register of its own. */
 static struct held fresh_multiply_add(struct block *b, const struct expr *e)
 {
@@ -400,6 +428,8 @@ static struct held value(struct block *b, const struct expr *e)
 		return multiply_add_constant(b, e);
 	if (e->kind == EXPR_SCALE)
 		return scale(b, e);
+	if (e->kind == EXPR_NAN)
+		return not_a_number(b, e);
 	if (e->kind == EXPR_FMA)
 		return fresh_multiply_add(b, e);
 	if (mnemonic(e->kind))

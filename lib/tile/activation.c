@@ -139,27 +139,43 @@ static value hyperbolic_tangent(struct activation *a, value x)
 	return op(a, EXPR_DIV, op(a, EXPR_MUL, polynomial(a, p, LAMBERT, square), x), below);
 }
 
-/* x * P(X < x) for a standard normal X. Single precision: max(x, 0) - z P(X > z), z = |x|, so that
- * nothing cancels; P(X > z) = exp(-z^2 / 2) t Q(t), t = 1 / (1 + 0.35 z), where Q interpolates at
- * nine Chebyshev points of 0 <= z <= 13: 4e-8. */
-static value gelu(struct activation *a, value x)
+/* P(X > z) for a standard normal X and 0 <= z <= 13: exp(-z^2 / 2) t Q(t), t = 1 / (1 + 0.35 z),
+ * where Q interpolates at nine Chebyshev points: 4e-8. Single precision. */
+static value normal_tail(struct activation *a, value z)
 {
 	static const double q[] = {0.139619237,	 0.139901687,	0.119532288,
 				   0.106730177,	 -0.0260523658, 0.163493264,
 				   -0.259508663, 0.145804666,	-0.0295203081};
-	value z, t, tail;
+	value t, tail;
+
+	t = keep(a, ex_op(a->n, EXPR_FMA, z, number(a, 0.35), number(a, 1)));
+	t = keep(a, op(a, EXPR_DIV, number(a, 1), t));
+	tail = keep(a, exponential(a, times(a, -0.5, op(a, EXPR_MUL, z, z))));
+	return op(a, EXPR_MUL, op(a, EXPR_MUL, polynomial(a, q, sizeof q / sizeof *q, t), t), tail);
+}
+
+/* x * P(X < x). Single precision: max(x, 0) - z P(X > z), z = |x|, so that nothing cancels. */
+static value gelu(struct activation *a, value x)
+{
+	value z, tail;
 
 	x = keep(a, x);
 	if (a->elem == ELEM_F64)
 		return op(a, EXPR_MUL, times(a, 0.5, x),
 			  op(a, EXPR_ERFC, times(a, -0.70710678118654752, x), NULL));
 	z = keep(a, op(a, EXPR_MIN, op(a, EXPR_MAX, x, times(a, -1, x)), number(a, 13)));
-	t = keep(a, ex_op(a->n, EXPR_FMA, z, number(a, 0.35), number(a, 1)));
-	t = keep(a, op(a, EXPR_DIV, number(a, 1), t));
-	tail = keep(a, exponential(a, times(a, -0.5, op(a, EXPR_MUL, z, z))));
-	tail = op(a, EXPR_MUL, op(a, EXPR_MUL, polynomial(a, q, sizeof q / sizeof *q, t), t), tail);
-	tail = keep(a, op(a, EXPR_MUL, tail, z));
+	tail = keep(a, op(a, EXPR_MUL, normal_tail(a, z), z));
 	return op(a, EXPR_SUB, op(a, EXPR_MAX, x, number(a, 0)), tail);
+}
+
+/* 1 - 2 P(X > |x| sqrt(2)), with the sign of x, which is x itself below 1e-30. */
+static value error_function(struct activation *a, value x)
+{
+	value z = op(a, EXPR_MAX, x, times(a, -1, x));
+	value sign = clip(a, times(a, 1e30, x), -1, 1);
+
+	z = keep(a, op(a, EXPR_MIN, times(a, 1.41421356237309505, z), number(a, 13)));
+	return op(a, EXPR_MUL, plus(a, times(a, -2, normal_tail(a, z)), 1), sign);
 }
 
 /* x; single precision: not below `least`, where the function is 0 already. */
@@ -222,30 +238,69 @@ const struct expr *activation_exp(struct nest *n, const struct expr *x)
 	return exponential(&a, x);
 }
 
-const struct expr *activation(struct nest *n, const struct expr *x, const struct post_op *p)
+static value activated(struct activation *a, value x, const struct post_op *p)
 {
-	struct activation a = begin(n, x);
-
-	if (!activation_waits(p))
-		return clip(&a, x, p->a, p->b);
-	a.room = room_of(&a);
 	switch (p->kind) {
+	case POST_CLIP:
+		return clip(a, x, p->a, p->b);
 	case POST_LEAKY_RELU:
-		return leaky_relu(&a, x, p->a);
+		return leaky_relu(a, x, p->a);
 	case POST_HARDSWISH:
-		return hardswish(&a, x);
+		return hardswish(a, x);
 	case POST_SIGMOID:
-		return op(&a, EXPR_DIV, number(&a, 1), one_and_exp(&a, times(&a, -1, x)));
+		return op(a, EXPR_DIV, number(a, 1), one_and_exp(a, times(a, -1, x)));
 	case POST_TANH:
-		return hyperbolic_tangent(&a, x);
+		return hyperbolic_tangent(a, x);
 	case POST_SILU:
-		return silu(&a, x);
+		return silu(a, x);
 	case POST_GELU:
-		return gelu(&a, x);
+		return gelu(a, x);
 	case POST_GELU_TANH:
-		return gelu_tanh(&a, x);
+		return gelu_tanh(a, x);
 	default:
 		assert(0);
 		return x;
 	}
+}
+
+const struct expr *activation(struct nest *n, const struct expr *x, const struct post_op *p)
+{
+	struct activation a = begin(n, x);
+
+	if (activation_waits(p))
+		a.room = room_of(&a);
+	return activated(&a, x, p);
+}
+
+const struct expr *activation_or_nan(struct nest *n, const struct expr *x, const struct post_op *p)
+{
+	struct activation a = begin(n, x);
+	value nan;
+
+	a.room = room_of(&a);
+	nan = x = keep(&a, x);
+	if (p->kind == POST_GELU || p->kind == POST_GELU_TANH) /* -infinity times 0 */
+		nan = times(&a, 0, op(&a, EXPR_MIN, number(&a, 0), x));
+	return op(&a, EXPR_NAN, nan, activated(&a, x, p));
+}
+
+/* The square of exp(x / 2), which is far from the limits where exp(x) overflows or vanishes. */
+const struct expr *activation_exp_or_nan(struct nest *n, const struct expr *x)
+{
+	struct activation a = begin(n, x);
+	value root;
+
+	a.room = room_of(&a);
+	x = keep(&a, x);
+	root = keep(&a, exponential(&a, times(&a, 0.5, x)));
+	return op(&a, EXPR_NAN, x, op(&a, EXPR_MUL, root, root));
+}
+
+const struct expr *activation_erf_or_nan(struct nest *n, const struct expr *x)
+{
+	struct activation a = begin(n, x);
+
+	a.room = room_of(&a);
+	x = keep(&a, x);
+	return op(&a, EXPR_NAN, x, error_function(&a, x));
 }

@@ -22,6 +22,13 @@ const struct expr *activation(struct nest *n, const struct expr *x, const struct
  * it.
  */
 const struct expr *activation_exp(struct nest *n, const struct expr *x);
+/* The same for any x in single precision, also infinity, and NaN of NaN: what operators of whole
+ * models are. The exponential is 0 and infinity where it leaves the numbers; and the error
+ * function.
+ */
+const struct expr *activation_or_nan(struct nest *n, const struct expr *x, const struct post_op *p);
+const struct expr *activation_exp_or_nan(struct nest *n, const struct expr *x);
+const struct expr *activation_erf_or_nan(struct nest *n, const struct expr *x);
 /* Does it have such statements? */
 int activation_waits(const struct post_op *p);
 

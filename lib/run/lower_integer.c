@@ -1,0 +1,65 @@
+/* Integers, which are floats here, by the rules of their types; and casts. */
+#include "lib/run/lower.h"
+
+/* The bits of an integer type, negative if it has a sign; 0: it is none. */
+static int bits_of(int elem)
+{
+	static const struct {
+		int elem, bits;
+	} types[] = {{VALUE_U4, 4},   {VALUE_I4, -4},	{VALUE_U8, 8},	 {VALUE_I8, -8},
+		     {VALUE_U16, 16}, {VALUE_I16, -16}, {VALUE_U32, 32}, {VALUE_I32, -32},
+		     {VALUE_U64, 64}, {VALUE_I64, -64}};
+
+	for (size_t i = 0; i < sizeof types / sizeof *types; i++)
+		if (types[i].elem == elem)
+			return types[i].bits;
+	return 0;
+}
+
+/* Does the second type have all numbers of the first one? */
+static int holds(int from, int to)
+{
+	return from > 0 ? to >= from || -to > from : to <= from;
+}
+
+/* Sums and products of 32 and 64 bits with a sign are beyond what floats hold before they are
+ * beyond their type. */
+int lower_wrap(struct lowering *l, const struct graph_node *n, struct err *e)
+{
+	static const char *const types[] = {
+		"Abs", "Add", "Mul", "Neg", "Pow", "ReduceSum", "ReduceSumSquare", "Sub", "Sum"};
+	const struct value *v = node_out(l->g, n, 0);
+	int bits = v ? bits_of(v->elem) : 0;
+
+	if (!bits || bits <= -32)
+		return 0;
+	for (size_t i = 0; i < sizeof types / sizeof *types; i++)
+		if (node_is(n, types[i]))
+			return lower_again(l, n, "wrap", bits, e);
+	return 0;
+}
+
+int lower_cast(struct lowering *l, const struct graph_node *n, struct err *e)
+{
+	const struct value *from = node_in(l->g, n, 0), *to = node_out(l->g, n, 0);
+	const int is_bool = from && from->elem == VALUE_BOOL;
+	int bits;
+
+	if (!from || !to)
+		return lower_bad(l, n, e, "lacks its operand");
+	bits = bits_of(to->elem);
+	if (from->elem == to->elem || to->elem == VALUE_F32 || to->elem == VALUE_F64)
+		return lower_alias(l, n, e);
+	if (to->elem == VALUE_BOOL)
+		return lower_by(l, n, "truth", 0, e);
+	if (to->elem == VALUE_F16 || to->elem == VALUE_BF16)
+		return lower_by(l, n, elem_name(to->elem), 0, e);
+	if (bits && (elem_is_real(from->elem) || from->elem == VALUE_UNKNOWN))
+		return lower_by(l, n, "truncate", bits, e);
+	if (bits && (is_bool || holds(bits_of(from->elem), bits)))
+		return lower_alias(l, n, e);
+	if (bits && bits_of(from->elem))
+		return lower_by(l, n, "wrap", bits, e);
+	return lower_bad(l, n, e, "makes %s of %s, which is not computed here", elem_name(to->elem),
+			 elem_name(from->elem));
+}
