@@ -240,8 +240,10 @@ const char *node_label(const struct graph *g, const struct graph_node *n)
 const struct attr *node_attr(const struct graph_node *n, const char *name)
 {
 	for (int i = 0; i < n->nattr; i++)
-		if (!strcmp(n->attr[i].name, name))
+		if (!strcmp(n->attr[i].name, name)) {
+			n->attr[i].taken = 1;
 			return &n->attr[i];
+		}
 	return NULL;
 }
 

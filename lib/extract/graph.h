@@ -115,6 +115,7 @@ struct attr {
 	struct value *tensor;	/* NULL if none */
 	struct graph *subgraph; /* NULL if none */
 	const char *ref;	/* in a function: the attribute of the call that it is; or NULL */
+	int taken;		/* node_attr() has given it to somebody */
 };
 
 struct graph_node {

@@ -151,8 +151,7 @@ static const struct {
 
 /* ---- nodes ---- */
 
-/* Are all its outputs known, so that nothing is to be done? */
-static int is_done(const struct lowering *l, const struct graph_node *n)
+int lower_is_done(const struct lowering *l, const struct graph_node *n)
 {
 	for (int i = 0; i < n->nout; i++) {
 		const struct value *v = node_out(l->g, n, i);
@@ -175,7 +174,7 @@ static int lower_node(struct lowering *l, const struct graph_node *n, struct err
 {
 	lower_fn *row;
 
-	if (is_done(l, n))
+	if (lower_is_done(l, n))
 		return 0;
 	if (node_is(n, "Constant") || node_is(n, "ConstantOfShape"))
 		return lower_constant_value(l, n->out[0], e);
@@ -237,7 +236,7 @@ static int find_tasks(struct lowering *l, struct err *e)
 		const struct graph_node *n = &g->node[t->node];
 		int last;
 
-		if (is_done(l, n) || ((t->why || t->part) && find_row(n)))
+		if (lower_is_done(l, n) || ((t->why || t->part) && find_row(n)))
 			continue;
 		if (t->why || t->part)
 			return lower_bad(l, n, e, "is not computed here: %s",
@@ -354,7 +353,9 @@ int lower_graph(struct graph *g, int64_t opset, struct plan *p, struct chooser *
 
 	*io = (struct graph_io){0};
 	begin(&l);
-	rc = find_tasks(&l, e);
+	rc = lower_begin_attributes(&l, e);
+	if (!rc)
+		rc = find_tasks(&l, e);
 	if (!rc) {
 		lower_find_norms(&l);
 		rc = make_inputs(&l, io, e);
@@ -363,6 +364,8 @@ int lower_graph(struct graph *g, int64_t opset, struct plan *p, struct chooser *
 		rc = lower_plan_concats(&l, e);
 	for (int i = 0; !rc && i < g->nnode; i++)
 		rc = lower_at(&l, g->order[i], e);
+	if (!rc)
+		rc = lower_left_attributes(&l, e);
 	if (!rc)
 		rc = make_outputs(&l, io, e);
 	end(&l);

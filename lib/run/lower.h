@@ -152,6 +152,14 @@ int lower_pad_picks(struct lowering *l, const struct graph_node *n, const struct
 int lower_einsum_sides(struct lowering *l, const struct graph_node *n, int left,
 		       struct place side[2], int order[PLACE_RANK], struct err *e);
 
+/* Are all outputs of a node known, so that nothing is to be done? */
+int lower_is_done(const struct lowering *l, const struct graph_node *n);
+
+/* lower_attributes.c. Before all: no attribute is taken yet; what trains is refused. Behind all: an
+ * attribute that nobody took is refused by name. */
+int lower_begin_attributes(struct lowering *l, struct err *e);
+int lower_left_attributes(const struct lowering *l, struct err *e);
+
 /* lower_concat.c */
 int lower_plan_concats(struct lowering *l, struct err *e);
 

@@ -231,12 +231,24 @@ static int rearrange(struct lowering *l, const struct graph_node *n, const int64
 	return 0;
 }
 
+/* The channels of a block: column, row and depth in that order, or the other way round. -1: neither
+ * of both. */
+static int is_depth_first(const struct graph_node *n)
+{
+	const char *mode = node_str(n, "mode", "DCR");
+
+	return !strcmp(mode, "CRD") ? 1 : !strcmp(mode, "DCR") ? 0 : -1;
+}
+
 int lower_depth_to_space(struct lowering *l, const struct graph_node *n, struct err *e)
 {
 	const int64_t *d = l->g->value[n->in[0]]->shape.dim, b = node_int(n, "blocksize", 1);
 	const int64_t depth = d[1] / (b * b);
+	const int order = is_depth_first(n);
 
-	if (!strcmp(node_str(n, "mode", "DCR"), "CRD"))
+	if (order < 0)
+		return lower_bad(l, n, e, "has a mode that is none");
+	if (order)
 		return rearrange(l, n, (int64_t[]){d[0], depth, b, b, d[2], d[3]},
 				 (int[]){0, 1, 4, 2, 5, 3}, e);
 	return rearrange(l, n, (int64_t[]){d[0], b, b, depth, d[2], d[3]},
@@ -246,9 +258,12 @@ int lower_depth_to_space(struct lowering *l, const struct graph_node *n, struct 
 int lower_space_to_depth(struct lowering *l, const struct graph_node *n, struct err *e)
 {
 	const int64_t *d = l->g->value[n->in[0]]->shape.dim, b = node_int(n, "blocksize", 1);
+	const int order = is_depth_first(n);
 
+	if (order < 0)
+		return lower_bad(l, n, e, "has a mode that is none");
 	return rearrange(l, n, (int64_t[]){d[0], d[1], d[2] / b, b, d[3] / b, b},
-			 (int[]){0, 3, 5, 1, 2, 4}, e);
+			 order ? (int[]){0, 1, 3, 5, 2, 4} : (int[]){0, 3, 5, 1, 2, 4}, e);
 }
 
 /* How much a Pad adds before and behind each dimension. */
