@@ -167,6 +167,9 @@ refused 'a model that was cut off' 'cut off' 3 "$tmp/cut.onnx"
 refused 'no model' 'holds no ONNX model' 3 tests/run.t
 refused 'no file' 'No such file' 3 "$tmp/nothing"
 refused 'an operator that is not known' '(Rolu)' 3 --random-weights 1 "$tmp/rolu.onnx"
+refused 'statistics of the data' 'is in training mode' 3 tests/run/refused/training.onnx
+perl -pe 's/epsilon/epsilom/' tests/run/cnn.onnx >"$tmp/epsilom.onnx"
+refused 'an attribute that nobody knows' "has the attribute 'epsilom', which tl-run does not know" 3 "$tmp/epsilom.onnx"
 refused 'inputs of another shape' 'another shape' 3 -i tests/run/cnn.npz tests/run/cnn.onnx
 refused 'inputs that are missing' 'no array' 3 -i tests/run/cnn.npz tests/run/attention.onnx
 refused 'integers with NaN' 'is of integers, and has NaN' 3 -i "$tmp/nan.npz" tests/run/attention.onnx

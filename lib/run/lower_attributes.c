@@ -8,10 +8,10 @@
 static const struct {
 	const char *type, *name;
 } harmless[] = {
+	{NULL, "ceil_mode"},
 	{NULL, "consumed_inputs"}, /* a hint for allocators, before operator set 6 */
-	{"ArgMax", "keepdims"},
-	{"ArgMin", "keepdims"},
-	{"AveragePool", "ceil_mode"},
+	{NULL, "keepdims"},
+	{NULL, "stash_type"},		    /* all is computed in single precision */
 	{"BatchNormalization", "momentum"}, /* of training */
 	{"Cast", "round_mode"},		    /* of types that are refused */
 	{"Cast", "saturate"},
@@ -20,25 +20,18 @@ static const struct {
 	{"ConvTranspose", "kernel_shape"},
 	{"Dropout", "ratio"}, /* of training */
 	{"Dropout", "seed"},
+	{"EyeLike", "dtype"},
 	{"Flatten", "axis"},
-	{"Gemm", "broadcast"},		      /* that C may be broadcast */
-	{"GroupNormalization", "stash_type"}, /* all is computed in single precision */
-	{"LayerNormalization", "stash_type"},
-	{"MaxPool", "ceil_mode"},
-	{"MaxPool", "storage_order"}, /* of indices, which are refused */
-	{"ReduceL2", "keepdims"},
-	{"ReduceMax", "keepdims"},
-	{"ReduceMean", "keepdims"},
-	{"ReduceMin", "keepdims"},
-	{"ReduceSum", "keepdims"},
-	{"ReduceSumSquare", "keepdims"},
+	{"Gemm", "broadcast"},	      /* that C may be broadcast */
+	{"MaxPool", "storage_order"}, /* of indices */
 	{"Reshape", "allowzero"},
 	{"Reshape", "shape"},
-	{"Resize", "cubic_coeff_a"},	   /* of a mode that is refused */
-	{"Resize", "extrapolation_value"}, /* likewise */
+	{"Resize", "cubic_coeff_a"},	   /* of other modes */
+	{"Resize", "extrapolation_value"}, /* of a mode that is refused */
 	{"Split", "num_outputs"},
 	{"Split", "split"},
 	{"Squeeze", "axes"},
+	{"TopK", "sorted"}, /* they are in any case */
 	{"Unsqueeze", "axes"},
 };
 

@@ -72,14 +72,7 @@ int lower_dropout(struct lowering *l, const struct graph_node *n, struct err *e)
 {
 	const struct value *mask = node_out(l->g, n, 1);
 	struct series *s = arena_new(l->p->a, struct series);
-	double ratio = (double)node_float(n, "ratio", 0.5F), is_training = 0;
 
-	if (node_in(l->g, n, 1) && !lower_number(l, n->in[1], &ratio))
-		ratio = 1;
-	if (node_in(l->g, n, 2) && !lower_number(l, n->in[2], &is_training))
-		is_training = 1;
-	if (is_training != 0 && ratio != 0)
-		return lower_bad(l, n, e, "drops elements at random, as in training");
 	if (lower_alias(l, n, e))
 		return -1;
 	if (!mask || (!mask->uses && !mask->is_output))

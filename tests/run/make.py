@@ -18,6 +18,7 @@ class Model:
     def __init__(self, name, opset=13):
         self.name, self.opset = name, opset
         self.nodes, self.weights, self.inputs, self.outputs, self.feed = [], [], [], [], {}
+        self.wanted = {}
         self.count = 0
 
     def input(self, name, array, dims=None):
@@ -41,9 +42,12 @@ class Model:
         self.nodes.append(helper.make_node(op, list(inputs), names, name=f"{op.lower()}{self.count}", **attributes))
         return names[0] if n == 1 else names
 
-    def output(self, *names):
+    def output(self, *names, want=None):
+        """want: the answer by ONNX's definition, where onnxruntime has another one for NaN."""
         for name in names:
             out = f"out{len(self.outputs)}"
+            if want is not None:
+                self.wanted[out] = np.asarray(want, np.float32)
             self.nodes.append(helper.make_node("Identity", [name], [out], name=f"end{len(self.outputs)}"))
             self.outputs.append(out)
 
@@ -58,7 +62,7 @@ class Model:
             onnx.save(model, path)
         session = ort.InferenceSession(path, providers=["CPUExecutionProvider"])
         answers = session.run(self.outputs, self.feed)
-        np.savez(os.path.join(folder, self.name + ".npz"), **self.feed, **dict(zip(self.outputs, answers)))
+        np.savez(os.path.join(folder, self.name + ".npz"), **self.feed, **{**dict(zip(self.outputs, answers)), **self.wanted})
 
 
 def image(m, *shape, **k):
@@ -357,5 +361,67 @@ def columns():
     return m
 
 
-for make in (cnn, mobile, attention, pointwise, moves, rows, images, scalars, external, scatters, columns):
+def numbers():
+    """NaN, infinities, and where the exponential ends: element by element, in rows, in windows."""
+    m = Model("numbers", 20)
+    a = rng.uniform(-6, 6, (3, 70)).astype(np.float32)
+    a[0, 3], a[1, 5], a[1, 69], a[2, 7], a[2, 8] = np.nan, np.inf, np.nan, -np.inf, np.inf
+    a[0, 40:46] = 88.5, -95, 89, -120, 0, 1e-20
+    b = a[:, ::-1].copy()
+    x, y = m.input("x", a), m.input("y", b)
+    for op in ("Relu", "Exp", "Abs", "Neg", "Sigmoid", "Tanh", "Erf", "HardSwish", "Sqrt", "Elu", "Selu", "LeakyRelu", "HardSigmoid",
+               "Celu", "Gelu"):
+        m.output(m.add(op, x))
+    m.output(m.add("Sign", x), want=np.sign(a))
+    m.output(m.add("Gelu", x, approximate="tanh"), m.add("Clip", x, m.const(np.float32(-1)), m.const(np.float32(2))))
+    half = m.const(np.float32(0.5))
+    for op, of in (("Max", np.maximum), ("Min", np.minimum)):
+        m.output(m.add(op, x, y), want=of(a, b))
+        m.output(m.add(op, x, half), want=of(a, np.float32(0.5)))
+        m.output(m.add(op, half, m.add("Add", x, y)), want=of(np.float32(0.5), a + b))
+    for op, of in (("ReduceMax", np.max), ("ReduceMin", np.min), ("ReduceSum", np.sum), ("ReduceMean", np.mean)):
+        for axis in (0, 1):
+            m.output(m.add(op, x, m.const(np.array([axis])), keepdims=0), want=of(a, axis=axis))
+    rows = rng.uniform(-1, 1, (5, 37)).astype(np.float32)
+    rows[0], rows[1, :20], rows[2, 4], rows[3, 36] = -np.inf, -np.inf, np.nan, np.inf
+    m.output(m.add("Softmax", m.input("rows", rows)), m.add("Log", m.add("Softmax", "rows")))
+    pixels = rng.uniform(-1, 1, (1, 19, 9, 9)).astype(np.float32)
+    pixels[0, 2, 3, 3], pixels[0, 4], pixels[0, 5, 1, 1], pixels[0, 18, 8, 8] = np.nan, -np.inf, np.inf, np.nan
+    windows = np.lib.stride_tricks.sliding_window_view(pixels, (3, 3), (2, 3))[:, :, ::2, ::2]
+    m.output(m.add("MaxPool", m.input("pixels", pixels), kernel_shape=[3, 3], strides=[2, 2]), want=windows.max((4, 5)))
+    m.output(m.add("GlobalMaxPool", "pixels"), want=pixels.max((2, 3), keepdims=True))
+    return m
+
+
+def integers():
+    """Divisions, means and powers that are cut off, and what does not fit and wraps around."""
+    m = Model("integers", 18)
+    a = np.array([[7, -7, 300, -300, 5, 4000000], [-1, 130, 255, 256, 98, 65535]], np.int64)
+    b = np.array([[2, 2, 7, 7, -3, 3], [3, -4, 16, 255, 49, 2]], np.int64)
+    x, y = m.input("x", a), m.input("y", b)
+
+    def output(value, want):
+        m.output(m.add("Cast", value, to=TensorProto.FLOAT), want=want)
+
+    output(m.add("Div", x, y), np.trunc(a / b))
+    output(m.add("Mod", x, y), np.mod(a, b))
+    output(m.add("Mod", x, y, fmod=1), np.fmod(a, b))
+    output(m.add("ReduceMean", x, m.const(np.array([1]))), np.trunc(a.sum(1, keepdims=True) / 6))
+    output(m.add("Pow", y, m.const(np.int64(3))), b ** 3)
+    f = m.add("Div", m.add("Cast", x, to=TensorProto.FLOAT), m.const(np.float32(3)))
+    for to, kind in ((TensorProto.UINT8, np.uint8), (TensorProto.INT8, np.int8), (TensorProto.UINT16, np.uint16),
+                     (TensorProto.INT16, np.int16), (TensorProto.INT32, np.int32)):
+        output(m.add("Cast", x, to=to), a.astype(kind))
+        output(m.add("Cast", f, to=to), np.trunc(a.astype(np.float32) / np.float32(3)).astype(np.int64).astype(kind))
+    for to, kind in ((TensorProto.UINT8, np.uint8), (TensorProto.INT8, np.int8)):
+        p, q = m.add("Cast", x, to=to), m.add("Cast", y, to=to)
+        for op, of in (("Add", np.add), ("Sub", np.subtract), ("Mul", np.multiply)):
+            output(m.add(op, p, q), of(a.astype(kind), b.astype(kind)))
+    output(m.add("Cast", f, to=TensorProto.BOOL), a.astype(np.float32) / 3 != 0)
+    output(m.add("Cast", m.add("Mul", f, m.const(np.float32(1e-3))), to=TensorProto.FLOAT16),
+           (a.astype(np.float32) / np.float32(3) * np.float32(1e-3)).astype(np.float16))
+    return m
+
+
+for make in (cnn, mobile, attention, pointwise, moves, rows, images, scalars, external, scatters, columns, numbers, integers):
     make().save(sys.argv[1])
