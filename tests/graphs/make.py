@@ -113,9 +113,9 @@ def random_convolution(seed):
     if group > 2 and r.random() < 0.6:
         each, out = 1, int(r.choice([1, 1, 2]))
     x = g.input(fresh(r, [int(r.choice([1, 1, 2, 3])), each * group, *size]))
-    if r.random() < 0.2:
-        x = blocks.activation(g, x)
     try:
+        if r.random() < 0.2:
+            x = blocks.activation(g, x)
         y = g.add("Conv", x, g.floats(out * group, each, *k, low=-0.5, high=0.5), *([g.floats(out * group)] if r.random() < 0.6 else []),
                   group=group, **at)
         g.outputs = [y]
