@@ -111,36 +111,29 @@ static int check_workload(const char *text, size_t len, struct workload *w, stru
 	return 0;
 }
 
-/* A result's checksum is looked at before its ids are filled in, and then follows from them. */
+/* Gives a candidate or result the fields that follow from others, and a result the checksum that
+ * follows from all. */
 static int fill_candidate(struct err *e)
 {
 	const struct json *v = json_get(&work.doc, work.doc.tok, "workload");
-	struct json_field f = {"workload", NULL};
+	struct json_field f[] = {{"workload", NULL}, {"candidate_id", NULL}};
 	struct candidate c;
 
-	if (!v)
-		return err_set(e, "\"workload\" is missing");
-	if (!fix && checksum_check(&work.doc, e) < 0)
+	if (!v || check_workload(v->s, v->n, &c.w, &work.object, e))
 		return -1;
-	if (check_workload(v->s, v->n, &c.w, &work.object, e))
-		return err_in(e, "workload");
-	f.value = work.object.s;
+	f[0].value = work.object.s;
 	buf_clear(&work.next);
-	json_rewrite(&work.doc, &f, 1, &work.next);
-	if (reparse(&work.doc, &work.next, e))
+	json_rewrite(&work.doc, f, 1, &work.next);
+	if (reparse(&work.doc, &work.next, e) || candidate_from_json(&c, &work.doc, 0, e))
 		return -1;
 	v = json_get(&work.doc, work.doc.tok, "candidate_id");
-	if (candidate_from_json(&c, &work.doc, v && !fix, e))
-		return -1;
-	f.key = "candidate_id";
-	f.value = arena_printf(&work.arena, "\"%s\"", c.id.s);
+	f[1].value = arena_printf(&work.arena, "\"%s\"", c.id.s);
 	buf_clear(&work.line);
-	json_rewrite(&work.doc, &f, 1, &work.line);
+	json_rewrite(&work.doc, f, v && !fix ? 1 : 2, &work.line);
 	checksum_renew(&work.doc, &work.line);
 	return reparse(&work.doc, &work.line, e);
 }
 
-/* What is missing of identities is filled in. */
 static int fill_ids(const struct rec *r, struct err *e)
 {
 	struct workload w;
@@ -151,17 +144,27 @@ static int fill_ids(const struct rec *r, struct err *e)
 		       reparse(&work.doc, &work.line, e);
 	case REC_CANDIDATE:
 	case REC_RESULT:
-		return fill_candidate(e);
+		return !fix && checksum_check(&work.doc, e) < 0 ? -1 : fill_candidate(e);
 	default:
 		return 0;
 	}
 }
 
+/* What is missing of identities is filled in. Where that fails, the door tells why the record as it
+ * came is refused, in the words that tl-store has for it. */
 static int check_record(const struct rec *r, struct err *e)
 {
-	return json_parse(&work.doc, r->s, r->n, e) || fill_ids(r, e)
-		       ? -1
-		       : door_record(&work.door, &work.doc, e);
+	struct err why = ERR_INIT;
+	int rc;
+
+	if (json_parse(&work.doc, r->s, r->n, e) < 0)
+		return -1;
+	rc = fill_ids(r, &why);
+	if (rc && json_parse(&work.doc, r->s, r->n, e) < 0)
+		return -1;
+	if (door_record(&work.door, &work.doc, e) < 0)
+		return -1;
+	return rc ? err_set(e, "%s", why.msg) : 0;
 }
 
 /* Merging */

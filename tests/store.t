@@ -174,7 +174,22 @@ dd if=/dev/urandom of="$tmp/k.db" bs=4096 seek=20 count=4 conv=notrunc 2>/dev/nu
 [ $? -ne 0 ]
 ok $? '--check sees damage'
 
-# Older databases
+# Older databases, which have no checksums
+
+plain() { # database: as versions before kept it, so that sqlite3 may write it
+	{
+		sqlite3 "$1" .dump
+		echo "PRAGMA application_id = $(sqlite3 "$1" 'PRAGMA application_id');"
+		echo "PRAGMA user_version = $(sqlite3 "$1" 'PRAGMA user_version');"
+	} | sqlite3 "$1.plain" && mv "$1.plain" "$1"
+}
+cp "$tmp/a.db" "$tmp/odd.db" && sqlite3 "$tmp/odd.db" 'UPDATE results SET latency_s = 2 * latency_s'
+"$bin/tl-query" -d "$tmp/odd.db" --dump=all >"$tmp/out" 2>"$tmp/err"
+[ $? -eq 3 ] && grep -q "the database $tmp/odd.db is damaged: a page is not as it was written" "$tmp/err"
+ok $? 'what another program writes into a database counts as damage'
+cp "$tmp/a.db" "$tmp/plain.db" && plain "$tmp/plain.db" && dump "$tmp/plain.db" | cmp -s - "$tmp/before" &&
+	"$bin/tl-store" -q -d "$tmp/plain.db" "$tmp/a" && "$bin/tl-store" --check -d "$tmp/plain.db"
+ok $? 'a database without checksums is read and written as it is'
 
 old() { # database: what a.db holds, as version 1 kept it
 	rm -f "$1"
@@ -199,6 +214,7 @@ sqlite3 "$tmp/old.db" 'PRAGMA user_version = 1000'
 "$bin/tl-store" -q -d "$tmp/old.db" "$tmp/b" 2>"$tmp/err"
 [ $? -eq 3 ] && grep -q 'made by a newer version' "$tmp/err"
 ok $? 'a newer one is left alone'
+"$bin/tl-store" -q -d "$tmp/later.db" /dev/null && plain "$tmp/later.db"
 "$bin/tl-store" -d "$tmp/later.db" "$tmp/fifo" >"$tmp/out" 2>"$tmp/err" &
 pid=$!
 exec 3>"$tmp/fifo"
@@ -229,7 +245,7 @@ classed() { # env, class
 } >"$tmp/aged"
 before() { # database: the same, as version 3 of the schema kept it
 	rm -f "$1"
-	sed 's/"class"/"CLASS"/;s/"hw_id"/"HW_ID"/' "$tmp/aged" | "$bin/tl-store" -q -d "$1" && sqlite3 "$1" "
+	sed 's/"class"/"CLASS"/;s/"hw_id"/"HW_ID"/' "$tmp/aged" | "$bin/tl-store" -q -d "$1" && plain "$1" && sqlite3 "$1" "
 		UPDATE records SET record = replace(replace(record, '\"CLASS\"', '\"class\"'), '\"HW_ID\"', '\"hw_id\"');
 		UPDATE envs SET env = replace(replace(env, '\"CLASS\"', '\"class\"'), '\"HW_ID\"', '\"hw_id\"');
 		DROP TABLE envs_before;

@@ -132,6 +132,14 @@ static int read_array(struct pull *in, struct array *a, struct err *e)
 	return rc ? -1 : read_elements(in, k, a, e);
 }
 
+/* An array fills its member. Only at the member's end does an archive look at its checksum. */
+static int read_end(struct pull *in, struct err *e)
+{
+	int rc = pull_fill(in, e);
+
+	return rc > 0 ? err_set(e, "something stands behind the array") : rc;
+}
+
 int arrays_read(struct arrays *a, const char *path, struct err *e)
 {
 	struct input *in = input_open(path, NULL, e);
@@ -148,7 +156,7 @@ int arrays_read(struct arrays *a, const char *path, struct err *e)
 		*one = (struct array){.name = xstrdup(m->name)};
 		if (n > 4 && !strcmp(m->name + n - 4, ".npy"))
 			one->name[n - 4] = 0;
-		if (read_array(&m->bytes, one, e)) {
+		if (read_array(&m->bytes, one, e) || read_end(&m->bytes, e)) {
 			err_in(e, "%s", m->label);
 			rc = -1;
 			break;

@@ -107,7 +107,8 @@ static int next_block(struct unpack *u, struct err *e)
 
 	if (is_end(u, r))
 		return 0;
-	if (!is_good(u, r))
+	/* The only warning at a block is that the member's checksum is another. */
+	if (!is_good(u, r) || r == ARCHIVE_WARN)
 		return fail(u, e);
 	hole = offset > u->expected ? offset - u->expected : 0;
 	u->held = p;
