@@ -1,8 +1,9 @@
 #!/bin/sh
 # The build cache as tl-measure's user meets it: a full disk, a bound, a death among compilers.
 bin=${BIN:-bin}
+here=$(dirname "$0")
 # shellcheck source=tests/tap.sh
-. "$(dirname "$0")/tap.sh"
+. "$here/tap.sh"
 unset TL_DB TL_CC TL_CACHE_SIZE
 export TL_CACHE="$tmp/cache"
 
@@ -21,6 +22,41 @@ if unshare -rm mount -t tmpfs -o size=64k tmpfs "$tmp/disk" 2>/dev/null; then
 else
 	skip 'the disk of the cache is full: cannot mount one here'
 fi
+
+# A folder that others may write to, and what was put there. tl-run loads objects itself.
+
+run() {
+	"$bin/tl-run" -q --no-db -m none -t 1 -i "$here/run/rows.npz" -c "$here/run/rows.npz" "$here/run/rows.onnx" >"$tmp/out" 2>"$tmp/err"
+}
+run
+ok $? 'tl-run builds and loads its objects'
+cat >"$tmp/planted.c" <<END
+#include <fcntl.h>
+__attribute__((constructor)) static void planted(void) { creat("$tmp/planted", 0666); }
+END
+cc -shared -fPIC "$tmp/planted.c" -o "$tmp/planted.so"
+for object in "$TL_CACHE"/objects/*.so; do
+	rm "$object"
+	cp "$tmp/planted.so" "$object"
+done
+run && [ ! -e "$tmp/planted" ]
+ok $? 'objects that it did not build are not loaded'
+for object in "$TL_CACHE"/objects/*.so; do
+	printf 'X' | dd of="$object" bs=1 seek=5000 conv=notrunc 2>/dev/null
+done
+run
+ok $? 'nor are damaged ones'
+for folder in "$TL_CACHE" "$TL_CACHE/objects"; do
+	chmod 777 "$folder"
+	run
+	[ $? -eq 3 ] && grep -q "^tl-run: other users may write to the folder $folder " "$tmp/err" || break
+	"$bin/tl-measure" "$tmp/c" >"$tmp/out" 2>"$tmp/err"
+	[ $? -eq 3 ] && grep -q "^tl-measure: other users may write to the folder $folder " "$tmp/err" || break
+	chmod 700 "$folder"
+done
+[ "$(stat -c %a "$TL_CACHE/objects")" = 700 ] && run
+ok $? 'a folder that others may write to is refused with the reason' || sed 's/^/# /' "$tmp/err"
+chmod 700 "$TL_CACHE" "$TL_CACHE/objects"
 
 # The bound
 
@@ -60,6 +96,6 @@ for sig in KILL TERM; do
 	ok $? "$sig while it compiles: no compiler is left"
 done
 "$bin/tl-measure" "$tmp/c" >"$tmp/out" 2>"$tmp/err" && grep -q '"status":"ok"' "$tmp/out" &&
-	[ -z "$(find "$TL_CACHE/objects" -type f ! -name '*.so' ! -name '*.truth' ! -name lock)" ]
+	[ -z "$(find "$TL_CACHE/objects" -type f ! -name '*.so' ! -name '*.truth' ! -name lock ! -name CACHEDIR.TAG)" ]
 ok $? 'and the next run clears up'
 echo "1..$n"

@@ -130,7 +130,7 @@ spoil() { # candidate words: DST is the output. Its object may be a link to that
 	dst=$(grep -o 'GLOBAL float \*dst[0-9]*' "$tmp/kernel.cu" | head -n 1 | sed 's/.*\*//')
 	sed -i "s|int rest = BLOCK;|$(printf '%s' "$2" | sed "s/DST/$dst/g") &|" "$tmp/kernel.cu"
 	rm -f "$object"
-	"$helper" --arch=sm_90 -o "$object" "$tmp/kernel.cu" || echo "# candidate $1 does not build"
+	"$helper" --arch=sm_90 -o "$object" "$tmp/kernel.cu" && seal "$object" || echo "# candidate $1 does not build"
 }
 spoil 2 'volatile int hang = 1; while (hang) ;'
 spoil 4 '((GLOBAL volatile float *)16)[0] = 1;'

@@ -8,6 +8,7 @@
 #include "lib/host/energy.h"
 #include "lib/host/env.h"
 #include "lib/host/watch.h"
+#include "lib/io/seal.h"
 #include "tests/tap.h"
 
 static char folder[] = "/tmp/tl-env-XXXXXX";
@@ -21,7 +22,7 @@ __attribute__((format(printf, 2, 3))) static void put(const char *path, const ch
 	snprintf(full, sizeof full, "%s/%s", folder, path);
 	for (char *p = full + strlen(folder) + 1; (p = strchr(p, '/')); p++) {
 		*p = 0;
-		mkdir(full, 0777);
+		mkdir(full, 0700);
 		*p = '/';
 	}
 	f = fopen(full, "we");
@@ -36,13 +37,17 @@ __attribute__((format(printf, 2, 3))) static void put(const char *path, const ch
 /* Writes the probe's file of this hardware. */
 static void put_probe(const struct env *v, double peak)
 {
+	struct buf text = BUF_INIT;
 	char path[128];
 
 	snprintf(path, sizeof path, "probe/%s.json", v->hw_id.s);
-	put(path,
-	    "{\"cores\":null,\"cores_why\":\"made up\",\"peak_flops\":%g,\"peak_flops_all\":2e9,"
-	    "\"bandwidth_all\":{\"mem\":3e9},\"forkjoin_s\":1e-06,\"barrier_s\":1}\n",
-	    peak);
+	buf_fmt(&text,
+		"{\"cores\":null,\"cores_why\":\"made up\",\"peak_flops\":%g,\"peak_flops_all\":2e9,"
+		"\"bandwidth_all\":{\"mem\":3e9},\"forkjoin_s\":1e-06,\"barrier_s\":1}",
+		peak);
+	seal_put(&text);
+	put(path, "%s", text.s);
+	buf_free(&text);
 }
 
 /* v: the env that was not probed. */

@@ -144,7 +144,9 @@ W
 	# shellcheck disable=SC2046 # a word each
 	set -- $(cat "$tmp/codes")
 	spoil() { # code words
-		sed -i "s|int rest = BLOCK;|$2 &|" "$TL_CACHE/objects/$1.so"
+		sed -e "s|int rest = BLOCK;|$2 &|" -e '/^tl-seal /d' "$TL_CACHE/objects/$1.so" >"$tmp/object"
+		seal "$tmp/object"
+		mv "$tmp/object" "$TL_CACHE/objects/$1.so"
 	}
 	dst=$(grep -o 'GLOBAL float \*dst[0-9]*' "$TL_CACHE/objects/$2.so" | head -n 1 | sed 's/.*\*//')
 	spoil "$2" 'volatile int hang = 1; while (hang) ;'

@@ -84,22 +84,29 @@ cp "$file" "$tmp/file"
 ok $? 'tl-query finds the same env, and probes no more'
 TL_PROBE=0 "$bin/tl-query" -d "$tmp/db" "$tmp/w" >"$tmp/out" 2>"$tmp/err"
 ok $? 'TL_PROBE=0 is the same env'
-sed 's/"peak_flops":[0-9.e+]*/"peak_flops":1e3/' "$tmp/file" >"$file"
+put() { # text: as the file of a probe
+	printf '%s' "$1" >"$file"
+	seal "$file"
+}
+put "$(sed 's/"peak_flops":[0-9.e+]*/"peak_flops":1e3/;/^tl-seal/d' "$tmp/file")"
 cmp -s "$file" "$tmp/file" && echo '# the figure could not be changed'
 measure >"$tmp/out"
 [ "$(env_of "$tmp/out")" = "$(env_of "$tmp/a")" ] && grep -q '"peak_flops":1e3,' "$tmp/out"
 ok $? 'and so is a machine that was found slower'
+sed 's/"peak_flops":[0-9.e+]*/"peak_flops":1e3/' "$tmp/file" >"$file"
+measure >"$tmp/out" && ! grep -q '"peak_flops":1e3,' "$tmp/out"
+ok $? 'a figure that was changed is not believed'
 head -c 100 "$tmp/file" >"$file"
 measure >"$tmp/out" && [ "$(env_of "$tmp/out")" = "$(env_of "$tmp/a")" ] && grep -q '^{"isa":.*}$' "$file"
 ok $? 'a damaged file is made anew'
-printf '{"now":0,"looked":"","states":[{"class":"a","at":"2026-11-21T09:00:00.000Z","probe":%s}]}\n' "$(cat "$tmp/file")" >"$file"
+printf '{"now":0,"looked":"","states":[{"class":"a","at":"2026-11-21T09:00:00.000Z","probe":%s}]}\n' "$(sed '/^tl-seal/d' "$tmp/file")" >"$file"
 measure >"$tmp/out" && [ "$(env_of "$tmp/out")" = "$(env_of "$tmp/a")" ] && grep -q '^{"isa":.*}$' "$file"
 ok $? 'and so is one of an older version'
 
 # A probe that was disturbed, and one that is asked for anew
 
 probed() { # disturbed, age: a file of that share and a peak that no machine has, so old
-	sed "s/\"peak_flops\":[0-9.e+]*/\"peak_flops\":1e3/;s/\"disturbed\":[0-9.e-]*/\"disturbed\":$1/" "$tmp/file" >"$file"
+	put "$(sed "s/\"peak_flops\":[0-9.e+]*/\"peak_flops\":1e3/;s/\"disturbed\":[0-9.e-]*/\"disturbed\":$1/;/^tl-seal/d" "$tmp/file")"
 	touch -d "$2" "$file"
 	measure >"$tmp/out"
 }

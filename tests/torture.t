@@ -40,6 +40,7 @@ prepare() { # name problem candidates
 replace() { # workload-name case code floats
 	cc -shared -fPIC -O1 -w -D_GNU_SOURCE -pthread -DCASE="$2" -DNAME="\"$2\"" -DHASH="$3" -DN="$4" \
 		-DREAL="\"$tmp/$1.real/$3.so\"" "$here/hostile.c" -o "$tmp/hostile.so" &&
+		seal "$tmp/hostile.so" &&
 		mv "$tmp/hostile.so" "$cache/objects/$3.so"
 }
 
@@ -87,7 +88,7 @@ verify() { # workload-name results
 
 command -v cc >/dev/null || { echo '1..0 # SKIP there is no cc'; exit 0; }
 echo 'int nothing;' >"$tmp/symbolless.c"
-cc -shared -fPIC "$tmp/symbolless.c" -o "$tmp/symbolless.so" || { echo '1..0 # SKIP cc makes no objects'; exit 0; }
+cc -shared -fPIC "$tmp/symbolless.c" -o "$tmp/symbolless.so" && seal "$tmp/symbolless.so" || { echo '1..0 # SKIP cc makes no objects'; exit 0; }
 filters=1
 perl "$here/torture.pl" nofilter true && filters=$(grep -c '^Seccomp:' /proc/self/status)
 
@@ -307,7 +308,7 @@ kills=${TL_TEST_KILLS:-8}
 grep ' ok\| crash \| wrong ' "$tmp/a.plan" | cut -d' ' -f1 | grep -Ff - "$tmp/a.c" >"$tmp/quick" # none of those that hang
 awk '$3 == "-" && ++i <= 8 { print $2 }' "$tmp/a.plan" >"$tmp/rebuilt"
 clean() { # is nothing in the cache but whole objects and true answers?
-	[ -z "$(find "$cache/objects" -type f ! -name '*.so' ! -name '*.truth' ! -name lock)" ]
+	[ -z "$(find "$cache/objects" -type f ! -name '*.so' ! -name '*.truth' ! -name lock ! -name CACHEDIR.TAG)" ]
 }
 kill_one() { # signal after candidates
 	while read -r code; do rm -f "$cache/objects/$code.so"; done <"$tmp/rebuilt"

@@ -12,6 +12,7 @@
 #include "lib/io/json.h"
 #include "lib/io/proc.h"
 #include "lib/io/record.h"
+#include "lib/io/seal.h"
 #include "lib/host/folder.h"
 #include "lib/host/lock.h"
 #include "lib/host/team.h"
@@ -153,22 +154,14 @@ static int is_probe(const char *text, size_t n)
 /* 1; 0: the machine is to be probed. */
 static int load(struct buf *probe, const char *path, struct err *e)
 {
-	FILE *f = fopen(path, "re");
-	char *line = NULL;
-	size_t cap = 0;
-	ssize_t n;
-	int good;
+	struct buf text = BUF_INIT;
+	int good = seal_read(path, &text, e);
 
-	if (!f)
-		return errno == ENOENT ? 0 : err_sys(e, "cannot read %s", path);
-	n = getline(&line, &cap, f);
-	good = n > 0 && is_probe(line, (size_t)n);
-	if (good)
-		buf_add(probe, line, strcspn(line, "\n"));
-	else if (ferror(f))
-		good = err_sys(e, "cannot read %s", path);
-	free(line);
-	fclose(f);
+	if (good > 0)
+		good = is_probe(text.s, text.n);
+	if (good > 0)
+		buf_add(probe, text.s, text.n);
+	buf_free(&text);
 	return good;
 }
 
@@ -176,11 +169,15 @@ static int load(struct buf *probe, const char *path, struct err *e)
 static int save(const struct buf *probe, const char *path, struct err *e)
 {
 	struct rec_out *out = rec_create(path, e);
+	struct buf text = BUF_INIT;
 	int rc = -1;
 
-	if (out && rec_put(out, probe->s, probe->n, e) == 0)
+	buf_add(&text, probe->s, probe->n);
+	seal_put(&text);
+	if (out && rec_put(out, text.s, text.n - 1, e) == 0) /* a newline follows */
 		rc = rec_commit(out, e);
 	rec_discard(out);
+	buf_free(&text);
 	return rc;
 }
 

@@ -244,10 +244,10 @@ sub judge_store {
 # What tl-measure leaves behind in its cache but finished objects and true answers; where memory ended, the next run sweeps.
 sub judge_cache {
 	my ($seen) = @_;
-	my @strange = -d 'cache/objects' ? grep { !/^[0-9a-f]{32}\.(so|truth)$|^lock$/ } files_in('cache/objects') : ();
-	@strange = grep { !/\.c$|\.tmp$|^canary-|^cc/ } @strange if $seen->{err} =~ /out of memory/;
+	my @strange = -d 'cache/objects' ? grep { !/^[0-9a-f]{32}\.(so|truth)$|^lock$|^CACHEDIR\.TAG$/ } files_in('cache/objects') : ();
+	@strange = grep { !/\.tmp$|^work-/ } @strange if $seen->{err} =~ /out of memory/;
 	# Who can open no folder does not find what a killed compiler left there; the next run does.
-	@strange = grep { !/^cc/ } @strange if $seen->{fault} eq 'open:sticky';
+	@strange = grep { !/^work-/ } @strange if $seen->{fault} eq 'open:sticky';
 	return @strange ? "leaves @strange in the cache" : undef;
 }
 
