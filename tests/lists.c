@@ -39,6 +39,13 @@ static void test_lists(void)
 	      "matmul,5x7:7x9,x\nconv2d,ic8ih14oc8kh3ph1,const\n",
 	      "5x7:7x9 computed; 5x7:7x9", 2, "a right side that is computed");
 	lines("csv", "a,b\n1,2\n", "", 1, "a list without op and prob is refused");
+	lines("csv",
+	      "\xef\xbb\xbf# a list; of two\n\nOP;Prob;\r\n# 5x7:7x9\nmatmul;5x7:7x9;\r\n"
+	      "conv2d;ic8ih14oc8kh3ph1;",
+	      "5x7:7x9; " CONV, 0, "semicolons, comments, and separators at the end");
+	lines("csv", "op\tprob\tpost\nmatmul\t5x7:7x9\tbias+relu\n", "5x7:7x9 bias,relu", 0,
+	      "tabs");
+	lines("csv", "#op,prob\n", "", 1, "a comment alone");
 }
 
 static void test_logs(void)
@@ -261,9 +268,11 @@ static void test_benchdnn_options(void)
 	lines(NULL, "mb1ic8ih14oc8kh3ph1\n5x7:7x9\nmb5ic7oc9\n", CONV "; 5x7:7x9 x2", 0,
 	      "problems whose driver is not named");
 	lines(NULL,
+	      "#!/bin/sh\nexport OMP_NUM_THREADS=4\n./benchdnn --matmul \\\n  --dt=bf16 \\\n  5x7:7x9,\n"
 	      "sh$ OMP_NUM_THREADS=4 ./benchdnn --mode=P -v1 --matmul --wtag=ab 5x7:7x9\n"
 	      "0:PASSED (3 ms) __REPRO: --conv --skip-impl=ref mb1ic8ih14oc8kh3ph1nc\n",
-	      "5x7:7x9 computed; " CONV, 0, "command lines, and what benchdnn says of them");
+	      "5x7:7x9 (bf16); 5x7:7x9 computed; " CONV, 0,
+	      "command lines, in scripts too, and what benchdnn says of them");
 	lines(NULL, "\xef\xbb\xbf# a list\r\n\r\n\t# of problems\r\n--matmul\r\n5x7:7x9\r\n",
 	      "5x7:7x9", 0, "a byte-order mark, carriage returns and blanks");
 	lines("log", "--conv --attr-post-ops=relu+mish+sum,relu+dw:k3s2p1+relu mb1ic8ih14oc16kh1\n",
@@ -302,6 +311,8 @@ static void test_faults(void)
 	      PRODUCT "eltwise_hardswish:0.166667:0.5" DONE PRODUCT
 		      "eltwise_relu:0:0:1+sum:1:0:f32" DONE PRODUCT "sum:1:3" DONE,
 	      "5x7:7x9 hardswish; 5x7:7x9 relu,add; 5x7:7x9", 0, "and those that do not");
+	lines(NULL, "", "", 1, "nothing");
+	ok(was_said(": it is empty"), "is told");
 	lines(NULL, "5x7:7x9\n", "5x7:7x9", 0, "one line");
 	ok(was_said("net: 1 instance extracted\n"), "is told in the singular");
 }

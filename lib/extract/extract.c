@@ -301,7 +301,7 @@ void extract_input(struct extract *x, const char *path)
 	struct input *in = input_open_as(path, &how, &e);
 	const char *hint = NULL;
 	struct member *m;
-	int r, read = 0;
+	int r, read = 0, members = 0;
 
 	if (!in)
 		failed(x, &e);
@@ -311,13 +311,16 @@ void extract_input(struct extract *x, const char *path)
 			failed(x, &e);
 			continue;
 		}
+		members++;
 		hint = foreign_member(m->name, hint);
 		read += read_member(x, in, m) == READ;
 	}
 	if (in && !read) {
 		err_set(&e, "%s: %s", path,
-			hint ? hint
-			     : "it holds no model of a known format, workload record, list or log");
+			hint	   ? hint
+			: !members ? "it is empty"
+				   : "it holds no model of a known format, workload record, list "
+				     "or log");
 		failed(x, &e);
 	}
 	input_close(in);

@@ -69,7 +69,7 @@ static char *find(char *line)
 {
 	char *s = line + strspn(line, blanks);
 
-	return is_option(s) || is_problem(s) ? s : find_command(line);
+	return is_option(s) || is_problem(s) ? s : NULL;
 }
 
 /* benchdnn's own files do not name their driver: their folder does. */
@@ -124,7 +124,7 @@ static void join(char *s)
 	}
 }
 
-/* Is the word another program's, or an option of one letter, "-v1"? */
+/* Is the word an option of one letter, "-v1"? */
 static int is_to_pass(const char *s)
 {
 	return s[0] == '-' && isalpha((unsigned char)s[1]);
@@ -177,3 +177,5 @@ static void end(struct listing *l, void *state)
 }
 
 const struct dialect dialect_benchdnn = {find, read, end, sizeof(struct batch_file), 1, 1};
+const struct dialect dialect_benchdnn_command = {
+	find_command, read, end, sizeof(struct batch_file), 0, 1};

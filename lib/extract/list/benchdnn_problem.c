@@ -253,6 +253,8 @@ int benchdnn_problem(struct listing *l, const struct benchdnn_options *o, int dr
 	struct buf text = BUF_INIT;
 	int matches, r = 0;
 
+	while (n && s[n - 1] == ',') /* of a list with commas */
+		n--;
 	buf_add(&text, s, n);
 	name = onednn_name(text.s);
 	if (name)

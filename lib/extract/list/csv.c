@@ -1,10 +1,12 @@
 /* Lists of workloads as comma-separated values: a header of op, prob and, where wanted, layout,
  * post, rhs (const or computed), dtype and count in any order, then a row for each. Post-ops are
  * joined by '+' (or by commas, quoted): "bias+relu". Instead of op and prob there may be a column
- * for each dimension (columns.h). */
+ * for each dimension (columns.h). Semicolons or tabs may separate values in the place of commas,
+ * and a row whose first value begins with '#' is a comment. */
 #include <csv.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "lib/extract/list/columns.h"
 #include "lib/extract/list/listing.h"
@@ -21,6 +23,7 @@ struct reader {
 	const char *op;			/* of all rows, where columns are dimensions; else NULL */
 	enum column column[FIELDS_MAX]; /* what stands in each field; COLUMNS: not for us */
 	int nfields, at, too_long;
+	int is_comment, is_in_row; /* the row at hand; it has begun */
 	struct buf value[COLUMNS];
 	struct err e;
 };
@@ -31,7 +34,7 @@ static enum column column_of(const char *s, size_t n)
 	int dim = columns_find(s, n);
 
 	for (int i = 0; i < DIMS; i++)
-		if (strlen(names[i]) == n && !memcmp(names[i], s, n))
+		if (strlen(names[i]) == n && !strncasecmp(names[i], s, n))
 			return (enum column)i;
 	return dim < 0 ? COLUMNS : (enum column)(DIMS + dim);
 }
@@ -42,17 +45,23 @@ static void header_field(struct reader *r, const char *s, size_t n)
 		r->broken = 1;
 		return;
 	}
-	if (r->nfields == 0 && n >= 3 && !memcmp(s, "\xef\xbb\xbf", 3)) { /* a byte-order mark */
-		s += 3;
-		n -= 3;
-	}
 	r->column[r->nfields++] = column_of(s, n);
 }
 
-static void on_field(void *s, size_t n, void *ctx)
+static void on_field(void *text, size_t n, void *ctx)
 {
 	struct reader *r = ctx;
+	const char *s = text;
 
+	if (!r->l.line && !r->is_in_row && n >= 3 && !memcmp(s, "\xef\xbb\xbf", 3)) {
+		s += 3; /* a byte-order mark */
+		n -= 3;
+	}
+	if (!r->is_in_row)
+		r->is_comment = n && *s == '#';
+	r->is_in_row = 1;
+	if (r->is_comment)
+		return;
 	if (!r->header_done) {
 		header_field(r, s, n);
 		return;
@@ -151,6 +160,9 @@ static void on_row(int terminator, void *ctx)
 
 	(void)terminator;
 	r->l.line++;
+	r->is_in_row = 0;
+	if (r->is_comment)
+		return;
 	if (!r->header_done) {
 		check_header(r);
 		return;
@@ -206,14 +218,35 @@ static int parse(struct reader *r, struct csv_parser *p, struct err *e)
 	return r->broken ? -1 : 0;
 }
 
+/* What separates values: the first of these signs in the first line that is no comment. */
+static char separator(const unsigned char *head, size_t n)
+{
+	int is_first = 1, is_comment = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		if (is_first && head[i] == '#')
+			is_comment = 1;
+		if (!is_comment && head[i] && strchr(",;\t", head[i]))
+			return (char)head[i];
+		is_first = head[i] == '\n' || head[i] == '\r';
+		is_comment &= !is_first;
+	}
+	return ',';
+}
+
 static int read(struct extract *x, struct member *m, struct err *e)
 {
 	struct reader r = {0};
 	struct csv_parser p;
+	const unsigned char *head;
+	size_t n;
 	int s;
 
+	if (pull_head(&m->bytes, &head, &n, e))
+		return -1;
 	if (csv_init(&p, CSV_STRICT | CSV_APPEND_NULL | CSV_STRICT_FINI))
 		die_no_memory();
+	csv_set_delim(&p, (unsigned char)separator(head, n));
 	listing_begin(&r.l, x, m);
 	s = parse(&r, &p, e);
 	csv_free(&p);

@@ -23,7 +23,8 @@ struct dialect {
 	int goes_on;
 };
 
-extern const struct dialect dialect_verbose, dialect_benchdnn, dialect_calls, dialect_cublaslt,
-	dialect_miopen, dialect_rocblas, dialect_autotvm, dialect_lorien;
+extern const struct dialect dialect_verbose, dialect_benchdnn, dialect_benchdnn_command,
+	dialect_calls, dialect_cublaslt, dialect_miopen, dialect_rocblas, dialect_autotvm,
+	dialect_lorien;
 
 #endif

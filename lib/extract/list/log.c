@@ -8,7 +8,8 @@
 
 static const struct dialect *const dialects[] = {
 	&dialect_verbose, &dialect_calls,   &dialect_cublaslt, &dialect_miopen,
-	&dialect_rocblas, &dialect_autotvm, &dialect_lorien,   &dialect_benchdnn};
+	&dialect_rocblas, &dialect_autotvm, &dialect_lorien,   &dialect_benchdnn_command,
+	&dialect_benchdnn};
 
 enum { DIALECTS = sizeof dialects / sizeof *dialects };
 enum { LONGEST_TEXT = 1 << 20 }; /* of lines that go on; what is longer is cut */
