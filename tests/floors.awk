@@ -47,6 +47,11 @@ BEGIN {
 	for (i = 1; i <= n; i++)
 		libc[name[i] ".h"] = 1
 
+	# Their comments have not been mended yet.
+	n = split("cmd tests algo base host io measure model nest record ref report run schedule store target tile trial", name)
+	for (i = 1; i <= n; i++)
+		may_riddle[name[i]] = 1
+
 	n = split("strcpy strcat sprintf vsprintf gets strtok strtok_r setlocale system fork vfork alloca", name)
 	for (i = 1; i <= n; i++)
 		banned[name[i]] = 1
@@ -57,6 +62,12 @@ BEGIN {
 	may_end["lib/base/err.c"] = may_end["lib/io/opt.c"] = 1
 	# proc.c: between vfork and exec, in the child. cell.c: the child itself.
 	may_end["lib/io/proc.c"] = may_end["lib/trial/cell.c"] = 1
+}
+
+# Comments are sentences. Those that begin so mostly are none: their verb stands in the code, or nowhere.
+function riddle(s)
+{
+	return s ~ /\/\* (Of|That of|Those|And which) /
 }
 
 function allow(room, others,    n, i, other)
@@ -212,6 +223,10 @@ is_c && /^[ \t]*#[ \t]*include/ {
 		own_header(h)
 	}
 	next
+}
+
+is_c && riddle($0) && !(part[1] in may_riddle) && !(mine in may_riddle) {
+	breach("comments", "a comment is a sentence, with a verb: " substr($0, index($0, "/*"), 40))
 }
 
 is_c {

@@ -52,6 +52,7 @@ banned no banned function is called
 ends only programs print errors and exit
 names files are named as what they define
 paths no folder of one machine is named
+comments comments are sentences, not what is left of one
 EOF
 
 # Does it find what is wrong? Trees of one file: RULE PATH LINE, and - for no breach.
@@ -110,6 +111,10 @@ names lib/target/cuda.c const struct target target_gpu = { .name = "cuda" };
 names lib/search/evolve.c static const struct search search_evolve = { .name = "evolve" };
 names cmd/tl-x.c static const struct program program = { .name = "tl-y" };
 - lib/op/relu.c const struct op op_relu = { .name = "relu" };
+comments lib/extract/x.c /* Of all nodes. */
+comments lib/op/x.h 	int n; /* Those of a graph */
+- lib/extract/x.c /* Counts those of a graph. */
+- lib/model/x.c /* Of all nodes. */
 paths share/x.sh cd /home/me/tl
 paths docs/x.md see `/srv/x`
 - share/x.sh cd "$HOME/home/me"; ls lib/srv/x

@@ -127,8 +127,8 @@ static void add_entry(struct strided *s, const struct compose_masks *m, int64_t 
 		s->end[k] = backward ? -INT64_MAX : INT64_MAX;
 }
 
-/* Of the entries from i on: how many are about dimensions of the input, and how many dimensions of
- * the output they leave. */
+/* Counts how many of the entries from i on are about dimensions of the input, and how many
+ * dimensions of the output they leave. */
 static void count_entries(const struct compose_masks *m, int64_t i, int64_t count, int *in,
 			  int *out)
 {

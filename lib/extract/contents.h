@@ -19,7 +19,7 @@ struct contents {
  * they are not known. why: why they became nothing, or "". */
 void contents_add(struct contents *c, const char *model, const char *type, enum fate fate,
 		  const char *why, int64_t n, int64_t macs);
-/* Those added took so long, as a log tells. */
+/* The operators that were added took so long, as a log tells. */
 void contents_add_time(struct contents *c, const char *model, const char *type, enum fate fate,
 		       const char *why, double seconds);
 /* n workloads. */

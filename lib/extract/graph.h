@@ -21,8 +21,8 @@ enum {
 	GRAPH_MAX_RANK = 12,
 	KEEP_INTS = 4096, /* integer tensors up to so many elements keep them */
 	KEEP_REALS = 64,  /* and float tensors */
-	/* Of a whole graph: elements of constants that a reader keeps, and those that inference
-	 * makes. More are left unknown. */
+	/* In a whole graph a reader keeps so many elements of constants, and inference makes so
+	 * many. More are left unknown. */
 	KEEP_CONSTANTS = 1 << 20,
 	KEEP_ALL = 1 << 22,
 };
@@ -161,8 +161,8 @@ struct graph {
 	int is_shaped; /* the reader gave the inputs their shapes; options do not change them */
 	struct ends inputs, outputs;
 	struct replaced *replaced;
-	/* Of a graph inside a node, as inference finds it: how often it runs when the node runs; 0:
-	 * it was not walked, or (is_dead) it never runs. is_once: that number is not known. */
+	/* How often a graph inside a node runs when the node runs, as inference finds it; 0: it was
+	 * not walked, or (is_dead) it never runs. is_once: that number is not known. */
 	int64_t times;
 	int is_dead, is_once;
 };

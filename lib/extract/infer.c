@@ -239,7 +239,7 @@ static const char *const like_first[] = {
 	"Trilu",
 };
 
-/* Of the com.microsoft domain: those with the shape of input 0. */
+/* These operators of the com.microsoft domain make the shape of input 0. */
 static const char *const contrib_like_first[] = {
 	"Gelu",		  "QuickGelu",	    "SimplifiedLayerNormalization",
 	"BiasAdd",	  "GroupNorm",	    "QLinearLeakyRelu",

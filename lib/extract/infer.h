@@ -96,8 +96,8 @@ struct window {
 	int64_t before[GRAPH_MAX_RANK], after[GRAPH_MAX_RANK]; /* padding */
 	int64_t out[GRAPH_MAX_RANK];
 };
-/* Of a node over data of shape s with the kernel given; -1: contradictory. Unknown sizes stay
- * unknown. */
+/* Finds the window of a node over data of shape s with the kernel given; -1: it contradicts itself.
+ * Unknown sizes stay unknown. */
 int window_resolve(const struct graph *g, const struct graph_node *n, const struct shape *s,
 		   const int64_t *kernel, struct window *w, struct err *e);
 /* The same of a transposed convolution: `out` is its output, padding is what is cut off there. */
@@ -105,9 +105,9 @@ int window_transposed(const struct graph *g, const struct graph_node *n, const s
 		      const int64_t *kernel, struct window *w, struct err *e);
 
 /* Shared by the infer_*.c files. */
-/* The type and shape of what a node makes. */
+/* Finds the type and shape of what a node makes. */
 int infer_node(struct infer *x, const struct graph_node *n, struct err *e);
-/* Those inside the graphs of a node, where the reader told how often they run. */
+/* Does the same in the graphs inside a node, where the reader told how often they run. */
 int infer_told_bodies(struct infer *x, const struct graph_node *n, struct err *e);
 int infer_bad(const struct infer *x, const struct graph_node *n, struct err *e, const char *fmt,
 	      ...) __attribute__((format(printf, 4, 5)));
@@ -150,7 +150,7 @@ void infer_view(struct infer *x, const struct graph_node *n, int i, const struct
 void infer_strides(const struct shape *s, int64_t *stride);
 /* Computes the elements of output 0 of an element-wise operator, if it can (fold.c). */
 void fold_elementwise(struct infer *x, const struct graph_node *n);
-/* Those of other operators (fold_move.c). Their shapes are set, but that of NonZero, which follows
+/* The same for other operators (fold_move.c). Their shapes are set. Only that of NonZero follows
  * from elements: 1 if it could be told, 0, or -1. */
 void fold_reduce(struct infer *x, const struct graph_node *n, const char *reduced);
 void fold_tile(struct infer *x, const struct graph_node *n);

@@ -183,8 +183,8 @@ static int check_input(struct value *v, struct err *e)
 	return 0;
 }
 
-/* Those of the graph and of graphs inside. What computes with a known shape relies on it that its
- * elements can be counted. */
+/* Checks constants of the graph and of graphs inside. What computes with a known shape relies on it
+ * that its elements can be counted. */
 static int check_constants(const struct graph *g, struct err *e)
 {
 	for (int i = 0; i < g->nvalue; i++)

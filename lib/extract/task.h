@@ -24,8 +24,8 @@ enum taken_as {
 
 struct task {
 	int node;
-	int part; /* 0: the task is the node. Else it is this one of the products in the node, which
-		   * computes more than them. */
+	int part; /* 0: the task is all that the node computes. 1 or 2: it is the first or second
+		   * product in a node that computes other things, too, such as attention. */
 	int64_t times; /* how often one run of the node computes it */
 	/* What task_fuse() took, in order: what each is, and the value that is its other operand
 	 * (-1: none). out: the value that the task makes. */
@@ -38,8 +38,9 @@ struct task {
 	struct workload w;
 	int64_t macs;	 /* multiply-adds, of all times; -1: unknown */
 	const char *why; /* why there is no workload; NULL: there is one */
-	/* Of the value that it makes: where the dimensions begin that bias runs along (-1: none is
-	 * known), and how many they are: several where the columns of a product were split. */
+	/* The dimensions of its result that a bias runs along: where they begin (-1: none is
+	 * known), and how many they are. There are several where the columns of a product were
+	 * split. */
 	int channel_dim, channel_dims;
 	int pad; /* node of a Pad that went into the padding, or -1 */
 };

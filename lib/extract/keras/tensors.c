@@ -80,7 +80,7 @@ void tensors_note(struct tensors *t, const struct json *layer, int64_t call, int
 		*slot = (void *)(intptr_t)(value + 1);
 }
 
-/* Of a layer that is read as if it made one result: another one, of which nothing is known. */
+/* Makes another result of a layer that is read as if it made one. Nothing is known of it. */
 static int other_result(struct tensors *t, int first)
 {
 	const int out = build_part(t->b, first, "result");

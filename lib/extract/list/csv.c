@@ -138,7 +138,7 @@ static int row_types(const struct reader *r, struct workload *w, struct err *e)
 	return s ? workload_finish(w, e) : 0;
 }
 
-/* Of a product: is its right side constant? */
+/* Is the right side of a product constant? */
 static int row_rhs(const struct reader *r, struct workload *w, struct err *e)
 {
 	const char *s = text(r, RHS);

@@ -203,8 +203,8 @@ static void own(const struct mx_op *o, const int *out, int nout)
 	build_node(o->b, o->type, o->in, o->nin, out, nout)->domain = MXNET_DOMAIN;
 }
 
-/* Results that are read, but that no node makes: statistics of normalizations, and the like. Those
- * of an operator are in a row. */
+/* Some results are read, but no node makes them: statistics of normalizations, and the like. A node
+ * of our own makes them. The values of an operator's results follow each other. */
 static void make_rest(const struct mx_op *o, int first_node)
 {
 	char *is_made = arena_array(o->b->a, char, o->nout);
@@ -224,7 +224,7 @@ static void make_rest(const struct mx_op *o, int first_node)
 		own(o, rest, n);
 }
 
-/* Of several nodes one has the name of the operator: that which multiplies, or else the last. */
+/* One of several nodes has the name of the operator: the one that multiplies, or else the last. */
 static void name_nodes(const struct mx_op *o, int first_node)
 {
 	for (int i = first_node; i < o->b->g->nnode; i++)

@@ -128,7 +128,8 @@ int mx_softmax(const struct mx_op *o, const char *onnx)
 	return 0;
 }
 
-/* Those of the first MXNet: over the channels, or over all but the batch, which mostly is one. */
+/* SoftmaxOutput of the first MXNet goes over the channels, or over all but the batch, which mostly
+ * is one dimension. */
 int mx_softmax_output(const struct mx_op *o, const char *onnx)
 {
 	const int is_channel = mx_flag(o, "multi_output", 0) || mx_is(o, "mode", "channel");

@@ -173,7 +173,7 @@ static int scale(const struct mx_op *o, double height, double width)
 	return 0;
 }
 
-/* Of several inputs at once each is brought to the size of the first, which is seldom used. */
+/* Where there are several inputs, each is brought to the size of the first; that is seldom used. */
 int mx_upsample(const struct mx_op *o, const char *onnx)
 {
 	const double factor = (double)mx_int(o, "scale", 0);

@@ -218,8 +218,7 @@ static int convert(struct build *b, const char *type, int in)
 	return out;
 }
 
-/* Of a graph of whole numbers that stand for reals: what its variable i, data or weights, is there.
- */
+/* Says what variable i, data or weights, is in a graph of whole numbers that stand for reals. */
 static int dequantize(struct build *b, int value, int i)
 {
 	struct value *v = b->g->value[value];

@@ -74,7 +74,8 @@ static int64_t graph_size(const struct graph *g)
 	return n;
 }
 
-/* Of a graph in a function, which is never linked itself, but only its copies are. */
+/* Marks which node makes each value. The graph in a function is never linked, which would do that;
+ * only its copies are. */
 static void mark_producers(const struct graph *g)
 {
 	for (int i = 0; i < g->nnode; i++)

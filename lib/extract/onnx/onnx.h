@@ -20,7 +20,7 @@ struct onnx_model {
 	struct map functions; /* private: struct function * */
 };
 
-/* Of which tensors the elements are read. */
+/* Says which tensors' elements are read. */
 enum onnx_elements {
 	ONNX_SMALL, /* of those that may decide shapes */
 	ONNX_ALL,

@@ -10,7 +10,7 @@
 
 #include "lib/extract/build.h"
 
-/* Of all nodes of a graph that is not linked yet. */
+/* Rewrites all nodes of a graph that is not linked yet. */
 void onnx_rewrite(struct graph *g);
 
 /* Shared by the rewrite_*.c files. */

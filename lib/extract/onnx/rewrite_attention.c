@@ -78,7 +78,8 @@ static void name_part(struct rewrite *r, struct graph_node *n, const char *what)
 		n->name = arena_printf(r->b.a, "%s/%s", r->n->name, what);
 }
 
-/* Of batch x heads x steps x elements each; scores (-1: nobody reads them) is an output. */
+/* Makes the two products of queries, keys and values, which have batch x heads x steps x elements
+ * each; scores (-1: nobody reads them) is an output. */
 static int products(struct rewrite *r, int q, int k, int v, int scores, int out)
 {
 	const int first[] = {q, k};

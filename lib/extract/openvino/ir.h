@@ -16,7 +16,7 @@ struct ir_attr {
 
 struct ir_port {
 	int64_t id;
-	/* Of outputs: */
+	/* Outputs have these: */
 	const char *name; /* of the tensor; NULL: it has none */
 	int elem;
 	struct shape shape; /* DIM_UNKNOWN where it is open */

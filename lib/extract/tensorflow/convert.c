@@ -58,7 +58,7 @@ void convert_each(const struct tensorflow_node *n, const char *onnx)
 		build_node(n->b, onnx, &n->in[i], 1, &n->out[i], 1);
 }
 
-/* Of the first input alone. */
+/* Converts a node of which the first input alone counts. */
 void convert_first(const struct tensorflow_node *n, const char *onnx)
 {
 	convert_node(n, onnx, n->in, n->nin ? 1 : 0);

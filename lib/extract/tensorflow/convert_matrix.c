@@ -46,7 +46,7 @@ void convert_weighing(const struct tensorflow_node *n, const char *onnx)
 	convert_own(n)->weighs = 1;
 }
 
-/* Of a convolution or a product with what is behind it. */
+/* Converts a convolution or a product with what is behind it. */
 void convert_fused(const struct tensorflow_node *n, const char *type)
 {
 	tensorflow_fused(n, type);

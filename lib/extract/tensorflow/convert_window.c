@@ -12,7 +12,7 @@ static int channels_last(const struct tensorflow_node *n)
 	return !(format[0] == 'N' && format[1] == 'C');
 }
 
-/* Of a list with an entry for each dimension, those of space. */
+/* Takes the entries of space from a list with an entry for each dimension. */
 static int of_space(const struct tensorflow_node *n, const char *name, int64_t v[3])
 {
 	const struct message_attr *a = message_attr(n->m, name);

@@ -17,7 +17,8 @@ static int claims(const char *name, const unsigned char *head, size_t n)
 	       tensorflow_claims(head, n) != TENSORFLOW_NONE;
 }
 
-/* Of a SavedModel that is a file in a folder, variables that it leaves open are in another one. */
+/* Where a SavedModel is a file in a folder, the variables that it leaves open are in another one.
+ */
 static int restore(const struct member *m, const struct message_graph *messages, struct arena *a,
 		   struct err *e)
 {

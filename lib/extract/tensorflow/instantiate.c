@@ -5,7 +5,7 @@
 
 #include "lib/extract/tensorflow/instantiate.h"
 
-/* Of the graph, with those of functions as often as they are called. */
+/* Bounds of the graph, in which a function counts as often as it is called. */
 enum {
 	MOST_NODES = 1 << 18,
 	MOST_SEEN = 1 << 22,
@@ -99,7 +99,7 @@ static int need(struct scope *s, const char *text, int *stack, int *depth, struc
 	return 0;
 }
 
-/* Of the inputs of a Merge the first is where a loop begins; the second is made by the loop. */
+/* A loop begins at the first input of a Merge, and makes the second. */
 static int is_join(const struct message_node *m)
 {
 	return m->nin > 1 && (!strcmp(m->type, "Merge") || !strcmp(m->type, "RefMerge"));
@@ -247,7 +247,7 @@ int tensorflow_is_any(const char *type, const char *const *list)
 	return 0;
 }
 
-/* Of the nodes that make values of themselves; 0: it is none. */
+/* Makes the value of a node that has no inputs; 0: it is no such node. */
 static int make_source(struct reader *r, const struct scope *s, int i)
 {
 	static const char *const variables[] = {"VarHandleOp", "VariableV2", "Variable", NULL};

@@ -128,7 +128,7 @@ static const struct row rows[] = {
 	{"LSTM", rewrite_weighing, NULL, 0},
 	{"RNN", rewrite_weighing, NULL, 0},
 	{"SVDF", rewrite_weighing, NULL, 0},
-	/* Of what happens inside nothing is known. */
+	/* Nothing is known of what happens inside. */
 	{"IF", rewrite_weighing, NULL, 0},
 	{"WHILE", rewrite_weighing, NULL, 0},
 	{"CALL", rewrite_weighing, NULL, 0},

@@ -333,7 +333,7 @@ static int read_model(struct tflite_model *m, const struct kept *k, struct arena
 	return graph_link(&m->graph, e);
 }
 
-/* Of all that was kept, and of where something was passed over. */
+/* Hashes all that was kept, and the places where something was passed over. */
 static void digest(struct kept *k, struct id *hash)
 {
 	buf_add(&k->bytes, k->gaps.s ? k->gaps.s : "", k->gaps.n);

@@ -22,7 +22,7 @@ static const struct json *argument(const struct torch_call *c, const char *name,
 	return NULL;
 }
 
-/* Of a tensor: {"name": "x"}, {"as_tensor": {"name": "x"}} or nothing. */
+/* Finds the value of a tensor: {"name": "x"}, {"as_tensor": {"name": "x"}} or nothing. */
 static int value_of(const struct torch_call *c, const struct json *v)
 {
 	const struct json *inner = json_get(c->doc, v, "as_tensor");

@@ -27,7 +27,7 @@ static void same(const struct torch_call *c, const char *onnx)
 	torch_node(c, onnx, c->in, c->nin);
 }
 
-/* Of the first tensor alone: the others are sizes and the like. */
+/* The first tensor alone counts: the others are sizes and the like. */
 static void unary(const struct torch_call *c, const char *onnx)
 {
 	torch_node(c, onnx, c->in, c->nin ? 1 : 0);

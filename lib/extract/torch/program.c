@@ -172,7 +172,8 @@ static void read_tensors(struct reader *r)
 			    r->values.item[i].value);
 }
 
-/* Of {"as_tensor": {"name": "x"}}, or what is inside, the index of x; -1: it names no tensor. */
+/* Finds the index of x in {"as_tensor": {"name": "x"}}, or in what is inside; -1: it names no
+ * tensor. */
 static int index_of(struct reader *r, const struct json *v)
 {
 	const struct json *inner = json_get(r->d, v, "as_tensor");
