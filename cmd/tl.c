@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "lib/base/arena.h"
+#include "lib/io/descriptors.h"
 #include "lib/io/opt.h"
 #include "lib/io/proc.h"
 
@@ -131,6 +132,7 @@ int main(int argc, char **argv)
 	struct err e = ERR_INIT;
 	int asks = argc > 1 && !strcmp(argv[1], "help"), rc;
 
+	descriptors_open();
 	if (argc > 1 && *argv[1] == '-')
 		opt_parse(&program, argc, argv);
 	if (argc > 2 && asks)

@@ -15,6 +15,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "lib/io/descriptors.h"
 #include "lib/io/file.h"
 #include "lib/target/device.h"
 #include "lib/target/nvrtc.h"
@@ -75,6 +76,7 @@ static int answer(int argc, char **argv, FILE *answers)
 {
 	static const char arch[] = "--arch=";
 
+	descriptors_open();
 	if (argc == 2 && !strcmp(argv[1], "--version"))
 		return version(answers);
 	if (argc == 2 && !strcmp(argv[1], "--device"))

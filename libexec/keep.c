@@ -29,6 +29,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "lib/io/descriptors.h"
 #include "lib/io/proc.h"
 
 enum {
@@ -383,6 +384,7 @@ int main(int argc, char **argv)
 	sigset_t signals;
 	int first = options(argc, argv, &r), sig;
 
+	descriptors_open();
 	if (first < 0)
 		return usage();
 	/* From here on a signal waits until the command runs and can be ended. If our parent dies

@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "lib/io/confine.h"
+#include "lib/io/descriptors.h"
 
 enum { FAILED = 3, MOST_CPU_s = 20 };
 
@@ -104,6 +105,7 @@ int main(int argc, char **argv)
 	char *text;
 	int status;
 
+	descriptors_open();
 	limit();
 	H5Eset_auto(H5E_DEFAULT, NULL, NULL);
 	file = argc > 1 ? H5Fopen(argv[1], H5F_ACC_RDONLY, H5P_DEFAULT) : open_input();

@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "lib/io/file.h"
+#include "lib/io/descriptors.h"
 #include "lib/target/device.h"
 #include "libexec/answers.h"
 
@@ -79,6 +80,7 @@ static int compile(const char *object, const char *source)
 
 static int answer(int argc, char **argv, FILE *answers)
 {
+	descriptors_open();
 	if (argc == 2 && !strcmp(argv[1], "--version"))
 		return describe(0, answers);
 	if (argc == 2 && !strcmp(argv[1], "--device"))

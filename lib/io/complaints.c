@@ -3,7 +3,7 @@
 #include <ctype.h>
 #include <string.h>
 
-static const char *name_of(const char *file)
+const char *complaints_name(const char *file)
 {
 	return strcmp(file, "-") ? file : "(standard input)";
 }
@@ -40,7 +40,7 @@ int complaints_add(struct complaints *c, const char *file, uint64_t line, const 
 	if (++c->kind[i].n > COMPLAINTS_EACH)
 		return 0;
 	buf_clear(sentence);
-	buf_fmt(sentence, "%s:%llu: %s", name_of(file), (unsigned long long)line, why);
+	buf_fmt(sentence, "%s:%llu: %s", complaints_name(file), (unsigned long long)line, why);
 	return 1;
 }
 
@@ -53,8 +53,8 @@ int complaints_rest(struct complaints *c, const char *file, struct buf *sentence
 		if (!more)
 			continue;
 		buf_clear(sentence);
-		buf_fmt(sentence, "%s: and %llu more error%s like that of line %llu", name_of(file),
-			(unsigned long long)more, more > 1 ? "s" : "",
+		buf_fmt(sentence, "%s: and %llu more error%s like that of line %llu",
+			complaints_name(file), (unsigned long long)more, more > 1 ? "s" : "",
 			(unsigned long long)c->kind[i].line);
 		return 1;
 	}

@@ -26,6 +26,8 @@ struct complaints {
 	int nkinds;
 };
 
+/* What a file is called: its path, and "(standard input)" for "-". */
+const char *complaints_name(const char *file);
 /* Counts an error. 1: print sentence, which is replaced; 0: enough of its kind were printed. "-" is
  * called the standard input. */
 int complaints_add(struct complaints *c, const char *file, uint64_t line, const char *why,

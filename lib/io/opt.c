@@ -12,6 +12,7 @@
 
 #include "lib/base/nearest.h"
 #include "lib/io/complete.h"
+#include "lib/io/descriptors.h"
 #include "lib/io/help.h"
 #include "lib/io/progress.h"
 
@@ -160,8 +161,11 @@ int opt_parse(const struct program *p, int argc, char **argv)
 	struct getopt_table t;
 	int c, n;
 
+	descriptors_open();
 	option_check(p);
+	/* A reader that went away and a file that may not grow are errors of write(). */
 	signal(SIGPIPE, SIG_IGN);
+	signal(SIGXFSZ, SIG_IGN);
 	make_table(p, &t);
 	optind = 0; /* glibc: starts afresh */
 	opterr = 0;

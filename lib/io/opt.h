@@ -15,7 +15,8 @@
 #include "lib/base/err.h"
 #include "lib/io/option.h"
 
-/* Parses argv, stores the values, ignores SIGPIPE, and returns the index of the first operand.
+/* Opens standard streams that are closed (descriptors.h), ignores SIGPIPE and SIGXFSZ, parses argv,
+ * stores the values, and returns the index of the first operand.
  * Prints and exits by itself for --help, --version, --help-man (the OPTIONS section in mdoc) and
  * --help-options (the table for completions, see complete.h) with status 0, and for usage errors
  * (status 2, one line on stderr that names --help). */

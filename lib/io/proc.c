@@ -50,7 +50,7 @@ static int child(void *arg)
 		struct sigaction sa;
 
 		if (sigaction(sig, NULL, &sa) || sa.sa_handler == SIG_DFL ||
-		    (sa.sa_handler == SIG_IGN && sig != SIGPIPE))
+		    (sa.sa_handler == SIG_IGN && sig != SIGPIPE && sig != SIGXFSZ))
 			continue;
 		sa = (struct sigaction){.sa_handler = SIG_DFL};
 		sigaction(sig, &sa, NULL);

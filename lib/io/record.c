@@ -438,7 +438,8 @@ static int wait_input(struct rec_in *in, struct err *e)
 		return -1;
 	while (!stop_signal && poll(p, 2, -1) < 0)
 		if (errno != EINTR)
-			return err_sys(e, "cannot wait for %s", in->paths[in->ipath]);
+			return err_sys(e, "cannot wait for %s",
+				       complaints_name(in->paths[in->ipath]));
 	return 0;
 }
 
@@ -469,7 +470,7 @@ static int read_more(struct rec_in *in, struct err *e)
 	if (n < 0 && (errno == EINTR || errno == EAGAIN))
 		return 0;
 	if (n < 0)
-		return err_sys(e, "cannot read %s", in->paths[in->ipath]);
+		return err_sys(e, "cannot read %s", complaints_name(in->paths[in->ipath]));
 	in->eof = n == 0;
 	in->end += (size_t)n;
 	return 0;
