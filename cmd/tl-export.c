@@ -10,6 +10,7 @@
 #include "lib/export/folder.h"
 #include "lib/export/piece.h"
 #include "lib/export/source.h"
+#include "lib/io/file.h"
 #include "lib/io/opt.h"
 #include "lib/io/proc.h"
 #include "lib/io/record.h"
@@ -296,18 +297,19 @@ static void choose(struct export *x)
 /* The template with the prefix put in. */
 static int read_template(const char *name, struct buf *out, struct err *e)
 {
-	struct buf path = BUF_INIT, file = BUF_INIT;
-	FILE *f = NULL;
-	int c, rc;
+	struct buf path = BUF_INIT, file = BUF_INIT, text = BUF_INIT;
+	int rc;
 
 	buf_fmt(&file, "export/%s", name);
 	rc = path_share(&path, file.s, e);
 	if (!rc)
 		rc = err_set(e, "%s is not where the programs were installed", file.s);
-	else if (rc > 0 && !(f = fopen(path.s, "re")))
-		rc = err_sys(e, "cannot read %s", path.s);
-	while (f && (c = getc(f)) != EOF) {
-		buf_ch(out, (char)c);
+	else if (rc > 0)
+		rc = file_read("the template", path.s, &text, e);
+	for (size_t i = 0; rc >= 0 && i < text.n; i++) {
+		const char c = text.s[i];
+
+		buf_ch(out, c);
 		if (out->n < 3 || (memcmp(out->s + out->n - 3, "tlx", 3) != 0 &&
 				   memcmp(out->s + out->n - 3, "TLX", 3) != 0))
 			continue;
@@ -315,10 +317,7 @@ static int read_template(const char *name, struct buf *out, struct err *e)
 		for (const char *s = prefix; *s; s++)
 			buf_ch(out, (char)(c == 'x' ? *s : toupper((unsigned char)*s)));
 	}
-	if (f && ferror(f))
-		rc = err_sys(e, "cannot read %s", path.s);
-	if (f)
-		fclose(f);
+	buf_free(&text);
 	buf_free(&path);
 	buf_free(&file);
 	return rc < 0 ? -1 : 0;

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "lib/io/descriptors.h"
 #include "lib/io/proc.h"
 
 /* Takes the argument away. NULL: there is no such descriptor. */
@@ -16,6 +17,7 @@ static inline FILE *answers_open(int *argc, char ***argv)
 {
 	int apart = *argc > 1 && !strcmp((*argv)[1], "--answers"), fd;
 
+	descriptors_open();
 	if (apart) {
 		--*argc;
 		++*argv;

@@ -15,7 +15,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "lib/io/descriptors.h"
 #include "lib/io/file.h"
 #include "lib/target/device.h"
 #include "lib/target/nvrtc.h"
@@ -58,7 +57,7 @@ static int compile(const char *arch, const char *object, const char *source)
 {
 	struct buf text = BUF_INIT, cubin = BUF_INIT, log = BUF_INIT;
 	struct err e = ERR_INIT;
-	int rc = file_read(source, &text, &e);
+	int rc = file_read("the source", source, &text, &e);
 
 	if (rc == 0)
 		rc = nvrtc_compile(arch, text.s ? text.s : "", &cubin, &log, &e);
@@ -76,7 +75,6 @@ static int answer(int argc, char **argv, FILE *answers)
 {
 	static const char arch[] = "--arch=";
 
-	descriptors_open();
 	if (argc == 2 && !strcmp(argv[1], "--version"))
 		return version(answers);
 	if (argc == 2 && !strcmp(argv[1], "--device"))

@@ -15,7 +15,6 @@
 #include <string.h>
 
 #include "lib/io/file.h"
-#include "lib/io/descriptors.h"
 #include "lib/target/device.h"
 #include "libexec/answers.h"
 
@@ -66,7 +65,7 @@ static int compile(const char *object, const char *source)
 
 	if (!d)
 		return no_device(&e);
-	rc = file_read(source, &text, &e);
+	rc = file_read("the source", source, &text, &e);
 	if (rc == 0 && !(p = driver_opencl.load(d, text.s ? text.s : "", text.n, &e)))
 		rc = -1;
 	if (rc == 0)
@@ -80,7 +79,6 @@ static int compile(const char *object, const char *source)
 
 static int answer(int argc, char **argv, FILE *answers)
 {
-	descriptors_open();
 	if (argc == 2 && !strcmp(argv[1], "--version"))
 		return describe(0, answers);
 	if (argc == 2 && !strcmp(argv[1], "--device"))

@@ -8,7 +8,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "lib/io/descriptors.h"
 #include "lib/io/memory.h"
 #include "lib/trial/serve.h"
 #include "libexec/answers.h"
@@ -50,12 +49,8 @@ static inline int worker_answer(int argc, char **argv, const struct serve *with,
 
 static inline int worker_main(int argc, char **argv, const struct serve *with)
 {
-	FILE *answers;
-	int status;
-
-	descriptors_open();
-	answers = answers_open(&argc, &argv);
-	status = answers ? worker_answer(argc, argv, with, answers) : EXIT_INPUT;
+	FILE *answers = answers_open(&argc, &argv);
+	int status = answers ? worker_answer(argc, argv, with, answers) : EXIT_INPUT;
 
 	return answers && answers_close(answers) && !status ? EXIT_INPUT : status;
 }

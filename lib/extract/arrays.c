@@ -9,6 +9,7 @@
 
 #include "lib/base/buf.h"
 #include "lib/extract/archive.h"
+#include "lib/io/file.h"
 #include "lib/io/record.h"
 #include "lib/io/zip.h"
 
@@ -142,11 +143,14 @@ static int read_end(struct pull *in, struct err *e)
 
 int arrays_read(struct arrays *a, const char *path, struct err *e)
 {
-	struct input *in = input_open(path, NULL, e);
+	struct input *in;
 	struct member *m;
 	int rc = -1;
 
 	*a = (struct arrays){0};
+	if (file_check("the arrays of", path, e))
+		return -1;
+	in = input_open(path, NULL, e);
 	while (in && (rc = input_next(in, &m, e)) > 0) {
 		struct array *one;
 		size_t n = strlen(m->name);

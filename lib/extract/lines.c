@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "lib/extract/archive.h"
@@ -18,8 +19,13 @@ int lines_is_database(const char *path)
 {
 	static const char magic[16] = "SQLite format 3";
 	char head[sizeof magic];
-	int fd = open(path, O_RDONLY | O_CLOEXEC), same;
+	struct stat st;
+	int fd, same;
 
+	/* To open a pipe and close it again would take its writer's only reader away. */
+	if (stat(path, &st) || !S_ISREG(st.st_mode))
+		return 0;
+	fd = open(path, O_RDONLY | O_CLOEXEC);
 	same = fd >= 0 && pread(fd, head, sizeof head, 0) == sizeof head &&
 	       !memcmp(head, magic, sizeof magic);
 	if (fd >= 0)

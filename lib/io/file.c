@@ -2,24 +2,65 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/magic.h>
 #include <stdio.h>
 #include <sys/stat.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
-int file_read(const char *path, struct buf *out, struct err *e)
+/* Of a shell or a parent: it had a writer from the beginning. */
+static int is_nameless_pipe(const char *path)
 {
-	FILE *f = fopen(path, "re");
-	char text[1 << 14];
-	size_t n;
-	int rc = 0;
+	struct statfs fs;
 
-	if (!f)
-		return err_sys(e, "cannot read %s", path);
-	while ((n = fread(text, 1, sizeof text, f)) > 0)
-		buf_add(out, text, n);
-	if (ferror(f))
-		rc = err_sys(e, "cannot read %s", path);
-	fclose(f);
+	return !statfs(path, &fs) && fs.f_type == PIPEFS_MAGIC;
+}
+
+int file_check(const char *what, const char *path, struct err *e)
+{
+	const char *kind = "a device";
+	struct stat st;
+
+	if (stat(path, &st) || S_ISREG(st.st_mode))
+		return 0;
+	if (S_ISFIFO(st.st_mode)) {
+		if (is_nameless_pipe(path))
+			return 0;
+		kind = "a pipe";
+	} else if (S_ISDIR(st.st_mode)) {
+		kind = "a folder";
+	} else if (S_ISSOCK(st.st_mode)) {
+		kind = "a socket";
+	}
+	return err_set(e, "cannot read %s %s: it is %s, not a file", what, path, kind);
+}
+
+int file_open(const char *what, const char *path, struct err *e)
+{
+	int fd;
+
+	if (file_check(what, path, e))
+		return -1;
+	do
+		fd = open(path, O_RDONLY | O_CLOEXEC);
+	while (fd < 0 && errno == EINTR);
+	return fd < 0 ? err_sys(e, "cannot open %s %s", what, path) : fd;
+}
+
+int file_read(const char *what, const char *path, struct buf *out, struct err *e)
+{
+	int fd = file_open(what, path, e), rc = 0;
+	char text[1 << 14];
+	ssize_t n;
+
+	if (fd < 0)
+		return -1;
+	while ((n = read(fd, text, sizeof text)) > 0 || (n < 0 && errno == EINTR))
+		if (n > 0)
+			buf_add(out, text, (size_t)n);
+	if (n < 0)
+		rc = err_sys(e, "cannot read %s %s", what, path);
+	close(fd);
 	return rc;
 }
 

@@ -5,8 +5,15 @@
 #include "lib/base/buf.h"
 #include "lib/base/err.h"
 
-/* Appends what the file holds. */
-int file_read(const char *path, struct buf *out, struct err *e);
+/* Refuses what is there but no file to read: a folder, a device, or a pipe with a name, at which
+ * open() would wait for a writer that may never come. A pipe without a name (/dev/stdin, a shell's
+ * <(...)) may be read. What cannot be looked at is left to open(). what: "the model", for the
+ * sentence. */
+int file_check(const char *what, const char *path, struct err *e);
+/* Opens such a file for reading. Returns its descriptor, or -1. */
+int file_open(const char *what, const char *path, struct err *e);
+/* Appends what such a file holds. */
+int file_read(const char *what, const char *path, struct buf *out, struct err *e);
 /* Writes n bytes; after a failure the file is gone. */
 int file_write(const char *path, const char *text, size_t n, struct err *e);
 /* Opens a file for flock(), which this process or another one makes if it is not there, readable

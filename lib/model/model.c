@@ -1,6 +1,5 @@
 #include "lib/model/model.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,6 +7,7 @@
 
 #include "lib/base/base64.h"
 #include "lib/base/hash.h"
+#include "lib/io/file.h"
 #include "lib/io/json.h"
 #include "lib/model/failure.h"
 #include "lib/model/features.h"
@@ -75,27 +75,6 @@ int model_print(const struct model *m, const char *card, struct buf *out, struct
 }
 
 /* ---- reading ---- */
-
-static int read_file(const char *path, struct buf *out, struct err *e)
-{
-	FILE *f = fopen(path, "re");
-	size_t n;
-	int rc = 0;
-
-	if (!f)
-		return err_sys(e, "cannot open the model %s", path);
-	do {
-		buf_reserve(out, 1 << 16);
-		n = fread(out->s + out->n, 1, 1 << 16, f);
-		out->n += n;
-	} while (n);
-	if (ferror(f))
-		rc = err_sys(e, "cannot read the model %s", path);
-	fclose(f);
-	if (out->s)
-		out->s[out->n] = 0;
-	return rc;
-}
 
 /* Is the last line the hash of what is before it? */
 static int check_hash(struct model *m, const struct buf *text, size_t *end, struct err *e)
@@ -256,7 +235,7 @@ struct model *model_load(const char *path, const struct feature_list *wanted, st
 	int rc;
 
 	m->path = arena_strdup(&m->arena, path);
-	rc = read_file(path, &text, e) || check_hash(m, &text, &end, e);
+	rc = file_read("the model", path, &text, e) || check_hash(m, &text, &end, e);
 	for (size_t at = 0, n; rc == 0 && at < end; at += n + 1) {
 		n = (size_t)((char *)memchr(text.s + at, '\n', end - at) - (text.s + at));
 		rc = read_line(m, &d, text.s + at, n, e);

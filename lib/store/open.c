@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "lib/io/clock.h"
+#include "lib/io/file.h"
 #include "lib/store/db.h"
 #include "lib/store/pages.h"
 #include "lib/store/renew.h"
@@ -515,7 +516,7 @@ struct store *store_open(const char *path, enum store_mode mode, struct err *e)
 	int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX;
 
 	s->path = xstrdup(path);
-	if (check_name(path, e)) {
+	if (check_name(path, e) || file_check("the database", path, e)) {
 		store_close(s);
 		return NULL;
 	}

@@ -1,10 +1,11 @@
 #include "lib/extract/onnx/external.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+#include "lib/io/file.h"
 
 static int number(const char *s, int64_t *v)
 {
@@ -78,13 +79,13 @@ static int read_at(int fd, char *to, size_t n, int64_t offset, const char *path,
 static int read_file(const char *path, const struct external *x, int must, struct value *v,
 		     size_t bytes, struct err *e)
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC), rc;
+	int fd = file_open("the weights in", path, e), rc;
 	void *to;
 
 	if (fd < 0 && errno == ENOENT && !must)
 		return 0;
 	if (fd < 0)
-		return err_sys(e, "cannot open %s, which has the elements of '%s'", path, v->name);
+		return err_in(e, "the elements of '%s'", v->name);
 	to = value_room(v, bytes);
 	rc = to ? read_at(fd, to, bytes, x->offset, path, e)
 		: err_set(e, "there is no memory for a tensor of %zu bytes", bytes);
