@@ -17,6 +17,7 @@
 #include "lib/host/folder.h"
 #include "lib/host/lock.h"
 #include "lib/host/system.h"
+#include "lib/host/team.h"
 #include "lib/host/watch.h"
 #include "lib/io/clock.h"
 #include "lib/io/opt.h"
@@ -121,6 +122,10 @@ static int tell_machine(struct env *v)
 	tell("", "%s, %d threads; caches %lld KB, %lld KB, %lld KB", v->limits.isa,
 	     v->limits.threads, (long long)v->limits.l1d / 1024, (long long)v->limits.l2 / 1024,
 	     (long long)v->limits.l3 / 1024);
+	if (team_check(v->limits.threads, "OMP_NUM_THREADS", &e)) {
+		tell("", "%s", e.msg);
+		mend("without OMP_NUM_THREADS there is a thread for each CPU");
+	}
 	tell("", "%s", v->features.s);
 	tell("compiler", "%s", v->cc.s);
 	tell("library", "%s", v->libs.s);

@@ -7,6 +7,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "lib/host/team.h"
 #include "lib/io/clock.h"
 #include "lib/io/file.h"
 #include "lib/io/opt.h"
@@ -18,6 +19,7 @@
 #include "lib/run/network.h"
 #include "lib/run/profile.h"
 #include "lib/store/store.h"
+#include "lib/target/target.h"
 #include "lib/trial/stat.h"
 
 static const char *db, *model, *input, *output, *compare, *save_weights, *save_inputs, *trace,
@@ -160,6 +162,15 @@ static void check_usage(uint64_t *seed)
 		usage("--tune and --dim do not go together: tune what tl-extract --dim writes");
 	if (threads > most_threads)
 		usage("--threads wants at most 1024");
+}
+
+static int check_threads(struct err *e)
+{
+	struct limits here;
+
+	if (threads)
+		return team_check((int)threads, "--threads", e);
+	return target_default()->limits(&here, e) || team_check(here.threads, "OMP_NUM_THREADS", e);
 }
 
 /* ---- tuning ---- */
@@ -391,6 +402,8 @@ int main(int argc, char **argv)
 	rc = infer_options_read(
 		&o.infer, &(struct infer_words){batch, shapes.item, dims.item, shapes.n, dims.n},
 		&e);
+	if (!rc && check_threads(&e))
+		rc = -1;
 	if (!rc && tune_s > 0)
 		rc = tune(argv[first], &e);
 	if (!rc && !no_db) {

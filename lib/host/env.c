@@ -206,7 +206,9 @@ static int is_due(const struct buf *probe, const char *path)
 
 static int ask_probe(const struct env *v, struct buf *probe, struct err *e)
 {
-	if (ask_worker(v, "--probe", probe, e) < 0)
+	if ((v->limits.target == target_default() &&
+	     team_check(v->limits.threads, "OMP_NUM_THREADS", e)) ||
+	    ask_worker(v, "--probe", probe, e) < 0)
 		return -1;
 	if (!is_probe(probe->s, probe->n))
 		return err_set(e, "the probe's figures make no sense: %.200s", probe->s);

@@ -2,6 +2,7 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <sched.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -76,6 +77,20 @@ int team_variables(int threads, struct err *e)
 			       check_count("OMP_MAX_ACTIVE_LEVELS", 1, e)
 		       ? -1
 		       : 0;
+}
+
+int team_check(int threads, const char *asked_by, struct err *e)
+{
+	cpu_set_t set;
+	int cpus = sched_getaffinity(0, sizeof set, &set) ? 1 : CPU_COUNT(&set);
+	int most = cpus * TEAM_EACH_CPU > TEAM_ANYWHERE ? cpus * TEAM_EACH_CPU : TEAM_ANYWHERE;
+
+	if (threads <= most)
+		return 0;
+	return err_status(e, EXIT_USAGE,
+			  "%s asks for %d threads, and this process may use %d CPU%s: no more than "
+			  "%d run there",
+			  asked_by, threads, cpus, cpus == 1 ? "" : "s", most);
 }
 
 void team_environment(int threads)

@@ -8,6 +8,14 @@
 /* Refuses variables of OpenMP with which there is no team of so many threads, or with which its
  * threads cannot be started. EXIT_USAGE. */
 int team_variables(int threads, struct err *e);
+
+enum { TEAM_ANYWHERE = 64, TEAM_EACH_CPU = 4 };
+
+/* Refuses teams of more than TEAM_EACH_CPU threads for each CPU that this process may use, and of
+ * more than TEAM_ANYWHERE: their threads wait for each other by turns, so that a kernel of
+ * microseconds takes seconds. asked_by: "OMP_NUM_THREADS" or the option, for the sentence.
+ * EXIT_USAGE. */
+int team_check(int threads, const char *asked_by, struct err *e);
 /* Sets the environment variables of this process for its workers: their OpenMP teams have so many
  * threads, which are bound to cores from the first kernel on, for candidate and baseline alike. */
 void team_environment(int threads);

@@ -21,6 +21,8 @@ int worker_open(struct worker *w, const struct target *target, int threads, stru
 	char name[64];
 
 	*w = (struct worker){.threads = threads};
+	if (team_check(threads, "OMP_NUM_THREADS", e))
+		return -1;
 	snprintf(name, sizeof name, "worker-%s", target->name);
 	return path_libexec(&w->path, name, e);
 }

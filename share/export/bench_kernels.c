@@ -3,8 +3,10 @@
  * kernel's name; then the sums over the kernels that were measured there with as many threads.
  *
  * A call finds its operands in the caches, as far as they fit, as when the kernel was tuned. */
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
 #include "tlx_kernels.h"
@@ -91,7 +93,9 @@ int main(int argc, char **argv)
 		double s = measure(op, threads, &k);
 
 		if (s < 0)
-			return fprintf(stderr, "%s %s does not run\n", op->op, op->prob), 1;
+			return fprintf(stderr, "%s %s does not run in %d threads: %s\n", op->op,
+				       op->prob, threads, strerror(errno)),
+			       1;
 		if (k->measured_threads == threads) {
 			here += s;
 			there += k->measured_s;

@@ -3,10 +3,11 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "tlx_kernels.h"
 
-enum { LINE = 64 };
+enum { LINE = 64, THREADS_ANYWHERE = 64, THREADS_EACH_CPU = 4 };
 
 struct tlx {
 	const struct tlx_op *op;
@@ -137,12 +138,19 @@ static void keep(struct tlx *h, const float *weights, const float *bias)
 	}
 }
 
+/* Threads that wait for each other by turns make seconds of microseconds. */
+static int too_many(int threads)
+{
+	return threads > THREADS_ANYWHERE &&
+	       threads > THREADS_EACH_CPU * sysconf(_SC_NPROCESSORS_ONLN);
+}
+
 struct tlx *tlx_create_for(const struct tlx_op *op, const float *weights, const float *bias,
 			   int threads, enum tlx_isa most)
 {
 	struct tlx *h;
 
-	if (!op || threads < 1 || (op->weights && !op->rhs_computed && !weights) ||
+	if (!op || threads < 1 || too_many(threads) || (op->weights && !op->rhs_computed && !weights) ||
 	    (op->bias && !bias)) {
 		errno = EINVAL;
 		return NULL;

@@ -33,8 +33,8 @@ const struct tlx_op *tlx_find(const char *op, const char *prob, const char *layo
 			      const char *post);
 
 /* Makes a handle for calls in `threads` threads, 1 or more. The weights and the bias (NULL where
- * the operator has none) are copied. NULL: no memory, or an operand is missing; errno says which
- * (ENOMEM, EINVAL). */
+ * the operator has none) are copied. NULL: no memory (errno is ENOMEM), an operand is missing, or
+ * there are more than 64 threads and more than 4 for each CPU (EINVAL). */
 struct tlx *tlx_create(const struct tlx_op *op, const float *weights, const float *bias,
 		       int threads);
 void tlx_destroy(struct tlx *handle);
