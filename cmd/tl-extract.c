@@ -321,6 +321,7 @@ int main(int argc, char **argv)
 
 	check_usage();
 	opt_foreign_exit(&program);
+	rec_stop_on_signals();
 	if (check_choice(&vary, &a, &e) || read_options(&x, &e) ||
 	    !(out = rec_create(output, &e))) {
 		extract_free(&x);
@@ -333,7 +334,9 @@ int main(int argc, char **argv)
 	read_all(&x, (const char *const *)argv + first, argc - first);
 	progress_clear();
 	infer_options_unused(&x.infer, warn_unused);
-	r = list || dot ? write_shown(&x, out, &e) : write_chosen(&x, &vary, &a, out, &e);
+	r = rec_stopped() ? 0
+	    : list || dot ? write_shown(&x, out, &e)
+			  : write_chosen(&x, &vary, &a, out, &e);
 	if (r && !rec_broken_pipe(out))
 		opt_fail(&program, &e);
 	rec_discard(out);
@@ -342,5 +345,7 @@ int main(int argc, char **argv)
 	arena_free(&a);
 	contents_free(&contents);
 	buf_free(&drawing);
+	if (rec_stopped())
+		opt_die_by_signal(rec_stopped());
 	return r || x.failed ? EXIT_INPUT : EXIT_DONE;
 }

@@ -599,7 +599,7 @@ int main(int argc, char **argv)
 	struct rec_in *in;
 
 	q.last = &q.first;
-	rec_stop_on_signals();
+	rec_stop_in_own_time();
 	m.out = rec_create(output, &e);
 	if (!m.out)
 		return opt_fail(&program, &e);

@@ -200,7 +200,6 @@ int main(int argc, char **argv)
 
 	if (!check)
 		rec_read_on_at_first_signal();
-	signal(SIGXFSZ, SIG_IGN); /* a file that may not grow is an error like a full disk */
 	if (store_default_path(database, check ? STORE_READ : STORE_WRITE, &path, &e) ||
 	    !(db = store_open(path.s, check ? STORE_READ : STORE_WRITE, &e)) ||
 	    (replayed && !check && store_make_replayed(db, &e)))

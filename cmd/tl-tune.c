@@ -20,6 +20,7 @@
 #include "lib/io/table.h"
 #include "lib/host/env.h"
 #include "lib/host/ledger.h"
+#include "lib/host/team.h"
 #include "lib/model/default.h"
 #include "lib/search/search.h"
 #include "lib/store/cost.h"
@@ -688,6 +689,16 @@ static void check_usage(void)
 		exit(opt_fail(&program, &e));
 }
 
+/* That the workers' team is none for this machine is told before anything is read. */
+static int check_team(struct err *e)
+{
+	struct limits here;
+
+	if (replay || zero_shot)
+		return 0;
+	return target_default()->limits(&here, e) || team_check(here.threads, "OMP_NUM_THREADS", e);
+}
+
 /* With whatever a program that was killed has left in it. */
 static void remove_work(void)
 {
@@ -743,11 +754,11 @@ int main(int argc, char **argv)
 		return print_script(argv + first, argc - first);
 	at.files = argv + first;
 	at.nfiles = argc - first;
-	if (target_named(target_name)->limits(&limits, &e))
+	if (check_team(&e) || target_named(target_name)->limits(&limits, &e))
 		return opt_fail(&program, &e);
 	started = clock_now();
 	ledger_open(&ledger, limits.threads, started);
-	rec_stop_on_signals();
+	rec_stop_in_own_time();
 	if (zero_shot)
 		return run(predict, &at, COST_OTHER);
 	dir = arena_printf(&a, "%.200s/tl-tune-XXXXXX", tmp && *tmp ? tmp : "/tmp");

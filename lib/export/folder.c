@@ -7,34 +7,26 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "lib/base/map.h"
+#include "lib/io/temporary.h"
 
 struct folder {
-	struct buf path, temporary;
-	struct map made; /* paths of what is inside */
-	int committed;
+	struct buf path, temporary; /* temporary: with the path of what is inside behind it */
+	size_t bare;		    /* its length without */
+	struct temporary **made;    /* itself, and what is inside, in the order of making */
+	size_t n, cap;
 };
 
-/* Removed when the process ends before its time, too. */
-static struct folder *open_folder;
-
-static void remove_all(struct folder *f)
+static void hold(struct folder *f, const char *path)
 {
-	for (size_t i = f->made.n; i-- > 0;)
-		if (unlink(f->made.item[i].key) && errno == EISDIR)
-			rmdir(f->made.item[i].key);
-	rmdir(f->temporary.s);
-}
-
-static void at_exit(void)
-{
-	if (open_folder)
-		remove_all(open_folder);
+	if (f->n == f->cap) {
+		f->cap = f->cap * 2 + 64;
+		f->made = xrealloc(f->made, f->cap * sizeof(*f->made));
+	}
+	f->made[f->n++] = temporary_add(path);
 }
 
 struct folder *folder_begin(const char *path, struct err *e)
 {
-	static int registered;
 	struct folder *f = xcalloc(1, sizeof *f);
 	size_t n = strlen(path);
 
@@ -48,29 +40,24 @@ struct folder *folder_begin(const char *path, struct err *e)
 		return NULL;
 	}
 	buf_fmt(&f->temporary, "%s.XXXXXX", f->path.s);
-	if (!registered)
-		atexit(at_exit);
-	registered = 1;
-	if (!mkdtemp(f->temporary.s) || chmod(f->temporary.s, 0755)) {
-		err_sys(e, "cannot make a folder beside %s", f->path.s);
-		f->committed = 1; /* there is nothing to remove */
-		folder_end(f);
-		return NULL;
+	f->bare = f->temporary.n;
+	if (mkdtemp(f->temporary.s)) {
+		hold(f, f->temporary.s);
+		if (!chmod(f->temporary.s, 0755))
+			return f;
 	}
-	open_folder = f;
-	return f;
+	err_sys(e, "cannot make a folder beside %s", f->path.s);
+	folder_end(f);
+	return NULL;
 }
 
-static char *inside(struct folder *f, const char *name)
+/* The path of what is to be made inside; until the next call. */
+static const char *inside(struct folder *f, const char *name)
 {
-	struct buf path = BUF_INIT;
-	size_t at;
-
-	buf_fmt(&path, "%s/%s", f->temporary.s, name);
-	map_put(&f->made, path.s, path.n, NULL);
-	at = f->made.n - 1;
-	buf_free(&path);
-	return f->made.item[at].key;
+	f->temporary.n = f->bare;
+	buf_fmt(&f->temporary, "/%s", name);
+	hold(f, f->temporary.s);
+	return f->temporary.s;
 }
 
 int folder_make(struct folder *f, const char *name, struct err *e)
@@ -93,9 +80,11 @@ int folder_write(struct folder *f, const char *name, const struct buf *text, str
 
 int folder_commit(struct folder *f, struct err *e)
 {
+	f->temporary.s[f->bare] = 0;
 	if (rename(f->temporary.s, f->path.s))
 		return err_sys(e, "cannot make %s", f->path.s);
-	f->committed = 1;
+	while (f->n)
+		temporary_forget(f->made[--f->n]);
 	return 0;
 }
 
@@ -103,10 +92,9 @@ void folder_end(struct folder *f)
 {
 	if (!f)
 		return;
-	if (!f->committed)
-		remove_all(f);
-	open_folder = NULL;
-	map_free(&f->made);
+	while (f->n)
+		temporary_remove(f->made[--f->n]);
+	free(f->made);
 	buf_free(&f->path);
 	buf_free(&f->temporary);
 	free(f);

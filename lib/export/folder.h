@@ -1,5 +1,5 @@
 /* A folder that is never incomplete: its files are written into a temporary folder beside it, which
- * is renamed at the end. */
+ * is renamed at the end, and removed where the process ends before. */
 #ifndef TL_EXPORT_FOLDER_H
 #define TL_EXPORT_FOLDER_H
 

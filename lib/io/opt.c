@@ -196,7 +196,8 @@ int opt_printed(const struct program *p)
 int opt_fail(const struct program *p, const struct err *e)
 {
 	progress_clear();
-	fprintf(stderr, "%s: %s\n", p->name, e->msg);
+	if (*e->msg)
+		fprintf(stderr, "%s: %s\n", p->name, e->msg);
 	return e->status ? e->status : EXIT_INPUT;
 }
 

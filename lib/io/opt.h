@@ -22,7 +22,8 @@
  * (status 2, one line on stderr that names --help). */
 int opt_parse(const struct program *p, int argc, char **argv);
 
-/* "tl-gen: sentence" on stderr; returns e->status, for `return opt_fail(p, &e);` in main. */
+/* "tl-gen: sentence" on stderr, if there is one; returns e->status, for `return opt_fail(p, &e);`
+ * in main. */
 int opt_fail(const struct program *p, const struct err *e);
 /* The exit status of a program that printed by stdio: a full disk shows in it, and is told. */
 int opt_printed(const struct program *p);

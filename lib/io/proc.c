@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #include "lib/io/clock.h"
+#include "lib/io/record.h"
 
 enum {
 	CHILD_STACK = 64 * 1024,
@@ -277,21 +278,22 @@ struct source {
 	struct buf *to;
 };
 
-/* Reads until all pipes have ended, or the time has. */
+/* Reads until all pipes have ended, or the time has, or a signal stops us. */
 static int drain_all(struct source *from, int n, double until, size_t max, struct err *e)
 {
 	for (;;) {
 		double left = until - clock_now();
-		struct pollfd f[2];
+		struct pollfd f[3];
 		int open = 0, more;
 
 		for (int i = 0; i < n; i++) {
 			f[i] = (struct pollfd){from[i].fd, POLLIN, 0};
 			open += from[i].fd >= 0;
 		}
-		if (!open || left <= 0)
+		if (!open || left <= 0 || rec_stopped())
 			return 0;
-		if (poll(f, (nfds_t)n, left > 1000 ? 1000 * 1000 : (int)(left * 1e3) + 1) <= 0)
+		f[n] = (struct pollfd){rec_stop_fd(), POLLIN, 0};
+		if (poll(f, (nfds_t)n + 1, left > 1000 ? 1000 * 1000 : (int)(left * 1e3) + 1) <= 0)
 			continue;
 		for (int i = 0; i < n; i++) {
 			if (!f[i].revents)
@@ -312,14 +314,17 @@ static int finish(struct proc *p, const char *name, struct source *from, int n, 
 	double until = timeout_s < 0 ? INFINITY : p->started + timeout_s, left;
 	int rc = drain_all(from, n, until, max, e), status;
 
-	left = until - clock_now();
+	left = rec_stopped() ? 0 : until - clock_now();
 	if (rc == 0)
-		rc = proc_wait(p, timeout_s < 0 ? -1 : left > 0 ? left : 0, &status, e);
+		rc = proc_wait(p, isinf(left) ? -1 : left > 0 ? left : 0, &status, e);
 	proc_close(p);
 	if (rc == 1)
 		return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 	proc_kill(p);
-	return rc ? -1 : err_set(e, "%s did not end within %g s", name, timeout_s);
+	if (rc)
+		return -1;
+	return rec_stopped() ? err_set(e, "%s", "") /* the signal says it */
+			     : err_set(e, "%s did not end within %g s", name, timeout_s);
 }
 
 int proc_run(char *const *argv, double timeout_s, size_t max, struct buf *out, struct err *e)

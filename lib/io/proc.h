@@ -55,8 +55,9 @@ int proc_wait(struct proc *p, double timeout_s, int *status, struct err *e);
 void proc_kill(struct proc *p);
 void proc_close(struct proc *p); /* closes our pipe ends */
 /* Runs a command to its end with all its output (stdout and stderr, at most max bytes) in out.
- * Returns the exit status, 128 + signal, or -1 with e filled (could not start, or timed out and was
- * killed). */
+ * Returns the exit status, 128 + signal, or -1 with e filled: it could not be started, or it was
+ * killed because its time was over or, with an empty sentence, because a signal stopped us
+ * (rec_stopped()). */
 int proc_run(char *const *argv, double timeout_s, size_t max, struct buf *out, struct err *e);
 /* The same with further flags (PROC_KEPT). */
 int proc_run_as(char *const *argv, int flags, double timeout_s, size_t max, struct buf *out,

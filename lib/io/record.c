@@ -6,7 +6,6 @@
 #include <limits.h>
 #include <math.h>
 #include <poll.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -17,6 +16,7 @@
 #include "lib/io/complaints.h"
 #include "lib/io/foreign.h"
 #include "lib/io/progress.h"
+#include "lib/io/temporary.h"
 
 enum {
 	IN_SIZE = 256 * 1024, /* grows when a line is longer */
@@ -27,105 +27,22 @@ enum {
 static const char START[] = "{\"tl\":1,\"type\":\"";
 enum { START_LEN = sizeof START - 1 };
 
-/* Stopping. A signal sets the number and makes the pipe readable, so that no signal is lost
- * between the check of the number and the wait for input. The next signal kills the program. A sink
- * ignores one signal before these two. */
-
-static volatile sig_atomic_t stop_signal;
-static int stop_pipe[2] = {-1, -1};
-
-/* One stop may come twice at once: to the process group, and from the parent. */
-static const double STOP_AGAIN_S = 0.5;
-static int stops_passed; /* how many are let pass: 1 in a sink */
-static int stops;	 /* how many came */
-static double stop_at;	 /* when the last one came */
-
-static void on_stop(int sig)
-{
-	int saved = errno, another = !stops || clock_now() - stop_at > STOP_AGAIN_S;
-
-	if (another && stops > stops_passed) {
-		signal(sig, SIG_DFL);
-		raise(sig);
-	}
-	if (another) {
-		stops++;
-		stop_at = clock_now();
-	}
-	if (stops > stops_passed) {
-		stop_signal = sig;
-		if (write(stop_pipe[1], "", 1) < 0)
-			errno = 0; /* the pipe is full: it is readable already */
-	}
-	errno = saved;
-}
-
-void rec_read_on_at_first_signal(void)
-{
-	stops_passed = 1;
-	rec_stop_on_signals();
-}
-
-void rec_stop_on_signals(void)
-{
-	static const int sigs[] = {SIGINT, SIGTERM, SIGHUP};
-	struct sigaction sa = {.sa_handler = on_stop}, old;
-
-	sigfillset(&sa.sa_mask);
-	if (stop_pipe[0] < 0 && pipe2(stop_pipe, O_CLOEXEC | O_NONBLOCK))
-		return; /* signals go on killing */
-	for (size_t i = 0; i < sizeof sigs / sizeof *sigs; i++) {
-		sigaction(sigs[i], NULL, &old);
-		if (old.sa_handler != SIG_IGN) /* nohup, or a background job */
-			sigaction(sigs[i], &sa, NULL);
-	}
-}
-
-int rec_stopped(void)
-{
-	return stop_signal;
-}
-
 /* Writing */
 
 struct rec_out {
 	int fd;
 	int broken;
-	char *path, *tmp;     /* NULL: written directly */
-	struct rec_out *next; /* of those with a temporary file */
+	char *path, *tmp;	/* NULL: written directly */
+	struct temporary *held; /* tmp, which must not outlive the process */
 	size_t n;
 	char data[OUT_SIZE];
 };
 
-/* Files that are not committed: they must not outlive the process, wherever it ends. */
-static struct rec_out *uncommitted;
-
-static void remove_uncommitted(void)
-{
-	for (const struct rec_out *out = uncommitted; out; out = out->next)
-		unlink(out->tmp);
-}
-
-static void hold_tmp(struct rec_out *out, char *tmp)
-{
-	static int told;
-
-	if (!told && atexit(remove_uncommitted))
-		die_no_memory();
-	told = 1;
-	out->tmp = tmp;
-	out->next = uncommitted;
-	uncommitted = out;
-}
-
 /* The temporary file is there no more. */
 static void forget_tmp(struct rec_out *out)
 {
-	struct rec_out **link = &uncommitted;
-
-	while (*link != out)
-		link = &(*link)->next;
-	*link = out->next;
+	temporary_forget(out->held);
+	out->held = NULL;
 	free(out->tmp);
 	out->tmp = NULL;
 }
@@ -148,7 +65,8 @@ static int open_tmp(struct rec_out *out, const char *path, struct err *e)
 		buf_free(&tmp);
 		return -1;
 	}
-	hold_tmp(out, tmp.s);
+	out->held = temporary_add(tmp.s);
+	out->tmp = tmp.s;
 	if (stat(out->path, &st) ? errno != ENOENT : fchmod(out->fd, st.st_mode & 07777))
 		return err_sys(e, "cannot set the permissions of %s", out->tmp);
 	return 0;
@@ -163,6 +81,7 @@ struct rec_out *rec_create(const char *path, struct err *e)
 	out->fd = -1;
 	out->broken = 0;
 	out->path = out->tmp = NULL;
+	out->held = NULL;
 	out->n = 0;
 	if (!path || !strcmp(path, "-")) {
 		out->fd = STDOUT_FILENO;
@@ -398,9 +317,11 @@ static int open_next(struct rec_in *in, struct err *e)
 {
 	const char *path = in->paths[in->ipath];
 
-	in->fd = strcmp(path, "-") ? open(path, O_RDONLY | O_CLOEXEC) : STDIN_FILENO;
+	do /* a pipe may wait for its writer */
+		in->fd = strcmp(path, "-") ? open(path, O_RDONLY | O_CLOEXEC) : STDIN_FILENO;
+	while (in->fd < 0 && errno == EINTR && !rec_stopped());
 	if (in->fd < 0)
-		return err_sys(e, "cannot open %s", path);
+		return rec_stopped() ? 0 : err_sys(e, "cannot open %s", path);
 	in->eof = in->skipping = in->foreign = 0;
 	in->line = 0;
 	in->start = in->scanned = in->end = 0;
@@ -423,20 +344,20 @@ static int readable(int fd)
 
 	do /* a failure is left to the read that follows, but an interruption would let it block */
 		n = poll(&p, 1, 0);
-	while (n < 0 && errno == EINTR && !stop_signal);
+	while (n < 0 && errno == EINTR && !rec_stopped());
 	return n != 0;
 }
 
 /* Waits for input or a stop. What is finished goes to the next program before. */
 static int wait_input(struct rec_in *in, struct err *e)
 {
-	struct pollfd p[2] = {{in->fd, POLLIN, 0}, {stop_pipe[0], POLLIN, 0}};
+	struct pollfd p[2] = {{in->fd, POLLIN, 0}, {rec_stop_fd(), POLLIN, 0}};
 
 	if (readable(in->fd))
 		return 0;
 	if (in->tied && rec_flush(in->tied, e))
 		return -1;
-	while (!stop_signal && poll(p, 2, -1) < 0)
+	while (!rec_stopped() && poll(p, 2, -1) < 0)
 		if (errno != EINTR)
 			return err_sys(e, "cannot wait for %s",
 				       complaints_name(in->paths[in->ipath]));
@@ -466,7 +387,7 @@ static int read_more(struct rec_in *in, struct err *e)
 
 	do
 		n = read(in->fd, in->data + in->end, in->cap - in->end);
-	while (n < 0 && errno == EINTR && !stop_signal);
+	while (n < 0 && errno == EINTR && !rec_stopped());
 	if (n < 0 && (errno == EINTR || errno == EAGAIN))
 		return 0;
 	if (n < 0)
@@ -637,7 +558,7 @@ static void skip_long_line(struct rec_in *in)
 
 int rec_next(struct rec_in *in, struct rec *r, struct err *e)
 {
-	while (!stop_signal) {
+	while (!rec_stopped()) {
 		char *nl;
 
 		if (in->fd < 0) {
@@ -670,7 +591,7 @@ int rec_next(struct rec_in *in, struct rec *r, struct err *e)
 		if (in->start == in->end)
 			in->start = in->scanned = in->end = 0;
 		make_room(in);
-		if (wait_input(in, e) || (!stop_signal && read_more(in, e)))
+		if (wait_input(in, e) || (!rec_stopped() && read_more(in, e)))
 			return -1;
 	}
 	return 0;
@@ -689,14 +610,14 @@ int rec_parse(struct rec_in *in, const struct rec *r, struct json_doc **d)
 int rec_would_block(struct rec_in *in)
 {
 	/* Only reads behind the data: the record given out last must stay where it is. */
-	while (!stop_signal && in->fd >= 0 && !find_newline(in) && !in->eof) {
+	while (!rec_stopped() && in->fd >= 0 && !find_newline(in) && !in->eof) {
 		if (!readable(in->fd))
 			return 1;
 		if (in->end == in->cap || read_more(in, NULL))
 			return 0;
 	}
 	if (in->fd < 0 && in->ipath < in->npaths && !strcmp(in->paths[in->ipath], "-"))
-		return !stop_signal && !readable(STDIN_FILENO);
+		return !rec_stopped() && !readable(STDIN_FILENO);
 	return 0;
 }
 

@@ -114,13 +114,20 @@ int rec_ratio(const struct json_doc *d, const struct json *obj, const char *key,
  * duel; -1 if what stands there is no ratio. */
 int rec_duel_ratio(const struct json_doc *result, double *ratio, struct err *e);
 
-/* SIGINT, SIGTERM and SIGHUP make rec_next() return 0 and rec_stopped() the signal's number. */
+/* SIGINT, SIGTERM and SIGHUP make rec_next() return 0 and rec_stopped() the signal's number. A
+ * program that has not ended half a second later, whatever it does, is ended by the signal; its
+ * temporary files (lib/io/temporary.h) are removed. */
 void rec_stop_on_signals(void);
+/* The same without that end, for a program that looks at rec_stopped() often enough, and has to
+ * write down what it did. */
+void rec_stop_in_own_time(void);
 /* For the last program of a pipeline. The first of these signals changes nothing, because the
  * programs before this one got it, too, and their finished records are still to come. A second
  * signal, more than half a second later, stops as with rec_stop_on_signals(). */
 void rec_read_on_at_first_signal(void);
 int rec_stopped(void);
+/* Becomes readable with the first of these signals; -1: they are not waited for. */
+int rec_stop_fd(void);
 
 /* Times of day, as in "at": UTC, RFC 3339 with milliseconds, 24 characters and a NUL; ms from 1970.
  * rec_time_read() gives -1 for what is no such time (fractions and Z may be missing), rec_time()

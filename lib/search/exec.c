@@ -20,7 +20,7 @@
 
 #include "lib/base/map.h"
 #include "lib/io/json.h"
-#include "lib/io/proc.h"
+#include "lib/io/keep.h"
 #include "lib/search/search.h"
 
 struct asked {
@@ -105,8 +105,9 @@ static int begin(struct asked *x)
 		err_sys(&x->e, "cannot write what %s is asked", x->s->command);
 	if (*x->e.msg)
 		return -1;
-	if (proc_start(&x->proc, argv, PROC_STDOUT | PROC_GROUP | PROC_DIE_WITH_PARENT,
-		       fileno(x->request), -1, &x->e) < 0)
+	/* Kept, so that none of its children outlives us, however we end. */
+	if (keep_start(&x->proc, &(const struct keep){0}, argv, PROC_STDOUT, fileno(x->request), -1,
+		       &x->e) < 0)
 		return -1;
 	x->answers = fdopen(x->proc.out, "r");
 	if (!x->answers)
