@@ -3,7 +3,6 @@
  *
  * It does nothing that a shell script over them could not: --print prints that script, from the
  * same pipelines. */
-#include <dirent.h>
 #include <math.h>
 #include <signal.h>
 #include <stdio.h>
@@ -20,6 +19,7 @@
 #include "lib/io/table.h"
 #include "lib/host/env.h"
 #include "lib/host/ledger.h"
+#include "lib/host/scratch.h"
 #include "lib/host/team.h"
 #include "lib/model/default.h"
 #include "lib/search/search.h"
@@ -568,7 +568,7 @@ static int tell_cost(const struct places *at)
  * stays when its records could not be written out. */
 static struct {
 	const struct places *at;
-	char *dir; /* NULL: there is none */
+	struct scratch scratch;
 	char *journal;
 	int is_held; /* what was measured is nowhere else */
 } work;
@@ -703,13 +703,13 @@ static int check_team(struct err *e)
 static void remove_work(void)
 {
 	struct err e = ERR_INIT;
-	DIR *d;
 
-	if (!work.dir)
+	if (!work.scratch.path)
 		return;
 	if (work.is_held) {
 		fprintf(stderr, "%s: what was measured is in the database %s\n", program.name,
 			work.at->db);
+		scratch_keep(&work.scratch);
 		return;
 	}
 	/* These by name: there may be no memory, or no descriptor, to look for others. */
@@ -719,30 +719,20 @@ static void remove_work(void)
 	unlink(work.journal);
 	if (no_db)
 		unlink(work.at->db);
-	if (!rmdir(work.dir))
-		return;
-	d = opendir(work.dir);
-	for (const struct dirent *f; d && (f = readdir(d));)
-		unlinkat(dirfd(d), f->d_name, 0); /* . and .. refuse */
-	if (d)
-		closedir(d);
-	if (rmdir(work.dir)) {
-		err_sys(&e, "cannot remove the folder %s", work.dir);
+	if (scratch_remove(&work.scratch, &e))
 		opt_fail(&program, &e);
-	}
 }
 
 int main(int argc, char **argv)
 {
 	int first = opt_parse(&program, argc, argv), status;
-	const char *tmp = getenv("TMPDIR");
 	struct arena a = ARENA_INIT;
 	struct buf path = BUF_INIT;
 	struct err e = ERR_INIT;
 	static struct places at; /* it is looked at after main() */
 	struct limits limits;
 	struct id id;
-	char *dir, since[25];
+	char since[25];
 
 	read_budget();
 	if (time_s > 0)
@@ -761,12 +751,10 @@ int main(int argc, char **argv)
 	rec_stop_in_own_time();
 	if (zero_shot)
 		return run(predict, &at, COST_OTHER);
-	dir = arena_printf(&a, "%.200s/tl-tune-XXXXXX", tmp && *tmp ? tmp : "/tmp");
 	/* Named to all: tl-gen heeds no database but one that is named. */
 	if (!no_db && store_default_path(db, STORE_WRITE, &path, &e))
 		return opt_fail(&program, &e);
-	if (!mkdtemp(dir)) {
-		err_sys(&e, "cannot make the folder %s", dir);
+	if (scratch_open(&work.scratch, program.name, &e)) {
 		buf_free(&path);
 		arena_free(&a);
 		return opt_fail(&program, &e);
@@ -775,18 +763,16 @@ int main(int argc, char **argv)
 	at.since = since;
 	rec_run_id(&id);
 	at.run = id.s;
-	at.cost = arena_printf(&a, "%s/cost", dir);
-	at.workloads = arena_printf(&a, "%s/workloads", dir);
-	at.round = arena_printf(&a, "%s/round", dir);
-	at.db = no_db ? arena_printf(&a, "%s/db", dir) : path.s;
-	work.journal = arena_printf(&a, "%s/db-journal", dir);
+	at.cost = arena_printf(&a, "%s/cost", work.scratch.path);
+	at.workloads = arena_printf(&a, "%s/workloads", work.scratch.path);
+	at.round = arena_printf(&a, "%s/round", work.scratch.path);
+	at.db = no_db ? arena_printf(&a, "%s/db", work.scratch.path) : path.s;
+	work.journal = arena_printf(&a, "%s/db-journal", work.scratch.path);
 	work.at = &at;
-	work.dir = dir;
 	if (atexit(remove_work))
 		die_no_memory();
 	status = tune(&at);
 	remove_work();
-	work.dir = NULL;
 	buf_free(&path);
 	arena_free(&a);
 	if (rec_stopped())
