@@ -99,7 +99,7 @@ static void tell_probe(const struct env *v)
 		buf_fmt(&path, "/%s.json", v->hw_id.s);
 		if (!stat(path.s, &st))
 			tell("", "%s, %.1f days old; tl-tune --reprobe makes it anew", path.s,
-			     difftime(time(NULL), st.st_mtime) / 86400);
+			     fmax(0, difftime(time(NULL), st.st_mtime)) / 86400);
 	}
 	json_free(&d);
 	buf_free(&path);

@@ -59,14 +59,15 @@ static const struct opt opts[] = {
 	 "seconds<N, rounds<N, candidates<N.",
 	 NULL},
 	{0, "since", OPT_STRING, &since, "TIME",
-	 "Count for --until from this time on (2026-11-21T09:00:00.000Z); by default from the "
-	 "first result.",
+	 "Count for --until from this time on (2026-11-21T09:00:00.000Z), and until now; by "
+	 "default from the first result.",
 	 NULL},
 	{0, "all", OPT_FLAG, &all, NULL, "Also write the workloads that stop.", NULL},
 	{0, "finals", OPT_FLAG, &finals, NULL,
 	 "Write only the workloads whose best candidate has not yet been compared with the "
-	 "library, each with its last former best candidates. tl-measure then compares these "
-	 "with the best, and the best with the library.",
+	 "library, each with its last former best candidates, as far as --until candidates<N "
+	 "leaves room for them. tl-measure then compares these with the best, and the best with "
+	 "the library.",
 	 NULL},
 	{'q', "quiet", OPT_FLAG, &quiet, NULL,
 	 "Write no records. Only the exit status says whether anything is worth more tuning.",
@@ -420,15 +421,17 @@ static int may_meet(const struct history_item *h, int64_t i)
 }
 
 /* Before its final the best candidate meets the last that held its place, where those are not far
- * behind: the minute may have decided between them. How far is the product of the ratios since. */
-static int write_rematches(struct input *in, const struct item *it, struct rec_out *out,
-			   struct err *e)
+ * behind: the minute may have decided between them. How far is the product of the ratios since.
+ * They are measured like any other candidate: no more than *left, which a limit leaves. */
+static int write_rematches(struct input *in, const struct item *it, int64_t *left,
+			   struct rec_out *out, struct err *e)
 {
 	const struct history_item *h = history_get(&in->history, it->w.id.s);
 	double behind = 1;
 	int n = 0, rc = 0;
 
-	for (int64_t i = h->n - 1; i >= 0 && n < REMATCHES && behind < NEAR && rc >= 0; i--) {
+	for (int64_t i = h->n - 1; i >= 0 && n < REMATCHES && n < *left && behind < NEAR && rc >= 0;
+	     i--) {
 		struct store_result *r = &h->result[i];
 
 		if (!r->since || r->final)
@@ -439,6 +442,7 @@ static int write_rematches(struct input *in, const struct item *it, struct rec_o
 		}
 		behind *= isnan(r->ratio) ? INFINITY : r->ratio; /* it was alone: NAN */
 	}
+	*left -= n;
 	return rc < 0 ? -1 : n ? write_end(it, n, out, e) : 0;
 }
 
@@ -494,6 +498,7 @@ static int decide(struct input *in, const struct until *limits, struct rec_out *
 	struct preempt_op *op;
 	char why[200];
 	int tuned, rc = 0;
+	int64_t rematches;
 
 	history_finish(&in->history, since);
 	rules.rounds = in->history.rounds;
@@ -501,6 +506,7 @@ static int decide(struct input *in, const struct until *limits, struct rec_out *
 	if (budget < 0)
 		rules.budget = default_budget(op, in->n);
 	rules.budget = within(rules.budget, limits->most[UNTIL_CANDIDATES], in);
+	rematches = within(REMATCHES * (int64_t)in->n, limits->most[UNTIL_CANDIDATES], in);
 	tuned = finals ? decide_finals(in, op) : preempt_decide(op, in->n, &rules);
 	if (!finals && reached(limits, in, why, sizeof why)) {
 		preempt_stop_all(op, in->n, why);
@@ -512,7 +518,7 @@ static int decide(struct input *in, const struct until *limits, struct rec_out *
 		if (!quiet && (op[i].tune || all))
 			rc = write_workload(in, &in->item[i], &op[i], out, e);
 		if (!quiet && finals && op[i].tune && !rc)
-			rc = write_rematches(in, &in->item[i], out, e);
+			rc = write_rematches(in, &in->item[i], &rematches, out, e);
 	}
 	free(op);
 	return rc ? -1 : tuned;

@@ -260,6 +260,10 @@ static void prune_finals(struct pipeline *p, const struct places *at)
 {
 	pipeline_stage(p, "tl-prune");
 	pipeline_arg(p, "--finals");
+	if (until) {
+		pipeline_arg2(p, "--until", until);
+		pipeline_arg2(p, "--since", at->since);
+	}
 	pipeline_arg2(p, "--target", target_name);
 	pipeline_arg2(p, "-d", at->db);
 	pipeline_arg2(p, "-o", at->round);

@@ -66,6 +66,13 @@ cp "$tmp/model" "$tmp/before"
 "$bin/tl-measure" --journal "$tmp/model" "$tmp/c" >"$tmp/out" 2>"$tmp/err"
 [ $? -eq 3 ] && grep -q "model:1: this is no journal" "$tmp/err" && cmp -s "$tmp/model" "$tmp/before"
 ok $? 'another file is refused, and left as it is'
+for kind in workload candidate; do
+	grep "\"type\":\"$kind\"" "$tmp/c" >"$tmp/others"
+	cp "$tmp/others" "$tmp/before"
+	"$bin/tl-measure" --journal "$tmp/others" "$tmp/c" >"$tmp/out" 2>"$tmp/err"
+	[ $? -eq 3 ] && [ -s "$tmp/before" ] && grep -q "others:1: this is no journal" "$tmp/err" && cmp -s "$tmp/others" "$tmp/before"
+	ok $? "and so are records of the type $kind"
+done
 exec 9<"$tmp/j"
 flock 9
 "$bin/tl-measure" --journal "$tmp/j" "$tmp/c" 9<&- >"$tmp/out" 2>"$tmp/err"

@@ -199,9 +199,12 @@ static double disturbed(const struct buf *probe)
 static int is_due(const struct buf *probe, const char *path)
 {
 	struct stat st;
+	double age_s;
 
-	return disturbed(probe) > DISTURBED && !stat(path, &st) &&
-	       difftime(time(NULL), st.st_mtime) >= RETRY_S;
+	if (disturbed(probe) <= DISTURBED || stat(path, &st))
+		return 0;
+	age_s = difftime(time(NULL), st.st_mtime);
+	return age_s >= RETRY_S || age_s < 0; /* a clock was set back */
 }
 
 static int ask_probe(const struct env *v, struct buf *probe, struct err *e)

@@ -61,14 +61,20 @@ static int read_line(struct journal *j, struct json_doc *d, const char *line, si
 	return 1;
 }
 
-/* Does it begin as a record does? A line that was cut off may hold a part of the beginning alone.
- */
+/* Does it begin as a run does, or a result, which only measuring makes? A list of workloads, say,
+ * is no journal. A line that was cut off may hold a part of the beginning alone. */
 static int begins_well(const char *line, size_t n)
 {
-	static const char start[] = "{\"tl\":";
-	size_t k = sizeof start - 1;
+	static const char *const start[] = {"{\"tl\":1,\"type\":\"begin\"",
+					    "{\"tl\":1,\"type\":\"result\""};
+	int well = 0;
 
-	return !memcmp(line, start, n < k ? n : k);
+	for (size_t i = 0; i < sizeof start / sizeof *start; i++) {
+		const size_t k = strlen(start[i]);
+
+		well |= !memcmp(line, start[i], n < k ? n : k);
+	}
+	return well;
 }
 
 static int read_lines(struct journal *j, FILE *f, struct err *e)
@@ -82,7 +88,9 @@ static int read_lines(struct journal *j, FILE *f, struct err *e)
 
 	for (int64_t number = 1; (n = getline(&line, &cap, f)) > 0; number++) {
 		if (number == 1 && !begins_well(line, (size_t)n)) {
-			rc = err_set(e, "%s:1: this is no journal: it does not begin with a record",
+			rc = err_set(e,
+				     "%s:1: this is no journal: it does not begin with a run of "
+				     "tl-measure, or a result",
 				     j->path);
 			break;
 		}

@@ -60,6 +60,7 @@ static sqlite3_stmt *select_runs(struct store *s, const struct cost_which *which
 {
 #define RUNS "SELECT run, record, part_of FROM costs WHERE "
 	sqlite3_stmt *q;
+	char now[25];
 
 	if (which->run && !strcmp(which->run, "last"))
 		return db_sql(s,
@@ -72,12 +73,16 @@ static sqlite3_stmt *select_runs(struct store *s, const struct cost_which *which
 		q = db_sql(s,
 			   RUNS
 			   "coalesce((SELECT w.at FROM costs AS w WHERE w.run = costs.part_of),"
-			   " at) >= ?1",
+			   " at) BETWEEN ?1 AND ?2",
 			   e);
 	else
 		return db_sql(s, RUNS "1", e);
 	if (q)
 		db_bind_text(q, 1, which->run ? which->run : which->since);
+	if (q && !which->run) {
+		rec_now(now);
+		db_bind_text(q, 2, now);
+	}
 	return q;
 #undef RUNS
 }

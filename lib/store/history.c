@@ -206,8 +206,35 @@ static int by_at(const void *pa, const void *pb)
 	return order ? order : strcmp(a->run, b->run);
 }
 
+/* What counts for the limits: since a time, and until now. What is dated in the future is no doing
+ * of a run that began at that time. */
+struct window {
+	int64_t from_ms, to_ms;
+};
+
+static struct window window_since(const char *since)
+{
+	struct window w = {INT64_MIN, INT64_MAX};
+	char now[25];
+
+	if (!since || rec_time_read(since, &w.from_ms))
+		return w;
+	rec_now(now);
+	rec_time_read(now, &w.to_ms);
+	return w;
+}
+
+static int is_within(const struct window *w, const char *at)
+{
+	int64_t ms;
+
+	if (w->from_ms == INT64_MIN)
+		return 1;
+	return !rec_time_read(at, &ms) && ms >= w->from_ms && ms <= w->to_ms;
+}
+
 /* Numbers the runs by their first result. */
-static void number_rounds(struct history *h, struct map *rounds, const char *since)
+static void number_rounds(struct history *h, struct map *rounds, const struct window *w)
 {
 	struct round **sorted;
 
@@ -233,7 +260,7 @@ static void number_rounds(struct history *h, struct map *rounds, const char *sin
 	qsort(sorted, rounds->n, sizeof *sorted, by_at);
 	for (size_t i = 0; i < rounds->n; i++) {
 		sorted[i]->number = (int)i;
-		h->rounds_since += !since || strcmp(sorted[i]->at, since) >= 0;
+		h->rounds_since += is_within(w, sorted[i]->at);
 	}
 	h->rounds = (int)rounds->n;
 	free(sorted);
@@ -284,7 +311,7 @@ static void add_try(struct history_item *it, struct map *known, struct store_res
 }
 
 static void finish_item(struct history *h, struct history_item *it, const struct map *rounds,
-			const char *since)
+			const struct window *w)
 {
 	struct map known = MAP_INIT, wrong = MAP_INIT;
 	struct holder holder = {NULL, NULL, NULL};
@@ -298,15 +325,14 @@ static void finish_item(struct history *h, struct history_item *it, const struct
 	for (int64_t i = 0; i < it->n; i++) {
 		struct store_result *r = &it->result[i];
 		const struct round *round = map_get(rounds, r->run, strlen(r->run));
-		int64_t before = it->ntries;
 		int believed = is_ok(r) && !map_get(&wrong, r->candidate_id.s, ID_HEX);
 
 		add_try(it, &known, r, believed, round->number);
 		if (believed)
 			holder_feed(&holder, r);
-		if (since && strcmp(r->at, since) < 0)
+		if (!is_within(w, r->at))
 			continue;
-		h->candidates_since += it->ntries - before;
+		h->candidates_since += !r->final;
 		h->core_s_since += isnan(r->core_s) ? 0 : r->core_s;
 		if (!h->first_at || strcmp(r->at, h->first_at) < 0)
 			h->first_at = r->at;
@@ -321,13 +347,14 @@ static void finish_item(struct history *h, struct history_item *it, const struct
 
 void history_finish(struct history *h, const char *since)
 {
+	const struct window w = window_since(since);
 	struct map rounds = MAP_INIT;
 
 	for (size_t i = 0; i < h->items.n; i++)
 		sort_item(h->items.item[i].value);
-	number_rounds(h, &rounds, since);
+	number_rounds(h, &rounds, &w);
 	for (size_t i = 0; i < h->items.n; i++)
-		finish_item(h, h->items.item[i].value, &rounds, since);
+		finish_item(h, h->items.item[i].value, &rounds, &w);
 	map_free(&rounds);
 }
 

@@ -32,9 +32,9 @@ struct history {
 	struct map items; /* workload id to struct history_item */
 	const char *env;  /* the env that counts; NULL until one is known */
 	int rounds;	  /* in all */
-	/* Since the time that history_finish() was given */
+	/* Since the time that history_finish() was given, and until now */
 	int rounds_since;
-	int64_t candidates_since;
+	int64_t candidates_since; /* one that was measured again, but in a final, counts again */
 	double core_s_since;
 	const char *first_at; /* of the first result since; NULL if there is none */
 	const char *last_at;  /* and of the last */
@@ -47,7 +47,7 @@ int history_add_workload(struct history *h, struct store *s, const char *id, str
  * the first result sets it. */
 int history_add_record(struct history *h, const struct rec *r, const struct json_doc *d,
 		       struct err *e);
-/* Sorts and counts. since: a time as in "at", or NULL for all. */
+/* Sorts and counts. since: a time as in "at", or NULL for all, whatever their dates. */
 void history_finish(struct history *h, const char *since);
 /* NULL if the workload was not added. */
 const struct history_item *history_get(const struct history *h, const char *id);
