@@ -22,6 +22,7 @@
 #include "lib/io/clock.h"
 #include "lib/io/opt.h"
 #include "lib/io/record.h"
+#include "lib/io/terminal.h"
 #include "lib/measure/worker.h"
 #include "lib/model/default.h"
 #include "lib/store/store.h"
@@ -54,13 +55,16 @@ static int amiss; /* things that want doing */
 static void tell(const char *what, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 static void tell(const char *what, const char *fmt, ...)
 {
+	struct buf raw = BUF_INIT, text = BUF_INIT;
 	va_list ap;
 
-	printf("%-10s ", what);
 	va_start(ap, fmt);
-	vprintf(fmt, ap);
+	buf_vfmt(&raw, fmt, ap);
 	va_end(ap);
-	putchar('\n');
+	terminal_text(raw.s, raw.n, &text);
+	printf("%-10s %s\n", what, text.s);
+	buf_free(&raw);
+	buf_free(&text);
 }
 
 /* What to do about the line before. */

@@ -14,6 +14,7 @@
 #include "lib/io/opt.h"
 #include "lib/io/proc.h"
 #include "lib/io/record.h"
+#include "lib/io/terminal.h"
 #include "lib/store/store.h"
 #include "lib/target/target.h"
 
@@ -468,8 +469,8 @@ static void say_written(const struct export *x)
 	buf_count(&b, (int64_t)x->n, "kernel");
 	buf_str(&b, " of ");
 	buf_count(&b, (int64_t)workloads_of(x), "operator");
-	fprintf(stderr, "%s: %s in %s; `make -C %s check` tries them\n", program.name, b.s, output,
-		output);
+	terminal_say("%s: %s in %s; `make -C %s check` tries them\n", program.name, b.s, output,
+		     output);
 	buf_free(&b);
 }
 

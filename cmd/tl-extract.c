@@ -14,6 +14,7 @@
 #include "lib/io/progress.h"
 #include "lib/io/record.h"
 #include "lib/io/table.h"
+#include "lib/io/terminal.h"
 
 enum { MAX_JOBS = 256 };
 
@@ -110,7 +111,7 @@ static void say(void *ctx, int is_error, const char *sentence)
 	if (quiet && !is_error)
 		return;
 	progress_clear();
-	fprintf(stderr, "%s: %s\n", program.name, sentence);
+	terminal_say("%s: %s\n", program.name, sentence);
 }
 
 static int read_options(struct extract *x, struct err *e)

@@ -9,6 +9,7 @@
 #include "lib/algo/candidate.h"
 #include "lib/io/opt.h"
 #include "lib/io/record.h"
+#include "lib/io/terminal.h"
 #include "lib/model/adapt.h"
 #include "lib/store/history.h"
 #include "lib/store/preempt.h"
@@ -466,8 +467,8 @@ static int decide_finals(const struct input *in, struct preempt_op *op)
 
 static void say(const struct item *it, const struct preempt_op *op)
 {
-	fprintf(stderr, "%s: %s %s %s: %s.\n", program.name, op->tune ? "tune" : "stop",
-		it->w.op->name, it->w.prob, op->reason);
+	terminal_say("%s: %s %s %s: %s.\n", program.name, op->tune ? "tune" : "stop",
+		     it->w.op->name, it->w.prob, op->reason);
 }
 
 /* 8 for each; but on a machine that is new to the model fewer, so that it is soon known what the

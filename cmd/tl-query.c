@@ -11,6 +11,7 @@
 #include "lib/extract/select.h"
 #include "lib/io/opt.h"
 #include "lib/io/record.h"
+#include "lib/io/terminal.h"
 #include "lib/model/default.h"
 #include "lib/store/cost.h"
 #include "lib/store/zero_shot.h"
@@ -503,7 +504,7 @@ static int print_plot(struct query *q, const struct figures *f, struct err *e)
 	int rc;
 
 	if (lacks) {
-		fprintf(stderr, "%s: no plot: %s\n", program.name, lacks);
+		terminal_say("%s: no plot: %s\n", program.name, lacks);
 		q->missing = 1;
 		return 0;
 	}
@@ -672,7 +673,7 @@ static int run(struct query *q, char **paths, int npaths)
 
 static int no_database(const char *path)
 {
-	fprintf(stderr, "%s: nothing is known yet: there is no database %s\n", program.name, path);
+	terminal_say("%s: nothing is known yet: there is no database %s\n", program.name, path);
 	return EXIT_NO;
 }
 

@@ -7,6 +7,7 @@
 #include "lib/io/opt.h"
 #include "lib/io/progress.h"
 #include "lib/io/record.h"
+#include "lib/io/terminal.h"
 #include "lib/store/replay.h"
 #include "lib/store/store.h"
 #include "lib/target/target.h"
@@ -104,7 +105,7 @@ static void say(void *arg, const char *sentence)
 {
 	(void)arg;
 	progress_clear();
-	fprintf(stderr, "%s: %s\n", program.name, sentence);
+	terminal_say("%s: %s\n", program.name, sentence);
 }
 
 static int load(struct err *e)

@@ -14,6 +14,7 @@
 #include "lib/io/proc.h"
 #include "lib/io/progress.h"
 #include "lib/io/record.h"
+#include "lib/io/terminal.h"
 #include "lib/ref/ref.h"
 #include "lib/run/exec.h"
 #include "lib/run/network.h"
@@ -237,6 +238,7 @@ static int save_before(struct network *n, struct err *e)
 /* 1: an output differs. */
 static int compare_outputs(const struct network *n, struct err *e)
 {
+	struct buf name = BUF_INIT;
 	struct arrays should;
 	int differs = 0, rc = arrays_read(&should, compare, e);
 
@@ -251,13 +253,16 @@ static int compare_outputs(const struct network *n, struct err *e)
 		}
 		wrong = d.not_finite || d.max > tolerance || d.l2 > tolerance;
 		differs |= wrong;
+		buf_clear(&name);
+		terminal_text(d.name, strlen(d.name), &name);
 		if (!quiet || wrong)
 			printf("%s: %s: largest difference %.2g of the largest value, relative L2 "
 			       "%.2g%s\n",
-			       d.name, wrong ? "differs" : "equal", d.max, d.l2,
+			       name.s, wrong ? "differs" : "equal", d.max, d.l2,
 			       d.not_finite ? ", NaN or infinity in other places" : "");
 	}
 	arrays_free(&should);
+	buf_free(&name);
 	return rc ? -1 : differs;
 }
 
@@ -274,14 +279,15 @@ static void print_bench(const struct network *n, const char *path, const struct 
 	double alone = profile_predicted(&n->plan, &known, &all);
 	struct buf name = BUF_INIT;
 
-	buf_json(&name, base_name(path), strlen(base_name(path)));
 	if (json) {
+		buf_json(&name, base_name(path), strlen(base_name(path)));
 		printf("{\"model\":%s,\"latency_s\":%.9g,\"ci_s\":[%.9g,%.9g],\"runs\":%d,"
 		       "\"threads\":%d,\"kernels\":%d,\"tuned\":%d,\"tuned_s\":%.9g}\n",
 		       name.s, m->median, m->lo, m->hi, m->n, n->plan.threads, all, known, alone);
 	} else {
-		printf("%s: %.3f ms [%.3f, %.3f], %d runs, %d threads; ", base_name(path),
-		       m->median * 1e3, m->lo * 1e3, m->hi * 1e3, m->n, n->plan.threads);
+		terminal_text(base_name(path), strlen(base_name(path)), &name);
+		printf("%s: %.3f ms [%.3f, %.3f], %d runs, %d threads; ", name.s, m->median * 1e3,
+		       m->lo * 1e3, m->hi * 1e3, m->n, n->plan.threads);
 		if (library)
 			printf("convolutions and products by %s", ref_onednn.version());
 		else

@@ -5,6 +5,7 @@
 #include "lib/io/clock.h"
 #include "lib/io/opt.h"
 #include "lib/io/record.h"
+#include "lib/io/terminal.h"
 #include "lib/store/store.h"
 
 /* A commit costs three syncs. While input is plentiful a batch may grow, as long as others who
@@ -146,13 +147,23 @@ static int store_all(struct batch *b, struct store *db, struct rec_in *in, struc
 	return more < 0 || finish(b, db, out, e) ? -1 : 0;
 }
 
+static void say_damage(const char *report)
+{
+	terminal_say("%s: the database is damaged:\n", program.name);
+	for (size_t n; *report; report += n + (report[n] == '\n')) {
+		n = strcspn(report, "\n");
+		terminal_say("%.*s", (int)n, report);
+		terminal_say("\n");
+	}
+}
+
 static int run_check(struct store *db, struct err *e)
 {
 	struct buf report = BUF_INIT;
 	int sound = store_check(db, &report, e);
 
 	if (!sound)
-		fprintf(stderr, "%s: the database is damaged:\n%s", program.name, report.s);
+		say_damage(report.s);
 	buf_free(&report);
 	return sound < 0 ? opt_fail(&program, e) : sound ? EXIT_DONE : EXIT_NO;
 }

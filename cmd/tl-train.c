@@ -92,7 +92,7 @@ static void say(void *arg, const char *sentence)
 {
 	(void)arg;
 	progress_clear();
-	fprintf(stderr, "%s: %s\n", program.name, sentence);
+	terminal_say("%s: %s\n", program.name, sentence);
 }
 
 /* What a database keeps and does not pass the door is left out. */

@@ -17,6 +17,7 @@
 #include "lib/io/progress.h"
 #include "lib/io/record.h"
 #include "lib/io/table.h"
+#include "lib/io/terminal.h"
 #include "lib/host/env.h"
 #include "lib/host/ledger.h"
 #include "lib/host/scratch.h"
@@ -711,8 +712,8 @@ static void remove_work(void)
 	if (!work.scratch.path)
 		return;
 	if (work.is_held) {
-		fprintf(stderr, "%s: what was measured is in the database %s\n", program.name,
-			work.at->db);
+		terminal_say("%s: what was measured is in the database %s\n", program.name,
+			     work.at->db);
 		scratch_keep(&work.scratch);
 		return;
 	}

@@ -36,22 +36,29 @@ void buf_str(struct buf *b, const char *s)
 	buf_add(b, s, strlen(s));
 }
 
+void buf_vfmt(struct buf *b, const char *fmt, va_list ap)
+{
+	va_list again;
+	int n;
+
+	va_copy(again, ap);
+	buf_reserve(b, 100);
+	n = vsnprintf(b->s + b->n, b->cap - b->n, fmt, ap);
+	if (b->n + (size_t)n >= b->cap) {
+		buf_reserve(b, (size_t)n);
+		vsnprintf(b->s + b->n, b->cap - b->n, fmt, again);
+	}
+	va_end(again);
+	b->n += (size_t)n;
+}
+
 void buf_fmt(struct buf *b, const char *fmt, ...)
 {
 	va_list ap;
-	int n;
 
-	buf_reserve(b, 100);
 	va_start(ap, fmt);
-	n = vsnprintf(b->s + b->n, b->cap - b->n, fmt, ap);
+	buf_vfmt(b, fmt, ap);
 	va_end(ap);
-	if (b->n + (size_t)n >= b->cap) {
-		buf_reserve(b, (size_t)n);
-		va_start(ap, fmt);
-		vsnprintf(b->s + b->n, b->cap - b->n, fmt, ap);
-		va_end(ap);
-	}
-	b->n += (size_t)n;
 }
 
 void buf_int(struct buf *b, int64_t v)

@@ -7,6 +7,7 @@
 #ifndef TL_BASE_BUF_H
 #define TL_BASE_BUF_H
 
+#include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
@@ -26,6 +27,7 @@ void buf_add(struct buf *b, const void *p, size_t n);
 void buf_ch(struct buf *b, char c);
 void buf_str(struct buf *b, const char *s);
 void buf_fmt(struct buf *b, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+void buf_vfmt(struct buf *b, const char *fmt, va_list ap) __attribute__((format(printf, 2, 0)));
 void buf_int(struct buf *b, int64_t v); /* decimal, several times faster than buf_fmt */
 void buf_num(struct buf *b, double v);	/* 9 significant digits; null if not finite */
 void buf_count(struct buf *b, int64_t n, const char *what); /* "1 operator", "2 operators" */

@@ -1,12 +1,21 @@
 #include "lib/extract/drawing.h"
 
+#include <string.h>
+
+#include "lib/io/terminal.h"
+
 enum { LABEL_MAX = 80 };
 
 /* A quoted string of dot; of what is too long the end is left out. */
-static void put_quoted(struct buf *out, const char *s)
+static void put_quoted(struct buf *out, const char *text)
 {
+	struct buf shown = BUF_INIT;
+	const char *s;
+	int n = 0;
+
+	terminal_text(text, strlen(text), &shown);
 	buf_ch(out, '"');
-	for (int n = 0; *s; s++, n++) {
+	for (s = shown.s; *s; s++, n++) {
 		unsigned char c = (unsigned char)*s;
 
 		if (n >= LABEL_MAX && (c & 0xc0) != 0x80) {
@@ -15,9 +24,10 @@ static void put_quoted(struct buf *out, const char *s)
 		}
 		if (c == '"' || c == '\\')
 			buf_ch(out, '\\');
-		buf_ch(out, c < ' ' || c == 127 ? '?' : (char)c);
+		buf_ch(out, (char)c);
 	}
 	buf_ch(out, '"');
+	buf_free(&shown);
 }
 
 static const char *color_of(const struct fates *f, int node)

@@ -14,6 +14,7 @@
 #include "lib/io/file.h"
 #include "lib/io/progress.h"
 #include "lib/io/record.h"
+#include "lib/io/terminal.h"
 
 /* The process that holds a lock on the file; 0: the kernel does not show it. */
 static int holder(int fd)
@@ -95,7 +96,7 @@ void lock_say(const char *sentence)
 	if (progress_is_silent())
 		return;
 	progress_clear();
-	fprintf(stderr, "%s: waiting: %s\n", program_invocation_short_name, sentence);
+	terminal_say("%s: waiting: %s\n", program_invocation_short_name, sentence);
 }
 
 /* flock(), which says what it waits for. */

@@ -15,6 +15,7 @@
 #include "lib/io/descriptors.h"
 #include "lib/io/help.h"
 #include "lib/io/progress.h"
+#include "lib/io/terminal.h"
 
 #ifndef TL_VERSION
 #define TL_VERSION "unknown"
@@ -36,13 +37,14 @@ static void usage(const struct program *p, const char *fmt, ...)
 
 static void usage(const struct program *p, const char *fmt, ...)
 {
+	struct buf text = BUF_INIT;
 	va_list ap;
 
-	fprintf(stderr, "%s: ", p->name);
 	va_start(ap, fmt);
-	vfprintf(stderr, fmt, ap);
+	buf_vfmt(&text, fmt, ap);
 	va_end(ap);
-	fprintf(stderr, " (see %s --help)\n", p->name);
+	terminal_say("%s: %s (see %s --help)\n", p->name, text.s, p->name);
+	buf_free(&text);
 	exit(EXIT_USAGE);
 }
 
@@ -197,18 +199,20 @@ int opt_fail(const struct program *p, const struct err *e)
 {
 	progress_clear();
 	if (*e->msg)
-		fprintf(stderr, "%s: %s\n", p->name, e->msg);
+		terminal_say("%s: %s\n", p->name, e->msg);
 	return e->status ? e->status : EXIT_INPUT;
 }
 
 static void say(const struct program *p, const char *kind, const char *fmt, va_list ap)
 {
+	struct buf text = BUF_INIT;
+
 	if (progress_is_silent())
 		return;
 	progress_clear();
-	fprintf(stderr, "%s: %s", p->name, kind);
-	vfprintf(stderr, fmt, ap);
-	fputc('\n', stderr);
+	buf_vfmt(&text, fmt, ap);
+	terminal_say("%s: %s%s\n", p->name, kind, text.s);
+	buf_free(&text);
 }
 
 void opt_say(const struct program *p, const char *fmt, ...)

@@ -104,6 +104,7 @@ void progress_show(const struct progress *p, const char *detail)
 {
 	double now = clock_now();
 	const struct buf *text = &line.text;
+	struct buf raw = BUF_INIT;
 
 	if (line.silent || (now - line.last < INTERVAL_s && p->what == line.what) ||
 	    !isatty(STDERR_FILENO))
@@ -111,7 +112,9 @@ void progress_show(const struct progress *p, const char *detail)
 	line.last = now;
 	line.what = p->what;
 	buf_clear(&line.text);
-	progress_line(p, detail, now, &line.text);
+	progress_line(p, detail, now, &raw);
+	terminal_text(raw.s, raw.n, &line.text);
+	buf_free(&raw);
 	/* A line that wraps cannot be rewritten in place: not even the last column is written. */
 	fprintf(stderr, "\r%.*s\033[K", (int)bytes_of(text->s, terminal_width(STDERR_FILENO) - 1),
 		text->s);

@@ -17,6 +17,7 @@
 #include "lib/io/foreign.h"
 #include "lib/io/progress.h"
 #include "lib/io/temporary.h"
+#include "lib/io/terminal.h"
 
 enum {
 	IN_SIZE = 256 * 1024, /* grows when a line is longer */
@@ -271,7 +272,7 @@ void rec_accept_any_start(struct rec_in *in)
 static void print_complaint(const struct rec_in *in)
 {
 	progress_clear();
-	fprintf(stderr, "%s: %s\n", program_invocation_short_name, in->sentence.s);
+	terminal_say("%s: %s\n", program_invocation_short_name, in->sentence.s);
 }
 
 static void print_rest(struct rec_in *in, const char *file)

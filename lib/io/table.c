@@ -52,13 +52,16 @@ void table_mark(struct table *t, int col, enum table_mark mark)
 
 void table_cell(struct table *t, int col, const char *fmt, ...)
 {
+	struct buf shown = BUF_INIT;
 	char text[400];
 	va_list ap;
 
 	va_start(ap, fmt);
 	vsnprintf(text, sizeof text, fmt, ap);
 	va_end(ap);
-	t->cell[(t->nrows - 1) * t->ncols + col] = arena_strdup(&t->arena, text);
+	terminal_text(text, strlen(text), &shown);
+	t->cell[(t->nrows - 1) * t->ncols + col] = arena_strndup(&t->arena, shown.s, shown.n);
+	buf_free(&shown);
 }
 
 /* Characters, not bytes: all but the continuation bytes of UTF-8. */
@@ -261,15 +264,16 @@ int table_text(const struct table *t, struct buf *out)
 
 void table_note(const struct table_look *look, struct buf *out, const char *fmt, ...)
 {
-	struct buf text = BUF_INIT;
-	char line[4000];
-	const char *s = line;
+	struct buf text = BUF_INIT, raw = BUF_INIT, line = BUF_INIT;
+	const char *s;
 	va_list ap;
 	int at = 0;
 
 	va_start(ap, fmt);
-	vsnprintf(line, sizeof line, fmt, ap);
+	buf_vfmt(&raw, fmt, ap);
 	va_end(ap);
+	terminal_text(raw.s, raw.n, &line);
+	s = line.s;
 	while (*s) {
 		int n = (int)strcspn(s, " ");
 

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "lib/io/record.h"
+#include "lib/io/terminal.h"
 #include "lib/report/plot.h"
 #include "lib/report/summary.h"
 #include "lib/report/svg.h"
@@ -186,14 +187,18 @@ void page_html(const struct figures *f, struct buf *out)
 
 /* ---- Markdown ---- */
 
-/* A bar would end the cell. */
-static void markdown_text(struct buf *out, const char *s)
+/* No text is taken for HTML, a link or an image, and a bar does not end the cell. */
+static void markdown_text(struct buf *out, const char *text)
 {
-	for (; *s; s++) {
-		if (*s == '|' || *s == '\\' || *s == '<')
+	struct buf shown = BUF_INIT;
+
+	terminal_text(text, strlen(text), &shown);
+	for (const char *s = shown.s; *s; s++) {
+		if (strchr("|\\<&[`", *s))
 			buf_ch(out, '\\');
-		buf_ch(out, (unsigned char)*s < ' ' ? ' ' : *s);
+		buf_ch(out, *s);
 	}
+	buf_free(&shown);
 }
 
 static void markdown_table(struct buf *out, const struct figures *f)

@@ -1,8 +1,15 @@
 #include "lib/report/svg.h"
 
-void xml_text(struct buf *out, const char *s)
+#include <string.h>
+
+#include "lib/io/terminal.h"
+
+void xml_text(struct buf *out, const char *text)
 {
-	for (; *s; s++) {
+	struct buf shown = BUF_INIT;
+
+	terminal_text(text, strlen(text), &shown);
+	for (const char *s = shown.s; *s; s++) {
 		if (*s == '&')
 			buf_str(out, "&amp;");
 		else if (*s == '<')
@@ -12,8 +19,9 @@ void xml_text(struct buf *out, const char *s)
 		else if (*s == '"')
 			buf_str(out, "&quot;");
 		else
-			buf_ch(out, (unsigned char)*s < ' ' || *s == 127 ? ' ' : *s);
+			buf_ch(out, *s);
 	}
+	buf_free(&shown);
 }
 
 const char *svg_style(void)

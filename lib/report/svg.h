@@ -10,7 +10,7 @@
 #include "lib/base/buf.h"
 
 /* Text as XML and HTML have it: & < > " become entities, control characters spaces. */
-void xml_text(struct buf *out, const char *s);
+void xml_text(struct buf *out, const char *text);
 
 /* title and what it shows, for those who do not see it. alone: a file of its own. */
 void svg_open(struct buf *out, int width, int height, const char *title, int alone);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "lib/io/table.h"
+#include "lib/io/terminal.h"
 #include "lib/trial/stat.h"
 
 static double median_of(const struct plan *p, const double *ended, int runs, int step)
@@ -39,7 +40,8 @@ void profile_table(const struct plan *p, const double *ended, int runs, struct b
 			buf_fmt(out, "%9s", "");
 		else
 			buf_fmt(out, "%9.1f", s->predicted_s * 1e6);
-		buf_fmt(out, "  %-9s %s %s", s->match ? s->match : "", s->what, s->name);
+		buf_fmt(out, "  %-9s %s ", s->match ? s->match : "", s->what);
+		terminal_text(s->name, strlen(s->name), out);
 		if (s->workload)
 			buf_fmt(out, " %s %s", s->candidate->algo->name, s->workload->prob);
 		buf_ch(out, '\n');
