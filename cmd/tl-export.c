@@ -9,6 +9,7 @@
 
 #include "lib/export/folder.h"
 #include "lib/export/piece.h"
+#include "lib/export/prefix.h"
 #include "lib/export/source.h"
 #include "lib/io/file.h"
 #include "lib/io/opt.h"
@@ -35,8 +36,9 @@ static const struct opt opts[] = {
 	 "complete.",
 	 NULL},
 	{0, "prefix", OPT_STRING, &prefix, "NAME",
-	 "The prefix of all names in the library: letters, digits and underscores. Two exports "
-	 "in one program need two prefixes. Default tlx.",
+	 "The prefix of all names in the library: lower-case letters, digits and underscores, but "
+	 "no word of C or C++, and no name of a system header. Two exports in one program need two "
+	 "prefixes. Default tlx.",
 	 NULL},
 	{0, "isa", OPT_STRING, &isas, "LIST",
 	 "Export only kernels for these instruction sets, separated by commas: avx512, avx2, "
@@ -110,22 +112,20 @@ static const char *isas_why(void)
 	return NULL;
 }
 
-static const char *prefix_why(void)
+static const char *refuse_prefix(void)
 {
-	enum { LONGEST = 32 };
-	size_t n = strlen(prefix);
-	int good = n > 0 && n <= LONGEST && islower((unsigned char)*prefix);
+	static char sentence[160];
+	const char *wants = prefix_why(prefix);
 
-	for (size_t i = 0; i < n; i++)
-		good &= islower((unsigned char)prefix[i]) || isdigit((unsigned char)prefix[i]) ||
-			prefix[i] == '_';
-	return good ? NULL
-		    : "--prefix wants a name in C of lower-case letters, digits and underscores";
+	if (!wants)
+		return NULL;
+	snprintf(sentence, sizeof sentence, "--prefix wants %s, not \"%.40s\"", wants, prefix);
+	return sentence;
 }
 
 static void check_usage(int nfiles)
 {
-	const char *why = prefix_why();
+	const char *why = refuse_prefix();
 
 	if (!why)
 		why = isas_why();
@@ -137,7 +137,7 @@ static void check_usage(int nfiles)
 		why = "--all reads no files";
 	if (!why)
 		return;
-	fprintf(stderr, "%s: %s; see %s --help\n", program.name, why, program.name);
+	terminal_say("%s: %s; see %s --help\n", program.name, why, program.name);
 	_exit(EXIT_USAGE);
 }
 

@@ -9,7 +9,6 @@
 
 #include "lib/host/team.h"
 #include "lib/io/clock.h"
-#include "lib/io/file.h"
 #include "lib/io/opt.h"
 #include "lib/io/proc.h"
 #include "lib/io/progress.h"
@@ -333,6 +332,15 @@ static int measure_in_turns(struct network *n, const char *path, struct err *e)
 	return rc;
 }
 
+static int write_trace(const struct buf *text, struct err *e)
+{
+	struct rec_out *out = rec_create(trace, e);
+	int rc = !out || rec_put(out, text->s, text->n - 1, e) || rec_commit(out, e) ? -1 : 0;
+
+	rec_discard(out);
+	return rc;
+}
+
 static int print_profile(struct network *n, struct err *e)
 {
 	size_t each = (size_t)n->plan.nstep + 1;
@@ -351,7 +359,7 @@ static int print_profile(struct network *n, struct err *e)
 	if (!rc && trace) {
 		buf_clear(&text);
 		profile_trace(&n->plan, ended + (PROFILED_RUNS - 1) * each, &text);
-		rc = file_write(trace, text.s, text.n, e);
+		rc = write_trace(&text, e);
 	}
 	buf_free(&text);
 	free(ended);

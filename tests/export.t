@@ -242,6 +242,12 @@ says 3 'cannot replace' 'a folder that has files' "$bin/tl-export" -o "$tmp/out"
 says 3 'cannot make a folder' 'a place that is not there' "$bin/tl-export" -o "$tmp/no/where" "$tmp/all"
 says 2 'one of -o DIR and --one' 'no folder' "$bin/tl-export" "$tmp/all"
 says 2 '--prefix' 'a prefix that is no name' "$bin/tl-export" -o "$tmp/none" --prefix 2x "$tmp/all"
+for prefix in int class unix string stdio test c pthread timer sem "a;b" "$(printf 'a\033b')"; do
+	says 2 '^tl-export: --prefix wants a name' "a prefix of which there is no library: $(printf %s "$prefix" | tr -d '\033')" \
+		"$bin/tl-export" -o "$tmp/none" --prefix "$prefix" "$tmp/all"
+done
+[ ! -e "$tmp/none" ]
+ok $? 'and nothing is made'
 says 2 '--isa' 'an instruction set that is not known' "$bin/tl-export" -o "$tmp/none" --isa neon "$tmp/all"
 says 3 ':1: ' 'a bad line' "$bin/tl-export" -o "$tmp/bad" <(echo '{"tl":1,"type":"candidate"}'; cat "$tmp/all")
 [ -f "$tmp/bad/Makefile" ]

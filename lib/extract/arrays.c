@@ -279,6 +279,13 @@ static int write_arrays(int fd, int is_npy, int n, arrays_next *next, void *ctx,
 	return rc;
 }
 
+/* An .npy, or an .npz, which is a zip file. */
+static int is_arrays(const char *head, size_t n)
+{
+	return (n >= sizeof magic - 1 && !memcmp(head, magic, sizeof magic - 1)) ||
+	       (n >= 4 && !memcmp(head, "PK\3\4", 4));
+}
+
 int arrays_write(const char *path, int n, arrays_next *next, void *ctx, struct err *e)
 {
 	size_t len = strlen(path);
@@ -288,7 +295,7 @@ int arrays_write(const char *path, int n, arrays_next *next, void *ctx, struct e
 	if (is_npy && n != 1)
 		return err_set(e, "%s can hold one array, and there are %d: .npz holds more", path,
 			       n);
-	out = rec_create(path, e);
+	out = rec_create_as(path, is_arrays, e);
 	if (!out)
 		return -1;
 	rc = write_arrays(rec_out_fd(out), is_npy, n, next, ctx, e);

@@ -142,6 +142,14 @@ const char *foreign_to_records(const char *s, size_t n)
 	return hint || !is_onnx(s, n) ? hint : "this is an ONNX model; tl-extract reads it";
 }
 
+const char *foreign_treasure(const char *s, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if ((unsigned char)s[i] < ' ' && !strchr("\t\n\r", s[i] ? s[i] : 1))
+			return foreign_to_records(s, n);
+	return NULL;
+}
+
 const char *foreign_member(const char *name, const char *before)
 {
 	static const struct {

@@ -11,6 +11,9 @@
 const char *foreign_hint(const char *s, size_t n);
 /* The same where records are wanted: models, archives, lists and other JSON are foreign, too. */
 const char *foreign_to_records(const char *s, size_t n);
+/* What a file is that is to be replaced, if that would be a pity: a database, a model, an archive,
+ * an array. NULL: nothing that is known, or a text. */
+const char *foreign_treasure(const char *s, size_t n);
 /* The same by the name of an archive's member: the archive is a model of another kind. before: what
  * the members before it said. NULL: nothing. */
 const char *foreign_member(const char *name, const char *before);

@@ -73,7 +73,29 @@ static int open_tmp(struct rec_out *out, const char *path, struct err *e)
 	return 0;
 }
 
+/* Is the file of a kind that nobody means to replace by records or the like? A wrong name behind -o
+ * must not cost a database. is_own: may be NULL. */
+static int check_kind(const char *path, int (*is_own)(const char *head, size_t n), struct err *e)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	const char *hint = NULL;
+	char head[300];
+	ssize_t n = fd < 0 ? 0 : pread(fd, head, sizeof head, 0);
+
+	if (fd >= 0)
+		close(fd);
+	if (n > 0 && !(is_own && is_own(head, (size_t)n)))
+		hint = foreign_treasure(head, (size_t)n);
+	return hint ? err_set(e, "%s is there and is not replaced: %s", path, hint) : 0;
+}
+
 struct rec_out *rec_create(const char *path, struct err *e)
+{
+	return rec_create_as(path, NULL, e);
+}
+
+struct rec_out *rec_create_as(const char *path, int (*is_own)(const char *head, size_t n),
+			      struct err *e)
 {
 	struct rec_out *out = xmalloc(sizeof *out);
 	struct stat st;
@@ -97,7 +119,7 @@ struct rec_out *rec_create(const char *path, struct err *e)
 		if (out->fd < 0)
 			rc = err_sys(e, "cannot open %s", path);
 	} else {
-		rc = open_tmp(out, path, e);
+		rc = (there && check_kind(path, is_own, e)) || open_tmp(out, path, e) ? -1 : 0;
 	}
 	if (rc) {
 		rec_discard(out);

@@ -75,6 +75,10 @@ void rec_close(struct rec_in *in);
 /* path NULL or "-": stdout. Otherwise a temporary file beside path, fsynced and renamed by
  * rec_commit(). */
 struct rec_out *rec_create(const char *path, struct err *e);
+/* The same for what is no text. A file that is there and that foreign_treasure() knows is not
+ * replaced, unless is_own() (may be NULL) knows its first bytes. */
+struct rec_out *rec_create_as(const char *path, int (*is_own)(const char *head, size_t n),
+			      struct err *e);
 int rec_put(struct rec_out *out, const char *s, size_t n, struct err *e); /* adds the newline */
 int rec_flush(struct rec_out *out, struct err *e);
 /* Where the records go, for what is no record: nothing may be put then. */
