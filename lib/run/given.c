@@ -38,7 +38,7 @@ static const struct {
 	{"ReduceSum", 2},
 	{"ReduceSumSquare", 2},
 	{"Reshape", 2},
-	{"Resize", 4 | 8},
+	{"Resize", 2 | 4 | 8},
 	{"STFT", 2 | 8},
 	{"Slice", 2 | 4 | 8 | 16},
 	{"Split", 2},

@@ -1,0 +1,58 @@
+#include "lib/run/loss.h"
+
+#include <math.h>
+
+/* log(sum of exp) of the scores of one label, `inner` apart. */
+static double log_sum(const struct loss *s, const float *scores)
+{
+	double most = -INFINITY, sum = 0;
+
+	for (int64_t k = 0; k < s->classes; k++)
+		most = fmax(most, (double)scores[k * s->inner]);
+	for (int64_t k = 0; k < s->classes; k++)
+		sum += exp((double)scores[k * s->inner] - most);
+	return most + log(sum);
+}
+
+/* The loss of label i, times its weight. -1: it is none of the classes. */
+static int one(const struct loss *s, float *const *buffers, int64_t i, double *loss, double *weight)
+{
+	const float label = buffers[1][i];
+	const float *scores = buffers[0] + i / s->inner * s->classes * s->inner + i % s->inner;
+	int64_t class;
+
+	*loss = *weight = 0;
+	if (s->ignores && label == (float)s->ignored)
+		return 0;
+	if (!(label >= 0 && label < (float)s->classes))
+		return -1;
+	class = (int64_t)label;
+	*weight = buffers[2] ? (double)buffers[2][class] : 1;
+	*loss = -(double)scores[class * s->inner] + (s->is_softmax ? log_sum(s, scores) : 0);
+	*loss *= *weight;
+	return 0;
+}
+
+int loss_run(const void *with, float *const *buffers, int thread, int threads)
+{
+	const struct loss *s = with;
+	const int64_t n = s->batches * s->inner;
+	double loss, weight, all = 0, weights = 0;
+	int rc = 0;
+
+	if (s->reduction == LOSS_NONE) {
+		for (int64_t i = n * thread / threads; i < n * (thread + 1) / threads; i++) {
+			rc |= one(s, buffers, i, &loss, &weight);
+			buffers[3][i] = (float)loss;
+		}
+		return rc;
+	}
+	for (int64_t i = 0; !thread && i < n; i++) {
+		rc |= one(s, buffers, i, &loss, &weight);
+		all += loss;
+		weights += weight;
+	}
+	if (!thread)
+		buffers[3][0] = (float)(s->reduction == LOSS_MEAN ? all / weights : all);
+	return rc;
+}
