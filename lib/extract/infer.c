@@ -164,6 +164,7 @@ static const struct row rows[] = {
 	{"TfIdfVectorizer", infer_patterns, OWN},
 	{"CausalConvWithState", infer_causal_conv, SAME},
 	{"OptionalHasElement", infer_has_element, BOOLEAN},
+	{"Attention", infer_attention, SAME},
 	{"LinearAttention", infer_linear_attention, SAME},
 	{"If", infer_if, OWN},
 	{"Loop", infer_loop, OWN},

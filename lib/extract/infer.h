@@ -165,7 +165,7 @@ infer_fn infer_unary, infer_nary, infer_where, infer_prelu, infer_dropout, infer
 infer_fn infer_conv, infer_conv_transpose, infer_pool, infer_global_pool, infer_pad, infer_resize,
 	infer_depth_to_space, infer_space_to_depth, infer_space_to_batch;
 infer_fn infer_gemm, infer_matmul, infer_einsum, infer_reduce, infer_arg, infer_topk, infer_rnn,
-	infer_linear_attention;
+	infer_attention, infer_linear_attention;
 infer_fn infer_concat, infer_split, infer_slice, infer_gather, infer_gather_elements,
 	infer_gather_nd, infer_reshape, infer_flatten, infer_transpose, infer_squeeze,
 	infer_unsqueeze, infer_expand, infer_tile, infer_repeat_heads, infer_shape, infer_size,

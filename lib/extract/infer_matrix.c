@@ -295,3 +295,46 @@ int infer_linear_attention(struct infer *x, const struct graph_node *n, struct e
 		state.dim[3] /= own;
 	return infer_set(x, n, 0, &out, e) || infer_set(x, n, 1, &state, e) ? -1 : 0;
 }
+
+/* The shape of input i as batch x heads x rows x size; of three dimensions the last has the heads.
+ * 0: it is not known. */
+static int by_heads(const struct infer *x, const struct graph_node *n, int i, const char *heads,
+		    struct shape *s)
+{
+	const struct value *v = node_in(x->g, n, i);
+	const int64_t count = node_int(n, heads, 0);
+
+	if (!v || !shape_known(&v->shape) || v->shape.rank < 3 || v->shape.rank > 4)
+		return 0;
+	*s = v->shape;
+	if (s->rank == 4)
+		return 1;
+	if (count < 1 || s->dim[2] % count)
+		return 0;
+	*s = (struct shape){4, {s->dim[0], count, s->dim[1], s->dim[2] / count}};
+	return 1;
+}
+
+/* Before it is rewritten as products: the output, keys and values with those before them, and the
+ * product. */
+int infer_attention(struct infer *x, const struct graph_node *n, struct err *e)
+{
+	const struct value *past = node_in(x->g, n, 4);
+	struct shape q, k, v, out;
+
+	if (!by_heads(x, n, 0, "q_num_heads", &q) || !by_heads(x, n, 1, "kv_num_heads", &k) ||
+	    !by_heads(x, n, 2, "kv_num_heads", &v) || (past && past->shape.rank != 4))
+		return 0;
+	if (past) {
+		k.dim[2] += past->shape.dim[2];
+		v.dim[2] += past->shape.dim[2];
+	}
+	out = (struct shape){4, {q.dim[0], q.dim[1], q.dim[2], v.dim[3]}};
+	if (node_in(x->g, n, 0)->shape.rank == 3)
+		out = (struct shape){3, {q.dim[0], q.dim[2], q.dim[1] * v.dim[3]}};
+	q.dim[3] = k.dim[2];
+	return infer_set(x, n, 0, &out, e) || infer_set(x, n, 1, &k, e) ||
+			       infer_set(x, n, 2, &v, e) || infer_set(x, n, 3, &q, e)
+		       ? -1
+		       : 0;
+}

@@ -20,6 +20,7 @@ static const struct {
 	{"Asinh", lower_scalar},
 	{"Atan", lower_scalar},
 	{"Atanh", lower_scalar},
+	{"Attention", lower_attention},
 	{"AveragePool", lower_pool},
 	{"BatchNormalization", lower_batch_norm},
 	{"BitShift", lower_bits},

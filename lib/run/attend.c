@@ -1,0 +1,122 @@
+#include "lib/run/attend.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+/* One row of one head. */
+struct row {
+	int64_t batch, head, i;
+	int64_t length; /* keys that are there */
+	int64_t past;
+};
+
+/* What is added to the product with key j: -INFINITY where it is not seen. */
+static float bias(const struct attend *a, const struct row *r, const float *mask, int64_t j)
+{
+	const int64_t at = r->i + r->past;
+	float x;
+
+	if (j >= r->length || (a->is_causal && j > at) || (a->left >= 0 && at - j > a->left) ||
+	    (a->right >= 0 && j - at > a->right))
+		return -INFINITY;
+	if (!mask)
+		return 0;
+	if (j >= a->mask_keys)
+		return -INFINITY;
+	x = mask[r->batch * a->mask_stride[0] + r->head * a->mask_stride[1] +
+		 r->i * a->mask_stride[2] + j * a->mask_stride[3]];
+	return !a->is_truth ? x : x != 0 ? 0 : -INFINITY;
+}
+
+static float product(const float *q, const float *k, int64_t n)
+{
+	float sum = 0;
+
+	for (int64_t i = 0; i < n; i++)
+		sum += q[i] * k[i];
+	return sum;
+}
+
+/* In place; a row that sees nothing becomes zeros. */
+static void softmax(float *x, const float *bias_of, int64_t n)
+{
+	float most = -INFINITY, seen = -INFINITY;
+	double sum = 0;
+
+	for (int64_t j = 0; j < n; j++) {
+		most = fmaxf(most, x[j]);
+		seen = fmaxf(seen, bias_of[j]);
+	}
+	for (int64_t j = 0; j < n; j++) {
+		x[j] = seen == -INFINITY || most == -INFINITY ? 0 : expf(x[j] - most);
+		sum += (double)x[j];
+	}
+	for (int64_t j = 0; j < n && sum != 0; j++)
+		x[j] = (float)((double)x[j] / sum);
+}
+
+/* The scores of a row, up to the result that is wanted. added: room for as many numbers. */
+static void scores(const struct attend *a, const struct row *r, float *const *buffers, float *x,
+		   float *added)
+{
+	const float *q =
+		buffers[ATTEND_Q] + ((r->batch * a->heads + r->head) * a->rows + r->i) * a->size;
+	const int64_t kv = r->batch * a->kv_heads + r->head / (a->heads / a->kv_heads);
+	const float *k = buffers[ATTEND_K] + kv * a->keys * a->size;
+
+	for (int64_t j = 0; j < a->keys; j++) {
+		x[j] = (float)a->scale * product(q, k + j * a->size, a->size);
+		if (a->cap > 0 && a->result != ATTEND_PRODUCT)
+			x[j] = (float)(a->cap * tanh((double)x[j] / a->cap));
+		added[j] = bias(a, r, buffers[ATTEND_MASK], j);
+		if (a->result >= ATTEND_BIASED)
+			x[j] = added[j] == -INFINITY ? -INFINITY : x[j] + added[j];
+	}
+	if (a->result >= ATTEND_SOFTMAX)
+		softmax(x, added, a->keys);
+}
+
+/* The sum of the values, by their scores; what is not seen may be anything. */
+static void weigh(const struct attend *a, const struct row *r, float *const *buffers,
+		  const float *x)
+{
+	const int64_t kv = r->batch * a->kv_heads + r->head / (a->heads / a->kv_heads);
+	const float *v = buffers[ATTEND_V] + kv * a->keys * a->value_size;
+	float *to = buffers[ATTEND_TO] + r->batch * a->heads * a->rows * a->value_size +
+		    r->head * a->head_stride + r->i * a->row_stride;
+
+	for (int64_t i = 0; i < a->value_size; i++)
+		to[i] = 0;
+	for (int64_t j = 0; j < a->keys; j++)
+		for (int64_t i = 0; x[j] != 0 && i < a->value_size; i++)
+			to[i] += x[j] * v[j * a->value_size + i];
+}
+
+int attend_run(const void *with, float *const *buffers, int thread, int threads)
+{
+	const struct attend *a = with;
+	const int64_t all = a->batches * a->heads * a->rows;
+	const float *lengths = buffers[ATTEND_LENGTHS];
+	float *room = malloc(2 * (size_t)a->keys * sizeof *room);
+
+	if (!room)
+		return -1;
+	for (int64_t n = all * thread / threads; n < all * (thread + 1) / threads; n++) {
+		struct row r = {.batch = n / a->rows / a->heads,
+				.head = n / a->rows % a->heads,
+				.i = n % a->rows,
+				.length = a->keys,
+				.past = a->past};
+		float *x = a->result == ATTEND_OUTPUT ? room : buffers[ATTEND_TO] + n * a->keys;
+
+		if (lengths) {
+			r.length = (int64_t)lengths[r.batch];
+			r.past = r.length - a->rows;
+		}
+		scores(a, &r, buffers, x, room + a->keys);
+		if (a->result == ATTEND_OUTPUT)
+			weigh(a, &r, buffers, x);
+	}
+	free(room);
+	return 0;
+}

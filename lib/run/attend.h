@@ -1,0 +1,39 @@
+/* Attention (Vaswani et al., 2017) as ONNX's operator of that name has it: softmax(scale * Q K^T +
+ * mask) V, in plain C. A row whose keys are all masked makes zeros.
+ */
+#ifndef TL_RUN_ATTEND_H
+#define TL_RUN_ATTEND_H
+
+#include <stdint.h>
+
+enum { ATTEND_Q, ATTEND_K, ATTEND_V, ATTEND_MASK, ATTEND_LENGTHS, ATTEND_TO };
+
+/* What the result is, as the attribute qk_matmul_output_mode numbers it; or the output. */
+enum attend_result {
+	ATTEND_PRODUCT,
+	ATTEND_CAPPED,
+	ATTEND_BIASED,
+	ATTEND_SOFTMAX,
+	ATTEND_RESULTS,
+	ATTEND_OUTPUT = ATTEND_RESULTS,
+};
+
+/* Q: batches x heads x rows x size. K and V: batches x kv_heads x keys x size, or value_size. All
+ * are dense. Several heads may share one of K and V. */
+struct attend {
+	int64_t batches, heads, kv_heads, rows, keys, size, value_size;
+	double scale, cap;		   /* cap: 0: there is none */
+	int is_causal;			   /* row i sees keys up to i + past */
+	int64_t past;			   /* keys before those of the first row */
+	int64_t left, right;		   /* keys before and behind that a row sees; -1: all */
+	int is_truth;			   /* the mask has 1 for what is seen; else it is added */
+	int64_t mask_keys, mask_stride[4]; /* keys that it has: others are not seen */
+	int64_t head_stride, row_stride;   /* of the output, in elements */
+	enum attend_result result;
+};
+
+/* The part of thread `thread` of `threads` of a struct attend. Mask and lengths (how many keys
+ * of each batch there are) may be NULL. -1: there is no memory. */
+int attend_run(const void *with, float *const *buffers, int thread, int threads);
+
+#endif
