@@ -16,6 +16,7 @@ static const struct {
 	{"Cast", "round_mode"},		    /* of types that are refused */
 	{"Cast", "saturate"},
 	{"Cast", "to"},
+	{"CenterCropPad", "axes"},
 	{"Conv", "kernel_shape"}, /* the weights' */
 	{"ConvTranspose", "kernel_shape"},
 	{"Dropout", "ratio"}, /* of training */
@@ -26,8 +27,6 @@ static const struct {
 	{"MaxPool", "storage_order"}, /* of indices */
 	{"Reshape", "allowzero"},
 	{"Reshape", "shape"},
-	{"Resize", "cubic_coeff_a"},	   /* of other modes */
-	{"Resize", "extrapolation_value"}, /* of a mode that is refused */
 	{"Split", "num_outputs"},
 	{"Split", "split"},
 	{"Squeeze", "axes"},

@@ -1,7 +1,8 @@
-"""Makes the models of tests/run.t, and what onnxruntime answers: NAME.onnx, and NAME.npz with inputs and outputs.
+"""Makes the models of tests/run.t, and what onnxruntime answers: NAME.onnx, and NAME.npz with inputs and outputs. What onnxruntime
+does not know is answered by ONNX's reference.
 
 Wants numpy, onnx and onnxruntime. Its results are kept in the tree, so that the tests need none of them:
-    python tests/run/make.py tests/run
+    python tests/run/make.py tests/run [NAME...]
 """
 import os
 import sys
@@ -10,13 +11,14 @@ import numpy as np
 import onnx
 import onnxruntime as ort
 from onnx import TensorProto, helper, numpy_helper
+from onnx.reference import ReferenceEvaluator
 
 rng = np.random.default_rng(7)
 
 
 class Model:
-    def __init__(self, name, opset=13):
-        self.name, self.opset = name, opset
+    def __init__(self, name, opset=13, by_reference=False):
+        self.name, self.opset, self.by_reference = name, opset, by_reference
         self.nodes, self.weights, self.inputs, self.outputs, self.feed = [], [], [], [], {}
         self.wanted = {}
         self.count = 0
@@ -60,7 +62,10 @@ class Model:
             onnx.save(model, path, save_as_external_data=True, location="external.bin", size_threshold=64)
         else:
             onnx.save(model, path)
-        session = ort.InferenceSession(path, providers=["CPUExecutionProvider"])
+        if self.by_reference:
+            session = ReferenceEvaluator(model)
+        else:
+            session = ort.InferenceSession(path, providers=["CPUExecutionProvider"])
         answers = session.run(self.outputs, self.feed)
         np.savez(os.path.join(folder, self.name + ".npz"), **self.feed, **{**dict(zip(self.outputs, answers)), **self.wanted})
 
@@ -241,7 +246,7 @@ def images():
         return m.add("Resize", x, none, m.const(np.array([1, 1, scale_h, scale_w], np.float32)), **attributes)
 
     for mode in ("half_pixel", "pytorch_half_pixel", "align_corners", "asymmetric"):
-        m.output(resized(2, 1.5, mode="linear", coordinate_transformation_mode=mode))
+        m.output(resized(2, 3 if mode == "align_corners" else 1.5, mode="linear", coordinate_transformation_mode=mode))
         m.output(resized(0.6, 3, mode="nearest", coordinate_transformation_mode=mode))
     for mode in ("round_prefer_ceil", "floor", "ceil"):
         m.output(resized(1.7, 2, mode="nearest", nearest_mode=mode))
@@ -423,5 +428,208 @@ def integers():
     return m
 
 
+def ints(m, *v):
+    return m.const(np.array(v, np.int64))
+
+
+def whole(m, *values):
+    """Outputs that are no floats."""
+    for v in values:
+        m.output(m.add("Cast", v, to=TensorProto.FLOAT))
+
+
+def pools():
+    """Pools of one and three dimensions, the places of maxima, norms; convolutions that are no workload."""
+    m = Model("pools", 18)
+    line = m.input("line", rng.uniform(-1, 1, (2, 5, 13)).astype(np.float32))
+    x = m.input("x", rng.uniform(-1, 1, (1, 4, 7, 6)).astype(np.float32))
+    box = m.input("box", rng.uniform(-1, 1, (1, 3, 5, 6, 7)).astype(np.float32))
+    w = m.input("w", rng.uniform(-1, 1, (6, 2, 3, 2)).astype(np.float32))
+    m.output(m.add("MaxPool", line, kernel_shape=[3], strides=[2], pads=[1, 1]), m.add("GlobalAveragePool", line))
+    m.output(m.add("AveragePool", line, kernel_shape=[4], strides=[3], pads=[2, 1], count_include_pad=1))
+    m.output(m.add("Relu", m.add("AveragePool", m.add("Abs", line), kernel_shape=[3], auto_pad="SAME_UPPER")))
+    m.output(m.add("MaxPool", box, kernel_shape=[2, 3, 2], strides=[2, 1, 2], dilations=[1, 2, 1], ceil_mode=1))
+    m.output(m.add("AveragePool", box, kernel_shape=[3, 2, 3], pads=[1, 0, 1, 1, 1, 0]), m.add("GlobalMaxPool", box))
+    for order in (0, 1):
+        y, place = m.add("MaxPool", x, kernel_shape=[3, 2], strides=[2, 2], pads=[1, 0, 1, 0], storage_order=order, n=2)
+        m.output(y)
+        whole(m, place)
+    m.output(m.add("LpPool", x, kernel_shape=[2, 3], p=3), m.add("GlobalLpPool", x, p=1), m.add("LpPool", line, kernel_shape=[2]))
+    m.output(m.add("Relu", m.add("Conv", x, w, m.floats(6), group=2, strides=[2, 1], pads=[1, 0, 0, 1])))
+    m.output(m.add("Conv", box, m.floats(4, 3, 2, 3, 3), m.floats(4), pads=[1, 0, 1, 0, 1, 1], dilations=[1, 1, 2]))
+    m.output(m.add("Conv", x, m.floats(3, 4, 1, 1), pads=[1, 1, 3, 2]), m.add("Conv", x, m.floats(3, 4, 2, 2), pads=[5, 0, 4, 6]))
+    m.output(m.add("ConvTranspose", line, m.floats(5, 4, 3), m.floats(4), strides=[2], pads=[1, 0], output_padding=[1]))
+    m.output(m.add("ConvTranspose", box, m.floats(3, 2, 2, 3, 2), strides=[2, 1, 2]))
+    return m
+
+
+def products():
+    """Batches that are broadcast on either side, what Gemm adds, sums of products by letters."""
+    m = Model("products", 17)
+    a = m.input("a", rng.uniform(-1, 1, (3, 4)).astype(np.float32))
+    b = m.input("b", rng.uniform(-1, 1, (2, 4, 5)).astype(np.float32))
+    c = m.input("c", rng.uniform(-1, 1, (2, 1, 3, 4)).astype(np.float32))
+    row = m.input("row", rng.uniform(-1, 1, (5,)).astype(np.float32))
+    m.output(m.add("MatMul", a, b), m.add("MatMul", c, b), m.add("Relu", m.add("MatMul", a, m.floats(2, 4, 5))))
+    m.output(m.add("MatMul", m.floats(4), b), m.add("MatMul", c, m.floats(3, 4, 2)), m.add("MatMul", b, row))
+    w = m.floats(4, 5)
+    column = m.add("ReduceSum", a, ints(m, 1))
+    m.output(m.add("Gemm", a, w, m.add("Relu", row)), m.add("Relu", m.add("Gemm", a, w, column, beta=0.5, alpha=2.0)))
+    m.output(m.add("Gemm", a, w, m.const(np.float32(3))), m.add("Gemm", a, w, m.add("Mul", column, m.add("Abs", row)), beta=2.0))
+    m.output(m.add("Gemm", a, a, m.add("MatMul", a, m.floats(4, 3)), transB=1, alpha=0.5, beta=3.0))
+    for equation, sides in (("ij,kj->ki", (a, m.floats(6, 4))), ("bij,jk->bki", (b, m.floats(5, 3))), ("ij,bjk->bik", (a, b)),
+                            ("...ij,...jk->...ik", (c, m.add("Unsqueeze", b, ints(m, 1)))), ("bij->bj", (b,)), ("ij,ij->", (a, a)), ("ij,bjk,k->bi", (a, b, row))):
+        m.output(m.add("Einsum", *sides, equation=equation))
+    m.output(m.add("Relu", m.add("Einsum", m.floats(5, 4), b, equation="kj,bji->bik")))
+    wide = [m.add("Cast", v, to=TensorProto.DOUBLE) for v in (c, b)]
+    whole(m, m.add("MatMul", *wide), m.add("MatMul", m.add("Cast", a, to=TensorProto.DOUBLE), m.const(np.arange(4.0))))
+    return m
+
+
+def picks():
+    """Elements that are picked, gathered, scattered, sorted, turned round; tensors of a few numbers."""
+    m = Model("picks", 18)
+    x = image(m, 2, 3, 4, 5)
+    for mode in ("reflect", "edge"):
+        m.output(m.add("Pad", x, ints(m, 1, 0, 2, 3, 0, 1, 1, 2), mode=mode))
+    m.output(m.add("Pad", x, ints(m, -1, 2, 1, -2), m.const(np.float32(0.5)), ints(m, 3, -2)))
+    m.output(m.add("Neg", m.add("Pad", m.add("Abs", x), ints(m, 2, 1, 1, 0), "", ints(m, 2, 3), mode="edge")))
+    m.output(m.add("Slice", x, ints(m, -1, 9), ints(m, -9, 0), ints(m, 3, 2), ints(m, -2, -1)))
+    m.output(m.add("Slice", m.add("Transpose", x, perm=[0, 2, 3, 1]), ints(m, 2), ints(m, -9), ints(m, 3), ints(m, -1)))
+    m.output(m.add("Trilu", x, m.const(np.array(1))), m.add("Trilu", x, m.const(np.array(-1)), upper=0), m.add("Trilu", x, upper=0))
+    at = m.input("at", np.array([[[[4, -1, 0, 2, 3]]], [[[1, 1, -5, 0, 4]]]]))
+    m.output(m.add("GatherElements", x, at, axis=3))
+    m.output(m.add("GatherElements", x, m.const(np.array([[[[1, 2, 0, 0, -1]]]])), axis=1))
+    for how in ("none", "add", "mul", "max", "min"):
+        m.output(m.add("ScatterElements", x, m.const(np.array([[[[1, 2, 0, 0, -1], [1, 0, 2, 1, 1]]]])), m.floats(1, 1, 2, 5), axis=1,
+                       reduction=how))
+        if how != "none":
+            m.output(m.add("ScatterND", x, m.const(np.array([[0, 1], [1, -1], [0, 1]])), m.floats(3, 4, 5), reduction=how))
+    m.output(m.add("GatherND", x, m.const(np.array([[0, 1, -1], [1, 0, 2]]))))
+    m.output(m.add("GatherND", x, m.const(np.array([[[0, 1]], [[2, -1]]])), batch_dims=1))
+    for axis, largest in ((-1, 1), (1, 0)):
+        y, place = m.add("TopK", x, ints(m, 3), axis=axis, largest=largest, n=2)
+        m.output(y)
+        whole(m, place)
+    m.output(m.add("OneHot", m.const(np.array([[0, 3], [-1, 5]])), ints(m, 4), m.const(np.array([-1, 2], np.float32)), axis=1))
+    m.output(m.add("EyeLike", m.add("Reshape", x, ints(m, 8, 15)), k=-2, dtype=1))
+    m.output(m.add("Range", m.const(np.float32(1)), m.const(np.float32(3)), m.const(np.float32(0.4))))
+    m.output(m.add("ReverseSequence", m.add("Reshape", x, ints(m, 4, 3, 10)), ints(m, 4, 1, 2), time_axis=0, batch_axis=1))
+    m.output(m.add("CumSum", x, ints(m, 2)), m.add("CumSum", x, ints(m, -1), exclusive=1, reverse=1))
+    m.output(m.add("CenterCropPad", x, ints(m, 7, 2), axes=[2, 3]))
+    return m
+
+
+def lines():
+    """Functions of rows, second outputs, losses."""
+    m = Model("lines", 18)
+    x = image(m, 2, 7, 3, 5)
+    for axis in (1, 3):
+        m.output(m.add("LogSoftmax", x, axis=axis), m.add("Hardmax", x, axis=axis), m.add("LpNormalization", x, axis=axis, p=2 - axis // 3))
+    m.output(m.add("LRN", x, size=3), m.add("LRN", x, size=5, alpha=0.5, beta=0.5, bias=2.0), m.add("MeanVarianceNormalization", x))
+    for op in ("ReduceL1", "ReduceProd", "ReduceLogSumExp"):
+        m.output(m.add(op, x, ints(m, 1)), m.add(op, x, ints(m, 0, -1), keepdims=0), m.add(op, x))
+    m.output(m.add("ReduceLogSum", m.add("Exp", x), ints(m, 2)))
+    m.output(*m.add("LayerNormalization", x, m.floats(3, 5), m.floats(3, 5), axis=2, n=3))
+    y, mask = m.add("Dropout", x, n=2)
+    m.output(m.add("Neg", y))
+    whole(m, mask)
+    labels = m.const(rng.integers(0, 7, (2, 3, 5)))
+    for reduction in ("none", "sum", "mean"):
+        m.output(m.add("SoftmaxCrossEntropyLoss", x, labels, m.floats(7, low=0.5), reduction=reduction, ignore_index=3))
+    m.output(*m.add("SoftmaxCrossEntropyLoss", x, labels, n=2))
+    m.output(m.add("NegativeLogLikelihoodLoss", m.add("LogSoftmax", x, axis=1), labels, reduction="sum"))
+    return m
+
+
+def functions():
+    """Functions of one element and two, bits of small integers, quantization, statistics that are computed."""
+    m = Model("functions", 21)
+    x = image(m, 2, 4, 3, 5)
+    row = m.input("row", rng.uniform(0.5, 2, (4,)).astype(np.float32))
+    for op in ("Acos", "Asin", "Atan", "Asinh", "Atanh", "Cosh", "Sinh", "Tan"):
+        m.output(m.add(op, x))
+    m.output(m.add("Acosh", m.add("Exp", m.add("Abs", x))), m.add("Shrink", x, lambd=0.3, bias=0.1), m.add("Mean", x, m.floats(5), x))
+    endless = m.add("Div", m.add("Sign", m.add("Round", m.add("Mul", x, m.const(np.float32(2))))), m.const(np.float32(0)))
+    for attributes in ({}, {"detect_negative": 0}, {"detect_positive": 0}):
+        whole(m, m.add("IsInf", endless, **attributes))
+    m.output(m.add("Clip", x, m.add("ReduceMean", x, keepdims=0), m.add("ReduceMax", row, keepdims=0)))
+    m.output(m.add("BatchNormalization", x, row, row, m.add("Neg", row), m.add("Exp", row)))
+    a = m.add("Cast", m.add("Mul", m.add("Abs", x), m.const(np.float32(200))), to=TensorProto.UINT8)
+    b = m.const(np.array([1, 7, 0, 2, 5], np.uint8))
+    whole(m, m.add("BitwiseAnd", a, b), m.add("BitwiseOr", a, b), m.add("BitwiseXor", a, b), m.add("BitwiseNot", a))
+    whole(m, m.add("BitShift", a, b, direction="LEFT"), m.add("BitShift", a, b, direction="RIGHT"))
+    for axis, zero in ((1, m.const(np.array([3, 0, 250, 128], np.uint8))), (2, m.const(np.array([0, -3, 120], np.int8)))):
+        scale = m.floats(4 if axis == 1 else 3, low=0.004, high=0.02)
+        q = m.add("QuantizeLinear", x, scale, zero, axis=axis)
+        whole(m, q)
+        m.output(m.add("DequantizeLinear", q, scale, zero, axis=axis))
+    m.output(m.add("DequantizeLinear", m.add("QuantizeLinear", x, m.const(np.float32(0.01))), m.const(np.float32(0.01))))
+    return m
+
+
+def resizes():
+    """Resize of one and three dimensions, by cubics, with antialiasing, of a part of the image."""
+    m = Model("resizes", 19)
+    line = m.input("line", rng.uniform(-1, 1, (1, 3, 9)).astype(np.float32))
+    x = m.input("x", rng.uniform(-1, 1, (1, 2, 7, 6)).astype(np.float32))
+    box = m.input("box", rng.uniform(-1, 1, (1, 2, 3, 4, 5)).astype(np.float32))
+
+    def scaled(x, *scales, **attributes):
+        m.output(m.add("Resize", x, "", m.const(np.array(scales, np.float32)), **attributes))
+
+    scaled(line, 1, 1, 2.3, mode="linear")
+    scaled(line, 1, 1, 0.6, mode="nearest", nearest_mode="floor")
+    scaled(box, 1, 1, 2, 1.5, 0.8, mode="linear")
+    scaled(box, 1, 1, 2, 1, 3, mode="nearest")
+    for mode in ("half_pixel", "asymmetric", "align_corners"):
+        scaled(x, 1, 1, 2, 3, mode="cubic", coordinate_transformation_mode=mode)
+    scaled(x, 1, 1, 0.7, 1.6, mode="cubic", cubic_coeff_a=-0.5, exclude_outside=1)
+    scaled(x, 1, 1, 0.5, 0.4, mode="linear", antialias=1)
+    scaled(x, 1, 1, 0.5, 0.4, mode="cubic", antialias=1)
+    roi = m.const(np.array([0.2, -0.3, 0.9, 1.1], np.float32))
+    m.output(m.add("Resize", x, roi, "", ints(m, 4, 5), axes=[2, 3], mode="linear", extrapolation_value=7.0,
+                   coordinate_transformation_mode="tf_crop_and_resize"))
+    return m
+
+
+def given():
+    """Inputs that shapes follow from."""
+    m = Model("given", 18)
+    x = image(m, 2, 3, 4, 5)
+    axes = m.input("axes", np.array([1, -1]))
+    shape = m.input("shape", np.array([4, -1]))
+    sizes = m.input("sizes", np.array([2, 9]))
+    limit = m.input("limit", np.array(0.5, np.float32))
+    m.output(m.add("ReduceSum", x, axes), m.add("Reshape", x, shape), m.add("Unsqueeze", x, axes))
+    m.output(m.add("Expand", m.add("ReduceMax", x, axes), m.add("Concat", ints(m, 2, 3), m.add("Mul", sizes, ints(m, 2, 1)), axis=0)))
+    m.output(m.add("Clip", x, m.add("Neg", limit), limit))
+    return m
+
+
+def heads():
+    """Attention as one operator: heads that share keys, masks, a past, a window; root mean squares and gates."""
+    m = Model("heads", 24, by_reference=True)
+    x = m.input("x", rng.uniform(-1, 1, (2, 3, 16)).astype(np.float32))
+    kv = m.input("kv", rng.uniform(-1, 1, (2, 5, 8)).astype(np.float32))
+    past = m.input("past", rng.uniform(-1, 1, (2, 2, 4, 4)).astype(np.float32))
+    seen = m.add("Greater", m.floats(3, 9), m.const(np.float32(-0.3)))
+    heads = {"q_num_heads": 4, "kv_num_heads": 2}
+    norm = m.add("RMSNormalization", x, m.floats(16), epsilon=1e-3)
+    m.output(norm, m.add("Attention", norm, kv, kv, **heads), m.add("Attention", x, kv, kv, is_causal=1, scale=0.7, **heads))
+    m.output(m.add("Attention", x, kv, kv, m.floats(2, 1, 3, 5), softcap=1.5, **heads))
+    m.output(*m.add("Attention", x, kv, kv, seen, past, past, n=4, qk_matmul_output_mode=3, **heads))
+    m.output(*m.add("Attention", x, kv, kv, "", past, past, is_causal=1, n=3, **heads))
+    m.output(m.add("Attention", past, past, past, m.const(np.zeros((4, 4), bool))))
+    m.output(m.add("Swish", x, alpha=1.3))
+    return m
+
+
 for make in (cnn, mobile, attention, pointwise, moves, rows, images, scalars, external, scatters, columns, numbers, integers):
-    make().save(sys.argv[1])
+    model = make()
+    if make.__name__ in sys.argv[2:] or len(sys.argv) == 2:
+        model.save(sys.argv[1])
+for seed, make in enumerate((pools, products, picks, lines, functions, resizes, given, heads)):
+    rng = np.random.default_rng(seed)
+    if make.__name__ in sys.argv[2:] or len(sys.argv) == 2:
+        make().save(sys.argv[1])
