@@ -52,6 +52,46 @@ union scalar element_at(int elem, const void *from, int64_t i)
 	return v;
 }
 
+static int64_t wrapped(int elem, int64_t v)
+{
+	const int shift = (int)(64 - 8 * value_elem_size(elem));
+	const int is_signed = elem == VALUE_I8 || elem == VALUE_I16 || elem == VALUE_I32;
+
+	if (v == INT_UNKNOWN || shift <= 0 || shift == 64 || elem == VALUE_BOOL)
+		return v;
+	v = (int64_t)((uint64_t)v << shift);
+	return is_signed ? v >> shift : (int64_t)((uint64_t)v >> shift);
+}
+
+/* To so many digits, of which the last is worth 2^least at least. */
+static double rounded(double v, int digits, int least)
+{
+	int exponent;
+
+	if (!isfinite(v) || v == 0)
+		return v;
+	(void)frexp(v, &exponent);
+	exponent = exponent - digits > least ? exponent - digits : least;
+	return ldexp(nearbyint(ldexp(v, -exponent)), exponent);
+}
+
+union scalar element_fit(int elem, union scalar v)
+{
+	const double most = 65504; /* in half precision */
+
+	if (elem_is_int(elem))
+		v.i = wrapped(elem, v.i);
+	else if (elem == VALUE_F32)
+		v.f = (double)(float)v.f;
+	else if (elem == VALUE_BF16)
+		v.f = rounded((double)(float)v.f, 8, -133);
+	else if (elem == VALUE_F16)
+		v.f = rounded(v.f, 11, -24);
+	if (elem == VALUE_F16 && fabs(v.f) > most)
+		v.f = copysign(INFINITY, v.f);
+	return v;
+}
+
 double element_number(int elem, union scalar v)
 {
 	if (elem_is_real(elem))

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "lib/extract/element.h"
 #include "lib/extract/infer.h"
 
 static int64_t int_div(int64_t a, int64_t b)
@@ -18,19 +19,21 @@ static int64_t int_floor_div(int64_t a, int64_t b)
 	return q == INT_UNKNOWN || a % b == 0 || (a < 0) == (b < 0) ? q : q - 1;
 }
 
-static int64_t int_mod(int64_t a, int64_t b)
+/* With the sign of b, as Python has it, or (is_fmod) of a, as C has it. */
+static int64_t int_mod(int64_t a, int64_t b, int is_fmod)
 {
 	int64_t r;
 
 	if (b == 0 || b == -1)
 		return b ? 0 : INT_UNKNOWN;
 	r = a % b;
-	return r && (r < 0) != (b < 0) ? r + b : r; /* the sign of b, as Python has it */
+	return !is_fmod && r && (r < 0) != (b < 0) ? r + b : r;
 }
 
 /* Binary operators on integers; *known is cleared for those not here. */
-static int64_t int_binary(const char *op, int64_t a, int64_t b, int *known)
+static int64_t int_binary(const struct graph_node *n, int64_t a, int64_t b, int *known)
 {
+	const char *op = n->type;
 	int64_t r;
 
 	if (a == INT_UNKNOWN || b == INT_UNKNOWN)
@@ -46,7 +49,7 @@ static int64_t int_binary(const char *op, int64_t a, int64_t b, int *known)
 	if (!strcmp(op, "FloorDiv"))
 		return int_floor_div(a, b);
 	if (!strcmp(op, "Mod"))
-		return int_mod(a, b);
+		return int_mod(a, b, node_int(n, "fmod", 0) != 0);
 	if (!strcmp(op, "Max"))
 		return a > b ? a : b;
 	if (!strcmp(op, "Min"))
@@ -193,7 +196,7 @@ static union scalar apply(const struct graph_node *n, union scalar a, union scal
 	if (!strcmp(n->type, "Cast") || !strcmp(n->type, "CastLike"))
 		return cast(a, type, to, known);
 	if (n->nin > 1 && elem_is_int(type))
-		r.i = int_binary(n->type, a.i, b.i, known);
+		r.i = int_binary(n, a.i, b.i, known);
 	else if (n->nin > 1 && to == VALUE_BOOL)
 		r.i = compare(n->type, a.f, b.f, known);
 	else if (n->nin > 1)
@@ -287,7 +290,7 @@ void fold_elementwise(struct infer *x, const struct graph_node *n)
 		for (int i = 0; i < nin; i++)
 			for (int d = 0; d < v->shape.rank; d++)
 				p[i] += at[d] * stride[i][d];
-		to[k] = one(n, in, p, v->elem, &known);
+		to[k] = element_fit(v->elem, one(n, in, p, v->elem, &known));
 		for (int d = v->shape.rank; d-- > 0 && ++at[d] == v->shape.dim[d];)
 			at[d] = 0;
 	}

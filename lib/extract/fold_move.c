@@ -2,6 +2,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "lib/extract/element.h"
 #include "lib/extract/infer.h"
 
 static int folds(const struct value *v)
@@ -73,10 +74,11 @@ void fold_reduce(struct infer *x, const struct graph_node *n, const char *reduce
 		for (int d = in->shape.rank; d-- > 0 && ++at[d] == in->shape.dim[d];)
 			at[d] = 0;
 	}
-	for (int64_t k = 0; mean && k < made; k++) {
-		if (real)
+	for (int64_t k = 0; k < made; k++) {
+		if (mean && real)
 			to[k].f /= (double)(all / made);
-		else if (to[k].i != INT_UNKNOWN)
+		to[k] = element_fit(in->elem, to[k]);
+		if (mean && !real && to[k].i != INT_UNKNOWN)
 			to[k].i /= all / made;
 	}
 }
@@ -239,6 +241,6 @@ void fold_cumsum(struct infer *x, const struct graph_node *n)
 		if (sum == INT_UNKNOWN || in->kept[k].i == INT_UNKNOWN ||
 		    __builtin_add_overflow(sum, in->kept[k].i, &sum))
 			sum = INT_UNKNOWN;
-		to[k].i = sum;
+		to[k] = element_fit(in->elem, (union scalar){.i = sum});
 	}
 }

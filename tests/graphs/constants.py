@@ -107,5 +107,33 @@ def function():
     return c.case()
 
 
+NUMBERS = {np.int64: ([5, -5, 7, -7, 0, 3, -8, 100], [3, 3, -3, -3, 2, 2, 5, 7]), np.int32: ([5, -5, 7, -7, 2 ** 30, 3, -8, 100], [3, 3, -3, -3, 4, 2, 5, 7]),
+           np.int8: ([5, -5, 127, -128, 0, 3, -8, 100], [3, 3, -3, -3, 2, 2, 5, 7]), np.uint8: ([5, 200, 7, 255, 0, 3, 8, 100], [3, 100, 3, 255, 2, 2, 5, 7]),
+           np.float32: ([5.5, -5.5, 0.25, -0.75, 0, 3, -8, 60000], [3, 3, -3, -3, 2, 2, 5, 7]), bool: ([1, 0, 1, 1, 0, 0, 1, 0], [1, 1, 0, 1, 0, 1, 1, 0])}
+FOLDED = [(op, 2, {}) for op in "Add Sub Mul Div Max Min Equal Greater GreaterOrEqual Less LessOrEqual And Or Xor".split()] + \
+    [("Mod", 2, {"fmod": 0}), ("Mod", 2, {"fmod": 1}), ("CumSum", 1, {})] + \
+    [(op, 1, {}) for op in "Neg Abs Not Sign Relu Floor Ceil Round Identity".split()] + \
+    [(op, 1, {"keepdims": 0}) for op in "ReduceMax ReduceMin ReduceMean".split()] + \
+    [("Cast", 1, {"to": to}) for to in (T.INT64, T.INT32, T.UINT8, T.INT8, T.UINT16, T.BOOL, T.FLOAT, T.FLOAT16, T.BFLOAT16)]
+
+
+def folded():
+    """What is computed of constants alone, as shapes are: integers wrap around, floats are rounded."""
+    c = Case("constants_folded")
+    c.constants.append(numpy_helper.from_array(np.array(0), "axis"))
+    for kind, operands in NUMBERS.items():
+        c.constants += [numpy_helper.from_array(np.array(v, kind), f"{n}_{np.dtype(kind)}") for n, v in zip("ab", operands)]
+    for op, count, attributes in FOLDED:
+        for kind in NUMBERS:
+            inputs = [f"{n}_{np.dtype(kind)}" for n in "ab"[:count]] + (["axis"] if op == "CumSum" else [])
+            before = len(c.nodes), len(c.outputs)
+            c.out("Cast", c.node(op, *inputs, **attributes), to=T.FLOAT)
+            try:  # types that the operator does not take
+                c.case()
+            except Exception:
+                del c.nodes[before[0]:], c.outputs[before[1]:]
+    return c.case()
+
+
 def cases():
-    return [said(), weights(), function()]
+    return [said(), weights(), function(), folded()]

@@ -1,6 +1,7 @@
 """Keeps graphs with their answers in an archive of NAME.onnx, NAME.in.npz and NAME.want.npz, for tests/graphs.t.
 
     python3 tests/graphs/record.py tests/graphs/recorded.tar.zst
+    python3 tests/graphs/record.py --constants tests/graphs/recorded.tar.zst    # those anew, and the random ones as they are there
 
 Those that tl-run refuses, or that are long, are left out: all together are to be small. An answer is onnxruntime's, and never what
 tl-run said.
@@ -10,7 +11,6 @@ import os
 import subprocess
 import sys
 import tarfile
-import tempfile
 from types import SimpleNamespace
 
 import numpy as np
@@ -60,17 +60,31 @@ def arrays(named):
     return out.getvalue()
 
 
+def members(name, model, feed, want):
+    return [(f"{name}.onnx", model.SerializeToString()), (f"{name}.in.npz", arrays(feed)), (f"{name}.want.npz", arrays(want))]
+
+
+def random_ones():
+    for name, case in [*chosen(GRAPHS, False), *chosen(CONVOLUTIONS, True)]:
+        print(name, flush=True)
+        yield from members(name, *case)
+
+
+def random_ones_of(path):
+    raw = subprocess.run(["zstd", "-dcq", path], stdout=subprocess.PIPE, check=True).stdout
+    with tarfile.open(fileobj=io.BytesIO(raw)) as tar:
+        for member in tar:
+            if not member.name.startswith("constants"):
+                yield member.name, tar.extractfile(member).read()
+
+
 def main():
-    raw = io.BytesIO()
+    path, raw = sys.argv[-1], io.BytesIO()
+    random = list(random_ones_of(path) if sys.argv[1] == "--constants" else random_ones())
     with tarfile.open(fileobj=raw, mode="w", format=tarfile.USTAR_FORMAT) as tar:
-        cases = [(name, (model, feed, want)) for name, model, feed, want in constants.cases()]
-        for name, case in [*cases, *chosen(GRAPHS, False), *chosen(CONVOLUTIONS, True)]:
-            model, feed, want = case
-            add(tar, f"{name}.onnx", model.SerializeToString())
-            add(tar, f"{name}.in.npz", arrays(feed))
-            add(tar, f"{name}.want.npz", arrays(want))
-            print(name, flush=True)
-    subprocess.run(["zstd", "-q", "-19", "-f", "-o", sys.argv[1]], input=raw.getvalue(), check=True)
+        for name, content in [m for case in constants.cases() for m in members(*case)] + random:
+            add(tar, name, content)
+    subprocess.run(["zstd", "-q", "-19", "-f", "-o", path], input=raw.getvalue(), check=True)
 
 
 if __name__ == "__main__":
