@@ -21,7 +21,7 @@ static const char *output;
 
 static const struct opt opts[] = {
 	{0, "fix", OPT_FLAG, &fix, NULL,
-	 "Correct fields that follow from other fields (ids, flops, the order of \"tl\" and "
+	 "Correct fields that follow from other fields (ids, flops, checksums, the order of \"tl\" and "
 	 "\"type\") instead of refusing the line.",
 	 NULL},
 	{'m', "merge", OPT_FLAG, &merge, NULL,

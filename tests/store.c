@@ -86,7 +86,8 @@ static void make_record(struct rng *r, struct made *m)
 	buf_fmt(&b, "{\"tl\":1,\"type\":\"result\"%s", strstr(text.s, ",\"candidate_id\""));
 	buf_free(&text);
 	b.n--; /* the brace */
-	buf_fmt(&b, ",\"status\":\"%s\",\"stage\":\"%s\",\"latency_s\":", m->ok ? "ok" : failed[why],
+	buf_fmt(&b,
+		",\"status\":\"%s\",\"stage\":\"%s\",\"latency_s\":", m->ok ? "ok" : failed[why],
 		m->final ? "final" : "race");
 	if (m->ok || !why)
 		buf_num(&b, m->latency_s);

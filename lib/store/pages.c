@@ -50,8 +50,8 @@ static int is_page(int n)
 static void look_at_header(struct file *f, const unsigned char *text, int n, sqlite3_int64 at)
 {
 	if (at == 0 && n >= HEADER)
-		f->has_sums = !memcmp(text, magic, sizeof magic) &&
-			      text[RESERVED_AT] == PAGES_RESERVED;
+		f->has_sums =
+			!memcmp(text, magic, sizeof magic) && text[RESERVED_AT] == PAGES_RESERVED;
 }
 
 /* Is this a first page whose checksum is right, but for the byte that says that it has one? */
