@@ -308,6 +308,8 @@ const char *db_given(struct store *s, sqlite3_stmt *q, int i, size_t *n, struct 
 	const char *text = (const char *)sqlite3_column_text(q, i);
 
 	if (!text) {
+		if (sqlite3_errcode(s->db) == SQLITE_NOMEM)
+			die_no_memory();
 		err_set(e, "the database %s is damaged: a row lacks its \"%s\"", s->path,
 			sqlite3_column_name(q, i));
 		sqlite3_reset(q);
