@@ -10,6 +10,7 @@
 #include "lib/base/err.h"
 #include "lib/base/hash.h"
 #include "lib/extract/graph.h"
+#include "lib/extract/onnx/elements.h"
 #include "lib/extract/pull.h"
 
 struct onnx_model {
@@ -18,13 +19,6 @@ struct onnx_model {
 	int64_t opset; /* of the domain "" */
 	struct id hash;
 	struct map functions; /* private: struct function * */
-};
-
-/* Says which tensors' elements are read. */
-enum onnx_elements {
-	ONNX_SMALL, /* of those that may decide shapes */
-	ONNX_ALL,
-	ONNX_ALL_BUT_WEIGHTS /* not of large initializers of floats */
 };
 
 /* Could these be the first bytes of a model? */
