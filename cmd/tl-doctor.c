@@ -11,6 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "lib/build/mark.h"
 #include "lib/build/sweep.h"
 #include "lib/host/energy.h"
 #include "lib/host/env.h"
@@ -282,7 +283,9 @@ static void tell_cache(void)
 	if (d)
 		closedir(d);
 	tell("cache", "%s: %lld files, %lld MB", path.s, files, bytes >> 20);
-	if (bound > 0)
+	if (files && !mark_is_there(path.s))
+		tell("", "it has no mark of ours (CACHEDIR.TAG), so nothing is removed from it");
+	else if (bound > 0)
 		tell("", "of at most %lld MB; TL_CACHE_SIZE says otherwise",
 		     (long long)bound >> 20);
 	buf_free(&path);

@@ -164,13 +164,19 @@ static void check_usage(uint64_t *seed)
 		usage("--threads wants at most 1024");
 }
 
-static int check_threads(struct err *e)
+/* Does a team of so many threads start here? */
+static int check_team(struct err *e)
 {
 	struct limits here;
 
+	if (target_default()->limits(&here, e))
+		return -1;
 	if (threads)
-		return team_check((int)threads, "--threads", e);
-	return target_default()->limits(&here, e) || team_check(here.threads, "OMP_NUM_THREADS", e);
+		here.threads = (int)threads;
+	return team_check(here.threads, threads ? "--threads" : "OMP_NUM_THREADS", e) ||
+			       team_variables(here.threads, e)
+		       ? -1
+		       : 0;
 }
 
 /* ---- tuning ---- */
@@ -416,8 +422,8 @@ int main(int argc, char **argv)
 	rc = infer_options_read(
 		&o.infer, &(struct infer_words){batch, shapes.item, dims.item, shapes.n, dims.n},
 		&e);
-	if (!rc && check_threads(&e))
-		rc = -1;
+	if (!rc)
+		rc = check_team(&e);
 	if (!rc && tune_s > 0)
 		rc = tune(argv[first], &e);
 	if (!rc && !no_db) {

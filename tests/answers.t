@@ -2,8 +2,9 @@
 # What loaders, libraries and compilers print is never an answer: the env is that of a quiet machine. Variables with which
 # no team of threads starts are named.
 bin=${BIN:-bin}
+here=$(dirname "$0")
 # shellcheck source=tests/tap.sh
-. "$(dirname "$0")/tap.sh"
+. "$here/tap.sh"
 unset TL_DB TL_CC TL_CACHE_SIZE OMP_NUM_THREADS OMP_STACKSIZE OMP_THREAD_LIMIT OMP_MAX_ACTIVE_LEVELS
 export TL_CACHE="$tmp/cache" TL_PROBE=0
 
@@ -73,7 +74,10 @@ ok $? 'a worker that talks measures, and results name the library'
 
 refused() { # variable, what is said of it
 	env "$1" "$bin/tl-measure" --final=0 "$tmp/c" >"$tmp/out" 2>"$tmp/err"
-	[ $? -eq 2 ] && grep -q "^tl-measure: ${1%%=*} is .*$2" "$tmp/err" && ! grep -q '"type":"result"' "$tmp/out"
+	[ $? -eq 2 ] && grep -q "^tl-measure: ${1%%=*} is .*$2" "$tmp/err" && ! grep -q '"type":"result"' "$tmp/out" && {
+		env "$1" "$bin/tl-run" -q --no-db -t 2 "$here/run/rows.onnx" >"$tmp/out" 2>"$tmp/err"
+		[ $? -eq 2 ] && grep -q "^tl-run: ${1%%=*} is .*$2" "$tmp/err"
+	}
 	ok $? "$1 is refused" || sed 's/^/# /' "$tmp/err"
 }
 refused OMP_STACKSIZE=lots 'no size'

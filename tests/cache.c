@@ -649,9 +649,13 @@ static void test_folder(void)
 	chmod(path("w"), 0700);
 	if (geteuid() || chown(path("w/objects"), 1, 1)) {
 		skip("a folder of another user: only root can make one");
+		skip("a folder of another group: the same");
 		return;
 	}
 	ok(refused("w", "belongs to user 1"), "root does not use a folder of another user");
+	if (chown(path("w/objects"), 0, 1) || chmod(path("w/objects"), 0770))
+		bail_out("cannot change the folder");
+	ok(refused("w", others), "nor one that a group of others may write");
 }
 
 /* ---- objects that are not what was written ---- */

@@ -75,6 +75,17 @@ TL_CACHE_SIZE=20M "$bin/tl-measure" "$tmp/c" >"$tmp/out" 2>"$tmp/err" &&
 	[ "$(find "$TL_CACHE/objects" -name '*.so' | wc -l)" -ge 4 ]
 ok $? 'which may be all of them'
 
+# Folders that had other files
+
+mkdir -p -m 700 "$tmp/other/objects"
+echo 'int main(void) { return 0; }' >"$tmp/other/objects/mine.c"
+TL_CACHE=$tmp/other TL_CACHE_SIZE=1 "$bin/tl-measure" "$tmp/c" >"$tmp/out" 2>"$tmp/err" && grep -q '"status":"ok"' "$tmp/out" &&
+	[ -e "$tmp/other/objects/mine.c" ] && [ -n "$(find "$tmp/other/objects" -name '*.so')" ]
+ok $? 'a folder that had other files is used, and nothing is removed from it'
+TL_CACHE=$tmp/other "$bin/tl-doctor" --noise=0 >"$tmp/out" 2>"$tmp/err"
+grep -q 'no mark of ours (CACHEDIR.TAG)' "$tmp/out" && "$bin/tl-doctor" --noise=0 >"$tmp/out" 2>"$tmp/err" && ! grep -q 'no mark' "$tmp/out"
+ok $? 'which tl-doctor tells'
+
 # Death. The compiler's processes hold a lock while they live, and take their time.
 cat >"$tmp/cc" <<END
 #!/bin/sh
