@@ -50,6 +50,12 @@ ok $? '--no-db -q: also without -o'
 PATH=$(cd "$bin" && pwd):$PATH sh "$tmp/script" 2>"$tmp/err" | grep -q '"stage":"race"'
 ok $? 'and so does its script'
 
+# Temporary files
+long="$tmp/a folder/$(printf '%0240d' 0)"
+mkdir -p "$long"
+TMPDIR=$long "$bin/tl-tune" -q --no-db --until 'rounds<1' "$tmp/w.wl" 2>"$tmp/err" | grep -q '"stage":"race"' && [ -z "$(ls "$long")" ]
+ok $? 'TMPDIR may have a long name, with spaces in it, and is left empty'
+
 # Who chooses
 stages() { TL_MODEL='' "$bin/tl-tune" --print "$@" "$tmp/w.wl" | grep '^	.*tl-gen'; }
 if [ -f "$bin/../share/models/cpu.model" ]; then
