@@ -572,6 +572,9 @@ static int generate(struct err *e)
 				return -1;
 		}
 	}
+	/* A file is only replaced by what is whole. */
+	if (rec_stopped() && output)
+		return 0;
 	return more < 0 ? -1 : rec_commit(gen.out, e);
 }
 

@@ -20,7 +20,7 @@ static const char keywords[] =
 	"dynamic_cast static_cast reinterpret_cast static_assert thread_local decltype co_await "
 	"co_return co_yield consteval constinit typeof_unqual ";
 
-/* Of a header too, which would be found in the place of the system's. */
+/* A header of this name would be found in the place of the system's. */
 static const char headers[] =
 	" aio alloca argp argz assert byteswap complex cpio ctype dirent dlfcn elf endian err errno "
 	"error fcntl features fenv float fnmatch ftw getopt glob gnumake grp iconv immintrin inttypes "
@@ -30,7 +30,7 @@ static const char headers[] =
 	"stropts syscall syslog tar termios tgmath threads time ucontext ulimit unistd utime utmpx "
 	"values wchar wctype wordexp x86intrin xmmintrin emmintrin avxintrin ";
 
-/* Of what else lies in the folder, or is linked to (-lm). */
+/* Other files in the folder, and libraries that are linked to (-lm), have these names. */
 static const char others[] = " test example bench_kernels c m dl rt gcc gomp pthread ";
 
 static int is_among(const char *words, const char *prefix)
