@@ -20,7 +20,7 @@ import subprocess
 import sys
 import warnings
 
-TIMEOUT_S = 60
+TIMEOUT_S = 300
 OUTCOMES = ("pass", "refused", "wrong", "crash", "hang")
 Case = collections.namedtuple("Case", "name kind operator model inputs outputs rtol atol")
 

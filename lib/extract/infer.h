@@ -137,8 +137,8 @@ int infer_axis(int64_t axis, int rank);
  * given but unknown. */
 int infer_list(const struct graph *g, const struct graph_node *n, const char *attr, int i,
 	       int *count, const int64_t **v);
-/* Factor i of `rank` ones of a Resize or Upsample: the one given, or the one that sizes share. 1; 0:
- * it is not given, or not known. */
+/* Factor i of `rank` ones of a Resize or Upsample: the one given, or the one that sizes share. 1;
+ * 0: it is not given, or not known. */
 int infer_resize_factor(const struct graph *g, const struct graph_node *n, int64_t opset, int rank,
 			int i, double *out);
 /* Room for the elements of output i, whose shape is set; NULL if they are too many or unknown. */

@@ -401,8 +401,8 @@ def numbers():
 def integers():
     """Divisions, means and powers that are cut off, and what does not fit and wraps around."""
     m = Model("integers", 18)
-    a = np.array([[7, -7, 300, -300, 5, 4000000], [-1, 130, 255, 256, 98, 65535]], np.int64)
-    b = np.array([[2, 2, 7, 7, -3, 3], [3, -4, 16, 255, 49, 2]], np.int64)
+    a = np.array([[7, -7, 300, -300, 5, 40000], [-1, 130, 255, 256, 98, 65535]], np.int64)
+    b = np.array([[2, 2, 7, 7, -3, 3], [3, -4, 16, 25, 49, 2]], np.int64)
     x, y = m.input("x", a), m.input("y", b)
 
     def output(value, want):
@@ -422,6 +422,12 @@ def integers():
         p, q = m.add("Cast", x, to=to), m.add("Cast", y, to=to)
         for op, of in (("Add", np.add), ("Sub", np.subtract), ("Mul", np.multiply)):
             output(m.add(op, p, q), of(a.astype(kind), b.astype(kind)))
+    # Constants, which are computed when shapes are inferred.
+    c, d = m.const(a), m.const(b)
+    for value, want in ((m.add("Cast", c, to=TensorProto.UINT8), a.astype(np.uint8)), (m.add("Mod", c, d, fmod=1), np.fmod(a, b)),
+                        (m.add("Mod", c, d), np.mod(a, b)), (m.add("Div", c, d), np.trunc(a / b)),
+                        (m.add("Add", *(m.add("Cast", v, to=TensorProto.INT8) for v in (c, d))), a.astype(np.int8) + b.astype(np.int8))):
+        m.output(m.add("Add", m.add("Cast", value, to=TensorProto.FLOAT), m.add("Mul", f, m.const(np.float32(0)))), want=want)
     output(m.add("Cast", f, to=TensorProto.BOOL), a.astype(np.float32) / 3 != 0)
     output(m.add("Cast", m.add("Mul", f, m.const(np.float32(1e-3))), to=TensorProto.FLOAT16),
            (a.astype(np.float32) / np.float32(3) * np.float32(1e-3)).astype(np.float16))
