@@ -122,9 +122,9 @@ class Graph:
         return {i.name: self.value[i.name] for i in model.graph.input}
 
     def cut(self, node):
-        """A copy in which what the node makes are inputs."""
+        """A copy in which what the node (None: no one) makes are inputs."""
         g = Graph(self.rng, self.opset)
         g.constants, g.value, g.count, g.outputs = self.constants, self.value, self.count, list(self.outputs)
         g.nodes = [n for n in self.nodes if n is not node]
-        g.inputs = self.inputs + [o for o in node.output if o and o not in self.outputs]
+        g.inputs = self.inputs + [o for o in (node.output if node else []) if o and o not in self.outputs]
         return g
