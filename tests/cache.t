@@ -46,6 +46,13 @@ for object in "$TL_CACHE"/objects/*.so; do
 done
 run
 ok $? 'nor are damaged ones'
+# Flipped bits: TL_TEST_FLIPS of them in each object, by default one in each of the first three.
+for object in $(find "$TL_CACHE/objects" -name '*.so' | sort | if [ "$TL_TEST_FLIPS" ]; then cat; else head -n 3; fi); do
+	perl "$here/flip.pl" -n "${TL_TEST_FLIPS:-1}" "$object" "$bin/tl-run -q --no-db -m none -t 1 -i $here/run/rows.npz -o $tmp/rows.npz $here/run/rows.onnx && cat $tmp/rows.npz" || break
+	flipped=$object
+done
+[ "$flipped" = "$object" ]
+ok $? 'no flipped bit of an object changes what a model computes'
 for folder in "$TL_CACHE" "$TL_CACHE/objects"; do
 	chmod 777 "$folder"
 	run
@@ -77,7 +84,8 @@ ok $? 'which may be all of them'
 
 # Folders that had other files
 
-mkdir -p -m 700 "$tmp/other/objects"
+mkdir "$tmp/other" "$tmp/other/objects"
+chmod 700 "$tmp/other" "$tmp/other/objects"
 echo 'int main(void) { return 0; }' >"$tmp/other/objects/mine.c"
 TL_CACHE=$tmp/other TL_CACHE_SIZE=1 "$bin/tl-measure" "$tmp/c" >"$tmp/out" 2>"$tmp/err" && grep -q '"status":"ok"' "$tmp/out" &&
 	[ -e "$tmp/other/objects/mine.c" ] && [ -n "$(find "$tmp/other/objects" -name '*.so')" ]
