@@ -120,7 +120,7 @@ sub surroundings {
 }
 
 my $test = shift // die "usage: harness.pl TEST\n";
-my $limit = $ENV{TL_TEST_LIMIT} // 1800;
+my $limit = $ENV{TL_TEST_LIMIT} // 3600;
 my $tmp = folder();
 surroundings($tmp);
 $| = 1;
