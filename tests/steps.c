@@ -161,7 +161,7 @@ static int is_pointwise_right(void)
 
 static double row_value(const struct rows *r, const float *x, int64_t i)
 {
-	double sum = 0, most = -INFINITY, least = INFINITY, squares = 0, exps = 0, mean;
+	double sum = 0, most = -INFINITY, least = INFINITY, squares = 0, powers = 0, exps = 0, mean;
 
 	for (int64_t k = 0; k < r->size; k++) {
 		sum += (double)x[k];
@@ -171,6 +171,7 @@ static double row_value(const struct rows *r, const float *x, int64_t i)
 	mean = sum / (double)r->size;
 	for (int64_t k = 0; k < r->size; k++) {
 		squares += ((double)x[k] - mean) * ((double)x[k] - mean);
+		powers += (double)x[k] * (double)x[k];
 		exps += exp((double)x[k] - most);
 	}
 	switch (r->kind) {
@@ -178,6 +179,8 @@ static double row_value(const struct rows *r, const float *x, int64_t i)
 		return exp((double)x[i] - most) / exps;
 	case ROWS_NORM:
 		return ((double)x[i] - mean) / sqrt(squares / (double)r->size + r->epsilon);
+	case ROWS_RMS:
+		return (double)x[i] / sqrt(powers / (double)r->size + r->epsilon);
 	case ROWS_SUM:
 		return sum;
 	case ROWS_MEAN:
@@ -194,11 +197,12 @@ static int is_rows_right(enum rows_kind kind)
 {
 	struct rows r = {.kind = kind, .rows = pick(1, 7), .size = pick(1, 150), .epsilon = 1e-3};
 	float *arguments[4] = {memory[0]};
-	int whole = kind == ROWS_SOFTMAX || kind == ROWS_NORM, k = 1;
+	int norm = kind == ROWS_NORM || kind == ROWS_RMS, whole = kind == ROWS_SOFTMAX || norm,
+	    k = 1;
 
 	begin();
-	r.has_scale = kind == ROWS_NORM && pick(0, 1);
-	r.has_shift = kind == ROWS_NORM && pick(0, 1);
+	r.has_scale = norm && pick(0, 1);
+	r.has_shift = norm && pick(0, 1);
 	if (r.has_scale)
 		arguments[k++] = memory[1];
 	if (r.has_shift)
@@ -273,6 +277,8 @@ static int is_pool_right(int whole)
 		p.oh = (p.ih + 2 * p.ph - p.kh) / p.sh + 1;
 		p.ow = (p.iw + 2 * p.pw - (p.kw - 1) * p.dw - 1) / p.sw + 1;
 	}
+	p.to_row = p.ih + p.ph;
+	p.to_column = p.iw + p.pw;
 	p.in_pixel = p.channels + pick(0, 5);
 	p.out_pixel = p.channels + pick(0, 5);
 	pool_nest(&p, lanes(), &nest);
@@ -323,8 +329,9 @@ static void try_places(void)
 
 int main(void)
 {
-	static const char *const name[] = {"softmax", "normalization", "sums",
-					   "means",   "maxima",	       "minima"};
+	static const char *const name[] = {"softmax", "normalization", "root mean squares",
+					   "sums",    "means",	       "maxima",
+					   "minima"};
 	int good;
 
 	rng_seed(&rng, 1, "steps");
