@@ -25,6 +25,7 @@
 #include "lib/base/rng.h"
 #include "lib/io/clock.h"
 #include "lib/io/proc.h"
+#include "lib/io/seal.h"
 #include "lib/trial/stat.h"
 #include "lib/nest/operands.h"
 #include "lib/target/c.h"

@@ -109,10 +109,10 @@ else
 fi
 mkdir empty
 extract empty
-[ $? -eq 3 ] && grep -q 'empty: it holds no' err
+[ $? -eq 3 ] && grep -q 'empty: it is empty' err
 ok $? 'a folder without models is refused'
 "$bin/tl-run" hub >out 2>err
-[ $? -eq 3 ] && grep -q 'hub: it is a folder; name the files in it' err
+[ $? -eq 3 ] && grep -q 'hub: it is a folder, not a file' err
 ok $? 'a program that wants one model wants no folder'
 
 # What no reader knows is passed over without reading on.
