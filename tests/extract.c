@@ -104,7 +104,7 @@ static void test_hostile_names(void)
 	output(&g, "y");
 	model(&m, &g, 13);
 	extract_bytes(&x, m.s, m.n);
-	ok(strstr(drawing.s, "label=\"A\\\"];b\\\\?[31m\"") != NULL,
+	ok(strstr(drawing.s, "label=\"A\\\"];b\\\\\\\\x1b[31m\"") != NULL,
 	   "names in a drawing are quoted");
 	contents_text(&c, &look, &text);
 	ok(strstr(text.s, "b\\?[31m") && !strchr(text.s, '\033'),
