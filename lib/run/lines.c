@@ -21,7 +21,7 @@ static double log_sum_exp(const float *x, int64_t n)
 
 	for (int64_t i = 0; i < n; i++)
 		sum += exp((double)(x[i] - base));
-	return (double)base + log(sum);
+	return sum == 0 ? (double)-INFINITY : (double)base + log(sum); /* 0: of no elements */
 }
 
 static void log_softmax(const struct lines *s, const float *from, float *to)

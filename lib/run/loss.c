@@ -11,7 +11,7 @@ static double log_sum(const struct loss *s, const float *scores)
 		most = fmax(most, (double)scores[k * s->inner]);
 	for (int64_t k = 0; k < s->classes; k++)
 		sum += exp((double)scores[k * s->inner] - most);
-	return most + log(sum);
+	return sum == 0 ? -INFINITY : most + log(sum); /* 0: there are no classes */
 }
 
 /* The loss of label i, times its weight. -1: it is none of the classes. */

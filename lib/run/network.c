@@ -62,7 +62,8 @@ static int read_member(struct network *n, struct member *m, struct err *e)
 
 static int read_model(struct network *n, const char *path, struct err *e)
 {
-	struct input *in = file_check("the network", path, e) ? NULL : input_open(path, onnx_claims, e);
+	struct input *in =
+		file_check("the network", path, e) ? NULL : input_open(path, onnx_claims, e);
 	const char *hint = NULL;
 	struct member *m;
 	int rc = in ? 0 : -1, more = 0;

@@ -150,8 +150,8 @@ struct tlx *tlx_create_for(const struct tlx_op *op, const float *weights, const 
 {
 	struct tlx *h;
 
-	if (!op || threads < 1 || too_many(threads) || (op->weights && !op->rhs_computed && !weights) ||
-	    (op->bias && !bias)) {
+	if (!op || threads < 1 || too_many(threads) ||
+	    (op->weights && !op->rhs_computed && !weights) || (op->bias && !bias)) {
 		errno = EINVAL;
 		return NULL;
 	}
