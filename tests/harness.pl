@@ -99,10 +99,13 @@ sub tell_hung {
 	print "\nnot ok - $test ends within $limit s\n";
 }
 
-# A folder of the test's own, in the first of these that can be written to and has a name that needs no quotes.
+# A folder of the test's own, in the first of these that can be written to and has a name that needs no quotes. Other users
+# may pass through it: a test of root may run programs as one of them.
 sub folder {
 	for my $in (grep { defined && m{^/[\w./+-]{0,80}$} && -w } $ENV{TMPDIR}, '/tmp', '/var/tmp', '/dev/shm') {
-		return tempdir("$in/tl-test-XXXXXX");
+		my $folder = tempdir("$in/tl-test-XXXXXX");
+		chmod 0711, $folder or die "harness: cannot open $folder to others: $!\n";
+		return $folder;
 	}
 	die "harness: no folder for temporary files can be written to\n";
 }

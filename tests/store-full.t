@@ -107,7 +107,7 @@ hot "$tmp/shut" 2>/dev/null
 chmod 755 "$tmp" && chmod 644 "$tmp/shut"/* && chmod 555 "$tmp/shut"
 if [ -z "$as" ]; then chmod 444 "$tmp/shut"/*; fi
 cp "$tmp/shut/tl.db" "$tmp/copy"
-if $as "$bin/tl-query" --help >/dev/null 2>&1; then
+if $as "$bin/tl-query" --help >/dev/null 2>&1 && $as test -r "$tmp/shut/tl.db"; then
 	$as "$bin/tl-query" -d "$tmp/shut/tl.db" --dump=all >"$tmp/out" 2>"$tmp/err"
 	[ $? -eq 3 ] && [ ! -s "$tmp/out" ] && grep -q 'left half written by a writer that was killed' "$tmp/err"
 	ok $? "a reader who may not write is told so: $(cat "$tmp/err")"
@@ -121,7 +121,7 @@ if $as "$bin/tl-query" --help >/dev/null 2>&1; then
 	ok $? 'and then it can be read without writing'
 	chmod 755 "$tmp/shut"
 else
-	skip 'the programs cannot be run by an ordinary user' 'a reader who may not write is told so' 'and changes nothing' \
+	skip 'an ordinary user cannot run the programs, or not reach the folder' 'a reader who may not write is told so' 'and changes nothing' \
 		'the owner brings back what was committed before' 'and then it can be read without writing'
 fi
 
