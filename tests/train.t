@@ -334,7 +334,7 @@ bad 'is of another version' 'another version'
 grep -v '"trees"\|"done"' "$tmp/model" | rehash >"$tmp/bad"
 bad 'has no trees' 'trained on nothing'
 sed '/"done"/d; s/"ubj":"....../"ubj":"AAAAAA/' "$tmp/model" | rehash >"$tmp/bad"
-bad 'has trees that are none' 'XGBoost'
+bad 'has trees that are none' 'these are no trees'
 sed '/"done"/d; 1s/"scale":[0-9.e-]*/"scale":0/' "$tmp/model" | rehash >"$tmp/bad"
 bad 'has no scale' 'scale'
 rm "$tmp/bad"
