@@ -16,12 +16,18 @@ struct folder {
 	size_t n, cap;
 };
 
+/* Before something is made, so that nothing that is made goes unheld where memory ends. */
+static void make_room(struct folder *f)
+{
+	if (f->n < f->cap)
+		return;
+	f->cap = f->cap * 2 + 64;
+	f->made = xrealloc(f->made, f->cap * sizeof(*f->made));
+}
+
 static void hold(struct folder *f, const char *path)
 {
-	if (f->n == f->cap) {
-		f->cap = f->cap * 2 + 64;
-		f->made = xrealloc(f->made, f->cap * sizeof(*f->made));
-	}
+	make_room(f);
 	f->made[f->n++] = temporary_add(path);
 }
 
@@ -41,6 +47,7 @@ struct folder *folder_begin(const char *path, struct err *e)
 	}
 	buf_fmt(&f->temporary, "%s.XXXXXX", f->path.s);
 	f->bare = f->temporary.n;
+	make_room(f);
 	if (mkdtemp(f->temporary.s)) {
 		hold(f, f->temporary.s);
 		if (!chmod(f->temporary.s, 0755))

@@ -34,10 +34,12 @@ struct temporary *temporary_add(const char *path)
 {
 	static int told;
 	size_t n = strlen(path) + 1;
-	struct temporary *t = xmalloc(sizeof *t + n);
+	struct temporary *t = malloc(sizeof *t + n);
 
-	if (!told && atexit(temporary_remove_all))
+	if (!t || (!told && atexit(temporary_remove_all))) {
+		remove_path(path); /* nothing else knows of it */
 		die_no_memory();
+	}
 	told = 1;
 	memcpy(t->path, path, n);
 	t->older = youngest;

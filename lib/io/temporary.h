@@ -9,7 +9,8 @@
 
 struct temporary;
 
-/* The path (which is copied) is removed at the end, if it is there. */
+/* The path (which is copied) is removed at the end, if it is there; at once where there is no
+ * memory to note it. */
 struct temporary *temporary_add(const char *path);
 /* It stays, or is gone already. */
 void temporary_forget(struct temporary *t);
