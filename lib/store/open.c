@@ -516,6 +516,7 @@ struct store *store_open(const char *path, enum store_mode mode, struct err *e)
 {
 	struct store *s = xcalloc(1, sizeof *s);
 	int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX;
+	const char *vfs;
 
 	s->path = xstrdup(path);
 	if (check_name(path, e) || file_check("the database", path, e)) {
@@ -531,7 +532,12 @@ struct store *store_open(const char *path, enum store_mode mode, struct err *e)
 		store_close(s);
 		return NULL;
 	}
-	if (sqlite3_open_v2(path, &s->db, flags, pages_vfs())) {
+	/* NULL would mean SQLite's own layer, whose pages count as damaged. It fails only where
+	 * SQLite finds no memory to begin. */
+	vfs = pages_vfs();
+	if (!vfs)
+		die_no_memory();
+	if (sqlite3_open_v2(path, &s->db, flags, vfs)) {
 		db_fail(s, "open", e);
 		store_close(s);
 		return NULL;

@@ -203,7 +203,9 @@ const char *pages_vfs(void)
 	layer.szOsFile += (int)sizeof(struct file);
 	layer.pAppData = unix_vfs;
 	layer.xOpen = vfs_open;
-	return sqlite3_vfs_register(&layer, 0) == SQLITE_OK ? layer.zName : NULL;
+	if (sqlite3_vfs_register(&layer, 0) != SQLITE_OK)
+		layer.zName = NULL;
+	return layer.zName;
 }
 
 void pages_reserve(sqlite3 *db)

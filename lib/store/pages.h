@@ -17,7 +17,7 @@
 
 enum { PAGES_RESERVED = 8 };
 
-/* The layer's name for sqlite3_open_v2(), registered once. NULL: SQLite failed. */
+/* The layer's name for sqlite3_open_v2(), registered once. NULL: SQLite has no memory. */
 const char *pages_vfs(void);
 /* After opening: the database gets checksums if the file is new. */
 void pages_reserve(sqlite3 *db);
