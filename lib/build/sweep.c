@@ -50,7 +50,7 @@ int sweep_lock(const char *dir)
 	buf_fmt(&path, "%s/lock", dir);
 	fd = file_open_lock(path.s, &ignored);
 	buf_free(&path);
-	if (fd >= 0 && flock(fd, LOCK_SH) < 0) { /* waits for a sweep at most */
+	if (fd >= 0 && file_lock(fd, LOCK_SH) < 0) { /* waits for a sweep at most */
 		close(fd);
 		fd = -1;
 	}
@@ -201,7 +201,7 @@ void sweep(const char *path, int lock, int64_t bytes)
 
 	if (lock < 0)
 		return;
-	dir = mark_is_there(path) && flock(lock, LOCK_EX | LOCK_NB) == 0 ? opendir(path) : NULL;
+	dir = mark_is_there(path) && file_lock(lock, LOCK_EX | LOCK_NB) == 0 ? opendir(path) : NULL;
 	if (dir) {
 		list = take_stock(dir, &n);
 		if (bytes > 0 && n)

@@ -105,7 +105,7 @@ static int take(int fd, const char *device, int nowait, struct err *e)
 	struct buf text = BUF_INIT;
 	int rc;
 
-	if (!flock(fd, LOCK_EX | LOCK_NB))
+	if (!file_lock(fd, LOCK_EX | LOCK_NB))
 		return 0;
 	if (errno != EWOULDBLOCK)
 		return -1;

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "lib/base/buf.h"
+#include "lib/io/file.h"
 
 enum { RANDOM = 6 }; /* letters of mkdtemp() */
 static const char mark_name[] = "run-that-holds-this";
@@ -36,7 +37,7 @@ static int is_dead(int folder)
 	if (fd < 0)
 		return 0;
 	dead = !fstat(fd, &st) && S_ISREG(st.st_mode) && st.st_uid == geteuid() && !st.st_size &&
-	       !flock(fd, LOCK_EX | LOCK_NB);
+	       !file_lock(fd, LOCK_EX | LOCK_NB);
 	close(fd);
 	return dead;
 }
@@ -86,20 +87,15 @@ static void sweep(const char *name)
 /* ---- of this run ---- */
 
 /* It has its name once it is locked, so that no other run takes it for a dead one's. */
-static int make_mark(struct scratch *s, struct err *e)
+static int make_mark(struct scratch *s, const char *early, struct err *e)
 {
-	struct buf text = BUF_INIT, early = BUF_INIT;
 	int rc = 0;
 
-	buf_fmt(&text, "%s/%s", s->path, mark_name);
-	buf_fmt(&early, "%s/early", s->path);
-	s->mark = text.s;
-	s->lock = open(early.s, O_RDONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-	if (s->lock < 0 || flock(s->lock, LOCK_EX | LOCK_NB) || rename(early.s, s->mark)) {
+	s->lock = open(early, O_RDONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	if (s->lock < 0 || file_lock(s->lock, LOCK_EX | LOCK_NB) || rename(early, s->mark)) {
 		rc = err_sys(e, "cannot make a file in the folder %s", s->path);
-		unlink(early.s);
+		unlink(early);
 	}
-	buf_free(&early);
 	return rc;
 }
 
@@ -114,22 +110,28 @@ static void forget(struct scratch *s)
 
 int scratch_open(struct scratch *s, const char *name, struct err *e)
 {
-	struct buf path = BUF_INIT;
+	struct buf path = BUF_INIT, mark = BUF_INIT, early = BUF_INIT;
+	int rc;
 
 	sweep(name);
+	/* All memory before the folder: who dies for want of it leaves none without a mark. */
 	buf_fmt(&path, "%s/%s-XXXXXX", place(), name);
-	*s = (struct scratch){.path = path.s, .lock = -1};
+	buf_fmt(&mark, "%s/%s", path.s, mark_name);
+	buf_fmt(&early, "%s/early", path.s);
+	*s = (struct scratch){.path = path.s, .mark = mark.s, .lock = -1};
 	if (!mkdtemp(s->path)) {
-		err_sys(e, "cannot make the folder %s", s->path);
-		forget(s);
-		return -1;
+		rc = err_sys(e, "cannot make the folder %s", s->path);
+	} else {
+		memcpy(mark.s, path.s, path.n);
+		memcpy(early.s, path.s, path.n);
+		rc = make_mark(s, early.s, e);
+		if (rc)
+			rmdir(s->path);
 	}
-	if (make_mark(s, e)) {
-		rmdir(s->path);
+	buf_free(&early);
+	if (rc)
 		forget(s);
-		return -1;
-	}
-	return 0;
+	return rc;
 }
 
 void scratch_keep(struct scratch *s)

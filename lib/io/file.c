@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <linux/magic.h>
 #include <stdio.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/vfs.h>
 #include <unistd.h>
@@ -115,4 +116,13 @@ int file_open_lock(const char *path, struct err *e)
 	if (fd >= 0)
 		close(fd);
 	return -1;
+}
+
+int file_lock(int fd, int how)
+{
+	int rc;
+
+	while ((rc = flock(fd, how)) < 0 && errno == EINTR)
+		;
+	return rc;
 }

@@ -22,5 +22,7 @@ int file_write(const char *path, const char *text, size_t n, struct err *e);
  * regular file.
  */
 int file_open_lock(const char *path, struct err *e);
+/* flock(), which goes on after a signal: for locks that are got or refused soon. */
+int file_lock(int fd, int how);
 
 #endif

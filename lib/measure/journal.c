@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "lib/base/buf.h"
+#include "lib/io/file.h"
 #include "lib/io/json.h"
 
 /* Results of one candidate, as they came. */
@@ -27,7 +28,7 @@ static int lock(struct journal *j, struct err *e)
 		return err_sys(e, "cannot look at the journal %s", j->path);
 	if (!S_ISREG(st.st_mode))
 		return err_set(e, "the journal %s is not a file", j->path);
-	if (flock(j->fd, LOCK_EX | LOCK_NB) == 0)
+	if (file_lock(j->fd, LOCK_EX | LOCK_NB) == 0)
 		return 0;
 	if (errno == EWOULDBLOCK)
 		return err_status(e, EXIT_BUSY, "another run is writing the journal %s", j->path);
