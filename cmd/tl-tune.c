@@ -718,12 +718,14 @@ static void remove_work(void)
 		return;
 	}
 	/* These by name: there may be no memory, or no descriptor, to look for others. */
-	unlink(work.at->workloads);
-	unlink(work.at->round);
-	unlink(work.at->cost);
-	unlink(work.journal);
-	if (no_db)
-		unlink(work.at->db);
+	if (work.at) {
+		unlink(work.at->workloads);
+		unlink(work.at->round);
+		unlink(work.at->cost);
+		unlink(work.journal);
+		if (no_db)
+			unlink(work.at->db);
+	}
 	if (scratch_remove(&work.scratch, &e))
 		opt_fail(&program, &e);
 }
@@ -759,6 +761,8 @@ int main(int argc, char **argv)
 	/* Named to all: tl-gen heeds no database but one that is named. */
 	if (!no_db && store_default_path(db, STORE_WRITE, &path, &e))
 		return opt_fail(&program, &e);
+	if (atexit(remove_work))
+		die_no_memory();
 	if (scratch_open(&work.scratch, program.name, &e)) {
 		buf_free(&path);
 		arena_free(&a);
@@ -774,8 +778,6 @@ int main(int argc, char **argv)
 	at.db = no_db ? arena_printf(&a, "%s/db", work.scratch.path) : path.s;
 	work.journal = arena_printf(&a, "%s/db-journal", work.scratch.path);
 	work.at = &at;
-	if (atexit(remove_work))
-		die_no_memory();
 	status = tune(&at);
 	remove_work();
 	buf_free(&path);
