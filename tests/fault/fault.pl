@@ -414,12 +414,14 @@ results('c', '-v n=3 -v run=a3000000000000000000000000000000 -v seed=4 -v day=23
 shell("cat '$tmp/b' '$tmp/c' >'$tmp/bc'");
 shell("'$bin/tl-store' -q -d '$tmp/a.db' '$tmp/a'");
 shell("'$bin/tl-store' -q -d '$tmp/empty.db' </dev/null");
-# What an older version kept: one machine in two envs, with the class of its speed.
+# What an older version kept, without checksums: one machine in two envs, with the class of its speed.
 my $classed = join '', map { slurp("$tmp/$_") } qw(a b);
 $classed =~ s/"libs":"onednn 2.6.3"\K\}/,"probe":{"CLASS":"c"}}/g;
 $classed =~ s/"env_id":"\Ke1000000000000000000000000000000(?=.*"run":"a2)/e2000000000000000000000000000000/g;
 spew("$tmp/classed", $classed);
 shell("'$bin/tl-store' -q -d '$tmp/classed.db' '$tmp/classed'");
+shell("{ sqlite3 '$tmp/classed.db' .dump; echo \"PRAGMA application_id = \$(sqlite3 '$tmp/classed.db' 'PRAGMA application_id');\"; }"
+	. " | sqlite3 '$tmp/plain.db' && mv '$tmp/plain.db' '$tmp/classed.db'");
 shell("sqlite3 '$tmp/classed.db' \"UPDATE records SET record = replace(record, 'CLASS', 'class');"
 	. " UPDATE envs SET env = replace(env, 'CLASS', 'class');"
 	. " DROP TABLE envs_before; DROP INDEX results_best;"
