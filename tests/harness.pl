@@ -125,7 +125,6 @@ sub surroundings {
 my $test = shift // die "usage: harness.pl TEST\n";
 my $limit = $ENV{TL_TEST_LIMIT} // 3600;
 my $tmp = folder();
-chmod 0711, $tmp;               # a test may run programs as another user, who goes through
 surroundings($tmp);
 $| = 1;
 syscall 157, 36, 1, 0, 0, 0;    # prctl(PR_SET_CHILD_SUBREAPER, 1): who loses its parent stays a descendant
