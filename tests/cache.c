@@ -711,11 +711,11 @@ static void test_strange(void)
 		b[i] = add(&c, i);
 		wait_all(&c);
 	}
-	cache_close(&c);
 	if (rename(b[0]->object, path("elsewhere")) || symlink(path("elsewhere"), b[0]->object) ||
 	    unlink(b[1]->object) || mkfifo(b[1]->object, 0666) ||
 	    truncate(b[2]->object, stat_of(b[2]).st_size - 1))
 		bail_out("cannot damage the cache");
+	cache_close(&c);
 	open_cache(&c, "strange", 1);
 	for (int i = 0; i < 3; i++) {
 		b[i] = add(&c, i);
