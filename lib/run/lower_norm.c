@@ -73,7 +73,8 @@ static int find(const struct lowering *l, int node, struct norm *m)
 	int64_t size;
 
 	if (!is_last_axis_mean(l, n) || !(sub = only(l, n->out[0], "Sub")) ||
-	    sub->in[0] != n->in[0] || l->g->value[sub->out[0]]->uses != 2)
+	    sub->in[0] != n->in[0] || l->g->value[sub->out[0]]->uses != 2 ||
+	    l->g->value[sub->out[0]]->is_output)
 		return 0;
 	*m = (struct norm){.first = node, .from = n->in[0], .scale = -1, .shift = -1};
 	size = l->g->value[m->from]->shape.dim[l->g->value[m->from]->shape.rank - 1];
