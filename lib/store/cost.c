@@ -56,7 +56,9 @@ struct chosen {
 	struct arena arena;
 };
 
-static sqlite3_stmt *select_runs(struct store *s, const struct cost_which *which, struct err *e)
+/* What is bound to it lives as long as c. */
+static sqlite3_stmt *select_runs(struct store *s, const struct cost_which *which, struct chosen *c,
+				 struct err *e)
 {
 #define RUNS "SELECT run, record, part_of FROM costs WHERE "
 	sqlite3_stmt *q;
@@ -81,7 +83,7 @@ static sqlite3_stmt *select_runs(struct store *s, const struct cost_which *which
 		db_bind_text(q, 1, which->run ? which->run : which->since);
 	if (q && !which->run) {
 		rec_now(now);
-		db_bind_text(q, 2, now);
+		db_bind_text(q, 2, arena_strdup(&c->arena, now));
 	}
 	return q;
 #undef RUNS
@@ -127,7 +129,7 @@ static void sum_runs(const struct chosen *c, struct cost_sum *sum)
 static int choose(struct store *s, const struct cost_which *which, struct chosen *c, struct err *e)
 {
 	struct json_doc d = JSON_DOC_INIT;
-	sqlite3_stmt *q = select_runs(s, which, e);
+	sqlite3_stmt *q = select_runs(s, which, c, e);
 	int rc;
 
 	if (!q)
