@@ -1,6 +1,7 @@
 #!/bin/sh
 # What tuning costs: run records, by hand and of a real run, summed by purpose; and what of it was wasted.
 bin=${BIN:-bin}
+here=$(dirname "$0")
 # shellcheck source=tests/tap.sh
 . "$(dirname "$0")/tap.sh"
 unset TL_DB TL_CC
@@ -23,12 +24,20 @@ is() { # file field number
 	}
 }
 
-# By hand: two rounds of one tl-tune, one tl-measure alone. Workloads a and b; latencies tell who was the best when.
+# By hand: two rounds of one tl-tune, one tl-measure alone. Latencies tell who was the best when.
 
-w='"workload":{"workload_id":"26ac6296f0e4819b28fec9ae3e5197b5","op":"matmul","prob":"1x512:512x1000","dtype":"f32","layout":"ab","post":["bias"],"flops":1024000}'
+# The candidates are the first that tl-gen draws for the last of the workloads.
+tail -n 1 "$here/workloads.ndjson" | awk -v n=7 -v bare=1 -f "$here/results.awk" | grep '"stage":"race"' |
+	sed 's/.*\("candidate_id".*\),"status".*/\1/' >"$tmp/candidates"
 result() { # candidate, status, stage, latency, second, run, core_s, baseline_s
-	printf '{"tl":1,"type":"result","candidate_id":"%032d",%s,"status":"%s","stage":"%s","latency_s":%s,"cost":{"baseline_s":%s,"core_s":%s},"env_id":"e","run":"%s","at":"2026-11-21T09:00:%02d.000Z"}\n' \
-		"$1" "$w" "$2" "$3" "$4" "$8" "$7" "$6" "$5"
+	error='"error":{"l2":1e-7,"max":1e-7}'
+	case $2 in
+	ok) told="\"latency_s\":$4,$error" ;;
+	preempted) told="\"why\":\"slower than the incumbent\",\"latency_s\":$4,\"bound\":\"lower\",$error" ;;
+	*) told='"why":"made up"' ;;
+	esac
+	printf '{"tl":1,"type":"result",%s,"status":"%s","stage":"%s",%s,"cost":{"baseline_s":%s,"core_s":%s},"env_id":"e1000000000000000000000000000000","run":"%s","at":"2026-11-21T09:00:%02d.000Z"}\n' \
+		"$(sed -n "$1p" "$tmp/candidates")" "$2" "$3" "$told" "$8" "$7" "$6" "$5"
 }
 run() { # run, program, second, wall, cores, cost, other fields
 	printf '{"tl":1,"type":"run","run":"%s","program":"%s","at":"2026-11-21T09:00:%02d.000Z","wall_s":%s,"cores":%s,"cost":{%s},"energy_J":null,"energy_why":"none"%s}\n' \
@@ -43,15 +52,14 @@ run() { # run, program, second, wall, cores, cost, other fields
 	result 4 ok final 4.05e-5 6 b1000000000000000000000000000000 0.25 0      # and this one is better: useful, race and all
 	run b1000000000000000000000000000000 tl-measure 7 3 2 '"build":4,"verify":0.5,"time":1,"idle":0.5' ',"part_of":"70000000000000000000000000000000"'
 	result 5 ok race 1e-6 8 b2000000000000000000000000000000 1 0             # best of all, but found wrong: wasted
-	result 5 wrong final null 9 b2000000000000000000000000000000 0.125 0     # wasted
-	result 6 crash race null 10 b2000000000000000000000000000000 0.0625 0    # wasted
+	result 5 wrong final - 9 b2000000000000000000000000000000 0.125 0     # wasted
+	result 6 crash race - 10 b2000000000000000000000000000000 0.0625 0    # wasted
 	run b2000000000000000000000000000000 tl-measure 11 1 2 '"build":1,"verify":0.25,"idle":0.75' ',"part_of":"70000000000000000000000000000000"'
 	run 70000000000000000000000000000000 tl-tune 12 5 2 '"search":1,"store":0.5,"idle":0.5' ',"parts_s":4'
 	result 7 ok race 4.2e-5 13 b3000000000000000000000000000000 3 0          # wasted: better ones were known, from other runs
 	run b3000000000000000000000000000000 tl-measure 14 2 4 '"time":7,"novel":1'
 } >"$tmp/hand"
-"$bin/tl-check" -q "$tmp/hand" 2>/dev/null
-"$bin/tl-store" -q -d "$tmp/hand.db" "$tmp/hand"
+"$bin/tl-check" -q "$tmp/hand" && "$bin/tl-store" -q -d "$tmp/hand.db" "$tmp/hand"
 ok $? 'run records are stored'
 
 cost "$tmp/hand.db" >"$tmp/all"
@@ -82,6 +90,9 @@ cmp -s "$tmp/since" "$tmp/all"
 ok $? '--since: parts go by the end of their whole'
 cost "$tmp/hand.db" --since 2026-11-21T09:00:13.000Z | cmp -s - "$tmp/last"
 ok $? 'or are left out with it'
+run b4000000000000000000000000000000 tl-measure 15 9 4 '"time":36' | sed 's/2026-11-21/2999-11-21/' | cat "$tmp/hand" - | "$bin/tl-store" -q -d "$tmp/future.db"
+cost "$tmp/future.db" --since 2026-11-21T09:00:12.000Z | cmp -s - "$tmp/all"
+ok $? 'and so is what is dated in the future'
 cost "$tmp/hand.db" --run 0a000000000000000000000000000000 >"$tmp/out" 2>"$tmp/err"
 [ $? -eq 1 ] && grep -q 'no such run' "$tmp/err" && [ ! -s "$tmp/out" ]
 ok $? 'a run that is not known: exit 1'
