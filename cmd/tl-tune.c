@@ -575,7 +575,8 @@ static struct {
 	const struct places *at;
 	struct scratch scratch;
 	char *journal;
-	int is_held; /* what was measured is nowhere else */
+	int is_held;	  /* what was measured is nowhere else */
+	struct buf place; /* names its database: made early, as memory may be what ends */
 } work;
 
 /* How many results this run has stored; -1: the database does not tell. */
@@ -712,8 +713,8 @@ static void remove_work(void)
 	if (!work.scratch.path)
 		return;
 	if (work.is_held) {
-		terminal_say("%s: what was measured is in the database %s\n", program.name,
-			     work.at->db);
+		fprintf(stderr, "%s: what was measured is in the database %s\n", program.name,
+			work.place.s);
 		scratch_keep(&work.scratch);
 		return;
 	}
@@ -777,9 +778,11 @@ int main(int argc, char **argv)
 	at.round = arena_printf(&a, "%s/round", work.scratch.path);
 	at.db = no_db ? arena_printf(&a, "%s/db", work.scratch.path) : path.s;
 	work.journal = arena_printf(&a, "%s/db-journal", work.scratch.path);
+	terminal_text(at.db, strlen(at.db), &work.place);
 	work.at = &at;
 	status = tune(&at);
 	remove_work();
+	buf_free(&work.place);
 	buf_free(&path);
 	arena_free(&a);
 	if (rec_stopped())

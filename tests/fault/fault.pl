@@ -41,7 +41,8 @@ srand 1;
 syscall 157, 36, 1, 0, 0, 0;    # prctl(PR_SET_CHILD_SUBREAPER, 1): orphans become ours, and are seen
 
 my %kinds = (    # what the sentence must tell
-	malloc => qr{out of memory|annot allocate memory|no memory|can't allocate}i,
+	# A thread that finds no memory is EAGAIN to the C library.
+	malloc => qr{out of memory|annot allocate memory|no memory|can't allocate|cannot start a thread}i,
 	read => qr{Input/output error|disk I/O error},
 	write => qr{No space left on device|disk is full|disk I/O error},
 	open => qr{Too many open files|unable to open database file|disk I/O error},
