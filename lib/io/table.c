@@ -291,6 +291,8 @@ void table_note(const struct table_look *look, struct buf *out, const char *fmt,
 	buf_str(out, text.s ? text.s : "");
 	buf_ch(out, '\n');
 	buf_free(&text);
+	buf_free(&line);
+	buf_free(&raw);
 }
 
 /* ---- CSV ---- */
