@@ -150,8 +150,8 @@ static int fill_ids(const struct rec *r, struct err *e)
 	}
 }
 
-/* What is missing of identities is filled in. Where that fails, the door tells why the record as it
- * came is refused, in the words that tl-store has for it. */
+/* Fills in ids that are missing. Where that fails, the door tells why it refuses the record as it
+ * came, in the words that tl-store has for it. */
 static int check_record(const struct rec *r, struct err *e)
 {
 	struct err why = ERR_INIT;

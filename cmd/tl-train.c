@@ -95,7 +95,7 @@ static void say(void *arg, const char *sentence)
 	terminal_say("%s: %s\n", program.name, sentence);
 }
 
-/* What a database keeps and does not pass the door is left out. */
+/* A record of a database that does not pass the door is left out. */
 static int take_stored(void *arg, const char *line, size_t n, struct err *e)
 {
 	struct err why = ERR_INIT;

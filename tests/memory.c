@@ -172,7 +172,7 @@ static void test_by_hand(void)
 	plan_free(&p);
 }
 
-/* What the pass refuses is forced here: each of these went wrong once. */
+/* The test forces what the pass refuses: each of these went wrong once. */
 static void test_refusals(void)
 {
 	static const char *const name[] = {"c + transpose(c)", "c - c[0]", "a later reader"};

@@ -29,8 +29,7 @@ int door_result_text(struct door *g, const char *line, size_t n, struct json_doc
 		     struct candidate *c, struct err *e);
 void door_free(struct door *g);
 
-/* What was left out because it did not pass: programs say it once, at their end. Zeroed at the
- * start. */
+/* Counts the records that did not pass. Programs say it once, at their end. Zeroed at the start. */
 struct door_refused {
 	int64_t n;
 	char first[200]; /* the sentence for the first */

@@ -7,8 +7,8 @@
 /* Element i of a tensor of type elem, which must have a size (value_elem_size()) of at most 8
  * bytes: its .i or, of a type of floats, its .f. */
 union scalar element_at(int elem, const void *from, int64_t i);
-/* What is computed as a number becomes an element of that type: integers wrap around, floats are
- * rounded. What is unknown stays so. */
+/* Makes a computed number an element of that type: integers wrap around, floats are rounded, and an
+ * unknown number stays unknown. */
 union scalar element_fit(int elem, union scalar v);
 /* Such an element as a number. */
 double element_number(int elem, union scalar v);

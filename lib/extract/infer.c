@@ -476,7 +476,7 @@ int infer_node(struct infer *x, const struct graph_node *n, struct err *e)
 	return 0;
 }
 
-/* What contradicts itself may do so for a size that was taken for 1. */
+/* A node may contradict itself because a size was taken for 1. */
 static int blame_assumed(const struct infer *x, struct err *e)
 {
 	const char *name = x->assumed.n ? x->assumed.item[0].key : NULL;

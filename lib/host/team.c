@@ -51,7 +51,7 @@ static int check_stack(const char *name, struct err *e)
 	return 0;
 }
 
-/* Of which there are to be at least so many. */
+/* There are to be at least so many of them. */
 static int check_count(const char *name, int least, struct err *e)
 {
 	const char *text = getenv(name);

@@ -13,9 +13,9 @@
 
 #include "lib/run/plan.h"
 
-/* Of a prepared plan; a sentence names the step. */
+/* Checks a prepared plan; a sentence names the step. */
 int check_addresses(const struct plan *p, struct err *e);
-/* Of a prepared plan whose inputs, `ninputs` pieces of memory, are set. They are as before
+/* Checks a prepared plan whose inputs, `ninputs` pieces of memory, are set. They are as before
  * afterwards. Not of a plan by the library, whose code is bound to addresses. */
 int check_values(struct plan *p, const int *input, int ninputs, struct err *e);
 

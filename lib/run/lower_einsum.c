@@ -135,7 +135,7 @@ static int emit(struct lowering *l, const struct graph_node *n, struct contract 
 	return 0;
 }
 
-/* Those of the result, then the others. */
+/* The letters of the result come first. */
 static void all_letters(const struct einsum *s, char *to)
 {
 	size_t n = strlen(s->out);

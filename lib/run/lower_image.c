@@ -10,7 +10,7 @@ static int is_image(const struct place *p)
 	       (p->dim[0] == 1 || p->stride[0] == p->stride[2] * p->dim[2]);
 }
 
-/* What has one dimension of space as an image of one row. */
+/* A value with one dimension of space becomes an image of one row. */
 static void one_row(struct place *p)
 {
 	if (p->rank != 3)

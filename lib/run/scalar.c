@@ -77,7 +77,7 @@ static float power(const float *x, float a)
 	return powf(x[0], x[1]);
 }
 
-/* Of integers. Nothing is said of a division by 0. */
+/* Raises an integer to a power. A power that divides by 0 may give anything. */
 static float whole_power(const float *x, float a)
 {
 	(void)a;

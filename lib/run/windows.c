@@ -2,7 +2,7 @@
 
 #include <math.h>
 
-/* What is known of a window so far. */
+/* The window as far as it is known. */
 struct sum {
 	double all;
 	float most;

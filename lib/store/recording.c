@@ -331,7 +331,7 @@ int recording_add_strange(struct recording *r, const char *line, size_t n, struc
 	return recording_add(r, line, n, e);
 }
 
-/* What a database keeps and does not pass the door is unknown. */
+/* A record of a database that does not pass the door is unknown. */
 static int add_line(void *arg, const char *s, size_t n, struct err *e)
 {
 	struct recording *r = arg;

@@ -33,7 +33,7 @@ static int is_problem(const char *s)
 	return n <= 2 && isdigit((unsigned char)s[n]) && strstr(s, "ic") && strstr(s, "oc");
 }
 
-/* What stands before the options of a program's run, in a script or in benchdnn's own output. */
+/* These words stand before the options, in a script or in benchdnn's own output. */
 static const char *const commands[] = {"benchdnn ", "__REPRO: "};
 
 static char *find_command(char *line)

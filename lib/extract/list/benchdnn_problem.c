@@ -11,7 +11,7 @@
 
 enum { COMBINATIONS_MAX = 1000, DEFAULT_BATCH = 1 };
 
-/* What a problem is, without its name, and its name, n"name*3". */
+/* A problem; its text does not have its name, n"name*3". */
 struct problem {
 	int driver;
 	const char *text;

@@ -218,7 +218,7 @@ static int parse(struct reader *r, struct csv_parser *p, struct err *e)
 	return r->broken ? -1 : 0;
 }
 
-/* What separates values: the first of these signs in the first line that is no comment. */
+/* The sign that separates values is the first of these in the first line that is no comment. */
 static char separator(const unsigned char *head, size_t n)
 {
 	int is_first = 1, is_comment = 0;
