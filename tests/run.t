@@ -153,6 +153,11 @@ npy '<i8' '1, 9' 1 1 1 1 1 1 1 1 1 >"$tmp/mask.npy"
 (cd "$tmp" && zip -q nan.npz ids.npy mask.npy)
 npy '<i8' '1, 9' 1 2 3 99 5 6 7 8 9 >"$tmp/ids.npy"
 (cd "$tmp" && zip -q far.npz ids.npy mask.npy)
+npy '<i8' '4,' 1 2 -3 4097 >"$tmp/a.npy"
+npy '<i8' '4,' 1 2 -3 4096 >"$tmp/b.npy"
+(cd "$tmp" && zip -q products.npz a.npy b.npy)
+npy '<i8' '4,' 1 2 -3 16777217 >"$tmp/a.npy"
+(cd "$tmp" && zip -q odd.npz a.npy b.npy)
 # Weights beside the model are looked for there alone.
 mkdir "$tmp/beside" && cp tests/run/external.onnx "$tmp/beside" && cp tests/run/external.npz "$tmp/x.npz"
 refused 'a file of weights that is missing' 'cannot open the weights in .*external.bin: No such file' 3 "$tmp/beside/external.onnx"
@@ -173,6 +178,9 @@ refused 'an attribute that nobody knows' "has the attribute 'epsilom', which tl-
 refused 'inputs of another shape' 'another shape' 3 -i tests/run/cnn.npz tests/run/cnn.onnx
 refused 'inputs that are missing' 'no array' 3 -i tests/run/cnn.npz tests/run/attention.onnx
 refused 'integers with NaN' 'is of integers, and has NaN' 3 -i "$tmp/nan.npz" tests/run/attention.onnx
+refused 'products of integers that floats do not hold' 'computes exactly, 16777216 at most' 3 -i "$tmp/products.npz" tests/run/refused/products.onnx
+refused 'an integer that a float does not hold' 'element 3, about 16777217, is a whole number beyond 2^24' 3 -i "$tmp/odd.npz" tests/run/refused/products.onnx
+refused 'a constant that a float does not hold' "constant 'k' has 1099511627777" 3 tests/run/refused/odd_constant.onnx
 refused 'an index that lies outside' 'lies outside' 3 -i "$tmp/far.npz" tests/run/attention.onnx
 refused 'arrays that were cut off' 'cut off\|cannot be read\|ended' 3 -i "$tmp/cut.npz" tests/run/cnn.onnx
 refused 'a seed that is none' 'wants a number' 2 --random-weights x "$tmp/tiny.onnx"

@@ -9,6 +9,7 @@
 
 #include "lib/base/buf.h"
 #include "lib/extract/archive.h"
+#include "lib/extract/element.h"
 #include "lib/io/file.h"
 #include "lib/io/record.h"
 #include "lib/io/zip.h"
@@ -46,50 +47,40 @@ static int parse_shape(const char *s, struct array *a, struct err *e)
 	return 0;
 }
 
-/* Kinds of elements: as the header writes them, and their size. */
+/* Kinds of elements, as the header writes them. */
 static const struct kind {
 	const char *name;
-	size_t size;
-} kinds[] = {{"<f4", 4}, {"<f8", 8}, {"<i8", 8}, {"<i4", 4}, {"<i2", 2},
-	     {"|i1", 1}, {"|u1", 1}, {"|b1", 1}, {"<u2", 2}, {"<u4", 4}};
-
-static float number(const struct kind *k, const unsigned char *s)
-{
-	uint64_t u = 0;
-	double d;
-	float f;
-
-	memcpy(&u, s, k->size); /* little-endian, as this machine is */
-	if (!strcmp(k->name, "<f4")) {
-		memcpy(&f, s, sizeof f);
-		return f;
-	}
-	if (!strcmp(k->name, "<f8")) {
-		memcpy(&d, s, sizeof d);
-		return (float)d;
-	}
-	if (k->name[1] == 'i' && k->size < 8 && u >> (8 * k->size - 1))
-		u -= (uint64_t)1 << (8 * k->size);
-	return k->name[1] == 'i' ? (float)(int64_t)u : (float)u;
-}
+	int elem;
+} kinds[] = {{"<f4", VALUE_F32}, {"<f8", VALUE_F64}, {"<i8", VALUE_I64}, {"<i4", VALUE_I32},
+	     {"<i2", VALUE_I16}, {"|i1", VALUE_I8},  {"|u1", VALUE_U8},	 {"|b1", VALUE_BOOL},
+	     {"<u2", VALUE_U16}, {"<u4", VALUE_U32}, {"<u8", VALUE_U64}};
 
 static int read_elements(struct pull *in, const struct kind *k, struct array *a, struct err *e)
 {
 	unsigned char block[4096];
-	int64_t most = (int64_t)(sizeof block / k->size), cap = 0;
+	const int64_t size = (int64_t)value_elem_size(k->elem), most = sizeof block / size;
+	int64_t cap = 0;
 
 	for (int64_t i = 0; i < a->size;) {
 		int64_t n = a->size - i < most ? a->size - i : most;
 
-		if (pull_copy(in, block, (size_t)n * k->size, e))
+		if (pull_copy(in, block, (size_t)(n * size), e))
 			return -1;
 		if (i + n > cap) {
 			cap = cap ? 2 * cap : most;
 			cap = cap < a->size ? cap : a->size;
 			a->data = xrealloc(a->data, (size_t)cap * sizeof *a->data);
 		}
-		for (int64_t j = 0; j < n; j++)
-			a->data[i++] = number(k, block + (size_t)j * k->size);
+		for (int64_t j = 0; j < n; j++, i++) {
+			const union scalar x = element_at(k->elem, block, j);
+
+			if (element_is_cut(k->elem, x))
+				return err_set(e,
+					       "element %lld, about %.0f, is a whole number "
+					       "beyond 2^24 that a float does not hold",
+					       (long long)i, element_number(k->elem, x));
+			a->data[i] = (float)element_number(k->elem, x);
+		}
 	}
 	return 0;
 }

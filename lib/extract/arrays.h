@@ -1,7 +1,8 @@
 /* Arrays in NumPy's files: .npy holds one, .npz is an archive of them.
  *
  * Format: numpy.org, "numpy.lib.format". Elements become single-precision floats, whatever number
- * they are in the file. Written are floats, in files that replace the old one whole.
+ * they are in the file; a whole number that no such float holds is refused. Written are floats, in
+ * files that replace the old one whole.
  */
 #ifndef TL_EXTRACT_ARRAYS_H
 #define TL_EXTRACT_ARRAYS_H

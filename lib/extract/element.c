@@ -99,6 +99,19 @@ double element_number(int elem, union scalar v)
 	return elem == VALUE_U64 ? (double)(uint64_t)v.i : (double)v.i;
 }
 
+int element_is_cut(int elem, union scalar v)
+{
+	const float f = (float)element_number(elem, v);
+
+	if (elem_is_real(elem))
+		return 0;
+	if (elem == VALUE_U64)
+		return f >= 0x1p64F || (uint64_t)f != (uint64_t)v.i;
+	if (v.i == INT32_MAX || v.i == INT64_MAX)
+		return 0;
+	return f >= 0x1p63F || (int64_t)f != v.i;
+}
+
 void element_floats(int elem, const void *from, int64_t n, float *to)
 {
 	if (elem == VALUE_F32) {

@@ -12,6 +12,9 @@ union scalar element_at(int elem, const void *from, int64_t i);
 union scalar element_fit(int elem, union scalar v);
 /* Such an element as a number. */
 double element_number(int elem, union scalar v);
+/* Is it a whole number that a single-precision float does not hold? All up to 2^24 are held.
+ * The largest ones of i32 and i64 mean "no limit", and count as held. */
+int element_is_cut(int elem, union scalar v);
 /* The same elements as single-precision floats. */
 void element_floats(int elem, const void *from, int64_t n, float *to);
 

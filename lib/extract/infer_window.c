@@ -61,6 +61,12 @@ static void pad_same(struct window *w, int i, int upper)
 	divide_padding(w, i, (out - 1) * w->stride[i] + reach(w, i) - w->in[i], upper);
 }
 
+/* Does a pool count a last window that only begins inside? */
+static int may_hang_over(const struct graph_node *n)
+{
+	return strstr(n->type, "Pool") && node_int(n, "ceil_mode", 0);
+}
+
 int window_resolve(const struct graph *g, const struct graph_node *n, const struct shape *s,
 		   const int64_t *kernel, struct window *w, struct err *e)
 {
@@ -80,7 +86,7 @@ int window_resolve(const struct graph *g, const struct graph_node *n, const stru
 		if (!strncmp(pad, "SAME_", 5))
 			pad_same(w, i, !strcmp(pad, "SAME_UPPER"));
 		w->out[i] = w->in[i] + w->before[i] + w->after[i] - reach(w, i);
-		if (w->out[i] < 0)
+		if (w->out[i] <= -(may_hang_over(n) ? w->stride[i] : 1))
 			return err_set(
 				e, "the node %s (%s) has a window of %lld over %lld padded inputs",
 				node_label(g, n), n->type, (long long)reach(w, i),

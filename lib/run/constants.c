@@ -131,6 +131,26 @@ int constant_is_kept(const struct graph *g, const struct value *v)
 	return 1;
 }
 
+/* Floats do not hold all whole numbers: those of a constant that a step reads must be held. */
+static int check_whole(const struct value *v, struct err *e)
+{
+	const int64_t n = shape_count(&v->shape);
+	const int elem = v->elem;
+
+	if (!elem_is_int(elem) || (!v->kept && (!v->data || value_elem_size(elem) < 4)))
+		return 0;
+	for (int64_t i = 0; i < n; i++) {
+		const union scalar x = v->kept ? v->kept[i] : element_at(elem, v->data, i);
+
+		if (element_is_cut(elem, x))
+			return err_set(e,
+				       "the constant '%s' has %.0f, and tl-run holds no whole "
+				       "number beyond 2^24 that a float does not hold",
+				       v->name, element_number(elem, x));
+	}
+	return 0;
+}
+
 /* Small ones are kept as doubles or integers. */
 static int kept_memory(struct plan *p, const struct value *v)
 {
@@ -233,6 +253,8 @@ int constant_memory(struct plan *p, const struct graph *g, int value, const uint
 
 	if (seed && constant_is_weights(g, value))
 		return random_memory(p, g, value, *seed);
+	if (check_whole(v, e))
+		return -1;
 	if (constant_is_kept(g, v))
 		return kept_memory(p, v);
 	m = n ? made_memory(p, n, v) : v->data ? data_memory(p, v) : -1;

@@ -166,11 +166,14 @@ int lower_plan_concats(struct lowering *l, struct err *e);
 /* lower_scalar.c: the node by a function of scalar.h, with its parameter. */
 int lower_by(struct lowering *l, const struct graph_node *n, const char *function, double a,
 	     struct err *e);
-/* Its first output, once more by a function of one operand. */
+/* Its first output, once more by a function of one operand. bad: what NaN means; NULL: NaN. */
 int lower_again(struct lowering *l, const struct graph_node *n, const char *function, double a,
-		struct err *e);
-/* lower_integer.c: what a node has computed in integers that hold less than floats, by their rules.
- */
+		const char *bad, struct err *e);
+/* lower_integer.c. The first output, whole numbers of so many bits (negative: with a sign), is
+ * refused when it runs if floats do not hold it. */
+int lower_exact(struct lowering *l, const struct graph_node *n, int bits, struct err *e);
+/* What a node has computed in integers, by their rules: narrow ones wrap around. Wide ones would be
+ * beyond what floats hold before they are beyond their type. */
 int lower_wrap(struct lowering *l, const struct graph_node *n, struct err *e);
 
 lower_fn lower_binary, lower_unary, lower_clip, lower_leaky_relu, lower_hard_sigmoid, lower_gelu,

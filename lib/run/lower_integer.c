@@ -1,4 +1,6 @@
 /* Integers, which are floats here, by the rules of their types; and casts. */
+#include <stdlib.h>
+
 #include "lib/run/lower.h"
 
 /* The bits of an integer type, negative if it has a sign; 0: it is none. */
@@ -22,20 +24,27 @@ static int holds(int from, int to)
 	return from > 0 ? to >= from || -to > from : to <= from;
 }
 
-/* Sums and products of 32 and 64 bits with a sign are beyond what floats hold before they are
- * beyond their type. */
+int lower_exact(struct lowering *l, const struct graph_node *n, int bits, struct err *e)
+{
+	return lower_again(l, n, "exact", bits,
+			   "a whole number lies outside of what tl-run computes exactly, "
+			   "16777216 at most, and below 0 only of types with a sign",
+			   e);
+}
+
 int lower_wrap(struct lowering *l, const struct graph_node *n, struct err *e)
 {
 	static const char *const types[] = {
-		"Abs", "Add", "Mul", "Neg", "Pow", "ReduceSum", "ReduceSumSquare", "Sub", "Sum"};
+		"Abs", "Add", "CumProd", "CumSum",   "Einsum",	   "Gemm",	"MatMul",
+		"Mul", "Neg", "Pow",	 "ReduceL1", "ReduceProd", "ReduceSum", "ReduceSumSquare",
+		"Sub", "Sum"};
 	const struct value *v = node_out(l->g, n, 0);
 	int bits = v ? bits_of(v->elem) : 0;
 
-	if (!bits || bits <= -32)
-		return 0;
-	for (size_t i = 0; i < sizeof types / sizeof *types; i++)
+	for (size_t i = 0; bits && i < sizeof types / sizeof *types; i++)
 		if (node_is(n, types[i]))
-			return lower_again(l, n, "wrap", bits, e);
+			return abs(bits) < 32 ? lower_again(l, n, "wrap", bits, NULL, e)
+					      : lower_exact(l, n, bits, e);
 	return 0;
 }
 

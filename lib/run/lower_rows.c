@@ -154,7 +154,10 @@ int lower_reduce_marked(struct lowering *l, const struct graph_node *n, const un
 	    (how->is_root && root(l, &shape, node_label(l->g, n), e)))
 		return -1;
 	lower_put(l, n->out[0], &shape);
-	return is_share ? lower_again(l, n, "share", (double)r.size, e) : 0;
+	if (is_share &&
+	    (lower_exact(l, n, -64, e) || lower_again(l, n, "share", (double)r.size, NULL, e)))
+		return -1;
+	return 0;
 }
 
 int lower_reduce(struct lowering *l, const struct graph_node *n, struct err *e)

@@ -128,7 +128,7 @@ int lower_scalar(struct lowering *l, const struct graph_node *n, struct err *e)
 }
 
 int lower_again(struct lowering *l, const struct graph_node *n, const char *function, double a,
-		struct err *e)
+		const char *bad, struct err *e)
 {
 	struct scalar_map *s = arena_new(l->p->a, struct scalar_map);
 	struct place operand[2];
@@ -138,6 +138,7 @@ int lower_again(struct lowering *l, const struct graph_node *n, const char *func
 		return -1;
 	s->fn = scalar_find(function, &s->nin);
 	s->a = (float)a;
+	s->nan_is_bad = bad != NULL;
 	place_order(&s->in[0], order);
 	place_dense(&s->out, s->in[0].rank, s->in[0].dim, order);
 	lower_room(l, &s->out);
@@ -146,8 +147,8 @@ int lower_again(struct lowering *l, const struct graph_node *n, const char *func
 	operand[1] = s->out;
 	sorted(&s->in[0], order);
 	sorted(&s->out, order);
-	plan_plain(l->p, node_label(l->g, n), n->type, &(struct plain){scalar_run, s, NULL},
-		   operand, 2)
+	plan_plain(l->p, node_label(l->g, n), n->type, &(struct plain){scalar_run, s, bad}, operand,
+		   2)
 		->elementwise = 1;
 	return 0;
 }

@@ -143,6 +143,13 @@ static float wrapped(const float *x, float a)
 	return (float)in_bits((double)x[0], (double)a);
 }
 
+static float exact(const float *x, float a)
+{
+	const float most = 0x1p24F;
+
+	return x[0] <= most && x[0] >= (a < 0 ? -most : 0) ? x[0] : NAN;
+}
+
 /* As x86 does it: by way of 32 bits, or of 64 where the result has them or no sign; what does not
  * fit there, and NaN, is the least number. */
 static float to_zero(const float *x, float a)
@@ -360,6 +367,7 @@ static const struct {
 	{"Where", 3, where},
 	{"Xor", 2, one_of_two},
 	{"bf16", 1, to_brain},
+	{"exact", 1, exact},
 	{"f16", 1, to_half},
 	{"power of integers", 2, whole_power},
 	{"quotient", 2, quotient},
@@ -393,18 +401,22 @@ static int64_t row_at(const struct place *p, int64_t row)
 	return at;
 }
 
-static void run_row(const struct scalar_map *s, const float *const from[SCALAR_INPUTS], float *to,
-		    int64_t n)
+static int run_row(const struct scalar_map *s, const float *const from[SCALAR_INPUTS], float *to,
+		   int64_t n)
 {
 	const int last = s->out.rank - 1;
 	float x[SCALAR_INPUTS + SCALAR_MORE];
+	int has_nan = 0;
 
 	memcpy(x + s->nin, s->more, sizeof s->more);
 	for (int64_t i = 0; i < n; i++) {
 		for (int k = 0; k < s->nin; k++)
 			x[k] = from[k][i * (last < 0 ? 0 : s->in[k].stride[last])];
-		to[i * (last < 0 ? 0 : s->out.stride[last])] = s->fn(x, s->a);
+		x[0] = s->fn(x, s->a);
+		has_nan |= isnan(x[0]);
+		to[i * (last < 0 ? 0 : s->out.stride[last])] = x[0];
 	}
+	return has_nan;
 }
 
 int scalar_run(const void *with, float *const *buffers, int thread, int threads)
@@ -412,13 +424,14 @@ int scalar_run(const void *with, float *const *buffers, int thread, int threads)
 	const struct scalar_map *s = with;
 	const int64_t n = s->out.rank ? s->out.dim[s->out.rank - 1] : 1;
 	const int64_t rows = n ? place_count(&s->out) / n : 0;
+	int has_nan = 0;
 
 	for (int64_t r = rows * thread / threads; r < rows * (thread + 1) / threads; r++) {
 		const float *from[SCALAR_INPUTS];
 
 		for (int k = 0; k < s->nin; k++)
 			from[k] = buffers[k] + row_at(&s->in[k], r);
-		run_row(s, from, buffers[s->nin] + row_at(&s->out, r), n);
+		has_nan |= run_row(s, from, buffers[s->nin] + row_at(&s->out, r), n);
 	}
-	return 0;
+	return has_nan && s->nan_is_bad ? -1 : 0;
 }

@@ -16,19 +16,20 @@ typedef float scalar_fn(const float *x, float a);
 /* The function of an ONNX operator, and how many operands it has, 1 to SCALAR_INPUTS; NULL: there
  * is none. Others, for Cast and for integers: "truth", "f16" and "bf16" (rounded to these);
  * "truncate" and "wrap" of reals and of whole numbers to an integer of a bits, which has a sign if
- * a < 0; "quotient", "share" (by a) and "power of integers", cut off to whole numbers. */
+ * a < 0; "exact", which is NaN where a float does not hold all such integers; "quotient", "share"
+ * (by a) and "power of integers", cut off to whole numbers. */
 scalar_fn *scalar_find(const char *type, int *operands);
 
 /* Operands have the dimensions of the result, by strides of 0 where they are broadcast. */
 struct scalar_map {
 	scalar_fn *fn;
 	float a, more[SCALAR_MORE];
-	int nin;
+	int nin, nan_is_bad;
 	struct place in[SCALAR_INPUTS], out;
 };
 
 /* The part of thread `thread` of `threads` of a struct scalar_map. Buffers: the operands, then the
- * result, each from its first element. 0. */
+ * result, each from its first element. -1: a result is NaN, and that is bad. */
 int scalar_run(const void *with, float *const *buffers, int thread, int threads);
 
 #endif
