@@ -44,7 +44,7 @@ ok $? 'a folder of candidates'
 grep -q ' kernels of 10 operators in ' "$tmp/err"
 ok $? 'it says what was written'
 ls "$tmp/out" >"$tmp/names"
-[ "$(tr '\n' ' ' <"$tmp/names")" = 'LICENSE Makefile README bench_kernels.c example.c kernels manifest.json test.c tlx.c tlx.h tlx_kernels.h tlx_prelude.h tlx_table.c tlx_team.c ' ]
+[ "$(tr '\n' ' ' <"$tmp/names")" = 'LICENSE Makefile README bench_kernels.c checksums example.c kernels manifest.json test.c tlx.c tlx.h tlx_kernels.h tlx_prelude.h tlx_table.c tlx_team.c ' ]
 ok $? 'its files'
 OUT=$tmp/out perl -MJSON::PP -0777 -ne '
 	my $kernels = decode_json($_);
@@ -103,11 +103,24 @@ run 'it installs' make -s -C "$tmp/pthreads" THREADS=pthreads DESTDIR="$tmp/root
 [ -f "$tmp/root/usr/include/tlx.h" ] && [ -f "$tmp/root/usr/lib/libtlx.so" ] && grep -q -e '-ltlx' "$tmp/root/usr/lib/pkgconfig/tlx.pc"
 ok $? 'header, library and pkg-config file'
 
+# A bit that flips after the export is noticed before anything is built; a change of one's own is accepted.
+cp -r "$tmp/out" "$tmp/flip"
+for file in tlx.c Makefile checksums "$(cd "$tmp/flip" && find kernels -name '*.c' | sort | head -n 1)"; do
+	shown="&& cat $tmp/flip/$file"
+	[ $file != checksums ] || shown='' # it says nothing itself
+	perl tests/flip.pl -n "${TL_TEST_FLIPS:-20}" "$tmp/flip/$file" "cd $tmp/flip && rm -f .whole && make -s .whole $shown"
+	ok $? "flipped bits of $file are noticed"
+done
+echo '/* mine */' >>"$tmp/flip/tlx.c"
+! make -s -C "$tmp/flip" .whole >"$tmp/log" 2>&1 && grep -q '^  *tlx.c$' "$tmp/log" && make -s -C "$tmp/flip" renew && make -s -C "$tmp/flip" .whole
+ok $? 'a change of a file is named, until it is accepted'
+
 # A kernel that is wrong is found.
 for kernel in "$tmp/alone"/kernels/avx*.c; do
 	[ ! -f "$kernel" ] || sed -i '0,/vfmadd231ps/s//vfnmadd231ps/; 0,/vaddps/s//vsubps/' "$kernel"
 done
 if grep -q vfnmadd231ps "$tmp/alone"/kernels/*.c; then
+	make -s -C "$tmp/alone" renew
 	! make -s -C "$tmp/alone" THREADS=none check >"$tmp/log" 2>&1 && grep -q '^not ok: ' "$tmp/log"
 	ok $? 'a wrong kernel fails the test'
 else

@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "lib/export/cksum.h"
 #include "lib/io/temporary.h"
 
 struct folder {
@@ -14,6 +15,7 @@ struct folder {
 	size_t bare;		    /* its length without */
 	struct temporary **made;    /* itself, and what is inside, in the order of making */
 	size_t n, cap;
+	struct buf checksums; /* of what was written, as cksum prints them */
 };
 
 /* Before something is made, so that nothing that is made goes unheld where memory ends. */
@@ -72,7 +74,7 @@ int folder_make(struct folder *f, const char *name, struct err *e)
 	return mkdir(inside(f, name), 0755) ? err_sys(e, "cannot make %s/%s", f->path.s, name) : 0;
 }
 
-int folder_write(struct folder *f, const char *name, const struct buf *text, struct err *e)
+static int write_file(struct folder *f, const char *name, const struct buf *text, struct err *e)
 {
 	FILE *to = fopen(inside(f, name), "we");
 	int failed = !to || fwrite(text->s, 1, text->n, to) != text->n || fflush(to) ||
@@ -85,8 +87,16 @@ int folder_write(struct folder *f, const char *name, const struct buf *text, str
 	return failed ? -1 : 0;
 }
 
+int folder_write(struct folder *f, const char *name, const struct buf *text, struct err *e)
+{
+	buf_fmt(&f->checksums, "%u %zu %s\n", (unsigned)cksum(text->s, text->n), text->n, name);
+	return write_file(f, name, text, e);
+}
+
 int folder_commit(struct folder *f, struct err *e)
 {
+	if (write_file(f, "checksums", &f->checksums, e))
+		return -1;
 	f->temporary.s[f->bare] = 0;
 	if (rename(f->temporary.s, f->path.s))
 		return err_sys(e, "cannot make %s", f->path.s);
@@ -104,5 +114,6 @@ void folder_end(struct folder *f)
 	free(f->made);
 	buf_free(&f->path);
 	buf_free(&f->temporary);
+	buf_free(&f->checksums);
 	free(f);
 }

@@ -12,7 +12,8 @@ struct folder;
 struct folder *folder_begin(const char *path, struct err *e);
 int folder_make(struct folder *f, const char *name, struct err *e); /* a folder inside */
 int folder_write(struct folder *f, const char *name, const struct buf *text, struct err *e);
-/* Renames the temporary folder: the folder is there now. */
+/* Writes "checksums", the output of cksum over all files, and renames the temporary folder: the
+ * folder is there now. */
 int folder_commit(struct folder *f, struct err *e);
 /* Without a commit before it, all that was written is removed. */
 void folder_end(struct folder *f);
