@@ -241,7 +241,9 @@ static int open_journal(struct measure *m, struct queue *q, struct err *e)
 			 "the last line of the journal %s was cut off (%lld bytes) and is dropped",
 			 journal, (long long)q->journal.torn);
 	if (q->journal.bad)
-		opt_warn(&program, "%s:%lld: from here on %lld lines of the journal are no records",
+		opt_warn(&program,
+			 "%s:%lld: from here on %lld lines of the journal are no records, or not "
+			 "as they were written",
 			 journal, (long long)q->journal.bad_line, (long long)q->journal.bad);
 	known_add_source(&q->known, &source);
 	m->journal = &q->journal;

@@ -51,6 +51,12 @@ ok $? 'with other settings nothing is known'
 TL_LIMITS=l2=77777 "$bin/tl-measure" --journal "$tmp/j" --final 0 "$tmp/c" 2>/dev/null | grep -c '"known":' | grep -qx 0
 ok $? 'nor in another env'
 
+# A flipped bit of a result is noticed, and the candidate measured again; the answer is of results as they were written.
+head -n 3 "$tmp/c" >"$tmp/two"
+"$bin/tl-measure" --journal "$tmp/flip" --final 0 "$tmp/two" >"$tmp/out" 2>/dev/null
+perl tests/flip.pl -n "${TL_TEST_FLIPS:-8}" "$tmp/flip" "$bin/tl-measure --journal $tmp/flip --final 0 $tmp/two | sed -n '/\"type\":\"result\"/s/\"[^\"]*\":\"[0-9a-f]*\"}\$/}/p'"
+ok $? 'flipped bits of a journal are noticed, but for the name of the checksum itself'
+
 # Journals that are not as they should be
 
 sed -n '1,5p' "$tmp/r1" >"$tmp/torn"

@@ -12,6 +12,7 @@
 #include "lib/base/buf.h"
 #include "lib/io/file.h"
 #include "lib/io/json.h"
+#include "lib/record/checksum.h"
 
 /* Results of one candidate, as they came. */
 struct entry {
@@ -46,13 +47,14 @@ static void keep(struct journal *j, const char *line, size_t n, const char *cand
 	*place = x;
 }
 
-/* 0: it is no record. */
+/* 0: it is no record, or not as it was written. */
 static int read_line(struct journal *j, struct json_doc *d, const char *line, size_t n)
 {
+	struct err why = ERR_INIT;
 	const char *id;
 
 	if (json_parse(d, line, n, NULL) || !json_get(d, d->tok, "tl") ||
-	    !json_get(d, d->tok, "type"))
+	    !json_get(d, d->tok, "type") || checksum_check(d, &why))
 		return 0;
 	if (!json_is(json_get(d, d->tok, "type"), "result"))
 		return 1;
