@@ -2,6 +2,7 @@
 #include <signal.h>
 #include <stdio.h>
 
+#include "lib/door/door.h"
 #include "lib/io/clock.h"
 #include "lib/io/opt.h"
 #include "lib/io/record.h"
@@ -113,26 +114,40 @@ static int store_one(struct batch *b, struct store *db, struct rec_in *in, const
 	}
 }
 
+/* The others are only passed on, if they are what tl-check would let pass. */
+static int look_at(struct door *g, struct rec_in *in, const struct rec *r, const struct json_doc *d)
+{
+	struct err why = ERR_INIT;
+
+	return !door_record(g, d, &why) || !rec_bad(in, r, &why);
+}
+
 static int is_full(const struct batch *b)
 {
 	return b->n >= BATCH_RECORDS || b->held.n >= BATCH_BYTES ||
 	       (b->open && clock_now() - b->began >= BATCH_S);
 }
 
-static int store_all(struct batch *b, struct store *db, struct rec_in *in, struct rec_out *out,
-		     struct rec_groups *groups, struct err *e)
+static int is_stored(const struct rec *r)
+{
+	return r->type == REC_RESULT || r->type == REC_WORKLOAD || r->type == REC_END ||
+	       r->type == REC_RUN;
+}
+
+/* Until the input ends. */
+static int store_each(struct batch *b, struct store *db, struct rec_in *in, struct rec_out *out,
+		      struct rec_groups *groups, struct door *g, struct err *e)
 {
 	struct rec r;
 	int more;
 
 	while ((more = rec_next(in, &r, e)) > 0) {
-		int ours = r.type == REC_RESULT || r.type == REC_WORKLOAD || r.type == REC_END ||
-			   r.type == REC_RUN;
 		struct json_doc *d = NULL;
-		int good = !ours || !rec_parse(in, &r, &d);
+		int good = !rec_parse(in, &r, &d);
 
-		if (good && ours)
-			good = store_one(b, db, in, &r, d, e);
+		if (good)
+			good = is_stored(&r) ? store_one(b, db, in, &r, d, e)
+					     : look_at(g, in, &r, d);
 		if (good < 0)
 			return -1;
 		rec_groups_feed(groups, &r, good ? d : NULL);
@@ -143,8 +158,18 @@ static int store_all(struct batch *b, struct store *db, struct rec_in *in, struc
 		if ((is_full(b) || rec_would_block(in)) && finish(b, db, out, e))
 			return -1;
 	}
+	return more;
+}
+
+static int store_all(struct batch *b, struct store *db, struct rec_in *in, struct rec_out *out,
+		     struct rec_groups *groups, struct err *e)
+{
+	struct door g = {0};
+	const int rc = store_each(b, db, in, out, groups, &g, e);
+
+	door_free(&g);
 	rec_groups_end(groups);
-	return more < 0 || finish(b, db, out, e) ? -1 : 0;
+	return rc < 0 || finish(b, db, out, e) ? -1 : 0;
 }
 
 static void say_damage(const char *report)

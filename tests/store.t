@@ -42,10 +42,13 @@ ok $? '-q passes nothing on'
 {
 	echo '{"tl":1,"type":"novel","a":1}'
 	cat "$tmp/a"
-	echo '{"tl":1,"type":"candidate","b":2}'
+	echo '{"tl":1,"type":"unheard","b":2}'
 } >"$tmp/mixed"
 "$bin/tl-store" -d "$tmp/m.db" "$tmp/mixed" | cmp -s - "$tmp/mixed"
 ok $? 'records of other types pass through in order'
+echo '{"tl":1,"type":"candidate","b":2}' | cat - "$tmp/a" | "$bin/tl-store" -d "$tmp/n.db" >"$tmp/out" 2>"$tmp/err"
+[ $? -eq 3 ] && grep -q '^tl-store: (standard input):1: "workload" is missing' "$tmp/err" && cmp -s "$tmp/out" "$tmp/a"
+ok $? 'but for a candidate that tl-check refuses'
 "$bin/tl-store" -o "$tmp/out" -d "$tmp/m.db" "$tmp/a" && cmp -s "$tmp/a" "$tmp/out"
 ok $? '-o writes to a file'
 results n=20000 >"$tmp/many"
