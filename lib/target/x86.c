@@ -8,8 +8,8 @@
 #include "lib/target/x86_code.h"
 
 /* The frame: thread and threads, then a slot for each buffer's address, each variable, and the end
- * of each variable's loop. Where there are phases, the barrier's address, too. %rsp is a multiple
- * of 16 below that, as the call of the barrier wants it. */
+ * of each variable's loop, and room for a vector. Where there are phases, the barrier's address,
+ * too. %rsp is a multiple of 16 below that, as the call of the barrier wants it. */
 enum {
 	SLOT = 8,
 	THREAD = 0,
@@ -17,7 +17,8 @@ enum {
 	BUFFERS = 2 * SLOT,
 	VARS = BUFFERS + NEST_BUFFERS * SLOT,
 	ENDS = VARS + NEST_VARS * SLOT,
-	FRAME = ENDS + NEST_VARS * SLOT,
+	VECTOR = ENDS + NEST_VARS * SLOT,
+	FRAME = VECTOR + 64,
 	BARRIER = FRAME,
 };
 
@@ -58,6 +59,11 @@ int x86_buffer_slot(int buffer)
 int x86_var_slot(int var)
 {
 	return VARS + var * SLOT;
+}
+
+int x86_vector_slot(void)
+{
+	return VECTOR;
 }
 
 /* ---- integers ---- */

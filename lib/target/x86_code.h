@@ -73,6 +73,7 @@ void x86_evaluate(struct x86 *x, const struct linear *l, const char *reg);
 int x86_elem_bytes(const struct x86 *x, int buffer);
 int x86_buffer_slot(int buffer); /* offsets in the frame */
 int x86_var_slot(int var);
+int x86_vector_slot(void);
 
 /* Does this register array have its home here? */
 int x86_is_home(const struct x86 *x, int buffer);

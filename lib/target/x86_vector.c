@@ -227,11 +227,51 @@ int block_is_arithmetic(enum expr_kind kind)
 	return mnemonic(kind) != NULL;
 }
 
+/* A constant as the first operand of an instruction, which must be a register. */
+static struct held first_constant(struct block *b, const struct expr *e)
+{
+	const int i = block_constant(b, e->value);
+
+	(void)constant(b, e->value, e->lanes);
+	return e->lanes > 1 && b->at[i] >= 0 ? (struct held){b->at[i], 0} : value(b, e);
+}
+
+/* A value that must give up its register. */
+static struct operand put_away(struct block *b, struct held *h, int lanes)
+{
+	const struct operand slot = operand("%d(%%rsp)", x86_vector_slot());
+
+	x86_line(b->x, "%s %s, %s", lanes == 1 ? "vmovss" : "vmovups",
+		 x86_vector(lanes, h->number).text, slot.text);
+	drop(b, *h);
+	h->temporary = 0;
+	return slot;
+}
+
+/* The operands of arithmetic. A constant on the left needs a register only once the right side is
+ * known, which goes to memory where there is but one. */
+static struct operand operands(struct block *b, const struct expr *e, struct held *a,
+			       struct held *c)
+{
+	struct operand o;
+
+	if (e->a->kind != EXPR_CONST) {
+		*a = value(b, e->a);
+		return second(b, e->b, c);
+	}
+	o = second(b, e->b, c);
+	if (c->temporary && find(b, 0) < 0 && find(b, 1) < 0)
+		o = put_away(b, c, e->lanes);
+	*a = first_constant(b, e->a);
+	return o;
+}
+
 static struct held arithmetic(struct block *b, const struct expr *e)
 {
-	struct held a = value(b, e->a), c, to = a;
-	struct operand o = second(b, e->b, &c);
+	struct held a, c, to;
+	struct operand o = operands(b, e, &a, &c);
 
+	to = a;
 	if (!a.temporary)
 		to = c.temporary ? c : (struct held){take_or_fail(b), 1};
 	x86_line(b->x, "%s%s %s, %s, %s", mnemonic(e->kind), suffix(e->lanes), o.text,

@@ -36,9 +36,20 @@ static value plus(const struct activation *a, value x, double y)
 	return op(a, EXPR_ADD, x, number(a, y));
 }
 
+/* The constant is the first operand, so that NaN stays NaN. */
+static value at_least(const struct activation *a, double low, value x)
+{
+	return op(a, EXPR_MAX, number(a, low), x);
+}
+
+static value at_most(const struct activation *a, double high, value x)
+{
+	return op(a, EXPR_MIN, number(a, high), x);
+}
+
 static value clip(const struct activation *a, value x, double low, double high)
 {
-	return op(a, EXPR_MIN, op(a, EXPR_MAX, x, number(a, low)), number(a, high));
+	return at_most(a, high, at_least(a, low, x));
 }
 
 /* c[0] + c[1] x + ... */
@@ -163,9 +174,9 @@ static value gelu(struct activation *a, value x)
 	if (a->elem == ELEM_F64)
 		return op(a, EXPR_MUL, times(a, 0.5, x),
 			  op(a, EXPR_ERFC, times(a, -0.70710678118654752, x), NULL));
-	z = keep(a, op(a, EXPR_MIN, op(a, EXPR_MAX, x, times(a, -1, x)), number(a, 13)));
+	z = keep(a, at_most(a, 13, op(a, EXPR_MAX, x, times(a, -1, x))));
 	tail = keep(a, op(a, EXPR_MUL, normal_tail(a, z), z));
-	return op(a, EXPR_SUB, op(a, EXPR_MAX, x, number(a, 0)), tail);
+	return op(a, EXPR_SUB, at_least(a, 0, x), tail);
 }
 
 /* 1 - 2 P(X > |x| sqrt(2)), with the sign of x, which is x itself below 1e-30. */
@@ -174,14 +185,14 @@ static value error_function(struct activation *a, value x)
 	value z = op(a, EXPR_MAX, x, times(a, -1, x));
 	value sign = clip(a, times(a, 1e30, x), -1, 1);
 
-	z = keep(a, op(a, EXPR_MIN, times(a, 1.41421356237309505, z), number(a, 13)));
+	z = keep(a, at_most(a, 13, times(a, 1.41421356237309505, z)));
 	return op(a, EXPR_MUL, plus(a, times(a, -2, normal_tail(a, z)), 1), sign);
 }
 
 /* x; single precision: not below `least`, where the function is 0 already. */
 static value not_below(struct activation *a, value x, double least)
 {
-	return a->elem == ELEM_F64 ? x : op(a, EXPR_MAX, x, number(a, least));
+	return a->elem == ELEM_F64 ? x : at_least(a, least, x);
 }
 
 /* 1 + tanh(y) = 2 / (1 + exp(-2 y)), y = sqrt(2 / pi) * (x + 0.044715 x^3) */
@@ -280,7 +291,7 @@ const struct expr *activation_or_nan(struct nest *n, const struct expr *x, const
 	a.room = room_of(&a);
 	nan = x = keep(&a, x);
 	if (p->kind == POST_GELU || p->kind == POST_GELU_TANH) /* -infinity times 0 */
-		nan = times(&a, 0, op(&a, EXPR_MIN, number(&a, 0), x));
+		nan = times(&a, 0, at_most(&a, 0, x));
 	return op(&a, EXPR_NAN, nan, activated(&a, x, p));
 }
 

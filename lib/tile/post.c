@@ -42,12 +42,12 @@ const struct expr *post_apply(struct nest *n, const struct expr *x, int npost,
 		case POST_MUL:
 			x = ex_op(n, EXPR_MUL, x, with->mul, NULL);
 			break;
-		case POST_RELU:
-			x = ex_op(n, EXPR_MAX, x, zero, NULL);
+		case POST_RELU: /* the constant first, so that NaN stays NaN */
+			x = ex_op(n, EXPR_MAX, zero, x, NULL);
 			break;
 		case POST_RELU6:
-			x = ex_op(n, EXPR_MIN, ex_op(n, EXPR_MAX, x, zero, NULL),
-				  ex_const(n, x->elem, x->lanes, 6), NULL);
+			x = ex_op(n, EXPR_MIN, ex_const(n, x->elem, x->lanes, 6),
+				  ex_op(n, EXPR_MAX, zero, x, NULL), NULL);
 			break;
 		default:
 			x = activation(n, x, &post[i]);
