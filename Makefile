@@ -184,8 +184,8 @@ $(foreach shell,$(SHELLS),$(eval $(call completion,$(shell))))
 ## Checking
 
 TESTS := $(TEST_C:%=$(B)/tests/%) $(TEST_SH)
-# These look for the machine's lock and workers, or make the manual anew: one after the other, beside the rest.
-RULES := --rules='seq=tests/{cache,cost,examples,fault,install,man,measure,probe,replay,resume,schema,stranger,torture,tune}.t' --rules='par=**'
+# These install what this folder has built, each by its make: one after the other, beside the rest.
+RULES := --rules='seq=tests/{install,stranger}.t' --rules='par=**'
 # Tests never see the user's own database and cache, nor probe the machine, as none looks at how long something took.
 # Threads of teams do not spin while they wait: they would keep the CPUs from the test beside this one.
 # Leaks of other people's libraries are listed in share/lsan.supp.
@@ -340,8 +340,8 @@ bench-filter: all ## what the filter, and a search in the model, are worth in a 
 	@sh bench/filter.sh
 bench-machine: all ## what it costs to tune with what another machine has learned (after bench-model)
 	@sh bench/machine.sh
-spaces: all ## record whole spaces on this machine into share/spaces, to learn from (half an hour)
-	@sh bench/spaces.sh
+spaces: all ## record whole spaces on this machine into share/spaces, to learn from (half an hour): SPACES=FOLDER
+	@SPACES='$(SPACES)' sh bench/spaces.sh
 
 model: all ## train the model that comes with the programs, from share/spaces
 	$(BIN)/tl-train $(MODEL_OPTIONS) -o share/models/cpu.model $(filter-out $(TEST_SPACES),$(sort $(wildcard share/spaces/*.zst)))

@@ -9,14 +9,18 @@
 # been made. So neither the hour nor the neighbours matter.
 #
 # A workload's records are in build/spaces once it is done: a run that was stopped goes on when it is started again. The
-# whole is put into share/spaces/NAME.zst. Nothing else should run meanwhile; it takes half an hour. SPACES_PLAN names another plan; with
-# SPACES_ADD=1 what share/spaces has already of as many candidates is kept, else all is recorded anew.
+# whole is put into share/spaces/NAME.zst, or into share/spaces/FOLDER/NAME.zst with SPACES=FOLDER: of another CPU. Nothing
+# else should run meanwhile; it takes half an hour. SPACES_PLAN names another plan; with SPACES_ADD=1 what is there already of
+# as many candidates is kept, else all is recorded anew. On a CPU without AVX-512 the sets for AVX2 are left out: the others
+# are of the same kernels.
 set -eu
 bench=spaces
 # shellcheck source=bench/log.sh
 . bench/log.sh
 bin=${BIN:-bin}
 dir=build/spaces
+to=share/spaces${SPACES:+/$SPACES}
+mkdir -p "$to"
 export TL_DB='' TL_CACHE="$PWD/$dir/cache"
 
 propose() { # [strategy:]n workload
@@ -48,11 +52,17 @@ record() { # stem [strategy:]n: the workload is in stem.workload
 }
 
 grep '^[^#]' "${SPACES_PLAN:-share/spaces/plan}" | while read -r set n file pattern; do
-	case $set in avx2-*) export TL_ISA=avx2 ;; *) unset TL_ISA ;; esac
+	case $set in
+	avx2-*)
+		grep -q -w avx512vl /proc/cpuinfo || continue
+		export TL_ISA=avx2
+		;;
+	*) unset TL_ISA ;;
+	esac
 	mkdir -p "$dir/$set"
 	"$bin/tl-extract" -q "share/$file" >"$dir/$set/workloads"
-	if [ -n "${SPACES_ADD:-}" ] && [ -f "share/spaces/$set.zst" ]; then
-		zstdcat "share/spaces/$set.zst" | perl bench/spaces.pl split "$dir/$set" "${n#*:}"
+	if [ -n "${SPACES_ADD:-}" ] && [ -f "$to/$set.zst" ]; then
+		zstdcat "$to/$set.zst" | perl bench/spaces.pl split "$dir/$set" "${n#*:}"
 	fi
 	echo "$set: $n candidates of each workload of $file ${pattern:-}" >&2
 	grep -e "\"prob\":\"${pattern:-.}" "$dir/$set/workloads" | while read -r workload; do
@@ -63,5 +73,5 @@ grep '^[^#]' "${SPACES_PLAN:-share/spaces/plan}" | while read -r set n file patt
 		record "$stem" "$n"
 	done
 	cat "$dir/$set/workloads" "$dir/$set"/*.space | zstd -q -19 --long=27 -f -o "$dir/$set.zst"
-	mv "$dir/$set.zst" "share/spaces/$set.zst"
+	mv "$dir/$set.zst" "$to/$set.zst"
 done

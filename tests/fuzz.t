@@ -1,12 +1,12 @@
 #!/bin/sh
 # shellcheck disable=SC3045 # dash has ulimit -v
-# What the fuzzer found is mended; and each of its targets runs for three seconds (TL_TEST_FUZZ=SECONDS; 0: none), from where a
+# What the fuzzer found is mended; and each of its targets runs for a second (TL_TEST_FUZZ=SECONDS; 0: none), from where a
 # longer run ended (tests/fuzz/corpus.sh).
 bin=${BIN:-bin}
 cd "$(dirname "$0")/.." || exit 1
 # shellcheck source=tests/tap.sh
 . tests/tap.sh
-seconds=${TL_TEST_FUZZ:-3}
+seconds=${TL_TEST_FUZZ:-1}
 targets=$(sh tests/fuzz/targets.sh)
 
 # An input is read, or refused with a sentence, and what is written are records.
