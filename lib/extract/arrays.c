@@ -51,9 +51,9 @@ static int parse_shape(const char *s, struct array *a, struct err *e)
 static const struct kind {
 	const char *name;
 	int elem;
-} kinds[] = {{"<f4", VALUE_F32}, {"<f8", VALUE_F64}, {"<i8", VALUE_I64}, {"<i4", VALUE_I32},
-	     {"<i2", VALUE_I16}, {"|i1", VALUE_I8},  {"|u1", VALUE_U8},	 {"|b1", VALUE_BOOL},
-	     {"<u2", VALUE_U16}, {"<u4", VALUE_U32}, {"<u8", VALUE_U64}};
+} kinds[] = {{"<f2", VALUE_F16},  {"<f4", VALUE_F32}, {"<f8", VALUE_F64}, {"<i8", VALUE_I64},
+	     {"<i4", VALUE_I32},  {"<i2", VALUE_I16}, {"|i1", VALUE_I8},  {"|u1", VALUE_U8},
+	     {"|b1", VALUE_BOOL}, {"<u2", VALUE_U16}, {"<u4", VALUE_U32}, {"<u8", VALUE_U64}};
 
 static int read_elements(struct pull *in, const struct kind *k, struct array *a, struct err *e)
 {

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Random graphs and convolutions, computed by onnxruntime and by tl-run. Prints the seed of each that is wrong, refused or crashed.
+"""Random graphs, convolutions and operators, computed by onnxruntime and by tl-run. Prints the seed of each that is wrong, refused or crashed.
 
 Wants numpy, onnx and onnxruntime; the tests need none of them, for they have recorded answers (record.py):
     python3 tests/graphs/random_graphs.py --seed 1 --count 2000 --log graphs.log
-    python3 tests/graphs/random_graphs.py --convolutions --seed 1 --count 2000
+    python3 tests/graphs/random_graphs.py --convolutions --seed 1 --count 2000    # --operators: one operator each
     python3 tests/graphs/random_graphs.py --seed 1234 --shrink DIR    # one, made smaller, as DIR/NAME.onnx with .in.npz and .want.npz
 Status 1: something was wrong or crashed.
 """
@@ -21,7 +21,9 @@ import onnx
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import make  # noqa: E402
+import operators  # noqa: E402
 
+KINDS = {"graph": make.random_graph, "conv": make.random_convolution, "op": operators.random_operator}
 BIN = os.environ.get("BIN", os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "bin"))
 TIME_LIMIT = 300  # seconds for one run; the machine may be busy
 
@@ -64,16 +66,16 @@ def judge(case, args):
 
 
 def graph_of(seed, args):
-    return (make.random_convolution if args.convolutions else make.random_graph)(seed)
+    return KINDS[args.kind](seed)
 
 
-def answers(g, seed):
+def answers(g, seed, args):
     """onnxruntime optimizes the odd ones."""
-    return make.answers(g, seed % 2 == 1) if g else None
+    return make.answers(g, seed % 2 == 1, args.kind == "op") if g else None
 
 
 def case_of(seed, args):
-    return answers(graph_of(seed, args), seed)
+    return answers(graph_of(seed, args), seed, args)
 
 
 def one(job):
@@ -87,7 +89,7 @@ def one(job):
 def shrink(seed, args):
     """Cuts and leaves out while the verdict stays the same."""
     g = graph_of(seed, args)
-    verdict = judge(answers(g, seed), args)
+    verdict = judge(answers(g, seed, args), args)
     smaller = g
     while smaller:
         smaller = None
@@ -99,7 +101,7 @@ def shrink(seed, args):
             if not any(h.outputs[0] in n.output for n in h.nodes):
                 continue
             try:
-                same = judge(answers(h, seed), args)[0] == verdict[0]
+                same = judge(answers(h, seed, args), args)[0] == verdict[0]
             except Exception:  # it is no graph any more
                 continue
             if same and len(h.model().graph.node) < len(g.model().graph.node):
@@ -112,7 +114,7 @@ def shrink(seed, args):
         print("   ", ", ".join(node.output), "=", node.op_type, list(node.input), sizes, *what)
     print("    outputs:", *g.outputs)
     os.makedirs(args.shrink, exist_ok=True)
-    write(args.shrink, f"{'conv' if args.convolutions else 'graph'}{seed}", answers(g, seed))
+    write(args.shrink, f"{args.kind}{seed}", answers(g, seed, args))
 
 
 def kind_of(reason):
@@ -125,7 +127,8 @@ def main():
     p = argparse.ArgumentParser()
     p.add_argument("--seed", type=int, default=1)
     p.add_argument("--count", type=int, default=1)
-    p.add_argument("--convolutions", action="store_true")
+    p.add_argument("--convolutions", dest="kind", action="store_const", const="conv", default="graph")
+    p.add_argument("--operators", dest="kind", action="store_const", const="op")
     p.add_argument("--threads", default="1,2", help="the numbers that tl-run is run with")
     p.add_argument("--jobs", type=int, default=1)
     p.add_argument("--log", help="a line for each seed")

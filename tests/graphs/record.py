@@ -19,7 +19,7 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import constants  # noqa: E402
 import random_graphs  # noqa: E402
 
-FROM, GRAPHS, CONVOLUTIONS = 100000, 200, 100
+FROM, COUNTS = 100000, {"graph": 200, "conv": 100, "op": 300}
 MOST_BYTES, MOST_NUMBERS = 16000, 1200
 OPTIONS = ["-m", "none"]
 
@@ -29,9 +29,9 @@ def is_small(case):
     return (model.ByteSize() < MOST_BYTES and sum(v.size for v in feed.values()) + sum(v.size for v in want.values()) < MOST_NUMBERS)
 
 
-def chosen(count, convolutions):
+def chosen(kind, count):
     """(name, case) of the first seeds that fit."""
-    args, seed = SimpleNamespace(convolutions=convolutions, threads="1", option=OPTIONS), FROM
+    args, seed = SimpleNamespace(kind=kind, threads="1", option=OPTIONS), FROM
     while count:
         seed += 1
         try:
@@ -43,7 +43,7 @@ def chosen(count, convolutions):
         verdict, reason = random_graphs.judge(case, args)
         if verdict == "right":
             count -= 1
-            yield f"{'conv' if convolutions else 'graph'}{seed}", case
+            yield f"{kind}{seed}", case
         elif verdict != "refused":
             sys.exit(f"{seed}: {verdict}: {reason}")
 
@@ -65,9 +65,10 @@ def members(name, model, feed, want):
 
 
 def random_ones():
-    for name, case in [*chosen(GRAPHS, False), *chosen(CONVOLUTIONS, True)]:
-        print(name, flush=True)
-        yield from members(name, *case)
+    for kind, count in COUNTS.items():
+        for name, case in chosen(kind, count):
+            print(name, flush=True)
+            yield from members(name, *case)
 
 
 def random_ones_of(path):
