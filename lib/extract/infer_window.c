@@ -191,7 +191,9 @@ static int transpose_axis(struct window *w, int i, int64_t more, int64_t told, c
 		return 0;
 	whole = w->stride[i] * (w->in[i] - 1) + more + reach(w, i);
 	if (!is_told)
-		w->out[i] = same ? w->in[i] * w->stride[i] : whole - w->before[i] - w->after[i];
+		w->out[i] = !same			      ? whole - w->before[i] - w->after[i]
+			    : w->in[i] * w->stride[i] < whole ? w->in[i] * w->stride[i]
+							      : whole;
 	if (w->out[i] < 0)
 		return -1;
 	if (is_told || same)

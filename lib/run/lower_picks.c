@@ -75,6 +75,22 @@ static int64_t padded(enum pad_mode mode, int64_t i, int64_t n)
 	}
 }
 
+/* The cells along a dimension, of which there were n. What negative paddings cut off is gone before
+ * cells are added. -1: there is nothing to add. */
+static int pad_cells(enum pad_mode mode, int64_t before, int64_t n, int64_t to, int64_t *index)
+{
+	const int64_t after = to - n - before;
+	const int64_t cut = before < 0 ? -before : 0, left = n - cut - (after < 0 ? -after : 0);
+
+	if (left <= 0 && mode != PAD_CONSTANT)
+		return -1;
+	for (int64_t k = 0; k < to; k++) {
+		index[k] = padded(mode, k - (before > 0 ? before : 0), left);
+		index[k] += index[k] < 0 ? 0 : cut;
+	}
+	return 0;
+}
+
 int lower_pad_picks(struct lowering *l, const struct graph_node *n, const struct place *from,
 		    const int64_t *before, double fill, struct err *e)
 {
@@ -91,11 +107,9 @@ int lower_pad_picks(struct lowering *l, const struct graph_node *n, const struct
 	if (lower_shape(l, n->out[0], &shape, e))
 		return -1;
 	for (int i = 0; i < from->rank; i++) {
-		if (!from->dim[i] && mode != PAD_CONSTANT)
-			return lower_bad(l, n, e, "pads by elements of an empty dimension");
 		index[i] = arena_array(l->p->a, int64_t, shape.dim[i] ? shape.dim[i] : 1);
-		for (int64_t k = 0; k < shape.dim[i]; k++)
-			index[i][k] = padded((enum pad_mode)mode, k - before[i], from->dim[i]);
+		if (pad_cells((enum pad_mode)mode, before[i], from->dim[i], shape.dim[i], index[i]))
+			return lower_bad(l, n, e, "pads by elements of an empty dimension");
 	}
 	return lower_picks(l, n, from, index, fill, e);
 }

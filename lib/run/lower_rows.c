@@ -63,7 +63,8 @@ static int reduced_axes(const struct lowering *l, const struct graph_node *n, in
 {
 	const int64_t *axes;
 	int naxes, given = infer_list(l->g, n, "axes", 1, &naxes, &axes);
-	int all = (given == 0 || naxes == 0) && !node_int(n, "noop_with_empty_axes", 0);
+	const int is_noop = node_int(n, "noop_with_empty_axes", 0) != 0;
+	const int all = (given == 0 || naxes == 0) && !is_noop;
 
 	if (given < 0)
 		return -1;

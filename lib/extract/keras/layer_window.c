@@ -57,6 +57,27 @@ static void window(const struct keras_layer *l, struct graph_node *n, const char
 	n->channels_last = channels_last(l);
 }
 
+/* Keras makes as many outputs as strides fit, ONNX no more than the windows reach. */
+static void fill_strides(const struct keras_layer *l, struct graph_node *n)
+{
+	int64_t k[GRAPH_MAX_RANK], stride[GRAPH_MAX_RANK], dilation[GRAPH_MAX_RANK];
+	const int rank = rank_of(l);
+	const int is_dilated = layer_ints(l, "dilation_rate", rank, dilation) == rank;
+
+	if (!layer_is(l, "padding", "same") || layer_ints(l, "kernel_size", rank, k) != rank ||
+	    layer_ints(l, "strides", rank, stride) != rank)
+		return;
+	for (int i = 0; i < rank; i++) {
+		const int64_t by = is_dilated ? dilation[i] : 1;
+
+		if (k[i] < 1 || k[i] >= MOST_WINDOW || by < 1 || by >= MOST_WINDOW)
+			return;
+		k[i] = stride[i] - ((k[i] - 1) * by + 1);
+		k[i] = k[i] < 0 ? 0 : k[i];
+	}
+	build_ints(l->b, n, "output_padding", k, rank);
+}
+
 /* A convolution of `filters` filters; group 0: as many for each channel. */
 static int convolve(const struct keras_layer *l, const char *onnx, int in, int64_t filters,
 		    int64_t group, int is_pointwise, int has_bias)
@@ -75,6 +96,8 @@ static int convolve(const struct keras_layer *l, const char *onnx, int in, int64
 		window(l, n, "kernel_size");
 		if (layer_ints(l, "dilation_rate", rank, v) == rank)
 			build_ints(l->b, n, "dilations", v, rank);
+		if (!strcmp(onnx, "ConvTranspose"))
+			fill_strides(l, n);
 	}
 	build_int(l->b, n, "filters", filters);
 	build_int(l->b, n, "group", group);
