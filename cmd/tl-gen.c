@@ -22,7 +22,6 @@
 #include "lib/report/algorithms.h"
 #include "lib/search/schedule.h"
 #include "lib/search/search.h"
-#include "lib/space/envid.h"
 #include "lib/store/local.h"
 #include "lib/store/store.h"
 #include "lib/target/target.h"
@@ -119,9 +118,7 @@ static struct {
 	struct map histories;	/* workload id -> struct history */
 	struct arena run, work; /* for all time; for one workload */
 	struct buf line, json;
-	double told_s;	      /* CPU time that end records have told of */
-	struct envids envids; /* for records of versions before this one */
-	struct buf renewed;
+	double told_s; /* CPU time that end records have told of */
 	struct door door;
 	int64_t workloads;	    /* for which candidates were asked */
 	struct tally taken_by_none; /* those that no algorithm applies to, by operator and type */
@@ -176,7 +173,6 @@ static int learn_from_record(const struct rec *r)
 {
 	struct json_doc *d;
 	struct err e = ERR_INIT;
-	struct rec today = *r;
 	const char *workload, *candidate, *status;
 	const struct json *w;
 	struct history *h;
@@ -186,12 +182,6 @@ static int learn_from_record(const struct rec *r)
 		return -1;
 	if (door_result(&gen.door, d, &c, &e) < 0)
 		return rec_bad(gen.in, r, &e);
-	if (envids_renew(&gen.envids, d, &gen.renewed)) {
-		today.s = gen.renewed.s;
-		today.n = gen.renewed.n;
-		if (rec_parse(gen.in, &today, &d))
-			return -1;
-	}
 	w = json_get(d, d->tok, "workload");
 	if (json_str(json_get(d, w, "workload_id"), &gen.work, &workload) ||
 	    json_str(json_get(d, d->tok, "candidate_id"), &gen.work, &candidate) ||
@@ -204,7 +194,7 @@ static int learn_from_record(const struct rec *r)
 	h = history_of(workload);
 	learn(h, candidate, status);
 	if (gen.search->observe && !strcmp(status, "ok")) {
-		buf_add(&h->told, today.s, today.n);
+		buf_add(&h->told, r->s, r->n);
 		buf_ch(&h->told, '\n');
 	}
 	return 0;

@@ -96,7 +96,7 @@ ok $? 'the order of fields, white space and the field x do not matter'
 perl "$here/flip.pl" -n $((flips * 2)) "$tmp/sealed" "$bin/tl-check $tmp/sealed | sed 's/\"[^\"]*\":\"[0-9a-f]*\"}\$/}/'"
 ok $? 'a flipped bit of a result with a checksum is detected, but for the name of the checksum itself'
 
-# A database as a version before kept it, with what passed there: the next best answers, and it is said once.
+# A database with what tl-store refuses: the next best answers, and it is said once.
 "$bin/tl-store" -q -d "$tmp/sound.db" "$tmp/results"
 plain() { # from, to: without checksums of pages, so that sqlite3 may write it
 	{

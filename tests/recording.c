@@ -693,44 +693,6 @@ static void test_audit(void)
 	buf_free(&one);
 }
 
-/* Of an older version, which had an env for each class of the machine's speed. */
-static void test_renewed(void)
-{
-	static const char day[] = "21T09:00:00.000Z";
-	static const char *const class[] = {"242 GFLOP/s, 36.6 GB/s", "165 GFLOP/s, 29.3 GB/s"};
-	struct recording r = {.cache = "warm"};
-	struct recorded_env *v;
-	struct buf env = BUF_INIT;
-
-	forget();
-	for (int i = 0; i < 2; i++) {
-		buf_clear(&env);
-		buf_fmt(&env,
-			",\"env\":{\"isa\":\"avx512\",\"features\":\"avx2,fma,avx512f\",\"l1d\":"
-			"49152,"
-			"\"l2\":2097152,\"l3\":33554432,\"threads\":2,\"cc\":\"gcc "
-			"12.2.0\",\"libs\":"
-			"\"onednn 2.6.3\",\"hw_id\":\"h\",\"probe\":{\"class\":\"%s\"}}",
-			class[i]);
-		add(i, i ? "b" : "a", day, "ok", 1e-3, env.s);
-	}
-	for (int i = 0; i < nlines; i++) { /* as another env, which is what one before was */
-		char *id = strstr(line[i].s, "\"env_id\":\"e\"");
-
-		id[10] = i ? 'f' : 'e';
-	}
-	add(2, "b", day, "ok", 1e-3, "");
-	r.only = "c558a9dc3e929bd7603fa7219c5715e3";
-	fill(&r, NULL);
-	v = recording_latest(&r);
-	ok(v && !strcmp(v->id, r.only) && v->n == 3 && v->threads == 2,
-	   "one machine is one env, whatever the class of its speed was");
-	ok(v && strstr(v->json, "\"hw_id\":\"a64678d6821eaab11078f1c32ec13acc\",\"probe\":{}}"),
-	   "and told as one of today");
-	recording_free(&r);
-	buf_free(&env);
-}
-
 int main(void)
 {
 	int fd = mkstemp(path);
@@ -741,7 +703,6 @@ int main(void)
 	test_choice();
 	test_bad();
 	test_reference();
-	test_renewed();
 	test_exact();
 	test_whole();
 	test_incumbent();

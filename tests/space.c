@@ -368,81 +368,6 @@ static void test_envid(void)
 	ok(envid_is(&is, hw, env) == 1, "and so is another library");
 }
 
-#define FIELDS                                                                                     \
-	"\"cpu\":\"X\",\"isa\":\"avx512\",\"features\":\"avx2,fma,avx512f,avx512bw,avx512vl,"      \
-	"avx512vnni,avx512bf16,amx-tile,amx-bf16\",\"l1d\":49152,\"l2\":2097152,"                  \
-	"\"l3\":503316480,\"threads\":2,\"cc\":\"gcc 12.2.0\",\"libs\":\"onednn "                  \
-	"2.6.3\",\"hw_id\":"
-
-/* Is it brought up to date, and to what? today NULL: it is not touched. */
-static void renews(const char *record, const char *today, const char *what)
-{
-	struct json_doc d = JSON_DOC_INIT;
-	struct envids known = {0};
-	struct buf out = BUF_INIT;
-	struct err e = ERR_INIT;
-	int old;
-
-	if (json_parse(&d, record, strlen(record), &e))
-		bail_out("%s", e.msg);
-	old = envids_renew(&known, &d, &out);
-	ok(old == !!today && (!today || !strcmp(out.s, today)), "%s", what);
-	if (old && today && strcmp(out.s, today) != 0)
-		diag("%s", out.s);
-	if (today)
-		renews(today, NULL, "and that is final");
-	envids_free(&known);
-	json_free(&d);
-	buf_free(&out);
-}
-
-static void test_renew(void)
-{
-	renews("{\"a\":1, \"env_id\":\"0819646592c425af501b0435f6ac241e\",\"env\":{" FIELDS
-	       "\"e\",\"probe\":{\"class\":\"242 GFLOP/s, 36.6 GB/s\",\"cores\":2,\"x\":1e9},"
-	       "\"watch\":[]},\"z\":1}",
-	       "{\"a\":1, \"env_id\":\"5c1f8a680275cd3fb51a73147dd49ea3\",\"env\":{" FIELDS
-	       "\"065798f6f1e51f9d65293df36067ee4b\",\"probe\":{\"cores\":2,\"x\":1e9},\"watch\":[]"
-	       "},"
-	       "\"z\":1}",
-	       "an env that had the class of its speed loses it; all else stays");
-	renews("{\"env\":{" FIELDS "\"e\",\"probe\":null},\"env_id\":\"x\"}", NULL,
-	       "one that was not probed stays");
-	renews("{\"env_id\":\"x\"}", NULL, "as do records without an env");
-	renews("{\"env\":{" FIELDS "\"e\",\"probe\":{\"class\":\"c\"}}}", NULL,
-	       "or without its id");
-	renews("{\"env_id\":\"x\",\"env\":{\"isa\":\"avx2\",\"probe\":{\"class\":\"c\"}}}", NULL,
-	       "and one that lacks what an id is over");
-	renews("{\"env_id\":\"x\",\"env\":{\"isa\":\"a=b\",\"features\":\"\",\"l1d\":1,\"l2\":1,"
-	       "\"l3\":1,\"threads\":1,\"cc\":\"\",\"libs\":\"\",\"probe\":{\"class\":\"c\"}}}",
-	       NULL, "or holds what cannot be in one");
-}
-
-static void test_learned(void)
-{
-	static const char *const record[] = {"{\"env_id\":\"x\",\"n\":1}",
-					     "{\"env_id\":\"x\",\"env\":{" FIELDS
-					     "\"e\",\"probe\":{\"class\":\"c\"}}}",
-					     "{\"env_id\":\"x\",\"n\":1}", "{\"env_id\":\"y\"}"};
-	struct json_doc d = JSON_DOC_INIT;
-	struct envids known = {0};
-	struct buf out = BUF_INIT;
-	struct err e = ERR_INIT;
-	int old[4];
-
-	for (int i = 0; i < 4; i++) {
-		if (json_parse(&d, record[i], strlen(record[i]), &e))
-			bail_out("%s", e.msg);
-		old[i] = envids_renew(&known, &d, &out);
-	}
-	ok(!old[0] && old[1] && old[2] && !old[3] &&
-		   !strcmp(out.s, "{\"env_id\":\"5c1f8a680275cd3fb51a73147dd49ea3\",\"n\":1}"),
-	   "a record that does not tell its env is taken for what one before it was");
-	envids_free(&known);
-	json_free(&d);
-	buf_free(&out);
-}
-
 /* The post-ops as they are given and in the canonical text. */
 static void written(const char *post, const char *want)
 {
@@ -476,8 +401,6 @@ int main(void)
 	test_posts();
 	test_key();
 	test_envid();
-	test_renew();
-	test_learned();
 	golden("conv2d", "ic64ih56oc64kh3ph1", NULL, "bias,relu", 1,
 	       "4c37ef429432a06ac4502501a1f8777a");
 	golden("conv2d", "g64ic64ih56oc64kh3ph1", "nchw", NULL, 1,

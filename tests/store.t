@@ -177,9 +177,9 @@ dd if=/dev/urandom of="$tmp/k.db" bs=4096 seek=20 count=4 conv=notrunc 2>/dev/nu
 [ $? -ne 0 ]
 ok $? '--check sees damage'
 
-# Older databases, which have no checksums
+# Databases without checksums, which sqlite3 makes, and of other versions
 
-plain() { # database: as versions before kept it, so that sqlite3 may write it
+plain() { # database: without checksums, so that sqlite3 may write it
 	{
 		sqlite3 "$1" .dump
 		echo "PRAGMA application_id = $(sqlite3 "$1" 'PRAGMA application_id');"
@@ -194,27 +194,17 @@ cp "$tmp/a.db" "$tmp/plain.db" && plain "$tmp/plain.db" && dump "$tmp/plain.db" 
 	"$bin/tl-store" -q -d "$tmp/plain.db" "$tmp/a" && "$bin/tl-store" --check -d "$tmp/plain.db"
 ok $? 'a database without checksums is read and written as it is'
 
-old() { # database: what a.db holds, as version 1 kept it
-	rm -f "$1"
-	{ echo "ATTACH '$tmp/a.db' AS new;" && cat "$here/schema1.sql"; } | sqlite3 "$1"
-}
-ask() { # database
-	"$bin/tl-query" -d "$1" --stats && "$bin/tl-query" -d "$1" --env e1000000000000000000000000000000 --table "$here/workloads.ndjson"
-}
-ask "$tmp/a.db" >"$tmp/asked"
-old "$tmp/old.db" && ask "$tmp/old.db" | cmp -s - "$tmp/asked" && dump "$tmp/old.db" | cmp -s - "$tmp/before" &&
-	"$bin/tl-store" --check -d "$tmp/old.db"
-ok $? 'an older database is brought up to date by a reader'
-cp "$tmp/a.db" "$tmp/both.db" && "$bin/tl-store" -q -d "$tmp/both.db" "$tmp/b"
-old "$tmp/old.db" && "$bin/tl-store" -q -d "$tmp/old.db" "$tmp/b" && "$bin/tl-store" --check -d "$tmp/old.db" &&
-	ask "$tmp/both.db" >"$tmp/asked" && ask "$tmp/old.db" | cmp -s - "$tmp/asked"
-ok $? 'and by a writer'
-sqlite3 "$tmp/old.db" 'UPDATE tallies SET results = results + 1 WHERE workload = 2 AND status = "ok"'
-"$bin/tl-store" --check -d "$tmp/old.db" 2>"$tmp/err"
+: >"$tmp/nothing.db"
+"$bin/tl-query" -d "$tmp/nothing.db" --stats >"$tmp/asked" && "$bin/tl-store" --check -d "$tmp/nothing.db" &&
+	[ "$(sqlite3 "$tmp/nothing.db" 'PRAGMA user_version')" -eq 1 ]
+ok $? 'a reader makes a database of an empty file'
+cp "$tmp/plain.db" "$tmp/other.db"
+sqlite3 "$tmp/other.db" 'UPDATE tallies SET results = results + 1 WHERE workload = 2 AND status = "ok"'
+"$bin/tl-store" --check -d "$tmp/other.db" 2>"$tmp/err"
 [ $? -eq 1 ] && grep -q 'the tallies of workload [0-9a-f]* are not those of its results' "$tmp/err"
 ok $? '--check counts again'
-sqlite3 "$tmp/old.db" 'PRAGMA user_version = 1000'
-"$bin/tl-store" -q -d "$tmp/old.db" "$tmp/b" 2>"$tmp/err"
+sqlite3 "$tmp/other.db" 'PRAGMA user_version = 2'
+"$bin/tl-store" -q -d "$tmp/other.db" "$tmp/b" 2>"$tmp/err"
 [ $? -eq 3 ] && grep -q 'made by a newer version' "$tmp/err"
 ok $? 'a newer one is left alone'
 "$bin/tl-store" -q -d "$tmp/later.db" /dev/null && plain "$tmp/later.db"
@@ -223,91 +213,12 @@ pid=$!
 exec 3>"$tmp/fifo"
 sed -n 1,5p "$tmp/a" >&3
 wait_for 5
-sqlite3 "$tmp/later.db" 'PRAGMA user_version = 1000'
+sqlite3 "$tmp/later.db" 'PRAGMA user_version = 2'
 sed -n 6,10p "$tmp/a" >&3
 exec 3>&-
 wait $pid
 [ $? -eq 3 ] && grep -q 'made by a newer version' "$tmp/err" && [ "$(wc -l <"$tmp/out")" -eq 5 ]
 ok $? 'even when it becomes newer meanwhile'
-
-# Older envs: the class of the machine's speed was in their ids
-
-today=c558a9dc3e929bd7603fa7219c5715e3 hardware=a64678d6821eaab11078f1c32ec13acc zeros=000000000000000000000000000000
-env1=d1$zeros env2=d2$zeros env5=d5$zeros other=ee$zeros before=bb$zeros
-classed() { # env, class
-	sed "s/\"env_id\":\"e1000000000000000000000000000000\"/\"env_id\":\"$1\"/;s/\"libs\":\"onednn 2.6.3\"}/\"libs\":\"onednn 2.6.3\",\"hw_id\":\"$before\",\"probe\":{\"class\":\"$2\",\"cores\":2}}/"
-}
-{
-	results n=30 run=one | classed "$env1" quick
-	results n=30 run=two first=20 seed=2 best=5e-5 | classed "$env2" slow
-	results n=9 run=three seed=3 | sed "s/e1000000000000000000000000000000/$today/" # as it is measured today
-	results n=9 run=four seed=4 env="$other"
-	results n=9 run=one bare=1 day=22 seed=5 | classed "$env5" odd # later than what then has the same key
-	results n=9 run=two bare=1 day=20 first=20 seed=6 | classed "$env1" quick # and earlier
-	results n=9 run=five seed=7 | sed 's/"env_id":"e1000000000000000000000000000000"/"env_id":"'"$env2"'"/;s/,"env":{.*}}$/}/' # that do not tell their env
-} >"$tmp/aged"
-before() { # database: the same, as version 3 of the schema kept it
-	rm -f "$1"
-	sed 's/"class"/"CLASS"/;s/"hw_id"/"HW_ID"/' "$tmp/aged" | "$bin/tl-store" -q -d "$1" && plain "$1" && sqlite3 "$1" "
-		UPDATE records SET record = replace(replace(record, '\"CLASS\"', '\"class\"'), '\"HW_ID\"', '\"hw_id\"');
-		UPDATE envs SET env = replace(replace(env, '\"CLASS\"', '\"class\"'), '\"HW_ID\"', '\"hw_id\"');
-		DROP TABLE envs_before;
-		DROP INDEX results_best;
-		ALTER TABLE results DROP COLUMN since;
-		ALTER TABLE results DROP COLUMN ratio;
-		CREATE INDEX results_best ON results(workload, env, final DESC, latency_s, candidate) WHERE status = 'ok';
-		PRAGMA user_version = 3"
-}
-envs() { # dump
-	grep '"type":"result"' "$1" | grep -o '"env_id":"[^"]*"' | sort | uniq -c | sed 's/^ *//'
-}
-before "$tmp/aged.db"
-[ "$(sqlite3 "$tmp/aged.db" 'SELECT id FROM envs ORDER BY id' | tr '\n' ' ')" = "$today $env1 $env2 $env5 $other " ]
-ok $? "one machine had several envs"
-cp "$tmp/aged.db" "$tmp/copy.db"
-dump "$tmp/aged.db" >"$tmp/renewed" && [ "$(sqlite3 "$tmp/aged.db" 'SELECT id FROM envs ORDER BY id' | tr '\n' ' ')" = "$today $other " ]
-ok $? 'and has one'
-[ "$(envs "$tmp/renewed" | wc -l)" -eq 2 ] && ! grep -q "\"class\"\|\"hw_id\":\"$before" "$tmp/renewed" && grep -q "\"hw_id\":\"$hardware\",\"probe\":{\"cores\":2}" "$tmp/renewed"
-ok $? 'its records say so'
-"$bin/tl-store" --check -d "$tmp/aged.db" && [ "$(sqlite3 "$tmp/aged.db" 'SELECT count(*) = (SELECT count(*) FROM results) FROM records')" -eq 1 ]
-ok $? 'and the tallies are right'
-latest() { # dump: for each key the latest time, and how many records there are
-	perl -ne '
-		next if !/"type":"result"/;
-		my ($line, %v) = $_;
-		$v{$_} = ($line =~ /"$_":"([^"]*)"/)[0] for qw(candidate_id stage run at);
-		my $key = "$v{candidate_id} $v{stage} $v{run}";
-		$at{$key} = $v{at} if !$at{$key} || $v{at} gt $at{$key};
-		END { print map { "$_ $at{$_}\n" } sort keys %at }' "$1"
-}
-latest "$tmp/aged" >"$tmp/latest"
-latest "$tmp/renewed" | cmp -s - "$tmp/latest" && [ "$(grep -c '"type":"result"' "$tmp/renewed")" -eq "$(grep -c . "$tmp/latest")" ] &&
-	[ "$(grep -c '"type":"result"' "$tmp/aged")" -gt "$(grep -c . "$tmp/latest")" ]
-ok $? 'of two results with the same key the later is kept'
-"$bin/tl-store" -q -d "$tmp/door.db" "$tmp/aged" && dump "$tmp/door.db" | cmp -s - "$tmp/renewed" &&
-	"$bin/tl-query" -d "$tmp/aged.db" --env "$today" --table "$here/workloads.ndjson" >"$tmp/asked" && grep -q . "$tmp/asked" &&
-	"$bin/tl-query" -d "$tmp/door.db" --env "$today" --table "$here/workloads.ndjson" | cmp -s - "$tmp/asked"
-ok $? 'records from before are brought up to date when they are stored'
-{ grep '"type":"result"' "$tmp/aged" | tac && grep -v '"type":"result"' "$tmp/aged"; } >"$tmp/turned"
-"$bin/tl-store" -q -d "$tmp/turned.db" "$tmp/turned" && dump "$tmp/turned.db" | cmp -s - "$tmp/renewed" && "$bin/tl-store" --check -d "$tmp/turned.db" &&
-	[ "$(sqlite3 "$tmp/turned.db" 'SELECT id FROM envs ORDER BY id' | tr '\n' ' ')" = "$today $other " ]
-ok $? 'in whatever order'
-"$bin/tl-store" -q -d "$tmp/aged.db" "$tmp/turned" && dump "$tmp/aged.db" | cmp -s - "$tmp/renewed"
-ok $? 'so that an old dump changes nothing'
-grep '"run":"66697665' "$tmp/aged" | grep '"type":"result"' | "$bin/tl-store" -q -d "$tmp/aged.db" && dump "$tmp/aged.db" | cmp -s - "$tmp/renewed"
-ok $? 'nor do records from before that do not tell their env'
-survived=0
-for delay in 0 0.001 0.002 0.004 0.008 0.016 0.032; do
-	cp "$tmp/copy.db" "$tmp/k.db"
-	rm -f "$tmp/k.db-journal"
-	"$bin/tl-query" -d "$tmp/k.db" --stats >/dev/null 2>&1 &
-	pid=$!
-	sleep "$delay"
-	kill -9 $pid 2>/dev/null
-	wait $pid 2>/dev/null
-	dump "$tmp/k.db" | cmp -s - "$tmp/renewed" && "$bin/tl-store" --check -d "$tmp/k.db" || survived=1
-done
-ok $survived 'kill -9 meanwhile loses nothing'
 
 # Two writers at once
 

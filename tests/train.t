@@ -37,13 +37,6 @@ results <"$tmp/all" >"$tmp/results"
 [ "$(grep -c '"status":"ok"' "$tmp/results")" -ge 600 ]
 ok $? 'there are results to learn from'
 
-# Records from before, when the class of the machine's speed made envs.
-head -n 40 "$tmp/results" | sed 's/"env_id":"e1000000000000000000000000000000"}/"env_id":"ee000000000000000000000000000000","env":{"isa":"avx512","features":"avx2,fma,avx512f","l1d":49152,"l2":2097152,"l3":33554432,"threads":2,"cc":"gcc 12.2.0","libs":"onednn 2.6.3","probe":{"class":"CLASS"}}}/' |
-	sed '1~2{s/"ee0/"ff0/;s/CLASS/slow/;};9,$s/,"env":{.*}}$/}/' >"$tmp/classes" # told in the first
-"$bin/tl-train" --dump-features "$tmp/classes" | sed 1d | cut -d, -f1 | sort | uniq -c | sed 's/ *//' >"$tmp/out"
-[ "$(cat "$tmp/out")" = "$("$bin/tl-train" --dump-features "$tmp/classes" | sed 1d | grep -c .) c558a9dc3e929bd7603fa7219c5715e3" ]
-ok $? "one machine is one env, whatever the class of its speed was"
-
 train() { "$bin/tl-train" --trials=1 --bag=2 "$@"; }
 train "$tmp/results" >"$tmp/model"
 ok $? 'it learns'

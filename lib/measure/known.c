@@ -16,8 +16,6 @@ void known_free(struct known *k)
 {
 	json_free(&k->doc);
 	door_free(&k->door);
-	envids_free(&k->envids);
-	buf_free(&k->renewed);
 }
 
 /* ---- the decision ---- */
@@ -118,12 +116,6 @@ static int take(void *to, const char *line, size_t n, struct err *e)
 	if (door_result_text(&f->k->door, line, n, d, &c, &why) < 0) {
 		door_refuse(&f->k->refused, &why);
 		return 0;
-	}
-	if (envids_renew(&f->k->envids, d, &f->k->renewed)) {
-		line = f->k->renewed.s;
-		r.n = n = f->k->renewed.n;
-		if (json_parse(d, line, n, NULL))
-			return 0;
 	}
 	if (!json_is(json_get(d, d->tok, "candidate_id"), f->candidate_id) ||
 	    !json_is(json_get(d, d->tok, "env_id"), f->k->env.s) ||

@@ -15,7 +15,6 @@
 #include "lib/base/hash.h"
 #include "lib/door/door.h"
 #include "lib/io/json.h"
-#include "lib/space/envid.h"
 
 /* Takes one recorded line, which need not stay in place. */
 typedef int known_take(void *to, const char *line, size_t n, struct err *e);
@@ -34,8 +33,6 @@ struct known {
 	struct json_doc doc;
 	struct door door;
 	struct door_refused refused; /* results that did not pass it */
-	struct envids envids;	     /* for records of versions before this one */
-	struct buf renewed;
 };
 void known_add_source(struct known *k, const struct known_source *s);
 void known_free(struct known *k); /* not the sources */

@@ -32,8 +32,6 @@ void dataset_close(struct dataset *d)
 	map_free(&d->groups);
 	map_free(&d->uses);
 	json_free(&d->doc);
-	buf_free(&d->renewed);
-	envids_free(&d->envids);
 	door_free(&d->door);
 	arena_free(&d->arena);
 	arena_free(&d->scratch);
@@ -322,9 +320,6 @@ int dataset_add(struct dataset *d, const char *line, size_t n, struct err *e)
 	if (!json_is(type, "result"))
 		return 0;
 	if (door_result(&d->door, &d->doc, &c, e) < 0)
-		return -1;
-	if (envids_renew(&d->envids, &d->doc, &d->renewed) &&
-	    json_parse(&d->doc, d->renewed.s, d->renewed.n, e) < 0)
 		return -1;
 	return add_result(d, &c, e);
 }

@@ -4,8 +4,8 @@
  * workload without its spatial size, batch and post-ops. Two workloads of one family are too
  * similar for one to be a fair test of what was learned from the other.
  *
- * Record lines come in any order (but the env of an older version comes first,
- * lib/space/envid.h). A candidate counts once in a group, with its lowest verified latency.
+ * Record lines come in any order. A candidate counts once in a group, with its lowest verified
+ * latency.
  * Workload records hold counts and networks. Everything belongs to the dataset.
  */
 #ifndef TL_MODEL_DATASET_H
@@ -16,7 +16,6 @@
 #include "lib/base/map.h"
 #include "lib/io/json.h"
 #include "lib/model/features.h"
-#include "lib/space/envid.h"
 
 struct data_env {
 	const char *id;
@@ -60,8 +59,6 @@ struct data_use {
 struct dataset {
 	struct arena arena, scratch;
 	struct json_doc doc;
-	struct envids envids;
-	struct buf renewed;	       /* the record, where its env was of an older version */
 	struct map envs, groups, uses; /* by id; env id and workload id; workload id */
 	struct limits here;	       /* for envs that no record describes */
 	const struct target *target;   /* results of others are passed over */

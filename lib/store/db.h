@@ -6,7 +6,6 @@
 
 #include "lib/base/map.h"
 #include "lib/door/door.h"
-#include "lib/space/envid.h"
 #include "lib/store/store.h"
 
 enum { DB_STATEMENTS = 64 };
@@ -23,8 +22,8 @@ struct store {
 		const char *sql; /* a literal: its address is the key */
 		sqlite3_stmt *stmt;
 	} stmt[DB_STATEMENTS];
-	/* Ids to row numbers. But for renew_envs() a row is never removed, and it never gets
-	 * another number, so what was committed stays true; store_rollback() forgets all. */
+	/* Ids to row numbers. A row is never removed, and never gets another number, so what was
+	 * committed stays true; store_rollback() forgets all. */
 	struct map workloads, envs, runs;
 	struct map noted;   /* runs whose env was noted */
 	struct map pending; /* of tally.c: what tally_flush() will write */
@@ -34,9 +33,6 @@ struct store {
 	struct door door; /* for what is stored, and what is asked for */
 	struct json_doc door_doc;
 	struct door_refused refused;
-	struct envids envids; /* of envs_before, and what was learned since */
-	struct buf renewed;   /* a result of an older version, as it is stored */
-	struct json_doc renewed_doc;
 };
 
 /* Fills e with what SQLite says went wrong, "cannot WHAT PATH: ...". Returns -1. */

@@ -10,7 +10,7 @@ static int take(void *arg, const char *line, size_t n, struct err *e)
 	struct err ignored = ERR_INIT;
 
 	(void)e;
-	dataset_add(d, line, n, &ignored); /* what an older version wrote may make no sense now */
+	dataset_add(d, line, n, &ignored); /* it may be of another revision */
 	return 0;
 }
 

@@ -12,7 +12,6 @@
 #include "lib/io/file.h"
 #include "lib/store/db.h"
 #include "lib/store/pages.h"
-#include "lib/store/renew.h"
 #include "lib/store/tally.h"
 
 enum {
@@ -23,13 +22,13 @@ enum {
 };
 static const double GAP_S = 0.006; /* longer than any wait of on_busy() */
 
-/* The schema, one script a version: migrations[v] turns version v into v + 1. A script that was
- * released is never edited.
+/* The tables of this version. A version that changes them has the next number, and reads this one.
  *
  * Results are narrow, and the texts of their records stand apart, so that counting and sorting
  * read little. Ids are numbers here: within a workload's results both indexes then grow in one
  * place, which keeps inserting fast when there are many. */
-static const char *const migrations[] = {
+enum { VERSION = 1 };
+static const char schema[] =
 	"CREATE TABLE workloads("
 	"	num INTEGER PRIMARY KEY,"
 	"	id TEXT NOT NULL UNIQUE,"
@@ -39,7 +38,8 @@ static const char *const migrations[] = {
 	"	layout TEXT NOT NULL,"
 	"	post TEXT NOT NULL," /* bias,relu */
 	"	flops INTEGER NOT NULL,"
-	"	record TEXT NOT NULL" /* its fields as JSON, without braces, count and source */
+	"	record TEXT NOT NULL," /* its fields as JSON, without braces, count and source */
+	"	candidates INTEGER NOT NULL DEFAULT 0" /* see tally.h */
 	") STRICT;"
 	"CREATE INDEX workloads_op ON workloads(op);"
 	"CREATE TABLE sources("
@@ -57,6 +57,9 @@ static const char *const migrations[] = {
 	"	id TEXT NOT NULL UNIQUE,"
 	"	env INTEGER REFERENCES envs"
 	") STRICT;"
+	/* since: when the candidate became the best known of its workload, or was confirmed as
+	 * that. ratio: of a race, the holder's time over the candidate's; of a final, the
+	 * library's. */
 	"CREATE TABLE results("
 	"	num INTEGER PRIMARY KEY,"
 	"	workload INTEGER NOT NULL REFERENCES workloads,"
@@ -68,15 +71,26 @@ static const char *const migrations[] = {
 	"	latency_s REAL,"
 	"	baseline_s REAL,"
 	"	core_s REAL,"
-	"	at TEXT NOT NULL"
+	"	at TEXT NOT NULL,"
+	"	since TEXT,"
+	"	ratio REAL"
 	") STRICT;"
 	"CREATE UNIQUE INDEX results_key ON results(workload, candidate, env, run, final);"
-	"CREATE INDEX results_best ON results(workload, env, final DESC, latency_s, candidate)"
-	"	WHERE status = 'ok';"
+	"CREATE INDEX results_best ON results(workload, env, since DESC, final DESC, latency_s,"
+	"	candidate) WHERE status = 'ok';"
 	"CREATE TABLE records("
 	"	num INTEGER PRIMARY KEY REFERENCES results,"
 	"	record TEXT NOT NULL"
 	") STRICT;"
+	"CREATE TABLE tallies(" /* see tally.h */
+	"	workload INTEGER NOT NULL REFERENCES workloads,"
+	"	env INTEGER NOT NULL REFERENCES envs,"
+	"	status TEXT NOT NULL,"
+	"	results INTEGER NOT NULL,"
+	"	candidates INTEGER NOT NULL,"
+	"	core_us INTEGER NOT NULL,"
+	"	PRIMARY KEY(workload, env, status)"
+	") STRICT, WITHOUT ROWID;"
 	"CREATE TABLE ends("
 	"	num INTEGER PRIMARY KEY,"
 	"	workload INTEGER NOT NULL REFERENCES workloads,"
@@ -86,27 +100,11 @@ static const char *const migrations[] = {
 	"	preempted INTEGER, failed INTEGER, built INTEGER,"
 	"	record TEXT NOT NULL"
 	") STRICT;"
-	"CREATE UNIQUE INDEX ends_key ON ends(workload, run, key);",
-
-	/* What tally.h says. */
-	"ALTER TABLE workloads ADD COLUMN candidates INTEGER NOT NULL DEFAULT 0;"
-	"CREATE TABLE tallies("
-	"	workload INTEGER NOT NULL REFERENCES workloads,"
-	"	env INTEGER NOT NULL REFERENCES envs,"
-	"	status TEXT NOT NULL,"
-	"	results INTEGER NOT NULL,"
-	"	candidates INTEGER NOT NULL,"
-	"	core_us INTEGER NOT NULL,"
-	"	PRIMARY KEY(workload, env, status)"
-	") STRICT, WITHOUT ROWID;"
-	"UPDATE workloads SET candidates = " RECOUNT_CANDIDATES ";"
-	"INSERT INTO tallies" RECOUNT("") ";"
-					  /* To sum a workload's ends without reading their records,
-					     and to find the last. */
-					  "CREATE INDEX ends_counts ON ends(workload, run, drawn, "
-					  "kept, refused, measured, preempted,"
-					  "	failed, built);"
-					  "CREATE INDEX ends_last ON ends(workload);",
+	"CREATE UNIQUE INDEX ends_key ON ends(workload, run, key);"
+	/* To sum a workload's ends without reading their records, and to find the last. */
+	"CREATE INDEX ends_counts ON ends(workload, run, drawn, kept, refused, measured, preempted,"
+	"	failed, built);"
+	"CREATE INDEX ends_last ON ends(workload);"
 	/* What runs cost. A run is known here by its id's text, and so is the one that it is a part
 	 * of, which need not be known at all. */
 	"CREATE TABLE costs("
@@ -116,26 +114,7 @@ static const char *const migrations[] = {
 	"	at TEXT NOT NULL,"
 	"	record TEXT NOT NULL"
 	") STRICT;"
-	"CREATE INDEX costs_part_of ON costs(part_of) WHERE part_of NOT NULL;",
-	/* What renew.h says. */
-	"CREATE TABLE envs_before("
-	"	id TEXT PRIMARY KEY,"
-	"	today TEXT NOT NULL"
-	") STRICT, WITHOUT ROWID;",
-	/* The best known candidate. since: when the candidate became the best known of its
-	 * workload, or was confirmed as that; older results do not say, and are ordered by their
-	 * times. ratio: of a race, the holder's time over the candidate's; of a final, the
-	 * library's. */
-	"ALTER TABLE results ADD COLUMN since TEXT;"
-	"ALTER TABLE results ADD COLUMN ratio REAL;"
-	"DROP INDEX results_best;"
-	"CREATE INDEX results_best ON results(workload, env, since DESC, final DESC, latency_s,"
-	" candidate) WHERE status = 'ok';",
-	/* New databases have checksums (pages.h), which programs of the version before would not
-	 * write. The tables are the same. */
-	"",
-};
-enum { VERSION = sizeof migrations / sizeof *migrations, RENEWS_ENVS = 3, READABLE = 5 };
+	"CREATE INDEX costs_part_of ON costs(part_of) WHERE part_of NOT NULL;";
 
 /* Where */
 
@@ -421,40 +400,31 @@ static int read_version(struct store *s, int64_t *version, struct err *e)
 	return 0;
 }
 
-static int migrate(struct store *s, struct err *e)
+/* Makes the tables, where the file is empty. */
+static int make_tables(struct store *s, struct err *e)
 {
 	int64_t version;
 	char *sql;
+	int rc;
 
 	if (db_exec(s, "BEGIN", e) || read_version(s, &version, e) || store_commit(s, e))
 		return -1;
 	if (version == VERSION)
 		return 0;
-	if (version >= READABLE && sqlite3_db_readonly(s->db, "main") == 1)
-		return 0;
 	if (sqlite3_db_readonly(s->db, "main") == 1)
-		return err_set(
-			e,
-			"%s was made by an older version, and only who may write it can bring "
-			"it up to date",
-			s->path);
+		return err_set(e, "the database %s is empty, and cannot be written", s->path);
 	/* Another process may do it meanwhile: what counts is the version under the lock. */
 	if (store_begin(s, e) || read_version(s, &version, e))
 		return -1;
-	for (; version < VERSION; version++)
-		if (db_exec(s, migrations[version], e) ||
-		    (version == RENEWS_ENVS && renew_envs(s, e)))
-			return -1;
+	if (version == VERSION)
+		return store_commit(s, e);
 	sql = sqlite3_mprintf("PRAGMA application_id = %d; PRAGMA user_version = %d",
-			      s->replayed ? REPLAYED_ID : APPLICATION_ID, VERSION);
+			      APPLICATION_ID, VERSION);
 	if (!sql)
 		die_no_memory();
-	if (db_exec(s, sql, e)) {
-		sqlite3_free(sql);
-		return -1;
-	}
+	rc = db_exec(s, schema, e) || db_exec(s, sql, e) ? -1 : store_commit(s, e);
 	sqlite3_free(sql);
-	return store_commit(s, e);
+	return rc;
 }
 
 /* journal_mode: never WAL, which SQLite before 3.51.3 can corrupt when writers and checkpoints
@@ -483,7 +453,7 @@ static int configure(struct store *s, enum store_mode mode, struct err *e)
 		die_no_memory();
 	rc = db_exec(s, sql, e);
 	sqlite3_free(sql);
-	if (rc || migrate(s, e))
+	if (rc || make_tables(s, e))
 		return -1;
 	/* A batch that outgrew the cache would lock readers out before its commit. */
 	return db_exec(
@@ -574,9 +544,6 @@ void store_close(struct store *s)
 	map_free(&s->noted);
 	tally_forget(s);
 	arena_free(&s->scratch);
-	json_free(&s->renewed_doc);
-	buf_free(&s->renewed);
-	envids_free(&s->envids);
 	buf_free(&s->text);
 	door_free(&s->door);
 	json_free(&s->door_doc);
@@ -667,5 +634,4 @@ void store_rollback(struct store *s)
 	map_free(&s->envs);
 	map_free(&s->runs);
 	map_free(&s->noted);
-	envids_free(&s->envids);
 }

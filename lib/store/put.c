@@ -5,7 +5,6 @@
 
 #include "lib/store/cost.h"
 #include "lib/store/db.h"
-#include "lib/store/renew.h"
 #include "lib/store/row.h"
 #include "lib/store/tally.h"
 
@@ -258,32 +257,6 @@ static enum store_put put_result(struct store *s, const struct rec *r, const str
 	return note_env(s, &w, json_get(d, d->tok, "env"), e) < 0 ? STORE_FAILED : STORE_NEW;
 }
 
-/* One whose env is of an older version is stored as it is today (renew.h). */
-static enum store_put put_any_result(struct store *s, const struct rec *r, const struct json_doc *d,
-				     struct err *e)
-{
-	const struct json *was = json_get(d, d->tok, "env_id");
-	struct rec today = *r;
-	enum store_put rc;
-	int known;
-
-	if (renew_look_up(s, was, e))
-		return STORE_FAILED;
-	known = envids_today(&s->envids, was) != NULL;
-	if (!envids_renew(&s->envids, d, &s->renewed))
-		return put_result(s, r, d, e);
-	today.s = s->renewed.s;
-	today.n = s->renewed.n;
-	rc = json_parse(&s->renewed_doc, today.s, today.n, e)
-		     ? STORE_BAD
-		     : put_result(s, &today, &s->renewed_doc, e);
-	if (!known && rc >= 0 && renew_learned(s, was, e))
-		return STORE_FAILED;
-	if (rc < 0)
-		envids_free(&s->envids); /* what a bad record says is not noted */
-	return rc;
-}
-
 /* Workloads: the union of the sources is kept, from which the count follows. */
 
 static enum store_put put_source(struct store *s, int64_t workload, const char *source,
@@ -466,7 +439,7 @@ enum store_put store_put(struct store *s, const struct rec *r, const struct json
 	case REC_WORKLOAD:
 		return put_workload(s, d, e);
 	case REC_RESULT:
-		return put_any_result(s, r, d, e);
+		return put_result(s, r, d, e);
 	case REC_END:
 		return put_end(s, r, d, e);
 	case REC_RUN:

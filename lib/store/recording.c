@@ -314,10 +314,7 @@ int recording_add(struct recording *r, const char *line, size_t n, struct err *e
 		return err_set(e, "it is no record of format %d", TL_FORMAT);
 	if (n < ns + nr || memcmp(line + ns, result, nr) != 0)
 		return 0;
-	if (json_parse(&r->doc, line, n, e) || (envids_renew(&r->envids, &r->doc, &r->renewed) &&
-						json_parse(&r->doc, r->renewed.s, r->renewed.n, e)))
-		return -1;
-	return add_result(r, e);
+	return json_parse(&r->doc, line, n, e) ? -1 : add_result(r, e);
 }
 
 int recording_add_strange(struct recording *r, const char *line, size_t n, struct err *e)
@@ -420,8 +417,6 @@ void recording_free(struct recording *r)
 	map_free(&r->codes);
 	json_free(&r->doc);
 	door_free(&r->door);
-	buf_free(&r->renewed);
-	envids_free(&r->envids);
 	arena_free(&r->arena);
 	arena_free(&r->scratch);
 }

@@ -1,8 +1,8 @@
 /* A recording: measured results by env and candidate, which a replay looks up.
  *
  * It is built from result records, from files or a database. Its answers do not depend on the order
- * of the records (but the env of an older version must come first, lib/space/envid.h). If a
- * candidate has several results of a stage, one of them counts. This is the order:
+ * of the records. If a candidate has several results of a stage, one of them counts. This is the
+ * order:
  * - a wrong one, of any stage or run;
  * - then an ok one: with samples before without, then the lower latency;
  * - then a preempted one: the higher bound first;
@@ -21,7 +21,6 @@
 #include "lib/base/map.h"
 #include "lib/door/door.h"
 #include "lib/io/json.h"
-#include "lib/space/envid.h"
 
 /* A compiled object. */
 struct recorded_code {
@@ -63,8 +62,6 @@ struct recording {
 	struct json_doc doc;
 	struct door door;
 	struct door_refused refused; /* of recording_add_store() */
-	struct envids envids;
-	struct buf renewed; /* the record, where its env was of an older version */
 	struct map envs;
 	struct map texts, codes;
 	const char *only;  /* records of this env alone; NULL: all */

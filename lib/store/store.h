@@ -11,8 +11,7 @@
  *   there: one wrong output, in any run or stage, outweighs all right ones. An index keeps that
  *   order, so there is no second copy that could disagree.
  * - The key of a run record is its run. Of two different ones the later is kept, likewise.
- * - Records are kept whole: a dump gives back each result byte for byte. Only a result whose env is
- *   of an older version is brought up to date first (lib/store/renew.h).
+ * - Records are kept whole: a dump gives back each result byte for byte.
  * - Replayed results ("replayed":true) and measured ones never share a database: it holds one
  *   kind, and refuses the other.
  *
@@ -48,7 +47,7 @@ int store_is_there(const char *path, struct err *e);
  * failure if the path was given and its folder does not exist, because the path may be mistyped. */
 int store_find(const char *given, struct buf *path, struct err *e);
 /* STORE_WRITE makes the file if there is none. NULL on failure. A database made by a newer version
- * or by another program is refused; an older one is brought up to date. */
+ * or by another program is refused. */
 struct store *store_open(const char *path, enum store_mode mode, struct err *e);
 void store_close(struct store *s);
 /* Does it hold replayed results? store_make_replayed() makes it so, and fails if it holds measured
