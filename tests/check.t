@@ -74,14 +74,15 @@ bad 'ok without a latency' "$r,\"status\":\"ok\",\"stage\":\"race\",$at}" 'laten
 bad 'a time of day that is none' "$r,\"status\":\"ok\",$meas,\"at\":\"2026-13-21T09:00:00.000Z\"}" 'UTC'
 bad 'an interval upside down' "$r,\"status\":\"ok\",$(printf '%s' "$meas" | sed 's/0.002/0.0001/'),$at}" 'interval'
 bad 'a verdict of a race' "$r,\"status\":\"ok\",$meas,\"verdict\":\"same\",$at}" 'final'
-good 'samples, warm-up and outliers' "$r,\"status\":\"ok\",$meas,\"warmup\":1,\"outliers\":0,\"watch\":{\"nivcsw\":2},\"disturbed\":3,\"noisy\":true,\"samples_s\":[0.002,0.001],\"cache\":\"cold\",$at}"
+good 'samples and disturbances' "$r,\"status\":\"ok\",$meas,\"watch\":{\"nivcsw\":2},\"samples_s\":[0.002,0.001],\"cache\":\"cold\",$at}"
 bad 'a sample that is no time' "$r,\"status\":\"ok\",$meas,\"samples_s\":[0.002,-1],$at}" 'samples_s'
-bad 'a fraction of an outlier' "$r,\"status\":\"ok\",$meas,\"outliers\":0.5,$at}" 'outliers'
+bad 'a fraction of a call' "$r,\"status\":\"ok\",$meas,\"reps\":0.5,$at}" 'reps'
 bad 'caches of another kind' "$r,\"status\":\"ok\",$meas,\"cache\":\"tepid\",$at}" 'cache'
 lost="$r,\"status\":\"preempted\",\"why\":\"slow\",\"bound\":\"lower\",$meas"
-good 'an audit' "$lost,\"audit\":{\"latency_s\":0.001,\"ci_s\":[0.001,0.002],\"false_kill\":false},$at}"
-bad 'an audit that does not say' "$lost,\"audit\":{\"latency_s\":0.001,\"ci_s\":[0.001,0.002],\"false_kill\":\"no\"},$at}" 'false_kill'
-bad 'an audit of one that was not preempted' "$r,\"status\":\"ok\",$meas,\"audit\":{\"latency_s\":0.001,\"ci_s\":[0.001,0.002],\"false_kill\":false},$at}" 'audit'
+good 'an audit' "$lost,\"audit\":{\"ratio\":0.9,\"ci\":[0.8,0.95],\"false_kill\":false},$at}"
+bad 'an audit without its ratio' "$lost,\"audit\":{\"ci\":[0.8,0.95],\"false_kill\":false},$at}" 'ratio'
+bad 'an audit that does not say' "$lost,\"audit\":{\"ratio\":0.9,\"ci\":[0.8,0.95],\"false_kill\":\"no\"},$at}" 'false_kill'
+bad 'an audit of one that was not preempted' "$r,\"status\":\"ok\",$meas,\"audit\":{\"ratio\":0.9,\"ci\":[0.8,0.95],\"false_kill\":false},$at}" 'audit'
 race="$r,\"status\":\"ok\",$meas"
 duel='"duel":{"against":"4c37ef429432a06ac4502501a1f8777a","ratio":1.02,"ci":[1.01,1.03],"latency_s":0.001,"end":"won"'
 good 'a duel that was won' "$race,$duel,\"samples_s\":[0.001]},\"incumbent\":true,$at}"
@@ -89,7 +90,6 @@ bad 'a duel with nobody' "$race,$(printf '%s' "$duel" | sed 's/"against":"[^"]*"
 bad 'a duel without an end' "$race,$(printf '%s' "$duel" | sed 's/,"end":"won"//')},$at}" 'end'
 bad 'a duel with an end of another kind' "$race,$(printf '%s' "$duel" | sed 's/won/drawn/')},$at}" 'end'
 bad 'an incumbent that lost' "$lost,$(printf '%s' "$duel" | sed 's/won/lost/')},\"incumbent\":true,$at}" 'incumbent'
-good 'a second duel' "$lost,\"audit\":{\"ratio\":0.9,\"ci\":[0.8,0.95],\"false_kill\":false},$at}"
 again='"again":{"ratio":0.99,"ci":[0.98,1.01],"ahead":false}'
 good 'a second duel of a winner' "$race,$duel},$again,$at}"
 good 'one that ended otherwise' "$race,$duel},\"again\":{\"status\":\"crash\",\"ahead\":false},$at}"

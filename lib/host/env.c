@@ -136,7 +136,7 @@ static int find_file(const struct env *v, struct buf *path, struct err *e)
 	return 0;
 }
 
-/* Is this what a worker prints? A file that was damaged, or written by an older version, is not. */
+/* Is this what a worker prints? A damaged file is not. */
 static int is_probe(const char *text, size_t n)
 {
 	static const char *const rate[] = {"peak_flops", "peak_flops_all", "forkjoin_s"};

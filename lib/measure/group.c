@@ -179,7 +179,7 @@ int group_incumbent(struct group *g, const struct target *target, const struct j
 	int rc;
 
 	if (!json_get(d, incumbent, "algo") || !json_get(d, incumbent, "knobs") || !id)
-		return 0; /* as older programs wrote it */
+		return 0; /* there is none, or none that can be measured */
 	incumbent_line(g, target, d, incumbent, "", &line);
 	it.line = line.s;
 	it.n = line.n;
@@ -198,7 +198,7 @@ int group_incumbent(struct group *g, const struct target *target, const struct j
 }
 
 /* Reads the best variant in the workload's own layout, or why there is none. 0: the record has
- * neither, as older programs wrote it. */
+ * neither, and the library is looked through again. */
 static int own_impl(struct group *g, const struct json_doc *d, const struct json *opponent)
 {
 	struct opponent *b = &g->opponent;

@@ -3,7 +3,7 @@
  * It is a function of the fields' names and values, and not of their text: the order of the fields,
  * white space, escapes and the way in which a number is written change nothing. It leaves out the
  * field "checksum" itself and "x", which is the user's. A record without the field is believed:
- * older versions and people write none. It protects against faults of disks and memory, and not
+ * people write none. It protects against faults of disks and memory, and not
  * against somebody who computes it anew.
  */
 #ifndef TL_RECORD_CHECKSUM_H

@@ -156,15 +156,7 @@ static const struct record_field again_fields[] = {
 static const struct record_object again = {.name = "again", .field = again_fields};
 
 static const struct record_field audit_fields[] = {
-	PAIRED_RATIO(RECORD_OPTIONAL),
-	{.name = "latency_s",
-	 .kind = RECORD_NUMBER,
-	 .unit = "s",
-	 .meaning = "In results of older versions: the candidate's median time."},
-	{.name = "ci_s",
-	 .kind = RECORD_INTERVAL,
-	 .unit = "s",
-	 .meaning = "In results of older versions: the interval of that."},
+	PAIRED_RATIO(RECORD_REQUIRED),
 	{.name = "false_kill",
 	 .kind = RECORD_FLAG,
 	 .need = RECORD_REQUIRED,
@@ -277,11 +269,6 @@ static const struct record_field probe_fields[] = {
 	{.name = "disturbed",
 	 .kind = RECORD_NUMBER,
 	 .meaning = "The share of the probe that other programs disturbed."},
-	{.name = "class",
-	 .kind = RECORD_TEXT,
-	 .meaning =
-		 "In records of older versions: the machine's rounded speed. hw_id and env_id are "
-		 "over it, too, there."},
 	{0},
 };
 static const struct record_object probe = {.name = "probe", .field = probe_fields};
@@ -394,8 +381,6 @@ static const struct record_word verdicts[] = {
 	{NULL, NULL},
 };
 
-#define OLDER "In results of older versions only, whose races were against a time: "
-
 static const struct record_field result_fields[] = {
 	{.name = "status",
 	 .kind = RECORD_WORD,
@@ -457,8 +442,7 @@ static const struct record_field result_fields[] = {
 	 .kind = RECORD_WORD,
 	 .words = rows,
 	 .meaning = "How the calls of a row were started, those of the candidate, the holder and "
-		    "the baseline alike. A final has `graph` if all of its processes had. Older "
-		    "records lack it."},
+		    "the baseline alike. A final has `graph` if all of its processes had."},
 	{.name = "use",
 	 .kind = RECORD_OBJECT,
 	 .object = &use,
@@ -473,8 +457,7 @@ static const struct record_field result_fields[] = {
 	 .kind = RECORD_OBJECT,
 	 .nullable = 1,
 	 .object = &watch,
-	 .meaning = "What disturbed the trial, as far as the kernel shows it. Absent in older "
-		    "records and in replays."},
+	 .meaning = "What disturbed the trial, as far as the kernel shows it. Absent in replays."},
 	{.name = "samples_s",
 	 .kind = RECORD_NUMBERS,
 	 .nullable = 1,
@@ -542,22 +525,6 @@ static const struct record_field result_fields[] = {
 		    "ahead in the second, or there was no incumbent; or this is its final. "
 		    "Otherwise absent, as it is in a run with --no-preempt. The last one of a "
 		    "workload and env is its best."},
-	{.name = "warmup", .kind = RECORD_COUNT, .meaning = OLDER "calls before the timed ones."},
-	{.name = "outliers", .kind = RECORD_COUNT, .meaning = OLDER "calls that took far longer."},
-	{.name = "disturbed",
-	 .kind = RECORD_COUNT,
-	 .meaning = OLDER "how many times the machine was busy."},
-	{.name = "noisy", .kind = RECORD_FLAG, .meaning = OLDER "whether times differed by much."},
-	{.name = "baseline_direct",
-	 .kind = RECORD_OBJECT,
-	 .nullable = 1,
-	 .object = &baseline,
-	 .meaning = OLDER "the library's direct algorithm."},
-	{.name = "direct_ratio",
-	 .kind = RECORD_OBJECT,
-	 .nullable = 1,
-	 .object = &ratio,
-	 .meaning = OLDER "its time over the candidate's."},
 	{.name = "cost",
 	 .kind = RECORD_OBJECT,
 	 .nullable = 1,
@@ -580,7 +547,7 @@ static const struct record_field result_fields[] = {
 	 .kind = RECORD_ID,
 	 .meaning =
 		 "An id of the settings of tl-measure(1) that change what a measurement comes to. "
-		 "See IDS below. Older records lack it."},
+		 "See IDS below."},
 	{.name = "run",
 	 .kind = RECORD_ID,
 	 .meaning = "The measuring run, the same in all of its records."},
@@ -596,8 +563,7 @@ static const struct record_field result_fields[] = {
 	 .kind = RECORD_CHECKSUM,
 	 .meaning =
 		 "A checksum of the record's fields. See CHECKSUMS below. A record that has another "
-		 "one than its fields make was damaged, and no program uses it. Older records lack "
-		 "it, and it may be left out."},
+		 "one than its fields make was damaged, and no program uses it. It may be left out."},
 	{.name = "replayed",
 	 .kind = RECORD_FLAG,
 	 .by = "tl-replay",

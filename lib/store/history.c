@@ -267,8 +267,8 @@ static void number_rounds(struct history *h, struct map *rounds, const struct wi
 }
 
 /* The time of a result in the sequence whose falls are progress. A winner is faster than the best
- * so far by the ratio of its duels. A result that did not win is no progress. A result from before
- * there were duels has its own time. */
+ * so far by the ratio of its duels. A result that did not win is no progress. A result without a
+ * duel has its own time. */
 static double progress(const struct history_item *it, const struct store_result *r)
 {
 	double best = NAN;
