@@ -11,10 +11,10 @@
 #include "lib/io/record.h"
 #include "lib/io/terminal.h"
 #include "lib/model/adapt.h"
-#include "lib/store/history.h"
-#include "lib/store/preempt.h"
+#include "lib/policy/history.h"
+#include "lib/policy/preempt.h"
+#include "lib/policy/until.h"
 #include "lib/store/store.h"
-#include "lib/store/until.h"
 #include "lib/target/target.h"
 
 enum {

@@ -23,10 +23,10 @@
 #include "lib/host/scratch.h"
 #include "lib/host/team.h"
 #include "lib/model/default.h"
+#include "lib/policy/until.h"
 #include "lib/search/search.h"
 #include "lib/store/cost.h"
 #include "lib/store/store.h"
-#include "lib/store/until.h"
 #include "lib/target/target.h"
 #include "lib/trial/caches.h"
 

@@ -23,9 +23,10 @@ BEGIN {
 	allow("trial", "base io nest op algo target ref host")
 	allow("measure", "base io record space nest op algo door target host build trial")
 	allow("store", "base io record space op algo door model search host trial measure")
+	allow("policy", "base io store")
 	allow("extract", "base io op")
 	allow("export", "base io space nest op algo door target")
-	allow("report", "base io record space op algo host store target")
+	allow("report", "base io record space op algo host policy store target")
 	allow("run", "base io space nest tile op algo door model ref target build trial store extract")
 
 	# Where a library's header may stand: a header, and the start of the paths.

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "lib/base/rng.h"
-#include "lib/store/preempt.h"
+#include "lib/policy/preempt.h"
 #include "tests/tap.h"
 
 enum { OPS = 6, TRIES = 400 };

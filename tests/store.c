@@ -8,7 +8,7 @@
 
 #include "lib/base/map.h"
 #include "lib/base/rng.h"
-#include "lib/store/history.h"
+#include "lib/policy/history.h"
 #include "lib/store/store.h"
 #include "tests/tap.h"
 

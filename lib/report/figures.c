@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lib/store/history.h"
+#include "lib/policy/history.h"
 
 /* ---- rooflines ---- */
 

@@ -1,4 +1,4 @@
-/* Inside of lib/store: fields of records, checked. */
+/* Fields of records, checked: a result as the columns of the database have it. */
 #ifndef TL_STORE_ROW_H
 #define TL_STORE_ROW_H
 

@@ -6,11 +6,11 @@
  * tries of a workload are its distinct candidates in the order of their first results. Each run is
  * a round; rounds are in the order of the runs' first results.
  */
-#ifndef TL_STORE_HISTORY_H
-#define TL_STORE_HISTORY_H
+#ifndef TL_POLICY_HISTORY_H
+#define TL_POLICY_HISTORY_H
 
 #include "lib/base/map.h"
-#include "lib/store/preempt.h"
+#include "lib/policy/preempt.h"
 #include "lib/store/store.h"
 
 struct history_item {

@@ -1,4 +1,4 @@
-#include "lib/store/until.h"
+#include "lib/policy/until.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-#include "lib/store/history.h"
+#include "lib/policy/history.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -177,7 +177,7 @@ static int is_ok(const struct store_result *r)
 	return !strcmp(r->status, "ok");
 }
 
-/* Of each key the last, then all in the order of time. */
+/* Keeps the last of each key, and sorts them by time. */
 static void sort_item(struct history_item *it)
 {
 	int64_t n = 0;

@@ -1,6 +1,6 @@
 /* Limits of a tuning run, as --until has them: core-seconds<14400,rounds<8. */
-#ifndef TL_STORE_UNTIL_H
-#define TL_STORE_UNTIL_H
+#ifndef TL_POLICY_UNTIL_H
+#define TL_POLICY_UNTIL_H
 
 #include "lib/base/err.h"
 

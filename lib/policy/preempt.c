@@ -1,4 +1,4 @@
-#include "lib/store/preempt.h"
+#include "lib/policy/preempt.h"
 
 #include <math.h>
 #include <stdio.h>

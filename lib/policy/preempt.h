@@ -16,8 +16,8 @@
  *
  * The functions are pure.
  */
-#ifndef TL_STORE_PREEMPT_H
-#define TL_STORE_PREEMPT_H
+#ifndef TL_POLICY_PREEMPT_H
+#define TL_POLICY_PREEMPT_H
 
 #include <stdint.h>
 
