@@ -8,7 +8,7 @@
 #include "lib/io/progress.h"
 #include "lib/io/record.h"
 #include "lib/io/terminal.h"
-#include "lib/store/replay.h"
+#include "lib/replay/replay.h"
 #include "lib/store/store.h"
 #include "lib/target/target.h"
 

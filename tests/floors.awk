@@ -24,6 +24,7 @@ BEGIN {
 	allow("measure", "base io record space nest op algo door target host build trial")
 	allow("store", "base io record space op algo door model search host trial measure")
 	allow("policy", "base io store")
+	allow("replay", "base io record door host trial measure store")
 	allow("extract", "base io op")
 	allow("export", "base io space nest op algo door target")
 	allow("report", "base io record space op algo host policy store target")

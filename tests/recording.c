@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "lib/base/rng.h"
-#include "lib/store/replay.h"
+#include "lib/replay/replay.h"
 #include "lib/trial/duel.h"
 #include "tests/tap.h"
 

@@ -34,7 +34,7 @@ int result_put(struct measure *m, struct group *g, struct item *it, const struct
 int result_release(struct measure *m, struct err *e);
 int result_put_end(struct measure *m, const struct group *g, const struct counts *n, struct err *e);
 
-/* For other writers of results (lib/store/replay.h). result_start() prints the candidate's line
+/* For other writers of results (lib/replay/replay.h). result_start() prints the candidate's line
  * without the fields that a result adds, and without its last brace. result_owns(): is a field one
  * of those? */
 void result_start(const struct json_doc *line, struct buf *out);

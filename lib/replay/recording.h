@@ -14,8 +14,8 @@
  * No parse trees are kept: a result takes a few hundred bytes and its samples. Texts are JSON as
  * recorded: a list of fields that begins with a comma, or an empty text.
  */
-#ifndef TL_STORE_RECORDING_H
-#define TL_STORE_RECORDING_H
+#ifndef TL_REPLAY_RECORDING_H
+#define TL_REPLAY_RECORDING_H
 
 #include "lib/base/arena.h"
 #include "lib/base/map.h"

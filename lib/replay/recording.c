@@ -1,4 +1,4 @@
-#include "lib/store/recording.h"
+#include "lib/replay/recording.h"
 
 #include <math.h>
 #include <string.h>

@@ -14,13 +14,13 @@
  *
  * The output depends on the recording, the rules and the candidates alone, to the byte.
  */
-#ifndef TL_STORE_REPLAY_H
-#define TL_STORE_REPLAY_H
+#ifndef TL_REPLAY_REPLAY_H
+#define TL_REPLAY_REPLAY_H
 
 #include "lib/host/ledger.h"
 #include "lib/io/record.h"
 #include "lib/measure/contest.h"
-#include "lib/store/recording.h"
+#include "lib/replay/recording.h"
 #include "lib/trial/caches.h"
 
 struct replay_rules {

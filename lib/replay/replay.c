@@ -1,4 +1,4 @@
-#include "lib/store/replay.h"
+#include "lib/replay/replay.h"
 
 #include <stdio.h>
 #include <stdlib.h>
