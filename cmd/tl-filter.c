@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "lib/algo/candidate.h"
+#include "lib/answer/local.h"
 #include "lib/base/arena.h"
 #include "lib/base/map.h"
 #include "lib/io/clock.h"
@@ -23,7 +24,6 @@
 #include "lib/model/default.h"
 #include "lib/model/featurizer.h"
 #include "lib/model/picks.h"
-#include "lib/store/local.h"
 #include "lib/target/target.h"
 
 /* The draft puts a candidate this many times behind the best so far: the model is not asked. */

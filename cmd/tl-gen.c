@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "lib/algo/candidate.h"
+#include "lib/answer/local.h"
 #include "lib/base/arena.h"
 #include "lib/base/map.h"
 #include "lib/extract/tally.h"
@@ -22,7 +23,6 @@
 #include "lib/report/algorithms.h"
 #include "lib/search/schedule.h"
 #include "lib/search/search.h"
-#include "lib/store/local.h"
 #include "lib/store/store.h"
 #include "lib/target/target.h"
 

@@ -7,6 +7,8 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include "lib/answer/match.h"
+#include "lib/answer/zero_shot.h"
 #include "lib/extract/list/emit.h"
 #include "lib/extract/select.h"
 #include "lib/io/opt.h"
@@ -14,8 +16,6 @@
 #include "lib/io/terminal.h"
 #include "lib/model/default.h"
 #include "lib/store/cost.h"
-#include "lib/store/zero_shot.h"
-#include "lib/store/match.h"
 #include "lib/record/checksum.h"
 #include "lib/report/envs.h"
 #include "lib/report/lines.h"

@@ -22,13 +22,14 @@ BEGIN {
 	allow("build", "base io target host")
 	allow("trial", "base io nest op algo target ref host")
 	allow("measure", "base io record space nest op algo door target host build trial")
-	allow("store", "base io record space op algo door model search host trial measure")
+	allow("store", "base io op door host measure")
+	allow("answer", "base io op algo model search store")
 	allow("policy", "base io store")
 	allow("replay", "base io record door host trial measure store")
 	allow("extract", "base io op")
 	allow("export", "base io space nest op algo door target")
-	allow("report", "base io record space op algo host policy store target")
-	allow("run", "base io space nest tile op algo door model ref target build trial store extract")
+	allow("report", "base io record space op algo host answer policy store target")
+	allow("run", "base io space nest tile op algo door model ref target build trial store answer extract")
 
 	# Where a library's header may stand: a header, and the start of the paths.
 	place["archive.h"] = place["archive_entry.h"] = "lib/extract/"

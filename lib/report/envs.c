@@ -2,8 +2,8 @@
 
 #include <string.h>
 
+#include "lib/answer/differ.h"
 #include "lib/report/machine.h"
-#include "lib/store/differ.h"
 
 /* An env of the database. */
 struct listed {

@@ -7,14 +7,14 @@
 #ifndef TL_REPORT_LINES_H
 #define TL_REPORT_LINES_H
 
+#include "lib/answer/match.h"
 #include "lib/base/map.h"
-#include "lib/store/match.h"
 
 struct report_line {
 	struct workload w;
 	int64_t count;
 	enum match_how how;
-	int stale, foreign; /* how is MATCH_ENV: see lib/store/match.h */
+	int stale, foreign; /* how is MATCH_ENV: see lib/answer/match.h */
 	const char *why;    /* not exact: what differs; else NULL */
 	int rank;	    /* 0 for the best; further candidates repeat the workload */
 	int final;	    /* stage: its ratio was measured in pairs */

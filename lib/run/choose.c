@@ -2,9 +2,9 @@
 
 #include <math.h>
 
+#include "lib/answer/zero_shot.h"
 #include "lib/model/default.h"
 #include "lib/model/features.h"
-#include "lib/store/zero_shot.h"
 #include "lib/target/target.h"
 
 /* What is known elsewhere and may compete. */

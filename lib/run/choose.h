@@ -1,13 +1,13 @@
 /* Chooses the kernel of a workload: the best one that a database has for this machine; else the one
- * that tl-query --predict would name, without measuring (lib/store/zero_shot.h).
+ * that tl-query --predict would name, without measuring (lib/answer/zero_shot.h).
  */
 #ifndef TL_RUN_CHOOSE_H
 #define TL_RUN_CHOOSE_H
 
 #include "lib/algo/candidate.h"
+#include "lib/answer/match.h"
 #include "lib/model/dataset.h"
 #include "lib/model/model.h"
-#include "lib/store/match.h"
 #include "lib/store/store.h"
 
 struct chooser {

@@ -1,6 +1,6 @@
 /* Adapts a model to the machine with results of the database (lib/model/adapt.h). */
-#ifndef TL_STORE_LOCAL_H
-#define TL_STORE_LOCAL_H
+#ifndef TL_ANSWER_LOCAL_H
+#define TL_ANSWER_LOCAL_H
 
 #include "lib/model/adapt.h"
 #include "lib/store/store.h"

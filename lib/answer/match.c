@@ -1,10 +1,10 @@
-#include "lib/store/match.h"
+#include "lib/answer/match.h"
 
 #include <math.h>
 #include <stdlib.h>
 
 #include "lib/algo/candidate.h"
-#include "lib/store/differ.h"
+#include "lib/answer/differ.h"
 
 /* How many near workloads are looked at for one whose candidates are valid. */
 enum { NEAR = 16, KINDS = 8 };

@@ -1,4 +1,4 @@
-#include "lib/store/differ.h"
+#include "lib/answer/differ.h"
 
 #include <string.h>
 

@@ -8,12 +8,12 @@
  * highest value is the answer. Without a model, the answer is the first schedule that fits; if none
  * does, it is the candidate that the analytic draft expects to be the fastest.
  */
-#ifndef TL_STORE_ZERO_SHOT_H
-#define TL_STORE_ZERO_SHOT_H
+#ifndef TL_ANSWER_ZERO_SHOT_H
+#define TL_ANSWER_ZERO_SHOT_H
 
+#include "lib/answer/match.h"
 #include "lib/model/dataset.h"
 #include "lib/model/model.h"
-#include "lib/store/match.h"
 
 /* Where an answer came from: the "match" of a record. */
 enum origin { ORIGIN_ENV, ORIGIN_NEAREST, ORIGIN_PORTFOLIO, ORIGIN_MODEL, ORIGIN_DEFAULT };

@@ -1,4 +1,4 @@
-#include "lib/store/zero_shot.h"
+#include "lib/answer/zero_shot.h"
 
 #include <math.h>
 #include <string.h>

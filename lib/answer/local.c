@@ -1,4 +1,4 @@
-#include "lib/store/local.h"
+#include "lib/answer/local.h"
 
 #include <stdio.h>
 

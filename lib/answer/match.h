@@ -9,8 +9,8 @@
  * this hardware come first: their results are stale, and results of other hardware are foreign
  * (lib/host/env.h).
  */
-#ifndef TL_STORE_MATCH_H
-#define TL_STORE_MATCH_H
+#ifndef TL_ANSWER_MATCH_H
+#define TL_ANSWER_MATCH_H
 
 #include "lib/store/store.h"
 

@@ -1,8 +1,8 @@
 /* Compares two envs of records, and describes in words which fields differ. "There" is the env of a
  * result, "here" the env of the query.
  */
-#ifndef TL_STORE_DIFFER_H
-#define TL_STORE_DIFFER_H
+#ifndef TL_ANSWER_DIFFER_H
+#define TL_ANSWER_DIFFER_H
 
 #include "lib/base/buf.h"
 #include "lib/io/json.h"
