@@ -54,8 +54,10 @@ registry_names = $(filter-out $(1) candidate schedule cover convolution rows,$(p
 OPS := $(call registry_names,op)
 ALGOS := $(call registry_names,algo)
 SEARCHES := $(call registry_names,search)
-# The room of targets has printers and runners, too.
-TARGETS := $(patsubst lib/target/%.c,%,$(shell grep -l '^const struct target target_' $(wildcard lib/target/*.c)))
+# The rooms of targets and policies have other files, too.
+defined_names = $(patsubst lib/$(1)/%.c,%,$(shell grep -l '^const struct $(1) $(1)_' $(wildcard lib/$(1)/*.c)))
+TARGETS := $(call defined_names,target)
+POLICIES := $(call defined_names,policy)
 
 LIB_OBJ := $(LIB_SRC:%.c=$(B)/%.o) $(B)/registry.o
 LIBTL := $(B)/libtl.a
@@ -130,11 +132,12 @@ compile = @mkdir -p $(@D); echo "  CC   $<"; $(CC) $(CPPFLAGS) $(ALL_CFLAGS) -MM
 $(B)/%.o: %.c $(CONFIG)
 	$(compile)
 
-# The registries: op_list, target_list, algo_list, search_list, in the order of the file names.
-$(B)/registry.c: Makefile $(wildcard lib/op lib/target lib/algo lib/search)
+# The registries: op_list, target_list, algo_list, search_list, policy_list, in the order of the file names.
+$(B)/registry.c: Makefile $(wildcard lib/op lib/target lib/algo lib/search lib/policy)
 	@mkdir -p $(@D)
 	@{ echo '/* Made by the Makefile from the file list. */'; \
 	echo '#include "lib/op/op.h"'; echo '#include "lib/algo/algo.h"'; echo '#include "lib/search/search.h"'; \
+	echo '#include "lib/policy/policy.h"'; \
 	printf 'const struct op *const op_list[] = {'; printf '&op_%s, ' $(OPS); echo '0};'; \
 	for a in $(ALGOS); do echo "extern const struct algo algo_$$a;"; done; \
 	printf 'const struct algo *const algo_list[] = {'; printf '&algo_%s, ' $(ALGOS); echo '0};'; \
@@ -142,6 +145,8 @@ $(B)/registry.c: Makefile $(wildcard lib/op lib/target lib/algo lib/search)
 	printf 'const struct target *const target_list[] = {'; printf '&target_%s, ' $(TARGETS); echo '0};'; \
 	for s in $(SEARCHES); do echo "extern const struct search search_$$s;"; done; \
 	printf 'const struct search *const search_list[] = {'; printf '&search_%s, ' $(SEARCHES); echo '0};'; \
+	for p in $(POLICIES); do echo "extern const struct policy policy_$$p;"; done; \
+	printf 'const struct policy *const policy_list[] = {'; printf '&policy_%s, ' $(POLICIES); echo '0};'; \
 	} > $@
 $(B)/registry.o: $(B)/registry.c $(CONFIG)
 	$(compile)

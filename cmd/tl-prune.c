@@ -10,23 +10,18 @@
 #include "lib/io/opt.h"
 #include "lib/io/record.h"
 #include "lib/io/terminal.h"
-#include "lib/model/adapt.h"
+#include "lib/policy/finals.h"
 #include "lib/policy/history.h"
-#include "lib/policy/preempt.h"
+#include "lib/policy/policy.h"
 #include "lib/policy/until.h"
 #include "lib/store/store.h"
 #include "lib/target/target.h"
 
-enum {
-	FIRST_EACH = 6,
-	REMATCHES = 2,
-};
-static const double NEAR = 1.2; /* times behind the best */
-
-static const char *database, *output, *env_id, *until, *since, *target_name;
-static int no_db, all, quiet, verbose, finals;
+static const char *database, *output, *env_id, *until, *since, *target_name, *policy_name;
+static int no_db, all, quiet, verbose, finals, list_policies;
 static int64_t budget = -1, patience = 32;
 static double gain = 0.01, min_gain = 1e-5;
+static const struct policy *policy = &policy_preempt;
 
 static const struct opt opts[] = {
 	{'d', "db", OPT_FILE, &database, "FILE",
@@ -39,6 +34,10 @@ static const struct opt opts[] = {
 	TARGET_OPTION(target_name),
 	{0, "env", OPT_ENV, &env_id, "ID",
 	 "Use the results of this env; by default of this machine's.", NULL},
+	{0, "policy", OPT_STRING, &policy_name, "NAME",
+	 "What decides which workloads to tune, and how far. Default preempt.", NULL, policy_names},
+	{0, "list-policies", OPT_FLAG, &list_policies, NULL,
+	 "List the policies, one on each line, and exit.", NULL},
 	{'b', "budget", OPT_COUNT, &budget, "N",
 	 "The number of candidates to measure in the next round, over all workloads. By default "
 	 "8 for each workload. Until 64 results are known, the default is 64, or 6 for each "
@@ -202,26 +201,20 @@ static int read_all(struct input *in, struct rec_in *rin, struct rec_out *out, s
 
 /* Deciding */
 
-/* The sentence of the first limit that is reached, in buf; NULL if none is. */
+/* The sentence of a limit that is reached, in buf; NULL if none is. */
 static const char *reached(const struct until *l, const struct input *in, char *buf, size_t size)
 {
 	const struct history *h = &in->history;
 	/* Replays have a clock of their own. */
 	const char *now = in->db && store_is_replayed(in->db) ? h->last_at : NULL;
-	double used[UNTIL_LIMITS] = {
+	const double used[UNTIL_LIMITS] = {
 		[UNTIL_CORE_SECONDS] = h->core_s_since,
 		[UNTIL_SECONDS] = seconds_since(since ? since : h->first_at, now),
 		[UNTIL_ROUNDS] = h->rounds_since,
 		[UNTIL_CANDIDATES] = (double)h->candidates_since,
 	};
 
-	for (int i = 0; i < UNTIL_LIMITS; i++)
-		if (used[i] >= l->most[i]) {
-			snprintf(buf, size, "all stop: the limit %s<%.9g is reached with %.9g",
-				 until_name[i], l->most[i], used[i]);
-			return buf;
-		}
-	return NULL;
+	return until_reached(l, used, buf, size);
 }
 
 static int64_t next_round(const struct input *in)
@@ -234,9 +227,9 @@ static int64_t next_round(const struct input *in)
 	return round + 1;
 }
 
-static struct preempt_op *make_ops(const struct input *in)
+static struct policy_op *make_ops(const struct input *in)
 {
-	struct preempt_op *op = xcalloc((size_t)in->n, sizeof *op);
+	struct policy_op *op = xcalloc((size_t)in->n, sizeof *op);
 
 	for (int i = 0; i < in->n; i++) {
 		const struct item *it = &in->item[i];
@@ -328,7 +321,7 @@ static int put_opponent(struct input *in, const struct item *it, struct store_re
 	return rc < 0 ? -1 : 0;
 }
 
-static int write_workload(struct input *in, const struct item *it, const struct preempt_op *op,
+static int write_workload(struct input *in, const struct item *it, const struct policy_op *op,
 			  struct rec_out *out, struct err *e)
 {
 	const struct history_item *h = history_get(&in->history, it->w.id.s);
@@ -404,84 +397,41 @@ static int write_end(const struct item *it, int n, struct rec_out *out, struct e
 	return rc;
 }
 
-/* Not the best itself, none that was found wrong, and none that held the place again later. */
-static int may_meet(const struct history_item *h, int64_t i)
-{
-	const struct store_result *r = &h->result[i];
-
-	if (!strcmp(r->candidate_id.s, h->best->candidate_id.s))
-		return 0;
-	for (int64_t k = 0; k < h->n; k++) {
-		const struct store_result *other = &h->result[k];
-
-		if (!strcmp(other->candidate_id.s, r->candidate_id.s) &&
-		    (!strcmp(other->status, "wrong") || (k > i && other->since && !other->final)))
-			return 0;
-	}
-	return 1;
-}
-
-/* Before its final the best candidate meets the last that held its place, where those are not far
- * behind: the minute may have decided between them. How far is the product of the ratios since.
- * They are measured like any other candidate: no more than *left, which a limit leaves. */
+/* Those that the best candidate meets again before its final. They are measured like any other
+ * candidate: no more than *left, which a limit leaves. */
 static int write_rematches(struct input *in, const struct item *it, int64_t *left,
 			   struct rec_out *out, struct err *e)
 {
 	const struct history_item *h = history_get(&in->history, it->w.id.s);
-	double behind = 1;
+	struct finals_walk walk;
+	struct store_result *r;
 	int n = 0, rc = 0;
 
-	for (int64_t i = h->n - 1; i >= 0 && n < REMATCHES && n < *left && behind < NEAR && rc >= 0;
-	     i--) {
-		struct store_result *r = &h->result[i];
-
-		if (!r->since || r->final)
-			continue;
-		if (may_meet(h, i)) {
-			rc = write_candidate(in, it, r, out, e);
-			n += rc > 0;
-		}
-		behind *= isnan(r->ratio) ? INFINITY : r->ratio; /* it was alone: NAN */
+	finals_begin(h, &walk);
+	while (n < FINALS_REMATCHES && n < *left && rc >= 0 && (r = finals_next(h, &walk))) {
+		rc = write_candidate(in, it, r, out, e);
+		n += rc > 0;
 	}
 	*left -= n;
 	return rc < 0 ? -1 : n ? write_end(it, n, out, e) : 0;
 }
 
 /* With --finals: whose best candidate lacks its final? Returns how many. */
-static int decide_finals(const struct input *in, struct preempt_op *op)
+static int decide_finals(const struct input *in, struct policy_op *op)
 {
 	int n = 0;
 
 	for (int i = 0; i < in->n; i++) {
-		const struct history_item *h = history_get(&in->history, in->item[i].w.id.s);
-
-		op[i].tune = h->best && !h->best->final;
-		op[i].budget = 0;
-		snprintf(op[i].reason, sizeof op[i].reason, "%s",
-			 op[i].tune ? "its best candidate has had no final"
-				    : "there is nothing to compare with the library");
+		finals_decide(history_get(&in->history, in->item[i].w.id.s), &op[i]);
 		n += op[i].tune;
 	}
 	return n;
 }
 
-static void say(const struct item *it, const struct preempt_op *op)
+static void say(const struct item *it, const struct policy_op *op)
 {
 	terminal_say("%s: %s %s %s: %s.\n", program.name, op->tune ? "tune" : "stop",
 		     it->w.op->name, it->w.prob, op->reason);
-}
-
-/* 8 for each; but on a machine that is new to the model fewer, so that it is soon known what the
- * model is worth here: as many as tell that, and room for what is known to be good elsewhere. */
-static int64_t default_budget(const struct preempt_op *op, int n)
-{
-	int64_t known = 0, most = 8 * (int64_t)n, first = FIRST_EACH * (int64_t)n;
-
-	for (int i = 0; i < n; i++)
-		known += op[i].ntries;
-	if (first < ADAPT_TIMES)
-		first = ADAPT_TIMES;
-	return known < ADAPT_TIMES && most > first ? first : most;
 }
 
 /* No more candidates than a limit leaves. */
@@ -495,8 +445,8 @@ static int64_t within(int64_t candidates, double most, const struct input *in)
 /* Decides and writes. Returns the number of workloads to be tuned, -1 on failure. */
 static int decide(struct input *in, const struct until *limits, struct rec_out *out, struct err *e)
 {
-	struct preempt_rules rules = {gain, patience, budget, min_gain, 0};
-	struct preempt_op *op;
+	struct policy_rules rules = {gain, patience, budget, min_gain, 0};
+	struct policy_op *op;
 	char why[200];
 	int tuned, rc = 0;
 	int64_t rematches;
@@ -505,12 +455,12 @@ static int decide(struct input *in, const struct until *limits, struct rec_out *
 	rules.rounds = in->history.rounds;
 	op = make_ops(in);
 	if (budget < 0)
-		rules.budget = default_budget(op, in->n);
+		rules.budget = policy->budget(op, in->n);
 	rules.budget = within(rules.budget, limits->most[UNTIL_CANDIDATES], in);
-	rematches = within(REMATCHES * (int64_t)in->n, limits->most[UNTIL_CANDIDATES], in);
-	tuned = finals ? decide_finals(in, op) : preempt_decide(op, in->n, &rules);
+	rematches = within(FINALS_REMATCHES * (int64_t)in->n, limits->most[UNTIL_CANDIDATES], in);
+	tuned = finals ? decide_finals(in, op) : policy->decide(op, in->n, &rules);
 	if (!finals && reached(limits, in, why, sizeof why)) {
-		preempt_stop_all(op, in->n, why);
+		policy_stop_all(op, in->n, why);
 		tuned = 0;
 	}
 	for (int i = 0; i < in->n && !rc; i++) {
@@ -548,6 +498,20 @@ static int open_database(struct input *in, struct err *e)
 	return 0;
 }
 
+static int choose_policy(struct err *e)
+{
+	struct buf names = BUF_INIT;
+	int rc = 0;
+
+	if (policy_name && !(policy = policy_find(policy_name))) {
+		policy_names(&names);
+		rc = err_status(e, EXIT_USAGE, "--policy is \"%s\", and wants one of %s",
+				policy_name, names.s);
+	}
+	buf_free(&names);
+	return rc;
+}
+
 /* Returns the exit status. */
 static int run(struct input *in, char **paths, int npaths, struct rec_out *out)
 {
@@ -557,7 +521,7 @@ static int run(struct input *in, char **paths, int npaths, struct rec_out *out)
 	struct rec_in *rin;
 	int tuned = -1, bad = 0;
 
-	if (until_parse(&limits, until, &e) || open_database(in, &e) ||
+	if (choose_policy(&e) || until_parse(&limits, until, &e) || open_database(in, &e) ||
 	    !(rin = rec_open(paths, npaths, NULL, &e)))
 		return opt_fail(&program, &e);
 	if (!read_all(in, rin, out, &e) && !rec_stopped())
@@ -589,6 +553,16 @@ static void check_usage(void)
 	exit(EXIT_USAGE);
 }
 
+static int print_policies(void)
+{
+	struct buf text = BUF_INIT;
+
+	policy_table(&text);
+	fputs(text.s, stdout);
+	buf_free(&text);
+	return opt_printed(&program) ? EXIT_INPUT : EXIT_DONE;
+}
+
 int main(int argc, char **argv)
 {
 	int first = opt_parse(&program, argc, argv), status;
@@ -597,6 +571,8 @@ int main(int argc, char **argv)
 	struct rec_out *out;
 
 	check_usage();
+	if (list_policies)
+		return print_policies();
 	rec_stop_on_signals();
 	out = rec_create(output, &e);
 	status = out ? run(&in, argv + first, argc - first, out) : opt_fail(&program, &e);

@@ -25,11 +25,13 @@ names() {
 			grep -q "\.name = \"$name\"" "$f" || echo "names $f:1: does not say .name = \"$name\""
 		done
 	done
-	for f in $(grep -l '^const struct target [a-z]' lib/target/*.c 2>/dev/null); do
-		name=$(basename "$f" .c)
-		grep -q "^const struct target target_$name = {" "$f" ||
-			echo "names $f:1: does not define const struct target target_$name"
-		grep -q "\.name = \"$name\"" "$f" || echo "names $f:1: does not say .name = \"$name\""
+	for room in target policy; do
+		for f in $(grep -l "^const struct $room [a-z]" lib/$room/*.c 2>/dev/null); do
+			name=$(basename "$f" .c)
+			grep -q "^const struct $room ${room}_$name = {" "$f" ||
+				echo "names $f:1: does not define const struct $room ${room}_$name"
+			grep -q "\.name = \"$name\"" "$f" || echo "names $f:1: does not say .name = \"$name\""
+		done
 	done
 	for f in cmd/*.c; do
 		name=$(basename "$f" .c)
@@ -108,6 +110,7 @@ ends lib/nest/x.c 	abort();
 names lib/op/relu.c const struct op op_prelu = { .name = "relu" };
 names lib/algo/winograd.c const struct algo algo_winograd = { .name = "wino" };
 names lib/target/cuda.c const struct target target_gpu = { .name = "cuda" };
+names lib/policy/first.c const struct policy policy_last = { .name = "first" };
 names lib/search/evolve.c static const struct search search_evolve = { .name = "evolve" };
 names cmd/tl-x.c static const struct program program = { .name = "tl-y" };
 - lib/op/relu.c const struct op op_relu = { .name = "relu" };

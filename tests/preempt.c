@@ -4,14 +4,14 @@
 #include <string.h>
 
 #include "lib/base/rng.h"
-#include "lib/policy/preempt.h"
+#include "lib/policy/policy.h"
 #include "tests/tap.h"
 
 enum { OPS = 6, TRIES = 400 };
 
-static struct preempt_try tries[OPS][TRIES];
-static struct preempt_op op[OPS];
-static const struct preempt_rules rules = {
+static struct policy_try tries[OPS][TRIES];
+static struct policy_op op[OPS];
+static const struct policy_rules rules = {
 	.gain = 0.01, .patience = 32, .budget = 96, .min_gain = 0, .rounds = 10};
 
 /* n tries, of which the last gain of a whole percent is at `last`. */
@@ -20,9 +20,9 @@ static void history(int i, int n, int last, double best_s, int round)
 	for (int k = 0; k < n; k++) {
 		double fall = k < last ? (double)(last - k) / last : 0;
 
-		tries[i][k] = (struct preempt_try){best_s * (1 + fall), 0.25, round};
+		tries[i][k] = (struct policy_try){best_s * (1 + fall), 0.25, round};
 	}
-	op[i] = (struct preempt_op){
+	op[i] = (struct policy_op){
 		.count = 1, .flops = 1e8, .time_s = best_s, .tries = tries[i], .ntries = n};
 }
 
@@ -35,9 +35,9 @@ static int64_t total(void)
 	return sum;
 }
 
-static int decide(const struct preempt_rules *r)
+static int decide(const struct policy_rules *r)
 {
-	return preempt_decide(op, OPS, r);
+	return policy_preempt.decide(op, OPS, r);
 }
 
 static void test_first(void)
@@ -73,7 +73,7 @@ static void test_weights(void)
 
 static void test_plateau(void)
 {
-	struct preempt_rules r = rules;
+	struct policy_rules r = rules;
 
 	for (int i = 0; i < OPS; i++)
 		history(i, 60, 60, 1e-4, 9);
@@ -103,7 +103,7 @@ static void test_plateau(void)
 
 static void test_stops(void)
 {
-	struct preempt_rules r = rules;
+	struct policy_rules r = rules;
 
 	for (int i = 0; i < OPS; i++)
 		history(i, 60, 10, 1e-4, i == 0 ? 1 : 9);
@@ -128,7 +128,7 @@ static void test_random(void)
 
 	rng_seed(&rng, 7, "preempt");
 	for (int round = 0; round < 3000; round++) {
-		struct preempt_rules r = rules;
+		struct policy_rules r = rules;
 		int tuned, first = 0;
 
 		r.budget = (int64_t)rng_below(&rng, 200);

@@ -130,6 +130,16 @@ ok $? 'a bad record is named and gives status 3'
 [ "$(echo '{"tl":1,"type":"novel"}' | prune --no-db)" = '{"tl":1,"type":"novel"}' ]
 ok $? 'other records pass through'
 
+# Policies
+
+prune -d "$tmp/db" --all "$wl" >"$tmp/default" && prune -d "$tmp/db" --all --policy=preempt "$wl" | cmp -s - "$tmp/default"
+ok $? 'preempt is the default policy'
+[ "$("$bin/tl-prune" --list-policies | cut -d' ' -f1 | tr '\n' ' ')" = 'policy preempt ' ]
+ok $? '--list-policies'
+prune -d "$tmp/db" --policy=nosuch "$wl" >"$tmp/got" 2>"$tmp/err"
+[ $? -eq 2 ] && [ ! -s "$tmp/got" ] && grep -q '^tl-prune: --policy is "nosuch", and wants one of preempt$' "$tmp/err"
+ok $? 'another one is refused'
+
 # Before its final the best meets those that held its place before: of four winners by 1.5, 1.05, 1.1 and 1.05 the last is
 # the best, the two before it are near, the first is neither near nor among the last two.
 in=$tmp/w1 results n=8 bare=1 | grep '"status":"ok","stage":"race"' | head -n 4 | perl -ne '

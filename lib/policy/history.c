@@ -288,11 +288,11 @@ static void add_try(struct history_item *it, struct map *known, struct store_res
 {
 	int isnew;
 	void **place = map_put(known, r->candidate_id.s, ID_HEX, &isnew);
-	struct preempt_try *t;
+	struct policy_try *t;
 
 	if (isnew) {
 		t = &it->tries[it->ntries++];
-		*t = (struct preempt_try){NAN, r->core_s, round};
+		*t = (struct policy_try){NAN, r->core_s, round};
 		*place = t;
 	} else {
 		t = *place; /* timed again as finalist, or given another chance */
@@ -321,7 +321,7 @@ static void finish_item(struct history *h, struct history_item *it, const struct
 		if (!strcmp(it->result[i].status, "wrong"))
 			*map_put(&wrong, it->result[i].candidate_id.s, ID_HEX, NULL) = it;
 	it->baseline_s = NAN;
-	it->tries = arena_array(&h->arena, struct preempt_try, it->n + 1);
+	it->tries = arena_array(&h->arena, struct policy_try, it->n + 1);
 	for (int64_t i = 0; i < it->n; i++) {
 		struct store_result *r = &it->result[i];
 		const struct round *round = map_get(rounds, r->run, strlen(r->run));

@@ -1,4 +1,4 @@
-/* The tuning history of a list of workloads in one env, in the form that preempt.h needs. It comes
+/* The tuning history of a list of workloads in one env, in the form that policy.h needs. It comes
  * from the database and from result and end records.
  *
  * A result that comes from both counts once. Of different results with the same key (store.h) the
@@ -10,7 +10,7 @@
 #define TL_POLICY_HISTORY_H
 
 #include "lib/base/map.h"
-#include "lib/policy/preempt.h"
+#include "lib/policy/policy.h"
 #include "lib/store/store.h"
 
 struct history_item {
@@ -20,7 +20,7 @@ struct history_item {
 	int64_t n, cap;
 	int exhausted;
 	/* Set by history_finish() */
-	struct preempt_try *tries;
+	struct policy_try *tries;
 	int64_t ntries;
 	struct store_result *best;  /* NULL: no candidate is ok and was never found wrong */
 	struct store_result *final; /* the last that was ok; NULL: none */

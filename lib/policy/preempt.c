@@ -1,25 +1,43 @@
-#include "lib/policy/preempt.h"
-
+/* The policy "preempt": the operator and model preemption of Trimmer (IEEE CLOUD 2022, section IV)
+ * is made with three corrections.
+ *
+ * - Progress is the fall of the best time so far, weighted with the count. An operator that stops
+ *   stays in the sums, so that stopping never looks like progress.
+ * - The budget goes where the expected gain is greatest. The best of n candidates falls about
+ *   linearly with log(n): a doubling of the candidates is expected to gain the fraction d, which is
+ *   that of the last doubling, shrunk towards a prior while n is small. For an operator with count
+ *   c and time t, m more candidates are then expected to save
+ *   c t (1 - exp(-d log2((n+m+1)/(n+1)))) seconds. Under a budget the sum over all operators is
+ *   largest if each one's n + m is in proportion to c t d (water filling). In the first round, when
+ *   nothing is known, the shares are equal.
+ * - An operator stops when it has no gain of 1% within `patience` candidates. While others go on,
+ * it gets another, short turn after 2 rounds, then 4, 8, ... The whole run stops when no operator
+ *   still gains, when the expected gain is not worth its core-seconds, or at a limit.
+ */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "lib/base/err.h"
+#include "lib/model/adapt.h"
+#include "lib/policy/policy.h"
 
 /* Before anything is known, a doubling of the candidates is expected to bring 20%; that counts as
  * much as 8 candidates tried. */
 static const double PRIOR_DOUBLING = 0.2, PRIOR_TRIES = 8;
 
 enum {
-	SHARE_MIN = 4, /* a turn with fewer candidates is not worth its start */
-	WAIT_MAX = 10, /* doublings of the wait for another turn */
+	EACH = 8,	/* candidates for each operator in a round */
+	FIRST_EACH = 6, /* the same while the model is new to the machine */
+	SHARE_MIN = 4,	/* a turn with fewer candidates is not worth its start */
+	WAIT_MAX = 10,	/* doublings of the wait for another turn */
 };
 
 #define SAY(op, ...) snprintf((op)->reason, sizeof(op)->reason, __VA_ARGS__)
 
 /* What the history says */
 
-static double best_of(const struct preempt_try *t, int64_t n)
+static double best_of(const struct policy_try *t, int64_t n)
 {
 	double best = NAN;
 
@@ -29,7 +47,7 @@ static double best_of(const struct preempt_try *t, int64_t n)
 }
 
 /* Small gains add up: the mark moves only when the best has fallen by a whole gain below it. */
-static int64_t tries_since_gain(const struct preempt_op *op, double gain)
+static int64_t tries_since_gain(const struct policy_op *op, double gain)
 {
 	double mark = NAN;
 	int64_t last = 0;
@@ -45,7 +63,7 @@ static int64_t tries_since_gain(const struct preempt_op *op, double gain)
 	return op->ntries - last;
 }
 
-static double expected_doubling(const struct preempt_op *op)
+static double expected_doubling(const struct policy_op *op)
 {
 	int64_t n = op->ntries;
 	double best = best_of(op->tries, n), half = best_of(op->tries, (n + 1) / 2), seen = 0;
@@ -55,7 +73,8 @@ static double expected_doubling(const struct preempt_op *op)
 	return ((double)n * seen + PRIOR_TRIES * PRIOR_DOUBLING) / ((double)n + PRIOR_TRIES);
 }
 
-double preempt_expected(const struct preempt_op *op, int64_t m)
+/* Seconds that m more candidates are expected to save in one run of the model. */
+static double expected_gain(const struct policy_op *op, int64_t m)
 {
 	double doublings = log2((double)(op->ntries + m + 1) / (double)(op->ntries + 1));
 
@@ -70,7 +89,7 @@ static int by_value(const void *a, const void *b)
 }
 
 /* Where no time is known, the flops at the median rate of the others stand in for it. */
-static void estimate_times(struct preempt_op *op, int n)
+static void estimate_times(struct policy_op *op, int n)
 {
 	double *rate = xcalloc((size_t)n, sizeof *rate), s_per_flop = 1e-11;
 	int known = 0;
@@ -89,14 +108,14 @@ static void estimate_times(struct preempt_op *op, int n)
 
 /* Plateaus and turns */
 
-static int64_t turn_size(const struct preempt_rules *r)
+static int64_t turn_size(const struct policy_rules *r)
 {
 	return r->patience / 4 > SHARE_MIN ? r->patience / 4 : SHARE_MIN;
 }
 
 /* Rounds for which an operator that stopped waits: 2, then 4, 8, ... as fruitless turns fill one
  * patience after the other. */
-static int64_t wait_rounds(const struct preempt_op *op, const struct preempt_rules *r)
+static int64_t wait_rounds(const struct policy_op *op, const struct policy_rules *r)
 {
 	int64_t k = op->idle / r->patience;
 
@@ -105,7 +124,7 @@ static int64_t wait_rounds(const struct preempt_op *op, const struct preempt_rul
 
 enum state { GOING, WAITING, TURN, OVER };
 
-static enum state state_of(struct preempt_op *op, const struct preempt_rules *r)
+static enum state state_of(struct policy_op *op, const struct policy_rules *r)
 {
 	double best = best_of(op->tries, op->ntries);
 	int64_t quiet;
@@ -136,7 +155,7 @@ static enum state state_of(struct preempt_op *op, const struct preempt_rules *r)
 /* Sharing out the budget */
 
 struct share {
-	struct preempt_op *op;
+	struct policy_op *op;
 	double tries;  /* with what the first turn gives */
 	double budget; /* not yet whole */
 };
@@ -224,7 +243,7 @@ static int64_t give_first(struct share *s, int n, int64_t budget)
 }
 
 /* A quarter of the budget at most is for turns. */
-static int64_t give_turns(struct preempt_op **turn, int n, const struct preempt_rules *r)
+static int64_t give_turns(struct policy_op **turn, int n, const struct policy_rules *r)
 {
 	int64_t left = r->budget / 4, given = 0;
 
@@ -243,7 +262,7 @@ static int64_t give_turns(struct preempt_op **turn, int n, const struct preempt_
 	return r->budget - given;
 }
 
-static void explain_share(struct preempt_op *op, const struct preempt_rules *r, double all)
+static void explain_share(struct policy_op *op, const struct policy_rules *r, double all)
 {
 	double part = 100 * op->weight / all;
 
@@ -264,8 +283,8 @@ static void explain_share(struct preempt_op *op, const struct preempt_rules *r, 
 		    op->time_s * 1e6, part, (long long)op->ntries, 100 * (1 - exp(-op->doubling)));
 }
 
-static void share_budget(struct preempt_op **going, int n, int64_t budget,
-			 const struct preempt_rules *r)
+static void share_budget(struct policy_op **going, int n, int64_t budget,
+			 const struct policy_rules *r)
 {
 	struct share *s = xcalloc((size_t)n, sizeof *s);
 	double all = 0;
@@ -286,18 +305,9 @@ static void share_budget(struct preempt_op **going, int n, int64_t budget,
 
 /* All or nothing */
 
-void preempt_stop_all(struct preempt_op *op, int n, const char *reason)
-{
-	for (int i = 0; i < n; i++) {
-		op[i].tune = 0;
-		op[i].budget = 0;
-		SAY(&op[i], "%s", reason);
-	}
-}
-
 /* Mean core-seconds of a candidate: of the operator's own if it has any, else of all. NAN: no cost
  * is known. */
-static double cost_of(const struct preempt_op *op, int n)
+static double cost_of(const struct policy_op *op, int n)
 {
 	double sum = 0;
 	int64_t known = 0;
@@ -316,7 +326,7 @@ static double cost_of(const struct preempt_op *op, int n)
 
 /* Is what the round is expected to bring worth its cost? Never said of a round in which an operator
  * is tried for the first time. */
-static int is_worth(struct preempt_op *op, int n, const struct preempt_rules *r, char *why,
+static int is_worth(struct policy_op *op, int n, const struct policy_rules *r, char *why,
 		    size_t size)
 {
 	double all = 0, gain = 0, cost = 0, mean = cost_of(op, n);
@@ -329,7 +339,7 @@ static int is_worth(struct preempt_op *op, int n, const struct preempt_rules *r,
 			continue;
 		if (!op[i].ntries)
 			return 1;
-		gain += preempt_expected(&op[i], op[i].budget);
+		gain += expected_gain(&op[i], op[i].budget);
 		cost += (double)op[i].budget * (isnan(own) ? mean : own);
 	}
 	if (isnan(cost) || gain / all >= r->min_gain * cost)
@@ -342,10 +352,10 @@ static int is_worth(struct preempt_op *op, int n, const struct preempt_rules *r,
 	return 0;
 }
 
-int preempt_decide(struct preempt_op *op, int n, const struct preempt_rules *rules)
+static int decide(struct policy_op *op, int n, const struct policy_rules *rules)
 {
-	struct preempt_op **going = xcalloc((size_t)n, sizeof *going),
-			  **turn = xcalloc((size_t)n, sizeof *turn);
+	struct policy_op **going = xcalloc((size_t)n, sizeof *going),
+			 **turn = xcalloc((size_t)n, sizeof *turn);
 	char why[sizeof op->reason];
 	int ngoing = 0, nturn = 0, tuned = 0;
 
@@ -373,10 +383,31 @@ int preempt_decide(struct preempt_op *op, int n, const struct preempt_rules *rul
 		SAY(turn[i], "no gain of %.3g%% in the last %lld candidates, and no other goes on",
 		    rules->gain * 100, (long long)turn[i]->idle);
 	if (!is_worth(op, n, rules, why, sizeof why))
-		preempt_stop_all(op, n, why);
+		policy_stop_all(op, n, why);
 	for (int i = 0; i < n; i++)
 		tuned += op[i].tune;
 	free(going);
 	free(turn);
 	return tuned;
 }
+
+/* EACH; but on a machine that is new to the model fewer, so that it is soon known what the model is
+ * worth here: as many as tell that, and room for what is known to be good elsewhere. */
+static int64_t budget(const struct policy_op *op, int n)
+{
+	int64_t known = 0, most = EACH * (int64_t)n, first = FIRST_EACH * (int64_t)n;
+
+	for (int i = 0; i < n; i++)
+		known += op[i].ntries;
+	if (first < ADAPT_TIMES)
+		first = ADAPT_TIMES;
+	return known < ADAPT_TIMES && most > first ? first : most;
+}
+
+const struct policy policy_preempt = {
+	.name = "preempt",
+	.summary = "operators stop at a plateau, and the budget goes where the expected gain is "
+		   "greatest (the default)",
+	.budget = budget,
+	.decide = decide,
+};

@@ -1,6 +1,7 @@
 #include "lib/policy/until.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -30,4 +31,16 @@ int until_parse(struct until *l, const char *text, struct err *e)
 		text = stop + (*stop == ',');
 	}
 	return 0;
+}
+
+const char *until_reached(const struct until *l, const double used[UNTIL_LIMITS], char *buf,
+			  size_t size)
+{
+	for (int i = 0; i < UNTIL_LIMITS; i++)
+		if (used[i] >= l->most[i]) {
+			snprintf(buf, size, "all stop: the limit %s<%.9g is reached with %.9g",
+				 until_name[i], l->most[i], used[i]);
+			return buf;
+		}
+	return NULL;
 }

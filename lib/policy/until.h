@@ -15,5 +15,8 @@ struct until {
 /* text may be NULL: no limits. Of two limits of one kind the smaller counts. -1 with EXIT_USAGE:
  * the text makes no sense. */
 int until_parse(struct until *l, const char *text, struct err *e);
+/* The sentence of the first limit that is reached, in buf; NULL if none is. */
+const char *until_reached(const struct until *l, const double used[UNTIL_LIMITS], char *buf,
+			  size_t size);
 
 #endif

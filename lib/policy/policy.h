@@ -1,0 +1,65 @@
+/* Policies of tuning. A policy decides which operators to go on tuning, and with how many
+ * candidates each; every decision has its reason. Each policy is a file lib/policy/NAME.c that
+ * defines `const struct policy policy_NAME`. Its decisions depend on what is known of the
+ * operators, and on the rules, alone.
+ */
+#ifndef TL_POLICY_POLICY_H
+#define TL_POLICY_POLICY_H
+
+#include <stdint.h>
+
+#include "lib/base/buf.h"
+
+struct policy_try {
+	double latency_s; /* NAN: failed or preempted */
+	double core_s;	  /* NAN: unknown */
+	int round;	  /* of all rounds known, from 0 */
+};
+
+struct policy_op {
+	/* Known */
+	int64_t count;
+	double flops;
+	double time_s; /* of the incumbent, else of the baseline; NAN: unknown */
+	const struct policy_try *tries;
+	int64_t ntries;
+	int exhausted; /* the last turn found no candidate that was not known */
+	/* Decided */
+	int tune;
+	int64_t budget;
+	char reason[240]; /* a sentence without a full stop */
+	/* Between the two, for the policy itself */
+	double doubling; /* gain expected of a doubling of the candidates, as a share of the time */
+	double weight;	 /* count x time x doubling */
+	int64_t idle;	 /* tries since the last gain */
+};
+
+struct policy_rules {
+	double gain;	  /* what counts as a gain: 0.01 is 1% of the latency */
+	int64_t patience; /* candidates without a gain after which an operator stops */
+	int64_t budget;	  /* candidates for the next round */
+	double min_gain;  /* least gain expected, as a part of all time, for a core-second */
+	int rounds;	  /* rounds known */
+};
+
+struct policy {
+	const char *name;
+	const char *summary;
+	/* How many candidates the next round of n operators is given, where nobody says. */
+	int64_t (*budget)(const struct policy_op *op, int n);
+	/* Decides for all n operators; returns how many are to be tuned. */
+	int (*decide)(struct policy_op *op, int n, const struct policy_rules *rules);
+};
+
+extern const struct policy *const policy_list[]; /* NULL at the end; made from the file list */
+/* Appends "preempt|...": what a user may name. */
+void policy_names(struct buf *out);
+const struct policy *policy_find(const char *name);
+/* Appends a table of all, for people. */
+void policy_table(struct buf *out);
+/* Stops all operators, for a reason that the caller gives (a limit). */
+void policy_stop_all(struct policy_op *op, int n, const char *reason);
+/* Policies that other code names. */
+extern const struct policy policy_preempt;
+
+#endif
