@@ -133,10 +133,12 @@ int door_record(struct door *g, const struct json_doc *d, struct err *e)
 	struct candidate c;
 	struct workload w;
 
-	if (!o)
-		return 0;
 	if (o == &record_result)
 		return check_result(g, d, &c, e);
+	if (checksum_check(d, e) < 0) /* it may have been a result */
+		return -1;
+	if (!o)
+		return 0;
 	if (record_check(o, d, d->tok, e) < 0)
 		return -1;
 	if (o == &record_workload && workload_from_json(&w, d, d->tok, e) < 0)

@@ -20,7 +20,7 @@ struct door {
 };
 
 /* 0; -1 with the sentence for a record that does not pass. Of a type that no version knew, all
- * pass. */
+ * pass, but for those that contradict their checksum. */
 int door_record(struct door *g, const struct json_doc *d, struct err *e);
 /* The same for a record that must be a result; c gets its candidate. */
 int door_result(struct door *g, const struct json_doc *d, struct candidate *c, struct err *e);

@@ -1,5 +1,6 @@
 /* Integers, which are floats here, by the rules of their types; and casts. */
 #include <stdlib.h>
+#include <string.h>
 
 #include "lib/run/lower.h"
 
@@ -32,20 +33,30 @@ int lower_exact(struct lowering *l, const struct graph_node *n, int bits, struct
 			   e);
 }
 
-int lower_wrap(struct lowering *l, const struct graph_node *n, struct err *e)
+/* Does the node compute, and not only move what there is? */
+static int computes(const struct graph_node *n)
 {
 	static const char *const types[] = {
 		"Abs", "Add", "CumProd", "CumSum",   "Einsum",	   "Gemm",	"MatMul",
 		"Mul", "Neg", "Pow",	 "ReduceL1", "ReduceProd", "ReduceSum", "ReduceSumSquare",
 		"Sub", "Sum"};
-	const struct value *v = node_out(l->g, n, 0);
-	int bits = v ? bits_of(v->elem) : 0;
 
-	for (size_t i = 0; bits && i < sizeof types / sizeof *types; i++)
+	for (size_t i = 0; i < sizeof types / sizeof *types; i++)
 		if (node_is(n, types[i]))
-			return abs(bits) < 32 ? lower_again(l, n, "wrap", bits, NULL, e)
-					      : lower_exact(l, n, bits, e);
-	return 0;
+			return 1;
+	return (node_is(n, "ScatterElements") || node_is(n, "ScatterND")) &&
+	       strcmp(node_str(n, "reduction", "none"), "none") != 0;
+}
+
+int lower_wrap(struct lowering *l, const struct graph_node *n, struct err *e)
+{
+	const struct value *v = node_out(l->g, n, 0);
+	const int bits = v ? bits_of(v->elem) : 0;
+
+	if (!bits || !computes(n))
+		return 0;
+	return abs(bits) < 32 ? lower_again(l, n, "wrap", bits, NULL, e)
+			      : lower_exact(l, n, bits, e);
 }
 
 int lower_cast(struct lowering *l, const struct graph_node *n, struct err *e)
