@@ -19,7 +19,7 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import constants  # noqa: E402
 import random_graphs  # noqa: E402
 
-FROM, COUNTS = 100000, {"graph": 200, "conv": 100, "op": 300}
+FROM, COUNTS = 100000, {"graph": 200, "conv": 100, "op": 400}
 MOST_BYTES, MOST_NUMBERS = 16000, 1200
 OPTIONS = ["-m", "none"]
 
