@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "lib/base/arena.h"
@@ -705,6 +706,19 @@ static int check_team(struct err *e)
 	return target_default()->limits(&here, e) || team_check(here.threads, "OMP_NUM_THREADS", e);
 }
 
+/* That the output cannot be written is told before anything is measured. */
+static int check_output(struct err *e)
+{
+	struct rec_out *out;
+	struct stat st;
+
+	if (!output || !strcmp(output, "-") || (!stat(output, &st) && !S_ISREG(st.st_mode)))
+		return 0;
+	out = rec_create(output, e);
+	rec_discard(out);
+	return out ? 0 : -1;
+}
+
 /* With whatever a program that was killed has left in it. */
 static void remove_work(void)
 {
@@ -752,7 +766,8 @@ int main(int argc, char **argv)
 		return print_script(argv + first, argc - first);
 	at.files = argv + first;
 	at.nfiles = argc - first;
-	if (check_team(&e) || target_named(target_name)->limits(&limits, &e))
+	if (check_team(&e) || check_output(&e) ||
+	    target_named(target_name)->limits(&limits, &e))
 		return opt_fail(&program, &e);
 	started = clock_now();
 	ledger_open(&ledger, limits.threads, started);

@@ -228,6 +228,9 @@ done
 "$bin/tl-tune" -q -d "$tmp/few.db" --until 'candidates<5' --final 0 "$tmp/w.wl" 2>"$tmp/err" &&
 	[ "$("$bin/tl-query" -d "$tmp/few.db" --dump=results | cut -d'"' -f10 | sort -u | wc -l)" -eq 5 ]
 ok $? 'a limit of candidates is held exactly'
+"$bin/tl-tune" -d "$tmp/new.db" -o "$tmp/few.db" "$tmp/w.wl" 2>"$tmp/err"
+[ $? -eq 3 ] && grep -q '^tl-tune: .*few.db is there and is not replaced: this is a database' "$tmp/err" && [ ! -e "$tmp/new.db" ]
+ok $? 'an output that is a database is refused before anything is measured'
 "$bin/tl-tune" --print --reprobe -d "$tmp/p.db" "$tmp/w.wl" | grep -qx 'tl-measure --reprobe /dev/null'
 ok $? '--reprobe is a step of its own'
 "$bin/tl-tune" --reprobe --replay "$tmp/k.db" --no-db "$tmp/w.wl" 2>"$tmp/err"
