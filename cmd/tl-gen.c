@@ -20,6 +20,7 @@
 #include "lib/io/opt.h"
 #include "lib/io/record.h"
 #include "lib/model/default.h"
+#include "lib/record/status.h"
 #include "lib/report/algorithms.h"
 #include "lib/search/schedule.h"
 #include "lib/search/search.h"
@@ -143,25 +144,16 @@ static struct history *history_of(const char *workload_id)
 	return *at;
 }
 
-static void learn(struct history *h, const char *candidate_id, const char *status)
+static void learn(struct history *h, const char *candidate_id, enum status status)
 {
-	static const char *const final[] = {"ok", "preempted", "wrong", "unsupported", "build"};
-	static const char *const again[] = {"timeout", "oom", "crash"};
-	intptr_t chances = 0;
 	void **at;
 
-	for (size_t i = 0; i < sizeof final / sizeof *final; i++)
-		if (!strcmp(status, final[i]))
-			chances = CHANCES;
-	for (size_t i = 0; i < sizeof again / sizeof *again; i++)
-		if (!strcmp(status, again[i]))
-			chances = 1;
-	if (!chances)
-		return; /* filtered: it was never tried */
-	if (!strcmp(status, "wrong"))
+	if (status == STATUS_FILTERED)
+		return; /* it was never tried */
+	if (status == STATUS_WRONG)
 		*map_put(&h->wrong, candidate_id, strlen(candidate_id), NULL) = h;
 	at = map_put(&h->used, candidate_id, strlen(candidate_id), NULL);
-	*at = (void *)((intptr_t)*at + chances);
+	*at = (void *)((intptr_t)*at + (status_may_pass(status) ? 1 : CHANCES));
 }
 
 static int is_known(const struct history *h, const char *candidate_id)
@@ -173,7 +165,8 @@ static int learn_from_record(const struct rec *r)
 {
 	struct json_doc *d;
 	struct err e = ERR_INIT;
-	const char *workload, *candidate, *status;
+	const char *workload, *candidate;
+	enum status status;
 	const struct json *w;
 	struct history *h;
 	struct candidate c;
@@ -185,7 +178,7 @@ static int learn_from_record(const struct rec *r)
 	w = json_get(d, d->tok, "workload");
 	if (json_str(json_get(d, w, "workload_id"), &gen.work, &workload) ||
 	    json_str(json_get(d, d->tok, "candidate_id"), &gen.work, &candidate) ||
-	    json_str(json_get(d, d->tok, "status"), &gen.work, &status)) {
+	    !(status = status_get(d, d->tok))) {
 		err_set(&e, "a result without workload_id, candidate_id or status");
 		return rec_bad(gen.in, r, &e);
 	}
@@ -193,7 +186,7 @@ static int learn_from_record(const struct rec *r)
 		return 0;
 	h = history_of(workload);
 	learn(h, candidate, status);
-	if (gen.search->observe && !strcmp(status, "ok")) {
+	if (gen.search->observe && status == STATUS_OK) {
 		buf_add(&h->told, r->s, r->n);
 		buf_ch(&h->told, '\n');
 	}
@@ -281,7 +274,7 @@ static int put_fitted(const struct candidate *c, const char *match, struct histo
 	if (is_known(h, c->id.s))
 		return 0;
 	rc = put_candidate(c, match, e);
-	learn(h, c->id.s, "ok"); /* not twice */
+	learn(h, c->id.s, STATUS_OK); /* not twice */
 	++*drawn;
 	return rc;
 }

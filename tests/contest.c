@@ -11,7 +11,7 @@ enum { N = 40 };
 
 static struct contestant in[N];
 
-static int race(struct contest *c, int i, const char *status, int won, double ratio)
+static int race(struct contest *c, int i, enum status status, int won, double ratio)
 {
 	const struct contest_end end = {status, won, ratio};
 
@@ -37,17 +37,17 @@ static void test_holder(void)
 
 	contest_begin(&c, NULL, 0);
 	ok(!c.holder && !c.best, "nobody to race against at first");
-	ok(!race(&c, 0, "crash", 1, 0) && !race(&c, 1, "wrong", 1, 2) && !c.holder,
+	ok(!race(&c, 0, STATUS_CRASH, 1, 0) && !race(&c, 1, STATUS_WRONG, 1, 2) && !c.holder,
 	   "who did not end well never holds the place");
-	ok(race(&c, 2, "ok", 1, 0) && holds(&c, &in[2]), "the first that ends well does");
-	ok(!race(&c, 3, "ok", 0, 1.5) && !race(&c, 4, "preempted", 0, 0.5) &&
-		   !race(&c, 5, "wrong", 1, 2) && holds(&c, &in[2]),
+	ok(race(&c, 2, STATUS_OK, 1, 0) && holds(&c, &in[2]), "the first that ends well does");
+	ok(!race(&c, 3, STATUS_OK, 0, 1.5) && !race(&c, 4, STATUS_PREEMPTED, 0, 0.5) &&
+		   !race(&c, 5, STATUS_WRONG, 1, 2) && holds(&c, &in[2]),
 	   "who did not win, or was wrong, does not take it, whatever the ratio");
-	ok(race(&c, 6, "ok", 1, 1.01) && holds(&c, &in[6]), "who wins does");
+	ok(race(&c, 6, STATUS_OK, 1, 1.01) && holds(&c, &in[6]), "who wins does");
 	contest_begin(&c, &earlier, 0);
-	ok(holds(&c, &earlier) && !race(&c, 0, "ok", 0, 1) && holds(&c, &earlier),
+	ok(holds(&c, &earlier) && !race(&c, 0, STATUS_OK, 0, 1) && holds(&c, &earlier),
 	   "an earlier round's incumbent holds it, and is the best");
-	ok(race(&c, 1, "ok", 1, 1.2) && holds(&c, &in[1]), "until it loses");
+	ok(race(&c, 1, STATUS_OK, 1, 1.2) && holds(&c, &in[1]), "until it loses");
 }
 
 static void test_fixed(void)
@@ -55,14 +55,15 @@ static void test_fixed(void)
 	struct contest c;
 
 	contest_begin(&c, NULL, 1);
-	ok(race(&c, 0, "ok", 1, 0) && holds(&c, &in[0]), "a fixed holder is the first");
-	ok(!race(&c, 1, "ok", 0, 0.9), "who has a ratio below 1 to it is not the best");
-	ok(race(&c, 2, "ok", 1, 1.3) && c.holder == &in[0] && c.best == &in[2],
+	ok(race(&c, 0, STATUS_OK, 1, 0) && holds(&c, &in[0]), "a fixed holder is the first");
+	ok(!race(&c, 1, STATUS_OK, 0, 0.9), "who has a ratio below 1 to it is not the best");
+	ok(race(&c, 2, STATUS_OK, 1, 1.3) && c.holder == &in[0] && c.best == &in[2],
 	   "the highest ratio is the best, and the holder stays");
-	ok(!race(&c, 3, "ok", 1, 1.2) && c.best == &in[2], "a lower one is not, although it won");
-	ok(race(&c, 4, "ok", 0, 1.4) && c.holder == &in[0] && c.best == &in[4],
+	ok(!race(&c, 3, STATUS_OK, 1, 1.2) && c.best == &in[2],
+	   "a lower one is not, although it won");
+	ok(race(&c, 4, STATUS_OK, 0, 1.4) && c.holder == &in[0] && c.best == &in[4],
 	   "a higher one is, although it is even");
-	ok(!race(&c, 5, "wrong", 1, 9) && c.best == &in[4], "one that is wrong is not");
+	ok(!race(&c, 5, STATUS_WRONG, 1, 9) && c.best == &in[4], "one that is wrong is not");
 }
 
 static void test_known(void)
@@ -78,7 +79,7 @@ static void test_known(void)
 	   "nor one that held it before the incumbent did");
 	ok(known(&c, 3, "2026-11-21T12", 1) && holds(&c, &in[3]), "but one that did later");
 	ok(!known(&c, 4, "2026-11-21T11", 1) && holds(&c, &in[3]), "of two the later");
-	ok(race(&c, 5, "ok", 1, 1.1) && !known(&c, 6, "2026-11-21T13", 1) && holds(&c, &in[5]),
+	ok(race(&c, 5, STATUS_OK, 1, 1.1) && !known(&c, 6, "2026-11-21T13", 1) && holds(&c, &in[5]),
 	   "who won in this run did so after all that are known");
 	contest_begin(&c, NULL, 0);
 	ok(!known(&c, 0, "2026-11-21T10", 0) && !c.holder && known(&c, 1, "2026-11-21T08", 1) &&
@@ -111,8 +112,8 @@ static void test_recount(void)
 			if (good && first < 0)
 				first = i;
 			best = new_best ? i : best;
-			same &= race(&c, i, good ? "ok" : "timeout", first == i || ratio > 1,
-				     ratio) == new_best;
+			same &= race(&c, i, good ? STATUS_OK : STATUS_TIMEOUT,
+				     first == i || ratio > 1, ratio) == new_best;
 			same &= c.best == (best < 0 ? NULL : &in[best]);
 			same &= c.holder == (best < 0 ? NULL : &in[is_fixed ? first : best]);
 			changes += new_best;
@@ -126,12 +127,12 @@ static void test_counts(void)
 	struct contest c;
 
 	contest_begin(&c, NULL, 0);
-	race(&c, 0, "ok", 1, 0);
-	race(&c, 1, "preempted", 0, 0.5);
-	race(&c, 2, "preempted", 0, 0.5);
-	race(&c, 3, "preempted", 0, 0.9);
-	race(&c, 4, "crash", 0, 0);
-	race(&c, 5, "build", 0, 0);
+	race(&c, 0, STATUS_OK, 1, 0);
+	race(&c, 1, STATUS_PREEMPTED, 0, 0.5);
+	race(&c, 2, STATUS_PREEMPTED, 0, 0.5);
+	race(&c, 3, STATUS_PREEMPTED, 0, 0.9);
+	race(&c, 4, STATUS_CRASH, 0, 0);
+	race(&c, 5, STATUS_BUILD, 0, 0);
 	ok(c.n.measured == 1 && c.n.preempted == 3 && c.n.failed == 2, "each counts once");
 	contest_audited(&c, 0);
 	contest_audited(&c, 1);

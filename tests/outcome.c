@@ -8,7 +8,7 @@
 #include "tests/tap.h"
 
 /* As a trial makes it. */
-static struct outcome made(enum outcome_status status, int pairs)
+static struct outcome made(enum status status, int pairs)
 {
 	struct outcome o = {.status = status,
 			    .why = "it is as it is",
@@ -36,7 +36,7 @@ static struct outcome o;
 
 static void again(void)
 {
-	o = made(OUTCOME_OK, 12);
+	o = made(STATUS_OK, 12);
 }
 
 /* One field of an outcome that was good is spoilt by a statement. */
@@ -45,31 +45,40 @@ static void again(void)
 
 static void test_good(void)
 {
+	static const enum status all[] = {
+		STATUS_OK,  STATUS_PREEMPTED,	STATUS_WRONG,	   STATUS_CRASH,  STATUS_TIMEOUT,
+		STATUS_OOM, STATUS_UNSUPPORTED, STATUS_UNLOADABLE, STATUS_FAILED,
+	};
 	static const struct outcome nothing;
 	int good = 1;
 
-	for (int s = 0; s < OUTCOME_STATUSES; s++) {
-		o = made((enum outcome_status)s, 12);
+	for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+		o = made(all[i], 12);
 		good &= outcome_is_sane(&o);
-		o = made((enum outcome_status)s, DUEL_MAX);
+		o = made(all[i], DUEL_MAX);
 		good &= outcome_is_sane(&o);
 	}
 	ok(good, "what a trial makes is sane, whatever the status");
-	o = made(OUTCOME_WRONG, 0);
+	o = made(STATUS_WRONG, 0);
 	o.error_l2 = INFINITY;
 	o.error_max = NAN;
 	ok(outcome_is_sane(&o), "also one that was never timed, and whose error is no number");
 	o = nothing;
-	ok(!outcome_is_sane(&o),
-	   "one that was never filled is not: it would be ok, without a time");
+	ok(!outcome_is_sane(&o), "one that was never filled is not");
+	o.status = STATUS_OK;
+	ok(!outcome_is_sane(&o), "nor is one that is ok, without a time");
 }
 
 static void test_status(void)
 {
 	int good = 1;
 
-	good &= REFUSED(o.status = OUTCOME_STATUSES);
-	good &= REFUSED(o.status = (enum outcome_status) - 1);
+	good &= REFUSED(o.status = STATUS_NONE);
+	good &= REFUSED(o.status = STATUS_BUILD);
+	good &= REFUSED(o.status = STATUS_FILTERED);
+	good &= REFUSED(o.status = STATUS_RECORDED);
+	good &= REFUSED(o.status = (enum status)(STATUS_FAILED + 1));
+	good &= REFUSED(o.status = (enum status) - 1);
 	good &= REFUSED(memset(&o.status, 0x41, sizeof o.status));
 	good &= REFUSED(memset(o.why, 'x', sizeof o.why));
 	good &= REFUSED(o.verify_s = -1);
@@ -88,7 +97,7 @@ static void test_times(void)
 	good &= REFUSED(d->n = 13);
 	good &= REFUSED(d->end = (enum duel_end)(DUEL_WON + 1));
 	good &= REFUSED(d->end = (enum duel_end) - 1);
-	o = made(OUTCOME_OK, DUEL_MAX);
+	o = made(STATUS_OK, DUEL_MAX);
 	d->n = DUEL_MAX + 1; /* what lies behind may look like times */
 	good &= !outcome_is_sane(&o);
 	ok(good, "a number of pairs or an end that cannot be is refused");

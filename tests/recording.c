@@ -109,8 +109,8 @@ static int chooses_right(const int *order)
 	for (int i = 0; i < 10; i++)
 		x[i] = recording_race(v, candidate(i).s);
 	right = is_from(x[0], "b", 1e-3) && is_from(x[1], "b", 2e-3) && x[1]->nx == 2 &&
-		is_from(x[2], "b", 1e-3) && !strcmp(x[2]->status, "wrong") &&
-		is_from(x[3], "b", 1e-3) && !strcmp(x[3]->status, "wrong") &&
+		is_from(x[2], "b", 1e-3) && x[2]->status == STATUS_WRONG &&
+		is_from(x[3], "b", 1e-3) && x[3]->status == STATUS_WRONG &&
 		is_from(x[4], "b", 3e-3) && is_from(x[5], "a", 0) && is_from(x[6], "a", 1e-3) &&
 		is_from(x[7], "a", 1e-3) && is_from(x[8], "b", 6e-4);
 	right &= is_from(recording_final(v, candidate(0).s), "a", 1.5e-3) &&

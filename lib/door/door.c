@@ -6,6 +6,7 @@
 #include "lib/door/plausible.h"
 #include "lib/record/check.h"
 #include "lib/record/checksum.h"
+#include "lib/record/status.h"
 
 /* ---- results that contradict themselves ---- */
 
@@ -33,8 +34,8 @@ static int check_own_layout(const struct json_doc *d, struct err *e)
 
 static int check_story(const struct json_doc *d, struct err *e)
 {
-	const struct json *rec = d->tok, *status = json_get(d, rec, "status"),
-			  *end = json_get(d, json_get(d, rec, "duel"), "end");
+	const struct json *rec = d->tok, *end = json_get(d, json_get(d, rec, "duel"), "end");
+	const int preempted = status_get(d, rec) == STATUS_PREEMPTED;
 	int final = json_is(json_get(d, rec, "stage"), "final");
 
 	if (check_own_layout(d, e) < 0)
@@ -49,10 +50,9 @@ static int check_story(const struct json_doc *d, struct err *e)
 		return err_set(e, "\"again\" stands in a result that did not win its duel");
 	if (json_is(json_get(d, rec, "printer"), "c") != !!json_get(d, rec, "printer_why"))
 		return err_set(e, "\"printer_why\" goes with \"printer\":\"c\"");
-	if (json_get(d, rec, "audit") && !json_is(status, "preempted"))
+	if (json_get(d, rec, "audit") && !preempted)
 		return err_set(e, "an audit stands in a result that is not preempted");
-	if (json_is(status, "preempted") && json_get(d, rec, "latency_s") &&
-	    !json_get(d, rec, "bound"))
+	if (preempted && json_get(d, rec, "latency_s") && !json_get(d, rec, "bound"))
 		return err_set(e, "the latency of a preempted candidate needs \"bound\":\"lower\"");
 	return 0;
 }
@@ -78,9 +78,9 @@ static int check_env(struct door *g, const struct json_doc *d, struct err *e)
 }
 
 /* Was there a program, by this status? */
-static int was_built(const struct json *status)
+static int was_built(enum status s)
 {
-	return !json_is(status, "unsupported") && !json_is(status, "filtered");
+	return s != STATUS_UNSUPPORTED && s != STATUS_FILTERED;
 }
 
 static int check_candidate(struct door *g, const struct json_doc *d, struct candidate *c,
@@ -91,7 +91,7 @@ static int check_candidate(struct door *g, const struct json_doc *d, struct cand
 	/* Recorded spaces leave out what follows from the other fields. */
 	if (candidate_read(&g->reader, c, d, json_get(d, d->tok, "candidate_id") != NULL, e) < 0)
 		return -1;
-	if (was_built(json_get(d, d->tok, "status")) && !algo_valid(c->algo, &c->w, c->knob, &why))
+	if (was_built(status_get(d, d->tok)) && !algo_valid(c->algo, &c->w, c->knob, &why))
 		return err_set(e,
 			       "the knobs make no program, but \"status\" says that there was one: "
 			       "%s: %s",

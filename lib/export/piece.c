@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "lib/nest/nest.h"
+#include "lib/record/status.h"
 
 static const char *text(struct arena *a, const struct json *v)
 {
@@ -109,7 +110,7 @@ int pieces_take(struct pieces *p, const struct json_doc *d, int is_result, struc
 			  .env_id = "",
 			  .at = ""};
 
-	if (is_result && !json_is(json_get(d, d->tok, "status"), "ok"))
+	if (is_result && status_get(d, d->tok) != STATUS_OK)
 		return 0;
 	if (is_result ? door_result(&p->door, d, &x.c, e)
 		      : candidate_read(&p->door.reader, &x.c, d,

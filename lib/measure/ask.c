@@ -15,9 +15,9 @@ enum {
 	DATA_REV = 2,	 /* of how data are made (lib/trial/session.c) */
 };
 
-static const char *death(enum ask_result r)
+static enum status death(enum ask_result r)
 {
-	return r == ASK_TIMEOUT ? "timeout" : r == ASK_OOM ? "oom" : "crash";
+	return r == ASK_TIMEOUT ? STATUS_TIMEOUT : r == ASK_OOM ? STATUS_OOM : STATUS_CRASH;
 }
 
 /* While the worker is asked all cores are its own. */
@@ -36,6 +36,12 @@ static int ask(struct measure *m, const struct group *g, const struct buf *q, do
 	if (r != ASK_FAILED)
 		return ASKED_DEAD;
 	return err_set(e, "cannot measure %s %s: %s", g->w.op->name, g->w.prob, m->worker.why);
+}
+
+int answer_status(const struct json_doc *d, enum status *status, struct err *e)
+{
+	*status = status_answered(d);
+	return *status ? 0 : err_set(e, "the worker's answer has no status");
 }
 
 const char *answer_text(const struct json_doc *d, struct group *g, const char *key)
@@ -72,7 +78,7 @@ static void data_text(const struct measure *m, const struct group *g, struct buf
 	buf_fmt(out, "%s seed %llu rev %d", g->w.id.s, (unsigned long long)m->rules.seed, DATA_REV);
 }
 
-int ask_open(struct measure *m, struct group *g, const char **status, struct err *e)
+int ask_open(struct measure *m, struct group *g, enum status *status, struct err *e)
 {
 	struct buf q = BUF_INIT, data = BUF_INIT, truth = BUF_INIT;
 	int rc;
@@ -99,15 +105,15 @@ int ask_open(struct measure *m, struct group *g, const char **status, struct err
 	buf_free(&q);
 	buf_free(&data);
 	buf_free(&truth);
-	*status = NULL;
-	if (rc == ASKED_DEAD) {
-		*status = m->died;
-	} else if (rc == ASKED && strcmp(answer_text(&m->worker.answer, g, "status"), "ok") != 0) {
-		*status = answer_text(&m->worker.answer, g, "status");
+	if (rc == ASKED)
+		rc = answer_status(&m->worker.answer, status, e);
+	if (rc == ASKED && *status != STATUS_OK)
 		snprintf(m->worker.why, sizeof m->worker.why, "%s",
 			 answer_text(&m->worker.answer, g, "why"));
-	}
-	return rc == ASKED_DEAD ? ASKED : rc;
+	if (rc != ASKED_DEAD)
+		return rc;
+	*status = m->died;
+	return ASKED;
 }
 
 int ask_library(struct measure *m, struct group *g, struct err *e)

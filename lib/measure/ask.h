@@ -14,9 +14,9 @@ enum {
 	ASKED_DEAD = 2,	   /* the worker is gone; m->worker.why says how, m->died is the status */
 };
 
-/* Makes the data and the true answers. *status is NULL; or, if the workload cannot be run here,
- * what happened ("oom"), and m->worker.why is the reason. */
-int ask_open(struct measure *m, struct group *g, const char **status, struct err *e);
+/* Makes the data and the true answers. *status is STATUS_OK; or, if the workload cannot be run
+ * here, what happened, and m->worker.why is the reason. */
+int ask_open(struct measure *m, struct group *g, enum status *status, struct err *e);
 /* Which of the library's variants is the opponent. */
 int ask_library(struct measure *m, struct group *g, struct err *e);
 /* A candidate's race against the holder; NULL: alone. whole: go on until the ratio is known, even
@@ -28,6 +28,8 @@ int ask_final(struct measure *m, struct group *g, const struct item *it, int pai
 /* Checks that the machine still computes correctly. ASKED_FAULT: it does not. */
 int ask_canary(struct measure *m, struct group *g, struct err *e);
 
+/* The status of an answer. -1: it has none. */
+int answer_status(const struct json_doc *d, enum status *status, struct err *e);
 /* A string of an answer, in the group's arena; "" if it is not there. */
 const char *answer_text(const struct json_doc *d, struct group *g, const char *key);
 /* The text of a member that is an object or a list, in the group's arena; NULL if it is not there.

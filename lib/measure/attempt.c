@@ -10,15 +10,15 @@
 
 /* Makes data and the truth. An object of the reference that was damaged or is gone is built anew,
  * once. */
-static int open_truth(struct measure *m, struct group *g, const char **status, struct err *e)
+static int open_truth(struct measure *m, struct group *g, enum status *status, struct err *e)
 {
 	int rc = ask_open(m, g, status, e);
 
-	if (rc == ASKED && *status && !strcmp(*status, "unloadable")) {
+	if (rc == ASKED && *status == STATUS_UNLOADABLE) {
 		rc = cache_rebuild(m->definitions, g->naive, e);
 		if (rc == 0)
 			rc = ask_open(m, g, status, e);
-		if (rc == ASKED && *status && !strcmp(*status, "unloadable"))
+		if (rc == ASKED && *status == STATUS_UNLOADABLE)
 			return err_set(e, "a reference just built does not load: %s",
 				       m->worker.why);
 	}
@@ -27,7 +27,7 @@ static int open_truth(struct measure *m, struct group *g, const char **status, s
 
 /* Opens the group in the worker, a new one if need be. Where the workload cannot be run, *status
  * says what happened. */
-int attempt_open(struct measure *m, struct group *g, const char **status, struct err *e)
+int attempt_open(struct measure *m, struct group *g, enum status *status, struct err *e)
 {
 	double start = clock_now();
 	int rc = cache_wait(m->definitions, g->naive, e);
@@ -46,10 +46,10 @@ int attempt_open(struct measure *m, struct group *g, const char **status, struct
 /* The worker may have died since, or have had no need of this group yet. */
 static int ensure_session(struct measure *m, struct group *g, struct err *e)
 {
-	const char *status = NULL;
+	enum status status = STATUS_OK;
 	int rc = m->worker.proc.pid && m->opened == g ? 0 : attempt_open(m, g, &status, e);
 
-	if (rc == 0 && status) /* once it could be opened; now the machine cannot */
+	if (rc == 0 && status != STATUS_OK) /* once it could be opened; now the machine cannot */
 		return err_set(e, "cannot measure %s %s any more: %s", g->w.op->name, g->w.prob,
 			       m->worker.why);
 	return rc;
@@ -136,9 +136,9 @@ int attempt_settled(const struct item *it, struct verdict *v)
 	if (it->status)
 		*v = (struct verdict){.status = it->status, .why = it->why};
 	else if (it->build->state == BUILD_FAILED)
-		*v = (struct verdict){.status = it->build->late ? "timeout" : "build",
+		*v = (struct verdict){.status = it->build->late ? STATUS_TIMEOUT : STATUS_BUILD,
 				      .why = it->build->why};
-	return v->status != NULL;
+	return v->status != STATUS_NONE;
 }
 
 /* The error against the true answer, where an output was compared and finite: an object. */
@@ -165,7 +165,9 @@ static int try_item(struct measure *m, struct group *g, struct item *it, struct 
 					 COST_TIME, e);
 	if (rc != ASKED && rc != ASKED_DEAD)
 		return rc;
-	v->status = rc == ASKED_DEAD ? m->died : answer_text(&m->worker.answer, g, "status");
+	v->status = m->died;
+	if (rc == ASKED && answer_status(&m->worker.answer, &v->status, e) < 0)
+		return -1;
 	v->why = rc == ASKED_DEAD ? arena_strdup(&g->arena, m->worker.why)
 				  : answer_text(&m->worker.answer, g, "why");
 	v->answer = rc == ASKED_DEAD ? NULL : &m->worker.answer;
@@ -189,10 +191,10 @@ int attempt_run(struct measure *m, struct group *g, struct item *it, struct verd
 
 	for (int again = 0; again < 2; again++) {
 		rc = try_item(m, g, it, v, e);
-		if (rc || strcmp(v->status, "unloadable") != 0)
+		if (rc || v->status != STATUS_UNLOADABLE)
 			return rc;
 		rc = rebuild(m, it, v->holder, e);
-		v->status = NULL;
+		v->status = STATUS_NONE;
 		if (rc || attempt_settled(it, v))
 			return rc;
 	}
@@ -209,7 +211,7 @@ int attempt_suspect(struct measure *m, struct group *g, int most, struct err *e)
 	rc = ensure_session(m, g, e);
 	if (rc == 0)
 		rc = ask_canary(m, g, e);
-	if (rc == 0 && !strcmp(answer_text(&m->worker.answer, g, "status"), "unloadable")) {
+	if (rc == 0 && status_answered(&m->worker.answer) == STATUS_UNLOADABLE) {
 		rc = cache_rebuild(m->definitions, g->naive, e);
 		if (rc == 0)
 			rc = ask_canary(m, g, e);

@@ -8,7 +8,7 @@
 
 /* Opens the group in the worker, and starts a worker if none runs. If the workload cannot be run,
  * *status says what happened. Returns as ask_open() does. */
-int attempt_open(struct measure *m, struct group *g, const char **status, struct err *e);
+int attempt_open(struct measure *m, struct group *g, enum status *status, struct err *e);
 /* Finds the library's variant that the group's final is against, unless it is known. It is no fault
  * if the library fails: candidates can be measured without it. */
 int attempt_opponent(struct measure *m, struct group *g, struct err *e);

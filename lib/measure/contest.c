@@ -27,7 +27,7 @@ static int take_in(struct contest *c, struct contestant *in, int won, double rat
 
 int contest_raced(struct contest *c, struct contestant *in, const struct contest_end *end)
 {
-	int ok = !strcmp(end->status, "ok"), preempted = !strcmp(end->status, "preempted");
+	int ok = end->status == STATUS_OK, preempted = end->status == STATUS_PREEMPTED;
 
 	c->n.measured += ok;
 	c->n.preempted += preempted;

@@ -13,6 +13,7 @@
 #include <stdint.h>
 
 #include "lib/base/hash.h"
+#include "lib/record/status.h"
 
 /* What became of a group's candidates; its end record has these counts. */
 struct counts {
@@ -27,7 +28,7 @@ struct contestant {
 
 /* How a race ended. */
 struct contest_end {
-	const char *status; /* of the result */
+	enum status status; /* of the result */
 	int won;	    /* it won its duel, or there was no holder */
 	double ratio;	    /* of the holder's time over its own; 0: not known */
 };

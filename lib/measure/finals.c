@@ -1,7 +1,6 @@
 #include "lib/measure/finals.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "lib/measure/attempt.h"
 #include "lib/measure/group.h"
@@ -24,7 +23,7 @@ static int add_process(struct measure *m, struct entry *x, struct err *e)
 	worker_kill(&m->worker);
 	x->v.pairs = final_wants(&x->f, (int)m->rules.finals);
 	rc = attempt_run(m, x->g, x->it, &x->v, e);
-	if (rc || !x->v.answer || strcmp(x->v.status, "ok") != 0)
+	if (rc || !x->v.answer || x->v.status != STATUS_OK)
 		return rc;
 	return final_add(&x->f, x->v.answer, e);
 }
@@ -46,7 +45,7 @@ static int put_final(struct measure *m, struct entry *x, struct err *e)
 {
 	int rc;
 
-	x->v.is_incumbent = !strcmp(x->v.status, "ok") && !x->g->contest.is_fixed;
+	x->v.is_incumbent = x->v.status == STATUS_OK && !x->g->contest.is_fixed;
 	rc = result_put(m, x->g, x->it, &x->v, e);
 	return rc ? rc : attempt_suspect(m, x->g, 0, e);
 }
@@ -54,7 +53,7 @@ static int put_final(struct measure *m, struct entry *x, struct err *e)
 /* Whether a final has all its processes, or one of them ended badly. */
 static int is_over(const struct measure *m, const struct entry *x)
 {
-	return (x->v.status && strcmp(x->v.status, "ok") != 0) ||
+	return (x->v.status && x->v.status != STATUS_OK) ||
 	       !final_wants(&x->f, (int)m->rules.finals);
 }
 

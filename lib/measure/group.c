@@ -69,18 +69,18 @@ static int add_kernel(struct measure *m, struct group *g, struct item *it,
 
 	it->why = unsupported(m, c, &g->arena);
 	if (it->why) {
-		it->status = "unsupported";
+		it->status = STATUS_UNSUPPORTED;
 		return 0;
 	}
 	if (!g->naive && add_naive(m, g, e) < 0)
 		return -1;
 	nest_init(&nest, &a, "kernel");
 	if (candidate_build(c, &nest, &why) < 0) {
-		it->status = "unsupported";
+		it->status = STATUS_UNSUPPORTED;
 		it->why = arena_strdup(&g->arena, why.msg);
 	} else {
 		it->build = add_nest(&m->cache, &nest, &it->why);
-		it->status = it->build ? NULL : "unsupported";
+		it->status = it->build ? STATUS_NONE : STATUS_UNSUPPORTED;
 	}
 	arena_free(&a);
 	return rc;

@@ -17,7 +17,7 @@ struct item {
 	struct known_answer known; /* from an earlier run: not measured again */
 	double build_s;		   /* charged to this candidate, the first that needed the object */
 	double build_core_s;
-	const char *status; /* decided before any run, else NULL */
+	enum status status; /* decided before any run, else STATUS_NONE */
 	const char *why;
 	struct contestant in;
 	struct item *next;

@@ -20,28 +20,18 @@ void known_free(struct known *k)
 
 /* ---- the decision ---- */
 
-static int is(const struct known_result *r, const char *status)
-{
-	return !strcmp(r->status, status);
-}
-
-static int may_pass(const struct known_result *r)
-{
-	return is(r, "timeout") || is(r, "oom") || is(r, "crash");
-}
-
 /* How good an answer a result is; 0: none. */
 static int rank(const struct known_result *r)
 {
-	if (is(r, "wrong"))
+	if (r->status == STATUS_WRONG)
 		return 4;
 	if (r->final)
 		return 0;
-	if (is(r, "ok"))
+	if (r->status == STATUS_OK)
 		return 3;
-	if (is(r, "preempted"))
+	if (r->status == STATUS_PREEMPTED)
 		return 2;
-	return is(r, "build") || is(r, "unsupported");
+	return r->status == STATUS_BUILD || r->status == STATUS_UNSUPPORTED;
 }
 
 static int is_later(const struct known_result *a, const struct known_result *b)
@@ -59,10 +49,10 @@ static const struct known_result *failed(const struct known_result *r, int n, in
 	for (int i = 0; i < n; i++) {
 		int seen = 0;
 
-		if (!may_pass(&r[i]) || r[i].final != final)
+		if (!status_may_pass(r[i].status) || r[i].final != final)
 			continue;
 		for (int j = 0; j < i; j++)
-			seen |= may_pass(&r[j]) && r[j].final == final &&
+			seen |= status_may_pass(r[j].status) && r[j].final == final &&
 				!strcmp(r[i].run, r[j].run);
 		runs += !seen;
 		if (is_later(&r[i], last))
@@ -83,7 +73,7 @@ void known_decide(const struct known_result *r, int n, struct known_answer *out)
 			out->result = &r[i];
 			best = own;
 		}
-		if (r[i].final && is(&r[i], "ok") && is_later(&r[i], out->final))
+		if (r[i].final && r[i].status == STATUS_OK && is_later(&r[i], out->final))
 			out->final = &r[i];
 	}
 	if (!out->result)
@@ -120,14 +110,14 @@ static int take(void *to, const char *line, size_t n, struct err *e)
 	if (!json_is(json_get(d, d->tok, "candidate_id"), f->candidate_id) ||
 	    !json_is(json_get(d, d->tok, "env_id"), f->k->env.s) ||
 	    !json_is(json_get(d, d->tok, "settings"), f->k->settings.s) ||
-	    json_str(json_get(d, d->tok, "status"), f->arena, &r.status) ||
+	    !(r.status = status_get(d, d->tok)) ||
 	    json_str(json_get(d, d->tok, "run"), f->arena, &r.run) ||
 	    json_str(json_get(d, d->tok, "at"), f->arena, &r.at))
 		return 0;
 	r.final = json_is(json_get(d, d->tok, "stage"), "final");
 	json_bool(json_get(d, d->tok, "incumbent"), &r.is_incumbent);
 	json_num(json_get(d, d->tok, "latency_s"), &r.latency_s);
-	if (is(&r, "ok") && !(r.latency_s > 0))
+	if (r.status == STATUS_OK && !(r.latency_s > 0))
 		return 0;
 	r.line = arena_strndup(f->arena, line, n);
 	if (f->n == f->cap) {

@@ -15,6 +15,7 @@
 #include "lib/base/hash.h"
 #include "lib/door/door.h"
 #include "lib/io/json.h"
+#include "lib/record/status.h"
 
 /* Takes one recorded line, which need not stay in place. */
 typedef int known_take(void *to, const char *line, size_t n, struct err *e);
@@ -40,7 +41,8 @@ void known_free(struct known *k); /* not the sources */
 struct known_result {
 	const char *line;
 	size_t n;
-	const char *status, *run, *at;
+	enum status status;
+	const char *run, *at;
 	int final;
 	int is_incumbent; /* it became the best known then */
 	double latency_s; /* NAN: null */

@@ -12,7 +12,7 @@ enum { MAX_SUSPECTS = 2 }; /* failures in a row that go without a look at the ma
 
 static int died(const struct verdict *v)
 {
-	return !strcmp(v->status, "crash") || !strcmp(v->status, "oom");
+	return v->status == STATUS_CRASH || v->status == STATUS_OOM;
 }
 
 /* One with another, or alone (NULL): what becomes of it, added to what was spent. */
@@ -49,24 +49,28 @@ static int run_race(struct measure *m, struct group *g, struct item *it, struct 
 
 /* How a second duel in a new process ended. */
 struct second {
-	const char *status, *why; /* of the candidate there, as a result has them */
+	enum status status; /* of the candidate there, as a result has it */
+	const char *why;
 	double ratio;
 	const char *ci;	 /* NULL: it has no figures, for the status is neither ok nor preempted */
 	const char *end; /* "won", "even", "lost" */
 };
 
-static void take_second(struct measure *m, struct group *g, int rc, struct second *s)
+static int take_second(struct measure *m, struct group *g, int rc, struct second *s, struct err *e)
 {
 	const struct json_doc *d = &m->worker.answer;
 
-	s->status = rc == ASKED_DEAD ? m->died : answer_text(d, g, "status");
+	s->status = m->died;
+	if (rc == ASKED && answer_status(d, &s->status, e) < 0)
+		return -1;
 	s->why = rc == ASKED_DEAD ? arena_strdup(&g->arena, m->worker.why)
 				  : answer_text(d, g, "why");
-	if (strcmp(s->status, "ok") != 0 && strcmp(s->status, "preempted") != 0)
-		return;
+	if (!status_is_timed(s->status))
+		return 0;
 	s->ratio = result_number(d, "ratio");
 	s->ci = answer_member(d, g, d->tok, "ratio_ci");
 	s->end = answer_text(d, g, "end");
+	return 0;
 }
 
 /* A second duel of a candidate with v->holder. The answer of the first, which v->answer is, moves
@@ -86,8 +90,7 @@ static int duel_again(struct measure *m, struct group *g, const struct item *it,
 	rc = ask_race(m, g, it, v->holder, whole, purpose, e);
 	if (rc != ASKED && rc != ASKED_DEAD)
 		return rc;
-	take_second(m, g, rc, out);
-	return 0;
+	return take_second(m, g, rc, out, e);
 }
 
 /* A candidate that has lost may win yet: an object for its result in v->audit. */
@@ -131,13 +134,14 @@ static int confirm(struct measure *m, struct group *g, const struct item *it, st
 	if (rc)
 		return rc;
 	v->is_ahead_again = s.ci && s.ratio > 1;
-	if (!strcmp(s.status, "wrong"))
+	if (s.status == STATUS_WRONG)
 		turn_wrong(g, v, &s);
 	else if (s.ci)
 		v->again = arena_printf(&g->arena, "{\"ratio\":%.9g,\"ci\":%s,\"ahead\":%s}",
 					s.ratio, s.ci, v->is_ahead_again ? "true" : "false");
 	else
-		v->again = arena_printf(&g->arena, "{\"status\":\"%s\",\"ahead\":false}", s.status);
+		v->again = arena_printf(&g->arena, "{\"status\":\"%s\",\"ahead\":false}",
+					status_name(s.status));
 	return 0;
 }
 
@@ -164,14 +168,14 @@ static int ready_holder(struct measure *m, struct group *g, const struct contest
 
 static int has_won(const struct verdict *v)
 {
-	return !strcmp(v->status, "ok") && v->holder &&
+	return v->status == STATUS_OK && v->holder &&
 	       json_is(json_get(v->answer, v->answer->tok, "end"), "won");
 }
 
 /* Enters the outcome of a race into the contest, and notes if the item is the incumbent now. */
 static void enter(struct contest *c, struct item *it, struct verdict *v)
 {
-	int ok = !strcmp(v->status, "ok"), alone = ok && !v->holder && !v->holder_stays;
+	int ok = v->status == STATUS_OK, alone = ok && !v->holder && !v->holder_stays;
 	const struct contest_end end = {.status = v->status,
 					.won = alone || (has_won(v) && v->is_ahead_again),
 					.ratio = result_number(v->answer, "ratio")};
@@ -196,8 +200,7 @@ static int race_and_look_again(struct measure *m, struct group *g, struct item *
 		return rc;
 	if (has_won(v) && !c->is_fixed)
 		return confirm(m, g, it, v, first, e);
-	if (!strcmp(v->status, "preempted") &&
-	    contest_audits(m->rules.audit, m->rules.seed, &it->id))
+	if (v->status == STATUS_PREEMPTED && contest_audits(m->rules.audit, m->rules.seed, &it->id))
 		return audit(m, g, it, c, v, first, e);
 	return 0;
 }
@@ -232,7 +235,7 @@ static int pass_item(struct measure *m, struct item *it, struct contest *c, stru
 }
 
 /* The workload itself cannot be run here (no memory, no end): every candidate shares its fate. */
-static int give_up(struct measure *m, struct group *g, const char *status, struct contest *c,
+static int give_up(struct measure *m, struct group *g, enum status status, struct contest *c,
 		   struct err *e)
 {
 	struct verdict v = {.status = status, .why = m->worker.why};
@@ -268,12 +271,12 @@ static int run_races(struct measure *m, struct group *g, struct contest *c, stru
 
 static int run_items(struct measure *m, struct group *g, struct err *e)
 {
-	const char *status = NULL;
+	enum status status = STATUS_OK;
 	int rc = 0;
 
 	if (g->nknown < g->n && g->naive) /* else no candidate makes a program */
 		rc = attempt_open(m, g, &status, e);
-	if (rc == 0 && status)
+	if (rc == 0 && status != STATUS_OK)
 		return give_up(m, g, status, &g->contest, e);
 	return rc ? rc : run_races(m, g, &g->contest, e);
 }

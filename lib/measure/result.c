@@ -177,7 +177,7 @@ static void put_duel(const struct measure *m, struct buf *out, const struct json
 static void put_race(const struct measure *m, struct buf *out, const struct verdict *v)
 {
 	const struct json_doc *d = v->answer;
-	int preempted = !strcmp(v->status, "preempted");
+	int preempted = v->status == STATUS_PREEMPTED;
 	const struct json *ci = json_get(d, d->tok, "ci_s"), *lo = json_first(d, ci);
 
 	if (preempted && lo) {
@@ -206,14 +206,12 @@ static void put_race(const struct measure *m, struct buf *out, const struct verd
 static void put_timing(const struct measure *m, struct buf *out, const struct group *g,
 		       const struct verdict *v)
 {
-	int ok = !strcmp(v->status, "ok"), preempted = !strcmp(v->status, "preempted");
-
 	buf_fmt(out, ",\"stage\":\"%s\"", v->is_final ? "final" : "race");
 	if (m->rules.caches != CACHES_WARM)
 		buf_fmt(out, ",\"cache\":\"%s\"", caches_name(m->rules.caches));
-	if (v->final && ok)
+	if (v->final && v->status == STATUS_OK)
 		put_final(m, out, g, v->final);
-	else if (v->answer && (ok || preempted))
+	else if (v->answer && status_is_timed(v->status))
 		put_race(m, out, v);
 	else
 		buf_str(out, ",\"latency_s\":null,\"latency_why\":\"not timed\"");
@@ -328,13 +326,7 @@ int result_release(struct measure *m, struct err *e)
 /* May be the machine's doing. */
 static int is_suspect(const struct verdict *v)
 {
-	return !strcmp(v->status, "crash") || !strcmp(v->status, "timeout") ||
-	       !strcmp(v->status, "oom") || !strcmp(v->status, "wrong");
-}
-
-static int has_run(const struct verdict *v)
-{
-	return !strcmp(v->status, "ok") || !strcmp(v->status, "preempted");
+	return status_may_pass(v->status) || v->status == STATUS_WRONG;
 }
 
 static int put(struct measure *m, const struct verdict *v, struct buf *line, struct err *e)
@@ -345,7 +337,7 @@ static int put(struct measure *m, const struct verdict *v, struct buf *line, str
 		m->nheld++;
 		return 0;
 	}
-	if (has_run(v) && result_release(m, e) < 0)
+	if (status_is_timed(v->status) && result_release(m, e) < 0)
 		return -1;
 	return emit(m, line->s, line->n, e);
 }
@@ -362,8 +354,8 @@ int result_put(struct measure *m, struct group *g, struct item *it, const struct
 		return -1;
 	result_start(&line, &out);
 	json_free(&line);
-	buf_fmt(&out, ",\"status\":\"%s\"", v->status);
-	if (strcmp(v->status, "ok") != 0) {
+	buf_fmt(&out, ",\"status\":\"%s\"", status_name(v->status));
+	if (v->status != STATUS_OK) {
 		buf_str(&out, ",\"why\":");
 		buf_json(&out, v->why, strlen(v->why));
 	}

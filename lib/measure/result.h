@@ -9,7 +9,8 @@
 /* The content of a result. answer is the worker's; NULL: it gave none, and elapsed_s is the cost of
  * the trial. */
 struct verdict {
-	const char *status, *why;
+	enum status status;
+	const char *why;
 	const struct final *final; /* NULL: it is a race, or no process of a final ended well */
 	int is_final;
 	int pairs;			 /* of the next process of a final; 0: it is a race */

@@ -46,7 +46,7 @@ struct measure {
 	struct id settings;	 /* in every result */
 	struct buf held;	 /* results that wait for the canary, a line each */
 	int nheld;
-	const char *died;     /* how the worker ended last: a status */
+	enum status died;     /* how the worker ended last */
 	int64_t timed, total; /* candidates */
 	struct standing standing;
 };

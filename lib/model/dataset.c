@@ -6,6 +6,7 @@
 #include "lib/io/record.h"
 #include "lib/model/static.h"
 #include "lib/nest/nest.h"
+#include "lib/record/status.h"
 #include "lib/target/target.h"
 
 void dataset_open(struct dataset *d, const struct target *t, const struct limits *here)
@@ -230,14 +231,9 @@ static struct data_row *row_of(struct dataset *d, struct data_group *g, const st
 }
 
 /* Statuses that are the candidate's fault; one that was good in another run is good. */
-static int is_failure(const struct json *status)
+static int is_failure(enum status s)
 {
-	static const char *const failures[] = {"build", "timeout", "crash", "oom", "wrong"};
-
-	for (size_t i = 0; i < sizeof failures / sizeof *failures; i++)
-		if (json_is(status, failures[i]))
-			return 1;
-	return 0;
+	return status_may_pass(s) || s == STATUS_BUILD || s == STATUS_WRONG;
 }
 
 /* The time of a result. If it was compared in a duel with a candidate of known time, this is that
@@ -262,14 +258,15 @@ static int time_of(const struct data_group *g, const struct json_doc *d, double 
 static int add_result(struct dataset *d, const struct candidate *c, struct err *e)
 {
 	const struct json_doc *doc = &d->doc;
-	const struct json *v, *status = json_get(doc, doc->tok, "status");
+	const enum status status = status_get(doc, doc->tok);
+	const struct json *v;
 	const char *env_id;
 	struct data_group *g;
 	struct data_env *env;
 	struct data_row *r;
 	double latency;
 
-	if (json_is(status, "filtered"))
+	if (status == STATUS_FILTERED)
 		return 0;
 	if (json_str(json_get(doc, doc->tok, "env_id"), &d->scratch, &env_id))
 		return err_set(e, "\"env_id\" is missing or not a string");
@@ -295,9 +292,9 @@ static int add_result(struct dataset *d, const struct candidate *c, struct err *
 	if (!(latency > 0))
 		return 0;
 	r->failed = 0;
-	if (json_is(status, "preempted"))
+	if (status == STATUS_PREEMPTED)
 		r->bound_s = latency > r->bound_s ? latency : r->bound_s;
-	if (!json_is(status, "ok"))
+	if (status != STATUS_OK)
 		return 0;
 	if (!r->latency_s || latency < r->latency_s)
 		r->latency_s = latency;

@@ -26,7 +26,7 @@ static int may_meet(const struct history_item *h, int64_t i)
 		const struct store_result *other = &h->result[k];
 
 		if (!strcmp(other->candidate_id.s, r->candidate_id.s) &&
-		    (!strcmp(other->status, "wrong") || (k > i && other->since && !other->final)))
+		    (other->status == STATUS_WRONG || (k > i && other->since && !other->final)))
 			return 0;
 	}
 	return 1;

@@ -28,7 +28,7 @@ const struct history_item *history_get(const struct history *h, const char *id)
 /* Is a result one that decides by itself: the best known, or compared with the library? */
 static int decides(const struct store_result *r)
 {
-	return !strcmp(r->status, "ok") && (r->since || r->final);
+	return r->status == STATUS_OK && (r->since || r->final);
 }
 
 /* Leaves out the results that decide, and the best of the others, where their records are not to be
@@ -53,8 +53,7 @@ static int drop_unbelieved(struct history *h, struct store *s, struct history_it
 	do {
 		best = NULL;
 		for (int64_t i = 0; i < it->n; i++)
-			if (!strcmp(it->result[i].status, "ok") &&
-			    store_better(&it->result[i], best))
+			if (it->result[i].status == STATUS_OK && store_better(&it->result[i], best))
 				best = &it->result[i];
 		rc = best ? store_record(s, it->id.s, h->env, &h->arena, best, e) : 1;
 		if (rc == 0)
@@ -174,7 +173,7 @@ static int same_result(const struct store_result *a, const struct store_result *
 
 static int is_ok(const struct store_result *r)
 {
-	return !strcmp(r->status, "ok");
+	return r->status == STATUS_OK;
 }
 
 /* Keeps the last of each key, and sorts them by time. */
@@ -318,7 +317,7 @@ static void finish_item(struct history *h, struct history_item *it, const struct
 	const struct store_result *found;
 
 	for (int64_t i = 0; i < it->n; i++)
-		if (!strcmp(it->result[i].status, "wrong"))
+		if (it->result[i].status == STATUS_WRONG)
 			*map_put(&wrong, it->result[i].candidate_id.s, ID_HEX, NULL) = it;
 	it->baseline_s = NAN;
 	it->tries = arena_array(&h->arena, struct policy_try, it->n + 1);

@@ -6,6 +6,7 @@
 
 #include "lib/base/hash.h"
 #include "lib/record/checksum.h"
+#include "lib/record/status.h"
 
 /* ---- kinds ---- */
 
@@ -276,7 +277,7 @@ static int find_field(const struct record_object *o, const struct json *key, int
 int record_check(const struct record_object *o, const struct json_doc *d, const struct json *obj,
 		 struct err *e)
 {
-	int ok = json_is(json_get(d, obj, "status"), "ok"), at = 0;
+	int ok = status_get(d, obj) == STATUS_OK, at = 0;
 	uint64_t seen = 0;
 
 	if (o->base && record_check(o->base, d, obj, e) < 0)

@@ -1,5 +1,6 @@
 /* Result records. */
 #include "lib/record/schema.h"
+#include "lib/record/status.h"
 
 /* ---- parts ---- */
 
@@ -314,19 +315,6 @@ const struct record_object record_machine = {.name = "machine", .field = env_fie
 
 /* ---- the record ---- */
 
-static const struct record_word statuses[] = {
-	{"ok", "it was built, verified and timed"},
-	{"preempted", "it lost its duel with the incumbent, which stopped there"},
-	{"build", "the compiler refused it"},
-	{"timeout", "it took too long, and was killed"},
-	{"crash", "its process, or its kernel on a device, died, or ended before it was done"},
-	{"oom", "it ran out of memory"},
-	{"wrong", "its output differs from the reference by more than was allowed, is in part "
-		  "unwritten or not finite, or something was written behind its end"},
-	{"unsupported", "this machine or algorithm cannot do it"},
-	{"filtered", "it was refused before it was built"},
-	{NULL, NULL},
-};
 static const struct record_word stages[] = {
 	{"race", "a duel with the incumbent"},
 	{"final", "a duel with the vendor's library"},
@@ -385,7 +373,7 @@ static const struct record_field result_fields[] = {
 	{.name = "status",
 	 .kind = RECORD_WORD,
 	 .need = RECORD_REQUIRED,
-	 .words = statuses,
+	 .words = &status_words[STATUS_OK],
 	 .meaning = "What happened. ok, preempted, build, wrong and unsupported are final for an "
 		    "env. timeout, crash and oom get one more chance."},
 	{.name = "why",

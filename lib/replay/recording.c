@@ -9,7 +9,7 @@
 
 enum { MAX_SAMPLES = 1024 };
 
-/* What was recorded of a candidate; status NULL: nothing. */
+/* What was recorded of a candidate; STATUS_NONE: nothing. */
 struct pair {
 	struct recorded race, final;
 };
@@ -207,16 +207,16 @@ static struct recorded_env *put_env(struct recording *r, const char *id)
 /* Whether a counts and not b, which has a status. */
 static int is_better(const struct recorded *a, const struct recorded *b)
 {
-	static const char *const order[] = {"wrong", "ok", "preempted"};
+	static const enum status order[] = {STATUS_WRONG, STATUS_OK, STATUS_PREEMPTED};
 	int cmp = 0;
 
 	for (size_t i = 0; !cmp && i < sizeof order / sizeof *order; i++)
-		cmp = !strcmp(a->status, order[i]) - !strcmp(b->status, order[i]);
-	if (!cmp && !strcmp(a->status, "ok")) {
+		cmp = (a->status == order[i]) - (b->status == order[i]);
+	if (!cmp && a->status == STATUS_OK) {
 		cmp = (a->x != NULL) - (b->x != NULL);
 		if (!cmp)
 			cmp = (a->latency_s < b->latency_s) - (a->latency_s > b->latency_s);
-	} else if (!cmp && !strcmp(a->status, "preempted")) {
+	} else if (!cmp && a->status == STATUS_PREEMPTED) {
 		cmp = (a->latency_s > b->latency_s) - (a->latency_s < b->latency_s);
 	} else if (!cmp) {
 		cmp = (a->at_ms > b->at_ms) - (a->at_ms < b->at_ms);
@@ -235,12 +235,11 @@ static int read_result(struct recording *r, const struct row *w, struct recorded
 	const struct json *tok = r->doc.tok, *cost = json_get(&r->doc, tok, "cost");
 	const char *why = "";
 
-	*x = (struct recorded){.final = w->final, .latency_s = w->latency_s};
+	*x = (struct recorded){.status = w->status, .final = w->final, .latency_s = w->latency_s};
 	if (rec_time_read(w->at, &x->at_ms))
 		return err_set(e, "\"at\" is not a time");
-	x->status = intern(r, w->status, strlen(w->status));
 	x->run = intern(r, w->run, strlen(w->run));
-	if (strcmp(w->status, "ok") != 0) {
+	if (w->status != STATUS_OK) {
 		json_str(json_get(&r->doc, tok, "why"), &r->scratch, &why);
 		x->why = intern(r, why, strlen(why));
 	}
@@ -385,7 +384,7 @@ const struct recorded *recording_race(const struct recorded_env *v, const char *
 	const struct pair *p = find(v, candidate_id);
 
 	/* What was wrong in a final is wrong from the start. */
-	if (p->final.status && !strcmp(p->final.status, "wrong"))
+	if (p->final.status == STATUS_WRONG)
 		return &p->final;
 	if (p->race.status)
 		return &p->race;

@@ -21,6 +21,7 @@
 #include "lib/base/map.h"
 #include "lib/door/door.h"
 #include "lib/io/json.h"
+#include "lib/record/status.h"
 
 /* A compiled object. */
 struct recorded_code {
@@ -30,8 +31,9 @@ struct recorded_code {
 };
 
 struct recorded {
-	const char *id, *status, *run; /* id: texts that are equal are one */
-	const char *why;	       /* NULL where the status is ok */
+	enum status status;
+	const char *id, *run; /* id: texts that are equal are one */
+	const char *why;      /* NULL where the status is ok */
 	int final;
 	int64_t at_ms;
 	double latency_s, lo_s; /* NAN: none; the interval's lower end */

@@ -11,7 +11,8 @@
 /* What a candidate's race, or final, comes to now. */
 struct played {
 	const struct recorded *from;
-	const char *status, *why;
+	enum status status;
+	const char *why;
 	int final, as_recorded;
 	struct duel duel; /* where it is not as recorded */
 	const struct contender *holder;
@@ -48,7 +49,7 @@ void replay_open(struct replay *r, const struct id *incumbent, const char *at)
 	struct contender *c = NULL;
 
 	arena_reset(&r->arena);
-	if (x && !strcmp(x->status, "ok")) {
+	if (x && x->status == STATUS_OK) {
 		c = new_contender(r, x, incumbent);
 		c->in.at = arena_strdup(&r->arena, at);
 	}
@@ -140,7 +141,7 @@ static void play_audit(struct replay *r, struct played *p, const struct id *id)
 static int play_race(struct replay *r, const struct id *id, struct played *p)
 {
 	const struct recorded *x = p->from;
-	const int was_ok = !strcmp(x->status, "ok"), was_lost = !strcmp(x->status, "preempted");
+	const int was_ok = x->status == STATUS_OK, was_lost = x->status == STATUS_PREEMPTED;
 	int lost;
 
 	p->status = x->status;
@@ -165,8 +166,8 @@ static int play_race(struct replay *r, const struct id *id, struct played *p)
 		p->run_s *= 2; /* the second duel: the same calls, for one process was recorded */
 		p->verify_s *= 2;
 	}
-	p->status = lost && r->rules.preempt ? "preempted" : "ok";
-	if (p->status[0] == 'p') {
+	p->status = lost && r->rules.preempt ? STATUS_PREEMPTED : STATUS_OK;
+	if (p->status == STATUS_PREEMPTED) {
 		duel_why(&p->duel, p->text, sizeof p->text);
 		p->why = p->text;
 		play_audit(r, p, id);
@@ -195,7 +196,7 @@ static void put_race(struct buf *out, const struct played *p)
 {
 	static const char *const end[] = {"lost", "even", "won"};
 	const struct duel *d = &p->duel;
-	int preempted = !strcmp(p->status, "preempted");
+	int preempted = p->status == STATUS_PREEMPTED;
 
 	put_number(out, "latency_s", preempted ? d->time.lo : d->time.median);
 	if (preempted)
@@ -305,8 +306,8 @@ static int put_result(struct replay *r, const struct json_doc *d, const struct p
 	rec_time(r->start_ms + (int64_t)(r->elapsed_s * 1000), at);
 	buf_clear(out);
 	result_start(d, out);
-	buf_fmt(out, ",\"status\":\"%s\"", p->status);
-	if (strcmp(p->status, "ok") != 0) {
+	buf_fmt(out, ",\"status\":\"%s\"", status_name(p->status));
+	if (p->status != STATUS_OK) {
 		buf_str(out, ",\"why\":");
 		buf_json(out, p->why, strlen(p->why));
 	}
@@ -344,7 +345,7 @@ static void charge(struct replay *r, struct played *p)
 	code->built = 1;
 	p->build_s = code->build_s;
 	p->build_core_s = code->build_core_s;
-	r->contest.n.built += code->build_s > 0 && strcmp(p->status, "build") != 0;
+	r->contest.n.built += code->build_s > 0 && p->status != STATUS_BUILD;
 }
 
 /* The recording knows how the second duel with its holder ended. With another holder that is not
@@ -401,7 +402,7 @@ int replay_final(struct replay *r, struct err *e)
 	p.why = p.from->why;
 	p.run_s = p.from->run_s;
 	p.verify_s = p.from->verify_s;
-	p.is_incumbent = r->rules.preempt && !strcmp(p.status, "ok");
+	p.is_incumbent = r->rules.preempt && p.status == STATUS_OK;
 	if (json_parse(&r->doc, c->line, c->n, e) || put_result(r, &r->doc, &p, e))
 		return -1;
 	return 0;

@@ -60,7 +60,7 @@ static int is_counted(const struct report_line *l)
 static double best_after(const struct store_result *r, const struct report_line *l, double best,
 			 int known)
 {
-	if (strcmp(r->status, "ok") != 0)
+	if (r->status != STATUS_OK)
 		return best;
 	if (r->final)
 		return l->tuned_s;
@@ -159,10 +159,10 @@ static void add_spent(struct spent *s, const struct store_result *r)
 {
 	if (r->final || isnan(r->core_s))
 		return;
-	if (!strcmp(r->status, "preempted")) {
+	if (r->status == STATUS_PREEMPTED) {
 		s->preempted_s += r->core_s;
 		s->preempted++;
-	} else if (!strcmp(r->status, "ok")) {
+	} else if (r->status == STATUS_OK) {
 		s->whole_s += r->core_s;
 		s->whole++;
 	}

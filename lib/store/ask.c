@@ -38,8 +38,8 @@ static int result_from_row(struct store *s, sqlite3_stmt *q, struct arena *a,
 	if (sqlite3_column_bytes(q, 0) != ID_HEX / 2)
 		return db_damaged(s, "an id has the wrong length", e);
 	row_hex(sqlite3_column_blob(q, 0), &r->candidate_id);
-	if (!(r->run = db_given_copy(s, q, 1, a, e)) ||
-	    !(r->status = db_given_copy(s, q, 2, a, e)) || !(r->at = db_given_copy(s, q, 3, a, e)))
+	if (!(r->run = db_given_copy(s, q, 1, a, e)) || !(r->status = db_status(s, q, 2, e)) ||
+	    !(r->at = db_given_copy(s, q, 3, a, e)))
 		return -1;
 	r->final = sqlite3_column_int(q, 4);
 	r->latency_s = db_num(q, 5);
@@ -111,8 +111,7 @@ static int is_believed(struct store *s, const char *workload_id, const char *env
 
 	if (door_result_text(&s->door, r->record, r->record_n, d, &c, &why) == 0 &&
 	    (strcmp(c.id.s, r->candidate_id.s) != 0 || strcmp(c.w.id.s, workload_id) != 0 ||
-	     !json_is(json_get(d, d->tok, "env_id"), env_id) ||
-	     !json_is(json_get(d, d->tok, "status"), r->status)))
+	     !json_is(json_get(d, d->tok, "env_id"), env_id) || status_get(d, d->tok) != r->status))
 		err_set(&why,
 			"the database %s is damaged: it keeps a result where another one "
 			"belongs",

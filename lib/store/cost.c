@@ -166,12 +166,12 @@ static void find_useful(const struct place *p, struct map *useful)
 	struct map wrong = MAP_INIT;
 
 	for (int64_t i = 0; i < p->n; i++)
-		if (!strcmp(p->tried[i].r.status, "wrong"))
+		if (p->tried[i].r.status == STATUS_WRONG)
 			*map_put(&wrong, p->tried[i].r.candidate_id.s, ID_HEX, NULL) = p->tried;
 	for (int64_t i = 0; i < p->n; i++) {
 		const struct store_result *r = &p->tried[i].r;
 
-		if (strcmp(r->status, "ok") != 0 || map_get(&wrong, r->candidate_id.s, ID_HEX) ||
+		if (r->status != STATUS_OK || map_get(&wrong, r->candidate_id.s, ID_HEX) ||
 		    !store_better(r, best))
 			continue;
 		best = r;
@@ -224,9 +224,9 @@ static void count(const struct store_result *r, struct map *seen, struct cost_su
 	if (!isnew)
 		return;
 	sum->candidates++;
-	if (!strcmp(r->status, "ok"))
+	if (r->status == STATUS_OK)
 		sum->measured++;
-	else if (!strcmp(r->status, "preempted"))
+	else if (r->status == STATUS_PREEMPTED)
 		sum->preempted++;
 	else
 		sum->failed++;
@@ -260,10 +260,11 @@ static int sum_place(struct store *s, const struct place *p, const struct chosen
 
 static int take_row(struct store *s, struct place *p, sqlite3_stmt *q, struct err *e)
 {
-	const char *run = db_given_copy(s, q, 4, &p->arena, e), *status;
+	const char *run = db_given_copy(s, q, 4, &p->arena, e);
+	enum status status;
 	struct tried *t;
 
-	if (!run || !(status = db_given_copy(s, q, 5, &p->arena, e)))
+	if (!run || !(status = db_status(s, q, 5, e)))
 		return -1;
 	if (sqlite3_column_bytes(q, 2) != ID_HEX / 2) {
 		sqlite3_reset(q);

@@ -54,6 +54,8 @@ const char *db_text(sqlite3_stmt *q, int i, struct arena *a); /* null is NULL */
 const char *db_given(struct store *s, sqlite3_stmt *q, int i, size_t *n, struct err *e);
 /* The same, copied. */
 const char *db_given_copy(struct store *s, sqlite3_stmt *q, int i, struct arena *a, struct err *e);
+/* A status; STATUS_NONE if it is none: the database is damaged, and the statement was reset. */
+enum status db_status(struct store *s, sqlite3_stmt *q, int i, struct err *e);
 /* The damage that a row shows, "the database PATH is damaged: WHAT". Returns -1. */
 int db_damaged(struct store *s, const char *what, struct err *e);
 

@@ -299,6 +299,18 @@ const char *db_given(struct store *s, sqlite3_stmt *q, int i, size_t *n, struct 
 	return text;
 }
 
+enum status db_status(struct store *s, sqlite3_stmt *q, int i, struct err *e)
+{
+	const char *name = db_given(s, q, i, NULL, e);
+	enum status status = name ? status_find(name) : STATUS_NONE;
+
+	if (name && !status) {
+		err_set(e, "the database %s is damaged: \"%s\" is no status", s->path, name);
+		sqlite3_reset(q);
+	}
+	return status;
+}
+
 const char *db_given_copy(struct store *s, sqlite3_stmt *q, int i, struct arena *a, struct err *e)
 {
 	size_t n;

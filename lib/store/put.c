@@ -133,7 +133,7 @@ static void bind_key(sqlite3_stmt *q, const struct numbered *w)
 
 static void bind_values(sqlite3_stmt *q, int i, const struct numbered *w)
 {
-	db_bind_text(q, i, w->row.status);
+	db_bind_text(q, i, status_name(w->row.status));
 	db_bind_num(q, i + 1, w->row.latency_s);
 	db_bind_num(q, i + 2, w->row.baseline_s);
 	db_bind_num(q, i + 3, w->row.core_s);
@@ -152,8 +152,8 @@ static enum store_put put_text(struct store *s, sqlite3_stmt *q, int64_t num, co
 
 static struct tally_result to_tally(const struct numbered *w, int64_t num)
 {
-	return (struct tally_result){num,	  w->workload,	w->env, w->row.candidate,
-				     w->row.rank, w->row.core_s};
+	return (struct tally_result){num,	    w->workload,  w->env, w->row.candidate,
+				     w->row.status, w->row.core_s};
 }
 
 /* Of two records with the same key the later by "at", and then by its bytes, is kept, so that two
@@ -182,10 +182,10 @@ static enum store_put put_again(struct store *s, const struct numbered *w, const
 {
 	sqlite3_stmt *q;
 	struct tally_result t;
-	const char *status;
+	enum status status;
 	double core_s;
 	int64_t num;
-	int later, rank;
+	int later;
 
 	SQL_OR_FAIL(
 		q, s,
@@ -196,13 +196,8 @@ static enum store_put put_again(struct store *s, const struct numbered *w, const
 	if (db_step(s, q, e) != 1)
 		return db_damaged(s, "a result has no record", e), STORE_FAILED;
 	num = sqlite3_column_int64(q, 0);
-	if ((later = is_later(s, r, w->row.at, q, 1, e)) < 0 ||
-	    !(status = db_given(s, q, 3, NULL, e)))
+	if ((later = is_later(s, r, w->row.at, q, 1, e)) < 0 || !(status = db_status(s, q, 3, e)))
 		return STORE_FAILED;
-	if ((rank = row_rank(status)) < 0) {
-		sqlite3_reset(q);
-		return db_damaged(s, "a result has no status", e), STORE_FAILED;
-	}
 	core_s = db_num(q, 4);
 	sqlite3_reset(q);
 	if (!later)
@@ -214,7 +209,7 @@ static enum store_put put_again(struct store *s, const struct numbered *w, const
 	sqlite3_bind_int64(q, 1, num);
 	bind_values(q, 2, w);
 	t = to_tally(w, num);
-	if (db_step(s, q, e) < 0 || tally_changed(s, &t, rank, core_s, e))
+	if (db_step(s, q, e) < 0 || tally_changed(s, &t, status, core_s, e))
 		return STORE_FAILED;
 	SQL_OR_FAIL(q, s, "UPDATE records SET record = ?2 WHERE num = ?1", e);
 	return put_text(s, q, num, r, e);

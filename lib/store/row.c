@@ -5,10 +5,6 @@
 
 #include "lib/io/record.h"
 
-/* A later version may add others at the end; their order decides what tallies count. */
-static const char *const statuses[] = {"ok",  "preempted", "build",	  "timeout", "crash",
-				       "oom", "wrong",	   "unsupported", "filtered"};
-
 int row_text(const struct json_doc *d, const struct json *obj, const char *key, struct arena *a,
 	     const char **out, struct err *e)
 {
@@ -63,19 +59,6 @@ static int get_seconds(const struct json_doc *d, const struct json *obj, const c
 	return 0;
 }
 
-int row_rank(const char *status)
-{
-	for (size_t i = 0; i < sizeof statuses / sizeof *statuses; i++)
-		if (!strcmp(status, statuses[i]))
-			return (int)i;
-	return -1;
-}
-
-const char *row_status(int rank)
-{
-	return statuses[rank];
-}
-
 /* What compares the candidate with another one, or with the library. */
 static int get_duel(struct row *w, const struct json_doc *d, struct err *e)
 {
@@ -91,21 +74,21 @@ static int get_duel(struct row *w, const struct json_doc *d, struct err *e)
 int row_from_json(struct row *w, const struct json_doc *d, struct arena *a, struct err *e)
 {
 	const struct json *rec = d->tok, *stage = json_get(d, rec, "stage");
-	const char *candidate;
+	const char *candidate, *status;
 
 	if (row_id(d, rec, "candidate_id", a, &candidate, e) ||
 	    row_id(d, json_get(d, rec, "workload"), "workload_id", a, &w->workload_id, e) ||
 	    row_text(d, rec, "env_id", a, &w->env_id, e) ||
 	    row_text(d, rec, "run", a, &w->run, e) || row_text(d, rec, "at", a, &w->at, e) ||
-	    row_text(d, rec, "status", a, &w->status, e) ||
+	    row_text(d, rec, "status", a, &status, e) ||
 	    get_seconds(d, rec, "latency_s", &w->latency_s, e) ||
 	    get_seconds(d, json_get(d, rec, "baseline"), "latency_s", &w->baseline_s, e) ||
 	    get_seconds(d, json_get(d, rec, "cost"), "core_s", &w->core_s, e))
 		return -1;
 	row_unhex(candidate, w->candidate);
-	if ((w->rank = row_rank(w->status)) < 0)
-		return err_set(e, "\"%s\" is no status", w->status);
-	if (!strcmp(w->status, "ok") && !(w->latency_s > 0))
+	if (!(w->status = status_find(status)))
+		return err_set(e, "\"%s\" is no status", status);
+	if (w->status == STATUS_OK && !(w->latency_s > 0))
 		return err_set(e, "the status is ok, but \"latency_s\" is not a positive number");
 	w->final = json_is(stage, "final");
 	if (stage && stage->type != JSON_NULL && !w->final && !json_is(stage, "race"))

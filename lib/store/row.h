@@ -6,11 +6,12 @@
 #include "lib/base/err.h"
 #include "lib/base/hash.h"
 #include "lib/io/json.h"
+#include "lib/record/status.h"
 
 /* A result record, as far as the columns go. Texts live in an arena. */
 struct row {
-	const char *workload_id, *env_id, *run, *status, *at;
-	int rank; /* of status */
+	const char *workload_id, *env_id, *run, *at;
+	enum status status;
 	unsigned char candidate[ID_HEX / 2];
 	int final;
 	const char *since;		      /* when it became the best known: `at`, or NULL */
@@ -19,10 +20,6 @@ struct row {
 		       * NAN
 		       */
 };
-
-/* The place of a status in the list of all, whose first are the best; -1 if it is none. */
-int row_rank(const char *status);
-const char *row_status(int rank);
 
 int row_from_json(struct row *w, const struct json_doc *d, struct arena *a, struct err *e);
 

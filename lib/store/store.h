@@ -31,6 +31,7 @@
 #include "lib/io/json.h"
 #include "lib/io/record.h"
 #include "lib/op/op.h"
+#include "lib/record/status.h"
 
 struct store;
 struct target;
@@ -105,7 +106,8 @@ int store_env_here(struct store *s, const struct target *target, const char *giv
 
 struct store_result {
 	struct id candidate_id;
-	const char *run, *status, *at;
+	enum status status;
+	const char *run, *at;
 	int final;	   /* stage: 1 final, 0 race */
 	const char *since; /* when its duels made it the best known; NULL: it never was */
 	double latency_s, baseline_s, core_s;

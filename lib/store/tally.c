@@ -4,21 +4,20 @@
 #include <string.h>
 
 #include "lib/store/db.h"
-#include "lib/store/row.h"
 
 /* A row of the table tallies, or (env 0) a workload's number of candidates. No padding: its bytes
  * are the map's key. */
 struct key {
-	int64_t workload, env, rank;
+	int64_t workload, env, status;
 };
 
 struct change {
 	int64_t results, candidates, core_us;
 };
 
-static struct change *change_of(struct store *s, int64_t workload, int64_t env, int rank)
+static struct change *change_of(struct store *s, int64_t workload, int64_t env, enum status status)
 {
-	struct key k = {workload, env, rank};
+	struct key k = {workload, env, status};
 	void **place = map_put(&s->pending, (const char *)&k, sizeof k, NULL);
 
 	if (!*place)
@@ -33,9 +32,14 @@ static int64_t microseconds(double core_s)
 	return isnan(core_s) ? 0 : (int64_t)(fmin(core_s, 1e9) * 1e6 + 0.5);
 }
 
-/* The best rank among the candidate's other results in this env, -1 if there are none, and whether
- * it has results in other envs. */
-static int others(struct store *s, const struct tally_result *r, int *best, int *elsewhere,
+static enum status better(enum status a, enum status b)
+{
+	return a && a < b ? a : b;
+}
+
+/* The best status among the candidate's other results in this env, STATUS_NONE if there are none,
+ * and whether it has results in other envs. */
+static int others(struct store *s, const struct tally_result *r, enum status *best, int *elsewhere,
 		  struct err *e)
 {
 	sqlite3_stmt *q = db_sql(s,
@@ -44,7 +48,7 @@ static int others(struct store *s, const struct tally_result *r, int *best, int 
 				 e);
 	int rc;
 
-	*best = -1;
+	*best = STATUS_NONE;
 	*elsewhere = 0;
 	if (!q)
 		return -1;
@@ -52,70 +56,61 @@ static int others(struct store *s, const struct tally_result *r, int *best, int 
 	sqlite3_bind_blob(q, 2, r->candidate, ID_HEX / 2, SQLITE_STATIC);
 	sqlite3_bind_int64(q, 3, r->num);
 	while ((rc = db_step(s, q, e)) > 0) {
-		const char *status = db_given(s, q, 1, NULL, e);
-		int rank = status ? row_rank(status) : -1;
+		enum status status = db_status(s, q, 1, e);
 
 		if (!status)
 			return -1;
-		if (rank < 0) {
-			err_set(e, "the database %s is damaged: \"%s\" is no status", s->path,
-				status);
-			sqlite3_reset(q);
-			return -1;
-		}
 		if (sqlite3_column_int64(q, 0) != r->env)
 			*elsewhere = 1;
-		else if (*best < 0 || rank < *best)
-			*best = rank;
+		else
+			*best = better(*best, status);
 	}
 	return rc;
 }
 
-/* The candidate's best rank was one and is another now; -1: it had no result. */
-static void move_candidate(struct store *s, const struct tally_result *r, int from, int to)
+/* The candidate's best status was one and is another now; STATUS_NONE: it had no result. */
+static void move_candidate(struct store *s, const struct tally_result *r, enum status from,
+			   enum status to)
 {
 	if (from == to)
 		return;
-	if (from >= 0)
+	if (from)
 		change_of(s, r->workload, r->env, from)->candidates--;
 	change_of(s, r->workload, r->env, to)->candidates++;
 }
 
-static int better(int a, int b)
-{
-	return a >= 0 && a < b ? a : b;
-}
-
 int tally_new(struct store *s, const struct tally_result *r, struct err *e)
 {
-	struct change *c = change_of(s, r->workload, r->env, r->rank);
-	int best, elsewhere;
+	struct change *c = change_of(s, r->workload, r->env, r->status);
+	enum status best;
+	int elsewhere;
 
 	if (others(s, r, &best, &elsewhere, e))
 		return -1;
 	c->results++;
 	c->core_us += microseconds(r->core_s);
-	move_candidate(s, r, best, better(best, r->rank));
-	if (best < 0 && !elsewhere)
-		change_of(s, r->workload, 0, 0)->candidates++;
+	move_candidate(s, r, best, better(best, r->status));
+	if (!best && !elsewhere)
+		change_of(s, r->workload, 0, STATUS_NONE)->candidates++;
 	return 0;
 }
 
-int tally_changed(struct store *s, const struct tally_result *r, int rank, double core_s,
+int tally_changed(struct store *s, const struct tally_result *r, enum status status, double core_s,
 		  struct err *e)
 {
 	struct change *was, *is;
-	int best, elsewhere;
+	enum status best;
+	int elsewhere;
 
 	if (others(s, r, &best, &elsewhere, e))
 		return -1;
-	was = change_of(s, r->workload, r->env, rank);
+	was = change_of(s, r->workload, r->env, status);
 	was->results--;
 	was->core_us -= microseconds(core_s);
-	is = change_of(s, r->workload, r->env, r->rank);
+	is = change_of(s, r->workload, r->env, r->status);
 	is->results++;
 	is->core_us += microseconds(r->core_s);
-	move_candidate(s, r, better(best, rank), better(best, r->rank));
+	move_candidate(s, r, better(best, status), better(best, r->status));
 	return 0;
 }
 
@@ -132,7 +127,7 @@ static int write_tally(struct store *s, const struct key *k, const struct change
 		return -1;
 	sqlite3_bind_int64(q, 1, k->workload);
 	sqlite3_bind_int64(q, 2, k->env);
-	db_bind_text(q, 3, row_status((int)k->rank));
+	db_bind_text(q, 3, status_name((enum status)k->status));
 	sqlite3_bind_int64(q, 4, c->results);
 	sqlite3_bind_int64(q, 5, c->candidates);
 	sqlite3_bind_int64(q, 6, c->core_us);
@@ -147,7 +142,7 @@ static int write_tally(struct store *s, const struct key *k, const struct change
 		return -1;
 	sqlite3_bind_int64(q, 1, k->workload);
 	sqlite3_bind_int64(q, 2, k->env);
-	db_bind_text(q, 3, row_status((int)k->rank));
+	db_bind_text(q, 3, status_name((enum status)k->status));
 	return db_step(s, q, e);
 }
 

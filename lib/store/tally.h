@@ -3,7 +3,7 @@
  *
  * For a workload, an env and a status: the results that have it; their core-seconds, each rounded
  * to a microsecond, so that sums do not depend on an order; and the distinct candidates whose best
- * status it is. Which is best follows from the list in row.h. For a workload: its distinct
+ * status it is. Which is best follows from lib/record/status.h. For a workload: its distinct
  * candidates, in whatever env.
  *
  * Changes are gathered in memory and written by tally_flush(), once a batch: a table that grew
@@ -15,12 +15,13 @@
 #include <stdint.h>
 
 #include "lib/base/err.h"
+#include "lib/record/status.h"
 
 struct store;
 
 /* The rows of the table tallies, counted from the results that the condition "where" is about. A
- * candidate's row is that of its best status, in the order of row.c: with a lone min(), SQL gives
- * the other columns of the row that has it. */
+ * candidate's row is that of its best status, in the order of lib/record/status.h: with a lone
+ * min(), SQL gives the other columns of the row that has it. */
 #define RECOUNT(where)                                                                             \
 	" SELECT workload, env, status, sum(results), sum(candidates), sum(core_us) FROM("         \
 	"SELECT workload, env, status, count(*) AS results, 0 AS candidates,"                      \
@@ -38,14 +39,14 @@ struct store;
 struct tally_result {
 	int64_t num, workload, env;
 	const unsigned char *candidate; /* ID_HEX / 2 bytes */
-	int rank;			/* of its status, see row.h */
-	double core_s;			/* NAN: unknown */
+	enum status status;
+	double core_s; /* NAN: unknown */
 };
 
 /* Counts a result that was inserted. */
 int tally_new(struct store *s, const struct tally_result *r, struct err *e);
-/* Counts a result that was rewritten. Before, it had this rank and these core-seconds. */
-int tally_changed(struct store *s, const struct tally_result *r, int rank, double core_s,
+/* Counts a result that was rewritten. Before, it had this status and these core-seconds. */
+int tally_changed(struct store *s, const struct tally_result *r, enum status status, double core_s,
 		  struct err *e);
 /* Writes the gathered changes. The batch in which they were gathered must still be open. */
 int tally_flush(struct store *s, struct err *e);

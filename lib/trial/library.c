@@ -108,9 +108,9 @@ static void reject(struct library *b, const struct variant_found *f, const char 
  * own. */
 static int is_dead_now(void)
 {
-	const enum outcome_status status = timed_failure(OUTCOME_FAILED);
+	const enum status status = timed_failure(STATUS_FAILED);
 
-	return status == OUTCOME_CRASH || status == OUTCOME_TIMEOUT;
+	return status == STATUS_CRASH || status == STATUS_TIMEOUT;
 }
 
 /* Ranks all that are right, and those in the workload's own layout by themselves. 1: one of them

@@ -28,10 +28,17 @@ static int is_own(const struct outcome *o)
 	return sane;
 }
 
+/* The statuses that trials give. */
+static int is_status(enum status s)
+{
+	return status_is_timed(s) || status_may_pass(s) || s == STATUS_WRONG ||
+	       s == STATUS_UNSUPPORTED || s == STATUS_UNLOADABLE || s == STATUS_FAILED;
+}
+
 int outcome_is_sane(const struct outcome *o)
 {
-	return (unsigned)o->status < OUTCOME_STATUSES && memchr(o->why, 0, sizeof o->why) &&
-	       is_duel(&o->duel) && is_own(o) && o->row >= 0 && o->row <= OUTCOME_ROW &&
+	return is_status(o->status) && memchr(o->why, 0, sizeof o->why) && is_duel(&o->duel) &&
+	       is_own(o) && o->row >= 0 && o->row <= OUTCOME_ROW &&
 	       (o->row_is_graph == 0 || o->row_is_graph == 1) && o->verify_s >= 0 &&
-	       o->run_s >= 0 && (o->status != OUTCOME_OK || o->duel.n > 0);
+	       o->run_s >= 0 && (o->status != STATUS_OK || o->duel.n > 0);
 }

@@ -2,27 +2,16 @@
 #ifndef TL_TRIAL_OUTCOME_H
 #define TL_TRIAL_OUTCOME_H
 
+#include "lib/record/status.h"
 #include "lib/target/runner.h"
 #include "lib/trial/duel.h"
 
 enum { TRIAL_WHY = 200, TRIAL_NAME = 112, TRIAL_REJECTED = 4, OUTCOME_ROW = 64 };
 
-enum outcome_status {
-	OUTCOME_OK,
-	OUTCOME_PREEMPTED, /* it lost before its time was known */
-	OUTCOME_WRONG,
-	/* On a device alone, whose failures leave the process alive: */
-	OUTCOME_CRASH,
-	OUTCOME_TIMEOUT,
-	OUTCOME_OOM,
-	OUTCOME_UNSUPPORTED, /* the device refused to run it */
-	OUTCOME_UNLOADABLE,  /* an object is damaged or gone: no fault of the candidate */
-	OUTCOME_FAILED,	     /* a fault of the machine */
-	OUTCOME_STATUSES,
-};
-
 struct outcome {
-	enum outcome_status status;
+	/* Crash, timeout, oom and unsupported come from a device alone, whose failures leave the
+	   process alive. */
+	enum status status;
 	char why[TRIAL_WHY];
 	double error_l2, error_max; /* NaN: no output was compared */
 	double verify_s, run_s;

@@ -17,7 +17,7 @@ static void start_team(const struct trial *t)
 	confine_team();
 }
 
-static void fail(struct outcome *o, enum outcome_status status, const struct err *e)
+static void fail(struct outcome *o, enum status status, const struct err *e)
 {
 	o->status = status;
 	o->error_l2 = o->error_max = NAN;
@@ -42,7 +42,7 @@ static void run(struct duellists *d, struct outcome *o)
 	else if (rc == 0)
 		rc = duel_run(rules, timed_pair, d, &o->duel, &e);
 	if (rc < 0) {
-		const enum outcome_status status = timed_failure(OUTCOME_FAILED);
+		const enum status status = timed_failure(STATUS_FAILED);
 
 		if (d->failed && d->failed->ref)
 			err_in(&e, "beside it %s fails",
@@ -54,10 +54,10 @@ static void run(struct duellists *d, struct outcome *o)
 	if (rc < 0)
 		return;
 	if (o->is_duel && rules->kind == DUEL_RACE && o->duel.end == DUEL_LOST) {
-		o->status = OUTCOME_PREEMPTED;
+		o->status = STATUS_PREEMPTED;
 		duel_why(&o->duel, o->why, sizeof o->why);
 	}
-	if (o->status == OUTCOME_OK)
+	if (o->status == STATUS_OK)
 		verify_again(&d->x, o);
 }
 
@@ -76,11 +76,11 @@ static void race(const struct trial *t, struct outcome *o)
 	if (verify(&d.x, o) < 0)
 		return;
 	if (!d.alone && timed_load(&d.y, &e) < 0) {
-		fail(o, OUTCOME_UNLOADABLE, &e);
+		fail(o, STATUS_UNLOADABLE, &e);
 		return;
 	}
 	if (!d.alone && timed_put(&d.y, &e) < 0) {
-		fail(o, timed_failure(OUTCOME_FAILED), &e);
+		fail(o, timed_failure(STATUS_FAILED), &e);
 		return;
 	}
 	o->verify_s = clock_now() - start;
@@ -134,7 +134,7 @@ static void final(const struct trial *t, struct outcome *o)
 	if (verify(&d.x, o) < 0)
 		return;
 	if (!d.alone && find_opponents(t, &d, &e) < 0) {
-		fail(o, OUTCOME_FAILED, &e);
+		fail(o, STATUS_FAILED, &e);
 		return;
 	}
 	run(&d, o);

@@ -27,21 +27,14 @@ static int flag(const struct json_doc *d, const char *key)
 	return v && v->n == 4 && !memcmp(v->s, "true", 4);
 }
 
-static const char *const end_name[] = {
-	[CELL_DONE] = "ok", [CELL_TIMEOUT] = "timeout", [CELL_OOM] = "oom", [CELL_CRASH] = "crash"};
+static const enum status status_of_end[] = {[CELL_DONE] = STATUS_OK,
+					    [CELL_TIMEOUT] = STATUS_TIMEOUT,
+					    [CELL_OOM] = STATUS_OOM,
+					    [CELL_CRASH] = STATUS_CRASH};
 
-static const char *const status_name[OUTCOME_STATUSES] = {[OUTCOME_OK] = "ok",
-							  [OUTCOME_PREEMPTED] = "preempted",
-							  [OUTCOME_WRONG] = "wrong",
-							  [OUTCOME_CRASH] = "crash",
-							  [OUTCOME_TIMEOUT] = "timeout",
-							  [OUTCOME_OOM] = "oom",
-							  [OUTCOME_UNSUPPORTED] = "unsupported",
-							  [OUTCOME_UNLOADABLE] = "unloadable"};
-
-static void put_status(struct buf *out, const char *status, const char *why)
+static void put_status(struct buf *out, enum status status, const char *why)
 {
-	buf_fmt(out, "{\"status\":\"%s\"", status);
+	buf_fmt(out, "{\"status\":\"%s\"", status_name(status));
 	if (why) {
 		buf_str(out, ",\"why\":");
 		buf_json(out, why, strlen(why));
@@ -79,8 +72,7 @@ static int open_session(const struct json_doc *d, struct arena *a, struct buf *o
 	if (r.end == CELL_FAILED && !r.unloadable)
 		rc = -1;
 	else
-		put_status(out, r.unloadable ? status_name[OUTCOME_UNLOADABLE] : end_name[r.end],
-			   r.why);
+		put_status(out, r.unloadable ? STATUS_UNLOADABLE : status_of_end[r.end], r.why);
 	buf_ch(out, '}');
 	return rc;
 }
@@ -95,7 +87,7 @@ static int canary(const struct json_doc *d, struct buf *out, struct err *e)
 	good = session_canary(session, timeout_s, e);
 	if (!good)
 		return -1;
-	put_status(out, good > 0 ? "ok" : status_name[OUTCOME_UNLOADABLE], NULL);
+	put_status(out, good > 0 ? STATUS_OK : STATUS_UNLOADABLE, NULL);
 	buf_ch(out, '}');
 	return 0;
 }
@@ -193,7 +185,7 @@ static void put_duel(struct buf *out, const struct duel *d)
 
 static void put_outcome(struct buf *out, const struct report *r, const struct outcome *o)
 {
-	put_status(out, status_name[o->status], o->why);
+	put_status(out, o->status, o->why);
 	buf_str(out, ",\"watch\":");
 	watch_put(&r->watched, out);
 	put_number(out, "l2", o->error_l2);
@@ -244,13 +236,13 @@ static int put_trial(struct buf *out, const struct report *r, const struct outco
 {
 	if (r->end == CELL_FAILED)
 		return err_set(e, "%s", r->why);
-	if (r->end == CELL_DONE && o->status == OUTCOME_FAILED)
+	if (r->end == CELL_DONE && o->status == STATUS_FAILED)
 		return err_set(e, "%s", o->why);
 	if (r->end == CELL_DONE) {
 		put_outcome(out, r, o);
 		return 0;
 	}
-	put_status(out, end_name[r->end], r->why);
+	put_status(out, status_of_end[r->end], r->why);
 	buf_ch(out, '}');
 	return 0;
 }

@@ -63,19 +63,19 @@ int timed_use(const struct timed *x, struct device_use *u)
 	return r->use ? r->use(&x->kernel, x->in->params, u) : -1;
 }
 
-enum outcome_status timed_failure(enum outcome_status otherwise)
+enum status timed_failure(enum status otherwise)
 {
 	switch (errno) {
 	case ERANGE:
-		return OUTCOME_WRONG;
+		return STATUS_WRONG;
 	case EFAULT:
-		return OUTCOME_CRASH;
+		return STATUS_CRASH;
 	case ETIMEDOUT:
-		return OUTCOME_TIMEOUT;
+		return STATUS_TIMEOUT;
 	case ENOMEM:
-		return OUTCOME_OOM;
+		return STATUS_OOM;
 	case ENOTSUP:
-		return OUTCOME_UNSUPPORTED;
+		return STATUS_UNSUPPORTED;
 	default:
 		return otherwise;
 	}

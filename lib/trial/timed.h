@@ -25,7 +25,7 @@ int timed_use(const struct timed *x, struct device_use *u);
 int timed_call(struct timed *x, double *seconds, struct err *e);
 /* What errno says of a kernel whose call, or whose operands' move, failed on a device. Where it
  * says nothing, it is `otherwise`. */
-enum outcome_status timed_failure(enum outcome_status otherwise);
+enum status timed_failure(enum status otherwise);
 
 /* The participants of a duel. */
 struct duellists {

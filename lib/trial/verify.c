@@ -69,7 +69,7 @@ static int judge(const struct timed *x, const float *expected, struct outcome *o
 
 	o->error_l2 = c.l2;
 	o->error_max = c.max;
-	o->status = OUTCOME_WRONG;
+	o->status = STATUS_WRONG;
 	if (where)
 		snprintf(o->why, sizeof o->why, "it wrote behind the end of %s", where);
 	else if (c.unwritten)
@@ -83,8 +83,8 @@ static int judge(const struct timed *x, const float *expected, struct outcome *o
 			 "the error is %.3g (relative L2) and %.3g (largest), beyond %g", c.l2,
 			 c.max, t->max_error);
 	else
-		o->status = OUTCOME_OK;
-	return o->status == OUTCOME_OK ? 0 : -1;
+		o->status = STATUS_OK;
+	return o->status == STATUS_OK ? 0 : -1;
 }
 
 void verify_ready(const struct trial *t)
@@ -123,7 +123,7 @@ static int call(struct timed *x, struct outcome *o)
 	errno = 0;
 	if (timed_put(x, &e) == 0 && timed_call(x, &once, &e) == 0 && take_output(x, &e) == 0)
 		return 0;
-	o->status = timed_failure(OUTCOME_CRASH);
+	o->status = timed_failure(STATUS_CRASH);
 	o->error_l2 = o->error_max = NAN;
 	snprintf(o->why, sizeof o->why, "%.190s", e.msg);
 	return -1;
@@ -137,7 +137,7 @@ int verify(struct timed *x, struct outcome *o)
 
 	memset(o, 0, sizeof *o);
 	if (timed_load(x, &e) < 0) {
-		o->status = OUTCOME_UNLOADABLE;
+		o->status = STATUS_UNLOADABLE;
 		snprintf(o->why, sizeof o->why, "%.190s", e.msg);
 		return -1;
 	}
@@ -159,7 +159,7 @@ void verify_again(struct timed *x, struct outcome *o)
 	if (call(x, o) < 0 || judge(x, t->expected + t->tensor[TENSOR_DST].n, o) < 0) {
 		snprintf(why, sizeof why, "%s", o->why);
 		snprintf(o->why, sizeof o->why, "right at first, %s later, on other data: %.150s",
-			 o->status == OUTCOME_WRONG ? "wrong" : "failed", why);
+			 o->status == STATUS_WRONG ? "wrong" : "failed", why);
 	}
 	o->verify_s += clock_now() - start;
 }
