@@ -16,6 +16,7 @@
 #include "lib/base/arena.h"
 #include "lib/base/map.h"
 #include "lib/io/clock.h"
+#include "lib/io/field.h"
 #include "lib/io/json.h"
 #include "lib/io/opt.h"
 #include "lib/io/record.h"
@@ -159,13 +160,14 @@ static int is_judged(const struct pick *p)
 /* "score" of a candidate; tag NULL: none. */
 static void print_score(const struct pick *p, const char *tag, struct buf *out)
 {
-	buf_fmt(out, "{\"draft_s\":%.9g", p->draft_s);
+	field_object(out, NULL);
+	field_fmt(out, "draft_s", "%.9g", p->draft_s);
 	if (is_judged(p))
-		buf_fmt(out, ",\"model\":%.5g", p->value);
+		field_fmt(out, "model", "%.5g", p->value);
 	if (is_judged(p) && p->deviation >= 0)
-		buf_fmt(out, ",\"deviation\":%.3g", p->deviation);
+		field_fmt(out, "deviation", "%.3g", p->deviation);
 	if (tag)
-		buf_fmt(out, ",\"%s\":true", tag);
+		field_flag(out, tag, 1);
 	buf_ch(out, '}');
 }
 

@@ -16,6 +16,7 @@
 #include "lib/base/map.h"
 #include "lib/extract/tally.h"
 #include "lib/io/clock.h"
+#include "lib/io/field.h"
 #include "lib/io/json.h"
 #include "lib/io/opt.h"
 #include "lib/io/record.h"
@@ -242,11 +243,9 @@ static int put_end(const struct workload *w, int64_t drawn, const char *why, int
 	rec_end_text(&gen.line, w->id.s, drawn, why);
 	gen.line.n--; /* the brace */
 	if (passed_over)
-		buf_fmt(&gen.line, ",\"passed_over\":%lld", (long long)passed_over);
-	if (show_cost) {
-		buf_str(&gen.line, ",\"search_s\":");
-		buf_num(&gen.line, clock_cpu_since(&gen.told_s));
-	}
+		field_integer(&gen.line, "passed_over", passed_over);
+	if (show_cost)
+		field_number(&gen.line, "search_s", clock_cpu_since(&gen.told_s));
 	buf_ch(&gen.line, '}');
 	return rec_put(gen.out, gen.line.s, gen.line.n, e);
 }
@@ -259,7 +258,8 @@ static int put_candidate(const struct candidate *c, const char *match, struct er
 	candidate_print_with(c, gen.json.s, gen.json.n, &gen.line);
 	if (match) {
 		gen.line.n--; /* the brace */
-		buf_fmt(&gen.line, ",\"match\":\"%s\"}", match);
+		field_text(&gen.line, "match", match);
+		buf_ch(&gen.line, '}');
 	}
 	return rec_put(gen.out, gen.line.s, gen.line.n, e);
 }

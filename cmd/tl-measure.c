@@ -9,6 +9,7 @@
 #include "lib/host/env.h"
 #include "lib/host/lock.h"
 #include "lib/io/clock.h"
+#include "lib/io/field.h"
 #include "lib/io/opt.h"
 #include "lib/io/progress.h"
 #include "lib/measure/final.h"
@@ -292,7 +293,9 @@ static int bracket(struct measure *m, const char *type, struct err *e)
 	struct buf out = BUF_INIT;
 	int rc;
 
-	buf_fmt(&out, "{\"tl\":1,\"type\":\"%s\",\"run\":\"%s\"}", type, m->run.s);
+	field_record(&out, type);
+	field_text(&out, "run", m->run.s);
+	buf_ch(&out, '}');
 	rc = put_mark(m, &out, e);
 	buf_free(&out);
 	return rc < 0 ? -1 : rec_flush(m->out, e);

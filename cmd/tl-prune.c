@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "lib/algo/candidate.h"
+#include "lib/io/field.h"
 #include "lib/io/opt.h"
 #include "lib/io/record.h"
 #include "lib/io/terminal.h"
@@ -249,13 +250,8 @@ static struct policy_op *make_ops(const struct input *in)
 static void put_fields(struct buf *out, const struct json_doc *d, const struct json *obj,
 		       const char *const *field, int n)
 {
-	for (int i = 0; i < n; i++) {
-		const struct json *v = json_get(d, obj, field[i]);
-		const char *quote = v && v->type == JSON_STR ? "\"" : "";
-
-		if (v)
-			buf_fmt(out, ",\"%s\":%s%.*s%s", field[i], quote, (int)v->n, v->s, quote);
-	}
+	for (int i = 0; i < n; i++)
+		field_copy(out, field[i], json_get(d, obj, field[i]));
 }
 
 /* The parse of a result's record, which may be in the database. 1; 0: it is not to be believed; -1.
@@ -277,11 +273,13 @@ static int put_incumbent(struct input *in, const struct item *it, struct store_r
 	int rc = read_record(in, it, best, &d, e);
 
 	if (rc > 0) {
-		buf_fmt(out, "{\"candidate_id\":\"%s\",\"latency_s\":", best->candidate_id.s);
-		buf_num(out, best->latency_s);
+		field_object(out, NULL);
+		field_text(out, "candidate_id", best->candidate_id.s);
+		field_number(out, "latency_s", best->latency_s);
 		put_fields(out, &d, d.tok, field, 2);
-		buf_fmt(out, ",\"final\":%s,\"at\":\"%s\"}", best->final ? "true" : "false",
-			best->at);
+		field_flag(out, "final", best->final);
+		field_text(out, "at", best->at);
+		buf_ch(out, '}');
 	}
 	json_free(&d);
 	return rc < 0 ? -1 : 0;
@@ -294,10 +292,11 @@ static void put_own_impl(const struct json_doc *d, const struct json *baseline, 
 			  *impl = json_get(d, own, "impl"),
 			  *why = json_get(d, baseline, "own_layout_why");
 
-	if (impl)
-		buf_fmt(out, ",\"own_impl\":\"%.*s\"", (int)impl->n, impl->s);
-	else if (why)
-		buf_fmt(out, ",\"own_impl\":null,\"own_impl_why\":\"%.*s\"", (int)why->n, why->s);
+	field_copy(out, "own_impl", impl);
+	if (impl || !why)
+		return;
+	field_json(out, "own_impl", "null");
+	field_copy(out, "own_impl_why", why);
 }
 
 /* Which of the library's variants the last final was against. */
@@ -310,11 +309,10 @@ static int put_opponent(struct input *in, const struct item *it, struct store_re
 	const struct json *baseline = rc > 0 ? json_get(&d, d.tok, "baseline") : NULL;
 
 	if (baseline && json_get(&d, baseline, "system")) {
+		field_object(out, NULL);
 		put_fields(out, &d, baseline, field, 3);
 		put_own_impl(&d, baseline, out);
-		buf_str(out, ",\"latency_s\":");
-		buf_num(out, final->baseline_s);
-		out->s[0] = '{'; /* in the first comma's place */
+		field_number(out, "latency_s", final->baseline_s);
 		buf_ch(out, '}');
 	}
 	json_free(&d);
@@ -341,8 +339,9 @@ static int write_workload(struct input *in, const struct item *it, const struct 
 		rc = put_incumbent(in, it, h->best, &incumbent, e);
 	if (h->final && !rc)
 		rc = put_opponent(in, it, h->final, &opponent, e);
-	buf_fmt(&prune, "{\"action\":\"%s\",\"reason\":", op->tune ? "tune" : "stop");
-	buf_json(&prune, op->reason, strlen(op->reason));
+	field_object(&prune, NULL);
+	field_text(&prune, "action", op->tune ? "tune" : "stop");
+	field_text(&prune, "reason", op->reason);
 	buf_ch(&prune, '}');
 	f[2].value = incumbent.s;
 	f[3].value = opponent.s;
@@ -376,7 +375,7 @@ static int write_candidate(struct input *in, const struct item *it, struct store
 	int rc = read_record(in, it, r, &d, e);
 
 	if (rc > 0 && (rc = candidate_from_json(&c, &d, 1, &stale) == 0)) {
-		buf_str(&line, "{\"tl\":1,\"type\":\"candidate\"");
+		field_record(&line, "candidate");
 		put_fields(&line, &d, d.tok, field, 5);
 		buf_ch(&line, '}');
 		rc = rec_put(out, line.s, line.n, e) ? -1 : 1;

@@ -11,6 +11,7 @@
 #include "lib/answer/zero_shot.h"
 #include "lib/extract/list/emit.h"
 #include "lib/extract/select.h"
+#include "lib/io/field.h"
 #include "lib/io/opt.h"
 #include "lib/io/record.h"
 #include "lib/io/terminal.h"
@@ -332,14 +333,18 @@ static int print_predicted(struct query *q, const struct zero_shot_answer *c, st
 	buf_clear(line);
 	candidate_print(&c->candidate, line);
 	line->n--; /* the brace */
-	buf_str(line, ",\"score\":{\"draft_s\":");
-	buf_num(line, c->draft_s);
-	if (q->model)
-		buf_fmt(line, ",\"model\":%.5g,\"deviation\":%.3g", c->value, c->deviation);
-	buf_fmt(line, "},\"match\":\"%s\",\"confidence\":", origin_name(c->origin));
-	buf_num(line, c->confidence);
+	field_object(line, "score");
+	field_number(line, "draft_s", c->draft_s);
+	if (q->model) {
+		field_fmt(line, "model", "%.5g", c->value);
+		field_fmt(line, "deviation", "%.3g", c->deviation);
+	}
+	buf_ch(line, '}');
+	field_text(line, "match", origin_name(c->origin));
 	if (isnan(c->confidence))
-		buf_str(line, ",\"confidence_why\":\"there is no model\"");
+		field_null(line, "confidence", "there is no model");
+	else
+		field_number(line, "confidence", c->confidence);
 	buf_ch(line, '}');
 	return rec_put(q->out, line->s, line->n, e);
 }

@@ -4,6 +4,7 @@
 
 #include "lib/algo/candidate.h"
 #include "lib/extract/lines.h"
+#include "lib/io/field.h"
 #include "lib/io/opt.h"
 #include "lib/io/progress.h"
 #include "lib/io/record.h"
@@ -196,7 +197,9 @@ static int bracket(const char *type, struct err *e)
 	struct buf out = BUF_INIT;
 	int rc;
 
-	buf_fmt(&out, "{\"tl\":1,\"type\":\"%s\",\"run\":\"%s\"}", type, sim.run.s);
+	field_record(&out, type);
+	field_text(&out, "run", sim.run.s);
+	buf_ch(&out, '}');
 	rc = rec_put(sim.out, out.s, out.n, e);
 	buf_free(&out);
 	return rc;

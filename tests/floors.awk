@@ -13,7 +13,7 @@ BEGIN {
 	allow("op", "base io nest space tile")
 	allow("schedule", "nest op space tile")
 	allow("target", "base io nest space tile")
-	allow("algo", "base nest op schedule space target tile")
+	allow("algo", "base io nest op schedule space target tile")
 	allow("door", "base io record space op algo")
 	allow("model", "base io record space nest tile op algo door target")
 	allow("ref", "base io nest op target")

@@ -3,11 +3,21 @@
 #include <string.h>
 
 #include "lib/base/nearest.h"
+#include "lib/io/field.h"
 
 void algo_names(struct buf *out)
 {
 	for (const struct algo *const *a = algo_list; *a; a++)
 		buf_fmt(out, "%s%s", a == algo_list ? "" : "|", (*a)->name);
+}
+
+void algo_put(const struct algo *a, const int64_t *knob, struct buf *out)
+{
+	field_text(out, "algo", a->name);
+	field_object(out, "knobs");
+	for (int i = 0; i < a->nknobs; i++)
+		field_integer(out, a->knob[i].name, knob[i]);
+	buf_ch(out, '}');
 }
 
 const struct algo *algo_find(const char *name, size_t n)

@@ -35,6 +35,8 @@ struct algo {
 extern const struct algo *const algo_list[]; /* NULL at the end; made from the file list */
 /* Appends "depthwise|direct|...": the names of all. */
 void algo_names(struct buf *out);
+/* Appends the fields "algo" and "knobs". */
+void algo_put(const struct algo *a, const int64_t *knob, struct buf *out);
 const struct algo *algo_find(const char *name, size_t n);
 /* "; did you mean gemm?" for a name that no algorithm has, or "" (lib/base/nearest.h). */
 const char *algo_hint(const char *name, size_t n);

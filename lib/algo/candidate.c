@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "lib/base/nearest.h"
+#include "lib/io/field.h"
 #include "lib/nest/check.h"
 
 int candidate_build(const struct candidate *c, struct nest *n, struct err *e)
@@ -195,24 +196,14 @@ void candidate_reader_free(struct candidate_reader *r)
 void candidate_print_with(const struct candidate *c, const char *workload_json, size_t n,
 			  struct buf *out)
 {
-	const struct algo *a = c->algo;
-
-	buf_str(out, "{\"tl\":1,\"type\":\"candidate\",\"candidate_id\":\"");
-	buf_add(out, c->id.s, ID_HEX);
-	buf_str(out, "\",\"workload\":{");
+	field_record(out, "candidate");
+	field_text(out, "candidate_id", c->id.s);
+	field_object(out, "workload");
 	buf_add(out, workload_json, n);
-	buf_str(out, "},\"target\":\"");
-	buf_str(out, c->target->name);
-	buf_str(out, "\",\"algo\":\"");
-	buf_str(out, a->name);
-	buf_str(out, "\",\"knobs\":{");
-	for (int i = 0; i < a->nknobs; i++) {
-		buf_str(out, i ? ",\"" : "\"");
-		buf_str(out, a->knob[i].name);
-		buf_str(out, "\":");
-		buf_int(out, c->knob[i]);
-	}
-	buf_str(out, "}}");
+	buf_ch(out, '}');
+	field_text(out, "target", c->target->name);
+	algo_put(c->algo, c->knob, out);
+	buf_ch(out, '}');
 }
 
 void candidate_print(const struct candidate *c, struct buf *out)

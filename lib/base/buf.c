@@ -90,19 +90,22 @@ void buf_count(struct buf *b, int64_t n, const char *what)
 
 void buf_json(struct buf *b, const char *s, size_t n)
 {
+	size_t done = 0;
+
 	buf_ch(b, '"');
 	for (size_t i = 0; i < n; i++) {
-		unsigned char c = (unsigned char)s[i];
+		const unsigned char c = (unsigned char)s[i];
 
-		if (c == '"' || c == '\\') {
-			buf_ch(b, '\\');
-			buf_ch(b, (char)c);
-		} else if (c < 0x20) {
+		if (c >= 0x20 && c != '"' && c != '\\')
+			continue;
+		buf_add(b, s + done, i - done);
+		done = i + 1;
+		if (c < 0x20)
 			buf_fmt(b, "\\u%04x", c);
-		} else {
-			buf_ch(b, (char)c);
-		}
+		else
+			buf_add(b, (const char[]){'\\', (char)c}, 2);
 	}
+	buf_add(b, s + done, n - done);
 	buf_ch(b, '"');
 }
 

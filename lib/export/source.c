@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "lib/export/packing.h"
+#include "lib/io/field.h"
 #include "lib/nest/nest.h"
 #include "lib/target/target.h"
 
@@ -330,25 +331,21 @@ void source_table(struct piece *const *list, size_t n, const char *prefix, struc
 
 static void member(const char *name, const char *value, struct buf *out)
 {
-	if (!*value)
-		return;
-	buf_fmt(out, ",\"%s\":", name);
-	buf_json(out, value, strlen(value));
+	if (*value)
+		field_text(out, name, value);
 }
 
 static void quantity(const char *name, double value, const double ci[2], struct buf *out)
 {
+	char ci_name[32];
+
 	if (isnan(value))
 		return;
-	buf_fmt(out, ",\"%s\":", name);
-	buf_num(out, value);
+	field_number(out, name, value);
 	if (isnan(ci[0]))
 		return;
-	buf_fmt(out, ",\"%s_ci\":[", name);
-	buf_num(out, ci[0]);
-	buf_ch(out, ',');
-	buf_num(out, ci[1]);
-	buf_ch(out, ']');
+	snprintf(ci_name, sizeof ci_name, "%s_ci", name);
+	field_numbers(out, ci_name, ci, 2);
 }
 
 static void kernel_record(const struct piece *p, const char *prefix, struct buf *out)
@@ -356,15 +353,13 @@ static void kernel_record(const struct piece *p, const char *prefix, struct buf 
 	struct buf name = BUF_INIT;
 
 	source_name(p, &name);
-	buf_fmt(out, "{\"file\":\"kernels/%s.c\",\"function\":\"%s_k_%s\",\"isa\":\"%s\",", name.s,
-		prefix, name.s, p->isa->name);
+	buf_ch(out, '{');
+	field_fmt(out, "file", "\"kernels/%s.c\"", name.s);
+	field_fmt(out, "function", "\"%s_k_%s\"", prefix, name.s);
+	field_text(out, "isa", p->isa->name);
 	workload_fields(&p->c.w, out);
-	buf_fmt(out, ",\"candidate_id\":\"%s\",\"algo\":\"%s\",\"knobs\":{", p->c.id.s,
-		p->c.algo->name);
-	for (int i = 0; i < p->c.algo->nknobs; i++)
-		buf_fmt(out, "%s\"%s\":%lld", i ? "," : "", p->c.algo->knob[i].name,
-			(long long)p->c.knob[i]);
-	buf_ch(out, '}');
+	field_text(out, "candidate_id", p->c.id.s);
+	algo_put(p->c.algo, p->c.knob, out);
 	quantity("latency_s", p->latency_s, p->ci_s, out);
 	quantity("ratio", p->ratio, p->ratio_ci, out);
 	member("verdict", p->verdict, out);
@@ -372,7 +367,7 @@ static void kernel_record(const struct piece *p, const char *prefix, struct buf 
 	member("cpu", p->cpu, out);
 	member("env_id", p->env_id, out);
 	member("at", p->at, out);
-	buf_str(out, "}");
+	buf_ch(out, '}');
 	buf_free(&name);
 }
 

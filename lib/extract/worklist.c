@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/io/field.h"
+
 struct work *worklist_put(struct worklist *l, const struct workload *w, const char *line, size_t n)
 {
 	void **slot = map_put(&l->by_id, w->id.s, ID_HEX, NULL);
@@ -147,9 +149,7 @@ static void print_sources(const struct work *k, struct buf *out)
 	for (size_t i = 0; i < k->source.n; i++) {
 		const char *s = k->source.item[i].value;
 
-		if (i)
-			buf_ch(out, ',');
-		buf_json(out, s, strlen(s));
+		field_text(out, NULL, s);
 	}
 	buf_ch(out, ']');
 }
@@ -170,12 +170,10 @@ void work_print(const struct work *k, struct json_doc *scratch, struct buf *out)
 		(void)r;
 		json_rewrite(scratch, f, 3, out);
 	} else {
-		buf_str(out, "{\"tl\":1,\"type\":\"workload\",");
+		field_record(out, "workload");
 		workload_fields(&k->w, out);
-		buf_str(out, ",\"count\":");
-		buf_add(out, count.s, count.n);
-		buf_str(out, ",\"source\":");
-		buf_add(out, sources.s, sources.n);
+		field_json(out, "count", count.s);
+		field_json(out, "source", sources.s);
 		buf_ch(out, '}');
 	}
 	buf_free(&count);

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "lib/io/clock.h"
+#include "lib/io/field.h"
 
 static const double TICK_S = 30;
 
@@ -197,10 +198,8 @@ void energy_tick(struct energy *g)
 
 void energy_put(const struct energy *g, double joules, struct buf *out)
 {
-	buf_str(out, "\"energy_J\":");
-	buf_num(out, joules);
 	if (isfinite(joules))
-		return;
-	buf_str(out, ",\"energy_why\":");
-	buf_json(out, g->why, strlen(g->why));
+		field_number(out, "energy_J", joules);
+	else
+		field_null(out, "energy_J", g->why);
 }

@@ -41,7 +41,7 @@ double energy_read(struct energy *g);
 double energy_lap(struct energy *g);
 /* Reads the counters if the last read was half a minute ago. */
 void energy_tick(struct energy *g);
-/* "energy_J":1.5, or null and "energy_why", without braces. */
+/* Writes the field "energy_J", or null and "energy_why". */
 void energy_put(const struct energy *g, double joules, struct buf *out);
 
 #endif

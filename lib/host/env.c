@@ -17,6 +17,7 @@
 #include "lib/host/lock.h"
 #include "lib/host/team.h"
 #include "lib/host/watch.h"
+#include "lib/io/field.h"
 #include "lib/space/envid.h"
 
 enum { LOCK_POLL_MS = 50 };
@@ -43,17 +44,6 @@ static void make_ids(struct env *v)
 
 /* The object in the records */
 
-static void text_field(struct buf *out, const char *name, const char *value)
-{
-	buf_fmt(out, "%s\"%s\":", out->s[out->n - 1] == '{' ? "" : ",", name);
-	buf_json(out, value, strlen(value));
-}
-
-static void int_field(struct buf *out, const char *name, int64_t value)
-{
-	buf_fmt(out, ",\"%s\":%lld", name, (long long)value);
-}
-
 /* The few figures of the probe that others may want; the rest is in its file. */
 static void put_probe(const struct env *v, struct buf *out)
 {
@@ -61,20 +51,17 @@ static void put_probe(const struct env *v, struct buf *out)
 					    "bandwidth_all", "forkjoin_s", "disturbed"};
 	struct json_doc d = JSON_DOC_INIT;
 	struct err ignored = ERR_INIT;
-	const char *mark = "";
 
 	if (!v->probe.n || json_parse(&d, v->probe.s, v->probe.n, &ignored) < 0) {
-		buf_str(out, ",\"probe\":null,\"probe_why\":\"TL_PROBE is 0\"");
+		field_null(out, "probe", "TL_PROBE is 0");
 		return;
 	}
-	buf_str(out, ",\"probe\":{");
+	field_object(out, "probe");
 	for (size_t i = 0; i < sizeof field / sizeof *field; i++) {
 		const struct json *f = json_get(&d, d.tok, field[i]);
 
-		if (!f || f->type == JSON_NULL)
-			continue;
-		buf_fmt(out, "%s\"%s\":%.*s", mark, field[i], (int)f->n, f->s);
-		mark = ",";
+		if (f && f->type != JSON_NULL)
+			field_copy(out, field[i], f);
 	}
 	json_free(&d);
 	buf_ch(out, '}');
@@ -87,18 +74,17 @@ static void make_json(struct env *v)
 
 	buf_clear(out);
 	buf_ch(out, '{');
-	text_field(out, "cpu", v->cpu.s);
-	text_field(out, "isa", m->isa);
-	text_field(out, "features", v->features.s);
-	int_field(out, "l1d", m->l1d);
-	int_field(out, "l2", m->l2);
-	int_field(out, "l3", m->l3);
-	int_field(out, "threads", m->threads);
-	text_field(out, "cc", v->cc.s);
-	text_field(out, "libs", v->libs.s);
-	text_field(out, "hw_id", v->hw_id.s);
+	field_text(out, "cpu", v->cpu.s);
+	field_text(out, "isa", m->isa);
+	field_text(out, "features", v->features.s);
+	field_integer(out, "l1d", m->l1d);
+	field_integer(out, "l2", m->l2);
+	field_integer(out, "l3", m->l3);
+	field_integer(out, "threads", m->threads);
+	field_text(out, "cc", v->cc.s);
+	field_text(out, "libs", v->libs.s);
+	field_text(out, "hw_id", v->hw_id.s);
 	put_probe(v, out);
-	buf_ch(out, ',');
 	watch_put_sources("", out);
 	buf_ch(out, '}');
 }

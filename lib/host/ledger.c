@@ -1,5 +1,7 @@
 #include "lib/host/ledger.h"
 
+#include "lib/io/field.h"
+
 static const char *const names[COSTS] = {
 	[COST_SEARCH] = "search", [COST_INFERENCE] = "inference", [COST_TRAINING] = "training",
 	[COST_BUILD] = "build",	  [COST_VERIFY] = "verify",	  [COST_BASELINE] = "baseline",
@@ -82,50 +84,30 @@ void ledger_close(struct ledger *l, double now)
 
 void ledger_json(const struct ledger *l, struct buf *out)
 {
-	const char *comma = "";
-
-	buf_ch(out, '{');
-	for (int c = 0; c < COSTS; c++) {
-		if (l->core_s[c] <= 0)
-			continue;
-		buf_fmt(out, "%s\"%s\":", comma, names[c]);
-		buf_num(out, l->core_s[c]);
-		comma = ",";
-	}
+	field_object(out, NULL);
+	for (int c = 0; c < COSTS; c++)
+		if (l->core_s[c] > 0)
+			field_number(out, names[c], l->core_s[c]);
 	buf_ch(out, '}');
-}
-
-static void put_text(struct buf *out, const char *key, const char *text)
-{
-	if (!text)
-		return;
-	buf_fmt(out, ",\"%s\":", key);
-	buf_json(out, text, strlen(text));
-}
-
-static void put_number(struct buf *out, const char *key, double v)
-{
-	buf_fmt(out, ",\"%s\":", key);
-	buf_num(out, v);
 }
 
 void ledger_record(const struct ledger *l, const struct ledger_run *run, struct buf *out)
 {
-	buf_str(out, "{\"tl\":1,\"type\":\"run\"");
-	put_text(out, "run", run->run);
-	put_text(out, "program", run->program);
-	put_text(out, "part_of", run->part_of);
-	put_text(out, "why", run->why);
-	put_text(out, "at", run->at);
-	put_number(out, "wall_s", l->since - l->opened);
-	put_number(out, "cores", l->cores);
+	field_record(out, "run");
+	field_text(out, "run", run->run);
+	field_text(out, "program", run->program);
+	field_text(out, "part_of", run->part_of);
+	field_text(out, "why", run->why);
+	field_text(out, "at", run->at);
+	field_number(out, "wall_s", l->since - l->opened);
+	field_number(out, "cores", l->cores);
 	if (l->parts_s > 0)
-		put_number(out, "parts_s", l->parts_s);
-	buf_str(out, ",\"cost\":");
+		field_number(out, "parts_s", l->parts_s);
+	field_name(out, "cost");
 	ledger_json(l, out);
 	if (run->energy)
 		buf_fmt(out, ",%s", run->energy);
 	if (run->replayed)
-		buf_str(out, ",\"replayed\":true");
+		field_flag(out, "replayed", 1);
 	buf_ch(out, '}');
 }

@@ -10,6 +10,8 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "lib/io/field.h"
+
 static const struct source {
 	const char *field, *missing;
 } sources[WATCH_SOURCES] = {
@@ -183,7 +185,7 @@ void watch_end(struct watch *w, struct watched *out)
 	out->gpu = w->gpu;
 }
 
-static void put_gpu(const struct nvml_look *g, const char *mark, struct buf *out)
+static void put_gpu(const struct nvml_look *g, struct buf *out)
 {
 	static const char *const field[] = {
 		[NVML_CLOCK] = "gpu_freq_hz",
@@ -193,55 +195,40 @@ static void put_gpu(const struct nvml_look *g, const char *mark, struct buf *out
 	};
 	const double value[] = {g->clock_hz, g->temperature_C, (double)g->throttle, g->limit_W};
 
-	for (size_t i = 0; i < sizeof field / sizeof *field; i++) {
-		if (!(g->has & 1U << i))
-			continue;
-		buf_fmt(out, "%s\"%s\":", mark, field[i]);
-		buf_num(out, value[i]);
-		mark = ",";
-	}
+	for (size_t i = 0; i < sizeof field / sizeof *field; i++)
+		if (g->has & 1U << i)
+			field_number(out, field[i], value[i]);
 }
 
 void watch_put(const struct watched *d, struct buf *out)
 {
 	const double value[WATCH_SOURCES] = {d->steal_s, (double)d->nivcsw, (double)d->throttled,
 					     d->freq_hz};
-	const char *mark = "";
 
-	buf_ch(out, '{');
-	for (int i = 0; i < WATCH_SOURCES; i++) {
-		if (!(d->has & 1U << i))
-			continue;
-		buf_fmt(out, "%s\"%s\":", mark, sources[i].field);
-		buf_num(out, value[i]);
-		mark = ",";
-	}
-	put_gpu(&d->gpu, mark, out);
+	field_object(out, NULL);
+	for (int i = 0; i < WATCH_SOURCES; i++)
+		if (d->has & 1U << i)
+			field_number(out, sources[i].field, value[i]);
+	put_gpu(&d->gpu, out);
 	buf_ch(out, '}');
 }
 
 void watch_put_sources(const char *root, struct buf *out)
 {
+	struct buf missing = BUF_INIT;
 	struct watch w;
 	struct watched d;
-	const char *mark = "";
 
 	watch_open(&w, root, NULL, 0);
 	look(&w, &d);
 	watch_close(&w);
-	buf_str(out, "\"watch\":[");
+	field_list(out, "watch");
 	for (int i = 0; i < WATCH_SOURCES; i++)
-		if (d.has & 1U << i) {
-			buf_fmt(out, "%s\"%s\"", mark, sources[i].field);
-			mark = ",";
-		}
+		if (d.has & 1U << i)
+			field_text(out, NULL, sources[i].field);
+		else
+			buf_fmt(&missing, "%s%s", missing.n ? "; " : "", sources[i].missing);
 	buf_ch(out, ']');
-	mark = ",\"watch_why\":\"";
-	for (int i = 0; i < WATCH_SOURCES; i++)
-		if (!(d.has & 1U << i)) {
-			buf_fmt(out, "%s%s", mark, sources[i].missing);
-			mark = "; ";
-		}
-	if (*mark == ';')
-		buf_ch(out, '"');
+	field_text(out, "watch_why", missing.s);
+	buf_free(&missing);
 }

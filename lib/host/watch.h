@@ -49,7 +49,7 @@ void watch_begin(struct watch *w);
 void watch_end(struct watch *w, struct watched *out);
 /* The "watch" object of a result: {"steal_s":0.01,"nivcsw":3}. */
 void watch_put(const struct watched *d, struct buf *out);
-/* The env's: "watch":["steal_s","nivcsw"],"watch_why":"no ..." without braces. */
+/* The env's fields: "watch":["steal_s","nivcsw"],"watch_why":"no ...". */
 void watch_put_sources(const char *root, struct buf *out);
 
 #endif

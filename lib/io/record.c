@@ -718,12 +718,10 @@ void rec_groups_end(struct rec_groups *g)
 
 void rec_end_text(struct buf *b, const char *workload_id, int64_t drawn, const char *why)
 {
-	buf_str(b, "{\"tl\":1,\"type\":\"end\",\"workload_id\":\"");
-	buf_str(b, workload_id);
-	buf_str(b, "\",\"drawn\":");
-	buf_int(b, drawn);
-	buf_str(b, ",\"why\":");
-	buf_json(b, why, strlen(why));
+	field_record(b, "end");
+	field_text(b, "workload_id", workload_id);
+	field_integer(b, "drawn", drawn);
+	field_text(b, "why", why);
 	buf_ch(b, '}');
 }
 

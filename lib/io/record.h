@@ -17,9 +17,8 @@
 #include "lib/base/buf.h"
 #include "lib/base/err.h"
 #include "lib/base/hash.h"
+#include "lib/io/field.h"
 #include "lib/io/json.h"
-
-#define TL_FORMAT 1 /* version of the record format, the "tl" field */
 
 enum rec_type {
 	REC_OTHER, /* a type this version does not know: passed through */

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "lib/io/clock.h"
+#include "lib/io/field.h"
 
 /* What the worker gets beyond the time that it gives a trial. */
 static const double GRACE_S = 15;
@@ -66,10 +67,11 @@ static double naive_timeout(const struct group *g)
 	return 60 + (double)g->w.flops * 4e-9;
 }
 
-static void number(struct buf *q, const char *key, double v)
+/* The beginning of a request. */
+static void put_command(struct buf *q, const char *cmd)
 {
-	buf_fmt(q, ",\"%s\":", key);
-	buf_num(q, v);
+	field_object(q, NULL);
+	field_text(q, "cmd", cmd);
 }
 
 /* Under which the true answers of a group are kept: the data that they are answers to. */
@@ -85,21 +87,20 @@ int ask_open(struct measure *m, struct group *g, enum status *status, struct err
 
 	data_text(m, g, &data);
 	cache_truth(&m->cache, g->naive, data.s, &truth);
-	buf_str(&q, "{\"cmd\":\"open\",\"workload\":{");
+	put_command(&q, "open");
+	field_object(&q, "workload");
 	workload_fields(&g->w, &q);
-	buf_str(&q, "},\"naive\":");
-	buf_json(&q, g->naive->object, strlen(g->naive->object));
-	buf_str(&q, ",\"truth\":");
-	buf_json(&q, truth.s, truth.n);
-	buf_fmt(&q, ",\"threads\":%d,\"seed\":%llu,\"caches\":\"%s\"", m->threads,
-		(unsigned long long)m->rules.seed, caches_name(m->rules.caches));
-	if (m->pci.n) {
-		buf_str(&q, ",\"pci\":");
-		buf_json(&q, m->pci.s, m->pci.n);
-	}
-	number(&q, "max_error", m->rules.max_error);
-	number(&q, "memory", m->rules.memory);
-	number(&q, "timeout_s", naive_timeout(g));
+	buf_ch(&q, '}');
+	field_text(&q, "naive", g->naive->object);
+	field_text(&q, "truth", truth.s);
+	field_integer(&q, "threads", m->threads);
+	field_fmt(&q, "seed", "%llu", (unsigned long long)m->rules.seed);
+	field_text(&q, "caches", caches_name(m->rules.caches));
+	if (m->pci.n)
+		field_text(&q, "pci", m->pci.s);
+	field_number(&q, "max_error", m->rules.max_error);
+	field_number(&q, "memory", m->rules.memory);
+	field_number(&q, "timeout_s", naive_timeout(g));
 	buf_ch(&q, '}');
 	rc = ask(m, g, &q, naive_timeout(g), COST_BASELINE, e);
 	buf_free(&q);
@@ -123,8 +124,8 @@ int ask_library(struct measure *m, struct group *g, struct err *e)
 	struct buf q = BUF_INIT;
 	int rc;
 
-	buf_str(&q, "{\"cmd\":\"library\"");
-	number(&q, "timeout_s", timeout_s);
+	put_command(&q, "library");
+	field_number(&q, "timeout_s", timeout_s);
 	buf_ch(&q, '}');
 	rc = ask(m, g, &q, timeout_s, COST_BASELINE, e);
 	buf_free(&q);
@@ -134,10 +135,8 @@ int ask_library(struct measure *m, struct group *g, struct err *e)
 static void put_entry(struct buf *q, const char *candidate, const char *object,
 		      const struct item *it)
 {
-	buf_fmt(q, ",\"%s\":", candidate);
-	buf_add(q, it->line, it->n);
-	buf_fmt(q, ",\"%s\":", object);
-	buf_json(q, it->build->object, strlen(it->build->object));
+	field_json(q, candidate, it->line);
+	field_text(q, object, it->build->object);
 }
 
 int ask_race(struct measure *m, struct group *g, const struct item *it, const struct item *holder,
@@ -147,13 +146,14 @@ int ask_race(struct measure *m, struct group *g, const struct item *it, const st
 	struct buf q = BUF_INIT;
 	int rc;
 
-	buf_str(&q, "{\"cmd\":\"race\"");
+	put_command(&q, "race");
 	put_entry(&q, "candidate", "object", it);
 	if (holder)
 		put_entry(&q, "holder", "holder_object", holder);
-	number(&q, "timeout_s", timeout_s);
-	number(&q, "budget_s", m->rules.race_s);
-	buf_fmt(&q, ",\"whole\":%s}", whole ? "true" : "false");
+	field_number(&q, "timeout_s", timeout_s);
+	field_number(&q, "budget_s", m->rules.race_s);
+	field_flag(&q, "whole", whole);
+	buf_ch(&q, '}');
 	rc = ask(m, g, &q, timeout_s, purpose, e);
 	buf_free(&q);
 	return rc;
@@ -165,20 +165,16 @@ int ask_final(struct measure *m, struct group *g, const struct item *it, int pai
 	struct buf q = BUF_INIT;
 	int rc;
 
-	buf_str(&q, "{\"cmd\":\"final\"");
+	put_command(&q, "final");
 	put_entry(&q, "candidate", "object", it);
-	if (g->opponent.impl) {
-		buf_str(&q, ",\"impl\":");
-		buf_json(&q, g->opponent.impl, strlen(g->opponent.impl));
-		buf_fmt(&q, ",\"layout\":\"%s\"", g->opponent.layout);
-	}
-	if (g->opponent.own_impl) {
-		buf_str(&q, ",\"own_impl\":");
-		buf_json(&q, g->opponent.own_impl, strlen(g->opponent.own_impl));
-	}
-	number(&q, "timeout_s", timeout_s);
-	number(&q, "budget_s", ALONE_S);
-	buf_fmt(&q, ",\"pairs\":%d}", pairs);
+	field_text(&q, "impl", g->opponent.impl);
+	if (g->opponent.impl)
+		field_text(&q, "layout", g->opponent.layout);
+	field_text(&q, "own_impl", g->opponent.own_impl);
+	field_number(&q, "timeout_s", timeout_s);
+	field_number(&q, "budget_s", ALONE_S);
+	field_integer(&q, "pairs", pairs);
+	buf_ch(&q, '}');
 	rc = ask(m, g, &q, timeout_s, COST_TIME, e);
 	buf_free(&q);
 	return rc;
@@ -189,8 +185,8 @@ int ask_canary(struct measure *m, struct group *g, struct err *e)
 	struct buf q = BUF_INIT;
 	int rc;
 
-	buf_str(&q, "{\"cmd\":\"canary\"");
-	number(&q, "timeout_s", naive_timeout(g));
+	put_command(&q, "canary");
+	field_number(&q, "timeout_s", naive_timeout(g));
 	buf_ch(&q, '}');
 	rc = ask(m, g, &q, naive_timeout(g), COST_PROBE, e);
 	buf_free(&q);

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "lib/host/system.h"
+#include "lib/io/field.h"
 #include "lib/nest/nest.h"
 #include "lib/target/target.h"
 
@@ -153,16 +154,15 @@ static void incumbent_line(const struct group *g, const struct target *target,
 			   const struct json_doc *d, const struct json *incumbent, const char *id,
 			   struct buf *line)
 {
-	const struct json *algo = json_get(d, incumbent, "algo");
-	const struct json *knobs = json_get(d, incumbent, "knobs");
-
 	buf_clear(line);
-	buf_fmt(line, "{\"tl\":1,\"type\":\"candidate\",\"candidate_id\":\"%s\",\"workload\":{",
-		id);
+	field_record(line, "candidate");
+	field_text(line, "candidate_id", id);
+	field_object(line, "workload");
 	workload_fields(&g->w, line);
-	buf_fmt(line, "},\"target\":\"%s\",\"algo\":\"%.*s\",\"knobs\":", target->name,
-		(int)algo->n, algo->s);
-	buf_add(line, knobs->s, knobs->n);
+	buf_ch(line, '}');
+	field_text(line, "target", target->name);
+	field_copy(line, "algo", json_get(d, incumbent, "algo"));
+	field_copy(line, "knobs", json_get(d, incumbent, "knobs"));
 	buf_ch(line, '}');
 }
 

@@ -6,28 +6,9 @@
 
 #include "lib/host/system.h"
 #include "lib/io/clock.h"
+#include "lib/io/field.h"
 #include "lib/record/checksum.h"
 #include "lib/record/schema.h"
-
-static void copy_value(struct buf *out, const struct json *v)
-{
-	if (v->type == JSON_STR)
-		buf_ch(out, '"');
-	buf_add(out, v->s, v->n);
-	if (v->type == JSON_STR)
-		buf_ch(out, '"');
-}
-
-/* Copies a member of the worker's answer under another name. */
-static void copy_field(struct buf *out, const struct json_doc *d, const char *from, const char *to)
-{
-	const struct json *v = json_get(d, d->tok, from);
-
-	if (!v)
-		return;
-	buf_fmt(out, ",\"%s\":", to);
-	copy_value(out, v);
-}
 
 double result_number(const struct json_doc *d, const char *key)
 {
@@ -38,79 +19,59 @@ double result_number(const struct json_doc *d, const char *key)
 	return v;
 }
 
-static void put_cost(struct buf *out, const char *key, double seconds)
-{
-	buf_fmt(out, "\"%s\":", key);
-	buf_num(out, seconds);
-	buf_ch(out, ',');
-}
-
 static void put_costs(struct measure *m, struct buf *out, struct group *g, struct item *it,
 		      const struct verdict *v)
 {
 	double core = it->build_core_s + (v->elapsed_s + g->open_s) * m->env.limits.threads;
 
-	buf_str(out, ",\"cost\":{");
-	put_cost(out, "build_s", it->build_s);
-	put_cost(out, "build_core_s", it->build_core_s);
-	put_cost(out, "verify_s", v->verify_s);
-	put_cost(out, "run_s", v->run_s);
+	field_object(out, "cost");
+	field_number(out, "build_s", it->build_s);
+	field_number(out, "build_core_s", it->build_core_s);
+	field_number(out, "verify_s", v->verify_s);
+	field_number(out, "run_s", v->run_s);
 	if (v->audit_s > 0)
-		put_cost(out, "audit_s", v->audit_s);
-	put_cost(out, "baseline_s", g->open_s);
-	put_cost(out, "core_s", core);
+		field_number(out, "audit_s", v->audit_s);
+	field_number(out, "baseline_s", g->open_s);
+	field_number(out, "core_s", core);
 	energy_put(&m->energy, energy_lap(&m->energy), out); /* since the result before it */
 	buf_ch(out, '}');
 	it->build_s = it->build_core_s = 0;
 	g->open_s = 0;
 }
 
-static void put_median(struct buf *out, const char *name, const char *ci,
-		       const struct stat_median *m)
+static void put_time(struct buf *out, const struct stat_median *m)
 {
-	buf_fmt(out, "\"%s\":", name);
-	buf_num(out, m->median);
-	buf_fmt(out, ",\"%s\":[", ci);
-	buf_num(out, m->lo);
-	buf_ch(out, ',');
-	buf_num(out, m->hi);
-	buf_ch(out, ']');
-}
-
-static void put_samples(struct buf *out, const double *x, int n)
-{
-	buf_str(out, ",\"samples_s\":[");
-	for (int i = 0; i < n; i++) {
-		buf_str(out, i ? "," : "");
-		buf_num(out, x[i]);
-	}
-	buf_ch(out, ']');
+	field_number(out, "latency_s", m->median);
+	field_interval(out, "ci_s", m->lo, m->hi);
 }
 
 static void put_ratio(struct buf *out, const struct stat_median *ratio)
 {
-	buf_str(out, ",\"ratio\":{");
-	put_median(out, "median", "ci", ratio);
+	field_object(out, "ratio");
+	field_number(out, "median", ratio->median);
+	field_interval(out, "ci", ratio->lo, ratio->hi);
 	buf_ch(out, '}');
+}
+
+static void put_samples(const struct measure *m, struct buf *out, const double *s, int n)
+{
+	if (m->rules.samples)
+		field_numbers(out, "samples_s", s, n);
 }
 
 /* The library in the workload's own layout, where the opponent is in another. */
 static void put_own_layout(const struct measure *m, struct buf *out, const struct opponent *b,
 			   const struct final *f)
 {
-	if (b->own_impl_why) {
-		buf_str(out, ",\"own_layout\":null,\"own_layout_why\":");
-		buf_json(out, b->own_impl_why, strlen(b->own_impl_why));
-	}
+	if (b->own_impl_why)
+		field_null(out, "own_layout", b->own_impl_why);
 	if (!f->own.is_there)
 		return;
-	buf_str(out, ",\"own_layout\":{\"impl\":");
-	buf_json(out, b->own_impl, strlen(b->own_impl));
-	buf_ch(out, ',');
-	put_median(out, "latency_s", "ci_s", &f->own.time);
+	field_object(out, "own_layout");
+	field_text(out, "impl", b->own_impl);
+	put_time(out, &f->own.time);
 	put_ratio(out, &f->own.ratio);
-	if (m->rules.samples)
-		put_samples(out, f->own.s, f->n);
+	put_samples(m, out, f->own.s, f->n);
 	buf_ch(out, '}');
 }
 
@@ -118,19 +79,17 @@ static void put_own_layout(const struct measure *m, struct buf *out, const struc
 static void put_opponent(const struct measure *m, struct buf *out, const struct opponent *b,
 			 const struct final *f)
 {
-	buf_str(out, ",\"baseline\":{\"impl\":");
-	buf_json(out, b->impl, strlen(b->impl));
-	buf_fmt(out, ",\"layout\":\"%s\",", b->layout);
-	put_median(out, "latency_s", "ci_s", &f->best.time);
-	buf_fmt(out, ",\"system\":\"%s\"", system_name());
-	if (b->error)
-		buf_fmt(out, ",\"error\":%s", b->error);
-	if (m->rules.samples)
-		put_samples(out, f->best.s, f->n);
+	field_object(out, "baseline");
+	field_text(out, "impl", b->impl);
+	field_text(out, "layout", b->layout);
+	put_time(out, &f->best.time);
+	field_text(out, "system", system_name());
+	field_json(out, "error", b->error);
+	put_samples(m, out, f->best.s, f->n);
 	put_own_layout(m, out, b, f);
 	buf_ch(out, '}');
 	put_ratio(out, &f->best.ratio);
-	buf_fmt(out, ",\"verdict\":\"%s\"", stat_verdict_name(stat_verdict(f->best.ratio)));
+	field_text(out, "verdict", stat_verdict_name(stat_verdict(f->best.ratio)));
 }
 
 static void put_final(const struct measure *m, struct buf *out, const struct group *g,
@@ -138,22 +97,19 @@ static void put_final(const struct measure *m, struct buf *out, const struct gro
 {
 	const struct opponent *b = &g->opponent;
 
-	buf_ch(out, ',');
-	put_median(out, "latency_s", "ci_s", &f->time);
-	buf_fmt(out, ",\"reps\":%d,\"processes\":%d", f->n, f->processes);
-	if (f->row)
-		buf_fmt(out, ",\"row\":%d,\"row_by\":\"%s\"", f->row,
-			f->row_is_graph ? "graph" : "calls");
-	if (m->rules.samples)
-		put_samples(out, f->s, f->n);
-	if (f->best.is_there) {
-		put_opponent(m, out, b, f);
-	} else {
-		buf_str(out, ",\"baseline\":null,\"baseline_why\":");
-		buf_json(out, b->why, strlen(b->why));
+	put_time(out, &f->time);
+	field_integer(out, "reps", f->n);
+	field_integer(out, "processes", f->processes);
+	if (f->row) {
+		field_integer(out, "row", f->row);
+		field_text(out, "row_by", f->row_is_graph ? "graph" : "calls");
 	}
-	if (b->rejected)
-		buf_fmt(out, ",\"rejected\":%s", b->rejected);
+	put_samples(m, out, f->s, f->n);
+	if (f->best.is_there)
+		put_opponent(m, out, b, f);
+	else
+		field_null(out, "baseline", b->why);
+	field_json(out, "rejected", b->rejected);
 }
 
 /* A duel with the holder. */
@@ -164,61 +120,54 @@ static void put_duel(const struct measure *m, struct buf *out, const struct json
 
 	if (!ratio || !holder)
 		return;
-	buf_fmt(out, ",\"duel\":{\"against\":\"%s\",\"ratio\":", holder->id.s);
-	copy_value(out, ratio);
-	copy_field(out, d, "ratio_ci", "ci");
-	copy_field(out, d, "other_s", "latency_s");
-	copy_field(out, d, "end", "end");
+	field_object(out, "duel");
+	field_text(out, "against", holder->id.s);
+	field_copy(out, "ratio", ratio);
+	field_copy(out, "ci", json_get(d, d->tok, "ratio_ci"));
+	field_copy(out, "latency_s", json_get(d, d->tok, "other_s"));
+	field_copy(out, "end", json_get(d, d->tok, "end"));
 	if (m->rules.samples)
-		copy_field(out, d, "other_samples_s", "samples_s");
+		field_copy(out, "samples_s", json_get(d, d->tok, "other_samples_s"));
 	buf_ch(out, '}');
 }
 
 static void put_race(const struct measure *m, struct buf *out, const struct verdict *v)
 {
+	static const char *const same[] = {"ci_s", "reps", "row", "row_by", "use", "watch"};
 	const struct json_doc *d = v->answer;
-	int preempted = v->status == STATUS_PREEMPTED;
-	const struct json *ci = json_get(d, d->tok, "ci_s"), *lo = json_first(d, ci);
+	const struct json *lo = json_first(d, json_get(d, d->tok, "ci_s"));
 
-	if (preempted && lo) {
-		buf_str(out, ",\"latency_s\":");
-		copy_value(out, lo);
-		buf_str(out, ",\"bound\":\"lower\"");
+	if (v->status == STATUS_PREEMPTED && lo) {
+		field_copy(out, "latency_s", lo);
+		field_text(out, "bound", "lower");
 	} else {
-		copy_field(out, d, "latency_s", "latency_s");
+		field_copy(out, "latency_s", json_get(d, d->tok, "latency_s"));
 	}
-	copy_field(out, d, "ci_s", "ci_s");
-	copy_field(out, d, "reps", "reps");
-	copy_field(out, d, "row", "row");
-	copy_field(out, d, "row_by", "row_by");
-	copy_field(out, d, "use", "use");
-	copy_field(out, d, "watch", "watch");
+	for (size_t i = 0; i < sizeof same / sizeof *same; i++)
+		field_copy(out, same[i], json_get(d, d->tok, same[i]));
 	if (m->rules.samples)
-		copy_field(out, d, "samples_s", "samples_s");
+		field_copy(out, "samples_s", json_get(d, d->tok, "samples_s"));
 	put_duel(m, out, d, v->holder);
-	if (v->audit)
-		buf_fmt(out, ",\"audit\":%s", v->audit);
-	if (v->again)
-		buf_fmt(out, ",\"again\":%s", v->again);
+	field_json(out, "audit", v->audit);
+	field_json(out, "again", v->again);
 }
 
 /* The measured part of a result. */
 static void put_timing(const struct measure *m, struct buf *out, const struct group *g,
 		       const struct verdict *v)
 {
-	buf_fmt(out, ",\"stage\":\"%s\"", v->is_final ? "final" : "race");
+	field_text(out, "stage", v->is_final ? "final" : "race");
 	if (m->rules.caches != CACHES_WARM)
-		buf_fmt(out, ",\"cache\":\"%s\"", caches_name(m->rules.caches));
+		field_text(out, "cache", caches_name(m->rules.caches));
 	if (v->final && v->status == STATUS_OK)
 		put_final(m, out, g, v->final);
 	else if (v->answer && status_is_timed(v->status))
 		put_race(m, out, v);
 	else
-		buf_str(out, ",\"latency_s\":null,\"latency_why\":\"not timed\"");
-	if (v->error)
-		buf_fmt(out, ",\"error\":%s", v->error);
+		field_null(out, "latency_s", "not timed");
+	field_json(out, "error", v->error);
 	if (v->is_incumbent)
-		buf_str(out, ",\"incumbent\":true");
+		field_flag(out, "incumbent", 1);
 }
 
 /* How a kernel was written: as assembly, or GNU C and why; or in its target's own language. */
@@ -228,13 +177,8 @@ static void put_printer(struct buf *out, const struct target *target, const stru
 
 	if (!b)
 		return;
-	if (b->why_c)
-		printer = "c";
-	buf_fmt(out, ",\"printer\":\"%s\"", printer);
-	if (!b->why_c)
-		return;
-	buf_str(out, ",\"printer_why\":");
-	buf_json(out, b->why_c, strlen(b->why_c));
+	field_text(out, "printer", b->why_c ? "c" : printer);
+	field_text(out, "printer_why", b->why_c);
 }
 
 /* What this program writes into a record: "type", the schema's fields of a result, and the reasons
@@ -354,23 +298,22 @@ int result_put(struct measure *m, struct group *g, struct item *it, const struct
 		return -1;
 	result_start(&line, &out);
 	json_free(&line);
-	buf_fmt(&out, ",\"status\":\"%s\"", status_name(v->status));
-	if (v->status != STATUS_OK) {
-		buf_str(&out, ",\"why\":");
-		buf_json(&out, v->why, strlen(v->why));
-	}
+	field_text(&out, "status", status_name(v->status));
+	if (v->status != STATUS_OK)
+		field_text(&out, "why", v->why);
 	put_printer(&out, m->env.limits.target, it->build);
 	put_timing(m, &out, g, v);
 	put_costs(m, &out, g, it, v);
 	rec_now(now);
-	buf_fmt(&out, ",\"env_id\":\"%s\",\"code_hash\":", m->env.id.s);
+	field_text(&out, "env_id", m->env.id.s);
 	if (it->build)
-		buf_fmt(&out, "\"%s\"", it->build->code.s);
+		field_text(&out, "code_hash", it->build->code.s);
 	else
-		buf_str(&out, "null,\"code_hash_why\":\"not built\"");
-	buf_fmt(&out, ",\"settings\":\"%s\",\"run\":\"%s\",\"at\":\"%s\",\"env\":", m->settings.s,
-		m->run.s, now);
-	buf_add(&out, m->env.json.s, m->env.json.n);
+		field_null(&out, "code_hash", "not built");
+	field_text(&out, "settings", m->settings.s);
+	field_text(&out, "run", m->run.s);
+	field_text(&out, "at", now);
+	field_json(&out, "env", m->env.json.s);
 	buf_ch(&out, '}');
 	checksum_put(&out);
 	rc = put(m, v, &out, e);

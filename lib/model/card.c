@@ -1,6 +1,9 @@
 #include "lib/model/card.h"
 
+#include <stdio.h>
 #include <string.h>
+
+#include "lib/io/field.h"
 
 void card_count(struct card *c, const struct dataset *d, const char *use)
 {
@@ -30,19 +33,29 @@ void card_free(struct card *c)
 
 /* ---- JSON ---- */
 
+static void put_top(const char *name, int top, double v, struct buf *out)
+{
+	char key[16];
+
+	snprintf(key, sizeof key, "%s%d", name, top);
+	field_fmt(out, key, "%.4f", v);
+}
+
 static void print_tops(const char *name, const struct score *s, int random, struct buf *out)
 {
-	buf_fmt(out, "\"%s\":{", name);
+	const double n = (double)s->groups;
+
+	field_object(out, name);
 	for (int i = 0; i < SCORE_TOPS; i++)
-		buf_fmt(out, "%s\"top%d\":%.4f", i ? "," : "", score_tops[i],
-			random ? score_random(s, i) : score_top(s, i));
+		put_top("top", score_tops[i], random ? score_random(s, i) : score_top(s, i), out);
 	for (int i = 0; i < SCORE_TOPS; i++)
-		buf_fmt(out, ",\"mean%d\":%.4f", score_tops[i],
-			(random ? s->random_ratio[i] : s->ratio[i]) / (double)s->groups);
-	if (!random)
-		buf_fmt(out, ",\"ndcg8\":%.4f,\"spearman\":%.4f,\"pairwise\":%.4f",
-			s->ndcg / (double)s->groups, s->spearman / (double)s->groups,
-			s->pairwise / (double)s->groups);
+		put_top("mean", score_tops[i], (random ? s->random_ratio[i] : s->ratio[i]) / n,
+			out);
+	if (!random) {
+		field_fmt(out, "ndcg8", "%.4f", s->ndcg / n);
+		field_fmt(out, "spearman", "%.4f", s->spearman / n);
+		field_fmt(out, "pairwise", "%.4f", s->pairwise / n);
+	}
 	buf_ch(out, '}');
 }
 
@@ -51,74 +64,82 @@ static void print_params(const struct feature_list *l, const struct fit_params *
 	const struct boost_params *t = &p->trees;
 	const char *group;
 
-	buf_fmt(out,
-		"{\"objective\":\"%s\",\"emphasis\":%g,\"beta\":%g,\"rows\":%lld,\"rounds\":%d,"
-		"\"depth\":%d,\"eta\":%.4g,\"min_child\":%.4g,\"subsample\":%.4g,"
-		"\"colsample\":%.4g,\"lambda\":%.4g,\"left_out\":[",
-		fit_objective_name[p->objective], p->emphasis, p->beta, (long long)p->rows,
-		t->rounds, t->depth, t->eta, t->min_child, t->subsample, t->colsample, t->lambda);
-	for (int i = 0, n = 0; (group = fit_group(l, i)); i++)
+	field_object(out, NULL);
+	field_text(out, "objective", fit_objective_name[p->objective]);
+	field_fmt(out, "emphasis", "%g", p->emphasis);
+	field_fmt(out, "beta", "%g", p->beta);
+	field_integer(out, "rows", p->rows);
+	field_integer(out, "rounds", t->rounds);
+	field_integer(out, "depth", t->depth);
+	field_fmt(out, "eta", "%.4g", t->eta);
+	field_fmt(out, "min_child", "%.4g", t->min_child);
+	field_fmt(out, "subsample", "%.4g", t->subsample);
+	field_fmt(out, "colsample", "%.4g", t->colsample);
+	field_fmt(out, "lambda", "%.4g", t->lambda);
+	field_list(out, "left_out");
+	for (int i = 0; (group = fit_group(l, i)); i++)
 		if (p->leave_out >> i & 1)
-			buf_fmt(out, "%s\"%s\"", n++ ? "," : "", group);
+			field_text(out, NULL, group);
 	buf_str(out, "]}");
 }
 
 static void print_chosen(const struct feature_list *l, const struct automl *a, struct buf *out)
 {
-	for (int i = 0; i < a->members; i++) {
-		buf_str(out, i ? "," : ",\"chosen\":[");
+	field_list(out, "chosen");
+	for (int i = 0; i < a->members; i++)
 		print_params(l, &a->member[i], out);
-	}
 	buf_ch(out, ']');
 }
 
-static void print_names(const struct map *names, struct buf *out)
+static void print_names(const char *key, const struct map *names, struct buf *out)
 {
-	buf_ch(out, '[');
-	for (size_t i = 0; i < names->n; i++) {
-		buf_str(out, i ? "," : "");
-		buf_json(out, names->item[i].key, names->item[i].len);
-	}
+	field_list(out, key);
+	for (size_t i = 0; i < names->n; i++)
+		field_text(out, NULL, names->item[i].key);
 	buf_ch(out, ']');
 }
 
 static void print_trained_on(const struct card *c, struct buf *out)
 {
-	buf_fmt(out, ",\"trained_on\":{\"candidates\":%lld,\"workloads\":%lld,\"families\":%zu,",
-		(long long)c->candidates, (long long)c->workloads, c->families.n);
-	buf_str(out, "\"networks\":");
-	print_names(&c->networks, out);
-	buf_str(out, ",\"envs\":");
-	print_names(&c->envs, out);
+	field_object(out, "trained_on");
+	field_integer(out, "candidates", c->candidates);
+	field_integer(out, "workloads", c->workloads);
+	field_integer(out, "families", (int64_t)c->families.n);
+	print_names("networks", &c->networks, out);
+	print_names("envs", &c->envs, out);
 	buf_ch(out, '}');
 }
 
 static void print_report(const struct card *c, struct buf *out)
 {
 	if (!c->model.groups) {
-		buf_str(out, ",\"report\":null,\"report_why\":\"there is too little to hold any of "
-			     "it out\"");
+		field_null(out, "report", "there is too little to hold any of it out");
 		return;
 	}
-	buf_fmt(out, ",\"report\":{\"held_out\":\"%s\",\"folds\":%d,\"workloads\":%lld,",
-		automl_unit_name[c->unit], c->folds, (long long)c->model.groups);
+	field_object(out, "report");
+	field_text(out, "held_out", automl_unit_name[c->unit]);
+	field_integer(out, "folds", c->folds);
+	field_integer(out, "workloads", c->model.groups);
 	print_tops("model", &c->model, 0, out);
-	buf_ch(out, ',');
 	print_tops("draft", &c->draft, 0, out);
-	buf_ch(out, ',');
 	print_tops("random", &c->model, 1, out);
-	buf_fmt(out, ",\"uncertainty\":{\"errors\":%lld,\"within_2\":%.4f}}", (long long)c->errors,
-		c->errors ? (double)c->within / (double)c->errors : 0);
+	field_object(out, "uncertainty");
+	field_integer(out, "errors", c->errors);
+	field_fmt(out, "within_2", "%.4f", c->errors ? (double)c->within / (double)c->errors : 0);
+	buf_str(out, "}}");
 }
 
 void card_print(const struct card *c, struct buf *out)
 {
 	print_trained_on(c, out);
 	print_chosen(c->features, &c->chosen, out);
-	buf_fmt(out, ",\"tried\":%lld,\"bag\":%d,\"seed\":%llu,\"seconds\":%.1f",
-		(long long)c->tried, c->bag, (unsigned long long)c->seed, c->seconds);
+	field_integer(out, "tried", c->tried);
+	field_integer(out, "bag", c->bag);
+	field_fmt(out, "seed", "%llu", (unsigned long long)c->seed);
+	field_fmt(out, "seconds", "%.1f", c->seconds);
 	print_report(c, out);
-	buf_add(out, c->failure.s, c->failure.n);
+	if (c->failure.n)
+		buf_fmt(out, ",%s", c->failure.s);
 }
 
 /* ---- a table ---- */

@@ -28,7 +28,7 @@ struct card {
 
 /* Counts the groups with use[i] != 0. */
 void card_count(struct card *c, const struct dataset *d, const char *use);
-/* The fields, a comma before each. */
+/* The fields. */
 void card_print(const struct card *c, struct buf *out);
 void card_table(const struct card *c, const struct table_look *look, struct buf *out);
 /* A sentence if the ranking is no better than chance, or if nothing was held out; else NULL. */

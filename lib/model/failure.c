@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/io/field.h"
 #include "lib/model/automl.h"
 
 enum { FEW = 20 };
@@ -143,9 +144,10 @@ static int print_card(const struct dataset *d, const char *use, uint64_t seed,
 	for (int fold = 0; fold < AUTOML_FOLDS && more >= 0; fold++, n += more)
 		more = judge_fold(d, use, seed, fold, j + n, e);
 	if (more >= 0) {
-		buf_fmt(card, ",\"failure\":{\"candidates\":%zu,\"failed\":%zu,\"auc\":", all->n,
-			all->failed);
-		buf_num(card, n ? area(j, n) : NAN);
+		field_object(card, "failure");
+		field_integer(card, "candidates", (int64_t)all->n);
+		field_integer(card, "failed", (int64_t)all->failed);
+		field_number(card, "auc", n ? area(j, n) : NAN);
 		buf_ch(card, '}');
 	}
 	free(j);
@@ -163,7 +165,7 @@ int failure_train(const struct dataset *d, const char *use, uint64_t seed, struc
 		*out = learn(&all, seed, e);
 		rc = *out ? print_card(d, use, seed, &all, card, e) : -1;
 	} else {
-		buf_str(card, ",\"failure\":null");
+		field_json(card, "failure", "null");
 	}
 	cases_free(&all);
 	return rc;

@@ -12,7 +12,7 @@
 #include "lib/model/dataset.h"
 
 /* Trains on the groups with use[i] != 0. *out is NULL if there are too few. Appends its field of
- * the report card, with a comma before it: how many candidates failed, and the area under the ROC
+ * the report card: how many candidates failed, and the area under the ROC
  * curve in families that were held out (0.5 is chance). */
 int failure_train(const struct dataset *d, const char *use, uint64_t seed, struct boost **out,
 		  struct buf *card, struct err *e);

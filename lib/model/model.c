@@ -7,6 +7,7 @@
 
 #include "lib/base/base64.h"
 #include "lib/base/hash.h"
+#include "lib/io/field.h"
 #include "lib/io/file.h"
 #include "lib/io/json.h"
 #include "lib/model/failure.h"
@@ -16,11 +17,9 @@
 
 static void print_schedule(const struct schedule *s, struct buf *out)
 {
-	buf_fmt(out, "{\"tl\":1,\"type\":\"schedule\",\"algo\":\"%s\",\"knobs\":{", s->algo->name);
-	for (int i = 0; i < s->algo->nknobs; i++)
-		buf_fmt(out, "%s\"%s\":%lld", i ? "," : "", s->algo->knob[i].name,
-			(long long)s->knob[i]);
-	buf_str(out, "}}\n");
+	field_record(out, "schedule");
+	algo_put(s->algo, s->knob, out);
+	buf_str(out, "}\n");
 }
 
 /* The end of a record that holds trees. */
@@ -29,7 +28,8 @@ static int print_boost(struct boost *b, struct buf *out, struct err *e)
 	struct buf bytes = BUF_INIT;
 	int rc = boost_save(b, &bytes, e);
 
-	buf_str(out, ",\"ubj\":\"");
+	field_name(out, "ubj");
+	buf_ch(out, '"');
 	base64_encode(bytes.s, bytes.n, out);
 	buf_str(out, "\"}\n");
 	buf_free(&bytes);
@@ -41,7 +41,8 @@ static int print_trees(const struct model_stage *stage, int number, struct buf *
 	int rc = 0;
 
 	for (int i = 0; i < stage->n && rc == 0; i++) {
-		buf_fmt(out, "{\"tl\":1,\"type\":\"trees\",\"stage\":%d", number);
+		field_record(out, "trees");
+		field_integer(out, "stage", number);
 		rc = print_boost(stage->bag[i], out, e);
 	}
 	return rc;
@@ -49,7 +50,7 @@ static int print_trees(const struct model_stage *stage, int number, struct buf *
 
 static int print_failure(struct boost *b, struct buf *out, struct err *e)
 {
-	buf_str(out, "{\"tl\":1,\"type\":\"failure\"");
+	field_record(out, "failure");
 	return print_boost(b, out, e);
 }
 
@@ -60,9 +61,10 @@ int model_print(const struct model *m, const char *card, struct buf *out, struct
 	int rc = 0;
 
 	features_version(m->features, version);
-	buf_fmt(out, "{\"tl\":1,\"type\":\"model\",\"features\":\"%s\",\"scale\":", version);
-	buf_num(out, m->scale);
-	buf_fmt(out, "%s}\n", card);
+	field_record(out, "model");
+	field_text(out, "features", version);
+	field_number(out, "scale", m->scale);
+	buf_fmt(out, "%s%s}\n", *card ? "," : "", card);
 	for (int i = 0; i < m->nportfolio; i++)
 		print_schedule(&m->portfolio[i], out);
 	for (int i = 0; i < m->nstages && rc == 0; i++)
@@ -70,7 +72,9 @@ int model_print(const struct model *m, const char *card, struct buf *out, struct
 	if (m->failure && rc == 0)
 		rc = print_failure(m->failure, out, e);
 	hash_id(&id, out->s, out->n);
-	buf_fmt(out, "{\"tl\":1,\"type\":\"done\",\"hash\":\"%s\"}\n", id.s);
+	field_record(out, "done");
+	field_text(out, "hash", id.s);
+	buf_str(out, "}\n");
 	return rc;
 }
 

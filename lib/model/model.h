@@ -65,8 +65,8 @@ int model_predict(const struct model *m, const float *x, size_t rows, double *va
 int model_predict_first(const struct model *m, const float *x, size_t rows, double *value,
 			struct err *e);
 
-/* The file's text. card: the fields of the model's record behind "features" and "scale", with a
- * comma before each. The trees are those of m's stages. */
+/* The file's text. card: the fields of the model's record behind "features" and "scale". The trees
+ * are those of m's stages. */
 int model_print(const struct model *m, const char *card, struct buf *out, struct err *e);
 
 #endif

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "lib/base/nearest.h"
+#include "lib/io/field.h"
 #include "lib/nest/nest.h"
 #include "lib/space/key.h"
 #include "lib/tile/post.h"
@@ -360,26 +361,18 @@ void workload_fields(const struct workload *w, struct buf *out)
 {
 	char text[POST_TEXT];
 
-	buf_str(out, "\"workload_id\":\"");
-	buf_add(out, w->id.s, ID_HEX);
-	buf_str(out, "\",\"op\":\"");
-	buf_str(out, w->op->name);
-	buf_str(out, "\",\"prob\":\"");
-	buf_str(out, w->prob);
-	buf_str(out, "\",\"dtype\":\"");
-	buf_str(out, w->dtype_text);
-	buf_str(out, "\",\"layout\":\"");
-	buf_str(out, layout_name(w->layout));
-	buf_str(out, "\",\"post\":[");
+	field_text(out, "workload_id", w->id.s);
+	field_text(out, "op", w->op->name);
+	field_text(out, "prob", w->prob);
+	field_text(out, "dtype", w->dtype_text);
+	field_text(out, "layout", layout_name(w->layout));
+	field_list(out, "post");
 	for (int i = 0; i < w->npost; i++) {
-		buf_str(out, i ? ",\"" : "\"");
 		post_print(&w->post[i], text);
-		buf_str(out, text);
-		buf_ch(out, '"');
+		field_text(out, NULL, text);
 	}
 	buf_ch(out, ']');
 	if (w->op == &op_matmul)
-		buf_str(out, w->rhs_const ? ",\"rhs\":\"const\"" : ",\"rhs\":\"computed\"");
-	buf_str(out, ",\"flops\":");
-	buf_int(out, w->flops);
+		field_text(out, "rhs", w->rhs_const ? "const" : "computed");
+	field_integer(out, "flops", w->flops);
 }

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "lib/io/field.h"
 #include "lib/measure/result.h"
 #include "lib/store/row.h"
 #include "lib/store/store.h"
@@ -86,13 +87,11 @@ static void keep_texts(struct recording *r, struct recorded *x)
 
 	for (const struct json *k = json_first(d, d->tok); k; k = json_next(d, d->tok, k)) {
 		enum place p = place_of(k);
-		const struct json *v = k + 1;
-		int quotes = v->type == JSON_STR;
 
 		if (p == NOWHERE)
 			continue;
 		buf_fmt(&text[p], ",\"%.*s\":", (int)k->n, k->s);
-		buf_add(&text[p], v->s - quotes, v->n + 2 * (size_t)quotes);
+		field_copy(&text[p], NULL, k + 1);
 	}
 	for (int i = 0; i < PLACES; i++)
 		buf_str(&text[i], "");

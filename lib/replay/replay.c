@@ -4,9 +4,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/io/field.h"
 #include "lib/measure/result.h"
 #include "lib/record/checksum.h"
 #include "lib/trial/duel.h"
+
+static const char NO_ENERGY[] = "a replay takes none";
 
 /* What a candidate's race, or final, comes to now. */
 struct played {
@@ -19,7 +22,8 @@ struct played {
 	int is_incumbent;
 	double run_s, verify_s, audit_s;
 	double build_s, build_core_s, baseline_s;
-	char audit[160]; /* a second duel: an object; "": none */
+	struct stat_median audit; /* ratio of a second duel, of so many pairs; 0: none */
+	int was_false;		  /* it won that */
 	char text[200];
 };
 
@@ -133,8 +137,8 @@ static void play_audit(struct replay *r, struct played *p, const struct id *id)
 	play_duel(r, p, DUEL_WHOLE, &d);
 	p->audit_s = calls_s(&d);
 	contest_audited(&r->contest, d.end == DUEL_WON);
-	snprintf(p->audit, sizeof p->audit, "{\"ratio\":%.9g,\"ci\":[%.9g,%.9g],\"false_kill\":%s}",
-		 d.ratio.median, d.ratio.lo, d.ratio.hi, d.end == DUEL_WON ? "true" : "false");
+	p->audit = d.ratio;
+	p->was_false = d.end == DUEL_WON;
 }
 
 /* 0: it is not known how it would have ended. */
@@ -177,39 +181,37 @@ static int play_race(struct replay *r, const struct id *id, struct played *p)
 
 /* ---- writing ---- */
 
-static void put_number(struct buf *out, const char *key, double v)
-{
-	buf_fmt(out, ",\"%s\":", key);
-	buf_num(out, v);
-}
-
-static void put_interval(struct buf *out, const char *key, const struct stat_median *m)
-{
-	buf_fmt(out, ",\"%s\":[", key);
-	buf_num(out, m->lo);
-	buf_ch(out, ',');
-	buf_num(out, m->hi);
-	buf_ch(out, ']');
-}
-
 static void put_race(struct buf *out, const struct played *p)
 {
 	static const char *const end[] = {"lost", "even", "won"};
 	const struct duel *d = &p->duel;
 	int preempted = p->status == STATUS_PREEMPTED;
 
-	put_number(out, "latency_s", preempted ? d->time.lo : d->time.median);
+	field_number(out, "latency_s", preempted ? d->time.lo : d->time.median);
 	if (preempted)
-		buf_str(out, ",\"bound\":\"lower\"");
-	put_interval(out, "ci_s", &d->time);
-	buf_fmt(out, ",\"reps\":%d", d->n);
+		field_text(out, "bound", "lower");
+	field_interval(out, "ci_s", d->time.lo, d->time.hi);
+	field_integer(out, "reps", d->n);
 	if (!p->holder)
 		return;
-	buf_fmt(out, ",\"duel\":{\"against\":\"%s\"", p->holder->id.s);
-	put_number(out, "ratio", d->ratio.median);
-	put_interval(out, "ci", &d->ratio);
-	put_number(out, "latency_s", d->other_time.median);
-	buf_fmt(out, ",\"end\":\"%s\"}", end[d->end]);
+	field_object(out, "duel");
+	field_text(out, "against", p->holder->id.s);
+	field_number(out, "ratio", d->ratio.median);
+	field_interval(out, "ci", d->ratio.lo, d->ratio.hi);
+	field_number(out, "latency_s", d->other_time.median);
+	field_text(out, "end", end[d->end]);
+	buf_ch(out, '}');
+}
+
+static void put_audit(struct buf *out, const struct played *p)
+{
+	if (!p->audit.n)
+		return;
+	field_object(out, "audit");
+	field_number(out, "ratio", p->audit.median);
+	field_interval(out, "ci", p->audit.lo, p->audit.hi);
+	field_flag(out, "false_kill", p->was_false);
+	buf_ch(out, '}');
 }
 
 static void put_costs(const struct replay *r, struct buf *out, const struct played *p)
@@ -217,41 +219,40 @@ static void put_costs(const struct replay *r, struct buf *out, const struct play
 	const double verify_s = p->verify_s;
 	const double alone_s = verify_s + p->run_s + p->audit_s + p->baseline_s;
 
-	buf_str(out, ",\"cost\":{\"build_s\":");
-	buf_num(out, p->build_s);
-	put_number(out, "build_core_s", p->build_core_s);
-	put_number(out, "verify_s", verify_s);
-	put_number(out, "run_s", p->run_s);
+	field_object(out, "cost");
+	field_number(out, "build_s", p->build_s);
+	field_number(out, "build_core_s", p->build_core_s);
+	field_number(out, "verify_s", verify_s);
+	field_number(out, "run_s", p->run_s);
 	if (p->audit_s > 0)
-		put_number(out, "audit_s", p->audit_s);
-	put_number(out, "baseline_s", p->baseline_s);
-	put_number(out, "core_s", p->build_core_s + alone_s * (double)r->env->threads);
-	buf_str(out, ",\"energy_J\":null,\"energy_why\":\"a replay takes none\"}");
+		field_number(out, "audit_s", p->audit_s);
+	field_number(out, "baseline_s", p->baseline_s);
+	field_number(out, "core_s", p->build_core_s + alone_s * (double)r->env->threads);
+	field_null(out, "energy_J", NO_ENERGY);
+	buf_ch(out, '}');
 }
 
 static void put_timing(const struct replay *r, struct buf *out, const struct played *p)
 {
 	const struct recorded *x = p->from;
 
-	buf_fmt(out, ",\"stage\":\"%s\"", p->final ? "final" : "race");
+	field_text(out, "stage", p->final ? "final" : "race");
 	if (r->rules.caches != CACHES_WARM)
-		buf_fmt(out, ",\"cache\":\"%s\"", caches_name(r->rules.caches));
+		field_text(out, "cache", caches_name(r->rules.caches));
 	if (p->as_recorded)
 		buf_str(out, x->timing);
 	else
 		put_race(out, p);
-	if (*p->audit)
-		buf_fmt(out, ",\"audit\":%s", p->audit);
+	put_audit(out, p);
 	buf_str(out, x->error);
 	if (p->final)
 		buf_str(out, x->baseline);
 	if (p->final == x->final)
 		buf_str(out, x->rest);
 	else if (p->final)
-		buf_str(out, ",\"ratio\":null,\"ratio_why\":\"no final was recorded: this is the "
-			     "race once more\"");
+		field_null(out, "ratio", "no final was recorded: this is the race once more");
 	if (p->is_incumbent)
-		buf_str(out, ",\"incumbent\":true");
+		field_flag(out, "incumbent", 1);
 }
 
 static void spend(struct replay *r, enum cost purpose, double seconds)
@@ -279,19 +280,18 @@ static void advance(struct replay *r, const struct played *p)
 int replay_cost(struct replay *r, const char *program, struct err *e)
 {
 	char at[25];
-	struct ledger_run run = {.run = r->run,
-				 .program = program,
-				 .at = at,
-				 .energy =
-					 "\"energy_J\":null,\"energy_why\":\"a replay takes none\"",
-				 .replayed = 1};
+	struct buf energy = BUF_INIT;
+	struct ledger_run run = {.run = r->run, .program = program, .at = at, .replayed = 1};
 
 	if (r->ledger.cores <= 0)
 		return 0;
 	ledger_close(&r->ledger, r->elapsed_s);
 	rec_time(r->start_ms + (int64_t)(r->elapsed_s * 1000), at);
+	field_null(&energy, "energy_J", NO_ENERGY);
+	run.energy = energy.s;
 	buf_clear(&r->text);
 	ledger_record(&r->ledger, &run, &r->text);
+	buf_free(&energy);
 	return rec_put(r->out, r->text.s, r->text.n, e);
 }
 
@@ -306,25 +306,20 @@ static int put_result(struct replay *r, const struct json_doc *d, const struct p
 	rec_time(r->start_ms + (int64_t)(r->elapsed_s * 1000), at);
 	buf_clear(out);
 	result_start(d, out);
-	buf_fmt(out, ",\"status\":\"%s\"", status_name(p->status));
-	if (p->status != STATUS_OK) {
-		buf_str(out, ",\"why\":");
-		buf_json(out, p->why, strlen(p->why));
-	}
+	field_text(out, "status", status_name(p->status));
+	if (p->status != STATUS_OK)
+		field_text(out, "why", p->why);
 	put_timing(r, out, p);
 	put_costs(r, out, p);
-	buf_fmt(out, ",\"env_id\":\"%s\",\"code_hash\":", r->env->id);
-	if (p->from->code) {
-		buf_json(out, p->from->code->hash, strlen(p->from->code->hash));
-	} else {
-		buf_str(out, "null,\"code_hash_why\":");
-		buf_json(out, p->from->why_no_code, strlen(p->from->why_no_code));
-	}
-	buf_fmt(out, ",\"run\":\"%s\",\"at\":\"%s\",\"replayed\":true", r->run, at);
-	if (r->env->json) {
-		buf_str(out, ",\"env\":");
-		buf_str(out, r->env->json);
-	}
+	field_text(out, "env_id", r->env->id);
+	if (p->from->code)
+		field_text(out, "code_hash", p->from->code->hash);
+	else
+		field_null(out, "code_hash", p->from->why_no_code);
+	field_text(out, "run", r->run);
+	field_text(out, "at", at);
+	field_flag(out, "replayed", 1);
+	field_json(out, "env", r->env->json);
 	buf_ch(out, '}');
 	checksum_put(out);
 	return rec_put(r->out, out->s, out->n, e);

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "lib/answer/differ.h"
+#include "lib/io/field.h"
 #include "lib/report/machine.h"
 
 /* An env of the database. */
@@ -56,24 +57,21 @@ static void compare(struct listed *l, const struct store_env *here)
 
 /* ---- forms ---- */
 
-static void put_text(struct buf *out, const char *key, const char *text)
-{
-	buf_fmt(out, ",\"%s\":", key);
-	buf_json(out, text, strlen(text));
-}
-
 static void put_record(const struct listed *l, struct buf *out)
 {
-	buf_str(out, "{\"tl\":1,\"type\":\"env\"");
-	put_text(out, "env_id", l->env->id);
-	buf_fmt(out, ",\"results\":%lld,\"workloads\":%lld", (long long)l->count->results,
-		(long long)l->count->workloads);
-	put_text(out, "newest", l->count->newest);
-	put_text(out, "state", l->state);
+	field_record(out, "env");
+	field_text(out, "env_id", l->env->id);
+	field_integer(out, "results", l->count->results);
+	field_integer(out, "workloads", l->count->workloads);
+	field_text(out, "newest", l->count->newest);
+	field_text(out, "state", l->state);
 	if (l->differ.what.n)
-		put_text(out, "differs", l->differ.what.s);
-	buf_fmt(out, ",\"env\":%s}\n",
-		l->env->json ? l->env->json : "null,\"env_why\":\"no result of it tells\"");
+		field_text(out, "differs", l->differ.what.s);
+	if (l->env->json)
+		field_json(out, "env", l->env->json);
+	else
+		field_null(out, "env", "no result of it tells");
+	buf_str(out, "}\n");
 }
 
 static void put_row(struct table *t, const struct listed *l, enum output_form form)

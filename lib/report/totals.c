@@ -3,6 +3,8 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "lib/io/field.h"
+
 static void put_table(struct table *t, enum output_form form, const struct table_look *look,
 		      struct buf *b)
 {
@@ -18,17 +20,18 @@ static void put_table(struct table *t, enum output_form form, const struct table
 
 static void stats_record(const struct store_stats *s, struct buf *b)
 {
-	buf_fmt(b,
-		"{\"tl\":1,\"type\":\"stats\",\"workloads\":%lld,\"sources\":%lld,"
-		"\"candidates\":%lld,\"results\":%lld,\"status\":{",
-		(long long)s->workloads, (long long)s->sources, (long long)s->candidates,
-		(long long)s->results);
+	field_record(b, "stats");
+	field_integer(b, "workloads", s->workloads);
+	field_integer(b, "sources", s->sources);
+	field_integer(b, "candidates", s->candidates);
+	field_integer(b, "results", s->results);
+	field_object(b, "status");
 	for (int i = 0; i < s->nstatus; i++)
-		buf_fmt(b, "%s\"%s\":%lld", i ? "," : "", s->status[i].name,
-			(long long)s->status[i].n);
-	buf_fmt(b, "},\"envs\":%lld,\"runs\":%lld,\"core_s\":", (long long)s->envs,
-		(long long)s->runs);
-	buf_num(b, s->core_s);
+		field_integer(b, s->status[i].name, s->status[i].n);
+	buf_ch(b, '}');
+	field_integer(b, "envs", s->envs);
+	field_integer(b, "runs", s->runs);
+	field_number(b, "core_s", s->core_s);
 	buf_ch(b, '}');
 }
 
@@ -75,43 +78,31 @@ void totals_stats(const struct store_stats *s, enum output_form form, const stru
 
 /* ---- costs ---- */
 
-static void put_number(struct buf *b, const char *key, double v)
-{
-	buf_fmt(b, ",\"%s\":", key);
-	buf_num(b, v);
-}
-
-static void put_count(struct buf *b, const char *key, int64_t n)
-{
-	buf_fmt(b, ",\"%s\":%lld", key, (long long)n);
-}
-
 static void cost_record(const struct cost_sum *s, struct buf *b)
 {
-	buf_fmt(b, "{\"tl\":1,\"type\":\"cost\"");
-	put_count(b, "runs", s->whole);
-	put_count(b, "parts", s->runs - s->whole);
-	put_number(b, "wall_s", s->wall_s);
-	put_number(b, "held_core_s", s->held_s);
-	put_number(b, "sum_core_s", cost_total(s));
-	buf_str(b, ",\"cost\":{");
-	for (int i = 0; i < COSTS; i++) {
-		buf_fmt(b, "%s\"%s\":", i ? "," : "", cost_name((enum cost)i));
-		buf_num(b, s->core_s[i]);
-	}
+	field_record(b, "cost");
+	field_integer(b, "runs", s->whole);
+	field_integer(b, "parts", s->runs - s->whole);
+	field_number(b, "wall_s", s->wall_s);
+	field_number(b, "held_core_s", s->held_s);
+	field_number(b, "sum_core_s", cost_total(s));
+	field_object(b, "cost");
+	for (int i = 0; i < COSTS; i++)
+		field_number(b, cost_name((enum cost)i), s->core_s[i]);
 	if (s->unknown_s > 0)
-		put_number(b, "unknown", s->unknown_s);
+		field_number(b, "unknown", s->unknown_s);
 	buf_ch(b, '}');
-	put_number(b, "wasted_core_s", s->wasted_s);
-	put_number(b, "results_core_s", s->results_s);
-	put_count(b, "results", s->results);
-	put_count(b, "candidates", s->candidates);
-	put_count(b, "measured", s->measured);
-	put_count(b, "preempted", s->preempted);
-	put_count(b, "failed", s->failed);
-	put_number(b, "energy_J", s->energy_J);
+	field_number(b, "wasted_core_s", s->wasted_s);
+	field_number(b, "results_core_s", s->results_s);
+	field_integer(b, "results", s->results);
+	field_integer(b, "candidates", s->candidates);
+	field_integer(b, "measured", s->measured);
+	field_integer(b, "preempted", s->preempted);
+	field_integer(b, "failed", s->failed);
 	if (isnan(s->energy_J))
-		buf_str(b, ",\"energy_why\":\"not all of the runs could read it\"");
+		field_null(b, "energy_J", "not all of the runs could read it");
+	else
+		field_number(b, "energy_J", s->energy_J);
 	buf_ch(b, '}');
 }
 

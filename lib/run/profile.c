@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/io/field.h"
 #include "lib/io/table.h"
 #include "lib/io/terminal.h"
 #include "lib/trial/stat.h"
@@ -60,16 +61,21 @@ void profile_trace(const struct plan *p, const double *ended, struct buf *out)
 
 		if (!step_is_live(s))
 			continue;
-		buf_fmt(out,
-			"%s\n{\"ph\":\"X\",\"pid\":1,\"tid\":1,\"ts\":%.3f,\"dur\":%.3f,\"cat\":",
-			comma, (ended[i] - ended[0]) * 1e6, (ended[i + 1] - ended[i]) * 1e6);
-		buf_json(out, s->what, strlen(s->what));
-		buf_str(out, ",\"name\":");
-		buf_json(out, s->name, strlen(s->name));
-		if (s->workload)
-			buf_fmt(out,
-				",\"args\":{\"workload\":\"%s\",\"prob\":\"%s\",\"algo\":\"%s\"}",
-				s->workload->id.s, s->workload->prob, s->candidate->algo->name);
+		buf_fmt(out, "%s\n{", comma);
+		field_text(out, "ph", "X");
+		field_integer(out, "pid", 1);
+		field_integer(out, "tid", 1);
+		field_fmt(out, "ts", "%.3f", (ended[i] - ended[0]) * 1e6);
+		field_fmt(out, "dur", "%.3f", (ended[i + 1] - ended[i]) * 1e6);
+		field_text(out, "cat", s->what);
+		field_text(out, "name", s->name);
+		if (s->workload) {
+			field_object(out, "args");
+			field_text(out, "workload", s->workload->id.s);
+			field_text(out, "prob", s->workload->prob);
+			field_text(out, "algo", s->candidate->algo->name);
+			buf_ch(out, '}');
+		}
 		buf_ch(out, '}');
 		comma = ",";
 	}

@@ -19,6 +19,7 @@
 #include <unistd.h>
 
 #include "lib/base/map.h"
+#include "lib/io/field.h"
 #include "lib/io/json.h"
 #include "lib/io/keep.h"
 #include "lib/search/search.h"
@@ -40,12 +41,13 @@ struct asked {
 
 static void print_space(const struct search_space *s, int a, struct buf *out)
 {
-	buf_fmt(out, "{\"tl\":1,\"type\":\"space\",\"algo\":\"%s\",\"knobs\":{", s->algo[a]->name);
+	field_record(out, "space");
+	field_text(out, "algo", s->algo[a]->name);
+	field_object(out, "knobs");
 	for (int k = 0; k < s->space[a].n; k++) {
-		buf_fmt(out, "%s\"%s\":[", k ? "," : "", s->algo[a]->knob[k].name);
+		field_list(out, s->algo[a]->knob[k].name);
 		for (int i = 0; i < s->space[a].knob[k].n; i++)
-			buf_fmt(out, "%s%lld", i ? "," : "",
-				(long long)s->space[a].knob[k].value[i]);
+			field_integer(out, NULL, s->space[a].knob[k].value[i]);
 		buf_ch(out, ']');
 	}
 	buf_str(out, "}}\n");
@@ -68,7 +70,7 @@ static void *start(const struct search_space *s, uint64_t seed, int64_t round, s
 	x->request = tmpfile();
 	if (!x->request)
 		err_sys(&x->e, "cannot make a temporary file");
-	buf_str(&x->line, "{\"tl\":1,\"type\":\"workload\",");
+	field_record(&x->line, "workload");
 	workload_fields(s->w, &x->line);
 	buf_str(&x->line, "}\n");
 	for (int i = 0; i < s->nalgos; i++)
@@ -82,13 +84,9 @@ static void observe(void *state, const struct candidate *c, double latency_s)
 	struct asked *x = state;
 
 	buf_clear(&x->line);
-	buf_fmt(&x->line, "{\"tl\":1,\"type\":\"observed\",\"algo\":\"%s\",\"knobs\":{",
-		c->algo->name);
-	for (int k = 0; k < c->algo->nknobs; k++)
-		buf_fmt(&x->line, "%s\"%s\":%lld", k ? "," : "", c->algo->knob[k].name,
-			(long long)c->knob[k]);
-	buf_str(&x->line, "},\"latency_s\":");
-	buf_num(&x->line, latency_s);
+	field_record(&x->line, "observed");
+	algo_put(c->algo, c->knob, &x->line);
+	field_number(&x->line, "latency_s", latency_s);
 	buf_str(&x->line, "}\n");
 	write_request(x);
 }
@@ -98,8 +96,11 @@ static int begin(struct asked *x)
 	char *const argv[] = {(char *)"sh", (char *)"-c", (char *)x->s->command, NULL};
 
 	buf_clear(&x->line);
-	buf_fmt(&x->line, "{\"tl\":1,\"type\":\"ask\",\"n\":%lld,\"seed\":%llu,\"round\":%lld}\n",
-		(long long)x->s->wanted, (unsigned long long)x->seed, (long long)x->round);
+	field_record(&x->line, "ask");
+	field_integer(&x->line, "n", x->s->wanted);
+	field_fmt(&x->line, "seed", "%llu", (unsigned long long)x->seed);
+	field_integer(&x->line, "round", x->round);
+	buf_str(&x->line, "}\n");
 	write_request(x);
 	if (!*x->e.msg && (fflush(x->request) || fseek(x->request, 0, SEEK_SET)))
 		err_sys(&x->e, "cannot write what %s is asked", x->s->command);

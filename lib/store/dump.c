@@ -1,6 +1,7 @@
 /* Dumps: pages of records, read with the lock held and given out without it. */
 #include <stdlib.h>
 
+#include "lib/io/field.h"
 #include "lib/store/db.h"
 
 enum { PAGE_RECORDS = 1000, PAGE_BYTES = 4 * 1024 * 1024 };
@@ -102,11 +103,14 @@ static int print_workload(struct store *s, sqlite3_stmt *q, struct buf *out, str
 		buf_str(&s->text, n++ ? "," : "");
 		buf_json(&s->text, source, length);
 	}
-	buf_fmt(out, "{\"tl\":%d,\"type\":\"workload\",", TL_FORMAT);
+	field_record(out, "workload");
+	buf_ch(out, ',');
 	if (print_text(s, q, out, e) < 0)
 		return -1;
-	if (n)
-		buf_fmt(out, ",\"count\":%lld,\"source\":[%s]", (long long)n, s->text.s);
+	if (n) {
+		field_integer(out, "count", n);
+		field_fmt(out, "source", "[%s]", s->text.s);
+	}
 	buf_ch(out, '}');
 	return rc;
 }

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "lib/io/clock.h"
+#include "lib/io/field.h"
 #include "lib/target/cpu.h"
 
 /* What is timed: each thread runs `run` on its own memory. */
@@ -316,20 +317,14 @@ int probe_cores(const char *root, const int *cpu, int n, struct err *why)
 
 /* What is printed */
 
-static void put_number(struct buf *out, const char *name, double value)
-{
-	buf_fmt(out, "%s\"%s\":", out->s && out->s[out->n - 1] != '{' ? "," : "", name);
-	buf_num(out, value);
-}
-
 static void put_rates(const struct team *t, const char *name, probe_loop run, int threads,
 		      struct buf *out)
 {
-	buf_fmt(out, ",\"%s\":{", name);
+	field_object(out, name);
 	for (int i = 0; i < LEVELS; i++)
-		put_number(out, level_name[i],
-			   i < CACHES ? cache_rate(t, run, i, threads, 0.02)
-				      : memory_rate(t, run, threads, 0.05));
+		field_number(out, level_name[i],
+			     i < CACHES ? cache_rate(t, run, i, threads, 0.02)
+					: memory_rate(t, run, threads, 0.05));
 	buf_ch(out, '}');
 }
 
@@ -339,13 +334,13 @@ static void put_team(const struct team *t, struct buf *out)
 	struct err why = ERR_INIT;
 	int cores = probe_cores("", cpu, probe_team(t->threads, cpu), &why);
 
-	buf_fmt(out, "{\"isa\":\"%s\",\"threads\":%d", t->width->isa, t->threads);
-	if (cores) {
-		buf_fmt(out, ",\"cores\":%d", cores);
-	} else {
-		buf_str(out, ",\"cores\":null,\"cores_why\":");
-		buf_json(out, why.msg, strlen(why.msg));
-	}
+	field_object(out, NULL);
+	field_text(out, "isa", t->width->isa);
+	field_integer(out, "threads", t->threads);
+	if (cores)
+		field_integer(out, "cores", cores);
+	else
+		field_null(out, "cores", why.msg);
 }
 
 /* By width, and at the width in use. */
@@ -359,16 +354,16 @@ static void put_peaks(const struct team *t, struct buf *out)
 			one[i] = peak(t, &widths[i], 1, 0.04, NULL);
 			all[i] = peak(t, &widths[i], t->threads, 0.04, &disturbed[i]);
 		}
-	put_number(out, "peak_flops", one[t->width - widths]);
-	put_number(out, "peak_flops_all", all[t->width - widths]);
-	put_number(out, "disturbed", disturbed[t->width - widths]);
-	buf_str(out, ",\"width\":{");
+	field_number(out, "peak_flops", one[t->width - widths]);
+	field_number(out, "peak_flops_all", all[t->width - widths]);
+	field_number(out, "disturbed", disturbed[t->width - widths]);
+	field_object(out, "width");
 	for (int i = 0; i < n; i++) {
 		if (one[i] <= 0)
 			continue;
-		buf_fmt(out, "%s\"%s\":{", i ? "," : "", widths[i].isa);
-		put_number(out, "peak_flops", one[i]);
-		put_number(out, "peak_flops_all", all[i]);
+		field_object(out, widths[i].isa);
+		field_number(out, "peak_flops", one[i]);
+		field_number(out, "peak_flops_all", all[i]);
 		buf_ch(out, '}');
 	}
 	buf_ch(out, '}');
@@ -382,16 +377,16 @@ int probe_run(const struct limits *m, struct buf *out, struct err *e)
 		return -1;
 	put_team(&t, out);
 	put_peaks(&t, out);
-	buf_str(out, ",\"bytes\":{");
+	field_object(out, "bytes");
 	for (int i = 0; i < LEVELS; i++)
-		put_number(out, level_name[i], (double)t.bytes[i]);
+		field_number(out, level_name[i], (double)t.bytes[i]);
 	buf_ch(out, '}');
 	put_rates(&t, "bandwidth", t.width->read, 1, out);
 	put_rates(&t, "bandwidth_all", t.width->read, t.threads, out);
 	put_rates(&t, "triad", t.width->triad, 1, out);
 	put_rates(&t, "triad_all", t.width->triad, t.threads, out);
-	put_number(out, "forkjoin_s", forkjoin(&t, 0.02));
-	put_number(out, "barrier_s", barrier(&t, 0.02));
+	field_number(out, "forkjoin_s", forkjoin(&t, 0.02));
+	field_number(out, "barrier_s", barrier(&t, 0.02));
 	buf_ch(out, '}');
 	team_close(&t);
 	return 0;

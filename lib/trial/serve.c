@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/io/field.h"
 #include "lib/io/json.h"
 #include "lib/trial/session.h"
 
@@ -34,11 +35,9 @@ static const enum status status_of_end[] = {[CELL_DONE] = STATUS_OK,
 
 static void put_status(struct buf *out, enum status status, const char *why)
 {
-	buf_fmt(out, "{\"status\":\"%s\"", status_name(status));
-	if (why) {
-		buf_str(out, ",\"why\":");
-		buf_json(out, why, strlen(why));
-	}
+	field_object(out, NULL);
+	field_text(out, "status", status_name(status));
+	field_text(out, "why", why);
 }
 
 static int open_session(const struct json_doc *d, struct arena *a, struct buf *out, struct err *e)
@@ -92,46 +91,27 @@ static int canary(const struct json_doc *d, struct buf *out, struct err *e)
 	return 0;
 }
 
-static void put_interval(struct buf *out, const char *name, struct stat_median m)
-{
-	buf_fmt(out, ",\"%s\":[", name);
-	buf_num(out, m.lo);
-	buf_ch(out, ',');
-	buf_num(out, m.hi);
-	buf_ch(out, ']');
-}
-
 static void put_median(struct buf *out, const char *time, const char *ci, struct stat_median m)
 {
-	buf_fmt(out, ",\"%s\":", time);
-	buf_num(out, m.median);
-	put_interval(out, ci, m);
+	field_number(out, time, m.median);
+	field_interval(out, ci, m.lo, m.hi);
 }
 
-static void put_number(struct buf *out, const char *name, double v)
+static void put_variant(struct buf *out, const char *key, const struct variant_found *v, int timed)
 {
-	buf_fmt(out, ",\"%s\":", name);
-	buf_num(out, v);
-}
-
-static void put_variant(struct buf *out, const struct variant_found *v, int timed)
-{
-	buf_str(out, "{\"impl\":");
-	buf_json(out, v->impl, strlen(v->impl));
-	buf_str(out, ",\"layout\":");
-	buf_json(out, v->layout, strlen(v->layout));
+	field_object(out, key);
+	field_text(out, "impl", v->impl);
+	field_text(out, "layout", v->layout);
 	if (timed)
 		put_median(out, "latency_s", "ci_s", v->time);
 	if (isfinite(v->error_l2) && isfinite(v->error_max)) {
-		buf_str(out, ",\"error\":{\"l2\":");
-		buf_num(out, v->error_l2);
-		put_number(out, "max", v->error_max);
+		field_object(out, "error");
+		field_number(out, "l2", v->error_l2);
+		field_number(out, "max", v->error_max);
 		buf_ch(out, '}');
 	}
-	if (v->why[0]) {
-		buf_str(out, ",\"why\":");
-		buf_json(out, v->why, strlen(v->why));
-	}
+	if (v->why[0])
+		field_text(out, "why", v->why);
 	buf_ch(out, '}');
 }
 
@@ -143,34 +123,21 @@ static int library(const struct json_doc *d, struct buf *out, struct err *e)
 	if (number(d, "timeout_s", &timeout_s) < 0)
 		return bad_request(e);
 	session_library(session, timeout_s, &b);
-	buf_str(out, "{\"baseline\":");
+	field_object(out, NULL);
 	if (b.known) {
-		put_variant(out, &b.best, 1);
+		put_variant(out, "baseline", &b.best, 1);
 	} else {
-		buf_str(out, "null,\"why\":");
-		buf_json(out, b.why, strlen(b.why));
+		field_json(out, "baseline", "null");
+		field_text(out, "why", b.why);
 	}
-	if (b.own_known) {
-		buf_str(out, ",\"own_layout\":");
-		put_variant(out, &b.own, 1);
-	}
-	for (int i = 0; i < b.nrejected && i < TRIAL_REJECTED; i++) {
-		buf_str(out, i ? "," : ",\"rejected\":[");
-		put_variant(out, &b.rejected[i], 0);
-	}
+	if (b.own_known)
+		put_variant(out, "own_layout", &b.own, 1);
+	if (b.nrejected > 0)
+		field_list(out, "rejected");
+	for (int i = 0; i < b.nrejected && i < TRIAL_REJECTED; i++)
+		put_variant(out, NULL, &b.rejected[i], 0);
 	buf_str(out, b.nrejected > 0 ? "]}" : "}");
 	return 0;
-}
-
-static void put_samples(struct buf *out, const char *name, const double *x, int n)
-{
-	buf_fmt(out, ",\"%s\":[", name);
-	for (int i = 0; i < n; i++) {
-		if (i)
-			buf_ch(out, ',');
-		buf_num(out, x[i]);
-	}
-	buf_ch(out, ']');
 }
 
 static void put_duel(struct buf *out, const struct duel *d)
@@ -179,36 +146,44 @@ static void put_duel(struct buf *out, const struct duel *d)
 
 	put_median(out, "other_s", "other_ci_s", d->other_time);
 	put_median(out, "ratio", "ratio_ci", d->ratio);
-	buf_fmt(out, ",\"end\":\"%s\"", end[d->end]);
-	put_samples(out, "other_samples_s", d->y, d->n);
+	field_text(out, "end", end[d->end]);
+	field_numbers(out, "other_samples_s", d->y, d->n);
+}
+
+static void put_use(struct buf *out, const struct device_use *u)
+{
+	field_object(out, "use");
+	field_integer(out, "registers", u->registers);
+	field_integer(out, "spilled_bytes", u->spilled_bytes);
+	field_integer(out, "block_bytes", u->block_bytes);
+	field_integer(out, "blocks", u->blocks);
+	buf_ch(out, '}');
 }
 
 static void put_outcome(struct buf *out, const struct report *r, const struct outcome *o)
 {
 	put_status(out, o->status, o->why);
-	buf_str(out, ",\"watch\":");
+	field_name(out, "watch");
 	watch_put(&r->watched, out);
-	put_number(out, "l2", o->error_l2);
-	put_number(out, "max", o->error_max);
-	put_number(out, "verify_s", o->verify_s);
-	put_number(out, "run_s", o->run_s);
+	field_number(out, "l2", o->error_l2);
+	field_number(out, "max", o->error_max);
+	field_number(out, "verify_s", o->verify_s);
+	field_number(out, "run_s", o->run_s);
 	if (o->has_use)
-		buf_fmt(out,
-			",\"use\":{\"registers\":%d,\"spilled_bytes\":%d,\"block_bytes\":%d,"
-			"\"blocks\":%d}",
-			o->use.registers, o->use.spilled_bytes, o->use.block_bytes, o->use.blocks);
+		put_use(out, &o->use);
 	if (o->duel.n) {
 		put_median(out, "latency_s", "ci_s", o->duel.time);
-		buf_fmt(out, ",\"reps\":%d", o->duel.n);
-		if (o->row)
-			buf_fmt(out, ",\"row\":%d,\"row_by\":\"%s\"", o->row,
-				o->row_is_graph ? "graph" : "calls");
-		put_samples(out, "samples_s", o->duel.x, o->duel.n);
+		field_integer(out, "reps", o->duel.n);
+		if (o->row) {
+			field_integer(out, "row", o->row);
+			field_text(out, "row_by", o->row_is_graph ? "graph" : "calls");
+		}
+		field_numbers(out, "samples_s", o->duel.x, o->duel.n);
 	}
 	if (o->duel.n && o->is_duel)
 		put_duel(out, &o->duel);
 	if (o->duel.n && o->has_own)
-		put_samples(out, "own_samples_s", o->own, o->duel.n);
+		field_numbers(out, "own_samples_s", o->own, o->duel.n);
 	buf_ch(out, '}');
 }
 
@@ -344,8 +319,8 @@ int serve(const struct serve *what, FILE *answers)
 		buf_clear(&out);
 		if (json_parse(&d, line, (size_t)n, &e) < 0 || answer(&d, &a, &out, &e) < 0) {
 			buf_clear(&out);
-			buf_str(&out, "{\"error\":");
-			buf_json(&out, e.msg, strlen(e.msg));
+			field_object(&out, NULL);
+			field_text(&out, "error", e.msg);
 			buf_ch(&out, '}');
 		}
 		buf_ch(&out, '\n');
