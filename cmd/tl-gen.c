@@ -21,7 +21,7 @@
 #include "lib/io/opt.h"
 #include "lib/io/record.h"
 #include "lib/model/default.h"
-#include "lib/record/status.h"
+#include "lib/record/result.h"
 #include "lib/report/algorithms.h"
 #include "lib/search/schedule.h"
 #include "lib/search/search.h"
@@ -166,28 +166,20 @@ static int learn_from_record(const struct rec *r)
 {
 	struct json_doc *d;
 	struct err e = ERR_INIT;
-	const char *workload, *candidate;
-	enum status status;
-	const struct json *w;
 	struct history *h;
 	struct candidate c;
+	struct result s;
 
 	if (rec_parse(gen.in, r, &d))
 		return -1;
 	if (door_result(&gen.door, d, &c, &e) < 0)
 		return rec_bad(gen.in, r, &e);
-	w = json_get(d, d->tok, "workload");
-	if (json_str(json_get(d, w, "workload_id"), &gen.work, &workload) ||
-	    json_str(json_get(d, d->tok, "candidate_id"), &gen.work, &candidate) ||
-	    !(status = status_get(d, d->tok))) {
-		err_set(&e, "a result without workload_id, candidate_id or status");
-		return rec_bad(gen.in, r, &e);
-	}
-	if (env_wanted && !json_is(json_get(d, d->tok, "env_id"), env_wanted))
+	result_read(&s, d, &gen.work);
+	if (env_wanted && (!s.env_id || strcmp(s.env_id, env_wanted) != 0))
 		return 0;
-	h = history_of(workload);
-	learn(h, candidate, status);
-	if (gen.search->observe && status == STATUS_OK) {
+	h = history_of(c.w.id.s);
+	learn(h, c.id.s, s.status);
+	if (gen.search->observe && s.status == STATUS_OK) {
 		buf_add(&h->told, r->s, r->n);
 		buf_ch(&h->told, '\n');
 	}

@@ -13,14 +13,10 @@
 
 /* ---- the decision ---- */
 
-static struct known_result result(enum status status, int final, const char *run, double latency_s)
+static struct known_result result(enum status status, int final, const char *run)
 {
-	return (struct known_result){.line = "",
-				     .status = status,
-				     .run = run,
-				     .at = run,
-				     .final = final,
-				     .latency_s = latency_s};
+	return (struct known_result){
+		.line = "", .status = status, .run = run, .at = run, .final = final};
 }
 
 /* Which of the results is the answer, as an index; -1: none. The order must not matter. */
@@ -50,40 +46,40 @@ static void decision(void)
 
 	ok(answer(r, 0, 0) == -1, "nothing recorded is not known");
 	for (int i = 0; i < 4; i++) {
-		r[0] = result(finals[i], 0, "1", 1e-3);
+		r[0] = result(finals[i], 0, "1");
 		ok(answer(r, 1, 0) == 0, "%s is known", status_name(finals[i]));
 	}
 	for (int i = 0; i < 3; i++) {
-		r[0] = result(again[i], 0, "1", NAN);
+		r[0] = result(again[i], 0, "1");
 		ok(answer(r, 1, 0) == -1, "%s gets another chance", status_name(again[i]));
-		r[1] = result(again[i], 0, "1", NAN);
+		r[1] = result(again[i], 0, "1");
 		ok(answer(r, 2, 0) == -1, "which the same record, twice, does not use up");
-		r[1] = result(again[(i + 1) % 3], 0, "2", NAN);
+		r[1] = result(again[(i + 1) % 3], 0, "2");
 		ok(answer(r, 2, 0) == 1, "but another failure does");
-		r[2] = result(STATUS_OK, 0, "0", 1e-3);
+		r[2] = result(STATUS_OK, 0, "0");
 		ok(answer(r, 3, 0) == 2, "and what was ok once is known as that");
 	}
-	r[0] = result(STATUS_FILTERED, 0, "1", NAN);
+	r[0] = result(STATUS_FILTERED, 0, "1");
 	ok(answer(r, 1, 0) == -1, "filtered was never tried");
-	r[0] = result(STATUS_PREEMPTED, 0, "1", 2e-3);
+	r[0] = result(STATUS_PREEMPTED, 0, "1");
 	ok(answer(r, 1, 0) == 0, "who has lost its duel is known");
-	r[1] = result(STATUS_CRASH, 0, "2", NAN);
-	r[2] = result(STATUS_CRASH, 0, "3", NAN);
+	r[1] = result(STATUS_CRASH, 0, "2");
+	r[2] = result(STATUS_CRASH, 0, "3");
 	ok(answer(r, 3, 0) == 0, "whatever became of it at other times");
-	r[1] = result(STATUS_OK, 0, "0", 5e-3);
+	r[1] = result(STATUS_OK, 0, "0");
 	ok(answer(r, 2, 0) == 1, "but a time goes before a bound");
-	r[2] = result(STATUS_WRONG, 1, "0", NAN);
+	r[2] = result(STATUS_WRONG, 1, "0");
 	ok(answer(r, 3, 0) == 2, "wrong once outweighs all");
-	r[0] = result(STATUS_OK, 0, "1", 1e-3);
-	r[1] = result(STATUS_OK, 0, "2", 2e-3);
+	r[0] = result(STATUS_OK, 0, "1");
+	r[1] = result(STATUS_OK, 0, "2");
 	ok(answer(r, 2, 0) == 1, "of two the later");
 	ok(answer(r, 2, 1) == -1, "a race is no final");
-	r[2] = result(STATUS_OK, 1, "1", 1e-3);
+	r[2] = result(STATUS_OK, 1, "1");
 	ok(answer(r, 3, 1) == 2 && answer(r, 3, 0) == 1, "a final is one");
-	r[0] = result(STATUS_OK, 1, "1", 1e-3);
+	r[0] = result(STATUS_OK, 1, "1");
 	ok(answer(r, 1, 0) == -1, "and no race");
-	r[1] = result(STATUS_CRASH, 1, "2", NAN);
-	r[2] = result(STATUS_CRASH, 1, "3", NAN);
+	r[1] = result(STATUS_CRASH, 1, "2");
+	r[2] = result(STATUS_CRASH, 1, "3");
 	ok(answer(r + 1, 1, 1) == -1 && answer(r + 1, 2, 1) == 1,
 	   "a final that failed gets another chance, too");
 }

@@ -1,6 +1,5 @@
 /* lib/io/record.c: streams, flushing, bad lines, replaced files, groups. */
 #include <fcntl.h>
-#include <math.h>
 #include <poll.h>
 #include <pthread.h>
 #include <string.h>
@@ -291,48 +290,6 @@ static void test_texts(void)
 	buf_free(&b);
 }
 
-/* The ratio of a result; -1: there is an error. */
-static double ratio_of(const char *fields)
-{
-	struct json_doc d = JSON_DOC_INIT;
-	struct err e = ERR_INIT;
-	char line[256];
-	double ratio;
-	int rc;
-
-	snprintf(line, sizeof line, "{\"tl\":1,\"type\":\"result\"%s}", fields);
-	if (json_parse(&d, line, strlen(line), &e))
-		bail_out("%s: %s", line, e.msg);
-	rc = rec_duel_ratio(&d, &ratio, &e);
-	json_free(&d);
-	return rc ? -1 : ratio;
-}
-
-static void test_ratio(void)
-{
-	static const char *const bad[] = {
-		",\"duel\":{\"ratio\":0}",
-		",\"duel\":{\"ratio\":-1.2}",
-		",\"duel\":{\"ratio\":\"1.2\"}",
-		",\"duel\":{\"ratio\":1.2},\"again\":{\"ratio\":0}",
-		",\"duel\":{\"ratio\":1.2},\"again\":{\"ratio\":[1.2]}",
-	};
-	int good = 1;
-
-	ok(isnan(ratio_of("")) && isnan(ratio_of(",\"duel\":{\"ratio\":null}")),
-	   "without a duel there is no ratio");
-	ok(ratio_of(",\"duel\":{\"ratio\":1.25}") == 1.25, "a duel's is its own");
-	ok(fabs(ratio_of(",\"duel\":{\"ratio\":1.44},\"again\":{\"ratio\":1.0,\"ahead\":false}") -
-		1.2) < 1e-12,
-	   "a winner's is the geometric mean of both duels, also of one that was not ahead again");
-	ok(ratio_of(",\"duel\":{\"ratio\":1.44},\"again\":{\"status\":\"crash\",\"ahead\":"
-		    "false}") == 1.44,
-	   "that of the first where the second did not end well");
-	for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
-		good &= ratio_of(bad[i]) == -1;
-	ok(good, "what is no ratio is refused");
-}
-
 int main(void)
 {
 	if (!mkdtemp(dir))
@@ -344,7 +301,6 @@ int main(void)
 	test_waiting();
 	test_groups();
 	test_texts();
-	test_ratio();
 	for (const char *const *name =
 		     (const char *const[]){"in", "long", "copy", "out", "link", "to", "from", NULL};
 	     *name; name++)

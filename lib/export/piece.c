@@ -5,31 +5,6 @@
 #include <string.h>
 
 #include "lib/nest/nest.h"
-#include "lib/record/status.h"
-
-static const char *text(struct arena *a, const struct json *v)
-{
-	const char *s = "";
-
-	json_str(v, a, &s);
-	return s;
-}
-
-static double number(const struct json *v)
-{
-	double x = NAN;
-
-	json_num(v, &x);
-	return x;
-}
-
-static void interval(const struct json_doc *d, const struct json *v, double ci[2])
-{
-	const struct json *lo = v && v->type == JSON_ARR ? json_first(d, v) : NULL;
-
-	ci[0] = number(lo);
-	ci[1] = lo ? number(json_next(d, v, lo)) : NAN;
-}
 
 /* Instruction set of the widest vectors that the program has. */
 static const struct isa *isa_of(const struct candidate *c, struct arena *a, struct err *e)
@@ -48,20 +23,22 @@ static const struct isa *isa_of(const struct candidate *c, struct arena *a, stru
 
 static void measured(const struct json_doc *d, struct arena *a, struct piece *x)
 {
-	const struct json *env = json_get(d, d->tok, "env"), *ratio = json_get(d, d->tok, "ratio");
+	const struct json *env = json_get(d, d->tok, "env");
+	struct result s;
 
-	x->final = json_is(json_get(d, d->tok, "stage"), "final");
-	x->latency_s = number(json_get(d, d->tok, "latency_s"));
-	interval(d, json_get(d, d->tok, "ci_s"), x->ci_s);
-	x->ratio = number(json_get(d, ratio, "median"));
-	interval(d, json_get(d, ratio, "ci"), x->ratio_ci);
-	x->verdict = text(a, json_get(d, d->tok, "verdict"));
-	x->baseline = text(a, json_get(d, json_get(d, d->tok, "baseline"), "impl"));
-	x->cpu = text(a, json_get(d, env, "cpu"));
-	x->env_id = text(a, json_get(d, d->tok, "env_id"));
-	x->at = text(a, json_get(d, d->tok, "at"));
+	result_read(&s, d, a);
+	x->final = s.stage == STAGE_FINAL;
+	x->latency_s = s.latency_s;
+	x->ci_s = s.ci_s;
+	x->ratio = s.ratio.median;
+	x->ratio_ci = s.ratio.ci;
+	x->verdict = s.verdict ? s.verdict : "";
+	x->baseline = s.baseline.impl ? s.baseline.impl : "";
+	json_str(json_get(d, env, "cpu"), a, &x->cpu);
+	x->env_id = s.env_id ? s.env_id : "";
+	x->at = s.at ? s.at : "";
 	json_int(json_get(d, env, "threads"), &x->threads);
-	json_bool(json_get(d, d->tok, "incumbent"), &x->leads);
+	x->leads = s.incumbent;
 }
 
 /* The last one that led is the best known; where none did, the quickest. */

@@ -11,6 +11,7 @@
 #include "lib/base/arena.h"
 #include "lib/base/map.h"
 #include "lib/io/json.h"
+#include "lib/record/result.h"
 #include "lib/space/isa.h"
 
 /* Text is "" and numbers are NAN where nothing was measured. */
@@ -18,8 +19,10 @@ struct piece {
 	struct candidate c;
 	const struct isa *isa; /* what the code needs */
 	int final;	       /* it was compared with the library */
-	double latency_s, ci_s[2];
-	double ratio, ratio_ci[2]; /* the library's time over its own */
+	double latency_s;
+	struct interval ci_s;
+	double ratio; /* the library's time over its own */
+	struct interval ratio_ci;
 	const char *verdict, *baseline, *cpu, *env_id, *at;
 	int64_t threads; /* that it was tuned for; 0: unknown */
 	int leads;	 /* it is the best known of its workload, in its env */

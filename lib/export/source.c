@@ -63,11 +63,11 @@ static void foreign_text(const char *s, struct buf *out)
 }
 
 /* "VALUE (LO to HI)", the interval where it is known. */
-static void quantity_text(double value, const double ci[2], double unit, struct buf *out)
+static void quantity_text(double value, const struct interval *ci, double unit, struct buf *out)
 {
 	buf_fmt(out, "%.4g", value / unit);
-	if (!isnan(ci[0]))
-		buf_fmt(out, " (%.4g to %.4g)", ci[0] / unit, ci[1] / unit);
+	if (!isnan(ci->lo))
+		buf_fmt(out, " (%.4g to %.4g)", ci->lo / unit, ci->hi / unit);
 }
 
 static void comment(const struct piece *p, struct buf *out)
@@ -79,7 +79,7 @@ static void comment(const struct piece *p, struct buf *out)
 	buf_fmt(out, "\n * candidate %s", p->c.id.s);
 	if (!isnan(p->latency_s)) {
 		buf_str(out, "\n * ");
-		quantity_text(p->latency_s, p->ci_s, 1e-6, out);
+		quantity_text(p->latency_s, &p->ci_s, 1e-6, out);
 		buf_fmt(out, " us in %lld threads of ", (long long)p->threads);
 		foreign_text(p->cpu, out);
 		buf_str(out, ", env ");
@@ -87,7 +87,7 @@ static void comment(const struct piece *p, struct buf *out)
 	}
 	if (!isnan(p->ratio)) {
 		buf_str(out, "\n * ");
-		quantity_text(p->ratio, p->ratio_ci, 1, out);
+		quantity_text(p->ratio, &p->ratio_ci, 1, out);
 		buf_str(out, " times as fast as ");
 		foreign_text(p->baseline, out);
 		buf_str(out, ": ");
@@ -335,17 +335,17 @@ static void member(const char *name, const char *value, struct buf *out)
 		field_text(out, name, value);
 }
 
-static void quantity(const char *name, double value, const double ci[2], struct buf *out)
+static void quantity(const char *name, double value, const struct interval *ci, struct buf *out)
 {
 	char ci_name[32];
 
 	if (isnan(value))
 		return;
 	field_number(out, name, value);
-	if (isnan(ci[0]))
+	if (isnan(ci->lo))
 		return;
 	snprintf(ci_name, sizeof ci_name, "%s_ci", name);
-	field_numbers(out, ci_name, ci, 2);
+	field_interval(out, ci_name, ci->lo, ci->hi);
 }
 
 static void kernel_record(const struct piece *p, const char *prefix, struct buf *out)
@@ -360,8 +360,8 @@ static void kernel_record(const struct piece *p, const char *prefix, struct buf 
 	workload_fields(&p->c.w, out);
 	field_text(out, "candidate_id", p->c.id.s);
 	algo_put(p->c.algo, p->c.knob, out);
-	quantity("latency_s", p->latency_s, p->ci_s, out);
-	quantity("ratio", p->ratio, p->ratio_ci, out);
+	quantity("latency_s", p->latency_s, &p->ci_s, out);
+	quantity("ratio", p->ratio, &p->ratio_ci, out);
 	member("verdict", p->verdict, out);
 	member("baseline", p->baseline, out);
 	member("cpu", p->cpu, out);

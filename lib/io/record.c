@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <math.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -723,33 +722,6 @@ void rec_end_text(struct buf *b, const char *workload_id, int64_t drawn, const c
 	field_integer(b, "drawn", drawn);
 	field_text(b, "why", why);
 	buf_ch(b, '}');
-}
-
-int rec_ratio(const struct json_doc *d, const struct json *obj, const char *key, double *ratio,
-	      struct err *e)
-{
-	const struct json *v = json_get(d, obj, key);
-
-	*ratio = NAN;
-	if (!v || v->type == JSON_NULL)
-		return 0;
-	if (json_num(v, ratio) || !(*ratio > 0))
-		return err_set(e, "\"%s\" is not a ratio", key);
-	return 0;
-}
-
-int rec_duel_ratio(const struct json_doc *result, double *ratio, struct err *e)
-{
-	const struct json *duel = json_get(result, result->tok, "duel");
-	const struct json *second = json_get(result, result->tok, "again");
-	double again;
-
-	if (rec_ratio(result, duel, "ratio", ratio, e) ||
-	    rec_ratio(result, second, "ratio", &again, e))
-		return -1;
-	if (!isnan(again))
-		*ratio = sqrt(*ratio * again);
-	return 0;
 }
 
 void rec_time(int64_t ms, char out[25])

@@ -109,14 +109,6 @@ void rec_groups_end(struct rec_groups *g);
 /* Text of an end record: {"tl":1,"type":"end","workload_id":"..","drawn":N,"why":".."} */
 void rec_end_text(struct buf *b, const char *workload_id, int64_t drawn, const char *why);
 
-/* A member that is a ratio, above 0: NAN if it is not there or null; -1 if it is something else. */
-int rec_ratio(const struct json_doc *d, const struct json *obj, const char *key, double *ratio,
-	      struct err *e);
-/* How much faster a race's result is than the one it duelled with: that one's time over its own. Of
- * a winner, which had a second duel ("again"), the geometric mean of both. NAN if there was no
- * duel; -1 if what stands there is no ratio. */
-int rec_duel_ratio(const struct json_doc *result, double *ratio, struct err *e);
-
 /* SIGINT, SIGTERM and SIGHUP make rec_next() return 0 and rec_stopped() the signal's number. A
  * program that has not ended half a second later, whatever it does, is ended by the signal; its
  * temporary files (lib/io/temporary.h) are removed. */

@@ -1,7 +1,6 @@
 #include "lib/measure/known.h"
 
 #include <assert.h>
-#include <math.h>
 #include <string.h>
 
 enum { CHANCES = 2 }; /* runs in which something may fail before it is believed */
@@ -16,6 +15,7 @@ void known_free(struct known *k)
 {
 	json_free(&k->doc);
 	door_free(&k->door);
+	arena_free(&k->scratch);
 }
 
 /* ---- the decision ---- */
@@ -92,14 +92,18 @@ struct found {
 	const char *candidate_id;
 };
 
+static int is(const char *text, const char *wanted)
+{
+	return text && !strcmp(text, wanted);
+}
+
 static int take(void *to, const char *line, size_t n, struct err *e)
 {
 	struct found *f = to;
 	struct json_doc *d = &f->k->doc;
-	struct known_result r = {.latency_s = NAN, .n = n};
-
 	struct err why = ERR_INIT;
 	struct candidate c;
+	struct result r;
 
 	(void)e;
 	/* What cannot be read, or lacks what it takes, is not known. */
@@ -107,19 +111,12 @@ static int take(void *to, const char *line, size_t n, struct err *e)
 		door_refuse(&f->k->refused, &why);
 		return 0;
 	}
-	if (!json_is(json_get(d, d->tok, "candidate_id"), f->candidate_id) ||
-	    !json_is(json_get(d, d->tok, "env_id"), f->k->env.s) ||
-	    !json_is(json_get(d, d->tok, "settings"), f->k->settings.s) ||
-	    !(r.status = status_get(d, d->tok)) ||
-	    json_str(json_get(d, d->tok, "run"), f->arena, &r.run) ||
-	    json_str(json_get(d, d->tok, "at"), f->arena, &r.at))
+	arena_reset(&f->k->scratch);
+	result_read(&r, d, &f->k->scratch);
+	if (!is(r.candidate_id, f->candidate_id) || !is(r.env_id, f->k->env.s) ||
+	    !is(r.settings, f->k->settings.s) || !r.status || !r.run || !r.at ||
+	    (r.status == STATUS_OK && !(r.latency_s > 0)))
 		return 0;
-	r.final = json_is(json_get(d, d->tok, "stage"), "final");
-	json_bool(json_get(d, d->tok, "incumbent"), &r.is_incumbent);
-	json_num(json_get(d, d->tok, "latency_s"), &r.latency_s);
-	if (r.status == STATUS_OK && !(r.latency_s > 0))
-		return 0;
-	r.line = arena_strndup(f->arena, line, n);
 	if (f->n == f->cap) {
 		struct known_result *more;
 
@@ -129,7 +126,13 @@ static int take(void *to, const char *line, size_t n, struct err *e)
 			memcpy(more, f->r, (size_t)f->n * sizeof *more);
 		f->r = more;
 	}
-	f->r[f->n++] = r;
+	f->r[f->n++] = (struct known_result){.line = arena_strndup(f->arena, line, n),
+					     .n = n,
+					     .status = r.status,
+					     .run = arena_strdup(f->arena, r.run),
+					     .at = arena_strdup(f->arena, r.at),
+					     .final = r.stage == STAGE_FINAL,
+					     .is_incumbent = r.incumbent};
 	return 0;
 }
 

@@ -15,7 +15,7 @@
 #include "lib/base/hash.h"
 #include "lib/door/door.h"
 #include "lib/io/json.h"
-#include "lib/record/status.h"
+#include "lib/record/result.h"
 
 /* Takes one recorded line, which need not stay in place. */
 typedef int known_take(void *to, const char *line, size_t n, struct err *e);
@@ -34,6 +34,7 @@ struct known {
 	struct json_doc doc;
 	struct door door;
 	struct door_refused refused; /* results that did not pass it */
+	struct arena scratch;	     /* of one record */
 };
 void known_add_source(struct known *k, const struct known_source *s);
 void known_free(struct known *k); /* not the sources */
@@ -45,7 +46,6 @@ struct known_result {
 	const char *run, *at;
 	int final;
 	int is_incumbent; /* it became the best known then */
-	double latency_s; /* NAN: null */
 };
 struct known_answer {
 	const struct known_result *result, *final; /* NULL: not known */

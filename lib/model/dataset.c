@@ -6,7 +6,7 @@
 #include "lib/io/record.h"
 #include "lib/model/static.h"
 #include "lib/nest/nest.h"
-#include "lib/record/status.h"
+#include "lib/record/result.h"
 #include "lib/target/target.h"
 
 void dataset_open(struct dataset *d, const struct target *t, const struct limits *here)
@@ -239,16 +239,17 @@ static int is_failure(enum status s)
 /* The time of a result. If it was compared in a duel with a candidate of known time, this is that
  * time divided by their ratio, so that it does not matter when either was measured. Otherwise it
  * is its own time. 0: none. */
-static int time_of(const struct data_group *g, const struct json_doc *d, double *latency,
+static int time_of(const struct data_group *g, const struct result *s, double *latency,
 		   struct err *e)
 {
-	const struct json *duel = json_get(d, d->tok, "duel"), *id = json_get(d, duel, "against");
-	intptr_t known = id ? (intptr_t)map_get(&g->ids, id->s, id->n) : 0;
+	const char *id = s->duel.against;
+	intptr_t known = id ? (intptr_t)map_get(&g->ids, id, strlen(id)) : 0;
 	double ratio;
 
-	*latency = 0;
-	json_num(json_get(d, d->tok, "latency_s"), latency);
-	if (rec_duel_ratio(d, &ratio, e) < 0)
+	*latency = isnan(s->latency_s) ? 0 : s->latency_s;
+	if (s->stage == STAGE_FINAL)
+		return 0;
+	if (result_ratio(s, &ratio, e) < 0)
 		return -1;
 	if (known && ratio > 0 && g->row[known - 1].latency_s > 0)
 		*latency = g->row[known - 1].latency_s / ratio;
@@ -257,44 +258,43 @@ static int time_of(const struct data_group *g, const struct json_doc *d, double 
 
 static int add_result(struct dataset *d, const struct candidate *c, struct err *e)
 {
-	const struct json_doc *doc = &d->doc;
-	const enum status status = status_get(doc, doc->tok);
-	const struct json *v;
-	const char *env_id;
+	const struct json *v = json_get(&d->doc, d->doc.tok, "env");
 	struct data_group *g;
 	struct data_env *env;
 	struct data_row *r;
+	struct result s;
 	double latency;
 
-	if (status == STATUS_FILTERED)
+	result_read(&s, &d->doc, &d->scratch);
+	if (s.status == STATUS_FILTERED)
 		return 0;
-	if (json_str(json_get(doc, doc->tok, "env_id"), &d->scratch, &env_id))
+	if (!s.env_id)
 		return err_set(e, "\"env_id\" is missing or not a string");
 	if (c->target != d->target) {
 		d->others++;
 		return 0;
 	}
-	env = env_of(d, env_id);
-	v = json_get(doc, doc->tok, "env");
+	env = env_of(d, s.env_id);
 	if (v && !env->known)
 		read_env(d, v, env);
 	g = group_of(d, &c->w, env);
-	json_num(json_get(doc, json_get(doc, doc->tok, "baseline"), "latency_s"), &g->native_s);
+	if (!isnan(s.baseline.latency_s))
+		g->native_s = s.baseline.latency_s;
 	r = env->limits.target == d->target ? row_of(d, g, c) : NULL;
 	if (!r) {
 		d->unusable++;
 		return 0;
 	}
-	if (is_failure(status))
+	if (is_failure(s.status))
 		r->failed = !r->latency_s && !r->bound_s;
-	if (time_of(g, doc, &latency, e) < 0)
+	if (time_of(g, &s, &latency, e) < 0)
 		return -1;
 	if (!(latency > 0))
 		return 0;
 	r->failed = 0;
-	if (status == STATUS_PREEMPTED)
+	if (s.status == STATUS_PREEMPTED)
 		r->bound_s = latency > r->bound_s ? latency : r->bound_s;
-	if (status != STATUS_OK)
+	if (s.status != STATUS_OK)
 		return 0;
 	if (!r->latency_s || latency < r->latency_s)
 		r->latency_s = latency;

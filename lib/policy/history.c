@@ -111,6 +111,7 @@ int history_add_record(struct history *h, const struct rec *r, const struct json
 		       struct err *e)
 {
 	struct history_item *it;
+	const struct result *x;
 	struct store_result *s;
 	struct row w;
 
@@ -118,18 +119,19 @@ int history_add_record(struct history *h, const struct rec *r, const struct json
 		return add_end(h, d, e);
 	if (row_from_json(&w, d, &h->arena, e))
 		return -1;
+	x = &w.r;
 	if (!h->env)
-		h->env = w.env_id;
-	if (strcmp(h->env, w.env_id) != 0 || !(it = get_item(h, w.workload_id)))
+		h->env = x->env_id;
+	if (strcmp(h->env, x->env_id) != 0 || !(it = get_item(h, x->workload_id)))
 		return 0;
 	s = append(it);
-	*s = (struct store_result){.run = w.run,
-				   .status = w.status,
-				   .at = w.at,
-				   .final = w.final,
-				   .latency_s = w.latency_s,
-				   .baseline_s = w.baseline_s,
-				   .core_s = w.core_s,
+	*s = (struct store_result){.status = x->status,
+				   .run = x->run,
+				   .at = x->at,
+				   .final = x->stage == STAGE_FINAL,
+				   .latency_s = x->latency_s,
+				   .baseline_s = x->baseline.latency_s,
+				   .core_s = x->cost.core_s,
 				   .since = w.since,
 				   .ratio = w.ratio,
 				   .record = arena_strndup(&h->arena, r->s, r->n),

@@ -250,28 +250,6 @@ static int check_missing(const struct record_field *f, int ok, struct err *e)
 	return 0;
 }
 
-/* Most are told apart by their first characters. */
-static int is_named(const struct json *key, const char *name)
-{
-	return (key->size || !key->n || *key->s == *name) && json_is(key, name);
-}
-
-/* The index of the field with this name, which is looked for from `from` on, and then before it,
- * as fields mostly stand in the schema's order; -1: the schema does not know it. */
-static int find_field(const struct record_object *o, const struct json *key, int from)
-{
-	const struct record_field *f = o->field;
-	int i;
-
-	for (i = from; f[i].name; i++)
-		if (is_named(key, f[i].name))
-			return i;
-	for (i = 0; i < from; i++)
-		if (is_named(key, f[i].name))
-			return i;
-	return -1;
-}
-
 /* Records are checked by the hundred thousand, so each member is looked up once, and not each field
  * of the schema among the members. */
 int record_check(const struct record_object *o, const struct json_doc *d, const struct json *obj,
@@ -283,7 +261,7 @@ int record_check(const struct record_object *o, const struct json_doc *d, const 
 	if (o->base && record_check(o->base, d, obj, e) < 0)
 		return -1;
 	for (const struct json *k = json_first(d, obj); k; k = json_next(d, obj, k)) {
-		int i = find_field(o, k, at);
+		int i = record_find_field(o, k, at);
 
 		if (i < 0)
 			continue;

@@ -20,6 +20,26 @@ const struct record_object *record_find(const char *type, size_t n)
 	return NULL;
 }
 
+/* Most are told apart by their first characters. */
+static int is_named(const struct json *key, const char *name)
+{
+	return (key->size || !key->n || *key->s == *name) && json_is(key, name);
+}
+
+int record_find_field(const struct record_object *o, const struct json *key, int from)
+{
+	const struct record_field *f = o->field;
+	int i;
+
+	for (i = from; f[i].name; i++)
+		if (is_named(key, f[i].name))
+			return i;
+	for (i = 0; i < from; i++)
+		if (is_named(key, f[i].name))
+			return i;
+	return -1;
+}
+
 static void add_reason(struct record_reasons *r, const char *name, size_t n, const char *end)
 {
 	memcpy(r->name[r->n], name, n);

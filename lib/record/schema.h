@@ -12,6 +12,8 @@
 
 #include <stddef.h>
 
+#include "lib/io/json.h"
+
 enum record_kind {
 	RECORD_TEXT,
 	RECORD_WORD,	 /* one of the field's words */
@@ -39,6 +41,9 @@ enum record_need {
 	RECORD_UNLESS_OK, /* required where "status" is another */
 };
 
+/* What holds a field, if it is not the member for its kind. */
+enum record_as { RECORD_AS_KIND, RECORD_AS_ENUM, RECORD_AS_JSON };
+
 struct record_word {
 	const char *word;
 	const char *meaning; /* NULL: the field's own text tells it */
@@ -55,6 +60,9 @@ struct record_field {
 	const struct record_word *words;    /* RECORD_WORD; the last has no word */
 	const struct record_object *object; /* RECORD_OBJECT, RECORD_OBJECTS */
 	const char *by;			    /* the program that writes it; NULL: the object's */
+	/* Where a struct holds it (members.h); 0: it does not. And the reason why it is null. */
+	size_t at, why_at;
+	enum record_as as;
 	/* Sentences. What stands between backquotes is the text of a record; tl-check(1) refers to
 	   a manual page. */
 	const char *meaning;
@@ -71,6 +79,10 @@ struct record_object {
 /* All types of records, in the order of the manual; NULL at the end. */
 extern const struct record_object *const record_list[];
 const struct record_object *record_find(const char *type, size_t n);
+
+/* The index of the field with this name. It is looked for from `from` on, and then before it, as
+ * fields mostly stand in the schema's order. -1: the object has none. */
+int record_find_field(const struct record_object *o, const struct json *key, int from);
 
 /* Objects that others name. */
 extern const struct record_object record_workload, record_candidate, record_result, record_end,

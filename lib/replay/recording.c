@@ -106,75 +106,65 @@ static void keep_texts(struct recording *r, struct recorded *x)
 
 /* ---- reading a result ---- */
 
-static double number(const struct recording *r, const struct json *obj, const char *key)
+static double or_zero(double v)
 {
-	double v = 0;
-
-	json_num(json_get(&r->doc, obj, key), &v);
-	return v;
+	return isnan(v) ? 0 : v;
 }
 
-/* The numbers of a list of seconds: NULL with *n 0 if it is not there. */
-static double *seconds(struct recording *r, const struct json *list, int *n, struct err *e)
+/* A copy of a list of seconds. NULL: there is none. */
+static const double *seconds(struct recording *r, const struct numbers *list, struct err *e)
 {
 	double *to;
 
-	*n = 0;
-	if (!list || list->type != JSON_ARR || !list->size)
+	if (!list->n)
 		return NULL;
-	if (list->size > MAX_SAMPLES)
+	if (list->n > MAX_SAMPLES)
 		return err_set(e, "\"samples_s\" has more than %d samples", MAX_SAMPLES), NULL;
-	to = arena_array(&r->arena, double, list->size);
-	for (const struct json *v = json_first(&r->doc, list); v; v = json_next(&r->doc, list, v))
-		if (json_num(v, &to[(*n)++]) || !(to[*n - 1] > 0))
+	to = arena_array(&r->arena, double, list->n);
+	for (int i = 0; i < list->n; i++)
+		if (!((to[i] = list->v[i]) > 0))
 			return err_set(e, "\"samples_s\" is not a list of seconds"), NULL;
 	return to;
 }
 
-static int keep_samples(struct recording *r, struct recorded *x, struct err *e)
+static int keep_samples(struct recording *r, const struct result *s, struct recorded *x,
+			struct err *e)
 {
-	const struct json *tok = r->doc.tok, *duel = json_get(&r->doc, tok, "duel");
-	const char *against;
 	struct err why = ERR_INIT;
-	int ny, ahead = 1;
 
 	if (x->final)
 		return 0;
-	json_bool(json_get(&r->doc, json_get(&r->doc, tok, "again"), "ahead"), &ahead);
-	x->x = seconds(r, json_get(&r->doc, tok, "samples_s"), &x->nx, &why);
-	x->y = seconds(r, json_get(&r->doc, duel, "samples_s"), &ny, &why);
+	x->x = seconds(r, &s->samples_s, &why);
+	x->nx = x->x ? s->samples_s.n : 0;
+	x->y = seconds(r, &s->duel.samples_s, &why);
 	if (why.msg[0])
 		return err_set(e, "%s", why.msg);
-	if (ny != x->nx)
+	if (s->duel.samples_s.n != x->nx)
 		x->y = NULL;
-	if (json_str(json_get(&r->doc, duel, "against"), &r->scratch, &against) == 0)
-		x->reference = intern(r, against, strlen(against));
-	x->is_behind_again = ahead == 0;
+	if (s->duel.against)
+		x->reference = intern(r, s->duel.against, strlen(s->duel.against));
+	x->is_behind_again = s->again.is_there && !s->again.ahead;
 	return 0;
 }
 
-static void keep_code(struct recording *r, struct recorded *x, const struct json *cost)
+static void keep_code(struct recording *r, const struct result *s, struct recorded *x)
 {
-	const struct json *v = json_get(&r->doc, r->doc.tok, "code_hash");
-	const double build_s = number(r, cost, "build_s");
-	const char *hash, *why = "not built";
-	double core_s = build_s;
+	const char *why = s->code_hash_why ? s->code_hash_why : "not built";
+	const double build_s = or_zero(s->cost.build_s), core_s = s->cost.build_core_s;
 	void **at;
 
-	if (json_str(v, &r->scratch, &hash)) {
-		json_str(json_get(&r->doc, r->doc.tok, "code_hash_why"), &r->scratch, &why);
+	if (!s->code_hash) {
 		x->why_no_code = intern(r, why, strlen(why));
 		return;
 	}
-	at = map_put(&r->codes, hash, strlen(hash), NULL);
+	at = map_put(&r->codes, s->code_hash, strlen(s->code_hash), NULL);
 	if (!*at) {
 		*at = x->code = arena_new(&r->arena, struct recorded_code);
-		x->code->hash = arena_strdup(&r->arena, hash);
+		x->code->hash = arena_strdup(&r->arena, s->code_hash);
 	}
-	json_num(json_get(&r->doc, cost, "build_core_s"), &core_s);
 	x->code = *at;
 	x->code->build_s = fmax(x->code->build_s, build_s);
-	x->code->build_core_s = fmax(x->code->build_core_s, core_s);
+	x->code->build_core_s = fmax(x->code->build_core_s, isnan(core_s) ? build_s : core_s);
 }
 
 static void keep_env(struct recording *r, struct recorded_env *v, int64_t at_ms)
@@ -229,68 +219,62 @@ static void take(struct recorded *have, const struct recorded *x)
 		*have = *x;
 }
 
-static int read_result(struct recording *r, const struct row *w, struct recorded *x, struct err *e)
+static int read_result(struct recording *r, const struct result *s, struct recorded *x,
+		       struct err *e)
 {
-	const struct json *tok = r->doc.tok, *cost = json_get(&r->doc, tok, "cost");
-	const char *why = "";
-
-	*x = (struct recorded){.status = w->status, .final = w->final, .latency_s = w->latency_s};
-	if (rec_time_read(w->at, &x->at_ms))
+	*x = (struct recorded){.status = s->status,
+			       .run = intern(r, s->run, strlen(s->run)),
+			       .final = s->stage == STAGE_FINAL,
+			       .latency_s = s->latency_s,
+			       .lo_s = isnan(s->ci_s.lo) ? s->latency_s : s->ci_s.lo,
+			       .verify_s = or_zero(s->cost.verify_s),
+			       .run_s = or_zero(s->cost.run_s)};
+	if (rec_time_read(s->at, &x->at_ms))
 		return err_set(e, "\"at\" is not a time");
-	x->run = intern(r, w->run, strlen(w->run));
-	if (w->status != STATUS_OK) {
-		json_str(json_get(&r->doc, tok, "why"), &r->scratch, &why);
-		x->why = intern(r, why, strlen(why));
-	}
-	x->lo_s = x->latency_s;
-	json_num(json_first(&r->doc, json_get(&r->doc, tok, "ci_s")), &x->lo_s);
-	x->verify_s = number(r, cost, "verify_s");
-	x->run_s = number(r, cost, "run_s");
-	keep_code(r, x, cost);
-	return 0;
+	if (s->status != STATUS_OK)
+		x->why = s->why ? intern(r, s->why, strlen(s->why)) : "";
+	keep_code(r, s, x);
+	return keep_samples(r, s, x, e);
 }
 
-static int is_wanted(const struct recording *r, const struct row *w)
+static int is_wanted(const struct recording *r, const struct result *s)
 {
-	const struct json *cache = json_get(&r->doc, r->doc.tok, "cache");
-
-	return (!r->only || !strcmp(r->only, w->env_id)) &&
-	       (cache ? json_is(cache, r->cache) : !strcmp(r->cache, "warm"));
+	return (!r->only || !strcmp(r->only, s->env_id)) &&
+	       !strcmp(s->cache ? s->cache : "warm", r->cache);
 }
 
 static int add_result(struct recording *r, struct err *e)
 {
-	const struct json *id = json_get(&r->doc, r->doc.tok, "candidate_id");
 	struct recorded_env *v;
 	struct recorded x;
 	struct pair *p;
 	double *baseline_s;
-	int replayed = 0;
+	const struct result *s;
 	struct row w;
 	void **at;
 
 	arena_reset(&r->scratch);
-	json_bool(json_get(&r->doc, r->doc.tok, "replayed"), &replayed);
-	if (replayed != r->replayed)
-		return err_set(e, replayed ? "this was replayed; only what was measured can answer"
-					   : "this was measured, not replayed");
 	if (row_from_json(&w, &r->doc, &r->scratch, e))
 		return -1;
-	if (!is_wanted(r, &w))
+	s = &w.r;
+	if (s->replayed != r->replayed)
+		return err_set(e, s->replayed
+					  ? "this was replayed; only what was measured can answer"
+					  : "this was measured, not replayed");
+	if (!is_wanted(r, s))
 		return 0;
-	if (read_result(r, &w, &x, e) || keep_samples(r, &x, e))
+	if (read_result(r, s, &x, e))
 		return -1;
-	x.id = intern(r, id->s, ID_HEX);
-	v = put_env(r, w.env_id);
+	x.id = intern(r, s->candidate_id, ID_HEX);
+	v = put_env(r, s->env_id);
 	keep_env(r, v, x.at_ms);
-	at = map_put(&v->workloads, w.workload_id, ID_HEX, NULL);
+	at = map_put(&v->workloads, s->workload_id, ID_HEX, NULL);
 	if (!*at)
 		*at = arena_new(&r->arena, double);
 	x.baseline_s = baseline_s = *at;
-	*baseline_s =
-		fmax(*baseline_s, number(r, json_get(&r->doc, r->doc.tok, "cost"), "baseline_s"));
+	*baseline_s = fmax(*baseline_s, or_zero(s->cost.baseline_s));
 	keep_texts(r, &x);
-	at = map_put(&v->candidates, id->s, ID_HEX, NULL);
+	at = map_put(&v->candidates, s->candidate_id, ID_HEX, NULL);
 	if (!*at)
 		*at = arena_new(&r->arena, struct pair);
 	p = *at;

@@ -104,7 +104,7 @@ static enum store_put note_env(struct store *s, const struct numbered *w, const 
 	sqlite3_stmt *q;
 	int isnew;
 
-	*map_put(&s->noted, w->row.run, strlen(w->row.run), &isnew) = s;
+	*map_put(&s->noted, w->row.r.run, strlen(w->row.r.run), &isnew) = s;
 	if (!isnew)
 		return STORE_KNOWN;
 	SQL_OR_FAIL(q, s, "UPDATE runs SET env = ? WHERE num = ? AND env IS NULL", e);
@@ -128,16 +128,16 @@ static void bind_key(sqlite3_stmt *q, const struct numbered *w)
 	sqlite3_bind_blob(q, 2, w->row.candidate, sizeof w->row.candidate, SQLITE_STATIC);
 	sqlite3_bind_int64(q, 3, w->env);
 	sqlite3_bind_int64(q, 4, w->run_num);
-	sqlite3_bind_int(q, 5, w->row.final);
+	sqlite3_bind_int(q, 5, w->row.r.stage == STAGE_FINAL);
 }
 
 static void bind_values(sqlite3_stmt *q, int i, const struct numbered *w)
 {
-	db_bind_text(q, i, status_name(w->row.status));
-	db_bind_num(q, i + 1, w->row.latency_s);
-	db_bind_num(q, i + 2, w->row.baseline_s);
-	db_bind_num(q, i + 3, w->row.core_s);
-	db_bind_text(q, i + 4, w->row.at);
+	db_bind_text(q, i, status_name(w->row.r.status));
+	db_bind_num(q, i + 1, w->row.r.latency_s);
+	db_bind_num(q, i + 2, w->row.r.baseline.latency_s);
+	db_bind_num(q, i + 3, w->row.r.cost.core_s);
+	db_bind_text(q, i + 4, w->row.r.at);
 	db_bind_text(q, i + 5, w->row.since); /* NULL where it is */
 	db_bind_num(q, i + 6, w->row.ratio);
 }
@@ -152,8 +152,8 @@ static enum store_put put_text(struct store *s, sqlite3_stmt *q, int64_t num, co
 
 static struct tally_result to_tally(const struct numbered *w, int64_t num)
 {
-	return (struct tally_result){num,	    w->workload,  w->env, w->row.candidate,
-				     w->row.status, w->row.core_s};
+	return (struct tally_result){
+		num, w->workload, w->env, w->row.candidate, w->row.r.status, w->row.r.cost.core_s};
 }
 
 /* Of two records with the same key the later by "at", and then by its bytes, is kept, so that two
@@ -196,7 +196,7 @@ static enum store_put put_again(struct store *s, const struct numbered *w, const
 	if (db_step(s, q, e) != 1)
 		return db_damaged(s, "a result has no record", e), STORE_FAILED;
 	num = sqlite3_column_int64(q, 0);
-	if ((later = is_later(s, r, w->row.at, q, 1, e)) < 0 || !(status = db_status(s, q, 3, e)))
+	if ((later = is_later(s, r, w->row.r.at, q, 1, e)) < 0 || !(status = db_status(s, q, 3, e)))
 		return STORE_FAILED;
 	core_s = db_num(q, 4);
 	sqlite3_reset(q);
@@ -225,13 +225,13 @@ static enum store_put put_result(struct store *s, const struct rec *r, const str
 
 	if (row_from_json(&w.row, d, &s->scratch, e))
 		return STORE_BAD;
-	rc = intern_workload(s, w.row.workload_id, d, json_get(d, d->tok, "workload"), &w.workload,
-			     e);
+	rc = intern_workload(s, w.row.r.workload_id, d, json_get(d, d->tok, "workload"),
+			     &w.workload, e);
 	if (rc < 0)
 		return rc;
-	if ((rc = intern_env(s, w.row.env_id, &w.env, e)) < 0)
+	if ((rc = intern_env(s, w.row.r.env_id, &w.env, e)) < 0)
 		return rc;
-	if ((rc = intern_run(s, w.row.run, &w.run_num, e)) < 0)
+	if ((rc = intern_run(s, w.row.r.run, &w.run_num, e)) < 0)
 		return rc;
 	SQL_OR_FAIL(q, s,
 		    "INSERT INTO results(workload, candidate, env, run, final, status, latency_s,"

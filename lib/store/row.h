@@ -6,19 +6,14 @@
 #include "lib/base/err.h"
 #include "lib/base/hash.h"
 #include "lib/io/json.h"
-#include "lib/record/status.h"
+#include "lib/record/result.h"
 
-/* A result record, as far as the columns go. Texts live in an arena. */
+/* A result record, checked as far as the columns go. Texts live in an arena. */
 struct row {
-	const char *workload_id, *env_id, *run, *at;
-	enum status status;
+	struct result r;
 	unsigned char candidate[ID_HEX / 2];
-	int final;
-	const char *since;		      /* when it became the best known: `at`, or NULL */
-	double latency_s, baseline_s, core_s; /* NAN: unknown */
-	double ratio; /* of a race: rec_duel_ratio(); of a final: the library's time over its own;
-		       * NAN
-		       */
+	const char *since; /* when it became the best known: `at`, or NULL */
+	double ratio;	   /* result_ratio() */
 };
 
 int row_from_json(struct row *w, const struct json_doc *d, struct arena *a, struct err *e);
