@@ -191,6 +191,44 @@ static void test_optimal(void)
 	ok(most <= 1e-3 * before, "moving two candidates gains nothing");
 }
 
+/* The decisions over a made-up history of six unlike operators, round by round, as they were before
+ * there were other policies. */
+static void test_recorded(void)
+{
+	static const int64_t want[5][OPS] = {
+		{4, 4, 21, 4, 22, 41}, {0, 10, 19, 8, 21, 38}, {0, 12, 22, 10, 20, 32},
+		{6, 26, 0, 18, 46, 0}, {17, 0, 31, 48, 0, 0},
+	};
+	struct policy_rules r = rules;
+
+	for (int i = 0; i < OPS; i++) {
+		history(i, 0, 0, NAN, 0);
+		op[i].count = 1 + i % 3;
+		op[i].flops = 1e8 * (i + 1);
+	}
+	for (int round = 0; round < 5; round++) {
+		int same = 1;
+
+		r.rounds = round;
+		decide(&r);
+		for (int i = 0; i < OPS; i++)
+			same &= op[i].budget == want[round][i];
+		ok(same, "round %d is as ever: %lld %lld %lld %lld %lld %lld", round,
+		   (long long)op[0].budget, (long long)op[1].budget, (long long)op[2].budget,
+		   (long long)op[3].budget, (long long)op[4].budget, (long long)op[5].budget);
+		for (int i = 0; i < OPS; i++) {
+			int n = (int)(op[i].ntries + op[i].budget);
+			int64_t count = op[i].count;
+			double flops = op[i].flops;
+
+			history(i, n, n < 12 * (i + 1) ? n : 12 * (i + 1), 1e-4 * (1 + 0.5 * i),
+				round);
+			op[i].count = count;
+			op[i].flops = flops;
+		}
+	}
+}
+
 int main(void)
 {
 	test_first();
@@ -199,5 +237,6 @@ int main(void)
 	test_stops();
 	test_random();
 	test_optimal();
+	test_recorded();
 	return done_testing();
 }
