@@ -1,5 +1,7 @@
 #include "lib/policy/policy.h"
 
+#include <math.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -34,11 +36,29 @@ void policy_table(struct buf *out)
 	table_free(&t);
 }
 
+void policy_say(struct policy_op *op, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(op->reason, sizeof op->reason, fmt, ap);
+	va_end(ap);
+}
+
+double policy_best(const struct policy_try *t, int64_t n)
+{
+	double best = NAN;
+
+	for (int64_t i = 0; i < n; i++)
+		best = fmin(best, t[i].latency_s); /* of a number and NAN, the number */
+	return best;
+}
+
 void policy_stop_all(struct policy_op *op, int n, const char *reason)
 {
 	for (int i = 0; i < n; i++) {
 		op[i].tune = 0;
 		op[i].budget = 0;
-		snprintf(op[i].reason, sizeof op[i].reason, "%s", reason);
+		policy_say(&op[i], "%s", reason);
 	}
 }

@@ -28,10 +28,6 @@ struct policy_op {
 	int tune;
 	int64_t budget;
 	char reason[240]; /* a sentence without a full stop */
-	/* Between the two, for the policy itself */
-	double doubling; /* gain expected of a doubling of the candidates, as a share of the time */
-	double weight;	 /* count x time x doubling */
-	int64_t idle;	 /* tries since the last gain */
 };
 
 struct policy_rules {
@@ -57,6 +53,10 @@ void policy_names(struct buf *out);
 const struct policy *policy_find(const char *name);
 /* Appends a table of all, for people. */
 void policy_table(struct buf *out);
+/* Sets the reason of a decision. */
+void policy_say(struct policy_op *op, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+/* The least latency of n tries; NAN: none is known. */
+double policy_best(const struct policy_try *t, int64_t n);
 /* Stops all operators, for a reason that the caller gives (a limit). */
 void policy_stop_all(struct policy_op *op, int n, const char *reason);
 /* Policies that other code names. */

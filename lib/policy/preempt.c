@@ -33,18 +33,16 @@ enum {
 	WAIT_MAX = 10,	/* doublings of the wait for another turn */
 };
 
-#define SAY(op, ...) snprintf((op)->reason, sizeof(op)->reason, __VA_ARGS__)
+/* An operator, with what its history says. */
+struct arm {
+	struct policy_op *op;
+	double time_s;	 /* known, or estimated */
+	double doubling; /* gain expected of a doubling of the candidates, as a share of the time */
+	double weight;	 /* count x time x doubling */
+	int64_t idle;	 /* tries since the last gain */
+};
 
 /* What the history says */
-
-static double best_of(const struct policy_try *t, int64_t n)
-{
-	double best = NAN;
-
-	for (int64_t i = 0; i < n; i++)
-		best = fmin(best, t[i].latency_s); /* of a number and NAN, the number */
-	return best;
-}
 
 /* Small gains add up: the mark moves only when the best has fallen by a whole gain below it. */
 static int64_t tries_since_gain(const struct policy_op *op, double gain)
@@ -66,7 +64,8 @@ static int64_t tries_since_gain(const struct policy_op *op, double gain)
 static double expected_doubling(const struct policy_op *op)
 {
 	int64_t n = op->ntries;
-	double best = best_of(op->tries, n), half = best_of(op->tries, (n + 1) / 2), seen = 0;
+	double best = policy_best(op->tries, n), half = policy_best(op->tries, (n + 1) / 2),
+	       seen = 0;
 
 	if (n > 1 && !isnan(best))
 		seen = isnan(half) ? PRIOR_DOUBLING : log(half / best);
@@ -74,11 +73,11 @@ static double expected_doubling(const struct policy_op *op)
 }
 
 /* Seconds that m more candidates are expected to save in one run of the model. */
-static double expected_gain(const struct policy_op *op, int64_t m)
+static double expected_gain(const struct arm *a, int64_t m)
 {
-	double doublings = log2((double)(op->ntries + m + 1) / (double)(op->ntries + 1));
+	double n = (double)a->op->ntries, doublings = log2((n + (double)m + 1) / (n + 1));
 
-	return (double)op->count * op->time_s * (1 - exp(-op->doubling * doublings));
+	return (double)a->op->count * a->time_s * (1 - exp(-a->doubling * doublings));
 }
 
 static int by_value(const void *a, const void *b)
@@ -89,21 +88,39 @@ static int by_value(const void *a, const void *b)
 }
 
 /* Where no time is known, the flops at the median rate of the others stand in for it. */
-static void estimate_times(struct policy_op *op, int n)
+static void estimate_times(struct arm *arm, int n)
 {
 	double *rate = xcalloc((size_t)n, sizeof *rate), s_per_flop = 1e-11;
 	int known = 0;
 
 	for (int i = 0; i < n; i++)
-		if (op[i].time_s > 0 && op[i].flops > 0)
-			rate[known++] = op[i].time_s / op[i].flops;
+		if (arm[i].time_s > 0 && arm[i].op->flops > 0)
+			rate[known++] = arm[i].time_s / arm[i].op->flops;
 	qsort(rate, (size_t)known, sizeof *rate, by_value);
 	if (known)
 		s_per_flop = rate[known / 2];
 	for (int i = 0; i < n; i++)
-		if (!(op[i].time_s > 0))
-			op[i].time_s = fmax(op[i].flops, 1) * s_per_flop;
+		if (!(arm[i].time_s > 0))
+			arm[i].time_s = fmax(arm[i].op->flops, 1) * s_per_flop;
 	free(rate);
+}
+
+/* The arms of n operators. The caller frees them. */
+static struct arm *make_arms(struct policy_op *op, int n, const struct policy_rules *r)
+{
+	struct arm *arm = xcalloc((size_t)n, sizeof *arm);
+
+	for (int i = 0; i < n; i++)
+		arm[i] = (struct arm){
+			.op = &op[i],
+			.time_s = op[i].time_s,
+			.doubling = expected_doubling(&op[i]),
+			.idle = tries_since_gain(&op[i], r->gain),
+		};
+	estimate_times(arm, n);
+	for (int i = 0; i < n; i++)
+		arm[i].weight = (double)op[i].count * arm[i].time_s * arm[i].doubling;
+	return arm;
 }
 
 /* Plateaus and turns */
@@ -115,47 +132,50 @@ static int64_t turn_size(const struct policy_rules *r)
 
 /* Rounds for which an operator that stopped waits: 2, then 4, 8, ... as fruitless turns fill one
  * patience after the other. */
-static int64_t wait_rounds(const struct policy_op *op, const struct policy_rules *r)
+static int64_t wait_rounds(const struct arm *a, const struct policy_rules *r)
 {
-	int64_t k = op->idle / r->patience;
+	int64_t k = a->idle / r->patience;
 
 	return (int64_t)1 << (k < WAIT_MAX ? k : WAIT_MAX);
 }
 
 enum state { GOING, WAITING, TURN, OVER };
 
-static enum state state_of(struct policy_op *op, const struct policy_rules *r)
+static enum state state_of(const struct arm *a, const struct policy_rules *r)
 {
-	double best = best_of(op->tries, op->ntries);
+	struct policy_op *op = a->op;
+	double best = policy_best(op->tries, op->ntries);
 	int64_t quiet;
 
 	if (op->exhausted) {
-		SAY(op, "no candidate is left that was not tried");
+		policy_say(op, "no candidate is left that was not tried");
 		return OVER;
 	}
-	if (op->idle < r->patience)
+	if (a->idle < r->patience)
 		return GOING;
 	quiet = r->rounds - 1 - op->tries[op->ntries - 1].round;
-	if (quiet >= wait_rounds(op, r)) {
-		SAY(op,
-		    "another turn, %lld rounds after it stopped without a gain of %.3g%% in %lld "
-		    "candidates",
-		    (long long)quiet, r->gain * 100, (long long)op->idle);
+	if (quiet >= wait_rounds(a, r)) {
+		policy_say(
+			op,
+			"another turn, %lld rounds after it stopped without a gain of %.3g%% in %lld "
+			"candidates",
+			(long long)quiet, r->gain * 100, (long long)a->idle);
 		return TURN;
 	}
 	if (isnan(best))
-		SAY(op, "none of its %lld candidates gave a result", (long long)op->ntries);
+		policy_say(op, "none of its %lld candidates gave a result", (long long)op->ntries);
 	else
-		SAY(op,
-		    "no gain of %.3g%% in the last %lld of %lld candidates; the best is %.1f us",
-		    r->gain * 100, (long long)op->idle, (long long)op->ntries, best * 1e6);
+		policy_say(
+			op,
+			"no gain of %.3g%% in the last %lld of %lld candidates; the best is %.1f us",
+			r->gain * 100, (long long)a->idle, (long long)op->ntries, best * 1e6);
 	return WAITING;
 }
 
 /* Sharing out the budget */
 
 struct share {
-	struct policy_op *op;
+	const struct arm *arm;
 	double tries;  /* with what the first turn gives */
 	double budget; /* not yet whole */
 };
@@ -164,11 +184,11 @@ struct share {
 static int by_slope(const void *pa, const void *pb)
 {
 	const struct share *a = pa, *b = pb;
-	double x = a->op->weight / (a->tries + 1), y = b->op->weight / (b->tries + 1);
+	double x = a->arm->weight / (a->tries + 1), y = b->arm->weight / (b->tries + 1);
 
 	if (x != y)
 		return x > y ? -1 : 1;
-	return (a->op > b->op) - (a->op < b->op);
+	return (a->arm > b->arm) - (a->arm < b->arm);
 }
 
 /* Water filling: maximizes the sum of weight x log(tries + 1 + budget). Shares are sorted by slope;
@@ -179,7 +199,7 @@ static int fill(struct share *s, int n, double budget)
 	int k;
 
 	for (k = 0; k < n; k++) {
-		double w = s[k].op->weight, t = s[k].tries + 1;
+		double w = s[k].arm->weight, t = s[k].tries + 1;
 
 		if (k && w / t <= weights / (budget + tries))
 			break;
@@ -188,7 +208,7 @@ static int fill(struct share *s, int n, double budget)
 	}
 	level = (budget + tries) / weights;
 	for (int i = 0; i < n; i++)
-		s[i].budget = i < k ? s[i].op->weight * level - (s[i].tries + 1) : 0;
+		s[i].budget = i < k ? s[i].arm->weight * level - (s[i].tries + 1) : 0;
 	return k;
 }
 
@@ -218,7 +238,7 @@ static void share_out(struct share *s, int n, int64_t budget)
 		int64_t whole = (int64_t)floor(s[i].budget + rest + 1e-6);
 
 		rest += s[i].budget - (double)whole;
-		s[i].op->budget += whole;
+		s[i].arm->op->budget += whole;
 	}
 }
 
@@ -229,21 +249,21 @@ static int64_t give_first(struct share *s, int n, int64_t budget)
 	struct share *first = NULL;
 
 	for (int i = 0; i < n && budget >= SHARE_MIN; i++) {
-		if (s[i].op->ntries)
+		if (s[i].arm->op->ntries)
 			continue;
-		s[i].op->budget = SHARE_MIN;
+		s[i].arm->op->budget = SHARE_MIN;
 		s[i].tries += SHARE_MIN;
 		budget -= SHARE_MIN;
 		first = first ? first : &s[i];
 	}
 	if (!first || budget >= SHARE_MIN)
 		return budget;
-	first->op->budget += budget;
+	first->arm->op->budget += budget;
 	return 0;
 }
 
 /* A quarter of the budget at most is for turns. */
-static int64_t give_turns(struct policy_op **turn, int n, const struct policy_rules *r)
+static int64_t give_turns(const struct arm **turn, int n, const struct policy_rules *r)
 {
 	int64_t left = r->budget / 4, given = 0;
 
@@ -251,47 +271,51 @@ static int64_t give_turns(struct policy_op **turn, int n, const struct policy_ru
 		int64_t size = turn_size(r) < left ? turn_size(r) : left;
 
 		if (size < SHARE_MIN) {
-			SAY(turn[i], "it waits for another turn, which others have now");
+			policy_say(turn[i]->op, "it waits for another turn, which others have now");
 			continue;
 		}
-		turn[i]->budget = size;
-		turn[i]->tune = 1;
+		turn[i]->op->budget = size;
+		turn[i]->op->tune = 1;
 		left -= size;
 		given += size;
 	}
 	return r->budget - given;
 }
 
-static void explain_share(struct policy_op *op, const struct policy_rules *r, double all)
+static void explain_share(const struct arm *a, const struct policy_rules *r, double all)
 {
-	double part = 100 * op->weight / all;
+	struct policy_op *op = a->op;
+	double part = 100 * a->weight / all;
 
 	op->tune = op->budget > 0;
 	if (!op->tune)
-		SAY(op,
-		    "the budget brings more elsewhere: %.3g%% of the gain to expect are here, "
-		    "after %lld candidates",
-		    part, (long long)op->ntries);
+		policy_say(
+			op,
+			"the budget brings more elsewhere: %.3g%% of the gain to expect are here, "
+			"after %lld candidates",
+			part, (long long)op->ntries);
 	else if (!op->ntries)
-		SAY(op, "%lld of %lld candidates, its first", (long long)op->budget,
-		    (long long)r->budget);
+		policy_say(op, "%lld of %lld candidates, its first", (long long)op->budget,
+			   (long long)r->budget);
 	else
-		SAY(op,
-		    "%lld of %lld candidates: %lld x %.1f us is %.3g%% of the gain to expect; "
-		    "after %lld candidates, as many again may bring %.3g%%",
-		    (long long)op->budget, (long long)r->budget, (long long)op->count,
-		    op->time_s * 1e6, part, (long long)op->ntries, 100 * (1 - exp(-op->doubling)));
+		policy_say(
+			op,
+			"%lld of %lld candidates: %lld x %.1f us is %.3g%% of the gain to expect; "
+			"after %lld candidates, as many again may bring %.3g%%",
+			(long long)op->budget, (long long)r->budget, (long long)op->count,
+			a->time_s * 1e6, part, (long long)op->ntries,
+			100 * (1 - exp(-a->doubling)));
 }
 
-static void share_budget(struct policy_op **going, int n, int64_t budget,
+static void share_budget(const struct arm **going, int n, int64_t budget,
 			 const struct policy_rules *r)
 {
 	struct share *s = xcalloc((size_t)n, sizeof *s);
 	double all = 0;
 
 	for (int i = 0; i < n; i++) {
-		s[i].op = going[i];
-		s[i].tries = (double)going[i]->ntries;
+		s[i].arm = going[i];
+		s[i].tries = (double)going[i]->op->ntries;
 		all += going[i]->weight;
 	}
 	qsort(s, (size_t)n, sizeof *s, by_slope);
@@ -307,14 +331,14 @@ static void share_budget(struct policy_op **going, int n, int64_t budget,
 
 /* Mean core-seconds of a candidate: of the operator's own if it has any, else of all. NAN: no cost
  * is known. */
-static double cost_of(const struct policy_op *op, int n)
+static double cost_of(const struct arm *arm, int n)
 {
 	double sum = 0;
 	int64_t known = 0;
 
 	for (int i = 0; i < n; i++)
-		for (int64_t j = 0; j < op[i].ntries; j++) {
-			double c = op[i].tries[j].core_s;
+		for (int64_t j = 0; j < arm[i].op->ntries; j++) {
+			double c = arm[i].op->tries[j].core_s;
 
 			if (isnan(c))
 				continue;
@@ -326,21 +350,22 @@ static double cost_of(const struct policy_op *op, int n)
 
 /* Is what the round is expected to bring worth its cost? Never said of a round in which an operator
  * is tried for the first time. */
-static int is_worth(struct policy_op *op, int n, const struct policy_rules *r, char *why,
+static int is_worth(const struct arm *arm, int n, const struct policy_rules *r, char *why,
 		    size_t size)
 {
-	double all = 0, gain = 0, cost = 0, mean = cost_of(op, n);
+	double all = 0, gain = 0, cost = 0, mean = cost_of(arm, n);
 
 	for (int i = 0; i < n; i++) {
-		double own = cost_of(&op[i], 1);
+		const struct policy_op *op = arm[i].op;
+		double own = cost_of(&arm[i], 1);
 
-		all += (double)op[i].count * op[i].time_s;
-		if (!op[i].tune)
+		all += (double)op->count * arm[i].time_s;
+		if (!op->tune)
 			continue;
-		if (!op[i].ntries)
+		if (!op->ntries)
 			return 1;
-		gain += expected_gain(&op[i], op[i].budget);
-		cost += (double)op[i].budget * (isnan(own) ? mean : own);
+		gain += expected_gain(&arm[i], op->budget);
+		cost += (double)op->budget * (isnan(own) ? mean : own);
 	}
 	if (isnan(cost) || gain / all >= r->min_gain * cost)
 		return 1;
@@ -354,24 +379,21 @@ static int is_worth(struct policy_op *op, int n, const struct policy_rules *r, c
 
 static int decide(struct policy_op *op, int n, const struct policy_rules *rules)
 {
-	struct policy_op **going = xcalloc((size_t)n, sizeof *going),
+	struct arm *arm = make_arms(op, n, rules);
+	const struct arm **going = xcalloc((size_t)n, sizeof *going),
 			 **turn = xcalloc((size_t)n, sizeof *turn);
 	char why[sizeof op->reason];
 	int ngoing = 0, nturn = 0, tuned = 0;
 
-	estimate_times(op, n);
 	for (int i = 0; i < n; i++) {
 		op[i].tune = 0;
 		op[i].budget = 0;
-		op[i].idle = tries_since_gain(&op[i], rules->gain);
-		op[i].doubling = expected_doubling(&op[i]);
-		op[i].weight = (double)op[i].count * op[i].time_s * op[i].doubling;
-		switch (state_of(&op[i], rules)) {
+		switch (state_of(&arm[i], rules)) {
 		case GOING:
-			going[ngoing++] = &op[i];
+			going[ngoing++] = &arm[i];
 			break;
 		case TURN:
-			turn[nturn++] = &op[i];
+			turn[nturn++] = &arm[i];
 			break;
 		default:
 			break;
@@ -380,14 +402,16 @@ static int decide(struct policy_op *op, int n, const struct policy_rules *rules)
 	if (ngoing)
 		share_budget(going, ngoing, give_turns(turn, nturn, rules), rules);
 	for (int i = 0; i < nturn && !ngoing; i++)
-		SAY(turn[i], "no gain of %.3g%% in the last %lld candidates, and no other goes on",
-		    rules->gain * 100, (long long)turn[i]->idle);
-	if (!is_worth(op, n, rules, why, sizeof why))
+		policy_say(turn[i]->op,
+			   "no gain of %.3g%% in the last %lld candidates, and no other goes on",
+			   rules->gain * 100, (long long)turn[i]->idle);
+	if (!is_worth(arm, n, rules, why, sizeof why))
 		policy_stop_all(op, n, why);
 	for (int i = 0; i < n; i++)
 		tuned += op[i].tune;
 	free(going);
 	free(turn);
+	free(arm);
 	return tuned;
 }
 
