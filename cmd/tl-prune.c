@@ -20,9 +20,10 @@
 
 static const char *database, *output, *env_id, *until, *since, *target_name, *policy_name;
 static int no_db, all, quiet, verbose, finals, list_policies;
-static int64_t budget = -1, patience = 32;
-static double gain = 0.01, min_gain = 1e-5;
-static const struct policy *policy = &policy_preempt;
+static int64_t budget = -1, patience = -1;
+static double gain = -1, min_gain = -1;
+static const struct policy *policy;
+static struct policy_rules rules = {.gain = 0.01, .patience = 32, .min_gain = 1e-5};
 
 static const struct opt opts[] = {
 	{'d', "db", OPT_FILE, &database, "FILE",
@@ -36,18 +37,20 @@ static const struct opt opts[] = {
 	{0, "env", OPT_ENV, &env_id, "ID",
 	 "Use the results of this env; by default of this machine's.", NULL},
 	{0, "policy", OPT_STRING, &policy_name, "NAME",
-	 "What decides which workloads to tune, and how far. Default preempt.", NULL, policy_names},
+	 "What decides which workloads to tune, and how far; with settings such as "
+	 "trimmer,batch=32. Default preempt.",
+	 NULL, policy_names},
 	{0, "list-policies", OPT_FLAG, &list_policies, NULL,
-	 "List the policies, one on each line, and exit.", NULL},
+	 "List the policies and their settings, one policy on each line, and exit.", NULL},
 	{'b', "budget", OPT_COUNT, &budget, "N",
 	 "The number of candidates to measure in the next round, over all workloads. By default "
-	 "8 for each workload. Until 64 results are known, the default is 64, or 6 for each "
-	 "workload if that is more: these results show whether a model from elsewhere ranks well "
-	 "here.",
+	 "the policy decides: preempt has 8 for each workload. Until 64 results are known, it has "
+	 "64, or 6 for each workload if that is more: these results show whether a model from "
+	 "elsewhere ranks well here.",
 	 NULL},
 	{0, "gain", OPT_REAL, &gain, "X",
 	 "The smallest improvement that counts as a gain, as a share of the latency. Default "
-	 "0.01.",
+	 "0.01. This option and the next two belong to the policy preempt.",
 	 NULL},
 	{0, "patience", OPT_COUNT, &patience, "N",
 	 "Stop an operator after N candidates without a gain. Default 32.", NULL},
@@ -444,7 +447,6 @@ static int64_t within(int64_t candidates, double most, const struct input *in)
 /* Decides and writes. Returns the number of workloads to be tuned, -1 on failure. */
 static int decide(struct input *in, const struct until *limits, struct rec_out *out, struct err *e)
 {
-	struct policy_rules rules = {gain, patience, budget, min_gain, 0};
 	struct policy_op *op;
 	char why[200];
 	int tuned, rc = 0;
@@ -453,8 +455,7 @@ static int decide(struct input *in, const struct until *limits, struct rec_out *
 	history_finish(&in->history, since);
 	rules.rounds = in->history.rounds;
 	op = make_ops(in);
-	if (budget < 0)
-		rules.budget = policy->budget(op, in->n);
+	rules.budget = budget < 0 ? policy->budget(op, in->n, &rules) : budget;
 	rules.budget = within(rules.budget, limits->most[UNTIL_CANDIDATES], in);
 	rematches = within(FINALS_REMATCHES * (int64_t)in->n, limits->most[UNTIL_CANDIDATES], in);
 	tuned = finals ? decide_finals(in, op) : policy->decide(op, in->n, &rules);
@@ -497,18 +498,22 @@ static int open_database(struct input *in, struct err *e)
 	return 0;
 }
 
+/* The policy, and the rules that it goes by. */
 static int choose_policy(struct err *e)
 {
-	struct buf names = BUF_INIT;
-	int rc = 0;
-
-	if (policy_name && !(policy = policy_find(policy_name))) {
-		policy_names(&names);
-		rc = err_status(e, EXIT_USAGE, "--policy is \"%s\", and wants one of %s",
-				policy_name, names.s);
-	}
-	buf_free(&names);
-	return rc;
+	if (!(policy = policy_parse(policy_name, rules.setting, e)))
+		return -1;
+	if (!policy->heeds_gains && (gain >= 0 || patience >= 0 || min_gain >= 0))
+		return err_status(e, EXIT_USAGE,
+				  "the policy %s heeds no --gain, --patience or --min-gain",
+				  policy->name);
+	if (gain >= 0)
+		rules.gain = gain;
+	if (patience >= 0)
+		rules.patience = patience;
+	if (min_gain >= 0)
+		rules.min_gain = min_gain;
+	return 0;
 }
 
 /* Returns the exit status. */
@@ -540,7 +545,7 @@ static void check_usage(void)
 {
 	const char *why = NULL;
 
-	if (patience < 1)
+	if (patience == 0)
 		why = "--patience wants 1 or more";
 	else if (no_db && database)
 		why = "--no-db and -d exclude each other";

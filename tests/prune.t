@@ -1,5 +1,5 @@
 #!/bin/sh
-# tl-prune: who goes on, with how much, and why. The policy itself is tested by tests/preempt.c.
+# tl-prune: who goes on, with how much, and why. The policies are tested by tests/preempt.c and tests/policies.c.
 bin=${BIN:-bin}
 here=$(dirname "$0")
 # shellcheck source=tests/tap.sh
@@ -134,11 +134,45 @@ ok $? 'other records pass through'
 
 prune -d "$tmp/db" --all "$wl" >"$tmp/default" && prune -d "$tmp/db" --all --policy=preempt "$wl" | cmp -s - "$tmp/default"
 ok $? 'preempt is the default policy'
-[ "$("$bin/tl-prune" --list-policies | cut -d' ' -f1 | tr '\n' ' ')" = 'policy preempt ' ]
+"$bin/tl-prune" --list-policies >"$tmp/policies"
+[ "$(cut -d' ' -f1 "$tmp/policies" | tr '\n' ' ')" = 'policy lorien preempt trimmer ' ] && grep -q '^trimmer  threshold=3,batch=16  ' "$tmp/policies"
 ok $? '--list-policies'
 prune -d "$tmp/db" --policy=nosuch "$wl" >"$tmp/got" 2>"$tmp/err"
-[ $? -eq 2 ] && [ ! -s "$tmp/got" ] && grep -q '^tl-prune: --policy is "nosuch", and wants one of preempt$' "$tmp/err"
+[ $? -eq 2 ] && [ ! -s "$tmp/got" ] && grep -q '^tl-prune: --policy is "nosuch", and wants one of lorien|preempt|trimmer$' "$tmp/err"
 ok $? 'another one is refused'
+prune -d "$tmp/db" --policy=trimmer,batch=65 "$wl" >"$tmp/got" 2>"$tmp/err"
+[ $? -eq 2 ] && [ ! -s "$tmp/got" ] && grep -q '^tl-prune: the policy trimmer wants batch=N, with N from 8 to 64, not "batch=65"$' "$tmp/err"
+ok $? 'so is a setting out of its range'
+for option in --gain=0.1 --patience=8 --min-gain=1; do
+	prune -d "$tmp/db" --policy=lorien "$option" "$wl" 2>"$tmp/err"
+	[ $? -eq 2 ] && grep -q '^tl-prune: the policy lorien heeds no --gain, --patience or --min-gain$' "$tmp/err" && echo "$option"
+done | wc -l | grep -qx 3
+ok $? 'and an option that the policy does not heed'
+# 60 candidates of each are known, the best of the first among its first eight.
+"$bin/tl-store" -q -d "$tmp/rivals.db" "$tmp/h1b" "$tmp/h23"
+prune -d "$tmp/rivals.db" --policy=lorien --all "$wl" >"$tmp/got"
+[ "$(sums "$tmp/got")" -eq 4 ] && sed -n 1p "$tmp/got" | grep -q '"budget":4,.*"action":"tune","reason":"4 of its 64 trials, after 60"' &&
+	sed -n 3p "$tmp/got" | grep -q '"action":"stop","reason":"it waits for the end of 2 operators before it"'
+ok $? 'lorien: the first goes on, as if it had no plateau'
+prune -d "$tmp/rivals.db" --policy=lorien,trials=60 --all "$wl" >"$tmp/got"
+[ $? -eq 1 ] && [ "$(grep -c '"action":"stop","reason":"it had its 60 trials; the best is' "$tmp/got")" -eq 3 ]
+ok $? 'until all have had their trials'
+prune -d "$tmp/rivals.db" --policy=trimmer,threshold=6,batch=8 --all "$wl" >"$tmp/got"
+[ "$(sums "$tmp/got")" -eq 8 ] && sed -n 1p "$tmp/got" | grep -q '"action":"stop","reason":"6 batches of 8 in a row did not improve its best, which is 90.0 us after 60 candidates"' &&
+	[ "$(grep -c '"action":"tune","reason":"pass 8: 4 of 8 candidates; its plateau counter is at [01] of 6"' "$tmp/got")" -eq 2 ]
+ok $? 'trimmer: the plateau stops, the others fill their batches'
+bad=0
+for policy in $(sed '1d; s/ .*//' "$tmp/policies"); do
+	for limit in 'core-seconds<40' 'seconds<5' 'rounds<1' 'candidates<100' 'candidates<180'; do
+		prune -q --policy="$policy" --until "$limit" -d "$tmp/rivals.db" "$wl"
+		[ $? -eq 1 ] || bad=1
+		prune --all --policy="$policy" --until "$limit" -d "$tmp/rivals.db" "$wl" | grep -c "\"budget\":0,.*\"reason\":\"all stop: the limit $limit is reached" | grep -qx 3 || bad=1
+	done
+	prune --policy="$policy" --until 'core-seconds<60,rounds<2,candidates<183' -d "$tmp/rivals.db" "$wl" >"$tmp/got"
+	[ $? -eq 0 ] && [ "$(sums "$tmp/got")" -eq 3 ] || bad=1
+done
+[ "$bad" -eq 0 ]
+ok $? 'limits hold for each policy'
 
 # Before its final the best meets those that held its place before: of four winners by 1.5, 1.05, 1.1 and 1.05 the last is
 # the best, the two before it are near, the first is neither near nor among the last two.

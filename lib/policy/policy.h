@@ -1,7 +1,8 @@
 /* Policies of tuning. A policy decides which operators to go on tuning, and with how many
  * candidates each; every decision has its reason. Each policy is a file lib/policy/NAME.c that
  * defines `const struct policy policy_NAME`. Its decisions depend on what is known of the
- * operators, and on the rules, alone.
+ * operators, and on the rules, alone: each round is decided by a new process, so that nothing else
+ * is remembered.
  */
 #ifndef TL_POLICY_POLICY_H
 #define TL_POLICY_POLICY_H
@@ -9,6 +10,7 @@
 #include <stdint.h>
 
 #include "lib/base/buf.h"
+#include "lib/base/err.h"
 
 struct policy_try {
 	double latency_s; /* NAN: failed or preempted */
@@ -30,28 +32,46 @@ struct policy_op {
 	char reason[240]; /* a sentence without a full stop */
 };
 
+enum { POLICY_SETTINGS = 2 };
+
+/* A number that belongs to one policy, and that a user may set. */
+struct policy_setting {
+	const char *name; /* NULL: there are no more */
+	int64_t value;	  /* unless the user sets another */
+	int64_t least, most;
+};
+
 struct policy_rules {
+	int64_t budget; /* candidates for the next round */
+	int rounds;	/* rounds known */
+	/* Policies that heed gains use these. */
 	double gain;	  /* what counts as a gain: 0.01 is 1% of the latency */
 	int64_t patience; /* candidates without a gain after which an operator stops */
-	int64_t budget;	  /* candidates for the next round */
 	double min_gain;  /* least gain expected, as a part of all time, for a core-second */
-	int rounds;	  /* rounds known */
+	/* These are the policy's own, in the order of its list. */
+	int64_t setting[POLICY_SETTINGS];
 };
 
 struct policy {
 	const char *name;
 	const char *summary;
+	struct policy_setting setting[POLICY_SETTINGS];
+	int heeds_gains; /* it goes by gain, patience and min_gain of the rules */
 	/* How many candidates the next round of n operators is given, where nobody says. */
-	int64_t (*budget)(const struct policy_op *op, int n);
-	/* Decides for all n operators; returns how many are to be tuned. */
+	int64_t (*budget)(const struct policy_op *op, int n, const struct policy_rules *rules);
+	/* Decides for all n operators, and gives out no more than the budget. Returns how many are
+	 * to be tuned; 0: the run ends. */
 	int (*decide)(struct policy_op *op, int n, const struct policy_rules *rules);
 };
 
 extern const struct policy *const policy_list[]; /* NULL at the end; made from the file list */
 /* Appends "preempt|...": what a user may name. */
 void policy_names(struct buf *out);
-const struct policy *policy_find(const char *name);
-/* Appends a table of all, for people. */
+/* The policy that a text such as "trimmer,batch=32" names, and its settings, which may be NULL.
+ * Text NULL: the default policy. NULL with EXIT_USAGE: there is no such policy or setting. */
+const struct policy *policy_parse(const char *text, int64_t setting[POLICY_SETTINGS],
+				  struct err *e);
+/* Appends a table of all, with their settings, for people. */
 void policy_table(struct buf *out);
 /* Sets the reason of a decision. */
 void policy_say(struct policy_op *op, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
@@ -59,7 +79,7 @@ void policy_say(struct policy_op *op, const char *fmt, ...) __attribute__((forma
 double policy_best(const struct policy_try *t, int64_t n);
 /* Stops all operators, for a reason that the caller gives (a limit). */
 void policy_stop_all(struct policy_op *op, int n, const char *reason);
-/* Policies that other code names. */
+/* The default policy. */
 extern const struct policy policy_preempt;
 
 #endif

@@ -33,7 +33,7 @@ enum {
 	WAIT_MAX = 10,	/* doublings of the wait for another turn */
 };
 
-/* An operator, with what its history says. */
+/* An arm is an operator, with what its history says. */
 struct arm {
 	struct policy_op *op;
 	double time_s;	 /* known, or estimated */
@@ -105,7 +105,7 @@ static void estimate_times(struct arm *arm, int n)
 	free(rate);
 }
 
-/* The arms of n operators. The caller frees them. */
+/* Makes the arms of n operators. The caller frees them. */
 static struct arm *make_arms(struct policy_op *op, int n, const struct policy_rules *r)
 {
 	struct arm *arm = xcalloc((size_t)n, sizeof *arm);
@@ -417,10 +417,11 @@ static int decide(struct policy_op *op, int n, const struct policy_rules *rules)
 
 /* EACH; but on a machine that is new to the model fewer, so that it is soon known what the model is
  * worth here: as many as tell that, and room for what is known to be good elsewhere. */
-static int64_t budget(const struct policy_op *op, int n)
+static int64_t budget(const struct policy_op *op, int n, const struct policy_rules *rules)
 {
 	int64_t known = 0, most = EACH * (int64_t)n, first = FIRST_EACH * (int64_t)n;
 
+	(void)rules;
 	for (int i = 0; i < n; i++)
 		known += op[i].ntries;
 	if (first < ADAPT_TIMES)
@@ -432,6 +433,7 @@ const struct policy policy_preempt = {
 	.name = "preempt",
 	.summary = "operators stop at a plateau, and the budget goes where the expected gain is "
 		   "greatest (the default)",
+	.heeds_gains = 1,
 	.budget = budget,
 	.decide = decide,
 };

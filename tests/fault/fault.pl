@@ -508,6 +508,8 @@ my @cases = (
 		in => "$here/workloads.ndjson", @db, share => 0.5},
 	{name => 'tl-prune', argv => ["$bin/tl-prune", '-d', 'db', '--env', 'e1000000000000000000000000000000', "$here/workloads.ndjson"], @db,
 		must => [@io, 'sqlite']},
+	{name => 'tl-prune, another policy', share => 0.5, @db,
+		argv => ["$bin/tl-prune", '-d', 'db', '--policy=trimmer,batch=8', '--env', 'e1000000000000000000000000000000', "$here/workloads.ndjson"]},
 	{name => 'tl-gen, the env of this machine', argv => ["$bin/tl-gen", '-n', 20, '-d', 'db'], share => 0.3,
 		in => "$here/workloads.ndjson", files => {db => "$tmp/known.db"}, may_leave => ['db-journal'],
 		must => [qw(exec open)]},
