@@ -24,6 +24,7 @@
 #include "lib/host/scratch.h"
 #include "lib/host/team.h"
 #include "lib/model/default.h"
+#include "lib/policy/policy.h"
 #include "lib/policy/until.h"
 #include "lib/search/search.h"
 #include "lib/store/cost.h"
@@ -32,7 +33,7 @@
 #include "lib/trial/caches.h"
 
 static const char *db, *output, *until, *seed, *number, *keep, *layout, *batch, *patience, *finals,
-	*caches, *replay, *env, *model, *search, *filter, *target_name, *color = "auto";
+	*caches, *replay, *env, *model, *search, *filter, *policy, *target_name, *color = "auto";
 static double time_s;
 static int no_db, nowait, quiet, verbose, print, zero_shot, wide, reprobe;
 static struct buf limits_text; /* --until, with a --budget of time */
@@ -78,8 +79,14 @@ static const struct opt opts[] = {
 	 "What tl-filter ranks candidates by: the model (the default, if there is one), the "
 	 "analytic cost model (draft), or nothing (none).",
 	 "model|draft|none"},
+	{0, "policy", OPT_STRING, &policy, "NAME",
+	 "The policy of tl-prune, which decides what to tune and how far; with settings such as "
+	 "trimmer,batch=32. By default tl-prune's.",
+	 NULL, policy_names},
 	{0, "patience", OPT_STRING, &patience, "N",
-	 "Stop a workload after N candidates without a gain; by default tl-prune's number.", NULL},
+	 "Stop a workload after N candidates without a gain; by default tl-prune's number. Only "
+	 "the policy preempt heeds it.",
+	 NULL},
 	{0, "final", OPT_STRING, &finals, "N",
 	 "At the end, compare the best candidate of each workload with the library in N "
 	 "processes; 0: do not compare. By default tl-measure's number.",
@@ -197,6 +204,7 @@ static void prune(struct pipeline *p, const struct places *at)
 		pipeline_arg2(p, "--since", at->since);
 	pipeline_arg2(p, "--target", target_name);
 	pipeline_arg2(p, "-b", keep);
+	pipeline_arg2(p, "--policy", policy);
 	pipeline_arg2(p, "--patience", patience);
 	pipeline_arg2(p, "-o", at->round);
 	pipeline_arg(p, at->workloads);
@@ -673,6 +681,14 @@ static void read_budget(void)
 	keep = NULL;
 }
 
+static void check_policy(struct err *e)
+{
+	const struct policy *p = policy_parse(policy, NULL, e);
+
+	if (p && patience && !p->heeds_gains)
+		err_status(e, EXIT_USAGE, "the policy %s heeds no --patience", p->name);
+}
+
 static void check_usage(void)
 {
 	struct err e = ERR_INIT;
@@ -692,6 +708,8 @@ static void check_usage(void)
 			   "measured");
 	else if (!until_parse(&limits, until, &e) && isfinite(limits.most[UNTIL_SECONDS]))
 		limit_s = limits.most[UNTIL_SECONDS];
+	if (!e.status)
+		check_policy(&e);
 	if (e.status)
 		exit(opt_fail(&program, &e));
 }

@@ -88,6 +88,7 @@ try() { # shell
 	gives "$1" 'tl-query --op mat\t' --op matmul
 	gives "$1" 'tl-query --layout nh\t' --layout nhwc
 	gives "$1" 'tl-tune --layout nc\t' --layout nchw
+	gives "$1" 'tl-tune --policy=tri\t' --policy=trimmer
 	gives "$1" 'tl-filter --by dr\t' --by draft
 	gives "$1" 'tl-export --isa sc\t' --isa scalar
 	gives "$1" 'tl-gen --see\t3' --seed=3

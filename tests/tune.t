@@ -50,6 +50,26 @@ ok $? '--no-db -q: also without -o'
 PATH=$(cd "$bin" && pwd):$PATH sh "$tmp/script" 2>"$tmp/err" | grep -q '"stage":"race"'
 ok $? 'and so does its script'
 
+# Policies
+trials() { # database; how many candidates each workload had, a line each
+	results "$1" | sed 's/.*"candidate_id":"\([0-9a-f]*\)".*"workload_id":"\([0-9a-f]*\)".*/\2 \1/' | sort -u | cut -d' ' -f1 | uniq -c |
+		sed 's/^ *\([0-9]*\) .*/\1/'
+}
+"$bin/tl-tune" -q -d "$tmp/lorien.db" --policy=lorien,trials=3 --final 0 "$tmp/w.wl" 2>"$tmp/err" && [ "$(trials "$tmp/lorien.db" | tr '\n' ' ')" = '3 3 ' ]
+ok $? '--policy: two workloads have the same three trials each, and then the run ends'
+"$bin/tl-tune" -q -d "$tmp/lorien.db" --policy=lorien,trials=3 --final 0 "$tmp/w.wl" 2>"$tmp/err" && [ "$(trials "$tmp/lorien.db" | tr '\n' ' ')" = '3 3 ' ]
+ok $? 'another run of it measures nothing'
+"$bin/tl-tune" --print -d "$tmp/s.db" --policy=trimmer,batch=8 "$tmp/w.wl" | grep -q '^while tl-prune .*--policy trimmer,batch=8 '
+ok $? 'the script has it, too'
+i=0
+for args in '--policy=nosuch' '--policy=trimmer,batch=65' '--policy=lorien --patience=3'; do
+	# shellcheck disable=SC2086
+	"$bin/tl-tune" -q -d "$tmp/nosuch.db" $args "$tmp/w.wl" >"$tmp/out" 2>"$tmp/err"
+	[ $? -eq 2 ] && grep -q '^tl-tune: .*\(one of lorien|\|from 8 to 64\|heeds no --patience\)' "$tmp/err" && [ ! -e "$tmp/nosuch.db" ] && i=$((i + 1))
+done
+[ "$i" -eq 3 ]
+ok $? 'a wrong one is refused before anything is made'
+
 # Temporary files
 long="$tmp/a folder/$(printf '%0240d' 0)"
 mkdir -p "$long"
