@@ -14,9 +14,12 @@ static struct policy_op op[OPS];
 
 static void start(void)
 {
-	for (int i = 0; i < OPS; i++)
+	for (int i = 0; i < OPS; i++) {
 		op[i] = (struct policy_op){
 			.count = 1 + i, .flops = 1e8, .time_s = NAN, .tries = tries[i]};
+		for (int k = 0; k < TRIES; k++) /* none of them is to be read yet */
+			tries[i][k].latency_s = NAN;
+	}
 }
 
 /* An operator had n more tries in a round, all of one latency (NAN: they failed). */
@@ -128,7 +131,10 @@ static void test_trimmer(void)
 		   says(1, "counter is at 1 of 2"),
 	   "an equal one is no improvement");
 	tried(0, 10, 0.9e-4, 3);
-	tried(1, 10, 1.1e-4, 3);
+	tried(1, 9, 1.1e-4, 3);
+	ok(decide(p, &r, 3, -1) == 2 && are(10, 1, 0) && says(1, "counter is at 1 of 2"),
+	   "a batch counts when it is whole");
+	tried(1, 1, 1.1e-4, 4);
 	ok(decide(p, &r, 3, -1) == 1 && are(10, 0, 0) && says(0, "counter is at 0 of 2") &&
 		   says(1, "2 batches of 10 in a row did not improve its best, which is 100.0 us "
 			   "after 30 candidates"),
