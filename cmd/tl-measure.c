@@ -32,7 +32,8 @@ static const struct opt opts[] = {
 	 "Write to FILE instead of standard output. FILE is replaced at the end.", NULL},
 	{0, "final", OPT_COUNT, &finals, "N",
 	 "Compare the best candidate of each workload with the library's best in this many "
-	 "processes, with 100 pairs of calls in each, for a verdict. Default 3; 0: no final.",
+	 "processes, with 32 pairs of calls in each, for a verdict. Two are enough if the verdict "
+	 "is clear, and more follow if it is open. Default 3; 0: no final.",
 	 NULL},
 	{0, "max-error", OPT_REAL, &max_error, "E",
 	 "The largest error that is allowed against the reference in double precision. It limits "

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "lib/base/buf.h"
+#include "lib/base/rng.h"
 #include "lib/measure/final.h"
 #include "tests/tap.h"
 
@@ -100,27 +101,83 @@ static void test_several(void)
 	   "processes that agree decide");
 }
 
-/* Undecided: shorter processes follow, until it is decided or there have been enough. */
-static void test_more(void)
+/* The verdict ends it: far from a tie after two processes, else after those that were asked for, or
+ * after as many more as there may be. */
+static void test_sequential(void)
 {
 	begin();
-	ok(final_wants(&f, 3) == FINAL_PAIRS, "a process that was asked for is long");
-	process(1e-3, 1.05, 100);
-	process(1e-3, 1.04, 100);
-	process(1e-3, 1.00, 100);
-	ok(stat_verdict(f.best.ratio) == STAT_UNDECIDED && final_wants(&f, 3) == FINAL_SHORT_PAIRS,
-	   "undecided: a shorter one follows");
+	ok(final_wants(&f, 3) && final_owes(&f, 3), "a final has a process");
+	process(1e-3, 2, FINAL_PAIRS);
+	ok(final_wants(&f, 3) && final_owes(&f, 3) && !final_wants(&f, 1) && !final_owes(&f, 1),
+	   "and another, unless one was asked for");
+	process(1e-3, 2.01, FINAL_PAIRS);
+	ok(!final_wants(&f, 3) && !final_owes(&f, 3), "far from a tie two are enough");
+	begin();
+	process(1e-3, 1.025, FINAL_PAIRS);
+	process(1e-3, 1.025, FINAL_PAIRS);
+	ok(stat_verdict(f.best.ratio) == STAT_FASTER && final_wants(&f, 3) && !final_owes(&f, 3),
+	   "near a tie those that were asked for follow");
+	process(1e-3, 1.025, FINAL_PAIRS);
+	ok(!final_wants(&f, 3), "and are enough if they decide");
+	begin();
+	process(1e-3, 1.05, FINAL_PAIRS);
+	process(1e-3, 1.04, FINAL_PAIRS);
+	process(1e-3, 1.00, FINAL_PAIRS);
+	ok(stat_verdict(f.best.ratio) == STAT_UNDECIDED && final_wants(&f, 3),
+	   "undecided: more follow");
 	for (int i = 0; i < 5; i++)
-		process(1e-3, 1.045, FINAL_SHORT_PAIRS);
-	ok(stat_verdict(f.best.ratio) == STAT_FASTER && final_wants(&f, 3) == 0,
-	   "until it is decided");
+		process(1e-3, 1.045, FINAL_PAIRS);
+	ok(stat_verdict(f.best.ratio) == STAT_FASTER && !final_wants(&f, 3), "until it is decided");
 	begin();
-	while (final_wants(&f, 2) > 0)
-		process(1e-3, f.processes % 2 ? 0.8 : 1.2, FINAL_SHORT_PAIRS);
+	while (final_wants(&f, 2))
+		process(1e-3, f.processes % 2 ? 0.8 : 1.2, FINAL_PAIRS);
 	ok(f.processes == 2 * FINAL_MORE, "or there have been %d times as many", FINAL_MORE);
+}
+
+/* About normal, with deviation 1. */
+static double normal(struct rng *r)
+{
+	double sum = 0;
+
+	for (int i = 0; i < 12; i++)
+		sum += rng_unit(r);
+	return sum - 6;
+}
+
+/* Processes of a final with this ratio, where the place in memory makes 1% of a difference. */
+static int simulate(struct rng *r, double ratio, enum stat_verdict *verdict)
+{
 	begin();
-	process(1e-3, 1.005, 100);
-	ok(final_wants(&f, 1) == 0, "where one is asked for, it is one");
+	f.best.is_there = 1;
+	while (final_wants(&f, 3)) {
+		f.best.process_ratio[f.processes++] = ratio * exp(0.01 * normal(r));
+		if (f.processes > 1)
+			f.best.ratio = stat_mean(f.best.process_ratio, f.processes);
+	}
+	*verdict = stat_verdict(f.best.ratio);
+	return f.processes;
+}
+
+static void test_errors(void)
+{
+	enum { TIMES = 2000 };
+	struct rng r;
+	enum stat_verdict v;
+	int wrong = 0, right = 0, processes = 0;
+
+	rng_seed(&r, 1, "final");
+	for (int i = 0; i < TIMES; i++) {
+		simulate(&r, 1, &v);
+		wrong += v == STAT_FASTER || v == STAT_SLOWER;
+	}
+	ok(wrong < TIMES / 100, "of %d ties %d are called faster or slower", TIMES, wrong);
+	for (int i = 0; i < TIMES; i++) {
+		processes += simulate(&r, 1.3, &v);
+		right += v == STAT_FASTER;
+	}
+	ok(right == TIMES && processes < 2.3 * TIMES,
+	   "candidates that are clearly faster are found so in %.2f processes",
+	   (double)processes / TIMES);
 }
 
 static void test_alone(void)
@@ -146,7 +203,7 @@ static void test_own_layout(void)
 		   is_near(f.own.ratio.median, cbrt(1.2 * 1.3 * 0.9)) &&
 		   is_near(f.own.s[199], 0.9e-3) && f.own.ratio.n == 200,
 	   "of all processes: %.3f to %.3f", f.own.ratio.lo, f.own.ratio.hi);
-	ok(stat_verdict(f.best.ratio) == STAT_FASTER && final_wants(&f, 3) == 0,
+	ok(stat_verdict(f.best.ratio) == STAT_FASTER && !final_wants(&f, 3),
 	   "but the verdict is that against the best");
 	ok(process(1e-3, 1.05, 50) < 0 && f.processes == 3,
 	   "who was there in one process is there in all");
@@ -224,7 +281,8 @@ int main(void)
 {
 	test_one();
 	test_several();
-	test_more();
+	test_sequential();
+	test_errors();
 	test_alone();
 	test_own_layout();
 	test_rows();

@@ -5,6 +5,7 @@
 #include "lib/trial/outcome.h"
 
 static const double Z = 1.96;
+static const double CLEAR = 0.03; /* from a tie: no more processes are needed */
 
 /* Appends a list of seconds to x, in which there are n: how many, or -1. */
 static int take(const struct json_doc *d, const char *key, double *x, int n)
@@ -94,12 +95,22 @@ int final_add(struct final *f, const struct json_doc *answer, struct err *e)
 	return 0;
 }
 
+int final_owes(const struct final *f, int asked)
+{
+	return f->processes < (asked < FINAL_LEAST ? asked : FINAL_LEAST);
+}
+
+static int is_clear(struct stat_median ratio)
+{
+	return ratio.lo > 1 + CLEAR || ratio.hi < 1 - CLEAR;
+}
+
 int final_wants(const struct final *f, int asked)
 {
-	if (f->processes < asked)
-		return FINAL_PAIRS;
-	if (!f->best.is_there || asked < 2 || f->processes >= FINAL_MORE * asked ||
-	    stat_verdict(f->best.ratio) != STAT_UNDECIDED)
+	if (final_owes(f, asked))
+		return 1;
+	if (!f->best.is_there || asked < FINAL_LEAST || f->processes >= FINAL_MORE * asked)
 		return 0;
-	return FINAL_SHORT_PAIRS;
+	return f->processes < asked ? !is_clear(f->best.ratio)
+				    : stat_verdict(f->best.ratio) == STAT_UNDECIDED;
 }

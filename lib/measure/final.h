@@ -3,8 +3,10 @@
  * The ratio of one process depends on its place in memory and on the moment. Another process
  * differs by a per cent or two, however many pairs each has. So the ratio is the geometric mean of
  * the processes' medians, and its 95% interval is Student's t of their logarithms; with a single
- * process it is that one's interval. If the requested processes leave the verdict undecided,
- * shorter ones follow, up to FINAL_MORE times as many in all.
+ * process it is that one's interval. A final is sequential: it ends after FINAL_LEAST processes if
+ * the interval is far from a tie, after the requested ones if the verdict is decided, and else goes
+ * on until it is, up to FINAL_MORE times as many in all. Looking so often costs little:
+ * tests/final.c simulates how many ties are then called faster or slower.
  *
  * The library's best may have another layout than the workload. Then its best in the workload's
  * layout is called in the same turns. Its ratio to the candidate is recorded, too, but decides
@@ -23,8 +25,8 @@ enum {
 	FINAL_ASKED = 9, /* most processes that can be requested */
 	FINAL_MORE = 12,
 	FINAL_PROCESSES = FINAL_ASKED * FINAL_MORE,
-	FINAL_PAIRS = 100,	/* of a requested process */
-	FINAL_SHORT_PAIRS = 32, /* of a shorter one that follows */
+	FINAL_LEAST = 2,  /* processes that an interval needs */
+	FINAL_PAIRS = 32, /* of a process; 100 gave the same verdicts */
 	FINAL_PAIRS_MAX = FINAL_PROCESSES * FINAL_PAIRS
 };
 
@@ -49,8 +51,9 @@ struct final {
 
 /* Takes the samples of a worker's answer, and computes the medians anew. */
 int final_add(struct final *f, const struct json_doc *answer, struct err *e);
-/* How many pairs the next process makes, if `asked` processes were requested; 0: the final is over.
- */
+/* Does it need another process, if `asked` processes were requested? */
 int final_wants(const struct final *f, int asked);
+/* Has it less than the processes that an interval needs? */
+int final_owes(const struct final *f, int asked);
 
 #endif

@@ -21,7 +21,7 @@ static int add_process(struct measure *m, struct entry *x, struct err *e)
 
 	standing_next(&m->standing, &x->g->w);
 	worker_kill(&m->worker);
-	x->v.pairs = final_wants(&x->f, (int)m->rules.finals);
+	x->v.pairs = FINAL_PAIRS;
 	rc = attempt_run(m, x->g, x->it, &x->v, e);
 	if (rc || !x->v.answer || x->v.status != STATUS_OK)
 		return rc;
