@@ -34,7 +34,7 @@ static int scripted(void *arg, int turn, double *x, double *y, struct err *e)
 
 static struct duel duel(struct script s, enum duel_kind kind, double budget_s, int pairs)
 {
-	const struct duel_rules rules = {kind, budget_s, pairs};
+	const struct duel_rules rules = {kind, budget_s, pairs, 0};
 	struct duel d = {0};
 	struct err e = ERR_INIT;
 
@@ -76,17 +76,32 @@ static void test_races(void)
 	ok(d.ratio.lo == 1 && d.ratio.hi == 1, "pairs that were disturbed do not count");
 }
 
+static struct duel limited_final(struct script s, double limit_s)
+{
+	const struct duel_rules rules = {DUEL_FINAL, 0, 100, limit_s};
+	struct duel d = {0};
+	struct err e = ERR_INIT;
+
+	if (duel_run(&rules, scripted, &s, &d, &e) < 0)
+		bail_out("a duel of numbers fails: %s", e.msg);
+	return d;
+}
+
 static void test_others(void)
 {
 	struct script s = {.rest = 2e-3, .other = 1e-3, .jitter = 0.001};
 	struct duel d = duel(s, DUEL_FINAL, 0, 100), empty = {0};
-	const struct duel_rules rules = {DUEL_RACE, 0.05, 0}, more = {DUEL_WHOLE, 0.5, 0};
+	const struct duel_rules rules = {DUEL_RACE, 0.05, 0, 0}, more = {DUEL_WHOLE, 0.5, 0, 0};
 	struct err e = ERR_INIT;
 	int before;
 
 	ok(d.n == 100 && d.end == DUEL_LOST && d.ratio.lo <= d.ratio.median &&
 		   d.ratio.median <= d.ratio.hi && fabs(d.ratio.median - 0.5) < 1e-3,
 	   "a final makes all its pairs: %d, ratio %.3f", d.n, d.ratio.median);
+	d = limited_final(s, 0.05);
+	ok(d.n == 24 && d.end == DUEL_LOST, "or as many as its limit allows: %d", d.n);
+	d = limited_final(s, 1e-6);
+	ok(d.n == DUEL_FINAL_LEAST && d.end == DUEL_LOST, "but never less than %d", d.n);
 	ok(fabs(d.time.median - 2e-3) < 1e-5 && fabs(d.other_time.median - 1e-3) < 1e-9,
 	   "and tells both times");
 	d = duel(s, DUEL_WHOLE, 1, 0);

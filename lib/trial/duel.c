@@ -130,9 +130,15 @@ static int whole_is_over(const struct duel_rules *rules, struct duel *d)
 
 static int is_over(const struct duel_rules *rules, struct duel *d)
 {
+	int over;
+
 	if (rules->kind == DUEL_RACE)
 		return race_is_over(rules, d);
-	return whole_is_over(rules, d) && rules->kind == DUEL_WHOLE;
+	over = whole_is_over(rules, d);
+	if (rules->kind == DUEL_FINAL)
+		return rules->limit_s > 0 && d->spent_s >= rules->limit_s &&
+		       d->n >= DUEL_FINAL_LEAST;
+	return over;
 }
 
 /* The number of pairs after which it is looked at next: 1, 2, 3, 4, 6, 8, 12, 16, 24, ... */

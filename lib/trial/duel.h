@@ -14,7 +14,8 @@
  * - It has won when the 90% interval lies above 1, from eight pairs on.
  * - The holder stays if the challenger can hardly be better by more than 2% (80% interval), or by
  *   3% when the budget is spent; or after three budgets and 16 pairs.
- * A final has no early stopping: it makes all pairs that were asked for.
+ * A final makes all pairs that were asked for, or at least DUEL_FINAL_LEAST and as many as its limit
+ * of time allows. What the pairs say does not end it.
  *
  * tests/duel.c simulates, with recorded pairs, how often these rules miss the best and what they
  * cost. All but the calls is pure, so that recorded pairs can take their place.
@@ -25,7 +26,10 @@
 #include "lib/base/err.h"
 #include "lib/trial/stat.h"
 
-enum { DUEL_MAX = 512 };
+enum {
+	DUEL_MAX = 512,
+	DUEL_FINAL_LEAST = 8, /* pairs of a final that has no time for more */
+};
 
 enum duel_kind {
 	DUEL_RACE,  /* stop as soon as it is clear that the challenger does not win */
@@ -37,6 +41,7 @@ struct duel_rules {
 	enum duel_kind kind;
 	double budget_s; /* of calls; no end of a final */
 	int pairs;	 /* of a final, at most DUEL_MAX */
+	double limit_s;	 /* of a final's calls; 0: none */
 };
 
 enum duel_end { DUEL_LOST, DUEL_EVEN, DUEL_WON };

@@ -278,6 +278,7 @@ static int final(const struct json_doc *d, struct arena *a, struct buf *out, str
 	if (json_int(json_get(d, d->tok, "pairs"), &pairs) < 0 || pairs < 1 || pairs > DUEL_MAX)
 		return bad_request(e);
 	ask.rules.pairs = (int)pairs;
+	json_num(json_get(d, d->tok, "limit_s"), &ask.rules.limit_s);
 	if (read_opponents(d, in.c, a, &opponents, e) < 0)
 		return -1;
 	r = session_final(session, &in, &opponents, &ask, &o);

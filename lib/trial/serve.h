@@ -9,7 +9,7 @@
  *   {"cmd":"race","candidate":{..},"object":PATH[,"holder":{..},"holder_object":PATH],"whole":B,
  *    "budget_s":T,"timeout_s":T}                                    -> outcome
  *   {"cmd":"final","candidate":{..},"object":PATH[,"impl":"..","layout":".."[,"own_impl":".."]],
- *    "pairs":N,"budget_s":T,"timeout_s":T}                          -> outcome
+ *    "pairs":N[,"limit_s":T],"budget_s":T,"timeout_s":T}            -> outcome
  *   {"cmd":"canary","timeout_s":T}                                  -> {"status":"ok"}
  *
  * An outcome's status is a result's, or "unloadable" where an object is damaged. An answer
