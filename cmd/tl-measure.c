@@ -1,5 +1,6 @@
 /* tl-measure: candidates -> results. Builds while it reads, and times when its input has ended,
  * alone on the machine. */
+#include <math.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,6 +18,7 @@
 #include "lib/measure/group.h"
 #include "lib/measure/races.h"
 #include "lib/measure/settings.h"
+#include "lib/measure/span.h"
 #include "lib/store/recorded.h"
 #include "lib/target/target.h"
 
@@ -351,6 +353,24 @@ static struct group *open_group(struct queue *q, const struct workload *w)
 	return q->open = g;
 }
 
+/* The time of day that tl-prune gives the round, on our clock: the earliest of all workloads
+ * counts. */
+static int take_until(struct measure *m, const struct json_doc *d, struct err *e)
+{
+	const struct json *v = json_get(d, d->tok, "until");
+	int64_t ms, now_ms;
+	char at[32], now[25];
+
+	if (!v)
+		return 0;
+	snprintf(at, sizeof at, "%.*s", (int)v->n, v->s);
+	rec_now(now);
+	if (v->type != JSON_STR || rec_time_read(at, &ms) < 0 || rec_time_read(now, &now_ms) < 0)
+		return err_set(e, "\"until\" is no time such as 2026-11-21T09:00:00.000Z");
+	m->until = fmin(m->until, clock_now() + (double)(ms - now_ms) / 1000);
+	return 0;
+}
+
 static int take_workload(struct measure *m, struct queue *q, const struct rec *r,
 			 const struct json_doc *d, struct err *e)
 {
@@ -362,6 +382,8 @@ static int take_workload(struct measure *m, struct queue *q, const struct rec *r
 	g = open_group(q, &w);
 	g->record = arena_strndup(&g->arena, r->s, r->n);
 	g->record_n = r->n;
+	if (take_until(m, d, e) < 0)
+		return -1;
 	group_opponent(g, d, json_get(d, d->tok, "opponent"));
 	if (group_incumbent(g, target_named(target_name), d, json_get(d, d->tok, "incumbent"), e) <
 	    0)
@@ -456,6 +478,16 @@ static int begin_timing(struct measure *m, struct queue *q, struct err *e)
 	return rc;
 }
 
+/* The finals have their part of the time that is left. */
+static void plan_time(struct measure *m, const struct queue *q)
+{
+	int64_t most = 0;
+
+	for (const struct group *g = q->first; g != q->open; g = g->next)
+		most += m->rules.finals > 0;
+	m->races_until = span_races(clock_now(), m->until, m->total - m->timed - m->skipped, most);
+}
+
 static int run_races(struct measure *m, struct queue *q, struct err *e)
 {
 	int rc = 0;
@@ -491,6 +523,7 @@ static int run_groups(struct measure *m, struct queue *q, struct err *e)
 	if (q->first == q->open)
 		return 0;
 	rc = begin_timing(m, q, e);
+	plan_time(m, q);
 	standing_begin(&m->standing, "measuring", m->total - m->timed);
 	if (rc == 0)
 		rc = run_races(m, q, e);
@@ -597,7 +630,7 @@ static int check_usage(struct err *e)
 
 int main(int argc, char **argv)
 {
-	struct measure m = {0};
+	struct measure m = {.until = INFINITY};
 	struct queue q = {.lock = -1, .started = clock_now(), .journal = {.fd = -1}};
 	struct err e = ERR_INIT;
 	int first = opt_parse(&program, argc, argv), status = EXIT_DONE, rc;

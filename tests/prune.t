@@ -121,6 +121,9 @@ sed 's/the space is exhausted/stopped/' "$tmp/exhausted" | "$bin/tl-store" -q -d
 prune --all -d "$tmp/db" "$wl" | cmp -s - "$tmp/before" &&
 	{ sed 's/the space is exhausted/stopped/' "$tmp/exhausted"; cat "$wl"; } | prune --all -d "$tmp/db" | cmp -s - "$tmp/before"
 ok $? 'an operator that was stopped for a round has candidates left'
+sed 's/the space is exhausted/out of time/; s/a20/a30/' "$tmp/exhausted" >"$tmp/late"
+{ cat "$tmp/late" "$wl"; } | prune --all -d "$tmp/db" | cmp -s - "$tmp/before" && "$bin/tl-store" -q -d "$tmp/db" "$tmp/late" && prune --all -d "$tmp/db" "$wl" | cmp -s - "$tmp/before"
+ok $? 'and so has one for which there was no time'
 "$bin/tl-store" -q -d "$tmp/db" "$tmp/exhausted"
 prune --all -d "$tmp/db" "$wl" | grep 26ac6296f0e4819b28fec9ae3e5197b5 | grep -q '"action":"stop","reason":"no candidate is left'
 ok $? 'an operator without candidates stops'

@@ -159,7 +159,8 @@ int ask_race(struct measure *m, struct group *g, const struct item *it, const st
 	return rc;
 }
 
-int ask_final(struct measure *m, struct group *g, const struct item *it, int pairs, struct err *e)
+int ask_final(struct measure *m, struct group *g, const struct item *it, int pairs, double limit_s,
+	      struct err *e)
 {
 	const double timeout_s = FINAL_TIMES * m->rules.timeout_s;
 	struct buf q = BUF_INIT;
@@ -173,6 +174,8 @@ int ask_final(struct measure *m, struct group *g, const struct item *it, int pai
 	field_text(&q, "own_impl", g->opponent.own_impl);
 	field_number(&q, "timeout_s", timeout_s);
 	field_number(&q, "budget_s", ALONE_S);
+	if (limit_s > 0)
+		field_number(&q, "limit_s", limit_s);
 	field_integer(&q, "pairs", pairs);
 	buf_ch(&q, '}');
 	rc = ask(m, g, &q, timeout_s, COST_TIME, e);

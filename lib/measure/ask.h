@@ -23,8 +23,10 @@ int ask_library(struct measure *m, struct group *g, struct err *e);
  * if the winner is clear. */
 int ask_race(struct measure *m, struct group *g, const struct item *it, const struct item *holder,
 	     int whole, enum cost purpose, struct err *e);
-/* One process of a candidate's final, of so many pairs, against the group's opponent, or alone. */
-int ask_final(struct measure *m, struct group *g, const struct item *it, int pairs, struct err *e);
+/* One process of a candidate's final, of so many pairs, against the group's opponent, or alone.
+ * limit_s: of the timed calls (lib/trial/duel.h); 0: none. */
+int ask_final(struct measure *m, struct group *g, const struct item *it, int pairs, double limit_s,
+	      struct err *e);
 /* Checks that the machine still computes correctly. ASKED_FAULT: it does not. */
 int ask_canary(struct measure *m, struct group *g, struct err *e);
 

@@ -160,7 +160,7 @@ static int try_item(struct measure *m, struct group *g, struct item *it, struct 
 	double start = clock_now();
 
 	if (rc == 0)
-		rc = v->pairs ? ask_final(m, g, it, v->pairs, e)
+		rc = v->pairs ? ask_final(m, g, it, v->pairs, v->limit_s, e)
 			      : ask_race(m, g, it, v->holder, v->holder && !m->rules.preempt,
 					 COST_TIME, e);
 	if (rc != ASKED && rc != ASKED_DEAD)

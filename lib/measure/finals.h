@@ -1,7 +1,7 @@
 /* The finals of several groups (final.h).
  *
- * A burst of other work on the machine may last for seconds, as long as several processes of one
- * final. So the groups take turns: each has its first process, then each its second, and so on.
+ * The groups take turns (turns.h). When the run's time is over, no process begins, and a final ends
+ * with the processes that it has; one that has none has no result.
  */
 #ifndef TL_MEASURE_FINALS_H
 #define TL_MEASURE_FINALS_H

@@ -3,15 +3,21 @@
 #include <string.h>
 
 #include "lib/host/system.h"
+#include "lib/io/clock.h"
 #include "lib/io/field.h"
 #include "lib/nest/nest.h"
 #include "lib/target/target.h"
+
+/* A guess, where no time is known. */
+static const double S_PER_FLOP = 1e-11;
 
 void group_init(struct group *g, const struct workload *w)
 {
 	memset(g, 0, sizeof *g);
 	g->w = *w;
 	g->last = &g->first;
+	g->count = 1;
+	g->time_s = (double)w->flops * S_PER_FLOP;
 }
 
 void group_free(struct group *g)
@@ -144,6 +150,8 @@ int group_add(struct measure *m, struct group *g, const struct candidate *c, con
 		return -1;
 	if (it->known.result)
 		return 0;
+	if (clock_now() >= m->until)
+		return 0; /* it will not race */
 	if (g->incumbent && group_kernel(m, g, g->incumbent, e) < 0)
 		return -1;
 	return add_kernel(m, g, it, c, e);
@@ -227,7 +235,11 @@ void group_standing(struct measure *m, struct group *g, const struct json_doc *d
 {
 	double best = 0, library = 0;
 
-	if (json_num(json_get(d, json_get(d, d->tok, "incumbent"), "latency_s"), &best) == 0 &&
-	    json_num(json_get(d, json_get(d, d->tok, "opponent"), "latency_s"), &library) == 0)
+	if (json_int(json_get(d, d->tok, "count"), &g->count) < 0 || g->count < 1)
+		g->count = 1;
+	if (json_num(json_get(d, json_get(d, d->tok, "incumbent"), "latency_s"), &best) < 0)
+		return;
+	g->time_s = best;
+	if (json_num(json_get(d, json_get(d, d->tok, "opponent"), "latency_s"), &library) == 0)
 		standing_ratio(&m->standing, &g->ahead, library / best);
 }

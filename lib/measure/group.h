@@ -19,7 +19,8 @@ int group_add(struct measure *m, struct group *g, const struct candidate *c, con
 int group_incumbent(struct group *g, const struct target *target, const struct json_doc *d,
 		    const struct json *incumbent, struct err *e);
 void group_opponent(struct group *g, const struct json_doc *d, const struct json *opponent);
-/* Compares the incumbent with the library, if the workload record has both times. */
+/* Takes what the workload record tells of the time: the count, the incumbent's latency, and how the
+ * incumbent compares with the library. */
 void group_standing(struct measure *m, struct group *g, const struct json_doc *d);
 /* Builds the kernel of an item that seemed not to be needed when it was added. */
 int group_kernel(struct measure *m, struct group *g, struct item *it, struct err *e);

@@ -44,10 +44,14 @@ struct group {
 	const char *end; /* the end record, NULL if none came */
 	size_t end_n;
 	int cut;		/* its input was cut off: it gets no end */
+	int64_t count;		/* instances in the models */
+	double time_s;		/* of one, as far as it is known; else a guess */
 	struct item *incumbent; /* of earlier rounds, from the workload record; NULL: none */
 	int incumbent_final;	/* its final is done */
 	struct item *first, **last;
 	int64_t n, nknown;
+	double until;	 /* clock_now() when its time is over */
+	int64_t skipped; /* candidates that had no time */
 	struct build *naive;
 	struct opponent opponent;
 	struct contest contest;

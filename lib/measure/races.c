@@ -7,6 +7,7 @@
 #include "lib/measure/ask.h"
 #include "lib/measure/attempt.h"
 #include "lib/measure/group.h"
+#include "lib/measure/span.h"
 
 enum { MAX_SUSPECTS = 2 }; /* failures in a row that go without a look at the machine */
 
@@ -255,6 +256,18 @@ static int give_up(struct measure *m, struct group *g, enum status status, struc
 	return result_release(m, e); /* all of one cause, that is known */
 }
 
+/* Whether the group has had its time: what is begun ends, but no other race begins. */
+static int is_over(const struct group *g)
+{
+	return clock_now() >= g->until;
+}
+
+static void skip(struct measure *m, struct group *g)
+{
+	g->skipped++;
+	m->skipped++;
+}
+
 static int run_races(struct measure *m, struct group *g, struct contest *c, struct err *e)
 {
 	int rc = 0;
@@ -262,6 +275,10 @@ static int run_races(struct measure *m, struct group *g, struct contest *c, stru
 	for (struct item *it = g->first; it && rc == 0; it = it->next) {
 		if (rec_reader_gone(m->out))
 			return err_set(e, "the reader of the results is gone");
+		if (!it->known.result && is_over(g)) {
+			skip(m, g);
+			continue;
+		}
 		m->timed++;
 		standing_next(&m->standing, &g->w);
 		rc = it->known.result ? pass_item(m, it, c, e) : race_item(m, g, it, c, e);
@@ -274,7 +291,10 @@ static int run_items(struct measure *m, struct group *g, struct err *e)
 	enum status status = STATUS_OK;
 	int rc = 0;
 
-	if (g->nknown < g->n && g->naive) /* else no candidate makes a program */
+	g->until = span_share(clock_now(), m->races_until, g->n - g->nknown,
+			      m->total - m->timed - m->skipped);
+	/* Else no candidate makes a program, or none has time. */
+	if (g->nknown < g->n && g->naive && !is_over(g))
 		rc = attempt_open(m, g, &status, e);
 	if (rc == 0 && status != STATUS_OK)
 		return give_up(m, g, status, &g->contest, e);

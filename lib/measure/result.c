@@ -335,7 +335,9 @@ int result_end(const struct ending *x, const struct counts *n, struct buf *out, 
 					   {"audited", x->audited ? number[4] : NULL},
 					   {"false_kills", x->audited ? number[5] : NULL},
 					   {"unknown", x->replayed ? number[6] : NULL},
-					   {"replayed", x->replayed ? "true" : NULL}};
+					   {"replayed", x->replayed ? "true" : NULL},
+					   {"why", "\"out of time\""}};
+	const int n_field = (int)(sizeof field / sizeof *field) - !x->is_late;
 	struct buf end = BUF_INIT;
 	struct json_doc d = JSON_DOC_INIT;
 	int rc;
@@ -349,7 +351,7 @@ int result_end(const struct ending *x, const struct counts *n, struct buf *out, 
 		rec_end_text(&end, x->workload_id, x->drawn, x->drawn ? "end of input" : "stopped");
 	rc = json_parse(&d, end.s, end.n, e);
 	if (rc == 0)
-		json_rewrite(&d, field, sizeof field / sizeof *field, out);
+		json_rewrite(&d, field, n_field, out);
 	json_free(&d);
 	buf_free(&end);
 	return rc;
@@ -362,6 +364,7 @@ int result_put_end(struct measure *m, const struct group *g, const struct counts
 				 .workload_id = g->w.id.s,
 				 .run = m->run.s,
 				 .drawn = g->n,
+				 .is_late = g->skipped > 0,
 				 .audited = m->rules.audit > 0};
 	struct buf out = BUF_INIT;
 	int rc = result_end(&x, n, &out, e);

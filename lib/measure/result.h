@@ -14,6 +14,7 @@ struct verdict {
 	const struct final *final; /* NULL: it is a race, or no process of a final ended well */
 	int is_final;
 	int pairs;			 /* of the next process of a final; 0: it is a race */
+	double limit_s;			 /* of their calls; 0: none */
 	const struct json_doc *answer;	 /* of a race; of a final, of its last process */
 	const char *error;		 /* an object; NULL: no output was compared */
 	struct item *holder;		 /* the one it raced against; NULL: none */
@@ -46,6 +47,7 @@ struct ending {
 	size_t n;
 	const char *workload_id, *run;
 	int64_t drawn; /* candidates, if no end record came */
+	int is_late;   /* the time was over before all were measured */
 	int audited;   /* write the counts of audits */
 	int replayed;
 	int64_t unknown; /* replayed: candidates without a recorded result */

@@ -28,6 +28,7 @@ struct measure_rules {
 
 struct measure {
 	struct measure_rules rules;
+	double until; /* clock_now() when the time is over; INFINITY: never */
 	struct cache cache;
 	/* Of the operators' definitions, which are run by this machine's processor: the same, or,
 	 * for another target, one of their own. */
@@ -48,6 +49,8 @@ struct measure {
 	int nheld;
 	enum status died;     /* how the worker ended last */
 	int64_t timed, total; /* candidates */
+	int64_t skipped;      /* for want of time */
+	double races_until;   /* when the time for races is over */
 	struct standing standing;
 };
 

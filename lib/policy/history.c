@@ -95,7 +95,8 @@ static int add_end(struct history *h, const struct json_doc *d, struct err *e)
 	int64_t n, sum = 0;
 
 	if (json_int(json_get(d, d->tok, "measured"), &n) || /* did not pass tl-measure */
-	    json_is(json_get(d, d->tok, "why"), "stopped"))
+	    json_is(json_get(d, d->tok, "why"), "stopped") ||
+	    json_is(json_get(d, d->tok, "why"), "out of time"))
 		return 0;
 	if (row_id(d, d->tok, "workload_id", &h->arena, &id, e))
 		return -1;

@@ -142,6 +142,12 @@ static const struct record_field workload_fields[] = {
 	 .kind = RECORD_COUNT,
 	 .by = "tl-prune",
 	 .meaning = "How many candidates are to be measured in the round."},
+	{.name = "until",
+	 .kind = RECORD_TIME,
+	 .by = "tl-prune",
+	 .meaning =
+		 "When the time for the round, or for the finals, is over. tl-measure then begins "
+		 "nothing more. Absent if there is no limit of time."},
 	{.name = "incumbent",
 	 .kind = RECORD_OBJECT,
 	 .object = &incumbent,

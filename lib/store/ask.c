@@ -430,6 +430,7 @@ static int tally_ends(struct store *s, const char *workload_id, const char *env_
 		   " JOIN runs ON runs.num = run"
 		   " WHERE workload = ?1 AND (env = ?2 OR env IS NULL)"
 		   " AND NOT instr(record, '\"why\":\"stopped\"')"
+		   " AND NOT instr(record, '\"why\":\"out of time\"')"
 		   " ORDER BY ends.num DESC LIMIT 1",
 		   e);
 	if (!q || bind_where(s, q, workload_id, env_id, e) < 0)

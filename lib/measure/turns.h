@@ -1,0 +1,28 @@
+/* Which final has the next process, and how long it may take.
+ *
+ * A burst of other work on the machine may last for seconds, as long as several processes of one
+ * final. So the finals take turns. Each has its first process, then each the second that an
+ * interval needs. Further processes go where a verdict is open, and first to operators on which
+ * much of the time depends; the same final has two in a row only if no other is open. No process
+ * begins that would end after the run's time, as far as the last one of the same final tells.
+ *
+ * The functions are pure.
+ */
+#ifndef TL_MEASURE_TURNS_H
+#define TL_MEASURE_TURNS_H
+
+struct turn {
+	int processes;
+	int owes;      /* it has less than an interval needs */
+	int wants;     /* its verdict is open */
+	double weight; /* seconds of the models: count x time */
+	double last_s; /* what its last process took; 0: it has had none */
+};
+
+/* The final that has the next process; -1: none. last: the one that had the last; -1: none. left_s:
+ * the time that is left; INFINITY: there is no limit. */
+int turns_next(const struct turn *t, int n, int last, double left_s);
+/* The limit of the timed calls of a process: an even share of the time. 0: no limit. */
+double turns_limit(const struct turn *t, int n, double left_s);
+
+#endif
