@@ -3,7 +3,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "lib/algo/candidate.h"
@@ -11,15 +10,17 @@
 #include "lib/io/opt.h"
 #include "lib/io/record.h"
 #include "lib/io/terminal.h"
+#include "lib/measure/span.h"
 #include "lib/policy/finals.h"
 #include "lib/policy/history.h"
+#include "lib/policy/pace.h"
 #include "lib/policy/policy.h"
 #include "lib/policy/until.h"
 #include "lib/store/store.h"
 #include "lib/target/target.h"
 
 static const char *database, *output, *env_id, *until, *since, *target_name, *policy_name;
-static int no_db, all, quiet, verbose, finals, list_policies;
+static int no_db, all, quiet, verbose, finals, reserve, list_policies;
 static int64_t budget = -1, patience = -1;
 static double gain = -1, min_gain = -1;
 static const struct policy *policy;
@@ -66,6 +67,10 @@ static const struct opt opts[] = {
 	 "Count for --until from this time on (2026-11-21T09:00:00.000Z), and until now; by "
 	 "default from the first result.",
 	 NULL},
+	{0, "reserve", OPT_FLAG, &reserve, NULL,
+	 "End the rounds before --until seconds<N, so that there is time for the finals: a fifth of "
+	 "the time at most.",
+	 NULL},
 	{0, "all", OPT_FLAG, &all, NULL, "Also write the workloads that stop.", NULL},
 	{0, "finals", OPT_FLAG, &finals, NULL,
 	 "Write only the workloads whose best candidate has not yet been compared with the "
@@ -92,13 +97,18 @@ static const struct program program = {
 	.operands = "file",
 };
 
+/* Of a limit of time, what follows the finals has this share: storing, and the report. */
+static const double ENDING = 0.02;
+
 /* Seconds from a time as in "at" until another, or until now if that is NULL. NAN if it is no such
  * time. */
 static double seconds_since(const char *at, const char *until_at)
 {
-	int64_t ms, end_ms = (int64_t)time(NULL) * 1000;
+	int64_t ms, end_ms;
+	char now[25];
 
-	if (!at || rec_time_read(at, &ms) || (until_at && rec_time_read(until_at, &end_ms)))
+	rec_now(now);
+	if (!at || rec_time_read(at, &ms) || rec_time_read(until_at ? until_at : now, &end_ms))
 		return NAN;
 	return (double)(end_ms - ms) / 1000;
 }
@@ -117,6 +127,7 @@ struct input {
 	struct history history;
 	struct store_env env;
 	struct arena arena;
+	char until[25]; /* when the time for what is written is over; empty: never */
 	struct item *item;
 	int n, cap;
 	struct door door;
@@ -205,15 +216,46 @@ static int read_all(struct input *in, struct rec_in *rin, struct rec_out *out, s
 
 /* Deciding */
 
+/* Replays have a clock of their own. */
+static const char *now_of(const struct input *in)
+{
+	return in->db && store_is_replayed(in->db) ? in->history.last_at : NULL;
+}
+
+/* The limit of time, and what is used of it. */
+static struct pace pace_of(const struct until *l, const struct input *in)
+{
+	const struct history *h = &in->history;
+	struct pace p = {
+		.limit_s = l->most[UNTIL_SECONDS],
+		.used_s = seconds_since(since ? since : h->first_at, now_of(in)),
+		.candidates = h->candidates_since,
+	};
+
+	if (reserve && isfinite(p.limit_s))
+		p.reserve_s = span_reserve(p.limit_s, in->n, pace_each(&p));
+	return p;
+}
+
+/* When this round is over, or with --finals the finals. */
+static void set_until(struct input *in, const struct pace *p)
+{
+	const char *from = since ? since : in->history.first_at;
+	const double end_s = finals ? (1 - ENDING) * p->limit_s : pace_end(p);
+	int64_t ms;
+
+	if (isinf(p->limit_s) || now_of(in) || !from || rec_time_read(from, &ms))
+		return;
+	rec_time(ms + (int64_t)fmin(end_s * 1000, 1e15), in->until);
+}
+
 /* The sentence of a limit that is reached, in buf; NULL if none is. */
 static const char *reached(const struct until *l, const struct input *in, char *buf, size_t size)
 {
 	const struct history *h = &in->history;
-	/* Replays have a clock of their own. */
-	const char *now = in->db && store_is_replayed(in->db) ? h->last_at : NULL;
 	const double used[UNTIL_LIMITS] = {
 		[UNTIL_CORE_SECONDS] = h->core_s_since,
-		[UNTIL_SECONDS] = seconds_since(since ? since : h->first_at, now),
+		[UNTIL_SECONDS] = seconds_since(since ? since : h->first_at, now_of(in)),
 		[UNTIL_ROUNDS] = h->rounds_since,
 		[UNTIL_CANDIDATES] = (double)h->candidates_since,
 	};
@@ -328,16 +370,15 @@ static int write_workload(struct input *in, const struct item *it, const struct 
 	const struct history_item *h = history_get(&in->history, it->w.id.s);
 	struct json_doc d = JSON_DOC_INIT;
 	struct buf incumbent = BUF_INIT, opponent = BUF_INIT, prune = BUF_INIT, line = BUF_INIT;
-	char round[24], share[24];
-	struct json_field f[] = {{"round", round},
-				 {"budget", share},
-				 {"incumbent", NULL},
-				 {"opponent", NULL},
-				 {"prune", NULL}};
+	char round[24], share[24], until_at[32] = "";
+	struct json_field f[] = {{"round", round},    {"budget", share},  {"until", NULL},
+				 {"incumbent", NULL}, {"opponent", NULL}, {"prune", NULL}};
 	int rc = 0;
 
 	snprintf(round, sizeof round, "%lld", (long long)next_round(in));
 	snprintf(share, sizeof share, "%lld", (long long)op->budget);
+	if (in->until[0] && op->tune)
+		snprintf(until_at, sizeof until_at, "\"%s\"", in->until);
 	if (h->best)
 		rc = put_incumbent(in, it, h->best, &incumbent, e);
 	if (h->final && !rc)
@@ -346,9 +387,10 @@ static int write_workload(struct input *in, const struct item *it, const struct 
 	field_text(&prune, "action", op->tune ? "tune" : "stop");
 	field_text(&prune, "reason", op->reason);
 	buf_ch(&prune, '}');
-	f[2].value = incumbent.s;
-	f[3].value = opponent.s;
-	f[4].value = prune.s;
+	f[2].value = until_at[0] ? until_at : NULL;
+	f[3].value = incumbent.s;
+	f[4].value = opponent.s;
+	f[5].value = prune.s;
 	if (!rc)
 		rc = json_parse(&d, it->line, it->n, e);
 	if (!rc) {
@@ -448,18 +490,23 @@ static int64_t within(int64_t candidates, double most, const struct input *in)
 static int decide(struct input *in, const struct until *limits, struct rec_out *out, struct err *e)
 {
 	struct policy_op *op;
+	struct pace pace;
 	char why[200];
 	int tuned, rc = 0;
 	int64_t rematches;
 
 	history_finish(&in->history, since);
 	rules.rounds = in->history.rounds;
+	pace = pace_of(limits, in);
+	set_until(in, &pace);
 	op = make_ops(in);
 	rules.budget = budget < 0 ? policy->budget(op, in->n, &rules) : budget;
 	rules.budget = within(rules.budget, limits->most[UNTIL_CANDIDATES], in);
+	rules.budget = pace_budget(&pace, rules.budget);
 	rematches = within(FINALS_REMATCHES * (int64_t)in->n, limits->most[UNTIL_CANDIDATES], in);
 	tuned = finals ? decide_finals(in, op) : policy->decide(op, in->n, &rules);
-	if (!finals && reached(limits, in, why, sizeof why)) {
+	if (!finals &&
+	    (reached(limits, in, why, sizeof why) || pace_over(&pace, why, sizeof why))) {
 		policy_stop_all(op, in->n, why);
 		tuned = 0;
 	}

@@ -55,7 +55,8 @@ static const struct opt opts[] = {
 	 "separated by commas: core-seconds<N, seconds<N, rounds<N, candidates<N.",
 	 NULL},
 	{'t', "time", OPT_TIME, &time_s, "TIME",
-	 "Stop after this time (30s, 5m, 2h): the same as --until seconds<N.", NULL},
+	 "End after this time (30s, 5m, 2h), finals included: the same as --until seconds<N.",
+	 NULL},
 	{'n', "number", OPT_STRING, &number, "N",
 	 "The number of candidates that tl-gen proposes for each workload in a round; by default "
 	 "tl-gen's.",
@@ -183,6 +184,11 @@ static void extract(struct pipeline *p, const struct places *at)
 		pipeline_arg(p, at->files[i]);
 }
 
+static int has_finals(void)
+{
+	return !replay && !(finals && !strcmp(finals, "0"));
+}
+
 /* Makes the database, if need be, and tells it what is to be tuned. */
 static void store(struct pipeline *p, const struct places *at)
 {
@@ -202,6 +208,7 @@ static void prune(struct pipeline *p, const struct places *at)
 	pipeline_arg2(p, "--until", until);
 	if (until && !replay)
 		pipeline_arg2(p, "--since", at->since);
+	flag(p, "--reserve", until && has_finals());
 	pipeline_arg2(p, "--target", target_name);
 	pipeline_arg2(p, "-b", keep);
 	pipeline_arg2(p, "--policy", policy);
@@ -293,11 +300,6 @@ static void measure_finals(struct pipeline *p, const struct places *at)
 	pipeline_stage(p, "tl-store");
 	pipeline_arg(p, "-q");
 	pipeline_arg2(p, "-d", at->db);
-}
-
-static int has_finals(void)
-{
-	return !replay && !(finals && !strcmp(finals, "0"));
 }
 
 static void store_cost(struct pipeline *p, const struct places *at)

@@ -177,6 +177,22 @@ done
 [ "$bad" -eq 0 ]
 ok $? 'limits hold for each policy'
 
+# The limit of time. The run begins in the far future, so that the clock does not matter.
+when() { # options
+	prune --no-db --since 2999-01-01T00:00:00.000Z --until 'seconds<100' "$@" "$tmp/w1" | sed 's/.*"until":"2999-01-01T00:\([^"]*\)".*/\1/'
+}
+[ "$(when)" = 01:40.000Z ]
+ok $? 'a round is told when its time is over'
+[ "$(when --reserve)" = 01:38.750Z ]
+ok $? '--reserve: what the finals take is kept for them'
+[ "$(prune --no-db --since 2999-01-01T00:00:00.000Z --until 'seconds<5' --reserve "$tmp/w1" | sed 's/.*"until":"[^.]*:\([^"]*\)".*/\1/')" = 04.000Z ]
+ok $? 'a fifth of the time at most'
+! prune --no-db "$tmp/w1" | grep -q '"until"'
+ok $? 'without a limit there is no such time'
+prune --all --since 2001-01-01T00:00:00.000Z --until 'seconds<100' --no-db "$tmp/w1" >"$tmp/got"
+[ $? -eq 1 ] && ! grep -q '"until"' "$tmp/got"
+ok $? 'nor where the round does not begin'
+
 # Before its final the best meets those that held its place before: of four winners by 1.5, 1.05, 1.1 and 1.05 the last is
 # the best, the two before it are near, the first is neither near nor among the last two.
 in=$tmp/w1 results n=8 bare=1 | grep '"status":"ok","stage":"race"' | head -n 4 | perl -ne '

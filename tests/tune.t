@@ -70,6 +70,15 @@ done
 [ "$i" -eq 3 ]
 ok $? 'a wrong one is refused before anything is made'
 
+# The limit of time goes to all that keep it, also in the script
+"$bin/tl-tune" --print --time 30s "$tmp/w.wl" >"$tmp/script"
+[ "$(grep -c "tl-prune.* --until 'seconds<30' --since \"\$since\"" "$tmp/script")" -eq 2 ] && [ "$(grep -c -- ' --reserve ' "$tmp/script")" -eq 1 ]
+ok $? '--time: rounds and finals have their part of it'
+! "$bin/tl-tune" --print --time 30s --final 0 "$tmp/w.wl" | grep -q -- ' --reserve '
+ok $? 'without finals the rounds have it all'
+"$bin/tl-tune" --time 1ms -d "$tmp/none.db" "$tmp/w.wl" >"$tmp/table" 2>"$tmp/err" && ! grep -q 'round 1' "$tmp/err" && grep -q '^total' "$tmp/table"
+ok $? 'a time that is over at once: no round, but a table'
+
 # Temporary files
 long="$tmp/a folder/$(printf '%0240d' 0)"
 mkdir -p "$long"
