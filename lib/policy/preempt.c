@@ -21,6 +21,7 @@
 #include "lib/base/err.h"
 #include "lib/model/adapt.h"
 #include "lib/policy/policy.h"
+#include "lib/policy/share.h"
 
 /* Before anything is known, a doubling of the candidates is expected to bring 20%; that counts as
  * much as 8 candidates tried. */
@@ -29,7 +30,6 @@ static const double PRIOR_DOUBLING = 0.2, PRIOR_TRIES = 8;
 enum {
 	EACH = 8,	/* candidates for each operator in a round */
 	FIRST_EACH = 6, /* the same while the model is new to the machine */
-	SHARE_MIN = 4,	/* a turn with fewer candidates is not worth its start */
 	WAIT_MAX = 10,	/* doublings of the wait for another turn */
 };
 
@@ -174,94 +174,6 @@ static enum state state_of(const struct arm *a, const struct policy_rules *r)
 
 /* Sharing out the budget */
 
-struct share {
-	const struct arm *arm;
-	double tries;  /* with what the first turn gives */
-	double budget; /* not yet whole */
-};
-
-/* Steepest expected gain first: the one that is filled first. */
-static int by_slope(const void *pa, const void *pb)
-{
-	const struct share *a = pa, *b = pb;
-	double x = a->arm->weight / (a->tries + 1), y = b->arm->weight / (b->tries + 1);
-
-	if (x != y)
-		return x > y ? -1 : 1;
-	return (a->arm > b->arm) - (a->arm < b->arm);
-}
-
-/* Water filling: maximizes the sum of weight x log(tries + 1 + budget). Shares are sorted by slope;
- * returns how many get anything. */
-static int fill(struct share *s, int n, double budget)
-{
-	double weights = 0, tries = 0, level = 0;
-	int k;
-
-	for (k = 0; k < n; k++) {
-		double w = s[k].arm->weight, t = s[k].tries + 1;
-
-		if (k && w / t <= weights / (budget + tries))
-			break;
-		weights += w;
-		tries += t;
-	}
-	level = (budget + tries) / weights;
-	for (int i = 0; i < n; i++)
-		s[i].budget = i < k ? s[i].arm->weight * level - (s[i].tries + 1) : 0;
-	return k;
-}
-
-/* The same, but no share below SHARE_MIN: the smallest gives way to the others. Operators that had
- * their first candidates stay with those. */
-static void share_out(struct share *s, int n, int64_t budget)
-{
-	double rest = 0;
-
-	qsort(s, (size_t)n, sizeof *s, by_slope);
-	for (int k = n ? fill(s, n, (double)budget) : 0; k > 1; k = fill(s, n, (double)budget)) {
-		int least = 0;
-
-		for (int i = 1; i < k; i++)
-			if (s[i].budget <= s[least].budget)
-				least = i;
-		if (s[least].budget >= SHARE_MIN)
-			break;
-		s[least].budget = 0; /* behind the others, out of their sight */
-		for (struct share gone = s[least]; least < n - 1; least++) {
-			s[least] = s[least + 1];
-			s[least + 1] = gone;
-		}
-		n--;
-	}
-	for (int i = 0; i < n; i++) { /* whole numbers with the same sum */
-		int64_t whole = (int64_t)floor(s[i].budget + rest + 1e-6);
-
-		rest += s[i].budget - (double)whole;
-		s[i].arm->op->budget += whole;
-	}
-}
-
-/* An operator of which nothing is known gets a few candidates whatever its weight, which is a guess
- * then; a rest too small for a share goes to the first of them. Returns what is left. */
-static int64_t give_first(struct share *s, int n, int64_t budget)
-{
-	struct share *first = NULL;
-
-	for (int i = 0; i < n && budget >= SHARE_MIN; i++) {
-		if (s[i].arm->op->ntries)
-			continue;
-		s[i].arm->op->budget = SHARE_MIN;
-		s[i].tries += SHARE_MIN;
-		budget -= SHARE_MIN;
-		first = first ? first : &s[i];
-	}
-	if (!first || budget >= SHARE_MIN)
-		return budget;
-	first->arm->op->budget += budget;
-	return 0;
-}
-
 /* A quarter of the budget at most is for turns. */
 static int64_t give_turns(const struct arm **turn, int n, const struct policy_rules *r)
 {
@@ -314,14 +226,11 @@ static void share_budget(const struct arm **going, int n, int64_t budget,
 	double all = 0;
 
 	for (int i = 0; i < n; i++) {
-		s[i].arm = going[i];
-		s[i].tries = (double)going[i]->op->ntries;
+		s[i] = (struct share){going[i]->op, going[i]->weight, (double)going[i]->op->ntries,
+				      0};
 		all += going[i]->weight;
 	}
-	qsort(s, (size_t)n, sizeof *s, by_slope);
-	budget = give_first(s, n, budget);
-	if (budget)
-		share_out(s, n, budget);
+	share_out(s, n, budget);
 	for (int i = 0; i < n; i++)
 		explain_share(going[i], r, all);
 	free(s);
