@@ -120,6 +120,7 @@ static struct {
 	struct map histories;	/* workload id -> struct history */
 	struct arena run, work; /* for all time; for one workload */
 	struct buf line, json;
+	double until;  /* clock_now() when no more is proposed; 0: not known yet */
 	double told_s; /* CPU time that end records have told of */
 	struct door door;
 	int64_t workloads;	    /* for which candidates were asked */
@@ -501,6 +502,21 @@ static int put_workload(const struct rec *r, const struct json_doc *d, const str
 	return rec_put(gen.out, gen.line.s, gen.line.n, e);
 }
 
+/* Proposals may take half of the time that the round has, for they are to be measured, too. */
+static const double PROPOSING = 0.5;
+
+static int take_until(const struct json_doc *d, struct err *e)
+{
+	double left_s;
+
+	if (gen.until > 0)
+		return 0;
+	if (rec_seconds_left(d, &left_s, e) < 0)
+		return -1;
+	gen.until = clock_now() + PROPOSING * left_s;
+	return 0;
+}
+
 static int do_workload(const struct rec *r, struct err *e)
 {
 	const struct json *v;
@@ -512,7 +528,7 @@ static int do_workload(const struct rec *r, struct err *e)
 	if (rec_parse(gen.in, r, &d))
 		return 0;
 	v = json_get(d, d->tok, "round");
-	if (workload_from_json(&w, d, d->tok, &why) ||
+	if (workload_from_json(&w, d, d->tok, &why) || take_until(d, &why) ||
 	    (v && (json_int(v, &round) || round < 0) && err_set(&why, "\"round\" is no count"))) {
 		rec_bad(gen.in, r, &why);
 		return 0;
@@ -522,6 +538,8 @@ static int do_workload(const struct rec *r, struct err *e)
 		return -1;
 	if (json_is(v, "stop"))
 		return put_end(&w, 0, "stopped", 0, e);
+	if (clock_now() >= gen.until)
+		return put_end(&w, 0, "out of time", 0, e);
 	return propose(&w, round, e);
 }
 

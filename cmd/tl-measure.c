@@ -357,17 +357,11 @@ static struct group *open_group(struct queue *q, const struct workload *w)
  * counts. */
 static int take_until(struct measure *m, const struct json_doc *d, struct err *e)
 {
-	const struct json *v = json_get(d, d->tok, "until");
-	int64_t ms, now_ms;
-	char at[32], now[25];
+	double left_s;
 
-	if (!v)
-		return 0;
-	snprintf(at, sizeof at, "%.*s", (int)v->n, v->s);
-	rec_now(now);
-	if (v->type != JSON_STR || rec_time_read(at, &ms) < 0 || rec_time_read(now, &now_ms) < 0)
-		return err_set(e, "\"until\" is no time such as 2026-11-21T09:00:00.000Z");
-	m->until = fmin(m->until, clock_now() + (double)(ms - now_ms) / 1000);
+	if (rec_seconds_left(d, &left_s, e) < 0)
+		return -1;
+	m->until = fmin(m->until, clock_now() + left_s);
 	return 0;
 }
 

@@ -12,6 +12,17 @@ wls=${0%/*}/workloads.ndjson
 printf '%s\n' '{"tl":1,"type":"workload","op":"matmul","prob":"5x6:6x7"}' >"$tmp/small"
 "$bin/tl-check" --fix "$tmp/small" >"$tmp/one" || exit 1
 
+# The time of a round
+sed 's/"type":"workload",/&"until":"2001-01-01T00:00:00.000Z",/' "$wls" >"$tmp/late"
+gen -n 3 "$tmp/late" >"$tmp/a" && [ -z "$(candidates "$tmp/a")" ] && [ "$(grep -c '"drawn":0,"why":"out of time"' "$tmp/a")" -eq 3 ]
+ok $? 'when it is over nothing is proposed'
+sed 's/2001-/9999-/' "$tmp/late" >"$tmp/early"
+gen -n 3 "$tmp/early" >"$tmp/a" && [ "$(candidates "$tmp/a" | wc -l)" -eq 9 ]
+ok $? 'before that nothing changes'
+sed 's/2001-/soon-/' "$tmp/late" | gen -n 3 >"$tmp/a" 2>"$tmp/err"
+[ $? -eq 3 ] && grep -q '"until" is no time' "$tmp/err"
+ok $? 'what is no time is refused'
+
 # The stream
 gen -n 300 "$wls" >"$tmp/a" && gen -n 300 "$wls" >"$tmp/b" && cmp -s "$tmp/a" "$tmp/b"
 ok $? 'the same seed gives the same stream'

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <math.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -756,6 +757,23 @@ int rec_time_read(const char *at, int64_t *ms)
 	*ms = (int64_t)timegm(&tm) * 1000;
 	if (*rest == '.')
 		*ms += (int64_t)(strtod(rest, NULL) * 1000 + 0.5);
+	return 0;
+}
+
+int rec_seconds_left(const struct json_doc *workload, double *s, struct err *e)
+{
+	const struct json *v = json_get(workload, workload->tok, "until");
+	int64_t ms, now_ms;
+	char at[32], now[25];
+
+	*s = INFINITY;
+	if (!v)
+		return 0;
+	snprintf(at, sizeof at, "%.*s", (int)v->n, v->s);
+	rec_now(now);
+	if (v->type != JSON_STR || rec_time_read(at, &ms) < 0 || rec_time_read(now, &now_ms) < 0)
+		return err_set(e, "\"until\" is no time such as 2026-11-21T09:00:00.000Z");
+	*s = (double)(ms - now_ms) / 1000;
 	return 0;
 }
 

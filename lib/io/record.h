@@ -130,6 +130,9 @@ int rec_stop_fd(void);
 void rec_now(char out[25]);
 void rec_time(int64_t ms, char out[25]);
 int rec_time_read(const char *at, int64_t *ms);
+/* Seconds from now until the time that "until" of a workload record names; INFINITY: it has none.
+ * -1: what stands there is no time. */
+int rec_seconds_left(const struct json_doc *workload, double *s, struct err *e);
 /* The id of a run that begins now, like no other. */
 void rec_run_id(struct id *id);
 

@@ -1,5 +1,6 @@
 #include "lib/measure/finals.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 #include "lib/io/clock.h"
@@ -83,7 +84,9 @@ static int take_turn(struct measure *m, struct entry *x, double limit_s, struct 
 	return put_final(m, x, e);
 }
 
-static void fill_turn(const struct measure *m, const struct entry *x, struct turn *t)
+/* first_s: what the longest first process so far took, with all that comes before it. */
+static void fill_turn(const struct measure *m, const struct entry *x, double first_s,
+		      struct turn *t)
 {
 	const int asked = (int)m->rules.finals;
 	const double time_s = x->f.processes ? x->f.time.median : x->g->time_s;
@@ -92,22 +95,25 @@ static void fill_turn(const struct measure *m, const struct entry *x, struct tur
 			   .owes = final_owes(&x->f, asked),
 			   .wants = !x->done && final_wants(&x->f, asked),
 			   .weight = (double)x->g->count * time_s,
-			   .last_s = x->last_s};
+			   .last_s = x->f.processes ? x->last_s : first_s};
 }
 
 static int take_turns(struct measure *m, struct entry *x, struct turn *t, int n, struct err *e)
 {
+	double first_s = 0;
 	int rc = 0, next = -1;
 
 	while (rc == 0) {
-		const double left_s = m->until - clock_now();
+		const double start = clock_now(), left_s = m->until - start;
 
 		for (int i = 0; i < n; i++)
-			fill_turn(m, &x[i], &t[i]);
+			fill_turn(m, &x[i], first_s, &t[i]);
 		next = turns_next(t, n, next, left_s);
 		if (next < 0)
 			break;
 		rc = take_turn(m, &x[next], turns_limit(t, n, left_s), e);
+		if (!t[next].processes)
+			first_s = fmax(first_s, clock_now() - start);
 	}
 	/* The time is over for these. */
 	for (int i = 0; i < n && rc == 0; i++)

@@ -4,7 +4,8 @@
  * final. So the finals take turns. Each has its first process, then each the second that an
  * interval needs. Further processes go where a verdict is open, and first to operators on which
  * much of the time depends; the same final has two in a row only if no other is open. No process
- * begins that would end after the run's time, as far as the last one of the same final tells.
+ * begins that would end after the run's time, as far as the last one of the same final tells, or
+ * the first ones of others.
  *
  * The functions are pure.
  */
@@ -16,7 +17,8 @@ struct turn {
 	int owes;      /* it has less than an interval needs */
 	int wants;     /* its verdict is open */
 	double weight; /* seconds of the models: count x time */
-	double last_s; /* what its last process took; 0: it has had none */
+	double last_s; /* what its last process took; before its first, what others' took; 0: not
+			  known */
 };
 
 /* The final that has the next process; -1: none. last: the one that had the last; -1: none. left_s:

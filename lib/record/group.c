@@ -13,9 +13,10 @@ static const struct record_field end_fields[] = {
 	{.name = "why",
 	 .kind = RECORD_TEXT,
 	 .need = RECORD_REQUIRED,
-	 .meaning = "Why there are no more: `n reached`, `space exhausted`, `no more proposed` "
-		    "(another program decided, and stopped), `no algorithm applies`, `stopped`, "
-		    "`end of input` or `out of time` (tl-measure had no time for all of them)."},
+	 .meaning =
+		 "Why there are no more: `n reached`, `space exhausted`, `no more proposed` "
+		 "(another program decided, and stopped), `no algorithm applies`, `stopped`, "
+		 "`end of input` or `out of time` (tl-gen, or tl-measure, had no time for all of them)."},
 	{.name = "passed_over",
 	 .kind = RECORD_COUNT,
 	 .by = "tl-gen",
