@@ -786,8 +786,7 @@ int main(int argc, char **argv)
 		return print_script(argv + first, argc - first);
 	at.files = argv + first;
 	at.nfiles = argc - first;
-	if (check_team(&e) || check_output(&e) ||
-	    target_named(target_name)->limits(&limits, &e))
+	if (check_team(&e) || check_output(&e) || target_named(target_name)->limits(&limits, &e))
 		return opt_fail(&program, &e);
 	started = clock_now();
 	ledger_open(&ledger, limits.threads, started);

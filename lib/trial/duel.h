@@ -14,8 +14,8 @@
  * - It has won when the 90% interval lies above 1, from eight pairs on.
  * - The holder stays if the challenger can hardly be better by more than 2% (80% interval), or by
  *   3% when the budget is spent; or after three budgets and 16 pairs.
- * A final makes all pairs that were asked for, or at least DUEL_FINAL_LEAST and as many as its limit
- * of time allows. What the pairs say does not end it.
+ * A final makes all pairs that were asked for, or at least DUEL_FINAL_LEAST and as many as its
+ * limit of time allows. What the pairs say does not end it.
  *
  * tests/duel.c simulates, with recorded pairs, how often these rules miss the best and what they
  * cost. All but the calls is pure, so that recorded pairs can take their place.
