@@ -232,6 +232,7 @@ static void measure_close(struct measure *m)
 	energy_close(&m->energy);
 	buf_free(&m->pci);
 	buf_free(&m->held);
+	arena_free(&m->trial);
 }
 
 static int open_journal(struct measure *m, struct queue *q, struct err *e)

@@ -2,8 +2,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "lib/base/buf.h"
 #include "lib/base/rng.h"
+#include "lib/io/field.h"
 #include "lib/measure/final.h"
 #include "tests/tap.h"
 
@@ -14,25 +14,29 @@ static void begin(void)
 	memset(&f, 0, sizeof f);
 }
 
-static void put_list(struct buf *b, const char *name, double center, double wobble, int n)
+static void put_list(struct buf *b, double center, double wobble, int n)
 {
-	buf_fmt(b, ",\"%s\":[", name);
+	field_list(b, "samples_s");
 	for (int i = 0; i < n; i++)
-		buf_fmt(b, "%s%.9g", i ? "," : "", center * (1 + wobble * (i % 3 - 1)));
-	buf_str(b, "]");
+		field_number(b, NULL, center * (1 + wobble * (i % 3 - 1)));
+	buf_ch(b, ']');
 }
 
 static int add(const char *answer, struct err *e)
 {
 	struct json_doc d = JSON_DOC_INIT;
 	struct err none = ERR_INIT;
+	struct arena a = ARENA_INIT;
+	struct result r;
 	int rc;
 
 	*e = none;
 	if (json_parse(&d, answer, strlen(answer), e))
 		bail_out("the test's own answer: %s", e->msg);
-	rc = final_add(&f, &d, e);
+	result_read(&r, &d, &a);
+	rc = final_add(&f, &r, e);
 	json_free(&d);
+	arena_free(&a);
 	return rc;
 }
 
@@ -45,13 +49,19 @@ static int process_with(double own_s, double ratio, double own_layout_ratio, int
 	struct err e;
 	int rc;
 
-	buf_str(&b, "{\"status\":\"ok\"");
-	put_list(&b, "samples_s", own_s, 0, pairs);
-	if (ratio > 0)
-		put_list(&b, "other_samples_s", own_s * ratio, 1e-3, pairs);
-	if (own_layout_ratio > 0)
-		put_list(&b, "own_samples_s", own_s * own_layout_ratio, 1e-3, pairs);
-	buf_str(&b, "}");
+	field_object(&b, NULL);
+	put_list(&b, own_s, 0, pairs);
+	if (ratio > 0) {
+		field_object(&b, "duel");
+		put_list(&b, own_s * ratio, 1e-3, pairs);
+		buf_ch(&b, '}');
+	}
+	if (own_layout_ratio > 0) {
+		buf_str(&b, ",\"baseline\":{\"own_layout\":{");
+		put_list(&b, own_s * own_layout_ratio, 1e-3, pairs);
+		buf_str(&b, "}}");
+	}
+	buf_ch(&b, '}');
 	rc = add(b.s, &e);
 	buf_free(&b);
 	return rc;
@@ -248,16 +258,18 @@ static void test_refused(void)
 {
 	static const char *const bad[] = {
 		"{\"status\":\"ok\"}",
-		"{\"samples_s\":[],\"other_samples_s\":[]}",
-		"{\"samples_s\":[1,2],\"other_samples_s\":[1]}",
-		"{\"samples_s\":[1],\"other_samples_s\":[1,2]}",
-		"{\"samples_s\":[1,0],\"other_samples_s\":[1,1]}",
-		"{\"samples_s\":[1,1],\"other_samples_s\":[1,-1]}",
-		"{\"samples_s\":[1,\"x\"],\"other_samples_s\":[1,1]}",
-		"{\"samples_s\":1,\"other_samples_s\":1}",
-		"{\"samples_s\":[1],\"other_samples_s\":null}",
-		"{\"samples_s\":[1],\"other_samples_s\":[1],\"own_samples_s\":[]}",
-		"{\"samples_s\":[1],\"other_samples_s\":[1],\"own_samples_s\":[0]}",
+		"{\"samples_s\":[],\"duel\":{\"samples_s\":[]}}",
+		"{\"samples_s\":[1,2],\"duel\":{\"samples_s\":[1]}}",
+		"{\"samples_s\":[1],\"duel\":{\"samples_s\":[1,2]}}",
+		"{\"samples_s\":[1,0],\"duel\":{\"samples_s\":[1,1]}}",
+		"{\"samples_s\":[1,1],\"duel\":{\"samples_s\":[1,-1]}}",
+		"{\"samples_s\":[1,\"x\"],\"duel\":{\"samples_s\":[1,1]}}",
+		"{\"samples_s\":1,\"duel\":{\"samples_s\":1}}",
+		"{\"samples_s\":[1],\"duel\":{\"samples_s\":null}}",
+		"{\"samples_s\":[1],\"duel\":{\"samples_s\":[1]},"
+		"\"baseline\":{\"own_layout\":{\"samples_s\":[]}}}",
+		"{\"samples_s\":[1],\"duel\":{\"samples_s\":[1]},"
+		"\"baseline\":{\"own_layout\":{\"samples_s\":[0]}}}",
 	};
 	struct err e;
 	int good = 1, most;

@@ -39,26 +39,17 @@ static int ask(struct measure *m, const struct group *g, const struct buf *q, do
 	return err_set(e, "cannot measure %s %s: %s", g->w.op->name, g->w.prob, m->worker.why);
 }
 
-int answer_status(const struct json_doc *d, enum status *status, struct err *e)
+int ask_take(const struct measure *m, int asked, struct arena *a, struct result *r, struct err *e)
 {
-	*status = status_answered(d);
-	return *status ? 0 : err_set(e, "the worker's answer has no status");
-}
-
-const char *answer_text(const struct json_doc *d, struct group *g, const char *key)
-{
-	const char *s = "";
-
-	json_str(json_get(d, d->tok, key), &g->arena, &s);
-	return s;
-}
-
-const char *answer_member(const struct json_doc *d, struct group *g, const struct json *obj,
-			  const char *key)
-{
-	const struct json *v = json_get(d, obj, key);
-
-	return v ? arena_strndup(&g->arena, v->s, v->n) : NULL;
+	if (asked == ASKED_DEAD) {
+		result_clear(r);
+		r->status = m->died;
+		r->why = arena_strdup(a, m->worker.why);
+		return 0;
+	}
+	result_read(r, &m->worker.answer, a);
+	r->status = status_answered(&m->worker.answer);
+	return r->status ? 0 : err_set(e, "the worker's answer has no status");
 }
 
 /* The naive nest does about a multiply-add a nanosecond. */
@@ -83,6 +74,7 @@ static void data_text(const struct measure *m, const struct group *g, struct buf
 int ask_open(struct measure *m, struct group *g, enum status *status, struct err *e)
 {
 	struct buf q = BUF_INIT, data = BUF_INIT, truth = BUF_INIT;
+	struct result r;
 	int rc;
 
 	data_text(m, g, &data);
@@ -106,14 +98,13 @@ int ask_open(struct measure *m, struct group *g, enum status *status, struct err
 	buf_free(&q);
 	buf_free(&data);
 	buf_free(&truth);
-	if (rc == ASKED)
-		rc = answer_status(&m->worker.answer, status, e);
-	if (rc == ASKED && *status != STATUS_OK)
-		snprintf(m->worker.why, sizeof m->worker.why, "%s",
-			 answer_text(&m->worker.answer, g, "why"));
-	if (rc != ASKED_DEAD)
+	if (rc != ASKED && rc != ASKED_DEAD)
 		return rc;
-	*status = m->died;
+	if (ask_take(m, rc, &g->arena, &r, e) < 0)
+		return -1;
+	*status = r.status;
+	if (rc == ASKED && r.status != STATUS_OK)
+		snprintf(m->worker.why, sizeof m->worker.why, "%s", r.why ? r.why : "");
 	return ASKED;
 }
 

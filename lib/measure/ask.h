@@ -30,13 +30,7 @@ int ask_final(struct measure *m, struct group *g, const struct item *it, int pai
 /* Checks that the machine still computes correctly. ASKED_FAULT: it does not. */
 int ask_canary(struct measure *m, struct group *g, struct err *e);
 
-/* The status of an answer. -1: it has none. */
-int answer_status(const struct json_doc *d, enum status *status, struct err *e);
-/* A string of an answer, in the group's arena; "" if it is not there. */
-const char *answer_text(const struct json_doc *d, struct group *g, const char *key);
-/* The text of a member that is an object or a list, in the group's arena; NULL if it is not there.
- */
-const char *answer_member(const struct json_doc *d, struct group *g, const struct json *obj,
-			  const char *key);
+/* What the worker said of a trial when it was asked, or how it died. Texts live in a. */
+int ask_take(const struct measure *m, int asked, struct arena *a, struct result *r, struct err *e);
 
 #endif

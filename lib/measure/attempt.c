@@ -1,5 +1,6 @@
 #include "lib/measure/attempt.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "lib/io/clock.h"
@@ -56,20 +57,19 @@ static int ensure_session(struct measure *m, struct group *g, struct err *e)
 }
 
 /* What the worker found. */
-static void take_opponent(struct group *g, const struct json_doc *d)
+static void take_opponent(struct group *g, const struct json_doc *answer)
 {
-	const struct json *best = json_get(d, d->tok, "baseline"),
-			  *own = json_get(d, d->tok, "own_layout");
 	struct opponent *b = &g->opponent;
+	struct result r;
 
-	json_str(json_get(d, best, "impl"), &g->arena, &b->impl);
-	json_str(json_get(d, best, "layout"), &g->arena, &b->layout);
-	b->error = answer_member(d, g, best, "error");
-	b->rejected = answer_member(d, g, d->tok, "rejected");
-	b->why = answer_text(d, g, "why");
-	if (own)
-		json_str(json_get(d, own, "impl"), &g->arena, &b->own_impl);
-	else if (b->impl && strcmp(b->layout, layout_name(g->w.layout)) != 0)
+	result_read(&r, answer, &g->arena);
+	b->impl = r.baseline.impl;
+	b->layout = r.baseline.layout;
+	b->error = r.baseline.error;
+	b->rejected = r.rejected;
+	b->why = r.baseline_why ? r.baseline_why : "";
+	b->own_impl = r.baseline.own_layout.impl;
+	if (b->impl && !b->own_impl && strcmp(b->layout, layout_name(g->w.layout)) != 0)
 		b->own_impl_why = "the library has no implementation in this layout";
 }
 
@@ -116,11 +116,10 @@ void attempt_charge_build(struct group *g, struct item *it, struct counts *n)
 	n->built += it->build->state == BUILD_DONE;
 }
 
-void attempt_charge_trial(struct measure *m, struct verdict *v, const struct json_doc *answer,
-			  double elapsed_s)
+void attempt_charge_trial(struct measure *m, struct verdict *v, double run_s, double elapsed_s)
 {
-	double run_s = result_number(answer, "run_s");
-
+	if (isnan(run_s))
+		run_s = 0;
 	v->elapsed_s += elapsed_s;
 	v->run_s += run_s;
 	v->verify_s += elapsed_s - run_s;
@@ -133,23 +132,13 @@ void attempt_charge_trial(struct measure *m, struct verdict *v, const struct jso
 /* A candidate that needs no run: it was refused or did not build. */
 int attempt_settled(const struct item *it, struct verdict *v)
 {
-	if (it->status)
-		*v = (struct verdict){.status = it->status, .why = it->why};
-	else if (it->build->state == BUILD_FAILED)
-		*v = (struct verdict){.status = it->build->late ? STATUS_TIMEOUT : STATUS_BUILD,
-				      .why = it->build->why};
-	return v->status != STATUS_NONE;
-}
-
-/* The error against the true answer, where an output was compared and finite: an object. */
-static const char *error_of(const struct json_doc *d, struct group *g)
-{
-	double l2, max;
-
-	if (json_num(json_get(d, d->tok, "l2"), &l2) < 0 ||
-	    json_num(json_get(d, d->tok, "max"), &max) < 0)
-		return NULL;
-	return arena_printf(&g->arena, "{\"l2\":%.9g,\"max\":%.9g}", l2, max);
+	if (!it->status && it->build->state != BUILD_FAILED)
+		return 0;
+	*v = (struct verdict){.arena = v->arena};
+	result_clear(&v->said);
+	v->said.status = it->status ? it->status : it->build->late ? STATUS_TIMEOUT : STATUS_BUILD;
+	v->said.why = it->status ? it->why : it->build->why;
+	return 1;
 }
 
 /* Asks for a race, or a process of a final, and says what came of it: 0, ASKED_STOPPED or -1. */
@@ -165,14 +154,9 @@ static int try_item(struct measure *m, struct group *g, struct item *it, struct 
 					 COST_TIME, e);
 	if (rc != ASKED && rc != ASKED_DEAD)
 		return rc;
-	v->status = m->died;
-	if (rc == ASKED && answer_status(&m->worker.answer, &v->status, e) < 0)
+	if (ask_take(m, rc, v->arena, &v->said, e) < 0)
 		return -1;
-	v->why = rc == ASKED_DEAD ? arena_strdup(&g->arena, m->worker.why)
-				  : answer_text(&m->worker.answer, g, "why");
-	v->answer = rc == ASKED_DEAD ? NULL : &m->worker.answer;
-	v->error = v->answer ? error_of(v->answer, g) : NULL;
-	attempt_charge_trial(m, v, v->answer, clock_now() - start);
+	attempt_charge_trial(m, v, v->said.cost.run_s, clock_now() - start);
 	return 0;
 }
 
@@ -191,14 +175,13 @@ int attempt_run(struct measure *m, struct group *g, struct item *it, struct verd
 
 	for (int again = 0; again < 2; again++) {
 		rc = try_item(m, g, it, v, e);
-		if (rc || v->status != STATUS_UNLOADABLE)
+		if (rc || v->said.status != STATUS_UNLOADABLE)
 			return rc;
 		rc = rebuild(m, it, v->holder, e);
-		v->status = STATUS_NONE;
 		if (rc || attempt_settled(it, v))
 			return rc;
 	}
-	return err_set(e, "a kernel just built does not load: %s", v->why);
+	return err_set(e, "a kernel just built does not load: %s", v->said.why);
 }
 
 /* Failures in a row: is it the machine? */

@@ -22,9 +22,8 @@ int attempt_settled(const struct item *it, struct verdict *v);
 int attempt_run(struct measure *m, struct group *g, struct item *it, struct verdict *v,
 		struct err *e);
 /* Writes the cost of a trial into v and the ledger. All but the timing counts as verifying: a
- * process, its data, the comparison. answer: the worker's; NULL: it died. */
-void attempt_charge_trial(struct measure *m, struct verdict *v, const struct json_doc *answer,
-			  double elapsed_s);
+ * process, its data, the comparison. run_s: of the timing; NAN: the worker did not say. */
+void attempt_charge_trial(struct measure *m, struct verdict *v, double run_s, double elapsed_s);
 /* After more than `most` failures in a row, runs the canary, a known good program, before any of
  * the failures is written. If it fails, too, the machine is at fault and not the candidates. */
 int attempt_suspect(struct measure *m, struct group *g, int most, struct err *e);

@@ -8,17 +8,14 @@ static const double Z = 1.96;
 static const double CLEAR = 0.03; /* from a tie: no more processes are needed */
 
 /* Appends a list of seconds to x, in which there are n: how many, or -1. */
-static int take(const struct json_doc *d, const char *key, double *x, int n)
+static int take(const struct numbers *list, double *x, int n)
 {
-	const struct json *list = json_get(d, d->tok, key);
-	int more = 0;
-
-	if (!list || list->type != JSON_ARR || list->size > (int64_t)(FINAL_PAIRS_MAX - n))
+	if (list->n > FINAL_PAIRS_MAX - n)
 		return -1;
-	for (const struct json *v = json_first(d, list); v; v = json_next(d, list, v))
-		if (json_num(v, &x[n + more++]) < 0 || !(x[n + more - 1] > 0))
+	for (int i = 0; i < list->n; i++)
+		if (!((x[n + i] = list->v[i]) > 0))
 			return -1;
-	return more;
+	return list->n;
 }
 
 static struct stat_median median_of(const double *x, int n)
@@ -55,39 +52,37 @@ static void add_ratio(const struct final *f, struct final_rival *r, int n)
 
 /* Appends the samples of a process to those of n pairs, as many as the candidate has. A rival that
  * was in the first process is in each. */
-static int take_rival(struct final_rival *r, const struct json_doc *answer, const char *key,
+static int take_rival(struct final_rival *r, int is_there, const struct numbers *samples,
 		      const struct final *f, int n)
 {
-	int is_there = json_get(answer, answer->tok, key) != NULL;
-
 	if (f->processes && is_there != r->is_there)
 		return -1;
 	r->is_there = is_there;
-	return is_there && take(answer, key, r->s, f->n) != n ? -1 : 0;
+	return is_there && take(samples, r->s, f->n) != n ? -1 : 0;
 }
 
-static void take_row(struct final *f, const struct json_doc *answer)
+static void take_row(struct final *f, const struct result *process)
 {
-	const int is_graph = json_is(json_get(answer, answer->tok, "row_by"), "graph");
-	int64_t row = 0;
+	const int is_graph = process->row_by && !strcmp(process->row_by, "graph");
+	const int64_t row = process->row > OUTCOME_ROW ? 0 : process->row;
 
-	json_int(json_get(answer, answer->tok, "row"), &row);
-	if (row < 0 || row > OUTCOME_ROW)
-		row = 0;
 	if (!f->processes || row < f->row)
 		f->row = (int)row;
 	f->row_is_graph = (!f->processes || f->row_is_graph) && is_graph;
 }
 
-int final_add(struct final *f, const struct json_doc *answer, struct err *e)
+int final_add(struct final *f, const struct result *process, struct err *e)
 {
-	int n = f->processes < FINAL_PROCESSES ? take(answer, "samples_s", f->s, f->n) : -1;
+	const struct result_duel *duel = &process->duel;
+	const struct result_rival *own = &process->baseline.own_layout;
+	int n = f->processes < FINAL_PROCESSES ? take(&process->samples_s, f->s, f->n) : -1;
 
-	if (n < 1 || n > DUEL_MAX || take_rival(&f->best, answer, "other_samples_s", f, n) < 0 ||
-	    take_rival(&f->own, answer, "own_samples_s", f, n) < 0)
+	if (n < 1 || n > DUEL_MAX ||
+	    take_rival(&f->best, duel->is_there, &duel->samples_s, f, n) < 0 ||
+	    take_rival(&f->own, own->is_there, &own->samples_s, f, n) < 0)
 		return err_set(e, "the worker's answer has no samples");
 	f->n += n;
-	take_row(f, answer);
+	take_row(f, process);
 	f->processes++;
 	f->time = median_of(f->s, f->n);
 	add_ratio(f, &f->best, n);

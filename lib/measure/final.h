@@ -18,7 +18,6 @@
 #define TL_MEASURE_FINAL_H
 
 #include "lib/base/err.h"
-#include "lib/io/json.h"
 #include "lib/trial/duel.h"
 
 enum {
@@ -49,8 +48,9 @@ struct final {
 	struct final_rival own;	 /* in the workload's own layout, where best is in another */
 };
 
-/* Takes the samples of a worker's answer, and computes the medians anew. */
-int final_add(struct final *f, const struct json_doc *answer, struct err *e);
+/* Takes the samples of a process, as a worker says them: the duel is with the library's best. The
+ * medians are computed anew. */
+int final_add(struct final *f, const struct result *process, struct err *e);
 /* Does it need another process, if `asked` processes were requested? */
 int final_wants(const struct final *f, int asked);
 /* Has it less than the processes that an interval needs? */

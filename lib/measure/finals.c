@@ -30,9 +30,9 @@ static int add_process(struct measure *m, struct entry *x, double limit_s, struc
 	x->v.limit_s = limit_s;
 	rc = attempt_run(m, x->g, x->it, &x->v, e);
 	x->last_s = clock_now() - start;
-	if (rc || !x->v.answer || x->v.status != STATUS_OK)
+	if (rc || x->v.said.status != STATUS_OK)
 		return rc;
-	return final_add(&x->f, x->v.answer, e);
+	return final_add(&x->f, &x->v.said, e);
 }
 
 static int begin(struct measure *m, struct entry *x, struct err *e)
@@ -40,7 +40,7 @@ static int begin(struct measure *m, struct entry *x, struct err *e)
 	int rc = group_kernel(m, x->g, x->it, e);
 
 	x->begun = 1;
-	x->v = (struct verdict){.is_final = 1, .final = &x->f};
+	x->v = (struct verdict){.arena = &x->g->arena, .is_final = 1, .final = &x->f};
 	if (rc == 0)
 		rc = cache_wait(&m->cache, NULL, e);
 	attempt_charge_build(x->g, x->it, &x->g->contest.n);
@@ -56,7 +56,7 @@ static int put_final(struct measure *m, struct entry *x, struct err *e)
 	x->done = 1;
 	if (x->f.best.is_there)
 		standing_ratio(&m->standing, &x->g->ahead, x->f.best.ratio.median);
-	x->v.is_incumbent = x->v.status == STATUS_OK && !x->g->contest.is_fixed;
+	x->v.is_incumbent = x->v.said.status == STATUS_OK && !x->g->contest.is_fixed;
 	rc = result_put(m, x->g, x->it, &x->v, e);
 	if (rc == 0)
 		rc = attempt_suspect(m, x->g, 0, e);
@@ -69,7 +69,7 @@ static int put_final(struct measure *m, struct entry *x, struct err *e)
 /* Whether one of its processes ended badly. */
 static int has_failed(const struct entry *x)
 {
-	return x->v.status && x->v.status != STATUS_OK;
+	return x->v.said.status && x->v.said.status != STATUS_OK;
 }
 
 /* One process, and the result if it was the last. */

@@ -7,6 +7,7 @@
 #include "lib/io/json.h"
 #include "lib/measure/contest.h"
 #include "lib/measure/known.h"
+#include "lib/record/result.h"
 
 /* A candidate of a group. */
 struct item {
@@ -30,8 +31,8 @@ struct opponent {
 	const char *layout;
 	const char *own_impl;	  /* the best in the workload's own layout; NULL: impl is that, */
 	const char *own_impl_why; /* or there is none, for this reason */
-	const char *error;	  /* its error, a JSON object; NULL: not known here */
-	const char *rejected;	  /* variants that are wrong or fail, a JSON array; NULL: none */
+	struct result_error error;
+	const char *rejected; /* variants that are wrong or fail, a JSON array; NULL: none */
 	const char *why;
 };
 

@@ -1,7 +1,6 @@
 #include "lib/measure/races.h"
 
-#include <stdlib.h>
-#include <string.h>
+#include <math.h>
 
 #include "lib/io/clock.h"
 #include "lib/measure/ask.h"
@@ -13,14 +12,15 @@ enum { MAX_SUSPECTS = 2 }; /* failures in a row that go without a look at the ma
 
 static int died(const struct verdict *v)
 {
-	return v->status == STATUS_CRASH || v->status == STATUS_OOM;
+	return v->said.status == STATUS_CRASH || v->said.status == STATUS_OOM;
 }
 
 /* One with another, or alone (NULL): what becomes of it, added to what was spent. */
 static int run_with(struct measure *m, struct group *g, struct item *it, struct item *holder,
 		    struct verdict *v, struct err *e)
 {
-	*v = (struct verdict){.holder = holder,
+	*v = (struct verdict){.arena = v->arena,
+			      .holder = holder,
 			      .elapsed_s = v->elapsed_s,
 			      .verify_s = v->verify_s,
 			      .run_s = v->run_s};
@@ -48,101 +48,64 @@ static int run_race(struct measure *m, struct group *g, struct item *it, struct 
 
 /* ---- races ---- */
 
-/* How a second duel in a new process ended. */
-struct second {
-	enum status status; /* of the candidate there, as a result has it */
-	const char *why;
-	double ratio;
-	const char *ci;	 /* NULL: it has no figures, for the status is neither ok nor preempted */
-	const char *end; /* "won", "even", "lost" */
-};
-
-static int take_second(struct measure *m, struct group *g, int rc, struct second *s, struct err *e)
-{
-	const struct json_doc *d = &m->worker.answer;
-
-	s->status = m->died;
-	if (rc == ASKED && answer_status(d, &s->status, e) < 0)
-		return -1;
-	s->why = rc == ASKED_DEAD ? arena_strdup(&g->arena, m->worker.why)
-				  : answer_text(d, g, "why");
-	if (!status_is_timed(s->status))
-		return 0;
-	s->ratio = result_number(d, "ratio");
-	s->ci = answer_member(d, g, d->tok, "ratio_ci");
-	s->end = answer_text(d, g, "end");
-	return 0;
-}
-
-/* A second duel of a candidate with v->holder. The answer of the first, which v->answer is, moves
- * to *first. */
+/* A second duel of a candidate with v->holder, in a new process. */
 static int duel_again(struct measure *m, struct group *g, const struct item *it, int whole,
-		      enum cost purpose, struct verdict *v, struct json_doc *first,
-		      struct second *out, struct err *e)
+		      enum cost purpose, const struct verdict *v, struct result *out, struct err *e)
 {
-	const struct json *answer = m->worker.answer.tok;
-	const char *text = arena_strndup(&g->arena, answer->s, answer->n);
-	int rc;
+	int rc = ask_race(m, g, it, v->holder, whole, purpose, e);
 
-	*out = (struct second){0};
-	if (json_parse(first, text, answer->n, e) < 0)
-		return -1;
-	v->answer = first;
-	rc = ask_race(m, g, it, v->holder, whole, purpose, e);
 	if (rc != ASKED && rc != ASKED_DEAD)
 		return rc;
-	return take_second(m, g, rc, out, e);
+	return ask_take(m, rc, v->arena, out, e);
 }
 
-/* A candidate that has lost may win yet: an object for its result in v->audit. */
+/* A candidate that has lost may win yet. */
 static int audit(struct measure *m, struct group *g, const struct item *it, struct contest *c,
-		 struct verdict *v, struct json_doc *first, struct err *e)
+		 struct verdict *v, struct err *e)
 {
 	double start = clock_now();
-	struct second s;
-	int rc = duel_again(m, g, it, 1, COST_AUDIT, v, first, &s, e), won;
+	struct result s;
+	int rc = duel_again(m, g, it, 1, COST_AUDIT, v, &s, e), won;
 
 	v->audit_s = clock_now() - start;
 	v->elapsed_s += v->audit_s;
-	if (rc || !s.ci)
+	if (rc || !status_is_timed(s.status))
 		return rc;
-	won = !strcmp(s.end, "won");
+	won = s.duel.end == RESULT_WON;
 	contest_audited(c, won);
-	v->audit = arena_printf(&g->arena, "{\"ratio\":%.9g,\"ci\":%s,\"false_kill\":%s}", s.ratio,
-				s.ci, won ? "true" : "false");
+	v->said.audit = (struct result_audit){1, s.duel.ratio, s.duel.ci, won};
 	return 0;
 }
 
 /* A candidate that is wrong in any process is wrong. */
-static void turn_wrong(struct group *g, struct verdict *v, const struct second *s)
+static void turn_wrong(struct verdict *v, const struct result *second)
 {
-	v->status = s->status;
-	v->why = arena_printf(&g->arena, "right in one process, wrong in the next: %s", s->why);
-	v->answer = NULL;
-	v->error = NULL;
+	result_clear(&v->said);
+	v->said.status = second->status;
+	v->said.why =
+		arena_printf(v->arena, "right in one process, wrong in the next: %s", second->why);
 }
 
 /* A candidate that has won has to be ahead in another process, too: where memory came to lie there
- * may have won the first. An object for its result in v->again. */
+ * may have won the first. */
 static int confirm(struct measure *m, struct group *g, const struct item *it, struct verdict *v,
-		   struct json_doc *first, struct err *e)
+		   struct err *e)
 {
 	double start = clock_now();
-	struct second s;
-	int rc = duel_again(m, g, it, 0, COST_TIME, v, first, &s, e);
+	struct result s;
+	int rc = duel_again(m, g, it, 0, COST_TIME, v, &s, e), timed;
 
-	attempt_charge_trial(m, v, s.ci ? &m->worker.answer : NULL, clock_now() - start);
+	timed = rc == 0 && status_is_timed(s.status);
+	attempt_charge_trial(m, v, timed ? s.cost.run_s : NAN, clock_now() - start);
 	if (rc)
 		return rc;
-	v->is_ahead_again = s.ci && s.ratio > 1;
 	if (s.status == STATUS_WRONG)
-		turn_wrong(g, v, &s);
-	else if (s.ci)
-		v->again = arena_printf(&g->arena, "{\"ratio\":%.9g,\"ci\":%s,\"ahead\":%s}",
-					s.ratio, s.ci, v->is_ahead_again ? "true" : "false");
+		turn_wrong(v, &s);
+	else if (timed)
+		v->said.again =
+			(struct result_again){1, s.duel.ratio, s.duel.ci, NULL, s.duel.ratio > 1};
 	else
-		v->again = arena_printf(&g->arena, "{\"status\":\"%s\",\"ahead\":false}",
-					status_name(s.status));
+		v->said.again = (struct result_again){1, NAN, {NAN, NAN}, status_name(s.status), 0};
 	return 0;
 }
 
@@ -169,17 +132,17 @@ static int ready_holder(struct measure *m, struct group *g, const struct contest
 
 static int has_won(const struct verdict *v)
 {
-	return v->status == STATUS_OK && v->holder &&
-	       json_is(json_get(v->answer, v->answer->tok, "end"), "won");
+	return v->said.status == STATUS_OK && v->holder && v->said.duel.end == RESULT_WON;
 }
 
 /* Enters the outcome of a race into the contest, and notes if the item is the incumbent now. */
 static void enter(struct contest *c, struct item *it, struct verdict *v)
 {
-	int ok = v->status == STATUS_OK, alone = ok && !v->holder && !v->holder_stays;
-	const struct contest_end end = {.status = v->status,
-					.won = alone || (has_won(v) && v->is_ahead_again),
-					.ratio = result_number(v->answer, "ratio")};
+	int ok = v->said.status == STATUS_OK, alone = ok && !v->holder && !v->holder_stays;
+	const double ratio = v->said.duel.ratio;
+	const struct contest_end end = {.status = v->said.status,
+					.won = alone || (has_won(v) && v->said.again.ahead),
+					.ratio = isnan(ratio) ? 0 : ratio};
 
 	if (alone)
 		c->holder =
@@ -187,11 +150,9 @@ static void enter(struct contest *c, struct item *it, struct verdict *v)
 	v->is_incumbent = contest_raced(c, &it->in, &end) && !c->is_fixed;
 }
 
-/* The race and, where its end asks for one, a second duel. first: where the answer of the race is
- * kept then. */
+/* The race and, where its end asks for one, a second duel. */
 static int race_and_look_again(struct measure *m, struct group *g, struct item *it,
-			       struct contest *c, struct verdict *v, struct json_doc *first,
-			       struct err *e)
+			       struct contest *c, struct verdict *v, struct err *e)
 {
 	int rc = ready_holder(m, g, c, it, &v->holder, e);
 
@@ -200,29 +161,29 @@ static int race_and_look_again(struct measure *m, struct group *g, struct item *
 	if (rc)
 		return rc;
 	if (has_won(v) && !c->is_fixed)
-		return confirm(m, g, it, v, first, e);
-	if (v->status == STATUS_PREEMPTED && contest_audits(m->rules.audit, m->rules.seed, &it->id))
-		return audit(m, g, it, c, v, first, e);
+		return confirm(m, g, it, v, e);
+	if (v->said.status == STATUS_PREEMPTED &&
+	    contest_audits(m->rules.audit, m->rules.seed, &it->id))
+		return audit(m, g, it, c, v, e);
 	return 0;
 }
 
 static int race_item(struct measure *m, struct group *g, struct item *it, struct contest *c,
 		     struct err *e)
 {
-	struct json_doc first = JSON_DOC_INIT;
-	struct verdict v = {0};
+	struct verdict v = {.arena = &m->trial};
 	int rc = 0;
 
+	arena_reset(&m->trial);
 	attempt_charge_build(g, it, &c->n);
 	if (!attempt_settled(it, &v))
-		rc = race_and_look_again(m, g, it, c, &v, &first, e);
+		rc = race_and_look_again(m, g, it, c, &v, e);
 	if (rc == 0) {
 		enter(c, it, &v);
 		if (v.is_incumbent && v.holder)
-			standing_better(&m->standing, &g->ahead, result_number(v.answer, "ratio"));
+			standing_better(&m->standing, &g->ahead, v.said.duel.ratio);
 		rc = result_put(m, g, it, &v, e);
 	}
-	json_free(&first);
 	return rc ? rc : attempt_suspect(m, g, MAX_SUSPECTS, e);
 }
 
@@ -239,9 +200,12 @@ static int pass_item(struct measure *m, struct item *it, struct contest *c, stru
 static int give_up(struct measure *m, struct group *g, enum status status, struct contest *c,
 		   struct err *e)
 {
-	struct verdict v = {.status = status, .why = m->worker.why};
 	const struct contest_end end = {status, 0, 0};
+	struct verdict v = {0};
 
+	result_clear(&v.said);
+	v.said.status = status;
+	v.said.why = m->worker.why;
 	for (struct item *it = g->first; it; it = it->next) {
 		if (it->known.result) {
 			if (pass_item(m, it, c, e) < 0)

@@ -1,184 +1,141 @@
 #include "lib/measure/result.h"
 
 #include <assert.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "lib/host/system.h"
 #include "lib/io/clock.h"
-#include "lib/io/field.h"
 #include "lib/record/checksum.h"
 #include "lib/record/schema.h"
 
-double result_number(const struct json_doc *d, const char *key)
+static struct interval interval_of(const struct stat_median *m)
 {
-	double v = 0;
-
-	if (d)
-		json_num(json_get(d, d->tok, key), &v);
-	return v;
+	return (struct interval){m->lo, m->hi};
 }
 
-static void put_costs(struct measure *m, struct buf *out, struct group *g, struct item *it,
-		      const struct verdict *v)
+static struct result_ratio ratio_of(const struct stat_median *m)
 {
-	double core = it->build_core_s + (v->elapsed_s + g->open_s) * m->env.limits.threads;
+	return (struct result_ratio){1, m->median, interval_of(m)};
+}
 
-	field_object(out, "cost");
-	field_number(out, "build_s", it->build_s);
-	field_number(out, "build_core_s", it->build_core_s);
-	field_number(out, "verify_s", v->verify_s);
-	field_number(out, "run_s", v->run_s);
-	if (v->audit_s > 0)
-		field_number(out, "audit_s", v->audit_s);
-	field_number(out, "baseline_s", g->open_s);
-	field_number(out, "core_s", core);
-	energy_put(&m->energy, energy_lap(&m->energy), out); /* since the result before it */
-	buf_ch(out, '}');
+static struct numbers samples_of(const struct measure *m, const double *s, int n)
+{
+	return m->rules.samples ? (struct numbers){s, n} : (struct numbers){NULL, 0};
+}
+
+static struct result_cost cost_of(struct measure *m, struct group *g, struct item *it,
+				  const struct verdict *v)
+{
+	const double energy_J = energy_lap(&m->energy); /* since the result before it */
+	const struct result_cost c = {
+		.is_there = 1,
+		.build_s = it->build_s,
+		.build_core_s = it->build_core_s,
+		.verify_s = v->verify_s,
+		.run_s = v->run_s,
+		.audit_s = v->audit_s > 0 ? v->audit_s : NAN,
+		.baseline_s = g->open_s,
+		.core_s = it->build_core_s + (v->elapsed_s + g->open_s) * m->env.limits.threads,
+		.energy_J = isfinite(energy_J) ? energy_J : NAN,
+		.energy_why = m->energy.why,
+	};
+
 	it->build_s = it->build_core_s = 0;
 	g->open_s = 0;
-}
-
-static void put_time(struct buf *out, const struct stat_median *m)
-{
-	field_number(out, "latency_s", m->median);
-	field_interval(out, "ci_s", m->lo, m->hi);
-}
-
-static void put_ratio(struct buf *out, const struct stat_median *ratio)
-{
-	field_object(out, "ratio");
-	field_number(out, "median", ratio->median);
-	field_interval(out, "ci", ratio->lo, ratio->hi);
-	buf_ch(out, '}');
-}
-
-static void put_samples(const struct measure *m, struct buf *out, const double *s, int n)
-{
-	if (m->rules.samples)
-		field_numbers(out, "samples_s", s, n);
-}
-
-/* The library in the workload's own layout, where the opponent is in another. */
-static void put_own_layout(const struct measure *m, struct buf *out, const struct opponent *b,
-			   const struct final *f)
-{
-	if (b->own_impl_why)
-		field_null(out, "own_layout", b->own_impl_why);
-	if (!f->own.is_there)
-		return;
-	field_object(out, "own_layout");
-	field_text(out, "impl", b->own_impl);
-	put_time(out, &f->own.time);
-	put_ratio(out, &f->own.ratio);
-	put_samples(m, out, f->own.s, f->n);
-	buf_ch(out, '}');
+	return c;
 }
 
 /* The opponent of a final, and what came of it. */
-static void put_opponent(const struct measure *m, struct buf *out, const struct opponent *b,
-			 const struct final *f)
+static void fill_opponent(const struct measure *m, const struct opponent *b, const struct final *f,
+			  struct result *r)
 {
-	field_object(out, "baseline");
-	field_text(out, "impl", b->impl);
-	field_text(out, "layout", b->layout);
-	put_time(out, &f->best.time);
-	field_text(out, "system", system_name());
-	field_json(out, "error", b->error);
-	put_samples(m, out, f->best.s, f->n);
-	put_own_layout(m, out, b, f);
-	buf_ch(out, '}');
-	put_ratio(out, &f->best.ratio);
-	field_text(out, "verdict", stat_verdict_name(stat_verdict(f->best.ratio)));
+	struct result_baseline *x = &r->baseline;
+
+	x->is_there = 1;
+	x->impl = b->impl;
+	x->layout = b->layout;
+	x->latency_s = f->best.time.median;
+	x->ci_s = interval_of(&f->best.time);
+	x->system = system_name();
+	x->error = b->error;
+	x->samples_s = samples_of(m, f->best.s, f->n);
+	x->own_layout_why = b->own_impl_why;
+	if (f->own.is_there)
+		x->own_layout = (struct result_rival){
+			.is_there = 1,
+			.impl = b->own_impl,
+			.latency_s = f->own.time.median,
+			.ci_s = interval_of(&f->own.time),
+			.samples_s = samples_of(m, f->own.s, f->n),
+			.ratio = ratio_of(&f->own.ratio),
+		};
+	r->ratio = ratio_of(&f->best.ratio);
+	r->verdict = stat_verdict_name(stat_verdict(f->best.ratio));
 }
 
-static void put_final(const struct measure *m, struct buf *out, const struct group *g,
-		      const struct final *f)
+static void fill_final(const struct measure *m, const struct opponent *b, const struct final *f,
+		       struct result *r)
 {
-	const struct opponent *b = &g->opponent;
-
-	put_time(out, &f->time);
-	field_integer(out, "reps", f->n);
-	field_integer(out, "processes", f->processes);
-	if (f->row) {
-		field_integer(out, "row", f->row);
-		field_text(out, "row_by", f->row_is_graph ? "graph" : "calls");
-	}
-	put_samples(m, out, f->s, f->n);
+	r->latency_s = f->time.median;
+	r->ci_s = interval_of(&f->time);
+	r->reps = f->n;
+	r->processes = f->processes;
+	r->row = f->row;
+	if (f->row)
+		r->row_by = f->row_is_graph ? "graph" : "calls";
+	r->samples_s = samples_of(m, f->s, f->n);
+	r->baseline_why = b->why;
 	if (f->best.is_there)
-		put_opponent(m, out, b, f);
-	else
-		field_null(out, "baseline", b->why);
-	field_json(out, "rejected", b->rejected);
+		fill_opponent(m, b, f, r);
+	r->rejected = b->rejected;
 }
 
-/* A duel with the holder. */
-static void put_duel(const struct measure *m, struct buf *out, const struct json_doc *d,
-		     const struct item *holder)
+static void fill_race(const struct measure *m, const struct verdict *v, struct result *r)
 {
-	const struct json *ratio = json_get(d, d->tok, "ratio");
-
-	if (!ratio || !holder)
-		return;
-	field_object(out, "duel");
-	field_text(out, "against", holder->id.s);
-	field_copy(out, "ratio", ratio);
-	field_copy(out, "ci", json_get(d, d->tok, "ratio_ci"));
-	field_copy(out, "latency_s", json_get(d, d->tok, "other_s"));
-	field_copy(out, "end", json_get(d, d->tok, "end"));
-	if (m->rules.samples)
-		field_copy(out, "samples_s", json_get(d, d->tok, "other_samples_s"));
-	buf_ch(out, '}');
-}
-
-static void put_race(const struct measure *m, struct buf *out, const struct verdict *v)
-{
-	static const char *const same[] = {"ci_s", "reps", "row", "row_by", "use", "watch"};
-	const struct json_doc *d = v->answer;
-	const struct json *lo = json_first(d, json_get(d, d->tok, "ci_s"));
-
-	if (v->status == STATUS_PREEMPTED && lo) {
-		field_copy(out, "latency_s", lo);
-		field_text(out, "bound", "lower");
-	} else {
-		field_copy(out, "latency_s", json_get(d, d->tok, "latency_s"));
+	*r = v->said;
+	if (r->status == STATUS_PREEMPTED && !isnan(r->ci_s.lo)) {
+		r->latency_s = r->ci_s.lo;
+		r->bound = "lower";
 	}
-	for (size_t i = 0; i < sizeof same / sizeof *same; i++)
-		field_copy(out, same[i], json_get(d, d->tok, same[i]));
-	if (m->rules.samples)
-		field_copy(out, "samples_s", json_get(d, d->tok, "samples_s"));
-	put_duel(m, out, d, v->holder);
-	field_json(out, "audit", v->audit);
-	field_json(out, "again", v->again);
+	r->duel.is_there &= v->holder != NULL;
+	if (v->holder)
+		r->duel.against = v->holder->id.s;
+	if (!m->rules.samples)
+		r->samples_s.n = r->duel.samples_s.n = 0;
 }
 
 /* The measured part of a result. */
-static void put_timing(const struct measure *m, struct buf *out, const struct group *g,
-		       const struct verdict *v)
+static void fill_timing(const struct measure *m, const struct group *g, const struct verdict *v,
+			struct result *r)
 {
-	field_text(out, "stage", v->is_final ? "final" : "race");
-	if (m->rules.caches != CACHES_WARM)
-		field_text(out, "cache", caches_name(m->rules.caches));
-	if (v->final && v->status == STATUS_OK)
-		put_final(m, out, g, v->final);
-	else if (v->answer && status_is_timed(v->status))
-		put_race(m, out, v);
+	result_clear(r);
+	if (v->final && v->said.status == STATUS_OK)
+		fill_final(m, &g->opponent, v->final, r);
+	else if (status_is_timed(v->said.status))
+		fill_race(m, v, r);
 	else
-		field_null(out, "latency_s", "not timed");
-	field_json(out, "error", v->error);
-	if (v->is_incumbent)
-		field_flag(out, "incumbent", 1);
+		r->latency_why = "not timed";
+	r->status = v->said.status;
+	r->why = r->status == STATUS_OK ? NULL : v->said.why ? v->said.why : "";
+	r->stage = v->is_final ? STAGE_FINAL : STAGE_RACE;
+	if (m->rules.caches != CACHES_WARM)
+		r->cache = caches_name(m->rules.caches);
+	r->error = v->said.error;
+	r->incumbent = v->is_incumbent;
 }
 
-/* How a kernel was written: as assembly, or GNU C and why; or in its target's own language. */
-static void put_printer(struct buf *out, const struct target *target, const struct build *b)
+/* How a kernel was written: as assembly, or GNU C and why; or in its target's own language. And its
+ * hash. */
+static void fill_code(const struct target *target, const struct build *b, struct result *r)
 {
-	const char *printer = target->can & TARGET_BLOCKS ? target->name : "assembly";
-
+	r->code_hash_why = "not built";
 	if (!b)
 		return;
-	field_text(out, "printer", b->why_c ? "c" : printer);
-	field_text(out, "printer_why", b->why_c);
+	r->printer = b->why_c ? "c" : target->can & TARGET_BLOCKS ? target->name : "assembly";
+	r->printer_why = b->why_c;
+	r->code_hash = b->code.s;
 }
 
 /* What this program writes into a record: "type", the schema's fields of a result, and the reasons
@@ -270,7 +227,7 @@ int result_release(struct measure *m, struct err *e)
 /* May be the machine's doing. */
 static int is_suspect(const struct verdict *v)
 {
-	return status_may_pass(v->status) || v->status == STATUS_WRONG;
+	return status_may_pass(v->said.status) || v->said.status == STATUS_WRONG;
 }
 
 static int put(struct measure *m, const struct verdict *v, struct buf *line, struct err *e)
@@ -281,7 +238,7 @@ static int put(struct measure *m, const struct verdict *v, struct buf *line, str
 		m->nheld++;
 		return 0;
 	}
-	if (status_is_timed(v->status) && result_release(m, e) < 0)
+	if (status_is_timed(v->said.status) && result_release(m, e) < 0)
 		return -1;
 	return emit(m, line->s, line->n, e);
 }
@@ -291,6 +248,7 @@ int result_put(struct measure *m, struct group *g, struct item *it, const struct
 {
 	struct json_doc line = JSON_DOC_INIT;
 	struct buf out = BUF_INIT;
+	struct result r;
 	char now[25];
 	int rc;
 
@@ -298,22 +256,16 @@ int result_put(struct measure *m, struct group *g, struct item *it, const struct
 		return -1;
 	result_start(&line, &out);
 	json_free(&line);
-	field_text(&out, "status", status_name(v->status));
-	if (v->status != STATUS_OK)
-		field_text(&out, "why", v->why);
-	put_printer(&out, m->env.limits.target, it->build);
-	put_timing(m, &out, g, v);
-	put_costs(m, &out, g, it, v);
 	rec_now(now);
-	field_text(&out, "env_id", m->env.id.s);
-	if (it->build)
-		field_text(&out, "code_hash", it->build->code.s);
-	else
-		field_null(&out, "code_hash", "not built");
-	field_text(&out, "settings", m->settings.s);
-	field_text(&out, "run", m->run.s);
-	field_text(&out, "at", now);
-	field_json(&out, "env", m->env.json.s);
+	fill_timing(m, g, v, &r);
+	fill_code(m->env.limits.target, it->build, &r);
+	r.cost = cost_of(m, g, it, v);
+	r.env_id = m->env.id.s;
+	r.settings = m->settings.s;
+	r.run = m->run.s;
+	r.at = now;
+	r.env = m->env.json.s;
+	result_write(&r, &out);
 	buf_ch(&out, '}');
 	checksum_put(&out);
 	rc = put(m, v, &out, e);

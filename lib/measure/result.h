@@ -5,30 +5,25 @@
 #include "lib/measure/final.h"
 #include "lib/measure/item.h"
 #include "lib/measure/run.h"
+#include "lib/record/result.h"
 
-/* The content of a result. answer is the worker's; NULL: it gave none, and elapsed_s is the cost of
- * the trial. */
+/* The content of a result. */
 struct verdict {
-	enum status status;
-	const char *why;
-	const struct final *final; /* NULL: it is a race, or no process of a final ended well */
+	/* What the worker says; status and why alone, if it did not answer, or was not asked. Of a
+	   final that of its last process. */
+	struct result said;
+	struct arena *arena;	   /* for texts of that */
+	const struct final *final; /* NULL: it is a race */
 	int is_final;
 	int pairs;			 /* of the next process of a final; 0: it is a race */
 	double limit_s;			 /* of their calls; 0: none */
-	const struct json_doc *answer;	 /* of a race; of a final, of its last process */
-	const char *error;		 /* an object; NULL: no output was compared */
 	struct item *holder;		 /* the one it raced against; NULL: none */
 	int holder_stays;		 /* it ran alone, because the two cannot run together */
 	int is_incumbent;		 /* it is the best known, from now on */
-	const char *audit;		 /* of one that had lost: an object; NULL: none */
-	const char *again;		 /* second duel of a winner: an object; NULL: none */
-	int is_ahead_again;		 /* its ratio is above 1 */
 	double elapsed_s;		 /* of the trial: */
 	double verify_s, run_s, audit_s; /* its parts */
 };
 
-/* A number of the worker's answer; 0 if it is not there. */
-double result_number(const struct json_doc *d, const char *key);
 /* Writes the result. A failure that may be the machine's fault is held back until result_release(),
  * or until the next good result. */
 int result_put(struct measure *m, struct group *g, struct item *it, const struct verdict *v,

@@ -48,6 +48,7 @@ struct measure {
 	struct buf held;	 /* results that wait for the canary, a line each */
 	int nheld;
 	enum status died;     /* how the worker ended last */
+	struct arena trial;   /* what the worker said of the candidate that races */
 	int64_t timed, total; /* candidates */
 	int64_t skipped;      /* for want of time */
 	double races_until;   /* when the time for races is over */

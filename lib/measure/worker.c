@@ -156,7 +156,7 @@ enum ask_result worker_ask(struct worker *w, const char *line, size_t n, double 
 	if (json_parse(&w->answer, w->line.s, w->line.n - 1, &e) < 0)
 		return fail(w, ASK_FAILED, "the worker's answer is no JSON");
 	v = json_get(&w->answer, w->answer.tok, "error");
-	if (v) {
+	if (v && v->type == JSON_STR) { /* an object is that of a candidate */
 		snprintf(w->why, sizeof w->why, "%.*s", v->n < 190 ? (int)v->n : 190, v->s);
 		worker_kill(w);
 		return ASK_FAILED;

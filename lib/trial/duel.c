@@ -207,3 +207,20 @@ void duel_why(const struct duel *d, char *out, size_t size)
 	snprintf(out, size, "%.3g times as slow as the incumbent after %d pair%s of calls",
 		 1 / d->ratio.median, d->n, d->n == 1 ? "" : "s");
 }
+
+void duel_result(const struct duel *d, int alone, struct result *r)
+{
+	static const enum result_end end[] = {
+		[DUEL_LOST] = RESULT_LOST, [DUEL_EVEN] = RESULT_EVEN, [DUEL_WON] = RESULT_WON};
+
+	r->latency_s = d->time.median;
+	r->ci_s = (struct interval){d->time.lo, d->time.hi};
+	r->reps = d->n;
+	if (alone)
+		return;
+	r->duel.is_there = 1;
+	r->duel.ratio = d->ratio.median;
+	r->duel.ci = (struct interval){d->ratio.lo, d->ratio.hi};
+	r->duel.latency_s = d->other_time.median;
+	r->duel.end = end[d->end];
+}

@@ -24,6 +24,7 @@
 #define TL_TRIAL_DUEL_H
 
 #include "lib/base/err.h"
+#include "lib/record/result.h"
 #include "lib/trial/stat.h"
 
 enum {
@@ -69,6 +70,9 @@ int duel_alone(double budget_s, duel_pair *pair, void *arg, struct duel *d, stru
 
 /* The ratio of the pairs so far, with its 95% interval. */
 struct stat_median duel_ratio(const struct duel *d);
+
+/* What a result says of it: the time, and, if it was not alone, the duel. Samples are left out. */
+void duel_result(const struct duel *d, int alone, struct result *r);
 
 /* The sentence for a challenger that has lost. */
 void duel_why(const struct duel *d, char *out, size_t size);

@@ -6,6 +6,7 @@
 
 #include "lib/io/field.h"
 #include "lib/io/json.h"
+#include "lib/record/result.h"
 #include "lib/trial/session.h"
 
 static const struct serve *with;
@@ -33,11 +34,21 @@ static const enum status status_of_end[] = {[CELL_DONE] = STATUS_OK,
 					    [CELL_OOM] = STATUS_OOM,
 					    [CELL_CRASH] = STATUS_CRASH};
 
-static void put_status(struct buf *out, enum status status, const char *why)
+static void put_answer(struct buf *out, const struct result *r)
 {
 	field_object(out, NULL);
-	field_text(out, "status", status_name(status));
-	field_text(out, "why", why);
+	result_write(r, out);
+	buf_ch(out, '}');
+}
+
+static void put_status(struct buf *out, enum status status, const char *why)
+{
+	struct result r;
+
+	result_clear(&r);
+	r.status = status;
+	r.why = why;
+	put_answer(out, &r);
 }
 
 static int open_session(const struct json_doc *d, struct arena *a, struct buf *out, struct err *e)
@@ -72,7 +83,6 @@ static int open_session(const struct json_doc *d, struct arena *a, struct buf *o
 		rc = -1;
 	else
 		put_status(out, r.unloadable ? STATUS_UNLOADABLE : status_of_end[r.end], r.why);
-	buf_ch(out, '}');
 	return rc;
 }
 
@@ -87,23 +97,21 @@ static int canary(const struct json_doc *d, struct buf *out, struct err *e)
 	if (!good)
 		return -1;
 	put_status(out, good > 0 ? STATUS_OK : STATUS_UNLOADABLE, NULL);
-	buf_ch(out, '}');
 	return 0;
 }
 
-static void put_median(struct buf *out, const char *time, const char *ci, struct stat_median m)
+/* The error against the true answer, where an output was compared and finite. */
+static struct result_error error_of(double l2, double max)
 {
-	field_number(out, time, m.median);
-	field_interval(out, ci, m.lo, m.hi);
+	return (struct result_error){isfinite(l2) && isfinite(max), l2, max};
 }
 
-static void put_variant(struct buf *out, const char *key, const struct variant_found *v, int timed)
+/* A variant of the library's that is not used. */
+static void put_rejected(struct buf *out, const struct variant_found *v)
 {
-	field_object(out, key);
+	field_object(out, NULL);
 	field_text(out, "impl", v->impl);
 	field_text(out, "layout", v->layout);
-	if (timed)
-		put_median(out, "latency_s", "ci_s", v->time);
 	if (isfinite(v->error_l2) && isfinite(v->error_max)) {
 		field_object(out, "error");
 		field_number(out, "l2", v->error_l2);
@@ -117,74 +125,75 @@ static void put_variant(struct buf *out, const char *key, const struct variant_f
 
 static int library(const struct json_doc *d, struct buf *out, struct err *e)
 {
-	double timeout_s;
+	struct buf rejected = BUF_INIT;
+	struct result r;
 	struct library b;
+	double timeout_s;
 
 	if (number(d, "timeout_s", &timeout_s) < 0)
 		return bad_request(e);
 	session_library(session, timeout_s, &b);
-	field_object(out, NULL);
+	result_clear(&r);
+	r.baseline_why = b.why;
 	if (b.known) {
-		put_variant(out, "baseline", &b.best, 1);
-	} else {
-		field_json(out, "baseline", "null");
-		field_text(out, "why", b.why);
+		r.baseline.is_there = 1;
+		r.baseline.impl = b.best.impl;
+		r.baseline.layout = b.best.layout;
+		r.baseline.error = error_of(b.best.error_l2, b.best.error_max);
 	}
-	if (b.own_known)
-		put_variant(out, "own_layout", &b.own, 1);
-	if (b.nrejected > 0)
-		field_list(out, "rejected");
-	for (int i = 0; i < b.nrejected && i < TRIAL_REJECTED; i++)
-		put_variant(out, NULL, &b.rejected[i], 0);
-	buf_str(out, b.nrejected > 0 ? "]}" : "}");
+	r.baseline.own_layout.is_there = b.own_known;
+	r.baseline.own_layout.impl = b.own.impl;
+	if (b.nrejected > 0) {
+		field_list(&rejected, NULL);
+		for (int i = 0; i < b.nrejected && i < TRIAL_REJECTED; i++)
+			put_rejected(&rejected, &b.rejected[i]);
+		buf_ch(&rejected, ']');
+	}
+	r.rejected = rejected.s;
+	put_answer(out, &r);
+	buf_free(&rejected);
 	return 0;
 }
 
-static void put_duel(struct buf *out, const struct duel *d)
+static void add_timing(const struct outcome *o, struct result *r)
 {
-	static const char *const end[] = {"lost", "even", "won"};
+	const struct duel *d = &o->duel;
 
-	put_median(out, "other_s", "other_ci_s", d->other_time);
-	put_median(out, "ratio", "ratio_ci", d->ratio);
-	field_text(out, "end", end[d->end]);
-	field_numbers(out, "other_samples_s", d->y, d->n);
+	duel_result(d, !o->is_duel, r);
+	r->row = o->row;
+	if (o->row)
+		r->row_by = o->row_is_graph ? "graph" : "calls";
+	r->samples_s = (struct numbers){d->x, d->n};
+	if (o->is_duel)
+		r->duel.samples_s = (struct numbers){d->y, d->n};
+	if (!o->has_own)
+		return;
+	r->baseline.is_there = r->baseline.own_layout.is_there = 1;
+	r->baseline.own_layout.samples_s = (struct numbers){o->own, d->n};
 }
 
-static void put_use(struct buf *out, const struct device_use *u)
+static void put_outcome(struct buf *out, const struct report *report, const struct outcome *o)
 {
-	field_object(out, "use");
-	field_integer(out, "registers", u->registers);
-	field_integer(out, "spilled_bytes", u->spilled_bytes);
-	field_integer(out, "block_bytes", u->block_bytes);
-	field_integer(out, "blocks", u->blocks);
-	buf_ch(out, '}');
-}
+	const struct device_use *u = &o->use;
+	struct buf watch = BUF_INIT;
+	struct result r;
 
-static void put_outcome(struct buf *out, const struct report *r, const struct outcome *o)
-{
-	put_status(out, o->status, o->why);
-	field_name(out, "watch");
-	watch_put(&r->watched, out);
-	field_number(out, "l2", o->error_l2);
-	field_number(out, "max", o->error_max);
-	field_number(out, "verify_s", o->verify_s);
-	field_number(out, "run_s", o->run_s);
+	result_clear(&r);
+	r.status = o->status;
+	r.why = o->why;
+	watch_put(&report->watched, &watch);
+	r.watch = watch.s;
+	r.error = error_of(o->error_l2, o->error_max);
+	r.cost.is_there = 1;
+	r.cost.verify_s = o->verify_s;
+	r.cost.run_s = o->run_s;
 	if (o->has_use)
-		put_use(out, &o->use);
-	if (o->duel.n) {
-		put_median(out, "latency_s", "ci_s", o->duel.time);
-		field_integer(out, "reps", o->duel.n);
-		if (o->row) {
-			field_integer(out, "row", o->row);
-			field_text(out, "row_by", o->row_is_graph ? "graph" : "calls");
-		}
-		field_numbers(out, "samples_s", o->duel.x, o->duel.n);
-	}
-	if (o->duel.n && o->is_duel)
-		put_duel(out, &o->duel);
-	if (o->duel.n && o->has_own)
-		field_numbers(out, "own_samples_s", o->own, o->duel.n);
-	buf_ch(out, '}');
+		r.use = (struct result_use){1, u->registers, u->spilled_bytes, u->block_bytes,
+					    u->blocks};
+	if (o->duel.n)
+		add_timing(o, &r);
+	put_answer(out, &r);
+	buf_free(&watch);
 }
 
 /* A candidate of a request; its texts lie in a. */
@@ -218,7 +227,6 @@ static int put_trial(struct buf *out, const struct report *r, const struct outco
 		return 0;
 	}
 	put_status(out, status_of_end[r->end], r->why);
-	buf_ch(out, '}');
 	return 0;
 }
 

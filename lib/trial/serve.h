@@ -2,18 +2,18 @@
  *
  *   {"cmd":"open","workload":{..},"naive":PATH,"truth":PATH,"threads":N,"seed":N,"caches":TEXT,
  *    "max_error":E,"memory":BYTES,"timeout_s":T}                    -> {"status":"ok"}
- *   {"cmd":"library","timeout_s":T}    -> {"baseline":{..}} or {"baseline":null,"why":".."},
- *                                         "own_layout":{..}, the best in the workload's layout
- *                                         where the baseline has another, and
- *                                         "rejected":[{..},..] if variants are wrong, or fail
+ *   {"cmd":"library","timeout_s":T}                                 -> baseline and rejected
  *   {"cmd":"race","candidate":{..},"object":PATH[,"holder":{..},"holder_object":PATH],"whole":B,
  *    "budget_s":T,"timeout_s":T}                                    -> outcome
  *   {"cmd":"final","candidate":{..},"object":PATH[,"impl":"..","layout":".."[,"own_impl":".."]],
  *    "pairs":N[,"limit_s":T],"budget_s":T,"timeout_s":T}            -> outcome
  *   {"cmd":"canary","timeout_s":T}                                  -> {"status":"ok"}
  *
- * An outcome's status is a result's, or "unloadable" where an object is damaged. An answer
- * {"error":".."} means that the worker cannot go on. Everything runs in forked cells, so that this
+ * An answer has fields of a result (lib/record/result.h). In that of a final, duel is the one with
+ * the library's best, and baseline has the samples of its best in the workload's own layout, which
+ * the library's answer names where the baseline is in another. The status may also be "unloadable":
+ * an object is damaged. An answer whose error is a text means that the worker cannot go on.
+ * Everything runs in forked cells, so that this
  * process, the zygote, lives on.
  */
 #ifndef TL_TRIAL_SERVE_H
