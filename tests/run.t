@@ -108,7 +108,7 @@ status=$?
 [ $status -eq 0 ] || cat "$tmp/err" "$tmp/out" | sed 's/^/# /'
 ok $status 'a tuned kernel'
 
-TL_LOCKS=$tmp "$bin/tl-run" -q --tune "$([ -n "$SAN" ] && echo 30s || echo 8s)" -d "$tmp/new.db" --random-weights 1 --bench 20ms --json "$tmp/tiny.onnx" >"$tmp/out" 2>"$tmp/err" &&
+TL_LOCKS=$tmp "$bin/tl-run" -q --tune 60s -d "$tmp/new.db" --random-weights 1 --bench 20ms --json "$tmp/tiny.onnx" >"$tmp/out" 2>"$tmp/err" &&
 	grep -q '"tuned":1' "$tmp/out" && [ "$(wc -l <"$tmp/out")" -eq 1 ]
 ok $? '--tune'
 
