@@ -97,7 +97,7 @@ static const struct program program = {
 	.operands = "file",
 };
 
-/* Of a limit of time, what follows the finals has this share: storing, and the report. */
+/* Storing and the report follow the finals. They get this share of a limit of time. */
 static const double ENDING = 0.02;
 
 /* Seconds from a time as in "at" until another, or until now if that is NULL. NAN if it is no such
@@ -441,8 +441,8 @@ static int write_end(const struct item *it, int n, struct rec_out *out, struct e
 	return rc;
 }
 
-/* Those that the best candidate meets again before its final. They are measured like any other
- * candidate: no more than *left, which a limit leaves. */
+/* Writes the former best candidates that the best one meets again before its final. tl-measure
+ * measures them like any other candidate. A limit leaves room for *left of them. */
 static int write_rematches(struct input *in, const struct item *it, int64_t *left,
 			   struct rec_out *out, struct err *e)
 {

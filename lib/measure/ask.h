@@ -30,7 +30,8 @@ int ask_final(struct measure *m, struct group *g, const struct item *it, int pai
 /* Checks that the machine still computes correctly. ASKED_FAULT: it does not. */
 int ask_canary(struct measure *m, struct group *g, struct err *e);
 
-/* What the worker said of a trial when it was asked, or how it died. Texts live in a. */
+/* Fills r with what the worker answered to the last question, or with how it died. asked: what the
+ * function that asked returned. Texts live in a. */
 int ask_take(const struct measure *m, int asked, struct arena *a, struct result *r, struct err *e);
 
 #endif

@@ -9,8 +9,8 @@
 
 /* The content of a result. */
 struct verdict {
-	/* What the worker says; status and why alone, if it did not answer, or was not asked. Of a
-	   final that of its last process. */
+	/* The worker filled it, in a final the last one. If no worker answered, it has a status and
+	 * a reason alone. */
 	struct result said;
 	struct arena *arena;	   /* for texts of that */
 	const struct final *final; /* NULL: it is a race */

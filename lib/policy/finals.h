@@ -1,5 +1,5 @@
-/* What comes before and in the finals of a run, whatever its policy: which operators lack their
- * final, and which former best candidates the best one meets again before it.
+/* Decides on the finals of a run, whatever its policy is: which operators lack their final, and
+ * which former best candidates the best one meets again before it.
  *
  * The minute may have decided between the best candidate and those that held its place before. So
  * it meets the last of them once more, where they are not far behind. How far is the product of the

@@ -42,7 +42,7 @@ struct arm {
 	int64_t idle;	 /* tries since the last gain */
 };
 
-/* What the history says */
+/* Reading the history */
 
 /* Small gains add up: the mark moves only when the best has fallen by a whole gain below it. */
 static int64_t tries_since_gain(const struct policy_op *op, double gain)

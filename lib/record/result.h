@@ -1,5 +1,5 @@
-/* What a result record says (lib/record/members.h). The rows are in result.c, and have units and
- * meanings.
+/* A result record as a struct: lib/record/members.h reads and writes it. The rows in result.c tell
+ * the units and meanings of the fields.
  */
 #ifndef TL_RECORD_RESULT_H
 #define TL_RECORD_RESULT_H

@@ -41,7 +41,8 @@ enum record_need {
 	RECORD_UNLESS_OK, /* required where "status" is another */
 };
 
-/* What holds a field, if it is not the member for its kind. */
+/* A member holds a field by its kind (members.h), unless its row names another way: as a number of
+ * the word list, or as the text of its JSON. */
 enum record_as { RECORD_AS_KIND, RECORD_AS_ENUM, RECORD_AS_JSON };
 
 struct record_word {

@@ -10,7 +10,7 @@
 
 enum { MAX_SAMPLES = 1024 };
 
-/* What was recorded of a candidate; STATUS_NONE: nothing. */
+/* A candidate has been recorded with these; STATUS_NONE: it has not. */
 struct pair {
 	struct recorded race, final;
 };

@@ -172,8 +172,8 @@ int lower_again(struct lowering *l, const struct graph_node *n, const char *func
 /* lower_integer.c. The first output, whole numbers of so many bits (negative: with a sign), is
  * refused when it runs if floats do not hold it. */
 int lower_exact(struct lowering *l, const struct graph_node *n, int bits, struct err *e);
-/* What a node has computed in integers, by their rules: narrow ones wrap around. Wide ones would be
- * beyond what floats hold before they are beyond their type. */
+/* Applies the rules of integers to what a node has computed: narrow ones wrap around, and wide ones
+ * are refused when they run if floats do not hold them. */
 int lower_wrap(struct lowering *l, const struct graph_node *n, struct err *e);
 
 lower_fn lower_binary, lower_unary, lower_clip, lower_leaky_relu, lower_hard_sigmoid, lower_gelu,

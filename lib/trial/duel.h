@@ -71,7 +71,7 @@ int duel_alone(double budget_s, duel_pair *pair, void *arg, struct duel *d, stru
 /* The ratio of the pairs so far, with its 95% interval. */
 struct stat_median duel_ratio(const struct duel *d);
 
-/* What a result says of it: the time, and, if it was not alone, the duel. Samples are left out. */
+/* Fills a result with the time and, if the challenger was not alone, the duel, without samples. */
 void duel_result(const struct duel *d, int alone, struct result *r);
 
 /* The sentence for a challenger that has lost. */
