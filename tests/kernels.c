@@ -24,10 +24,12 @@
 #include "tests/problems.h"
 #include "tests/tap.h"
 
+/* With sanitizers fewer: the kernels that run have none. The seed is one whose few problems suit
+ * all algorithms. */
 #ifdef __SANITIZE_ADDRESS__
-enum { DRAWN = 6, RARER = 3, SEED = 8 };
+enum { DRAWN = 3, CANDIDATES = 24, RARER = 3, SEED = 8 };
 #else
-enum { DRAWN = 20, RARER = 1, SEED = 7 };
+enum { DRAWN = 20, CANDIDATES = 60, RARER = 1, SEED = 7 };
 #endif
 enum { THREADS = 3 };
 
@@ -344,7 +346,7 @@ static void check_activations(const struct limits *m, const char *dir, struct ta
 	const struct shares one_in = {3 * RARER, 6 * RARER};
 
 	for (size_t i = 0; i < sizeof posts / sizeof *posts; i++)
-		for (size_t k = 0; k < sizeof problems / sizeof *problems; k++) {
+		for (size_t k = i % RARER; k < sizeof problems / sizeof *problems; k += RARER) {
 			struct problem p = {0};
 			struct err e = ERR_INIT;
 
@@ -461,7 +463,7 @@ int main(void)
 {
 	static const char *const isas[] = {"avx512", "avx2", "scalar"};
 	int64_t problems = from_env("TL_TEST_PROBLEMS", DRAWN);
-	int64_t candidates = from_env("TL_TEST_CANDIDATES", 60);
+	int64_t candidates = from_env("TL_TEST_CANDIDATES", CANDIDATES);
 	struct shares one_in = {from_env("TL_TEST_ASSEMBLE", 8), from_env("TL_TEST_COMPILE", 40)};
 	char dir[] = "/tmp/tl-test-kernels-XXXXXX";
 	struct err e = ERR_INIT;
