@@ -28,7 +28,7 @@ ifeq ($(SAN),)
 OPTFLAGS := -O2 -g
 else
 SANFLAGS := -fsanitize=address,undefined
-OPTFLAGS := -O1 -g $(SANFLAGS) -fno-sanitize-recover=undefined -fno-omit-frame-pointer
+OPTFLAGS := -O1 -g1 $(SANFLAGS) -fno-sanitize-recover=undefined -fno-omit-frame-pointer
 endif
 
 WARN := -Wall -Wextra -Wno-missing-field-initializers -Wshadow -Wpointer-arith -Wstrict-prototypes -Wmissing-prototypes -Wwrite-strings -Wvla
@@ -50,13 +50,13 @@ EXPORTED := $(wildcard share/export/*.[ch])
 ALL_SH := $(wildcard share/*.sh bench/*.sh tests/*.t tests/*.sh) .ci/run
 
 # A registry lists the files of a room but the one named after the room itself, and what all share.
-registry_names = $(filter-out $(1) candidate schedule cover convolution rows,$(patsubst lib/$(1)/%.c,%,$(wildcard lib/$(1)/*.c)))
+registry_names = $(filter-out $(1) candidate convolution rows,$(patsubst lib/$(1)/%.c,%,$(wildcard lib/$(1)/*.c)))
 OPS := $(call registry_names,op)
 ALGOS := $(call registry_names,algo)
-SEARCHES := $(call registry_names,search)
-# The rooms of targets and policies have other files, too.
+# These rooms have other files, too.
 defined_names = $(patsubst lib/$(1)/%.c,%,$(shell grep -l '^const struct $(1) $(1)_' $(wildcard lib/$(1)/*.c)))
 TARGETS := $(call defined_names,target)
+SEARCHES := $(call defined_names,search)
 POLICIES := $(call defined_names,policy)
 
 LIB_OBJ := $(LIB_SRC:%.c=$(B)/%.o) $(B)/registry.o
@@ -188,7 +188,9 @@ $(foreach shell,$(SHELLS),$(eval $(call completion,$(shell))))
 
 ## Checking
 
-TESTS := $(TEST_C:%=$(B)/tests/%) $(TEST_SH)
+# The long ones begin, so that no core waits for the last of them.
+LONG_TESTS := $(patsubst %,tests/%.t,fault cuda train run tune torture) $(patsubst %,$(B)/tests/%,kernels blocks)
+TESTS := $(LONG_TESTS) $(filter-out $(LONG_TESTS),$(TEST_C:%=$(B)/tests/%) $(TEST_SH))
 # These install what this folder has built, each by its make: one after the other, beside the rest.
 RULES := --rules='seq=tests/{install,stranger}.t' --rules='par=**'
 # Tests never see the user's own database and cache, nor probe the machine, as none looks at how long something took.
@@ -278,14 +280,14 @@ check: $(TESTABLE) ## run the tests (TESTS='tests/man.t build/tests/json' for so
 ISA_TESTS := $(addprefix $(B)/tests/,cpu model onednn) \
 	$(patsubst %,tests/%.t,filter gen measure probe replay resume torture tune)
 # Machines to play, as far as this one can: a desktop of 2020, and a CPU without vectors worth the name.
-AS_avx2 := TL_ISA=avx2 ONEDNN_MAX_CPU_ISA=AVX2 TL_LIMITS=l1d=32768,l2=524288,l3=33554432
-AS_scalar := TL_ISA=scalar ONEDNN_MAX_CPU_ISA=SSE41 TL_LIMITS=l1d=32768,l2=262144,l3=4194304 OMP_NUM_THREADS=1
+AS_avx2 := TL_TEST_KILLS=3 TL_ISA=avx2 ONEDNN_MAX_CPU_ISA=AVX2 TL_LIMITS=l1d=32768,l2=524288,l3=33554432
+AS_scalar := TL_TEST_KILLS=3 TL_ISA=scalar ONEDNN_MAX_CPU_ISA=SSE41 TL_LIMITS=l1d=32768,l2=262144,l3=4194304 OMP_NUM_THREADS=1
 
 check-isa: $(TESTABLE) ## run the tests that depend on the instruction set as on a CPU with AVX2, and on one without
 	@mkdir -p $(B)/home
-	@if TL_ISA=avx2 $(BIN)/tl-gen </dev/null; then echo '$(AS_avx2)' && \
-		env $(TEST_ENV) $(AS_avx2) $(PROVE) $(ISA_TESTS); \
-	else echo '# SKIP as on a CPU with AVX2: this one has none'; fi
+	@if ! TL_ISA=avx2 $(BIN)/tl-gen </dev/null 2>/dev/null; then echo '# SKIP as on a CPU with AVX2: this one has none'; \
+	elif ! TL_ISA=avx512 $(BIN)/tl-gen </dev/null 2>/dev/null; then echo '# SKIP as on a CPU with AVX2: this one is, and check has run them'; \
+	else echo '$(AS_avx2)' && env $(TEST_ENV) $(AS_avx2) $(PROVE) $(ISA_TESTS); fi
 	@echo '$(AS_scalar)'
 	@env $(TEST_ENV) $(AS_scalar) $(PROVE) $(ISA_TESTS)
 
@@ -343,6 +345,8 @@ bench-zero: all ## what schedules are worth that nobody has measured (after benc
 	@sh bench/zero.sh
 bench-filter: all ## what the filter, and a search in the model, are worth in a live run (after bench-model)
 	@sh bench/filter.sh
+bench-tune: all ## what tuning costs, and what it reaches, against other policies: MODELS="FILE..." POLICIES="NAME..." SEEDS="N..." BUDGET=TIME FINALS=N WARM=DB
+	@BIN='$(BIN)' MODELS='$(MODELS)' POLICIES='$(POLICIES)' SEEDS='$(SEEDS)' BUDGET='$(BUDGET)' FINALS='$(FINALS)' WARM='$(WARM)' sh bench/tune.sh
 bench-machine: all ## what it costs to tune with what another machine has learned (after bench-model)
 	@sh bench/machine.sh
 spaces: all ## record whole spaces on this machine into share/spaces, to learn from (half an hour): SPACES=FOLDER
@@ -382,6 +386,6 @@ help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1|\2/p' Makefile | while IFS='|' read -r target what; do \
 		printf '  %-14s %s\n' "$$target" "$$what"; done
 
-.PHONY: all deps doc check fuzz check-isa lint $(LINT) format demo bench-kernels bench-gpu bench-models bench-onnx bench-measure bench-trust bench-store bench-extract bench-model bench-zero bench-filter bench-machine spaces model install uninstall clean help
+.PHONY: all deps doc check fuzz check-isa lint $(LINT) format demo bench-kernels bench-gpu bench-models bench-onnx bench-measure bench-trust bench-store bench-extract bench-model bench-zero bench-filter bench-tune bench-machine spaces model install uninstall clean help
 .DELETE_ON_ERROR:
 .SECONDARY:
