@@ -1,6 +1,6 @@
 #!/usr/bin/perl
-# The records behind runs of tuning that are compared (bench/runs.sh). DIR holds runs, a line a run (WAY SEED START END),
-# WAY.SEED.all, what the run's database holds in the end, and results, the incumbents of all runs measured again.
+# The records behind runs of tuning that are compared (bench/runs.sh). DIR holds what bench/Runs.pm says, and results, the incumbents
+# of all runs measured again.
 #
 #   incumbents WORKLOADS DIR              whatever was the best known of a run, by workload, three times; what a run ended with nine
 #                                         times more
@@ -10,59 +10,10 @@ use strict;
 use warnings;
 use FindBin;
 use lib $FindBin::Bin;
-use List::Util 'shuffle';
 use Records;
-use Time::Local 'timegm';
+use Runs;
 
 my $close = 1.01;
-
-sub seconds {
-	my ($y, $m, $d, $h, $min, $s) = $_[0] =~ /^(\d+)-(\d+)-(\d+)T(\d+):(\d+):([\d.]+)Z$/ or die "no time: $_[0]\n";
-	return timegm(0, $min, $h, $d, $m - 1, $y) + $s;
-}
-
-# The runs in their order: way, seed, start, end, and steps: [time, workload, candidate, line], a candidate that was then the best.
-sub runs {
-	my ($dir) = @_;
-	my @runs;
-	open my $f, '<', "$dir/runs" or die "$dir/runs: $!\n";
-	while (<$f>) {
-		my ($way, $seed, $start, $end) = split;
-		my (%best, @steps);
-		my @results = sort { field($a, 'at') cmp field($b, 'at') } grep { /"status":"ok"/ && seconds(field($_, 'at')) >= $start }
-			lines("$dir/$way.$seed.all", 'result'); # others were there before
-		for (@results) {
-			my ($id, $t) = (field($_, 'workload_id'), field($_, 'latency_s'));
-			next if defined $best{$id} && $t >= $best{$id};
-			$best{$id} = $t;
-			push @steps, [seconds(field($_, 'at')), $id, field($_, 'candidate_id'), $_];
-		}
-		push @runs, {way => $way, seed => $seed, start => $start, end => $end, steps => \@steps, measured => scalar @results};
-	}
-	return @runs;
-}
-
-sub incumbents {
-	my ($workloads, $dir) = @_;
-	my (%line, %looks); # by workload and candidate
-	for my $run (runs($dir)) {
-		my %last;
-		for my $step (@{$run->{steps}}) {
-			my ($at, $id, $candidate, $line) = @$step;
-			$line =~ s/"type":"result"/"type":"candidate"/;
-			$line =~ s/,"status":.*/}\n/s;
-			$line{$id}{$candidate} //= $line;
-			$looks{$id}{$candidate} //= 3;
-			$last{$id} = $candidate;
-		}
-		$looks{$_}{$last{$_}} = 12 for keys %last;
-	}
-	srand 1;
-	for (lines($workloads, 'workload')) {
-		my $id = field($_, 'workload_id');
-		put_group($_, shuffle(map { ($line{$id}{$_}) x $looks{$id}{$_} } sort keys %{$looks{$id}}));
-	}
-}
 
 # Results as make spaces records them: a workload's stand together.
 sub reverse_times {
@@ -129,7 +80,7 @@ sub table {
 	}
 }
 
-my %do = (incumbents => \&incumbents, table => \&table, reverse => \&reverse_times);
+my %do = (incumbents => sub { my ($workloads, $dir) = @_; put_incumbents($workloads, 9, runs($dir)) }, table => \&table, reverse => \&reverse_times);
 my $what = shift // '';
 die "usage: runs.pl incumbents|table|reverse ...\n" if !$do{$what};
 $do{$what}->(@ARGV);

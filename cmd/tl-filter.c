@@ -14,6 +14,7 @@
 #include "lib/algo/candidate.h"
 #include "lib/answer/local.h"
 #include "lib/base/arena.h"
+#include "lib/base/batch.h"
 #include "lib/base/map.h"
 #include "lib/io/clock.h"
 #include "lib/io/field.h"
@@ -583,7 +584,8 @@ static void open_stages(void)
 	const int model = filter.model != NULL;
 
 	features_rates(&filter.here.limits, &filter.here.rates);
-	filter.featurizer = featurizer_new(&filter.here, model, sizeof(struct waiting), take_draft);
+	filter.featurizer = featurizer_new(&filter.here, model, sizeof(struct waiting), BATCH_ITEMS,
+					   take_draft);
 	if (!model)
 		return;
 	filter.predictor = predictor_new(filter.model, 0, sizeof(struct waiting), take_answer);

@@ -45,6 +45,7 @@ static const struct opt opts[] = {
 	{'s', "search", OPT_STRING, &search_name, "NAME",
 	 "The search strategy. \"random\" draws without replacement, \"grid\" takes every point "
 	 "of the space in order, \"guided\" is an evolutionary search by a cost model, "
+	 "\"evolution\" is Ansor's, by a model of the database's times of this machine alone, "
 	 "\"portfolio\" begins with the schedules of a model's portfolio, and \"exec:COMMAND\" "
 	 "asks another program. Default random.",
 	 NULL, search_names},
@@ -408,7 +409,8 @@ static int draw(const struct workload *w, struct history *h, const struct search
 
 	buf_clear(&gen.json);
 	workload_fields(w, &gen.json);
-	if (draw_known(w, h, space, is_new, &drawn, e))
+	/* A search that learns from this machine alone is told of nothing else. */
+	if (!gen.search->learns && draw_known(w, h, space, is_new, &drawn, e))
 		return -1;
 	for (uint64_t tries = 1;; tries++) {
 		if (tries % LOOK_UP_EVERY == 0 && rec_stopped())
@@ -432,7 +434,8 @@ static int draw(const struct workload *w, struct history *h, const struct search
 			continue;
 		}
 		/* The first by a search in a model is the one that it predicts to be best. */
-		if (put_candidate(&c, is_new && gen.model ? "model" : NULL, e))
+		if (put_candidate(&c, is_new && gen.model && !gen.search->learns ? "model" : NULL,
+				  e))
 			return -1;
 		is_new = 0;
 		drawn++;
@@ -615,13 +618,14 @@ static int choose_search(struct err *e)
 			  names);
 }
 
-/* Only who predicts needs it. */
+/* The model that was asked for, or the one that came with the programs, as it suits this machine.
+ */
 static int read_model(struct err *e)
 {
 	struct buf path = BUF_INIT;
 	char why[LOCAL_WHY];
 	const struct target *t = gen.here.limits.target;
-	int rc = gen.search->predicts ? model_default(model_path, 1, t, &path, e) : 0;
+	int rc = model_default(model_path, 1, t, &path, e);
 
 	if (rc > 0 && !(gen.model = model_load(path.s, features_list(t), e)))
 		rc = -1;
@@ -634,6 +638,14 @@ static int read_model(struct err *e)
 	}
 	buf_free(&path);
 	return rc < 0 ? -1 : 0;
+}
+
+/* Only who predicts needs one. */
+static int make_model(struct err *e)
+{
+	if (gen.search->learns && gen.db && gen.env_id)
+		return local_learn(gen.db, gen.env_id, &gen.here.limits, &gen.model, e);
+	return gen.search->predicts && !gen.search->learns ? read_model(e) : 0;
 }
 
 /* ---- lists ---- */
@@ -682,7 +694,7 @@ static int run(char **files, int nfiles)
 		return opt_fail(&program, &e);
 	/* Another process is asked for the env before there is a model, which brings threads. */
 	if (target_limits(target_named(target_name), arch, &gen.here.limits, &e) ||
-	    open_history(&e) || read_model(&e))
+	    open_history(&e) || make_model(&e))
 		return opt_fail(&program, &e);
 	features_rates(&gen.here.limits, &gen.here.rates);
 	if (!(gen.out = rec_create(output, &e)) || !(gen.in = rec_open(files, nfiles, gen.out, &e)))

@@ -273,6 +273,14 @@ static int64_t next_round(const struct input *in)
 	return round + 1;
 }
 
+/* Convolutions in groups are far from the rates of others. */
+static const char *kind_of(const struct workload *w)
+{
+	const int is_convolution = !strncmp(w->op->name, "conv", 4);
+
+	return is_convolution && w->dim[CONV_G] > 1 ? "convolution in groups" : w->op->name;
+}
+
 static struct policy_op *make_ops(const struct input *in)
 {
 	struct policy_op *op = xcalloc((size_t)in->n, sizeof *op);
@@ -283,6 +291,7 @@ static struct policy_op *make_ops(const struct input *in)
 
 		op[i].count = it->count;
 		op[i].flops = (double)it->w.flops;
+		op[i].kind = kind_of(&it->w);
 		op[i].time_s = h->best ? h->best->latency_s : h->baseline_s;
 		op[i].tries = h->tries;
 		op[i].ntries = h->ntries;

@@ -35,6 +35,7 @@
 static const char *db, *output, *until, *seed, *number, *keep, *layout, *batch, *patience, *finals,
 	*caches, *replay, *env, *model, *search, *filter, *policy, *target_name, *color = "auto";
 static double time_s;
+static int no_races; /* the policy times all candidates to the end */
 static int no_db, nowait, quiet, verbose, print, zero_shot, wide, reprobe;
 static struct buf limits_text; /* --until, with a --budget of time */
 
@@ -59,7 +60,7 @@ static const struct opt opts[] = {
 	 NULL},
 	{'n', "number", OPT_STRING, &number, "N",
 	 "The number of candidates that tl-gen proposes for each workload in a round; by default "
-	 "tl-gen's.",
+	 "tl-gen's, but 256 where nothing ranks them.",
 	 NULL},
 	{'b', "budget", OPT_STRING, &keep, "N|TIME",
 	 "The number of candidates to measure in a round, over all workloads; by default "
@@ -160,6 +161,9 @@ static int choose_model(struct err *e)
 		return err_status(e, EXIT_USAGE, "--filter=model wants a model, and there is none");
 	if (!search && !strcmp(filter, "model"))
 		search = "guided";
+	/* What nobody ranks, nobody needs many of; the static checks refuse some. */
+	if (!number && !strcmp(filter, "none"))
+		number = "256";
 	return 0;
 }
 
@@ -252,6 +256,7 @@ static void measure(struct pipeline *p, const struct places *at)
 		pipeline_arg2(p, "--env", env);
 		pipeline_arg2(p, "--after", at->db);
 	}
+	flag(p, "--no-preempt", no_races);
 	/* What was recorded has its finals, which cost nothing to look up. */
 	pipeline_arg2(p, "--final", replay ? finals : "0");
 	flag(p, "--no-wait", nowait && !replay);
@@ -683,12 +688,21 @@ static void read_budget(void)
 	keep = NULL;
 }
 
-static void check_policy(struct err *e)
+/* Checks the policy, and takes what goes with it. */
+static void take_policy(struct err *e)
 {
-	const struct policy *p = policy_parse(policy, NULL, e);
+	int64_t setting[POLICY_SETTINGS];
+	const struct policy *p = policy_parse(policy, setting, e);
 
-	if (p && patience && !p->heeds_gains)
+	if (!p)
+		return;
+	if (patience && !p->heeds_gains)
 		err_status(e, EXIT_USAGE, "the policy %s heeds no --patience", p->name);
+	if (!search)
+		search = p->search;
+	if (!filter)
+		filter = p->filter;
+	no_races = p->races && !p->races(setting);
 }
 
 static void check_usage(void)
@@ -711,7 +725,7 @@ static void check_usage(void)
 	else if (!until_parse(&limits, until, &e) && isfinite(limits.most[UNTIL_SECONDS]))
 		limit_s = limits.most[UNTIL_SECONDS];
 	if (!e.status)
-		check_policy(&e);
+		take_policy(&e);
 	if (e.status)
 		exit(opt_fail(&program, &e));
 }

@@ -171,6 +171,45 @@ static void test_breadth(void)
 
 enum { SPACE = 500, SMALL_SPACE = 90 }; /* candidates that an operator has; the last has few */
 
+/* A gradient by hand: operators of 1e8 flops with counts 1, 2 and 3, of one kind. */
+static void test_evolution(void)
+{
+	const struct policy *p;
+	struct policy_rules r = rules_of(&p, "evolution,batch=10,trials=100");
+
+	start();
+	for (int i = 0; i < 3; i++) {
+		int n = decide(p, &r, 3, -1);
+
+		ok(n == 1 && are(i == 0 ? 10 : 0, i == 1 ? 10 : 0, i == 2 ? 10 : 0),
+		   "evolution: operator %d has its first batch", i);
+		tried(i, 10, 1e-3 * (i + 1), i);
+	}
+	/* Each after one batch, so the guess is 0.8 of the best, times the count: 0.8, 3.2, 7.2 ms.
+	 */
+	ok(decide(p, &r, 3, -1) == 1 && are(0, 0, 10), "then the steepest");
+	tried(2, 10, 3e-3, 3);
+	/* 0.8 x 3 x max(1.5, 3 - 2 x 1) = 3.6 ms, and 3.2 */
+	ok(decide(p, &r, 3, -1) == 1 && are(0, 0, 10), "and again, as long as it may fall");
+	tried(2, 10, NAN, 4);
+	/* 0.8 x 3 x max(1, 1) = 2.4 ms */
+	ok(decide(p, &r, 3, -1) == 1 && are(0, 10, 0), "until another is steeper");
+	tried(1, 10, 1e-3, 5);
+	/* 0.8 x 2 x 0.5 = 0.8 ms, and 2.4 */
+	ok(decide(p, &r, 3, -1) == 1 && are(0, 0, 10), "and the other is again");
+	op[2].exhausted = 1;
+	ok(decide(p, &r, 3, -1) == 1 && are(10, 0, 0), "one without candidates is passed over");
+	ok(strstr(op[2].reason, "no candidate is left") && strstr(op[1].reason, "it waits"),
+	   "each has its reason");
+	ok(decide(p, &r, 3, 4) == 1 && are(4, 0, 0), "a smaller budget is kept");
+	r.setting[0] = 20; /* 60 in all; 60 were tried */
+	ok(decide(p, &r, 3, -1) == 0 && are(0, 0, 0) && strstr(op[1].reason, "used up"),
+	   "the trials end it");
+	ok(!p->races(r.setting), "candidates are timed to the end");
+	r = rules_of(&p, "evolution,race=1");
+	ok(p->races(r.setting), "unless it is to race them");
+}
+
 /* What a space would answer: the best falls ever more slowly, and then no more; many candidates are
  * not better, some fail. */
 static void measure(int i, struct rng *rng, int round)
@@ -254,7 +293,7 @@ static void test_settings(void)
 	   "one setting is set, the other has its default");
 	ok(policy_parse("trimmer,batch=8,threshold=6", NULL, NULL) != NULL,
 	   "in any order, and for a look");
-	refused("", "wants one of lorien|preempt|trimmer");
+	refused("", "wants one of evolution|lorien|preempt|random|trimmer");
 	refused("trim", "wants one of");
 	refused("trimmer,batch=7", "from 8 to 64");
 	refused("trimmer,batch=65", "from 8 to 64");
@@ -272,6 +311,7 @@ int main(void)
 {
 	test_lorien();
 	test_trimmer();
+	test_evolution();
 	test_breadth();
 	ok(simulate("lorien,trials=80", INT64_MAX, -1) == OPS * 80 &&
 		   simulate("lorien,trials=200", INT64_MAX, -1) == (OPS - 1) * 200 + SMALL_SPACE,

@@ -138,10 +138,10 @@ ok $? 'other records pass through'
 prune -d "$tmp/db" --all "$wl" >"$tmp/default" && prune -d "$tmp/db" --all --policy=preempt "$wl" | cmp -s - "$tmp/default"
 ok $? 'preempt is the default policy'
 "$bin/tl-prune" --list-policies >"$tmp/policies"
-[ "$(cut -d' ' -f1 "$tmp/policies" | tr '\n' ' ')" = 'policy lorien preempt trimmer ' ] && grep -q '^trimmer  threshold=3,batch=16  ' "$tmp/policies"
+[ "$(cut -d' ' -f1 "$tmp/policies" | tr '\n' ' ')" = 'policy evolution lorien preempt random trimmer ' ] && grep -q '^trimmer  *threshold=3,batch=16  ' "$tmp/policies"
 ok $? '--list-policies'
 prune -d "$tmp/db" --policy=nosuch "$wl" >"$tmp/got" 2>"$tmp/err"
-[ $? -eq 2 ] && [ ! -s "$tmp/got" ] && grep -q '^tl-prune: --policy is "nosuch", and wants one of lorien|preempt|trimmer$' "$tmp/err"
+[ $? -eq 2 ] && [ ! -s "$tmp/got" ] && grep -q '^tl-prune: --policy is "nosuch", and wants one of evolution|lorien|preempt|random|trimmer$' "$tmp/err"
 ok $? 'another one is refused'
 prune -d "$tmp/db" --policy=trimmer,batch=65 "$wl" >"$tmp/got" 2>"$tmp/err"
 [ $? -eq 2 ] && [ ! -s "$tmp/got" ] && grep -q '^tl-prune: the policy trimmer wants batch=N, with N from 8 to 64, not "batch=65"$' "$tmp/err"

@@ -340,6 +340,25 @@ ok $? '--by=model without a model is a usage error'
 train -d "$tmp/yet.db" >"$tmp/out" 2>"$tmp/err" </dev/null
 [ $? -eq 3 ] && grep -q 'yet.db is not there' "$tmp/err" && grep -q 'no result' "$tmp/err" && [ ! -e "$tmp/yet.db" ]
 ok $? 'a database that is not there yet is empty'
+# tl-gen --search=evolution learns from a database alone.
+"$bin/tl-store" -q -d "$tmp/run.db" "$tmp/results" 2>/dev/null
+evolve() { # option...
+	"$bin/tl-gen" -d "$tmp/run.db" --env e1000000000000000000000000000000 -n 60 "$@" "$workloads" | grep '"type":"candidate"'
+}
+slow() { # file: which percentage of its candidates that have the knob are slow
+	awk '/"order":/ { n++ } /"order":1/ { slow++ } END { print int(100 * slow / n) }' "$1"
+}
+ids() {
+	sed 's/.*"candidate_id":"\([0-9a-f]*\)".*/\1/' "$@" | sort -u
+}
+evolve --search=evolution >"$tmp/evolved" && evolve --search=random >"$tmp/drawn"
+[ "$(slow "$tmp/evolved")" -lt 20 ] && [ "$(slow "$tmp/drawn")" -gt 40 ]
+ok $? "evolution avoids what it has learned to be slow ($(slow "$tmp/evolved")% of its candidates, $(slow "$tmp/drawn")% of random ones)"
+ids "$tmp/results" >"$tmp/known"
+[ "$(ids "$tmp/evolved" | wc -l)" -eq 360 ] && [ -z "$(ids "$tmp/evolved" | comm -12 - "$tmp/known")" ] && evolve --search=evolution | cmp -s - "$tmp/evolved"
+ok $? 'it proposes nothing twice, nothing that is known, and the same each time'
+"$bin/tl-gen" --search=evolution -n 60 "$workloads" | grep -c '"type":"candidate"' | grep -q '^360$'
+ok $? 'where nothing is known it draws at random'
 train </dev/null >"$tmp/out" 2>"$tmp/err"
 [ $? -eq 3 ] && [ ! -s "$tmp/out" ] && grep -q 'no result' "$tmp/err"
 ok $? 'of nothing, nothing is learned'

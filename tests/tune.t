@@ -61,11 +61,19 @@ ok $? '--policy: two workloads have the same three trials each, and then the run
 ok $? 'another run of it measures nothing'
 "$bin/tl-tune" --print -d "$tmp/s.db" --policy=trimmer,batch=8 "$tmp/w.wl" | grep -q '^while tl-prune .*--policy trimmer,batch=8 '
 ok $? 'the script has it, too'
+"$bin/tl-tune" --print -d "$tmp/s.db" --policy=evolution "$tmp/w.wl" >"$tmp/script"
+grep -q 'tl-gen .*-n 256 --search evolution' "$tmp/script" && grep -q 'tl-filter --by none' "$tmp/script" && grep -q 'tl-measure --no-preempt' "$tmp/script"
+ok $? 'a rival searches, filters and measures in its own way'
+"$bin/tl-tune" --print -d "$tmp/s.db" --policy=evolution,race=1 --search=random -n 9 --filter=draft "$tmp/w.wl" >"$tmp/script"
+grep -q 'tl-gen .*-n 9 --search random' "$tmp/script" && grep -q 'tl-filter --by draft' "$tmp/script" && ! grep -q 'no-preempt' "$tmp/script"
+ok $? 'unless told otherwise'
+"$bin/tl-tune" -q -d "$tmp/drawn.db" --policy=random,trials=3 --final 0 "$tmp/w.wl" 2>"$tmp/err" && [ "$(trials "$tmp/drawn.db" | tr '\n' ' ')" = '3 3 ' ]
+ok $? 'random has its trials, too'
 i=0
 for args in '--policy=nosuch' '--policy=trimmer,batch=65' '--policy=lorien --patience=3'; do
 	# shellcheck disable=SC2086
 	"$bin/tl-tune" -q -d "$tmp/nosuch.db" $args "$tmp/w.wl" >"$tmp/out" 2>"$tmp/err"
-	[ $? -eq 2 ] && grep -q '^tl-tune: .*\(one of lorien|\|from 8 to 64\|heeds no --patience\)' "$tmp/err" && [ ! -e "$tmp/nosuch.db" ] && i=$((i + 1))
+	[ $? -eq 2 ] && grep -q '^tl-tune: .*\(one of evolution|\|from 8 to 64\|heeds no --patience\)' "$tmp/err" && [ ! -e "$tmp/nosuch.db" ] && i=$((i + 1))
 done
 [ "$i" -eq 3 ]
 ok $? 'a wrong one is refused before anything is made'

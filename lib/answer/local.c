@@ -14,6 +14,14 @@ static int take(void *arg, const char *line, size_t n, struct err *e)
 	return 0;
 }
 
+/* The newest times of the env. */
+static int read_times(struct store *s, const char *env_id, const struct limits *here,
+		      struct dataset *d, struct err *e)
+{
+	dataset_open(d, here->target, here);
+	return store_newest(s, env_id, NEWEST, AMONG, take, d, e);
+}
+
 int local_adapt(struct store *s, const char *env_id, const struct limits *here, struct model **m,
 		char why[LOCAL_WHY], struct err *e)
 {
@@ -21,8 +29,7 @@ int local_adapt(struct store *s, const char *env_id, const struct limits *here, 
 	struct dataset d;
 	int rc;
 
-	dataset_open(&d, here->target, here);
-	rc = store_newest(s, env_id, NEWEST, AMONG, take, &d, e);
+	rc = read_times(s, env_id, here, &d, e);
 	if (rc == 0)
 		rc = adapt_model(*m, &d, &found, e);
 	dataset_close(&d);
@@ -36,4 +43,17 @@ int local_adapt(struct store *s, const char *env_id, const struct limits *here, 
 	model_free(*m);
 	*m = NULL;
 	return ADAPTED_USELESS;
+}
+
+int local_learn(struct store *s, const char *env_id, const struct limits *here, struct model **m,
+		struct err *e)
+{
+	struct dataset d;
+	int rc = read_times(s, env_id, here, &d, e);
+
+	*m = NULL;
+	if (rc == 0)
+		rc = adapt_learn(&d, m, e);
+	dataset_close(&d);
+	return rc;
 }

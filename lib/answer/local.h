@@ -13,4 +13,9 @@ enum { LOCAL_WHY = 120 };
 int local_adapt(struct store *s, const char *env_id, const struct limits *here, struct model **m,
 		char why[LOCAL_WHY], struct err *e);
 
+/* Makes a model of the database's results of the env alone (lib/model/adapt.h). *m NULL: they are
+ * too few. */
+int local_learn(struct store *s, const char *env_id, const struct limits *here, struct model **m,
+		struct err *e);
+
 #endif

@@ -139,8 +139,8 @@ static int hold_out(const struct dataset *d, const struct fit_params *p, struct 
 }
 
 /* One stage more, of all that is known. */
-static int correct(struct model *m, const struct dataset *d, const struct fit_params *p,
-		   struct err *e)
+static int add_stage(struct model *m, const struct dataset *d, const struct fit_params *p,
+		     struct err *e)
 {
 	struct model_stage *s = &m->stage[m->nstages];
 	char *use = xmalloc(d->groups.n + 1);
@@ -156,6 +156,31 @@ static int correct(struct model *m, const struct dataset *d, const struct fit_pa
 	return 0;
 }
 
+static int64_t count_all(const struct dataset *d, int bounds)
+{
+	int64_t n = 0;
+
+	for (size_t i = 0; i < d->groups.n; i++)
+		n += count_times(dataset_group(d, i), bounds);
+	return n;
+}
+
+int adapt_learn(const struct dataset *d, struct model **m, struct err *e)
+{
+	struct fit_params p;
+
+	*m = NULL;
+	if (count_all(d, 0) < ADAPT_TIMES / 2)
+		return 0;
+	automl_default(&p, 1);
+	*m = model_new(dataset_features(d));
+	if (add_stage(*m, d, &p, e) == 0)
+		return 0;
+	model_free(*m);
+	*m = NULL;
+	return -1;
+}
+
 int adapt_model(struct model *m, const struct dataset *d, struct adaption *a, struct err *e)
 {
 	struct ranked all = {0}, draft = {0}, before = {0}, after = {0};
@@ -163,8 +188,7 @@ int adapt_model(struct model *m, const struct dataset *d, struct adaption *a, st
 	int rc;
 
 	*a = (struct adaption){.rank = NAN};
-	for (size_t i = 0; i < d->groups.n; i++)
-		a->times += count_times(dataset_group(d, i), 1);
+	a->times = count_all(d, 1);
 	if (a->times < ADAPT_TIMES)
 		return 0;
 	rc = train_set_priors(d, m, e);
@@ -185,5 +209,5 @@ int adapt_model(struct model *m, const struct dataset *d, struct adaption *a, st
 	if (!(correlation(&after) > correlation(&before) + BETTER))
 		return 0;
 	a->what = ADAPTED_CORRECTED;
-	return correct(m, d, &p, e);
+	return add_stage(m, d, &p, e);
 }

@@ -32,4 +32,9 @@ struct adaption {
  * failed. */
 int adapt_model(struct model *m, const struct dataset *d, struct adaption *a, struct err *e);
 
+/* Makes a model of these results alone, as Ansor's tuner does in each round (Zheng et al., OSDI
+ * 2020, section 5.2): the trees learn the speeds of all workloads, each against its workload's
+ * best. *m NULL: fewer than ADAPT_TIMES / 2 times are known. */
+int adapt_learn(const struct dataset *d, struct model **m, struct err *e);
+
 #endif

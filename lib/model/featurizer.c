@@ -54,7 +54,7 @@ static int take_one(void *arg, void *item, int done, struct err *e)
 }
 
 struct featurizer *featurizer_new(const struct data_env *env, int features, size_t size,
-				  featurizer_take *take)
+				  size_t items, featurizer_take *take)
 {
 	const size_t align = _Alignof(struct slot);
 	struct featurizer *f = xcalloc(1, sizeof *f);
@@ -64,7 +64,7 @@ struct featurizer *featurizer_new(const struct data_env *env, int features, size
 	f->size = size;
 	f->step = (sizeof(struct slot) + size + align - 1) / align * align;
 	f->take = take;
-	f->batches = batches_new(f->step, BATCH_ITEMS, env->limits.threads, work, take_one, f);
+	f->batches = batches_new(f->step, items, env->limits.threads, work, take_one, f);
 	return f;
 }
 

@@ -1,6 +1,6 @@
 /* Computes the analytic draft and the features of many candidates, and checks that a program can be
- * made of each. Candidates are collected into batches (lib/base/batch.h). As many batches as the
- * machine has threads are worked on at a time while the next one fills.
+ * made of each. Candidates are collected into batches of `items` (lib/base/batch.h). As many
+ * batches as the machine has threads are worked on at a time while the next one fills.
  */
 #ifndef TL_MODEL_FEATURIZER_H
 #define TL_MODEL_FEATURIZER_H
@@ -23,7 +23,7 @@ typedef int featurizer_take(void *item, const struct featurized *d, struct err *
 /* Items have `size` bytes and are copied. features 0: compute the draft alone. The caller owns the
  * env, which must live longer. */
 struct featurizer *featurizer_new(const struct data_env *env, int features, size_t size,
-				  featurizer_take *take);
+				  size_t items, featurizer_take *take);
 int featurizer_put(struct featurizer *f, const struct candidate *c, const void *item,
 		   struct err *e);
 /* Waits until all candidates are taken. */

@@ -22,7 +22,8 @@ struct policy_op {
 	/* Known */
 	int64_t count;
 	double flops;
-	double time_s; /* of the incumbent, else of the baseline; NAN: unknown */
+	const char *kind; /* operators of one kind may come near each other's rate of flops */
+	double time_s;	  /* of the incumbent, else of the baseline; NAN: unknown */
 	const struct policy_try *tries;
 	int64_t ntries;
 	int exhausted; /* the last turn found no candidate that was not known */
@@ -32,7 +33,7 @@ struct policy_op {
 	char reason[240]; /* a sentence without a full stop */
 };
 
-enum { POLICY_SETTINGS = 2 };
+enum { POLICY_SETTINGS = 3 };
 
 /* A number that belongs to one policy, and that a user may set. */
 struct policy_setting {
@@ -57,6 +58,11 @@ struct policy {
 	const char *summary;
 	struct policy_setting setting[POLICY_SETTINGS];
 	int heeds_gains; /* it goes by gain, patience and min_gain of the rules */
+	/* How tl-tune searches, filters and measures by it, unless the user says otherwise. NULL:
+	 * as always. */
+	const char *search, *filter; /* --search of tl-gen, --by of tl-filter */
+	/* Are candidates that lose stopped early? */
+	int (*races)(const int64_t setting[POLICY_SETTINGS]);
 	/* How many candidates the next round of n operators is given, where nobody says. */
 	int64_t (*budget)(const struct policy_op *op, int n, const struct policy_rules *rules);
 	/* Decides for all n operators, and gives out no more than the budget. Returns how many are

@@ -15,6 +15,7 @@
 #include "lib/base/map.h"
 #include "lib/base/rng.h"
 #include "lib/search/schedule.h"
+#include "lib/search/split.h"
 
 enum {
 	DRAWN = 1500,	/* at random, looked at by the draft */
@@ -36,7 +37,6 @@ struct scored {
 struct guided {
 	const struct search_space *s;
 	struct rng rng;
-	struct arena scratch;
 	void *random; /* search_random's state */
 	int ready, n, next;
 	struct scored scored[LOOKED_AT + CHILDREN];
@@ -70,29 +70,26 @@ static int see(struct guided *g, uint64_t point)
 
 /* ---- scoring points ---- */
 
-static int draft(struct guided *g, uint64_t point, double *draft_s, float *f)
-{
-	return search_space_draft(g->s, point, &g->scratch, draft_s, f);
-}
-
 /* Values for the points from number `from` on. Points that make no program are dropped. */
 static void score(struct guided *g, int from)
 {
-	float *x = xmalloc(sizeof *x * FEATURES * (size_t)(g->n - from + 1));
-	double *value = xmalloc(sizeof *value * (size_t)(g->n - from + 1)), draft_s;
+	int n = g->n - from;
+	float *x = xmalloc(sizeof *x * FEATURES * (size_t)(n + 1));
+	double *value = xmalloc(sizeof *value * (size_t)(n + 1));
+	uint64_t *point = xmalloc(sizeof *point * (size_t)(n + 1));
 	struct err e = ERR_INIT;
-	int n = 0, asked;
 
-	for (int i = from; i < g->n; i++) {
-		if (draft(g, g->scored[i].point, &draft_s, x + n * FEATURES) < 0)
-			continue;
-		value[n] = -log2(draft_s);
-		g->scored[from + n++].point = g->scored[i].point;
-	}
+	for (int i = 0; i < n; i++)
+		point[i] = g->scored[from + i].point;
+	n = search_space_drafts(g->s, point, n, value, x);
+	for (int i = 0; i < n; i++)
+		value[i] = -log2(value[i]);
+	if (g->s->model)
+		model_predict_first(g->s->model, x, (size_t)n, value, &e);
+	for (int i = 0; i < n; i++)
+		g->scored[from + i] = (struct scored){point[i], value[i]};
 	g->n = from + n;
-	asked = g->s->model && model_predict_first(g->s->model, x, (size_t)n, value, &e) < 0;
-	for (int i = 0; i < n && !asked; i++)
-		g->scored[from + i].value = value[i];
+	free(point);
 	free(value);
 	free(x);
 }
@@ -116,21 +113,35 @@ static void add_portfolio(struct guided *g)
 	}
 }
 
+/* DRAWN points that make a program, if that many are found. */
+static int draw(struct guided *g, struct scored *drawn)
+{
+	uint64_t *point = xmalloc(sizeof *point * DRAWN), size = g->s->start[g->s->nalgos];
+	double *draft_s = xmalloc(sizeof *draft_s * DRAWN);
+	int n = 0, draws = 0;
+
+	while (n < DRAWN && draws < DRAWN * 4) {
+		int drafted = 0;
+
+		for (int want = DRAWN - n; want > 0 && draws < DRAWN * 4; want--, draws++) {
+			point[drafted] = rng_below(&g->rng, size);
+			drafted += !is_seen(g, point[drafted]);
+		}
+		drafted = search_space_drafts(g->s, point, drafted, draft_s, NULL);
+		for (int i = 0; i < drafted; i++)
+			drawn[n++] = (struct scored){point[i], -draft_s[i]};
+	}
+	free(draft_s);
+	free(point);
+	return n;
+}
+
 /* The best by the draft of many. */
 static void add_drawn(struct guided *g)
 {
 	struct scored *drawn = xmalloc(sizeof *drawn * DRAWN);
-	uint64_t size = g->s->start[g->s->nalgos];
-	double draft_s;
-	int n = 0;
+	int n = draw(g, drawn);
 
-	for (int i = 0; i < DRAWN * 4 && n < DRAWN; i++) {
-		uint64_t point = rng_below(&g->rng, size);
-
-		if (is_seen(g, point) || draft(g, point, &draft_s, NULL) < 0)
-			continue;
-		drawn[n++] = (struct scored){point, -draft_s};
-	}
 	if (n)
 		qsort(drawn, (size_t)n, sizeof *drawn, better_first);
 	for (int i = 0, added = 0; i < n && added < FIRST; i++) {
@@ -144,30 +155,6 @@ static void add_drawn(struct guided *g)
 
 /* ---- evolution ---- */
 
-/* The algorithm's number, and for each knob the number of its value. */
-static int split(const struct search_space *s, uint64_t point, int *digit)
-{
-	int a = 0;
-
-	while (point >= s->start[a + 1])
-		a++;
-	point -= s->start[a];
-	for (int k = s->space[a].n - 1; k >= 0; k--) {
-		digit[k] = (int)(point % (uint64_t)s->space[a].knob[k].n);
-		point /= (uint64_t)s->space[a].knob[k].n;
-	}
-	return a;
-}
-
-static uint64_t join(const struct search_space *s, int a, const int *digit)
-{
-	uint64_t point = 0;
-
-	for (int k = 0; k < s->space[a].n; k++)
-		point = point * (uint64_t)s->space[a].knob[k].n + (uint64_t)digit[k];
-	return s->start[a] + point;
-}
-
 /* The better, the likelier. */
 static uint64_t parent(struct guided *g, int n)
 {
@@ -178,8 +165,8 @@ static uint64_t parent(struct guided *g, int n)
 
 static uint64_t child(struct guided *g, int n)
 {
-	int digit[KNOB_MAX], other[KNOB_MAX], a = split(g->s, parent(g, n), digit);
-	int b = split(g->s, parent(g, n), other), changes = 1 + (int)rng_below(&g->rng, 2);
+	int digit[KNOB_MAX], other[KNOB_MAX], a = split_point(g->s, parent(g, n), digit);
+	int b = split_point(g->s, parent(g, n), other), changes = 1 + (int)rng_below(&g->rng, 2);
 	const struct knob_space *k = &g->s->space[a];
 
 	for (int i = 0; a == b && i < k->n; i++)
@@ -190,7 +177,7 @@ static uint64_t child(struct guided *g, int n)
 
 		digit[i] = (int)rng_below(&g->rng, (uint64_t)k->knob[i].n);
 	}
-	return join(g->s, a, digit);
+	return join_point(g->s, a, digit);
 }
 
 static void generation(struct guided *g)
@@ -220,11 +207,13 @@ static void judge(struct guided *g)
 {
 	int n = g->n < JUDGED ? g->n : JUDGED;
 	float *x = xmalloc(sizeof *x * FEATURES * (size_t)(n + 1));
-	double value[JUDGED], draft_s;
+	double value[JUDGED], draft_s[JUDGED];
+	uint64_t point[JUDGED];
 	struct err e = ERR_INIT;
 
 	for (int i = 0; i < n; i++)
-		draft(g, g->scored[i].point, &draft_s, x + i * FEATURES);
+		point[i] = g->scored[i].point; /* all make programs: they were scored */
+	search_space_drafts(g->s, point, n, draft_s, x);
 	if (n && model_predict(g->s->model, x, (size_t)n, value, NULL, &e) == 0) {
 		for (int i = 0; i < n; i++)
 			g->scored[i].value = value[i];
@@ -246,7 +235,6 @@ static void evolve(struct guided *g)
 		generation(g);
 	if (g->s->model)
 		judge(g);
-	arena_free(&g->scratch);
 }
 
 /* ---- the strategy ---- */
@@ -300,7 +288,6 @@ static void stop(void *state)
 	struct guided *g = state;
 
 	map_free(&g->seen);
-	arena_free(&g->scratch);
 }
 
 const struct search search_guided = {

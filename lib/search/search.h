@@ -40,6 +40,10 @@ int search_space_lacks(const struct search_space *s, const struct candidate *c, 
  * 0; -1: the point makes no program. */
 int search_space_draft(const struct search_space *s, uint64_t point, struct arena *scratch,
 		       double *draft_s, float *f);
+/* The same for many points, by all threads. Keeps those that make a program, in their order, with
+ * their times, and with FEATURES each in x (NULL: none). Returns how many these are. */
+int search_space_drafts(const struct search_space *s, uint64_t *point, int n, double *draft_s,
+			float *x);
 /* The best by the draft of the first n proposals of "random": 1; 0: none of them makes a program.
  */
 int search_space_drafted(const struct search_space *s, uint64_t seed, int64_t n,
@@ -56,6 +60,7 @@ struct search {
 	const char *name;
 	const char *summary;
 	int predicts; /* does it want a model? */
+	int learns;   /* does it want one that was trained on the results of this machine alone? */
 	/* State for one workload, from arena a. */
 	void *(*start)(const struct search_space *s, uint64_t seed, int64_t round, struct arena *a);
 	/* The next point to try; 0 when there is none left; -1: it failed, see error. May propose

@@ -1,0 +1,65 @@
+#!/bin/sh
+# make bench-tune: what a policy of tuning costs, and what it reaches, live, against its rivals.
+#
+# Each network (MODELS: files, or names of share/models) is tuned from nothing by each of POLICIES with each of SEEDS. The policies
+# take turns, and each seed begins with another one. A run has an empty database and an empty cache of kernels, data and library
+# times; the machine was probed before. WARM=DB: each run begins with a copy of that database instead. Runs end by themselves, or at
+# BUDGET (10m). Rivals have no finals, as the published ones have none.
+#
+# What was ever the best known of a run is timed again, three times in a random order, then what a run ended with and the four best
+# of each workload FINALS (15) times more, on another occasion. Those times alone count. A workload's time is the library's where
+# nothing better is known. L* is the network's time with the best of all runs.
+#
+# The table shows for each run its loss against L* at its own end; its core-seconds (cores x seconds on the clock: everything is in
+# them, the idle cores, too); those at which it came within 1% of L*, and of its own end; and which part of the cost of its candidates
+# went to those that failed, or that take more than 1.5 times the workload's best. Then each rival against the first policy: the
+# core-seconds that the first one took, over those the rival had taken when it first was as good as the first one's end, if an oracle
+# had stopped it there. Figures: build/bench-tune/figures.ndjson; the curves of cost and loss: curves.tsv.
+# Nothing else should run meanwhile.
+set -eu
+bench=tune
+# shellcheck source=bench/log.sh
+. bench/log.sh
+bin=${BIN:-bin}
+top=build/bench-tune
+policies=${POLICIES:-preempt evolution trimmer lorien random}
+first=${policies%% *}
+rm -rf "$top"
+mkdir -p "$top/cold"
+export TL_DB='' TL_CACHE="$PWD/$top/cold"
+printf '{"tl":1,"type":"workload","op":"matmul","prob":"16x64:64x64"}\n' | "$bin/tl-gen" -n 1 | "$bin/tl-measure" -q --final=0 >"$top/probed"
+rm -rf "$TL_CACHE/objects"
+
+tune() { # policy seed
+	run=$1.$2
+	rm -rf "$top/cache"
+	cp -R "$top/cold" "$top/cache"
+	[ ! "${WARM:-}" ] || cp "$WARM" "$dir/$run.db"
+	echo "$network: $1, seed $2" >&2
+	set -- "$1" "$2" "$([ "$1" = "$first" ] || echo --final=0)"
+	start=$(date +%s.%N)
+	# shellcheck disable=SC2086
+	TL_CACHE=$PWD/$top/cache "$bin/tl-tune" -q $3 --policy="$1" --seed="$2" -d "$dir/$run.db" --time="${BUDGET:-10m}" -o "$dir/$run.best" "$wl"
+	printf '%s %s %s %s\n' "$1" "$2" "$start" "$(date +%s.%N)" >>"$dir/runs"
+	"$bin/tl-query" -d "$dir/$run.db" --dump=all >"$dir/$run.all"
+}
+
+for model in ${MODELS:?a network, or several}; do
+	[ -e "$model" ] || model=$(ls "share/models/$model".[tz]*)
+	network=$(basename "${model%%.*}")
+	dir=$top/$network
+	wl=$dir/workloads
+	mkdir -p "$dir"
+	"$bin/tl-extract" -q "$model" >"$wl"
+	turns=$policies
+	for seed in ${SEEDS:-1 2}; do
+		for policy in $turns; do tune "$policy" "$seed"; done
+		turns="${turns#* } ${turns%% *}"
+	done
+	perl bench/tune.pl incumbents "$dir" >"$dir/incumbents"
+	"$bin/tl-measure" -q --no-preempt --final=0 --race=20ms -o "$dir/looks" "$dir/incumbents"
+	perl bench/tune.pl best "$dir" "${FINALS:-15}" >"$dir/candidates"
+	"$bin/tl-measure" -q --no-preempt --final=0 --race=20ms -o "$dir/results" "$dir/candidates"
+	perl bench/tune.pl table "$dir" "$network" "$(nproc)" "$first" 2>>"$top/figures.ndjson"
+	sed "s/^/$network	/" "$dir/curves" >>"$top/curves.tsv"
+done

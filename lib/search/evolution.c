@@ -1,0 +1,283 @@
+/* evolution: the search of Ansor (Zheng et al., OSDI 2020, section 5), a rival to compare with. Its
+ * figures are those of the paper's code (Apache TVM, auto_scheduler).
+ *
+ * A population of 2048 holds the best measured candidates, a fifth of it at most, and points drawn
+ * at random. There are four further generations. Parents are drawn in proportion to the speed that
+ * the model predicts; 85% of the children have one knob changed, the others are as their parents.
+ * The best of all generations are proposed, best first. One proposal in twenty is a random one of
+ * the first population instead. The model learns from the results of this run alone, anew in each
+ * round. Without one, all proposals are random.
+ *
+ * The paper's programs are trees of decisions, and ours are an algorithm and its knobs. So the
+ * paper's other mutations and its crossover of whole stages have nothing to work on here.
+ */
+#include <math.h>
+#include <stdlib.h>
+
+#include "lib/base/err.h"
+#include "lib/base/map.h"
+#include "lib/base/rng.h"
+#include "lib/search/search.h"
+#include "lib/search/split.h"
+
+enum {
+	POPULATION = 2048,
+	GENERATIONS = 4,
+	FROM_MEASURED = POPULATION / 5,
+	RANDOM_EVERY = 20, /* proposals */
+	DRAWS = 4,	   /* for each member, at most: points may make no program */
+	TRIES = 20,	   /* to make a child that is a program */
+};
+
+static const double MUTATION = 0.85;
+
+struct member {
+	uint64_t point;
+	double value; /* log2 of the speed, up to a constant; of measured ones, that known */
+};
+
+struct evolution {
+	const struct search_space *s;
+	struct rng rng;
+	void *random; /* search_random's state */
+	int ready, nmeasured, cap;
+	struct member *measured;
+	int64_t proposed;
+	int n, next; /* all that were scored, the best first */
+	struct member *scored;
+	struct map seen;      /* points that were scored: their places in `value` */
+	struct map proposals; /* points that were proposed */
+	double *value;
+};
+
+static int better_first(const void *pa, const void *pb)
+{
+	const struct member *a = pa, *b = pb;
+
+	if (a->value != b->value)
+		return a->value > b->value ? -1 : 1;
+	return a->point < b->point ? -1 : a->point > b->point;
+}
+
+/* ---- generations ---- */
+
+/* Values of the members. Each point is scored once, in whatever generation it comes first. Those
+ * that make no program are dropped. Returns how many are left. */
+static int score(struct evolution *v, struct member *m, int n)
+{
+	uint64_t *point = xmalloc(sizeof *point * (size_t)(n + 1));
+	double *value = xmalloc(sizeof *value * (size_t)(n + 1));
+	float *x = xmalloc(sizeof *x * FEATURES * (size_t)(n + 1));
+	struct err e = ERR_INIT;
+	int isnew, fresh = 0, kept = 0;
+
+	for (int i = 0; i < n; i++) {
+		map_put(&v->seen, (const char *)&m[i].point, sizeof m[i].point, &isnew);
+		if (isnew)
+			point[fresh++] = m[i].point;
+	}
+	fresh = search_space_drafts(v->s, point, fresh, value, x);
+	for (int i = 0; i < fresh; i++)
+		value[i] = -log2(value[i]);
+	if (fresh)
+		model_predict_first(v->s->model, x, (size_t)fresh, value, &e);
+	for (int i = 0; i < fresh; i++) {
+		v->value[v->n] = value[i];
+		v->scored[v->n++] = (struct member){point[i], value[i]};
+		*map_put(&v->seen, (const char *)&point[i], sizeof point[i], NULL) =
+			&v->value[v->n - 1];
+	}
+	for (int i = 0; i < n; i++) {
+		const double *known =
+			map_get(&v->seen, (const char *)&m[i].point, sizeof m[i].point);
+
+		if (known)
+			m[kept++] = (struct member){m[i].point, *known};
+	}
+	free(x);
+	free(value);
+	free(point);
+	return kept;
+}
+
+static int first_population(struct evolution *v, struct member *m)
+{
+	uint64_t size = v->s->start[v->s->nalgos];
+	int n = 0, kept = 0;
+
+	qsort(v->measured, (size_t)v->nmeasured, sizeof *v->measured, better_first);
+	while (n < v->nmeasured && n < FROM_MEASURED) {
+		m[n] = v->measured[n];
+		n++;
+	}
+	for (int draws = 0; kept < POPULATION && draws < DRAWS; draws++) {
+		for (; n < POPULATION; n++)
+			m[n].point = rng_below(&v->rng, size);
+		kept = n = score(v, m, n);
+	}
+	return kept;
+}
+
+/* Speeds over the best's, added up. */
+static double add_up(const struct member *m, int n, double *sum)
+{
+	double best = -INFINITY, all = 0;
+
+	for (int i = 0; i < n; i++)
+		best = fmax(best, m[i].value);
+	for (int i = 0; i < n; i++)
+		sum[i] = all += exp2(m[i].value - best);
+	return all;
+}
+
+static uint64_t parent(struct evolution *v, const struct member *m, int n, const double *sum)
+{
+	double u = rng_unit(&v->rng) * sum[n - 1];
+	int lo = 0, hi = n - 1;
+
+	while (lo < hi) {
+		int mid = (lo + hi) / 2;
+
+		if (sum[mid] > u)
+			hi = mid;
+		else
+			lo = mid + 1;
+	}
+	return m[lo].point;
+}
+
+/* One knob has another value. Where no program is found, the parent stays. */
+static uint64_t mutate(struct evolution *v, uint64_t point)
+{
+	const struct search_space *s = v->s;
+
+	for (int t = 0; t < TRIES; t++) {
+		struct candidate c = {.w = *s->w};
+		int digit[KNOB_MAX], a = split_point(s, point, digit);
+		int k = (int)rng_below(&v->rng, (uint64_t)s->space[a].n);
+		uint64_t child;
+
+		digit[k] = (int)rng_below(&v->rng, (uint64_t)s->space[a].knob[k].n);
+		child = join_point(s, a, digit);
+		if (child != point && search_space_at(s, child, &c))
+			return child;
+	}
+	return point;
+}
+
+static int next_population(struct evolution *v, const struct member *m, int n, struct member *next)
+{
+	double *sum = xmalloc(sizeof *sum * (size_t)n);
+
+	add_up(m, n, sum);
+	for (int i = 0; i < POPULATION; i++) {
+		next[i].point = parent(v, m, n, sum);
+		if (rng_unit(&v->rng) < MUTATION)
+			next[i].point = mutate(v, next[i].point);
+	}
+	free(sum);
+	return score(v, next, POPULATION);
+}
+
+static void evolve(struct evolution *v)
+{
+	const size_t most = POPULATION * (DRAWS + GENERATIONS);
+	struct member *m = xmalloc(sizeof *m * POPULATION),
+		      *next = xmalloc(sizeof *next * POPULATION);
+	int n;
+
+	v->scored = xmalloc(sizeof *v->scored * most);
+	v->value = xmalloc(sizeof *v->value * most);
+	n = first_population(v, m);
+	for (int g = 0; g < GENERATIONS && n; g++) {
+		struct member *old = m;
+
+		n = next_population(v, m, n, next);
+		m = next;
+		next = old;
+	}
+	if (v->n)
+		qsort(v->scored, (size_t)v->n, sizeof *v->scored, better_first);
+	free(m);
+	free(next);
+}
+
+/* ---- the strategy ---- */
+
+static void *start(const struct search_space *s, uint64_t seed, int64_t round, struct arena *a)
+{
+	struct evolution *v = arena_new(a, struct evolution);
+
+	v->s = s;
+	rng_seed(&v->rng, seed + 0x9e3779b97f4a7c15u * (uint64_t)round, s->w->id.s);
+	v->random = search_random.start(s, seed, round, a);
+	return v;
+}
+
+static void observe(void *state, const struct candidate *c, double latency_s)
+{
+	struct evolution *v = state;
+	struct member m = {.value = -log2(latency_s)};
+
+	if (!search_space_point(v->s, c, &m.point))
+		return;
+	if (v->nmeasured == v->cap) {
+		v->cap = v->cap ? 2 * v->cap : 64;
+		v->measured = xrealloc(v->measured, sizeof *v->measured * (size_t)v->cap);
+	}
+	v->measured[v->nmeasured++] = m;
+}
+
+static int is_first_proposal(struct evolution *v, uint64_t point)
+{
+	int isnew;
+
+	map_put(&v->proposals, (const char *)&point, sizeof point, &isnew);
+	return isnew;
+}
+
+static int propose_random(struct evolution *v, uint64_t *point)
+{
+	while (search_random.propose(v->random, point))
+		if (is_first_proposal(v, *point))
+			return 1;
+	return 0;
+}
+
+static int propose(void *state, uint64_t *point)
+{
+	struct evolution *v = state;
+
+	if (!v->ready++ && v->s->model)
+		evolve(v);
+	if (++v->proposed % RANDOM_EVERY == 0 && propose_random(v, point))
+		return 1;
+	while (v->next < v->n) {
+		*point = v->scored[v->next++].point;
+		if (is_first_proposal(v, *point))
+			return 1;
+	}
+	return propose_random(v, point);
+}
+
+static void stop(void *state)
+{
+	struct evolution *v = state;
+
+	map_free(&v->seen);
+	map_free(&v->proposals);
+	free(v->measured);
+	free(v->scored);
+	free(v->value);
+}
+
+const struct search search_evolution = {
+	.name = "evolution",
+	.summary = "Ansor's evolutionary search, by a model of this machine's times alone",
+	.predicts = 1,
+	.learns = 1,
+	.start = start,
+	.propose = propose,
+	.observe = observe,
+	.stop = stop,
+};
