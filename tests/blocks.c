@@ -4,7 +4,7 @@
  * GPUs where there is NVRTC. Then pinned kernels, whose tiles blocks share, or whose sides lie in
  * each order that there is.
  *
- * TL_TEST_PROBLEMS (6; with sanitizers 3) problems an operator, TL_TEST_BLOCKS (3; 1) candidates
+ * TL_TEST_PROBLEMS (6; with sanitizers 2) problems an operator, TL_TEST_BLOCKS (3; 1) candidates
  * each; one in TL_TEST_RUN (4) is run on the device, one in TL_TEST_NVRTC (8) compiled for each
  * architecture. TL_TEST_PINNED=0 leaves out the pinned kernels.
  * TL_TEST_ALGO: of this algorithm alone. TL_TEST_TYPE: of these element types alone.
@@ -23,7 +23,7 @@
 
 enum { TEAM = 3, ARCHS = 2, MOST_SPILT = 64 };
 #ifdef __SANITIZE_ADDRESS__
-enum { PROBLEMS = 3, CANDIDATES = 1, RARER = 3 };
+enum { PROBLEMS = 2, CANDIDATES = 1, RARER = 3 };
 #else
 enum { PROBLEMS = 6, CANDIDATES = 3, RARER = 1 };
 #endif
