@@ -64,8 +64,8 @@ static void test_races(void)
 	d = race((struct script){.rest = 1e-3, .other = 1e-3, .jitter = 0.005});
 	ok(d.end == DUEL_EVEN && d.n == 12, "equal: the holder stays, after %d", d.n);
 	d = race((struct script){.rest = 0.95e-3, .other = 1e-3, .jitter = 0.01});
-	ok(d.end == DUEL_WON && d.n == 8 && fabs(d.ratio.median - 1 / 0.95) < 0.02,
-	   "5%% faster: won after %d, ratio %.3f", d.n, d.ratio.median);
+	ok(d.end == DUEL_WON && d.n == 16 && fabs(d.ratio.median - 1 / 0.95) < 0.02,
+	   "5%% faster: won, and again after %d, ratio %.3f", d.n, d.ratio.median);
 	d = race((struct script){.head = cold, .n = 2, .rest = 0.9e-3, .other = 1e-3});
 	ok(d.end != DUEL_LOST || d.n <= 2, "one whose first calls are slow");
 	d = race((struct script){.head = luck, .n = 1, .rest = 1.5e-3, .other = 1e-3});
@@ -271,7 +271,7 @@ static void simulate(const struct recorded *noise)
 	}
 	/* What was seen with these rules and pairs, and some: bursts that last for milliseconds hit
 	 * long calls hardest. */
-	ok(t.missed <= (noise->median_s < 5e-4 ? 0.03 : 0.13) * WORKLOADS,
+	ok(t.missed <= (noise->median_s < 5e-4 ? 0.03 : 0.16) * WORKLOADS,
 	   "%s: the chosen is 2%% behind the best in %.1f%% of the workloads; %.2f s of calls for "
 	   "each",
 	   noise->name, 100.0 * t.missed / WORKLOADS, t.calls_s / WORKLOADS);

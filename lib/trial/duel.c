@@ -160,8 +160,9 @@ static void summarise(struct duel *d)
 	d->other_time = median_of(d->y, d->n);
 }
 
-int duel_run(const struct duel_rules *rules, duel_pair *pair, void *arg, struct duel *d,
-	     struct err *e)
+/* Makes pairs until the rules end it. */
+static int run_pairs(const struct duel_rules *rules, duel_pair *pair, void *arg, struct duel *d,
+		     struct err *e)
 {
 	int most = rules->kind == DUEL_FINAL ? rules->pairs : DUEL_MAX, over = 0;
 
@@ -173,8 +174,33 @@ int duel_run(const struct duel_rules *rules, duel_pair *pair, void *arg, struct 
 				return -1;
 		over = is_over(rules, d);
 	}
-	summarise(d);
 	return 0;
+}
+
+/* As many pairs again, and MIN_TRIED at least, which alone count from then on. */
+static int confirm(duel_pair *pair, void *arg, struct duel *d, struct err *e)
+{
+	int n = d->n > MIN_TRIED ? d->n : MIN_TRIED;
+
+	d->n = 0;
+	d->spent_s = 0;
+	while (d->n < n)
+		if (take_pair(pair, arg, d, e) < 0)
+			return -1;
+	d->end = duel_ratio(d).median > 1 ? DUEL_WON : DUEL_EVEN;
+	return 0;
+}
+
+int duel_run(const struct duel_rules *rules, duel_pair *pair, void *arg, struct duel *d,
+	     struct err *e)
+{
+	int rc = run_pairs(rules, pair, arg, d, e);
+
+	if (rc == 0 && rules->kind == DUEL_RACE && d->end == DUEL_WON)
+		rc = confirm(pair, arg, d, e);
+	if (rc == 0)
+		summarise(d);
+	return rc;
 }
 
 int duel_alone(double budget_s, duel_pair *pair, void *arg, struct duel *d, struct err *e)

@@ -11,7 +11,9 @@
  * - It has lost when the 90% interval lies below 1, from four pairs on. It has already lost after
  *   n > 1 pairs if its ratio is below 1 / (1 + 1/n^2) in the best of them, and by more than the
  *   holder's own calls differ: 0.8 after two pairs, 0.9 after three.
- * - It has won when the 90% interval lies above 1, from eight pairs on.
+ * - It has won when the 90% interval lies above 1, from eight pairs on, and when as many new pairs,
+ *   16 at least, then have a median above 1. The new pairs alone make the ratio that is told: the
+ *   first ones were looked at until they won, so their ratio owes something to luck.
  * - The holder stays if the challenger can hardly be better by more than 2% (80% interval), or by
  *   3% when the budget is spent; or after three budgets and 16 pairs.
  * A final makes all pairs that were asked for, or at least DUEL_FINAL_LEAST and as many as its
@@ -53,7 +55,7 @@ struct duel {
 	struct stat_median ratio;	     /* of y / x: above 1 the challenger is faster */
 	struct stat_median time, other_time; /* of x and y, seconds */
 	enum duel_end end;
-	double spent_s;
+	double spent_s; /* in the calls of these pairs */
 };
 
 /* One pair: the seconds of a call of the challenger and of the holder. `turn` alternates: 1 if the
