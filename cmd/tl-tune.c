@@ -60,7 +60,7 @@ static const struct opt opts[] = {
 	 NULL},
 	{'n', "number", OPT_STRING, &number, "N",
 	 "The number of candidates that tl-gen proposes for each workload in a round; by default "
-	 "tl-gen's, but 256 where nothing ranks them.",
+	 "tl-gen's, but 1000 with a search in a model, and 256 where nothing ranks them.",
 	 NULL},
 	{'b', "budget", OPT_STRING, &keep, "N|TIME",
 	 "The number of candidates to measure in a round, over all workloads; by default "
@@ -161,9 +161,12 @@ static int choose_model(struct err *e)
 		return err_status(e, EXIT_USAGE, "--filter=model wants a model, and there is none");
 	if (!search && !strcmp(filter, "model"))
 		search = "guided";
-	/* What nobody ranks, nobody needs many of; the static checks refuse some. */
+	/* What nobody ranks, nobody needs many of; the static checks refuse some. And a search in
+	 * the model has ranked a thousand itself; what it draws after them loses nearly always. */
 	if (!number && !strcmp(filter, "none"))
 		number = "256";
+	else if (!number && search && !strcmp(search, "guided"))
+		number = "1000";
 	return 0;
 }
 

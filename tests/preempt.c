@@ -209,13 +209,13 @@ static void test_optimal(void)
 	ok(before > 0 && most <= 1e-3 * before, "moving two candidates gains nothing");
 }
 
-/* The decisions over a made-up history of six unlike operators, round by round, as they were before
- * there were other policies. */
+/* The decisions over a made-up history of six unlike operators, round by round, as they were when
+ * all operators' doublings became the prior. */
 static void test_recorded(void)
 {
 	static const int64_t want[5][OPS] = {
-		{4, 4, 21, 4, 22, 41}, {0, 10, 19, 8, 21, 38}, {0, 12, 22, 10, 20, 32},
-		{6, 26, 0, 18, 46, 0}, {17, 0, 31, 48, 0, 0},
+		{4, 4, 21, 4, 22, 41}, {0, 14, 19, 11, 19, 33}, {4, 11, 19, 8, 19, 35},
+		{7, 19, 0, 19, 51, 0}, {11, 0, 42, 43, 0, 0},
 	};
 	struct policy_rules r = rules;
 

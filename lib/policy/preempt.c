@@ -9,7 +9,8 @@
  *   c and time t, m more candidates are then expected to save
  *   c t (1 - exp(-d log2((n+m+1)/(n+1)))) seconds. Under a budget the sum over all operators is
  *   largest if each one's n + m is in proportion to c t d (water filling). In the first round, when
- *   nothing is known, the shares are equal.
+ *   nothing is known, the shares are equal. The prior is what the doublings of all operators
+ *   brought so far, as it depends on the search and on its model.
  * - An operator stops when it has no gain of 1% within `patience` candidates. While others go on,
  * it gets another, short turn after 2 rounds, then 4, 8, ... The whole run stops when no operator
  *   still gains, when the expected gain is not worth its core-seconds, or at a limit.
@@ -61,15 +62,33 @@ static int64_t tries_since_gain(const struct policy_op *op, double gain)
 	return op->ntries - last;
 }
 
-static double expected_doubling(const struct policy_op *op)
+/* What the last doubling brought. */
+static double seen_doubling(const struct policy_op *op)
 {
 	int64_t n = op->ntries;
-	double best = policy_best(op->tries, n), half = policy_best(op->tries, (n + 1) / 2),
-	       seen = 0;
+	double best = policy_best(op->tries, n), half = policy_best(op->tries, (n + 1) / 2);
 
-	if (n > 1 && !isnan(best))
-		seen = isnan(half) ? PRIOR_DOUBLING : log(half / best);
-	return ((double)n * seen + PRIOR_TRIES * PRIOR_DOUBLING) / ((double)n + PRIOR_TRIES);
+	if (n < 2 || isnan(best))
+		return 0;
+	return isnan(half) ? PRIOR_DOUBLING : log(half / best);
+}
+
+/* What is seen in n tries, shrunk towards a prior. */
+static double shrink(double seen, double n, double prior)
+{
+	return (n * seen + PRIOR_TRIES * prior) / (n + PRIOR_TRIES);
+}
+
+/* What a doubling brings in the mean of the operators, each weighing as its tries. */
+static double mean_doubling(const struct policy_op *op, int n)
+{
+	double sum = 0, tries = 0;
+
+	for (int i = 0; i < n; i++) {
+		sum += (double)op[i].ntries * seen_doubling(&op[i]);
+		tries += (double)op[i].ntries;
+	}
+	return shrink(tries > 0 ? sum / tries : 0, tries, PRIOR_DOUBLING);
 }
 
 /* Seconds that m more candidates are expected to save in one run of the model. */
@@ -109,12 +128,13 @@ static void estimate_times(struct arm *arm, int n)
 static struct arm *make_arms(struct policy_op *op, int n, const struct policy_rules *r)
 {
 	struct arm *arm = xcalloc((size_t)n, sizeof *arm);
+	const double prior = mean_doubling(op, n);
 
 	for (int i = 0; i < n; i++)
 		arm[i] = (struct arm){
 			.op = &op[i],
 			.time_s = op[i].time_s,
-			.doubling = expected_doubling(&op[i]),
+			.doubling = shrink(seen_doubling(&op[i]), (double)op[i].ntries, prior),
 			.idle = tries_since_gain(&op[i], r->gain),
 		};
 	estimate_times(arm, n);
