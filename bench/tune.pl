@@ -54,7 +54,8 @@ sub best {
 sub final_times {
 	my ($dir) = @_;
 	my @looks = lines("$dir/looks", 'result');
-	my @results = lines("$dir/results", 'result');
+	my @finals = grep { /"stage":"final"/ } lines("$dir/results", 'result');
+	my @results = grep { !/"stage":"final"/ } lines("$dir/results", 'result');
 	my (%first, %second, %of, %native);
 	%first = times_of(@looks);
 	%second = times_of(@results);
@@ -66,8 +67,9 @@ sub final_times {
 		$scale{$id} = $s[$#s / 2];
 	}
 	my %time = map { $_ => $second{$_} // $first{$_} * ($scale{$of{$_}} // 1) } keys %first;
-	for (@results) {
-		$native{field($_, 'workload_id')} = $1 if /"baseline":\{[^}]*"latency_s":([\d.e-]+)/;
+	for (@finals) {
+		my $t = $time{field($_, 'candidate_id')} // next;
+		$native{field($_, 'workload_id')} = $t * $1 if /"ratio":\{"median":([\d.e-]+),"ci":\[[^]]*\]\},"verdict"/;
 	}
 	return (\%time, \%of, \%native);
 }

@@ -4,7 +4,8 @@
 # Each network (MODELS: files, or names of share/models) is tuned from nothing by each of POLICIES with each of SEEDS. The policies
 # take turns, and each seed begins with another one. A run has an empty database and an empty cache of kernels, data and library
 # times; the machine was probed before. WARM=DB: each run begins with a copy of that database instead. Runs end by themselves, or at
-# BUDGET (10m). Rivals have no finals, as the published ones have none.
+# BUDGET (10m). Rivals have no finals, as the published ones have none. A policy may have options of tl-tune behind it, such as
+# preempt:-n:1000:--patience=16, to see what one of them is worth.
 #
 # What was ever the best known of a run is timed again, three times in a random order, then what a run ended with and the four best
 # of each workload FINALS (15) times more, on another occasion. Those times alone count. A workload's time is the library's where
@@ -36,10 +37,12 @@ tune() { # policy seed
 	cp -R "$top/cold" "$top/cache"
 	[ ! "${WARM:-}" ] || cp "$WARM" "$dir/$run.db"
 	echo "$network: $1, seed $2" >&2
-	set -- "$1" "$2" "$([ "$1" = "$first" ] || echo --final=0)"
+	options=$(printf '%s' "${1#"${1%%:*}"}" | tr : ' ')
+	[ "${1%%:*}" = "${first%%:*}" ] || options="$options --final=0"
 	start=$(date +%s.%N)
 	# shellcheck disable=SC2086
-	TL_CACHE=$PWD/$top/cache "$bin/tl-tune" -q $3 --policy="$1" --seed="$2" -d "$dir/$run.db" --time="${BUDGET:-10m}" -o "$dir/$run.best" "$wl"
+	TL_CACHE=$PWD/$top/cache "$bin/tl-tune" -q --policy="${1%%:*}" $options --seed="$2" -d "$dir/$run.db" --time="${BUDGET:-10m}" \
+		-o "$dir/$run.best" "$wl"
 	printf '%s %s %s %s\n' "$1" "$2" "$start" "$(date +%s.%N)" >>"$dir/runs"
 	"$bin/tl-query" -d "$dir/$run.db" --dump=all >"$dir/$run.all"
 }
@@ -59,7 +62,7 @@ for model in ${MODELS:?a network, or several}; do
 	perl bench/tune.pl incumbents "$dir" >"$dir/incumbents"
 	"$bin/tl-measure" -q --no-preempt --final=0 --race=20ms -o "$dir/looks" "$dir/incumbents"
 	perl bench/tune.pl best "$dir" "${FINALS:-15}" >"$dir/candidates"
-	"$bin/tl-measure" -q --no-preempt --final=0 --race=20ms -o "$dir/results" "$dir/candidates"
+	"$bin/tl-measure" -q --no-preempt --final=8 --race=20ms -o "$dir/results" "$dir/candidates"
 	perl bench/tune.pl table "$dir" "$network" "$(nproc)" "$first" 2>>"$top/figures.ndjson"
 	sed "s/^/$network	/" "$dir/curves" >>"$top/curves.tsv"
 done
