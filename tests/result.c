@@ -145,7 +145,13 @@ static void test_ratio(void)
 	ok(ratio_of("\"duel\":{\"ratio\":1.25}") == 1.25, "a duel's is its own");
 	ok(fabs(ratio_of("\"duel\":{\"ratio\":1.44},\"again\":{\"ratio\":1.0,\"ahead\":false}") -
 		1.2) < 1e-12,
-	   "a winner's is the geometric mean of both duels, also of one that was not ahead again");
+	   "of one that was not ahead again it is the geometric mean of both");
+	ok(ratio_of("\"duel\":{\"ratio\":1.44},\"again\":{\"ratio\":1.2,\"ci\":[1.0625,1.3],"
+		    "\"ahead\":true}") == 1.0625,
+	   "a winner's is what it gained for certain");
+	ok(ratio_of("\"duel\":{\"ratio\":1.44},\"again\":{\"ratio\":1.2,\"ci\":[0.9,1.3],"
+		    "\"ahead\":true}") == 1,
+	   "and 1 at least");
 	ok(ratio_of("\"duel\":{\"ratio\":1.44},\"again\":{\"status\":\"crash\",\"ahead\":"
 		    "false}") == 1.44,
 	   "that of the first where the second did not end well");

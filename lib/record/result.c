@@ -682,6 +682,6 @@ int result_ratio(const struct result *r, double *out, struct err *e)
 		return 0;
 	if (!(r->again.ratio > 0))
 		return err_set(e, "the ratio of the second duel is not above 0");
-	*out = sqrt(*out * r->again.ratio);
+	*out = r->again.ahead ? fmax(1, r->again.ci.lo) : sqrt(*out * r->again.ratio);
 	return 0;
 }

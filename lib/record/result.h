@@ -123,8 +123,10 @@ void result_read(struct result *r, const struct json_doc *d, struct arena *a);
 void result_write(const struct result *r, struct buf *out);
 
 /* How much faster the candidate is than the one that it was compared with: in a final the
- * baseline's time over its own; in a race that of the one it duelled with, of a winner, which had a
- * second duel, the geometric mean of both. NAN: with none. -1: what stands there is no ratio. */
+ * baseline's time over its own; in a race that of the one it duelled with. Of a winner that was
+ * ahead in its second duel it is what it gained for certain: the lower end of that duel's interval,
+ * 1 at least, as the first duel was won partly by luck. NAN: with none. -1: what stands there is no
+ * ratio. */
 int result_ratio(const struct result *r, double *out, struct err *e);
 
 #endif

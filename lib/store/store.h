@@ -111,9 +111,7 @@ struct store_result {
 	int final;	   /* stage: 1 final, 0 race */
 	const char *since; /* when its duels made it the best known; NULL: it never was */
 	double latency_s, baseline_s, core_s;
-	double ratio; /* of a race: rec_duel_ratio(); of a final: the library's time over its own;
-		       * NAN
-		       */
+	double ratio;	    /* result_ratio(); NAN: none */
 	const char *record; /* NULL from store_history() */
 	size_t record_n;
 };
