@@ -33,7 +33,7 @@ ok $? 'a source that is none is refused with what the compiler says'
 # Right
 
 # With sanitizers fewer: what compiles the kernels has none, nor have they.
-if [ -n "$SAN" ]; then problems=1 candidates=1 pinned=0; else problems=3 candidates=1 pinned=1; fi
+if [ -n "$SAN" ]; then problems=1 candidates=1 pinned=0; else problems=2 candidates=1 pinned=1; fi
 TL_TEST_DRIVER=cuda TL_TEST_PROBLEMS=${TL_TEST_PROBLEMS:-$problems} TL_TEST_BLOCKS=${TL_TEST_BLOCKS:-$candidates} \
 	TL_TEST_PINNED=${TL_TEST_PINNED:-$pinned} "$here/../build${SAN:+/san}/tests/blocks" >"$tmp/blocks" 2>&1
 [ $? -eq 0 ] && grep -q '^ok .* [1-9][0-9]* of them run by CUDA' "$tmp/blocks"

@@ -1,7 +1,7 @@
 /* Every candidate means what its operator says: random problems, random candidates, interpreter
  * against the naive nest, and a share of them compiled for each instruction set that the CPU has.
  *
- * TL_TEST_PROBLEMS (10; with sanitizers 3) problems an operator, TL_TEST_CANDIDATES (60; 24)
+ * TL_TEST_PROBLEMS (6; with sanitizers 3) problems an operator, TL_TEST_CANDIDATES (60; 24)
  * candidates each; 0 candidates: the whole space.
  *
  * Under sanitizers there are fewer problems, and other ones: what is looked for there is how nests
@@ -29,7 +29,7 @@
 #ifdef __SANITIZE_ADDRESS__
 enum { DRAWN = 3, CANDIDATES = 24, RARER = 3, SEED = 8 };
 #else
-enum { DRAWN = 10, CANDIDATES = 60, RARER = 1, SEED = 7 };
+enum { DRAWN = 6, CANDIDATES = 60, RARER = 1, SEED = 7 };
 #endif
 enum { THREADS = 3 };
 

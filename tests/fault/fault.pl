@@ -26,7 +26,7 @@ my $here = dirname(dirname(abs_path($0)));
 my $bin = abs_path($ENV{BIN} // 'bin');
 my $library = "$here/../build/tests/fault.so";
 my $tmp = tempdir(CLEANUP => 1);
-my $limit = $ENV{TL_TEST_FAULTS} // ($ENV{SAN} ? 2 : 12);
+my $limit = $ENV{TL_TEST_FAULTS} // ($ENV{SAN} ? 2 : 8);
 my $wanted = $ENV{TL_TEST_FAULTS_OF} // '.';
 my ($timeout, $grace, $patience) = (20, 3, 5);
 my ($tests, $total) = (0, 0);
