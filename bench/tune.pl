@@ -9,7 +9,7 @@ use strict;
 use warnings;
 use FindBin;
 use lib $FindBin::Bin;
-use List::Util qw(max min sum0);
+use List::Util qw(min sum0);
 use Records;
 use Runs;
 
@@ -80,7 +80,6 @@ sub trace {
 	my %now = %$native;
 	my $sum = sub { sum0 map { $count->{$_} * ($now{$_} // 0) } keys %$count };
 	my @trace = ([0, $sum->()]);
-	my %mine;
 	for my $step (@{$run->{steps}}) {
 		my ($at, $id, $candidate) = @$step;
 		# It is what the run believed to be the best, be it or not.
@@ -90,7 +89,7 @@ sub trace {
 	return @trace;
 }
 
-# The core-seconds from which on, or at which first, the time is at most this.
+# The core-seconds at which the time is at most this for the first time.
 sub cost_of {
 	my ($limit, @trace) = @_;
 	my ($first) = grep { $_->[1] <= $limit } @trace;

@@ -161,8 +161,9 @@ static int choose_model(struct err *e)
 		return err_status(e, EXIT_USAGE, "--filter=model wants a model, and there is none");
 	if (!search && !strcmp(filter, "model"))
 		search = "guided";
-	/* What nobody ranks, nobody needs many of; the static checks refuse some. And a search in
-	 * the model has ranked a thousand itself; what it draws after them loses nearly always. */
+	/* tl-filter takes the first candidates where nothing ranks them: a few are enough, also if
+	 * the static checks refuse some. A search in a model has ranked about a thousand itself;
+	 * what it draws at random after them hardly ever wins. */
 	if (!number && !strcmp(filter, "none"))
 		number = "256";
 	else if (!number && search && !strcmp(search, "guided"))

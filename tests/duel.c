@@ -271,6 +271,8 @@ static void simulate(const struct recorded *noise)
 	}
 	/* What was seen with these rules and pairs, and some: bursts that last for milliseconds hit
 	 * long calls hardest. */
+	/* New pairs that confirm a win help everywhere but with calls of 1 ms beside a neighbour,
+	 * where they let go more of those that are ahead by little: 15%, and 11% without them. */
 	ok(t.missed <= (noise->median_s < 5e-4 ? 0.03 : 0.16) * WORKLOADS,
 	   "%s: the chosen is 2%% behind the best in %.1f%% of the workloads; %.2f s of calls for "
 	   "each",

@@ -99,7 +99,7 @@ static struct policy_op *any(struct policy_op *op, int n, int64_t tries)
 			return &op[i];
 }
 
-/* Whose turn it is; NULL: all are exhausted. */
+/* Chooses the operator that has the next batch. NULL: all are exhausted. */
 static struct policy_op *choose(struct policy_op *op, int n, const struct policy_rules *r)
 {
 	struct policy_op *chosen = NULL;

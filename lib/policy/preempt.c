@@ -62,7 +62,7 @@ static int64_t tries_since_gain(const struct policy_op *op, double gain)
 	return op->ntries - last;
 }
 
-/* What the last doubling brought. */
+/* Tells by which share the last doubling of the candidates made the best faster. */
 static double seen_doubling(const struct policy_op *op)
 {
 	int64_t n = op->ntries;
@@ -73,13 +73,13 @@ static double seen_doubling(const struct policy_op *op)
 	return isnan(half) ? PRIOR_DOUBLING : log(half / best);
 }
 
-/* What is seen in n tries, shrunk towards a prior. */
+/* Shrinks a value that was seen in n tries towards a prior. */
 static double shrink(double seen, double n, double prior)
 {
 	return (n * seen + PRIOR_TRIES * prior) / (n + PRIOR_TRIES);
 }
 
-/* What a doubling brings in the mean of the operators, each weighing as its tries. */
+/* Takes the mean of the doublings of all operators. Each weighs as many times as it has tries. */
 static double mean_doubling(const struct policy_op *op, int n)
 {
 	double sum = 0, tries = 0;

@@ -23,7 +23,7 @@ static float *next_x(const struct drafts *d)
 	return d->x ? d->x + (size_t)d->n * FEATURES : NULL;
 }
 
-/* By this thread: there may be none to be had. */
+/* This thread computes the draft, where the machine gives no other one. */
 static void draft(struct drafts *d, uint64_t point)
 {
 	double *draft_s = &d->draft_s[d->n];

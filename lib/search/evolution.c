@@ -4,8 +4,8 @@
  * A population of 2048 holds the best measured candidates, a fifth of it at most, and points drawn
  * at random. There are four further generations. Parents are drawn in proportion to the speed that
  * the model predicts; 85% of the children have one knob changed, the others are as their parents.
- * The best of all generations are proposed, best first. One proposal in twenty is a random one of
- * the first population instead. The model learns from the results of this run alone, anew in each
+ * The best of all generations are proposed, best first. One proposal in twenty is drawn at random
+ * instead. The model learns from the results of this run alone, anew in each
  * round. Without one, all proposals are random.
  *
  * The paper's programs are trees of decisions, and ours are an algorithm and its knobs. So the
@@ -61,8 +61,8 @@ static int better_first(const void *pa, const void *pb)
 
 /* ---- generations ---- */
 
-/* Values of the members. Each point is scored once, in whatever generation it comes first. Those
- * that make no program are dropped. Returns how many are left. */
+/* Gives the members their values. Each point is scored once, in whatever generation it comes first.
+ * Members that make no program are dropped. Returns how many are left. */
 static int score(struct evolution *v, struct member *m, int n)
 {
 	uint64_t *point = xmalloc(sizeof *point * (size_t)(n + 1));
@@ -118,8 +118,8 @@ static int first_population(struct evolution *v, struct member *m)
 	return kept;
 }
 
-/* Speeds over the best's, added up. */
-static double add_up(const struct member *m, int n, double *sum)
+/* Adds up the members' speeds over that of the best: sum[i] is that of the first i + 1. */
+static void add_up(const struct member *m, int n, double *sum)
 {
 	double best = -INFINITY, all = 0;
 
@@ -127,7 +127,6 @@ static double add_up(const struct member *m, int n, double *sum)
 		best = fmax(best, m[i].value);
 	for (int i = 0; i < n; i++)
 		sum[i] = all += exp2(m[i].value - best);
-	return all;
 }
 
 static uint64_t parent(struct evolution *v, const struct member *m, int n, const double *sum)
