@@ -24,6 +24,7 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/sysinfo.h>
 #include <sys/wait.h>
@@ -100,7 +101,12 @@ static void filter_calls(const struct regime *r)
 		REFUSE(ENOSYS),
 		REFUSE_CALL(!r->sessions, SYS_setsid, EPERM),
 		REFUSE_CALL(!r->sessions, SYS_setpgid, EPERM),
-		REFUSE_CALL(r->no_network, SYS_socket, EACCES),
+		/* A local one is no network: CUDA's driver asks by one for a server of its own. */
+		IF_NOT(BPF_JEQ, r->no_network ? SYS_socket : NO_CALL, 4),
+		LOAD(args[0]),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, AF_UNIX, 1, 0),
+		REFUSE(EACCES),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
 		REFUSE_CALL(r->no_network, SYS_io_uring_setup, EACCES), /* it opens sockets, too */
 		REFUSE_CALL(r->no_fork, SYS_fork, EAGAIN),
 		REFUSE_CALL(r->no_fork, SYS_vfork, EAGAIN),

@@ -160,24 +160,40 @@ static int object_of(const struct nest *n, struct buf *object, struct err *e)
 	return rc;
 }
 
+/* A kernel has died: a device of CUDA does nothing more for whoever ran it, until it is opened
+ * anew. */
+static void renew_device(void)
+{
+	struct err e = ERR_INIT;
+
+	driver->close(device);
+	device = driver->open(&e);
+	if (!device)
+		diag("the device does not open again: %s", e.msg);
+}
+
 static double by_device(const struct problem *p, const struct nest *n, struct err *e)
 {
 	struct buf object = BUF_INIT;
 	float *buffers[NEST_BUFFERS];
 	struct program *program = NULL;
 	double error = NAN;
+	int died = 0;
 
 	if (object_of(n, &object, e) == 0)
 		program = driver->load(device, object.s, object.n, e);
 	if (program) {
 		operands_open(p, n, buffers);
-		if (run_device(n, program, buffers, e) == 0) {
+		died = run_device(n, program, buffers, e) < 0;
+		if (!died) {
 			operands_widen(n, buffers);
 			error = error_of(p, n, buffers);
 		}
 		operands_close(n, buffers);
 		driver->unload(program);
 	}
+	if (died)
+		renew_device();
 	buf_free(&object);
 	return error;
 }
@@ -447,6 +463,7 @@ static void check_activations(const struct limits *m)
 					    "gelu_tanh"};
 	struct tally t = {0};
 
+	rng_seed(&rng, 12, "activations");
 	for (size_t i = 0; i < sizeof posts / sizeof *posts; i++)
 		for (size_t j = i % RARER; j < sizeof with_posts / sizeof *with_posts; j += RARER) {
 			struct problem p = {0};
@@ -457,7 +474,7 @@ static void check_activations(const struct limits *m)
 				bail_out("%s", e.msg);
 			check_problem(m, &p, 1, &t);
 		}
-	ok(t.candidates && !t.bad, "activations: %lld candidates, %lld wrong",
+	ok((t.candidates || getenv("TL_TEST_ALGO")) && !t.bad, "activations: %lld candidates, %lld wrong",
 	   (long long)t.candidates, (long long)t.bad);
 }
 
@@ -624,6 +641,7 @@ static void check_pinned(const char *about, const struct pinned *x, int rhs_cons
 
 static void check_all_pinned(void)
 {
+	rng_seed(&rng, 13, "pinned");
 	for (size_t i = 0; i < sizeof shared / sizeof *shared; i++)
 		check_pinned("shared tiles", &shared[i], 0);
 	one_in_run = 1; /* the order of a side is the printers' alone: all must run */

@@ -191,12 +191,13 @@ if grep -q '^Seccomp:' /proc/self/status && [ "$(uname -m)" = x86_64 ]; then
 	cat >"$tmp/socket" <<'END'
 use Socket;
 use Errno;
-for (AF_INET, AF_INET6, AF_UNIX) {
+for (AF_INET, AF_INET6) {
 	exit 1 if socket(my $s, $_, SOCK_STREAM, 0) || !$!{EACCES};
 }
+exit !socket(my $s, AF_UNIX, SOCK_STREAM, 0);
 END
 	"$keep" --no-network -- perl "$tmp/socket" && ! "$keep" -- perl "$tmp/socket"
-	ok $? 'the network is refused'
+	ok $? 'the network is refused, and a local socket is not'
 	"$keep" --no-fork -- perl -MErrno -e 'exit(defined fork || !$!{EAGAIN})' &&
 		head -c 8000000 /dev/zero | "$keep" --no-fork -- xz -T2 --block-size=1MiB >"$tmp/xz" &&
 		xz -dc "$tmp/xz" | cmp -n 8000000 - /dev/zero

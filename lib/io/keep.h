@@ -18,7 +18,7 @@ struct keep {
 	int64_t file;	/* bytes of a file that it writes */
 	int64_t cpu_s;	/* seconds of CPU time: beyond it, SIGXCPU */
 	int64_t files;	/* open files */
-	int no_network; /* no new sockets: EACCES */
+	int no_network; /* no new sockets but local ones: EACCES */
 	int no_fork;	/* no new processes, only threads: EAGAIN */
 	int ours;	/* a program of this build. If the build uses the address sanitizer, which
 			   reserves terabytes, its memory is not limited */
