@@ -23,7 +23,7 @@ my $elements = 32 * 14 * 14; # of the result
 # Name, words (DST is the result), what may become of it.
 my %local = (cuda => '__shared__', opencl => '__local');
 my @kinds = (
-	['endless loop', 'volatile int hang = 1; while (hang) ;', 'timeout'],
+	['endless loop', 'for (;;) ((GLOBAL volatile float *)DST)[THREAD] = 1;', 'timeout'], # a compiler may end a loop without effects
 	['write anywhere', '((GLOBAL volatile float *)16)[0] = 1;', 'crash'],
 	['write behind the end', "((GLOBAL volatile float *)DST)[$elements + 5] = 1;", 'wrong'],
 	['write far behind the end', "((GLOBAL volatile float *)DST)[$elements + (1 << 22)] = 1;", 'crash'],

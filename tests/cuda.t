@@ -70,6 +70,11 @@ short >"$tmp/out" 2>"$tmp/err" && [ "$(results "$tmp/out" | grep -c '"row":3,"ro
 ok $? 'short kernels are timed in rows, and results say so'
 [ "$(grep -c '"use":{"registers":40,"spilled_bytes":0,"block_bytes":[0-9]*,"blocks":[1-9][0-9]*}' "$tmp/out")" -eq 3 ]
 ok $? 'and what the compiler made of them'
+sed -n 2p "$tmp/w" | "$bin/tl-gen" --target=cuda -a depthwise_threads -n 20 | "$bin/tl-filter" --target=cuda --by none -k 12 >"$tmp/twelve"
+: >"$tmp/starts"
+TL_EMULATOR_STARTS="$tmp/starts" TL_EMULATOR_LAUNCH_NS=45000 "$bin/tl-measure" --target=cuda --race 0.001 --final 0 --no-preempt --audit 0 "$tmp/twelve" >"$tmp/out" 2>"$tmp/err"
+[ "$(results "$tmp/out" | grep -c '"status":"ok"')" -eq 12 ] && [ "$(wc -c <"$tmp/starts")" -lt 12 ]
+ok $? 'races that end well share a process, which starts the driver once'
 mkdir "$tmp/old"
 cp "$emulator"/libnvrtc.so.1? "$tmp/old"
 sed 's/cuGraphLaunch/cuGraphLaunCh/' "$emulator/libcuda.so.1" >"$tmp/old/libcuda.so.1"

@@ -131,7 +131,7 @@ static void put_entry(struct buf *q, const char *candidate, const char *object,
 }
 
 int ask_race(struct measure *m, struct group *g, const struct item *it, const struct item *holder,
-	     int whole, enum cost purpose, struct err *e)
+	     int how, enum cost purpose, struct err *e)
 {
 	const double timeout_s = m->rules.timeout_s;
 	struct buf q = BUF_INIT;
@@ -143,7 +143,8 @@ int ask_race(struct measure *m, struct group *g, const struct item *it, const st
 		put_entry(&q, "holder", "holder_object", holder);
 	field_number(&q, "timeout_s", timeout_s);
 	field_number(&q, "budget_s", m->rules.race_s);
-	field_flag(&q, "whole", whole);
+	field_flag(&q, "whole", how & ASK_WHOLE);
+	field_flag(&q, "apart", how & ASK_APART);
 	buf_ch(&q, '}');
 	rc = ask(m, g, &q, timeout_s, purpose, e);
 	buf_free(&q);

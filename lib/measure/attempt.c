@@ -150,8 +150,9 @@ static int try_item(struct measure *m, struct group *g, struct item *it, struct 
 
 	if (rc == 0)
 		rc = v->pairs ? ask_final(m, g, it, v->pairs, v->limit_s, e)
-			      : ask_race(m, g, it, v->holder, v->holder && !m->rules.preempt,
-					 COST_TIME, e);
+			      : ask_race(m, g, it, v->holder,
+					 v->holder && !m->rules.preempt ? ASK_WHOLE : 0, COST_TIME,
+					 e);
 	if (rc != ASKED && rc != ASKED_DEAD)
 		return rc;
 	if (ask_take(m, rc, v->arena, &v->said, e) < 0)

@@ -49,10 +49,10 @@ static int run_race(struct measure *m, struct group *g, struct item *it, struct 
 /* ---- races ---- */
 
 /* A second duel of a candidate with v->holder, in a new process. */
-static int duel_again(struct measure *m, struct group *g, const struct item *it, int whole,
+static int duel_again(struct measure *m, struct group *g, const struct item *it, int how,
 		      enum cost purpose, const struct verdict *v, struct result *out, struct err *e)
 {
-	int rc = ask_race(m, g, it, v->holder, whole, purpose, e);
+	int rc = ask_race(m, g, it, v->holder, how | ASK_APART, purpose, e);
 
 	if (rc != ASKED && rc != ASKED_DEAD)
 		return rc;
@@ -65,7 +65,7 @@ static int audit(struct measure *m, struct group *g, const struct item *it, stru
 {
 	double start = clock_now();
 	struct result s;
-	int rc = duel_again(m, g, it, 1, COST_AUDIT, v, &s, e), won;
+	int rc = duel_again(m, g, it, ASK_WHOLE, COST_AUDIT, v, &s, e), won;
 
 	v->audit_s = clock_now() - start;
 	v->elapsed_s += v->audit_s;

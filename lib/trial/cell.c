@@ -1,4 +1,4 @@
-#include "lib/trial/cell.h"
+#include "lib/trial/cell_child.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -31,15 +31,7 @@ enum {
 
 static const double STRAYS_TIME_S = 5; /* to end what a kernel left behind */
 
-/* The one place that parent and child both see; the answer lies behind it. */
-struct shared {
-	int done;
-	int stack_overflow;
-	struct cell_fault fault;
-	char answer[] __attribute__((aligned(64)));
-};
-
-static struct shared *shared; /* in the child, for its signal handler */
+static struct cell_shared *shared; /* in the child, for its signal handler */
 
 /* Notes where the access went and lets it happen once more, to die of it. */
 static void on_fault(int sig, siginfo_t *info, void *context)
@@ -69,14 +61,7 @@ static void limit(int what, rlim_t value, rlim_t over)
 	setrlimit(what, &r);
 }
 
-/* Before a child is started: what this process takes, in bytes, which the child has from the
- * beginning; and memory_kills(). */
-struct usage {
-	size_t space, resident;
-	long kills;
-};
-
-static struct usage usage_now(void)
+struct cell_usage cell_usage_now(void)
 {
 	FILE *f = fopen("/proc/self/statm", "re");
 	size_t page = (size_t)sysconf(_SC_PAGESIZE);
@@ -87,7 +72,7 @@ static struct usage usage_now(void)
 			space = resident = 0;
 		fclose(f);
 	}
-	return (struct usage){space * page, resident * page, memory_kills()};
+	return (struct cell_usage){space * page, resident * page, memory_kills()};
 }
 
 static rlim_t cpu_seconds(const struct cell *c)
@@ -120,13 +105,14 @@ static void set_limits(const struct cell *c, size_t in_use)
 		limit(RLIMIT_NPROC, machine.procs + SPARE_PROCESSES, 0);
 }
 
-static void only_dev_null(void)
+/* The descriptors below `kept` stay, but for the first three. */
+static void only_dev_null(int kept)
 {
 	int fd = open("/dev/null", O_RDWR);
 
 	for (int i = 0; i < 3; i++)
 		dup2(fd, i);
-	syscall(SYS_close_range, 3U, ~0U, 0U);
+	syscall(SYS_close_range, (unsigned)kept, ~0U, 0U);
 }
 
 /* Makes exit() end the child at once, if die_no_memory() or a kernel calls it: exit handlers of the
@@ -137,19 +123,19 @@ static void leave(int status, void *arg)
 	_exit(status);
 }
 
-static void child(const struct cell *c, size_t in_use, pid_t parent,
-		  void (*run)(void *arg, void *answer), void *arg)
+void cell_child(const struct cell *c, size_t in_use, pid_t parent, struct cell_shared *to, int kept)
 {
 	static char stack[64 * 1024] __attribute__((aligned(64)));
 	struct sigaction sa = {.sa_sigaction = on_fault, .sa_flags = SA_SIGINFO | SA_ONSTACK};
 	stack_t alternate = {.ss_sp = stack, .ss_size = sizeof stack};
 
+	shared = to;
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	if (getppid() != parent)
 		_exit(1);
 	setpgid(0, 0);
 	memory_kill_first(1000);
-	only_dev_null();
+	only_dev_null(kept);
 	set_limits(c, in_use);
 	sigaltstack(&alternate, NULL);
 	sigaction(SIGSEGV, &sa, NULL);
@@ -157,9 +143,6 @@ static void child(const struct cell *c, size_t in_use, pid_t parent,
 	on_exit(leave, NULL);
 	if (!c->has_driver)
 		confine_kernel();
-	run(arg, shared->answer);
-	shared->done = 1;
-	_exit(0);
 }
 
 /* How long to wait at once, in milliseconds, where so many seconds are left. */
@@ -170,34 +153,47 @@ static int step(const struct cell *c, double left)
 	return left > 1000 ? 1000000 : (int)(left * 1e3) + 1;
 }
 
-/* Waits for the child's end. 1: ended; 0: the time is over. */
-static int wait_for(const struct cell *c, pid_t pid)
+int cell_wait_for(const struct cell *c, int fd, int (*is_over)(pid_t pid), pid_t pid)
 {
 	double end = clock_now() + c->timeout_s, ticked = clock_now();
-	struct pollfd p = {.fd = (int)syscall(SYS_pidfd_open, pid, 0), .events = POLLIN};
-	int ended = 0;
+	struct pollfd p = {.fd = fd, .events = POLLIN};
+	int over = 0;
 
 	for (;;) {
 		double left = end - clock_now();
 
-		if (left <= 0 || ended)
+		if (left <= 0 || over)
 			break;
 		if (p.fd >= 0) {
-			ended = poll(&p, 1, step(c, left)) > 0;
-		} else { /* an old kernel */
-			siginfo_t info = {0};
-
+			over = poll(&p, 1, step(c, left)) > 0;
+		} else {
 			usleep(1000);
-			ended = waitid(P_PID, (id_t)pid, &info, WEXITED | WNOHANG | WNOWAIT) == 0 &&
-				info.si_pid == pid;
+			over = is_over(pid);
 		}
-		if (c->tick && !ended && clock_now() - ticked >= c->tick_s) {
+		if (c->tick && !over && clock_now() - ticked >= c->tick_s) {
 			c->tick(c->tick_arg);
 			ticked = clock_now();
 		}
 	}
-	if (p.fd >= 0)
-		close(p.fd);
+	return over;
+}
+
+static int has_ended(pid_t pid)
+{
+	siginfo_t info = {0};
+
+	return waitid(P_PID, (id_t)pid, &info, WEXITED | WNOHANG | WNOWAIT) == 0 &&
+	       info.si_pid == pid;
+}
+
+/* Waits for the child's end. 1: ended; 0: the time is over. */
+static int wait_for(const struct cell *c, pid_t pid)
+{
+	int fd = (int)syscall(SYS_pidfd_open, pid, 0); /* none: an old kernel */
+	int ended = cell_wait_for(c, fd, has_ended, pid);
+
+	if (fd >= 0)
+		close(fd);
 	return ended;
 }
 
@@ -251,12 +247,12 @@ static double cpu_used(const struct rusage *u)
 }
 
 /* Where the system does not say, what was killed may always have been killed for memory. */
-static int killed_for_memory(const struct usage *before)
+static int killed_for_memory(const struct cell_usage *before)
 {
 	return before->kills < 0 || memory_kills() > before->kills;
 }
 
-static enum cell_end judge(const struct cell *c, int status, const struct usage *before,
+static enum cell_end judge(const struct cell *c, int status, const struct cell_usage *before,
 			   const struct rusage *used, char *why)
 {
 	int sig = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
@@ -284,11 +280,11 @@ static enum cell_end judge(const struct cell *c, int status, const struct usage 
 	return CELL_CRASH;
 }
 
-/* The child's part of cell_run(), from its start to its end. */
-static enum cell_end watch(const struct cell *c, pid_t pid, const struct usage *before, char *why)
+enum cell_end cell_end_child(const struct cell *c, pid_t pid, int ended,
+			     const struct cell_usage *before, char why[CELL_WHY])
 {
-	int status = 0, ended = wait_for(c, pid);
 	struct rusage used = {0};
+	int status = 0;
 
 	if (!reap(pid, &status, &used)) {
 		snprintf(why, CELL_WHY, "a kernel's processes cannot be ended");
@@ -300,8 +296,7 @@ static enum cell_end watch(const struct cell *c, pid_t pid, const struct usage *
 	return CELL_TIMEOUT;
 }
 
-/* n bytes between guards. NULL: no memory. */
-static struct shared *map_shared(size_t n)
+struct cell_shared *cell_share(size_t n)
 {
 	char *p = mmap(NULL, n + 2 * GUARD, PROT_NONE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 
@@ -311,7 +306,12 @@ static struct shared *map_shared(size_t n)
 		munmap(p, n + 2 * GUARD);
 		return NULL;
 	}
-	return (struct shared *)(void *)(p + GUARD);
+	return (struct cell_shared *)(void *)(p + GUARD);
+}
+
+void cell_unshare(struct cell_shared *s, size_t n)
+{
+	munmap((char *)s - GUARD, n + 2 * GUARD);
 }
 
 enum cell_end cell_run(const struct cell *c, void (*run)(void *arg, void *answer), void *arg,
@@ -319,19 +319,22 @@ enum cell_end cell_run(const struct cell *c, void (*run)(void *arg, void *answer
 {
 	const size_t page = (size_t)sysconf(_SC_PAGESIZE);
 	size_t bytes = (sizeof *shared + n + page - 1) & ~(page - 1);
-	struct usage before = usage_now();
+	struct cell_usage before = cell_usage_now();
 	enum cell_end end = CELL_FAILED;
 	pid_t parent = getpid(), pid;
 
 	*fault = (struct cell_fault){NULL, 0};
 	prctl(PR_SET_CHILD_SUBREAPER, 1);
-	shared = map_shared(bytes);
+	shared = cell_share(bytes);
 	if (!shared || (pid = fork()) < 0) {
 		snprintf(why, CELL_WHY, "cannot start a process: %s", strerror(errno));
 	} else if (pid == 0) {
-		child(c, before.space, parent, run, arg);
+		cell_child(c, before.space, parent, shared, 3);
+		run(arg, shared->answer);
+		shared->done = 1;
+		_exit(0);
 	} else {
-		end = watch(c, pid, &before, why);
+		end = cell_end_child(c, pid, wait_for(c, pid), &before, why);
 		*fault = shared->fault;
 		if (shared->stack_overflow)
 			fault->address = NULL;
@@ -339,6 +342,6 @@ enum cell_end cell_run(const struct cell *c, void (*run)(void *arg, void *answer
 			memcpy(answer, shared->answer, n);
 	}
 	if (shared)
-		munmap((char *)shared - GUARD, bytes + 2 * GUARD);
+		cell_unshare(shared, bytes);
 	return end;
 }

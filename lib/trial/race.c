@@ -63,35 +63,38 @@ static void run(struct duellists *d, struct outcome *o)
 
 /* An answer is made in memory of this process, and copied at the end, so that a kernel that writes
  * into the answer's place does no harm here. */
-static void race(const struct trial *t, struct outcome *o)
+static void race(const struct trial *t, struct duellists *d, struct outcome *o)
 {
-	struct duellists d = {.x = {.t = t, .in = &t->entrant[0]},
-			      .y = {.t = t, .in = &t->entrant[1]},
-			      .alone = t->nentrants < 2};
 	struct err e = ERR_INIT;
 	double start = clock_now();
 
 	verify_ready(t);
 	start_team(t);
-	if (verify(&d.x, o) < 0)
+	if (verify(&d->x, o) < 0)
 		return;
-	if (!d.alone && timed_load(&d.y, &e) < 0) {
+	if (!d->alone && timed_load(&d->y, &e) < 0) {
 		fail(o, STATUS_UNLOADABLE, &e);
 		return;
 	}
-	if (!d.alone && timed_put(&d.y, &e) < 0) {
+	if (!d->alone && timed_put(&d->y, &e) < 0) {
 		fail(o, timed_failure(STATUS_FAILED), &e);
 		return;
 	}
 	o->verify_s = clock_now() - start;
-	run(&d, o);
+	run(d, o);
 }
 
 void trial_race(void *trial, void *answer)
 {
+	const struct trial *t = trial;
+	struct duellists d = {.x = {.t = t, .in = &t->entrant[0]},
+			      .y = {.t = t, .in = &t->entrant[1]},
+			      .alone = t->nentrants < 2};
 	struct outcome o = {0};
 
-	race(trial, &o);
+	race(t, &d, &o);
+	timed_unload(&d.x);
+	timed_unload(&d.y);
 	memcpy(answer, &o, sizeof o);
 }
 

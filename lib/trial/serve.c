@@ -240,7 +240,8 @@ static int read_ask(const struct json_doc *d, struct session_ask *ask, struct er
 
 static int race(const struct json_doc *d, struct arena *a, struct buf *out, struct err *e)
 {
-	struct session_ask ask = {.rules.kind = flag(d, "whole") ? DUEL_WHOLE : DUEL_RACE};
+	struct session_ask ask = {.rules.kind = flag(d, "whole") ? DUEL_WHOLE : DUEL_RACE,
+				  .apart = flag(d, "apart")};
 	struct session_entry in, holder = {NULL, NULL};
 	const struct json *other = json_get(d, d->tok, "holder");
 	struct outcome o;

@@ -10,6 +10,7 @@
 #include "lib/io/memory.h"
 #include "lib/nest/operands.h"
 #include "lib/trial/kept.h"
+#include "lib/trial/stay.h"
 
 static const double TICK_S = 0.05; /* between looks at a GPU */
 
@@ -24,7 +25,9 @@ struct session {
 	struct fence fresh[TENSOR_ROLES];  /* other data for input, residual and factor */
 	struct map packed;		   /* role and packing text -> struct fence */
 	int64_t packed_bytes;
-	struct fence expected; /* both true answers, one behind the other */
+	struct fence expected;	    /* both true answers, one behind the other */
+	struct stay stay;	    /* the cell of races on a device */
+	float *first[TENSOR_ROLES]; /* in that cell: the data that a trial has made others of */
 };
 
 static const char *const tensor_name[TENSOR_ROLES] = {"the input",    "the weights", "the bias",
@@ -238,23 +241,31 @@ static void tick(void *watch)
 	watch_tick(watch);
 }
 
-static struct report run(struct session *s, struct trial *t, void (*what)(void *, void *),
-			 double timeout_s, void *answer, size_t n)
+static struct cell cell_of(struct session *s, const struct runner *runner, double timeout_s)
 {
 	struct cell cell = {.timeout_s = timeout_s,
 			    .memory = s->rules.memory,
 			    .threads = s->rules.threads,
-			    .has_driver = t->runner->is_device,
-			    .tick = t->runner->is_device ? tick : NULL,
+			    .has_driver = runner->is_device,
+			    .tick = runner->is_device ? tick : NULL,
 			    .tick_arg = &s->watch,
 			    .tick_s = TICK_S};
-	struct cell_fault fault;
-	struct report r = {0};
 
 	/* Operands are no surprise to anyone. */
 	if (cell.memory)
 		for (int i = 0; i < TENSOR_ROLES; i++)
 			cell.memory += 4 * fence_bytes(&s->tensor[i]);
+	return cell;
+}
+
+static struct report run(struct session *s, struct trial *t, void (*what)(void *, void *),
+			 double timeout_s, void *answer, size_t n)
+{
+	const struct cell cell = cell_of(s, t->runner, timeout_s);
+	struct cell_fault fault;
+	struct report r = {0};
+
+	stay_end(&s->stay);
 	watch_begin(&s->watch);
 	r.end = cell_run(&cell, what, t, answer, n, &fault, r.why);
 	watch_end(&s->watch, &r.watched);
@@ -431,6 +442,7 @@ void session_close(struct session *s)
 	}
 	forget_packings(s);
 	fence_close(&s->expected);
+	stay_end(&s->stay);
 	watch_close(&s->watch);
 	free(s->naive);
 	free(s);
@@ -459,6 +471,15 @@ static int enter_candidate(struct session *s, const struct session_entry *in, st
 	return rc;
 }
 
+/* An answer that no trial could have made. */
+static void judge(const struct outcome *o, struct report *r)
+{
+	if (r->end != CELL_DONE || outcome_is_sane(o))
+		return;
+	r->end = CELL_CRASH;
+	snprintf(r->why, sizeof r->why, "it destroyed the answer of its own process");
+}
+
 static struct report run_trial(struct session *s, struct trial *t, void (*what)(void *, void *),
 			       double timeout_s, struct outcome *o)
 {
@@ -466,16 +487,13 @@ static struct report run_trial(struct session *s, struct trial *t, void (*what)(
 
 	memset(o, 0, sizeof *o);
 	r = run(s, t, what, timeout_s, o, sizeof *o);
-	if (r.end == CELL_DONE && !outcome_is_sane(o)) {
-		r.end = CELL_CRASH;
-		snprintf(r.why, sizeof r.why, "it destroyed the answer of its own process");
-	}
+	judge(o, &r);
 	return r;
 }
 
-struct report session_race(struct session *s, const struct session_entry *in,
-			   const struct session_entry *holder, const struct session_ask *ask,
-			   struct outcome *o)
+static struct report race_apart(struct session *s, const struct session_entry *in,
+				const struct session_entry *holder, const struct session_ask *ask,
+				struct outcome *o)
 {
 	struct report r;
 	struct trial t;
@@ -486,6 +504,105 @@ struct report session_race(struct session *s, const struct session_entry *in,
 	    (!holder->c || enter_candidate(s, holder, &t, &r) == 0))
 		r = run_trial(s, &t, trial_race, ask->timeout_s, o);
 	leave(&t);
+	return r;
+}
+
+/* ---- races that share a cell ---- */
+
+/* All that the cell does not have yet. */
+struct request {
+	struct candidate c[2];
+	int n; /* candidates: the challenger, and the holder if there is one */
+	char object[2][4096];
+	struct session_ask ask;
+};
+
+/* A trial ends with fresh data in the operands. The next one begins with the first data again. */
+static void restore(struct session *s)
+{
+	for (int i = 0; i < TENSOR_ROLES; i++) {
+		const struct fence *f = &s->tensor[i];
+
+		if (!s->fresh[i].map)
+			continue;
+		if (!s->first[i]) {
+			s->first[i] = xmalloc(fence_bytes(f));
+			memcpy(s->first[i], f->data, fence_bytes(f));
+			continue;
+		}
+		fence_thaw(f);
+		memcpy(f->data, s->first[i], fence_bytes(f));
+		fence_freeze(f);
+	}
+}
+
+/* In the cell. */
+static void serve_race(void *session, const void *request, void *answer)
+{
+	const struct request *q = request;
+	struct session *s = session;
+	struct outcome *o = answer;
+	struct report r;
+	struct trial t;
+	int entered = 0;
+
+	restore(s);
+	begin(s, &t);
+	t.rules = q->ask.rules;
+	for (int i = 0; i < q->n && entered == 0; i++) {
+		const struct session_entry in = {&q->c[i], q->object[i]};
+
+		entered = enter_candidate(s, &in, &t, &r);
+	}
+	if (entered == 0) {
+		trial_race(&t, o);
+	} else {
+		o->status = STATUS_FAILED;
+		snprintf(o->why, sizeof o->why, "%.190s", r.why);
+	}
+	leave(&t);
+}
+
+static int add(struct request *q, const struct session_entry *in)
+{
+	q->c[q->n] = *in->c;
+	return (size_t)snprintf(q->object[q->n++], sizeof q->object[0], "%s", in->object) <
+			       sizeof q->object[0]
+		       ? 0
+		       : -1;
+}
+
+static struct report ask_cell(struct session *s, const struct request *q, struct outcome *o)
+{
+	const struct cell cell = cell_of(s, s->rules.runner, q->ask.timeout_s);
+	const struct stay_serve how = {serve_race, s, sizeof *q, sizeof *o};
+	struct report r = {0};
+
+	watch_begin(&s->watch);
+	r.end = stay_ask(&s->stay, &cell, &how, q, o, r.why);
+	watch_end(&s->watch, &r.watched);
+	judge(o, &r);
+	if (r.end != CELL_DONE || (o->status != STATUS_OK && o->status != STATUS_PREEMPTED))
+		stay_end(&s->stay);
+	return r;
+}
+
+struct report session_race(struct session *s, const struct session_entry *in,
+			   const struct session_entry *holder, const struct session_ask *ask,
+			   struct outcome *o)
+{
+	struct request *q;
+	struct report r;
+
+	if (!s->rules.runner->is_device || ask->apart)
+		return race_apart(s, in, holder, ask, o);
+	q = xcalloc(1, sizeof *q);
+	q->ask = *ask;
+	if (add(q, in) < 0 || (holder->c && add(q, holder) < 0))
+		r = race_apart(s, in, holder, ask, o);
+	else
+		r = ask_cell(s, q, o);
+	free(q);
 	return r;
 }
 

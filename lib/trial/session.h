@@ -2,9 +2,10 @@
  * worker.
  *
  * The process that holds a session computes nothing and never starts the OpenMP team: each trial
- * runs in a forked cell (cell.h), which has the data at once and cannot harm them. Data are random
- * and the same for the candidates and the library. Weights are packed here, off the clock, once for
- * all candidates that want the same packing.
+ * runs in a forked cell (cell.h), which has the data at once and cannot harm them; races on a
+ * device share one (stay.h), as long as they end well. Data are random and the same for the
+ * candidates and the library. Weights are packed here, off the clock, once for all candidates that
+ * want the same packing.
  */
 #ifndef TL_TRIAL_SESSION_H
 #define TL_TRIAL_SESSION_H
@@ -61,6 +62,7 @@ struct session_entry {
 
 struct session_ask {
 	double timeout_s;
+	int apart; /* in a process in which no other trial has run */
 	struct duel_rules rules;
 };
 /* Verifies a candidate and duels it with the holder, or times it alone. o is filled if the report's

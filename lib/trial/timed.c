@@ -47,6 +47,14 @@ int timed_load(struct timed *x, struct err *e)
 	return x->t->runner->load(&x->kernel, x->in->object, e);
 }
 
+void timed_unload(struct timed *x)
+{
+	const struct runner *r = x->t->runner;
+
+	if (r->is_device && x->kernel.handle)
+		r->unload(&x->kernel);
+}
+
 int timed_put(struct timed *x, struct err *e)
 {
 	const struct runner *r = x->t->runner;

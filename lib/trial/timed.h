@@ -19,6 +19,8 @@ int timed_load(struct timed *x, struct err *e);
 /* Puts its operands, as they are now, where it finds them. -1: the device has no memory for them.
  */
 int timed_put(struct timed *x, struct err *e);
+/* Gives a kernel and its memory on a device back. On this processor they end with the process. */
+void timed_unload(struct timed *x);
 /* What its calls ask of a device. -1: it does not tell, or there is none. */
 int timed_use(const struct timed *x, struct device_use *u);
 /* A call, timed. On this processor a kernel's cannot fail. */
