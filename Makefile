@@ -227,15 +227,10 @@ build/tests/emulator/libnvidia-ml.so.1: tests/emulator/nvml.c $(CONFIG)
 build/tests/emulator/libnvrtc.so.13: build/tests/emulator/libnvrtc.so.12
 	@ln -sfn libnvrtc.so.12 $@
 # And for the vendor's libraries on the same device.
-VENDOR := $(addprefix build/tests/emulator/,libcudnn.so.9 legacy/libcudnn.so.8 legacy/libcudnn.so.7 libcublasLt.so.12 libcublasLt.so.13)
+VENDOR := $(addprefix build/tests/emulator/,libcudnn.so.9 libcublasLt.so.12 libcublasLt.so.13)
 build/tests/emulator/libcudnn.so.9: $(addprefix tests/emulator/,cudnn.c cudnn_rules.c cudnn_engines.c queue.c) $(EMULATOR_H) \
 		lib/ref/cuda/cudnn.h $(CONFIG)
 	$(emulator)
-# In a folder of their own: they are looked for only where version 9 is not.
-build/tests/emulator/legacy/libcudnn.so.8: $(addprefix tests/emulator/,cudnn_legacy.c cudnn_legacy_convolution.c cudnn_legacy_point.c queue.c) $(EMULATOR_H) $(CONFIG)
-	$(emulator)
-build/tests/emulator/legacy/libcudnn.so.7: build/tests/emulator/legacy/libcudnn.so.8
-	@ln -sfn libcudnn.so.8 $@
 build/tests/emulator/libcublasLt.so.12: tests/emulator/cublaslt.c tests/emulator/queue.c $(EMULATOR_H) $(CONFIG)
 	$(emulator)
 build/tests/emulator/libcublasLt.so.13: build/tests/emulator/libcublasLt.so.12

@@ -78,17 +78,6 @@ ok $? 'where the library waits for the device, calls of both are started one by 
 "$bin/tl-check" -q "$tmp/finals"
 ok $? 'those results are well formed, too'
 
-# An old cuDNN, by its own name: what TL_CUDA_PATH has counts before a newer one elsewhere.
-mkdir "$tmp/old"
-ln -s "$emulator"/libcuda.so.* "$emulator"/libnvrtc.so.* "$emulator/legacy/libcudnn.so.7" "$tmp/old"
-TL_EMULATOR_CUDNN=7605 measure "$tmp/old" >"$tmp/results"
-grep '"stage":"final"' "$tmp/results" >"$tmp/finals"
-"$bin/tl-check" -q "$tmp/results" &&
-	grep 'conv2d' "$tmp/finals" | grep -q '"baseline":{"impl":"cudnn 7.6.5 algorithm [017] default, \(bias and activation\|then post-ops\)'
-ok $? 'cuDNN 7 makes a baseline of a convolution'
-grep 'conv2d' "$tmp/finals" | grep -q '"rejected":\[{"impl":"cudnn 7.6.5 algorithm [24] '
-ok $? 'of its algorithms, too, those that are wrong are named'
-
 # Without the libraries, or (where this machine has real ones) without a device that those could use.
 mkdir "$tmp/bare"
 ln -s "$emulator"/libcuda.so.* "$emulator"/libnvrtc.so.* "$tmp/bare"

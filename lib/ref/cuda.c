@@ -7,7 +7,6 @@
 
 #include "lib/ref/cuda/cublaslt.h"
 #include "lib/ref/cuda/cudnn.h"
-#include "lib/ref/cuda/legacy.h"
 #include "lib/ref/cuda/plans.h"
 #include "lib/target/device.h"
 
@@ -16,7 +15,6 @@ struct cuda {
 	struct stage stage;
 	struct problem problem[PROBLEMS];
 	struct plans *cudnn;	   /* NULL: it is not there, or not version 9 */
-	struct legacy *legacy;	   /* NULL: it is not there, or not before version 9 */
 	struct cublaslt *cublaslt; /* NULL: likewise */
 	struct variants all;
 	double seconds; /* of the last run */
@@ -40,32 +38,19 @@ static void close_libraries(struct ref *r)
 		cuda_row_free(&c->all.v[i].row);
 	cublaslt_close(c->cublaslt);
 	plans_close(c->cudnn);
-	legacy_close(c->legacy);
 	stage_close(&c->stage);
 	free(c->all.v);
 	free(c);
-}
-
-/* 0: cuDNN is not there; e: why. */
-static int open_cudnn(struct cuda *c, struct err *e)
-{
-	const int version = cudnn_find(e);
-
-	if (version >= CUDNN_GRAPHS)
-		c->cudnn = plans_open(&c->stage, e);
-	else if (version >= 0)
-		c->legacy = legacy_open(&c->stage, e);
-	return c->cudnn || c->legacy;
 }
 
 /* Opens what is there. -1: nothing is. */
 static int open_both(struct cuda *c, struct err *e)
 {
 	struct err one = ERR_INIT, other = ERR_INIT;
-	const int has_cudnn = open_cudnn(c, &one);
 
+	c->cudnn = plans_open(&c->stage, &one);
 	c->cublaslt = cublaslt_open(&c->stage, &other);
-	if (has_cudnn || c->cublaslt)
+	if (c->cudnn || c->cublaslt)
 		return 0;
 	return err_set(e, "%.400s; %.400s", one.msg, other.msg);
 }
@@ -73,7 +58,7 @@ static int open_both(struct cuda *c, struct err *e)
 static int offer_all(struct cuda *c, struct err *e)
 {
 	const int n = problem_list(&c->stage.w, c->problem);
-	struct finisher *rest = c->legacy ? legacy_finisher(c->legacy) : plans_finisher(c->cudnn);
+	struct finisher *rest = plans_finisher(c->cudnn);
 
 	for (int i = 0; i < n; i++) {
 		const struct problem *p = &c->problem[i];
@@ -82,8 +67,6 @@ static int offer_all(struct cuda *c, struct err *e)
 		    cublaslt_offer(c->cublaslt, p, rest, &c->all, e) < 0)
 			return -1;
 		if (c->cudnn && plans_offer(c->cudnn, p, &c->all, e) < 0)
-			return -1;
-		if (c->legacy && legacy_offer(c->legacy, p, &c->all, e) < 0)
 			return -1;
 	}
 	return stage_provide(&c->stage, e);
@@ -199,10 +182,8 @@ static int is_weights(const struct ref *r, int variant, int i)
 static const char *version(void)
 {
 	static char text[112];
-	const char *cublaslt = cublaslt_version(), *cudnn;
-	struct err e = ERR_INIT;
+	const char *cublaslt = cublaslt_version(), *cudnn = plans_version();
 
-	cudnn = cudnn_find(&e) >= CUDNN_GRAPHS ? plans_version() : legacy_version();
 	if (!*cudnn && !*cublaslt)
 		return "none";
 	snprintf(text, sizeof text, "%s%s%s", cudnn, *cudnn && *cublaslt ? ", " : "", cublaslt);

@@ -137,8 +137,6 @@ enum cudnn_note {
 	NOTE_REDUCED_PRECISION_REDUCTION = 2,
 };
 
-enum { CUDNN_GRAPHS = 90000 }; /* the first version whose graphs are described here */
-
 /* A value of an attribute. */
 struct cudnn_value {
 	enum cudnn_attribute attribute;
@@ -147,10 +145,6 @@ struct cudnn_value {
 	const void *of;
 };
 
-/* The version of cuDNN that counts: of libcudnn.so.9, .8 and .7 the first that is found, in the
- * folders of TL_CUDA_PATH before others (shared.h). 92800 is 9.28.0, and 8907 is 8.9.7. -1: there
- * is none. */
-int cudnn_find(struct err *e);
 /* -1: the library is not there, or not version 9. */
 int cudnn_open(struct err *e);
 int cudnn_version(void); /* of an open library */
