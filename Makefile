@@ -316,9 +316,9 @@ demo: all ## tune a ResNet kept in share/models, and show the table: TARGET=cuda
 bench-kernels: all ## the best kernels against oneDNN: MODELS="FILE..." BUDGET=SECONDS THREADS=N ISA=avx2 ONEDNN=FOLDER
 	@[ $(BIN) = bin ] || ln -sfn ../../share $(B)/share # beside bin/, where programs look for the model
 	@BIN='$(BIN)' MODELS='$(MODELS)' BUDGET='$(BUDGET)' THREADS='$(THREADS)' ISA='$(ISA)' sh bench/kernels.sh
-bench-gpu: all $(B)/tests/blocks ## all that is to be known of a GPU: TARGET=opencl SECTIONS="verify tune" MODELS="FILE..." BATCHES="1 32" TYPES="f32 bf16" BUDGET=SECONDS FINALS=N PROBLEMS=N KILLS=N
+bench-gpu: all $(B)/tests/blocks ## all that is to be known of a GPU: TARGET=opencl SECTIONS="verify tune" MODELS="FILE..." BATCHES="1 32" TYPES="f32 bf16" BUDGET=SECONDS FINALS=N PROBLEMS=N KILLS=N EVERY=N
 	@BIN='$(BIN)' TESTS_BIN='$(B)/tests' TARGET='$(TARGET)' SECTIONS='$(SECTIONS)' MODELS='$(MODELS)' BATCHES='$(BATCHES)' TYPES='$(TYPES)' BUDGET='$(BUDGET)' \
-		FINALS='$(FINALS)' PROBLEMS='$(PROBLEMS)' KILLS='$(KILLS)' sh bench/gpu.sh
+		FINALS='$(FINALS)' PROBLEMS='$(PROBLEMS)' KILLS='$(KILLS)' EVERY='$(EVERY)' sh bench/gpu.sh
 bench-models: all ## whole models by tl-run against onnxruntime: ONNXRUNTIME=FOLDER AGAINST=DB MODELS="FILE..." BUDGET=SECONDS THREADS=N TURNS=N ISA=avx2 CACHE=MODE
 	@BIN='$(BIN)' ONNXRUNTIME='$(ONNXRUNTIME)' AGAINST='$(AGAINST)' MODELS='$(MODELS)' BUDGET='$(BUDGET)' THREADS='$(THREADS)' TURNS='$(TURNS)' \
 		DB='$(DB)' ISA='$(ISA)' CACHE='$(CACHE)' sh bench/models.sh

@@ -4,7 +4,7 @@
 #   gpu.pl DIR              what DIR holds, as records: the run, what each section found, a kernel a line, a group a line
 #   gpu.pl --table FIGURES  such records as tables for people
 #
-# DIR holds run (NAME TAB VALUE a line), and of each section that was asked for: verify.tap; memcheck.tap, racecheck.tap and their
+# DIR holds run (NAME TAB VALUE a line), and of each section that was asked for: verify.tap; memcheck.tap, racecheck.tap, synccheck.tap and their
 # logs; hostile.ndjson, kill.ndjson; networks (NAME TAB TYPE TAB "batch N" or "products" a line), NAME.workloads and NAME.tuned (the
 # best known result of each workload) for each of these, left_out (networks of which there are no workloads, and why), and all (all
 # results).
@@ -151,7 +151,7 @@ sub put_section { # name, run
 		put('bench-gpu-verify', tap("$dir/verify.tap"));
 	} elsif ($name eq 'sanitize') {
 		return put('bench-gpu-sanitize', why => $run->{sanitize}) if $run->{sanitize};
-		for my $tool (qw(memcheck racecheck)) {
+		for my $tool (qw(memcheck racecheck synccheck)) {
 			my ($summary) = map { /SUMMARY: (.*?)\s*=*$/ } text("$dir/$tool.tap"), text("$dir/$tool.log");
 			put('bench-gpu-sanitize', tool => $tool, summary => $summary, tap("$dir/$tool.tap"), why => $run->{$tool});
 		}
@@ -186,7 +186,7 @@ sub yes { $_[0] ? 'yes' : 'NO' }
 
 sub show_run {
 	my ($r) = @_;
-	for (qw(target device driver compiler libs cpu commit begin end budget_s)) {
+	for (qw(target device driver compiler libs cpu commit begin end budget_s every)) {
 		printf "%-10s %s\n", $_, $r->{$_} if defined $r->{$_} && $r->{$_} ne '';
 	}
 	print "left out   $_\n" for @{$r->{left_out} || []};

@@ -1,16 +1,17 @@
 #!/bin/sh
 # make bench-gpu [TARGET=cuda] [SECTIONS="..."] [MODELS="FILE..."] [BATCHES="1 32"] [TYPES="f32 tf32 bf16 f16"] [BUDGET=SECONDS] [FINALS=N] [PROBLEMS=N]
-# [KILLS=N]:
+# [KILLS=N] [EVERY=N]:
 # all that is to be known of a GPU, in less than 25 minutes.
 #
 # SECTIONS are, in this order:
 #   verify    kernels of PROBLEMS (10) random problems an operator run on the device, and their results compared (tests/blocks.c)
-#   sanitize  a few of them under compute-sanitizer's memcheck and racecheck, where that is found
+#   sanitize  a few of them under compute-sanitizer's memcheck, racecheck and synccheck, where that is found
 #   hostile   kernels that hang, write where they must not and the like, a good one between any two (bench/hostile.pl)
 #   kill      tl-tune killed KILLS (5) times at random moments, and then run to its end
 #   tune      each of the models, at each batch size and in each element type, in BUDGET (900) seconds for all. A model without
 #             convolutions is tuned as it is, without a batch size. Where the target has a library, the best kernel of each workload is
 #             then timed in turns with the library's best, in FINALS (2) processes. What there is no time for is left out.
+#             EVERY=3 takes the first, fourth, seventh... workload of each.
 # TARGET=opencl takes the first device of OpenCL. Nothing else should run meanwhile.
 #
 # The tables are those of bench/gpu.pl. The records behind them are in build/bench-gpu/figures.ndjson, which the next run removes.
@@ -49,6 +50,7 @@ tell begin "$(date -u +%Y-%m-%dT%H:%M:%SZ)"
 tell commit "$commit"
 tell target "$target"
 tell sections "$sections"
+tell every "${EVERY:-1}"
 tell device "$device"
 tell compiler "$("$helper" --version 2>/dev/null || echo none)"
 tell cpu "$(LC_ALL=C lscpu | sed -n 's/^Model name: *//p' | head -n 1)"
@@ -69,7 +71,7 @@ if wanted sanitize; then
 	elif ! command -v compute-sanitizer >/dev/null; then
 		tell sanitize "no compute-sanitizer"
 	else
-		for tool in memcheck racecheck; do
+		for tool in memcheck racecheck synccheck; do
 			TL_TEST_PROBLEMS=5 TL_TEST_BLOCKS=1 TL_TEST_RUN=1 timeout 150 compute-sanitizer --tool "$tool" --error-exitcode 86 "$tests/blocks" \
 				>"$dir/$tool.tap" 2>"$dir/$tool.log" || tell "$tool" "it ended with status $?"
 		done
@@ -87,7 +89,8 @@ fi
 network() { # model, name, type, kind, options of tl-extract
 	from=$1 name=$2-$3 type=$3 kind=$4
 	shift 4
-	if "$bin/tl-extract" -q --vary "dtype=$type" "$@" -o "$dir/$name.workloads" "$from" 2>"$dir/$name.err"; then
+	if "$bin/tl-extract" -q --vary "dtype=$type" "$@" -o "$dir/$name.all" "$from" 2>"$dir/$name.err"; then
+		awk -v every="${EVERY:-1}" '!/"type":"workload"/ || n++ % every == 0' "$dir/$name.all" >"$dir/$name.workloads"
 		printf '%s\t%s\t%s\n' "$name" "$type" "$kind" >>"$dir/networks"
 	else
 		echo "$name: $(tail -n 1 "$dir/$name.err")" | tee -a "$dir/left_out" >&2
