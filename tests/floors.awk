@@ -38,7 +38,7 @@ BEGIN {
 	place["csv.h"] = "lib/extract/ lib/io/ cmd/"
 	place["expat.h"] = "lib/extract/openvino/ir.c"
 	place["jsmn.h"] = "lib/io/json.c"
-	place["omp.h"] = "lib/target/kernel.c lib/target/probe.c lib/ref/onednn.c lib/run/exec.c lib/run/weights.c lib/run/library.c libexec/ tests/ share/export/"
+	place["omp.h"] = "lib/target/kernel.c lib/target/probe.c lib/ref/onednn.c lib/ref/cuda/makers.c lib/run/exec.c lib/run/weights.c lib/run/library.c libexec/ tests/ share/export/"
 	# The same for all headers that begin so.
 	family["dnnl"] = family["oneapi/dnnl/"] = "lib/ref/onednn.c"
 	family["nettle/"] = "lib/base/hash.c lib/base/base64.c"

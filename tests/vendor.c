@@ -2,6 +2,7 @@
  * device (tests/emulator/): the graphs and products that it describes compute what the operator
  * says; what engines cannot do is left out; a library that is not there is missed by one that is.
  */
+#include <sched.h>
 #include <sys/stat.h>
 
 #include "lib/target/shared.h"
@@ -153,6 +154,24 @@ static void test_choice(void)
 	drop(&d);
 }
 
+/* The stand-in refuses the plans of a thread that waits for others in vain. */
+static void test_together(int cpus)
+{
+	struct err e = ERR_INIT;
+	char text[16];
+	struct data d;
+	struct ref *r;
+
+	snprintf(text, sizeof text, "%d", cpus < 3 ? cpus : 3);
+	setenv("TL_EMULATOR_TOGETHER", text, 1);
+	r = open_ref(&d, &problems[3], &e);
+	unsetenv("TL_EMULATOR_TOGETHER");
+	ok(r && has(r, "engine 0", "nhwc"), "with %d CPUs %s plans are made at once%s", cpus, text,
+	   e.msg);
+	ref_close(r);
+	drop(&d);
+}
+
 /* ---- a trial: in a process of its own, and the first to open the device ---- */
 
 static void test_trial(const struct problem *p)
@@ -277,9 +296,28 @@ static void test_refused(void)
 	drop(&d);
 }
 
+/* Begins anew, as workers do: OpenMP binds the first thread to one CPU. Returns the CPUs that there
+ * were before. */
+static int bind_as_workers(int argc, char **argv)
+{
+	cpu_set_t set;
+	char text[16];
+
+	if (argc > 1)
+		return atoi(argv[1]);
+	if (sched_getaffinity(0, sizeof set, &set))
+		bail_out("the system does not tell which CPUs this process may use");
+	snprintf(text, sizeof text, "%d", CPU_COUNT(&set));
+	setenv("OMP_PROC_BIND", "true", 1);
+	execl(argv[0], argv[0], text, NULL);
+	bail_out("%s does not begin anew", argv[0]);
+	return 0;
+}
+
 int main(int argc, char **argv)
 {
-	(void)argc;
+	const int cpus = bind_as_workers(argc, argv);
+
 	if (!vendor_begin(argv[0]))
 		return done_testing();
 	for (int i = 0; i < LIBRARIES; i++)
@@ -295,6 +333,7 @@ int main(int argc, char **argv)
 	for (size_t i = 0; i < sizeof problems / sizeof *problems; i++)
 		test_problem(&problems[i]);
 	test_choice();
+	test_together(cpus);
 	test_others();
 	test_refused();
 	return done_testing();

@@ -69,6 +69,8 @@ static int offer_all(struct cuda *c, struct err *e)
 		if (c->cudnn && plans_offer(c->cudnn, p, &c->all, e) < 0)
 			return -1;
 	}
+	if (c->cudnn)
+		plans_make(c->cudnn, &c->all);
 	return stage_provide(&c->stage, e);
 }
 

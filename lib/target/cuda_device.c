@@ -175,13 +175,18 @@ static void close_device(struct device *d)
 	free(d);
 }
 
+int cuda_use(struct device *d, struct err *e)
+{
+	return cuda_check(cuda.use(d->context), "open its device", e);
+}
+
 static struct device *open_device(struct err *e)
 {
 	struct device *d = xcalloc(1, sizeof *d);
 
 	if (find_device(&d->device, e) == 0 &&
 	    cuda_check(cuda.retain(&d->context, d->device), "open its device", e) == 0 &&
-	    cuda_check(cuda.use(d->context), "open its device", e) == 0 &&
+	    cuda_use(d, e) == 0 &&
 	    cuda_check(cuda.stream(&d->stream, 0), "make a stream", e) == 0 &&
 	    cuda_check(cuda.event(&d->start, 0), "make an event", e) == 0 &&
 	    cuda_check(cuda.event(&d->end, 0), "make an event", e) == 0)

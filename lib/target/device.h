@@ -71,6 +71,8 @@ struct device *device_of_process(const struct driver *driver, struct err *e);
  * of what `call` puts on the stream that it gets, by the device's own clock: of so many calls in a
  * row, for each of them. `call` waits for nothing, cuda_time() waits for the end. */
 void *cuda_address(const struct memory *m);
+/* A thread that did not open the device, and is to use it for the library, calls this first. */
+int cuda_use(struct device *d, struct err *e);
 /* A row of calls that was captured; all 0 at first. */
 struct cuda_row {
 	struct cuda_graph *graph; /* NULL: none was, or it cannot be captured */

@@ -92,10 +92,10 @@ static void set_limits(const struct cell *c, size_t in_use)
 #else
 	(void)in_use, (void)a_thread;
 #endif
-	limit(RLIMIT_CPU, cpu_seconds(c), 1);
 	limit(RLIMIT_CORE, 0, 0);
 	if (c->has_driver)
 		return;
+	limit(RLIMIT_CPU, cpu_seconds(c), 1);
 	limit(RLIMIT_FSIZE, 0, 0);
 	limit(RLIMIT_NOFILE, MAX_FILES, 0);
 	limit(RLIMIT_STACK, 8 << 20,

@@ -22,7 +22,8 @@ struct cell {
 	size_t memory; /* bytes it may take beside what it has now; 0: no limit */
 	int threads;   /* it will start: their stacks come on top */
 	/* It loads a device's driver, which starts threads and processes, writes files and maps
-	 * more memory than there is: only the time is limited. */
+	 * more memory than there is, or a library that does: only the time that passes is limited.
+	 */
 	int has_driver;
 	/* Called every tick_s meanwhile, in the caller's process. NULL: nothing is. */
 	void (*tick)(void *arg);

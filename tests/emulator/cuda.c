@@ -46,9 +46,11 @@ struct function {
 
 static struct {
 	pid_t process; /* that started the driver; 0: none */
-	int retained, in_use;
+	int retained;
 	enum result dead; /* what a kernel died of */
 } emulated;
+
+static _Thread_local int in_use; /* the context is current in this thread */
 
 /* ---- state ---- */
 
@@ -63,7 +65,7 @@ enum result driver_ready(void)
 {
 	const enum result rc = ready();
 
-	return rc ? rc : emulated.in_use ? SUCCESS : INVALID_CONTEXT;
+	return rc ? rc : in_use ? SUCCESS : INVALID_CONTEXT;
 }
 
 /* The driver asks by a local socket whether there is a server of several processes. */
@@ -231,8 +233,14 @@ API int cuDevicePrimaryCtxRelease_v2(int device)
 
 API int cuCtxSetCurrent(void *context)
 {
-	emulated.in_use = context == &emulated && emulated.retained;
+	in_use = context == &emulated && emulated.retained;
 	return driver_ready();
+}
+
+API int cuCtxGetCurrent(void **context)
+{
+	*context = in_use ? &emulated : NULL;
+	return ready();
 }
 
 /* ---- modules ---- */

@@ -4,8 +4,10 @@
  */
 #include "tests/emulator/cudnn.h"
 
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "tests/emulator/queue.h"
 
@@ -14,9 +16,13 @@
 #define API __attribute__((visibility("default")))
 
 enum { VERSION = 90102 };
-static const uint64_t MAGIC = 0x6e6e647563;
-static int started; /* a handle is the address of this */
-static void *stream_now;
+static const uint64_t MAGIC = 0x6e6e647563, HANDLE_MAGIC = 0x656c646e6168;
+
+struct handle {
+	uint64_t magic;
+	void *stream;
+	atomic_int busy; /* a thread makes a plan with it */
+};
 
 API size_t cudnnGetVersion(void)
 {
@@ -39,25 +45,41 @@ API const char *cudnnGetErrorString(int status)
 	}
 }
 
+static int is_handle(const struct handle *h)
+{
+	return h && h->magic == HANDLE_MAGIC;
+}
+
 API int cudnnCreate(void **handle)
 {
-	started++;
-	*handle = &started;
+	struct handle *h = calloc(1, sizeof *h);
+
+	if (!h)
+		abort();
+	h->magic = HANDLE_MAGIC;
+	*handle = h;
 	return SUCCESS;
 }
 
 API int cudnnDestroy(void *handle)
 {
-	if (handle != &started || !started)
+	struct handle *h = handle;
+
+	if (!is_handle(h))
 		return BAD_PARAM;
-	started--;
+	h->magic = 0;
+	free(h);
 	return SUCCESS;
 }
 
 API int cudnnSetStream(void *handle, void *stream)
 {
-	stream_now = stream;
-	return handle == &started && started ? SUCCESS : BAD_PARAM;
+	struct handle *h = handle;
+
+	if (!is_handle(h))
+		return BAD_PARAM;
+	h->stream = stream;
+	return SUCCESS;
 }
 
 /* ---- stores ---- */
@@ -136,7 +158,7 @@ static enum status check_links(int type, int64_t n, const void *of)
 {
 	const struct descriptor *const *link = of;
 
-	if (type == TYPE_HANDLE && *(void *const *)of != &started)
+	if (type == TYPE_HANDLE && !is_handle(*(const struct handle *const *)of))
 		return BAD_PARAM;
 	for (int64_t i = 0; type == TYPE_BACKEND_DESCRIPTOR && i < n; i++) {
 		if (!is_descriptor(link[i]))
@@ -315,9 +337,54 @@ static enum status propose(struct descriptor *h)
 	}
 }
 
+static struct handle *handle_of(const struct descriptor *plan)
+{
+	return (struct handle *)(uintptr_t)integer(plan, ATTR_EXECUTION_PLAN_HANDLE);
+}
+
+/* With TL_EMULATOR_TOGETHER=N the first plans are made by N threads together, or refused where the
+ * others do not come. */
+static int is_together(void)
+{
+	enum { TRY_US = 1000, TRIES = 20000 };
+	static atomic_int here, met; /* 1: they met; -1: they did not */
+	const char *wanted = getenv("TL_EMULATOR_TOGETHER");
+
+	if (!wanted)
+		return 1;
+	atomic_fetch_add(&here, 1);
+	for (int i = 0; i < TRIES && !met; i++) {
+		if (here >= atoi(wanted))
+			met = 1;
+		usleep(TRY_US);
+	}
+	atomic_fetch_sub(&here, 1);
+	if (!met)
+		met = -1;
+	return met == 1;
+}
+
+/* Takes a while. Two threads may not do it with one handle. */
+static enum status make_plan(const struct descriptor *plan)
+{
+	enum { MAKING_US = 200 };
+	struct handle *h = handle_of(plan);
+	const struct descriptor *graph;
+	enum status s = NOT_SUPPORTED;
+
+	if (atomic_exchange(&h->busy, 1))
+		abort();
+	if (!queue_has_context())
+		s = NOT_INITIALIZED;
+	else if (is_together() && engine_plans(number_of(plan, &graph)))
+		s = SUCCESS;
+	usleep(MAKING_US);
+	h->busy = 0;
+	return s;
+}
+
 API int cudnnBackendFinalize(void *of)
 {
-	const struct descriptor *graph;
 	struct descriptor *d = of;
 	enum status s;
 
@@ -326,8 +393,8 @@ API int cudnnBackendFinalize(void *of)
 	s = check_finish(d);
 	if (!s && d->kind == KIND_ENGINEHEUR)
 		s = propose(d);
-	if (!s && d->kind == KIND_EXECUTION_PLAN && !engine_plans(number_of(d, &graph)))
-		s = NOT_SUPPORTED;
+	if (!s && d->kind == KIND_EXECUTION_PLAN)
+		s = make_plan(d);
 	d->is_finished = !s;
 	return s;
 }
@@ -348,16 +415,20 @@ static void run(void *arg)
 
 API int cudnnBackendExecute(void *handle, void *plan, void *pack)
 {
+	const struct handle *h = handle;
 	struct work w = {.pack = pack};
 	enum status s;
 
-	if (handle != &started || !is_descriptor(plan) || !is_descriptor(pack))
+	if (!is_handle(h) || !is_descriptor(plan) || !is_descriptor(pack))
 		return BAD_PARAM;
 	if (!((struct descriptor *)plan)->is_finished || !((struct descriptor *)pack)->is_finished)
 		return NOT_FINALIZED;
+	/* That another handle may run it is not promised. */
+	if (handle_of(plan) != h)
+		return BAD_PARAM;
 	w.engine = number_of(plan, &w.graph);
 	s = engine_check(w.engine, w.graph, pack);
 	if (s)
 		return s;
-	return queue_put("cudnn", stream_now, run, &w, sizeof w) ? EXECUTION_FAILED : SUCCESS;
+	return queue_put("cudnn", h->stream, run, &w, sizeof w) ? EXECUTION_FAILED : SUCCESS;
 }

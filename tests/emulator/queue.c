@@ -15,6 +15,7 @@ static struct copy *copies;
 
 typedef int launch(void *stream, void (*run)(void *), void *arg);
 typedef int synchronize(void *stream);
+typedef int current(void **context);
 
 /* The driver that the program has opened: nobody else may see its functions. */
 static int find_driver(struct dl_phdr_info *info, size_t size, void *out)
@@ -69,4 +70,13 @@ int queue_put(const char *library, void *stream, void (*run)(void *), const void
 	c->next = copies;
 	copies = c;
 	return function(stream, run, c->bytes);
+}
+
+int queue_has_context(void)
+{
+	void *address = find_function("cuCtxGetCurrent"), *context = NULL;
+	current *function = NULL;
+
+	memcpy(&function, &address, sizeof function);
+	return !function || (!function(&context) && context);
 }

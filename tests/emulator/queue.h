@@ -9,5 +9,7 @@
  * TL_EMULATOR_WAITS=LIBRARY its calls wait for the stream, which cannot be captured. */
 int queue_put(const char *library, void *stream, void (*run)(void *), const void *arg,
 	      size_t bytes);
+/* Has this thread a context of the device? 1 as well where there is no device. */
+int queue_has_context(void);
 
 #endif

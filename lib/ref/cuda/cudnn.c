@@ -79,6 +79,7 @@ static int check(int status, const char *what, struct err *e)
 
 int cudnn_start(void **handle, struct err *e)
 {
+	*handle = NULL;
 	return check(cudnn.create(handle), "start", e);
 }
 

@@ -5,22 +5,10 @@
 #include <string.h>
 
 #include "lib/io/clock.h"
-#include "lib/ref/cuda/engines.h"
+#include "lib/ref/cuda/makers.h"
 #include "lib/target/nvrtc.h"
 
-static const int64_t MOST_WORKSPACE = (int64_t)1 << 30; /* bytes */
 static const double PLANS_S = 40; /* for the plans of a workload: some are compiled on the spot */
-
-/* What is executed. */
-struct plan {
-	struct plan *next;
-	struct plans *all;
-	const struct graph *graph;
-	int64_t workspace;
-	struct engine engine;
-	void *plan, *pack; /* the pack is made at the first run, because the workspace has no
-			    * address before */
-};
 
 struct known_graph {
 	struct known_graph *next;
@@ -28,11 +16,10 @@ struct known_graph {
 };
 
 struct plans {
-	void *handle, *stream;
-	int has_stream; /* the library was told of it */
+	struct makers makers;
 	struct stage *stage;
 	struct known_graph *graphs;
-	struct plan *first;
+	struct execution *first;
 	struct finisher finisher;
 	double until; /* no more plans are made from then on */
 };
@@ -57,16 +44,16 @@ struct plans *plans_open(struct stage *s, struct err *e)
 {
 	struct buf compiler = BUF_INIT;
 	struct err ignored = ERR_INIT;
+	struct makers makers;
 	struct plans *all;
-	void *handle;
 
 	/* cuDNN compiles some plans, by NVRTC, which it would not find where we do. */
 	nvrtc_version(&compiler, &ignored);
 	buf_free(&compiler);
-	if (cudnn_open(e) < 0 || cudnn_start(&handle, e) < 0)
+	if (cudnn_open(e) < 0 || makers_open(&makers, s->device, e) < 0)
 		return NULL;
 	all = xcalloc(1, sizeof *all);
-	all->handle = handle;
+	all->makers = makers;
 	all->stage = s;
 	all->until = clock_now() + PLANS_S;
 	all->finisher = (struct finisher){.make = make_rest, .of = all};
@@ -77,84 +64,29 @@ void plans_close(struct plans *all)
 {
 	if (!all)
 		return;
-	for (struct plan *p = all->first, *next; p; p = next) {
+	for (struct execution *p = all->first, *next; p; p = next) {
 		next = p->next;
-		cudnn_free(p->pack);
-		cudnn_free(p->plan);
-		cudnn_free(p->engine.config);
-		cudnn_free(p->engine.engine);
-		free(p);
+		execution_free(p);
 	}
 	for (struct known_graph *g = all->graphs, *next; g; g = next) {
 		next = g->next;
 		graph_close(&g->graph);
 		free(g);
 	}
-	cudnn_stop(all->handle);
+	makers_close(&all->makers);
 	free(all);
 }
 
-/* ---- plans ---- */
-
-static int pack(struct plan *p, struct err *e)
+/* A plan that stays until the end, and is not made yet. It takes the engine's descriptors. */
+static struct execution *keep_plan(struct plans *all, const struct graph *g, struct engine *engine)
 {
-	void *workspace = stage_workspace(p->all->stage);
-	const struct graph *g = p->graph;
-	const struct cudnn_value value[] = {
-		{ATTR_VARIANT_PACK_UNIQUE_IDS, TYPE_INT64, g->nbound, g->uid},
-		{ATTR_VARIANT_PACK_DATA_POINTERS, TYPE_VOID_PTR, g->nbound, g->address},
-		{ATTR_VARIANT_PACK_WORKSPACE, TYPE_VOID_PTR, 1, &workspace},
-	};
+	struct execution *p = xcalloc(1, sizeof *p);
 
-	return cudnn_describe(KIND_VARIANT_PACK, value, 3, &p->pack, e);
-}
-
-static int run(void *arg, void *stream, struct err *e)
-{
-	struct plan *p = arg;
-	struct plans *all = p->all;
-
-	if (!p->pack && pack(p, e) < 0)
-		return -1;
-	if (!all->has_stream || all->stream != stream) {
-		if (cudnn_take_stream(all->handle, stream, e) < 0)
-			return -1;
-		all->has_stream = 1;
-		all->stream = stream;
-	}
-	return cudnn_execute(all->handle, p->plan, p->pack, e);
-}
-
-/* A plan for an engine with its knobs; NULL: the engine does not take the problem. */
-static struct plan *make_plan(struct plans *all, const struct graph *g, struct engine *engine)
-{
-	const struct cudnn_value value[] = {
-		{ATTR_EXECUTION_PLAN_HANDLE, TYPE_HANDLE, 1, &all->handle},
-		{ATTR_EXECUTION_PLAN_ENGINE_CONFIG, TYPE_BACKEND_DESCRIPTOR, 1, &engine->config},
-	};
-	struct err e = ERR_INIT;
-	int64_t workspace = 0, n;
-	struct plan *p;
-	void *plan;
-
-	if (cudnn_describe(KIND_EXECUTION_PLAN, value, 2, &plan, &e) < 0)
-		return NULL;
-	if (cudnn_get(plan, ATTR_EXECUTION_PLAN_WORKSPACE_SIZE, TYPE_INT64, 1, &n, &workspace, &e) <
-		    0 ||
-	    workspace > MOST_WORKSPACE) {
-		cudnn_free(plan);
-		return NULL;
-	}
-	p = xcalloc(1, sizeof *p);
 	p->next = all->first;
-	p->all = all;
+	all->first = p;
 	p->graph = g;
-	p->plan = plan;
 	p->engine = *engine;
 	*engine = (struct engine){NULL, NULL};
-	p->workspace = workspace;
-	all->first = p;
-	stage_want(all->stage, (size_t)workspace);
 	return p;
 }
 
@@ -169,8 +101,10 @@ static int keep_graph(struct plans *all, const struct problem *p, enum graph_par
 
 	g->next = all->graphs;
 	all->graphs = g;
-	g->graph = (struct graph){
-		.handle = all->handle, .stage = all->stage, .problem = p, .part = part};
+	g->graph = (struct graph){.handle = all->makers.maker[0].handle,
+				  .stage = all->stage,
+				  .problem = p,
+				  .part = part};
 	*graph = &g->graph;
 	rc = graph_open(&g->graph, link, n, e);
 	if (rc <= 0)
@@ -182,16 +116,20 @@ static int keep_graph(struct plans *all, const struct problem *p, enum graph_par
 struct first {
 	struct plans *all;
 	const struct graph *graph;
-	struct plan *plan;
+	struct execution *plan;
 };
 
 static int take_first(void *arg, struct engine *engine, const char *name)
 {
 	struct first *f = arg;
+	struct execution *p = keep_plan(f->all, f->graph, engine);
 
 	(void)name;
-	f->plan = make_plan(f->all, f->graph, engine);
-	return f->plan != NULL;
+	if (!execution_make(p, &f->all->makers.maker[0]))
+		return 0;
+	stage_want(f->all->stage, (size_t)p->workspace);
+	f->plan = p;
+	return 1;
 }
 
 static struct call make_rest(void *of, const struct problem *p, int post)
@@ -206,7 +144,7 @@ static struct call make_rest(void *of, const struct problem *p, int post)
 		link[n++] = chain_conversion();
 	if (keep_graph(all, p, GRAPH_REST, link, n, &f.graph, &e) > 0)
 		engines_each(f.graph, take_first, &f);
-	return (struct call){f.plan ? run : NULL, f.plan};
+	return (struct call){f.plan ? execution_run : NULL, f.plan};
 }
 
 struct finisher *plans_finisher(struct plans *all)
@@ -228,7 +166,6 @@ static int offer(void *arg, struct engine *engine, const char *name)
 	const struct problem *p = o->graph->problem;
 	struct variant v = {.layout = p->layout, .dst = p->tensor[TENSOR_DST]};
 	const struct call *rest;
-	struct plan *plan;
 
 	if (clock_now() > o->all->until)
 		return 1;
@@ -238,10 +175,9 @@ static int offer(void *arg, struct engine *engine, const char *name)
 	if (!variants_want(o->to, v.name, v.layout))
 		return 0;
 	rest = o->has_rest ? finisher_rest(&o->all->finisher, p, 0) : NULL;
-	plan = o->has_rest && !rest ? NULL : make_plan(o->all, o->graph, engine);
-	if (!plan)
+	if (o->has_rest && !rest)
 		return 0;
-	v.call[v.ncalls++] = (struct call){run, plan};
+	v.call[v.ncalls++] = (struct call){execution_run, keep_plan(o->all, o->graph, engine)};
 	if (rest)
 		v.call[v.ncalls++] = *rest;
 	variants_add(o->to, &v);
@@ -274,4 +210,39 @@ int plans_offer(struct plans *all, const struct problem *p, struct variants *to,
 	o.how = ", then post-ops";
 	o.has_rest = 1;
 	return n ? offer_graph(o, p, GRAPH_FIRST, NULL, 0, e) : 0;
+}
+
+/* A variant's plan; NULL: the variant begins with another library. */
+static struct execution *plan_of(const struct variant *v)
+{
+	return v->call[0].run == execution_run ? v->call[0].arg : NULL;
+}
+
+static void make_all(struct plans *all, const struct variants *of)
+{
+	struct execution **plan = xcalloc((size_t)of->n + 1, sizeof *plan);
+	int n = 0;
+
+	for (int i = 0; i < of->n; i++)
+		if (plan_of(&of->v[i]))
+			plan[n++] = plan_of(&of->v[i]);
+	makers_make(&all->makers, plan, n, all->until);
+	free(plan);
+}
+
+void plans_make(struct plans *all, struct variants *of)
+{
+	int kept = 0;
+
+	make_all(all, of);
+	for (int i = 0; i < of->n; i++) {
+		const struct execution *p = plan_of(&of->v[i]);
+
+		if (p && !p->plan)
+			continue;
+		if (p)
+			stage_want(all->stage, (size_t)p->workspace);
+		of->v[kept++] = of->v[i];
+	}
+	of->n = kept;
 }
