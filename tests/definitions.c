@@ -377,6 +377,42 @@ static void test_elements(void)
 	ok(same, "elements of whole numbers are rounded, and end where their type does");
 }
 
+/* Runs of elements become what each becomes alone: all values of 16 bits, and floats between and
+ * beyond them. */
+static void test_runs(enum elem elem)
+{
+	enum { ALL = 1 << 16 };
+	uint16_t *bits = malloc(ALL * sizeof *bits), *back = malloc(ALL * sizeof *back), one;
+	float *value = malloc(ALL * sizeof *value), alone;
+	int reads = 1, writes = 1;
+
+	for (int i = 0; i < ALL; i++)
+		bits[i] = (uint16_t)i;
+	elem_to_floats(elem, bits, value, ALL);
+	for (int i = 0; i < ALL; i++) {
+		alone = (float)elem_read(elem, bits, i);
+		reads &= isnan(alone) ? isnan(value[i]) : !memcmp(&alone, &value[i], sizeof alone);
+	}
+	ok(reads, "a run of elements of type %d is read as each of them", (int)elem);
+	for (int shift = 0; shift < 3; shift++) {
+		for (int i = 0; i < ALL; i++) {
+			const uint32_t wide = (uint32_t)i << 16 | (0x7fffU + (uint32_t)shift);
+
+			memcpy(&value[i], &wide, sizeof *value);
+		}
+		elem_from_floats(elem, value, back, ALL);
+		for (int i = 0; i < ALL; i++) {
+			elem_write(elem, &one, 0, (double)value[i]);
+			writes &=
+				isnan(value[i]) ? isnan(elem_read(elem, back, i)) : one == back[i];
+		}
+	}
+	ok(writes, "and written so");
+	free(bits);
+	free(back);
+	free(value);
+}
+
 /* No algorithm of a processor may take a workload that it would compute in another type. */
 static void test_dtype(void)
 {
@@ -427,6 +463,8 @@ int main(void)
 	test_others();
 	test_wholes();
 	test_elements();
+	test_runs(ELEM_BF16);
+	test_runs(ELEM_F16);
 	test_dtype();
 	return done_testing();
 }

@@ -72,6 +72,8 @@ static const struct problem problems[] = {
 	{"matmul", "17x33:33x29", "ab", "gelu", "s8:s8:f32", 0, NULL,
 	 "product transposed engine 0, then post-ops"},
 	{"matmul", "16x32:32x24", "ab", "", "s8:s8:f32", 1, "product engine 0", NULL},
+	/* So many pixels are not copied in one piece. */
+	{"conv2d", "mb1_ic2ih25_oc3oh25_kh3ph1", "nhwc", "", "f32", 0, "engine 0", NULL},
 };
 
 /* ---- variants ---- */

@@ -173,14 +173,55 @@ void elem_write(enum elem e, void *array, int64_t i, double x)
 	}
 }
 
+/* As elem_write() rounds. What is no number stays none. */
+static uint16_t bf16_nearest(float x)
+{
+	uint32_t wide;
+
+	memcpy(&wide, &x, sizeof wide);
+	if (isnan(x))
+		return (uint16_t)(wide >> 16 | 64);
+	return (uint16_t)((wide + 0x7fff + (wide >> 16 & 1)) >> 16);
+}
+
+/* As f16_value(), without a call of the library's. */
+static float f16_float(uint16_t bits)
+{
+	const unsigned exponent = bits >> F16_EXPONENT & F16_SPECIAL, rest = bits & 1023;
+	const uint32_t wide = (exponent + 127 - F16_BIAS) << 23 | rest << (23 - F16_EXPONENT);
+	float x;
+
+	memcpy(&x, &wide, sizeof x);
+	if (exponent == F16_SPECIAL)
+		x = rest ? NAN : INFINITY;
+	else if (!exponent)
+		x = (float)rest * 0x1p-24F;
+	return bits & 0x8000 ? -x : x;
+}
+
 void elem_from_floats(enum elem e, const float *from, void *to, int64_t n)
 {
-	for (int64_t i = 0; i < n; i++)
-		elem_write(e, to, i, (double)from[i]);
+	if (e == ELEM_F32)
+		memcpy(to, from, (size_t)n * sizeof *from);
+	else if (e == ELEM_BF16)
+		for (int64_t i = 0; i < n; i++)
+			((uint16_t *)to)[i] = bf16_nearest(from[i]);
+	else
+		for (int64_t i = 0; i < n; i++)
+			elem_write(e, to, i, (double)from[i]);
 }
 
 void elem_to_floats(enum elem e, const void *from, float *to, int64_t n)
 {
-	for (int64_t i = 0; i < n; i++)
-		to[i] = (float)elem_read(e, from, i);
+	if (e == ELEM_F32)
+		memcpy(to, from, (size_t)n * sizeof *to);
+	else if (e == ELEM_BF16)
+		for (int64_t i = 0; i < n; i++)
+			to[i] = bf16_value(((const uint16_t *)from)[i]);
+	else if (e == ELEM_F16)
+		for (int64_t i = 0; i < n; i++)
+			to[i] = f16_float(((const uint16_t *)from)[i]);
+	else
+		for (int64_t i = 0; i < n; i++)
+			to[i] = (float)elem_read(e, from, i);
 }

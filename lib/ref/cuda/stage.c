@@ -27,12 +27,70 @@ enum dtype stage_type(const struct stage *s, enum tensor_role role)
 
 /* ---- elements ---- */
 
+/* Elements that lie one behind the other in the device's memory, and so far apart in the caller's
+ * array. */
+struct row {
+	int64_t size, step;
+};
+
+/* Takes the longest row that all others are like. Of its dimensions the size becomes 1. */
+static struct row take_row(const struct placed *t, int64_t size[PLACED_DIMS])
+{
+	struct row row = {1, 1};
+	int i;
+
+	do {
+		for (i = 0; i < t->n; i++)
+			if (size[i] > 1 && t->stride[i] == row.size &&
+			    (row.size == 1 || t->from[i] == row.size * row.step))
+				break;
+		if (i < t->n) {
+			row.step = row.size == 1 ? t->from[i] : row.step;
+			row.size *= size[i];
+			size[i] = 1;
+		}
+	} while (i < t->n);
+	return row;
+}
+
+static void copy_run(enum elem type, char *device, float *caller, int64_t n, int back)
+{
+	if (back)
+		elem_to_floats(type, device, caller, n);
+	else
+		elem_from_floats(type, caller, device, n);
+}
+
+/* Copies by pieces, where the caller's elements have gaps between them. */
+static void copy_row(enum elem type, const struct row *row, char *device, float *caller, int back)
+{
+	enum { PIECE = 512 };
+	float piece[PIECE];
+
+	if (row->step == 1) {
+		copy_run(type, device, caller, row->size, back);
+		return;
+	}
+	for (int64_t i = 0; i < row->size; i += PIECE) {
+		const int64_t n = row->size - i < PIECE ? row->size - i : PIECE;
+		float *at = caller + i * row->step;
+
+		for (int64_t j = 0; j < n && !back; j++)
+			piece[j] = at[j * row->step];
+		copy_run(type, device + i * elem_size(type), piece, n, back);
+		for (int64_t j = 0; j < n && back; j++)
+			at[j * row->step] = piece[j];
+	}
+}
+
 /* Copies all elements between the device's form, of this type, and the caller's array. */
 static void copy(enum elem type, const struct placed *t, void *device, float *caller, int back)
 {
 	int64_t size[PLACED_DIMS] = {1, 1, 1, 1}, at[PLACED_DIMS];
+	struct row row;
 
 	memcpy(size, t->size, (size_t)t->n * sizeof *size);
+	row = take_row(t, size);
 	for (at[0] = 0; at[0] < size[0]; at[0]++)
 		for (at[1] = 0; at[1] < size[1]; at[1]++)
 			for (at[2] = 0; at[2] < size[2]; at[2]++)
@@ -43,10 +101,8 @@ static void copy(enum elem type, const struct placed *t, void *device, float *ca
 						to += at[i] * t->stride[i];
 						from += at[i] * t->from[i];
 					}
-					if (back)
-						caller[from] = (float)elem_read(type, device, to);
-					else
-						elem_write(type, device, to, (double)caller[from]);
+					copy_row(type, &row, (char *)device + to * elem_size(type),
+						 caller + from, back);
 				}
 }
 
