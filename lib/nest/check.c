@@ -236,6 +236,8 @@ static int check_mma(struct check *c, const struct node *t)
 	if (!c->thread || c->branch || c->n->block_threads % together)
 		return err_set(c->e, "a warp does not multiply as a whole: the product stands in a "
 				     "branch, or the block has no whole warps");
+	if (m->late && !m->group)
+		return err_set(c->e, "products of single warps are never late");
 	if (acc->kind != BUFFER_REG || acc->lanes != 4 || acc->elem != mma_sum(m->kind))
 		return err_set(c->e,
 			       "the sums of products are in %s, which is no register of 4 "

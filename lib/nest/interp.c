@@ -243,6 +243,8 @@ static int run_threads(struct interp *s, const struct node *t)
 	for (s->inner = 0; rc == 0 && s->inner < s->n->block_threads; s->inner++) {
 		s->var[t->var] = s->inner;
 		rc = run_body(s, t, t->body);
+		if (rc == 0)
+			rc = mma_end(s);
 	}
 	s->in_threads = 0;
 	s->inner = 0;

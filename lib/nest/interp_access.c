@@ -125,9 +125,14 @@ static int64_t of_team(int64_t turn)
 	return step_of(turn) >> STEP_BITS;
 }
 
+int64_t access_step(int64_t turn)
+{
+	return step_of(turn) & (((int64_t)1 << STEP_BITS) - 1);
+}
+
 static int is_of_other_block(const struct interp *s, int64_t turn)
 {
-	return (step_of(turn) & (((int64_t)1 << STEP_BITS) - 1)) < s->first_step;
+	return access_step(turn) < s->first_step;
 }
 
 /* Was the turn in this phase, but in another block or of another thread of the team? Then nothing
@@ -179,7 +184,7 @@ int access_read(struct interp *s, const struct place *p, int lanes)
 		if (p->written[i] != WRITTEN)
 			return err_set(s->e, "%s[%lld] is read %s", p->buffer->name,
 				       (long long)p->index + i,
-				       p->written[i] ? "before its copy is there" : "unwritten");
+				       p->written[i] ? "before it is there" : "unwritten");
 	for (int i = 0; i < lanes && p->touch; i++) {
 		struct touch *t = &p->touch[i];
 

@@ -60,6 +60,8 @@ enum { WRITTEN = 1, UNDER_WAY };
 
 /* The number of this thread's turn at this point: the next that touches is told apart by it. */
 int64_t access_turn(const struct interp *s);
+/* How many loops over threads had ended before a turn, as struct interp's `step` counts them. */
+int64_t access_step(int64_t turn);
 int64_t access_eval(const struct interp *s, const struct affine *a);
 /* How many of so many lanes are valid. */
 int access_valid(const struct interp *s, const struct affine *valid, int lanes);

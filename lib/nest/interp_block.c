@@ -12,23 +12,41 @@ struct copy {
 	int lanes;
 };
 
+/* That a thread has begun. By a group of warps: from constant places on. */
+struct product {
+	const struct node *t;
+	struct mma m;
+	int64_t step; /* of the block, in which it began */
+};
+
+enum { MOST_PRODUCTS = 2 };
+
+/* Of a thread: the oldest first. */
+struct begun {
+	int n;
+	struct product of[MOST_PRODUCTS];
+};
+
 struct copies {
 	int is_bulk;	/* the nest has bulk copies */
 	int64_t groups; /* that have ended, in this block */
 	int64_t waited; /* of those, how many the first thread has waited for */
 	size_t n, room;
 	struct copy *copy;
+	struct begun *begun; /* of each thread of the block */
 };
 
 void copies_open(struct interp *s)
 {
 	s->copies = xcalloc(1, sizeof *s->copies);
 	s->copies->is_bulk = nest_has_bulk(s->n);
+	s->copies->begun = xcalloc((size_t)s->n->block_threads + 1, sizeof(struct begun));
 }
 
 void copies_close(struct interp *s)
 {
 	free(s->copies->copy);
+	free(s->copies->begun);
 	free(s->copies);
 }
 
@@ -36,6 +54,8 @@ void copies_forget(struct interp *s)
 {
 	s->copies->groups = s->copies->waited = 0;
 	s->copies->n = 0;
+	for (int i = 0; i < s->n->block_threads; i++)
+		s->copies->begun[i].n = 0;
 }
 
 static struct copy *add(struct copies *c)
@@ -218,9 +238,11 @@ void copies_wait(struct interp *s, int64_t groups)
 
 /* ---- products ---- */
 
-static int element(struct interp *s, const struct mma *m, const struct mma_side *side, int i, int k,
-		   double *x)
+/* An element that was written after the product began is not what it multiplies. */
+static int element(struct interp *s, const struct product *of, const struct mma_side *side, int i,
+		   int k, double *x)
 {
+	const struct mma *m = &of->m;
 	const int unit = m->group ? mma_core(m->kind) : mma_pair(m->kind);
 	struct affine at = mma_at(m, side, i, k);
 	int64_t index = access_eval(s, &at);
@@ -232,6 +254,9 @@ static int element(struct interp *s, const struct mma *m, const struct mma_side 
 			       unit, s->n->buffer[side->buffer].name, (long long)index);
 	if (access_locate(s, side->buffer, index, 1, &p) < 0 || access_read(s, &p, 1) < 0)
 		return -1;
+	if (access_step(p.touch->writer) > of->step)
+		return err_set(s->e, "%s[%lld] is overwritten while it is multiplied",
+			       p.buffer->name, (long long)index);
 	access_get(&p, 1, x);
 	return 0;
 }
@@ -255,12 +280,13 @@ static int check_swizzled(struct interp *s, const struct mma *m, const struct mm
 }
 
 /* Adds the products of this row and column to the sum. */
-static int add_products(struct interp *s, const struct mma *m, int row, int column, double *sum)
+static int add_products(struct interp *s, const struct product *x, int row, int column, double *sum)
 {
+	const struct mma *m = &x->m;
 	double products = 0, a, b;
 
 	for (int k = 0; k < m->steps * mma_depth(m->kind); k++) {
-		if (element(s, m, &m->a, row, k, &a) < 0 || element(s, m, &m->b, column, k, &b) < 0)
+		if (element(s, x, &m->a, row, k, &a) < 0 || element(s, x, &m->b, column, k, &b) < 0)
 			return -1;
 		products += mma_product(m, a, b);
 	}
@@ -272,14 +298,13 @@ static int add_products(struct interp *s, const struct mma *m, int row, int colu
 	return 0;
 }
 
-int mma_run(struct interp *s, const struct node *t)
+static int multiply(struct interp *s, const struct product *x)
 {
-	const struct mma *m = t->mma;
+	const struct node *t = x->t;
+	const struct mma *m = &x->m;
 	const int lane = s->inner % MMA_WARP;
 	const int of_group = m->group ? s->inner / MMA_WARP % MMA_GROUP * MMA_ROWS : 0;
 
-	if (check_swizzled(s, m, &m->a) < 0 || check_swizzled(s, m, &m->b) < 0)
-		return -1;
 	for (int tile = 0; tile < m->down * m->across; tile++) {
 		const int row = tile / m->across * mma_tile_rows(m) + of_group;
 		const int column = tile % m->across * MMA_COLUMNS;
@@ -289,9 +314,71 @@ int mma_run(struct interp *s, const struct node *t)
 		    access_read(s, &acc, 4) < 0)
 			return -1;
 		for (int sum = 0; sum < 4; sum++)
-			if (add_products(s, m, row + mma_row(lane, sum),
+			if (add_products(s, x, row + mma_row(lane, sum),
 					 column + mma_column(lane, sum), &acc.r[sum]) < 0)
 				return -1;
 	}
+	return 0;
+}
+
+/* What reads the sums meanwhile is refused. */
+static int mark_sums(struct interp *s, const struct node *t, unsigned char mark)
+{
+	for (int tile = 0; tile < t->mma->down * t->mma->across; tile++) {
+		struct place acc;
+
+		if (access_locate(s, t->buffer, access_eval(s, &t->a) + tile, 4, &acc) < 0 ||
+		    (mark == UNDER_WAY && *acc.written != UNDER_WAY && access_read(s, &acc, 4) < 0))
+			return -1;
+		*acc.written = mark;
+	}
+	return 0;
+}
+
+static int begin_product(struct interp *s, const struct product *of)
+{
+	struct begun *b = &s->copies->begun[s->inner];
+	struct product *x = &b->of[b->n];
+
+	if (b->n == MOST_PRODUCTS || (b->n && b->of[b->n - 1].step == s->step))
+		return err_set(s->e, "two products of groups stand in a loop over threads");
+	*x = *of;
+	x->m.a.at = af(access_eval(s, &of->m.a.at));
+	x->m.b.at = af(access_eval(s, &of->m.b.at));
+	b->n++;
+	return mark_sums(s, of->t, UNDER_WAY);
+}
+
+int mma_run(struct interp *s, const struct node *t)
+{
+	const struct product x = {.t = t, .m = *t->mma, .step = s->step};
+
+	if (check_swizzled(s, t->mma, &t->mma->a) < 0 || check_swizzled(s, t->mma, &t->mma->b) < 0)
+		return -1;
+	return t->mma->group ? begin_product(s, &x) : multiply(s, &x);
+}
+
+static int end_oldest(struct interp *s, struct begun *b)
+{
+	const struct product x = b->of[0];
+
+	b->of[0] = b->of[1];
+	b->n--;
+	if (mark_sums(s, x.t, WRITTEN) < 0 || multiply(s, &x) < 0)
+		return -1;
+	return b->n ? mark_sums(s, b->of[0].t, UNDER_WAY) : 0;
+}
+
+int mma_end(struct interp *s)
+{
+	struct begun *b = &s->copies->begun[s->inner];
+	int late;
+
+	if (!b->n || b->of[b->n - 1].step != s->step)
+		return 0;
+	late = b->of[b->n - 1].m.late;
+	while (b->n > late)
+		if (end_oldest(s, b) < 0)
+			return -1;
 	return 0;
 }

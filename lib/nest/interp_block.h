@@ -6,7 +6,7 @@
 
 #include "lib/nest/interp_access.h"
 
-/* The copies of a block that no thread has waited for. */
+/* The copies of a block that no thread has waited for, and the products that threads have begun. */
 struct copies;
 
 void copies_open(struct interp *s);
@@ -21,7 +21,10 @@ int copies_end_group(struct interp *s, const struct node *loop);
 /* The thread waits until at most so many of its last groups are not there yet. */
 void copies_wait(struct interp *s, int64_t groups);
 
-/* The thread adds to its sums. */
+/* The thread adds to its sums; or, where a group of warps multiplies, begins to. */
 int mma_run(struct interp *s, const struct node *t);
+/* The thread's turn of a loop over threads ends: so do products that it has begun (mma.h). They are
+ * computed as late as this, so that whatever was done to their sides meanwhile is found. */
+int mma_end(struct interp *s);
 
 #endif

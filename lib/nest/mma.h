@@ -13,7 +13,11 @@
  *
  * Or a group of four warps multiplies together. A tile has 64 rows then, of which each warp has 16,
  * and both sides lie in core matrices of 8 rows or columns by 16 bytes, side by side or in swizzled
- * rows (the same, "Asynchronous warpgroup-level matrix instructions").
+ * rows (the same, "Asynchronous warpgroup-level matrix instructions"). Such a product goes on while
+ * the threads do. Its sums are there, and its sides may be overwritten, behind the loop over
+ * threads in which it stands; if it is late, behind the next such loop that has a product. A
+ * product of no steps multiplies nothing: it ends what is late. A loop over threads has one product
+ * at most.
  */
 #ifndef TL_NEST_MMA_H
 #define TL_NEST_MMA_H
@@ -63,6 +67,7 @@ struct mma_side {
 struct mma {
 	enum mma_kind kind;
 	int group;	  /* by four warps */
+	int late;	  /* by groups: see above; 0 or 1 */
 	int steps;	  /* one after the other, along k */
 	int down, across; /* tiles; the sums of tile (i, j) are register i * across + j of the
 			   * array, counted from the node's index a on */

@@ -1,6 +1,7 @@
 #include "lib/target/simt_bulk.h"
 
 #include "lib/nest/box.h"
+#include "lib/target/simt_proxy.h"
 
 /* NVIDIA, "Parallel Thread Execution ISA", "Asynchronous copy: bulk copy" and "mbarrier". A phase
  * of a barrier ends when its one thread has arrived and as many bytes have come as that thread
@@ -42,8 +43,9 @@ const char simt_bulk_emulated[] = "#define bulk_init emulator_bulk_init\n"
 				  "#define bulk_arrive emulator_bulk_arrive\n"
 				  "#define bulk_wait emulator_bulk_wait\n";
 
-/* Groups take turns with the barriers. What threads read of the memory before they last met must
- * come before the copy overwrites it, by another way to memory than theirs: that takes a fence. */
+/* Groups take turns with the barriers. What threads themselves read of the memory before they last
+ * met must come before the copy overwrites it, by another way to memory than theirs: that takes a
+ * fence. A wait goes through one group as a rule. */
 const char simt_bulk_words[] =
 	"#define BULK_BEGIN(at, n) \\\n"
 	"\tunsigned long long *const bulk_barrier = \\\n"
@@ -53,19 +55,21 @@ const char simt_bulk_words[] =
 	"\tif (THREAD < (n)) bulk_init(bulk_barrier + THREAD); \\\n"
 	"\tBULK_FENCE(); \\\n"
 	"\tBARRIER()\n"
+	"#define BULK_OVER_READS() do { if (THREAD == 0) GROUP_FENCE(); } while (0)\n"
 	"#define BULK_COPY(to, from, bytes, n) do { \\\n"
-	"\tif (THREAD == 0) { GROUP_FENCE(); \\\n"
-	"\t\tbulk_copy(to, from, bytes, bulk_barrier + bulk_groups % (n)); } \\\n"
+	"\tif (THREAD == 0) \\\n"
+	"\t\tbulk_copy(to, from, bytes, bulk_barrier + bulk_groups % (n)); \\\n"
 	"\tbulk_bytes += (bytes); } while (0)\n"
 	"#define BOX_COPY(to, box, c, x, y, image, right, down, bytes, n) do { \\\n"
-	"\tif (THREAD == 0) { GROUP_FENCE(); \\\n"
+	"\tif (THREAD == 0) \\\n"
 	"\t\tbox_copy(to, box, c, x, y, image, right, down, \\\n"
-	"\t\t\tbulk_barrier + bulk_groups % (n)); } \\\n"
+	"\t\t\tbulk_barrier + bulk_groups % (n)); \\\n"
 	"\tbulk_bytes += (bytes); } while (0)\n"
 	"#define BULK_END_GROUP(n) do { \\\n"
 	"\tif (THREAD == 0) bulk_arrive(bulk_barrier + bulk_groups % (n), bulk_bytes); \\\n"
 	"\tbulk_bytes = 0; bulk_groups++; } while (0)\n"
 	"#define BULK_WAIT(groups, n) \\\n"
+	"\t_Pragma(\"unroll 1\") \\\n"
 	"\tfor (; bulk_waited < bulk_groups - (groups); bulk_waited++) \\\n"
 	"\t\tbulk_wait(bulk_barrier + bulk_waited % (n), bulk_waited / (n) & 1)\n";
 
@@ -100,6 +104,10 @@ static void box_copy(struct text *p, const struct node *t)
 
 void simt_bulk_copy(struct text *p, const struct node *t)
 {
+	if (simt_proxy_read(p->n, t->buffer)) {
+		text_indent(p);
+		buf_str(p->out, "BULK_OVER_READS();\n");
+	}
 	text_indent(p);
 	buf_str(p->out, t->place ? "BOX_COPY(&" : "BULK_COPY(&");
 	text_place(p, t->buffer, &t->a);

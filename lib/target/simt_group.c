@@ -6,17 +6,19 @@
  * descriptor has the address, and the distances of core matrices along k and along rows, all in
  * units of 16 bytes, and how rows are swizzled: 1, 2 and 3 for those of 128, 64 and 32 bytes. What
  * threads wrote to the block's memory must pass a fence before wgmma reads it. HOLD keeps the
- * compiler from moving sums while they are computed. */
+ * compiler from moving sums while they are computed. All threads of a warp have the same
+ * descriptor; the first one's goes to all, so that the compiler knows it, too. */
 const char simt_group_ptx[] =
 	"DEVICE unsigned long long matrices_at(const void *p, unsigned k_bytes, unsigned i_bytes, "
 	"unsigned order)\n"
-	"{ return (unsigned long long)(in_block(p) >> 4 & 0x3fff) |\n"
+	"{ return (unsigned long long)__shfl_sync(0xffffffffu, in_block(p) >> 4 & 0x3fff, 0) |\n"
 	"\t(unsigned long long)(k_bytes >> 4) << 16 | (unsigned long long)(i_bytes >> 4) << 32 |\n"
 	"\t(unsigned long long)order << 62; }\n"
 	"#define GROUP_FENCE() asm volatile(\"fence.proxy.async.shared::cta;\" ::: \"memory\")\n"
 	"#define GROUP_BEGIN() asm volatile(\"wgmma.fence.sync.aligned;\" ::: \"memory\")\n"
-	"#define GROUP_END() asm volatile(\"wgmma.commit_group.sync.aligned;\\n\\t\" \\\n"
-	"\t\"wgmma.wait_group.sync.aligned 0;\" ::: \"memory\")\n"
+	"#define GROUP_END() asm volatile(\"wgmma.commit_group.sync.aligned;\" ::: \"memory\")\n"
+	"#define GROUP_WAIT(n) \\\n"
+	"\tasm volatile(\"wgmma.wait_group.sync.aligned \" #n \";\" ::: \"memory\")\n"
 	"#define HOLD(c) asm volatile(\"\" : \"+f\"((c).s0), \"+f\"((c).s1), \"+f\"((c).s2), "
 	"\"+f\"((c).s3) :: \"memory\")\n";
 
@@ -24,6 +26,7 @@ const char simt_group_emulated[] = "#define matrices_at emulator_matrices\n"
 				   "#define GROUP_FENCE()\n"
 				   "#define GROUP_BEGIN()\n"
 				   "#define GROUP_END()\n"
+				   "#define GROUP_WAIT(n)\n"
 				   "#define HOLD(c)\n";
 
 /* ---- functions ---- */
@@ -97,19 +100,6 @@ void simt_group_functions(const struct nest *n, struct buf *out)
 				function(out, (enum mma_kind)kind, across);
 }
 
-static int any(const struct node *t)
-{
-	for (; t; t = t->next)
-		if ((t->kind == NODE_MMA && t->mma->group) || any(t->body) || any(t->orelse))
-			return 1;
-	return 0;
-}
-
-int simt_group_any(const struct nest *n)
-{
-	return any(n->body);
-}
-
 /* ---- nodes ---- */
 
 /* How rows are swizzled, as a descriptor has it. */
@@ -122,16 +112,27 @@ static int order_of(const struct swizzle *s)
 	return order;
 }
 
-/* ", matrices_at(&left3[i], K_BYTES, I_BYTES, ORDER)" of a side, from row and step on. */
-static void side(struct text *p, const struct mma *m, const struct mma_side *s, int row, int step)
+/* "const unsigned long long NAME = matrices_at(&left3[i], K_BYTES, I_BYTES, ORDER);" of a side. */
+static void side(struct text *p, const struct mma *m, const struct mma_side *s, char name)
 {
-	struct affine at = mma_at(m, s, row, (int64_t)step * mma_depth(m->kind));
 	const int size = elem_size(mma_elem(m->kind, 0));
 
-	buf_str(p->out, ", matrices_at(&");
-	text_place(p, s->buffer, &at);
-	buf_fmt(p->out, ", %lld, %lld, %d)", (long long)s->k_step * size, (long long)s->step * size,
-		order_of(&p->n->buffer[s->buffer].swizzle));
+	text_indent(p);
+	buf_fmt(p->out, "const unsigned long long %c = matrices_at(&", name);
+	text_place(p, s->buffer, &s->at);
+	buf_fmt(p->out, ", %lld, %lld, %d);\n", (long long)s->k_step * size,
+		(long long)s->step * size, order_of(&p->n->buffer[s->buffer].swizzle));
+}
+
+/* How much further a row and step of a side are, in the units that descriptors count. */
+static long long further(const struct mma *m, const struct mma_side *s, int row, int step)
+{
+	struct mma_side from = *s;
+	struct affine at;
+
+	from.at = af(0);
+	at = mma_at(m, &from, row, (int64_t)step * mma_depth(m->kind));
+	return at.c * elem_size(mma_elem(m->kind, 0)) / MMA_CORE_BYTES;
 }
 
 static void step_of(struct text *p, const struct node *t, int step, int tile)
@@ -142,12 +143,11 @@ static void step_of(struct text *p, const struct node *t, int step, int tile)
 	text_indent(p);
 	buf_fmt(p->out, "group_%s_%d(", mma_name(m->kind), m->across);
 	for (int j = 0; j < m->across; j++) {
-		buf_str(p->out, j ? ", " : "");
 		text_register(p, t->buffer, first + j);
+		buf_str(p->out, ", ");
 	}
-	side(p, m, &m->a, tile * mma_tile_rows(m), step);
-	side(p, m, &m->b, 0, step);
-	buf_str(p->out, ");\n");
+	buf_fmt(p->out, "a + %lld, b + %lld);\n", further(m, &m->a, tile * mma_tile_rows(m), step),
+		further(m, &m->b, 0, step));
 }
 
 static void hold(struct text *p, const struct node *t)
@@ -170,12 +170,45 @@ static void line(struct text *p, const char *text)
 
 void simt_group_print(struct text *p, const struct node *t)
 {
+	const struct mma *m = t->mma;
+
+	if (!m->steps)
+		return;
 	hold(p, t);
 	line(p, "TOGETHER();\n");
+	line(p, "{\n");
+	p->depth++;
+	side(p, m, &m->a, 'a');
+	side(p, m, &m->b, 'b');
 	line(p, "GROUP_BEGIN();\n");
-	for (int step = 0; step < t->mma->steps; step++)
-		for (int tile = 0; tile < t->mma->down; tile++)
+	for (int step = 0; step < m->steps; step++)
+		for (int tile = 0; tile < m->down; tile++)
 			step_of(p, t, step, tile);
+	p->depth--;
+	line(p, "}\n");
 	line(p, "GROUP_END();\n");
+}
+
+static const struct node *product(const struct node *t)
+{
+	const struct node *found = NULL;
+
+	for (; t && !found; t = t->next) {
+		if (t->kind == NODE_MMA && t->mma->group)
+			return t;
+		found = product(t->body);
+		found = found ? found : product(t->orelse);
+	}
+	return found;
+}
+
+void simt_group_end(struct text *p, const struct node *loop)
+{
+	const struct node *t = product(loop->body);
+
+	if (!t)
+		return;
+	text_indent(p);
+	buf_fmt(p->out, "GROUP_WAIT(%d);\n", t->mma->late);
 	hold(p, t);
 }

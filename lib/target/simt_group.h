@@ -11,8 +11,9 @@
 extern const char simt_group_ptx[], simt_group_emulated[];
 /* Appends the functions for all shapes of products that the nest has: before its kernels. */
 void simt_group_functions(const struct nest *n, struct buf *out);
-/* Are there any such products? */
-int simt_group_any(const struct nest *n);
+/* A product begins. */
 void simt_group_print(struct text *p, const struct node *t);
+/* A loop over threads ends, and with it what products in it end (mma.h). */
+void simt_group_end(struct text *p, const struct node *loop);
 
 #endif

@@ -3,6 +3,7 @@
 #include "lib/nest/mma.h"
 #include "lib/target/simt_bulk.h"
 #include "lib/target/simt_group.h"
+#include "lib/target/simt_proxy.h"
 
 /* Elements of 16 bits are integers in the text. Shifts convert bf16. Halves are converted by HALVES
  * in OpenCL, and by cvt on NVIDIA's devices. */
@@ -419,10 +420,12 @@ static void products(struct text *p, const struct node *t)
 
 static void wait_for(struct text *p, const struct node *t)
 {
-	text_indent(p);
-	buf_fmt(p->out, "WAIT(%lld);\n", (long long)t->a.c);
+	if (simt_proxy_copies(p->n)) {
+		text_indent(p);
+		buf_fmt(p->out, "WAIT(%lld);\n", (long long)t->a.c);
+	}
 	simt_bulk_wait(p, t->a.c);
-	if (!simt_group_any(p->n))
+	if (!simt_proxy_written(p->n))
 		return;
 	text_indent(p);
 	buf_str(p->out, "GROUP_FENCE();\n");
@@ -440,9 +443,12 @@ void simt_tile_print(struct text *p, const struct node *t)
 
 void simt_tile_end_group(struct text *p, const struct node *loop)
 {
-	if (!nest_has(loop->body, NODE_COPY))
-		return;
-	text_indent(p);
-	buf_str(p->out, "END_GROUP();\n");
-	simt_bulk_end_group(p);
+	if (nest_has(loop->body, NODE_COPY)) {
+		if (simt_proxy_copies(p->n)) {
+			text_indent(p);
+			buf_str(p->out, "END_GROUP();\n");
+		}
+		simt_bulk_end_group(p);
+	}
+	simt_group_end(p, loop);
 }
