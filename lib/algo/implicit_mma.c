@@ -16,8 +16,8 @@
 #include "lib/schedule/split_sum.h"
 #include "lib/schedule/warp_product.h"
 
-enum { BM, BN, BK, WM, WN, STAGES, KS, ORDER, GROUP, SWIZZLE, BULK, BOX, STREAM_K };
-enum { KNOBS = STREAM_K + 1 };
+enum { BM, BN, BK, WM, WN, STAGES, KS, ORDER, GROUP, SWIZZLE, BULK, BOX, STREAM_K, LATE };
+enum { KNOBS = LATE + 1 };
 enum {
 	MOST_THREADS = 512,
 	MOST_SUMS = 128, /* registers of a thread */
@@ -42,6 +42,9 @@ static const struct knob knobs[KNOBS] = {
 	[BULK] = {"bulk", 0, "1: weights are copied in bulk: swizzled, and a chunk at once."},
 	[BOX] = {"box", 0, "1: the source is copied in boxes, by a tensor map: swizzled."},
 	[STREAM_K] = {"stream_k", 0, STREAM_K_HELP},
+	[LATE] = {"late", 0,
+		  "1: a group's product goes on while the next begins; one chunk less is on its "
+		  "way."},
 };
 
 static enum mma_kind kind_of(const struct workload *w)
@@ -79,7 +82,8 @@ static void set_sizes(const struct workload *w, const int64_t *k, struct implici
 				   .stages = (int)k[STAGES],
 				   .swizzle = (int)k[SWIZZLE],
 				   .bulk = (int)k[BULK],
-				   .box = (int)k[BOX]};
+				   .box = (int)k[BOX],
+				   .late = (int)k[LATE]};
 }
 
 static int by_groups(enum mma_kind kind)
@@ -112,6 +116,8 @@ static void need_block(struct range *r, const struct warp_product *s)
 		range_need(r, s->swizzle, "boxes are copied to swizzled rows");
 		range_need(r, !why, why);
 	}
+	range_need(r, !s->late || (s->group && s->stages >= 3),
+		   "products are late by groups of warps, with three chunks or more in memory");
 	range_need(r, warp_sums(s) <= MOST_SUMS, "the sums need more registers than a thread has");
 	range_need(r, warp_bytes(s) <= MOST_BYTES, "the chunks do not fit in a block's memory");
 	range_need(r, warp_copies(s) <= MOST_COPIES, "a thread would copy too much of a chunk");
@@ -136,6 +142,12 @@ static void need(struct range *r, const struct warp_product *s)
 		need_block(r, s);
 }
 
+static void no_groups(struct range *r)
+{
+	range_only(r, GROUP, 0, NULL);
+	range_only(r, LATE, 0, NULL);
+}
+
 static int ranges(const struct workload *w, struct range *r)
 {
 	static const int rows[] = {16, 32, 64, 128, 256, 0}, columns[] = {16, 32, 64, 128, 256, 0};
@@ -158,8 +170,9 @@ static int ranges(const struct workload *w, struct range *r)
 	range_values(r, STAGES, stages, 5);
 	range_values(r, KS, parts, p.k * p.taps / 64);
 	range_flags(r, ORDER, BOX);
+	range_flags(r, LATE, LATE);
 	if (!by_groups(kind) || (r->machine && !(r->machine->mma & 1U << MMA_GROUPS)))
-		range_only(r, GROUP, 0, NULL);
+		no_groups(r);
 	if (!p.packed || (r->machine && !(r->machine->mma & 1U << MMA_BULK)))
 		range_only(r, BULK, 0, NULL);
 	if (p.nchw || (r->machine && !(r->machine->mma & 1U << MMA_BULK)))
@@ -213,12 +226,18 @@ static int stage_of(struct state *s, int q)
 	return nest_let_mod(s->n, "stage", af_sub(af_var(q), s->first), s->k[STAGES]);
 }
 
-/* The first chunks, but for one, are on their way. */
+/* How many chunks are on their way while one is multiplied. */
+static int64_t ahead(const struct state *s)
+{
+	return s->k[STAGES] - 1 - s->k[LATE];
+}
+
+/* The first chunks, but for one, or two, are on their way. */
 static void begin_chunks(struct state *s)
 {
 	struct nest *n = s->n;
 
-	for (int64_t i = 0; i < s->k[STAGES] - 1; i++) {
+	for (int64_t i = 0; i < ahead(s); i++) {
 		int q = nest_let(n, "q", af_add(s->first, af(i))), stage = stage_of(s, q);
 		struct implicit_chunk c = implicit_chunk(n, &s->p, q);
 
@@ -227,8 +246,9 @@ static void begin_chunks(struct state *s)
 	}
 }
 
-/* Each turn waits for a chunk. Then the last one begins to come, into the stage of the one that was
- * multiplied in the turn before, and the chunk is multiplied. */
+/* Each turn waits for a chunk, and multiplies it. Then, or before, another one begins to come, into
+ * the stage of the one that was multiplied in the turn before; or, where products are late, in the
+ * turn before that. A group's product goes on meanwhile, so it begins first. */
 static void all_chunks(struct state *s)
 {
 	struct nest *n = s->n;
@@ -236,21 +256,23 @@ static void all_chunks(struct state *s)
 	int q, next, stage, next_stage, thread;
 
 	q = nest_for(n, LOOP_SERIAL, "q", s->first, s->end);
-	next = nest_let(n, "next", af_add(af_var(q), af(s->k[STAGES] - 1)));
+	next = nest_let(n, "next", af_add(af_var(q), af(ahead(s))));
 	stage = stage_of(s, q);
 	next_stage = stage_of(s, next);
 	c = implicit_chunk(n, &s->p, next);
-	if (s->k[STAGES] == 1) {
+	if (!ahead(s)) {
 		copy(s, open_threads(s), next, &c, next_stage);
 		nest_close(n);
 	}
 	open_threads(s);
-	nest_wait(n, s->k[STAGES] > 1 ? (int)s->k[STAGES] - 2 : 0);
+	nest_wait(n, ahead(s) ? (int)ahead(s) - 1 : 0);
 	nest_close(n);
 	thread = open_threads(s);
-	if (s->k[STAGES] > 1)
+	if (ahead(s) && !s->k[GROUP])
 		copy(s, thread, next, &c, next_stage);
 	warp_multiply(n, &s->block, thread, af_var(stage));
+	if (ahead(s) && s->k[GROUP])
+		copy(s, thread, next, &c, next_stage);
 	nest_close(n);
 	nest_close(n);
 }
@@ -261,9 +283,12 @@ static void finish(struct state *s)
 	struct nest *n = s->n;
 	struct warp_part x;
 
-	if (s->k[STREAM_K]) { /* the next tile's groups would add to those under way */
+	if (s->k[STREAM_K] || s->k[LATE]) {
 		open_threads(s);
-		nest_wait(n, 0);
+		if (s->k[STREAM_K]) /* the next tile's groups would add to those under way */
+			nest_wait(n, 0);
+		if (s->k[LATE])
+			warp_end(n, &s->block);
 		nest_close(n);
 	}
 	warp_each(n, &s->block, &x);

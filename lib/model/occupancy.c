@@ -265,15 +265,24 @@ static int reads_memory(const struct nest *n, const struct expr *x)
 	return reads_memory(n, x->a) || reads_memory(n, x->b) || reads_memory(n, x->c);
 }
 
+static int is_late(const struct node *t)
+{
+	for (; t; t = t->next)
+		if ((t->kind == NODE_MMA && t->mma->late) || is_late(t->body) || is_late(t->orelse))
+			return 1;
+	return 0;
+}
+
 /* How often a loop over threads waits for memory: once where it reads there. A wait for copies is
- * shared by the groups that may stay under way, and this one. A barrier alone is short. */
+ * shared by the groups that may stay under way, and this one, and by a late product, which goes on
+ * meanwhile. A barrier alone is short. */
 static double latency_of(const struct nest *n, const struct node *t)
 {
 	double most = BARRIER, here;
 
 	for (; t; t = t->next) {
 		if (t->kind == NODE_WAIT)
-			here = 1 / (double)(t->a.c + 1);
+			here = 1 / (double)(t->a.c + 1 + is_late(n->body));
 		else if (t->kind == NODE_STORE)
 			here = reads_memory(n, t->value) ? 1 : BARRIER;
 		else

@@ -313,6 +313,7 @@ void warp_multiply(struct nest *n, const struct warp_product *s, int thread, str
 	struct affine k = af(0);
 	struct mma m = {.kind = s->kind,
 			.group = s->group,
+			.late = s->late,
 			.steps = s->group ? steps : 1,
 			.down = s->tiles_down,
 			.across = s->tiles_across};
@@ -328,6 +329,18 @@ void warp_multiply(struct nest *n, const struct warp_product *s, int thread, str
 	nest_mma(n, s->part, af(0), &m);
 	nest_close_to(n, all);
 	add_part(n, s);
+}
+
+void warp_end(struct nest *n, const struct warp_product *s)
+{
+	struct mma m = {.kind = s->kind,
+			.group = s->group,
+			.down = s->tiles_down,
+			.across = s->tiles_across};
+
+	m.a = side_from(n, s, &s->left, af(0), af(0), af(0));
+	m.b = side_from(n, s, &s->right, af(0), af(0), af(0));
+	nest_mma(n, s->part, af(0), &m);
 }
 
 /* ---- the sums ---- */

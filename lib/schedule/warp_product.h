@@ -32,6 +32,7 @@ struct warp_product {
 	int swizzle; /* rows are swizzled: a chunk's values of a row fill 32, 64 or 128 bytes */
 	int bulk;    /* a chunk's packed right side is copied in bulk: with swizzled rows */
 	int box;     /* a chunk's left side is copied as a box: likewise */
+	int late;    /* a group's product goes on while the next begins (mma.h) */
 	/* Set by warp_declare(): */
 	int threads;
 	int tiles_down, tiles_across; /* of a warp */
@@ -54,11 +55,12 @@ int64_t warp_copies(const struct warp_product *s);
 void warp_declare(struct nest *n, struct warp_product *s);
 
 /* Steps of a thread, in a loop over threads: the sums begin with 0; a chunk begins to come into a
- * stage; the chunk of a stage is multiplied. */
+ * stage; the chunk of a stage is multiplied; what is late ends. */
 void warp_clear(struct nest *n, const struct warp_product *s);
 void warp_copy(struct nest *n, const struct warp_product *s, int thread,
 	       const struct implicit_chunk *c, struct affine stage);
 void warp_multiply(struct nest *n, const struct warp_product *s, int thread, struct affine stage);
+void warp_end(struct nest *n, const struct warp_product *s);
 
 /* Goes through the warps' sums, 16 rows of each warp at a time, by way of the block's memory, so
  * that neighbouring threads have neighbouring columns (or, in nchw, rows): x holds for the body
