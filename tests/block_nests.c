@@ -69,6 +69,10 @@ static void check_neighbours(void)
 		good &= dst[i] == src[i] + src[i / THREADS * THREADS + (i + 1) % THREADS];
 	ok(good, "a thread's registers last, and it reads what its neighbour wrote");
 	ok(!simt_print(&n, &text) && count(text.s, "BARRIER();") == 1, "they wait once");
+	nest_resident(&n, 3);
+	buf_clear(&text);
+	ok(!simt_print(&n, &text) && count(text.s, "ENTRY_FOR(5, 3)") == 1,
+	   "a compiler is told for how many blocks there are to be registers");
 	nest_init(&n, &a, "kernel");
 	neighbours(&n, THREADS, 1);
 	ok(interp_team(&n, 2, buffers, &e) < 0 && strstr(e.msg, "of this block"), "%s", e.msg);

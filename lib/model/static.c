@@ -179,6 +179,7 @@ static const int64_t PROCESSOR_REGISTERS = 65536;
 static int check_block(const struct nest *n, const struct limits *m, struct err *why)
 {
 	int64_t bytes = nest_block_bytes(n), registers = occupancy_registers(n);
+	int64_t blocks = n->resident ? n->resident : 1;
 
 	if (mma_needs(n) & ~m->mma)
 		return err_set(why, "%s has no such tensor cores", m->isa);
@@ -188,9 +189,10 @@ static int check_block(const struct nest *n, const struct limits *m, struct err 
 	if (registers > m->vregs)
 		return err_set(why, "a thread needs about %lld registers, of %d: spills",
 			       (long long)registers, m->vregs);
-	if (registers * n->block_threads > PROCESSOR_REGISTERS)
-		return err_set(why, "a block needs about %lld registers, of %lld",
-			       (long long)(registers * n->block_threads),
+	if (registers * n->block_threads * blocks > PROCESSOR_REGISTERS)
+		return err_set(why, "%lld blocks need about %lld registers, of %lld",
+			       (long long)blocks,
+			       (long long)(registers * n->block_threads * blocks),
 			       (long long)PROCESSOR_REGISTERS);
 	return 0;
 }

@@ -8,7 +8,7 @@ void nest_init(struct nest *n, struct arena *a, const char *name)
 	n->arena = a;
 	n->name = name;
 	n->nvars = n->nbuffers = n->nparams = n->nslots = n->nboxes = 0;
-	n->depth = n->loop_depth = n->nloops = n->block_threads = n->streams = 0;
+	n->depth = n->loop_depth = n->nloops = n->block_threads = n->resident = n->streams = 0;
 	n->nphases = 1;
 	n->body = n->open = NULL;
 	n->tail = &n->body;
@@ -206,6 +206,11 @@ int nest_for(struct nest *n, enum loop_kind kind, const char *name, struct affin
 		     "parallel loops in each other");
 	open_body(n, s, &s->body);
 	return s->var;
+}
+
+void nest_resident(struct nest *n, int blocks)
+{
+	n->resident = blocks;
 }
 
 int nest_for_threads(struct nest *n, const char *name, int threads)

@@ -246,6 +246,7 @@ struct nest {
 	int nloops, nphases;   /* in all */
 	int streams;	       /* nest_stream() was called */
 	int block_threads;     /* of a block; 0: the nest has no blocks */
+	int resident;	       /* nest_resident() */
 	struct {
 		const char *what; /* there was no room for more of these; NULL: for all */
 		int most;
@@ -321,6 +322,10 @@ const struct expr *ex_op(struct nest *n, enum expr_kind kind, const struct expr 
  * ends. */
 int nest_for(struct nest *n, enum loop_kind kind, const char *name, struct affine lo,
 	     struct affine hi); /* returns the loop variable */
+/* A processor is to have registers for so many blocks at a time. A compiler that knows this uses
+ * the registers that are left to load early, and waits for memory less often (NVIDIA, "CUDA C++
+ * Programming Guide", "Launch bounds"). 0: the compiler takes few registers. */
+void nest_resident(struct nest *n, int blocks);
 /* A turn for each of a block's threads, as many in all such loops of a nest. */
 int nest_for_threads(struct nest *n, const char *name, int threads);
 void nest_unroll_hint(struct nest *n, int times); /* for the loop just opened */

@@ -18,6 +18,7 @@ static const char cuda_prelude[] =
 	"#define LOCAL\n"
 	"#define RESTRICT __restrict__\n"
 	"#define ENTRY(T) extern \"C\" __global__ void __launch_bounds__(T)\n"
+	"#define ENTRY_FOR(T, blocks) extern \"C\" __global__ void __launch_bounds__(T, blocks)\n"
 	"#define BLOCK ((int)blockIdx.x)\n"
 	"#define THREAD ((int)threadIdx.x)\n"
 	"DEVICE int same_thread(void) { int t = THREAD; asm volatile(\"\" : \"+r\"(t)); return t; }\n"
@@ -50,6 +51,7 @@ static const char opencl_prelude[] =
 	"#define LOCAL __local\n"
 	"#define RESTRICT restrict\n"
 	"#define ENTRY(T) __kernel __attribute__((reqd_work_group_size(T, 1, 1))) void\n"
+	"#define ENTRY_FOR(T, blocks) ENTRY(T)\n"
 	"#define BLOCK ((int)get_group_id(0))\n"
 	"#define THREAD ((int)get_local_id(0))\n"
 	"#define same_thread() THREAD\n"
@@ -312,7 +314,11 @@ static void begin(struct text *p)
 	struct simt *s = p->own;
 	const struct node *t = phase_at(p->n, s->phase);
 
-	buf_fmt(p->out, "\nENTRY(%d) PHASE(KERNEL, %d)(", p->n->block_threads, s->phase++);
+	if (p->n->resident)
+		buf_fmt(p->out, "\nENTRY_FOR(%d, %d)", p->n->block_threads, p->n->resident);
+	else
+		buf_fmt(p->out, "\nENTRY(%d)", p->n->block_threads);
+	buf_fmt(p->out, " PHASE(KERNEL, %d)(", s->phase++);
 	arguments(p);
 	buf_str(p->out, ")\n{\n");
 	memory(p);
