@@ -435,13 +435,16 @@ static void check_operators(const struct limits *m)
 
 	check_problems(m, "conv2d", random_conv, "f32", wanted);
 	check_problems(m, "conv2d of unit stride", random_filtered_conv, "f32", (wanted + 2) / 3);
+	check_problems(m, "depthwise conv2d", random_depthwise, "f32", wanted);
 	check_problems(m, "matmul", random_matmul, "f32", wanted);
 	check_problems(m, "rows", random_rows, "f32", wanted);
 }
 
 static int random_product(struct workload *w)
 {
-	return pick(0, 1) ? random_matmul(w) : random_conv(w);
+	if (pick(0, 1))
+		return random_matmul(w);
+	return pick(0, 2) ? random_conv(w) : random_depthwise(w);
 }
 
 /* Elements of other types, by what computes with them. */

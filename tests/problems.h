@@ -76,6 +76,32 @@ static inline void first_layer(int64_t *d)
 	}
 }
 
+/* Any number of channels, or whole vectors of four. */
+static inline void depthwise(int64_t *d)
+{
+	d[CONV_G] = d[CONV_IC] = d[CONV_OC] = pick(0, 1) ? 4 * pick(1, 10) : pick(2, 40);
+}
+
+/* Images, kernels, strides, dilation and uneven padding; 0: a kernel does not fit. */
+static inline int random_windows(int64_t *d)
+{
+	for (int i = 0; i < 2; i++) {
+		int64_t window, pad;
+
+		d[CONV_KH + i] = pick(1, d[CONV_G] == d[CONV_IC] ? 5 : 3);
+		d[CONV_SH + i] = pick(1, 3);
+		d[CONV_DH + i] = pick(0, 1);
+		d[CONV_PH + i] = pick(0, 2);
+		d[CONV_IH + i] = pick(3, 11);
+		window = (d[CONV_KH + i] - 1) * (d[CONV_DH + i] + 1) + 1;
+		pad = d[CONV_PH + i] + (pick(0, 7) ? pick(0, 1) : pick(0, d[CONV_IH + i]));
+		if (d[CONV_IH + i] + pad < window)
+			return 0;
+		d[CONV_OH + i] = (d[CONV_IH + i] + pad - window) / d[CONV_SH + i] + 1;
+	}
+	return 1;
+}
+
 /* Small and awkward: odd sizes, groups, strides, dilation, uneven padding, both layouts. */
 static inline int random_conv(struct workload *w)
 {
@@ -97,22 +123,10 @@ static inline int random_conv(struct workload *w)
 		d[CONV_IC] = d[CONV_G] * pick(1, most);
 		d[CONV_OC] = d[CONV_G] * pick(2, most);
 	} else if (pick(0, 2) == 0) { /* depthwise */
-		d[CONV_G] = d[CONV_IC] = d[CONV_OC] = pick(2, 40);
+		depthwise(d);
 	}
-	for (int i = 0; i < 2; i++) {
-		int64_t window, pad;
-
-		d[CONV_KH + i] = pick(1, d[CONV_G] == d[CONV_IC] ? 5 : 3);
-		d[CONV_SH + i] = pick(1, 3);
-		d[CONV_DH + i] = pick(0, 1);
-		d[CONV_PH + i] = pick(0, 2);
-		d[CONV_IH + i] = pick(3, 11);
-		window = (d[CONV_KH + i] - 1) * (d[CONV_DH + i] + 1) + 1;
-		pad = d[CONV_PH + i] + (pick(0, 7) ? pick(0, 1) : pick(0, d[CONV_IH + i]));
-		if (d[CONV_IH + i] + pad < window)
-			return 0;
-		d[CONV_OH + i] = (d[CONV_IH + i] + pad - window) / d[CONV_SH + i] + 1;
-	}
+	if (!random_windows(d))
+		return 0;
 	if (pick(0, 2) == 0 && d[CONV_G] == 1) { /* what winograd takes as well */
 		if (pick(0, 3))
 			filtered_conv(d);
@@ -137,6 +151,20 @@ static inline int random_conv(struct workload *w)
 	}
 	random_posts(w);
 	return workload_finish(w, &e) == 0;
+}
+
+static inline int random_depthwise(struct workload *w)
+{
+	struct err e;
+
+	memset(w, 0, sizeof *w);
+	w->op = &op_conv2d;
+	w->rhs_const = 1;
+	w->layout = pick(0, 2) ? LAYOUT_NHWC : LAYOUT_NCHW;
+	w->dim[CONV_MB] = pick(1, 2);
+	depthwise(w->dim);
+	random_posts(w);
+	return random_windows(w->dim) && workload_finish(w, &e) == 0;
 }
 
 /* Unit stride, and several taps in one direction or both; any number of channels. */
