@@ -9,6 +9,7 @@
 #include "lib/model/features_blocks.h"
 #include "lib/model/fit.h"
 #include "lib/model/model.h"
+#include "lib/model/reach.h"
 #include "lib/model/score.h"
 #include "lib/search/schedule.h"
 #include "lib/target/target.h"
@@ -446,6 +447,93 @@ static void test_shared_tiles(const char *prob, int whole)
 	arena_free(&a);
 }
 
+static int is_runs(const struct runs *r, int n, int64_t elements)
+{
+	return r->n == n && runs_elements(r) == elements;
+}
+
+static void test_runs(void)
+{
+	struct runs r = {0};
+
+	runs_add(&r, (struct interval){10, 19});
+	runs_add(&r, (struct interval){30, 39});
+	ok(is_runs(&r, 2, 20), "intervals that lie apart stay so");
+	runs_add(&r, (struct interval){20, 24});
+	ok(is_runs(&r, 2, 25) && r.at[0].high == 24, "one that touches another makes it longer");
+	runs_add(&r, (struct interval){15, 34});
+	ok(is_runs(&r, 1, 30), "one that overlaps both joins them");
+	for (int i = 0; i < 2 * REACH_RUNS; i++)
+		runs_add(&r, (struct interval){100 + 10 * i, 100 + 10 * i});
+	ok(r.n < REACH_RUNS && r.at[0].low == 10 && r.at[r.n - 1].high == 90 + 20 * REACH_RUNS,
+	   "where there is no room for more, they grow");
+}
+
+/* 64 threads load 3 elements each from their own one on, in so many rows. */
+static double l2_bytes_of_taps(int64_t rows, int64_t row)
+{
+	struct arena a = ARENA_INIT;
+	static struct nest n;
+	struct occupancy phase[NEST_PHASES];
+	int src, dst, t, i, j;
+
+	nest_init(&n, &a, "taps");
+	src = nest_arg(&n, "src", TENSOR_SRC, row * rows + 66, 0);
+	dst = nest_arg(&n, "dst", TENSOR_DST, 64, 1);
+	nest_for(&n, LOOP_PARALLEL, "b", af(0), af(1));
+	t = nest_for_threads(&n, "t", 64);
+	i = nest_for(&n, LOOP_SERIAL, "i", af(0), af(rows));
+	nest_unroll_hint(&n, 1);
+	j = nest_for(&n, LOOP_UNROLL, "j", af(0), af(3));
+	nest_store(&n, dst, af_var(t), NULL,
+		   ex_load(&n, src, 1, af_sum(af_mul(af_var(i), row), af_var(t), af_var(j)), NULL));
+	nest_close_to(&n, 0);
+	occupancy_predict(&n, &env.limits, phase);
+	ok(is_near(phase[0].latencies, (double)rows), "each turn of a loop waits for memory");
+	arena_free(&a);
+	return phase[0].l2_bytes - 4.0 * 64 * 3 * (double)rows; /* without what is stored */
+}
+
+/* Seconds that the draft expects of a depthwise convolution. */
+static double depthwise_seconds(int threads, int pixels, int rows)
+{
+	static const char *const names[] = {"threads", "pixels", "rows", "vl"};
+	const int64_t values[] = {threads, pixels, rows, 4};
+	struct candidate c = {.algo = algo_find("depthwise_threads", strlen("depthwise_threads"))};
+	struct arena a = ARENA_INIT;
+	struct occupancy phase[NEST_PHASES];
+	struct err e = ERR_INIT;
+	static struct nest n;
+
+	if (workload_from_text(&c.w, "conv2d", "g96ic96ih56oc96oh56kh3ph1", "nhwc", "bias,relu6",
+			       &e) < 0)
+		bail_out("%s", e.msg);
+	for (int i = 0; i < c.algo->nknobs; i++) {
+		c.knob[i] = c.algo->knob[i].frozen;
+		for (int j = 0; j < 4; j++)
+			if (!strcmp(c.algo->knob[i].name, names[j]))
+				c.knob[i] = values[j];
+	}
+	nest_init(&n, &a, "kernel");
+	if (candidate_build(&c, &n, &e) < 0)
+		bail_out("%s", e.msg);
+	occupancy_predict(&n, &env.limits, phase);
+	arena_free(&a);
+	return phase[0].seconds;
+}
+
+/* An H100 took 6.2 us with 19 blocks of 512 threads, and 4.7 us with 74 of 128. */
+static void test_few_threads(void)
+{
+	const double few = depthwise_seconds(512, 8, 1), more = depthwise_seconds(128, 8, 1);
+	const double many = depthwise_seconds(128, 2, 2);
+
+	ok(few > 1.2 * more, "19 blocks leave processors idle: %.2f us, %.2f us with 74", few * 1e6,
+	   more * 1e6);
+	ok(more > 1.1 * many, "threads of four pixels are fast enough for 132: %.2f us",
+	   many * 1e6);
+}
+
 static void test_blocks(void)
 {
 	static const struct machine gpu = {"sm_90", 132, 227 << 10, 50 << 20, 50 << 20};
@@ -465,6 +553,10 @@ static void test_blocks(void)
 	ok(is_twice(o.sectors[OCCUPANCY_READ], 16, 4) && is_twice(o.banks[OCCUPANCY_READ], 32, 1),
 	   "values apart cost sectors, and conflicts");
 	test_branches();
+	test_runs();
+	ok(is_near(l2_bytes_of_taps(1, 0), 4 * 66), "what threads load again comes once");
+	ok(is_near(l2_bytes_of_taps(5, 1000), 5 * 4 * 66), "rows that lie apart come once each");
+	test_few_threads();
 	test_features(&gpu, block_problems, BLOCK_PROBLEMS);
 	test_tensor_cores();
 	test_shared_tiles("64x256:256x320", 0);

@@ -7,7 +7,7 @@ static const char *const group[] = {BLOCK_FEATURE_LIST(FEATURE_GROUP)};
 
 const struct feature_list features_blocks = {
 	.of = "blocks of threads",
-	.revision = 2,
+	.revision = 3,
 	.n = BLOCK_FEATURES,
 	.name = name,
 	.group = group,

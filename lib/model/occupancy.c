@@ -2,9 +2,11 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "lib/base/err.h"
 #include "lib/model/branch.h"
+#include "lib/model/reach.h"
 #include "lib/nest/mma.h"
 
 /* Of a processor of today's GPUs (NVIDIA, "CUDA C++ Programming Guide", "Compute capabilities", and
@@ -31,6 +33,9 @@ static const struct {
 	.addresses = 22,
 };
 
+/* Cycles from an instruction of a warp to its next one, where it does not wait for memory. */
+static const double WARP_ISSUE = 2;
+
 /* The time of a barrier, in waits for memory. */
 static const double BARRIER = 0.05;
 
@@ -45,6 +50,12 @@ struct count {
 	const struct affine *view[NEST_BUFFERS]; /* where views begin */
 	struct branch branch;
 	struct branch_share share; /* that does what is counted now */
+	struct reach reach;
+	/* Of a block's loads through the first cache, by buffer. */
+	struct {
+		double bytes;
+		struct runs at;
+	} loaded[NEST_BUFFERS];
 };
 
 /* Where register arrays live (nest_register_scopes()). */
@@ -181,6 +192,36 @@ static void touch_warp(struct count *c, int buffer, const struct affine *index, 
 	}
 }
 
+/* ---- loads ---- */
+
+/* Notes which elements the block's threads load. */
+static void note_load(struct count *c, int buffer, const struct affine *index, int lanes,
+		      double times)
+{
+	const int base = nest_base(c->n, buffer);
+	struct interval from = {0, 0};
+
+	for (int v = buffer; c->n->buffer[v].kind == BUFFER_VIEW; v = c->n->buffer[v].base)
+		if (c->view[v]) {
+			const struct interval view = reach_of(&c->reach, c->n, c->view[v]);
+
+			from.low += view.low;
+			from.high += view.high;
+		}
+	reach_add(&c->reach, c->n, c->differs, index, from, lanes, &c->loaded[base].at);
+	c->loaded[base].bytes +=
+		times * c->share.threads * lanes * elem_size(c->n->buffer[base].elem);
+}
+
+/* Bytes of a buffer that the block's loads take from the second cache, if each is taken once. */
+static double once(const struct count *c, int buffer)
+{
+	const struct buffer *b = &c->n->buffer[buffer];
+	const double elements = (double)runs_elements(&c->loaded[buffer].at);
+
+	return fmin(c->loaded[buffer].bytes, fmin(elements, (double)b->size) * elem_size(b->elem));
+}
+
 /* ---- counting ---- */
 
 /* All is counted `times`, as if all threads did it. Of this the share of warps that do it counts
@@ -205,6 +246,15 @@ static void touch(struct count *c, int buffer, const struct affine *index, int l
 		c->o->global_bytes += times * c->share.threads * bytes;
 }
 
+static void load(struct count *c, const struct expr *x, double times)
+{
+	const enum buffer_kind kind = c->n->buffer[nest_base(c->n, x->buffer)].kind;
+
+	touch(c, x->buffer, &x->index, x->lanes, OCCUPANCY_READ, times);
+	if (kind != BUFFER_REG && kind != BUFFER_BLOCK)
+		note_load(c, x->buffer, &x->index, x->lanes, times);
+}
+
 static void count_expr(struct count *c, const struct expr *x, double times)
 {
 	if (!x)
@@ -213,7 +263,7 @@ static void count_expr(struct count *c, const struct expr *x, double times)
 	count_expr(c, x->b, times);
 	count_expr(c, x->c, times);
 	if (x->kind == EXPR_LOAD)
-		touch(c, x->buffer, &x->index, x->lanes, OCCUPANCY_READ, times);
+		load(c, x, times);
 	if (x->kind == EXPR_LOAD || x->kind == EXPR_CONST || x->kind == EXPR_BCAST ||
 	    x->kind == EXPR_SPREAD || x->kind == EXPR_PICK)
 		return;
@@ -273,21 +323,35 @@ static int is_late(const struct node *t)
 	return 0;
 }
 
-/* How often a loop over threads waits for memory: once where it reads there. A wait for copies is
- * shared by the groups that may stay under way, and this one, and by a late product, which goes on
- * meanwhile. A barrier alone is short. */
-static double latency_of(const struct nest *n, const struct node *t)
+static double latency_of(const struct count *c, const struct node *t);
+
+/* The turns of an unrolled loop wait together, as those of a serial loop do that the compiler
+ * unrolls. */
+static double latency_of_loop(const struct count *c, const struct node *t)
+{
+	const double turns = (double)(value(c, &t->b) - value(c, &t->a));
+	const double unrolled = t->loop == LOOP_SERIAL && t->unroll > 0 ? t->unroll : turns;
+
+	return latency_of(c, t->body) * fmax(1, ceil(turns / fmax(1, unrolled)));
+}
+
+/* How often a loop over threads waits for memory: once where it reads there, and in each turn of a
+ * loop that it has. A wait for copies is shared by the groups that may stay under way, and this
+ * one, and by a late product, which goes on meanwhile. A barrier alone is short. */
+static double latency_of(const struct count *c, const struct node *t)
 {
 	double most = BARRIER, here;
 
 	for (; t; t = t->next) {
 		if (t->kind == NODE_WAIT)
-			here = 1 / (double)(t->a.c + 1 + is_late(n->body));
+			here = 1 / (double)(t->a.c + 1 + is_late(c->n->body));
 		else if (t->kind == NODE_STORE)
-			here = reads_memory(n, t->value) ? 1 : BARRIER;
+			here = reads_memory(c->n, t->value) ? 1 : BARRIER;
+		else if (t->kind == NODE_FOR)
+			here = latency_of_loop(c, t);
 		else
-			here = fmax(t->body ? latency_of(n, t->body) : 0,
-				    t->orelse ? latency_of(n, t->orelse) : 0);
+			here = fmax(t->body ? latency_of(c, t->body) : 0,
+				    t->orelse ? latency_of(c, t->orelse) : 0);
 		most = fmax(most, here);
 	}
 	return most;
@@ -369,10 +433,15 @@ static void count_for(struct count *c, const struct node *t, double times)
 	c->differs[t->var] = 0;
 	if (turns <= 0)
 		return;
+	if (t->loop != LOOP_PARALLEL)
+		reach_set(&c->reach, t->var, reach_of(&c->reach, c->n, &t->a).low,
+			  reach_of(&c->reach, c->n, &t->b).high - 1);
+	else
+		reach_set(&c->reach, t->var, from, from);
 	branch_for(&c->branch, t);
 	if (t->loop == LOOP_THREAD) {
 		c->o->waits += times * c->share.warps;
-		c->o->latencies += times * c->share.warps * latency_of(c->n, t->body);
+		c->o->latencies += times * c->share.warps * latency_of(c, t->body);
 		set_thread(c, t->var);
 	}
 	if (t->loop == LOOP_PARALLEL) {
@@ -433,6 +502,7 @@ static void count_nodes(struct count *c, const struct node *t, double times)
 			break;
 		case NODE_LET:
 			let(c, t);
+			reach_let(&c->reach, c->n, t);
 			branch_let(&c->branch, t);
 			break;
 		case NODE_STORE:
@@ -487,10 +557,28 @@ static void use(const struct nest *n, const struct limits *m, struct occupancy *
 	o->memory_used = (double)o->together * memory_of(n, o) / (double)m->l1d;
 }
 
-static void finish(const struct nest *n, const struct limits *m, struct occupancy *o)
+/* The first cache shares its memory with the blocks'. Where what they load does not stay there,
+ * each load goes to the second one. */
+static double l2_bytes(const struct count *c, const struct limits *m, double held)
 {
+	const struct occupancy *o = c->o;
+	double most = 0, least = 0;
+
+	for (int i = 0; i < c->n->nbuffers; i++) {
+		most += c->loaded[i].bytes;
+		least += c->loaded[i].bytes > 0 ? once(c, i) : 0;
+	}
+	if ((least + memory_of(c->n, o)) * held > (double)m->l1d)
+		least = most;
+	return o->global_bytes - most + least;
+}
+
+static void finish(const struct count *c, const struct limits *m)
+{
+	const struct nest *n = c->n;
+	struct occupancy *o = c->o;
 	double hz = m->hz > 0 ? m->hz : 1e9, processors = m->threads > 0 ? m->threads : 1;
-	double each, held, cycles, turns;
+	double each, alone, held, cycles, turns;
 
 	o->together = together(n, m, o);
 	use(n, m, o);
@@ -502,11 +590,14 @@ static void finish(const struct nest *n, const struct limits *m, struct occupanc
 	o->issue_s = turns * o->instructions / gpu.instructions;
 	o->block_s = turns * o->block_bytes / gpu.block_bytes;
 	o->waiting_s = o->waves * o->latencies * gpu.latency / hz;
-	o->l2_s = o->global_bytes * o->blocks / (processors * gpu.l2_bytes) / hz;
+	o->l2_bytes = l2_bytes(c, m, held);
+	o->l2_s = o->l2_bytes * o->blocks / (processors * gpu.l2_bytes) / hz;
 	o->launch_s = gpu.launch_s;
 	each = fmax(fmax(o->fmas / gpu.fmas, o->mma_cycles),
-		    fmax(o->instructions / gpu.instructions, o->block_bytes / gpu.block_bytes));
-	cycles = o->waves * fmax(each * held, each + o->latencies * gpu.latency);
+		    fmax(o->instructions / gpu.instructions,
+			 (o->block_bytes + o->global_bytes) / gpu.block_bytes));
+	alone = fmax(each, o->instructions / n->block_threads * WARP_ISSUE);
+	cycles = o->waves * fmax(each * held, alone + o->latencies * gpu.latency);
 	o->seconds = fmax(cycles / hz, o->l2_s) + o->launch_s;
 }
 
@@ -520,11 +611,12 @@ int occupancy_predict(const struct nest *n, const struct limits *m,
 	for (const struct node *t = n->body; t; t = nest_next_phase(t)) {
 		c.o = &phase[phases++];
 		*c.o = (struct occupancy){.blocks = 1};
+		memset(c.loaded, 0, sizeof c.loaded);
 		c.share = (struct branch_share){1, 1};
 		branch_open(&c.branch, n, t);
 		count_nodes(&c, t, 1);
 		branch_close(&c.branch);
-		finish(n, m, c.o);
+		finish(&c, m);
 	}
 	free(c.thread);
 	return phases;

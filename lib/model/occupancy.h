@@ -4,7 +4,8 @@
  * waves of so many blocks on each processor (Volkov, "Better performance at lower occupancy", GTC
  * 2010). The time of a wave is the greatest of the times of its arithmetic, its instructions and
  * its accesses to the blocks' memory, and at least the latency of a block's waits. The time of the
- * kernel is at least the time to move its bytes between memory, second cache and processors.
+ * kernel is at least the time to move its bytes between memory, second cache and processors. What a
+ * block's threads load again comes from the first cache, as far as it has room (reach.h).
  *
  * The first warp of the first block stands for all: its threads' indices tell how its accesses fall
  * into banks and sectors (warp.h). Branches count for the share of warps and threads that take them
@@ -26,6 +27,7 @@ struct occupancy {
 	double instructions;			   /* of a thread, times its threads */
 	double block_bytes;			   /* read from and written to the block's memory */
 	double global_bytes;			   /* read from and written to memory */
+	double l2_bytes;			   /* of them, what the first cache does not have */
 	double mma_fmas;			   /* by tensor cores, of the product itself */
 	double mma_cycles;			   /* of a processor's tensor cores */
 	double mma_issues;			   /* of the instructions: theirs */
