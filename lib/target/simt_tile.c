@@ -9,11 +9,21 @@
  * in OpenCL, and by cvt on NVIDIA's devices. */
 #define NARROW                                                                                     \
 	"typedef unsigned short bf16, f16;\n"                                                      \
-	"DEVICE float bf16_value(bf16 x) { return VALUE((unsigned)x << 16); }\n"                   \
+	"DEVICE float bf16_value(bf16 x) { return VALUE((unsigned)x << 16); }\n"
+
+/* To the nearest, ties to even. */
+#define BF16_BY_SHIFTS                                                                             \
 	"DEVICE bf16 bf16_of(float x)\n"                                                           \
 	"{ const unsigned u = BITS(x);\n"                                                          \
 	"\treturn (u & 0x7fffffffu) > 0x7f800000u ? (bf16)(u >> 16 | 64u)\n"                       \
 	"\t\t: (bf16)((u + 0x7fffu + (u >> 16 & 1u)) >> 16); }\n"
+
+/* The same by an instruction, where the device has it. */
+#define BF16_BY_PTX                                                                                \
+	"#if __CUDA_ARCH__ >= 800\n"                                                               \
+	"DEVICE bf16 bf16_of(float x)\n"                                                           \
+	"{ bf16 h; asm(\"cvt.rn.bf16.f32 %0, %1;\" : \"=h\"(h) : \"f\"(x)); return h; }\n"         \
+	"#else\n" BF16_BY_SHIFTS "#endif\n"
 
 #define HALVES                                                                                     \
 	"DEVICE float f16_value(f16 x)\n"                                                          \
@@ -284,18 +294,18 @@
 	"{ mma_tf32(c, a.small, b.big); mma_tf32(c, a.big, b.small); mma_tf32(c, a.big, b.big); "   \
 	"}\n"
 
-const char simt_tile_cuda[] =
-	"#define BITS(x) ((unsigned)__float_as_int(x))\n"
-	"#define VALUE(u) __int_as_float((int)(u))\n"
-	"struct __align__(8) h4 { unsigned short s0, s1, s2, s3; };\n"
-	"#define load_h4(p) (*(const h4 *)(p))\n"
-	"#define store_h4(p, x) (*(h4 *)(p) = (x))\n"
-	"struct __align__(16) i4 { int s0, s1, s2, s3; };\n"
-	"#define load_i4(p) (*(const i4 *)(p))\n"
-	"#define store_i4(p, x) (*(i4 *)(p) = (x))\n"
-	"#define WHOLE(x) __float2int_rn(x)\n" NARROW WHOLES WORDS "#ifdef TL_EMULATOR\n" EMULATED
-	"#else\n" PTX "#endif\n" BY_WARPS VECTORS_OF(bf16, h4) VECTORS_OF(f16, h4)
-		VECTORS_OF(s32, i4) OTHERS(s8) OTHERS(u8);
+const char simt_tile_cuda[] = "#define BITS(x) ((unsigned)__float_as_int(x))\n"
+			      "#define VALUE(u) __int_as_float((int)(u))\n"
+			      "struct __align__(8) h4 { unsigned short s0, s1, s2, s3; };\n"
+			      "#define load_h4(p) (*(const h4 *)(p))\n"
+			      "#define store_h4(p, x) (*(h4 *)(p) = (x))\n"
+			      "struct __align__(16) i4 { int s0, s1, s2, s3; };\n"
+			      "#define load_i4(p) (*(const i4 *)(p))\n"
+			      "#define store_i4(p, x) (*(i4 *)(p) = (x))\n"
+			      "#define WHOLE(x) __float2int_rn(x)\n" NARROW WHOLES WORDS
+			      "#ifdef TL_EMULATOR\n" EMULATED BF16_BY_SHIFTS
+			      "#else\n" PTX BF16_BY_PTX "#endif\n" BY_WARPS VECTORS_OF(bf16, h4)
+				      VECTORS_OF(f16, h4) VECTORS_OF(s32, i4) OTHERS(s8) OTHERS(u8);
 
 const char simt_tile_opencl[] =
 	"#define DEVICE static\n"
@@ -308,8 +318,9 @@ const char simt_tile_opencl[] =
 	"#define make_i4(a, b, c, d) ((i4)(a, b, c, d))\n"
 	"#define load_i4(p) vload4(0, p)\n"
 	"#define store_i4(p, x) vstore4(x, 0, p)\n"
-	"#define WHOLE(x) convert_int_sat_rte(x)\n" NARROW HALVES WHOLES BY_THREADS_MMAS VECTORS_OF(
-		bf16, h4) VECTORS_OF(f16, h4) VECTORS_OF(s32, i4) OTHERS(s8) OTHERS(u8);
+	"#define WHOLE(x) convert_int_sat_rte(x)\n" NARROW BF16_BY_SHIFTS HALVES WHOLES
+		BY_THREADS_MMAS VECTORS_OF(bf16, h4) VECTORS_OF(f16, h4) VECTORS_OF(s32, i4)
+			OTHERS(s8) OTHERS(u8);
 
 /* ---- nodes ---- */
 
