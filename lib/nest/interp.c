@@ -184,6 +184,16 @@ static void forget_block(struct interp *s)
 	copies_forget(s);
 }
 
+/* How many registers live in the body of this loop or branch. */
+static int registers_of(const struct interp *s, const struct node *t)
+{
+	int count = 0;
+
+	for (int i = 0; i < s->n->nbuffers; i++)
+		count += s->reg[i] && s->team->scope[i] == t;
+	return count;
+}
+
 /* The body of a loop or branch begins: registers that live in it hold nothing. */
 static int run_body(struct interp *s, const struct node *t, const struct node *body)
 {
@@ -195,9 +205,11 @@ static int run_body(struct interp *s, const struct node *t, const struct node *b
 
 static int run_loop(struct interp *s, const struct node *t, int64_t from, int64_t to)
 {
+	const int registers = registers_of(s, t);
+
 	for (int64_t i = from; i < to; i++) {
 		s->var[t->var] = i;
-		if (run_body(s, t, t->body) < 0)
+		if ((registers ? run_body(s, t, t->body) : run(s, t->body)) < 0)
 			return -1;
 	}
 	return 0;

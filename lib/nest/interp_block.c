@@ -58,7 +58,7 @@ void copies_forget(struct interp *s)
 		s->copies->begun[i].n = 0;
 }
 
-static struct copy *add(struct copies *c)
+static struct copy *add_copy(struct copies *c)
 {
 	if (c->n == c->room) {
 		c->room = c->room ? 2 * c->room : 64;
@@ -108,7 +108,7 @@ static int copy(struct interp *s, const struct node *t, const struct piece *x)
 	access_set(&to, x->lanes, value);
 	for (int i = 0; i < x->lanes; i++)
 		to.written[i] = UNDER_WAY;
-	c = add(s->copies);
+	c = add_copy(s->copies);
 	*c = (struct copy){s->inner, s->copies->groups, to, x->lanes};
 	return 0;
 }
@@ -238,14 +238,14 @@ void copies_wait(struct interp *s, int64_t groups)
 
 /* ---- products ---- */
 
-/* An element that was written after the product began is not what it multiplies. */
-static int element(struct interp *s, const struct product *of, const struct mma_side *side, int i,
-		   int k, double *x)
+/* Element (i, k) of a side, whose first one is at `first`. What was written after the product began
+ * is not what it multiplies. */
+static int element(struct interp *s, const struct product *of, const struct mma_side *side,
+		   int64_t first, int i, int k, double *x)
 {
 	const struct mma *m = &of->m;
 	const int unit = m->group ? mma_core(m->kind) : mma_pair(m->kind);
-	struct affine at = mma_at(m, side, i, k);
-	int64_t index = access_eval(s, &at);
+	const int64_t index = first + mma_offset(m, side, i, k);
 	struct place p;
 
 	if (k % unit == 0 && index % unit)
@@ -279,17 +279,8 @@ static int check_swizzled(struct interp *s, const struct mma *m, const struct mm
 		       (long long)from, b->name);
 }
 
-/* Adds the products of this row and column to the sum. */
-static int add_products(struct interp *s, const struct product *x, int row, int column, double *sum)
+static int add(struct interp *s, const struct mma *m, double products, double *sum)
 {
-	const struct mma *m = &x->m;
-	double products = 0, a, b;
-
-	for (int k = 0; k < m->steps * mma_depth(m->kind); k++) {
-		if (element(s, x, &m->a, row, k, &a) < 0 || element(s, x, &m->b, column, k, &b) < 0)
-			return -1;
-		products += mma_product(m, a, b);
-	}
 	*sum += products;
 	if (mma_sum(m->kind) == ELEM_F32)
 		*sum = (double)(float)*sum;
@@ -298,11 +289,33 @@ static int add_products(struct interp *s, const struct product *x, int row, int 
 	return 0;
 }
 
+/* Adds the products of a tile that begins at this row and column to the thread's four sums, which
+ * are of two rows and two columns: each element is read once. */
+static int add_products(struct interp *s, const struct product *x, int row, int column, double *sum)
+{
+	const struct mma *m = &x->m;
+	const int lane = s->inner % MMA_WARP;
+	const int64_t left = access_eval(s, &m->a.at), right = access_eval(s, &m->b.at);
+	double products[4] = {0}, a[2], b[2];
+
+	for (int k = 0; k < m->steps * mma_depth(m->kind); k++) {
+		for (int i = 0; i < 2; i++)
+			if (element(s, x, &m->a, left, row + mma_row(lane, 2 * i), k, &a[i]) < 0 ||
+			    element(s, x, &m->b, right, column + mma_column(lane, i), k, &b[i]) < 0)
+				return -1;
+		for (int i = 0; i < 4; i++)
+			products[i] += mma_product(m, a[i / 2], b[i % 2]);
+	}
+	for (int i = 0; i < 4; i++)
+		if (add(s, m, products[i], &sum[i]) < 0)
+			return -1;
+	return 0;
+}
+
 static int multiply(struct interp *s, const struct product *x)
 {
 	const struct node *t = x->t;
 	const struct mma *m = &x->m;
-	const int lane = s->inner % MMA_WARP;
 	const int of_group = m->group ? s->inner / MMA_WARP % MMA_GROUP * MMA_ROWS : 0;
 
 	for (int tile = 0; tile < m->down * m->across; tile++) {
@@ -313,10 +326,8 @@ static int multiply(struct interp *s, const struct product *x)
 		if (access_locate(s, t->buffer, access_eval(s, &t->a) + tile, 4, &acc) < 0 ||
 		    access_read(s, &acc, 4) < 0)
 			return -1;
-		for (int sum = 0; sum < 4; sum++)
-			if (add_products(s, x, row + mma_row(lane, sum),
-					 column + mma_column(lane, sum), &acc.r[sum]) < 0)
-				return -1;
+		if (add_products(s, x, row, column, acc.r) < 0)
+			return -1;
 	}
 	return 0;
 }

@@ -116,13 +116,17 @@ int mma_tile_rows(const struct mma *m)
 	return m->group ? MMA_GROUP * MMA_ROWS : MMA_ROWS;
 }
 
-struct affine mma_at(const struct mma *m, const struct mma_side *s, int64_t i, int64_t k)
+int64_t mma_offset(const struct mma *m, const struct mma_side *s, int64_t i, int64_t k)
 {
 	const int64_t unit = m->group ? mma_core(m->kind) : mma_pair(m->kind);
-	int64_t at = k / unit * s->k_step + k % unit;
+	const int64_t at = k / unit * s->k_step + k % unit;
 
-	at += m->group ? i / MMA_CORE * s->step + i % MMA_CORE * s->row : i * s->step;
-	return af_add(s->at, af(at));
+	return at + (m->group ? i / MMA_CORE * s->step + i % MMA_CORE * s->row : i * s->step);
+}
+
+struct affine mma_at(const struct mma *m, const struct mma_side *s, int64_t i, int64_t k)
+{
+	return af_add(s->at, af(mma_offset(m, s, i, k)));
 }
 
 void mma_split(const struct nest *n, int buffer, const struct affine *at, struct affine *rows,

@@ -91,8 +91,9 @@ unsigned mma_needs(const struct nest *n);
 
 /* Adds the products of `m`'s tiles to registers acc[first ..] of four lanes. */
 void nest_mma(struct nest *n, int acc, struct affine first, const struct mma *m);
-/* Index of element (i, k) of a side, for constants i and k. */
+/* Index of element (i, k) of a side, for constants i and k; and how far it is from `at`. */
 struct affine mma_at(const struct mma *m, const struct mma_side *s, int64_t i, int64_t k);
+int64_t mma_offset(const struct mma *m, const struct mma_side *s, int64_t i, int64_t k);
 /* The two parts of a place in a swizzled buffer. */
 void mma_split(const struct nest *n, int buffer, const struct affine *at, struct affine *rows,
 	       struct affine *rest);
