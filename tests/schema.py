@@ -117,15 +117,19 @@ def changed(record, path, key, value, reason=None):
 
 
 def mutants():
-    """(what, record, must it be refused?)"""
+    """(what, record, must it be refused?) What a field may be depends on its object and the status: each is tried once."""
+    tried = set()
     for record in records:
         for name, path in places(record, record["type"]):
             where = "%s %s" % (record["type"], ".".join(map(str, path)))
             inner = at(record, path)
-            for key in sorted(set(required(name, inner)) & set(inner)):
+            fresh = {key: (name, str(inner.get("status")), key, value is None) for key, value in inner.items()}
+            fresh = {key: place for key, place in fresh.items() if place not in tried}
+            tried.update(fresh.values())
+            for key in sorted(set(required(name, inner)) & set(fresh)):
                 yield where + " without " + key, changed(record, path, key, GONE), True
             for key in fields_of(name):
-                if key not in inner:
+                if key not in fresh:
                     continue
                 for value in wrong_kinds(inner[key]):
                     if inner[key] is not None:
