@@ -5,8 +5,8 @@
  *                         or the SQLite result code: malloc:3:sticky, sqlite:7:once:13
  *   FAULT_PROGRAM=NAME    only in programs of that name, not in their children or neighbours
  *   FAULT_SYNC=0          fsync() and fdatasync() do nothing when they do not fail, for speed
- *   FAULT_FILE=FILE       lines are added to FILE: "hit CALL PLACE" at the Nth call, "count N" at
- *                         the end of a program that came so far
+ *   FAULT_FILE=FILE       lines are added to FILE: "hit CALL PLACE" at the Nth call; at the end of
+ * a program that came so far "count KIND N" for each kind
  *
  * Kinds are the rows of kind_list. "short" and "eintr" are no failures: read and write move one
  * byte, and what may be interrupted is, before it does anything; sticky means about every other
@@ -72,7 +72,7 @@ static struct {
 	int unsynced;
 	enum kind kind;
 	int code, sticky;
-	long nth, count;
+	long nth, count[KINDS];
 } fault;
 
 /* In a call that only the address sanitizer makes: no fault of the program's. */
@@ -124,10 +124,10 @@ static int fails(enum kind kind, const char *call, void *caller)
 	Dl_info place;
 	long n;
 
-	if (!fault.on || kind != fault.kind || spared)
+	if (!fault.on || spared)
 		return 0;
-	n = __atomic_add_fetch(&fault.count, 1, __ATOMIC_RELAXED);
-	if (!fault.nth || n < fault.nth || (n > fault.nth && !fault.sticky))
+	n = __atomic_add_fetch(&fault.count[kind], 1, __ATOMIC_RELAXED);
+	if (kind != fault.kind || !fault.nth || n < fault.nth || (n > fault.nth && !fault.sticky))
 		return 0;
 	/* By a rule that no loop of two or three calls can keep step with. */
 	if (kind == EINTR_ && n > fault.nth && ((uint32_t)n * 2654435761u) >> 31)
@@ -658,5 +658,6 @@ __attribute__((destructor)) static void end(void)
 	if (!fault.on)
 		return;
 	fflush(stdout);
-	tell("count %ld\n", fault.count);
+	for (int k = 0; k < KINDS; k++)
+		tell("count %s %ld\n", kind_list[k].name, fault.count[k]);
 }
