@@ -29,7 +29,7 @@
 #ifdef __SANITIZE_ADDRESS__
 enum { DRAWN = 3, CANDIDATES = 24, RARER = 3, SEED = 8 };
 #else
-enum { DRAWN = 6, CANDIDATES = 60, RARER = 1, SEED = 7 };
+enum { DRAWN = 6, CANDIDATES = 60, RARER = 2, SEED = 7 };
 #endif
 enum { THREADS = 3 };
 
@@ -343,7 +343,7 @@ static void check_activations(const struct limits *m, const char *dir, struct ta
 		{"conv2d", "g4ic16ih7oc16oh7kh3ph1", "nhwc"},
 		{"matmul", "13x32:32x42", "ab"},
 	};
-	const struct shares one_in = {3 * RARER, 6 * RARER};
+	const struct shares one_in = {2 * RARER, 4 * RARER};
 
 	for (size_t i = 0; i < sizeof posts / sizeof *posts; i++)
 		for (size_t k = i % RARER; k < sizeof problems / sizeof *problems; k += RARER) {
