@@ -96,6 +96,11 @@ $(WORKERS:%=$(LIBEXEC)/%): LIBS_worker = -fopenmp $(LIBS_ref) $(LIBS)
 $(LIBEXEC)/keep: LIBS_worker =
 $(LIBEXEC)/cuda $(LIBEXEC)/opencl: LIBS_worker = $(LIBS)
 $(BIN)/tl-run: LIBS_tl-run = -fopenmp $(LIBS_ref)
+# Programs that nobody installs.
+$(TEST_C:%=$(B)/tests/%): LDFLAGS += $(LINK_FAST)
+ifneq ($(SAN),)
+$(PROGRAMS:%=$(BIN)/%) $(WORKERS:%=$(LIBEXEC)/%): LDFLAGS += $(LINK_FAST)
+endif
 LIBS_test_onednn = -fopenmp $(LIBS_ref)
 LIBS_test_vendor = -fopenmp $(LIBS_ref)
 LIBS_test_probe = -fopenmp
@@ -189,20 +194,23 @@ $(foreach shell,$(SHELLS),$(eval $(call completion,$(shell))))
 ## Checking
 
 # The long ones begin, so that no core waits for the last of them.
-LONG_TESTS := $(patsubst %,tests/%.t,fault cuda train run tune torture) $(patsubst %,$(B)/tests/%,kernels blocks)
+LONG_TESTS := $(patsubst %,tests/%.t,fault cuda train run tune torture graphs measure examples export stranger) $(patsubst %,$(B)/tests/%,kernels blocks)
 TESTS := $(LONG_TESTS) $(filter-out $(LONG_TESTS),$(TEST_C:%=$(B)/tests/%) $(TEST_SH))
 # These install what this folder has built, each by its make: one after the other, beside the rest.
 RULES := --rules='seq=tests/{install,stranger}.t' --rules='par=**'
 # Tests never see the user's own database and cache, nor probe the machine, as none looks at how long something took.
 # Threads of teams do not spin while they wait: they would keep the CPUs from the test beside this one.
+# No kernel has sanitizers: with SAN=1 tests take those that the ordinary build's have compiled. Tests of compiling and of the
+# cache have caches of their own.
 # Leaks of other people's libraries are listed in share/lsan.supp.
 TEST_ENV = BIN='$(CURDIR)/$(BIN)' LIBEXEC='$(CURDIR)/$(LIBEXEC)' TL_DB= TL_MODEL=none SAN=$(SAN) \
 	TL_PROBE=0 OMP_WAIT_POLICY=passive LC_ALL=C.UTF-8 HOME='$(CURDIR)/$(B)/home' \
-	XDG_DATA_HOME='$(CURDIR)/$(B)/home/data' XDG_CACHE_HOME='$(CURDIR)/$(B)/home/cache' \
+	XDG_DATA_HOME='$(CURDIR)/$(B)/home/data' XDG_CACHE_HOME='$(CURDIR)/build/home/cache' CUDA_CACHE_PATH='$(CURDIR)/build/home/cuda' \
 	ASAN_OPTIONS='detect_leaks=1:abort_on_error=0:$(ASAN_OPTIONS)' UBSAN_OPTIONS=print_stacktrace=1 \
 	LSAN_OPTIONS='suppressions="$(CURDIR)/share/lsan.supp":print_suppressions=0'
 # The harness gives each test the rest of its surroundings, and ends one that hangs.
-PROVE = prove --norc --exec 'perl tests/harness.pl' -j $(JOBS) --timer $(RULES)
+# Tests wait, too, for clocks and for each other's processes: there are half as many again as CPUs.
+PROVE = prove --norc --exec 'perl tests/harness.pl' -j $$(($(JOBS) + ($(JOBS) + 1) / 2)) --timer $(RULES)
 
 # What fails calls on demand is loaded into the programs from outside, and the same for all builds. Frame pointers lead
 # the leak checker through it to who asked for memory.
@@ -214,12 +222,13 @@ $(FAULT): tests/fault/fault.c $(CONFIG)
 # Stand-ins for CUDA's libraries, which run its kernels on this processor; for all builds, too.
 EMULATOR := $(addprefix build/tests/emulator/,libcuda.so.1 libnvrtc.so.12 libnvrtc.so.13 libnvidia-ml.so.1)
 emulator = @mkdir -p $(@D); echo "  LINK $@"; $(CC) $(CPPFLAGS) -std=gnu11 -O2 -g $(WARN) -fPIC -fvisibility=hidden \
-	-shared -Wl,-z,defs -o $@ $(filter %.c,$^) -lm
+	-shared -Wl,-z,defs -o $@ $(filter %.c,$^) -lm $(LIBS_emulator)
 EMULATOR_H := $(wildcard tests/emulator/*.h)
 build/tests/emulator/libcuda.so.1: $(addprefix tests/emulator/,cuda.c memory.c graph.c box.c fiber.c) $(EMULATOR_H) $(CONFIG)
 	$(emulator)
 build/tests/emulator/libnvrtc.so.12 $(B)/tests/emulator/nvrtc.o: CPPFLAGS += -DTREE='"$(CURDIR)"'
-build/tests/emulator/libnvrtc.so.12: tests/emulator/nvrtc.c lib/base/buf.c lib/base/err.c $(EMULATOR_H) $(CONFIG)
+build/tests/emulator/libnvrtc.so.12: LIBS_emulator = -Wl,--as-needed $(LIBS)
+build/tests/emulator/libnvrtc.so.12: tests/emulator/nvrtc.c tests/emulator/kept.c lib/base/buf.c lib/base/err.c lib/base/hash.c $(EMULATOR_H) $(CONFIG)
 	$(emulator)
 build/tests/emulator/libnvidia-ml.so.1: tests/emulator/nvml.c $(CONFIG)
 	$(emulator)
@@ -266,7 +275,7 @@ $(B)/share:
 	@mkdir -p $(@D); ln -sfn ../../share $@
 endif
 check: $(TESTABLE) ## run the tests (TESTS='tests/man.t build/tests/json' for some; SAN=1 under ASan and UBSan)
-	@mkdir -p $(B)/home
+	@mkdir -p $(B)/home build/home
 	env $(TEST_ENV) $(PROVE) $(TESTS)
 
 # What runs other code, or judges otherwise, where the instruction set, the caches or the library's choice are others; but for
@@ -279,7 +288,7 @@ AS_avx2 := TL_TEST_KILLS=3 TL_ISA=avx2 ONEDNN_MAX_CPU_ISA=AVX2 TL_LIMITS=l1d=327
 AS_scalar := TL_TEST_KILLS=3 TL_ISA=scalar ONEDNN_MAX_CPU_ISA=SSE41 TL_LIMITS=l1d=32768,l2=262144,l3=4194304 OMP_NUM_THREADS=1
 
 check-isa: $(TESTABLE) ## run the tests that depend on the instruction set as on a CPU with AVX2, and on one without
-	@mkdir -p $(B)/home
+	@mkdir -p $(B)/home build/home
 	@if ! TL_ISA=avx2 $(BIN)/tl-gen </dev/null 2>/dev/null; then echo '# SKIP as on a CPU with AVX2: this one has none'; \
 	elif ! TL_ISA=avx512 $(BIN)/tl-gen </dev/null 2>/dev/null; then echo '# SKIP as on a CPU with AVX2: this one is, and check has run them'; \
 	else echo '$(AS_avx2)' && env $(TEST_ENV) $(AS_avx2) $(PROVE) $(ISA_TESTS); fi
@@ -303,7 +312,7 @@ lint-format:
 lint-shell:
 	@shellcheck -S warning $(ALL_SH)
 lint-tests: all doc
-	@mkdir -p $(B)/home
+	@mkdir -p $(B)/home build/home
 	env $(TEST_ENV) $(PROVE) tests/floors.t tests/man.t
 
 format: ## lay the source out as clang-format wants it

@@ -8,6 +8,7 @@
  * out of that, the few words are seen to that are no C++: kernels are found, and dynamic memory of
  * a block becomes a pointer. Then it is compiled, with checks of alignment, as a device has them.
  * The source goes along in a section of its own, cuda_source, for tests that want to spoil it.
+ * What was compiled once is kept (kept.h).
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -19,6 +20,7 @@
 #include <unistd.h>
 
 #include "lib/base/buf.h"
+#include "tests/emulator/kept.h"
 
 /* Programs declare these functions for themselves. */
 #pragma GCC diagnostic ignored "-Wmissing-prototypes"
@@ -115,30 +117,6 @@ static void files_close(const struct files *f)
 	unlink(f->stem);
 }
 
-static int put(const char *path, const struct buf *text)
-{
-	FILE *f = fopen(path, "w");
-	int good = f && fwrite(text->s ? text->s : "", 1, text->n, f) == text->n;
-
-	return f && fclose(f) == 0 && good ? 0 : -1;
-}
-
-static int take(const char *path, struct buf *out)
-{
-	FILE *f = fopen(path, "r");
-	char some[4096];
-	size_t n;
-	int good;
-
-	if (!f)
-		return -1;
-	while ((n = fread(some, 1, sizeof some, f)) > 0)
-		buf_add(out, some, n);
-	good = !ferror(f);
-	fclose(f);
-	return good ? 0 : -1;
-}
-
 /* Runs a command; what it says goes to the log. Its status, or -1. */
 static int command(char *const *argv, const struct files *f, struct buf *log)
 {
@@ -154,7 +132,7 @@ static int command(char *const *argv, const struct files *f, struct buf *log)
 	posix_spawn_file_actions_destroy(&files);
 	if (status == -1)
 		return -1;
-	take(f->log, log);
+	file_take(f->log, log);
 	return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
@@ -301,22 +279,42 @@ static void complete(const char *text, struct buf *out)
 static int preprocess(struct program *p, const char *arch, const struct files *f, struct buf *out)
 {
 	char architecture[64];
-	const char *const argv[] = {compiler(),	  "-E",	      "-x",
-				    "c++",	  "-w",	      "-std=gnu++14",
-				    "-I" TREE,	  "-include", "tests/emulator/language.h",
-				    architecture, f->source,  "-o",
-				    f->text,	  NULL};
+	const char *const argv[] = {
+		compiler(),   "-E",	      "-P",	 "-x",	     "c++",
+		"-w",	      "-std=gnu++14", "-I" TREE, "-include", "tests/emulator/language.h",
+		architecture, f->source,      "-o",	 f->text,    NULL};
 	int rc;
 
 	snprintf(architecture, sizeof architecture, "-D__CUDA_ARCH__=%d0", atoi(arch));
-	if (put(f->source, &p->source) < 0)
+	if (file_put(f->source, &p->source) < 0)
 		return INTERNAL;
 	rc = command((char *const *)argv, f, &p->log);
-	if (rc < 0 || (!rc && take(f->text, out) < 0))
+	if (rc < 0 || (!rc && file_take(f->text, out) < 0))
 		return INTERNAL;
 	return rc ? COMPILATION : SUCCESS;
 }
 
+static int compile_anew(struct program *p, const char *text, const char *const *argv,
+			const struct files *f)
+{
+	struct buf whole = BUF_INIT;
+	int rc;
+
+	complete(text, &whole);
+	buf_fmt(&whole,
+		"\n__asm__(\".section cuda_source,\\\"\\\",@progbits\\n"
+		".incbin \\\"%s\\\"\\n.previous\\n\");\n",
+		f->source);
+	rc = file_put(f->text, &whole);
+	buf_free(&whole);
+	if (rc == 0)
+		rc = command((char *const *)argv, f, &p->log);
+	if (rc < 0)
+		return INTERNAL;
+	return rc ? COMPILATION : file_take(f->object, &p->object) < 0 ? INTERNAL : SUCCESS;
+}
+
+/* Kept under its command, the source and what the preprocessor made of it. */
 static int compile(struct program *p, const char *text, const struct files *f)
 {
 	static const char api[] = "-DEMULATOR_API=__attribute__((visibility(\"default\")))";
@@ -343,21 +341,21 @@ static int compile(struct program *p, const char *text, const struct files *f)
 				    "-o",
 				    f->object,
 				    NULL};
-	struct buf whole = BUF_INIT;
+	struct buf whole = BUF_INIT, kept = BUF_INIT;
 	int rc;
 
-	complete(text, &whole);
-	buf_fmt(&whole,
-		"\n__asm__(\".section cuda_source,\\\"\\\",@progbits\\n"
-		".incbin \\\"%s\\\"\\n.previous\\n\");\n",
-		f->source);
-	rc = put(f->text, &whole);
+	for (int i = 0; argv[i] != f->text; i++)
+		buf_fmt(&whole, "// %s\n", argv[i]);
+	buf_add(&whole, p->source.s, p->source.n);
+	buf_str(&whole, text);
+	kept_path(&whole, &kept);
+	if (kept.n && file_take(kept.s, &p->object) == 0)
+		rc = 0;
+	else if ((rc = compile_anew(p, text, argv, f)) == 0 && kept.n)
+		kept_put(&kept, &p->object);
 	buf_free(&whole);
-	if (rc == 0)
-		rc = command((char *const *)argv, f, &p->log);
-	if (rc < 0)
-		return INTERNAL;
-	return rc ? COMPILATION : take(f->object, &p->object) < 0 ? INTERNAL : SUCCESS;
+	buf_free(&kept);
+	return rc;
 }
 
 /* "90" of --gpu-architecture=sm_90. NULL: another option. */
