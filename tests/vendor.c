@@ -168,7 +168,7 @@ static void test_together(int cpus)
 	setenv("TL_EMULATOR_TOGETHER", text, 1);
 	r = open_ref(&d, &problems[3], &e);
 	unsetenv("TL_EMULATOR_TOGETHER");
-	ok(r && has(r, "engine 0", "nhwc"), "with %d CPUs %s plans are made at once%s", cpus, text,
+	ok(r && has(r, "engine 1", "nhwc"), "with %d CPUs %s plans are made at once%s", cpus, text,
 	   e.msg);
 	ref_close(r);
 	drop(&d);

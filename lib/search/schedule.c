@@ -82,7 +82,7 @@ static int mend(const struct knob_space *s, const int64_t *wanted, struct candid
 		c->knob[change[i].knob] = before;
 	}
 	for (int sum = 1; sum < 2 * n; sum++)
-		for (int i = sum / 2; i < n && i <= sum; i++) {
+		for (int i = (sum + 1) / 2; i < n && i <= sum; i++) { /* sum - i <= i */
 			const struct change *a = &change[sum - i], *b = &change[i];
 			int64_t had_a = c->knob[a->knob], had_b = c->knob[b->knob];
 

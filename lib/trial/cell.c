@@ -1,4 +1,4 @@
-#include "lib/trial/cell_child.h"
+#include "lib/trial/cell.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -10,7 +10,7 @@
 
 #include <sys/types.h>
 
-#include "lib/trial/cell_child.h"
+#include "lib/trial/cell.h"
 
 enum { STAY_REQUESTS = 64 }; /* then the memory that the driver has not given back goes, too */
 

@@ -342,16 +342,20 @@ static struct handle *handle_of(const struct descriptor *plan)
 	return (struct handle *)(uintptr_t)integer(plan, ATTR_EXECUTION_PLAN_HANDLE);
 }
 
-/* With TL_EMULATOR_TOGETHER=N the first plans are made by N threads together, or refused where the
- * others do not come. */
+/* With TL_EMULATOR_TOGETHER=N the first plan takes more than a second. Those behind it are made by
+ * N threads together, or refused where the others do not come. */
 static int is_together(void)
 {
-	enum { TRY_US = 1000, TRIES = 20000 };
-	static atomic_int here, met; /* 1: they met; -1: they did not */
+	enum { TRY_US = 1000, SLOW = 1200, TRIES = 20000 };
+	static atomic_int begun, here, met; /* 1: they met; -1: they did not */
 	const char *wanted = getenv("TL_EMULATOR_TOGETHER");
 
 	if (!wanted)
 		return 1;
+	if (atomic_fetch_add(&begun, 1) == 0) {
+		usleep(SLOW * TRY_US);
+		return 1;
+	}
 	atomic_fetch_add(&here, 1);
 	for (int i = 0; i < TRIES && !met; i++) {
 		if (here >= atoi(wanted))

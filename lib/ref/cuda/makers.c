@@ -78,36 +78,79 @@ static void find_cpus(cpu_set_t *set)
 	}
 }
 
-/* How many helpers begin; at most as many as there are other CPUs. */
-static int start(struct task *t, struct helper helper[MAKERS - 1])
-{
-	int n = 0, most = MAKERS - 1;
+/* A helper more is worth its handle, which takes most of a second, where this is left to do. */
+static const double WORTH_S = 1;
+
+/* Helpers that could begin: one a CPU, but for the first maker's. */
+struct crew {
+	struct task *task;
+	struct helper helper[MAKERS - 1];
+	int n, most;
 	pthread_attr_t attr;
+};
+
+static int crew_open(struct crew *c, struct task *t)
+{
 	cpu_set_t cpus;
+	int others;
 
 	find_cpus(&cpus);
-	most = CPU_COUNT(&cpus) - 1 < most ? CPU_COUNT(&cpus) - 1 : most;
-	most = t->n - 1 < most ? t->n - 1 : most;
-	if (most < 1 || pthread_attr_init(&attr))
-		return 0;
-	pthread_attr_setstacksize(&attr, STACK);
-	pthread_attr_setaffinity_np(&attr, sizeof cpus, &cpus);
-	for (; n < most; n++) {
-		helper[n] = (struct helper){.task = t, .maker = &t->all->maker[n + 1]};
-		if (pthread_create(&helper[n].thread, &attr, help, &helper[n]))
-			break;
+	others = CPU_COUNT(&cpus) - 1;
+	c->task = t;
+	c->n = 0;
+	c->most = others < MAKERS - 1 ? others : MAKERS - 1;
+	if (c->most < 1 || pthread_attr_init(&c->attr))
+		return -1;
+	pthread_attr_setstacksize(&c->attr, STACK);
+	pthread_attr_setaffinity_np(&c->attr, sizeof cpus, &cpus);
+	return 0;
+}
+
+static void crew_grow(struct crew *c, int wanted)
+{
+	while (c->n < wanted && c->n < c->most) {
+		struct helper *h = &c->helper[c->n];
+
+		*h = (struct helper){.task = c->task, .maker = &c->task->all->maker[c->n + 1]};
+		if (pthread_create(&h->thread, &c->attr, help, h))
+			c->most = c->n;
+		else
+			c->n++;
 	}
-	pthread_attr_destroy(&attr);
-	return n;
+}
+
+static void crew_close(struct crew *c)
+{
+	for (int i = 0; i < c->n; i++)
+		pthread_join(c->helper[i].thread, NULL);
+	pthread_attr_destroy(&c->attr);
+}
+
+/* The first maker's part. It calls for helpers by what its own plans have taken so far. */
+static void lead(struct task *t, struct crew *c)
+{
+	const double start = clock_now();
+
+	for (int made = 0, i; clock_now() <= t->until; made++) {
+		const int left = t->n - atomic_load(&t->next);
+		const double each = made ? (clock_now() - start) / made : 0;
+
+		crew_grow(c, (int)(each * left / (c->n + 1) / WORTH_S));
+		if ((i = atomic_fetch_add(&t->next, 1)) >= t->n)
+			return;
+		execution_make(t->plan[i], &t->all->maker[0]);
+	}
 }
 
 void makers_make(struct makers *all, struct execution *const *plan, int n, double until)
 {
 	struct task t = {.all = all, .plan = plan, .n = n, .until = until};
-	struct helper helper[MAKERS - 1];
-	const int helpers = start(&t, helper);
+	struct crew crew;
 
-	make_some(&t, &all->maker[0]);
-	for (int i = 0; i < helpers; i++)
-		pthread_join(helper[i].thread, NULL);
+	if (crew_open(&crew, &t) < 0) {
+		make_some(&t, &all->maker[0]);
+		return;
+	}
+	lead(&t, &crew);
+	crew_close(&crew);
 }

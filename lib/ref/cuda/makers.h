@@ -18,8 +18,9 @@ struct makers {
 int makers_open(struct makers *all, struct device *d, struct err *e);
 /* Plans that were made must be gone. */
 void makers_close(struct makers *all);
-/* Makes n plans, by as many makers as the process may use CPUs. They begin with the first plans,
- * and begin none any more after `until` (clock_now()). execution_make() says what comes of a plan.
+/* Makes n plans, by as many makers as they are worth, and as the process may use CPUs. They begin
+ * with the first plans, and begin none any more after `until` (clock_now()). execution_make() says
+ * what comes of a plan.
  */
 void makers_make(struct makers *all, struct execution *const *plan, int n, double until);
 
