@@ -356,8 +356,9 @@ bench-machine: all ## what it costs to tune with what another machine has learne
 spaces: all ## record whole spaces on this machine into share/spaces, to learn from (half an hour): SPACES=FOLDER
 	@SPACES='$(SPACES)' sh bench/spaces.sh
 
-model: all ## train the model that comes with the programs, from share/spaces
+model: all ## train the models that come with the programs, from share/spaces
 	$(BIN)/tl-train $(MODEL_OPTIONS) -o share/models/cpu.model $(filter-out $(TEST_SPACES),$(sort $(wildcard share/spaces/*.zst)))
+	$(BIN)/tl-train $(MODEL_OPTIONS) --target=cuda -o share/models/cuda.model share/spaces/h100/networks.zst
 MODEL_OPTIONS := --trials=1 --bag=3
 # Networks to test on: nothing is learned from them.
 export BENCH_TEST ?= squeezenet1_1 resnet18 alexnet

@@ -84,7 +84,7 @@ ok $? 'also candidates for another target with blocks'
 "$bin/tl-gen" --target=cuda --arch=sm_90 --search=guided -m "$tmp/model" -n 8 "$tmp/w" >"$tmp/g" && [ "$(candidates "$tmp/g" | wc -l)" -eq $((8 * $(wc -l <"$tmp/w"))) ]
 ok $? 'tl-gen searches by it'
 "$bin/tl-gen" --target=cuda --arch=sm_90 --search=guided -m pretrained -n 8 "$tmp/w" >"$tmp/g" && [ "$(candidates "$tmp/g" | wc -l)" -eq $((8 * $(wc -l <"$tmp/w"))) ]
-ok $? 'or by the draft, where no model came with the programs'
+ok $? 'or by the model that came with the programs'
 "$bin/tl-gen" -n 8 "$tmp/w" | "$bin/tl-filter" -m "$tmp/model" >"$tmp/f" 2>"$tmp/err"
 [ $? -eq 3 ] && grep -q 'was trained on kernels of blocks of threads, not of threads of a processor' "$tmp/err"
 ok $? 'a model of blocks ranks no kernels of a processor'
