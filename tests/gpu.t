@@ -85,6 +85,10 @@ ok $? 'also candidates for another target with blocks'
 ok $? 'tl-gen searches by it'
 "$bin/tl-gen" --target=cuda --arch=sm_90 --search=guided -m pretrained -n 8 "$tmp/w" >"$tmp/g" && [ "$(candidates "$tmp/g" | wc -l)" -eq $((8 * $(wc -l <"$tmp/w"))) ]
 ok $? 'or by the model that came with the programs'
+# Among these are schedules that no two changes fit to some workload. The search for them once read behind its list.
+zstdcat share/spaces/h100/networks.zst | head -n 400 >"$tmp/h100"
+"$bin/tl-train" -q --target=cuda --trials=1 --bag=1 -o "$tmp/of_h100" "$tmp/h100" && grep -q '"env_id"\|"tl":' "$tmp/of_h100"
+ok $? 'tl-train learns from results of a GPU'
 "$bin/tl-gen" -n 8 "$tmp/w" | "$bin/tl-filter" -m "$tmp/model" >"$tmp/f" 2>"$tmp/err"
 [ $? -eq 3 ] && grep -q 'was trained on kernels of blocks of threads, not of threads of a processor' "$tmp/err"
 ok $? 'a model of blocks ranks no kernels of a processor'
