@@ -91,6 +91,7 @@ endif
 OPENMP_OBJ := $(B)/lib/run/exec.o $(B)/lib/run/library.o $(B)/lib/run/weights.o $(B)/lib/ref/onednn.o $(B)/lib/target/kernel.o $(B)/lib/target/probe.o $(B)/bench/pairs.o \
 	$(patsubst %,$(B)/libexec/%.o,$(filter worker-%,$(WORKERS)))
 $(OPENMP_OBJ): ALL_CFLAGS += -fopenmp
+$(B)/lib/target/prelude.o build/fuzz/lib/target/prelude.o: $(wildcard lib/target/prelude/*)
 $(B)/lib/ref/onednn.o: ALL_CFLAGS += $(INCLUDE_ref)
 $(WORKERS:%=$(LIBEXEC)/%): LIBS_worker = -fopenmp $(LIBS_ref) $(LIBS)
 $(LIBEXEC)/keep: LIBS_worker =

@@ -11,82 +11,6 @@
 #include "lib/target/simt_tile.h"
 #include "lib/target/text.h"
 
-/* Vectors of four are values with members s0 to s3 in both languages. */
-static const char cuda_prelude[] =
-	"#define DEVICE static __device__ __forceinline__\n"
-	"#define GLOBAL\n"
-	"#define LOCAL\n"
-	"#define RESTRICT __restrict__\n"
-	"#define ENTRY(T) extern \"C\" __global__ void __launch_bounds__(T)\n"
-	"#define ENTRY_FOR(T, blocks) extern \"C\" __global__ void __launch_bounds__(T, blocks)\n"
-	"#define BLOCK ((int)blockIdx.x)\n"
-	"#define THREAD ((int)threadIdx.x)\n"
-	"DEVICE int same_thread(void) { int t = THREAD; asm volatile(\"\" : \"+r\"(t)); return t; }\n"
-	"#define BARRIER() __syncthreads()\n"
-	"struct __align__(16) v4 { float s0, s1, s2, s3; };\n"
-	"extern __shared__ __align__(1024) v4 block_memory[];\n"
-	"#define BLOCK_MEMORY(T, name, size, at) T *const name = (T *)((char *)block_memory + "
-	"(at))\n"
-	"DEVICE v4 make_v4(float a, float b, float c, float d)\n"
-	"{ v4 x; x.s0 = a; x.s1 = b; x.s2 = c; x.s3 = d; return x; }\n"
-	"#define EACH(f) make_v4(f(a.s0, b.s0), f(a.s1, b.s1), f(a.s2, b.s2), f(a.s3, b.s3))\n"
-	"#define OPERATOR(o) DEVICE v4 operator o(v4 a, v4 b) \\\n"
-	"{ return make_v4(a.s0 o b.s0, a.s1 o b.s1, a.s2 o b.s2, a.s3 o b.s3); }\n"
-	"OPERATOR(+) OPERATOR(-) OPERATOR(*) OPERATOR(/)\n"
-	"DEVICE float max_v1(float a, float b) { return a > b ? a : b; }\n"
-	"DEVICE float min_v1(float a, float b) { return a < b ? a : b; }\n"
-	"DEVICE float scale_v1(float a, float b)\n"
-	"{ return __int_as_float(__float_as_int(a) + (__float_as_int(b) << 23)); }\n"
-	"#define root_v1(a) sqrtf(a)\n"
-	"DEVICE v4 root_v4(v4 a)\n"
-	"{ return make_v4(sqrtf(a.s0), sqrtf(a.s1), sqrtf(a.s2), sqrtf(a.s3)); }\n"
-	"DEVICE v4 max_v4(v4 a, v4 b) { return EACH(max_v1); }\n"
-	"DEVICE v4 min_v4(v4 a, v4 b) { return EACH(min_v1); }\n"
-	"DEVICE v4 scale_v4(v4 a, v4 b) { return EACH(scale_v1); }\n"
-	"#define load_v4(p) (*(const v4 *)(p))\n"
-	"#define store_v4(p, x) (*(v4 *)(p) = (x))\n";
-
-static const char opencl_prelude[] =
-	"#define GLOBAL __global\n"
-	"#define LOCAL __local\n"
-	"#define RESTRICT restrict\n"
-	"#define ENTRY(T) __kernel __attribute__((reqd_work_group_size(T, 1, 1))) void\n"
-	"#define ENTRY_FOR(T, blocks) ENTRY(T)\n"
-	"#define BLOCK ((int)get_group_id(0))\n"
-	"#define THREAD ((int)get_local_id(0))\n"
-	"#define same_thread() THREAD\n"
-	"#define BARRIER() barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE)\n"
-	"typedef float4 v4;\n"
-	"#define BLOCK_MEMORY(T, name, size, at) __local T name[size] "
-	"__attribute__((aligned(16)))\n"
-	"#define make_v4(a, b, c, d) ((v4)(a, b, c, d))\n"
-	"#define root_v1(a) sqrt(a)\n"
-	"#define root_v4(a) sqrt(a)\n"
-	"#define max_v1(a, b) fmax(a, b)\n"
-	"#define min_v1(a, b) fmin(a, b)\n"
-	"#define max_v4(a, b) fmax(a, b)\n"
-	"#define min_v4(a, b) fmin(a, b)\n"
-	"#define scale_v1(a, b) as_float(as_int(a) + (as_int(b) << 23))\n"
-	"#define scale_v4(a, b) as_float4(as_int4(a) + (as_int4(b) << 23))\n"
-	"#define load_v4(p) vload4(0, p)\n"
-	"#define store_v4(p, x) vstore4(x, 0, p)\n";
-
-#define COMMON                                                                                     \
-	"#define NAME_(kernel, phase) kernel##_##phase\n"                                          \
-	"#define PHASE(kernel, phase) NAME_(kernel, phase)\n"                                      \
-	"#define SWIZZLED(i, down, mask, up) ((i) ^ ((i) >> down & mask) << up)\n"                 \
-	"#define lane(x, i) ((x).s##i)\n"                                                          \
-	"#define bcast_v1(x) (x)\n"                                                                \
-	"#define bcast_v4(x) make_v4(x, x, x, x)\n"                                                \
-	"#define loadn_v1(p, n) ((n) > 0 ? *(p) : 0.0f)\n"                                         \
-	"#define storen_v1(p, x, n) do { if ((n) > 0) *(p) = (x); } while (0)\n"                   \
-	"#define SOME(p, n, i) ((n) > i ? (p)[i] : 0.0f)\n"                                        \
-	"#define loadn_v4(p, n) ((n) >= 4 ? load_v4(p) \\\n"                                       \
-	"\t: make_v4(SOME(p, n, 0), SOME(p, n, 1), SOME(p, n, 2), 0.0f))\n"                        \
-	"#define storen_v4(p, x, n) do { v4 x_ = (x); if ((n) >= 4) store_v4(p, x_); else { \\\n"  \
-	"\tif ((n) > 0) (p)[0] = x_.s0; if ((n) > 1) (p)[1] = x_.s1; \\\n"                         \
-	"\tif ((n) > 2) (p)[2] = x_.s2; } } while (0)\n"
-
 /* What threads touched since they last waited for each other: a bit for each buffer. */
 struct touched {
 	uint64_t reads, writes;
@@ -459,30 +383,7 @@ static const struct dialect gpu = {
 	.tile = simt_tile_print,
 };
 
-enum { PRELUDE_MAX = 32768 };
 _Static_assert((int)SIMT_PARAMS <= (int)NEST_PARAMS, "a runner's params have room");
-
-const char *simt_prelude_cuda(void)
-{
-	static char text[PRELUDE_MAX];
-
-	int n = snprintf(text, sizeof text, "%s%s%s#ifdef TL_EMULATOR\n%s%s#else\n%s%s#endif\n%s",
-			 cuda_prelude, COMMON, simt_tile_cuda, simt_group_emulated,
-			 simt_bulk_emulated, simt_group_ptx, simt_bulk_ptx, simt_bulk_words);
-	assert(n < PRELUDE_MAX);
-	(void)n;
-	return text;
-}
-
-const char *simt_prelude_opencl(void)
-{
-	static char text[PRELUDE_MAX];
-
-	int n = snprintf(text, sizeof text, "%s%s%s", opencl_prelude, COMMON, simt_tile_opencl);
-	assert(n < PRELUDE_MAX);
-	(void)n;
-	return text;
-}
 
 const char *simt_print(const struct nest *n, struct buf *out)
 {

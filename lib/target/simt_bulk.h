@@ -8,8 +8,6 @@
 
 #include "lib/target/text.h"
 
-/* Words of CUDA's prelude, by PTX and by the tests' emulator; and of both. */
-extern const char simt_bulk_ptx[], simt_bulk_emulated[], simt_bulk_words[];
 /* Where a phase begins at t: the barriers, if it has copies, and the nest has bulk copies. */
 void simt_bulk_begin(struct text *p, const struct node *t);
 void simt_bulk_copy(struct text *p, const struct node *t);

@@ -2,33 +2,6 @@
 
 #include <string.h>
 
-/* NVIDIA, "Parallel Thread Execution ISA", "Asynchronous warpgroup-level matrix instructions": a
- * descriptor has the address, and the distances of core matrices along k and along rows, all in
- * units of 16 bytes, and how rows are swizzled: 1, 2 and 3 for those of 128, 64 and 32 bytes. What
- * threads wrote to the block's memory must pass a fence before wgmma reads it. HOLD keeps the
- * compiler from moving sums while they are computed. All threads of a warp have the same
- * descriptor; the first one's goes to all, so that the compiler knows it, too. */
-const char simt_group_ptx[] =
-	"DEVICE unsigned long long matrices_at(const void *p, unsigned k_bytes, unsigned i_bytes, "
-	"unsigned order)\n"
-	"{ return (unsigned long long)__shfl_sync(0xffffffffu, in_block(p) >> 4 & 0x3fff, 0) |\n"
-	"\t(unsigned long long)(k_bytes >> 4) << 16 | (unsigned long long)(i_bytes >> 4) << 32 |\n"
-	"\t(unsigned long long)order << 62; }\n"
-	"#define GROUP_FENCE() asm volatile(\"fence.proxy.async.shared::cta;\" ::: \"memory\")\n"
-	"#define GROUP_BEGIN() asm volatile(\"wgmma.fence.sync.aligned;\" ::: \"memory\")\n"
-	"#define GROUP_END() asm volatile(\"wgmma.commit_group.sync.aligned;\" ::: \"memory\")\n"
-	"#define GROUP_WAIT(n) \\\n"
-	"\tasm volatile(\"wgmma.wait_group.sync.aligned \" #n \";\" ::: \"memory\")\n"
-	"#define HOLD(c) asm volatile(\"\" : \"+f\"((c).s0), \"+f\"((c).s1), \"+f\"((c).s2), "
-	"\"+f\"((c).s3) :: \"memory\")\n";
-
-const char simt_group_emulated[] = "#define matrices_at emulator_matrices\n"
-				   "#define GROUP_FENCE()\n"
-				   "#define GROUP_BEGIN()\n"
-				   "#define GROUP_END()\n"
-				   "#define GROUP_WAIT(n)\n"
-				   "#define HOLD(c)\n";
-
 /* ---- functions ---- */
 
 static const char *depth_text(enum mma_kind k)

@@ -7,8 +7,6 @@
 #include "lib/nest/mma.h"
 #include "lib/target/text.h"
 
-/* Words of CUDA's prelude, by PTX and by the tests' emulator. */
-extern const char simt_group_ptx[], simt_group_emulated[];
 /* Appends the functions for all shapes of products that the nest has: before its kernels. */
 void simt_group_functions(const struct nest *n, struct buf *out);
 /* A product begins. */

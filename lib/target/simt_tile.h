@@ -10,7 +10,6 @@
 
 #include "lib/target/text.h"
 
-extern const char simt_tile_cuda[], simt_tile_opencl[];
 void simt_tile_print(struct text *p, const struct node *t);
 /* Ends the group of copies of a loop over threads, where it has any. */
 void simt_tile_end_group(struct text *p, const struct node *loop);

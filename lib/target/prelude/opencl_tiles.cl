@@ -1,0 +1,120 @@
+/* OpenCL C: copies and products of tiles, by the threads one by one. Both sides of a product are places. */
+
+#define COPY(to, from, n, valid) for (int c_ = 0; c_ < (n); c_++) \
+	(to)[c_] = c_ < (valid) ? (from)[c_] : 0
+#define TOGETHER()
+#define END_GROUP()
+#define WAIT(n)
+DEVICE float tf32_of(float x) { return VALUE((BITS(x) + 0x1000u) & 0xffffe000u); }
+DEVICE float tf32_product(float a, float b) { return tf32_of(a) * tf32_of(b); }
+DEVICE float tf32x3_product(float a, float b)
+{ const float x = tf32_of(a), y = tf32_of(b);
+	return x * tf32_of(b - y) + tf32_of(a - x) * y + x * y; }
+#define bf16_product(a, b) (bf16_value(a) * bf16_value(b))
+#define f16_product(a, b) (f16_value(a) * f16_value(b))
+#define s8_product(a, b) ((a) * (b))
+#define u8_product(a, b) ((a) * (b))
+#define SIDE_AT(s, i) s.p[SWIZZLED((i) * s.step + k / PAIR * s.k_step + k % PAIR \
+	+ s.k, s.down, s.mask, s.up)]
+#define IN_ORDER(q, st, ks) q, st, ks, 0, 0, 0, 0
+#define IN_ROWS(q, k, row, ks, down, mask, up) q, row, ks, k, down, mask, up
+#define PLACE(s, q, st, ks, k_, dn, mk, u) do { s.p = (q); s.step = (st); \
+	s.k_step = (ks); s.k = (k_); s.down = (dn); s.mask = (mk); s.up = (u); } while (0)
+#define PLACE_NEXT(s, q, st, ks, k_, dn, mk, u) \
+	PLACE(s, (q) + 8 * (st), st, ks, k_, dn, mk, u)
+typedef struct { LOCAL const float *p; int step, k_step, k, down, mask, up; } a_tf32x3;
+typedef struct { LOCAL const float *p; int step, k_step, k, down, mask, up; } b_tf32x3;
+#define load_a_tf32x3(a, side) PLACE(a, side)
+#define load_b_tf32x3(b, side) PLACE(b, side)
+#define load_b2_tf32x3(b, c, side) do { PLACE(b, side); PLACE_NEXT(c, side); } while (0)
+DEVICE v4 sums_tf32x3(v4 c, a_tf32x3 a, b_tf32x3 b)
+{ enum { PAIR = 1 }; const int g = (THREAD & 31) >> 2, t = (THREAD & 3) * 2;
+	float s0 = 0, s1 = 0, s2 = 0, s3 = 0;
+	for (int k = 0; k < 8; k++) {
+		s0 += tf32x3_product(SIDE_AT(a, g), SIDE_AT(b, t));
+		s1 += tf32x3_product(SIDE_AT(a, g), SIDE_AT(b, t + 1));
+		s2 += tf32x3_product(SIDE_AT(a, g + 8), SIDE_AT(b, t));
+		s3 += tf32x3_product(SIDE_AT(a, g + 8), SIDE_AT(b, t + 1));
+	}
+	return make_v4(c.s0 + s0, c.s1 + s1, c.s2 + s2, c.s3 + s3); }
+#define mma_tf32x3(c, a, b) ((c) = sums_tf32x3(c, a, b))
+typedef struct { LOCAL const float *p; int step, k_step, k, down, mask, up; } a_tf32;
+typedef struct { LOCAL const float *p; int step, k_step, k, down, mask, up; } b_tf32;
+#define load_a_tf32(a, side) PLACE(a, side)
+#define load_b_tf32(b, side) PLACE(b, side)
+#define load_b2_tf32(b, c, side) do { PLACE(b, side); PLACE_NEXT(c, side); } while (0)
+DEVICE v4 sums_tf32(v4 c, a_tf32 a, b_tf32 b)
+{ enum { PAIR = 1 }; const int g = (THREAD & 31) >> 2, t = (THREAD & 3) * 2;
+	float s0 = 0, s1 = 0, s2 = 0, s3 = 0;
+	for (int k = 0; k < 8; k++) {
+		s0 += tf32_product(SIDE_AT(a, g), SIDE_AT(b, t));
+		s1 += tf32_product(SIDE_AT(a, g), SIDE_AT(b, t + 1));
+		s2 += tf32_product(SIDE_AT(a, g + 8), SIDE_AT(b, t));
+		s3 += tf32_product(SIDE_AT(a, g + 8), SIDE_AT(b, t + 1));
+	}
+	return make_v4(c.s0 + s0, c.s1 + s1, c.s2 + s2, c.s3 + s3); }
+#define mma_tf32(c, a, b) ((c) = sums_tf32(c, a, b))
+typedef struct { LOCAL const bf16 *p; int step, k_step, k, down, mask, up; } a_bf16;
+typedef struct { LOCAL const bf16 *p; int step, k_step, k, down, mask, up; } b_bf16;
+#define load_a_bf16(a, side) PLACE(a, side)
+#define load_b_bf16(b, side) PLACE(b, side)
+#define load_b2_bf16(b, c, side) do { PLACE(b, side); PLACE_NEXT(c, side); } while (0)
+DEVICE v4 sums_bf16(v4 c, a_bf16 a, b_bf16 b)
+{ enum { PAIR = 2 }; const int g = (THREAD & 31) >> 2, t = (THREAD & 3) * 2;
+	float s0 = 0, s1 = 0, s2 = 0, s3 = 0;
+	for (int k = 0; k < 16; k++) {
+		s0 += bf16_product(SIDE_AT(a, g), SIDE_AT(b, t));
+		s1 += bf16_product(SIDE_AT(a, g), SIDE_AT(b, t + 1));
+		s2 += bf16_product(SIDE_AT(a, g + 8), SIDE_AT(b, t));
+		s3 += bf16_product(SIDE_AT(a, g + 8), SIDE_AT(b, t + 1));
+	}
+	return make_v4(c.s0 + s0, c.s1 + s1, c.s2 + s2, c.s3 + s3); }
+#define mma_bf16(c, a, b) ((c) = sums_bf16(c, a, b))
+typedef struct { LOCAL const f16 *p; int step, k_step, k, down, mask, up; } a_f16;
+typedef struct { LOCAL const f16 *p; int step, k_step, k, down, mask, up; } b_f16;
+#define load_a_f16(a, side) PLACE(a, side)
+#define load_b_f16(b, side) PLACE(b, side)
+#define load_b2_f16(b, c, side) do { PLACE(b, side); PLACE_NEXT(c, side); } while (0)
+DEVICE v4 sums_f16(v4 c, a_f16 a, b_f16 b)
+{ enum { PAIR = 2 }; const int g = (THREAD & 31) >> 2, t = (THREAD & 3) * 2;
+	float s0 = 0, s1 = 0, s2 = 0, s3 = 0;
+	for (int k = 0; k < 16; k++) {
+		s0 += f16_product(SIDE_AT(a, g), SIDE_AT(b, t));
+		s1 += f16_product(SIDE_AT(a, g), SIDE_AT(b, t + 1));
+		s2 += f16_product(SIDE_AT(a, g + 8), SIDE_AT(b, t));
+		s3 += f16_product(SIDE_AT(a, g + 8), SIDE_AT(b, t + 1));
+	}
+	return make_v4(c.s0 + s0, c.s1 + s1, c.s2 + s2, c.s3 + s3); }
+#define mma_f16(c, a, b) ((c) = sums_f16(c, a, b))
+typedef struct { LOCAL const s8 *p; int step, k_step, k, down, mask, up; } a_s8;
+typedef struct { LOCAL const s8 *p; int step, k_step, k, down, mask, up; } b_s8;
+#define load_a_s8(a, side) PLACE(a, side)
+#define load_b_s8(b, side) PLACE(b, side)
+#define load_b2_s8(b, c, side) do { PLACE(b, side); PLACE_NEXT(c, side); } while (0)
+DEVICE i4 sums_s8(i4 c, a_s8 a, b_s8 b)
+{ enum { PAIR = 4 }; const int g = (THREAD & 31) >> 2, t = (THREAD & 3) * 2;
+	int s0 = 0, s1 = 0, s2 = 0, s3 = 0;
+	for (int k = 0; k < 32; k++) {
+		s0 += s8_product(SIDE_AT(a, g), SIDE_AT(b, t));
+		s1 += s8_product(SIDE_AT(a, g), SIDE_AT(b, t + 1));
+		s2 += s8_product(SIDE_AT(a, g + 8), SIDE_AT(b, t));
+		s3 += s8_product(SIDE_AT(a, g + 8), SIDE_AT(b, t + 1));
+	}
+	return make_i4(c.s0 + s0, c.s1 + s1, c.s2 + s2, c.s3 + s3); }
+#define mma_s8(c, a, b) ((c) = sums_s8(c, a, b))
+typedef struct { LOCAL const u8 *p; int step, k_step, k, down, mask, up; } a_u8;
+typedef struct { LOCAL const s8 *p; int step, k_step, k, down, mask, up; } b_u8;
+#define load_a_u8(a, side) PLACE(a, side)
+#define load_b_u8(b, side) PLACE(b, side)
+#define load_b2_u8(b, c, side) do { PLACE(b, side); PLACE_NEXT(c, side); } while (0)
+DEVICE i4 sums_u8(i4 c, a_u8 a, b_u8 b)
+{ enum { PAIR = 4 }; const int g = (THREAD & 31) >> 2, t = (THREAD & 3) * 2;
+	int s0 = 0, s1 = 0, s2 = 0, s3 = 0;
+	for (int k = 0; k < 32; k++) {
+		s0 += u8_product(SIDE_AT(a, g), SIDE_AT(b, t));
+		s1 += u8_product(SIDE_AT(a, g), SIDE_AT(b, t + 1));
+		s2 += u8_product(SIDE_AT(a, g + 8), SIDE_AT(b, t));
+		s3 += u8_product(SIDE_AT(a, g + 8), SIDE_AT(b, t + 1));
+	}
+	return make_i4(c.s0 + s0, c.s1 + s1, c.s2 + s2, c.s3 + s3); }
+#define mma_u8(c, a, b) ((c) = sums_u8(c, a, b))
