@@ -5,16 +5,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lib/base/map.h"
-#include "lib/base/rng.h"
 #include "lib/io/memory.h"
 #include "lib/nest/operands.h"
 #include "lib/trial/kept.h"
+#include "lib/trial/packings.h"
 #include "lib/trial/stay.h"
+#include "lib/trial/tensors.h"
 
 static const double TICK_S = 0.05; /* between looks at a GPU */
-
-static const int64_t MAX_PACKED = (int64_t)1 << 30; /* bytes */
 
 struct session {
 	struct workload w;
@@ -23,115 +21,13 @@ struct session {
 	char *naive;			   /* the object */
 	struct fence tensor[TENSOR_ROLES]; /* dst is touched in cells only */
 	struct fence fresh[TENSOR_ROLES];  /* other data for input, residual and factor */
-	struct map packed;		   /* role and packing text -> struct fence */
-	int64_t packed_bytes;
+	struct packings packings;
 	struct fence expected;	    /* both true answers, one behind the other */
 	struct stay stay;	    /* the cell of races on a device */
 	float *first[TENSOR_ROLES]; /* in that cell: the data that a trial has made others of */
 };
 
-static const char *const tensor_name[TENSOR_ROLES] = {"the input",    "the weights", "the bias",
-						      "the residual", "the factor",  "the output"};
-
-/* What values lie around, and how far from it. */
-struct spread {
-	double middle, scale;
-};
-
-/* Values that elements of this type have. */
-static void fill(struct fence *f, struct spread s, enum elem elem, struct rng *rng)
-{
-	float *to = f->data;
-
-	for (int64_t j = 0; j < f->n; j++) {
-		double x = s.middle + s.scale * (int32_t)(uint32_t)rng_u64(rng) * 0x1p-31;
-
-		to[j] = (float)elem_round(elem, x);
-	}
-	fence_arm(f);
-	fence_freeze(f);
-}
-
-/* Whole numbers of 8 bits are over their whole range. What is added to their sums is as large as a
- * few products; factors are small. All is exact in the session's arrays. */
-static struct spread spread_of_wholes(const struct workload *w, enum tensor_role role)
-{
-	switch (role == TENSOR_MUL ? DTYPE_F32 : workload_dtype(w, role)) {
-	case DTYPE_S8:
-		return (struct spread){0, 128};
-	case DTYPE_U8:
-		return (struct spread){127.5, 128};
-	default:
-		return (struct spread){0, role == TENSOR_MUL ? 4 : 16384};
-	}
-}
-
-/* Weights of reals are scaled so that a sum of products is about as large as one input, whatever
- * the number of products: else relu6 would make the same of most outputs. */
-static struct spread spread_of(const struct workload *w, enum tensor_role role)
-{
-	const double outputs = (double)workload_size(w, TENSOR_DST);
-
-	if (dtype_is_int(w->dtype.src))
-		return spread_of_wholes(w, role);
-	return (struct spread){0, role == TENSOR_WEIGHTS ? 1 / sqrt((double)w->flops / 2 / outputs)
-							 : 1};
-}
-
-static void open_tensors(struct session *s, const struct tensor *t, int n)
-{
-	struct rng rng;
-
-	rng_seed(&rng, s->rules.seed, s->w.id.s);
-	for (int i = 0; i < n; i++) {
-		enum tensor_role role = t[i].role;
-
-		fence_open(&s->tensor[role], tensor_name[role], t[i].size, sizeof(float));
-		if (role != TENSOR_DST)
-			fill(&s->tensor[role], spread_of(&s->w, role),
-			     elem_of(workload_dtype(&s->w, role)), &rng);
-	}
-	for (int i = 0; i < n; i++)
-		if (t[i].role == TENSOR_SRC || t[i].role == TENSOR_ADD || t[i].role == TENSOR_MUL) {
-			fence_open(&s->fresh[t[i].role], "fresh data", t[i].size, sizeof(float));
-			fill(&s->fresh[t[i].role], spread_of(&s->w, t[i].role),
-			     elem_of(workload_dtype(&s->w, t[i].role)), &rng);
-		}
-}
-
 /* ---- trials ---- */
-
-/* Big weights in many packings would fill the memory: then the next candidate begins anew. */
-static void forget_packings(struct session *s)
-{
-	for (size_t i = 0; i < s->packed.n; i++) {
-		fence_close(s->packed.item[i].value);
-		free(s->packed.item[i].value);
-	}
-	map_free(&s->packed);
-	s->packed_bytes = 0;
-}
-
-static const struct fence *packed(struct session *s, const struct buffer *b)
-{
-	struct buf key = BUF_INIT;
-	void **place;
-
-	buf_fmt(&key, "%d ", b->role);
-	packing_text(&b->packing, &key);
-	place = map_put(&s->packed, key.s, key.n, NULL);
-	buf_free(&key);
-	if (!*place) {
-		struct fence *f = *place = xmalloc(sizeof *f);
-
-		s->packed_bytes += b->size * (int64_t)sizeof(float);
-		fence_open(f, "the packed weights", b->size, sizeof(float));
-		packing_run(&b->packing, s->tensor[b->role].data, f->data);
-		fence_arm(f);
-		fence_freeze(f);
-	}
-	return *place;
-}
 
 static const struct fence *operand(struct session *s, const struct nest *n, int slot,
 				   struct fence *work)
@@ -139,7 +35,7 @@ static const struct fence *operand(struct session *s, const struct nest *n, int 
 	const struct buffer *b = operand_buffer(n, slot);
 
 	if (b->kind == BUFFER_PACKED)
-		return packed(s, b);
+		return packings_of(&s->packings, b, &s->tensor[b->role]);
 	if (b->kind != BUFFER_WORK && b->kind != BUFFER_TEAM)
 		return &s->tensor[b->role];
 	fence_open(work, b->kind == BUFFER_WORK ? "the workspace" : "the team's memory",
@@ -160,8 +56,7 @@ static void begin(struct session *s, struct trial *t)
 			    .fresh = s->fresh,
 			    .expected = s->expected.data};
 	/* Not later: entrants of this trial may need the same packings. */
-	if (s->packed_bytes > MAX_PACKED)
-		forget_packings(s);
+	packings_bound(&s->packings);
 }
 
 static int is_weights(const struct session *s, const struct buffer *b)
@@ -199,6 +94,8 @@ static void leave(struct trial *t)
 static const char *beside(struct session *s, const struct trial *t, const struct cell_fault *fault,
 			  int64_t *bytes)
 {
+	const struct fence *packed;
+
 	for (int i = 0; i < TENSOR_ROLES; i++)
 		if (fence_locate(&s->tensor[i], fault->address, bytes))
 			return s->tensor[i].name;
@@ -208,10 +105,8 @@ static const char *beside(struct session *s, const struct trial *t, const struct
 		for (int k = 0; k < NEST_BUFFERS; k++)
 			if (fence_locate(&t->entrant[i].work[k], fault->address, bytes))
 				return t->entrant[i].work[k].name;
-	for (size_t i = 0; i < s->packed.n; i++)
-		if (fence_locate(s->packed.item[i].value, fault->address, bytes))
-			return ((struct fence *)s->packed.item[i].value)->name;
-	return NULL;
+	packed = packings_locate(&s->packings, fault->address, bytes);
+	return packed ? packed->name : NULL;
 }
 
 /* "died of signal 11 (Segmentation fault): wrote 64 bytes behind the end of the output" */
@@ -371,7 +266,7 @@ struct session *session_open(const struct workload *w, const char *naive, const 
 	watch_open(&s->watch, "", NULL, 0);
 	if (rules->pci)
 		watch_gpu(&s->watch, rules->pci);
-	open_tensors(s, t, n);
+	tensors_open(w, rules->seed, s->tensor, s->fresh);
 	*r = find_truth(s, kept, timeout_s, e);
 	if (r->end == CELL_DONE)
 		return s;
@@ -440,7 +335,7 @@ void session_close(struct session *s)
 		fence_close(&s->tensor[i]);
 		fence_close(&s->fresh[i]);
 	}
-	forget_packings(s);
+	packings_forget(&s->packings);
 	fence_close(&s->expected);
 	stay_end(&s->stay);
 	watch_close(&s->watch);

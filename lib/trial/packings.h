@@ -1,0 +1,24 @@
+/* Packed weights, each packing once for all candidates of a session. */
+#ifndef TL_TRIAL_PACKINGS_H
+#define TL_TRIAL_PACKINGS_H
+
+#include "lib/base/map.h"
+#include "lib/nest/nest.h"
+#include "lib/trial/fence.h"
+
+/* {0}: none yet. */
+struct packings {
+	struct map packed; /* role and packing text -> struct fence */
+	int64_t bytes;
+};
+
+/* What a packed buffer holds, packed from the plain tensor; it stays until it is forgotten. */
+const struct fence *packings_of(struct packings *p, const struct buffer *b,
+				const struct fence *plain);
+/* Forgets all if they are too large: big weights in many packings would fill the memory. */
+void packings_bound(struct packings *p);
+void packings_forget(struct packings *p);
+/* The one in whose memory the address lies, as fence_locate(); NULL: none. */
+const struct fence *packings_locate(const struct packings *p, const void *address, int64_t *bytes);
+
+#endif
