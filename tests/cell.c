@@ -8,6 +8,7 @@
 #include <sched.h>
 #include <signal.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
@@ -21,7 +22,7 @@
 #include "lib/base/err.h"
 #include "lib/io/clock.h"
 #include "lib/io/confine.h"
-#include "lib/trial/cell.h"
+#include "lib/trial/stay.h"
 #include "tests/tap.h"
 
 enum { NUMBERS = 1000 };
@@ -276,6 +277,82 @@ static void escape(void *arg, void *a)
 	((struct answer *)a)->n = 1;
 }
 
+/* ---- cells that stay ---- */
+
+enum what { ANSWER, SPIN, ABORT, LEAVE };
+
+/* Answers how often this process was asked, with `mine`, and its number. */
+static void serve(void *arg, const void *request, void *a)
+{
+	static long asked;
+	struct answer *x = a;
+	char byte;
+
+	switch (*(const enum what *)request) {
+	case SPIN:
+		spin(NULL, NULL);
+		return;
+	case ABORT:
+		abort();
+	case LEAVE:
+		_exit(0);
+	default:
+		x->n = ++asked;
+		x->value[0] = *(long *)arg;
+		x->value[1] = getpid();
+		x->value[2] = read(0, &byte, 1);
+		mine = 3;
+	}
+}
+
+static enum cell_end ask(struct stay *s, enum what what)
+{
+	const struct cell c = {.timeout_s = what == SPIN ? 0.2 : 10, .threads = 1, .has_driver = 1};
+	const struct stay_serve how = {serve, &mine, sizeof what, sizeof answer};
+
+	memset(&answer, 0x55, sizeof answer);
+	why[0] = 0;
+	return stay_ask(s, &c, &how, &what, &answer, why);
+}
+
+static void test_bad_end(struct stay *s, enum what what, enum cell_end end, const char *sentence)
+{
+	ok(ask(s, what) == end && strstr(why, sentence), "a bad end of one that stays is told: %s",
+	   why);
+	ok(no_child() && !s->pid, "and it is gone");
+	ok(ask(s, ANSWER) == CELL_DONE && answer.n == 1, "the next request has a new one");
+}
+
+static void test_staying(void)
+{
+	struct stay s = {0};
+	long first;
+	int n;
+
+	mine = 7;
+	ok(ask(&s, ANSWER) == CELL_DONE && answer.n == 1 && answer.value[0] == 7 && mine == 7,
+	   "a cell that stays has our memory, and we have not its");
+	first = answer.value[1];
+	ok(answer.value[2] == 0, "it has /dev/null as its input");
+	mine = 8;
+	ok(ask(&s, ANSWER) == CELL_DONE && answer.n == 2 && answer.value[0] == 3 &&
+		   answer.value[1] == first && first != getpid(),
+	   "it serves a second request as it was left by the first");
+	test_bad_end(&s, SPIN, CELL_TIMEOUT, "not done within 0.2 s");
+	test_bad_end(&s, ABORT, CELL_CRASH, "signal 6");
+	test_bad_end(&s, LEAVE, CELL_CRASH, "before it was done");
+	kill(s.pid, SIGKILL);
+	ok(ask(&s, ANSWER) != CELL_DONE && no_child(),
+	   "one that is killed between requests is told: %s", why);
+	for (n = 0; n <= STAY_REQUESTS && ask(&s, ANSWER) == CELL_DONE; n++)
+		;
+	ok(n == STAY_REQUESTS + 1 && answer.n == 1, "after %d requests there is a new one",
+	   STAY_REQUESTS);
+	stay_end(&s);
+	ok(no_child(), "it ends when it is told to");
+	stay_end(&s);
+}
+
 /* From here on this process gets no filter. */
 static int forbid_filters(void)
 {
@@ -306,6 +383,7 @@ int main(void)
 {
 	test_ends();
 	test_confined();
+	test_staying();
 	test_unconfined();
 	return done_testing();
 }
