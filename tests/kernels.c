@@ -249,7 +249,8 @@ static double either_error(const struct problem *p, const struct nest *n, const 
 			tally->compiled++;
 		}
 	}
-	if (error < 1e-5 && pick(1, one_in->c) == 1) {
+	/* Without vectors there is nothing but C: one candidate at least. */
+	if (error < 1e-5 && (pick(1, one_in->c) == 1 || (m->lanes == 1 && !tally->compiled))) {
 		error = compiled_error(p, n, c_print, m->isa, dir, e);
 		tally->compiled++;
 	}
