@@ -22,99 +22,48 @@ DEVICE float tf32x3_product(float a, float b)
 	s.k_step = (ks); s.k = (k_); s.down = (dn); s.mask = (mk); s.up = (u); } while (0)
 #define PLACE_NEXT(s, q, st, ks, k_, dn, mk, u) \
 	PLACE(s, (q) + 8 * (st), st, ks, k_, dn, mk, u)
-typedef struct { LOCAL const float *p; int step, k_step, k, down, mask, up; } a_tf32x3;
-typedef struct { LOCAL const float *p; int step, k_step, k, down, mask, up; } b_tf32x3;
+
+/* A and B: elements of both sides, PAIRS in 32 bits; sums are of type S, four of them a V. */
+#define PRODUCT(KIND, A, B, DEPTH, PAIRS, S, V) \
+typedef struct { LOCAL const A *p; int step, k_step, k, down, mask, up; } a_##KIND; \
+typedef struct { LOCAL const B *p; int step, k_step, k, down, mask, up; } b_##KIND; \
+DEVICE V sums_##KIND(V c, a_##KIND a, b_##KIND b) \
+{ enum { PAIR = PAIRS }; const int g = (THREAD & 31) >> 2, t = (THREAD & 3) * 2; \
+	S s0 = 0, s1 = 0, s2 = 0, s3 = 0; \
+	for (int k = 0; k < DEPTH; k++) { \
+		s0 += KIND##_product(SIDE_AT(a, g), SIDE_AT(b, t)); \
+		s1 += KIND##_product(SIDE_AT(a, g), SIDE_AT(b, t + 1)); \
+		s2 += KIND##_product(SIDE_AT(a, g + 8), SIDE_AT(b, t)); \
+		s3 += KIND##_product(SIDE_AT(a, g + 8), SIDE_AT(b, t + 1)); \
+	} \
+	return make_##V(c.s0 + s0, c.s1 + s1, c.s2 + s2, c.s3 + s3); }
+PRODUCT(tf32x3, float, float, 8, 1, float, v4)
 #define load_a_tf32x3(a, side) PLACE(a, side)
 #define load_b_tf32x3(b, side) PLACE(b, side)
 #define load_b2_tf32x3(b, c, side) do { PLACE(b, side); PLACE_NEXT(c, side); } while (0)
-DEVICE v4 sums_tf32x3(v4 c, a_tf32x3 a, b_tf32x3 b)
-{ enum { PAIR = 1 }; const int g = (THREAD & 31) >> 2, t = (THREAD & 3) * 2;
-	float s0 = 0, s1 = 0, s2 = 0, s3 = 0;
-	for (int k = 0; k < 8; k++) {
-		s0 += tf32x3_product(SIDE_AT(a, g), SIDE_AT(b, t));
-		s1 += tf32x3_product(SIDE_AT(a, g), SIDE_AT(b, t + 1));
-		s2 += tf32x3_product(SIDE_AT(a, g + 8), SIDE_AT(b, t));
-		s3 += tf32x3_product(SIDE_AT(a, g + 8), SIDE_AT(b, t + 1));
-	}
-	return make_v4(c.s0 + s0, c.s1 + s1, c.s2 + s2, c.s3 + s3); }
 #define mma_tf32x3(c, a, b) ((c) = sums_tf32x3(c, a, b))
-typedef struct { LOCAL const float *p; int step, k_step, k, down, mask, up; } a_tf32;
-typedef struct { LOCAL const float *p; int step, k_step, k, down, mask, up; } b_tf32;
+PRODUCT(tf32, float, float, 8, 1, float, v4)
 #define load_a_tf32(a, side) PLACE(a, side)
 #define load_b_tf32(b, side) PLACE(b, side)
 #define load_b2_tf32(b, c, side) do { PLACE(b, side); PLACE_NEXT(c, side); } while (0)
-DEVICE v4 sums_tf32(v4 c, a_tf32 a, b_tf32 b)
-{ enum { PAIR = 1 }; const int g = (THREAD & 31) >> 2, t = (THREAD & 3) * 2;
-	float s0 = 0, s1 = 0, s2 = 0, s3 = 0;
-	for (int k = 0; k < 8; k++) {
-		s0 += tf32_product(SIDE_AT(a, g), SIDE_AT(b, t));
-		s1 += tf32_product(SIDE_AT(a, g), SIDE_AT(b, t + 1));
-		s2 += tf32_product(SIDE_AT(a, g + 8), SIDE_AT(b, t));
-		s3 += tf32_product(SIDE_AT(a, g + 8), SIDE_AT(b, t + 1));
-	}
-	return make_v4(c.s0 + s0, c.s1 + s1, c.s2 + s2, c.s3 + s3); }
 #define mma_tf32(c, a, b) ((c) = sums_tf32(c, a, b))
-typedef struct { LOCAL const bf16 *p; int step, k_step, k, down, mask, up; } a_bf16;
-typedef struct { LOCAL const bf16 *p; int step, k_step, k, down, mask, up; } b_bf16;
+PRODUCT(bf16, bf16, bf16, 16, 2, float, v4)
 #define load_a_bf16(a, side) PLACE(a, side)
 #define load_b_bf16(b, side) PLACE(b, side)
 #define load_b2_bf16(b, c, side) do { PLACE(b, side); PLACE_NEXT(c, side); } while (0)
-DEVICE v4 sums_bf16(v4 c, a_bf16 a, b_bf16 b)
-{ enum { PAIR = 2 }; const int g = (THREAD & 31) >> 2, t = (THREAD & 3) * 2;
-	float s0 = 0, s1 = 0, s2 = 0, s3 = 0;
-	for (int k = 0; k < 16; k++) {
-		s0 += bf16_product(SIDE_AT(a, g), SIDE_AT(b, t));
-		s1 += bf16_product(SIDE_AT(a, g), SIDE_AT(b, t + 1));
-		s2 += bf16_product(SIDE_AT(a, g + 8), SIDE_AT(b, t));
-		s3 += bf16_product(SIDE_AT(a, g + 8), SIDE_AT(b, t + 1));
-	}
-	return make_v4(c.s0 + s0, c.s1 + s1, c.s2 + s2, c.s3 + s3); }
 #define mma_bf16(c, a, b) ((c) = sums_bf16(c, a, b))
-typedef struct { LOCAL const f16 *p; int step, k_step, k, down, mask, up; } a_f16;
-typedef struct { LOCAL const f16 *p; int step, k_step, k, down, mask, up; } b_f16;
+PRODUCT(f16, f16, f16, 16, 2, float, v4)
 #define load_a_f16(a, side) PLACE(a, side)
 #define load_b_f16(b, side) PLACE(b, side)
 #define load_b2_f16(b, c, side) do { PLACE(b, side); PLACE_NEXT(c, side); } while (0)
-DEVICE v4 sums_f16(v4 c, a_f16 a, b_f16 b)
-{ enum { PAIR = 2 }; const int g = (THREAD & 31) >> 2, t = (THREAD & 3) * 2;
-	float s0 = 0, s1 = 0, s2 = 0, s3 = 0;
-	for (int k = 0; k < 16; k++) {
-		s0 += f16_product(SIDE_AT(a, g), SIDE_AT(b, t));
-		s1 += f16_product(SIDE_AT(a, g), SIDE_AT(b, t + 1));
-		s2 += f16_product(SIDE_AT(a, g + 8), SIDE_AT(b, t));
-		s3 += f16_product(SIDE_AT(a, g + 8), SIDE_AT(b, t + 1));
-	}
-	return make_v4(c.s0 + s0, c.s1 + s1, c.s2 + s2, c.s3 + s3); }
 #define mma_f16(c, a, b) ((c) = sums_f16(c, a, b))
-typedef struct { LOCAL const s8 *p; int step, k_step, k, down, mask, up; } a_s8;
-typedef struct { LOCAL const s8 *p; int step, k_step, k, down, mask, up; } b_s8;
+PRODUCT(s8, s8, s8, 32, 4, int, i4)
 #define load_a_s8(a, side) PLACE(a, side)
 #define load_b_s8(b, side) PLACE(b, side)
 #define load_b2_s8(b, c, side) do { PLACE(b, side); PLACE_NEXT(c, side); } while (0)
-DEVICE i4 sums_s8(i4 c, a_s8 a, b_s8 b)
-{ enum { PAIR = 4 }; const int g = (THREAD & 31) >> 2, t = (THREAD & 3) * 2;
-	int s0 = 0, s1 = 0, s2 = 0, s3 = 0;
-	for (int k = 0; k < 32; k++) {
-		s0 += s8_product(SIDE_AT(a, g), SIDE_AT(b, t));
-		s1 += s8_product(SIDE_AT(a, g), SIDE_AT(b, t + 1));
-		s2 += s8_product(SIDE_AT(a, g + 8), SIDE_AT(b, t));
-		s3 += s8_product(SIDE_AT(a, g + 8), SIDE_AT(b, t + 1));
-	}
-	return make_i4(c.s0 + s0, c.s1 + s1, c.s2 + s2, c.s3 + s3); }
 #define mma_s8(c, a, b) ((c) = sums_s8(c, a, b))
-typedef struct { LOCAL const u8 *p; int step, k_step, k, down, mask, up; } a_u8;
-typedef struct { LOCAL const s8 *p; int step, k_step, k, down, mask, up; } b_u8;
+PRODUCT(u8, u8, s8, 32, 4, int, i4)
 #define load_a_u8(a, side) PLACE(a, side)
 #define load_b_u8(b, side) PLACE(b, side)
 #define load_b2_u8(b, c, side) do { PLACE(b, side); PLACE_NEXT(c, side); } while (0)
-DEVICE i4 sums_u8(i4 c, a_u8 a, b_u8 b)
-{ enum { PAIR = 4 }; const int g = (THREAD & 31) >> 2, t = (THREAD & 3) * 2;
-	int s0 = 0, s1 = 0, s2 = 0, s3 = 0;
-	for (int k = 0; k < 32; k++) {
-		s0 += u8_product(SIDE_AT(a, g), SIDE_AT(b, t));
-		s1 += u8_product(SIDE_AT(a, g), SIDE_AT(b, t + 1));
-		s2 += u8_product(SIDE_AT(a, g + 8), SIDE_AT(b, t));
-		s3 += u8_product(SIDE_AT(a, g + 8), SIDE_AT(b, t + 1));
-	}
-	return make_i4(c.s0 + s0, c.s1 + s1, c.s2 + s2, c.s3 + s3); }
 #define mma_u8(c, a, b) ((c) = sums_u8(c, a, b))
