@@ -30,7 +30,7 @@ static const struct knob knobs[KNOBS] = {
 		    "Unrolling of the loop over kernel rows, asked of the compiler, for one row."},
 };
 
-/* What the parts of the nest share. */
+/* All functions that build the nest read and fill this. */
 struct state {
 	struct nest *n;
 	struct conv c;
@@ -169,7 +169,8 @@ static void declare(struct state *s, const struct workload *w)
 	s->weight = nest_reg(n, "weight", ELEM_F32, s->lanes, (int)s->held, (int)s->c.kw);
 }
 
-/* Of an element of the source or the result, from the image's first one on; of a row of w. */
+/* Returns where an element of the source or the result lies, counted from the first element of its
+ * image. A row has w columns. */
 static struct affine place(const struct state *s, struct affine row, struct affine column,
 			   int64_t w)
 {

@@ -49,9 +49,9 @@ struct count {
 	int64_t (*thread)[WARP_THREADS];
 	const struct affine *view[NEST_BUFFERS]; /* where views begin */
 	struct branch branch;
-	struct branch_share share; /* that does what is counted now */
+	struct branch_share share; /* the threads that do what is counted now */
 	struct reach reach;
-	/* Of a block's loads through the first cache, by buffer. */
+	/* For each buffer, this counts what a block loads through the first cache. */
 	struct {
 		double bytes;
 		struct runs at;

@@ -14,7 +14,7 @@ static struct interval of_variable(const struct reach *r, const struct nest *n, 
 	return r->var[var];
 }
 
-/* What term i of a form adds. */
+/* Returns the interval in which term i of a form lies. */
 static struct interval term(const struct reach *r, const struct nest *n, const struct affine *a,
 			    int i)
 {

@@ -173,7 +173,7 @@ void elem_write(enum elem e, void *array, int64_t i, double x)
 	}
 }
 
-/* As elem_write() rounds. What is no number stays none. */
+/* Rounds as elem_write() does. What is no number stays none. */
 static uint16_t bf16_nearest(float x)
 {
 	uint32_t wide;
@@ -184,7 +184,7 @@ static uint16_t bf16_nearest(float x)
 	return (uint16_t)((wide + 0x7fff + (wide >> 16 & 1)) >> 16);
 }
 
-/* As f16_value(), without a call of the library's. */
+/* Gives what f16_value() gives, and calls nothing of the library's. */
 static float f16_float(uint16_t bits)
 {
 	const unsigned exponent = bits >> F16_EXPONENT & F16_SPECIAL, rest = bits & 1023;

@@ -12,7 +12,7 @@ struct copy {
 	int lanes;
 };
 
-/* That a thread has begun. By a group of warps: from constant places on. */
+/* A thread has begun this product of a group of warps, whose places are constant by now. */
 struct product {
 	const struct node *t;
 	struct mma m;
@@ -21,7 +21,7 @@ struct product {
 
 enum { MOST_PRODUCTS = 2 };
 
-/* Of a thread: the oldest first. */
+/* A thread has begun these products. The oldest stands first. */
 struct begun {
 	int n;
 	struct product of[MOST_PRODUCTS];
@@ -332,7 +332,7 @@ static int multiply(struct interp *s, const struct product *x)
 	return 0;
 }
 
-/* What reads the sums meanwhile is refused. */
+/* Marks the sums of a product. Whoever reads a sum that is under way is refused. */
 static int mark_sums(struct interp *s, const struct node *t, unsigned char mark)
 {
 	for (int tile = 0; tile < t->mma->down * t->mma->across; tile++) {

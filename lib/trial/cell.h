@@ -73,7 +73,8 @@ struct cell_usage {
 };
 struct cell_usage cell_usage_now(void);
 
-/* In the child: makes it a cell (cell.h). Of its descriptors those from 3 up to `kept` stay. */
+/* The child calls this, and is a cell from then on. It keeps its descriptors from 3 up to `kept`.
+ */
 void cell_child(const struct cell *c, size_t in_use, pid_t parent, struct cell_shared *to,
 		int kept);
 /* Waits until fd can be read or is_over(pid) says so, where fd is -1. 1; 0: the time is over. */

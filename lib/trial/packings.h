@@ -12,13 +12,14 @@ struct packings {
 	int64_t bytes;
 };
 
-/* What a packed buffer holds, packed from the plain tensor; it stays until it is forgotten. */
+/* Returns what a packed buffer holds. It is packed from the plain tensor, unless it has been packed
+ * before, and stays until it is forgotten. */
 const struct fence *packings_of(struct packings *p, const struct buffer *b,
 				const struct fence *plain);
 /* Forgets all if they are too large: big weights in many packings would fill the memory. */
 void packings_bound(struct packings *p);
 void packings_forget(struct packings *p);
-/* The one in whose memory the address lies, as fence_locate(); NULL: none. */
+/* Finds the packing in whose memory the address lies, as fence_locate() does; NULL: none. */
 const struct fence *packings_locate(const struct packings *p, const void *address, int64_t *bytes);
 
 #endif

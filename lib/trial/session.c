@@ -404,7 +404,7 @@ static struct report race_apart(struct session *s, const struct session_entry *i
 
 /* ---- races that share a cell ---- */
 
-/* All that the cell does not have yet. */
+/* A request brings the cell all that it does not have yet. */
 struct request {
 	struct candidate c[2];
 	int n; /* candidates: the challenger, and the holder if there is one */
@@ -431,7 +431,7 @@ static void restore(struct session *s)
 	}
 }
 
-/* In the cell. */
+/* The cell runs this. */
 static void serve_race(void *session, const void *request, void *answer)
 {
 	const struct request *q = request;

@@ -23,15 +23,15 @@ struct stay {
 	struct cell_usage before;
 };
 
-/* What the child does with each request. arg: as it was when the child was started. */
+/* The child calls serve() for each request, with arg as it was when the child was started. */
 struct stay_serve {
 	void (*serve)(void *arg, const void *request, void *answer);
 	void *arg;
 	size_t request_bytes, answer_bytes;
 };
 
-/* As cell_run(). A child is started if there is none. The sizes are the same for all requests of a
- * child. */
+/* Does what cell_run() does. It starts a child if there is none. The sizes are the same for all
+ * requests of a child. */
 enum cell_end stay_ask(struct stay *s, const struct cell *c, const struct stay_serve *how,
 		       const void *request, void *answer, char why[CELL_WHY]);
 /* Ends the child, if there is one. */

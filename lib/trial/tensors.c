@@ -8,7 +8,7 @@
 static const char *const tensor_name[TENSOR_ROLES] = {"the input",    "the weights", "the bias",
 						      "the residual", "the factor",  "the output"};
 
-/* What values lie around, and how far from it. */
+/* Values lie around the middle, at most so far from it. */
 struct spread {
 	double middle, scale;
 };

@@ -427,7 +427,7 @@ API int cudnnBackendExecute(void *handle, void *plan, void *pack)
 		return BAD_PARAM;
 	if (!((struct descriptor *)plan)->is_finished || !((struct descriptor *)pack)->is_finished)
 		return NOT_FINALIZED;
-	/* That another handle may run it is not promised. */
+	/* cuDNN does not promise that another handle may run it. */
 	if (handle_of(plan) != h)
 		return BAD_PARAM;
 	w.engine = number_of(plan, &w.graph);

@@ -1,5 +1,5 @@
-/* What the stand-in for NVRTC has compiled, kept for whoever compiles the same again: as NVIDIA's
- * driver does, in the folder $CUDA_CACHE_PATH, unless CUDA_CACHE_DISABLE is 1.
+/* The stand-in for NVRTC keeps what it has compiled for whoever compiles the same again. NVIDIA's
+ * driver does so, too: in the folder $CUDA_CACHE_PATH, unless CUDA_CACHE_DISABLE is 1.
  */
 #ifndef TL_TESTS_EMULATOR_KEPT_H
 #define TL_TESTS_EMULATOR_KEPT_H
@@ -10,7 +10,8 @@
 int file_put(const char *path, const struct buf *text);
 int file_take(const char *path, struct buf *out);
 
-/* Where the object is kept that is made of all these bytes; an empty path: nothing is kept. */
+/* Tells where the object that is made of all these bytes is kept. An empty path: nothing is kept.
+ */
 void kept_path(const struct buf *of, struct buf *path);
 /* Keeps an object there. If that fails, the next one compiles again. */
 void kept_put(const struct buf *path, const struct buf *object);
