@@ -191,7 +191,7 @@ static void test_reference(void)
 				     "\"ratio\":1,\"samples_s\":%s}";
 	struct recording r = {.cache = "warm"};
 	const struct id id = candidate(9);
-	const struct recorded *x[3];
+	const struct recorded *x[4];
 	struct buf b = BUF_INIT;
 
 	forget();
@@ -201,12 +201,19 @@ static void test_reference(void)
 	buf_fmt(&b, fields, id.s, "[0.003]");
 	add(1, "a", day, "preempted", 1e-3, b.s);
 	add(2, "a", day, "ok", 1e-3, ",\"samples_s\":[0.001]");
+	buf_clear(&b);
+	buf_fmt(&b, fields, id.s,
+		"[0.003,0.004],\"first\":{\"challenger_s\":[0.005],\"incumbent_s\":[0.006]}");
+	add(3, "a", day, "ok", 1e-3, b.s);
 	fill(&r, NULL);
-	for (int i = 0; i < 3; i++)
+	for (int i = 0; i < 4; i++)
 		x[i] = recording_race(recording_env(&r, "e"), candidate(i).s);
 	ok(x[0]->nx == 2 && x[0]->x[1] == 0.002 && x[0]->y && x[0]->y[1] == 0.004 &&
 		   x[0]->reference && !strcmp(x[0]->reference, id.s),
 	   "the calls of a duel: its own, the other's, and who that was");
+	ok(x[3]->nx == 3 && x[3]->x[0] == 0.005 && x[3]->x[2] == 0.002 && x[3]->y &&
+		   x[3]->y[0] == 0.006 && x[3]->y[2] == 0.004,
+	   "pairs that won come before those that confirm it");
 	ok(x[1]->x && !x[1]->y, "without a call for each of its own, the other's are none");
 	ok(x[2]->x && !x[2]->y && !x[2]->reference, "where there was no duel there is no other");
 	recording_free(&r);
@@ -222,14 +229,6 @@ struct calls {
 	int n;				    /* pairs that were recorded */
 };
 
-static double rounded(double v)
-{
-	char text[32];
-
-	snprintf(text, sizeof text, "%.9g", v); /* as a record holds it */
-	return strtod(text, NULL);
-}
-
 static void make_calls(struct rng *g, const struct calls *first, struct calls *c)
 {
 	const double hour = 1 + 0.6 * rng_unit(g);
@@ -238,8 +237,8 @@ static void make_calls(struct rng *g, const struct calls *first, struct calls *c
 	for (int i = 0; i < DUEL_MAX; i++) {
 		double moment = hour * (1 + 0.2 * rng_unit(g)) * (rng_below(g, 20) ? 1 : 2);
 
-		c->x[i] = rounded(c->t * moment * (1 + 0.01 * rng_unit(g)));
-		c->y[i] = rounded(first->t * moment * (1 + 0.01 * rng_unit(g)));
+		c->x[i] = buf_rounded(c->t * moment * (1 + 0.01 * rng_unit(g)));
+		c->y[i] = buf_rounded(first->t * moment * (1 + 0.01 * rng_unit(g)));
 	}
 }
 

@@ -7,6 +7,8 @@
 
 #include "lib/base/err.h"
 
+#define NUMBER "%.9g"
+
 void buf_reserve(struct buf *b, size_t extra)
 {
 	size_t need = b->n + extra + 1;
@@ -79,7 +81,15 @@ void buf_num(struct buf *b, double v)
 	if (!isfinite(v))
 		buf_str(b, "null");
 	else
-		buf_fmt(b, "%.9g", v);
+		buf_fmt(b, NUMBER, v);
+}
+
+double buf_rounded(double v)
+{
+	char t[32];
+
+	snprintf(t, sizeof t, NUMBER, v);
+	return strtod(t, NULL);
 }
 
 void buf_count(struct buf *b, int64_t n, const char *what)

@@ -30,6 +30,7 @@ void buf_fmt(struct buf *b, const char *fmt, ...) __attribute__((format(printf, 
 void buf_vfmt(struct buf *b, const char *fmt, va_list ap) __attribute__((format(printf, 2, 0)));
 void buf_int(struct buf *b, int64_t v); /* decimal, several times faster than buf_fmt */
 void buf_num(struct buf *b, double v);	/* 9 significant digits; null if not finite */
+double buf_rounded(double v);		/* what a reader of the number gets */
 void buf_count(struct buf *b, int64_t n, const char *what); /* "1 operator", "2 operators" */
 void buf_json(struct buf *b, const char *s, size_t n);	    /* a quoted and escaped JSON string */
 void buf_clear(struct buf *b);

@@ -103,7 +103,7 @@ static void fill_race(const struct measure *m, const struct verdict *v, struct r
 	if (v->holder)
 		r->duel.against = v->holder->id.s;
 	if (!m->rules.samples)
-		r->samples_s.n = r->duel.samples_s.n = 0;
+		r->samples_s.n = r->duel.samples_s.n = r->duel.first.is_there = 0;
 }
 
 /* The measured part of a result. */

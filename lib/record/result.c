@@ -147,6 +147,23 @@ static const struct record_word ends[] = {
 		.meaning = "Its 95% interval."                                                     \
 	}
 
+static const struct record_field first_fields[] = {
+	{.name = "challenger_s",
+	 AT(result_first, challenger_s),
+	 .kind = RECORD_NUMBERS,
+	 .need = RECORD_REQUIRED,
+	 .unit = "s",
+	 .meaning = "The candidate's times, pair by pair."},
+	{.name = "incumbent_s",
+	 AT(result_first, incumbent_s),
+	 .kind = RECORD_NUMBERS,
+	 .need = RECORD_REQUIRED,
+	 .unit = "s",
+	 .meaning = "The incumbent's times in the same pairs."},
+	{0},
+};
+static const struct record_object first = {.name = "first", .field = first_fields};
+
 static const struct record_field duel_fields[] = {
 	{.name = "against",
 	 AT(result_duel, against),
@@ -163,6 +180,12 @@ static const struct record_field duel_fields[] = {
 	 .words = ends,
 	 .meaning = "How the duel ended."},
 	SAMPLES(result_duel),
+	{.name = "first",
+	 AT(result_duel, first),
+	 .kind = RECORD_OBJECT,
+	 .object = &first,
+	 .meaning = "With --samples: the pairs of calls that won the duel. As many new pairs then "
+		    "confirm it, and all other fields are of these alone."},
 	{0},
 };
 static const struct record_object duel = {.name = "duel", .field = duel_fields};

@@ -43,6 +43,12 @@ struct result_baseline {
 	const char *own_layout_why;
 };
 
+/* The pairs of calls that won a duel, before those that confirmed it. */
+struct result_first {
+	int is_there;
+	struct numbers challenger_s, incumbent_s;
+};
+
 struct result_duel {
 	int is_there;
 	const char *against;
@@ -51,6 +57,7 @@ struct result_duel {
 	double latency_s;
 	enum result_end end;
 	struct numbers samples_s;
+	struct result_first first;
 };
 
 /* A second duel: of a winner, and of one that had lost. */

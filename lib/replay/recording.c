@@ -111,38 +111,48 @@ static double or_zero(double v)
 	return isnan(v) ? 0 : v;
 }
 
-/* A copy of a list of seconds. NULL: there is none. */
-static const double *seconds(struct recording *r, const struct numbers *list, struct err *e)
+/* Appends a list of seconds to n that are there. */
+static int add_seconds(double *to, int *n, const struct numbers *list, struct err *e)
 {
-	double *to;
-
-	if (!list->n)
-		return NULL;
-	if (list->n > MAX_SAMPLES)
-		return err_set(e, "\"samples_s\" has more than %d samples", MAX_SAMPLES), NULL;
-	to = arena_array(&r->arena, double, list->n);
+	if (list->n > MAX_SAMPLES - *n)
+		return err_set(e, "a duel has more than %d samples", MAX_SAMPLES);
 	for (int i = 0; i < list->n; i++)
-		if (!((to[i] = list->v[i]) > 0))
-			return err_set(e, "\"samples_s\" is not a list of seconds"), NULL;
-	return to;
+		if (!((to[(*n)++] = list->v[i]) > 0))
+			return err_set(e, "a list of samples is not one of seconds");
+	return 0;
+}
+
+/* A copy of the pairs that won and of those that confirmed it, in their order. *n is how many.
+ * NULL: there are none. */
+static const double *seconds(struct recording *r, const struct numbers *first,
+			     const struct numbers *list, int *n, struct err *e)
+{
+	double all[MAX_SAMPLES];
+
+	*n = 0;
+	if (add_seconds(all, n, first, e) < 0 || add_seconds(all, n, list, e) < 0 || !*n)
+		return NULL;
+	return memcpy(arena_array(&r->arena, double, *n), all, (size_t)*n * sizeof *all);
 }
 
 static int keep_samples(struct recording *r, const struct result *s, struct recorded *x,
 			struct err *e)
 {
+	const struct result_duel *duel = &s->duel;
+	const struct result_first none = {0}, *first = duel->first.is_there ? &duel->first : &none;
 	struct err why = ERR_INIT;
+	int ny;
 
 	if (x->final)
 		return 0;
-	x->x = seconds(r, &s->samples_s, &why);
-	x->nx = x->x ? s->samples_s.n : 0;
-	x->y = seconds(r, &s->duel.samples_s, &why);
+	x->x = seconds(r, &first->challenger_s, &s->samples_s, &x->nx, &why);
+	x->y = seconds(r, &first->incumbent_s, &duel->samples_s, &ny, &why);
 	if (why.msg[0])
 		return err_set(e, "%s", why.msg);
-	if (s->duel.samples_s.n != x->nx)
+	if (ny != x->nx || first->challenger_s.n != first->incumbent_s.n)
 		x->y = NULL;
-	if (s->duel.against)
-		x->reference = intern(r, s->duel.against, strlen(s->duel.against));
+	if (duel->against)
+		x->reference = intern(r, duel->against, strlen(duel->against));
 	x->is_behind_again = s->again.is_there && !s->again.ahead;
 	return 0;
 }

@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "lib/base/buf.h"
+
 static const double CLOSING = 1; /* after n pairs the best ratio may be 1 / (1 + this / n^2) */
 /* Normal quantiles of the intervals: in records; for winning and losing; for giving up. */
 static const double REPORTED = 1.96, DECIDES = 1.645, LETS_GO = 1.282;
@@ -69,6 +71,8 @@ static int take_pair(duel_pair *pair, void *arg, struct duel *d, struct err *e)
 {
 	if (pair(arg, d->n & 1, &d->x[d->n], &d->y[d->n], e) < 0)
 		return -1;
+	d->x[d->n] = buf_rounded(d->x[d->n]);
+	d->y[d->n] = buf_rounded(d->y[d->n]);
 	d->spent_s += d->x[d->n] + d->y[d->n];
 	d->n++;
 	return 0;
@@ -182,6 +186,9 @@ static int confirm(duel_pair *pair, void *arg, struct duel *d, struct err *e)
 {
 	int n = d->n > MIN_TRIED ? d->n : MIN_TRIED;
 
+	d->first.n = d->n;
+	memcpy(d->first.x, d->x, (size_t)d->n * sizeof *d->x);
+	memcpy(d->first.y, d->y, (size_t)d->n * sizeof *d->y);
 	d->n = 0;
 	d->spent_s = 0;
 	while (d->n < n)
@@ -210,6 +217,7 @@ int duel_alone(double budget_s, duel_pair *pair, void *arg, struct duel *d, stru
 
 		if (pair(arg, 0, &d->x[d->n], &ignored, e) < 0)
 			return -1;
+		d->x[d->n] = buf_rounded(d->x[d->n]);
 		d->y[d->n] = d->x[d->n];
 		d->spent_s += d->x[d->n++];
 		if (d->n < MIN_ALONE || (d->n & (d->n - 1)))

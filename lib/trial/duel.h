@@ -19,6 +19,8 @@
  * A final makes all pairs that were asked for, or at least DUEL_FINAL_LEAST and as many as its
  * limit of time allows. What the pairs say does not end it.
  *
+ * Times are rounded to the digits that a record has, so that a replay of the pairs decides alike.
+ *
  * tests/duel.c simulates, with recorded pairs, how often these rules miss the best and what they
  * cost. All but the calls is pure, so that recorded pairs can take their place.
  */
@@ -49,13 +51,19 @@ struct duel_rules {
 
 enum duel_end { DUEL_LOST, DUEL_EVEN, DUEL_WON };
 
+struct duel_pairs {
+	int n;
+	double x[DUEL_MAX], y[DUEL_MAX]; /* seconds of the challenger and the holder */
+};
+
 struct duel {
 	int n;				     /* pairs */
 	double x[DUEL_MAX], y[DUEL_MAX];     /* seconds of the challenger and the holder, by pair */
 	struct stat_median ratio;	     /* of y / x: above 1 the challenger is faster */
 	struct stat_median time, other_time; /* of x and y, seconds */
 	enum duel_end end;
-	double spent_s; /* in the calls of these pairs */
+	double spent_s;		 /* in the calls of these pairs */
+	struct duel_pairs first; /* a race's that won, before the pairs above; n 0: it did not */
 };
 
 /* One pair: the seconds of a call of the challenger and of the holder. `turn` alternates: 1 if the

@@ -166,6 +166,9 @@ static void add_timing(const struct outcome *o, struct result *r)
 	r->samples_s = (struct numbers){d->x, d->n};
 	if (o->is_duel)
 		r->duel.samples_s = (struct numbers){d->y, d->n};
+	if (o->is_duel && d->first.n)
+		r->duel.first = (struct result_first){
+			1, {d->first.x, d->first.n}, {d->first.y, d->first.n}};
 	if (!o->has_own)
 		return;
 	r->baseline.is_there = r->baseline.own_layout.is_there = 1;
