@@ -24,7 +24,7 @@ static int no_db, all, quiet, verbose, finals, reserve, list_policies;
 static int64_t budget = -1, patience = -1;
 static double gain = -1, min_gain = -1;
 static const struct policy *policy;
-static struct policy_rules rules = {.gain = 0.01, .patience = 32, .min_gain = 1e-5};
+static struct policy_rules rules = {.gain = 0.01, .patience = 32, .min_gain = 0.01};
 
 static const struct opt opts[] = {
 	{'d', "db", OPT_FILE, &database, "FILE",
@@ -56,8 +56,8 @@ static const struct opt opts[] = {
 	{0, "patience", OPT_COUNT, &patience, "N",
 	 "Stop an operator after N candidates without a gain. Default 32.", NULL},
 	{0, "min-gain", OPT_REAL, &min_gain, "X",
-	 "Stop all operators when the expected gain for a core-second is less than this, as a "
-	 "share of the time of all operators. Default 0.00001.",
+	 "Stop all operators when as many core-seconds again as were spent so far are expected to "
+	 "gain less than this, as a share of the time of all operators. Default 0.01.",
 	 NULL},
 	{0, "until", OPT_STRING, &until, "LIMITS",
 	 "Go on only while all of these limits hold, separated by commas: core-seconds<N, "

@@ -110,6 +110,7 @@ static void test_plateau(void)
 static void test_stops(void)
 {
 	struct policy_rules r = rules;
+	int tuned;
 
 	for (int i = 0; i < OPS; i++)
 		history(i, 60, 10, 1e-4, i == 0 ? 1 : 9);
@@ -119,6 +120,20 @@ static void test_stops(void)
 	op[4].exhausted = 1;
 	decide(&rules);
 	ok(!op[4].tune, "no turn without candidates: %s", op[4].reason);
+	r.min_gain = 0.01;
+	for (int i = 0; i < OPS; i++)
+		history(i, 40, 40, 1e-4, 9);
+	ok(decide(&r) > 0, "while a doubling brings much they go on");
+	for (int i = 0; i < OPS; i++)
+		history(i, 40, 8, 1e-4, 9);
+	tuned = decide(&r);
+	ok(!tuned, "all stop when a doubling brings too little: %s", op[0].reason);
+	for (int i = 0; i < OPS * 40; i++)
+		tries[i / 40][i % 40].core_s *= 1000;
+	ok(decide(&r) == tuned, "and so they do where all takes a thousand times as long");
+	for (int i = 0; i < OPS * 40; i++)
+		tries[i / 40][i % 40].core_s = NAN;
+	ok(decide(&r) == tuned, "or where nobody knows what it takes");
 	r.min_gain = 1;
 	ok(decide(&r) == 0, "all stop when the gain is not worth its cost: %s", op[0].reason);
 	history(3, 0, 0, NAN, 0);

@@ -48,7 +48,7 @@ struct policy_rules {
 	/* Policies that heed gains use these. */
 	double gain;	  /* what counts as a gain: 0.01 is 1% of the latency */
 	int64_t patience; /* candidates without a gain after which an operator stops */
-	double min_gain;  /* least gain expected, as a part of all time, for a core-second */
+	double min_gain;  /* least gain expected of twice the cost, as a part of all time */
 	/* These are the policy's own, in the order of its list. */
 	int64_t setting[POLICY_SETTINGS];
 };

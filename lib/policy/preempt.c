@@ -13,7 +13,8 @@
  *   brought so far, as it depends on the search and on its model.
  * - An operator stops when it has no gain of 1% within `patience` candidates. While others go on,
  * it gets another, short turn after 2 rounds, then 4, 8, ... The whole run stops when no operator
- *   still gains, when the expected gain is not worth its core-seconds, or at a limit.
+ *   still gains, when doubling all that was spent is expected to gain less than a share of the
+ *   network's time (min_gain), or at a limit.
  */
 #include <math.h>
 #include <stdio.h>
@@ -258,51 +259,71 @@ static void share_budget(const struct arm **going, int n, int64_t budget,
 
 /* All or nothing */
 
-/* Mean core-seconds of a candidate: of the operator's own if it has any, else of all. NAN: no cost
- * is known. */
-static double cost_of(const struct arm *arm, int n)
+/* What the round is expected to bring, and to cost beside what was spent before. */
+struct outlook {
+	double gain; /* as a share of the time of all operators */
+	double cost, spent;
+};
+
+/* The core-seconds of an operator's candidates so far. Returns of how many they are known. */
+static int64_t spent_on(const struct policy_op *op, double *core_s)
 {
-	double sum = 0;
 	int64_t known = 0;
 
-	for (int i = 0; i < n; i++)
-		for (int64_t j = 0; j < arm[i].op->ntries; j++) {
-			double c = arm[i].op->tries[j].core_s;
-
-			if (isnan(c))
-				continue;
-			sum += c;
+	for (int64_t i = 0; i < op->ntries; i++)
+		if (!isnan(op->tries[i].core_s)) {
+			*core_s += op->tries[i].core_s;
 			known++;
 		}
-	return known ? sum / (double)known : NAN;
+	return known;
 }
 
-/* Is what the round is expected to bring worth its cost? Never said of a round in which an operator
- * is tried for the first time. */
+/* A candidate of an operator costs what its others did on the mean; where nothing is known of it,
+ * what those of all did. Where no cost is known at all, candidates are counted. */
+static struct outlook look_ahead(const struct arm *arm, int n)
+{
+	struct outlook x = {0};
+	double all_s = 0, sum = 0;
+	int64_t known = 0;
+
+	for (int i = 0; i < n; i++) {
+		known += spent_on(arm[i].op, &sum);
+		all_s += (double)arm[i].op->count * arm[i].time_s;
+	}
+	for (int i = 0; i < n; i++) {
+		const struct policy_op *op = arm[i].op;
+		double own = 0, each;
+		int64_t own_known = spent_on(op, &own);
+
+		each = !known ? 1 : own_known ? own / (double)own_known : sum / (double)known;
+		x.spent += (double)op->ntries * each;
+		x.cost += (double)op->budget * each;
+		x.gain += op->tune ? expected_gain(&arm[i], op->budget) / all_s : 0;
+	}
+	return x;
+}
+
+/* Is the round worth its cost? The more was spent, the less a core-second brings, so what counts is
+ * what as much again as was spent would bring. That does not depend on how many cores and operators
+ * there are and on how long they take. Never said of a round in which an operator is tried for the
+ * first time. */
 static int is_worth(const struct arm *arm, int n, const struct policy_rules *r, char *why,
 		    size_t size)
 {
-	double all = 0, gain = 0, cost = 0, mean = cost_of(arm, n);
+	const struct outlook x = look_ahead(arm, n);
+	double of_doubling;
 
-	for (int i = 0; i < n; i++) {
-		const struct policy_op *op = arm[i].op;
-		double own = cost_of(&arm[i], 1);
-
-		all += (double)op->count * arm[i].time_s;
-		if (!op->tune)
-			continue;
-		if (!op->ntries)
+	for (int i = 0; i < n; i++)
+		if (arm[i].op->tune && !arm[i].op->ntries)
 			return 1;
-		gain += expected_gain(&arm[i], op->budget);
-		cost += (double)op->budget * (isnan(own) ? mean : own);
-	}
-	if (isnan(cost) || gain / all >= r->min_gain * cost)
+	of_doubling = x.gain / log2(1 + x.cost / x.spent);
+	if (!(of_doubling < r->min_gain)) /* also where nothing is tuned: 0 / 0 */
 		return 1;
-	snprintf(why, size,
-		 "all stop: a gain of %.2g%% of all time is expected for %.0f core-seconds, less "
-		 "than "
-		 "%.2g%% for each",
-		 100 * gain / all, cost, 100 * r->min_gain);
+	snprintf(
+		why, size,
+		"all stop: %.2g%% of all time is the gain to expect of as many core-seconds as were "
+		"spent so far, less than %.3g%%",
+		100 * of_doubling, 100 * r->min_gain);
 	return 0;
 }
 
