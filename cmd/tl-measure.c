@@ -384,7 +384,7 @@ static int take_workload(struct measure *m, struct queue *q, const struct rec *r
 	    0)
 		return -1;
 	group_standing(m, g, d);
-	q->work += g->incumbent != NULL; /* it may get its final */
+	q->work += g->first_incumbent != NULL; /* it may get its final */
 	return 0;
 }
 

@@ -19,25 +19,25 @@ static int race(struct contest *c, int i, enum status status, int won, double ra
 	return contest_raced(c, &in[i], &end);
 }
 
-static int known(struct contest *c, int i, const char *at, int is_incumbent)
+static int known(struct contest *c, int i, const char *at, int became_incumbent)
 {
 	in[i] = (struct contestant){.owner = &in[i], .at = at};
-	return contest_known(c, &in[i], is_incumbent);
+	return contest_known(c, &in[i], became_incumbent);
 }
 
 static int holds(const struct contest *c, const struct contestant *who)
 {
-	return c->holder == who && c->best == who;
+	return c->incumbent == who && c->best == who;
 }
 
-static void test_holder(void)
+static void test_incumbent(void)
 {
 	struct contestant earlier = {.owner = &earlier, .at = "1"};
 	struct contest c;
 
 	contest_begin(&c, NULL, 0);
-	ok(!c.holder && !c.best, "nobody to race against at first");
-	ok(!race(&c, 0, STATUS_CRASH, 1, 0) && !race(&c, 1, STATUS_WRONG, 1, 2) && !c.holder,
+	ok(!c.incumbent && !c.best, "nobody to race against at first");
+	ok(!race(&c, 0, STATUS_CRASH, 1, 0) && !race(&c, 1, STATUS_WRONG, 1, 2) && !c.incumbent,
 	   "who did not end well never holds the place");
 	ok(race(&c, 2, STATUS_OK, 1, 0) && holds(&c, &in[2]), "the first that ends well does");
 	ok(!race(&c, 3, STATUS_OK, 0, 1.5) && !race(&c, 4, STATUS_PREEMPTED, 0, 0.5) &&
@@ -55,13 +55,13 @@ static void test_fixed(void)
 	struct contest c;
 
 	contest_begin(&c, NULL, 1);
-	ok(race(&c, 0, STATUS_OK, 1, 0) && holds(&c, &in[0]), "a fixed holder is the first");
+	ok(race(&c, 0, STATUS_OK, 1, 0) && holds(&c, &in[0]), "a fixed incumbent is the first");
 	ok(!race(&c, 1, STATUS_OK, 0, 0.9), "who has a ratio below 1 to it is not the best");
-	ok(race(&c, 2, STATUS_OK, 1, 1.3) && c.holder == &in[0] && c.best == &in[2],
-	   "the highest ratio is the best, and the holder stays");
+	ok(race(&c, 2, STATUS_OK, 1, 1.3) && c.incumbent == &in[0] && c.best == &in[2],
+	   "the highest ratio is the best, and the incumbent stays");
 	ok(!race(&c, 3, STATUS_OK, 1, 1.2) && c.best == &in[2],
 	   "a lower one is not, although it won");
-	ok(race(&c, 4, STATUS_OK, 0, 1.4) && c.holder == &in[0] && c.best == &in[4],
+	ok(race(&c, 4, STATUS_OK, 0, 1.4) && c.incumbent == &in[0] && c.best == &in[4],
 	   "a higher one is, although it is even");
 	ok(!race(&c, 5, STATUS_WRONG, 1, 9) && c.best == &in[4], "one that is wrong is not");
 }
@@ -82,7 +82,7 @@ static void test_known(void)
 	ok(race(&c, 5, STATUS_OK, 1, 1.1) && !known(&c, 6, "2026-11-21T13", 1) && holds(&c, &in[5]),
 	   "who won in this run did so after all that are known");
 	contest_begin(&c, NULL, 0);
-	ok(!known(&c, 0, "2026-11-21T10", 0) && !c.holder && known(&c, 1, "2026-11-21T08", 1) &&
+	ok(!known(&c, 0, "2026-11-21T10", 0) && !c.incumbent && known(&c, 1, "2026-11-21T08", 1) &&
 		   holds(&c, &in[1]),
 	   "where nobody holds the place any that held it does");
 	ok(c.n.known == 2 && c.n.measured == 0, "and they are counted as known");
@@ -115,7 +115,7 @@ static void test_recount(void)
 			same &= race(&c, i, good ? STATUS_OK : STATUS_TIMEOUT,
 				     first == i || ratio > 1, ratio) == new_best;
 			same &= c.best == (best < 0 ? NULL : &in[best]);
-			same &= c.holder == (best < 0 ? NULL : &in[is_fixed ? first : best]);
+			same &= c.incumbent == (best < 0 ? NULL : &in[is_fixed ? first : best]);
 			changes += new_best;
 		}
 	}
@@ -159,7 +159,7 @@ static void test_audits(void)
 
 int main(void)
 {
-	test_holder();
+	test_incumbent();
 	test_fixed();
 	test_known();
 	test_recount();

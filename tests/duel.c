@@ -13,10 +13,10 @@
 struct script {
 	const double *head; /* the challenger's first calls, seconds; then `rest` */
 	int n;
-	double rest, other; /* a call of the challenger, of the holder */
+	double rest, other; /* a call of the challenger, of the incumbent */
 	double jitter;	    /* of every second pair, as a share, the other way round */
 	int fail_at;	    /* the pair that fails, from 1; 0: none */
-	int pairs, turns;   /* made, and in how many of them the holder was called first */
+	int pairs, turns;   /* made, and in how many of them the incumbent was called first */
 };
 
 static int scripted(void *arg, int turn, double *x, double *y, struct err *e)
@@ -62,7 +62,7 @@ static void test_races(void)
 	d = race((struct script){.rest = 1.03e-3, .other = 1e-3, .jitter = 0.001});
 	ok(d.end == DUEL_LOST && d.n == 4, "1.03 times, without noise: after %d", d.n);
 	d = race((struct script){.rest = 1e-3, .other = 1e-3, .jitter = 0.005});
-	ok(d.end == DUEL_EVEN && d.n == 12, "equal: the holder stays, after %d", d.n);
+	ok(d.end == DUEL_EVEN && d.n == 12, "equal: the incumbent stays, after %d", d.n);
 	d = race((struct script){.rest = 0.95e-3, .other = 1e-3, .jitter = 0.01});
 	ok(d.end == DUEL_WON && d.n == 16 && fabs(d.ratio.median - 1 / 0.95) < 0.02,
 	   "5%% faster: won, and again after %d, ratio %.3f", d.n, d.ratio.median);
@@ -228,25 +228,26 @@ struct tally {
 	double calls_s;
 };
 
-/* One after the other against the holder, who falls only in a duel. Returns the chosen's time. */
+/* One after the other against the incumbent, who falls only in a duel. Returns the chosen's time.
+ */
 static double by_duels(struct machine *m, const double *true_s, struct tally *t)
 {
 	const struct duel_rules rules = {DUEL_RACE, 0.05, 0};
 	struct err e = ERR_INIT;
-	double holder_s = true_s[0];
+	double incumbent_s = true_s[0];
 
 	for (int i = 1; i < CANDIDATES; i++) {
 		struct duel d = {0};
 
 		m->x_s = true_s[i];
-		m->y_s = holder_s;
+		m->y_s = incumbent_s;
 		elsewhen(m);
 		duel_run(&rules, noisy, m, &d, &e);
 		t->calls_s += 2 * d.spent_s; /* each after a call that warms up */
 		if (d.end == DUEL_WON)
-			holder_s = true_s[i];
+			incumbent_s = true_s[i];
 	}
-	return holder_s;
+	return incumbent_s;
 }
 /* Candidates that a filter let through: from the best on, ever fewer the slower they are. */
 static double draw_workload(struct machine *m, double *true_s)

@@ -242,8 +242,8 @@ static void incumbents(void)
 	ok(journal_open(&j, path, &e) == 0 && look(&j, &a, "held", &held) == 1 &&
 		   look(&j, &a, "never", &never) == 1,
 	   "two are known");
-	ok(held.result->is_incumbent && !strcmp(held.result->at, "2026-11-21T09:00:01.000Z") &&
-		   !never.result->is_incumbent,
+	ok(held.result->became_incumbent && !strcmp(held.result->at, "2026-11-21T09:00:01.000Z") &&
+		   !never.result->became_incumbent,
 	   "which of them held the place, and since when");
 	journal_close(&j);
 	buf_free(&text);

@@ -195,9 +195,9 @@ static void fails(struct told *v, int n, const char *want, const char *failed, c
 
 static void check_failures(void)
 {
-	static struct told holder[] = {{"a", "nhwc", .seconds = 20e-6, .fails_behind = "c"},
-				       {"c", "nhwc", .seconds = 24e-6},
-				       {"b", "nhwc", .seconds = 22e-6}};
+	static struct told incumbent[] = {{"a", "nhwc", .seconds = 20e-6, .fails_behind = "c"},
+					  {"c", "nhwc", .seconds = 24e-6},
+					  {"b", "nhwc", .seconds = 22e-6}};
 	static struct told loser[] = {{"a", "nhwc", .seconds = 20e-6},
 				      {"b", "nhwc", .seconds = 22e-6, .fails_at = 13}};
 	static struct told later[] = {{"a", "nhwc", .seconds = 20e-6},
@@ -216,12 +216,12 @@ static void check_failures(void)
 				      {"c", "nhwc", .seconds = 30e-6}};
 	struct library *b;
 
-	fails(holder, 3, "b", "a",
-	      "a holder that fails is not the best, but one that had lost to it may be");
+	fails(incumbent, 3, "b", "a",
+	      "an incumbent that fails is not the best, but one that had lost to it may be");
 	fails(loser, 2, "a", "b", "a challenger that fails is out");
 	fails(later, 2, "a", "b", "one that fails before the duels has none");
 	fails(deadly, 3, "c", "a",
-	      "where the holder takes the device along, the next of the first look is it");
+	      "where the incumbent takes the device along, the next of the first look is it");
 	fails(early, 4, "b", "c",
 	      "where one takes the device along at once, the fastest before it is the opponent");
 	fails(only, 1, NULL, "a", "there is no opponent where the only one fails");

@@ -212,23 +212,23 @@ cat >"$tmp/chain.pl" <<'END'
 use strict;
 use warnings;
 use JSON::PP;
-my ($holder, $duels, $bad) = (undef, 0, 0);
+my ($incumbent, $duels, $bad) = (undef, 0, 0);
 my $fixed = shift; # the first stays
 while (<STDIN>) {
 	my $r = decode_json($_);
-	$holder = $r->{incumbent} ? $r->{incumbent}{candidate_id} : undef if $r->{type} eq "workload";
+	$incumbent = $r->{incumbent} ? $r->{incumbent}{candidate_id} : undef if $r->{type} eq "workload";
 	next unless $r->{type} eq "result" && $r->{stage} eq "race";
 	my $d = $r->{duel};
 	if ($d) {
 		$duels++;
-		$bad += !defined $holder || $d->{against} ne $holder;
+		$bad += !defined $incumbent || $d->{against} ne $incumbent;
 		$bad += $r->{status} ne ($d->{end} eq "lost" && !$fixed ? "preempted" : "ok");
 	}
-	$bad += !$d && defined $holder;
+	$bad += !$d && defined $incumbent;
 	$bad += !!$r->{again} != ($d && $d->{end} eq "won" && !$fixed);
 	my $takes = !$fixed && (!$d || ($r->{again} && $r->{again}{ahead}));
 	$bad += !!$takes != !!$r->{incumbent};
-	$holder = $r->{candidate_id} if $takes || !defined $holder;
+	$incumbent = $r->{candidate_id} if $takes || !defined $incumbent;
 }
 print "$duels duels, $bad bad\n";
 END

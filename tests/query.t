@@ -272,17 +272,17 @@ else
 	skip_terminal "the colours of a terminal"
 fi
 
-# A run that knew of no holder takes no place from a better kernel.
+# A run that knew of no incumbent takes no place from a better kernel.
 
 res() { # candidate, run, second, latency, more: a result of the one workload
 	printf '{"tl":1,"type":"result","workload":{"op":"matmul","prob":"1x512:512x1000","post":["bias"]},"target":"cpu","algo":"gemm","knobs":{"unroll":%d},"status":"ok","stage":"race","latency_s":%s,"error":{"l2":1e-07,"max":2e-07},%s"env_id":"e1000000000000000000000000000000","run":"%032d","at":"2026-11-21T09:00:%02d.000Z"}\n' "$1" "$4" "$5" "$2" "$3" |
 		"$bin/tl-check" --fix
 }
-won() { # holder: a duel that was won against it
+won() { # incumbent: a duel that was won against it
 	printf '"incumbent":true,"duel":{"against":"%032d","latency_s":3e-05,"ratio":1.1,"ci":[1,1.2],"end":"won"},' "$1"
 }
 first='"incumbent":true,'
-holder() { # results: the best that is known then, also if the database is made the other way round
+incumbent() { # results: the best that is known then, also if the database is made the other way round
 	"$bin/tl-store" -q -d "$tmp/chain.db" "$1" && tac "$1" | "$bin/tl-store" -q -d "$tmp/chain2.db"
 	for db in chain chain2; do
 		"$bin/tl-query" -d "$tmp/$db.db" --env e1000000000000000000000000000000 --op matmul --prob 1x512:512x1000 --post bias |
@@ -294,19 +294,19 @@ holder() { # results: the best that is known then, also if the database is made 
 	res 1 1 1 3e-05 "$first"
 	res 2 1 2 2e-05 "$(won 1)"
 } >"$tmp/one"
-[ "$(holder "$tmp/one")" = 2 ]
+[ "$(incumbent "$tmp/one")" = 2 ]
 ok $? 'who won is the best'
 { cat "$tmp/one"; res 3 2 3 2.6e-05 "$first"; } >"$tmp/two"
-[ "$(holder "$tmp/two")" = 2 ]
+[ "$(incumbent "$tmp/two")" = 2 ]
 ok $? 'the first of another run that knew nothing is not, if it is slower'
 { cat "$tmp/two"; res 4 2 4 2.4e-05 "$(won 3)"; } >"$tmp/three"
-[ "$(holder "$tmp/three")" = 2 ]
+[ "$(incumbent "$tmp/three")" = 2 ]
 ok $? 'nor is one that beat that'
 { cat "$tmp/three"; res 5 2 5 1.5e-05 "$(won 4)"; } >"$tmp/four"
-[ "$(holder "$tmp/four")" = 5 ]
+[ "$(incumbent "$tmp/four")" = 5 ]
 ok $? 'but one that is quicker is'
 { cat "$tmp/two"; res 4 3 4 2.1e-05 "$(won 2)"; } >"$tmp/five"
-[ "$(holder "$tmp/five")" = 4 ]
+[ "$(incumbent "$tmp/five")" = 4 ]
 ok $? 'and a duel counts more than times taken apart'
 
 echo "1..$n"

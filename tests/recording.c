@@ -244,8 +244,8 @@ static void make_calls(struct rng *g, const struct calls *first, struct calls *c
 
 /* Two of them, as they would have dueled in the same hour. */
 struct feed {
-	const struct calls *c, *holder; /* holder NULL: nobody */
-	int is_first;			/* the holder is the first of all */
+	const struct calls *c, *incumbent; /* incumbent NULL: nobody */
+	int is_first;			   /* the incumbent is the first of all */
 	int most, at; /* calls of each begin again after so many; 0: as recorded */
 };
 
@@ -257,11 +257,11 @@ static int feed(void *arg, int turn, double *x, double *y, struct err *e)
 	(void)turn, (void)e;
 	*x = f->c->x[i];
 	*y = f->c->y[i];
-	if (f->holder && !f->is_first) {
-		int k = f->at % f->holder->n;
+	if (f->incumbent && !f->is_first) {
+		int k = f->at % f->incumbent->n;
 
-		*x = f->c->x[i] / f->c->y[i] * f->holder->y[k];
-		*y = f->holder->x[k];
+		*x = f->c->x[i] / f->c->y[i] * f->incumbent->y[k];
+		*y = f->incumbent->x[k];
 	}
 	f->at++;
 	return 0;
@@ -273,7 +273,7 @@ static void duel(struct feed f, enum duel_kind kind, struct duel *d)
 	struct err e = ERR_INIT;
 
 	memset(d, 0, sizeof *d);
-	if (f.holder)
+	if (f.incumbent)
 		duel_run(&rules, feed, &f, d, &e);
 	else
 		duel_alone(rules.budget_s, feed, &f, d, &e);
@@ -303,7 +303,7 @@ static void record(struct calls *c, int n)
 
 	for (int i = 0; i < n; i++) {
 		const struct feed f = {
-			.c = &c[i], .holder = i ? &c[0] : NULL, .is_first = 1, .most = DUEL_MAX};
+			.c = &c[i], .incumbent = i ? &c[0] : NULL, .is_first = 1, .most = DUEL_MAX};
 		struct buf *b = &line[nlines++];
 		const struct id id = candidate(i);
 
@@ -404,7 +404,7 @@ static void test_exact(void)
 	static struct calls c[PROGRAMS];
 	static struct duel now;
 	struct buf text = BUF_INIT, one = BUF_INIT, want = BUF_INIT;
-	int same = 1, lost = 0, early = 0, won = 0, finals = 0, holder = -1;
+	int same = 1, lost = 0, early = 0, won = 0, finals = 0, incumbent = -1;
 	struct recording r;
 	struct replay p;
 	struct rng g;
@@ -424,18 +424,18 @@ static void test_exact(void)
 	close_replay(&p, &r, &text);
 	for (int i = 0; i < PROGRAMS; i++) {
 		const struct feed f = {.c = &c[i],
-				       .holder = holder < 0 ? NULL : &c[holder],
-				       .is_first = holder == 0};
+				       .incumbent = incumbent < 0 ? NULL : &c[incumbent],
+				       .is_first = incumbent == 0};
 		int preempted;
 
 		duel(f, DUEL_RACE, &now);
-		preempted = f.holder && now.end == DUEL_LOST;
+		preempted = f.incumbent && now.end == DUEL_LOST;
 		buf_clear(&want);
 		buf_fmt(&want, ",\"stage\":\"race\",");
 		told(&now, preempted, &want);
-		if (f.holder)
+		if (f.incumbent)
 			buf_fmt(&want, ",\"duel\":{\"against\":\"%s\",\"ratio\":%.9g,",
-				candidate(holder).s, now.ratio.median);
+				candidate(incumbent).s, now.ratio.median);
 		answer(&text, i, "\"stage\":\"race\"", &one);
 		if (!strstr(one.s, want.s) ||
 		    !strstr(one.s, preempted ? "\"status\":\"preempted\"" : "\"status\":\"ok\"") ||
@@ -447,15 +447,15 @@ static void test_exact(void)
 		early += preempted && now.n < 4;
 		won += now.end == DUEL_WON;
 		if (now.end == DUEL_WON)
-			holder = i;
+			incumbent = i;
 		finals += *answer(&text, i, "\"stage\":\"final\"", &one) != 0;
 	}
 	ok(same, "each duel over samples ends as over the calls, and has the winner of the last");
 	ok(lost > 20 && early > 5 && early < lost && won > 2,
 	   "of which %d lost, %d of them early, and %d won", lost, early, won);
-	ok(finals == 1 && *answer(&text, holder, "\"stage\":\"final\"", &one),
+	ok(finals == 1 && *answer(&text, incumbent, "\"stage\":\"final\"", &one),
 	   "then the last that won has its final");
-	ok(c[holder].t < 1.02 * best, "and is the best, whatever the hours were");
+	ok(c[incumbent].t < 1.02 * best, "and is the best, whatever the hours were");
 	buf_free(&text);
 	buf_free(&one);
 	buf_free(&want);
@@ -597,11 +597,11 @@ static void test_bounds(void)
 		   is(one.s, "\"reps\":", n) &&
 		   is(one.s, "\"run_s\":", 2 * n * (1.99e-3 + 0.99e-3)),
 	   "without samples: slower by its interval's lower end, so it loses, at the cost of its "
-	   "calls and the holder's");
+	   "calls and the incumbent's");
 	answer(&text, 2, "race", &one);
 	ok(strstr(one.s, "\"ok\"") && is(one.s, "\"reps\":", pairs_of(0.99e-3, 0.99e-3)) &&
 		   strstr(one.s, "\"end\":\"even\"") && !strstr(one.s, "\"incumbent\""),
-	   "not slower: the holder stays");
+	   "not slower: the incumbent stays");
 	answer(&text, 3, "race", &one);
 	ok(strstr(one.s, "\"preempted\"") && strstr(one.s, "\"latency_s\":0.0015,\"bound\""),
 	   "it had lost then, and loses now");
@@ -648,7 +648,7 @@ static void test_costs(void)
 	   "what is shared is charged to the first that wants it");
 	ok(strstr(one.s, "\"at\":\"1970-01-01T00:00:02.875Z\"") != NULL, "and takes its time");
 	answer(&text, 0, "race", &one);
-	run_s = 2 * pairs_of(1e-3, 1e-3) * 2e-3; /* a call before each, and the holder's */
+	run_s = 2 * pairs_of(1e-3, 1e-3) * 2e-3; /* a call before each, and the incumbent's */
 	ok(strstr(one.s, "\"build_s\":0,\"build_core_s\":0,\"verify_s\":0.25,") &&
 		   is(one.s, "\"run_s\":", run_s) &&
 		   is(one.s, "\"baseline_s\":0,\"core_s\":", 2 * (0.25 + run_s)),

@@ -97,7 +97,7 @@ grep -q ' ok final' "$tmp/1" && cmp -s "$tmp/1" "$tmp/2"
 ok $? 'a run that was raced comes out as it was, to the last digit, finals included'
 [ "$(counts "$tmp/raced")" = "$(counts "$tmp/again")" ]
 ok $? 'and so do its counts'
-# A winner that was not ahead of the same holder in a second process does not take the place.
+# A winner that was not ahead of the same incumbent in a second process does not take the place.
 sed 's/"ahead":true/"ahead":false/;s/"incumbent":true,//;s/,"checksum":"[0-9a-f]*"//' "$tmp/raced" >"$tmp/behind"
 "$bin/tl-replay" --final 0 --from "$tmp/behind" "$tmp/some" >"$tmp/out"
 echo --- | cat "$tmp/behind" - "$tmp/out" | perl -MJSON::PP -ne '
@@ -109,7 +109,7 @@ echo --- | cat "$tmp/behind" - "$tmp/out" | perl -MJSON::PP -ne '
 	$met++, $bad += !!$r->{incumbent} if $replayed && $behind{$key};
 	END { print +($met || 0), " ", ($bad || 0), "\n" }' >"$tmp/met"
 if grep -q '^0 ' "$tmp/met"; then
-	skip 'no candidate won a duel with a holder that it meets again'
+	skip 'no candidate won a duel with an incumbent that it meets again'
 else
 	grep -q ' 0$' "$tmp/met"
 	ok $? 'a winner that was not ahead again does not take the place'

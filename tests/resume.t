@@ -111,7 +111,7 @@ ok $? 'without one nothing is known'
 "$bin/tl-measure" -d "$tmp/db" "$tmp/c" >"$tmp/out" 2>"$tmp/err"
 [ $? -eq 2 ]
 ok $? '-d without --skip-known: exit 2'
-# A quarter of the time of the holder of the place: far below it, and still a time that a machine may have.
+# A quarter of the time of the incumbent: far below it, and still a time that a machine may have.
 perl -pe '/"duel":\{[^{}]*"latency_s":([0-9.e+-]+)/ and $low = $1 / 4 and
 	s/"latency_s":[0-9.e+-]+,"bound":"lower","ci_s":\[[^]]*\]/"latency_s":$low,"bound":"lower"/ and
 	s/,"checksum":"[0-9a-f]*"//' "$tmp/r1" >"$tmp/low"

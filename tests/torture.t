@@ -200,9 +200,9 @@ grep -Ff "$tmp/f.ids" "$tmp/f.c" | measure /dev/stdin --race=20ms --final=0 >"$t
 { read -r first _ && read -r second _ && read -r _; } <"$tmp/f.codes"
 [ "$(count '"status":"ok"' "$tmp/out")" -eq 3 ] && grep "$first" "$tmp/out" | grep -q '"incumbent":true' && ! grep -q '"duel"' "$tmp/out" &&
 	grep "\"candidate_id\":\"$second\"" "$tmp/out" | grep -qv '"incumbent"'
-ok $? 'a holder that ends the process of a duel: its challenger is well alone, and the holder stays'
+ok $? 'an incumbent that ends the process of a duel: its challenger is well alone, and the incumbent stays'
 
-# A candidate that dies is not the holder's fault, nor does one that gives out its first answer beat anyone
+# A candidate that dies is not the incumbent's fault, nor does one that gives out its first answer beat anyone
 
 prepare h 12x20:20x22 6
 plan h 264 <<'END'
@@ -218,7 +218,7 @@ first=$(sed -n 1p "$tmp/h.ids")
 third=$(sed -n 3p "$tmp/h.ids")
 [ "$(count '"status":"crash"' "$tmp/out")" -eq 1 ] && grep "\"candidate_id\":\"$third\"" "$tmp/out" | grep -q '"status":"\(wrong\|preempted\)"' &&
 	sed -n 4p "$tmp/h.ids" | grep -Ff - "$tmp/out" | grep -q "\"against\":\"$first\""
-ok $? 'one that dies, and one that gives out its first answer: the holder keeps its place'
+ok $? 'one that dies, and one that gives out its first answer: the incumbent keeps its place'
 
 # Without filters
 

@@ -130,8 +130,8 @@ static void put_entry(struct buf *q, const char *candidate, const char *object,
 	field_text(q, object, it->build->object);
 }
 
-int ask_race(struct measure *m, struct group *g, const struct item *it, const struct item *holder,
-	     int how, enum cost purpose, struct err *e)
+int ask_race(struct measure *m, struct group *g, const struct item *it,
+	     const struct item *incumbent, int how, enum cost purpose, struct err *e)
 {
 	const double timeout_s = m->rules.timeout_s;
 	struct buf q = BUF_INIT;
@@ -139,8 +139,8 @@ int ask_race(struct measure *m, struct group *g, const struct item *it, const st
 
 	put_command(&q, "race");
 	put_entry(&q, "candidate", "object", it);
-	if (holder)
-		put_entry(&q, "holder", "holder_object", holder);
+	if (incumbent)
+		put_entry(&q, "incumbent", "incumbent_object", incumbent);
 	field_number(&q, "timeout_s", timeout_s);
 	field_number(&q, "budget_s", m->rules.race_s);
 	field_flag(&q, "whole", how & ASK_WHOLE);

@@ -22,9 +22,9 @@ int ask_library(struct measure *m, struct group *g, struct err *e);
 /* How a race is to be run: until the ratio is known, even if the winner is clear; in a process in
  * which no other race has run. */
 enum ask_how { ASK_WHOLE = 1, ASK_APART = 2 };
-/* A candidate's race against the holder; NULL: alone. how: of enum ask_how. */
-int ask_race(struct measure *m, struct group *g, const struct item *it, const struct item *holder,
-	     int how, enum cost purpose, struct err *e);
+/* A candidate's race against the incumbent; NULL: alone. how: of enum ask_how. */
+int ask_race(struct measure *m, struct group *g, const struct item *it,
+	     const struct item *incumbent, int how, enum cost purpose, struct err *e);
 /* One process of a candidate's final, of so many pairs, against the group's opponent, or alone.
  * limit_s: of the timed calls (lib/trial/duel.h); 0: none. */
 int ask_final(struct measure *m, struct group *g, const struct item *it, int pairs, double limit_s,

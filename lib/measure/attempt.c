@@ -150,9 +150,9 @@ static int try_item(struct measure *m, struct group *g, struct item *it, struct 
 
 	if (rc == 0)
 		rc = v->pairs ? ask_final(m, g, it, v->pairs, v->limit_s, e)
-			      : ask_race(m, g, it, v->holder,
-					 v->holder && !m->rules.preempt ? ASK_WHOLE : 0, COST_TIME,
-					 e);
+			      : ask_race(m, g, it, v->incumbent,
+					 v->incumbent && !m->rules.preempt ? ASK_WHOLE : 0,
+					 COST_TIME, e);
 	if (rc != ASKED && rc != ASKED_DEAD)
 		return rc;
 	if (ask_take(m, rc, v->arena, &v->said, e) < 0)
@@ -161,11 +161,11 @@ static int try_item(struct measure *m, struct group *g, struct item *it, struct 
 	return 0;
 }
 
-static int rebuild(struct measure *m, struct item *it, struct item *holder, struct err *e)
+static int rebuild(struct measure *m, struct item *it, struct item *incumbent, struct err *e)
 {
 	int rc = cache_rebuild(&m->cache, it->build, e);
 
-	return rc || !holder ? rc : cache_rebuild(&m->cache, holder->build, e);
+	return rc || !incumbent ? rc : cache_rebuild(&m->cache, incumbent->build, e);
 }
 
 /* An object that does not load was damaged or is gone: it is built anew, once. */
@@ -178,7 +178,7 @@ int attempt_run(struct measure *m, struct group *g, struct item *it, struct verd
 		rc = try_item(m, g, it, v, e);
 		if (rc || v->said.status != STATUS_UNLOADABLE)
 			return rc;
-		rc = rebuild(m, it, v->holder, e);
+		rc = rebuild(m, it, v->incumbent, e);
 		if (rc || attempt_settled(it, v))
 			return rc;
 	}

@@ -17,7 +17,7 @@ void attempt_charge_build(struct group *g, struct item *it, struct counts *n);
 void attempt_take_cost(struct build *b, struct item *it);
 /* 1, with v filled: the candidate needs no trial, because it was refused or did not build. */
 int attempt_settled(const struct item *it, struct verdict *v);
-/* Runs a race with v->holder (NULL: alone), or a process of a final, and fills v. An object that
+/* Runs a race with v->incumbent (NULL: alone), or a process of a final, and fills v. An object that
  * does not load is damaged or gone, and is built again once. 0, ASKED_STOPPED or -1. */
 int attempt_run(struct measure *m, struct group *g, struct item *it, struct verdict *v,
 		struct err *e);

@@ -4,18 +4,18 @@
 
 #include "lib/base/rng.h"
 
-void contest_begin(struct contest *c, struct contestant *holder, int is_fixed)
+void contest_begin(struct contest *c, struct contestant *incumbent, int is_fixed)
 {
 	*c = (struct contest){
-		.holder = holder, .best = holder, .is_fixed = is_fixed, .best_ratio = 1};
+		.incumbent = incumbent, .best = incumbent, .is_fixed = is_fixed, .best_ratio = 1};
 }
 
 static int take_in(struct contest *c, struct contestant *in, int won, double ratio)
 {
-	if (!c->holder)
-		c->holder = c->best = in;
+	if (!c->incumbent)
+		c->incumbent = c->best = in;
 	else if (!c->is_fixed && won)
-		c->holder = c->best = in;
+		c->incumbent = c->best = in;
 	else if (c->is_fixed && ratio > c->best_ratio)
 		c->best = in;
 	else
@@ -35,14 +35,15 @@ int contest_raced(struct contest *c, struct contestant *in, const struct contest
 	return ok && take_in(c, in, end->won, end->ratio);
 }
 
-/* The candidate that became the holder last is the holder. A holder of this run is later than all
+/* The candidate that became it last is the incumbent. One of this run is later than all
  * known ones. */
-int contest_known(struct contest *c, struct contestant *in, int is_incumbent)
+int contest_known(struct contest *c, struct contestant *in, int became_incumbent)
 {
 	c->n.known++;
-	if (!is_incumbent || (c->holder && (!c->holder->at || strcmp(in->at, c->holder->at) <= 0)))
+	if (!became_incumbent ||
+	    (c->incumbent && (!c->incumbent->at || strcmp(in->at, c->incumbent->at) <= 0)))
 		return 0;
-	c->holder = c->best = in;
+	c->incumbent = c->best = in;
 	return 1;
 }
 

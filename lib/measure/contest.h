@@ -1,9 +1,10 @@
 /* A contest: the rules by which a group's candidates race, and one of them gets to the final.
  *
- * Candidates race in the order in which they came, each against the holder. The first holder is the
- * incumbent of earlier rounds, or else the first candidate that ends well. A candidate that wins
- * its duel, and is also ahead in a second process, becomes the holder; there is no other way. When
- * whole spaces are recorded the first holder stays, so that all ratios have the same reference.
+ * Candidates race in the order in which they came, each against the incumbent. The first incumbent
+ * is the incumbent of earlier rounds, or else the first candidate that ends well. A candidate that
+ * wins its duel, and is also ahead in a second process, becomes the incumbent; there is no other
+ * way. When whole spaces are recorded the first incumbent stays, so that all ratios have the same
+ * reference.
  *
  * The functions are pure, so that a replay follows the same rules as a measurement.
  */
@@ -23,30 +24,30 @@ struct counts {
 /* A candidate. The caller owns it. */
 struct contestant {
 	void *owner;
-	const char *at; /* when it became the holder in an earlier run; NULL: in this one */
+	const char *at; /* when it became the incumbent in an earlier run; NULL: in this one */
 };
 
 /* How a race ended. */
 struct contest_end {
 	enum status status; /* of the result */
-	int won;	    /* it won its duel, or there was no holder */
-	double ratio;	    /* of the holder's time over its own; 0: not known */
+	int won;	    /* it won its duel, or there was no incumbent */
+	double ratio;	    /* of the incumbent's time over its own; 0: not known */
 };
 
 struct contest {
-	struct contestant *holder, *best; /* NULL: none yet */
-	int is_fixed;			  /* the first holder stays */
-	double best_ratio;		  /* of best, then */
+	struct contestant *incumbent, *best; /* NULL: none yet */
+	int is_fixed;			     /* the first incumbent stays */
+	double best_ratio;		     /* of best, then */
 	struct counts n;
 };
 
-/* holder: of earlier rounds; NULL: none. */
-void contest_begin(struct contest *c, struct contestant *holder, int is_fixed);
+/* incumbent: of earlier rounds; NULL: none. */
+void contest_begin(struct contest *c, struct contestant *incumbent, int is_fixed);
 /* Enters the end of a race. 1: `in` is the best of all now; it must stay in memory. */
 int contest_raced(struct contest *c, struct contestant *in, const struct contest_end *end);
-/* The same for a candidate that has a known result of an earlier run. is_incumbent: it became the
- * holder then. */
-int contest_known(struct contest *c, struct contestant *in, int is_incumbent);
+/* The same for a candidate that has a known result of an earlier run. became_incumbent: it became
+ * the incumbent then. */
+int contest_known(struct contest *c, struct contestant *in, int became_incumbent);
 /* Enters the second duel of a candidate that had lost. */
 void contest_audited(struct contest *c, int won);
 

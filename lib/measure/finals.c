@@ -56,7 +56,7 @@ static int put_final(struct measure *m, struct entry *x, struct err *e)
 	x->done = 1;
 	if (x->f.best.is_there)
 		standing_ratio(&m->standing, &x->g->ahead, x->f.best.ratio.median);
-	x->v.is_incumbent = x->v.said.status == STATUS_OK && !x->g->contest.is_fixed;
+	x->v.becomes_incumbent = x->v.said.status == STATUS_OK && !x->g->contest.is_fixed;
 	rc = result_put(m, x->g, x->it, &x->v, e);
 	if (rc == 0)
 		rc = attempt_suspect(m, x->g, 0, e);

@@ -152,7 +152,7 @@ int group_add(struct measure *m, struct group *g, const struct candidate *c, con
 		return 0;
 	if (clock_now() >= m->until)
 		return 0; /* it will not race */
-	if (g->incumbent && group_kernel(m, g, g->incumbent, e) < 0)
+	if (g->first_incumbent && group_kernel(m, g, g->first_incumbent, e) < 0)
 		return -1;
 	return add_kernel(m, g, it, c, e);
 }
@@ -197,9 +197,9 @@ int group_incumbent(struct group *g, const struct target *target, const struct j
 		kept = new_item(g, &c.id, line.s, line.n);
 		json_str(json_get(d, incumbent, "at"), &g->arena, &at);
 		kept->in.at = at ? at : "";
-		json_bool(json_get(d, incumbent, "final"), &g->incumbent_final);
-		g->incumbent_final &= json_is(id, c.id.s);
-		g->incumbent = kept;
+		json_bool(json_get(d, incumbent, "final"), &g->first_had_final);
+		g->first_had_final &= json_is(id, c.id.s);
+		g->first_incumbent = kept;
 	}
 	buf_free(&line);
 	return rc;

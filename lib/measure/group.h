@@ -13,7 +13,7 @@ void group_free(struct group *g);
  * machine. */
 int group_add(struct measure *m, struct group *g, const struct candidate *c, const char *line,
 	      size_t n, struct err *e);
-/* Take fields of the workload record, as tl-prune writes them. "incumbent" is the holder before the
+/* Take fields of the workload record, as tl-prune writes them. "incumbent" is the one before the
  * first race; one without algorithm and knobs is ignored. "opponent" (or NULL) is the library's
  * best variant; it is ignored if it was found on another system. */
 int group_incumbent(struct group *g, const struct target *target, const struct json_doc *d,

@@ -44,11 +44,11 @@ struct group {
 	size_t record_n;
 	const char *end; /* the end record, NULL if none came */
 	size_t end_n;
-	int cut;		/* its input was cut off: it gets no end */
-	int64_t count;		/* instances in the models */
-	double time_s;		/* of one, as far as it is known; else a guess */
-	struct item *incumbent; /* of earlier rounds, from the workload record; NULL: none */
-	int incumbent_final;	/* its final is done */
+	int cut;		      /* its input was cut off: it gets no end */
+	int64_t count;		      /* instances in the models */
+	double time_s;		      /* of one, as far as it is known; else a guess */
+	struct item *first_incumbent; /* of earlier rounds, from the workload record; NULL: none */
+	int first_had_final;	      /* its final is done */
 	struct item *first, **last;
 	int64_t n, nknown;
 	double until;	 /* clock_now() when its time is over */

@@ -132,7 +132,7 @@ static int take(void *to, const char *line, size_t n, struct err *e)
 					     .run = arena_strdup(f->arena, r.run),
 					     .at = arena_strdup(f->arena, r.at),
 					     .final = r.stage == STAGE_FINAL,
-					     .is_incumbent = r.incumbent};
+					     .became_incumbent = r.incumbent};
 	return 0;
 }
 

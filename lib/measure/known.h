@@ -3,9 +3,9 @@
  *
  * Results come from sources: a database, a journal. If a candidate was found wrong once, it is
  * wrong. Otherwise these statuses are known: ok; preempted, because the candidate lost a duel, and
- * the holder of today is no slower than that one; build and unsupported; timeout, oom and crash if
- * two runs had them, because such candidates get a second chance. A final is known if it was ok, or
- * failed in two runs.
+ * the incumbent of today is no slower than that one; build and unsupported; timeout, oom and crash
+ * if two runs had them, because such candidates get a second chance. A final is known if it was ok,
+ * or failed in two runs.
  */
 #ifndef TL_MEASURE_KNOWN_H
 #define TL_MEASURE_KNOWN_H
@@ -45,7 +45,7 @@ struct known_result {
 	enum status status;
 	const char *run, *at;
 	int final;
-	int is_incumbent; /* it became the best known then */
+	int became_incumbent; /* it became the best known then */
 };
 struct known_answer {
 	const struct known_result *result, *final; /* NULL: not known */

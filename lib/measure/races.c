@@ -16,43 +16,44 @@ static int died(const struct verdict *v)
 }
 
 /* One with another, or alone (NULL): what becomes of it, added to what was spent. */
-static int run_with(struct measure *m, struct group *g, struct item *it, struct item *holder,
+static int run_with(struct measure *m, struct group *g, struct item *it, struct item *incumbent,
 		    struct verdict *v, struct err *e)
 {
 	*v = (struct verdict){.arena = v->arena,
-			      .holder = holder,
+			      .incumbent = incumbent,
 			      .elapsed_s = v->elapsed_s,
 			      .verify_s = v->verify_s,
 			      .run_s = v->run_s};
 	return attempt_run(m, g, it, v, e);
 }
 
-/* A race. If the process dies, either of the two may be at fault. A holder that dies beside itself,
- * too, is no holder. Otherwise the candidate shows alone what it does, and the holder stays. */
+/* A race. If the process dies, either of the two may be at fault. An incumbent that dies beside
+ * itself, too, is no incumbent. Otherwise the candidate shows alone what it does, and the incumbent
+ * stays. */
 static int run_race(struct measure *m, struct group *g, struct item *it, struct verdict *v,
 		    struct err *e)
 {
-	struct item *holder = v->holder;
+	struct item *incumbent = v->incumbent;
 	int rc = attempt_run(m, g, it, v, e), dies;
 
-	if (rc || !holder || !died(v))
+	if (rc || !incumbent || !died(v))
 		return rc;
-	rc = run_with(m, g, holder, holder, v, e);
+	rc = run_with(m, g, incumbent, incumbent, v, e);
 	if (rc)
 		return rc;
 	dies = died(v);
 	rc = run_with(m, g, it, NULL, v, e);
-	v->holder_stays = !dies;
+	v->incumbent_stays = !dies;
 	return rc;
 }
 
 /* ---- races ---- */
 
-/* A second duel of a candidate with v->holder, in a new process. */
+/* A second duel of a candidate with v->incumbent, in a new process. */
 static int duel_again(struct measure *m, struct group *g, const struct item *it, int how,
 		      enum cost purpose, const struct verdict *v, struct result *out, struct err *e)
 {
-	int rc = ask_race(m, g, it, v->holder, how | ASK_APART, purpose, e);
+	int rc = ask_race(m, g, it, v->incumbent, how | ASK_APART, purpose, e);
 
 	if (rc != ASKED && rc != ASKED_DEAD)
 		return rc;
@@ -109,52 +110,52 @@ static int confirm(struct measure *m, struct group *g, const struct item *it, st
 	return 0;
 }
 
-/* Finds the holder for the next race, with its kernel. NULL: there is none, or it does not build
+/* Finds the incumbent for the next race, with its kernel. NULL: there is none, or it does not build
  * here. */
-static int ready_holder(struct measure *m, struct group *g, const struct contest *c,
-			struct item *it, struct item **out, struct err *e)
+static int ready_incumbent(struct measure *m, struct group *g, const struct contest *c,
+			   struct item *it, struct item **out, struct err *e)
 {
-	struct item *holder = c->holder ? c->holder->owner : NULL;
+	struct item *incumbent = c->incumbent ? c->incumbent->owner : NULL;
 	int rc;
 
 	*out = NULL;
-	if (!holder)
+	if (!incumbent)
 		return 0;
-	rc = group_kernel(m, g, holder, e);
+	rc = group_kernel(m, g, incumbent, e);
 	if (rc == 0)
 		rc = cache_wait(&m->cache, NULL, e);
-	if (rc || holder->status || holder->build->state == BUILD_FAILED)
+	if (rc || incumbent->status || incumbent->build->state == BUILD_FAILED)
 		return rc;
-	attempt_take_cost(holder->build, it);
-	*out = holder;
+	attempt_take_cost(incumbent->build, it);
+	*out = incumbent;
 	return 0;
 }
 
 static int has_won(const struct verdict *v)
 {
-	return v->said.status == STATUS_OK && v->holder && v->said.duel.end == RESULT_WON;
+	return v->said.status == STATUS_OK && v->incumbent && v->said.duel.end == RESULT_WON;
 }
 
 /* Enters the outcome of a race into the contest, and notes if the item is the incumbent now. */
 static void enter(struct contest *c, struct item *it, struct verdict *v)
 {
-	int ok = v->said.status == STATUS_OK, alone = ok && !v->holder && !v->holder_stays;
+	int ok = v->said.status == STATUS_OK, alone = ok && !v->incumbent && !v->incumbent_stays;
 	const double ratio = v->said.duel.ratio;
 	const struct contest_end end = {.status = v->said.status,
 					.won = alone || (has_won(v) && v->said.again.ahead),
 					.ratio = isnan(ratio) ? 0 : ratio};
 
 	if (alone)
-		c->holder =
+		c->incumbent =
 			NULL; /* there is none, or it does not build here, or its process dies */
-	v->is_incumbent = contest_raced(c, &it->in, &end) && !c->is_fixed;
+	v->becomes_incumbent = contest_raced(c, &it->in, &end) && !c->is_fixed;
 }
 
 /* The race and, where its end asks for one, a second duel. */
 static int race_and_look_again(struct measure *m, struct group *g, struct item *it,
 			       struct contest *c, struct verdict *v, struct err *e)
 {
-	int rc = ready_holder(m, g, c, it, &v->holder, e);
+	int rc = ready_incumbent(m, g, c, it, &v->incumbent, e);
 
 	if (rc == 0)
 		rc = run_race(m, g, it, v, e);
@@ -180,7 +181,7 @@ static int race_item(struct measure *m, struct group *g, struct item *it, struct
 		rc = race_and_look_again(m, g, it, c, &v, e);
 	if (rc == 0) {
 		enter(c, it, &v);
-		if (v.is_incumbent && v.holder)
+		if (v.becomes_incumbent && v.incumbent)
 			standing_better(&m->standing, &g->ahead, v.said.duel.ratio);
 		rc = result_put(m, g, it, &v, e);
 	}
@@ -192,7 +193,7 @@ static int pass_item(struct measure *m, struct item *it, struct contest *c, stru
 {
 	const struct known_result *r = it->known.result;
 
-	contest_known(c, &it->in, r->is_incumbent);
+	contest_known(c, &it->in, r->became_incumbent);
 	return rec_put(m->out, r->line, r->n, e);
 }
 
@@ -270,7 +271,7 @@ static int choose_finalist(struct measure *m, struct group *g, struct err *e)
 {
 	struct item *it = g->contest.best ? g->contest.best->owner : NULL;
 
-	if (!it || !m->rules.finals || (it == g->incumbent && g->incumbent_final))
+	if (!it || !m->rules.finals || (it == g->first_incumbent && g->first_had_final))
 		return 0;
 	if (it->known.final)
 		return rec_put(m->out, it->known.final->line, it->known.final->n, e);
@@ -282,7 +283,8 @@ int races_run(struct measure *m, struct group *g, struct err *e)
 {
 	int rc;
 
-	contest_begin(&g->contest, g->incumbent ? &g->incumbent->in : NULL, !m->rules.preempt);
+	contest_begin(&g->contest, g->first_incumbent ? &g->first_incumbent->in : NULL,
+		      !m->rules.preempt);
 	if (g->record && rec_put(m->out, g->record, g->record_n, e) < 0)
 		return -1;
 	rc = run_items(m, g, e);

@@ -1,4 +1,4 @@
-/* The races of a group: each candidate against the holder (contest.h). */
+/* The races of a group: each candidate against the incumbent (contest.h). */
 #ifndef TL_MEASURE_RACES_H
 #define TL_MEASURE_RACES_H
 

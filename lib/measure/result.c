@@ -99,9 +99,9 @@ static void fill_race(const struct measure *m, const struct verdict *v, struct r
 		r->latency_s = r->ci_s.lo;
 		r->bound = "lower";
 	}
-	r->duel.is_there &= v->holder != NULL;
-	if (v->holder)
-		r->duel.against = v->holder->id.s;
+	r->duel.is_there &= v->incumbent != NULL;
+	if (v->incumbent)
+		r->duel.against = v->incumbent->id.s;
 	if (!m->rules.samples)
 		r->samples_s.n = r->duel.samples_s.n = r->duel.first.is_there = 0;
 }
@@ -123,7 +123,7 @@ static void fill_timing(const struct measure *m, const struct group *g, const st
 	if (m->rules.caches != CACHES_WARM)
 		r->cache = caches_name(m->rules.caches);
 	r->error = v->said.error;
-	r->incumbent = v->is_incumbent;
+	r->incumbent = v->becomes_incumbent;
 }
 
 /* How a kernel was written: as assembly, or GNU C and why; or in its target's own language. And its

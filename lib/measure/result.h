@@ -17,9 +17,9 @@ struct verdict {
 	int is_final;
 	int pairs;			 /* of the next process of a final; 0: it is a race */
 	double limit_s;			 /* of their calls; 0: none */
-	struct item *holder;		 /* the one it raced against; NULL: none */
-	int holder_stays;		 /* it ran alone, because the two cannot run together */
-	int is_incumbent;		 /* it is the best known, from now on */
+	struct item *incumbent;		 /* the one it raced against; NULL: none */
+	int incumbent_stays;		 /* it ran alone, because the two cannot run together */
+	int becomes_incumbent;		 /* it is the best known, from now on */
 	double elapsed_s;		 /* of the trial: */
 	double verify_s, run_s, audit_s; /* its parts */
 };

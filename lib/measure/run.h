@@ -13,14 +13,14 @@
 
 /* How a run measures. */
 struct measure_rules {
-	double max_error;   /* relative L2, and largest over largest */
-	double timeout_s;   /* for one candidate's trial */
-	double race_s;	    /* of calls in a race */
-	double memory;	    /* bytes that a trial may take beside its operands */
-	int memory_asked;   /* is it not the default? */
-	double audit;	    /* share of those that have lost that get a second duel */
-	int64_t finals;	    /* processes in which the best candidate duels with the library */
-	int preempt;	    /* stop candidates that have clearly lost; the winner is the holder */
+	double max_error; /* relative L2, and largest over largest */
+	double timeout_s; /* for one candidate's trial */
+	double race_s;	  /* of calls in a race */
+	double memory;	  /* bytes that a trial may take beside its operands */
+	int memory_asked; /* is it not the default? */
+	double audit;	  /* share of those that have lost that get a second duel */
+	int64_t finals;	  /* processes in which the best candidate duels with the library */
+	int preempt;	  /* stop candidates that have clearly lost; the winner is the incumbent */
 	enum caches caches; /* what is in them before each timed call */
 	int samples;	    /* all of them into the results */
 	uint64_t seed;

@@ -3,7 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "lib/store/holder.h"
+#include "lib/store/incumbent.h"
 #include "lib/store/row.h"
 
 static struct store_result *append(struct history_item *it)
@@ -316,7 +316,7 @@ static void finish_item(struct history *h, struct history_item *it, const struct
 			const struct window *w)
 {
 	struct map known = MAP_INIT, wrong = MAP_INIT;
-	struct holder holder = {NULL, NULL, NULL};
+	struct incumbent incumbent = {NULL, NULL, NULL};
 	const struct store_result *found;
 
 	for (int64_t i = 0; i < it->n; i++)
@@ -331,7 +331,7 @@ static void finish_item(struct history *h, struct history_item *it, const struct
 
 		add_try(it, &known, r, believed, round->number);
 		if (believed)
-			holder_feed(&holder, r);
+			incumbent_feed(&incumbent, r);
 		if (!is_within(w, r->at))
 			continue;
 		h->candidates_since += !r->final;
@@ -341,7 +341,7 @@ static void finish_item(struct history *h, struct history_item *it, const struct
 		if (!h->last_at || strcmp(r->at, h->last_at) > 0)
 			h->last_at = r->at;
 	}
-	if ((found = holder_found(&holder)))
+	if ((found = incumbent_found(&incumbent)))
 		it->best = &it->result[found - it->result];
 	map_free(&known);
 	map_free(&wrong);

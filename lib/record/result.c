@@ -511,8 +511,9 @@ static const struct record_field result_fields[] = {
 	 AT(result, row_by),
 	 .kind = RECORD_WORD,
 	 .words = rows,
-	 .meaning = "How the calls of a row were started, those of the candidate, the holder and "
-		    "the baseline alike. A final has `graph` if all of its processes had."},
+	 .meaning =
+		 "How the calls of a row were started, those of the candidate, the incumbent and "
+		 "the baseline alike. A final has `graph` if all of its processes had."},
 	{.name = "use",
 	 AT(result, use),
 	 .kind = RECORD_OBJECT,

@@ -18,8 +18,8 @@ struct played {
 	const char *why;
 	int final, as_recorded;
 	struct duel duel; /* where it is not as recorded */
-	const struct contender *holder;
-	int is_incumbent;
+	const struct contender *incumbent;
+	int becomes_incumbent;
 	double run_s, verify_s, audit_s;
 	double build_s, build_core_s, baseline_s;
 	struct stat_median audit; /* ratio of a second duel, of so many pairs; 0: none */
@@ -58,7 +58,7 @@ void replay_open(struct replay *r, const struct id *incumbent, const char *at)
 		c->in.at = arena_strdup(&r->arena, at);
 	}
 	contest_begin(&r->contest, c ? &c->in : NULL, !r->rules.preempt);
-	r->incumbent = c;
+	r->first_incumbent = c;
 	r->n = r->group_unknown = 0;
 	r->opened = 0;
 }
@@ -93,18 +93,18 @@ static int is_of(const struct recorded *x, const char *reference)
 static int next_pair(void *arg, int turn, double *x, double *y, struct err *e)
 {
 	struct calls *c = arg;
-	const struct recorded *own = c->x, *holder = c->y;
+	const struct recorded *own = c->x, *incumbent = c->y;
 	int i = c->at++;
 
 	(void)turn, (void)e;
 	*x = call(own, i);
-	if (!holder)
+	if (!incumbent)
 		return 0;
-	*y = call(holder, i);
-	if (own->y && own->reference == holder->id)
+	*y = call(incumbent, i);
+	if (own->y && own->reference == incumbent->id)
 		*y = own->y[i % own->nx];
-	else if (holder->y && is_of(own, holder->reference))
-		*x = relative(own, i) * holder->y[i % holder->nx];
+	else if (incumbent->y && is_of(own, incumbent->reference))
+		*x = relative(own, i) * incumbent->y[i % incumbent->nx];
 	return 0;
 }
 
@@ -117,11 +117,11 @@ static double calls_s(const struct duel *d)
 static void play_duel(const struct replay *r, struct played *p, enum duel_kind kind, struct duel *d)
 {
 	const struct duel_rules rules = {kind, r->rules.race_s, 0};
-	struct calls calls = {p->from, p->holder ? p->holder->race : NULL, 0};
+	struct calls calls = {p->from, p->incumbent ? p->incumbent->race : NULL, 0};
 	struct err e = ERR_INIT;
 
 	*d = (struct duel){0};
-	if (p->holder)
+	if (p->incumbent)
 		duel_run(&rules, next_pair, &calls, d, &e);
 	else
 		duel_alone(rules.budget_s, next_pair, &calls, d, &e);
@@ -153,17 +153,17 @@ static int play_race(struct replay *r, const struct id *id, struct played *p)
 	p->run_s = x->run_s;
 	p->verify_s = x->verify_s;
 	p->as_recorded = 1;
-	p->holder = r->contest.holder ? r->contest.holder->owner : NULL;
+	p->incumbent = r->contest.incumbent ? r->contest.incumbent->owner : NULL;
 	if (!was_ok && !was_lost)
 		return 1;
-	if (!p->holder && was_ok)
+	if (!p->incumbent && was_ok)
 		return 1;
-	if (!p->holder || !(x->lo_s > 0))
+	if (!p->incumbent || !(x->lo_s > 0))
 		return 0;
 	play_duel(r, p, r->rules.preempt ? DUEL_RACE : DUEL_WHOLE, &p->duel);
 	lost = p->duel.end == DUEL_LOST;
 	if (was_lost && !lost && !x->x)
-		return 0; /* it had lost to another holder, which was faster */
+		return 0; /* it had lost to another incumbent, which was faster */
 	p->as_recorded = 0;
 	p->run_s = calls_s(&p->duel);
 	if (p->duel.end == DUEL_WON && r->rules.preempt) {
@@ -192,10 +192,10 @@ static void put_race(struct buf *out, const struct played *p)
 		field_text(out, "bound", "lower");
 	field_interval(out, "ci_s", d->time.lo, d->time.hi);
 	field_integer(out, "reps", d->n);
-	if (!p->holder)
+	if (!p->incumbent)
 		return;
 	field_object(out, "duel");
-	field_text(out, "against", p->holder->id.s);
+	field_text(out, "against", p->incumbent->id.s);
 	field_number(out, "ratio", d->ratio.median);
 	field_interval(out, "ci", d->ratio.lo, d->ratio.hi);
 	field_number(out, "latency_s", d->other_time.median);
@@ -251,7 +251,7 @@ static void put_timing(const struct replay *r, struct buf *out, const struct pla
 		buf_str(out, x->rest);
 	else if (p->final)
 		field_null(out, "ratio", "no final was recorded: this is the race once more");
-	if (p->is_incumbent)
+	if (p->becomes_incumbent)
 		field_flag(out, "incumbent", 1);
 }
 
@@ -343,26 +343,26 @@ static void charge(struct replay *r, struct played *p)
 	r->contest.n.built += code->build_s > 0 && p->status != STATUS_BUILD;
 }
 
-/* The recording knows how the second duel with its holder ended. With another holder that is not
- * known, and the candidate counts as ahead. */
+/* The recording knows how the second duel with its incumbent ended. With another incumbent that is
+ * not known, and the candidate counts as ahead. */
 static int has_won(const struct played *p)
 {
 	const struct recorded *x = p->from;
 
 	return p->duel.end == DUEL_WON &&
-	       !(x->is_behind_again && x->reference == p->holder->race->id);
+	       !(x->is_behind_again && x->reference == p->incumbent->race->id);
 }
 
 /* Into the contest; its line is kept if it may be needed once more. */
 static void enter(struct replay *r, const struct json_doc *d, const struct id *id, struct played *p)
 {
 	struct contender *c = new_contender(r, p->from, id);
-	const struct contest_end end = {p->status, !p->holder || has_won(p),
+	const struct contest_end end = {p->status, !p->incumbent || has_won(p),
 					p->as_recorded ? 0 : p->duel.ratio.median};
 
 	if (!contest_raced(&r->contest, &c->in, &end))
 		return;
-	p->is_incumbent = r->rules.preempt;
+	p->becomes_incumbent = r->rules.preempt;
 	c->line = arena_strndup(&r->arena, d->tok->s, d->tok->n);
 	c->n = d->tok->n;
 }
@@ -389,7 +389,7 @@ int replay_final(struct replay *r, struct err *e)
 	const struct recorded *x;
 	struct played p = {.final = 1, .as_recorded = 1};
 
-	if (!c || c == r->incumbent || !r->rules.finals)
+	if (!c || c == r->first_incumbent || !r->rules.finals)
 		return 0;
 	x = recording_final(r->env, c->id.s);
 	p.from = x ? x : c->race;
@@ -397,7 +397,7 @@ int replay_final(struct replay *r, struct err *e)
 	p.why = p.from->why;
 	p.run_s = p.from->run_s;
 	p.verify_s = p.from->verify_s;
-	p.is_incumbent = r->rules.preempt && p.status == STATUS_OK;
+	p.becomes_incumbent = r->rules.preempt && p.status == STATUS_OK;
 	if (json_parse(&r->doc, c->line, c->n, e) || put_result(r, &r->doc, &p, e))
 		return -1;
 	return 0;

@@ -1,9 +1,9 @@
 /* Replaying: results of candidates come from a recording (recording.h) instead of measurements, by
  * the same rules and with the recorded costs.
  *
- * - Races. duel_run() gets the recorded calls of the candidate and of the holder as pairs. If both
- *   were recorded in duels with the same reference, each call is divided by the reference's call of
- *   its own pair. Without samples, every call takes as long as the lower end of the recorded
+ * - Races. duel_run() gets the recorded calls of the candidate and of the incumbent as pairs. If
+ * both were recorded in duels with the same reference, each call is divided by the reference's call
+ * of its own pair. Without samples, every call takes as long as the lower end of the recorded
  *   interval. A candidate that lost when it was recorded, and whose samples were not kept, is
  *   unknown unless it loses again. The cost of timing is the sum of the calls.
  * - Finals. The final is the recorded one. If none was recorded, it is the candidate's race again,
@@ -46,8 +46,8 @@ struct replay {
 	struct arena arena;
 	struct contest contest;
 	int64_t n, group_unknown;
-	int opened;			   /* the baseline was charged */
-	const struct contender *incumbent; /* of earlier rounds; NULL: none */
+	int opened;				 /* the baseline was charged */
+	const struct contender *first_incumbent; /* of earlier rounds; NULL: none */
 
 	struct json_doc doc;
 	struct buf text;

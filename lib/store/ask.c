@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "lib/store/db.h"
-#include "lib/store/holder.h"
+#include "lib/store/incumbent.h"
 #include "lib/store/row.h"
 #include "lib/store/tally.h"
 
@@ -190,19 +190,19 @@ static int find_winners(struct store *s, const char *workload_id, const char *en
 
 /* The best known, where duels say which that is: its result, with its record. 1; 0: none do. One
  * that does not pass the door is taken out, and the others decide. */
-static int find_holder(struct store *s, const char *workload_id, const char *env_id,
-		       struct arena *a, struct store_result *r, struct err *e)
+static int find_incumbent(struct store *s, const char *workload_id, const char *env_id,
+			  struct arena *a, struct store_result *r, struct err *e)
 {
 	struct winners w;
 	int rc = find_winners(s, workload_id, env_id, a, &w, e);
 
 	while (rc == 0 && w.n) {
-		struct holder h = {NULL, NULL, NULL};
+		struct incumbent h = {NULL, NULL, NULL};
 		int64_t found;
 
 		for (int64_t i = 0; i < w.n; i++)
-			holder_feed(&h, &w.r[i]);
-		found = holder_found(&h) - w.r;
+			incumbent_feed(&h, &w.r[i]);
+		found = incumbent_found(&h) - w.r;
 		*r = w.r[found];
 		rc = store_record(s, workload_id, env_id, a, r, e);
 		if (rc == 0)
@@ -232,7 +232,7 @@ int store_top(struct store *s, const char *workload_id, const char *env_id, int6
 		return -1;
 	if (!rc || n <= 0)
 		return 0;
-	if ((rc = find_holder(s, workload_id, env_id, a, &r, e)) < 0)
+	if ((rc = find_incumbent(s, workload_id, env_id, a, &r, e)) < 0)
 		return -1;
 	if (rc) {
 		map_put(&known, r.candidate_id.s, ID_HEX, &isnew);

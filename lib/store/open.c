@@ -58,7 +58,7 @@ static const char schema[] =
 	"	env INTEGER REFERENCES envs"
 	") STRICT;"
 	/* since: when the candidate became the best known of its workload, or was confirmed as
-	 * that. ratio: of a race, the holder's time over the candidate's; of a final, the
+	 * that. ratio: of a race, the incumbent's time over the candidate's; of a final, the
 	 * library's. */
 	"CREATE TABLE results("
 	"	num INTEGER PRIMARY KEY,"

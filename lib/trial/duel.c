@@ -78,7 +78,7 @@ static int take_pair(duel_pair *pair, void *arg, struct duel *d, struct err *e)
 	return 0;
 }
 
-/* Even the best of its pairs is too far behind; by more than the holder's calls differ, which is
+/* Even the best of its pairs is too far behind; by more than the incumbent's calls differ, which is
  * what others do to them. */
 static int is_hopeless(const struct duel *d)
 {

@@ -7,17 +7,17 @@
  * same program's calls, unless hardly any others are left. Median and interval of the ratios come
  * from order statistics (stat.h), which allow for dependence between neighbouring pairs.
  *
- * In a race a challenger has to beat a holder.
+ * In a race a challenger has to beat an incumbent.
  * - It has lost when the 90% interval lies below 1, from four pairs on. It has already lost after
  *   n > 1 pairs if its ratio is below 1 / (1 + 1/n^2) in the best of them, and by more than the
- *   holder's own calls differ: 0.8 after two pairs, 0.9 after three.
+ *   incumbent's own calls differ: 0.8 after two pairs, 0.9 after three.
  * - It has won when the 90% interval lies above 1, from eight pairs on, and when as many new pairs,
  *   16 at least, then have a median above 1. The new pairs alone make the ratio that is told: the
  *   first ones were looked at until they won, so their ratio owes something to luck.
- * - The holder stays if the challenger can hardly be better by more than 2% (80% interval), or by
- *   3% when the budget is spent; or after three budgets and 16 pairs.
- * A final makes all pairs that were asked for, or at least DUEL_FINAL_LEAST and as many as its
- * limit of time allows. What the pairs say does not end it.
+ * - The incumbent stays if the challenger can hardly be better by more than 2% (80% interval), or
+ * by 3% when the budget is spent; or after three budgets and 16 pairs. A final makes all pairs that
+ * were asked for, or at least DUEL_FINAL_LEAST and as many as its limit of time allows. What the
+ * pairs say does not end it.
  *
  * Times are rounded to the digits that a record has, so that a replay of the pairs decides alike.
  *
@@ -53,21 +53,21 @@ enum duel_end { DUEL_LOST, DUEL_EVEN, DUEL_WON };
 
 struct duel_pairs {
 	int n;
-	double x[DUEL_MAX], y[DUEL_MAX]; /* seconds of the challenger and the holder */
+	double x[DUEL_MAX], y[DUEL_MAX]; /* seconds of the challenger and the incumbent */
 };
 
 struct duel {
-	int n;				     /* pairs */
-	double x[DUEL_MAX], y[DUEL_MAX];     /* seconds of the challenger and the holder, by pair */
-	struct stat_median ratio;	     /* of y / x: above 1 the challenger is faster */
+	int n;				 /* pairs */
+	double x[DUEL_MAX], y[DUEL_MAX]; /* seconds of the challenger and the incumbent, by pair */
+	struct stat_median ratio;	 /* of y / x: above 1 the challenger is faster */
 	struct stat_median time, other_time; /* of x and y, seconds */
 	enum duel_end end;
 	double spent_s;		 /* in the calls of these pairs */
 	struct duel_pairs first; /* a race's that won, before the pairs above; n 0: it did not */
 };
 
-/* One pair: the seconds of a call of the challenger and of the holder. `turn` alternates: 1 if the
- * holder is to be called first. */
+/* One pair: the seconds of a call of the challenger and of the incumbent. `turn` alternates: 1 if
+ * the incumbent is to be called first. */
 typedef int duel_pair(void *arg, int turn, double *x, double *y, struct err *e);
 
 /* Begins a duel, or goes on with one (d->n > 0). -1 with e filled if a call fails. */

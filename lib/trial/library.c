@@ -175,21 +175,21 @@ static int has_failed(const struct hunt *h, const struct look *l)
 	return i < h->nfailed;
 }
 
-/* A duel with the holder; where there is none (NULL), the times of one alone. Returns the one that
- * failed, or NULL. */
-static struct look *contest(struct hunt *h, struct look *challenger, struct look *holder,
+/* A duel with the incumbent; where there is none (NULL), the times of one alone. Returns the one
+ * that failed, or NULL. */
+static struct look *contest(struct hunt *h, struct look *challenger, struct look *incumbent,
 			    struct duel *r)
 {
 	struct duellists d = {.x = {.t = h->t, .ref = h->ref, .variant = challenger->variant},
 			      .y = {.t = h->t, .ref = h->ref},
-			      .alone = !holder};
+			      .alone = !incumbent};
 	struct err e = ERR_INIT;
 	struct look *failed;
 	int rc;
 
 	*r = (struct duel){0};
-	if (holder)
-		d.y.variant = holder->variant;
+	if (incumbent)
+		d.y.variant = incumbent->variant;
 	errno = 0;
 	rc = timed_choose_row(&d, &e);
 	if (rc == 0)
@@ -198,41 +198,42 @@ static struct look *contest(struct hunt *h, struct look *challenger, struct look
 	if (rc == 0)
 		return NULL;
 	h->is_dead = is_dead_now();
-	failed = d.failed == &d.y ? holder : challenger;
+	failed = d.failed == &d.y ? incumbent : challenger;
 	h->failed[h->nfailed++] = failed->variant;
 	reject(h->b, &failed->found, e.msg);
 	return failed;
 }
 
-/* The first is the holder, and duels with each of the others: the last holder. If a holder fails,
- * all is to be done anew without it, for others may have lost to it alone. *anew: this happened.
- * On a device that is dead the holder stays, or the fastest of the first look becomes it. */
+/* The first is the incumbent, and duels with each of the others: the last incumbent. If an
+ * incumbent fails, all is to be done anew without it, for others may have lost to it alone. *anew:
+ * this happened. On a device that is dead the incumbent stays, or the fastest of the first look
+ * becomes it. */
 static struct look *duel_all(struct hunt *h, struct rankings *fastest, int *anew)
 {
 	struct ranking *const ranking[] = {&fastest->graphs, &fastest->late};
-	struct look *holder = NULL, *failed;
+	struct look *incumbent = NULL, *failed;
 	struct duel r;
 
 	*anew = 0;
 	for (int i = 0; i < 2; i++)
 		for (struct look *l = ranking[i]->look; l < ranking[i]->look + ranking[i]->n; l++) {
-			if (has_failed(h, l) || (h->is_dead && holder))
+			if (has_failed(h, l) || (h->is_dead && incumbent))
 				continue;
 			if (h->is_dead) {
-				holder = l;
+				incumbent = l;
 				continue;
 			}
-			failed = contest(h, l, holder, &r);
-			*anew = failed && failed == holder;
+			failed = contest(h, l, incumbent, &r);
+			*anew = failed && failed == incumbent;
 			if (*anew)
 				return NULL;
 			if (failed)
 				continue;
 			l->found.time = r.time;
 			if (r.end == DUEL_WON)
-				holder = l;
+				incumbent = l;
 		}
-	return holder;
+	return incumbent;
 }
 
 /* NULL: there are no variants, or all fail. */

@@ -17,7 +17,7 @@ struct outcome {
 	double verify_s, run_s;
 	int row;	  /* calls that each of the times below is the mean of; 0: single calls */
 	int row_is_graph; /* the device went through a row without this machine */
-	int is_duel;	  /* there was a holder to duel with */
+	int is_duel;	  /* there was an incumbent to duel with */
 	int has_use;
 	struct device_use use; /* of the device, by the candidate's kernel */
 	struct duel duel;

@@ -245,17 +245,18 @@ static int race(const struct json_doc *d, struct arena *a, struct buf *out, stru
 {
 	struct session_ask ask = {.rules.kind = flag(d, "whole") ? DUEL_WHOLE : DUEL_RACE,
 				  .apart = flag(d, "apart")};
-	struct session_entry in, holder = {NULL, NULL};
-	const struct json *other = json_get(d, d->tok, "holder");
+	struct session_entry in, incumbent = {NULL, NULL};
+	const struct json *other = json_get(d, d->tok, "incumbent");
 	struct outcome o;
 	struct report r;
 
 	if (read_ask(d, &ask, e) < 0 || read_entry(json_get(d, d->tok, "candidate"),
 						   json_get(d, d->tok, "object"), a, &in, e) < 0)
 		return -1;
-	if (other && read_entry(other, json_get(d, d->tok, "holder_object"), a, &holder, e) < 0)
+	if (other &&
+	    read_entry(other, json_get(d, d->tok, "incumbent_object"), a, &incumbent, e) < 0)
 		return -1;
-	r = session_race(session, &in, &holder, &ask, &o);
+	r = session_race(session, &in, &incumbent, &ask, &o);
 	return put_trial(out, &r, &o, e);
 }
 

@@ -3,8 +3,8 @@
  *   {"cmd":"open","workload":{..},"naive":PATH,"truth":PATH,"threads":N,"seed":N,"caches":TEXT,
  *    "max_error":E,"memory":BYTES,"timeout_s":T}                    -> {"status":"ok"}
  *   {"cmd":"library","timeout_s":T}                                 -> baseline and rejected
- *   {"cmd":"race","candidate":{..},"object":PATH[,"holder":{..},"holder_object":PATH],"whole":B,
- *    "budget_s":T,"timeout_s":T}                                    -> outcome
+ *   {"cmd":"race","candidate":{..},"object":PATH[,"incumbent":{..},"incumbent_object":PATH],
+ *    "whole":B,"budget_s":T,"timeout_s":T}                          -> outcome
  *   {"cmd":"final","candidate":{..},"object":PATH[,"impl":"..","layout":".."[,"own_impl":".."]],
  *    "pairs":N[,"limit_s":T],"budget_s":T,"timeout_s":T}            -> outcome
  *   {"cmd":"canary","timeout_s":T}                                  -> {"status":"ok"}

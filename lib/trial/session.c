@@ -387,8 +387,8 @@ static struct report run_trial(struct session *s, struct trial *t, void (*what)(
 }
 
 static struct report race_apart(struct session *s, const struct session_entry *in,
-				const struct session_entry *holder, const struct session_ask *ask,
-				struct outcome *o)
+				const struct session_entry *incumbent,
+				const struct session_ask *ask, struct outcome *o)
 {
 	struct report r;
 	struct trial t;
@@ -396,7 +396,7 @@ static struct report race_apart(struct session *s, const struct session_entry *i
 	begin(s, &t);
 	t.rules = ask->rules;
 	if (enter_candidate(s, in, &t, &r) == 0 &&
-	    (!holder->c || enter_candidate(s, holder, &t, &r) == 0))
+	    (!incumbent->c || enter_candidate(s, incumbent, &t, &r) == 0))
 		r = run_trial(s, &t, trial_race, ask->timeout_s, o);
 	leave(&t);
 	return r;
@@ -407,7 +407,7 @@ static struct report race_apart(struct session *s, const struct session_entry *i
 /* A request brings the cell all that it does not have yet. */
 struct request {
 	struct candidate c[2];
-	int n; /* candidates: the challenger, and the holder if there is one */
+	int n; /* candidates: the challenger, and the incumbent if there is one */
 	char object[2][4096];
 	struct session_ask ask;
 };
@@ -483,18 +483,18 @@ static struct report ask_cell(struct session *s, const struct request *q, struct
 }
 
 struct report session_race(struct session *s, const struct session_entry *in,
-			   const struct session_entry *holder, const struct session_ask *ask,
+			   const struct session_entry *incumbent, const struct session_ask *ask,
 			   struct outcome *o)
 {
 	struct request *q;
 	struct report r;
 
 	if (!s->rules.runner->is_device || ask->apart)
-		return race_apart(s, in, holder, ask, o);
+		return race_apart(s, in, incumbent, ask, o);
 	q = xcalloc(1, sizeof *q);
 	q->ask = *ask;
-	if (add(q, in) < 0 || (holder->c && add(q, holder) < 0))
-		r = race_apart(s, in, holder, ask, o);
+	if (add(q, in) < 0 || (incumbent->c && add(q, incumbent) < 0))
+		r = race_apart(s, in, incumbent, ask, o);
 	else
 		r = ask_cell(s, q, o);
 	free(q);

@@ -65,10 +65,10 @@ struct session_ask {
 	int apart; /* in a process in which no other trial has run */
 	struct duel_rules rules;
 };
-/* Verifies a candidate and duels it with the holder, or times it alone. o is filled if the report's
- * end is CELL_DONE. */
+/* Verifies a candidate and duels it with the incumbent, or times it alone. o is filled if the
+ * report's end is CELL_DONE. */
 struct report session_race(struct session *s, const struct session_entry *in,
-			   const struct session_entry *holder, const struct session_ask *ask,
+			   const struct session_entry *incumbent, const struct session_ask *ask,
 			   struct outcome *o);
 /* The same against variants of the library's. */
 struct report session_final(struct session *s, const struct session_entry *in,

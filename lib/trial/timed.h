@@ -31,8 +31,8 @@ enum status timed_failure(enum status otherwise);
 
 /* The participants of a duel. */
 struct duellists {
-	struct timed x, y; /* the challenger and the holder */
-	int alone;	   /* there is no holder */
+	struct timed x, y; /* the challenger and the incumbent */
+	int alone;	   /* there is no incumbent */
 	struct timed own;  /* of the library, called with each pair; ref NULL: none */
 	double own_s[DUEL_MAX];
 	int npairs;		    /* so far */

@@ -45,7 +45,7 @@ struct trial {
 	const struct fence
 		*fresh; /* by role: other data for input, residual and factor; no map: none */
 	const float *expected;	   /* the true output; behind it that of the fresh data */
-	struct entrant entrant[2]; /* the challenger, and the holder if there is one */
+	struct entrant entrant[2]; /* the challenger, and the incumbent if there is one */
 	int nentrants;
 	struct opponents opponents; /* of a final */
 	struct duel_rules rules;
@@ -54,11 +54,11 @@ struct trial {
 
 /* Functions for cell_run(); `trial` is a struct trial. */
 
-/* Verifies the challenger and duels it with the holder, or times it alone: *answer is a struct
+/* Verifies the challenger and duels it with the incumbent, or times it alone: *answer is a struct
  * outcome. */
 void trial_race(void *trial, void *answer);
-/* The same with the library's best in the holder's place; its best in the workload's own layout is
- * called in the same turns. */
+/* The same with the library's best in the incumbent's place; its best in the workload's own layout
+ * is called in the same turns. */
 void trial_final(void *trial, void *answer);
 /* Verifies and times all variants of the library; the fastest of them duel: *answer is a struct
  * library. */

@@ -344,7 +344,8 @@ static __attribute__((unused)) int replay(const struct call *c)
 	return DONE;
 }
 
-/* Wrong only after more calls than a short race without a holder has, each of which takes its time.
+/* Wrong only after more calls than a short race without an incumbent has, each of which takes its
+ * time.
  */
 static __attribute__((unused)) int wrong_late(const struct call *c)
 {
@@ -353,8 +354,8 @@ static __attribute__((unused)) int wrong_late(const struct call *c)
 	return c->number > 60 ? DONE : GO_ON;
 }
 
-/* Well alone. As the holder in a duel it is not verified, finds no output that is poisoned at its
- * first call, and ends the process. */
+/* Well alone. As the incumbent in a duel it is not verified, finds no output that is poisoned at
+ * its first call, and ends the process. */
 static int count_kernel(struct dl_phdr_info *info, size_t size, void *count)
 {
 	(void)size;

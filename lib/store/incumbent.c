@@ -1,4 +1,4 @@
-#include "lib/store/holder.h"
+#include "lib/store/incumbent.h"
 
 #include <math.h>
 #include <string.h>
@@ -12,23 +12,23 @@ static const struct store_result *better(const struct store_result *a, const str
 	return a->latency_s < b->latency_s ? a : b;
 }
 
-void holder_feed(struct holder *h, const struct store_result *r)
+void incumbent_feed(struct incumbent *x, const struct store_result *r)
 {
 	if (!r->since)
 		return;
 	if (!r->final && isnan(r->ratio)) {
-		h->best = better(h->best, h->own);
-		h->own = r;
-		h->anew = r->run;
-	} else if (h->anew && !strcmp(r->run, h->anew)) {
-		h->own = r;
+		x->best = better(x->best, x->own);
+		x->own = r;
+		x->anew = r->run;
+	} else if (x->anew && !strcmp(r->run, x->anew)) {
+		x->own = r;
 	} else {
-		h->best = r;
-		h->own = NULL;
+		x->best = r;
+		x->own = NULL;
 	}
 }
 
-const struct store_result *holder_found(const struct holder *h)
+const struct store_result *incumbent_found(const struct incumbent *x)
 {
-	return better(h->best, h->own);
+	return better(x->best, x->own);
 }
