@@ -1,4 +1,4 @@
-"""Whole models by tl-run and by an opponent, in turns: onnxruntime, or tl-run with another database, or with the vendor's library.
+"""Whole models by tl-run and by a baseline, in turns: onnxruntime, or tl-run with another database, or with oneDNN.
 
 Each program has a process of its own, which waits for a line, runs the model again and again for a second, and answers with the median time
 of a run. While one measures, the other is stopped by a signal, so that no thread of it spins beside. Both have the same weights and inputs,
@@ -95,7 +95,7 @@ def serve(args):
         print(json.dumps({"latency_s": statistics.median(times)}), flush=True)
 
 
-class Opponent:
+class Baseline:
     """A process that answers lines, stopped between them."""
 
     def __init__(self, argv, env=None):
@@ -158,23 +158,23 @@ def compare(args, path):
     run = [args.run, "--random-weights=1", f"--threads={args.threads}"]
     bench = [f"--bench={SECONDS}s", "--turns", "--json", file]
     here = run + ["-d", args.db]
-    opponent = args.against
-    if not opponent:
+    baseline = args.against
+    if not baseline:
         subprocess.run(here + ["-q", "--save-weights", at["weights"], "--save-inputs", at["inputs"], file], check=True)
         python = [sys.executable, __file__, "--serve", "--threads", str(args.threads)]
         env = {**os.environ, "PYTHONPATH": without_avx512(args.dir)} if args.isa == "avx2" else None
-        theirs = Opponent(python + [f"--{k}={v}" for k, v in at.items()] + [file], env)
-        opponent = "onnxruntime " + theirs.answer()["version"]
+        theirs = Baseline(python + [f"--{k}={v}" for k, v in at.items()] + [file], env)
+        baseline = "onnxruntime " + theirs.answer()["version"]
         theirs.stop()
-    elif opponent == "library":
+    elif baseline == "library":
         subprocess.run(run + ["-q", "--library", "-o", at["outputs"], file], check=True)
-        theirs = Opponent(run + ["--library"] + bench)
+        theirs = Baseline(run + ["--library"] + bench)
     else:
-        subprocess.run(run + ["-q", "-d", opponent, "-o", at["outputs"], file], check=True)
-        theirs = Opponent(run + ["-d", opponent] + bench)
+        subprocess.run(run + ["-q", "-d", baseline, "-o", at["outputs"], file], check=True)
+        theirs = Baseline(run + ["-d", baseline] + bench)
     check = subprocess.run(here + ["-c", at["outputs"], file], capture_output=True, text=True)
     errors = [float(x) for x in re.findall(r"difference (\S+) of", check.stdout)]
-    ours = Opponent(here + bench)
+    ours = Baseline(here + bench)
     turns = []
     for i in range(args.turns + 1):
         a, b = ours.measure(), theirs.measure()
@@ -187,8 +187,8 @@ def compare(args, path):
             os.remove(k)
     ratio, low, high = interval([b / a for a, b in turns])
     return {
-        "model": name, "threads": args.threads, "opponent": opponent, "turns": len(turns),
-        "tl_s": statistics.median(a for a, _ in turns), "opponent_s": statistics.median(b for _, b in turns),
+        "model": name, "threads": args.threads, "baseline": baseline, "turns": len(turns),
+        "tl_s": statistics.median(a for a, _ in turns), "baseline_s": statistics.median(b for _, b in turns),
         "ratio": ratio, "ratio_ci": [low, high], "max_error": max(errors), "equal": check.returncode == 0,
         "kernels": a["kernels"], "tuned": a["tuned"], "tuned_s": a["tuned_s"],
     }
@@ -220,7 +220,7 @@ def main():
             ratios.append(r["ratio"])
             out.write(json.dumps(r) + "\n")
             alone = f"{r['tuned_s'] * 1e3:12.3f} {r['tl_s'] / r['tuned_s']:7.3f}" if r["tuned_s"] else ""
-            print(f"{r['model']:14} {r['tl_s'] * 1e3:10.3f} {r['opponent_s'] * 1e3:10.3f} {r['ratio']:6.2f} "
+            print(f"{r['model']:14} {r['tl_s'] * 1e3:10.3f} {r['baseline_s'] * 1e3:10.3f} {r['ratio']:6.2f} "
                   f"  [{r['ratio_ci'][0]:.2f}, {r['ratio_ci'][1]:.2f}] {r['max_error']:8.1g} "
                   f"{r['tuned']:4}/{r['kernels']:<4} {alone}{'' if r['equal'] else '  DIFFERS'}", flush=True)
     print(f"geometric mean {math.exp(sum(map(math.log, ratios)) / len(ratios)):.2f}, least {min(ratios):.2f}")

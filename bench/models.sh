@@ -1,6 +1,6 @@
 #!/bin/sh
 # make bench-models ONNXRUNTIME=FOLDER|AGAINST=DB|AGAINST=library [MODELS="FILE..."] [BUDGET=SECONDS] [THREADS=N] [TURNS=N] [DB=FILE]
-# [ISA=avx2] [CACHE=MODE]: whole models by tl-run against onnxruntime, another database, or the vendor's library.
+# [ISA=avx2] [CACHE=MODE]: whole models by tl-run against onnxruntime, another database, or oneDNN.
 #
 # FOLDER is a virtual environment of Python with onnxruntime, onnx and numpy. Each model gets random weights, is tuned for BUDGET seconds
 # (120) with caches as MODE says (weights-cold, as in a network), and then runs in both programs, TURNS times (15) for a second each: bench/models.py says

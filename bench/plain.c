@@ -7,7 +7,7 @@
  *   plain run FOLDER < candidates            "candidate_id median_s" lines, one process after the
  *                                            other
  *
- * It is no weakened opponent: inputs and the true answer are made once a workload and mapped by
+ * It is no weakened baseline: inputs and the true answer are made once a workload and mapped by
  * each process, an object is built without asking for its like, and a process does what it must:
  * map, pack, load, run once and compare, repeat. `plain one` is such a process.
  */
