@@ -86,29 +86,29 @@ endif
 
 ## Building
 
-# What some objects and programs need beyond the others. Only workers, lib/ref and tl-run ever see OpenMP; keep starts with each
+# What some objects and programs need beyond the others. Only workers, lib/baseline and tl-run ever see OpenMP; keep starts with each
 # child process, and has nothing but libc to load.
-OPENMP_OBJ := $(B)/lib/run/exec.o $(B)/lib/run/library.o $(B)/lib/run/weights.o $(B)/lib/ref/onednn.o $(B)/lib/target/kernel.o $(B)/lib/target/probe.o $(B)/bench/pairs.o \
+OPENMP_OBJ := $(B)/lib/run/exec.o $(B)/lib/run/library.o $(B)/lib/run/weights.o $(B)/lib/baseline/onednn.o $(B)/lib/target/kernel.o $(B)/lib/target/probe.o $(B)/bench/pairs.o \
 	$(patsubst %,$(B)/libexec/%.o,$(filter worker-%,$(WORKERS)))
 $(OPENMP_OBJ): ALL_CFLAGS += -fopenmp
 $(B)/lib/target/prelude.o build/fuzz/lib/target/prelude.o: $(wildcard lib/target/prelude/*)
-$(B)/lib/ref/onednn.o: ALL_CFLAGS += $(INCLUDE_ref)
-$(WORKERS:%=$(LIBEXEC)/%): LIBS_worker = -fopenmp $(LIBS_ref) $(LIBS)
+$(B)/lib/baseline/onednn.o: ALL_CFLAGS += $(INCLUDE_onednn)
+$(WORKERS:%=$(LIBEXEC)/%): LIBS_worker = -fopenmp $(LIBS_onednn) $(LIBS)
 $(LIBEXEC)/keep: LIBS_worker =
 $(LIBEXEC)/cuda $(LIBEXEC)/opencl: LIBS_worker = $(LIBS)
-$(BIN)/tl-run: LIBS_tl-run = -fopenmp $(LIBS_ref)
+$(BIN)/tl-run: LIBS_tl-run = -fopenmp $(LIBS_onednn)
 # Programs that nobody installs.
 $(TEST_C:%=$(B)/tests/%): LDFLAGS += $(LINK_FAST)
 ifneq ($(SAN),)
 $(PROGRAMS:%=$(BIN)/%) $(WORKERS:%=$(LIBEXEC)/%): LDFLAGS += $(LINK_FAST)
 endif
-LIBS_test_onednn = -fopenmp $(LIBS_ref)
-LIBS_test_vendor = -fopenmp $(LIBS_ref)
+LIBS_test_onednn = -fopenmp $(LIBS_onednn)
+LIBS_test_cuda_baseline = -fopenmp $(LIBS_onednn)
 LIBS_test_probe = -fopenmp
 LIBS_test_cache = -fopenmp
 LIBS_test_kernels = -fopenmp
 LIBS_test_nest = -fopenmp
-LIBS_test_memory = -fopenmp $(LIBS_ref)
+LIBS_test_memory = -fopenmp $(LIBS_onednn)
 
 link = @mkdir -p $(@D); echo "  LINK $@"; $(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $< $(LIBTL)
 $(BIN)/%: $(B)/cmd/%.o $(LIBTL) $(CONFIG)
@@ -236,10 +236,10 @@ build/tests/emulator/libnvidia-ml.so.1: tests/emulator/nvml.c $(CONFIG)
 # The newest name is looked for first: none that the machine has may be found before it.
 build/tests/emulator/libnvrtc.so.13: build/tests/emulator/libnvrtc.so.12
 	@ln -sfn libnvrtc.so.12 $@
-# And for the vendor's libraries on the same device.
-VENDOR := $(addprefix build/tests/emulator/,libcudnn.so.9 libcublasLt.so.12 libcublasLt.so.13)
+# And for NVIDIA's libraries on the same device.
+CUDA_LIBRARIES := $(addprefix build/tests/emulator/,libcudnn.so.9 libcublasLt.so.12 libcublasLt.so.13)
 build/tests/emulator/libcudnn.so.9: $(addprefix tests/emulator/,cudnn.c cudnn_rules.c cudnn_engines.c queue.c) $(EMULATOR_H) \
-		lib/ref/cuda/cudnn.h $(CONFIG)
+		lib/baseline/cuda/cudnn.h $(CONFIG)
 	$(emulator)
 build/tests/emulator/libcublasLt.so.12: tests/emulator/cublaslt.c tests/emulator/queue.c $(EMULATOR_H) $(CONFIG)
 	$(emulator)
@@ -265,7 +265,7 @@ build/fuzz/fuzz: $(FUZZ_OBJ) | build/libexec/tl
 fuzz: all build/fuzz/fuzz ## feed mutated bytes to a reader, or text to an option: FUZZ=onnx SECONDS=60
 	@BIN='$(BIN)' sh tests/fuzz/fuzz.sh '$(or $(FUZZ),onnx)' '$(or $(SECONDS),60)'
 
-TESTABLE := all doc $(TEST_C:%=$(B)/tests/%) $(FAULT) $(EMULATOR) $(VENDOR)
+TESTABLE := all doc $(TEST_C:%=$(B)/tests/%) $(FAULT) $(EMULATOR) $(CUDA_LIBRARIES)
 ifeq ($(SAN),)
 TESTABLE += $(if $(FUZZ_CC),build/fuzz/fuzz)
 endif

@@ -105,7 +105,7 @@ static const struct opt opts[] = {
 
 static const struct program program = {
 	.name = "tl-measure",
-	.summary = "build, verify and time candidate tensor programs against the vendor's library",
+	.summary = "build, verify and time candidate tensor programs against the baseline",
 	.synopsis = "[OPTION...] [FILE...]",
 	.opts = opts,
 	.min_args = 0,
@@ -379,7 +379,7 @@ static int take_workload(struct measure *m, struct queue *q, const struct rec *r
 	g->record_n = r->n;
 	if (take_until(m, d, e) < 0)
 		return -1;
-	group_opponent(g, d, json_get(d, d->tok, "opponent"));
+	group_baseline(g, d, json_get(d, d->tok, "opponent"));
 	if (group_incumbent(g, target_named(target_name), d, json_get(d, d->tok, "incumbent"), e) <
 	    0)
 		return -1;

@@ -353,8 +353,8 @@ static void put_own_impl(const struct json_doc *d, const struct json *baseline, 
 	field_copy(out, "own_impl_why", why);
 }
 
-/* Which of the library's variants the last final was against. */
-static int put_opponent(struct input *in, const struct item *it, struct store_result *final,
+/* Which of the library's variants was the baseline of the last final. */
+static int put_baseline(struct input *in, const struct item *it, struct store_result *final,
 			struct buf *out, struct err *e)
 {
 	static const char *const field[] = {"impl", "layout", "system"};
@@ -378,7 +378,7 @@ static int write_workload(struct input *in, const struct item *it, const struct 
 {
 	const struct history_item *h = history_get(&in->history, it->w.id.s);
 	struct json_doc d = JSON_DOC_INIT;
-	struct buf incumbent = BUF_INIT, opponent = BUF_INIT, prune = BUF_INIT, line = BUF_INIT;
+	struct buf incumbent = BUF_INIT, baseline = BUF_INIT, prune = BUF_INIT, line = BUF_INIT;
 	char round[24], share[24], until_at[32] = "";
 	struct json_field f[] = {{"round", round},    {"budget", share},  {"until", NULL},
 				 {"incumbent", NULL}, {"opponent", NULL}, {"prune", NULL}};
@@ -391,14 +391,14 @@ static int write_workload(struct input *in, const struct item *it, const struct 
 	if (h->best)
 		rc = put_incumbent(in, it, h->best, &incumbent, e);
 	if (h->final && !rc)
-		rc = put_opponent(in, it, h->final, &opponent, e);
+		rc = put_baseline(in, it, h->final, &baseline, e);
 	field_object(&prune, NULL);
 	field_text(&prune, "action", op->tune ? "tune" : "stop");
 	field_text(&prune, "reason", op->reason);
 	buf_ch(&prune, '}');
 	f[2].value = until_at[0] ? until_at : NULL;
 	f[3].value = incumbent.s;
-	f[4].value = opponent.s;
+	f[4].value = baseline.s;
 	f[5].value = prune.s;
 	if (!rc)
 		rc = json_parse(&d, it->line, it->n, e);
@@ -408,7 +408,7 @@ static int write_workload(struct input *in, const struct item *it, const struct 
 	}
 	json_free(&d);
 	buf_free(&incumbent);
-	buf_free(&opponent);
+	buf_free(&baseline);
 	buf_free(&prune);
 	buf_free(&line);
 	return rc;

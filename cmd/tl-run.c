@@ -14,7 +14,7 @@
 #include "lib/io/progress.h"
 #include "lib/io/record.h"
 #include "lib/io/terminal.h"
-#include "lib/ref/ref.h"
+#include "lib/baseline/baseline.h"
 #include "lib/run/exec.h"
 #include "lib/run/network.h"
 #include "lib/run/profile.h"
@@ -294,7 +294,7 @@ static void print_bench(const struct network *n, const char *path, const struct 
 		printf("%s: %.3f ms [%.3f, %.3f], %d runs, %d threads; ", name.s, m->median * 1e3,
 		       m->lo * 1e3, m->hi * 1e3, m->n, n->plan.threads);
 		if (library)
-			printf("convolutions and products by %s", ref_onednn.version());
+			printf("convolutions and products by %s", library_onednn.version());
 		else
 			printf("%d of %d kernels are tuned", known, all);
 		if (known && !library)

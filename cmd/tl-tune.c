@@ -281,7 +281,7 @@ static void probe(struct pipeline *p, const struct places *at)
 	pipeline_arg(p, "/dev/null");
 }
 
-/* After the last round: those whose best candidate has not been compared with the library. */
+/* After the last round: those whose best candidate has not been compared with the baseline. */
 static void prune_finals(struct pipeline *p, const struct places *at)
 {
 	pipeline_stage(p, "tl-prune");
@@ -552,7 +552,7 @@ static int rounds(const struct places *at)
 	}
 }
 
-/* The best of each workload against the library. */
+/* The best of each workload against the baseline. */
 static int compare(const struct places *at)
 {
 	int status = run(prune_finals, at, COST_SEARCH);

@@ -22,10 +22,10 @@ if [ -n "$onednn" ]; then
 		exit 1
 	}
 	include=-I$onednn/include
-	libs_ref="-L$lib -Wl,-rpath,$lib -ldnnl"
+	libs_onednn="-L$lib -Wl,-rpath,$lib -ldnnl"
 else
 	include=
-	libs_ref=$(libs dnnl -ldnnl)
+	libs_onednn=$(libs dnnl -ldnnl)
 fi
 
 hdf5=$(pkg-config --cflags hdf5 2>/dev/null) || hdf5=
@@ -51,8 +51,8 @@ cat <<EOF
 # Made by share/configure.sh.
 ONEDNN_HERE := $onednn
 LIBS := $(libs libarchive -larchive) -lcsv $(libs expat -lexpat) $(libs nettle -lnettle) $(libs sqlite3 -lsqlite3) -lm
-INCLUDE_ref := $include
-LIBS_ref := $libs_ref -ldl
+INCLUDE_onednn := $include
+LIBS_onednn := $libs_onednn -ldl
 INCLUDE_hdf5 := $hdf5
 LIBS_hdf5 := $(libs hdf5 -lhdf5)
 FUZZ_CC := $fuzz_cc

@@ -8,10 +8,10 @@ unset ONEDNN MAKEFLAGS MFLAGS SAN
 folder=$tmp/onednn
 mkdir -p "$folder/include" "$folder/lib" "$tmp/tree"
 touch "$folder/include/dnnl.h" "$folder/lib/libdnnl.so"
-ONEDNN=$folder sh share/configure.sh >"$tmp/out" && grep -qx "INCLUDE_ref := -I$folder/include" "$tmp/out" &&
-	grep -q "^LIBS_ref := -L$folder/lib -Wl,-rpath,$folder/lib -ldnnl" "$tmp/out"
+ONEDNN=$folder sh share/configure.sh >"$tmp/out" && grep -qx "INCLUDE_onednn := -I$folder/include" "$tmp/out" &&
+	grep -q "^LIBS_onednn := -L$folder/lib -Wl,-rpath,$folder/lib -ldnnl" "$tmp/out"
 ok $? 'it is compiled with, linked with, and found at run time'
-sh share/configure.sh >"$tmp/out" && grep -qx 'INCLUDE_ref := ' "$tmp/out" && ! grep -q "$folder" "$tmp/out"
+sh share/configure.sh >"$tmp/out" && grep -qx 'INCLUDE_onednn := ' "$tmp/out" && ! grep -q "$folder" "$tmp/out"
 ok $? "without it, the system's"
 ONEDNN=$tmp/tree sh share/configure.sh >"$tmp/out" 2>"$tmp/err"
 [ $? -eq 1 ] && [ ! -s "$tmp/out" ] && grep -q "ONEDNN=$tmp/tree has no " "$tmp/err"

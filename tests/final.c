@@ -40,8 +40,8 @@ static int add(const char *answer, struct err *e)
 	return rc;
 }
 
-/* A process in which the candidate takes own_s, and the opponent `ratio` times as long, but for a
- * wobble of 1/1000; no ratio: there is no opponent. The same for the library's best in the
+/* A process in which the candidate takes own_s, and the baseline `ratio` times as long, but for a
+ * wobble of 1/1000; no ratio: there is no baseline. The same for the library's best in the
  * workload's own layout. */
 static int process_with(double own_s, double ratio, double own_layout_ratio, int pairs)
 {
@@ -195,7 +195,7 @@ static void test_alone(void)
 	begin();
 	process(1e-3, 0, 20);
 	ok(process(1.1e-3, 0, 20) == 0 && f.n == 40 && f.processes == 2 && !f.best.is_there,
-	   "without an opponent there are times only");
+	   "without a baseline there are times only");
 	ok(is_near(f.time.median, 1.05e-3) && f.best.ratio.n == 0, "and no ratio");
 }
 
@@ -203,7 +203,7 @@ static void test_own_layout(void)
 {
 	begin();
 	process(1e-3, 1.05, 100);
-	ok(!f.own.is_there, "one opponent alone is not in another layout");
+	ok(!f.own.is_there, "one baseline alone is not in another layout");
 	begin();
 	process_with(1e-3, 1.05, 1.2, 100);
 	ok(f.own.is_there && is_near(f.own.time.median, 1.2e-3) && is_near(f.own.ratio.median, 1.2),

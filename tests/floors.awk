@@ -16,11 +16,11 @@ BEGIN {
 	allow("algo", "base io nest op schedule space target tile")
 	allow("door", "base io record space op algo")
 	allow("model", "base io record space nest tile op algo door target")
-	allow("ref", "base io nest op target")
+	allow("baseline", "base io nest op target")
 	allow("search", "base io algo model")
 	allow("host", "base io space target")
 	allow("build", "base io target host")
-	allow("trial", "base io record nest op algo target ref host")
+	allow("trial", "base io record nest op algo target baseline host")
 	allow("measure", "base io record space nest op algo door target host build trial")
 	allow("store", "base io record op door host measure")
 	allow("answer", "base io op algo model search store")
@@ -29,7 +29,7 @@ BEGIN {
 	allow("extract", "base io op")
 	allow("export", "base io record space nest op algo door target")
 	allow("report", "base io record space op algo host answer policy store target")
-	allow("run", "base io space nest tile op algo door model ref target build trial store answer extract")
+	allow("run", "base io space nest tile op algo door model baseline target build trial store answer extract")
 
 	# Where a library's header may stand: a header, and the start of the paths.
 	place["archive.h"] = place["archive_entry.h"] = "lib/extract/"
@@ -38,9 +38,9 @@ BEGIN {
 	place["csv.h"] = "lib/extract/ lib/io/ cmd/"
 	place["expat.h"] = "lib/extract/openvino/ir.c"
 	place["jsmn.h"] = "lib/io/json.c"
-	place["omp.h"] = "lib/target/kernel.c lib/target/probe.c lib/ref/onednn.c lib/ref/cuda/makers.c lib/run/exec.c lib/run/weights.c lib/run/library.c libexec/ tests/ share/export/"
+	place["omp.h"] = "lib/target/kernel.c lib/target/probe.c lib/baseline/onednn.c lib/baseline/cuda/makers.c lib/run/exec.c lib/run/weights.c lib/run/library.c libexec/ tests/ share/export/"
 	# The same for all headers that begin so.
-	family["dnnl"] = family["oneapi/dnnl/"] = "lib/ref/onednn.c"
+	family["dnnl"] = family["oneapi/dnnl/"] = "lib/baseline/onednn.c"
 	family["nettle/"] = "lib/base/hash.c lib/base/base64.c"
 	family["xgboost/"] = "lib/model/"
 	# The C library and the kernel: everywhere.
@@ -51,7 +51,7 @@ BEGIN {
 		libc[name[i] ".h"] = 1
 
 	# Their comments have not been mended yet.
-	n = split("cmd tests algo base host io measure model nest record ref report run schedule store target tile trial", name)
+	n = split("cmd tests algo base baseline host io measure model nest record report run schedule store target tile trial", name)
 	for (i = 1; i <= n; i++)
 		may_riddle[name[i]] = 1
 
@@ -176,7 +176,7 @@ function may_know_target(header)
 {
 	if (FILENAME ~ /^libexec\/(cuda|opencl)\.c$/ && (header == "device.h" || header == "nvrtc.h"))
 		return 1
-	if (FILENAME ~ /^lib\/ref\/cuda/ && (header == "device.h" || header == "nvrtc.h" || header == "shared.h"))
+	if (FILENAME ~ /^lib\/baseline\/cuda/ && (header == "device.h" || header == "nvrtc.h" || header == "shared.h"))
 		return 1
 	return header == "target.h" || FILENAME ~ /^tests\// || (header == "runner.h" && FILENAME ~ /^(lib\/trial|lib\/run|libexec)\//)
 }

@@ -87,8 +87,8 @@ targets lib/host/x.c #include "lib/target/runner.h"
 - tests/x.c #include "lib/target/cpu.h"
 - lib/target/x.c #include "lib/target/cpu.h"
 headers lib/op/x.h #include <sqlite3.h>
-headers lib/ref/cudnn.c #include <dnnl.h>
-headers lib/ref/x.c #include <oneapi/dnnl/dnnl.h>
+headers lib/baseline/cudnn.c #include <dnnl.h>
+headers lib/baseline/x.c #include <oneapi/dnnl/dnnl.h>
 headers lib/measure/x.c #include <omp.h>
 headers lib/extract/x.c #include <jsmn.h>
 headers lib/base/map.c #include <nettle/sha2.h>

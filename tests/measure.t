@@ -72,12 +72,12 @@ printf 'op,prob,layout,post\nconv2d,mb1_ic16ih28_oc64oh28_kh3ph1,nhwc,bias\n' >"
 	"$bin/tl-measure" --final 1 "$tmp/own.c" >"$tmp/own.r" 2>"$tmp/err" && perl "$tmp/own.pl" 1 "$tmp/own.r" >"$tmp/own" &&
 	perl "$tmp/own.pl" 1 "$tmp/r" >/dev/null
 ok $? 'beside a baseline in another layout, and only there, stands the best in the own one'
-# The opponents of an earlier final, as tl-prune tells of them; or without saying which is the best in the own layout.
+# The baselines of an earlier final, as tl-prune tells of them; or without saying which is the best in the own layout.
 "$bin/tl-store" -q -d "$tmp/own.db" "$tmp/own.r" && "$bin/tl-prune" -d "$tmp/own.db" "$tmp/own.w" >"$tmp/pruned" 2>/dev/null
 [ "$(count '"opponent":{[^}]*"own_impl":"' "$tmp/pruned")" -eq "$(count . "$tmp/own")" ] && "$bin/tl-check" -q "$tmp/pruned"
 ok $? 'which the next final is told'
 cat >"$tmp/final.pl" <<'EOF'
-# Each workload with its opponent, and one candidate.
+# Each workload with its baseline, and one candidate.
 use JSON::PP;
 my (%first, $silent);
 $silent = shift;

@@ -82,35 +82,36 @@ static int library_errs(const char *name, const char *layout, const struct probl
 	       (strstr(p->post, "add") || strstr(p->post, "mul"));
 }
 
-static void test_variant(struct ref *r, int v, const struct problem *p, const double *want,
+static void test_variant(struct baseline *r, int v, const struct problem *p, const double *want,
 			 float *got, int64_t n)
 {
-	double limit = strstr(ref_name(r, v), "winograd") ? 1e-4 : 2e-6, first, again;
-	const char *layout = ref_layout(r, v);
+	double limit = strstr(baseline_name(r, v), "winograd") ? 1e-4 : 2e-6, first, again;
+	const char *layout = baseline_layout(r, v);
 	struct err e = ERR_INIT;
 	int bad;
 
 	memset(got, 255, (size_t)n * sizeof *got);
-	bad = ref_run(r, v, &e) || ref_output(r, v, got, &e);
+	bad = baseline_run(r, v, &e) || baseline_output(r, v, got, &e);
 	first = error(got, want, n);
 	for (int i = 0; i < 3 && !bad; i++)
-		bad = ref_run(r, v, &e);
+		bad = baseline_run(r, v, &e);
 	memset(got, 255, (size_t)n * sizeof *got);
-	bad = bad || ref_output(r, v, got, &e);
+	bad = bad || baseline_output(r, v, got, &e);
 	again = error(got, want, n);
-	if (library_errs(ref_name(r, v), layout, p))
+	if (library_errs(baseline_name(r, v), layout, p))
 		ok(!bad && first > 0.01 && again > 0.01,
 		   "%s %s [%s] %s, %s is known to be wrong, and far off: error %.1e, %.1e%s",
-		   p->prob, p->layout, p->post, ref_name(r, v), layout, first, again, e.msg);
+		   p->prob, p->layout, p->post, baseline_name(r, v), layout, first, again, e.msg);
 	else
 		ok(!bad && first <= limit && again <= limit,
 		   "%s %s [%s] %s, %s: error %.1e, %.1e%s", p->prob, p->layout, p->post,
-		   ref_name(r, v), layout, first, again, e.msg);
+		   baseline_name(r, v), layout, first, again, e.msg);
 	ok(!strcmp(layout, p->layout) || !strcmp(layout, "preferred"), "its layout is %s", layout);
 	for (int i = 0; i < v; i++)
-		if (!strcmp(ref_name(r, i), ref_name(r, v)) && !strcmp(ref_layout(r, i), layout))
+		if (!strcmp(baseline_name(r, i), baseline_name(r, v)) &&
+		    !strcmp(baseline_layout(r, i), layout))
 			ok(!strcmp(layout, "preferred"), "a second %s in the same layout",
-			   ref_name(r, v));
+			   baseline_name(r, v));
 }
 
 static void test_problem(const struct problem *p)
@@ -118,9 +119,9 @@ static void test_problem(const struct problem *p)
 	struct tensor tensor[OP_MAX_TENSORS];
 	float *array[TENSOR_ROLES] = {NULL}, *got;
 	struct err e = ERR_INIT;
-	struct ref_data data;
+	struct baseline_data data;
 	struct workload w;
-	struct ref *r;
+	struct baseline *r;
 	double *want;
 	int64_t n = 0;
 
@@ -136,13 +137,13 @@ static void test_problem(const struct problem *p)
 		if (tensor[i].role == TENSOR_DST)
 			n = tensor[i].size;
 	}
-	data = (struct ref_data){array[TENSOR_SRC], array[TENSOR_WEIGHTS], array[TENSOR_BIAS],
-				 array[TENSOR_ADD], array[TENSOR_MUL]};
+	data = (struct baseline_data){array[TENSOR_SRC], array[TENSOR_WEIGHTS], array[TENSOR_BIAS],
+				      array[TENSOR_ADD], array[TENSOR_MUL]};
 	got = array[TENSOR_DST];
 	want = malloc((size_t)n * sizeof *want);
 	(w.op == &op_conv2d ? conv : matmul)(&w, &data, want);
-	r = ref_onednn.open(&w, &data, NULL, 0, &e);
-	if (ok(r && ref_variants(r) > 0, "%s has variants%s", p->prob, e.msg)) {
+	r = library_onednn.open(&w, &data, NULL, 0, &e);
+	if (ok(r && baseline_variants(r) > 0, "%s has variants%s", p->prob, e.msg)) {
 		for (int t = 0; t < TENSOR_DST; t++) { /* these of the caller's no longer matter */
 			if (t == TENSOR_SRC || t == TENSOR_MUL ||
 			    (t == TENSOR_WEIGHTS && p->computed))
@@ -150,10 +151,10 @@ static void test_problem(const struct problem *p)
 			free(array[t]);
 			array[t] = NULL;
 		}
-		for (int v = 0; v < ref_variants(r); v++)
+		for (int v = 0; v < baseline_variants(r); v++)
 			test_variant(r, v, p, want, got, n);
 	}
-	ref_close(r);
+	baseline_close(r);
 	free(want);
 	for (int t = 0; t < TENSOR_ROLES; t++)
 		free(array[t]);
@@ -164,12 +165,12 @@ static void test_problem(const struct problem *p)
 static void test_quiet(void)
 {
 	static const float data[4] = {1, 2, 3, 4};
-	struct ref_data d = {.src = data, .weights = data};
+	struct baseline_data d = {.src = data, .weights = data};
 	struct err e = ERR_INIT;
 	FILE *f = tmpfile();
 	int out = dup(1), bad;
 	struct workload w;
-	struct ref *r;
+	struct baseline *r;
 
 	setenv("DNNL_VERBOSE", "2", 1);
 	setenv("ONEDNN_VERBOSE", "2", 1);
@@ -177,9 +178,9 @@ static void test_quiet(void)
 	if (!f || out < 0 || dup2(fileno(f), 1) < 0)
 		bail_out("stdout cannot be put aside");
 	bad = workload_from_text(&w, "matmul", "2x2:2x2", NULL, NULL, &e);
-	r = bad ? NULL : ref_onednn.open(&w, &d, NULL, 0, &e);
-	bad = !r || !ref_variants(r) || ref_run(r, 0, &e);
-	ref_close(r);
+	r = bad ? NULL : library_onednn.open(&w, &d, NULL, 0, &e);
+	bad = !r || !baseline_variants(r) || baseline_run(r, 0, &e);
+	baseline_close(r);
 	fflush(stdout);
 	dup2(out, 1);
 	close(out);
@@ -191,7 +192,8 @@ static void test_quiet(void)
 int main(void)
 {
 	test_quiet();
-	ok(!strncmp(ref_onednn.version(), "onednn ", 7), "this is %s", ref_onednn.version());
+	ok(!strncmp(library_onednn.version(), "onednn ", 7), "this is %s",
+	   library_onednn.version());
 	for (size_t i = 0; i < sizeof problems / sizeof *problems; i++)
 		test_problem(&problems[i]);
 	return done_testing();

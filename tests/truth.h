@@ -7,7 +7,7 @@
 #include <stdlib.h>
 
 #include "lib/base/rng.h"
-#include "lib/ref/ref.h"
+#include "lib/baseline/baseline.h"
 
 static inline float *randoms(int64_t n, const char *stream)
 {
@@ -20,7 +20,7 @@ static inline float *randoms(int64_t n, const char *stream)
 	return p;
 }
 
-static inline double with_posts(const struct workload *w, const struct ref_data *t, double x,
+static inline double with_posts(const struct workload *w, const struct baseline_data *t, double x,
 				int64_t at, int64_t channel)
 {
 	for (int i = 0; i < w->npost; i++)
@@ -78,7 +78,7 @@ static inline int64_t place(const struct workload *w, int64_t n, int64_t c, int6
 					: ((n * cs + c) * h + y) * wd + x;
 }
 
-static inline double conv_at(const struct workload *w, const struct ref_data *t, int64_t n,
+static inline double conv_at(const struct workload *w, const struct baseline_data *t, int64_t n,
 			     int64_t o, int64_t y, int64_t x)
 {
 	const int64_t *d = w->dim;
@@ -101,7 +101,7 @@ static inline double conv_at(const struct workload *w, const struct ref_data *t,
 	return sum;
 }
 
-static inline void conv(const struct workload *w, const struct ref_data *t, double *dst)
+static inline void conv(const struct workload *w, const struct baseline_data *t, double *dst)
 {
 	const int64_t *d = w->dim;
 
@@ -117,7 +117,7 @@ static inline void conv(const struct workload *w, const struct ref_data *t, doub
 				}
 }
 
-static inline void matmul(const struct workload *w, const struct ref_data *t, double *dst)
+static inline void matmul(const struct workload *w, const struct baseline_data *t, double *dst)
 {
 	int64_t b = w->dim[MATMUL_B], m = w->dim[MATMUL_M], k = w->dim[MATMUL_K];
 	int64_t n = w->dim[MATMUL_N];

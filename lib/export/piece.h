@@ -18,10 +18,10 @@
 struct piece {
 	struct candidate c;
 	const struct isa *isa; /* what the code needs */
-	int final;	       /* it was compared with the library */
+	int final;	       /* it was compared with the baseline */
 	double latency_s;
 	struct interval ci_s;
-	double ratio; /* the library's time over its own */
+	double ratio; /* the baseline's time over its own */
 	struct interval ratio_ci;
 	const char *verdict, *baseline, *cpu, *env_id, *at;
 	int64_t threads; /* that it was tuned for; 0: unknown */

@@ -19,7 +19,7 @@ enum cost {
 	COST_TRAINING,	/* of what predicts */
 	COST_BUILD,	/* compilers */
 	COST_VERIFY,	/* a candidate's process, its data and the comparison */
-	COST_BASELINE,	/* a workload's data, its true answer and the library's times */
+	COST_BASELINE,	/* a workload's data, its true answer and the look for the baseline */
 	COST_TIME,	/* a candidate's timed calls */
 	COST_AUDIT,	/* those of preempted ones that are timed to the end all the same */
 	COST_PROBE,	/* what the machine can do, and whether it still does */

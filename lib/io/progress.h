@@ -18,7 +18,7 @@ struct progress {
 	const char *unit;  /* of these, " MB"; NULL: none */
 	double limit_s;	   /* the run ends after this time; 0: no limit */
 	int64_t better;	   /* candidates that were faster than the best before; 0 is not shown */
-	double ratio;	   /* of the library's time over the best one's; 0: not known */
+	double ratio;	   /* of the baseline's time over the best one's; 0: not known */
 };
 
 /* detail: the current step; it is cut first. */

@@ -12,7 +12,7 @@ static const double GRACE_S = 15;
 static const double ALONE_S = 0.3;
 
 enum {
-	FINAL_TIMES = 9, /* what a race may take, and as much for the library, twice */
+	FINAL_TIMES = 9, /* what a race may take, and as much for baselines, twice */
 	DATA_REV = 2,	 /* of how data are made (lib/trial/session.c) */
 };
 
@@ -108,14 +108,14 @@ int ask_open(struct measure *m, struct group *g, enum status *status, struct err
 	return ASKED;
 }
 
-int ask_library(struct measure *m, struct group *g, struct err *e)
+int ask_baseline(struct measure *m, struct group *g, struct err *e)
 {
 	/* Each variant runs at least three times, a slow one perhaps at a flop a cycle. */
 	const double timeout_s = 120 + (double)g->w.flops * 2e-8;
 	struct buf q = BUF_INIT;
 	int rc;
 
-	put_command(&q, "library");
+	put_command(&q, "baseline");
 	field_number(&q, "timeout_s", timeout_s);
 	buf_ch(&q, '}');
 	rc = ask(m, g, &q, timeout_s, COST_BASELINE, e);
@@ -160,10 +160,10 @@ int ask_final(struct measure *m, struct group *g, const struct item *it, int pai
 
 	put_command(&q, "final");
 	put_entry(&q, "candidate", "object", it);
-	field_text(&q, "impl", g->opponent.impl);
-	if (g->opponent.impl)
-		field_text(&q, "layout", g->opponent.layout);
-	field_text(&q, "own_impl", g->opponent.own_impl);
+	field_text(&q, "impl", g->baseline.impl);
+	if (g->baseline.impl)
+		field_text(&q, "layout", g->baseline.layout);
+	field_text(&q, "own_impl", g->baseline.own_impl);
 	field_number(&q, "timeout_s", timeout_s);
 	field_number(&q, "budget_s", ALONE_S);
 	if (limit_s > 0)

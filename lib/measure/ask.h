@@ -17,15 +17,15 @@ enum {
 /* Makes the data and the true answers. *status is STATUS_OK; or, if the workload cannot be run
  * here, what happened, and m->worker.why is the reason. */
 int ask_open(struct measure *m, struct group *g, enum status *status, struct err *e);
-/* Which of the library's variants is the opponent. */
-int ask_library(struct measure *m, struct group *g, struct err *e);
+/* Which of the library's variants is the baseline. */
+int ask_baseline(struct measure *m, struct group *g, struct err *e);
 /* How a race is to be run: until the ratio is known, even if the winner is clear; in a process in
  * which no other race has run. */
 enum ask_how { ASK_WHOLE = 1, ASK_APART = 2 };
 /* A candidate's race against the incumbent; NULL: alone. how: of enum ask_how. */
 int ask_race(struct measure *m, struct group *g, const struct item *it,
 	     const struct item *incumbent, int how, enum cost purpose, struct err *e);
-/* One process of a candidate's final, of so many pairs, against the group's opponent, or alone.
+/* One process of a candidate's final, of so many pairs, against the group's baseline, or alone.
  * limit_s: of the timed calls (lib/trial/duel.h); 0: none. */
 int ask_final(struct measure *m, struct group *g, const struct item *it, int pairs, double limit_s,
 	      struct err *e);

@@ -57,9 +57,9 @@ static int ensure_session(struct measure *m, struct group *g, struct err *e)
 }
 
 /* What the worker found. */
-static void take_opponent(struct group *g, const struct json_doc *answer)
+static void take_baseline(struct group *g, const struct json_doc *answer)
 {
-	struct opponent *b = &g->opponent;
+	struct group_baseline *b = &g->baseline;
 	struct result r;
 
 	result_read(&r, answer, &g->arena);
@@ -73,10 +73,10 @@ static void take_opponent(struct group *g, const struct json_doc *answer)
 		b->own_impl_why = "the library has no implementation in this layout";
 }
 
-/* Finds the opponent of the finals. Candidates can be measured even if the library fails. */
-int attempt_opponent(struct measure *m, struct group *g, struct err *e)
+/* Finds the baseline of the finals. Candidates can be measured even if the library fails. */
+int attempt_baseline(struct measure *m, struct group *g, struct err *e)
 {
-	struct opponent *b = &g->opponent;
+	struct group_baseline *b = &g->baseline;
 	double start;
 	int rc;
 
@@ -85,12 +85,12 @@ int attempt_opponent(struct measure *m, struct group *g, struct err *e)
 	rc = ensure_session(m, g, e);
 	start = clock_now();
 	if (rc == 0)
-		rc = ask_library(m, g, e);
+		rc = ask_baseline(m, g, e);
 	g->open_s += clock_now() - start;
 	if (rc == ASKED_DEAD)
 		b->why = arena_strdup(&g->arena, m->worker.why);
 	if (rc == ASKED)
-		take_opponent(g, &m->worker.answer);
+		take_baseline(g, &m->worker.answer);
 	b->looked = 1;
 	return rc == ASKED_DEAD ? 0 : rc;
 }

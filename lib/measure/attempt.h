@@ -9,9 +9,9 @@
 /* Opens the group in the worker, and starts a worker if none runs. If the workload cannot be run,
  * *status says what happened. Returns as ask_open() does. */
 int attempt_open(struct measure *m, struct group *g, enum status *status, struct err *e);
-/* Finds the library's variant that the group's final is against, unless it is known. It is no fault
+/* Finds the baseline that the group's final is against, unless it is known. It is no fault
  * if the library fails: candidates can be measured without it. */
-int attempt_opponent(struct measure *m, struct group *g, struct err *e);
+int attempt_baseline(struct measure *m, struct group *g, struct err *e);
 /* Charges an item with the builds that it was the first to need. */
 void attempt_charge_build(struct group *g, struct item *it, struct counts *n);
 void attempt_take_cost(struct build *b, struct item *it);

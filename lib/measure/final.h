@@ -1,4 +1,4 @@
-/* A final: a candidate against the library's best, in several processes.
+/* A final: a candidate against the baseline, the library's best, in several processes.
  *
  * The ratio of one process depends on its place in memory and on the moment. Another process
  * differs by a per cent or two, however many pairs each has. So the ratio is the geometric mean of
@@ -48,7 +48,7 @@ struct final {
 	struct final_rival own;	 /* in the workload's own layout, where best is in another */
 };
 
-/* Takes the samples of a process, as a worker says them: the duel is with the library's best. The
+/* Takes the samples of a process, as a worker says them: the duel is with the baseline. The
  * medians are computed anew. */
 int final_add(struct final *f, const struct result *process, struct err *e);
 /* Does it need another process, if `asked` processes were requested? */

@@ -45,7 +45,7 @@ static int begin(struct measure *m, struct entry *x, struct err *e)
 		rc = cache_wait(&m->cache, NULL, e);
 	attempt_charge_build(x->g, x->it, &x->g->contest.n);
 	if (rc == 0 && !attempt_settled(x->it, &x->v))
-		rc = attempt_opponent(m, x->g, e);
+		rc = attempt_baseline(m, x->g, e);
 	return rc;
 }
 

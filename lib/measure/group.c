@@ -207,39 +207,39 @@ int group_incumbent(struct group *g, const struct target *target, const struct j
 
 /* Reads the best variant in the workload's own layout, or why there is none. 0: the record has
  * neither, and the library is looked through again. */
-static int own_impl(struct group *g, const struct json_doc *d, const struct json *opponent)
+static int own_impl(struct group *g, const struct json_doc *d, const struct json *baseline)
 {
-	struct opponent *b = &g->opponent;
+	struct group_baseline *b = &g->baseline;
 
 	return !strcmp(b->layout, layout_name(g->w.layout)) ||
-	       json_str(json_get(d, opponent, "own_impl"), &g->arena, &b->own_impl) == 0 ||
-	       json_str(json_get(d, opponent, "own_impl_why"), &g->arena, &b->own_impl_why) == 0;
+	       json_str(json_get(d, baseline, "own_impl"), &g->arena, &b->own_impl) == 0 ||
+	       json_str(json_get(d, baseline, "own_impl_why"), &g->arena, &b->own_impl_why) == 0;
 }
 
-void group_opponent(struct group *g, const struct json_doc *d, const struct json *opponent)
+void group_baseline(struct group *g, const struct json_doc *d, const struct json *baseline)
 {
-	struct opponent *b = &g->opponent;
+	struct group_baseline *b = &g->baseline;
 	const char *system;
 
-	if (!opponent || json_str(json_get(d, opponent, "system"), &g->arena, &system) < 0 ||
+	if (!baseline || json_str(json_get(d, baseline, "system"), &g->arena, &system) < 0 ||
 	    strcmp(system, system_name()) != 0 ||
-	    json_str(json_get(d, opponent, "impl"), &g->arena, &b->impl) < 0 ||
-	    json_str(json_get(d, opponent, "layout"), &g->arena, &b->layout) < 0 ||
-	    !own_impl(g, d, opponent))
-		*b = (struct opponent){0};
+	    json_str(json_get(d, baseline, "impl"), &g->arena, &b->impl) < 0 ||
+	    json_str(json_get(d, baseline, "layout"), &g->arena, &b->layout) < 0 ||
+	    !own_impl(g, d, baseline))
+		*b = (struct group_baseline){0};
 	else
 		b->looked = 1;
 }
 
 void group_standing(struct measure *m, struct group *g, const struct json_doc *d)
 {
-	double best = 0, library = 0;
+	double best = 0, baseline = 0;
 
 	if (json_int(json_get(d, d->tok, "count"), &g->count) < 0 || g->count < 1)
 		g->count = 1;
 	if (json_num(json_get(d, json_get(d, d->tok, "incumbent"), "latency_s"), &best) < 0)
 		return;
 	g->time_s = best;
-	if (json_num(json_get(d, json_get(d, d->tok, "opponent"), "latency_s"), &library) == 0)
-		standing_ratio(&m->standing, &g->ahead, library / best);
+	if (json_num(json_get(d, json_get(d, d->tok, "opponent"), "latency_s"), &baseline) == 0)
+		standing_ratio(&m->standing, &g->ahead, baseline / best);
 }

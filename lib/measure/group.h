@@ -18,9 +18,9 @@ int group_add(struct measure *m, struct group *g, const struct candidate *c, con
  * best variant; it is ignored if it was found on another system. */
 int group_incumbent(struct group *g, const struct target *target, const struct json_doc *d,
 		    const struct json *incumbent, struct err *e);
-void group_opponent(struct group *g, const struct json_doc *d, const struct json *opponent);
+void group_baseline(struct group *g, const struct json_doc *d, const struct json *baseline);
 /* Takes what the workload record tells of the time: the count, the incumbent's latency, and how the
- * incumbent compares with the library. */
+ * incumbent compares with the baseline. */
 void group_standing(struct measure *m, struct group *g, const struct json_doc *d);
 /* Builds the kernel of an item that seemed not to be needed when it was added. */
 int group_kernel(struct measure *m, struct group *g, struct item *it, struct err *e);

@@ -24,8 +24,8 @@ struct item {
 	struct item *next;
 };
 
-/* The variant of the library that finals are against. */
-struct opponent {
+/* The library's variant that finals are against. */
+struct group_baseline {
 	int looked;	  /* it is known whether there is one */
 	const char *impl; /* NULL: none, and why says so */
 	const char *layout;
@@ -54,11 +54,11 @@ struct group {
 	double until;	 /* clock_now() when its time is over */
 	int64_t skipped; /* candidates that had no time */
 	struct build *naive;
-	struct opponent opponent;
+	struct group_baseline baseline;
 	struct contest contest;
 	struct item *finalist; /* NULL: none, or its final is known */
-	double ahead;	       /* the library's time over the best candidate's; 0: not known */
-	double open_s;	       /* data, truth and library, until charged to a result */
+	double ahead;	       /* the baseline's time over the best candidate's; 0: not known */
+	double open_s;	       /* data, truth and baseline, until charged to a result */
 	struct group *next;
 };
 

@@ -47,9 +47,9 @@ static struct result_cost cost_of(struct measure *m, struct group *g, struct ite
 	return c;
 }
 
-/* The opponent of a final, and what came of it. */
-static void fill_opponent(const struct measure *m, const struct opponent *b, const struct final *f,
-			  struct result *r)
+/* The baseline of a final, and what came of it. */
+static void fill_baseline(const struct measure *m, const struct group_baseline *b,
+			  const struct final *f, struct result *r)
 {
 	struct result_baseline *x = &r->baseline;
 
@@ -75,8 +75,8 @@ static void fill_opponent(const struct measure *m, const struct opponent *b, con
 	r->verdict = stat_verdict_name(stat_verdict(f->best.ratio));
 }
 
-static void fill_final(const struct measure *m, const struct opponent *b, const struct final *f,
-		       struct result *r)
+static void fill_final(const struct measure *m, const struct group_baseline *b,
+		       const struct final *f, struct result *r)
 {
 	r->latency_s = f->time.median;
 	r->ci_s = interval_of(&f->time);
@@ -88,7 +88,7 @@ static void fill_final(const struct measure *m, const struct opponent *b, const 
 	r->samples_s = samples_of(m, f->s, f->n);
 	r->baseline_why = b->why;
 	if (f->best.is_there)
-		fill_opponent(m, b, f, r);
+		fill_baseline(m, b, f, r);
 	r->rejected = b->rejected;
 }
 
@@ -112,7 +112,7 @@ static void fill_timing(const struct measure *m, const struct group *g, const st
 {
 	result_clear(r);
 	if (v->final && v->said.status == STATUS_OK)
-		fill_final(m, &g->opponent, v->final, r);
+		fill_final(m, &g->baseline, v->final, r);
 	else if (status_is_timed(v->said.status))
 		fill_race(m, v, r);
 	else

@@ -19,7 +19,7 @@ struct measure_rules {
 	double memory;	  /* bytes that a trial may take beside its operands */
 	int memory_asked; /* is it not the default? */
 	double audit;	  /* share of those that have lost that get a second duel */
-	int64_t finals;	  /* processes in which the best candidate duels with the library */
+	int64_t finals;	  /* processes in which the best candidate duels with the baseline */
 	int preempt;	  /* stop candidates that have clearly lost; the winner is the incumbent */
 	enum caches caches; /* what is in them before each timed call */
 	int samples;	    /* all of them into the results */

@@ -1,5 +1,5 @@
-/* The progress line of a run: the candidates, and how the best ones so far compare with the library
- * (the geometric mean over the workloads with a known ratio).
+/* The progress line of a run: the candidates, and how the best ones so far compare with the
+ * baseline (the geometric mean over the workloads with a known ratio).
  */
 #ifndef TL_MEASURE_STANDING_H
 #define TL_MEASURE_STANDING_H
@@ -17,7 +17,7 @@ struct standing {
 void standing_begin(struct standing *s, const char *what, int64_t all);
 /* Begins the next step, for this workload. */
 void standing_next(struct standing *s, const struct workload *w);
-/* Enters `ratio`, the library's time over that of a workload's best candidate. *of: the ratio that
+/* Enters `ratio`, the baseline's time over that of a workload's best candidate. *of: the ratio that
  * was entered last for the workload; 0: none. A ratio of 0 or NAN changes nothing. */
 void standing_ratio(struct standing *s, double *of, double ratio);
 /* Enters that a candidate is faster than the best before, by the factor `by`. */

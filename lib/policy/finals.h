@@ -12,7 +12,7 @@
 
 enum { FINALS_REMATCHES = 2 };
 
-/* Is the best candidate of an operator still to be compared with the library? Sets what is decided
+/* Is the best candidate of an operator still to be compared with the baseline? Sets what is decided
  * in op. */
 void finals_decide(const struct history_item *h, struct policy_op *op);
 

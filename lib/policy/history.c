@@ -25,7 +25,7 @@ const struct history_item *history_get(const struct history *h, const char *id)
 	return get_item(h, id);
 }
 
-/* Is a result one that decides by itself: the best known, or compared with the library? */
+/* Is a result one that decides by itself: the best known, or compared with the baseline? */
 static int decides(const struct store_result *r)
 {
 	return r->status == STATUS_OK && (r->since || r->final);

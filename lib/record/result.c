@@ -372,7 +372,7 @@ const struct record_object record_machine = {.name = "machine", .field = env_fie
 
 static const struct record_word stages[] = {
 	{"race", "a duel with the incumbent"},
-	{"final", "a duel with the vendor's library"},
+	{"final", "a duel with the baseline"},
 	{NULL, NULL},
 };
 static const struct record_word bounds[] = {{"lower", NULL}, {NULL, NULL}};
@@ -566,7 +566,7 @@ static const struct record_field result_fields[] = {
 	 .kind = RECORD_OBJECT,
 	 .nullable = 1,
 	 .object = &baseline,
-	 .meaning = "Stage final: the best that the vendor's library has for the same problem, in "
+	 .meaning = "Stage final: the best that the library has for the same problem, in "
 		    "the duel with this candidate. Null if the library has none."},
 	{.name = "ratio",
 	 AT(result, ratio),

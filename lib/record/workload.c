@@ -81,7 +81,7 @@ static const struct record_field incumbent_fields[] = {
 static const struct record_object incumbent = {
 	.name = "incumbent", .by = "tl-prune", .field = incumbent_fields};
 
-static const struct record_field opponent_fields[] = {
+static const struct record_field baseline_fields[] = {
 	{.name = "impl",
 	 .kind = RECORD_TEXT,
 	 .need = RECORD_REQUIRED,
@@ -99,8 +99,8 @@ static const struct record_field opponent_fields[] = {
 		    "own layout."},
 	{0},
 };
-static const struct record_object opponent = {
-	.name = "opponent", .by = "tl-prune", .field = opponent_fields};
+static const struct record_object baseline = {
+	.name = "opponent", .by = "tl-prune", .field = baseline_fields};
 
 static const struct record_word actions[] = {
 	{"tune", "measure the budget's candidates"},
@@ -155,7 +155,7 @@ static const struct record_field workload_fields[] = {
 	 .meaning = "The best verified candidate so far. The round's candidates race against it."},
 	{.name = "opponent",
 	 .kind = RECORD_OBJECT,
-	 .object = &opponent,
+	 .object = &baseline,
 	 .by = "tl-prune",
 	 .meaning = "The library's variant that finals were against in an earlier round. Where the "
 		    "system is still the same, finals are against it again, and the library's "

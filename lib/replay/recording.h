@@ -42,7 +42,7 @@ struct recorded {
 	const char *why_no_code;     /* then */
 	double *baseline_s;	     /* of the workload */
 	const char *timing, *error;  /* latency_s and what goes with it; error */
-	const char *baseline, *rest; /* the opponents; ratios and the like */
+	const char *baseline, *rest; /* the baselines; ratios and the like */
 	const double *x;	     /* samples, NULL if they were not kept */
 	const double *y;	     /* of a duel: the reference's, as many; NULL: none */
 	const char *reference;	     /* the id of the candidate that y is of; NULL: none */

@@ -9,7 +9,7 @@
 #include "lib/store/cost.h"
 
 /* The list's time by what was known at some moment, workloads weighed by count; with the
- * library's time where that is less, or nothing else was known. */
+ * baseline's time where that is less, or nothing else was known. */
 struct moment {
 	double core_s; /* spent on candidates until then */
 	double s;

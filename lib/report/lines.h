@@ -1,8 +1,8 @@
-/* What is known of a list of workloads, a line for each: the times of the vendor's
- * library and of the best candidate, what was generated, built and measured for it, and the sum
- * over the list, weighed by count. Only exact answers have times: those of another env or workload
- * are named as such. A line's times, ratio and verdict are of one result. Every figure comes from
- * the database; what is unknown is "-" (empty in CSV).
+/* What is known of a list of workloads, a line for each: the times of the baseline and of the best
+ * candidate, what was generated, built and measured for it, and the sum over the list, weighed by
+ * count. Only exact answers have times: those of another env or workload are named as such. A
+ * line's times, ratio and verdict are of one result. Every figure comes from the database; what is
+ * unknown is "-" (empty in CSV).
  */
 #ifndef TL_REPORT_LINES_H
 #define TL_REPORT_LINES_H
@@ -39,7 +39,7 @@ struct report_total {
 	int64_t workloads, count, left_out, generated, built, preempted, measured;
 	double before_s, after_s, core_s;
 	double flops;  /* of the same work */
-	double best_s; /* with the vendor's kernel where that is the faster one */
+	double best_s; /* with the library's kernel where that is the faster one */
 	/* before_s / after_s, with an interval where all lines have one: their intervals are taken
 	 * for independent, so logarithms add up by squares, each weighed by its share of after_s.
 	 */

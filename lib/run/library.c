@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "lib/io/clock.h"
-#include "lib/ref/ref.h"
+#include "lib/baseline/baseline.h"
 #include "lib/run/weights.h"
 
 enum { WARM_CALLS = 2, CALLS = 5 };
@@ -18,7 +18,7 @@ static float *data_of(const struct plan *p, const struct step *s, enum tensor_ro
 }
 
 /* The least of a few calls; INFINITY if it fails. */
-static double seconds(struct ref *r, int variant)
+static double seconds(struct baseline *r, int variant)
 {
 	struct err ignored = ERR_INIT;
 	double least = INFINITY;
@@ -26,7 +26,7 @@ static double seconds(struct ref *r, int variant)
 	for (int i = 0; i < WARM_CALLS + CALLS; i++) {
 		double start = clock_now();
 
-		if (ref_run(r, variant, &ignored))
+		if (baseline_run(r, variant, &ignored))
 			return INFINITY;
 		if (i >= WARM_CALLS)
 			least = fmin(least, clock_now() - start);
@@ -38,9 +38,9 @@ static int choose(struct step *s, float *dst, struct err *e)
 {
 	double best = INFINITY;
 
-	for (int i = 0; i < ref_variants(s->vendor); i++) {
-		int rc = ref_write_to(s->vendor, i, dst, e);
-		double t = rc > 0 ? seconds(s->vendor, i) : INFINITY;
+	for (int i = 0; i < baseline_variants(s->library); i++) {
+		int rc = baseline_write_to(s->library, i, dst, e);
+		double t = rc > 0 ? seconds(s->library, i) : INFINITY;
 
 		if (rc < 0)
 			return -1;
@@ -56,7 +56,7 @@ static int choose(struct step *s, float *dst, struct err *e)
 int library_open(struct plan *p, struct step *s, struct err *e)
 {
 	float *weights = NULL, *bias = NULL, *dst = data_of(p, s, TENSOR_DST);
-	struct ref_data d = {
+	struct baseline_data d = {
 		.src = data_of(p, s, TENSOR_SRC), .add = dst, .mul = data_of(p, s, TENSOR_MUL)};
 	int rc;
 
@@ -64,8 +64,8 @@ int library_open(struct plan *p, struct step *s, struct err *e)
 	weights_plain(p, s->weights, s->workload, &weights, &bias);
 	d.weights = s->workload->rhs_const ? weights : data_of(p, s, TENSOR_WEIGHTS);
 	d.bias = bias;
-	s->vendor = ref_onednn.open(s->workload, &d, NULL, 0, e);
-	rc = s->vendor ? choose(s, dst, e) : -1;
+	s->library = library_onednn.open(s->workload, &d, NULL, 0, e);
+	rc = s->library ? choose(s, dst, e) : -1;
 	free(weights);
 	free(bias);
 	if (rc)
@@ -75,11 +75,11 @@ int library_open(struct plan *p, struct step *s, struct err *e)
 
 int library_run(const struct step *s, struct err *e)
 {
-	return ref_run(s->vendor, s->variant, e);
+	return baseline_run(s->library, s->variant, e);
 }
 
 void library_close(struct step *s)
 {
-	ref_close(s->vendor);
-	s->vendor = NULL;
+	baseline_close(s->library);
+	s->library = NULL;
 }

@@ -1,4 +1,4 @@
-/* The vendor's library (lib/ref/ref.h) in the place of tuned kernels: what the same plan takes with
+/* A library (lib/baseline/baseline.h) in the place of tuned kernels: what the same plan takes with
  * its code. It computes in the plan's own layouts and memory, by the quickest of its variants that
  * can.
  */

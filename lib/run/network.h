@@ -16,7 +16,7 @@ struct network_options {
 	const uint64_t *seed;	    /* of random weights; NULL: those of the file */
 	const char *db;		    /* path of the database; NULL: none */
 	const char *model;	    /* cost model, as tl-query takes it */
-	int by_library;		    /* the vendor's library computes convolutions and products */
+	int by_library;		    /* a library computes convolutions and products */
 	int threads;		    /* 0: as many as the machine has for us */
 	const struct arrays *given; /* inputs; NULL: none. See given.h. */
 	struct infer_options infer;

@@ -6,7 +6,7 @@
 #include <sys/mman.h>
 
 #include "lib/nest/check.h"
-#include "lib/ref/ref.h"
+#include "lib/baseline/baseline.h"
 #include "lib/run/pointwise.h"
 
 enum { LINE = 16 /* floats */, HUGE_PAGE = 1 << 21 };
@@ -34,7 +34,7 @@ void plan_free(struct plan *p)
 	for (int i = 0; i < p->nstep; i++) {
 		if (p->step[i].build && p->step[i].kernel.handle)
 			p->runner->unload(&p->step[i].kernel);
-		ref_close(p->step[i].vendor);
+		baseline_close(p->step[i].library);
 	}
 	if (p->block)
 		plan_unmap(p->block, p->block_size);

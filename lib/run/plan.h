@@ -109,7 +109,7 @@ struct step {
 	/* If it is the kernel of a workload: */
 	const struct workload *workload;
 	const struct place *by_role; /* TENSOR_ROLES of them */
-	struct ref *vendor;	     /* the vendor's code instead of the kernel */
+	struct baseline *library;    /* the library's code instead of the kernel */
 	int variant;
 	const struct candidate *candidate;
 	const struct weights_plan *weights;
@@ -125,7 +125,7 @@ struct plan {
 	struct limits limits;
 	struct cache *cache;
 	int threads;
-	int by_library; /* workloads are computed by the vendor's library (library.h) */
+	int by_library; /* workloads are computed by a library (library.h) */
 	struct memory *memory;
 	int nmemory, memory_cap;
 	struct step *step;

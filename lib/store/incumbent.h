@@ -4,7 +4,7 @@
  * best known from then on. A run that knew no incumbent begins anew: its first winner had no duel,
  * and later ones won their duels within the run. So the last winner of such a run was never
  * compared with the best known. The better of the two is the one with the shorter time; or, if both
- * were compared with the library in pairs, the one with the greater ratio. So the outcome does not
+ * were compared with the baseline in pairs, the one with the greater ratio. So the outcome does not
  * depend on the order in which results were stored, and no run replaces a better kernel that it did
  * not know.
  */

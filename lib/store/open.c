@@ -59,7 +59,7 @@ static const char schema[] =
 	") STRICT;"
 	/* since: when the candidate became the best known of its workload, or was confirmed as
 	 * that. ratio: of a race, the incumbent's time over the candidate's; of a final, the
-	 * library's. */
+	 * baseline's. */
 	"CREATE TABLE results("
 	"	num INTEGER PRIMARY KEY,"
 	"	workload INTEGER NOT NULL REFERENCES workloads,"

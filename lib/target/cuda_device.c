@@ -492,7 +492,7 @@ const struct driver driver_cuda = {
 	.run = run,
 };
 
-/* ---- a vendor's library ---- */
+/* ---- NVIDIA's libraries ---- */
 
 void *cuda_address(const struct memory *m)
 {

@@ -67,7 +67,7 @@ struct driver {
  * whomever, and open from then on. NULL with e filled. */
 struct device *device_of_process(const struct driver *driver, struct err *e);
 
-/* For a vendor's library, which runs on an opened device: the address of memory there; and the time
+/* For NVIDIA's libraries, which run on an opened device: the address of memory there; and the time
  * of what `call` puts on the stream that it gets, by the device's own clock: of so many calls in a
  * row, for each of them. `call` waits for nothing, cuda_time() waits for the end. */
 void *cuda_address(const struct memory *m);

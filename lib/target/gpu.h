@@ -1,6 +1,6 @@
 /* The common part of targets with blocks of threads, for lib/target alone: a table of the known
- * architectures, which needs no device, and calls of the commands in libexec that use a vendor's
- * libraries.
+ * architectures, which needs no device, and calls of the commands in libexec that use
+ * libraries of devices.
  */
 #ifndef TL_TARGET_GPU_H
 #define TL_TARGET_GPU_H

@@ -36,7 +36,7 @@ struct variant_found {
 	char why[TRIAL_WHY]; /* of one that is right and was rejected: how it failed */
 };
 
-struct library {
+struct baseline_found {
 	int failed;	     /* the library does not work at all here */
 	int known;	     /* best is */
 	char why[TRIAL_WHY]; /* where it is not */

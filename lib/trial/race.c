@@ -44,9 +44,9 @@ static void run(struct duellists *d, struct outcome *o)
 	if (rc < 0) {
 		const enum status status = timed_failure(STATUS_FAILED);
 
-		if (d->failed && d->failed->ref)
+		if (d->failed && d->failed->baseline)
 			err_in(&e, "beside it %s fails",
-			       ref_name(d->failed->ref, d->failed->variant));
+			       baseline_name(d->failed->baseline, d->failed->variant));
 		fail(o, status, &e);
 		o->duel = (struct duel){0};
 	}
@@ -99,30 +99,31 @@ void trial_race(void *trial, void *answer)
 }
 
 /* The variant that was chosen in another process. */
-static int find_variant(struct ref *ref, const struct ref_choice *c, struct timed *x, struct err *e)
+static int find_variant(struct baseline *baseline, const struct baseline_choice *c, struct timed *x,
+			struct err *e)
 {
-	int i = 0, n = ref_variants(ref);
+	int i = 0, n = baseline_variants(baseline);
 
-	while (i < n &&
-	       (strcmp(ref_name(ref, i), c->name) || strcmp(ref_layout(ref, i), c->layout)))
+	while (i < n && (strcmp(baseline_name(baseline, i), c->name) ||
+			 strcmp(baseline_layout(baseline, i), c->layout)))
 		i++;
 	if (i == n)
 		return err_set(e, "the library no longer offers %s, %s", c->name, c->layout);
-	x->ref = ref;
+	x->baseline = baseline;
 	x->variant = i;
 	return 0;
 }
 
-/* The opponents as the library offers them here. */
-static int find_opponents(const struct trial *t, struct duellists *d, struct err *e)
+/* The baselines as the library offers them here. */
+static int find_baselines(const struct trial *t, struct duellists *d, struct err *e)
 {
-	const struct ref_choice only[] = {t->opponents.best, t->opponents.own};
+	const struct baseline_choice only[] = {t->baselines.best, t->baselines.own};
 	const int n = only[1].name ? 2 : 1;
-	struct ref *ref = timed_library(t, only, n, e);
+	struct baseline *baseline = timed_baseline(t, only, n, e);
 
-	if (!ref || find_variant(ref, &only[0], &d->y, e) < 0)
+	if (!baseline || find_variant(baseline, &only[0], &d->y, e) < 0)
 		return -1;
-	return n > 1 ? find_variant(ref, &only[1], &d->own, e) : 0;
+	return n > 1 ? find_variant(baseline, &only[1], &d->own, e) : 0;
 }
 
 static void final(const struct trial *t, struct outcome *o)
@@ -130,18 +131,18 @@ static void final(const struct trial *t, struct outcome *o)
 	struct duellists d = {.x = {.t = t, .in = &t->entrant[0]},
 			      .y = {.t = t},
 			      .own = {.t = t},
-			      .alone = !t->opponents.best.name};
+			      .alone = !t->baselines.best.name};
 	struct err e = ERR_INIT;
 
 	verify_ready(t);
 	if (verify(&d.x, o) < 0)
 		return;
-	if (!d.alone && find_opponents(t, &d, &e) < 0) {
+	if (!d.alone && find_baselines(t, &d, &e) < 0) {
 		fail(o, STATUS_FAILED, &e);
 		return;
 	}
 	run(&d, o);
-	o->has_own = d.own.ref != NULL;
+	o->has_own = d.own.baseline != NULL;
 	memcpy(o->own, d.own_s, sizeof o->own);
 }
 

@@ -53,7 +53,7 @@ static void put_status(struct buf *out, enum status status, const char *why)
 
 static int open_session(const struct json_doc *d, struct arena *a, struct buf *out, struct err *e)
 {
-	struct session_rules rules = {.runner = with->runner, .vendor = with->vendor};
+	struct session_rules rules = {.runner = with->runner, .library = with->library};
 	double memory, timeout_s;
 	int64_t threads, seed;
 	struct workload w;
@@ -123,16 +123,16 @@ static void put_rejected(struct buf *out, const struct variant_found *v)
 	buf_ch(out, '}');
 }
 
-static int library(const struct json_doc *d, struct buf *out, struct err *e)
+static int baseline(const struct json_doc *d, struct buf *out, struct err *e)
 {
 	struct buf rejected = BUF_INIT;
 	struct result r;
-	struct library b;
+	struct baseline_found b;
 	double timeout_s;
 
 	if (number(d, "timeout_s", &timeout_s) < 0)
 		return bad_request(e);
-	session_library(session, timeout_s, &b);
+	session_baseline(session, timeout_s, &b);
 	result_clear(&r);
 	r.baseline_why = b.why;
 	if (b.known) {
@@ -260,9 +260,9 @@ static int race(const struct json_doc *d, struct arena *a, struct buf *out, stru
 	return put_trial(out, &r, &o, e);
 }
 
-/* Reads the opponents of a candidate's final. */
-static int read_opponents(const struct json_doc *d, const struct candidate *c, struct arena *a,
-			  struct opponents *o, struct err *e)
+/* Reads the baselines of a candidate's final. */
+static int read_baselines(const struct json_doc *d, const struct candidate *c, struct arena *a,
+			  struct baselines *o, struct err *e)
 {
 	const struct json *impl = json_get(d, d->tok, "impl"),
 			  *own = json_get(d, d->tok, "own_impl");
@@ -279,7 +279,7 @@ static int read_opponents(const struct json_doc *d, const struct candidate *c, s
 static int final(const struct json_doc *d, struct arena *a, struct buf *out, struct err *e)
 {
 	struct session_ask ask = {.rules.kind = DUEL_FINAL};
-	struct opponents opponents = {{NULL, NULL}, {NULL, NULL}};
+	struct baselines baselines = {{NULL, NULL}, {NULL, NULL}};
 	struct session_entry in;
 	struct outcome o;
 	struct report r;
@@ -292,9 +292,9 @@ static int final(const struct json_doc *d, struct arena *a, struct buf *out, str
 		return bad_request(e);
 	ask.rules.pairs = (int)pairs;
 	json_num(json_get(d, d->tok, "limit_s"), &ask.rules.limit_s);
-	if (read_opponents(d, in.c, a, &opponents, e) < 0)
+	if (read_baselines(d, in.c, a, &baselines, e) < 0)
 		return -1;
-	r = session_final(session, &in, &opponents, &ask, &o);
+	r = session_final(session, &in, &baselines, &ask, &o);
 	return put_trial(out, &r, &o, e);
 }
 
@@ -306,8 +306,8 @@ static int answer(const struct json_doc *d, struct arena *a, struct buf *out, st
 		return open_session(d, a, out, e);
 	if (!session)
 		return bad_request(e);
-	if (json_is(cmd, "library"))
-		return library(d, out, e);
+	if (json_is(cmd, "baseline"))
+		return baseline(d, out, e);
 	if (json_is(cmd, "race"))
 		return race(d, a, out, e);
 	if (json_is(cmd, "final"))

@@ -48,7 +48,7 @@ static void begin(struct session *s, struct trial *t)
 {
 	*t = (struct trial){.w = &s->w,
 			    .runner = s->rules.runner,
-			    .vendor = s->rules.vendor,
+			    .library = s->rules.library,
 			    .threads = s->rules.threads,
 			    .caches = s->rules.caches,
 			    .max_error = dtype_error(s->w.dtype.dst, s->rules.max_error),
@@ -275,10 +275,10 @@ struct session *session_open(const struct workload *w, const char *naive, const 
 }
 
 /* What a library that is right may be off, however little a candidate may. */
-static const double LIBRARY_ERROR = 1e-3;
+static const double BASELINE_ERROR = 1e-3;
 static const double VARIANT_TIME_S = 0.03; /* of calls, in a duel of the library's variants */
 
-struct report session_library(struct session *s, double timeout_s, struct library *b)
+struct report session_baseline(struct session *s, double timeout_s, struct baseline_found *b)
 {
 	struct report r;
 	struct trial t;
@@ -286,7 +286,7 @@ struct report session_library(struct session *s, double timeout_s, struct librar
 	memset(b, 0, sizeof *b);
 	begin(s, &t);
 	t.rules = (struct duel_rules){DUEL_RACE, VARIANT_TIME_S, 0};
-	r = run(s, &t, trial_library, timeout_s, b, sizeof *b);
+	r = run(s, &t, trial_baseline, timeout_s, b, sizeof *b);
 	if (r.end != CELL_DONE) {
 		b->failed = 1;
 		snprintf(b->why, sizeof b->why, "%.190s", r.why);
@@ -295,13 +295,13 @@ struct report session_library(struct session *s, double timeout_s, struct librar
 }
 
 /* A reference that is itself wrong would call every candidate wrong. */
-static int library_agrees(struct session *s, double timeout_s, struct err *e)
+static int baseline_agrees(struct session *s, double timeout_s, struct err *e)
 {
 	const double limit = s->rules.max_error;
-	struct library b;
+	struct baseline_found b;
 
-	s->rules.max_error = fmax(limit, LIBRARY_ERROR);
-	session_library(s, timeout_s, &b);
+	s->rules.max_error = fmax(limit, BASELINE_ERROR);
+	session_baseline(s, timeout_s, &b);
 	s->rules.max_error = limit;
 	if (!b.wrong || b.known)
 		return 1;
@@ -324,7 +324,7 @@ int session_canary(struct session *s, double timeout_s, struct err *e)
 	free(out);
 	if (r.unloadable)
 		return -1;
-	return good && library_agrees(s, timeout_s, e);
+	return good && baseline_agrees(s, timeout_s, e);
 }
 
 void session_close(struct session *s)
@@ -502,7 +502,7 @@ struct report session_race(struct session *s, const struct session_entry *in,
 }
 
 struct report session_final(struct session *s, const struct session_entry *in,
-			    const struct opponents *opponents, const struct session_ask *ask,
+			    const struct baselines *baselines, const struct session_ask *ask,
 			    struct outcome *o)
 {
 	struct report r;
@@ -510,7 +510,7 @@ struct report session_final(struct session *s, const struct session_entry *in,
 
 	begin(s, &t);
 	t.rules = ask->rules;
-	t.opponents = *opponents;
+	t.baselines = *baselines;
 	if (enter_candidate(s, in, &t, &r) == 0)
 		r = run_trial(s, &t, trial_final, ask->timeout_s, o);
 	leave(&t);

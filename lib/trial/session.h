@@ -20,7 +20,7 @@ struct session;
 /* The settings of a session, the same for all its trials. */
 struct session_rules {
 	const struct runner *runner;
-	const struct reference *vendor; /* what candidates are compared with; NULL: nothing */
+	const struct library *library; /* what candidates are compared with; NULL: nothing */
 	int threads;
 	uint64_t seed;
 	enum caches caches; /* what is in them before each timed call */
@@ -51,8 +51,8 @@ void session_close(struct session *s);
  * damaged or gone. */
 int session_canary(struct session *s, double timeout_s, struct err *e);
 
-/* Finds the library's best variant. */
-struct report session_library(struct session *s, double timeout_s, struct library *b);
+/* Finds the baseline: the library's best variant. */
+struct report session_baseline(struct session *s, double timeout_s, struct baseline_found *b);
 
 /* A candidate that takes part in a trial, and its kernel. */
 struct session_entry {
@@ -72,7 +72,7 @@ struct report session_race(struct session *s, const struct session_entry *in,
 			   struct outcome *o);
 /* The same against variants of the library's. */
 struct report session_final(struct session *s, const struct session_entry *in,
-			    const struct opponents *opponents, const struct session_ask *ask,
+			    const struct baselines *baselines, const struct session_ask *ask,
 			    struct outcome *o);
 
 #endif

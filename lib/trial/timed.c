@@ -30,9 +30,9 @@ static int flush_operands(const struct timed *x, struct err *e)
 
 	if (x->t->runner->flush)
 		return x->t->runner->flush(e);
-	if (x->ref)
-		for (int i = 0; ref_memory(x->ref, x->variant, i, &p, &bytes); i++) {
-			if (all || ref_is_weights(x->ref, x->variant, i))
+	if (x->baseline)
+		for (int i = 0; baseline_memory(x->baseline, x->variant, i, &p, &bytes); i++) {
+			if (all || baseline_is_weights(x->baseline, x->variant, i))
 				flush(p, bytes);
 		}
 	else
@@ -97,14 +97,14 @@ int timed_call(struct timed *x, double *seconds, struct err *e)
 	if (x->t->caches != CACHES_WARM && flush_operands(x, e) < 0)
 		return -1;
 	start = clock_now();
-	if (x->ref)
-		rc = ref_run(x->ref, x->variant, e);
+	if (x->baseline)
+		rc = baseline_run(x->baseline, x->variant, e);
 	else
 		rc = x->t->runner->run(&x->kernel, x->in->params, x->in->buffers, x->in->threads,
 				       e);
 	*seconds = clock_now() - start;
-	if (rc == 0 && x->ref)
-		ref_seconds(x->ref, seconds);
+	if (rc == 0 && x->baseline)
+		baseline_seconds(x->baseline, seconds);
 	else if (rc == 0 && x->t->runner->seconds)
 		*seconds = x->t->runner->seconds(&x->kernel);
 	return rc;
@@ -116,10 +116,10 @@ int timed_row(struct timed *x, double *seconds, struct err *e)
 
 	if (!x->row)
 		return timed_call(x, seconds, e);
-	if (x->ref) {
-		if (ref_row(x->ref, x->variant, x->row, e) < 0)
+	if (x->baseline) {
+		if (baseline_row(x->baseline, x->variant, x->row, e) < 0)
 			return -1;
-		ref_seconds(x->ref, seconds);
+		baseline_seconds(x->baseline, seconds);
 		return 0;
 	}
 	if (r->row(&x->kernel, x->in->params, x->row, e) < 0)
@@ -131,7 +131,7 @@ int timed_row(struct timed *x, double *seconds, struct err *e)
 static int has_rows(const struct timed *x)
 {
 	return x->t->caches == CACHES_WARM && x->t->runner->row &&
-	       (!x->ref || ref_has_rows(x->ref));
+	       (!x->baseline || baseline_has_rows(x->baseline));
 }
 
 static int calls_of(double shortest, double longest)
@@ -143,8 +143,8 @@ static int capture(struct timed *x, int calls)
 {
 	const struct runner *r = x->t->runner;
 
-	if (x->ref)
-		return ref_capture(x->ref, x->variant, calls);
+	if (x->baseline)
+		return baseline_capture(x->baseline, x->variant, calls);
 	return r->capture && r->capture(&x->kernel, x->in->params, calls);
 }
 
@@ -174,7 +174,7 @@ void timed_set_row(struct timed *x, double seconds)
 int timed_choose_row(struct duellists *d, struct err *e)
 {
 	struct timed *const callee[] = {&d->x, &d->y, &d->own};
-	const int n = d->alone ? 1 : d->own.ref ? 3 : 2;
+	const int n = d->alone ? 1 : d->own.baseline ? 3 : 2;
 	double shortest = INFINITY, longest = 0, seconds;
 	int row;
 
@@ -207,7 +207,7 @@ int timed_pair(void *duellists, int turn, double *x, double *y, struct err *e)
 	struct duellists *d = duellists;
 	struct timed *const callee[] = {&d->x, &d->y, &d->own};
 	double *const seconds[] = {x, y, &d->own_s[d->npairs]};
-	const int n = d->alone ? 1 : d->own.ref ? 3 : 2;
+	const int n = d->alone ? 1 : d->own.baseline ? 3 : 2;
 
 	for (int i = 0; i < n; i++) {
 		int k = turn ? n - 1 - i : i;
@@ -222,18 +222,19 @@ int timed_pair(void *duellists, int turn, double *x, double *y, struct err *e)
 	return 0;
 }
 
-struct ref *timed_library(const struct trial *t, const struct ref_choice *only, int n,
-			  struct err *e)
+struct baseline *timed_baseline(const struct trial *t, const struct baseline_choice *only, int n,
+				struct err *e)
 {
-	const struct ref_data data = {t->tensor[TENSOR_SRC].data, t->tensor[TENSOR_WEIGHTS].data,
-				      t->tensor[TENSOR_BIAS].data, t->tensor[TENSOR_ADD].data,
-				      t->tensor[TENSOR_MUL].data};
+	const struct baseline_data data = {t->tensor[TENSOR_SRC].data,
+					   t->tensor[TENSOR_WEIGHTS].data,
+					   t->tensor[TENSOR_BIAS].data, t->tensor[TENSOR_ADD].data,
+					   t->tensor[TENSOR_MUL].data};
 
-	if (!t->vendor) {
+	if (!t->library) {
 		err_set(e, "there is no library for this target");
 		return NULL;
 	}
 	/* It takes the pointers, and keeps no pointer to them. */
 	/* cppcheck-suppress returnDanglingLifetime */
-	return t->vendor->open(t->w, &data, only, n, e);
+	return t->library->open(t->w, &data, only, n, e);
 }

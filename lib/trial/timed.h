@@ -6,7 +6,7 @@
 
 struct timed {
 	const struct trial *t;
-	struct ref *ref; /* NULL: the kernel below */
+	struct baseline *baseline; /* NULL: the kernel below */
 	int variant;
 	const struct entrant *in;
 	struct kernel kernel;
@@ -33,7 +33,7 @@ enum status timed_failure(enum status otherwise);
 struct duellists {
 	struct timed x, y; /* the challenger and the incumbent */
 	int alone;	   /* there is no incumbent */
-	struct timed own;  /* of the library, called with each pair; ref NULL: none */
+	struct timed own;  /* of the library, called with each pair; baseline NULL: none */
 	double own_s[DUEL_MAX];
 	int npairs;		    /* so far */
 	const struct timed *failed; /* whose call it was that failed */
@@ -58,7 +58,7 @@ int timed_pair(void *duellists, int turn, double *x, double *y, struct err *e);
 
 /* The implementations that the library has of the trial's workload, or (n > 0) only those that are
  * named; NULL with e filled. */
-struct ref *timed_library(const struct trial *t, const struct ref_choice *only, int n,
-			  struct err *e);
+struct baseline *timed_baseline(const struct trial *t, const struct baseline_choice *only, int n,
+				struct err *e);
 
 #endif

@@ -10,7 +10,7 @@
 
 #include "lib/nest/nest.h"
 #include "lib/op/op.h"
-#include "lib/ref/ref.h"
+#include "lib/baseline/baseline.h"
 #include "lib/target/runner.h"
 #include "lib/trial/caches.h"
 #include "lib/trial/fence.h"
@@ -29,16 +29,17 @@ struct entrant {
 	int threads; /* that run it */
 };
 
-/* The library's variants in a final. No name: there is none. */
-struct opponents {
-	struct ref_choice best; /* with which the challenger duels; none: it is timed alone */
-	struct ref_choice own;	/* the best in the workload's own layout, where best has another */
+/* The baselines of a final: variants of the library. No name: there is none. */
+struct baselines {
+	struct baseline_choice best; /* with which the challenger duels; none: it is timed alone */
+	struct baseline_choice
+		own; /* the best in the workload's own layout, where best has another */
 };
 
 struct trial {
 	const struct workload *w;
-	const struct runner *runner;	/* of the entrants */
-	const struct reference *vendor; /* the library; NULL: there is none for this target */
+	const struct runner *runner;   /* of the entrants */
+	const struct library *library; /* the library; NULL: there is none for this target */
 	int threads;
 	enum caches caches;	    /* what is in them before each call */
 	const struct fence *tensor; /* by role */
@@ -47,7 +48,7 @@ struct trial {
 	const float *expected;	   /* the true output; behind it that of the fresh data */
 	struct entrant entrant[2]; /* the challenger, and the incumbent if there is one */
 	int nentrants;
-	struct opponents opponents; /* of a final */
+	struct baselines baselines; /* of a final */
 	struct duel_rules rules;
 	double max_error; /* relative L2, and largest over largest */
 };
@@ -57,12 +58,12 @@ struct trial {
 /* Verifies the challenger and duels it with the incumbent, or times it alone: *answer is a struct
  * outcome. */
 void trial_race(void *trial, void *answer);
-/* The same with the library's best in the incumbent's place; its best in the workload's own layout
- * is called in the same turns. */
+/* The same with the baseline in the incumbent's place; the library's best in the workload's own
+ * layout is called in the same turns. */
 void trial_final(void *trial, void *answer);
 /* Verifies and times all variants of the library; the fastest of them duel: *answer is a struct
- * library. */
-void trial_library(void *trial, void *answer);
+ * baseline_found. */
+void trial_baseline(void *trial, void *answer);
 /* Runs the naive nest, which is the only entrant, on both data: *answer is a struct truth, with
  * room for twice the floats of dst. */
 struct truth {

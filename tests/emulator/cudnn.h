@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "lib/ref/cuda/cudnn.h"
+#include "lib/baseline/cuda/cudnn.h"
 
 enum status {
 	SUCCESS = 0,

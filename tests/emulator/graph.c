@@ -117,7 +117,7 @@ API int cuStreamSynchronize(void *stream)
 	return CAPTURE_UNSUPPORTED;
 }
 
-/* Work of this machine's: what stand-ins for the vendor's libraries put on a stream (queue.h). */
+/* Work of this machine's: what stand-ins for NVIDIA's libraries put on a stream (queue.h). */
 API int cuLaunchHostFunc(void *stream, void (*host)(void *arg), void *arg)
 {
 	const enum result rc = driver_ready();

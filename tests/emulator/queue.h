@@ -1,4 +1,4 @@
-/* How stand-ins for the vendor's libraries put work on a stream of the emulated device. */
+/* How stand-ins for NVIDIA's libraries put work on a stream of the emulated device. */
 #ifndef TL_TESTS_EMULATOR_QUEUE_H
 #define TL_TESTS_EMULATOR_QUEUE_H
 
