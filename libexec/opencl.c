@@ -60,7 +60,7 @@ static int compile(const char *object, const char *source)
 	struct err e = ERR_INIT;
 	struct buf text = BUF_INIT;
 	struct device *d = driver_opencl.open(&e);
-	struct program *p = NULL;
+	struct device_program *p = NULL;
 	int rc;
 
 	if (!d)

@@ -119,7 +119,8 @@ static int source_of(const struct nest *n, const char *prelude, struct buf *out,
 	return why ? err_set(e, "it is not printed: %s", why) : 0;
 }
 
-static int run_device(const struct nest *n, struct program *program, float **buffers, struct err *e)
+static int run_device(const struct nest *n, struct device_program *program, float **buffers,
+		      struct err *e)
 {
 	struct memory *memory[NEST_BUFFERS] = {0};
 	long params[SIMT_PARAMS];
@@ -176,7 +177,7 @@ static double by_device(const struct problem *p, const struct nest *n, struct er
 {
 	struct buf object = BUF_INIT;
 	float *buffers[NEST_BUFFERS];
-	struct program *program = NULL;
+	struct device_program *program = NULL;
 	double error = NAN;
 	int died = 0;
 

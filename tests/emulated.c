@@ -74,7 +74,7 @@ static struct device *device;
 static struct memory *memory;
 
 /* x, of ROWS rows, through a kernel. */
-static int run(struct program *p, const char *name, float *x, struct err *e)
+static int run(struct device_program *p, const char *name, float *x, struct err *e)
 {
 	const struct driver *d = &driver_cuda;
 	long params[SIMT_PARAMS] = {0};
@@ -91,7 +91,7 @@ static int run(struct program *p, const char *name, float *x, struct err *e)
 	return d->read(memory, 0, x, bytes, e);
 }
 
-static void check_warps(struct program *p)
+static void check_warps(struct device_program *p)
 {
 	float x[THREADS * ROWS] = {0};
 	struct err e = ERR_INIT;
@@ -114,7 +114,7 @@ static void check_warps(struct program *p)
 	ok(good[5], "threads that are gone keep nobody waiting");
 }
 
-static void check_numbers(struct program *p)
+static void check_numbers(struct device_program *p)
 {
 	static const char *const name[] = {"", "f16", "bf16", "tf32"};
 	float x[THREADS * ROWS] = {0};
@@ -139,7 +139,7 @@ static void check_numbers(struct program *p)
 	}
 }
 
-static void check_death(struct program *p)
+static void check_death(struct device_program *p)
 {
 	float x[THREADS * ROWS] = {0};
 	struct err first = ERR_INIT, second = ERR_INIT;
@@ -189,7 +189,7 @@ static int in_path(const char *name)
 int main(void)
 {
 	struct buf object = BUF_INIT, log = BUF_INIT;
-	struct program *p = NULL;
+	struct device_program *p = NULL;
 	struct err e = ERR_INIT;
 
 	if (access("build/tests/emulator/libcuda.so.1", R_OK) < 0) {

@@ -16,40 +16,40 @@
 
 enum { MAX_FILTER = 256 };
 
-struct program {
+struct filter {
 	struct sock_filter code[MAX_FILTER];
 	unsigned short n;
 };
 
-static void add(struct program *p, uint16_t code, uint32_t k, uint8_t yes, uint8_t no)
+static void add(struct filter *p, uint16_t code, uint32_t k, uint8_t yes, uint8_t no)
 {
 	p->code[p->n++] = (struct sock_filter){code, yes, no, k};
 }
 
-static void load(struct program *p, size_t offset)
+static void load(struct filter *p, size_t offset)
 {
 	add(p, BPF_LD | BPF_W | BPF_ABS, (uint32_t)offset, 0, 0);
 }
 
 /* Arguments are 64 bits wide, the lower half comes first. */
-static void load_arg(struct program *p, int arg, int upper)
+static void load_arg(struct filter *p, int arg, int upper)
 {
 	load(p, offsetof(struct seccomp_data, args) + 8 * (size_t)arg + 4 * (size_t)upper);
 }
 
-static void answer(struct program *p, int error)
+static void answer(struct filter *p, int error)
 {
 	add(p, BPF_RET | BPF_K,
 	    error ? SECCOMP_RET_ERRNO | (uint32_t)error : (uint32_t)SECCOMP_RET_ALLOW, 0, 0);
 }
 
 /* The next n steps are for this call only. */
-static void if_call(struct program *p, int call, uint8_t n)
+static void if_call(struct filter *p, int call, uint8_t n)
 {
 	add(p, BPF_JMP | BPF_JEQ | BPF_K, (uint32_t)call, 0, n);
 }
 
-static void answer_call(struct program *p, int call, int error)
+static void answer_call(struct filter *p, int call, int error)
 {
 	if_call(p, call, 1);
 	answer(p, error);
@@ -57,7 +57,7 @@ static void answer_call(struct program *p, int call, int error)
 
 /* Allows a call if `test` (BPF_JSET, BPF_JGE, BPF_JEQ) of the lower half of an argument with k
  * gives `wanted`. */
-static void allow_if(struct program *p, int call, int arg, uint16_t test, uint32_t k, int wanted)
+static void allow_if(struct filter *p, int call, int arg, uint16_t test, uint32_t k, int wanted)
 {
 	if_call(p, call, 4);
 	load_arg(p, arg, 0);
@@ -66,7 +66,7 @@ static void allow_if(struct program *p, int call, int arg, uint16_t test, uint32
 	answer(p, EPERM);
 }
 
-static void allow_if_null(struct program *p, int call, int arg)
+static void allow_if_null(struct filter *p, int call, int arg)
 {
 	if_call(p, call, 6);
 	load_arg(p, arg, 0);
@@ -78,7 +78,7 @@ static void allow_if_null(struct program *p, int call, int arg)
 }
 
 /* Other architectures' calls have other numbers. */
-static void begin(struct program *p)
+static void begin(struct filter *p)
 {
 	p->n = 0;
 	load(p, offsetof(struct seccomp_data, arch));
@@ -91,7 +91,7 @@ static void begin(struct program *p)
 
 /* Not by prctl(): before Linux 5.16 that turns mitigations on that slow the kernel down which is
  * to be timed. */
-static void install(struct program *p, unsigned int flags)
+static void install(struct filter *p, unsigned int flags)
 {
 	struct sock_fprog f = {p->n, p->code};
 
@@ -183,7 +183,7 @@ void confine_kernel(void)
 		SYS_exit_group,
 		SYS_seccomp,
 	};
-	struct program p;
+	struct filter p;
 
 	begin(&p);
 	for (size_t i = 0; i < sizeof call / sizeof *call; i++)
@@ -202,7 +202,7 @@ void confine_kernel(void)
 
 void confine_team(void)
 {
-	struct program p;
+	struct filter p;
 
 	begin(&p);
 	answer_call(&p, SYS_clone, EAGAIN);

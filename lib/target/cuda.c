@@ -30,14 +30,14 @@ static const struct gpu_arch archs[] = {
 };
 
 /* What a device tells of itself. */
-struct device {
+struct description {
 	char arch[16], name[128];
 	int processors;
 	long block_bytes, l2;
 	double hz;
 };
 
-static int ask_device(struct device *d, struct err *e)
+static int ask_device(struct description *d, struct err *e)
 {
 	struct buf line = BUF_INIT;
 	int rc = gpu_ask(helper, "--device", &line, e), why = errno;
@@ -73,7 +73,7 @@ static void nearest_arch(const char *name, struct limits *m)
 
 static int limits(struct limits *m, struct err *e)
 {
-	struct device d;
+	struct description d;
 
 	if (ask_device(&d, e) < 0)
 		return -1;
@@ -87,7 +87,7 @@ static int limits(struct limits *m, struct err *e)
 
 static int model(struct buf *out, struct err *e)
 {
-	struct device d;
+	struct description d;
 
 	if (ask_device(&d, e) < 0)
 		return -1;

@@ -276,7 +276,7 @@ int cuda_time(struct device *d, int (*call)(void *arg, void *stream, struct err 
 
 /* ---- programs and memory ---- */
 
-struct program {
+struct device_program {
 	struct device *d;
 	handle module;
 	const char *name;	   /* whose functions these are */
@@ -290,9 +290,9 @@ struct memory {
 	struct cuda_guarded guarded; /* at 0: the driver cannot do that */
 };
 
-static struct program *load(struct device *d, const char *cubin, size_t n, struct err *e)
+static struct device_program *load(struct device *d, const char *cubin, size_t n, struct err *e)
 {
-	struct program *p = xcalloc(1, sizeof *p);
+	struct device_program *p = xcalloc(1, sizeof *p);
 
 	(void)n;
 	p->d = d;
@@ -302,7 +302,7 @@ static struct program *load(struct device *d, const char *cubin, size_t n, struc
 	return NULL;
 }
 
-static void unload(struct program *p)
+static void unload(struct device_program *p)
 {
 	cuda_row_free(&p->row);
 	cuda.unload(p->module);
@@ -363,7 +363,8 @@ static size_t cache(const struct device *d)
 /* ---- launches ---- */
 
 /* The phases' functions. They are found before anything is timed. */
-static int find_phases(struct program *p, const char *name, const long *params, struct err *e)
+static int find_phases(struct device_program *p, const char *name, const long *params,
+		       struct err *e)
 {
 	char text[100];
 
@@ -392,7 +393,7 @@ static int most(int a, int b)
 	return a > b ? a : b;
 }
 
-static int use(struct program *p, const char *name, const long *params, struct device_use *u)
+static int use(struct device_program *p, const char *name, const long *params, struct device_use *u)
 {
 	struct err ignored = ERR_INIT;
 
@@ -417,7 +418,7 @@ static int use(struct program *p, const char *name, const long *params, struct d
 
 /* What a call takes. */
 struct call {
-	const struct program *p;
+	const struct device_program *p;
 	const long *params;
 	void *argument[NEST_BUFFERS + NEST_BOXES];
 	struct cuda_box box[NEST_BOXES];
@@ -438,7 +439,7 @@ static int launch(void *arg, handle stream, struct err *e)
 }
 
 /* c: the call of a program with n buffers. Boxes come behind these. */
-static int make_call(struct call *c, const struct program *p, const long *params,
+static int make_call(struct call *c, const struct device_program *p, const long *params,
 		     struct memory *const *buffer, int n, struct err *e)
 {
 	c->p = p;
@@ -455,7 +456,7 @@ static int make_call(struct call *c, const struct program *p, const long *params
 	return 0;
 }
 
-static int capture(struct program *p, const char *name, const long *params,
+static int capture(struct device_program *p, const char *name, const long *params,
 		   struct memory *const *buffer, int n, int calls)
 {
 	struct call c;
@@ -466,7 +467,7 @@ static int capture(struct program *p, const char *name, const long *params,
 	       cuda_capture(p->d, launch, &c, calls, &p->row);
 }
 
-static int run(struct program *p, const char *name, const long *params,
+static int run(struct device_program *p, const char *name, const long *params,
 	       struct memory *const *buffer, int n, int calls, double *seconds, struct err *e)
 {
 	struct call c;

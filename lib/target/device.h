@@ -15,9 +15,9 @@
 #include "lib/base/buf.h"
 #include "lib/base/err.h"
 
-struct device;	/* opened */
-struct program; /* kernels, loaded */
-struct memory;	/* of the device */
+struct device;	       /* opened */
+struct device_program; /* kernels, loaded */
+struct memory;	       /* of the device */
 
 /* What the compiler made of a kernel, and what its launch asks of the device: the most of all
  * phases, and the fewest blocks. */
@@ -34,8 +34,9 @@ struct driver {
 	struct device *(*open)(struct err *e);
 	void (*close)(struct device *d);
 	/* object: made by the target's compiler; n bytes, and a 0 behind them. */
-	struct program *(*load)(struct device *d, const char *object, size_t n, struct err *e);
-	void (*unload)(struct program *p);
+	struct device_program *(*load)(struct device *d, const char *object, size_t n,
+				       struct err *e);
+	void (*unload)(struct device_program *p);
 	struct memory *(*memory)(struct device *d, size_t bytes, struct err *e);
 	void (*free)(struct memory *m);
 	/* Copy from or to byte `at` of m, and wait for the end. */
@@ -46,11 +47,12 @@ struct driver {
 	/* Bytes of the largest cache before the device's memory; 0: unknown. */
 	size_t (*cache)(const struct device *d);
 	/* name and params: as run() has them. -1: the driver does not tell. NULL: it never can. */
-	int (*use)(struct program *p, const char *name, const long *params, struct device_use *u);
+	int (*use)(struct device_program *p, const char *name, const long *params,
+		   struct device_use *u);
 	/* Makes one piece of work of so many calls in a row (run()), which the device then goes
 	 * through without this machine. 1; 0: it cannot be done. Calls 0 forget the piece. NULL:
 	 * the driver never can. */
-	int (*capture)(struct program *p, const char *name, const long *params,
+	int (*capture)(struct device_program *p, const char *name, const long *params,
 		       struct memory *const *buffer, int n, int calls);
 	/* Runs the kernels NAME_0, NAME_1, .. with these n buffers, as params say (simt.h), and
 	 * waits for the end. Kernels are looked up again if `name` is another pointer; as long as
@@ -59,7 +61,7 @@ struct driver {
 	 * machine starts each. *seconds: from the start of the first kernel to the end of the last,
 	 * by the device's own clock, for each call. -1: the device refuses a kernel, or dies of it.
 	 */
-	int (*run)(struct program *p, const char *name, const long *params,
+	int (*run)(struct device_program *p, const char *name, const long *params,
 		   struct memory *const *buffer, int n, int calls, double *seconds, struct err *e);
 };
 

@@ -44,7 +44,7 @@ const char device_probe_source[] =
 /* What is timed. */
 struct kernels {
 	const struct driver *driver;
-	struct program *program;
+	struct device_program *program;
 	struct memory *memory;
 };
 

@@ -20,7 +20,7 @@ enum {
 
 struct loaded {
 	const struct driver *driver;
-	struct program *program;
+	struct device_program *program;
 	char name[64];
 	struct memory *memory[NEST_BUFFERS];
 	enum elem elem[NEST_BUFFERS];

@@ -22,13 +22,13 @@ static int isa_limits(const char *isa, struct limits *m)
 }
 
 /* What a device tells of itself. */
-struct device {
+struct description {
 	int processors;
 	long block_bytes;
 	char name[500];
 };
 
-static int ask_device(struct device *d, struct err *e)
+static int ask_device(struct description *d, struct err *e)
 {
 	struct buf line = BUF_INIT;
 	int rc = gpu_ask(helper, "--device", &line, e), why = errno;
@@ -44,7 +44,7 @@ static int ask_device(struct device *d, struct err *e)
 
 static int model(struct buf *out, struct err *e)
 {
-	struct device d;
+	struct description d;
 
 	if (ask_device(&d, e) < 0)
 		return -1;
@@ -54,7 +54,7 @@ static int model(struct buf *out, struct err *e)
 
 static int limits(struct limits *m, struct err *e)
 {
-	struct device d;
+	struct description d;
 
 	if (ask_device(&d, e) < 0)
 		return -1;

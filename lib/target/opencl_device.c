@@ -231,14 +231,14 @@ void opencl_version(const struct device *d, struct buf *out)
 
 /* ---- programs ---- */
 
-struct program {
+struct device_program {
 	struct device *d;
 	handle program;
 	const char *name;	   /* whose kernels these are */
 	handle phase[NEST_PHASES]; /* kernels, once they were called */
 };
 
-static int say_log(struct program *p, struct err *e)
+static int say_log(struct device_program *p, struct err *e)
 {
 	size_t n = 0;
 	char *text;
@@ -251,7 +251,7 @@ static int say_log(struct program *p, struct err *e)
 	return -1;
 }
 
-static void forget_phases(struct program *p)
+static void forget_phases(struct device_program *p)
 {
 	for (int i = 0; i < NEST_PHASES; i++)
 		if (p->phase[i])
@@ -259,7 +259,7 @@ static void forget_phases(struct program *p)
 	memset(p->phase, 0, sizeof p->phase);
 }
 
-static void unload(struct program *p)
+static void unload(struct device_program *p)
 {
 	forget_phases(p);
 	if (p->program)
@@ -267,9 +267,9 @@ static void unload(struct program *p)
 	free(p);
 }
 
-static struct program *load(struct device *d, const char *source, size_t n, struct err *e)
+static struct device_program *load(struct device *d, const char *source, size_t n, struct err *e)
 {
-	struct program *p = xcalloc(1, sizeof *p);
+	struct device_program *p = xcalloc(1, sizeof *p);
 	int32_t rc;
 
 	(void)n;
@@ -346,7 +346,7 @@ struct span {
 };
 
 /* The phases' kernels with these buffers. They are found before anything is timed. */
-static int find_phases(struct program *p, const char *name, const long *params,
+static int find_phases(struct device_program *p, const char *name, const long *params,
 		       struct memory *const *buffer, int n, struct err *e)
 {
 	char text[100];
@@ -366,7 +366,7 @@ static int find_phases(struct program *p, const char *name, const long *params,
 	return check(rc, "find a kernel", e);
 }
 
-static int launch(const struct program *p, int phase, const long *params, handle *event,
+static int launch(const struct device_program *p, int phase, const long *params, handle *event,
 		  struct err *e)
 {
 	size_t local = (size_t)params[SIMT_THREADS];
@@ -388,7 +388,7 @@ static int took(const struct span *s, double *seconds, struct err *e)
 	return check(rc, "tell the time", e);
 }
 
-static int launch_all(const struct program *p, const long *params, int calls, struct span *s,
+static int launch_all(const struct device_program *p, const long *params, int calls, struct span *s,
 		      struct err *e)
 {
 	const int phases = (int)params[SIMT_PHASES];
@@ -405,7 +405,7 @@ static int launch_all(const struct program *p, const long *params, int calls, st
 	return check(cl.finish(p->d->queue), "run a kernel", e);
 }
 
-static int run(struct program *p, const char *name, const long *params,
+static int run(struct device_program *p, const char *name, const long *params,
 	       struct memory *const *buffer, int n, int calls, double *seconds, struct err *e)
 {
 	struct span s = {NULL, NULL};
