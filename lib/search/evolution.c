@@ -17,6 +17,7 @@
 #include "lib/base/err.h"
 #include "lib/base/map.h"
 #include "lib/base/rng.h"
+#include "lib/search/scored.h"
 #include "lib/search/search.h"
 #include "lib/search/split.h"
 
@@ -31,39 +32,26 @@ enum {
 
 static const double MUTATION = 0.85;
 
-struct member {
-	uint64_t point;
-	double value; /* log2 of the speed, up to a constant; of measured ones, that known */
-};
-
+/* The value of a point is log2 of the speed, up to a constant; of measured ones, that known. */
 struct evolution {
 	const struct search_space *s;
 	struct rng rng;
 	void *random; /* search_random's state */
 	int ready, nmeasured, cap;
-	struct member *measured;
+	struct scored *measured;
 	int64_t proposed;
 	int n, next; /* all that were scored, the best first */
-	struct member *scored;
+	struct scored *scored;
 	struct map seen;      /* points that were scored: their places in `value` */
 	struct map proposals; /* points that were proposed */
 	double *value;
 };
 
-static int better_first(const void *pa, const void *pb)
-{
-	const struct member *a = pa, *b = pb;
-
-	if (a->value != b->value)
-		return a->value > b->value ? -1 : 1;
-	return a->point < b->point ? -1 : a->point > b->point;
-}
-
 /* ---- generations ---- */
 
 /* Gives the members their values. Each point is scored once, in whatever generation it comes first.
  * Members that make no program are dropped. Returns how many are left. */
-static int score(struct evolution *v, struct member *m, int n)
+static int score(struct evolution *v, struct scored *m, int n)
 {
 	uint64_t *point = xmalloc(sizeof *point * (size_t)(n + 1));
 	double *value = xmalloc(sizeof *value * (size_t)(n + 1));
@@ -83,7 +71,7 @@ static int score(struct evolution *v, struct member *m, int n)
 		model_predict_first(v->s->model, x, (size_t)fresh, value, &e);
 	for (int i = 0; i < fresh; i++) {
 		v->value[v->n] = value[i];
-		v->scored[v->n++] = (struct member){point[i], value[i]};
+		v->scored[v->n++] = (struct scored){point[i], value[i]};
 		*map_put(&v->seen, (const char *)&point[i], sizeof point[i], NULL) =
 			&v->value[v->n - 1];
 	}
@@ -92,7 +80,7 @@ static int score(struct evolution *v, struct member *m, int n)
 			map_get(&v->seen, (const char *)&m[i].point, sizeof m[i].point);
 
 		if (known)
-			m[kept++] = (struct member){m[i].point, *known};
+			m[kept++] = (struct scored){m[i].point, *known};
 	}
 	free(x);
 	free(value);
@@ -100,12 +88,12 @@ static int score(struct evolution *v, struct member *m, int n)
 	return kept;
 }
 
-static int first_population(struct evolution *v, struct member *m)
+static int first_population(struct evolution *v, struct scored *m)
 {
 	uint64_t size = v->s->start[v->s->nalgos];
 	int n = 0, kept = 0;
 
-	qsort(v->measured, (size_t)v->nmeasured, sizeof *v->measured, better_first);
+	scored_sort(v->measured, v->nmeasured);
 	while (n < v->nmeasured && n < FROM_MEASURED) {
 		m[n] = v->measured[n];
 		n++;
@@ -119,7 +107,7 @@ static int first_population(struct evolution *v, struct member *m)
 }
 
 /* Adds up the members' speeds over that of the best: sum[i] is that of the first i + 1. */
-static void add_up(const struct member *m, int n, double *sum)
+static void add_up(const struct scored *m, int n, double *sum)
 {
 	double best = -INFINITY, all = 0;
 
@@ -129,7 +117,7 @@ static void add_up(const struct member *m, int n, double *sum)
 		sum[i] = all += exp2(m[i].value - best);
 }
 
-static uint64_t parent(struct evolution *v, const struct member *m, int n, const double *sum)
+static uint64_t parent(struct evolution *v, const struct scored *m, int n, const double *sum)
 {
 	double u = rng_unit(&v->rng) * sum[n - 1];
 	int lo = 0, hi = n - 1;
@@ -164,7 +152,7 @@ static uint64_t mutate(struct evolution *v, uint64_t point)
 	return point;
 }
 
-static int next_population(struct evolution *v, const struct member *m, int n, struct member *next)
+static int next_population(struct evolution *v, const struct scored *m, int n, struct scored *next)
 {
 	double *sum = xmalloc(sizeof *sum * (size_t)n);
 
@@ -181,7 +169,7 @@ static int next_population(struct evolution *v, const struct member *m, int n, s
 static void evolve(struct evolution *v)
 {
 	const size_t most = POPULATION * (DRAWS + GENERATIONS);
-	struct member *m = xmalloc(sizeof *m * POPULATION),
+	struct scored *m = xmalloc(sizeof *m * POPULATION),
 		      *next = xmalloc(sizeof *next * POPULATION);
 	int n;
 
@@ -189,14 +177,13 @@ static void evolve(struct evolution *v)
 	v->value = xmalloc(sizeof *v->value * most);
 	n = first_population(v, m);
 	for (int g = 0; g < GENERATIONS && n; g++) {
-		struct member *old = m;
+		struct scored *old = m;
 
 		n = next_population(v, m, n, next);
 		m = next;
 		next = old;
 	}
-	if (v->n)
-		qsort(v->scored, (size_t)v->n, sizeof *v->scored, better_first);
+	scored_sort(v->scored, v->n);
 	free(m);
 	free(next);
 }
@@ -216,7 +203,7 @@ static void *start(const struct search_space *s, uint64_t seed, int64_t round, s
 static void observe(void *state, const struct candidate *c, double latency_s)
 {
 	struct evolution *v = state;
-	struct member m = {.value = -log2(latency_s)};
+	struct scored m = {.value = -log2(latency_s)};
 
 	if (!search_space_point(v->s, c, &m.point))
 		return;

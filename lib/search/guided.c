@@ -15,6 +15,7 @@
 #include "lib/base/map.h"
 #include "lib/base/rng.h"
 #include "lib/search/schedule.h"
+#include "lib/search/scored.h"
 #include "lib/search/split.h"
 
 enum {
@@ -29,11 +30,6 @@ enum {
 	LOOKED_AT = FIRST + GENERATIONS * CHILDREN + MODEL_PORTFOLIO + MEASURED,
 };
 
-struct scored {
-	uint64_t point;
-	double value; /* larger is better */
-};
-
 struct guided {
 	const struct search_space *s;
 	struct rng rng;
@@ -44,15 +40,6 @@ struct guided {
 	int nmeasured;
 	struct scored measured[MEASURED];
 };
-
-static int better_first(const void *pa, const void *pb)
-{
-	const struct scored *a = pa, *b = pb;
-
-	if (a->value != b->value)
-		return a->value > b->value ? -1 : 1;
-	return a->point < b->point ? -1 : a->point > b->point;
-}
 
 static int is_seen(struct guided *g, uint64_t point)
 {
@@ -142,8 +129,7 @@ static void add_drawn(struct guided *g)
 	struct scored *drawn = xmalloc(sizeof *drawn * DRAWN);
 	int n = draw(g, drawn);
 
-	if (n)
-		qsort(drawn, (size_t)n, sizeof *drawn, better_first);
+	scored_sort(drawn, n);
 	for (int i = 0, added = 0; i < n && added < FIRST; i++) {
 		int before = g->n;
 
@@ -199,7 +185,7 @@ static void generation(struct guided *g)
 				break;
 		}
 	score(g, from);
-	qsort(g->scored, (size_t)g->n, sizeof *g->scored, better_first);
+	scored_sort(g->scored, g->n);
 }
 
 /* Orders the best so far by the whole model. */
@@ -217,7 +203,7 @@ static void judge(struct guided *g)
 	if (n && model_predict(g->s->model, x, (size_t)n, value, NULL, &e) == 0) {
 		for (int i = 0; i < n; i++)
 			g->scored[i].value = value[i];
-		qsort(g->scored, (size_t)n, sizeof *g->scored, better_first);
+		scored_sort(g->scored, n);
 	}
 	free(x);
 }
@@ -229,8 +215,7 @@ static void evolve(struct guided *g)
 	add_portfolio(g);
 	add_drawn(g);
 	score(g, 0);
-	if (g->n)
-		qsort(g->scored, (size_t)g->n, sizeof *g->scored, better_first);
+	scored_sort(g->scored, g->n);
 	for (int i = 0; i < GENERATIONS; i++)
 		generation(g);
 	if (g->s->model)
@@ -263,7 +248,7 @@ static void observe(void *state, const struct candidate *c, double latency_s)
 	else if (g->measured[last].value >= t.value)
 		return;
 	g->measured[last] = t;
-	qsort(g->measured, (size_t)g->nmeasured, sizeof *g->measured, better_first);
+	scored_sort(g->measured, g->nmeasured);
 }
 
 static int propose(void *state, uint64_t *point)
