@@ -16,7 +16,6 @@
 
 #include "lib/base/err.h"
 #include "lib/base/map.h"
-#include "lib/base/rng.h"
 #include "lib/search/scored.h"
 #include "lib/search/search.h"
 #include "lib/search/split.h"
@@ -55,8 +54,6 @@ static int score(struct evolution *v, struct scored *m, int n)
 {
 	uint64_t *point = xmalloc(sizeof *point * (size_t)(n + 1));
 	double *value = xmalloc(sizeof *value * (size_t)(n + 1));
-	float *x = xmalloc(sizeof *x * FEATURES * (size_t)(n + 1));
-	struct err e = ERR_INIT;
 	int isnew, fresh = 0, kept = 0;
 
 	for (int i = 0; i < n; i++) {
@@ -64,11 +61,7 @@ static int score(struct evolution *v, struct scored *m, int n)
 		if (isnew)
 			point[fresh++] = m[i].point;
 	}
-	fresh = search_space_drafts(v->s, point, fresh, value, x);
-	for (int i = 0; i < fresh; i++)
-		value[i] = -log2(value[i]);
-	if (fresh)
-		model_predict_first(v->s->model, x, (size_t)fresh, value, &e);
+	fresh = scored_values(v->s, point, fresh, value);
 	for (int i = 0; i < fresh; i++) {
 		v->value[v->n] = value[i];
 		v->scored[v->n++] = (struct scored){point[i], value[i]};
@@ -82,7 +75,6 @@ static int score(struct evolution *v, struct scored *m, int n)
 		if (known)
 			m[kept++] = (struct scored){m[i].point, *known};
 	}
-	free(x);
 	free(value);
 	free(point);
 	return kept;
@@ -195,7 +187,7 @@ static void *start(const struct search_space *s, uint64_t seed, int64_t round, s
 	struct evolution *v = arena_new(a, struct evolution);
 
 	v->s = s;
-	rng_seed(&v->rng, seed + 0x9e3779b97f4a7c15u * (uint64_t)round, s->w->id.s);
+	search_space_rng(s, seed, round, &v->rng);
 	v->random = search_random.start(s, seed, round, a);
 	return v;
 }

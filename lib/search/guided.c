@@ -13,7 +13,6 @@
 
 #include "lib/base/err.h"
 #include "lib/base/map.h"
-#include "lib/base/rng.h"
 #include "lib/search/schedule.h"
 #include "lib/search/scored.h"
 #include "lib/search/split.h"
@@ -61,24 +60,17 @@ static int see(struct guided *g, uint64_t point)
 static void score(struct guided *g, int from)
 {
 	int n = g->n - from;
-	float *x = xmalloc(sizeof *x * FEATURES * (size_t)(n + 1));
 	double *value = xmalloc(sizeof *value * (size_t)(n + 1));
 	uint64_t *point = xmalloc(sizeof *point * (size_t)(n + 1));
-	struct err e = ERR_INIT;
 
 	for (int i = 0; i < n; i++)
 		point[i] = g->scored[from + i].point;
-	n = search_space_drafts(g->s, point, n, value, x);
-	for (int i = 0; i < n; i++)
-		value[i] = -log2(value[i]);
-	if (g->s->model)
-		model_predict_first(g->s->model, x, (size_t)n, value, &e);
+	n = scored_values(g->s, point, n, value);
 	for (int i = 0; i < n; i++)
 		g->scored[from + i] = (struct scored){point[i], value[i]};
 	g->n = from + n;
 	free(point);
 	free(value);
-	free(x);
 }
 
 static void add(struct guided *g, uint64_t point)
@@ -229,7 +221,7 @@ static void *start(const struct search_space *s, uint64_t seed, int64_t round, s
 	struct guided *g = arena_new(a, struct guided);
 
 	g->s = s;
-	rng_seed(&g->rng, seed + 0x9e3779b97f4a7c15u * (uint64_t)round, s->w->id.s);
+	search_space_rng(s, seed, round, &g->rng);
 	g->random = search_random.start(s, seed, round, a);
 	return g;
 }

@@ -5,7 +5,6 @@
  * arbitrary finite domains", CT-RSA 2002, section 4). So nothing is remembered, no point comes
  * twice, and all come if asked for.
  */
-#include "lib/base/rng.h"
 #include "lib/search/search.h"
 
 enum { ROUNDS = 4 };
@@ -20,7 +19,7 @@ static void *start(const struct search_space *s, uint64_t seed, int64_t round, s
 	struct drawing *w = arena_new(a, struct drawing);
 	struct rng r;
 
-	rng_seed(&r, seed + 0x9e3779b97f4a7c15u * (uint64_t)round, s->w->id.s);
+	search_space_rng(s, seed, round, &r);
 	for (int i = 0; i < ROUNDS; i++)
 		w->key[i] = rng_u64(&r);
 	w->size = s->start[s->nalgos];

@@ -1,6 +1,9 @@
 #include "lib/search/scored.h"
 
+#include <math.h>
 #include <stdlib.h>
+
+#include "lib/base/err.h"
 
 static int better_first(const void *pa, const void *pb)
 {
@@ -15,4 +18,18 @@ void scored_sort(struct scored *s, int n)
 {
 	if (n)
 		qsort(s, (size_t)n, sizeof *s, better_first);
+}
+
+int scored_values(const struct search_space *s, uint64_t *point, int n, double *value)
+{
+	float *x = xmalloc(sizeof *x * FEATURES * (size_t)(n + 1));
+	struct err e = ERR_INIT;
+
+	n = search_space_drafts(s, point, n, value, x);
+	for (int i = 0; i < n; i++)
+		value[i] = -log2(value[i]);
+	if (s->model && n)
+		model_predict_first(s->model, x, (size_t)n, value, &e);
+	free(x);
+	return n;
 }

@@ -2,7 +2,7 @@
 #ifndef TL_SEARCH_SCORED_H
 #define TL_SEARCH_SCORED_H
 
-#include <stdint.h>
+#include "lib/search/search.h"
 
 struct scored {
 	uint64_t point;
@@ -11,5 +11,10 @@ struct scored {
 
 /* Sorts n of them, n >= 0, the best first; of equal ones the smaller point. */
 void scored_sort(struct scored *s, int n);
+
+/* Sets values: what the first of the model's bags says of each point, or, if there is no model,
+ * minus log2 of the draft's seconds. Keeps the points that make a program, in their order. Returns
+ * how many these are. */
+int scored_values(const struct search_space *s, uint64_t *point, int n, double *value);
 
 #endif

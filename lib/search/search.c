@@ -33,14 +33,27 @@ int search_space_at(const struct search_space *s, uint64_t point, struct candida
 	return algo_valid(c->algo, s->w, c->knob, &why);
 }
 
-int search_space_point(const struct search_space *s, const struct candidate *c, uint64_t *point)
+void search_space_rng(const struct search_space *s, uint64_t seed, int64_t round, struct rng *r)
 {
-	const struct knob_space *space;
-	uint64_t at = 0;
+	rng_seed(r, seed + 0x9e3779b97f4a7c15u * (uint64_t)round, s->w->id.s);
+}
+
+/* The number of a candidate's algorithm; nalgos: the space lacks it. */
+static int number_of_algo(const struct search_space *s, const struct candidate *c)
+{
 	int a = 0;
 
 	while (a < s->nalgos && s->algo[a] != c->algo)
 		a++;
+	return a;
+}
+
+int search_space_point(const struct search_space *s, const struct candidate *c, uint64_t *point)
+{
+	const int a = number_of_algo(s, c);
+	const struct knob_space *space;
+	uint64_t at = 0;
+
 	if (a == s->nalgos)
 		return 0;
 	space = &s->space[a];
@@ -59,12 +72,10 @@ int search_space_point(const struct search_space *s, const struct candidate *c, 
 
 int search_space_lacks(const struct search_space *s, const struct candidate *c, struct err *e)
 {
+	const int a = number_of_algo(s, c);
 	struct candidate other = *c;
 	uint64_t point;
-	int a = 0;
 
-	while (a < s->nalgos && s->algo[a] != c->algo)
-		a++;
 	if (a == s->nalgos)
 		return err_set(e, "algorithm %s does not apply to this workload", c->algo->name);
 	/* The first knob with which it is out, where all others have a value of the space. */

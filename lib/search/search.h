@@ -9,6 +9,7 @@
 
 #include "lib/algo/candidate.h"
 #include "lib/base/arena.h"
+#include "lib/base/rng.h"
 #include "lib/model/dataset.h"
 #include "lib/model/model.h"
 
@@ -28,6 +29,8 @@ struct search_space {
 /* Makes the space of all algorithms that apply, or (only not NULL) of that one. */
 void search_space_init(struct search_space *s, const struct workload *w, const struct data_env *env,
 		       const char *only);
+/* The random numbers of a strategy in a round. */
+void search_space_rng(const struct search_space *s, uint64_t seed, int64_t round, struct rng *r);
 /* The candidate at a point (without its id): 1, or 0 if the algorithm's predicate refuses it. */
 int search_space_at(const struct search_space *s, uint64_t point, struct candidate *c);
 /* The point of a candidate: 1, or 0 if its knobs are none of the values listed. */
