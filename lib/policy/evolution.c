@@ -140,7 +140,7 @@ static void explain(struct policy_op *op, const struct policy_rules *r, int over
 	double best = policy_best(op->tries, op->ntries);
 
 	if (op->exhausted)
-		policy_say(op, "no candidate is left that was not tried");
+		policy_say_exhausted(op);
 	else if (op->tune)
 		policy_say(op,
 			   "%lld candidates, after %lld: the network's time is guessed to fall "

@@ -138,6 +138,11 @@ void policy_say(struct policy_op *op, const char *fmt, ...)
 	va_end(ap);
 }
 
+void policy_say_exhausted(struct policy_op *op)
+{
+	policy_say(op, "no candidate is left that was not tried");
+}
+
 double policy_best(const struct policy_try *t, int64_t n)
 {
 	double best = NAN;

@@ -81,6 +81,8 @@ const struct policy *policy_parse(const char *text, int64_t setting[POLICY_SETTI
 void policy_table(struct buf *out);
 /* Sets the reason of a decision. */
 void policy_say(struct policy_op *op, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+/* The same of an operator that is exhausted. */
+void policy_say_exhausted(struct policy_op *op);
 /* The least latency of n tries; NAN: none is known. */
 double policy_best(const struct policy_try *t, int64_t n);
 /* Stops all operators, for a reason that the caller gives (a limit). */

@@ -169,7 +169,7 @@ static enum state state_of(const struct arm *a, const struct policy_rules *r)
 	int64_t quiet;
 
 	if (op->exhausted) {
-		policy_say(op, "no candidate is left that was not tried");
+		policy_say_exhausted(op);
 		return OVER;
 	}
 	if (a->idle < r->patience)

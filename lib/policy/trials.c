@@ -23,7 +23,7 @@ static void explain_end(struct policy_op *op)
 	double best = policy_best(op->tries, op->ntries);
 
 	if (op->exhausted)
-		policy_say(op, "no candidate is left that was not tried");
+		policy_say_exhausted(op);
 	else if (isnan(best))
 		policy_say(op, "it had its %lld trials, and none gave a result",
 			   (long long)op->ntries);

@@ -72,7 +72,7 @@ static void explain_stop(struct policy_op *op, const struct policy_rules *r)
 	double best = policy_best(op->tries, op->ntries);
 
 	if (op->exhausted)
-		policy_say(op, "no candidate is left that was not tried");
+		policy_say_exhausted(op);
 	else if (isnan(best))
 		policy_say(op, "none of its %lld candidates gave a result", (long long)op->ntries);
 	else
