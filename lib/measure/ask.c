@@ -65,6 +65,19 @@ static void put_command(struct buf *q, const char *cmd)
 	field_text(q, "cmd", cmd);
 }
 
+/* The end of a request, with its limit, which is then asked. Frees q. */
+static int ask_whole(struct measure *m, const struct group *g, struct buf *q, double timeout_s,
+		     enum cost purpose, struct err *e)
+{
+	int rc;
+
+	field_number(q, "timeout_s", timeout_s);
+	buf_ch(q, '}');
+	rc = ask(m, g, q, timeout_s, purpose, e);
+	buf_free(q);
+	return rc;
+}
+
 /* Under which the true answers of a group are kept: the data that they are answers to. */
 static void data_text(const struct measure *m, const struct group *g, struct buf *out)
 {
@@ -92,10 +105,7 @@ int ask_open(struct measure *m, struct group *g, enum status *status, struct err
 		field_text(&q, "pci", m->pci.s);
 	field_number(&q, "max_error", m->rules.max_error);
 	field_number(&q, "memory", m->rules.memory);
-	field_number(&q, "timeout_s", naive_timeout(g));
-	buf_ch(&q, '}');
-	rc = ask(m, g, &q, naive_timeout(g), COST_BASELINE, e);
-	buf_free(&q);
+	rc = ask_whole(m, g, &q, naive_timeout(g), COST_BASELINE, e);
 	buf_free(&data);
 	buf_free(&truth);
 	if (rc != ASKED && rc != ASKED_DEAD)
@@ -113,14 +123,9 @@ int ask_baseline(struct measure *m, struct group *g, struct err *e)
 	/* Each variant runs at least three times, a slow one perhaps at a flop a cycle. */
 	const double timeout_s = 120 + (double)g->w.flops * 2e-8;
 	struct buf q = BUF_INIT;
-	int rc;
 
 	put_command(&q, "baseline");
-	field_number(&q, "timeout_s", timeout_s);
-	buf_ch(&q, '}');
-	rc = ask(m, g, &q, timeout_s, COST_BASELINE, e);
-	buf_free(&q);
-	return rc;
+	return ask_whole(m, g, &q, timeout_s, COST_BASELINE, e);
 }
 
 static void put_entry(struct buf *q, const char *candidate, const char *object,
@@ -135,20 +140,15 @@ int ask_race(struct measure *m, struct group *g, const struct item *it,
 {
 	const double timeout_s = m->rules.timeout_s;
 	struct buf q = BUF_INIT;
-	int rc;
 
 	put_command(&q, "race");
 	put_entry(&q, "candidate", "object", it);
 	if (incumbent)
 		put_entry(&q, "incumbent", "incumbent_object", incumbent);
-	field_number(&q, "timeout_s", timeout_s);
 	field_number(&q, "budget_s", m->rules.race_s);
 	field_flag(&q, "whole", how & ASK_WHOLE);
 	field_flag(&q, "apart", how & ASK_APART);
-	buf_ch(&q, '}');
-	rc = ask(m, g, &q, timeout_s, purpose, e);
-	buf_free(&q);
-	return rc;
+	return ask_whole(m, g, &q, timeout_s, purpose, e);
 }
 
 int ask_final(struct measure *m, struct group *g, const struct item *it, int pairs, double limit_s,
@@ -156,7 +156,6 @@ int ask_final(struct measure *m, struct group *g, const struct item *it, int pai
 {
 	const double timeout_s = FINAL_TIMES * m->rules.timeout_s;
 	struct buf q = BUF_INIT;
-	int rc;
 
 	put_command(&q, "final");
 	put_entry(&q, "candidate", "object", it);
@@ -164,15 +163,11 @@ int ask_final(struct measure *m, struct group *g, const struct item *it, int pai
 	if (g->baseline.impl)
 		field_text(&q, "layout", g->baseline.layout);
 	field_text(&q, "own_impl", g->baseline.own_impl);
-	field_number(&q, "timeout_s", timeout_s);
 	field_number(&q, "budget_s", ALONE_S);
 	if (limit_s > 0)
 		field_number(&q, "limit_s", limit_s);
 	field_integer(&q, "pairs", pairs);
-	buf_ch(&q, '}');
-	rc = ask(m, g, &q, timeout_s, COST_TIME, e);
-	buf_free(&q);
-	return rc;
+	return ask_whole(m, g, &q, timeout_s, COST_TIME, e);
 }
 
 int ask_canary(struct measure *m, struct group *g, struct err *e)
@@ -181,10 +176,7 @@ int ask_canary(struct measure *m, struct group *g, struct err *e)
 	int rc;
 
 	put_command(&q, "canary");
-	field_number(&q, "timeout_s", naive_timeout(g));
-	buf_ch(&q, '}');
-	rc = ask(m, g, &q, naive_timeout(g), COST_PROBE, e);
-	buf_free(&q);
+	rc = ask_whole(m, g, &q, naive_timeout(g), COST_PROBE, e);
 	if (rc == ASKED_DEAD)
 		return err_set(e, "%s %s: something known to be good fails as well: %s",
 			       g->w.op->name, g->w.prob, m->worker.why);
