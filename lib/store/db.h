@@ -52,7 +52,10 @@ const char *db_text(sqlite3_stmt *q, int i, struct arena *a); /* null is NULL */
  * there until the statement goes on. NULL if it is null all the same: the database is damaged, and
  * the statement was reset. */
 const char *db_given(struct store *s, sqlite3_stmt *q, int i, size_t *n, struct err *e);
-/* The same, copied. */
+/* Hands the first column of each row, such a text, to `line`; then the statement is reset. -1: it
+ * failed, or `line` did. */
+int db_each(struct store *s, sqlite3_stmt *q, store_line_fn *line, void *arg, struct err *e);
+/* The same as db_given(), copied. */
 const char *db_given_copy(struct store *s, sqlite3_stmt *q, int i, struct arena *a, struct err *e);
 /* A status; STATUS_NONE if it is none: the database is damaged, and the statement was reset. */
 enum status db_status(struct store *s, sqlite3_stmt *q, int i, struct err *e);

@@ -49,28 +49,6 @@ static int give_page(const struct page *p, store_line_fn *line, void *arg, struc
 	return 0;
 }
 
-static int dump(struct store *s, sqlite3_stmt *max, sqlite3_stmt *q, print_fn *print,
-		store_line_fn *line, void *arg, struct err *e)
-{
-	struct page *p;
-	int64_t end;
-	int rc;
-
-	if (!max || !q || db_step(s, max, e) < 0)
-		return -1;
-	end = sqlite3_column_int64(max, 0);
-	sqlite3_reset(max);
-	p = xcalloc(1, sizeof *p);
-	do {
-		rc = read_page(s, q, print, end, p, e);
-		if (!rc)
-			rc = give_page(p, line, arg, e);
-	} while (!rc && p->n);
-	buf_free(&p->text);
-	free(p);
-	return rc;
-}
-
 static int print_text(struct store *s, sqlite3_stmt *q, struct buf *out, struct err *e)
 {
 	size_t n;
@@ -115,35 +93,50 @@ static int print_workload(struct store *s, sqlite3_stmt *q, struct buf *out, str
 	return rc;
 }
 
+static const struct dumped {
+	int kind;
+	const char *last, *page; /* the last row's number; rows behind one, up to another */
+	print_fn *print;
+} all[] = {
+	{STORE_RESULTS, "SELECT max(num) FROM records",
+	 "SELECT num, record FROM records WHERE num > ? AND num <= ? ORDER BY num", print_text},
+	{STORE_WORKLOADS, "SELECT max(num) FROM workloads",
+	 "SELECT num, record FROM workloads WHERE num > ? AND num <= ? ORDER BY num",
+	 print_workload},
+	{STORE_ENDS, "SELECT max(num) FROM ends",
+	 "SELECT num, record FROM ends WHERE num > ? AND num <= ? ORDER BY num", print_text},
+	{STORE_RUNS, "SELECT max(num) FROM costs",
+	 "SELECT num, record FROM costs WHERE num > ? AND num <= ? ORDER BY num", print_text},
+};
+
+static int dump(struct store *s, const struct dumped *of, store_line_fn *line, void *arg,
+		struct err *e)
+{
+	sqlite3_stmt *max = db_sql(s, of->last, e), *q = db_sql(s, of->page, e);
+	struct page *p;
+	int64_t end;
+	int rc;
+
+	if (!max || !q || db_step(s, max, e) < 0)
+		return -1;
+	end = sqlite3_column_int64(max, 0);
+	sqlite3_reset(max);
+	p = xcalloc(1, sizeof *p);
+	do {
+		rc = read_page(s, q, of->print, end, p, e);
+		if (!rc)
+			rc = give_page(p, line, arg, e);
+	} while (!rc && p->n);
+	buf_free(&p->text);
+	free(p);
+	return rc;
+}
+
 int store_dump(struct store *s, int kinds, store_line_fn *line, void *arg, struct err *e)
 {
-	if (kinds & STORE_RESULTS &&
-	    dump(s, db_sql(s, "SELECT max(num) FROM records", e),
-		 db_sql(s,
-			"SELECT num, record FROM records WHERE num > ? AND num <= ? ORDER BY num",
-			e),
-		 print_text, line, arg, e))
-		return -1;
-	if (kinds & STORE_WORKLOADS &&
-	    dump(s, db_sql(s, "SELECT max(num) FROM workloads", e),
-		 db_sql(s,
-			"SELECT num, record FROM workloads WHERE num > ? AND num <= ?"
-			" ORDER BY num",
-			e),
-		 print_workload, line, arg, e))
-		return -1;
-	if (kinds & STORE_ENDS &&
-	    dump(s, db_sql(s, "SELECT max(num) FROM ends", e),
-		 db_sql(s, "SELECT num, record FROM ends WHERE num > ? AND num <= ? ORDER BY num",
-			e),
-		 print_text, line, arg, e))
-		return -1;
-	if (kinds & STORE_RUNS &&
-	    dump(s, db_sql(s, "SELECT max(num) FROM costs", e),
-		 db_sql(s, "SELECT num, record FROM costs WHERE num > ? AND num <= ? ORDER BY num",
-			e),
-		 print_text, line, arg, e))
-		return -1;
+	for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+		if (kinds & all[i].kind && dump(s, &all[i], line, arg, e))
+			return -1;
 	return 0;
 }
 
@@ -156,22 +149,11 @@ int store_newest(struct store *s, const char *env_id, int64_t n, int64_t among, 
 				 " AND env = (SELECT num FROM envs WHERE id = ?2)"
 				 " AND status IN ('ok', 'preempted') ORDER BY num DESC LIMIT ?3",
 				 e);
-	int rc;
 
 	if (!q)
 		return -1;
 	sqlite3_bind_int64(q, 1, among);
 	sqlite3_bind_text(q, 2, env_id, -1, SQLITE_STATIC);
 	sqlite3_bind_int64(q, 3, n);
-	while ((rc = db_step(s, q, e)) > 0) {
-		size_t length;
-		const char *text = db_given(s, q, 0, &length, e);
-
-		if (!text || line(arg, text, length, e)) {
-			rc = -1;
-			break;
-		}
-	}
-	sqlite3_reset(q);
-	return rc;
+	return db_each(s, q, line, arg, e);
 }

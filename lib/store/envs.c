@@ -4,6 +4,16 @@
 #include "lib/host/env.h"
 #include "lib/store/db.h"
 
+/* A row of an id and what is known of the env. */
+static int take_env(struct store *s, sqlite3_stmt *q, struct arena *a, struct store_env *env,
+		    struct err *e)
+{
+	if (!(env->id = db_given_copy(s, q, 0, a, e)))
+		return -1;
+	env->json = db_text(q, 1, a);
+	return 0;
+}
+
 /* By the last run that began in each. */
 int store_envs(struct store *s, struct arena *a, struct store_env **env, int *n, struct err *e)
 {
@@ -27,9 +37,8 @@ int store_envs(struct store *s, struct arena *a, struct store_env **env, int *n,
 			*env = more;
 			cap = cap * 2 + 8;
 		}
-		if (!((*env)[*n].id = db_given_copy(s, q, 0, a, e)))
+		if (take_env(s, q, a, &(*env)[(*n)++], e))
 			return -1;
-		(*env)[(*n)++].json = db_text(q, 1, a);
 	}
 	return rc;
 }
@@ -64,9 +73,8 @@ static int env_given(struct store *s, const char *id, struct arena *a, struct st
 	if ((rc = db_step(s, q, e)) < 0)
 		return -1;
 	if (rc) { /* else nothing was measured there yet */
-		if (!(env->id = db_given_copy(s, q, 0, a, e)))
+		if (take_env(s, q, a, env, e))
 			return -1;
-		env->json = db_text(q, 1, a);
 	}
 	sqlite3_reset(q);
 	return 1;
@@ -87,9 +95,8 @@ static int env_latest(struct store *s, struct arena *a, struct store_env *env, s
 	if (!q || (rc = db_step(s, q, e)) < 0)
 		return -1;
 	if (rc) {
-		if (!(env->id = db_given_copy(s, q, 0, a, e)))
+		if (take_env(s, q, a, env, e))
 			return -1;
-		env->json = db_text(q, 1, a);
 	}
 	sqlite3_reset(q);
 	return rc;

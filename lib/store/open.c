@@ -3,6 +3,7 @@
 #include <assert.h>
 #include <errno.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <time.h>
@@ -311,6 +312,23 @@ enum status db_status(struct store *s, sqlite3_stmt *q, int i, struct err *e)
 	return status;
 }
 
+int db_each(struct store *s, sqlite3_stmt *q, store_line_fn *line, void *arg, struct err *e)
+{
+	int rc;
+
+	while ((rc = db_step(s, q, e)) > 0) {
+		size_t n;
+		const char *text = db_given(s, q, 0, &n, e);
+
+		if (!text || line(arg, text, n, e)) {
+			rc = -1;
+			break;
+		}
+	}
+	sqlite3_reset(q);
+	return rc;
+}
+
 const char *db_given_copy(struct store *s, sqlite3_stmt *q, int i, struct arena *a, struct err *e)
 {
 	size_t n;
@@ -413,11 +431,17 @@ static int read_version(struct store *s, int64_t *version, struct err *e)
 }
 
 /* Makes the tables, where the file is empty. */
+static int set_pragma(struct store *s, const char *name, int v, struct err *e)
+{
+	char sql[64];
+
+	snprintf(sql, sizeof sql, "PRAGMA %s = %d", name, v);
+	return db_exec(s, sql, e);
+}
+
 static int make_tables(struct store *s, struct err *e)
 {
 	int64_t version;
-	char *sql;
-	int rc;
 
 	if (db_exec(s, "BEGIN", e) || read_version(s, &version, e) || store_commit(s, e))
 		return -1;
@@ -430,13 +454,10 @@ static int make_tables(struct store *s, struct err *e)
 		return -1;
 	if (version == VERSION)
 		return store_commit(s, e);
-	sql = sqlite3_mprintf("PRAGMA application_id = %d; PRAGMA user_version = %d",
-			      APPLICATION_ID, VERSION);
-	if (!sql)
-		die_no_memory();
-	rc = db_exec(s, schema, e) || db_exec(s, sql, e) ? -1 : store_commit(s, e);
-	sqlite3_free(sql);
-	return rc;
+	if (db_exec(s, schema, e) || set_pragma(s, "application_id", APPLICATION_ID, e) ||
+	    set_pragma(s, "user_version", VERSION, e))
+		return -1;
+	return store_commit(s, e);
 }
 
 /* journal_mode: never WAL, which SQLite before 3.51.3 can corrupt when writers and checkpoints
@@ -446,7 +467,6 @@ static int configure(struct store *s, enum store_mode mode, struct err *e)
 {
 	static const char journal[] = "PRAGMA journal_mode = TRUNCATE";
 	sqlite3_stmt *q;
-	char *sql;
 	int rc;
 
 	sqlite3_busy_handler(s->db, on_busy, s);
@@ -460,12 +480,8 @@ static int configure(struct store *s, enum store_mode mode, struct err *e)
 		return sqlite3_errcode(s->db)
 			       ? db_fail(s, "open", e)
 			       : err_set(e, "%s cannot be given a rollback journal", s->path);
-	sql = sqlite3_mprintf("PRAGMA synchronous = FULL; PRAGMA cache_size = -%d", CACHE_KIB);
-	if (!sql)
-		die_no_memory();
-	rc = db_exec(s, sql, e);
-	sqlite3_free(sql);
-	if (rc || make_tables(s, e))
+	if (db_exec(s, "PRAGMA synchronous = FULL", e) ||
+	    set_pragma(s, "cache_size", -CACHE_KIB, e) || make_tables(s, e))
 		return -1;
 	/* A batch that outgrew the cache would lock readers out before its commit. */
 	return db_exec(
@@ -571,8 +587,6 @@ int store_is_replayed(const struct store *s)
 int store_make_replayed(struct store *s, struct err *e)
 {
 	int64_t measured = 0;
-	char *sql;
-	int rc = -1;
 
 	if (store_begin(s, e) ||
 	    pragma_int(s, "SELECT EXISTS(SELECT 1 FROM results) OR EXISTS(SELECT 1 FROM ends)",
@@ -587,12 +601,7 @@ int store_make_replayed(struct store *s, struct err *e)
 			s->path);
 		goto fail;
 	}
-	sql = sqlite3_mprintf("PRAGMA application_id = %d", REPLAYED_ID);
-	if (!sql)
-		die_no_memory();
-	rc = db_exec(s, sql, e);
-	sqlite3_free(sql);
-	if (rc == 0 && store_commit(s, e) == 0) {
+	if (set_pragma(s, "application_id", REPLAYED_ID, e) == 0 && store_commit(s, e) == 0) {
 		s->replayed = 1;
 		return 0;
 	}

@@ -70,30 +70,30 @@ static enum store_put intern_workload(struct store *s, const char *id, const str
 	return rc;
 }
 
-static enum store_put intern_env(struct store *s, const char *id, int64_t *num, struct err *e)
+/* insert: a literal. find: of the row's number, which is 0 if there is none. */
+static enum store_put intern(struct store *s, const char *id, int64_t *num, struct map *known,
+			     int (*find)(struct store *, const char *, int64_t *, struct err *),
+			     const char *insert, struct err *e)
 {
 	sqlite3_stmt *q;
 
-	if (db_env(s, id, num, e))
+	if (find(s, id, num, e))
 		return STORE_FAILED;
 	if (*num)
 		return STORE_KNOWN;
-	SQL_OR_FAIL(q, s, "INSERT INTO envs(id) VALUES(?)", e);
+	SQL_OR_FAIL(q, s, insert, e);
 	db_bind_text(q, 1, id);
-	return run_insert(s, q, &s->envs, id, num, e);
+	return run_insert(s, q, known, id, num, e);
+}
+
+static enum store_put intern_env(struct store *s, const char *id, int64_t *num, struct err *e)
+{
+	return intern(s, id, num, &s->envs, db_env, "INSERT INTO envs(id) VALUES(?)", e);
 }
 
 static enum store_put intern_run(struct store *s, const char *id, int64_t *num, struct err *e)
 {
-	sqlite3_stmt *q;
-
-	if (db_run(s, id, num, e))
-		return STORE_FAILED;
-	if (*num)
-		return STORE_KNOWN;
-	SQL_OR_FAIL(q, s, "INSERT INTO runs(id) VALUES(?)", e);
-	db_bind_text(q, 1, id);
-	return run_insert(s, q, &s->runs, id, num, e);
+	return intern(s, id, num, &s->runs, db_run, "INSERT INTO runs(id) VALUES(?)", e);
 }
 
 /* An end record may come before the results of its run, and a result without "env" before one with
