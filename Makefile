@@ -352,6 +352,8 @@ bench-filter: all ## what the filter, and a search in the model, are worth in a 
 	@sh bench/filter.sh
 bench-tune: all ## what tuning costs, and what it reaches, against other policies: MODELS="FILE..." POLICIES="NAME..." SEEDS="N..." BUDGET=TIME FINALS=N WARM=DB
 	@BIN='$(BIN)' MODELS='$(MODELS)' POLICIES='$(POLICIES)' SEEDS='$(SEEDS)' BUDGET='$(BUDGET)' FINALS='$(FINALS)' WARM='$(WARM)' sh bench/tune.sh
+bench-metaschedule: all ## what tuning costs, and what it reaches, against TVM's MetaSchedule: TVM=FOLDER TRIALS=N OPS="OP PROB..." SEED=N MCPU=NAME
+	@BIN='$(BIN)' TVM='$(TVM)' TRIALS='$(TRIALS)' OPS='$(OPS)' SEED='$(SEED)' MCPU='$(MCPU)' sh bench/metaschedule.sh
 bench-machine: all ## what it costs to tune with what another machine has learned (after bench-model)
 	@sh bench/machine.sh
 spaces: all ## record whole spaces on this machine into share/spaces, to learn from (half an hour): SPACES=FOLDER
@@ -392,6 +394,6 @@ help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1|\2/p' Makefile | while IFS='|' read -r target what; do \
 		printf '  %-14s %s\n' "$$target" "$$what"; done
 
-.PHONY: all deps doc check fuzz check-isa lint $(LINT) format demo bench-kernels bench-gpu bench-models bench-onnx bench-measure bench-trust bench-store bench-extract bench-model bench-zero bench-filter bench-tune bench-machine spaces model install uninstall clean help
+.PHONY: all deps doc check fuzz check-isa lint $(LINT) format demo bench-kernels bench-gpu bench-models bench-onnx bench-measure bench-trust bench-store bench-extract bench-model bench-zero bench-filter bench-tune bench-metaschedule bench-machine spaces model install uninstall clean help
 .DELETE_ON_ERROR:
 .SECONDARY:

@@ -46,8 +46,8 @@ for network in $test; do
 	"$bin/tl-gen" --search=guided -m "$model" -n 64 "$wl" | candidates guided64
 	"$bin/tl-gen" --search=portfolio -m "$model" -n 16 "$wl" | candidates portfolio16
 	echo "$network: tuning" >&2
-	"$bin/tl-tune" -q -d "$dir/$network.db" -m "$model" -s guided --patience 1000 --budget "$tune" "$wl"
-	"$bin/tl-tune" -q -d "$dir/$network.db" -m none --patience 1000 --budget "$tune" "$wl"
+	"$bin/tl-tune" -q -d "$dir/$network.db" -m "$model" -s guided --patience 1000 --min-gain 0 --budget "$tune" "$wl"
+	"$bin/tl-tune" -q -d "$dir/$network.db" -m none --patience 1000 --min-gain 0 --budget "$tune" "$wl"
 	"$bin/tl-query" -d "$dir/$network.db" --top 4 "$wl" | sed 's/"type":"result"/"type":"candidate"/' >"$dir/$network.tuned" || :
 	sed 's/,"status":.*/}/' "$dir/$network.tuned" | candidates tuned
 	perl bench/zero.pl looks "$wl" "$dir/$network.candidates" | look "$dir/$network.results"

@@ -32,8 +32,9 @@
 #include "lib/target/target.h"
 #include "lib/trial/caches.h"
 
-static const char *db, *output, *until, *seed, *number, *keep, *layout, *batch, *patience, *finals,
-	*caches, *replay, *env, *model, *search, *filter, *policy, *target_name, *color = "auto";
+static const char *db, *output, *until, *seed, *number, *keep, *layout, *batch, *patience,
+	*min_gain, *finals, *caches, *replay, *env, *model, *search, *filter, *policy, *target_name,
+	*color = "auto";
 static double time_s;
 static int no_races; /* the policy times all candidates to the end */
 static int no_db, nowait, quiet, verbose, print, zero_shot, wide, reprobe;
@@ -87,6 +88,11 @@ static const struct opt opts[] = {
 	 NULL, policy_names},
 	{0, "patience", OPT_STRING, &patience, "N",
 	 "Stop a workload after N candidates without a gain; by default tl-prune's number. Only "
+	 "the policy preempt heeds it.",
+	 NULL},
+	{0, "min-gain", OPT_STRING, &min_gain, "X",
+	 "Stop all when twice the cost is expected to gain less than this share of the time of all "
+	 "operators; by default tl-prune's number, 0.01. 0: only plateaus and limits stop. Only "
 	 "the policy preempt heeds it.",
 	 NULL},
 	{0, "final", OPT_STRING, &finals, "N",
@@ -221,6 +227,7 @@ static void prune(struct pipeline *p, const struct places *at)
 	pipeline_arg2(p, "-b", keep);
 	pipeline_arg2(p, "--policy", policy);
 	pipeline_arg2(p, "--patience", patience);
+	pipeline_arg2(p, "--min-gain", min_gain);
 	pipeline_arg2(p, "-o", at->round);
 	pipeline_arg(p, at->workloads);
 }
@@ -700,8 +707,9 @@ static void take_policy(struct err *e)
 
 	if (!p)
 		return;
-	if (patience && !p->heeds_gains)
-		err_status(e, EXIT_USAGE, "the policy %s heeds no --patience", p->name);
+	if ((patience || min_gain) && !p->heeds_gains)
+		err_status(e, EXIT_USAGE, "the policy %s heeds no --patience or --min-gain",
+			   p->name);
 	if (!search)
 		search = p->search;
 	if (!filter)

@@ -166,7 +166,7 @@ perl -ne '
 	print' "$tmp/rec" >"$tmp/plain"
 "$bin/tl-store" -q -d "$tmp/plain.db" "$tmp/plain"
 tune() { # database options...
-	PATH=$path "$from/tl-tune" -q --replay "$tmp/plain" --final 0 -n 0 -b 1000 --patience 100000 -d "$@" "$tmp/w" 2>"$tmp/err"
+	PATH=$path "$from/tl-tune" -q --replay "$tmp/plain" --final 0 -n 0 -b 1000 --patience 100000 --min-gain 0 -d "$@" "$tmp/w" 2>"$tmp/err"
 }
 tune "$tmp/sim1.db"
 ok $? 'tl-tune simulates'
@@ -184,7 +184,7 @@ PATH=$bin:$PATH sh "$tmp/script" 2>"$tmp/err" && "$bin/tl-query" -d "$tmp/sim4.d
 ok $? 'and as a script'
 rounds() { # options...
 	rm -f "$tmp/r.db"
-	"$bin/tl-tune" --replay "$tmp/rec" --final 0 -n 0 -b 16 --patience 100000 -d "$tmp/r.db" "$@" "$tmp/w" >"$tmp/table" 2>"$tmp/err"
+	"$bin/tl-tune" --replay "$tmp/rec" --final 0 -n 0 -b 16 --patience 100000 --min-gain 0 -d "$tmp/r.db" "$@" "$tmp/w" >"$tmp/table" 2>"$tmp/err"
 	"$bin/tl-query" -d "$tmp/r.db" --dump=results >"$tmp/results"
 	grep -o '"run":"[^"]*"' "$tmp/results" | uniq | wc -l
 }
@@ -214,7 +214,7 @@ ok $? 'and is counted'
 "$bin/tl-replay" --missing=fail --from "$tmp/gap" "$tmp/c" >"$tmp/out" 2>"$tmp/err"
 [ $? -eq 3 ] && grep -q 'nothing is known of the candidate' "$tmp/err" && ! grep -q '"type":"done"' "$tmp/out"
 ok $? '--missing=fail: exit 3'
-"$bin/tl-tune" -q --replay "$tmp/gap" --final 0 -n 0 -b 10000 --patience 100000 -d "$tmp/gap.db" "$tmp/w" 2>"$tmp/err" &&
+"$bin/tl-tune" -q --replay "$tmp/gap" --final 0 -n 0 -b 10000 --patience 100000 --min-gain 0 -d "$tmp/gap.db" "$tmp/w" 2>"$tmp/err" &&
 	[ "$("$bin/tl-query" -d "$tmp/gap.db" --dump=results | wc -l)" -eq $((candidates - 1)) ]
 ok $? 'tl-tune goes on with the others, and ends'
 "$bin/tl-replay" --from /dev/null "$tmp/c" >"$tmp/out" 2>"$tmp/err"

@@ -70,12 +70,12 @@ ok $? 'unless told otherwise'
 "$bin/tl-tune" -q -d "$tmp/drawn.db" --policy=random,trials=3 --final 0 "$tmp/w.wl" 2>"$tmp/err" && [ "$(trials "$tmp/drawn.db" | tr '\n' ' ')" = '3 3 ' ]
 ok $? 'random has its trials, too'
 i=0
-for args in '--policy=nosuch' '--policy=trimmer,batch=65' '--policy=lorien --patience=3'; do
+for args in '--policy=nosuch' '--policy=trimmer,batch=65' '--policy=lorien --patience=3' '--policy=lorien --min-gain=0'; do
 	# shellcheck disable=SC2086
 	"$bin/tl-tune" -q -d "$tmp/nosuch.db" $args "$tmp/w.wl" >"$tmp/out" 2>"$tmp/err"
 	[ $? -eq 2 ] && grep -q '^tl-tune: .*\(one of evolution|\|from 8 to 64\|heeds no --patience\)' "$tmp/err" && [ ! -e "$tmp/nosuch.db" ] && i=$((i + 1))
 done
-[ "$i" -eq 3 ]
+[ "$i" -eq 4 ]
 ok $? 'a wrong one is refused before anything is made'
 
 # The limit of time goes to all that keep it, also in the script
@@ -170,7 +170,7 @@ exec 9<&-
 
 printf 'op,prob\nconv2d,mb1_ic64ih28_oc64oh28_kh3ph1\n' >"$tmp/w.csv"
 "$bin/tl-extract" -q --format csv "$tmp/w.csv" >"$tmp/w.wl" # takes seconds to time
-"$bin/tl-tune" -q -d "$tmp/k.db" -b 12 --patience 1000 "$tmp/w.wl" 2>/dev/null &
+"$bin/tl-tune" -q -d "$tmp/k.db" -b 12 --patience 1000 --min-gain 0 "$tmp/w.wl" 2>/dev/null &
 pid=$!
 i=0
 while [ "$("$bin/tl-query" -d "$tmp/k.db" --dump=results 2>/dev/null | wc -l)" -eq 0 ] && [ $i -lt 400 ]; do
@@ -204,7 +204,7 @@ ok $? 'tunes again'
 results "$tmp/k.db" >"$tmp/after"
 [ "$(comm -23 "$tmp/before" "$tmp/after" | wc -l)" -eq 0 ]
 ok $? 'and nothing is lost'
-timeout -s INT --preserve-status 4 "$bin/tl-tune" -q -d "$tmp/k.db" --patience 1000 -b 12 "$tmp/w.wl" 2>/dev/null
+timeout -s INT --preserve-status 4 "$bin/tl-tune" -q -d "$tmp/k.db" --patience 1000 --min-gain 0 -b 12 "$tmp/w.wl" 2>/dev/null
 [ $? -eq 130 ]
 ok $? 'SIGINT: ends by the signal'
 results "$tmp/k.db" | comm -23 "$tmp/after" - | wc -l | grep -qx 0
@@ -212,7 +212,7 @@ ok $? 'and what was measured stays'
 # With a table, for whoever pressed the keys. A shell without job control starts what runs behind it deaf to SIGINT.
 interrupted() { # options: of a run that has measured something; its output in $tmp/out, and on stderr in $tmp/err
 	rm -f "$tmp/i.db"
-	perl -e '$SIG{INT} = "DEFAULT"; exec @ARGV' "$bin/tl-tune" "$@" -d "$tmp/i.db" -b 12 --patience 1000 "$tmp/w.wl" >"$tmp/out" 2>"$tmp/err" &
+	perl -e '$SIG{INT} = "DEFAULT"; exec @ARGV' "$bin/tl-tune" "$@" -d "$tmp/i.db" -b 12 --patience 1000 --min-gain 0 "$tmp/w.wl" >"$tmp/out" 2>"$tmp/err" &
 	pid=$!
 	i=0
 	while [ "$("$bin/tl-query" -d "$tmp/i.db" --dump=results 2>/dev/null | wc -l)" -eq 0 ] && [ $i -lt 400 ]; do
@@ -241,7 +241,7 @@ rm -rf "${TMPDIR:?}"/*
 for sig in INT TERM; do
 	num=15
 	[ $sig = INT ] && num=2
-	perl -e '$SIG{INT} = "DEFAULT"; exec @ARGV' "$bin/tl-tune" -q --no-db -b 12 --patience 1000 "$tmp/w.wl" >"$tmp/out" 2>/dev/null &
+	perl -e '$SIG{INT} = "DEFAULT"; exec @ARGV' "$bin/tl-tune" -q --no-db -b 12 --patience 1000 --min-gain 0 "$tmp/w.wl" >"$tmp/out" 2>/dev/null &
 	pid=$!
 	i=0
 	while ! "$bin/tl-query" -d "$TMPDIR"/tl-tune-*/db --dump=results 2>/dev/null | grep -q '"stage":"race"' && [ $i -lt 400 ]; do
