@@ -25,17 +25,9 @@
 #include "lib/model/dataset.h"
 #include "lib/model/default.h"
 #include "lib/model/featurizer.h"
-#include "lib/model/picks.h"
+#include "lib/policy/picks.h"
+#include "lib/policy/refuse.h"
 #include "lib/target/target.h"
-
-/* The draft puts a candidate this many times behind the best so far: the model is not asked. */
-static const double DRAFT_FAR = 4;
-/* The first of the model's bag puts it this far behind the best so far (of values: 0.5 is 1.41
- * times the time): the others are not asked. */
-static const double SCREEN_FAR = 0.5;
-/* The draft's share of places, by default. A model is on trial as long as the database knows too
- * little to tell whether it holds on this machine. */
-static const double HEDGE = 0.25, HEDGE_ON_TRIAL = 0.75;
 
 static int64_t keep = 32, seed = 1;
 static double diverse = 1.0 / 3, hedge = -1, audit, explore, worth;
@@ -218,7 +210,7 @@ static struct group *group_new(const char *workload_id, int64_t k)
 	const struct picks_rules rules = {
 		.k = k,
 		.diverse = diverse,
-		.hedge = filter.model ? (int64_t)floor((double)k * fmin(hedge, 1)) : 0,
+		.hedge = filter.model ? refuse_hedge(k, hedge) : 0,
 		.on_trial = on_trial,
 		.audit = audit,
 		.keep_refused = filter.refused != NULL,
@@ -280,7 +272,7 @@ static int take_screened(void *item, const float *x, double value, double deviat
 
 	if (value > g->best_screened)
 		g->best_screened = value;
-	if (!x || value < g->best_screened - SCREEN_FAR)
+	if (!x || refuse_by_first(value, g->best_screened))
 		return take_answer(item, x, value, deviation, e);
 	return predictor_put(filter.predictor, item, x, e);
 }
@@ -289,7 +281,7 @@ static int take_screened(void *item, const float *x, double value, double deviat
 static int take_good(struct waiting *w, const struct featurized *d, struct err *e)
 {
 	struct group *g = w->group;
-	int far = filter.model && g->best_s > 0 && d->draft_s > DRAFT_FAR * g->best_s;
+	int far = filter.model && refuse_by_draft(d->draft_s, g->best_s);
 
 	if (!g->best_s || d->draft_s < g->best_s)
 		g->best_s = d->draft_s;
@@ -573,7 +565,7 @@ static int choose_judge(struct err *e)
 	if (rc > 0 && !strcmp(by, "model"))
 		rc = read_model(path.s, e);
 	if (hedge < 0)
-		hedge = on_trial ? HEDGE_ON_TRIAL : HEDGE;
+		hedge = refuse_hedge_share(on_trial);
 	buf_free(&path);
 	return rc < 0 ? -1 : 0;
 }

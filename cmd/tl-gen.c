@@ -21,9 +21,9 @@
 #include "lib/io/opt.h"
 #include "lib/io/record.h"
 #include "lib/model/default.h"
+#include "lib/policy/first.h"
 #include "lib/record/result.h"
 #include "lib/report/algorithms.h"
-#include "lib/search/schedule.h"
 #include "lib/search/search.h"
 #include "lib/store/store.h"
 #include "lib/target/target.h"
@@ -31,9 +31,6 @@
 enum {
 	CHANCES = 2,
 	LOOK_UP_EVERY = 1024,
-	FOREIGN = 8,	/* of other envs */
-	PORTFOLIO = 2,	/* of the model's schedules */
-	DRAFTED = 4096, /* at random, of which the draft's first comes along */
 };
 
 static const char *search_name = "random", *model_path, *algo_name, *database, *env_wanted, *output;
@@ -258,89 +255,32 @@ static int put_candidate(const struct candidate *c, const char *match, struct er
 	return rec_put(gen.out, gen.line.s, gen.line.n, e);
 }
 
-/* Proposes a schedule that is known to be good elsewhere, fitted to what can be had here (vectors
- * of another length, say), unless it is known here. */
-static int put_fitted(const struct candidate *c, const char *match, struct history *h,
-		      int64_t *drawn, struct err *e)
+/* Proposes a schedule that is known to be good elsewhere, unless it is known here. */
+static int take_first(void *history, const struct candidate *c, const char *match, struct err *e)
 {
-	int rc;
+	struct history *h = history;
 
 	if (is_known(h, c->id.s))
 		return 0;
-	rc = put_candidate(c, match, e);
-	learn(h, c->id.s, STATUS_OK); /* not twice */
-	++*drawn;
-	return rc;
-}
-
-/* First come the best that the database knows of in other envs: candidates like any other, of which
- * it is not known here whether they are good. */
-static int draw_foreign(const struct workload *w, struct history *h,
-			const struct search_space *space, int64_t *drawn, struct err *e)
-{
-	struct store_env *env;
-	int nenvs, rc = 0;
-
-	if (!gen.db || !gen.env_id)
-		return 0;
-	if (store_envs(gen.db, &gen.work, &env, &nenvs, e) < 0)
+	if (put_candidate(c, match, e))
 		return -1;
-	for (int i = 0; i < nenvs && rc == 0; i++) {
-		struct store_result *r;
-		int64_t n;
-
-		if (!strcmp(env[i].id, gen.env_id))
-			continue;
-		if (store_top(gen.db, w->id.s, env[i].id, FOREIGN, &gen.work, &r, &n, e) < 0)
-			return -1;
-		for (int64_t k = 0; k < n && rc == 0 && *drawn < FOREIGN; k++) {
-			struct candidate c;
-
-			if ((!wanted || *drawn < wanted) &&
-			    schedule_fit_record(space, r[k].record, r[k].record_n, &c))
-				rc = put_fitted(&c, "env", h, drawn, e);
-		}
-	}
-	return rc;
+	learn(h, c->id.s, STATUS_OK); /* not twice */
+	return 1;
 }
 
-/* Then the first of the model's portfolio. */
-static int draw_portfolio(struct history *h, const struct search_space *space, int64_t *drawn,
-			  struct err *e)
+/* What is known before anything is measured here. */
+static int draw_first(struct history *h, const struct search_space *space, int is_new,
+		      int64_t *drawn, struct err *e)
 {
-	int rc = 0;
+	const struct first f = {.space = space,
+				.db = gen.db,
+				.env_id = gen.env_id,
+				.is_new = is_new,
+				.seed = (uint64_t)seed,
+				.take = take_first,
+				.to = h};
 
-	for (int i = 0; gen.model && i < gen.model->nportfolio && i < PORTFOLIO && !rc; i++) {
-		struct candidate c;
-
-		if ((!wanted || *drawn < wanted) &&
-		    schedule_fit(space, &gen.model->portfolio[i], &c))
-			rc = put_fitted(&c, "portfolio", h, drawn, e);
-	}
-	return rc;
-}
-
-/* Then what the analytic draft would choose: it is right where a model is new to the machine. */
-static int draw_drafted(struct history *h, const struct search_space *space, int64_t *drawn,
-			struct err *e)
-{
-	struct candidate c;
-
-	if (!gen.model || (wanted && *drawn >= wanted) ||
-	    !search_space_drafted(space, (uint64_t)seed, DRAFTED, &c))
-		return 0;
-	return put_fitted(&c, "draft", h, drawn, e);
-}
-
-/* What is known before anything is measured here; is_new: nothing has been of this workload. */
-static int draw_known(const struct workload *w, struct history *h, const struct search_space *space,
-		      int is_new, int64_t *drawn, struct err *e)
-{
-	int rc = draw_foreign(w, h, space, drawn, e);
-
-	if (rc == 0 && is_new)
-		rc = draw_portfolio(h, space, drawn, e);
-	return rc == 0 && is_new ? draw_drafted(h, space, drawn, e) : rc;
+	return first_candidates(&f, &gen.work, drawn, e);
 }
 
 /* Points that became no candidate, beside those that the strategy itself passed over. */
@@ -410,7 +350,7 @@ static int draw(const struct workload *w, struct history *h, const struct search
 	buf_clear(&gen.json);
 	workload_fields(w, &gen.json);
 	/* A search that learns from this machine alone is told of nothing else. */
-	if (!gen.search->learns && draw_known(w, h, space, is_new, &drawn, e))
+	if (!gen.search->learns && draw_first(h, space, is_new, &drawn, e))
 		return -1;
 	for (uint64_t tries = 1;; tries++) {
 		if (tries % LOOK_UP_EVERY == 0 && rec_stopped())

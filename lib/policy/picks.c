@@ -1,4 +1,4 @@
-#include "lib/model/picks.h"
+#include "lib/policy/picks.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -78,7 +78,7 @@ static int compare_drafts(const void *pa, const void *pb)
 	return drafted_before(pa, pb) ? -1 : drafted_before(pb, pa);
 }
 
-/* Of those that no pool has room for, the draft's best stay. */
+/* The draft's best of those that no pool has room for stay. */
 static void refuse(struct picks *p, const struct pick *c)
 {
 	struct pick_list *l = &p->hedge;

@@ -12,8 +12,8 @@
  * Memory: at most k lines for each register tile, the lines of the hedge, and one more; all refused
  * lines, if the caller wants them.
  */
-#ifndef TL_MODEL_PICKS_H
-#define TL_MODEL_PICKS_H
+#ifndef TL_POLICY_PICKS_H
+#define TL_POLICY_PICKS_H
 
 #include "lib/algo/candidate.h"
 #include "lib/base/map.h"

@@ -1,0 +1,93 @@
+#include "lib/policy/first.h"
+
+#include <string.h>
+
+#include "lib/search/schedule.h"
+
+enum {
+	FOREIGN = 8,	/* of other envs */
+	PORTFOLIO = 2,	/* of the model's schedules */
+	DRAFTED = 4096, /* at random, of which the draft's first comes along */
+};
+
+static int has_room(const struct first *f, int64_t n)
+{
+	return !f->space->wanted || n < f->space->wanted;
+}
+
+static int take(const struct first *f, const struct candidate *c, const char *match, int64_t *n,
+		struct err *e)
+{
+	int rc = f->take(f->to, c, match, e);
+
+	*n += rc > 0;
+	return rc < 0 ? -1 : 0;
+}
+
+/* The best that the database knows of in another env. */
+static int take_of_env(const struct first *f, const char *env_id, struct arena *a, int64_t *n,
+		       struct err *e)
+{
+	struct store_result *r;
+	int64_t nr;
+	int rc = 0;
+
+	if (store_top(f->db, f->space->w->id.s, env_id, FOREIGN, a, &r, &nr, e) < 0)
+		return -1;
+	for (int64_t i = 0; i < nr && rc == 0 && *n < FOREIGN; i++) {
+		struct candidate c;
+
+		if (has_room(f, *n) &&
+		    schedule_fit_record(f->space, r[i].record, r[i].record_n, &c))
+			rc = take(f, &c, "env", n, e);
+	}
+	return rc;
+}
+
+static int take_foreign(const struct first *f, struct arena *a, int64_t *n, struct err *e)
+{
+	struct store_env *env;
+	int nenvs, rc = 0;
+
+	if (!f->db || !f->env_id)
+		return 0;
+	if (store_envs(f->db, a, &env, &nenvs, e) < 0)
+		return -1;
+	for (int i = 0; i < nenvs && rc == 0; i++)
+		if (strcmp(env[i].id, f->env_id) != 0)
+			rc = take_of_env(f, env[i].id, a, n, e);
+	return rc;
+}
+
+static int take_portfolio(const struct first *f, int64_t *n, struct err *e)
+{
+	const struct model *m = f->space->model;
+	int rc = 0;
+
+	for (int i = 0; m && i < m->nportfolio && i < PORTFOLIO && !rc; i++) {
+		struct candidate c;
+
+		if (has_room(f, *n) && schedule_fit(f->space, &m->portfolio[i], &c))
+			rc = take(f, &c, "portfolio", n, e);
+	}
+	return rc;
+}
+
+static int take_drafted(const struct first *f, int64_t *n, struct err *e)
+{
+	struct candidate c;
+
+	if (!f->space->model || !has_room(f, *n) ||
+	    !search_space_drafted(f->space, f->seed, DRAFTED, &c))
+		return 0;
+	return take(f, &c, "draft", n, e);
+}
+
+int first_candidates(const struct first *f, struct arena *a, int64_t *n, struct err *e)
+{
+	int rc = take_foreign(f, a, n, e);
+
+	if (rc == 0 && f->is_new)
+		rc = take_portfolio(f, n, e);
+	return rc == 0 && f->is_new ? take_drafted(f, n, e) : rc;
+}
