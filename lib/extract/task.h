@@ -49,7 +49,8 @@ enum { TASK_PARTS = 2 }; /* of one node, at most */
 
 /* Which workloads are wanted. */
 enum task_kinds {
-	TASKS_RUN,	/* those that tl-run runs: conv2d and products, in single precision */
+	TASKS_RUN,	/* those that tl-run runs: conv2d and products, in single precision, but not
+			   of constants alone */
 	TASKS_PRODUCTS, /* whatever multiplies and adds */
 	TASKS_ALL,	/* and all else that is an operator; attention as one */
 };

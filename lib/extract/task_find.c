@@ -60,6 +60,14 @@ static int add_others(const struct graph *g, const struct task_wanted *wanted, s
 	return made;
 }
 
+/* tl-run computes a product of constants once, and what reads it may take it as weights. */
+static int is_wanted(const struct graph *g, int node, const struct task_wanted *wanted)
+{
+	const struct value *out = g->node[node].nout ? node_out(g, &g->node[node], 0) : NULL;
+
+	return wanted->kinds != TASKS_RUN || !out || !out->is_const;
+}
+
 int task_find(const struct graph *g, const struct task_wanted *wanted, struct arena *a,
 	      struct task *t, unsigned char *absorbed)
 {
@@ -67,7 +75,8 @@ int task_find(const struct graph *g, const struct task_wanted *wanted, struct ar
 	int n = 0;
 
 	for (int i = 0; i < g->nnode; i++)
-		n += task_make(g, g->order[i], wanted->layout, a, &t[n]);
+		if (is_wanted(g, g->order[i], wanted))
+			n += task_make(g, g->order[i], wanted->layout, a, &t[n]);
 	if (all)
 		n = task_attention(g, t, n, absorbed);
 	for (int i = n; i-- > 0;)

@@ -24,9 +24,10 @@ static double log_sum_exp(const float *x, int64_t n)
 	return sum == 0 ? (double)-INFINITY : (double)base + log(sum); /* 0: of no elements */
 }
 
+/* A row with infinity has no softmax. */
 static void log_softmax(const struct lines *s, const float *from, float *to)
 {
-	const double all = log_sum_exp(from, s->size);
+	const double sum = log_sum_exp(from, s->size), all = isinf(sum) ? (double)NAN : sum;
 
 	for (int64_t i = 0; i < s->size; i++)
 		to[i] = (float)((double)from[i] - all);

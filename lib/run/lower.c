@@ -58,6 +58,7 @@ static const struct {
 	{"GatherElements", lower_elements},
 	{"GatherND", lower_gather_rows},
 	{"Gelu", lower_gelu},
+	{"Gemm", lower_gemm},
 	{"GlobalAveragePool", lower_global_pool},
 	{"GlobalLpPool", lower_global_pool},
 	{"GlobalMaxPool", lower_global_pool},

@@ -194,6 +194,7 @@ lower_fn lower_cast;				   /* lower_integer.c */
 lower_fn lower_resize;				   /* lower_resize.c */
 lower_fn lower_taps;				   /* lower_taps.c */
 lower_fn lower_einsum, lower_matmul;		   /* lower_einsum.c */
+lower_fn lower_gemm;				   /* lower_gemm.c */
 lower_fn lower_concat;				   /* lower_concat.c */
 lower_fn lower_pool, lower_global_pool;		   /* lower_pool.c */
 lower_fn lower_softmax, lower_reduce, lower_layer_norm, lower_instance_norm, lower_group_norm,

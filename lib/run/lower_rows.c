@@ -197,6 +197,26 @@ int lower_arg(struct lowering *l, const struct graph_node *n, struct err *e)
 	return 0;
 }
 
+/* A value repeated to a row: the last dimensions of what is normalized, `size` elements. */
+static int get_row(struct lowering *l, int value, int from, int64_t size, struct place *out,
+		   struct err *e)
+{
+	const struct shape *in = &l->g->value[from]->shape;
+	const char *name = l->g->value[value]->name;
+	struct place p, broad;
+	int first = in->rank;
+	int64_t n = 1;
+
+	while (first > 0 && n * in->dim[first - 1] <= size)
+		n *= in->dim[--first];
+	if (lower_get(l, value, &p, e))
+		return -1;
+	if (n != size || place_broadcast(&p, in->rank - first, in->dim + first, &broad))
+		return err_set(e, "'%s' does not fit the rows that it scales or shifts", name);
+	lower_dense(l, &broad, NULL, name, out);
+	return 0;
+}
+
 /* Rows of `size` elements from `from`, with scale and shift where there are any (values, or -1). */
 static int norm_rows(struct lowering *l, enum rows_kind kind, int from, int64_t size, int scale,
 		     int shift, double epsilon, int out, const char *name, struct err *e)
@@ -210,8 +230,8 @@ static int norm_rows(struct lowering *l, enum rows_kind kind, int from, int64_t 
 	int n = 1;
 
 	if (lower_get_dense(l, from, NULL, &place[0], e) || lower_shape(l, out, &shape, e) ||
-	    (scale >= 0 && lower_get_dense(l, scale, NULL, &place[n++], e)) ||
-	    (shift >= 0 && lower_get_dense(l, shift, NULL, &place[n++], e)))
+	    (scale >= 0 && get_row(l, scale, from, size, &place[n++], e)) ||
+	    (shift >= 0 && get_row(l, shift, from, size, &place[n++], e)))
 		return -1;
 	r.rows = place_count(&place[0]) / size;
 	place[n] = place[0];

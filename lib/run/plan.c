@@ -342,9 +342,16 @@ struct step *plan_candidate(struct plan *p, const char *name, const char *what,
 			result = i;
 	}
 	note_uses(p, s, result, 1);
-	for (int k = 0, m; (m = plan_weights_read(w, k)) != MEMORY_NONE; k++)
-		if (m >= 0)
-			p->memory[m].readers++;
+	for (int k = 0, m; (m = plan_weights_read(w, k)) != MEMORY_NONE; k++) {
+		if (m < 0)
+			continue;
+		if (!p->memory[m].is_const) {
+			err_set(e, "%s (%s) has weights that are not known before it runs", name,
+				what);
+			return NULL;
+		}
+		p->memory[m].readers++;
+	}
 	return s;
 }
 
