@@ -268,9 +268,28 @@ int lower_layer_norm(struct lowering *l, const struct graph_node *n, struct err 
 		(double)node_float(n, "epsilon", 1e-5F), n->out[0], node_label(l->g, n), e);
 }
 
-/* x * scale + shift, of one element each a channel, waits as the node's output. */
+/* One element each a channel. Before operator set 21 there was one each a group. */
+static int get_channels(struct lowering *l, const struct graph_node *n, int value, int64_t channels,
+			int64_t groups, struct place *out, struct err *e)
+{
+	if (lower_get_dense(l, value, NULL, out, e))
+		return -1;
+	if (place_count(out) == channels)
+		return 0;
+	if (l->opset >= 21 || place_count(out) != groups)
+		return lower_bad(l, n, e, "scales something else than channels");
+	out->rank = 2;
+	out->dim[0] = groups;
+	out->dim[1] = channels / groups;
+	out->stride[0] = 1;
+	out->stride[1] = 0;
+	lower_dense(l, out, NULL, l->g->value[value]->name, out);
+	return 0;
+}
+
+/* x * scale + shift, by channel, waits as the node's output. */
 static int scale_channels(struct lowering *l, const struct graph_node *n, const struct place *x,
-			  struct err *e)
+			  int64_t groups, struct err *e)
 {
 	struct pointwise *m = arena_new(l->p->a, struct pointwise);
 	struct place v, broad;
@@ -279,10 +298,10 @@ static int scale_channels(struct lowering *l, const struct graph_node *n, const 
 	m->out = *x;
 	r = pointwise_input(m, x);
 	for (int i = 1; i < 3; i++) {
-		if (!node_in(l->g, n, i) || lower_get_dense(l, n->in[i], NULL, &v, e))
-			return node_in(l->g, n, i) ? -1 : lower_bad(l, n, e, "lacks an operand");
-		if (place_count(&v) != x->dim[1])
-			return lower_bad(l, n, e, "scales something else than channels");
+		if (!node_in(l->g, n, i))
+			return lower_bad(l, n, e, "lacks an operand");
+		if (get_channels(l, n, n->in[i], x->dim[1], groups, &v, e))
+			return -1;
 		broad = *x;
 		broad.memory = v.memory;
 		broad.at = v.at;
@@ -311,7 +330,7 @@ static int norm_groups(struct lowering *l, const struct graph_node *n, int64_t g
 	place[1] = place[0];
 	lower_room(l, &place[1]);
 	return emit(l, &r, place, 2, node_label(l->g, n), n->type, e) ||
-			       scale_channels(l, n, &place[1], e)
+			       scale_channels(l, n, &place[1], groups, e)
 		       ? -1
 		       : 0;
 }
@@ -321,7 +340,6 @@ int lower_instance_norm(struct lowering *l, const struct graph_node *n, struct e
 	return norm_groups(l, n, l->g->value[n->in[0]]->shape.dim[1], e);
 }
 
-/* Before operator set 21 scale and shift were of groups. */
 int lower_group_norm(struct lowering *l, const struct graph_node *n, struct err *e)
 {
 	return norm_groups(l, n, node_int(n, "num_groups", 1), e);
