@@ -34,6 +34,7 @@ static const struct {
 	{"Celu", lower_elu},
 	{"CenterCropPad", lower_center},
 	{"Clip", lower_clip},
+	{"Compress", lower_compress},
 	{"Concat", lower_concat},
 	{"Conv", lower_taps},
 	{"ConvTranspose", lower_taps},

@@ -185,8 +185,8 @@ lower_fn lower_attention;				   /* lower_attention.c */
 lower_fn lower_loss;					   /* lower_loss.c */
 lower_fn lower_scatter, lower_gather_rows, lower_elements; /* lower_gather.c */
 lower_fn lower_triangle, lower_diagonal, lower_one_hot, lower_range, lower_dropout, lower_reversal,
-	lower_top;     /* lower_fills.c */
-lower_fn lower_center; /* lower_picks.c */
+	lower_top;		       /* lower_fills.c */
+lower_fn lower_center, lower_compress; /* lower_picks.c */
 lower_fn lower_like_softmax, lower_cumulate, lower_lp_norm, lower_mean_variance,
 	lower_lrn;				   /* lower_lines.c */
 lower_fn lower_scalar, lower_bits, lower_quantize; /* lower_scalar.c */
