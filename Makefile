@@ -356,16 +356,18 @@ bench-metaschedule: all ## what tuning costs, and what it reaches, against TVM's
 	@BIN='$(BIN)' TVM='$(TVM)' TRIALS='$(TRIALS)' OPS='$(OPS)' SEED='$(SEED)' MCPU='$(MCPU)' sh bench/metaschedule.sh
 bench-machine: all ## what it costs to tune with what another machine has learned (after bench-model)
 	@sh bench/machine.sh
-spaces: all ## record whole spaces on this machine into share/spaces, to learn from (half an hour): SPACES=FOLDER
+spaces: all ## record whole spaces on this machine into share/spaces/CPU, to learn from (half an hour): SPACES=CPU
 	@SPACES='$(SPACES)' sh bench/spaces.sh
 
 model: all ## train the models that come with the programs, from share/spaces
-	$(BIN)/tl-train $(MODEL_OPTIONS) -o share/models/cpu.model $(filter-out $(TEST_SPACES),$(sort $(wildcard share/spaces/*.zst)))
+	$(BIN)/tl-train $(MODEL_OPTIONS) -o share/models/cpu.model $(filter-out $(TEST_SPACES),$(CPU_SPACES))
 	$(BIN)/tl-train $(MODEL_OPTIONS) --target=cuda -o share/models/cuda.model share/spaces/h100/networks.zst
 MODEL_OPTIONS := --trials=1 --bag=3
 # Networks to test on: nothing is learned from them.
 export BENCH_TEST ?= squeezenet1_1 resnet18 alexnet
-TEST_SPACES = $(foreach network,$(BENCH_TEST),share/spaces/$(network).zst share/spaces/avx2-$(network).zst)
+# A folder a CPU; the one of a GPU is not among them.
+CPU_SPACES = $(sort $(filter-out share/spaces/h100/%,$(wildcard share/spaces/*/*.zst)))
+TEST_SPACES = $(foreach network,$(BENCH_TEST),$(filter %/$(network).zst %/avx2-$(network).zst,$(CPU_SPACES)))
 
 # FILE:PLACE below the prefix, and the file's mode.
 SHARE_DATA := $(wildcard share/models/* share/export/*)

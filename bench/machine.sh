@@ -16,7 +16,7 @@ bench=machine
 . bench/held-out.sh
 # shellcheck source=bench/runs.sh
 . bench/runs.sh
-space=share/spaces/$network.zst
+space=$spaces/$network.zst
 
 echo "a database and a model of the other machine, right and wrong" >&2
 exclude=''
@@ -25,7 +25,7 @@ for n in $test; do
 	exclude="$exclude --exclude=$dir/$n.workloads"
 done
 learn=''
-for set in share/spaces/*.zst; do
+for set in "$spaces"/*.zst; do
 	case " $test " in *" $(basename "$set" .zst) "*) continue ;; esac
 	case $set in */avx2-*) continue ;; esac
 	learn="$learn $set"

@@ -1,5 +1,6 @@
 #!/bin/sh
-# make bench-model: how well learned models rank what they have never seen, from the recorded spaces in share/spaces.
+# make bench-model: how well learned models rank what they have never seen, from the recorded spaces of one CPU (share/spaces/zen4;
+# BENCH_CPU names another).
 #
 # Test networks: BENCH_TEST (squeezenet1_1 resnet18 alexnet), of which those are ranked that were recorded. None of their
 # workloads, nor any that is equal but for spatial size, batch and post-ops, is learned from. Shown: what the fastest of the first 1,
@@ -20,22 +21,22 @@ for network in $test; do
 	workloads "$network" >"$dir/$network.workloads"
 	exclude="$exclude --exclude=$dir/$network.workloads"
 	for space in "$network" "avx2-$network"; do
-		[ ! -f "share/spaces/$space.zst" ] || recorded="$recorded $space"
+		[ ! -f "$spaces/$space.zst" ] || recorded="$recorded $space"
 	done
 done
 [ -n "$recorded" ] || {
-	echo "bench-model: none of $test was recorded (share/spaces): make spaces" >&2
+	echo "bench-model: none of $test was recorded ($spaces): make spaces" >&2
 	exit 1
 }
 learn=''
-for set in share/spaces/*.zst; do
+for set in "$spaces"/*.zst; do
 	case " $recorded " in *" $(basename "$set" .zst) "*) continue ;; esac
 	learn="$learn $set"
 done
 
 rank() { # model name: of the test networks
 	for network in $recorded; do
-		build/bench/rank "$1" "share/spaces/$network.zst" >"$dir/$2.$network.ndjson"
+		build/bench/rank "$1" "$spaces/$network.zst" >"$dir/$2.$network.ndjson"
 		grep '"model_id"' "$dir/$2.$network.ndjson" | sed "s/\"rank\",/\"rank\",\"network\":\"$network\",\"learned\":\"$2\",/" |
 			tee -a "$dir/figures.ndjson" |
 			sed "s/\"rank\",/\"rank\",\"at\":\"$(date -u +%Y-%m-%dT%H:%M:%SZ)\",/" >>bench/test-runs.ndjson
@@ -50,18 +51,18 @@ for share in 0.1 0.3 0.5 1; do
 done
 
 echo "learning without matrix products" >&2
-for set in share/spaces/*.zst; do zstdcat "$set" | grep '"type":"workload".*"op":"matmul"' || :; done >"$dir/matmul.workloads"
+for set in "$spaces"/*.zst; do zstdcat "$set" | grep '"type":"workload".*"op":"matmul"' || :; done >"$dir/matmul.workloads"
 # shellcheck disable=SC2086
 "$bin/tl-train" --time="$time" $exclude --exclude="$dir/matmul.workloads" -o "$dir/conv2d.model" $learn
-if [ -f share/spaces/bert_base.zst ]; then
-	build/bench/rank "$dir/conv2d.model" share/spaces/bert_base.zst | grep '"model_id"' |
+if [ -f "$spaces/bert_base.zst" ]; then
+	build/bench/rank "$dir/conv2d.model" "$spaces/bert_base.zst" | grep '"model_id"' |
 		sed 's/"rank",/"rank","network":"bert_base","learned":"conv2d",/' >>"$dir/figures.ndjson"
 fi
 
 echo "how fast tl-filter ranks, and what it loses" >&2
 for network in $recorded; do # with the ISA that it was recorded for
 	case $network in avx2-*) export TL_ISA=avx2 ;; *) unset TL_ISA ;; esac
-	zstdcat "share/spaces/$network.zst" >"$dir/space"
+	zstdcat "$spaces/$network.zst" >"$dir/space"
 	perl bench/model.pl candidates "$dir/space" | "$bin/tl-check" --fix >"$dir/candidates"
 	for how in draft model; do
 		start=$(date +%s.%N)

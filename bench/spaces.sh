@@ -9,7 +9,7 @@
 # been made. So neither the hour nor the neighbours matter.
 #
 # A workload's records are in build/spaces once it is done: a run that was stopped goes on when it is started again. The
-# whole is put into share/spaces/NAME.zst, or into share/spaces/FOLDER/NAME.zst with SPACES=FOLDER: of another CPU. Nothing
+# whole is put into share/spaces/CPU/NAME.zst; SPACES=CPU names the folder, one for each CPU (zen4). Nothing
 # else should run meanwhile; it takes half an hour. SPACES_PLAN names another plan; with SPACES_ADD=1 what is there already of
 # as many candidates is kept, else all is recorded anew. On a CPU without AVX-512 the sets for AVX2 are left out: the others
 # are of the same kernels.
@@ -19,7 +19,7 @@ bench=spaces
 . bench/log.sh
 bin=${BIN:-bin}
 dir=build/spaces
-to=share/spaces${SPACES:+/$SPACES}
+to=share/spaces/${SPACES:?name the folder of this CPU: make spaces SPACES=zen5}
 mkdir -p "$to"
 export TL_DB='' TL_CACHE="$PWD/$dir/cache"
 
