@@ -346,6 +346,8 @@ bench-extract: all ## reading models of 2 GB, and 300 of them in one archive: ti
 
 bench-model: all $(B)/bench/rank ## how well learned models rank what they have never seen, from the recorded spaces
 	@sh bench/model.sh
+bench-left-out: all $(B)/bench/left-out ## what learned models are worth on a CPU that they have not learned from: MODEL=FILE NETWORKS=test
+	@MODEL='$(MODEL)' NETWORKS='$(NETWORKS)' LEARN='$(filter-out $(TEST_SPACES),$(CPU_SPACES))' TEST='$(TEST_SPACES)' BUILD='$(B)' sh bench/left-out.sh
 bench-zero: all ## what schedules are worth that nobody has measured (after bench-model)
 	@sh bench/zero.sh
 bench-filter: all ## what the filter, and a search in the model, are worth in a live run (after bench-model)
@@ -394,8 +396,8 @@ clean: ## remove all that was built
 help: ## this list
 	@echo 'Tensor Lathe $(VERSION). Targets:'
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1|\2/p' Makefile | while IFS='|' read -r target what; do \
-		printf '  %-14s %s\n' "$$target" "$$what"; done
+		printf '  %-20s %s\n' "$$target" "$$what"; done
 
-.PHONY: all deps doc check fuzz check-isa lint $(LINT) format demo bench-kernels bench-gpu bench-models bench-onnx bench-measure bench-trust bench-store bench-extract bench-model bench-zero bench-filter bench-tune bench-metaschedule bench-machine spaces model install uninstall clean help
+.PHONY: all deps doc check fuzz check-isa lint $(LINT) format demo bench-kernels bench-gpu bench-models bench-onnx bench-measure bench-trust bench-store bench-extract bench-model bench-left-out bench-zero bench-filter bench-tune bench-metaschedule bench-machine spaces model install uninstall clean help
 .DELETE_ON_ERROR:
 .SECONDARY:

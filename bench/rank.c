@@ -13,10 +13,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bench/tops.h"
 #include "lib/extract/lines.h"
 #include "lib/model/dataset.h"
 #include "lib/model/model.h"
-#include "lib/model/score.h"
 #include "lib/target/target.h"
 
 enum { KEPT = 32 };
@@ -40,32 +40,13 @@ struct totals {
 	double kept_s; /* sum of count x the fastest of the first KEPT */
 };
 
-static void print_tops(const char *name, const struct score *s, int random)
-{
-	printf(",\"%s\":{", name);
-	for (int k = 0; k < SCORE_TOPS; k++) {
-		double mean = random ? s->random_ratio[k] : s->ratio[k];
-
-		printf("%s\"top%d\":%.4f,\"mean%d\":%.4f", k ? "," : "", score_tops[k],
-		       random ? score_random(s, k) : score_top(s, k), score_tops[k],
-		       mean / (double)s->groups);
-		if (!random)
-			printf(",\"worst%d\":%.4f", score_tops[k], s->worst[k]);
-	}
-	if (!random)
-		printf(",\"ndcg8\":%.4f,\"spearman\":%.4f,\"pairwise\":%.4f",
-		       s->ndcg / (double)s->groups, s->spearman / (double)s->groups,
-		       s->pairwise / (double)s->groups);
-	printf("}");
-}
-
 static void print(const struct totals *t)
 {
 	const struct score *m = &t->model;
 
-	print_tops("model", m, 0);
-	print_tops("draft", &t->draft, 0);
-	print_tops("random", m, 1);
+	tops_print("model", m, 0);
+	tops_print("draft", &t->draft, 0);
+	tops_print("random", m, 1);
 	for (int k = 0; k < SCORE_TOPS; k++)
 		printf(",\"closed%d\":%.4f", score_tops[k],
 		       (m->random_s[k] - m->chosen_s[k]) / (m->random_s[k] - m->best_s));

@@ -80,9 +80,8 @@ static int take_bagged(void *arg, void *item, int done, struct err *e)
 	return 0;
 }
 
-/* The ensemble's members take turns. */
-static int train_bag(const struct dataset *d, const char *use, const struct automl *a, int n,
-		     struct model_stage *s, struct err *e)
+int train_bag(const struct dataset *d, const char *use, const struct automl *a, int n,
+	      struct model_stage *s, struct err *e)
 {
 	struct bag bag = {d, use, n, s};
 	struct batches *b = batches_new(sizeof(struct bagged), 1, d->here.threads, train_bagged,

@@ -26,6 +26,11 @@ struct train_rules {
 int train_model(const struct dataset *d, const char *use, const struct train_rules *r,
 		struct model *m, struct card *card, struct err *e);
 
+/* Trains a bag of n boosters on the groups with use[i] != 0, as a stage; the ensemble's members
+ * take turns. The caller owns the boosters. -1: the stage is empty. */
+int train_bag(const struct dataset *d, const char *use, const struct automl *a, int n,
+	      struct model_stage *s, struct err *e);
+
 /* Sets the priors of all rows to the values of the older model. Trees then learn its errors. */
 int train_set_priors(const struct dataset *d, const struct model *older, struct err *e);
 

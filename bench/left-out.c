@@ -1,0 +1,294 @@
+/* left-out MODEL FILE... [-- FILE...]: what a cost model is worth on a CPU that it has not learned
+ * from, by the recorded spaces in FILE. The folder that a file is in names its CPU.
+ *
+ * Each CPU is left out in turn, with all of its instruction sets. A model learns from the other
+ * CPUs and ranks what was recorded on this one. The workloads' families are also held out, in
+ * folds, so that the model knows neither the CPU nor the workload. Files after -- are of test
+ * networks: no model learns from them.
+ *
+ * Prints a record for each CPU, instruction set and kind of networks ("held-out" or "test"). It has
+ * the scores of rank (top1, ...) by the draft, by MODEL (which may have learned from this very
+ * CPU; "-": none), by the model that was left out, and by the mean of that model and the draft.
+ */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "bench/tops.h"
+#include "lib/extract/lines.h"
+#include "lib/model/train.h"
+#include "lib/target/target.h"
+
+enum { FOLDS = 4, BAG = 3, CPUS = 16, SETS = 32, TEST = FOLDS };
+
+static const double DRAFT_SHARE = 0.5; /* in the mean */
+
+enum by { BY_DRAFT, BY_MODEL, BY_LEFT_OUT, BY_MEAN, BYS };
+static const char *const by_name[BYS] = {"draft", "model", "left_out", "mean"};
+
+/* Both kinds of networks in all envs. */
+struct recorded {
+	struct dataset data;
+	const char *kind;
+	struct map cpu; /* by env */
+};
+
+/* What is printed of: an env's groups of one kind. */
+struct set {
+	const struct recorded *from;
+	const struct data_env *env;
+	const char *cpu;
+	struct score score[BYS];
+};
+
+static struct {
+	struct recorded learned, test;
+	struct arena arena;
+	int ncpus, nsets;
+	const char *cpu[CPUS];
+	struct set set[SETS];
+	struct model *model; /* NULL: none */
+} all;
+
+/* ---- reading ---- */
+
+static int take(void *arg, const char *line, size_t n, struct err *why)
+{
+	struct recorded *r = arg;
+
+	return dataset_add(&r->data, line, n, why);
+}
+
+static void say(void *arg, const char *sentence)
+{
+	(void)arg;
+	fprintf(stderr, "left-out: %s\n", sentence);
+}
+
+/* The name of the folder. */
+static const char *cpu_of(const char *path)
+{
+	const char *end = strrchr(path, '/'), *start = end;
+
+	while (start && start > path && start[-1] != '/')
+		start--;
+	return end && end > start ? arena_strndup(&all.arena, start, (size_t)(end - start)) : ".";
+}
+
+static const char *known_cpu(const char *name, struct err *e)
+{
+	for (int i = 0; i < all.ncpus; i++)
+		if (!strcmp(all.cpu[i], name))
+			return all.cpu[i];
+	if (all.ncpus == CPUS) {
+		err_set(e, "there are more than %d CPUs", CPUS);
+		return NULL;
+	}
+	return all.cpu[all.ncpus++] = name;
+}
+
+static int read_file(struct recorded *r, const char *path, struct err *e)
+{
+	int64_t bad = 0;
+	const struct lines lines = {take, say, r, &bad};
+	const char *cpu = known_cpu(cpu_of(path), e);
+
+	if (!cpu || lines_each(path, &lines, e) < 0)
+		return -1;
+	for (size_t i = 0; i < r->data.envs.n; i++) {
+		const struct data_env *env = r->data.envs.item[i].value;
+		void **place = map_put(&r->cpu, env->id, strlen(env->id), NULL);
+
+		if (!env->known)
+			return err_set(e, "%s does not say of what machine it is", path);
+		if (*place)
+			continue;
+		*place = (void *)(intptr_t)cpu;
+		if (all.nsets == SETS)
+			return err_set(e, "there are more than %d envs", SETS);
+		all.set[all.nsets++] = (struct set){.from = r, .env = env, .cpu = cpu};
+	}
+	return 0;
+}
+
+static int read_all(char **files, struct err *e)
+{
+	struct recorded *r = &all.learned;
+	int rc = 0;
+
+	for (; *files && rc == 0; files++)
+		if (!strcmp(*files, "--"))
+			r = &all.test;
+		else
+			rc = read_file(r, *files, e);
+	return rc;
+}
+
+/* ---- ranking ---- */
+
+static struct set *set_of(const struct recorded *r, const struct data_group *g)
+{
+	for (int i = 0; i < all.nsets; i++)
+		if (all.set[i].from == r && all.set[i].env == g->env)
+			return &all.set[i];
+	return NULL;
+}
+
+static int is_of(const struct recorded *r, const struct data_group *g, const char *cpu)
+{
+	return map_get(&r->cpu, g->env->id, strlen(g->env->id)) == cpu;
+}
+
+static int fold_of(const struct recorded *r, const struct data_group *g)
+{
+	return r == &all.test ? TEST : automl_fold(&r->data, g, AUTOML_FAMILY, 1, FOLDS);
+}
+
+/* The rows that have a time: their features, and the values of each way. */
+static int64_t gather(const struct data_group *g, float *x, double *latency, double *draft)
+{
+	int64_t n = 0;
+
+	for (int64_t i = 0; i < g->n; i++) {
+		const struct data_row *r = &g->row[i];
+
+		if (!(r->latency_s > 0))
+			continue;
+		memcpy(x + n * FEATURES, r->f, sizeof *x * FEATURES);
+		latency[n] = r->latency_s;
+		draft[n++] = -log2(r->draft_s);
+	}
+	return n;
+}
+
+static int rank_group(const struct recorded *r, const struct data_group *g,
+		      const struct model *left_out, struct err *e)
+{
+	const struct data_use *u = dataset_use(&r->data, &g->w);
+	const double count = u && u->count ? (double)u->count : 1;
+	const size_t room = (size_t)g->n + 1;
+	struct set *s = set_of(r, g);
+	float *x = xmalloc(sizeof *x * FEATURES * room);
+	double *value = xmalloc(sizeof *value * room * (BYS + 1)), *by[BYS + 1];
+	int64_t n;
+	int rc = 0;
+
+	for (int i = 0; i <= BYS; i++)
+		by[i] = value + (size_t)i * room;
+	n = gather(g, x, by[BYS], by[BY_DRAFT]);
+	if (all.model)
+		rc = model_predict(all.model, x, (size_t)n, by[BY_MODEL], NULL, e);
+	if (rc == 0)
+		rc = model_predict(left_out, x, (size_t)n, by[BY_LEFT_OUT], NULL, e);
+	for (int64_t i = 0; i < n && rc == 0; i++)
+		by[BY_MEAN][i] =
+			DRAFT_SHARE * by[BY_DRAFT][i] + (1 - DRAFT_SHARE) * by[BY_LEFT_OUT][i];
+	for (int i = 0; i < BYS && rc == 0 && n > 1; i++)
+		if (i != BY_MODEL || all.model)
+			score_add(&s->score[i], by[i], by[BYS], n, count);
+	free(value);
+	free(x);
+	return rc;
+}
+
+static int rank_fold(const struct recorded *r, const char *cpu, int fold, const struct model *m,
+		     struct err *e)
+{
+	int rc = 0;
+
+	for (size_t i = 0; i < r->data.groups.n && rc == 0; i++) {
+		const struct data_group *g = dataset_group(&r->data, i);
+
+		if (is_of(r, g, cpu) && fold_of(r, g) == fold)
+			rc = rank_group(r, g, m, e);
+	}
+	return rc;
+}
+
+/* Learns from the other CPUs, without the families of the fold; ranks those of this CPU. */
+static int leave_out(const char *cpu, int fold, struct err *e)
+{
+	const struct recorded *from = &all.learned;
+	struct model *m = model_new(dataset_features(&from->data));
+	char *use = xcalloc(from->data.groups.n + 1, 1);
+	struct automl chosen = {.members = 1};
+	int rc;
+
+	automl_default(&chosen.member[0], 1);
+	for (size_t i = 0; i < from->data.groups.n; i++) {
+		const struct data_group *g = dataset_group(&from->data, i);
+
+		use[i] = g->best_s > 0 && !is_of(from, g, cpu) && fold_of(from, g) != fold;
+	}
+	rc = train_bag(&from->data, use, &chosen, BAG, &m->stage[0], e);
+	m->nstages = 1;
+	m->scale = 1;
+	if (rc == 0)
+		rc = rank_fold(fold == TEST ? &all.test : from, cpu, fold, m, e);
+	free(use);
+	model_free(m);
+	return rc;
+}
+
+static int leave_out_all(struct err *e)
+{
+	int rc = 0;
+
+	for (int i = 0; i < all.ncpus && rc == 0; i++) {
+		fprintf(stderr, "leaving out %s\n", all.cpu[i]);
+		for (int fold = 0; fold <= TEST && rc == 0; fold++)
+			if (fold != TEST || all.test.data.groups.n)
+				rc = leave_out(all.cpu[i], fold, e);
+	}
+	return rc;
+}
+
+static void print(const struct set *s)
+{
+	if (!s->score[BY_DRAFT].groups)
+		return;
+	printf("{\"tl\":1,\"type\":\"left-out\",\"cpu\":\"%s\",\"isa\":\"%s\",\"networks\":\"%s\","
+	       "\"workloads\":%lld",
+	       s->cpu, s->env->limits.isa, s->from->kind, (long long)s->score[BY_DRAFT].groups);
+	for (int i = 0; i < BYS; i++)
+		if (s->score[i].groups)
+			tops_print(by_name[i], &s->score[i], 0);
+	tops_print("random", &s->score[BY_DRAFT], 1);
+	printf("}\n");
+}
+
+static void free_recorded(struct recorded *r)
+{
+	map_free(&r->cpu);
+	dataset_close(&r->data);
+}
+
+int main(int argc, char **argv)
+{
+	struct err e = ERR_INIT;
+	struct limits here;
+
+	if (argc < 3) {
+		fprintf(stderr, "usage: left-out MODEL FILE... [-- FILE...]\n");
+		return 2;
+	}
+	all.learned.kind = "held-out";
+	all.test.kind = "test";
+	if (target_default()->limits(&here, &e) == 0) {
+		dataset_open(&all.learned.data, target_default(), &here);
+		dataset_open(&all.test.data, target_default(), &here);
+		if (strcmp(argv[1], "-") != 0)
+			all.model = model_load(argv[1], &features_threads, &e);
+		if (!*e.msg && read_all(argv + 2, &e) == 0 && leave_out_all(&e) == 0)
+			for (int i = 0; i < all.nsets; i++)
+				print(&all.set[i]);
+		free_recorded(&all.learned);
+		free_recorded(&all.test);
+	}
+	model_free(all.model);
+	arena_free(&all.arena);
+	if (*e.msg)
+		fprintf(stderr, "left-out: %s\n", e.msg);
+	return *e.msg ? 3 : 0;
+}

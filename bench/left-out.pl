@@ -1,0 +1,33 @@
+#!/usr/bin/perl
+# The table of make bench-left-out (bench/left-out.sh): figures on standard input.
+use strict;
+use warnings;
+
+my @ways = (['draft', 'draft'], ['model', 'shipped model'], ['left_out', 'model, CPU left out'], ['mean', 'with the draft'], ['random', 'random']);
+
+printf "%-24s %-9s %9s  %-20s %-20s %s\n", 'CPU left out', 'networks', 'workloads', 'ranked by', 'top 1, 5, 8', 'mean of top 1, 5, 8';
+my %sum;
+my %sets;
+while (my $line = <STDIN>) {
+	my ($cpu, $isa, $kind, $n) = $line =~ /"cpu":"([^"]*)","isa":"([^"]*)","networks":"([^"]*)","workloads":(\d+)/ or next;
+	my @first = ("$cpu $isa", $kind, $n);
+	$sets{$kind}++;
+	for (@ways) {
+		my ($way, $name) = @$_;
+		my ($scores) = $line =~ /"$way":\{([^}]*)\}/ or next;
+		my %value = $scores =~ /"(\w+)":([-\d.]+)/g;
+		my @tops = @value{qw(top1 top5 top8 mean1 mean5 mean8)};
+		printf "%-24s %-9s %9s  %-20s %.3f %.3f %.3f    %.3f %.3f %.3f\n", @first, $name, @tops;
+		$sum{$kind}{$way}[$_] += $tops[$_] for 0 .. $#tops;
+		@first = ('') x 3;
+	}
+}
+for my $kind (sort keys %sum) {
+	my @first = ("mean of $sets{$kind}", $kind, '');
+	for (@ways) {
+		my ($way, $name) = @$_;
+		next if !$sum{$kind}{$way};
+		printf "%-24s %-9s %9s  %-20s %.3f %.3f %.3f    %.3f %.3f %.3f\n", @first, $name, map { $_ / $sets{$kind} } @{$sum{$kind}{$way}};
+		@first = ('') x 3;
+	}
+}
