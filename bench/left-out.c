@@ -8,7 +8,8 @@
  *
  * Prints a record for each CPU, instruction set and kind of networks ("held-out" or "test"). It has
  * the scores of rank (top1, ...) by the draft, by MODEL (which may have learned from this very
- * CPU; "-": none), by the model that was left out, and by the mean of that model and the draft.
+ * CPU; "-": none), by the model that was left out ("left_out"), and by that model with the draft's
+ * share of model_meet() ("shared").
  */
 #include <math.h>
 #include <stdio.h>
@@ -22,10 +23,8 @@
 
 enum { FOLDS = 4, BAG = 3, CPUS = 16, SETS = 32, TEST = FOLDS };
 
-static const double DRAFT_SHARE = 0.5; /* in the mean */
-
-enum by { BY_DRAFT, BY_MODEL, BY_LEFT_OUT, BY_MEAN, BYS };
-static const char *const by_name[BYS] = {"draft", "model", "left_out", "mean"};
+enum by { BY_DRAFT, BY_MODEL, BY_LEFT_OUT, BY_SHARED, BYS };
+static const char *const by_name[BYS] = {"draft", "model", "left_out", "shared"};
 
 /* Both kinds of networks in all envs. */
 struct recorded {
@@ -162,8 +161,8 @@ static int64_t gather(const struct data_group *g, float *x, double *latency, dou
 	return n;
 }
 
-static int rank_group(const struct recorded *r, const struct data_group *g,
-		      const struct model *left_out, struct err *e)
+static int rank_group(const struct recorded *r, const struct data_group *g, struct model *left_out,
+		      struct err *e)
 {
 	const struct data_use *u = dataset_use(&r->data, &g->w);
 	const double count = u && u->count ? (double)u->count : 1;
@@ -181,9 +180,10 @@ static int rank_group(const struct recorded *r, const struct data_group *g,
 		rc = model_predict(all.model, x, (size_t)n, by[BY_MODEL], NULL, e);
 	if (rc == 0)
 		rc = model_predict(left_out, x, (size_t)n, by[BY_LEFT_OUT], NULL, e);
-	for (int64_t i = 0; i < n && rc == 0; i++)
-		by[BY_MEAN][i] =
-			DRAFT_SHARE * by[BY_DRAFT][i] + (1 - DRAFT_SHARE) * by[BY_LEFT_OUT][i];
+	model_share(left_out, MODEL_ABROAD);
+	if (rc == 0)
+		rc = model_predict(left_out, x, (size_t)n, by[BY_SHARED], NULL, e);
+	model_share(left_out, 0);
 	for (int i = 0; i < BYS && rc == 0 && n > 1; i++)
 		if (i != BY_MODEL || all.model)
 			score_add(&s->score[i], by[i], by[BYS], n, count);
@@ -192,7 +192,7 @@ static int rank_group(const struct recorded *r, const struct data_group *g,
 	return rc;
 }
 
-static int rank_fold(const struct recorded *r, const char *cpu, int fold, const struct model *m,
+static int rank_fold(const struct recorded *r, const char *cpu, int fold, struct model *m,
 		     struct err *e)
 {
 	int rc = 0;

@@ -543,6 +543,8 @@ static int read_model(const char *path, struct err *e)
 	if (rc >= 0 &&
 	    !(filter.model = model_load(path, features_list(filter.here.limits.target), e)))
 		rc = -1;
+	if (filter.model)
+		model_meet(filter.model, &filter.here.limits);
 	if (rc > 0)
 		rc = found = adapt(db, env.id, e);
 	on_trial = database && found == ADAPTED_TOO_LITTLE;

@@ -569,6 +569,8 @@ static int read_model(struct err *e)
 
 	if (rc > 0 && !(gen.model = model_load(path.s, features_list(t), e)))
 		rc = -1;
+	if (gen.model)
+		model_meet(gen.model, &gen.here.limits);
 	if (gen.model && gen.db && gen.env_id) {
 		rc = local_adapt(gen.db, gen.env_id, &gen.here.limits, &gen.model, why, e);
 		if (rc == ADAPTED_USELESS) {

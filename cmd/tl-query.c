@@ -571,6 +571,8 @@ static int open_model(struct query *q, struct err *e)
 	rc = model_default(model_path, 1, t, &path, e);
 	if (rc > 0)
 		q->model = model_load(path.s, features_list(t), e);
+	if (q->model)
+		model_meet(q->model, &q->env.limits);
 	buf_free(&path);
 	return rc < 0 || (rc && !q->model) ? -1 : 0;
 }

@@ -661,6 +661,49 @@ static void test_boost(const char *dir)
 	buf_free(&text);
 }
 
+/* ---- a machine that a model did not learn from ---- */
+
+static void test_abroad(void)
+{
+	static float x[ROWS * FEATURES], label[ROWS];
+	const struct boost_data data = {x, ROWS, FEATURES, label, NULL, NULL};
+	const struct boost_params p = params();
+	struct limits home = {.isa = "avx2", .l1d = 32768, .l2 = 1 << 20}, other = home;
+	struct model *m = model_new(&features_threads);
+	double alone[2], shared[2], corrected[2];
+	struct err e = ERR_INIT;
+
+	fill(x, label, ROWS);
+	for (int i = 0; i < 2; i++) {
+		m->stage[i].n = 1;
+		if (!(m->stage[i].bag[0] = boost_train(&p, &data, &e)))
+			bail_out("%s", e.msg);
+	}
+	m->nstages = 1;
+	x[FEATURE_draft] = 3; /* eight times the roofline's time; missing in the second row */
+	model_meet(m, &other);
+	ok(m->draft_share == 0, "a model that does not say where it learned is taken as it is");
+	m->machine[m->nmachines++] = (struct model_machine){"avx2", home.l1d, home.l2};
+	model_meet(m, &home);
+	if (model_predict(m, x, 2, alone, NULL, &e) < 0)
+		bail_out("%s", e.msg);
+	ok(m->draft_share == 0, "at home the draft has no share");
+	other.l2 *= 2;
+	model_meet(m, &other);
+	model_predict(m, x, 2, shared, NULL, &e);
+	ok(is_near(shared[0], MODEL_ABROAD * -3 + (1 - MODEL_ABROAD) * alone[0]),
+	   "on another CPU it has: %g of %g and -3", shared[0], alone[0]);
+	ok(is_near(shared[1], alone[1]), "but where it has no value");
+	m->nstages = 2;
+	model_predict(m, x, 2, corrected, NULL, &e);
+	ok(is_near(corrected[0], shared[0] + alone[0]), "a correction is added as it is");
+	snprintf(other.isa, sizeof other.isa, "avx512");
+	other.l2 = home.l2;
+	model_meet(m, &other);
+	ok(m->draft_share > 0, "another instruction set is another machine, too");
+	model_free(m);
+}
+
 /* ---- schedules ---- */
 
 static void test_schedules(const struct machine *m)
@@ -712,6 +755,7 @@ int main(void)
 		bail_out("no folder under /tmp");
 	test_score();
 	test_boost(dir);
+	test_abroad();
 	test_lists();
 	test_warps();
 	test_blocks();

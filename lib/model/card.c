@@ -5,6 +5,20 @@
 
 #include "lib/io/field.h"
 
+static void add_machine(struct card *c, const struct limits *m)
+{
+	struct model_machine *k = &c->machine[c->nmachines];
+
+	for (int i = 0; i < c->nmachines; i++)
+		if (model_is_machine(&c->machine[i], m))
+			return;
+	if (c->nmachines == MODEL_MACHINES)
+		return;
+	*k = (struct model_machine){.l1d = m->l1d, .l2 = m->l2};
+	snprintf(k->isa, sizeof k->isa, "%s", m->isa);
+	c->nmachines++;
+}
+
 void card_count(struct card *c, const struct dataset *d, const char *use)
 {
 	*c = (struct card){.features = dataset_features(d)};
@@ -18,6 +32,7 @@ void card_count(struct card *c, const struct dataset *d, const char *use)
 		c->candidates += g->n;
 		map_put(&c->families, g->family, strlen(g->family), NULL);
 		map_put(&c->envs, g->env->id, strlen(g->env->id), NULL);
+		add_machine(c, &g->env->limits);
 		for (int k = 0; u && k < u->nnetworks; k++)
 			map_put(&c->networks, u->network[k], strlen(u->network[k]), NULL);
 	}
@@ -99,6 +114,20 @@ static void print_names(const char *key, const struct map *names, struct buf *ou
 	buf_ch(out, ']');
 }
 
+/* Each kind of machine once (lib/model/model.h). */
+static void print_machines(const struct card *c, struct buf *out)
+{
+	field_list(out, "machines");
+	for (int i = 0; i < c->nmachines; i++) {
+		field_object(out, NULL);
+		field_text(out, "isa", c->machine[i].isa);
+		field_integer(out, "l1d", c->machine[i].l1d);
+		field_integer(out, "l2", c->machine[i].l2);
+		buf_ch(out, '}');
+	}
+	buf_ch(out, ']');
+}
+
 static void print_trained_on(const struct card *c, struct buf *out)
 {
 	field_object(out, "trained_on");
@@ -107,6 +136,7 @@ static void print_trained_on(const struct card *c, struct buf *out)
 	field_integer(out, "families", (int64_t)c->families.n);
 	print_names("networks", &c->networks, out);
 	print_names("envs", &c->envs, out);
+	print_machines(c, out);
 	buf_ch(out, '}');
 }
 

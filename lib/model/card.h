@@ -6,6 +6,7 @@
 
 #include "lib/io/table.h"
 #include "lib/model/automl.h"
+#include "lib/model/model.h"
 #include "lib/model/score.h"
 
 struct card {
@@ -13,6 +14,8 @@ struct card {
 	const struct feature_list *features;
 	int64_t candidates, workloads;
 	struct map families, networks, envs; /* names */
+	int nmachines;			     /* kinds of them */
+	struct model_machine machine[MODEL_MACHINES];
 	/* From training: */
 	enum automl_unit unit; /* what the folds held out as a whole */
 	int folds;

@@ -101,6 +101,23 @@ static int check_hash(struct model *m, const struct buf *text, size_t *end, stru
 	return 0;
 }
 
+static void read_machines(struct model *m, const struct json_doc *d)
+{
+	const struct json *list = json_get(d, json_get(d, d->tok, "trained_on"), "machines");
+
+	for (const struct json *v = json_first(d, list); v; v = json_next(d, list, v)) {
+		struct model_machine *k = &m->machine[m->nmachines];
+		const struct json *isa = json_get(d, v, "isa");
+
+		if (m->nmachines == MODEL_MACHINES || !isa || isa->n >= sizeof k->isa ||
+		    json_int(json_get(d, v, "l1d"), &k->l1d) ||
+		    json_int(json_get(d, v, "l2"), &k->l2))
+			continue;
+		snprintf(k->isa, sizeof k->isa, "%.*s", (int)isa->n, isa->s);
+		m->nmachines++;
+	}
+}
+
 static int read_card(struct model *m, const struct json_doc *d, struct err *e)
 {
 	const struct json *v = json_get(d, d->tok, "features");
@@ -117,6 +134,7 @@ static int read_card(struct model *m, const struct json_doc *d, struct err *e)
 	if (json_num(json_get(d, d->tok, "scale"), &m->scale) || !(m->scale > 0))
 		return err_set(e, "the model %s has no scale", m->path);
 	m->card = arena_strndup(&m->arena, d->tok->s, d->tok->n);
+	read_machines(m, d);
 	return 0;
 }
 
@@ -266,7 +284,41 @@ void model_free(struct model *m)
 	free(m);
 }
 
+/* ---- machines ---- */
+
+int model_is_machine(const struct model_machine *k, const struct limits *m)
+{
+	return !strcmp(k->isa, m->isa) && k->l1d == m->l1d && k->l2 == m->l2;
+}
+
+void model_share(struct model *m, double draft_share)
+{
+	m->draft_share = draft_share;
+	m->shared = m->nstages;
+}
+
+void model_meet(struct model *m, const struct limits *here)
+{
+	double share = m->nmachines && m->features == &features_threads ? MODEL_ABROAD : 0;
+
+	for (int i = 0; i < m->nmachines; i++)
+		if (model_is_machine(&m->machine[i], here))
+			share = 0;
+	model_share(m, share);
+}
+
 /* ---- predicting ---- */
+
+/* The draft's value is that of the feature: its time over the roofline's. */
+static void add_draft(const struct model *m, const float *x, size_t rows, double *value)
+{
+	for (size_t k = 0; k < rows && m->draft_share > 0; k++) {
+		double draft = -(double)x[k * FEATURES + FEATURE_draft];
+
+		if (!isnan(draft))
+			value[k] = m->draft_share * draft + (1 - m->draft_share) * value[k];
+	}
+}
 
 int model_threads(const struct model *m, int n, struct err *e)
 {
@@ -302,6 +354,8 @@ static int predict(const struct model *m, int most, const float *x, size_t rows,
 		}
 		for (size_t k = 0; k < rows && !i && deviation; k++)
 			deviation[k] = m->scale * sqrt(fmax(squares[k] - value[k] * value[k], 0));
+		if (i + 1 == m->shared && rc == 0)
+			add_draft(m, x, rows, value);
 	}
 	if (m->failure && rc == 0) {
 		rc = boost_predict(m->failure, x, rows, FEATURES, out, e);

@@ -9,7 +9,8 @@
  * The trees are stages, each a bag of boosters: a candidate's value is the sum over the stages of
  * the mean over the bag, and its uncertainty comes from the differences within the bag of the first
  * stage. A value is log2 of the expected speed, up to a constant for each workload, so only values
- * of one workload can be compared. A candidate that is likely to fail has a lower value (failure.h,
+ * of one workload can be compared. On a CPU that the model has not learned from, the analytic draft
+ * has a share in the value. A candidate that is likely to fail has a lower value (failure.h,
  * "type":"failure").
  */
 #ifndef TL_MODEL_MODEL_H
@@ -23,8 +24,18 @@
 #include "lib/base/err.h"
 #include "lib/model/boost.h"
 #include "lib/model/feature_list.h"
+#include "lib/space/limits.h"
 
-enum { MODEL_STAGES = 4, MODEL_BAG = 16, MODEL_PORTFOLIO = 32 };
+enum { MODEL_STAGES = 4, MODEL_BAG = 16, MODEL_PORTFOLIO = 32, MODEL_MACHINES = 32 };
+
+static const double MODEL_ABROAD = 0.25; /* the draft's share on a CPU not learned from */
+
+/* What tells one kind of CPU from another in the records. The third-level cache does not: virtual
+ * machines are told of different parts of it. */
+struct model_machine {
+	char isa[16];
+	int64_t l1d, l2; /* bytes */
+};
 
 /* Knobs of an algorithm, which can be fitted to any workload. */
 struct schedule {
@@ -45,6 +56,10 @@ struct model {
 		struct boost *bag[MODEL_BAG];
 	} stage[MODEL_STAGES];
 	struct boost *failure; /* NULL: nothing ever failed */
+	int nmachines;	       /* that it learned from; 0: the file does not say */
+	struct model_machine machine[MODEL_MACHINES];
+	double draft_share; /* in the value of the first `shared` stages: 0 to 1 */
+	int shared;
 	int nportfolio;
 	struct schedule portfolio[MODEL_PORTFOLIO];
 };
@@ -54,6 +69,15 @@ struct model {
 struct model *model_load(const char *path, const struct feature_list *wanted, struct err *e);
 void model_free(struct model *m);
 struct model *model_new(const struct feature_list *l); /* without any trees */
+
+/* The draft's share in the value of all stages so far; later ones correct the whole. */
+void model_share(struct model *m, double draft_share);
+/* Sets the draft's share for the machine to predict for: 0 for one that it learned from, or if the
+ * file does not say; MODEL_ABROAD for any other CPU. Where each CPU of the recordings was left out,
+ * this ranked better than the model alone (docs/EXPERIMENTS.md, "A CPU left out"). */
+void model_meet(struct model *m, const struct limits *here);
+/* The same machine as far as model_meet() can tell? */
+int model_is_machine(const struct model_machine *k, const struct limits *m);
 
 /* Threads that model_predict() uses; by default all. */
 int model_threads(const struct model *m, int n, struct err *e);

@@ -38,6 +38,8 @@ int chooser_open(struct chooser *c, const char *path, const char *model_path,
 	rc = model_default(model_path, 1, target_default(), &model, e);
 	if (rc > 0)
 		c->model = model_load(model.s, &features_threads, e);
+	if (c->model)
+		model_meet(c->model, limits);
 	buf_free(&model);
 	if (rc < 0 || (rc && !c->model))
 		return -1;
