@@ -210,6 +210,9 @@ ok $? 'on the machine that it knows the model ranks'
 here c0000000000000000000000000000000 >"$tmp/a" && grep -q 'times known of this machine with a correlation of -0\.[0-9]*: the draft ranks instead' "$tmp/err" &&
 	"$bin/tl-filter" --by=draft -k 7 "$tmp/all" | cmp -s - "$tmp/a"
 ok $? 'on one where it is wrong the draft does, and that is said'
+machine d0000000000000000000000000000000 '"order":1' 0.16 >"$tmp/drafted" && "$bin/tl-store" -q -d "$tmp/db" "$tmp/drafted" && here d0000000000000000000000000000000 >"$tmp/a" && [ ! -s "$tmp/err" ] &&
+	grep -q '"model":' "$tmp/a" && [ "$(grep -c '"order":1' "$tmp/a")" -gt "$(grep -c '"order":1' "$tmp/kept")" ]
+ok $? "on one where it is half right it shares with the draft ($(grep -c '"order":1' "$tmp/a") instead of $(grep -c '"order":1' "$tmp/kept"))"
 head -n 60 "$tmp/contrary" | sed 's/"env_id":"c0000000000000000000000000000000"/"env_id":"fe000000000000000000000000000000"/' | "$bin/tl-store" -q -d "$tmp/db"
 here fe000000000000000000000000000000 >"$tmp/a" && [ ! -s "$tmp/err" ] && "$bin/tl-filter" -m "$tmp/model" -k 7 --hedge=0.5 "$tmp/all" >"$tmp/b" && ! grep -q '"order":1' "$tmp/b" &&
 	grep -q '"order":1' "$tmp/a" && [ "$(wc -l <"$tmp/a")" -eq "$(wc -l <"$tmp/b")" ] &&

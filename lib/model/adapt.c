@@ -8,6 +8,7 @@
 enum { OF_GROUP = 4, FOLDS = 4 };
 
 static const double USELESS = 0.5, BETTER = 0.01;
+static const double HALF = 0.5;	 /* the draft's share, before the model is given up */
 static const double APART = 1.1; /* times, said or known, that differ by less may be the same */
 
 /* Over groups, weighed by their times. */
@@ -92,6 +93,22 @@ static void rank_by_draft(const struct data_group *g, struct ranked *r)
 static double correlation(const struct ranked *r)
 {
 	return r->times > 0 ? r->sum / r->times : NAN;
+}
+
+/* Of the model's values, which become the priors. */
+static int rank_all(const struct model *m, const struct dataset *d, struct ranked *r, struct err *e)
+{
+	int rc = train_set_priors(d, m, e);
+
+	*r = (struct ranked){0};
+	for (size_t i = 0; i < d->groups.n && rc == 0; i++)
+		rc = rank_group(NULL, dataset_group(d, i), r, e);
+	return rc;
+}
+
+static int is_useless(double rank, const struct ranked *draft)
+{
+	return rank < USELESS && rank < correlation(draft);
 }
 
 static void small_trees(struct fit_params *p)
@@ -191,16 +208,19 @@ int adapt_model(struct model *m, const struct dataset *d, struct adaption *a, st
 	a->times = count_all(d, 1);
 	if (a->times < ADAPT_TIMES)
 		return 0;
-	rc = train_set_priors(d, m, e);
-	for (size_t i = 0; i < d->groups.n && rc == 0; i++) {
-		rc = rank_group(NULL, dataset_group(d, i), &all, e);
+	for (size_t i = 0; i < d->groups.n; i++)
 		rank_by_draft(dataset_group(d, i), &draft);
-	}
+	rc = rank_all(m, d, &all, e);
 	if (rc || !(all.times >= ADAPT_TIMES))
 		return rc;
 	a->rank = correlation(&all);
-	a->what = a->rank < USELESS && a->rank < correlation(&draft) ? ADAPTED_USELESS
-								     : ADAPTED_AS_IS;
+	if (is_useless(a->rank, &draft) && a->rank > 0 && m->draft_share < HALF) {
+		model_share(m, HALF);
+		if (rank_all(m, d, &all, e) < 0)
+			return -1;
+		a->rank = correlation(&all);
+	}
+	a->what = is_useless(a->rank, &draft) ? ADAPTED_USELESS : ADAPTED_AS_IS;
 	if (a->what == ADAPTED_USELESS || m->nstages == MODEL_STAGES)
 		return 0;
 	small_trees(&p);

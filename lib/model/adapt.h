@@ -3,9 +3,10 @@
  * This needs 64 times, or bounds of times, that were measured here, in any workloads. First the
  * model ranks them. The measure is a rank correlation within workloads, over pairs that differ by
  * more than 10% both in time and in the model's values. If it is below 0.5 and below that of the
- * analytic draft, the draft ranks instead of the model. Otherwise a few small trees are fitted to
- * the errors of the model. They become one more stage of it if they rank better in workloads that
- * were held out.
+ * analytic draft, but above 0, the draft gets half of the value. If the correlation is no better
+ * then, or was not above 0, the draft ranks instead of the model. Otherwise a few small trees are
+ * fitted to the errors of the model. They become one more stage of it if they rank better in
+ * workloads that were held out.
  */
 #ifndef TL_MODEL_ADAPT_H
 #define TL_MODEL_ADAPT_H
