@@ -572,14 +572,18 @@ static int choose_judge(struct err *e)
 	return rc < 0 ? -1 : 0;
 }
 
+/* Candidates that a thread is given at a time: few, as a workload has about a thousand, and all of
+ * it is answered before the next one begins. */
+enum { FEATURIZED = 64 };
+
 /* Deviations that decide are wanted of all. */
 static void open_stages(void)
 {
 	const int model = filter.model != NULL;
 
 	features_rates(&filter.here.limits, &filter.here.rates);
-	filter.featurizer = featurizer_new(&filter.here, model, sizeof(struct waiting), BATCH_ITEMS,
-					   take_draft);
+	filter.featurizer =
+		featurizer_new(&filter.here, model, sizeof(struct waiting), FEATURIZED, take_draft);
 	if (!model)
 		return;
 	filter.predictor = predictor_new(filter.model, 0, sizeof(struct waiting), take_answer);

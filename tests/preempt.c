@@ -225,12 +225,12 @@ static void test_optimal(void)
 }
 
 /* The decisions over a made-up history of six unlike operators, round by round, as they were when
- * all operators' doublings became the prior. */
+ * what a doubling brought all operators on the mean came to tell each one's. */
 static void test_recorded(void)
 {
 	static const int64_t want[5][OPS] = {
-		{4, 4, 21, 4, 22, 41}, {0, 14, 19, 11, 19, 33}, {4, 11, 19, 8, 19, 35},
-		{7, 19, 0, 19, 51, 0}, {11, 0, 42, 43, 0, 0},
+		{4, 4, 21, 4, 22, 41}, {0, 13, 19, 11, 20, 33}, {0, 9, 23, 0, 23, 41},
+		{7, 19, 0, 17, 53, 0}, {8, 0, 45, 43, 0, 0},
 	};
 	struct policy_rules r = rules;
 

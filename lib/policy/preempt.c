@@ -4,13 +4,13 @@
  * - Progress is the fall of the best time so far, weighted with the count. An operator that stops
  *   stays in the sums, so that stopping never looks like progress.
  * - The budget goes where the expected gain is greatest. The best of n candidates falls about
- *   linearly with log(n): a doubling of the candidates is expected to gain the fraction d, which is
- *   that of the last doubling, shrunk towards a prior while n is small. For an operator with count
- *   c and time t, m more candidates are then expected to save
- *   c t (1 - exp(-d log2((n+m+1)/(n+1)))) seconds. Under a budget the sum over all operators is
- *   largest if each one's n + m is in proportion to c t d (water filling). In the first round, when
- *   nothing is known, the shares are equal. The prior is what the doublings of all operators
- *   brought so far, as it depends on the search and on its model.
+ *   linearly with log(n). The next doubling of an operator's candidates is expected to gain the
+ *   fraction d: half of what the last such doubling brought all operators of the run on the mean,
+ *   and to a third of what its own brought, as the best candidates come first. For an operator with
+ * count c and time t, m more candidates are then expected to save c t (1 - exp(-d
+ * log2((n+m+1)/(n+1)))) seconds. Under a budget the sum over all operators is largest if each one's
+ * n + m is in proportion to c t d (water filling). In the first round, when nothing is known, the
+ * shares are equal.
  * - An operator stops when it has no gain of 1% within `patience` candidates. While others go on,
  * it gets another, short turn after 2 rounds, then 4, 8, ... The whole run stops when no operator
  *   still gains, when doubling all that was spent is expected to gain less than a share of the
@@ -25,14 +25,18 @@
 #include "lib/policy/policy.h"
 #include "lib/policy/share.h"
 
-/* Before anything is known, a doubling of the candidates is expected to bring 20%; that counts as
- * much as 8 candidates tried. */
-static const double PRIOR_DOUBLING = 0.2, PRIOR_TRIES = 8;
+/* The first doubling of the candidates is expected to bring 20%, and each further one half of what
+ * the one before it brought. That counts as much as four operators. */
+static const double PRIOR_DOUBLING = 0.2, EACH_FURTHER = 0.5, PRIOR_OPERATORS = 4;
+/* What a doubling brought an operator is known to 2 or 3%, however many candidates it had: so much
+ * do two processes differ. It counts half as much as what it brought on the mean of all. */
+static const double OWN = 1.0 / 3;
 
 enum {
 	EACH = 8,	/* candidates for each operator in a round */
 	FIRST_EACH = 6, /* the same while the model is new to the machine */
 	WAIT_MAX = 10,	/* doublings of the wait for another turn */
+	LEVELS = 24,	/* doublings of the candidates that are told apart */
 };
 
 /* An arm is an operator, with what its history says. */
@@ -63,33 +67,65 @@ static int64_t tries_since_gain(const struct policy_op *op, double gain)
 	return op->ntries - last;
 }
 
-/* Tells by which share the last doubling of the candidates made the best faster. */
-static double seen_doubling(const struct policy_op *op)
+/* Tells by which share the doubling from k to 2k candidates, or to all, made the best faster. */
+static double gain_of_doubling(const struct policy_op *op, int64_t k)
 {
-	int64_t n = op->ntries;
-	double best = policy_best(op->tries, n), half = policy_best(op->tries, (n + 1) / 2);
+	int64_t all = 2 * k < op->ntries ? 2 * k : op->ntries;
+	double half = policy_best(op->tries, k), best = policy_best(op->tries, all);
 
-	if (n < 2 || isnan(best))
+	if (isnan(best))
 		return 0;
 	return isnan(half) ? PRIOR_DOUBLING : log(half / best);
 }
 
-/* Shrinks a value that was seen in n tries towards a prior. */
-static double shrink(double seen, double n, double prior)
+/* How often has its number of candidates doubled? */
+static int level_of(const struct policy_op *op)
 {
-	return (n * seen + PRIOR_TRIES * prior) / (n + PRIOR_TRIES);
+	int level = 0;
+
+	while (level < LEVELS - 1 && op->ntries >> (level + 1))
+		level++;
+	return level;
 }
 
-/* Takes the mean of the doublings of all operators. Each weighs as many times as it has tries. */
-static double mean_doubling(const struct policy_op *op, int n)
+/* Tells what the doubling number `level` brought all operators that had it, weighed by their part
+ * of the network's time, if `prior` was expected. */
+static double mean_gain(const struct arm *arm, int n, int level, double prior)
 {
-	double sum = 0, tries = 0;
+	double sum = 0, weights = 0, squares = 0, count;
 
 	for (int i = 0; i < n; i++) {
-		sum += (double)op[i].ntries * seen_doubling(&op[i]);
-		tries += (double)op[i].ntries;
+		double w = (double)arm[i].op->count * arm[i].time_s;
+
+		if (level_of(arm[i].op) < level)
+			continue;
+		sum += w * gain_of_doubling(arm[i].op, (int64_t)1 << (level - 1));
+		weights += w;
+		squares += w * w;
 	}
-	return shrink(tries > 0 ? sum / tries : 0, tries, PRIOR_DOUBLING);
+	if (weights <= 0)
+		return prior;
+	count = weights * weights / squares; /* operators of equal weight */
+	return (count * sum / weights + PRIOR_OPERATORS * prior) / (count + PRIOR_OPERATORS);
+}
+
+/* Sets what the next doubling of each operator is expected to bring. */
+static void expect_gains(struct arm *arm, int n)
+{
+	double next[LEVELS];
+
+	next[0] = PRIOR_DOUBLING;
+	for (int level = 1; level < LEVELS; level++)
+		next[level] = EACH_FURTHER * mean_gain(arm, n, level, next[level - 1]);
+	for (int i = 0; i < n; i++) {
+		const struct policy_op *op = arm[i].op;
+		double mean = next[level_of(op)], own = mean;
+
+		if (op->ntries > 1)
+			own = EACH_FURTHER * gain_of_doubling(op, (op->ntries + 1) / 2);
+		arm[i].doubling = mean + OWN * (own - mean);
+		arm[i].weight = (double)op->count * arm[i].time_s * arm[i].doubling;
+	}
 }
 
 /* Seconds that m more candidates are expected to save in one run of the model. */
@@ -129,18 +165,13 @@ static void estimate_times(struct arm *arm, int n)
 static struct arm *make_arms(struct policy_op *op, int n, const struct policy_rules *r)
 {
 	struct arm *arm = xcalloc((size_t)n, sizeof *arm);
-	const double prior = mean_doubling(op, n);
 
 	for (int i = 0; i < n; i++)
-		arm[i] = (struct arm){
-			.op = &op[i],
-			.time_s = op[i].time_s,
-			.doubling = shrink(seen_doubling(&op[i]), (double)op[i].ntries, prior),
-			.idle = tries_since_gain(&op[i], r->gain),
-		};
+		arm[i] = (struct arm){.op = &op[i],
+				      .time_s = op[i].time_s,
+				      .idle = tries_since_gain(&op[i], r->gain)};
 	estimate_times(arm, n);
-	for (int i = 0; i < n; i++)
-		arm[i].weight = (double)op[i].count * arm[i].time_s * arm[i].doubling;
+	expect_gains(arm, n);
 	return arm;
 }
 

@@ -4,6 +4,10 @@
 #include "lib/model/featurizer.h"
 #include "lib/search/search.h"
 
+/* Of the points of each thread. Points of one algorithm take many times as long as another's, so few
+ * large parts would leave threads waiting. */
+enum { PARTS = 8 };
+
 struct drafts {
 	const struct search_space *space;
 	struct arena scratch;
@@ -55,7 +59,7 @@ int search_space_drafts(const struct search_space *s, uint64_t *point, int n, do
 			float *x)
 {
 	struct drafts d = {s, ARENA_INIT, point, draft_s, x, 0};
-	const int parts = s->env->limits.threads + 1;
+	const int parts = s->env->limits.threads * PARTS;
 	struct featurizer *f = featurizer_new(s->env, x != NULL, sizeof(struct waiting),
 					      (size_t)(n / parts + 1), take);
 	struct err ignored = ERR_INIT;

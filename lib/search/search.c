@@ -1,6 +1,6 @@
 #include "lib/search/search.h"
 
-#include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 void search_space_init(struct search_space *s, const struct workload *w, const struct data_env *env,
@@ -101,30 +101,28 @@ int search_space_draft(const struct search_space *s, uint64_t point, struct aren
 	return candidate_features(&c, s->env, scratch, draft_s, f, NULL);
 }
 
-int search_space_drafted(const struct search_space *s, uint64_t seed, int64_t n,
-			 struct candidate *c)
+int search_space_drafted(const struct search_space *s, uint64_t seed, int n, struct candidate *c)
 {
-	struct arena own = ARENA_INIT, scratch = ARENA_INIT;
+	struct arena own = ARENA_INIT;
 	void *state = search_random.start(s, seed, 0, &own);
-	double least_s = INFINITY, draft_s;
-	uint64_t point, least = 0;
+	uint64_t *point = xmalloc(sizeof *point * (size_t)n);
+	double *draft_s = xmalloc(sizeof *draft_s * (size_t)n);
+	int drawn = 0, least = 0, found;
 
-	while (n > 0 && search_random.propose(state, &point)) {
-		if (search_space_draft(s, point, &scratch, &draft_s, NULL) < 0)
-			continue;
-		n--;
-		if (draft_s < least_s) {
-			least_s = draft_s;
-			least = point;
-		}
-	}
-	arena_free(&scratch);
-	arena_free(&own);
+	while (drawn < n && search_random.propose(state, &point[drawn]))
+		drawn++;
+	drawn = search_space_drafts(s, point, drawn, draft_s, NULL);
+	for (int i = 1; i < drawn; i++)
+		if (draft_s[i] < draft_s[least])
+			least = i;
 	c->w = *s->w;
-	if (isinf(least_s) || !search_space_at(s, least, c))
-		return 0;
-	candidate_identify(c);
-	return 1;
+	found = drawn && search_space_at(s, point[least], c);
+	if (found)
+		candidate_identify(c);
+	free(draft_s);
+	free(point);
+	arena_free(&own);
+	return found;
 }
 
 void search_names(struct buf *out)

@@ -49,8 +49,7 @@ int search_space_drafts(const struct search_space *s, uint64_t *point, int n, do
 			float *x);
 /* The best by the draft of the first n proposals of "random": 1; 0: none of them makes a program.
  */
-int search_space_drafted(const struct search_space *s, uint64_t seed, int64_t n,
-			 struct candidate *c);
+int search_space_drafted(const struct search_space *s, uint64_t seed, int n, struct candidate *c);
 
 /* Counts of proposals by another program, and of those that are no new points. */
 struct search_passed {
