@@ -84,9 +84,12 @@ class Theirs:
                                                database="memory", num_tuning_cores="logical", seed=args.seed)
         self.seconds = time.monotonic() - start
         best = ms.tir_integration.compile_tir(database, module, target)
-        self.run_module = tvm.compile(RemoveWeightLayoutRewriteBlock(skip_tensor_rewrite=True)(best.mod), target=target)
+        final = RemoveWeightLayoutRewriteBlock(skip_tensor_rewrite=True)(best.mod)
+        main = final["main"]
+        self.run_module = tvm.compile(final, target=target)
         rng = np.random.default_rng(1)
-        self.data = [tvm.runtime.tensor(rng.standard_normal([int(n) for n in t.shape]).astype("float32")) for t in tensors]
+        shapes = [[int(n) for n in p.shape] for p in main.params]  # of the weights as it lays them out
+        self.data = [tvm.runtime.tensor(rng.standard_normal(shape).astype("float32")) for shape in shapes]
         self.run_main = self.run_module["main"]
 
     def call(self):
