@@ -107,11 +107,14 @@ int search_space_drafted(const struct search_space *s, uint64_t seed, int n, str
 	void *state = search_random.start(s, seed, 0, &own);
 	uint64_t *point = xmalloc(sizeof *point * (size_t)n);
 	double *draft_s = xmalloc(sizeof *draft_s * (size_t)n);
-	int drawn = 0, least = 0, found;
+	int drawn = 0, more, least = 0, found;
 
-	while (drawn < n && search_random.propose(state, &point[drawn]))
-		drawn++;
-	drawn = search_space_drafts(s, point, drawn, draft_s, NULL);
+	do { /* those that make no program are replaced */
+		more = 0;
+		while (drawn + more < n && search_random.propose(state, &point[drawn + more]))
+			more++;
+		drawn += search_space_drafts(s, point + drawn, more, draft_s + drawn, NULL);
+	} while (more);
 	for (int i = 1; i < drawn; i++)
 		if (draft_s[i] < draft_s[least])
 			least = i;
