@@ -572,8 +572,8 @@ static int choose_judge(struct err *e)
 	return rc < 0 ? -1 : 0;
 }
 
-/* Candidates that a thread is given at a time: few, as a workload has about a thousand, and all of
- * it is answered before the next one begins. */
+/* A thread is given so many candidates at a time: few, as a workload has about a thousand, and all
+ * of it is answered before the next one begins. */
 enum { FEATURIZED = 64 };
 
 /* Deviations that decide are wanted of all. */

@@ -4,8 +4,8 @@
 #include "lib/model/featurizer.h"
 #include "lib/search/search.h"
 
-/* Of the points of each thread. Points of one algorithm take many times as long as another's, so few
- * large parts would leave threads waiting. */
+/* The points of each thread come in so many parts. Points of one algorithm take many times as long
+ * as another's, so few large parts would leave threads waiting. */
 enum { PARTS = 8 };
 
 struct drafts {
