@@ -12,7 +12,7 @@ results() { # database
 printf 'op,prob,layout,post,count\nconv2d,mb1_ic8ih9_oc16oh9_kh3ph1,nhwc,bias,1\nmatmul,12x20:20x24,ab,,2\n' >"$tmp/w.csv"
 "$bin/tl-extract" -q --format csv "$tmp/w.csv" >"$tmp/w.wl"
 
-timeout 120 "$bin/tl-tune" -d "$tmp/a.db" --until 'rounds<3' "$tmp/w.wl" >"$tmp/table" 2>"$tmp/err"
+timeout 120 "$bin/tl-tune" -d "$tmp/a.db" --min-gain 0 --until 'rounds<3' "$tmp/w.wl" >"$tmp/table" 2>"$tmp/err"
 [ $? -eq 0 ] && ! grep -q 'cut off' "$tmp/err"
 ok $? 'tunes'
 grep -q '^conv2d' "$tmp/table" && grep -q '^matmul' "$tmp/table" && grep -q '^total' "$tmp/table"
@@ -20,7 +20,7 @@ ok $? 'ends with a table'
 "$bin/tl-query" -d "$tmp/a.db" --table "$tmp/w.wl" | cmp -s - "$tmp/table"
 ok $? 'which tl-query gives again'
 results "$tmp/a.db" >"$tmp/before"
-"$bin/tl-tune" -q -d "$tmp/a.db" --until 'rounds<2' "$tmp/w.wl" 2>"$tmp/err"
+"$bin/tl-tune" -q -d "$tmp/a.db" --min-gain 0 --until 'rounds<2' "$tmp/w.wl" 2>"$tmp/err"
 ok $? 'goes on from the database'
 results "$tmp/a.db" >"$tmp/after"
 [ "$(comm -23 "$tmp/before" "$tmp/after" | wc -l)" -eq 0 ]
@@ -32,7 +32,7 @@ raced_twice() { # file: results
 }
 [ "$(raced_twice "$tmp/after")" -eq 0 ]
 ok $? 'no candidate is raced twice, but those that held the place'
-TL_DB=$tmp/env.db "$bin/tl-tune" -q -n 0 -b 24 --until 'rounds<4' "$tmp/w.wl" 2>"$tmp/err" &&
+TL_DB=$tmp/env.db "$bin/tl-tune" -q --min-gain 0 -n 0 -b 24 --until 'rounds<4' "$tmp/w.wl" 2>"$tmp/err" &&
 	results "$tmp/env.db" >"$tmp/after" && [ "$(raced_twice "$tmp/after")" -eq 0 ]
 ok $? 'nor where TL_DB names the database'
 
@@ -201,7 +201,7 @@ ok $? 'and the database is whole'
 results "$tmp/k.db" >"$tmp/before"
 [ -s "$tmp/before" ]
 ok $? 'and holds what was measured'
-"$bin/tl-tune" -q -d "$tmp/k.db" --until 'candidates<4' "$tmp/w.wl" 2>/dev/null
+"$bin/tl-tune" -q -d "$tmp/k.db" --min-gain 0 --until 'candidates<4' "$tmp/w.wl" 2>/dev/null
 ok $? 'tunes again'
 results "$tmp/k.db" >"$tmp/after"
 [ "$(comm -23 "$tmp/before" "$tmp/after" | wc -l)" -eq 0 ]
@@ -264,7 +264,7 @@ for limit in nonsense 5m 'rounds<' 'rounds=3'; do
 	[ $? -eq 2 ] && grep -q '^tl-tune: --until wants limits' "$tmp/err" && [ ! -e "$tmp/limits.db" ] && [ ! -s "$tmp/out" ]
 	ok $? "bad limits ($limit) are refused before anything is made"
 done
-"$bin/tl-tune" -q -d "$tmp/few.db" --until 'candidates<5' --final 0 "$tmp/w.wl" 2>"$tmp/err" &&
+"$bin/tl-tune" -q -d "$tmp/few.db" --min-gain 0 --until 'candidates<5' --final 0 "$tmp/w.wl" 2>"$tmp/err" &&
 	[ "$("$bin/tl-query" -d "$tmp/few.db" --dump=results | cut -d'"' -f10 | sort -u | wc -l)" -eq 5 ]
 ok $? 'a limit of candidates is held exactly'
 "$bin/tl-tune" -d "$tmp/new.db" -o "$tmp/few.db" "$tmp/w.wl" 2>"$tmp/err"
