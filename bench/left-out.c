@@ -33,7 +33,7 @@ struct recorded {
 	struct map cpu; /* by env */
 };
 
-/* What is printed of: an env's groups of one kind. */
+/* Figures are printed of this: an env's groups of one kind. */
 struct set {
 	const struct recorded *from;
 	const struct data_env *env;
@@ -144,23 +144,6 @@ static int fold_of(const struct recorded *r, const struct data_group *g)
 	return r == &all.test ? TEST : automl_fold(&r->data, g, AUTOML_FAMILY, 1, FOLDS);
 }
 
-/* The rows that have a time: their features, and the values of each way. */
-static int64_t gather(const struct data_group *g, float *x, double *latency, double *draft)
-{
-	int64_t n = 0;
-
-	for (int64_t i = 0; i < g->n; i++) {
-		const struct data_row *r = &g->row[i];
-
-		if (!(r->latency_s > 0))
-			continue;
-		memcpy(x + n * FEATURES, r->f, sizeof *x * FEATURES);
-		latency[n] = r->latency_s;
-		draft[n++] = -log2(r->draft_s);
-	}
-	return n;
-}
-
 static int rank_group(const struct recorded *r, const struct data_group *g, struct model *left_out,
 		      struct err *e)
 {
@@ -175,7 +158,7 @@ static int rank_group(const struct recorded *r, const struct data_group *g, stru
 
 	for (int i = 0; i <= BYS; i++)
 		by[i] = value + (size_t)i * room;
-	n = gather(g, x, by[BYS], by[BY_DRAFT]);
+	n = tops_gather(g, x, by[BYS], by[BY_DRAFT]);
 	if (all.model)
 		rc = model_predict(all.model, x, (size_t)n, by[BY_MODEL], NULL, e);
 	if (rc == 0)

@@ -85,18 +85,10 @@ static int rank_group(const struct model *m, const struct data_group *g, double 
 	float *x = xmalloc(sizeof *x * FEATURES * room);
 	double *value = xmalloc(sizeof *value * room), *draft = xmalloc(sizeof *draft * room);
 	double *latency = xmalloc(sizeof *latency * room);
-	int64_t n = 0;
+	int64_t n;
 	int rc;
 
-	for (int64_t i = 0; i < g->n; i++) {
-		const struct data_row *r = &g->row[i];
-
-		if (!(r->latency_s > 0))
-			continue;
-		memcpy(x + n * FEATURES, r->f, sizeof *x * FEATURES);
-		latency[n] = r->latency_s;
-		draft[n++] = -r->draft_s;
-	}
+	n = tops_gather(g, x, latency, draft);
 	rc = model_predict(m, x, (size_t)n, value, NULL, e);
 	if (rc == 0 && n > 1) {
 		score_add(&t->model, value, latency, n, count);
