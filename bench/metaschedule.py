@@ -118,7 +118,7 @@ class Ours:
             subprocess.run(["make", "-C", names["kernels"], "libtlx.so"], stdout=log, stderr=log, check=True)
         with open(names["best"], encoding="utf-8") as file:
             results = [json.loads(line) for line in file]
-        self.library_ratio = next((r["ratio"]["median"] for r in results if r.get("type") == "result" and r.get("ratio")), None)
+        self.baseline_ratio = next((r["ratio"]["median"] for r in results if r.get("type") == "result" and r.get("ratio")), None)
         self.open(os.path.join(names["kernels"], "libtlx.so"), op, prob, args.threads)
 
     def open(self, path, op, prob, threads):
@@ -195,11 +195,11 @@ def main():
         costs.append(cost[1] / cost[0])
         ratios.append(ratio)
         print(f"{op + ' ' + prob:42} {cost[0]:9.1f} {cost[1]:8.1f} {'1/%.1f' % (cost[0] / cost[1]):>6} {us[0]:9.1f} {us[1]:9.1f} "
-              f"{ratio:6.2f} [{low:.2f}, {high:.2f}] {'' if ours.library_ratio is None else '%14.2f' % ours.library_ratio}", flush=True)
+              f"{ratio:6.2f} [{low:.2f}, {high:.2f}] {'' if ours.baseline_ratio is None else '%14.2f' % ours.baseline_ratio}", flush=True)
         with open(os.path.join(args.dir, "figures.ndjson"), "a", encoding="ascii") as file:
             json.dump({"tl": 1, "type": "against-tvm", "tvm": tvm.__version__, "op": op, "prob": prob, "trials": args.trials, "seed": args.seed,
                        "tvm_core_s": cost[0], "core_s": cost[1], "tvm_us": us[0], "us": us[1], "ratio": ratio, "ci": [low, high],
-                       "library_ratio": ours.library_ratio}, file)
+                       "baseline_ratio": ours.baseline_ratio}, file)
             file.write("\n")
     mean = [math.exp(statistics.fmean(map(math.log, x))) for x in (costs, ratios)]
     print(f"geometric means: 1/{1 / mean[0]:.1f} of TVM's core-seconds; TVM's time is {mean[1]:.2f} of ours")

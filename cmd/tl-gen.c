@@ -268,7 +268,7 @@ static int take_first(void *history, const struct candidate *c, const char *matc
 	return 1;
 }
 
-/* What is known before anything is measured here. */
+/* Takes the candidates that are known before anything is measured here. */
 static int draw_first(struct history *h, const struct search_space *space, int is_new,
 		      int64_t *drawn, struct err *e)
 {

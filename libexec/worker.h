@@ -32,7 +32,7 @@ static inline int worker_probe(const struct runner *runner, FILE *answers)
 static inline int worker_answer(int argc, char **argv, const struct serve *with, FILE *answers)
 {
 	if (argc == 2 && !strcmp(argv[1], "--libs")) {
-		fprintf(answers, "%s\n", with->library ? with->library->version() : "none");
+		fprintf(answers, "%s\n", with->compared ? with->compared->version() : "none");
 		return EXIT_DONE;
 	}
 	if (argc == 2 && !strcmp(argv[1], "--probe"))

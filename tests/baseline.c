@@ -133,7 +133,7 @@ static struct baseline_found *find(struct told *v, int n)
 	const struct workload w = {.layout = LAYOUT_NHWC};
 	struct trial t = {.w = &w,
 			  .runner = &runner,
-			  .library = &library_told,
+			  .compared = &library_told,
 			  .tensor = tensor,
 			  .expected = zero,
 			  .max_error = 1e-5,

@@ -184,7 +184,7 @@ static void test_trial(const struct problem *p)
 {
 	struct fence tensor[TENSOR_ROLES] = {{.map = NULL}};
 	struct trial t = {.runner = &runner_cuda,
-			  .library = &library_cuda,
+			  .compared = &library_cuda,
 			  .tensor = tensor,
 			  .max_error = 1e-4,
 			  .rules = {DUEL_RACE, 0.01, 0}};

@@ -64,7 +64,7 @@ extern const struct library library_onednn;
  * for workloads in single precision, so a process opens it for workloads of one element type. */
 extern const struct library library_cuda;
 
-/* What a library opens begins with this. */
+/* Each library's own struct begins with this one. */
 struct baseline {
 	const struct library *of;
 };

@@ -95,7 +95,7 @@ static double correlation(const struct ranked *r)
 	return r->times > 0 ? r->sum / r->times : NAN;
 }
 
-/* Of the model's values, which become the priors. */
+/* Sets the priors to the model's values, and ranks by them. */
 static int rank_all(const struct model *m, const struct dataset *d, struct ranked *r, struct err *e)
 {
 	int rc = train_set_priors(d, m, e);

@@ -30,8 +30,8 @@ enum { MODEL_STAGES = 4, MODEL_BAG = 16, MODEL_PORTFOLIO = 32, MODEL_MACHINES = 
 
 static const double MODEL_ABROAD = 0.25; /* the draft's share on a CPU not learned from */
 
-/* What tells one kind of CPU from another in the records. The third-level cache does not: virtual
- * machines are told of different parts of it. */
+/* These numbers tell one kind of CPU from another in the records. The third-level cache does not:
+ * virtual machines are told of different parts of it. */
 struct model_machine {
 	char isa[16];
 	int64_t l1d, l2; /* bytes */

@@ -28,8 +28,8 @@
 /* The first doubling of the candidates is expected to bring 20%, and each further one half of what
  * the one before it brought. That counts as much as four operators. */
 static const double PRIOR_DOUBLING = 0.2, EACH_FURTHER = 0.5, PRIOR_OPERATORS = 4;
-/* What a doubling brought an operator is known to 2 or 3%, however many candidates it had: so much
- * do two processes differ. It counts half as much as what it brought on the mean of all. */
+/* Two processes differ by 2 or 3%. So we know no better what a doubling brought one operator,
+ * however many candidates it had. It counts half as much as what it brought on the mean of all. */
 static const double OWN = 1.0 / 3;
 
 enum {
@@ -290,7 +290,7 @@ static void share_budget(const struct arm **going, int n, int64_t budget,
 
 /* All or nothing */
 
-/* What the round is expected to bring, and to cost beside what was spent before. */
+/* The round is expected to bring and to cost so much, after so much was spent. */
 struct outlook {
 	double gain; /* as a share of the time of all operators */
 	double cost, spent;

@@ -1,4 +1,4 @@
-/* What is known of a list of workloads, a line for each: the times of the baseline and of the best
+/* Holds a line for each workload of a list: the times of the baseline and of the best
  * candidate, what was generated, built and measured for it, and the sum over the list, weighed by
  * count. Only exact answers have times: those of another env or workload are named as such. A
  * line's times, ratio and verdict are of one result. Every figure comes from the database; what is

@@ -72,7 +72,7 @@ static int run_by_library(struct plan *p, double *ended, struct err *e)
 	for (int i = 0; !rc && i < p->nstep; i++) {
 		const struct step *s = &p->step[i];
 
-		if (s->library)
+		if (s->baseline)
 			rc = library_run(s, e);
 		else if (step_is_live(s))
 			rc = exec_step(p, s, e);

@@ -38,9 +38,9 @@ static int choose(struct step *s, float *dst, struct err *e)
 {
 	double best = INFINITY;
 
-	for (int i = 0; i < baseline_variants(s->library); i++) {
-		int rc = baseline_write_to(s->library, i, dst, e);
-		double t = rc > 0 ? seconds(s->library, i) : INFINITY;
+	for (int i = 0; i < baseline_variants(s->baseline); i++) {
+		int rc = baseline_write_to(s->baseline, i, dst, e);
+		double t = rc > 0 ? seconds(s->baseline, i) : INFINITY;
 
 		if (rc < 0)
 			return -1;
@@ -64,8 +64,8 @@ int library_open(struct plan *p, struct step *s, struct err *e)
 	weights_plain(p, s->weights, s->workload, &weights, &bias);
 	d.weights = s->workload->rhs_const ? weights : data_of(p, s, TENSOR_WEIGHTS);
 	d.bias = bias;
-	s->library = library_onednn.open(s->workload, &d, NULL, 0, e);
-	rc = s->library ? choose(s, dst, e) : -1;
+	s->baseline = library_onednn.open(s->workload, &d, NULL, 0, e);
+	rc = s->baseline ? choose(s, dst, e) : -1;
 	free(weights);
 	free(bias);
 	if (rc)
@@ -75,11 +75,11 @@ int library_open(struct plan *p, struct step *s, struct err *e)
 
 int library_run(const struct step *s, struct err *e)
 {
-	return baseline_run(s->library, s->variant, e);
+	return baseline_run(s->baseline, s->variant, e);
 }
 
 void library_close(struct step *s)
 {
-	baseline_close(s->library);
-	s->library = NULL;
+	baseline_close(s->baseline);
+	s->baseline = NULL;
 }

@@ -34,7 +34,7 @@ void plan_free(struct plan *p)
 	for (int i = 0; i < p->nstep; i++) {
 		if (p->step[i].build && p->step[i].kernel.handle)
 			p->runner->unload(&p->step[i].kernel);
-		baseline_close(p->step[i].library);
+		baseline_close(p->step[i].baseline);
 	}
 	if (p->block)
 		plan_unmap(p->block, p->block_size);

@@ -109,7 +109,7 @@ struct step {
 	/* If it is the kernel of a workload: */
 	const struct workload *workload;
 	const struct place *by_role; /* TENSOR_ROLES of them */
-	struct baseline *library;    /* the library's code instead of the kernel */
+	struct baseline *baseline;   /* the library's code instead of the kernel */
 	int variant;
 	const struct candidate *candidate;
 	const struct weights_plan *weights;

@@ -53,7 +53,7 @@ static void put_status(struct buf *out, enum status status, const char *why)
 
 static int open_session(const struct json_doc *d, struct arena *a, struct buf *out, struct err *e)
 {
-	struct session_rules rules = {.runner = with->runner, .library = with->library};
+	struct session_rules rules = {.runner = with->runner, .compared = with->compared};
 	double memory, timeout_s;
 	int64_t threads, seed;
 	struct workload w;

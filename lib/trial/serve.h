@@ -25,7 +25,7 @@
 /* What a worker runs candidates with, and compares them with. */
 struct serve {
 	const struct runner *runner;
-	const struct library *library; /* NULL: nothing */
+	const struct library *compared; /* NULL: nothing */
 };
 
 /* Answers the requests of standard input until it ends. -1: the reader of the answers is gone. */

@@ -48,7 +48,7 @@ static void begin(struct session *s, struct trial *t)
 {
 	*t = (struct trial){.w = &s->w,
 			    .runner = s->rules.runner,
-			    .library = s->rules.library,
+			    .compared = s->rules.compared,
 			    .threads = s->rules.threads,
 			    .caches = s->rules.caches,
 			    .max_error = dtype_error(s->w.dtype.dst, s->rules.max_error),

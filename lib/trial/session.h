@@ -20,7 +20,7 @@ struct session;
 /* The settings of a session, the same for all its trials. */
 struct session_rules {
 	const struct runner *runner;
-	const struct library *library; /* what candidates are compared with; NULL: nothing */
+	const struct library *compared; /* what candidates are compared with; NULL: nothing */
 	int threads;
 	uint64_t seed;
 	enum caches caches; /* what is in them before each timed call */

@@ -230,11 +230,11 @@ struct baseline *timed_baseline(const struct trial *t, const struct baseline_cho
 					   t->tensor[TENSOR_BIAS].data, t->tensor[TENSOR_ADD].data,
 					   t->tensor[TENSOR_MUL].data};
 
-	if (!t->library) {
+	if (!t->compared) {
 		err_set(e, "there is no library for this target");
 		return NULL;
 	}
 	/* It takes the pointers, and keeps no pointer to them. */
 	/* cppcheck-suppress returnDanglingLifetime */
-	return t->library->open(t->w, &data, only, n, e);
+	return t->compared->open(t->w, &data, only, n, e);
 }

@@ -38,8 +38,8 @@ struct baselines {
 
 struct trial {
 	const struct workload *w;
-	const struct runner *runner;   /* of the entrants */
-	const struct library *library; /* the library; NULL: there is none for this target */
+	const struct runner *runner;	/* of the entrants */
+	const struct library *compared; /* with candidates; NULL: there is none for this target */
 	int threads;
 	enum caches caches;	    /* what is in them before each call */
 	const struct fence *tensor; /* by role */
