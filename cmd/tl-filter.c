@@ -67,7 +67,7 @@ static const struct opt opts[] = {
 	{0, "hedge", OPT_REAL, &hedge, "SHARE",
 	 "With a model: this share of the places is the draft's choice from the candidates that "
 	 "the model would refuse, because the model may be wrong about a whole workload. Default "
-	 "a quarter; with --db three quarters, until 64 times of this machine are known.",
+	 "a quarter; with --db a third, until 64 times of this machine are known.",
 	 NULL},
 	{0, "worth", OPT_REAL, &worth, "SHARE",
 	 "With a model: pass on fewer than -k, if the next candidate is expected to make the "

@@ -13,6 +13,7 @@ static const double HEDGE_FAR = 1; /* of values: twice the time */
 
 /* The best of those that share a register tile, at most k. */
 struct pool {
+	const struct algo *algo;
 	struct pick_list list;
 	int64_t worst, taken;
 };
@@ -122,8 +123,11 @@ struct pool *picks_pool(struct picks *p, const struct candidate *c)
 			if (!strcmp(c->algo->knob[i].name, tile[j]))
 				key.knob[j] = c->knob[i];
 	at = map_put(&p->pools, (const char *)&key, sizeof key, NULL);
-	if (!*at)
-		*at = xcalloc(1, sizeof(struct pool));
+	if (!*at) {
+		struct pool *pool = *at = xcalloc(1, sizeof *pool);
+
+		pool->algo = c->algo;
+	}
 	return *at;
 }
 
@@ -173,6 +177,28 @@ static void choose(const struct picks_rules *r, struct pick **order, int64_t n, 
 			taken++;
 		}
 	}
+}
+
+static int is_algo_taken(struct pick **order, int64_t n, const struct algo *algo)
+{
+	for (int64_t i = 0; i < n; i++)
+		if (order[i]->taken && order[i]->pool->algo == algo)
+			return 1;
+	return 0;
+}
+
+/* Marks the first of each algorithm that the model does not put far behind. Returns how many places
+ * are left. */
+static int64_t choose_of_each_algo(struct pick **order, int64_t n, int64_t places)
+{
+	for (int64_t i = 0; i < n && places > 0; i++)
+		if (order[i]->value > order[0]->value - HEDGE_FAR &&
+		    !is_algo_taken(order, i, order[i]->pool->algo)) {
+			order[i]->taken = 1;
+			order[i]->pool->taken++;
+			places--;
+		}
+	return places;
 }
 
 /* The best by the draft of those that are left. What the model thinks much slower than its own
@@ -270,6 +296,10 @@ void picks_close(struct picks *p)
 	places = p->rules.k - p->has_random;
 	own = places > 0 && !p->rules.given; /* the model's first choice */
 	hedge = p->rules.hedge < places - own ? p->rules.hedge : places - own;
+	if (p->rules.on_trial)
+		places = choose_of_each_algo(order, n, places);
+	if (hedge > places)
+		hedge = places;
 	choose(&p->rules, order, n, places - hedge);
 	choose(&p->rules, order, n,
 	       choose_hedge(order, n, hedge, p->rules.on_trial ? INFINITY : HEDGE_FAR));

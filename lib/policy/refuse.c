@@ -2,7 +2,7 @@
 
 #include <math.h>
 
-static const double DRAFT_FAR = 4, FIRST_FAR = 0.5, HEDGE = 0.25, HEDGE_ON_TRIAL = 0.75;
+static const double DRAFT_FAR = 4, FIRST_FAR = 0.5, HEDGE = 0.25, HEDGE_ON_TRIAL = 1.0 / 3;
 
 int refuse_by_draft(double draft_s, double best_s)
 {
