@@ -5,7 +5,8 @@
 # take turns, and each seed begins with another one. A run has an empty database and an empty cache of kernels, data and library
 # times; the machine was probed before. WARM=DB: each run begins with a copy of that database instead. Runs end by themselves, or at
 # BUDGET (10m). Rivals have no finals, as the published ones have none. A policy may have options of tl-tune behind it, such as
-# preempt:-n:1000:--patience=16, to see what one of them is worth.
+# preempt:-n:1000:--patience=16, to see what one of them is worth. Rivals search with a model that learns from their own run, as the
+# published ones do; lorien,race=1:--search=guided:--filter=model has our model, our filter and our races.
 #
 # What was ever the best known of a run is timed again, three times in a random order, then what a run ended with and the four best
 # of each workload FINALS (15) times more, on another occasion. Those times alone count. A workload's time is the library's where

@@ -72,7 +72,7 @@ static int says(int i, const char *words)
 static void test_lorien(void)
 {
 	const struct policy *p;
-	struct policy_rules r = rules_of(&p, "lorien,trials=20");
+	struct policy_rules r = rules_of(&p, "lorien,trials=20,batch=20");
 
 	start();
 	ok(decide(p, &r, 3, -1) == 1 && are(20, 0, 0) && says(0, "20 of its 20 trials, after 0") &&
@@ -101,7 +101,14 @@ static void test_lorien(void)
 	ok(decide(p, &r, 3, 50) == 3 && are(20, 20, 10), "a larger budget goes on in their order");
 	r = rules_of(&p, "lorien");
 	decide(p, &r, 3, -1);
-	ok(are(64, 0, 0), "64 trials by default");
+	ok(are(16, 0, 0) && says(0, "16 of its 64 trials"),
+	   "64 trials in batches of 16 by default: the model learns after each");
+	r = rules_of(&p, "random");
+	decide(p, &r, 3, -1);
+	ok(are(64, 0, 0), "a policy without a model has one batch");
+	ok(!p->races && policy_parse("trimmer,race=1", r.setting, NULL)->races(r.setting) &&
+		   !policy_parse("trimmer", r.setting, NULL)->races(r.setting),
+	   "a rival races if it is told to");
 }
 
 static void test_trimmer(void)

@@ -138,7 +138,7 @@ ok $? 'other records pass through'
 prune -d "$tmp/db" --all "$wl" >"$tmp/default" && prune -d "$tmp/db" --all --policy=preempt "$wl" | cmp -s - "$tmp/default"
 ok $? 'preempt is the default policy'
 "$bin/tl-prune" --list-policies >"$tmp/policies"
-[ "$(cut -d' ' -f1 "$tmp/policies" | tr '\n' ' ')" = 'policy evolution lorien preempt random trimmer ' ] && grep -q '^trimmer  *threshold=3,batch=16  ' "$tmp/policies"
+[ "$(cut -d' ' -f1 "$tmp/policies" | tr '\n' ' ')" = 'policy evolution lorien preempt random trimmer ' ] && grep -q '^trimmer  *threshold=3,batch=16,race=0  ' "$tmp/policies"
 ok $? '--list-policies'
 prune -d "$tmp/db" --policy=nosuch "$wl" >"$tmp/got" 2>"$tmp/err"
 [ $? -eq 2 ] && [ ! -s "$tmp/got" ] && grep -q '^tl-prune: --policy is "nosuch", and wants one of evolution|lorien|preempt|random|trimmer$' "$tmp/err"

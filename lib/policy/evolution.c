@@ -21,7 +21,7 @@
 #include "lib/base/rng.h"
 #include "lib/policy/policy.h"
 
-enum { TRIALS, BATCH, RACE };
+enum { TRIALS, BATCH };
 enum { WINDOW = 3, RANDOM_EVERY = 20 };
 
 static const double ALPHA = 0.2, BETA = 2;
@@ -172,21 +172,16 @@ static int decide(struct policy_op *op, int n, const struct policy_rules *rules)
 	return chosen && chosen->tune;
 }
 
-static int races(const int64_t setting[POLICY_SETTINGS])
-{
-	return setting[RACE] != 0;
-}
-
 const struct policy policy_evolution = {
 	.name = "evolution",
 	.summary = "batches go to the operator with the steepest gradient; candidates are timed to "
 		   "the end",
 	.setting = {[TRIALS] = {"trials", 256, 1, 1000000},
 		    [BATCH] = {"batch", 64, 1, 4096},
-		    [RACE] = {"race", 0, 0, 1}},
+		    [POLICY_RACE] = {"race", 0, 0, 1}},
 	.search = "evolution",
 	.filter = "none",
-	.races = races,
+	.races = policy_races,
 	.budget = budget,
 	.decide = decide,
 };

@@ -152,6 +152,11 @@ double policy_best(const struct policy_try *t, int64_t n)
 	return best;
 }
 
+int policy_races(const int64_t setting[POLICY_SETTINGS])
+{
+	return setting[POLICY_RACE] != 0;
+}
+
 void policy_stop_all(struct policy_op *op, int n, const char *reason)
 {
 	for (int i = 0; i < n; i++) {

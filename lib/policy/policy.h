@@ -33,7 +33,10 @@ struct policy_op {
 	char reason[240]; /* a sentence without a full stop */
 };
 
-enum { POLICY_SETTINGS = 3 };
+enum {
+	POLICY_SETTINGS = 3,
+	POLICY_RACE = 2, /* rivals that do without races have the setting "race" here */
+};
 
 /* A number that belongs to one policy, and that a user may set. */
 struct policy_setting {
@@ -87,6 +90,8 @@ void policy_say_exhausted(struct policy_op *op);
 double policy_best(const struct policy_try *t, int64_t n);
 /* Stops all operators, for a reason that the caller gives (a limit). */
 void policy_stop_all(struct policy_op *op, int n, const char *reason);
+/* Are candidates that lose stopped early, by the setting "race"? */
+int policy_races(const int64_t setting[POLICY_SETTINGS]);
 /* The default policy. */
 extern const struct policy policy_preempt;
 

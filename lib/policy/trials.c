@@ -12,9 +12,14 @@ static int64_t trials_left(const struct policy_op *op, const struct policy_rules
 
 int64_t trials_budget(const struct policy_op *op, int n, const struct policy_rules *rules)
 {
-	for (int i = 0; i < n; i++)
-		if (trials_left(&op[i], rules))
-			return trials_left(&op[i], rules);
+	const int64_t batch = rules->setting[BATCH];
+
+	for (int i = 0; i < n; i++) {
+		int64_t left = trials_left(&op[i], rules);
+
+		if (left)
+			return batch && batch < left ? batch : left;
+	}
 	return 0;
 }
 

@@ -8,9 +8,10 @@
 
 #include "lib/policy/policy.h"
 
-enum { TRIALS }; /* the number of the setting */
+/* The numbers of the settings. A policy without BATCH gives an operator all its trials at once. */
+enum { TRIALS, BATCH };
 
-/* A round is what is left of one operator. */
+/* A round is a batch of one operator. */
 int64_t trials_budget(const struct policy_op *op, int n, const struct policy_rules *rules);
 int trials_decide(struct policy_op *op, int n, const struct policy_rules *rules);
 
