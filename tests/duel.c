@@ -68,6 +68,11 @@ static void test_races(void)
 	   "5%% faster: won, and again after %d, ratio %.3f", d.n, d.ratio.median);
 	ok(d.first.n >= 8 && d.first.n <= d.n && d.first.y[0] == 1e-3 && d.first.x[0] > 0.9e-3,
 	   "the %d pairs that won are kept", d.first.n);
+	d = race((struct script){.rest = 0.8e-3, .other = 1e-3, .jitter = 0.01});
+	ok(d.end == DUEL_WON && d.n == 8 && !d.first.n,
+	   "25%% faster: clear after %d, so no new pairs", d.n);
+	d = race((struct script){.rest = 0.92e-3, .other = 1e-3, .jitter = 0.01});
+	ok(d.end == DUEL_WON && d.first.n, "9%% faster: not clear");
 	d = race((struct script){.head = cold, .n = 2, .rest = 0.9e-3, .other = 1e-3});
 	ok(d.end != DUEL_LOST || d.n <= 2, "one whose first calls are slow");
 	d = race((struct script){.head = luck, .n = 1, .rest = 1.5e-3, .other = 1e-3});

@@ -87,8 +87,8 @@ static void turn_wrong(struct verdict *v, const struct result *second)
 		arena_printf(v->arena, "right in one process, wrong in the next: %s", second->why);
 }
 
-/* A candidate that has won has to be ahead in another process, too: where memory came to lie there
- * may have won the first. */
+/* A candidate that has won has to be ahead in another process, too, unless its win was clear: where
+ * memory came to lie there may have won the first. */
 static int confirm(struct measure *m, struct group *g, const struct item *it, struct verdict *v,
 		   struct err *e)
 {
@@ -136,13 +136,20 @@ static int has_won(const struct verdict *v)
 	return v->said.status == STATUS_OK && v->incumbent && v->said.duel.end == RESULT_WON;
 }
 
+/* It needed no new pairs (lib/trial/duel.h). */
+static int has_won_clearly(const struct verdict *v)
+{
+	return has_won(v) && !v->said.duel.first.is_there;
+}
+
 /* Enters the outcome of a race into the contest, and notes if the item is the incumbent now. */
 static void enter(struct contest *c, struct item *it, struct verdict *v)
 {
 	int ok = v->said.status == STATUS_OK, alone = ok && !v->incumbent && !v->incumbent_stays;
 	const double ratio = v->said.duel.ratio;
 	const struct contest_end end = {.status = v->said.status,
-					.won = alone || (has_won(v) && v->said.again.ahead),
+					.won = alone || has_won_clearly(v) ||
+					       (has_won(v) && v->said.again.ahead),
 					.ratio = isnan(ratio) ? 0 : ratio};
 
 	if (alone)
@@ -161,7 +168,7 @@ static int race_and_look_again(struct measure *m, struct group *g, struct item *
 		rc = run_race(m, g, it, v, e);
 	if (rc)
 		return rc;
-	if (has_won(v) && !c->is_fixed)
+	if (has_won(v) && !c->is_fixed && !has_won_clearly(v))
 		return confirm(m, g, it, v, e);
 	if (v->said.status == STATUS_PREEMPTED &&
 	    contest_audits(m->rules.audit, m->rules.seed, &it->id))

@@ -146,7 +146,8 @@ const struct policy policy_trimmer = {
 	.summary =
 		"batches for all operators in turn; so many batches without a better one stop an "
 		"operator",
-	.setting = {[THRESHOLD] = {"threshold", 3, 1, 6}, [BATCH] = {"batch", 16, 8, 64},
+	.setting = {[THRESHOLD] = {"threshold", 3, 1, 6},
+		    [BATCH] = {"batch", 16, 8, 64},
 		    [POLICY_RACE] = {"race", 0, 0, 1}},
 	.search = "evolution",
 	.filter = "none",

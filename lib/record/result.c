@@ -556,7 +556,8 @@ static const struct record_field result_fields[] = {
 	 .object = &again,
 	 .meaning =
 		 "Of a candidate that won its duel: a second one in a new process. A candidate "
-		 "that is wrong there is wrong. Absent in a run with --no-preempt. Two processes "
+		 "that is wrong there is wrong. Absent where it won by more than 10%, and in a run "
+		 "with --no-preempt. Two processes "
 		 "place their memory differently, and that alone can decide a duel. How much "
 		 "faster a winner is, for training and for progress, is the geometric mean of "
 		 "both ratios."},

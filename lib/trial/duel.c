@@ -13,6 +13,8 @@ static const double WORTH = 0.02;	/* a challenger that cannot be better by more 
 static const double PROMISING = 0.03;	/* one that may be, by this, gets more time: */
 static const double KNOWN_WIDTH = 0.02; /* of an interval over its median */
 
+static const double CLEAR = 0.1; /* a win by more needs no new pairs and no other process */
+
 static const double DISTURBED = 1.25; /* times the 20% quantile of its like */
 
 enum {
@@ -181,6 +183,12 @@ static int run_pairs(const struct duel_rules *rules, duel_pair *pair, void *arg,
 	return 0;
 }
 
+/* Luck, and where memory came to lie, are worth less. */
+static int is_clear(const struct duel *d)
+{
+	return ratios(d, DECIDES).lo > 1 + CLEAR;
+}
+
 /* As many pairs again, and MIN_TRIED at least, which alone count from then on. */
 static int confirm(duel_pair *pair, void *arg, struct duel *d, struct err *e)
 {
@@ -203,7 +211,7 @@ int duel_run(const struct duel_rules *rules, duel_pair *pair, void *arg, struct 
 {
 	int rc = run_pairs(rules, pair, arg, d, e);
 
-	if (rc == 0 && rules->kind == DUEL_RACE && d->end == DUEL_WON)
+	if (rc == 0 && rules->kind == DUEL_RACE && d->end == DUEL_WON && !is_clear(d))
 		rc = confirm(pair, arg, d, e);
 	if (rc == 0)
 		summarise(d);

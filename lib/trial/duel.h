@@ -13,7 +13,8 @@
  *   incumbent's own calls differ: 0.8 after two pairs, 0.9 after three.
  * - It has won when the 90% interval lies above 1, from eight pairs on, and when as many new pairs,
  *   16 at least, then have a median above 1. The new pairs alone make the ratio that is told: the
- *   first ones were looked at until they won, so their ratio owes something to luck.
+ *   first ones were looked at until they won, so their ratio owes something to luck. A win by more
+ *   than 10% (that interval) is clear: it needs no new pairs, and its `first` stays empty.
  * - The incumbent stays if the challenger can hardly be better by more than 2% (80% interval), or
  * by 3% when the budget is spent; or after three budgets and 16 pairs. A final makes all pairs that
  * were asked for, or at least DUEL_FINAL_LEAST and as many as its limit of time allows. What the
