@@ -352,8 +352,8 @@ bench-zero: all ## what schedules are worth that nobody has measured (after benc
 	@sh bench/zero.sh
 bench-filter: all ## what the filter, and a search in the model, are worth in a live run (after bench-model)
 	@sh bench/filter.sh
-bench-tune: all ## what tuning costs, and what it reaches, against other policies: MODELS="FILE..." POLICIES="NAME..." SEEDS="N..." BUDGET=TIME FINALS=N WARM=DB
-	@BIN='$(BIN)' MODELS='$(MODELS)' POLICIES='$(POLICIES)' SEEDS='$(SEEDS)' BUDGET='$(BUDGET)' FINALS='$(FINALS)' WARM='$(WARM)' sh bench/tune.sh
+bench-tune: all $(B)/bench/curves ## what tuning costs, and what it reaches, against other policies: MODELS="FILE..." POLICIES="NAME..." SEEDS="N..." BUDGET=TIME FINALS=N WARM=DB
+	@BIN='$(BIN)' MODELS='$(MODELS)' POLICIES='$(POLICIES)' SEEDS='$(SEEDS)' BUDGET='$(BUDGET)' FINALS='$(FINALS)' WARM='$(WARM)' BUILD='$(B)' sh bench/tune.sh
 bench-metaschedule: all ## what tuning costs, and what it reaches, against TVM's MetaSchedule: TVM=FOLDER TRIALS=N OPS="OP PROB..." SEED=N MCPU=NAME
 	@BIN='$(BIN)' TVM='$(TVM)' TRIALS='$(TRIALS)' OPS='$(OPS)' SEED='$(SEED)' MCPU='$(MCPU)' sh bench/metaschedule.sh
 bench-machine: all ## what it costs to tune with what another machine has learned (after bench-model)

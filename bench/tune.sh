@@ -16,7 +16,8 @@
 # them, the idle cores, too); those at which it came within 1% of L*, and of its own end; and which part of the cost of its candidates
 # went to those that failed, or that take more than 1.5 times the workload's best. Then each rival against the first policy: the
 # core-seconds that the first one took, over those the rival had taken when it first was as good as the first one's end, if an oracle
-# had stopped it there. Figures: build/bench-tune/figures.ndjson; the curves of cost and loss: curves.tsv.
+# had stopped it there. Figures: build/bench-tune/figures.ndjson; the curves of cost and loss: curves.tsv, drawn in
+# curves.svg.
 # Nothing else should run meanwhile.
 set -eu
 bench=tune
@@ -67,3 +68,4 @@ for model in ${MODELS:?a network, or several}; do
 	perl bench/tune.pl table "$dir" "$network" "$(nproc)" "$first" 2>>"$top/figures.ndjson"
 	sed "s/^/$network	/" "$dir/curves" >>"$top/curves.tsv"
 done
+"${BUILD:-build}/bench/curves" <"$top/curves.tsv" >"$top/curves.svg"

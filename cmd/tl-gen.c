@@ -114,7 +114,10 @@ static struct {
 	struct rec_in *in;
 	struct rec_out *out;
 	struct store *db;
-	const char *env_id;	/* of the database's history, NULL if it has none */
+	const char *env_id;   /* of the database's history, NULL if it has none */
+	struct store_env env; /* the same */
+	struct matcher
+		*matcher;	/* of that env, for a search that goes by what is known elsewhere */
 	struct map histories;	/* workload id -> struct history */
 	struct arena run, work; /* for all time; for one workload */
 	struct buf line, json;
@@ -275,6 +278,7 @@ static int draw_first(struct history *h, const struct search_space *space, int i
 	const struct first f = {.space = space,
 				.db = gen.db,
 				.env_id = gen.env_id,
+				.matcher = gen.matcher,
 				.is_new = is_new,
 				.seed = (uint64_t)seed,
 				.take = take_first,
@@ -538,6 +542,9 @@ static int open_history(struct err *e)
 		opt_warn(&program, "history is taken from env %s, the latest: %s", env.id,
 			 env.doubt);
 	gen.env_id = env.id;
+	gen.env = env;
+	if (gen.search->predicts && !gen.search->learns)
+		gen.matcher = matcher_open(gen.db, &gen.env);
 	return 0;
 }
 
@@ -573,10 +580,8 @@ static int read_model(struct err *e)
 		model_meet(gen.model, &gen.here.limits);
 	if (gen.model && gen.db && gen.env_id) {
 		rc = local_adapt(gen.db, gen.env_id, &gen.here.limits, &gen.model, why, e);
-		if (rc == ADAPTED_USELESS) {
-			opt_warn(&program, "%s: points are drawn at random instead", why);
-			gen.search = &search_random;
-		}
+		if (rc == ADAPTED_USELESS)
+			opt_warn(&program, "%s: the draft ranks instead", why);
 	}
 	buf_free(&path);
 	return rc < 0 ? -1 : 0;
@@ -657,6 +662,7 @@ int main(int argc, char **argv)
 	status = run(argv + first, argc - first);
 	rec_close(gen.in);
 	rec_discard(gen.out);
+	matcher_close(gen.matcher);
 	store_close(gen.db);
 	model_free(gen.model);
 	if (rec_stopped())

@@ -235,6 +235,23 @@ gen -n 3 -d "$tmp/db" --env 4e000000000000000000000000000000 "$tmp/one" >"$tmp/b
 ok $? 'but never more than are wanted'
 gen -n 20 -d "$tmp/db" --env 7e000000000000000000000000000000 "$tmp/one" >"$tmp/b" && ! ids "$tmp/b" | grep -qxFf "$tmp/best"
 ok $? 'those of this env are not proposed again'
+# What near workloads of this machine know: the one at hand is 5x6:6x7.
+near() { # problem: a result of a workload like it
+	printf '{"tl":1,"type":"workload","op":"matmul","prob":"%s"}\n' "$1" | "$bin/tl-check" --fix | gen -n 1 --seed "$2" | measured_there
+}
+for i in 1 2 3 4; do near "$((5 * i + 1))x6:6x7" "$i"; done >"$tmp/near"
+sed 's/"incumbent":true//; s/"stage":"race"/&,"incumbent":true/' "$tmp/near" >"$tmp/there"
+"$bin/tl-store" -q -d "$tmp/near.db" "$tmp/there"
+neighbours() { gen -n 9 --search=guided -m none -d "$tmp/near.db" --env 7e000000000000000000000000000000 "$@"; }
+neighbours "$tmp/one" >"$tmp/a" && [ "$(grep -c '"match":"nearest"' "$tmp/a")" -eq 2 ] && candidates "$tmp/a" | sed -n '1p;2p' | grep -c '"match":"nearest"' | grep -qx 2 &&
+	[ "$(ids "$tmp/a" | sort -u | wc -l)" -eq 9 ]
+ok $? 'the best of two near workloads come first'
+{ cat "$tmp/one"; candidates "$tmp/a" | head -n 2 | measured_there; } >"$tmp/known"
+"$bin/tl-store" -q -d "$tmp/near.db" "$tmp/known"
+neighbours "$tmp/one" >"$tmp/b" && [ "$(grep -c '"match":"nearest"' "$tmp/b")" -le 1 ] && ! { ids "$tmp/b"; candidates "$tmp/a" | head -n 2 | ids; } | sort | uniq -d | grep -q .
+ok $? 'then a third, once'
+gen -n 9 -d "$tmp/near.db" --env 7e000000000000000000000000000000 "$tmp/one" >"$tmp/b" && ! grep -q '"match":"nearest"' "$tmp/b"
+ok $? 'a search that draws at random heeds none'
 # What has other vectors is fitted: all but their length stays.
 knobs() { candidates "$@" | grep -o '"nv":[^}]*'; }
 if has_isa avx2; then

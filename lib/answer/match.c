@@ -6,8 +6,7 @@
 #include "lib/algo/candidate.h"
 #include "lib/answer/differ.h"
 
-/* How many near workloads are looked at for one whose candidates are valid. */
-enum { NEAR = 16, KINDS = 8 };
+enum { KINDS = 8 };
 
 /* All workloads of an operator that have a result, here or (anywhere) in any env. */
 struct kind {
@@ -196,9 +195,10 @@ static int find_kind(struct matcher *m, const struct op *op, int anywhere, struc
 }
 
 /* The nearest workloads, nearest first; the lower id goes first where two are as near. */
-static int nearest(const struct kind *k, const struct workload *w, const struct workload **near)
+static int nearest(const struct kind *k, const struct workload *w, int most,
+		   const struct workload **near)
 {
-	double distance[NEAR];
+	double distance[MATCH_NEAR];
 	int n = 0;
 
 	for (int64_t i = 0; i < k->n; i++) {
@@ -208,9 +208,9 @@ static int nearest(const struct kind *k, const struct workload *w, const struct 
 		if (!dtypes_equal(&k->w[i].dtype, &w->dtype) || !strcmp(k->w[i].id.s, w->id.s))
 			continue;
 		d = match_distance(w, &k->w[i]);
-		if (n == NEAR && d >= distance[n - 1])
+		if (n == most && d >= distance[n - 1])
 			continue;
-		n += n < NEAR;
+		n += n < most;
 		for (j = n - 1; j > 0 && distance[j - 1] > d; j--) {
 			distance[j] = distance[j - 1];
 			near[j] = near[j - 1];
@@ -278,7 +278,7 @@ static int try_near(struct matcher *m, const struct workload *there, const struc
 	int64_t n;
 
 	/* Some of the best may not fit; a few more are asked for. */
-	if (store_top(m->s, there->id.s, env->id, top + NEAR, a, &r, &n, e) < 0)
+	if (store_top(m->s, there->id.s, env->id, top + MATCH_NEAR, a, &r, &n, e) < 0)
 		return -1;
 	out->n = 0;
 	out->result = r;
@@ -295,13 +295,13 @@ static int try_near(struct matcher *m, const struct workload *there, const struc
 static int find_near(struct matcher *m, const struct workload *w, int anywhere, int64_t top,
 		     struct arena *a, struct match *out, struct err *e)
 {
-	const struct workload *near[NEAR];
+	const struct workload *near[MATCH_NEAR];
 	struct kind *k;
 	int n, found = 0;
 
 	if (find_kind(m, w->op, anywhere, &k, e) < 0 || read_envs(m, e))
 		return -1;
-	n = nearest(k, w, near);
+	n = nearest(k, w, MATCH_NEAR, near);
 	for (int i = 0; i < n && !found; i++) {
 		if (!anywhere)
 			found = try_near(m, near[i], w, m->here, top, a, out, e);
@@ -309,6 +309,16 @@ static int find_near(struct matcher *m, const struct workload *w, int anywhere, 
 			found = try_near(m, near[i], w, &m->env[j], top, a, out, e);
 	}
 	return found;
+}
+
+int match_near(struct matcher *m, const struct workload *w, int most, const struct workload **near,
+	       struct err *e)
+{
+	struct kind *k;
+
+	if (find_kind(m, w->op, 0, &k, e) < 0)
+		return -1;
+	return nearest(k, w, most < MATCH_NEAR ? most : MATCH_NEAR, near);
 }
 
 int match_find(struct matcher *m, const struct workload *w, int64_t top, struct arena *a,

@@ -6,6 +6,8 @@
 
 enum {
 	FOREIGN = 8,	/* of other envs */
+	NEIGHBOURS = 3, /* near workloads whose best is tried, */
+	NEAREST = 2,	/* but no more than these in a round */
 	PORTFOLIO = 2,	/* of the model's schedules */
 	DRAFTED = 4096, /* at random, of which the draft's first comes along */
 };
@@ -59,6 +61,36 @@ static int take_foreign(const struct first *f, struct arena *a, int64_t *n, stru
 	return rc;
 }
 
+/* The best of a near workload, fitted to this one. */
+static int take_of_neighbour(const struct first *f, const struct workload *near, struct arena *a,
+			     int64_t *n, struct err *e)
+{
+	struct store_result *r;
+	struct candidate c;
+	int64_t nr;
+
+	if (store_top(f->db, near->id.s, f->env_id, 1, a, &r, &nr, e) < 0)
+		return -1;
+	if (!nr || !has_room(f, *n) || !schedule_fit_record(f->space, r->record, r->record_n, &c))
+		return 0;
+	return take(f, &c, "nearest", n, e);
+}
+
+static int take_nearest(const struct first *f, struct arena *a, int64_t *n, struct err *e)
+{
+	const struct workload *near[NEIGHBOURS];
+	const int64_t most = *n + NEAREST;
+	int nnear, rc = 0;
+
+	if (!f->matcher)
+		return 0;
+	if ((nnear = match_near(f->matcher, f->space->w, NEIGHBOURS, near, e)) < 0)
+		return -1;
+	for (int i = 0; i < nnear && *n < most && !rc; i++)
+		rc = take_of_neighbour(f, near[i], a, n, e);
+	return rc;
+}
+
 static int take_portfolio(const struct first *f, int64_t *n, struct err *e)
 {
 	const struct model *m = f->space->model;
@@ -87,6 +119,8 @@ int first_candidates(const struct first *f, struct arena *a, int64_t *n, struct 
 {
 	int rc = take_foreign(f, a, n, e);
 
+	if (rc == 0)
+		rc = take_nearest(f, a, n, e);
 	if (rc == 0 && f->is_new)
 		rc = take_portfolio(f, n, e);
 	return rc == 0 && f->is_new ? take_drafted(f, n, e) : rc;
