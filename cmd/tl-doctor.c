@@ -11,6 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "lib/base/sort.h"
 #include "lib/build/mark.h"
 #include "lib/build/sweep.h"
 #include "lib/host/energy.h"
@@ -180,13 +181,6 @@ static void tell_devices(void)
 
 enum { TURNS = 20000, MOST = 4096 };
 
-static int by_size(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return (x > y) - (x < y);
-}
-
 /* Seconds of some arithmetic that nothing but the core is needed for. */
 static double one_turn(void)
 {
@@ -221,7 +215,7 @@ static void tell_noise(void)
 	watch_close(&w);
 	if (!n)
 		return;
-	qsort(s, (size_t)n, sizeof *s, by_size);
+	sort_numbers(s, (size_t)n);
 	for (int i = 0; i < n; i++)
 		slow += s[i] > 1.1 * s[n / 2];
 	late = 100. * slow / n;

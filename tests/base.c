@@ -9,6 +9,7 @@
 #include "lib/base/hash.h"
 #include "lib/base/map.h"
 #include "lib/base/rng.h"
+#include "lib/base/sort.h"
 #include "tests/tap.h"
 
 static void test_buf(void)
@@ -120,6 +121,15 @@ static void test_rng(void)
 	ok(unit, "rng_unit lies within [0, 1)");
 }
 
+static void test_sort(void)
+{
+	double x[] = {3, -1, INFINITY, 0, 3, 1e-300};
+	const double want[] = {-1, 0, 1e-300, 3, 3, INFINITY};
+
+	sort_numbers(x, 6);
+	ok(!memcmp(x, want, sizeof want), "sort_numbers puts numbers into rising order");
+}
+
 static void test_err(void)
 {
 	struct err e = ERR_INIT;
@@ -137,6 +147,7 @@ int main(void)
 	test_map();
 	test_hash();
 	test_rng();
+	test_sort();
 	test_err();
 	return done_testing();
 }

@@ -9,6 +9,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "lib/base/sort.h"
 #include "lib/io/clock.h"
 #include "lib/io/field.h"
 #include "lib/target/cpu.h"
@@ -199,16 +200,9 @@ static double cache_rate(const struct team *t, probe_loop run, int level, int th
 	return (double)w.bytes * threads / best_round(t, threads, &w, budget_s, NULL);
 }
 
-static int by_size(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return (x > y) - (x < y);
-}
-
 static double median(double *x, int n)
 {
-	qsort(x, (size_t)n, sizeof *x, by_size);
+	sort_numbers(x, (size_t)n);
 	return x[n / 2];
 }
 
@@ -227,7 +221,7 @@ static double memory_rate(const struct team *t, probe_loop run, int threads, dou
 		s[n++] = window(t, threads, &w, place, 1);
 		place = (place + CHUNK) % t->slice;
 	}
-	qsort(s, (size_t)n, sizeof *s, by_size);
+	sort_numbers(s, (size_t)n);
 	for (quiet = 1; quiet < n && s[quiet] < FAR * s[0]; quiet++)
 		;
 	return (double)CHUNK * threads / s[quiet / 2];

@@ -5,18 +5,12 @@
 #include <string.h>
 
 #include "lib/base/err.h"
+#include "lib/base/sort.h"
 
 enum { MIN_SERIES = 16 /* values, to see whether they depend on each other */ };
 
 /* Around 1: less is no difference; and all of it within this is the same. */
 static const double LEAST = 0.01, SAME = 0.02;
-
-static int compare(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return (x > y) - (x < y);
-}
 
 /* Of sorted values; spread: by how much the ranks of the interval move out. */
 static struct stat_median interval(const double *x, int n, double spread)
@@ -32,7 +26,7 @@ static struct stat_median interval(const double *x, int n, double spread)
 
 struct stat_median stat_median(double *x, int n)
 {
-	qsort(x, (size_t)n, sizeof *x, compare);
+	sort_numbers(x, (size_t)n);
 	return interval(x, n, 0.98 * sqrt(n));
 }
 
@@ -89,7 +83,7 @@ struct stat_median stat_series(double *x, int n, double z)
 	double *series = xmalloc((size_t)n * sizeof *series), more;
 
 	memcpy(series, x, (size_t)n * sizeof *x);
-	qsort(x, (size_t)n, sizeof *x, compare);
+	sort_numbers(x, (size_t)n);
 	more = dependence(series, n, interval(x, n, 0).median);
 	free(series);
 	return interval(x, n, z / 2 * sqrt(n * more));
@@ -106,7 +100,7 @@ static double quantile(const double *x, int n, double q)
 
 double stat_quantile(double *x, int n, double q)
 {
-	qsort(x, (size_t)n, sizeof *x, compare);
+	sort_numbers(x, (size_t)n);
 	return quantile(x, n, q);
 }
 
