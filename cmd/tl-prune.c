@@ -7,6 +7,7 @@
 
 #include "lib/algo/candidate.h"
 #include "lib/io/field.h"
+#include "lib/io/file.h"
 #include "lib/io/opt.h"
 #include "lib/io/record.h"
 #include "lib/io/terminal.h"
@@ -19,7 +20,8 @@
 #include "lib/store/store.h"
 #include "lib/target/target.h"
 
-static const char *database, *output, *env_id, *until, *since, *target_name, *policy_name;
+static const char *database, *output, *env_id, *until, *since, *target_name, *policy_name,
+	*why_path;
 static int no_db, all, quiet, verbose, finals, reserve, list_policies;
 static int64_t budget = -1, patience = -1;
 static double gain = -1, min_gain = -1;
@@ -82,6 +84,10 @@ static const struct opt opts[] = {
 	 "Write no records. Only the exit status says whether anything is worth more tuning.",
 	 NULL},
 	{'v', "verbose", OPT_FLAG, &verbose, NULL, "Report each decision on standard error.", NULL},
+	{0, "why", OPT_FILE, &why_path, "FILE",
+	 "If nothing is worth more tuning, write the reason to FILE, a sentence on one line, which "
+	 "is replaced.",
+	 NULL},
 	{'o', "output", OPT_FILE, &output, "FILE",
 	 "Write to FILE, which is replaced at the end, instead of standard output.", NULL},
 	OPT_END,
@@ -495,12 +501,63 @@ static int64_t within(int64_t candidates, double most, const struct input *in)
 	return left < (double)candidates ? (int64_t)fmax(left, 0) : candidates;
 }
 
+/* Appends the reason why no operator goes on. expected: what more would have brought; NAN: unknown.
+ */
+static void put_why(const struct policy_op *op, int n, double expected, struct buf *out)
+{
+	static const char prefix[] = "all stop: ";
+	const size_t skipped =
+		n && !strncmp(op->reason, prefix, sizeof prefix - 1) ? sizeof prefix - 1 : 0;
+	int same = 0;
+
+	while (same < n && !strcmp(op[same].reason, op->reason))
+		same++;
+	if (same < n)
+		buf_fmt(out, "none of the %d operators goes on; of the first, ", n);
+	buf_str(out, n ? op->reason + skipped : "there are no operators");
+	if (!isnan(expected))
+		buf_fmt(out,
+			"; %.2g%% of all time is the gain to expect of as many core-seconds as were "
+			"spent so far",
+			100 * expected);
+	buf_ch(out, '\n');
+}
+
+/* --why */
+static int write_why(const struct policy_op *op, int n, double expected, struct err *e)
+{
+	struct buf text = BUF_INIT;
+	int rc;
+
+	if (!why_path)
+		return 0;
+	put_why(op, n, expected, &text);
+	rc = file_write(why_path, text.s, text.n, e);
+	buf_free(&text);
+	return rc;
+}
+
+/* Stops all if a limit is reached. Returns how many workloads are to be tuned. */
+static int decide_round(struct input *in, const struct until *limits, const struct pace *pace,
+			struct policy_op *op, double *expected)
+{
+	int tuned = policy->decide(op, in->n, &rules);
+	char why[200];
+
+	if (!reached(limits, in, why, sizeof why) && !pace_over(pace, why, sizeof why))
+		return tuned;
+	if (policy->outlook)
+		*expected = policy->outlook(op, in->n, &rules);
+	policy_stop_all(op, in->n, why);
+	return 0;
+}
+
 /* Decides and writes. Returns the number of workloads to be tuned, -1 on failure. */
 static int decide(struct input *in, const struct until *limits, struct rec_out *out, struct err *e)
 {
 	struct policy_op *op;
 	struct pace pace;
-	char why[200];
+	double expected = NAN;
 	int tuned, rc = 0;
 	int64_t rematches;
 
@@ -513,12 +570,9 @@ static int decide(struct input *in, const struct until *limits, struct rec_out *
 	rules.budget = within(rules.budget, limits->most[UNTIL_CANDIDATES], in);
 	rules.budget = pace_budget(&pace, rules.budget);
 	rematches = within(FINALS_REMATCHES * (int64_t)in->n, limits->most[UNTIL_CANDIDATES], in);
-	tuned = finals ? decide_finals(in, op) : policy->decide(op, in->n, &rules);
-	if (!finals &&
-	    (reached(limits, in, why, sizeof why) || pace_over(&pace, why, sizeof why))) {
-		policy_stop_all(op, in->n, why);
-		tuned = 0;
-	}
+	tuned = finals ? decide_finals(in, op) : decide_round(in, limits, &pace, op, &expected);
+	if (!tuned && !finals)
+		rc = write_why(op, in->n, expected, e);
 	for (int i = 0; i < in->n && !rc; i++) {
 		if (verbose)
 			say(&in->item[i], &op[i]);

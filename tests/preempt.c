@@ -110,6 +110,7 @@ static void test_plateau(void)
 static void test_stops(void)
 {
 	struct policy_rules r = rules;
+	double much, more;
 	int tuned;
 
 	for (int i = 0; i < OPS; i++)
@@ -124,10 +125,18 @@ static void test_stops(void)
 	for (int i = 0; i < OPS; i++)
 		history(i, 40, 40, 1e-4, 9);
 	ok(decide(&r) > 0, "while a doubling brings much they go on");
+	much = policy_preempt.outlook(op, OPS, &r);
+	r.budget *= 4;
+	decide(&r);
+	more = policy_preempt.outlook(op, OPS, &r);
+	ok(much > r.min_gain && fabs(more / much - 1) < 0.3,
+	   "and expect %.3g of as much again, whatever the round has", much);
+	r.budget = rules.budget;
 	for (int i = 0; i < OPS; i++)
 		history(i, 40, 8, 1e-4, 9);
 	tuned = decide(&r);
 	ok(!tuned, "all stop when a doubling brings too little: %s", op[0].reason);
+	ok(isnan(policy_preempt.outlook(op, OPS, &r)), "what stopped is expected to gain nothing");
 	for (int i = 0; i < OPS * 40; i++)
 		tries[i / 40][i % 40].core_s *= 1000;
 	ok(decide(&r) == tuned, "and so they do where all takes a thousand times as long");

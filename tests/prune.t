@@ -107,6 +107,23 @@ for limit in core-seconds 'core-seconds<40' 'seconds<5' 'rounds<1' 'candidates<1
 done >"$tmp/got"
 printf '%s\n' 2 1 1 1 1 1 | cmp -s - "$tmp/got"
 ok $? '--until: what stops'
+prune -q --why "$tmp/why" -d "$tmp/db" "$wl" && [ ! -e "$tmp/why" ]
+ok $? '--why: nothing while something is worth more'
+prune -q --min-gain 1 --why "$tmp/why" -d "$tmp/db" "$wl"
+[ "$(wc -l <"$tmp/why")" -eq 1 ] && grep -q '^[0-9.]*% of all time is the gain to expect of as many core-seconds as were spent so far, less than 100%$' "$tmp/why"
+ok $? 'else the reason of all'
+prune -q --until 'rounds<1' --why "$tmp/why" -d "$tmp/db" "$wl"
+grep -q '^the limit rounds<1 is reached with 1; [0-9.]*% of all time is the gain to expect of as many core-seconds as were spent so far$' "$tmp/why"
+ok $? 'with a limit also what more would have brought'
+prune -q --until 'rounds<1' --policy=lorien --why "$tmp/why" -d "$tmp/db" "$wl"
+grep -qx 'the limit rounds<1 is reached with 1' "$tmp/why"
+ok $? 'unless the policy expects nothing'
+prune -q --why "$tmp/why" -d "$tmp/db" "$tmp/w1"
+grep -q '^no gain of 1% in the last' "$tmp/why"
+ok $? 'or that of a single operator'
+prune -q --policy=lorien,trials=1 --why "$tmp/why" -d "$tmp/db" "$wl"
+grep -q '^none of the 3 operators goes on; of the first, it had its [0-9]* trials; the best is [0-9.]* us$' "$tmp/why"
+ok $? 'or that of the first of several'
 prune -q -d "$tmp/yet.db" "$wl" 2>"$tmp/err" && grep -q 'yet.db is not there: nothing is known yet' "$tmp/err" && [ ! -e "$tmp/yet.db" ]
 ok $? 'a database that is not there yet is empty'
 prune -q -d "$tmp/no/where.db" "$wl" 2>"$tmp/err"

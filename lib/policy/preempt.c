@@ -21,6 +21,7 @@
 #include <stdlib.h>
 
 #include "lib/base/err.h"
+#include "lib/base/sort.h"
 #include "lib/model/adapt.h"
 #include "lib/policy/policy.h"
 #include "lib/policy/share.h"
@@ -136,13 +137,6 @@ static double expected_gain(const struct arm *a, int64_t m)
 	return (double)a->op->count * a->time_s * (1 - exp(-a->doubling * doublings));
 }
 
-static int by_value(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return (x > y) - (x < y);
-}
-
 /* Where no time is known, the flops at the median rate of the others stand in for it. */
 static void estimate_times(struct arm *arm, int n)
 {
@@ -152,7 +146,7 @@ static void estimate_times(struct arm *arm, int n)
 	for (int i = 0; i < n; i++)
 		if (arm[i].time_s > 0 && arm[i].op->flops > 0)
 			rate[known++] = arm[i].time_s / arm[i].op->flops;
-	qsort(rate, (size_t)known, sizeof *rate, by_value);
+	sort_numbers(rate, (size_t)known);
 	if (known)
 		s_per_flop = rate[known / 2];
 	for (int i = 0; i < n; i++)
@@ -334,21 +328,28 @@ static struct outlook look_ahead(const struct arm *arm, int n)
 	return x;
 }
 
-/* Is the round worth its cost? The more was spent, the less a core-second brings, so what counts is
- * what as much again as was spent would bring. That does not depend on how many cores and operators
- * there are and on how long they take. Never said of a round in which an operator is tried for the
- * first time. */
+/* The gain to expect of as many core-seconds again as were spent so far. The more was spent, the
+ * less a core-second brings, so that this does not depend on how many cores and operators there are
+ * and on how long they take. NAN: nothing is to be tuned. */
+static double gain_of_as_much(const struct arm *arm, int n)
+{
+	const struct outlook x = look_ahead(arm, n);
+
+	return x.gain / log2(1 + x.cost / x.spent);
+}
+
+/* Is the round worth its cost? Never said of a round in which an operator is tried for the first
+ * time. */
 static int is_worth(const struct arm *arm, int n, const struct policy_rules *r, char *why,
 		    size_t size)
 {
-	const struct outlook x = look_ahead(arm, n);
 	double of_doubling;
 
 	for (int i = 0; i < n; i++)
 		if (arm[i].op->tune && !arm[i].op->ntries)
 			return 1;
-	of_doubling = x.gain / log2(1 + x.cost / x.spent);
-	if (!(of_doubling < r->min_gain)) /* also where nothing is tuned: 0 / 0 */
+	of_doubling = gain_of_as_much(arm, n);
+	if (!(of_doubling < r->min_gain)) /* also where nothing is tuned */
 		return 1;
 	snprintf(
 		why, size,
@@ -396,6 +397,15 @@ static int decide(struct policy_op *op, int n, const struct policy_rules *rules)
 	return tuned;
 }
 
+static double outlook(struct policy_op *op, int n, const struct policy_rules *rules)
+{
+	struct arm *arm = make_arms(op, n, rules);
+	const double gain = gain_of_as_much(arm, n);
+
+	free(arm);
+	return gain;
+}
+
 /* EACH; but on a machine that is new to the model fewer, so that it is soon known what the model is
  * worth here: as many as tell that, and room for what is known to be good elsewhere. */
 static int64_t budget(const struct policy_op *op, int n, const struct policy_rules *rules)
@@ -417,4 +427,5 @@ const struct policy policy_preempt = {
 	.heeds_gains = 1,
 	.budget = budget,
 	.decide = decide,
+	.outlook = outlook,
 };
