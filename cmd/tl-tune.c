@@ -3,6 +3,7 @@
  *
  * It does nothing that a shell script over them could not: --print prints that script, from the
  * same pipelines. */
+#include <errno.h>
 #include <math.h>
 #include <signal.h>
 #include <stdio.h>
@@ -13,6 +14,7 @@
 
 #include "lib/base/arena.h"
 #include "lib/io/clock.h"
+#include "lib/io/file.h"
 #include "lib/io/opt.h"
 #include "lib/io/pipeline.h"
 #include "lib/io/progress.h"
@@ -26,6 +28,7 @@
 #include "lib/model/default.h"
 #include "lib/policy/policy.h"
 #include "lib/policy/until.h"
+#include "lib/report/saved.h"
 #include "lib/search/search.h"
 #include "lib/store/cost.h"
 #include "lib/store/store.h"
@@ -145,6 +148,7 @@ static const struct program program = {
 struct places {
 	const char *db, *workloads, *round, *since;
 	const char *run, *cost; /* id of this run, and where its record goes; NULL: it has none */
+	const char *why;	/* where tl-prune says why the rounds end; NULL: nowhere */
 	char *const *files;
 	int nfiles;
 };
@@ -226,6 +230,7 @@ static void prune(struct pipeline *p, const struct places *at)
 	pipeline_arg2(p, "--policy", policy);
 	pipeline_arg2(p, "--patience", patience);
 	pipeline_arg2(p, "--min-gain", min_gain);
+	pipeline_arg2(p, "--why", at->why);
 	pipeline_arg2(p, "-o", at->round);
 	pipeline_arg(p, at->workloads);
 }
@@ -568,6 +573,18 @@ static int compare(const struct places *at)
 	return status ? status : run(measure_finals, at, COST_STORE);
 }
 
+/* Why the rounds ended; empty: they did not end by themselves. */
+static int read_why(const struct places *at, struct buf *why, struct err *e)
+{
+	if (access(at->why, F_OK) < 0)
+		return errno == ENOENT ? 0 : err_sys(e, "cannot look for %s", at->why);
+	if (file_read("the reason", at->why, why, e) < 0)
+		return -1;
+	while (why->n && why->s[why->n - 1] == '\n')
+		why->s[--why->n] = 0;
+	return 0;
+}
+
 /* What this run cost, measuring runs left out, into the database. A simulation's is nothing that a
  * database of replays should tell: its results have the costs that they were recorded with. */
 static int tell_cost(const struct places *at)
@@ -575,14 +592,17 @@ static int tell_cost(const struct places *at)
 	struct ledger_run r = {.run = at->run, .program = program.name};
 	struct rec_out *out;
 	struct err e = ERR_INIT;
-	struct buf b = BUF_INIT;
+	struct buf b = BUF_INIT, why = BUF_INIT;
 	char now[25];
 	int rc;
 
 	if (replay)
 		return EXIT_DONE;
+	if (read_why(at, &why, &e) < 0)
+		return opt_fail(&program, &e);
 	rec_now(now);
 	r.at = now;
+	r.stop = why.n ? why.s : NULL;
 	r.why = rec_stopped() ? "stopped by a signal" : NULL;
 	ledger_close(&ledger, clock_now());
 	ledger_record(&ledger, &r, &b);
@@ -590,6 +610,7 @@ static int tell_cost(const struct places *at)
 	rc = !out || rec_put(out, b.s, b.n, &e) || rec_commit(out, &e);
 	rec_discard(out);
 	buf_free(&b);
+	buf_free(&why);
 	return rc ? opt_fail(&program, &e) : run(store_cost, at, COST_STORE);
 }
 
@@ -604,35 +625,56 @@ static struct {
 	struct buf place; /* names its database: made early, as memory may be what ends */
 } work;
 
-/* How many results this run has stored; -1: the database does not tell. */
-static long long count_stored(const struct places *at)
+/* What the database tells of this run: 1; 0: nothing; -1. */
+static int ask_cost(const struct places *at, struct cost_sum *sum, struct err *e)
 {
 	const struct cost_which which = {.run = at->run};
-	struct err ignored = ERR_INIT;
-	struct store *s = store_open(at->db, STORE_READ, &ignored);
-	struct cost_sum sum;
-	int found = s ? cost_sum(s, &which, &sum, &ignored) : -1;
+	struct store *s = store_open(at->db, STORE_READ, e);
+	int found = s ? cost_sum(s, &which, sum, e) : -1;
 
 	store_close(s);
-	return found > 0 ? (long long)sum.results : -1;
+	return found;
 }
 
 /* After an interrupt, for whoever pressed the keys. */
 static void say_stopped(const struct places *at)
 {
-	long long n;
+	struct err ignored = ERR_INIT;
+	struct cost_sum sum;
 
 	if (rec_stopped() != SIGINT || quiet || no_db)
 		return;
-	if ((n = count_stored(at)) >= 0)
+	if (ask_cost(at, &sum, &ignored) > 0)
 		opt_say(&program,
 			"stopped: %lld result%s of this run %s stored in %s; run it again to go on",
-			n, n == 1 ? "" : "s", n == 1 ? "is" : "are", at->db);
+			(long long)sum.results, sum.results == 1 ? "" : "s",
+			sum.results == 1 ? "is" : "are", at->db);
 	else
 		opt_say(&program,
 			"stopped: what was measured is stored in %s; run it again to go "
 			"on",
 			at->db);
+}
+
+/* What each saving saved, and why the rounds ended. Returns the exit status. */
+static int say_saved(const struct places *at)
+{
+	struct err e = ERR_INIT;
+	struct cost_sum sum;
+	int rc = ask_cost(at, &sum, &e);
+
+	if (rc < 0)
+		return opt_fail(&program, &e);
+	if (!rc)
+		return EXIT_DONE;
+	for (int i = 0; i < SAVED_SENTENCES; i++) {
+		struct buf b = BUF_INIT;
+
+		if (saved_sentence(&sum, (enum saved_sentence)i, &b))
+			opt_say(&program, "%s", b.s);
+		buf_free(&b);
+	}
+	return EXIT_DONE;
 }
 
 static int tune(const struct places *at)
@@ -666,7 +708,7 @@ static int tune(const struct places *at)
 			status = told;
 	}
 	say_stopped(at);
-	return status;
+	return status || rec_stopped() || quiet ? status : say_saved(at);
 }
 
 static void add_seconds(double n)
@@ -781,6 +823,7 @@ static void remove_work(void)
 		unlink(work.at->workloads);
 		unlink(work.at->round);
 		unlink(work.at->cost);
+		unlink(work.at->why);
 		unlink(work.journal);
 		if (no_db)
 			unlink(work.at->db);
@@ -832,6 +875,7 @@ int main(int argc, char **argv)
 	rec_run_id(&id);
 	at.run = id.s;
 	at.cost = arena_printf(&a, "%s/cost", work.scratch.path);
+	at.why = arena_printf(&a, "%s/why", work.scratch.path);
 	at.workloads = arena_printf(&a, "%s/workloads", work.scratch.path);
 	at.round = arena_printf(&a, "%s/round", work.scratch.path);
 	at.db = no_db ? arena_printf(&a, "%s/db", work.scratch.path) : path.s;

@@ -106,6 +106,41 @@ ok $? '--csv'
 [ $? -eq 2 ]
 ok $? '--run without --cost: exit 2'
 
+# What was saved: two of three that lost were in an env where others went to their end. One kernel was in the cache.
+
+with() { # build_core_s, digit of the kernel's hash, further field
+	sed "s/\"cost\":{/$3\"code_hash\":\"${2}0000000000000000000000000000000\",&\"build_core_s\":$1,/"
+}
+m=b5000000000000000000000000000000
+{
+	result 1 ok race 5e-5 1 $m 1.5 0.25 | with 0.2 a                        # 0.5 of it shared: to the end in 0.8
+	result 2 ok race 4e-5 2 $m 9 0 | with 0.4 b '"duel":{"against":"00000000000000000000000000000001","ratio":1.1,"ci":[1,1.2],"latency_s":5e-5,"end":"won"},"again":{"ratio":1.1,"ci":[1,1.2],"ahead":true},' # twice
+	result 3 preempted race 6e-5 3 $m 0.5 0 | with 0.1 c                    # 0.4
+	result 4 preempted race 6e-5 4 $m 0.3 0 | with 0 d                      # 0.3
+	result 5 build race - 5 $m 0.2 0 | with 0.2 e                           # no kernel
+	result 6 preempted race 6e-5 6 $m 0.2 0 | with 0 d | sed 's/"env_id":"e1/"env_id":"e2/'
+	wid=$(sed -n 's/.*"workload_id":"\([0-9a-f]*\)".*/\1/p;1q' "$tmp/candidates")
+	printf '{"tl":1,"type":"end","workload_id":"%s","drawn":1000,"why":"n reached","kept":5,"refused":995,"measured":2,"preempted":3,"failed":1,"built":3,"run":"%s"}\n' "$wid" $m
+	printf '{"tl":1,"type":"end","workload_id":"%s","drawn":1,"why":"rematches","measured":0,"preempted":1,"failed":0,"built":0,"run":"%s"}\n' "$wid" $m
+	run $m tl-measure 7 3 2 '"build":4' ',"part_of":"75000000000000000000000000000000"'
+	run 75000000000000000000000000000000 tl-tune 8 5 2 '"search":1' ',"parts_s":4,"stop":"nothing is left to try"'
+} >"$tmp/saved"
+"$bin/tl-check" -q "$tmp/saved" && "$bin/tl-store" -q -d "$tmp/saved.db" "$tmp/saved" && cost "$tmp/saved.db" >"$tmp/s" && "$bin/tl-check" -q "$tmp/s"
+ok $? 'records of a run that saved something'
+is "$tmp/s" races 5 && is "$tmp/s" stopped 3 && is "$tmp/s" estimated 2 && is "$tmp/s" stopped_core_s 0.9
+ok $? 'races that were stopped early would have taken as long as those that were not'
+is "$tmp/s" proposed 1000 && is "$tmp/s" passed_on 5
+ok $? 'what the filter passed over is counted, rematches are not'
+is "$tmp/s" kernels 4 && is "$tmp/s" built 3 && is "$tmp/s" cached_core_s 0.2
+ok $? 'a kernel from the cache would have taken as much as the median of those that were built'
+cost "$tmp/saved.db" --run last | grep -q '"stop":"nothing is left to try"' && grep -q '"stop"' "$tmp/s" && ! grep -q '"stop"' "$tmp/all"
+ok $? 'why the run ended'
+cost "$tmp/saved.db" --table | tr '\n' ' ' >"$tmp/out"
+grep -q '3 of 5 races were stopped early, which saved about 0.9 core-seconds: 2 of them would have' "$tmp/out" &&
+	grep -q 'Of 1000 proposed candidates the filter passed on 5, and 3 kernels were built' "$tmp/out" &&
+	grep -q '1 of 4 kernels were in the build cache, which saved about 0.2 core-seconds.' "$tmp/out" && grep -q 'The rounds ended: nothing is left to try.' "$tmp/out"
+ok $? '--table says so in sentences'
+
 # Replays, orders, deaths
 
 "$bin/tl-query" -d "$tmp/hand.db" --dump=all >"$tmp/dump"

@@ -51,7 +51,7 @@ want=$(perl -MText::ParseWords -e 'my ($before, $after); my @head = split /,/, <
 	printf "%.2f", $before / $after' "$tmp/csv")
 grep -q "a speedup of $want (" "$tmp/a.html"
 ok $? 'its speedup is that of the sums over all, with an interval'
-grep -q '16.0 core-seconds' "$tmp/a.html" && grep -q 'Stopping candidates early saved' "$tmp/a.html"
+grep -q '16.0 core-seconds' "$tmp/a.html" && grep -q 'races were stopped early, which saved about' "$tmp/a.html"
 ok $? 'it tells what tuning cost and saved'
 grep -q 'prefers-color-scheme:dark' "$tmp/a.html" && grep -q '@media print' "$tmp/a.html" && grep -q 'name="viewport"' "$tmp/a.html"
 ok $? 'it has rules for dark screens, phones and paper'

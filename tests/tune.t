@@ -19,9 +19,15 @@ grep -q '^conv2d' "$tmp/table" && grep -q '^matmul' "$tmp/table" && grep -q '^to
 ok $? 'ends with a table'
 "$bin/tl-query" -d "$tmp/a.db" --table "$tmp/w.wl" | cmp -s - "$tmp/table"
 ok $? 'which tl-query gives again'
+grep -q '^tl-tune: Of [0-9]* proposed candidates the filter passed on [0-9]*, and [0-9]* kernels were built' "$tmp/err" && grep -q '^tl-tune: The rounds ended: .*[^.]\.$' "$tmp/err"
+ok $? 'and says what the run saved, and why it ended'
+"$bin/tl-query" -d "$tmp/a.db" --cost --run last --table --wide | grep '^Of \|^The rounds \|early\|cache' >"$tmp/said"
+grep '^tl-tune: [A-Z0-9]' "$tmp/err" | sed 's/^tl-tune: //' | cmp -s - "$tmp/said"
+ok $? 'which tl-query says again'
 results "$tmp/a.db" >"$tmp/before"
 "$bin/tl-tune" -q -d "$tmp/a.db" --min-gain 0 --until 'rounds<2' "$tmp/w.wl" 2>"$tmp/err"
-ok $? 'goes on from the database'
+[ $? -eq 0 ] && ! grep -q 'rounds ended' "$tmp/err"
+ok $? 'goes on from the database, silently with -q'
 results "$tmp/a.db" >"$tmp/after"
 [ "$(comm -23 "$tmp/before" "$tmp/after" | wc -l)" -eq 0 ]
 ok $? 'nothing that was known is lost'

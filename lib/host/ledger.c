@@ -98,6 +98,7 @@ void ledger_record(const struct ledger *l, const struct ledger_run *run, struct 
 	field_text(out, "program", run->program);
 	field_text(out, "part_of", run->part_of);
 	field_text(out, "why", run->why);
+	field_text(out, "stop", run->stop);
 	field_text(out, "at", run->at);
 	field_number(out, "wall_s", l->since - l->opened);
 	field_number(out, "cores", l->cores);

@@ -60,6 +60,7 @@ struct ledger_run {
 	const char *run, *program, *at;
 	const char *part_of; /* the run that this one is a part of; NULL: of none */
 	const char *why;     /* it was not done; NULL: it was */
+	const char *stop;    /* why its rounds ended; NULL: it had none */
 	const char *energy;  /* as energy_put() writes it; NULL: in another record */
 	int replayed;	     /* it was simulated */
 };

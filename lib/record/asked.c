@@ -114,6 +114,58 @@ const struct record_object record_stats = {
 	.field = stats_fields,
 };
 
+static const struct record_field saved_fields[] = {
+	{.name = "races",
+	 .kind = RECORD_COUNT,
+	 .need = RECORD_REQUIRED,
+	 .meaning = "How many candidates were timed, each as often as it was."},
+	{.name = "stopped",
+	 .kind = RECORD_COUNT,
+	 .need = RECORD_REQUIRED,
+	 .meaning = "How many of these were stopped early, because they had lost."},
+	{.name = "estimated",
+	 .kind = RECORD_COUNT,
+	 .need = RECORD_REQUIRED,
+	 .meaning = "Of how many of the stopped ones stopped_core_s tells: of their workloads "
+		    "others were timed to the end."},
+	{.name = "stopped_core_s",
+	 .kind = RECORD_NUMBER,
+	 .need = RECORD_REQUIRED,
+	 .unit = "core-s",
+	 .meaning = "How much longer these would have taken, if each had taken as long as those "
+		    "that were timed to the end."},
+	{.name = "proposed",
+	 .kind = RECORD_COUNT,
+	 .need = RECORD_REQUIRED,
+	 .meaning = "How many candidates came to a filter."},
+	{.name = "passed_on",
+	 .kind = RECORD_COUNT,
+	 .need = RECORD_REQUIRED,
+	 .meaning = "How many of these it passed on."},
+	{.name = "kernels",
+	 .kind = RECORD_COUNT,
+	 .need = RECORD_REQUIRED,
+	 .meaning = "How many different kernels the candidates needed."},
+	{.name = "built",
+	 .kind = RECORD_COUNT,
+	 .need = RECORD_REQUIRED,
+	 .meaning = "How many of these were compiled. The others were in the build cache."},
+	{.name = "cached_core_s",
+	 .kind = RECORD_NUMBER,
+	 .need = RECORD_REQUIRED,
+	 .unit = "core-s",
+	 .meaning = "What these others would have taken, if each had taken as much as the median "
+		    "of those that were compiled."},
+	{0},
+};
+
+static const struct record_object saved = {
+	.name = "saved",
+	.by = "tl-query",
+	.meaning = "What was saved, by estimates from the runs' own records.",
+	.field = saved_fields,
+};
+
 static const struct record_field cost_fields[] = {
 	{.name = "runs",
 	 .kind = RECORD_COUNT,
@@ -173,6 +225,14 @@ static const struct record_field cost_fields[] = {
 	 .kind = RECORD_COUNT,
 	 .need = RECORD_REQUIRED,
 	 .meaning = "How many failed."},
+	{.name = "saved",
+	 .kind = RECORD_OBJECT,
+	 .need = RECORD_REQUIRED,
+	 .object = &saved,
+	 .meaning = "What was saved, by estimates from the runs' own records."},
+	{.name = "stop",
+	 .kind = RECORD_TEXT,
+	 .meaning = "Why the rounds ended, where a single run is summed that tells it."},
 	{.name = "energy_J",
 	 .kind = RECORD_NUMBER,
 	 .nullable = 1,

@@ -100,6 +100,10 @@ static const struct record_field run_fields[] = {
 	 .kind = RECORD_TEXT,
 	 .meaning = "A sentence, if the run was not done: it was stopped by a signal, or the "
 		    "machine was at fault."},
+	{.name = "stop",
+	 .kind = RECORD_TEXT,
+	 .by = "tl-tune",
+	 .meaning = "Why the rounds of the run ended, as tl-prune --why tells it."},
 	{.name = "at", .kind = RECORD_TIME, .need = RECORD_REQUIRED, .meaning = "When it ended."},
 	{.name = "wall_s",
 	 .kind = RECORD_NUMBER,

@@ -147,53 +147,6 @@ static void order_moments(struct figures *f, const struct history *h)
 	free(known);
 }
 
-/* ---- what was saved ---- */
-
-/* Core-seconds of results by what became of them. */
-struct spent {
-	double whole_s, preempted_s;
-	int64_t whole, preempted;
-};
-
-static void add_spent(struct spent *s, const struct store_result *r)
-{
-	if (r->final || isnan(r->core_s))
-		return;
-	if (r->status == STATUS_PREEMPTED) {
-		s->preempted_s += r->core_s;
-		s->preempted++;
-	} else if (r->status == STATUS_OK) {
-		s->whole_s += r->core_s;
-		s->whole++;
-	}
-}
-
-static void estimate_savings(struct figures *f, const struct history *h)
-{
-	struct spent s = {0};
-	int64_t left_out = 0;
-
-	for (int64_t i = 0; i < f->lines->n; i++) {
-		const struct report_line *l = &f->lines->line[i];
-		const struct history_item *it = history_get(h, l->w.id.s);
-
-		if (l->rank)
-			continue;
-		for (int64_t k = 0; it && k < it->n; k++)
-			add_spent(&s, &it->result[k]);
-		if (l->tally.drawn > l->tally.kept && l->tally.kept >= 0)
-			left_out += l->tally.drawn - l->tally.kept;
-	}
-	if (s.whole && s.preempted)
-		f->saved_preempting_s =
-			(double)s.preempted * s.whole_s / (double)s.whole - s.preempted_s;
-	if (f->saved_preempting_s < 0)
-		f->saved_preempting_s = 0;
-	if (s.whole + s.preempted)
-		f->saved_filtering_s = (double)left_out * (s.whole_s + s.preempted_s) /
-				       (double)(s.whole + s.preempted);
-}
-
 /* ---- all ---- */
 
 static int read_history(struct figures *f, struct store *s, struct err *e)
@@ -208,7 +161,6 @@ static int read_history(struct figures *f, struct store *s, struct err *e)
 		f->first_at = h.first_at ? arena_strdup(&f->arena, h.first_at) : NULL;
 		f->last_at = h.last_at ? arena_strdup(&f->arena, h.last_at) : NULL;
 		order_moments(f, &h);
-		estimate_savings(f, &h);
 	}
 	history_free(&h);
 	return rc;

@@ -26,10 +26,6 @@ struct figures {
 	/* Of all runs that the database knows, whatever they tuned. */
 	struct cost_sum cost;
 	int has_cost;
-	/* Estimates, in core-seconds: what candidates that were preempted would have taken more, if
-	 * they had been timed as those were that were not; and what candidates that were drawn and
-	 * not kept would have taken, if they had been measured as the others were. */
-	double saved_preempting_s, saved_filtering_s;
 };
 
 /* s: the database; here: the env that the lines answer for; both, and the lines, outlive the

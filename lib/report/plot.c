@@ -265,7 +265,7 @@ static const struct {
 	[PLOT_SAVINGS] =
 		{"savings", "Spent and saved",
 		 "Core-seconds by purpose, of all runs in the database, and what preempting "
-		 "and filtering saved by estimate.",
+		 "and the build cache saved by estimate.",
 		 savings},
 };
 

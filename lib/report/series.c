@@ -60,9 +60,9 @@ int series_shares(const struct figures *f, struct share s[SERIES_SHARES])
 	for (int i = 0; i < COSTS; i++)
 		if (f->cost.core_s[i] > 0)
 			s[n++] = (struct share){cost_name((enum cost)i), 0, f->cost.core_s[i]};
-	if (f->saved_preempting_s > 0)
-		s[n++] = (struct share){"saved by preempting", 1, f->saved_preempting_s};
-	if (f->saved_filtering_s > 0)
-		s[n++] = (struct share){"saved by filtering", 1, f->saved_filtering_s};
+	if (f->cost.saved.stopped_s > 0)
+		s[n++] = (struct share){"saved by preempting", 1, f->cost.saved.stopped_s};
+	if (f->cost.saved.cached_s > 0)
+		s[n++] = (struct share){"saved by the cache", 1, f->cost.saved.cached_s};
 	return n;
 }

@@ -3,6 +3,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "lib/report/saved.h"
+
 const char *const summary_head[SUMMARY_COLUMNS] = {
 	"problem",  "post-ops", ">count",   ">library",	 ">tuned",
 	">speedup", "verdict",	">GFLOP/s", ">roofline", "algorithm",
@@ -88,17 +90,9 @@ void summary_cost(const struct figures *f, struct buf *out)
 		c->wasted_s);
 	if (!isnan(c->energy_J))
 		buf_fmt(out, "They took %.0f J. ", c->energy_J);
-	if (f->saved_preempting_s > 0)
-		buf_fmt(out,
-			"Stopping candidates early saved about %.1f core-seconds: the stopped ones "
-			"would have taken as long as the others. ",
-			f->saved_preempting_s);
-	if (f->saved_filtering_s > 0)
-		buf_fmt(out,
-			"Filtering saved about %.1f core-seconds: what was refused would have "
-			"taken "
-			"as long as what was measured.",
-			f->saved_filtering_s);
+	for (int i = 0; i < SAVED_SENTENCES; i++)
+		if (saved_sentence(c, (enum saved_sentence)i, out))
+			buf_ch(out, ' ');
 }
 
 void summary_cell(const struct figures *f, const struct report_line *l, enum summary_column c,

@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "lib/io/field.h"
+#include "lib/report/saved.h"
 
 static void put_table(struct table *t, enum output_form form, const struct table_look *look,
 		      struct buf *b)
@@ -78,6 +79,21 @@ void totals_stats(const struct store_stats *s, enum output_form form, const stru
 
 /* ---- costs ---- */
 
+static void saved_record(const struct savings *s, struct buf *b)
+{
+	field_object(b, "saved");
+	field_integer(b, "races", s->races);
+	field_integer(b, "stopped", s->stopped);
+	field_integer(b, "estimated", s->estimated);
+	field_number(b, "stopped_core_s", s->stopped_s);
+	field_integer(b, "proposed", s->proposed);
+	field_integer(b, "passed_on", s->passed_on);
+	field_integer(b, "kernels", s->kernels);
+	field_integer(b, "built", s->built);
+	field_number(b, "cached_core_s", s->cached_s);
+	buf_ch(b, '}');
+}
+
 static void cost_record(const struct cost_sum *s, struct buf *b)
 {
 	field_record(b, "cost");
@@ -99,6 +115,9 @@ static void cost_record(const struct cost_sum *s, struct buf *b)
 	field_integer(b, "measured", s->measured);
 	field_integer(b, "preempted", s->preempted);
 	field_integer(b, "failed", s->failed);
+	saved_record(&s->saved, b);
+	if (s->stop[0])
+		field_text(b, "stop", s->stop);
 	if (isnan(s->energy_J))
 		field_null(b, "energy_J", "not all of the runs could read it");
 	else
@@ -133,6 +152,13 @@ static void cost_note(const struct cost_sum *s, const struct table_look *look, s
 		   (long long)s->candidates, (long long)s->measured, (long long)s->preempted,
 		   (long long)s->failed, each);
 	table_note(look, b, "Their results tell of %.2f core-seconds.", s->results_s);
+	for (int i = 0; i < SAVED_SENTENCES; i++) {
+		struct buf sentence = BUF_INIT;
+
+		if (saved_sentence(s, (enum saved_sentence)i, &sentence))
+			table_note(look, b, "%s", sentence.s);
+		buf_free(&sentence);
+	}
 }
 
 static void cost_table(const struct cost_sum *s, enum output_form form,

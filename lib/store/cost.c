@@ -1,6 +1,7 @@
 #include "lib/store/cost.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "lib/store/db.h"
@@ -49,6 +50,7 @@ int cost_read(struct cost_run *c, const struct json_doc *d, struct err *e)
 struct run {
 	struct cost_run cost;
 	const char *part_of; /* NULL: of none */
+	const char *stop;    /* why its rounds ended; NULL: it does not tell */
 };
 
 struct chosen {
@@ -100,6 +102,8 @@ static int add_run(struct store *s, struct chosen *c, sqlite3_stmt *q, struct js
 		return -1;
 	if (json_parse(d, text, n, e) || cost_read(&r->cost, d, e))
 		return err_in(e, "a run in the database %s", s->path);
+	if (json_str(json_get(d, d->tok, "stop"), &c->arena, &r->stop))
+		r->stop = NULL;
 	r->part_of = db_text(q, 2, &c->arena);
 	*map_put(&c->run, id, strlen(id), NULL) = r;
 	return 0;
@@ -123,6 +127,8 @@ static void sum_runs(const struct chosen *c, struct cost_sum *sum)
 		sum->whole++;
 		sum->wall_s += x->wall_s;
 		sum->held_s += x->wall_s * x->cores;
+		snprintf(sum->stop, sizeof sum->stop, "%s",
+			 sum->whole == 1 && r->stop ? r->stop : "");
 	}
 }
 
@@ -157,6 +163,8 @@ struct place {
 	struct tried *tried;
 	int64_t n, cap;
 	struct arena arena;
+	struct json_doc doc; /* of a result's record */
+	struct saver saver;  /* of all places so far */
 };
 
 /* The candidates that were the best when they came, or when they were timed again. */
@@ -180,10 +188,12 @@ static void find_useful(const struct place *p, struct map *useful)
 	map_free(&wrong);
 }
 
-static int read_cost(struct store *s, const struct tried *t, const struct chosen *c,
-		     struct json_doc *d, double *core_s, double *own_s, struct err *e)
+/* The core-seconds of a result, and those that are its candidate's own. */
+static int take_cost(struct store *s, struct place *p, const struct tried *t,
+		     const struct chosen *c, double *core_s, double *own_s, struct err *e)
 {
 	const struct run *run = map_get(&c->run, t->r.run, strlen(t->r.run));
+	struct json_doc *d = &p->doc;
 	sqlite3_stmt *q = db_sql(s, "SELECT record FROM records WHERE num = ?", e);
 	const struct json *cost;
 	double shared_s = 0;
@@ -211,6 +221,7 @@ static int read_cost(struct store *s, const struct tried *t, const struct chosen
 	*core_s = isnan(t->r.core_s) ? 0 : t->r.core_s;
 	json_num(json_get(d, cost, "baseline_s"), &shared_s);
 	*own_s = *core_s - shared_s * run->cost.cores;
+	saver_take(&p->saver, &t->r, *own_s, d);
 	sqlite3_reset(q);
 	return 0;
 }
@@ -232,8 +243,8 @@ static void count(const struct store_result *r, struct map *seen, struct cost_su
 		sum->failed++;
 }
 
-static int sum_place(struct store *s, const struct place *p, const struct chosen *c,
-		     struct json_doc *d, struct cost_sum *sum, struct err *e)
+static int sum_place(struct store *s, struct place *p, const struct chosen *c, struct cost_sum *sum,
+		     struct err *e)
 {
 	struct map useful = MAP_INIT, seen = MAP_INIT;
 	int rc = 0;
@@ -245,7 +256,7 @@ static int sum_place(struct store *s, const struct place *p, const struct chosen
 
 		if (!t->num)
 			continue;
-		rc = read_cost(s, t, c, d, &core_s, &own_s, e);
+		rc = take_cost(s, p, t, c, &core_s, &own_s, e);
 		if (rc)
 			break;
 		count(&t->r, &seen, sum);
@@ -253,6 +264,7 @@ static int sum_place(struct store *s, const struct place *p, const struct chosen
 		if (!map_get(&useful, t->r.candidate_id.s, ID_HEX) && own_s > 0)
 			sum->wasted_s += own_s;
 	}
+	saver_end_place(&p->saver);
 	map_free(&useful);
 	map_free(&seen);
 	return rc;
@@ -309,8 +321,7 @@ static sqlite3_stmt *select_results(struct store *s, const char *runs, struct er
 
 static int sum_results(struct store *s, const struct chosen *c, struct cost_sum *sum, struct err *e)
 {
-	struct json_doc d = JSON_DOC_INIT;
-	struct place p = {0};
+	struct place p = {.doc = JSON_DOC_INIT};
 	struct buf runs = BUF_INIT;
 	sqlite3_stmt *q;
 	int rc = -1;
@@ -326,7 +337,7 @@ static int sum_results(struct store *s, const struct chosen *c, struct cost_sum 
 		int64_t workload = sqlite3_column_int64(q, 0), env = sqlite3_column_int64(q, 1);
 
 		if (p.n && (p.workload != workload || p.env != env)) {
-			if (sum_place(s, &p, c, &d, sum, e)) {
+			if (sum_place(s, &p, c, sum, e)) {
 				rc = -1;
 				break;
 			}
@@ -339,11 +350,15 @@ static int sum_results(struct store *s, const struct chosen *c, struct cost_sum 
 			break;
 	}
 	if (rc == 0)
-		rc = sum_place(s, &p, c, &d, sum, e);
+		rc = sum_place(s, &p, c, sum, e);
 	if (q)
 		sqlite3_reset(q);
+	if (rc == 0)
+		rc = saver_finish(&p.saver, s, runs.s, e);
+	sum->saved = p.saver.sum;
+	saver_free(&p.saver);
 	buf_free(&runs);
-	json_free(&d);
+	json_free(&p.doc);
 	free(p.tried);
 	arena_free(&p.arena);
 	return rc;

@@ -8,11 +8,14 @@
  * Wasted is the cost of building, verifying and timing candidates that never were the best of their
  * workload and env, in the order of "at", as in Trimmer (IEEE CLOUD 2022, section III). It is a
  * part of the purposes above, not another purpose.
+ *
+ * Saved are estimates from the runs' own records; lib/store/savings.h tells of what.
  */
 #ifndef TL_STORE_COST_H
 #define TL_STORE_COST_H
 
 #include "lib/host/ledger.h"
+#include "lib/store/savings.h"
 #include "lib/store/store.h"
 
 /* The figures of a run record. */
@@ -30,6 +33,8 @@ struct cost_which {
 	const char *since; /* those that ended then or later: a time as in "at" */
 };
 
+enum { COST_STOP = 256 };
+
 struct cost_sum {
 	int64_t runs;  /* run records */
 	int64_t whole; /* of these, the ones that are no part of another */
@@ -42,6 +47,8 @@ struct cost_sum {
 	int64_t candidates, measured, preempted, failed; /* by their first result in these runs */
 	double results_s; /* sum of the core-seconds in the results */
 	double wasted_s;
+	struct savings saved;
+	char stop[COST_STOP]; /* why the rounds of the only whole run ended; "": not known */
 };
 /* 1; 0: there is no such run; -1. */
 int cost_sum(struct store *s, const struct cost_which *which, struct cost_sum *sum, struct err *e);
