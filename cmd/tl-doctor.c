@@ -243,7 +243,7 @@ static void tell_energy(void)
 static void tell_lock(void)
 {
 	struct err e = ERR_INIT;
-	int fd = lock_device(target_default()->name, 1, &e);
+	int fd = lock_device(target_default()->name, 0, &e);
 
 	tell("lock", "%s", fd >= 0 ? "free" : e.msg);
 	if (fd >= 0)

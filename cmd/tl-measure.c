@@ -531,16 +531,37 @@ static int run_groups(struct measure *m, struct queue *q, struct err *e)
 	return rc;
 }
 
+/* 0; 1: the time was over before the device was free, so that nothing is measured. */
+static int take_device(struct measure *m, struct queue *q, struct err *e)
+{
+	q->lock = lock_device(target_named(target_name)->name, nowait ? 0 : m->until, e);
+	if (q->lock >= 0)
+		return 0;
+	if (nowait || e->status != EXIT_BUSY)
+		return -1;
+	opt_warn(&program, "the time is over, and nothing is measured: %s", e->msg);
+	*e = (struct err)ERR_INIT;
+	return 1;
+}
+
 /* At the first record: from here on a death shows downstream, and the machine is ours, compilers
  * included, for they would disturb another run's timing. */
-static int begin(struct measure *m, struct queue *q, struct err *e)
+static int begin(struct measure *m, struct queue *q, const struct rec *r, struct err *e)
 {
+	struct json_doc d = JSON_DOC_INIT;
+	int rc;
+
 	q->begun = 1;
 	rec_run_id(&m->run);
 	if (bracket(m, "begin", e) < 0)
 		return -1;
-	q->lock = lock_device(target_named(target_name)->name, nowait, e);
-	if (q->lock < 0 || measure_open(m, q->started, e) < 0)
+	if (r->type == REC_WORKLOAD && json_parse(&d, r->s, r->n, NULL) == 0)
+		take_until(m, &d, NULL); /* what is wrong is told when it is taken */
+	json_free(&d);
+	rc = take_device(m, q, e);
+	if (rc)
+		return rc < 0 ? -1 : 0;
+	if (measure_open(m, q->started, e) < 0)
 		return -1;
 	settings_id(&m->rules, &m->settings);
 	q->known.settings = m->settings;
@@ -553,7 +574,7 @@ static int probe_only(struct measure *m, struct queue *q, struct err *e)
 {
 	int rc;
 
-	q->lock = lock_device(target_named(target_name)->name, nowait, e);
+	q->lock = lock_device(target_named(target_name)->name, nowait ? 0 : INFINITY, e);
 	if (q->lock < 0)
 		return -1;
 	rc = measure_open(m, q->started, e);
@@ -567,7 +588,7 @@ static int measure(struct measure *m, struct queue *q, struct rec_in *in, struct
 	struct rec r;
 
 	while (rc >= 0 && !(rc = wait_for_input(m, in, e)) && (more = rec_next(in, &r, e)) != 0) {
-		if (more < 0 || (!q->begun && begin(m, q, e) < 0))
+		if (more < 0 || (!q->begun && begin(m, q, &r, e) < 0))
 			return -1;
 		if (r.type != REC_WORKLOAD && r.type != REC_CANDIDATE && r.type != REC_END) {
 			rc = rec_put(m->out, r.s, r.n, e);

@@ -296,6 +296,37 @@ ends_at yesterday "$tmp/round2"
 [ $? -eq 3 ] && grep -q '"until" is no time such as' "$tmp/err"
 ok $? 'what is no time is refused'
 
+exec 9<>"${TL_LOCKS:-/tmp}/tl-cpu.lock" 2>/dev/null || exec 9<"${TL_LOCKS:-/tmp}/tl-cpu.lock"
+if flock 9; then
+	ends_at "$(date -u -d '+1 second' +%Y-%m-%dT%H:%M:%S.000Z)" "$tmp/round2"
+	timeout 300 "$bin/tl-measure" "$tmp/until" 9<&- >"$tmp/out" 2>"$tmp/err"
+	[ $? -eq 0 ] && "$bin/tl-check" -q "$tmp/out" && ! grep -q '"type":"r[eu]' "$tmp/out" && [ "$(count '"why":"out of time".*"measured":0' "$tmp/out")" -eq 2 ] &&
+		grep -q '^tl-measure: warning: the time is over, and nothing is measured: another run is timing' "$tmp/err"
+	ok $? 'nobody waits longer for the machine'
+	flock -u 9
+fi
+exec 9<&-
+# A worker that does not answer to one command
+root=$tmp/root
+mkdir -p "$root/bin" "$root/libexec/tl"
+cp "$bin/tl-measure" "$root/bin"
+for f in "${LIBEXEC:-libexec/tl}"/*; do ln -s "$(cd "${f%/*}" && pwd)/${f##*/}" "$root/libexec/tl"; done
+rm "$root/libexec/tl/worker-cpu"
+cat >"$root/libexec/tl/worker-cpu" <<EOF
+#!/bin/sh
+[ "\$*" = --answers ] || exec $(cd "${LIBEXEC:-libexec/tl}" && pwd)/worker-cpu "\$@"
+perl -ne 'BEGIN { \$| = 1 } sleep 1000 if /"cmd":"'\$HANG'"/; print' | $(cd "${LIBEXEC:-libexec/tl}" && pwd)/worker-cpu --answers
+EOF
+chmod +x "$root/libexec/tl/worker-cpu"
+for HANG in open race baseline; do
+	ends_at "$(date -u -d '+2 seconds' +%Y-%m-%dT%H:%M:%S.000Z)" "$tmp/round2"
+	HANG=$HANG timeout 300 "$root/bin/tl-measure" --timeout 400s "$tmp/until" >"$tmp/out" 2>"$tmp/err"
+	[ $? -eq 0 ] && "$bin/tl-check" -q "$tmp/out" && ! grep -q '"stage":"final"\|"status":"timeout"' "$tmp/out" && grep -q '"type":"done"' "$tmp/out"
+	ok $? "what is begun ends with the time ($HANG)"
+done
+HANG=nothing "$root/bin/tl-measure" --final=0 "$tmp/round2" >"$tmp/out" 2>"$tmp/err" && grep -q '"status":"ok"' "$tmp/out"
+ok $? 'this worker answers to others'
+
 # True answers are kept
 
 export TL_CACHE="$tmp/cache2"

@@ -326,10 +326,12 @@ static int busy(const struct cache *c)
  */
 static int even_size(const struct cache *c)
 {
-	int64_t round = (int64_t)c->jobs * BATCH_MAX, rounds = (c->waiting + round - 1) / round;
-	int64_t batches = rounds * c->jobs;
+	int64_t round = (int64_t)c->jobs * BATCH_MAX, batches;
 
-	return c->waiting ? (int)((c->waiting + batches - 1) / batches) : 1;
+	if (!c->waiting)
+		return 1;
+	batches = (c->waiting + round - 1) / round * c->jobs;
+	return (int)((c->waiting + batches - 1) / batches);
 }
 
 int cache_wait(struct cache *c, const struct build *b, struct err *e)

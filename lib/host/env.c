@@ -231,7 +231,7 @@ static int probe_when_free(struct env *v, const char *path, struct err *e)
 
 	while ((rc = load(&v->probe, path, e)) == 0) {
 		struct err busy = ERR_INIT;
-		int lock = lock_device(v->limits.target->name, 1, &busy);
+		int lock = lock_device(v->limits.target->name, 0, &busy);
 
 		if (lock >= 0) {
 			rc = probe_now(v, path, 0, e);

@@ -1,6 +1,8 @@
 #include "lib/host/lock.h"
 
 #include <errno.h>
+#include <math.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,10 +13,13 @@
 #include <unistd.h>
 
 #include "lib/base/buf.h"
+#include "lib/io/clock.h"
 #include "lib/io/file.h"
 #include "lib/io/progress.h"
 #include "lib/io/record.h"
 #include "lib/io/terminal.h"
+
+enum { LOOK_MS = 20 }; /* between looks, where the time to wait ends */
 
 /* The process that holds a lock on the file; 0: the kernel does not show it. */
 static int holder(int fd)
@@ -99,8 +104,24 @@ void lock_say(const char *sentence)
 	terminal_say("%s: waiting: %s\n", program_invocation_short_name, sentence);
 }
 
+/* Waits for the lock: 0, or -1 with errno. */
+static int wait_for(int fd, double until)
+{
+	int rc;
+
+	if (isinf(until)) {
+		while ((rc = flock(fd, LOCK_EX)) < 0 && errno == EINTR && !rec_stopped())
+			;
+		return rc;
+	}
+	while ((rc = file_lock(fd, LOCK_EX | LOCK_NB)) < 0 && errno == EWOULDBLOCK &&
+	       !rec_stopped() && clock_now() < until)
+		poll(NULL, 0, LOOK_MS);
+	return rc;
+}
+
 /* flock(), which says what it waits for. */
-static int take(int fd, const char *device, int nowait, struct err *e)
+static int take(int fd, const char *device, double until, struct err *e)
 {
 	struct buf text = BUF_INIT;
 	int rc;
@@ -111,20 +132,18 @@ static int take(int fd, const char *device, int nowait, struct err *e)
 		return -1;
 	buf_fmt(&text, "another run is timing on this machine's %s", device);
 	describe_holder(fd, &text);
-	if (nowait) {
+	if (clock_now() < until)
+		lock_say(text.s);
+	rc = wait_for(fd, until);
+	if (rc < 0 && errno == EWOULDBLOCK) {
 		err_status(e, EXIT_BUSY, "%s", text.s);
-		buf_free(&text);
 		errno = EWOULDBLOCK;
-		return -1;
 	}
-	lock_say(text.s);
 	buf_free(&text);
-	while ((rc = flock(fd, LOCK_EX)) < 0 && errno == EINTR && !rec_stopped())
-		;
 	return rc;
 }
 
-int lock_device(const char *device, int nowait, struct err *e)
+int lock_device(const char *device, double until, struct err *e)
 {
 	const char *folder = getenv("TL_LOCKS");
 	char path[4096];
@@ -136,7 +155,7 @@ int lock_device(const char *device, int nowait, struct err *e)
 	fd = file_open_lock(path, e);
 	if (fd < 0)
 		return -1;
-	if (!take(fd, device, nowait, e))
+	if (!take(fd, device, until, e))
 		return fd;
 	if (rec_stopped())
 		err_set(e, "stopped while another run was timing");

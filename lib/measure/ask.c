@@ -1,5 +1,6 @@
 #include "lib/measure/ask.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -8,6 +9,8 @@
 
 /* What the worker gets beyond the time that it gives a trial. */
 static const double GRACE_S = 15;
+/* What has been begun gets when the time of the run is over: a trial mostly ends in that. */
+static const double OVERTIME_S = 0.5;
 /* Of calls in a final, where there is no library. */
 static const double ALONE_S = 0.3;
 
@@ -21,18 +24,32 @@ static enum status death(enum ask_result r)
 	return r == ASK_TIMEOUT ? STATUS_TIMEOUT : r == ASK_OOM ? STATUS_OOM : STATUS_CRASH;
 }
 
-/* While the worker is asked all cores are its own. */
-static int ask(struct measure *m, const struct group *g, const struct buf *q, double timeout_s,
-	       enum cost purpose, struct err *e)
-{
-	enum cost before = ledger_switch(&m->ledger, purpose, clock_now());
-	enum ask_result r = worker_ask(&m->worker, q->s, q->n, timeout_s + GRACE_S);
+/* How long a request may take. */
+struct span {
+	double timeout_s; /* the worker's own limit */
+	double until;	  /* clock_now() when the time for it is over */
+};
 
+/* While the worker is asked all cores are its own. */
+static int ask(struct measure *m, const struct group *g, const struct buf *q,
+	       const struct span *span, enum cost purpose, struct err *e)
+{
+	const double most_s = span->timeout_s + GRACE_S,
+		     left_s = span->until + OVERTIME_S - clock_now();
+	enum cost before;
+	enum ask_result r;
+
+	if (left_s <= 0)
+		return ASKED_LATE;
+	before = ledger_switch(&m->ledger, purpose, clock_now());
+	r = worker_ask(&m->worker, q->s, q->n, fmin(most_s, left_s));
 	ledger_switch(&m->ledger, before, clock_now());
 	if (r == ASK_OK)
 		return ASKED;
 	if (r == ASK_STOPPED)
 		return ASKED_STOPPED;
+	if (r == ASK_TIMEOUT && left_s < most_s)
+		return ASKED_LATE;
 	m->died = death(r);
 	if (r != ASK_FAILED)
 		return ASKED_DEAD;
@@ -66,14 +83,14 @@ static void put_command(struct buf *q, const char *cmd)
 }
 
 /* The end of a request, with its limit, which is then asked. Frees q. */
-static int ask_whole(struct measure *m, const struct group *g, struct buf *q, double timeout_s,
-		     enum cost purpose, struct err *e)
+static int ask_whole(struct measure *m, const struct group *g, struct buf *q,
+		     const struct span *span, enum cost purpose, struct err *e)
 {
 	int rc;
 
-	field_number(q, "timeout_s", timeout_s);
+	field_number(q, "timeout_s", span->timeout_s);
 	buf_ch(q, '}');
-	rc = ask(m, g, q, timeout_s, purpose, e);
+	rc = ask(m, g, q, span, purpose, e);
 	buf_free(q);
 	return rc;
 }
@@ -84,8 +101,9 @@ static void data_text(const struct measure *m, const struct group *g, struct buf
 	buf_fmt(out, "%s seed %llu rev %d", g->w.id.s, (unsigned long long)m->rules.seed, DATA_REV);
 }
 
-int ask_open(struct measure *m, struct group *g, enum status *status, struct err *e)
+int ask_open(struct measure *m, struct group *g, double until, enum status *status, struct err *e)
 {
+	const struct span span = {naive_timeout(g), until};
 	struct buf q = BUF_INIT, data = BUF_INIT, truth = BUF_INIT;
 	struct result r;
 	int rc;
@@ -105,7 +123,7 @@ int ask_open(struct measure *m, struct group *g, enum status *status, struct err
 		field_text(&q, "pci", m->pci.s);
 	field_number(&q, "max_error", m->rules.max_error);
 	field_number(&q, "memory", m->rules.memory);
-	rc = ask_whole(m, g, &q, naive_timeout(g), COST_BASELINE, e);
+	rc = ask_whole(m, g, &q, &span, COST_BASELINE, e);
 	buf_free(&data);
 	buf_free(&truth);
 	if (rc != ASKED && rc != ASKED_DEAD)
@@ -121,11 +139,11 @@ int ask_open(struct measure *m, struct group *g, enum status *status, struct err
 int ask_baseline(struct measure *m, struct group *g, struct err *e)
 {
 	/* Each variant runs at least three times, a slow one perhaps at a flop a cycle. */
-	const double timeout_s = 120 + (double)g->w.flops * 2e-8;
+	const struct span span = {120 + (double)g->w.flops * 2e-8, m->until};
 	struct buf q = BUF_INIT;
 
 	put_command(&q, "baseline");
-	return ask_whole(m, g, &q, timeout_s, COST_BASELINE, e);
+	return ask_whole(m, g, &q, &span, COST_BASELINE, e);
 }
 
 static void put_entry(struct buf *q, const char *candidate, const char *object,
@@ -138,7 +156,7 @@ static void put_entry(struct buf *q, const char *candidate, const char *object,
 int ask_race(struct measure *m, struct group *g, const struct item *it,
 	     const struct item *incumbent, int how, enum cost purpose, struct err *e)
 {
-	const double timeout_s = m->rules.timeout_s;
+	const struct span span = {m->rules.timeout_s, m->until};
 	struct buf q = BUF_INIT;
 
 	put_command(&q, "race");
@@ -148,13 +166,13 @@ int ask_race(struct measure *m, struct group *g, const struct item *it,
 	field_number(&q, "budget_s", m->rules.race_s);
 	field_flag(&q, "whole", how & ASK_WHOLE);
 	field_flag(&q, "apart", how & ASK_APART);
-	return ask_whole(m, g, &q, timeout_s, purpose, e);
+	return ask_whole(m, g, &q, &span, purpose, e);
 }
 
 int ask_final(struct measure *m, struct group *g, const struct item *it, int pairs, double limit_s,
 	      struct err *e)
 {
-	const double timeout_s = FINAL_TIMES * m->rules.timeout_s;
+	const struct span span = {FINAL_TIMES * m->rules.timeout_s, m->until};
 	struct buf q = BUF_INIT;
 
 	put_command(&q, "final");
@@ -167,16 +185,17 @@ int ask_final(struct measure *m, struct group *g, const struct item *it, int pai
 	if (limit_s > 0)
 		field_number(&q, "limit_s", limit_s);
 	field_integer(&q, "pairs", pairs);
-	return ask_whole(m, g, &q, timeout_s, COST_TIME, e);
+	return ask_whole(m, g, &q, &span, COST_TIME, e);
 }
 
 int ask_canary(struct measure *m, struct group *g, struct err *e)
 {
+	const struct span span = {naive_timeout(g), INFINITY};
 	struct buf q = BUF_INIT;
 	int rc;
 
 	put_command(&q, "canary");
-	rc = ask_whole(m, g, &q, naive_timeout(g), COST_PROBE, e);
+	rc = ask_whole(m, g, &q, &span, COST_PROBE, e);
 	if (rc == ASKED_DEAD)
 		return err_set(e, "%s %s: something known to be good fails as well: %s",
 			       g->w.op->name, g->w.prob, m->worker.why);

@@ -12,11 +12,13 @@ enum {
 	ASKED = 0,	   /* m->worker.answer is there */
 	ASKED_STOPPED = 1, /* by a signal */
 	ASKED_DEAD = 2,	   /* the worker is gone; m->worker.why says how, m->died is the status */
+	ASKED_LATE = 3,	   /* the time of the run is over; what was begun was ended */
 };
 
-/* Makes the data and the true answers. *status is STATUS_OK; or, if the workload cannot be run
- * here, what happened, and m->worker.why is the reason. */
-int ask_open(struct measure *m, struct group *g, enum status *status, struct err *e);
+/* Makes the data and the true answers, until the time is over (clock_now(); INFINITY: never). The
+ * other requests but the canary's go by the time of the run. *status is STATUS_OK; or, if the
+ * workload cannot be run here, what happened, and m->worker.why is the reason. */
+int ask_open(struct measure *m, struct group *g, double until, enum status *status, struct err *e);
 /* Which of the library's variants is the baseline. */
 int ask_baseline(struct measure *m, struct group *g, struct err *e);
 /* How a race is to be run: until the ratio is known, even if the winner is clear; in a process in

@@ -11,14 +11,15 @@
 
 /* Makes data and the truth. An object of the reference that was damaged or is gone is built anew,
  * once. */
-static int open_truth(struct measure *m, struct group *g, enum status *status, struct err *e)
+static int open_truth(struct measure *m, struct group *g, double until, enum status *status,
+		      struct err *e)
 {
-	int rc = ask_open(m, g, status, e);
+	int rc = ask_open(m, g, until, status, e);
 
 	if (rc == ASKED && *status == STATUS_UNLOADABLE) {
 		rc = cache_rebuild(m->definitions, g->naive, e);
 		if (rc == 0)
-			rc = ask_open(m, g, status, e);
+			rc = ask_open(m, g, until, status, e);
 		if (rc == ASKED && *status == STATUS_UNLOADABLE)
 			return err_set(e, "a reference just built does not load: %s",
 				       m->worker.why);
@@ -28,7 +29,8 @@ static int open_truth(struct measure *m, struct group *g, enum status *status, s
 
 /* Opens the group in the worker, a new one if need be. Where the workload cannot be run, *status
  * says what happened. */
-int attempt_open(struct measure *m, struct group *g, enum status *status, struct err *e)
+int attempt_open(struct measure *m, struct group *g, double until, enum status *status,
+		 struct err *e)
 {
 	double start = clock_now();
 	int rc = cache_wait(m->definitions, g->naive, e);
@@ -39,16 +41,18 @@ int attempt_open(struct measure *m, struct group *g, enum status *status, struct
 		return err_set(e, "the reference of %s %s does not build: %s", g->w.op->name,
 			       g->w.prob, g->naive->why);
 	m->opened = g;
-	rc = open_truth(m, g, status, e);
+	rc = open_truth(m, g, until, status, e);
+	if (rc == ASKED_LATE)
+		m->opened = NULL; /* the worker may still have another one */
 	g->open_s += clock_now() - start;
 	return rc;
 }
 
 /* The worker may have died since, or have had no need of this group yet. */
-static int ensure_session(struct measure *m, struct group *g, struct err *e)
+static int ensure_session(struct measure *m, struct group *g, double until, struct err *e)
 {
 	enum status status = STATUS_OK;
-	int rc = m->worker.proc.pid && m->opened == g ? 0 : attempt_open(m, g, &status, e);
+	int rc = m->worker.proc.pid && m->opened == g ? 0 : attempt_open(m, g, until, &status, e);
 
 	if (rc == 0 && status != STATUS_OK) /* once it could be opened; now the machine cannot */
 		return err_set(e, "cannot measure %s %s any more: %s", g->w.op->name, g->w.prob,
@@ -82,11 +86,13 @@ int attempt_baseline(struct measure *m, struct group *g, struct err *e)
 
 	if (b->looked)
 		return 0;
-	rc = ensure_session(m, g, e);
+	rc = ensure_session(m, g, m->until, e);
 	start = clock_now();
 	if (rc == 0)
 		rc = ask_baseline(m, g, e);
 	g->open_s += clock_now() - start;
+	if (rc == ASKED_LATE)
+		return 0;
 	if (rc == ASKED_DEAD)
 		b->why = arena_strdup(&g->arena, m->worker.why);
 	if (rc == ASKED)
@@ -141,11 +147,12 @@ int attempt_settled(const struct item *it, struct verdict *v)
 	return 1;
 }
 
-/* Asks for a race, or a process of a final, and says what came of it: 0, ASKED_STOPPED or -1. */
+/* Asks for a race, or a process of a final, and says what came of it: 0, ASKED_STOPPED, ASKED_LATE
+ * or -1. */
 static int try_item(struct measure *m, struct group *g, struct item *it, struct verdict *v,
 		    struct err *e)
 {
-	int rc = ensure_session(m, g, e);
+	int rc = ensure_session(m, g, m->until, e);
 	double start = clock_now();
 
 	if (rc == 0)
@@ -176,6 +183,10 @@ int attempt_run(struct measure *m, struct group *g, struct item *it, struct verd
 
 	for (int again = 0; again < 2; again++) {
 		rc = try_item(m, g, it, v, e);
+		if (rc == ASKED_LATE) {
+			result_clear(&v->said);
+			return 0;
+		}
 		if (rc || v->said.status != STATUS_UNLOADABLE)
 			return rc;
 		rc = rebuild(m, it, v->incumbent, e);
@@ -192,7 +203,7 @@ int attempt_suspect(struct measure *m, struct group *g, int most, struct err *e)
 
 	if (m->nheld <= most)
 		return 0;
-	rc = ensure_session(m, g, e);
+	rc = ensure_session(m, g, INFINITY, e);
 	if (rc == 0)
 		rc = ask_canary(m, g, e);
 	if (rc == 0 && status_answered(&m->worker.answer) == STATUS_UNLOADABLE) {

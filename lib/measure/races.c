@@ -70,6 +70,8 @@ static int audit(struct measure *m, struct group *g, const struct item *it, stru
 
 	v->audit_s = clock_now() - start;
 	v->elapsed_s += v->audit_s;
+	if (rc == ASKED_LATE)
+		return 0;
 	if (rc || !status_is_timed(s.status))
 		return rc;
 	won = s.duel.end == RESULT_WON;
@@ -98,6 +100,10 @@ static int confirm(struct measure *m, struct group *g, const struct item *it, st
 
 	timed = rc == 0 && status_is_timed(s.status);
 	attempt_charge_trial(m, v, timed ? s.cost.run_s : NAN, clock_now() - start);
+	if (rc == ASKED_LATE) {
+		result_clear(&v->said); /* half of it is nothing */
+		return 0;
+	}
 	if (rc)
 		return rc;
 	if (s.status == STATUS_WRONG)
@@ -176,6 +182,12 @@ static int race_and_look_again(struct measure *m, struct group *g, struct item *
 	return 0;
 }
 
+static void skip(struct measure *m, struct group *g)
+{
+	g->skipped++;
+	m->skipped++;
+}
+
 static int race_item(struct measure *m, struct group *g, struct item *it, struct contest *c,
 		     struct err *e)
 {
@@ -186,6 +198,11 @@ static int race_item(struct measure *m, struct group *g, struct item *it, struct
 	attempt_charge_build(g, it, &c->n);
 	if (!attempt_settled(it, &v))
 		rc = race_and_look_again(m, g, it, c, &v, e);
+	if (rc == 0 && !v.said.status) { /* it had no time */
+		m->timed--;
+		skip(m, g);
+		return 0;
+	}
 	if (rc == 0) {
 		enter(c, it, &v);
 		if (v.becomes_incumbent && v.incumbent)
@@ -234,12 +251,6 @@ static int is_over(const struct group *g)
 	return clock_now() >= g->until;
 }
 
-static void skip(struct measure *m, struct group *g)
-{
-	g->skipped++;
-	m->skipped++;
-}
-
 static int run_races(struct measure *m, struct group *g, struct contest *c, struct err *e)
 {
 	int rc = 0;
@@ -267,8 +278,10 @@ static int run_items(struct measure *m, struct group *g, struct err *e)
 			      m->total - m->timed - m->skipped);
 	/* Else no candidate makes a program, or none has time. */
 	if (g->nknown < g->n && g->naive && !is_over(g))
-		rc = attempt_open(m, g, &status, e);
-	if (rc == 0 && status != STATUS_OK)
+		rc = attempt_open(m, g, m->until, &status, e);
+	if (rc == ASKED_LATE)
+		rc = 0; /* and no race begins */
+	else if (rc == 0 && status != STATUS_OK)
 		return give_up(m, g, status, &g->contest, e);
 	return rc ? rc : run_races(m, g, &g->contest, e);
 }
