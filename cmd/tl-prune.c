@@ -228,6 +228,21 @@ static const char *now_of(const struct input *in)
 	return in->db && store_is_replayed(in->db) ? in->history.last_at : NULL;
 }
 
+/* How many operators will want a final after the next round: those that lack one, and those for
+ * which a better candidate is found. The latter are few, but where all lack one. */
+static int finals_wanted(const struct input *in)
+{
+	int lacking = 0;
+
+	for (int i = 0; i < in->n; i++) {
+		const struct store_result *best =
+			history_get(&in->history, in->item[i].w.id.s)->best;
+
+		lacking += !best || !best->final;
+	}
+	return lacking < in->n ? lacking + 1 : lacking;
+}
+
 /* The limit of time, and what is used of it. */
 static struct pace pace_of(const struct until *l, const struct input *in)
 {
@@ -239,7 +254,7 @@ static struct pace pace_of(const struct until *l, const struct input *in)
 	};
 
 	if (reserve && isfinite(p.limit_s))
-		p.reserve_s = span_reserve(p.limit_s, in->n, pace_each(&p));
+		p.reserve_s = span_reserve(p.limit_s, finals_wanted(in), pace_each(&p));
 	return p;
 }
 

@@ -204,6 +204,12 @@ ok $? 'a round is told when its time is over'
 ok $? '--reserve: what the finals take is kept for them'
 [ "$(prune --no-db --since 2999-01-01T00:00:00.000Z --until 'seconds<5' --reserve "$tmp/w1" | sed 's/.*"until":"[^.]*:\([^"]*\)".*/\1/')" = 04.000Z ]
 ok $? 'a fifth of the time at most'
+when_all() { # options: the same for three workloads
+	prune --since 2999-01-01T00:00:00.000Z --until 'seconds<100' --reserve "$@" "$wl" | sed -n '1s/.*"until":"2999-01-01T00:\([^"]*\)".*/\1/p'
+}
+results n=3 best=1e-4 | "$bin/tl-store" -q -d "$tmp/final.db"
+[ "$(when_all --no-db)" = 01:36.250Z ] && [ "$(when_all -d "$tmp/final.db")" = 01:38.750Z ]
+ok $? 'nothing for those whose best has had its final, but for one that may change'
 ! prune --no-db "$tmp/w1" | grep -q '"until"'
 ok $? 'without a limit there is no such time'
 prune --all --since 2001-01-01T00:00:00.000Z --until 'seconds<100' --no-db "$tmp/w1" >"$tmp/got"
