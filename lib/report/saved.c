@@ -29,9 +29,10 @@ static void filter(const struct cost_sum *sum, struct buf *out)
 	if (s->proposed <= s->passed_on)
 		return;
 	buf_fmt(out,
-		"Of %lld proposed candidates the filter passed on %lld, and %lld kernels were "
-		"built for them",
-		(long long)s->proposed, (long long)s->passed_on, (long long)s->built);
+		"Of %lld proposed candidates the filter passed on %lld, and compilers built %lld "
+		"of their %lld kernels",
+		(long long)s->proposed, (long long)s->passed_on, (long long)s->built,
+		(long long)s->kernels);
 	if (sum->candidates)
 		buf_fmt(out, "; one that was tried cost %.2g core-seconds",
 			sum->held_s / (double)sum->candidates);
@@ -42,13 +43,9 @@ static void cache(const struct cost_sum *sum, struct buf *out)
 {
 	const struct savings *s = &sum->saved;
 
-	if (s->kernels == s->built)
-		return;
-	buf_fmt(out, "%lld of %lld kernels were in the build cache",
-		(long long)(s->kernels - s->built), (long long)s->kernels);
 	if (s->cached_s > 0)
-		buf_fmt(out, ", which saved about %.2g core-seconds", s->cached_s);
-	buf_ch(out, '.');
+		buf_fmt(out, "Kernels from the build cache (%lld) saved about %.2g core-seconds.",
+			(long long)(s->kernels - s->built), s->cached_s);
 }
 
 static void stop(const struct cost_sum *sum, struct buf *out)
