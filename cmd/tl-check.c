@@ -2,13 +2,13 @@
  *
  * The executable form of man 5 tl-record: the door (lib/door/door.h) decides, as it does in
  * tl-store. Here ids are filled in before it is asked. */
-#include <assert.h>
 #include <string.h>
 
 #include "lib/base/arena.h"
 #include "lib/door/door.h"
 #include "lib/extract/worklist.h"
 #include "lib/io/json.h"
+#include "lib/io/field.h"
 #include "lib/io/opt.h"
 #include "lib/io/record.h"
 #include "lib/op/op.h"
@@ -53,13 +53,11 @@ static const struct program program = {
 /* Identity: a working copy of the line whose ids and derived fields are right */
 
 static struct {
-	struct json_doc doc, inner, fields;
+	struct json_doc doc, inner;
 	struct buf line, next, object, value;
 	struct arena arena;
 	struct door door;
 } work;
-
-enum { WORKLOAD_FIELDS = 8 };
 
 static int reparse(struct json_doc *d, const struct buf *text, struct err *e)
 {
@@ -72,8 +70,6 @@ static int check_workload(const char *text, size_t len, struct workload *w, stru
 			  struct err *e)
 {
 	static const struct json_field derived[] = {{"workload_id", NULL}, {"flops", NULL}};
-	struct json_field f[WORKLOAD_FIELDS];
-	int n = 0;
 
 	buf_clear(canonical);
 	if (json_parse(&work.inner, text, len, e))
@@ -93,21 +89,9 @@ static int check_workload(const char *text, size_t len, struct workload *w, stru
 	}
 	/* The fields as tl writes them are the ones that the object gets. */
 	buf_clear(&work.value);
-	buf_ch(&work.value, '{');
+	field_object(&work.value, NULL);
 	workload_fields(w, &work.value);
-	buf_ch(&work.value, '}');
-	if (reparse(&work.fields, &work.value, e))
-		return -1;
-	for (const struct json *k = json_first(&work.fields, work.fields.tok); k;
-	     k = json_next(&work.fields, work.fields.tok, k)) {
-		const struct json *v = k + 1;
-		int quotes = v->type == JSON_STR;
-
-		assert(n < WORKLOAD_FIELDS);
-		f[n].key = arena_strndup(&work.arena, k->s, k->n);
-		f[n++].value = arena_strndup(&work.arena, v->s - quotes, v->n + 2 * (size_t)quotes);
-	}
-	json_rewrite(&work.inner, f, n, canonical);
+	field_rewrite(&work.inner, &work.value, NULL, canonical);
 	return 0;
 }
 
@@ -116,20 +100,21 @@ static int check_workload(const char *text, size_t len, struct workload *w, stru
 static int fill_candidate(struct err *e)
 {
 	const struct json *v = json_get(&work.doc, work.doc.tok, "workload");
-	struct json_field f[] = {{"workload", NULL}, {"candidate_id", NULL}};
 	struct candidate c;
 
 	if (!v || check_workload(v->s, v->n, &c.w, &work.object, e))
 		return -1;
-	f[0].value = work.object.s;
+	buf_clear(&work.value);
+	field_object(&work.value, NULL);
+	field_json(&work.value, "workload", work.object.s);
 	buf_clear(&work.next);
-	json_rewrite(&work.doc, f, 1, &work.next);
+	field_rewrite(&work.doc, &work.value, NULL, &work.next);
 	if (reparse(&work.doc, &work.next, e) || candidate_from_json(&c, &work.doc, 0, e))
 		return -1;
-	v = json_get(&work.doc, work.doc.tok, "candidate_id");
-	f[1].value = arena_printf(&work.arena, "\"%s\"", c.id.s);
+	if (fix || !json_get(&work.doc, work.doc.tok, "candidate_id"))
+		field_text(&work.value, "candidate_id", c.id.s);
 	buf_clear(&work.line);
-	json_rewrite(&work.doc, f, v && !fix ? 1 : 2, &work.line);
+	field_rewrite(&work.doc, &work.value, NULL, &work.line);
 	checksum_renew(&work.doc, &work.line);
 	return reparse(&work.doc, &work.line, e);
 }

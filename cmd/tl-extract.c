@@ -89,8 +89,7 @@ static const struct opt opts[] = {
 	 "The most bytes to unpack of one input. Without it, this is 4 GiB, or 200 times what is "
 	 "packed, if that is more.",
 	 NULL},
-	{'o', "output", OPT_FILE, &output, "FILE",
-	 "Write to FILE instead of standard output. FILE is replaced at the end.", NULL},
+	OUTPUT_OPTION(output),
 	QUIET_OPTION(quiet, " What was not extracted is not told."),
 	OPT_END,
 };

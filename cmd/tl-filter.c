@@ -27,6 +27,7 @@
 #include "lib/model/featurizer.h"
 #include "lib/policy/picks.h"
 #include "lib/policy/refuse.h"
+#include "lib/record/status.h"
 #include "lib/target/target.h"
 
 static int64_t keep = 32, seed = 1;
@@ -90,8 +91,7 @@ static const struct opt opts[] = {
 	 "Write the CPU seconds that a group took into its end record, as inference_s. Without "
 	 "it, the same input gives the same output.",
 	 NULL},
-	{'o', "output", OPT_FILE, &output, "FILE",
-	 "Write to FILE instead of standard output. FILE is replaced at the end.", NULL},
+	OUTPUT_OPTION(output),
 	QUIET_OPTION(quiet, ""),
 	OPT_END,
 };
@@ -153,7 +153,7 @@ static int is_judged(const struct pick *p)
 /* "score" of a candidate; tag NULL: none. */
 static void print_score(const struct pick *p, const char *tag, struct buf *out)
 {
-	field_object(out, NULL);
+	field_object(out, "score");
 	field_fmt(out, "draft_s", "%.9g", p->draft_s);
 	if (is_judged(p))
 		field_fmt(out, "model", "%.5g", p->value);
@@ -174,32 +174,27 @@ static double times_best(const struct group *g, const struct pick *p)
 static int put_refused(const struct group *g, const char *line, size_t n, const struct pick *p,
 		       const char *why, struct err *e)
 {
-	struct json_field f[] = {
-		{"type", "\"result\""}, {"score", NULL}, {"status", "\"filtered\""},
-		{"why", NULL},		{"at", NULL},
-	};
-	struct buf score = BUF_INIT;
-	char now[25], at[28];
+	static const char *const owned[] = {"score", NULL};
+	char now[25];
 	int rc;
 
 	buf_clear(&filter.value);
-	if (why) {
-		buf_json(&filter.value, why, strlen(why));
-	} else {
-		print_score(p, NULL, &score);
-		f[1].value = score.s;
-		buf_fmt(&filter.value, "\"predicted to take %.3g times as long as the best\"",
-			times_best(g, p));
-	}
-	f[3].value = filter.value.s;
+	field_object(&filter.value, NULL);
+	field_text(&filter.value, "type", "result");
+	if (!why)
+		print_score(p, NULL, &filter.value);
+	field_text(&filter.value, "status", status_name(STATUS_FILTERED));
+	if (why)
+		field_text(&filter.value, "why", why);
+	else
+		field_fmt(&filter.value, "why",
+			  "\"predicted to take %.3g times as long as the best\"", times_best(g, p));
 	rec_now(now);
-	snprintf(at, sizeof at, "\"%s\"", now);
-	f[4].value = at;
+	field_text(&filter.value, "at", now);
 	buf_clear(&filter.line);
 	rc = json_parse(&filter.doc, line, n, e);
 	if (rc == 0)
-		json_rewrite(&filter.doc, f, 5, &filter.line);
-	buf_free(&score);
+		field_rewrite(&filter.doc, &filter.value, owned, &filter.line);
 	return rc ? -1 : rec_put(filter.refused, filter.line.s, filter.line.n, e);
 }
 
@@ -237,16 +232,14 @@ static void group_free(struct group *g)
 
 static int put_kept(const struct pick *p, const char *tag, struct err *e)
 {
-	struct buf score = BUF_INIT;
-	struct json_field f = {"score", NULL};
 	int rc = json_parse(&filter.doc, p->line, p->n, e);
 
-	print_score(p, tag, &score);
-	f.value = score.s;
+	buf_clear(&filter.value);
+	field_object(&filter.value, NULL);
+	print_score(p, tag, &filter.value);
 	buf_clear(&filter.line);
 	if (rc == 0)
-		json_rewrite(&filter.doc, &f, 1, &filter.line);
-	buf_free(&score);
+		field_rewrite(&filter.doc, &filter.value, NULL, &filter.line);
 	return rc ? -1 : rec_put(filter.out, filter.line.s, filter.line.n, e);
 }
 
@@ -435,10 +428,6 @@ static int do_candidate(const struct rec *r, struct err *e)
 
 static int do_end(const struct rec *r, struct err *e)
 {
-	char kept_text[24], refused_text[24];
-	struct json_field f[] = {
-		{"kept", kept_text}, {"refused", refused_text}, {"inference_s", NULL}};
-	struct buf cost = BUF_INIT;
 	const char *id;
 	struct json_doc *d;
 	struct err why = ERR_INIT;
@@ -460,15 +449,14 @@ static int do_end(const struct rec *r, struct err *e)
 		refused = g->refused;
 		group_free(g);
 	}
-	snprintf(kept_text, sizeof kept_text, "%lld", (long long)kept);
-	snprintf(refused_text, sizeof refused_text, "%lld", (long long)refused);
+	buf_clear(&filter.value);
+	field_object(&filter.value, NULL);
+	field_integer(&filter.value, "kept", kept);
+	field_integer(&filter.value, "refused", refused);
+	if (show_cost)
+		field_number(&filter.value, "inference_s", clock_cpu_since(&filter.told_s));
 	buf_clear(&filter.line);
-	if (show_cost) {
-		buf_num(&cost, clock_cpu_since(&filter.told_s));
-		f[2].value = cost.s;
-	}
-	json_rewrite(d, f, show_cost ? 3 : 2, &filter.line);
-	buf_free(&cost);
+	field_rewrite(d, &filter.value, NULL, &filter.line);
 	return rec_put(filter.out, filter.line.s, filter.line.n, e);
 }
 

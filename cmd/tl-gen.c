@@ -82,8 +82,7 @@ static const struct opt opts[] = {
 	 "Write the CPU seconds that a group took into its end record, as search_s. Without it, "
 	 "the same input gives the same output.",
 	 NULL},
-	{'o', "output", OPT_FILE, &output, "FILE",
-	 "Write to FILE instead of standard output. FILE is replaced at the end.", NULL},
+	OUTPUT_OPTION(output),
 	QUIET_OPTION(quiet, ""),
 	OPT_END,
 };
@@ -438,14 +437,15 @@ static int propose(const struct workload *w, int64_t round, struct err *e)
 static int put_workload(const struct rec *r, const struct json_doc *d, const struct workload *w,
 			struct err *e)
 {
-	char id[ID_HEX + 3];
-	struct json_field f = {"workload_id", id};
+	struct buf set = BUF_INIT;
 
 	if (json_get(d, d->tok, "workload_id"))
 		return rec_put(gen.out, r->s, r->n, e);
-	snprintf(id, sizeof id, "\"%s\"", w->id.s);
+	field_object(&set, NULL);
+	field_text(&set, "workload_id", w->id.s);
 	buf_clear(&gen.line);
-	json_rewrite(d, &f, 1, &gen.line);
+	field_rewrite(d, &set, NULL, &gen.line);
+	buf_free(&set);
 	return rec_put(gen.out, gen.line.s, gen.line.n, e);
 }
 

@@ -30,8 +30,7 @@ static double max_error = 1e-5, timeout_s = 20, race_s = 0.03, audit = 0.02;
 static const char *output, *caches = "warm", *part_of, *database, *journal, *target_name;
 
 static const struct opt opts[] = {
-	{'o', "output", OPT_FILE, &output, "FILE",
-	 "Write to FILE instead of standard output. FILE is replaced at the end.", NULL},
+	OUTPUT_OPTION(output),
 	{0, "final", OPT_COUNT, &finals, "N",
 	 "Compare the best candidate of each workload with the library's best in this many "
 	 "processes, with 32 pairs of calls in each, for a verdict. Two are enough if the verdict "

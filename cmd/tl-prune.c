@@ -88,8 +88,7 @@ static const struct opt opts[] = {
 	 "If nothing is worth more tuning, write the reason to FILE, a sentence on one line, which "
 	 "is replaced.",
 	 NULL},
-	{'o', "output", OPT_FILE, &output, "FILE",
-	 "Write to FILE, which is replaced at the end, instead of standard output.", NULL},
+	OUTPUT_OPTION(output),
 	OPT_END,
 };
 
@@ -348,7 +347,7 @@ static int put_incumbent(struct input *in, const struct item *it, struct store_r
 	int rc = read_record(in, it, best, &d, e);
 
 	if (rc > 0) {
-		field_object(out, NULL);
+		field_object(out, "incumbent");
 		field_text(out, "candidate_id", best->candidate_id.s);
 		field_number(out, "latency_s", best->latency_s);
 		put_fields(out, &d, d.tok, field, 2);
@@ -384,7 +383,7 @@ static int put_baseline(struct input *in, const struct item *it, struct store_re
 	const struct json *baseline = rc > 0 ? json_get(&d, d.tok, "baseline") : NULL;
 
 	if (baseline && json_get(&d, baseline, "system")) {
-		field_object(out, NULL);
+		field_object(out, "opponent");
 		put_fields(out, &d, baseline, field, 3);
 		put_own_impl(&d, baseline, out);
 		field_number(out, "latency_s", final->baseline_s);
@@ -394,45 +393,43 @@ static int put_baseline(struct input *in, const struct item *it, struct store_re
 	return rc < 0 ? -1 : 0;
 }
 
+/* What the decision adds to a workload. Whatever another round has said goes. */
+static int put_decision(struct input *in, const struct item *it, const struct policy_op *op,
+			struct buf *out, struct err *e)
+{
+	const struct history_item *h = history_get(&in->history, it->w.id.s);
+
+	field_object(out, NULL);
+	field_integer(out, "round", next_round(in));
+	field_integer(out, "budget", op->budget);
+	if (in->until[0] && op->tune)
+		field_text(out, "until", in->until);
+	if ((h->best && put_incumbent(in, it, h->best, out, e)) ||
+	    (h->final && put_baseline(in, it, h->final, out, e)))
+		return -1;
+	field_object(out, "prune");
+	field_text(out, "action", op->tune ? "tune" : "stop");
+	field_text(out, "reason", op->reason);
+	buf_ch(out, '}');
+	return 0;
+}
+
 static int write_workload(struct input *in, const struct item *it, const struct policy_op *op,
 			  struct rec_out *out, struct err *e)
 {
-	const struct history_item *h = history_get(&in->history, it->w.id.s);
+	static const char *const owned[] = {"until", "incumbent", "opponent", NULL};
 	struct json_doc d = JSON_DOC_INIT;
-	struct buf incumbent = BUF_INIT, baseline = BUF_INIT, prune = BUF_INIT, line = BUF_INIT;
-	char round[24], share[24], until_at[32] = "";
-	struct json_field f[] = {{"round", round},    {"budget", share},  {"until", NULL},
-				 {"incumbent", NULL}, {"opponent", NULL}, {"prune", NULL}};
-	int rc = 0;
+	struct buf decision = BUF_INIT, line = BUF_INIT;
+	int rc = put_decision(in, it, op, &decision, e) || json_parse(&d, it->line, it->n, e);
 
-	snprintf(round, sizeof round, "%lld", (long long)next_round(in));
-	snprintf(share, sizeof share, "%lld", (long long)op->budget);
-	if (in->until[0] && op->tune)
-		snprintf(until_at, sizeof until_at, "\"%s\"", in->until);
-	if (h->best)
-		rc = put_incumbent(in, it, h->best, &incumbent, e);
-	if (h->final && !rc)
-		rc = put_baseline(in, it, h->final, &baseline, e);
-	field_object(&prune, NULL);
-	field_text(&prune, "action", op->tune ? "tune" : "stop");
-	field_text(&prune, "reason", op->reason);
-	buf_ch(&prune, '}');
-	f[2].value = until_at[0] ? until_at : NULL;
-	f[3].value = incumbent.s;
-	f[4].value = baseline.s;
-	f[5].value = prune.s;
-	if (!rc)
-		rc = json_parse(&d, it->line, it->n, e);
 	if (!rc) {
-		json_rewrite(&d, f, sizeof f / sizeof *f, &line);
+		field_rewrite(&d, &decision, owned, &line);
 		rc = rec_put(out, line.s, line.n, e);
 	}
 	json_free(&d);
-	buf_free(&incumbent);
-	buf_free(&baseline);
-	buf_free(&prune);
+	buf_free(&decision);
 	buf_free(&line);
-	return rc;
+	return rc ? -1 : 0;
 }
 
 /* ---- rematches ---- */

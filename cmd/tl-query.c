@@ -112,8 +112,7 @@ static const struct opt opts[] = {
 	 "all of them.",
 	 EMIT_FORMS},
 	{0, "env-ids", OPT_HIDDEN_FLAG, &env_ids, NULL, NULL, NULL}, /* for completion */
-	{'o', "output", OPT_FILE, &output, "FILE",
-	 "Write to FILE, which is replaced at the end, instead of standard output.", NULL},
+	OUTPUT_OPTION(output),
 	QUIET_OPTION(quiet, ""),
 	OPT_END,
 };
@@ -306,22 +305,19 @@ static int run_envs(struct query *q, struct err *e)
 static int print_result(struct query *q, const struct match *m, const struct store_result *r,
 			struct err *e)
 {
-	struct json_field f[] = {{"match", NULL}, {"why", NULL}};
-	struct buf line = BUF_INIT, why = BUF_INIT;
+	struct buf line = BUF_INIT, set = BUF_INIT;
 	int rc;
 
 	if (json_parse(&q->doc, r->record, r->record_n, e))
 		return err_in(e, "a result in the database");
-	f[0].value = arena_printf(&q->record, "\"%s\"", match_name(m->how));
-	if (m->why) {
-		buf_json(&why, m->why, strlen(m->why));
-		f[1].value = why.s;
-	}
-	json_rewrite(&q->doc, f, m->why ? 2 : 1, &line);
+	field_object(&set, NULL);
+	field_text(&set, "match", match_name(m->how));
+	field_text(&set, "why", m->why);
+	field_rewrite(&q->doc, &set, NULL, &line);
 	checksum_renew(&q->doc, &line);
 	rc = rec_put(q->out, line.s, line.n, e);
 	buf_free(&line);
-	buf_free(&why);
+	buf_free(&set);
 	return rc;
 }
 

@@ -32,8 +32,7 @@ static const struct opt opts[] = {
 	TARGET_OPTION(target_name),
 	{0, "env", OPT_ENV_ID, &env_id, "ID",
 	 "Use the results of this env; by default of this machine's.", NULL},
-	{'o', "output", OPT_FILE, &output, "FILE",
-	 "Write to FILE instead of standard output. FILE is replaced at the end.", NULL},
+	OUTPUT_OPTION(output),
 	{0, "final", OPT_COUNT, &finals, "N",
 	 "0: no finals. Otherwise the best candidate of each workload gets its recorded final. "
 	 "Default 3.",

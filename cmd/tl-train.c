@@ -56,8 +56,7 @@ static const struct opt opts[] = {
 	 "Train nothing. Write the features of all results as CSV instead, one candidate on each "
 	 "line, for pandas, R and the like.",
 	 NULL},
-	{'o', "output", OPT_FILE, &output, "FILE",
-	 "Write to FILE instead of standard output. FILE is replaced at the end.", NULL},
+	OUTPUT_OPTION(output),
 	QUIET_OPTION(quiet, " No report card."),
 	OPT_END,
 };

@@ -39,6 +39,30 @@ static void test_values(void)
 	   "values of each kind");
 }
 
+static void test_rewrite(void)
+{
+	static const char *const owned[] = {"gone", "a", NULL};
+	static const char text[] =
+		"{ \"gone\":1, \"a\" : \"x\",\"z\":{\"b\":[1]}  , \"last\":null }";
+	struct json_doc d = JSON_DOC_INIT;
+	struct buf set = BUF_INIT;
+
+	ok(!json_parse(&d, text, sizeof text - 1, NULL), "an object");
+	field_object(&set, NULL);
+	field_rewrite(&d, &set, NULL, &out);
+	is(text, "stays as it is where nothing is set");
+	field_text(&set, "a", "\"y\"");
+	field_object(&set, "z");
+	field_integer(&set, "c", 2);
+	buf_ch(&set, '}');
+	field_flag(&set, "new", 1);
+	field_rewrite(&d, &set, owned, &out);
+	is("{\"a\" : \"\\\"y\\\"\",\"z\":{\"c\":2}  , \"last\":null,\"new\":true }",
+	   "what is set replaces or follows, and what is owned and not set goes");
+	buf_free(&set);
+	json_free(&d);
+}
+
 static void test_nesting(void)
 {
 	const double v[] = {1, 2.5};
@@ -119,6 +143,7 @@ static void test_copies(void)
 int main(void)
 {
 	test_values();
+	test_rewrite();
 	test_nesting();
 	test_reasons();
 	test_copies();

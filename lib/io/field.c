@@ -1,7 +1,12 @@
 #include "lib/io/field.h"
 
+#include <assert.h>
 #include <stdarg.h>
+#include <stdlib.h>
 #include <string.h>
+
+#include "lib/base/arena.h"
+#include "lib/base/err.h"
 
 void field_name(struct buf *out, const char *key)
 {
@@ -113,4 +118,52 @@ void field_numbers(struct buf *out, const char *key, const double *v, int n)
 	for (int i = 0; i < n; i++)
 		field_number(out, NULL, v[i]);
 	buf_ch(out, ']');
+}
+
+/* The fields of an object as json_rewrite() takes them, with those that are to go behind them. */
+static struct json_field *list_fields(const struct json_doc *set, const char *const *owned,
+				      struct arena *a, int *n)
+{
+	const struct json *k;
+	struct json_field *f;
+	int most = 0;
+
+	for (k = json_first(set, set->tok); k; k = json_next(set, set->tok, k))
+		most++;
+	for (int i = 0; owned && owned[i]; i++)
+		most++;
+	f = xcalloc((size_t)most + 1, sizeof *f);
+	*n = 0;
+	for (k = json_first(set, set->tok); k; k = json_next(set, set->tok, k)) {
+		const struct json *v = k + 1;
+		const int quotes = v->type == JSON_STR;
+
+		f[*n].key = arena_strndup(a, k->s, k->n);
+		f[(*n)++].value = arena_strndup(a, v->s - quotes, v->n + 2 * (size_t)quotes);
+	}
+	for (int i = 0; owned && owned[i]; i++)
+		if (!json_get(set, set->tok, owned[i]))
+			f[(*n)++].key = owned[i];
+	return f;
+}
+
+void field_rewrite(const struct json_doc *d, const struct buf *set, const char *const *owned,
+		   struct buf *out)
+{
+	struct json_doc s = JSON_DOC_INIT;
+	struct arena a = ARENA_INIT;
+	struct buf text = BUF_INIT;
+	struct json_field *f;
+	int n, rc;
+
+	buf_fmt(&text, "%s}", set->s);
+	rc = json_parse(&s, text.s, text.n, NULL);
+	assert(rc == 0); /* it was written here */
+	(void)rc;
+	f = list_fields(&s, owned, &a, &n);
+	json_rewrite(d, f, n, out);
+	free(f);
+	json_free(&s);
+	buf_free(&text);
+	arena_free(&a);
 }

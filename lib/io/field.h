@@ -35,6 +35,12 @@ void field_fmt(struct buf *out, const char *key, const char *fmt, ...)
 /* Null, and the reason beside it: latency_s has latency_why, and code_hash has code_hash_why. */
 void field_null(struct buf *out, const char *key, const char *why);
 
+/* Sets the fields of an object in the one that d holds, whose other bytes stay as they are
+ * (json_rewrite). set: the object as field_object() began it, without its brace. owned: names of
+ * fields that go unless they are set, with NULL at the end; NULL: none. */
+void field_rewrite(const struct json_doc *d, const struct buf *set, const char *const *owned,
+		   struct buf *out);
+
 /* Lists of numbers: the two ends of an interval, and n of them. */
 void field_interval(struct buf *out, const char *key, double lo, double hi);
 void field_numbers(struct buf *out, const char *key, const double *v, int n);

@@ -58,6 +58,14 @@ struct program {
 		0, NULL, OPT_FLAG, NULL, NULL, NULL, NULL                                          \
 	}
 
+/* -o of a program that writes records, or one text. */
+#define OUTPUT_OPTION(path)                                                                        \
+	{                                                                                          \
+		'o', "output", OPT_FILE, &(path), "FILE",                                          \
+			"Write to FILE instead of standard output. FILE is replaced at the end.",  \
+			NULL                                                                       \
+	}
+
 /* -q where it means that only errors are told. more: what else it leaves out, or "". */
 #define QUIET_OPTION(flag, more)                                                                   \
 	{                                                                                          \

@@ -7,6 +7,7 @@
 
 #include "lib/host/system.h"
 #include "lib/io/clock.h"
+#include "lib/io/field.h"
 #include "lib/record/checksum.h"
 #include "lib/record/schema.h"
 
@@ -275,37 +276,40 @@ int result_put(struct measure *m, struct group *g, struct item *it, const struct
 
 int result_end(const struct ending *x, const struct counts *n, struct buf *out, struct err *e)
 {
-	char number[8][24], run[ID_HEX + 3];
-	const int64_t count[] = {n->measured, n->preempted,   n->failed,  n->built,
-				 n->audited,  n->false_kills, x->unknown, n->known};
-	const struct json_field field[] = {{"measured", number[0]},
-					   {"preempted", number[1]},
-					   {"failed", number[2]},
-					   {"built", number[3]},
-					   {"known", n->known ? number[7] : NULL},
-					   {"run", run},
-					   {"audited", x->audited ? number[4] : NULL},
-					   {"false_kills", x->audited ? number[5] : NULL},
-					   {"unknown", x->replayed ? number[6] : NULL},
-					   {"replayed", x->replayed ? "true" : NULL},
-					   {"why", "\"out of time\""}};
-	const int n_field = (int)(sizeof field / sizeof *field) - !x->is_late;
-	struct buf end = BUF_INIT;
+	static const char *const owned[] = {"known",   "audited",  "false_kills",
+					    "unknown", "replayed", NULL};
+	struct buf end = BUF_INIT, set = BUF_INIT;
 	struct json_doc d = JSON_DOC_INIT;
 	int rc;
 
-	for (int i = 0; i < 8; i++)
-		snprintf(number[i], sizeof number[i], "%lld", (long long)count[i]);
-	snprintf(run, sizeof run, "\"%s\"", x->run);
+	field_object(&set, NULL);
+	field_integer(&set, "measured", n->measured);
+	field_integer(&set, "preempted", n->preempted);
+	field_integer(&set, "failed", n->failed);
+	field_integer(&set, "built", n->built);
+	if (n->known)
+		field_integer(&set, "known", n->known);
+	field_text(&set, "run", x->run);
+	if (x->audited) {
+		field_integer(&set, "audited", n->audited);
+		field_integer(&set, "false_kills", n->false_kills);
+	}
+	if (x->replayed) {
+		field_integer(&set, "unknown", x->unknown);
+		field_flag(&set, "replayed", 1);
+	}
+	if (x->is_late)
+		field_text(&set, "why", "out of time");
 	if (x->line)
 		buf_add(&end, x->line, x->n);
 	else
 		rec_end_text(&end, x->workload_id, x->drawn, x->drawn ? "end of input" : "stopped");
 	rc = json_parse(&d, end.s, end.n, e);
 	if (rc == 0)
-		json_rewrite(&d, field, n_field, out);
+		field_rewrite(&d, &set, owned, out);
 	json_free(&d);
 	buf_free(&end);
+	buf_free(&set);
 	return rc;
 }
 
