@@ -9,6 +9,7 @@
 
 #include "lib/host/team.h"
 #include "lib/io/clock.h"
+#include "lib/io/field.h"
 #include "lib/io/opt.h"
 #include "lib/io/proc.h"
 #include "lib/io/progress.h"
@@ -278,31 +279,55 @@ static const char *base_name(const char *path)
 	return slash ? slash + 1 : path;
 }
 
+/* What a benchmark of the whole model found. */
+struct bench {
+	const char *model;
+	struct stat_median time;
+	int threads;
+	int kernels, tuned;
+	double tuned_s; /* the sum of the tuned kernels alone */
+};
+
+static void bench_object(const struct bench *x, struct buf *out)
+{
+	field_object(out, NULL);
+	field_text(out, "model", x->model);
+	field_number(out, "latency_s", x->time.median);
+	field_interval(out, "ci_s", x->time.lo, x->time.hi);
+	field_integer(out, "runs", x->time.n);
+	field_integer(out, "threads", x->threads);
+	field_integer(out, "kernels", x->kernels);
+	field_integer(out, "tuned", x->tuned);
+	field_number(out, "tuned_s", x->tuned_s);
+	buf_ch(out, '}');
+}
+
+static void bench_sentence(const struct bench *x, struct buf *out)
+{
+	terminal_text(x->model, strlen(x->model), out);
+	buf_fmt(out, ": %.3f ms [%.3f, %.3f], %d runs, %d threads; ", x->time.median * 1e3,
+		x->time.lo * 1e3, x->time.hi * 1e3, x->time.n, x->threads);
+	if (library)
+		buf_fmt(out, "convolutions and products by %s", library_onednn.version());
+	else
+		buf_fmt(out, "%d of %d kernels are tuned", x->tuned, x->kernels);
+	if (x->tuned && !library)
+		buf_fmt(out, " and take %.3f ms alone", x->tuned_s * 1e3);
+}
+
 static void print_bench(const struct network *n, const char *path, const struct stat_median *m)
 {
-	int known, all;
-	double alone = profile_predicted(&n->plan, &known, &all);
-	struct buf name = BUF_INIT;
+	struct bench x = {.model = base_name(path), .time = *m, .threads = n->plan.threads};
+	struct buf text = BUF_INIT;
 
-	if (json) {
-		buf_json(&name, base_name(path), strlen(base_name(path)));
-		printf("{\"model\":%s,\"latency_s\":%.9g,\"ci_s\":[%.9g,%.9g],\"runs\":%d,"
-		       "\"threads\":%d,\"kernels\":%d,\"tuned\":%d,\"tuned_s\":%.9g}\n",
-		       name.s, m->median, m->lo, m->hi, m->n, n->plan.threads, all, known, alone);
-	} else {
-		terminal_text(base_name(path), strlen(base_name(path)), &name);
-		printf("%s: %.3f ms [%.3f, %.3f], %d runs, %d threads; ", name.s, m->median * 1e3,
-		       m->lo * 1e3, m->hi * 1e3, m->n, n->plan.threads);
-		if (library)
-			printf("convolutions and products by %s", library_onednn.version());
-		else
-			printf("%d of %d kernels are tuned", known, all);
-		if (known && !library)
-			printf(" and take %.3f ms alone", alone * 1e3);
-		putchar('\n');
-	}
+	x.tuned_s = profile_predicted(&n->plan, &x.tuned, &x.kernels);
+	if (json)
+		bench_object(&x, &text);
+	else
+		bench_sentence(&x, &text);
+	puts(text.s);
 	fflush(stdout);
-	buf_free(&name);
+	buf_free(&text);
 }
 
 static int measure(struct network *n, const char *path, struct err *e)
