@@ -259,11 +259,11 @@ static int open_database(struct measure *m, struct queue *q, struct err *e)
 {
 	struct known_source source = {store_recorded, NULL};
 	struct buf path = BUF_INIT;
-	int rc = store_default_path(database, STORE_READ, &path, e);
+	int rc = store_find(database, &path, e);
 
-	if (rc == 0 && access(path.s, F_OK) < 0) {
+	if (rc == 0) {
 		opt_warn(&program, "the database %s is not there: nothing is known yet", path.s);
-	} else if (rc == 0) {
+	} else if (rc > 0) {
 		source.from = q->db = store_open(path.s, STORE_READ, e);
 		rc = q->db ? 0 : -1;
 		known_add_source(&q->known, &source);

@@ -111,6 +111,9 @@ ok $? 'without one nothing is known'
 "$bin/tl-measure" -d "$tmp/db" "$tmp/c" >"$tmp/out" 2>"$tmp/err"
 [ $? -eq 2 ]
 ok $? '-d without --skip-known: exit 2'
+"$bin/tl-measure" --skip-known -d "$tmp/a/b.db" --final 0 "$tmp/some" >"$tmp/out" 2>"$tmp/err"
+[ $? -eq 3 ] && grep -q '^tl-measure: cannot look for the database' "$tmp/err" && [ ! -s "$tmp/out" ]
+ok $? 'a database that cannot be looked for is not taken for an empty one'
 # A quarter of the time of the incumbent: far below it, and still a time that a machine may have.
 perl -pe '/"duel":\{[^{}]*"latency_s":([0-9.e+-]+)/ and $low = $1 / 4 and
 	s/"latency_s":[0-9.e+-]+,"bound":"lower","ci_s":\[[^]]*\]/"latency_s":$low,"bound":"lower"/ and
