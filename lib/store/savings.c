@@ -9,6 +9,8 @@
 static void take_race(struct saver *x, const struct store_result *r, double trial_s,
 		      const struct json_doc *d)
 {
+	const struct json *duel = json_get(d, d->tok, "duel");
+
 	if (!status_is_timed(r->status))
 		return;
 	x->sum.races++;
@@ -16,7 +18,7 @@ static void take_race(struct saver *x, const struct store_result *r, double tria
 		x->sum.stopped++;
 		x->place.stopped++;
 		x->place.stopped_s += trial_s;
-	} else if (!json_get(d, d->tok, "again")) {
+	} else if (!json_is(json_get(d, duel, "end"), "won")) {
 		x->place.whole++;
 		x->place.whole_s += trial_s;
 	}

@@ -1,9 +1,9 @@
 /* What the runs of cost.h saved, by estimates from their own records.
  *
  * - A race that was stopped early would have taken as long as the others of its workload took that
- *   went to their end. What counts is what a candidate cost beside its build. Races with a second
- *   duel are left out, for they took longer than one to the end. Where no race of a workload went
- *   to its end, nothing is estimated.
+ *   went to their end. What counts is what a candidate cost beside its build. Races that were won
+ *   are left out: they end when they are decided, or have a second duel. Where no race of a
+ *   workload went to its end, nothing is estimated.
  * - A kernel that was in the build cache would have taken as much as half of those took that were
  *   built (the median: the reference of a workload is built, too, and takes longer).
  * - What the filter passed over is counted, and not estimated: nobody would have built all of it.
