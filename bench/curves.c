@@ -110,11 +110,12 @@ static void grid(const struct axis *x, const struct axis *y, struct buf *out)
 		snprintf(text, sizeof text, "%g%%", t);
 		svg_text(out, x->from - 5, axis_at(y, t) + 4, SVG_END, "faint", text);
 	}
+	svg_text(out, x->to - 6, y->to + 14, SVG_END, "faint", "loss against the best of all runs");
 	svg_text(out, (x->from + x->to) / 2, y->from + 30, SVG_MIDDLE, "faint",
 		 "core-seconds that tuning took, everything included");
 }
 
-/* The label stands at the end of the line, and below the one before it. */
+/* The label stands at the right, below the one before it, and a line leads to it. */
 static void draw(const char *policy, int is_ours, const struct axis *x, const struct axis *y,
 		 double *below, struct buf *out)
 {
@@ -130,7 +131,8 @@ static void draw(const char *policy, int is_ours, const struct axis *x, const st
 	}
 	svg_path_close(out);
 	svg_circle(out, axis_at(x, end), at, 3, is_ours ? "tuned" : "baseline", policy);
-	*below = fmax(*below + 13, at + 4);
+	*below = fmax(*below + 14, at - 40);
+	svg_line(out, axis_at(x, end) + 4, at, x->to + 5, *below - 4, "grid");
 	svg_text(out, x->to + 8, *below, SVG_START, is_ours ? "" : "faint", policy);
 }
 
