@@ -1,5 +1,6 @@
 /* Affine forms and expressions of nests. */
 #include <assert.h>
+#include <math.h>
 
 #include "lib/nest/nest.h"
 
@@ -175,7 +176,7 @@ const struct expr *ex_limit(struct nest *n, enum expr_kind kind, const struct ex
 	const struct expr *x = ex_op(n, kind, a, b, NULL);
 
 	assert(kind == EXPR_MAX || kind == EXPR_MIN);
-	return a->kind == EXPR_CONST ? x : ex_op(n, EXPR_NAN, a, x, NULL);
+	return a->kind == EXPR_CONST && !isnan(a->value) ? x : ex_op(n, EXPR_NAN, a, x, NULL);
 }
 
 const struct expr *ex_op(struct nest *n, enum expr_kind kind, const struct expr *a,

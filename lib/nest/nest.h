@@ -312,7 +312,7 @@ const struct expr *ex_exchange(struct nest *n, const struct expr *a, const struc
 /* Where its lane `lane` comes from: the lane's number in a, or, plus `lanes`, in b. */
 int ex_exchange_from(const struct expr *x, int lane);
 /* EXPR_MAX or EXPR_MIN of a and b, or NaN if one of them is NaN. a is evaluated twice; if it is a
- * constant, which is no NaN, this costs no more than EXPR_MAX. */
+ * constant that is no NaN, this costs no more than EXPR_MAX. */
 const struct expr *ex_limit(struct nest *n, enum expr_kind kind, const struct expr *a,
 			    const struct expr *b);
 const struct expr *ex_op(struct nest *n, enum expr_kind kind, const struct expr *a,

@@ -1,5 +1,6 @@
 /* What a nest that is built says of itself. */
 #include <assert.h>
+#include <math.h>
 #include <string.h>
 
 #include "lib/nest/nest.h"
@@ -131,7 +132,7 @@ int nest_is_run(const struct nest *n, const struct node *t)
 	    !goes_by(&s->a, t->var, lanes) || !goes_by(s->valid, t->var, -lanes))
 		return 0;
 	if (x->kind == EXPR_CONST)
-		return x->value == 0;
+		return x->value == 0 && !signbit(x->value);
 	return x->kind == EXPR_LOAD && n->buffer[x->buffer].kind != BUFFER_REG && x->valid &&
 	       same_affine(x->valid, s->valid) && goes_by(&x->index, t->var, lanes);
 }

@@ -1,5 +1,6 @@
 #include "lib/run/constants.h"
 
+#include <float.h>
 #include <math.h>
 
 #include "lib/base/rng.h"
@@ -128,6 +129,48 @@ int constant_is_kept(const struct graph *g, const struct value *v)
 	for (int64_t i = 0; i < shape_count(&v->shape); i++)
 		if (is_unknown(v->elem, v->kept[i]))
 			return 0;
+	return 1;
+}
+
+/* The elements as the file has them, of a node that makes nothing but them. */
+static const struct value *with_elements(const struct graph *g, const struct value *v)
+{
+	const struct graph_node *n = v->producer >= 0 ? &g->node[v->producer] : NULL;
+	const struct attr *a = n && node_is(n, "Constant") ? node_attr(n, "value") : NULL;
+
+	return v->kept || v->data || !a || !a->tensor ? v : a->tensor;
+}
+
+/* The value of which a node makes another shape, order or type; -1: it does more. */
+static int made_of(const struct graph *g, const struct value *v)
+{
+	static const char *const type[] = {"Cast",    "CastLike", "Flatten",   "Identity",
+					   "Reshape", "Squeeze",  "Transpose", "Unsqueeze"};
+	const struct graph_node *n = v->producer >= 0 ? &g->node[v->producer] : NULL;
+
+	for (size_t i = 0; n && i < sizeof type / sizeof *type; i++)
+		if (node_is(n, type[i]))
+			return n->in[0];
+	return -1;
+}
+
+int constant_is_finite(const struct graph *g, int value, const uint64_t *seed)
+{
+	const struct value *v = with_elements(g, g->value[value]);
+	const int from = made_of(g, g->value[value]);
+
+	if (seed && constant_is_weights(g, value))
+		return 1;
+	if (from >= 0)
+		return constant_is_finite(g, from, seed);
+	if (!shape_known(&v->shape) || (!v->kept && !v->data))
+		return 0;
+	for (int64_t i = 0; i < shape_count(&v->shape); i++) {
+		const union scalar x = v->kept ? v->kept[i] : element_at(v->elem, v->data, i);
+
+		if (!(fabs(element_number(v->elem, x)) <= (double)FLT_MAX))
+			return 0;
+	}
 	return 1;
 }
 

@@ -25,6 +25,9 @@ struct random_fill {
 int constant_is_weights(const struct graph *g, int value);
 /* Are all its elements known, so that nothing computes them? */
 int constant_is_kept(const struct graph *g, const struct value *v);
+/* Are all its elements there, and neither NaN nor infinite? It may be a constant in another shape,
+ * order or type. seed: as for constant_memory(). */
+int constant_is_finite(const struct graph *g, int value, const uint64_t *seed);
 struct random_fill constant_random(const struct graph *g, int value, uint64_t seed);
 void constant_fill(const struct random_fill *f, float *to, int64_t n);
 /* The memory of a constant value, which must have a known shape. seed: NULL: as the file says. -1:

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "lib/run/constants.h"
 #include "lib/run/lower.h"
 
 /* Puts the operations and operands of `from` behind those of m: the number of its result. */
@@ -127,7 +128,7 @@ int lower_binary(struct lowering *l, const struct graph_node *n, struct err *e)
 	if (is_mean)
 		x = pointwise_op(m, PW_DIV, x, pointwise_const(m, n->nin));
 	else if (n->nin == 1)
-		x = pointwise_op(m, PW_ADD, x, pointwise_const(m, 0));
+		x = pointwise_op(m, PW_MUL, x, pointwise_const(m, 1));
 	return finish(l, n, m, x);
 }
 
@@ -153,7 +154,7 @@ int lower_unary(struct lowering *l, const struct graph_node *n, struct err *e)
 	else if (node_is(n, "Exp"))
 		x = pointwise_op(m, PW_EXP, x, -1);
 	else if (node_is(n, "Neg"))
-		x = pointwise_op(m, PW_SUB, pointwise_const(m, 0), x);
+		x = pointwise_op(m, PW_MUL, x, pointwise_const(m, -1));
 	else if (node_is(n, "Abs"))
 		x = pointwise_op(m, PW_MAX, x, pointwise_op(m, PW_SUB, pointwise_const(m, 0), x));
 	else if (node_is(n, "Reciprocal"))
@@ -178,8 +179,11 @@ int lower_clip(struct lowering *l, const struct graph_node *n, struct err *e)
 	m = begin(l, n, 0, 4, &x, e);
 	if (!m)
 		return -1;
-	x = pointwise_op(m, PW_MAX, x, pointwise_const(m, bound[0]));
-	return finish(l, n, m, pointwise_op(m, PW_MIN, x, pointwise_const(m, bound[1])));
+	if (!isnan(bound[0]))
+		x = pointwise_op(m, PW_MAX, x, pointwise_const(m, bound[0]));
+	if (!isnan(bound[1]))
+		x = pointwise_op(m, PW_MIN, x, pointwise_const(m, bound[1]));
+	return finish(l, n, m, x);
 }
 
 /* x / (1 + exp(-alpha x)), and times input 1, if there is one. */
@@ -203,8 +207,11 @@ int lower_leaky_relu(struct lowering *l, const struct graph_node *n, struct err 
 {
 	struct post_op p = {POST_LEAKY_RELU, (double)node_float(n, "alpha", 0.01F), 0};
 	int x;
-	struct pointwise *m = begin(l, n, 0, 1, &x, e);
+	struct pointwise *m;
 
+	if (p.a == 0 || !isfinite(p.a)) /* NaN times what is positive */
+		return lower_by(l, n, "LeakyRelu", p.a, e);
+	m = begin(l, n, 0, 1, &x, e);
 	return m ? finish(l, n, m, pointwise_post(m, x, p)) : -1;
 }
 
@@ -235,16 +242,19 @@ int lower_elu(struct lowering *l, const struct graph_node *n, struct err *e)
 	return m ? finish(l, n, m, elu(m, x, gamma, alpha, is_celu ? alpha : 1)) : -1;
 }
 
-/* max(x, 0) + slope * min(x, 0) */
+/* max(x, 0) + slope * min(x, 0), if all slopes are finite. */
 int lower_prelu(struct lowering *l, const struct graph_node *n, struct err *e)
 {
 	int x, slope, least;
-	struct pointwise *m = begin(l, n, 0, 6, &x, e);
+	struct pointwise *m;
 
-	if (!m)
-		return -1;
 	if (!node_in(l->g, n, 1))
 		return lower_bad(l, n, e, "lacks its slope");
+	if (!constant_is_finite(l->g, n->in[1], l->seed))
+		return lower_scalar(l, n, e);
+	m = begin(l, n, 0, 6, &x, e);
+	if (!m)
+		return -1;
 	slope = operand(l, n, m, &x, n->in[1], 5, e);
 	if (slope < 0)
 		return -1;
@@ -285,19 +295,18 @@ int lower_pow(struct lowering *l, const struct graph_node *n, struct err *e)
 	int x, y;
 
 	if (n->nin < 2 || !lower_number(l, n->in[1], &power) ||
-	    (power != 0.5 && power != -0.5 && power != -1 &&
-	     (power != floor(power) || power < 1 || power > 8)) ||
+	    (power != -1 && (power != floor(power) || power < 1 || power > 8)) ||
 	    (power < 1 && is_int))
 		return lower_by(l, n, is_int ? "power of integers" : "Pow", 0, e);
 	m = begin(l, n, 0, 8, &x, e);
 	if (!m)
 		return -1;
-	y = power == 0.5 || power == -0.5 ? pointwise_op(m, PW_SQRT, x, -1) : x;
+	y = x;
 	if (power < 0)
-		y = pointwise_op(m, PW_DIV, pointwise_const(m, 1), y);
-	if (power == 1)
-		y = pointwise_op(m, PW_ADD, x, pointwise_const(m, 0));
-	for (int i = 1; power > 1 && i < (int)power; i++)
+		y = pointwise_op(m, PW_DIV, pointwise_const(m, 1), x);
+	else if (power == 1)
+		y = pointwise_op(m, PW_MUL, x, pointwise_const(m, 1));
+	for (int i = 1; i < (int)power; i++)
 		y = pointwise_op(m, PW_MUL, y, x);
 	return finish(l, n, m, y);
 }

@@ -228,6 +228,17 @@ static float mish(const float *x, float a)
 	return x[0] * tanhf(softplus(x, a));
 }
 
+static float leaky_relu(const float *x, float a)
+{
+	return x[0] >= 0 ? x[0] : a * x[0];
+}
+
+static float sloped_relu(const float *x, float a)
+{
+	(void)a;
+	return x[0] >= 0 ? x[0] : x[1] * x[0];
+}
+
 static float thresholded_relu(const float *x, float a)
 {
 	return x[0] > a ? x[0] : 0;
@@ -346,6 +357,7 @@ static const struct {
 	{"GreaterOrEqual", 2, greater_or_equal},
 	{"IsInf", 1, is_infinite},
 	{"IsNaN", 1, is_nan},
+	{"LeakyRelu", 1, leaky_relu},
 	{"Less", 2, less},
 	{"LessOrEqual", 2, less_or_equal},
 	{"Log", 1, logarithm},
@@ -353,6 +365,7 @@ static const struct {
 	{"Mod", 2, modulo},
 	{"Not", 1, negated},
 	{"Or", 2, either},
+	{"PRelu", 2, sloped_relu},
 	{"Pow", 2, power},
 	{"QuantizeLinear", 3, quantized},
 	{"Round", 1, nearest},

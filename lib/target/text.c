@@ -231,11 +231,17 @@ static void infix(struct text *p, const struct expr *a, const char *op, const st
 
 static void constant_expr(struct text *p, const struct expr *x)
 {
+	const int is_zero = x->value == 0, is_negative = signbit(x->value) != 0;
+
 	if (isinf(x->value))
-		buf_fmt(p->out, "bcast_v%d(%s__builtin_inff())", x->lanes, x->value < 0 ? "-" : "");
+		buf_fmt(p->out, "bcast_v%d(%s__builtin_inff())", x->lanes, is_negative ? "-" : "");
+	else if (isnan(x->value))
+		buf_fmt(p->out, "bcast_v%d(__builtin_nanf(\"\"))", x->lanes);
+	else if (is_zero && is_negative)
+		buf_fmt(p->out, "bcast_v%d(-0.0F)", x->lanes);
 	else if (x->lanes == 1)
 		buf_fmt(p->out, x->elem == ELEM_F64 ? "%.17g" : "(float)%.17g", x->value);
-	else if (x->value == 0 && !p->d->calls)
+	else if (is_zero && !p->d->calls)
 		buf_fmt(p->out, "(v%d){0}", x->lanes);
 	else
 		buf_fmt(p->out, "bcast_v%d((float)%.17g)", x->lanes, x->value);

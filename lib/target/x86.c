@@ -516,6 +516,8 @@ static void constant_line(struct x86 *x, double value)
 {
 	if (isinf(value))
 		x86_line(x, ".long %s", value < 0 ? "0xff800000" : "0x7f800000");
+	else if (isnan(value))
+		x86_line(x, ".long 0x7fc00000");
 	else
 		x86_line(x, ".float %.9g", value);
 }

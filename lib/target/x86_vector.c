@@ -1,6 +1,8 @@
 /* The vector code of a block: operands, registers, one instruction after the other. */
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "lib/target/x86_block.h"
 
@@ -31,12 +33,18 @@ static struct operand memory(struct block *b, int buffer, const struct affine *i
 	return offset ? operand("%lld(%s)", (long long)offset, a->reg) : operand("(%s)", a->reg);
 }
 
+/* Are all its bits 0? Those of -0 are not. */
+static int is_clear(double value)
+{
+	return value == 0 && !signbit(value);
+}
+
 int block_constant(struct block *b, double value)
 {
 	struct x86 *x = b->x;
 	int i = 0;
 
-	while (i < x->nconstants && x->constant[i].value != value)
+	while (i < x->nconstants && memcmp(&x->constant[i].value, &value, sizeof value))
 		i++;
 	if (i == CONSTANTS) {
 		block_fail(b, "it has too many constants");
@@ -125,7 +133,7 @@ static struct operand constant(struct block *b, double value, int lanes)
 	if (b->at[i] < 0 && b->uses[i] >= WORTH_IT && (r = find(b, 0)) >= 0) {
 		struct operand v = x86_vector(lanes, r);
 
-		if (value == 0)
+		if (is_clear(value))
 			x86_line(b->x, "%s %s, %s, %s", lanes == 16 ? "vpxord" : "vxorps", v.text,
 				 v.text, v.text);
 		else
@@ -160,9 +168,9 @@ static void load(struct block *b, const struct expr *e, int to)
 {
 	struct operand v = x86_vector(e->lanes, to);
 
-	if (e->kind == EXPR_CONST && e->value == 0 && e->lanes == 16) {
+	if (e->kind == EXPR_CONST && is_clear(e->value) && e->lanes == 16) {
 		x86_line(b->x, "vpxord %s, %s, %s", v.text, v.text, v.text);
-	} else if (e->kind == EXPR_CONST && e->value == 0) {
+	} else if (e->kind == EXPR_CONST && is_clear(e->value)) {
 		x86_line(b->x, "vxorps %s, %s, %s", v.text, v.text, v.text);
 	} else if (e->kind == EXPR_CONST) {
 		struct operand c = constant_in_memory(b, block_constant(b, e->value), 1);

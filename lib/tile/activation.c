@@ -228,6 +228,16 @@ static value leaky_relu(struct activation *a, value x, double slope)
 	return op(a, slope <= 1 ? EXPR_MAX : EXPR_MIN, x, times(a, slope, x));
 }
 
+/* 1 / (1 + exp(-x)), where the exponential is the square of exp(-x / 2): it overflows, and so the
+ * function is 0 where exp(-x) is more than a float holds. Single precision. */
+static value sigmoid_to_zero(struct activation *a, value x)
+{
+	value root = keep(a, exponential(a, times(a, -0.5, x)));
+	value below = ex_op(a->n, EXPR_FMA, root, root, number(a, 1));
+
+	return op(a, EXPR_DIV, number(a, 1), keep(a, below));
+}
+
 int activation_waits(const struct post_op *p)
 {
 	return p->kind > POST_CLIP;
@@ -292,7 +302,8 @@ const struct expr *activation_or_nan(struct nest *n, const struct expr *x, const
 	nan = x = keep(&a, x);
 	if (p->kind == POST_GELU || p->kind == POST_GELU_TANH) /* -infinity times 0 */
 		nan = times(&a, 0, at_most(&a, 0, x));
-	return op(&a, EXPR_NAN, nan, activated(&a, x, p));
+	return op(&a, EXPR_NAN, nan,
+		  p->kind == POST_SIGMOID ? sigmoid_to_zero(&a, x) : activated(&a, x, p));
 }
 
 /* The square of exp(x / 2), which is far from the limits where exp(x) overflows or vanishes. */

@@ -23,8 +23,8 @@ const struct expr *activation(struct nest *n, const struct expr *x, const struct
  */
 const struct expr *activation_exp(struct nest *n, const struct expr *x);
 /* The same for any x in single precision, also infinity, and NaN of NaN: what operators of whole
- * models are. The exponential is 0 and infinity where it leaves the numbers; and the error
- * function.
+ * models are. The exponential is 0 and infinity where it leaves the numbers, and the sigmoid is 0
+ * there; and the error function.
  */
 const struct expr *activation_or_nan(struct nest *n, const struct expr *x, const struct post_op *p);
 const struct expr *activation_exp_or_nan(struct nest *n, const struct expr *x);
