@@ -99,6 +99,32 @@ cat "$logs/rocblas.log" "$logs/rocblas.yaml" >"$tmp/both.log"
 [ "$(head -n 1 "$tmp/out")" = '128x768:768x3072' ] && grep -q 'sums of calls (the calls stand above) 2' "$tmp/err"
 ok $? 'where a log has both calls and their counts, none counts twice'
 
+# Files that --batch names: beside the file that names them, or one around it. Options stay in force.
+mkdir -p "$tmp/inputs/conv/more"
+printf -- '--reset --dir=FWD_B\n--batch=more/first\nic4ih9oc4kh3\n--batch=second\n' >"$tmp/inputs/conv/all"
+printf -- '--dir=FWD_B, \\\nFWD_D --batch=second' >"$tmp/inputs/conv/more/first"
+printf 'mb1ic8ih14oc8kh3ph1n"a*2"\n' >"$tmp/inputs/conv/second"
+(cd "$tmp/inputs/conv" && "$bin/tl-extract" all) 2>"$tmp/err" | brief >"$tmp/out"
+[ "$(tr '\n' ';' <"$tmp/out")" = 'mb1_ic8ih14_oc8oh14_kh3ph1 nhwc bias x4;mb1_ic8ih14_oc8oh14_kh3ph1 nhwc x4;mb1_ic4ih9_oc4oh7_kh3 nhwc bias;mb1_ic4ih9_oc4oh7_kh3 nhwc;' ]
+ok $? 'files that --batch names' || sed 's/^/# /' "$tmp/out" "$tmp/err"
+printf -- '--batch=b\n' >"$tmp/a"
+printf -- '--batch=a\n--batch=none\n--batch=b\nmb1ic8ih14\n--batch=inputs\n5x7:7x9\n' >"$tmp/b"
+"$bin/tl-extract" "$tmp/a" >"$tmp/out" 2>"$tmp/err"
+[ $? -eq 3 ] && grep -q '/a:1: [^ ]*/b:1: the batch file [^ ]*/a leads back to itself$' "$tmp/err" && [ "$(wc -l <"$tmp/out")" -eq 1 ] &&
+	grep -q '/a:1: [^ ]*/b:2: there is no batch file ' "$tmp/err" && grep -q '/b:3: the batch file [^ ]*/b leads back' "$tmp/err" &&
+	grep -q '/b:4: the problem has no oc$' "$tmp/err" && grep -q '/b:5: cannot read the batch file .*inputs: it is a folder' "$tmp/err"
+ok $? 'a file that leads back to itself is refused, others are read' || sed 's/^/# /' "$tmp/err"
+for i in 1 2 3 4 5 6 7 8 9 10 11; do printf -- '--batch=n%d\n--batch=n%d\n' $((i + 1)) $((i + 1)) >"$tmp/n$i"; done
+echo '5x7:7x9' >"$tmp/n12"
+"$bin/tl-extract" "$tmp/n1" 2>"$tmp/err" >"$tmp/out"
+[ $? -eq 3 ] && grep -q 'more than 1000 batch files are named' "$tmp/err" && [ "$(wc -l <"$tmp/out")" -eq 1 ]
+ok $? 'files that name each other again and again have an end'
+echo './benchdnn --matmul --batch=nowhere 5x7:7x9' >"$tmp/run.sh"
+"$bin/tl-extract" "$tmp/run.sh" 2>"$tmp/err" >"$tmp/out" && grep -q 'not extracted: --batch (there is no batch file [^ ]*nowhere) 1$' "$tmp/err"
+ok $? 'a command that ran elsewhere is told'
+"$bin/tl-extract" - <"$tmp/a" 2>"$tmp/err" >"$tmp/out" && grep -q 'not extracted: --batch (looked for beside a list on the disk alone) 1$' "$tmp/err"
+ok $? 'of standard input, too'
+
 # Recordings in an archive are known by their lines.
 tar -C "$logs" -cf "$tmp/logs.tar" cudnn.log autotvm.json lorien.yaml pytorch_net.py
 "$bin/tl-extract" "$tmp/logs.tar" 2>"$tmp/err" | brief >"$tmp/out"

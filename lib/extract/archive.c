@@ -207,6 +207,8 @@ static int give(const struct input *in, struct layer *l, struct member **m)
 	l->member.label = l->label.s;
 	l->member.around = l->around.n ? l->around.s : "";
 	l->member.alone = !in->walk && !l->outer && !l->around.n;
+	l->member.is_on_disk =
+		l->member.is_plain || (l->member.alone && strcmp(l->name.s, "-") != 0);
 	*m = &l->member;
 	return 1;
 }

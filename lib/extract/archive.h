@@ -23,6 +23,7 @@ struct member {
 	const char *label;  /* for messages: "nets.tar: vgg16.zip: vgg16.onnx", or the path alone */
 	int alone;	    /* the input is this one member: no archive or folder around it */
 	int is_plain;	    /* its bytes are those of the file `name`, as it is on the disk */
+	int is_on_disk; /* `name` is such a file, maybe a packed one: others may lie beside it */
 	struct pull bytes;
 };
 

@@ -4,14 +4,18 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/extract/list/benchdnn_batch.h"
 #include "lib/extract/list/benchdnn_problem.h"
+#include "lib/extract/list/continued.h"
 #include "lib/extract/list/dialect.h"
 
 struct batch_file {
 	int driver; /* BENCHDNN_NONE: none is named */
 	int folder; /* the driver that the file's folder names, likewise */
 	int is_begun;
+	int is_of_command; /* of a script or a log, which may have run elsewhere */
 	struct benchdnn_options options;
+	struct benchdnn_batch batch;
 };
 
 static const char blanks[] = " \t\r\n\v\f";
@@ -75,12 +79,15 @@ static char *find(char *line)
 /* benchdnn's own files do not name their driver: their folder does. */
 static void look_around(struct batch_file *b, const struct member *m)
 {
-	char *real = m->is_plain ? realpath(m->name, NULL) : NULL;
+	char *real = m->is_on_disk ? realpath(m->name, NULL) : NULL;
 
 	b->is_begun = 1;
+	benchdnn_batch_begin(&b->batch, m);
 	b->folder = benchdnn_driver_of_path(real ? real : m->name);
 	free(real);
 }
+
+static void follow(struct listing *l, struct batch_file *b, const char *name, size_t n);
 
 static void read_option(struct listing *l, struct batch_file *b, const char *s, size_t n)
 {
@@ -91,7 +98,7 @@ static void read_option(struct listing *l, struct batch_file *b, const char *s, 
 	else if (is_word(s, n, "--reset"))
 		benchdnn_options_reset(&b->options);
 	else if (n > 8 && !memcmp(s, "--batch=", 8))
-		listing_leave(l, "--batch", "names another file", 1, 0);
+		follow(l, b, s + 8, n - 8);
 	else if (benchdnn_options_read(&b->options, s, n) < 0)
 		listing_leave(l, "an option", "its value is too long", 1, 0);
 }
@@ -139,18 +146,26 @@ static char *begin_command(struct batch_file *b, char *s)
 			continue;
 		benchdnn_options_reset(&b->options);
 		b->driver = BENCHDNN_NONE;
+		b->is_of_command = 1;
 		return s + n;
 	}
 	return s;
 }
 
-static void read(struct listing *l, void *state, char *s)
+/* A problem that makes no sense. */
+static void bad(struct listing *l, struct batch_file *b, struct err *e)
 {
-	struct batch_file *b = state;
+	const struct benchdnn_file *in = benchdnn_batch_inner(&b->batch);
+
+	if (in)
+		err_in(e, "%s:%lld", in->path, (long long)in->line);
+	listing_bad(l, e);
+}
+
+static void read_words(struct listing *l, struct batch_file *b, char *s)
+{
 	struct err e = ERR_INIT;
 
-	if (!b->is_begun)
-		look_around(b, l->m);
 	join(s);
 	s = begin_command(b, s);
 	while (*(s += strspn(s, blanks))) {
@@ -161,11 +176,64 @@ static void read(struct listing *l, void *state, char *s)
 		if (is_option(s + quote)) {
 			read_option(l, b, s + quote, n - quote - (quote && s[n - 1] == *s));
 		} else if (!is_to_pass(s) && read_problem(l, b, s, n, &e)) {
-			listing_bad(l, &e);
+			bad(l, b, &e);
 			return;
 		}
 		s += n;
 	}
+}
+
+/* The lines of a file that --batch names. */
+static void read_lines(struct listing *l, struct batch_file *b, char *line)
+{
+	struct benchdnn_file *in = benchdnn_batch_inner(&b->batch);
+	struct buf text = BUF_INIT;
+
+	for (char *end; *line; line = end) {
+		const size_t n = strcspn(line, "\n");
+
+		end = line + n + (line[n] != 0);
+		line[n] = 0;
+		in->line++;
+		if (continued_add(&text, line, n, NULL) && *end)
+			continue;
+		buf_reserve(&text, 0);
+		if (!continued_is_silent(text.s))
+			read_words(l, b, text.s);
+		buf_clear(&text);
+	}
+	buf_free(&text);
+}
+
+/* What stands in a file counts as if it stood in the line that names it. The file's lines count for
+ * the list's hash, too. */
+static void follow(struct listing *l, struct batch_file *b, const char *name, size_t n)
+{
+	struct buf text = BUF_INIT;
+	struct err e = ERR_INIT;
+
+	if (!b->batch.depth) {
+		listing_leave(l, "--batch", "looked for beside a list on the disk alone", 1, 0);
+	} else if (!benchdnn_batch_enter(&b->batch, name, n, &text, &e)) {
+		buf_reserve(&text, 0);
+		collect_bytes(&l->found, text.s, text.n);
+		read_lines(l, b, text.s);
+		benchdnn_batch_leave(&b->batch);
+	} else if (b->is_of_command) {
+		listing_leave(l, "--batch", e.msg, 1, 0);
+	} else {
+		bad(l, b, &e);
+	}
+	buf_free(&text);
+}
+
+static void read(struct listing *l, void *state, char *s)
+{
+	struct batch_file *b = state;
+
+	if (!b->is_begun)
+		look_around(b, l->m);
+	read_words(l, b, s);
 }
 
 static void end(struct listing *l, void *state)
@@ -174,6 +242,8 @@ static void end(struct listing *l, void *state)
 
 	(void)l;
 	benchdnn_options_free(&b->options);
+	while (b->batch.depth)
+		benchdnn_batch_leave(&b->batch);
 }
 
 const struct dialect dialect_benchdnn = {find, read, end, sizeof(struct batch_file), 1, 1};

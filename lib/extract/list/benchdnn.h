@@ -19,6 +19,7 @@
  *   --attr-post-ops
  *   --match              which problems are read
  *   --grouped, --encoding  such products are left out
+ *   --batch              a file whose lines count as if they stood here (benchdnn_batch.h)
  *
  * A problem that names no batch has one of 1; benchdnn takes 2. Other sizes that it leaves out, and
  * the padding behind that follows from the output, are benchdnn's (onednn.h). Sizes that --runtime_

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "lib/extract/list/benchdnn.h"
+#include "lib/extract/list/continued.h"
 #include "lib/extract/list/dialect.h"
 
 static const struct dialect *const dialects[] = {
@@ -12,7 +13,6 @@ static const struct dialect *const dialects[] = {
 	&dialect_benchdnn};
 
 enum { DIALECTS = sizeof dialects / sizeof *dialects };
-enum { LONGEST_TEXT = 1 << 20 }; /* of lines that go on; what is longer is cut */
 
 static const struct dialect *dialect_of(char *line, char **at)
 {
@@ -20,13 +20,6 @@ static const struct dialect *dialect_of(char *line, char **at)
 		if ((*at = dialects[i]->find(line)))
 			return dialects[i];
 	return NULL;
-}
-
-/* Is a line, whose end may be CR and LF, empty or a comment? */
-static int says_nothing(const char *line)
-{
-	line += strspn(line, " \t\r");
-	return !*line || *line == '#';
 }
 
 static size_t byte_order_mark(const char *s, size_t n)
@@ -56,7 +49,7 @@ static int claims(const char *name, const unsigned char *head, size_t n)
 		d = dialect_of(line, &at);
 		if (d && (first || !d->is_common))
 			return 1;
-		first &= says_nothing(line) || (!end && n == PULL_HEAD);
+		first &= continued_is_silent(line) || (!end && n == PULL_HEAD);
 		line = end ? end + 1 : NULL;
 	} while (line);
 	return first && n == PULL_HEAD && benchdnn_names(name);
@@ -79,30 +72,16 @@ static void one_text(struct listing *l, void **state, struct buf *text)
 		dialects[i]->read(l, state[i], at);
 		return;
 	}
-	if (!says_nothing(text->s))
+	if (!continued_is_silent(text->s))
 		listing_leave(l, "other lines", "", 1, 0);
 }
 
-/* Adds a line to those that go on in it, of which it is the first if there are none. 1: it goes on,
- * too. */
-static int add_line(struct buf *text, const char *line, size_t n)
+static int may_go_on(char *text)
 {
-	const int is_first = !text->n;
-	const struct dialect *d;
 	char *at;
+	const struct dialect *d = dialect_of(text, &at);
 
-	if (!is_first && says_nothing(line))
-		return *(line + strspn(line, " \t\r")) == '#'; /* a comment within a list */
-	buf_add(text, line, n);
-	while (n && strchr(" \t\r", line[n - 1]))
-		n--;
-	if (!n || line[n - 1] != '\\' || text->n > LONGEST_TEXT || memchr(text->s, 0, text->n))
-		return 0;
-	d = dialect_of(text->s, &at);
-	if (!d || !d->goes_on)
-		return 0;
-	*strrchr(text->s, '\\') = '\n';
-	return 1;
+	return d && d->goes_on;
 }
 
 static int read(struct extract *x, struct member *m, struct err *e)
@@ -120,7 +99,7 @@ static int read(struct extract *x, struct member *m, struct err *e)
 		collect_bytes(&l.found, line.s, line.n);
 		collect_bytes(&l.found, "\n", 1);
 		mark = l.line++ ? 0 : byte_order_mark(line.s, line.n);
-		if (add_line(&text, line.s + mark, line.n - mark))
+		if (continued_add(&text, line.s + mark, line.n - mark, may_go_on))
 			continue;
 		one_text(&l, state, &text);
 		buf_clear(&text);
