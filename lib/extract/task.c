@@ -189,10 +189,15 @@ void task_set_matmul(struct task *t, int64_t b, int64_t m, int64_t k, int64_t n,
 	t->macs = task_times(task_times(b, m), task_times(k, n));
 }
 
+const struct value *task_gemm_added(const struct graph *g, const struct graph_node *n)
+{
+	return node_float(n, "beta", 1) != 0 ? node_in(g, n, 2) : NULL;
+}
+
 static void make_gemm(const struct graph *g, const struct graph_node *n, struct arena *a,
 		      struct task *t)
 {
-	const struct value *p = node_in(g, n, 0), *q = node_in(g, n, 1), *c = node_in(g, n, 2);
+	const struct value *p = node_in(g, n, 0), *q = node_in(g, n, 1), *c = task_gemm_added(g, n);
 	const struct value *out = node_out(g, n, 0), *const all[] = {p, q, out};
 	int ta = node_int(n, "transA", 0) != 0;
 

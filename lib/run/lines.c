@@ -14,23 +14,30 @@ static float largest(const float *x, int64_t n)
 	return most;
 }
 
-static double log_sum_exp(const float *x, int64_t n)
+/* The logarithm of a sum of exponentials, in two parts: together they would lose the second one
+ * where the first is large. */
+struct log_sum {
+	double most, rest;
+};
+
+static struct log_sum log_sum_exp(const float *x, int64_t n)
 {
 	const float most = largest(x, n), base = isinf(most) ? 0 : most;
 	double sum = 0;
 
 	for (int64_t i = 0; i < n; i++)
 		sum += exp((double)(x[i] - base));
-	return sum == 0 ? (double)-INFINITY : (double)base + log(sum); /* 0: of no elements */
+	return (struct log_sum){(double)base, sum == 0 ? (double)-INFINITY : log(sum)};
 }
 
 /* A row with infinity has no softmax. */
 static void log_softmax(const struct lines *s, const float *from, float *to)
 {
-	const double sum = log_sum_exp(from, s->size), all = isinf(sum) ? (double)NAN : sum;
+	const struct log_sum sum = log_sum_exp(from, s->size);
+	const double rest = isinf(sum.rest) ? (double)NAN : sum.rest;
 
 	for (int64_t i = 0; i < s->size; i++)
-		to[i] = (float)((double)from[i] - all);
+		to[i] = (float)((double)from[i] - sum.most - rest);
 }
 
 /* 1 at the first largest element, 0 elsewhere. */
@@ -152,7 +159,9 @@ static void log_sum(const struct lines *s, const float *from, float *to)
 
 static void log_sum_exponents(const struct lines *s, const float *from, float *to)
 {
-	*to = (float)log_sum_exp(from, s->size);
+	const struct log_sum sum = log_sum_exp(from, s->size);
+
+	*to = (float)(sum.most + sum.rest);
 }
 
 static void norm(const struct lines *s, const float *from, float *to)

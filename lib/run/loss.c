@@ -2,8 +2,9 @@
 
 #include <math.h>
 
-/* log(sum of exp) of the scores of one label, `inner` apart. */
-static double log_sum(const struct loss *s, const float *scores)
+/* log(sum of exp) of the scores of one label, `inner` apart, less the score of its class. The
+ * largest score is taken off first: beside a large one the logarithm would be lost. */
+static double log_sum(const struct loss *s, const float *scores, int64_t class)
 {
 	double most = -INFINITY, sum = 0;
 
@@ -11,7 +12,7 @@ static double log_sum(const struct loss *s, const float *scores)
 		most = fmax(most, (double)scores[k * s->inner]);
 	for (int64_t k = 0; k < s->classes; k++)
 		sum += exp((double)scores[k * s->inner] - most);
-	return sum == 0 ? -INFINITY : most + log(sum); /* 0: there are no classes */
+	return most - (double)scores[class * s->inner] + log(sum);
 }
 
 /* The loss of label i, times its weight. -1: it is none of the classes. */
@@ -28,7 +29,7 @@ static int one(const struct loss *s, float *const *buffers, int64_t i, double *l
 		return -1;
 	class = (int64_t)label;
 	*weight = buffers[2] ? (double)buffers[2][class] : 1;
-	*loss = -(double)scores[class * s->inner] + (s->is_softmax ? log_sum(s, scores) : 0);
+	*loss = s->is_softmax ? log_sum(s, scores, class) : -(double)scores[class * s->inner];
 	*loss *= *weight;
 	return 0;
 }

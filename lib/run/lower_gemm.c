@@ -47,7 +47,7 @@ int lower_gemm(struct lowering *l, const struct graph_node *n, struct err *e)
 	x = pointwise_input(m, &product);
 	if (alpha != 1)
 		x = pointwise_op(m, PW_MUL, x, pointwise_const(m, alpha));
-	if (node_in(l->g, n, 2)) {
+	if (task_gemm_added(l->g, n)) {
 		if (lower_get(l, n->in[2], &c, e))
 			return -1;
 		if (place_broadcast(&c, product.rank, product.dim, &broad))

@@ -238,7 +238,7 @@ static int make_gemm(struct making *k, struct err *e)
 	struct place p, weights;
 	const int is_const = k->t->w.rhs_const, turned = node_int(n, "transB", 0) != 0;
 	double beta = (double)node_float(n, "beta", 1);
-	const struct value *c = node_in(k->l->g, n, 2);
+	const struct value *c = task_gemm_added(k->l->g, n);
 	const struct shape *out = &node_out(k->l->g, n, 0)->shape;
 
 	k->w->channels = k->t->w.dim[MATMUL_N];
