@@ -37,9 +37,10 @@ int lower_exact(struct lowering *l, const struct graph_node *n, int bits, struct
 static int computes(const struct graph_node *n)
 {
 	static const char *const types[] = {
-		"Abs", "Add", "CumProd", "CumSum",   "Einsum",	   "Gemm",	"MatMul",
-		"Mul", "Neg", "Pow",	 "ReduceL1", "ReduceProd", "ReduceSum", "ReduceSumSquare",
-		"Sub", "Sum"};
+		"Abs",	  "Add",      "BitwiseNot", "CumProd",	 "CumSum",
+		"Einsum", "Gemm",     "MatMul",	    "Mul",	 "Neg",
+		"Pow",	  "ReduceL1", "ReduceProd", "ReduceSum", "ReduceSumSquare",
+		"Sub",	  "Sum"};
 
 	for (size_t i = 0; i < sizeof types / sizeof *types; i++)
 		if (node_is(n, types[i]))
@@ -48,11 +49,20 @@ static int computes(const struct graph_node *n)
 	       strcmp(node_str(n, "reduction", "none"), "none") != 0;
 }
 
+/* Is the result a real number, of which an integer keeps the whole part? */
+static int is_cut(const struct graph_node *n)
+{
+	return node_is(n, "ReduceL2") || node_is(n, "ReduceLogSum") ||
+	       node_is(n, "ReduceLogSumExp");
+}
+
 int lower_wrap(struct lowering *l, const struct graph_node *n, struct err *e)
 {
 	const struct value *v = node_out(l->g, n, 0);
 	const int bits = v ? bits_of(v->elem) : 0;
 
+	if (bits && is_cut(n))
+		return lower_again(l, n, "truncate", bits, NULL, e);
 	if (!bits || !computes(n))
 		return 0;
 	return abs(bits) < 32 ? lower_again(l, n, "wrap", bits, NULL, e)

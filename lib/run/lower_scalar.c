@@ -153,12 +153,15 @@ int lower_again(struct lowering *l, const struct graph_node *n, const char *func
 	return 0;
 }
 
-/* Floats are exact up to 2^24: wider integers would lose bits. */
+/* Of two whole numbers that floats hold, so are AND, OR and XOR; and NOT, unless it makes a large
+ * number of a small one. To shift wide integers would lose bits. */
 int lower_bits(struct lowering *l, const struct graph_node *n, struct err *e)
 {
 	const struct value *v = node_in(l->g, n, 0);
 
-	if (!v || value_elem_size(v->elem) > 2)
+	if (!v || !elem_is_int(v->elem) ||
+	    (value_elem_size(v->elem) > 2 &&
+	     (node_is(n, "BitShift") || (node_is(n, "BitwiseNot") && unsigned_bits(v)))))
 		return lower_bad(l, n, e, "computes with the bits of %s, which are not all kept",
 				 v ? elem_name(v->elem) : "nothing");
 	if (node_is(n, "BitShift") && !unsigned_bits(v))

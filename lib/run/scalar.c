@@ -154,10 +154,10 @@ static float exact(const float *x, float a)
  * fit there, and NaN, is the least number. */
 static float to_zero(const float *x, float a)
 {
-	const double least = a < 0 && a >= -32 ? -0x1p31 : a < 32 ? -0x1p31 : -0x1p63;
-	const double whole = trunc((double)x[0]);
+	const double least = fabsf(a) < 32 || a == -32 ? -0x1p31 : -0x1p63;
+	const double end = a == 64 ? 0x1p64 : -least, whole = trunc((double)x[0]);
 
-	return (float)in_bits(whole >= least && whole < -least ? whole : least, (double)a);
+	return (float)in_bits(whole >= least && whole < end ? whole : least, (double)a);
 }
 
 /* To so many bits behind the first one, halves to the even neighbour. Below `least` the last of
