@@ -167,6 +167,37 @@ int lower_is_done(const struct lowering *l, const struct graph_node *n)
 	return 1;
 }
 
+int lower_is_empty(const struct lowering *l, const struct graph_node *n)
+{
+	int outputs = 0;
+
+	for (int i = 0; i < n->nout; i++) {
+		const struct value *v = node_out(l->g, n, i);
+
+		if (!v || (!v->uses && !v->is_output))
+			continue;
+		if (!shape_known(&v->shape) || shape_count(&v->shape))
+			return 0;
+		outputs++;
+	}
+	return outputs > 0;
+}
+
+/* The places of outputs without elements. */
+static int make_empty(struct lowering *l, const struct graph_node *n, struct err *e)
+{
+	for (int i = 0; i < n->nout; i++) {
+		struct place p;
+
+		if (n->out[i] < 0)
+			continue;
+		if (lower_new(l, n->out[i], NULL, &p, e))
+			return -1;
+		lower_put(l, n->out[i], &p);
+	}
+	return 0;
+}
+
 static lower_fn *find_row(const struct graph_node *n)
 {
 	for (size_t i = 0; i < sizeof table / sizeof *table; i++)
@@ -212,7 +243,10 @@ static int lower_at(struct lowering *l, int node, struct err *e)
 {
 	const struct graph_node *n = &l->g->node[node];
 
-	if (l->task[node] >= 0) {
+	if (lower_is_empty(l, n)) {
+		if (make_empty(l, n, e))
+			return -1;
+	} else if (l->task[node] >= 0) {
 		if (lower_task(l, &l->tasks[l->task[node]], e))
 			return -1;
 	} else if (l->norm[node] >= 0) {
@@ -241,7 +275,8 @@ static int find_tasks(struct lowering *l, struct err *e)
 		const struct graph_node *n = &g->node[t->node];
 		int last;
 
-		if (lower_is_done(l, n) || ((t->why || t->part) && find_row(n)))
+		if (lower_is_done(l, n) || lower_is_empty(l, n) ||
+		    ((t->why || t->part) && find_row(n)))
 			continue;
 		if (t->why || t->part)
 			return lower_bad(l, n, e, "is not computed here: %s",

@@ -154,6 +154,8 @@ int lower_einsum_sides(struct lowering *l, const struct graph_node *n, int left,
 
 /* Are all outputs of a node known, so that nothing is to be done? */
 int lower_is_done(const struct lowering *l, const struct graph_node *n);
+/* Have all its outputs that somebody needs no elements? */
+int lower_is_empty(const struct lowering *l, const struct graph_node *n);
 
 /* lower_attributes.c. Before all: no attribute is taken yet; what trains is refused. Behind all: an
  * attribute that nobody took is refused by name. */

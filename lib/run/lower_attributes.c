@@ -99,7 +99,8 @@ int lower_left_attributes(const struct lowering *l, struct err *e)
 	for (int i = 0; i < l->g->nnode; i++) {
 		const struct graph_node *n = &l->g->node[i];
 
-		if (lower_is_done(l, n) || node_is(n, "Constant") || node_is(n, "ConstantOfShape"))
+		if (lower_is_done(l, n) || lower_is_empty(l, n) || node_is(n, "Constant") ||
+		    node_is(n, "ConstantOfShape"))
 			continue;
 		for (int k = 0; k < n->nattr; k++)
 			if (!n->attr[k].taken && !is_harmless(n, &n->attr[k]))

@@ -1,4 +1,5 @@
 /* Operators over rows: softmax, reductions, layer normalization. */
+#include <math.h>
 #include <string.h>
 
 #include "lib/run/arg.h"
@@ -127,6 +128,47 @@ static const struct reduction *find_reduction(const struct graph_node *n)
 	return NULL;
 }
 
+/* What a reduction makes of no elements. 0: there is no such number. */
+static int find_neutral(const struct graph_node *n, int is_int, float *x)
+{
+	static const struct {
+		const char *type;
+		float neutral;
+	} neutrals[] = {{"ReduceL1", 0},
+			{"ReduceL2", 0},
+			{"ReduceProd", 1},
+			{"ReduceSum", 0},
+			{"ReduceSumSquare", 0},
+			{"ReduceLogSum", -INFINITY},
+			{"ReduceLogSumExp", -INFINITY},
+			{"ReduceMax", -INFINITY},
+			{"ReduceMin", INFINITY}};
+
+	for (size_t i = 0; i < sizeof neutrals / sizeof *neutrals; i++)
+		if (node_is(n, neutrals[i].type)) {
+			*x = neutrals[i].neutral;
+			return !is_int || isfinite(*x);
+		}
+	return 0;
+}
+
+/* All elements of the result are this number. */
+static int reduce_nothing(struct lowering *l, const struct graph_node *n, struct err *e)
+{
+	float *x = arena_new(l->p->a, float);
+	struct place p;
+
+	if (!find_neutral(n, elem_is_int(node_out(l->g, n, 0)->elem), x))
+		return lower_bad(l, n, e, "has an empty input");
+	if (lower_shape(l, n->out[0], &p, e))
+		return -1;
+	p.memory = plan_const(l->p, x, 1);
+	p.at = 0;
+	memset(p.stride, 0, sizeof p.stride);
+	lower_put(l, n->out[0], &p);
+	return 0;
+}
+
 int lower_reduce_marked(struct lowering *l, const struct graph_node *n, const unsigned char *marked,
 			struct err *e)
 {
@@ -137,6 +179,8 @@ int lower_reduce_marked(struct lowering *l, const struct graph_node *n, const un
 	int is_share;
 	int order[PLACE_RANK], rank = l->g->value[n->in[0]]->shape.rank;
 
+	if (!shape_count(&l->g->value[n->in[0]]->shape))
+		return reduce_nothing(l, n, e);
 	if (!how)
 		return lower_lines(l, n, n->type, marked, param, 0, e);
 	is_share = how->kind == ROWS_MEAN && elem_is_int(node_out(l->g, n, 0)->elem);
@@ -166,7 +210,7 @@ int lower_reduce(struct lowering *l, const struct graph_node *n, struct err *e)
 	unsigned char marked[PLACE_RANK] = {0};
 	int rank = l->g->value[n->in[0]]->shape.rank;
 
-	if (rank < 1 || rank > PLACE_RANK || reduced_axes(l, n, rank, marked))
+	if (rank < 0 || rank > PLACE_RANK || reduced_axes(l, n, rank, marked))
 		return lower_bad(l, n, e, "has axes that are not known");
 	return lower_reduce_marked(l, n, marked, e);
 }

@@ -81,6 +81,11 @@ int place_reshape(const struct place *p, int rank, const int64_t *dim, struct pl
 	int i = p->rank - 1;
 	int64_t left = 1, step = 1; /* of the run: elements not yet given out, and their stride */
 
+	if (!place_count(p)) { /* nothing lies anywhere */
+		place_dense(&r, rank, dim, NULL);
+		*out = r;
+		return 1;
+	}
 	for (int k = rank; k-- > 0;) {
 		r.dim[k] = dim[k];
 		r.stride[k] = 0;
