@@ -30,6 +30,7 @@ static const struct {
 	{"Split", "num_outputs"},
 	{"Split", "split"},
 	{"Squeeze", "axes"},
+	{"TopK", "k"},	    /* before operator set 10 */
 	{"TopK", "sorted"}, /* they are in any case */
 	{"Unsqueeze", "axes"},
 };

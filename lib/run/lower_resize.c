@@ -17,7 +17,15 @@ enum coordinates {
 	TF_HALF_PIXEL,
 	COORDINATES
 };
-enum rounding { ROUND_PREFER_FLOOR, ROUND_PREFER_CEIL, ROUND_FLOOR, ROUND_CEIL, ROUNDINGS };
+/* ROUND_BY_SIZE: before operator set 11, up where the result is smaller, else down. */
+enum rounding {
+	ROUND_PREFER_FLOOR,
+	ROUND_PREFER_CEIL,
+	ROUND_FLOOR,
+	ROUND_CEIL,
+	ROUNDINGS,
+	ROUND_BY_SIZE
+};
 enum mode { NEAREST, LINEAR, CUBIC, MODES };
 
 struct resizing {
@@ -57,7 +65,7 @@ static int read_resizing(const struct lowering *l, const struct graph_node *n, s
 	const int old = l->opset < 11 || node_is(n, "Upsample");
 	const char *from =
 		old ? "asymmetric" : node_str(n, "coordinate_transformation_mode", "half_pixel");
-	const char *to = old ? "floor" : node_str(n, "nearest_mode", "round_prefer_floor");
+	const char *to = node_str(n, "nearest_mode", "round_prefer_floor");
 
 	*r = (struct resizing){
 		.coordinates = (enum coordinates)find(coordinates, COORDINATES, from),
@@ -67,7 +75,11 @@ static int read_resizing(const struct lowering *l, const struct graph_node *n, s
 		.exclude_outside = (int)node_int(n, "exclude_outside", 0),
 		.a = (double)node_float(n, "cubic_coeff_a", -0.75F),
 		.fill = node_float(n, "extrapolation_value", 0)};
-	return r->coordinates < COORDINATES && r->rounding < ROUNDINGS && r->mode < MODES ? 0 : -1;
+	if (r->coordinates == COORDINATES || r->rounding == ROUNDINGS || r->mode == MODES)
+		return -1;
+	if (old)
+		r->rounding = ROUND_BY_SIZE;
+	return 0;
 }
 
 /* Where output pixel o lies among the input pixels. In single precision, as onnxruntime counts:
@@ -97,7 +109,7 @@ static float coordinate(const struct resizing *r, const struct axis *x, int64_t 
 	}
 }
 
-static float rounded(const struct resizing *r, float x)
+static float rounded(const struct resizing *r, float x, float factor)
 {
 	switch (r->rounding) {
 	case ROUND_PREFER_FLOOR:
@@ -106,6 +118,8 @@ static float rounded(const struct resizing *r, float x)
 		return floorf(x + 0.5F);
 	case ROUND_FLOOR:
 		return floorf(x);
+	case ROUND_BY_SIZE:
+		return factor < 1 ? ceilf(x) : floorf(x);
 	default:
 		return ceilf(x);
 	}
@@ -168,7 +182,7 @@ static void make_axis(const struct resizing *r, const struct axis *x, struct are
 		float at = coordinate(r, x, o);
 
 		if (r->mode == NEAREST)
-			at = rounded(r, at);
+			at = rounded(r, at, x->factor);
 		at = fminf(fmaxf(at, 0), (float)(x->in - 1));
 		low[o] = (int64_t)at;
 		high[o] = low[o] + 1 < x->in ? low[o] + 1 : low[o];
@@ -256,7 +270,8 @@ static void describe(const struct resizing *r, const struct axis *x, struct aren
 			*i = -1;
 			*w = 1;
 		} else if (r->mode == NEAREST) {
-			*i = (int64_t)fminf(fmaxf(rounded(r, at), 0), (float)(x->in - 1));
+			*i = (int64_t)fminf(fmaxf(rounded(r, at, x->factor), 0),
+					    (float)(x->in - 1));
 			*w = 1;
 		} else {
 			make_taps(r, x, at, narrow, first, s->taps, i, w);
