@@ -12,7 +12,8 @@ static double log_sum(const struct loss *s, const float *scores, int64_t class)
 		most = fmax(most, (double)scores[k * s->inner]);
 	for (int64_t k = 0; k < s->classes; k++)
 		sum += exp((double)scores[k * s->inner] - most);
-	return most - (double)scores[class * s->inner] + log(sum);
+	sum = sum == 0 ? (double)-INFINITY : log(sum); /* 0: there are no classes */
+	return most - (double)scores[class * s->inner] + sum;
 }
 
 /* The loss of label i, times its weight. -1: it is none of the classes. */
