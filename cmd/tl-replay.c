@@ -17,7 +17,7 @@ static const char *database, *output, *env_id, *at, *after, *cache = "warm", *mi
 static const char *target_name;
 static struct opt_list from;
 static int full, quiet;
-static int64_t finals = 3, seed = 1;
+static int64_t finals = 3, seed = -1; /* seed: below 0, it was not given */
 static double race_s = 0.03, audit = 0.02;
 
 static const struct opt opts[] = {
@@ -37,7 +37,11 @@ static const struct opt opts[] = {
 	 "0: no finals. Otherwise the best candidate of each workload gets its recorded final. "
 	 "Default 3.",
 	 NULL},
-	{0, "seed", OPT_COUNT, &seed, "N", "The seed of --audit. Default 1.", NULL},
+	{0, "seed", OPT_COUNT, &seed, "N",
+	 "Draw one of the recorded looks at a candidate for each duel, by this seed, which is that "
+	 "of --audit, too. By default the result that counts plays in all duels, and the seed of "
+	 "--audit is 1.",
+	 NULL},
 	{0, "race", OPT_TIME, &race_s, "TIME",
 	 "The longest time that the calls of a race take, if the race is not decided before. A "
 	 "candidate that may be better by 3% gets up to three times as long. Default 30ms.",
@@ -212,7 +216,9 @@ static int begin(const struct rec *r, struct err *e)
 	sim.begun = 1;
 	buf_fmt(&text, "replay env=%s results=%lld start=%lld cache=%s final=%lld seed=%lld ",
 		sim.replay.env->id, (long long)sim.replay.env->n, (long long)sim.replay.start_ms,
-		cache, (long long)finals, (long long)seed);
+		cache, (long long)finals, (long long)sim.replay.rules.seed);
+	if (sim.replay.rules.draws)
+		buf_fmt(&text, "draws ");
 	buf_fmt(&text, "race=%.9g audit=%.9g preempt=%d ", race_s, audit, !full);
 	buf_add(&text, r->s, r->n);
 	hash_id(&sim.run, text.s, text.n);
@@ -343,8 +349,13 @@ static int run(char **paths, int npaths)
 		err_status(&e, EXIT_USAGE, "--audit is %g, but a share is at most 1", audit);
 		return opt_fail(&program, &e);
 	}
-	r->rules = (struct replay_rules){
-		race_s, audit, finals, !full, (enum caches)caches_find(cache), (uint64_t)seed};
+	r->rules = (struct replay_rules){.race_s = race_s,
+					 .audit = audit,
+					 .finals = finals,
+					 .preempt = !full,
+					 .caches = (enum caches)caches_find(cache),
+					 .seed = seed < 0 ? 1 : (uint64_t)seed,
+					 .draws = seed >= 0};
 	if (!load(&e) && !rec_stopped() && !choose_env(&e) && !set_clock(&e) &&
 	    (r->out = sim.out = rec_create(output, &e)) &&
 	    (sim.in = rec_open(paths, npaths, sim.out, &e)))

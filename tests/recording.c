@@ -115,7 +115,7 @@ static int chooses_right(const int *order)
 		is_from(x[7], "a", 1e-3) && is_from(x[8], "b", 6e-4);
 	right &= is_from(recording_final(v, candidate(0).s), "a", 1.5e-3) &&
 		 !recording_final(v, candidate(1).s) && !recording_race(v, candidate(10).s);
-	right &= x[9]->code->build_s == 0.25 && *x[0]->baseline_s == 0.5;
+	right &= x[9]->code->build_s == 0.25 && x[0]->workload->baseline_s == 0.5;
 	right &= v->n == nlines - 1 && recording_latest(&r) == v;
 	recording_free(&r);
 	return right;

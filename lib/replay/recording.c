@@ -13,6 +13,14 @@ enum { MAX_SAMPLES = 1024 };
 /* A candidate has been recorded with these; STATUS_NONE: it has not. */
 struct pair {
 	struct recorded race, final;
+	struct look *looks;
+	const char *program; /* "algo":..,"knobs":.. */
+};
+
+/* A race that took place, in the order of at and run. */
+struct look {
+	struct recorded r;
+	struct look *next;
 };
 
 /* ---- texts ---- */
@@ -160,7 +168,8 @@ static int keep_samples(struct recording *r, const struct result *s, struct reco
 static void keep_code(struct recording *r, const struct result *s, struct recorded *x)
 {
 	const char *why = s->code_hash_why ? s->code_hash_why : "not built";
-	const double build_s = or_zero(s->cost.build_s), core_s = s->cost.build_core_s;
+	const double build_s = or_zero(s->cost.build_s);
+	double core_s = s->cost.build_core_s;
 	void **at;
 
 	if (!s->code_hash) {
@@ -173,8 +182,50 @@ static void keep_code(struct recording *r, const struct result *s, struct record
 		x->code->hash = arena_strdup(&r->arena, s->code_hash);
 	}
 	x->code = *at;
-	x->code->build_s = fmax(x->code->build_s, build_s);
-	x->code->build_core_s = fmax(x->code->build_core_s, isnan(core_s) ? build_s : core_s);
+	core_s = isnan(core_s) ? build_s : core_s;
+	if (!r->grows) {
+		x->code->build_s = fmax(x->code->build_s, build_s);
+		x->code->build_core_s = fmax(x->code->build_core_s, core_s);
+	} else if (build_s > 0 && (x->code->build_s <= 0 || x->at_ms < x->code->at_ms)) {
+		x->code->build_s = build_s;
+		x->code->build_core_s = core_s;
+		x->code->at_ms = x->at_ms;
+	}
+}
+
+/* Among the earliest that paid for opening a workload. */
+static void keep_opened(struct recorded_workload *w, double s, int64_t at_ms)
+{
+	int i = w->nopened;
+
+	while (i > 0 && at_ms < w->opened[i - 1].at_ms)
+		i--;
+	if (i == RECORDED_OPENED)
+		return;
+	w->nopened += w->nopened < RECORDED_OPENED;
+	for (int k = w->nopened - 1; k > i; k--)
+		w->opened[k] = w->opened[k - 1];
+	w->opened[i].at_ms = at_ms;
+	w->opened[i].s = s;
+}
+
+static void keep_workload(struct recording *r, struct recorded_env *v, const char *id,
+			  struct recorded *x)
+{
+	void **at = map_put(&v->workloads, id, ID_HEX, NULL);
+	struct recorded_workload *w = *at;
+	const double s = x->own_baseline_s;
+
+	if (!w)
+		*at = w = arena_new(&r->arena, struct recorded_workload);
+	x->workload = w;
+	if (s > 0 && !x->final)
+		keep_opened(w, s, x->at_ms);
+	if (!r->grows)
+		w->baseline_s = fmax(w->baseline_s, s);
+	else if (w->nopened)
+		w->baseline_s = w->opened[0].s;
+	w->again_s = w->nopened > 1 ? w->opened[1].s : w->baseline_s;
 }
 
 static void keep_env(struct recording *r, struct recorded_env *v, int64_t at_ms)
@@ -186,8 +237,11 @@ static void keep_env(struct recording *r, struct recorded_env *v, int64_t at_ms)
 		if (json_int(json_get(&r->doc, env, "threads"), &v->threads) || v->threads < 1)
 			v->threads = 1;
 	}
-	if (!v->n++ || at_ms > v->last_ms)
+	if (!v->n || at_ms > v->last_ms)
 		v->last_ms = at_ms;
+	if (!v->n || at_ms < v->first_ms)
+		v->first_ms = at_ms;
+	v->n++;
 }
 
 static struct recorded_env *put_env(struct recording *r, const char *id)
@@ -229,6 +283,54 @@ static void take(struct recorded *have, const struct recorded *x)
 		*have = *x;
 }
 
+/* It ended well and can be played, or failed. */
+static int is_look(const struct recorded *x)
+{
+	return !x->final && x->status != STATUS_PREEMPTED && (x->status != STATUS_OK || x->x);
+}
+
+/* A run that looked twice has one look, by the rule for results. */
+static void keep_look(struct recording *r, struct pair *p, const struct recorded *x)
+{
+	struct look **at = &p->looks, *look;
+	const char *reference = x->reference ? x->reference : x->id;
+	void **count;
+
+	while (*at && ((*at)->r.at_ms < x->at_ms ||
+		       ((*at)->r.at_ms == x->at_ms && strcmp((*at)->r.run, x->run) < 0)))
+		at = &(*at)->next;
+	for (look = p->looks; look; look = look->next)
+		if (look->r.run == x->run) {
+			take(&look->r, x);
+			return;
+		}
+	look = arena_new(&r->arena, struct look);
+	look->r = *x;
+	look->next = *at;
+	*at = look;
+	if (x->status != STATUS_OK || strlen(reference) != ID_HEX)
+		return;
+	count = map_put(&x->workload->references, reference, ID_HEX, NULL);
+	*count = (void *)((intptr_t)*count + 1);
+}
+
+/* The candidate's place, with what it is. */
+static struct pair *put_pair(struct recording *r, struct recorded_env *v, const char *id)
+{
+	void **at = map_put(&v->candidates, id, ID_HEX, NULL);
+	struct buf text = BUF_INIT;
+	struct pair *p = *at;
+
+	if (p)
+		return p;
+	*at = p = arena_new(&r->arena, struct pair);
+	field_copy(&text, "algo", json_get(&r->doc, r->doc.tok, "algo"));
+	field_copy(&text, "knobs", json_get(&r->doc, r->doc.tok, "knobs"));
+	p->program = arena_strndup(&r->arena, text.s, text.n);
+	buf_free(&text);
+	return p;
+}
+
 static int read_result(struct recording *r, const struct result *s, struct recorded *x,
 		       struct err *e)
 {
@@ -237,6 +339,7 @@ static int read_result(struct recording *r, const struct result *s, struct recor
 			       .final = s->stage == STAGE_FINAL,
 			       .latency_s = s->latency_s,
 			       .lo_s = isnan(s->ci_s.lo) ? s->latency_s : s->ci_s.lo,
+			       .own_baseline_s = or_zero(s->cost.baseline_s),
 			       .verify_s = or_zero(s->cost.verify_s),
 			       .run_s = or_zero(s->cost.run_s)};
 	if (rec_time_read(s->at, &x->at_ms))
@@ -258,10 +361,8 @@ static int add_result(struct recording *r, struct err *e)
 	struct recorded_env *v;
 	struct recorded x;
 	struct pair *p;
-	double *baseline_s;
 	const struct result *s;
 	struct row w;
-	void **at;
 
 	arena_reset(&r->scratch);
 	if (row_from_json(&w, &r->doc, &r->scratch, e))
@@ -278,17 +379,12 @@ static int add_result(struct recording *r, struct err *e)
 	x.id = intern(r, s->candidate_id, ID_HEX);
 	v = put_env(r, s->env_id);
 	keep_env(r, v, x.at_ms);
-	at = map_put(&v->workloads, s->workload_id, ID_HEX, NULL);
-	if (!*at)
-		*at = arena_new(&r->arena, double);
-	x.baseline_s = baseline_s = *at;
-	*baseline_s = fmax(*baseline_s, or_zero(s->cost.baseline_s));
+	keep_workload(r, v, s->workload_id, &x);
 	keep_texts(r, &x);
-	at = map_put(&v->candidates, s->candidate_id, ID_HEX, NULL);
-	if (!*at)
-		*at = arena_new(&r->arena, struct pair);
-	p = *at;
+	p = put_pair(r, v, s->candidate_id);
 	take(x.final ? &p->final : &p->race, &x);
+	if (is_look(&x))
+		keep_look(r, p, &x);
 	return 0;
 }
 
@@ -391,14 +487,62 @@ const struct recorded *recording_final(const struct recorded_env *v, const char 
 	return p->final.status ? &p->final : NULL;
 }
 
+int64_t recording_looks(const struct recorded_env *v, const char *candidate_id)
+{
+	int64_t n = 0;
+
+	for (const struct look *l = find(v, candidate_id)->looks; l; l = l->next)
+		n++;
+	return n;
+}
+
+const struct recorded *recording_look(const struct recorded_env *v, const char *candidate_id,
+				      int64_t nth)
+{
+	const struct look *l = find(v, candidate_id)->looks;
+
+	while (l && (l->r.status != STATUS_OK || nth-- > 0))
+		l = l->next;
+	return l ? &l->r : NULL;
+}
+
+const char *recording_reference(const struct recorded_env *v, const char *workload_id,
+				const char **program)
+{
+	const struct recorded_workload *w = map_get(&v->workloads, workload_id, ID_HEX);
+	const char *best = NULL;
+	intptr_t most = 0;
+
+	for (size_t i = 0; w && i < w->references.n; i++) {
+		const struct map_item *it = &w->references.item[i];
+		const intptr_t n = (intptr_t)it->value;
+
+		if (n < most || (n == most && best && strcmp(it->key, best) >= 0) ||
+		    !recording_look(v, it->key, 0))
+			continue;
+		best = it->key;
+		most = n;
+	}
+	if (best)
+		*program = find(v, best)->program;
+	return best;
+}
+
+static void free_env(struct recorded_env *v)
+{
+	for (size_t i = 0; i < v->workloads.n; i++) {
+		struct recorded_workload *w = v->workloads.item[i].value;
+
+		map_free(&w->references);
+	}
+	map_free(&v->candidates);
+	map_free(&v->workloads);
+}
+
 void recording_free(struct recording *r)
 {
-	for (size_t i = 0; i < r->envs.n; i++) {
-		struct recorded_env *v = r->envs.item[i].value;
-
-		map_free(&v->candidates);
-		map_free(&v->workloads);
-	}
+	for (size_t i = 0; i < r->envs.n; i++)
+		free_env(r->envs.item[i].value);
 	map_free(&r->envs);
 	map_free(&r->texts);
 	map_free(&r->codes);

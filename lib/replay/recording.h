@@ -7,9 +7,13 @@
  * - then an ok one: with samples before without, then the lower latency;
  * - then a preempted one: the higher bound first;
  * - then the later one; at last the run's id decides.
+ * All races of a candidate that ended well and have samples, and all that failed, are its looks, a
+ * run each, in the order of time.
+ *
  * Costs that candidates share are kept with what they share: compiling with the object, the
  * baseline with the workload. The largest recorded cost counts, because the other runs found the
- * work done.
+ * work done. In a recording that grows, the earliest cost counts, so that what is added later
+ * changes no answer.
  *
  * No parse trees are kept: a result takes a few hundred bytes and its samples. Texts are JSON as
  * recorded: a list of fields that begins with a comma, or an empty text.
@@ -27,7 +31,23 @@
 struct recorded_code {
 	const char *hash;
 	double build_s, build_core_s;
-	int built; /* by a replay so far */
+	int64_t at_ms; /* when that was recorded */
+	int built;     /* by a replay so far */
+};
+
+enum { RECORDED_OPENED = 2 };
+
+/* The data, the true answer and the baseline of a workload. */
+struct recorded_workload {
+	double baseline_s; /* what the first run that needs them pays */
+	double again_s;	   /* what a later run pays, which finds them in the cache */
+	int was_opened;	   /* by an earlier replay */
+	struct {
+		int64_t at_ms;
+		double s;
+	} opened[RECORDED_OPENED]; /* the earliest runs that paid */
+	int nopened;
+	struct map references; /* by id: how many looks are duels with that candidate, or are it */
 };
 
 struct recorded {
@@ -38,9 +58,10 @@ struct recorded {
 	int64_t at_ms;
 	double latency_s, lo_s; /* NAN: none; the interval's lower end */
 	double verify_s, run_s;
-	struct recorded_code *code;  /* NULL: not built */
-	const char *why_no_code;     /* then */
-	double *baseline_s;	     /* of the workload */
+	struct recorded_code *code; /* NULL: not built */
+	const char *why_no_code;    /* then */
+	double own_baseline_s;	    /* charged to this result */
+	struct recorded_workload *workload;
 	const char *timing, *error;  /* latency_s and what goes with it; error */
 	const char *baseline, *rest; /* the baselines; ratios and the like */
 	const double *x;	     /* samples, NULL if they were not kept */
@@ -56,7 +77,8 @@ struct recorded_env {
 	int64_t n;	       /* results */
 	int64_t last_ms;       /* "at" of the latest */
 	struct map candidates; /* by id */
-	struct map workloads;  /* their baseline_s */
+	int64_t first_ms;      /* of the earliest */
+	struct map workloads;  /* struct recorded_workload by id */
 };
 
 struct recording {
@@ -69,6 +91,7 @@ struct recording {
 	const char *only;  /* records of this env alone; NULL: all */
 	const char *cache; /* and of this mode, warm, cold or weights-cold */
 	int replayed;	   /* what was replayed, instead of what was measured */
+	int grows;	   /* the earliest shared costs count, and not the largest */
 };
 
 /* Takes a line that has passed the door (lib/door/door.h), and ignores records other than results.
@@ -86,6 +109,15 @@ struct recorded_env *recording_latest(const struct recording *r);
 /* NULL: none. If only a final was recorded, it is the race, too. */
 const struct recorded *recording_race(const struct recorded_env *v, const char *candidate_id);
 const struct recorded *recording_final(const struct recorded_env *v, const char *candidate_id);
+/* The looks at a candidate, and the nth of those that ended well (from 0; NULL: there are fewer).
+ */
+int64_t recording_looks(const struct recorded_env *v, const char *candidate_id);
+const struct recorded *recording_look(const struct recorded_env *v, const char *candidate_id,
+				      int64_t nth);
+/* The candidate that most looks of the workload are duels with, and which has a look itself; NULL:
+ * none. *program: its algorithm and knobs, as the fields of a record. */
+const char *recording_reference(const struct recorded_env *v, const char *workload_id,
+				const char **program);
 void recording_free(struct recording *r);
 
 #endif

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/base/rng.h"
 #include "lib/io/field.h"
 #include "lib/measure/result.h"
 #include "lib/record/checksum.h"
@@ -19,7 +20,8 @@ struct played {
 	int final, as_recorded;
 	struct duel duel; /* where it is not as recorded */
 	const struct contender *incumbent;
-	int becomes_incumbent;
+	const struct recorded *against;	  /* the look at it that duels */
+	int becomes_incumbent, is_behind; /* is_behind: it won, but not the second duel */
 	double run_s, verify_s, audit_s;
 	double build_s, build_core_s, baseline_s;
 	struct stat_median audit; /* ratio of a second duel, of so many pairs; 0: none */
@@ -77,6 +79,43 @@ static double relative(const struct recorded *x, int i)
 	return x->y ? x->x[i % x->nx] / x->y[i % x->nx] : 1;
 }
 
+/* The look at a candidate that plays in a process of a duel: the first one, or the second one,
+ * which has another look if there is one. usual: the look that plays where none is drawn. */
+static const struct recorded *draw(const struct replay *r, const struct recorded *usual,
+				   const char *duel, int process)
+{
+	const struct recorded *drawn;
+	struct buf stream = BUF_INIT;
+	struct rng rng;
+	int64_t n = 0, first, step;
+
+	if (!r->rules.draws || usual->status != STATUS_OK)
+		return usual;
+	while (recording_look(r->env, usual->id, n))
+		n++;
+	if (n < 2)
+		return usual;
+	buf_fmt(&stream, "look at %s, %s", usual->id, duel);
+	rng_seed(&rng, r->rules.seed, stream.s);
+	buf_free(&stream);
+	first = (int64_t)rng_below(&rng, (uint64_t)n);
+	step = 1 + (int64_t)rng_below(&rng, (uint64_t)n - 1);
+	drawn = recording_look(r->env, usual->id, (first + process * step) % n);
+	return drawn ? drawn : usual;
+}
+
+/* Both sides of a duel, in its first or second process. */
+static void draw_sides(const struct replay *r, struct played *p, const struct recorded *usual,
+		       int process)
+{
+	char duel[2 * ID_HEX + 16];
+
+	snprintf(duel, sizeof duel, "%s against %s", usual->id,
+		 p->incumbent ? p->incumbent->id.s : "none");
+	p->from = draw(r, usual, duel, process);
+	p->against = p->incumbent ? draw(r, p->incumbent->race, duel, process) : NULL;
+}
+
 struct calls {
 	const struct recorded *x, *y; /* y NULL: none */
 	int at;
@@ -117,7 +156,7 @@ static double calls_s(const struct duel *d)
 static void play_duel(const struct replay *r, struct played *p, enum duel_kind kind, struct duel *d)
 {
 	const struct duel_rules rules = {kind, r->rules.race_s, 0};
-	struct calls calls = {p->from, p->incumbent ? p->incumbent->race : NULL, 0};
+	struct calls calls = {p->from, p->against, 0};
 	struct err e = ERR_INIT;
 
 	*d = (struct duel){0};
@@ -130,30 +169,53 @@ static void play_duel(const struct replay *r, struct played *p, enum duel_kind k
 /* A candidate that has lost gets a second duel, to the end. */
 static void play_audit(struct replay *r, struct played *p, const struct id *id)
 {
+	struct played again = *p;
 	struct duel d;
 
 	if (!contest_audits(r->rules.audit, r->rules.seed, id))
 		return;
-	play_duel(r, p, DUEL_WHOLE, &d);
+	draw_sides(r, &again, recording_race(r->env, id->s), 1);
+	play_duel(r, &again, DUEL_WHOLE, &d);
 	p->audit_s = calls_s(&d);
 	contest_audited(&r->contest, d.end == DUEL_WON);
 	p->audit = d.ratio;
 	p->was_false = d.end == DUEL_WON;
 }
 
+/* A candidate that has won duels once more, in a second process. Without other looks the calls are
+ * the same ones. */
+static void play_again(const struct replay *r, struct played *p, const struct recorded *usual)
+{
+	struct played again = *p;
+	struct duel d;
+
+	draw_sides(r, &again, usual, 1);
+	if (again.from == p->from) {
+		p->run_s *= 2;
+		p->verify_s *= 2;
+		return;
+	}
+	play_duel(r, &again, DUEL_RACE, &d);
+	p->run_s += calls_s(&d);
+	p->verify_s += again.from->verify_s;
+	p->is_behind = d.ratio.median <= 1;
+}
+
 /* 0: it is not known how it would have ended. */
 static int play_race(struct replay *r, const struct id *id, struct played *p)
 {
-	const struct recorded *x = p->from;
-	const int was_ok = x->status == STATUS_OK, was_lost = x->status == STATUS_PREEMPTED;
+	const struct recorded *usual = p->from, *x;
+	const int was_ok = usual->status == STATUS_OK, was_lost = usual->status == STATUS_PREEMPTED;
 	int lost;
 
+	p->incumbent = r->contest.incumbent ? r->contest.incumbent->owner : NULL;
+	draw_sides(r, p, usual, 0);
+	x = p->from;
 	p->status = x->status;
 	p->why = x->why;
 	p->run_s = x->run_s;
 	p->verify_s = x->verify_s;
 	p->as_recorded = 1;
-	p->incumbent = r->contest.incumbent ? r->contest.incumbent->owner : NULL;
 	if (!was_ok && !was_lost)
 		return 1;
 	if (!p->incumbent && was_ok)
@@ -166,10 +228,8 @@ static int play_race(struct replay *r, const struct id *id, struct played *p)
 		return 0; /* it had lost to another incumbent, which was faster */
 	p->as_recorded = 0;
 	p->run_s = calls_s(&p->duel);
-	if (p->duel.end == DUEL_WON && r->rules.preempt) {
-		p->run_s *= 2; /* the second duel: the same calls, for one process was recorded */
-		p->verify_s *= 2;
-	}
+	if (p->duel.end == DUEL_WON && r->rules.preempt)
+		play_again(r, p, usual);
 	p->status = lost && r->rules.preempt ? STATUS_PREEMPTED : STATUS_OK;
 	if (p->status == STATUS_PREEMPTED) {
 		duel_why(&p->duel, p->text, sizeof p->text);
@@ -333,7 +393,7 @@ static void charge(struct replay *r, struct played *p)
 	struct recorded_code *code = p->from->code;
 
 	if (!r->opened)
-		p->baseline_s = *p->from->baseline_s;
+		p->baseline_s = p->from->workload->baseline_s;
 	r->opened = 1;
 	if (!code || code->built)
 		return;
@@ -349,7 +409,7 @@ static int has_won(const struct played *p)
 {
 	const struct recorded *x = p->from;
 
-	return p->duel.end == DUEL_WON &&
+	return p->duel.end == DUEL_WON && !p->is_behind &&
 	       !(x->is_behind_again && x->reference == p->incumbent->race->id);
 }
 

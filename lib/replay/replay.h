@@ -6,6 +6,10 @@
  * of its own pair. Without samples, every call takes as long as the lower end of the recorded
  *   interval. A candidate that lost when it was recorded, and whose samples were not kept, is
  *   unknown unless it loses again. The cost of timing is the sum of the calls.
+ * - Looks. If rules.draws is set, each duel draws one of the looks at either candidate
+ * (recording.h), by the seed and the two ids. A winner's second duel, and an audit, have another
+ * look than the first one, if there is one. So a winner may owe its place to a lucky look, as in a
+ * run.
  * - Finals. The final is the recorded one. If none was recorded, it is the candidate's race again,
  *   without a ratio and a verdict, at the same cost.
  * - Costs. An object is compiled for the first candidate of the run that needs it, and a baseline
@@ -30,6 +34,7 @@ struct replay_rules {
 	int preempt;
 	enum caches caches;
 	uint64_t seed;
+	int draws; /* by the seed, one of the looks at a candidate for each process of a duel */
 };
 
 struct replay {
