@@ -418,7 +418,7 @@ static void test_exact(void)
 	}
 	record(c, PROGRAMS);
 	open_replay(&p, &r, 1);
-	replay_open(&p, NULL, "");
+	replay_open(&p, &(struct replay_incumbent){0});
 	for (int i = 0; i < PROGRAMS; i++)
 		same &= play(&p, i) == 1;
 	close_replay(&p, &r, &text);
@@ -477,7 +477,7 @@ static void test_whole(void)
 		make_calls(&g, &c[0], &c[i]);
 	record(c, PROGRAMS);
 	open_replay(&p, &r, 0);
-	replay_open(&p, NULL, "");
+	replay_open(&p, &(struct replay_incumbent){0});
 	for (int i = 0; i < PROGRAMS; i++)
 		same &= play(&p, i) == 1;
 	close_replay(&p, &r, &text);
@@ -513,7 +513,7 @@ static void test_incumbent(void)
 	add(0, "a", day, "ok", 1e-3, "");
 	add(1, "a", day, "ok", 2e-3, "");
 	open_replay(&p, &r, 1);
-	replay_open(&p, &known, "2026-11-20");
+	replay_open(&p, &(struct replay_incumbent){.id = &known, .at = "2026-11-20"});
 	play(&p, 1);
 	close_replay(&p, &r, &text);
 	answer(&text, 1, "race", &one);
@@ -521,7 +521,7 @@ static void test_incumbent(void)
 		   !strstr(text.s, "\"stage\":\"final\""),
 	   "the incumbent of earlier rounds holds the place, and has had its final");
 	open_replay(&p, &r, 1);
-	replay_open(&p, &unknown, "2026-11-20");
+	replay_open(&p, &(struct replay_incumbent){.id = &unknown, .at = "2026-11-20"});
 	play(&p, 1);
 	close_replay(&p, &r, &text);
 	answer(&text, 1, "race", &one);
@@ -583,7 +583,7 @@ static void test_bounds(void)
 	add(4, "a", day, "preempted", 0.99e-3, ",\"bound\":\"lower\",\"cost\":{\"run_s\":0.01}");
 	add(6, "a", day, "crash", 0, ",\"why\":\"it died\"");
 	open_replay(&p, &r, 1);
-	replay_open(&p, NULL, "");
+	replay_open(&p, &(struct replay_incumbent){0});
 	ok(play(&p, 3) == 0, "one that had lost is unknown while nobody is there to beat it");
 	ok(play(&p, 6) == 1 && play(&p, 3) == 0, "nor does one that crashed beat it");
 	ok(play(&p, 0) == 1 && play(&p, 1) == 1 && play(&p, 2) == 1 && play(&p, 3) == 1 &&
@@ -637,7 +637,7 @@ static void test_costs(void)
 	open_replay(&p, &r, 1);
 	p.rules.finals = 0;
 	p.start_ms = 1000;
-	replay_open(&p, NULL, "");
+	replay_open(&p, &(struct replay_incumbent){0});
 	play(&p, 1);
 	play(&p, 0);
 	close_replay(&p, &r, &text);
@@ -676,7 +676,7 @@ static void test_audit(void)
 	open_replay(&p, &r, 1);
 	p.rules.audit = 1;
 	p.rules.finals = 0;
-	replay_open(&p, NULL, "");
+	replay_open(&p, &(struct replay_incumbent){0});
 	play(&p, 0);
 	play(&p, 1);
 	close_replay(&p, &r, &text);

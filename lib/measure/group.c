@@ -157,16 +157,15 @@ int group_add(struct measure *m, struct group *g, const struct candidate *c, con
 	return add_kernel(m, g, it, c, e);
 }
 
-/* The line of an incumbent's candidate. */
-static void incumbent_line(const struct group *g, const struct target *target,
-			   const struct json_doc *d, const struct json *incumbent, const char *id,
-			   struct buf *line)
+void group_incumbent_line(const struct workload *w, const struct target *target,
+			  const struct json_doc *d, const struct json *incumbent, const char *id,
+			  struct buf *line)
 {
 	buf_clear(line);
 	field_record(line, "candidate");
 	field_text(line, "candidate_id", id);
 	field_object(line, "workload");
-	workload_fields(&g->w, line);
+	workload_fields(w, line);
 	buf_ch(line, '}');
 	field_text(line, "target", target->name);
 	field_copy(line, "algo", json_get(d, incumbent, "algo"));
@@ -188,12 +187,12 @@ int group_incumbent(struct group *g, const struct target *target, const struct j
 
 	if (!json_get(d, incumbent, "algo") || !json_get(d, incumbent, "knobs") || !id)
 		return 0; /* there is none, or none that can be measured */
-	incumbent_line(g, target, d, incumbent, "", &line);
+	group_incumbent_line(&g->w, target, d, incumbent, "", &line);
 	it.line = line.s;
 	it.n = line.n;
 	rc = read_candidate(&it, 0, &c, e);
 	if (rc == 0) {
-		incumbent_line(g, target, d, incumbent, c.id.s, &line);
+		group_incumbent_line(&g->w, target, d, incumbent, c.id.s, &line);
 		kept = new_item(g, &c.id, line.s, line.n);
 		json_str(json_get(d, incumbent, "at"), &g->arena, &at);
 		kept->in.at = at ? at : "";

@@ -22,6 +22,10 @@ void group_baseline(struct group *g, const struct json_doc *d, const struct json
 /* Takes what the workload record tells of the time: the count, the incumbent's latency, and how the
  * incumbent compares with the baseline. */
 void group_standing(struct measure *m, struct group *g, const struct json_doc *d);
+/* The line of the candidate that "incumbent" is, by this id. line is cleared first. */
+void group_incumbent_line(const struct workload *w, const struct target *target,
+			  const struct json_doc *d, const struct json *incumbent, const char *id,
+			  struct buf *line);
 /* Builds the kernel of an item that seemed not to be needed when it was added. */
 int group_kernel(struct measure *m, struct group *g, struct item *it, struct err *e);
 

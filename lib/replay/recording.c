@@ -5,6 +5,7 @@
 
 #include "lib/io/field.h"
 #include "lib/measure/result.h"
+#include "lib/store/cost.h"
 #include "lib/store/row.h"
 #include "lib/store/store.h"
 
@@ -388,16 +389,57 @@ static int add_result(struct recording *r, struct err *e)
 	return 0;
 }
 
+/* A run record, among the earliest of tl-measure. */
+static int add_run(struct recording *r, struct err *e)
+{
+	const struct json_doc *d = &r->doc;
+	const char *at = "";
+	struct cost_run cost;
+	int64_t at_ms;
+	int i = r->nstarts;
+
+	arena_reset(&r->scratch);
+	if (!json_is(json_get(d, d->tok, "program"), "tl-measure"))
+		return 0;
+	if (cost_read(&cost, d, e))
+		return -1;
+	json_str(json_get(d, d->tok, "at"), &r->scratch, &at);
+	if (rec_time_read(at, &at_ms))
+		return err_set(e, "\"at\" is not a time");
+	while (i > 0 && at_ms < r->start[i - 1].at_ms)
+		i--;
+	if (i == RECORDED_STARTS || !(cost.cores > 0))
+		return 0;
+	r->nstarts += r->nstarts < RECORDED_STARTS;
+	for (int k = r->nstarts - 1; k > i; k--)
+		r->start[k] = r->start[k - 1];
+	r->start[i].at_ms = at_ms;
+	r->start[i].s = cost.core_s[COST_PROBE] / cost.cores;
+	return 0;
+}
+
+static int is_type(const char *type, const char *line, size_t n)
+{
+	const size_t nt = strlen(type);
+
+	return n > nt && !memcmp(line, type, nt) && line[nt] == '"';
+}
+
 int recording_add(struct recording *r, const char *line, size_t n, struct err *e)
 {
-	static const char start[] = "{\"tl\":1,\"type\":\"", result[] = "result\"";
-	const size_t ns = sizeof start - 1, nr = sizeof result - 1;
+	static const char start[] = "{\"tl\":1,\"type\":\"";
+	const size_t ns = sizeof start - 1;
+	int result, run;
 
 	if (n < ns || memcmp(line, start, ns) != 0)
 		return err_set(e, "it is no record of format %d", TL_FORMAT);
-	if (n < ns + nr || memcmp(line + ns, result, nr) != 0)
+	result = is_type("result", line + ns, n - ns);
+	run = is_type("run", line + ns, n - ns);
+	if (!result && !run)
 		return 0;
-	return json_parse(&r->doc, line, n, e) ? -1 : add_result(r, e);
+	if (json_parse(&r->doc, line, n, e))
+		return -1;
+	return result ? add_result(r, e) : add_run(r, e);
 }
 
 int recording_add_strange(struct recording *r, const char *line, size_t n, struct err *e)
@@ -433,7 +475,9 @@ int recording_add_store(struct recording *r, const char *path, struct err *e)
 {
 	struct store *s = store_open(path, STORE_READ, e);
 	int fits = s && store_is_replayed(s) == r->replayed;
-	int rc = s ? store_dump(s, STORE_RESULTS, fits ? add_line : add_misplaced, r, e) : -1;
+	int rc =
+		s ? store_dump(s, STORE_RESULTS | STORE_RUNS, fits ? add_line : add_misplaced, r, e)
+		  : -1;
 
 	store_close(s);
 	return rc;
@@ -526,6 +570,15 @@ const char *recording_reference(const struct recorded_env *v, const char *worklo
 	if (best)
 		*program = find(v, best)->program;
 	return best;
+}
+
+double recording_start(const struct recording *r)
+{
+	double least = r->nstarts ? r->start[0].s : 0;
+
+	for (int i = 1; i < r->nstarts; i++)
+		least = fmin(least, r->start[i].s);
+	return least;
 }
 
 static void free_env(struct recorded_env *v)

@@ -33,9 +33,10 @@ struct recorded_code {
 	double build_s, build_core_s;
 	int64_t at_ms; /* when that was recorded */
 	int built;     /* by a replay so far */
+	int planned;   /* counted among the builds of the round (lead.h) */
 };
 
-enum { RECORDED_OPENED = 2 };
+enum { RECORDED_OPENED = 2, RECORDED_STARTS = 3 };
 
 /* The data, the true answer and the baseline of a workload. */
 struct recorded_workload {
@@ -92,15 +93,21 @@ struct recording {
 	const char *cache; /* and of this mode, warm, cold or weights-cold */
 	int replayed;	   /* what was replayed, instead of what was measured */
 	int grows;	   /* the earliest shared costs count, and not the largest */
+	struct {
+		int64_t at_ms;
+		double s;
+	} start[RECORDED_STARTS]; /* what the earliest runs took to start, in seconds */
+	int nstarts;
 };
 
-/* Takes a line that has passed the door (lib/door/door.h), and ignores records other than results.
- * -1: it makes no sense here, or is a replay's. */
+/* Takes a line that has passed the door (lib/door/door.h). Run records tell how long tl-measure
+ * takes to start; others than those and results are ignored. -1: it makes no sense here, or is a
+ * replay's. */
 int recording_add(struct recording *r, const char *line, size_t n, struct err *e);
 /* The same for a line from outside, which is also refused if it does not pass the door. */
 int recording_add_strange(struct recording *r, const char *line, size_t n, struct err *e);
-/* All results of the database, but for those that recording_add_strange() refuses; they are
- * counted. */
+/* All results and runs of the database, but for those that recording_add_strange() refuses; they
+ * are counted. */
 int recording_add_store(struct recording *r, const char *path, struct err *e);
 /* NULL: nothing was recorded there. */
 struct recorded_env *recording_env(const struct recording *r, const char *id);
@@ -109,6 +116,9 @@ struct recorded_env *recording_latest(const struct recording *r);
 /* NULL: none. If only a final was recorded, it is the race, too. */
 const struct recorded *recording_race(const struct recorded_env *v, const char *candidate_id);
 const struct recorded *recording_final(const struct recorded_env *v, const char *candidate_id);
+/* What tl-measure takes to start, on the clock: the least of the earliest runs, as the first one
+ * may have had to probe the machine. 0: not known. */
+double recording_start(const struct recording *r);
 /* The looks at a candidate, and the nth of those that ended well (from 0; NULL: there are fewer).
  */
 int64_t recording_looks(const struct recorded_env *v, const char *candidate_id);

@@ -8,6 +8,7 @@
 #include "lib/io/field.h"
 #include "lib/measure/result.h"
 #include "lib/record/checksum.h"
+#include "lib/replay/closing.h"
 #include "lib/trial/duel.h"
 
 static const char NO_ENERGY[] = "a replay takes none";
@@ -49,18 +50,22 @@ static struct contender *new_contender(struct replay *r, const struct recorded *
 	return c;
 }
 
-void replay_open(struct replay *r, const struct id *incumbent, const char *at)
+void replay_open(struct replay *r, const struct replay_incumbent *incumbent)
 {
-	const struct recorded *x = incumbent ? recording_race(r->env, incumbent->s) : NULL;
+	const struct recorded *x = incumbent->id ? recording_race(r->env, incumbent->id->s) : NULL;
 	struct contender *c = NULL;
 
 	arena_reset(&r->arena);
 	if (x && x->status == STATUS_OK) {
-		c = new_contender(r, x, incumbent);
-		c->in.at = arena_strdup(&r->arena, at);
+		c = new_contender(r, x, incumbent->id);
+		c->in.at = arena_strdup(&r->arena, incumbent->at);
+		if (incumbent->line)
+			c->line = arena_strndup(&r->arena, incumbent->line, incumbent->n);
+		c->n = incumbent->n;
 	}
 	contest_begin(&r->contest, c ? &c->in : NULL, !r->rules.preempt);
 	r->first_incumbent = c;
+	r->first_had_final = incumbent->had_final;
 	r->n = r->group_unknown = 0;
 	r->opened = 0;
 }
@@ -321,20 +326,45 @@ static void spend(struct replay *r, enum cost purpose, double seconds)
 	r->elapsed_s += seconds;
 }
 
+/* Idle time of which others take so much. */
+static void take_idle(struct replay *r, enum cost purpose, double core_s)
+{
+	ledger_move(&r->ledger, COST_IDLE, purpose, core_s, r->elapsed_s);
+}
+
+void replay_lead(struct replay *r, const struct lead *p)
+{
+	ledger_open(&r->ledger, (double)r->env->threads, r->elapsed_s);
+	spend(r, COST_IDLE, p->before_s);
+	take_idle(r, COST_SEARCH, p->before_s);
+	spend(r, COST_IDLE, p->wait_s);
+	take_idle(r, COST_BUILD, p->build_core_s);
+	take_idle(r, COST_SEARCH, p->search_s);
+	take_idle(r, COST_INFERENCE, p->inference_s);
+	take_idle(r, COST_PROBE, p->start_s * (double)r->env->threads);
+}
+
 /* The clock goes on by what it cost. While it builds the run is idle, and compilers tell what they
  * took. */
 static void advance(struct replay *r, const struct played *p)
 {
 	if (r->ledger.cores <= 0)
 		ledger_open(&r->ledger, (double)r->env->threads, r->elapsed_s);
-	spend(r, COST_IDLE, p->build_s);
-	ledger_switch(&r->ledger, COST_OTHER, r->elapsed_s);
-	ledger_beside(&r->ledger, COST_BUILD, p->build_core_s, r->elapsed_s);
+	if (!r->rules.by_run) {
+		spend(r, COST_IDLE, p->build_s);
+		ledger_switch(&r->ledger, COST_OTHER, r->elapsed_s);
+		ledger_beside(&r->ledger, COST_BUILD, p->build_core_s, r->elapsed_s);
+	}
 	spend(r, COST_BASELINE, p->baseline_s);
 	spend(r, COST_VERIFY, p->verify_s);
 	spend(r, COST_TIME, p->run_s);
 	spend(r, COST_AUDIT, p->audit_s);
 	ledger_switch(&r->ledger, COST_OTHER, r->elapsed_s);
+}
+
+static int put(struct replay *r, const char *s, size_t n, struct err *e)
+{
+	return r->out ? rec_put(r->out, s, n, e) : 0;
 }
 
 int replay_cost(struct replay *r, const char *program, struct err *e)
@@ -352,7 +382,7 @@ int replay_cost(struct replay *r, const char *program, struct err *e)
 	buf_clear(&r->text);
 	ledger_record(&r->ledger, &run, &r->text);
 	buf_free(&energy);
-	return rec_put(r->out, r->text.s, r->text.n, e);
+	return put(r, r->text.s, r->text.n, e);
 }
 
 /* d: the parse of the candidate's line. */
@@ -382,7 +412,7 @@ static int put_result(struct replay *r, const struct json_doc *d, const struct p
 	field_json(out, "env", r->env->json);
 	buf_ch(out, '}');
 	checksum_put(out);
-	return rec_put(r->out, out->s, out->n, e);
+	return put(r, out->s, out->n, e);
 }
 
 /* ---- the stages ---- */
@@ -392,9 +422,11 @@ static void charge(struct replay *r, struct played *p)
 {
 	struct recorded_code *code = p->from->code;
 
+	struct recorded_workload *w = p->from->workload;
+
 	if (!r->opened)
-		p->baseline_s = p->from->workload->baseline_s;
-	r->opened = 1;
+		p->baseline_s = r->rules.by_run && w->was_opened ? w->again_s : w->baseline_s;
+	r->opened = w->was_opened = 1;
 	if (!code || code->built)
 		return;
 	code->built = 1;
@@ -449,14 +481,19 @@ int replay_final(struct replay *r, struct err *e)
 	const struct recorded *x;
 	struct played p = {.final = 1, .as_recorded = 1};
 
-	if (!c || c == r->first_incumbent || !r->rules.finals)
+	if (!c || !r->rules.finals || !c->line)
+		return 0;
+	if (c == r->first_incumbent && (!r->rules.of_first || r->first_had_final))
 		return 0;
 	x = recording_final(r->env, c->id.s);
+	if (!x && r->lacking && closing_add_final(c->line, c->n, c->race, r->lacking, e))
+		return -1;
 	p.from = x ? x : c->race;
 	p.status = p.from->status;
 	p.why = p.from->why;
 	p.run_s = p.from->run_s;
 	p.verify_s = p.from->verify_s;
+	p.baseline_s = r->rules.by_run && x ? x->own_baseline_s : 0;
 	p.becomes_incumbent = r->rules.preempt && p.status == STATUS_OK;
 	if (json_parse(&r->doc, c->line, c->n, e) || put_result(r, &r->doc, &p, e))
 		return -1;
@@ -477,7 +514,7 @@ int replay_end(struct replay *r, const char *workload_id, const char *line, size
 	buf_clear(&r->text);
 	if (result_end(&x, &r->contest.n, &r->text, e))
 		return -1;
-	return rec_put(r->out, r->text.s, r->text.n, e);
+	return put(r, r->text.s, r->text.n, e);
 }
 
 void replay_free(struct replay *r)

@@ -15,6 +15,9 @@
  * - Costs. An object is compiled for the first candidate of the run that needs it, and a baseline
  * is timed once for each group. The time of day is simulated: it advances by the costs, one after
  *   the other, and a ledger charges them by purpose.
+ *   If rules.by_run is set, the clock and the ledger say what a live run would have held the
+ * machine for: replay_lead() charges all that comes before the first race, and builds are in it. A
+ *   workload that an earlier round opened costs what a second run pays.
  *
  * The output depends on the recording, the rules and the candidates alone, to the byte.
  */
@@ -24,6 +27,7 @@
 #include "lib/host/ledger.h"
 #include "lib/io/record.h"
 #include "lib/measure/contest.h"
+#include "lib/replay/lead.h"
 #include "lib/replay/recording.h"
 #include "lib/trial/caches.h"
 
@@ -34,14 +38,17 @@ struct replay_rules {
 	int preempt;
 	enum caches caches;
 	uint64_t seed;
-	int draws; /* by the seed, one of the looks at a candidate for each process of a duel */
+	int of_first; /* the incumbent of earlier rounds gets a final, too, if it had none */
+	int by_run;   /* costs are those of a live run, see lead.h */
+	int draws;    /* by the seed, one of the looks at a candidate for each process of a duel */
 };
 
 struct replay {
 	struct replay_rules rules;
 	struct recorded_env *env;
 	const char *run;
-	struct rec_out *out;
+	struct rec_out *out;  /* NULL: nothing is written */
+	struct buf *lacking;  /* where finals are asked for that were not recorded; NULL: nowhere */
 	int64_t start_ms;     /* of the simulated clock */
 	double elapsed_s;     /* on it */
 	struct ledger ledger; /* open from the first candidate on */
@@ -53,13 +60,23 @@ struct replay {
 	int64_t n, group_unknown;
 	int opened;				 /* the baseline was charged */
 	const struct contender *first_incumbent; /* of earlier rounds; NULL: none */
+	int first_had_final;
 
 	struct json_doc doc;
 	struct buf text;
 };
 
-/* Begins a group. incumbent: from its workload record, since `at`; NULL: none. */
-void replay_open(struct replay *r, const struct id *incumbent, const char *at);
+/* With rules.by_run: charges what comes before the first race. */
+void replay_lead(struct replay *r, const struct lead *p);
+/* A group's incumbent, from its workload record. */
+struct replay_incumbent {
+	const struct id *id; /* NULL: there is none */
+	const char *at;	     /* since when */
+	const char *line;    /* its candidate's record; NULL: not known */
+	size_t n;
+	int had_final;
+};
+void replay_open(struct replay *r, const struct replay_incumbent *incumbent);
 /* Writes the candidate's result; d is the parse of its line. 1; 0: nothing is known of it, and
  * nothing written; -1: the output failed. */
 int replay_candidate(struct replay *r, const struct json_doc *d, const struct id *id,
