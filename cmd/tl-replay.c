@@ -164,6 +164,8 @@ static int load(struct err *e)
 		rc = store_default_path(database, STORE_READ, &path, e) ||
 		     recording_add_store(&sim.recording, path.s, e);
 	buf_free(&path);
+	if (sim.recording.grows)
+		recording_settle(&sim.recording);
 	if (door_sentence(&sim.recording.refused, text))
 		opt_warn(&program, "%s", text);
 	return rc ? -1 : 0;
@@ -297,7 +299,7 @@ static int close_group(const char *line, size_t n, struct err *e)
 	if (replay_final(&sim.replay, e))
 		return -1;
 	sim.cut += cut;
-	if (cut || (!line && !sim.replay.n))
+	if (cut || (!line && !sim.replay.n && !sim.replay.gave_final))
 		return 0;
 	return replay_end(&sim.replay, sim.workload.id.s, line, n, e);
 }
@@ -593,7 +595,9 @@ static void set_rules(void)
 						 .draws = seed >= 0,
 						 .of_first = closes || by_run,
 						 .by_run = by_run};
-	sim.closing = (struct closing){.database = database ? database : from.item[0],
+	sim.closing = (struct closing){.database = database ? database
+						   : from.n ? from.item[0]
+							    : NULL,
 				       .target = target_name,
 				       .cache = cache,
 				       .quiet = quiet};

@@ -37,9 +37,10 @@
 
 static const char *db, *output, *until, *seed, *number, *keep, *layout, *batch, *patience,
 	*min_gain, *finals, *caches, *replay, *env, *model, *search, *filter, *policy, *target_name,
-	*color = "auto";
+	*looks, *charges, *color = "auto";
 static double time_s;
 static int no_races; /* the policy times all candidates to the end */
+static int closes;   /* the recording of --replay */
 static int no_db, nowait, quiet, verbose, print, zero_shot, wide, reprobe;
 static struct buf limits_text; /* --until, with a --budget of time */
 
@@ -117,6 +118,18 @@ static const struct opt opts[] = {
 	 "database or records). Needs a database of its own, by -d, or --no-db. --until then "
 	 "counts everything in that database.",
 	 NULL},
+	{0, "close", OPT_FLAG, &closes, NULL,
+	 "With --replay: measure what the recording lacks, and store it there, as tl-replay does. "
+	 "FILE is a database, which is made if it is not there.",
+	 NULL},
+	{0, "looks", OPT_STRING, &looks, "N",
+	 "With --close: measure a candidate in so many processes; by default tl-replay's number.",
+	 NULL},
+	{0, "charge", OPT_ENUM, &charges, "WHAT",
+	 "With --replay: what its clock and its run records count. results: the costs of the "
+	 "results (the default); run: what a live run would hold the machine for. Two simulations "
+	 "then differ a little, as the time for search and inference is real.",
+	 "results|run"},
 	{0, "env", OPT_ENV_ID, &env, "ID",
 	 "With --replay: use the results of this env; by default of this machine's.", NULL},
 	TARGET_OPTION(target_name),
@@ -200,9 +213,16 @@ static void extract(struct pipeline *p, const struct places *at)
 		pipeline_arg(p, at->files[i]);
 }
 
+/* The finals of a recording that nobody closes are looked up in the rounds. */
 static int has_finals(void)
 {
-	return !replay && !(finals && !strcmp(finals, "0"));
+	return (!replay || closes) && !(finals && !strcmp(finals, "0"));
+}
+
+/* A simulation that counts what a live run would hold the machine for. */
+static int charges_run(void)
+{
+	return charges && !strcmp(charges, "run");
 }
 
 /* Makes the database, if need be, and tells it what is to be tuned. */
@@ -235,6 +255,32 @@ static void prune(struct pipeline *p, const struct places *at)
 	pipeline_arg(p, at->workloads);
 }
 
+static double spent_s;	    /* in a simulation, since the last tl-replay */
+static char spent_text[32]; /* as an option; empty: nothing is told */
+
+/* What measures. n: of finals. */
+static void measure_stage(struct pipeline *p, const struct places *at, const char *n)
+{
+	pipeline_stage(p, replay ? "tl-replay" : "tl-measure");
+	flag(p, "-q", quiet);
+	pipeline_arg2(p, "--target", target_name);
+	pipeline_arg2(p, "--cache", caches);
+	pipeline_arg2(p, "--final", n);
+	if (!replay) {
+		pipeline_arg2(p, "--part-of", at->run);
+		flag(p, "--no-wait", nowait);
+		return;
+	}
+	pipeline_arg2(p, "--from", replay);
+	pipeline_arg2(p, "--env", env);
+	pipeline_arg2(p, "--after", at->db);
+	pipeline_arg2(p, "--seed", seed);
+	flag(p, "--close", closes);
+	pipeline_arg2(p, "--looks", looks);
+	pipeline_arg2(p, "--charge", charges);
+	pipeline_arg2(p, "--spent", spent_text[0] ? spent_text : NULL);
+}
+
 static void measure(struct pipeline *p, const struct places *at)
 {
 	pipeline_stage(p, "tl-gen");
@@ -247,7 +293,7 @@ static void measure(struct pipeline *p, const struct places *at)
 	pipeline_arg2(p, "--search", search);
 	if (search)
 		pipeline_arg2(p, "-m", model);
-	flag(p, "--cost", !replay);
+	flag(p, "--cost", !replay || charges_run());
 	pipeline_arg(p, at->round);
 	pipeline_stage(p, "tl-filter");
 	flag(p, "-q", quiet);
@@ -257,23 +303,10 @@ static void measure(struct pipeline *p, const struct places *at)
 	pipeline_arg2(p, "--target", target_name);
 	pipeline_arg2(p, "-d", at->db);
 	pipeline_arg2(p, "--env", env);
-	flag(p, "--cost", !replay);
-	pipeline_stage(p, replay ? "tl-replay" : "tl-measure");
-	flag(p, "-q", quiet);
-	pipeline_arg2(p, "--target", target_name);
-	if (!replay) {
-		pipeline_arg2(p, "--part-of", at->run);
-		pipeline_arg2(p, "--cache", caches);
-	}
-	if (replay) {
-		pipeline_arg2(p, "--from", replay);
-		pipeline_arg2(p, "--env", env);
-		pipeline_arg2(p, "--after", at->db);
-	}
-	flag(p, "--no-preempt", no_races);
+	flag(p, "--cost", !replay || charges_run());
 	/* What was recorded has its finals, which cost nothing to look up. */
-	pipeline_arg2(p, "--final", replay ? finals : "0");
-	flag(p, "--no-wait", nowait && !replay);
+	measure_stage(p, at, replay && !closes ? finals : "0");
+	flag(p, "--no-preempt", no_races);
 	pipeline_stage(p, "tl-store");
 	pipeline_arg(p, "-q");
 	pipeline_arg2(p, "-d", at->db);
@@ -296,25 +329,19 @@ static void prune_finals(struct pipeline *p, const struct places *at)
 {
 	pipeline_stage(p, "tl-prune");
 	pipeline_arg(p, "--finals");
-	if (until) {
-		pipeline_arg2(p, "--until", until);
+	pipeline_arg2(p, "--until", until);
+	if (until && !replay)
 		pipeline_arg2(p, "--since", at->since);
-	}
 	pipeline_arg2(p, "--target", target_name);
 	pipeline_arg2(p, "-d", at->db);
+	pipeline_arg2(p, "--env", env);
 	pipeline_arg2(p, "-o", at->round);
 	pipeline_arg(p, at->workloads);
 }
 
 static void measure_finals(struct pipeline *p, const struct places *at)
 {
-	pipeline_stage(p, "tl-measure");
-	flag(p, "-q", quiet);
-	pipeline_arg2(p, "--target", target_name);
-	pipeline_arg2(p, "--part-of", at->run);
-	pipeline_arg2(p, "--final", finals);
-	pipeline_arg2(p, "--cache", caches);
-	flag(p, "--no-wait", nowait);
+	measure_stage(p, at, finals);
 	pipeline_arg(p, at->round);
 	pipeline_stage(p, "tl-store");
 	pipeline_arg(p, "-q");
@@ -486,19 +513,32 @@ static void charge(const struct pipeline *p, enum cost c)
 	ledger_move(&ledger, COST_IDLE, c, cpu_s, clock_now());
 }
 
+/* What goes by around tl-replay, which has a clock of its own and is told of it. */
+static void count_spent(const struct pipeline *p, double started_s)
+{
+	spent_s += clock_now() - started_s;
+	for (int i = 0; i < p->n; i++)
+		if (!strcmp(p->stage[i].argv[0], "tl-replay"))
+			spent_s = 0;
+	if (charges_run())
+		snprintf(spent_text, sizeof spent_text, "%.6f", spent_s);
+}
+
 /* The exit status of a pipeline; what could not be started is told here. */
 static int run(void (*fill)(struct pipeline *, const struct places *), const struct places *at,
 	       enum cost c)
 {
 	struct pipeline p = {0};
 	struct err e = ERR_INIT;
+	double before = clock_now();
 	int status;
 
 	fill(&p, at);
 	progress_clear();
-	ledger_close(&ledger, clock_now());
+	ledger_close(&ledger, before);
 	status = pipeline_run(&p, &e);
 	charge(&p, c);
+	count_spent(&p, before);
 	pipeline_free(&p);
 	return status < 0 ? opt_fail(&program, &e) : status;
 }
@@ -570,7 +610,8 @@ static int compare(const struct places *at)
 	if (status == EXIT_NO)
 		return EXIT_DONE;
 	set_whole("finals");
-	return status ? status : run(measure_finals, at, COST_STORE);
+	status = status ? status : run(measure_finals, at, COST_STORE);
+	return status == EXIT_INEXACT && replay ? EXIT_DONE : status;
 }
 
 /* Why the rounds ended; empty: they did not end by themselves. */
@@ -585,21 +626,26 @@ static int read_why(const struct places *at, struct buf *why, struct err *e)
 	return 0;
 }
 
-/* What this run cost, measuring runs left out, into the database. A simulation's is nothing that a
- * database of replays should tell: its results have the costs that they were recorded with. */
+/* What this run cost, measuring runs left out, into the database. In a simulation it is what went
+ * by after the last tl-replay, if that counts; else its results have the costs that they were
+ * recorded with. */
 static int tell_cost(const struct places *at)
 {
-	struct ledger_run r = {.run = at->run, .program = program.name};
+	struct ledger_run r = {.run = at->run, .program = program.name, .replayed = replay != NULL};
 	struct rec_out *out;
 	struct err e = ERR_INIT;
 	struct buf b = BUF_INIT, why = BUF_INIT;
 	char now[25];
 	int rc;
 
-	if (replay)
+	if (replay && !charges_run())
 		return EXIT_DONE;
 	if (read_why(at, &why, &e) < 0)
 		return opt_fail(&program, &e);
+	if (replay) {
+		ledger_open(&ledger, ledger.cores, clock_now() - spent_s);
+		ledger_switch(&ledger, COST_SEARCH, ledger.since);
+	}
 	rec_now(now);
 	r.at = now;
 	r.stop = why.n ? why.s : NULL;
@@ -766,6 +812,10 @@ static void check_usage(void)
 		err_status(&e, EXIT_USAGE, "--zero-shot measures nothing: no limit goes with it");
 	else if (replay && !db && !no_db)
 		err_status(&e, EXIT_USAGE, "--replay wants a database of its own: -d, or --no-db");
+	else if ((closes || charges) && !replay)
+		err_status(&e, EXIT_USAGE, "--close and --charge go with --replay");
+	else if (looks && !closes)
+		err_status(&e, EXIT_USAGE, "--looks goes with --close");
 	else if (env && !replay)
 		err_status(&e, EXIT_USAGE,
 			   "--env goes with --replay: what is measured is this "

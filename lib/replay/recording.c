@@ -8,8 +8,12 @@
 #include "lib/store/cost.h"
 #include "lib/store/row.h"
 #include "lib/store/store.h"
+#include "lib/trial/duel.h"
 
 enum { MAX_SAMPLES = 1024 };
+
+/* Times its own time, a reference was disturbed. */
+static const double TOO_SLOW = 3;
 
 /* A candidate has been recorded with these; STATUS_NONE: it has not. */
 struct pair {
@@ -144,6 +148,20 @@ static const double *seconds(struct recording *r, const struct numbers *first,
 	return memcpy(arena_array(&r->arena, double, *n), all, (size_t)*n * sizeof *all);
 }
 
+/* Which pairs can be compared with those of another duel. */
+static void keep_calm(struct recording *r, struct recorded *x)
+{
+	double copy[MAX_SAMPLES], limit;
+	int *calm = arena_array(&r->arena, int, x->nx);
+
+	memcpy(copy, x->y, (size_t)x->nx * sizeof *copy);
+	limit = duel_limit(copy, x->nx);
+	for (int i = 0; i < x->nx; i++)
+		if (x->y[i] <= limit)
+			calm[x->ncalm++] = i;
+	x->calm = calm;
+}
+
 static int keep_samples(struct recording *r, const struct result *s, struct recorded *x,
 			struct err *e)
 {
@@ -160,6 +178,8 @@ static int keep_samples(struct recording *r, const struct result *s, struct reco
 		return err_set(e, "%s", why.msg);
 	if (ny != x->nx || first->challenger_s.n != first->incumbent_s.n)
 		x->y = NULL;
+	if (x->y && r->grows)
+		keep_calm(r, x);
 	if (duel->against)
 		x->reference = intern(r, duel->against, strlen(duel->against));
 	x->is_behind_again = s->again.is_there && !s->again.ahead;
@@ -287,7 +307,9 @@ static void take(struct recorded *have, const struct recorded *x)
 /* It ended well and can be played, or failed. */
 static int is_look(const struct recorded *x)
 {
-	return !x->final && x->status != STATUS_PREEMPTED && (x->status != STATUS_OK || x->x);
+	if (x->final || x->status == STATUS_PREEMPTED)
+		return 0;
+	return x->status != STATUS_OK || x->x;
 }
 
 /* A run that looked twice has one look, by the rule for results. */
@@ -570,6 +592,53 @@ const char *recording_reference(const struct recorded_env *v, const char *worklo
 	if (best)
 		*program = find(v, best)->program;
 	return best;
+}
+
+/* ---- disturbed looks ---- */
+
+static int is_disturbed(const struct recorded_env *v, const struct recorded *x)
+{
+	const struct recorded *reference;
+	double most = 0;
+
+	if (x->status != STATUS_OK || !x->y || !x->reference || !x->calm)
+		return 0;
+	if (2 * x->ncalm < x->nx)
+		return 1;
+	reference = recording_look(v, x->reference, 0);
+	for (int i = 0; i < x->ncalm; i++)
+		most = fmax(most, x->y[x->calm[i]]);
+	return reference && most > TOO_SLOW * reference->latency_s;
+}
+
+/* The answer may have been such a look. */
+static void settle_pair(const struct recorded_env *v, struct pair *p)
+{
+	int is_gone = 0;
+
+	for (struct look **at = &p->looks; *at;) {
+		if (is_disturbed(v, &(*at)->r)) {
+			is_gone |= p->race.run == (*at)->r.run;
+			*at = (*at)->next;
+		} else {
+			at = &(*at)->next;
+		}
+	}
+	if (!is_gone || !p->looks)
+		return;
+	p->race = p->looks->r;
+	for (const struct look *l = p->looks; l; l = l->next)
+		take(&p->race, &l->r);
+}
+
+void recording_settle(struct recording *r)
+{
+	for (size_t i = 0; i < r->envs.n; i++) {
+		struct recorded_env *v = r->envs.item[i].value;
+
+		for (size_t k = 0; k < v->candidates.n; k++)
+			settle_pair(v, v->candidates.item[k].value);
+	}
 }
 
 double recording_start(const struct recording *r)

@@ -8,7 +8,8 @@
  * - then a preempted one: the higher bound first;
  * - then the later one; at last the run's id decides.
  * All races of a candidate that ended well and have samples, and all that failed, are its looks, a
- * run each, in the order of time.
+ * run each, in the order of time. A duel in which the reference was disturbed in most pairs
+ * (duel.h) is none.
  *
  * Costs that candidates share are kept with what they share: compiling with the object, the
  * baseline with the workload. The largest recorded cost counts, because the other runs found the
@@ -70,6 +71,10 @@ struct recorded {
 	const char *reference;	     /* the id of the candidate that y is of; NULL: none */
 	int is_behind_again;	     /* it won its duel with the reference, and not the second */
 	int nx;
+	/* Of a recording that grows: the pairs in which the reference was not disturbed; NULL: all
+	 */
+	const int *calm;
+	int ncalm;
 };
 
 struct recorded_env {
@@ -109,6 +114,8 @@ int recording_add_strange(struct recording *r, const char *line, size_t n, struc
 /* All results and runs of the database, but for those that recording_add_strange() refuses; they
  * are counted. */
 int recording_add_store(struct recording *r, const char *path, struct err *e);
+/* For a recording that grows, when all is in it: drops disturbed looks, also as answers. */
+void recording_settle(struct recording *r);
 /* NULL: nothing was recorded there. */
 struct recorded_env *recording_env(const struct recording *r, const char *id);
 /* The env whose latest result is the latest of all; NULL: nothing was recorded. */

@@ -67,7 +67,7 @@ void replay_open(struct replay *r, const struct replay_incumbent *incumbent)
 	r->first_incumbent = c;
 	r->first_had_final = incumbent->had_final;
 	r->n = r->group_unknown = 0;
-	r->opened = 0;
+	r->opened = r->gave_final = 0;
 }
 
 /* ---- races ---- */
@@ -78,10 +78,17 @@ static double call(const struct recorded *x, int i)
 	return x->x ? x->x[i % x->nx] : x->lo_s;
 }
 
-/* Over the reference's call of the same pair. */
+/* Over the reference's call of the same pair, in which that was not disturbed. */
 static double relative(const struct recorded *x, int i)
 {
-	return x->y ? x->x[i % x->nx] / x->y[i % x->nx] : 1;
+	int k;
+
+	if (!x->y)
+		return 1;
+	k = i % x->nx;
+	if (x->calm)
+		k = x->calm[i % x->ncalm];
+	return x->x[k] / x->y[k];
 }
 
 /* The look at a candidate that plays in a process of a duel: the first one, or the second one,
@@ -99,7 +106,7 @@ static const struct recorded *draw(const struct replay *r, const struct recorded
 	while (recording_look(r->env, usual->id, n))
 		n++;
 	if (n < 2)
-		return usual;
+		return n ? recording_look(r->env, usual->id, 0) : usual;
 	buf_fmt(&stream, "look at %s, %s", usual->id, duel);
 	rng_seed(&rng, r->rules.seed, stream.s);
 	buf_free(&stream);
@@ -489,6 +496,7 @@ int replay_final(struct replay *r, struct err *e)
 	if (!x && r->lacking && closing_add_final(c->line, c->n, c->race, r->lacking, e))
 		return -1;
 	p.from = x ? x : c->race;
+	r->gave_final = 1;
 	p.status = p.from->status;
 	p.why = p.from->why;
 	p.run_s = p.from->run_s;

@@ -61,6 +61,7 @@ struct replay {
 	int opened;				 /* the baseline was charged */
 	const struct contender *first_incumbent; /* of earlier rounds; NULL: none */
 	int first_had_final;
+	int gave_final; /* the group has had its final */
 
 	struct json_doc doc;
 	struct buf text;

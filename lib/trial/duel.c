@@ -27,13 +27,17 @@ enum {
 	MIN_ALONE = 16
 };
 
-/* Beyond what a call is disturbed, in seconds. */
+double duel_limit(double *x, int n)
+{
+	return DISTURBED * stat_quantile(x, n, 0.2);
+}
+
 static double limit(const double *x, int n)
 {
 	double copy[DUEL_MAX];
 
 	memcpy(copy, x, (size_t)n * sizeof *x);
-	return DISTURBED * stat_quantile(copy, n, 0.2);
+	return duel_limit(copy, n);
 }
 
 /* The ratios of the pairs in which neither call was disturbed; where those are few, of all. Returns

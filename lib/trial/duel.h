@@ -85,6 +85,10 @@ struct stat_median duel_ratio(const struct duel *d);
 /* Fills a result with the time and, if the challenger was not alone, the duel, without samples. */
 void duel_result(const struct duel *d, int alone, struct result *r);
 
+/* Of a program's n calls, those beyond this many seconds were disturbed. Puts x in another order.
+ */
+double duel_limit(double *x, int n);
+
 /* The sentence for a challenger that has lost. */
 void duel_why(const struct duel *d, char *out, size_t size);
 
