@@ -354,6 +354,8 @@ bench-filter: all ## what the filter, and a search in the model, are worth in a 
 	@sh bench/filter.sh
 bench-tune: all $(B)/bench/curves ## what tuning costs, and what it reaches, against other policies: MODELS="FILE..." POLICIES="NAME..." SEEDS="N..." BUDGET=TIME FINALS=N WARM=DB
 	@BIN='$(BIN)' MODELS='$(MODELS)' POLICIES='$(POLICIES)' SEEDS='$(SEEDS)' BUDGET='$(BUDGET)' FINALS='$(FINALS)' WARM='$(WARM)' BUILD='$(B)' sh bench/tune.sh
+bench-search: all $(B)/bench/curves ## the same in simulated runs, many seeds: MODELS="FILE..." POLICIES="NAME..." SEEDS="N..." RECORDING=FILE LOOKS=N BUDGET=TIME FINALS=N; GATE=1: beside live runs
+	@BIN='$(BIN)' MODELS='$(MODELS)' POLICIES='$(POLICIES)' SEEDS='$(SEEDS)' RECORDING='$(RECORDING)' LOOKS='$(LOOKS)' BUDGET='$(BUDGET)' FINALS='$(FINALS)' GATE='$(GATE)' BUILD='$(B)' sh bench/search.sh
 bench-metaschedule: all ## what tuning costs, and what it reaches, against TVM's MetaSchedule: TVM=FOLDER TRIALS=N OPS="OP PROB..." SEED=N MCPU=NAME
 	@BIN='$(BIN)' TVM='$(TVM)' TRIALS='$(TRIALS)' OPS='$(OPS)' SEED='$(SEED)' MCPU='$(MCPU)' sh bench/metaschedule.sh
 bench-machine: all ## what it costs to tune with what another machine has learned (after bench-model)
@@ -398,6 +400,6 @@ help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1|\2/p' Makefile | while IFS='|' read -r target what; do \
 		printf '  %-20s %s\n' "$$target" "$$what"; done
 
-.PHONY: all deps doc check fuzz check-isa lint $(LINT) format demo bench-kernels bench-gpu bench-models bench-onnx bench-measure bench-trust bench-store bench-extract bench-model bench-left-out bench-zero bench-filter bench-tune bench-metaschedule bench-machine spaces model install uninstall clean help
+.PHONY: all deps doc check fuzz check-isa lint $(LINT) format demo bench-kernels bench-gpu bench-models bench-onnx bench-measure bench-trust bench-store bench-extract bench-model bench-left-out bench-zero bench-filter bench-tune bench-search bench-metaschedule bench-machine spaces model install uninstall clean help
 .DELETE_ON_ERROR:
 .SECONDARY:

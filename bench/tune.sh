@@ -23,49 +23,17 @@ set -eu
 bench=tune
 # shellcheck source=bench/log.sh
 . bench/log.sh
-bin=${BIN:-bin}
 top=build/bench-tune
-policies=${POLICIES:-preempt evolution trimmer lorien random}
-first=${policies%% *}
-rm -rf "$top"
-mkdir -p "$top/cold"
-export TL_DB='' TL_CACHE="$PWD/$top/cold"
-printf '{"tl":1,"type":"workload","op":"matmul","prob":"16x64:64x64"}\n' | "$bin/tl-gen" -n 1 | "$bin/tl-measure" -q --final=0 >"$top/probed"
-rm -rf "$TL_CACHE/objects"
+# shellcheck source=bench/policies.sh
+. bench/policies.sh
 
-tune() { # policy seed
-	run=$1.$2
-	rm -rf "$top/cache"
-	cp -R "$top/cold" "$top/cache"
-	[ ! "${WARM:-}" ] || cp "$WARM" "$dir/$run.db"
-	echo "$network: $1, seed $2" >&2
-	options=$(printf '%s' "${1#"${1%%:*}"}" | tr : ' ')
-	[ "${1%%:*}" = "${first%%:*}" ] || options="$options --final=0"
-	start=$(date +%s.%N)
-	# shellcheck disable=SC2086
-	TL_CACHE=$PWD/$top/cache "$bin/tl-tune" -q --policy="${1%%:*}" $options --seed="$2" -d "$dir/$run.db" --time="${BUDGET:-10m}" \
-		-o "$dir/$run.best" "$wl"
-	printf '%s %s %s %s\n' "$1" "$2" "$start" "$(date +%s.%N)" >>"$dir/runs"
-	"$bin/tl-query" -d "$dir/$run.db" --dump=all >"$dir/$run.all"
-}
-
-for model in ${MODELS:?a network, or several}; do
-	[ -e "$model" ] || model=$(ls "share/models/$model".[tz]*)
-	network=$(basename "${model%%.*}")
-	dir=$top/$network
-	wl=$dir/workloads
-	mkdir -p "$dir"
-	"$bin/tl-extract" -q "$model" >"$wl"
-	turns=$policies
-	for seed in ${SEEDS:-1 2}; do
-		for policy in $turns; do tune "$policy" "$seed"; done
-		turns="${turns#* } ${turns%% *}"
-	done
-	perl bench/tune.pl incumbents "$dir" >"$dir/incumbents"
-	"$bin/tl-measure" -q --no-preempt --final=0 --race=20ms -o "$dir/looks" "$dir/incumbents"
-	perl bench/tune.pl best "$dir" "${FINALS:-15}" >"$dir/candidates"
-	"$bin/tl-measure" -q --no-preempt --final=8 --race=20ms -o "$dir/results" "$dir/candidates"
+compare() {
+	# shellcheck disable=SC2086 # they are words
+	in_turns live ${SEEDS:-1 2}
+	time_again "${FINALS:-15}" 4
 	perl bench/tune.pl table "$dir" "$network" "$(nproc)" "$first" 2>>"$top/figures.ndjson"
 	sed "s/^/$network	/" "$dir/curves" >>"$top/curves.tsv"
-done
+}
+
+each_network compare
 "${BUILD:-build}/bench/curves" <"$top/curves.tsv" >"$top/curves.svg"

@@ -6,7 +6,7 @@
 struct stages {
 	double cores;
 	double gen_s, filter_s, built_s;
-	double group_core_s, longest_s; /* builds of the group that is being read */
+	double group_s, longest_s; /* builds of the group that is being read, one after the other */
 };
 
 static void count_build(struct lead *p, struct stages *s, const struct recorded *x)
@@ -17,7 +17,7 @@ static void count_build(struct lead *p, struct stages *s, const struct recorded 
 		return;
 	code->planned = 1;
 	p->build_core_s += code->build_core_s;
-	s->group_core_s += code->build_core_s;
+	s->group_s += code->build_s;
 	s->longest_s = fmax(s->longest_s, code->build_s);
 }
 
@@ -31,8 +31,8 @@ static void end_group(struct lead *p, struct stages *s, double search_s, double 
 	s->filter_s = fmax(s->filter_s, s->gen_s) + inference_s;
 	if (is_first)
 		s->built_s = s->filter_s + p->start_s;
-	s->built_s = fmax(s->built_s, s->filter_s) + fmax(s->group_core_s / s->cores, s->longest_s);
-	s->group_core_s = s->longest_s = 0;
+	s->built_s = fmax(s->built_s, s->filter_s) + fmax(s->group_s / s->cores, s->longest_s);
+	s->group_s = s->longest_s = 0;
 }
 
 static int read_end(struct lead *p, struct stages *s, struct json_doc *d, const struct rec *r,

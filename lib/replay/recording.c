@@ -1,6 +1,7 @@
 #include "lib/replay/recording.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "lib/io/field.h"
@@ -641,13 +642,21 @@ void recording_settle(struct recording *r)
 	}
 }
 
+static int by_size(const void *a, const void *b)
+{
+	const double x = *(const double *)a, y = *(const double *)b;
+
+	return (x > y) - (x < y);
+}
+
 double recording_start(const struct recording *r)
 {
-	double least = r->nstarts ? r->start[0].s : 0;
+	double all[RECORDED_STARTS];
 
-	for (int i = 1; i < r->nstarts; i++)
-		least = fmin(least, r->start[i].s);
-	return least;
+	for (int i = 0; i < r->nstarts; i++)
+		all[i] = r->start[i].s;
+	qsort(all, (size_t)r->nstarts, sizeof *all, by_size);
+	return r->nstarts ? all[(r->nstarts - 1) / 2] : 0;
 }
 
 static void free_env(struct recorded_env *v)
