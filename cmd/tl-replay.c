@@ -458,22 +458,23 @@ static int measure(const char *path, int64_t processes, struct err *e)
 	return load(e);
 }
 
-/* A look at a time, so that looks at a candidate are apart. */
+/* A look at a time, so that looks at a candidate are apart, until none is needed. */
 static int close_races(const char *path, struct err *e)
 {
 	const struct recorded_env *v;
 	int rc = 0;
 
-	for (int64_t look = 1; look <= looks && rc == 0; look++) {
+	for (int64_t pass = 0; rc == 0 && pass < RECORDING_ENOUGH * looks; pass++) {
 		int64_t n;
 
-		if (find_here(&v, e) || (n = closing_races(&sim.input, v, look, path, e)) < 0)
+		if (find_here(&v, e) || (n = closing_races(&sim.input, v, looks, path, e)) < 0)
 			return -1;
-		if (n && look == 1)
+		if (!n)
+			break;
+		if (!pass)
 			opt_say(&program, "%lld candidates were not recorded: they are measured",
 				(long long)n);
-		if (n)
-			rc = measure(path, 0, e);
+		rc = measure(path, 0, e);
 	}
 	return rc;
 }

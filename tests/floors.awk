@@ -25,7 +25,7 @@ BEGIN {
 	allow("store", "base io record op door host measure")
 	allow("answer", "base io op algo model search store")
 	allow("policy", "base io algo model search store answer")
-	allow("replay", "base io record door host trial measure store")
+	allow("replay", "base io record algo door host trial measure store")
 	allow("extract", "base io op")
 	allow("export", "base io record space nest op algo door target")
 	allow("report", "base io record space op algo host answer policy store target")

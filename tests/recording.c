@@ -692,6 +692,144 @@ static void test_audit(void)
 	buf_free(&one);
 }
 
+/* ---- looks ---- */
+
+/* A race of a candidate in a run, all of whose calls take so long, beside those of the reference.
+ */
+static void add_look(int who, const char *run, double own_s, double reference_s, const char *more)
+{
+	const struct id reference = candidate(0);
+	struct buf b = BUF_INIT;
+	char at[32];
+
+	buf_fmt(&b, ",\"samples_s\":[");
+	for (int i = 0; i < 12; i++)
+		buf_fmt(&b, "%s%.9g", i ? "," : "", own_s);
+	buf_fmt(&b, "]");
+	if (reference_s > 0) {
+		buf_fmt(&b, ",\"duel\":{\"against\":\"%s\",\"samples_s\":[", reference.s);
+		for (int i = 0; i < 12; i++)
+			buf_fmt(&b, "%s%.9g", i ? "," : "", reference_s);
+		buf_fmt(&b, "]}");
+	}
+	buf_str(&b, more);
+	snprintf(at, sizeof at, "21T09:00:0%c.000Z", run[0] - 'a' + '0');
+	add(who, run, at, "ok", own_s, b.s);
+	buf_free(&b);
+}
+
+static void make_looks(void)
+{
+	forget();
+	add_look(0, "a", 1e-3, 0,
+		 ",\"code_hash\":\"h\",\"cost\":{\"build_s\":0.25,\"baseline_s\":0.5}");
+	add_look(0, "b", 1.1e-3, 1e-3,
+		 ",\"code_hash\":\"h\",\"cost\":{\"build_s\":0.75,\"baseline_s\":2}");
+	add_look(1, "a", 2e-3, 1e-3, "");
+	add_look(1, "b", 4e-3, 1e-3, "");
+	add_look(1, "c", 1e-4, 8e-3, ""); /* other work has disturbed it */
+	add(2, "a", "21T09:00:00.000Z", "wrong", 1e-3, ",\"why\":\"off\"");
+	add(3, "a", "21T09:00:00.000Z", "crash", 0, "");
+	add(3, "b", "21T09:00:01.000Z", "crash", 0, "");
+	for (char run[2] = "a"; *run < 'g'; run[0]++)
+		add_look(4, run, 1e-4, 8e-3, "");
+}
+
+static int looks_right(const int *order)
+{
+	struct recording r = {.cache = "warm", .grows = 1};
+	const struct recorded_env *v;
+	const char *program = NULL, *reference;
+	const struct recorded *race;
+	int right;
+
+	fill(&r, order);
+	recording_settle(&r);
+	v = recording_env(&r, "e");
+	race = recording_race(v, candidate(1).s);
+	reference = recording_reference(v, WORKLOAD, &program);
+	right = is_from(recording_look(v, candidate(1).s, 0), "a", 2e-3) &&
+		is_from(recording_look(v, candidate(1).s, 1), "b", 4e-3) &&
+		!recording_look(v, candidate(1).s, 2) && is_from(race, "a", 2e-3);
+	right &= reference && !strcmp(reference, candidate(0).s) && program;
+	right &= recording_needs(v, candidate(1).s, 3) && !recording_needs(v, candidate(1).s, 2) &&
+		 !recording_needs(v, candidate(2).s, 3) && recording_needs(v, candidate(3).s, 3) &&
+		 !recording_needs(v, candidate(3).s, 2) && recording_needs(v, candidate(5).s, 1);
+	right &= recording_needs(v, candidate(4).s, 3) && !recording_needs(v, candidate(4).s, 2);
+	race = recording_race(v, candidate(0).s);
+	right &= race->code->build_s == 0.25 && race->workload->baseline_s == 0.5 &&
+		 race->workload->again_s == 2 && v->first_ms < v->last_ms;
+	recording_free(&r);
+	return right;
+}
+
+static void test_looks(void)
+{
+	int order[LINES];
+	int right = 1;
+	struct rng rng;
+
+	make_looks();
+	ok(looks_right(NULL),
+	   "looks stand in the order of time, without disturbed ones; the earliest "
+	   "costs count");
+	rng_seed(&rng, 1, "looks");
+	for (int t = 0; t < 20; t++) {
+		for (int i = 0; i < nlines; i++)
+			order[i] = i;
+		for (int i = nlines - 1; i > 0; i--) {
+			int k = (int)rng_below(&rng, (uint64_t)i + 1), at = order[i];
+
+			order[i] = order[k];
+			order[k] = at;
+		}
+		right &= looks_right(order);
+	}
+	ok(right, "in whatever order they are read");
+}
+
+/* The latency that the one candidate has in a replay with a seed. */
+static double drawn(uint64_t seed, int *again)
+{
+	struct recording r;
+	struct buf text = BUF_INIT;
+	struct replay p;
+	const char *at;
+	double s;
+
+	open_replay(&p, &r, 1);
+	p.rules.draws = 1;
+	p.rules.seed = seed;
+	replay_open(&p, &(struct replay_incumbent){0});
+	play(&p, 1);
+	close_replay(&p, &r, &text);
+	at = strstr(text.s, "\"latency_s\":");
+	s = at ? strtod(at + strlen("\"latency_s\":"), NULL) : 0;
+	if (again)
+		*again = drawn(seed, NULL) == s;
+	buf_free(&text);
+	return s;
+}
+
+static void test_drawn(void)
+{
+	int n[3] = {0, 0, 0}, same = 1, again;
+
+	make_looks();
+	for (uint64_t seed = 1; seed <= 60; seed++) {
+		double s = drawn(seed, &again);
+
+		n[0] += s == 2e-3;
+		n[1] += s == 4e-3;
+		n[2] += s == 1e-4;
+		same &= again;
+	}
+	ok(same && n[0] + n[1] + n[2] == 60,
+	   "a seed draws one of the looks, the same one each time");
+	ok(n[0] > 8 && n[1] > 8 && n[2] > 8, "seeds draw each of three: %d, %d and %d times", n[0],
+	   n[1], n[2]);
+}
+
 int main(void)
 {
 	int fd = mkstemp(path);
@@ -708,6 +846,8 @@ int main(void)
 	test_bounds();
 	test_costs();
 	test_audit();
+	test_looks();
+	test_drawn();
 	forget();
 	unlink(path);
 	return done_testing();

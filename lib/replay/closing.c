@@ -31,16 +31,10 @@ struct writer {
 
 static int is_missing(struct writer *w, const struct whole_record *x, int64_t looks)
 {
-	const struct recorded *race = w->env ? recording_race(w->env, x->candidate.s) : NULL;
 	int isnew;
 
 	map_put(&w->asked, x->candidate.s, ID_HEX, &isnew);
-	if (!isnew)
-		return 0;
-	if (race && (race->status == STATUS_WRONG || race->status == STATUS_BUILD ||
-		     race->status == STATUS_UNSUPPORTED))
-		return 0;
-	return !race || recording_looks(w->env, x->candidate.s) < looks;
+	return isnew && (!w->env || recording_needs(w->env, x->candidate.s, looks));
 }
 
 static int put_text(struct writer *w, struct err *e)

@@ -4,8 +4,8 @@
  * tl-measure measures and tl-store stores, as children: so the machine's lock is held, and what was
  * measured before a signal is kept. A look is a run of tl-measure with whole races and samples. All
  * candidates of a workload duel with one reference, which is the first of them that ended well; so
- * the ratio of any two is known. A candidate needs as many looks as are asked for. One that was
- * wrong, or that makes no program, needs no more.
+ * the ratio of any two is known. A candidate needs as many looks as are asked for
+ * (recording_needs()).
  *
  * Objects are built in a cache of the recording's own, PATH.cache, so that each build is charged
  * when it is first recorded, whatever other caches hold. If a closing was cut off, objects may be
@@ -25,7 +25,7 @@ struct closing {
 	char *before;	     /* $TL_CACHE as it was; NULL: it was not set */
 };
 
-/* Writes the groups of candidates that have fewer looks than `looks` to the file. v: what is known
+/* Writes the groups of candidates that need another look to the file. v: what is known
  * in this machine's env; NULL: nothing. Returns how many, or -1. */
 int64_t closing_races(const struct whole *in, const struct recorded_env *v, int64_t looks,
 		      const char *path, struct err *e);

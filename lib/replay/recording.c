@@ -20,6 +20,7 @@ static const double TOO_SLOW = 3;
 struct pair {
 	struct recorded race, final;
 	struct look *looks;
+	int64_t tries;	     /* the same, and those that were dropped */
 	const char *program; /* "algo":..,"knobs":.. */
 };
 
@@ -328,6 +329,7 @@ static void keep_look(struct recording *r, struct pair *p, const struct recorded
 			take(&look->r, x);
 			return;
 		}
+	p->tries++;
 	look = arena_new(&r->arena, struct look);
 	look->r = *x;
 	look->next = *at;
@@ -554,13 +556,18 @@ const struct recorded *recording_final(const struct recorded_env *v, const char 
 	return p->final.status ? &p->final : NULL;
 }
 
-int64_t recording_looks(const struct recorded_env *v, const char *candidate_id)
+int recording_needs(const struct recorded_env *v, const char *candidate_id, int64_t wanted)
 {
+	const struct recorded *race = recording_race(v, candidate_id);
+	const struct pair *p = find(v, candidate_id);
 	int64_t n = 0;
 
-	for (const struct look *l = find(v, candidate_id)->looks; l; l = l->next)
+	if (race && (race->status == STATUS_WRONG || race->status == STATUS_BUILD ||
+		     race->status == STATUS_UNSUPPORTED))
+		return 0;
+	for (const struct look *l = p->looks; l; l = l->next)
 		n++;
-	return n;
+	return n < wanted && p->tries < RECORDING_ENOUGH * wanted;
 }
 
 const struct recorded *recording_look(const struct recorded_env *v, const char *candidate_id,

@@ -126,9 +126,12 @@ const struct recorded *recording_final(const struct recorded_env *v, const char 
 /* What tl-measure takes to start, on the clock: the least of the earliest runs, as the first one
  * may have had to probe the machine. 0: not known. */
 double recording_start(const struct recording *r);
-/* The looks at a candidate, and the nth of those that ended well (from 0; NULL: there are fewer).
- */
-int64_t recording_looks(const struct recorded_env *v, const char *candidate_id);
+/* Does a candidate need another look, so that it has as many as are wanted? One that was wrong, or
+ * that makes no program, needs none. After RECORDING_ENOUGH times as many, disturbed ones among
+ * them, it has enough, too. */
+enum { RECORDING_ENOUGH = 3 };
+int recording_needs(const struct recorded_env *v, const char *candidate_id, int64_t wanted);
+/* The nth look at a candidate that ended well (from 0; NULL: there are fewer). */
 const struct recorded *recording_look(const struct recorded_env *v, const char *candidate_id,
 				      int64_t nth);
 /* The candidate that most looks of the workload are duels with, and which has a look itself; NULL:
