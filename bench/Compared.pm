@@ -110,7 +110,7 @@ sub compare {
 	return ($library, $limit, scalar keys %$count, @runs);
 }
 
-# On standard error, a line a run.
+# They go to standard error, a line a run.
 sub put_figures {
 	my ($network, $limit, @runs) = @_;
 	printf STDERR qq({"tl":1,"type":"run-of-tuning","network":"%s","way":"%s","seed":%d,"latency_s":%.6g,"best_s":%.6g,"core_s":%.4g,)
@@ -119,7 +119,7 @@ sub put_figures {
 		for @runs;
 }
 
-# Of cost and loss: way, seed, core-seconds, loss.
+# A line holds way, seed, core-seconds, loss.
 sub put_curves {
 	my ($path, $limit, @runs) = @_;
 	open my $curves, '>', $path or die "$path: $!\n";

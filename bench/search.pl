@@ -37,7 +37,7 @@ sub mean { @_ ? sum0(@_) / @_ : undef }
 
 sub median { my @x = sort { $a <=> $b } @_; @x ? $x[$#x / 2] : undef }
 
-# Of ratios: the geometric mean, with a 95% interval by bootstrap.
+# Shows the geometric mean of ratios, with a 95% interval by bootstrap.
 sub paired {
 	my @log = map { log } @_;
 	return '-' if !@log;

@@ -6,6 +6,7 @@
 struct stages {
 	double cores;
 	double gen_s, filter_s, built_s;
+	int has_started;	   /* tl-measure, with the first group that came */
 	double group_s, longest_s; /* builds of the group that is being read, one after the other */
 };
 
@@ -23,14 +24,13 @@ static void count_build(struct lead *p, struct stages *s, const struct recorded 
 
 static void end_group(struct lead *p, struct stages *s, double search_s, double inference_s)
 {
-	const int is_first = s->gen_s <= 0;
-
 	p->search_s += search_s;
 	p->inference_s += inference_s;
 	s->gen_s += search_s;
 	s->filter_s = fmax(s->filter_s, s->gen_s) + inference_s;
-	if (is_first)
+	if (!s->has_started)
 		s->built_s = s->filter_s + p->start_s;
+	s->has_started = 1;
 	s->built_s = fmax(s->built_s, s->filter_s) + fmax(s->group_s / s->cores, s->longest_s);
 	s->group_s = s->longest_s = 0;
 }

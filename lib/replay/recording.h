@@ -71,8 +71,7 @@ struct recorded {
 	const char *reference;	     /* the id of the candidate that y is of; NULL: none */
 	int is_behind_again;	     /* it won its duel with the reference, and not the second */
 	int nx;
-	/* Of a recording that grows: the pairs in which the reference was not disturbed; NULL: all
-	 */
+	/* The pairs in which the reference was not disturbed, if the recording grows; NULL: all */
 	const int *calm;
 	int ncalm;
 };
