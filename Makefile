@@ -51,13 +51,14 @@ ALL_SH := $(wildcard share/*.sh bench/*.sh tests/*.t tests/*.sh) .ci/run
 
 # A registry lists the files of a room but the one named after the room itself, and what all share.
 registry_names = $(filter-out $(1) candidate convolution rows,$(patsubst lib/$(1)/%.c,%,$(wildcard lib/$(1)/*.c)))
-OPS := $(call registry_names,op)
-ALGOS := $(call registry_names,algo)
+# Names in small letters: those in capitals are for the command line, such as POLICIES of make bench-tune.
+op_names := $(call registry_names,op)
+algo_names := $(call registry_names,algo)
 # These rooms have other files, too.
 defined_names = $(patsubst lib/$(1)/%.c,%,$(shell grep -l '^const struct $(1) $(1)_' $(wildcard lib/$(1)/*.c)))
-TARGETS := $(call defined_names,target)
-SEARCHES := $(call defined_names,search)
-POLICIES := $(call defined_names,policy)
+target_names := $(call defined_names,target)
+search_names := $(call defined_names,search)
+policy_names := $(call defined_names,policy)
 
 LIB_OBJ := $(LIB_SRC:%.c=$(B)/%.o) $(B)/registry.o
 LIBTL := $(B)/libtl.a
@@ -144,15 +145,15 @@ $(B)/registry.c: Makefile $(wildcard lib/op lib/target lib/algo lib/search lib/p
 	@{ echo '/* Made by the Makefile from the file list. */'; \
 	echo '#include "lib/op/op.h"'; echo '#include "lib/algo/algo.h"'; echo '#include "lib/search/search.h"'; \
 	echo '#include "lib/policy/policy.h"'; \
-	printf 'const struct op *const op_list[] = {'; printf '&op_%s, ' $(OPS); echo '0};'; \
-	for a in $(ALGOS); do echo "extern const struct algo algo_$$a;"; done; \
-	printf 'const struct algo *const algo_list[] = {'; printf '&algo_%s, ' $(ALGOS); echo '0};'; \
-	for t in $(TARGETS); do echo "extern const struct target target_$$t;"; done; \
-	printf 'const struct target *const target_list[] = {'; printf '&target_%s, ' $(TARGETS); echo '0};'; \
-	for s in $(SEARCHES); do echo "extern const struct search search_$$s;"; done; \
-	printf 'const struct search *const search_list[] = {'; printf '&search_%s, ' $(SEARCHES); echo '0};'; \
-	for p in $(POLICIES); do echo "extern const struct policy policy_$$p;"; done; \
-	printf 'const struct policy *const policy_list[] = {'; printf '&policy_%s, ' $(POLICIES); echo '0};'; \
+	printf 'const struct op *const op_list[] = {'; printf '&op_%s, ' $(op_names); echo '0};'; \
+	for a in $(algo_names); do echo "extern const struct algo algo_$$a;"; done; \
+	printf 'const struct algo *const algo_list[] = {'; printf '&algo_%s, ' $(algo_names); echo '0};'; \
+	for t in $(target_names); do echo "extern const struct target target_$$t;"; done; \
+	printf 'const struct target *const target_list[] = {'; printf '&target_%s, ' $(target_names); echo '0};'; \
+	for s in $(search_names); do echo "extern const struct search search_$$s;"; done; \
+	printf 'const struct search *const search_list[] = {'; printf '&search_%s, ' $(search_names); echo '0};'; \
+	for p in $(policy_names); do echo "extern const struct policy policy_$$p;"; done; \
+	printf 'const struct policy *const policy_list[] = {'; printf '&policy_%s, ' $(policy_names); echo '0};'; \
 	} > $@
 $(B)/registry.o: $(B)/registry.c $(CONFIG)
 	$(compile)

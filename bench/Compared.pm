@@ -51,14 +51,20 @@ sub final_times {
 sub trace {
 	my ($run, $cores, $count, $time, $native) = @_;
 	my %now = %$native;
-	my $sum = sub { sum0 map { $count->{$_} * ($now{$_} // 0) } keys %$count };
-	my @trace = ([0, $sum->()]);
+	my (@trace, @ids);
+	@ids = keys %$count;
+	# It is known when each workload has a time, of a candidate or of the library.
+	my $note = sub {
+		push @trace, [$_[0], sum0 map { $count->{$_} * $now{$_} } @ids] if @ids == grep { $now{$_} } @ids;
+	};
+	$note->(0);
 	for my $step (@{$run->{steps}}) {
 		my ($at, $id, $candidate) = @$step;
 		# It is what the run believed to be the best, be it or not.
 		$now{$id} = min($time->{$candidate} // 9e9, $native->{$id} // 9e9);
-		push @trace, [($at - $run->{start}) * $cores, $sum->()];
+		$note->(($at - $run->{start}) * $cores);
 	}
+	die "$run->{way} $run->{seed}: neither a schedule nor the library's time for some workload\n" if !@trace;
 	return @trace;
 }
 

@@ -200,4 +200,43 @@ SECTIONS='verify nonsense' sh bench/gpu.sh >"$tmp/out" 2>"$tmp/err"
 [ $? -eq 2 ] && grep -q 'SECTIONS has nonsense, and wants some of verify, ' "$tmp/err"
 ok $? 'a section that is none is refused'
 
+# bench/search.pl: simulated runs, and live ones beside them
+
+! make -n -B build/registry.c OPS=zzz ALGOS=zzz TARGETS=zzz SEARCHES=zzz POLICIES=zzz 2>"$tmp/err" | grep -q zzz
+ok $? 'what a bench is told on the command line of make is not built in'
+dir=$tmp/search
+mkdir "$dir"
+at() { printf '"at":"2026-11-23T10:00:%s.000Z"' "$1"; }
+candidate() { printf '"candidate_id":"%s","workload":{%s},"target":"cpu","algo":"direct","knobs":{}' "$1" "$w1"; }
+tried() { # candidate, latency, core-seconds, at
+	printf '{"tl":1,"type":"result",%s,"status":"ok","stage":"race","latency_s":%s,"cost":{"core_s":%s},%s}\n' "$(candidate "$1")" "$2" "$3" "$(at "$4")"
+}
+workload "$w1" 2 >"$dir/workloads"
+{ tried a 3e-3 1 02 && tried b 1e-3 1 04 && tried c 9e-3 2 05; } >"$dir/live.1.all"
+{
+	cat "$dir/live.1.all"
+	printf '{"tl":1,"type":"run","program":"tl-replay",%s,"wall_s":4,"cores":2}\n' "$(at 05)"
+	printf '{"tl":1,"type":"run","program":"tl-replay",%s,"wall_s":2,"cores":2}\n' "$(at 07)"
+	printf '{"tl":1,"type":"run","program":"tl-tune",%s,"wall_s":0.5,"cores":2}\n' "$(at 59)"
+} >"$dir/live=simulated.1.all"
+tried b 1e-3 1 04 | tee "$dir/live.1.best" >"$dir/live=simulated.1.best"
+span=$(perl bench/search.pl span "$dir/live=simulated.1.all")
+[ "$span" = '1795428001.000000 1795428007.500000' ] || echo "# $span"
+[ "$span" = '1795428001.000000 1795428007.500000' ]
+ok $? 'a simulated run begins with its first replay, and lasts as long as all of its programs'
+echo "live 1 1795428000 1795428005" >"$dir/runs"
+echo "live=simulated 1 $span" >>"$dir/runs"
+for _ in 1 2 3; do tried a 3e-3 1 02 && tried b 1e-3 1 04 && tried c 9e-3 2 05; done >"$dir/looks"
+cp "$dir/looks" "$dir/results"
+perl bench/search.pl gate "$dir" net 2 >"$tmp/out" 2>"$tmp/err" && grep -q '^live  *1  *10\.0  *13\.0  *1\.30  *2000\.0  *2000\.0  *1\.00$' "$tmp/out" && grep -q '^1 of them differ by more than 10%$' "$tmp/out"
+ok $? 'live and simulated runs stand side by side, with their ratios'
+sed 's/^live=simulated 1/rival 1/' "$dir/runs" >"$tmp/runs" && mv "$tmp/runs" "$dir/runs" && cp "$dir/live=simulated.1.all" "$dir/rival.1.all" && cp "$dir/live.1.best" "$dir/rival.1.best"
+perl bench/search.pl table "$dir" net 2 live >"$tmp/out" 2>"$tmp/figures" && grep -q '^live  *1  *0\.0%  *0\.0%  *10\.0  *8\.0  *1  *75%$' "$tmp/out" &&
+	grep -q 'live over rival: 0\.77 (0\.77 to 0\.77, 1 seeds) at their own stops; 1\.67 ' "$tmp/out"
+ok $? 'policies are paired by seed'
+[ "$(grep -c '"type":"run-of-tuning","network":"net"' "$tmp/figures")" -eq 2 ] && grep -q "^rival	1	6\.00	0\.00000$" "$dir/curves"
+ok $? 'with figures and curves'
+sed 's/"stage":"race"/"stage":"final"/' "$dir/looks" | cat - "$dir/looks" | perl bench/search.pl looks "$dir" | cmp -s - "$dir/looks"
+ok $? 'looks are races of the workloads at hand'
+
 echo "1..$n"
