@@ -14,7 +14,7 @@
 #include "lib/report/svg.h"
 
 enum { WIDTH = 560, HEIGHT = 300, LEFT = 48, RIGHT = 130, TOP = 14, BOTTOM = 40 };
-enum { RUNS = 256, POLICIES = 12, STEPS = 200, NAME = 64 };
+enum { RUNS = 2048, POLICIES = 12, STEPS = 200, NAME = 64 };
 
 static const double FIRST_S = 5, MOST_LOSS = 0.4;
 

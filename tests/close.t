@@ -29,7 +29,7 @@ looks() { # database
 }
 left_over() { # what still runs that was told of this path
 	for p in /proc/[0-9]*; do
-		tr '\0' ' ' <"$p/cmdline" 2>/dev/null | grep -F -- "$1" | grep -v '^sh \|grep'
+		{ tr '\0' ' ' <"$p/cmdline"; } 2>/dev/null | grep -F -- "$1" | grep -v '^sh \|grep'
 	done
 }
 
