@@ -258,13 +258,14 @@ static void prune(struct pipeline *p, const struct places *at)
 static double spent_s;	    /* in a simulation, since the last tl-replay */
 static char spent_text[32]; /* as an option; empty: nothing is told */
 
-/* What measures. n: of finals. */
-static void measure_stage(struct pipeline *p, const struct places *at, const char *n)
+/* Measures races, and finals in n processes. full: races are timed to the end. */
+static void measure_stage(struct pipeline *p, const struct places *at, int full, const char *n)
 {
 	pipeline_stage(p, replay ? "tl-replay" : "tl-measure");
 	flag(p, "-q", quiet);
 	pipeline_arg2(p, "--target", target_name);
 	pipeline_arg2(p, "--cache", caches);
+	flag(p, "--no-preempt", full);
 	pipeline_arg2(p, "--final", n);
 	if (!replay) {
 		pipeline_arg2(p, "--part-of", at->run);
@@ -305,8 +306,7 @@ static void measure(struct pipeline *p, const struct places *at)
 	pipeline_arg2(p, "--env", env);
 	flag(p, "--cost", !replay || charges_run());
 	/* What was recorded has its finals, which cost nothing to look up. */
-	measure_stage(p, at, replay && !closes ? finals : "0");
-	flag(p, "--no-preempt", no_races);
+	measure_stage(p, at, no_races, replay && !closes ? finals : "0");
 	pipeline_stage(p, "tl-store");
 	pipeline_arg(p, "-q");
 	pipeline_arg2(p, "-d", at->db);
@@ -341,7 +341,7 @@ static void prune_finals(struct pipeline *p, const struct places *at)
 
 static void measure_finals(struct pipeline *p, const struct places *at)
 {
-	measure_stage(p, at, finals);
+	measure_stage(p, at, 0, finals);
 	pipeline_arg(p, at->round);
 	pipeline_stage(p, "tl-store");
 	pipeline_arg(p, "-q");
