@@ -5,7 +5,7 @@ use warnings;
 use Exporter 'import';
 use List::Util 'shuffle';
 
-our @EXPORT = qw(field lines put_group put_looks times_of);
+our @EXPORT = qw(field lines put_group put_looks put_passes times_of);
 
 sub field { # line, name: the first of that name, without quotes
 	my ($line, $name) = @_;
@@ -29,6 +29,19 @@ sub put_group { # the workload's record, its candidates'
 sub put_looks { # times, the workload's record, its candidates'
 	my ($times, $workload, @candidates) = @_;
 	put_group($workload, map { shuffle(@candidates) } 1 .. $times);
+}
+
+# The workloads one after the other, so many times: looks at a candidate are minutes apart. What lies beyond the second cache takes two
+# or three times as long while neighbours fill the third, and that changes within seconds. The first candidate of each is what the
+# others duel with.
+sub put_passes { # times, [the workload's record, its candidates'], ...
+	my ($times, @groups) = @_;
+	for (1 .. $times) {
+		for my $group (@groups) {
+			my ($workload, $reference, @others) = @$group;
+			put_group($workload, $reference // (), shuffle(@others));
+		}
+	}
 }
 
 # By candidate, the median of its looks: the least of many single ones is the luckiest's. Where they were duels with one

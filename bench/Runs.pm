@@ -4,7 +4,6 @@ package Runs;
 use strict;
 use warnings;
 use Exporter 'import';
-use List::Util 'shuffle';
 use Records;
 use Time::Local 'timegm';
 
@@ -53,22 +52,25 @@ sub as_candidate { # result
 # Whatever was the best known of a run, by workload, three times; what a run ended with so many times more.
 sub put_incumbents { # workloads, times more, runs
 	my ($workloads, $more, @runs) = @_;
-	my (%line, %looks); # by workload and candidate
+	my (%line, %last, @all, @ends); # by workload and candidate
 	for my $run (@runs) {
-		my %last;
+		my %end;
 		for my $step (@{$run->{steps}}) {
 			my ($at, $id, $candidate, $line) = @$step;
 			$line{$id}{$candidate} //= as_candidate($line);
-			$looks{$id}{$candidate} //= 3;
-			$last{$id} = $candidate;
+			$end{$id} = $candidate;
 		}
-		$looks{$_}{$last{$_}} = 3 + $more for keys %last;
+		$last{$_}{$end{$_}} = 1 for keys %end;
 	}
 	srand 1;
 	for (lines($workloads, 'workload')) {
 		my $id = field($_, 'workload_id');
-		put_group($_, shuffle(map { ($line{$id}{$_}) x $looks{$id}{$_} } sort keys %{$looks{$id}}));
+		my @last = sort keys %{$last{$id}};
+		push @ends, [$_, map { $line{$id}{$_} } @last];
+		push @all, [@{$ends[-1]}, map { $line{$id}{$_} } grep { !$last{$id}{$_} } sort keys %{$line{$id}}];
 	}
+	put_passes(3, @all);
+	put_passes($more, @ends);
 }
 
 1;

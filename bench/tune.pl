@@ -29,13 +29,15 @@ sub best {
 		my %last = map { $_->[1] => $_->[2] } @{$run->{steps}};
 		$wanted{$_} = 1 for values %last;
 	}
-	srand 2;
+	my @groups;
 	for (@workloads) {
 		my $of = $of{field($_, 'workload_id')} // {};
 		my @order = sort { $of->{$a} <=> $of->{$b} || $a cmp $b } keys %$of;
 		my @chosen = grep { $wanted{$order[$_]} || $_ < $most } 0 .. $#order;
-		put_looks($times, $_, map { $line{$order[$_]} } @chosen);
+		push @groups, [$_, map { $line{$order[$_]} } @chosen];
 	}
+	srand 2;
+	put_passes($times, @groups);
 }
 
 sub table {
