@@ -110,9 +110,9 @@ static void grid(const struct axis *x, const struct axis *y, struct buf *out)
 		snprintf(text, sizeof text, "%g%%", t);
 		svg_text(out, x->from - 5, axis_at(y, t) + 4, SVG_END, "faint", text);
 	}
-	svg_text(out, x->to - 6, y->to + 14, SVG_END, "faint", "loss against the best of all runs");
-	svg_text(out, (x->from + x->to) / 2, y->from + 30, SVG_MIDDLE, "faint",
-		 "core-seconds that tuning took, everything included");
+	svg_text(
+		out, (x->from + x->to) / 2, y->from + 30, SVG_MIDDLE, "faint",
+		"loss against the best of all runs, by core-seconds of tuning, everything included");
 }
 
 /* The label stands at the right, below the one before it, and a line leads to it. */
