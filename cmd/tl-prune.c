@@ -393,7 +393,7 @@ static int put_baseline(struct input *in, const struct item *it, struct store_re
 	return rc < 0 ? -1 : 0;
 }
 
-/* What the decision adds to a workload. Whatever another round has said goes. */
+/* Adds the decision to a workload. It replaces whatever another round has said. */
 static int put_decision(struct input *in, const struct item *it, const struct policy_op *op,
 			struct buf *out, struct err *e)
 {

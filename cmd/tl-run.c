@@ -279,7 +279,7 @@ static const char *base_name(const char *path)
 	return slash ? slash + 1 : path;
 }
 
-/* What a benchmark of the whole model found. */
+/* Holds what a benchmark of the whole model found. */
 struct bench {
 	const char *model;
 	struct stat_median time;

@@ -513,7 +513,7 @@ static void charge(const struct pipeline *p, enum cost c)
 	ledger_move(&ledger, COST_IDLE, c, cpu_s, clock_now());
 }
 
-/* What goes by around tl-replay, which has a clock of its own and is told of it. */
+/* Tells tl-replay, which has a clock of its own, what time goes by around it. */
 static void count_spent(const struct pipeline *p, double started_s)
 {
 	spent_s += clock_now() - started_s;
@@ -626,7 +626,7 @@ static int read_why(const struct places *at, struct buf *why, struct err *e)
 	return 0;
 }
 
-/* What this run cost, measuring runs left out, into the database. In a simulation it is what went
+/* Stores what this run cost, without its measuring runs. In a simulation it is what went
  * by after the last tl-replay, if that counts; else its results have the costs that they were
  * recorded with. */
 static int tell_cost(const struct places *at)
@@ -671,7 +671,7 @@ static struct {
 	struct buf place; /* names its database: made early, as memory may be what ends */
 } work;
 
-/* What the database tells of this run: 1; 0: nothing; -1. */
+/* Reads what the database tells of this run. 1; 0: it tells nothing; -1. */
 static int ask_cost(const struct places *at, struct cost_sum *sum, struct err *e)
 {
 	const struct cost_which which = {.run = at->run};
@@ -702,7 +702,7 @@ static void say_stopped(const struct places *at)
 			at->db);
 }
 
-/* What each saving saved, and why the rounds ended. Returns the exit status. */
+/* Says what each saving saved, and why the rounds ended. Returns the exit status. */
 static int say_saved(const struct places *at)
 {
 	struct err e = ERR_INIT;

@@ -106,7 +106,7 @@ int task_scalar(const struct value *v, double *out);
 /* The bounds of a Clip. 0: they are not known, or bound nothing. */
 int task_clip(const struct graph *g, const struct graph_node *n, double *low, double *high);
 
-/* What a Gemm adds to its product; NULL: nothing, as with beta 0, which is no product with C. */
+/* Returns what a Gemm adds to its product; NULL: it adds nothing, as with beta 0. */
 const struct value *task_gemm_added(const struct graph *g, const struct graph_node *n);
 
 /* Element types (task_type.c). The types of the operator that reads data and weights, whose output

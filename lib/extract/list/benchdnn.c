@@ -205,7 +205,7 @@ static void read_lines(struct listing *l, struct batch_file *b, char *line)
 	buf_free(&text);
 }
 
-/* What stands in a file counts as if it stood in the line that names it. The file's lines count for
+/* A file counts as if its lines stood in the line that names it. The file's lines count for
  * the list's hash, too. */
 static void follow(struct listing *l, struct batch_file *b, const char *name, size_t n)
 {
