@@ -9,9 +9,9 @@
 
 /* What the worker gets beyond the time that it gives a trial. */
 static const double GRACE_S = 15;
-/* What has been begun gets when the time of the run is over: a trial mostly ends in that. */
+/* A trial that has begun may go on so long behind the time of the run; most end within it. */
 static const double OVERTIME_S = 0.5;
-/* Of calls in a final, where there is no library. */
+/* The calls of a final take so long where there is no library. */
 static const double ALONE_S = 0.3;
 
 enum {

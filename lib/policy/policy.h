@@ -71,9 +71,9 @@ struct policy {
 	/* Decides for all n operators, and gives out no more than the budget. Returns how many are
 	 * to be tuned; 0: the run ends. */
 	int (*decide)(struct policy_op *op, int n, const struct policy_rules *rules);
-	/* What it expects after that: how much as many core-seconds again as were spent so far will
-	 * gain, as a share of the time of all operators. NAN: it does not know. NULL: it never
-	 * does. */
+	/* Returns what the policy expects after that: the gain of as many core-seconds again as
+	 * were spent so far, as a share of the time of all operators. NAN: it does not know. NULL:
+	 * it never does. */
 	double (*outlook)(struct policy_op *op, int n, const struct policy_rules *rules);
 };
 

@@ -122,8 +122,8 @@ struct recorded_env *recording_latest(const struct recording *r);
 /* NULL: none. If only a final was recorded, it is the race, too. */
 const struct recorded *recording_race(const struct recorded_env *v, const char *candidate_id);
 const struct recorded *recording_final(const struct recorded_env *v, const char *candidate_id);
-/* What tl-measure takes to start, on the clock: the least of the earliest runs, as the first one
- * may have had to probe the machine. 0: not known. */
+/* Returns the seconds that tl-measure takes to start: the least of the earliest runs, as the first
+ * one may have had to probe the machine. 0: they are not known. */
 double recording_start(const struct recording *r);
 /* Does a candidate need another look, so that it has as many as are wanted? One that was wrong, or
  * that makes no program, needs none. After RECORDING_ENOUGH times as many, disturbed ones among

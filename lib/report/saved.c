@@ -21,7 +21,7 @@ static void races(const struct cost_sum *sum, struct buf *out)
 	buf_str(out, " would have taken as long as the others of their operators.");
 }
 
-/* What the rest would have cost is not said: nobody would have built all of it. */
+/* The sentence does not say what the rest would have cost: nobody would have built all of it. */
 static void filter(const struct cost_sum *sum, struct buf *out)
 {
 	const struct savings *s = &sum->saved;

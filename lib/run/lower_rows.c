@@ -128,7 +128,7 @@ static const struct reduction *find_reduction(const struct graph_node *n)
 	return NULL;
 }
 
-/* What a reduction makes of no elements. 0: there is no such number. */
+/* Finds what a reduction makes of no elements. 0: there is no such number. */
 static int find_neutral(const struct graph_node *n, int is_int, float *x)
 {
 	static const struct {

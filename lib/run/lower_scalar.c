@@ -153,8 +153,8 @@ int lower_again(struct lowering *l, const struct graph_node *n, const char *func
 	return 0;
 }
 
-/* Of two whole numbers that floats hold, so are AND, OR and XOR; and NOT, unless it makes a large
- * number of a small one. To shift wide integers would lose bits. */
+/* Floats that hold two whole numbers also hold their AND, OR and XOR, and NOT unless it makes a
+ * large number of a small one. A shift of wide integers would lose bits, so it is refused. */
 int lower_bits(struct lowering *l, const struct graph_node *n, struct err *e)
 {
 	const struct value *v = node_in(l->g, n, 0);

@@ -1,4 +1,4 @@
-/* What the runs of cost.h saved, by estimates from their own records.
+/* Estimates what the runs of cost.h saved, from their own records.
  *
  * - A race that was stopped early would have taken as long as the others of its workload took that
  *   went to their end. What counts is what a candidate cost beside its build. Races that were won
@@ -14,7 +14,7 @@
 #include "lib/base/map.h"
 #include "lib/store/store.h"
 
-/* What was saved, in core-seconds. */
+/* Holds what was saved, in core-seconds. */
 struct savings {
 	int64_t races, stopped;	     /* timed, and of these stopped early */
 	int64_t estimated;	     /* of the stopped ones those that an estimate is known for */
