@@ -1,5 +1,6 @@
 /* tl-replay: candidates -> results, from what was recorded, in tl-measure's place. With --close it
  * has measured what was not recorded, first. */
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -511,7 +512,7 @@ static int close_finals(const char *path, struct err *e)
 static int close_recording(struct err *e)
 {
 	struct buf path = BUF_INIT;
-	int lock = lock_device("recordings", 0, e), rc = -1;
+	int lock = lock_device("recordings", INFINITY, e), rc = -1;
 
 	if (lock >= 0 && load(e) == 0 && scratch_open(&sim.scratch, program.name, e) == 0) {
 		buf_fmt(&path, "%s/missing", sim.scratch.path);

@@ -180,6 +180,25 @@ done
 "$bin/tl-gen" -n 12 "$tmp/w" | close r.db >"$tmp/out" && [ ! -e "$tmp/r.db.cache/objects/stale.so" ] && [ ! -e "$tmp/r.db.cache/measuring" ]
 ok $? 'objects whose cost may not be recorded are built anew'
 
+# Another one that closes a recording
+lock=${TL_LOCKS:-/tmp}/tl-recordings.lock
+exec 9<"$lock"
+if flock 9; then
+	"$bin/tl-replay" --close --looks 1 --from "$tmp/wait.db" "$tmp/four" >"$tmp/out" 2>"$tmp/err" 9<&- &
+	pid=$!
+	i=0
+	while ! grep -q 'waiting: ' "$tmp/err" && [ $i -lt 600 ] && kill -0 $pid 2>"$tmp/dead"; do
+		sleep 0.1
+		i=$((i + 1))
+	done
+	grep -q '^tl-replay: waiting: ' "$tmp/err" && [ ! -e "$tmp/wait.db" ]
+	ok $? 'it waits while another one measures'
+	flock -u 9
+	wait $pid && [ "$(grep -c '"stage":"race"' "$tmp/out")" -eq 4 ]
+	ok $? 'and then goes on'
+fi
+exec 9<&-
+
 # What is refused
 
 fails() { # status sentence options...

@@ -61,7 +61,7 @@ static int take_foreign(const struct first *f, struct arena *a, int64_t *n, stru
 	return rc;
 }
 
-/* The best of a near workload, fitted to this one. */
+/* Takes the best of a near workload, fitted to this one. */
 static int take_of_neighbour(const struct first *f, const struct workload *near, struct arena *a,
 			     int64_t *n, struct err *e)
 {
