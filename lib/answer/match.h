@@ -36,7 +36,8 @@ void matcher_close(struct matcher *m);
 int match_find(struct matcher *m, const struct workload *w, int64_t top, struct arena *a,
 	       struct match *out, struct err *e);
 /* Finds the nearest other workloads that have a result in this env, nearest first, at most `most`
- * and MATCH_NEAR of them, into near[]. They live as long as the matcher. Returns how many, or -1. */
+ * and MATCH_NEAR of them, into near[]. They live as long as the matcher. Returns how many, or -1.
+ */
 enum { MATCH_NEAR = 16 };
 int match_near(struct matcher *m, const struct workload *w, int most, const struct workload **near,
 	       struct err *e);
