@@ -47,6 +47,11 @@ for model in tests/run/cases/*.onnx; do
 	ok $status "the case $name"
 done
 
+# A choice that nobody measured does not decide which of two equal channels is the larger one.
+"$bin/tl-run" --no-db -m share/models/cpu.model -i tests/run/cases/equal_channels.in.npz -c tests/run/cases/equal_channels.want.npz \
+	tests/run/cases/equal_channels.onnx >"$tmp/log" 2>&1
+ok $? 'equal channels, as the model chooses'
+
 # The manual names every operator.
 sed -n 's/^\t{"\([A-Za-z0-9]*\)", lower_.*/\1/p' lib/run/lower.c >"$tmp/operators"
 [ "$(wc -l <"$tmp/operators")" -gt 80 ]

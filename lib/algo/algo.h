@@ -24,6 +24,10 @@ struct algo {
 	const char *summary; /* one sentence, for the manual */
 	unsigned needs;	     /* of a target: target_can */
 	unsigned types;	     /* of sources that it takes beside f32: bits of enum dtype */
+	/* Does it compute channels in different ways, so that channels of equal weights differ by
+	 * rounding? Only a choice that was measured takes such an algorithm
+	 * (lib/answer/zero_shot.h). */
+	int uneven;
 	int rev;
 	int nknobs;
 	const struct knob *knob;

@@ -180,6 +180,7 @@ const struct algo algo_strassen = {
 	.name = "strassen",
 	.summary = "Matrix product of seven half-sized products; matmul and 1x1 convolution.",
 	.needs = TARGET_VECTORS | TARGET_TEAM,
+	.uneven = 1,
 	.rev = 1,
 	.nknobs = KNOBS,
 	.knob = knobs,

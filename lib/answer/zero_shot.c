@@ -103,7 +103,7 @@ int zero_shot_find(const struct zero_shot *z, const struct workload *w, const st
 	void *search;
 	int rc = 1;
 
-	search_space_init(&space, w, z->env, NULL);
+	search_space_init_even(&space, w, z->env);
 	space.model = z->model;
 	if (!space.nalgos)
 		return 0;

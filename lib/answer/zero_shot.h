@@ -4,9 +4,11 @@
  * - the best schedules of the same problem in another env, or of the nearest workload;
  * - the portfolio of the model;
  * - a search inside the model, which starts from all of these (lib/search/guided.c).
- * Schedules of other workloads are first fitted to this one. With a model, the candidate of the
- * highest value is the answer. Without a model, the answer is the first schedule that fits; if none
- * does, it is the candidate that the analytic draft expects to be the fastest.
+ * Schedules of other workloads are first fitted to this one. Algorithms that compute channels in
+ * different ways are left out: where a network compares channels, an answer must not hinge on a
+ * guess about speed. With a model, the candidate of the highest value is the answer. Without a
+ * model, the answer is the first schedule that fits; if none does, it is the candidate that the
+ * analytic draft expects to be the fastest.
  */
 #ifndef TL_ANSWER_ZERO_SHOT_H
 #define TL_ANSWER_ZERO_SHOT_H

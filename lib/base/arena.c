@@ -57,8 +57,7 @@ char *arena_strndup(struct arena *a, const char *s, size_t n)
 {
 	char *p = arena_alloc(a, n + 1);
 
-	memcpy(p, s, n);
-	return p;
+	return n ? memcpy(p, s, n) : p;
 }
 
 char *arena_strdup(struct arena *a, const char *s)

@@ -3,21 +3,33 @@
 #include <stdlib.h>
 #include <string.h>
 
+static void add_algo(struct search_space *s, const struct algo *a)
+{
+	struct knob_space *space = &s->space[s->nalgos];
+
+	if (s->nalgos == SEARCH_MAX_ALGOS || !algo_suits(a, s->env->limits.target) ||
+	    !algo_space(a, s->w, &s->env->limits, space))
+		return;
+	s->algo[s->nalgos++] = a;
+	s->start[s->nalgos] = s->start[s->nalgos - 1] + knob_space_size(space);
+}
+
 void search_space_init(struct search_space *s, const struct workload *w, const struct data_env *env,
 		       const char *only)
 {
-	memset(s, 0, sizeof *s);
-	s->w = w;
-	s->env = env;
-	for (const struct algo *const *a = algo_list; *a && s->nalgos < SEARCH_MAX_ALGOS; a++) {
-		struct knob_space *space = &s->space[s->nalgos];
+	*s = (struct search_space){.w = w, .env = env};
+	for (const struct algo *const *a = algo_list; *a; a++)
+		if (!only || !strcmp(only, (*a)->name))
+			add_algo(s, *a);
+}
 
-		if ((only && strcmp(only, (*a)->name) != 0) ||
-		    !algo_suits(*a, env->limits.target) || !algo_space(*a, w, &env->limits, space))
-			continue;
-		s->algo[s->nalgos++] = *a;
-		s->start[s->nalgos] = s->start[s->nalgos - 1] + knob_space_size(space);
-	}
+void search_space_init_even(struct search_space *s, const struct workload *w,
+			    const struct data_env *env)
+{
+	*s = (struct search_space){.w = w, .env = env};
+	for (const struct algo *const *a = algo_list; *a; a++)
+		if (!(*a)->uneven)
+			add_algo(s, *a);
 }
 
 int search_space_at(const struct search_space *s, uint64_t point, struct candidate *c)

@@ -29,6 +29,9 @@ struct search_space {
 /* Makes the space of all algorithms that apply, or (only not NULL) of that one. */
 void search_space_init(struct search_space *s, const struct workload *w, const struct data_env *env,
 		       const char *only);
+/* Makes the space of all algorithms that apply and treat all channels alike (struct algo). */
+void search_space_init_even(struct search_space *s, const struct workload *w,
+			    const struct data_env *env);
 /* The random numbers of a strategy in a round. */
 void search_space_rng(const struct search_space *s, uint64_t seed, int64_t round, struct rng *r);
 /* The candidate at a point (without its id): 1, or 0 if the algorithm's predicate refuses it. */
