@@ -8,9 +8,10 @@ use List::Util qw(min sum0);
 use Records;
 use Runs;
 
-our @EXPORT = qw(workloads final_times compare cost_of put_figures put_curves shown number);
+our @EXPORT = qw(workloads final_times compare cost_of easy loss_of loss_between highest put_figures put_curves shown number);
 
 my ($close, $far) = (1.01, 1.5);
+my ($few, $near) = (8, 1.03); # an easy workload comes so near to the best with its first few candidates
 
 # By workload: its records, its count.
 sub workloads {
@@ -47,9 +48,9 @@ sub final_times {
 	return (\%time, \%of, \%native);
 }
 
-# The network's time along a run: [core-seconds, seconds].
+# The network's time along a run: [core-seconds, seconds]. Fills ends: each workload's time at the run's end.
 sub trace {
-	my ($run, $cores, $count, $time, $native) = @_;
+	my ($run, $cores, $count, $time, $native, $ends) = @_;
 	my %now = %$native;
 	my (@trace, @ids);
 	@ids = keys %$count;
@@ -65,7 +66,57 @@ sub trace {
 		$note->(($at - $run->{start}) * $cores);
 	}
 	die "$run->{way} $run->{seed}: neither a schedule nor the library's time for some workload\n" if !@trace;
+	%$ends = map { $_ => $now{$_} } @ids;
 	return @trace;
+}
+
+# By workload: the least time among the run's first few candidates, or the library's.
+sub early {
+	my ($run, $time, $native) = @_;
+	my (%early, %tried);
+	for (sort { field($a, 'at') cmp field($b, 'at') } @{$run->{all}}) {
+		my $id = field($_, 'workload_id');
+		$early{$id} //= $native->{$id} // 9e9;
+		next if /"stage":"final"/ || $tried{$id}++ >= $few;
+		$early{$id} = min($early{$id}, $time->{field($_, 'candidate_id')} // 9e9);
+	}
+	return \%early;
+}
+
+# The workloads that most of these runs bring near to the best with their first few candidates.
+sub easy {
+	my ($best, @runs) = @_;
+	my @easy;
+	for my $id (sort keys %$best) {
+		my $near_runs = grep { ($_->{early}{$id} // 9e9) <= $near * $best->{$id} } @runs;
+		push @easy, $id if 2 * $near_runs > @runs;
+	}
+	return @easy;
+}
+
+# The loss of runs at their ends over these workloads: how much longer they take than the best, together.
+sub loss_of {
+	my ($count, $best, $ids, @runs) = @_;
+	my $least = sum0 map { $count->{$_} * $best->{$_} } @$ids;
+	my $mean = sum0(map { my $run = $_; map { $count->{$_} * $run->{ends}{$_} } @$ids } @runs) / @runs;
+	return $least ? $mean / $least - 1 : 0;
+}
+
+# The same, a 95% interval by bootstrap over workloads and runs.
+sub loss_between {
+	my ($count, $best, $ids, @runs) = @_;
+	srand 5;
+	my @loss = sort { $a <=> $b } map {
+		loss_of($count, $best, [map { $ids->[rand @$ids] } @$ids], map { $runs[rand @runs] } @runs)
+	} 1 .. 1000;
+	return @loss[25, 974];
+}
+
+# The loss at the 95th percentile of the workloads of these runs.
+sub highest {
+	my ($best, @runs) = @_;
+	my @loss = sort { $a <=> $b } map { my $ends = $_->{ends}; map { $ends->{$_} / $best->{$_} - 1 } keys %$ends } @runs;
+	return $loss[0.95 * $#loss];
 }
 
 # The core-seconds at which the time is at most this for the first time.
@@ -75,8 +126,8 @@ sub cost_of {
 	return $first ? $first->[0] : undef;
 }
 
-# Which part of the cost of a run's candidates went to failures and to those far from the best.
-sub wasted {
+# What a run's candidates cost alone, in core-seconds, and which part of it went to failures and to those far from the best.
+sub spent {
 	my ($run, $best) = @_;
 	my ($all, $wasted) = (0, 0);
 	for (@{$run->{all}}) {
@@ -86,14 +137,15 @@ sub wasted {
 		$all += $cost;
 		$wasted += $cost if !defined $t || $t > $far * $best->{field($_, 'workload_id')};
 	}
-	return $all ? $wasted / $all : 0;
+	return ($all, $all ? $wasted / $all : 0);
 }
 
 sub shown { defined $_[0] ? sprintf '%.1f', $_[0] : '-' }
 
 sub number { defined $_[0] ? sprintf '%.6g', $_[0] : 'null' }
 
-# The network's time of the library, the best one of all runs, and the runs, each with what it cost and reached: cost, end, to_best,
+# The network's time of the library, the best one of all runs, counts and best times by workload, and the runs, each with what it cost
+# and reached: cost, alone (core-seconds, all of them and those of its candidates), end_s, ends and early (by workload), to_best,
 # to_end (core-seconds, undef: never), wasted, trace.
 sub compare {
 	my ($dir, $cores) = @_;
@@ -107,21 +159,23 @@ sub compare {
 	my ($limit, $library) = map { my $t = $_; sum0 map { $count->{$_} * ($t->{$_} // 0) } keys %$count } \%best, $native;
 	my @runs = runs($dir);
 	for my $run (@runs) {
-		my @trace = trace($run, $cores, $count, $time, $native);
+		my @trace = trace($run, $cores, $count, $time, $native, \my %ends);
 		my $end = $trace[-1][1];
 		@$run{qw(trace end_s cost)} = (\@trace, $end, ($run->{end} - $run->{start}) * $cores);
 		@$run{qw(to_best to_end)} = (cost_of($close * $limit, @trace), cost_of($close * $end, @trace));
-		$run->{wasted} = wasted($run, \%best);
+		@$run{qw(alone wasted)} = spent($run, \%best);
+		@$run{qw(ends early)} = (\%ends, early($run, $time, $native));
 	}
-	return ($library, $limit, scalar keys %$count, @runs);
+	return ($library, $limit, $count, \%best, @runs);
 }
 
 # They go to standard error, a line a run.
 sub put_figures {
 	my ($network, $limit, @runs) = @_;
 	printf STDERR qq({"tl":1,"type":"run-of-tuning","network":"%s","way":"%s","seed":%d,"latency_s":%.6g,"best_s":%.6g,"core_s":%.4g,)
-		. qq("core_s_to_best":%s,"core_s_to_end":%s,"wasted":%.3g,"candidates":%d}\n),
-		$network, $_->{way}, $_->{seed}, $_->{end_s}, $limit, $_->{cost}, number($_->{to_best}), number($_->{to_end}), $_->{wasted}, $_->{measured}
+		. qq("core_s_alone":%.4g,"core_s_to_best":%s,"core_s_to_end":%s,"wasted":%.3g,"candidates":%d}\n),
+		$network, $_->{way}, $_->{seed}, $_->{end_s}, $limit, $_->{cost}, $_->{alone}, number($_->{to_best}), number($_->{to_end}),
+		$_->{wasted}, $_->{measured}
 		for @runs;
 }
 

@@ -10,9 +10,11 @@
 # are timed again FINALS (15) times, each in a process of its own, on another occasion than the one that chose them. Those times alone
 # count; what is not among them is brought to their scale.
 #
-# The table shows for each policy, over its runs: the loss against L*, on the mean and at most; the core-seconds; those to within 1%
-# of L* (the median, and how many runs came there); and which part of the cost of candidates went to those that failed, or that take
-# more than 1.5 times the workload's best. Then the first policy's core-seconds over each rival's, paired by seed, with a 95% interval
+# The table shows for each policy, over its runs: the loss against L*, as a mean with a 95% interval by bootstrap over workloads and
+# runs, and at most; the loss at the 95th percentile of workloads; the loss without the easy workloads, which the first policy brings
+# within 3% with 8 candidates; the core-seconds, of all and of the candidates alone; those to within 1% of L* (the median, and how many
+# runs came there); and which part of the cost of candidates went to those that failed, or that take more than 1.5 times the workload's
+# best. Then the first policy's core-seconds over each rival's, paired by seed, with a 95% interval
 # by bootstrap over the seeds: both at their own stops, and the rival stopped by an oracle when it is as good as the first one's end.
 # Figures: build/bench-search/figures.ndjson; the curves of cost and loss: curves.tsv, curves.svg.
 #

@@ -42,11 +42,13 @@ sub best {
 
 sub table {
 	my ($dir, $network, $cores, $first) = @_;
-	my ($library, $limit, $workloads, @runs) = compare($dir, $cores);
-	printf "%s: %d workloads; the library %.1f us; the best of all runs (L*) %.1f us\n", $network, $workloads, 1e6 * $library, 1e6 * $limit;
-	printf "%-26s%5s%9s%11s%13s%14s%14s%9s\n", 'policy', 'seed', 'loss', 'candidates', 'core-seconds', 'to 1% of L*', 'to 1% of end', 'wasted';
-	printf "%-26s%5d%8.1f%%%11d%13.1f%14s%14s%8.0f%%\n", $_->{way}, $_->{seed}, 100 * ($_->{end_s} / $limit - 1), $_->{measured}, $_->{cost},
-		shown($_->{to_best}), shown($_->{to_end}), 100 * $_->{wasted}
+	my ($library, $limit, $count, $best, @runs) = compare($dir, $cores);
+	printf "%s: %d workloads; the library %.1f us; the best of all runs (L*) %.1f us\n", $network, scalar keys %$count, 1e6 * $library,
+		1e6 * $limit;
+	printf "%-26s%5s%9s%9s%11s%13s%9s%14s%14s%9s\n", 'policy', 'seed', 'loss', '95th', 'candidates', 'core-seconds', 'alone', 'to 1% of L*',
+		'to 1% of end', 'wasted';
+	printf "%-26s%5d%8.1f%%%8.1f%%%11d%13.1f%9.1f%14s%14s%8.0f%%\n", $_->{way}, $_->{seed}, 100 * ($_->{end_s} / $limit - 1),
+		100 * highest($best, $_), $_->{measured}, $_->{cost}, $_->{alone}, shown($_->{to_best}), shown($_->{to_end}), 100 * $_->{wasted}
 		for @runs;
 	put_figures($network, $limit, @runs);
 	put_curves("$dir/curves", $limit, @runs);

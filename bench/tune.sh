@@ -12,8 +12,8 @@
 # of each workload FINALS (15) times more, on another occasion. Those times alone count. A workload's time is the library's where
 # nothing better is known. L* is the network's time with the best of all runs.
 #
-# The table shows for each run its loss against L* at its own end; its core-seconds (cores x seconds on the clock: everything is in
-# them, the idle cores, too); those at which it came within 1% of L*, and of its own end; and which part of the cost of its candidates
+# The table shows for each run its loss against L* at its own end, of the network and at the 95th percentile of its workloads; its
+# core-seconds (cores x seconds on the clock: everything is in them, the idle cores, too), and those of its candidates alone; those at which it came within 1% of L*, and of its own end; and which part of the cost of its candidates
 # went to those that failed, or that take more than 1.5 times the workload's best. Then each rival against the first policy: the
 # core-seconds that the first one took, over those the rival had taken when it first was as good as the first one's end, if an oracle
 # had stopped it there. Figures: build/bench-tune/figures.ndjson; the curves of cost and loss: curves.tsv, drawn in
