@@ -198,6 +198,10 @@ $(foreach shell,$(SHELLS),$(eval $(call completion,$(shell))))
 # The long ones begin, so that no core waits for the last of them.
 LONG_TESTS := $(patsubst %,tests/%.t,fault cuda train run tune torture graphs measure examples export stranger) $(patsubst %,$(B)/tests/%,kernels blocks)
 TESTS := $(LONG_TESTS) $(filter-out $(LONG_TESTS),$(TEST_C:%=$(B)/tests/%) $(TEST_SH))
+# Sanitizers find nothing more in these: they look at texts and at what is installed, or run what other tests run as well.
+ifneq ($(SAN),)
+TESTS := $(filter-out $(patsubst %,tests/%.t,bench complete descriptors examples floors install man networks schema stranger),$(TESTS))
+endif
 # These install what this folder has built, each by its make: one after the other, beside the rest.
 RULES := --rules='seq=tests/{install,stranger}.t' --rules='par=**'
 # Tests never see the user's own database and cache, nor probe the machine, as none looks at how long something took.

@@ -201,6 +201,5 @@ if ($what eq 'write') { exit(write_all(@args) ? 1 : 0) }
 elsif ($what eq 'check') { check(@args) }
 elsif ($what eq 'recount') { recount(@args) }
 elsif ($what eq 'spoil') { spoil(@args) }
-elsif ($what eq 'feed') { $| = 1; feed(\*STDOUT, 200, lines($args[0])) }
 else { die "store-many.pl: $what?\n" }
 exit($bad ? 1 : 0);
