@@ -89,11 +89,70 @@ static void test_joint_map(void)
 	buf_free(&other);
 }
 
+/* More panels than are filled together, whole and in parts that end between them. */
+static void test_many_panels(void)
+{
+	enum { PANELS = 37, WIDE = 4, DEEP = 5, ALL = PANELS * WIDE, PART = 20 };
+	struct packing p = {0};
+	int r = packing_dim(&p, DEEP), c = packing_dim(&p, ALL - 1), same = 1;
+	float from[DEEP * (ALL - 1)], whole[DEEP * ALL], parts[DEEP * ALL];
+
+	for (int i = 0; i < DEEP * (ALL - 1); i++)
+		from[i] = (float)(i + 1);
+	packing_axis(&p, c, PANELS, WIDE);
+	packing_axis(&p, r, DEEP, 1);
+	packing_axis(&p, c, WIDE, 1);
+	packing_run(&p, from, whole);
+	for (int j = 0; j < PANELS; j += PART)
+		packing_run_part(&p, from, NULL, j, j + PART < PANELS ? j + PART : PANELS,
+				 parts + j * DEEP * WIDE);
+	for (int i = 0; i < DEEP * ALL; i++) {
+		int column = i / (DEEP * WIDE) * WIDE + i % WIDE, row = i / WIDE % DEEP;
+
+		same &= whole[i] == (column < ALL - 1 ? from[row * (ALL - 1) + column] : 0);
+	}
+	ok(same, "many panels");
+	ok(!memcmp(whole, parts, sizeof whole), "and the same in parts");
+}
+
+/* Maps along two dimensions, and columns behind them in runs longer than what is mapped at once,
+ * the last of which is padding. */
+static void test_long_runs(void)
+{
+	enum { A = 2, B = 3, LONG = 150, PADDED = 160 };
+	struct packing p = {0};
+	int c = packing_dim(&p, LONG), a = packing_dim(&p, A), b = packing_dim(&p, B), same = 1;
+	struct packing_map *outer = packing_map(&p, a, a, 1, A);
+	struct packing_map *inner = packing_map(&p, b, b, 2, B);
+	float from[LONG * A * B], out[2 * PADDED];
+
+	for (int i = 0; i < LONG * A * B; i++)
+		from[i] = (float)(i % 97);
+	outer->m[0][0] = 2;
+	outer->m[0][1] = -1;
+	inner->m[0][0] = inner->m[1][1] = 1;
+	inner->m[1][2] = 0.25;
+	packing_axis(&p, b, 2, 1);
+	packing_axis(&p, c, PADDED, 1);
+	packing_run(&p, from, out);
+	for (int i = 0; i < PADDED; i++) {
+		const float *x = from + i * A * B;
+		float first = i < LONG ? 2 * x[0] - x[B] : 0;
+		float second =
+			i < LONG ? 2 * (x[1] + 0.25F * x[2]) - (x[B + 1] + 0.25F * x[B + 2]) : 0;
+
+		same &= out[i] == first && out[PADDED + i] == second;
+	}
+	ok(same, "maps along two dimensions, and long runs behind them");
+}
+
 int main(void)
 {
 	fill();
 	test_panels();
+	test_many_panels();
 	test_map();
 	test_joint_map();
+	test_long_runs();
 	return done_testing();
 }

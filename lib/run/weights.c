@@ -129,6 +129,7 @@ static void pack_all(const struct pack *k, const struct packing *packing, int th
 {
 	const struct packing p = without_ones(packing);
 	int64_t n = p.axis[0].n, each = packing_size(&p) / n, stride[LAYOUT_RANK], step, size;
+	const int64_t stretch = least(PACKING_ACROSS, ceil_div(n, threads));
 	int dim = p.axis[0].dim, in_order = k->spent && !p.nmaps;
 
 	logical_strides(&p, k->is_transposed, stride);
@@ -138,10 +139,12 @@ static void pack_all(const struct pack *k, const struct packing *packing, int th
 	size = stride[dim] * p.extent[dim]; /* positions behind it are padding */
 	assert(!p.swizzle.row);		    /* of GPUs alone */
 #pragma omp parallel for num_threads(threads) schedule(static)
-	for (int64_t j = 0; j < n; j++) {
-		packing_run_part(&p, k->from, stride, j, j + 1, k->to + j * each);
+	for (int64_t j = 0; j < n; j += stretch) {
+		const int64_t end = least(j + stretch, n);
+
+		packing_run_part(&p, k->from, stride, j, end, k->to + j * each);
 		if (in_order)
-			forget(k->from + j * step, k->from + least((j + 1) * step, size));
+			forget(k->from + j * step, k->from + least(end * step, size));
 	}
 }
 

@@ -39,8 +39,10 @@ struct pack_state {
 	int64_t end[LAYOUT_RANK];    /* of each dimension, behind its map */
 	int64_t at[LAYOUT_RANK];     /* logical index so far */
 	int mapped;		     /* dimensions that have a map, a bit each */
+	int64_t each[LAYOUT_AXES];   /* elements of one position of an axis */
+	int across;		     /* the axis of which several positions go together, or -1 */
+	int64_t wide;		     /* how many of them go now */
 	const float *src;
-	float *dst;
 };
 
 /* Where value j of a map is, from its value 0. */
@@ -51,87 +53,147 @@ static int64_t mapped_from(const struct pack_state *s, const struct packing_map 
 	return j / inner * s->stride[m->dim] + j % inner * s->stride[m->with];
 }
 
-/* The value at s->at through maps i, i + 1, ..; from: where the dimensions without a map and those
- * before stand. */
-static double mapped_value(const struct pack_state *s, int i, const float *from)
+enum { RUN = 64 };
+
+/* n values (RUN at most) at s->at through maps i, i + 1, ..; from: where the dimensions without a
+ * map and those before stand for the first one, the next one is `apart` behind. */
+static void mapped_values(const struct pack_state *s, int i, const float *from, int64_t apart,
+			  int n, double *to)
 {
 	const struct packing_map *m = &s->p->map[i];
-	double sum = 0;
+	double inner[RUN];
 
-	if (i == s->p->nmaps)
-		return (double)*from;
+	for (int k = 0; k < n; k++)
+		to[k] = 0;
 	for (int j = 0; j < m->cols; j++) {
+		const float *x = from + mapped_from(s, m, j);
 		double factor = m->m[s->at[m->dim]][j];
 
-		if (factor != 0)
-			sum += factor * mapped_value(s, i + 1, from + mapped_from(s, m, j));
+		if (factor == 0)
+			continue;
+		if (i + 1 < s->p->nmaps)
+			mapped_values(s, i + 1, x, apart, n, inner);
+		else
+			for (int k = 0; k < n; k++)
+				inner[k] = (double)x[k * apart];
+		for (int k = 0; k < n; k++)
+			to[k] += factor * inner[k];
 	}
-	return sum;
 }
 
-static float value(const struct pack_state *s)
+static void put_mapped(const struct pack_state *s, const float *from, int64_t apart, int64_t n,
+		       float *dst)
 {
+	double value[RUN];
+
+	for (int64_t done = 0; done < n; done += RUN) {
+		int part = n - done < RUN ? (int)(n - done) : RUN;
+
+		mapped_values(s, 0, from + done * apart, apart, part, value);
+		for (int k = 0; k < part; k++)
+			dst[done + k] = (float)value[k];
+	}
+}
+
+/* How many of n positions, step apart, along a dimension are no padding. */
+static int64_t inside(const struct pack_state *s, int dim, int64_t n, int64_t step)
+{
+	int64_t left = s->end[dim] - s->at[dim];
+
+	for (int d = 0; d < s->p->rank; d++)
+		if (d != dim && s->at[d] >= s->end[d])
+			return 0;
+	if (left <= 0)
+		return 0;
+	return (left - 1) / step + 1 < n ? (left - 1) / step + 1 : n;
+}
+
+/* n positions, step apart, along a dimension without a map, or one position. */
+static void pack_run(const struct pack_state *s, int dim, int64_t n, int64_t step, float *dst)
+{
+	const int64_t apart = step * s->stride[dim], some = inside(s, dim, n, step);
 	const float *from = s->src;
 
-	for (int d = 0; d < s->p->rank; d++) {
-		if (s->at[d] >= s->end[d])
-			return 0;
+	for (int d = 0; d < s->p->rank; d++)
 		if (!(s->mapped >> d & 1))
 			from += s->at[d] * s->stride[d];
-	}
-	return (float)mapped_value(s, 0, from);
+	if (s->p->nmaps)
+		put_mapped(s, from, apart, some, dst);
+	else if (apart == 1)
+		memcpy(dst, from, (size_t)some * sizeof *dst);
+	else
+		for (int64_t j = 0; j < some; j++)
+			dst[j] = from[j * apart];
+	memset(dst + some, 0, (size_t)(n - some) * sizeof *dst);
 }
 
-/* The innermost axis, without a map. */
-static void pack_run(struct pack_state *s, int dim, int64_t n, int64_t step)
+/* The innermost axis, at each of the positions that go together. */
+static void pack_runs(struct pack_state *s, float *dst)
 {
-	const float *src = s->src;
-	int padding = 0;
+	const int last = s->p->naxes - 1, dim = s->p->axis[last].dim;
+	const int64_t start = s->at[dim];
 
-	for (int d = 0; d < s->p->rank; d++) {
-		src += s->at[d] * s->stride[d];
-		padding |= d != dim && s->at[d] >= s->end[d];
-	}
-	for (int64_t j = 0; j < n; j++)
-		*s->dst++ = padding || s->at[dim] + j * step >= s->end[dim]
-				    ? 0.0f
-				    : src[j * step * s->stride[dim]];
-}
-
-static void pack_axis(struct pack_state *s, int i);
-
-/* Positions first to end of axis i, and all of the axes in it. */
-static void pack_part(struct pack_state *s, int i, int64_t first, int64_t end)
-{
-	const struct packing *p = s->p;
-	int dim = p->axis[i].dim;
-	int64_t step = p->axis[i].step, start = s->at[dim];
-
-	s->at[dim] += first * step;
-	for (int64_t j = first; j < end; j++, s->at[dim] += step) {
-		if (i < p->naxes - 1)
-			pack_axis(s, i + 1);
-		else
-			*s->dst++ = value(s);
+	for (int64_t w = 0; w < s->wide; w++) {
+		pack_run(s, dim, s->p->axis[last].n, s->p->axis[last].step, dst);
+		if (s->across < 0)
+			break;
+		s->at[dim] += s->p->axis[s->across].step;
+		dst += s->each[s->across];
 	}
 	s->at[dim] = start;
 }
 
-static void pack_axis(struct pack_state *s, int i)
+static void pack_axis(struct pack_state *s, int i, float *dst);
+
+/* Positions first to end of axis i, and all of the axes in it. */
+static void pack_part(struct pack_state *s, int i, int64_t first, int64_t end, float *dst)
+{
+	const struct packing *p = s->p;
+	const int dim = p->axis[i].dim;
+	const int64_t start = s->at[dim], most = i == s->across ? PACKING_ACROSS : 1;
+
+	for (int64_t j = first; j < end; j += most) {
+		s->at[dim] = start + j * p->axis[i].step;
+		if (i == s->across)
+			s->wide = end - j < most ? end - j : most;
+		if (i < p->naxes - 1)
+			pack_axis(s, i + 1, dst + (j - first) * s->each[i]);
+		else
+			pack_run(s, dim, 1, 1, dst + (j - first));
+	}
+	s->at[dim] = start;
+}
+
+static void pack_axis(struct pack_state *s, int i, float *dst)
 {
 	const struct packing *p = s->p;
 
-	if (i == p->naxes - 1 && !p->nmaps)
-		pack_run(s, p->axis[i].dim, p->axis[i].n, p->axis[i].step);
+	if (i == p->naxes - 1 && !(s->mapped >> p->axis[i].dim & 1))
+		pack_runs(s, dst);
 	else
-		pack_part(s, i, 0, p->axis[i].n);
+		pack_part(s, i, 0, p->axis[i].n, dst);
+}
+
+/* Where runs are contiguous in the source, and another axis goes on along the same dimension, as
+ * panels of columns do: several positions of that axis. A row's run would be all that is read from
+ * its page before the next row, else. */
+static int axis_across(const struct pack_state *s)
+{
+	const int last = s->p->naxes - 1, dim = s->p->axis[last].dim;
+	int i = last - 1;
+
+	if (s->mapped >> dim & 1 || s->p->axis[last].step * s->stride[dim] != 1)
+		return -1;
+	while (i >= 0 && s->p->axis[i].dim != dim)
+		i--;
+	return i;
 }
 
 void packing_run_part(const struct packing *p, const float *src, const int64_t *stride,
 		      int64_t first, int64_t end, float *dst)
 {
-	struct pack_state s = {.p = p, .src = src, .dst = dst};
-	int64_t dense = 1;
+	struct pack_state s = {.p = p, .wide = 1, .src = src};
+	int64_t dense = 1, each = 1;
 
 	for (int d = p->rank - 1; d >= 0; d--) {
 		s.stride[d] = stride ? stride[d] : dense;
@@ -142,10 +204,15 @@ void packing_run_part(const struct packing *p, const float *src, const int64_t *
 		s.end[p->map[i].dim] = p->map[i].rows;
 		s.mapped |= 1 << p->map[i].dim | 1 << p->map[i].with;
 	}
+	for (int i = p->naxes - 1; i >= 0; i--) {
+		s.each[i] = each;
+		each *= p->axis[i].n;
+	}
+	s.across = axis_across(&s);
 	if (first == 0 && end == p->axis[0].n)
-		pack_axis(&s, 0);
+		pack_axis(&s, 0, dst);
 	else
-		pack_part(&s, 0, first, end);
+		pack_part(&s, 0, first, end, dst);
 }
 
 void packing_run(const struct packing *p, const float *src, float *dst)

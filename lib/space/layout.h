@@ -15,6 +15,8 @@
 #include "lib/space/swizzle.h"
 
 enum { LAYOUT_RANK = 6, LAYOUT_AXES = 10, LAYOUT_MAPS = 2, MAP_ROWS = 16, MAP_COLS = 8 };
+/* So many positions of an axis are filled together where that reads the source in order. */
+enum { PACKING_ACROSS = 16 };
 
 /* Along dimension dim, of extent cols: value i becomes the sum over j of m[i][j] * value j. Where
  * `with` is another dimension than dim, j goes through both, dim outermost, and cols is the product
