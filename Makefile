@@ -196,14 +196,12 @@ $(foreach shell,$(SHELLS),$(eval $(call completion,$(shell))))
 ## Checking
 
 # The long ones begin, so that no core waits for the last of them.
-LONG_TESTS := $(patsubst %,tests/%.t,fault cuda train run tune torture graphs measure examples export stranger) $(patsubst %,$(B)/tests/%,kernels blocks)
+LONG_TESTS := $(patsubst %,tests/%.t,cuda stranger fault train run tune torture graphs measure examples export) $(patsubst %,$(B)/tests/%,kernels blocks)
 TESTS := $(LONG_TESTS) $(filter-out $(LONG_TESTS),$(TEST_C:%=$(B)/tests/%) $(TEST_SH))
 # Sanitizers find nothing more in these: they look at texts and at what is installed, or run what other tests run as well.
 ifneq ($(SAN),)
 TESTS := $(filter-out $(patsubst %,tests/%.t,bench complete descriptors examples floors install man networks schema stranger),$(TESTS))
 endif
-# These install what this folder has built, each by its make: one after the other, beside the rest.
-RULES := --rules='seq=tests/{install,stranger}.t' --rules='par=**'
 # Tests never see the user's own database and cache, nor probe the machine, as none looks at how long something took.
 # Threads of teams do not spin while they wait: they would keep the CPUs from the test beside this one.
 # No kernel has sanitizers: with SAN=1 tests take those that the ordinary build's have compiled. Tests of compiling and of the
@@ -216,7 +214,7 @@ TEST_ENV = BIN='$(CURDIR)/$(BIN)' LIBEXEC='$(CURDIR)/$(LIBEXEC)' TL_DB= TL_MODEL
 	LSAN_OPTIONS='suppressions="$(CURDIR)/share/lsan.supp":print_suppressions=0'
 # The harness gives each test the rest of its surroundings, and ends one that hangs.
 # Tests wait, too, for clocks and for each other's processes: there are half as many again as CPUs.
-PROVE = prove --norc --exec 'perl tests/harness.pl' -j $$(($(JOBS) + ($(JOBS) + 1) / 2)) --timer $(RULES)
+PROVE = prove --norc --exec 'perl tests/harness.pl' -j $$(($(JOBS) + ($(JOBS) + 1) / 2)) --timer
 
 # What fails calls on demand is loaded into the programs from outside, and the same for all builds. Frame pointers lead
 # the leak checker through it to who asked for memory.
@@ -285,13 +283,13 @@ check: $(TESTABLE) ## run the tests (TESTS='tests/man.t build/tests/json' for so
 	env $(TEST_ENV) $(PROVE) $(TESTS)
 
 # What runs other code, or judges otherwise, where the instruction set, the caches or the library's choice are others; but for
-# what goes through all instruction sets by itself (kernels, cache), and what measures nothing and plays one machine of its
-# own (train).
+# what goes through all instruction sets by itself (kernels, cache), what is about processes that die, not about their kernels
+# (resume, torture), and what measures nothing and plays one machine of its own (train).
 ISA_TESTS := $(addprefix $(B)/tests/,cpu model onednn) \
-	$(patsubst %,tests/%.t,filter gen measure probe replay resume torture tune)
+	$(patsubst %,tests/%.t,filter gen measure probe replay tune)
 # Machines to play, as far as this one can: a desktop of 2020, and a CPU without vectors worth the name.
-AS_avx2 := TL_TEST_KILLS=3 TL_ISA=avx2 ONEDNN_MAX_CPU_ISA=AVX2 TL_LIMITS=l1d=32768,l2=524288,l3=33554432
-AS_scalar := TL_TEST_KILLS=3 TL_ISA=scalar ONEDNN_MAX_CPU_ISA=SSE41 TL_LIMITS=l1d=32768,l2=262144,l3=4194304 OMP_NUM_THREADS=1
+AS_avx2 := TL_ISA=avx2 ONEDNN_MAX_CPU_ISA=AVX2 TL_LIMITS=l1d=32768,l2=524288,l3=33554432
+AS_scalar := TL_ISA=scalar ONEDNN_MAX_CPU_ISA=SSE41 TL_LIMITS=l1d=32768,l2=262144,l3=4194304 OMP_NUM_THREADS=1
 
 check-isa: $(TESTABLE) ## run the tests that depend on the instruction set as on a CPU with AVX2, and on one without
 	@mkdir -p $(B)/home build/home

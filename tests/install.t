@@ -5,9 +5,9 @@ cd "$(dirname "$0")/.." || exit 1
 # shellcheck source=tests/tap.sh
 . tests/tap.sh
 
-# The ordinary build, whatever the tests are run by.
+# The ordinary build, whatever the tests are run by, when stranger.t does not make it, too.
 do_make() {
-	env -u SAN -u MAKEFLAGS -u MFLAGS make -s "$@" DESTDIR="$tmp/root" PREFIX=/usr
+	flock build/making env -u SAN -u MAKEFLAGS -u MFLAGS make -s "$@" DESTDIR="$tmp/root" PREFIX=/usr
 }
 
 do_make install >"$tmp/log" 2>&1

@@ -136,7 +136,7 @@ static void test_long_runs(void)
 	packing_axis(&p, c, PADDED, 1);
 	packing_run(&p, from, out);
 	for (int i = 0; i < PADDED; i++) {
-		const float *x = from + i * A * B;
+		const float *x = from + (i < LONG ? i : 0) * A * B;
 		float first = i < LONG ? 2 * x[0] - x[B] : 0;
 		float second =
 			i < LONG ? 2 * (x[1] + 0.25F * x[2]) - (x[B + 1] + 0.25F * x[B + 2]) : 0;

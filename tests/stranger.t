@@ -41,8 +41,9 @@ lines() { # most: are there as many lines, and not 0?
 
 # ---- Installing into a folder ----
 
+# When install.t does not make it, too.
 do_make() {
-	env -u SAN -u MAKEFLAGS -u MFLAGS make -C "$root" -s "$@" DESTDIR= PREFIX="$tmp/tl"
+	flock "$root/build/making" env -u SAN -u MAKEFLAGS -u MFLAGS make -C "$root" -s "$@" DESTDIR= PREFIX="$tmp/tl"
 }
 do_make install >"$tmp/said" 2>&1
 status=$?
