@@ -626,36 +626,44 @@ static int read_why(const struct places *at, struct buf *why, struct err *e)
 	return 0;
 }
 
-/* Stores what this run cost, without its measuring runs. In a simulation it is what went
- * by after the last tl-replay, if that counts; else its results have the costs that they were
- * recorded with. */
-static int tell_cost(const struct places *at)
+/* Writes the record of what this run cost, for store_cost. */
+static int write_cost(const struct places *at, const struct buf *why, struct err *e)
 {
 	struct ledger_run r = {.run = at->run, .program = program.name, .replayed = replay != NULL};
 	struct rec_out *out;
-	struct err e = ERR_INIT;
-	struct buf b = BUF_INIT, why = BUF_INIT;
+	struct buf b = BUF_INIT;
 	char now[25];
 	int rc;
 
-	if (replay && !charges_run())
-		return EXIT_DONE;
-	if (read_why(at, &why, &e) < 0)
-		return opt_fail(&program, &e);
 	if (replay) {
 		ledger_open(&ledger, ledger.cores, clock_now() - spent_s);
 		ledger_switch(&ledger, COST_SEARCH, ledger.since);
 	}
 	rec_now(now);
 	r.at = now;
-	r.stop = why.n ? why.s : NULL;
+	r.stop = why->n ? why->s : NULL;
 	r.why = rec_stopped() ? "stopped by a signal" : NULL;
 	ledger_close(&ledger, clock_now());
 	ledger_record(&ledger, &r, &b);
-	out = rec_create(at->cost, &e);
-	rc = !out || rec_put(out, b.s, b.n, &e) || rec_commit(out, &e);
+	out = rec_create(at->cost, e);
+	rc = !out || rec_put(out, b.s, b.n, e) || rec_commit(out, e);
 	rec_discard(out);
 	buf_free(&b);
+	return rc ? -1 : 0;
+}
+
+/* Stores what this run cost, without its measuring runs. In a simulation it is what went
+ * by after the last tl-replay, if that counts; else its results have the costs that they were
+ * recorded with. */
+static int tell_cost(const struct places *at)
+{
+	struct err e = ERR_INIT;
+	struct buf why = BUF_INIT;
+	int rc;
+
+	if (replay && !charges_run())
+		return EXIT_DONE;
+	rc = read_why(at, &why, &e) || write_cost(at, &why, &e);
 	buf_free(&why);
 	return rc ? opt_fail(&program, &e) : run(store_cost, at, COST_STORE);
 }
