@@ -175,8 +175,8 @@ static void pack_axis(struct pack_state *s, int i, float *dst)
 }
 
 /* Where runs are contiguous in the source, and another axis goes on along the same dimension, as
- * panels of columns do: several positions of that axis. A row's run would be all that is read from
- * its page before the next row, else. */
+ * panels of columns do, several positions of that axis go together. Else a row's short run would be
+ * all that is read from its page before the next row. */
 static int axis_across(const struct pack_state *s)
 {
 	const int last = s->p->naxes - 1, dim = s->p->axis[last].dim;
