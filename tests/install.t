@@ -14,6 +14,9 @@ do_make install >"$tmp/log" 2>&1
 status=$?
 [ $status -eq 0 ] || sed 's/^/# /' "$tmp/log"
 ok $status 'make install'
+# Else it would link programs that the tests beside it run.
+! grep '^  [A-Z]' "$tmp/log" | sed 's/^/# /' | grep .
+ok $? 'and all was built before'
 
 there() { # mode path
 	if [ "$1" = "$(stat -c %a "$tmp/root/usr/$2")" ]; then true; else
