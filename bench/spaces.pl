@@ -50,7 +50,7 @@ sub slim { # a result; its time, and samples, where it has any; is it the first?
 	# What the records of a workload share is told once.
 	if ($first) {
 		my ($baselines) = $line =~ /("baseline":\{.*?),"cost":\{/;
-		my ($env) = $line =~ /("env":\{.*\})\}\s*$/;
+		my ($env) = $line =~ /("env":\{.*\})(?:,"checksum":"\w+")?\}\s*$/;
 		$out .= ",$baselines" if defined $baselines;
 		$out .= ",$env" if defined $env;
 	}

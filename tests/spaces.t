@@ -37,6 +37,13 @@ perl bench/spaces.pl merge "$tmp/results" >"$tmp/space" 2>"$tmp/err"
 grep 'unroll":2}' "$tmp/space" | grep -o '"samples_s":\[[^]]*' | tr ',' '\n' | wc -l | grep -qx 8
 ok $? 'of many samples a few'
 
+# As tl-measure writes it: with the env at the end, and behind it the checksum.
+env='"env":{"cpu":"C","isa":"avx2","probe":{"mem":1},"watch":["steal_s"]}'
+result 1 '"status":"ok","latency_s":1e-05' | sed "s/}\$/,$env,\"checksum\":\"00ff\"}/" >"$tmp/results"
+perl bench/spaces.pl merge "$tmp/results" >"$tmp/space" 2>"$tmp/err"
+grep -qF "$env}" "$tmp/space" && ! grep -q checksum "$tmp/space"
+ok $? 'of which machine it is stays'
+
 # Adding to what is there: of two workloads the one with enough, unless it was recorded anew.
 { result 1 '"status":"ok"'; result 2 '"status":"ok"'; result 1 '"status":"ok"' | sed 's/"w"/"v"/'; } >"$tmp/set"
 mkdir "$tmp/there"

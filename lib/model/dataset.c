@@ -152,6 +152,12 @@ static int add_workload(struct dataset *d, struct err *e)
 	return 0;
 }
 
+void dataset_matrix(const struct data_group *g, float *x)
+{
+	for (int64_t i = 0; i < g->n; i++)
+		memcpy(x + i * FEATURES, g->row[i].f, sizeof *x * FEATURES);
+}
+
 const struct data_use *dataset_use(const struct dataset *d, const struct workload *w)
 {
 	return map_get(&d->uses, w->id.s, ID_HEX);

@@ -79,6 +79,8 @@ static inline struct data_group *dataset_group(const struct dataset *d, size_t i
 {
 	return d->groups.item[i].value;
 }
+/* The features of a group's rows, side by side: FEATURES of each. */
+void dataset_matrix(const struct data_group *g, float *x);
 /* NULL: no workload record came. */
 const struct data_use *dataset_use(const struct dataset *d, const struct workload *w);
 /* "conv2d 64>64 3x3/1x1 g1 f32": appended. */

@@ -197,8 +197,7 @@ int fit_predict(struct boost *b, const struct data_group *g, double *value, stru
 	float *out = xmalloc(sizeof *out * (size_t)(g->n + 1));
 	int rc;
 
-	for (int64_t i = 0; i < g->n; i++)
-		memcpy(x + i * FEATURES, g->row[i].f, sizeof *x * FEATURES);
+	dataset_matrix(g, x);
 	rc = boost_predict(b, x, (size_t)g->n, FEATURES, out, e);
 	for (int64_t i = 0; i < g->n; i++)
 		value[i] = (double)out[i] + g->row[i].prior;

@@ -146,8 +146,7 @@ static int score_group(const struct dataset *d, const struct data_group *g, cons
 	int64_t k = 0;
 	int rc;
 
-	for (int64_t i = 0; i < g->n; i++)
-		memcpy(x + i * FEATURES, g->row[i].f, sizeof *x * FEATURES);
+	dataset_matrix(g, x);
 	rc = model_predict(m, x, (size_t)g->n, value, deviation, e);
 	if (rc == 0) {
 		double count = u && u->count ? (double)u->count : 1;
@@ -240,16 +239,28 @@ static double calibrate(struct found *f)
 
 /* ---- all of it ---- */
 
+static int set_priors(struct data_group *g, const struct model *older, struct err *e)
+{
+	float *x = xmalloc(sizeof *x * FEATURES * (size_t)(g->n + 1));
+	double *value = xmalloc(sizeof *value * (size_t)(g->n + 1));
+	int rc;
+
+	dataset_matrix(g, x);
+	rc = model_predict(older, x, (size_t)g->n, value, NULL, e);
+	for (int64_t i = 0; i < g->n && rc == 0; i++)
+		g->row[i].prior = value[i];
+	free(value);
+	free(x);
+	return rc;
+}
+
 int train_set_priors(const struct dataset *d, const struct model *older, struct err *e)
 {
-	for (size_t i = 0; i < d->groups.n; i++) {
-		struct data_group *g = dataset_group(d, i);
+	int rc = 0;
 
-		for (int64_t k = 0; k < g->n; k++)
-			if (model_predict(older, g->row[k].f, 1, &g->row[k].prior, NULL, e) < 0)
-				return -1;
-	}
-	return 0;
+	for (size_t i = 0; i < d->groups.n && rc == 0; i++)
+		rc = set_priors(dataset_group(d, i), older, e);
+	return rc;
 }
 
 /* An older model's stays where there is too little for a new one. */

@@ -66,8 +66,7 @@ static int losses(const struct data_group *g, const struct offers *o, const stru
 	int rc;
 
 	search_space_init(&space, &g->w, g->env, NULL);
-	for (int64_t i = 0; i < g->n; i++)
-		memcpy(x + i * FEATURES, g->row[i].f, sizeof *x * FEATURES);
+	dataset_matrix(g, x);
 	for (int k = 0; k < o->n; k++) {
 		struct candidate c;
 		double draft_s;
