@@ -27,6 +27,8 @@
 #include "lib/io/terminal.h"
 #include "lib/measure/worker.h"
 #include "lib/model/default.h"
+#include "lib/model/features.h"
+#include "lib/model/model.h"
 #include "lib/store/store.h"
 
 static const char *database;
@@ -318,15 +320,34 @@ static void tell_database(const struct env *v)
 	buf_free(&report);
 }
 
+/* Is this machine like one that the model learned from? */
+static const char *acquaintance(const struct model *m)
+{
+	struct limits here;
+	struct err e = ERR_INIT;
+
+	if (!m->nmachines || target_default()->limits(&here, &e) < 0)
+		return "";
+	return model_has_seen(m, &here) ? "; it learned from such a CPU"
+					: "; it never saw such a CPU, and the draft has a share";
+}
+
 static void tell_model(void)
 {
 	struct buf path = BUF_INIT;
 	struct err e = ERR_INIT;
+	struct model *m = NULL;
 	int rc = model_default(NULL, 1, target_default(), &path, &e);
 
-	tell("model", "%s", rc > 0 ? path.s : rc < 0 ? e.msg : "none: the analytic draft ranks");
-	if (rc < 0)
+	if (rc > 0)
+		m = model_load(path.s, features_list(target_default()), &e);
+	if (m)
+		tell("model", "%s%s", path.s, acquaintance(m));
+	else
+		tell("model", "%s", *e.msg ? e.msg : "none: the analytic draft ranks");
+	if (*e.msg)
 		mend("name another one by TL_MODEL, or none");
+	model_free(m);
 	buf_free(&path);
 }
 

@@ -7,6 +7,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include "lib/answer/local.h"
 #include "lib/answer/match.h"
 #include "lib/answer/zero_shot.h"
 #include "lib/extract/list/emit.h"
@@ -573,13 +574,27 @@ static int open_model(struct query *q, struct err *e)
 	return rc < 0 || (rc && !q->model) ? -1 : 0;
 }
 
+/* The model as it suits what the database knows of the env. */
+static int adapt(struct query *q, struct err *e)
+{
+	char why[LOCAL_WHY];
+	int found = ADAPTED_TOO_LITTLE;
+
+	if (q->model && q->db)
+		found = local_adapt(q->db, q->here.id, &q->env.limits, &q->model, why, e);
+	if (found == ADAPTED_USELESS)
+		opt_warn(&program, "%s: it predicts nothing", why);
+	return found < 0 ? -1 : 0;
+}
+
 static int run_answers(struct query *q, char **paths, int npaths, struct err *e)
 {
 	struct rec_in *in = NULL;
 	struct workload w;
 	int rc, bad = 0;
 
-	if (open_model(q, e) < 0 || find_here(q, e) < 0)
+	/* Another process is asked for the env before there is a model, which brings threads. */
+	if (find_here(q, e) < 0 || open_model(q, e) < 0 || adapt(q, e) < 0)
 		return -1;
 	if (q->here.doubt)
 		opt_warn(&program, "answering for the env %s of the last result: %s", q->here.id,

@@ -1,6 +1,6 @@
 #!/bin/sh
 # make demo [TARGET=cuda|opencl] [BUDGET=SECONDS] [ONNXRUNTIME=FOLDER]: tunes a ResNet-50 kept in share/models on this CPU, or for another target,
-# and shows what it brought. BUDGET is the time for tuning: 90 seconds, or 110 on a device, where the library's search takes minutes.
+# and shows what it brought. BUDGET is the most time for tuning: 90 seconds, or 110 on a device, where the library's search takes minutes.
 # On this CPU, where Python has onnxruntime, onnx and numpy (FOLDER is a virtual environment with them), the model runs there, too.
 # A second run starts from the database of the first and measures only what is new.
 set -eu
@@ -22,7 +22,7 @@ TL_DB=$PWD/$dir/tl.db
 export TL_CACHE TL_DB
 model=share/models/resnet50.tar.zst
 start=$(date +%s)
-echo "Tuning $model; the database is $dir/tl.db. This takes about $((budget + 90 + (${#rounds} ? 60 : 0))) s."
+echo "Tuning $model; the database is $dir/tl.db. This takes $((budget + 90 + (${#rounds} ? 60 : 0))) s at most."
 # shellcheck disable=SC2086 # an option or none
 "$bin/tl-tune" --target="$target" $rounds --until "seconds<$budget" "$model"
 echo

@@ -200,6 +200,15 @@ SECTIONS='verify nonsense' sh bench/gpu.sh >"$tmp/out" 2>"$tmp/err"
 [ $? -eq 2 ] && grep -q 'SECTIONS has nonsense, and wants some of verify, ' "$tmp/err"
 ok $? 'a section that is none is refused'
 
+# A script that is named as a package is imports itself in the package's place: bench/ is looked through first.
+for file in bench/*.py; do
+	name=$(basename "$file" .py)
+	! grep -qE "^\s*(import|from) $name\b" bench/*.py || echo "# $file is taken for the package $name"
+done >"$tmp/out"
+cat "$tmp/out"
+[ ! -s "$tmp/out" ]
+ok $? 'no script stands in the way of a package'
+
 # bench/search.pl: simulated runs, and live ones beside them
 
 # Not -B, which makes config.mk anew even with -n, and with it the programs that the other tests run.

@@ -35,6 +35,12 @@ ok $? 'without a compiler it says so, and goes on'
 TL_CACHE_SIZE=huge doctor
 [ $? -eq 1 ] && grep -q 'TL_CACHE_SIZE is "huge"' "$tmp/out"
 ok $? 'a size that is none is amiss'
+TL_MODEL=pretrained TL_LIMITS=l1d=32768,l2=777216 doctor && grep -q '^model .*cpu.model; it never saw such a CPU' "$tmp/out"
+ok $? 'whether the model has seen such a machine'
+head -c 1000 "$tmp/bad" >"$tmp/model"
+TL_MODEL="$tmp/model" doctor
+[ $? -eq 1 ] && grep -q -e '-> name another one by TL_MODEL' "$tmp/out"
+ok $? 'a model that is none is amiss'
 "$bin/tl-doctor" --noise 200ms -d "$tmp/db" >"$tmp/out" 2>&1
 grep -q '^noise  *[0-9.]*% of equal turns' "$tmp/out"
 ok $? 'how steadily the machine runs'

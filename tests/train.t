@@ -311,6 +311,9 @@ ok $? 'and is a pipeline'
 "$bin/tl-tune" --zero-shot -b 3 "$workloads" 2>"$tmp/err"
 [ $? -eq 2 ]
 ok $? 'which has no limits'
+"$bin/tl-query" --predict -m "$tmp/model" -d "$tmp/db" --env c0000000000000000000000000000000 "$tmp/one" >"$tmp/b" 2>"$tmp/err"
+grep -q 'with a correlation of -0\.[0-9]*: it predicts nothing' "$tmp/err"
+ok $? 'a prediction is not by a model that is wrong about the machine'
 predict --table "$workloads" >"$tmp/out" 2>"$tmp/err"
 [ $? -eq 2 ]
 ok $? 'a prediction is no row of a table'

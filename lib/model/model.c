@@ -297,14 +297,19 @@ void model_share(struct model *m, double draft_share)
 	m->shared = m->nstages;
 }
 
-void model_meet(struct model *m, const struct limits *here)
+int model_has_seen(const struct model *m, const struct limits *here)
 {
-	double share = m->nmachines && m->features == &features_threads ? MODEL_ABROAD : 0;
-
 	for (int i = 0; i < m->nmachines; i++)
 		if (model_is_machine(&m->machine[i], here))
-			share = 0;
-	model_share(m, share);
+			return 1;
+	return 0;
+}
+
+void model_meet(struct model *m, const struct limits *here)
+{
+	const int abroad = m->nmachines && m->features == &features_threads;
+
+	model_share(m, abroad && !model_has_seen(m, here) ? MODEL_ABROAD : 0);
 }
 
 /* ---- predicting ---- */

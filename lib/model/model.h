@@ -78,6 +78,8 @@ void model_share(struct model *m, double draft_share);
 void model_meet(struct model *m, const struct limits *here);
 /* The same machine as far as model_meet() can tell? */
 int model_is_machine(const struct model_machine *k, const struct limits *m);
+/* Did it learn from such a machine? 0, too, if the file does not say from which it did. */
+int model_has_seen(const struct model *m, const struct limits *here);
 
 /* Threads that model_predict() uses; by default all. */
 int model_threads(const struct model *m, int n, struct err *e);
