@@ -100,6 +100,8 @@ class Ours:
     """tl-tune's kernel, from a library that tl-export has made."""
 
     def __init__(self, op, prob, args, folder):
+        # One for each operator: a library that is loaded once more from the same place is the old one.
+        folder = os.path.join(folder, f"{op}-{prob}".replace(":", "-"))
         shutil.rmtree(folder, ignore_errors=True)
         os.makedirs(folder)
         names = {name: os.path.join(folder, name) for name in ("list.csv", "workload", "db", "best", "kernels", "log")}
