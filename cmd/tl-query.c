@@ -7,6 +7,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include "lib/answer/few_shots.h"
 #include "lib/answer/local.h"
 #include "lib/answer/match.h"
 #include "lib/answer/zero_shot.h"
@@ -34,6 +35,7 @@ static const char *database, *output, *env_id, *op_name, *prob, *layout, *post, 
 static const char *run_id, *since, *emit_form, *report_path, *plot_of, *plot_as, *color = "auto";
 static int64_t top = 1;
 static const char *model_path;
+static double budget_s;
 static int as_table, as_csv, wide, stats, cost, envs, predict, quiet, env_ids;
 
 static const struct opt opts[] = {
@@ -63,6 +65,11 @@ static const struct opt opts[] = {
 	 "If the database does not know a workload in this env, answer at once with a candidate "
 	 "that a model chooses: one known elsewhere and fitted to this workload, a schedule of "
 	 "the model's portfolio, or the result of a search by the model. Needs no database.",
+	 NULL},
+	{'b', "budget", OPT_TIME, &budget_s, "TIME",
+	 "With --predict: first tune, for this time, what the database does not know in this env: "
+	 "the most important workloads first, by tl-tune, which stores the results in the "
+	 "database. Only what is still not known is predicted.",
 	 NULL},
 	{'m', "model", OPT_FILE, &model_path, "FILE",
 	 "With --predict: the model; by default $TL_MODEL, else the one that came with the "
@@ -131,7 +138,15 @@ static const struct program program = {
 /* How many of what is known elsewhere are first candidates. */
 enum { FOREIGN = 8 };
 
+/* With --budget: a workload that is answered after the tuning. */
+struct asked {
+	struct workload w;
+	int64_t count; /* -1 where the record has none */
+	struct asked *next;
+};
+
 struct query {
+	const char *path; /* of the database */
 	struct store *db; /* NULL with --predict alone */
 	struct matcher *matcher;
 	struct rec_out *out;
@@ -143,6 +158,8 @@ struct query {
 	struct data_env env; /* with --predict, and these */
 	struct model *model;
 	struct buf line;
+	struct few_shots *shots; /* with --budget, until all is read */
+	struct asked *first, **last;
 	int64_t asked, stale, foreign; /* workloads */
 };
 
@@ -391,6 +408,21 @@ static int answer(struct query *q, const struct workload *w, int64_t count, stru
 	return 0;
 }
 
+/* Keeps the workload for later, and has it tuned if there is no measured answer. */
+static int note(struct query *q, const struct workload *w, int64_t count, const char *record,
+		size_t n, struct err *e)
+{
+	struct match m = {.how = MATCH_NONE};
+	struct asked *a = arena_new(&q->run, struct asked);
+
+	*a = (struct asked){*w, count, NULL};
+	*q->last = a;
+	q->last = &a->next;
+	if (q->matcher && match_find(q->matcher, w, 1, &q->record, &m, e) < 0)
+		return -1;
+	return m.how == MATCH_EXACT ? 0 : few_shots_add(q->shots, record, n, e);
+}
+
 static int answer_record(struct query *q, struct rec_in *in, const struct rec *r, struct err *e)
 {
 	struct err why = ERR_INIT;
@@ -409,7 +441,7 @@ static int answer_record(struct query *q, struct rec_in *in, const struct rec *r
 	}
 	if (collects())
 		report_add_sources(&q->report, d);
-	return answer(q, &w, count, e);
+	return q->shots ? note(q, &w, count, r->s, r->n, e) : answer(q, &w, count, e);
 }
 
 static int answer_all(struct query *q, struct rec_in *in, struct err *e)
@@ -587,12 +619,90 @@ static int adapt(struct query *q, struct err *e)
 	return found < 0 ? -1 : 0;
 }
 
+/* The workload of --op and --prob. */
+static int answer_op(struct query *q, struct err *e)
+{
+	struct workload w;
+
+	if (workload_from_text(&w, op_name, prob, layout, post, e) ||
+	    (dtype && workload_set_dtype(&w, dtype, strlen(dtype), e))) {
+		e->status = EXIT_USAGE;
+		return -1;
+	}
+	if (!q->shots)
+		return answer(q, &w, -1, e);
+	buf_clear(&q->line);
+	field_record(&q->line, "workload");
+	workload_fields(&w, &q->line);
+	buf_ch(&q->line, '}');
+	return note(q, &w, -1, q->line.s, q->line.n, e);
+}
+
+static int answer_input(struct query *q, char **paths, int npaths, int *bad, struct err *e)
+{
+	struct rec_in *in;
+	int rc;
+
+	if (op_name)
+		return answer_op(q, e);
+	if (!(in = rec_open(paths, npaths, q->out, e)))
+		return -1;
+	rc = answer_all(q, in, e);
+	*bad = rec_bad_count(in) > 0;
+	rec_close(in);
+	return rc;
+}
+
+static int answer_noted(struct query *q, struct err *e)
+{
+	for (const struct asked *a = q->first; a; a = a->next) {
+		arena_reset(&q->record);
+		if (answer(q, &a->w, a->count, e))
+			return -1;
+	}
+	return 0;
+}
+
+static void close_known(struct query *q)
+{
+	matcher_close(q->matcher);
+	store_close(q->db);
+	q->matcher = NULL;
+	q->db = NULL;
+}
+
+/* --budget: notes the input, and tunes what of it has no measured answer. Returns 0, the exit
+ * status of a tl-tune that failed, or -1. */
+static int tune_first(struct query *q, char **paths, int npaths, int *bad, struct err *e)
+{
+	const struct few_shots_how how = {database, target_name, model_path, budget_s, quiet};
+	int rc, there;
+
+	if (find_here(q, e) < 0 || !(q->shots = few_shots_open(program.name, e)))
+		return -1;
+	if (q->db)
+		q->matcher = matcher_open(q->db, &q->here);
+	q->last = &q->first;
+	rc = answer_input(q, paths, npaths, bad, e);
+	close_known(q);
+	if (!rc && !rec_stopped())
+		rc = few_shots_tune(q->shots, &how, e);
+	few_shots_close(q->shots);
+	q->shots = NULL;
+	if (rc || rec_stopped())
+		return rc;
+	there = store_is_there(q->path, e);
+	if (there > 0)
+		q->db = store_open(q->path, STORE_READ, e);
+	return there < 0 || (there && !q->db) ? -1 : 0;
+}
+
 static int run_answers(struct query *q, char **paths, int npaths, struct err *e)
 {
-	struct rec_in *in = NULL;
-	struct workload w;
 	int rc, bad = 0;
 
+	if (budget_s > 0 && ((rc = tune_first(q, paths, npaths, &bad, e)) || rec_stopped()))
+		return rc;
 	/* Another process is asked for the env before there is a model, which brings threads. */
 	if (find_here(q, e) < 0 || open_model(q, e) < 0 || adapt(q, e) < 0)
 		return -1;
@@ -603,25 +713,11 @@ static int run_answers(struct query *q, char **paths, int npaths, struct err *e)
 		opt_warn(&program, "these results were replayed, not measured");
 	if (q->db)
 		q->matcher = matcher_open(q->db, &q->here);
-	if (op_name) {
-		rc = workload_from_text(&w, op_name, prob, layout, post, e);
-		if (!rc && dtype)
-			rc = workload_set_dtype(&w, dtype, strlen(dtype), e);
-		if (rc)
-			e->status = EXIT_USAGE;
-		else
-			rc = answer(q, &w, -1, e);
-	} else if (!(in = rec_open(paths, npaths, q->out, e))) {
-		rc = -1;
-	} else {
-		rc = answer_all(q, in, e);
-		bad = rec_bad_count(in) > 0;
-	}
+	rc = budget_s > 0 ? answer_noted(q, e) : answer_input(q, paths, npaths, &bad, e);
 	if (!rc && collects() && !rec_stopped())
 		rc = print_collected(q, e);
 	if (!rc)
 		say_ages(q);
-	rec_close(in);
 	return rc ? -1 : bad ? EXIT_INPUT : q->missing ? EXIT_NO : q->inexact ? EXIT_INEXACT : 0;
 }
 
@@ -650,6 +746,9 @@ static void check_usage(int npaths)
 		why = "--plot-as belongs to --plot";
 	else if (model_path && !predict)
 		why = "--model belongs to --predict";
+	else if (budget_s > 0 && (!predict || env_id))
+		why = "--budget belongs to --predict, and measures on this machine: --env does not "
+		      "go with it";
 	else if (!cost && (run_id || since))
 		why = "--run and --since belong to --cost";
 	else if (run_id && since)
@@ -704,7 +803,9 @@ int main(int argc, char **argv)
 
 	check_usage(argc - first);
 	rec_stop_on_signals();
-	if ((there = store_find(database, &path, &e)) < 0) {
+	there = store_find(database, &path, &e);
+	q.path = path.s;
+	if (there < 0) {
 		status = opt_fail(&program, &e);
 	} else if (!there && !predict) {
 		status = no_database(path.s);
@@ -714,7 +815,8 @@ int main(int argc, char **argv)
 	} else {
 		status = run(&q, argv + first, argc - first);
 	}
-	matcher_close(q.matcher);
+	close_known(&q);
+	few_shots_close(q.shots);
 	report_free(&q.report);
 	json_free(&q.doc);
 	model_free(q.model);
@@ -722,7 +824,6 @@ int main(int argc, char **argv)
 	arena_free(&q.record);
 	arena_free(&q.run);
 	rec_discard(q.out);
-	store_close(q.db);
 	buf_free(&path);
 	if (rec_stopped())
 		opt_die_by_signal(rec_stopped());

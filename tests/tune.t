@@ -283,4 +283,36 @@ ok $? '--reprobe is a step of its own'
 ok $? 'which no simulation has'
 "$bin/tl-tune" --print --time 90s "$tmp/w.wl" >"$tmp/out" && grep -q 'seconds<90' "$tmp/out"
 ok $? '--time is a limit of seconds'
+
+# Few shots: tl-query has what nobody has measured tuned for a given time, and answers with what is known then.
+few() { # options of tl-query
+	TMPDIR=$tmp/few-shots "$bin/tl-query" -q --predict -d "$tmp/few-shots.db" "$@" >"$tmp/out" 2>"$tmp/err"
+}
+mkdir "$tmp/few-shots"
+printf 'op,prob\nconv2d,mb1_ic8ih9_oc16oh9_kh3ph1\nmatmul,12x20:20x24\n' | "$bin/tl-extract" -q --format csv >"$tmp/few.wl"
+few --budget 60s "$tmp/few.wl" && [ "$(grep '"status":"ok"' "$tmp/out" | grep -c '"match":"exact"')" -eq 2 ] && [ ! -s "$tmp/err" ] && "$bin/tl-check" -q "$tmp/out"
+ok $? 'tl-query --budget: the answers are measured' || sed 's/^/# /' "$tmp/err"
+results "$tmp/few-shots.db" >"$tmp/before"
+cp "$tmp/out" "$tmp/first"
+TL_CC=/nonexistent few --budget 60s "$tmp/few.wl" && cmp -s "$tmp/first" "$tmp/out"
+ok $? 'what is known is not measured again, which needs no compiler'
+few --budget 60s --op=matmul --prob=7x9:9x11 && [ "$(grep -c '"prob":"7x9:9x11".*"match":"exact"' "$tmp/out")" -eq 1 ]
+ok $? 'nor beside what is not known'
+results "$tmp/few-shots.db" | grep -v '"prob":"7x9:9x11"' | cmp -s - "$tmp/before"
+ok $? 'which alone is stored'
+few --budget 1ms --op=matmul --prob=17x9:9x11
+[ $? -eq 4 ] && grep -q '"match":"\(nearest\|default\)"' "$tmp/out"
+ok $? 'no time: a prediction'
+TL_CC=/nonexistent few --budget 60s --op=matmul --prob=18x9:9x11
+[ $? -eq 3 ] && [ ! -s "$tmp/out" ] && grep -q '^tl-' "$tmp/err"
+ok $? 'without a compiler nothing is measured, and that is said'
+bad=0
+for options in '' '--predict --env e1000000000000000000000000000000'; do
+	# shellcheck disable=SC2086 # several options
+	"$bin/tl-query" -d "$tmp/few-shots.db" $options --budget 1s "$tmp/few.wl" >"$tmp/out" 2>"$tmp/err"
+	[ $? -eq 2 ] && grep -q -e '--budget belongs to --predict' "$tmp/err" || bad=1
+done
+ok $bad '--budget is for predictions of this machine'
+[ -z "$(find "$tmp/few-shots" -mindepth 1)" ]
+ok $? 'its folder is removed'
 echo "1..$n"

@@ -1,0 +1,83 @@
+#include "lib/answer/few_shots.h"
+
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "lib/base/buf.h"
+#include "lib/host/scratch.h"
+#include "lib/io/pipeline.h"
+#include "lib/io/record.h"
+
+struct few_shots {
+	struct scratch scratch;
+	struct buf path; /* of the records */
+	struct rec_out *records;
+	int64_t n;
+};
+
+struct few_shots *few_shots_open(const char *program, struct err *e)
+{
+	struct few_shots *f = xcalloc(1, sizeof *f);
+
+	if (scratch_open(&f->scratch, program, e)) {
+		free(f);
+		return NULL;
+	}
+	buf_fmt(&f->path, "%s/workloads", f->scratch.path);
+	f->records = rec_create(f->path.s, e);
+	if (f->records)
+		return f;
+	few_shots_close(f);
+	return NULL;
+}
+
+int few_shots_add(struct few_shots *f, const char *record, size_t n, struct err *e)
+{
+	f->n++;
+	return rec_put(f->records, record, n, e);
+}
+
+static void fill(struct pipeline *p, const struct few_shots *f, const struct few_shots_how *how,
+		 const char *time)
+{
+	pipeline_stage(p, "tl-tune");
+	if (how->quiet)
+		pipeline_arg(p, "-q");
+	pipeline_arg2(p, "-d", how->db);
+	pipeline_arg2(p, "--target", how->target);
+	pipeline_arg2(p, "-m", how->model);
+	pipeline_arg2(p, "--time", time);
+	pipeline_arg2(p, "--final", "0");
+	pipeline_arg2(p, "-o", "/dev/null");
+	pipeline_arg(p, f->path.s);
+}
+
+int few_shots_tune(struct few_shots *f, const struct few_shots_how *how, struct err *e)
+{
+	struct pipeline p = {0};
+	char time[32];
+	int status;
+
+	if (rec_commit(f->records, e))
+		return -1;
+	if (!f->n)
+		return EXIT_DONE;
+	snprintf(time, sizeof time, "%.9gs", how->seconds);
+	fill(&p, f, how, time);
+	status = pipeline_run(&p, e);
+	pipeline_free(&p);
+	return status;
+}
+
+void few_shots_close(struct few_shots *f)
+{
+	struct err ignored = ERR_INIT;
+
+	if (!f)
+		return;
+	rec_discard(f->records);
+	scratch_remove(&f->scratch, &ignored);
+	buf_free(&f->path);
+	free(f);
+}

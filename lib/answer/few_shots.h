@@ -1,0 +1,33 @@
+/* Few shots: measured answers for the time that was given. They stand between a prediction, which
+ * measures nothing, and a tuning run, which ends when nothing pays any more.
+ *
+ * The workloads without a measured answer go to tl-tune, with a limit of time and without finals.
+ * Its policy measures the candidates with the largest expected gain first. So the time goes to the
+ * workloads that matter most, and the database has exact answers for them afterwards.
+ */
+#ifndef TL_ANSWER_FEW_SHOTS_H
+#define TL_ANSWER_FEW_SHOTS_H
+
+#include <stddef.h>
+
+#include "lib/base/err.h"
+
+struct few_shots;
+
+struct few_shots_how {
+	const char *db;		    /* path of the database, which is made if it is not there */
+	const char *target, *model; /* as the options of tl-tune; NULL: its defaults */
+	double seconds;
+	int quiet;
+};
+
+/* NULL on failure. */
+struct few_shots *few_shots_open(const char *program, struct err *e);
+/* Adds the record of a workload that has no measured answer. */
+int few_shots_add(struct few_shots *f, const char *record, size_t n, struct err *e);
+/* Tunes what was added, and nothing if nothing was added. Returns the exit status of tl-tune, which
+ * has told what went wrong; -1 with e filled if it could not be started. */
+int few_shots_tune(struct few_shots *f, const struct few_shots_how *how, struct err *e);
+void few_shots_close(struct few_shots *f);
+
+#endif
