@@ -1,6 +1,7 @@
 # shellcheck shell=sh
 # Policies of tuning in turns, for the benches that compare them (bench/tune.sh, bench/search.sh). Sets bin, and makes the folder top,
-# which the bench names, anew. POLICIES may have options of tl-tune behind them, such as preempt:-n:1000:--patience=16.
+# which the bench names, anew. POLICIES may have options of tl-tune behind them, such as preempt:-n:1000:--patience=16. With WARM the
+# word cold behind one lets it begin with nothing (preempt:cold).
 # shellcheck disable=SC2154 # top is the bench's
 bin=${BIN:-bin}
 policies=${POLICIES:-preempt evolution trimmer lorien random}
@@ -14,7 +15,7 @@ rm -rf "$TL_CACHE/objects"
 
 # Options of tl-tune: policy seed. Rivals have no finals, as the published ones have none.
 options_of() {
-	options=$(printf '%s' "${1#"${1%%:*}"}" | tr : ' ')
+	options=$(printf '%s' "${1#"${1%%:*}"}" | sed 's/:cold\>//; s/:/ /g')
 	[ "${1%%:*}" = "${first%%:*}" ] || options="$options --final=0"
 	printf '%s' "--policy=${1%%:*} $options --seed=$2 --time=${BUDGET:-10m}"
 }
@@ -24,7 +25,10 @@ live() {
 	run=$1.$2
 	rm -rf "$top/cache"
 	cp -R "$top/cold" "$top/cache"
-	[ ! "${WARM:-}" ] || cp "$WARM" "$dir/$run.db"
+	case $1:${WARM:-:} in
+	*:cold:* | *::) ;;
+	*) cp "$WARM" "$dir/$run.db" ;;
+	esac
 	echo "$network: $1, seed $2" >&2
 	start=$(date +%s.%N)
 	# shellcheck disable=SC2046 # they are words

@@ -528,11 +528,8 @@ static int read_model(const char *path, struct err *e)
 		rc = db ? store_env_here(db, target_named(target_name), env_wanted, &a, &env, e)
 			: -1;
 	}
-	if (rc >= 0 &&
-	    !(filter.model = model_load(path, features_list(filter.here.limits.target), e)))
+	if (rc >= 0 && !(filter.model = local_load(path, &filter.here.limits, e)))
 		rc = -1;
-	if (filter.model)
-		model_meet(filter.model, &filter.here.limits);
 	if (rc > 0)
 		rc = found = adapt(db, env.id, e);
 	on_trial = database && found == ADAPTED_TOO_LITTLE;

@@ -569,21 +569,14 @@ static int choose_search(struct err *e)
  */
 static int read_model(struct err *e)
 {
-	struct buf path = BUF_INIT;
 	char why[LOCAL_WHY];
-	const struct target *t = gen.here.limits.target;
-	int rc = model_default(model_path, 1, t, &path, e);
+	int rc = local_open(model_path, 1, &gen.here.limits, &gen.model, e);
 
-	if (rc > 0 && !(gen.model = model_load(path.s, features_list(t), e)))
-		rc = -1;
-	if (gen.model)
-		model_meet(gen.model, &gen.here.limits);
 	if (gen.model && gen.db && gen.env_id) {
 		rc = local_adapt(gen.db, gen.env_id, &gen.here.limits, &gen.model, why, e);
 		if (rc == ADAPTED_USELESS)
 			opt_warn(&program, "%s: the draft ranks instead", why);
 	}
-	buf_free(&path);
 	return rc < 0 ? -1 : 0;
 }
 

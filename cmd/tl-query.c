@@ -17,7 +17,6 @@
 #include "lib/io/opt.h"
 #include "lib/io/record.h"
 #include "lib/io/terminal.h"
-#include "lib/model/default.h"
 #include "lib/store/cost.h"
 #include "lib/record/checksum.h"
 #include "lib/report/envs.h"
@@ -588,22 +587,12 @@ static void say_ages(const struct query *q)
 /* What --predict needs. */
 static int open_model(struct query *q, struct err *e)
 {
-	const struct target *t = target_named(target_name);
-	struct buf path = BUF_INIT;
-	int rc;
-
 	if (!predict)
 		return 0;
-	if (t->limits(&q->env.limits, e) < 0)
+	if (target_named(target_name)->limits(&q->env.limits, e) < 0)
 		return -1;
 	features_rates(&q->env.limits, &q->env.rates);
-	rc = model_default(model_path, 1, t, &path, e);
-	if (rc > 0)
-		q->model = model_load(path.s, features_list(t), e);
-	if (q->model)
-		model_meet(q->model, &q->env.limits);
-	buf_free(&path);
-	return rc < 0 || (rc && !q->model) ? -1 : 0;
+	return local_open(model_path, 1, &q->env.limits, &q->model, e);
 }
 
 /* The model as it suits what the database knows of the env. */

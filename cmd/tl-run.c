@@ -465,6 +465,8 @@ int main(int argc, char **argv)
 	progress_clear();
 	if (chooser_doubt(&n.chooser, doubt))
 		opt_warn(&program, "%s", doubt);
+	if (n.chooser.useless[0])
+		opt_warn(&program, "%s: it predicts nothing", n.chooser.useless);
 	if (!rc)
 		infer_options_unused(&o.infer, warn_unused);
 	if (!rc)

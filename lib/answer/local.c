@@ -2,7 +2,29 @@
 
 #include <stdio.h>
 
+#include "lib/model/default.h"
+
 enum { NEWEST = 4096, AMONG = 100000 };
+
+struct model *local_load(const char *path, const struct limits *here, struct err *e)
+{
+	struct model *m = model_load(path, features_list(here->target), e);
+
+	if (m)
+		model_meet(m, here);
+	return m;
+}
+
+int local_open(const char *named, int pretrained, const struct limits *here, struct model **m,
+	       struct err *e)
+{
+	struct buf path = BUF_INIT;
+	int rc = model_default(named, pretrained, here->target, &path, e);
+
+	*m = rc > 0 ? local_load(path.s, here, e) : NULL;
+	buf_free(&path);
+	return rc < 0 || (rc && !*m) ? -1 : 0;
+}
 
 static int take(void *arg, const char *line, size_t n, struct err *e)
 {

@@ -3,7 +3,6 @@
 #include <math.h>
 
 #include "lib/answer/zero_shot.h"
-#include "lib/model/default.h"
 #include "lib/model/features.h"
 #include "lib/target/target.h"
 
@@ -29,19 +28,10 @@ static int open_database(struct chooser *c, const char *path, struct err *e)
 int chooser_open(struct chooser *c, const char *path, const char *model_path,
 		 const struct limits *limits, struct err *e)
 {
-	struct buf model = BUF_INIT;
-	int rc;
-
 	*c = (struct chooser){0};
 	c->env.limits = *limits;
 	features_rates(&c->env.limits, &c->env.rates);
-	rc = model_default(model_path, 1, target_default(), &model, e);
-	if (rc > 0)
-		c->model = model_load(model.s, &features_threads, e);
-	if (c->model)
-		model_meet(c->model, limits);
-	buf_free(&model);
-	if (rc < 0 || (rc && !c->model))
+	if (local_open(model_path, 1, &c->env.limits, &c->model, e))
 		return -1;
 	return path ? open_database(c, path, e) : 0;
 }
@@ -89,12 +79,38 @@ const char *chooser_doubt(const struct chooser *c, char text[DOOR_SENTENCE])
 	return door_sentence(&all, text);
 }
 
-int chooser_pick(struct chooser *c, const struct workload *w, struct chosen *out, struct err *e)
+/* The model as it suits what the database knows of the env: only who predicts pays for it. */
+static int adapt(struct chooser *c, struct err *e)
 {
-	const struct zero_shot inputs = {&c->env, c->model, 1};
-	struct match m = {.how = MATCH_NONE};
+	if (c->is_adapted || !c->model || !c->db)
+		return 0;
+	c->is_adapted = 1;
+	return local_adapt(c->db, c->here.id, &c->env.limits, &c->model, c->useless, e) < 0 ? -1
+											    : 0;
+}
+
+/* m: what is known elsewhere, or NULL. */
+static int predict(struct chooser *c, const struct workload *w, const struct match *m,
+		   struct chosen *out, struct err *e)
+{
+	struct zero_shot inputs = {&c->env, NULL, 1};
 	struct zero_shot_answer up;
 	int rc;
+
+	if (adapt(c, e))
+		return -1;
+	inputs.model = c->model;
+	rc = zero_shot_find(&inputs, w, m, &up, e);
+	if (rc > 0) {
+		out->candidate = up.candidate;
+		out->match = origin_name(up.origin);
+	}
+	return rc;
+}
+
+int chooser_pick(struct chooser *c, const struct workload *w, struct chosen *out, struct err *e)
+{
+	struct match m = {.how = MATCH_NONE};
 
 	arena_reset(&c->record);
 	out->predicted_s = NAN;
@@ -105,10 +121,5 @@ int chooser_pick(struct chooser *c, const struct workload *w, struct chosen *out
 		out->predicted_s = m.result[0].latency_s;
 		return 1;
 	}
-	rc = zero_shot_find(&inputs, w, m.n && m.how != MATCH_EXACT ? &m : NULL, &up, e);
-	if (rc > 0) {
-		out->candidate = up.candidate;
-		out->match = origin_name(up.origin);
-	}
-	return rc;
+	return predict(c, w, m.n && m.how != MATCH_EXACT ? &m : NULL, out, e);
 }

@@ -5,6 +5,7 @@
 #define TL_RUN_CHOOSE_H
 
 #include "lib/algo/candidate.h"
+#include "lib/answer/local.h"
 #include "lib/answer/match.h"
 #include "lib/model/dataset.h"
 #include "lib/model/model.h"
@@ -16,6 +17,8 @@ struct chooser {
 	struct store_env here;
 	struct data_env env;
 	struct model *model; /* NULL: none */
+	int is_adapted;	     /* the model, which waits for the first workload that is not known */
+	char useless[LOCAL_WHY]; /* why the model is not used; empty: it is, or there is none */
 	struct arena run, record;
 	struct json_doc doc;
 	struct door_refused refused; /* results that make no program here */
