@@ -351,8 +351,8 @@ bench-model: all $(B)/bench/rank ## how well learned models rank what they have 
 	@sh bench/model.sh
 bench-left-out: all $(B)/bench/left-out ## what learned models are worth on a CPU that they have not learned from: MODEL=FILE NETWORKS=test
 	@MODEL='$(MODEL)' NETWORKS='$(NETWORKS)' LEARN='$(filter-out $(TEST_SPACES),$(CPU_SPACES))' TEST='$(TEST_SPACES)' BUILD='$(B)' sh bench/left-out.sh
-bench-zero: all ## what schedules are worth that nobody has measured (after bench-model)
-	@sh bench/zero.sh
+bench-zero: all ## what schedules are worth that nobody has measured (after bench-model): MODEL=FILE SHOTS=TIME
+	@MODEL='$(MODEL)' SHOTS='$(SHOTS)' sh bench/zero.sh
 bench-filter: all ## what the filter, and a search in the model, are worth in a live run (after bench-model)
 	@sh bench/filter.sh
 bench-tune: all $(B)/bench/curves ## what tuning costs, and what it reaches, against other policies: MODELS="FILE..." POLICIES="NAME..." SEEDS="N..." BUDGET=TIME FINALS=N WARM=DB

@@ -1,10 +1,11 @@
 # shellcheck shell=sh
-# What the benches share that try a model on networks which it has not seen: sets bin, dir (empty), model and test, the networks,
-# by the name in $bench ("zero" of make bench-zero); and spaces, the folder of what was recorded on one CPU (BENCH_CPU, zen4).
+# What the benches share that try a model on networks which it has not seen: sets bin, dir (empty), model (MODEL; by default the one
+# that make bench-model left) and test, the networks, by the name in $bench ("zero" of make bench-zero); and spaces, the folder of what
+# was recorded on one CPU (BENCH_CPU, zen4).
 # shellcheck disable=SC2034 # used by those who read this
 bin=${BIN:-bin}
 dir=build/bench-${bench:?}
-model=build/bench-model/1.model
+model=${MODEL:-build/bench-model/1.model}
 test=${BENCH_TEST:?the Makefile has the networks to test on}
 spaces=share/spaces/${BENCH_CPU:-zen4}
 [ "$bench" = model ] || [ -f "$model" ] || {

@@ -1,8 +1,8 @@
 #!/bin/sh
 # make bench-zero: what schedules are worth that nobody has measured, measured for real.
 #
-# For each test network (BENCH_TEST), with a model that has learned nothing from it (build/bench-model/1.model, by make
-# bench-model): the one schedule that tl-query --predict gives; the best of 8 and of 64 that are bred inside the model; the
+# For each test network (BENCH_TEST), with a model that has learned nothing from it (MODEL; by default build/bench-model/1.model, by
+# make bench-model): the one schedule that tl-query --predict gives; the same with --budget SHOTS (10s); the best of 8 and of 64 that are bred inside the model; the
 # best of the 16 in the portfolio; the nearest recorded workload's best schedule, fitted; and the best that tuning found
 # (BENCH_TUNE, 3m with the model and as long without; no operator stops for lack of gain). All are timed in one run, twice in a
 # random order, and then the best of each way nine times more, which alone count. Shown is each one's latency of the network, the
@@ -29,6 +29,10 @@ look() { # output
 	"$bin/tl-measure" --no-preempt --final 0 --race 20ms -o "$1"
 }
 
+as_candidates() { # results on standard input
+	sed 's/"type":"result"/"type":"candidate"/; s/,"match":"[^"]*"//; s/,"status":.*/}/'
+}
+
 candidates() { # name: those on standard input, marked with it
 	grep '"type":"candidate"' | sed "s/}\$/,\"x\":{\"way\":\"$1\"}}/" >>"$dir/$network.candidates"
 }
@@ -40,6 +44,11 @@ for network in $test; do
 	end=$(date +%s.%N)
 	echo "$start $end" | awk -v n="$(wc -l <"$wl")" '{ printf "tl-query --predict: %.3f s a workload\n", ($2 - $1) / n }'
 	candidates zero <"$dir/$network.zero"
+	cp "$dir/others.db" "$dir/$network.shots.db"
+	"$bin/tl-query" -q --predict --budget "${SHOTS:-10s}" -m "$model" -d "$dir/$network.shots.db" "$wl" >"$dir/$network.shots" || [ $? -eq 4 ]
+	as_candidates <"$dir/$network.shots" | candidates shots
+	end_shots=$(date +%s.%N)
+	echo "$end $end_shots" | awk -v n="$(grep -c '"match":"exact"' "$dir/$network.shots")" '{ printf "with --budget: %.1f s, %d workloads were measured\n", $2 - $1, n }'
 	"$bin/tl-query" --predict -m none -d "$dir/others.db" "$wl" 2>/dev/null >"$dir/$network.nearest" || [ $? -eq 4 ]
 	candidates nearest <"$dir/$network.nearest"
 	"$bin/tl-gen" --search=guided -m "$model" -n 8 "$wl" | candidates guided8
@@ -48,8 +57,8 @@ for network in $test; do
 	echo "$network: tuning" >&2
 	"$bin/tl-tune" -q -d "$dir/$network.db" -m "$model" -s guided --patience 1000 --min-gain 0 --budget "$tune" "$wl"
 	"$bin/tl-tune" -q -d "$dir/$network.db" -m none --patience 1000 --min-gain 0 --budget "$tune" "$wl"
-	"$bin/tl-query" -d "$dir/$network.db" --top 4 "$wl" | sed 's/"type":"result"/"type":"candidate"/' >"$dir/$network.tuned" || :
-	sed 's/,"status":.*/}/' "$dir/$network.tuned" | candidates tuned
+	"$bin/tl-query" -d "$dir/$network.db" --top 4 "$wl" >"$dir/$network.tuned" || :
+	as_candidates <"$dir/$network.tuned" | candidates tuned
 	perl bench/zero.pl looks "$wl" "$dir/$network.candidates" | look "$dir/$network.results"
 	perl bench/zero.pl again "$wl" "$dir/$network.candidates" "$dir/$network.results" | look "$dir/$network.again"
 	perl bench/zero.pl table "$network" "$wl" "$dir/$network.candidates" "$dir/$network.results" "$dir/$network.again" 2>>"$dir/figures.ndjson"
