@@ -248,6 +248,8 @@ static int compare_outputs(const struct network *n, struct err *e)
 	struct arrays should;
 	int differs = 0, rc = arrays_read(&should, compare, e);
 
+	if (!rc)
+		network_strangers(n, &should, warn_unused);
 	for (int i = 0; !rc && i < n->io.noutputs; i++) {
 		struct network_error d;
 		int wrong;
@@ -402,6 +404,8 @@ static int run(struct network *n, const char *path, const struct arrays *given, 
 {
 	int rc = set_inputs(n, given, e), differs = 0;
 
+	if (!rc)
+		network_strangers(n, given, warn_unused);
 	if (!rc && n->left_out)
 		opt_warn(&program, "all weights of the model are the same: they were left out; "
 				   "--random-weights 1 takes others");

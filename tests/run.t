@@ -47,6 +47,25 @@ for model in tests/run/cases/*.onnx; do
 	ok $status "the case $name"
 done
 
+# Inputs that the file has a value for: that counts where no array is given. Arrays of other names are told.
+for name in x.npy image.npy; do unzip -qo tests/run/cases/defaults.in.npz $name -d "$tmp"; done
+(cd "$tmp" && zip -q defaults.npz x.npy image.npy && cp image.npy picture.npy && zip -q strange.npz x.npy image.npy picture.npy && zip -q lone.npz image.npy)
+defaults() { # arrays, option..
+	"$bin/tl-run" --no-db -m none -i "$1" -c tests/run/cases/defaults.want.npz "${@:2}" tests/run/cases/defaults.onnx >"$tmp/log" 2>"$tmp/err"
+}
+defaults "$tmp/defaults.npz"
+[ $? -eq 1 ] && [ ! -s "$tmp/err" ]
+ok $? 'defaults count where no array is given'
+defaults "$tmp/strange.npz"
+[ $? -eq 1 ] && grep -q 'the model has no input or output "picture"' "$tmp/err"
+ok $? 'an array that is for nothing is told'
+defaults "$tmp/lone.npz"
+[ $? -eq 3 ] && grep -q "there is no array 'x'" "$tmp/err"
+ok $? 'the only array is not taken for another input'
+defaults tests/run/cases/defaults.in.npz --random-weights 1
+[ $? -eq 3 ] && grep -q 'the weights are random' "$tmp/err"
+ok $? 'random weights leave no room for given ones'
+
 # A choice that nobody measured does not decide which of two equal channels is the larger one.
 "$bin/tl-run" --no-db -m share/models/cpu.model -i tests/run/cases/equal_channels.in.npz -c tests/run/cases/equal_channels.want.npz \
 	tests/run/cases/equal_channels.onnx >"$tmp/log" 2>&1
@@ -188,7 +207,7 @@ refused 'an operator that is not known' '(Rolu)' 3 --random-weights 1 "$tmp/rolu
 refused 'statistics of the data' 'is in training mode' 3 tests/run/refused/training.onnx
 perl -pe 's/epsilon/epsilom/' tests/run/cnn.onnx >"$tmp/epsilom.onnx"
 refused 'an attribute that nobody knows' "has the attribute 'epsilom', which tl-run does not know" 3 "$tmp/epsilom.onnx"
-refused 'inputs of another shape' 'another shape' 3 -i tests/run/cnn.npz tests/run/cnn.onnx
+refused 'inputs of another shape' 'another shape' 3 --batch=3 -i tests/run/cnn.npz tests/run/cnn.onnx
 refused 'inputs that are missing' 'no array' 3 -i tests/run/cnn.npz tests/run/attention.onnx
 refused 'integers with NaN' 'is of integers, and has NaN' 3 -i "$tmp/nan.npz" tests/run/attention.onnx
 refused 'products of integers that floats do not hold' 'computes exactly, 16777216 at most' 3 -i "$tmp/products.npz" tests/run/refused/products.onnx

@@ -149,6 +149,7 @@ int arrays_read(struct arrays *a, const char *path, struct err *e)
 		a->array = xrealloc(a->array, (size_t)(a->n + 1) * sizeof *a->array);
 		one = &a->array[a->n++];
 		*one = (struct array){.name = xstrdup(m->name)};
+		a->is_named |= !m->alone;
 		if (n > 4 && !strcmp(m->name + n - 4, ".npy"))
 			one->name[n - 4] = 0;
 		if (read_array(&m->bytes, one, e) || read_end(&m->bytes, e)) {
@@ -163,6 +164,16 @@ int arrays_read(struct arrays *a, const char *path, struct err *e)
 	if (rc)
 		arrays_free(a);
 	return rc;
+}
+
+int array_fits(const struct array *a, const struct shape *s)
+{
+	if (s->rank >= 0 && s->rank != a->rank)
+		return 0;
+	for (int i = 0; i < s->rank; i++)
+		if (s->dim[i] > 0 && s->dim[i] != a->dim[i])
+			return 0;
+	return 1;
 }
 
 const struct array *arrays_find(const struct arrays *a, const char *name)

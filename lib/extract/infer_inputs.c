@@ -168,12 +168,26 @@ static void resolve_dim(struct infer *x, struct value *v, int i)
 	}
 }
 
-static int check_input(struct value *v, struct err *e)
+/* Which dimension is open, and what gives it a size. */
+static const char *blame_open(const struct infer *x, const struct value *v)
+{
+	const char *symbol = "";
+
+	for (int k = v->shape.rank; k-- > 0;)
+		if (v->shape.dim[k] <= 0)
+			symbol = symbol_of(v, k);
+	return symbol[0] ? arena_printf(x->g->a,
+					"an input with an open dimension (--dim %s=SIZE gives it)",
+					symbol)
+			 : "an input with an open dimension (--shape gives it)";
+}
+
+static int check_input(const struct infer *x, struct value *v, struct err *e)
 {
 	if (v->shape.rank < 0)
 		v->blame = "an input without a shape";
 	else if (!shape_known(&v->shape))
-		v->blame = "an input with an open dimension";
+		v->blame = blame_open(x, v);
 	for (int k = 0; k < v->declared->shape.rank; k++)
 		if (v->declared->shape.dim[k] < DIM_UNKNOWN)
 			return err_set(e, "the input '%s' has an absurd dimension, %lld", v->name,
@@ -226,7 +240,7 @@ int infer_inputs(struct infer *x, struct err *e)
 			for (int k = 0; k < v->shape.rank; k++)
 				resolve_dim(x, v, k);
 		}
-		if (check_input(v, e))
+		if (check_input(x, v, e))
 			return -1;
 	}
 	return check_constants(x->g, e);

@@ -76,16 +76,6 @@ static void mark_needed(const struct graph *g, unsigned char *needed)
 	}
 }
 
-static int fits(const struct array *a, const struct shape *s)
-{
-	if (s->rank >= 0 && s->rank != a->rank)
-		return 0;
-	for (int i = 0; i < s->rank; i++)
-		if (s->dim[i] > 0 && s->dim[i] != a->dim[i])
-			return 0;
-	return 1;
-}
-
 /* A whole number in a float; what is too large becomes the largest. */
 static int64_t whole(float f)
 {
@@ -122,7 +112,7 @@ int given_fix(struct graph *g, const struct arrays *all, struct err *e)
 		if (!needed[i] || !v->is_input || v->is_const || !a || a->rank > 1 ||
 		    a->size > KEEP_INTS)
 			continue;
-		if (!fits(a, &v->declared->shape))
+		if (!array_fits(a, &v->declared->shape))
 			rc = err_set(e, "the array '%s' has another shape than the model's input",
 				     a->name);
 		else
@@ -130,4 +120,118 @@ int given_fix(struct graph *g, const struct arrays *all, struct err *e)
 	}
 	free(needed);
 	return rc;
+}
+
+/* ---- defaults ---- */
+
+static int is_listed(const struct ends *list, int value)
+{
+	for (int i = 0; i < list->n; i++)
+		if (list->at[i] == value)
+			return 1;
+	return 0;
+}
+
+static int replace(struct graph *g, struct value *v, const struct array *a, int random,
+		   struct err *e)
+{
+	const size_t bytes = (size_t)a->size * sizeof(float);
+	const int is_int = elem_is_int(v->elem);
+
+	if (random && !is_int && a->size > 1)
+		return err_set(e, "the weights are random, so that '%s' cannot be given", a->name);
+	if (a->rank != v->shape.rank || !array_fits(a, &v->shape))
+		return err_set(e, "the array '%s' has another shape than the model's default",
+			       a->name);
+	if (a->size <= (is_int ? KEEP_INTS : KEEP_REALS)) {
+		value_drop(v);
+		fix(g, v, a);
+		return 0;
+	}
+	if (v->elem != VALUE_F32)
+		return err_set(e, "an array for '%s', an input of %s with a default, is not taken",
+			       v->name, elem_name(v->elem));
+	v->kept = NULL;
+	if (!value_room(v, bytes))
+		return err_sys(e, "there is no memory for '%s'", v->name);
+	memcpy(v->data, a->data, bytes);
+	return 0;
+}
+
+int given_replace(struct graph *g, const struct arrays *all, int random, struct err *e)
+{
+	for (int i = 0; i < g->nvalue; i++) {
+		struct value *v = g->value[i];
+		const struct array *a =
+			v->is_const && v->producer < 0 ? arrays_find(all, v->name) : NULL;
+
+		if (a && is_listed(&g->inputs, i) && replace(g, v, a, random, e))
+			return -1;
+	}
+	return 0;
+}
+
+/* ---- shapes ---- */
+
+static int is_open(const struct shape *s)
+{
+	for (int i = 0; i < s->rank; i++)
+		if (s->dim[i] <= 0)
+			return 1;
+	return s->rank < 0;
+}
+
+/* An array with a dimension of zero tells nothing: a zero stands for an open one. */
+static int tells(const struct array *a, const struct shape *s)
+{
+	for (int i = 0; i < a->rank; i++)
+		if (a->dim[i] <= 0)
+			return 0;
+	return a->rank <= GRAPH_MAX_RANK && array_fits(a, s);
+}
+
+static int count_inputs(const struct graph *g)
+{
+	int n = 0;
+
+	for (int i = 0; i < g->inputs.n; i++)
+		n += g->value[g->inputs.at[i]]->is_input;
+	return n;
+}
+
+struct infer_options given_shapes(const struct graph *g, const struct arrays *all,
+				  const struct infer_options *o)
+{
+	const int count = count_inputs(g);
+	struct infer_options more = *o;
+
+	more.shape = xmalloc((size_t)(o->nshape + g->inputs.n + 1) * sizeof *more.shape);
+	if (o->nshape)
+		memcpy(more.shape, o->shape, (size_t)o->nshape * sizeof *more.shape);
+	for (int i = 0; i < g->inputs.n && !o->batch && !o->ndim; i++) {
+		const struct value *v = g->value[g->inputs.at[i]];
+		const struct array *a = v->is_input ? given_for(g, all, v->name, count) : NULL;
+		struct input_shape *s = &more.shape[more.nshape];
+
+		if (!a || !is_open(&v->declared->shape) || !tells(a, &v->declared->shape) ||
+		    infer_given_shape(o, v->name))
+			continue;
+		*s = (struct input_shape){.name = (char *)v->name, .shape.rank = a->rank};
+		memcpy(s->shape.dim, a->dim, sizeof *a->dim * (size_t)a->rank);
+		more.nshape++;
+	}
+	return more;
+}
+
+const struct array *given_for(const struct graph *g, const struct arrays *all, const char *name,
+			      int count)
+{
+	const struct array *a = arrays_find(all, name);
+
+	if (a || count != 1 || all->n != 1)
+		return a;
+	for (int i = 0; all->is_named && i < g->nvalue; i++)
+		if (!strcmp(g->value[i]->name, all->array->name))
+			return NULL;
+	return all->array;
 }

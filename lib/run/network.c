@@ -114,6 +114,19 @@ static int open_machine(struct network *n, const struct network_options *o, stru
 	return cache_open(&n->cache, target_default(), m->isa, m->threads, e);
 }
 
+/* The sizes of inputs are those of the command line, else those of the arrays that are given. */
+static int infer_shapes(struct network *n, const struct network_options *o, struct err *e)
+{
+	const struct arrays none = {0};
+	int rc;
+
+	n->sizes = given_shapes(&n->onnx.graph, o->given ? o->given : &none, &o->infer);
+	rc = infer_run(&n->infer, &n->onnx.graph, n->onnx.opset, &n->sizes, e);
+	for (int i = 0; i < o->infer.nshape; i++)
+		o->infer.shape[i].used |= n->sizes.shape[i].used;
+	return rc;
+}
+
 int network_open(struct network *n, const char *path, const struct network_options *o,
 		 struct err *e)
 {
@@ -126,9 +139,12 @@ int network_open(struct network *n, const char *path, const struct network_optio
 	rc = read_model(n, path, e);
 	n->left_out = !rc && are_left_out(&n->onnx.graph);
 	if (!rc && o->given)
-		rc = given_fix(&n->onnx.graph, o->given, e);
+		rc = given_replace(&n->onnx.graph, o->given, n->has_seed, e) ||
+				     given_fix(&n->onnx.graph, o->given, e)
+			     ? -1
+			     : 0;
 	if (!rc)
-		rc = infer_run(&n->infer, &n->onnx.graph, n->onnx.opset, &o->infer, e);
+		rc = infer_shapes(n, o, e);
 	if (!rc)
 		rc = open_machine(n, o, &m, e);
 	if (!rc)
@@ -153,6 +169,7 @@ void network_close(struct network *n)
 	if (n->has_cache)
 		cache_close(&n->cache);
 	infer_free(&n->infer);
+	free(n->sizes.shape);
 	onnx_free(&n->onnx);
 	arena_free(&n->a);
 }
@@ -194,7 +211,7 @@ static const struct array *fitting(const struct network *n, int value, int count
 				   const struct arrays *all, struct err *e)
 {
 	const struct value *v = n->onnx.graph.value[value];
-	const struct array *a = count == 1 && all->n == 1 ? all->array : arrays_find(all, v->name);
+	const struct array *a = given_for(&n->onnx.graph, all, v->name, count);
 	struct buf shape = BUF_INIT;
 
 	if (!a) {
@@ -208,6 +225,25 @@ static const struct array *fitting(const struct network *n, int value, int count
 	}
 	buf_free(&shape);
 	return a;
+}
+
+static int is_end(const struct graph *g, const struct ends *list, const char *name)
+{
+	for (int i = 0; i < list->n; i++)
+		if (!strcmp(g->value[list->at[i]]->name, name))
+			return 1;
+	return 0;
+}
+
+void network_strangers(const struct network *n, const struct arrays *a,
+		       void (*say)(const char *what, const char *name))
+{
+	const struct graph *g = &n->onnx.graph;
+
+	for (int i = 0; i < a->n && a->is_named; i++)
+		if (!is_end(g, &g->inputs, a->array[i].name) &&
+		    !is_end(g, &g->outputs, a->array[i].name))
+			say("input or output", a->array[i].name);
 }
 
 int network_set_inputs(struct network *n, const struct arrays *all, struct err *e)

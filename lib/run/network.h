@@ -26,6 +26,7 @@ struct network {
 	struct arena a;
 	struct onnx_model onnx;
 	struct infer infer;
+	struct infer_options sizes; /* of the inputs */
 	struct chooser chooser;
 	struct cache cache;
 	struct plan plan;
@@ -45,6 +46,10 @@ void network_close(struct network *n);
 /* Inputs: those of the arrays by name; the only array, if there is one input. -1: one is missing or
  * has another shape. */
 int network_set_inputs(struct network *n, const struct arrays *a, struct err *e);
+/* Calls say with the name of each array that is for none of the model's inputs and outputs, which
+ * may stand in one file. */
+void network_strangers(const struct network *n, const struct arrays *a,
+		       void (*say)(const char *what, const char *name));
 /* Random ones: floats between -1 and 1, integers 0 or 1. */
 void network_random_inputs(struct network *n, uint64_t seed);
 /* Does each step read what was written for it (check_memory.h)? The inputs must be set. -1: no, or

@@ -244,7 +244,8 @@ static int parse_model(struct parse *p, struct onnx_model *m, struct err *e)
 	if (r)
 		return -1;
 	if (!graphs || !m->graph.nnode)
-		return err_set(e, "it is no ONNX model, or cut off (it holds no graph)");
+		return err_set(e, "it is no ONNX model, or cut off (%s)",
+			       graphs ? "its graph has no nodes" : "it holds no graph");
 	if (!m->opset && m->ir_version >= 3)
 		return err_set(e, "it is no ONNX model, or cut off (it names no operator set)");
 	return 0;
