@@ -28,7 +28,7 @@ static const struct opt opts[] = {
 	 "Write each workload once, with the sources of all its records and the count that follows "
 	 "from them. Other records come first; of equal ones, only one is written.",
 	 NULL},
-	{'o', "output", OPT_FILE, &output, "FILE",
+	{'o', "output", OPT_OUTPUT, &output, "FILE",
 	 "Write to FILE instead of standard output. FILE is replaced at the end, and only if no "
 	 "line was bad.",
 	 NULL},

@@ -83,7 +83,7 @@ static const struct opt opts[] = {
 	 "From -k 8 on, one candidate that is passed on is drawn at random from the refused, "
 	 "with this seed. Default 1.",
 	 NULL},
-	{0, "refused", OPT_FILE, &refused_path, "FILE",
+	{0, "refused", OPT_OUTPUT, &refused_path, "FILE",
 	 "Write the refused candidates to FILE, as results of status \"filtered\". FILE is "
 	 "replaced at the end.",
 	 NULL},

@@ -77,7 +77,7 @@ static const struct opt opts[] = {
 	 "Time each workload as soon as its candidates have come, instead of when the input has "
 	 "ended. Other programs may then run beside the timing.",
 	 NULL},
-	{0, "journal", OPT_FILE, &journal, "FILE",
+	{0, "journal", OPT_OUTPUT, &journal, "FILE",
 	 "Append each result to FILE as soon as it is known, safe from kill -9 and power cuts. "
 	 "Do not measure again what FILE holds for this env and these settings. So a run that "
 	 "died goes on when it is started again.",

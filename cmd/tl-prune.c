@@ -84,7 +84,7 @@ static const struct opt opts[] = {
 	 "Write no records. Only the exit status says whether anything is worth more tuning.",
 	 NULL},
 	{'v', "verbose", OPT_FLAG, &verbose, NULL, "Report each decision on standard error.", NULL},
-	{0, "why", OPT_FILE, &why_path, "FILE",
+	{0, "why", OPT_OUTPUT, &why_path, "FILE",
 	 "If nothing is worth more tuning, write the reason to FILE, a sentence on one line, which "
 	 "is replaced.",
 	 NULL},

@@ -80,7 +80,7 @@ static const struct opt opts[] = {
 	COLOR_OPTION(color),
 	{0, "csv", OPT_FLAG, &as_csv, NULL, "Print the figures of the table as CSV, in SI units.",
 	 NULL},
-	{0, "report", OPT_FILE, &report_path, "FILE",
+	{0, "report", OPT_OUTPUT, &report_path, "FILE",
 	 "Write a report for people to FILE, which is replaced at the end. If its name ends in "
 	 ".html, it is a page of HTML with plots, which needs no other file; if it ends in .md, "
 	 "it is Markdown.",

@@ -53,7 +53,8 @@ static const struct opt opts[] = {
 	 "The inputs: an .npz with a named array for each, or an .npy for a model with one "
 	 "input. By default inputs are random: floats between -1 and 1, integers 0 or 1.",
 	 NULL},
-	{'o', "output", OPT_FILE, &output, "FILE", "Write the outputs to this .npz or .npy.", NULL},
+	{'o', "output", OPT_OUTPUT, &output, "FILE", "Write the outputs to this .npz or .npy.",
+	 NULL},
 	{'c', "compare", OPT_FILE, &compare, "FILE",
 	 "Compare the outputs with the arrays in this .npz or .npy; exit with status 1 if one "
 	 "differs by more than --tolerance.",
@@ -66,10 +67,10 @@ static const struct opt opts[] = {
 	 "Use random weights of this seed instead of the file's, for models whose weights were "
 	 "left out. Constants of one element stay.",
 	 NULL},
-	{0, "save-weights", OPT_FILE, &save_weights, "FILE",
+	{0, "save-weights", OPT_OUTPUT, &save_weights, "FILE",
 	 "Write these weights to an .npz, by their names in the model.", NULL},
-	{0, "save-inputs", OPT_FILE, &save_inputs, "FILE", "Write the inputs to this .npz or .npy.",
-	 NULL},
+	{0, "save-inputs", OPT_OUTPUT, &save_inputs, "FILE",
+	 "Write the inputs to this .npz or .npy.", NULL},
 	{'b', "bench", OPT_TIME, &bench_s, "TIME",
 	 "Run the model repeatedly for this time (2s, 1m), and print the median time of a run "
 	 "with its 95% interval.",
@@ -82,7 +83,7 @@ static const struct opt opts[] = {
 	 "Print the time of each operator, and beside it the time that the database has for its "
 	 "kernel alone.",
 	 NULL},
-	{0, "trace", OPT_FILE, &trace, "FILE",
+	{0, "trace", OPT_OUTPUT, &trace, "FILE",
 	 "Write the times at which each operator of a run began and ended, in the format of "
 	 "Chrome's trace viewer.",
 	 NULL},

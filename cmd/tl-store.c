@@ -22,7 +22,7 @@ static const struct opt opts[] = {
 	 "The database; by default $TL_DB, else tl/tl.db in $XDG_DATA_HOME or ~/.local/share. It "
 	 "is made if it does not exist.",
 	 NULL},
-	{'o', "output", OPT_FILE, &output, "FILE",
+	{'o', "output", OPT_OUTPUT, &output, "FILE",
 	 "Pass records on to FILE, which is replaced at the end, instead of standard output.",
 	 NULL},
 	{'q', "quiet", OPT_FLAG, &quiet, NULL, "Do not pass records on.", NULL},

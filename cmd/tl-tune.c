@@ -51,7 +51,7 @@ static const struct opt opts[] = {
 	 NULL},
 	{0, "no-db", OPT_FLAG, &no_db, NULL,
 	 "Start from nothing and keep no database. All records of the run go to the output.", NULL},
-	{'o', "output", OPT_FILE, &output, "FILE",
+	{'o', "output", OPT_OUTPUT, &output, "FILE",
 	 "Write the best result of each workload to FILE (- is standard output) instead of a table "
 	 "to "
 	 "standard output.",

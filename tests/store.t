@@ -106,7 +106,7 @@ ok $? 'a file that is no database is left alone'
 
 for name in '' file:foo.db :memory:; do
 	"$bin/tl-store" -q -d "$name" "$tmp/a" >"$tmp/out" 2>"$tmp/err"
-	[ $? -eq 2 ] && [ ! -s "$tmp/out" ] && [ ! -e foo.db ] && [ ! -e file:foo.db ] && grep -q 'the name of the database is empty\|is no file.s name' "$tmp/err"
+	[ $? -eq 2 ] && [ ! -s "$tmp/out" ] && [ ! -e foo.db ] && [ ! -e file:foo.db ] && grep -q 'wants the name of a file\|is no file.s name' "$tmp/err"
 	ok $? "a database named \"$name\" is refused"
 done
 

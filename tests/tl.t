@@ -38,4 +38,23 @@ ok $? '--version'
 "$tl" >/dev/full 2>"$tmp/err"
 [ $? -eq 3 ] && [ -s "$tmp/err" ]
 ok $? 'a full disk is told'
+# Values of options that no program takes.
+refused() { # NAME WORDS PROGRAM OPTION...
+	name=$1 words=$2 program=$3
+	shift 3
+	"$bin/$program" "$@" </dev/null >"$tmp/out" 2>"$tmp/err"
+	[ $? -eq 2 ] && [ ! -s "$tmp/out" ] && grep -q -e "$words" "$tmp/err"
+	ok $? "$name" || sed 's/^/# /' "$tmp/err"
+}
+for number in 9007199254740992 1000000000000000000 9100000G; do
+	refused "the number $number" 'wants a number below 2^53, not' tl-prune --budget "$number"
+done
+refused 'a file without a name' '--output wants the name of a file, not ""' tl-gen -o ''
+: >"$tmp/both"
+refused 'two outputs in one file' '--refused and --output write to the same file' tl-filter --refused "$tmp/both" -o "$tmp/both"
+refused 'two outputs in one new file' '--output and --save-inputs write to the same file' tl-run -o "$tmp/new" --save-inputs "$tmp/new" model
+ln "$tmp/both" "$tmp/alias"
+refused 'two outputs in one file of two names' '--output and --journal write to the same file' tl-measure --journal "$tmp/both" -o "$tmp/alias"
+"$bin/tl-filter" --refused /dev/null -o /dev/null </dev/null 2>"$tmp/err"
+ok $? 'a device takes two outputs'
 echo "1..$n"

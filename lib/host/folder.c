@@ -29,7 +29,7 @@ static int name(const char *what, struct buf *out, struct err *e)
 
 	if (tl && *tl)
 		buf_fmt(out, "%s/%s", tl, what);
-	else if (xdg && *xdg)
+	else if (xdg && *xdg == '/') /* the XDG Base Directory Specification ignores others */
 		buf_fmt(out, "%s/tl/%s", xdg, what);
 	else if (home && *home)
 		buf_fmt(out, "%s/.cache/tl/%s", home, what);

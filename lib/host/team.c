@@ -129,7 +129,8 @@ int team_ask(const char *worker, const char *option, int threads, struct buf *ou
 	rc = proc_ask(argv, PROC_ANSWERS, ANSWER_S, ANSWER_MAX, &answer, &log, e);
 	if (rc > 0) { /* 3: no memory or the like; else it lacks a library */
 		errno = rc == EXIT_INPUT ? 0 : ENOEXEC;
-		rc = err_set(e, "%s %s fails: %.200s", worker, option, log.s ? log.s : "");
+		rc = err_set(e, "%s %s fails (status %d): %.200s", worker, option, rc,
+			     log.s ? log.s : "");
 	} else if (rc == 0 && !is_line(&answer)) {
 		rc = err_set(e, "%s %s answers no line: %.200s", worker, option,
 			     answer.s ? answer.s : "");

@@ -40,7 +40,7 @@ static void put_traits(const struct opt *o, const char *words)
 		fputs(" many", stdout);
 	if (*words)
 		fputs(" words", stdout);
-	if (o->kind == OPT_FILE)
+	if (o->kind == OPT_FILE || o->kind == OPT_OUTPUT)
 		fputs(" file", stdout);
 	if (o->kind == OPT_DIR)
 		fputs(" dir", stdout);

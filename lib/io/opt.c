@@ -160,6 +160,7 @@ static void handle(const struct program *p, int c, char **argv)
 
 int opt_parse(const struct program *p, int argc, char **argv)
 {
+	const struct opt *same, *other;
 	struct getopt_table t;
 	int c, n;
 
@@ -173,6 +174,8 @@ int opt_parse(const struct program *p, int argc, char **argv)
 	opterr = 0;
 	while ((c = getopt_long(argc, argv, t.letters, t.longs, NULL)) != -1)
 		handle(p, c, argv);
+	if ((same = option_same_output(p->opts, &other)))
+		usage(p, "--%s and --%s write to the same file", other->name, same->name);
 	n = argc - optind;
 	if (n < p->min_args)
 		usage(p, "an operand is missing");

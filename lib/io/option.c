@@ -5,6 +5,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "lib/base/err.h"
 #include "lib/base/hash.h"
@@ -108,6 +109,9 @@ static void add_item(struct opt_list *l, const char *text)
 	l->item[l->n++] = text;
 }
 
+/* A record holds no larger one (lib/io/json.h). */
+static const int64_t MOST = ((int64_t)1 << 53) - 1;
+
 const char *option_store(const struct opt *o, const char *text)
 {
 	switch (o->kind) {
@@ -120,7 +124,9 @@ const char *option_store(const struct opt *o, const char *text)
 		*(int *)o->value = 1;
 		return NULL;
 	case OPT_COUNT:
-		return parse_count(text, o->value) ? "a whole number, such as 64, 10k or 1M" : NULL;
+		if (parse_count(text, o->value))
+			return "a whole number, such as 64, 10k or 1M";
+		return *(const int64_t *)o->value > MOST ? "a number below 2^53" : NULL;
 	case OPT_REAL:
 		return parse_real(text, NULL, o->value) ? "a number, 0 or more" : NULL;
 	case OPT_TIME:
@@ -145,10 +151,43 @@ const char *option_store(const struct opt *o, const char *text)
 	case OPT_LIST:
 		add_item(o->value, text);
 		return NULL;
+	case OPT_FILE:
+	case OPT_OUTPUT:
+		if (!*text)
+			return "the name of a file";
+		*(const char **)o->value = text;
+		return NULL;
 	default:
 		*(const char **)o->value = text;
 		return NULL;
 	}
+}
+
+static const char *output_of(const struct opt *o)
+{
+	const char *path = o->kind == OPT_OUTPUT ? *(const char *const *)o->value : NULL;
+
+	return path && strcmp(path, "-") != 0 ? path : NULL;
+}
+
+/* Devices and pipes take both. */
+static int is_same_file(const char *a, const char *b)
+{
+	struct stat x, y;
+
+	if (stat(a, &x) || stat(b, &y))
+		return !strcmp(a, b);
+	return S_ISREG(x.st_mode) && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
+}
+
+const struct opt *option_same_output(const struct opt *opts, const struct opt **other)
+{
+	for (const struct opt *o = opts; o->name; o++)
+		for (*other = opts; *other < o; ++*other)
+			if (output_of(o) && output_of(*other) &&
+			    is_same_file(output_of(o), output_of(*other)))
+				return o;
+	return NULL;
 }
 
 /* Does the text behind the word "default" name the number? With a unit it is a time. */

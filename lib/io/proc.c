@@ -327,6 +327,16 @@ static int finish(struct proc *p, const char *name, struct source *from, int n, 
 			     : err_set(e, "%s did not end within %g s", name, timeout_s);
 }
 
+/* The command that keep keeps stands behind its options. */
+static const char *name_of(char *const *argv, int flags)
+{
+	if (flags & PROC_KEPT)
+		for (char *const *a = argv; *a; a++)
+			if (!strcmp(*a, "--") && a[1])
+				return a[1];
+	return argv[0];
+}
+
 int proc_run(char *const *argv, double timeout_s, size_t max, struct buf *out, struct err *e)
 {
 	return proc_run_as(argv, 0, timeout_s, max, out, e);
@@ -348,7 +358,7 @@ int proc_run_as(char *const *argv, int flags, double timeout_s, size_t max, stru
 	close(ends[1]);
 	from = (struct source){ends[0], out};
 	if (rc == 0)
-		rc = finish(&p, argv[0], &from, 1, timeout_s, max, e);
+		rc = finish(&p, name_of(argv, flags), &from, 1, timeout_s, max, e);
 	close(ends[0]);
 	return rc;
 }
@@ -371,7 +381,7 @@ int proc_ask(char *const *argv, int flags, double timeout_s, size_t max, struct 
 		struct source from[] = {{flags & PROC_ANSWERS ? p.answers : p.out, out},
 					{ends[0], log}};
 
-		rc = finish(&p, argv[0], from, 2, timeout_s, max, e);
+		rc = finish(&p, name_of(argv, flags), from, 2, timeout_s, max, e);
 	}
 	close(ends[0]);
 	return rc;

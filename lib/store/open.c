@@ -9,8 +9,10 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "lib/host/lock.h"
 #include "lib/io/clock.h"
 #include "lib/io/file.h"
+#include "lib/io/record.h"
 #include "lib/store/db.h"
 #include "lib/store/pages.h"
 #include "lib/store/tally.h"
@@ -19,6 +21,7 @@ enum {
 	APPLICATION_ID = 0x544c6462, /* "TLdb" */
 	REPLAYED_ID = 0x544c7270,    /* "TLrp": holds replayed results */
 	BUSY_S = 120,
+	SAID_S = 2, /* who waits longer says so */
 	CACHE_KIB = 128 * 1024,
 };
 static const double GAP_S = 0.006; /* longer than any wait of on_busy() */
@@ -212,6 +215,8 @@ int db_fail(struct store *s, const char *what, struct err *e)
 		die_no_memory();
 	if (s->db && sqlite3_extended_errcode(s->db) == SQLITE_IOERR_DATA)
 		return db_damaged(s, "a page is not as it was written", e);
+	if (rc == SQLITE_BUSY && rec_stopped())
+		return err_set(e, "%s", ""); /* the signal says it */
 	if (rc == SQLITE_BUSY)
 		return err_status(e, EXIT_BUSY,
 				  "cannot %s the database %s: others held it for %d seconds", what,
@@ -389,8 +394,12 @@ static int on_busy(void *arg, int times)
 	if (!times)
 		s->busy_since = now;
 	s->waited = fmax(s->waited, now - s->busy_since);
-	if (now - s->busy_since > BUSY_S)
+	if (now - s->busy_since > BUSY_S || rec_stopped())
 		return 0;
+	if (now - s->busy_since > SAID_S && !s->busy_said) {
+		s->busy_said = 1;
+		lock_say("others hold the database");
+	}
 	nanosleep(&t, NULL);
 	return 1;
 }

@@ -271,7 +271,7 @@ static int compiler_version(struct buf *out, struct err *e)
 	int rc = keep_ask(&keep, argv, 0, 20, 4096, &text, &log, e);
 
 	if (rc > 0)
-		rc = err_set(e, "the compiler %s fails at --version: %.*s", argv[0],
+		rc = err_set(e, "the compiler %s fails at --version (status %d): %.*s", argv[0], rc,
 			     (int)strcspn(log.s ? log.s : "", "\n"), log.s ? log.s : "");
 	else if (rc == 0 && read_version(text.s ? text.s : "", out) < 0)
 		rc = err_set(e, "the compiler %s tells no version at --version: %.100s", argv[0],
