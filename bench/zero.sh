@@ -1,11 +1,11 @@
 #!/bin/sh
 # make bench-zero: what schedules are worth that nobody has measured, measured for real.
 #
-# For each test network (BENCH_TEST), with a model that has learned nothing from it (MODEL; by default build/bench-model/1.model, by
-# make bench-model): the one schedule that tl-query --predict gives; the same with --budget SHOTS (10s); the best of 8 and of 64 that are bred inside the model; the
-# best of the 16 in the portfolio; the nearest recorded workload's best schedule, fitted; and the best that tuning found
-# (BENCH_TUNE, 3m with the model and as long without; no operator stops for lack of gain). All are timed in one run, twice in a
-# random order, and then the best of each way nine times more, which alone count. Shown is each one's latency of the network, the
+# Each test network (BENCH_TEST) is tried with a model that has learned nothing from it (MODEL; by default build/bench-model/1.model,
+# by make bench-model). These ways are compared: the one schedule that tl-query --predict gives; the same with --budget SHOTS (10s);
+# the best of 8 and of 64 that are bred inside the model; the best of the 16 in the portfolio; the nearest recorded workload's best
+# schedule, fitted; and the best that tuning found (BENCH_TUNE, 3m with the model and as long without; no operator stops for lack of
+# gain). All are timed in one run, twice in a random order, and then the best of each way nine times more, which alone count. Shown is each one's latency of the network, the
 # sum over its operators weighed by count, over that of what tuning found, and of the best of all.
 # All of a workload are timed in duels with the same one. Nothing else should run meanwhile. Figures:
 # build/bench-zero/figures.ndjson.

@@ -137,11 +137,10 @@ static const struct program program = {
 /* How many of what is known elsewhere are first candidates. */
 enum { FOREIGN = 8 };
 
-/* With --budget: a workload that is answered after the tuning. */
-struct asked {
+/* A workload that --budget lets wait for its answer until the tuning has ended. */
+struct noted {
 	struct workload w;
-	int64_t count; /* -1 where the record has none */
-	struct asked *next;
+	struct noted *next;
 };
 
 struct query {
@@ -158,7 +157,7 @@ struct query {
 	struct model *model;
 	struct buf line;
 	struct few_shots *shots; /* with --budget, until all is read */
-	struct asked *first, **last;
+	struct noted *noted, **noted_end;
 	int64_t asked, stale, foreign; /* workloads */
 };
 
@@ -408,15 +407,15 @@ static int answer(struct query *q, const struct workload *w, int64_t count, stru
 }
 
 /* Keeps the workload for later, and has it tuned if there is no measured answer. */
-static int note(struct query *q, const struct workload *w, int64_t count, const char *record,
-		size_t n, struct err *e)
+static int note(struct query *q, const struct workload *w, const char *record, size_t n,
+		struct err *e)
 {
 	struct match m = {.how = MATCH_NONE};
-	struct asked *a = arena_new(&q->run, struct asked);
+	struct noted *k = arena_new(&q->run, struct noted);
 
-	*a = (struct asked){*w, count, NULL};
-	*q->last = a;
-	q->last = &a->next;
+	*k = (struct noted){*w, NULL};
+	*q->noted_end = k;
+	q->noted_end = &k->next;
 	if (q->matcher && match_find(q->matcher, w, 1, &q->record, &m, e) < 0)
 		return -1;
 	return m.how == MATCH_EXACT ? 0 : few_shots_add(q->shots, record, n, e);
@@ -440,7 +439,7 @@ static int answer_record(struct query *q, struct rec_in *in, const struct rec *r
 	}
 	if (collects())
 		report_add_sources(&q->report, d);
-	return q->shots ? note(q, &w, count, r->s, r->n, e) : answer(q, &w, count, e);
+	return q->shots ? note(q, &w, r->s, r->n, e) : answer(q, &w, count, e);
 }
 
 static int answer_all(struct query *q, struct rec_in *in, struct err *e)
@@ -624,7 +623,7 @@ static int answer_op(struct query *q, struct err *e)
 	field_record(&q->line, "workload");
 	workload_fields(&w, &q->line);
 	buf_ch(&q->line, '}');
-	return note(q, &w, -1, q->line.s, q->line.n, e);
+	return note(q, &w, q->line.s, q->line.n, e);
 }
 
 static int answer_input(struct query *q, char **paths, int npaths, int *bad, struct err *e)
@@ -644,9 +643,9 @@ static int answer_input(struct query *q, char **paths, int npaths, int *bad, str
 
 static int answer_noted(struct query *q, struct err *e)
 {
-	for (const struct asked *a = q->first; a; a = a->next) {
+	for (const struct noted *k = q->noted; k; k = k->next) {
 		arena_reset(&q->record);
-		if (answer(q, &a->w, a->count, e))
+		if (answer(q, &k->w, -1, e))
 			return -1;
 	}
 	return 0;
@@ -660,8 +659,8 @@ static void close_known(struct query *q)
 	q->db = NULL;
 }
 
-/* --budget: notes the input, and tunes what of it has no measured answer. Returns 0, the exit
- * status of a tl-tune that failed, or -1. */
+/* Notes all workloads of the input, and tunes those without a measured answer for --budget. Returns
+ * 0, the exit status of a tl-tune that failed, or -1. */
 static int tune_first(struct query *q, char **paths, int npaths, int *bad, struct err *e)
 {
 	const struct few_shots_how how = {database, target_name, model_path, budget_s, quiet};
@@ -671,7 +670,7 @@ static int tune_first(struct query *q, char **paths, int npaths, int *bad, struc
 		return -1;
 	if (q->db)
 		q->matcher = matcher_open(q->db, &q->here);
-	q->last = &q->first;
+	q->noted_end = &q->noted;
 	rc = answer_input(q, paths, npaths, bad, e);
 	close_known(q);
 	if (!rc && !rec_stopped())

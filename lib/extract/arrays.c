@@ -166,16 +166,6 @@ int arrays_read(struct arrays *a, const char *path, struct err *e)
 	return rc;
 }
 
-int array_fits(const struct array *a, const struct shape *s)
-{
-	if (s->rank >= 0 && s->rank != a->rank)
-		return 0;
-	for (int i = 0; i < s->rank; i++)
-		if (s->dim[i] > 0 && s->dim[i] != a->dim[i])
-			return 0;
-	return 1;
-}
-
 const struct array *arrays_find(const struct arrays *a, const char *name)
 {
 	for (int i = 0; i < a->n; i++)

@@ -10,7 +10,6 @@
 #include <stdint.h>
 
 #include "lib/base/err.h"
-#include "lib/extract/graph.h"
 
 enum { ARRAY_RANK = 12 };
 
@@ -30,8 +29,6 @@ struct arrays {
 /* All arrays of a file. -1: it is none of both, or cut off; then there are none. */
 int arrays_read(struct arrays *a, const char *path, struct err *e);
 const struct array *arrays_find(const struct arrays *a, const char *name); /* NULL */
-/* Has it the dimensions of the shape, as far as these are known? */
-int array_fits(const struct array *a, const struct shape *s);
 void arrays_free(struct arrays *a);
 
 /* Writes n arrays: as .npy if the path ends so, which takes one; else as .npz. next() fills the

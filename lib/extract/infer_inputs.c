@@ -168,7 +168,8 @@ static void resolve_dim(struct infer *x, struct value *v, int i)
 	}
 }
 
-/* Which dimension is open, and what gives it a size. */
+/* Says that the input has an open dimension, and names the option that gives the first of them a
+ * size. A symbol may be an expression, which --dim does not take. */
 static const char *blame_open(const struct infer *x, const struct value *v)
 {
 	const char *symbol = "";
@@ -176,10 +177,11 @@ static const char *blame_open(const struct infer *x, const struct value *v)
 	for (int k = v->shape.rank; k-- > 0;)
 		if (v->shape.dim[k] <= 0)
 			symbol = symbol_of(v, k);
-	return symbol[0] ? arena_printf(x->g->a,
-					"an input with an open dimension (--dim %s=SIZE gives it)",
-					symbol)
-			 : "an input with an open dimension (--shape gives it)";
+	return symbol[0] && !strpbrk(symbol, " +-*/()")
+		       ? arena_printf(x->g->a,
+				      "an input with an open dimension (--dim %s=SIZE gives it)",
+				      symbol)
+		       : "an input with an open dimension (--shape gives it)";
 }
 
 static int check_input(const struct infer *x, struct value *v, struct err *e)

@@ -109,7 +109,7 @@ static void add_item(struct opt_list *l, const char *text)
 	l->item[l->n++] = text;
 }
 
-/* A record holds no larger one (lib/io/json.h). */
+/* Records hold no larger whole number (lib/io/json.h). */
 static const int64_t MOST = ((int64_t)1 << 53) - 1;
 
 const char *option_store(const struct opt *o, const char *text)
@@ -170,7 +170,7 @@ static const char *output_of(const struct opt *o)
 	return path && strcmp(path, "-") != 0 ? path : NULL;
 }
 
-/* Devices and pipes take both. */
+/* Are both paths names of one file? Two outputs may go to one device or pipe. */
 static int is_same_file(const char *a, const char *b)
 {
 	struct stat x, y;

@@ -16,7 +16,7 @@ enum opt_kind {
 	OPT_TIME,   /* double * in seconds; accepts s, m, h and ms suffixes */
 	OPT_STRING, /* const char ** */
 	OPT_FILE,   /* const char **, not empty; completes file names */
-	OPT_OUTPUT, /* an OPT_FILE that is written: no other such option may name the same */
+	OPT_OUTPUT, /* an OPT_FILE that the program writes: two options may not name one file */
 	OPT_DIR,    /* const char **; completes folders */
 	OPT_ID,	    /* const char **, 32 hexadecimal digits, or one of values */
 	OPT_ENV,    /* const char **, the id of an env that a database knows, or its first digits */
@@ -81,8 +81,8 @@ int option_is_env(const struct opt *o);
 int option_is_shown(const struct opt *o);
 /* Stores a value; NULL, or what the option wants instead. text: NULL for a flag. */
 const char *option_store(const struct opt *o, const char *text);
-/* The first option that writes to the file that another one before it, *other, writes to; NULL:
- * there is none. The values are stored. */
+/* Finds two options that write to one file: returns the later one, and sets *other to the earlier
+ * one. NULL: there are none. The values must be stored. */
 const struct opt *option_same_output(const struct opt *opts, const struct opt **other);
 /* Ends the program with an assertion if its table is malformed. */
 void option_check(const struct program *p);

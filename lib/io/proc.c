@@ -327,7 +327,7 @@ static int finish(struct proc *p, const char *name, struct source *from, int n, 
 			     : err_set(e, "%s did not end within %g s", name, timeout_s);
 }
 
-/* The command that keep keeps stands behind its options. */
+/* Names the command for a sentence. Behind keep's options stands the command that keep runs. */
 static const char *name_of(char *const *argv, int flags)
 {
 	if (flags & PROC_KEPT)

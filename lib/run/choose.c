@@ -79,7 +79,7 @@ const char *chooser_doubt(const struct chooser *c, char text[DOOR_SENTENCE])
 	return door_sentence(&all, text);
 }
 
-/* The model as it suits what the database knows of the env: only who predicts pays for it. */
+/* Adapts the model to what the database knows of the env, at the first prediction. */
 static int adapt(struct chooser *c, struct err *e)
 {
 	if (c->is_adapted || !c->model || !c->db)

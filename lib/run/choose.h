@@ -17,7 +17,7 @@ struct chooser {
 	struct store_env here;
 	struct data_env env;
 	struct model *model; /* NULL: none */
-	int is_adapted;	     /* the model, which waits for the first workload that is not known */
+	int is_adapted;	     /* the model was adapted, which the first unknown workload asks for */
 	char useless[LOCAL_WHY]; /* why the model is not used; empty: it is, or there is none */
 	struct arena run, record;
 	struct json_doc doc;

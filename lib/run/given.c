@@ -76,6 +76,17 @@ static void mark_needed(const struct graph *g, unsigned char *needed)
 	}
 }
 
+/* Has the array the dimensions of the shape, as far as these are known? */
+static int fits(const struct array *a, const struct shape *s)
+{
+	if (s->rank >= 0 && s->rank != a->rank)
+		return 0;
+	for (int i = 0; i < s->rank; i++)
+		if (s->dim[i] > 0 && s->dim[i] != a->dim[i])
+			return 0;
+	return 1;
+}
+
 /* A whole number in a float; what is too large becomes the largest. */
 static int64_t whole(float f)
 {
@@ -84,11 +95,12 @@ static int64_t whole(float f)
 	return f >= far ? INT64_MAX : f <= -far ? -INT64_MAX : isnan(f) ? 0 : (int64_t)f;
 }
 
-static void fix(struct graph *g, struct value *v, const struct array *a)
+/* Makes a constant of it, with elements of that type. */
+static void fix(struct graph *g, struct value *v, const struct array *a, int elem)
 {
 	v->is_input = 0;
 	v->is_const = 1;
-	v->elem = v->declared->elem;
+	v->elem = elem;
 	v->shape.rank = a->rank;
 	memcpy(v->shape.dim, a->dim, sizeof *a->dim * (size_t)a->rank);
 	v->kept = arena_array(g->a, union scalar, a->size ? a->size : 1);
@@ -112,25 +124,17 @@ int given_fix(struct graph *g, const struct arrays *all, struct err *e)
 		if (!needed[i] || !v->is_input || v->is_const || !a || a->rank > 1 ||
 		    a->size > KEEP_INTS)
 			continue;
-		if (!array_fits(a, &v->declared->shape))
+		if (!fits(a, &v->declared->shape))
 			rc = err_set(e, "the array '%s' has another shape than the model's input",
 				     a->name);
 		else
-			fix(g, v, a);
+			fix(g, v, a, v->declared->elem);
 	}
 	free(needed);
 	return rc;
 }
 
 /* ---- defaults ---- */
-
-static int is_listed(const struct ends *list, int value)
-{
-	for (int i = 0; i < list->n; i++)
-		if (list->at[i] == value)
-			return 1;
-	return 0;
-}
 
 static int replace(struct graph *g, struct value *v, const struct array *a, int random,
 		   struct err *e)
@@ -140,12 +144,12 @@ static int replace(struct graph *g, struct value *v, const struct array *a, int 
 
 	if (random && !is_int && a->size > 1)
 		return err_set(e, "the weights are random, so that '%s' cannot be given", a->name);
-	if (a->rank != v->shape.rank || !array_fits(a, &v->shape))
+	if (a->rank != v->shape.rank || !fits(a, &v->shape))
 		return err_set(e, "the array '%s' has another shape than the model's default",
 			       a->name);
 	if (a->size <= (is_int ? KEEP_INTS : KEEP_REALS)) {
 		value_drop(v);
-		fix(g, v, a);
+		fix(g, v, a, v->elem);
 		return 0;
 	}
 	if (v->elem != VALUE_F32)
@@ -160,12 +164,11 @@ static int replace(struct graph *g, struct value *v, const struct array *a, int 
 
 int given_replace(struct graph *g, const struct arrays *all, int random, struct err *e)
 {
-	for (int i = 0; i < g->nvalue; i++) {
-		struct value *v = g->value[i];
-		const struct array *a =
-			v->is_const && v->producer < 0 ? arrays_find(all, v->name) : NULL;
+	for (int i = 0; i < g->inputs.n; i++) {
+		struct value *v = g->value[g->inputs.at[i]];
+		const struct array *a = v->is_const ? arrays_find(all, v->name) : NULL;
 
-		if (a && is_listed(&g->inputs, i) && replace(g, v, a, random, e))
+		if (a && replace(g, v, a, random, e))
 			return -1;
 	}
 	return 0;
@@ -187,7 +190,7 @@ static int tells(const struct array *a, const struct shape *s)
 	for (int i = 0; i < a->rank; i++)
 		if (a->dim[i] <= 0)
 			return 0;
-	return a->rank <= GRAPH_MAX_RANK && array_fits(a, s);
+	return a->rank <= GRAPH_MAX_RANK && fits(a, s);
 }
 
 static int count_inputs(const struct graph *g)
@@ -230,8 +233,5 @@ const struct array *given_for(const struct graph *g, const struct arrays *all, c
 
 	if (a || count != 1 || all->n != 1)
 		return a;
-	for (int i = 0; all->is_named && i < g->nvalue; i++)
-		if (!strcmp(g->value[i]->name, all->array->name))
-			return NULL;
-	return all->array;
+	return all->is_named && graph_find(g, all->array->name) ? NULL : all->array;
 }

@@ -1,10 +1,10 @@
-/* What the arrays that are given for inputs change before the model is lowered.
+/* Arrays that are given for inputs change the graph before it is lowered.
  *
- * - An input that the file has a value for: that is a default (ONNX IR, "Graphs": an initializer
- * with the name of an input), and the array takes its place.
- * - Inputs whose elements shapes depend on: the axes of a reduction, the sizes of a Resize, and
- * what they are computed from. They become constants.
- * - Inputs with open dimensions: these are as large as the array's.
+ * - An array takes the place of a default, which is the value that the file has for an input (ONNX
+ *   IR, "Graphs": an initializer with the name of an input).
+ * - Some inputs become constants, because shapes depend on their elements: the axes of a reduction,
+ *   the sizes of a Resize, and the inputs that these are computed from.
+ * - Open dimensions of an input get the sizes of its array.
  */
 #ifndef TL_RUN_GIVEN_H
 #define TL_RUN_GIVEN_H
@@ -12,20 +12,21 @@
 #include "lib/extract/arrays.h"
 #include "lib/extract/infer.h"
 
-/* Makes a constant of each such input of at most one dimension that has an array of its name. -1:
- * an array has another shape than the input. The graph is linked, and no shape was inferred. */
+/* Makes constants of the inputs of at most one dimension that shapes depend on and that have an
+ * array of their name. -1: an array has another shape than the input. The graph is linked, and no
+ * shape was inferred. */
 int given_fix(struct graph *g, const struct arrays *all, struct err *e);
 /* Puts arrays in the place of defaults. random: the weights of the file are replaced by random
  * ones, so that none can be given. */
 int given_replace(struct graph *g, const struct arrays *all, int random, struct err *e);
-/* o with the shapes of the arrays for inputs with open dimensions that it says nothing of, or as it
- * is if it has sizes by --batch or --dim. The caller frees the list shape; its names are the
- * graph's.
- */
+/* Returns o, and adds the shape of each array whose input has open dimensions, unless o names that
+ * input. It adds none if o has sizes by --batch or --dim. The caller frees the list `shape`, and
+ * the graph owns the names that were added. */
 struct infer_options given_shapes(const struct graph *g, const struct arrays *all,
 				  const struct infer_options *o);
-/* The array for value v of the model's `count` inputs or outputs: that of its name; or the only
- * one, if there is one such value and no other has its name. */
+/* Finds the array for one of the model's `count` inputs or outputs by its name. A single array is
+ * also taken for a single input or output, unless another value of the graph has the array's name.
+ * NULL: there is none. */
 const struct array *given_for(const struct graph *g, const struct arrays *all, const char *name,
 			      int count);
 

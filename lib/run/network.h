@@ -26,7 +26,7 @@ struct network {
 	struct arena a;
 	struct onnx_model onnx;
 	struct infer infer;
-	struct infer_options sizes; /* of the inputs */
+	struct infer_options sizes; /* the shapes of the inputs */
 	struct chooser chooser;
 	struct cache cache;
 	struct plan plan;
@@ -46,8 +46,8 @@ void network_close(struct network *n);
 /* Inputs: those of the arrays by name; the only array, if there is one input. -1: one is missing or
  * has another shape. */
 int network_set_inputs(struct network *n, const struct arrays *a, struct err *e);
-/* Calls say with the name of each array that is for none of the model's inputs and outputs, which
- * may stand in one file. */
+/* Calls say with the name of each array that no input and no output of the model has. One file may
+ * hold arrays for both. */
 void network_strangers(const struct network *n, const struct arrays *a,
 		       void (*say)(const char *what, const char *name));
 /* Random ones: floats between -1 and 1, integers 0 or 1. */

@@ -15,9 +15,9 @@ struct store {
 	char *path;
 	int replayed;	   /* what kind of results it holds */
 	double busy_since; /* clock_now() of the first refusal in a row */
-	int busy_said;
-	double waited;	  /* the longest such row so far, in seconds */
-	double committed; /* clock_now() of the last commit; 0: none yet */
+	int busy_said;	   /* the user was told of the wait */
+	double waited;	   /* the longest such row so far, in seconds */
+	double committed;  /* clock_now() of the last commit; 0: none yet */
 	int nstmt;
 	struct {
 		const char *sql; /* a literal: its address is the key */

@@ -21,7 +21,7 @@ enum {
 	APPLICATION_ID = 0x544c6462, /* "TLdb" */
 	REPLAYED_ID = 0x544c7270,    /* "TLrp": holds replayed results */
 	BUSY_S = 120,
-	SAID_S = 2, /* who waits longer says so */
+	SAID_S = 2, /* a program that waits longer tells its user */
 	CACHE_KIB = 128 * 1024,
 };
 static const double GAP_S = 0.006; /* longer than any wait of on_busy() */
@@ -380,6 +380,19 @@ int db_run(struct store *s, const char *id, int64_t *num, struct err *e)
 
 /* Opening */
 
+/* Tells the user once that the program waits. */
+static void say_busy(struct store *s)
+{
+	struct buf sentence = BUF_INIT;
+
+	if (s->busy_said)
+		return;
+	s->busy_said = 1;
+	buf_fmt(&sentence, "others hold the database %s", s->path);
+	lock_say(sentence.s);
+	buf_free(&sentence);
+}
+
 /* Others hold the file: wait a few milliseconds, not the same for everyone, as long as it is no
  * longer than BUSY_S in all. SQLite's own waits grow to 100 ms, in which a writer that works in
  * batches, one after the other, would leave no gap long enough to be found. */
@@ -396,10 +409,8 @@ static int on_busy(void *arg, int times)
 	s->waited = fmax(s->waited, now - s->busy_since);
 	if (now - s->busy_since > BUSY_S || rec_stopped())
 		return 0;
-	if (now - s->busy_since > SAID_S && !s->busy_said) {
-		s->busy_said = 1;
-		lock_say("others hold the database");
-	}
+	if (now - s->busy_since > SAID_S)
+		say_busy(s);
 	nanosleep(&t, NULL);
 	return 1;
 }
