@@ -1,4 +1,5 @@
 /* Fenced memory: what is written outside is seen or kills, and the place of a fault is found. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "lib/trial/cell.h"
@@ -122,6 +123,59 @@ static void test_size(int64_t n)
 	fence_close(&f);
 }
 
+static void test_inherit(void)
+{
+	struct fence f;
+
+	fence_open(&f, "the thing", 3000, sizeof(float));
+	fence_inherit(&f, 0);
+	ok(kills(f.data, 0), "a child has not what it does not inherit");
+	fence_inherit(&f, 1);
+	ok(!kills(f.data, 0) && !kills(f.data, 1), "and has it again");
+	fence_close(&f);
+}
+
+/* Two fences: the second takes the place of the first. */
+static void replace(void *fences, void *answer)
+{
+	const struct fence *f = fences;
+	const float *data = f[0].data;
+
+	fence_replace(&f[0], &f[1]);
+	*(char *)answer = 1;
+	if (data[0] != 2 || data[2999] != 2 || fence_broken(&f[0]))
+		abort();
+}
+
+static void replace_and_write(void *fences, void *answer)
+{
+	const struct fence *f = fences;
+
+	(void)answer;
+	fence_replace(&f[0], &f[1]);
+	*(volatile float *)f[0].data = 3;
+}
+
+static void test_replace(void)
+{
+	struct fence f[2];
+	float *data[2];
+
+	for (int k = 0; k < 2; k++) {
+		fence_open(&f[k], "the thing", 3000, sizeof(float));
+		data[k] = f[k].data;
+		for (int i = 0; i < 3000; i++)
+			data[k][i] = (float)(k + 1);
+		fence_arm(&f[k]);
+		fence_freeze(&f[k]);
+	}
+	ok(in_cell(replace, f) == CELL_DONE && data[0][0] == 1,
+	   "other data take the place of a fence's, in that process alone");
+	ok(in_cell(replace_and_write, f) == CELL_CRASH, "and are frozen there");
+	fence_close(&f[0]);
+	fence_close(&f[1]);
+}
+
 static void open_much(void *arg, void *answer)
 {
 	struct fence f;
@@ -142,6 +196,8 @@ int main(void)
 	test_size(288);
 	test_size(1024);
 	test_size(3000);
+	test_inherit();
+	test_replace();
 	test_no_memory();
 	return done_testing();
 }

@@ -146,6 +146,36 @@ static void test_long_runs(void)
 	ok(same, "maps along two dimensions, and long runs behind them");
 }
 
+/* From the order in which their runs are contiguous: columns of a map's values, in blocks with
+ * padding, behind an axis of one position. */
+static void test_turned(void)
+{
+	enum { C = 21, BLOCK = 8, BLOCKS = 3, TAPS = 6, VALUES = BLOCKS * BLOCK * TAPS };
+	struct packing p = {0}, turned;
+	int c = packing_dim(&p, C), t = packing_dim(&p, TAPS), one = packing_dim(&p, 1);
+	struct packing_map *m = packing_map(&p, t, t, TAPS, TAPS);
+	float from[C * TAPS], between[C * TAPS], want[VALUES], got[VALUES];
+	int64_t stride[LAYOUT_RANK];
+
+	for (int i = 0; i < C * TAPS; i++)
+		from[i] = (float)(i % 31);
+	for (int i = 0; i < TAPS * TAPS; i++)
+		m->m[i / TAPS][i % TAPS] = i % 5 - 2;
+	packing_axis(&p, one, 1, 1);
+	packing_axis(&p, c, BLOCKS, BLOCK);
+	packing_axis(&p, t, TAPS, 1);
+	packing_axis(&p, c, BLOCK, 1);
+	packing_run(&p, from, want);
+	ok(packing_outer(&p) == 1, "the outer axis is the first of several positions");
+	ok(packing_turned(&p, &turned, stride), "runs across the order are turned");
+	packing_run(&turned, from, between);
+	ok(between[0] == from[0] && between[1] == from[TAPS] && between[C] == from[1],
+	   "so that they are contiguous");
+	for (int i = 0; i < BLOCKS; i++)
+		packing_run_part(&p, between, stride, i, i + 1, got + i * BLOCK * TAPS);
+	ok(!memcmp(want, got, sizeof want), "and give the same");
+}
+
 int main(void)
 {
 	fill();
@@ -154,5 +184,6 @@ int main(void)
 	test_map();
 	test_joint_map();
 	test_long_runs();
+	test_turned();
 	return done_testing();
 }

@@ -113,36 +113,26 @@ struct pack {
 	int spent; /* the source has no other reader: its memory may be freed during packing */
 };
 
-/* The same without axes of one position before the first longer one. */
-static struct packing without_ones(const struct packing *p)
+/* By the team, a stretch of the outer axis a thread. What is spent can go with it where this axis
+ * goes through the file's order. */
+static void pack_all(const struct pack *k, const struct packing *p, int threads)
 {
-	struct packing q = *p;
-
-	while (q.naxes > 1 && q.axis[0].n == 1)
-		memmove(q.axis, q.axis + 1, sizeof q.axis[0] * (size_t)--q.naxes);
-	return q;
-}
-
-/* By the team, a stretch of the outermost axis a thread. What is spent can go with it where this
- * axis goes through the file's order. */
-static void pack_all(const struct pack *k, const struct packing *packing, int threads)
-{
-	const struct packing p = without_ones(packing);
-	int64_t n = p.axis[0].n, each = packing_size(&p) / n, stride[LAYOUT_RANK], step, size;
+	const int outer = packing_outer(p), dim = p->axis[outer].dim;
+	int64_t n = p->axis[outer].n, each = packing_size(p) / n, stride[LAYOUT_RANK], step, size;
 	const int64_t stretch = least(PACKING_ACROSS, ceil_div(n, threads));
-	int dim = p.axis[0].dim, in_order = k->spent && !p.nmaps;
+	int in_order = k->spent && !p->nmaps;
 
-	logical_strides(&p, k->is_transposed, stride);
-	for (int d = 0; d < p.rank; d++)
-		in_order &= d == dim || p.extent[d] == 1 || stride[d] < stride[dim];
-	step = stride[dim] * p.axis[0].step;
-	size = stride[dim] * p.extent[dim]; /* positions behind it are padding */
-	assert(!p.swizzle.row);		    /* of GPUs alone */
+	logical_strides(p, k->is_transposed, stride);
+	for (int d = 0; d < p->rank; d++)
+		in_order &= d == dim || p->extent[d] == 1 || stride[d] < stride[dim];
+	step = stride[dim] * p->axis[outer].step;
+	size = stride[dim] * p->extent[dim]; /* positions behind it are padding */
+	assert(!p->swizzle.row);	     /* of GPUs alone */
 #pragma omp parallel for num_threads(threads) schedule(static)
 	for (int64_t j = 0; j < n; j += stretch) {
 		const int64_t end = least(j + stretch, n);
 
-		packing_run_part(&p, k->from, stride, j, end, k->to + j * each);
+		packing_run_part(p, k->from, stride, j, end, k->to + j * each);
 		if (in_order)
 			forget(k->from + j * step, k->from + least(end * step, size));
 	}

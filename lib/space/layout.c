@@ -189,10 +189,20 @@ static int axis_across(const struct pack_state *s)
 	return i;
 }
 
+int packing_outer(const struct packing *p)
+{
+	int i = 0;
+
+	while (i < p->naxes - 1 && p->axis[i].n == 1)
+		i++;
+	return i;
+}
+
 void packing_run_part(const struct packing *p, const float *src, const int64_t *stride,
 		      int64_t first, int64_t end, float *dst)
 {
 	struct pack_state s = {.p = p, .wide = 1, .src = src};
+	const int outer = packing_outer(p);
 	int64_t dense = 1, each = 1;
 
 	for (int d = p->rank - 1; d >= 0; d--) {
@@ -209,16 +219,34 @@ void packing_run_part(const struct packing *p, const float *src, const int64_t *
 		each *= p->axis[i].n;
 	}
 	s.across = axis_across(&s);
-	if (first == 0 && end == p->axis[0].n)
-		pack_axis(&s, 0, dst);
+	if (first == 0 && end == p->axis[outer].n)
+		pack_axis(&s, outer, dst);
 	else
-		pack_part(&s, 0, first, end, dst);
+		pack_part(&s, outer, first, end, dst);
 }
 
 void packing_run(const struct packing *p, const float *src, float *dst)
 {
-	packing_run_part(p, src, NULL, 0, p->axis[0].n, dst);
+	packing_run_part(p, src, NULL, 0, p->axis[packing_outer(p)].n, dst);
 	swizzle_floats(&p->swizzle, dst, packing_size(p));
+}
+
+int packing_turned(const struct packing *p, struct packing *turned, int64_t *stride)
+{
+	const int last = p->axis[p->naxes - 1].dim;
+	int64_t step = p->extent[last];
+
+	*turned = (struct packing){.rank = p->rank};
+	memcpy(turned->extent, p->extent, sizeof p->extent);
+	for (int d = 0; d < p->rank; d++)
+		if (d != last)
+			packing_axis(turned, d, p->extent[d], 1);
+	packing_axis(turned, last, p->extent[last], 1);
+	for (int d = p->rank - 1; d >= 0; d--) {
+		stride[d] = d == last ? 1 : step;
+		step *= d == last ? 1 : p->extent[d];
+	}
+	return last != p->rank - 1 && p->axis[p->naxes - 1].n > 1;
 }
 
 void packing_text(const struct packing *p, struct buf *out)

@@ -51,11 +51,16 @@ struct packing_map *packing_map(struct packing *p, int dim, int with, int rows, 
 int64_t packing_size(const struct packing *p); /* elements */
 /* Fills dst (packing_size elements) from the dense logical tensor src. */
 void packing_run(const struct packing *p, const float *src, float *dst);
-/* The part of it that belongs to positions first to end of the outermost axis: dst is where the
- * first one begins. stride: of the logical dimensions in src, where it is not dense; or NULL.
- * Elements stay in the axes' order, without the swizzle. */
+/* The outermost axis of several positions; where there is none, the last one. */
+int packing_outer(const struct packing *p);
+/* The part of it that belongs to positions first to end of the outer axis: dst is where the first
+ * one begins. stride: of the logical dimensions in src, where it is not dense; or NULL. Elements
+ * stay in the axes' order, without the swizzle. */
 void packing_run_part(const struct packing *p, const float *src, const int64_t *stride,
 		      int64_t first, int64_t end, float *dst);
+/* The order in which runs of p are contiguous, as a packing of the same tensor without its maps,
+ * and the strides for packing_run_part() that this order has. 0: they are contiguous as it is. */
+int packing_turned(const struct packing *p, struct packing *turned, int64_t *stride);
 /* One line that tells two packings apart: for caches and messages. */
 void packing_text(const struct packing *p, struct buf *out);
 

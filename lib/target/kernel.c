@@ -2,6 +2,7 @@
 
 #include <dlfcn.h>
 #include <omp.h>
+#include <sched.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -86,6 +87,23 @@ static void team(int threads)
 	team_barrier();
 }
 
+/* Where OpenMP binds threads, it bound the first one when the program began, and all that this one
+ * starts inherit that. */
+static void place(int thread)
+{
+	const int places = omp_get_num_places();
+	int cpu[CPU_SETSIZE], n = places ? omp_get_place_num_procs(thread % places) : 0;
+	cpu_set_t set;
+
+	if (n < 1 || n > CPU_SETSIZE)
+		return;
+	CPU_ZERO(&set);
+	omp_get_place_proc_ids(thread % places, cpu);
+	for (int i = 0; i < n; i++)
+		CPU_SET((size_t)cpu[i], &set);
+	sched_setaffinity(0, sizeof set, &set);
+}
+
 const struct runner runner_cpu = {
 	.target = &target_cpu,
 	.load = load,
@@ -94,5 +112,6 @@ const struct runner runner_cpu = {
 	.run = run,
 	.part = part,
 	.team = team,
+	.place = place,
 	.probe = probe_run,
 };

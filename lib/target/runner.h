@@ -66,6 +66,9 @@ struct runner {
 	double (*seconds)(const struct kernel *k);
 	/* Starts the team for the next run with so many threads. NULL: there is no team. */
 	void (*team)(int threads);
+	/* Puts the calling thread, which is none of the team, where the team has its thread of this
+	 * number. NULL: there is no team. */
+	void (*place)(int thread);
 	/* Measures what the device can do: prints one JSON object (lib/target/probe.h). */
 	int (*probe)(const struct limits *m, struct buf *out, struct err *e);
 };

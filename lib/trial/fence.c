@@ -44,11 +44,35 @@ void fence_thaw(const struct fence *f)
 
 void fence_populate(const struct fence *f)
 {
+	fence_populate_part(f, 0, f->n);
+}
+
+void fence_populate_part(const struct fence *f, int64_t first, int64_t end)
+{
 #ifdef MADV_POPULATE_WRITE
-	madvise(f->data, room(f), MADV_POPULATE_WRITE); /* if not, they come one by one */
+	const size_t from = (size_t)first * f->size & ~(size_t)(PAGE - 1);
+	char *page = (char *)f->data + from;
+
+	madvise(page, (size_t)end * f->size - from, MADV_POPULATE_WRITE); /* if not, they come one
+									     by one */
 #else
-	(void)f;
+	(void)f, (void)first, (void)end;
 #endif
+}
+
+void fence_inherit(const struct fence *f, int inherited)
+{
+	madvise(f->data, room(f), inherited ? MADV_DOFORK : MADV_DONTFORK);
+}
+
+void fence_replace(const struct fence *f, const struct fence *from)
+{
+	if (mremap(from->data, room(f), room(f), MREMAP_MAYMOVE | MREMAP_FIXED, f->data) !=
+	    MAP_FAILED)
+		return;
+	fence_thaw(f);
+	memcpy(f->data, from->data, fence_bytes(f));
+	fence_freeze(f);
 }
 
 static size_t canaries(const struct fence *f)

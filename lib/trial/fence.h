@@ -29,8 +29,16 @@ size_t fence_bytes(const struct fence *f);
 void fence_freeze(const struct fence *f);
 /* Writing is allowed again, in this process. */
 void fence_thaw(const struct fence *f);
-/* Gets all pages from the operating system at once, ready for writing. */
+/* Gets all pages from the operating system at once, ready for writing; fence_populate_part() those
+ * that have elements first to end - 1. */
 void fence_populate(const struct fence *f);
+void fence_populate_part(const struct fence *f, int64_t first, int64_t end);
+/* Whether children that are forked from now on have it. Copying what they do not need costs a large
+ * array's time. */
+void fence_inherit(const struct fence *f, int inherited);
+/* Puts the pages of `from`, which is frozen, in the place of those of f, which is as large. From
+ * then on `from` may only be closed. */
+void fence_replace(const struct fence *f, const struct fence *from);
 /* fence_arm() writes the canaries; fence_broken() checks if any was overwritten. */
 void fence_arm(const struct fence *f);
 int fence_broken(const struct fence *f);

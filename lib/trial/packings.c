@@ -4,6 +4,7 @@
 
 #include "lib/base/buf.h"
 #include "lib/base/err.h"
+#include "lib/trial/crew.h"
 
 static const int64_t MAX_PACKED = (int64_t)1 << 30; /* bytes */
 
@@ -23,26 +24,84 @@ void packings_bound(struct packings *p)
 		packings_forget(p);
 }
 
-const struct fence *packings_of(struct packings *p, const struct buffer *b,
-				const struct fence *plain)
+struct packing_work {
+	const struct packing *p;
+	const float *from;
+	const int64_t *stride; /* of the logical dimensions in from; NULL: dense */
+	const struct fence *to;
+	int64_t each; /* elements of a position of the outer axis */
+};
+
+static void pack_stretch(void *work, int64_t first, int64_t end)
+{
+	const struct packing_work *x = work;
+
+	fence_populate_part(x->to, first * x->each, end * x->each);
+	packing_run_part(x->p, x->from, x->stride, first, end,
+			 (float *)x->to->data + first * x->each);
+}
+
+static void pack(const struct packings *by, const struct packing *p, const float *from,
+		 const int64_t *stride, const struct fence *to)
+{
+	const int64_t n = p->axis[packing_outer(p)].n;
+	struct packing_work x = {p, from, stride, to, to->n / n};
+
+	crew_run(by->runner, to->n < CREW_LEAST ? 1 : by->threads, n, pack_stretch, &x);
+	swizzle_floats(&p->swizzle, to->data, to->n);
+}
+
+static struct fence *make(struct packings *p, const struct packing *packing, const float *from,
+			  const int64_t *stride)
+{
+	struct fence *f = xmalloc(sizeof *f);
+
+	fence_open(f, "the packed weights", packing_size(packing), sizeof(float));
+	p->bytes += (int64_t)fence_bytes(f);
+	pack(p, packing, from, stride, f);
+	fence_arm(f);
+	fence_freeze(f);
+	fence_inherit(f, !p->hides);
+	return f;
+}
+
+/* A packing of this role's tensor, made if it is not there. */
+static const struct fence *packed(struct packings *p, int role, const struct packing *packing,
+				  const float *from, const int64_t *stride)
 {
 	struct buf key = BUF_INIT;
 	void **place;
 
-	buf_fmt(&key, "%d ", b->role);
-	packing_text(&b->packing, &key);
+	buf_fmt(&key, "%d ", role);
+	packing_text(packing, &key);
 	place = map_put(&p->packed, key.s, key.n, NULL);
 	buf_free(&key);
-	if (!*place) {
-		struct fence *f = *place = xmalloc(sizeof *f);
-
-		p->bytes += b->size * (int64_t)sizeof(float);
-		fence_open(f, "the packed weights", b->size, sizeof(float));
-		packing_run(&b->packing, plain->data, f->data);
-		fence_arm(f);
-		fence_freeze(f);
-	}
+	if (!*place)
+		*place = make(p, packing, from, stride);
 	return *place;
+}
+
+/* A packing that would read the plain tensor across its order, as one by output channels does, is
+ * made from one in which its runs are contiguous, which all such packings share. */
+const struct fence *packings_of(struct packings *p, const struct buffer *b,
+				const struct fence *plain)
+{
+	int64_t stride[LAYOUT_RANK];
+	const struct fence *f = plain;
+	struct packing turned;
+	const int turn = packing_turned(&b->packing, &turned, stride);
+
+	if (turn)
+		f = packed(p, b->role, &turned, plain->data, NULL);
+	f = packed(p, b->role, &b->packing, f->data, turn ? stride : NULL);
+	fence_inherit(f, 1);
+	return f;
+}
+
+void packings_hide(const struct packings *p)
+{
+	for (size_t i = 0; i < p->packed.n && p->hides; i++)
+		fence_inherit(p->packed.item[i].value, 0);
 }
 
 const struct fence *packings_locate(const struct packings *p, const void *address, int64_t *bytes)

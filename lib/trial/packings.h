@@ -4,10 +4,15 @@
 
 #include "lib/base/map.h"
 #include "lib/nest/nest.h"
+#include "lib/target/runner.h"
 #include "lib/trial/fence.h"
 
 /* {0}: none yet. */
 struct packings {
+	const struct runner *runner; /* as in crew.h */
+	int threads;		     /* that pack */
+	int hides;	   /* children that are forked have only those that were asked for since
+			      packings_hide() */
 	struct map packed; /* role and packing text -> struct fence */
 	int64_t bytes;
 };
@@ -16,6 +21,7 @@ struct packings {
  * before, and stays until it is forgotten. */
 const struct fence *packings_of(struct packings *p, const struct buffer *b,
 				const struct fence *plain);
+void packings_hide(const struct packings *p);
 /* Forgets all if they are too large: big weights in many packings would fill the memory. */
 void packings_bound(struct packings *p);
 void packings_forget(struct packings *p);

@@ -83,8 +83,9 @@ static void enter(struct session *s, const struct nest *n, const char *object, s
 	in->threads = nest_threads(n, s->rules.threads);
 }
 
-static void leave(struct trial *t)
+static void leave(struct session *s, struct trial *t)
 {
+	packings_hide(&s->packings);
 	for (int i = 0; i < t->nentrants; i++)
 		for (int k = 0; k < NEST_BUFFERS; k++)
 			fence_close(&t->entrant[i].work[k]);
@@ -191,7 +192,7 @@ static struct report run_naive(struct session *s, double timeout_s, struct truth
 	if (workload_define(&s->w, 1, &n, e) == 0) {
 		enter(s, &n, s->naive, &t);
 		r = run(s, &t, trial_truth, timeout_s, out, bytes);
-		leave(&t);
+		leave(s, &t);
 	}
 	if (r.end == CELL_DONE && !out->ran) {
 		r.end = CELL_FAILED;
@@ -262,11 +263,14 @@ struct session *session_open(const struct workload *w, const char *naive, const 
 	s = xcalloc(1, sizeof *s);
 	s->w = *w;
 	s->rules = *rules;
+	s->packings.runner = rules->runner;
+	s->packings.threads = rules->threads;
+	s->packings.hides = !rules->runner->is_device; /* a cell on a device outlives a trial */
 	s->naive = xstrdup(naive);
 	watch_open(&s->watch, "", NULL, 0);
 	if (rules->pci)
 		watch_gpu(&s->watch, rules->pci);
-	tensors_open(w, rules->seed, s->tensor, s->fresh);
+	tensors_open(w, rules->seed, rules->runner, rules->threads, s->tensor, s->fresh);
 	*r = find_truth(s, kept, timeout_s, e);
 	if (r->end == CELL_DONE)
 		return s;
@@ -398,7 +402,7 @@ static struct report race_apart(struct session *s, const struct session_entry *i
 	if (enter_candidate(s, in, &t, &r) == 0 &&
 	    (!incumbent->c || enter_candidate(s, incumbent, &t, &r) == 0))
 		r = run_trial(s, &t, trial_race, ask->timeout_s, o);
-	leave(&t);
+	leave(s, &t);
 	return r;
 }
 
@@ -455,7 +459,7 @@ static void serve_race(void *session, const void *request, void *answer)
 		o->status = STATUS_FAILED;
 		snprintf(o->why, sizeof o->why, "%.190s", r.why);
 	}
-	leave(&t);
+	leave(s, &t);
 }
 
 static int add(struct request *q, const struct session_entry *in)
@@ -513,6 +517,6 @@ struct report session_final(struct session *s, const struct session_entry *in,
 	t.baselines = *baselines;
 	if (enter_candidate(s, in, &t, &r) == 0)
 		r = run_trial(s, &t, trial_final, ask->timeout_s, o);
-	leave(&t);
+	leave(s, &t);
 	return r;
 }

@@ -1,9 +1,11 @@
 #include "lib/trial/tensors.h"
 
 #include <math.h>
+#include <stdio.h>
 
 #include "lib/base/rng.h"
 #include "lib/nest/elem.h"
+#include "lib/trial/crew.h"
 
 static const char *const tensor_name[TENSOR_ROLES] = {"the input",    "the weights", "the bias",
 						      "the residual", "the factor",  "the output"};
@@ -13,18 +15,43 @@ struct spread {
 	double middle, scale;
 };
 
-/* Values that elements of this type have. */
-static void fill(struct fence *f, struct spread s, enum elem elem, struct rng *rng)
+enum { PIECE = 1 << 16 }; /* values of one stream of random numbers */
+
+struct filling {
+	const struct fence *f;
+	struct spread s;
+	enum elem elem;
+	uint64_t seed;
+	const char *name;
+};
+
+static double random_value(const struct spread *s, struct rng *rng)
 {
-	float *to = f->data;
+	return s->middle + s->scale * (int32_t)(uint32_t)rng_u64(rng) * 0x1p-31;
+}
 
-	for (int64_t j = 0; j < f->n; j++) {
-		double x = s.middle + s.scale * (int32_t)(uint32_t)rng_u64(rng) * 0x1p-31;
+/* Values that elements of this type have. */
+static void fill_piece(const struct filling *f, int64_t piece)
+{
+	const int64_t first = piece * PIECE, n = f->f->n - first;
+	const int64_t end = n < PIECE ? first + n : first + PIECE;
+	float *to = f->f->data;
+	struct rng rng;
 
-		to[j] = (float)elem_round(elem, x);
-	}
-	fence_arm(f);
-	fence_freeze(f);
+	fence_populate_part(f->f, first, end);
+	rng_seed(&rng, f->seed + (uint64_t)piece, f->name);
+	if (f->elem == ELEM_F32)
+		for (int64_t j = first; j < end; j++)
+			to[j] = (float)random_value(&f->s, &rng);
+	else
+		for (int64_t j = first; j < end; j++)
+			to[j] = (float)elem_round(f->elem, random_value(&f->s, &rng));
+}
+
+static void fill_pieces(void *filling, int64_t first, int64_t end)
+{
+	for (int64_t piece = first; piece < end; piece++)
+		fill_piece(filling, piece);
 }
 
 /* Whole numbers of 8 bits are over their whole range. What is added to their sums is as large as a
@@ -53,26 +80,53 @@ static struct spread spread_of(const struct workload *w, enum tensor_role role)
 							 : 1};
 }
 
-void tensors_open(const struct workload *w, uint64_t seed, struct fence tensor[TENSOR_ROLES],
-		  struct fence fresh[TENSOR_ROLES])
+/* Who fills: the threads of a crew. */
+struct fillers {
+	const struct workload *w;
+	uint64_t seed;
+	const struct runner *runner;
+	int threads;
+};
+
+/* name: of the tensor; what it is used for makes the data others. */
+static void open_filled(const struct fillers *by, const struct tensor *t, struct fence *f,
+			const char *name, const char *use)
 {
+	char stream[ID_HEX + 32];
+	struct filling x = {.f = f,
+			    .s = spread_of(by->w, t->role),
+			    .elem = elem_of(workload_dtype(by->w, t->role)),
+			    .seed = by->seed,
+			    .name = stream};
+
+	fence_open(f, name, t->size, sizeof(float));
+	snprintf(stream, sizeof stream, "%s %d %s", by->w->id.s, (int)t->role, use);
+	crew_run(by->runner, f->n < CREW_LEAST ? 1 : by->threads, (f->n + PIECE - 1) / PIECE,
+		 fill_pieces, &x);
+	fence_arm(f);
+	fence_freeze(f);
+}
+
+static int is_renewed(enum tensor_role role)
+{
+	return role == TENSOR_SRC || role == TENSOR_ADD || role == TENSOR_MUL;
+}
+
+void tensors_open(const struct workload *w, uint64_t seed, const struct runner *runner, int threads,
+		  struct fence tensor[TENSOR_ROLES], struct fence fresh[TENSOR_ROLES])
+{
+	const struct fillers by = {w, seed, runner, threads};
 	struct tensor t[OP_MAX_TENSORS];
 	const int n = w->op->tensors(w, t);
-	struct rng rng;
 
-	rng_seed(&rng, seed, w->id.s);
 	for (int i = 0; i < n; i++) {
 		enum tensor_role role = t[i].role;
 
-		fence_open(&tensor[role], tensor_name[role], t[i].size, sizeof(float));
-		if (role != TENSOR_DST)
-			fill(&tensor[role], spread_of(w, role), elem_of(workload_dtype(w, role)),
-			     &rng);
+		if (role == TENSOR_DST)
+			fence_open(&tensor[role], tensor_name[role], t[i].size, sizeof(float));
+		else
+			open_filled(&by, &t[i], &tensor[role], tensor_name[role], "first");
+		if (is_renewed(role))
+			open_filled(&by, &t[i], &fresh[role], "fresh data", "fresh");
 	}
-	for (int i = 0; i < n; i++)
-		if (t[i].role == TENSOR_SRC || t[i].role == TENSOR_ADD || t[i].role == TENSOR_MUL) {
-			fence_open(&fresh[t[i].role], "fresh data", t[i].size, sizeof(float));
-			fill(&fresh[t[i].role], spread_of(w, t[i].role),
-			     elem_of(workload_dtype(w, t[i].role)), &rng);
-		}
 }

@@ -15,7 +15,8 @@ int verify(struct timed *x, struct outcome *o);
 /* Verifies again after the timing, on new data. Otherwise a kernel that only keeps its first answer
  * would be the fastest of all. This may also find a race between threads. */
 void verify_again(struct timed *x, struct outcome *o);
-/* Replaces the data with the fresh data. */
+/* Replaces the data with the fresh data. Where operands are in this machine's memory, it does so
+ * once. */
 void verify_freshen(const struct trial *t);
 
 /* The trial's output, against the true one. */
