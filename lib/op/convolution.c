@@ -471,6 +471,7 @@ static int open_guard(struct nest *n, int o, int k, const struct sizes *z)
 /* Loops of a convolution's definition and the coordinates that they make. */
 struct loops {
 	int b, g, o, i;
+	int64_t together; /* output channels whose sums are made side by side */
 	int out[CONVOLUTION_AXES], tap[CONVOLUTION_AXES], in[CONVOLUTION_AXES];
 };
 
@@ -485,15 +486,25 @@ static void open_outputs(struct nest *n, const struct convolution *c, const int6
 	l->g = nest_for(n, LOOP_PARALLEL, "g", af(0), af_var(nest_param(n, "G", groups(c, d))));
 }
 
-/* The loops over taps and their channels, around one multiply-add. */
+/* Opens the loop over the outputs that are summed side by side; returns its variable. */
+static int open_together(struct nest *n, const struct loops *l, struct post_naive *end)
+{
+	const int u = nest_for(n, LOOP_UNROLL, "u", af(0), af(l->together));
+
+	end->sum_at = af_var(u);
+	return u;
+}
+
+/* The loops over taps and their channels, around a multiply-add of each output channel. */
 static void sum_taps(struct nest *n, const struct convolution *c, const struct workload *w,
 		     struct loops *l, int src, int wei, const struct strides *s, int oc,
-		     const struct post_naive *end)
+		     struct post_naive *end)
 {
 	const int64_t *d = w->dim;
 	int64_t taps = along_all(c, d, kernel_at);
 	int icg = nest_param(n, "ICG", depth(c, d)), before = n->depth;
-	struct affine weight = af_times(af_var(oc), nest_param(n, "wo", depth(c, d) * taps));
+	int wo = nest_param(n, "wo", depth(c, d) * taps), u;
+	struct affine weight = af_times(af_var(oc), wo);
 	const struct expr *x, *y;
 	int wi = nest_param(n, "wi", taps), channel;
 
@@ -508,8 +519,10 @@ static void sum_taps(struct nest *n, const struct convolution *c, const struct w
 	}
 	l->i = nest_for(n, LOOP_SERIAL, "i", af(0), af_var(icg));
 	channel = nest_let(n, "c", af_add(af_times(af_var(l->g), icg), af_var(l->i)));
+	u = open_together(n, l, end);
 	x = ex_load(n, src, 1, value_at(c, s, l->b, channel, l->in), NULL);
-	y = ex_load(n, wei, 1, af_add(weight, af_times(af_var(l->i), wi)), NULL);
+	y = ex_load(n, wei, 1, af_sum(weight, af_times(af_var(l->i), wi), af_times(af_var(u), wo)),
+		    NULL);
 	post_accumulate(n, end, x, y);
 	while (n->depth > before)
 		nest_close(n);
@@ -525,22 +538,30 @@ int convolution_naive(const struct workload *w, int wide, struct nest *n, struct
 	int count = convolution_tensors(w, t), is_last = w->layout == c->last;
 	int src = nest_arg(n, "src", TENSOR_SRC, t[0].size, 0);
 	int wei = nest_arg(n, "wei", TENSOR_WEIGHTS, t[1].size, 0), oc;
-	struct post_naive end = {.wide = wide, .sum = nest_reg(n, "acc", elem, 1, 1, 1)};
+	const int64_t ocg = d[oc_at(c)] / groups(c, d), together = post_together(ocg);
+	struct post_naive end = {.wide = wide,
+				 .sum = nest_reg(n, "acc", elem, 1, (int)together, 1)};
 	struct strides si = strides_of(n, c, is_last, d, in_at, d[ic_at(c)]);
 	struct strides so = strides_of(n, c, is_last, d, out_at, d[oc_at(c)]);
-	int ocg = nest_param(n, "OCG", d[oc_at(c)] / groups(c, d));
-	struct loops l;
+	struct loops l = {.together = together};
+	int channel, u;
 
 	(void)e;
 	open_outputs(n, c, d, &l);
-	l.o = nest_for(n, LOOP_SERIAL, "o", af(0), af_var(ocg));
-	oc = nest_let(n, "oc", af_add(af_times(af_var(l.g), ocg), af_var(l.o)));
+	l.o = nest_for(n, LOOP_SERIAL, "o", af(0), af_var(nest_param(n, "OCB", ocg / together)));
+	oc = nest_let(n, "oc",
+		      af_add(af_times(af_var(l.g), nest_param(n, "OCG", ocg)),
+			     af_mul(af_var(l.o), together)));
 	workload_post_naive(w, d[oc_at(c)], t[count - 1].size, n, &end);
-	nest_store(n, end.sum, af(0), NULL, ex_const(n, elem, 1, 0));
+	open_together(n, &l, &end);
+	nest_store(n, end.sum, end.sum_at, NULL, ex_const(n, elem, 1, 0));
+	nest_close(n);
 	sum_taps(n, c, w, &l, src, wei, &si, oc, &end);
 
-	end.bias_at = af_var(oc);
-	end.at = value_at(c, &so, l.b, oc, l.out);
+	u = open_together(n, &l, &end);
+	channel = nest_let(n, "oc", af_add(af_var(oc), af_var(u)));
+	end.bias_at = af_var(channel);
+	end.at = value_at(c, &so, l.b, channel, l.out);
 	post_finish(n, &end);
 	while (n->depth)
 		nest_close(n);

@@ -123,29 +123,42 @@ static int naive(const struct workload *w, int wide, struct nest *n, struct err 
 	enum elem elem = wide ? ELEM_F64 : ELEM_F32;
 	int src = nest_arg(n, "src", TENSOR_SRC, d[MATMUL_B] * d[MATMUL_M] * d[MATMUL_K], 0);
 	int wei = nest_arg(n, "wei", TENSOR_WEIGHTS, d[MATMUL_B] * d[MATMUL_K] * d[MATMUL_N], 0);
-	struct post_naive end = {.wide = wide, .sum = nest_reg(n, "acc", elem, 1, 1, 1)};
+	const int64_t together = post_together(d[MATMUL_N]);
+	struct post_naive end = {.wide = wide,
+				 .sum = nest_reg(n, "acc", elem, 1, (int)together, 1)};
 	int vm = nest_param(n, "M", d[MATMUL_M]), vk = nest_param(n, "K", d[MATMUL_K]);
 	int vn = nest_param(n, "N", d[MATMUL_N]);
 	int vkn = nest_param(n, "KN", d[MATMUL_K] * d[MATMUL_N]);
 	int b = nest_for(n, LOOP_PARALLEL, "b", af(0), af_var(nest_param(n, "B", d[MATMUL_B])));
 	int i = nest_for(n, LOOP_PARALLEL, "i", af(0), af_var(vm));
+	int jb = nest_for(n, LOOP_PARALLEL, "jb", af(0),
+			  af_var(nest_param(n, "NB", d[MATMUL_N] / together)));
 	int row = nest_let(n, "row", af_add(af_times(af_var(b), vm), af_var(i)));
-	int j = nest_for(n, LOOP_SERIAL, "j", af(0), af_var(vn)), p;
-	struct affine at = af_add(af_times(af_var(row), vn), af_var(j));
+	int u, p, j;
 	const struct expr *x, *y;
 
 	(void)e;
 	workload_post_naive(w, d[MATMUL_N], dst_size, n, &end);
-	nest_store(n, end.sum, af(0), NULL, ex_const(n, elem, 1, 0));
+	u = nest_for(n, LOOP_UNROLL, "u", af(0), af(together));
+	nest_store(n, end.sum, af_var(u), NULL, ex_const(n, elem, 1, 0));
+	nest_close(n);
 	p = nest_for(n, LOOP_SERIAL, "p", af(0), af_var(vk));
+	u = nest_for(n, LOOP_UNROLL, "u", af(0), af(together));
 	x = ex_load(n, src, 1, af_add(af_times(af_var(row), vk), af_var(p)), NULL);
-	y = ex_load(n, wei, 1, af_sum(af_times(af_var(b), vkn), af_times(af_var(p), vn), af_var(j)),
+	y = ex_load(n, wei, 1,
+		    af_sum(af_times(af_var(b), vkn), af_times(af_var(p), vn),
+			   af_mul(af_var(jb), together), af_var(u)),
 		    NULL);
+	end.sum_at = af_var(u);
 	post_accumulate(n, &end, x, y);
 	nest_close(n);
+	nest_close(n);
 
+	u = nest_for(n, LOOP_UNROLL, "u", af(0), af(together));
+	j = nest_let(n, "j", af_add(af_mul(af_var(jb), together), af_var(u)));
+	end.sum_at = af_var(u);
 	end.bias_at = af_var(j);
-	end.at = at;
+	end.at = af_add(af_times(af_var(row), vn), af_var(j));
 	post_finish(n, &end);
 	while (n->depth)
 		nest_close(n);

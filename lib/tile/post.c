@@ -69,12 +69,17 @@ static const struct expr *loaded(struct nest *n, const struct post_naive *p, int
 	return buffer < 0 ? NULL : widened(n, p, ex_load(n, buffer, 1, at, NULL));
 }
 
+int64_t post_together(int64_t outputs)
+{
+	return outputs % 8 ? 1 : 8;
+}
+
 void post_accumulate(struct nest *n, const struct post_naive *p, const struct expr *a,
 		     const struct expr *b)
 {
-	nest_store(
-		n, p->sum, af(0), NULL,
-		ex_op(n, EXPR_FMA, widened(n, p, a), widened(n, p, b), ex_reg(n, p->sum, af(0))));
+	nest_store(n, p->sum, p->sum_at, NULL,
+		   ex_op(n, EXPR_FMA, widened(n, p, a), widened(n, p, b),
+			 ex_reg(n, p->sum, p->sum_at)));
 }
 
 static const struct expr *whole(struct nest *n, const struct expr *x)
@@ -91,7 +96,8 @@ void post_finish(struct nest *n, const struct post_naive *p)
 		.add = loaded(n, p, p->add, p->at),
 		.mul = loaded(n, p, p->mul, p->at),
 	};
-	const struct expr *x = post_apply(n, ex_reg(n, p->sum, af(0)), p->npost, p->post, &with);
+	const struct expr *x =
+		post_apply(n, ex_reg(n, p->sum, p->sum_at), p->npost, p->post, &with);
 
 	if (p->is_whole)
 		x = whole(n, x);

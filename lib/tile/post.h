@@ -26,13 +26,16 @@ const struct expr *post_apply(struct nest *n, const struct expr *x, int npost,
 /* The end of an operator's definition: the sum, a double if wide, goes through the post-ops and is
  * stored. Buffers that the workload does not have are -1. */
 struct post_naive {
-	int wide, sum; /* sum: a scalar register */
+	int wide, sum; /* sum: a register of scalars, of which sum_at is the one that is meant */
 	int bias, add, mul, dst;
 	int is_whole; /* the result is a whole number of 32 bits, rounded to the nearest */
-	struct affine bias_at, at; /* at: in add, mul and dst */
+	struct affine sum_at, bias_at, at; /* at: in add, mul and dst */
 	int npost;
 	const struct post_op *post;
 };
+/* How many of so many neighbouring outputs are summed side by side: additions to one sum wait for
+ * each other. */
+int64_t post_together(int64_t outputs);
 /* sum += a * b, for single-precision a and b. */
 void post_accumulate(struct nest *n, const struct post_naive *p, const struct expr *a,
 		     const struct expr *b);
