@@ -175,27 +175,22 @@ static int has_failed(const struct hunt *h, const struct look *l)
 	return i < h->nfailed;
 }
 
-/* A duel with the incumbent; where there is none (NULL), the times of one alone. Returns the one
- * that failed, or NULL. */
+/* A duel with the incumbent. Returns the one that failed, or NULL. */
 static struct look *contest(struct hunt *h, struct look *challenger, struct look *incumbent,
 			    struct duel *r)
 {
 	struct duellists d = {
 		.x = {.t = h->t, .baseline = h->baseline, .variant = challenger->variant},
-		.y = {.t = h->t, .baseline = h->baseline},
-		.alone = !incumbent};
+		.y = {.t = h->t, .baseline = h->baseline, .variant = incumbent->variant}};
 	struct err e = ERR_INIT;
 	struct look *failed;
 	int rc;
 
 	*r = (struct duel){0};
-	if (incumbent)
-		d.y.variant = incumbent->variant;
 	errno = 0;
 	rc = timed_choose_row(&d, &e);
 	if (rc == 0)
-		rc = d.alone ? duel_alone(h->t->rules.budget_s, timed_pair, &d, r, &e)
-			     : duel_run(&h->t->rules, timed_pair, &d, r, &e);
+		rc = duel_run(&h->t->rules, timed_pair, &d, r, &e);
 	if (rc == 0)
 		return NULL;
 	h->is_dead = is_dead_now();
@@ -207,8 +202,7 @@ static struct look *contest(struct hunt *h, struct look *challenger, struct look
 
 /* The first is the incumbent, and duels with each of the others: the last incumbent. If an
  * incumbent fails, all is to be done anew without it, for others may have lost to it alone. *anew:
- * this happened. On a device that is dead the incumbent stays, or the fastest of the first look
- * becomes it. */
+ * this happened. On a device that is dead the incumbent stays. */
 static struct look *duel_all(struct hunt *h, struct rankings *fastest, int *anew)
 {
 	struct ranking *const ranking[] = {&fastest->graphs, &fastest->late};
@@ -220,7 +214,7 @@ static struct look *duel_all(struct hunt *h, struct rankings *fastest, int *anew
 		for (struct look *l = ranking[i]->look; l < ranking[i]->look + ranking[i]->n; l++) {
 			if (has_failed(h, l) || (h->is_dead && incumbent))
 				continue;
-			if (h->is_dead) {
+			if (!incumbent) {
 				incumbent = l;
 				continue;
 			}
@@ -230,7 +224,6 @@ static struct look *duel_all(struct hunt *h, struct rankings *fastest, int *anew
 				return NULL;
 			if (failed)
 				continue;
-			l->found.time = r.time;
 			if (r.end == DUEL_WON)
 				incumbent = l;
 		}
