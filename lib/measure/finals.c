@@ -94,6 +94,7 @@ static void fill_turn(const struct measure *m, const struct entry *x, double fir
 	*t = (struct turn){.processes = x->f.processes,
 			   .owes = final_owes(&x->f, asked),
 			   .wants = !x->done && final_wants(&x->f, asked),
+			   .may_more = asked >= FINAL_LEAST,
 			   .weight = (double)x->g->count * time_s,
 			   .last_s = x->f.processes ? x->last_s : first_s};
 }
@@ -111,7 +112,7 @@ static int take_turns(struct measure *m, struct entry *x, struct turn *t, int n,
 		next = turns_next(t, n, next, left_s);
 		if (next < 0)
 			break;
-		rc = take_turn(m, &x[next], turns_limit(t, n, left_s), e);
+		rc = take_turn(m, &x[next], turns_limit(t, n, next, left_s), e);
 		if (!t[next].processes)
 			first_s = fmax(first_s, clock_now() - start);
 	}

@@ -6,6 +6,8 @@
 
 /* Each timed call has a warm-up call, and a process has to start, to make data and to verify. */
 static const double TIMED = 0.25;
+/* Calls of a process that is owed. */
+static const double OWED_S = 0.01;
 
 static int is_before(const struct turn *a, const struct turn *b)
 {
@@ -31,14 +33,15 @@ int turns_next(const struct turn *t, int n, int last, double left_s)
 	return next;
 }
 
-double turns_limit(const struct turn *t, int n, double left_s)
+double turns_limit(const struct turn *t, int n, int next, double left_s)
 {
+	const double most = t[next].owes && t[next].may_more ? OWED_S : INFINITY;
 	int owed = 0;
 
 	if (isinf(left_s))
-		return 0;
+		return isinf(most) ? 0 : most;
 	for (int i = 0; i < n; i++)
 		if (t[i].wants && t[i].owes)
 			owed += FINAL_LEAST - t[i].processes;
-	return fmax(TIMED * left_s / (owed > 1 ? owed : 1), 1e-9);
+	return fmin(most, fmax(TIMED * left_s / (owed > 1 ? owed : 1), 1e-9));
 }

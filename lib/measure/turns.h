@@ -16,6 +16,7 @@ struct turn {
 	int processes;
 	int owes;      /* it has less than an interval needs */
 	int wants;     /* its verdict is open */
+	int may_more;  /* it may have more than it owes, if its verdict is open then */
 	double weight; /* seconds of the models: count x time */
 	double last_s; /* what its last process took; before its first, what others' took; 0: not
 			  known */
@@ -24,7 +25,9 @@ struct turn {
 /* The final that has the next process; -1: none. last: the one that had the last; -1: none. left_s:
  * the time that is left; INFINITY: there is no limit. */
 int turns_next(const struct turn *t, int n, int last, double left_s);
-/* The limit of the timed calls of a process: an even share of the time. 0: no limit. */
-double turns_limit(const struct turn *t, int n, double left_s);
+/* The limit of the timed calls of the process that final `next` has: an even share of the time, and
+ * little where it is owed and more may follow, for most verdicts are clear then. It never depends
+ * on what the calls have said. 0: no limit. */
+double turns_limit(const struct turn *t, int n, int next, double left_s);
 
 #endif
