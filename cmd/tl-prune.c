@@ -17,6 +17,7 @@
 #include "lib/policy/pace.h"
 #include "lib/policy/policy.h"
 #include "lib/policy/until.h"
+#include "lib/report/machine.h"
 #include "lib/store/store.h"
 #include "lib/target/target.h"
 
@@ -131,6 +132,7 @@ struct input {
 	struct store *db;
 	struct history history;
 	struct store_env env;
+	struct machine machine; /* of the env */
 	struct arena arena;
 	char until[25]; /* when the time for what is written is over; empty: never */
 	struct item *item;
@@ -301,6 +303,15 @@ static const char *kind_of(const struct workload *w)
 	return is_convolution && w->dim[CONV_G] > 1 ? "convolution in groups" : w->op->name;
 }
 
+/* The time of moving the operands from memory. Where caches hold half of them or more, some may
+ * stay there from one call to the next. NAN: it is not known. */
+static double bound_of(const struct machine *v, const struct workload *w)
+{
+	const double bytes = (double)workload_bytes(w);
+
+	return bytes >= 2 * v->holds[LEVEL_L3] ? bytes / v->bandwidth[LEVEL_MEM] : NAN;
+}
+
 static struct policy_op *make_ops(const struct input *in)
 {
 	struct policy_op *op = xcalloc((size_t)in->n, sizeof *op);
@@ -312,6 +323,7 @@ static struct policy_op *make_ops(const struct input *in)
 		op[i].count = it->count;
 		op[i].flops = (double)it->w.flops;
 		op[i].kind = kind_of(&it->w);
+		op[i].bound_s = bound_of(&in->machine, &it->w);
 		op[i].time_s = h->best ? h->best->latency_s : h->baseline_s;
 		op[i].tries = h->tries;
 		op[i].ntries = h->ntries;
@@ -617,7 +629,7 @@ static int open_database(struct input *in, struct err *e)
 		opt_warn(&program, "the results of the env %s count: %s", in->env.id,
 			 in->env.doubt);
 	in->history.env = in->env.id;
-	return 0;
+	return machine_read(&in->machine, &in->env, &in->arena, e);
 }
 
 /* The policy, and the rules that it goes by. */

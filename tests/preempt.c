@@ -69,6 +69,28 @@ static void test_weights(void)
 	history(3, 30, 3, 1e-4, 9); /* nothing came of the last doubling */
 	decide(&rules);
 	ok(op[3].budget < op[1].budget, "gains weigh");
+	for (int k = 0; k < 30; k++)
+		tries[4][k].core_s *= 4;
+	decide(&rules);
+	ok(op[4].budget < op[1].budget, "costs weigh: %lld and %lld", (long long)op[4].budget,
+	   (long long)op[1].budget);
+}
+
+/* The time of moving operands from memory, beside the best. */
+static void test_bound(void)
+{
+	for (int i = 0; i < OPS; i++)
+		history(i, i == 3 ? 2 : 4, 1, 1e-4, 9);
+	op[0].bound_s = 1.02e-4;
+	op[1].bound_s = 0.98e-4;
+	op[2].bound_s = 0.5e-4;
+	op[3].bound_s = 1.02e-4;
+	op[4].bound_s = NAN;
+	decide(&rules);
+	ok(!op[0].tune && !op[1].tune && strstr(op[0].reason, "come from memory"),
+	   "at the bound of memory it stops: %s", op[0].reason);
+	ok(op[2].tune && op[4].tune, "far from it, or where none is known, it goes on");
+	ok(op[3].tune, "as does one of which hardly anything was tried");
 }
 
 static void test_plateau(void)
@@ -275,6 +297,7 @@ int main(void)
 {
 	test_first();
 	test_weights();
+	test_bound();
 	test_plateau();
 	test_stops();
 	test_random();

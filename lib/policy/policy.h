@@ -24,6 +24,8 @@ struct policy_op {
 	double flops;
 	const char *kind; /* operators of one kind may come near each other's rate of flops */
 	double time_s;	  /* of the incumbent, else of the baseline; NAN: unknown */
+	double bound_s;	  /* of moving its operands from memory, where caches are too small for
+			   * them; NAN: unknown */
 	const struct policy_try *tries;
 	int64_t ntries;
 	int exhausted; /* the last turn found no candidate that was not known */

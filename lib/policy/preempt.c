@@ -8,13 +8,14 @@
  *   fraction d: half of what the last such doubling brought all operators of the run on the mean,
  *   and to a third of what its own brought, as the best candidates come first. For an operator with
  * count c and time t, m more candidates are then expected to save c t (1 - exp(-d
- * log2((n+m+1)/(n+1)))) seconds. Under a budget the sum over all operators is largest if each one's
- * n + m is in proportion to c t d (water filling). In the first round, when nothing is known, the
- * shares are equal.
+ * log2((n+m+1)/(n+1)))) seconds. For what a round costs the sum over all operators is largest if
+ * each one's n + m is in proportion to c t d over the cost of a candidate (water filling). In the
+ * first round, when nothing is known, the shares are equal.
  * - An operator stops when it has no gain of 1% within `patience` candidates. While others go on,
- * it gets another, short turn after 2 rounds, then 4, 8, ... The whole run stops when no operator
- *   still gains, when doubling all that was spent is expected to gain less than a share of the
- *   network's time (min_gain), or at a limit.
+ * it gets another, short turn after 2 rounds, then 4, 8, ... It stops for good where its time is
+ * that of moving its operands from memory, as the machine's probe tells it. The whole run stops
+ * when no operator still gains, when doubling all that was spent is expected to gain less than a
+ * share of the network's time (min_gain), or at a limit.
  */
 #include <math.h>
 #include <stdio.h>
@@ -32,12 +33,15 @@ static const double PRIOR_DOUBLING = 0.2, EACH_FURTHER = 0.5, PRIOR_OPERATORS = 
 /* Two processes differ by 2 or 3%. So we know no better what a doubling brought one operator,
  * however many candidates it had. It counts half as much as what it brought on the mean of all. */
 static const double OWN = 1.0 / 3;
+/* The probe's rates are as noisy as other times. */
+static const double AT_BOUND = 1.05;
 
 enum {
 	EACH = 8,	/* candidates for each operator in a round */
 	FIRST_EACH = 6, /* the same while the model is new to the machine */
 	WAIT_MAX = 10,	/* doublings of the wait for another turn */
 	LEVELS = 24,	/* doublings of the candidates that are told apart */
+	TRIED = 4,	/* candidates after which a bound ends an operator */
 };
 
 /* An arm is an operator, with what its history says. */
@@ -46,6 +50,7 @@ struct arm {
 	double time_s;	 /* known, or estimated */
 	double doubling; /* gain expected of a doubling of the candidates, as a share of the time */
 	double weight;	 /* count x time x doubling */
+	double cost;	 /* core-seconds that a candidate is expected to take */
 	int64_t idle;	 /* tries since the last gain */
 };
 
@@ -155,6 +160,38 @@ static void estimate_times(struct arm *arm, int n)
 	free(rate);
 }
 
+/* The core-seconds of an operator's candidates so far. Returns of how many they are known. */
+static int64_t spent_on(const struct policy_op *op, double *core_s)
+{
+	int64_t known = 0;
+
+	for (int64_t i = 0; i < op->ntries; i++)
+		if (!isnan(op->tries[i].core_s)) {
+			*core_s += op->tries[i].core_s;
+			known++;
+		}
+	return known;
+}
+
+/* A candidate of an operator costs what its others did on the mean; where nothing is known of it,
+ * what those of all did. Where no cost is known at all, candidates are counted. */
+static void estimate_costs(struct arm *arm, int n)
+{
+	double sum = 0;
+	int64_t known = 0;
+
+	for (int i = 0; i < n; i++)
+		known += spent_on(arm[i].op, &sum);
+	for (int i = 0; i < n; i++) {
+		double own = 0;
+		int64_t own_known = spent_on(arm[i].op, &own);
+
+		arm[i].cost = own_known && own > 0 ? own / (double)own_known
+			      : known && sum > 0   ? sum / (double)known
+						   : 1;
+	}
+}
+
 /* Makes the arms of n operators. The caller frees them. */
 static struct arm *make_arms(struct policy_op *op, int n, const struct policy_rules *r)
 {
@@ -166,6 +203,7 @@ static struct arm *make_arms(struct policy_op *op, int n, const struct policy_ru
 				      .idle = tries_since_gain(&op[i], r->gain)};
 	estimate_times(arm, n);
 	expect_gains(arm, n);
+	estimate_costs(arm, n);
 	return arm;
 }
 
@@ -195,6 +233,14 @@ static enum state state_of(const struct arm *a, const struct policy_rules *r)
 
 	if (op->exhausted) {
 		policy_say_exhausted(op);
+		return OVER;
+	}
+	if (op->ntries >= TRIED && best <= AT_BOUND * op->bound_s) {
+		policy_say(
+			op,
+			"its operands come from memory, which takes %.1f us; the best is %.1f us "
+			"after %lld candidates",
+			op->bound_s * 1e6, best * 1e6, (long long)op->ntries);
 		return OVER;
 	}
 	if (a->idle < r->patience)
@@ -259,9 +305,10 @@ static void explain_share(const struct arm *a, const struct policy_rules *r, dou
 		policy_say(
 			op,
 			"%lld of %lld candidates: %lld x %.1f us is %.3g%% of the gain to expect; "
-			"after %lld candidates, as many again may bring %.3g%%",
+			"after %lld candidates, which took %.2g core-seconds each, as many again may "
+			"bring %.3g%%",
 			(long long)op->budget, (long long)r->budget, (long long)op->count,
-			a->time_s * 1e6, part, (long long)op->ntries,
+			a->time_s * 1e6, part, (long long)op->ntries, a->cost,
 			100 * (1 - exp(-a->doubling)));
 }
 
@@ -272,8 +319,8 @@ static void share_budget(const struct arm **going, int n, int64_t budget,
 	double all = 0;
 
 	for (int i = 0; i < n; i++) {
-		s[i] = (struct share){going[i]->op, going[i]->weight, (double)going[i]->op->ntries,
-				      0};
+		s[i] = (struct share){going[i]->op, going[i]->weight / going[i]->cost,
+				      (double)going[i]->op->ntries, 0};
 		all += going[i]->weight;
 	}
 	share_out(s, n, budget);
@@ -290,39 +337,18 @@ struct outlook {
 	double cost, spent;
 };
 
-/* The core-seconds of an operator's candidates so far. Returns of how many they are known. */
-static int64_t spent_on(const struct policy_op *op, double *core_s)
-{
-	int64_t known = 0;
-
-	for (int64_t i = 0; i < op->ntries; i++)
-		if (!isnan(op->tries[i].core_s)) {
-			*core_s += op->tries[i].core_s;
-			known++;
-		}
-	return known;
-}
-
-/* A candidate of an operator costs what its others did on the mean; where nothing is known of it,
- * what those of all did. Where no cost is known at all, candidates are counted. */
 static struct outlook look_ahead(const struct arm *arm, int n)
 {
 	struct outlook x = {0};
-	double all_s = 0, sum = 0;
-	int64_t known = 0;
+	double all_s = 0;
 
-	for (int i = 0; i < n; i++) {
-		known += spent_on(arm[i].op, &sum);
+	for (int i = 0; i < n; i++)
 		all_s += (double)arm[i].op->count * arm[i].time_s;
-	}
 	for (int i = 0; i < n; i++) {
 		const struct policy_op *op = arm[i].op;
-		double own = 0, each;
-		int64_t own_known = spent_on(op, &own);
 
-		each = !known ? 1 : own_known ? own / (double)own_known : sum / (double)known;
-		x.spent += (double)op->ntries * each;
-		x.cost += (double)op->budget * each;
+		x.spent += (double)op->ntries * arm[i].cost;
+		x.cost += (double)op->budget * arm[i].cost;
 		x.gain += op->tune ? expected_gain(&arm[i], op->budget) / all_s : 0;
 	}
 	return x;
