@@ -271,12 +271,12 @@ for search in guided portfolio; do
 		"$bin/tl-gen" --search=grid -n 0 "$tmp/one" >"$tmp/b" && ids "$tmp/b" | sort | cmp -s - "$tmp/c"
 	ok $? 'but all there is, if asked for'
 done
-# What the draft would choose comes along, or one that it thinks as fast.
+# What the draft would choose of thousands comes along, or one that it thinks nearly as fast; on the mean it is as fast.
 drafts() { "$bin/tl-filter" -k 1 --by=draft | grep -o '"draft_s":[^,}]*'; }
 "$bin/tl-gen" --search=guided -m "$tmp/model" -n 8 "$workloads" >"$tmp/a" && grep -q '"match":"draft"' "$tmp/a" &&
 	grep '"type":"workload"\|"type":"end"\|"match":"\(draft\|portfolio\)"' "$tmp/a" | sed 's/,"match":"[a-z]*"//' | drafts >"$tmp/b"
-"$bin/tl-gen" "$workloads" | drafts >"$tmp/c" && [ -s "$tmp/c" ] && paste "$tmp/b" "$tmp/c" | sed 's/"draft_s"://g' | awk '$1 > $2 { slower = 1 } END { exit slower }'
-ok $? "the draft's choice is among the first"
+"$bin/tl-gen" "$workloads" | drafts >"$tmp/c" && [ -s "$tmp/c" ] && paste "$tmp/b" "$tmp/c" | sed 's/"draft_s"://g' | awk '{ r = $1 / $2; sum += log(r); if (r > worst) worst = r } END { printf "%.3f, %.3f at worst", exp(sum / NR), worst; exit !(NR > 0 && sum / NR < 0.01 && worst < 1.1) }' >"$tmp/ratio"
+ok $? "the draft's choice is among the first: $(cat "$tmp/ratio") of the best of 4096"
 value() { "$bin/tl-filter" -m "$tmp/model" -k 1 | sed -n 's/.*"model":\([-0-9.e]*\).*/\1/p'; }
 # (Those that it marks as known to be good are judged like the others here.)
 best_of_few=$("$bin/tl-gen" --search=guided -m "$tmp/model" -n 5 "$tmp/one" | sed 's/,"match":"[a-z]*"//' | value)

@@ -9,7 +9,6 @@ enum {
 	NEIGHBOURS = 3, /* near workloads whose best is tried, */
 	NEAREST = 2,	/* but no more than these in a round */
 	PORTFOLIO = 2,	/* of the model's schedules */
-	DRAFTED = 4096, /* at random, of which the draft's first comes along */
 };
 
 static int has_room(const struct first *f, int64_t n)
@@ -109,8 +108,7 @@ static int take_drafted(const struct first *f, int64_t *n, struct err *e)
 {
 	struct candidate c;
 
-	if (!f->space->model || !has_room(f, *n) ||
-	    !search_space_drafted(f->space, f->seed, DRAFTED, &c))
+	if (!f->space->model || !has_room(f, *n) || !search_guided_drafted(f->space, f->seed, &c))
 		return 0;
 	return take(f, &c, "draft", n, e);
 }

@@ -17,10 +17,13 @@
 #include "lib/search/scored.h"
 #include "lib/search/split.h"
 
+/* How many points are looked at. Twice as many by the model, or by the draft in its own search,
+ * made the first eight better by less than 1% of what is predicted of them. */
 enum {
-	DRAWN = 1500,	/* at random, looked at by the draft */
-	FIRST = 192,	/* of them, by the model */
-	CHILDREN = 160, /* a generation */
+	DRAWN = 600,	/* at random, looked at by the draft */
+	FIRST = 96,	/* of them, by the model */
+	CHILDREN = 160, /* a generation, at most */
+	DRAFTED = 96,	/* the same where the draft alone is the judge */
 	GENERATIONS = 4,
 	PARENTS = 48,
 	JUDGED = 128,  /* by the whole model */
@@ -160,11 +163,12 @@ static uint64_t child(struct guided *g, int n)
 
 static void generation(struct guided *g)
 {
+	const int children = g->s->model ? CHILDREN : DRAFTED;
 	int from = g->n, parents = g->n < PARENTS ? g->n : PARENTS;
 
 	if (!parents)
 		return;
-	for (int i = 0; i < CHILDREN; i++)
+	for (int i = 0; i < children; i++)
 		for (int t = 0; t < TRIES; t++) {
 			struct candidate c = {.w = *g->s->w};
 			uint64_t point = child(g, parents);
@@ -212,6 +216,25 @@ static void evolve(struct guided *g)
 		generation(g);
 	if (g->s->model)
 		judge(g);
+}
+
+int search_guided_drafted(const struct search_space *s, uint64_t seed, struct candidate *c)
+{
+	struct search_space drafts = *s;
+	struct guided *g = xcalloc(1, sizeof *g);
+	int found;
+
+	drafts.model = NULL;
+	g->s = &drafts;
+	search_space_rng(s, seed, 0, &g->rng);
+	evolve(g);
+	c->w = *s->w;
+	found = g->n && search_space_at(s, g->scored[0].point, c);
+	if (found)
+		candidate_identify(c);
+	map_free(&g->seen);
+	free(g);
+	return found;
 }
 
 /* ---- the strategy ---- */

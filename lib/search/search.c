@@ -113,33 +113,6 @@ int search_space_draft(const struct search_space *s, uint64_t point, struct aren
 	return candidate_features(&c, s->env, scratch, draft_s, f, NULL);
 }
 
-int search_space_drafted(const struct search_space *s, uint64_t seed, int n, struct candidate *c)
-{
-	struct arena own = ARENA_INIT;
-	void *state = search_random.start(s, seed, 0, &own);
-	uint64_t *point = xmalloc(sizeof *point * (size_t)n);
-	double *draft_s = xmalloc(sizeof *draft_s * (size_t)n);
-	int drawn = 0, more, least = 0, found;
-
-	do { /* those that make no program are replaced */
-		more = 0;
-		while (drawn + more < n && search_random.propose(state, &point[drawn + more]))
-			more++;
-		drawn += search_space_drafts(s, point + drawn, more, draft_s + drawn, NULL);
-	} while (more);
-	for (int i = 1; i < drawn; i++)
-		if (draft_s[i] < draft_s[least])
-			least = i;
-	c->w = *s->w;
-	found = drawn && search_space_at(s, point[least], c);
-	if (found)
-		candidate_identify(c);
-	free(draft_s);
-	free(point);
-	arena_free(&own);
-	return found;
-}
-
 void search_names(struct buf *out)
 {
 	for (const struct search *const *s = search_list; *s; s++)

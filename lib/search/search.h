@@ -50,9 +50,8 @@ int search_space_draft(const struct search_space *s, uint64_t point, struct aren
  * their times, and with FEATURES each in x (NULL: none). Returns how many these are. */
 int search_space_drafts(const struct search_space *s, uint64_t *point, int n, double *draft_s,
 			float *x);
-/* The best by the draft of the first n proposals of "random" that make a program: 1; 0: none does.
- */
-int search_space_drafted(const struct search_space *s, uint64_t seed, int n, struct candidate *c);
+/* The best that "guided" finds by the draft alone: 1; 0: no point makes a program. */
+int search_guided_drafted(const struct search_space *s, uint64_t seed, struct candidate *c);
 
 /* Counts of proposals by another program, and of those that are no new points. */
 struct search_passed {
