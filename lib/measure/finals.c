@@ -84,7 +84,7 @@ static int take_turn(struct measure *m, struct entry *x, double limit_s, struct 
 	return put_final(m, x, e);
 }
 
-/* What the processes of all finals took. */
+/* This counts what the processes of all finals took. */
 struct spent {
 	double first_s; /* the longest first one, with all that comes before it */
 	double asked_s; /* those that were asked for */
