@@ -303,13 +303,15 @@ static const char *kind_of(const struct workload *w)
 	return is_convolution && w->dim[CONV_G] > 1 ? "convolution in groups" : w->op->name;
 }
 
-/* The time of moving the operands from memory. Where caches hold half of them or more, some may
- * stay there from one call to the next. NAN: it is not known. */
+/* Returns the time that it takes to move the operands from memory. Where the last cache holds half
+ * of them or more, some may stay there from one call to the next. NAN: it is not known, as where
+ * the env tells of no such cache. */
 static double bound_of(const struct machine *v, const struct workload *w)
 {
-	const double bytes = (double)workload_bytes(w);
+	const double bytes = (double)workload_bytes(w), cache = v->holds[LEVEL_L3];
+	const double bandwidth = v->bandwidth[LEVEL_MEM];
 
-	return bytes >= 2 * v->holds[LEVEL_L3] ? bytes / v->bandwidth[LEVEL_MEM] : NAN;
+	return cache > 0 && bandwidth > 0 && bytes >= 2 * cache ? bytes / bandwidth : NAN;
 }
 
 static struct policy_op *make_ops(const struct input *in)

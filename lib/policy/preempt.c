@@ -166,7 +166,7 @@ static int64_t spent_on(const struct policy_op *op, double *core_s)
 	int64_t known = 0;
 
 	for (int64_t i = 0; i < op->ntries; i++)
-		if (!isnan(op->tries[i].core_s)) {
+		if (isfinite(op->tries[i].core_s)) {
 			*core_s += op->tries[i].core_s;
 			known++;
 		}
